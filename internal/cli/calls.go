@@ -19,10 +19,7 @@ import (
 	"wiebelt/internal/hub"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/resident"
-	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/softphone/ring"
-	"wiebelt/internal/softphone/scheme"
-	"wiebelt/internal/softphone/twinkle"
 	"wiebelt/internal/text"
 )
 
@@ -108,35 +105,19 @@ func (ringCmd) Run(*env) error { return nil }
 func (e *env) ring(args []string) error {
 	r, err := ring.Parse(args, os.Getenv, e.in)
 	e.profileDir, e.language = r.Profile, text.Language(r.Language)
-	switch {
-	case errors.Is(err, ring.ErrHelp):
-		return err
-	case err != nil:
-		return wrong(ringFaults[err])
-	case r.Twinkle:
-		return e.ringTwinkle(r)
+	if key, known := ringFaults[err]; known {
+		return wrong(key)
 	}
-	r.Event.At = time.Now()
-	return e.handOver(r.Event, r.NoStart)
+	if err == nil && !r.Nothing {
+		r.Event.At = time.Now()
+		err = e.handOver(r.Event, r.NoStart)
+	}
+	fmt.Fprint(e.out, r.Answer) // Twinkle rings when it has read it, whatever became of the call here
+	return err
 }
 
 var ringFaults = map[error]text.Key{ring.ErrFlag: text.RingFlag, ring.ErrState: text.RingState, ring.ErrDirection: text.RingDirection,
-	ring.ErrProfile: text.RingProfile, ring.ErrInput: text.RingInput}
-
-// ringTwinkle hands over what Twinkle says. Twinkle rings when it has read the
-// answer, whatever became of the call here.
-func (e *env) ringTwinkle(r ring.Request) error {
-	ev, ok, err := twinkle.Read(os.Getenv)
-	if err != nil {
-		return wrong(text.RingTwinkle)
-	}
-	if ok {
-		ev.Source, ev.At = registry.Of(registry.Twinkle).CallSource(""), time.Now()
-		err = e.handOver(ev, r.NoStart)
-	}
-	fmt.Fprint(e.out, twinkle.Answer)
-	return err
-}
+	ring.ErrProfile: text.RingProfile, ring.ErrInput: text.RingInput, ring.ErrTwinkle: text.RingTwinkle}
 
 // errNoScreen: Wiebelt would not run here.
 var errNoScreen = text.Errorf(text.RingNoScreen)
@@ -171,19 +152,22 @@ type openURLCmd struct{}
 
 func (openURLCmd) Run(*env) error { return nil }
 
-// openURL takes exactly "-- URI" or "--profile DIR -- URI". A quote in a link
-// adds arguments, so anything else does nothing at all.
+// openURL does nothing at all with what is not exactly one link.
 func (e *env) openURL(args []string) error {
-	uri, err := e.lone(args, "open-url", "URI")
-	if err != nil {
-		return err
-	}
-	ev, err := scheme.Parse(uri)
-	if err != nil {
+	r, err := ring.ParseLink(args)
+	e.profileDir = r.Profile
+	switch {
+	case errors.Is(err, ring.ErrLone):
+		return e.wrongLone("open-url", "URI")
+	case err != nil:
 		return &failure{exitUsage, err}
 	}
-	ev.At = time.Now()
-	return e.handOver(ev.Clean(), false)
+	r.Event.At = time.Now()
+	return e.handOver(r.Event, false)
+}
+
+func (e *env) wrongLone(command, what string) error {
+	return wrong(text.SayUsageLone, command, place(e.lang(), what))
 }
 
 type lookupCmd struct {
@@ -339,21 +323,4 @@ func contactJSON(k contact.Contact, links *hub.Links) lookupContact {
 	_, err := links.Check(k.Link)
 	o.LinkOK = err == nil
 	return o
-}
-
-// lone is the one argument of a command that others fill in: args are exactly
-// "-- ARGUMENT" or "--profile DIR -- ARGUMENT".
-func (e *env) lone(args []string, command, what string) (string, error) {
-	usage := wrong(text.SayUsageLone, command, place(e.lang(), what))
-	switch {
-	case len(args) == 2 && args[0] == "--":
-	case len(args) == 4 && args[0] == "--profile" && args[2] == "--":
-		if !filepath.IsAbs(args[1]) || ring.Elsewhere(args[1]) {
-			return "", usage
-		}
-		e.profileDir = args[1]
-	default:
-		return "", usage
-	}
-	return args[len(args)-1], nil
 }

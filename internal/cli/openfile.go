@@ -11,6 +11,7 @@ import (
 	"wiebelt/internal/config/setupfile"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/resident"
+	"wiebelt/internal/softphone/ring"
 	"wiebelt/internal/text"
 )
 
@@ -29,10 +30,11 @@ func (openFileCmd) Run(*env) error { return nil }
 // openURL it takes exactly "-- FILE" or "--profile DIR -- FILE": the name comes
 // from whoever sent the file.
 func (e *env) openFile(args []string) error {
-	name, err := e.lone(args, "open-file", "FILE")
+	name, profile, err := ring.Lone(args)
 	if err != nil {
-		return err
+		return e.wrongLone("open-file", "FILE")
 	}
+	e.profileDir = profile
 	path, err := filepath.Abs(name)
 	if err != nil {
 		return err

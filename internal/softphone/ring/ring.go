@@ -9,11 +9,14 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/softphone/registry"
+	"wiebelt/internal/softphone/scheme"
+	"wiebelt/internal/softphone/twinkle"
 )
 
 // Variable begins the names of the variables of the environment that hold a
@@ -37,6 +40,8 @@ var (
 	ErrDirection = errors.New("direction is incoming or outgoing")
 	ErrProfile   = errors.New("profile is a folder of this computer")
 	ErrInput     = errors.New("standard input cannot be read")
+	ErrTwinkle   = twinkle.ErrNotTwinkle
+	ErrLone      = errors.New("one argument is taken, behind --")
 )
 
 // Request is one hand-over.
@@ -45,7 +50,8 @@ type Request struct {
 	Profile  string     // as given; "" for the user's own
 	Language string     // of what is said; "" for that of the settings
 	NoStart  bool       // do not start Wiebelt
-	Twinkle  bool       // the call stands in Twinkle's own variables
+	Nothing  bool       // there is no call to hand over
+	Answer   string     // what the phone wants to read, whatever became of the call
 }
 
 // Args gives what stands behind "ring", with a profile that stands before it put
@@ -72,7 +78,7 @@ func Args(args []string) (rest []string, ok bool) {
 func Parse(args []string, env func(string) string, in io.Reader) (Request, error) {
 	var r Request
 	said := map[string]string{}
-	input := false
+	input, fromTwinkle := false, false
 	for ; len(args) > 0 && strings.HasPrefix(args[0], "-"); args = args[1:] {
 		if args[0] == "--" {
 			args = args[1:]
@@ -91,7 +97,7 @@ func Parse(args []string, env func(string) string, in io.Reader) (Request, error
 		case flag == "--stdin":
 			input = true
 		case flag == "--twinkle":
-			r.Twinkle = true
+			fromTwinkle = true
 		case flag == "--no-start":
 			r.NoStart = true
 		case flag == "--help", flag == "-h":
@@ -106,6 +112,9 @@ func Parse(args []string, env func(string) string, in io.Reader) (Request, error
 	}
 	if _, ok := said["profile"]; ok && (r.Profile == "" || Elsewhere(r.Profile)) {
 		return r, ErrProfile
+	}
+	if fromTwinkle {
+		return r, r.twinkle(env)
 	}
 	if len(args) > 0 {
 		said["number"] = args[0]
@@ -134,6 +143,42 @@ func Parse(args []string, env func(string) string, in io.Reader) (Request, error
 	r.Event = call.Event{Source: registry.Of(call.KindCommand).CallSource(""), State: state, Direction: direction,
 		ID: said["id"], Number: said["number"], Name: said["name"], Line: said["line"], Via: said["via"]}.Clean()
 	return r, nil
+}
+
+// twinkle takes the call from Twinkle's own variables.
+func (r *Request) twinkle(env func(string) string) error {
+	e, ok, err := twinkle.Read(env)
+	if err != nil {
+		return err
+	}
+	e.Source = registry.Of(registry.Twinkle).CallSource("")
+	r.Event, r.Nothing, r.Answer = e, !ok, twinkle.Answer
+	return nil
+}
+
+// ParseLink reads what stands behind "open-url". Errors are ErrLone and those of
+// package scheme.
+func ParseLink(args []string) (r Request, err error) {
+	var uri string
+	if uri, r.Profile, err = Lone(args); err != nil {
+		return r, err
+	}
+	r.Event, err = scheme.Parse(uri)
+	r.Event = r.Event.Clean()
+	return r, err
+}
+
+// Lone gives the one argument of a command that other programs fill in: args are
+// exactly "-- ARGUMENT" or "--profile DIR -- ARGUMENT". A quote in a link adds
+// arguments, so anything else is ErrLone.
+func Lone(args []string) (argument, profile string, err error) {
+	switch {
+	case len(args) == 2 && args[0] == "--":
+		return args[1], "", nil
+	case len(args) == 4 && args[0] == "--profile" && args[2] == "--" && filepath.IsAbs(args[1]) && !Elsewhere(args[1]):
+		return args[3], args[1], nil
+	}
+	return "", "", ErrLone
 }
 
 // lines adds what stands in lines of field=value to what was said; the first line

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/instance"
+)
+
+// TestMain is the program itself where a test has put it beside another.
+func TestMain(m *testing.M) {
+	if exe, err := os.Executable(); err == nil && filepath.Base(exe) == "wiebelt-ring" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+type calls chan call.Event
+
+func (c calls) Ring(e call.Event) error {
+	c <- e
+	return nil
+}
+
+func (calls) Peer(context.Context, instance.Hello, *instance.Conn) {}
+
+// TestHandsOver: what the running Wiebelt takes is all there is to do; in any other
+// case the whole program gets the same arguments, input and environment, and its
+// exit code is ours.
+func TestHandsOver(t *testing.T) {
+	dir := t.TempDir()
+	ours, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, whole := filepath.Join(dir, "wiebelt-ring"), filepath.Join(dir, "wiebelt")
+	if err := errors.Join(copyFile(ours, program),
+		os.WriteFile(whole, []byte("#!/bin/sh\necho \"$@\"; cat; exit 7\n"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Join(dir, "profile")
+	run := func(input string, env []string, args ...string) (code int, out string) {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), program, args...)
+		cmd.Stdin, cmd.Env = strings.NewReader(input), append(os.Environ(), env...)
+		b, err := cmd.CombinedOutput()
+		if x := (*exec.ExitError)(nil); err != nil && !errors.As(err, &x) {
+			t.Fatal(err)
+		}
+		return cmd.ProcessState.ExitCode(), string(b)
+	}
+	twinkle := []string{"TWINKLE_TRIGGER=in_call", "SIP_FROM=<sip:0698760011@pbx.example>", "SIP_CALL_ID=a"}
+	all := []struct {
+		input string
+		env   []string
+		args  []string
+		whole string // what the whole program is asked
+		want  call.Event
+		says  string
+	}{
+		{"", nil, []string{"--profile", folder, "--", "0698760011", "J.", "Jansen"}, "ring --profile " + folder + " -- 0698760011 J. Jansen\n", call.Event{State: call.Ringing, Number: "0698760011", Name: "J. Jansen"}, ""},
+		{"", nil, []string{"ring", "--state", "ended", "--profile", folder, "--id", "7"}, "ring --state ended --profile " + folder + " --id 7\n", call.Event{State: call.Ended, ID: "7"}, ""},
+		{"number=0698760011\nstate=answered\n", nil, []string{"--stdin", "--profile", folder}, "ring --stdin --profile " + folder + "\nnumber=0698760011\nstate=answered\n", call.Event{State: call.Answered, Number: "0698760011"}, ""},
+		{"", twinkle, []string{"--twinkle", "--profile", folder}, "ring --twinkle --profile " + folder + "\n", call.Event{State: call.Ringing, Number: "sip:0698760011@pbx.example", ID: "a"}, "action=continue\n"},
+		{"", nil, []string{"open-url", "--profile", folder, "--", "wiebelt:call?number=0698760011"}, "open-url --profile " + folder + " -- wiebelt:call?number=0698760011\n", call.Event{State: call.Ringing, Number: "0698760011"}, ""},
+	}
+	for _, c := range all {
+		if code, out := run(c.input, c.env, c.args...); code != 7 || out != c.whole {
+			t.Errorf("%v with nobody there: exit %d, %q", c.args, code, out)
+		}
+	}
+	taken := running(t, folder)
+	for _, c := range all {
+		code, out := run(c.input, c.env, c.args...)
+		if code != 0 || out != c.says {
+			t.Fatalf("%v: exit %d, %q", c.args, code, out)
+		}
+		got := <-taken
+		if got.At.IsZero() {
+			t.Errorf("%v: no time", c.args)
+		}
+		if got = (call.Event{State: got.State, Number: got.Number, Name: got.Name, ID: got.ID}); got != c.want {
+			t.Errorf("%v: %+v", c.args, got)
+		}
+	}
+	for _, args := range [][]string{{"--hepl"}, {"--help"}, {"--state", "soon"}, {"open-url", "x", "--", "wiebelt:call?number=0698760011"}} {
+		if code, out := run("", nil, args...); code != 7 || !strings.Contains(out, args[len(args)-1]) {
+			t.Errorf("%v: exit %d, %q", args, code, out)
+		}
+	}
+}
+
+// running is a resident that takes calls.
+func running(t *testing.T, folder string) calls {
+	t.Helper()
+	d, err := profile.Find(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := instance.Acquire(instance.Config{RunDir: d.Run})
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken := make(calls, 1)
+	ctx, stop := context.WithCancel(t.Context())
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = one.Serve(ctx, taken) })
+	t.Cleanup(func() {
+		stop()
+		serving.Wait()
+		_ = one.Close()
+	})
+	return taken
+}
+
+func copyFile(from, to string) error {
+	b, err := os.ReadFile(from)
+	return errors.Join(err, os.WriteFile(to, b, 0o700))
+}
