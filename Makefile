@@ -11,10 +11,13 @@ GOBUILD := go build -trimpath -tags $(TAGS)
 
 build resident:
 	CGO_ENABLED=0 $(GOBUILD) -ldflags '$(LDFLAGS)' -o bin/wiebelt ./app/wiebelt
+	CGO_ENABLED=0 $(GOBUILD) -ldflags '-s -w' -o bin/wiebelt-ring ./app/wiebelt-ring
 
 windows:
 	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GOBUILD) -ldflags '$(LDFLAGS)' -o bin/windows/wiebelt.exe ./app/wiebelt
 	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GOBUILD) -ldflags '$(LDFLAGS) -H=windowsgui' -o bin/windows/wiebeltw.exe ./app/wiebelt
+	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GOBUILD) -ldflags '-s -w' -o bin/windows/wiebelt-ring.exe ./app/wiebelt-ring
+	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GOBUILD) -ldflags '-s -w -H=windowsgui' -o bin/windows/wiebelt-ringw.exe ./app/wiebelt-ring
 
 # What Windows reads of our program before it runs; see app/winres.
 winres:

@@ -117,6 +117,23 @@ func TestPureGo(t *testing.T) {
 	}
 }
 
+// TestSmallProgram: what phones start at every call carries no library that takes
+// time before its first line runs.
+func TestSmallProgram(t *testing.T) {
+	allowed := []string{"golang.org/x/sys/", "github.com/fsnotify/fsnotify", "github.com/Microsoft/go-winio", "wiebelt/"}
+	for _, goos := range []string{"linux", "windows"} {
+		for _, p := range list(t, []string{"GOOS=" + goos, "GOARCH=amd64", "CGO_ENABLED=0"}, "./app/wiebelt-ring") {
+			for _, d := range p.Deps {
+				first, _, _ := strings.Cut(d, "/")
+				ours := slices.ContainsFunc(allowed, func(a string) bool { return strings.HasPrefix(d, a) })
+				if strings.Contains(first, ".") && !ours || d == "net/http" {
+					t.Errorf("%s: it links %s", goos, d)
+				}
+			}
+		}
+	}
+}
+
 // TestRulesCanFail shows that the rules above refuse what they are there for.
 func TestRulesCanFail(t *testing.T) {
 	for _, c := range [][2]string{

@@ -91,7 +91,7 @@ func (k taker) next(t *testing.T) call.Event {
 func startListener(t *testing.T) (taker, guide.Values) {
 	t.Helper()
 	events := make(taker, 16)
-	v := guide.Values{Exe: "/opt/wiebelt/wiebelt", ExeW: "/opt/wiebelt/wiebelt", PathToken: secret.RandomKey(), SocketToken: secret.RandomKey()}
+	v := guide.Values{Exe: "/opt/wiebelt/wiebelt", Ring: "/opt/wiebelt/wiebelt", PathToken: secret.RandomKey(), SocketToken: secret.RandomKey()}
 	l, err := listener.Start(t.Context(), listener.Config{SocketToken: v.SocketToken, PathToken: v.PathToken, HTTP: true, Take: events.take})
 	if err != nil {
 		t.Fatal(err)
@@ -416,7 +416,7 @@ func noStart(args []string) []string {
 // running Wiebelt gets is the call.
 func TestRecipeCommands(t *testing.T) {
 	dir := t.TempDir()
-	v := guide.Values{Exe: "/opt/my programs/wiebelt", ExeW: "/opt/my programs/wiebeltw", Profile: dir, Port: 1}
+	v := guide.Values{Exe: "/opt/my programs/wiebelt", Ring: "/opt/my programs/wiebeltw", Profile: dir, Port: 1}
 	if strings.ContainsAny(dir, " ") {
 		t.Fatal("the test needs a folder without spaces")
 	}
@@ -426,7 +426,7 @@ func TestRecipeCommands(t *testing.T) {
 		t.Fatalf("only %d command lines found", len(lines))
 	}
 	for _, l := range lines {
-		if l.args[0] != v.ExeW {
+		if l.args[0] != v.Ring {
 			t.Errorf("%s: runs %q: %s", l.id, l.args[0], l.line)
 		}
 		if code, out, errOut := run(t, l.in, noStart(l.args[1:])...); code != exitNotRunning {
@@ -482,7 +482,7 @@ func TestRecipeCommands(t *testing.T) {
 // the environment.
 func TestRecipeTwinkle(t *testing.T) {
 	dir := t.TempDir()
-	v := guide.Values{Exe: "/usr/bin/wiebelt", ExeW: "/usr/bin/wiebelt", Profile: dir}
+	v := guide.Values{Exe: "/usr/bin/wiebelt", Ring: "/usr/bin/wiebelt", Profile: dir}
 	r, _ := guide.Find(text.Dutch, "twinkle")
 	s, err := r.Blocks()[0].Fill(v)
 	if err != nil {

@@ -87,7 +87,7 @@ func TestRecipeScript(t *testing.T) {
 	}
 	r, _ := guide.Find(text.Dutch, "any-program")
 	blocks := r.Blocks()
-	script, err := blocks[len(blocks)-1].Fill(guide.Values{ExeW: exe, Profile: dir})
+	script, err := blocks[len(blocks)-1].Fill(guide.Values{Ring: exe, Profile: dir})
 	if err != nil {
 		t.Fatal(err)
 	}

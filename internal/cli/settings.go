@@ -326,7 +326,7 @@ func (e *env) waysIn(d profile.Dirs, s *settings.Settings) error {
 	line := func(key text.Key, format string, args ...any) {
 		fmt.Fprintf(w, "%s\t%s\n", e.T(key), fmt.Sprintf(format, args...))
 	}
-	line(text.AdminSourceProgram, "wiebelt ring --state ringing -- %s", number)
+	line(text.AdminSourceProgram, "wiebelt-ring --state ringing -- %s", number)
 	if s.Listener.Enabled && s.Listener.HTTP {
 		line(text.AdminSourceAddress, "http://127.0.0.1:%d/v1/call/%s?number=%s", fromsettings.ListenerPort(d, s), t.Path, number)
 	}

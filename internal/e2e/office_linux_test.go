@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"image"
@@ -39,7 +40,8 @@ var binary = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	path := filepath.Join(dir, "wiebelt")
-	return path, build(path, "-s -w", "./app/wiebelt", "CGO_ENABLED=0")
+	return path, errors.Join(build(path, "-s -w", "./app/wiebelt", "CGO_ENABLED=0"),
+		build(path+"-ring", "-s -w", "./app/wiebelt-ring", "CGO_ENABLED=0"))
 })
 
 // windowsBuilt has the folder with the programs for Windows, built once as well.
@@ -48,8 +50,9 @@ var windowsBuilt = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for name, flags := range map[string]string{"wiebelt.exe": "-s -w", "wiebeltw.exe": "-s -w -H=windowsgui"} {
-		if err := build(filepath.Join(dir, name), flags, "./app/wiebelt", forWindows...); err != nil {
+	for _, name := range []string{"wiebelt", "wiebelt-ring"} {
+		if err := errors.Join(build(filepath.Join(dir, name+".exe"), "-s -w", "./app/"+name, forWindows...),
+			build(filepath.Join(dir, name+"w.exe"), "-s -w -H=windowsgui", "./app/"+name, forWindows...)); err != nil {
 			return "", err
 		}
 	}
@@ -214,6 +217,11 @@ func (o *office) wiebelt(args ...string) *exec.Cmd {
 	}
 	all := append(append(append([]string{}, args[:at]...), "--profile", o.profile), args[at:]...)
 	return o.Command(o.bin, all...)
+}
+
+// ring is the program that phones start, with the arguments of "wiebelt ring".
+func (o *office) ring(args ...string) *exec.Cmd {
+	return o.Command(o.bin+"-ring", append([]string{"--profile", o.profile}, args...)...)
 }
 
 // start starts the resident and waits until it takes calls.

@@ -205,7 +205,7 @@ func readme(t *testing.T) string {
 	return string(b)
 }
 
-var ticked = regexp.MustCompile("`(wiebelt [^`]+)`")
+var ticked = regexp.MustCompile("`(wiebelt(?:-ring)? [^`]+)`")
 
 // commandsOf are the command lines of a page, in their order.
 func commandsOf(page string) (all []string) {
@@ -247,14 +247,15 @@ var outcomes = []outcome{
 	{of: `^wiebelt( &)?$`, stays: true},
 	{of: `^wiebelt hub( --|$)`, stays: true},
 	{of: `^wiebelt deliver --watch`, stays: true},
-	{of: `^wiebelt (provision|settings unset|deliver forget|deliver resolve|ring|ring --twinkle|open-file -- .*)$`, named: true},
+	{of: `^wiebelt (provision|settings unset|deliver forget|deliver resolve|open-file -- .*)$`, named: true},
+	{of: `^wiebelt-ring --twinkle`, named: true},
 	{of: `^wiebelt provision --softphone box`, codes: []int{2}}, // there is none of that name
 	{of: `^wiebelt teams-page`, codes: []int{0, 1}},             // once
 	{of: `^wiebelt provision .*127\.18\.7\.44.*--secret-stdin$`, answer: func(w *walk) string { return w.secret }},
 	{of: `^wiebelt provision (--softphone (exchange|centrale) )?--secret-stdin$`, answer: func(*walk) string { return "another-secret" }},
 	{of: `^wiebelt (lookup|provision --test)`, codes: []int{0, 1, 3}}, // the hub of the examples is not there
 	{of: `^wiebelt doctor`, codes: []int{0, 1, 2}},
-	{of: `^wiebelt ring --stdin`, answer: func(*walk) string { return "number=0201234567\r\x04" }, shown: true},
+	{of: `^wiebelt-ring --stdin`, answer: func(*walk) string { return "number=0201234567\r\x04" }, shown: true},
 	{of: `^wiebelt doctor --bundle`, codes: []int{0, 1, 2}, answer: func(*walk) string { return "j" }, shown: true},
 	{of: `^wiebelt deliver resolve 1 `, codes: []int{3}},
 	{of: `^wiebelt deliver (night|drain)`, codes: []int{0, 1, 5, 6, 7}},

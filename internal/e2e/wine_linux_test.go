@@ -142,7 +142,7 @@ func keysUnderWine(t *testing.T, p *winetest.Prefix, o *office) {
 // window that comes up meanwhile. They are one call, whose card is there.
 func commandsUnderWine(t *testing.T, p *winetest.Prefix, o *office, dir string) {
 	t.Helper()
-	ring := winPath(filepath.Join(dir, "wiebeltw.exe")) + " ring --profile " + wineProfile + " -- 0698760011"
+	ring := winPath(filepath.Join(dir, "wiebelt-ringw.exe")) + " --profile " + wineProfile + " -- 0698760011"
 	if _, code := p.Run("cmd", "/c", ring); code != 0 {
 		t.Fatalf("ring: exit %d", code)
 	}

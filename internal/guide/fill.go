@@ -11,7 +11,7 @@ import (
 // user alone and write it nowhere.
 type Values struct {
 	Exe         string // our program
-	ExeW        string // our program without a console window, the same where there is none
+	Ring        string // the program that phones start at a call
 	Profile     string // the folder given with --profile; "" as a rule
 	Settings    string // the user's settings file
 	Port        int    // of the listener
@@ -59,7 +59,7 @@ func profile(v Values) string { return v.Profile }
 
 var places = map[string]place{
 	"exe":          {Values.exe, Values.exe},
-	"exew":         {func(v Values) string { return v.ExeW }, func(v Values) string { return v.ExeW }},
+	"ring":         {func(v Values) string { return v.Ring }, func(v Values) string { return v.Ring }},
 	"settings":     {func(v Values) string { return v.Settings }, nil},
 	"port":         {func(v Values) string { return strconv.Itoa(v.Port) }, nil},
 	"path_token":   {func(v Values) string { return v.PathToken }, nil},

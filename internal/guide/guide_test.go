@@ -17,7 +17,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // windows is a computer as offices have them.
 var windows = Values{
-	Exe: `C:\Program Files\Wiebelt\wiebelt.exe`, ExeW: `C:\Program Files\Wiebelt\wiebeltw.exe`,
+	Exe: `C:\Program Files\Wiebelt\wiebelt.exe`, Ring: `C:\Program Files\Wiebelt\wiebeltw.exe`,
 	Settings: `C:\Users\J. de Vries\AppData\Roaming\Wiebelt\settings.toml`, Port: 27471,
 	PathToken: strings.Repeat("p", 43), SocketToken: strings.Repeat("s", 43),
 }
@@ -25,7 +25,7 @@ var windows = Values{
 // chosen is what readers choose themselves, named in their language.
 var chosen = regexp.MustCompile(`(?m)^password = .*$`)
 
-var linux = Values{Exe: "/usr/bin/wiebelt", ExeW: "/usr/bin/wiebelt", Settings: "/home/jan/.config/wiebelt/settings.toml",
+var linux = Values{Exe: "/usr/bin/wiebelt", Ring: "/usr/bin/wiebelt", Settings: "/home/jan/.config/wiebelt/settings.toml",
 	Port: 27475, PathToken: strings.Repeat("p", 43), SocketToken: strings.Repeat("s", 43)}
 
 // TestWanted: every phone that a recipe was promised for has one, in both
@@ -136,11 +136,11 @@ func TestMicroSIPLength(t *testing.T) {
 		}
 	}
 	long := windows
-	long.ExeW = `C:\` + strings.Repeat("x", 255-len(` ring --state answered --`)-len(`"C:\"`)) // the longest there is
+	long.Ring = `C:\` + strings.Repeat("x", 255-len(` ring --state answered --`)-len(`"C:\"`)) // the longest there is
 	if s, err := b.Fill(long); err != nil {
 		t.Errorf("255 characters: %v: %s", err, s)
 	}
-	long.ExeW += "x"
+	long.Ring += "x"
 	if _, err := b.Fill(long); !errors.Is(err, ErrLong) {
 		t.Errorf("256 characters: %v", err)
 	}
@@ -160,10 +160,10 @@ func TestPaths(t *testing.T) {
 		"twinkle, plain":             {twinkle, linux, nil},
 		"twinkle, space":             {twinkle, change(func(v *Values) { v.Exe = "/opt/my programs/wiebelt" }), ErrSpace},
 		"twinkle, space in profile":  {twinkle, change(func(v *Values) { v.Profile = "/tmp/a b" }), ErrSpace},
-		"microsip, space":            {microsip, change(func(v *Values) { v.ExeW = `C:\Program Files\w.exe` }), nil},
+		"microsip, space":            {microsip, change(func(v *Values) { v.Ring = `C:\Program Files\w.exe` }), nil},
 		"microsip, space in profile": {microsip, change(func(v *Values) { v.Profile = `C:\a b` }), ErrSpace},
-		"program, space":             {program, change(func(v *Values) { v.Profile, v.ExeW = "/tmp/a b", "/opt/a b" }), nil},
-		"program, quote":             {program, change(func(v *Values) { v.ExeW = `/opt/a" ring --state ended "` }), ErrPath},
+		"program, space":             {program, change(func(v *Values) { v.Profile, v.Ring = "/tmp/a b", "/opt/a b" }), nil},
+		"program, quote":             {program, change(func(v *Values) { v.Ring = `/opt/a" ring --state ended "` }), ErrPath},
 		"program, line end":          {program, change(func(v *Values) { v.Profile = "/opt/a\nb" }), ErrPath},
 	} {
 		if s, err := c.r.Blocks()[0].Fill(c.v); !errors.Is(err, c.want) || err != nil && s != "" {

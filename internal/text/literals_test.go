@@ -78,7 +78,7 @@ func isKnown(s string) bool {
 
 // file is a picture, the name of a font or folder, a pattern, a command to be
 // typed, or the comment of a metric.
-var file = regexp.MustCompile(`^<svg |^<path |\.ttf$|^\^|^wiebelt |^# HELP |^\n%s\n\necho|^AppData/|^Software\\|^secret-tool `)
+var file = regexp.MustCompile(`^<svg |^<path |\.ttf$|^\^|^wiebelt(-ring)? |^# HELP |^\n%s\n\necho|^AppData/|^Software\\|^secret-tool `)
 
 // quiet are functions whose words no user reads: the log, errors for it, and
 // patterns.

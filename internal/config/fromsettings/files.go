@@ -22,6 +22,21 @@ func WithoutConsole(exe string) string {
 	return w
 }
 
+// RingProgram gives the program beside exe that phones and links start, which only
+// hands calls over and opens no console window; where there is none, exe without
+// its console, which takes the same arguments.
+func RingProgram(exe string) string {
+	name := "wiebelt-ring"
+	if runtime.GOOS == "windows" {
+		name = "wiebelt-ringw.exe"
+	}
+	small := filepath.Join(filepath.Dir(exe), name)
+	if info, err := os.Stat(small); err != nil || !info.Mode().IsRegular() {
+		return WithoutConsole(exe)
+	}
+	return small
+}
+
 // SettingsFile is the file with the user's own settings.
 func SettingsFile(d profile.Dirs) string { return filepath.Join(d.Config, settings.FileName) }
 

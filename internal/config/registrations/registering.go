@@ -34,7 +34,7 @@ func Options(profileDir string) (register.Options, error) {
 	if err != nil {
 		return register.Options{}, err
 	}
-	o := register.Options{Exe: fromsettings.WithoutConsole(exe)}
+	o := register.Options{Exe: fromsettings.WithoutConsole(exe), Links: fromsettings.RingProgram(exe)}
 	if profileDir != "" {
 		if o.Profile, err = filepath.Abs(profileDir); err != nil {
 			return register.Options{}, err
@@ -52,6 +52,8 @@ func registered(o register.Options, what health.Registration, was Registered) (s
 	switch {
 	case err != nil:
 		return unknown, ""
+	case what == health.Scheme && s.Older:
+		return older, ""
 	case what == health.Scheme && s.Ours, what == health.Autostart && s.Autostart:
 		return ours, ""
 	case what == health.Autostart && s.SwitchedOff:
@@ -114,7 +116,7 @@ func ConnectFile(d profile.Dirs, s *settings.Settings, profileDir string, p dete
 	if err != nil {
 		return err
 	}
-	v := guide.Values{Exe: exe, ExeW: fromsettings.WithoutConsole(exe), Profile: profileDir, Settings: fromsettings.SettingsFile(d), Port: s.Listener.Port}
+	v := guide.Values{Exe: exe, Ring: fromsettings.RingProgram(exe), Profile: profileDir, Settings: fromsettings.SettingsFile(d), Port: s.Listener.Port}
 	recipe, ok := guide.Find(text.English, p.Kind)
 	if !ok {
 		return errors.New("there is no recipe for this phone")
@@ -155,7 +157,7 @@ func RepairLost(d profile.Dirs, s *settings.Settings, profileDir string) (done [
 		if !was.has(what) {
 			continue
 		}
-		if now, _ := registered(o, what, was); now != notOurs {
+		if now, _ := registered(o, what, was); now != notOurs && now != older {
 			continue
 		}
 		if e := reregister(d, s, profileDir, what, was); e != nil {

@@ -113,6 +113,7 @@ type standing uint8
 const (
 	unknown  standing = iota // cannot be told: what was known stays
 	ours                     // as it should be
+	older                    // ours, as an older version wrote it
 	notOurs                  // gone, or another program's
 	declined                 // somebody switched it off on purpose
 )
@@ -209,6 +210,11 @@ func (r *Watch) read(before []health.Registration) (lost []health.Registration) 
 		s, path := r.look(what, was)
 		switch {
 		case s == ours:
+			now = now.with(what, true, path)
+		case s == older:
+			if err := r.again(what, was); err != nil {
+				r.log.Warn("a registration of an older version stays", "what", string(what), "why", err)
+			}
 			now = now.with(what, true, path)
 		case s == declined:
 			now = now.with(what, false, "")

@@ -46,6 +46,12 @@ func (c *computer) looked() int {
 	return c.looks
 }
 
+func (c *computer) registered() []health.Registration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.again)
+}
+
 func (c *computer) lost() []health.Registration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -94,13 +100,16 @@ func folders(t *testing.T) profile.Dirs {
 func TestWhatWasTakenIsNoticed(t *testing.T) {
 	d := folders(t)
 	synctest.Test(t, func(t *testing.T) {
-		c := &computer{at: map[health.Registration]standing{health.Scheme: ours, health.Autostart: ours, health.MicroSIP: notOurs}}
+		c := &computer{at: map[health.Registration]standing{health.Scheme: older, health.Autostart: ours, health.MicroSIP: notOurs}}
 		r := c.watch(d)
 		ctx, end := context.WithCancel(t.Context())
 		defer end()
 		go r.Run(ctx)
 		later := func(in time.Duration) { time.Sleep(in); synctest.Wait() }
 		later(0)
+		if got := c.registered(); !slices.Equal(got, []health.Registration{health.Scheme}) {
+			t.Errorf("that of an older version: registered %v", got)
+		}
 		if was := RegisteredIn(d); !was.Scheme || !was.Autostart || was.MicroSIP != "" {
 			t.Fatalf("noted %+v", was)
 		}

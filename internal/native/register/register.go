@@ -7,6 +7,7 @@
 package register
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -16,6 +17,7 @@ import (
 // Options say for whom and with which program.
 type Options struct {
 	Exe      string // the program's absolute path
+	Links    string // that of the program for links, the small one; "" is Exe
 	Profile  string // "" is the user's own; else an absolute folder
 	AllUsers bool   // everybody on this computer, which takes an administrator
 	Only     Part   // what Register writes; all of it unless given
@@ -34,17 +36,18 @@ const (
 // Status is how things stand, as far as the desktop tells.
 type Status struct {
 	// Scheme is the command that links are opened with, "" if there is none.
-	// Ours reports whether that is this program.
-	Scheme string
-	Ours   bool
+	// Ours reports whether that is this program, Older that it is as a version
+	// without a program for links had it.
+	Scheme      string
+	Ours, Older bool
 	// Autostart reports whether Wiebelt starts at log-on. SwitchedOff reports that
 	// it does not because somebody said so in the desktop's own way.
 	Autostart, SwitchedOff bool
 }
 
 func (o Options) check() error {
-	for what, path := range map[string]string{"program": o.Exe, "profile": o.Profile} {
-		if path == "" && what == "profile" {
+	for what, path := range map[string]string{"program": o.Exe, "program for links": o.Links, "profile": o.Profile} {
+		if path == "" && what != "program" {
 			continue
 		}
 		if !filepath.IsAbs(path) || !utf8.ValidString(path) || strings.ContainsFunc(path, func(r rune) bool { return r < 0x20 || r == 0x7f || r == '"' }) {
@@ -52,6 +55,18 @@ func (o Options) check() error {
 		}
 	}
 	return nil
+}
+
+// link is the command line that opens a link: the program, and what stands behind it
+// with a place for the link.
+func (o Options) link(place string) []string {
+	return append([]string{cmp.Or(o.Links, o.Exe)}, o.arguments("open-url", "--", place)...)
+}
+
+// older is o as versions without a program for links had it.
+func (o Options) older() Options {
+	o.Links = ""
+	return o
 }
 
 // arguments are what stands behind the program.

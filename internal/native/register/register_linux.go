@@ -64,7 +64,7 @@ func Register(o Options) error {
 	if err != nil {
 		return err
 	}
-	link := execLine(append([]string{o.Exe}, o.arguments("open-url", "--", "%u")...)...)
+	link := execLine(o.link("%u")...)
 	if err := checkExec(link); err != nil {
 		return fmt.Errorf("register: the command for links is not safe: %w", err)
 	}
@@ -196,7 +196,9 @@ func State(o Options) (Status, error) {
 			}
 		}
 	}
-	s.Ours = s.Scheme == execLine(append([]string{o.Exe}, o.arguments("open-url", "--", "%u")...)...)
+	now := s.Scheme == execLine(o.link("%u")...)
+	s.Older = !now && s.Scheme == execLine(o.older().link("%u")...)
+	s.Ours = now || s.Older
 	for _, dir := range []string{mine.autostart, "/etc/xdg/autostart"} {
 		if text := read(filepath.Join(dir, startFile)); text != "" {
 			// The user's file hides the computer's, which is how one is switched off.

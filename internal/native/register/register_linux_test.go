@@ -62,6 +62,16 @@ func TestRegisterAndBack(t *testing.T) {
 			t.Errorf("registered: %+v %v", s, err)
 		}
 	}
+	o.Links = "/opt/Wie belt/wiebelt-ring"
+	if s, err := State(o); err != nil || !s.Ours || !s.Older {
+		t.Errorf("of an older version: %+v %v", s, err)
+	}
+	if err := Register(o); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := State(o); err != nil || !s.Ours || s.Older || s.Scheme != `"/opt/Wie belt/wiebelt-ring" open-url -- %u` {
+		t.Errorf("with a program for links: %+v %v", s, err)
+	}
 	if s, _ := State(Options{Exe: "/elsewhere/wiebelt"}); s.Ours {
 		t.Error("another program's registration taken for ours")
 	}

@@ -41,7 +41,7 @@ func command(argv ...string) string {
 }
 
 func linkCommand(o Options) string {
-	return command(append([]string{o.Exe}, o.arguments("open-url", "--", "%1")...)...)
+	return command(o.link("%1")...)
 }
 
 // Register writes into the registry. What is there already is replaced.
@@ -76,7 +76,7 @@ func Unregister(o Options) error {
 	r := root(o.AllUsers)
 	all := unregisterSetup(o)
 	have := win32.Text(r, classPath+`\shell\open\command`, "")
-	if have == "" || have == linkCommand(o) {
+	if have == "" || have == linkCommand(o) || have == linkCommand(o.older()) {
 		for _, p := range []string{`\shell\open\command`, `\shell\open`, `\shell`, `\DefaultIcon`, ""} {
 			if err := registry.DeleteKey(r, classPath+p); err != nil && !errors.Is(err, registry.ErrNotExist) {
 				all = errors.Join(all, fmt.Errorf("register: %w", err))
@@ -107,7 +107,9 @@ func State(o Options) (Status, error) {
 			s.Autostart = true
 		}
 	}
-	s.Ours = strings.EqualFold(s.Scheme, linkCommand(o))
+	now := strings.EqualFold(s.Scheme, linkCommand(o))
+	s.Older = !now && strings.EqualFold(s.Scheme, linkCommand(o.older()))
+	s.Ours = now || s.Older
 	return s, nil
 }
 

@@ -25,7 +25,7 @@ import (
 )
 
 // here is a computer with two tokens.
-var here = facts{set: settings.Defaults(), values: guide.Values{Exe: `C:\Program Files\Wiebelt\wiebelt.exe`, ExeW: `C:\Program Files\Wiebelt\wiebeltw.exe`,
+var here = facts{set: settings.Defaults(), values: guide.Values{Exe: `C:\Program Files\Wiebelt\wiebelt.exe`, Ring: `C:\Program Files\Wiebelt\wiebeltw.exe`,
 	Settings: `C:\Users\jan\AppData\Roaming\Wiebelt\settings.toml`, Port: 27472,
 	PathToken: strings.Repeat("p", 43), SocketToken: strings.Repeat("s", 43)}}
 
