@@ -1,17 +1,14 @@
 package instance
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"net"
 	"os/exec"
 	"strings"
 	"syscall"
 
-	"github.com/Microsoft/go-winio"
 	"golang.org/x/sys/windows"
 )
 
@@ -47,58 +44,6 @@ func lock(cfg Config) (release func(), err error) {
 		return nil, fmt.Errorf("make the mutex: %w", err)
 	}
 	return func() { _ = windows.CloseHandle(h) }, nil
-}
-
-// listen makes the pipe, which is ours, only for us, and for nobody over the
-// network. A pipe that somebody else made under its name is an error.
-func listen(cfg Config) (net.Listener, error) {
-	_, name, sid, err := names(cfg)
-	if err != nil {
-		return nil, err
-	}
-	l, err := winio.ListenPipe(name, &winio.PipeConfig{SecurityDescriptor: "O:" + sid + "D:P(D;;GA;;;NU)(A;;GA;;;" + sid + ")",
-		InputBufferSize: 4096, OutputBufferSize: 4096})
-	if err != nil {
-		return nil, fmt.Errorf("make the pipe: %w", err)
-	}
-	return l, nil
-}
-
-// dial opens the pipe with a right to identify us only: whoever holds it cannot
-// act as this user.
-func dial(ctx context.Context, cfg Config) (net.Conn, error) {
-	_, name, _, err := names(cfg)
-	if err != nil {
-		return nil, err
-	}
-	return winio.DialPipeAccessImpLevel(ctx, name, windows.GENERIC_READ|windows.GENERIC_WRITE, winio.PipeImpLevelIdentification)
-}
-
-var errOtherUser = errors.New("the other side is another user")
-
-// samePeer checks that the pipe is this user's, and not one that somebody else
-// made under its name before us: only its owner may open ours.
-func samePeer(c net.Conn) error {
-	p, ok := c.(interface{ Fd() uintptr })
-	if !ok {
-		return errOtherUser
-	}
-	user, err := windows.GetCurrentProcessToken().GetTokenUser()
-	if err != nil {
-		return fmt.Errorf("who is this user: %w", err)
-	}
-	sd, err := windows.GetSecurityInfo(windows.Handle(p.Fd()), windows.SE_KERNEL_OBJECT, windows.OWNER_SECURITY_INFORMATION)
-	if err != nil {
-		return fmt.Errorf("whose pipe is it: %w", err)
-	}
-	owner, _, err := sd.Owner()
-	if err != nil {
-		return fmt.Errorf("whose pipe is it: %w", err)
-	}
-	if !owner.Equals(user.User.Sid) {
-		return errOtherUser
-	}
-	return nil
 }
 
 func startDetached(command func() *exec.Cmd) error {

@@ -37,7 +37,7 @@ func TestWindows(t *testing.T) {
 	one.Wait("heard 0201234567")
 	t.Log(run(0, "desk", dir))
 	one.Wait("peer desk")
-	one.Wait("peer gone true")
+	one.Wait("peer gone true false")
 	one.Send("end")
 	one.Wait("ended")
 

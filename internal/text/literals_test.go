@@ -68,6 +68,7 @@ var known = map[string]string{
 	"message is too long":                                                                          "",
 	"message is not understood":                                                                    "",
 	"no greeting":                                                                                  "",
+	"the pipe is another user's":                                                                   "",
 	"a program is started by its whole path only":                                                  "",
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"time"
@@ -33,7 +34,7 @@ func (e ears) Peer(ctx context.Context, hello instance.Hello, c *instance.Conn) 
 	for {
 		kind, raw, err := c.Receive()
 		if err != nil {
-			fmt.Fprintln(e.out, "peer gone", err == io.EOF)
+			fmt.Fprintln(e.out, "peer gone", err == io.EOF, errors.Is(err, net.ErrClosed))
 			return
 		}
 		_ = c.Send(kind, raw)
@@ -128,7 +129,7 @@ func desk() error {
 	go func() { _, _, err := c.Receive(); ended <- err }()
 	time.Sleep(50 * time.Millisecond)
 	_ = c.Close()
-	if err := <-ended; err == nil {
+	if err := <-ended; !errors.Is(err, net.ErrClosed) {
 		return fmt.Errorf("after closing: %w", err)
 	}
 	return nil
