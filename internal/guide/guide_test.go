@@ -158,7 +158,7 @@ func TestPaths(t *testing.T) {
 		want error
 	}{
 		"twinkle, plain":             {twinkle, linux, nil},
-		"twinkle, space":             {twinkle, change(func(v *Values) { v.Exe = "/opt/my programs/wiebelt" }), ErrSpace},
+		"twinkle, space":             {twinkle, change(func(v *Values) { v.Ring = "/opt/my programs/wiebelt" }), ErrSpace},
 		"twinkle, space in profile":  {twinkle, change(func(v *Values) { v.Profile = "/tmp/a b" }), ErrSpace},
 		"microsip, space":            {microsip, change(func(v *Values) { v.Ring = `C:\Program Files\w.exe` }), nil},
 		"microsip, space in profile": {microsip, change(func(v *Values) { v.Profile = `C:\a b` }), ErrSpace},
