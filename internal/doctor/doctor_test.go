@@ -106,6 +106,7 @@ func rows(t *testing.T) []row {
 		{"hub.connection", setUp, stops(contact.NameNotResolved, "", hub.Reached{}), say(Off, "hub.before")},
 		{"hub.connection", setUp, stops(contact.ProxyLogin, "status 407", hub.Reached{Proxy: true}), sayWhy(Fail, "hub.failed", failing(contact.ProxyLogin, "status 407"))},
 		{"hub.connection", setUp, stops(contact.ProxyFailed, "", hub.Reached{Proxy: true}), sayWhy(Fail, "hub.failed", failing(contact.ProxyFailed, ""))},
+		{"hub.connection", setUp, stops(contact.ConnectionRefused, "", running), sayWhy(Fail, "hub.failed", failing(contact.ConnectionRefused, ""))},
 		{"hub.connection", setUp, stops(contact.HubSlow, "", running), sayWhy(Fail, "hub.failed", failing(contact.HubSlow, ""))},
 		{"hub.connection", setUp, stops(contact.HubError, "", running), sayWhy(Fail, "hub.failed", failing(contact.HubError, ""))},
 		{"hub.connection", setUp, stops(contact.NotUnderstood, "", running), sayWhy(Fail, "hub.failed", failing(contact.NotUnderstood, ""))},
@@ -348,9 +349,15 @@ func texts(t *testing.T) map[text.Key]bool {
 }
 
 // TestEveryFault: each check says of each fault its state and its sentence, in
-// both languages, and nothing can be said that is not tried here.
+// both languages; nothing can be said that is not tried here, and every trouble
+// that the guide lists is.
 func TestEveryFault(t *testing.T) {
-	unsaid := texts(t)
+	unsaid, listed := texts(t), map[string]bool{}
+	for _, g := range text.DoctorTroubles {
+		for _, found := range g.Found {
+			listed[found] = true
+		}
+	}
 	judge := func(t *testing.T, id string, got, want []said) {
 		for _, l := range []text.Language{text.Dutch, text.English} {
 			say, should := in(id, l, got), in(id, l, want)
@@ -363,8 +370,12 @@ func TestEveryFault(t *testing.T) {
 		}
 		for i, l := range got {
 			delete(unsaid, l.msg.Key)
-			if (l.state == Warn || l.state == Fail) && !inGuide(l) {
-				t.Errorf("the guide does not list %s", l.msg.Key)
+			if l.state == Warn || l.state == Fail {
+				found := trouble(l)
+				if found == "" {
+					t.Errorf("the guide does not list %s", l.msg.Key)
+				}
+				delete(listed, found)
 			}
 			if a, b := in(id, text.Dutch, got)[i].Message, in(id, text.English, got)[i].Message; a == b {
 				t.Errorf("one sentence for two languages: %q", a)
@@ -386,20 +397,25 @@ func TestEveryFault(t *testing.T) {
 	for k := range unsaid {
 		t.Errorf("no row says %s", k)
 	}
+	for found := range listed {
+		t.Errorf("no row provokes %s, which the guide lists", found)
+	}
 }
 
-// inGuide reports whether the guide lists a trouble, or the failure that it
-// tells of.
-func inGuide(s said) bool {
+// trouble is what the guide lists that a line tells of, "" for nothing.
+func trouble(s said) string {
 	for _, g := range text.DoctorTroubles {
 		for _, found := range g.Found {
-			f, way := strings.CutPrefix(found, "failure.")
-			if s.msg.Key == text.Doctor(found) || way && s.hint == text.FailureDo(f) {
-				return true
+			f, ofHub := strings.CutPrefix(found, "failure.")
+			if s.msg.Key == text.Doctor(found) || ofHub && s.hint == text.FailureDo(f) {
+				return found
 			}
 		}
 	}
-	return s.msg.Key == text.Doctor("settings.more") || s.msg.Key == text.Doctor("hub.lookup.bad") // more of the same; asked for wrongly
+	if s.msg.Key == text.Doctor("settings.more") || s.msg.Key == text.Doctor("hub.lookup.bad") {
+		return "more of the same, or asked for wrongly"
+	}
+	return ""
 }
 
 func in(id string, l text.Language, lines []said) []Check {

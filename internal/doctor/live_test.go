@@ -122,15 +122,6 @@ func TestTheWay(t *testing.T) {
 	}
 }
 
-func TestClockOfTheHub(t *testing.T) {
-	h := startHub(t)
-	h.ahead = 10 * time.Minute
-	cfg := configured(t, h.known(t))
-	if c := runJSON(t, cfg, calm()).of(t, "hub.clock"); c.State != Fail || !strings.Contains(c.Message, "loopt 6") && !strings.Contains(c.Message, "loopt 59") {
-		t.Errorf("%+v", c)
-	}
-}
-
 // hanging is a store whose Get comes back when the test is over.
 type hanging struct {
 	secret.Store
