@@ -1,7 +1,7 @@
 // Package health decides how things are and says it in one plain sentence: the
 // tray's icon, the first line of its menu, and the line in the calls window.
 // It judges facts that were seen – heartbeats, the last real call, the last real lookup –
-// and never a socket that happens to be open. A way in without a heartbeat is
+// and never a socket that happens to be open. A source without a heartbeat is
 // never called connected: the sentence gives the last proof instead.
 //
 // Everything here is a pure function of its arguments.
@@ -31,12 +31,12 @@ const (
 	Paused // by the user; stands before everything else
 )
 
-// Phase is what is known of a way in that has a heartbeat.
+// Phase is what is known of a source that has a heartbeat.
 type Phase uint8
 
-// The phases. Unwatched ways in have none.
+// The phases. Unwatched sources have no heartbeat.
 const (
-	Unwatched Phase = iota // no heartbeat: the listener, links, commands
+	Unwatched Phase = iota // the listener, links, commands
 	Up
 	Down       // not connected; tries again
 	Kicked     // another program has the phone's only place
@@ -44,9 +44,9 @@ const (
 	Incomplete // cannot be tried: something is not set, such as the extension
 )
 
-// Way is a way in that is set up.
+// Source is a source of calls that is set up.
 type Source struct {
-	Kind  string // of call.Way
+	Kind  string // of call.Source
 	Name  string // what people call it, "" for its kind's name
 	Phase Phase
 	Admin bool // not connected, and staff can do nothing about it
@@ -65,7 +65,7 @@ const (
 // Call is a call that really came.
 type Call struct {
 	At   time.Time
-	Kind string // of call.Way
+	Kind string // of call.Source
 }
 
 // Facts is what is known.
@@ -135,55 +135,22 @@ func Assess(f Facts, l text.Language, support string, now time.Time) Report {
 }
 
 func assess(f Facts, l text.Language, support string, now time.Time) Report {
-	admin := cmp.Or(support, l.T(text.CardAdmin))
-	say := func(s State, key text.Key, args ...any) Report { return Report{s, l.T(key, args...), f.Lost} }
+	j := judge{f, l, cmp.Or(support, l.T(text.CardAdmin)), now}
 	if f.Paused.After(now) {
-		return say(Paused, text.StatusPaused, clock(l, f.Paused, now))
+		return j.say(Paused, text.StatusPaused, clock(l, f.Paused, now))
 	}
-	switch {
-	case !f.SetUp:
-		return say(NotSetUp, text.StatusSetup, admin)
-	case f.SecretMissing:
-		return say(NotSetUp, text.StatusSecret, admin)
-	case f.Lookup.Failure == contact.CredentialsRefused:
-		return say(CredentialsRefused, text.StatusRefused, admin)
-	case f.Lookup.Failure == contact.ScopeRefused:
-		return say(CredentialsRefused, text.StatusScope, admin)
-	case f.Lookup.Failure == contact.SecretNoRight:
-		r := hubGone(f, l, admin, now) // the same words; nothing is wrong with the hub
-		r.State = NotSetUp
-		return r
-	case f.PortTaken > 0:
-		return say(LinkLost, text.StatusPort, f.PortTaken, admin)
-	case f.NoTokens:
-		return say(LinkLost, text.StatusTokens, admin)
-	}
-	for _, w := range f.Sources {
-		switch w.Phase {
-		case Down:
-			if w.Admin {
-				return say(LinkLost, text.StatusLinkAdmin, name(w, l), admin)
-			}
-			return say(LinkLost, text.StatusLink, name(w, l))
-		case Kicked:
-			return say(LinkLost, text.StatusKicked, name(w, l))
-		case Refused:
-			return say(LinkLost, text.StatusLinkRefused, name(w, l), admin)
-		case Incomplete:
-			return say(LinkLost, text.StatusIncomplete, name(w, l), admin)
+	for _, look := range []func() (Report, bool){j.setup, j.sources, j.hub} {
+		if r, wrong := look(); wrong {
+			return r
 		}
 	}
-	if f.Lookup.Failure != "" {
-		return hubGone(f, l, admin, now)
-	}
-	if len(f.Lost) > 0 {
-		return say(Doubt, text.Lost(string(f.Lost[0])))
-	}
-	if f.quiet(now) {
-		return say(Doubt, text.StatusQuiet, f.Usual)
-	}
-	if f.Last != nil && sameDay(f.Last.At, now) {
-		return say(Ready, text.StatusReadyLast, f.Last.At.Local().Format("15:04"), l.T(text.Source(f.Last.Kind)))
+	switch {
+	case len(f.Lost) > 0:
+		return j.say(Doubt, text.Lost(string(f.Lost[0])))
+	case f.quiet(now):
+		return j.say(Doubt, text.StatusQuiet, f.Usual)
+	case f.Last != nil && sameDay(f.Last.At, now):
+		return j.say(Ready, text.StatusReadyLast, f.Last.At.Local().Format("15:04"), l.T(text.Source(f.Last.Kind)))
 	}
 	var up []string
 	for _, w := range f.Sources {
@@ -192,19 +159,81 @@ func assess(f Facts, l text.Language, support string, now time.Time) Report {
 		}
 	}
 	if len(up) > 0 { // these have a heartbeat
-		return say(Ready, text.StatusReadyUp, strings.Join(up, ", "))
+		return j.say(Ready, text.StatusReadyUp, strings.Join(up, ", "))
 	}
-	return say(Ready, text.StatusReadyNone)
+	return j.say(Ready, text.StatusReadyNone)
 }
 
-// hubGone says when a lookup failed, why, and what happens or whom to tell.
-func hubGone(f Facts, l text.Language, admin string, now time.Time) Report {
-	why := l.T(text.Failure(string(f.Lookup.Failure)))
-	tail := l.T(text.StatusOnlyNumber)
-	if forAdmin(f.Lookup.Failure) {
-		tail = l.T(text.StatusTell, admin)
+// judge is what the parts of assess share.
+type judge struct {
+	Facts
+	l     text.Language
+	admin string // who helps
+	now   time.Time
+}
+
+func (j judge) say(s State, key text.Key, args ...any) Report {
+	return Report{s, j.l.T(key, args...), j.Lost}
+}
+
+// setup is what keeps all calls or all lookups from working until somebody sets
+// something.
+func (j judge) setup() (r Report, wrong bool) {
+	switch {
+	case !j.SetUp:
+		return j.say(NotSetUp, text.StatusSetup, j.admin), true
+	case j.SecretMissing:
+		return j.say(NotSetUp, text.StatusSecret, j.admin), true
+	case j.Lookup.Failure == contact.CredentialsRefused:
+		return j.say(CredentialsRefused, text.StatusRefused, j.admin), true
+	case j.Lookup.Failure == contact.ScopeRefused:
+		return j.say(CredentialsRefused, text.StatusScope, j.admin), true
+	case j.Lookup.Failure == contact.SecretNoRight:
+		r, _ = j.hub() // the same words; nothing is wrong with the hub
+		r.State = NotSetUp
+		return r, true
+	case j.PortTaken > 0:
+		return j.say(LinkLost, text.StatusPort, j.PortTaken, j.admin), true
+	case j.NoTokens:
+		return j.say(LinkLost, text.StatusTokens, j.admin), true
 	}
-	return Report{HubGone, l.T(text.StatusHub, clock(l, f.Lookup.At, now), why, tail), f.Lost}
+	return r, false
+}
+
+// sources says which source is not connected.
+func (j judge) sources() (r Report, wrong bool) {
+	for _, w := range j.Sources {
+		key, args := text.Key(""), []any{name(w, j.l), j.admin}
+		switch w.Phase {
+		case Down:
+			if key = text.StatusLinkAdmin; !w.Admin {
+				key, args = text.StatusLink, args[:1]
+			}
+		case Kicked:
+			key, args = text.StatusKicked, args[:1]
+		case Refused:
+			key = text.StatusLinkRefused
+		case Incomplete:
+			key = text.StatusIncomplete
+		default:
+			continue
+		}
+		return j.say(LinkLost, key, args...), true
+	}
+	return r, false
+}
+
+// hub says when a lookup failed, why, and what happens or whom to tell.
+func (j judge) hub() (r Report, wrong bool) {
+	failure := j.Lookup.Failure
+	if failure == "" {
+		return r, false
+	}
+	tail := j.l.T(text.StatusOnlyNumber)
+	if forAdmin(failure) {
+		tail = j.l.T(text.StatusTell, j.admin)
+	}
+	return j.say(HubGone, text.StatusHub, clock(j.l, j.Lookup.At, j.now), j.l.T(text.Failure(string(failure))), tail), true
 }
 
 // forAdmin reports whether a failure stays until somebody does something about

@@ -1,13 +1,10 @@
 package health
 
 import (
-	"fmt"
-	"strings"
 	"testing"
 	"time"
 
 	"wiebelt/internal/core/contact"
-	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/text"
 )
 
@@ -109,56 +106,6 @@ var failures = []contact.Failure{contact.NotSetUp, contact.NoNetwork, contact.Na
 	contact.ProxyLogin, contact.ProxyFailed, contact.TLSFailed, contact.CertificateUnknown, contact.CertificateExpired,
 	contact.CertificateName, contact.ClockWrong, contact.CredentialsRefused, contact.ScopeRefused, contact.HubError,
 	contact.HubSlow, contact.NotUnderstood, contact.SecretNoRight}
-
-// Every failure of the hub client with every state of every kind of way in: one
-// state, one sentence without gaps that ends in what to do or whom to tell, and
-// never a claim that nobody saw.
-func TestEveryCombination(t *testing.T) {
-	n := 0
-	for _, l := range []text.Language{text.Dutch, text.English} {
-		for _, failure := range append(failures, "") {
-			for _, kind := range registry.Names() {
-				for phase := Unwatched; phase <= Incomplete; phase++ {
-					for _, last := range []*Call{nil, {At: at(13, 59), Kind: kind}} {
-						f := failed(failure, at(10, 5))
-						f.Sources, f.Last = []Source{{Kind: kind, Phase: phase}}, last
-						r := Assess(f, l, "Jan (IT)", now)
-						n++
-						what := fmt.Sprintf("%s %q %s %d last=%v: %v %q", l, failure, kind, phase, last != nil, r.State, r.Sentence)
-						want := Ready
-						switch {
-						case failure == contact.CredentialsRefused || failure == contact.ScopeRefused:
-							want = CredentialsRefused
-						case failure == contact.SecretNoRight:
-							want = NotSetUp
-						case phase >= Down:
-							want = LinkLost
-						case failure != "":
-							want = HubGone
-						}
-						if r.State != want {
-							t.Errorf("%s: want %v", what, want)
-						}
-						if strings.Contains(r.Sentence, "%!") || strings.Contains(r.Sentence, "status.") || strings.Contains(r.Sentence, "failure.") ||
-							!strings.HasSuffix(r.Sentence, ".") || strings.Contains(r.Sentence, "  ") || strings.Contains(r.Sentence, "..") {
-							t.Error(what)
-						}
-						if r.State == Ready && last == nil && phase != Up && strings.Contains(strings.ToLower(r.Sentence), "klaar") {
-							t.Errorf("%s: ready without a proof", what)
-						}
-						if phase != Up && (strings.Contains(r.Sentence, "verbonden") || strings.Contains(r.Sentence, "connected")) {
-							t.Errorf("%s: connected without a heartbeat", what)
-						}
-						if r.State == CredentialsRefused && !strings.HasSuffix(r.Sentence, "Jan (IT).") {
-							t.Errorf("%s: nobody is named", what)
-						}
-					}
-				}
-			}
-		}
-	}
-	t.Logf("%d combinations", n)
-}
 
 func TestNobodyNamed(t *testing.T) {
 	if got := Assess(Facts{}, text.Dutch, "", now).Sentence; got != "Wiebelt is nog niet ingesteld. Meld dit bij uw beheerder." {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"wiebelt/internal/core/contact"
+	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/text"
 )
 
@@ -60,6 +61,10 @@ func TestTable(t *testing.T) {
 					if strings.HasSuffix(r.Sentence, support+".") != told {
 						t.Errorf("%s %q: who helps is named: %v, wanted: %v; %s", l, failure, !told, told, line)
 					}
+					if strings.ContainsAny(r.Sentence, "%") || strings.Contains(r.Sentence, "status.") || strings.Contains(r.Sentence, "failure.") ||
+						strings.Contains(r.Sentence, "  ") || strings.Contains(r.Sentence, "..") || !strings.HasSuffix(r.Sentence, ".") {
+						t.Errorf("%s: not a whole sentence: %s", l, line)
+					}
 					if phase != Up && (strings.Contains(r.Sentence, "verbonden") || strings.Contains(r.Sentence, "connected")) {
 						t.Errorf("%s: called connected: %s", l, line)
 					}
@@ -79,6 +84,17 @@ func TestTable(t *testing.T) {
 		}
 		if !bytes.Equal(want, b.Bytes()) {
 			t.Errorf("%s: the sentences are others than in %s; read them, then run this test with -update", l, path)
+		}
+	}
+}
+
+// Every kind of phone has a name.
+func TestSourcesAreNamed(t *testing.T) {
+	for _, kind := range registry.Names() {
+		for _, l := range []text.Language{text.Dutch, text.English} {
+			if got := name(Source{Kind: kind}, l); got == string(text.Source(kind)) {
+				t.Errorf("%s: %q", l, got)
+			}
 		}
 	}
 }
