@@ -221,7 +221,7 @@ func (c *canaries) sow(t *testing.T, dir string) {
 		}
 	}
 
-	h, err := history.Open(filepath.Join(dir, doctor.HistoryName), history.KeepFull, 7, time.Now)
+	h, err := history.Open(filepath.Join(dir, "history.db"), history.KeepFull, 7, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -125,8 +125,8 @@ var asTheyAre = map[string]bool{
 	"phone.region": true, "phone.internal_prefixes": true, "listener.allowed_origins": true, "card.hotkey": true, "card.fields": true,
 }
 
-// words are values of free text that stand for themselves.
-var words = map[string]bool{"tel": true, "sip": true, "off": true, "active": true, "primary": true}
+// plainValues are values of free text that stand for themselves.
+var plainValues = map[string]bool{"tel": true, "sip": true, "off": true, "active": true, "primary": true}
 
 // settingsText lists the settings as "wiebelt settings" does.
 func settingsText(s *settings.Settings, known *redactor) string {
@@ -155,7 +155,7 @@ func settingsText(s *settings.Settings, known *redactor) string {
 			value = known.clean(value)
 		case strings.HasPrefix(v.Key, "softphone[") && strings.HasSuffix(v.Key, ".address"):
 			value = known.clean(settings.Server(value))
-		case inTable && t != settings.Text && t != settings.List, asTheyAre[v.Key], inTable && words[value]:
+		case inTable && t != settings.Text && t != settings.List, asTheyAre[v.Key], inTable && plainValues[value]:
 			value = known.clean(value)
 		default:
 			value = "set"

@@ -6,17 +6,15 @@ import (
 	"io/fs"
 	"path/filepath"
 
+	"wiebelt/internal/config/fromsettings"
 	"wiebelt/internal/delivery/outbox"
 	"wiebelt/internal/text"
 )
 
-// OutboxName is the outbox's folder in the state folder.
-const OutboxName = "outbox"
-
 // delivery looks at the outbox: what waits there, what needs somebody, and
 // whether it can be written. Nothing of what is in it is read.
 func (e *exam) delivery(ctx context.Context) []said {
-	dir := filepath.Join(e.Dirs.State, OutboxName)
+	dir := fromsettings.OutboxFolder(e.Dirs)
 	s, err := outbox.Look(ctx, dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

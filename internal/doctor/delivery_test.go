@@ -12,6 +12,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"wiebelt/internal/config/fromsettings"
 	"wiebelt/internal/delivery/outbox"
 	"wiebelt/internal/hub"
 )
@@ -41,7 +42,7 @@ const since = "14-09-2026 11:14"
 // box makes an outbox in the profile.
 func box(change func(t *testing.T, dir string, b *outbox.Outbox)) func(*testing.T, *exam) {
 	return func(t *testing.T, e *exam) {
-		dir := filepath.Join(e.Dirs.State, OutboxName)
+		dir := fromsettings.OutboxFolder(e.Dirs)
 		b, err := outbox.Open(t.Context(), outbox.Options{Dir: dir, Now: added, Hub: func(string) (outbox.Deliverer, error) { return nil, errors.New("none") }})
 		if err != nil {
 			t.Fatal(err)
@@ -102,7 +103,7 @@ func sent(r hub.Receipt) func(*testing.T, string, *outbox.Outbox) {
 // spoolIs has the folder with copies be so.
 func spoolIs(fault error) func(*testing.T, *exam) {
 	return func(t *testing.T, e *exam) {
-		spool := filepath.Join(e.Dirs.State, OutboxName, "spool")
+		spool := filepath.Join(fromsettings.OutboxFolder(e.Dirs), "spool")
 		if err := os.MkdirAll(spool, 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +119,7 @@ func spoolIs(fault error) func(*testing.T, *exam) {
 // TestDeliveryChangesNothing: the doctor leaves an outbox as it found it.
 func TestDeliveryChangesNothing(t *testing.T) {
 	e := examined(t, "")
-	dir := filepath.Join(e.Dirs.State, OutboxName)
+	dir := fromsettings.OutboxFolder(e.Dirs)
 	e.delivery(t.Context())
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a folder was made: %v", err)

@@ -1,16 +1,11 @@
 package doctor
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
-	"errors"
-	"io/fs"
-	"os"
 	"strings"
-	"unicode/utf16"
 
 	"wiebelt/internal/health"
+	"wiebelt/internal/softphone/phonefile"
 )
 
 // scheme tells what opens our links. It names no other program: the path may
@@ -49,21 +44,20 @@ func (e *exam) microsip(context.Context) []said {
 	if path == "" || !exists(path) {
 		return say(Off, "microsip.none")
 	}
-	b, err := readAtMost(path, 1<<20)
-	ini, ok := decodeINI(b)
-	if err != nil || !ok {
+	ini, err := phonefile.Read(path)
+	if err != nil {
 		return say(Warn, "microsip.unreadable")
 	}
 	ours := 0
 	for i, key := range microSIPKeys {
-		program, rings := commandOf(ini[strings.ToLower(key)])
-		switch {
-		case !rings && i == 0:
-			return say(Off, "microsip.off")
-		case !rings:
+		command := ini.Get("Settings", key)
+		if !phonefile.Ours(command) {
+			if i == 0 {
+				return say(Off, "microsip.off")
+			}
 			continue
 		}
-		if _, err := os.Stat(program); errors.Is(err, fs.ErrNotExist) {
+		if program, _ := phonefile.Program(command); !exists(program) {
 			return say(Fail, "microsip.gone")
 		}
 		ours++
@@ -72,37 +66,6 @@ func (e *exam) microsip(context.Context) []said {
 		return say(Warn, "microsip.part")
 	}
 	return say(OK, "microsip.ok")
-}
-
-// decodeINI reads the keys of an ini file in UTF-16 or UTF-8, in small letters.
-func decodeINI(b []byte) (map[string]string, bool) {
-	if bytes.HasPrefix(b, []byte{0xff, 0xfe}) {
-		units := make([]uint16, 0, len(b)/2)
-		for b = b[2:]; len(b) >= 2; b = b[2:] {
-			units = append(units, binary.LittleEndian.Uint16(b))
-		}
-		b = []byte(string(utf16.Decode(units)))
-	}
-	if bytes.IndexByte(b, 0) >= 0 {
-		return nil, false
-	}
-	keys := map[string]string{}
-	for line := range strings.Lines(string(b)) {
-		if k, v, ok := strings.Cut(line, "="); ok {
-			keys[strings.ToLower(strings.TrimSpace(k))] = strings.TrimSpace(v)
-		}
-	}
-	return keys, true
-}
-
-// commandOf is the program of a command line and whether it is ours, ringing.
-func commandOf(line string) (program string, rings bool) {
-	program, rest, _ := strings.Cut(line, " ")
-	if quoted, after, ok := strings.Cut(strings.TrimPrefix(line, `"`), `"`); ok && strings.HasPrefix(line, `"`) {
-		program, rest = quoted, after
-	}
-	base := strings.ToLower(program[strings.LastIndexAny(program, `\/`)+1:])
-	return program, strings.HasPrefix(base, "wiebelt") && strings.Contains(" "+rest+" ", " ring ")
 }
 
 // tray tells whether a tray host is there.

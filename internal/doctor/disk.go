@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"wiebelt/internal/config/fromsettings"
 	"wiebelt/internal/filetrust"
 	"wiebelt/internal/logfile"
 	"wiebelt/internal/store/history"
@@ -157,12 +158,9 @@ func (e *exam) audit(context.Context) []said {
 	return say(OK, "audit.ok")
 }
 
-// HistoryName is the history's file in the state folder.
-const HistoryName = "history.db"
-
 // history looks whether the file is sound, without reading calls.
 func (e *exam) history(ctx context.Context) []said {
-	path := filepath.Join(e.Dirs.State, HistoryName)
+	path := fromsettings.HistoryFile(e.Dirs)
 	switch {
 	case e.s.History.Keep == string(history.KeepOff):
 		return say(Off, "history.off")

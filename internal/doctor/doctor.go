@@ -10,6 +10,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -123,19 +124,16 @@ type check struct {
 	run  func(*exam, context.Context) []said
 }
 
-// checks are those of text.DoctorChecks.
+// checks are those of text.DoctorChecks; time 0 is usualTime.
 var checks = map[string]check{
-	"settings": {usualTime, (*exam).settings}, "policy": {usualTime, (*exam).policy}, "setup": {usualTime, (*exam).setup},
-	"secret": {usualTime, (*exam).secret}, "expiry": {usualTime, (*exam).expiry},
+	"settings": {0, (*exam).settings}, "policy": {0, (*exam).policy}, "setup": {0, (*exam).setup}, "secret": {0, (*exam).secret}, "expiry": {0, (*exam).expiry},
 	"hub.name": {hubIn, (*exam).hubName}, "hub.connection": {hubIn, (*exam).hubConnection}, "hub.certificate": {hubIn, (*exam).hubCertificate},
 	"hub.clock": {hubIn, (*exam).hubClock}, "hub.token": {hubIn, (*exam).hubToken}, "hub.lookup": {hubIn, (*exam).hubLookup},
-	"resident": {usualTime, (*exam).resident}, "version": {usualTime, (*exam).version},
-	"listener": {usualTime, (*exam).listener}, "link": {usualTime, (*exam).link},
-	"scheme": {usualTime, (*exam).scheme}, "autostart": {usualTime, (*exam).autostart}, "microsip": {usualTime, (*exam).microsip},
-	"tray": {usualTime, (*exam).tray}, "cards": {residentIn + time.Second, (*exam).cards}, "lock": {usualTime, (*exam).lock}, "browser": {usualTime, (*exam).browser},
-	"disk": {usualTime, (*exam).disk}, "folders": {usualTime, (*exam).folders}, "program": {usualTime, (*exam).program},
-	"log": {usualTime, (*exam).log}, "crash": {usualTime, (*exam).crash}, "history": {usualTime, (*exam).history},
-	"audit": {usualTime, (*exam).audit}, "delivery": {usualTime, (*exam).delivery},
+	"resident": {0, (*exam).resident}, "version": {0, (*exam).version}, "listener": {0, (*exam).listener}, "link": {0, (*exam).link},
+	"scheme": {0, (*exam).scheme}, "autostart": {0, (*exam).autostart}, "microsip": {0, (*exam).microsip}, "tray": {0, (*exam).tray},
+	"cards": {residentIn + time.Second, (*exam).cards}, "lock": {0, (*exam).lock}, "browser": {0, (*exam).browser},
+	"disk": {0, (*exam).disk}, "folders": {0, (*exam).folders}, "program": {0, (*exam).program}, "log": {0, (*exam).log}, "crash": {0, (*exam).crash},
+	"history": {0, (*exam).history}, "audit": {0, (*exam).audit}, "delivery": {0, (*exam).delivery},
 }
 
 // exam is one run.
@@ -177,6 +175,7 @@ func run(ctx context.Context, cfg Config, sys system, each func(id string, lines
 	}
 	ends := make(chan ended, len(checks))
 	for id, c := range checks {
+		c.time = cmp.Or(c.time, usualTime)
 		found := start(ctx, c.time, func(ctx context.Context) []said { return c.run(e, ctx) })
 		go func() { // ends with the check's time
 			lines, in := found.wait(ctx, c.time+grace)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"wiebelt/assets"
+	"wiebelt/internal/config/fromsettings"
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/secret"
 	"wiebelt/internal/config/settings"
@@ -293,10 +294,10 @@ func rows(t *testing.T) []row {
 			write(t, filepath.Join(dir, outbox.DatabaseName+".damaged"), "x")
 		}), say(Warn, "delivery.aside")},
 		{"delivery", setUp, func(t *testing.T, e *exam) {
-			write(t, filepath.Join(e.Dirs.State, OutboxName, outbox.DatabaseName), strings.Repeat("not a database ", 999))
+			write(t, filepath.Join(fromsettings.OutboxFolder(e.Dirs), outbox.DatabaseName), strings.Repeat("not a database ", 999))
 		}, say(Fail, "delivery.damaged")},
 		{"delivery", setUp, both(box(nil), func(t *testing.T, e *exam) {
-			schema(t, filepath.Join(e.Dirs.State, OutboxName, outbox.DatabaseName), 99)
+			schema(t, filepath.Join(fromsettings.OutboxFolder(e.Dirs), outbox.DatabaseName), 99)
 		}), say(Fail, "delivery.newer")},
 	}
 }

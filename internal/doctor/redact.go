@@ -17,6 +17,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"wiebelt/internal/config/fromsettings"
 	"wiebelt/internal/config/secret"
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/logfile"
@@ -31,71 +32,86 @@ type redactor struct{ known *strings.Replacer }
 // maxCalls is how much of the history is read to know what to take out.
 const maxCalls = 20_000
 
+// words are what to take out of a text, with what stands there instead.
+type words map[string]string
+
+func (w words) add(as string, values ...string) {
+	for _, v := range values {
+		if v = strings.TrimSpace(v); utf8.RuneCountInString(v) >= 4 {
+			w[v] = as
+		}
+	}
+}
+
+// person adds a name, and the parts of it that begin with a capital.
+func (w words) person(name string) {
+	w.add("[name]", name)
+	for _, part := range strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && r != '-' && r != '\'' }) {
+		if r, _ := utf8.DecodeRuneInString(part); unicode.IsUpper(r) {
+			w.add("[name]", part)
+		}
+	}
+}
+
+// replacer takes all of them out, the longer ones first: one may hold another.
+func (w words) replacer() *strings.Replacer {
+	var pairs []string
+	for _, v := range slices.SortedFunc(maps.Keys(w), func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }) {
+		pairs = append(pairs, v, w[v])
+	}
+	return strings.NewReplacer(pairs...)
+}
+
 // redactorOf gathers what this computer knows of people and secrets. It reads
 // the history for that, and nothing of it goes anywhere.
 func redactorOf(ctx context.Context, cfg Config, s *settings.Settings) *redactor {
-	out := map[string]string{} // what to take out → what stands there instead
-	add := func(as string, values ...string) {
-		for _, v := range values {
-			if v = strings.TrimSpace(v); utf8.RuneCountInString(v) >= 4 {
-				out[v] = as
-			}
+	out := words{}
+	out.ofSettings(s)
+	out.add("[secret]", secretsOf(ctx, cfg, s)...)
+	if exists(filepath.Join(cfg.Dirs.State, secret.TokensName)) {
+		if t, err := secret.Token(cfg.Dirs); err == nil {
+			out.add("[token]", t.Socket, t.Path)
 		}
 	}
-	person := func(name string) {
-		add("[name]", name)
-		for _, word := range strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && r != '-' && r != '\'' }) {
-			if r, _ := utf8.DecodeRuneInString(word); unicode.IsUpper(r) {
-				add("[name]", word)
-			}
-		}
+	calls, _ := history.People(ctx, fromsettings.HistoryFile(cfg.Dirs), maxCalls) // none, or one that cannot be read
+	for _, name := range slices.Concat(calls["name"], calls["via"]) {
+		out.person(name)
 	}
-	person(s.Support.Contact)
+	out.add("[name]", slices.Concat(calls["line"], calls["contact_id"])...)
+	out.add("[number]", slices.Concat(calls["number"], calls["shown"], calls["relation_number"], calls["line_number"])...)
+	out.add("[address]", calls["link"]...)
+	out.ofComputer()
+	return &redactor{out.replacer()}
+}
+
+func (w words) ofSettings(s *settings.Settings) {
+	w.person(s.Support.Contact)
 	for _, l := range s.Lines {
-		add("[name]", l.Name)
-		add("[number]", l.Number)
+		w.add("[name]", l.Name)
+		w.add("[number]", l.Number)
 	}
-	add("[number]", s.Phone.NeverLookup...)
+	w.add("[number]", s.Phone.NeverLookup...)
 	for _, p := range s.Softphones {
 		if p.Name != p.Kind { // nobody gave it one
-			add("[name]", p.Name)
+			w.add("[name]", p.Name)
 		}
-		add("[name]", p.User)
-		add("[number]", p.Extension, p.ExtensionOf(settings.LogOnName()))
+		w.add("[name]", p.User)
+		w.add("[number]", p.Extension, p.ExtensionOf(settings.LogOnName()))
 	}
-	for _, v := range secretsOf(ctx, cfg, s) {
-		add("[secret]", v)
-	}
-	if exists(filepath.Join(cfg.Dirs.State, "tokens.json")) {
-		if t, err := secret.Token(cfg.Dirs); err == nil {
-			add("[token]", t.Socket, t.Path)
-		}
-	}
-	calls, _ := history.People(ctx, filepath.Join(cfg.Dirs.State, HistoryName), maxCalls) // none, or one that cannot be read
-	for _, column := range []string{"name", "via"} {
-		for _, v := range calls[column] {
-			person(v)
-		}
-	}
-	add("[name]", slices.Concat(calls["line"], calls["contact_id"])...)
-	add("[number]", slices.Concat(calls["number"], calls["shown"], calls["relation_number"], calls["line_number"])...)
-	add("[address]", calls["link"]...)
+}
+
+// ofComputer adds who uses it, and what it is called.
+func (w words) ofComputer() {
 	if home, err := os.UserHomeDir(); err == nil && len(home) > 3 {
-		out[home] = "~"
+		w[home] = "~"
 	}
 	if u, err := user.Current(); err == nil && u.Uid != "0" {
-		person(u.Name)
-		add("[name]", u.Username, u.Username[strings.LastIndexByte(u.Username, '\\')+1:])
+		w.person(u.Name)
+		w.add("[name]", u.Username, u.Username[strings.LastIndexByte(u.Username, '\\')+1:])
 	}
 	if host, err := os.Hostname(); err == nil {
-		add("[name]", host)
+		w.add("[name]", host)
 	}
-	// The longer ones first: one may hold another.
-	var pairs []string
-	for _, v := range slices.SortedFunc(maps.Keys(out), func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }) {
-		pairs = append(pairs, v, out[v])
-	}
-	return &redactor{strings.NewReplacer(pairs...)}
 }
 
 // secretsOf are the secrets that the settings speak of, as far as their store

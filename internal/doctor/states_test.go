@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf16"
 
+	"wiebelt/internal/config/fromsettings"
 	"wiebelt/internal/config/secret"
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/hub"
@@ -125,7 +126,7 @@ func aged(days int) func(*testing.T, *exam) {
 
 func calls(change func(path string)) func(*testing.T, *exam) {
 	return func(t *testing.T, e *exam) {
-		path := filepath.Join(e.Dirs.State, HistoryName)
+		path := fromsettings.HistoryFile(e.Dirs)
 		s, err := history.Open(path, history.KeepFull, 7, time.Now)
 		if err != nil {
 			t.Fatal(err)

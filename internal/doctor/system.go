@@ -15,6 +15,7 @@ import (
 	"wiebelt/internal/native/register"
 	"wiebelt/internal/native/session"
 	"wiebelt/internal/native/tray"
+	"wiebelt/internal/softphone/detect"
 )
 
 // system is what is asked of the computer. Tests have one of their own.
@@ -37,7 +38,7 @@ type system struct {
 func theSystem() system {
 	return system{
 		store: secret.Open, register: register.State, policy: policySources, desktop: hasDesktop,
-		trayHost: tray.HasHost, lockSources: lockSources, browser: browser.There, audit: auditLog, microSIP: microSIP,
+		trayHost: tray.HasHost, lockSources: lockSources, browser: browser.There, audit: auditLog, microSIP: func() string { return detect.This().MicroSIP },
 		free: freeSpace, folder: folderFault, writable: writable, installed: filetrust.Program,
 	}
 }

@@ -1,9 +1,15 @@
 package doctor
 
 import (
+	"context"
 	"os"
+	"strings"
 
+	"github.com/jezek/xgb"
+	"github.com/jezek/xgb/xproto"
 	"golang.org/x/sys/unix"
+
+	"wiebelt/internal/native/xconn"
 )
 
 // policySources: there is one, the file.
@@ -12,9 +18,6 @@ func policySources() (file, managed bool) { return true, false }
 func hasDesktop() bool {
 	return os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != ""
 }
-
-// microSIP runs on Windows.
-func microSIP() string { return "" }
 
 func freeSpace(dir string) (uint64, error) {
 	var s unix.Statfs_t
@@ -25,3 +28,48 @@ func freeSpace(dir string) (uint64, error) {
 }
 
 func writable(path string) bool { return unix.Access(path, unix.W_OK) == nil }
+
+// systemName is what the distribution calls itself.
+func systemName() string {
+	b, err := readAtMost("/etc/os-release", 16<<10)
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(b)) {
+		if v, ok := strings.CutPrefix(line, "PRETTY_NAME="); ok {
+			return strings.Trim(strings.TrimSpace(v), `"'`)
+		}
+	}
+	return ""
+}
+
+// windowManager is the name that it gives itself (EWMH, _NET_SUPPORTING_WM_CHECK).
+func windowManager(ctx context.Context) string {
+	if os.Getenv("DISPLAY") == "" {
+		return ""
+	}
+	c, err := xconn.Open(ctx)
+	if err != nil {
+		return ""
+	}
+	defer c.Close()
+	defer context.AfterFunc(ctx, c.Close)()
+	root := xproto.Setup(c).DefaultScreen(c).Root
+	b := property(c, root, "_NET_SUPPORTING_WM_CHECK")
+	if len(b) < 4 {
+		return ""
+	}
+	return string(property(c, xproto.Window(xgb.Get32(b)), "_NET_WM_NAME"))
+}
+
+func property(c *xgb.Conn, w xproto.Window, name string) []byte {
+	a, err := xproto.InternAtom(c, true, uint16(len(name)), name).Reply()
+	if err != nil || a.Atom == xproto.AtomNone {
+		return nil
+	}
+	p, err := xproto.GetProperty(c, false, w, a.Atom, xproto.GetPropertyTypeAny, 0, 64).Reply()
+	if err != nil {
+		return nil
+	}
+	return p.Value
+}

@@ -1,7 +1,8 @@
 package doctor
 
 import (
-	"os"
+	"context"
+	"fmt"
 	"path/filepath"
 
 	"golang.org/x/sys/windows"
@@ -23,13 +24,6 @@ func policySources() (file, managed bool) {
 
 func hasDesktop() bool { return true }
 
-func microSIP() string {
-	if dir := os.Getenv("APPDATA"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "MicroSIP", "microsip.ini")
-	}
-	return ""
-}
-
 func freeSpace(dir string) (uint64, error) {
 	name, err := windows.UTF16PtrFromString(dir)
 	if err != nil {
@@ -43,3 +37,11 @@ func freeSpace(dir string) (uint64, error) {
 // writable: who may do what is in lists that trust reads, and whether we may is
 // found out by doing it.
 func writable(string) bool { return true }
+
+// systemName asks Windows itself: it tells programs without a manifest a lie.
+func systemName() string {
+	v := windows.RtlGetVersion()
+	return fmt.Sprintf("Windows %d.%d build %d", v.MajorVersion, v.MinorVersion, v.BuildNumber)
+}
+
+func windowManager(context.Context) string { return "Windows" }

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strconv"
 	"sync"
@@ -19,9 +18,11 @@ import (
 	"wiebelt/internal/config/secret"
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/core/contact"
+	"wiebelt/internal/filetrust"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/listener"
 	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/text"
 )
@@ -116,13 +117,10 @@ func (e *exam) resident(ctx context.Context) []said {
 
 // known is a failure that another program named, HubError if it is none of ours.
 func known(f string) contact.Failure {
-	all := []contact.Failure{"", contact.NotSetUp, contact.SecretNoRight, contact.NoNetwork, contact.NameNotResolved, contact.ConnectionRefused, contact.ProxyLogin,
-		contact.ProxyFailed, contact.TLSFailed, contact.CertificateUnknown, contact.CertificateExpired, contact.CertificateName,
-		contact.ClockWrong, contact.CredentialsRefused, contact.ScopeRefused, contact.HubError, contact.HubSlow, contact.NotUnderstood}
-	if slices.Contains(all, contact.Failure(f)) {
-		return contact.Failure(f)
+	if key := text.FailureDo(f); f != "" && text.English.T(key) == string(key) {
+		return contact.HubError
 	}
-	return contact.HubError
+	return contact.Failure(f)
 }
 
 // versionLike is what a version may look like that another program names.
@@ -199,14 +197,13 @@ func taken(ctx context.Context, port int) bool {
 
 // announced reports whether listener.json is ours alone and names the port.
 func (e *exam) announced(port int) bool {
-	path := filepath.Join(e.Dirs.Run, "listener.json")
-	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() || runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+	f, err := filetrust.OpenFile(filepath.Join(e.Dirs.Run, listener.AnnouncementName), os.O_RDONLY, filetrust.Alone)
+	if err != nil {
 		return false
 	}
-	b, err := readAtMost(path, 4<<10)
-	var a struct{ Version, Port int }
-	return err == nil && json.Unmarshal(b, &a) == nil && a.Version == 1 && a.Port == port
+	_ = f.Close()
+	a, err := listener.Announced(e.Dirs.Run)
+	return err == nil && a.Version == 1 && a.Port == port
 }
 
 // readAtMost reads the beginning of a file.
