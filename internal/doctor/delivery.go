@@ -13,7 +13,7 @@ import (
 
 // delivery looks at the outbox: what waits there, what needs somebody, and
 // whether it can be written. Nothing of what is in it is read.
-func (e *exam) delivery(ctx context.Context) []said {
+func (e *exam) delivery(ctx context.Context) []finding {
 	dir := fromsettings.OutboxFolder(e.Dirs)
 	s, err := outbox.Look(ctx, dir)
 	switch {
@@ -26,7 +26,7 @@ func (e *exam) delivery(ctx context.Context) []said {
 	case err != nil:
 		return say(Fail, "delivery.damaged")
 	}
-	var all []said
+	var all []finding
 	for _, path := range []string{dir, filepath.Join(dir, "spool")} {
 		if err := e.sys.folder(path); exists(path) && err != nil && !isRead(err) {
 			all = say(Fail, "delivery.write")

@@ -10,7 +10,7 @@ import (
 
 // scheme tells what opens our links. It names no other program: the path may
 // hold a person's name.
-func (e *exam) scheme(context.Context) []said {
+func (e *exam) scheme(context.Context) []finding {
 	s, err := e.sys.register(e.Register)
 	switch {
 	case err != nil:
@@ -23,7 +23,7 @@ func (e *exam) scheme(context.Context) []said {
 	return say(OK, "scheme.ok")
 }
 
-func (e *exam) autostart(context.Context) []said {
+func (e *exam) autostart(context.Context) []finding {
 	s, err := e.sys.register(e.Register)
 	switch {
 	case err != nil:
@@ -39,7 +39,7 @@ func (e *exam) autostart(context.Context) []said {
 var microSIPKeys = []string{"cmdCallRing", "cmdCallAnswer", "cmdCallEnd", "cmdCallBusy"}
 
 // microsip reads what MicroSIP starts for a call.
-func (e *exam) microsip(context.Context) []said {
+func (e *exam) microsip(context.Context) []finding {
 	path := e.sys.microSIP()
 	if path == "" || !exists(path) {
 		return say(Off, "microsip.none")
@@ -69,7 +69,7 @@ func (e *exam) microsip(context.Context) []said {
 }
 
 // tray tells whether a tray host is there.
-func (e *exam) tray(ctx context.Context) []said {
+func (e *exam) tray(ctx context.Context) []finding {
 	switch {
 	case !e.sys.desktop():
 		return say(Off, "desk.none")
@@ -81,7 +81,7 @@ func (e *exam) tray(ctx context.Context) []said {
 
 // cards tells what calls are shown with, and whether the keyboard can be brought
 // there.
-func (e *exam) cards(ctx context.Context) []said {
+func (e *exam) cards(ctx context.Context) []finding {
 	t := e.ask(ctx)
 	if t.presence != present {
 		return say(Off, "cards.off")
@@ -102,7 +102,7 @@ func (e *exam) cards(ctx context.Context) []said {
 }
 
 // lock tells who can say that the screen is locked.
-func (e *exam) lock(ctx context.Context) []said {
+func (e *exam) lock(ctx context.Context) []finding {
 	if !e.sys.desktop() {
 		return say(Off, "desk.none")
 	}
@@ -114,7 +114,7 @@ func (e *exam) lock(ctx context.Context) []said {
 }
 
 // browser tells whether customer files can be opened.
-func (e *exam) browser(ctx context.Context) []said {
+func (e *exam) browser(ctx context.Context) []finding {
 	switch {
 	case !e.sys.desktop():
 		return say(Off, "desk.none")

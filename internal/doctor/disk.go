@@ -31,7 +31,7 @@ func existing(dir string) string {
 	return dir
 }
 
-func (e *exam) disk(context.Context) []said {
+func (e *exam) disk(context.Context) []finding {
 	free, err := e.sys.free(existing(e.Dirs.State))
 	mb := int(min(free>>20, 1<<40))
 	switch {
@@ -46,8 +46,8 @@ func (e *exam) disk(context.Context) []said {
 }
 
 // folders looks at those of the profile, each once.
-func (e *exam) folders(context.Context) []said {
-	var all []said
+func (e *exam) folders(context.Context) []finding {
+	var all []finding
 	seen := map[string]bool{}
 	for _, f := range []struct{ name, path string }{
 		{"config", e.Dirs.Config}, {"state", e.Dirs.State}, {"run", e.Dirs.Run}, {"log", e.Dirs.Log()},
@@ -86,7 +86,7 @@ func (e *exam) folders(context.Context) []said {
 }
 
 // program looks at the program's file and the folder it lies in.
-func (e *exam) program(context.Context) []said {
+func (e *exam) program(context.Context) []finding {
 	switch err := e.sys.installed(e.Exe); {
 	case err == nil:
 		return say(OK, "program.ok")
@@ -97,7 +97,7 @@ func (e *exam) program(context.Context) []said {
 }
 
 // log looks whether the newest file can be written, and for errors in its end.
-func (e *exam) log(context.Context) []said {
+func (e *exam) log(context.Context) []finding {
 	path := filepath.Join(e.Dirs.Log(), logfile.Name)
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -135,7 +135,7 @@ func (e *exam) errorsIn(b []byte) int {
 }
 
 // crash tells when the last one was. The file is there, empty, without any.
-func (e *exam) crash(context.Context) []said {
+func (e *exam) crash(context.Context) []finding {
 	info, err := os.Lstat(filepath.Join(e.Dirs.Log(), logfile.CrashName))
 	if err != nil || info.Size() == 0 {
 		return say(OK, "crash.none")
@@ -148,7 +148,7 @@ func (e *exam) crash(context.Context) []said {
 }
 
 // audit tells whether lookups can be recorded where that is asked for.
-func (e *exam) audit(context.Context) []said {
+func (e *exam) audit(context.Context) []finding {
 	switch {
 	case e.s.Audit != "eventlog":
 		return say(Off, "audit.off")
@@ -159,7 +159,7 @@ func (e *exam) audit(context.Context) []said {
 }
 
 // history looks whether the file is sound, without reading calls.
-func (e *exam) history(ctx context.Context) []said {
+func (e *exam) history(ctx context.Context) []finding {
 	path := fromsettings.HistoryFile(e.Dirs)
 	switch {
 	case e.s.History.Keep == string(history.KeepOff):

@@ -113,7 +113,7 @@ const (
 	residentIn = 2500 * time.Millisecond
 	secretIn   = 3 * time.Second // a store waits two seconds by itself
 	hubIn      = 8 * time.Second
-	travelIn   = hubIn - time.Second/2 // so that what ended it can be told
+	probeIn    = hubIn - time.Second/2 // so that what ended it can be told
 	usualTime  = 4 * time.Second
 	grace      = 250 * time.Millisecond // to put the end of a deadline into words
 )
@@ -121,7 +121,7 @@ const (
 // check looks at one thing.
 type check struct {
 	time time.Duration
-	run  func(*exam, context.Context) []said
+	run  func(*exam, context.Context) []finding
 }
 
 // checks are those of text.DoctorChecks; time 0 is usualTime.
@@ -139,12 +139,12 @@ var checks = map[string]check{
 // exam is one run.
 type exam struct {
 	Config
-	sys   system
-	now   time.Time
-	s     *settings.Settings
-	asked *later[told]
-	kept  *later[kept]
-	way   *later[journey]
+	sys          system
+	now          time.Time
+	s            *settings.Settings
+	fromResident *future[residentState]
+	fromStore    *future[storedSecret]
+	fromHub      *future[hubState]
 }
 
 // load reads the settings, and gives the defaults where they come too late.
@@ -166,21 +166,21 @@ func Stream(ctx context.Context, cfg Config, each func(id string, lines []Check)
 
 func run(ctx context.Context, cfg Config, sys system, each func(id string, lines []Check)) Report {
 	e := &exam{Config: cfg, sys: sys, now: time.Now(), s: cfg.Settings}
-	e.asked = start(ctx, residentIn, e.askResident)
-	e.kept = start(ctx, secretIn, e.readSecret)
-	e.way = start(ctx, travelIn, e.travel)
+	e.fromResident = start(ctx, residentIn, e.askResident)
+	e.fromStore = start(ctx, secretIn, e.readSecret)
+	e.fromHub = start(ctx, probeIn, e.probeHub)
 	type ended struct {
 		id    string
-		lines []said
+		lines []finding
 	}
 	ends := make(chan ended, len(checks))
 	for id, c := range checks {
 		c.time = cmp.Or(c.time, usualTime)
-		found := start(ctx, c.time, func(ctx context.Context) []said { return c.run(e, ctx) })
+		found := start(ctx, c.time, func(ctx context.Context) []finding { return c.run(e, ctx) })
 		go func() { // ends with the check's time
 			lines, in := found.wait(ctx, c.time+grace)
 			if !in {
-				lines = []said{late(c.time)}
+				lines = []finding{late(c.time)}
 			}
 			ends <- ended{id, lines}
 		}()
@@ -201,15 +201,15 @@ func run(ctx context.Context, cfg Config, sys system, each func(id string, lines
 	return r
 }
 
-// later is a value that a goroutine of its own finds out.
-type later[T any] struct {
+// future is a value that a goroutine of its own finds out.
+type future[T any] struct {
 	done  chan struct{}
 	value T
 }
 
 // start finds a value out within a time.
-func start[T any](ctx context.Context, in time.Duration, find func(context.Context) T) *later[T] {
-	l := &later[T]{done: make(chan struct{})}
+func start[T any](ctx context.Context, in time.Duration, find func(context.Context) T) *future[T] {
+	l := &future[T]{done: make(chan struct{})}
 	go func() {
 		defer close(l.done)
 		ctx, cancel := context.WithTimeout(ctx, in)
@@ -220,7 +220,7 @@ func start[T any](ctx context.Context, in time.Duration, find func(context.Conte
 }
 
 // wait gives the value, or false if it does not come in time.
-func (l *later[T]) wait(ctx context.Context, in time.Duration) (v T, ok bool) {
+func (l *future[T]) wait(ctx context.Context, in time.Duration) (v T, ok bool) {
 	t := time.NewTimer(in)
 	defer t.Stop()
 	select {
@@ -237,8 +237,8 @@ func (l *later[T]) wait(ctx context.Context, in time.Duration) (v T, ok bool) {
 	return v, false
 }
 
-// said is what a check has to say, in no language yet.
-type said struct {
+// finding is what a check has to say, in no language yet.
+type finding struct {
 	state State
 	msg   *text.Error
 	hint  text.Key // what to do, where there is such a text
@@ -247,31 +247,31 @@ type said struct {
 
 // say makes a line from the texts doctor.<found> and, if there is one,
 // doctor.<found>.do.
-func say(s State, found string, args ...any) []said {
-	return []said{{state: s, msg: text.Errorf(text.Doctor(found), args...), hint: text.DoctorDo(found)}}
+func say(s State, found string, args ...any) []finding {
+	return []finding{{state: s, msg: text.Errorf(text.Doctor(found), args...), hint: text.DoctorDo(found)}}
 }
 
 // sayN is say for a number of things.
-func sayN(s State, found string, n int, args ...any) []said {
-	return []said{{state: s, msg: text.Countf(text.Doctor(found), n, args...), hint: text.DoctorDo(found)}}
+func sayN(s State, found string, n int, args ...any) []finding {
+	return []finding{{state: s, msg: text.Countf(text.Doctor(found), n, args...), hint: text.DoctorDo(found)}}
 }
 
 // sayWhy is say for a failure on the way to the hub, whose own advice it gives.
-func sayWhy(s State, found string, err error) []said {
+func sayWhy(s State, found string, err error) []finding {
 	f := contact.FailureOf(err)
 	var l *contact.LookupError
 	if !errors.As(err, &l) {
 		err = &contact.LookupError{Failure: f}
 	}
-	return []said{{state: s, msg: text.Errorf(text.Doctor(found), err), hint: text.FailureDo(string(f))}}
+	return []finding{{state: s, msg: text.Errorf(text.Doctor(found), err), hint: text.FailureDo(string(f))}}
 }
 
-func late(limit time.Duration) said {
-	return said{state: Fail, msg: text.Errorf(text.DoctorLate, int(limit.Seconds())), hint: text.DoctorLateDo}
+func late(limit time.Duration) finding {
+	return finding{state: Fail, msg: text.Errorf(text.DoctorLate, int(limit.Seconds())), hint: text.DoctorLateDo}
 }
 
 // in puts a line into words.
-func (s said) in(id string, l text.Language) Check {
+func (s finding) in(id string, l text.Language) Check {
 	c := Check{ID: id, State: s.state, Message: l.Error(s.msg)}
 	if s.also != "" {
 		c.Message += " " + l.T(s.also)

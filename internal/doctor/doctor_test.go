@@ -35,17 +35,17 @@ type row struct {
 	id   string
 	toml string
 	set  func(*testing.T, *exam)
-	want []said
+	want []finding
 }
 
 // at is a place in a file.
 func at(key string, line int) any { return placeOf(settings.Problem{Key: key, Line: line}) }
 
 // is joins lines.
-func is(lines ...[]said) []said { return slices.Concat(lines...) }
+func is(lines ...[]finding) []finding { return slices.Concat(lines...) }
 
 func rows(t *testing.T) []row {
-	none, running := told{}, hub.Reached{Resolved: true, Connected: true}
+	none, running := residentState{}, hub.Reached{Resolved: true, Connected: true}
 	busy, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func rows(t *testing.T) []row {
 		{"settings", setUp + "hunter2-Canary = 1\n", nil, say(Warn, "settings.unknown", at("", 6))},
 		{"settings", "[listener]\nport = \"x\"\n", nil, say(Fail, "settings.type", at("listener.port", 2))},
 		{"settings", "[listener]\nport = 1\n", nil, say(Fail, "settings.value", at("listener.port", 2))},
-		{"settings", "", func(_ *testing.T, e *exam) { e.Late = true }, []said{late(loadTime)}},
+		{"settings", "", func(_ *testing.T, e *exam) { e.Late = true }, []finding{late(loadTime)}},
 
 		{"setup", setUp, nil, say(OK, "setup.ok")},
 		{"setup", "", nil, say(Fail, "setup.missing", "hub.base_url, hub.client_id, hub.organisation_code")},
@@ -68,8 +68,8 @@ func rows(t *testing.T) []row {
 		{"setup", setUp + "extra_ca_file = \"/home/jansen/none.pem\"\n", nil, say(Fail, "setup.wrong", "hub.extra_ca_file")},
 
 		{"secret", setUp, nil, say(OK, "secret.ok", "os")},
-		{"secret", setUp, func(_ *testing.T, e *exam) { e.kept = given(kept{value: "a", next: "b"}) }, say(OK, "secret.two", "os")},
-		{"secret", "", func(_ *testing.T, e *exam) { e.kept = given(kept{off: true}) }, say(Off, "secret.off")},
+		{"secret", setUp, func(_ *testing.T, e *exam) { e.fromStore = given(storedSecret{value: "a", next: "b"}) }, say(OK, "secret.two", "os")},
+		{"secret", "", func(_ *testing.T, e *exam) { e.fromStore = given(storedSecret{off: true}) }, say(Off, "secret.off")},
 		{"secret", setUp, withSecret(secret.ErrNotSet), say(Fail, "secret.unset")},
 		{"secret", setUp + "secret_store = \"file\"\n", both(withSecret(secret.ErrNotSet), func(t *testing.T, e *exam) {
 			keepSecret(t, e.Dirs, "https://old.example", "office", "canary")
@@ -93,17 +93,17 @@ func rows(t *testing.T) []row {
 		{"expiry", setUp + "secret_expires = \"2026-10-02\"\n", nil, sayN(Warn, "expiry.soon", 1)},
 		{"expiry", setUp + "secret_expires = \"2026-09-30\"\n", nil, sayN(Fail, "expiry.past", 1)},
 
-		{"hub.name", "", withJourney(func(j *journey) { j.off = true }), say(Off, "hub.off")},
+		{"hub.name", "", withHub(func(j *hubState) { j.off = true }), say(Off, "hub.off")},
 		{"hub.name", setUp, nil, say(OK, "hub.name.ok")},
-		{"hub.name", setUp, withJourney(func(j *journey) { j.reached.TestHub = true }), say(OK, "hub.name.test")},
-		{"hub.name", setUp, withJourney(func(j *journey) { j.reached.Proxy = true }), say(OK, "hub.name.proxy")},
+		{"hub.name", setUp, withHub(func(j *hubState) { j.reached.TestHub = true }), say(OK, "hub.name.test")},
+		{"hub.name", setUp, withHub(func(j *hubState) { j.reached.Proxy = true }), say(OK, "hub.name.proxy")},
 		{"hub.name", setUp, stops(contact.ProxyFailed, "", hub.Reached{Proxy: true}), say(Off, "hub.name.behind")},
 		{"hub.name", setUp, stops(contact.NameNotResolved, "", hub.Reached{}), sayWhy(Fail, "hub.failed", failing(contact.NameNotResolved, ""))},
 		{"hub.name", setUp, stops(contact.NoNetwork, "", hub.Reached{}), sayWhy(Fail, "hub.failed", failing(contact.NoNetwork, ""))},
 		{"hub.name", setUp, stops(contact.HubSlow, "name", hub.Reached{}), sayWhy(Fail, "hub.failed", failing(contact.HubSlow, "name"))},
 		{"hub.name", setUp, stops(contact.ConnectionRefused, "refused", hub.Reached{Resolved: true}), say(OK, "hub.name.ok")},
 		{"hub.connection", setUp, nil, say(OK, "hub.connection.ok")},
-		{"hub.connection", setUp, withJourney(func(j *journey) { j.reached.Proxy = true }), say(OK, "hub.connection.proxy")},
+		{"hub.connection", setUp, withHub(func(j *hubState) { j.reached.Proxy = true }), say(OK, "hub.connection.proxy")},
 		{"hub.connection", setUp, stops(contact.NameNotResolved, "", hub.Reached{}), say(Off, "hub.before")},
 		{"hub.connection", setUp, stops(contact.ProxyLogin, "status 407", hub.Reached{Proxy: true}), sayWhy(Fail, "hub.failed", failing(contact.ProxyLogin, "status 407"))},
 		{"hub.connection", setUp, stops(contact.ProxyFailed, "", hub.Reached{Proxy: true}), sayWhy(Fail, "hub.failed", failing(contact.ProxyFailed, ""))},
@@ -113,8 +113,8 @@ func rows(t *testing.T) []row {
 		{"hub.connection", setUp, stops(contact.NotUnderstood, "", running), sayWhy(Fail, "hub.failed", failing(contact.NotUnderstood, ""))},
 		{"hub.connection", setUp, stops(contact.CertificateExpired, "", running), say(OK, "hub.connection.ok")},
 		{"hub.certificate", setUp, nil, sayN(OK, "hub.certificate.ok", 365)},
-		{"hub.certificate", setUp, withJourney(func(j *journey) { j.reached.Expires = time.Date(2026, 10, 2, 11, 0, 0, 0, time.Local) }), sayN(Warn, "hub.certificate.soon", 1)},
-		{"hub.certificate", setUp, withJourney(func(j *journey) { j.reached.TestHub = true }), say(OK, "hub.certificate.test")},
+		{"hub.certificate", setUp, withHub(func(j *hubState) { j.reached.Expires = time.Date(2026, 10, 2, 11, 0, 0, 0, time.Local) }), sayN(Warn, "hub.certificate.soon", 1)},
+		{"hub.certificate", setUp, withHub(func(j *hubState) { j.reached.TestHub = true }), say(OK, "hub.certificate.test")},
 		{"hub.certificate", setUp, stops(contact.CertificateExpired, "", running), sayWhy(Fail, "hub.failed", failing(contact.CertificateExpired, ""))},
 		{"hub.certificate", setUp, stops(contact.CertificateUnknown, "self", running), sayWhy(Fail, "hub.failed", failing(contact.CertificateUnknown, "self"))},
 		{"hub.certificate", setUp, stops(contact.CertificateName, "", running), sayWhy(Fail, "hub.failed", failing(contact.CertificateName, ""))},
@@ -122,56 +122,56 @@ func rows(t *testing.T) []row {
 		{"hub.certificate", setUp, stops(contact.ClockWrong, "", running), say(Off, "hub.before")},
 		{"hub.clock", setUp, stops(contact.ClockWrong, "", running), sayWhy(Fail, "hub.failed", failing(contact.ClockWrong, ""))},
 		{"hub.clock", setUp, nil, say(OK, "hub.clock.ok")},
-		{"hub.clock", setUp, withJourney(func(j *journey) { j.reached.Ahead = 90 * time.Second }), say(Warn, "hub.clock.ahead", 90)},
-		{"hub.clock", setUp, withJourney(func(j *journey) { j.reached.Ahead = time.Hour }), say(Fail, "hub.clock.ahead", 3600)},
-		{"hub.clock", setUp, withJourney(func(j *journey) { j.reached.Ahead = -90 * time.Second }), say(Warn, "hub.clock.behind", 90)},
-		{"hub.clock", setUp, withJourney(func(j *journey) { j.reached.Dated = false }), say(Off, "hub.clock.untold")},
+		{"hub.clock", setUp, withHub(func(j *hubState) { j.reached.Ahead = 90 * time.Second }), say(Warn, "hub.clock.ahead", 90)},
+		{"hub.clock", setUp, withHub(func(j *hubState) { j.reached.Ahead = time.Hour }), say(Fail, "hub.clock.ahead", 3600)},
+		{"hub.clock", setUp, withHub(func(j *hubState) { j.reached.Ahead = -90 * time.Second }), say(Warn, "hub.clock.behind", 90)},
+		{"hub.clock", setUp, withHub(func(j *hubState) { j.reached.Dated = false }), say(Off, "hub.clock.untold")},
 		{"hub.token", setUp, nil, say(OK, "hub.token.ok", 60)},
-		{"hub.token", setUp, withJourney(func(j *journey) { j.noSecret = true }), say(Off, "hub.token.secret")},
+		{"hub.token", setUp, withHub(func(j *hubState) { j.noSecret = true }), say(Off, "hub.token.secret")},
 		{"hub.token", setUp, rotating(nil, nil), is(say(OK, "hub.token.ok", 60), say(OK, "hub.token.both"))},
 		{"hub.token", setUp, rotating(failing(contact.CredentialsRefused, ""), nil), is(say(OK, "hub.token.ok", 60), say(OK, "hub.token.next"))},
 		{"hub.token", setUp, rotating(nil, failing(contact.CredentialsRefused, "")), is(say(OK, "hub.token.ok", 60), say(OK, "hub.token.old"))},
 		{"hub.token", setUp, rotating(nil, failing(contact.HubSlow, "")), is(say(OK, "hub.token.ok", 60), sayWhy(Warn, "hub.token.next.failed", failing(contact.HubSlow, "")))},
 		{"hub.token", setUp, rotating(failing(contact.CredentialsRefused, ""), failing(contact.ScopeRefused, "")),
 			is(sayWhy(Fail, "hub.token.failed", failing(contact.CredentialsRefused, "")), sayWhy(Fail, "hub.token.next.failed", failing(contact.ScopeRefused, "")))},
-		{"hub.token", setUp, withJourney(func(j *journey) { j.token = failing(contact.CredentialsRefused, "token: invalid_client") }),
+		{"hub.token", setUp, withHub(func(j *hubState) { j.token = failing(contact.CredentialsRefused, "token: invalid_client") }),
 			sayWhy(Fail, "hub.token.failed", failing(contact.CredentialsRefused, "token: invalid_client"))},
-		{"hub.token", setUp, withJourney(func(j *journey) { j.token = failing(contact.ScopeRefused, "") }), sayWhy(Fail, "hub.token.failed", failing(contact.ScopeRefused, ""))},
-		{"hub.token", setUp, withJourney(func(j *journey) { j.delivery = failing(contact.ScopeRefused, "") }),
+		{"hub.token", setUp, withHub(func(j *hubState) { j.token = failing(contact.ScopeRefused, "") }), sayWhy(Fail, "hub.token.failed", failing(contact.ScopeRefused, ""))},
+		{"hub.token", setUp, withHub(func(j *hubState) { j.delivery = failing(contact.ScopeRefused, "") }),
 			is(say(OK, "hub.token.ok", 60), sayWhy(Fail, "hub.token.delivery", failing(contact.ScopeRefused, "")))},
 		{"hub.token", setUp, stops(contact.HubSlow, "", running), say(Off, "hub.before")},
 		{"hub.lookup", setUp, nil, say(Off, "hub.lookup.off")},
-		{"hub.lookup", setUp, both(number, withJourney(func(j *journey) { j.asked, j.found, j.took = true, 2, 7*time.Millisecond })), say(OK, "hub.lookup.ok", 2, 7)},
-		{"hub.lookup", setUp, both(number, withJourney(func(j *journey) { j.asked, j.lookup = true, failing(contact.ScopeRefused, "") })),
+		{"hub.lookup", setUp, both(number, withHub(func(j *hubState) { j.asked, j.found, j.took = true, 2, 7*time.Millisecond })), say(OK, "hub.lookup.ok", 2, 7)},
+		{"hub.lookup", setUp, both(number, withHub(func(j *hubState) { j.asked, j.lookup = true, failing(contact.ScopeRefused, "") })),
 			sayWhy(Fail, "hub.lookup.failed", failing(contact.ScopeRefused, ""))},
-		{"hub.lookup", setUp, both(number, withJourney(func(j *journey) { j.never = true })), say(Fail, "hub.lookup.bad")},
-		{"hub.lookup", setUp, both(number, withJourney(func(j *journey) { j.token = failing(contact.HubError, "") })), say(Off, "hub.before")},
+		{"hub.lookup", setUp, both(number, withHub(func(j *hubState) { j.never = true })), say(Fail, "hub.lookup.bad")},
+		{"hub.lookup", setUp, both(number, withHub(func(j *hubState) { j.token = failing(contact.HubError, "") })), say(Off, "hub.before")},
 
 		{"resident", setUp, nil, say(OK, "resident.ok")},
-		{"resident", setUp, tells(func(v *told) { *v = none }), say(Warn, "resident.off")},
-		{"resident", setUp, both(noDesktop, tells(func(v *told) { *v = none })), say(Off, "resident.server")},
-		{"resident", setUp, tells(func(v *told) { v.presence = hangs }), say(Fail, "resident.hangs")},
-		{"resident", setUp, tells(func(v *told) { v.presence = silent }), say(Warn, "resident.silent")},
-		{"resident", setUp, tells(func(v *told) { v.facts.SetUp = false }), say(Fail, "resident.setup")},
-		{"resident", setUp, tells(func(v *told) { v.facts.Paused, v.facts.Doubt = true, true }), is(say(Off, "resident.paused"), say(Warn, "resident.doubt"))},
-		{"resident", setUp, tells(func(v *told) { v.facts.Failure = "credentials_refused" }), sayWhy(Fail, "resident.lookup", failing(contact.CredentialsRefused, ""))},
-		{"resident", setUp, tells(func(v *told) { v.facts.Failure = "no_network" }), sayWhy(Warn, "resident.lookup", failing(contact.NoNetwork, ""))},
-		{"resident", setUp, tells(func(v *told) { v.facts.Failure = "canary 0612345678" }), sayWhy(Warn, "resident.lookup", failing(contact.HubError, ""))},
+		{"resident", setUp, tells(func(v *residentState) { *v = none }), say(Warn, "resident.off")},
+		{"resident", setUp, both(noDesktop, tells(func(v *residentState) { *v = none })), say(Off, "resident.server")},
+		{"resident", setUp, tells(func(v *residentState) { v.presence = hangs }), say(Fail, "resident.hangs")},
+		{"resident", setUp, tells(func(v *residentState) { v.presence = silent }), say(Warn, "resident.silent")},
+		{"resident", setUp, tells(func(v *residentState) { v.facts.SetUp = false }), say(Fail, "resident.setup")},
+		{"resident", setUp, tells(func(v *residentState) { v.facts.Paused, v.facts.Doubt = true, true }), is(say(Off, "resident.paused"), say(Warn, "resident.doubt"))},
+		{"resident", setUp, tells(func(v *residentState) { v.facts.Failure = "credentials_refused" }), sayWhy(Fail, "resident.lookup", failing(contact.CredentialsRefused, ""))},
+		{"resident", setUp, tells(func(v *residentState) { v.facts.Failure = "no_network" }), sayWhy(Warn, "resident.lookup", failing(contact.NoNetwork, ""))},
+		{"resident", setUp, tells(func(v *residentState) { v.facts.Failure = "canary 0612345678" }), sayWhy(Warn, "resident.lookup", failing(contact.HubError, ""))},
 		{"version", setUp, nil, say(OK, "version.ok", "1.2.0")},
-		{"version", setUp, tells(func(v *told) { *v = none }), say(Off, "version.off", "1.2.0")},
-		{"version", setUp, tells(func(v *told) { v.hello.Version = "1.1.0" }), say(OK, "version.differs", "1.1.0", "1.2.0")},
-		{"version", setUp, tells(func(v *told) { v.hello.Build = "0123456789" }), say(OK, "version.differs", "1.2.0 (01234567)", "1.2.0 (abc)")},
-		{"version", setUp, tells(func(v *told) { v.hello.Version = "canary\n\x1b[2J" }), say(OK, "version.differs", "?", "1.2.0")},
+		{"version", setUp, tells(func(v *residentState) { *v = none }), say(Off, "version.off", "1.2.0")},
+		{"version", setUp, tells(func(v *residentState) { v.hello.Version = "1.1.0" }), say(OK, "version.differs", "1.1.0", "1.2.0")},
+		{"version", setUp, tells(func(v *residentState) { v.hello.Build = "0123456789" }), say(OK, "version.differs", "1.2.0 (01234567)", "1.2.0 (abc)")},
+		{"version", setUp, tells(func(v *residentState) { v.hello.Version = "canary\n\x1b[2J" }), say(OK, "version.differs", "?", "1.2.0")},
 		{"listener", setUp, announces(`{"version":1,"port":27471,"token":"x"}`, 0o600), say(OK, "listener.ok", 27471)},
 		{"listener", setUp, announces(`{"version":1,"port":27471,"token":"x"}`, 0o644), say(Warn, "listener.file")},
 		{"listener", setUp, announces(`{"version":1,"port":27472,"token":"x"}`, 0o600), say(Warn, "listener.file")},
 		{"listener", setUp, nil, say(Warn, "listener.file")},
 		{"listener", "[listener]\nenabled = false\n", nil, say(Off, "listener.off")},
-		{"listener", setUp, tells(func(v *told) { v.facts.Port, v.facts.PortTaken = 0, true }), say(Fail, "listener.taken", 27471)},
-		{"listener", setUp, tells(func(v *told) { v.facts.Port = 0 }), say(Fail, "listener.silent")},
-		{"listener", setUp, tells(func(v *told) { v.presence = silent }), say(Off, "listener.unknown")},
-		{"listener", setUp, tells(func(v *told) { *v = none }), say(Off, "listener.idle", 27471)},
-		{"listener", fmt.Sprintf("[listener]\nport = %d\n", port), tells(func(v *told) { *v = none }), say(Fail, "listener.taken", port)},
+		{"listener", setUp, tells(func(v *residentState) { v.facts.Port, v.facts.PortTaken = 0, true }), say(Fail, "listener.taken", 27471)},
+		{"listener", setUp, tells(func(v *residentState) { v.facts.Port = 0 }), say(Fail, "listener.silent")},
+		{"listener", setUp, tells(func(v *residentState) { v.presence = silent }), say(Off, "listener.unknown")},
+		{"listener", setUp, tells(func(v *residentState) { *v = none }), say(Off, "listener.idle", 27471)},
+		{"listener", fmt.Sprintf("[listener]\nport = %d\n", port), tells(func(v *residentState) { *v = none }), say(Fail, "listener.taken", port)},
 		{"listener", setUp, tokens(0o644), say(Fail, "listener.tokens")},
 		{"listener", setUp, both(tokens(0o600), announces(`{"version":1,"port":27471}`, 0o600)), say(OK, "listener.ok", 27471)},
 
@@ -187,7 +187,7 @@ func rows(t *testing.T) []row {
 		{"link", twoLinks, because(windowapi.LinkDown, "a secret"), is(say(Warn, "link.down", 1, "baresip"), say(Fail, "link.down", 2, "ari"))},
 		{"link", twoLinks, links("dancing"), is(say(Warn, "link.unknown", 1, "baresip"), say(Warn, "link.unknown", 2, "ari"))},
 		{"link", twoLinks, nil, is(say(Warn, "link.unknown", 1, "baresip"), say(Warn, "link.unknown", 2, "ari"))},
-		{"link", twoLinks, tells(func(v *told) { *v = none }), is(say(Off, "link.idle", 1, "baresip"), say(Off, "link.idle", 2, "ari"))},
+		{"link", twoLinks, tells(func(v *residentState) { *v = none }), is(say(Off, "link.idle", 1, "baresip"), say(Off, "link.idle", 2, "ari"))},
 
 		{"scheme", setUp, nil, say(OK, "scheme.ok")},
 		{"scheme", setUp, registered(register.Status{}, nil), say(Off, "scheme.none")},
@@ -211,13 +211,13 @@ func rows(t *testing.T) []row {
 		{"tray", setUp, func(_ *testing.T, e *exam) { e.sys.trayHost = func(context.Context) bool { return false } }, say(Off, "tray.none")},
 		{"tray", setUp, noDesktop, say(Off, "desk.none")},
 		{"cards", setUp, nil, say(OK, "cards.ok")},
-		{"cards", setUp, tells(func(t *told) { t.presence = absent }), say(Off, "cards.off")},
-		{"cards", setUp, tells(func(t *told) { t.facts.Cards = "notices" }), say(Warn, "cards.notices")},
-		{"cards", setUp, tells(func(t *told) { t.facts.Cards = "none" }), say(Warn, "cards.none")},
-		{"cards", setUp, tells(func(t *told) { t.facts.Cards = "a newer way" }), say(Warn, "cards.none")},
-		{"cards", setUp, tells(func(t *told) { t.facts.Hotkey = "taken" }), say(Warn, "cards.taken")},
-		{"cards", setUp, tells(func(t *told) { t.facts.Hotkey = "unsupported" }), say(Warn, "cards.unsupported")},
-		{"cards", setUp, tells(func(t *told) { t.facts.Hotkey = "wrong" }), say(Warn, "cards.wrong")},
+		{"cards", setUp, tells(func(t *residentState) { t.presence = absent }), say(Off, "cards.off")},
+		{"cards", setUp, tells(func(t *residentState) { t.facts.Cards = "notices" }), say(Warn, "cards.notices")},
+		{"cards", setUp, tells(func(t *residentState) { t.facts.Cards = "none" }), say(Warn, "cards.none")},
+		{"cards", setUp, tells(func(t *residentState) { t.facts.Cards = "a newer way" }), say(Warn, "cards.none")},
+		{"cards", setUp, tells(func(t *residentState) { t.facts.Hotkey = "taken" }), say(Warn, "cards.taken")},
+		{"cards", setUp, tells(func(t *residentState) { t.facts.Hotkey = "unsupported" }), say(Warn, "cards.unsupported")},
+		{"cards", setUp, tells(func(t *residentState) { t.facts.Hotkey = "wrong" }), say(Warn, "cards.wrong")},
 		{"lock", setUp, nil, say(OK, "lock.ok", "logind")},
 		{"lock", setUp, func(_ *testing.T, e *exam) { e.sys.lockSources = func(context.Context) []string { return nil } }, say(Off, "lock.none")},
 		{"lock", setUp, noDesktop, say(Off, "desk.none")},
@@ -308,7 +308,7 @@ var policies = []struct {
 	wrong         []settings.Problem
 	keys          int
 	file, managed bool
-	want          []said
+	want          []finding
 }{
 	{nil, 0, true, false, say(Off, "policy.none")},
 	{nil, 1, true, false, sayN(OK, "policy.file", 1)},
@@ -359,7 +359,7 @@ func TestEveryFault(t *testing.T) {
 			listed[found] = true
 		}
 	}
-	judge := func(t *testing.T, id string, got, want []said) {
+	judge := func(t *testing.T, id string, got, want []finding) {
 		for _, l := range []text.Language{text.Dutch, text.English} {
 			say, should := in(id, l, got), in(id, l, want)
 			if !slices.Equal(say, should) {
@@ -404,7 +404,7 @@ func TestEveryFault(t *testing.T) {
 }
 
 // trouble is what the guide lists that a line tells of, "" for nothing.
-func trouble(s said) string {
+func trouble(s finding) string {
 	for _, g := range text.DoctorTroubles {
 		for _, found := range g.Found {
 			f, ofHub := strings.CutPrefix(found, "failure.")
@@ -419,7 +419,7 @@ func trouble(s said) string {
 	return ""
 }
 
-func in(id string, l text.Language, lines []said) []Check {
+func in(id string, l text.Language, lines []finding) []Check {
 	var all []Check
 	for _, s := range lines {
 		all = append(all, s.in(id, l))

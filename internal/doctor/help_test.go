@@ -21,8 +21,8 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // given is a value that is there already.
-func given[T any](v T) *later[T] {
-	l := &later[T]{done: make(chan struct{}), value: v}
+func given[T any](v T) *future[T] {
+	l := &future[T]{done: make(chan struct{}), value: v}
 	close(l.done)
 	return l
 }
@@ -97,9 +97,9 @@ func server() system {
 func examined(t testing.TB, toml string) *exam {
 	e := &exam{Config: configured(t, toml), sys: calm(), now: time.Date(2026, 10, 1, 10, 0, 0, 0, time.Local)}
 	e.s = e.Settings
-	e.asked = given(told{presence: present, hello: instance.Hello{Version: "1.2.0", Build: "abc"}, facts: windowapi.DoctorFacts{SetUp: true, Port: 27471}})
-	e.kept = given(kept{value: "s"})
-	e.way = given(well())
+	e.fromResident = given(residentState{presence: present, hello: instance.Hello{Version: "1.2.0", Build: "abc"}, facts: windowapi.DoctorFacts{SetUp: true, Port: 27471}})
+	e.fromStore = given(storedSecret{value: "s"})
+	e.fromHub = given(well())
 	return e
 }
 

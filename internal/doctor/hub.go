@@ -21,8 +21,8 @@ const (
 	certificate = 30              // days before a certificate's end
 )
 
-// journey is the one way to the hub and back that the hub's checks speak of.
-type journey struct {
+// hubState is the one way to the hub and back that the hub's checks speak of.
+type hubState struct {
 	off      bool // not set up
 	reached  hub.Reached
 	failed   error // before any token was asked for
@@ -45,19 +45,19 @@ func (e *exam) hubConfig() (hub.Config, error) {
 	return cfg, err
 }
 
-// travel goes to the hub as lookups do.
-func (e *exam) travel(ctx context.Context) journey {
+// probeHub goes to the hub as lookups do.
+func (e *exam) probeHub(ctx context.Context) hubState {
 	if len(e.s.Hub.Missing()) > 0 {
-		return journey{off: true}
+		return hubState{off: true}
 	}
 	cfg, err := e.hubConfig()
 	if err != nil && cfg.BaseURL == "" {
-		return journey{off: true}
+		return hubState{off: true}
 	}
-	with := func(pick func(kept) string) (*hub.Client, error) {
+	with := func(pick func(storedSecret) string) (*hub.Client, error) {
 		cfg.SecretAnswered = nil                                 // what is tried here changes nothing
 		cfg.Secret = func(ctx context.Context) (string, error) { // the store is asked once, here and there
-			k, in := e.kept.wait(ctx, secretIn)
+			k, in := e.fromStore.wait(ctx, secretIn)
 			if !in {
 				return "", secret.ErrLocked
 			}
@@ -65,27 +65,27 @@ func (e *exam) travel(ctx context.Context) journey {
 		}
 		return hub.New(cfg)
 	}
-	c, err := with(func(k kept) string { return k.value })
+	c, err := with(func(k storedSecret) string { return k.value })
 	if err != nil {
-		return journey{off: true}
+		return hubState{off: true}
 	}
 	defer c.Close()
-	var j journey
+	var j hubState
 	near, cancel := context.WithTimeout(ctx, reachIn)
 	defer cancel()
 	if j.reached, j.failed = c.Reach(near); j.failed != nil {
 		return j
 	}
-	k, in := e.kept.wait(ctx, secretIn)
+	k, in := e.fromStore.wait(ctx, secretIn)
 	if !in || k.err != nil || k.value == "" {
 		j.noSecret = true
 		return j
 	}
 	j.life, j.token = c.Check(ctx)
 	if j.two = k.next != ""; j.two {
-		newer, err := with(func(k kept) string { return k.next })
+		newer, err := with(func(k storedSecret) string { return k.next })
 		if err != nil {
-			return journey{off: true}
+			return hubState{off: true}
 		}
 		defer newer.Close()
 		var life time.Duration
@@ -106,9 +106,9 @@ func (e *exam) travel(ctx context.Context) journey {
 }
 
 // served reports whether look-ups get a token.
-func (j journey) served() bool { return j.token == nil || j.two && j.newer == nil }
+func (j hubState) served() bool { return j.token == nil || j.two && j.newer == nil }
 
-func (e *exam) lookOneUp(ctx context.Context, c *hub.Client, j *journey) {
+func (e *exam) lookOneUp(ctx context.Context, c *hub.Client, j *hubState) {
 	rules, err := fromsettings.Rules(e.s)
 	if err != nil {
 		j.never = true
@@ -134,7 +134,7 @@ const (
 )
 
 // step is where the way ended.
-func (j journey) step() int {
+func (j hubState) step() int {
 	if j.failed == nil {
 		return beyond
 	}
@@ -149,12 +149,12 @@ func (j journey) step() int {
 	return atConnection
 }
 
-// arrive waits for the journey. lines is what there is to say of a step that was
+// hubStep waits for the way to the hub. lines is what there is to say of a step that was
 // not passed: the way ended there, or before.
-func (e *exam) arrive(ctx context.Context, step int) (j journey, lines []said) {
-	j, in := e.way.wait(ctx, hubIn)
+func (e *exam) hubStep(ctx context.Context, step int) (j hubState, lines []finding) {
+	j, in := e.fromHub.wait(ctx, hubIn)
 	if !in {
-		return j, []said{late(hubIn)}
+		return j, []finding{late(hubIn)}
 	}
 	switch end := j.step(); {
 	case j.off:
@@ -169,8 +169,8 @@ func (e *exam) arrive(ctx context.Context, step int) (j journey, lines []said) {
 	return j, nil
 }
 
-func (e *exam) hubName(ctx context.Context) []said {
-	j, lines := e.arrive(ctx, atName)
+func (e *exam) hubName(ctx context.Context) []finding {
+	j, lines := e.hubStep(ctx, atName)
 	switch {
 	case lines != nil:
 		return lines
@@ -184,8 +184,8 @@ func (e *exam) hubName(ctx context.Context) []said {
 	return say(OK, "hub.name.ok")
 }
 
-func (e *exam) hubConnection(ctx context.Context) []said {
-	j, lines := e.arrive(ctx, atConnection)
+func (e *exam) hubConnection(ctx context.Context) []finding {
+	j, lines := e.hubStep(ctx, atConnection)
 	switch {
 	case lines != nil:
 		return lines
@@ -195,8 +195,8 @@ func (e *exam) hubConnection(ctx context.Context) []said {
 	return say(OK, "hub.connection.ok")
 }
 
-func (e *exam) hubCertificate(ctx context.Context) []said {
-	j, lines := e.arrive(ctx, atCertificate)
+func (e *exam) hubCertificate(ctx context.Context) []finding {
+	j, lines := e.hubStep(ctx, atCertificate)
 	switch {
 	case lines != nil:
 		return lines
@@ -210,8 +210,8 @@ func (e *exam) hubCertificate(ctx context.Context) []said {
 	return sayN(OK, "hub.certificate.ok", days)
 }
 
-func (e *exam) hubClock(ctx context.Context) []said {
-	j, lines := e.arrive(ctx, atClock)
+func (e *exam) hubClock(ctx context.Context) []finding {
+	j, lines := e.hubStep(ctx, atClock)
 	if lines != nil {
 		return lines
 	}
@@ -232,8 +232,8 @@ func (e *exam) hubClock(ctx context.Context) []said {
 	return say(state, "hub.clock.behind", int(-j.reached.Ahead.Seconds()))
 }
 
-func (e *exam) hubToken(ctx context.Context) []said {
-	j, lines := e.arrive(ctx, beyond)
+func (e *exam) hubToken(ctx context.Context) []finding {
+	j, lines := e.hubStep(ctx, beyond)
 	switch {
 	case lines != nil:
 		return lines
@@ -263,11 +263,11 @@ func (e *exam) hubToken(ctx context.Context) []said {
 	return lines
 }
 
-func (e *exam) hubLookup(ctx context.Context) []said {
+func (e *exam) hubLookup(ctx context.Context) []finding {
 	if e.Number == "" {
 		return say(Off, "hub.lookup.off")
 	}
-	j, lines := e.arrive(ctx, beyond)
+	j, lines := e.hubStep(ctx, beyond)
 	switch {
 	case lines != nil:
 		return lines

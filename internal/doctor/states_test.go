@@ -22,8 +22,8 @@ import (
 	"wiebelt/internal/text"
 )
 
-func well() journey {
-	return journey{life: time.Hour, reached: hub.Reached{Resolved: true, Connected: true, Answered: true, Dated: true,
+func well() hubState {
+	return hubState{life: time.Hour, reached: hub.Reached{Resolved: true, Connected: true, Answered: true, Dated: true,
 		Expires: time.Date(2027, 10, 1, 10, 0, 0, 0, time.Local)}}
 }
 
@@ -31,50 +31,50 @@ func failing(f contact.Failure, detail string) error {
 	return &contact.LookupError{Failure: f, Detail: detail}
 }
 
-func withJourney(change func(*journey)) func(*testing.T, *exam) {
+func withHub(change func(*hubState)) func(*testing.T, *exam) {
 	return func(_ *testing.T, e *exam) {
 		j := well()
 		change(&j)
-		e.way = given(j)
+		e.fromHub = given(j)
 	}
 }
 
 // rotating is a hub that takes, or refuses, the old secret and the new one.
 func rotating(old, next error) func(*testing.T, *exam) {
-	return withJourney(func(j *journey) { j.two, j.token, j.newer = true, old, next })
+	return withHub(func(j *hubState) { j.two, j.token, j.newer = true, old, next })
 }
 
 func stops(f contact.Failure, detail string, r hub.Reached) func(*testing.T, *exam) {
-	return withJourney(func(j *journey) { *j = journey{reached: r, failed: failing(f, detail)} })
+	return withHub(func(j *hubState) { *j = hubState{reached: r, failed: failing(f, detail)} })
 }
 
 func withSecret(err error) func(*testing.T, *exam) {
-	return func(_ *testing.T, e *exam) { e.kept = given(kept{err: err}) }
+	return func(_ *testing.T, e *exam) { e.fromStore = given(storedSecret{err: err}) }
 }
 
-func tells(change func(*told)) func(*testing.T, *exam) {
+func tells(change func(*residentState)) func(*testing.T, *exam) {
 	return func(_ *testing.T, e *exam) {
-		v := e.asked.value
+		v := e.fromResident.value
 		change(&v)
-		e.asked = given(v)
+		e.fromResident = given(v)
 	}
 }
 
 func links(phase string) func(*testing.T, *exam) {
-	return tells(func(v *told) {
+	return tells(func(v *residentState) {
 		v.facts.Links = []windowapi.DoctorLink{{Kind: "baresip", Name: "Jansen", Phase: phase}, {Kind: "ari", Name: "ari", Phase: phase}}
 	})
 }
 
 // because is links, with why the second one does not stand.
 func because(phase, why string) func(*testing.T, *exam) {
-	return tells(func(v *told) {
+	return tells(func(v *residentState) {
 		v.facts.Links = []windowapi.DoctorLink{{Kind: "baresip", Name: "Jansen", Phase: phase}, {Kind: "ari", Name: "ari", Phase: phase, Why: why}}
 	})
 }
 
 // also is a line that says why a link does not stand.
-func also(lines []said, why string) []said {
+func also(lines []finding, why string) []finding {
 	lines[0].also, lines[0].hint = text.LinkWhy(why), text.LinkDo(why)
 	return lines
 }

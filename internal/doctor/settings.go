@@ -55,11 +55,11 @@ func (e *exam) problems(of settings.Source) []settings.Problem {
 }
 
 // settings lists the mistakes in the user's file.
-func (e *exam) settings(context.Context) []said {
+func (e *exam) settings(context.Context) []finding {
 	if e.Late {
-		return []said{late(loadTime)}
+		return []finding{late(loadTime)}
 	}
-	var all []said
+	var all []finding
 	wrong := e.problems(settings.User)
 	for i, p := range wrong {
 		if i == maxLines {
@@ -73,7 +73,7 @@ func (e *exam) settings(context.Context) []said {
 	return all
 }
 
-func ofSettings(p settings.Problem) []said {
+func ofSettings(p settings.Problem) []finding {
 	switch p.Kind {
 	case settings.BadSyntax:
 		return say(Fail, "settings.syntax", p.Line)
@@ -88,7 +88,7 @@ func ofSettings(p settings.Problem) []said {
 }
 
 // policy tells what an administrator decided, and what of it does not count.
-func (e *exam) policy(context.Context) []said {
+func (e *exam) policy(context.Context) []finding {
 	keys := 0
 	for _, k := range e.s.Values() {
 		if k.Source == settings.Policy && k.Problem == "" {
@@ -102,8 +102,8 @@ func (e *exam) policy(context.Context) []said {
 	return ofPolicy(e.problems(settings.Policy), keys, file, managed)
 }
 
-func ofPolicy(wrong []settings.Problem, keys int, file, managed bool) []said {
-	var all []said
+func ofPolicy(wrong []settings.Problem, keys int, file, managed bool) []finding {
+	var all []finding
 	for i, p := range wrong {
 		if i == maxLines {
 			all = append(all, sayN(Warn, "settings.more", len(wrong)-maxLines)...)
@@ -137,7 +137,7 @@ func ofPolicy(wrong []settings.Problem, keys int, file, managed bool) []said {
 }
 
 // setup looks whether everything is there that lookups need.
-func (e *exam) setup(context.Context) []said {
+func (e *exam) setup(context.Context) []finding {
 	if missing := e.s.Hub.Missing(); len(missing) > 0 {
 		return say(Fail, "setup.missing", strings.Join(missing, ", "))
 	}
@@ -166,8 +166,8 @@ func keyOf(err error) string {
 	return "hub"
 }
 
-// kept is the secret as its store gives it.
-type kept struct {
+// storedSecret is the secret as its store gives it.
+type storedSecret struct {
 	off   bool // there is nothing it could belong to
 	value string
 	next  string // a new one that waits until it has worked, "" mostly
@@ -175,30 +175,30 @@ type kept struct {
 }
 
 // readSecret asks the store, once for everybody who needs to know.
-func (e *exam) readSecret(ctx context.Context) kept {
+func (e *exam) readSecret(ctx context.Context) storedSecret {
 	h := e.s.Hub
 	if h.BaseURL == "" || h.ClientID == "" {
-		return kept{off: true}
+		return storedSecret{off: true}
 	}
 	store, err := e.sys.store(h.SecretStore, e.Dirs)
 	if err != nil {
-		return kept{err: err}
+		return storedSecret{err: err}
 	}
 	ref, err := secret.Hub(h.BaseURL, h.ClientID)
 	if err != nil {
-		return kept{err: err}
+		return storedSecret{err: err}
 	}
 	v, next, err := secret.Pair(ctx, store, ref)
 	if v == "" {
 		v, next = next, ""
 	}
-	return kept{value: v, next: next, err: err}
+	return storedSecret{value: v, next: next, err: err}
 }
 
 // secret tells how the store is.
-func (e *exam) secret(ctx context.Context) []said {
+func (e *exam) secret(ctx context.Context) []finding {
 	kind := e.s.Hub.SecretStore
-	k, in := e.kept.wait(ctx, secretIn)
+	k, in := e.fromStore.wait(ctx, secretIn)
 	switch err := k.err; {
 	case !in, errors.Is(err, secret.ErrUnanswered), errors.Is(err, context.DeadlineExceeded):
 		return say(Fail, "secret.unanswered", kind)
@@ -250,7 +250,7 @@ func otherHub(dirs profile.Dirs) bool {
 }
 
 // expiry tells when the secret has to be renewed.
-func (e *exam) expiry(context.Context) []said {
+func (e *exam) expiry(context.Context) []finding {
 	switch stage, days := health.Expiry(e.now, e.s.Hub.SecretExpires); stage {
 	case health.ExpiryFar:
 		return sayN(OK, "expiry.far", days)

@@ -5,11 +5,40 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 
 	"wiebelt/internal/native/window"
 )
+
+// environment is what is known of program and computer. Versions and commits are
+// told as they are, however much they look like numbers; all else is cleaned.
+func environment(ctx context.Context, cfg Config, known *redactor) string {
+	var b strings.Builder
+	as := func(name, value string) { fmt.Fprintf(&b, "%s: %s\n", name, value) }
+	line := func(name, value string) { as(name, known.clean(value)) }
+	as("wiebelt", versionOf(cfg.Version)+" "+versionOf(cfg.Commit))
+	t, _ := start(ctx, residentIn, (&exam{Config: cfg}).askResident).wait(ctx, residentIn+grace)
+	running := "none"
+	if t.presence >= silent {
+		running = versionOf(t.hello.Version) + " " + versionOf(t.hello.Build)
+	}
+	as("running", running)
+	as("go", runtime.Version())
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range info.Deps {
+			if m.Path == "fyne.io/fyne/v2" {
+				as("fyne", versionOf(m.Version))
+			}
+		}
+	}
+	line("system", runtime.GOOS+"/"+runtime.GOARCH+" "+shown(systemName()))
+	line("processors", fmt.Sprint(runtime.NumCPU()))
+	desktop(ctx, line)
+	return b.String()
+}
 
 // desktops are the names that XDG_CURRENT_DESKTOP is known to hold; the
 // environment may hold anything.

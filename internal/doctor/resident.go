@@ -37,30 +37,30 @@ const (
 	present          // answered
 )
 
-// told is what the running resident says.
-type told struct {
+// residentState is what the running resident says.
+type residentState struct {
 	presence presence
 	hello    instance.Hello
 	facts    windowapi.DoctorFacts
 }
 
 // askResident asks the resident of this user and profile.
-func (e *exam) askResident(ctx context.Context) told {
+func (e *exam) askResident(ctx context.Context) residentState {
 	c, hello, err := instance.Connect(ctx, instance.Config{RunDir: e.Dirs.Run, Version: e.Version, Build: e.Commit}, instance.RoleCommand)
 	var timeout net.Error
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
-		return told{presence: hangs}
+		return residentState{presence: hangs}
 	case err != nil:
-		return told{}
+		return residentState{}
 	}
 	defer c.Close()
 	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
 	if err := c.Send(windowapi.KindFacts, nil); err != nil {
-		return told{presence: silent, hello: hello}
+		return residentState{presence: silent, hello: hello}
 	}
 	kind, raw, err := c.Receive()
-	t := told{presence: silent, hello: hello}
+	t := residentState{presence: silent, hello: hello}
 	if ctx.Err() != nil && hello.Build == e.Commit {
 		t.presence = hangs // this version would have answered
 	}
@@ -70,16 +70,16 @@ func (e *exam) askResident(ctx context.Context) told {
 	return t
 }
 
-func (e *exam) ask(ctx context.Context) told {
-	t, in := e.asked.wait(ctx, residentIn+grace)
+func (e *exam) ask(ctx context.Context) residentState {
+	t, in := e.fromResident.wait(ctx, residentIn+grace)
 	if !in {
-		return told{presence: hangs}
+		return residentState{presence: hangs}
 	}
 	return t
 }
 
 // resident tells whether Wiebelt runs, and what it thinks of itself.
-func (e *exam) resident(ctx context.Context) []said {
+func (e *exam) resident(ctx context.Context) []finding {
 	t := e.ask(ctx)
 	switch t.presence {
 	case absent:
@@ -92,7 +92,7 @@ func (e *exam) resident(ctx context.Context) []said {
 	case silent:
 		return say(Warn, "resident.silent")
 	}
-	var all []said
+	var all []finding
 	if !t.facts.SetUp {
 		all = append(all, say(Fail, "resident.setup")...)
 	}
@@ -134,7 +134,7 @@ func versionOf(s string) string {
 }
 
 // version compares what runs with what lies on disk, which is this program.
-func (e *exam) version(ctx context.Context) []said {
+func (e *exam) version(ctx context.Context) []finding {
 	t := e.ask(ctx)
 	ours := versionOf(e.Version)
 	switch {
@@ -156,7 +156,7 @@ func build(s string) string {
 }
 
 // listener looks at the port, the tokens and the file that tells both.
-func (e *exam) listener(ctx context.Context) []said {
+func (e *exam) listener(ctx context.Context) []finding {
 	l := e.s.Listener
 	if !l.Enabled {
 		return say(Off, "listener.off")
@@ -218,19 +218,19 @@ func readAtMost(path string, n int64) ([]byte, error) {
 
 // link tells how each link is, as the resident says. Links are named by their
 // place in the settings: their names may be people's.
-func (e *exam) link(ctx context.Context) []said {
+func (e *exam) link(ctx context.Context) []finding {
 	if len(e.s.Softphones) == 0 {
 		return say(Off, "link.none")
 	}
 	t := e.ask(ctx)
-	var all []said
+	var all []finding
 	for i, p := range e.s.Softphones {
 		all = append(all, linkOf(i+1, p, t)...)
 	}
 	return all
 }
 
-func linkOf(n int, p settings.Softphone, t told) []said {
+func linkOf(n int, p settings.Softphone, t residentState) []finding {
 	if t.presence != present {
 		return say(Off, "link.idle", n, p.Kind)
 	}
@@ -248,7 +248,7 @@ func linkOf(n int, p settings.Softphone, t told) []said {
 }
 
 // ofPhase is a link as far as its phase tells.
-func ofPhase(phase string, n int, p settings.Softphone) []said {
+func ofPhase(phase string, n int, p settings.Softphone) []finding {
 	switch phase {
 	case windowapi.LinkUp:
 		return say(OK, "link.up", n, p.Kind)
