@@ -4,13 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/x509"
 	"encoding/json"
-	"encoding/pem"
-	"errors"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -168,92 +164,6 @@ func TestHubServeIsQuiet(t *testing.T) {
 	}
 }
 
-// A delivery that is under way when the program is told to end is taken.
-func TestHubServeStopsInPeace(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		return // has no signal that asks
-	}
-	dir := filepath.Join(t.TempDir(), "hub")
-	data, err := localhub.OpenData(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer data.Close()
-	secret, err := data.AddClient(t.Context(), "office", "1234")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := serve(t, "--data", dir, "--intermediary", "gateway")
-	token := tokenFrom(t, s.ready.BaseURL, secret)
-	in, out := io.Pipe()
-	r, err := http.NewRequestWithContext(t.Context(), "POST", s.ready.BaseURL+"/transaction/gateway", in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Authorization", "Bearer "+token)
-	answered := make(chan int, 1)
-	c := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 20 * time.Second}
-	go func() {
-		resp, err := c.Do(r)
-		if err != nil {
-			answered <- 0
-			return
-		}
-		_ = resp.Body.Close()
-		answered <- resp.StatusCode
-	}()
-	// An empty ZIP file: it is looked into and refused, which is an answer too.
-	const body = `{"data":{"items":[{"message":"UEsFBgAAAAAAAAAAAAAAAAAAAAAAAA=="}]}}`
-	_, _ = io.WriteString(out, body[:20])
-	for {
-		if _, stats := fetch(t, "GET", s.ready.AdminURL+"/stats", ""); strings.Contains(stats, `"messages":1`) {
-			break
-		}
-	}
-	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	for { // until the port is closed
-		resp, err := c.Get(s.ready.HubURL + "/login")
-		if err != nil {
-			break
-		}
-		_ = resp.Body.Close()
-	}
-	_, _ = io.WriteString(out, body[20:])
-	_ = out.Close()
-	if status := <-answered; status != 400 {
-		t.Errorf("status %d", status)
-	}
-	if code, rest, _ := s.ended(t); code != 0 || rest != "" {
-		t.Errorf("exit %d: %q", code, rest)
-	}
-}
-
-func tokenFrom(t *testing.T, base, secret string) string {
-	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), "POST", base+"/identity/token",
-		strings.NewReader("scopes=Basic%20P0boxadministrator%20orgCode%3A1234&grant_type=client_credentials"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	r.SetBasicAuth("office", secret)
-	resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 20 * time.Second}).Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	var a struct {
-		AccessToken string `json:"access_token"`
-	}
-	if err := json.NewDecoder(resp.Body).Decode(&a); err != nil || a.AccessToken == "" {
-		t.Fatal("no token: ", err)
-	}
-	return a.AccessToken
-}
-
 func TestHubServeRefuses(t *testing.T) {
 	taken, err := localhub.Start(context.Background(), localhub.Config{})
 	if err != nil {
@@ -303,38 +213,6 @@ func TestHubServeRefuses(t *testing.T) {
 	}
 }
 
-func TestHubServeTLS(t *testing.T) {
-	borrowed := httptest.NewTLSServer(http.NotFoundHandler()) // for its certificate
-	defer borrowed.Close()
-	c := borrowed.TLS.Certificates[0]
-	key, err := x509.MarshalPKCS8PrivateKey(c.PrivateKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cert, keyFile := filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
-	if err := errors.Join(os.WriteFile(cert, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Certificate[0]}), 0o600),
-		os.WriteFile(keyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}), 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	s := serve(t, "--tls-cert", cert, "--tls-key", keyFile, "--public-host", "127.0.0.1", "--synthetic", "5")
-	if !strings.HasPrefix(s.ready.BaseURL, "https://127.0.0.1:") || !strings.HasPrefix(s.ready.AdminURL, "http://127.0.0.1:") {
-		t.Fatal(s.ready.BaseURL)
-	}
-	resp, err := borrowed.Client().Get(s.ready.HubURL + "/login")
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(resp.Body)
-	_ = resp.Body.Close()
-	borrowed.Client().CloseIdleConnections()
-	if err != nil || resp.StatusCode != 200 || strings.Contains(string(b), `value="`+localhub.DemoUser+`"`) {
-		t.Errorf("%d %v", resp.StatusCode, err)
-	}
-	if code, rest, errOut := s.stop(t); runtime.GOOS != "windows" && code != 0 || rest != "" || errOut != "" {
-		t.Errorf("exit %d: %q %q", code, rest, errOut)
-	}
-}
-
 func TestHubServeWarnsOfPlainHTTP(t *testing.T) {
 	s := serve(t, "--insecure-http-on-network", "--synthetic", "5", "--log-level", "error")
 	if _, page := fetch(t, "GET", s.ready.HubURL+"/login", ""); strings.Contains(page, `value="`+localhub.DemoUser+`"`) {
@@ -342,38 +220,6 @@ func TestHubServeWarnsOfPlainHTTP(t *testing.T) {
 	}
 	if _, rest, errOut := s.stop(t); rest != "" || !strings.Contains(errOut, "warning: plain http on the network") || strings.Count(errOut, "\n") != 1 {
 		t.Errorf("%q %q", rest, errOut)
-	}
-}
-
-// A hub that others can reach is no demo, invented contacts or not.
-func TestHubServeDemoRule(t *testing.T) {
-	for args, want := range map[string]bool{
-		"--synthetic=5":                          true,
-		"":                                       false,
-		"--synthetic=5 --tls-cert=c --tls-key=k": false,
-		"--synthetic=5 --insecure-http-on-network": false,
-		"--synthetic=5 --listen=127.0.0.2:0":       true,
-	} {
-		c := hubServeCmd{TokenLifetime: time.Hour, Listen: "127.0.0.1:0"}
-		for _, a := range strings.Fields(args) {
-			name, value, _ := strings.Cut(a, "=")
-			switch name {
-			case "--synthetic":
-				c.Synthetic = 5
-			case "--tls-cert":
-				c.TLSCert = value
-			case "--tls-key":
-				c.TLSKey = value
-			case "--insecure-http-on-network":
-				c.Insecure = true
-			case "--listen":
-				c.Listen = value
-			}
-		}
-		cfg, err := c.config()
-		if err != nil || cfg.Demo != want || !cfg.Admin {
-			t.Errorf("%q: demo %v, %v", args, cfg.Demo, err)
-		}
 	}
 }
 
@@ -395,5 +241,25 @@ func TestHubClientStays(t *testing.T) {
 	}
 	if again := said("5678"); !strings.Contains(again, "office is there, with organisation code 1234") || strings.Contains(again, ", secret ") {
 		t.Errorf("again: %s", again)
+	}
+}
+
+// A hub that others can reach is no demo, invented contacts or not.
+func TestHubServeConfig(t *testing.T) {
+	for _, c := range []struct {
+		cmd  hubServeCmd
+		demo bool
+	}{
+		{hubServeCmd{Synthetic: 5}, true},
+		{hubServeCmd{Synthetic: 5, Listen: "127.0.0.2:0"}, true},
+		{hubServeCmd{}, false},
+		{hubServeCmd{Synthetic: 5, TLSCert: "c", TLSKey: "k", PublicHost: "hub.example"}, false},
+		{hubServeCmd{Synthetic: 5, Insecure: true}, false},
+	} {
+		c.cmd.TokenLifetime = time.Hour
+		cfg, err := c.cmd.config()
+		if err != nil || cfg.Demo != c.demo || !cfg.Admin || cfg.TLSCert != c.cmd.TLSCert || cfg.TLSKey != c.cmd.TLSKey || cfg.PublicHost != c.cmd.PublicHost || cfg.AllowNetwork != c.cmd.Insecure {
+			t.Errorf("%+v: %+v, %v", c.cmd, cfg, err)
+		}
 	}
 }

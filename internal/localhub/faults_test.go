@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -65,15 +64,6 @@ func TestFaultHoldsForSoManyRequests(t *testing.T) {
 		if a := lookup(t, h, tok, "0612345678"); a.status != want {
 			t.Errorf("request %d: %d", i, a.status)
 		}
-	}
-}
-
-func TestFaultDelay(t *testing.T) {
-	h := start(t, localhub.Config{})
-	h.Faults().Set(localhub.AtToken, localhub.Fault{Delay: 50 * time.Millisecond})
-	began := time.Now()
-	if askToken(t, h).status != 200 || time.Since(began) < 50*time.Millisecond {
-		t.Error("not late, or not answered")
 	}
 }
 
@@ -205,52 +195,6 @@ func TestDropOnTheWire(t *testing.T) {
 	}
 }
 
-func TestCutOnTheWire(t *testing.T) {
-	h := start(t, localhub.Config{})
-	whole := do(t, client(t), "GET", h.BaseURL()+"/web/hub.css", "").body
-	for body, cut := range map[localhub.Body]bool{localhub.BodyCut: true, localhub.BodyTruncated: false} {
-		h.Faults().Set(localhub.AtPages, localhub.Fault{Body: body})
-		r := bufio.NewReader(wire(t, h, "GET /web/hub.css HTTP/1.1\r\n\r\n"))
-		head := headOf(t, r)
-		want := len(whole)
-		if !cut {
-			want /= 2
-		}
-		if n := lengthIn(t, head); n != want {
-			t.Errorf("cut %v: a length of %d, want %d", cut, n, want)
-		}
-		got := make([]byte, len(whole)/2)
-		if _, err := io.ReadFull(r, got); err != nil || string(got) != whole[:len(got)] {
-			t.Errorf("cut %v: %v", cut, err)
-		}
-		if !cut { // the connection stays
-			continue
-		}
-		if b, err := io.ReadAll(r); len(b) > 0 || err != nil {
-			t.Errorf("after the cut: %d bytes, %v", len(b), err)
-		}
-	}
-}
-
-func TestSlowOnTheWire(t *testing.T) {
-	h := start(t, localhub.Config{})
-	const every = 20 * time.Millisecond
-	tok := token(t, h)
-	h.Faults().Set(localhub.AtLookup, localhub.Fault{Slow: localhub.Slow{Bytes: 5, Every: every}})
-	began := time.Now()
-	r := bufio.NewReader(wire(t, h, "GET /contact/contacts/telephony?q=0201234567 HTTP/1.1\r\nAuthorization: Bearer "+tok+"\r\nConnection: close\r\n\r\n"))
-	head := headOf(t, r)
-	got, err := io.ReadAll(r)
-	want := "{\"data\":{\"items\":[]}}\n"
-	if err != nil || string(got) != want || lengthIn(t, head) != len(want) {
-		t.Errorf("%q after %q, %v", got, head, err)
-	}
-	pauses := (len(want) - 1) / 5
-	if took := time.Since(began); took < time.Duration(pauses)*every {
-		t.Errorf("%d pauses took %v", pauses, took)
-	}
-}
-
 // A drop arrives on its own, and a hub that ends does not wait for the next.
 func TestSlowEndsWithTheHub(t *testing.T) {
 	h := start(t, localhub.Config{})
@@ -270,20 +214,6 @@ func TestSlowEndsWithTheHub(t *testing.T) {
 	}
 	if _, err := r.ReadByte(); err == nil {
 		t.Error("more came")
-	}
-}
-
-// One that the client goes away from ends as well.
-func TestDelayEndsWithTheClient(t *testing.T) {
-	h := start(t, localhub.Config{})
-	h.Faults().Set(localhub.AtPages, localhub.Fault{Delay: time.Hour})
-	c := wire(t, h, loginRequest)
-	for h.Faults().Pending(localhub.AtPages) == 0 {
-		runtime.Gosched()
-	}
-	_ = c.Close()
-	for h.Faults().Pending(localhub.AtPages) > 0 {
-		runtime.Gosched()
 	}
 }
 
@@ -349,16 +279,6 @@ func TestStatusWithItsHeaders(t *testing.T) {
 	}
 }
 
-func TestContentTypeFault(t *testing.T) {
-	h := start(t, localhub.Config{})
-	good := askToken(t, h)
-	h.Faults().Set(localhub.AtToken, localhub.Fault{ContentType: "text/plain"})
-	a := askToken(t, h)
-	if a.status != 200 || a.header.Get("Content-Type") != "text/plain" || !json.Valid([]byte(a.body)) || len(a.body) < len(good.body)/2 {
-		t.Errorf("%d %v", a.status, a.header)
-	}
-}
-
 func TestExpiredTokens(t *testing.T) {
 	now := newClock()
 	h := start(t, localhub.Config{Now: now.Now, TokenLifetime: 30 * time.Minute})
@@ -409,23 +329,6 @@ func TestExpiredTokens(t *testing.T) {
 	}
 	if all := box(t, h); len(all) != 1 {
 		t.Errorf("%d messages", len(all))
-	}
-}
-
-// A sender that writes everything before it reads still sees why.
-func TestStatusOfALargeDelivery(t *testing.T) {
-	h := start(t, localhub.Config{})
-	h.Faults().Set(localhub.AtTransaction, localhub.Fault{Status: 503, RetryAfter: time.Second})
-	large := strings.Repeat("A", 8<<20)
-	c := wire(t, h, fmt.Sprintf("POST /transaction/intermediary HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", len(large)))
-	if n, err := io.WriteString(c, large); err != nil {
-		t.Fatalf("cut off after %d bytes: %v", n, err)
-	}
-	if head := headOf(t, bufio.NewReader(c)); !strings.HasPrefix(head, "HTTP/1.1 503 ") || !strings.Contains(head, "\r\nRetry-After: 1\r\n") {
-		t.Errorf("%q", head)
-	}
-	if n := h.Stats().Messages; n != 0 || len(box(t, h)) != 0 {
-		t.Errorf("%d deliveries were looked at", n)
 	}
 }
 

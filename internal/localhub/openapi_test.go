@@ -117,21 +117,25 @@ func contractOf(t *testing.T) *contract {
 	return c
 }
 
-// What the document says and what was chosen are told apart everywhere.
+// What the document says and what was chosen are told apart everywhere: each
+// operation, and all that is defined for it.
 func TestOpenAPITellsDocumentedPartsApart(t *testing.T) {
 	b, err := os.ReadFile("api/openapi.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var doc map[string]any
+	var doc any
 	if err := json.Unmarshal(b, &doc); err != nil {
 		t.Fatal(err)
 	}
 	n := 0
-	labelled(doc, "", func(where string, part map[string]any) {
+	labelled(doc, "", "", func(where string, part map[string]any) {
 		n++
-		if why := badLabel(part); why != "" {
-			t.Errorf("%s: %s", where, why)
+		documented, is := part["x-documented"].(bool)
+		choice, chosen := part["x-choice"].(string)
+		about, _ := part["description"].(string)
+		if !is || !documented && !chosen || chosen && (choice == "" || !strings.Contains(about, "Not documented; we do ")) {
+			t.Errorf("%s: no x-documented, or it does not say what was chosen", where)
 		}
 	})
 	if want := strings.Count(string(b), `"x-documented":`); n != want || n < 80 {
@@ -139,78 +143,44 @@ func TestOpenAPITellsDocumentedPartsApart(t *testing.T) {
 	}
 }
 
-// badLabel says what is wrong with a part's label, or nothing.
-func badLabel(part map[string]any) string {
-	about, _ := part["description"].(string)
-	choice, chosen := part["x-choice"].(string)
-	switch documented := part["x-documented"].(type) {
-	case bool:
-		if !documented && !chosen {
-			return "no x-choice"
+// labelled visits every part of a description that has a label, where it is
+// defined. parent is the name of the member that holds v.
+func labelled(v any, where, parent string, visit func(where string, part map[string]any)) {
+	switch v := v.(type) {
+	case []any:
+		if slices.Contains(holders, parent) {
+			parent = "part"
 		}
-	default:
-		return "no x-documented"
+		for i, e := range v {
+			labelled(e, fmt.Sprint(where, "/", i), parent, visit)
+		}
+	case map[string]any:
+		if v["$ref"] != nil {
+			return
+		}
+		holder := slices.Contains(holders, parent)
+		part := slices.Contains([]string{"requestBody", "schema", "items", "not", "additionalProperties", "part"}, parent)
+		if part {
+			visit(where, v)
+		}
+		for name, e := range v {
+			switch {
+			case holder:
+				labelled(e, where+"/"+name, "part", visit)
+			case parent == "paths":
+				labelled(e, where+"/"+name, "path", visit)
+			case parent == "path":
+				labelled(e, where+"/"+name, "part", visit)
+			case strings.HasPrefix(name, "x-"), name == "example", name == "examples", name == "enum", name == "required":
+			default:
+				labelled(e, where+"/"+name, name, visit)
+			}
+		}
 	}
-	if chosen && (choice == "" || !strings.Contains(about, "Not documented; we do ")) {
-		return "the description does not say what is chosen"
-	}
-	return ""
 }
 
-// labelled visits every part of a description that has a label: operations and
-// all that is defined for them, where it is defined.
-func labelled(v any, where string, visit func(where string, part map[string]any)) {
-	m, _ := v.(map[string]any)
-	each := func(name string, do func(v any, where string)) {
-		switch all := m[name].(type) {
-		case map[string]any:
-			for k, v := range all {
-				do(v, where+"/"+name+"/"+k)
-			}
-		case []any:
-			for i, v := range all {
-				do(v, fmt.Sprint(where, "/", name, "/", i))
-			}
-		}
-	}
-	one := func(name string, do func(v any, where string)) {
-		if v, ok := m[name]; ok {
-			do(v, where+"/"+name)
-		}
-	}
-	down := func(v any, where string) { labelled(v, where, visit) }
-	part := func(v any, where string) {
-		m, _ := v.(map[string]any)
-		if _, ref := m["$ref"]; ref {
-			return // it is visited where it is defined
-		}
-		visit(where, m)
-		down(m, where)
-	}
-	for _, holder := range []string{"components", "content"} { // hold parts, or media types of parts
-		one(holder, down)
-	}
-	if strings.HasSuffix(where, "/content") {
-		for kind, v := range m {
-			down(v, where+"/"+kind)
-		}
-		return
-	}
-	each("paths", func(v any, where string) {
-		for method, operation := range v.(map[string]any) {
-			part(operation, where+"/"+method)
-		}
-	})
-	for _, name := range []string{"parameters", "requestBodies", "responses", "headers", "schemas", "securitySchemes", "properties", "patternProperties", "allOf", "anyOf", "oneOf", "prefixItems"} {
-		each(name, part)
-	}
-	for _, name := range []string{"requestBody", "schema", "items", "not"} {
-		one(name, part)
-	}
-	if more, ok := m["additionalProperties"].(map[string]any); ok {
-		part(more, where+"/additionalProperties")
-	}
-}
+// holders are the members whose own members, or elements, are parts.
+var holders = []string{"parameters", "requestBodies", "responses", "headers", "schemas", "securitySchemes", "properties", "patternProperties", "allOf", "anyOf", "oneOf", "prefixItems"}
 
 // Answers that the other tests have no reason to ask for.
 func TestOpenAPIEveryAnswer(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"net/http/cookiejar"
 	"net/url"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -15,7 +14,6 @@ import (
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/testutil/clocktest"
-	"wiebelt/internal/text"
 )
 
 // browser keeps cookies and follows nothing by itself.
@@ -453,31 +451,6 @@ func TestLanguages(t *testing.T) {
 		if strings.Contains(a.body, ">Wachtwoord<") != (want == "nl") {
 			t.Errorf("%q: other words", accept)
 		}
-	}
-}
-
-func TestEveryTextOfTheTemplatesExists(t *testing.T) {
-	n := 0
-	pages, err := filepath.Glob("web/*.html")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range pages {
-		b, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range regexp.MustCompile(`\.T "([^"]+)"`).FindAllStringSubmatch(string(b), -1) {
-			n++
-			for _, l := range []text.Language{text.Dutch, text.English} {
-				if l.T(text.Key(m[1])) == m[1] {
-					t.Errorf("%s: no text %s", f, m[1])
-				}
-			}
-		}
-	}
-	if n < 40 {
-		t.Errorf("only %d texts found", n)
 	}
 }
 

@@ -1,16 +1,16 @@
 package localhub_test
 
 import (
-	"archive/zip"
 	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"github.com/golang-jwt/jwt/v5"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -247,14 +247,7 @@ func TestDeliverRepeated(t *testing.T) {
 	if r := receipts(t, elsewhere); r[0].Repeated || r[0].ID == first[0].ID {
 		t.Errorf("elsewhere: %+v", r)
 	}
-	var v struct {
-		AccessToken string `json:"access_token"`
-	}
-	other := do(t, client(t), "POST", h.BaseURL()+"/identity/token", body, "Content-Type", form, "Authorization", basic("second", secret))
-	if err := json.Unmarshal([]byte(other.body), &v); err != nil {
-		t.Fatal(err)
-	}
-	if r := receipts(t, deliver(t, h, v.AccessToken, messagetest.Request(a))); r[0].Repeated {
+	if r := receipts(t, deliver(t, h, tokenOf(t, h, "second", org), messagetest.Request(a))); r[0].Repeated {
 		t.Errorf("another sender: %+v", r)
 	}
 	if len(box(t, h)) != 4 || len(files(t, dir)) != 2 {
@@ -273,12 +266,7 @@ func TestDeliverRepeatedAtOneTime(t *testing.T) {
 	fresh, ids := 0, map[string]bool{}
 	for range 8 {
 		wait.Go(func() {
-			a, err := try(t, client(t), "POST", h.BaseURL()+"/transaction/intermediary", body, "Authorization", "Bearer "+tok, "Content-Type", "application/json")
-			if err != nil || a.status != http.StatusOK {
-				t.Error(a.status, err)
-				return
-			}
-			r := receipts(t, a)[0]
+			r := receipts(t, deliver(t, h, tok, body))[0]
 			mu.Lock()
 			defer mu.Unlock()
 			ids[r.ID] = true
@@ -295,20 +283,15 @@ func TestDeliverRepeatedAtOneTime(t *testing.T) {
 
 func TestDeliverNeedsScope(t *testing.T) {
 	h := start(t, localhub.Config{})
-	ask := func(scopes string) answer {
-		return do(t, client(t), "POST", h.BaseURL()+"/identity/token", "grant_type=client_credentials&scopes="+scopes, "Content-Type", form, "Authorization", basic(clientID, secret))
-	}
-	var v struct {
-		AccessToken string `json:"access_token"`
-	}
-	if err := json.Unmarshal([]byte(ask("Basic").body), &v); err != nil {
+	expires := time.Now().Add(time.Hour)
+	basicOnly, err := h.Sign(jwt.SigningMethodHS256, nil, clientID, org, "Basic", &expires)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if a := deliver(t, h, v.AccessToken, messagetest.Request(message(t, 1))); a.status != http.StatusForbidden || refused(t, a).Error != "insufficient_scope" {
-		t.Errorf("%d %s", a.status, a.body)
-	}
-	if a := deliver(t, h, "nonsense", messagetest.Request(message(t, 1))); a.status != http.StatusUnauthorized {
-		t.Errorf("%d", a.status)
+	for tok, want := range map[string]int{basicOnly: http.StatusForbidden, "nonsense": http.StatusUnauthorized} {
+		if a := deliver(t, h, tok, messagetest.Request(message(t, 1))); a.status != want {
+			t.Errorf("%d %s, want %d", a.status, a.body, want)
+		}
 	}
 	if n, _ := h.CountMessages(t.Context()); n != 0 {
 		t.Error("something was stored")
@@ -328,31 +311,17 @@ func TestDeliverRefusals(t *testing.T) {
 	}{
 		"another method":        {"PUT", "/transaction/intermediary", json, good, 405, "invalid_request"},
 		"unknown intermediary":  {"POST", "/transaction/nobody", json, good, 404, "unknown_intermediary"},
-		"in capitals":           {"POST", "/transaction/INTERMEDIARY", json, good, 404, "unknown_intermediary"},
-		"a path for a name":     {"POST", "/transaction/..%2Fintermediary", json, good, 404, "unknown_intermediary"},
 		"no type":               {"POST", "/transaction/intermediary", "", good, 415, "invalid_content_type"},
 		"a form":                {"POST", "/transaction/intermediary", form, good, 415, "invalid_content_type"},
-		"a ZIP":                 {"POST", "/transaction/intermediary", "application/zip", string(message(t, 1)), 415, "invalid_content_type"},
 		"another alphabet":      {"POST", "/transaction/intermediary", json + "; charset=utf-16", good, 415, "invalid_content_type"},
-		"a broken type":         {"POST", "/transaction/intermediary", "application/json; charset", good, 415, "invalid_content_type"},
 		"nothing":               {"POST", "/transaction/intermediary", json, "", 400, "invalid_json"},
-		"a ZIP as JSON":         {"POST", "/transaction/intermediary", json, string(message(t, 1)), 400, "invalid_json"},
 		"cut off":               {"POST", "/transaction/intermediary", json, good[:len(good)-20], 400, "invalid_json"},
-		"cut base64":            {"POST", "/transaction/intermediary", json, strings.Replace(good, `"}]`, `x"}]`, 1), 400, "invalid_base64"},
 		"no base64":             {"POST", "/transaction/intermediary", json, strings.Replace(good, `:"UEsD`, `:"U$sD`, 1), 400, "invalid_base64"},
 		"not a ZIP":             {"POST", "/transaction/intermediary", json, messagetest.Request([]byte("hallo wereld")), 400, "invalid_zip"},
-		"an empty message":      {"POST", "/transaction/intermediary", json, messagetest.Request(nil), 400, "invalid_zip"},
-		"an empty ZIP":          {"POST", "/transaction/intermediary", json, messagetest.Request(messagetest.ZIP(t)), 400, "invalid_zip"},
 		"a backslash in a name": {"POST", "/transaction/intermediary", json, messagetest.Request(messagetest.ZIP(t, `a\b.xml`, "x")), 400, "invalid_zip"},
 		"a damaged ZIP":         {"POST", "/transaction/intermediary", json, messagetest.Request(append(message(t, 1), 'x')), 400, "invalid_zip"},
 		"duplicate keys":        {"POST", "/transaction/intermediary", json, strings.Replace(good, `{"message"`, `{"message":"","message"`, 1), 400, "invalid_zip"},
-		"duplicate data":        {"POST", "/transaction/intermediary", json, strings.TrimSuffix(good, "}") + `,"data":{}}`, 400, "invalid_request"},
-		"no items":              {"POST", "/transaction/intermediary", json, `{"data":{"items":[]}}`, 400, "invalid_request"},
-		"items are null":        {"POST", "/transaction/intermediary", json, `{"data":{"items":null}}`, 400, "invalid_request"},
-		"something behind":      {"POST", "/transaction/intermediary", json, good + good, 400, "invalid_json"},
 		"10,000 items":          {"POST", "/transaction/intermediary", json, `{"data":{"items":[` + strings.Repeat(good[len(`{"data":{"items":[`):len(good)-3]+",", 9999) + good[len(`{"data":{"items":[`):], 413, "too_large"},
-		"a deep one":            {"POST", "/transaction/intermediary", json, `{"a":` + strings.Repeat("[", 100_000), 413, "too_large"},
-		"much white space":      {"POST", "/transaction/intermediary", json, strings.Repeat(" ", 3<<20) + good, 413, "too_large"},
 	} {
 		a := do(t, client(t), c.method, h.BaseURL()+c.path, c.body, "Authorization", "Bearer "+tok, "Content-Type", c.kind)
 		if r := refused(t, a); a.status != c.status || r.Error != c.code {
@@ -463,70 +432,22 @@ func TestDeliverBombs(t *testing.T) {
 
 // A message larger than memory should be: it goes through the disk.
 func TestDeliverLarge(t *testing.T) {
-	dir := t.TempDir()
-	h := start(t, localhub.Config{Dir: dir})
+	h := start(t, localhub.Config{Dir: t.TempDir()})
 	tok := token(t, h)
-	const size = 64 << 20
-	name := filepath.Join(t.TempDir(), "large.zip")
-	f, err := os.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z := zip.NewWriter(f)
-	w, err := z.CreateHeader(&zip.FileHeader{Name: "scan.tif", Method: zip.Store})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.Copy(w, io.LimitReader(endless("0123456789abcdef"), size)); err != nil {
-		t.Fatal(err)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		t.Fatal(err)
-	}
-	out, in := io.Pipe()
-	go func() {
-		_, _ = io.WriteString(in, `{"data":{"items":[{"message":"`)
-		b := base64.NewEncoder(base64.StdEncoding, in)
-		_, err1 := io.Copy(b, f)
-		err2 := b.Close()
-		_, err3 := io.WriteString(in, `"}]}}`)
-		for _, err := range []error{err1, err2, err3} {
-			if err != nil {
-				_ = in.CloseWithError(err)
-			}
-		}
-		_ = in.Close()
-	}()
-	var status int
+	block := noise(rand.New(rand.NewPCG(1, 1)), 64<<10) // repeats too far apart to be packed
+	large := messagetest.ZIP(t, "scan.tif", strings.Repeat(block, 1<<10))
+	body, c := messagetest.Request(large), client(t)
+	var got answer
 	grown := heap(func() {
-		r, err := http.NewRequestWithContext(t.Context(), "POST", h.BaseURL()+"/transaction/intermediary", out)
-		if err != nil {
+		var err error
+		if got, err = send(t, c, "POST", h.BaseURL()+"/transaction/intermediary", body, "Authorization", "Bearer "+tok, "Content-Type", "application/json"); err != nil {
 			t.Fatal(err)
 		}
-		r.Header.Set("Authorization", "Bearer "+tok)
-		r.Header.Set("Content-Type", "application/json")
-		tr := &http.Transport{}
-		defer tr.CloseIdleConnections()
-		resp, err := (&http.Client{Transport: tr}).Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		_, _ = io.Copy(io.Discard, resp.Body)
-		status = resp.StatusCode
 	})
-	if status != http.StatusOK || grown > 16<<20 {
-		t.Errorf("status %d, heap grew %d MB", status, grown>>20)
+	if r := receipts(t, got); r[0].Size < 60<<20 || grown > 16<<20 {
+		t.Errorf("%+v, heap grew %d MB", r, grown>>20)
 	}
-	m := box(t, h)
-	if len(m) != 1 || m[0].Size < size {
-		t.Fatalf("%+v", m)
-	}
-	if err := h.CopyMessage(m[0], io.Discard); err != nil {
+	if err := h.CopyMessage(box(t, h)[0], io.Discard); err != nil {
 		t.Error(err)
 	}
 }
@@ -536,67 +457,34 @@ func TestDeliverLarge(t *testing.T) {
 func TestDeliverAtOneTime(t *testing.T) {
 	h := start(t, localhub.Config{})
 	tok := token(t, h)
-	const many = 8
-	begun := make(chan *io.PipeWriter, many)
-	done := make(chan int, many)
-	for i := range many {
-		out, in := io.Pipe()
-		go func() {
-			r, err := http.NewRequestWithContext(t.Context(), "POST", h.BaseURL()+"/transaction/intermediary", out)
-			if err != nil {
-				t.Error(err)
-			}
-			r.Header.Set("Authorization", "Bearer "+tok)
-			r.Header.Set("Content-Type", "application/json")
-			resp, err := client(t).Do(r)
-			if err != nil {
-				t.Error(err)
-				done <- 0
-				return
-			}
-			_ = resp.Body.Close()
-			done <- resp.StatusCode
-		}()
-		text := messagetest.Request(message(t, i))
-		if _, err := io.WriteString(in, text[:20]); err != nil {
-			t.Fatal(err)
-		}
-		begun <- in
-		go func() {
-			<-t.Context().Done()
-			_ = in.Close()
-		}()
-	}
-	send := func(tok string, n int) answer {
-		return do(t, client(t), "POST", h.BaseURL()+"/transaction/intermediary", messagetest.Request(message(t, n)),
-			"Authorization", "Bearer "+tok, "Content-Type", "application/json")
-	}
 	if err := h.SetClientSecret(t.Context(), "second", org, secret); err != nil {
 		t.Fatal(err)
 	}
-	for len(h.Uploads()) != 1 || h.Uploads()[clientID] != many { // until all have begun
-		time.Sleep(time.Millisecond)
+	const many = 8
+	var begun []half
+	for i := range many {
+		begun = append(begun, startDelivery(t, h, messagetest.Request(message(t, i))))
 	}
-	if a := send(tok, many); a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") == "" || refused(t, a).Error != "busy" {
+	for h.Uploads()[clientID] != many { // until all have begun
+		runtime.Gosched()
+	}
+	next := messagetest.Request(message(t, many))
+	if a := deliver(t, h, tok, next); a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") == "" || refused(t, a).Error != "busy" {
 		t.Errorf("%d %s", a.status, a.body)
 	}
-	if a := send(tokenOf(t, h, "second", org), many); a.status != http.StatusOK {
+	if a := deliver(t, h, tokenOf(t, h, "second", org), next); a.status != http.StatusOK {
 		t.Errorf("another client: %d %s", a.status, a.body)
 	}
-	for i := range many {
-		in := <-begun
-		if _, err := io.WriteString(in, messagetest.Request(message(t, i))[20:]); err != nil {
-			t.Fatal(err)
-		}
-		_ = in.Close()
-	}
-	for range many {
-		if status := <-done; status != http.StatusOK {
+	for _, d := range begun {
+		if status := d.finish(t); status != http.StatusOK {
 			t.Errorf("status %d", status)
 		}
 	}
-	if n, _ := h.CountMessages(t.Context()); n != many+1 || len(h.Uploads()) != 0 {
-		t.Errorf("%d messages, %v", n, h.Uploads())
+	for len(h.Uploads()) > 0 { // the answer comes before the end
+		runtime.Gosched()
+	}
+	if n, _ := h.CountMessages(t.Context()); n != many+1 {
+		t.Errorf("%d messages", n)
 	}
 }
 
@@ -607,7 +495,7 @@ func TestRefusalOfALongRequestIsHeard(t *testing.T) {
 	const size = 3 * 64 << 20
 	for name, want := range map[string]int{"no token": 401, "wrong type": 415, "fault": 503} {
 		for range 10 {
-			r, err := http.NewRequestWithContext(t.Context(), "POST", h.BaseURL()+"/transaction/"+localhub.DefaultIntermediary, io.LimitReader(spaces{}, size))
+			r, err := http.NewRequestWithContext(t.Context(), "POST", h.BaseURL()+"/transaction/"+localhub.DefaultIntermediary, io.LimitReader(endless(" "), size))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -630,14 +518,4 @@ func TestRefusalOfALongRequestIsHeard(t *testing.T) {
 			}
 		}
 	}
-}
-
-// spaces is a message without end.
-type spaces struct{}
-
-func (spaces) Read(p []byte) (int, error) {
-	for i := range p {
-		p[i] = ' '
-	}
-	return len(p), nil
 }
