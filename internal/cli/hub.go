@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"text/tabwriter"
@@ -67,14 +68,11 @@ type hubClientAddCmd struct {
 func (c *hubClientAddCmd) Run(e *env) error {
 	// The first client of a new hub may be made before the hub ever ran.
 	return c.made(e, func(d *localhub.Data) error {
-		all, err := d.Clients(e.ctx)
-		if err != nil {
+		switch _, err := d.Client(e.ctx, c.ID); {
+		case err == nil:
+			return text.Errorf(text.SayHubClientThere)
+		case !errors.Is(err, localhub.ErrNoClient):
 			return err
-		}
-		for _, have := range all {
-			if have.ID == c.ID {
-				return text.Errorf(text.SayHubClientThere)
-			}
 		}
 		value, err := d.AddClient(e.ctx, c.ID, c.Code)
 		if err != nil {
@@ -92,10 +90,24 @@ func (e *env) showSecret(value string) error {
 	return err
 }
 
-type hubClientListCmd struct {
+// hubList is a command that shows what a hub has.
+type hubList struct {
 	hubData
 	JSON bool
 }
+
+// show writes v for programs, or a table for people: its heading, and rows.
+func (c hubList) show(e *env, v any, heading text.Key, rows func(w io.Writer)) error {
+	if c.JSON {
+		return json.NewEncoder(e.out).Encode(v)
+	}
+	w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, e.T(heading))
+	rows(w)
+	return w.Flush()
+}
+
+type hubClientListCmd struct{ hubList }
 
 func (c *hubClientListCmd) Run(e *env) error {
 	return c.with(e, func(d *localhub.Data) error {
@@ -103,41 +115,19 @@ func (c *hubClientListCmd) Run(e *env) error {
 		if err != nil {
 			return err
 		}
-		if c.JSON {
-			type client struct {
-				ID   string     `json:"id"`
-				Code string     `json:"organisation_code"`
-				Made *time.Time `json:"made"`
-			}
-			list := []client{}
+		return c.show(e, all, text.SayHubClients, func(w io.Writer) {
 			for _, k := range all {
-				list = append(list, client{k.ID, k.OrganisationCode, known(k.Made)})
+				made := "-"
+				if k.Made != nil {
+					made = moment(*k.Made)
+				}
+				fmt.Fprintf(w, "%s\t%s\t%s\n", oneLine(k.ID), oneLine(k.OrganisationCode), made)
 			}
-			return json.NewEncoder(e.out).Encode(list)
-		}
-		w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
-		fmt.Fprintln(w, e.lang().T(text.SayHubClients))
-		for _, k := range all {
-			fmt.Fprintf(w, "%s\t%s\t%s\n", oneLine(k.ID), oneLine(k.OrganisationCode), moment(k.Made))
-		}
-		return w.Flush()
+		})
 	})
 }
 
-func known(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	t = t.UTC()
-	return &t
-}
-
-func moment(t time.Time) string {
-	if t.IsZero() {
-		return "-"
-	}
-	return t.Local().Format("2006-01-02 15:04:05")
-}
+func moment(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") }
 
 type hubClientRotateCmd struct {
 	hubData
@@ -188,10 +178,7 @@ func (c *hubUserAddCmd) Run(e *env) error {
 	})
 }
 
-type hubUserListCmd struct {
-	hubData
-	JSON bool
-}
+type hubUserListCmd struct{ hubList }
 
 func (c *hubUserListCmd) Run(e *env) error {
 	return c.with(e, func(d *localhub.Data) error {
@@ -199,22 +186,15 @@ func (c *hubUserListCmd) Run(e *env) error {
 		if err != nil {
 			return err
 		}
-		if c.JSON {
-			if all == nil {
-				all = []localhub.User{}
+		return c.show(e, all, text.SayHubUsers, func(w io.Writer) {
+			for _, u := range all {
+				sees := e.T(text.SayNo)
+				if u.Admin {
+					sees = e.T(text.SayYes)
+				}
+				fmt.Fprintf(w, "%s\t%s\n", oneLine(u.Name), sees)
 			}
-			return json.NewEncoder(e.out).Encode(all)
-		}
-		w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
-		fmt.Fprintln(w, e.lang().T(text.SayHubUsers))
-		for _, u := range all {
-			may := e.T(text.SayNo)
-			if u.Admin {
-				may = e.T(text.SayYes)
-			}
-			fmt.Fprintf(w, "%s\t%s\n", oneLine(u.Name), may)
-		}
-		return w.Flush()
+		})
 	})
 }
 

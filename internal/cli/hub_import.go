@@ -52,7 +52,7 @@ func (c *hubImportCmd) Run(e *env) error {
 	}
 	defer f.Close()
 	return c.with(e, func(d *localhub.Data) error {
-		var notes importNotes
+		notes := importNotes{}
 		report := newImportReport(e, info.Size())
 		n, err := d.Import(e.ctx, f, format, localhub.ImportOptions{
 			Replace: c.Replace, Check: c.Check, Progress: report.progress, Warn: notes.add,
@@ -82,32 +82,24 @@ func (c *hubImportCmd) Run(e *env) error {
 	})
 }
 
-// importNotes count what was taken and may not be as meant.
-type importNotes struct {
-	short, unreachable int
-	firstShort         int
-	firstUnreachable   int
+// importNotes are what was taken and may not be as meant: how often, and the
+// first row of each.
+type importNotes map[text.Key]*struct{ count, first int }
+
+func (n importNotes) add(w localhub.RowError) {
+	note := n[w.Problem.Key]
+	if note == nil {
+		note = &struct{ count, first int }{first: w.Row}
+		n[w.Problem.Key] = note
+	}
+	note.count++
 }
 
-func (n *importNotes) add(w localhub.RowError) {
-	switch w.Problem.Key {
-	case text.LocalhubImportShort:
-		if n.short++; n.short == 1 {
-			n.firstShort = w.Row
+func (n importNotes) show(e *env, f localhub.Format) {
+	for _, kind := range []struct{ of, says text.Key }{{text.LocalhubImportShort, text.SayHubShort}, {text.LocalhubImportNoNumber, text.SayHubUnreachable}} {
+		if note := n[kind.of]; note != nil {
+			fmt.Fprintln(e.err, e.T(kind.says, note.count, f.Where(note.first)))
 		}
-	case text.LocalhubImportNoNumber:
-		if n.unreachable++; n.unreachable == 1 {
-			n.firstUnreachable = w.Row
-		}
-	}
-}
-
-func (n *importNotes) show(e *env, f localhub.Format) {
-	if n.short > 0 {
-		fmt.Fprintln(e.err, e.T(text.SayHubShort, n.short, f.Where(n.firstShort)))
-	}
-	if n.unreachable > 0 {
-		fmt.Fprintln(e.err, e.T(text.SayHubUnreachable, n.unreachable, f.Where(n.firstUnreachable)))
 	}
 }
 

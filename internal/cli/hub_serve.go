@@ -105,15 +105,12 @@ func (c *hubServeCmd) Run(e *env) error {
 // client makes the client that was asked for. One that there is keeps its secret:
 // others have it, and a hub is started again now and then.
 func (c *hubServeCmd) client(e *env, h *localhub.Hub) error {
-	all, err := h.Clients(e.ctx)
-	if err != nil {
+	switch have, err := h.Client(e.ctx, c.Client); {
+	case err == nil:
+		fmt.Fprintln(e.err, e.T(text.SayHubClientKept, have.ID, have.OrganisationCode))
+		return nil
+	case !errors.Is(err, localhub.ErrNoClient):
 		return err
-	}
-	for _, have := range all {
-		if have.ID == c.Client {
-			fmt.Fprintln(e.err, e.T(text.SayHubClientKept, have.ID, have.OrganisationCode))
-			return nil
-		}
 	}
 	value, err := h.AddClient(e.ctx, c.Client, c.Code)
 	if err != nil {

@@ -19,19 +19,20 @@ const (
 	namesShown = 200 // files of a ZIP named on a page
 )
 
-// boxView is the message box, or one message of it.
+// boxView is a page of the message box.
 type boxView struct {
+	Title string
 	Count string // how many messages there are
-	Rows  []parcelView
+	Rows  []messageRow
 	Older string // id of the last message shown, if there are older ones
 	Newer bool   // this is not the first page
 }
 
-// parcelView is a message.
-type parcelView struct {
+// messageRow is a message.
+type messageRow struct {
 	ID, Received, Sender, Organisation, Intermediary, Size, Files, SHA256 string
-	Names                                                                 []otherView // of the files in it; Detail is the size
-	More                                                                  string      // how many names were left out, "" for none
+	Names                                                                 []linkView // of the files in it; Detail is the size
+	More                                                                  string     // how many names were left out, "" for none
 }
 
 func (h *Hub) showBox(w http.ResponseWriter, r *http.Request, who visitor) error {
@@ -47,19 +48,18 @@ func (h *Hub) showBox(w http.ResponseWriter, r *http.Request, who visitor) error
 	if err != nil {
 		return err
 	}
-	v := h.view(r, text.LocalhubBox, who)
-	v.Box = boxView{Count: v.Lang.N(text.LocalhubBoxCount, n), Newer: before != ""}
+	lang := language(r)
+	v := boxView{Title: lang.T(text.LocalhubBox), Count: lang.N(text.LocalhubBoxCount, n), Newer: before != ""}
 	if n == 0 {
-		v.Box.Count = v.Lang.T(text.LocalhubBoxEmpty)
+		v.Count = lang.T(text.LocalhubBoxEmpty)
 	}
-	for i, m := range all {
-		if i == pageOf {
-			v.Box.Older = all[i-1].ID
-			break
-		}
-		v.Box.Rows = append(v.Box.Rows, viewOf(v.Lang, m))
+	if len(all) > pageOf {
+		all, v.Older = all[:pageOf], all[pageOf-1].ID
 	}
-	return h.show(w, http.StatusOK, "box", v)
+	for _, m := range all {
+		v.Rows = append(v.Rows, rowOf(lang, m))
+	}
+	return h.show(w, r, http.StatusOK, "box", v.Title, who, v)
 }
 
 // asked gives the message that a page is about.
@@ -71,23 +71,22 @@ func (h *Hub) asked(r *http.Request) (Message, error) {
 	return m, err
 }
 
-func (h *Hub) showParcel(w http.ResponseWriter, r *http.Request, who visitor) error {
+func (h *Hub) showMessage(w http.ResponseWriter, r *http.Request, who visitor) error {
 	m, err := h.asked(r)
 	if err != nil {
 		return err
 	}
-	v := h.view(r, text.LocalhubMessage, who)
-	p := viewOf(v.Lang, m)
-	if err := h.names(&p, v.Lang, m); err != nil {
+	lang := language(r)
+	v := rowOf(lang, m)
+	if err := h.names(&v, lang, m); err != nil {
 		return err
 	}
-	v.Box.Rows = []parcelView{p}
-	return h.show(w, http.StatusOK, "parcel", v)
+	return h.show(w, r, http.StatusOK, "delivered", lang.T(text.LocalhubMessage), who, v)
 }
 
 // names reads what a ZIP file holds. It was looked into when it came in, so its
 // list of files is of a bounded size.
-func (h *Hub) names(p *parcelView, lang text.Language, m Message) error {
+func (h *Hub) names(v *messageRow, lang text.Language, m Message) error {
 	f, err := h.openMessage(m)
 	if err != nil {
 		return err
@@ -101,16 +100,16 @@ func (h *Hub) names(p *parcelView, lang text.Language, m Message) error {
 		if e.FileInfo().IsDir() {
 			continue
 		}
-		if len(p.Names) == namesShown {
-			p.More = lang.N(text.LocalhubMessageMore, m.Files-namesShown)
+		if len(v.Names) == namesShown {
+			v.More = lang.N(text.LocalhubMessageMore, m.Files-namesShown)
 			break
 		}
-		p.Names = append(p.Names, otherView{Name: legible(strings.ToValidUTF8(e.Name, "?")), Detail: bytesOf(lang, int64(e.UncompressedSize64))})
+		v.Names = append(v.Names, linkView{Name: legible(strings.ToValidUTF8(e.Name, "?")), Detail: bytesOf(lang, int64(e.UncompressedSize64))})
 	}
 	return nil
 }
 
-func (h *Hub) sendParcel(w http.ResponseWriter, r *http.Request, _ visitor) error {
+func (h *Hub) sendMessage(w http.ResponseWriter, r *http.Request, _ visitor) error {
 	m, err := h.asked(r)
 	if err != nil {
 		return err
@@ -128,12 +127,12 @@ func (h *Hub) sendParcel(w http.ResponseWriter, r *http.Request, _ visitor) erro
 	return nil
 }
 
-func viewOf(lang text.Language, m Message) parcelView {
+func rowOf(lang text.Language, m Message) messageRow {
 	layout := "02-01-2006 15:04"
 	if lang == text.English {
 		layout = "2 Jan 2006 15:04"
 	}
-	return parcelView{
+	return messageRow{
 		ID: m.ID, Received: m.Received.Local().Format(layout), Sender: legible(m.Sender), Organisation: legible(m.OrganisationCode), Intermediary: legible(m.Intermediary),
 		Size: bytesOf(lang, m.Size), Files: strconv.Itoa(m.Files), SHA256: m.SHA256,
 	}

@@ -1,6 +1,7 @@
 package localhub
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -46,36 +47,47 @@ func (d *Data) SetClientSecret(ctx context.Context, id, organisationCode, secret
 
 // Client is an OAuth client, without its secret.
 type Client struct {
-	ID               string
-	OrganisationCode string
-	Made             time.Time // when it got its secret; zero if that is not known
+	ID               string     `json:"id"`
+	OrganisationCode string     `json:"organisation_code"`
+	Made             *time.Time `json:"made"` // when it got its secret, in UTC; nil if that is not known
 }
 
 // ErrNoClient means that there is no client of that name.
 var ErrNoClient = text.Errorf(text.SayHubNoClient)
 
-// Clients gives all clients by name.
+// Clients gives all clients by name, not nil.
 func (d *Data) Clients(ctx context.Context) ([]Client, error) {
+	return d.clients(ctx, "ORDER BY id")
+}
+
+// Client gives the client of that name, or ErrNoClient.
+func (d *Data) Client(ctx context.Context, id string) (Client, error) {
+	found, err := d.clients(ctx, "WHERE id = ?", id)
+	if err != nil || len(found) == 0 {
+		return Client{}, cmp.Or(err, error(ErrNoClient))
+	}
+	return found[0], nil
+}
+
+func (d *Data) clients(ctx context.Context, which string, args ...any) ([]Client, error) {
 	return collect("clients", func(row scanner) (c Client, err error) {
 		var ms int64
 		if err = row.Scan(&c.ID, &c.OrganisationCode, &ms); ms > 0 {
-			c.Made = time.UnixMilli(ms)
+			made := time.UnixMilli(ms).UTC()
+			c.Made = &made
 		}
 		return c, err
-	})(d.r.QueryContext(d.ctx(ctx), "SELECT id, organisation, made FROM clients ORDER BY id"))
+	})(d.r.QueryContext(d.ctx(ctx), "SELECT id, organisation, made FROM clients "+which, args...))
 }
 
 // RotateClient gives a client another secret and returns it. The old one is no
 // longer taken, and tokens that were handed out for it are void at once.
 func (d *Data) RotateClient(ctx context.Context, id string) (secret string, err error) {
-	c, found, err := d.credential(ctx, id)
+	c, err := d.Client(ctx, id)
 	if err != nil {
 		return "", err
 	}
-	if !found {
-		return "", ErrNoClient
-	}
-	return d.AddClient(ctx, id, c.organisation)
+	return d.AddClient(ctx, id, c.OrganisationCode)
 }
 
 // RemoveClient removes a client; its tokens are void at once.

@@ -13,8 +13,8 @@ import (
 )
 
 type loginView struct {
-	Lead, Next, Name, Password, Error string
-	Demo                              bool
+	Form, Lead, Next, Name, Password, Error string
+	Demo                                    bool
 }
 
 // next is a page of ours that a login may lead to: the start page, a customer
@@ -32,7 +32,7 @@ func next(raw string) string {
 
 func (h *Hub) showLogin(w http.ResponseWriter, r *http.Request, who visitor) error {
 	to := next(r.URL.Query().Get("next"))
-	if who.name != "" {
+	if who.Name != "" {
 		http.Redirect(w, r, to, http.StatusSeeOther)
 		return nil
 	}
@@ -56,10 +56,9 @@ func (h *Hub) loginForm(w http.ResponseWriter, r *http.Request, status int, l lo
 	case strings.HasPrefix(l.Next, boxPath):
 		lead = text.LocalhubLoginLeadBox
 	}
-	v := h.view(r, text.LocalhubLogin, visitor{})
-	l.Lead = v.Lang.T(lead)
-	v.Form, v.Login = h.formToken("login", cookie), l
-	return h.show(w, status, "login", v)
+	lang := language(r)
+	l.Lead, l.Form = lang.T(lead), h.formToken("login", cookie)
+	return h.show(w, r, status, "login", lang.T(text.LocalhubLogin), visitor{}, l)
 }
 
 func (h *Hub) doLogin(w http.ResponseWriter, r *http.Request, _ visitor) error {
@@ -131,7 +130,7 @@ func (h *Hub) later(w http.ResponseWriter, r *http.Request, l loginView, status 
 }
 
 func (h *Hub) doLogout(w http.ResponseWriter, r *http.Request, who visitor) error {
-	if who.name != "" {
+	if who.Name != "" {
 		if !h.formTokenFits(r, "logout", who.token) {
 			return &pageError{http.StatusForbidden, text.LocalhubFailed, text.LocalhubAgain}
 		}

@@ -2,6 +2,7 @@ package localhub
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"errors"
 	"html/template"
@@ -15,6 +16,7 @@ import (
 	tags "golang.org/x/text/language"
 
 	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/contact"
 	"wiebelt/internal/text"
 )
 
@@ -56,8 +58,8 @@ func (h *Hub) routes() http.Handler {
 	p.HandleFunc("GET /{$}", h.loggedIn(h.showHome))
 	p.HandleFunc("GET "+filePath+"{id}", h.loggedIn(h.showFile))
 	p.HandleFunc("GET "+boxPath, h.administered(h.showBox))
-	p.HandleFunc("GET "+boxPath+"/{id}", h.administered(h.showParcel))
-	p.HandleFunc("GET "+boxPath+"/{id}/zip", h.administered(h.sendParcel))
+	p.HandleFunc("GET "+boxPath+"/{id}", h.administered(h.showMessage))
+	p.HandleFunc("GET "+boxPath+"/{id}/zip", h.administered(h.sendMessage))
 	p.HandleFunc("GET /backoffice/{relation}", h.loggedIn(h.showBackOffice))
 	p.HandleFunc("GET /web/{name}", h.showAsset)
 	p.HandleFunc("GET /", h.showNothing)
@@ -127,7 +129,7 @@ func pageHeaders(next http.Handler) http.Handler {
 
 // visitor asks for a page: who is logged in, if anybody, and with which token.
 type visitor struct {
-	user
+	User
 	token string
 }
 
@@ -170,7 +172,7 @@ func (h *Hub) page(show page) http.HandlerFunc {
 // loggedIn shows the login page first when nobody is logged in.
 func (h *Hub) loggedIn(show page) http.HandlerFunc {
 	return h.page(func(w http.ResponseWriter, r *http.Request, who visitor) error {
-		if who.name != "" {
+		if who.Name != "" {
 			return show(w, r, who)
 		}
 		to := "/login"
@@ -186,7 +188,7 @@ func (h *Hub) loggedIn(show page) http.HandlerFunc {
 // administered shows a page to administrators only.
 func (h *Hub) administered(show page) http.HandlerFunc {
 	return h.loggedIn(func(w http.ResponseWriter, r *http.Request, who visitor) error {
-		if !who.admin {
+		if !who.Admin {
 			return &pageError{http.StatusForbidden, text.LocalhubNotAdmin, text.LocalhubNotAdminBody}
 		}
 		return show(w, r, who)
@@ -195,41 +197,24 @@ func (h *Hub) administered(show page) http.HandlerFunc {
 
 // view is what a page shows.
 type view struct {
-	Lang    text.Language
-	Title   string
-	User    user   // logged in
-	Form    string // form token of the page's form
-	Where   string // what hub this is, at the foot
-	Login   loginView
-	File    fileView
-	Box     boxView
-	Message messageView
-
-	Examples []otherView // contacts to try the hub with
+	Lang  text.Language
+	Title string
+	User  User   // logged in
+	Form  string // form token for logging out
+	Where string // what hub this is, at the foot
+	Data  any    // what this page is about
 }
 
 // Who is the name of who is logged in, for the templates.
-func (v view) Who() string { return legible(v.User.name) }
-
-// Admin reports whether who is logged in sees the message box.
-func (v view) Admin() bool { return v.User.admin }
+func (v view) Who() string { return legible(v.User.Name) }
 
 // T is a text in the page's language, for the templates.
 func (v view) T(key string, args ...any) string { return v.Lang.T(text.Key(key), args...) }
 
-type otherView struct{ ID, Name, Detail string }
+// linkView is a contact to go to, or a file of a message.
+type linkView struct{ ID, Name, Detail string }
 
 type messageView struct{ Heading, Body string }
-
-// view begins the view of a page.
-func (h *Hub) view(r *http.Request, title text.Key, who visitor) view {
-	v := view{Lang: language(r), User: who.user}
-	v.Title = v.Lang.T(title)
-	if who.name != "" {
-		v.Form = h.formToken("logout", who.token)
-	}
-	return v
-}
 
 // longestShown is how many bytes of a name or a word are shown.
 const longestShown = 300
@@ -259,15 +244,20 @@ func language(r *http.Request) text.Language {
 	return text.Dutch
 }
 
-func (h *Hub) show(w http.ResponseWriter, status int, page string, v view) error {
+// show answers with a page.
+func (h *Hub) show(w http.ResponseWriter, r *http.Request, status int, page, title string, who visitor, data any) error {
+	v := view{Lang: language(r), Title: title, User: who.User, Data: data}
+	if who.Name != "" {
+		v.Form = h.formToken("logout", who.token)
+	}
+	where := text.LocalhubShared
 	switch {
 	case h.cfg.Demo:
-		v.Where = v.Lang.T(text.LocalhubInvented)
+		where = text.LocalhubInvented
 	case h.place.loopback:
-		v.Where = v.Lang.T(text.LocalhubLocal)
-	default:
-		v.Where = v.Lang.T(text.LocalhubShared)
+		where = text.LocalhubLocal
 	}
+	v.Where = v.Lang.T(where)
 	pages, err := templates()
 	if err != nil {
 		return err
@@ -300,27 +290,37 @@ func (h *Hub) showNothing(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *Hub) message(w http.ResponseWriter, r *http.Request, status int, who visitor, heading, body text.Key) {
-	v := h.view(r, heading, who)
-	v.Message = messageView{v.Title, v.Lang.T(body)}
-	if err := h.show(w, status, "message", v); err != nil {
+	lang := language(r)
+	if err := h.show(w, r, status, "message", lang.T(heading), who, messageView{lang.T(heading), lang.T(body)}); err != nil {
 		h.fail(w, "page", err)
 	}
 }
 
-// examples is how many invented contacts the demo's start page offers.
+// homeView is the start page. A demo's offers some contacts to try it with.
+type homeView struct {
+	messageView
+	Examples []linkView
+}
+
 const examples = 5
 
 func (h *Hub) showHome(w http.ResponseWriter, r *http.Request, who visitor) error {
-	v := h.view(r, text.LocalhubHome, who)
-	v.Message = messageView{v.Title, v.Lang.T(text.LocalhubHomeBody)}
+	lang := language(r)
+	v := homeView{messageView: messageView{lang.T(text.LocalhubHome), lang.T(text.LocalhubHomeBody)}}
 	if h.cfg.Demo {
 		some, err := h.first(r.Context(), examples)
 		if err != nil {
 			return err
 		}
-		for _, c := range some {
-			v.Examples = append(v.Examples, otherView{c.ID, legible(c.Name()), legible(c.Address.ShortLine())})
-		}
+		v.Examples = linksOf(lang, some)
 	}
-	return h.show(w, http.StatusOK, "home", v)
+	return h.show(w, r, http.StatusOK, "home", v.Heading, who, v)
+}
+
+// linksOf lead to contacts.
+func linksOf(lang text.Language, all []contact.Contact) (links []linkView) {
+	for _, c := range all {
+		links = append(links, linkView{c.ID, cmp.Or(legible(c.Name()), lang.T(text.LocalhubFileNoName)), legible(c.Address.ShortLine())})
+	}
+	return links
 }

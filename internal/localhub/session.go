@@ -50,13 +50,6 @@ func hashPassword(password string) hashResult {
 	return hashResult{hash, err}
 }
 
-// user is who is logged in; without a name nobody is. An administrator sees the
-// message box.
-type user struct {
-	name  string
-	admin bool
-}
-
 // AddUser makes a user of the hub's pages, or gives one another password and
 // rank. The name's case does not matter. A password has 8 to 72 bytes.
 func (d *Data) AddUser(ctx context.Context, name, password string, admin bool) error {
@@ -88,7 +81,7 @@ func (d *Data) putUser(ctx context.Context, name string, hash []byte, admin bool
 	}))
 }
 
-// User is a user of the hub's pages.
+// User is a user of the hub's pages; without a name nobody is.
 type User struct {
 	Name  string `json:"name"`
 	Admin bool   `json:"admin"` // sees the message box
@@ -281,7 +274,7 @@ func (h *Hub) visitor(r *http.Request) (visitor, error) {
 		return visitor{}, nil
 	}
 	err := h.r.QueryRowContext(h.ctx(r.Context()), `SELECT u.name, u.admin, s.began FROM sessions s JOIN users u ON u.name = s.user
- WHERE s.token = ?`, stored(who.token)).Scan(&who.name, &who.admin, &ms)
+ WHERE s.token = ?`, stored(who.token)).Scan(&who.Name, &who.Admin, &ms)
 	age := h.now().Sub(time.UnixMilli(ms))
 	if errors.Is(err, sql.ErrNoRows) || err == nil && (age >= SessionLife || age < -time.Minute) {
 		return visitor{}, nil

@@ -212,13 +212,14 @@ func failed(what string, err error) error {
 
 type scanner interface{ Scan(...any) error }
 
-// collect gives a function that reads every row of a query.
+// collect gives a function that reads every row of a query; not nil without any.
 func collect[T any](what string, scan func(scanner) (T, error)) func(*sql.Rows, error) ([]T, error) {
 	return func(rows *sql.Rows, err error) (all []T, _ error) {
 		if err != nil {
 			return nil, failed(what, err)
 		}
 		defer rows.Close()
+		all = []T{}
 		for rows.Next() {
 			x, err := scan(rows)
 			if err != nil {

@@ -321,6 +321,7 @@ func TestDeliverRefusals(t *testing.T) {
 		"a backslash in a name": {"POST", "/transaction/intermediary", json, messagetest.Request(messagetest.ZIP(t, `a\b.xml`, "x")), 400, "invalid_zip"},
 		"a damaged ZIP":         {"POST", "/transaction/intermediary", json, messagetest.Request(append(message(t, 1), 'x')), 400, "invalid_zip"},
 		"duplicate keys":        {"POST", "/transaction/intermediary", json, strings.Replace(good, `{"message"`, `{"message":"","message"`, 1), 400, "invalid_zip"},
+		"no items":              {"POST", "/transaction/intermediary", json, `{"data":{"items":[]}}`, 400, "invalid_request"},
 		"10,000 items":          {"POST", "/transaction/intermediary", json, `{"data":{"items":[` + strings.Repeat(good[len(`{"data":{"items":[`):len(good)-3]+",", 9999) + good[len(`{"data":{"items":[`):], 413, "too_large"},
 	} {
 		a := do(t, client(t), c.method, h.BaseURL()+c.path, c.body, "Authorization", "Bearer "+tok, "Content-Type", c.kind)
