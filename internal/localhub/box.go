@@ -113,8 +113,8 @@ func (d *Data) folder(name string) (string, error) {
 	return path, failed("message box", os.MkdirAll(path, 0o700))
 }
 
-// parcel is a ZIP file that has arrived and is in no list yet.
-type parcel struct {
+// incomingFile is a ZIP file that has arrived and is in no list yet.
+type incomingFile struct {
 	file  *os.File
 	hash  hash.Hash
 	size  int64
@@ -122,8 +122,8 @@ type parcel struct {
 	sum   string
 }
 
-// newParcel makes an empty parcel.
-func (d *Data) newParcel() (*parcel, error) {
+// newIncomingFile makes an empty one.
+func (d *Data) newIncomingFile() (*incomingFile, error) {
 	folder, err := d.folder(incoming)
 	if err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func (d *Data) newParcel() (*parcel, error) {
 	if err != nil {
 		return nil, failed("message", err)
 	}
-	return &parcel{file: f, hash: sha256.New()}, nil
+	return &incomingFile{file: f, hash: sha256.New()}, nil
 }
 
 // storageError is a failure to write on this side of the connection.
@@ -140,7 +140,7 @@ type storageError struct{ error }
 
 func (e storageError) Unwrap() error { return e.error }
 
-func (p *parcel) Write(b []byte) (int, error) {
+func (p *incomingFile) Write(b []byte) (int, error) {
 	n, err := p.file.Write(b)
 	p.size += int64(n)
 	_, _ = p.hash.Write(b[:n]) // never fails
@@ -151,7 +151,7 @@ func (p *parcel) Write(b []byte) (int, error) {
 }
 
 // seal ends the writing: what was written is on the disk.
-func (p *parcel) seal(files int) error {
+func (p *incomingFile) seal(files int) error {
 	p.files, p.sum = files, hex.EncodeToString(p.hash.Sum(nil))
 	if err := errors.Join(p.file.Sync(), p.file.Close()); err != nil {
 		return storageError{err}
@@ -159,8 +159,8 @@ func (p *parcel) seal(files int) error {
 	return nil
 }
 
-// throwAway removes what is left of parcels.
-func throwAway(all []*parcel) {
+// removeFiles removes what is left of them.
+func removeFiles(all []*incomingFile) {
 	for _, p := range all {
 		_ = p.file.Close()           // again, perhaps
 		_ = os.Remove(p.file.Name()) // it may have been moved
@@ -173,10 +173,10 @@ type receipt struct {
 	Repeated bool // it was there already, and was not stored again
 }
 
-// keep stores all parcels as messages of the sender, or none. An item that is
+// keep stores all files as messages of the sender, or none. An item that is
 // there already, from the same sender and for the same intermediary, keeps its
 // first id. When keep returns without an error everything is on the disk.
-func (d *Data) keep(ctx context.Context, all []*parcel, from client, intermediary string) (receipts []receipt, err error) {
+func (d *Data) keep(ctx context.Context, all []*incomingFile, from client, intermediary string) (receipts []receipt, err error) {
 	d.keeping.Lock() // nobody takes a file for granted that is taken away again
 	defer d.keeping.Unlock()
 	ctx = context.WithoutCancel(ctx)

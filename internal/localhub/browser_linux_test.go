@@ -38,10 +38,10 @@ const (
 	hostileOrg    = `<svg/onload=alert(9)>`
 )
 
-// busy is a hub with everything there is to see: a contact and, on the same
+// fullHub is a hub with everything there is to see: a contact and, on the same
 // number, one for each hostile word, users and messages. The last message is
 // hostile throughout.
-func busy(t *testing.T, now *clocktest.Clock) (h *localhub.Hub, file string, bad []string) {
+func fullHub(t *testing.T, now *clocktest.Clock) (h *localhub.Hub, file string, bad []string) {
 	t.Helper()
 	h = start(t, localhub.Config{Dir: t.TempDir(), Now: now.Now})
 	for user, admin := range map[string]bool{"anna": false, "beheer": true, hostileUser: true} {
@@ -98,7 +98,7 @@ func hostileZIP(t *testing.T) []byte {
 // The deep link in a real browser: login first, then the file. After logging out
 // the browser's way back leads to the login too, although it keeps pages.
 func TestDeepLinkInChromium(t *testing.T) {
-	h, file, _ := busy(t, newClock())
+	h, file, _ := fullHub(t, newClock())
 	c := startChromium(t)
 	asksFirst := func(when string) {
 		t.Helper()
@@ -133,7 +133,7 @@ func (c *chromium) back() {
 
 // What others wrote is shown as text, whatever it says.
 func TestHostileWordsInChromium(t *testing.T) {
-	h, _, bad := busy(t, newClock())
+	h, _, bad := fullHub(t, newClock())
 	c := startChromium(t)
 	c.do(chromedp.EmulateViewport(360, 700))
 	harmless := func(what string, shows ...string) {

@@ -46,7 +46,7 @@ func startChromium(t *testing.T) *chromium {
 		cancel()
 		cancelAll()
 	})
-	if err := chromedp.Listen(ctx, c.heard); err != nil {
+	if err := chromedp.Listen(ctx, c.judge); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := chromedp.Call(ctx, audits.Enable, struct{}{}); err != nil {
@@ -56,8 +56,8 @@ func startChromium(t *testing.T) *chromium {
 	return c
 }
 
-// heard judges what happens in the browser.
-func (c *chromium) heard(ev any) {
+// judge looks at what happens in the browser.
+func (c *chromium) judge(ev any) {
 	switch e := ev.(type) {
 	case *runtime.EventExceptionThrown:
 		c.complain("script error: " + e.ExceptionDetails.Text)

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -166,16 +165,6 @@ func headOf(t *testing.T, r *bufio.Reader) string {
 		}
 		b.WriteString(line)
 	}
-}
-
-func lengthIn(t *testing.T, head string) int {
-	t.Helper()
-	_, rest, _ := strings.Cut(head, "\r\nContent-Length: ")
-	n, err := strconv.Atoi(strings.Split(rest, "\r")[0])
-	if err != nil {
-		t.Fatalf("no length: %q", head)
-	}
-	return n
 }
 
 const loginRequest = "GET /login HTTP/1.1\r\nConnection: close\r\n\r\n"

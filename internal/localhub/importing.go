@@ -289,7 +289,7 @@ func (m *importer) blame(problem func(other int) *text.Error) func(*sql.Rows, er
 		_, err = collect("import", func(row scanner) (none struct{}, err error) {
 			var at, other int
 			if err = row.Scan(&at, &other); err == nil {
-				m.errs.add(at, columnNames[colID], problem(other))
+				m.errs.add(at, columnTable[idColumn].name, problem(other))
 			}
 			return none, err
 		})(rows, err)

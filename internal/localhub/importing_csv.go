@@ -91,7 +91,7 @@ func (m *importer) header(r *csv.Reader, skipped int) ([]heading, error) {
 	}
 	var all []heading
 	var unknown []string
-	var seen [colPhone]bool
+	var seen [phoneColumn]bool
 	known := false
 	for _, name := range names {
 		name, problem := cleanValue(name)
@@ -102,13 +102,13 @@ func (m *importer) header(r *csv.Reader, skipped int) ([]heading, error) {
 		c, ok := columnOf(name)
 		switch {
 		case name == "":
-			c = colIgnored // must stay empty, see record
+			c = ignoredColumn // must stay empty, see record
 		case !ok:
 			unknown = append(unknown, name)
 			continue
-		case c < colPhone && seen[c]:
-			m.problem(columnNames[c], text.Errorf(text.LocalhubImportColumnTwice))
-		case c < colPhone:
+		case c < phoneColumn && seen[c]:
+			m.problem(columnTable[c].name, text.Errorf(text.LocalhubImportColumnTwice))
+		case c < phoneColumn:
 			seen[c] = true
 		}
 		known = known || name != ""

@@ -17,9 +17,9 @@ func fuzzImport(t *testing.T, format Format, file []byte) {
 	m := &importer{ctx: t.Context(), errs: ImportError{Format: format}}
 	m.put = func() error {
 		r := &m.row
-		for c := range colPhone {
-			if v := *r.field(c); len(v) > maxImportField || !utf8.ValidString(v) || strings.ContainsFunc(v, odd) || v != strings.TrimSpace(v) {
-				t.Errorf("%s: %q", columnNames[c], v)
+		for c := range phoneColumn {
+			if v := *columnTable[c].field(&r.Record); len(v) > maxImportField || !utf8.ValidString(v) || strings.ContainsFunc(v, odd) || v != strings.TrimSpace(v) {
+				t.Errorf("%s: %q", columnTable[c].name, v)
 			}
 		}
 		if r.ID != "" && !validID(r.ID) || r.FamilyName+r.Initials == "" {

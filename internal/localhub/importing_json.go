@@ -144,11 +144,11 @@ func (j *jsonFile) field(inside, name string, kind jsontext.Kind) error {
 			j.unknown = append(j.unknown, name)
 		}
 		return j.d.SkipValue()
-	case c == colIgnored:
+	case c == ignoredColumn:
 		return j.d.SkipValue()
 	}
 	j.known = true
-	if kind == '[' && (c == colPhone || c == colEmail) {
+	if kind == '[' && (c == phoneColumn || c == emailColumn) {
 		return j.each(func() error { return j.scalar(c, name) })
 	}
 	return j.scalar(c, name)

@@ -9,56 +9,62 @@ import (
 	"wiebelt/internal/text"
 )
 
-// column is where a value of a file goes.
+// column is where a value of a file goes: one of columns, or ignoredColumn.
 type column uint8
 
-const (
-	colID column = iota
-	colRelation
-	colInitials
-	colPrefix
-	colFamily
-	colStreet
-	colHouse
-	colAddition
-	colPostal
-	colCity
-	colCountry
-	colProducerCode
-	colProducer
-	colChangedCode
-	colChanged
-	colPhone // these two may come several times
-	colEmail
-	colIgnored
-)
-
-// columnNames are those of the Contact API, without the objects around them.
-var columnNames = [colIgnored]string{
-	"id", DefaultRelationField, "voorletters", "voorvoegsel", "achternaam", "straat", "huisnummer", "toevoeging", "postcode",
-	"plaats", "landIso", "producent_code", "producent", "gewijzigd_code", "gewijzigd", "telefoon", "email",
+// columnTable has the columns of a file: the name that we write, the other names that the Contact
+// API has for it, and the place in a record. The last two may come several times.
+var columnTable = [...]struct {
+	name   string
+	others []string
+	field  func(*Record) *string
+}{
+	idColumn:       {"id", nil, func(r *Record) *string { return &r.ID }},
+	relationColumn: {DefaultRelationField, nil, func(r *Record) *string { return &r.RelationNumber }},
+	{"voorletters", nil, func(r *Record) *string { return &r.Initials }},
+	{"voorvoegsel", nil, func(r *Record) *string { return &r.Prefix }},
+	{"achternaam", nil, func(r *Record) *string { return &r.FamilyName }},
+	{"straat", []string{"woonadres.straat"}, func(r *Record) *string { return &r.Address.Street }},
+	{"huisnummer", []string{"woonadres.huisnummer"}, func(r *Record) *string { return &r.Address.Number }},
+	{"toevoeging", []string{"woonadres.toevoeging"}, func(r *Record) *string { return &r.Address.Addition }},
+	{"postcode", []string{"woonadres.postcode"}, func(r *Record) *string { return &r.Address.PostalCode }},
+	{"plaats", []string{"woonadres.plaats"}, func(r *Record) *string { return &r.Address.City }},
+	countryColumn: {"landIso", []string{"woonadres.landIso"}, func(r *Record) *string { return &r.Address.Country }},
+	{"producent_code", []string{"producent.code"}, func(r *Record) *string { return &r.Producer.Code }},
+	{"producent", []string{"producent.description"}, func(r *Record) *string { return &r.Producer.Description }},
+	{"gewijzigd_code", []string{"laatstGewijzigdDoor.code"}, func(r *Record) *string { return &r.LastModifiedBy.Code }},
+	{"gewijzigd", []string{"laatstGewijzigdDoor.description", "laatstGewijzigdDoor"}, func(r *Record) *string { return &r.LastModifiedBy.Description }},
+	phoneColumn: {"telefoon", nil, nil},
+	emailColumn: {"email", nil, nil},
 }
 
-// ImportColumns are the columns of a file for Import.
-func ImportColumns() []string { return columnNames[:] }
+// Columns that are treated in a way of their own.
+const (
+	idColumn       column = 0
+	relationColumn column = 1
+	countryColumn  column = 10
+	phoneColumn    column = 15 // this one and the next may come several times
+	emailColumn    column = 16
+	ignoredColumn  column = 17
+)
 
-// columnsByName has the names as the Contact API and we write them, and as
-// plainName makes them.
+// ImportColumns are the columns of a file for Import.
+func ImportColumns() (names []string) {
+	for _, c := range columnTable {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// columnsByName has the names as they are usually written, and as plainName makes
+// them.
 var columnsByName = func() map[string]column {
-	m := map[string]column{}
-	add := func(name string, c column) { m[name], m[plainName(name)] = c, c }
-	for i, name := range columnNames {
-		add(name, column(i))
+	m := map[string]column{"link": ignoredColumn} // it follows from the hub's address
+	for i, c := range columnTable {
+		for _, name := range append([]string{c.name}, c.others...) {
+			m[name], m[plainName(name)] = column(i), column(i)
+		}
 	}
-	for c := colStreet; c <= colCountry; c++ {
-		add("woonadres."+columnNames[c], c)
-	}
-	add("producent.code", colProducerCode)
-	add("producent.description", colProducer)
-	add("laatstGewijzigdDoor.code", colChangedCode)
-	add("laatstGewijzigdDoor.description", colChanged)
-	add("laatstGewijzigdDoor", colChanged)
-	add("link", colIgnored) // it follows from the hub's address
 	return m
 }()
 
@@ -78,40 +84,31 @@ func columnOf(name string) (c column, ok bool) {
 	if c, ok := columnsByName[name]; ok {
 		return c, true
 	}
-	name = plainName(name)
-	if c, ok := columnsByName[name]; ok {
+	plain := plainName(name)
+	if c, ok := columnsByName[plain]; ok {
 		return c, true
 	}
-	switch strings.TrimRight(name, "0123456789") {
+	switch strings.TrimRight(plain, "0123456789") {
 	case "telefoon":
-		return colPhone, true
+		return phoneColumn, true
 	case "email":
-		return colEmail, true
+		return emailColumn, true
 	}
-	return colRelation, strings.HasSuffix(name, "relatienummer")
+	return relationColumn, strings.HasSuffix(plain, "relatienummer")
 }
 
 // row is a contact on its way in.
 type row struct {
 	at  int
 	bad bool
-	set [colPhone]bool
+	set [phoneColumn]bool
 	Record
-}
-
-// field is where a value of the row goes.
-func (r *row) field(c column) *string {
-	return [colPhone]*string{
-		&r.ID, &r.RelationNumber, &r.Initials, &r.Prefix, &r.FamilyName, &r.Address.Street, &r.Address.Number, &r.Address.Addition,
-		&r.Address.PostalCode, &r.Address.City, &r.Address.Country, &r.Producer.Code, &r.Producer.Description,
-		&r.LastModifiedBy.Code, &r.LastModifiedBy.Description,
-	}[c]
 }
 
 // value takes a value of the present row. name is what the file calls its
 // column.
 func (m *importer) value(c column, name, v string) {
-	if c == colIgnored {
+	if c == ignoredColumn {
 		return
 	}
 	v, problem := cleanValue(v)
@@ -120,10 +117,10 @@ func (m *importer) value(c column, name, v string) {
 		return
 	}
 	switch c {
-	case colPhone:
+	case phoneColumn:
 		m.phone(name, v)
 		return
-	case colEmail:
+	case emailColumn:
 		m.email(name, v)
 		return
 	}
@@ -132,24 +129,24 @@ func (m *importer) value(c column, name, v string) {
 		m.problem(name, text.Errorf(text.LocalhubImportTwice))
 		return
 	}
-	if r.set[c] = true; c == colCountry {
+	if r.set[c] = true; c == countryColumn {
 		v = strings.ToUpper(v)
 	}
-	*r.field(c) = v
+	*columnTable[c].field(&r.Record) = v
 	switch {
 	case v == "":
-	case c == colID && !validID(v):
+	case c == idColumn && !validID(v):
 		m.problem(name, text.Errorf(text.LocalhubImportID))
-	case c == colRelation && strings.Trim(v, "0123456789") != "":
+	case c == relationColumn && strings.Trim(v, "0123456789") != "":
 		m.problem(name, text.Errorf(text.LocalhubImportDigits))
-	case c == colCountry && (len(v) < 2 || len(v) > 3 || strings.ContainsFunc(v, func(r rune) bool { return r < 'A' || r > 'Z' })):
+	case c == countryColumn && (len(v) < 2 || len(v) > 3 || strings.ContainsFunc(v, func(r rune) bool { return r < 'A' || r > 'Z' })):
 		m.problem(name, text.Errorf(text.LocalhubImportCountry))
 	}
 }
 
 // several takes every telephone number or e-mail address out of one value.
 func (m *importer) several(c column, name, v string) {
-	if c != colPhone && c != colEmail {
+	if c != phoneColumn && c != emailColumn {
 		m.value(c, name, v)
 		return
 	}

@@ -20,18 +20,18 @@ import (
 	"wiebelt/internal/testutil/npmtest"
 )
 
-// sight is a page as somebody sees it.
-type sight struct {
+// pageSeenBy is a page as somebody sees it.
+type pageSeenBy struct {
 	name string
 	b    *browser // who is logged in there
 	path string
 }
 
-// sights are all pages there are; hostile are files that look alike but for
+// allPages are all pages there are; hostile are files that look alike but for
 // what they say.
-func sights(t *testing.T) (pages, hostile []sight) {
+func allPages(t *testing.T) (pages, hostile []pageSeenBy) {
 	t.Helper()
-	h, file, bad := busy(t, newClock())
+	h, file, bad := fullHub(t, newClock())
 	demo := start(t, localhub.Config{Synthetic: 50, Demo: true, Now: newClock().Now})
 	all, err := h.Messages(t.Context(), "", 100)
 	if err != nil {
@@ -46,7 +46,7 @@ func sights(t *testing.T) (pages, hostile []sight) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pages = []sight{
+	pages = []pageSeenBy{
 		{"login", anyone, "/login?next=" + file}, {"login-box", anyone, "/login?next=/messages"}, {"demo-login", guest, "/login"},
 		{"home", anna, "/"}, {"home-admin", boss, "/"}, {"demo-home", player, "/"},
 		{"file", anna, file}, {"demo-file", player, "/contacts/viewcontact/" + s.IDs[0]},
@@ -55,7 +55,7 @@ func sights(t *testing.T) (pages, hostile []sight) {
 		{"message", boss, "/messages/" + all[1].ID}, {"message-hostile", boss, "/messages/" + all[0].ID}, {"nomessage", boss, "/messages/" + strings.Repeat("a", 36)},
 	}
 	for i, path := range bad {
-		hostile = append(hostile, sight{fmt.Sprint("hostile-", i), anna, path})
+		hostile = append(hostile, pageSeenBy{fmt.Sprint("hostile-", i), anna, path})
 	}
 	return pages, hostile
 }
@@ -75,7 +75,7 @@ func TestPagesAreValid(t *testing.T) {
 		}
 		files = append(files, f)
 	}
-	pages, hostile := sights(t)
+	pages, hostile := allPages(t)
 	for _, lang := range []string{"nl", "en"} {
 		for _, p := range slices.Concat(pages, hostile) {
 			write(p.name, lang, p.b.get(p.path, "Accept-Language", lang))
@@ -152,7 +152,7 @@ const focused = `(() => {
 func TestPagesCanBeRead(t *testing.T) {
 	c := startChromium(t)
 	shots := os.Getenv("WIEBELT_SHOTS")
-	pages, hostile := sights(t)
+	pages, hostile := allPages(t)
 	for _, p := range append(pages, hostile[len(hostile)-2:]...) { // the long ones
 		if _, err := chromedp.Call(c.ctx, network.ClearBrowserCookies, struct{}{}); err != nil {
 			t.Fatal(err)

@@ -67,8 +67,8 @@ func (b *browser) cookieValue(prefix string) string {
 	return ""
 }
 
-// house is a hub with a user and a contact, and the path of its file.
-func house(t *testing.T, now *clocktest.Clock) (*localhub.Hub, string) {
+// hubWithContact is a hub with a user and a contact, and the path of its file.
+func hubWithContact(t *testing.T, now *clocktest.Clock) (*localhub.Hub, string) {
 	t.Helper()
 	h := start(t, localhub.Config{Now: now.Now})
 	if err := h.AddUser(t.Context(), "Anna", "een-wachtwoord", false); err != nil {
@@ -88,7 +88,7 @@ func house(t *testing.T, now *clocktest.Clock) (*localhub.Hub, string) {
 }
 
 func TestDeepLinkLoginFile(t *testing.T) {
-	h, file := house(t, newClock())
+	h, file := hubWithContact(t, newClock())
 	b := newBrowser(t, h)
 	a := b.get(file)
 	if a.status != 303 || a.header.Get("Location") != "/login?next="+url.QueryEscape(file) || strings.Contains(a.body, "Heuvel") {
@@ -146,7 +146,7 @@ func TestBackOfficeAddress(t *testing.T) {
 
 func TestSessionLastsTenHours(t *testing.T) {
 	now := newClock()
-	h, file := house(t, now)
+	h, file := hubWithContact(t, now)
 	b := newBrowser(t, h)
 	b.login("anna", "een-wachtwoord", file)
 	for range 9 {
@@ -175,7 +175,7 @@ func TestSessionLastsTenHours(t *testing.T) {
 }
 
 func TestLogout(t *testing.T) {
-	h, file := house(t, newClock())
+	h, file := hubWithContact(t, newClock())
 	b := newBrowser(t, h)
 	b.login("anna", "een-wachtwoord", file)
 	kept := b.cookieValue("hub_session")
@@ -203,7 +203,7 @@ func (b *browser) setCookie(kind, value string) {
 }
 
 func TestBadSessions(t *testing.T) {
-	h, file := house(t, newClock())
+	h, file := hubWithContact(t, newClock())
 	b := newBrowser(t, h)
 	b.login("anna", "een-wachtwoord", file)
 	good := b.cookieValue("hub_session")
@@ -230,7 +230,7 @@ func TestBadSessions(t *testing.T) {
 }
 
 func TestLoginIsNotFixed(t *testing.T) {
-	h, file := house(t, newClock())
+	h, file := hubWithContact(t, newClock())
 	b := newBrowser(t, h)
 	planted := strings.Repeat("B", 43)
 	b.setCookie("hub_session", planted)
@@ -241,7 +241,7 @@ func TestLoginIsNotFixed(t *testing.T) {
 }
 
 func TestLoginForms(t *testing.T) {
-	h, file := house(t, newClock())
+	h, file := hubWithContact(t, newClock())
 	other := newBrowser(t, h)
 	theirs := other.form(other.get("/login"))
 	for name, c := range map[string]struct {
@@ -285,7 +285,7 @@ func TestLoginForms(t *testing.T) {
 }
 
 func TestLoginLeadsOnlyToOwnPages(t *testing.T) {
-	h, file := house(t, newClock())
+	h, file := hubWithContact(t, newClock())
 	const id = "0f8fad5b-d9cb-469f-a165-70867728950e"
 	own := []string{file, "/messages", "/messages/" + id, "/"}
 	elsewhere := []string{
@@ -330,7 +330,7 @@ func TestLoginLeadsOnlyToOwnPages(t *testing.T) {
 
 func TestLoginRateLimit(t *testing.T) {
 	now := newClock()
-	h, file := house(t, now)
+	h, file := hubWithContact(t, now)
 	b := newBrowser(t, h)
 	for i := range 5 {
 		if a := b.login("anna", "fout", file); a.status != 401 {
@@ -367,7 +367,7 @@ func TestLoginRateLimit(t *testing.T) {
 }
 
 func TestPageHeaders(t *testing.T) {
-	h, file := house(t, newClock())
+	h, file := hubWithContact(t, newClock())
 	b := newBrowser(t, h)
 	b.login("anna", "een-wachtwoord", file)
 	for path, want := range map[string]int{
@@ -415,7 +415,7 @@ func TestPageHeaders(t *testing.T) {
 
 // A failure of our own is a page too, and tells nothing about it.
 func TestFailurePage(t *testing.T) {
-	h, file := house(t, newClock())
+	h, file := hubWithContact(t, newClock())
 	b := newBrowser(t, h)
 	b.login("anna", "een-wachtwoord", file)
 	if err := h.Exec("ALTER TABLE terms RENAME TO gone"); err != nil {

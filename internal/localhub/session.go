@@ -132,20 +132,20 @@ type logins struct {
 	// Passwords that are being looked at, of browsers that are known for a user and
 	// of others; and those that were right since the start, as HMACs by a key that
 	// no disk has seen.
-	known, strangers turns
+	known, strangers hashQueue
 	right            sync.Map
 	rightKey         []byte
 }
 
-// turns are the places of those whose password is hashed and of those who wait.
-type turns struct{ waiting, hashing chan struct{} }
+// hashQueue are the places of those whose password is hashed and of those who wait.
+type hashQueue struct{ waiting, hashing chan struct{} }
 
 func newLogins() *logins {
-	return &logins{limits: newLimiter(), known: newTurns(), strangers: newTurns(), rightKey: []byte(newToken())}
+	return &logins{limits: newLimiter(), known: newHashQueue(), strangers: newHashQueue(), rightKey: []byte(newToken())}
 }
 
-func newTurns() turns {
-	return turns{make(chan struct{}, hashedAtOnce+hashWaiting), make(chan struct{}, hashedAtOnce)}
+func newHashQueue() hashQueue {
+	return hashQueue{make(chan struct{}, hashedAtOnce+hashWaiting), make(chan struct{}, hashedAtOnce)}
 }
 
 // checkPassword reports whether the password is the user's. Few are looked at one

@@ -13,9 +13,9 @@ import (
 
 // The numbers that are always the same.
 const (
-	firsts  = "0612345678" // of the first invented contact
-	seconds = "0201234567" // of the family after that
-	nobodys = "655550000"  // the last nine digits of a number that nobody has
+	firstNumber  = "0612345678" // of the first invented contact
+	familyNumber = "0201234567" // of the family after that
+	unusedNumber = "655550000"  // the last nine digits of a number that nobody has
 )
 
 // Synthetic invents n Dutch contacts in households, the same ones for the same
@@ -38,16 +38,16 @@ func Synthetic(seed uint64, n int) iter.Seq[Record] {
 // inventor makes people up.
 type inventor struct {
 	*rand.Rand
-	seed                      uint64
-	mobiles, lands, companies int // given out so far
-	relations                 int
+	seed                          uint64
+	mobiles, landlines, companies int // given out so far
+	relations                     int
 }
 
 // household makes the contacts that live, or work, at one address.
 func (g *inventor) household(i int) []Record {
 	switch {
 	case i == 0:
-		return []Record{g.showpiece()}
+		return []Record{g.fullContact()}
 	case i == 1:
 		return g.family(i, 3)
 	case i%97 == 0:
@@ -66,13 +66,13 @@ func (g *inventor) household(i int) []Record {
 	return g.family(i, 5)
 }
 
-// showpiece has something in every field.
-func (g *inventor) showpiece() Record {
+// fullContact has something in every field.
+func (g *inventor) fullContact() Record {
 	r := g.person(name{"van der", "Berg"}, contact.Address{
 		Street: "Lindelaan", Number: "12", Addition: "A", PostalCode: "1234AB", City: "Ons Dorp", Country: "NL",
 	})
 	r.Initials = "J.M."
-	r.Numbers = []string{"06-" + firsts[2:]}
+	r.Numbers = []string{"06-" + firstNumber[2:]}
 	r.Emails = []string{g.address(r)}
 	return r
 }
@@ -83,7 +83,7 @@ func (g *inventor) family(i, size int) []Record {
 	land := ""
 	switch {
 	case i == 1:
-		land = seconds
+		land = familyNumber
 	case g.IntN(100) < 60:
 		land = g.land()
 	}
@@ -193,7 +193,7 @@ func (g *inventor) mobile() string {
 		if block > 0 {
 			prefix = 5554 + block
 		}
-		if n := fmt.Sprintf("06%04d%04d", prefix, g.in(i)); n[1:] != nobodys && n != firsts {
+		if n := fmt.Sprintf("06%04d%04d", prefix, g.in(i)); n[1:] != unusedNumber && n != firstNumber {
 			return n
 		}
 	}
@@ -201,15 +201,15 @@ func (g *inventor) mobile() string {
 
 func (g *inventor) land() string {
 	for {
-		i := g.lands
-		g.lands++
+		i := g.landlines
+		g.landlines++
 		area := areas[i%len(areas)]
 		i /= len(areas)
 		n := fmt.Sprintf("%s%02d%04d", area, 12+i/10_000, g.in(i%10_000))
 		if len(area) == 3 {
 			n = fmt.Sprintf("%s%03d%04d", area, 123+i/10_000, g.in(i%10_000))
 		}
-		if n != seconds {
+		if n != familyNumber {
 			return n
 		}
 	}

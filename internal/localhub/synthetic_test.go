@@ -53,7 +53,7 @@ func TestSyntheticHasEveryKind(t *testing.T) {
 		relations[r.RelationNumber] = true
 		for _, w := range r.Numbers {
 			nine, ok := lastNine(w)
-			if !ok || nine == nobodys {
+			if !ok || nine == unusedNumber {
 				t.Fatalf("number %q", w)
 			}
 			on[nine]++
@@ -79,8 +79,8 @@ func TestSyntheticHasEveryKind(t *testing.T) {
 			t.Errorf("%s: only %d", what, seen[what])
 		}
 	}
-	if on[firsts[1:]] != 1 || on[seconds[1:]] != 3 {
-		t.Errorf("samples: %d and %d", on[firsts[1:]], on[seconds[1:]])
+	if on[firstNumber[1:]] != 1 || on[familyNumber[1:]] != 3 {
+		t.Errorf("samples: %d and %d", on[firstNumber[1:]], on[familyNumber[1:]])
 	}
 }
 

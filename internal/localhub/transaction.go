@@ -35,7 +35,7 @@ const (
 func (h *Hub) takeDelivery(w http.ResponseWriter, r *http.Request, c client) (any, error) {
 	h.stats.messages.Add(1)
 	intermediary := r.PathValue("intermediary")
-	body := newPatient(r.Body, http.NewResponseController(w), time.Now, longest)
+	body := newPacedReader(r.Body, http.NewResponseController(w), time.Now, longest)
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
 	case !slices.Contains(h.cfg.Intermediaries, intermediary):
@@ -85,10 +85,10 @@ func blame(err error) error {
 
 // take reads a request and stores all its messages or none.
 func (h *Hub) take(ctx context.Context, body io.Reader, from client, intermediary string) ([]receipt, error) {
-	var all []*parcel
-	defer func() { throwAway(all) }()
+	var all []*incomingFile
+	defer func() { removeFiles(all) }()
 	_, err := upload.Read(body, upload.Defaults, func(int) (io.Writer, error) {
-		p, err := h.newParcel()
+		p, err := h.newIncomingFile()
 		if err != nil {
 			return nil, storageError{err}
 		}
@@ -116,7 +116,7 @@ var zipLimits = func() message.Limits {
 }()
 
 // checkZIP looks at the ZIP file of the item and gives how many files it holds.
-func checkZIP(ctx context.Context, p *parcel, item int) (files int, err error) {
+func checkZIP(ctx context.Context, p *incomingFile, item int) (files int, err error) {
 	report, files, err := message.InspectZIP(ctx, p.file, p.size, zipLimits)
 	switch {
 	case ctx.Err() != nil:
@@ -181,9 +181,9 @@ func (u *uploads) end(client string) {
 	}
 }
 
-// patient reads a body as long as it keeps coming, and not too slowly: a large
+// pacedReader reads a body as long as it keeps coming, and not too slowly: a large
 // message takes longer than the server gives other requests.
-type patient struct {
+type pacedReader struct {
 	body    io.Reader
 	control deadlines
 	now     func() time.Time
@@ -199,12 +199,12 @@ type deadlines interface {
 	SetWriteDeadline(time.Time) error
 }
 
-func newPatient(body io.Reader, control deadlines, now func() time.Time, longest time.Duration) *patient {
+func newPacedReader(body io.Reader, control deadlines, now func() time.Time, longest time.Duration) *pacedReader {
 	began := now()
-	return &patient{body: body, control: control, now: now, began: began, ends: began.Add(longest)}
+	return &pacedReader{body: body, control: control, now: now, began: began, ends: began.Add(longest)}
 }
 
-func (p *patient) Read(b []byte) (int, error) {
+func (p *pacedReader) Read(b []byte) (int, error) {
 	if now := p.now(); !now.Before(p.next) {
 		p.next = now.Add(silence / 10)
 		deadline := now.Add(silence)
@@ -230,11 +230,11 @@ func answerFirst(next http.Handler) http.Handler {
 		next.ServeHTTP(w, r)
 		control := http.NewResponseController(w)
 		_ = control.Flush()
-		newPatient(r.Body, control, time.Now, drainTime).drain()
+		newPacedReader(r.Body, control, time.Now, drainTime).drain()
 	})
 }
 
-func (p *patient) drain() {
+func (p *pacedReader) drain() {
 	_, _ = io.CopyN(io.Discard, p, maxDrained)
 }
 

@@ -489,9 +489,9 @@ func TestDeliverAtOneTime(t *testing.T) {
 	}
 }
 
-// TestRefusalOfALongRequestIsHeard: whoever is refused while a long message is on
+// TestRefusalOfALongRequestArrives: whoever is refused while a long message is on
 // its way sees the answer, every time, although not all of it is read.
-func TestRefusalOfALongRequestIsHeard(t *testing.T) {
+func TestRefusalOfALongRequestArrives(t *testing.T) {
 	h := start(t, localhub.Config{})
 	const size = 3 * 64 << 20
 	for name, want := range map[string]int{"no token": 401, "wrong type": 415, "fault": 503} {

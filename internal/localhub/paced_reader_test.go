@@ -28,7 +28,7 @@ func TestPatience(t *testing.T) {
 		began := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 		body := &slow{began, each}
 		var last lastDeadline
-		p := newPatient(body, &last, func() time.Time { return body.now }, longest)
+		p := newPacedReader(body, &last, func() time.Time { return body.now }, longest)
 		for buf := make([]byte, 64<<10); ; {
 			if _, err := p.Read(buf); err != nil {
 				t.Fatal(err)
