@@ -12,34 +12,26 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// ari is an Asterisk with its REST interface: HTTP with a name
-// and password, and the events of all channels, our phones' and others', on a
-// WebSocket. A withheld number stands in the channel all the same; only its
-// presentation says so.
-type ari struct {
+// ARI is an Asterisk with its REST interface: HTTP with a name and password, and
+// the events of all channels on a WebSocket. Its fields belong to With.
+type ARI struct {
 	*server
-	x       extension
-	apps    map[string]*wsConn
-	listed  bool           // somebody has asked for the channels
-	asked   map[string]int // presentations asked for, by channel
-	shown   map[string]string
-	linked  map[string]string // by channel: the call's first channel
-	ordered []string          // channels in shown and linked, oldest first
+	Channels Listed
+	Vars     map[string]string // by channel and name, as in "1736065800.12 CHANNEL(linkedid)"
+	Asked    []string          // names of variables, the last ones
+	apps     map[string]*wsConn
+	listed   bool // somebody has asked for the channels
 }
 
-// hiddenNumber is what Asterisk has of a caller who withholds it. It must never
-// show anywhere.
-const hiddenNumber = "+31201239999"
-
-const maxShown = 1024
-
-func startARI(ctx context.Context, address string) (*ari, error) {
-	a := &ari{server: newServer(), apps: map[string]*wsConn{}, asked: map[string]int{}, shown: map[string]string{}, linked: map[string]string{}}
-	return a, a.startExchange(ctx, registry.ARI, address, a.serve)
+// StartARI starts one, until ctx ends or Close. listen is a literal loopback
+// address with its port, "" for a free one.
+func StartARI(ctx context.Context, listen string, account Account) (*ARI, error) {
+	a := &ARI{server: newServer(), Channels: Listed{}, Vars: map[string]string{}, apps: map[string]*wsConn{}}
+	return a, a.startExchange(ctx, registry.ARI, listen, account, a.serve)
 }
 
-func (a *ari) serve(w http.ResponseWriter, r *http.Request) {
-	if user, secret, ok := r.BasicAuth(); !ok || user != User || secret != Secret {
+func (a *ARI) serve(w http.ResponseWriter, r *http.Request) {
+	if user, secret, ok := r.BasicAuth(); !ok || user != a.account.User || secret != a.account.Secret {
 		w.Header().Set("WWW-Authenticate", `Basic realm="Asterisk REST Interface"`)
 		answerJSON(w, http.StatusUnauthorized, map[string]string{"message": "Authentication required"})
 		return
@@ -51,8 +43,8 @@ func (a *ari) serve(w http.ResponseWriter, r *http.Request) {
 	case r.Method != http.MethodGet:
 		answerJSON(w, http.StatusMethodNotAllowed, map[string]string{"message": "Invalid method"})
 	case path == "/ari/channels":
-		var all []map[string]any
-		a.with(func() { all, a.listed = a.x.parts(channel), true })
+		var all any
+		a.With(func() { all, a.listed = a.Channels.all(), true })
 		answerJSON(w, http.StatusOK, all)
 	case strings.HasPrefix(path, "/ari/channels/") && strings.HasSuffix(path, "/variable"):
 		a.variable(w, strings.TrimSuffix(strings.TrimPrefix(path, "/ari/channels/"), "/variable"), r.URL.Query().Get("variable"))
@@ -61,29 +53,31 @@ func (a *ari) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+const maxRemembered = 2048
+
 // variable answers for channels that have ended, too, as long as they are
 // remembered: scenarios may be played faster than anybody can ask.
-func (a *ari) variable(w http.ResponseWriter, channel, name string) {
+func (a *ARI) variable(w http.ResponseWriter, channel, name string) {
 	value, ok := "", false
-	a.with(func() {
-		switch name {
-		case "CONNECTEDLINE(num-pres)":
-			value, ok = a.shown[channel], a.shown[channel] != ""
-			a.asked[channel]++
-		case "CHANNEL(linkedid)":
-			value, ok = a.linked[channel], a.linked[channel] != ""
+	a.With(func() {
+		value, ok = a.Vars[channel+" "+name]
+		if a.Asked = append(a.Asked, channel+" "+name); len(a.Asked) > maxRemembered {
+			a.Asked = a.Asked[1:]
 		}
 	})
 	if !ok {
-		answerJSON(w, http.StatusNotFound, map[string]string{"message": "Provided channel was not found"})
+		answerJSON(w, http.StatusInternalServerError, map[string]string{"message": "Unable to read provided function"})
 		return
 	}
 	answerJSON(w, http.StatusOK, map[string]string{"value": value})
 }
 
-func (a *ari) events(w http.ResponseWriter, r *http.Request) {
-	app := r.URL.Query().Get("app")
-	if app == "" || len(app) > 256 {
+// events lets one connection in for each application, and does not bear with a
+// program that shows the password or listens to less than everything.
+func (a *ARI) events(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	app := q.Get("app")
+	if app == "" || len(app) > 256 || q.Get("subscribeAll") != "true" || len(q) > 2 {
 		answerJSON(w, http.StatusBadRequest, map[string]string{"message": "HTTP request is missing param: [app]"})
 		return
 	}
@@ -112,9 +106,42 @@ func (a *ari) events(w http.ResponseWriter, r *http.Request) {
 
 const asteriskID = "08:00:27:00:00:01"
 
+// Send writes events to every application.
+func (a *ARI) Send(events ...string) {
+	to := mail{}
+	a.With(func() {
+		for _, c := range a.apps {
+			to.add(c, events...)
+		}
+	})
+	to.send()
+}
+
+// ariPhone plays calls at an Asterisk. A withheld number stands in the channel all
+// the same; only its presentation says so.
+type ariPhone struct {
+	*ARI
+	x       extension
+	ordered []string // channels in Vars, oldest first
+}
+
+func startARIPhone(ctx context.Context, listen string) (*ariPhone, error) {
+	a, err := StartARI(ctx, listen, simulated)
+	return &ariPhone{ARI: a}, err
+}
+
+// hiddenNumber is what Asterisk has of a caller who withholds it. It must never
+// show anywhere.
+const hiddenNumber = "+31201239999"
+
+const (
+	presentation = "CONNECTEDLINE(num-pres)"
+	linked       = "CHANNEL(linkedid)"
+)
+
 // channelID and channelName are those of one of our phones.
 func channelID(leg int) string   { return fmt.Sprintf("1736065800.%d", leg) }
-func channelName(leg int) string { return fmt.Sprintf("PJSIP/%s-%08x", Extension, leg) }
+func channelName(leg int) string { return fmt.Sprintf("PJSIP/%s-%08x", extensionNumber, leg) }
 
 // channel is one of our phones' as the interface describes it.
 func channel(c exchangeCall, leg int) map[string]any {
@@ -124,13 +151,13 @@ func channel(c exchangeCall, leg int) map[string]any {
 	}
 	exten := digits(c.call.Line)
 	if exten == "" {
-		exten = Extension
+		exten = extensionNumber
 	}
 	if c.call.Direction == "outgoing" {
 		exten = number
 	}
 	m := map[string]any{"id": channelID(leg), "name": channelName(leg), "state": [...]string{"Ringing", "Ring", "Up"}[c.state], "protocol_id": "a84b4c76e66710",
-		"caller":    map[string]string{"name": "", "number": Extension},
+		"caller":    map[string]string{"name": "", "number": extensionNumber},
 		"connected": map[string]string{"name": name, "number": number}, "accountcode": "",
 		"dialplan":     map[string]any{"context": "inbound", "exten": exten, "priority": 1, "app_name": "AppDial", "app_data": "(Outgoing Line)"},
 		"creationtime": stamp(c.began), "language": "nl"}
@@ -150,76 +177,43 @@ func trunkChannel(c exchangeCall, state string) map[string]any {
 	return map[string]any{"id": channelID(c.talk), "name": fmt.Sprintf("PJSIP/trunk-%08x", c.talk), "state": state, "protocol_id": "b77f0c76e66711",
 		"caller":    map[string]string{"name": c.call.Name, "number": number},
 		"connected": map[string]string{"name": "", "number": ""}, "accountcode": "",
-		"dialplan":     map[string]any{"context": "inbound", "exten": digits(c.call.Line), "priority": 1, "app_name": "Dial", "app_data": "PJSIP/" + Extension},
+		"dialplan":     map[string]any{"context": "inbound", "exten": digits(c.call.Line), "priority": 1, "app_name": "Dial", "app_data": "PJSIP/" + extensionNumber},
 		"creationtime": stamp(c.began), "language": "nl"}
 }
 
-func (a *ari) Ready(ctx context.Context) error {
-	return a.until(ctx, func() bool { return a.listed && len(a.apps) > 0 })
+func (a *ariPhone) Ready(ctx context.Context) error {
+	return a.Until(ctx, func() bool { return a.listed && len(a.apps) > 0 })
 }
 
 // Tell sends events, and waits until it was asked whether a new number may be
 // shown.
-func (a *ari) Tell(ctx context.Context, n News) error {
-	var events []map[string]any
-	asks := map[string]int{} // channels about which a question is due, and how many there were
-	event := func(kind string, channel map[string]any, more ...any) {
-		e := map[string]any{"type": kind, "timestamp": stamp(time.Now()), "channel": channel, "asterisk_id": asteriskID}
-		events = append(events, with(e, more...))
-	}
-	a.with(func() {
+func (a *ariPhone) Tell(ctx context.Context, n News) error {
+	var events []string
+	asks := map[string]int{} // what is to be asked, and how often it was
+	a.With(func() {
 		ch := a.x.take(n)
-		incoming := n.Call.Direction == ""
+		a.x.list(a.Channels, channelID, channel)
+		events = ariEvents(n, ch)
 		pres := "allowed_not_screened"
 		if n.Call.Number == "" {
 			pres = "prohib_not_screened"
 		}
-		if n.Do == Ring && incoming {
-			event("ChannelCreated", trunkChannel(ch.call, "Ring"))
+		shown := ch.began
+		if n.Do == Caller {
+			shown = ch.changed
 		}
-		for _, leg := range ch.began {
+		for _, leg := range shown {
 			id := channelID(leg)
 			a.remember(id, pres, channelID(ch.call.talk))
-			event("ChannelCreated", with(channel(ch.call, leg), "state", "Down"))
-			event("ChannelStateChange", channel(ch.call, leg))
-			if incoming {
-				asks[id] = a.asked[id]
-			}
-		}
-		for _, leg := range ch.changed {
-			id := channelID(leg)
-			kind := "ChannelStateChange"
-			if n.Do == Caller {
-				kind = "ChannelConnectedLine"
-				if incoming {
-					asks[id] = a.asked[id]
-				}
-				a.shown[id] = pres
-			}
-			event(kind, channel(ch.call, leg))
-		}
-		if n.Do == Answer && incoming {
-			event("ChannelStateChange", trunkChannel(ch.call, "Up"))
-		}
-		for _, leg := range ch.gone {
-			event("ChannelDestroyed", channel(ch.call, leg), "cause", hangupCause(n), "cause_txt", "")
-		}
-		if n.Do == End && incoming {
-			event("ChannelDestroyed", trunkChannel(ch.call, "Up"), "cause", 16, "cause_txt", "Normal Clearing")
-		}
-	})
-	to := mail{}
-	a.with(func() {
-		for app, c := range a.apps {
-			for _, e := range events {
-				to[c] = append(to[c], toJSON(with(e, "application", app)))
+			if n.Call.Direction == "" {
+				asks[id+" "+presentation] = a.timesAsked(id + " " + presentation)
 			}
 		}
 	})
-	to.send()
+	a.Send(events...)
 	return a.taken(ctx, func() bool {
-		for id, before := range asks {
-			if len(a.apps) > 0 && a.asked[id] == before {
+		for variable, before := range asks {
+			if len(a.apps) > 0 && a.timesAsked(variable) == before {
 				return false
 			}
 		}
@@ -227,14 +221,54 @@ func (a *ari) Tell(ctx context.Context, n News) error {
 	})
 }
 
+// ariEvents are what Asterisk sends about a change.
+func ariEvents(n News, ch change) (events []string) {
+	event := func(kind string, channel map[string]any, more ...any) {
+		e := map[string]any{"type": kind, "timestamp": stamp(time.Now()), "channel": channel, "asterisk_id": asteriskID, "application": "simulate"}
+		events = append(events, string(toJSON(with(e, more...))))
+	}
+	incoming := n.Call.Direction == ""
+	if n.Do == Ring && incoming {
+		event("ChannelCreated", trunkChannel(ch.call, "Ring"))
+	}
+	for _, leg := range ch.began {
+		event("ChannelCreated", with(channel(ch.call, leg), "state", "Down"))
+		event("ChannelStateChange", channel(ch.call, leg))
+	}
+	for _, leg := range ch.changed {
+		kind := "ChannelStateChange"
+		if n.Do == Caller {
+			kind = "ChannelConnectedLine"
+		}
+		event(kind, channel(ch.call, leg))
+	}
+	if n.Do == Answer && incoming {
+		event("ChannelStateChange", trunkChannel(ch.call, "Up"))
+	}
+	for _, leg := range ch.gone {
+		event("ChannelDestroyed", channel(ch.call, leg), "cause", hangupCause(n), "cause_txt", "")
+	}
+	if n.Do == End && incoming {
+		event("ChannelDestroyed", trunkChannel(ch.call, "Up"), "cause", 16, "cause_txt", "Normal Clearing")
+	}
+	return events
+}
+
+func (a *ariPhone) timesAsked(variable string) (n int) {
+	for _, v := range a.Asked {
+		if v == variable {
+			n++
+		}
+	}
+	return n
+}
+
 // remember keeps what may be asked about a channel, of the last ones only.
-func (a *ari) remember(id, presentation, linked string) {
-	a.shown[id], a.linked[id] = presentation, linked
-	if a.ordered = append(a.ordered, id); len(a.ordered) > maxShown {
-		old := a.ordered[0]
+func (a *ariPhone) remember(id, pres, first string) {
+	a.Vars[id+" "+presentation], a.Vars[id+" "+linked] = pres, first
+	if a.ordered = append(a.ordered, id); len(a.ordered) > maxRemembered/2 {
+		delete(a.Vars, a.ordered[0]+" "+presentation)
+		delete(a.Vars, a.ordered[0]+" "+linked)
 		a.ordered = a.ordered[1:]
-		delete(a.shown, old)
-		delete(a.linked, old)
-		delete(a.asked, old)
 	}
 }

@@ -41,13 +41,13 @@ func startBaresip(ctx context.Context, address string) (*baresip, error) {
 // done.
 func (b *baresip) began(conn net.Conn) func() {
 	var old net.Conn
-	b.with(func() { old, b.client = b.client, conn })
+	b.With(func() { old, b.client = b.client, conn })
 	if old != nil {
 		_ = old.Close()
 	}
 	return func() {
 		_, _ = io.Copy(io.Discard, conn)
-		b.with(func() {
+		b.With(func() {
 			if b.client == conn {
 				b.client = nil
 			}
@@ -56,7 +56,7 @@ func (b *baresip) began(conn net.Conn) func() {
 }
 
 func (b *baresip) Ready(ctx context.Context) error {
-	return b.until(ctx, func() bool { return b.client != nil })
+	return b.Until(ctx, func() bool { return b.client != nil })
 }
 
 // baresipEvent has its fields in baresip's order.
@@ -73,7 +73,7 @@ type baresipEvent struct {
 }
 
 func (b *baresip) Tell(_ context.Context, n News) error {
-	e := baresipEvent{Event: true, Class: "call", Account: "sip:" + Extension + "@127.0.0.1", Direction: "incoming", Peer: sipURI(n.Call),
+	e := baresipEvent{Event: true, Class: "call", Account: "sip:" + extensionNumber + "@127.0.0.1", Direction: "incoming", Peer: sipURI(n.Call),
 		Name: sipName(n.Call), ID: n.Call.ID + "@127.0.0.1"}
 	if line := digits(n.Call.Line); line != "" {
 		e.Account = "sip:" + line + "@127.0.0.1"

@@ -93,7 +93,7 @@ func (b *bria) took(c *wsConn, m []byte) bool {
 	case strings.TrimSpace(first) != "GET /status":
 		status = "400 Bad Request"
 	case strings.Contains(body, "<type>call</type>"):
-		b.with(func() { version, said = b.version, b.list() })
+		b.With(func() { version, said = b.version, b.list() })
 		said = "<status type=\"call\">\n" + said + "</status>"
 	case strings.Contains(body, "<type>phone</type>"):
 		said = "<status type=\"phone\">\n<state>ready</state>\n</status>"
@@ -112,7 +112,7 @@ func (b *bria) took(c *wsConn, m []byte) bool {
 		return false
 	}
 	if strings.Contains(said, `type="call"`) {
-		b.with(func() { b.knows[c] = version })
+		b.With(func() { b.knows[c] = version })
 	}
 	return true
 }
@@ -134,7 +134,7 @@ func escaped(s string) string {
 }
 
 func (b *bria) Ready(ctx context.Context) error {
-	return b.until(ctx, func() bool {
+	return b.Until(ctx, func() bool {
 		for _, v := range b.knows {
 			if v >= 0 {
 				return true
@@ -181,7 +181,7 @@ const briaChanged = "POST /statusChange\r\nUser-Agent: Bria 5\r\nContent-Type: a
 // change changes the list, says so, and waits until everybody has asked.
 func (b *bria) change(ctx context.Context, f func()) error {
 	to, version := mail{}, 0
-	b.with(func() {
+	b.With(func() {
 		f()
 		b.version++
 		version = b.version

@@ -150,7 +150,7 @@ func withoutTwinkle(env []string) []string {
 func twinkleEnv(n News) []string {
 	us := digits(n.Call.Line)
 	if us == "" {
-		us = Extension
+		us = extensionNumber
 	}
 	out := n.Call.Direction == "outgoing"
 	from, to := nameAddr(n.Call), "<sip:"+us+"@127.0.0.1>"

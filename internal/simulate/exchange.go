@@ -3,6 +3,7 @@ package simulate
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -53,13 +54,24 @@ type change struct {
 	began, changed, gone []int
 }
 
-// parts gives what the exchange says of each leg of each call.
-func (x *extension) parts(say func(exchangeCall, int) map[string]any) []map[string]any {
-	all := []map[string]any{}
+// list writes down what the exchange says of each leg of each call.
+func (x *extension) list(into Listed, id func(leg int) string, say func(exchangeCall, int) map[string]any) {
+	clear(into)
 	for _, c := range x.calls {
 		for _, leg := range c.legs {
-			all = append(all, say(*c, leg))
+			into[id(leg)] = toJSON(say(*c, leg))
 		}
+	}
+}
+
+// Listed are the calls, or their parts, that an exchange gives to who asks, as JSON
+// by their id.
+type Listed map[string]json.RawMessage
+
+func (l Listed) all() []json.RawMessage {
+	all := []json.RawMessage{}
+	for _, id := range slices.Sorted(maps.Keys(l)) {
+		all = append(all, l[id])
 	}
 	return all
 }
@@ -109,22 +121,22 @@ func hangupCause(n News) int {
 	return 16
 }
 
-// tokens are those that an exchange has given out and takes, of which it keeps the
-// last ones.
-type tokens struct {
-	order []string // oldest first
-	made  int
+// Tokens are those that an exchange has given out.
+type Tokens struct {
+	Valid []string // the last ones, oldest first
+	Made  int
+	Life  time.Duration
 }
 
 const maxTokens = 64
 
-func (t *tokens) has(token string) bool { return slices.Contains(t.order, token) }
+func (t *Tokens) has(token string) bool { return slices.Contains(t.Valid, token) }
 
-func (t *tokens) issue(form string) string {
-	t.made++
-	token := fmt.Sprintf(form, t.made)
-	if t.order = append(t.order, token); len(t.order) > maxTokens {
-		t.order = t.order[1:]
+func (t *Tokens) issue() string {
+	t.Made++
+	token := fmt.Sprintf("simulated.token.%d", t.Made)
+	if t.Valid = append(t.Valid, token); len(t.Valid) > maxTokens {
+		t.Valid = t.Valid[1:]
 	}
 	return token
 }

@@ -71,7 +71,7 @@ func startLinphone(ctx context.Context, path string) (*linphone, error) {
 // the daemon.
 func (p *linphone) began(conn net.Conn) func() {
 	first := false
-	p.with(func() {
+	p.With(func() {
 		if first = p.client == nil; first {
 			p.client = conn
 		}
@@ -80,7 +80,7 @@ func (p *linphone) began(conn net.Conn) func() {
 		return func() {}
 	}
 	return func() {
-		defer p.with(func() { p.client, p.served, p.queue = nil, false, nil })
+		defer p.With(func() { p.client, p.served, p.queue = nil, false, nil })
 		buf := make([]byte, maxAsked)
 		for {
 			n, err := conn.Read(buf) // what is read at once is one command
@@ -96,7 +96,7 @@ func (p *linphone) began(conn net.Conn) func() {
 }
 
 func (p *linphone) answer(command string) (said string) {
-	p.with(func() {
+	p.With(func() {
 		p.served = true
 		name, rest, _ := strings.Cut(command, " ")
 		switch name {
@@ -145,13 +145,13 @@ func (p *linphone) status(which string) string {
 }
 
 func (p *linphone) Ready(ctx context.Context) error {
-	return p.until(ctx, func() bool { return p.served && p.pops > 0 })
+	return p.Until(ctx, func() bool { return p.served && p.pops > 0 })
 }
 
 // Tell queues events, and waits until the client, having had them all, asks for
 // more.
 func (p *linphone) Tell(ctx context.Context, n News) error {
-	p.with(func() {
+	p.With(func() {
 		id, ok := p.ids[n.Call.ID]
 		if !ok {
 			p.made++
@@ -170,7 +170,7 @@ func (p *linphone) Tell(ctx context.Context, n News) error {
 			c.state = state
 			from := c.from
 			if c.direction == "out" {
-				from = "<sip:" + Extension + "@127.0.0.1>" // the log's From is ourselves
+				from = "<sip:" + extensionNumber + "@127.0.0.1>" // the log's From is ourselves
 			}
 			if p.client != nil && len(p.queue) < maxQueued {
 				p.queue = append(p.queue, fmt.Sprintf("Event: LinphoneCall%s\nFrom: %s\nId: %d\n", state, from, id))

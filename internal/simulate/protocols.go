@@ -9,14 +9,15 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// The user, secret and extension that a simulated exchange knows. There is
-// nothing behind it to be protected, and a constant secret has to be stored
-// once.
-const (
-	User      = "simulate"
-	Secret    = "simulate"
-	Extension = "115"
-)
+// Account is the user, secret and extension that an exchange knows.
+type Account struct{ User, Secret, Extension string }
+
+// extensionNumber is that of every simulated phone.
+const extensionNumber = "115"
+
+// simulated is the account of an exchange that nobody else described. There is
+// nothing behind it to be protected, and a constant secret has to be stored once.
+var simulated = Account{User: "simulate", Secret: "simulate", Extension: extensionNumber}
 
 // Options is what a protocol needs.
 type Options struct {
@@ -70,9 +71,9 @@ var phones = map[string]func(context.Context, Options) (Softphone, error){
 	registry.Bria:     openServer(startBria),
 	registry.Baresip:  openServer(startBaresip),
 	registry.Linphone: openServer(startLinphone),
-	registry.ARI:      openServer(startARI),
-	registry.Wazo:     openServer(startWazo),
-	registry.ThreeCX:  openServer(start3CX),
+	registry.ARI:      openServer(startARIPhone),
+	registry.Wazo:     openServer(startWazoPhone),
+	registry.ThreeCX:  openServer(start3CXPhone),
 }
 
 // Open makes the stand-in of a kind of phone. A client connects with Ready; a

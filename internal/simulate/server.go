@@ -30,16 +30,19 @@ const (
 // lock, a way to wait for what becomes of it, and the connections.
 type server struct {
 	address Address
+	account Account         // of an exchange
 	listens func() error    // ends what listens
 	part    func(io.Closer) // tells a connection that all is over, where that is done
 	stop    func() bool     // of the context's end
 	once    sync.Once
 
-	mu    sync.Mutex // protects the state
-	ended bool
-	conns map[io.Closer]bool
-	tasks sync.WaitGroup
-	plain atomic.Int32 // connections of HTTP: who has one may still ask about what it has heard
+	mu        sync.Mutex // protects the state
+	ended     bool
+	deaf      bool
+	intercept func(http.ResponseWriter, *http.Request) bool
+	conns     map[io.Closer]bool
+	tasks     sync.WaitGroup
+	plain     atomic.Int32 // connections of HTTP: who has one may still ask about what it has heard
 
 	newsMu sync.Mutex // protects news; nothing is locked while it is held
 	news   chan struct{}
@@ -52,8 +55,9 @@ func newServer() *server {
 // Address is where it listens.
 func (s *server) Address() Address { return s.address }
 
-// with runs f under the lock and wakes who waits.
-func (s *server) with(f func()) {
+// With runs f under the lock and wakes who waits. Tests read and change a fake's
+// fields in it.
+func (s *server) With(f func()) {
 	defer s.wake()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,8 +71,33 @@ func (s *server) wake() {
 	s.news = make(chan struct{})
 }
 
-// until waits until ok, which is asked under the lock.
-func (s *server) until(ctx context.Context, ok func() bool) error {
+// Intercept has f see each request first, which is answered if f says so.
+func (s *server) Intercept(f func(http.ResponseWriter, *http.Request) bool) {
+	s.With(func() { s.intercept = f })
+}
+
+// Deaf makes the WebSockets that come from now on answer no ping, or answer again.
+func (s *server) Deaf(is bool) { s.With(func() { s.deaf = is }) }
+
+// EachSocket runs f for every WebSocket that is open, while nobody else writes to it.
+func (s *server) EachSocket(f func(*websocket.Conn)) {
+	var all []*wsConn
+	s.With(func() {
+		for c := range s.conns {
+			if ws, ok := c.(*wsConn); ok {
+				all = append(all, ws)
+			}
+		}
+	})
+	for _, c := range all {
+		c.mu.Lock()
+		f(c.conn)
+		c.mu.Unlock()
+	}
+}
+
+// Until waits until ok, which is asked under the lock.
+func (s *server) Until(ctx context.Context, ok func() bool) error {
 	for {
 		s.newsMu.Lock()
 		news := s.news
@@ -87,11 +116,11 @@ func (s *server) until(ctx context.Context, ok func() bool) error {
 	}
 }
 
-// taken is until for news, which are no failure if nobody takes them.
+// taken is Until for news, which are no failure if nobody takes them.
 func (s *server) taken(ctx context.Context, ok func() bool) error {
 	short, cancel := context.WithTimeout(ctx, takeTime)
 	defer cancel()
-	if err := s.until(short, ok); err != nil && ctx.Err() != nil {
+	if err := s.Until(short, ok); err != nil && ctx.Err() != nil {
 		return ctx.Err()
 	}
 	return nil
@@ -100,7 +129,7 @@ func (s *server) taken(ctx context.Context, ok func() bool) error {
 // enter begins to serve a connection, unless the server has ended or serves
 // enough of them.
 func (s *server) enter(c io.Closer) (ok bool) {
-	s.with(func() { ok = s.admit(c) })
+	s.With(func() { ok = s.admit(c) })
 	return ok
 }
 
@@ -117,7 +146,7 @@ func (s *server) admit(c io.Closer) bool {
 // leave is for the goroutine that has entered.
 func (s *server) leave(c io.Closer) {
 	_ = c.Close()
-	s.with(func() { delete(s.conns, c) })
+	s.With(func() { delete(s.conns, c) })
 	s.tasks.Done()
 }
 
@@ -134,7 +163,7 @@ func (s *server) Close() error {
 func (s *server) shut(part func(io.Closer)) {
 	s.once.Do(func() {
 		var all []io.Closer
-		s.with(func() {
+		s.With(func() {
 			s.ended = true
 			for c := range s.conns {
 				all = append(all, c)
@@ -145,7 +174,7 @@ func (s *server) shut(part func(io.Closer)) {
 				part(c)
 			}
 			ctx, cancel := context.WithTimeout(context.Background(), partTime)
-			_ = s.until(ctx, func() bool { return len(s.conns) == 0 && s.plain.Load() == 0 })
+			_ = s.Until(ctx, func() bool { return len(s.conns) == 0 && s.plain.Load() == 0 })
 			cancel()
 		}
 		_ = s.listens()
@@ -205,7 +234,7 @@ func (s *server) startWeb(ctx context.Context, address string, secure *tls.Confi
 		return err
 	}
 	s.address = Address{Ready: true, Address: l.Addr().String()}
-	web := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute,
+	web := &http.Server{Handler: s.intercepted(handler), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute,
 		MaxHeaderBytes: 64 << 10, ErrorLog: log.New(io.Discard, "", 0)}
 	web.ConnState = func(_ net.Conn, to http.ConnState) {
 		switch to {
@@ -225,12 +254,24 @@ func (s *server) startWeb(ctx context.Context, address string, secure *tls.Confi
 	return nil
 }
 
+func (s *server) intercepted(handler http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		intercept := s.intercept
+		s.mu.Unlock()
+		if intercept == nil || !intercept(w, r) {
+			handler(w, r)
+		}
+	}
+}
+
 // startExchange is startWeb for an exchange with its user and extension.
-func (s *server) startExchange(ctx context.Context, kind, address string, handler http.HandlerFunc) error {
+func (s *server) startExchange(ctx context.Context, kind, address string, a Account, handler http.HandlerFunc) error {
+	s.account = a
 	if err := s.startWeb(ctx, address, nil, handler); err != nil {
 		return err
 	}
-	s.address = Address{Ready: true, Over: kind, Address: "http://" + s.address.Address, Extension: Extension, User: User, Secret: Secret}
+	s.address = Address{Ready: true, Over: kind, Address: "http://" + s.address.Address, Extension: a.Extension, User: a.User, Secret: a.Secret}
 	return nil
 }
 
@@ -277,12 +318,14 @@ func (s *server) upgrade(w http.ResponseWriter, r *http.Request, k socket) {
 	up := websocket.Upgrader{Subprotocols: k.protocols, HandshakeTimeout: writeTime}
 	var c *wsConn
 	var then func()
-	s.with(func() {
+	s.With(func() {
 		conn, err := up.Upgrade(w, r, nil) // a web page's Origin is refused
 		if err != nil {
 			return
 		}
-		c = &wsConn{conn: conn}
+		if c = (&wsConn{conn: conn}); s.deaf {
+			conn.SetPingHandler(func(string) error { return nil })
+		}
 		if !s.admit(c) {
 			_ = conn.Close()
 			c = nil
@@ -294,7 +337,7 @@ func (s *server) upgrade(w http.ResponseWriter, r *http.Request, k socket) {
 		return
 	}
 	defer s.leave(c)
-	defer s.with(func() { k.over(c) })
+	defer s.With(func() { k.over(c) })
 	if then != nil {
 		then()
 	}
@@ -309,6 +352,12 @@ func (s *server) upgrade(w http.ResponseWriter, r *http.Request, k socket) {
 
 // mail is what is to be sent to each connection.
 type mail map[*wsConn][][]byte
+
+func (m mail) add(c *wsConn, texts ...string) {
+	for _, t := range texts {
+		m[c] = append(m[c], []byte(t))
+	}
+}
 
 // send sends it; a connection that does not take it is closed.
 func (m mail) send() {

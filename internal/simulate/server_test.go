@@ -258,7 +258,7 @@ func TestHostileClients(t *testing.T) {
 			case "bria":
 				scheme, path = "wss", "/counterpath/socketapi/v1"
 			case "ari":
-				path = "/ari/events?app=x"
+				path = "/ari/events?app=x&subscribeAll=true"
 				(&http.Request{Header: h}).SetBasicAuth(a.User, a.Secret)
 			case "wazo":
 				path = "/api/websocketd/?version=2"

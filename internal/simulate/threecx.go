@@ -2,42 +2,44 @@ package simulate
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"wiebelt/internal/softphone/registry"
 )
 
-// threecx is the Call Control API of a 3CX of version 20: a
-// token for client and key, events on a WebSocket that name what has changed and
-// say nothing of it, and what it is now for who asks.
-type threecx struct {
+// ThreeCX is the Call Control API of a 3CX of version 20: a token for client and
+// key, events on a WebSocket that name what has changed and say nothing of it, and
+// what it is now for who asks. Its fields belong to With.
+type ThreeCX struct {
 	*server
-	x        extension
-	tokens   tokens
-	sequence int
-	sockets  map[*wsConn]bool
-	listed   bool           // somebody listens and has asked for the extension
-	fetched  map[string]int // how often a participant was asked for
+	Participants Listed // of our extension, by number
+	Tokens       Tokens
+	Sequence     int            // number of the last event
+	Lists        int            // how often the extension was asked for
+	Fetched      map[string]int // how often each participant was
+	sockets      map[*wsConn]bool
 }
 
-func start3CX(ctx context.Context, address string) (*threecx, error) {
-	t := &threecx{server: newServer(), sockets: map[*wsConn]bool{}, fetched: map[string]int{}}
-	return t, t.startExchange(ctx, registry.ThreeCX, address, t.serve)
+// Start3CX starts one, until ctx ends or Close. listen is a literal loopback
+// address with its port, "" for a free one.
+func Start3CX(ctx context.Context, listen string, account Account) (*ThreeCX, error) {
+	t := &ThreeCX{server: newServer(), Participants: Listed{}, Tokens: Tokens{Life: time.Hour}, Fetched: map[string]int{}, sockets: map[*wsConn]bool{}}
+	return t, t.startExchange(ctx, registry.ThreeCX, listen, account, t.serve)
 }
 
-func (t *threecx) serve(w http.ResponseWriter, r *http.Request) {
+func (t *ThreeCX) serve(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/connect/token" {
 		t.token(w, r)
 		return
 	}
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	t.with(func() { ok = ok && t.tokens.has(token) })
-	const base = "/callcontrol/" + Extension
+	t.With(func() { ok = ok && t.Tokens.has(token) })
+	base := "/callcontrol/" + t.account.Extension
 	path := r.URL.Path
 	switch {
 	case !ok:
@@ -47,20 +49,13 @@ func (t *threecx) serve(w http.ResponseWriter, r *http.Request) {
 			began: func(c *wsConn) func() { t.sockets[c] = true; return nil },
 			over:  func(c *wsConn) { delete(t.sockets, c) },
 		})
-	case r.Method != http.MethodGet:
+	case r.Method != http.MethodGet || r.URL.RawQuery != "":
 		w.WriteHeader(http.StatusMethodNotAllowed)
-	case path == base, path == "/callcontrol":
-		answer := map[string]any{}
-		t.with(func() {
-			answer = map[string]any{"dn": Extension, "type": "Wextension", "participants": t.x.parts(participant),
-				"devices": []map[string]string{{"dn": Extension, "device_id": device, "user_agent": "3CX Mobile Client"}}}
-			t.listed = t.listed || path == base
-		})
-		if path != base {
-			answerJSON(w, http.StatusOK, []any{answer})
-			return
-		}
-		answerJSON(w, http.StatusOK, answer)
+	case path == base:
+		var all any
+		t.With(func() { all, t.Lists = t.Participants.all(), t.Lists+1 })
+		answerJSON(w, http.StatusOK, map[string]any{"dn": t.account.Extension, "type": "Wextension", "participants": all,
+			"devices": []map[string]string{{"dn": t.account.Extension, "device_id": device, "user_agent": "3CX Mobile Client"}}})
 	case strings.HasPrefix(path, base+"/participants/"):
 		t.participant(w, strings.TrimPrefix(path, base+"/participants/"))
 	default:
@@ -68,14 +63,11 @@ func (t *threecx) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (t *threecx) participant(w http.ResponseWriter, which string) {
-	var found map[string]any
-	t.with(func() {
-		for _, p := range t.x.parts(participant) {
-			if strconv.Itoa(p["id"].(int)) == which {
-				found = p
-				t.fetched[which]++
-			}
+func (t *ThreeCX) participant(w http.ResponseWriter, which string) {
+	var found json.RawMessage
+	t.With(func() {
+		if found = t.Participants[which]; found != nil || len(t.Fetched) < maxRemembered {
+			t.Fetched[which]++
 		}
 	})
 	if found == nil {
@@ -85,7 +77,49 @@ func (t *threecx) participant(w http.ResponseWriter, which string) {
 	answerJSON(w, http.StatusOK, found)
 }
 
-const device = "sip:" + Extension + "@127.0.0.1:5483"
+func (t *ThreeCX) token(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxAsked)
+	if r.Method != http.MethodPost || r.ParseForm() != nil || r.PostForm.Get("grant_type") != "client_credentials" ||
+		r.PostForm.Get("client_id") != t.account.User || r.PostForm.Get("client_secret") != t.account.Secret {
+		answerJSON(w, http.StatusBadRequest, map[string]string{"error": "invalid_client"})
+		return
+	}
+	var token string
+	var life time.Duration
+	t.With(func() { token, life = t.Tokens.issue(), t.Tokens.Life })
+	answerJSON(w, http.StatusOK, map[string]any{"token_type": "Bearer", "expires_in": life.Seconds(), "access_token": token, "refresh_token": nil})
+}
+
+// The types of events.
+const (
+	Upsert = 0
+	Remove = 1
+)
+
+// Event is the next one, with its number, about what has this address. It is called
+// within With.
+func (t *ThreeCX) Event(kind int, entity string) string {
+	t.Sequence++
+	return string(toJSON(map[string]any{"sequence": t.Sequence, "event": map[string]any{"event_type": kind, "entity": entity, "attached_data": nil}}))
+}
+
+// Entity is the address of an extension's participant.
+func Entity(extension string, participant int) string {
+	return fmt.Sprintf("/callcontrol/%s/participants/%d", extension, participant)
+}
+
+// Send writes events to everybody.
+func (t *ThreeCX) Send(events ...string) {
+	to := mail{}
+	t.With(func() {
+		for c := range t.sockets {
+			to.add(c, events...)
+		}
+	})
+	to.send()
+}
+
+const device = "sip:" + extensionNumber + "@127.0.0.1:5483"
 
 // participant is one device's part in a call.
 func participant(c exchangeCall, leg int) map[string]any {
@@ -93,7 +127,7 @@ func participant(c exchangeCall, leg int) map[string]any {
 	if number == "" {
 		number = "anonymous"
 	}
-	m := map[string]any{"id": leg, "status": [...]string{"Ringing", "Dialing", "Connected"}[c.state], "dn": Extension, "party_caller_name": c.call.Name,
+	m := map[string]any{"id": leg, "status": [...]string{"Ringing", "Dialing", "Connected"}[c.state], "dn": extensionNumber, "party_caller_name": c.call.Name,
 		"party_dn": "10000", "party_caller_id": number, "party_did": digits(c.call.Line), "device_id": device, "party_dn_type": "Wexternalline",
 		"direct_control": false, "originated_by_dn": "", "referred_by_dn": digits(c.call.Via), "on_behalf_of_dn": "", "callid": c.talk, "legid": 2}
 	if c.call.Direction == "outgoing" {
@@ -102,51 +136,41 @@ func participant(c exchangeCall, leg int) map[string]any {
 	return m
 }
 
-func (t *threecx) token(w http.ResponseWriter, r *http.Request) {
-	b, err := io.ReadAll(io.LimitReader(r.Body, maxAsked))
-	form, err2 := url.ParseQuery(string(b))
-	if err != nil || err2 != nil || r.Method != http.MethodPost || form.Get("grant_type") != "client_credentials" ||
-		form.Get("client_id") != User || form.Get("client_secret") != Secret {
-		answerJSON(w, http.StatusBadRequest, map[string]string{"error": "invalid_client"})
-		return
-	}
-	token := ""
-	t.with(func() { token = t.tokens.issue("simulated.token.%d") })
-	answerJSON(w, http.StatusOK, map[string]any{"token_type": "Bearer", "expires_in": 3600, "access_token": token, "refresh_token": nil})
+// threecxPhone plays calls at a 3CX.
+type threecxPhone struct {
+	*ThreeCX
+	x extension
 }
 
-func (t *threecx) Ready(ctx context.Context) error {
-	return t.until(ctx, func() bool { return t.listed && len(t.sockets) > 0 })
+func start3CXPhone(ctx context.Context, listen string) (*threecxPhone, error) {
+	t, err := Start3CX(ctx, listen, simulated)
+	return &threecxPhone{ThreeCX: t}, err
+}
+
+func (t *threecxPhone) Ready(ctx context.Context) error {
+	return t.Until(ctx, func() bool { return t.Lists > 0 && len(t.sockets) > 0 })
 }
 
 // Tell says what has changed, and waits until it was asked for.
-func (t *threecx) Tell(ctx context.Context, n News) error {
-	var events [][]byte
-	to := mail{}
+func (t *threecxPhone) Tell(ctx context.Context, n News) error {
+	var events []string
 	before := map[string]int{} // how often a participant was asked for until now
-	t.with(func() {
+	t.With(func() {
 		ch := t.x.take(n)
-		event := func(kind, leg int) {
-			t.sequence++
-			events = append(events, toJSON(map[string]any{"sequence": t.sequence, "event": map[string]any{"event_type": kind,
-				"entity": fmt.Sprintf("/callcontrol/%s/participants/%d", Extension, leg), "attached_data": nil}}))
-		}
+		t.x.list(t.Participants, strconv.Itoa, participant)
 		for _, leg := range append(ch.began, ch.changed...) {
-			event(0, leg)
-			before[strconv.Itoa(leg)] = t.fetched[strconv.Itoa(leg)]
+			events = append(events, t.Event(Upsert, Entity(extensionNumber, leg)))
+			before[strconv.Itoa(leg)] = t.Fetched[strconv.Itoa(leg)]
 		}
 		for _, leg := range ch.gone {
-			event(1, leg)
-			delete(t.fetched, strconv.Itoa(leg))
-		}
-		for c := range t.sockets {
-			to[c] = events
+			events = append(events, t.Event(Remove, Entity(extensionNumber, leg)))
+			delete(t.Fetched, strconv.Itoa(leg))
 		}
 	})
-	to.send()
+	t.Send(events...)
 	return t.taken(ctx, func() bool {
 		for leg, n := range before {
-			if len(t.sockets) > 0 && t.fetched[leg] == n {
+			if len(t.sockets) > 0 && t.Fetched[leg] == n {
 				return false
 			}
 		}

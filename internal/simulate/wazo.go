@@ -11,14 +11,17 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// wazo is an exchange with the Wazo Platform, for one of its users: a token for
+// Wazo is an exchange with the Wazo Platform, for one of its users: a token for
 // name and password, the user's calls, and the events about them on a WebSocket
-// with version 2 of its protocol. An event comes before the caller is known, one
-// comes late, and a withheld number is filled in with the number that was called.
-type wazo struct {
+// with version 2 of its protocol. Its fields belong to With.
+type Wazo struct {
 	*server
-	x       extension
-	tokens  tokens
+	Calls  Listed
+	Lines  json.RawMessage // of the user, if users may see them
+	Tokens Tokens
+	// Asked is told each operation on a socket, under the lock, and gives the code
+	// of the answer, 0 as a rule.
+	Asked   func(op string, data map[string]string) (code int)
 	sockets map[*wsConn]*wazoSocket
 	listed  bool // somebody has started and asked for the calls
 }
@@ -28,76 +31,81 @@ type wazoSocket struct {
 	started bool
 }
 
-const (
-	wazoUser = "7ad0bd2c-3a8b-4c6a-9b36-0b7c4a3d9a01"
-	wazoLife = 2 * time.Hour
-)
+// WazoUser is the user's id.
+const WazoUser = "7ad0bd2c-3a8b-4c6a-9b36-0b7c4a3d9a01"
 
-func startWazo(ctx context.Context, address string) (*wazo, error) {
-	z := &wazo{server: newServer(), sockets: map[*wsConn]*wazoSocket{}}
-	return z, z.startExchange(ctx, registry.Wazo, address, z.serve)
+// StartWazo starts one, until ctx ends or Close. listen is a literal loopback
+// address with its port, "" for a free one.
+func StartWazo(ctx context.Context, listen string, account Account) (*Wazo, error) {
+	z := &Wazo{server: newServer(), Calls: Listed{}, Tokens: Tokens{Life: 2 * time.Hour}, sockets: map[*wsConn]*wazoSocket{},
+		Asked: func(string, map[string]string) int { return 0 }}
+	return z, z.startExchange(ctx, registry.Wazo, listen, account, z.serve)
 }
 
-func (z *wazo) serve(w http.ResponseWriter, r *http.Request) {
+func (z *Wazo) serve(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/api/auth/0.1/token":
 		z.token(w, r)
 		return
-	case "/api/websocketd/":
+	case "/api/websocketd/", "/": // the second one is an older version's
 		z.websocketd(w, r)
 		return
 	}
-	token := r.Header.Get("X-Auth-Token")
 	known := false
-	z.with(func() { known = z.tokens.has(token) })
+	z.With(func() { known = z.Tokens.has(r.Header.Get("X-Auth-Token")) })
 	switch {
 	case !known:
 		answerJSON(w, http.StatusUnauthorized, map[string]any{"reason": []string{"Authentication failed"}, "status_code": 401})
 	case r.Method == http.MethodGet && r.URL.Path == "/api/calld/1.0/users/me/calls":
-		var items []map[string]any
-		z.with(func() {
-			items = z.x.parts(wazoCall)
+		var items any
+		z.With(func() {
+			items = z.Calls.all()
 			for _, s := range z.sockets {
 				z.listed = z.listed || s.started
 			}
 		})
 		answerJSON(w, http.StatusOK, map[string]any{"items": items})
+	case r.URL.Path == "/api/confd/1.1/users/"+WazoUser && z.Lines != nil:
+		answerJSON(w, http.StatusOK, map[string]any{"uuid": WazoUser, "lines": z.Lines})
 	default: // what a user may not see, such as its lines
 		answerJSON(w, http.StatusNotFound, map[string]any{"message": "not found", "status_code": 404})
 	}
 }
 
-func (z *wazo) token(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodPost {
-		answerJSON(w, http.StatusMethodNotAllowed, map[string]any{"reason": []string{"method"}, "status_code": 405})
+func (z *Wazo) token(w http.ResponseWriter, r *http.Request) {
+	var body struct {
+		Expiration int `json:"expiration"`
+	}
+	if json.NewDecoder(io.LimitReader(r.Body, maxAsked)).Decode(&body) != nil || body.Expiration < 1 || r.Method != http.MethodPost {
+		answerJSON(w, http.StatusBadRequest, map[string]any{"reason": []string{"bad request"}, "status_code": 400})
 		return
 	}
-	_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, maxAsked))
-	if user, secret, ok := r.BasicAuth(); !ok || user != User || secret != Secret {
+	if user, secret, ok := r.BasicAuth(); !ok || user != z.account.User || secret != z.account.Secret {
 		answerJSON(w, http.StatusUnauthorized, map[string]any{"reason": []string{"Authentication Failed"}, "status_code": 401})
 		return
 	}
-	token := ""
-	z.with(func() { token = z.tokens.issue("simulated-token-%d") })
+	token, life := "", time.Duration(0)
+	z.With(func() { token, life = z.Tokens.issue(), z.Tokens.Life })
 	const layout = "2006-01-02T15:04:05.000000"
-	now := time.Now()
-	answerJSON(w, http.StatusOK, map[string]any{"data": map[string]any{"token": token, "auth_id": wazoUser, "xivo_user_uuid": wazoUser,
-		"issued_at": now.Format(layout), "expires_at": now.Add(wazoLife).Format(layout),
-		"utc_issued_at": now.UTC().Format(layout), "utc_expires_at": now.UTC().Add(wazoLife).Format(layout),
-		"metadata": map[string]string{"uuid": wazoUser, "pbx_user_uuid": wazoUser, "purpose": "user"}}})
+	now := time.Date(2001, 1, 1, 0, 0, 0, 123456000, time.UTC) // a server's clock may be wrong
+	issued, expires := now.Format(layout), now.Add(life).Format(layout)
+	answerJSON(w, http.StatusOK, map[string]any{"data": map[string]any{"token": token, "auth_id": WazoUser, "xivo_user_uuid": WazoUser,
+		"issued_at": issued, "expires_at": expires, "utc_issued_at": issued, "utc_expires_at": expires,
+		"metadata": map[string]string{"uuid": WazoUser, "pbx_user_uuid": WazoUser, "purpose": "user"}}})
 }
 
-func (z *wazo) websocketd(w http.ResponseWriter, r *http.Request) {
-	token := r.Header.Get("X-Auth-Token")
-	if token == "" {
-		token = r.URL.Query().Get("token")
+func (z *Wazo) websocketd(w http.ResponseWriter, r *http.Request) {
+	if q := r.URL.Query(); q.Get("version") != "2" || len(q) > 1 { // a token could stand there, where it would be logged
+		answerJSON(w, http.StatusBadRequest, map[string]any{"message": "version", "status_code": 400})
+		return
 	}
+	token := r.Header.Get("X-Auth-Token")
 	z.upgrade(w, r, socket{
 		began: func(c *wsConn) func() {
 			switch {
 			case token == "":
 				return func() { c.shutWith(4001) }
-			case !z.tokens.has(token):
+			case !z.Tokens.has(token):
 				return func() { c.shutWith(4002) }
 			}
 			z.sockets[c] = &wazoSocket{names: map[string]bool{}}
@@ -111,14 +119,14 @@ func (z *wazo) websocketd(w http.ResponseWriter, r *http.Request) {
 }
 
 // took answers a message on the socket.
-func (z *wazo) took(c *wsConn, b []byte) bool {
+func (z *Wazo) took(c *wsConn, b []byte) bool {
 	var m struct {
 		Op   string            `json:"op"`
 		Data map[string]string `json:"data"`
 	}
 	good := json.Unmarshal(b, &m) == nil
-	data := json.RawMessage("null")
-	z.with(func() {
+	data, code := json.RawMessage("null"), 0
+	z.With(func() {
 		s := z.sockets[c]
 		switch {
 		case !good || s == nil:
@@ -130,29 +138,82 @@ func (z *wazo) took(c *wsConn, b []byte) bool {
 		case m.Op == "start":
 			s.started = true
 		case m.Op == "token":
-			good = z.tokens.has(m.Data["token"])
+			good = z.Tokens.has(m.Data["token"])
 		case m.Op == "ping":
 			m.Op, data = "pong", toJSON(m.Data)
 		default:
 			good = false
 		}
+		if good {
+			code = z.Asked(m.Op, m.Data)
+		}
 	})
 	if !good {
-		code := 4004
+		code = 4004
 		if m.Op == "token" {
 			code = 4002
 		}
 		c.shutWith(code)
 		return false
 	}
-	return c.send(fmt.Appendf(nil, `{"op": %q, "code": 0, "data": %s}`, m.Op, data)) == nil
+	return c.send(fmt.Appendf(nil, `{"op": %q, "code": %d, "data": %s}`, m.Op, code, data)) == nil
+}
+
+// SendAll writes to every socket.
+func (z *Wazo) SendAll(messages ...string) {
+	to := mail{}
+	z.With(func() {
+		for c := range z.sockets {
+			to.add(c, messages...)
+		}
+	})
+	to.send()
+}
+
+// Event is one about a call.
+type Event struct {
+	Name string // such as call_updated
+	Call json.RawMessage
+}
+
+// Send gives events to who has started and wants them.
+func (z *Wazo) Send(events ...Event) {
+	to := mail{}
+	z.With(func() {
+		for c, s := range z.sockets {
+			for _, e := range events {
+				if s.started && s.names[e.Name] {
+					to.add(c, e.String())
+				}
+			}
+		}
+	})
+	to.send()
+}
+
+// String is the event as it is sent.
+func (e Event) String() string {
+	return string(toJSON(map[string]any{"op": "event", "code": 0, "data": map[string]any{"name": e.Name, "origin_uuid": "simulate",
+		"timestamp": stamp(time.Now()), "tenant_uuid": "simulate", "user_uuid:" + WazoUser: true, "data": e.Call}}))
+}
+
+// wazoPhone plays calls at a Wazo. An event comes before the caller is known, one
+// comes late, and a withheld number is filled in with the number that was called.
+type wazoPhone struct {
+	*Wazo
+	x extension
+}
+
+func startWazoPhone(ctx context.Context, listen string) (*wazoPhone, error) {
+	z, err := StartWazo(ctx, listen, simulated)
+	return &wazoPhone{Wazo: z}, err
 }
 
 // wazoCall is one device's part in a call, as wazo-calld describes it.
 func wazoCall(c exchangeCall, leg int) map[string]any {
 	dialed := digits(c.call.Line)
 	if dialed == "" {
-		dialed = Extension
+		dialed = extensionNumber
 	}
 	peer, name, direction, caller := digits(c.call.Number), c.call.Name, "inbound", false
 	switch {
@@ -163,15 +224,15 @@ func wazoCall(c exchangeCall, leg int) map[string]any {
 	case len(peer) <= 4:
 		direction = "internal"
 	}
-	return map[string]any{"call_id": fmt.Sprintf("1736065800.%d", leg), "conversation_id": fmt.Sprintf("1736065800.%d", c.talk),
+	return map[string]any{"call_id": channelID(leg), "conversation_id": channelID(c.talk),
 		"status": [...]string{"Ringing", "Ring", "Up"}[c.state], "is_caller": caller, "direction": direction, "dialed_extension": dialed,
-		"caller_id_name": "", "caller_id_number": Extension, "peer_caller_id_name": name, "peer_caller_id_number": peer,
-		"user_uuid": wazoUser, "line_id": 1, "sip_call_id": c.call.ID, "creation_time": stamp(c.began), "answer_time": nil, "hangup_time": nil,
+		"caller_id_name": "", "caller_id_number": extensionNumber, "peer_caller_id_name": name, "peer_caller_id_number": peer,
+		"user_uuid": WazoUser, "line_id": 1, "sip_call_id": c.call.ID, "creation_time": stamp(c.began), "answer_time": nil, "hangup_time": nil,
 		"on_hold": false, "muted": false, "is_video": false, "parked": false, "talking_to": map[string]any{}, "bridges": []string{}}
 }
 
-func (z *wazo) Ready(ctx context.Context) error {
-	return z.until(ctx, func() bool {
+func (z *wazoPhone) Ready(ctx context.Context) error {
+	return z.Until(ctx, func() bool {
 		for _, s := range z.sockets {
 			if s.started && z.listed {
 				return true
@@ -181,48 +242,34 @@ func (z *wazo) Ready(ctx context.Context) error {
 	})
 }
 
-func (z *wazo) Tell(_ context.Context, n News) error {
-	type event struct {
-		name string
-		data map[string]any
-	}
-	var events []event
-	z.with(func() {
+func (z *wazoPhone) Tell(_ context.Context, n News) error {
+	var events []Event
+	event := func(name string, call map[string]any) { events = append(events, Event{name, toJSON(call)}) }
+	z.With(func() {
 		before := exchangeCall{}
 		if c := z.x.find(n.Call.ID); c != nil {
 			before = *c
 		}
 		ch := z.x.take(n)
+		z.x.list(z.Calls, channelID, wazoCall)
 		for _, leg := range ch.began { // first without its caller
-			events = append(events,
-				event{"call_created", with(wazoCall(ch.call, leg), "status", "Down", "direction", "unknown", "peer_caller_id_name", "", "peer_caller_id_number", "")},
-				event{"call_updated", wazoCall(ch.call, leg)})
+			event("call_created", with(wazoCall(ch.call, leg), "status", "Down", "direction", "unknown", "peer_caller_id_name", "", "peer_caller_id_number", ""))
+			event("call_updated", wazoCall(ch.call, leg))
 		}
 		for _, leg := range ch.changed {
 			if n.Do == Answer {
-				events = append(events, event{"call_answered", wazoCall(ch.call, leg)})
+				event("call_answered", wazoCall(ch.call, leg))
 			}
-			events = append(events, event{"call_updated", wazoCall(ch.call, leg)})
+			event("call_updated", wazoCall(ch.call, leg))
 		}
 		for _, leg := range ch.gone { // caller and peer are the other way round
-			events = append(events, event{"call_ended", with(wazoCall(ch.call, leg), "peer_caller_id_name", "", "peer_caller_id_number", Extension,
-				"caller_id_name", n.Call.Name, "caller_id_number", digits(n.Call.Number), "reason_code", hangupCause(n))})
+			event("call_ended", with(wazoCall(ch.call, leg), "peer_caller_id_name", "", "peer_caller_id_number", extensionNumber,
+				"caller_id_name", n.Call.Name, "caller_id_number", digits(n.Call.Number), "reason_code", hangupCause(n)))
 			if n.Do == End { // what comes late changes nothing
-				events = append(events, event{"call_updated", wazoCall(before, leg)})
+				event("call_updated", wazoCall(before, leg))
 			}
 		}
 	})
-	to := mail{}
-	z.with(func() {
-		for c, s := range z.sockets {
-			for _, e := range events {
-				if s.started && s.names[e.name] {
-					to[c] = append(to[c], toJSON(map[string]any{"op": "event", "code": 0, "data": map[string]any{"name": e.name, "origin_uuid": "simulate",
-						"timestamp": stamp(time.Now()), "tenant_uuid": "simulate", "user_uuid:" + wazoUser: true, "data": e.data}}))
-				}
-			}
-		}
-	})
-	to.send()
+	z.Send(events...)
 	return nil
 }

@@ -1,9 +1,10 @@
 package ari
 
 import (
-	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -124,13 +125,11 @@ func TestStories(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a := newAsterisk(t)
-			for k, v := range tt.vars {
-				a.vars[k] = v
-			}
-			w := listen(t, a.config())
+			a.With(func() { maps.Copy(a.Vars, tt.vars) })
+			w := a.link()
 			w.Until(link.Connected)
-			a.send(tt.send...)
-			a.send(last.event("ChannelStateChange"))
+			a.Send(tt.send...)
+			a.Send(last.event("ChannelStateChange"))
 			w.Expect(append(tt.want, lastSaid)...)
 		})
 	}
@@ -138,16 +137,16 @@ func TestStories(t *testing.T) {
 
 func TestWhatEventsCarry(t *testing.T) {
 	a := newAsterisk(t)
-	w := listen(t, a.config())
+	w := a.link()
 	w.Until(link.Connected)
-	a.send(ring.event("ChannelStateChange"))
+	a.Send(ring.event("ChannelStateChange"))
 	e := w.Next()
-	if want := (call.Source{Kind: "ari", Conn: a.Host() + "/101", Reports: call.AllStates}); e.Source != want || e.At.IsZero() {
+	if want := (call.Source{Kind: "ari", Conn: linktest.Host(a.Address()) + "/101", Reports: call.AllStates}); e.Source != want || e.At.IsZero() {
 		t.Errorf("%+v", e)
 	}
-	a.with(func() {
-		if !slices.Equal(a.asked, []string{"CONNECTEDLINE(num-pres)"}) {
-			t.Errorf("asked %v", a.asked)
+	a.With(func() {
+		if !slices.Equal(a.Asked, []string{"1736065800.12 CONNECTEDLINE(num-pres)"}) {
+			t.Errorf("asked %v", a.Asked)
 		}
 	})
 }
@@ -155,11 +154,11 @@ func TestWhatEventsCarry(t *testing.T) {
 // TestExtensionWithHyphen: an endpoint's name may have hyphens of its own.
 func TestExtensionWithHyphen(t *testing.T) {
 	a := newAsterisk(t)
-	cfg := a.config()
+	cfg := linktest.Account(a.Address())
 	cfg.Extension = "101-desk"
 	w := listen(t, cfg)
 	w.Until(link.Connected)
-	a.send(ring.event("ChannelStateChange"), last.as(func(c *chan_) { c.name = "PJSIP/101-desk-000000ff" }).event("ChannelStateChange"))
+	a.Send(ring.event("ChannelStateChange"), last.as(func(c *chan_) { c.name = "PJSIP/101-desk-000000ff" }).event("ChannelStateChange"))
 	w.Expect("ringing incoming #1736065900.99 0201234599 on 101-desk")
 }
 
@@ -167,20 +166,20 @@ func TestExtensionWithHyphen(t *testing.T) {
 // may be; the next event of the call asks again.
 func TestNoAnswerAboutTheCaller(t *testing.T) {
 	a := newAsterisk(t)
-	a.raw = func(w http.ResponseWriter, r *http.Request) bool {
+	a.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
 		if !strings.HasSuffix(r.URL.Path, "/variable") {
 			return false
 		}
 		c, _, _ := w.(http.Hijacker).Hijack()
 		c.Close()
 		return true
-	}
-	w := listen(t, a.config())
+	})
+	w := a.link()
 	w.Until(link.Connected)
-	a.send(ring.event("ChannelStateChange"))
+	a.Send(ring.event("ChannelStateChange"))
 	w.Expect("ringing incoming #1736065800.12 anonymous on 0201234567")
-	a.with(func() { a.raw = nil })
-	a.send(ring.as(up).event("ChannelStateChange"))
+	a.Intercept(nil)
+	a.Send(ring.as(up).event("ChannelStateChange"))
 	w.Expect("answered incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567")
 }
 
@@ -188,24 +187,29 @@ func TestNoAnswerAboutTheCaller(t *testing.T) {
 // its caller, who may have withheld the number.
 func TestChannelGone(t *testing.T) {
 	a := newAsterisk(t)
-	there := false
-	a.raw = func(w http.ResponseWriter, r *http.Request) bool {
+	there := make(chan struct{})
+	a.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
 		switch {
 		case strings.HasSuffix(r.URL.Path, "/variable"):
 			http.Error(w, `{"message":"Provided channel was not found"}`, http.StatusNotFound)
-		case strings.HasPrefix(r.URL.Path, "/ari/channels/") && there:
-			_, _ = w.Write([]byte("{}"))
+		case strings.HasPrefix(r.URL.Path, "/ari/channels/"):
+			select {
+			case <-there:
+				_, _ = w.Write([]byte("{}"))
+			default:
+				return false
+			}
 		default:
 			return false
 		}
 		return true
-	}
-	w := listen(t, a.config())
+	})
+	w := a.link()
 	w.Until(link.Connected)
-	a.send(ring.event("ChannelStateChange"))
+	a.Send(ring.event("ChannelStateChange"))
 	w.Expect("ringing incoming #1736065800.12 anonymous on 0201234567")
-	a.with(func() { there = true }) // and one that is there has no such function
-	a.send(ring.as(up).event("ChannelStateChange"))
+	close(there) // and one that is there has no such function
+	a.Send(ring.as(up).event("ChannelStateChange"))
 	w.Expect("answered incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567")
 }
 
@@ -218,15 +222,15 @@ func TestNobodyElsesCalls(t *testing.T) {
 		ext := fmt.Sprint(101 + i)
 		c := chan_{id: fmt.Sprintf("1736065800.%d", 1000+i), name: "PJSIP/" + ext + "-0000abcd", state: "Ringing", caller: ext, peer: fmt.Sprintf("06123450%02d", i), exten: ext}
 		out := chan_{id: fmt.Sprintf("1736065800.%d", 2000+i), name: "SIP/" + ext + "-0000abce", state: "Ring", caller: ext, exten: fmt.Sprintf("02012345%02d", i)}
-		a.channels[c.id+"u"] = chan_{id: c.id + "u", name: "PJSIP/" + ext + "-0000ffff", state: "Up", peer: "0612345099"}.json()
+		a.list(chan_{id: c.id + "u", name: "PJSIP/" + ext + "-0000ffff", state: "Up", peer: "0612345099"})
 		all = append(all, c.event("ChannelCreated"), c.event("ChannelStateChange"), out.event("ChannelCreated"), c.as(up).event("ChannelStateChange"),
 			c.as(up).event("ChannelConnectedLine"), c.event("ChannelCallerId"), c.as(up).event("ChannelDestroyed"))
 	}
 	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	w := listen(t, a.config())
+	w := a.link()
 	w.Until(link.Connected)
-	a.send(all...)
-	a.send(last.event("ChannelStateChange"))
+	a.Send(all...)
+	a.Send(last.event("ChannelStateChange"))
 	ours := 0
 	for e := w.Next(); linktest.Say(e) != lastSaid; e = w.Next() {
 		ours++
@@ -241,27 +245,25 @@ func TestNobodyElsesCalls(t *testing.T) {
 
 func TestSnapshot(t *testing.T) {
 	a := newAsterisk(t)
-	a.channels["1"] = ring.json()
-	a.channels["2"] = ring.as(func(c *chan_) { c.id, c.name = "2", "PJSIP/102-0000000c" }).json()
-	a.channels["3"] = `{"id":17}`
-	a.channels["4"] = `null`
-	w := listen(t, a.config())
+	a.list(ring, ring.as(func(c *chan_) { c.id, c.name = "2", "PJSIP/102-0000000c" }))
+	a.With(func() { a.Channels["3"], a.Channels["4"] = json.RawMessage(`{"id":17}`), json.RawMessage("null") })
+	w := a.link()
 	w.Expect("ringing incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567")
-	a.send(last.event("ChannelStateChange"))
+	a.Send(last.event("ChannelStateChange"))
 	w.Expect(lastSaid)
 }
 
 // TestReplaced: another program with our name is connected, and we stand back.
 func TestReplaced(t *testing.T) {
 	a := newAsterisk(t)
-	one := listen(t, a.config())
+	one := a.link()
 	one.Until(link.Connected)
-	two := listen(t, a.config())
+	two := a.link()
 	two.Until(link.Connected)
 	if s := one.Until(link.Kicked); !errors.Is(s.Err, link.ErrReplaced) || s.Retry.Sub(s.Since) < 30*time.Second {
 		t.Errorf("%+v", s)
 	}
-	a.send(last.event("ChannelStateChange"))
+	a.Send(last.event("ChannelStateChange"))
 	two.Expect(lastSaid)
 }
 
@@ -271,17 +273,13 @@ func TestRefusals(t *testing.T) {
 		change func(*asterisk, *exchangelink.Account)
 		want   string
 	}{
-		{"wrong password", func(_ *asterisk, c *exchangelink.Account) {
-			c.Secret = func(context.Context) (string, error) { return "wrong", nil }
-		}, "Asterisk does not accept the user name and password of ARI (401)"},
-		{"not from here", func(a *asterisk, _ *exchangelink.Account) { a.deny = http.StatusForbidden }, "Asterisk does not let this user of ARI in from this computer (403)"},
-		{"no password", func(_ *asterisk, c *exchangelink.Account) {
-			c.Secret = func(context.Context) (string, error) { return "", nil }
-		}, "no password of ARI is stored"},
+		{"wrong password", func(_ *asterisk, c *exchangelink.Account) { c.Secret = linktest.Secret("wrong") }, "Asterisk does not accept the user name and password of ARI (401)"},
+		{"not from here", func(a *asterisk, _ *exchangelink.Account) { a.Intercept(linktest.Status("/", http.StatusForbidden)) }, "Asterisk does not let this user of ARI in from this computer (403)"},
+		{"no password", func(_ *asterisk, c *exchangelink.Account) { c.Secret = linktest.Secret("") }, "no password of ARI is stored"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a := newAsterisk(t)
-			cfg := a.config()
+			cfg := linktest.Account(a.Address())
 			tt.change(a, &cfg)
 			listen(t, cfg).Refused(tt.want)
 		})
@@ -291,25 +289,18 @@ func TestRefusals(t *testing.T) {
 // TestNotReady: what is no refusal is tried again by itself.
 func TestNotReady(t *testing.T) {
 	a := newAsterisk(t)
-	a.deny = http.StatusServiceUnavailable // Asterisk not booted
-	w := listen(t, a.config())
+	a.Intercept(linktest.Status("/", http.StatusServiceUnavailable)) // Asterisk not booted
+	w := a.link()
 	if s := w.Until(link.Waiting); !strings.HasSuffix(s.Err.Error(), ": it answers with status 503") {
 		t.Error(s.Err)
 	}
-	a.with(func() { a.deny = 0 })
+	a.Intercept(nil)
 	w.Until(link.Connected)
-}
-
-// TestBreaks: what every exchange does to us, and the computer we run on.
-func TestBreaks(t *testing.T) {
-	t.Run("restart", func(t *testing.T) { newAsterisk(t).breaks().Restarts() })
-	t.Run("sleep", func(t *testing.T) { newAsterisk(t).breaks().Sleeps() })
-	t.Run("silence", func(t *testing.T) { newAsterisk(t).breaks().FallsSilent(t) })
 }
 
 // TestAddress: with Asterisk's prefix or not, it is one exchange.
 func TestAddress(t *testing.T) {
-	good := exchangelink.Account{User: "u", Extension: "101", Secret: func(context.Context) (string, error) { return "", nil }}
+	good := exchangelink.Account{User: "u", Extension: "101", Secret: linktest.Secret("")}
 	for in, want := range map[string]string{"https://pbx.example:8089/ari": "pbx.example:8089", "wss://PBX.example/asterisk/ari/": "pbx.example", "http://127.0.0.1:8088": "127.0.0.1:8088"} {
 		c := good
 		c.Address = in

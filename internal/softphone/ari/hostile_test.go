@@ -3,9 +3,6 @@ package ari
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"io"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -37,81 +34,12 @@ func hostile(n int) []string {
 		`{"type":"ApplicationRegistered","timestamp":"2026-01-05T09:30:00.000+0100","application":"wiebelt-jansen-pc7"}`)
 }
 
-func TestHostileMessages(t *testing.T) {
-	all := hostile(330)
-	a := newAsterisk(t)
-	w := listen(t, a.config())
-	w.Until(link.Connected)
-	for i, m := range all {
-		l := last.as(func(c *chan_) { c.id = fmt.Sprintf("1736069999.%d", i) })
-		a.send(m, l.event("ChannelStateChange"), l.event("ChannelDestroyed"))
-		for found := false; !found; {
-			e := w.Next()
-			if e != e.Clean() || e.Source.Kind != registry.ARI {
-				t.Fatalf("%q: %+v", m, e)
-			}
-			found = e.ID == fmt.Sprintf("1736069999.%d", i) && e.State == call.Ended
-		}
-	}
-	t.Logf("%d messages, each followed by a call that was reported; states beside: %d", len(all), len(w.States))
-	if len(w.States) != 0 {
-		t.Error("the link broke for a message that only cannot be read")
-	}
-}
-
-// TestHostileConnections: what breaks a connection does not break the link.
-func TestHostileConnections(t *testing.T) {
-	linktest.Broken(t, secret, nil, func(t *testing.T) (*linktest.Watch, <-chan *linktest.Socket, func()) {
-		a := newAsterisk(t)
-		w := listen(t, a.config())
-		return w, a.upgraded, func() { a.send(last.event("ChannelStateChange")); w.Expect(lastSaid) }
-	})
-}
-
-// TestNothingSecretIsSaid looks for what must not be said in logs and states,
-// while everything goes wrong that can.
-func TestNothingSecretIsSaid(t *testing.T) {
-	unsaid := func(t *testing.T, said string) {
-		t.Helper()
-		linktest.Unsaid(t, said, secret, "Basic ", "/ari/", "wiebelt-jansen")
-	}
-	echoes := linktest.Echoes(secret)
-	// A list with a channel that cannot be read is still a list.
-	echoes["is odd"] = func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprintf(w, `{"error":%q}`, fmt.Sprint(r.Header, r.URL, secret, linktest.Number))
-	}
-	echoes["never ends"] = func(w http.ResponseWriter, _ *http.Request) {
-		io.WriteString(w, `["`)
-		for range 10 << 10 {
-			if _, err := io.WriteString(w, strings.Repeat(secret, 60)); err != nil {
-				break
-			}
-		}
-	}
-	linktest.Discreet(t, echoes, []string{"/", "/ari/channels"}, answering, unsaid)
-	t.Run("events that cannot be read", func(t *testing.T) {
-		a := newAsterisk(t)
-		w := listen(t, a.config())
-		w.Until(link.Connected)
-		c := ring.as(func(c *chan_) { c.peer, c.peerName = linktest.Number, linktest.Name })
-		a.send(c.event("ChannelStateChange"), strings.Replace(c.event("ChannelStateChange"), `"priority":1`, `"exten":1`, 1), c.event("ChannelStateChange")+linktest.Number, secret, last.event("ChannelStateChange"))
-		w.Next()
-		w.Expect(lastSaid)
-		a.restart()
-		said := fmt.Sprint(w.Until(link.Waiting).Err) + w.Log.String()
-		if !strings.Contains(said, "cannot be read") {
-			t.Error("nothing was logged")
-		}
-		unsaid(t, said)
-	})
-}
-
 func FuzzMessage(f *testing.F) {
 	for _, s := range hostile(60) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		p, err := New(exchangelink.Account{Address: "https://127.0.0.1:1", User: "u", Extension: "101", Secret: func(context.Context) (string, error) { return "", nil }})
+		p, err := New(exchangelink.Account{Address: "https://127.0.0.1:1", User: "u", Extension: "101", Secret: linktest.Secret("")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,12 +72,4 @@ func (f feeder) Session(_ context.Context, r *link.Reporter) error {
 		return err
 	}
 	return s.message(f.ctx, f.message)
-}
-
-// answering runs a link to an exchange whose requests raw answers first.
-func answering(t *testing.T, raw linktest.Raw) *linktest.Watch {
-	t.Helper()
-	a := newAsterisk(t)
-	a.raw = raw
-	return listen(t, a.config())
 }

@@ -1,14 +1,18 @@
 package threecx
 
 import (
-	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/gorilla/websocket"
+
+	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
@@ -61,7 +65,7 @@ func TestStories(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			x := newExchange(t)
-			w := listen(t, x.config())
+			w := x.link()
 			w.Until(link.Connected)
 			// One after another: the event says only that something has changed, and
 			// two quick ones are told as one.
@@ -84,15 +88,16 @@ func TestStories(t *testing.T) {
 // asked for, it is not there any more.
 func TestGoneBeforeAsked(t *testing.T) {
 	x := newExchange(t)
-	w := listen(t, x.config())
+	w := x.link()
 	w.Until(link.Connected)
-	<-x.asked // the snapshot
-	x.write(x.note(upsert, "/callcontrol/101/participants/7"))
-	<-x.asked // and this, in vain
+	x.note(simulate.Upsert, simulate.Entity("101", 7))
+	if err := x.Until(t.Context(), func() bool { return x.Fetched["7"] == 1 }); err != nil { // in vain
+		t.Fatal(err)
+	}
 	x.set("101", 7, &ring)
 	w.Expect(rings)
-	x.with(func() { clear(x.participants) })
-	x.write(x.note(upsert, "/callcontrol/101/participants/7"))
+	x.forget()
+	x.note(simulate.Upsert, simulate.Entity("101", 7))
 	w.Expect(strings.Replace(rings, "ringing", "ended", 1))
 	x.last(w)
 }
@@ -100,9 +105,13 @@ func TestGoneBeforeAsked(t *testing.T) {
 // TestOnlyOurAddresses: an event names what is asked for, and could name anything.
 func TestOnlyOurAddresses(t *testing.T) {
 	x := newExchange(t)
-	w := listen(t, x.config())
+	w := x.link()
 	w.Until(link.Connected)
-	<-x.asked // the snapshot
+	asked := make(chan string, 1000)
+	x.Intercept(func(_ http.ResponseWriter, r *http.Request) bool {
+		asked <- r.URL.Path
+		return false
+	})
 	for _, entity := range []string{
 		"", "/", "101", "/callcontrol", "/callcontrol/101", "/callcontrol/102/participants/7", "/callcontrol/1010/participants/7", "/callcontrol/101/devices/7",
 		"/callcontrol/101/participants/", "/callcontrol/101/participants/-7", "/callcontrol/101/participants/7/drop", "/callcontrol/101/participants/../7", "/callcontrol/101/participants/7?x=y",
@@ -110,20 +119,15 @@ func TestOnlyOurAddresses(t *testing.T) {
 		"https://evil.example/callcontrol/101/participants/7", "//evil.example/callcontrol/101/participants/7", "/callcontrol/102/../101/participants/7", "/callcontrol/%31%30%31/participants/7",
 	} {
 		for kind := range 6 {
-			x.mu.Lock()
-			x.writeLocked(x.note(kind, entity))
-			x.mu.Unlock()
+			x.note(kind, entity)
 		}
 	}
-	x.write(x.note(2, "/callcontrol/101/participants/7"), x.note(3, "/callcontrol/101/participants/7"), x.note(4, "/callcontrol/101/participants/7"))
+	for kind := 2; kind <= 4; kind++ {
+		x.note(kind, simulate.Entity("101", 7))
+	}
 	x.last(w)
-	for got, want := range map[string]string{<-x.asked: "/callcontrol/101/participants/9999"} {
-		if got != want {
-			t.Errorf("asked for %s", got)
-		}
-	}
-	if len(x.asked) != 0 {
-		t.Errorf("asked for %s", <-x.asked)
+	if got := <-asked; got != simulate.Entity("101", 9999) || len(asked) != 0 {
+		t.Errorf("asked for %s and %d more", got, len(asked))
 	}
 }
 
@@ -131,7 +135,7 @@ func TestOnlyOurAddresses(t *testing.T) {
 // client may see all.
 func TestNobodyElsesCalls(t *testing.T) {
 	x := newExchange(t)
-	w := listen(t, x.config())
+	w := x.link()
 	w.Until(link.Connected)
 	order := rand.Perm(50)
 	for _, i := range order {
@@ -142,10 +146,10 @@ func TestNobodyElsesCalls(t *testing.T) {
 		x.set(ext, 7, nil)
 	}
 	// One that belongs to somebody else although it is found under us.
-	x.with(func() { x.participants["101/55"] = ring.json("102", 55) })
-	x.write(x.note(upsert, "/callcontrol/101/participants/55"))
-	x.with(func() { x.participants["101/56"] = ring.json("101", 57) })
-	x.write(x.note(upsert, "/callcontrol/101/participants/56"))
+	x.has(55, ring.json("102", 55))
+	x.note(simulate.Upsert, simulate.Entity("101", 55))
+	x.has(56, ring.json("101", 57))
+	x.note(simulate.Upsert, simulate.Entity("101", 56))
 	x.set("101", 9999, &part{status: "Ringing", number: "0201234599", call: 4242})
 	for e := w.Next(); e.Number != "0201234599"; e = w.Next() {
 		if e.ID != "100.7" || e.Number != "0612345000" {
@@ -158,7 +162,7 @@ func TestNobodyElsesCalls(t *testing.T) {
 // for again.
 func TestGaps(t *testing.T) {
 	x := newExchange(t)
-	p, err := New(x.config())
+	p, err := New(linktest.Account(x.Address()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,14 +172,15 @@ func TestGaps(t *testing.T) {
 	x.set("102", 1, &ring) // the first event counts from where it will
 	x.set("101", 7, &ring)
 	w.Expect(rings)
-	x.with(func() { clear(x.participants); x.sequence++ }) // its end is lost
+	x.With(func() { clear(x.Participants); x.Sequence++ }) // its end is lost
 	x.set("103", 1, &ring)
 	w.Expect(strings.Replace(rings, "ringing", "ended", 1))
-	x.with(func() { x.participants["101/8"] = ring.json("101", 8); x.sequence += 5 }) // a beginning is lost
+	x.has(8, ring.json("101", 8))
+	x.With(func() { x.Sequence += 5 }) // a beginning is lost
 	x.set("103", 1, &ring)
 	w.Expect(strings.Replace(rings, "#33.7", "#33.8", 1))
 	x.last(w)
-	x.with(func() { x.sequence = 0 }) // it counts anew
+	x.With(func() { x.Sequence = 0 }) // it counts anew
 	x.set("103", 1, nil)
 	x.set("101", 8, nil)
 	w.Expect(strings.Replace(strings.Replace(rings, "#33.7", "#33.8", 1), "ringing", "ended", 1))
@@ -185,7 +190,7 @@ func TestGaps(t *testing.T) {
 // have gaps; that must not become a storm of questions.
 func TestGapsWithoutEnd(t *testing.T) {
 	x := newExchange(t)
-	p, err := New(x.config())
+	p, err := New(linktest.Account(x.Address()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,24 +198,27 @@ func TestGapsWithoutEnd(t *testing.T) {
 	w := linktest.Run(t, p)
 	w.Until(link.Connected)
 	for end := time.Now().Add(time.Second); time.Now().Before(end); {
-		x.with(func() { x.sequence += 3 })
+		x.With(func() { x.Sequence += 3 })
 		x.set("101", 7, &ring)
 		w.Expect(rings)
 	}
-	x.with(func() {
-		if x.snapshots < 2 || x.snapshots > 12 { // 10, 20, 40 … ms
-			t.Errorf("%d snapshots in a second", x.snapshots)
+	x.With(func() {
+		if x.Lists < 2 || x.Lists > 12 { // 10, 20, 40 … ms
+			t.Errorf("%d snapshots in a second", x.Lists)
 		}
-		t.Logf("%d snapshots in a second", x.snapshots)
+		t.Logf("%d snapshots in a second", x.Lists)
 	})
 }
 
 // TestFault: the exchange cannot say what has changed, and is asked again.
 func TestFault(t *testing.T) {
 	x := newExchange(t)
-	w := listen(t, x.config())
+	w := x.link()
 	w.Until(link.Connected)
-	x.with(func() { x.faults = 1 })
+	var asked atomic.Int32
+	x.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
+		return asked.Add(1) == 1 && linktest.Status("/callcontrol/101/participants", http.StatusInternalServerError)(w, r)
+	})
 	x.set("101", 7, &ring)
 	w.Expect(rings)
 	if len(w.States) != 0 {
@@ -221,14 +229,14 @@ func TestFault(t *testing.T) {
 // TestSnapshotAfterRestart: a participant's number is another call's now.
 func TestSnapshotAfterRestart(t *testing.T) {
 	x := newExchange(t)
-	x.participants["101/7"], x.participants["101/8"], x.participants["101/9"] = ring.json("101", 7), ring.json("102", 8), `{"id":"x"}`
-	w := listen(t, x.config())
+	x.has(7, ring.json("101", 7))
+	x.has(8, ring.json("102", 8))
+	x.has(9, json.RawMessage(`{"id":"x"}`))
+	w := x.link()
 	w.Expect(rings)
 	w.Until(link.Connected)
 	x.restart()
-	x.with(func() {
-		x.participants["101/7"] = part{status: "Ringing", number: "0201234577", call: 1}.json("101", 7)
-	})
+	x.has(7, part{status: "Ringing", number: "0201234577", call: 1}.json("101", 7))
 	w.Expect(strings.Replace(rings, "ringing", "ended", 1), "ringing incoming #1.7 0201234577 on 101")
 	w.Until(link.Connected)
 	x.last(w)
@@ -237,8 +245,8 @@ func TestSnapshotAfterRestart(t *testing.T) {
 // TestRenewal: the token is renewed before it ends, on the open connection.
 func TestRenewal(t *testing.T) {
 	x := newExchange(t)
-	x.life = 0.15
-	p, err := New(x.config())
+	x.Tokens.Life = 150 * time.Millisecond
+	p, err := New(linktest.Account(x.Address()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,13 +256,9 @@ func TestRenewal(t *testing.T) {
 	for made := 1; made < 5; {
 		x.set("101", 7, &ring)
 		w.Expect(rings)
-		x.with(func() {
-			made = x.made
-			for token := range x.tokens { // only the newest one lives
-				if token != fmt.Sprintf("canary.token.%d", x.made) {
-					delete(x.tokens, token)
-				}
-			}
+		x.With(func() {
+			made = x.Tokens.Made
+			x.Tokens.Valid = x.Tokens.Valid[len(x.Tokens.Valid)-1:] // only the newest one lives
 		})
 	}
 	if len(w.States) != 0 {
@@ -266,22 +270,22 @@ func TestRenewal(t *testing.T) {
 // to be asked, and the call is told all the same.
 func TestExpired(t *testing.T) {
 	x := newExchange(t)
-	w := listen(t, x.config())
+	w := x.link()
 	w.Until(link.Connected)
 	for made := 2; made < 5; made++ {
-		x.with(func() { clear(x.tokens) })
+		x.With(func() { x.Tokens.Valid = nil })
 		x.last(w)
-		x.with(func() {
-			if x.made != made {
-				t.Errorf("%d tokens", x.made)
+		x.With(func() {
+			if x.Tokens.Made != made {
+				t.Errorf("%d tokens", x.Tokens.Made)
 			}
 		})
 	}
 	if len(w.States) != 0 {
 		t.Error("the connection did not stay")
 	}
-	x.with(func() { clear(x.tokens) })
-	(<-x.upgraded).NetConn().Close()
+	x.With(func() { x.Tokens.Valid = nil })
+	x.EachSocket(func(c *websocket.Conn) { c.NetConn().Close() })
 	for refused := false; !refused; { // with the old token first
 		s := w.Until(link.Waiting)
 		w.Wake <- struct{}{}
@@ -297,19 +301,19 @@ func TestRefusals(t *testing.T) {
 		change func(*exchange, *exchangelink.Account)
 		want   string
 	}{
-		{"wrong key", func(_ *exchange, c *exchangelink.Account) {
-			c.Secret = func(context.Context) (string, error) { return "wrong", nil }
-		}, "3CX does not accept the client id and API key (400)"},
-		{"no key", func(_ *exchange, c *exchangelink.Account) {
-			c.Secret = func(context.Context) (string, error) { return "", nil }
-		}, "no API key for 3CX is stored"},
-		{"not allowed at all", func(x *exchange, _ *exchangelink.Account) { x.denied = http.StatusUnauthorized }, "3CX does not let this API client use call control for the extension (401)"},
-		{"no call control", func(x *exchange, _ *exchangelink.Account) { x.denied = http.StatusForbidden }, "3CX does not let this API client use call control for the extension (403)"},
+		{"wrong key", func(_ *exchange, c *exchangelink.Account) { c.Secret = linktest.Secret("wrong") }, "3CX does not accept the client id and API key (400)"},
+		{"no key", func(_ *exchange, c *exchangelink.Account) { c.Secret = linktest.Secret("") }, "no API key for 3CX is stored"},
+		{"not allowed at all", func(x *exchange, _ *exchangelink.Account) {
+			x.Intercept(linktest.Status("/callcontrol", http.StatusUnauthorized))
+		}, "3CX does not let this API client use call control for the extension (401)"},
+		{"no call control", func(x *exchange, _ *exchangelink.Account) {
+			x.Intercept(linktest.Status("/callcontrol", http.StatusForbidden))
+		}, "3CX does not let this API client use call control for the extension (403)"},
 		{"another's extension", func(_ *exchange, c *exchangelink.Account) { c.Extension = "199" }, "3CX does not know the extension, or not for this API client (404)"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			x := newExchange(t)
-			cfg := x.config()
+			cfg := linktest.Account(x.Address())
 			tt.change(x, &cfg)
 			listen(t, cfg).Refused(tt.want)
 		})
@@ -319,22 +323,15 @@ func TestRefusals(t *testing.T) {
 // TestRefusedLater: the client's rights are taken away while it is connected.
 func TestRefusedLater(t *testing.T) {
 	x := newExchange(t)
-	w := listen(t, x.config())
+	w := x.link()
 	w.Until(link.Connected)
-	x.with(func() { x.denied = http.StatusUnauthorized })
+	x.Intercept(linktest.Status("/callcontrol", http.StatusUnauthorized))
 	x.set("101", 7, &ring)
 	if s := w.Until(link.Refused); strings.Contains(s.Err.Error(), "canary") {
 		t.Error(s.Err)
 	}
-	x.with(func() { x.denied = 0 })
+	x.Intercept(nil)
 	w.Wake <- struct{}{}
 	w.Until(link.Connected)
 	w.Expect(rings)
-}
-
-// TestBreaks: what every exchange does to us, and the computer we run on.
-func TestBreaks(t *testing.T) {
-	t.Run("restart", func(t *testing.T) { newExchange(t).breaks().Restarts() })
-	t.Run("sleep", func(t *testing.T) { newExchange(t).breaks().Sleeps() })
-	t.Run("silence", func(t *testing.T) { newExchange(t).breaks().FallsSilent(t) })
 }

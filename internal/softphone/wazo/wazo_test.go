@@ -1,7 +1,7 @@
 package wazo
 
 import (
-	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
@@ -26,9 +27,6 @@ func (c told) as(f func(*told)) told { f(&c); return c }
 func up(c *told)                     { c.status = "Up" }
 
 func TestStories(t *testing.T) {
-	reason := func(c told, n int) string {
-		return strings.Replace(c.event("call_ended"), `"reason_code":16`, fmt.Sprintf(`"reason_code":%d`, n), 1)
-	}
 	unknown := func(c *told) { c.direction = "unknown" }
 	colleague := ring.as(func(c *told) { c.direction, c.peer, c.peerName, c.dialed = "internal", "102", "Bram", "101" })
 	dial := told{id: "1736065800.20", status: "Ring", direction: "outbound", caller: true, dialed: "0201234568", user: uuid}
@@ -36,57 +34,57 @@ func TestStories(t *testing.T) {
 	const rings = "ringing incoming #1736065800.12 +31612345678 (J. de Vries) on 0201234567"
 	for _, tt := range []struct {
 		name string
-		send []string
+		send []simulate.Event
 		want []string
 	}{
-		{"answered and over", []string{
+		{"answered and over", []simulate.Event{
 			ring.as(func(c *told) { c.status, c.peer, c.peerName = "Down", "", "" }).event("call_created"),
 			ring.as(func(c *told) { c.status = "Down" }).event("call_updated"),
 			ring.event("call_updated"), ring.as(up).event("call_answered"), ring.as(up).event("call_ended"),
 		}, []string{rings, strings.Replace(rings, "ringing", "answered", 1), strings.Replace(rings, "ringing", "ended completed", 1)}},
-		{"the end tells why", []string{ring.event("call_updated"), reason(ring, 26)}, []string{rings, strings.Replace(rings, "ringing", "ended elsewhere", 1)}},
-		{"the end overtakes an update", []string{ring.event("call_updated"), ring.event("call_ended"), ring.event("call_updated"), ring.as(up).event("call_answered")},
+		{"the end tells why", []simulate.Event{ring.event("call_updated"), ring.end(26)}, []string{rings, strings.Replace(rings, "ringing", "ended elsewhere", 1)}},
+		{"the end overtakes an update", []simulate.Event{ring.event("call_updated"), ring.event("call_ended"), ring.event("call_updated"), ring.as(up).event("call_answered")},
 			[]string{rings, strings.Replace(rings, "ringing", "ended", 1)}},
-		{"the end overtakes everything", []string{ring.event("call_ended"), ring.event("call_created"), ring.event("call_updated")}, nil},
-		{"the direction is known later", []string{ring.as(unknown).event("call_created"), ring.as(unknown).event("call_updated"), ring.event("call_updated"), ring.as(up).as(unknown).event("call_answered")},
+		{"the end overtakes everything", []simulate.Event{ring.event("call_ended"), ring.event("call_created"), ring.event("call_updated")}, nil},
+		{"the direction is known later", []simulate.Event{ring.as(unknown).event("call_created"), ring.as(unknown).event("call_updated"), ring.event("call_updated"), ring.as(up).as(unknown).event("call_answered")},
 			[]string{rings, strings.Replace(rings, "ringing", "answered", 1)}},
-		{"the direction is known when it is answered", []string{ring.as(unknown).event("call_created"), ring.as(up).event("call_answered")}, []string{strings.Replace(rings, "ringing", "answered", 1)}},
-		{"the direction is never known", []string{ring.as(unknown).event("call_created"), ring.as(up).as(unknown).event("call_answered"), ring.event("call_ended")},
+		{"the direction is known when it is answered", []simulate.Event{ring.as(unknown).event("call_created"), ring.as(up).event("call_answered")}, []string{strings.Replace(rings, "ringing", "answered", 1)}},
+		{"the direction is never known", []simulate.Event{ring.as(unknown).event("call_created"), ring.as(up).as(unknown).event("call_answered"), ring.event("call_ended")},
 			[]string{"answered unknown #1736065800.12 +31612345678 (J. de Vries) on 101", "ended completed unknown #1736065800.12 +31612345678 (J. de Vries) on 101"}},
-		{"a colleague calls", []string{colleague.event("call_updated")}, []string{"ringing incoming #1736065800.12 102 (Bram) on 101"}},
-		{"our own call", []string{
+		{"a colleague calls", []simulate.Event{colleague.event("call_updated")}, []string{"ringing incoming #1736065800.12 102 (Bram) on 101"}},
+		{"our own call", []simulate.Event{
 			dial.event("call_created"), dial.as(func(c *told) { c.status, c.peer, c.peerName = "Up", "0201234568", "Bakkerij Smit" }).event("call_answered"), dial.event("call_ended"),
 		}, []string{"ringing outgoing #1736065800.20 0201234568 on 101", "answered outgoing #1736065800.20 0201234568 (Bakkerij Smit) on 101", "ended completed outgoing #1736065800.20 0201234568 (Bakkerij Smit) on 101"}},
-		{"click to dial rings our own phone", []string{ring.as(func(c *told) { c.caller, c.direction = true, "outbound" }).event("call_updated")},
+		{"click to dial rings our own phone", []simulate.Event{ring.as(func(c *told) { c.caller, c.direction = true, "outbound" }).event("call_updated")},
 			[]string{"ringing outgoing #1736065800.12 +31612345678 (J. de Vries) on 101"}},
-		{"withheld", []string{ring.as(func(c *told) { c.peer, c.peerName = "", "" }).event("call_updated")}, []string{"ringing incoming #1736065800.12 on 0201234567"}},
-		{"the caller is known later", []string{ring.as(func(c *told) { c.peer, c.peerName = "", "" }).event("call_updated"), ring.event("call_updated")},
+		{"withheld", []simulate.Event{ring.as(func(c *told) { c.peer, c.peerName = "", "" }).event("call_updated")}, []string{"ringing incoming #1736065800.12 on 0201234567"}},
+		{"the caller is known later", []simulate.Event{ring.as(func(c *told) { c.peer, c.peerName = "", "" }).event("call_updated"), ring.event("call_updated")},
 			[]string{"ringing incoming #1736065800.12 on 0201234567", rings}},
-		{"passed on by a colleague", []string{colleague.event("call_updated"), colleague.as(up).event("call_answered"), ring.as(up).event("call_updated"), ring.event("call_ended")}, []string{
+		{"passed on by a colleague", []simulate.Event{colleague.event("call_updated"), colleague.as(up).event("call_answered"), ring.as(up).event("call_updated"), ring.event("call_ended")}, []string{
 			"ringing incoming #1736065800.12 102 (Bram) on 101", "answered incoming #1736065800.12 102 (Bram) on 101",
 			"answered incoming #1736065800.12 +31612345678 (J. de Vries) via Bram on 0201234567", "ended completed incoming #1736065800.12 +31612345678 (J. de Vries) via Bram on 0201234567",
 		}},
-		{"passed on to somebody who is withheld", []string{colleague.event("call_updated"), colleague.as(func(c *told) { c.peer, c.peerName = "", "" }).event("call_updated")},
+		{"passed on to somebody who is withheld", []simulate.Event{colleague.event("call_updated"), colleague.as(func(c *told) { c.peer, c.peerName = "", "" }).event("call_updated")},
 			[]string{"ringing incoming #1736065800.12 102 (Bram) on 101", "ringing incoming #1736065800.12 anonymous via Bram on 101"}},
-		{"an update that tells nothing of the caller", []string{ring.event("call_updated"), strings.NewReplacer(`"peer_caller_id_number":"+31612345678",`, "", `"peer_caller_id_name":"J. de Vries",`, "").Replace(ring.as(up).event("call_answered"))},
+		{"an update that tells nothing of the caller", []simulate.Event{ring.event("call_updated"), {Name: "call_answered", Call: json.RawMessage(strings.NewReplacer(`"peer_caller_id_number":"+31612345678",`, "", `"peer_caller_id_name":"J. de Vries",`, "").Replace(string(ring.as(up).json())))}},
 			[]string{rings, strings.Replace(rings, "ringing", "answered", 1)}},
-		{"two devices, one call", []string{
-			ring.event("call_updated"), second.event("call_updated"), second.as(up).event("call_answered"), reason(ring, 26), second.event("call_ended"),
+		{"two devices, one call", []simulate.Event{
+			ring.event("call_updated"), second.event("call_updated"), second.as(up).event("call_answered"), ring.end(26), second.event("call_ended"),
 		}, []string{rings, rings, strings.Replace(rings, "ringing", "answered", 1), strings.Replace(rings, "ringing", "ended completed", 1)}},
-		{"one number twice is two calls", []string{ring.event("call_updated"), second.as(func(c *told) { c.conversation = "x" }).event("call_updated")},
+		{"one number twice is two calls", []simulate.Event{ring.event("call_updated"), second.as(func(c *told) { c.conversation = "x" }).event("call_updated")},
 			[]string{rings, strings.Replace(rings, "#1736065800.12", "#1736065800.13", 1)}},
-		{"what is not ours", []string{
+		{"what is not ours", []simulate.Event{
 			ring.as(func(c *told) { c.user = other }).event("call_updated"), ring.as(func(c *told) { c.user = "" }).event("call_updated"),
 			ring.event("call_held"), ring.as(func(c *told) { c.status = "Busy" }).event("call_updated"), ring.as(func(c *told) { c.id = "" }).event("call_updated"),
-			`{"op": "pong", "code": 0, "data": {"payload": "x"}}`, `{"op": "init", "code": 0, "data": {"version": 2}}`, `{"op": "start", "code": 0, "data": null}`,
 		}, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			x := newExchange(t)
-			w := listen(t, x.config())
+			w := x.link()
 			w.Until(link.Connected)
-			x.send(tt.send...)
-			x.send(last.event("call_updated"))
+			x.SendAll(`{"op": "pong", "code": 0, "data": {"payload": "x"}}`, `{"op": "init", "code": 0, "data": {"version": 2}}`, `{"op": "start", "code": 0, "data": null}`)
+			x.Send(tt.send...)
+			x.Send(last.event("call_updated"))
 			w.Expect(append(tt.want, lastSaid)...)
 		})
 	}
@@ -96,8 +94,8 @@ func TestStories(t *testing.T) {
 // the calls of fifty extensions.
 func TestNobodyElsesCalls(t *testing.T) {
 	x := newExchange(t)
-	x.lines = `[{"id":7,"name":"x","extensions":[{"exten":"101","context":"default"}]},{"id":8,"extensions":[{"exten":"199"}]},{"id":9,"extensions":[]}]`
-	var all []string
+	x.Lines = json.RawMessage(`[{"id":7,"name":"x","extensions":[{"exten":"101","context":"default"}]},{"id":8,"extensions":[{"exten":"199"}]},{"id":9,"extensions":[]}]`)
+	var all []simulate.Event
 	for i := range 50 {
 		c := ring.as(func(c *told) {
 			c.id, c.conversation, c.user, c.line = fmt.Sprintf("17360658.%d", i), "", fmt.Sprintf("00000000-3a8b-4c6a-9b36-0b7c4a3d%04d", i), i
@@ -106,14 +104,14 @@ func TestNobodyElsesCalls(t *testing.T) {
 		if i >= 5 && i < 10 {
 			c.user = uuid // ours, on five lines; 7 has the extension
 		}
-		x.calls[c.id+"s"] = c.as(func(c *told) { c.id += "s" }).json()
+		x.list(c.as(func(c *told) { c.id += "s" }))
 		all = append(all, c.event("call_created"), c.event("call_updated"), c.as(up).event("call_answered"), c.event("call_ended"))
 	}
 	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	w := listen(t, x.config())
+	w := x.link()
 	w.Until(link.Connected)
-	x.send(all...)
-	x.send(ring.event("call_updated"), last.event("call_updated"))
+	x.Send(all...)
+	x.Send(ring.event("call_updated"), last.event("call_updated"))
 	ours := 0
 	for e := w.Next(); linktest.Say(e) != lastSaid; e = w.Next() {
 		if e.ID == "17360658.7" || e.ID == "17360658.7s" || e.ID == ring.id {
@@ -129,11 +127,12 @@ func TestNobodyElsesCalls(t *testing.T) {
 
 func TestSnapshot(t *testing.T) {
 	x := newExchange(t)
-	x.calls["1"], x.calls["2"], x.calls["3"] = ring.json(), ring.as(func(c *told) { c.id, c.user = "2", other }).json(), `{"call_id":17}`
-	w := listen(t, x.config())
+	x.list(ring, ring.as(func(c *told) { c.id, c.user = "2", other }))
+	x.Calls["3"] = json.RawMessage(`{"call_id":17}`)
+	w := x.link()
 	w.Expect("ringing incoming #1736065800.12 +31612345678 (J. de Vries) on 0201234567")
 	w.Until(link.Connected)
-	x.send(last.event("call_updated"))
+	x.Send(last.event("call_updated"))
 	w.Expect(lastSaid)
 }
 
@@ -141,22 +140,29 @@ func TestSnapshot(t *testing.T) {
 // and again, and no event is lost by it.
 func TestRenewal(t *testing.T) {
 	x := newExchange(t)
-	x.life = 150 * time.Millisecond
-	p, err := New(x.config())
+	x.Tokens.Life = 150 * time.Millisecond
+	renewals := make(chan string, 1000)
+	x.Asked = func(op string, data map[string]string) int {
+		if op == "token" {
+			renewals <- data["token"]
+		}
+		return 0
+	}
+	p, err := New(linktest.Account(x.Address()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.(*phone).least = time.Millisecond
 	w := linktest.Run(t, p)
 	w.Until(link.Connected)
-	seen := map[string]bool{}
+	seen := map[string]bool{"simulated.token.1": true}
 	for range 4 {
-		token := <-x.renewals
-		if seen[token] || token == "canary-token-1" {
+		token := <-renewals
+		if seen[token] {
 			t.Errorf("%s again", token)
 		}
 		seen[token] = true
-		x.send(ring.event("call_updated"))
+		x.Send(ring.event("call_updated"))
 		w.Expect("ringing incoming #1736065800.12 +31612345678 (J. de Vries) on 0201234567")
 	}
 	if len(w.States) != 0 {
@@ -168,8 +174,8 @@ func TestRenewal(t *testing.T) {
 // next one has a new token; the call that was on is found again.
 func TestExpired(t *testing.T) {
 	x := newExchange(t)
-	x.calls["1"] = ring.json()
-	w := listen(t, x.config())
+	x.list(ring)
+	w := x.link()
 	w.Until(link.Connected)
 	w.Expect("ringing incoming #1736065800.12 +31612345678 (J. de Vries) on 0201234567")
 	x.expire()
@@ -180,9 +186,9 @@ func TestExpired(t *testing.T) {
 		t.Errorf("%v: %v", s.Phase, s.Err) // it did not try the old one again
 	}
 	w.Expect("ringing incoming #1736065800.12 +31612345678 (J. de Vries) on 0201234567")
-	x.with(func() {
-		if x.made != 2 {
-			t.Errorf("%d tokens", x.made)
+	x.With(func() {
+		if x.Tokens.Made != 2 {
+			t.Errorf("%d tokens", x.Tokens.Made)
 		}
 	})
 }
@@ -191,14 +197,14 @@ func TestExpired(t *testing.T) {
 // the exchange has forgotten is replaced without troubling anybody.
 func TestTokenIsKept(t *testing.T) {
 	x := newExchange(t)
-	w := listen(t, x.config())
+	w := x.link()
 	w.Until(link.Connected)
-	(<-x.upgraded).NetConn().Close()
+	x.EachSocket(cut)
 	w.Until(link.Waiting)
 	w.Until(link.Connected)
-	x.with(func() {
-		if x.made != 1 {
-			t.Errorf("%d tokens", x.made)
+	x.With(func() {
+		if x.Tokens.Made != 1 {
+			t.Errorf("%d tokens", x.Tokens.Made)
 		}
 	})
 	x.restart()
@@ -216,19 +222,19 @@ func TestRefusals(t *testing.T) {
 		change func(*exchange, *exchangelink.Account)
 		want   string
 	}{
-		{"wrong password", func(_ *exchange, c *exchangelink.Account) {
-			c.Secret = func(context.Context) (string, error) { return "wrong", nil }
-		}, "Wazo does not accept the user name and password (401)"},
-		{"no password", func(_ *exchange, c *exchangelink.Account) {
-			c.Secret = func(context.Context) (string, error) { return "", nil }
-		}, "no password for Wazo is stored"},
-		{"no events for this user", func(x *exchange, _ *exchangelink.Account) { x.closes = 4002 }, "Wazo does not let this user listen to events (4002)"},
-		{"no calls for this user", func(x *exchange, _ *exchangelink.Account) { x.denied = http.StatusUnauthorized }, "Wazo does not let this user see its own calls (401)"},
-		{"another extension", func(x *exchange, _ *exchangelink.Account) { x.lines = `[{"id":1,"extensions":[{"exten":"102"}]}]` }, "this user of Wazo has no line with the extension of the settings"},
+		{"wrong password", func(_ *exchange, c *exchangelink.Account) { c.Secret = linktest.Secret("wrong") }, "Wazo does not accept the user name and password (401)"},
+		{"no password", func(_ *exchange, c *exchangelink.Account) { c.Secret = linktest.Secret("") }, "no password for Wazo is stored"},
+		{"no events for this user", func(x *exchange, _ *exchangelink.Account) { x.Intercept(closing(4002)) }, "Wazo does not let this user listen to events (4002)"},
+		{"no calls for this user", func(x *exchange, _ *exchangelink.Account) {
+			x.Intercept(linktest.Status("/api/calld", http.StatusUnauthorized))
+		}, "Wazo does not let this user see its own calls (401)"},
+		{"another extension", func(x *exchange, _ *exchangelink.Account) {
+			x.Lines = json.RawMessage(`[{"id":1,"extensions":[{"exten":"102"}]}]`)
+		}, "this user of Wazo has no line with the extension of the settings"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			x := newExchange(t)
-			cfg := x.config()
+			cfg := linktest.Account(x.Address())
 			tt.change(x, &cfg)
 			listen(t, cfg).Refused(tt.want)
 		})
@@ -239,10 +245,10 @@ func TestRefusals(t *testing.T) {
 // a new token.
 func TestOldTokenRefused(t *testing.T) {
 	x := newExchange(t)
-	w := listen(t, x.config())
+	w := x.link()
 	w.Until(link.Connected)
-	x.with(func() { x.denied = http.StatusUnauthorized })
-	(<-x.upgraded).NetConn().Close()
+	x.Intercept(linktest.Status("/api/calld", http.StatusUnauthorized))
+	x.EachSocket(cut)
 	w.Until(link.Waiting)
 	if s := <-w.States; s.Phase != link.Waiting || !strings.HasSuffix(s.Err.Error(), "status 401") {
 		t.Errorf("%v: %v", s.Phase, s.Err)
@@ -260,19 +266,26 @@ func TestTroubles(t *testing.T) {
 		change func(*exchange)
 		want   string
 	}{
-		{"no token", func(x *exchange) { x.closes = 4001 }, "(code 4001)"},
-		{"protocol error", func(x *exchange) { x.closes = 4004 }, "(code 4004)"},
-		{"bus lost", func(x *exchange) { x.closes = 1011 }, "(code 1011)"},
-		{"an operation refused", func(x *exchange) { x.refuses = "subscribe" }, "the event server refuses what it was asked"},
-		{"never says init", func(x *exchange) { x.silent = true }, "the event server does not answer in time"},
-		{"no login now", func(x *exchange) { x.login = http.StatusServiceUnavailable }, "it answers with status 503"},
-		{"no list now", func(x *exchange) { x.denied = http.StatusServiceUnavailable }, "it answers with status 503"},
+		{"no token", func(x *exchange) { x.Intercept(closing(4001)) }, "(code 4001)"},
+		{"protocol error", func(x *exchange) { x.Intercept(closing(4004)) }, "(code 4004)"},
+		{"bus lost", func(x *exchange) { x.Intercept(closing(1011)) }, "(code 1011)"},
+		{"an operation refused", func(x *exchange) {
+			x.Asked = func(op string, _ map[string]string) int {
+				if op == "subscribe" {
+					return 1
+				}
+				return 0
+			}
+		}, "the event server refuses what it was asked"},
+		{"never says init", func(x *exchange) { x.Intercept(silent) }, "the event server does not answer in time"},
+		{"no login now", func(x *exchange) { x.Intercept(linktest.Status("/api/auth", http.StatusServiceUnavailable)) }, "it answers with status 503"},
+		{"no list now", func(x *exchange) { x.Intercept(linktest.Status("/api/calld", http.StatusServiceUnavailable)) }, "it answers with status 503"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			x := newExchange(t)
 			tt.change(x)
-			p, err := New(x.config())
+			p, err := New(linktest.Account(x.Address()))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -281,10 +294,11 @@ func TestTroubles(t *testing.T) {
 			if s := w.Until(link.Waiting); !strings.HasSuffix(s.Err.Error(), tt.want) {
 				t.Error(s.Err)
 			}
-			x.with(func() { x.closes, x.refuses, x.silent, x.login, x.denied = 0, "", false, 0, 0 })
+			x.Intercept(nil)
+			x.With(func() { x.Asked = func(string, map[string]string) int { return 0 } })
 			w.Wake <- struct{}{}
 			w.Until(link.Connected)
-			x.send(last.event("call_updated"))
+			x.Send(last.event("call_updated"))
 			w.Expect(lastSaid)
 		})
 	}
@@ -293,8 +307,8 @@ func TestTroubles(t *testing.T) {
 // TestOlderWazo has its event server at a port of its own.
 func TestOlderWazo(t *testing.T) {
 	x := newExchange(t)
-	x.old = true
-	p, err := New(x.config())
+	x.Intercept(linktest.Status("/api/websocketd", http.StatusNotFound))
+	p, err := New(linktest.Account(x.Address()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,13 +319,6 @@ func TestOlderWazo(t *testing.T) {
 	events[1].server = events[0].server // the test's has a port that is free
 	w := linktest.Run(t, p)
 	w.Until(link.Connected)
-	x.send(last.event("call_updated"))
+	x.Send(last.event("call_updated"))
 	w.Expect(lastSaid)
-}
-
-// TestBreaks: what every exchange does to us, and the computer we run on.
-func TestBreaks(t *testing.T) {
-	t.Run("restart", func(t *testing.T) { newExchange(t).breaks().Restarts() })
-	t.Run("sleep", func(t *testing.T) { newExchange(t).breaks().Sleeps() })
-	t.Run("silence", func(t *testing.T) { newExchange(t).breaks().FallsSilent(t) })
 }

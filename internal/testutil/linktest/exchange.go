@@ -1,65 +1,284 @@
 package linktest
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/gorilla/websocket"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/simulate"
+	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
 )
 
-// Exchange is what the tests of every exchange need of its fake.
-type Exchange struct {
-	Ring func() // has a call come
-	// Listen runs the link, with how often it asks whether the exchange is there and
-	// how long that may say nothing; zero is as usual.
-	Listen  func(ping, silence time.Duration) *Watch
-	Restart func()         // breaks off and comes back, without the call
-	HangUp  func()         // ends the call and tells nobody
-	Deaf    func(bool)     // from now on it answers nothing, or does again
-	Last    func(w *Watch) // has another call come, and sees it told
-	Ended   string         // how the link tells of the first call's end
+// Known is the account that the fakes of exchanges know in tests.
+var Known = simulate.Account{User: "canary-user", Secret: "canary-secret-Gv7q", Extension: "101"}
+
+// Account is where a link finds a fake.
+func Account(a simulate.Address) exchangelink.Account {
+	return exchangelink.Account{Address: a.Address, User: a.User, Extension: a.Extension, Secret: Secret(a.Secret)}
 }
 
-// Restarts: the call that was on is over, and the link comes back.
-func (x Exchange) Restarts() {
-	x.Ring()
-	w := x.Listen(0, 0)
+// Secret gives a password.
+func Secret(s string) func(context.Context) (string, error) {
+	return func(context.Context) (string, error) { return s, nil }
+}
+
+// Host is a fake's address without its scheme.
+func Host(a simulate.Address) string { return strings.TrimPrefix(a.Address, "http://") }
+
+// Answer answers a request before an exchange does, and reports whether it did.
+type Answer = func(http.ResponseWriter, *http.Request) bool
+
+// Status answers the requests below path with a status, and repeats their header.
+func Status(path string, status int) Answer {
+	return func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasPrefix(r.URL.Path, path) {
+			return false
+		}
+		http.Error(w, fmt.Sprint(r.Header), status)
+		return true
+	}
+}
+
+// Says answers the requests for path with body.
+func Says(path, body string) Answer {
+	return func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path != path {
+			return false
+		}
+		io.WriteString(w, body)
+		return true
+	}
+}
+
+// Fake is what every fake of an exchange has.
+type Fake interface {
+	Address() simulate.Address
+	Intercept(Answer)
+	Deaf(bool)
+	EachSocket(func(*websocket.Conn))
+}
+
+// Exchange is a fake and what the tests of every exchange do with it.
+type Exchange struct {
+	Fake
+	Link    func(exchangelink.Account) *Watch // keeps a link to it
+	Ring    func()                            // has a call come
+	HangUp  func()                            // ends that call and tells nobody
+	Restart func()                            // breaks off and comes back, without the call
+	Send    func(message string)
+	// Call has another call come, which differs for each number, and gives the id by
+	// which it is reported and what ends it.
+	Call func(n int) (id string, end func())
+}
+
+// ExchangeTests are the tests of every link to an exchange.
+type ExchangeTests struct {
+	New     func(t testing.TB) *Exchange
+	Ended   string                           // how the end of Exchange.Ring is reported
+	Hostile []string                         // messages that no exchange sends
+	Broken  map[string]func(*websocket.Conn) // more that breaks a connection
+	// TokenPath is where a token is asked for, BadTokens are answers without a good one.
+	TokenPath string
+	BadTokens map[string]string
+	Paths     []string // that are asked for before the link is connected
+	Private   []string // words that are never said, beside the account's
+}
+
+// Run runs them.
+func (x ExchangeTests) Run(t *testing.T) {
+	t.Run("restart", x.restart)
+	t.Run("sleep", x.sleep)
+	t.Run("silence", x.silence)
+	t.Run("hostile messages", x.hostileMessages)
+	t.Run("broken connections", x.brokenConnections)
+	t.Run("bad tokens", x.badTokens)
+	t.Run("discretion", x.discretion)
+}
+
+func (x *Exchange) connect() *Watch {
+	w := x.Link(Account(x.Address()))
 	w.Until(link.Connected)
+	return w
+}
+
+// Reports says whether the link still reports calls, among whatever else comes.
+func (x *Exchange) Reports(t testing.TB, w *Watch, n int) {
+	t.Helper()
+	id, end := x.Call(n)
+	for state := call.Ringing; ; {
+		e := w.Next()
+		if e != e.Clean() || e.Source.Kind != x.Address().Over {
+			t.Fatalf("call %d: %+v", n, e)
+		}
+		switch {
+		case e.ID != id || e.State != state:
+		case state == call.Ended:
+			return
+		default:
+			end()
+			state = call.Ended
+		}
+	}
+}
+
+// restart: the call that was on is over, and the link comes back.
+func (x ExchangeTests) restart(t *testing.T) {
+	e := x.New(t)
+	e.Ring()
+	w := e.connect()
 	w.Next()
-	x.Restart()
+	e.Restart()
 	w.Until(link.Waiting)
 	w.Until(link.Connected)
 	w.Expect(x.Ended)
-	x.Last(w)
+	e.Reports(t, w, 0)
 }
 
-// Sleeps: the computer has slept, the call that was on is over, and nobody has
-// told us.
-func (x Exchange) Sleeps() {
-	x.Ring()
-	w := x.Listen(0, 0)
-	w.Until(link.Connected)
+// sleep: the computer has slept, the call that was on is over, and nobody has told
+// us.
+func (x ExchangeTests) sleep(t *testing.T) {
+	e := x.New(t)
+	e.Ring()
+	w := e.connect()
 	w.Next()
-	x.HangUp()
+	e.HangUp()
 	w.Wake <- struct{}{}
 	w.Expect(x.Ended)
 	w.Until(link.Connected)
 }
 
-// FallsSilent: a connection of which the other end says nothing any more.
-func (x Exchange) FallsSilent(t testing.TB) {
-	t.Helper()
-	x.Deaf(true)
-	w := x.Listen(50*time.Millisecond, 500*time.Millisecond)
+// silence: a connection of which the other end says nothing any more.
+func (x ExchangeTests) silence(t *testing.T) {
+	e := x.New(t)
+	e.Deaf(true)
+	a := Account(e.Address())
+	a.Net.PingEvery, a.Net.Silence = 50*time.Millisecond, 500*time.Millisecond
+	w := e.Link(a)
 	w.Until(link.Connected)
 	if s := w.Until(link.Waiting); !strings.HasSuffix(s.Err.Error(), ": it does not answer in time") {
 		t.Error(s.Err)
 	}
-	x.Deaf(false)
+	e.Deaf(false)
 	w.Until(link.Connected)
-	x.Last(w)
+	e.Reports(t, w, 0)
+}
+
+// hostileMessages: one that cannot be read costs no more than itself.
+func (x ExchangeTests) hostileMessages(t *testing.T) {
+	e := x.New(t)
+	w := e.connect()
+	for i, m := range x.Hostile {
+		e.Send(m)
+		e.Reports(t, w, i)
+	}
+	if len(w.States) != 0 || len(x.Hostile) < 300 {
+		t.Errorf("%d changes of state after %d messages", len(w.States), len(x.Hostile))
+	}
+}
+
+// brokenConnections: what breaks a WebSocket breaks no link, and is not repeated.
+func (x ExchangeTests) brokenConnections(t *testing.T) {
+	raw := func(b ...byte) func(*websocket.Conn) { return func(c *websocket.Conn) { c.NetConn().Write(b) } }
+	all := map[string]func(*websocket.Conn){
+		"message too large": func(c *websocket.Conn) {
+			c.WriteMessage(websocket.TextMessage, []byte(`{"x":"`+strings.Repeat("y", 300<<10)+`"}`))
+		},
+		"not a frame":               raw([]byte(strings.Repeat("\xff\xff\xff\xff", 100))...),
+		"reserved bits":             raw(0xf1, 0x01, 'x'),
+		"not UTF-8 in the close":    raw(0x88, 0x04, 0x03, 0xe8, 0xff, 0xfe),
+		"a frame of endless length": raw(0x81, 127, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff),
+		"closed with words": func(c *websocket.Conn) {
+			c.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(1011, "number "+Number+" token "+Known.Secret), time.Now().Add(time.Second))
+		},
+		"cut": func(c *websocket.Conn) { c.NetConn().Close() },
+	}
+	for name, do := range x.Broken {
+		all[name] = do
+	}
+	for name, do := range all {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := x.New(t)
+			w := e.connect()
+			e.EachSocket(do)
+			x.unsaid(t, w.Until(link.Waiting).Err.Error())
+			w.Wake <- struct{}{}
+			w.Until(link.Connected)
+			e.Reports(t, w, 0)
+		})
+	}
+}
+
+// badTokens: the link waits, does not repeat what it got, and connects once the
+// answers are right again.
+func (x ExchangeTests) badTokens(t *testing.T) {
+	for name, answer := range x.BadTokens {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := x.New(t)
+			e.Intercept(Says(x.TokenPath, answer))
+			w := e.Link(Account(e.Address()))
+			if s := w.Until(link.Waiting); strings.Contains(s.Err.Error(), "Evil") {
+				t.Error(s.Err)
+			}
+			e.Intercept(nil)
+			w.Wake <- struct{}{}
+			w.Until(link.Connected)
+		})
+	}
+}
+
+// discretion: whatever goes wrong, nothing secret is in the log or the state.
+func (x ExchangeTests) discretion(t *testing.T) {
+	for _, path := range x.Paths {
+		for what, f := range echoes() {
+			t.Run(path+" "+what, func(t *testing.T) {
+				t.Parallel()
+				e := x.New(t)
+				e.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
+					if strings.HasPrefix(r.URL.Path, stolen) {
+						t.Error("the redirect was followed")
+					}
+					if !strings.HasPrefix(r.URL.Path, path) {
+						return false
+					}
+					f(w, r)
+					return true
+				})
+				w := e.Link(Account(e.Address()))
+				x.unsaid(t, fmt.Sprint(w.Until(link.Waiting).Err)+w.Log.String())
+			})
+		}
+	}
+	t.Run("messages that cannot be read", func(t *testing.T) {
+		e := x.New(t)
+		w := e.connect()
+		e.Send(Known.Secret)
+		e.Send(`{"sequence":"` + Number + `","type":{"x":"` + Name + `"},"op":[]}`)
+		e.Reports(t, w, 0)
+		if !strings.Contains(w.Log.String(), "cannot be read") {
+			t.Error("nothing was logged")
+		}
+		x.unsaid(t, w.Log.String())
+	})
+}
+
+func (x ExchangeTests) unsaid(t testing.TB, said string) {
+	t.Helper()
+	for _, s := range append([]string{Number, Name, "canary", "simulated", "Basic ", "Bearer"}, x.Private...) {
+		if strings.Contains(said, s) {
+			t.Errorf("%q was said: %s", s, said)
+		}
+	}
 }
 
 // Refused waits until the link is refused, for the reason that is wanted.
