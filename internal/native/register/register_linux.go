@@ -14,10 +14,31 @@ import (
 
 const (
 	mime      = "x-scheme-handler/wiebelt"
+	setupMime = "application/x-wiebelt-setup" // set-up files, which a double click shows in the settings window
 	linkID    = "wiebelt-link.desktop"
+	setupID   = "wiebelt-setup.desktop"
 	menuID    = "wiebelt.desktop"
 	startFile = "wiebelt.desktop"
+	setupXML  = "wiebelt.xml"
 )
+
+// defaults are what types are opened with.
+var defaults = []struct{ mime, id string }{{mime, linkID}, {setupMime, setupID}}
+
+// setDefaults enters ours into the text of a mimeapps.list, or takes them out.
+func setDefaults(text string, enter bool) string {
+	for _, d := range defaults {
+		id := ""
+		if enter {
+			id = d.id
+		}
+		text = setDefault(text, d.mime, id, d.id)
+	}
+	return text
+}
+
+// sizes are those of the icons.
+var sizes = []string{"16", "32", "48", "128", "256"}
 
 // places are the folders of a desktop (XDG Base Directory, Autostart and MIME
 // applications specifications).
@@ -31,9 +52,36 @@ func where(allUsers bool) (places, error) {
 	if err != nil {
 		return places{}, fmt.Errorf("register: %w", err)
 	}
-	data := absolute(os.Getenv("XDG_DATA_HOME"), filepath.Join(home, ".local", "share"))
-	config := absolute(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config"))
-	return places{filepath.Join(data, "applications"), filepath.Join(config, "autostart"), filepath.Join(data, "icons", "hicolor"), filepath.Join(config, "mimeapps.list")}, nil
+	return in(absolute(os.Getenv("XDG_DATA_HOME"), filepath.Join(home, ".local", "share")),
+		absolute(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config"))), nil
+}
+
+func in(data, config string) places {
+	return places{filepath.Join(data, "applications"), filepath.Join(config, "autostart"), filepath.Join(data, "icons", "hicolor"), filepath.Join(config, "mimeapps.list")}
+}
+
+// mimes is the folder of file types beside that of applications.
+func (p places) mimes() string { return filepath.Join(filepath.Dir(p.applications), "mime") }
+
+// start is the file by which the program starts at log-on.
+func (p places) start() string { return filepath.Join(p.autostart, startFile) }
+
+func (p places) setupType() string { return filepath.Join(p.mimes(), "packages", setupXML) }
+
+func (p places) icon(size string) string {
+	return filepath.Join(p.icons, size+"x"+size, "apps", "wiebelt.png")
+}
+
+// files are all that Register writes, but for the list of defaults.
+func (p places) files() []string {
+	all := []string{p.start(), p.setupType()}
+	for _, id := range []string{linkID, menuID, setupID} {
+		all = append(all, filepath.Join(p.applications, id))
+	}
+	for _, size := range sizes {
+		all = append(all, p.icon(size))
+	}
+	return all
 }
 
 // absolute is what the specification says of relative paths: not to be used.
@@ -55,6 +103,11 @@ StartupNotify=false
 Exec=%s
 %s`
 
+// command is the Exec of a desktop file.
+func (o Options) command(arguments ...string) string {
+	return execLine(append([]string{o.Exe}, o.arguments(arguments...)...)...)
+}
+
 // Register writes the files of a desktop. What is there already is replaced.
 func Register(o Options) error {
 	if err := o.check(); err != nil {
@@ -64,57 +117,46 @@ func Register(o Options) error {
 	if err != nil {
 		return err
 	}
-	link := execLine(o.link("%u")...)
-	if err := checkExec(link); err != nil {
-		return fmt.Errorf("register: the command for links is not safe: %w", err)
+	link, open := execLine(o.link("%u")...), o.command("open-file", "--", "%u")
+	if err := errors.Join(checkExec(link), checkExec(open)); err != nil {
+		return fmt.Errorf("register: the command for links or files is not safe: %w", err)
+	}
+	open = strings.TrimSuffix(open, "%u") + "%f" // a path, where a link would be a link
+	start := fmt.Sprintf(entry, o.command("run", "--background"), "X-GNOME-Autostart-enabled=true\n")
+	if o.Only == OnlyAutostart {
+		return write(p.start(), []byte(start))
 	}
 	files := map[string]string{
-		filepath.Join(p.applications, linkID): fmt.Sprintf(entry, link, "NoDisplay=true\nMimeType="+mime+";\n"),
-		filepath.Join(p.applications, menuID): fmt.Sprintf(entry, execLine(append([]string{o.Exe}, o.arguments("run")...)...), "Categories=Office;Telephony;\n"),
+		filepath.Join(p.applications, linkID):  fmt.Sprintf(entry, link, "NoDisplay=true\nMimeType="+mime+";\n"),
+		filepath.Join(p.applications, menuID):  fmt.Sprintf(entry, o.command("run"), "Categories=Office;Telephony;\n"),
+		filepath.Join(p.applications, setupID): fmt.Sprintf(entry, open, "NoDisplay=true\nMimeType="+setupMime+";\n"),
+		p.setupType():                          setupType,
 	}
-	start := fmt.Sprintf(entry, execLine(append([]string{o.Exe}, o.arguments("run", "--background")...)...), "X-GNOME-Autostart-enabled=true\n")
-	switch o.Only {
-	case OnlyAutostart:
-		return write(filepath.Join(p.autostart, startFile), []byte(start))
-	case Everything:
-		files[filepath.Join(p.autostart, startFile)] = start
-	}
-	for name, text := range files {
-		if err := write(name, []byte(text)); err != nil {
-			return err
-		}
+	if o.Only == Everything {
+		files[p.start()] = start
 	}
 	for _, size := range sizes {
 		b, err := assets.Icons.ReadFile("icons/app-" + size + ".png")
 		if err != nil {
 			return fmt.Errorf("register: %w", err)
 		}
-		if err := write(filepath.Join(p.icons, size+"x"+size, "apps", "wiebelt.png"), b); err != nil {
+		files[p.icon(size)] = string(b)
+	}
+	for name, text := range files {
+		if err := write(name, []byte(text)); err != nil {
 			return err
 		}
 	}
-	if err := change(p.defaults, func(text string) string { return setDefault(text, mime, linkID, linkID) }); err != nil {
-		return err
-	}
-	return registerSetup(o, p)
+	index(p.mimes())
+	return change(p.defaults, func(text string) string { return setDefaults(text, true) })
 }
-
-// sizes are those of the icons.
-var sizes = []string{"16", "32", "48", "128", "256"}
 
 // ForgetIn removes from a user's home what Register wrote there where no variable
 // of that user's session said otherwise; it follows no link out of it, so that an
 // administrator can do that. deleted are the names of files that were there.
 func ForgetIn(home *os.Root) (deleted []string, err error) {
-	const data, config = ".local/share/", ".config/"
-	names := []string{config + "autostart/" + startFile, data + "mime/packages/" + setupXML}
-	for _, id := range []string{linkID, menuID, setupID} {
-		names = append(names, data+"applications/"+id)
-	}
-	for _, size := range sizes {
-		names = append(names, data+"icons/hicolor/"+size+"x"+size+"/apps/wiebelt.png")
-	}
-	for _, name := range names {
+	p := in(".local/share", ".config")
+	for _, name := range p.files() {
 		switch e := home.Remove(name); {
 		case e == nil:
 			deleted = append(deleted, name)
@@ -122,24 +164,23 @@ func ForgetIn(home *os.Root) (deleted []string, err error) {
 			err = errors.Join(err, e)
 		}
 	}
-	const list = config + "mimeapps.list"
-	b, e := home.ReadFile(list)
+	b, e := home.ReadFile(p.defaults)
 	if e != nil {
 		if errors.Is(e, fs.ErrNotExist) {
 			e = nil
 		}
 		return deleted, errors.Join(err, e)
 	}
-	text := setDefault(setDefault(string(b), mime, "", linkID), setupMime, "", setupID)
+	text := setDefaults(string(b), false)
 	switch text {
 	case string(b):
 		return deleted, err
 	case "":
-		e = home.Remove(list)
+		e = home.Remove(p.defaults)
 	default:
-		e = home.WriteFile(list, []byte(text), 0o644) // it stays the user's
+		e = home.WriteFile(p.defaults, []byte(text), 0o644) // it stays the user's
 	}
-	return append(deleted, list), errors.Join(err, e)
+	return append(deleted, p.defaults), errors.Join(err, e)
 }
 
 // Unregister removes what Register wrote; what is not there is no error, and
@@ -149,17 +190,22 @@ func Unregister(o Options) error {
 	if err != nil {
 		return err
 	}
-	files := []string{filepath.Join(p.applications, linkID), filepath.Join(p.applications, menuID), filepath.Join(p.autostart, startFile)}
-	for _, size := range sizes {
-		files = append(files, filepath.Join(p.icons, size+"x"+size, "apps", "wiebelt.png"))
-	}
-	var all error
-	for _, f := range files {
-		if err := os.Remove(f); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	all, had := error(nil), false
+	for _, f := range p.files() {
+		switch err := os.Remove(f); {
+		case err == nil:
+			had = had || f == p.setupType()
+		case !errors.Is(err, fs.ErrNotExist):
 			all = errors.Join(all, fmt.Errorf("register: %w", err))
 		}
 	}
-	return errors.Join(all, change(p.defaults, func(text string) string { return setDefault(text, mime, "", linkID) }), unregisterSetup(p))
+	if had {
+		index(p.mimes())
+		if rest, err := os.ReadDir(filepath.Dir(p.setupType())); err == nil && len(rest) == 0 {
+			withoutIndex(p.mimes())
+		}
+	}
+	return errors.Join(all, change(p.defaults, func(text string) string { return setDefaults(text, false) }))
 }
 
 // State looks where a desktop looks: at the user's choice first, then at the

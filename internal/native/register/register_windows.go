@@ -12,9 +12,13 @@ import (
 )
 
 const (
-	classPath = `Software\Classes\wiebelt`
-	runPath   = `Software\Microsoft\Windows\CurrentVersion\Run`
-	runName   = "Wiebelt"
+	classPath  = `Software\Classes\wiebelt`
+	suffixPath = `Software\Classes\.wiebelt` // of set-up files, which a double click shows in the settings window
+	setupClass = "Wiebelt.Setup"
+	setupPath  = `Software\Classes\` + setupClass
+	open       = `\shell\open\command`
+	runPath    = `Software\Microsoft\Windows\CurrentVersion\Run`
+	runName    = "Wiebelt"
 )
 
 func root(allUsers bool) registry.Key {
@@ -40,21 +44,28 @@ func command(argv ...string) string {
 	return strings.Join(all, " ")
 }
 
-func linkCommand(o Options) string {
-	return command(o.link("%1")...)
+func (o Options) command(arguments ...string) string {
+	return command(append([]string{o.Exe}, o.arguments(arguments...)...)...)
 }
+
+func linkCommand(o Options) string { return command(o.link("%1")...) }
 
 // Register writes into the registry. What is there already is replaced.
 func Register(o Options) error {
 	if err := o.check(); err != nil {
 		return err
 	}
+	icon := command(o.Exe) + ",0"
 	for _, v := range []struct{ path, name, value string }{
 		{classPath, "", "URL:Wiebelt"},
 		{classPath, "URL Protocol", ""},
-		{classPath + `\DefaultIcon`, "", command(o.Exe) + ",0"},
-		{classPath + `\shell\open\command`, "", linkCommand(o)},
-		{runPath, runName, command(append([]string{o.Exe}, o.arguments("run", "--background")...)...)},
+		{classPath + `\DefaultIcon`, "", icon},
+		{classPath + open, "", linkCommand(o)},
+		{setupPath, "", "Wiebelt"},
+		{setupPath + `\DefaultIcon`, "", icon},
+		{setupPath + open, "", o.command("open-file", "--", "%1")},
+		{suffixPath, "", setupClass},
+		{runPath, runName, o.command("run", "--background")},
 	} {
 		if o.Only == OnlyScheme && v.path == runPath || o.Only == OnlyAutostart && v.path != runPath {
 			continue
@@ -67,21 +78,34 @@ func Register(o Options) error {
 			return fmt.Errorf("register: %w", err)
 		}
 	}
-	return registerSetup(o)
+	return nil
+}
+
+// remove deletes keys; those that are not there are no error.
+func remove(r registry.Key, paths ...string) (all error) {
+	for _, p := range paths {
+		if err := registry.DeleteKey(r, p); err != nil && !errors.Is(err, registry.ErrNotExist) {
+			all = errors.Join(all, fmt.Errorf("register: %w", err))
+		}
+	}
+	return all
+}
+
+// class are the keys of a class, the innermost first.
+func class(path string) []string {
+	return []string{path + open, path + `\shell\open`, path + `\shell`, path + `\DefaultIcon`, path}
 }
 
 // Unregister removes what Register wrote; what is not there is no error, and
-// links that another program has been given since stay with it.
+// links and files that another program has been given since stay with it.
 func Unregister(o Options) error {
 	r := root(o.AllUsers)
-	all := unregisterSetup(o)
-	have := win32.Text(r, classPath+`\shell\open\command`, "")
-	if have == "" || have == linkCommand(o) || have == linkCommand(o.older()) {
-		for _, p := range []string{`\shell\open\command`, `\shell\open`, `\shell`, `\DefaultIcon`, ""} {
-			if err := registry.DeleteKey(r, classPath+p); err != nil && !errors.Is(err, registry.ErrNotExist) {
-				all = errors.Join(all, fmt.Errorf("register: %w", err))
-			}
-		}
+	all := remove(r, class(setupPath)...)
+	if win32.Text(r, suffixPath, "") == setupClass {
+		all = errors.Join(all, remove(r, suffixPath))
+	}
+	if have := win32.Text(r, classPath+open, ""); have == "" || have == linkCommand(o) || have == linkCommand(o.older()) {
+		all = errors.Join(all, remove(r, class(classPath)...))
 	}
 	k, err := registry.OpenKey(r, runPath, registry.SET_VALUE)
 	if errors.Is(err, registry.ErrNotExist) {
@@ -100,7 +124,7 @@ func Unregister(o Options) error {
 func State(o Options) (Status, error) {
 	var s Status
 	for _, r := range []registry.Key{registry.CURRENT_USER, registry.LOCAL_MACHINE} {
-		if v := win32.Text(r, classPath+`\shell\open\command`, ""); v != "" && s.Scheme == "" {
+		if v := win32.Text(r, classPath+open, ""); v != "" && s.Scheme == "" {
 			s.Scheme = v
 		}
 		if win32.Text(r, runPath, runName) != "" {

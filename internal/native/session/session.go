@@ -10,13 +10,11 @@ import (
 )
 
 // State is what the desktop says now. What nobody can tell is false: a desktop
-// that cannot be asked counts as unlocked, and Known says so.
+// that cannot be asked counts as unlocked.
 type State struct {
 	Locked     bool // nobody but a passer-by may be looking
 	Quiet      bool // the user does not want to be disturbed
 	Presenting bool // the program in front fills the screen
-	Remote     bool // the screen is somewhere else
-	Known      bool // somebody could be asked about the lock
 }
 
 // Watcher follows the state. Its methods may be called from any goroutine.
@@ -78,7 +76,6 @@ func (w *Watcher) Close() {
 
 // set is called by the platform with what holds from now on.
 func (w *Watcher) set(s State, sources []string) {
-	s.Known = len(sources) > 0
 	w.mu.Lock()
 	same := w.state == s
 	w.state, w.sources = s, sources

@@ -277,13 +277,11 @@ func (m *machine) session(ctx context.Context) dbus.ObjectPath {
 
 // read asks for what matters of our session.
 func (m *machine) read(ctx context.Context) {
-	var locked, remote, known bool
+	var locked, known bool
 	if m.path != "" {
 		v, err := desktopbus.Get(ctx, m.c, m.owner, m.path, loginSession, "LockedHint")
 		locked, known = v.(bool)
 		known = known && err == nil
-		v, _ = desktopbus.Get(ctx, m.c, m.owner, m.path, loginSession, "Remote")
-		remote, _ = v.(bool)
 	}
-	m.f.say(func(f *facts) { f.logind, f.hint, f.remote = known, locked && known, remote })
+	m.f.say(func(f *facts) { f.logind, f.hint = known, locked && known })
 }

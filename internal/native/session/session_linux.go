@@ -19,12 +19,12 @@ type facts struct {
 	mu  sync.Mutex
 	set func(State, []string)
 
-	logind, hint, remote bool
-	savers               map[string]bool // active, by the name on the bus
-	server, blanked      bool
-	fullScreen           bool
-	bannersOff           bool // GNOME
-	inhibited            bool // KDE
+	logind, hint    bool
+	savers          map[string]bool // active, by the name on the bus
+	server, blanked bool
+	fullScreen      bool
+	bannersOff      bool // GNOME
+	inhibited       bool // KDE
 }
 
 // say changes the facts and tells what follows from them.
@@ -36,7 +36,6 @@ func (f *facts) say(change func(f *facts)) {
 		Locked:     f.hint || f.blanked,
 		Quiet:      f.bannersOff || f.inhibited,
 		Presenting: f.fullScreen,
-		Remote:     f.remote,
 	}
 	var sources []string
 	if f.logind {

@@ -177,7 +177,7 @@ func TestScreenSavers(t *testing.T) {
 				address := x.PlainBus()
 				locker := newSaver(t, address, path, s.name, true)
 				w := watch(t, "", address, "")
-				if s := w.State(); !s.Locked || !s.Known {
+				if s := w.State(); !s.Locked {
 					t.Errorf("locked at the start: %+v", s)
 				}
 				if got := w.Sources(); !slices.Equal(got, []string{s.name}) {
@@ -190,7 +190,7 @@ func TestScreenSavers(t *testing.T) {
 				becomes(t, w, "locked", locked)
 				// One that has gone cannot be asked any more.
 				locker.c.Close()
-				becomes(t, w, "unknown", func(s State) bool { return !s.Locked && !s.Known })
+				becomes(t, w, "unknown", func(s State) bool { return !s.Locked && len(w.Sources()) == 0 })
 				// Another one comes.
 				again := newSaver(t, address, path, s.name, true)
 				becomes(t, w, "locked", locked)
@@ -239,11 +239,11 @@ func TestLogind(t *testing.T) {
 				Path dbus.ObjectPath
 			}
 			e.object(userPath, loginUser, map[string]any{"Display": display{"c7", path}})
-			props := e.object(path, loginSession, map[string]any{"LockedHint": false, "Remote": true})
+			props := e.object(path, loginSession, map[string]any{"LockedHint": false})
 			e.own(login)
 			t.Setenv("XDG_SESSION_ID", "c7")
 			w := watch(t, "", "", address)
-			if s := w.State(); s != (State{Remote: true, Known: true}) || !slices.Equal(w.Sources(), []string{"logind"}) {
+			if s := w.State(); s != (State{}) || !slices.Equal(w.Sources(), []string{"logind"}) {
 				t.Errorf("%+v %v", s, w.Sources())
 			}
 			props.SetMust(loginSession, "LockedHint", true)
@@ -285,7 +285,7 @@ func TestQuietKDE(t *testing.T) {
 	props := e.object("/org/freedesktop/Notifications", notifications, map[string]any{"Inhibited": true})
 	e.own(notifications)
 	w := watch(t, "", address, "")
-	if s := w.State(); !s.Quiet || s.Known {
+	if s := w.State(); !s.Quiet || len(w.Sources()) != 0 {
 		t.Errorf("%+v", s)
 	}
 	props.SetMust(notifications, "Inhibited", false)

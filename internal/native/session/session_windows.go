@@ -169,6 +169,5 @@ func (f *follower) ask() {
 		Locked:     f.locked || quns == qunsNotPresent,
 		Quiet:      quns == qunsQuiet,
 		Presenting: quns == qunsBusy || quns == qunsFullScreen || quns == qunsPresenting,
-		Remote:     win32.Remote(),
 	}, sources)
 }
