@@ -166,20 +166,3 @@ func TestLateHost(t *testing.T) {
 		t.Errorf("%v, and it said %q", err, &out)
 	}
 }
-
-func TestSameLines(t *testing.T) {
-	a := []Item{{ID: "a", Title: "A"}, {Separator: true}}
-	for name, c := range map[string]struct {
-		b    []Item
-		same bool
-	}{
-		"reads differently": {[]Item{{ID: "a", Title: "B", Disabled: true}, {Separator: true}}, true},
-		"means another":     {[]Item{{ID: "b", Title: "A"}, {Separator: true}}, false},
-		"shorter":           {a[:1], false},
-		"no separator":      {[]Item{{ID: "a", Title: "A"}, {}}, false},
-	} {
-		if sameLines(a, c.b) != c.same {
-			t.Errorf("%s: same lines %v", name, !c.same)
-		}
-	}
-}

@@ -209,18 +209,6 @@ func TestWithoutABus(t *testing.T) {
 	kid.set(calls) // shows nothing, says nothing, and ends when asked to
 }
 
-func TestHasHost(t *testing.T) {
-	address, c := ownBus(t)
-	t.Setenv("DBUS_SESSION_BUS_ADDRESS", address)
-	if HasHost(t.Context()) {
-		t.Error("a host on an empty bus")
-	}
-	xtest.HostTray(t, c)
-	if !HasHost(t.Context()) {
-		t.Error("no host, though it is there")
-	}
-}
-
 // TestWaitHost: a panel that comes later than we do is waited for.
 func TestWaitHost(t *testing.T) {
 	address, c := ownBus(t)

@@ -7,10 +7,7 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	"runtime"
-	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -381,59 +378,4 @@ func TestServerGoes(t *testing.T) {
 	d.Active()
 	must(t, w.Close())
 	must(t, d.Close())
-}
-
-// TestIdle measures the processor time of a second in which nothing happens.
-func TestIdle(t *testing.T) {
-	s := xtest.Start(t, "openbox", xtest.Options{})
-	d := open(t, s)
-	w := newWindow(t, d, newRecorder())
-	must(t, w.Show(image.Rect(0, 0, 380, 260), plain(380, 260, red)))
-	must(t, w.Sync())
-	used := func() time.Duration {
-		var u syscall.Rusage
-		must(t, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
-		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-	}
-	runtime.GC()
-	before := used()
-	<-time.After(time.Second)
-	idle := used() - before
-	t.Logf("idle: %v in a second", idle)
-	if idle > 10*time.Millisecond {
-		t.Errorf("%v of processor time in a second of doing nothing", idle)
-	}
-}
-
-// TestShowSpeed reports how long a picture takes from Show until the server has
-// it; the bound is generous, it is there for a mistake, not for a busy machine.
-func TestShowSpeed(t *testing.T) {
-	s := xtest.Start(t, "openbox", xtest.Options{})
-	d := open(t, s)
-	w := newWindow(t, d, newRecorder())
-	for _, size := range []image.Point{{380, 260}, {760, 520}} {
-		pic := plain(size.X, size.Y, green)
-		var told, had []time.Duration
-		for range 200 {
-			start := time.Now()
-			must(t, w.Show(image.Rectangle{Max: size}.Add(image.Pt(300, 200)), pic))
-			told = append(told, time.Since(start))
-			must(t, w.Sync())
-			had = append(had, time.Since(start))
-			must(t, w.Hide())
-			must(t, w.Sync())
-		}
-		slices.Sort(told)
-		slices.Sort(had)
-		t.Logf("%v: Show p50 %v p99 %v; with Sync p50 %v p99 %v", size, told[100], told[198], had[100], had[198])
-		if had[100] > 25*time.Millisecond {
-			t.Errorf("%v: p50 %v", size, had[100])
-		}
-	}
-	start := time.Now()
-	for range 100 {
-		d.Monitors()
-		d.Active()
-	}
-	t.Logf("Monitors and Active: %v", time.Since(start)/100)
 }

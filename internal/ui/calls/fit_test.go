@@ -1,10 +1,12 @@
 package calls
 
 import (
+	"errors"
 	"testing"
 	"time"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
 
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/store/callactions"
@@ -65,6 +67,40 @@ func TestCallsWindowFits(t *testing.T) {
 					}
 				}
 			}
+			uitest.Scaled(b.calls.win, fyne.NewSize(720, 640), scale)
+			for name, say := range map[string]func(){
+				"work":   func() { b.read(workDay(), nil); b.calls.tick(views(b)[5].row); b.calls.remove(views(b)[3].row) },
+				"people": func() { b.read([]history.Entry{ofSeveral()}, nil); people(t, b) },
+				"menu":   func() { test.Tap(uitest.ButtonOf(b.calls.win, l.T(text.CallsMenu))) },
+				"wipe":   b.calls.askWipe,
+				"empty":  func() { b.read(nil, nil) },
+				"broken": func() { b.read(nil, errors.New("disk")) },
+			} {
+				b.read(aDay(), nil)
+				say()
+				uitest.Uncut(t, string(l)+" "+name, b.calls.win, long.Name)
+				for o := b.calls.win.Canvas().Overlays(); o.Top() != nil; {
+					o.Remove(o.Top())
+				}
+			}
 		}
 	}
+}
+
+// ofSeveral is a call of which several contacts have the number.
+func ofSeveral() history.Entry {
+	e := customer()
+	e.Name, e.ContactID, e.RelationNumber, e.Link, e.Matches, e.Outcome = "", "", "", "", 3, history.OutcomeSeveral
+	return e
+}
+
+// people shows them below the call.
+func people(t *testing.T, b *bench) {
+	t.Helper()
+	r, _ := b.calls.row(0)
+	b.calls.lookAgain(r)
+	b.on.got = callactions.Looked{More: 1, Contacts: []windowapi.Contact{
+		{ID: "b", Earlier: true, Name: "B. Bakker", Relation: "200201", Address: "Dorpsstraat 1, 1234 AB Ons Dorp", Link: "x"},
+		{ID: "a", Name: "A. Aarts", Relation: "200202", Address: "Kerkstraat 9, 1234 AB Ons Dorp", Link: "x"}}}
+	b.Tell(t, windowapi.KindLookup, windowapi.Found{Seq: b.calls.seq, Entry: r.id})
 }
