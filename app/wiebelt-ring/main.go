@@ -1,10 +1,10 @@
 //go:build linux || windows
 
 // Command wiebelt-ring is what a phone starts at every call: it does what "wiebelt
-// ring" and "wiebelt open-url" do, with the same arguments, and is ten times
-// smaller, so that it has ended before the other has begun. It only hands the call
-// to the Wiebelt that runs. Whatever else there is to do or to say – nobody runs,
-// the arguments are wrong – is left to the whole program beside it.
+// ring" and "wiebelt open-url" do, with the same arguments, and has ended before
+// those have begun, for it is a tenth of the size. It hands the call over, and
+// starts Wiebelt where none runs. What is left to say, as when the arguments are
+// wrong, the whole program beside it says.
 package main
 
 import (
@@ -13,9 +13,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
-	"time"
 
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/instance"
@@ -37,8 +35,8 @@ func main() {
 	os.Exit(whole(args, input.String()))
 }
 
-// handOver gives the call to the Wiebelt that runs and reports whether that is all
-// there was to do. Where it is not, nothing has been done.
+// handOver gives the call to Wiebelt and reports whether that is all there was to do.
+// Where it is not, the call lies nowhere.
 func handOver(args []string, in io.Reader) bool {
 	r, err := ring.Request{}, error(nil)
 	if args[0] == "open-url" {
@@ -54,10 +52,14 @@ func handOver(args []string, in io.Reader) bool {
 	if err != nil {
 		return false
 	}
-	r.Event.At = time.Now()
-	if !r.Nothing && instance.HandOver(context.Background(), instance.Config{RunDir: dirs.Run}, r.Event, nil) != nil {
+	program, err := wholeProgram()
+	if err != nil {
 		return false
 	}
-	_, err = io.Copy(os.Stdout, strings.NewReader(r.Answer))
+	r.NoStart = r.NoStart || !ring.Screen() // the call would wait for one that can run, and the whole program's beside it
+	if !r.Nothing && r.HandOver(context.Background(), instance.Config{RunDir: dirs.Run}, program) != nil {
+		return false
+	}
+	_, err = io.WriteString(os.Stdout, r.Answer)
 	return err == nil
 }

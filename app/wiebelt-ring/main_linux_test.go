@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/core/call"
@@ -33,9 +34,9 @@ func (c calls) Ring(e call.Event) error {
 
 func (calls) Peer(context.Context, instance.Hello, *instance.Conn) {}
 
-// TestHandsOver: what the running Wiebelt takes is all there is to do; in any other
-// case the whole program gets the same arguments, input and environment, and its
-// exit code is ours.
+// TestHandsOver: what the running Wiebelt takes, or the one that we start, is all
+// there is to do; in any other case the whole program gets the same arguments, input
+// and environment, and its exit code is ours.
 func TestHandsOver(t *testing.T) {
 	dir := t.TempDir()
 	ours, err := os.Executable()
@@ -44,7 +45,7 @@ func TestHandsOver(t *testing.T) {
 	}
 	program, whole := filepath.Join(dir, "wiebelt-ring"), filepath.Join(dir, "wiebelt")
 	if err := errors.Join(copyFile(ours, program),
-		os.WriteFile(whole, []byte("#!/bin/sh\necho \"$@\"; cat; exit 7\n"), 0o700)); err != nil {
+		os.WriteFile(whole, []byte("#!/bin/sh\ncase \"$*\" in *--background) echo \"$@\" > \"$0.started\";; *) echo \"$@\"; cat; exit 7; esac\n"), 0o700)); err != nil {
 		t.Fatal(err)
 	}
 	folder := filepath.Join(dir, "profile")
@@ -73,12 +74,26 @@ func TestHandsOver(t *testing.T) {
 		{"", twinkle, []string{"--twinkle", "--profile", folder}, "ring --twinkle --profile " + folder + "\n", call.Event{State: call.Ringing, Number: "sip:0698760011@pbx.example", ID: "a"}, "action=continue\n"},
 		{"", nil, []string{"open-url", "--profile", folder, "--", "wiebelt:call?number=0698760011"}, "open-url --profile " + folder + " -- wiebelt:call?number=0698760011\n", call.Event{State: call.Ringing, Number: "0698760011"}, ""},
 	}
+	t.Setenv("DISPLAY", "") // where Wiebelt cannot run
 	for _, c := range all {
 		if code, out := run(c.input, c.env, c.args...); code != 7 || out != c.whole {
 			t.Errorf("%v with nobody there: exit %d, %q", c.args, code, out)
 		}
 	}
+	if code, out := run("", []string{"DISPLAY=:9"}, all[0].args...); code != 0 || out != "" {
+		t.Errorf("a Wiebelt is started: exit %d, %q", code, out)
+	}
+	for late := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		if b, _ := os.ReadFile(whole + ".started"); string(b) == "--profile "+folder+" run --background\n" {
+			break
+		} else if time.Now().After(late) {
+			t.Fatalf("started with %q", b)
+		}
+	}
 	taken := running(t, folder)
+	if got := <-taken; got.Number != all[0].want.Number {
+		t.Errorf("what waited for it: %+v", got)
+	}
 	for _, c := range all {
 		code, out := run(c.input, c.env, c.args...)
 		if code != 0 || out != c.says {

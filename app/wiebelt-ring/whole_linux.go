@@ -7,15 +7,20 @@ import (
 	"syscall"
 )
 
+// wholeProgram is the program beside us.
+func wholeProgram() (string, error) {
+	exe, err := os.Executable()
+	return filepath.Join(filepath.Dir(exe), "wiebelt"), err
+}
+
 // whole puts the whole program in our place, with the input that we have read. It
 // comes back only if that fails.
 func whole(args []string, input string) int {
-	exe, err := os.Executable()
+	exe, err := wholeProgram()
 	if err == nil {
 		err = giveBack(input)
 	}
 	if err == nil {
-		exe = filepath.Join(filepath.Dir(exe), "wiebelt")
 		err = syscall.Exec(exe, append([]string{exe}, args...), os.Environ())
 	}
 	fmt.Fprintln(os.Stderr, "wiebelt-ring:", err)

@@ -9,6 +9,12 @@ import (
 	"strings"
 )
 
+// wholeProgram is the program beside us that opens no console window.
+func wholeProgram() (string, error) {
+	exe, err := os.Executable()
+	return filepath.Join(filepath.Dir(exe), "wiebeltw.exe"), err
+}
+
 // whole runs the whole program, the one of our kind, with the input that we have
 // read, and gives its exit code.
 func whole(args []string, input string) int {

@@ -9,11 +9,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"time"
 
 	"wiebelt/internal/config/fromsettings"
 	"wiebelt/internal/core/address"
-	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/core/phone"
 	"wiebelt/internal/hub"
@@ -109,8 +107,7 @@ func (e *env) ring(args []string) error {
 		return wrong(key)
 	}
 	if err == nil && !r.Nothing {
-		r.Event.At = time.Now()
-		err = e.handOver(r.Event, r.NoStart)
+		err = e.handOver(r)
 	}
 	fmt.Fprint(e.out, r.Answer) // Twinkle rings when it has read it, whatever became of the call here
 	return err
@@ -119,27 +116,17 @@ func (e *env) ring(args []string) error {
 var ringFaults = map[error]text.Key{ring.ErrFlag: text.RingFlag, ring.ErrState: text.RingState, ring.ErrDirection: text.RingDirection,
 	ring.ErrProfile: text.RingProfile, ring.ErrInput: text.RingInput, ring.ErrTwinkle: text.RingTwinkle}
 
-// errNoScreen: Wiebelt would not run here.
-var errNoScreen = text.Errorf(text.RingNoScreen)
-
-func (e *env) handOver(ev call.Event, noStart bool) error {
+func (e *env) handOver(r ring.Request) error {
 	d, err := e.dirs()
 	if err != nil {
 		return err
 	}
-	cfg := e.instance(d, nil)
-	start := func() error {
-		if runtime.GOOS == "linux" && os.Getenv("DISPLAY") == "" {
-			return errNoScreen
-		}
-		ring.Clear() // or it would stay in the resident's environment, and in that of all that it starts
-		return startResident(e.profileDir, true)
+	exe, err := ownProgram()
+	if err != nil {
+		return err
 	}
-	if noStart {
-		start = nil
-	}
-	err = instance.HandOver(e.ctx, cfg, ev, start)
-	for _, why := range []error{instance.ErrNotRunning, instance.ErrQuit, errNoScreen} {
+	err = r.HandOver(e.ctx, e.instance(d, nil), exe)
+	for _, why := range []error{instance.ErrNotRunning, instance.ErrQuit, ring.ErrNoScreen} {
 		if errors.Is(err, why) {
 			return &failure{exitNotRunning, why}
 		}
@@ -162,8 +149,7 @@ func (e *env) openURL(args []string) error {
 	case err != nil:
 		return &failure{exitUsage, err}
 	}
-	r.Event.At = time.Now()
-	return e.handOver(r.Event, false)
+	return e.handOver(r)
 }
 
 func (e *env) wrongLone(command, what string) error {

@@ -1,22 +1,27 @@
 // Package ring reads what a softphone tells the program that it runs for a call:
-// arguments, the environment and standard input, all of it text from outside. It
-// imports nothing large and has no state, so that it costs a ringing phone
-// nothing.
+// arguments, the environment and standard input, all of it text from outside; and
+// hands the call over. It imports nothing large and has no state, so that it costs
+// a ringing phone nothing.
 package ring
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"wiebelt/internal/core/call"
+	"wiebelt/internal/instance"
 	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/softphone/scheme"
 	"wiebelt/internal/softphone/twinkle"
+	"wiebelt/internal/text"
 )
 
 // Variable begins the names of the variables of the environment that hold a
@@ -52,6 +57,39 @@ type Request struct {
 	NoStart  bool       // do not start Wiebelt
 	Nothing  bool       // there is no call to hand over
 	Answer   string     // what the phone wants to read, whatever became of the call
+}
+
+// ErrNoScreen: Wiebelt would not run here.
+var ErrNoScreen = text.Errorf(text.RingNoScreen)
+
+// Screen reports whether Wiebelt can run here.
+func Screen() bool { return runtime.GOOS != "linux" || os.Getenv("DISPLAY") != "" }
+
+// HandOver gives the call to the Wiebelt that runs and otherwise starts program, the
+// whole one without a console, which then takes it. Errors are those of
+// instance.HandOver and, where the call waits for a Wiebelt that can run,
+// ErrNoScreen.
+func (r Request) HandOver(ctx context.Context, cfg instance.Config, program string) error {
+	e := r.Event
+	e.At = time.Now()
+	if r.NoStart {
+		return instance.HandOver(ctx, cfg, e, nil)
+	}
+	return instance.HandOver(ctx, cfg, e, func() error {
+		if !Screen() {
+			return ErrNoScreen
+		}
+		clearEnvironment() // or it would stay in the resident's environment, and in that of all that it starts
+		args := []string{"run", "--background"}
+		if r.Profile != "" {
+			dir, err := filepath.Abs(r.Profile)
+			if err != nil {
+				return err
+			}
+			args = append([]string{"--profile", dir}, args...)
+		}
+		return instance.StartDetached(program, args...)
+	})
 }
 
 // Args gives what stands behind "ring", with a profile that stands before it put
@@ -201,8 +239,8 @@ func lines(in io.Reader, said map[string]string) error {
 	return nil
 }
 
-// Clear takes a call out of our environment, whichever phone put it there.
-func Clear() {
+// clearEnvironment takes a call out of our environment, whichever phone put it there.
+func clearEnvironment() {
 	for _, v := range os.Environ() {
 		name, _, _ := strings.Cut(v, "=")
 		field, ours := strings.CutPrefix(name, Variable)

@@ -132,7 +132,7 @@ func TestClear(t *testing.T) {
 		t.Setenv(name, "canary")
 	}
 	t.Setenv("WIEBELT_OTHER", "stays")
-	Clear()
+	clearEnvironment()
 	if all := strings.Join(os.Environ(), "\n"); strings.Contains(all, "canary") || !strings.Contains(all, "WIEBELT_OTHER=stays") {
 		t.Error("what stays is not right")
 	}
