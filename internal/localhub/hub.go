@@ -1,6 +1,7 @@
 package localhub
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -129,33 +130,21 @@ func (h *Hub) open(ctx context.Context) error {
 }
 
 func (c Config) withDefaults() Config {
-	if c.Listen == "" {
-		c.Listen = "127.0.0.1:0"
-		if c.TLSCert == "" { // what https keeps apart, an address has to
-			c.Listen = ownLoopback()
-		}
+	if c.Listen == "" && c.TLSCert == "" { // what https keeps apart, an address has to
+		c.Listen = ownLoopback()
 	}
-	if c.Seed == 0 {
-		c.Seed = 1
-	}
-	if c.RelationField == "" {
-		c.RelationField = DefaultRelationField
-	}
+	c.Listen = cmp.Or(c.Listen, "127.0.0.1:0")
+	c.Seed = cmp.Or(c.Seed, 1)
+	c.RelationField = cmp.Or(c.RelationField, DefaultRelationField)
 	if len(c.Intermediaries) == 0 {
 		c.Intermediaries = []string{DefaultIntermediary}
 	}
-	if c.TokenLifetime == 0 {
-		c.TokenLifetime = time.Hour
-	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
+	c.TokenLifetime = cmp.Or(c.TokenLifetime, time.Hour)
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	if c.Faults == nil {
-		c.Faults = &Faults{}
-	}
+	c.Faults = cmp.Or(c.Faults, &Faults{})
 	return c
 }
 

@@ -85,7 +85,7 @@ func noise(random *rand.Rand, n int) string {
 // Whatever was answered with success is there and intact after kill -9, and
 // nothing is listed that is not whole.
 func TestKillDuringUploads(t *testing.T) {
-	rounds := 25
+	rounds := 10
 	if os.Getenv("SOAK") != "" {
 		rounds = 200
 	}

@@ -82,26 +82,9 @@ func OpenData(ctx context.Context, dir string) (*Data, error) {
 }
 
 func openData(ctx context.Context, dir string) (*Data, error) {
-	const pragmas = "?_pragma=foreign_keys(1)&_pragma=busy_timeout(5000)&_txlock=immediate"
 	d := &Data{dir: dir, now: time.Now}
-	var err error
-	if dir == "" {
-		if d.w, err = connect("file::memory:"+pragmas+"&_pragma=journal_mode(MEMORY)", 1); err != nil {
-			return nil, err
-		}
-		d.r = d.w
-	} else {
-		file, err := databaseFile(dir)
-		if err != nil {
-			return nil, failed("database", err)
-		}
-		// FULL: a message that was taken is there after a power cut, too.
-		if d.w, err = connect(file+pragmas+"&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)", 1); err != nil {
-			return nil, err
-		}
-		if d.r, err = connect(file+pragmas+"&_pragma=query_only(1)", 4); err != nil {
-			return nil, errors.Join(err, d.w.Close())
-		}
+	if err := d.connect(); err != nil {
+		return nil, failed("database", err)
 	}
 	if err := d.setUp(ctx); err != nil {
 		return nil, errors.Join(text.Errorf(text.LocalhubBadDatabase, err), d.Close())
@@ -109,27 +92,38 @@ func openData(ctx context.Context, dir string) (*Data, error) {
 	return d, nil
 }
 
-// databaseFile makes the folder and the file if need be, which hold keys and
-// hashes: they are never readable by others.
-func databaseFile(dir string) (uri string, err error) {
-	if err := filetrust.Make(dir, filetrust.Ours); err != nil {
-		return "", err
+// connect makes the folder and the file if need be, which hold keys and hashes:
+// they are never readable by others.
+func (d *Data) connect() (err error) {
+	const pragmas = "_pragma=foreign_keys(1)&_pragma=busy_timeout(5000)&_txlock=immediate"
+	if d.dir == "" {
+		d.w, err = sql.Open("sqlite", "file::memory:?"+pragmas+"&_pragma=journal_mode(MEMORY)")
+		limit(d.w, 1)
+		d.r = d.w
+		return err
 	}
-	name := filepath.Join(dir, "hub.db")
+	if err := filetrust.Make(d.dir, filetrust.Ours); err != nil {
+		return err
+	}
+	name := filepath.Join(d.dir, "hub.db")
 	if _, err := sqlitefile.Make(name, filetrust.Alone); err != nil {
-		return "", err
+		return err
 	}
-	return sqlitefile.URI(name)
+	// FULL: a message that was taken is there after a power cut, too.
+	if d.w, err = sqlitefile.Open(name, pragmas+"&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"); err != nil {
+		return err
+	}
+	limit(d.w, 1)
+	if d.r, err = sqlitefile.Open(name, pragmas+"&_pragma=query_only(1)"); err != nil {
+		return errors.Join(err, d.w.Close())
+	}
+	limit(d.r, 4)
+	return nil
 }
 
-func connect(dsn string, connections int) (*sql.DB, error) {
-	db, err := sql.Open("sqlite", dsn)
-	if err != nil {
-		return nil, failed("database", err)
-	}
+func limit(db *sql.DB, connections int) {
 	db.SetMaxOpenConns(connections)
 	db.SetMaxIdleConns(connections)
-	return db, nil
 }
 
 func (d *Data) setUp(ctx context.Context) error {

@@ -235,15 +235,4 @@ func TestClientsAreChecked(t *testing.T) {
 			t.Error("the error quotes the secret")
 		}
 	}
-	one, err1 := h.AddClient(t.Context(), "c", org)
-	two, err2 := h.AddClient(t.Context(), "c", org) // a new secret
-	if err1 != nil || err2 != nil || one == two {
-		t.Fatal(err1, err2)
-	}
-	for s, want := range map[string]int{one: 401, two: 200} {
-		a := do(t, client(t), "POST", h.BaseURL()+"/identity/token", body, "Content-Type", form, "Authorization", basic("c", s))
-		if a.status != want {
-			t.Errorf("%d, want %d", a.status, want)
-		}
-	}
 }
