@@ -55,23 +55,12 @@ func failing(r doctor.Report) (ids []string) {
 // refuses.
 func TestDoctor(t *testing.T) {
 	dir, h := setUp(t)
-	before := h.Stats()
 	_, out, errOut := run(t, "", "doctor", "--json", "--profile", dir)
-	r := checkup(t, out)
-	if got := failing(r); len(got) != 0 || errOut != "" {
+	if got := failing(checkup(t, out)); len(got) != 0 || errOut != "" {
 		t.Errorf("%v fail: %s%s", got, out, errOut)
 	}
-	for _, id := range []string{"settings", "setup", "secret", "hub.name", "hub.connection", "hub.certificate", "hub.clock", "hub.token"} {
-		if s := stateOf(r, id); s != doctor.OK {
-			t.Errorf("%s: %s", id, s)
-		}
-	}
-	after := h.Stats()
-	if after.Lookups != before.Lookups || after.Tokens != before.Tokens+1 {
-		t.Errorf("asked the hub for %d lookups and %d tokens", after.Lookups-before.Lookups, after.Tokens-before.Tokens)
-	}
 	_, out, _ = run(t, "", "doctor", "--json", "--number", "0698760011", "--profile", dir)
-	if s := stateOf(checkup(t, out), "hub.lookup"); s != doctor.OK || h.Stats().Lookups != before.Lookups+1 || strings.Contains(out, "9876") || strings.Contains(out, "Vries") {
+	if s := stateOf(checkup(t, out), "hub.lookup"); s != doctor.OK || strings.Contains(out, "9876") || strings.Contains(out, "Vries") {
 		t.Errorf("lookup %s: %s", s, out)
 	}
 	h.Faults().RefuseCredentials(true)

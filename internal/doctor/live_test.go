@@ -27,7 +27,6 @@ import (
 	"wiebelt/internal/instance"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/native/register"
-	"wiebelt/internal/text"
 )
 
 // runJSON is a run as monitoring sees it.
@@ -333,16 +332,4 @@ func listing(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	return b.String()
-}
-
-// TestPrint has a line for each check, and how it ended.
-func TestPrint(t *testing.T) {
-	cfg := configured(t, "")
-	r := run(t.Context(), cfg, calm(), quietly)
-	for l, end := range map[text.Language]string{text.Dutch: "2 controles wijzen op een storing.\n", text.English: "2 checks point to trouble.\n"} {
-		s := r.Print(Text, l)
-		if strings.Count(s, "\n") != len(r.Checks)+1 || !strings.HasSuffix(s, end) {
-			t.Errorf("%s", s)
-		}
-	}
 }

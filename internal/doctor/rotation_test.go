@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/secret"
@@ -56,25 +55,6 @@ func TestBothSecrets(t *testing.T) {
 		}
 		if b, _ := json.Marshal(r); strings.Contains(string(b), tt.old) || strings.Contains(string(b), tt.next) {
 			t.Error("a secret is told")
-		}
-	}
-}
-
-// TestExpiryIsTrouble: a secret that expires within thirty days makes monitoring
-// speak up.
-func TestExpiryIsTrouble(t *testing.T) {
-	h := startHub(t)
-	toml := h.known(t)
-	for _, tt := range []struct {
-		days int
-		want State
-		ok   bool
-	}{{31, OK, true}, {30, Warn, false}, {0, Warn, false}, {-1, Fail, false}} {
-		cfg := configured(t, toml+"secret_expires = \""+time.Now().AddDate(0, 0, tt.days).Format(time.DateOnly)+"\"\n")
-		keepSecret(t, cfg.Dirs, h.URL, "office", "canary-secret")
-		r := run(t.Context(), cfg, server(), quietly)
-		if c := r.of(t, "expiry"); c.State != tt.want || r.OK != tt.ok {
-			t.Errorf("%d days: ok %v, %+v", tt.days, r.OK, r.Checks)
 		}
 	}
 }

@@ -191,8 +191,6 @@ var troubles = map[string]struct{ before, after func(*office) }{
 		p.t.Setenv("PATH", p.t.TempDir())
 		p.sys.browser = browser.There
 	}},
-	"folders.write": {after: mode(func(p *office) string { return p.Dirs.State }, 0o777)},
-	"folders.read":  {after: mode(func(p *office) string { return p.Dirs.Run }, 0o755)},
 	"folders.owner": {after: func(p *office) {
 		if err := os.Chown(p.Dirs.State, 65534, 65534); err != nil {
 			p.t.Fatal(err)

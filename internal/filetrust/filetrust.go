@@ -125,7 +125,7 @@ func Program(path string) error {
 	return nil
 }
 
-// Way reports with an *Error if somebody else could make a path lead elsewhere,
+// Parents reports with an *Error if somebody else could make a path lead elsewhere,
 // whoever may write what it leads to.
 func Parents(path string) error {
 	_, err := resolve(path, Ours)
@@ -171,61 +171,90 @@ func resolve(path string, who Who) (string, error) {
 	if !Local(path) {
 		return path, nil
 	}
-	above := who
-	if above == Alone {
-		above = Ours
+	w := walk{who: who, above: who}
+	if who == Alone {
+		w.above = Ours
 	}
+	w.begin(path)
+	for len(w.rest) > 0 {
+		if err := w.step(); err != nil {
+			return "", err
+		}
+	}
+	return w.at, nil
+}
+
+// walk is how far a path has been followed.
+type walk struct {
+	who, above Who // for the last one, for those on the way
+	at         string
+	rest       []string
+	links      int
+}
+
+// begin goes to the beginning of an absolute path.
+func (w *walk) begin(path string) {
 	volume := filepath.VolumeName(path) + string(filepath.Separator)
-	at, rest := volume, elements(path[len(volume):])
-	for links := 0; len(rest) > 0; {
-		next := rest[0]
-		rest = rest[1:]
-		if next == ".." { // of a link; at has none
-			at = filepath.Dir(at)
-			continue
-		}
-		if t, err := look(at, above); errors.Is(err, fs.ErrPermission) {
-			// An administrator hides the folder above from everybody (Windows).
-		} else if err != nil {
-			return "", err
-		} else if !t.owned {
-			return "", &Error{at, Owner, true}
-		} else if t.moved {
-			return "", &Error{at, Written, true}
-		}
-		next = filepath.Join(at, next)
-		t, err := look(next, above)
-		if errors.Is(err, fs.ErrPermission) && len(rest) > 0 {
-			at = next
-			continue
-		}
-		if err != nil {
-			return "", err
-		}
-		if !t.link {
-			at = next
-			continue
-		}
-		if links++; links > maxLinks || who != Ours && len(rest) == 0 {
-			return "", &Error{Path: next, Why: Link}
-		}
-		if !t.owned {
-			return "", &Error{Path: next, Why: Owner}
-		}
-		target, err := os.Readlink(next)
-		if err != nil {
-			return "", err
-		}
-		if filepath.IsAbs(target) {
-			if !Local(target) {
-				return filepath.Join(append([]string{target}, rest...)...), nil
-			}
-			volume := filepath.VolumeName(target) + string(filepath.Separator)
-			at, target = volume, target[len(volume):]
-		}
-		rest = append(elements(target), rest...)
+	w.at, w.rest = volume, append(elements(path[len(volume):]), w.rest...)
+}
+
+func (w *walk) step() error {
+	next := w.rest[0]
+	w.rest = w.rest[1:]
+	if next == ".." { // of a link; at has none
+		w.at = filepath.Dir(w.at)
+		return nil
 	}
-	return at, nil
+	if err := w.judgeFolder(); err != nil {
+		return err
+	}
+	next = filepath.Join(w.at, next)
+	t, err := look(next, w.above)
+	switch {
+	case errors.Is(err, fs.ErrPermission) && len(w.rest) > 0, err == nil && !t.link:
+		w.at = next
+		return nil
+	case err != nil:
+		return err
+	}
+	return w.follow(next, t)
+}
+
+// judgeFolder fails where others could put something else into the folder.
+func (w *walk) judgeFolder() error {
+	t, err := look(w.at, w.above)
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return nil // an administrator hides the folder above from everybody (Windows)
+	case err != nil:
+		return err
+	case !t.owned:
+		return &Error{w.at, Owner, true}
+	case t.moved:
+		return &Error{w.at, Written, true}
+	}
+	return nil
+}
+
+func (w *walk) follow(link string, t thing) error {
+	if w.links++; w.links > maxLinks || w.who != Ours && len(w.rest) == 0 {
+		return &Error{Path: link, Why: Link}
+	}
+	if !t.owned {
+		return &Error{Path: link, Why: Owner}
+	}
+	target, err := os.Readlink(link)
+	switch {
+	case err != nil:
+		return err
+	case !filepath.IsAbs(target):
+		w.rest = append(elements(target), w.rest...)
+	case Local(target):
+		w.begin(target)
+	default: // on another computer, whose folders are not judged
+		w.at, w.rest = filepath.Join(append([]string{target}, w.rest...)...), nil
+	}
+	return nil
 }
 
 // elements are the names in a relative path; ".." stays.

@@ -14,31 +14,6 @@ import (
 	"time"
 )
 
-func TestRemembersAcrossARestart(t *testing.T) {
-	in(t, func(t *testing.T, r *rig) {
-		r.start()
-		r.is(anna, "")
-		r.Chose(anna, "c-1")
-		r.Chose(piet, "c-2")
-		r.Chose(piet, "c-3")
-		r.is(anna, "c-1")
-		r.rest()
-		r.is(anna, "c-1")
-		r.again()
-		r.rest()
-		r.is(anna, "c-1")
-		r.is(piet, "c-3")
-		r.NotThis(piet, "c-2") // that is not the one
-		r.is(piet, "c-3")
-		r.NotThis(piet, "c-3")
-		r.is(piet, "")
-		r.again()
-		r.rest()
-		r.is(anna, "c-1")
-		r.is(piet, "")
-	})
-}
-
 func TestNinetyDaysSinceTheLastUse(t *testing.T) {
 	in(t, func(t *testing.T, r *rig) {
 		r.start()

@@ -185,6 +185,9 @@ func TestNewerFileIsLeftAlone(t *testing.T) {
 		t.Fatalf("%v", err)
 	}
 	defer s.Close()
+	if _, err := OpenReadOnly(path); !errors.Is(err, ErrNewer) {
+		t.Errorf("OpenReadOnly: %v", err)
+	}
 	wantState(t, s, FaultNewer, NoticeNone)
 	if _, err := s.Put(t.Context(), known(monday)); err == nil {
 		t.Error("written into a newer file")

@@ -3,7 +3,6 @@ package history
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"errors"
 	"io/fs"
 	"os"
@@ -106,27 +105,6 @@ func TestPutAndRead(t *testing.T) {
 	}
 }
 
-func TestSinceAndLimit(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "h.db")
-	s := open(t, path, KeepFull, clocktest.New(monday.Add(time.Hour)))
-	for i := range 10 {
-		put(t, s, known(monday.Add(time.Duration(i)*time.Minute)))
-	}
-	r, err := OpenReadOnly(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	got, err := r.Since(t.Context(), monday.Add(5*time.Minute), 3)
-	if err != nil || len(got) != 3 || !got[0].Rang.Equal(monday.Add(9*time.Minute)) {
-		t.Errorf("Since with limit 3 = %d entries, first %v, %v", len(got), got[0].Rang, err)
-	}
-	got, err = r.Since(t.Context(), monday.Add(5*time.Minute), 100)
-	if err != nil || len(got) != 5 {
-		t.Errorf("Since = %d entries, %v, want the 5 at that time or later", len(got), err)
-	}
-}
-
 func TestKeep(t *testing.T) {
 	noPerson := known(monday).withoutPerson()
 	tests := []struct {
@@ -164,30 +142,6 @@ func TestKeep(t *testing.T) {
 				t.Errorf("kept %+v\nwant %+v", got, tt.want)
 			}
 		})
-	}
-}
-
-// A setting that keeps less also applies to what is already on disk.
-func TestKeepLessLater(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "h.db")
-	s := open(t, path, KeepFull, clocktest.New(monday))
-	put(t, s, known(monday))
-	s.Close()
-
-	s = open(t, path, KeepNumbers, clocktest.New(monday))
-	if got := read(t, path); len(got) != 1 || !same(got[0].withoutPerson(), got[0]) || got[0].Number == "" {
-		t.Errorf("after keep=numbers: %+v", got)
-	}
-	wantNotOnDisk(t, dir, "J. de Vries", "c-100200")
-	s.Close()
-
-	open(t, path, KeepOff, clocktest.New(monday))
-	if left, _ := filepath.Glob(path + "*"); len(left) != 0 {
-		t.Errorf("after keep=off these are left: %v", left)
-	}
-	if _, err := Open(path, "everything", 7, time.Now); err == nil {
-		t.Error("an unknown value of keep was accepted")
 	}
 }
 
@@ -319,51 +273,27 @@ func TestDamagedFileIsSetAside(t *testing.T) {
 				t.Fatal(err)
 			}
 			s = open(t, path, KeepFull, c)
-			if wantAside := kind != "empty"; (s.SetAside() != "") != wantAside {
-				t.Errorf("SetAside = %q", s.SetAside())
+			if wantAside := kind != "empty"; (s.State().Notice == NoticeDamaged) != wantAside {
+				t.Errorf("%+v", s.State())
 			}
 			id := put(t, s, known(monday))
 			if got := read(t, path); len(got) != 1 || got[0].ID != id {
 				t.Errorf("the new file holds %d entries", len(got))
 			}
-			if s.SetAside() == "" {
+			if s.State().Notice == NoticeNone {
 				return
 			}
 			old := monday.AddDate(0, 0, -8)
-			if err := os.Chtimes(s.SetAside(), old, old); err != nil {
+			if err := os.Chtimes(s.asidePath(), old, old); err != nil {
 				t.Fatal(err)
 			}
 			if err := s.Purge(t.Context()); err != nil {
 				t.Error(err)
 			}
-			if _, err := os.Stat(s.SetAside()); !errors.Is(err, fs.ErrNotExist) {
+			if _, err := os.Stat(s.asidePath()); !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("the damaged file outlived the days to keep: %v", err)
 			}
 		})
-	}
-}
-
-func TestNewerSchemaIsRefused(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "h.db")
-	s := open(t, path, KeepFull, clocktest.New(monday))
-	put(t, s, known(monday))
-	s.Close()
-	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.Exec("PRAGMA user_version = 99"); err != nil {
-		t.Fatal(err)
-	}
-	db.Close()
-	if _, err := Open(path, KeepFull, 7, time.Now); !errors.Is(err, ErrNewer) {
-		t.Errorf("Open: %v, want ErrNewer", err)
-	}
-	if _, err := OpenReadOnly(path); !errors.Is(err, ErrNewer) {
-		t.Errorf("OpenReadOnly: %v, want ErrNewer", err)
-	}
-	if _, err := os.Stat(path); err != nil {
-		t.Errorf("the newer file is not where it was: %v", err)
 	}
 }
 
@@ -484,6 +414,9 @@ func TestConfigure(t *testing.T) {
 		if err := s.Configure(ctx, k, days); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if err := s.Configure(ctx, "everything", 7); err == nil {
+		t.Error("an unknown value of what to keep")
 	}
 	configure(KeepFull, 7)
 	if _, err := s.Get(ctx, old); !errors.Is(err, ErrGone) {

@@ -33,7 +33,7 @@ func writeForever(path string) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	if s.SetAside() != "" {
+	if s.State().Notice != NoticeNone {
 		fmt.Fprintln(os.Stderr, "the file was damaged")
 		os.Exit(1)
 	}

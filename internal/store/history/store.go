@@ -47,14 +47,13 @@ type Store struct {
 	opened int       // how often it was
 	ended  bool      // what was on when the last program ended is marked over
 	last   int64     // the highest ID ever given: none is used twice, whatever becomes of the file
-	aside  string
 	state  State
 }
 
 // Open opens the history at path, creating or migrating it, and applies keep and
 // days to what is already there: entries older than days go, with KeepNumbers
 // the names go too, with KeepOff the file itself. A damaged file is put aside
-// (see SetAside) and a new one begun; a file of a newer version is left alone
+// (NoticeDamaged) and a new one begun; a file of a newer version is left alone
 // and reported as ErrNewer. Calls that were on when the last program ended are
 // marked over, as far as is known how. days below 1 count as 1; now is the clock.
 //
@@ -256,14 +255,6 @@ func (s *Store) Dismiss() {
 	s.state.Notice = NoticeNone
 }
 
-// SetAside gives the path of the damaged file that was put aside, "" if every
-// file was sound. It is for a notice to the user.
-func (s *Store) SetAside() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.aside
-}
-
 // Recount takes in what another process has written.
 func (s *Store) Recount(ctx context.Context) error {
 	return s.reading(func(*sql.DB) error { return s.count(ctx) })
@@ -302,7 +293,7 @@ func (s *Store) putAside() error {
 		return err
 	}
 	s.mu.Lock()
-	s.aside, s.state.Notice = s.asidePath(), NoticeDamaged
+	s.state.Notice = NoticeDamaged
 	s.mu.Unlock()
 	return remove(sqlitefile.Sides(s.path)...) // a log of the old file must not be played into the new one
 }
