@@ -15,8 +15,6 @@ import (
 	"image"
 	"image/color"
 	"math"
-	"net/url"
-	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
@@ -26,7 +24,7 @@ import (
 // Start makes the process's Fyne application, with th for its fonts and sizes.
 // Call it once, before the first Surface.
 func Start(th fyne.Theme) {
-	fyne.SetCurrentApp(&app{driver: driver{measure: test.NewDriverWithPainter(nil)}, settings: settings{th}})
+	fyne.SetCurrentApp(&app{driver: driver{test.NewDriverWithPainter(nil)}, settings: settings{th}})
 }
 
 // Size is a size (in units) in whole pixels at a scale, as Fyne's painter rounds it.
@@ -95,70 +93,34 @@ func (p picture) lay(s *sprite, at image.Point, clip image.Rectangle) {
 	}
 }
 
-// app is a Fyne application that has a theme and a way to measure text, and
-// nothing else: no window, no files, no loop.
+// app is a Fyne application that has a theme and a driver, and nothing else: no
+// window, no files, no loop. What nobody asks of it is not there.
 type app struct {
+	fyne.App
 	driver   driver
 	settings settings
 }
 
-func (a *app) NewWindow(string) fyne.Window             { return nil }
-func (a *app) OpenURL(*url.URL) error                   { return errNone }
-func (a *app) Icon() fyne.Resource                      { return nil }
-func (a *app) SetIcon(fyne.Resource)                    {}
-func (a *app) Run()                                     {}
-func (a *app) Quit()                                    {}
-func (a *app) Driver() fyne.Driver                      { return &a.driver }
-func (a *app) UniqueID() string                         { return "" }
-func (a *app) SendNotification(*fyne.Notification)      {}
-func (a *app) CancelScheduledNotification(string) error { return errNone }
-func (a *app) Settings() fyne.Settings                  { return a.settings }
-func (a *app) Preferences() fyne.Preferences            { return nil }
-func (a *app) Storage() fyne.Storage                    { return nil }
-func (a *app) Lifecycle() fyne.Lifecycle                { return nil }
-func (a *app) Metadata() fyne.AppMetadata               { return fyne.AppMetadata{} }
-func (a *app) CloudProvider() fyne.CloudProvider        { return nil }
-func (a *app) SetCloudProvider(fyne.CloudProvider)      {}
-func (a *app) Clipboard() fyne.Clipboard                { return nil }
-func (a *app) Cache() fyne.Cache                        { return nil }
-func (a *app) ScheduleNotification(*fyne.Notification, time.Time) (*fyne.ScheduledNotification, error) {
-	return nil, errNone
-}
-
-type noneError struct{}
-
-func (noneError) Error() string { return "not available offscreen" }
-
-var errNone = noneError{}
+func (a *app) Driver() fyne.Driver     { return &a.driver }
+func (a *app) Settings() fyne.Settings { return a.settings }
 
 type settings struct{ theme fyne.Theme }
 
-func (s settings) Theme() fyne.Theme               { return s.theme }
-func (s settings) SetTheme(fyne.Theme)             {}
-func (s settings) ThemeVariant() fyne.ThemeVariant { return 0 }
-func (s settings) Scale() float32                  { return 1 }
-func (s settings) PrimaryColor() string            { return "" }
-func (s settings) AddChangeListener(chan fyne.Settings) {
-}
-func (s settings) AddListener(func(fyne.Settings)) {}
-func (s settings) BuildType() fyne.BuildType       { return fyne.BuildStandard }
-func (s settings) ShowAnimations() bool            { return false }
+func (s settings) Theme() fyne.Theme                    { return s.theme }
+func (s settings) SetTheme(fyne.Theme)                  {}
+func (s settings) ThemeVariant() fyne.ThemeVariant      { return 0 }
+func (s settings) Scale() float32                       { return 1 }
+func (s settings) PrimaryColor() string                 { return "" }
+func (s settings) AddChangeListener(chan fyne.Settings) {}
+func (s settings) AddListener(func(fyne.Settings))      {}
+func (s settings) BuildType() fyne.BuildType            { return fyne.BuildStandard }
+func (s settings) ShowAnimations() bool                 { return false }
 
-// driver measures text; whatever needs a loop or a window does nothing.
-type driver struct{ measure fyne.Driver }
+// driver is that of Fyne's own tests, which measures text; there are no windows
+// and nothing moves.
+type driver struct{ fyne.Driver }
 
-func (d *driver) RenderedTextSize(text string, size float32, style fyne.TextStyle, source fyne.Resource) (fyne.Size, float32) {
-	return d.measure.RenderedTextSize(text, size, style, source)
-}
-func (d *driver) CreateWindow(string) fyne.Window                           { return nil }
-func (d *driver) AllWindows() []fyne.Window                                 { return nil }
-func (d *driver) CanvasForObject(fyne.CanvasObject) fyne.Canvas             { return nil }
-func (d *driver) AbsolutePositionForObject(fyne.CanvasObject) fyne.Position { return fyne.Position{} }
-func (d *driver) Device() fyne.Device                                       { return d.measure.Device() }
-func (d *driver) Run()                                                      {}
-func (d *driver) Quit()                                                     {}
-func (d *driver) StartAnimation(*fyne.Animation)                            {}
-func (d *driver) StopAnimation(*fyne.Animation)                             {}
-func (d *driver) DoubleTapDelay() time.Duration                             { return 0 }
-func (d *driver) SetDisableScreenBlanking(bool)                             {}
-func (d *driver) DoFromGoroutine(f func(), _ bool)                          { f() }
+func (d *driver) CreateWindow(string) fyne.Window               { return nil }
+func (d *driver) CanvasForObject(fyne.CanvasObject) fyne.Canvas { return nil }
+func (d *driver) StartAnimation(*fyne.Animation)                {}
+func (d *driver) StopAnimation(*fyne.Animation)                 {}

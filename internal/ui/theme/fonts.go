@@ -1,14 +1,15 @@
 package theme
 
 import (
-	"cmp"
-	"encoding/binary"
-	"slices"
+	"bytes"
 	"strings"
 	"sync"
 
 	"fyne.io/fyne/v2"
 	base "fyne.io/fyne/v2/theme"
+	"github.com/go-text/typesetting/font"
+	"github.com/go-text/typesetting/font/opentype"
+	"github.com/go-text/typesetting/font/opentype/tables"
 	"github.com/go-text/typesetting/fontscan"
 	"github.com/go-text/typesetting/language"
 
@@ -43,7 +44,7 @@ func FontFor(r rune, bold bool) (fyne.Resource, bool) {
 		return list[0], true
 	}
 	for i, f := range list {
-		if has(letters()[i], r) {
+		if _, ok := characters()[i].Lookup(r); ok {
 			return f, true
 		}
 	}
@@ -68,78 +69,48 @@ var bundled = [2][]fyne.Resource{
 	{base.DefaultTextBoldFont(), hebrewBold, arabicBold, emoji},
 }
 
-// letters are what the fonts of bundled have; bold ones have what regular ones
-// have.
-var letters = sync.OnceValue(func() (all [][]span) {
+// characters are what the fonts of bundled have; bold ones have what regular ones
+// have. Only a card that needs one of them reads them.
+var characters = sync.OnceValue(func() (all []font.Cmap) {
 	for _, f := range bundled[0] {
-		all = append(all, spans(f.Content()))
+		all = append(all, charactersOf(f))
 	}
 	return all
 })
 
-// span is a row of letters that a font has, both ends included.
-type span struct{ from, to rune }
-
-func has(all []span, r rune) bool {
-	i, exact := slices.BinarySearchFunc(all, r, func(s span, r rune) int { return int(s.from - r) })
-	return exact || i > 0 && r <= all[i-1].to
-}
-
-// spans reads the character map of a TrueType font (OpenType "cmap", formats 4
-// and 12). The font is one of ours, so nothing in it is hostile.
-func spans(font []byte) (all []span) {
-	u16 := func(at int) int { return int(binary.BigEndian.Uint16(font[at:])) }
-	u32 := func(at int) int { return int(binary.BigEndian.Uint32(font[at:])) }
-	for i := range u16(4) {
-		entry := 12 + 16*i
-		if string(font[entry:entry+4]) != "cmap" {
-			continue
+// charactersOf reads the character map of a font of ours.
+func charactersOf(f fyne.Resource) font.Cmap {
+	cmap, err := func() (font.Cmap, error) {
+		file, err := opentype.NewLoader(bytes.NewReader(f.Content()))
+		if err != nil {
+			return nil, err
 		}
-		table := u32(entry + 8)
-		for j := range u16(table + 2) {
-			sub := table + u32(table+4+8*j+4)
-			switch u16(sub) {
-			case 12:
-				for g := range u32(sub + 12) {
-					at := sub + 16 + 12*g
-					all = append(all, span{rune(u32(at)), rune(u32(at + 4))})
-				}
-			case 4:
-				n := u16(sub+6) / 2
-				for s := range n {
-					end, start := u16(sub+14+2*s), u16(sub+16+2*n+2*s)
-					delta, at := u16(sub+16+4*n+2*s), sub+16+6*n+2*s
-					off := u16(at)
-					for r := start; r <= end && r != 0xFFFF; r++ {
-						if off == 0 && (r+delta)&0xFFFF != 0 || off != 0 && u16(at+off+2*(r-start)) != 0 {
-							all = append(all, span{rune(r), rune(r)})
-						}
-					}
-				}
-			}
+		raw, err := file.RawTable(opentype.MustNewTag("cmap"))
+		if err != nil {
+			return nil, err
 		}
+		table, _, err := tables.ParseCmap(raw)
+		if err != nil {
+			return nil, err
+		}
+		cmap, _, err := font.ProcessCmap(table, tables.FPNone)
+		return cmap, err
+	}()
+	if err != nil {
+		panic("the bundled font " + f.Name() + " cannot be read: " + err.Error())
 	}
-	slices.SortFunc(all, func(a, b span) int { return cmp.Or(int(a.from-b.from), int(b.to-a.to)) })
-	joined := all[:0]
-	for _, s := range all {
-		if last := len(joined) - 1; last >= 0 && s.from <= joined[last].to+1 {
-			joined[last].to = max(joined[last].to, s.to)
-			continue
-		}
-		joined = append(joined, s)
-	}
-	return slices.Clip(slices.Clone(joined))
+	return cmap
 }
 
 // Script stands for the letters that come in one font with r.
 func Script(r rune) uint32 { return uint32(language.LookupScript(r)) }
 
-// SystemFonts finds out which fonts this machine has, and reads the one that has
-// r; it reports whether there is one. The first time that takes from a moment to seconds; until it was done,
-// drawing a letter that no bundled font has takes as long. What is left for the
-// one who draws r is to take the font's tables apart, which no other goroutine
-// can do for Fyne: 12 to 40 ms, once, for the largest ones there are (Noto Sans
-// CJK, 20 MB). Safe for concurrent use.
+// SystemFonts finds out which fonts this machine has, reads the one that has r,
+// and reports whether there is one. The first time that takes from a moment to
+// seconds; until it was done, drawing a letter that no bundled font has takes as
+// long. What is left for the one who draws r is to take the font's tables apart,
+// which no other goroutine can do for Fyne: 12 to 40 ms, once, for the largest
+// ones there are (Noto Sans CJK, 20 MB). Safe for concurrent use.
 func SystemFonts(r rune) bool {
 	m := fontscan.NewFontMap(silent{})
 	if err := m.UseSystemFonts(""); err != nil {
