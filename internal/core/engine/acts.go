@@ -24,19 +24,14 @@ func (e *Engine) act(ctx context.Context, a Action) {
 		return
 	}
 	i := slices.IndexFunc(e.s.cards, func(c *card) bool { return c.ID == a.Card })
-	if i < 0 {
+	if i < 0 || stale(a, e.s.cards[i]) {
 		return
 	}
 	c := e.s.cards[i]
 	switch a.Do {
-	case DoOpen, DoNotThis:
-		if a.Edition != 0 && a.Edition != c.Edition || a.Index < 0 || a.Index >= len(c.Contacts) {
-			return
-		}
-		if a.Do == DoNotThis {
-			e.notThis(c, a.Index, now)
-			return
-		}
+	case DoNotThis:
+		e.notThis(c, a.Index, now)
+	case DoOpen:
 		e.chose(c, a.Index)
 		e.open(ctx, c, a.Index)
 	case DoRetry:
@@ -60,6 +55,23 @@ func (e *Engine) act(ctx context.Context, a Action) {
 	default:
 		e.touch(&c.hands, a.Do, now)
 	}
+}
+
+// stale reports whether a click was meant for somebody else than who is on the
+// card by now, or for a contact who is not there.
+func stale(a Action, c *card) bool {
+	aboutContact := a.Do == DoOpen || a.Do == DoNotThis
+	switch {
+	case aboutContact && (a.Index < 0 || a.Index >= len(c.Contacts)):
+		return true
+	case a.Edition == 0:
+		return false
+	case c.closed:
+		return true
+	case aboutContact:
+		return a.Edition != c.Edition
+	}
+	return a.Edition < c.callerEdition
 }
 
 // touch notes that the pointer or the keyboard came or went.

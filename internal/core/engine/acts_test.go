@@ -69,14 +69,15 @@ func TestBrokenBrowser(t *testing.T) {
 }
 
 // TestClickForSomebodyElse: a click that was meant for whom the card showed before
-// opens nobody's file and takes nobody off.
+// opens nobody's file, takes nobody off and closes nobody's card. A contact who
+// comes makes nobody else of the caller.
 func TestClickForSomebodyElse(t *testing.T) {
 	b := start(t, nil)
 	b.ring(b.ws, "1", known)
 	before := b.one(Found)
 	b.event(b.ws, "1", family, call.Ringing)
 	now := b.one(Several)
-	for _, do := range []Do{DoOpen, DoNotThis} {
+	for _, do := range []Do{DoOpen, DoNotThis, DoClose} {
 		b.do(Action{Card: now.ID, Do: do, Index: 0, Edition: before.Edition})
 	}
 	b.settle()
@@ -86,5 +87,9 @@ func TestClickForSomebodyElse(t *testing.T) {
 	b.do(Action{Card: now.ID, Do: DoOpen, Index: 2, Edition: now.Edition})
 	if got := <-b.opened; got != "ok:Zwart" {
 		t.Fatal(got)
+	}
+	b.do(Action{Card: now.ID, Do: DoClose, Edition: now.Edition - 1}) // it was still looked up
+	if n := len(b.e.Snapshot().Cards); n != 0 {
+		t.Errorf("%d cards after the click that closes it", n)
 	}
 }

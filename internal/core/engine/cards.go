@@ -34,14 +34,15 @@ type card struct {
 	shown  bool // it was in the last snapshot
 	hands  hands
 
-	person    time.Time // since when this caller is on the card
-	unfolded  time.Time // the user unfolded it at
-	raised    time.Time // while it is shown: the user wants a card, not a line
-	asked     time.Time // the user asked for it at
-	lost      time.Time // its way in ended at
-	unfold    bool      // it is news: to be unfolded as soon as it may move
-	gaveWay   bool      // another call began to live: to be folded as soon as it may
-	pointless bool      // a newer call made it so: it goes as soon as it may
+	person        time.Time // since when this caller is on the card
+	callerEdition uint64    // Edition when this caller came onto the card
+	unfolded      time.Time // the user unfolded it at
+	raised        time.Time // while it is shown: the user wants a card, not a line
+	asked         time.Time // the user asked for it at
+	lost          time.Time // its way in ended at
+	unfold        bool      // it is news: to be unfolded as soon as it may move
+	gaveWay       bool      // another call began to live: to be folded as soon as it may
+	pointless     bool      // a newer call made it so: it goes as soon as it may
 
 	confirmed  bool                         // the user wants a launch by URL scheme looked up, or a phone reported it too
 	autoOpened bool                         // a file was opened by itself during this call
@@ -177,7 +178,7 @@ func (e *Engine) began(ctx context.Context, l call.Live, n phone.Number, ev call
 func (e *Engine) place(c *card, l call.Live, n phone.Number, now time.Time) *card {
 	if i := e.sameCaller(c, l, n); i >= 0 {
 		old := e.s.cards[i]
-		c.Card.ID, c.Edition, c.attempt = old.ID, old.Edition, old.attempt
+		c.Card.ID, c.Edition, c.callerEdition, c.attempt = old.ID, old.Edition, old.callerEdition, old.attempt
 		c.shown, c.hands, c.Line = old.shown, old.hands, old.Line
 		e.dress(c, l, n)
 		if old.Strip && !c.Strip {
@@ -316,6 +317,7 @@ func (e *Engine) anotherCaller(ctx context.Context, c *card, l call.Live, n phon
 	}
 	e.words(c, l)
 	e.reset(c)
+	c.callerEdition = c.Edition
 	e.record(c)
 	if l.State == call.Answered {
 		e.answered(ctx, c, now)

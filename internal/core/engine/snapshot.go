@@ -133,8 +133,8 @@ type Action struct {
 	Do    Do
 	Index int // contact, for Open and NotThis
 	// Edition is that of the card as the user saw it, 0 if it does not matter. A
-	// click on a contact of an older one was meant for somebody else and means
-	// nothing.
+	// click on a contact of an older one, or on a card that has another caller
+	// since, was meant for somebody else and means nothing.
 	Edition uint64
 }
 

@@ -51,17 +51,14 @@ type Cards struct {
 	dropped bool // the user moves the cards just now
 	// placedAt is the scale of the monitor when cards were placed last.
 	placedAt float32
-	wanted   engine.CardID // comes back because of the hotkey, for the keyboard
-	part     []byte        // of a picture, for the screen
+	part     []byte // of a picture, for the screen
 	hands    hands
 	left     time.Time // when the last hand left a card; zero if places were closed up since
-	release  func()    // gives the hotkey back; nil while there is none
-	again    time.Time // when the hotkey, which another program has, is asked for again; zero: not
+	hotkey   hotkeyState
 	full     func(window.Display, image.Rectangle) bool
 	waits    bool             // cards are held back by a program that fills the monitor
 	looks    time.Time        // when to look again whether one does; zero: not
-	awake    bool             // something was painted since the last rest
-	rests    time.Time        // when to rest; zero: not
+	forgetAt time.Time        // when no card was up for long enough; zero: nothing to forget
 	now      func() time.Time // of what has just changed; tests have a clock of their own
 }
 
@@ -138,7 +135,7 @@ func (cs *Cards) warm() {
 	for _, o := range []engine.Outcome{engine.Searching, engine.Failed} {
 		layout(engine.Card{Outcome: o, Noticed: true, Opened: -1, Earlier: -1}, cs.look(s)).paint(&s.surface, 1)
 	}
-	cs.awake = true
+	cs.forgetAt = time.Now().Add(idleAfter)
 }
 
 // Set makes c hold. It may be called from any goroutine and returns at once; of
@@ -154,9 +151,9 @@ func (cs *Cards) Set(c Config) {
 // Run shows cards until ctx ends or the engine does, then hides them.
 func (cs *Cards) Run(ctx context.Context) {
 	watch := cs.engine.Watch()
-	cs.listen()
+	cs.registerHotkey(time.Now())
 	defer func() {
-		cs.deaf()
+		cs.releaseHotkey()
 		for _, s := range cs.slots {
 			_ = s.win.Hide()
 		}
@@ -175,7 +172,6 @@ func (cs *Cards) Run(ctx context.Context) {
 			found = make(chan struct{})
 			go func() { defer close(found); findFont(r) }()
 		}
-		cs.restless(time.Now())
 		if timer != nil {
 			timer.Stop()
 		}
@@ -211,8 +207,8 @@ func (cs *Cards) set(c Config) {
 	old := cs.c
 	cs.c = c
 	if old.Hotkey != c.Hotkey {
-		cs.deaf()
-		cs.listen()
+		cs.releaseHotkey()
+		cs.registerHotkey(time.Now())
 	}
 	if old.HideFromCapture != c.HideFromCapture {
 		cs.keepOutOfCapture()
@@ -335,18 +331,14 @@ func (cs *Cards) takeDown(s *slot) {
 	_ = s.win.Hide() // gives the keyboard back as well
 	s.free()
 	cs.order = slices.DeleteFunc(cs.order, func(o *slot) bool { return o == s })
+	cs.forgetAt = time.Now().Add(idleAfter)
 }
 
 func (cs *Cards) showMore(n int) {
 	s := cs.slots[engine.MaxShown]
 	if n == 0 {
-		if s.over {
-			s.over, cs.hands.on = false, false
-			cs.tell(s, engine.DoLeave)
-		}
 		if s.face != nil {
-			_ = s.win.Hide()
-			s.free()
+			cs.takeDown(s)
 		}
 		return
 	}

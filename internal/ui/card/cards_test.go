@@ -210,14 +210,6 @@ func TestAnotherPersonIsAnotherButton(t *testing.T) {
 		r.leave(0)
 		r.none(engine.DoOpen, engine.DoLeave)
 	})
-	t.Run("the engine is ahead of the screen", func(t *testing.T) {
-		r := startCards(t, nil)
-		r.shows(a)
-		r.e.set(0, b)
-		r.click(0, openAt)
-		r.leave(0)
-		r.none(engine.DoOpen, engine.DoLeave)
-	})
 	t.Run("a hand that rests means what it sees", func(t *testing.T) {
 		r := startCards(t, nil)
 		r.shows(a)

@@ -43,13 +43,7 @@ func (cs *Cards) drag(s *slot, p image.Point) {
 	}
 	w, h := int(float32(s.rect.Dx())*m.Scale/cs.monitor.Scale), int(float32(s.rect.Dy())*m.Scale/cs.monitor.Scale)
 	off := int(edge * m.Scale)
-	r := image.Rect(m.Work.Max.X-off-w, m.Work.Max.Y-off-h, m.Work.Max.X-off, m.Work.Max.Y-off)
-	if to.left() {
-		r = r.Add(image.Pt(m.Work.Min.X+off-r.Min.X, 0))
-	}
-	if to.top() {
-		r = r.Add(image.Pt(0, m.Work.Min.Y+off-r.Min.Y))
-	}
+	r := fromCorner(m.Work, to, off, off, w, h)
 	if r == cs.framed {
 		return
 	}

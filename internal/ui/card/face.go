@@ -84,6 +84,9 @@ type Do struct {
 	Whole  string          // a text that is cut: the pointer on it shows all of it
 }
 
+// opens reports whether a click opens somebody's file.
+func (d Do) opens() bool { return d.Engine && d.Action.Do == engine.DoOpen }
+
 // none reports whether a click does nothing.
 func (d Do) none() bool { return d == Do{} || d.Off || d.Whole != "" }
 
@@ -104,8 +107,6 @@ func (a *area) holds(x, y float32) bool { return x >= a.x && x < a.x+a.w && y >=
 type face struct {
 	size       fyne.Size
 	background color.NRGBA
-	line       color.NRGBA
-	accent     color.NRGBA
 	content    *fyne.Container
 	areas      []area
 	words      []wording
@@ -198,7 +199,7 @@ type painter struct {
 
 func newPainter(l Look) *painter {
 	p := &painter{l: l, c: theme.Pick(l.Dark, l.HighContrast), lg: l.Language}
-	p.f = &face{content: &fyne.Container{}, background: p.c.Background, line: p.c.Line, accent: p.c.Accent}
+	p.f = &face{content: &fyne.Container{}, background: p.c.Background}
 	return p
 }
 

@@ -75,7 +75,7 @@ func TestFullScreenHoldsBack(t *testing.T) {
 	d.active = 0
 	e.set(0)
 	cs.show()
-	if cs.nextTick(time.Now()) != 0 {
+	if !cs.looks.IsZero() {
 		t.Error("looks for full screens without a card")
 	}
 	if want := []bool{true, false, true, false}; !slices.Equal(told, want) {
@@ -95,7 +95,7 @@ func TestHotkeyComesBack(t *testing.T) {
 	var told []error
 	cs, d, _ := quietCards(t, Config{Hotkey: "Ctrl+Alt+W", HotkeyResult: func(err error) { told = append(told, err) }})
 	d.taken = true
-	cs.listen()
+	cs.registerHotkey(time.Now())
 	now := time.Now()
 	if next := cs.nextTick(now); next <= 0 || next > hotkeyAgain {
 		t.Fatalf("asks again after %v", next)
@@ -113,10 +113,10 @@ func TestHotkeyComesBack(t *testing.T) {
 		t.Fatal("asks without a pause")
 	}
 	cs.ticked(now.Add(hotkeyAgain + time.Second))
-	if len(told) != 2 || told[1] != nil || d.keys != "Ctrl+Alt+W" || cs.nextTick(now) != 0 {
+	if len(told) != 2 || told[1] != nil || d.keys != "Ctrl+Alt+W" || !cs.hotkey.retry.IsZero() {
 		t.Fatalf("told %v, has %q", told, d.keys)
 	}
-	cs.deaf()
+	cs.releaseHotkey()
 	if d.keys != "" {
 		t.Error("the keys are not given back")
 	}

@@ -42,15 +42,15 @@ func (cs *Cards) hotkeyPressed(now time.Time) {
 	case pick != nil:
 		cs.takeKeyboard(pick, now)
 	case snap.Closed != 0:
-		cs.wanted = snap.Closed
+		cs.hotkey.wanted = snap.Closed
 		cs.engine.Do(engine.Action{Card: snap.Closed, Do: engine.DoShow})
 	}
 }
 
 // hotkeyBrought hands the keyboard to the card that the hotkey brought back.
 func (cs *Cards) hotkeyBrought() {
-	if s := cs.slotOf(cs.wanted); cs.wanted != 0 && s != nil && s.up {
-		cs.wanted = 0
+	if s := cs.slotOf(cs.hotkey.wanted); cs.hotkey.wanted != 0 && s != nil && s.up {
+		cs.hotkey.wanted = 0
 		cs.takeKeyboard(s, cs.now())
 	}
 }
@@ -230,7 +230,7 @@ func (cs *Cards) digit(s *slot, i int, now time.Time) {
 // openOf is the area that opens the file of contact i.
 func (s *slot) openOf(i int) *area {
 	for j := range s.face.areas {
-		if a := &s.face.areas[j]; a.do.Engine && a.do.Action.Do == engine.DoOpen && a.do.Action.Index == i {
+		if a := &s.face.areas[j]; a.do.opens() && a.do.Action.Index == i {
 			return a
 		}
 	}
@@ -241,7 +241,7 @@ func (s *slot) openOf(i int) *area {
 func (s *slot) shown() int {
 	n := 0
 	for i := range s.face.areas {
-		if a := &s.face.areas[i]; a.do.Engine && a.do.Action.Do == engine.DoOpen {
+		if a := &s.face.areas[i]; a.do.opens() {
 			n++
 		}
 	}
@@ -253,7 +253,7 @@ func (cs *Cards) shortcut(s *slot, letter string, now time.Time) {
 	c := s.card
 	who := -1
 	switch {
-	case s.keys.focus.Engine && s.keys.focus.Action.Do == engine.DoOpen:
+	case s.keys.focus.opens():
 		who = s.keys.focus.Action.Index
 	case c.Outcome == engine.Found:
 		who = 0
@@ -366,7 +366,7 @@ func (cs *Cards) arrow(s *slot, by int) {
 		return
 	}
 	at := -1
-	if f := s.keys.focus; f.Engine && f.Action.Do == engine.DoOpen {
+	if f := s.keys.focus; f.opens() {
 		at = slices.Index(list, f.Action.Index)
 	}
 	switch {

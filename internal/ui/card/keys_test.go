@@ -141,7 +141,7 @@ func TestHotkeyWhileAnotherCallComes(t *testing.T) {
 	cs, d, e := quietCards(t, Config{})
 	cs.c.Painted = func(Painted) { e.set(0, a, b) }
 	e.set(0, a)
-	cs.take(input{kind: hotkey, when: time.Now()})
+	cs.take(input{kind: hotkeyDown, when: time.Now()})
 	if at := d.typing(); at != 0 {
 		t.Fatalf("window %d has the keyboard", at)
 	}

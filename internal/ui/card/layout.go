@@ -248,9 +248,7 @@ func (p *painter) searching(c engine.Card) float32 {
 		p.f.bar = &bar{box(p.c.Accent, left, ruleY, 0, 3), textWidth, c.Rang}
 		p.add(box(p.c.Line, left, ruleY, textWidth, 3), p.f.bar.part)
 	}
-	y := p.buttonsY(c)
-	p.openButton(c, y, false)
-	return p.foot(c, y+buttonH, -1, -1)
+	return p.openButton(c, false, -1)
 }
 
 func (p *painter) found(c engine.Card) float32 {
@@ -297,9 +295,7 @@ func (p *painter) found(c engine.Card) float32 {
 		}
 		y += fieldPitch
 	}
-	y = p.buttonsY(c)
-	p.openButton(c, y, c.LinkOK[0])
-	return p.foot(c, y+buttonH, 0, -1)
+	return p.openButton(c, c.LinkOK[0], 0)
 }
 
 // foot is the last line: small words that pass the call on, naming contact who,
@@ -342,8 +338,9 @@ func (p *painter) trouble(c engine.Card) string {
 	return ""
 }
 
-// openButton draws the pair under a found card: open the file, copy the number.
-func (p *painter) openButton(c engine.Card, y float32, on bool) {
+// openButton ends a card with the pair that opens the file of its contact, where
+// that can be done, and copies the number; who is the contact, -1 for none yet.
+func (p *painter) openButton(c engine.Card, on bool, who int) float32 {
 	s := p.openWords()
 	if c.Opened == 0 {
 		s = p.lg.T(text.CardButtonAgain)
@@ -352,8 +349,15 @@ func (p *painter) openButton(c engine.Card, y float32, on bool) {
 	if on {
 		do = p.about(c, engine.DoOpen, 0)
 	}
-	p.button(s, left, y, primaryW, !c.Aside, on, do)
+	return p.actions(c, p.buttonsY(c), s, !c.Aside, on, do, who)
+}
+
+// actions ends a card: a button beside the one that copies the number, and the
+// last line.
+func (p *painter) actions(c engine.Card, y float32, words string, primary, on bool, do Do, who int) float32 {
+	p.button(words, left, y, primaryW, primary, on, do)
 	p.copyButton(c.Number, left+primaryW+gap, y, textWidth-primaryW-gap)
+	return p.foot(c, y+buttonH, who, -1)
 }
 
 func (p *painter) openWords() string {
@@ -385,12 +389,11 @@ func (p *painter) nobody(c engine.Card) float32 {
 	if c.NotThis > 0 { // there is one, but the user says it is not who calls
 		p.text(p.aloud(p.notWho(c)), left, noteY, textWidth, fieldBold, p.c.Ink)
 		p.say(p.lg.T(text.CardNobodyLeft), left, noteY+20, textWidth, fieldFont, p.c.Muted)
-		p.copyButton(c.Number, left, noteButtonsY, textWidth)
-		return p.foot(c, noteButtonsY+buttonH, -1, -1)
-	}
-	p.say(p.aloud(p.lg.T(text.CardNobody)), left, noteY, textWidth, fieldBold, p.c.Ink)
-	if name := p.l.Privacy.words(c.PhoneName); name != "" {
-		p.text(p.lg.T(text.CardPhoneName, isolated(name)), left, noteY+20, textWidth, fieldFont, p.c.Muted)
+	} else {
+		p.say(p.aloud(p.lg.T(text.CardNobody)), left, noteY, textWidth, fieldBold, p.c.Ink)
+		if name := p.l.Privacy.words(c.PhoneName); name != "" {
+			p.text(p.lg.T(text.CardPhoneName, isolated(name)), left, noteY+20, textWidth, fieldFont, p.c.Muted)
+		}
 	}
 	p.copyButton(c.Number, left, noteButtonsY, textWidth)
 	return p.foot(c, noteButtonsY+buttonH, -1, -1)
@@ -428,11 +431,8 @@ func (p *painter) offered(c engine.Card) float32 {
 
 // asked ends a card that can be looked up when the user asks for it.
 func (p *painter) asked(c engine.Card, words string, primary bool, lines int) float32 {
-	y := float32(noteButtonsY)
-	y += float32(max(0, lines-2)) * fieldFont.line
-	p.button(words, left, y, primaryW, primary, true, p.act(c, engine.DoRetry))
-	p.copyButton(c.Number, left+primaryW+gap, y, textWidth-primaryW-gap)
-	return p.foot(c, y+buttonH, -1, -1)
+	y := noteButtonsY + float32(max(0, lines-2))*fieldFont.line
+	return p.actions(c, y, words, primary, true, p.act(c, engine.DoRetry), -1)
 }
 
 // note is a title with an explanation and nothing to click.

@@ -121,16 +121,20 @@ func (cs *Cards) ground() ground {
 
 // standing is the rectangle of a card at a stand, on the desktop.
 func (cs *Cards) standing(at stand, w, h int) image.Rectangle {
-	work, corner := cs.monitor.Work, cs.corner()
 	x := cs.px(edge) + at.column*(w+cs.px(gap))
-	r := image.Rect(work.Max.X-x-w, work.Max.Y-at.near-h, work.Max.X-x, work.Max.Y-at.near)
+	return clamp(fromCorner(cs.monitor.Work, cs.corner(), x, at.near, w, h), cs.monitor.Work)
+}
+
+// fromCorner is a rectangle that is x and y away from a corner of the work area.
+func fromCorner(work image.Rectangle, corner Corner, x, y, w, h int) image.Rectangle {
+	at := work.Max.Sub(image.Pt(x+w, y+h))
 	if corner.left() {
-		r = r.Add(image.Pt(work.Min.X+x-r.Min.X, 0))
+		at.X = work.Min.X + x
 	}
 	if corner.top() {
-		r = r.Add(image.Pt(0, work.Min.Y+at.near-r.Min.Y))
+		at.Y = work.Min.Y + y
 	}
-	return clamp(r, work)
+	return image.Rectangle{Max: image.Pt(w, h)}.Add(at)
 }
 
 // untouched is how long nothing may move yet because a hand has just left.

@@ -19,7 +19,7 @@ const (
 	displayChanged
 	keyed
 	keysGone
-	hotkey
+	hotkeyDown
 )
 
 // input is what a hand did, and when.
@@ -116,7 +116,7 @@ func (cs *Cards) take(in input) {
 			cs.repaint()
 		}
 		return
-	case hotkey:
+	case hotkeyDown:
 		cs.hotkeyPressed(in.when)
 		return
 	}
@@ -242,9 +242,9 @@ func (cs *Cards) do(s *slot, do Do) {
 	switch {
 	case do.none():
 	case do.Engine:
-		if cs.stillMeant(do) {
-			cs.engine.Do(do.Action)
-		}
+		a := do.Action
+		a.Edition = s.card.Edition // as the user sees it: the engine may be ahead of the screen
+		cs.engine.Do(a)
 	case do.Scroll != 0:
 		cs.turn(s, do.Scroll)
 	case do.Search:
@@ -252,20 +252,6 @@ func (cs *Cards) do(s *slot, do Do) {
 	case do.Copy != "":
 		cs.copy(s, do)
 	}
-}
-
-// stillMeant reports whether the engine still has the same caller, and the same
-// contact, where the user saw them: it may be ahead of the screen.
-func (cs *Cards) stillMeant(do Do) bool {
-	for _, c := range cs.engine.Snapshot().Cards {
-		if c.ID != do.Action.Card {
-			continue
-		}
-		i := do.Action.Index
-		aboutOne := do.Action.Do == engine.DoOpen || do.Action.Do == engine.DoNotThis
-		return c.Number == do.Caller && (!aboutOne || i < len(c.Contacts) && c.Contacts[i] == do.Who)
-	}
-	return false
 }
 
 func (cs *Cards) copy(s *slot, do Do) {

@@ -31,9 +31,7 @@ func (p *painter) many(c engine.Card) float32 {
 	p.big(p.title(c), true)
 	p.numberLine(c, c.Number.Display(), false)
 	p.sentence(p.lg.T(text.CardManyWhy), 0, numberY+28, 1, fieldFont, p.c.Muted)
-	p.button(p.lg.T(text.CardButtonFind), left, noteButtonsY, primaryW, !c.Aside, true, Do{Search: true, Caller: c.Number})
-	p.copyButton(c.Number, left+primaryW+gap, noteButtonsY, textWidth-primaryW-gap)
-	return p.foot(c, noteButtonsY+buttonH, -1, -1)
+	return p.actions(c, noteButtonsY, p.lg.T(text.CardButtonFind), !c.Aside, true, Do{Search: true, Caller: c.Number}, -1)
 }
 
 // several lists the matches in two fixed lines a row; none is preselected. Its

@@ -14,7 +14,7 @@ func (cs *Cards) nextTick(now time.Time) time.Duration {
 	if !cs.left.IsZero() && cs.anyUp() {
 		soon(cs.untouched())
 	}
-	for _, at := range []time.Time{cs.again, cs.looks, cs.rests} {
+	for _, at := range []time.Time{cs.hotkey.retry, cs.looks, cs.forgetAt} {
 		if !at.IsZero() {
 			soon(at.Sub(now))
 		}
@@ -37,9 +37,14 @@ func (cs *Cards) nextTick(now time.Time) time.Duration {
 }
 
 func (cs *Cards) ticked(now time.Time) {
-	cs.listenAgain(now)
-	cs.rest(now)
-	if !cs.looks.IsZero() && !now.Before(cs.looks) {
+	due := func(at time.Time) bool { return !at.IsZero() && !now.Before(at) }
+	if due(cs.hotkey.retry) {
+		cs.registerHotkey(now)
+	}
+	if due(cs.forgetAt) {
+		cs.forget()
+	}
+	if due(cs.looks) {
 		cs.show()
 	}
 	if !cs.left.IsZero() && cs.untouched() == 0 {

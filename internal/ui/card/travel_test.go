@@ -160,7 +160,7 @@ func (o *office) hand(kind inputKind, p image.Point) {
 func (o *office) targets() (all []area) {
 	for _, s := range o.cs.order {
 		for _, a := range s.face.areas {
-			if s.up && a.do.Engine && a.do.Action.Do == engine.DoOpen && !a.do.Off {
+			if s.up && a.do.opens() && !a.do.Off {
 				all = append(all, a)
 			}
 		}
@@ -207,7 +207,7 @@ func (o *office) round(keys bool) (aim string) {
 
 	var slot int
 	if keys {
-		o.cs.take(input{kind: hotkey, when: o.clock.Now()})
+		o.cs.take(input{kind: hotkeyDown, when: o.clock.Now()})
 		if slot = o.d.typing(); slot < 0 {
 			if len(o.cs.order) > 0 {
 				o.t.Fatalf("the hotkey took no card of %+v", o.e.Snapshot().Cards)

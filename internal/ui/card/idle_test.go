@@ -48,14 +48,14 @@ func TestRestAlone(t *testing.T) {
 				t.Errorf("%s: %d rests, not %d", when, got, want)
 			}
 		}
-		after(lull, 1, "after the start, where cards were painted")
+		after(idleAfter, 1, "after the start, where cards were painted")
 		after(24*time.Hour, 1, "nobody calls for a day")
 
 		const rellac = "nessuartseiN nav"
 		show(engine.Card{ID: 1, Outcome: engine.Failed, Number: phone.Number{Kind: phone.NoNumber, Text: reversed(rellac)}, Opened: -1, Earlier: -1})
 		after(time.Hour, 1, "a card is up")
 		show()
-		after(lull-time.Second, 1, "it has not been gone for long")
+		after(idleAfter-time.Second, 1, "it has not been gone for long")
 		if !kept(t, rellac) {
 			t.Error("the name went before the rest: this test looks at nothing")
 		}
@@ -67,10 +67,10 @@ func TestRestAlone(t *testing.T) {
 		other := engine.Card{ID: 2, Outcome: engine.Searching, Opened: -1, Earlier: -1}
 		show(other)
 		show()
-		after(lull-time.Second, 2, "a card was up")
+		after(idleAfter-time.Second, 2, "a card was up")
 		show(other)
 		show()
-		after(lull-time.Second, 2, "another one was up meanwhile")
+		after(idleAfter-time.Second, 2, "another one was up meanwhile")
 		after(time.Second, 3, "both are gone for a while")
 	})
 }
