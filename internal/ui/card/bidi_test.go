@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"pgregory.net/rapid"
 
@@ -55,47 +56,33 @@ func TestLettersOfNoBundledFont(t *testing.T) {
 	others.there.Clear()
 	c := gallery(t)["found"]
 	c.Contacts = []contact.Contact{person("", "", "名前")}
-	r := startCards(t, nil)
-	r.e.show(0, c)
-	name := func() (s string) {
-		r.on(func() {
+	synctest.Test(t, func(t *testing.T) {
+		r := startCards(t, nil)
+		r.run()
+		shows := func(letters string) {
+			t.Helper()
+			c.Contacts = []contact.Contact{person("", "", letters)}
+			r.e.show(0, c)
+			synctest.Wait()
+			there, looked := others.there.Load(theme.Script([]rune(letters)[0]))
+			if !looked {
+				t.Fatalf("no font was looked for that has %q", letters)
+			}
+			want := letters
+			if !there.(bool) {
+				want = strings.Repeat(string(unknown), 2)
+			}
 			for _, o := range r.cs.slots[0].face.content.Objects {
-				if x, ok := asText(o); ok && x.TextSize == bigFont.size {
-					s = x.Text
+				if x, ok := asText(o); ok && x.TextSize == bigFont.size && x.Text != want {
+					t.Errorf("the name is %q, want %q", x.Text, want)
 				}
 			}
-		})
-		return s
-	}
-	signs := strings.Repeat(string(unknown), 2)
-	if first := name(); first != signs && first != "名前" {
-		t.Fatalf("the name is %q", first)
-	}
-	shows := func(letters, family string) {
-		t.Helper()
-		var there any
-		looked := func() (ok bool) {
-			there, ok = others.there.Load(theme.Script([]rune(family)[0]))
-			return ok
 		}
-		r.until("looked for", func() bool { r.d.tell(); return looked() })
-		want := signs
-		if there.(bool) {
-			want = letters
-		}
-		r.until("painted anew", func() bool { r.d.tell(); return name() == want })
-	}
-	shows("名前", "名前")
-	c.Contacts = []contact.Contact{person("", "", "ลู")}
-	c.Edition++
-	r.e.show(0, c)
-	shows("ลู", "ลู")
-	others.there.Store(theme.Script('ལ'), false) // no font of this computer has it
-	c.Contacts = []contact.Contact{person("", "", "ལལ")}
-	r.e.show(0, c)
-	if got := name(); got != signs {
-		t.Fatalf("without a font for it the name is %q", got)
-	}
+		shows("名前")
+		shows("ลู")
+		others.there.Store(theme.Script('ལ'), false) // no font of this computer has it
+		shows("ལལ")
+	})
 }
 
 // TestPiecesLoseNothing: every letter is drawn once, in its own font, whatever

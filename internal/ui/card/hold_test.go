@@ -3,7 +3,6 @@ package card
 import (
 	"errors"
 	"image"
-	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -15,25 +14,16 @@ import (
 	"wiebelt/internal/text"
 )
 
-// quietCards are cards that no goroutine runs: the test calls them.
-func quietCards(t *testing.T, c Config) (*Cards, *desktop, *script) {
-	t.Helper()
-	d, e := newDesktop(), newScript()
-	c.Language, c.Appearance, c.Corner, c.Log = text.Dutch, Light, BottomRight, slog.New(slog.DiscardHandler)
-	cs, err := New(c, e, d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cs, d, e
-}
-
 // TestFullScreenHoldsBack: with card.over_fullscreen off a card waits until the
 // program that fills its monitor is gone, and goes when one comes; on another
 // monitor, under a hand, and with the setting on, nothing waits.
 func TestFullScreenHoldsBack(t *testing.T) {
 	var told []bool
 	filled := image.Rectangle{}
-	cs, d, e := quietCards(t, Config{UnderFullScreen: true, Held: func(on bool) { told = append(told, on) }})
+	r := startCards(t, func(c *Config, _ *desktop) {
+		c.UnderFullScreen, c.Held = true, func(on bool) { told = append(told, on) }
+	})
+	cs, d, e := r.cs, r.d, r.e
 	cs.full = func(_ window.Display, area image.Rectangle) bool { return area == filled }
 	d.monitors = append(d.monitors, window.Monitor{Name: "two", Area: image.Rect(1000, 0, 2000, 800), Scale: 1})
 	later := func() { cs.ticked(time.Now().Add(lookAgain)) }
@@ -93,9 +83,10 @@ func TestFullScreenHoldsBack(t *testing.T) {
 // until it is free; nobody hears twice that it is not.
 func TestHotkeyComesBack(t *testing.T) {
 	var told []error
-	cs, d, _ := quietCards(t, Config{Hotkey: "Ctrl+Alt+W", HotkeyResult: func(err error) { told = append(told, err) }})
-	d.taken = true
-	cs.registerHotkey(time.Now())
+	r := startCards(t, func(c *Config, d *desktop) {
+		c.Hotkey, c.HotkeyResult, d.taken = "Ctrl+Alt+W", func(err error) { told = append(told, err) }, true
+	})
+	cs, d := r.cs, r.d
 	now := time.Now()
 	if next := cs.nextTick(now); next <= 0 || next > hotkeyAgain {
 		t.Fatalf("asks again after %v", next)
@@ -116,8 +107,9 @@ func TestHotkeyComesBack(t *testing.T) {
 	if len(told) != 2 || told[1] != nil || d.keys != "Ctrl+Alt+W" || !cs.hotkey.retry.IsZero() {
 		t.Fatalf("told %v, has %q", told, d.keys)
 	}
-	cs.releaseHotkey()
-	if d.keys != "" {
+	r.c.Hotkey = "off"
+	r.cs.Set(r.c)
+	if r.sync(); d.keys != "" {
 		t.Error("the keys are not given back")
 	}
 }
@@ -127,7 +119,8 @@ func TestHotkeyComesBack(t *testing.T) {
 // else.
 func TestSpoken(t *testing.T) {
 	var said []string
-	cs, d, e := quietCards(t, Config{Say: func(s string) { said = append(said, s) }})
+	r := startCards(t, func(c *Config, _ *desktop) { c.Say = func(s string) { said = append(said, s) } })
+	cs, d, e := r.cs, r.d, r.e
 	g := gallery(t)
 	reports := func(c engine.Card, want string) {
 		t.Helper()

@@ -36,6 +36,7 @@ func TestRestAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var rests atomic.Int64
 		r := startCards(t, func(c *Config, _ *desktop) { c.Rested = func() { rests.Add(1) } })
+		r.run()
 		show := func(cards ...engine.Card) {
 			r.e.show(0, cards...)
 			synctest.Wait()

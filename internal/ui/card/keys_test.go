@@ -1,7 +1,6 @@
 package card
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,18 +12,7 @@ import (
 	"wiebelt/internal/native/window"
 )
 
-func (r *rig) hotkey() {
-	r.t.Helper()
-	var f func()
-	r.until("the hotkey is ours", func() bool {
-		r.d.mu.Lock()
-		defer r.d.mu.Unlock()
-		f = r.d.pressed
-		return f != nil
-	})
-	f()
-	r.sync()
-}
+func (r *rig) hotkey() { r.sync(); r.d.pressed(); r.sync() }
 
 func (r *rig) press(k window.KeyPress) {
 	r.t.Helper()
@@ -50,21 +38,12 @@ func (r *rig) types(s string) {
 
 func (r *rig) ctrl(s string) { r.press(window.KeyPress{Key: window.KeyText, Text: s, Ctrl: true}) }
 
-// opened tells which contacts were opened so far; a scroll that does nothing and
-// the pointer's coming and going end what was sent.
+// opened tells which contacts were opened since the last time.
 func (r *rig) opened() (all []int) {
-	r.t.Helper()
-	r.sync()
-	for {
-		select {
-		case a := <-r.e.done:
-			if a.Do == engine.DoOpen {
-				all = append(all, a.Index)
-			}
-		default:
-			return all
-		}
+	for _, a := range r.actions(engine.DoOpen) {
+		all = append(all, a.Index)
 	}
+	return all
 }
 
 func (r *rig) focus(slot int) (do Do) {
@@ -138,35 +117,14 @@ func TestHotkeyHandsOverAndBack(t *testing.T) {
 func TestHotkeyWhileAnotherCallComes(t *testing.T) {
 	a, b := gallery(t)["found"], gallery(t)["nobody"]
 	b.ID = 2
-	cs, d, e := quietCards(t, Config{})
+	r := startCards(t, nil)
+	cs, d, e := r.cs, r.d, r.e
 	cs.c.Painted = func(Painted) { e.set(0, a, b) }
 	e.set(0, a)
 	cs.take(input{kind: hotkeyDown, when: time.Now()})
 	if at := d.typing(); at != 0 {
 		t.Fatalf("window %d has the keyboard", at)
 	}
-}
-
-func TestHotkeyIsTaken(t *testing.T) {
-	told := make(chan error, 4)
-	r := startCards(t, func(c *Config, d *desktop) {
-		c.Hotkey, d.taken = "Ctrl+Alt+W", true
-		c.HotkeyResult = func(err error) { told <- err }
-	})
-	if err := <-told; !errors.Is(err, window.ErrHotkeyTaken) {
-		t.Fatalf("told %v", err)
-	}
-	r.d.mu.Lock()
-	r.d.taken = false
-	r.d.mu.Unlock()
-	r.c.Hotkey = "Ctrl+Alt+K"
-	r.cs.Set(r.c)
-	if err := <-told; err != nil {
-		t.Fatal(err)
-	}
-	r.c.Hotkey = "off"
-	r.cs.Set(r.c)
-	r.until("given back", func() bool { r.d.mu.Lock(); defer r.d.mu.Unlock(); return r.d.keys == "" })
 }
 
 func TestEnterOpensWhatIsInFocus(t *testing.T) {
@@ -185,15 +143,15 @@ func TestEnterOpensWhatIsInFocus(t *testing.T) {
 		t.Fatalf("opened %v", n)
 	}
 	r.ctrl("c")
-	if got := r.d.clipboard(); got != "0612345678" {
+	if got := r.d.copied; got != "0612345678" {
 		t.Fatalf("Ctrl+C: %q", got)
 	}
 	r.ctrl("r")
-	if got := r.d.clipboard(); got != "100200" {
+	if got := r.d.copied; got != "100200" {
 		t.Fatalf("Ctrl+R: %q", got)
 	}
 	r.ctrl("d")
-	if got, want := r.d.clipboard(), passOn(gallery(t)["found"], 0, "nl"); got != want {
+	if got, want := r.d.copied, passOn(gallery(t)["found"], 0, "nl"); got != want {
 		t.Fatalf("Ctrl+D: %q", got)
 	}
 	// Along all that can be pressed, and round.
@@ -222,7 +180,7 @@ func TestRowsByKeys(t *testing.T) {
 		t.Fatalf("opened %v", n)
 	}
 	r.ctrl("r")
-	if got := r.d.clipboard(); got != "200003" {
+	if got := r.d.copied; got != "200003" {
 		t.Fatalf("Ctrl+R: %q", got)
 	}
 	// Row 8 is not to be seen: the key shows it, and only then opens it.
@@ -312,7 +270,7 @@ func TestClickIntoTheFilterAsksForTheKeyboard(t *testing.T) {
 	r := startCards(t, nil)
 	r.shows(c)
 	r.click(0, at)
-	r.until("the keyboard", func() bool { return r.d.typing() == 0 })
+	r.is("the keyboard", func() bool { return r.d.typing() == 0 })
 }
 
 // TestEnterIsForTheOneWhoWasThere: the person changes while the finger is on its
@@ -330,7 +288,7 @@ func TestEnterIsForTheOneWhoWasThere(t *testing.T) {
 	r.ctrl("c")
 	r.ctrl("r")
 	r.ctrl("d")
-	if got := r.d.clipboard(); got != "" {
+	if got := r.d.copied; got != "" {
 		t.Fatalf("copied %q", got)
 	}
 	r.pass(time.Minute)
@@ -443,10 +401,8 @@ func TestHotkeyObeysTheOrderOfCalls(t *testing.T) {
 	r.hotkey()
 	has("one talks", 3)
 	r.hotkey()
-	r.e.mu.Lock()
-	r.e.snap = &engine.Snapshot{Cards: []engine.Card{aside}, Closed: 3}
-	r.e.mu.Unlock()
-	r.e.watch <- struct{}{}
+	r.e.show(0, aside)
+	r.e.snap.Closed = 3
 	r.sync()
 	r.hotkey()
 	has("the card of the call was closed", 0)

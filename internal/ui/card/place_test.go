@@ -50,9 +50,7 @@ func TestMonitorGoes(t *testing.T) {
 	})
 	r.shows(gallery(t)["found"])
 	r.d.windows[0].h.PointerMoved(openAt) // not even a hand keeps it where nothing is
-	r.d.mu.Lock()
 	r.d.monitors = r.d.monitors[:1]
-	r.d.mu.Unlock()
 	r.d.windows[0].h.DisplayChanged()
 	r.sync()
 	if got := r.d.up()[0]; !got.In(image.Rect(0, 0, 1000, 760)) || got.Dx() != 380 {
@@ -119,8 +117,8 @@ func TestDragToAnotherCorner(t *testing.T) {
 		monitor string
 		to      Corner
 	}
-	told := make(chan move, 4)
-	r := startCards(t, func(c *Config, d *desktop) { c.Moved = func(m string, to Corner) { told <- move{m, to} } })
+	var told []move
+	r := startCards(t, func(c *Config, d *desktop) { c.Moved = func(m string, to Corner) { told = append(told, move{m, to}) } })
 	r.shows(gallery(t)["found"])
 	h := r.d.windows[0].h
 	h.PointerMoved(image.Pt(200, 60))
@@ -133,17 +131,17 @@ func TestDragToAnotherCorner(t *testing.T) {
 		t.Fatalf("%d windows after a hand shook", n)
 	}
 	h.PointerMoved(image.Pt(-400, -300))
-	r.until("a frame where the card will stand", func() bool {
+	r.is("a frame where the card will stand", func() bool {
 		return slices.Contains(r.d.up(), image.Rect(16, 16, 396, 300))
 	})
 	h.PointerMoved(image.Pt(150, 60))
-	r.until("none on the way back", func() bool { return len(r.d.up()) == 1 })
+	r.is("none on the way back", func() bool { return len(r.d.up()) == 1 })
 	h.PointerMoved(image.Pt(-400, -300))
 	h.PointerReleased(image.Pt(-400, -300), window.Left)
-	if got := <-told; got != (move{"one", TopLeft}) {
-		t.Fatalf("told %v", got)
-	}
 	r.sync()
+	if !slices.Equal(told, []move{{"one", TopLeft}}) {
+		t.Fatalf("told %v", told)
+	}
 	if up := r.d.up(); up[0].Min != image.Pt(16, 16) || len(up) != 1 {
 		t.Fatalf("at %v", up)
 	}
@@ -155,7 +153,7 @@ func TestDragToAnotherCorner(t *testing.T) {
 	}
 	r.c.Corner = BottomLeft // the settings say otherwise, later
 	r.cs.Set(r.c)
-	r.until("moved", func() bool { u := r.d.up(); return u[0].Min.X == 16 && u[0].Max.Y == 744 })
+	r.is("moved", func() bool { u := r.d.up(); return u[0].Min.X == 16 && u[0].Max.Y == 744 })
 }
 
 // TestDragToAnotherScale: a card dragged from a monitor at 100 % to one at 200 %
@@ -186,40 +184,28 @@ func TestDragToAnotherScale(t *testing.T) {
 	}
 }
 
-// TestSettingsHoldAtOnce: every setting takes effect on the cards that are up,
-// from any goroutine.
+// TestSettingsHoldAtOnce: every setting takes effect on the cards that are up.
 func TestSettingsHoldAtOnce(t *testing.T) {
 	r := startCards(t, nil)
 	r.shows(gallery(t)["found"])
-	says := func(word string) bool {
-		var has bool
-		r.on(func() {
-			for _, w := range r.cs.slots[0].face.words {
-				has = has || w.said == word
-			}
-		})
-		return has
-	}
 	r.c.Language, r.c.Fields, r.c.FileWord = "en", []string{fieldProducer}, "dossier"
-	set := make(chan struct{})
-	go func() { r.cs.Set(r.c); close(set) }()
-	<-set
-	r.until("English", func() bool { return says("Incoming") && says("Open file") && !says("Address") })
+	r.cs.Set(r.c)
+	r.is("English", func() bool { return r.says("Incoming") && r.says("Open file") && !r.says("Address") })
 	r.c.Privacy = PrivacyInitials
 	r.cs.Set(r.c)
-	if !says("J. de V.") {
+	if !r.says("J. de V.") {
 		t.Fatal("the name is still there")
 	}
 	r.c.Quiet = QuietNumber
 	r.cs.Set(r.c)
-	if says("J. de V.") || !says("06 12 34 56 78") {
+	if r.says("J. de V.") || !r.says("06 12 34 56 78") {
 		t.Fatal("quiet, and the name is still there")
 	}
 	r.c.Quiet, r.c.Privacy = QuietShow, PrivacyFull
-	before := r.d.paintings()
+	before := r.d.painted
 	r.c.Appearance = Dark
 	r.cs.Set(r.c)
-	r.until("painted", func() bool { return r.d.paintings() > before })
+	r.is("painted", func() bool { return r.d.painted > before })
 	dark := false
 	r.on(func() { dark = r.cs.slots[0].face.background.R < 0x80 })
 	if !dark {
@@ -227,9 +213,7 @@ func TestSettingsHoldAtOnce(t *testing.T) {
 	}
 	r.c.HideFromCapture = true
 	r.cs.Set(r.c)
-	r.until("kept out of capture", func() bool {
-		r.d.mu.Lock()
-		defer r.d.mu.Unlock()
+	r.is("kept out of capture", func() bool {
 		return !slices.ContainsFunc(r.d.windows, func(p *pane) bool { return !p.hidden })
 	})
 }
@@ -255,29 +239,29 @@ func TestLockedShowsNothing(t *testing.T) {
 			b.ID = 2
 			r.e.show(2, a)
 			r.sync()
-			if r.d.paintings() != 0 || len(r.d.up()) != 0 {
+			if r.d.painted != 0 || len(r.d.up()) != 0 {
 				t.Fatal("something was shown")
 			}
 			hide(&r.c, false)
 			r.cs.Set(r.c)
-			r.until("the card and the line that counts", func() bool { return len(r.d.up()) == 2 })
+			r.is("the card and the line that counts", func() bool { return len(r.d.up()) == 2 })
 			r.d.windows[0].h.PointerMoved(image.Pt(50, 50))
 			r.action(engine.DoHover)
-			before := r.d.paintings()
+			before := r.d.painted
 			hide(&r.c, true)
 			r.c.Language = "en"
 			r.cs.Set(r.c)
-			r.until("nothing", func() bool { return len(r.d.up()) == 0 })
+			r.is("nothing", func() bool { return len(r.d.up()) == 0 })
 			r.action(engine.DoLeave) // nobody's hand is on what is not there
 			r.e.show(0, a, b)
 			r.sync()
-			if r.d.paintings() != before {
+			if r.d.painted != before {
 				t.Fatal("something was painted")
 			}
 			r.e.show(0, b)
 			hide(&r.c, false)
 			r.cs.Set(r.c)
-			r.until("the one that is alive", func() bool { return len(r.d.up()) == 1 })
+			r.is("the one that is alive", func() bool { return len(r.d.up()) == 1 })
 			var id engine.CardID
 			r.on(func() { id = r.cs.order[0].card.ID })
 			if id != 2 {
@@ -298,13 +282,13 @@ func TestTickIsSmall(t *testing.T) {
 	c.Rang = time.Now()
 	e.set(0, c)
 	cs.show()
-	before := d.paintings()
+	before := d.painted
 	var parts []image.Point
 	d.windows[0].updated = func(p *window.Picture) { parts = append(parts, image.Pt(p.W, p.H)) }
 	for i := range 5 {
 		cs.ticked(c.Rang.Add(time.Duration(i+1) * time.Second))
 	}
-	if n := d.paintings() - before; n != 5 || len(parts) != 5 {
+	if n := d.painted - before; n != 5 || len(parts) != 5 {
 		t.Fatalf("%d paintings, %d of them small, for five seconds", n, len(parts))
 	}
 	for _, p := range parts {

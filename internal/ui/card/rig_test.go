@@ -4,10 +4,7 @@ import (
 	"context"
 	"image"
 	"log/slog"
-	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -24,7 +21,6 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // desktop is a display that notes what is shown on it.
 type desktop struct {
-	mu       sync.Mutex
 	windows  []*pane
 	copied   string
 	copyErr  error
@@ -35,7 +31,6 @@ type desktop struct {
 	keys     string // the hotkey, while it is ours
 	pressed  func()
 	dark     bool
-	changed  chan struct{}
 }
 
 type pane struct {
@@ -50,8 +45,7 @@ type pane struct {
 }
 
 func newDesktop() *desktop {
-	return &desktop{changed: make(chan struct{}, 1),
-		monitors: []window.Monitor{{Name: "one", Area: image.Rect(0, 0, 1000, 800), Work: image.Rect(0, 0, 1000, 760), Scale: 1}}}
+	return &desktop{monitors: []window.Monitor{{Name: "one", Area: image.Rect(0, 0, 1000, 800), Work: image.Rect(0, 0, 1000, 760), Scale: 1}}}
 }
 
 func (d *desktop) New(h window.Handler) (window.Window, error) {
@@ -59,83 +53,43 @@ func (d *desktop) New(h window.Handler) (window.Window, error) {
 	d.windows = append(d.windows, p)
 	return p, nil
 }
-func (d *desktop) Monitors() []window.Monitor {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return slices.Clone(d.monitors)
-}
-func (d *desktop) Active() int        { d.mu.Lock(); defer d.mu.Unlock(); return d.active }
-func (d *desktop) Dark() bool         { d.mu.Lock(); defer d.mu.Unlock(); return d.dark }
-func (d *desktop) HighContrast() bool { return false }
+func (d *desktop) Monitors() []window.Monitor { return slices.Clone(d.monitors) }
+func (d *desktop) Active() int                { return d.active }
+func (d *desktop) Dark() bool                 { return d.dark }
+func (d *desktop) HighContrast() bool         { return false }
 func (d *desktop) Hotkey(keys string, pressed func()) (func(), error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	if d.taken {
 		return nil, window.ErrHotkeyTaken
 	}
 	d.keys, d.pressed = keys, pressed
-	d.tell()
-	return func() {
-		d.mu.Lock()
-		d.keys = ""
-		d.mu.Unlock()
-		d.tell()
-	}, nil
+	return func() { d.keys = "" }, nil
 }
 func (d *desktop) Done() <-chan struct{} { return nil }
 func (d *desktop) Close() error          { return nil }
-func (d *desktop) Copy(s string) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.copied = s
-	d.tell()
-	return d.copyErr
-}
-func (d *desktop) tell() {
-	select {
-	case d.changed <- struct{}{}:
-	default:
-	}
-}
-
-// do changes the desktop under its lock and wakes whoever waits.
-func (p *pane) do(f func()) error {
-	p.d.mu.Lock()
-	f()
-	p.d.mu.Unlock()
-	p.d.tell()
-	return nil
-}
+func (d *desktop) Copy(s string) error   { d.copied = s; return d.copyErr }
 
 func (p *pane) Show(r image.Rectangle, pic *window.Picture) error {
-	return p.do(func() { p.rect, p.up = r, true; p.d.painted++ })
+	p.rect, p.up = r, true
+	p.d.painted++
+	return nil
 }
 func (p *pane) Update(_ image.Point, pic *window.Picture) error {
-	return p.do(func() {
-		if p.d.painted++; p.updated != nil {
-			p.updated(pic)
-		}
-	})
+	if p.d.painted++; p.updated != nil {
+		p.updated(pic)
+	}
+	return nil
 }
-func (p *pane) Hide() error                    { return p.do(func() { p.up, p.keyboard = false, false }) }
+func (p *pane) Hide() error                    { p.up, p.keyboard = false, false; return nil }
 func (p *pane) OnScreen() (*image.RGBA, error) { return nil, nil }
-func (p *pane) TakeKeyboard() error            { return p.do(func() { p.keyboard = true }) }
-func (p *pane) GiveKeyboardBack() error        { return p.do(func() { p.keyboard = false }) }
-func (p *pane) HideFromCapture(h bool) error   { return p.do(func() { p.hidden = h }) }
+func (p *pane) TakeKeyboard() error            { p.keyboard = true; return nil }
+func (p *pane) GiveKeyboardBack() error        { p.keyboard = false; return nil }
+func (p *pane) HideFromCapture(h bool) error   { p.hidden = h; return nil }
 func (p *pane) Sync() error                    { return nil }
-func (p *pane) SetTitle(s string) error        { return p.do(func() { p.title = s }) }
+func (p *pane) SetTitle(s string) error        { p.title = s; return nil }
 func (p *pane) Close() error                   { return nil }
-
-func (d *desktop) paintings() int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.painted
-}
 
 // up lists the places of the windows that are up, in the order of the slots.
 func (d *desktop) up() (all []image.Rectangle) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	for _, p := range d.windows {
 		if p.up {
 			all = append(all, p.rect)
@@ -146,53 +100,37 @@ func (d *desktop) up() (all []image.Rectangle) {
 
 // typing is the window that has the keyboard, -1 for none.
 func (d *desktop) typing() int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	return slices.IndexFunc(d.windows, func(p *pane) bool { return p.keyboard })
-}
-
-func (d *desktop) clipboard() string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.copied
 }
 
 // script is an engine that shows what the test says.
 type script struct {
-	mu    sync.Mutex
 	snap  *engine.Snapshot
 	watch chan struct{}
-	done  chan engine.Action
-	asked func() // called once, when the cards ask for a snapshot next
+	done  []engine.Action
 }
 
 func newScript() *script {
-	return &script{snap: &engine.Snapshot{}, watch: make(chan struct{}, 1), done: make(chan engine.Action, 256)}
+	return &script{snap: &engine.Snapshot{}, watch: make(chan struct{}, 1)}
 }
-func (s *script) Watch() <-chan struct{} { return s.watch }
-func (s *script) Snapshot() *engine.Snapshot {
-	s.mu.Lock()
-	asked := s.asked
-	s.asked = nil
-	s.mu.Unlock()
-	if asked != nil {
-		asked()
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.snap
-}
-func (s *script) Do(a engine.Action) { s.done <- a }
+func (s *script) Watch() <-chan struct{}     { return s.watch }
+func (s *script) Snapshot() *engine.Snapshot { return s.snap }
+func (s *script) Do(a engine.Action)         { s.done = append(s.done, a) }
+
+// set changes what the engine has to say; show also says so.
 func (s *script) set(more int, cards ...engine.Card) {
-	s.mu.Lock()
 	s.snap = &engine.Snapshot{Cards: cards, More: more}
-	s.mu.Unlock()
 }
 func (s *script) show(more int, cards ...engine.Card) {
 	s.set(more, cards...)
-	s.watch <- struct{}{}
+	select {
+	case s.watch <- struct{}{}:
+	default:
+	}
 }
 
+// rig is cards on a desktop of their own. The test's goroutine is theirs: what
+// was sent to them is taken up by sync.
 type rig struct {
 	t  *testing.T
 	d  *desktop
@@ -200,14 +138,13 @@ type rig struct {
 	cs *Cards
 	c  Config
 
-	slept atomic.Int64 // how far the clock stands from where it began
+	passed time.Duration // since the start, for what has just changed
 }
 
 // pass lets time pass for what hands do. By itself none does.
-func (r *rig) pass(d time.Duration) { r.slept.Add(int64(d)) }
+func (r *rig) pass(d time.Duration) { r.sync(); r.passed += d }
 
-// startCards runs cards on a desktop of its own. change may alter both before
-// they start.
+// startCards makes cards. change may alter both before they start.
 func startCards(t *testing.T, change func(*Config, *desktop)) *rig {
 	t.Helper()
 	r := &rig{t: t, d: newDesktop(), e: newScript()}
@@ -221,98 +158,85 @@ func startCards(t *testing.T, change func(*Config, *desktop)) *rig {
 	}
 	r.cs = cs
 	began := time.Now()
-	cs.now = func() time.Time { return began.Add(time.Duration(r.slept.Load())) }
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan struct{})
-	go func() { cs.Run(ctx); close(done) }()
-	t.Cleanup(func() { cancel(); <-done })
+	cs.now = func() time.Time { return began.Add(r.passed) }
+	cs.registerHotkey(began)
 	return r
 }
 
-func (r *rig) until(what string, ok func() bool) {
-	r.t.Helper()
-	end := time.After(5 * time.Second)
-	for !ok() {
-		select {
-		case <-r.d.changed:
-		case <-end:
-			r.t.Fatalf("never: %s; up: %v", what, r.d.up())
-		}
-	}
-}
-
-// on runs f on the cards' goroutine once everything that was sent so far has
-// been acted upon: the goroutine asks for the newest snapshot, and nothing else
-// is in its hands.
-func (r *rig) on(f func()) {
-	r.t.Helper()
-	r.ask(func() {}) // what it had in its hands may have asked for a snapshot itself
-	r.ask(f)
-}
-
-// ask calls f when the cards' goroutine asks for a snapshot next.
-func (r *rig) ask(f func()) {
-	r.t.Helper()
-	end := time.Now().Add(5 * time.Second)
-	for len(r.cs.input)+len(r.e.watch)+len(r.cs.changed) > 0 {
-		if runtime.Gosched(); time.Now().After(end) {
-			r.t.Fatal("the cards do not take what is sent to them")
-		}
-	}
+// run gives the cards a goroutine of their own, for tests in a bubble of synctest.
+func (r *rig) run() {
+	ctx, cancel := context.WithCancel(r.t.Context())
 	done := make(chan struct{})
-	r.e.mu.Lock()
-	r.e.asked = func() { f(); close(done) }
-	r.e.mu.Unlock()
-	r.e.watch <- struct{}{}
-	select {
-	case <-done:
-	case <-time.After(5 * time.Second):
-		r.t.Fatal("the cards' goroutine does not answer")
+	go func() { r.cs.Run(ctx); close(done) }()
+	r.t.Cleanup(func() { cancel(); <-done })
+}
+
+// sync has the cards take up all that was sent to them, as Run does.
+func (r *rig) sync() {
+	for {
+		select {
+		case in := <-r.cs.input:
+			r.cs.take(in)
+		case <-r.cs.changed:
+			r.cs.set(*r.cs.next.Load())
+		case <-r.e.watch:
+			r.cs.show()
+		default:
+			return
+		}
 	}
 }
 
-func (r *rig) sync() { r.t.Helper(); r.on(func() {}) }
+// on calls f once everything that was sent so far has been acted upon.
+func (r *rig) on(f func()) { r.sync(); f() }
+
+// is checks what holds by now.
+func (r *rig) is(what string, ok func() bool) {
+	r.t.Helper()
+	if r.sync(); !ok() {
+		r.t.Fatalf("not so: %s; up: %v", what, r.d.up())
+	}
+}
 
 // shows puts one card on screen and lets enough time pass for it to be meant.
 func (r *rig) shows(c engine.Card) {
 	r.t.Helper()
 	r.e.show(0, c)
-	r.sync()
 	r.pass(time.Second)
+}
+
+// actions are what the cards have asked the engine for since the last time.
+func (r *rig) actions(do engine.Do) (all []engine.Action) {
+	r.sync()
+	for _, a := range r.e.done {
+		if a.Do == do {
+			all = append(all, a)
+		}
+	}
+	r.e.done = nil
+	return all
 }
 
 func (r *rig) action(do engine.Do) engine.Action {
 	r.t.Helper()
-	end := time.After(5 * time.Second)
-	for {
-		select {
-		case a := <-r.e.done:
-			if a.Do == do {
-				return a
-			}
-		case <-end:
-			r.t.Fatalf("action %d never came", do)
-		}
+	all := r.actions(do)
+	if len(all) != 1 {
+		r.t.Fatalf("action %d came %d times", do, len(all))
+	}
+	return all[0]
+}
+
+func (r *rig) none(do engine.Do) {
+	r.t.Helper()
+	if all := r.actions(do); all != nil {
+		r.t.Fatalf("came: %+v", all)
 	}
 }
 
-// none makes sure that none of the actions so far was do; until is the one that
-// ends them.
-func (r *rig) none(do, until engine.Do) {
-	r.t.Helper()
-	for {
-		select {
-		case a := <-r.e.done:
-			if a.Do == do {
-				r.t.Fatalf("action %d came", do)
-			}
-			if a.Do == until {
-				return
-			}
-		case <-time.After(5 * time.Second):
-			r.t.Fatalf("action %d, which ends the others, was not told", until)
-		}
-	}
+// says reports whether the first card has a text.
+func (r *rig) says(word string) bool {
+	r.sync()
+	return slices.ContainsFunc(r.cs.slots[0].face.words, func(w wording) bool { return w.said == word })
 }
 
 func (r *rig) click(slot int, p image.Point) {
@@ -320,9 +244,10 @@ func (r *rig) click(slot int, p image.Point) {
 	h.PointerMoved(p)
 	h.PointerPressed(p, window.Left)
 	h.PointerReleased(p, window.Left)
+	r.sync()
 }
 
-func (r *rig) leave(slot int) { r.d.windows[slot].h.PointerLeft() }
+func (r *rig) leave(slot int) { r.d.windows[slot].h.PointerLeft(); r.sync() }
 
 // spot is a point on what does do. Fyne belongs to one goroutine, so it is asked
 // before the cards run.
