@@ -8,8 +8,8 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"encoding/xml"
 	"fmt"
+	"html"
 	"math/big"
 	"net/http"
 	"slices"
@@ -20,18 +20,18 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// bria is the Desktop API of the softphone Bria: it says that
-// something has happened to a call, and lists the calls to who asks then. Its
-// certificate is one of its own, made out to its maker's name for this computer.
-type bria struct {
+// Bria is the Desktop API of the softphone Bria: it says that something has
+// happened to a call, and lists the calls to who asks then. Its certificate is one
+// of its own, made out to its maker's name for this computer. Its fields belong to
+// With.
+type Bria struct {
 	*server
-	calls   []*briaCall
-	version int // of the list
-	knows   map[*wsConn]int
-}
-
-type briaCall struct {
-	id, number, name, state string
+	Calls string // as they stand in an answer
+	// Asked, if set, is told each question and its answer, and gives what is answered
+	// instead; "" is silence. It is called by the goroutine of the connection.
+	Asked   func(question, answer string) string
+	version int             // of the list
+	knows   map[*wsConn]int // the list that each connection has had, -1 for none
 }
 
 const (
@@ -39,13 +39,15 @@ const (
 	briaPath = "/counterpath/socketapi/v1"
 )
 
-func startBria(ctx context.Context, address string) (*bria, error) {
+// StartBria starts one, until ctx ends or Close. listen is a literal loopback
+// address with its port, "" for a free one.
+func StartBria(ctx context.Context, listen string) (*Bria, error) {
 	cert, err := ownCertificate(briaName)
 	if err != nil {
 		return nil, err
 	}
-	b := &bria{server: newServer(), knows: map[*wsConn]int{}}
-	err = b.startWeb(ctx, address, &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}, b.serve)
+	b := &Bria{server: newServer(), knows: map[*wsConn]int{}}
+	err = b.startWeb(ctx, listen, &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}, b.serve)
 	b.address.Over = registry.Bria
 	return b, err
 }
@@ -66,7 +68,7 @@ func ownCertificate(name string) (tls.Certificate, error) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
 }
 
-func (b *bria) serve(w http.ResponseWriter, r *http.Request) {
+func (b *Bria) serve(w http.ResponseWriter, r *http.Request) {
 	if strings.TrimSuffix(r.URL.Path, "/") != briaPath {
 		http.NotFound(w, r)
 		return
@@ -79,61 +81,98 @@ func (b *bria) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 // took answers a question.
-func (b *bria) took(c *wsConn, m []byte) bool {
+func (b *Bria) took(c *wsConn, m []byte) bool {
 	head, body, _ := strings.Cut(string(m), "<")
 	first, head, _ := strings.Cut(head, "\n")
 	id := ""
 	for line := range strings.SplitSeq(head, "\n") {
 		if name, value, _ := strings.Cut(line, ":"); strings.EqualFold(strings.TrimSpace(name), "Transaction-ID") {
-			id = strings.TrimSpace(value)
+			id = call.CleanText(strings.TrimSpace(value), 64)
 		}
 	}
-	status, version, said := "200 OK", 0, ""
-	switch {
-	case strings.TrimSpace(first) != "GET /status":
-		status = "400 Bad Request"
-	case strings.Contains(body, "<type>call</type>"):
-		b.With(func() { version, said = b.version, b.list() })
-		said = "<status type=\"call\">\n" + said + "</status>"
-	case strings.Contains(body, "<type>phone</type>"):
-		said = "<status type=\"phone\">\n<state>ready</state>\n</status>"
-	default:
-		status = "400 Bad Request"
-	}
-	if said != "" {
-		said = "<?xml version=\"1.0\" encoding=\"utf-8\" ?>\n" + said
-	}
-	answer := "HTTP/1.1 " + status + "\r\n"
-	if id != "" {
-		answer += "Transaction-ID: " + call.CleanText(id, 64) + "\r\n"
-	}
-	answer += fmt.Sprintf("Content-Type: application/xml\r\nContent-Length: %d\r\n\r\n%s", len(said), said)
-	if c.send([]byte(answer)) != nil {
+	version, said := -1, ""
+	asked := func(_, answer string) string { return answer }
+	b.With(func() {
+		if b.Asked != nil {
+			asked = b.Asked
+		}
+		switch {
+		case strings.TrimSpace(first) != "GET /status":
+		case strings.Contains(body, "<type>call</type>"):
+			version, said = b.version, "<status type=\"call\">\n"+b.Calls+"</status>"
+		case strings.Contains(body, "<type>phone</type>"):
+			said = "<status type=\"phone\">\n<state>ready</state>\n</status>"
+		}
+	})
+	answer := asked(string(m), briaAnswer(id, said))
+	if answer != "" && c.send([]byte(answer)) != nil {
 		return false
 	}
-	if strings.Contains(said, `type="call"`) {
+	if version >= 0 {
 		b.With(func() { b.knows[c] = version })
 	}
 	return true
 }
 
+// briaAnswer is the answer to a question; nothing said is a question that Bria does
+// not know.
+func briaAnswer(id, said string) string {
+	status := "400 Bad Request"
+	if said != "" {
+		status, said = "200 OK", "<?xml version=\"1.0\" encoding=\"utf-8\" ?>\n"+said
+	}
+	if id != "" {
+		status += "\r\nTransaction-ID: " + id
+	}
+	return fmt.Sprintf("HTTP/1.1 %s\r\nContent-Type: application/xml\r\nContent-Length: %d\r\n\r\n%s", status, len(said), said)
+}
+
+// BriaChanged says that something has happened to a call. The length is wrong in
+// the maker's own examples, and so it is here.
+const BriaChanged = "POST /statusChange\r\nUser-Agent: Bria 5\r\nContent-Type: application/xml\r\nContent-Length: 62\r\n\r\n" +
+	"<?xml version=\"1.0\" encoding=\"utf-8\" ?>\r\n<event type=\"call\"></event>"
+
+// Change makes the list of calls another one, and says so. It gives the version of
+// the list, which counts from 0.
+func (b *Bria) Change(calls string) (version int) {
+	to := mail{}
+	b.With(func() {
+		b.version++
+		b.Calls, version = calls, b.version
+		for c := range b.knows {
+			to.add(c, BriaChanged)
+		}
+	})
+	to.send()
+	return version
+}
+
+// briaPhone plays calls at a Bria.
+type briaPhone struct {
+	*Bria
+	calls []briaCall
+}
+
+type briaCall struct {
+	id, number, name, state string
+}
+
+func startBriaPhone(ctx context.Context, listen string) (*briaPhone, error) {
+	b, err := StartBria(ctx, listen)
+	return &briaPhone{Bria: b}, err
+}
+
 // list is the calls as they stand in an answer.
-func (b *bria) list() string {
+func (b *briaPhone) list() string {
 	var s strings.Builder
 	for _, c := range b.calls {
 		fmt.Fprintf(&s, "<call>\n<id>%s</id>\n<holdStatus>offHold</holdStatus>\n<participants>\n<participant>\n<number>%s</number>\n<displayName>%s</displayName>\n<state>%s</state>\n<timeInitiated> %d</timeInitiated>\n</participant>\n</participants>\n</call>\n",
-			escaped(c.id), escaped(c.number), escaped(c.name), c.state, time.Now().Unix())
+			html.EscapeString(c.id), html.EscapeString(c.number), html.EscapeString(c.name), c.state, time.Now().Unix())
 	}
 	return s.String()
 }
 
-func escaped(s string) string {
-	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(s)) // a Builder takes everything
-	return b.String()
-}
-
-func (b *bria) Ready(ctx context.Context) error {
+func (b *briaPhone) Ready(ctx context.Context) error {
 	return b.Until(ctx, func() bool {
 		for _, v := range b.knows {
 			if v >= 0 {
@@ -144,8 +183,8 @@ func (b *bria) Ready(ctx context.Context) error {
 	})
 }
 
-func (b *bria) Tell(ctx context.Context, n News) error {
-	c := &briaCall{id: n.Call.ID, number: digits(n.Call.Number), name: n.Call.Name, state: "ringing"}
+func (b *briaPhone) Tell(ctx context.Context, n News) error {
+	c := briaCall{id: n.Call.ID, number: digits(n.Call.Number), name: n.Call.Name, state: "ringing"}
 	if n.Call.Number == "" {
 		c.number, c.name = "anonymous", "Anonymous"
 	}
@@ -157,42 +196,25 @@ func (b *bria) Tell(ctx context.Context, n News) error {
 	case n.Call.Direction == "outgoing":
 		c.state = "connecting"
 	}
-	if err := b.change(ctx, func() {
-		at := slices.IndexFunc(b.calls, func(o *briaCall) bool { return o.id == c.id })
-		if at < 0 {
-			b.calls = append(b.calls, c)
-		} else {
-			b.calls[at] = c
-		}
-	}); err != nil || n.Do != End {
+	at := slices.IndexFunc(b.calls, func(o briaCall) bool { return o.id == c.id })
+	if at < 0 {
+		at, b.calls = len(b.calls), append(b.calls, c)
+	}
+	b.calls[at] = c
+	if err := b.change(ctx); err != nil || n.Do != End {
 		return err
 	}
 	// It stands there as ended for a moment, and then no longer.
-	return b.change(ctx, func() {
-		b.calls = slices.DeleteFunc(b.calls, func(o *briaCall) bool { return o.id == c.id })
-	})
+	b.calls = slices.Delete(b.calls, at, at+1)
+	return b.change(ctx)
 }
 
-// briaChanged says that something has happened to a call. The length is wrong in
-// the maker's own examples, and so it is here.
-const briaChanged = "POST /statusChange\r\nUser-Agent: Bria 5\r\nContent-Type: application/xml\r\nContent-Length: 62\r\n\r\n" +
-	"<?xml version=\"1.0\" encoding=\"utf-8\" ?>\r\n<event type=\"call\"></event>"
-
-// change changes the list, says so, and waits until everybody has asked.
-func (b *bria) change(ctx context.Context, f func()) error {
-	to, version := mail{}, 0
-	b.With(func() {
-		f()
-		b.version++
-		version = b.version
-		for c := range b.knows {
-			to[c] = [][]byte{[]byte(briaChanged)}
-		}
-	})
-	to.send()
+// change says that the list has changed, and waits until everybody has asked.
+func (b *briaPhone) change(ctx context.Context) error {
+	version := b.Change(b.list())
 	return b.taken(ctx, func() bool {
-		for c := range to {
-			if known, there := b.knows[c]; there && known < version {
+		for _, known := range b.knows {
+			if known < version {
 				return false
 			}
 		}

@@ -68,7 +68,7 @@ var phones = map[string]func(context.Context, Options) (Softphone, error){
 	call.KindCommand:  openProgram(commandLine),
 	call.KindURL:      openProgram(urlLine),
 	registry.Twinkle:  openProgram(twinkleLine),
-	registry.Bria:     openServer(startBria),
+	registry.Bria:     openServer(startBriaPhone),
 	registry.Baresip:  openServer(startBaresip),
 	registry.Linphone: openServer(startLinphone),
 	registry.ARI:      openServer(startARIPhone),

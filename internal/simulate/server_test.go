@@ -2,7 +2,6 @@ package simulate_test
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -13,14 +12,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/gorilla/websocket"
 
 	"wiebelt/internal/simulate"
-	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/registry"
 )
 
@@ -230,21 +227,6 @@ func TestOneClient(t *testing.T) {
 	}
 }
 
-// With a newer program of the same name, Asterisk tells the older one and our link
-// stands back.
-func TestReplaced(t *testing.T) {
-	w := wire(t, "ari")
-	newer := linkTo(t, w.Softphone.(simulate.Server).Address())
-	ctx, cancel := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	defer running.Wait()
-	defer cancel()
-	running.Go(func() { _ = link.Once(ctx, link.Config{Take: w.told.Take}, newer) })
-	if s := w.until(t, link.Kicked); !errors.Is(s.Err, link.ErrReplaced) {
-		t.Errorf("%v", s.Err)
-	}
-}
-
 // What is no question, too long or from a web page harms nobody.
 func TestHostileClients(t *testing.T) {
 	deep := strings.Repeat("[", 10<<10)
@@ -338,50 +320,4 @@ func token(t testing.TB, a simulate.Address, path, kind, body string) string {
 		return answer.Access
 	}
 	return answer.Data.Token
-}
-
-// TestBriaFrames: a question is answered with its own id, and the list is as the
-// maker's document has it.
-func TestBriaFrames(t *testing.T) {
-	s := open(t, t.Context(), "bria", "")
-	d := websocket.Dialer{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
-	c, _, err := d.Dial("wss://"+s.Address().Address+"/counterpath/socketapi/v1/", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	ask := func() []byte {
-		t.Helper()
-		if err := c.WriteMessage(websocket.TextMessage, []byte("GET /status\r\nTransaction-ID: 7\r\nContent-Length: 80\r\n\r\n<?xml version=\"1.0\" encoding=\"utf-8\" ?>\r\n<status>\r\n <type>call</type>\r\n</status>")); err != nil {
-			t.Fatal(err)
-		}
-		_, b, err := c.ReadMessage()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return b
-	}
-	if b := ask(); !bytes.HasPrefix(b, []byte("HTTP/1.1 200 OK\r\nTransaction-ID: 7\r\nContent-Type: application/xml\r\n")) || !bytes.HasSuffix(b, []byte("<status type=\"call\">\n</status>")) {
-		t.Errorf("%q", b)
-	}
-	if err := s.Ready(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	told := make(chan error, 1)
-	go func() {
-		told <- s.Tell(t.Context(), simulate.News{Do: simulate.Ring, Call: simulate.Call{ID: "a<b", Number: "+31 6 12345678", Name: "Zoë & <Zn>"}})
-	}()
-	_, b, err := c.ReadMessage()
-	if err != nil || !bytes.HasPrefix(b, []byte("POST /statusChange\r\n")) || !bytes.HasSuffix(b, []byte("<event type=\"call\"></event>")) {
-		t.Errorf("%v %q", err, b)
-	}
-	b = ask()
-	for _, want := range []string{"<id>a&lt;b</id>", "<number>+31612345678</number>", "<displayName>Zoë &amp; &lt;Zn&gt;</displayName>", "<state>ringing</state>"} {
-		if !bytes.Contains(b, []byte(want)) {
-			t.Errorf("%s is not in %q", want, b)
-		}
-	}
-	if err := <-told; err != nil {
-		t.Error(err)
-	}
 }

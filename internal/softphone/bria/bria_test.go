@@ -1,16 +1,17 @@
 package bria
 
 import (
-	"bufio"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gorilla/websocket"
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/softphone/link"
@@ -19,20 +20,17 @@ import (
 
 func TestCall(t *testing.T) {
 	f := newFake(t).start()
-	w := run(t, Config{Address: f.Address}, times{})
+	w := run(t, f.config(), times{})
 	w.Until(link.Connected)
 	f.set(oneCall("a", "+31612345678", "J. de Vries", "ringing"))
 	e := w.Next()
-	if have := linktest.Say(e); have != "ringing incoming #a +31612345678 (J. de Vries)" || e.Source != (call.Source{Kind: "bria", Conn: f.Address, Reports: call.AllStates}) || e.At.IsZero() {
+	if have := linktest.Say(e); have != "ringing incoming #a +31612345678 (J. de Vries)" || e.Source != (call.Source{Kind: "bria", Conn: f.listen, Reports: call.AllStates}) || e.At.IsZero() {
 		t.Fatalf("%s: %+v", have, e)
 	}
 	f.set(oneCall("a", "+31612345678", "J. de Vries", "connected"))
 	w.Expect("answered incoming #a +31612345678 (J. de Vries)")
 	f.set("")
 	w.Expect("ended completed incoming #a +31612345678 (J. de Vries)")
-	if name := <-f.names; name != makerName {
-		t.Errorf("handshake for %q", name)
-	}
 }
 
 // A program that starts during calls finds them.
@@ -40,7 +38,7 @@ func TestSnapshot(t *testing.T) {
 	f := newFake(t)
 	f.calls = oneCall("a", "1", "", "ringing") + oneCall("b", "2", "", "connected") + oneCall("c", "3", "", "connecting") + oneCall("d", "4", "", "ended")
 	f.start()
-	w := run(t, Config{Address: f.Address}, times{})
+	w := run(t, f.config(), times{})
 	w.Expect("ringing incoming #a 1")
 	w.Expect("answered unknown #b 2")
 	w.Expect("ringing outgoing #c 3")
@@ -55,7 +53,7 @@ func TestCoalesce(t *testing.T) {
 		return answered(id, calls)
 	}
 	f.start()
-	w := run(t, Config{Address: f.Address}, times{})
+	w := run(t, f.config(), times{})
 	hold <- struct{}{}
 	w.Until(link.Connected)
 	f.question()
@@ -82,17 +80,14 @@ func TestCoalesce(t *testing.T) {
 // it says last is heard.
 func TestFlood(t *testing.T) {
 	f := newFake(t).start()
-	w := run(t, Config{Address: f.Address}, times{})
+	w := run(t, f.config(), times{})
 	w.Until(link.Connected)
-	c := <-f.connected
 	questions, limit := 0, time.After(2*time.Second)
 	for flood := true; flood; {
 		select {
 		case <-f.questions:
 			questions++
-			if err := c.send(changed); err != nil {
-				t.Fatal(err)
-			}
+			f.send(changed)
 		case <-limit:
 			flood = false
 		}
@@ -109,20 +104,14 @@ func TestFlood(t *testing.T) {
 // What is not a call is not asked for.
 func TestOtherMessages(t *testing.T) {
 	f := newFake(t).start()
-	w := run(t, Config{Address: f.Address}, times{})
+	w := run(t, f.config(), times{})
 	w.Until(link.Connected)
-	c := <-f.connected
 	f.question()
-	for _, m := range []string{
+	f.send(
 		strings.ReplaceAll(changed, `"call"`, `"voicemail"`), strings.ReplaceAll(changed, `"call"`, `"voiceMail"`), strings.ReplaceAll(changed, `"call"`, `"callHistory"`),
 		strings.ReplaceAll(changed, `"call"`, `"missedCall"`), strings.ReplaceAll(changed, `"call"`, `"neverHeardOf"`), strings.ReplaceAll(changed, ` type="call"`, ""), "POST /somethingNew\r\n\r\n<event type=\"call\"/>",
 		answered(1, oneCall("old", "1", "", "ringing")), // nobody asked
-		"", "hello",
-	} {
-		if err := c.send(m); err != nil {
-			t.Fatal(err)
-		}
-	}
+		"", "hello")
 	f.set(oneCall("a", "1", "", "ringing"))
 	w.Expect("ringing incoming #a 1")
 	if n := len(f.questions); n != 1 {
@@ -152,7 +141,7 @@ func TestNotAllowed(t *testing.T) {
 			f := newFake(t)
 			set(f)
 			f.start()
-			w := run(t, Config{Address: f.Address}, times{allow: 100 * time.Millisecond, answer: time.Minute, ping: time.Hour, silent: time.Hour})
+			w := run(t, f.config(), times{allow: 100 * time.Millisecond, answer: time.Minute, ping: time.Hour, silent: time.Hour})
 			s := w.Until(link.Refused)
 			if wait := s.Retry.Sub(s.Since); wait < 7*time.Second || wait > 13*time.Second {
 				t.Errorf("comes again after %v", wait)
@@ -174,7 +163,7 @@ func TestNoLongerAllowed(t *testing.T) {
 		return "HTTP/1.1 403 Forbidden\r\n"
 	}
 	f.start()
-	w := run(t, Config{Address: f.Address}, times{})
+	w := run(t, f.config(), times{})
 	w.Until(link.Connected)
 	f.set("")
 	w.Until(link.Refused)
@@ -187,7 +176,7 @@ func TestHangs(t *testing.T) {
 	f.deaf = true
 	f.start()
 	quick := times{allow: time.Minute, answer: time.Minute, ping: 20 * time.Millisecond, silent: 60 * time.Millisecond}
-	w := run(t, Config{Address: f.Address}, quick)
+	w := run(t, f.config(), quick)
 	w.Until(link.Connected)
 	for range 4 {
 		f.question() // without any event
@@ -206,7 +195,7 @@ func TestHangs(t *testing.T) {
 	}
 	f.start()
 	quick.answer = 100 * time.Millisecond
-	w = run(t, Config{Address: f.Address}, quick)
+	w = run(t, f.config(), quick)
 	w.Until(link.Connected)
 	f.set("")
 	if s := w.Until(link.Waiting); !strings.Contains(s.Err.Error(), "does not answer") {
@@ -217,7 +206,7 @@ func TestHangs(t *testing.T) {
 // An idle connection with pongs is asked nothing.
 func TestPongs(t *testing.T) {
 	f := newFake(t).start()
-	w := run(t, Config{Address: f.Address}, times{allow: time.Minute, answer: time.Minute, ping: 10 * time.Millisecond, silent: 2 * time.Second})
+	w := run(t, f.config(), times{allow: time.Minute, answer: time.Minute, ping: 10 * time.Millisecond, silent: 2 * time.Second})
 	w.Until(link.Connected)
 	time.AfterFunc(2500*time.Millisecond, func() { f.set(oneCall("a", "1", "", "ringing")) })
 	w.Expect("ringing incoming #a 1")
@@ -230,7 +219,7 @@ func TestPongs(t *testing.T) {
 // the link is there again within two seconds.
 func TestRestart(t *testing.T) {
 	f := newFake(t).start()
-	w := run(t, Config{Address: f.Address}, times{})
+	w := run(t, f.config(), times{})
 	w.Until(link.Connected)
 	f.set(oneCall("a", "1", "", "ringing"))
 	w.Expect("ringing incoming #a 1")
@@ -253,15 +242,13 @@ func TestRestart(t *testing.T) {
 // what happened meanwhile.
 func TestDropped(t *testing.T) {
 	f := newFake(t).start()
-	w := run(t, Config{Address: f.Address}, times{})
+	w := run(t, f.config(), times{})
 	w.Until(link.Connected)
 	f.set(oneCall("a", "1", "", "ringing") + oneCall("b", "2", "", "ringing"))
 	w.Expect("ringing incoming #a 1")
 	w.Expect("ringing incoming #b 2")
-	f.mu.Lock()
-	f.calls = oneCall("a", "1", "", "connected")
-	f.mu.Unlock()
-	(<-f.connected).ws.Close()
+	f.With(func() { f.Calls = oneCall("a", "1", "", "connected") })
+	f.EachSocket(func(c *websocket.Conn) { c.NetConn().Close() })
 	w.Expect("ended incoming #b 2")
 	w.Expect("answered incoming #a 1")
 }
@@ -280,32 +267,28 @@ func TestCertificate(t *testing.T) {
 		to := func(wrap func(net.Conn) net.Conn) func(ctx context.Context, network, address string) (net.Conn, error) {
 			return func(ctx context.Context, network, address string) (net.Conn, error) {
 				dialled = address
-				conn, err := new(net.Dialer).DialContext(ctx, network, f.Address)
+				conn, err := new(net.Dialer).DialContext(ctx, network, f.listen)
 				return wrap(conn), err
 			}
 		}
-		want := makerName
+		want := "unknown authority" // after the name was found to be right
 		if address == "bria.example:9002" {
-			want = "bria.example"
+			want = "not bria.example"
 		}
 		err := link.Once(t.Context(), link.Config{}, newPhone(t, Config{Address: address, Dial: to(func(c net.Conn) net.Conn { return elsewhere{c} })}, times{}))
-		if err == nil || !strings.Contains(err.Error(), "certificate") {
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", address, err)
-		}
-		if name := <-f.names; name != want {
-			t.Errorf("%q: handshake for %q", address, name)
 		}
 		if (address == "" || strings.HasPrefix(address, makerName)) && dialled != "127.0.0.1:9002" {
 			t.Errorf("%q: dialled %q", address, dialled)
 		}
-		if want == makerName {
+		if want == "unknown authority" {
 			ctx, cancel := context.WithCancel(t.Context())
 			up := func(link.State) { cancel() }
 			err := link.Once(ctx, link.Config{State: up}, newPhone(t, Config{Address: address, Dial: to(func(c net.Conn) net.Conn { return c })}, times{}))
 			if !errors.Is(err, context.Canceled) {
 				t.Errorf("%q: %v", address, err)
 			}
-			<-f.names
 			cancel()
 		}
 	}
@@ -343,61 +326,48 @@ func TestNobodyThere(t *testing.T) {
 
 // Something else listens there.
 func TestNotBria(t *testing.T) {
-	cert := certificate()
 	for name, text := range map[string]string{
-		"no TLS":           "",
 		"another protocol": "220 mail.example ESMTP +31612345678\r\n",
 		"a web server":     "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
 		"endless headers":  "HTTP/1.1 101 Switching Protocols\r\nX: ",
 		"endless line":     strings.Repeat("1", 100),
 	} {
 		t.Run(name, func(t *testing.T) {
-			ln, err := net.Listen("tcp4", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
-			served := make(chan struct{})
-			go func() {
-				defer close(served)
-				conn, err := ln.Accept()
-				if err != nil {
-					return
-				}
+			f := newFake(t)
+			f.open = func(w http.ResponseWriter, _ *http.Request) {
+				conn, _, _ := w.(http.Hijacker).Hijack()
 				defer conn.Close()
-				if text == "" {
-					conn.Write([]byte("SSH-2.0-OpenSSH_9.2\r\n"))
-					return
+				_, err := conn.Write([]byte(text))
+				for err == nil && strings.HasPrefix(name, "endless") {
+					_, err = conn.Write([]byte(strings.Repeat("a", 4<<10)))
 				}
-				conn = tls.Server(conn, &tls.Config{Certificates: []tls.Certificate{cert}})
-				for r := bufio.NewReader(conn); ; {
-					if line, err := r.ReadString('\n'); err != nil || line == "\r\n" {
-						break
-					}
-				}
-				conn.Write([]byte(text))
-				for strings.HasPrefix(name, "endless") {
-					if _, err := conn.Write([]byte(strings.Repeat("a", 4<<10))); err != nil {
-						return
-					}
-				}
-			}()
-			err = link.Once(t.Context(), link.Config{}, newPhone(t, Config{Address: ln.Addr().String()}, times{}))
-			ln.Close()
-			<-served
-			var refusal *link.Refusal
-			if err == nil || errors.As(err, &refusal) || len(err.Error()) > 250 {
-				t.Errorf("ended with %v", err)
 			}
-			if strings.HasPrefix(name, "endless") && !strings.Contains(err.Error(), "too long") {
-				t.Error(err)
-			}
+			f.start()
+			isNotBria(t, f.listen, strings.HasPrefix(name, "endless"))
 		})
+	}
+	t.Run("no TLS", func(t *testing.T) {
+		web := httptest.NewServer(http.NotFoundHandler())
+		defer web.Close()
+		isNotBria(t, web.Listener.Addr().String(), false)
+	})
+}
+
+func isNotBria(t *testing.T, address string, tooLong bool) {
+	t.Helper()
+	err := link.Once(t.Context(), link.Config{}, newPhone(t, Config{Address: address}, times{}))
+	var refusal *link.Refusal
+	if err == nil || errors.As(err, &refusal) || len(err.Error()) > 250 {
+		t.Fatalf("ended with %v", err)
+	}
+	if tooLong && !strings.Contains(err.Error(), "too long") {
+		t.Error(err)
 	}
 }
 
 func TestEndsWithItsContext(t *testing.T) {
 	f := newFake(t).start()
-	w := run(t, Config{Address: f.Address}, times{})
+	w := run(t, f.config(), times{})
 	w.Until(link.Connected)
 	began := time.Now()
 	w.Stop()

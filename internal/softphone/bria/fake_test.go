@@ -1,26 +1,17 @@
 package bria
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
+	"context"
 	"fmt"
-	"io"
-	"log"
-	"math/big"
-	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/gorilla/websocket"
 	"go.uber.org/goleak"
 
+	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
 )
@@ -31,9 +22,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 const (
 	asked = "GET /status\r\nUser-Agent: Wiebelt\r\nTransaction-ID: %d\r\nContent-Type: application/xml\r\nContent-Length: 80\r\n\r\n" +
 		"<?xml version=\"1.0\" encoding=\"utf-8\" ?>\r\n<status>\r\n <type>call</type>\r\n</status>"
-	// As in the maker's document, with its wrong length.
-	changed = "POST /statusChange\r\nUser-Agent: Bria 5\r\nContent-Type: application/xml\r\nContent-Length: 62\r\n\r\n" +
-		"<?xml version=\"1.0\" encoding=\"utf-8\" ?>\r\n<event type=\"call\"></event>"
+	changed = simulate.BriaChanged
 )
 
 // answered is an answer with these calls.
@@ -51,136 +40,73 @@ func oneParty(number, name, state string) string {
 	return "<participant>\n<number>" + number + "</number>\n<displayName>" + name + "</displayName>\n<state>" + state + "</state>\n<timeInitiated>0</timeInitiated>\n</participant>\n"
 }
 
-// certificate is made out to Bria's name by itself, and has long expired.
-var certificate = sync.OnceValue(func() tls.Certificate {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		panic(err)
-	}
-	old := time.Date(2017, 1, 1, 0, 0, 0, 0, time.UTC)
-	c := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: makerName}, DNSNames: []string{makerName}, NotBefore: old, NotAfter: old.AddDate(1, 0, 0)}
-	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
-	if err != nil {
-		panic(err)
-	}
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
-})
-
-// fake is a Bria: it answers the question with its list of calls, and everything
-// else is a failure of the test.
+// fake is a Bria that fails the test if it is asked anything but the question.
 type fake struct {
-	t       testing.TB
-	Address string
+	*simulate.Bria
+	t      testing.TB
+	listen string
 	// answer replaces the answer to a question; "" is silence.
-	answer func(id int, calls string) string
-	// open replaces what the server does with a connection.
+	answer    func(id int, calls string) string
+	deaf      bool     // answers no ping
+	calls     string   // when it starts
+	questions chan int // their numbers, from 1 for each connection
 	open      http.HandlerFunc
-	deaf      bool           // answers no ping
-	questions chan int       // set: hears of every question
-	names     chan string    // set: hears the name that each handshake asks for
-	connected chan *fakeConn // every connection
-	serving   sync.WaitGroup
-	server    *http.Server
-
-	mu    sync.Mutex // protects the rest
-	calls string
-	conns map[*fakeConn]bool
-}
-
-type fakeConn struct {
-	ws *websocket.Conn
-	mu sync.Mutex
-}
-
-func (c *fakeConn) send(text string) error { return c.sendAs(websocket.TextMessage, text) }
-
-func (c *fakeConn) sendAs(kind int, text string) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.ws.SetWriteDeadline(time.Now().Add(10 * time.Second))
-	return c.ws.WriteMessage(kind, []byte(text))
 }
 
 func newFake(t testing.TB) *fake {
-	return &fake{t: t, Address: "127.0.0.1:0", answer: answered, questions: make(chan int, 4096), names: make(chan string, 64), connected: make(chan *fakeConn, 64), conns: map[*fakeConn]bool{}}
+	return &fake{t: t, questions: make(chan int, 4096)}
 }
 
-// start listens until the test ends.
+// start listens until the test ends, where it did before if it did.
 func (f *fake) start() *fake {
 	f.t.Helper()
-	ln, err := net.Listen("tcp4", f.Address)
-	if err != nil {
+	var err error
+	if f.Bria, err = simulate.StartBria(context.Background(), f.listen); err != nil {
 		f.t.Fatal(err)
 	}
-	f.Address = ln.Addr().String()
-	secure := tls.NewListener(ln, &tls.Config{
-		Certificates: []tls.Certificate{certificate()},
-		GetConfigForClient: func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
-			f.names <- hello.ServerName
-			return nil, nil
-		},
-	})
-	f.server = &http.Server{Handler: http.HandlerFunc(f.serve), ErrorLog: log.New(io.Discard, "", 0)}
-	f.serving.Go(func() { f.server.Serve(secure) })
+	f.listen = f.Address().Address
 	f.t.Cleanup(f.stop)
+	f.Deaf(f.deaf)
+	f.With(func() { f.Calls, f.Asked = f.calls, f.asked })
+	f.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path != "/counterpath/socketapi/v1/" || r.Header.Get("Origin") != "" || !strings.HasPrefix(r.Host, makerName+":") || r.TLS.ServerName != makerName {
+			f.t.Errorf("handshake for %s%s from %q", r.Host, r.URL.Path, r.Header.Get("Origin"))
+		}
+		if f.open != nil {
+			f.open(w, r)
+		}
+		return f.open != nil
+	})
 	return f
 }
 
 // stop ends the phone, and its connections with it. It may be called again.
-func (f *fake) stop() {
-	f.server.Close()
-	f.mu.Lock()
-	for c := range f.conns {
-		c.ws.Close()
+func (f *fake) stop() { f.Close() }
+
+func (f *fake) config() Config { return Config{Address: f.listen} }
+
+func (f *fake) asked(question, answer string) string {
+	id := 0
+	_, rest, _ := strings.Cut(question, "Transaction-ID: ")
+	if fmt.Sscan(rest, &id); question != fmt.Sprintf(asked, id) {
+		f.t.Errorf("Bria was sent %q", question)
 	}
-	f.mu.Unlock()
-	f.serving.Wait()
+	f.questions <- id
+	if f.answer == nil {
+		return answer
+	}
+	calls := ""
+	f.With(func() { calls = f.Calls })
+	return f.answer(id, calls)
 }
 
-func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
-	f.serving.Add(1)
-	defer f.serving.Done()
-	if f.open != nil {
-		f.open(w, r)
-		return
-	}
-	if r.URL.Path != "/counterpath/socketapi/v1/" || r.Header.Get("Origin") != "" || !strings.HasPrefix(r.Host, makerName+":") {
-		f.t.Errorf("handshake for %s%s from %q", r.Host, r.URL.Path, r.Header.Get("Origin"))
-	}
-	ws, err := (&websocket.Upgrader{}).Upgrade(w, r, nil)
-	if err != nil {
-		return
-	}
-	c := &fakeConn{ws: ws}
-	f.mu.Lock()
-	f.conns[c] = true
-	f.mu.Unlock()
-	defer func() {
-		ws.Close()
-		f.mu.Lock()
-		delete(f.conns, c)
-		f.mu.Unlock()
-	}()
-	if f.deaf {
-		ws.SetPingHandler(func(string) error { return nil })
-	}
-	f.connected <- c
-	for want := 1; ; want++ {
-		_, b, err := ws.ReadMessage()
-		if err != nil {
-			return
+// send writes messages to everybody who is connected.
+func (f *fake) send(messages ...string) {
+	f.EachSocket(func(c *websocket.Conn) {
+		for _, m := range messages {
+			c.WriteMessage(websocket.TextMessage, []byte(m)) // the link may have hung up on us
 		}
-		if string(b) != fmt.Sprintf(asked, want) {
-			f.t.Errorf("Bria was sent %q", b)
-		}
-		f.mu.Lock()
-		calls := f.calls
-		f.mu.Unlock()
-		f.questions <- want
-		if text := f.answer(want, calls); text != "" && c.send(text) != nil {
-			return
-		}
-	}
+	})
 }
 
 // question waits until a question was asked.
@@ -188,22 +114,13 @@ func (f *fake) question() {
 	f.t.Helper()
 	select {
 	case <-f.questions:
-	case <-time.After(30 * time.Second):
+	case <-time.After(linktest.Patient):
 		f.t.Fatal("nothing was asked")
 	}
 }
 
 // set changes the calls and tells of it.
-func (f *fake) set(calls string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.calls = calls
-	for c := range f.conns {
-		if err := c.send(changed); err != nil {
-			f.t.Error(err)
-		}
-	}
-}
+func (f *fake) set(calls string) { f.Change(calls) }
 
 // run keeps a link until the test ends.
 func run(t testing.TB, cfg Config, quick times) *linktest.Watch {

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -229,63 +231,88 @@ func hostile() []string {
 // connection, or on the next.
 func TestHostile(t *testing.T) {
 	messages := hostile()
-	var log strings.Builder
-	same := 0
-	for n, message := range messages {
-		f := newFake(t)
-		unasked := n%2 == 0
-		f.answer = func(id int, calls string) string {
-			if id == 2 && !unasked && strings.Contains(calls, "harmless") {
-				return strings.ReplaceAll(message, "Transaction-ID: 0", "Transaction-ID: 2")
-			}
-			return answered(id, calls)
-		}
-		f.start()
-		quick := usual
-		quick.answer = 200 * time.Millisecond
-		w := run(t, Config{Address: f.Address}, quick)
-		w.Until(link.Connected)
-		c := <-f.connected
-		if unasked {
-			c.sendAs([]int{websocket.TextMessage, websocket.BinaryMessage}[n/2%2], message)
-		} else {
-			f.set("<harmless/>")
-		}
-		f.mu.Lock()
-		f.calls = oneCall("good", "0201234567", "Zoë", "ringing")
-		f.mu.Unlock()
-		c.send(changed)
-		for {
-			e := w.Next()
-			if e != e.Clean() || e.Source.Kind != registry.Bria || e.ID == "" {
-				t.Errorf("message %d: %+v", n, e)
-			}
-			if e.ID == "good" {
-				if linktest.Say(e) != "ringing incoming #good 0201234567 (Zoë)" {
-					t.Errorf("message %d: %+v", n, e)
+	var same atomic.Int32
+	var all sync.WaitGroup
+	const beside = 40 // they mostly wait
+	logs := make([]strings.Builder, beside)
+	for i := range beside {
+		all.Go(func() {
+			for n := i; n < len(messages); n += beside {
+				said, stayed := survives(t, messages[n], n%2 == 0, []int{websocket.TextMessage, websocket.BinaryMessage}[n/2%2])
+				logs[i].WriteString(said)
+				if stayed {
+					same.Add(1)
 				}
-				break
 			}
-		}
-		w.Stop()
-		log.WriteString(w.Log.String())
-		if len(f.connected) == 0 {
-			same++
-		}
-		f.stop()
+		})
 	}
-	t.Logf("%d messages, %d survived on the same connection", len(messages), same)
-	if len(messages) < 300 || same < len(messages)/2 {
+	all.Wait()
+	t.Logf("%d messages, %d survived on the same connection", len(messages), same.Load())
+	if len(messages) < 300 || int(same.Load()) < len(messages)/2 {
 		t.Error("too few")
 	}
-	if !strings.Contains(log.String(), "cannot be read") {
+	log := ""
+	for i := range logs {
+		log += logs[i].String()
+	}
+	if !strings.Contains(log, "cannot be read") {
 		t.Error("nothing is in the log")
 	}
 	for _, secret := range []string{"0201234567", "31612345678", "Zoë", "Vries"} {
-		if strings.Contains(log.String(), secret) {
+		if strings.Contains(log, secret) {
 			t.Errorf("%q is in the log", secret)
 		}
 	}
+}
+
+// survives sends a message, unasked or as the second answer, and then a call, which
+// must be told. It gives the log, and whether the call came on the same connection.
+func survives(t *testing.T, message string, unasked bool, kind int) (log string, same bool) {
+	f := newFake(t)
+	sent := make(chan struct{})
+	f.answer = func(id int, calls string) string {
+		select {
+		case <-sent:
+		default:
+			if id == 2 && !unasked {
+				close(sent)
+				return strings.ReplaceAll(message, "Transaction-ID: 0", "Transaction-ID: 2")
+			}
+		}
+		return answered(id, calls)
+	}
+	f.start()
+	defer f.stop()
+	quick := usual
+	quick.answer = 200 * time.Millisecond
+	w := run(t, f.config(), quick)
+	w.Until(link.Connected)
+	if unasked {
+		f.EachSocket(func(c *websocket.Conn) { c.WriteMessage(kind, []byte(message)) })
+	} else {
+		f.set("<harmless/>")
+	}
+	f.set(oneCall("good", "0201234567", "Zoë", "ringing"))
+	for e := w.Next(); ; e = w.Next() {
+		if e != e.Clean() || e.Source.Kind != registry.Bria || e.ID == "" {
+			t.Errorf("%.200q: %+v", message, e)
+		}
+		if e.ID == "good" {
+			if linktest.Say(e) != "ringing incoming #good 0201234567 (Zoë)" {
+				t.Errorf("%.200q: %+v", message, e)
+			}
+			break
+		}
+	}
+	w.Stop()
+	f.stop()
+	connections := 0
+	for range len(f.questions) {
+		if <-f.questions == 1 {
+			connections++
+		}
+	}
+	return w.Log.String(), connections == 1
 }
 
 func FuzzMessage(f *testing.F) {
