@@ -18,12 +18,8 @@ import (
 )
 
 type phone struct {
-	account exchangelink.Account
-	app     string
-	server  *exchangelink.Server
-	traits  link.Traits
-
-	legs   exchangelink.Legs
+	*exchangelink.Phone
+	app    string
 	asked  map[string]asked  // by our channel's id: whether its number is withheld
 	hidden map[string]string // by another channel's id: a number that is withheld
 }
@@ -41,11 +37,11 @@ const maxHeard = 512
 // is for the administrator.
 func New(a exchangelink.Account) (link.Phone, error) {
 	a.Address = strings.TrimSuffix(strings.TrimRight(strings.TrimSpace(a.Address), "/"), "/ari")
-	server, traits, err := a.Open(registry.ARI)
+	p, err := a.Open(registry.ARI)
 	if err != nil {
 		return nil, err
 	}
-	return &phone{account: a, app: appName(), server: server, traits: traits, asked: map[string]asked{}, hidden: map[string]string{}}, nil
+	return &phone{Phone: p, app: appName(), asked: map[string]asked{}, hidden: map[string]string{}}, nil
 }
 
 // appName is another one for each user and computer, and says nothing of either:
@@ -60,18 +56,16 @@ func appName() string {
 	return "wiebelt-" + hex.EncodeToString(sum[:6])
 }
 
-func (p *phone) Traits() link.Traits { return p.traits }
-
 // Session takes events until the connection ends. They are waited for before the
 // channels that are there are asked for, so that nothing falls in between.
 func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
-	secret, err := p.account.Password(ctx, "password of ARI")
+	secret, err := p.Account.Password(ctx, "password of ARI")
 	if err != nil {
 		return err
 	}
-	h := exchangelink.Basic(p.account.User, secret)
-	defer p.server.Idle()
-	sock, status, err := p.server.Dial(ctx, "/ari/events"+exchangelink.Query("app", p.app, "subscribeAll", "true"), h, "ari")
+	h := exchangelink.Basic(p.Account.User, secret)
+	defer p.Server.Idle()
+	sock, status, err := p.Server.Dial(ctx, "/ari/events"+exchangelink.Query("app", p.app, "subscribeAll", "true"), h, "ari")
 	switch {
 	case err != nil:
 		return err
@@ -99,7 +93,7 @@ func (p *phone) refused(status int) error {
 	case http.StatusForbidden:
 		return &link.Refusal{Why: "Asterisk does not let this user of ARI in from this computer (403)", Cause: link.CauseRights}
 	}
-	return p.server.Status(status)
+	return p.Server.Status(status)
 }
 
 // session is one connection.
@@ -112,7 +106,7 @@ type session struct {
 // snapshot reports the calls that are there, and as over those that are not.
 func (s *session) snapshot(ctx context.Context) error {
 	var all []json.RawMessage
-	status, err := s.server.Get(ctx, "/ari/channels", s.header, &all)
+	status, err := s.Server.Get(ctx, "/ari/channels", s.header, &all)
 	switch {
 	case err != nil:
 		return err
@@ -121,18 +115,13 @@ func (s *session) snapshot(ctx context.Context) error {
 	}
 	clear(s.hidden)
 	there := map[string]bool{}
-	for _, b := range all {
-		var c channel
-		if json.Unmarshal(b, &c) != nil {
-			s.r.Odd(len(b))
-			continue
-		}
+	exchangelink.EachOf(s.r, all, func(c channel) {
 		if s.mine(c.Name) {
 			there[c.ID] = true
 		}
 		s.take(ctx, c, false)
-	}
-	s.legs.Only(s.r, there)
+	})
+	s.Legs.Only(s.r, there)
 	return nil
 }
 
@@ -147,12 +136,12 @@ func (s *session) variable(ctx context.Context, id, name string) (value string, 
 	var answer struct {
 		Value string `json:"value"`
 	}
-	status, err := s.server.Get(ctx, "/ari/channels/"+url.PathEscape(id)+"/variable"+exchangelink.Query("variable", name), s.header, &answer)
+	status, err := s.Server.Get(ctx, "/ari/channels/"+url.PathEscape(id)+"/variable"+exchangelink.Query("variable", name), s.header, &answer)
 	if err != nil {
 		return "", false
 	}
 	if status == http.StatusNotFound { // of the function, or of the channel
-		there, err := s.server.Get(ctx, "/ari/channels/"+url.PathEscape(id), s.header, &struct{}{})
+		there, err := s.Server.Get(ctx, "/ari/channels/"+url.PathEscape(id), s.header, &struct{}{})
 		return "", err == nil && there == http.StatusOK
 	}
 	if status != http.StatusOK {

@@ -63,7 +63,7 @@ func (s *session) message(ctx context.Context, b []byte) error {
 		}
 		s.take(ctx, m.Channel, false)
 	case "ChannelDestroyed":
-		s.legs.End(s.r, m.Channel.ID, exchangelink.Hangup(m.Cause))
+		s.Legs.End(s.r, m.Channel.ID, exchangelink.Hangup(m.Cause))
 		delete(s.asked, m.Channel.ID)
 		delete(s.hidden, m.Channel.ID)
 	}
@@ -77,7 +77,7 @@ func (s *session) mine(name string) bool {
 		return false
 	}
 	i := strings.LastIndexByte(rest, '-')
-	if i < 0 || rest[:i] != s.account.Extension {
+	if i < 0 || rest[:i] != s.Account.Extension {
 		return false
 	}
 	number := rest[i+1:]
@@ -91,19 +91,19 @@ func (s *session) take(ctx context.Context, c channel, moved bool) {
 		return
 	}
 	if !s.mine(c.Name) {
-		s.legs.End(s.r, c.ID, call.ReasonUnknown) // nothing, unless it was ours
+		s.Legs.End(s.r, c.ID, call.ReasonUnknown) // nothing, unless it was ours
 		return
 	}
-	known, isKnown := s.legs.Known(s.r, c.ID)
-	e := call.Event{Direction: call.DirectionUnknown, Number: c.Connected.Number, Name: c.Connected.Name, Line: s.account.Extension, Via: c.Redirected}
-	if outside(c.Dialplan.Exten) {
+	known, isKnown := s.Legs.Known(s.r, c.ID)
+	e := call.Event{Direction: call.DirectionUnknown, Number: c.Connected.Number, Name: c.Connected.Name, Line: s.Account.Extension, Via: c.Redirected}
+	if exchangelink.PublicNumber(c.Dialplan.Exten) {
 		e.Line = c.Dialplan.Exten // the number that was called
 	}
 	switch c.State {
 	case "Ringing":
 		e.Direction = call.Incoming
 	case "Ring":
-		e.Direction, e.Line = call.Outgoing, s.account.Extension
+		e.Direction, e.Line = call.Outgoing, s.Account.Extension
 		if e.Number == "" && !isKnown {
 			e.Number = c.Dialplan.Exten // later it is where in the dialplan the call is
 		}
@@ -123,7 +123,7 @@ func (s *session) take(ctx context.Context, c channel, moved bool) {
 	case !outgoing && s.hides(ctx, c):
 		e.Number, e.Name = anonymous, ""
 	}
-	s.legs.Take(s.r, c.ID, c.ID, e, func(other string) bool { return s.linked(ctx, c.ID, other) })
+	s.Legs.Take(s.r, c.ID, c.ID, e, func(other string) bool { return s.linked(ctx, c.ID, other) })
 }
 
 // hides says whether the number on our channel is withheld. If the exchange does
@@ -154,7 +154,7 @@ func (s *session) hides(ctx context.Context, c channel) bool {
 func (s *session) withheld(c channel) {
 	ours := s.mine(c.Name)
 	switch {
-	case ours && c.Caller.Number == s.account.Extension:
+	case ours && c.Caller.Number == s.Account.Extension:
 		return
 	case ours:
 		s.asked[c.ID] = asked{c.Connected.Number, true}
@@ -179,10 +179,4 @@ func (s *session) linked(ctx context.Context, a, b string) bool {
 	id, _ := s.variable(ctx, a, "CHANNEL(linkedid)")
 	other, _ := s.variable(ctx, b, "CHANNEL(linkedid)")
 	return id != "" && id == other
-}
-
-// outside says whether an extension of the dialplan is a number of the public
-// network, and so the one that was called.
-func outside(exten string) bool {
-	return len(exten) >= 7 && strings.Trim(strings.TrimPrefix(exten, "+"), "0123456789") == ""
 }

@@ -24,14 +24,25 @@ type Account struct {
 	Net       Options
 }
 
+// Phone is what every link to an exchange has.
+type Phone struct {
+	Account Account
+	Server  *Server
+	Legs    Legs // of the session's goroutine
+	traits  link.Traits
+}
+
+// Traits is as link.Phone has it.
+func (p *Phone) Traits() link.Traits { return p.traits }
+
 // Open makes the way to the exchange of an account. The error is for the
 // administrator.
-func (a Account) Open(kind string) (*Server, link.Traits, error) {
+func (a Account) Open(kind string) (*Phone, error) {
 	server, err := a.open()
 	if err != nil {
-		return nil, link.Traits{}, fmt.Errorf("%s: %w", kind, err)
+		return nil, fmt.Errorf("%s: %w", kind, err)
 	}
-	return server, link.Traits{Source: registry.Of(kind).CallSource(server.Host() + "/" + a.Extension)}, nil
+	return &Phone{Account: a, Server: server, traits: link.Traits{Source: registry.Of(kind).CallSource(server.Host() + "/" + a.Extension)}}, nil
 }
 
 func (a Account) open() (*Server, error) {

@@ -13,9 +13,9 @@ import (
 // TestAccountRefused: what cannot be an account is refused before anybody is asked.
 func TestAccountRefused(t *testing.T) {
 	good := Account{Address: "https://pbx.example:8089", User: "u", Extension: "101", Secret: func(context.Context) (string, error) { return "", nil }}
-	_, traits, err := good.Open(registry.ARI)
-	if want := registry.Of(registry.ARI).CallSource("pbx.example:8089/101"); err != nil || traits.Source != want || traits.Local {
-		t.Fatalf("%+v %v", traits, err)
+	p, err := good.Open(registry.ARI)
+	if want := registry.Of(registry.ARI).CallSource("pbx.example:8089/101"); err != nil || p.Traits().Source != want || p.Traits().Local {
+		t.Fatalf("%+v %v", p, err)
 	}
 	for _, f := range []func(*Account){
 		func(a *Account) { a.Extension = "" }, func(a *Account) { a.Extension = "1/../2" }, func(a *Account) { a.User = "" }, func(a *Account) { a.User = "a:b" },
@@ -24,7 +24,7 @@ func TestAccountRefused(t *testing.T) {
 	} {
 		a := good
 		f(&a)
-		if _, _, err := a.Open(registry.ARI); err == nil || !strings.HasPrefix(err.Error(), "ari: ") {
+		if _, err := a.Open(registry.ARI); err == nil || !strings.HasPrefix(err.Error(), "ari: ") {
 			t.Errorf("%+v: %v", a, err)
 		}
 	}

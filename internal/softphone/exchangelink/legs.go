@@ -1,6 +1,7 @@
 package exchangelink
 
 import (
+	"encoding/json"
 	"strings"
 
 	"wiebelt/internal/core/call"
@@ -146,6 +147,25 @@ func (l *Legs) drop(r *link.Reporter, i int, why call.Reason) {
 // internal says whether a number is a colleague's: a few digits.
 func internal(number string) bool {
 	return number != "" && len(number) <= 5 && strings.Trim(number, "0123456789") == ""
+}
+
+// PublicNumber says whether a dialled extension is a number of the public network,
+// and so the one that the caller has dialled.
+func PublicNumber(extension string) bool {
+	return len(extension) >= 7 && strings.Trim(strings.TrimPrefix(extension, "+"), "0123456789") == ""
+}
+
+// EachOf decodes each item of a list. What cannot be read costs this one item, not
+// the link.
+func EachOf[T any](r *link.Reporter, list []json.RawMessage, f func(T)) {
+	for _, b := range list {
+		var item T
+		if json.Unmarshal(b, &item) != nil {
+			r.Odd(len(b)) // the decoder's error may quote what it read
+			continue
+		}
+		f(item)
+	}
 }
 
 // Hangup reads a cause of Q.850 as Asterisk uses them. The normal end of a call

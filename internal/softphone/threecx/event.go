@@ -70,7 +70,7 @@ func (s *session) message(ctx context.Context, b []byte) error {
 
 // entity reads /callcontrol/<our extension>/participants/<number>.
 func (s *session) entity(path string) (id int64, ok bool) {
-	rest, ok := strings.CutPrefix(path, "/callcontrol/"+s.account.Extension+"/participants/")
+	rest, ok := strings.CutPrefix(path, "/callcontrol/"+s.Account.Extension+"/participants/")
 	if !ok || len(rest) > 18 || strings.Trim(rest, "0123456789") != "" {
 		return 0, false
 	}
@@ -104,7 +104,7 @@ func (s *session) changed(ctx context.Context, id int64) error {
 
 // mine says whether a participant is the extension's.
 func (s *session) mine(p participant) bool {
-	return p.ID != nil && *p.ID >= 0 && (p.Extension == s.account.Extension || p.Extension == "")
+	return p.ID != nil && *p.ID >= 0 && (p.Extension == s.Account.Extension || p.Extension == "")
 }
 
 // maxCalls bounds the memory for participants whose end never comes.
@@ -112,8 +112,8 @@ const maxCalls = 512
 
 // take reports what a participant tells.
 func (s *session) take(p participant) {
-	known, isKnown := s.legs.Known(s.r, legOf(*p.ID))
-	e := call.Event{Direction: call.DirectionUnknown, Name: p.Name, Line: s.account.Extension}
+	known, isKnown := s.Legs.Known(s.r, legOf(*p.ID))
+	e := call.Event{Direction: call.DirectionUnknown, Name: p.Name, Line: s.Account.Extension}
 	if p.Number != nil {
 		e.Number = *p.Number
 	}
@@ -121,7 +121,7 @@ func (s *session) take(p participant) {
 		e.Line = p.Called
 	}
 	for _, by := range []string{p.OnBehalfOf, p.ReferredBy} {
-		if by != "" && by != s.account.Extension {
+		if by != "" && by != s.Account.Extension {
 			e.Via = by
 		}
 	}
@@ -129,7 +129,7 @@ func (s *session) take(p participant) {
 	case "Ringing":
 		e.Direction = call.Incoming
 	case "Dialing":
-		e.Direction, e.Line, e.Via = call.Outgoing, s.account.Extension, ""
+		e.Direction, e.Line, e.Via = call.Outgoing, s.Account.Extension, ""
 	case "Connected":
 		e.State = call.Answered
 		if isKnown && p.Called == "" {
@@ -148,7 +148,7 @@ func (s *session) take(p participant) {
 		clear(s.calls)
 	}
 	s.calls[*p.ID] = p.Call
-	s.legs.Take(s.r, legOf(*p.ID), fmt.Sprintf("%d.%d", p.Call, *p.ID), e, func(other string) bool {
+	s.Legs.Take(s.r, legOf(*p.ID), fmt.Sprintf("%d.%d", p.Call, *p.ID), e, func(other string) bool {
 		id, err := strconv.ParseInt(other, 10, 64)
 		theirs, ok := s.calls[id]
 		return err == nil && ok && p.Call != 0 && theirs == p.Call

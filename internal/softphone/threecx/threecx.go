@@ -16,29 +16,24 @@ import (
 )
 
 type phone struct {
-	account exchangelink.Account
-	server  *exchangelink.Server
-	traits  link.Traits
-	least   time.Duration // between two renewals
-	again   time.Duration // between two snapshots after gaps; tests shorten both
+	*exchangelink.Phone
+	least time.Duration // between two renewals
+	again time.Duration // between two snapshots after gaps; tests shorten both
 
 	// These live as long as the link and belong to the session's goroutine.
 	token exchangelink.Token
-	legs  exchangelink.Legs
 	calls map[int64]int64 // by participant: its callid
 }
 
 // New makes the phone for link.Run. The account's user is the client id of the API
 // client, its secret the API key. The error is for the administrator.
 func New(a exchangelink.Account) (link.Phone, error) {
-	server, traits, err := a.Open(registry.ThreeCX)
+	p, err := a.Open(registry.ThreeCX)
 	if err != nil {
 		return nil, err
 	}
-	return &phone{account: a, server: server, traits: traits, least: 20 * time.Second, again: time.Second, calls: map[int64]int64{}}, nil
+	return &phone{Phone: p, least: 20 * time.Second, again: time.Second, calls: map[int64]int64{}}, nil
 }
-
-func (p *phone) Traits() link.Traits { return p.traits }
 
 // session is one connection.
 type session struct {
@@ -54,13 +49,13 @@ type session struct {
 // extension is asked for, so that nothing falls in between.
 func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 	s := &session{phone: p, r: r, gaps: gaps{least: p.again, wait: p.again}}
-	defer p.server.Idle()
+	defer p.Server.Idle()
 	if !p.token.Lives() {
 		if err := s.login(ctx); err != nil {
 			return err
 		}
 	}
-	sock, status, err := p.server.Dial(ctx, "/callcontrol/ws", header(p.token))
+	sock, status, err := p.Server.Dial(ctx, "/callcontrol/ws", header(p.token))
 	switch {
 	case err != nil:
 		return err
@@ -140,21 +135,21 @@ func (s *session) refused(status int) error {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		s.token = exchangelink.Token{}
 		if !s.fresh {
-			return s.server.Status(status)
+			return s.Server.Status(status)
 		}
 		return &link.Refusal{Why: fmt.Sprintf("3CX does not let this API client use call control for the extension (%d)", status), Cause: link.CauseRights}
 	}
-	return s.server.Status(status)
+	return s.Server.Status(status)
 }
 
 // get asks with the token, and once more with a new one where it is too old.
 func (s *session) get(ctx context.Context, path string, into any) (int, error) {
-	status, err := s.server.Get(ctx, path, header(s.token), into)
+	status, err := s.Server.Get(ctx, path, header(s.token), into)
 	if err == nil && status == http.StatusUnauthorized && !s.fresh {
 		if err := s.login(ctx); err != nil {
 			return 0, err
 		}
-		status, err = s.server.Get(ctx, path, header(s.token), into)
+		status, err = s.Server.Get(ctx, path, header(s.token), into)
 	}
 	if err == nil && status != http.StatusUnauthorized && status != http.StatusForbidden {
 		s.fresh = false // it was good, so a refusal later is of its age
@@ -162,7 +157,7 @@ func (s *session) get(ctx context.Context, path string, into any) (int, error) {
 	return status, err
 }
 
-func (s *session) path() string { return "/callcontrol/" + url.PathEscape(s.account.Extension) }
+func (s *session) path() string { return "/callcontrol/" + url.PathEscape(s.Account.Extension) }
 
 // snapshot reports the calls that are there, and as over those that are not. With
 // anew, nothing is known of what was between; changed tells whether it said
@@ -182,27 +177,22 @@ func (s *session) snapshot(ctx context.Context, anew bool) (changed bool, err er
 	}
 	before := s.picture()
 	there := map[string]bool{}
-	for _, b := range answer.Participants {
-		var p participant
-		if json.Unmarshal(b, &p) != nil {
-			s.r.Odd(len(b))
-			continue
-		}
+	exchangelink.EachOf(s.r, answer.Participants, func(p participant) {
 		if !s.mine(p) {
-			continue
+			return
 		}
 		if old, ok := s.calls[*p.ID]; ok && anew && old != p.Call {
 			s.end(*p.ID)
 		}
 		there[legOf(*p.ID)] = true
 		s.take(p)
-	}
+	})
 	for id := range s.calls {
 		if !there[legOf(id)] {
 			delete(s.calls, id)
 		}
 	}
-	s.legs.Only(s.r, there)
+	s.Legs.Only(s.r, there)
 	return s.picture() != before, nil
 }
 
@@ -222,5 +212,5 @@ func legOf(id int64) string { return strconv.FormatInt(id, 10) }
 
 func (s *session) end(id int64) {
 	delete(s.calls, id)
-	s.legs.End(s.r, legOf(id), call.ReasonUnknown)
+	s.Legs.End(s.r, legOf(id), call.ReasonUnknown)
 }

@@ -32,7 +32,7 @@ func (s *session) login(ctx context.Context) error {
 
 // fetch asks for a token. It is safe beside the session's goroutine.
 func (p *phone) fetch(ctx context.Context) (exchangelink.Token, error) {
-	secret, err := p.account.Password(ctx, "API key for 3CX")
+	secret, err := p.Account.Password(ctx, "API key for 3CX")
 	if err != nil {
 		return exchangelink.Token{}, err
 	}
@@ -40,8 +40,8 @@ func (p *phone) fetch(ctx context.Context) (exchangelink.Token, error) {
 		Token   string  `json:"access_token"`
 		Expires float64 `json:"expires_in"` // seconds
 	}
-	form := url.Values{"client_id": {p.account.User}, "client_secret": {secret}, "grant_type": {"client_credentials"}}
-	status, err := p.server.Post(ctx, "/connect/token", nil, "application/x-www-form-urlencoded", []byte(form.Encode()), &answer)
+	form := url.Values{"client_id": {p.Account.User}, "client_secret": {secret}, "grant_type": {"client_credentials"}}
+	status, err := p.Server.Post(ctx, "/connect/token", nil, "application/x-www-form-urlencoded", []byte(form.Encode()), &answer)
 	switch {
 	case err != nil:
 		return exchangelink.Token{}, err
@@ -49,9 +49,9 @@ func (p *phone) fetch(ctx context.Context) (exchangelink.Token, error) {
 		// 400 is what OAuth says of a wrong client (invalid_client).
 		return exchangelink.Token{}, &link.Refusal{Why: fmt.Sprintf("3CX does not accept the client id and API key (%d)", status), Cause: link.CauseDenied}
 	case status != http.StatusOK:
-		return exchangelink.Token{}, p.server.Status(status)
+		return exchangelink.Token{}, p.Server.Status(status)
 	case !exchangelink.Sendable(answer.Token):
-		return exchangelink.Token{}, errors.New(p.server.Host() + ": it gave no token that can be used")
+		return exchangelink.Token{}, errors.New(p.Server.Host() + ": it gave no token that can be used")
 	}
 	life := usualLife
 	if e := answer.Expires; e > 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/softphone/exchangelink"
@@ -51,7 +52,7 @@ func (s *session) message(ctx context.Context, b []byte) error {
 		return nil
 	case "init", "subscribe", "start", "token":
 		if m.Code != 0 {
-			return errors.New(s.server.Host() + ": the event server refuses what it was asked")
+			return errors.New(s.Server.Host() + ": the event server refuses what it was asked")
 		}
 	}
 	switch {
@@ -80,10 +81,10 @@ func (s *session) event(b []byte) {
 			s.take(e.Call)
 		}
 	case "call_ended":
-		if _, known := s.legs.Known(s.r, e.Call.ID); known || s.mine(e.Call) {
+		if _, known := s.Legs.Known(s.r, e.Call.ID); known || s.mine(e.Call) {
 			s.over.add(e.Call.ID)
 			delete(s.talks, e.Call.ID)
-			s.legs.End(s.r, e.Call.ID, exchangelink.Hangup(e.Call.Reason))
+			s.Legs.End(s.r, e.Call.ID, exchangelink.Hangup(e.Call.Reason))
 		}
 	}
 }
@@ -103,8 +104,8 @@ func (s *session) mine(c wazoCall) bool {
 
 // take reports what a call of ours tells.
 func (s *session) take(c wazoCall) {
-	known, isKnown := s.legs.Known(s.r, c.ID)
-	e := call.Event{Direction: direction(c), Name: c.PeerName, Line: s.account.Extension}
+	known, isKnown := s.Legs.Known(s.r, c.ID)
+	e := call.Event{Direction: direction(c), Name: c.PeerName, Line: s.Account.Extension}
 	switch c.Status {
 	case "Ringing", "Ring":
 		if e.Direction == call.DirectionUnknown && !isKnown {
@@ -116,7 +117,7 @@ func (s *session) take(c wazoCall) {
 		return
 	}
 	switch {
-	case outside(c.Dialed) && e.Direction == call.Incoming:
+	case exchangelink.PublicNumber(c.Dialed) && e.Direction == call.Incoming:
 		e.Line = c.Dialed // the number that was called
 	case isKnown:
 		e.Line = "" // as it was
@@ -137,7 +138,7 @@ func (s *session) take(c wazoCall) {
 	if c.Conversation != "" && len(c.Conversation) <= maxID {
 		s.talks[c.ID] = c.Conversation
 	}
-	s.legs.Take(s.r, c.ID, c.ID, e, func(other string) bool {
+	s.Legs.Take(s.r, c.ID, c.ID, e, func(other string) bool {
 		return c.Conversation != "" && s.talks[other] == c.Conversation
 	})
 }
@@ -153,20 +154,6 @@ func direction(c wazoCall) call.Direction {
 	return call.DirectionUnknown
 }
 
-// outside says whether an extension is a number of the public network, and so
-// the one that was called.
-func outside(exten string) bool {
-	if len(exten) < 7 {
-		return false
-	}
-	for i := 0; i < len(exten); i++ {
-		if (exten[i] < '0' || exten[i] > '9') && (i > 0 || exten[i] != '+') {
-			return false
-		}
-	}
-	return true
-}
-
 // recent remembers the last few ids.
 type recent struct {
 	ids  [128]string
@@ -178,11 +165,4 @@ func (r *recent) add(id string) {
 	r.next = (r.next + 1) % len(r.ids)
 }
 
-func (r *recent) has(id string) bool {
-	for _, s := range r.ids {
-		if s == id {
-			return true
-		}
-	}
-	return false
-}
+func (r *recent) has(id string) bool { return slices.Contains(r.ids[:], id) }

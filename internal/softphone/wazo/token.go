@@ -18,7 +18,7 @@ const askLife = 2 * time.Hour
 // login makes a token of the user name and password. It is safe beside the
 // session's goroutine.
 func (p *phone) login(ctx context.Context) (exchangelink.Token, error) {
-	secret, err := p.account.Password(ctx, "password for Wazo")
+	secret, err := p.Account.Password(ctx, "password for Wazo")
 	if err != nil {
 		return exchangelink.Token{}, err
 	}
@@ -35,20 +35,20 @@ func (p *phone) login(ctx context.Context) (exchangelink.Token, error) {
 		} `json:"data"`
 	}
 	body := fmt.Appendf(nil, `{"backend":"wazo_user","expiration":%d}`, int(askLife.Seconds()))
-	status, err := p.server.Post(ctx, "/api/auth/0.1/token", exchangelink.Basic(p.account.User, secret), "application/json", body, &answer)
+	status, err := p.Server.Post(ctx, "/api/auth/0.1/token", exchangelink.Basic(p.Account.User, secret), "application/json", body, &answer)
 	switch {
 	case err != nil:
 		return exchangelink.Token{}, err
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		return exchangelink.Token{}, &link.Refusal{Why: fmt.Sprintf("Wazo does not accept the user name and password (%d)", status), Cause: link.CauseDenied}
 	case status != http.StatusOK:
-		return exchangelink.Token{}, p.server.Status(status)
+		return exchangelink.Token{}, p.Server.Status(status)
 	}
 	d := answer.Data
 	user := cmp.Or(d.Metadata.User, d.User, d.Metadata.UUID)
 	switch {
 	case !exchangelink.Sendable(d.Token):
-		return exchangelink.Token{}, errors.New(p.server.Host() + ": it gave no token that can be used")
+		return exchangelink.Token{}, errors.New(p.Server.Host() + ": it gave no token that can be used")
 	case user == "" || len(user) > 64:
 		return exchangelink.Token{}, &link.Refusal{Why: "this login of Wazo is not a telephone user's", Cause: link.CauseRights}
 	}

@@ -15,16 +15,13 @@ import (
 )
 
 type phone struct {
-	account exchangelink.Account
-	server  *exchangelink.Server
-	events  []source // where the socket may be
-	traits  link.Traits
-	least   time.Duration // between two renewals
-	greets  time.Duration // limit of the greeting; tests shorten both
+	*exchangelink.Phone
+	events []source      // where the socket may be
+	least  time.Duration // between two renewals
+	greets time.Duration // limit of the greeting; tests shorten both
 
 	// These live as long as the link and belong to the session's goroutine.
 	token exchangelink.Token
-	legs  exchangelink.Legs
 	talks map[string]string // by call_id: its conversation_id
 	over  recent            // call_ids that have ended
 }
@@ -37,19 +34,17 @@ type source struct {
 // New makes the phone for link.Run. The error is for the administrator. The
 // events are at the address itself or, of an older Wazo, at port 9502 of its host.
 func New(a exchangelink.Account) (link.Phone, error) {
-	server, traits, err := a.Open(registry.Wazo)
+	p, err := a.Open(registry.Wazo)
 	if err != nil {
 		return nil, err
 	}
-	old, err := server.Sibling("9502")
+	old, err := p.Server.Sibling("9502")
 	if err != nil {
 		return nil, fmt.Errorf("wazo: %w", err)
 	}
-	return &phone{account: a, server: server, traits: traits, least: 20 * time.Second, greets: 15 * time.Second, talks: map[string]string{},
-		events: []source{{server, "/api/websocketd/"}, {old, "/"}}}, nil
+	return &phone{Phone: p, least: 20 * time.Second, greets: 15 * time.Second, talks: map[string]string{},
+		events: []source{{p.Server, "/api/websocketd/"}, {old, "/"}}}, nil
 }
-
-func (p *phone) Traits() link.Traits { return p.traits }
 
 // The events that tell of calls.
 var subscribed = [...]string{"call_created", "call_updated", "call_answered", "call_ended"}
@@ -69,7 +64,7 @@ type session struct {
 // calls that are on are asked for, so that nothing falls in between.
 func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 	s := &session{phone: p, r: r}
-	defer p.server.Idle()
+	defer p.Server.Idle()
 	if !p.token.Lives() {
 		t, err := p.login(ctx)
 		if err != nil {
@@ -124,11 +119,11 @@ func (s *session) run(ctx context.Context) error {
 			}
 		case <-greeting.C:
 			if !s.ready {
-				return errors.New(s.server.Host() + ": the event server does not answer in time")
+				return errors.New(s.Server.Host() + ": the event server does not answer in time")
 			}
 		case t := <-renewed:
 			if t.User != s.token.User {
-				return errors.New(s.server.Host() + ": the new token is another user's")
+				return errors.New(s.Server.Host() + ": the new token is another user's")
 			}
 			s.token = t
 			if err := s.send("token", "token", t.ID); err != nil {
@@ -179,11 +174,11 @@ func (s *session) closed(err error) error {
 // simply be too old.
 func (s *session) refused(status int, what string) error {
 	if status != http.StatusUnauthorized && status != http.StatusForbidden {
-		return s.server.Status(status)
+		return s.Server.Status(status)
 	}
 	s.token = exchangelink.Token{}
 	if !s.fresh {
-		return s.server.Status(status)
+		return s.Server.Status(status)
 	}
 	return &link.Refusal{Why: fmt.Sprintf("%s (%d)", what, status), Cause: link.CauseRights}
 }
@@ -195,7 +190,7 @@ func (s *session) snapshot(ctx context.Context) error {
 	var answer struct {
 		Items []json.RawMessage `json:"items"`
 	}
-	status, err := s.server.Get(ctx, "/api/calld/1.0/users/me/calls", s.header(), &answer)
+	status, err := s.Server.Get(ctx, "/api/calld/1.0/users/me/calls", s.header(), &answer)
 	switch {
 	case err != nil:
 		return err
@@ -203,18 +198,13 @@ func (s *session) snapshot(ctx context.Context) error {
 		return s.refused(status, "Wazo does not let this user see its own calls")
 	}
 	there := map[string]bool{}
-	for _, b := range answer.Items {
-		var c wazoCall
-		if json.Unmarshal(b, &c) != nil {
-			s.r.Odd(len(b))
-			continue
-		}
+	exchangelink.EachOf(s.r, answer.Items, func(c wazoCall) {
 		if s.mine(c) {
 			there[c.ID] = true
 			s.take(c)
 		}
-	}
-	s.legs.Only(s.r, there)
+	})
+	s.Legs.Only(s.r, there)
 	return nil
 }
 
@@ -229,7 +219,7 @@ func (s *session) ownLines(ctx context.Context) error {
 			} `json:"extensions"`
 		} `json:"lines"`
 	}
-	status, err := s.server.Get(ctx, "/api/confd/1.1/users/"+url.PathEscape(s.token.User), s.header(), &answer)
+	status, err := s.Server.Get(ctx, "/api/confd/1.1/users/"+url.PathEscape(s.token.User), s.header(), &answer)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -239,7 +229,7 @@ func (s *session) ownLines(ctx context.Context) error {
 	s.lines = map[int]bool{}
 	for _, l := range answer.Lines {
 		for _, e := range l.Extensions {
-			if e.Exten == s.account.Extension {
+			if e.Exten == s.Account.Extension {
 				s.lines[l.ID] = true
 			}
 		}
