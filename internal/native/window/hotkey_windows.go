@@ -5,14 +5,7 @@ import "strings"
 // registered is a shortcut as RegisterHotKey takes it: modifiers and a
 // virtual-key code.
 func (s shortcut) registered() (mods, key uint32) {
-	for _, held := range []struct {
-		is   bool
-		mask uint32
-	}{{s.ctrl, modControl}, {s.alt, modAlt}, {s.shift, modShift}, {s.super, modWin}} {
-		if held.is {
-			mods |= held.mask
-		}
-	}
+	mods = uint32(s.mask(modControl, modAlt, modShift, modWin))
 	for _, k := range shortcutKeys {
 		if k.sym == s.key {
 			return mods, k.windows

@@ -144,6 +144,7 @@ const (
 var namedKeys = map[uintptr]Key{
 	0x08: KeyBackspace, 0x09: KeyTab, 0x0D: KeyEnter, 0x1B: KeyEscape, 0x21: KeyPageUp, 0x22: KeyPageDown,
 	0x23: KeyEnd, 0x24: KeyHome, 0x25: KeyLeft, 0x26: KeyUp, 0x27: KeyRight, 0x28: KeyDown, 0x2E: KeyDelete,
+	0x2D: KeyInsert, 0x20: KeySpace, vkShift: KeyShift, vkControl: KeyCtrl, vkAlt: KeyAlt, 0x5B: KeySuper, 0x5C: KeySuper, 0x5D: KeyMenu,
 }
 
 // HighContrast asks for the setting of the session's user.

@@ -16,6 +16,19 @@ type shortcut struct {
 	key                     sym
 }
 
+// mask is made of what stands for the keys that are held.
+func (s shortcut) mask(ctrl, alt, shift, super uint16) (m uint16) {
+	for _, held := range []struct {
+		is   bool
+		mask uint16
+	}{{s.ctrl, ctrl}, {s.alt, alt}, {s.shift, shift}, {s.super, super}} {
+		if held.is {
+			m |= held.mask
+		}
+	}
+	return m
+}
+
 const maxHotkeys = 16
 
 // parseShortcut reads keys joined by "+": any of Ctrl, Alt, Shift and Win (or

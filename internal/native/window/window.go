@@ -1,7 +1,7 @@
-// Package window puts pictures into small native windows that never take the
-// keyboard, and reports what the pointer does over them. It is the only thing a
-// platform has to supply for the card: X11 and Windows are one file each. It
-// draws nothing itself and knows no toolkit.
+// Package window makes native windows and reports what happens to them: cards, small
+// windows that never take the keyboard by themselves, and ordinary ones with borders.
+// Both show pictures and share pointer, keys, clipboard and painting. It draws nothing
+// itself and knows no toolkit; x11_*.go and *_windows.go are the two platforms.
 //
 // Concurrency: all methods of Display and Window may be called from any
 // goroutine and return when the native system has been told; none of them waits

@@ -159,9 +159,6 @@ func heldNow() Modifiers {
 	return m
 }
 
-// otherKeys are keys that only ordinary windows are told of.
-var otherKeys = map[uintptr]Key{0x2D: KeyInsert, 0x20: KeySpace, vkShift: KeyShift, vkControl: KeyCtrl, vkAlt: KeyAlt, 0x5B: KeySuper, 0x5C: KeySuper, 0x5D: KeyMenu}
-
 // keys deals with keys and what they write. A key comes first, what it writes in
 // a message of its own, which knows dead keys and every layout.
 func (b *winBase) keys(what uint32, wParam uintptr) bool {
@@ -182,8 +179,6 @@ func (b *winBase) keys(what uint32, wParam uintptr) bool {
 		e.Held &^= ModAlt
 	}
 	if k, ok := namedKeys[wParam]; ok {
-		e.Key = k
-	} else if k, ok := otherKeys[wParam]; ok {
 		e.Key = k
 	} else if wParam >= 0x70 && wParam < 0x70+12 {
 		e.Key = KeyF1 + Key(wParam-0x70)

@@ -55,15 +55,7 @@ func (s shortcut) trigger() string {
 
 // on says which key and modifiers a shortcut is on the user's keyboard.
 func (s shortcut) on(m *keymap) (code byte, mods uint16) {
-	for _, held := range []struct {
-		is   bool
-		mask uint16
-	}{{s.ctrl, xproto.ModMaskControl}, {s.alt, m.alt}, {s.shift, xproto.ModMaskShift}, {s.super, m.super}} {
-		if held.is {
-			mods |= held.mask
-		}
-	}
-	return m.find(s.key), mods
+	return m.find(s.key), s.mask(xproto.ModMaskControl, m.alt, xproto.ModMaskShift, m.super)
 }
 
 // combinations are mods together with every set of locks: a lock that is on

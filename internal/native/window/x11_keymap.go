@@ -92,17 +92,10 @@ func (d *x11) modifiers(state uint16) Modifiers {
 
 func heldKeys(state, alt, super uint16) Modifiers {
 	var m Modifiers
-	if state&xproto.ModMaskShift != 0 {
-		m |= ModShift
-	}
-	if state&xproto.ModMaskControl != 0 {
-		m |= ModCtrl
-	}
-	if state&alt != 0 {
-		m |= ModAlt
-	}
-	if state&super != 0 {
-		m |= ModSuper
+	for i, mask := range []uint16{xproto.ModMaskShift, xproto.ModMaskControl, alt, super} { // in the order of Modifiers
+		if state&mask != 0 {
+			m |= 1 << i
+		}
 	}
 	return m
 }
@@ -112,9 +105,6 @@ func (m *keymap) event(code byte, state uint16) (KeyEvent, sym) {
 	group := int(state >> 13 & 3)
 	s, used := m.at(code, group, state)
 	e := KeyEvent{Held: heldKeys(state, m.alt&^used, m.super&^used), Key: s.key(), Letter: m.letter(code, group)}
-	if e.Key == KeyText {
-		e.Key = s.frameKey()
-	}
 	if e.Key != KeyText && e.Key != KeySpace || e.Held&(ModCtrl|ModAlt|ModSuper) != 0 {
 		return e, s
 	}
@@ -126,29 +116,6 @@ func (m *keymap) event(code byte, state uint16) (KeyEvent, sym) {
 		e.Text = string(r)
 	}
 	return e, s
-}
-
-// frameKey is the meaning of keys that only frames are told of.
-func (s sym) frameKey() Key {
-	switch {
-	case s == 0x20, s == 0xff80:
-		return KeySpace
-	case s == 0xff63, s == 0xff9e:
-		return KeyInsert
-	case s == 0xffe1, s == 0xffe2:
-		return KeyShift
-	case s == 0xffe3, s == 0xffe4:
-		return KeyCtrl
-	case s == 0xffe9, s == 0xffea:
-		return KeyAlt
-	case s == 0xffeb, s == 0xffec:
-		return KeySuper
-	case s == 0xff67:
-		return KeyMenu
-	case s >= firstFunctionKey && s < firstFunctionKey+12:
-		return KeyF1 + Key(s-firstFunctionKey)
-	}
-	return KeyText
 }
 
 // letter is what a key is called in a shortcut: its own letter, in an alphabet

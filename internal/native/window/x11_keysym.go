@@ -4,38 +4,23 @@ package window
 
 import "unicode"
 
-// key is the meaning of a key that means something by itself, those of the
-// number pad included; KeyText for others.
+// named are the keys that mean something by themselves, those of the number pad
+// included.
+var named = map[sym]Key{
+	0xff52: KeyUp, 0xff97: KeyUp, 0xff54: KeyDown, 0xff99: KeyDown, 0xff51: KeyLeft, 0xff96: KeyLeft, 0xff53: KeyRight, 0xff98: KeyRight,
+	0xff50: KeyHome, 0xff95: KeyHome, 0xff57: KeyEnd, 0xff9c: KeyEnd, 0xff55: KeyPageUp, 0xff9a: KeyPageUp, 0xff56: KeyPageDown, 0xff9b: KeyPageDown,
+	0xff09: KeyTab, 0xff89: KeyTab, 0xfe20: KeyTab, // the last with Shift
+	0xff0d: KeyEnter, 0xff8d: KeyEnter, 0xfe34: KeyEnter, 0xff1b: KeyEscape, 0xff08: KeyBackspace,
+	0xffff: KeyDelete, 0xff9f: KeyDelete, 0xff63: KeyInsert, 0xff9e: KeyInsert, 0x20: KeySpace, 0xff80: KeySpace, 0xff67: KeyMenu,
+	0xffe1: KeyShift, 0xffe2: KeyShift, 0xffe3: KeyCtrl, 0xffe4: KeyCtrl, 0xffe9: KeyAlt, 0xffea: KeyAlt, 0xffeb: KeySuper, 0xffec: KeySuper,
+}
+
+// key is the meaning of a key; KeyText for those that write.
 func (s sym) key() Key {
-	switch s {
-	case 0xff52, 0xff97:
-		return KeyUp
-	case 0xff54, 0xff99:
-		return KeyDown
-	case 0xff51, 0xff96:
-		return KeyLeft
-	case 0xff53, 0xff98:
-		return KeyRight
-	case 0xff50, 0xff95:
-		return KeyHome
-	case 0xff57, 0xff9c:
-		return KeyEnd
-	case 0xff55, 0xff9a:
-		return KeyPageUp
-	case 0xff56, 0xff9b:
-		return KeyPageDown
-	case 0xff09, 0xff89, 0xfe20: // the last with Shift
-		return KeyTab
-	case 0xff0d, 0xff8d, 0xfe34:
-		return KeyEnter
-	case 0xff1b:
-		return KeyEscape
-	case 0xff08:
-		return KeyBackspace
-	case 0xffff, 0xff9f:
-		return KeyDelete
+	if s >= firstFunctionKey && s < firstFunctionKey+12 {
+		return KeyF1 + Key(s-firstFunctionKey)
 	}
-	return KeyText
+	return named[s]
 }
 
 // alphabets are the numbers from before Unicode that layouts still use: the

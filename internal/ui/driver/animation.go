@@ -67,30 +67,22 @@ func (r *animation) advance(now time.Time) {
 	r.begun = now
 }
 
-// timer calls something later.
-type timer struct {
-	at  time.Time
-	run func()
-}
-
-// after calls f on the loop once some time has passed; stop keeps it from that.
+// after calls f on the loop once some time has passed; stop, which is for the loop
+// too, keeps it from that.
 func (d *driver) after(wait time.Duration, f func()) (stop func()) {
-	t := &timer{time.Now().Add(wait), f}
-	d.timers = append(d.timers, t)
-	return func() { t.run = nil }
+	stopped := false
+	t := time.AfterFunc(wait, func() {
+		d.queue.add(func() {
+			if !stopped {
+				f()
+			}
+		})
+	})
+	return func() { stopped = true; t.Stop() }
 }
 
-// tick runs what is due, tells when to come again, zero for never, and whether a
-// timer was due.
-func (d *driver) tick(now time.Time) (next time.Time, called bool) {
-	for _, t := range slices.Clone(d.timers) {
-		if !t.at.After(now) {
-			called = called || t.run != nil
-			call(t.run)
-			t.run = nil
-		}
-	}
-	d.timers = slices.DeleteFunc(d.timers, func(t *timer) bool { return t.run == nil })
+// tick shows animations where they are and tells when to come again, zero for never.
+func (d *driver) tick(now time.Time) (next time.Time) {
 	for _, r := range slices.Clone(d.animations) {
 		if !r.over {
 			r.advance(now)
@@ -100,10 +92,5 @@ func (d *driver) tick(now time.Time) (next time.Time, called bool) {
 	if len(d.animations) > 0 {
 		next = now.Add(step)
 	}
-	for _, t := range d.timers {
-		if next.IsZero() || t.at.Before(next) {
-			next = t.at
-		}
-	}
-	return next, called
+	return next
 }

@@ -30,7 +30,6 @@ type driver struct {
 
 	windows    []*frame
 	animations []*animation
-	timers     []*timer
 	kept       time.Time // when keep was last called
 	held       fyne.KeyModifier
 }
@@ -95,10 +94,10 @@ func (d *driver) Run() {
 		for _, f := range jobs {
 			f()
 		}
-		next, called := d.tick(time.Now())
+		next := d.tick(time.Now())
 		for _, w := range slices.Clone(d.windows) {
 			// An animation says what it changes, and mostly changes nothing.
-			if len(jobs) > 0 || called || w.canvas.stale {
+			if len(jobs) > 0 || w.canvas.stale {
 				w.update()
 			}
 		}
@@ -238,14 +237,7 @@ func restyle(o fyne.CanvasObject) {
 	for _, c := range in {
 		restyle(c)
 	}
-	switch o := o.(type) {
-	case fyne.Widget:
-		test.WidgetRenderer(o).Layout(o.Size())
-	case *fyne.Container:
-		if o.Layout != nil {
-			o.Layout.Layout(o.Objects, o.Size())
-		}
-	}
+	relayout(o)
 	o.Refresh()
 }
 

@@ -189,11 +189,11 @@ func TestLayouts(t *testing.T) {
 	}
 }
 
-// TestHands uses the window as people do, and looks that nothing runs when they
+// TestUse uses the window as people do, and looks that nothing runs when they
 // have gone.
-func TestHands(t *testing.T) {
+func TestUse(t *testing.T) {
 	b := newBench(t)
-	quiet := func() bool { return len(b.app.animations) == 0 && len(b.app.timers) == 0 }
+	quiet := func() bool { return len(b.app.animations) == 0 }
 	b.until("the caret blinks", func() bool { return !quiet() })
 
 	// Accents and a text that comes in pieces; what is copied goes out.
