@@ -73,7 +73,9 @@ func TestFactsKeepWhy(t *testing.T) {
 		t.Error("the cause is not kept, or told as news twice")
 	}
 	for cause, admin := range map[link.Cause]bool{link.CauseNobody: false, link.CauseFault: false, link.CauseExpired: true} {
-		f.setLink("ari", "centrale", health.Down, cause)
+		if !f.setLink("ari", "centrale", health.Down, cause) {
+			t.Errorf("%s is no news", cause)
+		}
 		if sources := f.of(&engine.Snapshot{}).Sources; len(sources) != 1 || sources[0].Admin != admin {
 			t.Errorf("%s: %+v", cause, sources)
 		}
