@@ -127,9 +127,13 @@ type check struct {
 // checks are those of text.DoctorChecks; time 0 is usualTime.
 var checks = map[string]check{
 	"settings": {0, (*exam).settings}, "policy": {0, (*exam).policy}, "setup": {0, (*exam).setup}, "secret": {0, (*exam).secret}, "expiry": {0, (*exam).expiry},
-	"hub.name": {hubIn, (*exam).hubName}, "hub.connection": {hubIn, (*exam).hubConnection}, "hub.certificate": {hubIn, (*exam).hubCertificate},
-	"hub.clock": {hubIn, (*exam).hubClock}, "hub.token": {hubIn, (*exam).hubToken}, "hub.lookup": {hubIn, (*exam).hubLookup},
-	"resident": {0, (*exam).resident}, "version": {0, (*exam).version}, "listener": {0, (*exam).listener}, "link": {0, (*exam).link},
+	"hub.name":        {hubIn, atStep(atName, (*exam).hubName)},
+	"hub.connection":  {hubIn, atStep(atConnection, (*exam).hubConnection)},
+	"hub.certificate": {hubIn, atStep(atCertificate, (*exam).hubCertificate)},
+	"hub.clock":       {hubIn, atStep(atClock, (*exam).hubClock)},
+	"hub.token":       {hubIn, atStep(beyond, (*exam).hubToken)},
+	"hub.lookup":      {hubIn, (*exam).hubLookup},
+	"resident":        {0, (*exam).resident}, "version": {0, (*exam).version}, "listener": {0, (*exam).listener}, "link": {0, (*exam).link},
 	"scheme": {0, (*exam).scheme}, "autostart": {0, (*exam).autostart}, "microsip": {0, (*exam).microsip}, "tray": {0, (*exam).tray},
 	"cards": {residentIn + time.Second, (*exam).cards}, "lock": {0, (*exam).lock}, "browser": {0, (*exam).browser},
 	"disk": {0, (*exam).disk}, "folders": {0, (*exam).folders}, "program": {0, (*exam).program}, "log": {0, (*exam).log}, "crash": {0, (*exam).crash},

@@ -149,31 +149,28 @@ func (j hubState) step() int {
 	return atConnection
 }
 
-// hubStep waits for the way to the hub. lines is what there is to say of a step that was
-// not passed: the way ended there, or before.
-func (e *exam) hubStep(ctx context.Context, step int) (j hubState, lines []finding) {
-	j, in := e.fromHub.wait(ctx, hubIn)
-	if !in {
-		return j, []finding{late(hubIn)}
+// atStep is a check of a step: it says what there is to say of one that was not
+// passed, because the way ended there or before, and else what passed says.
+func atStep(step int, passed func(*exam, hubState) []finding) func(*exam, context.Context) []finding {
+	return func(e *exam, ctx context.Context) []finding {
+		j, in := e.fromHub.wait(ctx, hubIn)
+		if !in {
+			return []finding{late(hubIn)}
+		}
+		switch end := j.step(); {
+		case j.off:
+			return say(Off, "hub.off")
+		case j.failed != nil && step == end:
+			return sayWhy(Fail, "hub.failed", j.failed)
+		case j.failed != nil && (step > end || step == atCertificate && end == atClock):
+			return say(Off, "hub.before")
+		}
+		return passed(e, j)
 	}
-	switch end := j.step(); {
-	case j.off:
-		return j, say(Off, "hub.off")
-	case j.failed == nil:
-		return j, nil
-	case step == end:
-		return j, sayWhy(Fail, "hub.failed", j.failed)
-	case step > end, step == atCertificate && end == atClock:
-		return j, say(Off, "hub.before")
-	}
-	return j, nil
 }
 
-func (e *exam) hubName(ctx context.Context) []finding {
-	j, lines := e.hubStep(ctx, atName)
+func (e *exam) hubName(j hubState) []finding {
 	switch {
-	case lines != nil:
-		return lines
 	case j.reached.Proxy && j.step() == atConnection:
 		return say(Off, "hub.name.behind")
 	case j.reached.TestHub:
@@ -184,23 +181,15 @@ func (e *exam) hubName(ctx context.Context) []finding {
 	return say(OK, "hub.name.ok")
 }
 
-func (e *exam) hubConnection(ctx context.Context) []finding {
-	j, lines := e.hubStep(ctx, atConnection)
-	switch {
-	case lines != nil:
-		return lines
-	case j.reached.Proxy:
+func (e *exam) hubConnection(j hubState) []finding {
+	if j.reached.Proxy {
 		return say(OK, "hub.connection.proxy")
 	}
 	return say(OK, "hub.connection.ok")
 }
 
-func (e *exam) hubCertificate(ctx context.Context) []finding {
-	j, lines := e.hubStep(ctx, atCertificate)
-	switch {
-	case lines != nil:
-		return lines
-	case j.reached.TestHub:
+func (e *exam) hubCertificate(j hubState) []finding {
+	if j.reached.TestHub {
 		return say(OK, "hub.certificate.test")
 	}
 	days := int(j.reached.Expires.Sub(e.now).Hours() / 24)
@@ -210,11 +199,7 @@ func (e *exam) hubCertificate(ctx context.Context) []finding {
 	return sayN(OK, "hub.certificate.ok", days)
 }
 
-func (e *exam) hubClock(ctx context.Context) []finding {
-	j, lines := e.hubStep(ctx, atClock)
-	if lines != nil {
-		return lines
-	}
+func (e *exam) hubClock(j hubState) []finding {
 	state := OK
 	switch by := j.reached.Ahead.Abs(); {
 	case !j.reached.Dated:
@@ -232,21 +217,18 @@ func (e *exam) hubClock(ctx context.Context) []finding {
 	return say(state, "hub.clock.behind", int(-j.reached.Ahead.Seconds()))
 }
 
-func (e *exam) hubToken(ctx context.Context) []finding {
-	j, lines := e.hubStep(ctx, beyond)
+func (e *exam) hubToken(j hubState) []finding {
 	switch {
-	case lines != nil:
-		return lines
 	case j.noSecret:
 		return say(Off, "hub.token.secret")
 	case !j.served():
-		lines = sayWhy(Fail, "hub.token.failed", j.token)
+		lines := sayWhy(Fail, "hub.token.failed", j.token)
 		if j.two {
 			lines = append(lines, sayWhy(Fail, "hub.token.next.failed", j.newer)...)
 		}
 		return lines
 	}
-	lines = say(OK, "hub.token.ok", int(math.Ceil(j.life.Minutes())))
+	lines := say(OK, "hub.token.ok", int(math.Ceil(j.life.Minutes())))
 	switch {
 	case j.two && j.token == nil && j.newer == nil:
 		lines = append(lines, say(OK, "hub.token.both")...)
@@ -267,10 +249,11 @@ func (e *exam) hubLookup(ctx context.Context) []finding {
 	if e.Number == "" {
 		return say(Off, "hub.lookup.off")
 	}
-	j, lines := e.hubStep(ctx, beyond)
+	return atStep(beyond, (*exam).lookedUp)(e, ctx)
+}
+
+func (e *exam) lookedUp(j hubState) []finding {
 	switch {
-	case lines != nil:
-		return lines
 	case j.never:
 		return say(Fail, "hub.lookup.bad")
 	case !j.asked:

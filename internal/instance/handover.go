@@ -99,7 +99,7 @@ func HandOver(ctx context.Context, cfg Config, e call.Event, start func() error)
 	case wasQuit(cfg):
 		return ErrQuit
 	}
-	file, err := lay(cfg, out)
+	file, err := writeCall(cfg, out)
 	if err != nil {
 		return err
 	}
@@ -176,8 +176,8 @@ func deliver(ctx context.Context, cfg Config, out event, wait time.Duration) err
 	return text.Errorf(text.InstanceRefused, call.CleanText(why, 200))
 }
 
-// lay puts a call into the inbox, whole or not at all, and returns its file.
-func lay(cfg Config, out event) (path string, err error) {
+// writeCall puts a call into the inbox, whole or not at all, and returns its file.
+func writeCall(cfg Config, out event) (path string, err error) {
 	dir := inboxDir(cfg)
 	if err := private(cfg); err != nil {
 		return "", err
@@ -189,7 +189,7 @@ func lay(cfg Config, out event) (path string, err error) {
 	if len(b) > inboxSize {
 		return "", text.Errorf(text.InstanceLong)
 	}
-	if err := makeRoom(dir); err != nil {
+	if err := checkSpace(dir); err != nil {
 		return "", err
 	}
 	f, err := os.CreateTemp(dir, tempPrefix+"*")
@@ -213,10 +213,10 @@ func lay(cfg Config, out event) (path string, err error) {
 	return path, nil
 }
 
-// makeRoom returns ErrInboxFull when nothing more may be laid down. Half-written
+// checkSpace returns ErrInboxFull when nothing more may be laid down. Half-written
 // files of programs that were killed, and calls that nobody came for in a day,
 // do not count for long.
-func makeRoom(dir string) error {
+func checkSpace(dir string) error {
 	files, err := os.ReadDir(dir)
 	if err != nil || len(files) < inboxLimit {
 		return err

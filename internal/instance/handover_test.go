@@ -26,11 +26,11 @@ func command(number string) call.Event {
 // into the inbox; the resident had heard it all the same.
 func TestOnceByTwoRoads(t *testing.T) {
 	dir := t.TempDir()
-	e := &ears{news: make(chan struct{}, 10)}
+	e := &testHandler{news: make(chan struct{}, 10)}
 	serve(t, dir, e)
 	out := encodeEvent(command("1"))
 	for range 2 {
-		if _, err := lay(config(dir), out); err != nil {
+		if _, err := writeCall(config(dir), out); err != nil {
 			t.Fatal(err)
 		}
 		if err := deliver(t.Context(), config(dir), out, settleTime); err != nil {
@@ -61,7 +61,7 @@ func TestEndingResident(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan struct{})
-	go func() { defer close(served); _ = old.Serve(ctx, &ears{fail: errors.New("ending")}) }()
+	go func() { defer close(served); _ = old.Serve(ctx, &testHandler{fail: errors.New("ending")}) }()
 	asked := false
 	if err := HandOver(t.Context(), config(dir), command("1"), func() error { asked = true; return nil }); err != nil || !asked {
 		t.Fatalf("%v, started: %v", err, asked)
@@ -88,7 +88,7 @@ func TestEndingResident(t *testing.T) {
 		return
 	}
 	defer i.Close()
-	e := &ears{news: make(chan struct{}, 1)}
+	e := &testHandler{news: make(chan struct{}, 1)}
 	ctx, cancel = context.WithCancel(t.Context())
 	served = make(chan struct{})
 	go func() { defer close(served); _ = i.Serve(ctx, e) }()
@@ -122,7 +122,7 @@ func TestSlowToAnswer(t *testing.T) {
 				waitFor(t, "the call in the inbox", func() bool { return files() == 1 })
 			}
 			hand("1")
-			e := &ears{news: make(chan struct{}, 2)}
+			e := &testHandler{news: make(chan struct{}, 2)}
 			ctx, cancel := context.WithCancel(t.Context())
 			served := make(chan struct{})
 			go func() { defer close(served); _ = i.Serve(ctx, e) }()
@@ -217,12 +217,12 @@ func TestInboxMakesRoom(t *testing.T) {
 func TestInboxTriesAgain(t *testing.T) {
 	dir := t.TempDir()
 	for _, n := range []string{"1", "2"} {
-		if _, err := lay(config(dir), encodeEvent(command(n))); err != nil {
+		if _, err := writeCall(config(dir), encodeEvent(command(n))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	e := &ears{news: make(chan struct{}, 2)}
-	box := newInbox(config(dir), &taker{h: e})
+	e := &testHandler{news: make(chan struct{}, 2)}
+	box := newInbox(config(dir), &receiver{h: e})
 	held := 3
 	box.file = func(path string) ([]byte, error) {
 		if held > 0 {
@@ -285,7 +285,7 @@ func TestStartDetached(t *testing.T) {
 // TestManyMessages sends ten thousand broken messages to a peer that reads on.
 func TestManyMessages(t *testing.T) {
 	dir := t.TempDir()
-	serve(t, dir, &ears{})
+	serve(t, dir, &testHandler{})
 	for n := range 100 {
 		c, _, err := Connect(t.Context(), config(dir), RoleDesk)
 		if err != nil {
@@ -321,7 +321,7 @@ func BenchmarkHandOver(b *testing.B) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
-	go func() { _ = i.Serve(ctx, &ears{}); close(done) }()
+	go func() { _ = i.Serve(ctx, &testHandler{}); close(done) }()
 	defer func() { cancel(); <-done; _ = i.Close() }()
 	for b.Loop() {
 		if err := HandOver(ctx, config(dir), command("1"), nil); err != nil {

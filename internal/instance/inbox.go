@@ -28,9 +28,9 @@ const (
 
 func inboxDir(cfg Config) string { return filepath.Join(cfg.RunDir, "inbox") }
 
-// taker hands calls to the resident, one at a time and each of them once, by
+// receiver hands calls to the resident, one at a time and each of them once, by
 // whichever road it came.
-type taker struct {
+type receiver struct {
 	h     Handler
 	mu    sync.Mutex
 	names [256]string // of the newest hand-overs, a ring
@@ -40,7 +40,7 @@ type taker struct {
 // errLater: the resident is ending; the call is for the next one.
 var errLater = errors.New("not now")
 
-func (t *taker) take(raw []byte) error {
+func (t *receiver) take(raw []byte) error {
 	e, name, err := decodeEvent(raw)
 	if err != nil {
 		return err
@@ -62,17 +62,17 @@ func (t *taker) take(raw []byte) error {
 type inbox struct {
 	cfg  Config
 	dir  string
-	t    *taker
+	t    *receiver
 	file func(path string) ([]byte, error) // readCall, but for tests
 	wake chan struct{}
 }
 
-func newInbox(cfg Config, t *taker) *inbox {
+func newInbox(cfg Config, t *receiver) *inbox {
 	return &inbox{cfg: cfg, dir: inboxDir(cfg), t: t, file: readCall, wake: make(chan struct{}, 1)}
 }
 
-// poke has the inbox read soon.
-func (b *inbox) poke() {
+// readSoon has the inbox read soon.
+func (b *inbox) readSoon() {
 	select {
 	case b.wake <- struct{}{}:
 	default:

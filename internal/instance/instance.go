@@ -164,7 +164,7 @@ func (i *Instance) Serve(ctx context.Context, h Handler) error {
 	defer cancel()
 	var work sync.WaitGroup
 	defer work.Wait()
-	calls := &taker{h: h}
+	calls := &receiver{h: h}
 	box := newInbox(i.cfg, calls)
 	work.Go(func() { box.watch(ctx) })
 	work.Go(func() { <-ctx.Done(); _ = i.listener.Close() })
@@ -197,12 +197,12 @@ func (i *Instance) Serve(ctx context.Context, h Handler) error {
 			defer func() { <-places }()
 			defer c.Close()
 			i.peer(ctx, newConn(c), h, calls)
-			box.poke()
+			box.readSoon()
 		})
 	}
 }
 
-func (i *Instance) peer(ctx context.Context, c *Conn, h Handler, calls *taker) {
+func (i *Instance) peer(ctx context.Context, c *Conn, h Handler, calls *receiver) {
 	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
 	defer stop()
 	_ = c.c.SetReadDeadline(time.Now().Add(helloTime))
@@ -224,7 +224,7 @@ func (i *Instance) peer(ctx context.Context, c *Conn, h Handler, calls *taker) {
 	}
 }
 
-func (i *Instance) ring(c *Conn, calls *taker) {
+func (i *Instance) ring(c *Conn, calls *receiver) {
 	kind, raw, err := c.Receive()
 	if err != nil || kind != "ring" {
 		return

@@ -86,11 +86,11 @@ func resident(dir string) int {
 	fmt.Fprintf(f, "start %d\n", os.Getpid())
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	_ = i.Serve(ctx, &ears{f: f})
+	_ = i.Serve(ctx, &testHandler{f: f})
 	return 0
 }
 
-type ears struct {
+type testHandler struct {
 	mu   sync.Mutex
 	f    *os.File
 	got  []call.Event
@@ -98,7 +98,7 @@ type ears struct {
 	news chan struct{}
 }
 
-func (e *ears) Ring(ev call.Event) error {
+func (e *testHandler) Ring(ev call.Event) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.fail != nil {
@@ -114,7 +114,7 @@ func (e *ears) Ring(ev call.Event) error {
 	return nil
 }
 
-func (e *ears) Peer(_ context.Context, _ Hello, c *Conn) {
+func (e *testHandler) Peer(_ context.Context, _ Hello, c *Conn) {
 	for {
 		kind, raw, err := c.Receive()
 		if err != nil {
@@ -190,7 +190,7 @@ func endResidents(t *testing.T, dir string) {
 	}
 }
 
-func serve(t *testing.T, dir string, e *ears) *Instance {
+func serve(t *testing.T, dir string, e *testHandler) *Instance {
 	t.Helper()
 	i, err := Acquire(config(dir))
 	if err != nil {
@@ -205,7 +205,7 @@ func serve(t *testing.T, dir string, e *ears) *Instance {
 
 func TestWholeEventArrives(t *testing.T) {
 	dir := t.TempDir()
-	e := &ears{news: make(chan struct{}, 1)}
+	e := &testHandler{news: make(chan struct{}, 1)}
 	serve(t, dir, e)
 	want := call.Event{Source: call.Source{Kind: call.KindCommand, Reports: call.RingOnly}, ID: "x", State: call.Ended, Direction: call.Outgoing,
 		Reason: call.Missed, Number: "0612345678", Name: "J. de Vries", Line: "101", Via: "102", At: time.Now().Round(0)}
@@ -238,8 +238,8 @@ func TestInboxIsReadAtStartAndKeptWhileNotTaken(t *testing.T) {
 	if started != 20 {
 		t.Errorf("start was called %d times", started)
 	}
-	e := &ears{fail: errors.New("stopping")}
-	box := newInbox(config(dir), &taker{h: e})
+	e := &testHandler{fail: errors.New("stopping")}
+	box := newInbox(config(dir), &receiver{h: e})
 	box.read()
 	if files, _ := filepath.Glob(filepath.Join(dir, "inbox", "*.call")); len(files) != 20 {
 		t.Fatalf("%d of 20 calls are left though none was taken", len(files))
@@ -271,8 +271,8 @@ func TestInboxLimits(t *testing.T) {
 	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "inbox", "5.call")); err != nil {
 		t.Fatal(err)
 	}
-	e := &ears{}
-	newInbox(config(dir), &taker{h: e}).read()
+	e := &testHandler{}
+	newInbox(config(dir), &receiver{h: e}).read()
 	if len(e.got) != 0 {
 		t.Errorf("%+v", e.got)
 	}
@@ -312,7 +312,7 @@ func TestAfterQuitNothingStarts(t *testing.T) {
 // call still gets through.
 func TestGarbage(t *testing.T) {
 	dir := t.TempDir()
-	e := &ears{news: make(chan struct{}, 1)}
+	e := &testHandler{news: make(chan struct{}, 1)}
 	serve(t, dir, e)
 	for n := range 300 {
 		c, err := net.Dial("unix", filepath.Join(dir, SocketName))
@@ -349,7 +349,7 @@ func TestOtherUser(t *testing.T) {
 		t.Fatal("this test needs root to become another user")
 	}
 	dir := t.TempDir()
-	e := &ears{}
+	e := &testHandler{}
 	serve(t, dir, e)
 	for _, p := range []string{filepath.Join(dir, SocketName), dir, filepath.Dir(dir)} { // all three are of the test
 		if err := os.Chmod(p, 0o777); err != nil {
@@ -382,7 +382,7 @@ func TestLongPath(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), strings.Repeat("x", 150))
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
-	e := &ears{news: make(chan struct{}, 1)}
+	e := &testHandler{news: make(chan struct{}, 1)}
 	serve(t, dir, e)
 	if err := deliver(t.Context(), config(dir), encodeEvent(command("1")), settleTime); err != nil {
 		t.Fatal(err)

@@ -26,9 +26,9 @@ const hubURL = "https://hub.example"
 
 func link(id string) string { return hubURL + "/contacts/viewcontact/" + id }
 
-// bench is a profile whose history the resident has open, and the calls as a window
+// fixture is a profile whose history the resident has open, and the calls as a window
 // has them beside it.
-type bench struct {
+type fixture struct {
 	*Calls
 	t     *testing.T
 	set   *settings.Settings
@@ -37,7 +37,7 @@ type bench struct {
 	dir   string // of the programs that are started
 }
 
-func newBench(t *testing.T) *bench {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	dirs, err := profile.Find(t.TempDir())
 	if err != nil {
@@ -46,7 +46,7 @@ func newBench(t *testing.T) *bench {
 	if err := dirs.Make(); err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{t: t, set: settings.Defaults(), dir: t.TempDir()}
+	b := &fixture{t: t, set: settings.Defaults(), dir: t.TempDir()}
 	b.set.Hub.HubURL, b.set.Support.Contact = hubURL, "Jan (IT)"
 	if b.store, err = history.Open(fromsettings.HistoryFile(dirs), history.KeepFull, 7, time.Now); err != nil {
 		t.Fatal(err)
@@ -84,12 +84,12 @@ func newBench(t *testing.T) *bench {
 }
 
 // notes are what a program was given.
-func (b *bench) notes(program string) string {
+func (b *fixture) notes(program string) string {
 	s, _ := os.ReadFile(filepath.Join(b.dir, program+".notes"))
 	return strings.TrimSpace(string(s))
 }
 
-func (b *bench) put(e history.Entry) int64 {
+func (b *fixture) put(e history.Entry) int64 {
 	b.t.Helper()
 	if e.Rang.IsZero() {
 		e.Rang = time.Now().Add(-time.Minute)
@@ -101,7 +101,7 @@ func (b *bench) put(e history.Entry) int64 {
 	return id
 }
 
-func (b *bench) at(id int64) history.Entry {
+func (b *fixture) at(id int64) history.Entry {
 	b.t.Helper()
 	e, err := b.store.Get(b.t.Context(), id)
 	if err != nil {
@@ -111,7 +111,7 @@ func (b *bench) at(id int64) history.Entry {
 }
 
 // works checks that something worked, and what the resident was told.
-func (b *bench) works(what string, err error, told ...string) {
+func (b *fixture) works(what string, err error, told ...string) {
 	b.t.Helper()
 	if err != nil || !slices.Equal(b.told, told) {
 		b.t.Errorf("%s: told %q, want %q; %v", what, b.told, told, err)
@@ -120,7 +120,7 @@ func (b *bench) works(what string, err error, told ...string) {
 }
 
 // fails checks what the user is told.
-func (b *bench) fails(what string, err error, sentence string) {
+func (b *fixture) fails(what string, err error, sentence string) {
 	b.t.Helper()
 	if err == nil || !strings.HasPrefix(Says(text.Dutch, err), sentence) {
 		b.t.Errorf("%s: %v", what, err)
@@ -140,7 +140,7 @@ func TestCalls(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		return // its browser is a script
 	}
-	b, ctx := newBench(t), t.Context()
+	b, ctx := newFixture(t), t.Context()
 	id := b.put(missedCall())
 	b.works("copy", b.Copy(ctx, id, false), "copy 0698760011")
 	b.works("copy", b.Copy(ctx, id, true), "copy 100200")
@@ -189,7 +189,7 @@ func TestCalls(t *testing.T) {
 
 // A person who is taken off comes back as he was, and the choice of him with him.
 func TestNotThis(t *testing.T) {
-	b, ctx := newBench(t), t.Context()
+	b, ctx := newFixture(t), t.Context()
 	e := missedCall()
 	e.Matches = 3
 	id := b.put(e)
@@ -212,7 +212,7 @@ func TestNotThis(t *testing.T) {
 
 // A removed call is in no file any more, and comes back as it was.
 func TestRemove(t *testing.T) {
-	b, ctx := newBench(t), t.Context()
+	b, ctx := newFixture(t), t.Context()
 	e := missedCall()
 	e.Name = "K. Anarievogel"
 	id := b.put(e)
@@ -242,7 +242,7 @@ func TestOpenPerson(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		return // its browser is a script
 	}
-	b, ctx := newBench(t), t.Context()
+	b, ctx := newFixture(t), t.Context()
 	several := missedCall()
 	several.Number, several.Name, several.ContactID, several.RelationNumber, several.Link, several.Matches = "+31207650022", "", "", "", "", 2
 	id := b.put(several)
@@ -265,7 +265,7 @@ func TestOpenPerson(t *testing.T) {
 // Looking up again fills in what could not be looked up then, and never more than
 // may be kept.
 func TestLooked(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	vries := windowapi.Contact{ID: "c-vries", Name: "J. de Vries", Relation: "100200", Link: link("c-vries")}
 	bakker := windowapi.Contact{ID: "c-bakker", Name: "B. Bakker"}
 	failed := history.Entry{Number: "+31698760011", Shown: "06 98 76 00 11", Outcome: history.OutcomeFailed}
@@ -315,7 +315,7 @@ func TestLooked(t *testing.T) {
 // A call goes on while it is looked up again: what is heard of it meanwhile stays,
 // and nobody's name comes to another caller.
 func TestLookedDuringTheCall(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	rang := time.Now().Add(-time.Minute).Truncate(time.Microsecond)
 	id := b.put(history.Entry{Number: "+31698760011", Shown: "06 98 76 00 11", Outcome: history.OutcomeFailed, Rang: rang, Kind: "bria"})
 	asked := b.at(id)
@@ -342,7 +342,7 @@ func TestLookedDuringTheCall(t *testing.T) {
 
 // What is offered follows the settings.
 func TestState(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	b.set.Phone.CallBack, b.set.Calls.Group, b.set.Hub.Intermediary = "softphone {number}", true, "x"
 	if s := b.State(t.Context()); s != (State{Group: true, CallBack: true, Manual: true, Delivery: true}) {
 		t.Errorf("%+v", s)
@@ -355,7 +355,7 @@ func TestState(t *testing.T) {
 
 // Nothing is written where nothing is kept; and where it cannot be, the user is told.
 func TestWhatCannotBeWritten(t *testing.T) {
-	b := newBench(t)
+	b := newFixture(t)
 	id := b.put(missedCall())
 	b.set.History.Keep = string(history.KeepOff)
 	b.works("nothing is kept", b.Tick(t.Context(), id), changed)

@@ -130,7 +130,7 @@ func (s *Store) do(o op) {
 			s.undone = append(s.undone[:0], s.undone[len(s.undone)-maxChoices/2:]...)
 		}
 	}
-	s.nudge()
+	s.wakeRun()
 }
 
 func apply[K comparable](m map[K]choice, k K, o op, changed *bool) {
@@ -169,7 +169,7 @@ func (s *Store) Configure(keep bool) {
 	if s.keep = keep; !keep {
 		s.clear()
 	}
-	s.nudge()
+	s.wakeRun()
 }
 
 func (s *Store) clear() {
@@ -178,7 +178,7 @@ func (s *Store) clear() {
 	s.undone, s.changed = nil, false
 }
 
-func (s *Store) nudge() {
+func (s *Store) wakeRun() {
 	select {
 	case s.wake <- struct{}{}:
 	default:

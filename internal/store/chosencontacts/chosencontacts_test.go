@@ -15,7 +15,7 @@ import (
 )
 
 func TestNinetyDaysSinceTheLastUse(t *testing.T) {
-	in(t, func(t *testing.T, r *rig) {
+	in(t, func(t *testing.T, r *fixture) {
 		r.start()
 		r.Chose(anna, "c-1")
 		r.Chose(piet, "c-2")
@@ -40,7 +40,7 @@ func TestNinetyDaysSinceTheLastUse(t *testing.T) {
 }
 
 func TestBounds(t *testing.T) {
-	in(t, func(t *testing.T, r *rig) {
+	in(t, func(t *testing.T, r *fixture) {
 		r.start()
 		r.Chose("first", "c")
 		for i := range maxChoices {
@@ -66,7 +66,7 @@ func TestBounds(t *testing.T) {
 }
 
 func TestSwitchedOff(t *testing.T) {
-	in(t, func(t *testing.T, r *rig) {
+	in(t, func(t *testing.T, r *fixture) {
 		r.start()
 		r.Chose(anna, "c-1")
 		r.rest()
@@ -94,7 +94,7 @@ func TestSwitchedOff(t *testing.T) {
 }
 
 func TestForget(t *testing.T) {
-	in(t, func(t *testing.T, r *rig) {
+	in(t, func(t *testing.T, r *fixture) {
 		r.start()
 		r.Chose(anna, "c-1")
 		time.Sleep(48 * time.Hour)
@@ -132,7 +132,7 @@ func TestForget(t *testing.T) {
 // TestNobodyWaits: while the secret store makes Run wait, the engine's calls
 // return.
 func TestNobodyWaits(t *testing.T) {
-	in(t, func(t *testing.T, r *rig) {
+	in(t, func(t *testing.T, r *fixture) {
 		r.vault.block = make(chan struct{})
 		r.start()
 		r.Chose(anna, "c-1")
@@ -150,7 +150,7 @@ func TestNobodyWaits(t *testing.T) {
 }
 
 func TestTogether(t *testing.T) {
-	in(t, func(t *testing.T, r *rig) {
+	in(t, func(t *testing.T, r *fixture) {
 		r.start()
 		var all sync.WaitGroup
 		for i := range 8 {

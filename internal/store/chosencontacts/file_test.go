@@ -17,7 +17,7 @@ import (
 
 // TestFileGivesNothingAway: no number and no key in it, and only we can read it.
 func TestFileGivesNothingAway(t *testing.T) {
-	in(t, func(t *testing.T, r *rig) {
+	in(t, func(t *testing.T, r *fixture) {
 		r.start()
 		r.Chose(anna, "c-1")
 		r.rest()
@@ -63,7 +63,7 @@ func TestDamagedFileIsSetAside(t *testing.T) {
 		"huge":         `{"version":1,"key":"k","choices":[` + strings.Repeat(" ", maxFile) + `]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			in(t, func(t *testing.T, r *rig) {
+			in(t, func(t *testing.T, r *fixture) {
 				if err := os.MkdirAll(filepath.Dir(r.path), 0o700); err != nil {
 					t.Fatal(err)
 				}
@@ -93,7 +93,7 @@ func TestDamagedFileIsSetAside(t *testing.T) {
 }
 
 func TestNewerFileIsLeftAlone(t *testing.T) {
-	in(t, func(t *testing.T, r *rig) {
+	in(t, func(t *testing.T, r *fixture) {
 		text := `{"version":2,"other":true}`
 		if err := os.MkdirAll(filepath.Dir(r.path), 0o700); err != nil {
 			t.Fatal(err)

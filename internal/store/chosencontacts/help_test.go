@@ -86,8 +86,8 @@ const (
 	piet = "+31201234567"
 )
 
-// rig is a profile with a Store that can be ended and started again.
-type rig struct {
+// fixture is a profile with a Store that can be ended and started again.
+type fixture struct {
 	*Store
 	t     *testing.T
 	path  string
@@ -97,13 +97,13 @@ type rig struct {
 	end   func()
 }
 
-func newRig(t *testing.T) *rig {
-	r := &rig{t: t, path: filepath.Join(t.TempDir(), "state", FileName), vault: newVault(), keep: true, end: func() {}}
+func newFixture(t *testing.T) *fixture {
+	r := &fixture{t: t, path: filepath.Join(t.TempDir(), "state", FileName), vault: newVault(), keep: true, end: func() {}}
 	t.Cleanup(func() { r.end() })
 	return r
 }
 
-func (r *rig) start() {
+func (r *fixture) start() {
 	p := Params{Path: r.path, Keep: r.keep, Now: time.Now, Log: slog.New(slog.NewTextHandler(&r.log, nil))}
 	if r.vault != nil {
 		p.Secrets = r.vault
@@ -115,19 +115,19 @@ func (r *rig) start() {
 	r.end = func() { cancel(); <-done }
 }
 
-func (r *rig) again() { r.end(); r.start() }
+func (r *fixture) again() { r.end(); r.start() }
 
 // rest lets everything that is due within a minute be done.
-func (r *rig) rest() { time.Sleep(time.Minute); synctest.Wait() }
+func (r *fixture) rest() { time.Sleep(time.Minute); synctest.Wait() }
 
-func (r *rig) is(number, want string) {
+func (r *fixture) is(number, want string) {
 	r.t.Helper()
 	if got, ok := r.Earlier(number); got != want || ok != (want != "") {
 		r.t.Fatalf("remembered %q, %v; want %q", got, ok, want)
 	}
 }
 
-func (r *rig) file() string {
+func (r *fixture) file() string {
 	b, err := os.ReadFile(r.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		r.t.Fatal(err)
@@ -136,9 +136,9 @@ func (r *rig) file() string {
 }
 
 // in runs a test in a bubble whose time passes at once.
-func in(t *testing.T, f func(*testing.T, *rig)) {
+func in(t *testing.T, f func(*testing.T, *fixture)) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
+		r := newFixture(t)
 		f(t, r)
 		r.end()
 		r.end = func() {}

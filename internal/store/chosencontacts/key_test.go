@@ -13,13 +13,13 @@ import (
 )
 
 func TestWithoutAStoreInMemoryOnly(t *testing.T) {
-	for name, refuse := range map[string]func(*rig){
-		"none at all":  func(r *rig) { r.vault = nil },
-		"not here":     func(r *rig) { r.vault.be(secret.ErrNoStore) },
-		"stays locked": func(r *rig) { r.vault.be(secret.ErrLocked) },
+	for name, refuse := range map[string]func(*fixture){
+		"none at all":  func(r *fixture) { r.vault = nil },
+		"not here":     func(r *fixture) { r.vault.be(secret.ErrNoStore) },
+		"stays locked": func(r *fixture) { r.vault.be(secret.ErrLocked) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			in(t, func(t *testing.T, r *rig) {
+			in(t, func(t *testing.T, r *fixture) {
 				refuse(r)
 				r.start()
 				r.Chose(anna, "c-1")
@@ -46,7 +46,7 @@ func TestWithoutAStoreInMemoryOnly(t *testing.T) {
 // TestUnlockedLater: what was chosen while the store was locked is kept, and what
 // the file has from before is known again.
 func TestUnlockedLater(t *testing.T) {
-	in(t, func(t *testing.T, r *rig) {
+	in(t, func(t *testing.T, r *fixture) {
 		r.start()
 		r.Chose(anna, "c-1")
 		r.Chose(piet, "c-2")
@@ -83,7 +83,7 @@ func TestUnlockedLater(t *testing.T) {
 }
 
 func TestKeyIsGone(t *testing.T) {
-	in(t, func(t *testing.T, r *rig) {
+	in(t, func(t *testing.T, r *fixture) {
 		r.start()
 		r.Chose(anna, "c-1")
 		r.rest()

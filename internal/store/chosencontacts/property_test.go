@@ -28,7 +28,7 @@ func TestAgainstAModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		story := steps.Draw(rt, "story")
 		var said string
-		in(t, func(t *testing.T, r *rig) {
+		in(t, func(t *testing.T, r *fixture) {
 			type made struct {
 				contact string
 				at      time.Time

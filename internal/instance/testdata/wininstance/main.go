@@ -23,14 +23,14 @@ func config() instance.Config {
 	return instance.Config{RunDir: dir, Version: "1", Build: "b"}
 }
 
-type ears struct{ out io.Writer }
+type handler struct{ out io.Writer }
 
-func (e ears) Ring(ev call.Event) error {
+func (e handler) Ring(ev call.Event) error {
 	fmt.Fprintln(e.out, "heard", ev.Number)
 	return nil
 }
 
-func (e ears) Peer(ctx context.Context, hello instance.Hello, c *instance.Conn) {
+func (e handler) Peer(ctx context.Context, hello instance.Hello, c *instance.Conn) {
 	fmt.Fprintln(e.out, "peer", hello.Role)
 	for {
 		kind, raw, err := c.Receive()
@@ -97,7 +97,7 @@ func resident(out io.Writer) error {
 			}
 		}()
 	}
-	err = i.Serve(ctx, ears{out})
+	err = i.Serve(ctx, handler{out})
 	_ = i.Close()
 	fmt.Fprintln(out, "ended", err)
 	return nil
