@@ -1,5 +1,7 @@
 package text
 
+import "strings"
+
 // The texts of the windows' process.
 const (
 	DeskCallsTitle        Key = "desk.calls.title"
@@ -45,29 +47,14 @@ const (
 	DeskDemoEmptyHint     Key = "desk.demo.empty.hint"
 	DeskDays              Key = "desk.days"
 	DeskMonths            Key = "desk.months"
-	DeskFyneCut           Key = "desk.fyne.cut"
-	DeskFyneCopy          Key = "desk.fyne.copy"
-	DeskFynePaste         Key = "desk.fyne.paste"
-	DeskFyneSelectAll     Key = "desk.fyne.select_all"
-	DeskFyneUndo          Key = "desk.fyne.undo"
-	DeskFyneRedo          Key = "desk.fyne.redo"
-	DeskFyneQuit          Key = "desk.fyne.quit"
 	DeskFyneCancel        Key = "desk.fyne.cancel"
-	DeskFyneConfirm       Key = "desk.fyne.confirm"
-	DeskFyneOk            Key = "desk.fyne.ok"
-	DeskFyneYes           Key = "desk.fyne.yes"
-	DeskFyneNo            Key = "desk.fyne.no"
-	DeskFyneOpen          Key = "desk.fyne.open"
-	DeskFyneSave          Key = "desk.fyne.save"
-	DeskFyneError         Key = "desk.fyne.error"
-	DeskFyneFile          Key = "desk.fyne.file"
-	DeskFyneFolder        Key = "desk.fyne.folder"
-	DeskFyneNewFolder     Key = "desk.fyne.new_folder"
-	DeskFyneCreateFolder  Key = "desk.fyne.create_folder"
-	DeskFyneFilename      Key = "desk.fyne.filename"
-	DeskFyneFavourites    Key = "desk.fyne.favourites"
-	DeskFyneHidden        Key = "desk.fyne.hidden"
-	DeskFyneAdvanced      Key = "desk.fyne.advanced"
-	DeskFyneName          Key = "desk.fyne.name"
-	DeskFyneParent        Key = "desk.fyne.parent"
 )
+
+// FyneWords are Fyne's own strings that our windows can show.
+var FyneWords = []string{"Advanced", "Cancel", "Confirm", "Copy", "Create Folder", "Cut", "Enter filename", "Error", "Favourites", "File", "Folder",
+	"New Folder", "No", "OK", "Open", "Paste", "Quit", "Redo", "Save", "Select all", "Show Hidden Files", "Undo", "Yes", "file.name", "file.parent"}
+
+// DeskFyne is one of FyneWords.
+func DeskFyne(theirs string) Key {
+	return Key("desk.fyne." + strings.ReplaceAll(strings.ToLower(theirs), " ", "_"))
+}
