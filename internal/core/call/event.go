@@ -1,5 +1,5 @@
 // Package call is the vocabulary of telephone calls: what a softphone reports
-// (Event), which way in reported it (Way), and which reports belong to one call
+// (Event), which source reported it (Source), and which reports belong to one call
 // (Tracker). It knows no network, no window and no customer; everything in it is
 // a plain value or, for Tracker, owned by one goroutine.
 package call
@@ -115,24 +115,24 @@ func ParseReason(s string) Reason {
 	return ReasonUnknown
 }
 
-// Tells is what a way in can report about a call. Cards, history and tray never
+// Reports is what a source can report about a call. Cards, history and tray never
 // claim more than this.
 type Reports uint8
 
-// What ways in can tell.
+// What sources can report.
 const (
 	RingOnly   Reports = iota // only that it rings
 	RingAndEnd                // that it rings and that it is over
 	AllStates                 // ringing, answered and over
 )
 
-// Way is a way in: how a report reached us. Two ways are equal if and only if
-// they are the same connection, so a Way is also the identity under which a
-// call may be changed (a call belongs to the way that reported it).
+// Source is how a report reached us. Two sources are equal if and only if
+// they are the same connection, so a Source is also the identity under which a
+// call may be changed (a call belongs to the source that reported it).
 type Source struct {
 	Kind string // "websocket", "http", "url", "command", "baresip", …
 	Conn string // which connection of that kind; "" where there is only one
-	// Tells is what this way can report.
+	// Reports is what this source can report.
 	Reports Reports
 }
 

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever reports come, in whatever order and over whichever ways, these hold
+// Whatever reports come, in whatever order and over whichever sources, these hold
 // of what the tracker makes of them.
 func TestTrackerProperties(t *testing.T) {
 	sources := []Source{
@@ -19,8 +19,8 @@ func TestTrackerProperties(t *testing.T) {
 		now := time.Unix(1e9, 0)
 		var last ID
 		owner := map[ID]Source{}         // of live calls
-		named := map[alias]ID{}          // (way, id) of live calls
-		seen := map[ID]map[source]bool{} // over which ways a live call was reported
+		named := map[alias]ID{}          // (source, id) of live calls
+		seen := map[ID]map[source]bool{} // over which sources a live call was reported
 		steps := rapid.IntRange(1, 120).Draw(t, "steps")
 		for range steps {
 			now = now.Add(time.Duration(rapid.IntRange(0, 20_000).Draw(t, "ms")) * time.Millisecond)
@@ -60,7 +60,7 @@ func TestTrackerProperties(t *testing.T) {
 					t.Fatalf("%+v began as %+v", e, c.Call)
 				}
 			case SameCall, AnotherCaller, WasAnswered, WasEnded:
-				own := owner[id] == c.Call.Source || c.Kind == SameCall // which may have found a way that tells more
+				own := owner[id] == c.Call.Source || c.Kind == SameCall // which may have found a source that tells more
 				if !own {
 					t.Fatalf("call %d changed hands", id)
 				}
@@ -103,7 +103,7 @@ func TestTrackerProperties(t *testing.T) {
 	})
 }
 
-// A ring that a way of one number repeats is one call, however often, until the
+// A ring that a source of one number repeats is one call, however often, until the
 // call is over; the next ring is the next call.
 func TestRepeatsAreOneCall(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

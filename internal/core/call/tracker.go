@@ -8,9 +8,9 @@ import (
 
 // Times of the identity rule.
 const (
-	// MergeWithin is how far apart two ways may report the same ringing call.
+	// MergeWithin is how far apart two sources may report the same ringing call.
 	MergeWithin = 5 * time.Second
-	// RingAgain is after how long a way that reports only the ring means a new
+	// RingAgain is after how long a source that reports only the ring means a new
 	// call with the next ring of the same number.
 	RingAgain = 15 * time.Second
 	// StaleAfter is the age at which a report is history and no longer a call.
@@ -29,7 +29,7 @@ type ChangeKind uint8
 
 // What a report can mean.
 const (
-	Nothing       ChangeKind = iota // a repeat, or about no call of this way
+	Nothing       ChangeKind = iota // a repeat, or about no call of this source
 	Began                           // a new call
 	SameCall                        // the same call, perhaps with another name or line
 	AnotherCaller                   // the same call, passed on: another number now
@@ -48,7 +48,7 @@ type Change struct {
 // Live is a call as the tracker knows it. A copy; changing it changes nothing.
 type Live struct {
 	ID        ID
-	Source    Source // the way that the call belongs to
+	Source    Source // the source that the call belongs to
 	Key       string
 	State     State
 	Direction Direction
@@ -62,7 +62,7 @@ type Live struct {
 	Answered  time.Time // zero if it was not, or nobody told
 }
 
-// seen is what a way has reported so far, ever.
+// seen is what a source has reported so far, ever.
 type seen struct{ answers, ends bool }
 
 type source struct{ kind, conn string }
@@ -74,13 +74,13 @@ type alias struct {
 
 type live struct {
 	Live
-	names    map[alias]bool // under which ways (and ids) it was reported
+	names    map[alias]bool // under which sources (and ids) it was reported
 	lastRing time.Time
 }
 
 // Tracker decides which reports belong to one call. It is owned by one goroutine.
-// A call belongs to the way that reported it, only that way may change it, and
-// between ways nothing but ringing is merged.
+// A call belongs to the source that reported it, only that source may change it, and
+// between sources nothing but ringing is merged.
 type Tracker struct {
 	next    ID
 	calls   []*live // oldest first
@@ -134,7 +134,7 @@ func (t *Tracker) apply(c *live, e Event, w source, key string, now time.Time) C
 		}
 		return t.begin(e, w, key, now)
 	case source{c.Source.Kind, c.Source.Conn} != w:
-		return Change{} // seen over a second way too: it may ring, nothing else
+		return Change{} // seen over a second source too: it may ring, nothing else
 	}
 	return t.update(c, e, key, now)
 }
@@ -168,7 +168,7 @@ func (t *Tracker) Forget(id ID) {
 // Len is the number of live calls.
 func (t *Tracker) Len() int { return len(t.calls) }
 
-// learn notes what a way reports. Anybody can launch the URL scheme, so it
+// learn notes what a source reports. Anybody can launch the URL scheme, so it
 // teaches nothing: it could take a real phone's call over.
 func (t *Tracker) learn(w source, s State) {
 	if s == Ringing || w.kind == KindURL {
@@ -181,7 +181,7 @@ func (t *Tracker) learn(w source, s State) {
 	t.learned[w] = seen{had.answers || s == Answered, had.ends || s == Ended}
 }
 
-// tells is what a way can report: what it declares, and more once it has shown
+// reports is what a source can report: what it declares, and more once it has shown
 // so. A phone that reports answers and was never heard to end a call tells the
 // ring only: else its calls would last for ever.
 func (t *Tracker) reports(w Source) Reports {
@@ -218,7 +218,7 @@ func (t *Tracker) tooLate(e Event, w source, key string) Change {
 	return Change{Kind: TooOld, Call: c.Live}
 }
 
-// find looks up the call that a report of way w speaks of, nil for none.
+// find looks up the call that a report of source w speaks of, nil for none.
 func (t *Tracker) find(calls []*live, e Event, w source, key string, now time.Time) *live {
 	if e.ID != "" {
 		for i := len(calls) - 1; i >= 0; i-- {
@@ -247,12 +247,12 @@ func (t *Tracker) find(calls []*live, e Event, w source, key string, now time.Ti
 		return c
 	}
 	if e.State != Ringing && count == 1 && !hasDigit(e.Number) {
-		return only // "ended" without a usable number: the way's only call
+		return only // "ended" without a usable number: the source's only call
 	}
 	return nil
 }
 
-// mergeable finds the one call that another way has just reported as ringing
+// mergeable finds the one call that another source has just reported as ringing
 // for the same number.
 func (t *Tracker) mergeable(w source, key string, now time.Time) *live {
 	var found *live
@@ -262,11 +262,11 @@ func (t *Tracker) mergeable(w source, key string, now time.Time) *live {
 		}
 		for n := range c.names {
 			if n.source == w {
-				return nil // this way knows such a call already: two callers
+				return nil // this source knows such a call already: two callers
 			}
 		}
 		if found != nil {
-			return nil // the other way knows two such calls
+			return nil // the other source knows two such calls
 		}
 		found = c
 	}
@@ -276,8 +276,8 @@ func (t *Tracker) mergeable(w source, key string, now time.Time) *live {
 	return found
 }
 
-// join makes a second way's ring part of call c. The call then belongs to the
-// way of the two that can tell more about it.
+// join makes a second source's ring part of call c. The call then belongs to the
+// source of the two that can tell more about it.
 func (t *Tracker) join(c *live, e Event, w source) Change {
 	c.names[alias{w, e.ID}] = true
 	if more := t.reports(e.Source); more > c.Reports {
@@ -313,8 +313,8 @@ func (t *Tracker) begin(e Event, w source, key string, now time.Time) Change {
 	return Change{Kind: Began, Call: c.Live}
 }
 
-// least is the call that makes room for a new one: the oldest of the kind of way
-// with the most, so that a flood on one way ends no call of another.
+// least is the call that makes room for a new one: the oldest of the kind of source
+// with the most, so that a flood on one source ends no call of another.
 func (t *Tracker) least() int {
 	count := map[string]int{}
 	for _, c := range t.calls {

@@ -171,7 +171,7 @@ func TestLateReports(t *testing.T) {
 	}
 }
 
-// TestWaysShowWhatTheyTell: a way that declares the ring only counts for more once
+// TestSourcesShowWhatTheyReport: a source that declares the ring only counts for more once
 // it has told more, and one that never tells an end has no end.
 func TestSourcesShowWhatTheyReport(t *testing.T) {
 	tr := NewTracker()

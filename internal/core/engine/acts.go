@@ -44,8 +44,8 @@ func (e *Engine) act(ctx context.Context, a Action) {
 		}
 	case DoClose:
 		c.closed = true
-		if c.hands != (hands{}) {
-			c.hands, e.s.touched = hands{}, now
+		if c.attention != (attention{}) {
+			c.attention, e.s.touched = attention{}, now
 		}
 	case DoUnfold:
 		e.raise(c, now)
@@ -53,7 +53,7 @@ func (e *Engine) act(ctx context.Context, a Action) {
 	case DoUndo:
 		e.takeBack(c, now)
 	default:
-		e.touch(&c.hands, a.Do, now)
+		e.touch(&c.attention, a.Do, now)
 	}
 }
 
@@ -75,7 +75,7 @@ func stale(a Action, c *card) bool {
 }
 
 // touch notes that the pointer or the keyboard came or went.
-func (e *Engine) touch(h *hands, do Do, now time.Time) {
+func (e *Engine) touch(h *attention, do Do, now time.Time) {
 	switch do {
 	case DoHover:
 		h.pointer = true

@@ -18,8 +18,8 @@ type wallClock struct{}
 func (wallClock) Now() time.Time                  { return time.Now() }
 func (wallClock) At(t time.Time) <-chan time.Time { return time.After(time.Until(t)) }
 
-// benchEngine runs an engine whose hub answers at once.
-func benchEngine(b *testing.B, found int) (*Engine, <-chan struct{}) {
+// benchmarkEngine runs an engine whose hub answers at once.
+func benchmarkEngine(b *testing.B, found int) (*Engine, <-chan struct{}) {
 	b.Helper()
 	rules, err := phone.NewRules(phone.Config{})
 	if err != nil {
@@ -49,7 +49,7 @@ func (f lookupFunc) Lookup(ctx context.Context, n string) ([]contact.Contact, er
 // BenchmarkRing is the way of a ring from Take to a snapshot with its number,
 // and its end to a snapshot without it. Nothing is looked up.
 func BenchmarkRing(b *testing.B) {
-	e, watch := benchEngine(b, 0)
+	e, watch := benchmarkEngine(b, 0)
 	source := call.Source{Kind: call.KindWebSocket, Conn: "1", Reports: call.AllStates}
 	await := func(cards int) {
 		for len(e.Snapshot().Cards) != cards {
@@ -69,12 +69,12 @@ func BenchmarkRing(b *testing.B) {
 }
 
 // BenchmarkAnswer is the way of a ring to a snapshot with the hub's answer: one
-// contact, and as many as a choice is remembered for. Every call has a way of its
+// contact, and as many as a choice is remembered for. Every call has a source of its
 // own kind, so that none waits for its turn to look up.
 func BenchmarkAnswer(b *testing.B) {
 	for _, n := range []int{1, 30} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
-			e, watch := benchEngine(b, n)
+			e, watch := benchmarkEngine(b, n)
 			await := func(ok func(*Snapshot) bool) {
 				for !ok(e.Snapshot()) {
 					<-watch

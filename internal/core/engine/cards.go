@@ -24,33 +24,40 @@ const maxCalls = 256
 // card is a card with what the engine must remember about it.
 type card struct {
 	Card
-	call   call.ID
-	source call.Source
-	closed bool      // taken away by the user; the call goes on and is recorded
-	unseen bool      // never to be shown, nor looked up: only recorded
-	over   bool      // the call has ended
-	ended  time.Time // when
-	reason call.Reason
-	shown  bool // it was in the last snapshot
-	hands  hands
+	call          call.ID
+	source        call.Source
+	over          bool      // the call has ended
+	ended         time.Time // when
+	reason        call.Reason
+	lost          time.Time                    // its source ended at
+	person        time.Time                    // since when this caller is on the card
+	confirmed     bool                         // the user wants a launch by URL scheme looked up, or a phone reported it too
+	autoOpened    bool                         // a file was opened by itself during this call
+	rang          []string                     // the numbers whose ring was counted
+	denied        map[string][]contact.Contact // taken off the card, by number
+	undo          undo
+	callerEdition uint64 // Edition when this caller came onto the card
+	display
+	search
+}
 
-	person        time.Time // since when this caller is on the card
-	callerEdition uint64    // Edition when this caller came onto the card
-	unfolded      time.Time // the user unfolded it at
-	raised        time.Time // while it is shown: the user wants a card, not a line
-	asked         time.Time // the user asked for it at
-	lost          time.Time // its way in ended at
-	unfold        bool      // it is news: to be unfolded as soon as it may move
-	gaveWay       bool      // another call began to live: to be folded as soon as it may
-	pointless     bool      // a newer call made it so: it goes as soon as it may
+// display is how a card comes to be shown as it is.
+type display struct {
+	closed    bool // taken away by the user; the call goes on and is recorded
+	unseen    bool // never to be shown, nor looked up: only recorded
+	shown     bool // it was in the last snapshot
+	attention attention
+	unfolded  time.Time // the user unfolded it at
+	raised    time.Time // while it is shown: the user wants a card, not a line
+	asked     time.Time // the user asked for it at
+	unfold    bool      // it is news: to be unfolded as soon as it may move
+	gaveWay   bool      // another call began to live: to be folded as soon as it may
+	pointless bool      // a newer call made it so: it goes as soon as it may
+}
 
-	confirmed  bool                         // the user wants a launch by URL scheme looked up, or a phone reported it too
-	autoOpened bool                         // a file was opened by itself during this call
-	rang       []string                     // the numbers whose ring was counted
-	denied     map[string][]contact.Contact // taken off the card, by number
-	undo       undo
-
-	want     bool // wants a lookup as soon as its way may cause one
+// search is the lookup of a card's number.
+type search struct {
+	want     bool // as soon as its source may cause one
 	since    time.Time
 	attempt  int // which lookup its answer must belong to
 	tried    int // failures since the search began
@@ -60,8 +67,8 @@ type card struct {
 	found    []contact.Contact // the whole answer
 }
 
-// hands are what the user has on a card.
-type hands struct{ pointer, keyboard bool }
+// attention is what the user has on a card.
+type attention struct{ pointer, keyboard bool }
 
 type state struct {
 	tracker *call.Tracker
@@ -72,9 +79,9 @@ type state struct {
 	dirty   bool
 	last    *LastCall
 	recent  []*card   // of the LastCalls last calls, newest first, on screen or not
-	onMore  hands     // on the number of further calls
+	onMore  attention // on the number of further calls
 	touched time.Time // when pointer or keyboard left a card
-	held    bool      // a hand is on the cards, or was a moment ago
+	held    bool      // pointer or keyboard is on the cards, or was a moment ago
 	lookup  LookupState
 	buckets map[string]*bucket // by kind of source
 	rings   map[uint64]again   // caller, by seed → how often
@@ -117,7 +124,7 @@ func (e *Engine) take(ctx context.Context, ev call.Event) {
 	}
 	switch ch.Kind {
 	case call.SameCall:
-		e.words(c, ch.Call)
+		e.applyTexts(c, ch.Call)
 		c.Reports, c.source = ch.Call.Reports, ch.Call.Source
 		e.foundAgain(c)
 		e.s.dirty = true
@@ -128,7 +135,7 @@ func (e *Engine) take(ctx context.Context, ev call.Event) {
 	case call.AnotherCaller:
 		e.anotherCaller(ctx, c, ch.Call, n, ev, now)
 	case call.WasAnswered:
-		e.words(c, ch.Call)
+		e.applyTexts(c, ch.Call)
 		c.Reports = ch.Call.Reports
 		e.answered(ctx, c, ch.At)
 	case call.WasEnded:
@@ -140,7 +147,7 @@ func (e *Engine) take(ctx context.Context, ev call.Event) {
 // tooOld makes history of a report that came too late for a card. Unless it told
 // the end, nothing is known of how the call went on.
 func (e *Engine) tooOld(ch call.Change, n phone.Number) {
-	c := e.dress(&card{call: ch.Call.ID, source: ch.Call.Source}, ch.Call, n)
+	c := e.applyCall(&card{call: ch.Call.ID, source: ch.Call.Source}, ch.Call, n)
 	c.Answered, c.ended, c.reason = ch.Call.Answered, ch.At, ch.Call.Reason
 	if ch.Call.State != call.Ended {
 		c.Reports = call.RingOnly
@@ -157,7 +164,7 @@ func (e *Engine) began(ctx context.Context, l call.Live, n phone.Number, ev call
 		return
 	}
 	unseen := l.Direction == call.Outgoing && e.p.Outgoing == OutgoingOff
-	c := e.place(&card{call: l.ID, source: l.Source, person: now, unseen: unseen, closed: unseen}, l, n, now)
+	c := e.place(&card{call: l.ID, source: l.Source, person: now, display: display{unseen: unseen, closed: unseen}}, l, n, now)
 	c.Ring = ev.At
 	if l.Direction == call.Incoming {
 		e.countRing(c, n, now)
@@ -179,8 +186,8 @@ func (e *Engine) place(c *card, l call.Live, n phone.Number, now time.Time) *car
 	if i := e.sameCaller(c, l, n); i >= 0 {
 		old := e.s.cards[i]
 		c.Card.ID, c.Edition, c.callerEdition, c.attempt = old.ID, old.Edition, old.callerEdition, old.attempt
-		c.shown, c.hands, c.Line = old.shown, old.hands, old.Line
-		e.dress(c, l, n)
+		c.shown, c.attention, c.Line = old.shown, old.attention, old.Line
+		e.applyCall(c, l, n)
 		if old.Strip && !c.Strip {
 			c.Strip, c.unfold = true, true
 		}
@@ -190,7 +197,7 @@ func (e *Engine) place(c *card, l call.Live, n phone.Number, now time.Time) *car
 	}
 	e.s.nextID++
 	c.ID = e.s.nextID
-	e.dress(c, l, n)
+	e.applyCall(c, l, n)
 	if len(e.s.cards) >= maxCalls { // a flood must not grow the memory
 		at := least(e.s.cards, e.held(now))
 		e.drop(e.s.cards[at])
@@ -223,15 +230,15 @@ func (e *Engine) unconfirmed(c *card) bool {
 // isCaller reports whether equal numbers are the same caller.
 func isCaller(n phone.Number) bool { return n.Kind != phone.Withheld && n.Kind != phone.Unfilled }
 
-// dress gives a card the words of a call.
-func (e *Engine) dress(c *card, l call.Live, n phone.Number) *card {
+// applyCall gives a card the words of a call.
+func (e *Engine) applyCall(c *card, l call.Live, n phone.Number) *card {
 	c.Number = n
 	c.Outgoing = l.Direction == call.Outgoing
 	c.Strip = c.Outgoing && e.p.Outgoing != OutgoingCard
 	c.Reports = l.Reports
 	c.Rang = l.Rang
 	c.Times = 1
-	e.words(c, l)
+	e.applyTexts(c, l)
 	e.reset(c)
 	return c
 }
@@ -285,9 +292,9 @@ func (e *Engine) confirm(ctx context.Context, c *card, now time.Time) {
 	}
 }
 
-// words takes over what the phone says about a call, except the name of somebody
+// applyTexts takes over what the phone says about a call, except the name of somebody
 // whom the user took off the card.
-func (e *Engine) words(c *card, l call.Live) {
+func (e *Engine) applyTexts(c *card, l call.Live) {
 	c.PhoneName = l.Name
 	if slices.ContainsFunc(c.denied[c.Number.Key()], func(k contact.Contact) bool { return named(l.Name, k) }) {
 		c.PhoneName = ""
@@ -315,7 +322,7 @@ func (e *Engine) anotherCaller(ctx context.Context, c *card, l call.Live, n phon
 	if len(e.s.recent) > 0 && c == e.s.recent[0] {
 		e.s.last = &LastCall{Card: c.ID, Number: n, Kind: c.source.Kind, At: e.s.last.At}
 	}
-	e.words(c, l)
+	e.applyTexts(c, l)
 	e.reset(c)
 	c.callerEdition = c.Edition
 	e.record(c)
@@ -367,7 +374,7 @@ func (e *Engine) allOver(slept time.Duration) {
 		e.drop(c)
 		return true
 	})
-	e.s.onMore, e.s.touched = hands{}, time.Time{}
+	e.s.onMore, e.s.touched = attention{}, time.Time{}
 	e.s.dirty = true
 }
 
@@ -385,7 +392,7 @@ func (e *Engine) sourceGone(w call.Source) {
 	}
 }
 
-// foundAgain takes back what was said of a call when its way in had ended: the way
+// foundAgain takes back what was said of a call when its source had ended: the source
 // is there again, tells of the same call, and will tell of its end.
 func (e *Engine) foundAgain(c *card) {
 	if c.lost.IsZero() || c.over || c.Reports == call.RingOnly {

@@ -19,14 +19,14 @@ func TestFloodCausesFewLookupsAndCards(t *testing.T) {
 	if len(s.Cards) > MaxShown || b.hub.count() > bucketSize+1 {
 		t.Fatalf("%d cards, %d lookups", len(s.Cards), b.hub.count())
 	}
-	// Another way is not starved by it.
+	// Another source is not starved by it.
 	other := call.Source{Kind: "baresip", Conn: "x", Reports: call.AllStates}
 	before := b.hub.count()
 	b.ring(other, "real", known)
 	b.until("looked up", func(*Snapshot) bool { return b.hub.count() > before })
 }
 
-// TestReconnectingBuysNoLookups: the budget belongs to the kind of way.
+// TestReconnectingBuysNoLookups: the budget belongs to the kind of source.
 func TestReconnectingBuysNoLookups(t *testing.T) {
 	b := start(t, nil)
 	for i := range 40 {
@@ -40,8 +40,8 @@ func TestReconnectingBuysNoLookups(t *testing.T) {
 	}
 }
 
-// TestFloodTakesNothingFromAnotherWay: a call of a quiet way is shown and looked
-// up while another way floods, and is still there after it.
+// TestFloodTakesNothingFromAnotherSource: a call of a quiet source is shown and looked
+// up while another source floods, and is still there after it.
 func TestFloodTakesNothingFromAnotherSource(t *testing.T) {
 	b := start(t, nil)
 	quiet := call.Source{Kind: "baresip", Conn: "1", Reports: call.AllStates}
@@ -95,9 +95,9 @@ func TestLastCallAfterAFlood(t *testing.T) {
 	})
 }
 
-// TestFloodUnderAHand: while a hand is on a card of a flood, the call of another
-// way has a whole card nevertheless, and the card under the hand stays.
-func TestFloodUnderAHand(t *testing.T) {
+// TestFloodWhileInUse: while the pointer is on a card of a flood, the call of another
+// source has a whole card nevertheless, and the card under the pointer stays.
+func TestFloodWhileInUse(t *testing.T) {
 	b := start(t, nil)
 	for i := range 100 {
 		b.ring(b.ws, fmt.Sprint(i), fmt.Sprintf("+3169%07d", i))
@@ -113,7 +113,7 @@ func TestFloodUnderAHand(t *testing.T) {
 		t.Error("the call of another way has no card")
 	}
 	if s.Cards[0].ID != under {
-		t.Error("the card under the hand has gone")
+		t.Error("the card under the pointer has gone")
 	}
 }
 

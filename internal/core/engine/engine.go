@@ -280,7 +280,7 @@ func (e *Engine) publish() {
 	}
 	for _, c := range e.s.cards {
 		if !c.shown {
-			c.hands, c.gaveWay = hands{}, c.gaveWay || c.Aside && !c.raised.IsZero() // nobody points at what is not there
+			c.attention, c.gaveWay = attention{}, c.gaveWay || c.Aside && !c.raised.IsZero() // nobody points at what is not there
 			c.raised, c.Raised = time.Time{}, time.Time{}
 		}
 		if !c.over {
@@ -288,7 +288,7 @@ func (e *Engine) publish() {
 		}
 	}
 	if snap.More = more; more == 0 {
-		e.s.onMore = hands{}
+		e.s.onMore = attention{}
 	}
 	e.s.dirty = false
 	e.snapshot.Store(snap)

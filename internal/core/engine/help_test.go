@@ -58,7 +58,7 @@ const (
 	slow   = "+31201111111"
 )
 
-type bench struct {
+type harness struct {
 	t       *testing.T
 	e       *Engine
 	clock   *clocktest.Clock
@@ -70,13 +70,13 @@ type bench struct {
 	ws      call.Source
 }
 
-func start(t *testing.T, change func(*Params)) *bench {
+func start(t *testing.T, change func(*Params)) *harness {
 	t.Helper()
 	rules, err := phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4, Lines: []phone.Line{{Number: "0207654321", Name: "Schade"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{t: t, clock: clocktest.New(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)), opened: make(chan string, 8),
+	b := &harness{t: t, clock: clocktest.New(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)), opened: make(chan string, 8),
 		hub: &hub{reply: map[string]func(context.Context) ([]contact.Contact, error){known: people("Vries"), family: people("Zwart", "Bakker", "Aalst")}},
 		ws:  call.Source{Kind: call.KindWebSocket, Conn: "1", Reports: call.AllStates}}
 	p := Params{Rules: rules, Lookup: b.hub, Clock: b.clock, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
@@ -102,9 +102,9 @@ func start(t *testing.T, change func(*Params)) *bench {
 	return b
 }
 
-func (b *bench) ring(w call.Source, id, number string) { b.event(w, id, number, call.Ringing) }
+func (b *harness) ring(w call.Source, id, number string) { b.event(w, id, number, call.Ringing) }
 
-func (b *bench) event(w call.Source, id, number string, s call.State) {
+func (b *harness) event(w call.Source, id, number string, s call.State) {
 	b.t.Helper()
 	if err := b.e.Take(call.Event{Source: w, ID: id, Number: number, State: s, At: b.clock.Now()}); err != nil {
 		b.t.Fatal(err)
@@ -112,7 +112,7 @@ func (b *bench) event(w call.Source, id, number string, s call.State) {
 }
 
 // until waits for a snapshot that satisfies ok.
-func (b *bench) until(what string, ok func(*Snapshot) bool) *Snapshot {
+func (b *harness) until(what string, ok func(*Snapshot) bool) *Snapshot {
 	b.t.Helper()
 	end := time.After(5 * time.Second)
 	for {
@@ -128,19 +128,19 @@ func (b *bench) until(what string, ok func(*Snapshot) bool) *Snapshot {
 }
 
 // do acts on a card; what happens next happens after it.
-func (b *bench) do(a Action) {
+func (b *harness) do(a Action) {
 	b.e.Do(a)
 	b.settle()
 }
 
 // settle makes sure that everything sent so far was acted upon.
-func (b *bench) settle() {
+func (b *harness) settle() {
 	done := make(chan struct{})
 	b.e.Reconfigure(func(*Params) { close(done) })
 	<-done
 }
 
-func (b *bench) one(o Outcome) Card {
+func (b *harness) one(o Outcome) Card {
 	b.t.Helper()
 	s := b.until("one card", func(s *Snapshot) bool { return len(s.Cards) == 1 && s.Cards[0].Outcome == o })
 	return s.Cards[0]

@@ -10,17 +10,17 @@ import (
 
 // Times of a card's life.
 const (
-	reportedFor   = 10 * time.Minute // the strip of a phone that reports only the ring
-	handsOffAfter = time.Second      // nothing moves after pointer or keyboard left
+	reportedFor = 10 * time.Minute // the strip of a phone that reports only the ring
+	stillAfter  = time.Second      // nothing moves after pointer or keyboard left
 )
 
 // held reports whether the pointer or the keyboard is on the cards, or was a
 // moment ago. Nothing folds, moves or goes then.
 func (e *Engine) held(now time.Time) bool {
-	if e.s.onMore != (hands{}) || now.Before(e.s.touched.Add(handsOffAfter)) {
+	if e.s.onMore != (attention{}) || now.Before(e.s.touched.Add(stillAfter)) {
 		return true
 	}
-	return slices.ContainsFunc(e.s.cards, func(c *card) bool { return c.hands != hands{} })
+	return slices.ContainsFunc(e.s.cards, func(c *card) bool { return c.attention != attention{} })
 }
 
 // pass lets time act on the cards and returns when it must act next.
@@ -31,11 +31,11 @@ func (e *Engine) pass(ctx context.Context, now time.Time) (next time.Time) {
 		}
 	}
 	held := e.held(now)
-	if held != e.s.held { // what could not change under a hand may now
+	if held != e.s.held { // what could not change while held may now
 		e.s.held, e.s.dirty = held, true
 	}
 	if held {
-		soon(e.s.touched.Add(handsOffAfter))
+		soon(e.s.touched.Add(stillAfter))
 	}
 	e.s.cards = slices.DeleteFunc(e.s.cards, func(c *card) bool {
 		due := e.goesAt(c)
@@ -135,7 +135,7 @@ func (e *Engine) leave(c *card) {
 	if c.cancel != nil {
 		e.s.leaving = append(e.s.leaving, c)
 	}
-	e.out(c)
+	e.remove(c)
 }
 
 // drop lets a card go, and all that is under way for it.
@@ -144,10 +144,10 @@ func (e *Engine) drop(c *card) {
 		c.cancel()
 		c.cancel = nil
 	}
-	e.out(c)
+	e.remove(c)
 }
 
-func (e *Engine) out(c *card) {
+func (e *Engine) remove(c *card) {
 	e.s.tracker.Forget(c.call)
 	c.forget()
 	e.s.dirty = true
@@ -226,7 +226,7 @@ func (e *Engine) bringBack(ctx context.Context, c *card, now time.Time) {
 	} else {
 		c.Phase = PhaseOver
 	}
-	c.shown, c.hands, c.asked = false, hands{}, now
+	c.shown, c.attention, c.asked = false, attention{}, now
 	e.raise(c, now)
 	e.s.cards = append(e.s.cards, c)
 	e.reset(c) // what the hub says now, not what it said then

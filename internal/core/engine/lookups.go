@@ -14,7 +14,7 @@ const (
 	slowAfter   = 3 * time.Second        // "the hub does not answer"
 )
 
-// Lookups a way in may cause.
+// Lookups a source may cause.
 const (
 	bucketSize   = 10
 	bucketRefill = time.Second / 3
@@ -32,7 +32,7 @@ type result struct {
 }
 
 // want asks for a lookup of the card's number and starts it at once if the
-// card's way in may cause one now.
+// card's source may cause one now.
 func (e *Engine) want(ctx context.Context, c *card, now time.Time) {
 	if c.Outcome != Searching || c.unseen {
 		return
@@ -42,7 +42,7 @@ func (e *Engine) want(ctx context.Context, c *card, now time.Time) {
 }
 
 // startWanted starts the lookups that wait, newest first, as far as the budget
-// of their ways allows, and returns when more is allowed.
+// of their sources allows, and returns when more is allowed.
 func (e *Engine) startWanted(ctx context.Context, now time.Time) (next time.Time) {
 	for i := len(e.s.cards) - 1; i >= 0; i-- {
 		c := e.s.cards[i]
@@ -115,7 +115,7 @@ func (e *Engine) lookedUp(ctx context.Context, r result) {
 		return
 	}
 	c.Failure, c.Retrying = "", false
-	e.put(c, r.found)
+	e.applyContacts(c, r.found)
 	e.record(c)
 	e.autoOpen(ctx, c)
 }

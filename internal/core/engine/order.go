@@ -96,7 +96,7 @@ func (e *Engine) raise(c *card, now time.Time) {
 	c.Aside = c.Standing() == Ended && e.anyLives()
 }
 
-// crowd counts cards by the kind of their way.
+// crowd counts cards by the kind of their source.
 func crowd(cards []*card) map[string]int {
 	count := map[string]int{}
 	for _, c := range cards {
@@ -105,7 +105,7 @@ func crowd(cards []*card) map[string]int {
 	return count
 }
 
-// least is the card that makes room for a new one: of the way with the most, the
+// least is the card that makes room for a new one: of the source with the most, the
 // last in the order of calls, the oldest of those. What is on screen stays as
 // long as it is held.
 func least(cards []*card, held bool) int {
@@ -124,10 +124,10 @@ func least(cards []*card, held bool) int {
 
 // seen picks what is shown, in the order in which it came, tells each whether it
 // is a card or a line, and counts the others. What is held stays what it is, but
-// where there are more than can be shown what is under no hand makes room for a
+// where there are more than can be shown what is not in use makes room for a
 // call in progress, what has ended for any that lives, and a line of a flood for
-// a call of another way. A living call that has a card keeps it. Else the order of
-// calls decides. A flood on one way in takes nothing from another: of each way,
+// a call of another source. A living call that has a card keeps it. Else the order of
+// calls decides. A flood on one source takes nothing from another: of each source,
 // the first two go before all the rest.
 func seen(cards []*card, held bool) (shown []*card, more int) {
 	shown = make([]*card, 0, len(cards))
@@ -154,7 +154,7 @@ func seen(cards []*card, held bool) (shown []*card, more int) {
 	grade := func(c *card) int {
 		lives := c.Standing() < Ended
 		switch {
-		case c.hands != hands{}, c.Standing() == InCall && nth[c] < 2:
+		case c.attention != attention{}, c.Standing() == InCall && nth[c] < 2:
 			return 0
 		case held && c.shown && lives && (!c.Line || nth[c] < 2):
 			return 1

@@ -8,9 +8,9 @@ import (
 	"wiebelt/internal/core/contact"
 )
 
-// put puts an answer of the hub on a card: sorted, the one chosen earlier first,
+// applyContacts puts an answer of the hub on a card: sorted, the one chosen earlier first,
 // without those whom the user took off.
-func (e *Engine) put(c *card, found []contact.Contact) {
+func (e *Engine) applyContacts(c *card, found []contact.Contact) {
 	denied := c.denied[c.Number.Key()]
 	c.found = found
 	c.Contacts = slices.DeleteFunc(sorted(found), func(k contact.Contact) bool {
@@ -23,7 +23,7 @@ func (e *Engine) put(c *card, found []contact.Contact) {
 	}
 	c.Many = len(found) > ManyContacts
 	c.Opened, c.OpenError = -1, false
-	e.putEarlier(c)
+	e.earlierFirst(c)
 	c.LinkOK = make([]bool, len(c.Contacts))
 	for i, k := range c.Contacts {
 		if e.p.CheckLink != nil {
@@ -43,8 +43,8 @@ func (e *Engine) put(c *card, found []contact.Contact) {
 	e.s.dirty = true
 }
 
-// putEarlier puts the contact that was chosen earlier first.
-func (e *Engine) putEarlier(c *card) {
+// earlierFirst puts the contact that was chosen earlier first.
+func (e *Engine) earlierFirst(c *card) {
 	c.Earlier = -1
 	if e.p.Choices == nil || c.Many || len(c.Contacts) < 2 {
 		return
@@ -97,7 +97,7 @@ func (e *Engine) notThis(c *card, i int, now time.Time) {
 	if named(c.PhoneName, k) {
 		c.PhoneName = ""
 	}
-	e.putAgain(c, u.opened)
+	e.reapply(c, u.opened)
 	c.undo, c.Undo = u, true
 	e.record(c)
 }
@@ -115,15 +115,15 @@ func (e *Engine) takeBack(c *card, now time.Time) {
 		e.p.Choices.Chose(n, k.ID)
 	}
 	c.PhoneName = u.name
-	e.putAgain(c, u.opened)
+	e.reapply(c, u.opened)
 	c.undo, c.Undo = undo{}, false
 	e.record(c)
 }
 
-// putAgain puts what the hub said on a card once more; the file of opened, where
+// reapply puts what the hub said on a card once more; the file of opened, where
 // it is still one of them, was opened.
-func (e *Engine) putAgain(c *card, opened *contact.Contact) {
-	e.put(c, c.found)
+func (e *Engine) reapply(c *card, opened *contact.Contact) {
+	e.applyContacts(c, c.found)
 	if opened != nil {
 		c.Opened = slices.IndexFunc(c.Contacts, func(o contact.Contact) bool { return same(o, *opened) })
 	}

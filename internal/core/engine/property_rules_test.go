@@ -183,7 +183,7 @@ func (w *world) nothingMoved(before, after *Snapshot) {
 	at := 0
 	for _, b := range before.Cards {
 		i := slices.IndexFunc(after.Cards[at:], func(c Card) bool { return c.ID == b.ID })
-		if i < 0 && after.More > 0 && slices.ContainsFunc(w.e.s.cards, func(c *card) bool { return c.ID == b.ID && c.hands == hands{} }) {
+		if i < 0 && after.More > 0 && slices.ContainsFunc(w.e.s.cards, func(c *card) bool { return c.ID == b.ID && c.attention == attention{} }) {
 			continue // it made room for a call that lives
 		}
 		if i < 0 {

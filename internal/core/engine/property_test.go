@@ -33,7 +33,7 @@ type play struct {
 
 func (p play) String() string { return fmt.Sprintf("%s %d %d %d", p.Do, p.A, p.B, p.C) }
 
-var deeds = []string{
+var steps = []string{
 	"ring", "ring", "ring", "ring", "ring", "ring", "ring", "again", "also", "also", "answer", "answer", "answer", "end", "end", "end",
 	"pass", "pass", "pass", "hub", "hub", "hub", "hub", "hub", "hub", "hub", "hub", "hub", "hub", "wait", "wait", "wait",
 	"hover", "leave", "keyboard", "keyboard gone", "close", "close", "unfold", "open", "open", "open late", "open late", "open late", "not this", "not this", "undo", "retry", "show", "show", "hotkey", "hotkey",
@@ -45,7 +45,7 @@ func randomStory(seed uint64) []play {
 	r := rand.New(rand.NewPCG(seed, 14))
 	story := make([]play, 12+r.IntN(40))
 	for i := range story {
-		story[i] = play{deeds[r.IntN(len(deeds))], r.IntN(120), r.IntN(120), r.IntN(120)}
+		story[i] = play{steps[r.IntN(len(steps))], r.IntN(120), r.IntN(120), r.IntN(120)}
 	}
 	return story
 }
@@ -119,7 +119,7 @@ func (w *world) do(p play) {
 		if some && !t.outgoing && !t.url && t.answered.IsZero() && now.Sub(t.rang) < 14*time.Second {
 			w.tell(t, call.Ringing, nil)
 		}
-	case "also": // a second way sees the same call
+	case "also": // a second source sees the same call
 		source := []call.Source{wireAll, wireBare, wireRing}[p.B%3]
 		if some && !t.outgoing && t.answered.IsZero() && len(t.sources) == 1 && t.sources[0] != source && now.Sub(t.rang) <= call.MergeWithin && now.Equal(t.rang) && t.lost.IsZero() &&
 			!slices.ContainsFunc(w.e.s.cards, func(c *card) bool { return c.call != t.id && c.Number.Key() == keyOf(t.number) }) {

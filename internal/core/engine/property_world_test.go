@@ -172,7 +172,7 @@ func (w *world) send(source call.Source, id, number string, s call.State, change
 	synctest.Wait()
 }
 
-// tell has all ways of a call report.
+// tell has all sources of a call report.
 func (w *world) tell(t *truth, s call.State, change func(*call.Event)) {
 	for i, source := range t.sources {
 		if i == 0 || source.Reports == call.AllStates {

@@ -82,7 +82,7 @@ type Card struct {
 	Raised    time.Time       // when the user last asked for the card, or unfolded it
 	Opened    int             // index of the contact whose file was opened, -1 none
 	OpenError bool            // the browser could not be started
-	// Ring is when the event that this state answers to reached the way in;
+	// Ring is when the event that this state answers to reached the source;
 	// Answer is when the hub's answer was received. Both serve measurement.
 	Ring, Answer time.Time
 }
@@ -117,7 +117,7 @@ const LastCalls = 5
 type LastCall struct {
 	Card   CardID
 	Number phone.Number
-	Kind   string // call.Way.Kind
+	Kind   string // call.Source.Kind
 	At     time.Time
 }
 

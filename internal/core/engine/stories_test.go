@@ -21,7 +21,7 @@ import (
 //	opened …                         what browsers were asked for since
 //	history …                        the last entry: name and how it ended
 //	remembered …                     the choice for the number of card 1
-var told = map[string]string{
+var storyTexts = map[string]string{
 	"blind transfer": `
 		ring a 101 name=Receptie
 		shows 101 internal ringing
@@ -354,7 +354,7 @@ var told = map[string]string{
 		end a missed
 		end b missed
 		shows 103 internal ringing / 0612345678 Vries ringing / 0687654321 Jansen answered`,
-	"answered while a hand has just left": `
+	"answered when the pointer has just left": `
 		ring a 101
 		ring b 102
 		ring c 103
@@ -567,11 +567,11 @@ var told = map[string]string{
 		nobody is kept`,
 }
 
-func TestTold(t *testing.T) {
-	for name, story := range told {
+func TestStoryTexts(t *testing.T) {
+	for name, story := range storyTexts {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := newStage(t)
+				s := newStoryRun(t)
 				for i, line := range strings.Split(strings.TrimSpace(story), "\n") {
 					if err := s.tell(strings.Fields(line)); err != nil {
 						t.Fatalf("line %d, %s: %v", i+1, strings.TrimSpace(line), err)

@@ -23,9 +23,9 @@ type form struct {
 	height int // pixels
 }
 
-// stand is where a card stands: its column, counted from the corner, and how far
+// position is where a card stands: its column, counted from the corner, and how far
 // its near edge is from the corner's side, in pixels.
-type stand struct {
+type position struct {
 	column, near int
 	over         bool // it lies on others: there was no room left
 }
@@ -34,12 +34,12 @@ type stand struct {
 type item struct {
 	forms []form // the first is the best
 	up    bool   // it is on screen, at
-	at    stand
+	at    position
 	form  form
 	stays bool // it does not move: its call lives, or
-	held  bool // a hand is on a card
+	held  bool // pointer or keyboard is on a card
 	asked bool // the user has just asked for it
-	hand  bool // a hand is on this very card
+	inUse bool // or on this very card
 	call  engine.Standing
 }
 
@@ -47,7 +47,7 @@ type item struct {
 // are less than one card of an ended call, all of those than one that rings.
 func (it item) worth(o placed) int {
 	switch {
-	case it.hand:
+	case it.inUse:
 		return 10_000
 	case o.fold == asLine:
 		return 1
@@ -57,26 +57,26 @@ func (it item) worth(o placed) int {
 
 // placed is where an item stands and as what.
 type placed struct {
-	stand
+	position
 	form
 }
 
-// ground is what cards stand on, in pixels.
-type ground struct{ height, columns, edge, gap int }
+// space is what cards can stand on, in pixels.
+type space struct{ height, columns, edge, gap int }
 
 // arrange gives every item a place. What stays keeps its edge that faces the
 // corner; it grows as far as there is room and folds where there is none. The
 // others get the first place that is free, calls that live first. Only for what
 // the user has just asked for, what stays has to go, and only if there is no
-// other room: the last in the order of calls, and nothing under a hand.
-func (g ground) arrange(items []item) []placed {
+// other room: the last in the order of calls, and nothing in use.
+func (g space) arrange(items []item) []placed {
 	out := make([]placed, len(items))
 	have := make([]bool, len(items)) // out is a place that is taken
-	put := func(i int, s stand, f form) { out[i], have[i] = placed{s, f}, true }
-	overlap := func(s stand, h int, o placed) bool {
+	put := func(i int, s position, f form) { out[i], have[i] = placed{s, f}, true }
+	overlap := func(s position, h int, o placed) bool {
 		return o.column == s.column && s.near < o.near+g.fit(o.height)+g.gap && o.near < s.near+h+g.gap
 	}
-	free := func(i int, s stand, f form) bool {
+	free := func(i int, s position, f form) bool {
 		h := g.fit(f.height)
 		if s.near+h+g.edge > g.height {
 			return false
@@ -103,7 +103,7 @@ func (g ground) arrange(items []item) []placed {
 				}
 				slices.Sort(nears)
 				for _, near := range nears {
-					if s := (stand{column: column, near: near}); free(i, s, f) {
+					if s := (position{column: column, near: near}); free(i, s, f) {
 						put(i, s, f)
 						return true
 					}
@@ -135,8 +135,8 @@ func (g ground) arrange(items []item) []placed {
 			continue
 		}
 		h := g.fit(it.forms[0].height)
-		s, least := stand{near: g.edge}, -1
-		try := func(at stand) {
+		s, least := position{near: g.edge}, -1
+		try := func(at position) {
 			if at.near+h+g.edge > g.height {
 				return
 			}
@@ -151,14 +151,14 @@ func (g ground) arrange(items []item) []placed {
 			}
 		}
 		if it.up {
-			try(stand{column: it.at.column, near: it.at.near})
+			try(position{column: it.at.column, near: it.at.near})
 		}
 		for k := len(out) - 1; k >= 0; k-- {
 			if have[k] {
-				try(stand{column: out[k].column, near: out[k].near})
+				try(position{column: out[k].column, near: out[k].near})
 			}
 		}
-		try(stand{near: g.edge})
+		try(position{near: g.edge})
 		for k, o := range out {
 			if have[k] && overlap(s, h, o) {
 				have[k], items[k].up = false, false
@@ -191,11 +191,11 @@ func (g ground) arrange(items []item) []placed {
 		case find(i, asStrip), it.up && keep(i, asLine), find(i, asLine):
 		case !have[i]: // there is no room left for anything
 			f := it.forms[len(it.forms)-1]
-			put(i, stand{near: max(g.edge, g.height-g.edge-f.height), over: true}, f)
+			put(i, position{near: max(g.edge, g.height-g.edge-f.height), over: true}, f)
 		}
 	}
 	return out
 }
 
-// fit is what a height takes of the ground: what is too high for it takes all.
-func (g ground) fit(h int) int { return min(h, g.height-2*g.edge) }
+// fit is what a height takes of the space: what is too high for it takes all.
+func (g space) fit(h int) int { return min(h, g.height-2*g.edge) }

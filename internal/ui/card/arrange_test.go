@@ -37,23 +37,23 @@ func (d *day) Lookup(_ context.Context, n string) ([]contact.Contact, error) {
 	return make([]contact.Contact, int(n[len(n)-1]-'0')%4), nil // nobody, one, a family
 }
 
-// hand has the pointer come to a card, or leave it.
-func (d *day) hand(s *slot, on bool) {
+// pointer has the pointer come to a card, or leave it.
+func (d *day) pointer(s *slot, on bool) {
 	if s.over = on; on {
-		d.cs.tell(s, engine.DoHover)
+		d.cs.report(s, engine.DoHover)
 		return
 	}
 	d.cs.left = d.cs.now()
-	d.cs.tell(s, engine.DoLeave)
+	d.cs.report(s, engine.DoLeave)
 }
 
 func (d *day) keyboard(s *slot, on bool) {
 	if s.keys.here = on; on {
-		d.cs.tell(s, engine.DoKeyboard)
+		d.cs.report(s, engine.DoKeyboard)
 		return
 	}
 	d.cs.left = d.cs.now()
-	d.cs.tell(s, engine.DoKeyboardGone)
+	d.cs.report(s, engine.DoKeyboardGone)
 }
 
 // happens has one thing happen.
@@ -91,15 +91,15 @@ func (d *day) happens() (wrong string) {
 	case one == 17, one == 18:
 		for _, o := range d.cs.order {
 			if o.over && o != s {
-				d.hand(o, false)
+				d.pointer(o, false)
 			}
 		}
-		d.hand(s, !s.over)
+		d.pointer(s, !s.over)
 	case one == 19, one == 20:
 		d.saw["clicked"]++
-		d.e.Do(engine.Action{Card: s.told.ID, Do: engine.DoUnfold})
+		d.e.Do(engine.Action{Card: s.state.ID, Do: engine.DoUnfold})
 	case one == 21:
-		d.e.Do(engine.Action{Card: s.told.ID, Do: engine.DoClose})
+		d.e.Do(engine.Action{Card: s.state.ID, Do: engine.DoClose})
 	case one == 22 && typing >= 0: // Enter, and Escape
 		d.keyboard(d.cs.order[typing], false)
 	case one == 22:
@@ -112,7 +112,7 @@ func (d *day) happens() (wrong string) {
 			return "the hotkey means a card that is not there"
 		}
 		d.saw["by hotkey"]++
-		if slices.ContainsFunc(d.cs.order, func(o *slot) bool { return o.told.Standing() < s.told.Standing() && !s.told.Standing().Lives() }) {
+		if slices.ContainsFunc(d.cs.order, func(o *slot) bool { return o.state.Standing() < s.state.Standing() && !s.state.Standing().Lives() }) {
 			return "the hotkey means a call that is over, while another lives"
 		}
 		d.keyboard(s, true)
@@ -120,7 +120,7 @@ func (d *day) happens() (wrong string) {
 		d.saw["dragged"]++
 		for _, o := range d.cs.order {
 			if o.over {
-				d.hand(o, false)
+				d.pointer(o, false)
 			}
 		}
 		d.cs.dropped, d.cs.left = true, time.Time{}
@@ -128,15 +128,15 @@ func (d *day) happens() (wrong string) {
 	return ""
 }
 
-// stand takes the snapshot up as Cards.show does and gives every card its place.
-func (d *day) stand() (wrong string) {
+// placeCards takes the snapshot up as Cards.show does and gives every card its place.
+func (d *day) placeCards() (wrong string) {
 	cs, snap := d.cs, d.e.Snapshot()
 	cs.order = slices.DeleteFunc(cs.order, func(s *slot) bool {
-		if slices.ContainsFunc(snap.Cards, func(c engine.Card) bool { return c.ID == s.told.ID }) {
+		if slices.ContainsFunc(snap.Cards, func(c engine.Card) bool { return c.ID == s.state.ID }) {
 			return false
 		}
 		if s.held() {
-			d.hand(s, false)
+			d.pointer(s, false)
 			d.keyboard(s, false)
 			cs.left = time.Time{}
 		}
@@ -151,33 +151,33 @@ func (d *day) stand() (wrong string) {
 			s.face = &face{}
 			cs.order = append(cs.order, s)
 		}
-		s.asked = c.Raised.After(s.told.Raised)
+		s.asked = c.Raised.After(s.state.Raised)
 		mayMove = mayMove || s.asked
-		s.told, s.card = c, c
+		s.state, s.card = c, c
 		s.best = []float32{106, 200, 284, 340}[(uint64(c.ID)+c.Edition+uint64(c.Phase))%4]
 	}
-	g, items := cs.ground(), cs.items(cs.order)
+	g, items := cs.space(), cs.items(cs.order)
 	out := g.arrange(slices.Clone(items))
 	cs.dropped = false
 	for i, p := range out {
 		s, was := cs.order[i], items[i]
-		s.up, s.at, s.form, s.stood, s.asked = true, p.stand, p.form, p.form, false
+		s.up, s.at, s.form, s.stood, s.asked = true, p.position, p.form, p.form, false
 		card := was.up && was.form.fold < asLine && !was.at.over
 		switch {
 		case was.asked && (p.fold != asCard || p.over):
-			return fmt.Sprintf("card %d was asked for, and is folded", s.told.ID)
+			return fmt.Sprintf("card %d was asked for, and is folded", s.state.ID)
 		case mayMove:
-		case card && was.call.Lives() && p.stand != was.at:
-			return fmt.Sprintf("card %d moved from %v to %v", s.told.ID, was.at, p.stand)
-		case was.up && was.held && p.stand != was.at:
-			return fmt.Sprintf("card %d moved under a hand", s.told.ID)
-		case card && was.call.Lives() && p.fold == asLine && !s.told.Line:
-			return fmt.Sprintf("card %d is but a line now", s.told.ID)
+		case card && was.call.Lives() && p.position != was.at:
+			return fmt.Sprintf("card %d moved from %v to %v", s.state.ID, was.at, p.position)
+		case was.up && was.held && p.position != was.at:
+			return fmt.Sprintf("card %d moved while in use", s.state.ID)
+		case card && was.call.Lives() && p.fold == asLine && !s.state.Line:
+			return fmt.Sprintf("card %d is but a line now", s.state.ID)
 		}
 		if card && was.call.Lives() {
 			d.saw["stayed"]++
 		}
-		if p.fold == asLine && !s.told.Line {
+		if p.fold == asLine && !s.state.Line {
 			d.saw["folded for want of room"]++
 		}
 		if p.over {
@@ -223,7 +223,7 @@ func TestNothingThatLivesMoves(t *testing.T) {
 			go func() { d.e.Run(ctx); close(done) }()
 			defer func() { cancel(); <-done }()
 			work := image.Rect(0, 0, 24+388*(1+d.r.IntN(4)), []int{700, 1000, 1400}[d.r.IntN(3)])
-			d.cs = &Cards{engine: d.e, monitor: window.Monitor{Work: work, Scale: 1}, now: d.clock.Now}
+			d.cs = &Cards{engine: d.e, placement: placement{monitor: window.Monitor{Work: work, Scale: 1}}, now: d.clock.Now}
 			for i := range d.cs.slots {
 				d.cs.slots[i] = &slot{}
 			}
@@ -231,7 +231,7 @@ func TestNothingThatLivesMoves(t *testing.T) {
 				wrong := d.happens()
 				synctest.Wait()
 				if wrong == "" {
-					wrong = d.stand()
+					wrong = d.placeCards()
 				}
 				synctest.Wait()
 				if wrong != "" {
@@ -269,44 +269,44 @@ func TestNothingThatLivesMoves(t *testing.T) {
 // TestCornerIsForWhoRings: what has ended gives the corner to the call that
 // begins, and stands beyond it.
 func TestCornerIsForWhoRings(t *testing.T) {
-	g := ground{height: 1000, columns: 3, edge: 16, gap: 8}
+	g := space{height: 1000, columns: 3, edge: 16, gap: 8}
 	strip := form{asStrip, 0, 56}
-	over := item{call: engine.Ended, forms: []form{strip}, up: true, at: stand{near: 16}, form: form{asCard, 0, 284}}
+	over := item{call: engine.Ended, forms: []form{strip}, up: true, at: position{near: 16}, form: form{asCard, 0, 284}}
 	rings := item{forms: []form{{asCard, 0, 284}, strip}, call: engine.Rings}
-	if got := g.arrange([]item{over, rings}); got[1].stand != (stand{near: 16}) || got[0].stand != (stand{near: 308}) {
+	if got := g.arrange([]item{over, rings}); got[1].position != (position{near: 16}) || got[0].position != (position{near: 308}) {
 		t.Errorf("%+v", got)
 	}
-	over.stays = true // a hand is on it
+	over.stays = true // the pointer is on it
 	over.forms[0] = over.form
-	if got := g.arrange([]item{over, rings}); got[0].stand != over.at || got[1].stand != (stand{near: 308}) {
-		t.Errorf("under a hand: %+v", got)
+	if got := g.arrange([]item{over, rings}); got[0].position != over.at || got[1].position != (position{near: 308}) {
+		t.Errorf("while in use: %+v", got)
 	}
 }
 
 // TestRoomForWhatIsAskedFor: where there is none, the last in the order of calls
-// that is under no hand folds and goes where there is some, and nothing else moves.
+// that is not in use folds and goes where there is some, and nothing else moves.
 func TestRoomForWhatIsAskedFor(t *testing.T) {
-	g := ground{height: 984, columns: 1, edge: 16, gap: 8}
+	g := space{height: 984, columns: 1, edge: 16, gap: 8}
 	forms := []form{{asCard, 0, 284}, {asStrip, 0, 56}, {asLine, 0, 28}}
-	column := func(hand int) (all []item) {
+	column := func(inUse int) (all []item) {
 		for i, call := range []engine.Standing{engine.InCall, engine.Rings, engine.Rings} {
-			all = append(all, item{forms: forms, up: true, at: stand{near: 16 + i*292}, form: forms[0], stays: true, call: call, hand: i == hand})
+			all = append(all, item{forms: forms, up: true, at: position{near: 16 + i*292}, form: forms[0], stays: true, call: call, inUse: i == inUse})
 		}
-		return append(all, item{forms: forms, up: true, at: stand{near: 892}, form: forms[2], stays: true, call: engine.Rings, asked: true})
+		return append(all, item{forms: forms, up: true, at: position{near: 892}, form: forms[2], stays: true, call: engine.Rings, asked: true})
 	}
-	for hand, goes := range map[int]int{-1: 2, 2: 1} {
-		items := column(hand)
+	for inUse, goes := range map[int]int{-1: 2, 2: 1} {
+		items := column(inUse)
 		out := g.arrange(items)
 		for i, p := range out {
-			want := placed{column(hand)[i].at, forms[0]}
+			want := placed{column(inUse)[i].at, forms[0]}
 			switch i {
 			case goes:
-				want = placed{stand{near: 892}, forms[1]}
+				want = placed{position{near: 892}, forms[1]}
 			case 3:
-				want.stand = items[goes].at
+				want.position = items[goes].at
 			}
 			if p != want {
-				t.Errorf("hand on %d: item %d is %+v, want %+v", hand, i, p, want)
+				t.Errorf("in use %d: item %d is %+v, want %+v", inUse, i, p, want)
 			}
 		}
 	}

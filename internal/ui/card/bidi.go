@@ -124,7 +124,7 @@ func pieces(s string, bold bool) []piece {
 	reorder(tokens)
 	var out []piece
 	for _, t := range tokens {
-		if t.stand {
+		if t.position {
 			out = append(out, inner[t.nth]...)
 			continue
 		}
@@ -269,9 +269,9 @@ func neutral(class []bidi.Class, base bidi.Class) {
 // token is what is moved as a whole.
 type token struct {
 	piece
-	level int
-	stand bool // for the isolate nth
-	nth   int
+	level    int
+	position bool // for the isolate nth
+	nth      int
 }
 
 // tokens cuts runes where level or font changes. On the way to the left, signs
@@ -281,7 +281,7 @@ func tokens(runes []rune, level []int, bold bool) []token {
 	nth := 0
 	for i := 0; i < len(runes); {
 		if runes[i] == standIn {
-			out = append(out, token{level: level[i], stand: true, nth: nth})
+			out = append(out, token{level: level[i], position: true, nth: nth})
 			nth++
 			i++
 			continue

@@ -23,11 +23,11 @@ import (
 	"wiebelt/internal/ui/theme"
 )
 
-// Times of the rules for hands.
+// Times of the rules for pointer and keyboard.
 const (
 	guard     = 300 * time.Millisecond // no click and no key on what has just changed
 	copiedFor = time.Second
-	handsOff  = time.Second         // nothing moves so long after a hand left it
+	stillFor  = time.Second         // nothing moves so long after the user left it
 	failedFor = 4 * time.Second     // that copying failed is read, not glanced at
 	slots     = engine.MaxShown + 1 // the last counts the further calls
 	barTick   = 100 * time.Millisecond
@@ -40,60 +40,46 @@ type Cards struct {
 	engine  Engine
 	display window.Display
 	slots   [slots]*slot
-	frame   window.Window   // where a card that is dragged will stand
-	framed  image.Rectangle // empty while it is not shown
-	order   []*slot         // of the cards that are up, in the order in which they came
+	order   []*slot // of the cards that are up, in the order in which they came
 	input   chan input
 	next    atomic.Pointer[Config]
 	changed chan struct{}
-	monitor window.Monitor
-	corners map[string]Corner
-	dropped bool // the user moves the cards just now
-	// placedAt is the scale of the monitor when cards were placed last.
-	placedAt float32
-	part     []byte // of a picture, for the screen
-	hands    hands
-	left     time.Time // when the last hand left a card; zero if places were closed up since
+	part    []byte // of a picture, for the screen
+	placement
+	dragFrame
+	fullScreen
 	hotkey   hotkeyState
-	full     func(window.Display, image.Rectangle) bool
-	waits    bool             // cards are held back by a program that fills the monitor
-	looks    time.Time        // when to look again whether one does; zero: not
+	pointer  pointerPath
+	left     time.Time        // when the user last left a card; zero if places were closed up since
 	forgetAt time.Time        // when no card was up for long enough; zero: nothing to forget
 	now      func() time.Time // of what has just changed; tests have a clock of their own
 }
 
 // slot is one native window with the card that stands in it.
 type slot struct {
-	win     window.Window
-	first   bool
+	win   window.Window
+	first bool
+	up    bool
+	state engine.Card // as the engine has it
+	card  engine.Card // as it is shown: folded further where there is no room
+	more  int
+	face  *face
+	painting
+	place
+	pointing
+	copying
+	speech
+	lastAreas []area // what could be clicked when it was put on screen last
+	list      List
+	keys      keys
+}
+
+// painting is how far a card's picture is.
+type painting struct {
 	surface offscreen.Surface
 	damage  []image.Rectangle // painted since it was put on screen
-	rect    image.Rectangle
-	at      stand
-	form    form    // as it is laid out
-	stood   form    // as place had it last
-	best    float32 // height, in units, of what the engine wants of the card
-	asked   bool    // the user has just asked for it
-	up      bool
-	laid    bool        // laid out anew and not painted yet
-	stale   bool        // painted anew and not on screen yet
-	told    engine.Card // as the engine has it
-	card    engine.Card // as it is shown: folded further where there is no room
-	more    int
-	face    *face
-	seen    []area // what could be clicked when it was put on screen last
-
-	over    bool // the pointer is on the window
-	hover   Do
-	pressed Do
-	drag    *image.Point // where a press on nothing began, on the desktop
-	copied  Do
-	failed  bool      // copied did not reach the clipboard
-	until   time.Time // copied is shown until
-	list    List
-	keys    keys
-	said    string // to screen readers
-	saidAs  Privacy
+	laid    bool              // laid out anew and not painted yet
+	stale   bool              // painted anew and not on screen yet
 }
 
 // free makes the slot ready for another card. A second and a third card at one
@@ -110,7 +96,7 @@ func (s *slot) free() {
 func New(c Config, engine Engine, display window.Display) (*Cards, error) {
 	offscreen.Start(theme.New(string(c.Appearance)))
 	cs := &Cards{c: c, engine: engine, display: display, input: make(chan input, 64), changed: make(chan struct{}, 1),
-		now: time.Now, full: window.FullScreen}
+		now: time.Now, fullScreen: fullScreen{full: window.FullScreen}}
 	for i := range cs.slots {
 		win, err := display.New(&handler{cs, i})
 		if err != nil {
@@ -284,18 +270,18 @@ func (cs *Cards) show() *engine.Snapshot {
 			}
 			s.free()
 			cs.order = append(cs.order, s)
-		} else if s.up && sameLook(s.told, c) {
-			s.told.Ring, s.told.Answer = c.Ring, c.Answer
+		} else if s.up && sameLook(s.state, c) {
+			s.state.Ring, s.state.Answer = c.Ring, c.Answer
 			continue
 		}
-		if s.told.Number != c.Number || s.told.Outcome != c.Outcome {
+		if s.state.Number != c.Number || s.state.Outcome != c.Outcome {
 			s.list = List{}
 		}
-		if c.Aside && !s.told.Aside && s.keys.here { // Enter was for a call that is over
+		if c.Aside && !s.state.Aside && s.keys.here { // Enter was for a call that is over
 			s.keys.focus, s.keys.set = Do{}, cs.now()
 		}
-		s.asked = c.Raised.After(s.told.Raised)
-		s.told = c
+		s.asked = c.Raised.After(s.state.Raised)
+		s.state = c
 		cs.lay(s)
 		cs.refocus(s)
 	}
@@ -308,7 +294,7 @@ func (cs *Cards) show() *engine.Snapshot {
 // leave hides the windows of cards that are gone.
 func (cs *Cards) leave(snap *engine.Snapshot) {
 	for _, s := range cs.slots[:engine.MaxShown] {
-		if s.face == nil || slices.ContainsFunc(snap.Cards, func(c engine.Card) bool { return c.ID == s.told.ID }) {
+		if s.face == nil || slices.ContainsFunc(snap.Cards, func(c engine.Card) bool { return c.ID == s.state.ID }) {
 			continue
 		}
 		cs.takeDown(s)
@@ -316,15 +302,15 @@ func (cs *Cards) leave(snap *engine.Snapshot) {
 }
 
 // takeDown hides a card and frees its slot. A card that lives on, hidden, is no
-// longer under anybody's hand.
+// longer in use.
 func (cs *Cards) takeDown(s *slot) {
 	if s.over {
-		cs.tell(s, engine.DoLeave)
+		cs.report(s, engine.DoLeave)
 	}
 	if s.keys.here {
-		cs.tell(s, engine.DoKeyboardGone)
+		cs.report(s, engine.DoKeyboardGone)
 	}
-	cs.hands.on = cs.hands.on && !s.over
+	cs.pointer.on = cs.pointer.on && !s.over
 	if s.drag != nil {
 		cs.frameAway()
 	}
@@ -358,9 +344,9 @@ func (cs *Cards) lay(s *slot) {
 	}
 	want := asCard
 	switch {
-	case s.told.Line:
+	case s.state.Line:
 		want = asLine
-	case s.told.Strip:
+	case s.state.Strip:
 		want = asStrip
 	}
 	cs.shape(s, form{fold: want})
@@ -369,7 +355,7 @@ func (cs *Cards) lay(s *slot) {
 
 // shape lays a slot's card out in a form.
 func (cs *Cards) shape(s *slot, f form) {
-	s.form, s.card = f, s.told
+	s.form, s.card = f, s.state
 	s.card.Strip, s.card.Line = f.fold == asStrip, f.fold == asLine
 	s.face, s.laid = layout(s.card, cs.look(s)), true
 }
@@ -433,7 +419,7 @@ func (cs *Cards) settle(s *slot) {
 		a := &s.face.areas[i]
 		a.rect = cs.pixels(a).Add(s.rect.Min)
 		a.there, a.since = now, now
-		for _, old := range s.seen {
+		for _, old := range s.lastAreas {
 			if old.do != a.do {
 				continue
 			}
@@ -445,7 +431,7 @@ func (cs *Cards) settle(s *slot) {
 			}
 		}
 	}
-	s.seen = s.face.areas
+	s.lastAreas = s.face.areas
 }
 
 // refresh repaints a card that is up.
@@ -472,7 +458,7 @@ func (cs *Cards) anyUp() bool {
 
 func (cs *Cards) slotOf(id engine.CardID) *slot {
 	for _, s := range cs.order {
-		if s.told.ID == id {
+		if s.state.ID == id {
 			return s
 		}
 	}

@@ -73,7 +73,7 @@ func TestCardsKeepTheirPlaceUnderThePointer(t *testing.T) {
 	if got := r.d.up()[1]; got != second {
 		t.Fatalf("moved to %v as soon as the pointer had left", got)
 	}
-	r.pass(handsOff)
+	r.pass(stillFor)
 	r.is("closed up", func() bool {
 		return slices.ContainsFunc(r.d.up(), func(r image.Rectangle) bool { return r.Max.Y == 744 })
 	})
@@ -165,7 +165,7 @@ func TestClickOnWhatHasJustChanged(t *testing.T) {
 }
 
 // TestAnotherPersonIsAnotherButton: the button looks the same and stands where it
-// stood, but opens somebody else's file: a hand that is on its way, or has just
+// stood, but opens somebody else's file: a pointer that is on its way, or has just
 // pressed, did not mean that.
 func TestAnotherPersonIsAnotherButton(t *testing.T) {
 	a := gallery(t)["found"]
@@ -204,7 +204,7 @@ func TestAnotherPersonIsAnotherButton(t *testing.T) {
 		r.leave(0)
 		r.none(engine.DoOpen)
 	})
-	t.Run("a hand that rests means what it sees", func(t *testing.T) {
+	t.Run("a pointer that rests means what is there", func(t *testing.T) {
 		r := startCards(t, nil)
 		r.shows(a)
 		r.d.windows[0].h.PointerMoved(openAt)

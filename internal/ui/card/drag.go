@@ -7,6 +7,12 @@ import (
 	"wiebelt/internal/ui/theme"
 )
 
+// dragFrame shows where a card that is dragged will stand.
+type dragFrame struct {
+	frame  window.Window
+	framed image.Rectangle // empty while it is not shown
+}
+
 // target is where cards that are let go at p go to: the corner nearest to it.
 func (cs *Cards) target(p image.Point) (m window.Monitor, to Corner, ok bool) {
 	for _, m := range cs.display.Monitors() {

@@ -1,18 +1,27 @@
 package card
 
 import (
+	"image"
 	"slices"
 	"time"
 
 	"wiebelt/internal/core/engine"
+	"wiebelt/internal/native/window"
 )
 
 // lookAgain is how often cards ask, while there are any, whether a program fills
 // the monitor: no desktop tells.
 const lookAgain = 500 * time.Millisecond
 
+// fullScreen is what is known of programs that fill the monitor.
+type fullScreen struct {
+	full  func(window.Display, image.Rectangle) bool
+	waits bool      // cards are held back
+	looks time.Time // when to look again; zero: not
+}
+
 // holdsBack reports whether the cards have to wait because a program fills the
-// monitor that they would stand on, or stand on. What is under somebody's hand
+// monitor that they would stand on, or stand on. What is in use
 // stays.
 func (cs *Cards) holdsBack(snap *engine.Snapshot) bool {
 	cs.looks = time.Time{}

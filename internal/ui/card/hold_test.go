@@ -16,7 +16,7 @@ import (
 
 // TestFullScreenHoldsBack: with card.over_fullscreen off a card waits until the
 // program that fills its monitor is gone, and goes when one comes; on another
-// monitor, under a hand, and with the setting on, nothing waits.
+// monitor, while in use, and with the setting on, nothing waits.
 func TestFullScreenHoldsBack(t *testing.T) {
 	var told []bool
 	filled := image.Rectangle{}

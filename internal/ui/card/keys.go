@@ -28,12 +28,12 @@ func (cs *Cards) hotkeyPressed(now time.Time) {
 	snap := cs.show() // the engine may be ahead of the screen
 	pick := cs.slotOf(snap.First())
 	for _, s := range cs.order {
-		if s.up && s.over && !s.told.Aside {
+		if s.up && s.over && !s.state.Aside {
 			pick = s
 		}
 	}
 	for _, s := range cs.order {
-		if s.keys.here && (pick == nil || s == pick || s.told.Standing() == pick.told.Standing()) {
+		if s.keys.here && (pick == nil || s == pick || s.state.Standing() == pick.state.Standing()) {
 			cs.giveBack(s)
 			return
 		}
@@ -69,7 +69,7 @@ func (cs *Cards) takeKeyboard(s *slot, now time.Time) {
 		return
 	}
 	s.keys = keys{here: true, since: now, set: now, caller: s.card.Number}
-	cs.tell(s, engine.DoKeyboard)
+	cs.report(s, engine.DoKeyboard)
 	s.list.Typing = s.typing()
 	cs.refocus(s)
 	cs.refresh(s)
@@ -88,7 +88,7 @@ func (cs *Cards) keyboardGone(s *slot) {
 		return
 	}
 	s.keys, cs.left = keys{}, cs.now()
-	cs.tell(s, engine.DoKeyboardGone)
+	cs.report(s, engine.DoKeyboardGone)
 	s.list.Typing = false
 	cs.refresh(s)
 }
@@ -100,7 +100,7 @@ func (s *slot) typing() bool {
 }
 
 // refocus keeps the focus on what it was on. What has gone leaves it on nothing:
-// a finger on Enter meant that and nothing else. A card that filled in for the
+// Enter was meant for that and nothing else. A card that filled in for the
 // same caller gets it on its button.
 func (cs *Cards) refocus(s *slot) {
 	if !s.keys.here || s.face == nil {
@@ -186,7 +186,7 @@ func (cs *Cards) key(s *slot, k window.KeyPress, now time.Time) {
 // chosen does what a key asked for, unless that has just changed.
 func (cs *Cards) chosen(s *slot, do Do, now time.Time) {
 	for _, c := range cs.engine.Snapshot().Cards {
-		if c.ID == s.told.ID && c.Aside && !s.told.Aside {
+		if c.ID == s.state.ID && c.Aside && !s.state.Aside {
 			return // another call lives by now, and the screen is behind
 		}
 	}
@@ -403,7 +403,7 @@ func (cs *Cards) tab(s *slot, back bool, now time.Time) {
 	next := cs.order[(at+by+len(cs.order))%len(cs.order)]
 	cs.takeKeyboard(next, now)
 	if next.keys.here {
-		// The hand is on the keyboard already: nothing is taken by surprise.
+		// The user is at the keyboard already.
 		next.keys.focus = Do{}
 		if back {
 			cs.step(next, -1)

@@ -360,7 +360,7 @@ func TestHotkeyObeysTheOrderOfCalls(t *testing.T) {
 		r.on(func() {
 			for _, s := range r.cs.order {
 				if s.keys.here {
-					got = s.told.ID
+					got = s.state.ID
 				}
 			}
 		})

@@ -25,6 +25,25 @@ const (
 func (c Corner) top() bool  { return c == TopLeft || c == TopRight }
 func (c Corner) left() bool { return c == TopLeft || c == BottomLeft }
 
+// placement is where the cards stand.
+type placement struct {
+	monitor window.Monitor
+	corners map[string]Corner
+	dropped bool // the user moves the cards just now
+	// placedAt is the scale of the monitor when cards were placed last.
+	placedAt float32
+}
+
+// place is where one card stands.
+type place struct {
+	rect  image.Rectangle
+	at    position
+	form  form    // as it is laid out
+	stood form    // when cards were placed last
+	best  float32 // height, in units, of what the engine wants of the card
+	asked bool    // the user has just asked for it
+}
+
 const edge = 16 // units between the cards and the work area
 
 // corner is the corner of the monitor that the cards stand on.
@@ -39,8 +58,8 @@ func (cs *Cards) corner() Corner {
 
 // place gives every card its place and puts what changed on screen: the first
 // in the corner, later ones on the side away from it, in a second column where
-// the monitor is too low. While a hand is on one of them, or was a moment ago,
-// none moves; a call that lives never does, but by the user's hand.
+// the monitor is too low. While one of them is in use, or was a moment ago,
+// none moves; a call that lives never does, unless the user moves it.
 func (cs *Cards) place() {
 	stack := cs.order
 	if more := cs.slots[engine.MaxShown]; more.face != nil {
@@ -54,18 +73,18 @@ func (cs *Cards) place() {
 		defer func(was bool) { cs.dropped = was }(cs.dropped)
 		cs.placedAt, cs.dropped = cs.monitor.Scale, true
 	}
-	for i, p := range cs.ground().arrange(cs.items(stack)) {
+	for i, p := range cs.space().arrange(cs.items(stack)) {
 		s := stack[i]
 		if s.more == 0 && (s.form.fold != p.fold || s.form.rows != p.rows) {
 			cs.shape(s, p.form)
 			cs.refocus(s)
 		}
-		s.at, s.form, s.stood, s.asked = p.stand, p.form, p.form, false
+		s.at, s.form, s.stood, s.asked = p.position, p.form, p.form, false
 		if s.laid {
 			cs.paint(s, time.Now())
 		}
 		w, h, _ := s.surface.Whole()
-		r := cs.standing(s.at, w, h)
+		r := cs.rectAt(s.at, w, h)
 		if s.up && !s.stale && r == s.rect {
 			continue
 		}
@@ -78,12 +97,12 @@ func (cs *Cards) items(stack []*slot) []item {
 	frozen := !cs.dropped && (cs.untouched() > 0 || slices.ContainsFunc(cs.slots[:], func(s *slot) bool { return s.up && s.held() }))
 	all := make([]item, len(stack))
 	for i, s := range stack {
-		call := s.told.Standing()
+		call := s.state.Standing()
 		if s.more > 0 {
 			call = engine.Ended
 		}
 		all[i] = item{forms: cs.forms(s), up: s.up && !cs.dropped, at: s.at, form: s.stood, asked: s.asked, call: call,
-			stays: frozen || call.Lives(), held: frozen, hand: s.held()}
+			stays: frozen || call.Lives(), held: frozen, inUse: s.held()}
 		if frozen && s.up && !s.asked { // what was folded for want of room stays so
 			all[i].forms = slices.DeleteFunc(all[i].forms, func(f form) bool { return f.fold < s.stood.fold })
 		}
@@ -96,13 +115,13 @@ func (cs *Cards) forms(s *slot) []form {
 	switch {
 	case s.more > 0:
 		return []form{{asLine, 0, cs.high(moreHeight)}}
-	case s.told.Line:
+	case s.state.Line:
 		return []form{{asLine, 0, cs.high(lineHeight)}}
-	case s.told.Strip:
+	case s.state.Strip:
 		return []form{{asStrip, 0, cs.high(stripHeight)}, {asLine, 0, cs.high(lineHeight)}}
 	}
 	all := []form{{asCard, 0, cs.high(s.best)}}
-	if c := s.told; c.Outcome == engine.Several && (!c.Many || s.list.Open) {
+	if c := s.state; c.Outcome == engine.Several && (!c.Many || s.list.Open) {
 		for n := cs.rowsThatFit(c); n > 0; n-- {
 			if h := cs.high(aroundRows(c) + float32(n)*rowPitch); h < all[0].height {
 				all = append(all, form{asCard, n, h})
@@ -115,12 +134,12 @@ func (cs *Cards) forms(s *slot) []form {
 // high is a height in pixels, as it is painted.
 func (cs *Cards) high(u float32) int { return int(math.Ceil(float64(u * cs.monitor.Scale))) }
 
-func (cs *Cards) ground() ground {
-	return ground{height: cs.monitor.Work.Dy(), columns: cs.columns(cs.high(cardWidth)), edge: cs.px(edge), gap: cs.px(gap)}
+func (cs *Cards) space() space {
+	return space{height: cs.monitor.Work.Dy(), columns: cs.columns(cs.high(cardWidth)), edge: cs.px(edge), gap: cs.px(gap)}
 }
 
-// standing is the rectangle of a card at a stand, on the desktop.
-func (cs *Cards) standing(at stand, w, h int) image.Rectangle {
+// rectAt is the rectangle of a card at a position, on the desktop.
+func (cs *Cards) rectAt(at position, w, h int) image.Rectangle {
 	x := cs.px(edge) + at.column*(w+cs.px(gap))
 	return clamp(fromCorner(cs.monitor.Work, cs.corner(), x, at.near, w, h), cs.monitor.Work)
 }
@@ -137,12 +156,12 @@ func fromCorner(work image.Rectangle, corner Corner, x, y, w, h int) image.Recta
 	return image.Rectangle{Max: image.Pt(w, h)}.Add(at)
 }
 
-// untouched is how long nothing may move yet because a hand has just left.
+// untouched is how long nothing may move yet because the user has just left.
 func (cs *Cards) untouched() time.Duration {
 	if cs.left.IsZero() {
 		return 0
 	}
-	return max(0, handsOff-cs.now().Sub(cs.left))
+	return max(0, stillFor-cs.now().Sub(cs.left))
 }
 
 // clamp moves r into the work area; of what is larger the top left stays in it.
@@ -236,10 +255,10 @@ func (cs *Cards) drop(p image.Point) {
 	for _, s := range cs.slots {
 		if s.over { // the pointer stays where it is
 			s.over, s.hover = false, Do{}
-			cs.tell(s, engine.DoLeave)
+			cs.report(s, engine.DoLeave)
 		}
 	}
-	cs.hands.on, cs.dropped, cs.left = false, true, time.Time{}
+	cs.pointer.on, cs.dropped, cs.left = false, true, time.Time{}
 	cs.repaint()
 	cs.dropped = false
 	if cs.c.Moved != nil {

@@ -49,7 +49,7 @@ func TestMonitorGoes(t *testing.T) {
 		c.Monitor = "two"
 	})
 	r.shows(gallery(t)["found"])
-	r.d.windows[0].h.PointerMoved(openAt) // not even a hand keeps it where nothing is
+	r.d.windows[0].h.PointerMoved(openAt) // not even the pointer keeps it where nothing is
 	r.d.monitors = r.d.monitors[:1]
 	r.d.windows[0].h.DisplayChanged()
 	r.sync()
@@ -79,14 +79,14 @@ func TestNeverOutside(t *testing.T) {
 					for i, s := range cs.slots[:4] { // as large as they are painted, without painting them
 						s.free()
 						if s.more = 2; i < 3 {
-							s.more, s.told, s.told.ID = 0, kinds[i], engine.CardID(i+1)
+							s.more, s.state, s.state.ID = 0, kinds[i], engine.CardID(i+1)
 						}
 						cs.lay(s)
 						stack = append(stack, s)
 					}
 					var all []image.Rectangle
-					for _, p := range cs.ground().arrange(cs.items(stack)) {
-						all = append(all, cs.standing(p.stand, cs.high(cardWidth), p.height))
+					for _, p := range cs.space().arrange(cs.items(stack)) {
+						all = append(all, cs.rectAt(p.position, cs.high(cardWidth), p.height))
 					}
 					need := 0
 					for _, r := range all {
@@ -123,12 +123,12 @@ func TestDragToAnotherCorner(t *testing.T) {
 	h := r.d.windows[0].h
 	h.PointerMoved(image.Pt(200, 60))
 	h.PointerPressed(image.Pt(200, 60), window.Left)
-	h.PointerReleased(image.Pt(230, 70), window.Left) // a hand that shakes
+	h.PointerReleased(image.Pt(230, 70), window.Left) // a pointer that shakes
 	h.PointerPressed(image.Pt(200, 60), window.Left)
 	h.PointerMoved(image.Pt(230, 70))
 	r.sync()
 	if n := len(r.d.up()); n != 1 {
-		t.Fatalf("%d windows after a hand shook", n)
+		t.Fatalf("%d windows after the pointer shook", n)
 	}
 	h.PointerMoved(image.Pt(-400, -300))
 	r.is("a frame where the card will stand", func() bool {
@@ -252,7 +252,7 @@ func TestLockedShowsNothing(t *testing.T) {
 			r.c.Language = "en"
 			r.cs.Set(r.c)
 			r.is("nothing", func() bool { return len(r.d.up()) == 0 })
-			r.action(engine.DoLeave) // nobody's hand is on what is not there
+			r.action(engine.DoLeave) // no pointer is on what is not there
 			r.e.show(0, a, b)
 			r.sync()
 			if r.d.painted != before {

@@ -22,7 +22,7 @@ const (
 	hotkeyDown
 )
 
-// input is what a hand did, and when.
+// input is what the user did, and when.
 type input struct {
 	kind  inputKind
 	slot  int
@@ -39,7 +39,7 @@ type handler struct {
 	slot int
 }
 
-// send never blocks. A hand that moves faster than cards are painted loses moves,
+// send never blocks. A pointer that moves faster than cards are painted loses moves,
 // never what else it does: half of the room is kept for that.
 func (cs *Cards) send(in input) {
 	if in.kind == moved && len(cs.input) > cap(cs.input)/2 {
@@ -72,9 +72,24 @@ func (h *handler) DisplayChanged()              { h.send(input{kind: displayChan
 func (h *handler) KeyPressed(k window.KeyPress) { h.send(input{kind: keyed, key: k}) }
 func (h *handler) KeyboardGone()                { h.send(input{kind: keysGone}) }
 
-// hands is what is known of the pointer's way. A click is aimed when the way to
+// pointing is what the pointer does with one card.
+type pointing struct {
+	over    bool // it is on the window
+	hover   Do
+	pressed Do
+	drag    *image.Point // where a press on nothing began, on the desktop
+}
+
+// copying is what was copied from a card a moment ago.
+type copying struct {
+	copied Do
+	failed bool      // it did not reach the clipboard
+	until  time.Time // it is shown until
+}
+
+// pointerPath is what is known of the pointer's way. A click is aimed when the way to
 // it begins, not when it ends.
-type hands struct {
+type pointerPath struct {
 	began time.Time // of the way that the pointer is on
 	last  time.Time // when it was seen moving
 	on    bool      // some card
@@ -82,11 +97,11 @@ type hands struct {
 
 const (
 	approach = 500 * time.Millisecond  // a way to a card is this old when we first see it
-	longest  = 1500 * time.Millisecond // a hand that never rests has aimed by then
+	longest  = 1500 * time.Millisecond // a pointer that never rests has aimed by then
 )
 
 // moves notes that the pointer was seen at a card.
-func (h *hands) moves(now time.Time) {
+func (h *pointerPath) moves(now time.Time) {
 	switch {
 	case now.Sub(h.last) > guard && h.on:
 		h.began = now // it had rested on a card
@@ -97,7 +112,7 @@ func (h *hands) moves(now time.Time) {
 }
 
 // aimed is when the aim of a click now was taken.
-func (h *hands) aimed(now time.Time) time.Time {
+func (h *pointerPath) aimed(now time.Time) time.Time {
 	if now.Sub(h.last) > guard {
 		return now
 	}
@@ -107,7 +122,7 @@ func (h *hands) aimed(now time.Time) time.Time {
 	return h.began
 }
 
-// take acts on what a hand did.
+// take acts on what the user did.
 func (cs *Cards) take(in input) {
 	switch in.kind {
 	case displayChanged:
@@ -129,14 +144,14 @@ func (cs *Cards) take(in input) {
 		return
 	}
 	if in.kind == gone {
-		cs.hands.on, cs.hands.last = false, in.when
+		cs.pointer.on, cs.pointer.last = false, in.when
 	}
 	if !s.up || s.face == nil {
 		return
 	}
 	switch in.kind {
 	case moved:
-		cs.hands.moves(in.when)
+		cs.pointer.moves(in.when)
 		cs.enter(s, in.at)
 		if s.drag != nil {
 			cs.drag(s, s.rect.Min.Add(in.at))
@@ -146,7 +161,7 @@ func (cs *Cards) take(in input) {
 	case pressed:
 		cs.press(s, in)
 	case released:
-		cs.let(s, in)
+		cs.release(s, in)
 	case scrolled:
 		if s.card.Outcome == engine.Several && s.form.fold == asCard {
 			cs.turn(s, -in.steps)
@@ -156,10 +171,10 @@ func (cs *Cards) take(in input) {
 	}
 }
 
-// press notes what a press was for: what stood there when the hand set out.
+// press notes what a press was for: what stood there when the pointer set out.
 func (cs *Cards) press(s *slot, in input) {
-	aimed := cs.hands.aimed(in.when)
-	cs.hands.on = true
+	aimed := cs.pointer.aimed(in.when)
+	cs.pointer.on = true
 	cs.enter(s, in.at)
 	s.pressed, s.drag = Do{}, nil
 	if !in.left {
@@ -176,8 +191,8 @@ func (cs *Cards) press(s *slot, in input) {
 	}
 }
 
-// let acts on a release over what was pressed.
-func (cs *Cards) let(s *slot, in input) {
+// release acts on a release over what was pressed.
+func (cs *Cards) release(s *slot, in input) {
 	do, drag := s.pressed, s.drag
 	s.pressed, s.drag = Do{}, nil
 	if !in.left {
@@ -203,7 +218,7 @@ func settled(since, now time.Time) bool { return now.Sub(since) >= guard }
 func (cs *Cards) enter(s *slot, at image.Point) {
 	if !s.over {
 		s.over = true
-		cs.tell(s, engine.DoHover)
+		cs.report(s, engine.DoHover)
 	}
 	x, y := cs.units(at)
 	if do := s.face.at(x, y); do != s.hover {
@@ -217,19 +232,19 @@ func (cs *Cards) exit(s *slot) {
 		return
 	}
 	s.over, cs.left = false, cs.now()
-	cs.tell(s, engine.DoLeave)
+	cs.report(s, engine.DoLeave)
 	if s.hover != (Do{}) {
 		s.hover = Do{}
 		cs.refresh(s)
 	}
 }
 
-// held reports whether a hand is on the card: nothing may move then.
+// held reports whether pointer or keyboard is on the card: nothing may move then.
 func (s *slot) held() bool { return s.over || s.keys.here }
 
-// tell tells the engine what a hand does with the card; no card is the line that
+// report tells the engine what the user does with the card; no card is the line that
 // counts the others.
-func (cs *Cards) tell(s *slot, do engine.Do) {
+func (cs *Cards) report(s *slot, do engine.Do) {
 	a := engine.Action{Do: do}
 	if s.more == 0 {
 		a.Card = s.card.ID

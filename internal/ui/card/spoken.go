@@ -34,6 +34,12 @@ func unmarked(s string) string {
 	}, s)
 }
 
+// speech is what screen readers were told of a card.
+type speech struct {
+	said   string
+	saidAs Privacy
+}
+
 // titled is a window whose title screen readers read (Windows).
 type titled interface{ SetTitle(string) error }
 

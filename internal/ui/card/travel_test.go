@@ -136,9 +136,9 @@ func (o *office) until(what string, ok func() bool) {
 	}
 }
 
-// hand sends an input at a place of the desktop to the window that lies there,
+// pointer sends an input at a place of the desktop to the window that lies there,
 // as a desktop does.
-func (o *office) hand(kind inputKind, p image.Point) {
+func (o *office) pointer(kind inputKind, p image.Point) {
 	at := -1
 	for i, s := range o.cs.slots {
 		if s.up && p.In(s.rect) {
@@ -168,7 +168,7 @@ func (o *office) targets() (all []area) {
 	return all
 }
 
-// mishap is something that happens to the calls while a hand is on its way.
+// mishap is something that happens to the calls while the pointer is on its way.
 func (o *office) mishap() {
 	switch o.r.IntN(6) {
 	case 0:
@@ -188,7 +188,7 @@ func (o *office) mishap() {
 }
 
 // round is one call, one aim and one click or key. It returns what was shown
-// where the hand set out to, and all contacts that appeared.
+// where the pointer set out to, and all contacts that appeared.
 func (o *office) round(keys bool) (aim string) {
 	ms := func(from, to int) time.Duration { return time.Duration(from+o.r.IntN(to-from)) * time.Millisecond }
 	calls, polls := 1+o.r.IntN(2), 0
@@ -264,7 +264,7 @@ func (o *office) round(keys bool) (aim string) {
 	to := all[o.r.IntN(len(all))]
 	aim = to.do.Who.ID
 	end := image.Pt(to.rect.Min.X+o.r.IntN(to.rect.Dx()), to.rect.Min.Y+o.r.IntN(to.rect.Dy()))
-	// A hand is half of its way on the card at most, and rests before it clicks.
+	// The pointer is half of its way on the card at most, and rests before it clicks.
 	begin := end.Sub(image.Pt(o.r.IntN(60), o.r.IntN(60)))
 	unseen := travel / 2
 	if unseen > approach {
@@ -273,17 +273,17 @@ func (o *office) round(keys bool) (aim string) {
 	elapse(unseen)
 	n := max(1, int((travel-unseen)/(15*time.Millisecond)))
 	for i := 1; i <= n; i++ {
-		o.hand(moved, begin.Add(end.Sub(begin).Mul(i).Div(n)))
+		o.pointer(moved, begin.Add(end.Sub(begin).Mul(i).Div(n)))
 		elapse((travel - unseen) / time.Duration(n))
 	}
 	elapse(ms(0, 250))
-	o.hand(pressed, end)
+	o.pointer(pressed, end)
 	elapse(ms(10, 120))
-	o.hand(released, end)
+	o.pointer(released, end)
 	return aim
 }
 
-// TestNeverAnotherFile: a hand sets out to a button, or a finger to a key, and
+// TestNeverAnotherFile: the pointer sets out to a button, or somebody to press a key, and
 // while it is on its way calls are answered, hung up, passed on and joined by
 // others. What opens is what was shown when it set out, or nothing: never
 // another.
@@ -303,7 +303,7 @@ func TestNeverAnotherFile(t *testing.T) {
 			for i := range rounds {
 				aims[i] = o.round(keys)
 				last[i] = o.person
-				o.hand(moved, image.Pt(1, 1))
+				o.pointer(moved, image.Pt(1, 1))
 				for at, s := range o.cs.slots {
 					if s.keys.here {
 						o.cs.take(input{kind: keyed, slot: at, key: window.KeyPress{Key: window.KeyEscape}, when: o.clock.Now()})

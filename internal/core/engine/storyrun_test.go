@@ -14,28 +14,28 @@ import (
 	"wiebelt/internal/core/contact"
 )
 
-// stage is where a story is told.
-type stage struct {
-	*bench
+// storyRun is where a story is told.
+type storyRun struct {
+	*harness
 	gate    chan struct{} // closed when the hub answers
 	choices map[string]string
 	first   CardID
 }
 
-func (s *stage) Earlier(n string) (string, bool) { id, ok := s.choices[n]; return id, ok }
+func (s *storyRun) Earlier(n string) (string, bool) { id, ok := s.choices[n]; return id, ok }
 
-func (s *stage) Chose(n, id string) { s.choices[n] = id }
+func (s *storyRun) Chose(n, id string) { s.choices[n] = id }
 
-func (s *stage) NotThis(n, id string) {
+func (s *storyRun) NotThis(n, id string) {
 	if s.choices[n] == id {
 		delete(s.choices, n)
 	}
 }
 
-func newStage(t *testing.T) *stage {
-	s := &stage{gate: make(chan struct{}), choices: map[string]string{}}
+func newStoryRun(t *testing.T) *storyRun {
+	s := &storyRun{gate: make(chan struct{}), choices: map[string]string{}}
 	close(s.gate)
-	s.bench = start(t, func(p *Params) { p.Choices = s; p.Outgoing = OutgoingStrip })
+	s.harness = start(t, func(p *Params) { p.Choices = s; p.Outgoing = OutgoingStrip })
 	var crowd []string
 	for i := range ManyContacts + 1 {
 		crowd = append(crowd, fmt.Sprintf("P%02d", i))
@@ -60,7 +60,7 @@ func newStage(t *testing.T) *stage {
 
 var wayNames = map[string]call.Source{"": wireAll, "bare": wireBare, "cmd": wireRing, "url": wireURL}
 
-func (s *stage) tell(words []string) error {
+func (s *storyRun) tell(words []string) error {
 	rest := strings.Join(words[1:], " ")
 	switch words[0] {
 	case "ring", "call", "caller", "answer", "end":
@@ -152,7 +152,7 @@ func orNothing(s string) string {
 	return s
 }
 
-func (s *stage) user(words []string) error {
+func (s *storyRun) user(words []string) error {
 	do, ok := map[string]Do{"hover": DoHover, "leave": DoLeave, "open": DoOpen, "not-this": DoNotThis, "close": DoClose, "undo": DoUndo, "unfold": DoUnfold,
 		"look-up": DoRetry, "keyboard": DoKeyboard, "keyboard-gone": DoKeyboardGone}[words[0]]
 	n, err := strconv.Atoi(words[1])
@@ -168,7 +168,7 @@ func (s *stage) user(words []string) error {
 	return err
 }
 
-func (s *stage) report(words []string) error {
+func (s *storyRun) report(words []string) error {
 	id, source, _ := strings.Cut(words[1], "@")
 	ev := call.Event{Source: wayNames[source], ID: id, At: s.clock.Now()}
 	if source == "cmd" || source == "url" {
@@ -214,7 +214,7 @@ func (s *stage) report(words []string) error {
 }
 
 // cards writes down what is shown.
-func (s *stage) cards() string {
+func (s *storyRun) cards() string {
 	snap := s.e.Snapshot()
 	var all []string
 	for _, c := range snap.Cards {
@@ -273,7 +273,7 @@ func who(c Card) string {
 }
 
 // last writes down the newest entry of the history.
-func (s *stage) last() string {
+func (s *storyRun) last() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.entries) == 0 {
