@@ -1,12 +1,14 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
 	"time"
 
 	"wiebelt/internal/core/call"
+	"wiebelt/internal/testutil/clocktest"
 )
 
 func TestOutcomes(t *testing.T) {
@@ -55,6 +57,25 @@ func TestDirections(t *testing.T) {
 			t.Errorf("%s: %+v", setting, s.Cards)
 		}
 	}
+}
+
+// TestEnded: an engine that has ended takes nothing and keeps nobody waiting.
+func TestEnded(t *testing.T) {
+	e := New(Params{Clock: clocktest.New(time.Now())})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	early := e.Watch()
+	e.Run(ctx)
+	for _, w := range []<-chan struct{}{early, e.Watch()} {
+		for range w { // until it is closed
+		}
+	}
+	for range 2 * cap(e.queue) {
+		if e.Take(call.Event{}) == ErrStopped {
+			return
+		}
+	}
+	t.Error("reports are taken for ever")
 }
 
 // TestSleep: nothing that rang before a sleep is on the screen after it, and

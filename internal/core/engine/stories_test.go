@@ -391,6 +391,17 @@ var storyTexts = map[string]string{
 		caller a 0612345678
 		show-last
 		shows 0612345678 Vries ringing x2`,
+	"asked for while its caller is on another call": `
+		ring a 101
+		hover 1
+		ring b 0612345678
+		end b missed
+		ring c 0687654321
+		caller c 0612345678
+		show 2
+		leave 1
+		wait 1001ms
+		shows 101 internal ringing / 0612345678 Vries ringing x2`,
 	"after a sleep the last call can be shown": `
 		ring a 0612345678
 		answer a

@@ -68,6 +68,9 @@ func TestRestAlone(t *testing.T) {
 		other := engine.Card{ID: 2, Outcome: engine.Searching, Opened: -1, Earlier: -1}
 		show(other)
 		show()
+		show(other)
+		after(idleAfter, 2, "one is up again")
+		show()
 		after(idleAfter-time.Second, 2, "a card was up")
 		show(other)
 		show()
