@@ -5,9 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
+	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/settings"
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/delivery/outbox"
 	"wiebelt/internal/hub"
@@ -72,7 +73,7 @@ func (c *deliverSendCmd) Run(e *env) error {
 		return c.dryRun(e, p, sources)
 	}
 	return c.with(e, p, func(r *delivery) error {
-		if _, err := r.hubs.to(c.intermediary(p)); err != nil {
+		if _, err := r.senders.To(c.intermediary(p)); err != nil {
 			if c.intermediary(p) == "" {
 				return &exitError{exitFailed, l.T(text.DeliveryNoBox)}
 			}
@@ -87,12 +88,11 @@ func (c *deliverSendCmd) Run(e *env) error {
 
 // with opens the outbox to deliver with it.
 func (c *deliverSendCmd) with(e *env, p deliverPlace, do func(*delivery) error) error {
-	run := &delivery{e: e, p: p, cmd: c, hubs: &hubs{p: p, log: slog.New(slog.DiscardHandler)}}
-	defer run.hubs.close()
+	run := &delivery{e: e, p: p, cmd: c, senders: &fromsettings.Senders{Dirs: p.dirs, Settings: func() settings.Hub { return p.s.Hub }}}
+	defer run.senders.Close()
 	o := p.options()
-	o.Hub, o.Check = run.hubs.to, outbox.Inspect(c.Strict)
-	o.Uncertain, o.Duplicate = cmp.Or(c.Uncertain, o.Uncertain), cmp.Or(c.Duplicate, o.Duplicate)
-	o.Progress = run.progress
+	o.Hub, o.Check, o.Progress = run.senders.To, outbox.Inspect(c.Strict), run.progress
+	o.Policy.Uncertain, o.Policy.Duplicate = cmp.Or(c.Uncertain, o.Policy.Uncertain), cmp.Or(c.Duplicate, o.Policy.Duplicate)
 	var err error
 	if run.b, err = p.open(e, o); err != nil {
 		return err
@@ -115,12 +115,12 @@ func detailOf(err error) string {
 
 // dryRun checks and tells, and keeps nothing.
 func (c *deliverSendCmd) dryRun(e *env, p deliverPlace, sources []outbox.Source) error {
-	check := checker(outbox.Inspect(c.Strict))
 	var all []deliverFile
 	code := exitDone
 	for _, s := range sources {
 		f := deliverFile{File: s.Path, Outcome: "waiting"}
-		if err := tryFile(e.ctx, s, p.dirs.Run, check, &f); err != nil {
+		var err error
+		if f.Size, f.Findings, err = outbox.Try(e.ctx, s, p.dirs.Run, outbox.Inspect(c.Strict)); err != nil {
 			f.refuse(p, err)
 			if f.Outcome == notTaken || code == exitFailed {
 				code = exitFailed

@@ -15,16 +15,15 @@ import (
 // deliverBar shows on a terminal how far a delivery is. Elsewhere it shows
 // nothing. Safe for concurrent use.
 type deliverBar struct {
-	mu    sync.Mutex
-	bar   *progressbar.ProgressBar // nil without a terminal
-	total int64
-	over  int64            // bytes of decided items
-	mine  map[string]bool  // undecided items
-	sent  map[string]int64 // bytes of them that went out, in this try
+	mu      sync.Mutex
+	bar     *progressbar.ProgressBar // nil without a terminal
+	total   int64
+	decided int64            // bytes of decided items
+	sent    map[string]int64 // bytes of the others that went out, in this try
 }
 
 func newDeliverBar(w io.Writer, total int64, what string) *deliverBar {
-	d := &deliverBar{total: total, mine: map[string]bool{}, sent: map[string]int64{}}
+	d := &deliverBar{total: total, sent: map[string]int64{}}
 	if isTerminal(w) {
 		d.bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(what),
 			progressbar.OptionSetWidth(30), progressbar.OptionClearOnFinish())
@@ -44,14 +43,13 @@ func isTerminal(w io.Writer) bool {
 func (d *deliverBar) items(items []outbox.Item) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.over = 0
-	clear(d.mine)
+	before := d.sent
+	d.decided, d.sent = 0, map[string]int64{}
 	for _, it := range items {
 		if it.State.Over() {
-			d.over += it.Size
-			delete(d.sent, it.ID)
+			d.decided += it.Size
 		} else {
-			d.mine[it.ID] = true
+			d.sent[it.ID] = before[it.ID]
 		}
 	}
 	d.show()
@@ -61,23 +59,18 @@ func (d *deliverBar) items(items []outbox.Item) {
 func (d *deliverBar) progress(id string, sent int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.mine[id] {
+	if _, ours := d.sent[id]; ours {
 		d.sent[id] = sent
 		d.show()
 	}
 }
 
 func (d *deliverBar) show() {
-	if d.bar == nil {
-		return
+	n := d.decided
+	for _, sent := range d.sent {
+		n += sent
 	}
-	n := d.over
-	for id, s := range d.sent {
-		if d.mine[id] {
-			n += s
-		}
-	}
-	if n < d.total { // a full bar would vanish
+	if d.bar != nil && n < d.total { // a full bar would vanish
 		_ = d.bar.Set64(n)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -191,86 +190,13 @@ func (c *deliverSendCmd) built(p deliverPlace) ([]outbox.Source, error) {
 	}
 	return []outbox.Source{{Path: strings.TrimSuffix(xml, filepath.Ext(xml)) + ".zip", Intermediary: c.intermediary(p), GiveUpAfter: c.MaxAge,
 		Write: func(ctx context.Context, w io.Writer) error {
-			spool := &noting{w: w}
-			if err := message.Build(ctx, spool, parts[0], parts[1:]); err != nil {
-				if spool.err != nil || ctx.Err() != nil {
-					return err
-				}
-				if b := (*message.BuildError)(nil); errors.As(err, &b) {
-					return &outbox.RefusedError{Code: string(b.Code), Why: err.Error()}
-				}
-				return &outbox.RefusedError{Code: "build", Why: detailPath(err)}
+			err := message.Build(ctx, w, parts[0], parts[1:])
+			if err == nil || ctx.Err() != nil {
+				return err
 			}
-			return nil
+			if b, ok := errors.AsType[*message.BuildError](err); ok {
+				return &outbox.RefusedError{Code: string(b.Code), Why: err.Error()}
+			}
+			return &outbox.RefusedError{Code: "build", Why: detailPath(err)} // of a file; the spool's own counts before it
 		}}}, nil
-}
-
-// noting notes the errors of the side that is written.
-type noting struct {
-	w   io.Writer
-	err error
-}
-
-func (n *noting) Write(p []byte) (int, error) {
-	k, err := n.w.Write(p)
-	if err != nil {
-		n.err = err
-	}
-	return k, err
-}
-
-// checker looks into a file before it is taken.
-type checker func(context.Context, io.ReaderAt, int64) ([]message.Finding, error)
-
-// tryFile checks a file as it would be taken; f gets its size. One that is made
-// lies in dir meanwhile.
-func tryFile(ctx context.Context, s outbox.Source, dir string, check checker, f *deliverFile) error {
-	if s.Write != nil { // made, looked into, and gone
-		temp, err := os.CreateTemp(dir, "try-*.zip")
-		if err != nil {
-			return err
-		}
-		defer func() { _ = temp.Close(); _ = os.Remove(temp.Name()) }()
-		if err := s.Write(ctx, temp); err != nil {
-			return err
-		}
-		return tryOpen(ctx, temp, check, f)
-	}
-	info, err := os.Stat(s.Path)
-	if err != nil {
-		return &outbox.RefusedError{Code: "unreadable", Why: detailPath(err)}
-	}
-	if !info.Mode().IsRegular() {
-		return &outbox.RefusedError{Code: "not_a_file", Why: "not a file"}
-	}
-	file, err := os.Open(s.Path)
-	if err != nil {
-		return &outbox.RefusedError{Code: "unreadable", Why: detailPath(err)}
-	}
-	defer file.Close()
-	return tryOpen(ctx, file, check, f)
-}
-
-func tryOpen(ctx context.Context, file *os.File, check checker, f *deliverFile) error {
-	info, err := file.Stat()
-	if err != nil {
-		return err
-	}
-	f.Size = info.Size()
-	if f.Size == 0 {
-		return &outbox.RefusedError{Code: "empty", Why: "the file is empty"}
-	}
-	found, err := check(ctx, file, f.Size)
-	f.Findings = found
-	if err != nil {
-		if errors.Is(err, outbox.ErrRefused) || ctx.Err() != nil {
-			return err
-		}
-		var path *fs.PathError
-		if errors.As(err, &path) {
-			return &outbox.RefusedError{Code: "unreadable", Why: path.Err.Error()}
-		}
-		return err
-	}
-	return nil
 }

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -59,6 +61,13 @@ type deliverListed struct {
 	Kept         bool   `json:"kept"` // our copy is there
 }
 
+func listed(it outbox.Item) deliverListed {
+	x := deliverListed{deliverFile: deliverFile{File: it.Path}, NextTry: stamp(it.NextTry), Intermediary: it.Intermediary, Note: it.Note, Kept: it.Kept}
+	x.item(it)
+	x.Outcome = string(it.State)
+	return x
+}
+
 func (c *deliverListCmd) Run(e *env) error {
 	return e.withOutbox(func(p deliverPlace, b *outbox.Outbox) error {
 		s, err := b.Snapshot(e.ctx)
@@ -69,22 +78,11 @@ func (c *deliverListCmd) Run(e *env) error {
 		for _, n := range s.Counts {
 			more += n
 		}
-		items := s.Items
-		if !c.All {
-			items = nil
-			for _, it := range s.Items {
-				if it.State != outbox.Delivered {
-					items = append(items, it)
-				}
-			}
-		}
+		items := slices.DeleteFunc(s.Items, func(it outbox.Item) bool { return !c.All && it.State == outbox.Delivered })
 		if c.JSON {
 			all := []deliverListed{}
 			for _, it := range items {
-				x := deliverListed{deliverFile: deliverFile{File: it.Path}, NextTry: stamp(it.NextTry), Intermediary: it.Intermediary, Note: it.Note, Kept: it.Kept}
-				x.item(it)
-				x.Outcome = string(it.State)
-				all = append(all, x)
+				all = append(all, listed(it))
 			}
 			return json.NewEncoder(e.out).Encode(map[string]any{"hold": s.Queue.Held, "paused": s.Queue.Paused, "working": s.Working,
 				"counts": s.Counts, "more": more, "items": all})
@@ -94,10 +92,7 @@ func (c *deliverListCmd) Run(e *env) error {
 		}
 		w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
 		for _, it := range items {
-			when := it.Decided
-			if when.IsZero() {
-				when = it.Added
-			}
+			when := cmp.Or(it.Decided, it.Added)
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", it.ID, p.lang.T(text.DeliveryState(string(it.State))), when.Local().Format("02-01-2006 15:04"),
 				displaytext.Line(it.Name, 60), p.why(string(it.Reason), it.Status))
 		}
@@ -115,9 +110,16 @@ type deliverRetryCmd struct {
 
 func (c *deliverRetryCmd) Run(e *env) error {
 	return e.withOutbox(func(p deliverPlace, b *outbox.Outbox) error {
-		ids, err := c.ids(e, p, b)
+		ids, err := p.ids(e, b, c.IDs)
 		if err != nil {
 			return err
+		}
+		if c.All {
+			all, err := b.Retriable(e.ctx)
+			if err != nil {
+				return err
+			}
+			ids = append(all, ids...)
 		}
 		for _, id := range ids {
 			if _, err := b.Retry(e.ctx, id); err != nil {
@@ -143,15 +145,9 @@ func (c *deliverRetryCmd) Run(e *env) error {
 	})
 }
 
-func (c *deliverRetryCmd) ids(e *env, p deliverPlace, b *outbox.Outbox) ([]string, error) {
-	var ids []string
-	if c.All {
-		var err error
-		if ids, err = b.Retriable(e.ctx); err != nil {
-			return nil, err
-		}
-	}
-	for _, id := range c.IDs {
+// ids are the whole ids of items, of which beginnings were given.
+func (p deliverPlace) ids(e *env, b *outbox.Outbox, given []string) (ids []string, err error) {
+	for _, id := range given {
 		it, err := b.Get(e.ctx, id)
 		if err != nil {
 			return nil, p.itemError(id, err)
@@ -172,13 +168,9 @@ func (c *deliverForgetCmd) Run(e *env) error {
 		if !c.Delivered && len(c.IDs) == 0 {
 			return &exitError{exitUsage, p.lang.T(text.DeliveryGiveIDs)}
 		}
-		var ids []string
-		for _, id := range c.IDs {
-			it, err := b.Get(e.ctx, id)
-			if err != nil {
-				return p.itemError(id, err)
-			}
-			ids = append(ids, it.ID)
+		ids, err := p.ids(e, b, c.IDs)
+		if err != nil {
+			return err
 		}
 		for _, id := range ids {
 			if err := b.Forget(e.ctx, id, c.Force); err != nil {
@@ -193,7 +185,7 @@ func (c *deliverForgetCmd) Run(e *env) error {
 			}
 			n += more
 		}
-		_, err := fmt.Fprintln(e.out, n)
+		_, err = fmt.Fprintln(e.out, n)
 		return err
 	})
 }
@@ -250,9 +242,7 @@ func (c *deliverReceiptCmd) json(e *env, it outbox.Item, all []outbox.Receipt) e
 	x := struct {
 		deliverListed
 		Receipts []receipt `json:"receipts"`
-	}{deliverListed{deliverFile: deliverFile{File: it.Path}, NextTry: stamp(it.NextTry), Intermediary: it.Intermediary, Note: it.Note, Kept: it.Kept}, []receipt{}}
-	x.item(it)
-	x.Outcome = string(it.State)
+	}{listed(it), []receipt{}}
 	for _, r := range all {
 		x.Receipts = append(x.Receipts, receipt{r.N, stamp(r.Began), stamp(r.Ended), r.Status, r.Class, string(r.Reason), r.Body, r.Cut, it.SHA256})
 	}

@@ -4,16 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
-	"sync"
 	"time"
 
 	"wiebelt/internal/config/fromsettings"
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/delivery/outbox"
-	"wiebelt/internal/hub"
 	"wiebelt/internal/text"
 )
 
@@ -40,9 +37,7 @@ func (p deliverPlace) dir() string { return fromsettings.OutboxFolder(p.dirs) }
 
 // options are those that the settings give.
 func (p deliverPlace) options() outbox.Options {
-	d := p.s.Delivery
-	return outbox.Options{Dir: p.dir(), Uncertain: d.Uncertain, Duplicate: d.Duplicate, ItemsPerRequest: d.ItemsPerRequest,
-		KeepSent: d.KeepSent, KeepRefused: d.KeepRefused, Tick: 250 * time.Millisecond}
+	return outbox.Options{Dir: p.dir(), Policy: fromsettings.DeliveryPolicy(p.s), Tick: 250 * time.Millisecond}
 }
 
 // open opens the outbox and says what became of a damaged one.
@@ -92,42 +87,4 @@ func (p deliverPlace) why(reason string, status int) string {
 		}
 	}
 	return s
-}
-
-// hubs makes a client for each intermediary, once. Safe for concurrent use.
-type hubs struct {
-	p   deliverPlace
-	log *slog.Logger
-
-	mu  sync.Mutex
-	all map[string]*hub.Client
-}
-
-// to is the client for an intermediary. Its errors are those of a hub that is not
-// set up.
-func (h *hubs) to(intermediary string) (outbox.Deliverer, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if c := h.all[intermediary]; c != nil {
-		return c, nil
-	}
-	box := h.p.s.Hub
-	box.Intermediary = intermediary
-	c, err := fromsettings.Sender(h.p.dirs, box, h.log)
-	if err != nil {
-		return nil, err
-	}
-	if h.all == nil {
-		h.all = map[string]*hub.Client{}
-	}
-	h.all[intermediary] = c
-	return c, nil
-}
-
-func (h *hubs) close() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, c := range h.all {
-		c.Close()
-	}
 }

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"wiebelt/internal/config/fromsettings"
 	"wiebelt/internal/delivery/outbox"
 	"wiebelt/internal/text"
 )
@@ -22,8 +23,8 @@ type delivery struct {
 	cmd *deliverSendCmd
 	b   *outbox.Outbox
 
-	hubs *hubs
-	bar  atomic.Pointer[deliverBar] // set once the files are in the outbox
+	senders *fromsettings.Senders
+	bar     atomic.Pointer[deliverBar] // set once the files are in the outbox
 
 	files   []deliverFile
 	started time.Time

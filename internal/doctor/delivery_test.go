@@ -78,7 +78,7 @@ func worker(t *testing.T, dir string) {
 // sent puts one file in and has a hub answer so.
 func sent(r hub.Receipt) func(*testing.T, string, *outbox.Outbox) {
 	return func(t *testing.T, dir string, first *outbox.Outbox) {
-		b, err := outbox.Open(t.Context(), outbox.Options{Dir: dir, Now: added, KeepRefused: 30, Hub: func(string) (outbox.Deliverer, error) { return answers(r), nil }})
+		b, err := outbox.Open(t.Context(), outbox.Options{Dir: dir, Now: added, Hub: func(string) (outbox.Deliverer, error) { return answers(r), nil }, Policy: outbox.Policy{KeepRefused: 30}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -42,6 +42,3 @@ func SettingsFile(d profile.Dirs) string { return filepath.Join(d.Config, settin
 
 // HistoryFile is the file with the calls that are kept.
 func HistoryFile(d profile.Dirs) string { return filepath.Join(d.State, "history.db") }
-
-// OutboxFolder is the folder with what is to be delivered.
-func OutboxFolder(d profile.Dirs) string { return filepath.Join(d.State, "outbox") }

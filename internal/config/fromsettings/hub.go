@@ -66,23 +66,6 @@ func Links(hubURL string) *hub.Links {
 	return links
 }
 
-// Sender is a client that delivers to the message box of h.Intermediary. Its errors
-// are those of a hub that is not set up (contact.NotSetUp).
-func Sender(dirs profile.Dirs, h settings.Hub, log *slog.Logger) (*hub.Client, error) {
-	cfg, _, err := Hub(dirs, h, log)
-	if h.Intermediary == "" {
-		err = errors.New("hub.intermediary is missing")
-	}
-	var c *hub.Client
-	if err == nil {
-		c, err = hub.New(cfg)
-	}
-	if err != nil {
-		return nil, &contact.LookupError{Failure: contact.NotSetUp, Detail: err.Error()}
-	}
-	return c, nil
-}
-
 // Rules makes the number rules of the settings.
 func Rules(s *settings.Settings) (*phone.Rules, error) {
 	return phone.NewRules(s.NumberRules())

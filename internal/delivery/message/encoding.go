@@ -3,14 +3,14 @@ package message
 import (
 	"bufio"
 	"bytes"
-	"encoding/binary"
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 
+	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
 )
 
 // problem is a Code that ends the reading of a document.
@@ -18,15 +18,11 @@ type problem Code
 
 func (p problem) Error() string { return "message: " + string(p) }
 
-// nextRune reads one character. It gives io.EOF at the end, and a problem for
-// bytes that do not fit.
-type nextRune func(r *bufio.Reader) (rune, error)
-
 // charset is how the bytes of a document become characters.
 type charset struct {
-	names []string // in small letters, as documents declare them
-	next  nextRune
-	odd   Code // what there is to say of it
+	names   []string          // in small letters, as documents declare them
+	decoder encoding.Encoding // nil is UTF-8
+	odd     Code              // what there is to say of it
 }
 
 // charsets are those that a declaration may name. What is declared as
@@ -34,110 +30,72 @@ type charset struct {
 // ISO-8859-1 has only control characters. A document without a mark that
 // declares UTF-16 was written by a program that took a string for a file.
 var charsets = []charset{
-	{[]string{"", "utf-8", "utf8"}, nextUTF8, ""},
-	{[]string{"us-ascii", "ascii"}, single(nil), ""},
-	{[]string{"iso-8859-1", "iso8859-1", "latin1", "windows-1252", "cp1252"}, single(charmap.Windows1252), XMLEncodingOld},
-	{[]string{"iso-8859-15", "latin9", "latin-9"}, single(charmap.ISO8859_15), XMLEncodingOld},
-	{[]string{"utf-16", "utf-16le", "utf-16be"}, nextUTF8, XMLEncodingOther},
+	{[]string{"", "utf-8", "utf8"}, nil, ""},
+	{[]string{ascii, "ascii"}, nil, ""},
+	{[]string{"iso-8859-1", "iso8859-1", "latin1", "windows-1252", "cp1252"}, charmap.Windows1252, XMLEncodingOld},
+	{[]string{"iso-8859-15", "latin9", "latin-9"}, charmap.ISO8859_15, XMLEncodingOld},
+	{[]string{"utf-16", "utf-16le", "utf-16be"}, nil, XMLEncodingOther},
 }
+
+const ascii = "us-ascii"
 
 // marks may stand in front of a document; then they decide.
 var marks = []struct {
-	mark  string
-	names []string // what may be declared beside it
-	next  nextRune
+	mark    string
+	names   []string // what may be declared beside it
+	decoder encoding.Encoding
 }{
-	{"\xef\xbb\xbf", []string{"", "utf-8", "utf8"}, nextUTF8},
-	{"\xff\xfe", []string{"", "utf-16", "utf-16le"}, wide(binary.LittleEndian)},
-	{"\xfe\xff", []string{"", "utf-16", "utf-16be"}, wide(binary.BigEndian)},
+	{"\xef\xbb\xbf", []string{"", "utf-8", "utf8"}, nil},
+	{"\xff\xfe", []string{"", "utf-16", "utf-16le"}, unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)},
+	{"\xfe\xff", []string{"", "utf-16", "utf-16be"}, unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)},
 }
 
-func nextUTF8(r *bufio.Reader) (rune, error) {
-	c, n, err := r.ReadRune()
-	if err == nil && c == utf8.RuneError && n == 1 {
-		return 0, problem(XMLEncodingDamaged)
-	}
-	return c, err
-}
-
-// single reads a character set of one byte a character; nil is ASCII.
-func single(m *charmap.Charmap) nextRune {
-	return func(r *bufio.Reader) (rune, error) {
-		b, err := r.ReadByte()
-		if err != nil || b < utf8.RuneSelf {
-			return rune(b), err
-		}
-		if m == nil || m.DecodeByte(b) == utf8.RuneError {
-			return 0, problem(XMLEncodingDamaged)
-		}
-		return m.DecodeByte(b), nil
-	}
-}
-
-// wide reads UTF-16.
-func wide(order binary.ByteOrder) nextRune {
-	unit := func(r *bufio.Reader) (rune, error) {
-		var b [2]byte
-		_, err := io.ReadFull(r, b[:])
-		if err == io.ErrUnexpectedEOF {
-			err = problem(XMLEncodingDamaged)
-		}
-		return rune(order.Uint16(b[:])), err
-	}
-	return func(r *bufio.Reader) (rune, error) {
-		c, err := unit(r)
-		if err != nil || !utf16.IsSurrogate(c) {
-			return c, err
-		}
-		low, err := unit(r)
-		if err == nil || err == io.EOF {
-			if c = utf16.DecodeRune(c, low); c != utf8.RuneError {
-				return c, nil
-			}
-			err = problem(XMLEncodingDamaged)
-		}
-		return 0, err
-	}
-}
-
-// decoderOf looks at the beginning of a document: the mark at its start, which
-// it consumes, and the encoding that it declares. odd is what there is to say of
-// them; an error is a problem or r's.
-func decoderOf(r *bufio.Reader) (next nextRune, odd Code, err error) {
+// characters gives a document as UTF-8, with U+FFFD for bytes that do not fit. It
+// looks at its beginning: the mark at its start, and the encoding that it declares.
+// odd is what there is to say of them; an error is a problem or r's. plain tells
+// that there should be nothing but ASCII.
+func characters(r *bufio.Reader) (in io.Reader, plain bool, odd Code, err error) {
 	head, err := r.Peek(4)
 	if err != nil && err != io.EOF {
-		return nil, "", err
+		return nil, false, "", err
 	}
 	starts := func(with ...string) bool {
 		return slices.ContainsFunc(with, func(s string) bool { return bytes.HasPrefix(head, []byte(s)) })
 	}
 	switch {
 	case starts("\xff\xfe\x00\x00", "\x00\x00\xfe\xff", "<\x00\x00\x00", "\x00\x00\x00<", "\x4c\x6f\xa7\x94"): // UTF-32, EBCDIC
-		return nil, "", problem(XMLEncodingUnknown)
+		return nil, false, "", problem(XMLEncodingUnknown)
 	case starts("<\x00", "\x00<"):
-		return nil, "", problem(XMLEncodingDamaged) // UTF-16 must begin with a mark
+		return nil, false, "", problem(XMLEncodingDamaged) // UTF-16 must begin with a mark
 	}
 	for _, m := range marks {
 		if !starts(m.mark) {
 			continue
 		}
 		_, _ = r.Discard(len(m.mark)) // was peeked
-		declared, err := declaredEncoding(r, m.next)
+		declared, err := declaredEncoding(r, m.decoder)
 		if !slices.Contains(m.names, declared) {
 			odd = XMLEncodingOther
 		}
-		return m.next, odd, err
+		return decoded(r, m.decoder), false, odd, err
 	}
-	declared, err := declaredEncoding(r, nextUTF8)
+	declared, err := declaredEncoding(r, nil)
 	if err != nil {
-		return nil, "", err
+		return nil, false, "", err
 	}
 	for _, c := range charsets {
 		if slices.Contains(c.names, declared) {
-			return c.next, c.odd, nil
+			return decoded(r, c.decoder), slices.Contains(c.names, ascii), c.odd, nil
 		}
 	}
-	return nil, "", problem(XMLEncodingUnknown)
+	return nil, false, "", problem(XMLEncodingUnknown)
+}
+
+func decoded(r io.Reader, e encoding.Encoding) io.Reader {
+	if e == nil {
+		return r
+	}
+	return e.NewDecoder().Reader(r)
 }
 
 // maxDeclaration is how far the encoding may stand from the beginning.
@@ -145,18 +103,15 @@ const maxDeclaration = 512
 
 // declaredEncoding peeks at the encoding in <?xml …?>, in small letters; "" if
 // there is none.
-func declaredEncoding(r *bufio.Reader, next nextRune) (string, error) {
+func declaredEncoding(r *bufio.Reader, e encoding.Encoding) (string, error) {
 	peeked, err := r.Peek(2 * maxDeclaration)
 	if err != nil && err != io.EOF {
 		return "", err
 	}
-	var head []byte
-	for in := bufio.NewReader(bytes.NewReader(peeked)); len(head) < maxDeclaration; {
-		c, err := next(in)
-		if err != nil || c >= utf8.RuneSelf {
-			break
-		}
-		head = append(head, byte(c))
+	head, _ := io.ReadAll(decoded(bytes.NewReader(peeked), e)) // never fails
+	head = head[:min(len(head), maxDeclaration)]
+	if i := bytes.IndexFunc(head, func(c rune) bool { return c >= utf8.RuneSelf }); i >= 0 {
+		head = head[:i]
 	}
 	s, ok := strings.CutPrefix(string(head), "<?xml")
 	if !ok {
@@ -182,11 +137,12 @@ func declaredEncoding(r *bufio.Reader, next nextRune) (string, error) {
 // guard gives a document as UTF-8 and ends it with a problem when it, or the
 // token that is being read, gets too long.
 type guard struct {
-	r        *bufio.Reader
-	next     nextRune
-	left     int64 // bytes of the document
-	token    int64 // bytes of the token
-	failed   error // what ended the document, other than its end
+	r        *bufio.Reader // of UTF-8
+	plain    bool          // nothing but ASCII may come
+	decoded  bool          // U+FFFD stands for bytes that do not fit
+	left     int64         // bytes of the document
+	token    int64         // bytes of the token
+	failed   error         // what ended the document, other than its end
 	buf      [utf8.UTFMax]byte
 	have, at int
 }
@@ -197,7 +153,10 @@ func (g *guard) ReadByte() (byte, error) {
 		return 0, g.failed
 	}
 	if g.at == g.have {
-		c, err := g.next(g.r)
+		c, n, err := g.r.ReadRune()
+		if err == nil && (c == utf8.RuneError && (n == 1 || g.decoded) || c >= utf8.RuneSelf && g.plain) {
+			err = problem(XMLEncodingDamaged)
+		}
 		if err != nil {
 			if err != io.EOF {
 				g.failed = err

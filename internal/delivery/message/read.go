@@ -21,11 +21,10 @@ type finder func(c Code, element string, line int)
 // and for one that could not be read; found is told which. The error is r's.
 func readDocument(r io.Reader, l Limits, found finder) (attachments []attachment, isContract bool, err error) {
 	in := bufio.NewReaderSize(r, 16<<10)
-	next, odd, err := decoderOf(in)
+	t, odd, err := newTree(in, l)
 	if odd != "" {
 		found(odd, "", 0)
 	}
-	t := newTree(in, next, l)
 	var root node
 	if err == nil {
 		root, err = t.read()
@@ -65,12 +64,20 @@ type tree struct {
 	doctype bool
 }
 
-func newTree(r *bufio.Reader, next nextRune, l Limits) *tree {
-	g := &guard{r: r, next: next, left: l.XML}
+func newTree(r *bufio.Reader, l Limits) (_ *tree, odd Code, err error) {
+	in, plain, odd, err := characters(r)
+	g := &guard{plain: plain, left: l.XML}
+	switch in {
+	case nil:
+	case r:
+		g.r = r
+	default:
+		g.r, g.decoded = bufio.NewReaderSize(in, 4<<10), true
+	}
 	d := xml.NewDecoder(g)
 	// The guard gives UTF-8, whatever the document declares.
 	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
-	return &tree{g: g, d: d, limit: l}
+	return &tree{g: g, d: d, limit: l}, odd, err
 }
 
 // token reads a token. Errors are problems, io.EOF or the reader's.
@@ -97,14 +104,16 @@ func (t *tree) token() (xml.Token, error) {
 	return token, nil
 }
 
+// element is one whose end has not come yet.
+type element struct {
+	node
+	text []byte
+}
+
 // read gives the root element. One of another name ends it with OtherType: what
 // is in it is nobody's business here.
 func (t *tree) read() (root node, err error) {
-	type open struct {
-		node
-		text []byte
-	}
-	var stack []open
+	var open []element
 	done := false
 	for {
 		token, err := t.token()
@@ -118,55 +127,77 @@ func (t *tree) read() (root node, err error) {
 			return node{}, err
 		}
 		switch x := token.(type) {
-		case xml.Directive:
-			if t.doctype = true; bytes.Contains(x, []byte("<!ENTITY")) {
-				return node{}, problem(XMLEntity)
+		case xml.StartElement:
+			if open, err = t.begin(open, x, done); err != nil {
+				return node{}, err
 			}
-			if done || len(stack) > 0 {
+		case xml.EndElement:
+			if len(open) == 0 || open[len(open)-1].name != raw(x.Name) {
 				return node{}, problem(XMLMalformed)
 			}
-		case xml.ProcInst:
-			if x.Target == "xml" && t.tokens > 1 {
-				return node{}, problem(XMLMalformed)
+			n := open[len(open)-1].whole()
+			if open = open[:len(open)-1]; len(open) == 0 {
+				root, done = n, true
+			} else {
+				in := &open[len(open)-1]
+				in.children = append(in.children, n)
 			}
 		case xml.CharData:
-			if len(stack) > 0 {
-				top := &stack[len(stack)-1]
-				top.text = append(top.text, x...)
+			if len(open) > 0 {
+				in := &open[len(open)-1]
+				in.text = append(in.text, x...)
 			} else if !blank(x) {
 				return node{}, problem(XMLMalformed)
 			}
-		case xml.StartElement:
-			switch {
-			case done:
-				return node{}, problem(XMLMalformed)
-			case len(stack) == 0 && x.Name.Local != rootName:
-				return node{}, problem(OtherType)
-			case len(stack) == t.limit.Depth:
-				return node{}, problem(XMLTooDeep)
+		default:
+			if err := t.aside(x, done || len(open) > 0); err != nil {
+				return node{}, err
 			}
-			n := node{name: raw(x.Name), line: t.line}
-			for _, a := range x.Attr {
-				n.attrs = append(n.attrs, raw(a.Name))
-			}
-			stack = append(stack, open{node: n})
-		case xml.EndElement:
-			if len(stack) == 0 || stack[len(stack)-1].name != raw(x.Name) {
-				return node{}, problem(XMLMalformed)
-			}
-			n := stack[len(stack)-1]
-			stack = stack[:len(stack)-1]
-			if len(n.children) == 0 || !blank(n.text) {
-				n.node.text = string(n.text)
-			}
-			if len(stack) == 0 {
-				root, done = n.node, true
-				break
-			}
-			top := &stack[len(stack)-1]
-			top.children = append(top.children, n.node)
 		}
 	}
+}
+
+// begin adds an element to those that are open.
+func (t *tree) begin(open []element, x xml.StartElement, done bool) ([]element, error) {
+	switch {
+	case done:
+		return nil, problem(XMLMalformed)
+	case len(open) == 0 && x.Name.Local != rootName:
+		return nil, problem(OtherType)
+	case len(open) == t.limit.Depth:
+		return nil, problem(XMLTooDeep)
+	}
+	n := node{name: raw(x.Name), line: t.line}
+	for _, a := range x.Attr {
+		n.attrs = append(n.attrs, raw(a.Name))
+	}
+	return append(open, element{node: n}), nil
+}
+
+// whole is the element once its end has come.
+func (e element) whole() node {
+	if len(e.children) == 0 || !blank(e.text) {
+		e.node.text = string(e.text)
+	}
+	return e.node
+}
+
+// aside is what is neither element nor text; begun tells that the root was seen.
+func (t *tree) aside(token xml.Token, begun bool) error {
+	switch x := token.(type) {
+	case xml.Directive:
+		if t.doctype = true; bytes.Contains(x, []byte("<!ENTITY")) {
+			return problem(XMLEntity)
+		}
+		if begun {
+			return problem(XMLMalformed)
+		}
+	case xml.ProcInst:
+		if x.Target == "xml" && t.tokens > 1 {
+			return problem(XMLMalformed)
+		}
+	}
+	return nil
 }
 
 // raw is a name as it was written.

@@ -163,12 +163,11 @@ func TestTexts(t *testing.T) {
 		{"\xff\xfe" + utf16Of(binary.LittleEndian, declared("UTF-16", "Testpersoon", "Zoëf €\U0001F600")), "Zoëf €\U0001F600"},
 		{changed("Testpersoon", " a&lt;b<![CDATA[&amp;]]><!-- x -->&#x20AC; "), " a<b&amp;€ "},
 	} {
-		in := bufio.NewReader(strings.NewReader(c.xml))
-		next, _, err := decoderOf(in)
+		in, _, err := newTree(bufio.NewReader(strings.NewReader(c.xml)), Defaults)
 		if err != nil {
 			t.Fatal(err)
 		}
-		root, err := newTree(in, next, Defaults).read()
+		root, err := in.read()
 		if err != nil || root.children[2].children[3].children[1].text != c.want {
 			t.Errorf("%v %v, want %q", root, err, c.want)
 		}

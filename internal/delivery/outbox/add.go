@@ -3,6 +3,7 @@ package outbox
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"wiebelt/internal/core/call"
+	"wiebelt/internal/delivery/message"
 )
 
 // Source is a file to take.
@@ -118,23 +120,67 @@ func twin(ctx context.Context, tx *sql.Tx, it Item) (_ Item, found bool, err err
 	return past, err == nil, err
 }
 
-// copyFile copies a regular file that does not change meanwhile.
-func copyFile(w io.Writer, path string) error {
+// Try looks into a file as Add does, and keeps nothing. One that is made lies in the
+// folder temp meanwhile. Its errors are those of Add.
+func Try(ctx context.Context, s Source, temp string, check Check) (size int64, found []message.Finding, err error) {
+	var f *os.File
+	if s.Write == nil {
+		f, _, err = openFile(s.Path)
+	} else if f, err = os.CreateTemp(temp, "try-*.zip"); err == nil {
+		defer func() { _ = os.Remove(f.Name()) }()
+		w := &counting{w: f, ctx: ctx, sum: sha256.New()}
+		if err = s.Write(ctx, w); w.err != nil {
+			err = troubleOf(w.err)
+		}
+	}
+	if f == nil {
+		return 0, nil, err
+	}
+	defer f.Close()
+	if err != nil {
+		return 0, nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return 0, nil, Unreadable(err)
+	}
+	if info.Size() == 0 {
+		return 0, nil, errEmpty
+	}
+	found, err = check(ctx, f, info.Size())
+	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrRefused) {
+		err = Unreadable(err)
+	}
+	return info.Size(), found, err
+}
+
+// openFile opens a regular file.
+func openFile(path string) (*os.File, os.FileInfo, error) {
 	info, err := os.Stat(path) // before it is opened: opening a pipe would wait
 	if err != nil {
-		return Unreadable(err)
+		return nil, nil, Unreadable(err)
 	}
 	if !info.Mode().IsRegular() {
-		return refuse(CodeNoFile, "not a file")
+		return nil, nil, errNoFile
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return Unreadable(err)
+		return nil, nil, Unreadable(err)
+	}
+	if info, err = f.Stat(); err != nil || !info.Mode().IsRegular() {
+		_ = f.Close()
+		return nil, nil, errNoFile
+	}
+	return f, info, nil
+}
+
+// copyFile copies a regular file that does not change meanwhile.
+func copyFile(w io.Writer, path string) error {
+	f, info, err := openFile(path)
+	if err != nil {
+		return err
 	}
 	defer f.Close()
-	if info, err = f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return refuse(CodeNoFile, "not a file")
-	}
 	return Copy(w, f, info)
 }
 

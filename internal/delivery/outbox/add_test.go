@@ -30,7 +30,7 @@ func TestTheSameFileTwice(t *testing.T) {
 			requests++
 			return hub.Receipt{Status: 200, Answer: "ok"}, nil
 		})
-		b := open(t, Options{Hub: to(d), Duplicate: c.how})
+		b := open(t, Options{Hub: to(d), Policy: Policy{Duplicate: c.how}})
 		first := add(t, b, write(t, "a.zip", content))
 		drive(t, b)
 		a, err := b.Add(t.Context(), Source{Path: write(t, "b.zip", content), Intermediary: "intermediary"})
@@ -72,7 +72,7 @@ func TestRefusedMayComeAgain(t *testing.T) {
 			return hub.Receipt{Status: status, Answer: "no"}, nil
 		}
 		return hub.Receipt{Status: 200, Answer: "ok"}, nil
-	})), KeepRefused: 30})
+	})), Policy: Policy{KeepRefused: 30}})
 	it := add(t, b, write(t, "a.zip", []byte("PK")))
 	drive(t, b)
 	again := add(t, b, write(t, "b.zip", []byte("PK")))

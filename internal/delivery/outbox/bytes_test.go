@@ -190,7 +190,7 @@ func BenchmarkDelivery(b *testing.B) {
 	}
 	defer f.Close()
 	client := newClient(b, base)
-	o := open(b, Options{Hub: func(string) (Deliverer, error) { return client, nil }, Duplicate: DuplicateSend})
+	o := open(b, Options{Hub: func(string) (Deliverer, error) { return client, nil }, Policy: Policy{Duplicate: DuplicateSend}})
 	tr := &http.Transport{DisableKeepAlives: true}
 	defer tr.CloseIdleConnections()
 	bare := func() time.Duration {

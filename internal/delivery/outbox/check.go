@@ -11,9 +11,13 @@ import (
 // maxFindings is how many findings an item keeps.
 const maxFindings = 20
 
-// Inspect is an Options.Check: it looks into a ZIP with package message and
-// refuses what should never be sent; with strict also what has warnings.
-func Inspect(strict bool) func(context.Context, io.ReaderAt, int64) ([]message.Finding, error) {
+// Check looks into a file of so many bytes before it is taken, and refuses it with
+// an ErrRefused.
+type Check func(context.Context, io.ReaderAt, int64) ([]message.Finding, error)
+
+// Inspect is a Check: it looks into a ZIP with package message and refuses what
+// should never be sent; with strict also what has warnings.
+func Inspect(strict bool) Check {
 	return func(ctx context.Context, r io.ReaderAt, size int64) ([]message.Finding, error) {
 		report, err := message.Inspect(ctx, r, size, message.Defaults)
 		if err != nil {

@@ -94,7 +94,7 @@ func says(status int, header, body string) func(net.Conn, *http.Request) {
 // send delivers one item and gives it, with the queue, afterwards.
 func send(t *testing.T, to func(string) (Deliverer, error), uncertain string) (Item, Queue) {
 	t.Helper()
-	b := open(t, Options{Hub: to, Uncertain: uncertain, Now: clocktest.New(monday).Now})
+	b := open(t, Options{Hub: to, Now: clocktest.New(monday).Now, Policy: Policy{Uncertain: uncertain}})
 	it := add(t, b, write(t, "a.zip", zipped(t, "<x/>")))
 	if _, _, err := b.step(t.Context()); err != nil {
 		t.Fatal(err)
@@ -384,7 +384,7 @@ func TestLongAnswerPerItem(t *testing.T) {
 		{"longer than anybody reads", answer(1000, false), 0, 0},
 	} {
 		said.Store(c.said)
-		b := open(t, Options{Hub: to(newClient(t, w.base())), ItemsPerRequest: items})
+		b := open(t, Options{Hub: to(newClient(t, w.base())), Policy: Policy{ItemsPerRequest: items}})
 		var last Item
 		for i := range items {
 			last = add(t, b, write(t, fmt.Sprintf("%d.zip", i), zipped(t, fmt.Sprintf("<x>%d</x>", i))))

@@ -60,7 +60,7 @@ func TestResolve(t *testing.T) {
 func TestForget(t *testing.T) {
 	b := open(t, Options{Hub: to(answering(func([][]byte) (hub.Receipt, error) {
 		return hub.Receipt{Status: 200, Answer: "canary-answer"}, nil
-	})), KeepSent: 10})
+	})), Policy: Policy{KeepSent: 10}})
 	it := add(t, b, write(t, "canary-name.zip", []byte("PK canary-content")))
 	other := add(t, b, write(t, "other.zip", []byte("PK other")))
 	drive(t, b)

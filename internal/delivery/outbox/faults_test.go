@@ -170,7 +170,7 @@ func TestDatabaseFull(t *testing.T) {
 	b := open(t, Options{Hub: to(answering(func([][]byte) (hub.Receipt, error) {
 		requests++
 		return hub.Receipt{Status: 200, Answer: strings.Repeat("x", 4000)}, nil
-	})), KeepSent: 9})
+	})), Policy: Policy{KeepSent: 9}})
 	var taken []Item
 	full := func(pages string) {
 		t.Helper()
@@ -229,7 +229,7 @@ func TestSpoolGone(t *testing.T) {
 	d := answering(func([][]byte) (hub.Receipt, error) {
 		return hub.Receipt{Status: 200, Answer: "ok"}, nil
 	})
-	b := open(t, Options{Hub: to(d), KeepRefused: 30})
+	b := open(t, Options{Hub: to(d), Policy: Policy{KeepRefused: 30}})
 	gone, changed, shorter, fine := add(t, b, write(t, "a.zip", []byte("one"))), add(t, b, write(t, "b.zip", []byte("two"))),
 		add(t, b, write(t, "c.zip", []byte("three"))), add(t, b, write(t, "d.zip", []byte("four")))
 	away := filepath.Join(t.TempDir(), "away")
@@ -411,9 +411,9 @@ func TestClockJumps(t *testing.T) {
 // cannot have the whole, and is maybe delivered if it can.
 func TestInterrupted(t *testing.T) {
 	for _, how := range []string{UncertainHold, UncertainRetry} {
-		b := open(t, Options{Uncertain: how, Hub: to(answering(func([][]byte) (hub.Receipt, error) {
+		b := open(t, Options{Hub: to(answering(func([][]byte) (hub.Receipt, error) {
 			return hub.Receipt{Status: 200, Answer: "ok"}, nil
-		}))})
+		})), Policy: Policy{Uncertain: how}})
 		half, whole := add(t, b, write(t, "a.zip", []byte("half"))), add(t, b, write(t, "b.zip", []byte("whole")))
 		for range 2 {
 			if _, _, err := b.next(t.Context(), time.Now()); err != nil {

@@ -135,7 +135,7 @@ func TestKillClientAndHub(t *testing.T) {
 	}
 
 	h, client := startHub(t, localhub.Config{Dir: hubDir})
-	b := open(t, Options{Dir: dir, Hub: to(client), Uncertain: UncertainRetry})
+	b := open(t, Options{Dir: dir, Hub: to(client), Policy: Policy{Uncertain: UncertainRetry}})
 	if b.SetAside() != "" {
 		t.Error("the database was damaged")
 	}

@@ -18,7 +18,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"math/rand/v2"
 	"os"
@@ -29,7 +28,6 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"wiebelt/internal/delivery/message"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/store/sqlitefile"
 )
@@ -56,38 +54,27 @@ const (
 // Options say how an outbox is run. Dir alone is required to add and command;
 // Hub as well to work.
 type Options struct {
-	Dir string                                       // made if missing, open to us alone
-	Hub func(intermediary string) (Deliverer, error) // asked before every request; owned by the caller
-	// Check looks into a file before it is taken, and refuses it with an ErrRefused;
-	// nil takes all. Inspect gives one.
-	Check           func(context.Context, io.ReaderAt, int64) ([]message.Finding, error)
-	Uncertain       string                            // "" is UncertainHold
-	Duplicate       string                            // "" is DuplicateSkip
-	ItemsPerRequest int                               // below 1 is 1
-	KeepSent        int                               // days that copies of delivered files are kept
-	KeepRefused     int                               // days that copies of refused files are kept
-	Progress        func(id string, sent, size int64) // called by the worker while it sends; must be quick
-	Now             func() time.Time
-	Log             *slog.Logger
-
-	Tick time.Duration // how often changes by others are looked for; 0 is a second
+	Dir      string                                       // made if missing, open to us alone
+	Hub      func(intermediary string) (Deliverer, error) // asked before every request; owned by the caller
+	Check    Check                                        // nil takes all
+	Policy   Policy                                       // until Configure changes it
+	Progress func(id string, sent, size int64)            // called by the worker while it sends; must be quick
+	Now      func() time.Time
+	Log      *slog.Logger
+	Tick     time.Duration // how often changes by others are looked for; 0 is a second
 
 	fs     files
 	jitter func(time.Duration) time.Duration
 	first  time.Duration // wait before the first repeat
 }
 
-// Policy is the part of Options that may change while an outbox is open.
+// Policy is how files are treated. It may change while an outbox is open.
 type Policy struct {
 	Uncertain       string // "" is UncertainHold
 	Duplicate       string // "" is DuplicateSkip
 	ItemsPerRequest int    // below 1 is 1
 	KeepSent        int    // days that copies of delivered files are kept
 	KeepRefused     int    // days that copies of refused files are kept
-}
-
-func (o Options) policy() Policy {
-	return Policy{o.Uncertain, o.Duplicate, o.ItemsPerRequest, o.KeepSent, o.KeepRefused}
 }
 
 func (p Policy) valid() error {
@@ -110,7 +97,7 @@ var (
 	ErrBusy = errors.New("another program is delivering")
 	// ErrRefused: a file that is not taken. The error that wraps it says why.
 	ErrRefused = errors.New("the file is not taken")
-	// ErrDuplicate: the file was taken before and Options.Duplicate refuses it.
+	// ErrDuplicate: the file was taken before and Policy.Duplicate refuses it.
 	ErrDuplicate = fmt.Errorf("%w: it was taken before", ErrRefused)
 	// ErrNoItem: there is no such item.
 	ErrNoItem = errors.New("there is no such item")
@@ -171,16 +158,15 @@ func Open(ctx context.Context, o Options) (*Outbox, error) {
 	if o.first == 0 {
 		o.first = time.Second
 	}
-	if err := o.policy().valid(); err != nil {
-		return nil, err
-	}
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("outbox: %w", err)
 	}
 	o.Dir = dir
 	b := &Outbox{o: o, wake: make(chan struct{}, 1), working: make(chan struct{}, 1), stirred: make(chan struct{})}
-	b.set(o.policy())
+	if err := b.Configure(o.Policy); err != nil {
+		return nil, err
+	}
 	if err := b.open(ctx); err != nil {
 		return nil, fmt.Errorf("outbox: %w", err)
 	}
@@ -192,13 +178,9 @@ func (b *Outbox) Configure(p Policy) error {
 	if err := p.valid(); err != nil {
 		return err
 	}
-	b.set(p)
-	return nil
-}
-
-func (b *Outbox) set(p Policy) {
 	p.ItemsPerRequest = max(p.ItemsPerRequest, 1)
 	b.now.Store(&p)
+	return nil
 }
 
 func (b *Outbox) policy() Policy { return *b.now.Load() }

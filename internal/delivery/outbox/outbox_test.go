@@ -168,7 +168,7 @@ func TestOneRefusedStopsNobody(t *testing.T) {
 // TestSeveralInOneRequest: as many as set, and one by one after a refusal.
 func TestSeveralInOneRequest(t *testing.T) {
 	h, c := startHub(t, localhub.Config{})
-	b := open(t, Options{Hub: to(c), ItemsPerRequest: 3, KeepRefused: 30})
+	b := open(t, Options{Hub: to(c), Policy: Policy{ItemsPerRequest: 3, KeepRefused: 30}})
 	var want []string
 	for i := range 7 {
 		content := zipped(t, fmt.Sprint(i))

@@ -14,7 +14,7 @@ import (
 func unwritten(t *testing.T, r hub.Receipt, n int) (*Outbox, []Item) {
 	t.Helper()
 	c := clocktest.New(monday)
-	b := open(t, Options{Now: c.Now, KeepSent: 9, ItemsPerRequest: n, Hub: to(answering(func([][]byte) (hub.Receipt, error) { return r, nil }))})
+	b := open(t, Options{Now: c.Now, Hub: to(answering(func([][]byte) (hub.Receipt, error) { return r, nil })), Policy: Policy{KeepSent: 9, ItemsPerRequest: n}})
 	var all []Item
 	for i := range n {
 		all = append(all, add(t, b, write(t, names(i), []byte(names(i)))))

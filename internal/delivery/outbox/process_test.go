@@ -60,7 +60,7 @@ func clientProcess() {
 	c, err := hub.New(hub.Config{BaseURL: os.Getenv(hubEnv), ClientID: "office", OrganisationCode: "1234", Intermediary: "intermediary", Proxy: "none",
 		Secret: func(context.Context) (string, error) { return "geheim", nil }})
 	must(err)
-	b, err := Open(ctx, Options{Dir: dir, Hub: to(c), Uncertain: UncertainRetry, first: time.Millisecond, Tick: 5 * time.Millisecond})
+	b, err := Open(ctx, Options{Dir: dir, Hub: to(c), first: time.Millisecond, Tick: 5 * time.Millisecond, Policy: Policy{Uncertain: UncertainRetry}})
 	must(err)
 	if b.SetAside() != "" {
 		must(fmt.Errorf("the database was damaged"))

@@ -117,8 +117,7 @@ func (w *world) start() {
 	if w.retry {
 		how = UncertainRetry
 	}
-	b, err := Open(context.Background(), Options{Dir: w.dir, Hub: to(w), Uncertain: how, Duplicate: DuplicateSend, Now: w.clock.Now,
-		KeepRefused: 3650, fs: w.disk, jitter: plainJitter, first: time.Second, ItemsPerRequest: 1})
+	b, err := Open(context.Background(), Options{Dir: w.dir, Hub: to(w), Now: w.clock.Now, fs: w.disk, jitter: plainJitter, first: time.Second, Policy: Policy{Uncertain: how, Duplicate: DuplicateSend, KeepRefused: 3650, ItemsPerRequest: 1}})
 	if err == nil {
 		// A power cut is not among the things that happen here.
 		_, err = b.db.Exec("PRAGMA synchronous = OFF")

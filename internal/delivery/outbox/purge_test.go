@@ -23,7 +23,7 @@ func TestKeepSent(t *testing.T) {
 		}
 		return hub.Receipt{Status: 201, Answer: "ok"}, nil
 	})
-	b := open(t, Options{Hub: to(d), Now: now.Now, KeepSent: 2, KeepRefused: 5})
+	b := open(t, Options{Hub: to(d), Now: now.Now, Policy: Policy{KeepSent: 2, KeepRefused: 5}})
 	good, bad := add(t, b, write(t, "a.zip", []byte("good"))), add(t, b, write(t, "b.zip", []byte("bad")))
 	drive(t, b)
 	kept := func(it Item) bool {

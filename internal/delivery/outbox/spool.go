@@ -120,7 +120,7 @@ func (b *Outbox) keep(ctx context.Context, id string, write func(io.Writer) erro
 		return c, err
 	}
 	if w.n == 0 {
-		return c, refuse(CodeEmpty, "the file is empty")
+		return c, errEmpty
 	}
 	c.sum, c.crc, c.size = hex.EncodeToString(w.sum.Sum(nil)), w.crc, w.n
 	if b.o.Check != nil {
@@ -262,6 +262,11 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string        { return e.Why }
 func (e *RefusedError) Is(target error) bool { return target == ErrRefused }
+
+var (
+	errEmpty  = refuse(CodeEmpty, "the file is empty")
+	errNoFile = refuse(CodeNoFile, "not a file")
+)
 
 func refuse(code, why string, args ...any) error {
 	return &RefusedError{Code: code, Why: fmt.Sprintf(why, args...)}

@@ -36,7 +36,7 @@ func (d *Deliveries) Answer(q request.Request) {
 	}
 	if box := d.current(); box != nil && (m.Release || m.Changed) {
 		if m.Release {
-			d.senders.anew()
+			d.senders.Renew()
 			if err := box.Release(q.Ctx); err != nil && q.Ctx.Err() == nil {
 				d.p.Log.Warn("the outbox does not go on", "why", err)
 			}

@@ -14,7 +14,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"reflect"
 	"sync"
 	"time"
 
@@ -23,7 +22,6 @@ import (
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/delivery/outbox"
 	"wiebelt/internal/health"
-	"wiebelt/internal/hub"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
 )
@@ -60,7 +58,7 @@ type Deliveries struct {
 	wake    chan struct{} // Run looks at what is wanted
 	news    chan struct{} // there is something to tell
 	todo    chan struct{} // there is a file to take, or the outbox was opened
-	senders senders       // the worker's own
+	senders *fromsettings.Senders
 	leave   func()        // ends the work at the outbox that is open; run's own
 
 	mu      sync.Mutex
@@ -80,7 +78,8 @@ type Deliveries struct {
 
 // New is the outbox of a profile.
 func New(p Params) *Deliveries {
-	return &Deliveries{p: p, dir: fromsettings.OutboxFolder(p.Dirs), wake: make(chan struct{}, 1), news: make(chan struct{}, 1), todo: make(chan struct{}, 1), told: true, leave: func() {}, senders: senders{p: p}}
+	return &Deliveries{p: p, dir: fromsettings.OutboxFolder(p.Dirs), wake: make(chan struct{}, 1), news: make(chan struct{}, 1), todo: make(chan struct{}, 1), told: true, leave: func() {},
+		senders: &fromsettings.Senders{Dirs: p.Dirs, Settings: func() settings.Hub { return p.Settings().Hub }}}
 }
 
 // look has Run look at what is wanted. It never blocks.
@@ -96,7 +95,7 @@ func poke(c chan struct{}) {
 // Run delivers until ctx ends.
 func (d *Deliveries) Run(ctx context.Context) {
 	var work sync.WaitGroup
-	defer d.senders.close()
+	defer d.senders.Close()
 	defer work.Wait()
 	defer func() { d.leave() }()
 	work.Go(func() { d.tell(ctx) })
@@ -197,14 +196,8 @@ func (d *Deliveries) current() *outbox.Outbox {
 }
 
 func (d *Deliveries) options() outbox.Options {
-	p := policyOf(d.p.Settings())
-	return outbox.Options{Dir: d.dir, Hub: d.senders.to, Check: outbox.Inspect(false), Uncertain: p.Uncertain, Duplicate: p.Duplicate,
-		ItemsPerRequest: p.ItemsPerRequest, KeepSent: p.KeepSent, KeepRefused: p.KeepRefused, Progress: d.progress, Tick: boxTick, Log: d.p.Log}
-}
-
-func policyOf(s *settings.Settings) outbox.Policy {
-	d := s.Delivery
-	return outbox.Policy{Uncertain: d.Uncertain, Duplicate: d.Duplicate, ItemsPerRequest: d.ItemsPerRequest, KeepSent: d.KeepSent, KeepRefused: d.KeepRefused}
+	return outbox.Options{Dir: d.dir, Hub: d.senders.To, Check: outbox.Inspect(false), Policy: fromsettings.DeliveryPolicy(d.p.Settings()),
+		Progress: d.progress, Tick: boxTick, Log: d.p.Log}
 }
 
 // SettingsChanged makes other settings hold: what held the queue may be mended.
@@ -213,7 +206,7 @@ func (d *Deliveries) SettingsChanged(s *settings.Settings) {
 		return
 	}
 	if box := d.current(); box != nil {
-		if err := box.Configure(policyOf(s)); err != nil {
+		if err := box.Configure(fromsettings.DeliveryPolicy(s)); err != nil {
 			d.p.Log.Error("deliveries", "why", err)
 		}
 	}
@@ -226,7 +219,7 @@ func (d *Deliveries) Mended() {
 	if d == nil {
 		return
 	}
-	d.senders.anew()
+	d.senders.Renew()
 	d.mu.Lock()
 	d.release = true
 	d.mu.Unlock()
@@ -320,58 +313,4 @@ func (d *Deliveries) tell(ctx context.Context) {
 		case <-time.After(newsEvery):
 		}
 	}
-}
-
-// senders makes the clients for deliveries, one for each message box. They are
-// not those for lookups, whose end would cut a request in two. The worker alone
-// asks for them, and not while it sends, so that old ones can end there.
-type senders struct {
-	p   Params
-	all map[string]*hub.Client
-	set settings.Hub
-
-	mu    sync.Mutex
-	stale bool
-}
-
-// anew has other clients made for the next requests.
-func (s *senders) anew() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.stale = true
-}
-
-// to is the client for a message box. Its errors are those of a hub that is not
-// set up.
-func (s *senders) to(intermediary string) (outbox.Deliverer, error) {
-	now := s.p.Settings().Hub
-	s.mu.Lock()
-	stale := s.stale || !reflect.DeepEqual(now, s.set)
-	s.stale = false
-	s.mu.Unlock()
-	if stale {
-		s.close()
-		s.set = now
-	}
-	if c := s.all[intermediary]; c != nil {
-		return c, nil
-	}
-	now.Intermediary = intermediary
-	// What goes wrong with a request is the outbox's to tell.
-	c, err := fromsettings.Sender(s.p.Dirs, now, slog.New(slog.DiscardHandler))
-	if err != nil {
-		return nil, err
-	}
-	if s.all == nil {
-		s.all = map[string]*hub.Client{}
-	}
-	s.all[intermediary] = c
-	return c, nil
-}
-
-func (s *senders) close() {
-	for _, c := range s.all {
-		c.Close()
-	}
-	s.all = nil
 }

@@ -384,7 +384,7 @@ func TestDeliveriesBesideACommand(t *testing.T) {
 	sent := make(chan string, 10)
 	options.Hub = func(string) (outbox.Deliverer, error) { // the command's own hub
 		sent <- "command"
-		return (&senders{p: d.params()}).to(localhub.DefaultIntermediary)
+		return d.deliveries.senders.To(localhub.DefaultIntermediary)
 	}
 	command, err := outbox.Open(t.Context(), options)
 	if err != nil {

@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"cmp"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -52,10 +53,9 @@ func newChooser(w *window) *chooser {
 	c.said = widgets.NewWords("", base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).Cutting()
 	c.list = widget.NewList(
 		func() int { return len(c.found) },
-		func() fyne.CanvasObject { return newChooseLine(c) },
-		func(i widget.ListItemID, o fyne.CanvasObject) { o.(*chooseLine).set(i) })
+		newChooseLine, c.write)
 	c.list.HideSeparators = true
-	c.list.OnSelected = func(i widget.ListItemID) { // by the keyboard; the lines take clicks themselves
+	c.list.OnSelected = func(i widget.ListItemID) {
 		c.list.Unselect(i)
 		c.pick(i)
 	}
@@ -185,74 +185,35 @@ func (c *chooser) count() {
 }
 
 func (c *chooser) deliver() {
-	var paths []string
-	for p := range c.chosen {
-		paths = append(paths, p)
-	}
-	slices.Sort(paths)
+	paths := slices.Sorted(maps.Keys(c.chosen))
 	c.w.back()
 	c.w.add(paths)
 }
 
-// chooseLine is a file or folder of the list.
-type chooseLine struct {
-	widget.BaseWidget
-	c    *chooser
-	n    int
-	icon *widget.Icon
-	name *widgets.Words
-	size *widgets.Words
+// newChooseLine is where a file or folder of the list is written: its name, icon and
+// size.
+func newChooseLine() fyne.CanvasObject {
+	name := widgets.NewWords("", base.SizeNameText, base.ColorNameForeground, false).CuttingMiddle()
+	size := widgets.NewWords("", theme.SizeHint, base.ColorNamePlaceHolder, false)
+	return container.New(layout.NewCustomPaddedLayout(8, 8, widgets.Edge, widgets.Edge), container.NewBorder(nil, nil, widget.NewIcon(nil), size, name))
 }
 
-const chooseHigh = 36
-
-func newChooseLine(c *chooser) *chooseLine {
-	v := &chooseLine{c: c, icon: widget.NewIcon(nil), name: widgets.NewWords("", base.SizeNameText, base.ColorNameForeground, false).CuttingMiddle(),
-		size: widgets.NewWords("", theme.SizeHint, base.ColorNamePlaceHolder, false)}
-	v.size.Align = fyne.TextAlignTrailing
-	v.ExtendBaseWidget(v)
-	return v
-}
-
-func (v *chooseLine) set(n int) {
-	v.n = n
-	if n >= len(v.c.found) {
+// write writes a file or folder into a line.
+func (c *chooser) write(n int, line fyne.CanvasObject) {
+	if n >= len(c.found) {
 		return
 	}
-	it := v.c.found[n]
-	v.name.Say(it.name, base.ColorNameForeground)
+	it := c.found[n]
 	icon, size := base.FolderIcon(), ""
 	if !it.folder {
-		icon, size = base.CheckButtonIcon(), widgets.SizeOf(v.c.w.d.Lang, it.size)
-		if v.c.chosen[filepath.Join(v.c.dir, it.name)] {
+		icon, size = base.CheckButtonIcon(), widgets.SizeOf(c.w.d.Lang, it.size)
+		if c.chosen[filepath.Join(c.dir, it.name)] {
 			icon = base.NewColoredResource(base.CheckButtonCheckedIcon(), base.ColorNamePrimary)
 		}
 	}
-	v.size.Say(size, base.ColorNamePlaceHolder)
-	v.icon.SetResource(icon)
-}
-
-// Tapped implements fyne.Tappable.
-func (v *chooseLine) Tapped(*fyne.PointEvent) { v.c.pick(v.n) }
-
-// CreateRenderer implements fyne.Widget.
-func (v *chooseLine) CreateRenderer() fyne.WidgetRenderer {
-	return widget.NewSimpleRenderer(container.New(chooseLayout{}, v.icon, v.name, v.size))
-}
-
-type chooseLayout struct{}
-
-func (chooseLayout) MinSize([]fyne.CanvasObject) fyne.Size {
-	return fyne.NewSize(leastWidth, chooseHigh)
-}
-
-func (chooseLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	const icon, line, wide = 20, 20, 88
-	y := (size.Height - line) / 2
-	o[0].Move(fyne.NewPos(widgets.Edge, (size.Height-icon)/2))
-	o[0].Resize(fyne.NewSquareSize(icon))
-	o[1].Move(fyne.NewPos(widgets.Edge+icon+12, y))
-	o[1].Resize(fyne.NewSize(size.Width-2*widgets.Edge-icon-24-wide, line))
-	o[2].Move(fyne.NewPos(size.Width-widgets.Edge-wide, y))
-	o[2].Resize(fyne.NewSize(wide, line))
+	parts := line.(*fyne.Container).Objects[0].(*fyne.Container)
+	parts.Objects[0].(*widgets.Words).Say(it.name, base.ColorNameForeground)
+	parts.Objects[1].(*widget.Icon).SetResource(icon)
+	parts.Objects[2].(*widgets.Words).Say(size, base.ColorNamePlaceHolder)
+	parts.Refresh() // the size may need another width
 }

@@ -12,6 +12,7 @@ import (
 	"image/color"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -39,33 +40,66 @@ type window struct {
 	d        *widgets.Desk
 	win      fyne.Window
 	choose   *widgets.Button
-	status   *fyne.Container
-	counted  string          // what status says
-	note     *fyne.Container // what is wrong, or has happened
-	question *fyne.Container // whether to send a file once more
+	status   slot // how many there are of each kind
+	note     slot // what is wrong, or has happened
+	question slot // whether to send a file once more
 	views    *widgets.Choice
 	tools    *fyne.Container
 	list     *widget.List
-	body     *fyne.Container // the list, or a page that says why there is none
+	body     slot            // the list, or a page that says why there is none
 	pages    *fyne.Container // the list page, or one file
 	front    fyne.CanvasObject
-	page     string // which page body shows
-	noted    string // what note says
-	asked    string // the file that question is about
 
-	state  state
-	stated bool // it was read
-	asking bool // it is being read
-	again  bool // and will be old by then
-	view   string
-	failed string // what did not work, for a moment
-	office *office
-	told   windowapi.Delivery // by the resident, with all its files
-	parts  windowapi.Delivery // as far as they have come
-	sent   windowapi.Progress
+	state   state
+	reading reading
+	view    string
+	failed  string // what did not work, for a moment
+	office  *office
+	told    told
 
 	detail  *detail  // nil while no file is shown
 	chooser *chooser // nil while none is chosen
+}
+
+// reading is how far reading the outbox is.
+type reading struct {
+	done  bool // once
+	busy  bool
+	again bool // what is being read will be old by then
+}
+
+// told is what the resident said.
+type told struct {
+	now   windowapi.Delivery // with all its files
+	parts windowapi.Delivery // as far as they have come
+	sent  windowapi.Progress
+}
+
+// slot is a place in the window for what changes, and a name of what is there now.
+type slot struct {
+	*fyne.Container
+	shows string
+}
+
+func newSlot() slot {
+	s := slot{Container: container.NewStack()}
+	s.Hide()
+	return s
+}
+
+// show puts something into the slot, nothing where its name is "". It reports false
+// if that is there already.
+func (s *slot) show(name string, content func() fyne.CanvasObject) (changed bool) {
+	if name == s.shows {
+		return false
+	}
+	s.shows, s.Objects = name, nil
+	if name != "" {
+		s.Objects = []fyne.CanvasObject{content()}
+	}
+	widgets.Visible(s.Container, name != "")
+	s.Refresh()
+	return true
 }
 
 // Open opens the window and asks what was delivered.
@@ -74,13 +108,12 @@ func Open(d *widgets.Desk) widgets.Page {
 	w := &window{d: d, view: viewAll, office: &office{open: openIn(fromsettings.OutboxFolder(d.Dirs)), settings: func() *settings.Settings {
 		s, _ := settings.Load(d.Dirs) // what is wrong in it the settings window says
 		return s
-	}}, note: container.NewStack(), question: container.NewStack(), body: container.NewStack()}
+	}}, status: newSlot(), note: newSlot(), question: newSlot(), body: newSlot()}
 	if before, again := d.Page(windowapi.WindowDelivery).(*window); again {
 		w.office = before.office
 	}
 	w.choose = widgets.NewButton(l.T(text.MessagesChoose), w.chooseFiles)
 	w.choose.Importance = widget.HighImportance
-	w.status = container.NewStack()
 	w.views = widgets.NewChoice(func(i int) { w.show(deliveryViews[i]) })
 	w.list = widget.NewList(
 		func() int { return len(w.state.Rows) },
@@ -94,8 +127,8 @@ func Open(d *widgets.Desk) widgets.Page {
 	title := widgets.NewWords(l.T(text.MessagesTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
 	w.tools = container.New(layout.NewCustomPaddedLayout(0, 0, -widgets.OptionPad, 0), container.NewHBox(w.views))
 	head := container.New(layout.NewCustomPaddedLayout(20, 12, widgets.Edge, widgets.Edge), container.New(layout.NewCustomPaddedVBoxLayout(4),
-		container.NewBorder(nil, nil, nil, w.choose, container.New(widgets.Middle(), title)), w.status, w.note, w.question, widgets.Gap(4), w.tools))
-	w.front = widgets.Headed(head, w.body)
+		container.NewBorder(nil, nil, nil, w.choose, container.New(widgets.Middle(), title)), w.status.Container, w.note.Container, w.question.Container, widgets.Gap(4), w.tools))
+	w.front = widgets.Headed(head, w.body.Container)
 	w.pages = container.NewStack(w.front)
 	w.win = d.Window(text.MessagesTitle, w.pages, windowSize)
 	w.win.SetOnDropped(func(_ fyne.Position, items []fyne.URI) { w.dropped(items) })
@@ -109,9 +142,6 @@ func Open(d *widgets.Desk) widgets.Page {
 			w.win.Canvas().Focus(w.list)
 		}
 	})
-	widgets.Visible(w.status, false)
-	widgets.Visible(w.note, false)
-	widgets.Visible(w.question, false)
 	w.showViews()
 	w.draw()
 	w.d.Send(windowapi.KindDelivery, windowapi.DeliveryDo{})
@@ -143,14 +173,14 @@ func (w *window) gather(m windowapi.Delivery) {
 	}
 	switch {
 	case m.First == 0:
-		w.parts = m
-	case m.First != len(w.parts.Files):
+		w.told.parts = m
+	case m.First != len(w.told.parts.Files):
 		return // a part was lost; they come again
 	default:
-		w.parts.Files = append(w.parts.Files, m.Files...)
+		w.told.parts.Files = append(w.told.parts.Files, m.Files...)
 	}
-	if len(w.parts.Files) == m.Total {
-		w.told = w.parts
+	if len(w.told.parts.Files) == m.Total {
+		w.told.now = w.told.parts
 		w.ask()
 		if w.detail != nil {
 			w.look(w.detail.id)
@@ -160,12 +190,12 @@ func (w *window) gather(m windowapi.Delivery) {
 
 // ask reads the outbox anew; one reading at a time.
 func (w *window) ask() {
-	if w.asking {
-		w.again = true
+	if w.reading.busy {
+		w.reading.again = true
 		return
 	}
-	w.asking = true
-	l, view, told := w.d.Lang, w.view, w.told
+	w.reading.busy = true
+	l, view, told := w.d.Lang, w.view, w.told.now
 	w.d.Go(func(ctx context.Context) {
 		s := w.office.state(ctx, l, view, told)
 		w.d.Post(func() { w.takeState(s) })
@@ -174,7 +204,7 @@ func (w *window) ask() {
 
 // look reads all that is known of a file.
 func (w *window) look(id string) {
-	files := w.told.Files
+	files := w.told.now.Files
 	w.d.Go(func(ctx context.Context) {
 		all, err := w.office.receipts(ctx, id, files)
 		w.d.Post(func() {
@@ -227,16 +257,16 @@ func (w *window) remove(id string) {
 }
 
 func (w *window) takeState(m state) {
-	w.asking = false
-	if w.again {
-		w.again = false
+	w.reading.busy = false
+	if w.reading.again {
+		w.reading.again = false
 		w.ask()
 	}
 	if m.View != w.view {
 		return // another one was chosen meanwhile
 	}
-	same := w.stated && reflect.DeepEqual(w.state, m)
-	w.state, w.stated = m, true
+	same := w.reading.done && reflect.DeepEqual(w.state, m)
+	w.state, w.reading.done = m, true
 	if same {
 		return
 	}
@@ -257,7 +287,7 @@ func (w *window) row(i int) (row, bool) {
 }
 
 func (w *window) progress(m windowapi.Progress) {
-	w.sent = m
+	w.told.sent = m
 	for i, r := range w.state.Rows {
 		if r.ID == m.ID {
 			w.list.RefreshItem(i)
@@ -271,6 +301,7 @@ func (w *window) progress(m windowapi.Progress) {
 // What stands in place of the list. The one for a hub that is not set up is called
 // after whom to tell.
 const (
+	bodyList  = "list"
 	bodyBlank = "blank" // not told yet: nothing, for a moment
 	bodyEmpty = "empty" // there are none
 	bodyOff   = "off"
@@ -287,13 +318,7 @@ func (w *window) showViews() {
 	if w.state.Act > 0 {
 		act = l.T(text.MessagesViewActCount, w.state.Act)
 	}
-	now := 0
-	for i, v := range deliveryViews {
-		if v == w.view {
-			now = i
-		}
-	}
-	w.views.Set([]string{l.T(text.MessagesViewAll), open, act}, now)
+	w.views.Set([]string{l.T(text.MessagesViewAll), open, act}, slices.Index(deliveryViews, w.view))
 	w.tools.Refresh()
 }
 
@@ -308,9 +333,9 @@ func (w *window) show(view string) {
 // draw shows the list, or the page in its place.
 func (w *window) draw() {
 	s := w.state
-	p := ""
+	p := bodyList
 	switch {
-	case !w.stated:
+	case !w.reading.done:
 		p = bodyBlank
 	case len(s.Rows) > 0:
 	case !s.SetUp:
@@ -320,29 +345,21 @@ func (w *window) draw() {
 	default:
 		p = bodyEmpty
 	}
-	w.enable(s.SetUp)
-	widgets.Visible(w.tools, w.stated && (len(s.Rows) > 0 || w.view != viewAll))
-	if p == w.page && len(w.body.Objects) > 0 {
-		return
-	}
-	w.page = p
-	w.body.Objects = []fyne.CanvasObject{w.pageContent(p)}
-	w.body.Refresh()
-	w.front.Refresh()
-}
-
-func (w *window) enable(yes bool) {
-	if yes {
+	if s.SetUp {
 		w.choose.Enable()
 	} else {
 		w.choose.Disable()
+	}
+	widgets.Visible(w.tools, w.reading.done && (len(s.Rows) > 0 || w.view != viewAll))
+	if w.body.show(p, func() fyne.CanvasObject { return w.pageContent(p) }) {
+		w.front.Refresh()
 	}
 }
 
 func (w *window) pageContent(p string) fyne.CanvasObject {
 	l := w.d.Lang
 	switch {
-	case p == "":
+	case p == bodyList:
 		return w.list
 	case p == bodyEmpty:
 		return w.dropPage()

@@ -68,15 +68,15 @@ func (p *paper) Close() error { return p.note("close") }
 func deliveryRows() []row {
 	at := func(m int) time.Time { return uitest.Noon.Add(-time.Duration(m) * time.Minute) }
 	return []row{
-		{ID: "n3", Name: "polissen-september.zip", State: windowapi.DeliveryAdding, Added: at(0)},
-		{ID: "n2", Name: "nota-2026-0917.zip", Size: 48_200, State: windowapi.DeliveryQuestion, Reason: "duplicate", Added: at(1), Before: at(90), Was: "delivered"},
-		{ID: "n1", Name: "vakantiefoto.zip", Size: 3_480_000, State: string(outbox.Refused), Reason: string(inspect.NoDocument), Findings: 1, Added: at(1)},
-		{ID: "i7", Name: "schade-dossier-00412.zip", Size: 500_000_000, State: string(outbox.Sending), Added: at(2), Kept: true},
-		{ID: "i6", Name: "mutatie-12.zip", Size: 12_400, State: string(outbox.Waiting), Reason: string(outbox.Busy), Status: 503, Added: at(3), Next: uitest.Noon.Add(12 * time.Minute), Kept: true},
-		{ID: "i5", Name: "mutatie-11.zip", Size: 12_390, State: string(outbox.Uncertain), Reason: string(outbox.NoAnswer), Added: at(5), Decided: at(4), Kept: true},
-		{ID: "i4", Name: "mutatie-10.zip", Size: 12_380, State: string(outbox.Refused), Reason: string(outbox.ByHub), Status: 422, Added: at(6), Decided: at(6), Kept: true},
-		{ID: "i3", Name: "mutatie-09.zip", Size: 12_200, State: string(outbox.Delivered), Status: 201, Added: at(60), Decided: at(59), Code: string(inspect.NoSuchDate), Severity: inspect.Warning, Findings: 2},
-		{ID: "i2", Name: "mutatie-08.zip", Size: 812, State: string(outbox.Delivered), Status: 201, Added: at(26 * 60), Decided: at(26 * 60)},
+		{Item: outbox.Item{ID: "n3", Name: "polissen-september.zip", State: windowapi.DeliveryAdding, Added: at(0)}},
+		{Item: outbox.Item{ID: "n2", Name: "nota-2026-0917.zip", Size: 48_200, State: windowapi.DeliveryQuestion, Reason: "duplicate", Added: at(1)}, Before: at(90), Was: "delivered"},
+		{Item: outbox.Item{ID: "n1", Name: "vakantiefoto.zip", Size: 3_480_000, State: outbox.Refused, Reason: outbox.Reason(inspect.NoDocument), Added: at(1)}, Found: []inspect.Finding{{Code: inspect.NoDocument, Severity: inspect.Refused, Entry: -1}}},
+		{Item: outbox.Item{ID: "i7", Name: "schade-dossier-00412.zip", Size: 500_000_000, State: outbox.Sending, Added: at(2), Kept: true}},
+		{Item: outbox.Item{ID: "i6", Name: "mutatie-12.zip", Size: 12_400, State: outbox.Waiting, Reason: outbox.Busy, Status: 503, Added: at(3), NextTry: uitest.Noon.Add(12 * time.Minute), Kept: true}},
+		{Item: outbox.Item{ID: "i5", Name: "mutatie-11.zip", Size: 12_390, State: outbox.Uncertain, Reason: outbox.NoAnswer, Added: at(5), Decided: at(4), Kept: true}},
+		{Item: outbox.Item{ID: "i4", Name: "mutatie-10.zip", Size: 12_380, State: outbox.Refused, Reason: outbox.ByHub, Status: 422, Added: at(6), Decided: at(6), Kept: true}},
+		{Item: outbox.Item{ID: "i3", Name: "mutatie-09.zip", Size: 12_200, State: outbox.Delivered, Status: 201, Added: at(60), Decided: at(59)}, Found: []inspect.Finding{{Code: inspect.NoSuchDate, Severity: inspect.Warning}, {Code: inspect.AttachmentUnnamed, Severity: inspect.Note}}},
+		{Item: outbox.Item{ID: "i2", Name: "mutatie-08.zip", Size: 812, State: outbox.Delivered, Status: 201, Added: at(26 * 60), Decided: at(26 * 60)}},
 	}
 }
 
@@ -91,14 +91,13 @@ func deliveryReceipts(id string) receipts {
 		if r.ID == id {
 			m := receipts{Row: r}
 			if strings.HasPrefix(id, "n") {
-				m.Findings = []inspect.Finding{{Code: inspect.NoDocument, Severity: inspect.Refused, Entry: -1}}
 				return m
 			}
-			m.Intermediary, m.SHA256, m.Attempts = "postbus", strings.Repeat("3f9a", 16), 2
-			m.Findings = []inspect.Finding{{Code: inspect.NoSuchDate, Severity: inspect.Warning, Entry: 0, Element: "PP[1]/VP[1]/VP_GEBDAT", Line: 12},
+			m.Row.Intermediary, m.Row.SHA256, m.Row.Attempts = "postbus", strings.Repeat("3f9a", 16), 2
+			m.Row.Found = []inspect.Finding{{Code: inspect.NoSuchDate, Severity: inspect.Warning, Entry: 0, Element: "PP[1]/VP[1]/VP_GEBDAT", Line: 12},
 				{Code: inspect.AttachmentUnnamed, Severity: inspect.Note, Entry: 2}}
-			m.Receipts = []receipt{{Ended: uitest.Noon.Add(-4 * time.Minute), Reason: r.Reason, Status: r.Status, Body: `{"melding":"Bericht niet verwerkt","code":"B-17"}`, Cut: true},
-				{Ended: uitest.Noon.Add(-5 * time.Minute), Reason: string(outbox.Busy), Status: 503}}
+			m.Receipts = []outbox.Receipt{{Ended: uitest.Noon.Add(-4 * time.Minute), Reason: r.Reason, Status: r.Status, Body: `{"melding":"Bericht niet verwerkt","code":"B-17"}`, Cut: true},
+				{Ended: uitest.Noon.Add(-5 * time.Minute), Reason: outbox.Busy, Status: 503}}
 			return m
 		}
 	}
@@ -282,7 +281,7 @@ func TestDeliveryActions(t *testing.T) {
 			}
 		})
 		test.Type(w.detail.note, "Mw. Smit zag het staan")
-		w.detail.take(func() receipts { m := deliveryReceipts("i5"); m.Attempts = 3; return m }())
+		w.detail.take(func() receipts { m := deliveryReceipts("i5"); m.Row.Attempts = 3; return m }())
 		if w.detail.note.Text != "Mw. Smit zag het staan" {
 			t.Errorf("what was typed is gone: %q", w.detail.note.Text)
 		}
@@ -381,7 +380,7 @@ func TestDeliveryBesideTheResident(t *testing.T) {
 	b.Show(windowapi.WindowDelivery)
 	w := b.Page(windowapi.WindowDelivery).(*window)
 	b.Tell(t, windowapi.KindDelivery, windowapi.Delivery{})
-	if _, err := os.Stat(dir); err == nil || !w.stated || w.state.SetUp {
+	if _, err := os.Stat(dir); err == nil || !w.reading.done || w.state.SetUp {
 		t.Fatalf("an outbox was made, or it is set up: %+v", w.state)
 	}
 	o, err := outbox.Open(t.Context(), outbox.Options{Dir: dir})
@@ -419,12 +418,12 @@ func TestDeliveryBesideTheResident(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	w.openRow(slices.IndexFunc(s.Rows, func(r row) bool { return r.ID == "n3" }))
-	if len(w.detail.all.Findings) != 1 {
+	if len(w.detail.all.Row.Found) != 1 {
 		t.Errorf("%+v", w.detail.all)
 	}
 	w.back()
 	w.openRow(slices.IndexFunc(s.Rows, func(r row) bool { return r.ID == ids[1] }))
-	if a := w.detail.all; a.Intermediary != "postbus" || a.SHA256 == "" || a.Row.Name != "bericht-1.zip" {
+	if a := w.detail.all.Row; a.Intermediary != "postbus" || a.SHA256 == "" || a.Name != "bericht-1.zip" {
 		t.Errorf("%+v", a)
 	}
 	w.remove(ids[1])

@@ -67,7 +67,7 @@ func (t *detail) take(m receipts) {
 	t.all, t.read = m, true
 	typing := t.w.win.Canvas().Focused() == fyne.Focusable(t.note)
 	t.draw()
-	if typing && m.Row.State == string(outbox.Uncertain) {
+	if typing && m.Row.State == outbox.Uncertain {
 		t.w.win.Canvas().Focus(t.note)
 	}
 }
@@ -94,7 +94,7 @@ func (t *detail) draw() {
 	t.decide = nil
 	page := container.New(layout.NewCustomPaddedVBoxLayout(8), widgets.BigLine(t.all.Row.Name),
 		container.NewBorder(nil, nil, container.NewCenter(t.sign), nil, container.New(layout.NewCustomPaddedLayout(0, 0, 4, 0), t.state)))
-	if why := t.w.remark(t.all.Row); !onItsWay(t.all.Row.State) && t.all.Row.State != string(outbox.Delivered) && why != "" {
+	if why := t.w.remark(t.all.Row); inView(t.all.Row, viewAct) && why != "" {
 		if why = sentence(why); t.all.Row.State == windowapi.DeliveryQuestion {
 			why = t.w.questionOf(t.all.Row)
 		}
@@ -105,7 +105,7 @@ func (t *detail) draw() {
 	if found := t.findings(); found != nil {
 		page.Add(found)
 	}
-	if t.read && t.all.SHA256 != "" {
+	if t.read && t.all.Row.SHA256 != "" {
 		page.Add(t.receipts())
 	}
 	t.enable()
@@ -156,15 +156,15 @@ func (t *detail) actions() fyne.CanvasObject {
 		add(l.T(text.MessagesSkip), remove)
 		add(l.T(text.MessagesSend), func() { t.w.do(windowapi.DeliveryDo{ID: t.id, Again: true}); t.w.back() })
 		return line
-	case r.State == string(outbox.Uncertain):
+	case r.State == outbox.Uncertain:
 		return t.resolving(remove)
-	case r.State == string(outbox.Sending), r.State == windowapi.DeliveryAdding:
+	case r.State == outbox.Sending, r.State == windowapi.DeliveryAdding:
 		return line
 	case untaken(t.id):
 		add(l.T(text.MessagesCheck), func() { t.w.send(t.id); t.w.back() })
-	case r.State == string(outbox.Refused) && r.Kept:
+	case r.State == outbox.Refused && r.Kept:
 		add(l.T(text.MessagesRetry), func() { t.w.send(t.id) })
-	case r.State == string(outbox.Waiting):
+	case r.State == outbox.Waiting:
 		add(l.T(text.MessagesNow), func() { t.w.send(t.id) })
 	}
 	add(l.T(text.MessagesRemove), remove)
@@ -208,14 +208,14 @@ func (t *detail) fields() fyne.CanvasObject {
 	add(text.MessagesFieldSize, widgets.SizeOf(l, a.Row.Size))
 	add(text.MessagesFieldAdded, t.w.moment(a.Row.Added))
 	add(text.MessagesFieldDecided, t.w.moment(a.Row.Decided))
-	if a.Row.State == string(outbox.Waiting) && a.Row.Next.After(t.w.d.Now()) {
-		add(text.MessagesFieldNext, t.w.moment(a.Row.Next))
+	if a.Row.State == outbox.Waiting && a.Row.NextTry.After(t.w.d.Now()) {
+		add(text.MessagesFieldNext, t.w.moment(a.Row.NextTry))
 	}
-	if a.SHA256 != "" {
-		add(text.MessagesFieldTo, a.Intermediary)
-		add(text.MessagesFieldNote, a.Note)
+	if sum := a.Row.SHA256; sum != "" {
+		add(text.MessagesFieldTo, a.Row.Intermediary)
+		add(text.MessagesFieldNote, a.Row.Note)
 		add(text.MessagesFieldID, a.Row.ID)
-		add(text.MessagesFieldSum, a.SHA256[:min(len(a.SHA256), 32)]+" "+a.SHA256[min(len(a.SHA256), 32):])
+		add(text.MessagesFieldSum, sum[:min(len(sum), 32)]+" "+sum[min(len(sum), 32):])
 	}
 	return container.New(layout.NewCustomPaddedLayout(8, 0, 0, 0), rows)
 }
@@ -227,11 +227,11 @@ func part(title string) fyne.CanvasObject {
 // findings are what the check found, a sentence each; nil while it is not known.
 func (t *detail) findings() fyne.CanvasObject {
 	l := t.w.d.Lang
-	if !t.read || t.all.SHA256 == "" && len(t.all.Findings) == 0 {
+	if !t.read || t.all.Row.SHA256 == "" && len(t.all.Row.Found) == 0 {
 		return nil
 	}
 	rows := container.New(layout.NewCustomPaddedVBoxLayout(4), part(l.T(text.MessagesChecked)))
-	for _, f := range t.all.Findings {
+	for _, f := range t.all.Row.Found {
 		said := l.T(text.MessageFinding(string(f.Code)))
 		where := ""
 		if f.Element != "" {
@@ -252,7 +252,7 @@ func (t *detail) findings() fyne.CanvasObject {
 			rows.Add(container.New(layout.NewCustomPaddedLayout(0, 4, 0, 0), widgets.Plain(where, base.SizeNameCaptionText, widget.LowImportance)))
 		}
 	}
-	if len(t.all.Findings) == 0 {
+	if len(t.all.Row.Found) == 0 {
 		rows.Add(widgets.Plain(sentence(l.T(text.MessagesClean)), theme.SizeHint, widget.LowImportance))
 	}
 	return rows
@@ -267,7 +267,7 @@ func (t *detail) receipts() fyne.CanvasObject {
 		if r.Status != 0 {
 			status = l.T(text.DeliveryStatusCode, r.Status)
 		}
-		said := t.w.why(r.Reason)
+		said := t.w.why(string(r.Reason))
 		if r.Reason == "" {
 			said = l.T(text.DeliveryState(string(outbox.Delivered)))
 		}

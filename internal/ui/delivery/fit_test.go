@@ -38,14 +38,14 @@ func TestDeliveryWindowFits(t *testing.T) {
 		rows = append(rows, r)
 	}
 	for _, reason := range deliveryReasons {
-		add(row{State: string(outbox.Refused), Reason: reason, Status: 422})
+		add(row{Item: outbox.Item{State: outbox.Refused, Reason: outbox.Reason(reason), Status: 422}})
 		if reason == string(outbox.Busy) || reason == string(outbox.Odd) || reason == string(outbox.Unreachable) {
-			add(row{State: string(outbox.Waiting), Reason: reason, Status: 503, Next: uitest.Noon.Add(time.Hour)})
+			add(row{Item: outbox.Item{State: outbox.Waiting, Reason: outbox.Reason(reason), Status: 503, NextTry: uitest.Noon.Add(time.Hour)}})
 		}
 	}
 	for _, c := range inspect.Codes() {
-		add(row{State: string(outbox.Refused), Reason: string(c)})
-		add(row{State: string(outbox.Delivered), Code: string(c), Severity: inspect.Warning, Findings: 3})
+		add(row{Item: outbox.Item{State: outbox.Refused, Reason: outbox.Reason(c)}})
+		add(row{Item: outbox.Item{State: outbox.Delivered}, Found: []inspect.Finding{{Code: c, Severity: inspect.Warning}}})
 	}
 	full := deliveryState()
 	full.Support = "Jan van der Meulen (IT), toestel 140, of de servicedesk in Nieuwegein"
@@ -103,8 +103,8 @@ func TestDeliveryWindowFits(t *testing.T) {
 					}
 					w.openRow(i)
 					w.detail.take(deliveryReceipts(r.ID))
-					uitest.Uncut(t, string(l)+" "+r.State, w.win)
-					fits(r.State)
+					uitest.Uncut(t, string(l)+" "+string(r.State), w.win)
+					fits(string(r.State))
 					w.detail.removing = true
 					w.detail.draw()
 					uitest.Uncut(t, string(l)+" remove", w.win)

@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"fmt"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -34,13 +35,7 @@ func (w *window) showStatus() {
 		parts = append(parts, l.N(text.MessagesMore, s.More))
 	}
 	said := strings.Join(parts, " · ")
-	if said == w.counted {
-		return
-	}
-	w.counted = said
-	w.status.Objects = []fyne.CanvasObject{widgets.Plain(said, base.SizeNameCaptionText, widget.LowImportance)}
-	widgets.Visible(w.status, said != "")
-	w.status.Refresh()
+	w.status.show(said, func() fyne.CanvasObject { return widgets.Plain(said, base.SizeNameCaptionText, widget.LowImportance) })
 }
 
 // showNote says what is wrong, or has happened, and what to do.
@@ -67,22 +62,17 @@ func (w *window) showNote() {
 	case s.Paused != "" && s.Waiting > 0:
 		said, label = l.T(text.MessagesPaused, l.T(text.DeliveryReason(s.Paused))), l.T(text.MessagesNow)
 	}
-	if said == w.noted {
-		return
-	}
-	w.noted = said
-	w.note.Objects = nil
-	if said != "" {
+	changed := w.note.show(said, func() fyne.CanvasObject {
 		line := widgets.Trouble(said)
 		if label != "" {
 			line = container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), container.NewCenter(widgets.NewButton(label, do))),
 				container.New(widgets.Middle(), line))
 		}
-		w.note.Objects = []fyne.CanvasObject{container.New(layout.NewCustomPaddedLayout(8, 0, 0, 0), line)}
+		return container.New(layout.NewCustomPaddedLayout(8, 0, 0, 0), line)
+	})
+	if changed {
+		w.win.Content().Refresh()
 	}
-	widgets.Visible(w.note, said != "")
-	w.note.Refresh()
-	w.win.Content().Refresh()
 }
 
 // fail says for a moment what did not work.
@@ -103,19 +93,13 @@ func (w *window) fail(sentence string) {
 func (w *window) showQuestion() {
 	q, key := w.state.Question, ""
 	if q != nil {
-		key = q.ID + w.questionOf(*q)
+		key = fmt.Sprint(q.ID, w.questionOf(*q), w.state.Questions)
 	}
-	if key += string(rune(w.state.Questions)); key == w.asked {
-		return
+	if w.question.show(key, func() fyne.CanvasObject {
+		return container.New(layout.NewCustomPaddedLayout(8, 4, 0, 0), w.questionBox(*q))
+	}) {
+		w.win.Content().Refresh()
 	}
-	w.asked = key
-	w.question.Objects = nil
-	if q != nil {
-		w.question.Objects = []fyne.CanvasObject{container.New(layout.NewCustomPaddedLayout(8, 4, 0, 0), w.questionBox(*q))}
-	}
-	widgets.Visible(w.question, q != nil)
-	w.question.Refresh()
-	w.win.Content().Refresh()
 }
 
 // ruled sets what somebody has to decide apart, between two lines.
@@ -126,7 +110,7 @@ func ruled(o ...fyne.CanvasObject) fyne.CanvasObject {
 
 func (w *window) questionOf(r row) string {
 	key := text.MessagesQuestionTaken
-	if r.Was == string(outbox.Delivered) {
+	if r.Was == outbox.Delivered {
 		key = text.MessagesQuestionDelivered
 	}
 	return w.d.Lang.T(key, r.Name, w.moment(r.Before))
@@ -145,9 +129,6 @@ func (w *window) questionBox(q row) fyne.CanvasObject {
 
 func (w *window) answer(m windowapi.DeliveryDo) {
 	w.do(m)
-	w.question.Objects = nil // the next one comes with the answer
-	w.asked = ""
-	widgets.Visible(w.question, false)
-	w.question.Refresh()
+	w.question.show("", nil) // the next one comes with the answer
 	w.win.Content().Refresh()
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"wiebelt/internal/config/fromsettings"
 	"wiebelt/internal/config/settings"
 	inspect "wiebelt/internal/delivery/message"
 	"wiebelt/internal/delivery/outbox"
@@ -47,44 +48,21 @@ type state struct {
 	Rows      []row // of the view, newest first
 }
 
-// row is one file.
+// row is one file: an item of the outbox, or as much of one as is known of a file
+// that is not in there. Its State is one of package outbox, or of a
+// windowapi.DeliveryFile; its Reason may be a code of package message.
 type row struct {
-	ID       string
-	Name     string
-	Size     int64
-	State    string // of package outbox, or of a windowapi.DeliveryFile
-	Reason   string // of package outbox, or a code of package message
-	Status   int    // of HTTP, 0 if there was none
-	Added    time.Time
-	Decided  time.Time
-	Next     time.Time // when it is tried again
-	Before   time.Time // of a question: when it was delivered before, or taken
-	Was      string    // of a question: the state of the earlier one
-	Kept     bool      // it can be sent again
-	Code     string    // of package message: the worst that the check found
-	Severity inspect.Severity
-	Findings int
+	outbox.Item
+	Found  []inspect.Finding // by the check, the worst first
+	Before time.Time         // of a question: when it was delivered before, or taken
+	Was    outbox.State      // of a question: of the earlier one
 }
 
 // receipts is all that is known of one file.
 type receipts struct {
-	Row          row
-	Intermediary string
-	SHA256       string
-	Attempts     int
-	Note         string
-	Findings     []inspect.Finding
-	Receipts     []receipt // newest first
-	More         int       // older receipts that are not shown
-}
-
-// receipt is what came of one request.
-type receipt struct {
-	Ended  time.Time
-	Status int
-	Reason string
-	Body   string // what the hub said
-	Cut    bool   // and more
+	Row      row
+	Receipts []outbox.Receipt // newest first
+	More     int              // older receipts that are not shown
 }
 
 const (
@@ -123,8 +101,7 @@ func openIn(dir string) func(context.Context, *settings.Settings) (box, error) {
 		if _, err := os.Stat(filepath.Join(dir, outbox.DatabaseName)); err != nil {
 			return nil, err
 		}
-		d := s.Delivery
-		return outbox.Open(ctx, outbox.Options{Dir: dir, Uncertain: d.Uncertain, Duplicate: d.Duplicate, KeepSent: d.KeepSent, KeepRefused: d.KeepRefused})
+		return outbox.Open(ctx, outbox.Options{Dir: dir, Policy: fromsettings.DeliveryPolicy(s)})
 	}
 }
 
@@ -198,7 +175,7 @@ func (o *office) state(ctx context.Context, l text.Language, view string, told w
 		case windowapi.DeliveryQuestion: // the oldest is asked first
 			s.Questions++
 			s.Question = &r
-		case string(outbox.Refused):
+		case outbox.Refused:
 			if untaken(r.ID) { // the outbox does not count it
 				s.Refused++
 			}
@@ -245,29 +222,22 @@ func rowsOf(files []windowapi.DeliveryFile, items []outbox.Item) []row {
 }
 
 func rowOfFile(f windowapi.DeliveryFile) row {
-	return row{ID: cmp.Or(f.Item, f.ID), Name: f.Name, Size: f.Size, State: f.State, Reason: f.Reason, Added: f.Added, Before: f.Before, Was: f.Was,
-		Findings: len(f.Findings)}
+	it := outbox.Item{ID: cmp.Or(f.Item, f.ID), Name: f.Name, Size: f.Size, State: outbox.State(f.State), Reason: outbox.Reason(f.Reason), Added: f.Added}
+	return row{Item: it, Found: f.Findings, Before: f.Before, Was: outbox.State(f.Was)}
 }
 
 func rowOf(it outbox.Item) row {
-	r := row{ID: it.ID, Name: it.Name, Size: it.Size, State: string(it.State), Reason: string(it.Reason), Status: it.Status,
-		Added: it.Added, Decided: it.Decided, Next: it.NextTry, Kept: it.Kept}
 	found := it.Findings()
-	r.Findings = len(found)
-	for _, f := range found {
-		if f.Severity > r.Severity {
-			r.Severity, r.Code = f.Severity, string(f.Code)
-		}
-	}
-	return r
+	slices.SortStableFunc(found, func(a, b inspect.Finding) int { return int(b.Severity) - int(a.Severity) })
+	return row{Item: it, Found: found}
 }
 
 // inView reports whether a row belongs to a view.
 func inView(r row, view string) bool {
 	switch r.State {
-	case windowapi.DeliveryAdding, string(outbox.Waiting), string(outbox.Sending):
+	case windowapi.DeliveryAdding, outbox.Waiting, outbox.Sending:
 		return view != viewAct
-	case string(outbox.Delivered):
+	case outbox.Delivered:
 		return view != viewAct && view != viewOpen
 	}
 	return view != viewOpen
@@ -278,7 +248,7 @@ func (o *office) receipts(ctx context.Context, id string, files []windowapi.Deli
 	if i := slices.IndexFunc(files, func(f windowapi.DeliveryFile) bool { return f.ID == id }); i >= 0 {
 		f := files[i]
 		if f.Item == "" {
-			return receipts{Row: rowOfFile(f), Findings: f.Findings}, nil
+			return receipts{Row: rowOfFile(f)}, nil
 		}
 		id = f.Item
 	}
@@ -287,20 +257,17 @@ func (o *office) receipts(ctx context.Context, id string, files []windowapi.Deli
 		if err != nil {
 			return err
 		}
-		said, err := b.Receipts(ctx, it.ID)
-		if err != nil {
+		all.Row = rowOf(it)
+		if all.Receipts, err = b.Receipts(ctx, it.ID); err != nil {
 			return err
 		}
-		found := slices.Clone(it.Findings())
-		slices.SortStableFunc(found, func(a, b inspect.Finding) int { return int(b.Severity) - int(a.Severity) })
-		all = receipts{Row: rowOf(it), Intermediary: it.Intermediary, SHA256: it.SHA256, Attempts: it.Attempts, Note: it.Note, Findings: found[:min(len(found), 20)]}
-		all.More = max(len(said)-maxReceipts, 0)
-		for _, r := range slices.Backward(said[all.More:]) {
-			m := receipt{Ended: r.Ended, Status: r.Status, Reason: string(r.Reason), Body: r.Body, Cut: r.Cut}
-			if len(m.Body) > maxSaid {
-				m.Body, m.Cut = strings.ToValidUTF8(m.Body[:maxSaid], ""), true
+		all.More = max(len(all.Receipts)-maxReceipts, 0)
+		all.Receipts = all.Receipts[all.More:]
+		slices.Reverse(all.Receipts)
+		for i := range all.Receipts {
+			if r := &all.Receipts[i]; len(r.Body) > maxSaid {
+				r.Body, r.Cut = strings.ToValidUTF8(r.Body[:maxSaid], ""), true
 			}
-			all.Receipts = append(all.Receipts, m)
 		}
 		return nil
 	})

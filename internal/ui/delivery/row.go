@@ -1,7 +1,6 @@
 package delivery
 
 import (
-	"slices"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -43,20 +42,20 @@ func (w *window) stateOf(r row) string {
 	l := w.d.Lang
 	switch {
 	case r.State == windowapi.DeliveryAdding, r.State == windowapi.DeliveryQuestion:
-		return l.T(text.MessagesStateOf(r.State))
-	case r.State == string(outbox.Sending) && w.sent.ID == r.ID && w.sent.Size > 0:
-		return l.T(text.MessagesSending, int(w.sent.Sent*100/w.sent.Size))
+		return l.T(text.MessagesStateOf(string(r.State)))
+	case r.State == outbox.Sending && w.told.sent.ID == r.ID && w.told.sent.Size > 0:
+		return l.T(text.MessagesSending, int(w.told.sent.Sent*100/w.told.sent.Size))
 	}
-	return l.T(text.DeliveryState(r.State))
+	return l.T(text.DeliveryState(string(r.State)))
 }
 
-func markOf(state string) widgets.Mark {
+func markOf(state outbox.State) widgets.Mark {
 	switch state {
-	case string(outbox.Delivered):
+	case outbox.Delivered:
 		return widgets.MarkDot
-	case string(outbox.Sending):
+	case outbox.Sending:
 		return widgets.MarkRing
-	case string(outbox.Waiting), windowapi.DeliveryAdding:
+	case outbox.Waiting, windowapi.DeliveryAdding:
 		return widgets.MarkQuiet
 	}
 	return widgets.MarkTrouble
@@ -70,23 +69,23 @@ func (w *window) remark(r row) string {
 		return ""
 	case windowapi.DeliveryQuestion:
 		return w.moment(r.Before)
-	case string(outbox.Waiting):
+	case outbox.Waiting:
 		if r.Reason == "" {
 			break
 		}
 		next := ""
-		if r.Next.Sub(w.d.Now()) > time.Second {
-			next = l.T(text.MessagesNext, l.Clock(r.Next))
+		if r.NextTry.Sub(w.d.Now()) > time.Second {
+			next = l.T(text.MessagesNext, l.Clock(r.NextTry))
 		}
-		return widgets.Join(w.why(r.Reason), next)
-	case string(outbox.Refused), string(outbox.Uncertain), windowapi.DeliveryNotTaken:
-		return w.why(r.Reason)
+		return widgets.Join(w.why(string(r.Reason)), next)
+	case outbox.Refused, outbox.Uncertain, windowapi.DeliveryNotTaken:
+		return w.why(string(r.Reason))
 	}
 	switch {
-	case r.Severity >= inspect.Warning:
-		return l.T(text.MessageFinding(r.Code))
-	case r.Findings > 0:
-		return l.N(text.MessagesFindings, r.Findings)
+	case len(r.Found) > 0 && r.Found[0].Severity >= inspect.Warning:
+		return l.T(text.MessageFinding(string(r.Found[0].Code)))
+	case len(r.Found) > 0:
+		return l.N(text.MessagesFindings, len(r.Found))
 	}
 	return l.T(text.MessagesClean)
 }
@@ -210,9 +209,4 @@ func (r *lineRenderer) Refresh() {
 	v.Shape.Set(s.mark)
 	v.Result.Say(s.state, widgets.ColourOf(s.mark))
 	r.Layout(v.Size())
-}
-
-// onItsWay reports whether nothing was decided about a file yet.
-func onItsWay(state string) bool {
-	return slices.Contains([]string{windowapi.DeliveryAdding, string(outbox.Waiting), string(outbox.Sending)}, state)
 }
