@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -95,7 +96,11 @@ func (x *expansion) one(a string) error {
 	info, err := os.Stat(a)
 	switch {
 	case err == nil && info.IsDir():
-		return x.folder(a)
+		found, err := folderwatch.ZIPs(a)
+		if err != nil {
+			return &exitError{exitFailed, x.l.T(text.DeliveryBadFolder, a, x.l.Error(err))}
+		}
+		return x.takeAll(found)
 	case err == nil:
 		return x.take(a)
 	case !strings.ContainsAny(a, "*?["):
@@ -105,29 +110,15 @@ func (x *expansion) one(a string) error {
 	if err != nil {
 		return &exitError{exitUsage, x.l.T(text.DeliveryBadPattern, a)}
 	}
-	for _, path := range found { // in the order of their names
-		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			continue
-		}
-		if err := x.take(path); err != nil {
-			return err
-		}
-	}
-	return nil
+	return x.takeAll(slices.DeleteFunc(found, func(path string) bool {
+		info, err := os.Stat(path)
+		return err == nil && info.IsDir()
+	}))
 }
 
-// folder takes the ZIP files that lie directly in a folder. Links in it may lead
-// to files that whoever put them there could not read: they are left out.
-func (x *expansion) folder(dir string) error {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return &exitError{exitFailed, x.l.T(text.DeliveryBadFolder, dir, x.l.Error(err))}
-	}
-	for _, e := range entries {
-		if !folderwatch.IsZIP(e.Name()) || !e.Type().IsRegular() {
-			continue
-		}
-		if err := x.take(filepath.Join(dir, e.Name())); err != nil {
+func (x *expansion) takeAll(paths []string) error {
+	for _, path := range paths {
+		if err := x.take(path); err != nil {
 			return err
 		}
 	}

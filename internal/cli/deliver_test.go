@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"archive/zip"
 	"bytes"
 	"context"
 	"crypto/sha256"
@@ -293,16 +292,7 @@ func TestDeliverDryRun(t *testing.T) {
 func TestDeliverTellsWhatIsOdd(t *testing.T) {
 	profile, _ := setUpDelivery(t)
 	in := t.TempDir()
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	w, err := z.Create("bericht.xml")
-	if err == nil {
-		_, err = io.WriteString(w, "<Contractdocument><PP><VP><VP_GEBDAT>20230230</VP_GEBDAT></VP></PP></Contractdocument>")
-	}
-	if err := errors.Join(err, z.Close()); err != nil {
-		t.Fatal(err)
-	}
-	odd := put(t, filepath.Join(in, "datum.zip"), b.Bytes())
+	odd := put(t, filepath.Join(in, "datum.zip"), messagetest.ZIP(t, "bericht.xml", "<Contractdocument><PP><VP><VP_GEBDAT>20230230</VP_GEBDAT></VP></PP></Contractdocument>"))
 	put(t, filepath.Join(in, "goed.zip"), zipOf(t, 1))
 	const said = "datum.zip: let op: Een datum bestaat niet. (PP[1]/VP[1]/VP_GEBDAT)\n"
 	code, out, _ := run(t, "", "deliver", "--profile", profile, "--dry-run", in)

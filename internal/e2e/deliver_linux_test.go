@@ -399,18 +399,6 @@ func TestDeliverStopped(t *testing.T) {
 	}
 }
 
-// TestDeliverWithoutAHome: the profile has to be named.
-func TestDeliverWithoutAHome(t *testing.T) {
-	t.Parallel()
-	s := newSender(t)
-	cmd := s.command("deliver", s.file("a.zip", contractZIP(t, 1)))
-	cmd.Args = cmd.Args[:len(cmd.Args)-2]
-	out, _ := cmd.CombinedOutput()
-	if cmd.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), "--profile") {
-		t.Errorf("exit %d: %s", cmd.ProcessState.ExitCode(), out)
-	}
-}
-
 // TestDeliverLargeInLittleMemory: 500 MB take no more than 40 MB above what a
 // small file takes.
 func TestDeliverLargeInLittleMemory(t *testing.T) {

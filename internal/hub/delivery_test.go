@@ -13,7 +13,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -230,51 +229,6 @@ func (e *endless) Close() error { return nil }
 
 func endlessItem(size, real int64) Item {
 	return Item{Size: size, Open: func() (io.ReadCloser, error) { return &endless{real}, nil }}
-}
-
-// TestLargeDelivery sends 300 MB and looks at the heap from the hub's side while
-// they arrive.
-func TestLargeDelivery(t *testing.T) {
-	const size = 300 << 20
-	f := newFake(t)
-	var idle, peak uint64
-	inUse := func() uint64 {
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return m.HeapInuse
-	}
-	var length, announced int64
-	f.lookup = func(_ http.ResponseWriter, r *http.Request) {
-		announced = r.ContentLength
-		buffer := make([]byte, 64<<10)
-		for next := int64(0); ; {
-			n, err := r.Body.Read(buffer)
-			if length += int64(n); length >= next {
-				peak = max(peak, inUse())
-				next += 2 << 20
-			}
-			if err != nil {
-				return
-			}
-		}
-	}
-	c := deliveryClient(t, f.URL, nil)
-	if _, err := c.delivers.get(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	runtime.GC()
-	idle = inUse()
-	got, err := c.Deliver(t.Context(), []Item{endlessItem(size, size)})
-	if err != nil || got.Status != 200 {
-		t.Fatalf("%+v, %v", got, err)
-	}
-	if length != announced || length < size/3*4 {
-		t.Errorf("%d bytes came, %d were announced", length, announced)
-	}
-	growth := float64(peak) - float64(idle)
-	if t.Logf("%d MB of request, heap %.1f MB above idle", length>>20, growth/(1<<20)); growth >= 10<<20 {
-		t.Errorf("the heap grew by %.1f MB", growth/(1<<20))
-	}
 }
 
 // TestFilesThatChange: a file that is not what was announced ends the request;

@@ -207,6 +207,19 @@ func IsZIP(name string) bool {
 	return strings.EqualFold(filepath.Ext(name), ".zip") && !strings.HasPrefix(name, ".")
 }
 
+// ZIPs are the paths of the ZIP files that lie directly in a folder, in the order of
+// their names. Links may lead to files that whoever put them there cannot read: they
+// are left out.
+func ZIPs(dir string) (paths []string, err error) {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if IsZIP(e.Name()) && e.Type().IsRegular() {
+			paths = append(paths, filepath.Join(dir, e.Name()))
+		}
+	}
+	return paths, err
+}
+
 // same makes sure that the folders are those that were opened: what is put into
 // another one of their name would never be seen, or would go elsewhere.
 func (f *Folder) same() error {

@@ -3,19 +3,16 @@ package outbox
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"wiebelt/internal/delivery/message"
 	"wiebelt/internal/hub"
-	"wiebelt/internal/localhub"
 )
 
 // TestTheSameFileTwice: skip, send and refuse.
@@ -203,44 +200,5 @@ func TestMade(t *testing.T) {
 	drive(t, b)
 	if err != nil || a.Item.Name != "made.zip" || string(got) != "PK made" {
 		t.Errorf("%+v %v %q", a, err, got)
-	}
-}
-
-// TestManyAdders: processes add at the same time; nothing is lost or mixed up.
-func TestManyAdders(t *testing.T) {
-	h, c := startHub(t, localhub.Config{})
-	b := open(t, Options{Hub: to(c)})
-	work(t, b)
-	var wg sync.WaitGroup
-	contents := map[string]bool{}
-	var all [][]byte
-	for i := range 40 {
-		z := zipped(t, fmt.Sprint("m", i))
-		contents[sumOf(z)] = true
-		all = append(all, z)
-	}
-	for lane := range 4 {
-		other, err := Open(t.Context(), Options{Dir: b.o.Dir})
-		if err != nil {
-			t.Fatal(err)
-		}
-		dir := t.TempDir()
-		wg.Go(func() {
-			defer other.Close()
-			for i := lane; i < len(all); i += 4 {
-				path := filepath.Join(dir, fmt.Sprint(i, ".zip"))
-				if err := os.WriteFile(path, all[i], 0o600); err != nil {
-					t.Error(err)
-				}
-				if _, err := other.Add(t.Context(), Source{Path: path, Intermediary: "intermediary"}); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	until(t, b, func(items []Item) bool { return len(items) == 40 && allOver(items) })
-	if got := box(t, h); len(got) != 40 {
-		t.Errorf("%d messages", len(got))
 	}
 }

@@ -39,20 +39,6 @@ func TestFindingsAreKept(t *testing.T) {
 	}
 }
 
-// TestDuplicateOfOneFile: what happens to a duplicate can be said for one file.
-func TestDuplicateOfOneFile(t *testing.T) {
-	b := open(t, Options{})
-	path := write(t, "a.zip", zipped(t, "a"))
-	first := add(t, b, path)
-	a, err := b.Add(t.Context(), Source{Path: path, Intermediary: "intermediary", Duplicate: DuplicateRefuse})
-	if !errors.Is(err, ErrDuplicate) || a.Item.ID != first.ID {
-		t.Errorf("refused: %+v, %v", a, err)
-	}
-	if a, err = b.Add(t.Context(), Source{Path: path, Intermediary: "intermediary", Duplicate: DuplicateSend}); err != nil || a.Duplicate || a.Item.ID == first.ID {
-		t.Errorf("sent: %+v, %v", a, err)
-	}
-}
-
 // TestConfigure: another policy holds from the next item on.
 func TestConfigure(t *testing.T) {
 	d := answering(func([][]byte) (hub.Receipt, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -345,66 +344,6 @@ func TestDiskFailsWhileSending(t *testing.T) {
 	if got := get(t, b, it.ID); got.State != Delivered || requests != 1 {
 		t.Errorf("%+v, %d requests", got, requests)
 	}
-}
-
-// TestClockJumps: whatever the clock does, everything arrives once.
-func TestClockJumps(t *testing.T) {
-	now := clocktest.New(monday)
-	random := rand.New(rand.NewPCG(1, 2))
-	arrived := map[string]int{}
-	b := open(t, Options{Now: now.Now, first: time.Second, Hub: to(answering(func(all [][]byte) (hub.Receipt, error) {
-		switch random.IntN(4) {
-		case 0:
-			return hub.Receipt{}, errors.New("not reached")
-		case 1:
-			return hub.Receipt{Status: 503, RetryAfter: time.Minute}, nil
-		case 2:
-			return hub.Receipt{Status: 500}, nil
-		}
-		arrived[string(all[0])]++
-		return hub.Receipt{Status: 200, Answer: "ok"}, nil
-	}))})
-	var all []Item
-	for i := range 20 {
-		all = append(all, add(t, b, write(t, names(i), []byte(names(i)))))
-		now.Forward(time.Duration(random.Int64N(int64(48*time.Hour))) - 24*time.Hour)
-	}
-	jumps := 0
-	for steps := 0; ; steps++ {
-		if steps > 20_000 {
-			t.Fatal("it never ends")
-		}
-		if _, _, err := b.step(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		now.Forward(5 * time.Second)
-		if random.IntN(10) == 0 {
-			jumps++
-			now.Forward(time.Duration(random.Int64N(int64(60*24*time.Hour))) - 30*24*time.Hour)
-		}
-		s, err := b.Snapshot(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if allOver(s.Items) {
-			break
-		}
-	}
-	gaveUp := 0
-	for _, it := range all {
-		got := get(t, b, it.ID)
-		switch {
-		case got.State == Delivered && arrived[got.Name] == 1:
-		case got.State == Refused && got.Reason == GaveUp && arrived[got.Name] == 0:
-			gaveUp++ // months have passed for it, and it says so
-		default:
-			t.Errorf("%s %s arrived %d times", got.State, got.Reason, arrived[got.Name])
-		}
-	}
-	if gaveUp > 5 || jumps < 5 {
-		t.Errorf("%d of 20 were given up, %d jumps", gaveUp, jumps)
-	}
-	t.Logf("%d jumps, %d given up", jumps, gaveUp)
 }
 
 // TestInterrupted: what a program that ended left behind is sent again if the hub

@@ -33,6 +33,14 @@ func (t *Trouble) Error() string { return "outbox: " + t.Kind + ": " + plain(t.e
 
 func (t *Trouble) Unwrap() error { return t.err }
 
+// KindOf is the kind of trouble that an error is; DiskFailed for any other.
+func KindOf(err error) string {
+	if t, ok := errors.AsType[*Trouble](err); ok {
+		return t.Kind
+	}
+	return DiskFailed
+}
+
 // plain is err without the paths and names in it.
 func plain(err error) error {
 	if errors.Is(err, filetrust.Err) {

@@ -26,8 +26,10 @@ func (d *Deliveries) abandon(ctx context.Context) {
 	if box == nil || !box.Gone() {
 		return
 	}
-	d.leave()
-	d.leave = func() {}
+	if d.leave != nil {
+		d.leave()
+		d.leave = nil
+	}
 	// Where a removed file can still be read, this is newer than what was last seen.
 	now, _ := box.Snapshot(ctx)
 	d.mu.Lock()
@@ -38,7 +40,7 @@ func (d *Deliveries) abandon(ctx context.Context) {
 	if now != nil {
 		n = now.Counts[outbox.Waiting] + now.Counts[outbox.Sending] + now.Counts[outbox.Uncertain]
 	}
-	d.box, d.last, d.wanted = nil, nil, false
+	d.box, d.last = nil, nil
 	d.settle(nil, time.Now())
 	if d.lost += n; d.lost > 0 {
 		d.notice = d.p.Language().N(text.DeliveryLost, d.lost)

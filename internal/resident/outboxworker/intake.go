@@ -104,11 +104,12 @@ func (d *Deliveries) take(ctx context.Context, c *candidate) {
 		c.row.Size = info.Size()
 		d.mu.Unlock()
 	}
-	box, kind := d.ready(ctx)
-	if box == nil {
-		d.decide(c, func() { c.row.State, c.row.Reason = windowapi.DeliveryNotTaken, kind })
+	box, err := d.open(ctx, true)
+	if err != nil {
+		d.decide(c, func() { c.row.State, c.row.Reason = windowapi.DeliveryNotTaken, outbox.KindOf(err) })
 		return
 	}
+	d.look() // somebody has to deliver it
 	how, question := c.duplicate, false
 	if how == "" {
 		if how = d.p.Settings().Delivery.Duplicate; how != outbox.DuplicateSend && how != outbox.DuplicateRefuse {
@@ -117,7 +118,6 @@ func (d *Deliveries) take(ctx context.Context, c *candidate) {
 	}
 	a, err := box.Add(ctx, outbox.Source{Path: c.path, Intermediary: d.p.Settings().Hub.Intermediary, Duplicate: how})
 	var r *outbox.RefusedError
-	var t *outbox.Trouble
 	d.decide(c, func() {
 		switch {
 		case err == nil:
@@ -133,10 +133,8 @@ func (d *Deliveries) take(ctx context.Context, c *candidate) {
 			}
 		case errors.As(err, &r):
 			c.row.State, c.row.Reason, c.row.Findings = string(outbox.Refused), r.Code, few(r.Findings)
-		case errors.As(err, &t):
-			c.row.State, c.row.Reason = windowapi.DeliveryNotTaken, t.Kind
 		default:
-			c.row.State, c.row.Reason = windowapi.DeliveryNotTaken, outbox.DiskFailed
+			c.row.State, c.row.Reason = windowapi.DeliveryNotTaken, outbox.KindOf(err)
 		}
 	})
 }
@@ -149,48 +147,20 @@ func (d *Deliveries) decide(c *candidate, do func()) {
 
 // folder queues the ZIP files that lie directly in a folder, in its place.
 func (d *Deliveries) folder(c *candidate) {
-	entries, err := os.ReadDir(c.path)
+	found, err := folderwatch.ZIPs(c.path)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	found := 0
-	for _, x := range entries {
-		if folderwatch.IsZIP(x.Name()) && x.Type().IsRegular() { // a link may lead to a file that whoever put it there cannot read
-			d.queue(filepath.Join(c.path, x.Name()), c.row.Added)
-			found++
-		}
+	for _, path := range found {
+		d.queue(path, c.row.Added)
 	}
 	switch {
-	case found > 0:
+	case len(found) > 0:
 		d.intake = slices.DeleteFunc(d.intake, func(o *candidate) bool { return o == c })
 	case err != nil:
 		c.row.State, c.row.Reason = string(outbox.Refused), "unreadable"
 	default:
 		c.row.State, c.row.Reason = string(outbox.Refused), codeNoFiles
 	}
-}
-
-// ready is the outbox, opened if need be; or what is wrong with it.
-func (d *Deliveries) ready(ctx context.Context) (*outbox.Outbox, string) {
-	d.mu.Lock()
-	d.wanted, d.opened = true, ""
-	d.mu.Unlock()
-	d.look()
-	for ctx.Err() == nil {
-		d.mu.Lock()
-		box, kind := d.box, d.opened
-		if box == nil && kind != "" {
-			d.wanted = false
-		}
-		d.mu.Unlock()
-		if box != nil || kind != "" {
-			return box, kind
-		}
-		select {
-		case <-ctx.Done():
-		case <-d.todo:
-		}
-	}
-	return nil, ""
 }
 
 // settle drops the candidates that the outbox lists by now; d.mu is held.

@@ -10,7 +10,6 @@ package outboxworker
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -57,13 +56,13 @@ type Deliveries struct {
 	dir     string
 	wake    chan struct{} // Run looks at what is wanted
 	news    chan struct{} // there is something to tell
-	todo    chan struct{} // there is a file to take, or the outbox was opened
+	todo    chan struct{} // there is a file to take
 	senders *fromsettings.Senders
-	leave   func()        // ends the work at the outbox that is open; run's own
+	leave   func()     // ends the work at the outbox that is open, nil while nobody works there; Run's own
+	opening sync.Mutex // held while the outbox is opened
 
 	mu      sync.Mutex
 	box     *outbox.Outbox // nil until it is needed; stays open until Close
-	wanted  bool           // it is needed
 	release bool           // the queue may go on
 	opened  string         // kind of trouble with opening it
 	notice  string         // what has happened to it, as a sentence
@@ -78,7 +77,7 @@ type Deliveries struct {
 
 // New is the outbox of a profile.
 func New(p Params) *Deliveries {
-	return &Deliveries{p: p, dir: fromsettings.OutboxFolder(p.Dirs), wake: make(chan struct{}, 1), news: make(chan struct{}, 1), todo: make(chan struct{}, 1), told: true, leave: func() {},
+	return &Deliveries{p: p, dir: fromsettings.OutboxFolder(p.Dirs), wake: make(chan struct{}, 1), news: make(chan struct{}, 1), todo: make(chan struct{}, 1), told: true,
 		senders: &fromsettings.Senders{Dirs: p.Dirs, Settings: func() settings.Hub { return p.Settings().Hub }}}
 }
 
@@ -97,14 +96,18 @@ func (d *Deliveries) Run(ctx context.Context) {
 	var work sync.WaitGroup
 	defer d.senders.Close()
 	defer work.Wait()
-	defer func() { d.leave() }()
+	defer func() {
+		if d.leave != nil {
+			d.leave()
+		}
+	}()
 	work.Go(func() { d.tell(ctx) })
 	work.Go(func() { d.takeIn(ctx) })
 	t := time.NewTicker(boxEvery)
 	defer t.Stop()
 	for {
 		d.abandon(ctx)
-		if box := d.open(ctx); box != nil {
+		if box, err := d.open(ctx, false); err == nil && box != nil && d.leave == nil {
 			d.tend(ctx, box)
 		}
 		d.goOn(ctx)
@@ -132,48 +135,33 @@ func (d *Deliveries) forever(ctx context.Context, do func() error) {
 	}
 }
 
-// needed reports whether the outbox is to be opened: somebody has a file for it,
-// or it is there.
-func (d *Deliveries) needed() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.box != nil {
-		return false
+// open is the outbox, opened if it is there, or needed; nil if it is not, or does not
+// work.
+func (d *Deliveries) open(ctx context.Context, needed bool) (*outbox.Outbox, error) {
+	d.opening.Lock()
+	defer d.opening.Unlock()
+	if box := d.current(); box != nil {
+		return box, nil
 	}
-	_, err := os.Stat(filepath.Join(d.dir, outbox.DatabaseName))
-	return d.wanted || err == nil
-}
-
-// open opens the outbox if it is time to; nil if it is not, or does not work.
-func (d *Deliveries) open(ctx context.Context) *outbox.Outbox {
-	if !d.needed() {
-		return nil
+	if _, err := os.Stat(filepath.Join(d.dir, outbox.DatabaseName)); err != nil && !needed {
+		return nil, nil
 	}
 	box, err := outbox.Open(ctx, d.options())
-	defer poke(d.todo)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err != nil {
 		if ctx.Err() == nil {
 			d.p.Log.Error("the outbox cannot be opened", "why", err)
-			d.opened = kindOf(err)
+			d.opened = outbox.KindOf(err)
 			d.p.Told(health.Delivery{Trouble: d.opened})
 		}
-		return nil
+		return nil, err
 	}
 	d.box, d.opened = box, ""
 	if box.SetAside() != "" {
 		d.notice = d.p.Language().T(text.DeliveryAside)
 	}
-	return box
-}
-
-func kindOf(err error) string {
-	var t *outbox.Trouble
-	if errors.As(err, &t) {
-		return t.Kind
-	}
-	return outbox.DiskFailed
+	return box, nil
 }
 
 // Close closes the outbox once nobody uses it any more.

@@ -480,28 +480,3 @@ func TestDeliveriesNotSetUp(t *testing.T) {
 	none.SettingsChanged(&next)
 	none.Mended()
 }
-
-// TestDeliveriesRenewTheToken: a token that is refused in the middle of the queue
-// is renewed once, and the queue goes on.
-func TestDeliveriesRenewTheToken(t *testing.T) {
-	d := newDeliverer(t)
-	d.add(d.file("0.zip", "first"))
-	d.until("the first", decided(1))
-	tokens, messages := d.asked.Stats().Tokens, d.asked.Stats().Messages
-	d.asked.Faults().Set(localhub.AtTransaction, localhub.Fault{Expired: true, Times: 1})
-	var all []string
-	for i := range 5 {
-		all = append(all, d.file(fmt.Sprintf("later-%d.zip", i), fmt.Sprint("later ", i)))
-	}
-	d.add(all...)
-	d.until("all of them", decided(6))
-	if n := d.asked.Stats().Tokens - tokens; n != 1 {
-		t.Errorf("%d tokens", n)
-	}
-	if n := d.asked.Stats().Messages - messages; n != 5 {
-		t.Errorf("%d messages", n)
-	}
-	if f := d.asked.Stats().Faults; f != 1 {
-		t.Errorf("%d refusals", f)
-	}
-}

@@ -152,7 +152,7 @@ func (o *office) state(ctx context.Context, l text.Language, view string, told w
 		View: view, Trouble: told.Trouble, Notice: told.Notice}
 	var now *outbox.Snapshot
 	if err := o.with(ctx, func(b box) (err error) { now, err = b.Snapshot(ctx); return err }); err != nil && !errors.Is(err, outbox.ErrNoItem) {
-		s.Trouble = cmp.Or(s.Trouble, kindOf(err))
+		s.Trouble = cmp.Or(s.Trouble, outbox.KindOf(err))
 	}
 	var items []outbox.Item
 	if now != nil {
@@ -191,14 +191,6 @@ func (o *office) state(ctx context.Context, l text.Language, view string, told w
 		}
 	}
 	return s
-}
-
-func kindOf(err error) string {
-	var t *outbox.Trouble
-	if errors.As(err, &t) {
-		return t.Kind
-	}
-	return outbox.DiskFailed
 }
 
 // untaken tells whether an id is that of a file which is not in the outbox.
