@@ -20,6 +20,7 @@ import (
 	"wiebelt/internal/delivery/message"
 	"wiebelt/internal/delivery/outbox"
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/store/sqlitefile"
 	"wiebelt/internal/testutil/logtest"
 	"wiebelt/internal/testutil/messagetest"
 	"wiebelt/internal/text"
@@ -319,21 +320,16 @@ func TestDeliverTellsWhatIsOdd(t *testing.T) {
 // the rest.
 func TestDeliverListOfMany(t *testing.T) {
 	profile, _ := setUpDelivery(t)
-	b, err := outbox.Open(t.Context(), outbox.Options{Dir: filepath.Join(profile, "outbox")})
+	run(t, "", "deliver", "--profile", profile, "--no-wait", put(t, filepath.Join(t.TempDir(), "a.zip"), zipOf(t, 1)))
+	const more = 3 // than the list holds: one row becomes so many
+	db, err := sqlitefile.Open(filepath.Join(profile, "outbox", outbox.DatabaseName), "")
+	if err == nil {
+		_, err = db.Exec(fmt.Sprintf("CREATE TEMP TABLE one AS SELECT * FROM items; CREATE TEMP TRIGGER each AFTER UPDATE ON one BEGIN INSERT INTO items SELECT * FROM one; END;"+
+			" CREATE TEMP TABLE n AS WITH RECURSIVE c(x) AS (VALUES(2) UNION ALL SELECT x+1 FROM c WHERE x < %d) SELECT x FROM c;"+
+			" CREATE TEMP TRIGGER next AFTER DELETE ON n BEGIN UPDATE one SET id = printf('%%036d', OLD.x); END; DELETE FROM n", outbox.MaxItems+more))
+		err = errors.Join(err, db.Close())
+	}
 	if err != nil {
-		t.Fatal(err)
-	}
-	const more = 3
-	for i := range outbox.MaxItems + more {
-		_, err := b.Add(t.Context(), outbox.Source{Path: fmt.Sprint(i, ".zip"), Intermediary: "x", Write: func(_ context.Context, w io.Writer) error {
-			_, err := fmt.Fprint(w, i)
-			return err
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
 	code, out, errOut := run(t, "", "deliver", "list", "--profile", profile)

@@ -2,6 +2,7 @@ package hub
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/base64"
 	"fmt"
@@ -37,44 +38,28 @@ func newClient(t testing.TB, base string, change func(*Config)) *Client {
 	return c
 }
 
-// raw answers one request with fixed bytes and returns what was sent, as it came
-// over the wire.
+// raw answers one request after the other with fixed bytes, and gives what was sent
+// as it came over the wire.
 func raw(t *testing.T, answers ...string) (base string, sent <-chan string) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
 	ch := make(chan string, len(answers))
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for _, a := range answers {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			_ = c.SetDeadline(time.Now().Add(5 * time.Second))
-			in := bufio.NewReader(c)
-			var all strings.Builder
-			length := 0
-			for {
-				line, err := in.ReadString('\n')
-				all.WriteString(line)
-				if n, _ := fmt.Sscanf(line, "Content-Length: %d", &length); n == 0 && (line == "\r\n" || err != nil) {
-					break
-				}
-			}
-			body := make([]byte, length)
-			_, _ = io.ReadFull(in, body)
-			all.Write(body)
-			ch <- all.String()
-			_, _ = io.WriteString(c, a)
-			_ = c.Close()
+	next := make(chan string, len(answers))
+	for _, a := range answers {
+		next <- a
+	}
+	return serving(t, func(c net.Conn) {
+		var all bytes.Buffer
+		r, err := http.ReadRequest(bufio.NewReader(io.TeeReader(c, &all)))
+		if err == nil {
+			_, err = io.Copy(io.Discard, r.Body)
 		}
-	}()
-	t.Cleanup(func() { _ = l.Close(); <-done })
-	return "http://" + l.Addr().String(), ch
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		ch <- all.String()
+		_, _ = io.WriteString(c, <-next)
+	}), ch
 }
 
 func reply(status, kind, body string) string {
