@@ -197,6 +197,22 @@ func (r *delivery) count() (n deliverCount) {
 	return n
 }
 
+// code is the exit code that the counts come to; held tells that the queue is on
+// hold.
+func (n deliverCount) code(held bool) int {
+	switch {
+	case n.NotTaken > 0:
+		return exitFailed
+	case n.Waiting > 0 && held:
+		return exitHold
+	case n.Uncertain+n.Waiting > 0:
+		return exitUncertain
+	case n.Refused > 0:
+		return exitRefused
+	}
+	return exitDone
+}
+
 // line is the counts in one line.
 func (n deliverCount) line(l text.Language) string {
 	s := l.T(text.DeliveryDone, n.Delivered, n.Refused, n.Uncertain, n.Waiting)

@@ -266,27 +266,18 @@ func (r *delivery) finish(add, followed error) error {
 	}
 	r.update(items)
 	n := r.count()
-	code := exitDone
-	if n.Refused > 0 {
-		code = exitRefused
-	}
-	if n.Uncertain+n.Waiting > 0 {
-		code = exitUncertain
-	}
-	if n.Waiting > 0 && held != "" {
-		code = exitHold
-	}
-	if n.NotTaken > 0 {
-		code = exitFailed
-	}
-	return r.conclude(code, held, add, followed)
-}
-
-func (r *delivery) conclude(code int, held outbox.Reason, add, followed error) error {
-	n := r.count()
+	code := n.code(held != "")
 	if code != exitHold {
 		held = ""
 	}
+	if err := r.tell(code, n, held); err != nil {
+		return err
+	}
+	return r.ended(code, held, add, followed)
+}
+
+// tell writes the report and says what came of it all.
+func (r *delivery) tell(code int, n deliverCount, held outbox.Reason) error {
 	report := r.report(code, held, "")
 	path, err := "", error(nil)
 	if len(r.files) > 0 {
@@ -296,19 +287,21 @@ func (r *delivery) conclude(code int, held outbox.Reason, add, followed error) e
 		fmt.Fprintf(r.e.err, "wiebelt: %s: %s\n", r.p.lang.T(text.DeliveryNoReport), oneLine(detailPath(err)))
 	}
 	if r.cmd.JSON {
-		if err := r.print(report); err != nil {
-			return err
-		}
-	} else {
-		r.complain()
-		fmt.Fprintln(r.e.out, n.line(r.p.lang))
-		if n.Uncertain > 0 {
-			fmt.Fprintln(r.e.err, r.p.lang.T(text.DeliveryResolve))
-		}
-		if path != "" {
-			fmt.Fprintln(r.e.err, r.p.lang.T(text.DeliveryReport, path))
-		}
+		return r.print(report)
 	}
+	r.complain()
+	fmt.Fprintln(r.e.out, n.line(r.p.lang))
+	if n.Uncertain > 0 {
+		fmt.Fprintln(r.e.err, r.p.lang.T(text.DeliveryResolve))
+	}
+	if path != "" {
+		fmt.Fprintln(r.e.err, r.p.lang.T(text.DeliveryReport, path))
+	}
+	return nil
+}
+
+// ended is the error that the command ends with.
+func (r *delivery) ended(code int, held outbox.Reason, add, followed error) error {
 	var t *outbox.Trouble
 	switch {
 	case code == exitHold:

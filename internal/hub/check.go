@@ -120,15 +120,9 @@ func (t *tokens) check(ctx context.Context) (time.Duration, error) {
 	t.mu.Lock()
 	f := t.start()
 	t.mu.Unlock()
-	select {
-	case <-f.done:
-	case <-ctx.Done():
-		return 0, failed(contact.HubSlow, "token")
-	case <-t.c.life.Done():
-		return 0, errClosed()
+	g, err := t.wait(ctx, f)
+	if err != nil {
+		return 0, err
 	}
-	if f.err != nil {
-		return 0, f.err
-	}
-	return time.Duration(f.grant.ExpiresIn) * time.Second, nil
+	return time.Duration(g.ExpiresIn) * time.Second, nil
 }

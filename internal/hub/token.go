@@ -109,6 +109,10 @@ func (t *tokens) get(ctx context.Context) (*grant, error) {
 	}
 	f := t.start()
 	t.mu.Unlock()
+	return t.wait(ctx, f)
+}
+
+func (t *tokens) wait(ctx context.Context, f *fetch) (*grant, error) {
 	select {
 	case <-f.done:
 		return f.grant, f.err

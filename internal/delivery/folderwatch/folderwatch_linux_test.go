@@ -58,6 +58,27 @@ func TestSettles(t *testing.T) {
 	}
 }
 
+// TestReplacedAsItIsOpened: the file that took the place of another one has to settle
+// itself.
+func TestReplacedAsItIsOpened(t *testing.T) {
+	s := newStage(t, t.TempDir())
+	must(t, s.open())
+	at := filepath.Join(s.dir, "a.zip")
+	s.put(at, s.a)
+	s.look()
+	s.step = func(what string) {
+		if what == "open" {
+			s.step = nil
+			s.put(at+".new", s.b)
+			must(t, os.Rename(at+".new", at))
+		}
+	}
+	s.look()
+	if s.step != nil || len(s.box.items) > 0 {
+		t.Errorf("taken before it stayed the same: %v", s.box.items)
+	}
+}
+
 // TestPlanted: folders and notes that somebody else put there beforehand are not
 // written through.
 func TestPlanted(t *testing.T) {

@@ -15,29 +15,6 @@ import (
 	"wiebelt/internal/hub"
 )
 
-// noiseBlock repeats in pattern. A multiple of three bytes, so that its base64
-// repeats as well.
-var noiseBlock = func() []byte {
-	b := make([]byte, 3*349_529)
-	_, _ = rand.NewChaCha8([32]byte{1, 2, 3}).Read(b) // never fails
-	return b
-}()
-
-// pattern is a file of any size that can be written and compared without holding
-// it.
-func pattern(size int64) io.Reader { return io.LimitReader(&repeated{block: noiseBlock}, size) }
-
-type repeated struct {
-	block []byte
-	at    int
-}
-
-func (r *repeated) Read(p []byte) (int, error) {
-	n := copy(p, r.block[r.at:])
-	r.at = (r.at + n) % len(r.block)
-	return n, nil
-}
-
 // BenchmarkDelivery compares the worker, from the spool to a server, with a bare
 // copy through base64 to the same server.
 func BenchmarkDelivery(b *testing.B) {
@@ -58,7 +35,7 @@ func BenchmarkDelivery(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "large.zip")
 	f, err := os.Create(path)
 	if err == nil {
-		_, err = io.Copy(f, pattern(size))
+		_, err = io.Copy(f, io.LimitReader(rand.NewChaCha8([32]byte{1, 2, 3}), size))
 	}
 	if err != nil {
 		b.Fatal(err)

@@ -33,6 +33,21 @@ func (t *Trouble) Error() string { return "outbox: " + t.Kind + ": " + plain(t.e
 
 func (t *Trouble) Unwrap() error { return t.err }
 
+// kind is "" of none.
+func (t *Trouble) kind() string {
+	if t == nil {
+		return ""
+	}
+	return t.Kind
+}
+
+// inTrouble is the trouble of the worker in this process; nil for none.
+func (b *Outbox) inTrouble() *Trouble {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.trouble
+}
+
 // KindOf is the kind of trouble that an error is; DiskFailed for any other.
 func KindOf(err error) string {
 	if t, ok := errors.AsType[*Trouble](err); ok {

@@ -23,16 +23,11 @@ const MaxItems = 2000
 
 // Snapshot reads the outbox.
 func (b *Outbox) Snapshot(ctx context.Context) (*Snapshot, error) {
-	s := &Snapshot{At: b.o.Now(), Counts: map[State]int{}, Working: b.Busy()}
-	b.mu.Lock()
-	if b.trouble != nil {
-		s.Trouble = b.trouble.Kind
-	}
-	b.mu.Unlock()
+	s := &Snapshot{At: b.o.Now(), Counts: map[State]int{}, Working: b.Busy(), Trouble: b.inTrouble().kind()}
 	// One statement after the other, each whole: a snapshot is for people.
 	var err error
-	if s.Queue, err = readQueue(ctx, b.db); err != nil {
-		return nil, b.named(ctx, err)
+	if s.Queue, err = b.Queue(ctx); err != nil {
+		return nil, err
 	}
 	if s.Items, err = some(ctx, b.db, "state IN (?, ?, ?) ORDER BY id DESC LIMIT ?", string(Waiting), string(Sending), string(Uncertain), MaxItems); err != nil {
 		return nil, b.named(ctx, err)
@@ -119,13 +114,7 @@ func (b *Outbox) mark(ctx context.Context) (string, error) {
 	if err := b.db.QueryRowContext(ctx, "SELECT data_version, total_changes() FROM pragma_data_version").Scan(&others, &own); err != nil {
 		return "", b.named(ctx, err)
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	trouble := ""
-	if b.trouble != nil {
-		trouble = b.trouble.Kind
-	}
-	return fmt.Sprint(others, own, trouble, b.Busy()), nil
+	return fmt.Sprint(others, own, b.inTrouble().kind(), b.Busy()), nil
 }
 
 // Items are those with the given ids, in that order; ids that are not there are
@@ -162,13 +151,10 @@ func (b *Outbox) Follow(ctx context.Context, ids []string, each func([]Item, Que
 		if err != nil {
 			return false, err
 		}
-		q, err := readQueue(ctx, b.db)
+		q, err := b.Queue(ctx)
 		if err != nil {
-			return false, b.named(ctx, err)
+			return false, err
 		}
-		b.mu.Lock()
-		t := b.trouble
-		b.mu.Unlock()
-		return each(items, q, t), nil
+		return each(items, q, b.inTrouble()), nil
 	})
 }

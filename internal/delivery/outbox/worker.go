@@ -128,17 +128,11 @@ func (b *Outbox) Join(ctx context.Context, stop <-chan struct{}) error {
 }
 
 func (b *Outbox) setTrouble(t *Trouble) {
-	kind := func(t *Trouble) string {
-		if t == nil {
-			return ""
-		}
-		return t.Kind
-	}
 	b.mu.Lock()
-	was := kind(b.trouble)
+	was := b.trouble
 	b.trouble = t
 	b.mu.Unlock()
-	if kind(t) == was {
+	if t.kind() == was.kind() {
 		return
 	}
 	if t != nil {
