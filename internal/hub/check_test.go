@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -100,36 +99,24 @@ func TestReachThroughAProxy(t *testing.T) {
 // TestCheckAsksAnew: even with a good token, which stays in use when the hub
 // refuses meanwhile.
 func TestCheckAsksAnew(t *testing.T) {
-	var tokens, refuse atomic.Int64
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case r.URL.Path != "/identity/token":
-			_, _ = io.WriteString(w, oneContact)
-		case refuse.Load() > 0:
-			w.WriteHeader(http.StatusUnauthorized)
-		default:
-			tokens.Add(1)
-			_, _ = io.WriteString(w, goodToken)
-		}
-	}))
-	t.Cleanup(s.Close)
-	c := newClient(t, s.URL, func(cfg *Config) { cfg.DeliveryScopes = "Basic other" })
+	f := newFake(t)
+	c := newClient(t, f.URL, func(cfg *Config) { cfg.DeliveryScopes = "Basic other" })
 	for n := range int64(3) {
-		if life, err := c.Check(t.Context()); err != nil || life != time.Hour || tokens.Load() != n+1 {
-			t.Fatalf("%v, %v after %d requests", life, err, tokens.Load())
+		if life, err := c.Check(t.Context()); err != nil || life != time.Hour || f.tokens.Load() != n+1 {
+			t.Fatalf("%v, %v after %d requests", life, err, f.tokens.Load())
 		}
 	}
-	if life, same, err := c.CheckDelivery(t.Context()); err != nil || same || life != time.Hour || tokens.Load() != 4 {
+	if life, same, err := c.CheckDelivery(t.Context()); err != nil || same || life != time.Hour || f.tokens.Load() != 4 {
 		t.Errorf("delivery: %v %v %v", life, same, err)
 	}
-	refuse.Store(1)
+	f.token = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }
 	if _, err := c.Check(t.Context()); contact.FailureOf(err) != contact.CredentialsRefused {
 		t.Errorf("%v", err)
 	}
 	if _, err := c.Lookup(t.Context(), "+31201234567"); err != nil {
 		t.Errorf("the good token was given up: %v", err)
 	}
-	if _, same, err := newClient(t, s.URL, nil).CheckDelivery(t.Context()); !same || err != nil {
+	if _, same, err := newClient(t, f.URL, nil).CheckDelivery(t.Context()); !same || err != nil {
 		t.Errorf("one set of scopes: %v, %v", same, err)
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"reflect"
 	"strings"
 	"sync"
@@ -467,15 +466,6 @@ func (w *watched) Close() error { close(w.closed); return nil }
 // the lookups; each has a connection of its own.
 func TestSeveralDeliveriesAtOnce(t *testing.T) {
 	f := newFake(t)
-	var connections atomic.Int64
-	server := httptest.NewUnstartedServer(f.Config.Handler)
-	server.Config.ConnState = func(_ net.Conn, s http.ConnState) {
-		if s == http.StateNew {
-			connections.Add(1)
-		}
-	}
-	server.Start()
-	defer server.Close()
 	f.lookup = func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet {
 			_, _ = io.WriteString(w, oneContact)
@@ -485,7 +475,7 @@ func TestSeveralDeliveriesAtOnce(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprintf(w, `{"bytes":%d}`, n)
 	}
-	c := deliveryClient(t, server.URL, nil)
+	c := deliveryClient(t, f.URL, nil)
 	var all sync.WaitGroup
 	for n := range 8 {
 		all.Go(func() {
@@ -501,7 +491,7 @@ func TestSeveralDeliveriesAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if n := connections.Load(); n < 41 {
+	if n := f.conns.Load(); n < 41 {
 		t.Errorf("%d connections for 40 deliveries: one was used again", n)
 	}
 }

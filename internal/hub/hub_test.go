@@ -116,8 +116,8 @@ func TestLookupRequestToTheByte(t *testing.T) {
 // fake is a hub whose answers a test sets.
 type fake struct {
 	*httptest.Server
-	tokens, lookups atomic.Int64
-	token, lookup   func(w http.ResponseWriter, r *http.Request)
+	conns, tokens, lookups atomic.Int64
+	token, lookup          func(w http.ResponseWriter, r *http.Request)
 }
 
 func newFake(t testing.TB) *fake {
@@ -127,7 +127,7 @@ func newFake(t testing.TB) *fake {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, oneContact)
 	}
-	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	f.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/identity/token" {
 			f.tokens.Add(1)
 			f.token(w, r)
@@ -136,6 +136,12 @@ func newFake(t testing.TB) *fake {
 		f.lookups.Add(1)
 		f.lookup(w, r)
 	}))
+	f.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+		if s == http.StateNew {
+			f.conns.Add(1)
+		}
+	}
+	f.Start()
 	t.Cleanup(f.Close)
 	return f
 }

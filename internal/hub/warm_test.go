@@ -62,26 +62,14 @@ func TestARingPaysForNoHandshake(t *testing.T) {
 // TestAfterASleep: the first lookup does not go into a connection of before, and
 // a token that ran out meanwhile is renewed at once.
 func TestAfterASleep(t *testing.T) {
-	var conns, tokens atomic.Int64
-	asked := make(chan struct{}, 8)
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/identity/token" {
-			tokens.Add(1)
-			_, _ = io.WriteString(w, goodToken)
-			asked <- struct{}{}
-			return
-		}
-		_, _ = io.WriteString(w, oneContact)
-	}))
-	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
-		if state == http.StateNew {
-			conns.Add(1)
-		}
+	f := newFake(t)
+	give, asked := f.token, make(chan struct{}, 8)
+	f.token = func(w http.ResponseWriter, r *http.Request) {
+		give(w, r)
+		asked <- struct{}{}
 	}
-	s.Start()
-	t.Cleanup(s.Close)
 	var slept atomic.Int64
-	c := newClient(t, s.URL, func(cfg *Config) {
+	c := newClient(t, f.URL, func(cfg *Config) {
 		cfg.Now = func() time.Time { return time.Now().Add(time.Duration(slept.Load())) }
 	})
 	c.Warm()
@@ -98,7 +86,7 @@ func TestAfterASleep(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n, k := conns.Load(), tokens.Load(); n != 3 || k != 2 {
+	if n, k := f.conns.Load(), f.tokens.Load(); n != 3 || k != 2 {
 		t.Errorf("%d connections, %d tokens", n, k)
 	}
 }
