@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"net"
 	"strings"
 	"sync"
@@ -18,6 +17,7 @@ import (
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/registry"
+	"wiebelt/internal/testutil/linktest"
 )
 
 // hostile gives messages that no daemon sends: a table, and mutations of real
@@ -40,29 +40,7 @@ func hostile() []string {
 	for _, state := range []string{"", "Idle", "incomingreceived", "IncomingReceived ", "Incoming", "State", "StateState", "PushIncomingReceived", "\x00", strings.Repeat("End", 2000)} {
 		all = append(all, event(0, state, "<sip:1@x>", "6"))
 	}
-	seed := append([]string{idle, noID}, recorded...)
-	for r := rand.New(rand.NewPCG(1, 2)); len(all) < 320; {
-		b := []byte(seed[r.IntN(len(seed))])
-		for range 1 + r.IntN(6) {
-			switch at := r.IntN(len(b)); r.IntN(5) {
-			case 0:
-				b[at] = byte(r.IntN(256))
-			case 1:
-				b = append(b[:at], b[at+1:]...)
-			case 2:
-				b = b[:at]
-			case 3:
-				b = append(b[:at:at], append([]byte(seed[r.IntN(len(seed))]), b[at:]...)...)
-			case 4:
-				b = append(b[:at:at], append([]byte("\n"), b[at:]...)...)
-			}
-			if len(b) == 0 {
-				b = []byte("S")
-			}
-		}
-		all = append(all, string(b))
-	}
-	return all
+	return linktest.Mutate(all, 320, append([]string{idle, noID}, recorded...)...)
 }
 
 // Whatever comes, the next call is told: on the same connection, or on the next.

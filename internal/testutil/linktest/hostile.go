@@ -5,6 +5,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -22,15 +23,17 @@ func Mutate(out []string, n int, seeds ...string) []string {
 		b := []byte(seeds[r.IntN(len(seeds))])
 		for range 1 + r.IntN(6) {
 			i := r.IntN(len(b))
-			switch r.IntN(4) {
+			switch r.IntN(5) {
 			case 0:
 				b[i] = byte(r.IntN(256))
 			case 1:
 				b = append(b[:i], b[min(len(b), i+r.IntN(20)):]...)
 			case 2:
-				b = append(b[:i:i], append([]byte(strings.Repeat(`{"[,`, r.IntN(30))), b[i:]...)...)
+				b = append(b[:i:i], append([]byte(strings.Repeat(`{"[,<`+"\n", r.IntN(30))), b[i:]...)...)
 			case 3:
 				b = b[:i+1]
+			case 4:
+				b = slices.Insert(b, i, []byte(seeds[r.IntN(len(seeds))])...)
 			}
 			if len(b) == 0 {
 				b = []byte("x")
