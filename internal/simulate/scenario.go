@@ -1,6 +1,8 @@
 package simulate
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -149,15 +151,11 @@ func (r *reader) line(n int, row string) error {
 	if len(words) < 2 {
 		return text.Errorf(text.SimulateBadNoVerb, strings.Join(verbs[:], ", "))
 	}
-	found := false
-	for v, name := range verbs {
-		if words[1].is(name) {
-			step.Do, found = Verb(v), true
-		}
-	}
-	if !found {
+	verb := slices.IndexFunc(verbs[:], words[1].is)
+	if verb < 0 {
 		return text.Errorf(text.SimulateBadBadVerb, strings.Join(verbs[:], ", "))
 	}
+	step.Do = Verb(verb)
 	if err := r.step(&step, words[2:]); err != nil {
 		return err
 	}
@@ -275,44 +273,32 @@ func (r *reader) step(s *Step, words []word) error {
 
 // caller reads what Ring and Caller say.
 func (s *Step) caller(words []word) error {
+	fields := map[string]*string{"number": &s.Call.Number, "name": &s.Call.Name, "via": &s.Call.Via}
+	if s.Do == Ring {
+		fields["line"] = &s.Call.Line
+	}
 	withheld, seen := false, map[string]bool{}
 	for _, w := range words {
-		key, value, pair := w.key, w.text, w.key != ""
-		if !pair {
-			key = w.text
-		}
-		if seen[key] {
-			return text.Errorf(text.SimulateBadTwice)
-		}
-		seen[key] = true
+		key, field := cmp.Or(w.key, w.text), fields[w.key]
 		switch {
+		case seen[key]:
+			return text.Errorf(text.SimulateBadTwice)
 		case w.is("withheld"):
 			withheld = true
 		case w.is("outgoing") && s.Do == Ring:
 			s.Call.Direction = "outgoing"
-		case key == "number" && pair:
-			if !IsNumber(value) {
-				return text.Errorf(text.SimulateBadNumber)
-			}
-			s.Call.Number = value
-		case pair && (key == "name" || key == "via" || key == "line" && s.Do == Ring):
-			if value == "" || call.CleanText(value, maxText) != value {
-				return text.Errorf(text.SimulateBadText, key)
-			}
-			switch key {
-			case "name":
-				s.Call.Name = value
-			case "via":
-				s.Call.Via = value
-			case "line":
-				if !IsNumber(value) {
-					return text.Errorf(text.SimulateBadOwnLine)
-				}
-				s.Call.Line = value
-			}
-		default:
+		case field == nil:
 			return text.Errorf(text.SimulateBadOnly)
+		case key == "number" && !IsNumber(w.text):
+			return text.Errorf(text.SimulateBadNumber)
+		case w.text == "" || call.CleanText(w.text, maxText) != w.text:
+			return text.Errorf(text.SimulateBadText, key)
+		case key == "line" && !IsNumber(w.text):
+			return text.Errorf(text.SimulateBadOwnLine)
+		default:
+			*field = w.text
 		}
+		seen[key] = true
 	}
 	switch {
 	case withheld == (s.Call.Number != ""):

@@ -1,7 +1,7 @@
 // Package simulate is a softphone for every protocol that we accept, for the
 // demonstration, for trying out and for tests. It is written against the
-// protocols, not against the
-// code that speaks them.
+// protocols, not against the code that speaks them, and its servers are what the
+// tests of our links connect to.
 //
 // A Scenario is a story of calls, read from text or built in; Play plays it on a
 // Softphone, which Open makes for a protocol: a client of our listener, a program

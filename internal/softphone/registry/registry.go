@@ -3,21 +3,22 @@
 // what it can tell, what its settings need, and the recipe that connects it. It is
 // a table of plain data, so that the settings and the command that phones run can
 // read it without linking a single protocol. The code of a kind is registered
-// under its name in two places that stand above: its link in package configure,
-// its stand-in in package simulate. The test of this package fails when a kind
-// lacks a part.
+// under its name in two places that stand above: its link in package fromsettings,
+// its fake in package simulate, which "wiebelt simulate" and the link's own tests
+// share. The test of this package fails when a kind lacks a part.
 //
 // To add a phone or exchange to which Wiebelt connects, write
 //
-//   - a package beside this one with its link, tested as its neighbours are,
-//   - a file in internal/simulate with its stand-in,
+//   - a file in internal/simulate with its fake,
+//   - a package beside this one with its link, tested against that fake (those of
+//     exchanges have their common tests in internal/testutil/linktest),
 //   - assets/guide/recipes/ID.nl.txt and ID.en.txt,
 //
 // and touch
 //
 //  1. this file: its name and its row in the table,
 //  2. internal/config/fromsettings/softphone.go: its link,
-//  3. internal/simulate/protocols.go: its stand-in,
+//  3. internal/simulate/protocols.go: its fake,
 //  4. internal/testutil/storytest/story.go: what it makes of the stories of calls,
 //  5. assets/text/status.json: what people call it,
 //  6. assets/text/command.json: its name in the help of "wiebelt simulate".
