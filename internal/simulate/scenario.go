@@ -235,23 +235,15 @@ func (r *reader) step(s *Step, words []word) error {
 		return text.Errorf(text.SimulateBadNoCall)
 	}
 	s.Name = words[0].text
-	answered, on := r.on[s.Name]
-	switch {
-	case s.Do == Ring && on:
-		return text.Errorf(text.SimulateBadOn)
-	case s.Do == Ring && len(r.on) >= MaxCalls:
-		return text.Errorf(text.SimulateBadCalls, MaxCalls)
-	case s.Do != Ring && !on:
-		return text.Errorf(text.SimulateBadNotOn)
-	case (s.Do == Answer || s.Do == Again) && answered:
-		return text.Errorf(text.SimulateBadAnswered)
+	err := r.inOrder(s)
+	if err != nil {
+		return err
 	}
-	var err error
 	switch words = words[1:]; s.Do {
 	case Ring, Caller:
 		err = s.caller(words)
 	case End:
-		err = s.reason(words, answered)
+		err = s.reason(words, r.on[s.Name])
 	default:
 		if len(words) > 0 {
 			err = text.Errorf(text.SimulateBadAlone, s.Do)
@@ -267,6 +259,22 @@ func (r *reader) step(s *Step, words []word) error {
 		r.on[s.Name] = true
 	case End:
 		delete(r.on, s.Name)
+	}
+	return nil
+}
+
+// inOrder says whether a step can follow those before it.
+func (r *reader) inOrder(s *Step) error {
+	answered, on := r.on[s.Name]
+	switch {
+	case s.Do == Ring && on:
+		return text.Errorf(text.SimulateBadOn)
+	case s.Do == Ring && len(r.on) >= MaxCalls:
+		return text.Errorf(text.SimulateBadCalls, MaxCalls)
+	case s.Do != Ring && !on:
+		return text.Errorf(text.SimulateBadNotOn)
+	case (s.Do == Answer || s.Do == Again) && answered:
+		return text.Errorf(text.SimulateBadAnswered)
 	}
 	return nil
 }

@@ -93,56 +93,63 @@ type entry struct {
 // else or not whole. It knows elements by their names and the order in which
 // they begin, so that one that is not closed does no harm.
 func readCalls(body string) (calls []entry, ok bool) {
-	about, within := false, false // the answer is about calls; we are within a participant
-	var field *string
+	about := false // the answer is about calls
+	r := callReader{}
 	for t := range tags(body) {
-		if field != nil {
-			*field = strings.TrimSpace(t.before)
-			field = nil
+		if r.field != nil {
+			*r.field = strings.TrimSpace(t.before)
+			r.field = nil
 		}
 		switch {
+		case t.name == "status" && about:
+			return r.calls, true // its end
 		case t.name == "status":
-			if about {
-				return calls, true // its end
-			}
 			if t.end || t.attribute("type") != "call" {
 				return nil, false
 			}
 			if about = true; t.empty {
 				return nil, true
 			}
-		case !about:
-		case t.name == "call" && !t.end:
-			if len(calls) == maxCalls {
-				return calls, true
+		case about && t.name == "call" && !t.end:
+			if len(r.calls) == maxCalls {
+				return r.calls, true
 			}
-			calls, within = append(calls, entry{}), false
-		case len(calls) == 0:
-		default:
-			c := &calls[len(calls)-1]
-			switch {
-			case t.name == "participant":
-				within = !t.end && len(c.parties) < maxParties
-				if within {
-					c.parties = append(c.parties, party{})
-				}
-			case t.end || t.empty:
-			case t.name == "id" && !within && c.id == "":
-				field = &c.id
-			case within:
-				p := &c.parties[len(c.parties)-1]
-				switch t.name {
-				case "number":
-					field = &p.number
-				case "displayname":
-					field = &p.name
-				case "state":
-					field = &p.state
-				}
-			}
+			r.calls, r.within = append(r.calls, entry{}), false
+		case about && len(r.calls) > 0:
+			r.tag(t, &r.calls[len(r.calls)-1])
 		}
 	}
 	return nil, false
+}
+
+// callReader is how far an answer was read.
+type callReader struct {
+	calls  []entry
+	within bool    // a participant
+	field  *string // that gets the text before the next tag
+}
+
+// tag takes a tag within a call.
+func (r *callReader) tag(t tag, c *entry) {
+	switch {
+	case t.name == "participant":
+		if r.within = !t.end && len(c.parties) < maxParties; r.within {
+			c.parties = append(c.parties, party{})
+		}
+	case t.end || t.empty:
+	case t.name == "id" && !r.within && c.id == "":
+		r.field = &c.id
+	case r.within:
+		p := &c.parties[len(c.parties)-1]
+		switch t.name {
+		case "number":
+			r.field = &p.number
+		case "displayname":
+			r.field = &p.name
+		case "state":
+			r.field = &p.state
+		}
+	}
 }
 
 // tag is <name …>, </name> or <name/>, with the text that stands before it.

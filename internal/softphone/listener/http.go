@@ -77,10 +77,10 @@ func (l *Listener) call(w http.ResponseWriter, r *http.Request) {
 // it has told more.
 func (l *Listener) httpSource(r *http.Request) (call.Source, *bucket, bool) {
 	if tok, inPath := strings.CutPrefix(r.URL.Path, pathCall+"/"); inPath {
-		return registry.Of(call.KindHTTP).CallSource("path"), &l.pathRate, l.pathToken.matches(tok)
+		return registry.Of(call.KindHTTP).CallSource("path"), &l.rates.path, l.pathToken.matches(tok)
 	}
 	tok, ok := bearer(r)
-	return registry.Of(call.KindHTTP).CallSource("bearer"), &l.bearerRate, ok && l.socketToken.matches(tok)
+	return registry.Of(call.KindHTTP).CallSource("bearer"), &l.rates.bearer, ok && l.socketToken.matches(tok)
 }
 
 // readForm reads the fields of the address and of a posted form.

@@ -111,13 +111,12 @@ type Listener struct {
 	server   *http.Server
 	crowd    crowd
 	port     int
-	listens  []net.Listener
 	upgrader websocket.Upgrader
 
 	socketToken, pathToken token
 
-	bearerRate, pathRate bucket
-	lastConn             atomic.Uint64
+	rates    struct{ bearer, path bucket }
+	lastConn atomic.Uint64
 
 	serving sync.WaitGroup // accept loops and WebSockets
 	closing sync.Once
@@ -160,7 +159,6 @@ func start(ctx context.Context, cfg Config, t timing) (*Listener, error) {
 		guard:       newGuard(port, cfg.AllowedOrigins, cfg.Log),
 		log:         refusalLog{log: cfg.Log, now: cfg.Now},
 		port:        port,
-		listens:     listens,
 		socketToken: newToken(cfg.SocketToken),
 		pathToken:   newToken(cfg.PathToken),
 		sockets:     map[*socket]struct{}{},

@@ -235,7 +235,7 @@ func BenchmarkHTTP(b *testing.B) {
 	r.Host, r.RequestURI = d.host(), r.URL.RequestURI()
 	b.ReportAllocs()
 	for b.Loop() {
-		d.pathRate.used = 0
+		d.rates.path.used = 0
 		if w := newRecorder(); true {
 			if d.ServeHTTP(w, r); w.status != 204 {
 				b.Fatal(w.status)

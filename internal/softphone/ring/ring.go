@@ -115,12 +115,46 @@ func Args(args []string) (rest []string, ok bool) {
 // fail, nor be obeyed.
 func Parse(args []string, env func(string) string, in io.Reader) (Request, error) {
 	var r Request
-	said := map[string]string{}
-	input, fromTwinkle := false, false
+	said, asked := map[string]string{}, map[string]bool{}
+	args, err := flags(args, said, asked)
+	if err != nil {
+		return r, err
+	}
+	r.NoStart, r.Profile = asked["--no-start"], said["profile"]
+	if l := said["language"]; l == "nl" || l == "en" {
+		r.Language = l
+	}
+	if _, ok := said["profile"]; ok && (r.Profile == "" || Elsewhere(r.Profile)) {
+		return r, ErrProfile
+	}
+	if asked["--twinkle"] {
+		return r, r.twinkle(env)
+	}
+	if len(args) > 0 {
+		said["number"] = args[0]
+		if rest := strings.Join(args[1:], " "); rest != "" && said["name"] == "" {
+			said["name"] = rest
+		}
+	}
+	if asked["--stdin"] {
+		if err := lines(in, said); err != nil {
+			return r, err
+		}
+	}
+	for _, f := range Fields {
+		if said[f] == "" {
+			said[f] = env(Variable + strings.ToUpper(f))
+		}
+	}
+	return r, r.event(said)
+}
+
+// flags reads the flags: what is said with a value, and what is asked for without
+// one. It gives the arguments that follow.
+func flags(args []string, said map[string]string, asked map[string]bool) (rest []string, err error) {
 	for ; len(args) > 0 && strings.HasPrefix(args[0], "-"); args = args[1:] {
 		if args[0] == "--" {
-			args = args[1:]
-			break
+			return args[1:], nil
 		}
 		flag, value, tied := strings.Cut(args[0], "=")
 		name := strings.TrimPrefix(flag, "--")
@@ -131,56 +165,31 @@ func Parse(args []string, env func(string) string, in io.Reader) (Request, error
 			}
 			said[name] = value
 		case tied:
-			return r, ErrFlag
-		case flag == "--stdin":
-			input = true
-		case flag == "--twinkle":
-			fromTwinkle = true
-		case flag == "--no-start":
-			r.NoStart = true
+			return nil, ErrFlag
+		case flag == "--stdin", flag == "--twinkle", flag == "--no-start":
+			asked[flag] = true
 		case flag == "--help", flag == "-h":
-			return r, ErrHelp
+			return nil, ErrHelp
 		default:
-			return r, ErrFlag
+			return nil, ErrFlag
 		}
 	}
-	r.Profile = said["profile"]
-	if l := said["language"]; l == "nl" || l == "en" {
-		r.Language = l
-	}
-	if _, ok := said["profile"]; ok && (r.Profile == "" || Elsewhere(r.Profile)) {
-		return r, ErrProfile
-	}
-	if fromTwinkle {
-		return r, r.twinkle(env)
-	}
-	if len(args) > 0 {
-		said["number"] = args[0]
-		if rest := strings.Join(args[1:], " "); rest != "" && said["name"] == "" {
-			said["name"] = rest
-		}
-	}
-	if input {
-		if err := lines(in, said); err != nil {
-			return r, err
-		}
-	}
-	for _, f := range Fields {
-		if said[f] == "" {
-			said[f] = env(Variable + strings.ToUpper(f))
-		}
-	}
+	return args, nil
+}
+
+// event makes the report of a call.
+func (r *Request) event(said map[string]string) error {
 	state, ok := call.ParseState(said["state"])
 	if !ok {
-		return r, ErrState
+		return ErrState
 	}
 	direction := call.ParseDirection(said["direction"])
 	if direction == call.DirectionUnknown {
-		return r, ErrDirection
+		return ErrDirection
 	}
 	r.Event = call.Event{Source: registry.Of(call.KindCommand).CallSource(""), State: state, Direction: direction,
 		ID: said["id"], Number: said["number"], Name: said["name"], Line: said["line"], Via: said["via"]}.Clean()
-	return r, nil
+	return nil
 }
 
 // twinkle takes the call from Twinkle's own variables.

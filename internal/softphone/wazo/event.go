@@ -122,15 +122,9 @@ func (s *session) take(c wazoCall) {
 	case isKnown:
 		e.Line = "" // as it was
 	}
-	outgoing := e.Direction == call.Outgoing || isKnown && known.Direction == call.Outgoing
-	if c.PeerNumber != nil && (*c.PeerNumber != c.Dialed || outgoing) {
-		e.Number = *c.PeerNumber
-	} // else filled in by the server: it is withheld, or not known
-	if e.Number == "" {
+	e.Number = c.number(known, e.Direction == call.Outgoing || isKnown && known.Direction == call.Outgoing)
+	if e.Number == "" || e.Number != *c.PeerNumber {
 		e.Name = ""
-		if c.PeerNumber != nil && isKnown && known.Number != "" && !outgoing {
-			e.Number = "anonymous" // whoever it is now, it is not the one before
-		}
 	}
 	if len(s.talks) >= maxTalks {
 		clear(s.talks)
@@ -141,6 +135,19 @@ func (s *session) take(c wazoCall) {
 	s.Legs.Take(s.r, c.ID, c.ID, e, func(other string) bool {
 		return c.Conversation != "" && s.talks[other] == c.Conversation
 	})
+}
+
+// number is who is on the line, "" if that is withheld or not known.
+func (c wazoCall) number(known call.Event, outgoing bool) string {
+	switch {
+	case c.PeerNumber == nil:
+		return ""
+	case *c.PeerNumber != "" && (*c.PeerNumber != c.Dialed || outgoing):
+		return *c.PeerNumber // the server fills in a number that is withheld
+	case known.Number != "" && !outgoing:
+		return "anonymous" // whoever it is now, it is not the one before
+	}
+	return ""
 }
 
 // direction is a call's as the user sees it.
