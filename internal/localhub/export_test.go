@@ -69,8 +69,9 @@ func (d *Data) Intact(ctx context.Context) (ok bool, err error) {
 	return said == "ok", err
 }
 
-// SetGrace sets how long requests under way get when the hub ends.
-func (h *Hub) SetGrace(d time.Duration) { h.grace = d }
+// SetGrace sets how long requests under way get when the hub ends. The last
+// answers get no time of their own.
+func (h *Hub) SetGrace(d time.Duration) { h.grace, h.last = d, time.Millisecond }
 
 // SetReadTime sets how long reading a request may take and gives a function
 // that takes it back. No hub may be starting meanwhile.

@@ -353,13 +353,14 @@ func closeHub(t *testing.T, h *localhub.Hub) <-chan error {
 func TestStopLetsADeliveryFinish(t *testing.T) {
 	dir := t.TempDir()
 	h := start(t, localhub.Config{Dir: dir, Admin: true})
+	h.SetGrace(10 * time.Second)
 	large := messagetest.ZIP(t, "scan.txt", strings.Repeat("large ", 1<<18)) // is read in pieces: its request must not be called off
 	d := startDelivery(t, h, messagetest.Request(message(t, 1), large))
 	closed := closeHub(t, h)
 	select {
 	case err := <-closed:
 		t.Fatal("closed while a delivery is under way: ", err)
-	default:
+	case <-time.After(100 * time.Millisecond): // a hundred times what the last answers get
 	}
 	if status := d.finish(t); status != 200 {
 		t.Errorf("status %d", status)

@@ -356,8 +356,10 @@ func TestLoginRateLimit(t *testing.T) {
 	if a := b.login("anna", "een-wachtwoord", file); a.status != 303 {
 		t.Errorf("afterwards: %d", a.status)
 	}
-	if a := newBrowser(t, h).login("anna", "fout", file); a.status != 401 {
-		t.Errorf("all tries are there again: %d", a.status)
+	for i := range 5 { // all tries are there again
+		if a := newBrowser(t, h).login("anna", "fout", file); a.status != 401 {
+			t.Errorf("attempt %d afterwards: %d", i, a.status)
+		}
 	}
 }
 

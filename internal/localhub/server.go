@@ -18,12 +18,6 @@ var (
 	writeTime = 60 * time.Second
 )
 
-// Times of an end: for requests under way, and for the last answers to leave.
-const (
-	graceTime = 10 * time.Second
-	lastTime  = time.Second
-)
-
 // server is what runs while the hub does: its port, which may be closed and
 // opened again, and the port of the admin interface.
 type server struct {
@@ -31,7 +25,8 @@ type server struct {
 	addr    string // host:port it listens on, the same for the whole life of the hub
 	handler http.Handler
 	log     *slog.Logger
-	grace   time.Duration
+	grace   time.Duration // for requests under way when the hub ends
+	last    time.Duration // for the last answers to leave
 
 	life   context.Context // ends when Close begins: what waits on purpose ends at once
 	end    context.CancelFunc
@@ -47,7 +42,7 @@ type server struct {
 
 // prepareServer makes the server ready to listen; it ends with ctx.
 func (s *server) prepareServer(ctx context.Context, where place, log *slog.Logger) {
-	s.place, s.log, s.grace = where, log, graceTime
+	s.place, s.log, s.grace, s.last = where, log, 10*time.Second, time.Second
 	s.life, s.end = context.WithCancel(ctx)
 	s.work, s.cutOff = context.WithCancel(context.WithoutCancel(ctx))
 }
@@ -167,7 +162,7 @@ func (s *server) stop() {
 	case <-answered:
 	case <-late.C:
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), min(s.grace, lastTime))
+	ctx, cancel := context.WithTimeout(context.Background(), s.last)
 	defer cancel()
 	for _, p := range ports {
 		_ = p.Shutdown(ctx) // what it leaves is closed here
