@@ -80,14 +80,13 @@ type Demo interface {
 
 // Resident is a running resident.
 type Resident struct {
-	o           Options
-	inst        instance.Config
-	stop        context.CancelFunc
-	ready       chan struct{}
-	effective   atomic.Pointer[effective]
-	fingerprint string // of the settings' files, as last seen by follow
-	reread      signal // look at the settings' files now
-	engine      *engine.Engine
+	o         Options
+	inst      instance.Config
+	stop      context.CancelFunc
+	ready     chan struct{}
+	effective atomic.Pointer[effective]
+	settingsFiles
+	engine *engine.Engine
 	screen
 	store        *history.Store
 	chosenBefore *chosencontacts.Store
@@ -101,6 +100,12 @@ type Resident struct {
 	watches
 	audit      *audit.Audit             // nil in the demo
 	deliveries *outboxworker.Deliveries // nil in the demo
+}
+
+// settingsFiles are the files that follow looks at.
+type settingsFiles struct {
+	fingerprint string // as last seen
+	reread      signal // look now
 }
 
 // refresher is what has the state shown.
@@ -157,8 +162,8 @@ func Run(ctx context.Context, o Options) error {
 	}
 	defer one.Close()
 	instance.ClearQuit(cfg)
-	r := &Resident{o: o, inst: cfg, stop: stop, ready: make(chan struct{}), reread: newSignal(), activity: activity.New(),
-		refresher: refresher{wanted: newSignal(), rested: newSignal()}, fingerprint: settings.Fingerprint(o.Dirs)}
+	r := &Resident{o: o, inst: cfg, stop: stop, ready: make(chan struct{}), activity: activity.New(),
+		refresher: refresher{wanted: newSignal(), rested: newSignal()}, settingsFiles: settingsFiles{settings.Fingerprint(o.Dirs), newSignal()}}
 	r.program = programfile.New()
 	r.facts.now.Opened = time.Now()
 	r.facts.now.Paused = pausedBefore(o.Dirs, r.facts.now.Opened)

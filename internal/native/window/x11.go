@@ -30,6 +30,29 @@ const openTimeout = 10 * time.Second
 // server reports, calls the handlers and serves the clipboard; it ends when the
 // connection does.
 type x11 struct {
+	x11Server
+	x11Keys
+	x11Focus
+	x11Drawing
+
+	settings  atomic.Pointer[settings]
+	manager   xproto.Window // owner of XSETTINGS; events goroutine only
+	clipboard clipboard
+	pasting   sync.Mutex // one paste at a time
+	pointers  [cursors]xproto.Cursor
+	portal    *portal
+
+	mu      sync.Mutex
+	windows map[xproto.Window]x11Window
+	names   map[xproto.Atom]string
+	posted  []func()
+
+	closing sync.Once
+	done    chan struct{}
+}
+
+// x11Server is what the server offers; never changed once the connection is open.
+type x11Server struct {
 	conn   *xgb.Conn
 	screen *xproto.ScreenInfo
 	root   xproto.Window
@@ -42,35 +65,28 @@ type x11 struct {
 	// xwayland: the server is a guest on a Wayland desktop and knows neither
 	// its windows in front nor where the pointer is over them.
 	xwayland bool
+}
 
-	settings  atomic.Pointer[settings]
-	manager   xproto.Window // owner of XSETTINGS; events goroutine only
-	clipboard clipboard
-	pasting   sync.Mutex // one paste at a time
-	pointers  [cursors]xproto.Cursor
-
-	portal *portal
-
+// x11Keys is what the user's keys mean and what they do everywhere.
+type x11Keys struct {
 	keyboard sync.Mutex // guards keymap and hotkeys
 	keymap   *keymap
 	hotkeys  []*x11Hotkey
 	stale    bool // the keyboard map has changed; events goroutine only
+}
 
+// x11Focus is which card has the keyboard.
+type x11Focus struct {
 	focusing sync.Mutex // guards holder and before
 	holder   *x11Card   // the one that was given the keyboard
 	before   focus
+}
 
+// x11Drawing is what pictures are sent with.
+type x11Drawing struct {
 	drawing sync.Mutex // guards gc's use and strip
 	gc      xproto.Gcontext
 	strip   []byte
-
-	mu      sync.Mutex
-	windows map[xproto.Window]x11Window
-	names   map[xproto.Atom]string
-	posted  []func()
-
-	closing sync.Once
-	done    chan struct{}
 }
 
 // Open connects to the X server that DISPLAY names. It returns an error that
@@ -86,10 +102,10 @@ func Open() (Desktop, error) {
 		return nil, fmt.Errorf("%w: %w", ErrNoDisplay, err)
 	}
 	d := &x11{
-		conn:    conn,
-		windows: map[xproto.Window]x11Window{},
-		names:   map[xproto.Atom]string{},
-		done:    make(chan struct{}),
+		x11Server: x11Server{conn: conn},
+		windows:   map[xproto.Window]x11Window{},
+		names:     map[xproto.Atom]string{},
+		done:      make(chan struct{}),
 	}
 	if err := d.prepare(); err != nil {
 		conn.Close()

@@ -29,8 +29,23 @@ import (
 
 // window lists the calls of today and those before.
 type window struct {
-	d      *widgets.Desk
-	h      *History
+	d *widgets.Desk
+	h *History
+	parts
+	contents
+	choice
+
+	state  callactions.State
+	stated bool          // it was read
+	failed string        // what did not work, for a moment
+	noted  string        // what note says
+	undos  []*undo       // what was just taken away and can come back
+	open   int           // rows to be called back, whatever the filter
+	asking *widget.PopUp // whether everything is to be deleted; nil when nobody asks
+}
+
+// parts are what the window is made of.
+type parts struct {
 	win    fyne.Window
 	sign   *widgets.Shape
 	status *widgets.Words
@@ -42,14 +57,11 @@ type window struct {
 	list   *list
 	body   *fyne.Container // the list, or a page that says why there is none
 	page   string          // which page body shows
+}
 
-	state  callactions.State
-	stated bool   // it was read
-	failed string // what did not work, for a moment
-	noted  string // what note says
-
-	// What is read: those to be called back, and a run of calls that begins at
-	// number start of the others.
+// contents are what is read: those to be called back, and a run of calls that begins
+// at number start of the others.
+type contents struct {
 	query  history.Query
 	number int // of the list that is read
 	plan
@@ -62,7 +74,10 @@ type window struct {
 	pending *wish // to be read next
 	asked   *wish // told to the reader, not answered
 	cancel  context.CancelFunc
+}
 
+// choice is what the user is busy with.
+type choice struct {
 	chosen   int           // the row that the keyboard is on, -1 none
 	picked   picked        // which one that is
 	copied   int64         // the entry whose number was just copied, 0 none
@@ -70,10 +85,7 @@ type window struct {
 	about    history.Entry // that one as it was then
 	seq      int           // of the last look-up
 	people   callactions.Looked
-	unfolded bool          // those that were dealt with are shown
-	undos    []*undo       // what was just taken away and can come back
-	open     int           // rows to be called back, whatever the filter
-	asking   *widget.PopUp // whether everything is to be deleted; nil when nobody asks
+	unfolded bool // those that were dealt with are shown
 }
 
 // picked names a row.
@@ -85,7 +97,8 @@ type picked struct {
 func newWindow(h *History) *window {
 	d := h.d
 	l := d.Lang
-	c := &window{d: d, h: h, sign: widgets.NewShape(widgets.MarkNone), body: container.NewStack(), note: container.NewStack(), chosen: -1, looking: -1, open: -1}
+	c := &window{d: d, h: h, parts: parts{sign: widgets.NewShape(widgets.MarkNone), body: container.NewStack(), note: container.NewStack()},
+		choice: choice{chosen: -1, looking: -1}, open: -1}
 	if before := h.calls; before != nil { // made anew: what its readings say is not for this one
 		before.stop()
 		c.follow(before)

@@ -57,6 +57,12 @@ type window struct {
 	bad     bool                      // said is trouble
 	busy    bool                      // a bundle is being gathered
 	copied  bool
+	parts
+	holds *bundleView // nil while the checks are shown
+}
+
+// parts are what the window is made of.
+type parts struct {
 	summary *widgets.Words
 	notes   *fyne.Container // said
 	top     *fyne.Container // summary, notes and what was found
@@ -68,7 +74,6 @@ type window struct {
 	scroll  *container.Scroll
 	checks  *fyne.Container
 	holder  *fyne.Container // the checks, or the bundle
-	holds   *bundleView     // nil while the checks are shown
 }
 
 // Open opens the window and has everything looked at.
@@ -83,7 +88,7 @@ func Open(d *widgets.Desk) widgets.Page {
 
 func newWindow(d *widgets.Desk) *window {
 	l := d.Lang
-	w := &window{d: d, end: func() {}, rows: map[string]*fyne.Container{}, notes: newStack(8), holder: container.NewStack()}
+	w := &window{d: d, end: func() {}, parts: parts{rows: map[string]*fyne.Container{}, notes: newStack(8), holder: container.NewStack()}}
 	w.summary = widgets.NewWords("", base.SizeNameText, base.ColorNameForeground, true).Cutting()
 	w.again = widgets.NewButton(l.T(text.DoctorWindowAgain), w.run)
 	w.copyAll = widgets.NewButton(l.T(text.DoctorWindowCopy), w.copy)
