@@ -60,7 +60,7 @@ func (e *env) setSetting(key string, value *string) error {
 	before := e.load(d)
 	var v any
 	switch {
-	case key == "line" || key == "softphone" || strings.HasPrefix(key, "line.") || strings.HasPrefix(key, "softphone."):
+	case settings.Fields(strings.SplitN(key, ".", 2)[0]) != nil:
 		return wrong(text.AdminList, settings.Path(d))
 	case value != nil:
 		v, err = settings.ParseText(key, *value)
@@ -211,35 +211,17 @@ func (c *settingsShowCmd) Run(e *env) error {
 
 func (c *settingsShowCmd) printJSON(e *env, d profile.Dirs) error {
 	s, problems := settings.Load(d)
-	types, defaults, who := map[string]string{}, map[string]string{}, map[string]string{}
-	note := func(k settings.Entry) {
-		types[k.Key], defaults[k.Key], who[k.Key] = string(k.Type), k.Default(), string(k.Who)
-	}
-	for _, k := range settings.Keys() {
-		note(k)
-	}
-	for _, a := range settings.Arrays() {
-		for _, k := range a.Fields {
-			note(k)
-		}
-	}
 	o := settingsJSON{Settings: []settingJSON{}, Secrets: e.secrets(d, s), Problems: []problemJSON{}}
-	found := c.Key == ""
 	for _, v := range s.Values() {
-		key := v.Key // line[2].name is of line.name
-		array, field, _ := strings.Cut(key, "].")
-		if name, _, in := strings.Cut(array, "["); in {
-			key = name + "." + field
-		}
-		if types[key] == "" || c.Key != "" && key != c.Key {
+		k, known := settings.Of(v.Key)
+		if !known || c.Key != "" && k.Key != c.Key {
 			continue // of no key that there is: it stands among the problems
 		}
-		found = true
-		o.Settings = append(o.Settings, settingJSON{v.Key, types[key], v.Value, defaults[key], v.Source.String(), who[key],
+		o.Settings = append(o.Settings, settingJSON{v.Key, string(k.Type), v.Value, k.Default(), v.Source.String(), string(k.Who),
 			s.Locked(strings.SplitN(v.Key, "[", 2)[0]), v.Problem})
 	}
 	if c.Key != "" {
-		if _, known := types[c.Key]; !found && !known {
+		if k, known := settings.Of(c.Key); !known || k.Key != c.Key {
 			return wrong(text.AdminNoKey)
 		}
 		o.Secrets = []secretJSON{}
@@ -273,40 +255,29 @@ func (e *env) secrets(d profile.Dirs, s *settings.Settings) []secretJSON {
 
 // explain prints what is known about one key, or about all.
 func explain(w io.Writer, l text.Language, s *settings.Settings, key string) error {
+	values := map[string]settings.Value{}
+	for _, v := range s.Values() {
+		values[v.Key] = v
+	}
+	line := func(name text.Key, v string) {
+		fmt.Fprintf(w, "  %s: %s\n", l.T(name), cmp.Or(oneLine(v), l.T(text.SettingNone)))
+	}
 	found := false
-	one := func(k settings.Entry, value, source string) {
+	for _, k := range settings.All() {
 		if key != "" && k.Key != key {
-			return
+			continue
 		}
 		if found {
 			fmt.Fprintln(w)
 		}
 		found = true
 		fmt.Fprintf(w, "%s: %s\n  %s\n", k.Key, l.T(text.SettingTitle(k.Key)), l.T(text.SettingHelp(k.Key)))
-		line := func(name text.Key, v string) {
-			if v == "" {
-				v = l.T(text.SettingNone)
-			}
-			fmt.Fprintf(w, "  %s: %s\n", l.T(name), oneLine(v))
-		}
 		line(text.SettingAllowed, templates.Allowed(l, k))
 		line(text.SettingDefault, k.Default())
 		line(text.SettingSetBy, l.T(text.SettingWho(string(k.Who))))
-		if source != "" {
-			line(text.SettingValue, value)
-			line(text.SettingSource, source)
-		}
-	}
-	values := map[string]settings.Value{}
-	for _, v := range s.Values() {
-		values[v.Key] = v
-	}
-	for _, k := range settings.Keys() {
-		one(k, values[k.Key].Value, l.T(text.SettingFrom(values[k.Key].Source.String())))
-	}
-	for _, a := range settings.Arrays() {
-		for _, k := range a.Fields {
-			one(k, "", "")
+		if v, ok := values[k.Key]; ok {
+			line(text.SettingValue, v.Value)
+			line(text.SettingSource, l.T(text.SettingFrom(v.Source.String())))
 		}
 	}
 	if !found {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,7 +16,6 @@ import (
 
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/core/displaytext"
-	"wiebelt/internal/softphone/registry"
 )
 
 // FileName is the user's settings file, in the profile's Config folder.
@@ -51,14 +49,7 @@ func Load(dirs profile.Dirs) (*Settings, []Problem) {
 // Parse reads settings from text, as if it were a user's file and the only one.
 func Parse(src string) (*Settings, []Problem) {
 	l := layer{source: User}
-	switch {
-	case len(src) > maxFile:
-		l.problems = []Problem{{Kind: Unreadable, Source: User, Want: "it is larger than 1 MiB"}}
-	case !utf8.ValidString(src) || strings.Contains(src, "\x00"):
-		l.problems = []Problem{{Kind: Unreadable, Source: User, Want: "it is not UTF-8 text"}}
-	default:
-		l.parse(src)
-	}
+	l.take([]byte(src), nil)
 	s := Defaults()
 	s.apply(l)
 	return s, s.Problems()
@@ -68,9 +59,11 @@ func Parse(src string) (*Settings, []Problem) {
 // had set anything else. Whose the file is does not matter here.
 func CheckPolicy(path string) (*Settings, []Problem) {
 	s := Defaults()
-	l := readLayer(Policy, path)
+	l := layer{source: Policy}
+	b, err := readFile(path)
+	l.take(b, err)
 	if _, err := os.Stat(path); err != nil {
-		l.problems = []Problem{{Kind: Unreadable, Source: Policy, Want: reason(err).Error()}}
+		l.problem(Unreadable, reason(err))
 	}
 	s.apply(l)
 	return s, s.Problems()
@@ -110,51 +103,70 @@ type layer struct {
 
 func readLayer(source Source, path string) layer {
 	l := layer{source: source}
-	src, err := readFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return l
-	}
-	if err != nil {
-		l.problems = []Problem{{Kind: Unreadable, Source: source, Want: err.Error()}}
-		return l
-	}
-	l.parse(src)
+	l.take(readFile(path))
 	return l
 }
 
-// readFile reads a settings file as text. Its errors name no path beyond the
-// file's own name.
-func readFile(path string) (string, error) {
+// take reads the text of a file, or says why there is none. No file says nothing.
+func (l *layer) take(b []byte, err error) {
+	if err == nil {
+		err = plainText(b)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		l.problem(Unreadable, err)
+	default:
+		l.parse(string(b))
+	}
+}
+
+// problem makes one thing about the file as a whole all there is to say of it.
+func (l *layer) problem(kind ProblemKind, why error) {
+	l.problems = []Problem{{Kind: kind, Source: l.source, Want: why.Error()}}
+}
+
+var errTooLarge = errors.New("it is larger than 1 MiB")
+
+// plainText says why bytes cannot be a settings file.
+func plainText(b []byte) error {
+	switch {
+	case len(b) > maxFile:
+		return errTooLarge
+	case slices.Contains(b, 0):
+		return errors.New("it is not UTF-8 text (is it UTF-16?)")
+	case !utf8.Valid(b):
+		return errors.New("it is not UTF-8 text")
+	}
+	return nil
+}
+
+// readFile reads a settings file. Its errors name no path beyond the file's own
+// name.
+func readFile(path string) ([]byte, error) {
 	info, err := os.Stat(path) // opening a pipe would wait for its other end
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Lstat(path); err == nil {
-			return "", errors.New("it is a link to nowhere")
+			return nil, errors.New("it is a link to nowhere")
 		}
-		return "", fs.ErrNotExist
+		return nil, fs.ErrNotExist
 	}
 	if err != nil {
-		return "", reason(err)
+		return nil, reason(err)
 	}
 	if !info.Mode().IsRegular() {
-		return "", errors.New("it is not a file")
+		return nil, errors.New("it is not a file")
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return "", reason(err)
+		return nil, reason(err)
 	}
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	switch {
-	case err != nil:
-		return "", reason(err)
-	case len(b) > maxFile:
-		return "", errors.New("it is larger than 1 MiB")
-	case slices.Contains(b, 0):
-		return "", errors.New("it is not UTF-8 text (is it UTF-16?)")
-	case !utf8.Valid(b):
-		return "", errors.New("it is not UTF-8 text")
+	if err != nil {
+		return nil, reason(err)
 	}
-	return string(b), nil
+	return b, plainText(b)
 }
 
 func reason(err error) error {
@@ -254,28 +266,17 @@ func (s *Settings) apply(l layer) {
 		l.problems = append(l.problems, Problem{Kind: kind, Source: l.source, Key: showKey(key), Line: lineOf(l.statements, key), Want: want})
 	}
 	for key, raw := range flatten(l.tree) {
-		e := find(key)
-		switch {
-		case e != nil:
-			v, c := e.read(raw)
-			if c != nil {
-				report(key, c.kind, c.want)
-				continue
+		if e := find(key); e != nil {
+			if v, ok := e.take(raw, report); ok {
+				e.set(s, v)
+				s.from(key, l)
 			}
-			e.set(s, v)
-			s.from(key, l)
-		case key == "line":
-			s.Lines = readLines(raw, report)
-			s.from(key, l)
-		case key == "softphone":
-			s.Softphones = readSoftphones(raw, report)
-			s.from(key, l)
-		case isGroup(key):
+			continue
+		}
+		if isGroup(key) {
 			report(key, WrongType, "a table, with its keys below ["+key+"]")
-		case secretName(key):
-			report(key, UnknownKey, "a secret never stands in this file; take it out and use wiebelt provision")
-		default:
-			report(key, UnknownKey, "")
+		} else {
+			report(key, UnknownKey, wantOfUnknown(key))
 		}
 	}
 	s.shut(&l)
@@ -314,9 +315,15 @@ func isGroup(name string) bool {
 	return slices.ContainsFunc(table, func(e Entry) bool { return strings.HasPrefix(e.Key, name+".") })
 }
 
-func secretName(key string) bool {
+// wantOfUnknown is what to do about a key that there is not.
+func wantOfUnknown(key string) string {
 	key = strings.ToLower(key)
-	return strings.Contains(key, "secret") || strings.Contains(key, "password") || strings.Contains(key, "token")
+	for _, word := range []string{"secret", "password", "token"} {
+		if strings.Contains(key, word) {
+			return "a secret never stands in this file; take it out and use wiebelt provision"
+		}
+	}
+	return ""
 }
 
 // showKey makes a key from a file fit for a line of a terminal.
@@ -331,127 +338,4 @@ func showKey(key string) string {
 		key = strings.ToValidUTF8(key[:80], "") + "…"
 	}
 	return key
-}
-
-// The keys of the two arrays.
-var (
-	lineKeys      = []string{"number", "name"}
-	softphoneKeys = []string{"kind", "name", "address", "extension", "user"}
-)
-
-type reporter func(key string, kind ProblemKind, want string)
-
-// readLines reads [[line]]. A line without a good number is left out.
-func readLines(raw any, report reporter) []Line {
-	var lines []Line
-	elements("line", raw, lineKeys, report, func(at string, m map[string]string) {
-		l := Line{m["number"], m["name"]}
-		if want := l.wrong(); want != "" {
-			report(at+".number", NotAllowed, want)
-			return
-		}
-		lines = append(lines, l)
-	})
-	return lines
-}
-
-func (l Line) wrong() string {
-	if _, ok := numberText(l.Number); !ok {
-		return "a telephone number"
-	}
-	return ""
-}
-
-// readSoftphones reads [[softphone]]. A link of an unknown kind is left out; one
-// without a name is called after its kind.
-func readSoftphones(raw any, report reporter) []Softphone {
-	var links []Softphone
-	elements("softphone", raw, softphoneKeys, report, func(at string, m map[string]string) {
-		l := Softphone{m["kind"], m["name"], m["address"], m["extension"], m["user"]}
-		if key, want := l.complete(links); want != "" {
-			report(at+"."+key, NotAllowed, want)
-			return
-		}
-		links = append(links, l)
-	})
-	return links
-}
-
-// complete gives a link its name, and says what is wrong with it beside others.
-func (l *Softphone) complete(others []Softphone) (key, want string) {
-	if !registry.Of(l.Kind).IsLink() {
-		return "kind", oneOf(registry.Links())
-	}
-	if strings.Contains(l.Address, "@") {
-		return "address", allowedAddress
-	}
-	if !extensionText(l.Extension) {
-		return "extension", allowedExtension
-	}
-	taken := func(name string) bool {
-		return slices.ContainsFunc(others, func(o Softphone) bool { return o.Name == name })
-	}
-	if l.Name == "" {
-		l.Name = l.Kind
-		for i := 2; taken(l.Name); i++ {
-			l.Name = fmt.Sprintf("%s-%d", l.Kind, i)
-		}
-	}
-	if taken(l.Name) {
-		return "name", "a name that no other link has"
-	}
-	return "", ""
-}
-
-// elements reads an array of tables of texts and gives each to take.
-func elements(name string, raw any, keys []string, report reporter, take func(at string, m map[string]string)) {
-	var list []any
-	switch l := raw.(type) {
-	case []map[string]any:
-		for _, m := range l {
-			list = append(list, m)
-		}
-	case []any:
-		list = l
-	default:
-		report(name, WrongType, "tables, each beginning with [["+name+"]]")
-		return
-	}
-	if len(list) > maxList {
-		report(name, NotAllowed, fmt.Sprintf("at most %d", maxList))
-		list = list[:maxList]
-	}
-	for i, x := range list {
-		at := fmt.Sprintf("%s[%d]", name, i+1)
-		m, isTable := x.(map[string]any)
-		if !isTable {
-			report(at, WrongType, "a table")
-			continue
-		}
-		texts, good := map[string]string{}, true
-		for _, k := range slices.Sorted(maps.Keys(m)) {
-			v, isText := m[k].(string)
-			most := 300
-			if k == "extension" { // of each user
-				most = maxLine
-			}
-			switch _, fits := freeText(most)(v); {
-			case !slices.Contains(keys, k) && secretName(k):
-				report(at+"."+k, UnknownKey, "a secret never stands in this file; take it out and use wiebelt provision")
-			case !slices.Contains(keys, k):
-				report(at+"."+k, UnknownKey, "")
-			case !isText:
-				report(at+"."+k, WrongType, "a text in quotes")
-				good = false
-			case !fits:
-				report(at+"."+k, NotAllowed, fmt.Sprintf("at most %d characters, on one line", most))
-				good = false
-			default:
-				texts[k] = strings.TrimSpace(v)
-			}
-		}
-		if good {
-			take(at, texts)
-		}
-	}
 }

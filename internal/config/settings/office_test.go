@@ -134,13 +134,8 @@ func TestAddressCarriesNobody(t *testing.T) {
 
 func TestWho(t *testing.T) {
 	who := map[string]Who{}
-	for _, e := range Keys() {
+	for _, e := range All() {
 		who[e.Key] = e.Who
-	}
-	for _, a := range Arrays() {
-		for _, e := range a.Fields {
-			who[e.Key] = e.Who
-		}
 	}
 	for key, want := range map[string]Who{"hub.base_url": Admin, "softphone.kind": Admin, "audit": Admin, "card.corner": AnyUser, "ui.language": AnyUser, "calls.group": AnyUser} {
 		if who[key] != want {
@@ -148,32 +143,9 @@ func TestWho(t *testing.T) {
 		}
 	}
 	for _, k := range adminKeys { // a key that was renamed would be everybody's
-		if !slices.ContainsFunc(slices.Collect(keysOf(who)), func(s string) bool { return strings.HasPrefix(s, k) }) {
+		if !slices.ContainsFunc(All(), func(e Entry) bool { return strings.HasPrefix(e.Key, k) }) {
 			t.Errorf("no key begins with %s", k)
 		}
-	}
-}
-
-func keysOf(m map[string]Who) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
-	}
-}
-
-// TestArrays: the fields that are listed are those that are read and written.
-func TestArrays(t *testing.T) {
-	got := map[string][]string{}
-	for _, a := range Arrays() {
-		for _, f := range a.Fields {
-			got[a.Name] = append(got[a.Name], f.Name())
-		}
-	}
-	if !slices.Equal(got["line"], lineKeys) || !slices.Equal(got["softphone"], softphoneKeys) || len(got) != 2 {
-		t.Errorf("%v", got)
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"wiebelt/internal/filetrust"
 )
@@ -48,23 +47,16 @@ func policyFile(path string) layer {
 		return l
 	}
 	b, err := readMachine(path)
-	ignored := func(kind ProblemKind, want string) layer {
-		l.problems = []Problem{{Kind: kind, Source: Policy, Want: want}}
-		return l
-	}
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return l
 	case errors.Is(err, filetrust.Err):
-		return ignored(Untrusted, err.Error())
+		l.problem(Untrusted, err)
 	case errors.Is(err, filetrust.ErrTooLarge):
-		return ignored(Unreadable, "it is larger than 1 MiB")
-	case err != nil:
-		return ignored(Unreadable, reason(err).Error())
-	case slices.Contains(b, 0) || !utf8.Valid(b):
-		return ignored(Unreadable, "it is not UTF-8 text")
+		l.take(nil, errTooLarge)
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		l.take(nil, reason(err))
+	default:
+		l.take(b, err)
 	}
-	l.parse(string(b))
 	return l
 }
 
@@ -77,7 +69,7 @@ func managedLayer(found map[string]any) layer {
 	for name, v := range found {
 		group, isGroupOf := v.(map[string]any)
 		switch {
-		case name == "line" || name == "softphone":
+		case find(name) != nil && find(name).Type == Tables:
 			l.tree[name] = v
 			if isGroupOf {
 				l.tree[name] = numbered(group)
@@ -115,18 +107,7 @@ func typedAs(key string, v any) any {
 	}
 	switch x := v.(type) {
 	case string:
-		switch e.Type {
-		case Number:
-			if n, err := strconv.ParseInt(strings.TrimSpace(x), 10, 64); err == nil {
-				return n
-			}
-		case Flag:
-			if b, err := strconv.ParseBool(strings.TrimSpace(x)); err == nil {
-				return b
-			}
-		case List:
-			return parts(x)
-		}
+		return e.typed(x)
 	case int64:
 		switch e.Type {
 		case Flag:
@@ -138,17 +119,6 @@ func typedAs(key string, v any) any {
 		}
 	}
 	return v
-}
-
-// parts splits a list written as one text.
-func parts(s string) []any {
-	list := []any{}
-	for _, p := range strings.Split(s, ",") {
-		if p = strings.TrimSpace(p); p != "" {
-			list = append(list, p)
-		}
-	}
-	return list
 }
 
 // hubKey is the key by which a policy decides everything about the hub: the
@@ -213,7 +183,7 @@ func (s *Settings) shut(l *layer) {
 		if l.source != Policy || p.Kind == Untrusted {
 			continue
 		}
-		unknown := p.Kind == Unreadable || p.Kind == BadSyntax && find(p.Key) == nil
+		unknown := p.Kind == Unreadable || p.Kind == BadSyntax && !known(p.Key)
 		for j := range table {
 			e := &table[j]
 			meant := p.Key == e.Key || (unknown || p.Key == e.Group()) && s.sources[e.Key] != Policy
@@ -225,4 +195,9 @@ func (s *Settings) shut(l *layer) {
 			l.problems[i].Closed = true
 		}
 	}
+}
+
+// known tells whether a key stands in the table.
+func known(key string) bool {
+	return slices.ContainsFunc(table, func(e Entry) bool { return e.Key == key })
 }

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -71,7 +72,8 @@ func prepare(dirs profile.Dirs, changes map[string]any) (prepared, error) {
 	if real, err := filepath.EvalSymlinks(p.path); err == nil {
 		p.path = real // a link of the user's own stays one
 	}
-	p.src, err = readFile(p.path)
+	b, err := readFile(p.path)
+	p.src = string(b)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
@@ -89,51 +91,19 @@ func prepare(dirs profile.Dirs, changes map[string]any) (prepared, error) {
 func checked(changes map[string]any) (map[string]any, error) {
 	wanted := map[string]any{}
 	for key, raw := range changes {
-		fail := func(kind ProblemKind, want string) error {
-			return Problem{Kind: kind, Source: User, Key: showKey(key), Want: want}.err()
+		var wrong error
+		report := func(_ string, kind ProblemKind, want string) {
+			wrong = cmp.Or(wrong, Problem{Kind: kind, Source: User, Key: showKey(key), Want: want}.err())
 		}
-		if raw == nil {
-			if find(key) == nil && key != "line" && key != "softphone" {
-				return nil, fail(UnknownKey, "")
-			}
-			wanted[key] = nil
-			continue
+		wanted[key] = nil
+		switch e := find(key); {
+		case e == nil:
+			report(key, UnknownKey, "")
+		case raw != nil:
+			wanted[key], _ = e.take(raw, report)
 		}
-		switch key {
-		case "line":
-			lines, ok := raw.([]Line)
-			if !ok {
-				return nil, fail(WrongType, "a list of lines")
-			}
-			for _, l := range lines {
-				if want := l.wrong(); want != "" {
-					return nil, fail(NotAllowed, want)
-				}
-			}
-			wanted[key] = slices.Clone(lines)
-		case "softphone":
-			links, ok := raw.([]Softphone)
-			if !ok {
-				return nil, fail(WrongType, "a list of links")
-			}
-			var all []Softphone
-			for _, l := range links {
-				if _, want := l.complete(all); want != "" {
-					return nil, fail(NotAllowed, want)
-				}
-				all = append(all, l)
-			}
-			wanted[key] = all
-		default:
-			e := find(key)
-			if e == nil {
-				return nil, fail(UnknownKey, "")
-			}
-			v, c := e.read(raw)
-			if c != nil {
-				return nil, fail(c.kind, c.want)
-			}
-			wanted[key] = v
+		if wrong != nil {
+			return nil, wrong
 		}
 	}
 	return wanted, nil
@@ -159,18 +129,11 @@ func edit(src string, wanted map[string]any) (string, error) {
 		out += "# Wiebelt. The command \"wiebelt settings\" lists every key and its value." + newline
 	}
 	for _, key := range slices.Sorted(maps.Keys(wanted)) {
-		switch v := wanted[key].(type) {
-		case []Line:
-			out = replaceArray(out, key, newline, lineKeys, len(v), func(i int) []string { return []string{v[i].Number, v[i].Name} })
-		case []Softphone:
-			out = replaceArray(out, key, newline, softphoneKeys, len(v), func(i int) []string {
-				return []string{v[i].Kind, v[i].Name, v[i].Address, v[i].Extension, v[i].User}
-			})
-		case nil:
+		switch e, v := find(key), wanted[key]; {
+		case e.Type == Tables:
+			out = replaceArray(out, e, e.rows(v), newline)
+		case v == nil:
 			out = remove(out, key)
-			if key == "line" || key == "softphone" {
-				out = replaceArray(out, key, newline, nil, 0, nil)
-			}
 		default:
 			out = put(out, key, literal(v), newline)
 		}
@@ -195,20 +158,9 @@ func verify(before map[string]any, out string, wanted map[string]any) error {
 		if !there && (want == nil || reflect.ValueOf(want).Kind() == reflect.Slice && reflect.ValueOf(want).Len() == 0) {
 			continue
 		}
-		ok := true
-		nothing := func(string, ProblemKind, string) { ok = false }
-		var v any
-		switch key {
-		case "line":
-			v = readLines(got, nothing)
-		case "softphone":
-			v = readSoftphones(got, nothing)
-		default:
-			var c *complaint
-			v, c = find(key).read(got)
-			ok = c == nil
-		}
-		if !there || want == nil || !ok || !reflect.DeepEqual(v, want) {
+		clean := true
+		v, ok := find(key).take(got, func(string, ProblemKind, string) { clean = false })
+		if !there || want == nil || !ok || !clean || !reflect.DeepEqual(v, want) {
 			return fmt.Errorf("%s: %w", key, ErrByHand)
 		}
 	}
@@ -229,32 +181,17 @@ func verify(before map[string]any, out string, wanted map[string]any) error {
 // group, else below the group's header, else in a new group at the end.
 func put(src, key, value, newline string) string {
 	found := scan(src)
-	group, name, inGroup := strings.Cut(key, ".")
-	if !inGroup {
-		group, name = "", key
-	}
 	for _, st := range found {
 		if st.path == key && !st.header {
 			return src[:st.from] + value + src[st.to:]
 		}
 	}
-	at, as := -1, name
-	for _, st := range found {
-		switch {
-		case st.header && !inGroup:
-			if at < 0 {
-				at = aboveComments(src, st.start) // keys without a group stand before the first header
-			}
-		case !inGroup && st.table == "" && !strings.Contains(st.path, "."):
-			at = st.end
-		case inGroup && st.header && st.path == group && !st.array:
-			at, as = st.end, name
-		case inGroup && !st.header && strings.HasPrefix(st.path, group+".") && (st.table == group || st.table == ""):
-			at = st.end
-			as = strings.TrimPrefix(key, st.table+".")
-		}
+	group, _, inGroup := strings.Cut(key, ".")
+	at, name := placeAtTop(src, found), key
+	if inGroup {
+		at, name = placeInGroup(found, key)
 	}
-	line := as + " = " + value + newline
+	line := name + " = " + value + newline
 	switch {
 	case at >= 0:
 		return ended(src[:at], newline) + line + src[at:]
@@ -262,6 +199,39 @@ func put(src, key, value, newline string) string {
 		return ended(src, newline) + line
 	}
 	return ended(src, newline) + newline + "[" + group + "]" + newline + line
+}
+
+// placeAtTop is behind the last key without a group, else before the first header;
+// -1 if neither is there.
+func placeAtTop(src string, found []statement) int {
+	at := -1
+	for _, st := range found {
+		switch {
+		case st.header && at < 0:
+			at = aboveComments(src, st.start)
+		case !st.header && st.table == "" && !strings.Contains(st.path, "."):
+			at = st.end
+		}
+	}
+	return at
+}
+
+// placeInGroup is where a key can stand in its group, -1 if that is not there, and
+// the key's name in that place.
+func placeInGroup(found []statement, key string) (at int, name string) {
+	group, name, _ := strings.Cut(key, ".")
+	at = -1
+	for _, st := range found {
+		switch {
+		case st.header:
+			if st.path == group && !st.array {
+				at, name = st.end, strings.TrimPrefix(key, group+".")
+			}
+		case strings.HasPrefix(st.path, group+".") && (st.table == group || st.table == ""):
+			at, name = st.end, strings.TrimPrefix(key, st.table+".")
+		}
+	}
+	return at, name
 }
 
 // aboveComments goes up from the beginning of a line over the comment lines
@@ -287,9 +257,10 @@ func remove(src, key string) string {
 	return src
 }
 
-// replaceArray puts n elements in place of all that an array has. Comments
-// between the old elements stay.
-func replaceArray(src, name, newline string, keys []string, n int, element func(i int) []string) string {
+// replaceArray puts rows in place of all that an array has. Comments between the
+// old elements stay.
+func replaceArray(src string, e *Entry, rows [][]string, newline string) string {
+	name := e.Key
 	src = remove(src, name) // name = [ … ]
 	at := -1
 	for {
@@ -311,21 +282,21 @@ func replaceArray(src, name, newline string, keys []string, n int, element func(
 		src = src[:found[i].start] + src[end:]
 	}
 	var b strings.Builder
-	for i := range n {
+	for i, row := range rows {
 		if i > 0 {
 			b.WriteString(newline)
 		}
 		b.WriteString("[[" + name + "]]" + newline)
-		for k, v := range element(i) {
+		for k, v := range row {
 			if v != "" {
-				b.WriteString(keys[k] + " = " + literal(v) + newline)
+				b.WriteString(e.fields[k].Name() + " = " + literal(v) + newline)
 			}
 		}
 	}
 	if at >= 0 {
 		return ended(src[:at], newline) + b.String() + src[at:]
 	}
-	if n == 0 {
+	if len(rows) == 0 {
 		return src
 	}
 	return ended(src, newline) + newline + b.String()

@@ -10,7 +10,6 @@ package settings
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -208,12 +207,6 @@ func (s Source) String() string { return [...]string{"default", "user", "policy"
 // Get is the value of a key of the table, in the type of its field; of "line" and
 // "softphone" []Line and []Softphone. nil for any other key.
 func (s *Settings) Get(key string) any {
-	switch key {
-	case "line":
-		return slices.Clone(s.Lines)
-	case "softphone":
-		return slices.Clone(s.Softphones)
-	}
 	if e := find(key); e != nil {
 		return e.get(s)
 	}
@@ -313,16 +306,12 @@ func (s *Settings) Values() []Value {
 	for _, e := range table {
 		add(e.Key, e.Key, e.format(e.get(s)))
 	}
-	for i, l := range s.Lines {
-		k := fmt.Sprintf("line[%d].", i+1)
-		add(k+"number", "line", l.Number)
-		add(k+"name", "line", l.Name)
-	}
-	for i, l := range s.Softphones {
-		k := fmt.Sprintf("softphone[%d].", i+1)
-		for _, f := range [...][2]string{{"kind", l.Kind}, {"name", l.Name}, {"address", l.Address}, {"extension", l.Extension}, {"user", l.User}} {
-			if f[1] != "" {
-				add(k+f[0], "softphone", f[1])
+	for _, e := range lists {
+		for i, row := range e.rows(e.get(s)) {
+			for n, f := range e.fields {
+				if row[n] != "" || e.Key == "line" { // a number without a name is shown to have none
+					add(fmt.Sprintf("%s[%d].%s", e.Key, i+1, f.Name()), e.Key, row[n])
+				}
 			}
 		}
 	}

@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"wiebelt/internal/softphone/registry"
 )
 
 // Type is the type of a key's value.
@@ -22,21 +20,29 @@ const (
 	Duration Type = "duration"
 	Date     Type = "date"
 	List     Type = "list"
+	Tables   Type = "tables" // [[line]], [[softphone]]
 )
 
 // Entry is one key of the table, or one field of [[line]] and [[softphone]].
 type Entry struct {
-	Key         string // "hub.base_url"; of a field "softphone.kind"
-	Type        Type
-	Allowed     string   // what may stand there, in English: "1 to 365"
-	Choices     []string // for Choice, and for List where its elements are limited
-	Least, Most int      // for Number
-	Who         Who
+	Key               string // "hub.base_url"; of a field "softphone.kind"
+	Type              Type
+	Allowed           string   // what may stand there, in English: "1 to 365"
+	Choices           []string // for Choice, and for List where its elements are limited
+	Least, Most       int      // for Number
+	Shortest, Longest time.Duration
+	Who               Who
 
 	def    any
-	strict any                             // what holds where a policy sets it and cannot be read; nil for the default
-	field  func(*Settings) any             // pointer to the field
+	strict any // what holds where a policy sets it and cannot be read; nil for the default
+	get    func(*Settings) any
+	set    func(*Settings, any)
 	read   func(raw any) (any, *complaint) // value of a file, or of Go, to the field's type
+
+	// For Tables, in place of read.
+	fields   []Entry
+	rows     func(v any) [][]string // the fields of each element
+	elements func(raw any, report reporter) any
 }
 
 // Who says who is meant to set a key. A policy may set every key.
@@ -102,13 +108,13 @@ var table = []Entry{
 
 	text("phone.region", "NL", "a country code of two letters that has telephone numbers", func(s *Settings) *string { return &s.Phone.Region }, region),
 	number("phone.internal_digits", 4, 0, 8, func(s *Settings) *int { return &s.Phone.InternalDigits }),
-	list("phone.internal_prefixes", "texts of digits, * and #", func(s *Settings) *[]string { return &s.Phone.InternalPrefixes }, nil, prefix),
-	list("phone.never_lookup", "telephone numbers", func(s *Settings) *[]string { return &s.Phone.NeverLookup }, nil, numberText),
+	list("phone.internal_prefixes", "texts of digits, * and #", func(s *Settings) *[]string { return &s.Phone.InternalPrefixes }, prefix),
+	list("phone.never_lookup", "telephone numbers", func(s *Settings) *[]string { return &s.Phone.NeverLookup }, numberText),
 	text("phone.call_back", "tel", "tel, sip, off, or a command with one {number}", func(s *Settings) *string { return &s.Phone.CallBack }, callBack),
 
 	flag("listener.enabled", true, func(s *Settings) *bool { return &s.Listener.Enabled }),
 	number("listener.port", 27471, 1024, 65535, func(s *Settings) *int { return &s.Listener.Port }),
-	list("listener.allowed_origins", "addresses of web pages: scheme://host or scheme://host:port", func(s *Settings) *[]string { return &s.Listener.AllowedOrigins }, nil, webOrigin),
+	list("listener.allowed_origins", "addresses of web pages: scheme://host or scheme://host:port", func(s *Settings) *[]string { return &s.Listener.AllowedOrigins }, webOrigin),
 	flag("listener.http", true, func(s *Settings) *bool { return &s.Listener.HTTP }),
 
 	choice("card.corner", func(s *Settings) *string { return &s.Card.Corner }, "bottom-right", "bottom-left", "top-right", "top-left"),
@@ -116,7 +122,7 @@ var table = []Entry{
 	text("card.hotkey", "Ctrl+Alt+W", "keys joined by +, or off", func(s *Settings) *string { return &s.Card.Hotkey }, freeText(40)),
 	duration("card.full_for", time.Minute, 5*time.Second, time.Hour, func(s *Settings) *time.Duration { return &s.Card.FullFor }),
 	duration("card.after_call", 20*time.Second, 0, time.Hour, func(s *Settings) *time.Duration { return &s.Card.AfterCall }),
-	strictly([]string{}, list("card.fields", "fields of a contact", func(s *Settings) *[]string { return &s.Card.Fields }, CardFields, nil)),
+	strictly([]string{}, someOf("card.fields", "fields of a contact", func(s *Settings) *[]string { return &s.Card.Fields }, CardFields)),
 	strictly("number", choice("card.privacy", func(s *Settings) *string { return &s.Card.Privacy }, "full", "initials", "number")),
 	strictly(true, flag("card.hide_from_capture", true, func(s *Settings) *bool { return &s.Card.HideFromCapture })),
 	strictly("hide", choice("card.quiet", func(s *Settings) *string { return &s.Card.Quiet }, "show", "number", "hide")),
@@ -149,42 +155,36 @@ var table = []Entry{
 }
 
 // Keys lists the table.
-func Keys() []Entry {
-	all := slices.Clone(table)
-	for i := range all {
-		all[i].Who = whoSets(all[i].Key)
+func Keys() []Entry { return slices.Clone(table) }
+
+// All lists the table and the fields of [[line]] and [[softphone]].
+func All() []Entry {
+	all := Keys()
+	for _, e := range lists {
+		all = append(all, e.fields...)
 	}
 	return all
 }
 
-// Array is a list of tables: [[line]], [[softphone]].
-type Array struct {
-	Name   string
-	Fields []Entry // texts and choices; their Key begins with the name
+// Of is what is known about a key, which may be that of an element: softphone[2].kind.
+func Of(key string) (Entry, bool) {
+	if array, field, in := strings.Cut(key, "]."); in {
+		name, _, _ := strings.Cut(array, "[")
+		key = name + "." + field
+	}
+	all := All()
+	if i := slices.IndexFunc(all, func(e Entry) bool { return e.Key == key }); i >= 0 {
+		return all[i], true
+	}
+	return Entry{}, false
 }
 
-// Arrays lists what the settings hold beside the table, with the fields of each
-// in their order.
-func Arrays() []Array {
-	short := func(name string) Entry {
-		return Entry{Type: Text, Allowed: "at most 300 characters, on one line", Key: name}
+// Fields are those of a list of tables in their order, nil for any other key.
+func Fields(list string) []Entry {
+	if e := find(list); e != nil {
+		return e.fields
 	}
-	kind := Entry{Key: "kind", Type: Choice, Allowed: oneOf(registry.Links()), Choices: registry.Links()}
-	num := short("number")
-	num.Allowed = "a telephone number"
-	address, extension := short("address"), short("extension")
-	address.Allowed, extension.Allowed = allowedAddress, allowedExtension
-	all := []Array{
-		{"line", []Entry{num, short("name")}},
-		{"softphone", []Entry{kind, short("name"), address, extension, short("user")}},
-	}
-	for _, a := range all {
-		for i := range a.Fields {
-			a.Fields[i].Key = a.Name + "." + a.Fields[i].Key
-			a.Fields[i].Who = whoSets(a.Fields[i].Key)
-		}
-	}
-	return all
+	return nil
 }
 
 // Group is the table of the settings file that a key stands in; "" for one that
@@ -214,49 +214,28 @@ func strictly(v any, e Entry) Entry {
 	return e
 }
 
-// find returns the entry of a key, nil if there is none.
+// find returns the entry of a key or a list of tables, nil if there is none.
 func find(key string) *Entry {
-	for i := range table {
-		if table[i].Key == key {
-			return &table[i]
+	for _, all := range [][]Entry{table, lists} {
+		for i := range all {
+			if all[i].Key == key {
+				return &all[i]
+			}
 		}
 	}
 	return nil
 }
 
-func (e *Entry) get(s *Settings) any {
-	switch p := e.field(s).(type) {
-	case *string:
-		return *p
-	case *int:
-		return *p
-	case *bool:
-		return *p
-	case *time.Duration:
-		return *p
-	case *time.Time:
-		return *p
-	case *[]string:
-		return *p
+// take reads a value and reports what is wrong; ok is true if there is a value.
+func (e *Entry) take(raw any, report reporter) (v any, ok bool) {
+	if e.elements != nil {
+		return e.elements(raw, report), true
 	}
-	return nil
-}
-
-func (e *Entry) set(s *Settings, v any) {
-	switch p := e.field(s).(type) {
-	case *string:
-		*p = v.(string)
-	case *int:
-		*p = v.(int)
-	case *bool:
-		*p = v.(bool)
-	case *time.Duration:
-		*p = v.(time.Duration)
-	case *time.Time:
-		*p = v.(time.Time)
-	case *[]string:
-		*p = slices.Clone(v.([]string))
+	v, c := e.read(raw)
+	if c != nil {
+		report(e.Key, c.kind, c.want)
 	}
+	return v, c == nil
 }
 
 // format writes a value for people and for ParseText.
@@ -298,33 +277,37 @@ func shortDuration(d time.Duration) string {
 // 4, 60s, "a, b". It checks it against the table.
 func ParseText(key, s string) (any, error) {
 	e := find(key)
-	if e == nil {
+	if e == nil || e.Type == Tables {
 		return nil, Problem{Kind: UnknownKey, Source: User, Key: key}.err()
 	}
-	var raw any = s
-	switch e.Type {
-	case Number:
-		if n, err := strconv.Atoi(strings.TrimSpace(s)); err == nil {
-			raw = n
-		}
-	case Flag:
-		if b, err := strconv.ParseBool(strings.TrimSpace(s)); err == nil {
-			raw = b
-		}
-	case List:
-		var parts []string
-		for _, p := range strings.Split(s, ",") {
-			if p = strings.TrimSpace(p); p != "" {
-				parts = append(parts, p)
-			}
-		}
-		raw = parts
-	}
-	v, c := e.read(raw)
+	v, c := e.read(e.typed(s))
 	if c != nil {
 		return nil, Problem{Kind: c.kind, Source: User, Key: key, Want: c.want}.err()
 	}
 	return v, nil
+}
+
+// typed gives a text the type of the key; one that cannot have it stays a text.
+func (e *Entry) typed(s string) any {
+	switch e.Type {
+	case Number:
+		if n, err := strconv.Atoi(strings.TrimSpace(s)); err == nil {
+			return n
+		}
+	case Flag:
+		if b, err := strconv.ParseBool(strings.TrimSpace(s)); err == nil {
+			return b
+		}
+	case List:
+		var parts []string
+		for p := range strings.SplitSeq(s, ",") {
+			if p = strings.TrimSpace(p); p != "" {
+				parts = append(parts, p)
+			}
+		}
+		return parts
+	}
+	return s
 }
 
 // Error is a problem that stopped something.

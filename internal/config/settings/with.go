@@ -1,9 +1,6 @@
 package settings
 
-import (
-	"maps"
-	"slices"
-)
+import "maps"
 
 // With is the settings as they would be with changes that Set takes; s stays as
 // it is. Errors are those of Check that have nothing to do with the file.
@@ -19,20 +16,11 @@ func (s *Settings) With(changes map[string]any) (*Settings, error) {
 		if v == nil {
 			source = Default
 		}
-		switch key {
-		case "line":
-			next.Lines, _ = v.([]Line)
-			next.Lines = slices.Clone(next.Lines)
-		case "softphone":
-			next.Softphones, _ = v.([]Softphone)
-			next.Softphones = slices.Clone(next.Softphones)
-		default:
-			e := find(key)
-			if v == nil {
-				v = e.def
-			}
-			e.set(&next, v)
+		e := find(key)
+		if v == nil {
+			v = e.def
 		}
+		e.set(&next, v)
 		next.sources[key] = source
 	}
 	return &next, nil

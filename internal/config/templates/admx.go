@@ -124,50 +124,40 @@ func elementOf(e settings.Entry, name string) element {
 	return el
 }
 
-// slots is how many elements of an array can be set.
-func slots(array string) int {
-	if array == "line" {
-		return lines
-	}
-	return softphones
-}
-
 func admx() ([]byte, error) {
 	d := definitions{NS: namespace, Revision: "1.0", Schema: "1.0", Target: target{"wiebelt", "Wiebelt.Policies.Wiebelt"}, Minimum: resources{"1.0"},
 		On:         []named{{"supported", str("supported")}},
 		Categories: []category{{named: named{"wiebelt", str("wiebelt")}}}}
 	for _, s := range sections() {
 		d.Categories = append(d.Categories, category{named{categoryOf(s.name), str(id("group", s.name))}, &ref{"wiebelt"}})
-		if s.array {
-			for i := 1; i <= slots(s.name); i++ {
-				n := strconv.Itoa(i)
-				p := policy{Name: id(s.name, n), Class: "Machine", Display: str(id(s.name, n)), Explain: str(id(s.name, "help")),
-					Presentation: "$(presentation." + id(s.name, n) + ")", Key: policyKey + `\` + s.name + `\` + n,
-					Parent: ref{categoryOf(s.name)}, On: ref{"supported"}, Elements: &elements{}}
-				for _, f := range s.keys {
-					p.Elements.All = append(p.Elements.All, elementOf(f, id(s.name, n, f.Name())))
-				}
-				d.Policies = append(d.Policies, p)
-			}
-			continue
-		}
-		for _, e := range s.keys {
-			name := id(e.Key)
-			p := policy{Name: name, Class: "Machine", Display: str(name), Explain: str(id(e.Key, "help")), Key: policyKey,
-				Parent: ref{categoryOf(s.name)}, On: ref{"supported"}}
-			if s.name != "" {
-				p.Key += `\` + s.name
-			}
-			if e.Type == settings.Flag {
-				p.Value, p.Enabled, p.Disabled = e.Name(), &value{Decimal: &decimalValue{1}}, &value{Decimal: &decimalValue{0}}
-			} else {
-				p.Presentation = "$(presentation." + name + ")"
-				p.Elements = &elements{[]element{elementOf(e, name)}}
-			}
-			d.Policies = append(d.Policies, p)
+		for _, r := range s.rules() {
+			d.Policies = append(d.Policies, policyOf(r))
 		}
 	}
 	return encode(d)
+}
+
+func policyOf(r rule) policy {
+	explained := r.name
+	if r.n != "" {
+		explained = r.section.name // the same for each element
+	}
+	p := policy{Name: r.name, Class: "Machine", Display: str(r.name), Explain: str(id(explained, "help")), Key: policyKey,
+		Parent: ref{categoryOf(r.section.name)}, On: ref{"supported"}}
+	for _, part := range []string{r.section.name, r.n} {
+		if part != "" {
+			p.Key += `\` + part
+		}
+	}
+	if r.flag() {
+		p.Value, p.Enabled, p.Disabled = r.keys[0].Name(), &value{Decimal: &decimalValue{1}}, &value{Decimal: &decimalValue{0}}
+		return p
+	}
+	p.Presentation, p.Elements = "$(presentation."+r.name+")", &elements{}
+	for _, e := range r.keys {
+		p.Elements.All = append(p.Elements.All, elementOf(e, r.box(e)))
+	}
+	return p
 }
 
 // The parts of an ADML file.
@@ -232,31 +222,29 @@ func adml(l text.Language) ([]byte, error) {
 		add(id("group", s.name), title)
 		var help []string
 		for _, e := range s.keys {
+			help = append(help, l.T(text.SettingTitle(e.Key))+": "+explain(l, e))
 			for _, c := range e.Choices {
 				if e.Type == settings.Choice {
 					add(id("choice", c), c)
 				}
 			}
-			if s.array {
-				help = append(help, l.T(text.SettingTitle(e.Key))+": "+explain(l, e))
+		}
+		if s.array() {
+			add(id(s.name, "help"), strings.Join(help, "\n\n"))
+		}
+		for _, r := range s.rules() {
+			if r.n == "" {
+				add(r.name, l.T(text.SettingTitle(r.keys[0].Key)))
+				add(id(r.name, "help"), explain(l, r.keys[0]))
+			} else {
+				add(r.name, title+" "+r.n)
+			}
+			if r.flag() {
 				continue
 			}
-			add(id(e.Key), l.T(text.SettingTitle(e.Key)))
-			add(id(e.Key, "help"), explain(l, e))
-			if e.Type != settings.Flag {
-				t.Presentations = append(t.Presentations, presentation{id(e.Key), []box{boxOf(l, e, id(e.Key))}})
-			}
-		}
-		if !s.array {
-			continue
-		}
-		add(id(s.name, "help"), strings.Join(help, "\n\n"))
-		for i := 1; i <= slots(s.name); i++ {
-			n := strconv.Itoa(i)
-			add(id(s.name, n), title+" "+n)
-			p := presentation{ID: id(s.name, n)}
-			for _, f := range s.keys {
-				p.Boxes = append(p.Boxes, boxOf(l, f, id(s.name, n, f.Name())))
+			p := presentation{ID: r.name}
+			for _, e := range r.keys {
+				p.Boxes = append(p.Boxes, boxOf(l, e, r.box(e)))
 			}
 			t.Presentations = append(t.Presentations, p)
 		}
@@ -285,9 +273,6 @@ func intune() []byte {
    Secrets never go here; hand them to "wiebelt provision --secret-stdin" in a script.
 
 `)
-	row := func(group, name, key, v string) {
-		fmt.Fprintf(&b, "%s\n   ./Device/Vendor/MSFT/Policy/Config/Wiebelt~Policy~wiebelt~%s/%s\n   %s\n\n", key, categoryOf(group), name, v)
-	}
 	data := func(e settings.Entry, name string) string {
 		v := valueOf(e)
 		if e.Type == settings.List {
@@ -298,27 +283,19 @@ func intune() []byte {
 		return fmt.Sprintf(`<data id="%s" value="%s"/>`, name, v)
 	}
 	for _, s := range sections() {
-		if s.array {
-			for i := 1; i <= slots(s.name); i++ {
-				n, v := strconv.Itoa(i), "<enabled/>"
-				var keys []string
-				for _, f := range s.keys {
-					v += data(f, id(s.name, n, f.Name()))
-					keys = append(keys, f.Key)
-				}
-				row(s.name, id(s.name, n), strings.Join(keys, " "), v)
-			}
-			continue
-		}
-		for _, e := range s.keys {
+		for _, r := range s.rules() {
 			v := "<enabled/>"
-			switch {
-			case e.Type == settings.Flag && e.Default() == "false":
+			if r.flag() && r.keys[0].Default() == "false" {
 				v = "<disabled/>"
-			case e.Type != settings.Flag:
-				v += data(e, id(e.Key))
 			}
-			row(s.name, id(e.Key), e.Key, v)
+			var keys []string
+			for _, e := range r.keys {
+				keys = append(keys, e.Key)
+				if !r.flag() {
+					v += data(e, r.box(e))
+				}
+			}
+			fmt.Fprintf(&b, "%s\n   ./Device/Vendor/MSFT/Policy/Config/Wiebelt~Policy~wiebelt~%s/%s\n   %s\n\n", strings.Join(keys, " "), categoryOf(s.name), r.name, v)
 		}
 	}
 	return []byte(b.String())

@@ -11,12 +11,8 @@ import (
 // TestAllowedInBothLanguages: what a setting may be is said in the reader's
 // language, and says the same in both.
 func TestAllowedInBothLanguages(t *testing.T) {
-	all := settings.Keys()
-	for _, a := range settings.Arrays() {
-		all = append(all, a.Fields...)
-	}
 	english := regexp.MustCompile(`\b(an?|or|to|with|without|at most|address|characters|name)\b`)
-	for _, e := range all {
+	for _, e := range settings.All() {
 		nl, en := Allowed(text.Dutch, e), Allowed(text.English, e)
 		if nl == "" || en == "" || english.MatchString(nl) && len(e.Choices) == 0 {
 			t.Errorf("%s: %q, %q", e.Key, nl, en)

@@ -5,10 +5,10 @@
 package templates
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"wiebelt/internal/config/profile"
@@ -75,20 +75,18 @@ func Write(dir string) error {
 
 // section is one group of settings, or one array.
 type section struct {
-	name  string // "" for the keys without a group
-	array bool
-	keys  []settings.Entry
+	name string // "" for the keys without a group
+	keys []settings.Entry
 }
 
 // sections are all keys in the order of the table, each array behind the group
 // of its subject.
 func sections() []section {
 	var all []section
-	arrays := settings.Arrays()
 	for _, e := range settings.Keys() {
 		if n := len(all); n == 0 || all[n-1].name != e.Group() {
 			if n > 0 {
-				all = append(all, beside(all[n-1].name, arrays)...)
+				all = append(all, listsBehind(all[n-1].name)...)
 			}
 			all = append(all, section{name: e.Group()})
 		}
@@ -98,15 +96,51 @@ func sections() []section {
 	return all
 }
 
-func beside(group string, arrays []settings.Array) []section {
+// listsBehind is the list whose subject is that of a group.
+func listsBehind(group string) []section {
 	name := map[string]string{"phone": "line", "listener": "softphone"}[group]
-	for _, a := range arrays {
-		if a.Name == name {
-			return []section{{a.Name, true, a.Fields}}
-		}
+	if name == "" {
+		return nil
 	}
-	return nil
+	return []section{{name, settings.Fields(name)}}
 }
+
+// array tells whether a section is a list of tables.
+func (s section) array() bool { return settings.Fields(s.name) != nil }
+
+// rule is what the group policy editor sets at once: a key, or an element of a list.
+type rule struct {
+	section
+	name string // as the schema allows it
+	n    string // number of the element, "" for a key
+	keys []settings.Entry
+}
+
+// rules are the rules of a section.
+func (s section) rules() (all []rule) {
+	if !s.array() {
+		for _, e := range s.keys {
+			all = append(all, rule{s, id(e.Key), "", []settings.Entry{e}})
+		}
+		return all
+	}
+	for i := 1; i <= map[string]int{"line": lines, "softphone": softphones}[s.name]; i++ {
+		n := strconv.Itoa(i)
+		all = append(all, rule{s, id(s.name, n), n, s.keys})
+	}
+	return all
+}
+
+// box names where a key of the rule is entered.
+func (r rule) box(e settings.Entry) string {
+	if r.n == "" {
+		return r.name
+	}
+	return id(r.name, e.Name())
+}
+
+// flag tells whether the rule is one that is switched on or off and nothing else.
+func (r rule) flag() bool { return r.n == "" && r.keys[0].Type == settings.Flag }
 
 // explain is all that is known about a key, as one text.
 func explain(l text.Language, e settings.Entry) string {
@@ -159,34 +193,16 @@ func Say(l text.Language, p settings.Problem) string {
 		why = l.T(text.ProblemSecret)
 	}
 	if p.Kind == settings.WrongType || p.Kind == settings.NotAllowed {
-		why = l.T(text.Problem(string(settings.NotAllowed)), cmp.Or(allowedAt(l, p.Key), p.Want))
+		allowed := p.Want
+		if e, known := settings.Of(p.Key); known {
+			allowed = Allowed(l, e)
+		}
+		why = l.T(text.Problem(string(settings.NotAllowed)), allowed)
 	}
 	if p.Closed {
 		why += " " + l.T(text.ProblemClosed)
 	}
 	return at + ": " + why
-}
-
-// allowedAt is what may stand at a key, which may be that of a field of a list's
-// element: softphone[2].kind. "" for what is no key.
-func allowedAt(l text.Language, key string) string {
-	if array, field, ok := strings.Cut(key, "]."); ok {
-		name, _, _ := strings.Cut(array, "[")
-		key = name + "." + field
-	}
-	for _, e := range settings.Keys() {
-		if e.Key == key {
-			return Allowed(l, e)
-		}
-	}
-	for _, a := range settings.Arrays() {
-		for _, e := range a.Fields {
-			if e.Key == key {
-				return Allowed(l, e)
-			}
-		}
-	}
-	return ""
 }
 
 // example is a value to begin with where there is no default.
@@ -230,7 +246,7 @@ func sample(l text.Language) []byte {
 			}
 			b.WriteString("\n")
 			switch {
-			case s.array:
+			case s.array():
 				fmt.Fprintf(&b, "# %s\n#[[%s]]\n", l.T(text.SettingGroup(s.name)), s.name)
 			case group:
 				fmt.Fprintf(&b, "# %s\n[%s]\n", l.T(text.SettingGroup(s.name)), s.name)
@@ -249,7 +265,7 @@ func table(l text.Language) []byte {
 	cell := strings.NewReplacer("|", `\|`, "<", `\<`, "\n", " ").Replace
 	for _, s := range sections() {
 		title := l.T(text.SettingGroup(s.name))
-		if s.array {
+		if s.array() {
 			title += " `[[" + s.name + "]]`"
 		}
 		fmt.Fprintf(&b, "## %s\n\n| %s | %s | %s | %s | |\n|---|---|---|---|---|\n", title,

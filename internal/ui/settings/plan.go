@@ -19,6 +19,9 @@ const (
 	sectionAdvanced = "advanced"
 )
 
+// listSections are the sections of lists.
+var listSections = map[string]string{"line": sectionLines, "softphone": sectionPhones}
+
 // section is a part of one of the two pages, with the keys in it.
 type section struct {
 	id    string
@@ -56,9 +59,8 @@ func settingsPlan() []section {
 			at(sectionCalls).keys = append(at(sectionCalls).keys, e.Key)
 		}
 	}
-	for _, a := range settings.Arrays() {
-		id := map[string]string{"line": sectionLines, "softphone": sectionPhones}[a.Name]
-		for _, e := range a.Fields {
+	for list, id := range listSections {
+		for _, e := range settings.Fields(list) {
 			at(id).keys = append(at(id).keys, e.Key)
 		}
 	}

@@ -40,15 +40,11 @@ type settingRow struct {
 	live   bool           // what happens to the field from now on, a person does
 }
 
-// row makes the row of a key; nil if there is no such key.
+// row makes the row of a key.
 func (w *window) row(key string) *settingRow {
-	all := settings.Keys()
-	i := slices.IndexFunc(all, func(e settings.Entry) bool { return e.Key == key })
-	if i < 0 {
-		return nil
-	}
+	entry, _ := settings.Of(key)
 	l, value, by := w.d.Lang, w.holds(key), w.by(key)
-	r := &settingRow{w: w, entry: all[i], object: newColumn(4), fault: newFaultLine()}
+	r := &settingRow{w: w, entry: entry, object: newColumn(4), fault: newFaultLine()}
 	w.rows[key] = r
 	title := l.T(text.SettingTitle(key))
 	if list, ok := w.state.set.Get(key).([]string); ok && len(value) > maxShown {
@@ -135,8 +131,7 @@ func wantOf(l text.Language, e settings.Entry) string {
 	case settings.Number:
 		return l.T(text.PrefsWantNumber, e.Least, e.Most)
 	case settings.Duration:
-		least, most := boundsOf(e)
-		return l.T(text.PrefsWantSeconds, int(least.Seconds()), int(most.Seconds()))
+		return l.T(text.PrefsWantSeconds, int(e.Shortest.Seconds()), int(e.Longest.Seconds()))
 	case settings.Date:
 		return l.T(text.PrefsWantDate)
 	}
@@ -145,14 +140,6 @@ func wantOf(l text.Language, e settings.Entry) string {
 		return s
 	}
 	return l.T(text.PrefsWantOther)
-}
-
-// boundsOf are the bounds of a time, which the table has as "1s to 1m".
-func boundsOf(e settings.Entry) (least, most time.Duration) {
-	from, to, _ := strings.Cut(e.Allowed, " to ")
-	least, _ = time.ParseDuration(from)
-	most, _ = time.ParseDuration(to)
-	return least, most
 }
 
 // typed takes what somebody did to the field.

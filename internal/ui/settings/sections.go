@@ -37,9 +37,7 @@ func (w *window) section(s section, last bool) fyne.CanvasObject {
 
 func (w *window) addRows(part *fyne.Container, keys []string) {
 	for _, key := range keys {
-		if r := w.row(key); r != nil {
-			part.Add(r.object)
-		}
+		part.Add(w.row(key).object)
 	}
 }
 
@@ -62,9 +60,7 @@ func (w *window) hubSection(part *fyne.Container, s section) {
 	open := widgets.NewButton(l.T(text.PrefsFileOpen), w.pickFile)
 	part.Add(container.NewHBox(open))
 	for _, key := range s.keys {
-		if r := w.row(key); r != nil {
-			part.Add(r.object)
-		}
+		part.Add(w.row(key).object)
 		if key == "hub.client_id" {
 			w.hubBox = newSecretBox(w)
 			part.Add(w.hubBox.object)
@@ -90,9 +86,6 @@ func (w *window) advancedSection(part *fyne.Container, s section) {
 	group := "none yet"
 	for _, key := range s.keys {
 		r := w.row(key)
-		if r == nil {
-			continue
-		}
 		if g := r.entry.Group(); g != group {
 			group = g
 			rest.Add(container.New(layout.NewCustomPaddedLayout(8, 0, 0, 0), widgets.Bold(l.T(text.SettingGroup(group)), base.SizeNameText)))

@@ -1,0 +1,174 @@
+package settings
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"wiebelt/internal/softphone/registry"
+)
+
+// The lists of tables, [[line]] and [[softphone]]; all their fields are texts.
+var lists = []Entry{
+	tables("line", func(s *Settings) *[]Line { return &s.Lines },
+		func(l *Line) []*string { return []*string{&l.Number, &l.Name} }, (*Line).wrong,
+		Entry{Key: "line.number", Allowed: "a telephone number"}, Entry{Key: "line.name"}),
+	tables("softphone", func(s *Settings) *[]Softphone { return &s.Softphones },
+		func(p *Softphone) []*string { return []*string{&p.Kind, &p.Name, &p.Address, &p.Extension, &p.User} }, (*Softphone).complete,
+		Entry{Key: "softphone.kind", Type: Choice, Allowed: oneOf(registry.Links()), Choices: registry.Links()}, Entry{Key: "softphone.name"},
+		Entry{Key: "softphone.address", Allowed: allowedAddress}, Entry{Key: "softphone.extension", Allowed: allowedExtension}, Entry{Key: "softphone.user"}),
+}
+
+// reporter is told what is wrong with a key, which may be that of an element.
+type reporter func(key string, kind ProblemKind, want string)
+
+// tables is a list of tables: parts are the fields of one, in the order of fields,
+// and wrong says what is wrong with one beside those before it; such a one is left
+// out.
+func tables[T any](name string, p func(*Settings) *[]T, parts func(*T) []*string, wrong func(*T, []T) (field, want string), fields ...Entry) Entry {
+	e := entry[[]T](Entry{Key: name, Type: Tables}, nil, p, nil)
+	e.set = func(s *Settings, v any) { *p(s) = slices.Clone(v.([]T)) }
+	e.get = func(s *Settings) any { return slices.Clone(*p(s)) }
+	for _, f := range fields {
+		if f.Type == "" {
+			f.Type = Text
+		}
+		if f.Allowed == "" {
+			f.Allowed = "at most 300 characters, on one line"
+		}
+		f.Who = whoSets(f.Key)
+		e.fields = append(e.fields, f)
+	}
+	e.rows = func(v any) (rows [][]string) {
+		list, _ := v.([]T)
+		for i := range list {
+			var row []string
+			for _, part := range parts(&list[i]) {
+				row = append(row, *part)
+			}
+			rows = append(rows, row)
+		}
+		return rows
+	}
+	e.elements = func(raw any, report reporter) any {
+		var all []T
+		if list, ours := raw.([]T); ours {
+			raw = e.asTables(list)
+		}
+		e.readTables(raw, report, func(at string, texts map[string]string) {
+			var one T
+			for i, part := range parts(&one) {
+				*part = texts[e.fields[i].Name()]
+			}
+			if field, want := wrong(&one, all); want != "" {
+				report(at+"."+field, NotAllowed, want)
+				return
+			}
+			all = append(all, one)
+		})
+		return all
+	}
+	return e
+}
+
+// asTables is a list as the TOML library would give it.
+func (e *Entry) asTables(v any) []any {
+	all := []any{}
+	for _, row := range e.rows(v) {
+		one := map[string]any{}
+		for i, f := range e.fields {
+			one[f.Name()] = row[i]
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// readTables reads the texts of each table and gives them to take.
+func (e *Entry) readTables(raw any, report reporter, take func(at string, texts map[string]string)) {
+	var list []any
+	switch l := raw.(type) {
+	case []map[string]any:
+		for _, m := range l {
+			list = append(list, m)
+		}
+	case []any:
+		list = l
+	default:
+		report(e.Key, WrongType, "tables, each beginning with [["+e.Key+"]]")
+		return
+	}
+	if len(list) > maxList {
+		report(e.Key, NotAllowed, fmt.Sprintf("at most %d", maxList))
+		list = list[:maxList]
+	}
+	for i, x := range list {
+		at := fmt.Sprintf("%s[%d]", e.Key, i+1)
+		m, isTable := x.(map[string]any)
+		if !isTable {
+			report(at, WrongType, "a table")
+			continue
+		}
+		if texts, good := e.readTable(at, m, report); good {
+			take(at, texts)
+		}
+	}
+}
+
+func (e *Entry) readTable(at string, m map[string]any, report reporter) (texts map[string]string, good bool) {
+	texts, good = map[string]string{}, true
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		v, isText := m[k].(string)
+		most := 300
+		if k == "extension" { // of each user
+			most = maxLine
+		}
+		switch _, fits := freeText(most)(v); {
+		case !slices.ContainsFunc(e.fields, func(f Entry) bool { return f.Name() == k }):
+			report(at+"."+k, UnknownKey, wantOfUnknown(k))
+		case !isText:
+			report(at+"."+k, WrongType, "a text in quotes")
+			good = false
+		case !fits:
+			report(at+"."+k, NotAllowed, fmt.Sprintf("at most %d characters, on one line", most))
+			good = false
+		default:
+			texts[k] = strings.TrimSpace(v)
+		}
+	}
+	return texts, good
+}
+
+func (l *Line) wrong([]Line) (field, want string) {
+	if _, ok := numberText(l.Number); !ok {
+		return "number", "a telephone number"
+	}
+	return "", ""
+}
+
+// complete gives a link its name, and says what is wrong with it beside others.
+func (l *Softphone) complete(others []Softphone) (field, want string) {
+	if !registry.Of(l.Kind).IsLink() {
+		return "kind", oneOf(registry.Links())
+	}
+	if strings.Contains(l.Address, "@") {
+		return "address", allowedAddress
+	}
+	if !extensionText(l.Extension) {
+		return "extension", allowedExtension
+	}
+	taken := func(name string) bool {
+		return slices.ContainsFunc(others, func(o Softphone) bool { return o.Name == name })
+	}
+	if l.Name == "" {
+		l.Name = l.Kind
+		for i := 2; taken(l.Name); i++ {
+			l.Name = fmt.Sprintf("%s-%d", l.Kind, i)
+		}
+	}
+	if taken(l.Name) {
+		return "name", "a name that no other link has"
+	}
+	return "", ""
+}
