@@ -66,32 +66,24 @@ func (c *provisionCmd) Run(e *env) error {
 // hub sets what was asked for, with the secret if one was given, after a test if
 // that was asked for.
 func (c *provisionCmd) hub(e *env, d profile.Dirs, before *settings.Settings, changes map[string]any) error {
-	if err := settings.Check(d, changes); err != nil {
-		var bad *settings.Error
-		if errors.As(err, &bad) && bad.Problem.Kind == settings.NotAllowed {
-			return &exitError{exitUsage, templates.Say(e.lang(), bad.Problem)}
-		}
+	err := settings.Check(d, changes)
+	var bad *settings.Error
+	if errors.As(err, &bad) && bad.Problem.Kind == settings.NotAllowed {
+		err = &exitError{exitUsage, templates.Say(e.lang(), bad.Problem)}
+	}
+	if err != nil {
 		return err
 	}
 	next, err := c.after(e, before, changes, c.SecretStdin || c.Test)
 	if err != nil || len(changes) == 0 && !c.SecretStdin && !c.Test {
 		return err
 	}
-	ref, err := secret.Hub(next.BaseURL, next.ClientID)
-	bound := err == nil
-	value := ""
-	switch {
-	case c.SecretStdin && !bound:
-		return wrong(text.AdminNeedsAddress)
-	case c.SecretStdin:
-		value, err = e.secret(e.lang(), text.SecretAsk)
-	case c.Test:
-		value, err = c.kept(e, d, next)
-	}
+	onlyTest := len(changes) == 0 && !c.SecretStdin
+	value, err := c.hubSecret(e, d, next)
 	if c.Test && err == nil {
 		next, err = c.tested(e, d, before, next, value, changes)
 	}
-	if err != nil && (c.SecretStdin || c.Test) {
+	if err != nil {
 		return err
 	}
 	w := hubtrial.Wanted{Changes: changes}
@@ -111,9 +103,9 @@ func (c *provisionCmd) hub(e *env, d profile.Dirs, before *settings.Settings, ch
 	switch {
 	case waiting:
 		e.say(text.AdminSetWaiting)
-	case c.Test && len(changes) == 0 && !c.SecretStdin:
+	case onlyTest:
 		e.say(text.AdminTestGood)
-	case bound && c.unset(e, d, next, ref):
+	case c.unset(e, d, next):
 		e.say(text.AdminSetNoSecret)
 	default:
 		e.say(text.AdminSet)
@@ -121,8 +113,26 @@ func (c *provisionCmd) hub(e *env, d profile.Dirs, before *settings.Settings, ch
 	return nil
 }
 
+// hubSecret is the secret that is set or tested, "" where neither is asked for.
+func (c *provisionCmd) hubSecret(e *env, d profile.Dirs, h settings.Hub) (string, error) {
+	if !c.SecretStdin && !c.Test {
+		return "", nil
+	}
+	if !c.SecretStdin {
+		return c.kept(e, d, h)
+	}
+	if _, err := secret.Hub(h.BaseURL, h.ClientID); err != nil {
+		return "", wrong(text.AdminNeedsAddress)
+	}
+	return e.secret(e.lang(), text.SecretAsk)
+}
+
 // unset tells whether the store is known to hold no secret.
-func (c *provisionCmd) unset(e *env, d profile.Dirs, h settings.Hub, ref secret.Ref) bool {
+func (c *provisionCmd) unset(e *env, d profile.Dirs, h settings.Hub) bool {
+	ref, err := secret.Hub(h.BaseURL, h.ClientID)
+	if err != nil {
+		return false
+	}
 	store, err := secret.Open(h.SecretStore, d)
 	if err != nil {
 		return false
