@@ -21,6 +21,34 @@ import (
 // maxRows is how many numbers or links can be shown to be changed.
 const maxRows = 60
 
+// fillList puts the n elements of a list into o, which tell what they are in
+// intro; what there is to say when there is none, who locked them, and buttons
+// follow.
+func (w *window) fillList(o *fyne.Container, list string, n int, intro, none text.Key, row func(i int, locked bool) fyne.CanvasObject, add *widgets.Button, more ...fyne.CanvasObject) {
+	l, by := w.d.Lang, w.by(list)
+	o.Objects = nil
+	defer o.Refresh()
+	o.Add(widgets.Paragraph(l.T(intro)))
+	if n > maxRows {
+		o.Add(widgets.Paragraph(l.T(text.PrefsTooLong, n, settings.Path(w.d.Dirs))))
+		return
+	}
+	for i := range n {
+		o.Add(row(i, by != ""))
+	}
+	if n == 0 {
+		o.Add(widgets.Paragraph(l.T(none)))
+	}
+	if by != "" {
+		o.Add(lockedLine(l.T(text.PrefsLocked, by)))
+	} else {
+		more = append([]fyne.CanvasObject{add}, more...)
+	}
+	if len(more) > 0 {
+		o.Add(widgets.Buttons(more...))
+	}
+}
+
 // linesBox is the list of our own numbers.
 type linesBox struct {
 	w      *window
@@ -60,7 +88,7 @@ func lineFine(n settings.Line) bool {
 		return true // left out
 	}
 	_, err := settings.Compose(map[string]any{"line": []settings.Line{{Number: strings.TrimSpace(n.Number), Name: n.Name}}})
-	return err == nil && len(n.Name) <= 300 && len(n.Number) <= 300
+	return err == nil
 }
 
 func linesFine(all []settings.Line) bool {
@@ -68,30 +96,11 @@ func linesFine(all []settings.Line) bool {
 }
 
 func (b *linesBox) build() {
-	w, l := b.w, b.w.d.Lang
-	b.object.Objects = nil
-	b.object.Add(widgets.Paragraph(l.T(text.PrefsLinesIntro)))
-	if len(b.all) > maxRows {
-		b.object.Add(widgets.Paragraph(l.T(text.PrefsTooLong, len(b.all), settings.Path(w.d.Dirs))))
-		return
-	}
-	locked := w.by("line") != ""
-	for i := range b.all {
-		b.object.Add(b.row(i, locked))
-	}
-	if len(b.all) == 0 {
-		b.object.Add(widgets.Paragraph(l.T(text.PrefsLinesNone)))
-	}
-	if locked {
-		b.object.Add(lockedLine(l.T(text.PrefsLocked, w.by("line"))))
-	} else {
-		b.object.Add(container.NewHBox(widgets.NewButton(l.T(text.PrefsLinesAdd), func() {
+	b.w.fillList(b.object, "line", len(b.all), text.PrefsLinesIntro, text.PrefsLinesNone, b.row,
+		widgets.NewButton(b.w.d.Lang.T(text.PrefsLinesAdd), func() {
 			b.all = append(b.all, settings.Line{})
 			b.build()
-			b.object.Refresh()
-		})))
-	}
-	b.object.Refresh()
+		}))
 }
 
 // row is a number and its name, side by side.
@@ -183,29 +192,11 @@ func phoneFault(all []settings.Softphone, i int) (field string, why text.Key) {
 
 func (b *phonesBox) build() {
 	w, l := b.w, b.w.d.Lang
-	b.object.Objects, b.shows = nil, nil
-	b.object.Add(widgets.Paragraph(l.T(text.PrefsPhonesIntro)))
-	if len(b.all) > maxRows {
-		b.object.Add(widgets.Paragraph(l.T(text.PrefsTooLong, len(b.all), settings.Path(w.d.Dirs))))
-		return
-	}
-	locked := w.by("softphone") != ""
-	for i := range b.all {
-		b.object.Add(newPhoneBox(b, i, locked))
-	}
-	if len(b.all) == 0 {
-		b.object.Add(widgets.Paragraph(l.T(text.PrefsPhonesNone)))
-	}
-	if locked {
-		b.object.Add(lockedLine(l.T(text.PrefsLocked, w.by("softphone"))))
-	}
-	buttons := widgets.Buttons()
-	if !locked {
-		buttons.Add(widgets.NewButton(l.T(text.PrefsPhonesAdd), b.add))
-	}
-	buttons.Add(smallButton(l.T(text.PrefsPhonesRecipes), func() { w.d.Show(windowapi.WindowRecipes) }))
-	b.object.Add(buttons)
-	b.object.Refresh()
+	b.shows = nil
+	b.w.fillList(b.object, "softphone", len(b.all), text.PrefsPhonesIntro, text.PrefsPhonesNone,
+		func(i int, locked bool) fyne.CanvasObject { return newPhoneBox(b, i, locked) },
+		widgets.NewButton(l.T(text.PrefsPhonesAdd), b.add),
+		smallButton(l.T(text.PrefsPhonesRecipes), func() { w.d.Show(windowapi.WindowRecipes) }))
 }
 
 // add puts a link of the first kind at the end, with a name of its own.

@@ -35,7 +35,6 @@ const (
 type window struct {
 	d      *widgets.Desk
 	win    fyne.Window
-	items  []widgets.SideItem
 	list   *widget.List
 	shown  string // section
 	scroll *container.Scroll
@@ -50,6 +49,13 @@ type window struct {
 	next     *window // this one, built anew; nil mostly
 	advanced bool    // is shown
 
+	built
+	file   *setupView    // a set-up file is shown; nil mostly
+	asking *widget.PopUp // whether to close without saving; nil mostly
+}
+
+// built is what the pages are made of, anew whenever other settings hold.
+type built struct {
 	rows    map[string]*settingRow // of both pages, by key
 	parts   map[string]fyne.CanvasObject
 	general fyne.CanvasObject
@@ -57,9 +63,7 @@ type window struct {
 	hubBox  *secretBox
 	trial   *trialBox
 	phones  *phonesBox
-	hotkey  *faultLine    // of card.hotkey
-	file    *setupView    // a set-up file is shown; nil mostly
-	asking  *widget.PopUp // whether to close without saving; nil mostly
+	hotkey  *faultLine // of card.hotkey
 }
 
 // settingsDraft is what was changed and not saved.
@@ -91,17 +95,18 @@ func Open(d *widgets.Desk) widgets.Page {
 func newWindow(d *widgets.Desk) *window {
 	w := &window{d: d, pages: container.NewStack(), draft: newDraft(), under: newUnder(), shown: sectionCard}
 	l := d.Lang
+	var items []widgets.SideItem
 	for i, s := range settingsPlan() {
 		switch {
 		case i == 0:
-			w.items = append(w.items, widgets.SideItem{Title: l.T(text.PrefsGeneral), Heading: true})
+			items = append(items, widgets.SideItem{Title: l.T(text.PrefsGeneral), Heading: true})
 		case s.id == sectionHub:
-			w.items = append(w.items, widgets.SideItem{Title: l.T(text.PrefsAdmins), Heading: true})
+			items = append(items, widgets.SideItem{Title: l.T(text.PrefsAdmins), Heading: true})
 		}
-		w.items = append(w.items, widgets.SideItem{ID: s.id, Title: l.T(text.PrefsSection(s.id))})
+		items = append(items, widgets.SideItem{ID: s.id, Title: l.T(text.PrefsSection(s.id))})
 	}
 	var side fyne.CanvasObject
-	w.list, side = widgets.NewSide(w, func() []widgets.SideItem { return w.items })
+	w.list, side = widgets.NewSide(w, func() []widgets.SideItem { return items })
 	w.scroll = container.NewVScroll(container.NewStack(w.pages, newWheel(func(e *fyne.ScrollEvent) { w.scroll.Scrolled(e) })))
 	w.scroll.OnScrolled = func(fyne.Position) { w.mark() }
 	w.footer = newSettingsFooter(w)
@@ -147,7 +152,7 @@ func (w *window) StatusChanged() {
 	w.hotkey.say(said)
 }
 
-// WaysChanged implements widgets.Page's waysKeeper.
+// SourcesChanged shows how links are doing now.
 func (w *window) SourcesChanged() {
 	if w.phones != nil {
 		w.phones.again()
