@@ -72,22 +72,22 @@ func (s *osStore) Delete(ctx context.Context, ref Ref) error {
 	if err := check(ctx, ref); err != nil {
 		return err
 	}
-	_, err := s.call(ctx, func() (string, error) { return "", s.ring.Delete(s.service, ref.account()) })
-	if errors.Is(err, ErrNotSet) {
-		return nil
-	}
-	return err
+	return s.forget(ctx, func() error { return s.ring.Delete(s.service, ref.account()) })
 }
 
 func (s *osStore) Clear(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	_, err := s.call(ctx, func() (string, error) { return "", s.ring.DeleteAll(s.service) })
-	if errors.Is(err, ErrNotSet) {
-		return nil
+	return s.forget(ctx, func() error { return s.ring.DeleteAll(s.service) })
+}
+
+// forget deletes; that there was nothing is no error.
+func (s *osStore) forget(ctx context.Context, f func() error) error {
+	if _, err := s.call(ctx, func() (string, error) { return "", f() }); !errors.Is(err, ErrNotSet) {
+		return err
 	}
-	return err
+	return nil
 }
 
 // call runs f in a goroutine and waits for it as long as the context and the
@@ -148,30 +148,26 @@ func classify(err error) error {
 // systemRing is the store of the platform that we run on.
 type systemRing struct{}
 
-func (systemRing) Get(service, user string) (string, error) {
-	if err := reachable(); err != nil {
-		return "", err
-	}
-	return keyring.Get(service, user)
+func (systemRing) Get(service, user string) (secret string, err error) {
+	err = ifReachable(func() error { secret, err = keyring.Get(service, user); return err })
+	return secret, err
 }
 
 func (systemRing) Set(service, user, password string) error {
-	if err := reachable(); err != nil {
-		return err
-	}
-	return keyring.Set(service, user, password)
+	return ifReachable(func() error { return keyring.Set(service, user, password) })
 }
 
 func (systemRing) Delete(service, user string) error {
-	if err := reachable(); err != nil {
-		return err
-	}
-	return keyring.Delete(service, user)
+	return ifReachable(func() error { return keyring.Delete(service, user) })
 }
 
 func (systemRing) DeleteAll(service string) error {
+	return ifReachable(func() error { return keyring.DeleteAll(service) })
+}
+
+func ifReachable(do func() error) error {
 	if err := reachable(); err != nil {
 		return err
 	}
-	return keyring.DeleteAll(service)
+	return do()
 }
