@@ -180,15 +180,6 @@ func TestCompose(t *testing.T) {
 	}
 }
 
-// TestParseRefuses what is no settings file at all.
-func TestParseRefuses(t *testing.T) {
-	for name, src := range map[string]string{"zero": "a\x00", "not UTF-8": "\xff", "10 MB": strings.Repeat("#", 10<<20)} {
-		if _, problems := Parse(src); len(problems) != 1 || problems[0].Kind != Unreadable {
-			t.Errorf("%s: %v", name, problems)
-		}
-	}
-}
-
 // TestCheckWritesNothing, whatever it says.
 func TestCheckWritesNothing(t *testing.T) {
 	d := dirs(t, "")

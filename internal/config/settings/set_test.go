@@ -123,28 +123,6 @@ func TestSetReadsBack(t *testing.T) {
 	}
 }
 
-// TestSetAtOnce: changes of one program do not lose each other.
-func TestSetAtOnce(t *testing.T) {
-	d := dirs(t, "")
-	var keys []string
-	for _, e := range Keys() {
-		keys = append(keys, e.Key)
-	}
-	done := make(chan error)
-	for _, e := range Keys() {
-		go func() { done <- Set(d, map[string]any{e.Key: e.def}) }()
-	}
-	for range keys {
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	}
-	s, problems := Load(d)
-	if len(problems) > 0 || slices.ContainsFunc(keys, func(k string) bool { return s.Source(k) != User }) {
-		t.Errorf("lost: %v", problems)
-	}
-}
-
 func TestParseText(t *testing.T) {
 	for _, c := range [][2]string{{"listener.port", "x"}, {"listener.port", "80"}, {"listener.enabled", "maybe"}, {"no.key", "x"}, {"card.full_for", "60"}} {
 		if v, err := ParseText(c[0], c[1]); err == nil {
