@@ -208,24 +208,31 @@ func between(s, from, to string) string {
 	return s
 }
 
-// TestRecipeLinks: so are the links.
-func TestRecipeLinks(t *testing.T) {
-	tried := 0
+// blocksOf does something with every block of a kind, of which there are so many
+// at least.
+func blocksOf(t *testing.T, kind guide.Kind, least int, do func(guide.Recipe, guide.Block)) {
+	t.Helper()
 	for _, r := range guide.All(text.Dutch) {
 		for _, b := range r.Blocks() {
-			if b.Kind != guide.Link {
-				continue
-			}
-			tried++
-			e, err := scheme.Parse(asPhone(t, r.ID, b.Text, inventedNumber, inventedName))
-			if err != nil || e.Number != inventedNumber {
-				t.Errorf("%s: %+v %v", r.ID, e, err)
+			if b.Kind == kind {
+				least--
+				do(r, b)
 			}
 		}
 	}
-	if tried == 0 {
-		t.Error("none tried")
+	if least > 0 {
+		t.Errorf("%d blocks of kind %s are missing", least, kind)
 	}
+}
+
+// TestRecipeLinks: so are the links.
+func TestRecipeLinks(t *testing.T) {
+	blocksOf(t, guide.Link, 1, func(r guide.Recipe, b guide.Block) {
+		e, err := scheme.Parse(asPhone(t, r.ID, b.Text, inventedNumber, inventedName))
+		if err != nil || e.Number != inventedNumber {
+			t.Errorf("%s: %+v %v", r.ID, e, err)
+		}
+	})
 }
 
 // TestRecipeMessages: address, header and messages on the WebSocket.
@@ -531,67 +538,46 @@ func TestRecipeTwinkle(t *testing.T) {
 
 // TestRecipeSettings: what belongs into our settings file is understood.
 func TestRecipeSettings(t *testing.T) {
-	tried := 0
-	for _, r := range guide.All(text.Dutch) {
-		for _, b := range r.Blocks() {
-			if b.Kind != guide.Settings {
-				continue
-			}
-			tried++
-			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, settings.FileName), []byte(b.Text+"\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			d, err := profile.Find(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s, problems := settings.Load(d)
-			if len(problems) > 0 || len(s.Softphones) != 1 || s.Softphones[0].Name == "" {
-				t.Errorf("%s: %v %+v", r.ID, problems, s.Softphones)
-				continue
-			}
-			if _, err := fromsettings.Softphone(d, secret.KindFile, s.Softphones[0]); err != nil {
-				t.Errorf("%s: %v", r.ID, err)
-			}
+	blocksOf(t, guide.Settings, 6, func(r guide.Recipe, b guide.Block) {
+		d, err := profile.Find(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if tried < 6 {
-		t.Errorf("only %d tried", tried)
-	}
+		if err := os.WriteFile(settings.Path(d), []byte(b.Text+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, problems := settings.Load(d)
+		if len(problems) > 0 || len(s.Softphones) != 1 || s.Softphones[0].Name == "" {
+			t.Errorf("%s: %v %+v", r.ID, problems, s.Softphones)
+			return
+		}
+		if _, err := fromsettings.Softphone(d, secret.KindFile, s.Softphones[0]); err != nil {
+			t.Errorf("%s: %v", r.ID, err)
+		}
+	})
 }
 
 // TestRecipeTyped: what a person types is a command of ours with flags that it
 // has. It is parsed and not run.
 func TestRecipeTyped(t *testing.T) {
 	v := guide.Values{Exe: "/usr/bin/wiebelt", Profile: t.TempDir()}
-	tried := 0
-	for _, r := range guide.All(text.Dutch) {
-		for _, b := range r.Blocks() {
-			if b.Kind != guide.Command {
-				continue
-			}
-			s, err := b.Fill(v)
-			if err != nil {
-				t.Fatal(err)
-			}
-			args := windowsSplit(s)
-			if args[0] != v.Exe {
-				continue // of another program
-			}
-			tried++
-			p, err := kong.New(&commands{}, kong.Bind(&env{}))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := p.Parse(args[1:]); err != nil {
-				t.Errorf("%s: %s: %v", r.ID, s, err)
-			}
+	blocksOf(t, guide.Command, 2, func(r guide.Recipe, b guide.Block) {
+		s, err := b.Fill(v)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if tried < 2 {
-		t.Errorf("only %d tried", tried)
-	}
+		args := windowsSplit(s)
+		if args[0] != v.Exe {
+			return // of another program
+		}
+		p, err := kong.New(&commands{}, kong.Bind(&env{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Parse(args[1:]); err != nil {
+			t.Errorf("%s: %s: %v", r.ID, s, err)
+		}
+	})
 }
 
 func TestRecipeCommand(t *testing.T) {
