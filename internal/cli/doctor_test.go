@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -145,12 +146,12 @@ type canaries struct {
 	all   []string // what is looked for
 }
 
+// name is one of which every word but the shared ones is another.
 func (c *canaries) name() string {
 	c.n++
-	s := fmt.Sprintf("K. van Kanarie%03dstra", c.n)
-	c.all = append(c.all, fmt.Sprintf("Kanarie%03dstra", c.n))
-	c.names = append(c.names, s)
-	return s
+	family := "Kanarie" + strings.Map(func(r rune) rune { return r - '0' + 'a' }, fmt.Sprintf("%03d", c.n)) + "stra"
+	c.all, c.names = append(c.all, family), append(c.names, "K. van "+family)
+	return "K. van " + family
 }
 
 // number is one of no region that has been given out, in one of many notations.
@@ -214,6 +215,7 @@ func (c *canaries) sow(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	settled := len(c.names)
 	for range 80 {
 		c.n++
 		c.all = append(c.all, fmt.Sprintf("relkanarie%03d", c.n))
@@ -226,7 +228,7 @@ func (c *canaries) sow(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 
-	sown := c.names
+	sown := slices.Concat(c.names[2:22], c.names[settled:]) // of lines and of calls
 	var log strings.Builder
 	line := func(fields map[string]any) {
 		fields["time"], fields["level"] = time.Now().Format(time.RFC3339Nano), "WARN"
@@ -237,7 +239,7 @@ func (c *canaries) sow(t *testing.T, dir string) {
 		log.Write(append(b, '\n'))
 	}
 	for i := range 40 {
-		who := sown[i%len(sown)]
+		who := sown[i*len(sown)/40]
 		line(map[string]any{"msg": "called by " + who + " at " + c.number(), "why": fmt.Sprintf("lookup of %q failed: %s", c.name(), c.number())})
 		line(map[string]any{"msg": "softphone link", "name": c.name(), "why": "Authorization: Bearer " + c.token(), "client_secret": "client_secret=" + c.secret()})
 		line(map[string]any{"msg": "m", "group": map[string]any{"name": c.name(), "why": "token=" + c.token()}, "list": []string{c.name()}, strings.Trim(c.secret(), "!"): 1})
