@@ -111,6 +111,9 @@ func TestPiecesLoseNothing(t *testing.T) {
 		all := ""
 		for _, p := range pieces(s, false) {
 			all += p.s
+			if strings.ContainsFunc(p.s, turns) { // nothing directs what stands beside it
+				t.Fatalf("%q: %q reaches the painter", s, p.s)
+			}
 			for _, r := range p.s {
 				if r != ' ' && r > 0x0590 && fontFor(r, false) != p.font {
 					t.Fatalf("%q: %U is drawn in %s", s, r, p.font.Name())

@@ -1,13 +1,9 @@
 package card
 
 import (
-	"image/png"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
-	"wiebelt/internal/core/engine"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/offscreen"
 	"wiebelt/internal/ui/theme"
@@ -43,21 +39,6 @@ func TestNoFields(t *testing.T) {
 					t.Errorf("searching %v, found %v", searching.size, f.size)
 				}
 			}
-			if dir := os.Getenv("WIEBELT_SHOTS"); dir != "" && fields != nil {
-				shoot(t, filepath.Join(dir, "no-fields-"+name+".png"), g[name], Look{Language: text.Dutch, Now: now, Fields: fields})
-			}
 		}
-	}
-}
-
-func shoot(t *testing.T, path string, c engine.Card, l Look) {
-	t.Helper()
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if err := png.Encode(f, Picture(c, l, 1)); err != nil {
-		t.Fatal(err)
 	}
 }

@@ -172,21 +172,6 @@ func TestEverythingFits(t *testing.T) {
 	}
 }
 
-// TestHostileContentsMakeNoLines: whatever comes from outside, nothing is
-// directed by it but itself.
-func TestHostileContentsMakeNoLines(t *testing.T) {
-	offscreen.Start(theme.New("light"))
-	for _, h := range hostile {
-		for _, part := range pieces(h, false) {
-			for _, r := range part.s {
-				if turns(r) {
-					t.Errorf("%q: %U reaches the painter", h, r)
-				}
-			}
-		}
-	}
-}
-
 // TestNothingMovesWhenTheContactComes: the searching card has exactly the height
 // and the buttons of the found card, whatever the settings.
 func TestNothingMovesWhenTheContactComes(t *testing.T) {
