@@ -70,131 +70,164 @@ type space struct{ height, columns, edge, gap int }
 // the user has just asked for, what stays has to go, and only if there is no
 // other room: the last in the order of calls, and nothing in use.
 func (g space) arrange(items []item) []placed {
-	out := make([]placed, len(items))
-	have := make([]bool, len(items)) // out is a place that is taken
-	put := func(i int, s position, f form) { out[i], have[i] = placed{s, f}, true }
-	overlap := func(s position, h int, o placed) bool {
-		return o.column == s.column && s.near < o.near+g.fit(o.height)+g.gap && o.near < s.near+h+g.gap
-	}
-	free := func(i int, s position, f form) bool {
-		h := g.fit(f.height)
-		if s.near+h+g.edge > g.height {
-			return false
-		}
-		for k, o := range out {
-			if k != i && have[k] && !o.over && overlap(s, h, o) {
-				return false
-			}
-		}
-		return true
-	}
-	// find puts an item where it can be as one of its forms down to folded to.
-	find := func(i int, to fold) bool {
-		for _, f := range items[i].forms {
-			if f.fold > to {
-				break
-			}
-			for column := range g.columns {
-				nears := []int{g.edge}
-				for k, o := range out {
-					if have[k] && o.column == column && k != i {
-						nears = append(nears, o.near+g.fit(o.height)+g.gap)
-					}
-				}
-				slices.Sort(nears)
-				for _, near := range nears {
-					if s := (position{column: column, near: near}); free(i, s, f) {
-						put(i, s, f)
-						return true
-					}
-				}
-			}
-		}
-		return false
-	}
-	keep := func(i int, to fold) bool {
-		for _, f := range items[i].forms {
-			if f.fold <= to && free(i, items[i].at, f) {
-				put(i, items[i].at, f)
-				return true
-			}
-		}
-		return false
-	}
+	a := arrangement{g, items, make([]placed, len(items)), make([]bool, len(items))}
 	for i, it := range items {
 		if it.at.over && !it.held {
 			items[i].up, it.up = false, false
 		}
 		if it.up && it.stays && !it.asked && !it.at.over {
-			put(i, it.at, it.form)
-			out[i].height = min(it.form.height, it.forms[0].height)
+			a.put(i, it.at, it.form)
+			a.out[i].height = min(it.form.height, it.forms[0].height)
 		}
 	}
 	for i, it := range items {
-		if !it.asked || it.up && keep(i, it.forms[0].fold) || find(i, it.forms[0].fold) {
-			continue
+		if best := it.forms[0].fold; it.asked && !(it.up && a.keep(i, best)) && !a.find(i, best) {
+			a.makeRoom(i)
 		}
-		h := g.fit(it.forms[0].height)
-		s, least := position{near: g.edge}, -1
-		try := func(at position) {
-			if at.near+h+g.edge > g.height {
-				return
-			}
-			cost := 0
-			for k, o := range out {
-				if have[k] && overlap(at, h, o) {
-					cost += items[k].worth(o)
+	}
+	for _, i := range a.order() {
+		a.settle(i)
+	}
+	return a.out
+}
+
+// arrangement is items on their way to their places.
+type arrangement struct {
+	space
+	items []item
+	out   []placed
+	have  []bool // out is a place that is taken
+}
+
+func (a *arrangement) put(i int, at position, f form) { a.out[i], a.have[i] = placed{at, f}, true }
+
+// overlaps reports whether something of height h at a position comes too near to
+// item k, which has its place.
+func (a *arrangement) overlaps(at position, h, k int) bool {
+	o := a.out[k]
+	return a.have[k] && o.column == at.column && at.near < o.near+a.fit(o.height)+a.gap && o.near < at.near+h+a.gap
+}
+
+// inside reports whether something of height h at a position is on the monitor.
+func (a *arrangement) inside(at position, h int) bool { return at.near+h+a.edge <= a.height }
+
+func (a *arrangement) free(i int, at position, f form) bool {
+	h := a.fit(f.height)
+	if !a.inside(at, h) {
+		return false
+	}
+	for k, o := range a.out {
+		if k != i && !o.over && a.overlaps(at, h, k) {
+			return false
+		}
+	}
+	return true
+}
+
+// find puts an item where it can be as one of its forms down to folded to.
+func (a *arrangement) find(i int, to fold) bool {
+	for _, f := range a.items[i].forms {
+		for column := 0; column < a.columns && f.fold <= to; column++ {
+			nears := []int{a.edge}
+			for k, o := range a.out {
+				if a.have[k] && o.column == column && k != i {
+					nears = append(nears, o.near+a.fit(o.height)+a.gap)
 				}
 			}
-			if least < 0 || cost < least {
-				s, least = at, cost
+			slices.Sort(nears)
+			for _, near := range nears {
+				if at := (position{column: column, near: near}); a.free(i, at, f) {
+					a.put(i, at, f)
+					return true
+				}
 			}
 		}
-		if it.up {
-			try(position{column: it.at.column, near: it.at.near})
-		}
-		for k := len(out) - 1; k >= 0; k-- {
-			if have[k] {
-				try(position{column: out[k].column, near: out[k].near})
-			}
-		}
-		try(position{near: g.edge})
-		for k, o := range out {
-			if have[k] && overlap(s, h, o) {
-				have[k], items[k].up = false, false
-			}
-		}
-		put(i, s, it.forms[0])
 	}
-	order := make([]int, len(items))
-	for i := range order {
-		order[i] = i
+	return false
+}
+
+// keep leaves an item where it is, as one of its forms down to folded to.
+func (a *arrangement) keep(i int, to fold) bool {
+	for _, f := range a.items[i].forms {
+		if f.fold <= to && a.free(i, a.items[i].at, f) {
+			a.put(i, a.items[i].at, f)
+			return true
+		}
 	}
-	first := func(i int) int { // what stays, what lives, what has ended
-		switch it := items[i]; {
-		case have[i]:
+	return false
+}
+
+// makeRoom puts an item, as its best form, where what has to go for it is worth
+// least.
+func (a *arrangement) makeRoom(i int) {
+	it := a.items[i]
+	h := a.fit(it.forms[0].height)
+	at, least := position{near: a.edge}, -1
+	try := func(to position) {
+		if !a.inside(to, h) {
+			return
+		}
+		cost := 0
+		for k, o := range a.out {
+			if a.overlaps(to, h, k) {
+				cost += a.items[k].worth(o)
+			}
+		}
+		if least < 0 || cost < least {
+			at, least = to, cost
+		}
+	}
+	if it.up {
+		try(position{column: it.at.column, near: it.at.near})
+	}
+	for k, o := range slices.Backward(a.out) {
+		if a.have[k] {
+			try(position{column: o.column, near: o.near})
+		}
+	}
+	try(position{near: a.edge})
+	for k := range a.out {
+		if a.overlaps(at, h, k) {
+			a.have[k], a.items[k].up = false, false
+		}
+	}
+	a.put(i, at, it.forms[0])
+}
+
+// order is that in which places are given: what has one, what lives, what has
+// ended.
+func (a *arrangement) order() []int {
+	rank := func(i int) int {
+		switch {
+		case a.have[i]:
 			return 0
-		case it.call.Lives():
+		case a.items[i].call.Lives():
 			return 1
 		}
 		return 2
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(first(a), first(b)) })
-	for _, i := range order {
-		it := items[i]
-		switch {
-		case it.asked && have[i]:
-		case it.held && it.up && it.at.over:
-			put(i, it.at, it.form)
-		case it.up && keep(i, asStrip): // as a card
-		case it.up && it.form.fold < asLine && it.stays && keep(i, asLine):
-		case find(i, asStrip), it.up && keep(i, asLine), find(i, asLine):
-		case !have[i]: // there is no room left for anything
-			f := it.forms[len(it.forms)-1]
-			put(i, position{near: max(g.edge, g.height-g.edge-f.height), over: true}, f)
-		}
+	order := make([]int, len(a.items))
+	for i := range order {
+		order[i] = i
 	}
-	return out
+	slices.SortStableFunc(order, func(i, k int) int { return cmp.Compare(rank(i), rank(k)) })
+	return order
+}
+
+// settle gives an item its place.
+func (a *arrangement) settle(i int) {
+	it := a.items[i]
+	switch {
+	case it.asked && a.have[i]:
+	case it.held && it.up && it.at.over:
+		a.put(i, it.at, it.form)
+	case it.up && a.keep(i, asStrip): // as a card
+	case it.up && it.form.fold < asLine && it.stays && a.keep(i, asLine):
+	case a.find(i, asStrip), it.up && a.keep(i, asLine), a.find(i, asLine):
+	case !a.have[i]: // there is no room left for anything
+		f := it.forms[len(it.forms)-1]
+		a.put(i, position{near: max(a.edge, a.height-a.edge-f.height), over: true}, f)
+	}
 }
 
 // fit is what a height takes of the space: what is too high for it takes all.
