@@ -57,14 +57,13 @@ type display struct {
 
 // search is the lookup of a card's number.
 type search struct {
-	want     bool // as soon as its source may cause one
-	since    time.Time
-	attempt  int // which lookup its answer must belong to
-	tried    int // failures since the search began
-	nextTry  time.Time
-	cancel   context.CancelFunc
-	searched string            // the number that was asked for
-	found    []contact.Contact // the whole answer
+	want    bool // as soon as its source may cause one
+	since   time.Time
+	attempt int // which lookup its answer must belong to
+	tried   int // failures since the search began
+	nextTry time.Time
+	cancel  context.CancelFunc
+	found   []contact.Contact // the whole answer
 }
 
 // attention is what the user has on a card.

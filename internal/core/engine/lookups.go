@@ -21,11 +21,10 @@ const (
 )
 
 // result is what became of one attempt to look a card's number up. It counts
-// only if card, attempt and number are still those that it was started for.
+// only if no other attempt, or caller, came after it.
 type result struct {
 	card    CardID
 	attempt int
-	number  string
 	found   []contact.Contact
 	err     error
 	at      time.Time
@@ -66,15 +65,14 @@ func (e *Engine) startWanted(ctx context.Context, now time.Time) (next time.Time
 func (e *Engine) start(ctx context.Context, c *card) {
 	c.want = false
 	c.attempt++
-	c.searched = c.Number.Query()
-	lookup := e.p.Lookup
-	r := result{card: c.ID, attempt: c.attempt, number: c.searched}
+	lookup, number := e.p.Lookup, c.Number.Query()
+	r := result{card: c.ID, attempt: c.attempt}
 	ctx, c.cancel = context.WithCancel(ctx)
 	e.s.work.Go(func() { // the card is the engine's: nothing of it is read here
 		if lookup == nil {
 			r.err = &contact.LookupError{Failure: contact.NotSetUp}
 		} else {
-			r.found, r.err = lookup.Lookup(ctx, r.number)
+			r.found, r.err = lookup.Lookup(ctx, number)
 			r.at = e.p.Clock.Now()
 		}
 		e.deliver(ctx, func(ctx context.Context) { e.lookedUp(ctx, r) })
@@ -92,7 +90,7 @@ func (e *Engine) lookedUp(ctx context.Context, r result) {
 		e.s.leaving = slices.Delete(e.s.leaving, i, i+1)
 		defer c.forget()
 	}
-	if c == nil || c.searched != r.number || c.Number.Query() != r.number {
+	if c == nil {
 		return // the call is gone, or another caller is on it by now
 	}
 	if c.cancel != nil {

@@ -44,22 +44,6 @@ var storyTexts = map[string]string{
 		shows 0201234567 Aalst+Bakker+Zwart answered strip
 		end a
 		history - ended`,
-	"transfer taken back": `
-		ring a 101 name=Receptie
-		caller a 0612345678 name=Vries via=Receptie
-		shows 0612345678 Vries ringing via=Receptie
-		caller a 101 name=Receptie
-		shows 101 internal ringing
-		answer a
-		end a
-		history Receptie ended`,
-	"a transfer while the hub thinks": `
-		hub holds
-		ring a 0612345678
-		caller a 0687654321
-		shows 0687654321 searching ringing
-		hub goes on
-		shows 0687654321 Jansen ringing`,
 	"passed on under the pointer: the person at once, the size later": `
 		ring a 101
 		answer a
@@ -124,15 +108,6 @@ var storyTexts = map[string]string{
 		wait 61s
 		shows 0612345678 Vries reported strip
 		ring b@cmd 0687654321
-		shows 0687654321 Jansen ringing`,
-	"only the ring: the next call waits for the pointer": `
-		ring a@cmd 0612345678
-		wait 61s
-		hover 1
-		ring b@cmd 0687654321
-		shows 0612345678 Vries reported strip / 0687654321 Jansen ringing
-		leave 1
-		wait 1001ms
 		shows 0687654321 Jansen ringing`,
 	"only the ring: the same caller again keeps the card": `
 		ring a@cmd 0612345678
@@ -220,29 +195,6 @@ var storyTexts = map[string]string{
 		answer a@bare
 		wait 2h
 		shows 0612345678 Vries answered strip`,
-	"the keyboard keeps everything in its place": `
-		ring a 0612345678
-		answer a
-		ring b 101
-		keyboard 1
-		end b
-		wait 5m
-		shows 0612345678 Vries answered / 101 internal reported
-		keyboard-gone 1
-		wait 900ms
-		shows 0612345678 Vries answered / 101 internal reported
-		wait 200ms
-		shows 0612345678 Vries answered strip`,
-	"the pointer on one card holds the others": `
-		ring a 101
-		ring b 102
-		hover 1
-		end b
-		shows 101 internal ringing / 102 internal reported
-		close 1
-		shows 102 internal reported
-		wait 1001ms
-		shows nothing`,
 	"the last call comes back": `
 		ring a 0612345678
 		end a missed
@@ -303,17 +255,6 @@ var storyTexts = map[string]string{
 		first 0612345678
 		ring c 101
 		shows 0612345678 Vries over strip / 101 internal ringing`,
-	"what has ended gives way when the pointer lets it": `
-		ring a 0612345678
-		answer a
-		end a
-		hover 1
-		ring b 0687654321
-		shows 0612345678 Vries over / 0687654321 Jansen ringing
-		first 0687654321
-		leave 1
-		wait 1001ms
-		shows 0612345678 Vries over strip / 0687654321 Jansen ringing`,
 	"the hotkey means who rings, then who talks": `
 		ring a 0612345678
 		answer a
@@ -402,13 +343,6 @@ var storyTexts = map[string]string{
 		leave 1
 		wait 1001ms
 		shows 101 internal ringing / 0612345678 Vries ringing x2`,
-	"after a sleep the last call can be shown": `
-		ring a 0612345678
-		answer a
-		sleep 8h
-		shows nothing
-		show-last
-		shows 0612345678 Vries over`,
 	"chosen earlier": `
 		ring a 0201234567
 		open 1 2
@@ -511,22 +445,6 @@ var storyTexts = map[string]string{
 		wait 8s
 		hub goes on
 		opened Vries`,
-	"opens once a call, for the one who was passed on": `
-		auto-open
-		ring a 101
-		answer a
-		wait 1m
-		caller a 0612345678
-		opened Vries
-		caller a 0687654321
-		shows 0687654321 Jansen answered
-		opened nothing`,
-	"an outgoing call never opens": `
-		auto-open
-		call a 0612345678
-		shows 0612345678 Vries ringing strip
-		answer a
-		opened nothing`,
 	"a launch by a paired phone does not open either": `
 		auto-open
 		links are paired
