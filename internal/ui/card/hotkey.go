@@ -32,8 +32,11 @@ func (cs *Cards) registerHotkey(now time.Time) {
 			return
 		}
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		cs.c.Log.Warn("no hotkey for the cards", "why", err)
+	case wasTaken:
+		cs.c.Log.Info("the hotkey for the cards is free again")
 	}
 	if cs.c.HotkeyResult != nil {
 		cs.c.HotkeyResult(err)
