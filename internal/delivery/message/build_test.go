@@ -100,7 +100,7 @@ func TestWhatIsBuiltCanBeSent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var attachments []Source
 		for i, c := range rapid.SliceOfN(rapid.String(), 0, 5).Draw(t, "contents") {
-			attachments = append(attachments, source(fmt.Sprintf("%s%d.bin", rapid.StringMatching(`[a-zé ]{0,5}`).Draw(t, "name"), i), c))
+			attachments = append(attachments, source(fmt.Sprintf("%s-%d.bin", rapid.StringMatching(`[a-zé ]{0,5}`).Draw(t, "name"), i), c))
 		}
 		var b bytes.Buffer
 		if err := Build(context.Background(), &b, source("bericht.xml", example), attachments); err != nil {
