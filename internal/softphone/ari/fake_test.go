@@ -1,7 +1,6 @@
 package ari
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"testing"
@@ -20,23 +19,10 @@ type asterisk struct {
 }
 
 func newAsterisk(t testing.TB) *asterisk {
-	a := &asterisk{t: t}
-	a.start("")
-	t.Cleanup(func() { a.Close() })
-	return a
+	return &asterisk{linktest.Start(t, nil, simulate.StartARI), t}
 }
 
-func (a *asterisk) start(listen string) {
-	var err error
-	if a.ARI, err = simulate.StartARI(context.Background(), listen, linktest.Known); err != nil {
-		a.t.Fatal(err)
-	}
-}
-
-func (a *asterisk) restart() {
-	a.Close()
-	a.start(linktest.Host(a.Address()))
-}
+func (a *asterisk) restart() { a.ARI = linktest.Start(a.t, &a.ARI, simulate.StartARI) }
 
 func (a *asterisk) list(channels ...chan_) {
 	a.With(func() {

@@ -1,7 +1,6 @@
 package threecx
 
 import (
-	"context"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -21,23 +20,10 @@ type exchange struct {
 }
 
 func newExchange(t testing.TB) *exchange {
-	x := &exchange{t: t}
-	x.start("")
-	t.Cleanup(func() { x.Close() })
-	return x
+	return &exchange{linktest.Start(t, nil, simulate.Start3CX), t}
 }
 
-func (x *exchange) start(listen string) {
-	var err error
-	if x.ThreeCX, err = simulate.Start3CX(context.Background(), listen, linktest.Known); err != nil {
-		x.t.Fatal(err)
-	}
-}
-
-func (x *exchange) restart() {
-	x.Close()
-	x.start(linktest.Host(x.Address()))
-}
+func (x *exchange) restart() { x.ThreeCX = linktest.Start(x.t, &x.ThreeCX, simulate.Start3CX) }
 
 func (x *exchange) link() *linktest.Watch { return listen(x.t, linktest.Account(x.Address())) }
 

@@ -1,7 +1,6 @@
 package wazo
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -29,23 +28,10 @@ type exchange struct {
 }
 
 func newExchange(t testing.TB) *exchange {
-	x := &exchange{t: t}
-	x.start("")
-	t.Cleanup(func() { x.Close() })
-	return x
+	return &exchange{linktest.Start(t, nil, simulate.StartWazo), t}
 }
 
-func (x *exchange) start(listen string) {
-	var err error
-	if x.Wazo, err = simulate.StartWazo(context.Background(), listen, linktest.Known); err != nil {
-		x.t.Fatal(err)
-	}
-}
-
-func (x *exchange) restart() {
-	x.Close()
-	x.start(linktest.Host(x.Address()))
-}
+func (x *exchange) restart() { x.Wazo = linktest.Start(x.t, &x.Wazo, simulate.StartWazo) }
 
 func (x *exchange) list(calls ...told) {
 	x.With(func() {

@@ -62,9 +62,27 @@ func Says(path, body string) Answer {
 // Fake is what every fake of an exchange has.
 type Fake interface {
 	Address() simulate.Address
+	Close() error
 	Intercept(Answer)
 	Deaf(bool)
 	EachSocket(func(*websocket.Conn))
+}
+
+// Start starts a fake that knows the account of tests, where another was if it has
+// been closed, and else at a free address.
+func Start[F Fake](t testing.TB, before *F, start func(context.Context, string, simulate.Account) (F, error)) F {
+	t.Helper()
+	listen := ""
+	if before != nil {
+		(*before).Close()
+		listen = Host((*before).Address())
+	}
+	f, err := start(context.Background(), listen, Known)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
 }
 
 // Exchange is a fake and what the tests of every exchange do with it.
