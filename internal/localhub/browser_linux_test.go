@@ -3,10 +3,13 @@ package localhub_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	cdpbrowser "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
@@ -129,6 +132,41 @@ func (c *chromium) back() {
 		_, err = cdp.Call(ctx, t, page.NavigateToHistoryEntry, page.NavigateToHistoryEntryParams{EntryID: past.Entries[past.CurrentIndex-1].ID})
 		return err
 	})))
+}
+
+// A real browser saves a message as it was delivered.
+func TestMessageIsSavedInChromium(t *testing.T) {
+	h, _, _ := fullHub(t, newClock())
+	all, err := h.Messages(t.Context(), "", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := startChromium(t)
+	c.goTo(h.HubURL() + "/messages/" + all[0].ID)
+	c.login("beheer", "een-wachtwoord")
+	dir, saved := t.TempDir(), make(chan *cdpbrowser.EventDownloadProgress, 1)
+	if _, err := chromedp.CallBrowser(c.ctx, cdpbrowser.SetDownloadBehavior, cdpbrowser.SetDownloadBehaviorParams{
+		Behavior: cdpbrowser.SetDownloadBehaviorBehaviorAllow, DownloadPath: dir, EventsEnabled: new(true),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := chromedp.ListenBrowser(c.ctx, func(ev any) {
+		if e, ok := ev.(*cdpbrowser.EventDownloadProgress); ok && e.State != cdpbrowser.DownloadProgressStateInProgress {
+			saved <- e
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	c.do(chromedp.Click(chromedp.CSS(".primary")))
+	select {
+	case e := <-saved:
+		b, err := os.ReadFile(filepath.Join(dir, all[0].ID+".zip"))
+		if err != nil || sumOf(b) != all[0].SHA256 {
+			t.Errorf("what was saved (%s) is not the message: %d bytes, %v", e.State, len(b), err)
+		}
+	case <-time.After(stepTime):
+		t.Error("nothing was saved")
+	}
 }
 
 // What others wrote is shown as text, whatever it says.

@@ -48,6 +48,22 @@ func TestListensOnLoopbackAddressesOnly(t *testing.T) {
 	}
 }
 
+func TestIPv6Loopback(t *testing.T) {
+	l, err := net.Listen("tcp", "[::1]:0")
+	if err != nil { // a computer without it: the reason is given
+		if h, err := localhub.Start(t.Context(), localhub.Config{Listen: "[::1]:0"}); err == nil {
+			_ = h.Close()
+			t.Error("listens where nobody can")
+		}
+		return
+	}
+	_ = l.Close()
+	h := start(t, localhub.Config{Listen: "[::1]:0"})
+	if a := do(t, client(t), "GET", h.BaseURL()+"/login", ""); a.status != 200 || !strings.HasPrefix(h.BaseURL(), "http://[::1]:") {
+		t.Errorf("%s: login %d", h.BaseURL(), a.status)
+	}
+}
+
 func TestEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	h, err := localhub.Start(ctx, localhub.Config{})
