@@ -4,7 +4,7 @@
 //
 // It owns the clients of the trials that run, which end with them, and nothing
 // beyond that; it runs on its callers' goroutines. It stands on what settings come
-// to (configure) and knows no window: what a step came to is told in codes.
+// to (fromsettings) and knows no window: what a step came to is told in codes.
 package hubtrial
 
 import (
@@ -200,7 +200,7 @@ func (r *trialRun) lookUp(ctx context.Context) error {
 	return err
 }
 
-// otherWays tries other ways of asking for a token, and goes on with the first
+// otherSources tries other ways of asking for a token, and goes on with the first
 // one that the hub takes. Otherwise the error is that of the settings.
 func (r *trialRun) otherSources(ctx context.Context, err error) error {
 	said := r.words()

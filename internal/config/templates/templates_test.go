@@ -106,8 +106,11 @@ func TestTemplate(t *testing.T) {
 				refs["definition "+n.attr("ref")] = current
 			}
 		case "text", "enum", "decimal", "multiText":
-			if n.attr("id") != "" {
-				elementIDs[current][n.attr("id")] = true
+			if id := n.attr("id"); id != "" {
+				if elementIDs[current][id] {
+					t.Errorf("%s has %s twice", current, id)
+				}
+				elementIDs[current][id] = true
 			}
 		}
 		for _, a := range n.Attrs {

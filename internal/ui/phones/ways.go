@@ -22,7 +22,7 @@ import (
 // waysPage is the page of the recipes' window on which all ways in stand.
 const waysPage = "ways"
 
-// WaysChanged makes it one that shows the ways in.
+// SourcesChanged shows how the ways in are doing now.
 func (w *window) SourcesChanged() {
 	if taken := w.taken(); taken != w.wasTaken {
 		w.wasTaken = taken

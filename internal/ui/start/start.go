@@ -106,7 +106,7 @@ func (w *window) Closed() {
 // Take implements widgets.Page's taker.
 func (w *window) Take(kind string, raw json.RawMessage) { w.panel.take(kind, raw) }
 
-// WaysChanged looks how the phones are doing now.
+// SourcesChanged looks how the phones are doing now.
 func (w *window) SourcesChanged() {
 	failed := ""
 	if w.state != nil {
