@@ -32,3 +32,12 @@ func (l Language) Length(d time.Duration) string {
 	}
 	return fmt.Sprintf("%d:%02d", s/60, s%60)
 }
+
+// Moment writes a time as people say it, seen from now: without the day if that is
+// today.
+func (l Language) Moment(t, now time.Time) string {
+	if t.Local().Format(time.DateOnly) == now.Local().Format(time.DateOnly) {
+		return l.Clock(t)
+	}
+	return l.Day(t, now) + " " + l.Clock(t)
+}

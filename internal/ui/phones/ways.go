@@ -118,26 +118,16 @@ func wayLine(l text.Language, s windowapi.SourceState, now time.Time) (widgets.M
 	case s.Since.IsZero():
 		said = l.T(text.WaysPhase(phase)) + "."
 	default:
-		said = l.T(text.WaysSince, l.T(text.WaysPhase(phase)), when(l, s.Since, now))
+		said = l.T(text.WaysSince, l.T(text.WaysPhase(phase)), l.Moment(s.Since, now))
 	}
 	if why := text.LinkTrouble(l, s.Why); why != "" && s.Phase != windowapi.LinkUp {
 		said += " " + why
 	}
 	last := l.T(text.WaysNever)
 	if !s.Last.IsZero() {
-		last = l.T(text.WaysLast, when(l, s.Last, now))
+		last = l.T(text.WaysLast, l.Moment(s.Last, now))
 	}
 	return m, said + " " + last
-}
-
-// when writes a moment: the time, and the day where that is another one.
-func when(l text.Language, at, now time.Time) string {
-	ay, am, ad := at.Local().Date()
-	ny, nm, nd := now.Local().Date()
-	if ay == ny && am == nm && ad == nd {
-		return l.Clock(at)
-	}
-	return l.Day(at, now) + " " + l.Clock(at)
 }
 
 // overview is the page with all ways in.

@@ -11,13 +11,11 @@ import (
 	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/widget"
 
+	"wiebelt/internal/config/setupfile"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/theme"
 	"wiebelt/internal/ui/widgets"
 )
-
-// setupSuffix is how the names of set-up files end.
-const setupSuffix = ".wiebelt"
 
 // Bounds of the search for set-up files.
 const (
@@ -68,7 +66,7 @@ func setupFiles(home string) (found []string) {
 	return found
 }
 
-func isSetup(name string) bool { return strings.EqualFold(filepath.Ext(name), setupSuffix) }
+func isSetup(name string) bool { return strings.EqualFold(filepath.Ext(name), setupfile.Suffix) }
 
 // dropped takes a file that was dropped on the window.
 func (w *window) dropped(all []fyne.URI) {

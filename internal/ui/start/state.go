@@ -197,7 +197,7 @@ func checks(ctx context.Context, d profile.Dirs, l text.Language, sources *windo
 		}
 		for _, w := range sources.Sources {
 			if !registry.Of(w.Kind).IsLink() && !w.Last.IsZero() {
-				add(l.T(text.StartSource(w.Kind)), text.StartCheckBefore, moment(l, w.Last, now))
+				add(l.T(text.StartSource(w.Kind)), text.StartCheckBefore, l.Moment(w.Last, now))
 			}
 		}
 	}
@@ -205,12 +205,4 @@ func checks(ctx context.Context, d profile.Dirs, l text.Language, sources *windo
 		add(l.T(text.StartCheckNoneName), text.StartCheckNone)
 	}
 	return all
-}
-
-// moment writes a time as people say it: without the day if that is today.
-func moment(l text.Language, at, now time.Time) string {
-	if at.Local().Format(time.DateOnly) == now.Local().Format(time.DateOnly) {
-		return l.Clock(at)
-	}
-	return l.Day(at, now) + " " + l.Clock(at)
 }
