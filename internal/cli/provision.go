@@ -66,12 +66,7 @@ func (c *provisionCmd) Run(e *env) error {
 // hub sets what was asked for, with the secret if one was given, after a test if
 // that was asked for.
 func (c *provisionCmd) hub(e *env, d profile.Dirs, before *settings.Settings, changes map[string]any) error {
-	err := settings.Check(d, changes)
-	var bad *settings.Error
-	if errors.As(err, &bad) && bad.Problem.Kind == settings.NotAllowed {
-		err = &exitError{exitUsage, templates.Say(e.lang(), bad.Problem)}
-	}
-	if err != nil {
+	if err := e.allowed(d, changes); err != nil {
 		return err
 	}
 	next, err := c.after(e, before, changes, c.SecretStdin || c.Test)
@@ -111,6 +106,16 @@ func (c *provisionCmd) hub(e *env, d profile.Dirs, before *settings.Settings, ch
 		e.say(text.AdminSet)
 	}
 	return nil
+}
+
+// allowed says what keeps changes from being written.
+func (e *env) allowed(d profile.Dirs, changes map[string]any) error {
+	err := settings.Check(d, changes)
+	var bad *settings.Error
+	if errors.As(err, &bad) && bad.Problem.Kind == settings.NotAllowed {
+		return &exitError{exitUsage, templates.Say(e.lang(), bad.Problem)}
+	}
+	return err
 }
 
 // hubSecret is the secret that is set or tested, "" where neither is asked for.
