@@ -151,30 +151,44 @@ func seen(cards []*card, held bool) (shown []*card, more int) {
 		nth[c] = of[c.source.Kind]
 		of[c.source.Kind]++
 	}
-	grade := func(c *card) int {
-		lives := c.Standing() < Ended
-		switch {
-		case c.attention != attention{}, c.Standing() == InCall && nth[c] < 2:
-			return 0
-		case held && c.shown && lives && (!c.Line || nth[c] < 2):
-			return 1
-		case !c.raised.IsZero():
-			return 2
-		case lives && nth[c] < 2:
-			return 3
-		case held && c.shown && lives:
-			return 4
-		case lives:
-			return 5
-		case held && c.shown:
-			return 6
-		}
-		return 7
-	}
 	slices.SortStableFunc(ranked, func(a, b *card) int {
-		return cmp.Or(cmp.Compare(grade(a), grade(b)), cmp.Compare(a.Standing(), b.Standing()), cmp.Compare(count[a.source.Kind], count[b.source.Kind]))
+		return cmp.Or(cmp.Compare(a.grade(held, nth[a]), b.grade(held, nth[b])), cmp.Compare(a.Standing(), b.Standing()), cmp.Compare(count[a.source.Kind], count[b.source.Kind]))
 	})
 	ranked = ranked[:min(MaxShown, len(ranked))]
+	lines(ranked, held, nth)
+	more = len(shown) - len(ranked)
+	if more == 0 {
+		return shown, 0
+	}
+	return slices.DeleteFunc(shown, func(c *card) bool { return !slices.Contains(ranked, c) }), more
+}
+
+// grade is how much a card has to be seen, 0 the most; nth counts the calls of its
+// source that come before it.
+func (c *card) grade(held bool, nth int) int {
+	lives := c.Standing() < Ended
+	switch {
+	case c.attention != attention{}, c.Standing() == InCall && nth < 2:
+		return 0
+	case held && c.shown && lives && (!c.Line || nth < 2):
+		return 1
+	case !c.raised.IsZero():
+		return 2
+	case lives && nth < 2:
+		return 3
+	case held && c.shown && lives:
+		return 4
+	case lives:
+		return 5
+	case held && c.shown:
+		return 6
+	}
+	return 7
+}
+
+// lines tells each of the ranked whether it is a card or a line: what is settled
+// stays, the others are cards as long as there may be more of them.
+func lines(ranked []*card, held bool, nth map[*card]int) {
 	whole := 0
 	settled := make([]bool, len(ranked))
 	for i, c := range ranked {
@@ -196,11 +210,6 @@ func seen(cards []*card, held bool) (shown []*card, more int) {
 			whole++
 		}
 	}
-	more = len(shown) - len(ranked)
-	if more == 0 {
-		return shown, 0
-	}
-	return slices.DeleteFunc(shown, func(c *card) bool { return !slices.Contains(ranked, c) }), more
 }
 
 // closedFirst is the living call that the hotkey brings back of those whose cards

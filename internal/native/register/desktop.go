@@ -81,6 +81,16 @@ func checkExec(line string) error {
 	return nil
 }
 
+// without takes a name out of a list, "" if nothing is left.
+func without(list, name string) (rest string) {
+	for v := range strings.SplitSeq(list, ";") {
+		if v = strings.TrimSpace(v); v != "" && v != name {
+			rest += v + ";"
+		}
+	}
+	return rest
+}
+
 // setDefault makes id what a type is opened with in the text of a mimeapps.list;
 // id "" takes it out where it is ours. The rest stays as it is.
 func setDefault(text, mime, id, ours string) string {
@@ -108,14 +118,8 @@ func setDefault(text, mime, id, ours string) string {
 		key, value, found := strings.Cut(trimmed, "=")
 		if in && found && strings.TrimSpace(key) == mime {
 			if id == "" {
-				var others []string
-				for _, v := range strings.Split(value, ";") {
-					if v = strings.TrimSpace(v); v != "" && v != ours {
-						others = append(others, v)
-					}
-				}
-				if len(others) > 0 {
-					out = append(out, mime+"="+strings.Join(others, ";")+";")
+				if others := without(value, ours); others != "" {
+					out = append(out, mime+"="+others)
 				}
 			} else {
 				put()

@@ -331,32 +331,41 @@ func (d *x11) event(ev xgb.Event) bool {
 	case xproto.SelectionNotifyEvent:
 		d.pastedNotify(e)
 	case xproto.PropertyNotifyEvent:
-		switch {
-		case e.Window == d.clipboard.window && e.Atom == d.atoms.pasted:
-			if e.State == xproto.PropertyNewValue {
-				d.pastedPart()
-			}
-		case e.Window == d.clipboard.window:
-			d.clipboard.stamp(e.Time)
-		case e.Window == d.root && e.Atom == xproto.AtomResourceManager,
-			e.Window == d.manager && e.Atom == d.atoms.xsettings:
-			return d.readSettings()
-		case e.Window == d.root && e.Atom == d.atoms.workArea:
-			return true
-		}
+		return d.property(e)
 	case xproto.ClientMessageEvent:
-		if e.Type == d.atoms.ticket {
-			d.callPosted()
-		}
-		// A new settings manager says that it has taken over.
-		if e.Type == d.atoms.manager && e.Format == 32 && xproto.Atom(e.Data.Data32[1]) == d.atoms.xsettingsOwner {
-			return d.readSettings()
-		}
+		return d.clientMessage(e)
 	case xproto.DestroyNotifyEvent:
 		if e.Window == d.manager {
 			return d.readSettings()
 		}
 	case randr.ScreenChangeNotifyEvent, randr.NotifyEvent:
+		return true
+	}
+	return false
+}
+
+// clientMessage deals with a message to us and reports whether the display has changed.
+func (d *x11) clientMessage(e xproto.ClientMessageEvent) bool {
+	if e.Type == d.atoms.ticket {
+		d.callPosted()
+	}
+	// A new settings manager says that it has taken over.
+	return e.Type == d.atoms.manager && e.Format == 32 && xproto.Atom(e.Data.Data32[1]) == d.atoms.xsettingsOwner && d.readSettings()
+}
+
+// property deals with a property that was changed and reports whether the display has.
+func (d *x11) property(e xproto.PropertyNotifyEvent) bool {
+	switch {
+	case e.Window == d.clipboard.window && e.Atom == d.atoms.pasted:
+		if e.State == xproto.PropertyNewValue {
+			d.pastedPart()
+		}
+	case e.Window == d.clipboard.window:
+		d.clipboard.stamp(e.Time)
+	case e.Window == d.root && e.Atom == xproto.AtomResourceManager,
+		e.Window == d.manager && e.Atom == d.atoms.xsettings:
+		return d.readSettings()
+	case e.Window == d.root && e.Atom == d.atoms.workArea:
 		return true
 	}
 	return false

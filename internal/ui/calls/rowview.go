@@ -230,6 +230,21 @@ func (v *rowView) paint(colour func(fyne.ThemeColorName) color.Color) {
 	v.Light(v.known && (v.hover || chosen))
 	widgets.Visible(v.ring, v.known && chosen && list.keys)
 	v.ring.StrokeColor = colour(base.ColorNamePrimary)
+	v.sayCall()
+	v.result()
+	for i, icon := range v.icons {
+		t := tool(i)
+		shown := v.known && v.has(t) && (v.hover || chosen || v.row.open && t <= toolCall) || t == toolCopy && v.copied()
+		widgets.Visible(icon, shown)
+		if shown {
+			icon.SetResource(v.icon(t))
+		}
+	}
+	widgets.Visible(v.undo, v.known && v.row.undo)
+}
+
+// sayCall says when it was, who called and on which line.
+func (v *rowView) sayCall() {
 	v.Time.Say(widgets.Either(v.row.person == 0, v.row.time, ""), base.ColorNameForeground)
 	v.Day.Say(widgets.Either(v.row.person == 0, v.row.day, ""), base.ColorNamePlaceHolder)
 	title := base.ColorNameForeground
@@ -248,16 +263,6 @@ func (v *rowView) paint(colour func(fyne.ThemeColorName) color.Color) {
 	default:
 		v.Detail.Say(v.row.detail, base.ColorNamePlaceHolder)
 	}
-	v.result()
-	for i, icon := range v.icons {
-		t := tool(i)
-		shown := v.known && v.has(t) && (v.hover || chosen || v.row.open && t <= toolCall) || t == toolCopy && v.copied()
-		widgets.Visible(icon, shown)
-		if shown {
-			icon.SetResource(v.icon(t))
-		}
-	}
-	widgets.Visible(v.undo, v.known && v.row.undo)
 }
 
 // result says what became of the call, and of the tool that the pointer is over

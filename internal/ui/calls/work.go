@@ -159,27 +159,7 @@ func (c *window) build() {
 	c.grouped = map[int64][]int64{}
 	c.work = c.work[:0:0]
 	if c.hasOpen() {
-		var open []history.Entry
-		for _, e := range a.open {
-			if u := gone[e.ID]; (u == nil || u.stays) && e.Fits(c.query.Filter) {
-				open = append(open, e)
-			}
-		}
-		for _, g := range groups(open) {
-			r := rowOf(c.d.Lang, g[0], now)
-			if len(g) > 1 {
-				r.more = timesOf(c.d.Lang, g, now)
-			}
-			for _, e := range g {
-				c.grouped[r.id] = append(c.grouped[r.id], e.ID)
-			}
-			c.work = c.withPeople(append(c.work, c.withUndo(r, gone)))
-		}
-		for _, u := range c.undos {
-			if u.open && !u.stays {
-				c.work = putIn(c.work, u.row)
-			}
-		}
+		c.buildOpen(gone, now)
 	}
 	rows := make([]row, 0, len(a.entries))
 	plan := plan{work: len(c.work), count: max(a.count, a.start+len(a.entries)), today: a.today}
@@ -199,12 +179,8 @@ func (c *window) build() {
 		rows = c.withPeople(append(rows, c.withUndo(r, gone)))
 		more(r, len(rows)-before-1)
 	}
-	first, last := a.start == 0, a.start+len(a.entries) >= a.count
 	for _, u := range c.undos {
-		switch {
-		case u.open || u.stays, len(rows) == 0 && !(first && last),
-			len(rows) > 0 && (!first && later(u.at, rows[0].place) || !last && later(rows[len(rows)-1].place, u.at)):
-		default:
+		if !u.open && !u.stays && a.around(u, rows) {
 			rows = putIn(rows, u.row)
 			more(u.row, 1)
 		}
@@ -218,6 +194,41 @@ func (c *window) build() {
 		c.chosen = c.find(c.picked, c.chosen)
 	}
 	c.draw()
+}
+
+// around reports whether what was taken away stood among the rows that were read, or
+// beyond an end of the list where nothing more comes.
+func (a *answer) around(u *undo, rows []row) bool {
+	first, last := a.start == 0, a.start+len(a.entries) >= a.count
+	if len(rows) == 0 {
+		return first && last
+	}
+	return (first || !later(u.at, rows[0].place)) && (last || !later(rows[len(rows)-1].place, u.at))
+}
+
+// buildOpen makes the rows of those to be called back, one a caller.
+func (c *window) buildOpen(gone map[int64]*undo, now time.Time) {
+	var open []history.Entry
+	for _, e := range c.got.open {
+		if u := gone[e.ID]; (u == nil || u.stays) && e.Fits(c.query.Filter) {
+			open = append(open, e)
+		}
+	}
+	for _, g := range groups(open) {
+		r := rowOf(c.d.Lang, g[0], now)
+		if len(g) > 1 {
+			r.more = timesOf(c.d.Lang, g, now)
+		}
+		for _, e := range g {
+			c.grouped[r.id] = append(c.grouped[r.id], e.ID)
+		}
+		c.work = c.withPeople(append(c.work, c.withUndo(r, gone)))
+	}
+	for _, u := range c.undos {
+		if u.open && !u.stays {
+			c.work = putIn(c.work, u.row)
+		}
+	}
 }
 
 // find is where a row stands now, or where the keyboard goes if it is nowhere.

@@ -179,6 +179,24 @@ func levels(runes []rune) []int {
 
 // weak settles digits, their signs and marks (UAX 9, W1 to W7).
 func weak(class []bidi.Class, base bidi.Class) {
+	marks(class, base)
+	separators(class)
+	terminators(class)
+	strong := base
+	for i, c := range class {
+		switch c {
+		case bidi.L, bidi.R:
+			strong = c
+		case bidi.EN:
+			if strong == bidi.L {
+				class[i] = bidi.L
+			}
+		}
+	}
+}
+
+// marks are like what they stand on (W1), and digits behind Arabic are Arabic (W2).
+func marks(class []bidi.Class, base bidi.Class) {
 	last, strong := base, base
 	for i, c := range class {
 		switch c {
@@ -193,14 +211,20 @@ func weak(class []bidi.Class, base bidi.Class) {
 		}
 		last = class[i]
 	}
-	at := func(i int) bidi.Class {
-		if i < 0 || i >= len(class) {
-			return bidi.ON
-		}
-		return class[i]
+}
+
+// at is a class, a neutral one beyond both ends.
+func at(class []bidi.Class, i int) bidi.Class {
+	if i < 0 || i >= len(class) {
+		return bidi.ON
 	}
+	return class[i]
+}
+
+// separators between digits belong to them (W4); Arabic letters are to the left (W3).
+func separators(class []bidi.Class) {
 	for i, c := range class {
-		a, b := at(i-1), at(i+1)
+		a, b := at(class, i-1), at(class, i+1)
 		switch {
 		case c == bidi.AL:
 			class[i] = bidi.R
@@ -210,28 +234,21 @@ func weak(class []bidi.Class, base bidi.Class) {
 			class[i] = bidi.AN
 		}
 	}
+}
+
+// terminators beside digits, such as currency signs, belong to them (W5).
+func terminators(class []bidi.Class) {
 	for i := 0; i < len(class); {
 		j := i
 		for j < len(class) && class[j] == bidi.ET {
 			j++
 		}
-		if j > i && (at(i-1) == bidi.EN || at(j) == bidi.EN) {
+		if j > i && (at(class, i-1) == bidi.EN || at(class, j) == bidi.EN) {
 			for k := i; k < j; k++ {
 				class[k] = bidi.EN
 			}
 		}
 		i = max(j, i+1)
-	}
-	strong = base
-	for i, c := range class {
-		switch c {
-		case bidi.L, bidi.R:
-			strong = c
-		case bidi.EN:
-			if strong == bidi.L {
-				class[i] = bidi.L
-			}
-		}
 	}
 }
 

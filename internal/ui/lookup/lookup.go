@@ -284,10 +284,6 @@ func (w *window) answer(page *fyne.Container, f *windowapi.Found) {
 		for _, n := range f.Numbers {
 			page.Add(container.NewHBox(widgets.NewButton(n, func() { w.ShowAt(n) })))
 		}
-	case history.OutcomeNobody:
-		big(f.Shown)
-		say(l.T(text.LookupNone))
-		end()
 	case history.OutcomeFailed:
 		big(f.Shown)
 		page.Add(widgets.Trouble(join2(l.T(text.CardFailed), l.T(text.Failure(f.Failure)))))
@@ -296,38 +292,43 @@ func (w *window) answer(page *fyne.Container, f *windowapi.Found) {
 		}
 		buttons.Add(widgets.NewButton(l.T(text.CardButtonRetry), w.ask))
 		end()
-	case history.OutcomeInternal:
-		big(l.T(text.CardExtension, f.Shown))
-		say(l.T(text.LookupInternal))
-		end()
-	case history.OutcomeShort:
-		big(f.Shown)
-		say(l.T(text.CardShort))
-		end()
-	case history.OutcomeOwn:
-		title := l.T(text.CardOwn)
-		if f.LineName != "" {
-			title = l.T(text.CardOwnNamed, f.LineName)
-		}
-		big(title)
-		number()
-		end()
-	case windowapi.LookupNever:
-		big(f.Shown)
-		say(l.T(text.CardNever))
-		end()
 	case windowapi.LookupAlone:
 		say(l.T(text.WindowNeedsResident))
-	case windowapi.LookupOff:
-		big(l.T(text.LookupOff))
-		say(l.T(text.LookupOffHint))
-	case windowapi.LookupNoNumber:
-		big(l.T(text.LookupWithheld))
-		say(l.T(text.LookupNonumberHint))
-	default: // withheld, and words of a newer resident
-		big(l.T(text.LookupWithheld))
-		say(l.T(text.LookupWithheldHint))
+	default:
+		title, why := notLookedUp(l, f)
+		big(title)
+		if why == "" {
+			number()
+		} else {
+			say(why)
+		}
+		end()
 	}
+}
+
+// notLookedUp says whose number it is, or why there is nobody; of a line of ours the
+// name says enough.
+func notLookedUp(l text.Language, f *windowapi.Found) (title, why string) {
+	switch f.Outcome {
+	case history.OutcomeInternal:
+		return l.T(text.CardExtension, f.Shown), l.T(text.LookupInternal)
+	case history.OutcomeShort:
+		return f.Shown, l.T(text.CardShort)
+	case history.OutcomeOwn:
+		if f.LineName != "" {
+			return l.T(text.CardOwnNamed, f.LineName), ""
+		}
+		return l.T(text.CardOwn), ""
+	case windowapi.LookupNever:
+		return f.Shown, l.T(text.CardNever)
+	case history.OutcomeNobody:
+		return f.Shown, l.T(text.LookupNone)
+	case windowapi.LookupOff:
+		return l.T(text.LookupOff), l.T(text.LookupOffHint)
+	case windowapi.LookupNoNumber:
+		return l.T(text.LookupWithheld), l.T(text.LookupNonumberHint)
+	}
+	return l.T(text.LookupWithheld), l.T(text.LookupWithheldHint) // and words of a newer resident
 }
 
 func nameOf(l text.Language, k windowapi.Contact) string {

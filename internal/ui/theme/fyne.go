@@ -81,7 +81,17 @@ func (t Fyne) Color(name fyne.ThemeColorName, v fyne.ThemeVariant) color.Color {
 		return c.Trouble
 	case base.ColorNameError:
 		return c.Refused
-	// These lie over something else, so they let it through.
+	}
+	if over := t.over(name, v, c); over != nil {
+		return over
+	}
+	return base.DefaultTheme().Color(name, variant(t.Dark(v)))
+}
+
+// over gives the colours that lie over something else and let it through, nil for any
+// other.
+func (t Fyne) over(name fyne.ThemeColorName, v fyne.ThemeVariant, c Colours) color.Color {
+	switch name {
 	case base.ColorNameHover:
 		return through(c.Ink, 0x0f)
 	case base.ColorNamePressed:
@@ -101,7 +111,7 @@ func (t Fyne) Color(name fyne.ThemeColorName, v fyne.ThemeVariant) color.Color {
 	case base.ColorNameScrollBarBackground:
 		return color.Transparent
 	}
-	return base.DefaultTheme().Color(name, variant(t.Dark(v)))
+	return nil
 }
 
 // Size implements fyne.Theme.
