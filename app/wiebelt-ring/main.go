@@ -60,6 +60,8 @@ func handOver(args []string, in io.Reader) bool {
 	if !r.Nothing && r.HandOver(context.Background(), instance.Config{RunDir: dirs.Run}, program) != nil {
 		return false
 	}
-	_, err = io.WriteString(os.Stdout, r.Answer)
-	return err == nil
+	if r.Answer != "" { // a program without a console has nowhere to write to
+		_, _ = io.WriteString(os.Stdout, r.Answer)
+	}
+	return true
 }

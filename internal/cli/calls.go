@@ -109,7 +109,9 @@ func (e *env) ring(args []string) error {
 	if err == nil && !r.Nothing {
 		err = e.handOver(r)
 	}
-	fmt.Fprint(e.out, r.Answer) // Twinkle rings when it has read it, whatever became of the call here
+	if r.Answer != "" { // Twinkle rings when it has read it, whatever became of the call here
+		fmt.Fprint(e.out, r.Answer)
+	}
 	return err
 }
 

@@ -1,7 +1,7 @@
-// Package wake: this file stands in for the clock of internal/native/sleepwatch in a
+// Package sleepwatch: this file stands in for the clock of internal/native/sleepwatch in a
 // program that only a test builds. The clock on the wall is ahead by what a file
 // says.
-package wake
+package sleepwatch
 
 import (
 	"os"
