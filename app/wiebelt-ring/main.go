@@ -3,8 +3,8 @@
 // Command wiebelt-ring is what a phone starts at every call: it does what "wiebelt
 // ring" and "wiebelt open-url" do, with the same arguments, and has ended before
 // those have begun, for it is a tenth of the size. It hands the call over, and
-// starts Wiebelt where none runs. What is left to say, as when the arguments are
-// wrong, the whole program beside it says.
+// starts Wiebelt where none runs. Errors, such as wrong arguments, are
+// reported by the whole program beside it.
 package main
 
 import (

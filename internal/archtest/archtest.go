@@ -1,4 +1,4 @@
-// Package archtest holds every import of the module against the layers of its
+// Package archtest checks every import of the module against the layers of its
 // design: nine of them, and imports only go down. Its test fails, with the reason,
 // on one that goes up.
 //

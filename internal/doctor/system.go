@@ -43,7 +43,7 @@ func theSystem() system {
 	}
 }
 
-// folderFault is a *trust.Error, also where others may read, or fs.ErrPermission
+// folderFault is a *filetrust.Error, also where others may read, or fs.ErrPermission
 // where we may not write ourselves. A link of the user's own is followed, as the
 // program does.
 func folderFault(path string) error {

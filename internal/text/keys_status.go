@@ -42,7 +42,7 @@ const (
 	StatusDeskFailed       Key = "status.desk.failed"
 )
 
-// Way is the name of a kind of way in (call.Way.Kind).
+// Source is the name of a kind of source (call.Source.Kind).
 func Source(kind string) Key { return Key("status.way." + kind) }
 
 // LinkKind is a kind of link as whoever chooses one knows it.

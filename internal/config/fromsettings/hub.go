@@ -1,6 +1,6 @@
-// Package fromsettings says what settings come to: the configuration of the hub's
-// client, the rules for numbers, the phone of a link, the language, and where
-// files and programs are. Commands, windows and the resident ask it alike, so that
+// Package fromsettings builds from the settings what others run with: the
+// configuration of the hub's client, the rules for numbers, the phone of a link,
+// the language, and where files and programs are. Commands, windows and the resident ask it alike, so that
 // all mean the same by a setting.
 //
 // It owns nothing and runs nothing; it knows the adapters that it configures, and

@@ -56,7 +56,7 @@ func Find(profileDir string) (Dirs, error) {
 }
 
 // Make creates the folders that are missing, readable by nobody else. One that
-// is there already and that somebody else could change is a *trust.Error; a link
+// is there already and that somebody else could change is a *filetrust.Error; a link
 // of the user's own is fine. Modes of folders that were there stay, but for Run,
 // which is ours alone.
 func (d Dirs) Make() error {

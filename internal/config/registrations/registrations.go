@@ -4,8 +4,7 @@
 //
 // It owns the file that says what was registered. Watch.Run is its one goroutine
 // and alone writes that file while the resident runs; commands write it when they
-// register. It stands on what settings come to (configure), and what is lost it
-// tells whoever made the Watch.
+// register. It reports what is lost to whoever made the Watch.
 package registrations
 
 import (

@@ -1,6 +1,6 @@
-// Package engine is the engine: call events in, immutable card snapshots
-// out. One goroutine (Engine.Run) owns every call, card and lookup; everybody
-// else gets snapshots and sends commands. It knows no window, no network and no
+// Package engine turns call events into immutable snapshots of the cards. One
+// goroutine (Engine.Run) owns every call, card and lookup; everybody else gets
+// snapshots and sends commands. It knows no window, no network and no
 // file: what it needs of them stands as small interfaces in Params.
 package engine
 

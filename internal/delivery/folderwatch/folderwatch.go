@@ -2,7 +2,7 @@
 // folder, at any moment and with any intent: whatever lies there may be renamed,
 // replaced, shortened or made a link between two of our steps.
 //
-// So everything goes through one open folder (trust.Shared): names lead nowhere
+// So everything goes through one open folder (filetrust.Shared): names lead nowhere
 // else. A file counts once it has stayed the same file, of the same size and time,
 // for a while. It is opened once and must still be that file; what is read from
 // that opening is what is delivered. Then it is moved to "sent" or "refused",
@@ -39,7 +39,7 @@ const (
 // is empty or lacks its end: somebody may still be copying it.
 const cutOffTimes = 30
 
-// Errors of this package, beside those of package trust.
+// Errors of this package, beside those of package filetrust.
 var (
 	// ErrBusy: another watch has this folder.
 	ErrBusy = errors.New("another program watches this folder")
@@ -115,7 +115,7 @@ type file struct {
 }
 
 // Open opens a folder and takes its lock. Its errors are ErrBusy, those of
-// package trust for sent, refused and the way to the folder, and the system's.
+// package filetrust for sent, refused and the way to the folder, and the system's.
 func Open(o Options) (_ *Folder, err error) {
 	if o.Now == nil {
 		o.Now = time.Now

@@ -1,7 +1,7 @@
 // Package screenreader has a screen reader say that there is a call, and who it is,
 // without taking the keyboard.
 //
-// On Linux and the BSDs it sends the "announcement" event of AT-SPI, over the
+// On Linux it sends the "announcement" event of AT-SPI, over the
 // accessibility bus that the desktop names (org.a11y.Bus), and only if somebody
 // there has asked for such events: Orca does, from version 45 on. What it sends
 // is what the card shows. What does not hold: a card cannot be explored with a

@@ -1,8 +1,9 @@
 // Package sleepwatch notices that the computer has slept, or that the program was
 // stopped for a while: connections may be dead, calls over and timers late.
 //
-// No system is asked. Go's timers do not count sleep on Linux and do on Windows; the clock on the wall counts it everywhere. So a short timer is
-// compared with that clock.
+// No system is asked. Go's timers do not count sleep on Linux and do on Windows;
+// the wall clock counts it everywhere. So a short timer is compared with that
+// clock.
 package sleepwatch
 
 import (

@@ -2,8 +2,8 @@
 // each monitor.
 //
 // It owns their file, which Run, on its one goroutine, alone writes; what is kept
-// in memory may be asked for and changed from any. It knows the settings, which
-// decide over it, and the cards' corners.
+// in memory may be asked for and changed from any. The settings, which it knows,
+// take precedence over it.
 package cardcorners
 
 import (

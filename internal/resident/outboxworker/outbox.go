@@ -4,8 +4,8 @@
 //
 // It owns the open outbox, the files that are not in it yet, and the clients that
 // deliver; all under the lock of Deliveries, whose Run owns every goroutine. It
-// stands on what settings come to (configure) and on what a window asks (ask); the
-// tray, the windows and the settings that hold are functions that it is made with.
+// imports config/fromsettings and resident/request; the tray, the windows and the
+// settings that hold are functions that it is made with.
 package outboxworker
 
 import (

@@ -2,7 +2,7 @@
 // version that was installed meanwhile is started in its place.
 //
 // Program.Follow is its one goroutine and owns what was last seen of the file. It
-// knows nothing of calls: whether one is on it is told.
+// knows nothing of calls: its caller says whether one is in progress.
 package programfile
 
 import (

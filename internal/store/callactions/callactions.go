@@ -1,9 +1,8 @@
 // Package callactions is what can be done with the calls that are kept: tick off, remove
 // and take back, open a file, call back, keep what a look-up said, and delete what
 // is stored about callers. The windows' process does it by itself on the history's
-// file, beside the resident that writes there too, and says what it changed; what
-// only the running resident has, remembered choices and the calls in its menu, it
-// is told.
+// file, beside the resident that writes there too, and tells the resident what it
+// changed, for its remembered choices and the calls in its menu.
 //
 // Everything waits for the disk or for another program and belongs on a goroutine
 // of the caller's; nothing is started here. Safe for concurrent use.

@@ -30,7 +30,7 @@ var (
 	ErrDamaged = errors.New("damaged file")
 )
 
-// Make makes an empty file if there is none, and gives what it is; a *trust.Error
+// Make makes an empty file if there is none, and gives what it is; a *filetrust.Error
 // if it is not safe for who, or the folder it lies in. SQLite would make it
 // readable to others; its side files take over the rights of this one.
 func Make(path string, who filetrust.Who) (os.FileInfo, error) {

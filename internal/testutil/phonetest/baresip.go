@@ -1,5 +1,5 @@
-// Package phonetest runs a real softphone, baresip, and a real caller, sipp, for
-// tests. Both live on loopback with ports and folders of their own, and end with
+// Package phonetest runs real softphones (baresip, Linphone, Twinkle) and a real
+// caller, sipp, for tests. All live on loopback with ports and folders of their own, and end with
 // the test, each by its own process id. Goroutines: one for each program that
 // runs, ending with it.
 package phonetest

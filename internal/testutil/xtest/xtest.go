@@ -1,6 +1,6 @@
 // Package xtest gives tests an X server of their own: Xvfb on a free display, a
-// window manager when asked for, and hands and eyes on it (xdotool, pictures of
-// the screen, a terminal that notes every key).
+// window manager when asked for, input and screenshots for it (xdotool, pictures
+// of the screen, a terminal that notes every key).
 //
 // It serves tests only. Every process it starts belongs to the test that asked
 // for it and is ended by its own id when that test ends, also when it failed.

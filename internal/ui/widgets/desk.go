@@ -1,7 +1,7 @@
 // Package widgets is what the windows have in common: the desk, by which each reaches
 // the program and the other windows, and the widgets, layouts and measures that
-// they are made of. A window is a package of its own beside this one; it knows kit
-// and no other window, and asks for another by its name in windowapi.
+// they are made of. A window is a package of its own beside this one; it imports
+// widgets and no other window, and asks for another by its name in windowapi.
 //
 // The desk owns which windows are open, the language, and what the resident last
 // said of its status and of the ways in. Each window owns what it shows. All of it
