@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -107,6 +108,17 @@ func Split(raw string) (a Address) {
 	return a
 }
 
+// PlusBack gives a number back the plus that a query turned into a space; any other
+// space in front goes. No number that is dialled without a plus begins like that and
+// is as long.
+func PlusBack(s string) string {
+	n, spaced := strings.CutPrefix(s, " ")
+	if spaced && len(n) >= 8 && n[0] >= '1' && n[0] <= '9' {
+		return "+" + n
+	}
+	return n
+}
+
 // NameAddr divides "Name" <address>;params, as SIP writes them (RFC 3261 20.10).
 // The name is as a person reads it. Without angle brackets all of it is the
 // address.
@@ -160,9 +172,15 @@ func isIP(s string) bool {
 	return err == nil
 }
 
+// lazily compiles an expression when it is first needed, which is never in a program
+// that only hands a call over.
+func lazily(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
+
 // macro is an unexpanded placeholder of some softphone's template: %Number%,
 // %%Number%%, %s, {phone}, {{number}}, ${x}, $x$, #{x}, %{x}, <m>, [number].
-var macro = regexp.MustCompile(`^\s*(` +
+var macro = lazily(`^\s*(` +
 	`%%?[\pL_][\w. -]*%%?|%[a-z0-9]` +
 	`|[#$%]?\{\{?[\pL_ ][\w .()-]*\}?\}` +
 	`|\$[\pL_]\w*\$?` +
@@ -171,18 +189,18 @@ var macro = regexp.MustCompile(`^\s*(` +
 	`)\s*$`)
 
 func unfilled(s string) bool {
-	return macro.MatchString(s) && !withheldWord(s)
+	return macro().MatchString(s) && !withheldWord(s)
 }
 
 // behind is what may follow a number: pauses and tones to dial once connected,
 // or an extension.
-var behind = regexp.MustCompile(`^([^,pwx]*[0-9][^,pwxe]*?)\s*(?:[,pwx]|ext\.?)[\s,.pwx0-9*#]*$`)
+var behind = lazily(`^([^,pwx]*[0-9][^,pwxe]*?)\s*(?:[,pwx]|ext\.?)[\s,.pwx0-9*#]*$`)
 
 // Digits keeps digits, tones and a leading plus of a user part; ok is false
 // where something stands in it that no number has.
 func Digits(user string) (d string, ok bool) {
 	s := strings.ReplaceAll(user, "(0)", "")
-	if m := behind.FindStringSubmatch(strings.ToLower(s)); m != nil {
+	if m := behind().FindStringSubmatch(strings.ToLower(s)); m != nil {
 		s = m[1]
 	}
 	var b strings.Builder
