@@ -40,3 +40,19 @@ func Line(s string, n int) string {
 	}
 	return string(r)
 }
+
+// Fold is s without capitals and accents, as far as names in the Netherlands have
+// them: for sorting and searching, so that "Özdemir" is found as "ozdemir".
+func Fold(s string) string { return accents.Replace(strings.ToLower(s)) }
+
+var accents = func() *strings.Replacer {
+	pairs := []string{"\u0307", ""} // a capital dotted I is lowered to an i with a dot of its own
+	for to, from := range map[string]string{"a": "áàâäãåāăą", "c": "çćč", "d": "ďđð", "e": "éèêëēęě", "g": "ğ", "i": "íìîïīı",
+		"l": "ł", "n": "ñńň", "o": "óòôöõøő", "r": "ř", "s": "śšşș", "t": "ťţț", "u": "úùûüūůű", "y": "ýÿ", "z": "źżž",
+		"ae": "æ", "oe": "œ", "ss": "ß", "ij": "ĳ"} {
+		for _, r := range from {
+			pairs = append(pairs, string(r), to)
+		}
+	}
+	return strings.NewReplacer(pairs...)
+}()
