@@ -6,6 +6,8 @@ package contact
 import (
 	"strings"
 	"unicode"
+
+	"wiebelt/internal/core/displaytext"
 )
 
 // Coded is a code with its description (producer, last modified by).
@@ -60,16 +62,8 @@ func (c Contact) Name() string {
 // capitals and accents make no difference, "Özdemir" stands between "Oud" and
 // "Pieters".
 func (c Contact) SortKey() string {
-	return plain.Replace(strings.ToLower(c.FamilyName + "\x00" + c.Initials + "\x00" + c.Prefix + "\x00" + c.RelationNumber + "\x00" + c.ID))
+	return displaytext.Fold(c.FamilyName + "\x00" + c.Initials + "\x00" + c.Prefix + "\x00" + c.RelationNumber + "\x00" + c.ID)
 }
-
-// plain takes the accents off small letters, as far as names in the Netherlands
-// have them.
-var plain = strings.NewReplacer("á", "a", "à", "a", "â", "a", "ä", "a", "ã", "a", "å", "a", "ā", "a", "ă", "a", "ą", "a", "æ", "ae",
-	"ç", "c", "ć", "c", "č", "c", "ď", "d", "đ", "d", "ð", "d", "é", "e", "è", "e", "ê", "e", "ë", "e", "ē", "e", "ę", "e", "ě", "e",
-	"ğ", "g", "í", "i", "ì", "i", "î", "i", "ï", "i", "ī", "i", "ı", "i", "ł", "l", "ñ", "n", "ń", "n", "ň", "n",
-	"ó", "o", "ò", "o", "ô", "o", "ö", "o", "õ", "o", "ø", "o", "ő", "o", "œ", "oe", "ř", "r", "ś", "s", "š", "s", "ş", "s", "ș", "s", "ß", "ss",
-	"ť", "t", "ţ", "t", "ț", "t", "ú", "u", "ù", "u", "û", "u", "ü", "u", "ū", "u", "ů", "u", "ű", "u", "ý", "y", "ÿ", "y", "ź", "z", "ż", "z", "ž", "z", "ĳ", "ij")
 
 // StreetLine is "Kade 12 A", without what is missing.
 func (a Address) StreetLine() string { return join(" ", a.Street, a.Number, a.Addition) }
