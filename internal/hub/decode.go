@@ -213,7 +213,7 @@ func (d *decoder) relation(k *contact.Contact) error {
 	case kind != '"' && kind != '0':
 		return fieldError("lookup: the relation number is no text")
 	}
-	number := clean(t.String())
+	number := call.CleanText(t.String(), maxText)
 	if string(d.lower) == "id" {
 		k.ID = number
 	}
@@ -232,21 +232,8 @@ func (d *decoder) text(field string, to *string) error {
 	case kind != '"' && kind != '0':
 		return wrong(field, kind)
 	}
-	*to = clean(t.String())
+	*to = call.CleanText(t.String(), maxText)
 	return nil
-}
-
-// clean is call.CleanText, with a short way for what needs no cleaning.
-func clean(s string) string {
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; c < ' ' || c > '~' || c == ' ' && (i == 0 || i == len(s)-1 || s[i+1] == ' ') {
-			return call.CleanText(s, maxText)
-		}
-	}
-	if len(s) > maxText {
-		return call.CleanText(s, maxText)
-	}
-	return s
 }
 
 // link reads the deep link as the hub gave it; Links.Check judges it. Of one that
