@@ -1,0 +1,2 @@
+// Package memory gives memory back to the system.
+package memory

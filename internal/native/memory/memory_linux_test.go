@@ -1,0 +1,61 @@
+package memory
+
+import (
+	"io/fs"
+	"os"
+	"regexp"
+	"strconv"
+	"testing"
+
+	"wiebelt/assets"
+)
+
+// TestRest: what was read of the program's file once is not in memory after a rest,
+// and is read again as it was.
+func TestRest(t *testing.T) {
+	read := func() (size int, sum uint32) {
+		err := fs.WalkDir(assets.Text, ".", func(path string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() {
+				return err
+			}
+			all, err := assets.Text.ReadFile(path)
+			for _, b := range all {
+				sum = sum*31 + uint32(b)
+			}
+			size += len(all)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return size, sum
+	}
+	size, sum := read()
+	before := mapped(t)
+	if err := Rest(); err != nil {
+		t.Fatal(err)
+	}
+	if after := mapped(t); after > before-size/2 {
+		t.Errorf("%d bytes of files are mapped, %d before", after, before)
+	}
+	if _, again := read(); again != sum {
+		t.Error("what is read after a rest is something else")
+	}
+}
+
+// mapped is how many bytes of files this process has in memory.
+func mapped(t *testing.T) (sum int) {
+	t.Helper()
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`Rss(?:File|Shmem):\s+(\d+) kB`).FindAllSubmatch(status, -1) {
+		n, err := strconv.Atoi(string(m[1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += 1024 * n
+	}
+	return sum
+}
