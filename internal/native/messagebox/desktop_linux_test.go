@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -60,17 +61,19 @@ func TestNotification(t *testing.T) {
 	if _, err := c.RequestName(service, dbus.NameFlagDoNotQueue); err != nil {
 		t.Fatal(err)
 	}
+	// Nothing of it is cut, however long a sentence with its path is.
+	message := "De vensters kunnen niet worden getoond: " + strings.Repeat("/een/lang/pad", 30) + "."
 	for _, end := range []string{"click", "cancel"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		told := make(chan string, 1)
 		go func() {
-			if err := Tell(ctx, "Wiebelt", "De vensters kunnen niet worden getoond."); err != nil {
+			if err := Tell(ctx, "Wiebelt", message); err != nil {
 				told <- err.Error()
 				return
 			}
 			told <- "told"
 		}()
-		if got := next(t, d.shown); got != "Wiebelt: De vensters kunnen niet worden getoond." {
+		if got := next(t, d.shown); got != "Wiebelt: "+message {
 			t.Errorf("shown: %s", got)
 		}
 		if end == "cancel" {
