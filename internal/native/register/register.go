@@ -36,8 +36,8 @@ const (
 // Status is how things stand, as far as the desktop tells.
 type Status struct {
 	// Scheme is the command that links are opened with, "" if there is none.
-	// Ours reports whether that is this program, Older that it is as a version
-	// without a program for links had it.
+	// Ours reports whether that is this program, Older that the user's own
+	// registration is as a version without a program for links wrote it.
 	Scheme      string
 	Ours, Older bool
 	// Autostart reports whether Wiebelt starts at log-on. SwitchedOff reports that

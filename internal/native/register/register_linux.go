@@ -242,9 +242,9 @@ func State(o Options) (Status, error) {
 			}
 		}
 	}
-	now := s.Scheme == execLine(o.link("%u")...)
-	s.Older = !now && s.Scheme == execLine(o.older().link("%u")...)
-	s.Ours = now || s.Older
+	now, was := execLine(o.link("%u")...), execLine(o.older().link("%u")...)
+	s.Ours = s.Scheme == now || s.Scheme == was
+	s.Older = s.Scheme == was && was != now && valueOf(read(filepath.Join(mine.applications, linkID)), "Exec") == was
 	for _, dir := range []string{mine.autostart, "/etc/xdg/autostart"} {
 		if text := read(filepath.Join(dir, startFile)); text != "" {
 			// The user's file hides the computer's, which is how one is switched off.

@@ -19,6 +19,8 @@ const (
 	open       = `\shell\open\command`
 	runPath    = `Software\Microsoft\Windows\CurrentVersion\Run`
 	runName    = "Wiebelt"
+
+	approvedPath = `Software\Microsoft\Windows\CurrentVersion\Explorer\StartupApproved\Run`
 )
 
 func root(allUsers bool) registry.Key {
@@ -127,14 +129,28 @@ func State(o Options) (Status, error) {
 		if v := win32.Text(r, classPath+open, ""); v != "" && s.Scheme == "" {
 			s.Scheme = v
 		}
-		if win32.Text(r, runPath, runName) != "" {
-			s.Autostart = true
+		if strings.EqualFold(win32.Text(r, runPath, runName), o.command("run", "--background")) {
+			off := switchedOff(r)
+			s.Autostart, s.SwitchedOff = s.Autostart || !off, s.SwitchedOff || off
 		}
 	}
-	now := strings.EqualFold(s.Scheme, linkCommand(o))
-	s.Older = !now && strings.EqualFold(s.Scheme, linkCommand(o.older()))
-	s.Ours = now || s.Older
+	s.SwitchedOff = s.SwitchedOff && !s.Autostart
+	now, was := linkCommand(o), linkCommand(o.older())
+	s.Ours = strings.EqualFold(s.Scheme, now) || strings.EqualFold(s.Scheme, was)
+	s.Older = was != now && strings.EqualFold(win32.Text(registry.CURRENT_USER, classPath+open, ""), was)
 	return s, nil
+}
+
+// switchedOff reports whether somebody switched the start off in Windows' own list of
+// what starts at log-on, which keeps that in an odd first byte.
+func switchedOff(r registry.Key) bool {
+	k, err := registry.OpenKey(r, approvedPath, registry.QUERY_VALUE)
+	if err != nil {
+		return false
+	}
+	defer k.Close()
+	v, _, err := k.GetBinaryValue(runName)
+	return err == nil && len(v) > 0 && v[0]&1 == 1
 }
 
 // ForgetIn has nothing to remove: what Register wrote stands in the user's part of
