@@ -33,7 +33,7 @@ type machineStore struct{ group string }
 var (
 	machineDir  = platformMachineDir
 	readMachine = readAdmins
-	isAdmin     = administrator
+	isAdmin     = Administrator
 )
 
 // readAdmins reads a file of the computer's administrators.

@@ -13,7 +13,9 @@ import (
 
 func platformMachineDir() string { return "/etc/wiebelt/secrets" }
 
-func administrator() bool { return os.Geteuid() == 0 }
+// Administrator reports whether this process may change what belongs to the whole
+// computer.
+func Administrator() bool { return os.Geteuid() == 0 }
 
 // forAll reports whether everybody can read a file.
 func forAll(info fs.FileInfo) bool { return info.Mode().Perm()&0o007 != 0 }

@@ -18,7 +18,9 @@ func platformMachineDir() string {
 	return filepath.Join(dir, "Wiebelt", "secrets")
 }
 
-func administrator() bool {
+// Administrator reports whether this process may change what belongs to the whole
+// computer.
+func Administrator() bool {
 	sid, err := windows.CreateWellKnownSid(windows.WinBuiltinAdministratorsSid)
 	if err != nil {
 		return false

@@ -21,8 +21,8 @@ const callTime = 1800 * time.Millisecond
 // mark follows.
 const service = "nl.wiebelt.companion"
 
-// ring is the system's store. Calls may block for ever.
-type ring interface {
+// keyRing is the system's store. Calls may block for ever.
+type keyRing interface {
 	Get(service, user string) (string, error)
 	Set(service, user, password string) error
 	Delete(service, user string) error
@@ -31,7 +31,7 @@ type ring interface {
 
 // osStore asks the system's store, one call at a time.
 type osStore struct {
-	ring    ring
+	ring    keyRing
 	service string
 	busy    chan struct{} // holds one element while a call is under way
 	wait    time.Duration

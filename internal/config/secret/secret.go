@@ -78,7 +78,7 @@ type Store interface {
 
 // The kinds of stores.
 const (
-	KindOS      = "os"      // Credential Manager, Secret Service, Keychain
+	KindOS      = "os"      // Credential Manager of Windows, Secret Service of Linux
 	KindFile    = "file"    // files with mode 0600 in the profile's state folder
 	KindMachine = "machine" // for everybody on this computer; see machine.go
 )
