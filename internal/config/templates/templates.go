@@ -212,6 +212,7 @@ var example = map[string]string{
 	"support.contact": "Jan (IT), toestel 140", "phone.internal_prefixes": "*8", "phone.never_lookup": "0201234567", "listener.allowed_origins": "https://phone.example",
 	"line.number": "0201234567", "line.name": "Schade", "softphone.kind": "baresip", "softphone.name": "baresip", "softphone.address": "127.0.0.1:4444",
 	"softphone.extension": "101", "softphone.user": "wiebelt",
+	"relay.url": "https://relay.office.example:8443", "relay.fingerprint": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
 }
 
 func valueOf(e settings.Entry) string {
