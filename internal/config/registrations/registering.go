@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"wiebelt/internal/config/fromsettings"
 	"wiebelt/internal/config/profile"
@@ -46,7 +47,7 @@ func Options(profileDir string) (register.Options, error) {
 // registered tells how a registration stands on this computer.
 func registered(o register.Options, what health.Registration, was Registered) (standing, string) {
 	if what == health.MicroSIP {
-		return microSIPStands(was.MicroSIP, detect.This().MicroSIP)
+		return microSIPStands(was.MicroSIP, detect.This().MicroSIP, o.Profile)
 	}
 	s, err := register.State(o)
 	switch {
@@ -63,8 +64,9 @@ func registered(o register.Options, what health.Registration, was Registered) (s
 }
 
 // microSIPStands looks into MicroSIP's ini, the one that was remembered or else
-// the usual one.
-func microSIPStands(remembered, usual string) (standing, string) {
+// the usual one. Lines are those of an older version only if all are, to the
+// letter: others are of another profile, or the user's own.
+func microSIPStands(remembered, usual, profileDir string) (standing, string) {
 	path := remembered
 	if path == "" {
 		path = usual
@@ -87,7 +89,27 @@ func microSIPStands(remembered, usual string) (standing, string) {
 	if _, err := os.Stat(program); errors.Is(err, fs.ErrNotExist) {
 		return notOurs, path // a Wiebelt that is no longer there
 	}
+	large := fromsettings.WithoutConsole(program)
+	if was, err := recipeLines(detect.MicroSIP, guide.Values{Ring: large, Profile: profileDir}); err == nil && large != fromsettings.RingProgram(program) &&
+		!slices.ContainsFunc(was, func(p phonefile.Pair) bool { return f.Get(microSIPGroup, p.Key) != p.Value }) {
+		return older, path
+	}
 	return ours, path
+}
+
+// recipeLines are what the recipe of a phone that runs a program puts into its file.
+func recipeLines(kind string, v guide.Values) ([]phonefile.Pair, error) {
+	recipe, ok := guide.Find(text.English, kind)
+	if !ok {
+		return nil, errors.New("there is no recipe for this phone")
+	}
+	for _, b := range recipe.Blocks() {
+		if b.Kind == guide.MicroSIP || b.Kind == guide.Twinkle {
+			lines, err := b.Fill(v)
+			return phonefile.Pairs(lines), err
+		}
+	}
+	return nil, errors.New("the recipe has nothing to write")
 }
 
 // reregister registers once more what was registered before.
@@ -117,32 +139,22 @@ func ConnectFile(d profile.Dirs, s *settings.Settings, profileDir string, p dete
 		return err
 	}
 	v := guide.Values{Exe: exe, Ring: fromsettings.RingProgram(exe), Profile: profileDir, Settings: fromsettings.SettingsFile(d), Port: s.Listener.Port}
-	recipe, ok := guide.Find(text.English, p.Kind)
-	if !ok {
-		return errors.New("there is no recipe for this phone")
+	lines, err := recipeLines(p.Kind, v)
+	if err != nil {
+		return err
+	}
+	f, err := phonefile.Read(p.File)
+	if err != nil {
+		return err
 	}
 	group := ""
 	if p.Kind == detect.MicroSIP {
 		group = microSIPGroup
 	}
-	for _, b := range recipe.Blocks() {
-		if b.Kind != guide.MicroSIP && b.Kind != guide.Twinkle {
-			continue
-		}
-		lines, err := b.Fill(v)
-		if err != nil {
-			return err
-		}
-		f, err := phonefile.Read(p.File)
-		if err != nil {
-			return err
-		}
-		if err := f.Set(group, phonefile.Pairs(lines)...); err != nil {
-			return err
-		}
-		return f.Write()
+	if err := f.Set(group, lines...); err != nil {
+		return err
 	}
-	return errors.New("the recipe has nothing to write")
+	return f.Write()
 }
 
 // RepairLost registers again, without a running resident, what was registered
@@ -157,10 +169,15 @@ func RepairLost(d profile.Dirs, s *settings.Settings, profileDir string) (done [
 		if !was.has(what) {
 			continue
 		}
-		if now, _ := registered(o, what, was); now != notOurs && now != older {
+		now, _ := registered(o, what, was)
+		if now != notOurs && now != older {
 			continue
 		}
-		if e := reregister(d, s, profileDir, what, was); e != nil {
+		e := reregister(d, s, profileDir, what, was)
+		if now == older && errors.Is(e, ErrPhoneRuns) {
+			continue // it works, and the next start of Wiebelt renews it
+		}
+		if e != nil {
 			err = errors.Join(err, fmt.Errorf("%s: %w", what, e))
 			continue
 		}

@@ -127,11 +127,11 @@ type Watch struct {
 	// look tells how a registration stands; path is that of MicroSIP's ini.
 	look func(what health.Registration, was Registered) (s standing, path string)
 	// again registers it once more.
-	again func(what health.Registration, was Registered) error
-	told  func(lost []health.Registration) // on Run's goroutine, when they are others
-	log   *slog.Logger
-	poke  chan struct{}
-	fix   chan repair
+	again  func(what health.Registration, was Registered) error
+	onLost func(lost []health.Registration) // on Run's goroutine, when they are others
+	log    *slog.Logger
+	wake   chan struct{}
+	fix    chan repair
 }
 
 // repair is a registration that somebody wants back.
@@ -153,24 +153,24 @@ func New(d profile.Dirs, profileDir string, current func() *settings.Settings, t
 	w.again = func(what health.Registration, was Registered) error {
 		return reregister(d, current(), profileDir, what, was)
 	}
-	w.told = told
+	w.onLost = told
 	return w, nil
 }
 
 func newWatch(d profile.Dirs, log *slog.Logger) *Watch {
-	return &Watch{dirs: d, log: log, poke: make(chan struct{}, 1), fix: make(chan repair, 4)}
+	return &Watch{dirs: d, log: log, wake: make(chan struct{}, 1), fix: make(chan repair, 4)}
 }
 
 // Reread has it look now.
 func (r *Watch) Reread() {
 	select {
-	case r.poke <- struct{}{}:
+	case r.wake <- struct{}{}:
 	default: // it is about to look anyway
 	}
 }
 
-// Repair has it register something again, and calls done with what came of it.
-// It never blocks.
+// Repair has it register something again, and calls done with what came of it. It
+// never blocks: while four wait already, another is dropped and its done not called.
 func (r *Watch) Repair(what health.Registration, done func(error)) {
 	select {
 	case r.fix <- repair{what, done}:
@@ -184,13 +184,13 @@ func (r *Watch) Run(ctx context.Context) {
 	for {
 		if now := r.read(lost); !slices.Equal(now, lost) {
 			lost = now
-			r.told(lost)
+			r.onLost(lost)
 		}
 		t := time.NewTimer(readEvery)
 		select {
 		case <-ctx.Done():
 		case <-t.C:
-		case <-r.poke:
+		case <-r.wake:
 		case f := <-r.fix:
 			f.done(r.mend(f.what))
 		}
@@ -211,10 +211,10 @@ func (r *Watch) read(before []health.Registration) (lost []health.Registration) 
 		case s == ours:
 			now = now.with(what, true, path)
 		case s == older:
-			if err := r.again(what, was); err != nil {
+			now = now.with(what, true, path)
+			if err := r.again(what, now); err != nil && !errors.Is(err, ErrPhoneRuns) { // it will not run for ever
 				r.log.Warn("a registration of an older version stays", "what", string(what), "why", err)
 			}
-			now = now.with(what, true, path)
 		case s == declined:
 			now = now.with(what, false, "")
 		case s == notOurs && was.has(what), s == unknown && was.has(what) && slices.Contains(before, what):

@@ -1,12 +1,14 @@
 package registrations
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -30,14 +32,22 @@ type computer struct {
 	at    map[health.Registration]standing
 	looks int
 	again []health.Registration
+	with  Registered // what was known at the last of them
 	fails error
 	told  [][]health.Registration
+	log   bytes.Buffer
 }
 
 func (c *computer) stand(what health.Registration, s standing) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.at[what] = s
+}
+
+func (c *computer) fail(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.fails = err
 }
 
 func (c *computer) looked() int {
@@ -62,23 +72,23 @@ func (c *computer) lost() []health.Registration {
 }
 
 func (c *computer) watch(d profile.Dirs) *Watch {
-	r := newWatch(d, slog.New(slog.DiscardHandler))
+	r := newWatch(d, slog.New(slog.NewTextHandler(&c.log, nil)))
 	r.look = func(what health.Registration, _ Registered) (standing, string) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.looks++
 		return c.at[what], "/ini"
 	}
-	r.again = func(what health.Registration, _ Registered) error {
+	r.again = func(what health.Registration, was Registered) error {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.again = append(c.again, what)
+		c.again, c.with = append(c.again, what), was
 		if c.fails == nil {
 			c.at[what] = ours
 		}
 		return c.fails
 	}
-	r.told = func(lost []health.Registration) {
+	r.onLost = func(lost []health.Registration) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.told = append(c.told, lost)
@@ -144,8 +154,18 @@ func TestWhatWasTakenIsNoticed(t *testing.T) {
 		if got := c.lost(); len(got) != 0 {
 			t.Errorf("back, and still lost: %v", got)
 		}
-		c.stand(health.MicroSIP, ours)
+		c.stand(health.MicroSIP, older)
+		c.fail(ErrPhoneRuns)
+		c.log.Reset()
 		later(time.Hour)
+		if c.log.Len() > 0 {
+			t.Errorf("a phone that runs is no fault: %s", &c.log)
+		}
+		c.fail(nil)
+		later(time.Hour)
+		if s := c.at[health.MicroSIP]; s != ours || c.with.MicroSIP != "/ini" {
+			t.Errorf("lines of an older version: %v, renewed with %+v", s, c.with)
+		}
 		c.stand(health.MicroSIP, notOurs)
 		later(time.Hour)
 		if got := c.lost(); !slices.Equal(got, []health.Registration{health.MicroSIP}) || RegisteredIn(d).MicroSIP != "/ini" {
@@ -177,11 +197,11 @@ func TestRepair(t *testing.T) {
 			synctest.Wait()
 			return <-done
 		}
-		c.fails = os.ErrPermission
+		c.fail(os.ErrPermission)
 		if err := mend(health.Scheme); !errors.Is(err, os.ErrPermission) || len(c.lost()) != 1 {
 			t.Errorf("%v, lost %v", err, c.lost())
 		}
-		c.fails = nil
+		c.fail(nil)
 		for _, what := range []health.Registration{health.Autostart, health.MicroSIP} {
 			if err := mend(what); !errors.Is(err, errNever) {
 				t.Errorf("%s: %v", what, err)
@@ -234,15 +254,31 @@ func TestRegisteredFile(t *testing.T) {
 // TestMicroSIPStands: by what its ini really runs.
 func TestMicroSIPStands(t *testing.T) {
 	dir := t.TempDir()
-	exe := filepath.Join(dir, "wiebeltw.exe")
-	if err := os.WriteFile(exe, nil, 0o700); err != nil {
-		t.Fatal(err)
+	exe, small := filepath.Join(dir, "wiebeltw.exe"), filepath.Join(dir, "small", "wiebelt-ring")
+	for _, p := range []string{exe, small, filepath.Join(dir, "small", "wiebeltw.exe")} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o700), os.WriteFile(p, nil, 0o700)); err != nil {
+			t.Fatal(err)
+		}
 	}
+	was := func(exe, profile string) (s string) {
+		for key, state := range map[string]string{"cmdCallRing": "ringing", "cmdCallAnswer": "answered", "cmdCallEnd": "ended", "cmdCallBusy": "ended"} {
+			s += key + "=\"" + exe + "\" ring --state " + state + profile + " --\r\n"
+		}
+		return "[Settings]\r\n" + s
+	}
+	large := filepath.Join(filepath.Dir(small), "wiebeltw.exe")
 	for name, tt := range map[string]struct {
 		ini  string
 		want standing
 	}{
 		"ours":        {"[Settings]\r\ncmdCallRing=\"" + exe + "\" ring --state ringing --\r\n", ours},
+		"small":       {"[Settings]\r\ncmdCallRing=\"" + small + "\" ring --state ringing --\r\n", ours},
+		"older":       {was(large, " --profile /ours"), older},
+		"no profile":  {was(large, ""), ours},
+		"another's":   {was(large, " --profile /other"), ours},
+		"user's own":  {strings.Replace(was(large, " --profile /ours"), "--state answered", "--line 2 --state answered", 1), ours},
+		"one line":    {"[Settings]\r\ncmdCallRing=\"" + large + "\" ring --state ringing --profile /ours --\r\n", ours},
+		"no small":    {was(exe, " --profile /ours"), ours},
 		"nothing":     {"[Settings]\r\n", notOurs},
 		"another":     {"[Settings]\r\ncmdCallRing=\"" + filepath.Join(dir, "pop.exe") + "\" ring\r\n", notOurs},
 		"gone":        {"[Settings]\r\ncmdCallRing=\"" + filepath.Join(dir, "old", "wiebeltw.exe") + "\" ring --\r\n", notOurs},
@@ -254,15 +290,15 @@ func TestMicroSIPStands(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, where := range [][2]string{{path, ""}, {"", path}} {
-			if got, _ := microSIPStands(where[0], where[1]); got != tt.want {
+			if got, _ := microSIPStands(where[0], where[1], "/ours"); got != tt.want {
 				t.Errorf("%s: %v, want %v", name, got, tt.want)
 			}
 		}
 	}
-	if got, _ := microSIPStands(filepath.Join(dir, "none.ini"), ""); got != declined {
+	if got, _ := microSIPStands(filepath.Join(dir, "none.ini"), "", "/ours"); got != declined {
 		t.Errorf("without a phone: %v", got)
 	}
-	if got, _ := microSIPStands("", ""); got != unknown {
+	if got, _ := microSIPStands("", "", "/ours"); got != unknown {
 		t.Errorf("where it cannot be: %v", got)
 	}
 }
