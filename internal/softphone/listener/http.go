@@ -72,9 +72,9 @@ func (l *Listener) call(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// httpWay gives the way in that r's token stands for, and its rate. HTTP says
-// nothing about what a phone will report later, so a way tells the ring until
-// it has told more.
+// httpSource gives the source that r's token stands for, and its rate. HTTP says
+// nothing about what a phone will report later, so a source is taken to report the
+// ring only until it has reported more.
 func (l *Listener) httpSource(r *http.Request) (call.Source, *bucket, bool) {
 	if tok, inPath := strings.CutPrefix(r.URL.Path, pathCall+"/"); inPath {
 		return registry.Of(call.KindHTTP).CallSource("path"), &l.rates.path, l.pathToken.matches(tok)

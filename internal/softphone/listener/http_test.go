@@ -31,6 +31,7 @@ func TestCallOverHTTP(t *testing.T) {
 		{"bearer", get("/v1/call?number=0612345678", h, withBearer), 204, "", "0612345678"},
 		{"plus not escaped", get(path+"?number=+31612345678", h), 204, "", "+31612345678"},
 		{"plus as a space", get(path+"?number=%2031612345678", h), 204, "", "+31612345678"},
+		{"a space and no plus", get(path+"?number=%200612345678", h), 204, "", "0612345678"},
 		{"withheld", get(path, h), 204, "", ""},
 		{"unknown fields", get(path+"?number=0612345678&utm_source=x&utm_source=y", h), 204, "", "0612345678"},
 		{"localhost", get(path+"?number=0612345678", fmt.Sprintf("localhost:%d", d.Port())), 204, "", "0612345678"},

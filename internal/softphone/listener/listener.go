@@ -1,4 +1,4 @@
-// Package listener is the way in for softphones that report calls themselves:
+// Package listener serves softphones that report calls themselves:
 // a WebSocket at /v1/events and plain HTTP at /v1/call, on loopback only.
 //
 // It is one-way. What goes back is an acknowledgement or one of a dozen fixed
@@ -44,13 +44,8 @@ var (
 	// ErrPortTaken is returned by Start when another program holds every port
 	// that it was allowed to try.
 	ErrPortTaken = errors.New("port is taken")
-	// ErrStopping may be returned by Config.Take: the program is going down.
-	// The phone is told "stopping", and so it is for every error that is not
-	// ErrBusy.
+	// ErrStopping says that the listener has been closed.
 	ErrStopping = errors.New("stopping")
-	// ErrBusy may be returned by Config.Take: the tracker has no room now. The
-	// phone is told "slow_down".
-	ErrBusy = errors.New("busy")
 )
 
 // Config is what a Listener needs. It is not changed after Start.
@@ -301,14 +296,10 @@ func (l *Listener) take(e call.Event) code {
 	if l.isStopping() {
 		return stopping
 	}
-	switch err := l.cfg.Take(e.Clean()); {
-	case err == nil:
-		return none
-	case errors.Is(err, ErrBusy):
-		return slowDown
-	default:
+	if err := l.cfg.Take(e.Clean()); err != nil {
 		return stopping
 	}
+	return none
 }
 
 // token is kept as its hash: comparing hashes takes the same time for every

@@ -69,10 +69,6 @@ func (f *fields) toEvent(w call.Source, at time.Time) (call.Event, code) {
 	if len(f.number) > call.MaxNumber {
 		return call.Event{}, badNumber
 	}
-	// A "+" that was not escaped in an address arrives as a space.
-	if n := len(f.number); n > 1 && f.number[0] == ' ' && '0' <= f.number[1] && f.number[1] <= '9' {
-		f.number = "+" + f.number[1:]
-	}
 	if err := address.Validate(f.number); errors.Is(err, address.ErrUnfilled) {
 		return call.Event{}, unfilledMacro
 	} else if err != nil {
