@@ -10,8 +10,9 @@
 // To add a phone or exchange to which Wiebelt connects, write
 //
 //   - a file in internal/simulate with its fake,
-//   - a package beside this one with its link, tested against that fake (those of
-//     exchanges have their common tests in internal/testutil/linktest),
+//   - a package beside this one with its link, tested against that fake (the tests
+//     that exchanges, and phones that really run, have in common are in
+//     internal/testutil/linktest),
 //   - assets/guide/recipes/ID.nl.txt and ID.en.txt,
 //
 // and touch
@@ -42,6 +43,7 @@ const (
 	ARI      = "ari" // Asterisk
 	Wazo     = "wazo"
 	ThreeCX  = "3cx"
+	Relay    = "relay"   // the office's own, which listens to the exchange for everybody
 	Twinkle  = "twinkle" // no link: it runs our program
 )
 
@@ -68,7 +70,7 @@ const (
 type Kind struct {
 	Name  string
 	Reach Reach
-	// Tells is what it reports at the least. Some phones that come by themselves
+	// Reports is what it tells of a call at the least. Some phones that come by themselves
 	// report more, which is believed once it was seen.
 	Reports call.Reports
 	// Can is all that it is able to tell.
@@ -76,6 +78,8 @@ type Kind struct {
 	// Needs is what the settings of a link cannot do without: nothing for a phone
 	// on this computer, which can have another address than the usual one.
 	Needs []string
+	// Everybody is an exchange that tells one link of all extensions.
+	Everybody bool
 	// Recipe is the id of the page that says how it is connected.
 	Recipe string
 	// Source is the kind under which its reports come in; "" for its own.
@@ -129,11 +133,12 @@ var table = [...]Kind{
 		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Moved: OtherCall, Name: true, Line: true, Reasons: completed}},
 	{Name: Linphone, Reach: ByPhone, Reports: call.AllStates, Recipe: "linphone",
 		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Moved: OtherCall, Name: true, Reasons: completed}},
-	{Name: ARI, Reach: ByExchange, Reports: call.AllStates, Can: everything, Needs: exchangeNeeds, Recipe: "asterisk"},
+	{Name: ARI, Reach: ByExchange, Reports: call.AllStates, Can: everything, Needs: exchangeNeeds, Everybody: true, Recipe: "asterisk"},
 	{Name: Wazo, Reach: ByExchange, Reports: call.AllStates, Needs: exchangeNeeds, Recipe: "wazo",
 		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Again: true, Moved: SameCall, Name: true, Line: true, Reasons: allReasons}},
-	{Name: ThreeCX, Reach: ByExchange, Reports: call.AllStates, Needs: exchangeNeeds, Recipe: "3cx-v20",
+	{Name: ThreeCX, Reach: ByExchange, Reports: call.AllStates, Needs: exchangeNeeds, Everybody: true, Recipe: "3cx-v20",
 		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Again: true, Moved: SameCall, Name: true, Line: true, Via: true, Reasons: completed}},
+	{Name: Relay, Reach: ByExchange, Reports: call.AllStates, Can: everything, Needs: []string{NeedsAddress, NeedsSecret}, Recipe: "relay"},
 }
 
 // All gives every kind.

@@ -2,7 +2,6 @@ package registry_test
 
 import (
 	"context"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -31,12 +30,12 @@ func TestEveryKindIsWhole(t *testing.T) {
 					t.Errorf("%s: the help of wiebelt simulate does not name it", l)
 				}
 			}
-			standsIn(t, k)
+			address := standsIn(t, k)
 			for _, s := range storytest.Scenarios() {
 				storytest.Want(t, s, k.Name)
 			}
 			if k.IsLink() {
-				connects(t, k)
+				connects(t, k, address)
 			} else if k.Needs != nil {
 				t.Error("it needs settings and is no link")
 			}
@@ -77,14 +76,11 @@ func hasRecipe(t *testing.T, l text.Language, k registry.Kind) {
 	}
 }
 
-func standsIn(t *testing.T, k registry.Kind) {
-	if k.Name == registry.Linphone && runtime.GOOS == "windows" {
-		return // a unix socket with its rights
-	}
+// standsIn looks at the fake of a kind, and gives its address if it has one.
+func standsIn(t *testing.T, k registry.Kind) (address string) {
 	p, err := simulate.Open(t.Context(), k.Name, simulate.Options{Exe: "wiebelt"})
 	if err != nil {
-		t.Errorf("no stand-in: %v", err)
-		return
+		t.Fatalf("no stand-in: %v", err)
 	}
 	defer p.Close()
 	s, isServer := p.(simulate.Server)
@@ -95,11 +91,13 @@ func standsIn(t *testing.T, k registry.Kind) {
 		if a := s.Address(); a.Over != k.Name || a.Address == "" || (a.Secret != "") != k.Requires(registry.NeedsSecret) {
 			t.Errorf("its stand-in says %+v", a)
 		}
+		address = s.Address().Address
 	}
+	return address
 }
 
 // connects looks at the settings of a link, and at the link that is made of them.
-func connects(t *testing.T, k registry.Kind) {
+func connects(t *testing.T, k registry.Kind, address string) {
 	for _, l := range languages {
 		said(t, l, text.LinkKind(k.Name))
 	}
@@ -126,14 +124,7 @@ func connects(t *testing.T, k registry.Kind) {
 			t.Errorf("without %s it is %q that is missing", n, m)
 		}
 	}
-	a := exchangelink.Account{Address: "127.0.0.1:4444", User: "u", Extension: "101", Secret: func(context.Context) (string, error) { return "", nil }}
-	switch {
-	case k.Reach == registry.ByExchange:
-		a.Address = full[registry.NeedsAddress]
-	case k.Name == registry.Linphone:
-		a.Address = "lp"
-	}
-	p, err := fromsettings.Link(k.Name, a)
+	p, err := fromsettings.Link(k.Name, exchangelink.Account{Address: address, User: "u", Extension: "101", Secret: func(context.Context) (string, error) { return "", nil }})
 	if err != nil {
 		t.Fatalf("no link: %v", err)
 	}
