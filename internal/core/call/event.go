@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"wiebelt/internal/core/address"
 	"wiebelt/internal/core/displaytext"
 )
 
@@ -136,8 +137,8 @@ type Source struct {
 	Reports Reports
 }
 
-// The kinds of ways in that phones come to by themselves; those of links are in
-// package kinds.
+// The kinds of sources that phones come to by themselves; those of links are in
+// package registry.
 const (
 	KindWebSocket = "websocket"
 	KindHTTP      = "http"
@@ -163,7 +164,20 @@ type Event struct {
 	Name      string // display name of the phone system, "" if none
 	Line      string // our own number that was called, "" if not told
 	Via       string // who passed the call on, "" if nobody
+	Queue     string // or ring group that it came through, "" if not told
+	Extension string // at which it is, from a source that tells of several
 	At        time.Time
+	// Since is when the call came to State, from a source that tells of calls that
+	// go on: the report is of At, and is no history however old the call is.
+	Since time.Time
+}
+
+// began is when the call came to the state of a report that is taken at now.
+func (e Event) began(now time.Time) time.Time {
+	if !e.Since.IsZero() && e.Since.Before(now) {
+		return e.Since
+	}
+	return now
 }
 
 // Clean returns the event with everything that came from outside cut to its
@@ -171,29 +185,30 @@ type Event struct {
 // card lie. It changes no meaning: digits and letters stay.
 func (e Event) Clean() Event {
 	e.ID = CleanText(e.ID, MaxID)
-	plus := strings.HasPrefix(e.Number, " ") // a "+" on its way through a query
-	e.Number = CleanText(e.Number, MaxNumber)
-	if plus && len(e.Number) >= 8 && e.Number[0] >= '1' && e.Number[0] <= '9' {
-		e.Number = "+" + e.Number
-	}
+	e.Number = CleanText(address.PlusBack(e.Number), MaxNumber)
 	e.Name = CleanText(e.Name, MaxName)
 	e.Line = CleanText(e.Line, MaxNumber)
 	e.Via = CleanText(e.Via, MaxName)
+	e.Queue = CleanText(e.Queue, MaxName)
+	e.Extension = CleanText(e.Extension, MaxNumber)
 	return e
+}
+
+// isClean tells quickly of most texts that CleanText would change nothing.
+func isClean(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c < ' ' || c > '~' || c == ' ' && (i == 0 || i == len(s)-1 || s[i+1] == ' ') {
+			return false
+		}
+	}
+	return true
 }
 
 // CleanText makes text from outside fit to be shown: invalid UTF-8, control,
 // format and bidirectional characters go, runs of white space become one space,
 // and the result is at most max bytes long.
 func CleanText(s string, max int) string {
-	ascii := true
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; c < 0x20 || c >= 0x7f || c == ' ' {
-			ascii = false
-			break
-		}
-	}
-	if ascii && len(s) <= max {
+	if len(s) <= max && isClean(s) {
 		return s
 	}
 	var b strings.Builder

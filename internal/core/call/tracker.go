@@ -56,6 +56,7 @@ type Live struct {
 	Number    string // as received
 	Name      string
 	Line      string
+	Queue     string // or ring group
 	Via       string
 	Reports   Reports
 	Rang      time.Time // of the first report
@@ -127,8 +128,8 @@ func (t *Tracker) apply(c *live, e Event, w source, key string, now time.Time) C
 		t.Dropped++ // nobody knows which call this speaks of
 		return Change{}
 	case c == nil:
-		if e.State == Ringing {
-			if c = t.mergeable(w, key, now); c != nil {
+		if e.State == Ringing && e.Direction == Incoming {
+			if c = t.mergeable(w, key, e.began(now)); c != nil {
 				return t.join(c, e, w)
 			}
 		}
@@ -252,9 +253,9 @@ func (t *Tracker) find(calls []*live, e Event, w source, key string, now time.Ti
 	return nil
 }
 
-// mergeable finds the one call that another source has just reported as ringing
-// for the same number.
-func (t *Tracker) mergeable(w source, key string, now time.Time) *live {
+// mergeable finds the one call that another source reports as ringing for the same
+// number, and that began to at the same time.
+func (t *Tracker) mergeable(w source, key string, rang time.Time) *live {
 	var found *live
 	for _, c := range t.calls {
 		if c.Key != key || c.Direction != Incoming {
@@ -270,7 +271,7 @@ func (t *Tracker) mergeable(w source, key string, now time.Time) *live {
 		}
 		found = c
 	}
-	if found == nil || found.State != Ringing || now.Sub(found.Rang) > MergeWithin {
+	if found == nil || found.State != Ringing || rang.Sub(found.Rang).Abs() > MergeWithin {
 		return nil
 	}
 	return found
@@ -286,6 +287,7 @@ func (t *Tracker) join(c *live, e Event, w source) Change {
 	c.Name = cmp.Or(c.Name, e.Name)
 	c.Line = cmp.Or(c.Line, e.Line)
 	c.Via = cmp.Or(c.Via, e.Via)
+	c.Queue = cmp.Or(c.Queue, e.Queue)
 	return Change{Kind: SameCall, Call: c.Live}
 }
 
@@ -293,12 +295,12 @@ func (t *Tracker) newCall(e Event, w source, key string, now time.Time) *live {
 	t.next++
 	c := &live{
 		Live: Live{ID: t.next, Source: e.Source, Key: key, State: e.State, Direction: e.Direction,
-			Number: e.Number, Name: e.Name, Line: e.Line, Via: e.Via, Reports: t.reports(e.Source), Rang: now},
+			Number: e.Number, Name: e.Name, Line: e.Line, Via: e.Via, Queue: e.Queue, Reports: t.reports(e.Source), Rang: e.began(now)},
 		names:    map[alias]bool{{w, e.ID}: true},
 		lastRing: now,
 	}
 	if e.State == Answered {
-		c.Answered = now
+		c.Answered = c.Rang
 	}
 	return c
 }
@@ -329,6 +331,9 @@ func (t *Tracker) least() int {
 	return at
 }
 
+// news tells whether a report says something else than what is known.
+func news(known, said string) bool { return said != "" && said != known }
+
 func (t *Tracker) update(c *live, e Event, key string, now time.Time) Change {
 	knew := c.Reports
 	c.Reports = max(c.Reports, t.reports(c.Source))
@@ -339,7 +344,7 @@ func (t *Tracker) update(c *live, e Event, key string, now time.Time) Change {
 		return Change{Kind: WasEnded, Call: c.Live}
 	}
 	kind := Nothing
-	if c.Reports > knew || e.Name != "" && e.Name != c.Name || e.Line != "" && e.Line != c.Line || e.Via != "" && e.Via != c.Via {
+	if c.Reports > knew || news(c.Name, e.Name) || news(c.Line, e.Line) || news(c.Via, e.Via) || news(c.Queue, e.Queue) {
 		kind = SameCall
 	}
 	// A report that the call was answered often carries no number; only a ring,
@@ -348,7 +353,7 @@ func (t *Tracker) update(c *live, e Event, key string, now time.Time) Change {
 		kind = AnotherCaller
 		c.Key, c.Number, c.Name, c.Via = key, e.Number, e.Name, e.Via // taken back, nobody has passed it on
 	}
-	c.Name, c.Line, c.Via = cmp.Or(e.Name, c.Name), cmp.Or(e.Line, c.Line), cmp.Or(e.Via, c.Via)
+	c.Name, c.Line, c.Via, c.Queue = cmp.Or(e.Name, c.Name), cmp.Or(e.Line, c.Line), cmp.Or(e.Via, c.Via), cmp.Or(e.Queue, c.Queue)
 	if c.Via == c.Number || c.Via == c.Name || c.Via == c.Name+" ("+c.Number+")" {
 		c.Via = "" // an exchange names whoever had the call before, who has it back now
 	}
@@ -356,7 +361,7 @@ func (t *Tracker) update(c *live, e Event, key string, now time.Time) Change {
 		c.lastRing = now
 	}
 	if e.State == Answered && c.State == Ringing {
-		c.State, c.Answered = Answered, now
+		c.State, c.Answered = Answered, e.began(now)
 		if kind != AnotherCaller {
 			kind = WasAnswered
 		}

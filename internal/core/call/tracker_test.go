@@ -120,6 +120,17 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
+// TestACallBackIsAnother: calling the number that rings is a call of its own.
+func TestACallBackIsAnother(t *testing.T) {
+	tr := NewTracker()
+	for i, e := range []Event{{Source: bare, ID: "x"}, {Source: full, ID: "1", Direction: Outgoing}} {
+		e.Number, e.At = "+31612345678", t0
+		if got := tr.Apply(e, e.Number, t0); got.Kind != Began || got.Call.ID != ID(i+1) {
+			t.Errorf("%+v", got)
+		}
+	}
+}
+
 func TestStaleReportsMakeNoCall(t *testing.T) {
 	tr := NewTracker()
 	if got := tr.Apply(Event{Source: full, ID: "1", Number: "1", At: t0}, "1", t0.Add(61*time.Second)); got.Kind != TooOld || tr.Len() != 0 {
@@ -168,6 +179,31 @@ func TestLateReports(t *testing.T) {
 	}
 	if tr.Len() != 0 || len(tr.late) > maxLate {
 		t.Errorf("%d calls, %d late ones", tr.Len(), len(tr.late))
+	}
+}
+
+// TestHeardOfLate: a call that goes on is one however long ago it began, with its true
+// times, and is the same as what another source has of it.
+func TestHeardOfLate(t *testing.T) {
+	tr := NewTracker()
+	at := func(s int) time.Time { return t0.Add(time.Duration(s) * time.Second) }
+	apply := func(w Source, id string, s State, since, now int) Change {
+		return tr.Apply(Event{Source: w, ID: id, State: s, Number: "1", At: at(now), Since: at(since)}, "1", at(now))
+	}
+	if c := apply(full, "1", Ringing, 0, 300); c.Kind != Began || c.Call.Rang != at(0) {
+		t.Errorf("%+v", c)
+	}
+	if c := apply(two, "2", Ringing, 3, 301); c.Kind != SameCall {
+		t.Errorf("another source heard it too: %+v", c)
+	}
+	if c := apply(full, "1", Answered, 20, 302); c.Kind != WasAnswered || c.Call.Answered != at(20) {
+		t.Errorf("%+v", c)
+	}
+	if c := apply(full, "3", Answered, 40, 303); c.Kind != Began || c.Call.Answered != at(40) {
+		t.Errorf("%+v", c)
+	}
+	if c := apply(full, "4", Ringing, 400, 304); c.Kind != Began || c.Call.Rang != at(304) {
+		t.Errorf("one that has not begun: %+v", c)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"math"
+	"runtime"
 	"strconv"
 	"testing"
 	"time"
@@ -19,7 +21,7 @@ func (wallClock) Now() time.Time                  { return time.Now() }
 func (wallClock) At(t time.Time) <-chan time.Time { return time.After(time.Until(t)) }
 
 // benchmarkEngine runs an engine whose hub answers at once.
-func benchmarkEngine(b *testing.B, found int) (*Engine, <-chan struct{}) {
+func benchmarkEngine(b testing.TB, found int) (*Engine, <-chan struct{}) {
 	b.Helper()
 	rules, err := phone.NewRules(phone.Config{})
 	if err != nil {
@@ -46,25 +48,44 @@ func (f lookupFunc) Lookup(ctx context.Context, n string) ([]contact.Contact, er
 	return f(ctx, n)
 }
 
-// BenchmarkRing is the way of a ring from Take to a snapshot with its number,
-// and its end to a snapshot without it. Nothing is looked up.
-func BenchmarkRing(b *testing.B) {
-	e, watch := benchmarkEngine(b, 0)
-	source := call.Source{Kind: call.KindWebSocket, Conn: "1", Reports: call.AllStates}
+// ringAndEnd takes a call to a snapshot with its number, and its end to a snapshot
+// without it. Nothing is looked up.
+func ringAndEnd(e *Engine, watch <-chan struct{}, id string) {
 	await := func(cards int) {
 		for len(e.Snapshot().Cards) != cards {
 			<-watch
 		}
 	}
+	ev := call.Event{Source: call.Source{Kind: call.KindWebSocket, Conn: "1", Reports: call.AllStates}, ID: id, Number: "101", At: time.Now()}
+	_ = e.Take(ev)
+	await(1)
+	ev.State = call.Ended
+	_ = e.Take(ev)
+	await(0)
+}
+
+func BenchmarkRing(b *testing.B) {
+	e, watch := benchmarkEngine(b, 0)
 	b.ReportAllocs()
 	for i := range b.N {
-		id := strconv.Itoa(i)
-		ev := call.Event{Source: source, ID: id, Number: "101", At: time.Now()}
-		_ = e.Take(ev)
-		await(1)
-		ev.State = call.Ended
-		_ = e.Take(ev)
-		await(0)
+		ringAndEnd(e, watch, strconv.Itoa(i))
+	}
+}
+
+// TestRingAllocatesLittle: what a ring and its end take is a small part of what their
+// card may take.
+func TestRingAllocatesLittle(t *testing.T) {
+	e, watch := benchmarkEngine(t, 0)
+	least := uint64(math.MaxUint64)
+	for i := range 200 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		ringAndEnd(e, watch, strconv.Itoa(i))
+		runtime.ReadMemStats(&after)
+		least = min(least, after.TotalAlloc-before.TotalAlloc)
+	}
+	if least > 5_000 {
+		t.Errorf("a ring takes %d bytes", least)
 	}
 }
 

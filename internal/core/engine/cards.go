@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"hash/maphash"
 	"slices"
@@ -136,7 +137,7 @@ func (e *Engine) take(ctx context.Context, ev call.Event) {
 	case call.WasAnswered:
 		e.applyTexts(c, ch.Call)
 		c.Reports = ch.Call.Reports
-		e.answered(ctx, c, ch.At)
+		e.answered(ctx, c, ch.Call.Answered)
 	case call.WasEnded:
 		c.Reports = max(c.Reports, ch.Call.Reports)
 		e.over(c, ch.Call.Reason, ch.At)
@@ -167,14 +168,14 @@ func (e *Engine) began(ctx context.Context, l call.Live, n phone.Number, ev call
 	c.Ring = ev.At
 	if l.Direction == call.Incoming {
 		e.countRing(c, n, now)
-		e.s.last = &LastCall{Card: c.ID, Number: n, Kind: l.Source.Kind, At: now}
+		e.s.last = &LastCall{Card: c.ID, Number: n, Kind: l.Source.Kind, At: l.Rang}
 		e.s.recent = append([]*card{c}, e.s.recent[:min(len(e.s.recent), LastCalls-1)]...)
 		e.makeRoom(c)
 	}
 	e.s.dirty = true
 	e.record(c)
 	if l.State == call.Answered {
-		e.answered(ctx, c, now)
+		e.answered(ctx, c, l.Answered)
 	}
 	e.want(ctx, c, now)
 }
@@ -299,6 +300,7 @@ func (e *Engine) applyTexts(c *card, l call.Live) {
 		c.PhoneName = ""
 	}
 	c.LineText, c.LineName = e.p.Rules.Line(l.Line)
+	c.LineName = cmp.Or(l.Queue, c.LineName) // which says more than the line on which it was reached
 	c.Via = l.Via
 }
 
@@ -326,7 +328,7 @@ func (e *Engine) anotherCaller(ctx context.Context, c *card, l call.Live, n phon
 	c.callerEdition = c.Edition
 	e.record(c)
 	if l.State == call.Answered {
-		e.answered(ctx, c, now)
+		e.answered(ctx, c, l.Answered)
 	}
 	e.want(ctx, c, now)
 }

@@ -125,7 +125,7 @@ type task struct {
 // goroutine; every other method may be called from anywhere.
 type Engine struct {
 	p        Params
-	queue    chan task // for the goroutine of Run, in the order of arrival
+	queue    chan task // to the goroutine of Run; without a buffer, so that what was taken is not lost when it ends
 	done     chan struct{}
 	snapshot atomic.Pointer[Snapshot]
 	s        state
@@ -140,7 +140,7 @@ type Engine struct {
 
 // New makes an engine that does nothing until Run.
 func New(p Params) *Engine {
-	e := &Engine{p: p, queue: make(chan task, 64), done: make(chan struct{}), s: newState()}
+	e := &Engine{p: p, queue: make(chan task), done: make(chan struct{}), s: newState()}
 	e.snapshot.Store(&Snapshot{})
 	return e
 }

@@ -59,7 +59,7 @@ type Card struct {
 	Outgoing  bool
 	Number    phone.Number
 	PhoneName string    // display name of the phone system
-	LineName  string    // name of our line that was called, "" if it has none
+	LineName  string    // the queue, or the name of our line that was called, "" if it has none
 	LineText  string    // number of our line, written the Dutch way
 	Via       string    // who passed the call on
 	Times     int       // 1, or how often this caller rang today ("2e keer vandaag")

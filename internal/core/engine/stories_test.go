@@ -8,7 +8,7 @@ import (
 
 // Stories are read line by line:
 //
-//	ring a 0612345678 name=… via=…   a call; a@bare, a@cmd, a@url are other ways
+//	ring a 0612345678 name=… via=… queue=…   a call; a@bare, a@cmd, a@url are other ways
 //	caller a 0201234567              another caller on it
 //	answer a, end a missed
 //	hub holds, hub goes on           answers of the hub wait
@@ -31,6 +31,13 @@ var storyTexts = map[string]string{
 		shows 0612345678 Vries answered via=Receptie
 		end a
 		history Vries ended`,
+	"from one queue to another": `
+		ring a 0612345678 name=Vries queue=Schade
+		shows 0612345678 Vries ringing on=Schade
+		ring a 0612345678 queue=Claims
+		shows 0612345678 Vries ringing on=Claims
+		answer a
+		shows 0612345678 Vries answered on=Claims`,
 	"transfer after talking": `
 		ring a 101 name=Receptie
 		answer a

@@ -189,6 +189,8 @@ func (s *storyRun) report(words []string) error {
 			ev.Name = value
 		case key == "via":
 			ev.Via = value
+		case key == "queue":
+			ev.Queue = value
 		case named:
 			return fmt.Errorf("what is %q?", key)
 		case ev.State == call.Ended:
@@ -229,6 +231,9 @@ func (s *storyRun) cards() string {
 		}
 		if c.Via != "" {
 			w = append(w, "via="+c.Via)
+		}
+		if c.LineName != "" {
+			w = append(w, "on="+c.LineName)
 		}
 		if c.Earlier >= 0 {
 			w = append(w, "earlier")
