@@ -12,8 +12,9 @@ import (
 	"wiebelt/internal/core/contact"
 )
 
-// secretEvery is how often the secret is looked at while there is trouble.
-const secretEvery = 5 * time.Second
+// secretEvery is how often the secret is looked at while there is trouble. It is what
+// the resident looks at its other files, which wakes it anyway.
+const secretEvery = 12 * time.Second
 
 // Secret has the hub asked again as soon as there is another secret, while the hub
 // refuses the one there was or there was none. Whoever sets it, in whatever window,
@@ -73,8 +74,11 @@ func (s Secret) mark(ctx context.Context) mark {
 		return mark{read: true, closed: true}
 	}
 	old, next, err := secret.Pair(ctx, store, ref)
-	if err != nil && !errors.Is(err, secret.ErrNotSet) {
+	if errors.Is(err, secret.ErrLocked) {
 		return mark{read: true, closed: true}
+	}
+	if err != nil && !errors.Is(err, secret.ErrNotSet) {
+		return mark{read: true} // asks nobody; the next look may find it mended
 	}
 	return mark{read: true, sum: sha256.Sum256([]byte(old + "\x00" + next))}
 }

@@ -2,6 +2,9 @@ package hubwatch
 
 import (
 	"context"
+	"os"
+	"path/filepath"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -75,6 +78,17 @@ func TestAnotherSecretIsTried(t *testing.T) {
 		set("second")
 		if n := looks(); n != 1 {
 			t.Errorf("%d looks at another secret", n)
+		}
+		for _, mode := range []os.FileMode{0o644, 0o600} { // others may read it, and no longer
+			files, _ := filepath.Glob(filepath.Join(dirs.Config, "secrets", "*"))
+			for _, f := range files {
+				if err := os.Chmod(f, mode); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if n := looks(); runtime.GOOS != "windows" && n != 1 {
+				t.Errorf("%d looks at a secret with mode %o of %d files", n, mode, len(files))
+			}
 		}
 		refused.Store(false)
 		if looks(); news != 1 {
