@@ -86,8 +86,8 @@ type Recipe struct {
 	Transfer Transfers
 	Verified Verified
 	// Sentences to go with the three above; only the last is always there.
-	TellsNote, TransferNote, VerifiedNote string
-	Parts                                 []Part
+	ReportsNote, TransferNote, VerifiedNote string
+	Parts                                   []Part
 }
 
 // Part is a paragraph, a numbered step or a block to paste.
@@ -265,7 +265,7 @@ func (r *Recipe) head(line string) error {
 	case "group":
 		r.Group = Group(value)
 	case "tells":
-		r.Reports, r.TellsNote = Reports(word), note
+		r.Reports, r.ReportsNote = Reports(word), note
 	case "transfers":
 		r.Transfer, r.TransferNote = Transfers(word), note
 	case "verified":

@@ -9,7 +9,7 @@ import (
 // Tell says in language l what the phone reports of a call.
 func (r Recipe) Tell(l text.Language) string {
 	k := map[Reports]text.Key{RingOnly: text.RecipesRingOnly, RingAndEnd: text.RecipesRingAndEnd, AllStates: text.RecipesAllStates}[r.Reports]
-	return sentences(l.T(k), r.TellsNote)
+	return sentences(l.T(k), r.ReportsNote)
 }
 
 // Transfers says in language l whether the phone reports that a call was passed
