@@ -1,0 +1,75 @@
+package wire
+
+import (
+	"encoding/json"
+	"errors"
+	"time"
+
+	"wiebelt/internal/core/call"
+)
+
+// Limits of one answer about the journal.
+const (
+	maxPage      = 200
+	maxPageBytes = 48 << 10
+)
+
+// Missed is a call that rang for a user while none of his computers heard it.
+type Missed struct {
+	Number string    `json:"number"`
+	Line   string    `json:"line,omitempty"`
+	Queue  string    `json:"queue,omitempty"`
+	Reason string    `json:"reason,omitempty"` // how it ended
+	Rang   time.Time `json:"rang"`             // by the relay's clock
+	Ended  time.Time `json:"ended"`
+}
+
+// JournalRequest asks for calls that rang while the user was away, and says that those
+// of an answer before have been kept.
+type JournalRequest struct {
+	Seen uint64 `json:"seen,omitempty"` // as in that answer; those calls are forgotten
+}
+
+// JournalAnswer has such calls, the oldest first; none is the end.
+type JournalAnswer struct {
+	V     int      `json:"v"`
+	Seen  uint64   `json:"seen,omitempty"`
+	Calls []Missed `json:"calls,omitempty"`
+
+	bytes int // of Calls
+}
+
+var errJournal = errors.New("not an answer about the journal")
+
+// Add puts a call into an answer, and reports whether there was room.
+func (a *JournalAnswer) Add(m Missed, seen uint64) bool {
+	b, err := json.Marshal(m)
+	if a.bytes += len(b) + 1; err != nil || len(a.Calls) >= maxPage || a.bytes > maxPageBytes {
+		return false
+	}
+	a.Calls, a.Seen = append(a.Calls, m), seen
+	return true
+}
+
+// Encode gives the message.
+func (a JournalAnswer) Encode() []byte {
+	a.V = 1
+	b, _ := json.Marshal(a)
+	return b
+}
+
+// ParseJournalAnswer reads an answer; its texts are cleaned.
+func ParseJournalAnswer(b []byte) (JournalAnswer, error) {
+	var a JournalAnswer
+	if len(b) > maxPageBytes+1024 || json.Unmarshal(b, &a) != nil || a.V < 1 || len(a.Calls) > maxPage || (len(a.Calls) == 0) != (a.Seen == 0) {
+		return JournalAnswer{}, errJournal
+	}
+	for i := range a.Calls {
+		m := &a.Calls[i]
+		e := call.Event{Number: m.Number, Line: m.Line, Via: m.Queue}.Clean()
+		if m.Number, m.Line, m.Queue = e.Number, e.Line, e.Via; m.Rang.IsZero() {
+			return JournalAnswer{}, errJournal
+		}
+	}
+	return a, nil
+}

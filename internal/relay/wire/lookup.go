@@ -1,0 +1,60 @@
+package wire
+
+import (
+	"encoding/json"
+	"errors"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/contact"
+)
+
+// Limits of an answer.
+const (
+	maxContacts = 100
+	maxAnswer   = 48 << 10 // bytes; NATS takes 64 KiB
+	maxField    = 256      // bytes of one text of a contact
+	maxLink     = 2 << 10
+)
+
+// LookupRequest asks whose number it is.
+type LookupRequest struct {
+	Number string `json:"number"`
+}
+
+// LookupAnswer has the contacts of a number, or why they are not known.
+type LookupAnswer struct {
+	V        int               `json:"v"`
+	Contacts []contact.Contact `json:"contacts,omitempty"`
+	Failure  contact.Failure   `json:"failure,omitempty"`
+}
+
+var errAnswer = errors.New("not the answer to a lookup")
+
+// Encode gives the message. Contacts that it has no room for are left out.
+func (a LookupAnswer) Encode() []byte {
+	a.V = 1
+	a.Contacts = a.Contacts[:min(len(a.Contacts), maxContacts)]
+	for {
+		if b, err := json.Marshal(a); err == nil && len(b) <= maxAnswer {
+			return b
+		}
+		a.Contacts = a.Contacts[:len(a.Contacts)/2]
+	}
+}
+
+// ParseLookupAnswer reads an answer; its texts are cleaned.
+func ParseLookupAnswer(b []byte) (LookupAnswer, error) {
+	var a LookupAnswer
+	if len(b) > maxAnswer || json.Unmarshal(b, &a) != nil || a.V < 1 || len(a.Contacts) > maxContacts {
+		return LookupAnswer{}, errAnswer
+	}
+	for i := range a.Contacts {
+		c := &a.Contacts[i]
+		for _, s := range []*string{&c.ID, &c.RelationNumber, &c.Initials, &c.Prefix, &c.FamilyName, &c.Address.Street, &c.Address.Number, &c.Address.Addition,
+			&c.Address.PostalCode, &c.Address.City, &c.Address.Country, &c.Producer.Code, &c.Producer.Description, &c.LastModifiedBy.Code, &c.LastModifiedBy.Description} {
+			*s = call.CleanText(*s, maxField)
+		}
+		c.Link = call.CleanText(c.Link, maxLink)
+	}
+	return a, nil
+}

@@ -1,0 +1,118 @@
+package wire
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"wiebelt/internal/core/call"
+)
+
+// Limits of a snapshot.
+const (
+	MaxCalls = 32
+	MaxBytes = 16 << 10
+)
+
+// EndedStays is how long a call that is over stays in the snapshots, so that its
+// reason can be told.
+const EndedStays = 10 * time.Second
+
+// Snapshot is all that goes on for one user. Whoever has the newest one has missed
+// nothing that still matters.
+type Snapshot struct {
+	V     int       `json:"v"`
+	Relay string    `json:"relay"` // which one made it, for people
+	Epoch int64     `json:"epoch"` // when the bucket of calls was made, ms since 1970: it is memory, and may be lost
+	Seq   uint64    `json:"seq"`   // the bucket's revision up to which it is right
+	At    time.Time `json:"at"`    // of the relay's clock, with which alone ages are told
+	Calls []Call    `json:"calls"` // by when they began
+}
+
+// Call is one call as one user hears of it.
+type Call struct {
+	ID        string     `json:"id"` // the exchange link's name, "/", the exchange's id
+	State     string     `json:"state"`
+	Direction string     `json:"direction"`
+	Number    string     `json:"number"`
+	Name      string     `json:"name,omitempty"`
+	Line      string     `json:"line,omitempty"`
+	Queue     string     `json:"queue,omitempty"`
+	Via       string     `json:"via,omitempty"`
+	Reason    string     `json:"reason,omitempty"` // of an ended one
+	By        string     `json:"by,omitempty"`     // who answered, where it was somebody else
+	Began     time.Time  `json:"began"`
+	Answered  *time.Time `json:"answered"`
+	Elsewhere bool       `json:"elsewhere"` // somebody else took it
+}
+
+// errSnapshot says nothing of what was in the message.
+var errSnapshot = errors.New("not a snapshot of calls")
+
+// ParseSnapshot reads a snapshot. What is shown of a call is cleaned; one that has no
+// id, or a second one of an id, makes the whole message wrong, for then nobody knows
+// which calls are over.
+func ParseSnapshot(b []byte) (Snapshot, error) {
+	var s Snapshot
+	if len(b) > MaxBytes || json.Unmarshal(b, &s) != nil || s.V < 1 || s.Epoch <= 0 || s.At.IsZero() || len(s.Calls) > MaxCalls {
+		return Snapshot{}, errSnapshot
+	}
+	seen := make(map[string]bool, len(s.Calls))
+	for i := range s.Calls {
+		c := &s.Calls[i]
+		id := call.CleanText(c.ID, call.MaxID)
+		if id == "" || id != c.ID || seen[id] {
+			return Snapshot{}, errSnapshot
+		}
+		seen[id] = true
+	}
+	return s, nil
+}
+
+// Compare tells which of two snapshots is newer: it is above 0 where s is.
+func (s Snapshot) Compare(o Snapshot) int {
+	return cmp.Or(cmp.Compare(s.Epoch, o.Epoch), cmp.Compare(s.Seq, o.Seq))
+}
+
+// Encode gives the message. Of more calls than it may hold, those that are over go
+// first, then those that began first.
+func (s Snapshot) Encode() []byte {
+	s.V = 1
+	s.Calls = slices.Clone(s.Calls)
+	slices.SortFunc(s.Calls, func(a, b Call) int { return cmp.Or(a.Began.Compare(b.Began), cmp.Compare(a.ID, b.ID)) })
+	for {
+		if b, err := json.Marshal(s); err == nil && len(s.Calls) <= MaxCalls && len(b) <= MaxBytes {
+			return b
+		}
+		out := max(0, slices.IndexFunc(s.Calls, func(c Call) bool { return c.State == call.Ended.String() }))
+		s.Calls = slices.Delete(s.Calls, out, out+1)
+	}
+}
+
+// Event is a call as a report of now, by our own clock: it is as old as it is by the
+// relay's. A state that nobody knows means that the call goes on.
+func (s Snapshot) Event(c Call, now time.Time) call.Event {
+	state, _ := call.ParseState(c.State)
+	if state == call.Ringing && c.Answered != nil {
+		state = call.Answered
+	}
+	e := call.Event{ID: c.ID, State: state, Direction: call.ParseDirection(c.Direction), Number: c.Number, Name: c.Name, Line: c.Line, Via: c.Via, Queue: c.Queue, At: now, Since: now.Add(-s.age(c))}
+	if state == call.Ended {
+		e.Reason = call.ParseReason(c.Reason)
+	}
+	return e.Clean()
+}
+
+// age is how long before the snapshot a call came to where it is; never below 0.
+func (s Snapshot) age(c Call) time.Duration {
+	since := c.Began
+	if c.Answered != nil {
+		since = *c.Answered
+	}
+	if since.IsZero() {
+		return 0
+	}
+	return max(0, s.At.Sub(since))
+}
