@@ -9,9 +9,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/nyaruka/phonenumbers"
-
 	"wiebelt/internal/core/address"
+	"wiebelt/internal/core/numbering"
 )
 
 // Kind is what sort of number a caller has.
@@ -75,7 +74,7 @@ func NewRules(c Config) (*Rules, error) {
 		c.InternalDigits = 4
 	}
 	c.Region = strings.ToUpper(c.Region)
-	r := &Rules{c: c, code: phonenumbers.GetCountryCodeForRegion(c.Region), lines: map[string]Line{}, never: map[string]bool{}}
+	r := &Rules{c: c, code: numbering.Code(c.Region), lines: map[string]Line{}, never: map[string]bool{}}
 	if r.code == 0 {
 		return nil, fmt.Errorf("phone.region: no such region %q", c.Region)
 	}
@@ -155,10 +154,8 @@ func (r *Rules) plain(a address.Address) Number {
 	if len(bare) >= 4 && strings.Trim(bare, "0") == "" {
 		return Number{Kind: Withheld} // filler digits in place of a number
 	}
-	// A plus that became a space on its way through a query. No number that is
-	// dialled without one begins like that and is as long.
-	if a.Spaced && d[0] >= '1' && d[0] <= '9' && len(d) >= 8 {
-		d = "+" + d
+	if a.Spaced {
+		d = address.PlusBack(" " + d)
 	}
 	if r.internal(d) {
 		return Number{Kind: Internal, Digits: d, shown: d, copied: d}
@@ -187,22 +184,22 @@ func emergency(d string) bool { return d == "112" || d == "144" }
 // external reads a number that is no extension; d is digits, perhaps after a plus.
 func (r *Rules) external(d, context string) Number {
 	n := Number{Kind: External, Digits: d, shown: d, copied: address.OnlyDigits(d)}
-	p := r.parse(d, context)
-	if p == nil {
+	p, ok := r.parse(d, context)
+	if !ok {
 		if len(n.copied) < lookupDigits {
 			n.Kind = Short // 112, 14020
 		}
 		return n
 	}
-	n.E164 = phonenumbers.Format(p, phonenumbers.E164)
+	n.E164 = p.E164()
 	long := len(n.E164) - 1
-	if int(p.GetCountryCode()) == r.code {
+	if p.Code == r.code {
 		n.shown, n.copied = r.national(p)
 		long = len(n.copied)
 	} else {
 		n.Foreign = true
-		n.shown = phonenumbers.Format(p, phonenumbers.INTERNATIONAL)
-		n.copied = address.OnlyDigits(phonenumbers.FormatOutOfCountryCallingNumber(p, r.c.Region))
+		n.shown = p.International()
+		n.copied = address.OnlyDigits(p.From(r.c.Region))
 	}
 	// The hub would compare digits of the trunk or country code instead.
 	if long < lookupDigits {
@@ -211,47 +208,40 @@ func (r *Rules) external(d, context string) Number {
 	return n
 }
 
-// parse finds the number that the digits stand for, nil if they stand for none.
-func (r *Rules) parse(d, context string) *phonenumbers.PhoneNumber {
-	read := func(s string) (p *phonenumbers.PhoneNumber, valid bool) {
-		p, err := phonenumbers.Parse(s, r.c.Region)
-		if err != nil || !phonenumbers.IsPossibleNumber(p) {
-			return nil, false
-		}
-		return p, phonenumbers.IsValidNumber(p)
-	}
+// parse finds the number that the digits stand for, if they stand for one.
+func (r *Rules) parse(d, context string) (n numbering.Number, ok bool) {
 	if context != "" && d[0] != '+' {
 		// Local to a country or an area: that goes in front, in place of a 0.
 		for _, s := range []string{context + d, context + strings.TrimPrefix(d, "0")} {
-			if p, valid := read(s); valid {
-				return p
+			if n, ok := numbering.Parse(s, r.c.Region); ok && n.Valid() {
+				return n, true
 			}
 		}
 	}
 	prefixed := d[0] == '+' || d[0] == '0'
 	if !prefixed && len(d) < lookupDigits {
-		return nil // a short number of its own, no area code without its 0
+		return n, false // a short number of its own, no area code without its 0
 	}
-	p, valid := read(d)
-	if prefixed || valid {
-		return p
+	n, ok = numbering.Parse(d, r.c.Region)
+	if prefixed || ok && n.Valid() {
+		return n, ok
 	}
 	// Trunks leave out the plus: if it is a number with one and none without,
 	// it is that of another country.
-	if q, valid := read("+" + d); valid {
-		return q
+	if q, ok := numbering.Parse("+"+d, r.c.Region); ok && q.Valid() {
+		return q, true
 	}
-	return p
+	return n, ok
 }
 
 // national writes a number of the region: the Dutch way for the Netherlands,
 // else as the region does it.
-func (r *Rules) national(p *phonenumbers.PhoneNumber) (shown, copied string) {
+func (r *Rules) national(p numbering.Number) (shown, copied string) {
 	if r.c.Region != "NL" {
-		shown = phonenumbers.Format(p, phonenumbers.NATIONAL)
+		shown = p.Domestic()
 		return shown, address.OnlyDigits(shown)
 	}
-	d := "0" + phonenumbers.GetNationalSignificantNumber(p)
+	d := "0" + p.National
 	return dutch(d), d
 }
 

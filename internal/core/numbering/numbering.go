@@ -1,0 +1,241 @@
+// Package numbering knows the numbering plans of all countries: which digits are a
+// telephone number, and how it is written. It reads numbers as libphonenumber does,
+// from the same data, but only the plans that are asked for and only when they are:
+// the whole of the data takes longer to make ready than all else that a program needs
+// to start.
+//
+// Everything in it is safe for concurrent use.
+package numbering
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// Number is a telephone number of a country, of a length that numbers have there.
+type Number struct {
+	Code     int    // of the country: 31
+	National string // the digits after the code: "612345678"
+}
+
+// Lengths that no plan may exceed, in digits. The longest is longer than what ITU-T
+// E.164 allows: there are such numbers in Germany.
+const (
+	maxInput    = 250
+	minNational = 2
+	maxNational = 17
+	maxCode     = 3
+)
+
+// Code is the country calling code of a region, 31 of "NL"; 0 of one that has no plan.
+func Code(region string) int {
+	if p := planOf(region); p != nil {
+		return p.code
+	}
+	return 0
+}
+
+// Parse reads digits, perhaps after a plus, as they are dialled in a region. It
+// reports whether they are as many as a number has.
+func Parse(s, region string) (Number, bool) {
+	home := planOf(region)
+	digits := strings.TrimLeft(s, "+")
+	plus := len(digits) < len(s)
+	if home == nil || len(s) > maxInput || len(digits) < minNational || plus && len(digits) == minNational || strings.Trim(digits, "0123456789") != "" {
+		return Number{}, false
+	}
+	var n Number
+	ok := false
+	if plus {
+		n, ok = international(digits)
+	}
+	if !ok { // no country has a code like that: "+0031…" perhaps
+		if n, ok = home.dialled(digits); !ok || plus && n.Code == 0 {
+			return Number{}, false
+		}
+	}
+	plan := home
+	if n.Code == 0 {
+		n.Code = home.code
+	} else {
+		plan = mainPlan(n.Code)
+	}
+	if rest := plan.withoutPrefix(n.National); plan.length(rest) == whole {
+		n.National = rest
+	}
+	if len(n.National) < minNational || len(n.National) > maxNational {
+		return Number{}, false
+	}
+	l := mainPlan(n.Code).length(n.National)
+	return n, l == whole || l == local
+}
+
+// international divides digits that begin with a country's code.
+func international(digits string) (Number, bool) {
+	for i := 1; i <= min(maxCode, len(digits)); i++ {
+		code, _ := strconv.Atoi(digits[:i])
+		if digits[0] != '0' && mainPlan(code) != nil {
+			return Number{code, digits[i:]}, true
+		}
+	}
+	return Number{}, false
+}
+
+// dialled reads digits without a plus: those of the region have no code.
+func (p *plan) dialled(digits string) (Number, bool) {
+	if at := p.abroad().FindStringIndex(digits); at != nil && !strings.HasPrefix(digits[at[1]:], "0") {
+		if len(digits)-at[1] <= minNational {
+			return Number{}, false
+		}
+		return international(digits[at[1]:])
+	}
+	if rest, has := strings.CutPrefix(digits, strconv.Itoa(p.code)); has {
+		// The code of the region itself, if that makes a number of what was none.
+		rest = p.withoutPrefix(rest)
+		if !p.resembles(digits) && p.resembles(rest) || p.length(digits) == tooLong {
+			return Number{p.code, rest}, true
+		}
+	}
+	return Number{0, digits}, true
+}
+
+// withoutPrefix takes away what is dialled in front of a number in its own country.
+func (p *plan) withoutPrefix(digits string) string {
+	if p.prefix == nil || digits == "" {
+		return digits
+	}
+	at := p.prefix().FindStringSubmatchIndex(digits)
+	if at == nil {
+		return digits
+	}
+	rest := digits[at[1]:]
+	if p.replaced != "" && at[len(at)-2] >= 0 {
+		rest = p.prefix().ReplaceAllString(digits, p.replaced)
+	}
+	if p.resembles(digits) && !p.resembles(rest) {
+		return digits
+	}
+	return rest
+}
+
+// resembles reports whether digits are like a number of the plan, if perhaps one
+// without its area code.
+func (p *plan) resembles(digits string) bool { return p.general.digits().MatchString(digits) }
+
+type length int
+
+const (
+	wrong length = iota
+	tooLong
+	whole
+	local // without its area code
+)
+
+func (p *plan) length(national string) length {
+	n, of := len(national), p.general.lengths
+	switch {
+	case slices.Contains(p.local, n):
+		return local
+	case slices.Contains(of, n):
+		return whole
+	case n > of[len(of)-1]:
+		return tooLong
+	}
+	return wrong
+}
+
+// Valid reports whether the number is one of those that the plan has given out.
+func (n Number) Valid() bool {
+	return slices.ContainsFunc(plansOf(n.Code), func(p *plan) bool { return p.gives(n.National) })
+}
+
+// E164 writes the number as ITU-T E.164 does: "+31612345678".
+func (n Number) E164() string { return "+" + strconv.Itoa(n.Code) + n.National }
+
+// Domestic writes the number as it is written in its own country.
+func (n Number) Domestic() string {
+	p := mainPlan(n.Code)
+	return p.written(n.National, p.formats, true)
+}
+
+// International writes the number as it is written in other countries.
+func (n Number) International() string { return "+" + n.abroad() }
+
+// From writes the number as it is dialled from a region of another country.
+func (n Number) From(region string) string {
+	p := planOf(region)
+	if p == nil || p.dial == "" {
+		return n.International()
+	}
+	return p.dial + " " + n.abroad()
+}
+
+func (n Number) abroad() string {
+	p := mainPlan(n.Code)
+	formats := p.international
+	if len(formats) == 0 {
+		formats = p.formats
+	}
+	return strconv.Itoa(n.Code) + " " + p.written(n.National, formats, false)
+}
+
+func (p *plan) written(national string, formats []format, domestic bool) string {
+	for _, f := range formats {
+		if f.leading != nil && !f.leading().MatchString(national) || !f.whole().MatchString(national) {
+			continue
+		}
+		as := f.as
+		if domestic && f.domestic != "" {
+			as = f.domestic
+		}
+		return f.whole().ReplaceAllString(national, as)
+	}
+	return national
+}
+
+// gives reports whether a number is of one of the plan's kinds.
+func (p *plan) gives(national string) bool {
+	return p.general.matches(national) && slices.ContainsFunc(p.kinds, func(k kind) bool { return k.matches(national) })
+}
+
+// plan is the numbering plan of a region, or of a code that belongs to none.
+type plan struct {
+	code          int
+	dial          string     // in front of numbers of other countries, "" if there are several
+	abroad        expression // that, and whatever else serves as it
+	prefix        expression // in front of numbers in their own country; may be nil
+	replaced      string     // what comes in its place
+	general       kind       // all numbers
+	local         []int      // how many digits numbers have without their area code
+	kinds         []kind     // for fixed lines, mobile telephones …
+	formats       []format   // how numbers are written
+	international []format   // the same in other countries, if there it is otherwise
+}
+
+// expression is compiled when it is first needed.
+type expression func() *regexp.Regexp
+
+func compiled(s string) expression {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(s) })
+}
+
+// kind are numbers that look alike.
+type kind struct {
+	lengths []int // ascending; empty: any
+	digits  expression
+}
+
+func (k kind) matches(national string) bool {
+	return (len(k.lengths) == 0 || slices.Contains(k.lengths, len(national))) && k.digits().MatchString(national)
+}
+
+// format is how numbers are written that begin and are made as it says.
+type format struct {
+	leading  expression // may be nil
+	whole    expression
+	as       string // "$1 $2"
+	domestic string // the same with what is dialled in front; may be ""
+}
