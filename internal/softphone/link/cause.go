@@ -38,7 +38,7 @@ const (
 )
 
 // CauseNeeds is for a setting that the link needs and lacks: one of those of
-// package kinds.
+// package registry.
 func CauseNeeds(setting string) Cause { return Cause("needs." + setting) }
 
 // Causes are all there are, for tests and for whoever is told of one.

@@ -9,6 +9,7 @@
 package link
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,6 +40,10 @@ type Traits struct {
 	// OneClient is a phone that serves one program at a time and drops it for the
 	// next without a word. A phone that says so (ErrReplaced) needs no mark.
 	OneClient bool
+	// Longest is how long to wait at most before it is tried again; 0 is a minute.
+	Longest time.Duration
+	// Many is a link that tells of many extensions, and of more calls therefore.
+	Many bool
 }
 
 // How a session ends. Anything else is a connection that broke.
@@ -71,7 +76,8 @@ type Config struct {
 	// State, if set, is told every change of the link's state, in order, from
 	// Run's goroutine.
 	State func(State)
-	// Wake, if set, tells that the computer has slept: a link that waits tries
+	// Wake, if set, tells that the computer has slept, or that a secret is another
+	// one: a link that waits tries
 	// at once, one to another computer connects anew, any other stays.
 	Wake <-chan struct{}
 	Log  *slog.Logger     // nil: silent
@@ -317,7 +323,7 @@ func (l *link) longest() time.Duration {
 	if l.traits.Local {
 		return localWait
 	}
-	return maxWait
+	return cmp.Or(l.traits.Longest, maxWait)
 }
 
 // NotThere marks an error as ErrNotThere, which stays in its text.

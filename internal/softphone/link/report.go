@@ -8,12 +8,15 @@ import (
 	"wiebelt/internal/core/call"
 )
 
-// maxCalls bounds the memory for calls whose end never comes.
-const maxCalls = 256
+// The memory for calls whose end never comes is bounded.
+const (
+	maxCalls  = 256
+	mostCalls = 16 * maxCalls // of a link to many extensions
+)
 
 // known is a call that the phone has told of.
 type known struct {
-	event    call.Event // as reported last
+	event    call.Event // as reported last, without its time
 	answered bool
 }
 
@@ -36,12 +39,16 @@ func (r *Reporter) Up() {
 }
 
 // Report completes an event by what is known of its call, hands it over, and
-// remembers it. ID should have gone through CallID. Way and At are filled in, the
-// direction of a known call stays; no number is the number as it was (a
-// withheld one is reported in a word, such as "anonymous"); and an event that says nothing new of a known
-// call is still handed over: the tracker knows repeats.
+// remembers it. ID should have gone through CallID. The source is filled in, and
+// the time where there is none. The direction of a known call stays; no number is
+// the number as it was (a withheld one is reported in a word, such as "anonymous");
+// and an event that says nothing new of a known call is still handed over: the
+// tracker knows repeats.
 func (r *Reporter) Report(e call.Event) {
-	e.Source, e.At = r.l.traits.Source, r.l.cfg.Now()
+	e.Source = r.l.traits.Source
+	if e.At.IsZero() {
+		e.At = r.l.cfg.Now()
+	}
 	k := r.calls[e.ID]
 	if k != nil {
 		if e.Number == "" {
@@ -53,6 +60,9 @@ func (r *Reporter) Report(e call.Event) {
 		if e.Via == "" {
 			e.Via = k.event.Via
 		}
+		if e.Extension == "" {
+			e.Extension = k.event.Extension
+		}
 		if k.event.Direction != call.DirectionUnknown {
 			e.Direction = k.event.Direction
 		}
@@ -61,15 +71,17 @@ func (r *Reporter) Report(e call.Event) {
 		}
 	}
 	e = e.Clean()
+	kept := e
+	kept.At, kept.Since = time.Time{}, time.Time{} // the next report of it has others
 	switch {
 	case e.ID == "":
 	case e.State == call.Ended:
 		delete(r.calls, e.ID)
 	case k != nil:
-		k.event = e
+		k.event = kept
 		k.answered = k.answered || e.State == call.Answered
-	case len(r.calls) < maxCalls:
-		r.calls[e.ID] = &known{event: e, answered: e.State == call.Answered}
+	case len(r.calls) < maxCalls || r.l.traits.Many && len(r.calls) < mostCalls:
+		r.calls[e.ID] = &known{event: kept, answered: e.State == call.Answered}
 	}
 	if err := r.l.cfg.Take(e); err != nil {
 		r.l.cfg.Log.Warn("softphone event was not taken", "name", r.l.cfg.Name, "state", e.State.String())

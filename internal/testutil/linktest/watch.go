@@ -1,18 +1,33 @@
 // Package linktest is what the tests of the links share: it runs a link and
-// watches what it tells, and serves an exchange that can be stopped and started.
+// watches what it reports, and has the tests of all exchanges and of all phones that
+// really run.
 package linktest
 
 import (
 	"context"
+	"flag"
 	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/testutil/logtest"
 )
+
+// Main is TestMain for tests that mostly wait for the other end: many run at one
+// time, and none may leave a goroutine behind.
+func Main(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "16"); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // Patient is how long a test waits for what should come; only a failing one waits
 // so long.
@@ -33,14 +48,23 @@ type Watch struct {
 // Run keeps a link to p until the test ends.
 func Run(t testing.TB, p link.Phone) *Watch {
 	t.Helper()
-	w := &Watch{t: t, Events: make(chan call.Event, 10_000), States: make(chan link.State, 1000), Wake: make(chan struct{}, 1), Log: &logtest.Buffer{}}
+	events := make(chan call.Event, 10_000)
+	w := RunInto(t, p, func(e call.Event) error { events <- e; return nil })
+	w.Events = events
+	return w
+}
+
+// RunInto is Run with the events handed to take.
+func RunInto(t testing.TB, p link.Phone, take func(call.Event) error) *Watch {
+	t.Helper()
+	w := &Watch{t: t, States: make(chan link.State, 1000), Wake: make(chan struct{}, 1), Log: &logtest.Buffer{}}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		link.Run(ctx, link.Config{
 			Name:  "telefoon",
-			Take:  func(e call.Event) error { w.Events <- e; return nil },
+			Take:  take,
 			State: func(s link.State) { w.States <- s },
 			Wake:  w.Wake,
 			Log:   slog.New(slog.NewTextHandler(w.Log, &slog.HandlerOptions{Level: slog.LevelDebug})),
@@ -50,6 +74,31 @@ func Run(t testing.TB, p link.Phone) *Watch {
 	t.Cleanup(w.Stop)
 	return w
 }
+
+// Once runs one session of p and gives what it reports, which must be clean and name
+// its call, and how it ended.
+func Once(t testing.TB, p link.Phone) (events []call.Event, err error) {
+	t.Helper()
+	source := p.Traits().Source
+	err = link.Once(t.Context(), link.Config{Take: func(e call.Event) error {
+		named := e.ID != "" || source.Kind == registry.Baresip // which may leave the id out
+		if e != e.Clean() || !named || e.Source != source || e.At.IsZero() {
+			t.Errorf("event %+v", e)
+		}
+		events = append(events, e)
+		return nil
+	}}, p)
+	return events, err
+}
+
+// Scripted is a phone whose session is a function of the test.
+type Scripted struct {
+	link.Phone
+	Do func(context.Context, *link.Reporter) error
+}
+
+// Session runs the function.
+func (s Scripted) Session(ctx context.Context, r *link.Reporter) error { return s.Do(ctx, r) }
 
 // In is the same watch, failing a subtest.
 func (w *Watch) In(t testing.TB) *Watch {
@@ -106,14 +155,14 @@ func (w *Watch) Expect(want ...string) {
 }
 
 // Say gives an event in words:
-// "ended missed incoming #id number (name) via forwarder on line".
+// "ended missed incoming #id number (name) via forwarder on line at extension".
 func Say(e call.Event) string {
 	words := []string{e.State.String()}
 	if e.Reason != call.ReasonUnknown {
 		words = append(words, e.Reason.String())
 	}
 	words = append(words, e.Direction.String())
-	for _, part := range []struct{ before, value, after string }{{"#", e.ID, ""}, {"", e.Number, ""}, {"(", e.Name, ")"}, {"via ", e.Via, ""}, {"on ", e.Line, ""}} {
+	for _, part := range []struct{ before, value, after string }{{"#", e.ID, ""}, {"", e.Number, ""}, {"(", e.Name, ")"}, {"via ", e.Via, ""}, {"on ", e.Line, ""}, {"at ", e.Extension, ""}} {
 		if part.value != "" {
 			words = append(words, part.before+part.value+part.after)
 		}

@@ -1,0 +1,40 @@
+package link
+
+import (
+	"net"
+	"net/netip"
+	"testing"
+)
+
+func TestListening(t *testing.T) {
+	for _, address := range []string{"127.0.0.1:0", "[::1]:0", "0.0.0.0:0"} {
+		l, err := net.Listen("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := l.Addr().(*net.TCPAddr).AddrPort()
+		if at.Addr().Unmap().IsUnspecified() {
+			at = netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), at.Port())
+		}
+		first := Listening(at)
+		if first == "" || Listening(at) != first {
+			t.Errorf("%s: %q, then %q", address, first, Listening(at))
+		}
+		l.Close()
+		if s := Listening(at); s != "" {
+			t.Errorf("%s: %q after its end", address, s)
+		}
+		if l, err = net.Listen("tcp", at.String()); err != nil {
+			t.Fatal(err)
+		}
+		if again := Listening(at); again == "" || again == first {
+			t.Errorf("%s: %q, and %q before", address, again, first)
+		}
+		l.Close()
+	}
+	for _, s := range []string{"", ":", "0100007F", "0100007F:", ":115C", "010000:115C", "xy:115C", "0100007F:115", "0100007F00000000:115C"} {
+		if _, ok := tableAddress(s); ok {
+			t.Errorf("%q is an address", s)
+		}
+	}
+}
