@@ -41,15 +41,17 @@ func New(a exchangelink.Account) (link.Phone, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &phone{Phone: p, app: appName(), asked: map[string]asked{}, hidden: map[string]string{}}, nil
+	return &phone{Phone: p, app: appName(p.Account.Client), asked: map[string]asked{}, hidden: map[string]string{}}, nil
 }
 
-// appName is another one for each user and computer, and says nothing of either:
-// Asterisk serves one program for each name.
-func appName() string {
+// appName is another one for each client, mostly each user and computer, and says
+// nothing of either: Asterisk serves one program for each name.
+func appName(client string) string {
 	host, _ := os.Hostname()
 	who := host
-	if u, err := user.Current(); err == nil {
+	if client != "" {
+		who = "\x00" + client
+	} else if u, err := user.Current(); err == nil {
 		who += "\x00" + u.Uid + "\x00" + u.Username
 	}
 	sum := sha256.Sum256([]byte(who))
@@ -116,7 +118,7 @@ func (s *session) snapshot(ctx context.Context) error {
 	clear(s.hidden)
 	there := map[string]bool{}
 	exchangelink.EachOf(s.r, all, func(c channel) {
-		if s.mine(c.Name) {
+		if s.mine(c.Name) != "" {
 			there[c.ID] = true
 		}
 		s.take(ctx, c, false)

@@ -162,6 +162,34 @@ func TestExtensionWithHyphen(t *testing.T) {
 	w.Expect("ringing incoming #1736065900.99 0201234599 on 101-desk")
 }
 
+// TestEverybody: a link to many extensions says at which of them it rings. Two of one
+// call are two, each with an end of its own, and the phones of one extension are one;
+// what is at no extension that is heard is not told.
+func TestEverybody(t *testing.T) {
+	a := newAsterisk(t)
+	at := func(n int, extension string) chan_ {
+		return ring.as(func(c *chan_) {
+			c.id, c.name, c.caller = fmt.Sprintf("17.%d", n), fmt.Sprintf("PJSIP/%s-%08x", extension, n), extension
+		})
+	}
+	for n := range 6 {
+		a.With(func() { a.Vars[fmt.Sprintf("17.%d CHANNEL(linkedid)", n)] = "17.0" })
+	}
+	cfg := linktest.Account(a.Address())
+	cfg.Extension, cfg.Hears = "", func(extension string) bool { return extension != "trunk" && extension != "103" }
+	a.list(at(5, "104"))
+	w := listen(t, cfg)
+	w.Expect("ringing incoming #17.5 0612345678 (J. de Vries) on 0201234567 at 104")
+	w.Until(link.Connected)
+	for _, c := range []chan_{at(0, "trunk"), at(1, "101"), at(2, "102"), at(3, "103"), at(4, "101")} {
+		a.Send(c.event("ChannelStateChange"))
+	}
+	const told = " incoming #17.%d 0612345678 (J. de Vries) on 0201234567 at %d"
+	w.Expect(fmt.Sprintf("ringing"+told, 1, 101), fmt.Sprintf("ringing"+told, 2, 102), fmt.Sprintf("ringing"+told, 1, 101))
+	a.Send(at(4, "101").as(up).event("ChannelStateChange"), strings.Replace(at(2, "102").event("ChannelDestroyed"), `"cause":16`, `"cause":26`, 1), at(4, "101").event("ChannelDestroyed"))
+	w.Expect(fmt.Sprintf("answered"+told, 1, 101), fmt.Sprintf("ended elsewhere"+told, 2, 102), fmt.Sprintf("ended completed"+told, 1, 101))
+}
+
 // TestNoAnswerAboutTheCaller: a number is not shown before it is known that it
 // may be; the next event of the call asks again.
 func TestNoAnswerAboutTheCaller(t *testing.T) {

@@ -1,6 +1,6 @@
 // Package ari listens to a telephone exchange with Asterisk, through its REST
 // interface: the events of all channels over a WebSocket, of which only those of
-// one extension's phones are reported. Nothing is ever done to
+// one extension's phones are reported, or for a relay those of its users'. Nothing is ever done to
 // a channel; a user of ARI with read_only = yes is enough and is what should be
 // used, since the user name and password open the whole exchange.
 //

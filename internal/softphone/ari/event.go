@@ -70,18 +70,23 @@ func (s *session) message(ctx context.Context, b []byte) error {
 	return nil
 }
 
-// mine says whether a channel is one of the extension's phones.
-func (s *session) mine(name string) bool {
+// mine gives the extension of whose phones a channel is one, "" for other channels.
+func (s *session) mine(name string) (extension string) {
 	technology, rest, _ := strings.Cut(name, "/")
 	if technology != "PJSIP" && technology != "SIP" {
-		return false
+		return ""
 	}
 	i := strings.LastIndexByte(rest, '-')
-	if i < 0 || rest[:i] != s.Account.Extension {
-		return false
+	if i < 0 {
+		return ""
 	}
-	number := rest[i+1:]
-	return number != "" && strings.Trim(number, "0123456789abcdefABCDEF") == "" // not "…<ZOMBIE>"
+	if number := rest[i+1:]; number == "" || strings.Trim(number, "0123456789abcdefABCDEF") != "" { // as "…<ZOMBIE>" is
+		return ""
+	}
+	if _, ours := s.Account.Ours(rest[:i]); !ours {
+		return ""
+	}
+	return rest[:i]
 }
 
 // take reports what a channel tells of a call of ours. moved is true if it tells
@@ -90,12 +95,14 @@ func (s *session) take(ctx context.Context, c channel, moved bool) {
 	if c.ID == "" || len(c.ID) > 1<<10 {
 		return
 	}
-	if !s.mine(c.Name) {
+	extension := s.mine(c.Name)
+	if extension == "" {
 		s.Legs.End(s.r, c.ID, call.ReasonUnknown) // nothing, unless it was ours
 		return
 	}
 	known, isKnown := s.Legs.Known(s.r, c.ID)
-	e := call.Event{Direction: call.DirectionUnknown, Number: c.Connected.Number, Name: c.Connected.Name, Line: s.Account.Extension, Via: c.Redirected}
+	e := call.Event{Direction: call.DirectionUnknown, Number: c.Connected.Number, Name: c.Connected.Name, Line: extension, Via: c.Redirected}
+	e.Extension, _ = s.Account.Ours(extension)
 	if exchangelink.PublicNumber(c.Dialplan.Exten) {
 		e.Line = c.Dialplan.Exten // the number that was called
 	}
@@ -103,7 +110,7 @@ func (s *session) take(ctx context.Context, c channel, moved bool) {
 	case "Ringing":
 		e.Direction = call.Incoming
 	case "Ring":
-		e.Direction, e.Line = call.Outgoing, s.Account.Extension
+		e.Direction, e.Line = call.Outgoing, extension
 		if e.Number == "" && !isKnown {
 			e.Number = c.Dialplan.Exten // later it is where in the dialplan the call is
 		}
@@ -154,9 +161,9 @@ func (s *session) hides(ctx context.Context, c channel) bool {
 func (s *session) withheld(c channel) {
 	ours := s.mine(c.Name)
 	switch {
-	case ours && c.Caller.Number == s.Account.Extension:
+	case ours != "" && c.Caller.Number == ours:
 		return
-	case ours:
+	case ours != "":
 		s.asked[c.ID] = asked{c.Connected.Number, true}
 		return
 	case c.Caller.Number == "":

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/testutil/linktest"
@@ -89,7 +87,7 @@ func (c chan_) event(kind string) string {
 	return fmt.Sprintf(`{"type":%q,"timestamp":"2026-01-05T09:30:00.000+0100",%s"channel":%s,"asterisk_id":"08:00:27:00:00:01","application":"wiebelt-jansen-pc7"}`, kind, extra, c.json())
 }
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { linktest.Main(m) }
 
 // listen runs a link until the test ends.
 func listen(t testing.TB, cfg exchangelink.Account) *linktest.Watch {

@@ -19,9 +19,18 @@ type Account struct {
 	// Secret gives the password, or key, anew each time that it is needed. It is
 	// kept no longer than that.
 	Secret func(context.Context) (string, error)
+	// Keep keeps another secret in its place; nil where that cannot be.
+	Keep func(context.Context, string) error
 	// Extension is the one whose calls are reported, such as 101.
 	Extension string
-	Net       Options
+	// Hears, if set, says of each extension whether its calls are reported, in the
+	// place of Extension. Events then name the extension. It is asked at each event,
+	// on the session's goroutine.
+	Hears func(extension string) bool
+	// Client is under what name an exchange knows us that serves one program for each;
+	// "" is one for each user and computer.
+	Client string
+	Net    Options
 }
 
 // Phone is what every link to an exchange has.
@@ -42,15 +51,31 @@ func (a Account) Open(kind string) (*Phone, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", kind, err)
 	}
-	return &Phone{Account: a, Server: server, traits: link.Traits{Source: registry.Of(kind).CallSource(server.Host() + "/" + a.Extension)}}, nil
+	if a.Hears != nil && !registry.Of(kind).Everybody {
+		return nil, fmt.Errorf("%s: a link tells of one extension", kind)
+	}
+	return &Phone{Account: a, Server: server, Legs: Legs{many: a.Hears != nil},
+		traits: link.Traits{Source: registry.Of(kind).CallSource(server.Host() + "/" + a.Extension), Many: a.Hears != nil}}, nil
+}
+
+// Ours says whether the calls of an extension are reported, and as whose events name
+// it.
+func (a Account) Ours(extension string) (named string, ok bool) {
+	if a.Hears != nil {
+		return extension, Extension(extension) && a.Hears(extension)
+	}
+	return "", extension == a.Extension
 }
 
 func (a Account) open() (*Server, error) {
 	switch {
+	case a.Hears != nil:
 	case a.Extension == "":
 		return nil, errors.New("an extension is needed: without one the calls of the whole exchange would be reported")
 	case !Extension(a.Extension):
 		return nil, errors.New("the extension is not one")
+	}
+	switch {
 	case a.User == "" || strings.ContainsFunc(a.User, func(r rune) bool { return r == ':' || r < ' ' || r == 0x7f }):
 		return nil, errors.New("a user name is needed, without a colon")
 	case a.Secret == nil:

@@ -25,7 +25,6 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"os"
 	"strings"
 	"syscall"
 	"time"
@@ -246,74 +245,58 @@ func (s *Server) broke(ctx context.Context, err error) error {
 	if errors.Is(err, errOdd) {
 		return fmt.Errorf("%s: %w", s.base.Host, &unreadable)
 	}
-	return &link.Failure{Why: s.base.Host + ": " + why(err), Cause: causeOf(err)}
+	why, cause := reason(err)
+	return &link.Failure{Why: s.base.Host + ": " + why, Cause: cause}
 }
 
 var unreadable = link.Failure{Why: errOdd.Error(), Cause: link.CauseOdd}
 
-// causeOf is why in a word.
-func causeOf(err error) link.Cause {
-	var (
-		record tls.RecordHeaderError
-		verify *tls.CertificateVerificationError
-	)
-	switch cause := link.CauseOf(err); {
-	case errors.Is(err, errProxyLogin):
-		return link.CauseLogin
-	case errors.Is(err, errProxyGone), errors.Is(err, errProxyRefused):
-		return link.CauseProxy
-	case errors.Is(err, errElsewhere), errors.Is(err, errRedirect), errors.Is(err, errLarge), errors.Is(err, errOdd):
-		return link.CauseOdd
-	case cause != link.NoCause:
-		return cause
-	case errors.As(err, &record), errors.As(err, &verify), errors.Is(err, http.ErrSchemeMismatch):
-		return link.CauseTLS
-	case link.Nobody(err):
-		return link.CauseNobody
-	}
-	return link.NoCause
-}
-
 // Unreadable says whether err is an answer that came and could not be read.
 func Unreadable(err error) bool { return errors.Is(err, &unreadable) }
 
-// why says in our own words what went wrong: the words of the libraries quote
-// addresses, headers and whatever the other side has sent.
-func why(err error) string {
-	for _, own := range []error{errElsewhere, errRedirect, errLarge, errOdd, errProxyGone, errProxyLogin, errProxyRefused} {
-		if errors.Is(err, own) {
-			return own.Error()
+var (
+	// own are our own errors.
+	own = map[error]link.Cause{
+		errElsewhere: link.CauseOdd, errRedirect: link.CauseOdd, errLarge: link.CauseOdd,
+		errProxyGone: link.CauseProxy, errProxyRefused: link.CauseProxy, errProxyLogin: link.CauseLogin,
+	}
+	// words say what the causes of other errors mean.
+	words = map[link.Cause]string{
+		link.CauseName:      "its name cannot be resolved",
+		link.CauseAuthority: "its certificate is not from an authority that this computer knows",
+		link.CauseHost:      "its certificate is for another name",
+		link.CauseExpired:   "its certificate has expired or is not valid yet",
+		link.CauseTLS:       "its certificate is not valid",
+		link.CauseNobody:    "nobody listens there",
+		link.CauseSilent:    "it does not answer in time",
+	}
+)
+
+// reason says in our own words what went wrong, and why: the words of the
+// libraries quote addresses, headers and whatever the other side has sent.
+func reason(err error) (why string, cause link.Cause) {
+	for e, cause := range own {
+		if errors.Is(err, e) {
+			return e.Error(), cause
 		}
 	}
 	var (
-		name      *net.DNSError
-		authority x509.UnknownAuthorityError
-		host      x509.HostnameError
-		cert      x509.CertificateInvalidError
-		verify    *tls.CertificateVerificationError
-		record    tls.RecordHeaderError
-		errno     syscall.Errno
-		netErr    net.Error
+		record tls.RecordHeaderError
+		verify *tls.CertificateVerificationError
+		errno  syscall.Errno
 	)
+	cause = link.CauseOf(err)
 	switch {
-	case errors.As(err, &name):
-		return "its name cannot be resolved"
-	case errors.As(err, &authority):
-		return "its certificate is not from an authority that this computer knows"
-	case errors.As(err, &host):
-		return "its certificate is for another name"
-	case errors.As(err, &cert) && cert.Reason == x509.Expired:
-		return "its certificate has expired or is not valid yet"
-	case errors.As(err, &cert), errors.As(err, &verify):
-		return "its certificate is not valid"
+	case words[cause] != "":
+		return words[cause], cause
 	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
-		return "it does not speak TLS there"
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return "nobody listens there"
-	case errors.As(err, &netErr) && netErr.Timeout(), errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
-		return "it does not answer in time"
+		return "it does not speak TLS there", link.CauseTLS
+	case errors.As(err, &verify):
+		return words[link.CauseTLS], link.CauseTLS
+	case link.Nobody(err):
+		return words[link.CauseNobody], link.CauseNobody
 	case errors.As(err, &errno):
-		return errno.Error()
+		return errno.Error(), link.NoCause
 	}
-	return "the connection broke"
+	return "the connection broke", link.NoCause
 }

@@ -19,6 +19,8 @@ import (
 
 	"github.com/gorilla/websocket"
 	"go.uber.org/goleak"
+
+	"wiebelt/internal/softphone/link"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -80,6 +82,7 @@ func TestWhatGoesWrong(t *testing.T) {
 		name   string
 		server func(t *testing.T) *Server
 		want   string
+		cause  link.Cause
 	}{
 		{"nobody there", func(t *testing.T) *Server {
 			s, err := New("https://"+nobody.Addr().String(), Options{})
@@ -87,16 +90,16 @@ func TestWhatGoesWrong(t *testing.T) {
 				t.Fatal(err)
 			}
 			return s
-		}, "nobody listens there"},
+		}, "nobody listens there", link.CauseNobody},
 		{"unknown authority", func(t *testing.T) *Server {
 			return serve(t, ok, func(_ *httptest.Server, o *Options) { o.Roots = x509.NewCertPool() })
-		}, "its certificate is not from an authority that this computer knows"},
+		}, "its certificate is not from an authority that this computer knows", link.CauseAuthority},
 		{"TLS too old", func(t *testing.T) *Server {
 			return serve(t, ok, func(s *httptest.Server, _ *Options) {
 				s.TLS.MaxVersion = tls.VersionTLS11
 				s.TLS.MinVersion = tls.VersionTLS10
 			})
-		}, "the connection broke"},
+		}, "the connection broke", link.NoCause},
 		{"no TLS", func(t *testing.T) *Server {
 			plain := httptest.NewServer(http.HandlerFunc(ok))
 			t.Cleanup(plain.Close)
@@ -105,13 +108,13 @@ func TestWhatGoesWrong(t *testing.T) {
 				t.Fatal(err)
 			}
 			return s
-		}, "it does not speak TLS there"},
+		}, "it does not speak TLS there", link.CauseTLS},
 		{"silent", func(t *testing.T) *Server {
 			stop := make(chan struct{})
 			s := serve(t, func(http.ResponseWriter, *http.Request) { <-stop }, func(_ *httptest.Server, o *Options) { o.Answer = 100 * time.Millisecond })
 			t.Cleanup(func() { close(stop) })
 			return s
-		}, "it does not answer in time"},
+		}, "it does not answer in time", link.CauseSilent},
 		{"redirect", func(t *testing.T) *Server {
 			return serve(t, func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path != "/x" {
@@ -119,14 +122,14 @@ func TestWhatGoesWrong(t *testing.T) {
 				}
 				http.Redirect(w, r, "/stolen", http.StatusTemporaryRedirect)
 			}, nil)
-		}, "it answers with a redirect, which is not followed"},
+		}, "it answers with a redirect, which is not followed", link.CauseOdd},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := tt.server(t)
 			want := s.Host() + ": " + tt.want
 			var into any
 			secret := http.Header{"Authorization": {"Basic c2VjcmV0"}}
-			if _, err := s.Get(t.Context(), "/x", secret, &into); err == nil || err.Error() != want {
+			if _, err := s.Get(t.Context(), "/x", secret, &into); err == nil || err.Error() != want || link.CauseOf(err) != tt.cause {
 				t.Errorf("GET: %v", err)
 			}
 			if _, err := s.Post(t.Context(), "/x", secret, "text/plain", []byte("secret"), &into); err == nil || err.Error() != want {
@@ -152,7 +155,7 @@ func TestWordsOfErrors(t *testing.T) {
 		{errors.New("canary"), "the connection broke"},
 		{fmt.Errorf("canary: %w", errLarge), "its answer is too large"},
 	} {
-		if got := why(&url.Error{Op: "Get", URL: "canary", Err: tt.err}); got != tt.want {
+		if got, _ := reason(&url.Error{Op: "Get", URL: "canary", Err: tt.err}); got != tt.want {
 			t.Errorf("%v: %s", tt.err, got)
 		}
 	}
@@ -189,7 +192,7 @@ func TestAnswers(t *testing.T) {
 		t.Error(status, err, into)
 	}
 	for path, odd := range map[string]bool{"/odd": true, "/deep": true, "/large": false} {
-		if status, err := s.Get(t.Context(), path, nil, &into); err == nil || status != 0 || Unreadable(err) != odd {
+		if status, err := s.Get(t.Context(), path, nil, &into); link.CauseOf(err) != link.CauseOdd || status != 0 || Unreadable(err) != odd {
 			t.Errorf("%s: %d %v", path, status, err)
 		}
 	}
@@ -198,6 +201,11 @@ func TestAnswers(t *testing.T) {
 	}
 	if status, err := s.Get(t.Context(), "/other", nil, &into); status != http.StatusTeapot || err != nil {
 		t.Error(status, err)
+	}
+	for status, cause := range map[int]link.Cause{http.StatusTeapot: link.CauseOdd, http.StatusServiceUnavailable: link.CauseFault, http.StatusTooManyRequests: link.CauseFault} {
+		if got := link.CauseOf(s.Status(status)); got != cause {
+			t.Errorf("status %d: %q", status, got)
+		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -12,16 +12,18 @@ import (
 // remembers, so that every call that is reported can be reported as over.
 const (
 	maxLegCalls = 128
-	maxLegs     = 64 // of one call
+	mostCalls   = 16 * maxLegCalls // of many extensions
+	maxLegs     = 64               // of one call
 )
 
-// Legs are the calls of one extension. What rings on several devices at once is
+// Legs are the calls of an extension, or of many. What rings on several devices of one at once is
 // several legs to the exchange, and one call to a person: it is reported once,
 // under the first leg's id, is answered when one leg is, and over when that one
 // or the last one is. The zero value has no calls. It belongs to the session's
 // goroutine and lives as long as the link.
 type Legs struct {
 	calls []*joined // oldest first
+	many  bool      // extensions
 }
 
 type joined struct {
@@ -30,6 +32,7 @@ type joined struct {
 	answered string          // the leg that was, "" if none
 	ringing  bool            // an incoming call that was not answered
 	number   string
+	at       string // the extension, of many
 }
 
 func (l *Legs) find(leg string) *joined {
@@ -82,7 +85,7 @@ func (l *Legs) Take(r *link.Reporter, leg, id string, e call.Event, same func(ot
 func (l *Legs) place(r *link.Reporter, leg, id string, e call.Event, same func(string) bool) *joined {
 	if e.Direction == call.Incoming && same != nil {
 		for _, c := range l.calls {
-			if !c.ringing || c.number != e.Number || len(c.legs) >= maxLegs {
+			if !c.ringing || c.number != e.Number || c.at != e.Extension || len(c.legs) >= maxLegs {
 				continue
 			}
 			for other := range c.legs {
@@ -94,10 +97,10 @@ func (l *Legs) place(r *link.Reporter, leg, id string, e call.Event, same func(s
 			}
 		}
 	}
-	if len(l.calls) >= maxLegCalls {
+	if most := len(l.calls); most >= maxLegCalls && !l.many || most >= mostCalls {
 		l.drop(r, 0, call.ReasonUnknown)
 	}
-	c := &joined{id: link.CallID(id), legs: map[string]bool{leg: true}, ringing: e.Direction == call.Incoming && e.State == call.Ringing, number: e.Number}
+	c := &joined{id: link.CallID(id), legs: map[string]bool{leg: true}, ringing: e.Direction == call.Incoming && e.State == call.Ringing, number: e.Number, at: e.Extension}
 	l.calls = append(l.calls, c)
 	return c
 }

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"wiebelt/internal/softphone/link"
 )
 
 // between is a proxy that joins every connection with one exchange.
@@ -199,6 +201,7 @@ func TestProxyInTheWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone.Close()
+	cause := map[error]link.Cause{errProxyGone: link.CauseProxy, errProxyRefused: link.CauseProxy, errProxyLogin: link.CauseLogin}
 	for _, c := range []struct {
 		name, scheme string
 		hello        func(net.Conn) (string, error) // nil: nobody listens
@@ -241,7 +244,7 @@ func TestProxyInTheWay(t *testing.T) {
 			_, err = s.Get(t.Context(), "/", nil, &into)
 			_, _, err2 := s.Dial(t.Context(), "/", nil)
 			for _, err := range []error{err, err2} {
-				if err == nil || strings.Contains(err.Error(), "canary") || c.want != nil && err.Error() != "pbx.example: "+c.want.Error() {
+				if err == nil || strings.Contains(err.Error(), "canary") || c.want != nil && (err.Error() != "pbx.example: "+c.want.Error() || link.CauseOf(err) != cause[c.want]) {
 					t.Errorf("%v, want %v", err, c.want)
 				}
 			}

@@ -10,7 +10,7 @@ import (
 type Token struct {
 	ID   string
 	User string        // whose it is, where the exchange tells
-	life time.Duration // when it was made
+	life time.Duration // that it had when it was made
 	end  time.Time     // by this computer's clock, which stops for no sleep
 }
 

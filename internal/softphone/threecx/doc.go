@@ -3,7 +3,8 @@
 // changed, and what it is now is asked for. Nothing is ever done
 // to a call. It needs an Enterprise licence and an API client that is bound to the
 // extension; that client's secret opens whatever the client may see, so it should
-// have a client of its own, with this extension alone and call control only.
+// have a client of its own, with this extension alone and call control only. A relay,
+// which hears of all extensions, asks /callcontrol for what its client may see.
 //
 // What the exchange tells and how it is read:
 //

@@ -57,31 +57,32 @@ func (s *session) message(ctx context.Context, b []byte) error {
 	if m.Event == nil || m.Event.Type == nil {
 		return nil
 	}
-	id, ok := s.entity(m.Event.Entity)
+	extension, id, ok := s.entity(m.Event.Entity)
 	switch {
 	case !ok:
 	case *m.Event.Type == upsert:
-		return s.changed(ctx, id)
+		return s.changed(ctx, extension, id)
 	case *m.Event.Type == remove:
-		s.end(id)
+		s.end(s.leg(extension, id))
 	}
 	return nil
 }
 
-// entity reads /callcontrol/<our extension>/participants/<number>.
-func (s *session) entity(path string) (id int64, ok bool) {
-	rest, ok := strings.CutPrefix(path, "/callcontrol/"+s.Account.Extension+"/participants/")
-	if !ok || len(rest) > 18 || strings.Trim(rest, "0123456789") != "" {
-		return 0, false
+// entity reads /callcontrol/<an extension of ours>/participants/<number>.
+func (s *session) entity(path string) (extension string, id int64, ok bool) {
+	rest, ok := strings.CutPrefix(path, "/callcontrol/")
+	extension, number, found := strings.Cut(rest, "/participants/")
+	if _, ours := s.Account.Ours(extension); !ok || !found || !ours || len(number) > 18 || strings.Trim(number, "0123456789") != "" {
+		return "", 0, false
 	}
-	id, err := strconv.ParseInt(rest, 10, 64)
-	return id, err == nil
+	id, err := strconv.ParseInt(number, 10, 64)
+	return extension, id, err == nil
 }
 
 // changed asks what a participant is now.
-func (s *session) changed(ctx context.Context, id int64) error {
+func (s *session) changed(ctx context.Context, extension string, id int64) error {
 	var p participant
-	status, err := s.get(ctx, s.path()+"/participants/"+legOf(id), &p)
+	status, err := s.get(ctx, path(extension)+"/participants/"+strconv.FormatInt(id, 10), &p)
 	switch {
 	case exchangelink.Unreadable(err):
 		s.r.Odd(0)
@@ -89,11 +90,11 @@ func (s *session) changed(ctx context.Context, id int64) error {
 	case err != nil:
 		return err
 	case status == http.StatusOK:
-		if s.mine(p) && *p.ID == id {
-			s.take(p)
+		if p.at(extension) && *p.ID == id {
+			s.take(extension, p)
 		}
 	case status == http.StatusNotFound:
-		s.end(id) // it was over before we asked
+		s.end(s.leg(extension, id)) // it was over before we asked
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		return s.refused(status)
 	default:
@@ -102,18 +103,20 @@ func (s *session) changed(ctx context.Context, id int64) error {
 	return nil
 }
 
-// mine says whether a participant is the extension's.
-func (s *session) mine(p participant) bool {
-	return p.ID != nil && *p.ID >= 0 && (p.Extension == s.Account.Extension || p.Extension == "")
+// at says whether a participant is the extension's.
+func (p participant) at(extension string) bool {
+	return p.ID != nil && *p.ID >= 0 && (p.Extension == extension || p.Extension == "")
 }
 
 // maxCalls bounds the memory for participants whose end never comes.
-const maxCalls = 512
+const maxCalls = 4096
 
 // take reports what a participant tells.
-func (s *session) take(p participant) {
-	known, isKnown := s.Legs.Known(s.r, legOf(*p.ID))
-	e := call.Event{Direction: call.DirectionUnknown, Name: p.Name, Line: s.Account.Extension}
+func (s *session) take(extension string, p participant) {
+	leg := s.leg(extension, *p.ID)
+	known, isKnown := s.Legs.Known(s.r, leg)
+	e := call.Event{Direction: call.DirectionUnknown, Name: p.Name, Line: extension}
+	e.Extension, _ = s.Account.Ours(extension)
 	if p.Number != nil {
 		e.Number = *p.Number
 	}
@@ -121,7 +124,7 @@ func (s *session) take(p participant) {
 		e.Line = p.Called
 	}
 	for _, by := range []string{p.OnBehalfOf, p.ReferredBy} {
-		if by != "" && by != s.Account.Extension {
+		if by != "" && by != extension {
 			e.Via = by
 		}
 	}
@@ -129,7 +132,7 @@ func (s *session) take(p participant) {
 	case "Ringing":
 		e.Direction = call.Incoming
 	case "Dialing":
-		e.Direction, e.Line, e.Via = call.Outgoing, s.Account.Extension, ""
+		e.Direction, e.Line, e.Via = call.Outgoing, extension, ""
 	case "Connected":
 		e.State = call.Answered
 		if isKnown && p.Called == "" {
@@ -147,10 +150,9 @@ func (s *session) take(p participant) {
 	if len(s.calls) >= maxCalls {
 		clear(s.calls)
 	}
-	s.calls[*p.ID] = p.Call
-	s.Legs.Take(s.r, legOf(*p.ID), fmt.Sprintf("%d.%d", p.Call, *p.ID), e, func(other string) bool {
-		id, err := strconv.ParseInt(other, 10, 64)
-		theirs, ok := s.calls[id]
-		return err == nil && ok && p.Call != 0 && theirs == p.Call
+	s.calls[leg] = p.Call
+	s.Legs.Take(s.r, leg, fmt.Sprintf("%d.%s", p.Call, leg), e, func(other string) bool {
+		theirs, ok := s.calls[other]
+		return ok && p.Call != 0 && theirs == p.Call
 	})
 }

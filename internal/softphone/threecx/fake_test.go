@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/testutil/linktest"
@@ -119,7 +117,7 @@ func (p part) json(ext string, id int) json.RawMessage {
 	return b
 }
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { linktest.Main(m) }
 
 // listen runs a link until the test ends.
 func listen(t testing.TB, cfg exchangelink.Account) *linktest.Watch {

@@ -7,11 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"wiebelt/internal/core/call"
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
-	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/testutil/linktest"
 )
 
@@ -69,7 +67,7 @@ func FuzzMessage(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		feed(t, func(ctx context.Context, s *session) error {
-			s.take(mustPart(ring.json("101", 7)))
+			s.take("101", mustPart(ring.json("101", 7)))
 			err := s.message(ctx, b)
 			if err != nil && !errors.Is(err, context.Canceled) {
 				t.Fatal(err)
@@ -86,10 +84,10 @@ func FuzzParticipant(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		feed(t, func(_ context.Context, s *session) error {
 			var p participant
-			if json.Unmarshal(b, &p) == nil && s.mine(p) {
-				s.take(p)
-				s.take(p)
-				s.end(*p.ID)
+			if json.Unmarshal(b, &p) == nil && p.at("101") {
+				s.take("101", p)
+				s.take("101", p)
+				s.end(s.leg("101", *p.ID))
 				if len(s.r.Calls()) != 0 {
 					t.Fatalf("%q is not over", b)
 				}
@@ -113,24 +111,11 @@ func feed(t *testing.T, f func(context.Context, *session) error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = link.Once(t.Context(), link.Config{Take: func(e call.Event) error {
-		if e != e.Clean() || e.ID == "" || e.Source.Kind != registry.ThreeCX {
-			t.Fatalf("%+v", e)
-		}
-		return nil
-	}}, feeder{p.(*phone), f})
-	if err != nil {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // so that nothing is asked of anybody
+	if _, err = linktest.Once(t, linktest.Scripted{Phone: p, Do: func(_ context.Context, r *link.Reporter) error {
+		return f(ctx, &session{phone: p.(*phone), r: r})
+	}}); err != nil {
 		t.Fatal(err)
 	}
-}
-
-type feeder struct {
-	*phone
-	f func(context.Context, *session) error
-}
-
-func (f feeder) Session(ctx context.Context, r *link.Reporter) error {
-	ctx, cancel := context.WithCancel(ctx)
-	cancel() // so that nothing is asked of anybody
-	return f.f(ctx, &session{phone: f.phone, r: r})
 }

@@ -22,7 +22,7 @@ type phone struct {
 
 	// These live as long as the link and belong to the session's goroutine.
 	token exchangelink.Token
-	calls map[int64]int64 // by participant: its callid
+	calls map[string]int64 // by participant (leg): its callid
 }
 
 // New makes the phone for link.Run. The account's user is the client id of the API
@@ -32,7 +32,7 @@ func New(a exchangelink.Account) (link.Phone, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &phone{Phone: p, least: 20 * time.Second, again: time.Second, calls: map[int64]int64{}}, nil
+	return &phone{Phone: p, least: 20 * time.Second, again: time.Second, calls: map[string]int64{}}, nil
 }
 
 // session is one connection.
@@ -157,16 +157,31 @@ func (s *session) get(ctx context.Context, path string, into any) (int, error) {
 	return status, err
 }
 
-func (s *session) path() string { return "/callcontrol/" + url.PathEscape(s.Account.Extension) }
+func path(extension string) string { return "/callcontrol/" + url.PathEscape(extension) }
+
+// state is what the exchange says of one extension.
+type state struct {
+	Extension    string            `json:"dn"`
+	Participants []json.RawMessage `json:"participants"`
+}
+
+// look asks for the calls of the extension, or of all that the client may see.
+func (s *session) look(ctx context.Context) (all []state, status int, err error) {
+	if s.Account.Hears != nil {
+		status, err = s.get(ctx, "/callcontrol", &all)
+		return all, status, err
+	}
+	var one state
+	status, err = s.get(ctx, path(s.Account.Extension), &one)
+	one.Extension = s.Account.Extension // whatever it says
+	return []state{one}, status, err
+}
 
 // snapshot reports the calls that are there, and as over those that are not. With
 // anew, nothing is known of what was between; changed tells whether it said
 // anything new.
 func (s *session) snapshot(ctx context.Context, anew bool) (changed bool, err error) {
-	var answer struct {
-		Participants []json.RawMessage `json:"participants"`
-	}
-	status, err := s.get(ctx, s.path(), &answer)
+	all, status, err := s.look(ctx)
 	switch {
 	case err != nil:
 		return false, err
@@ -177,19 +192,25 @@ func (s *session) snapshot(ctx context.Context, anew bool) (changed bool, err er
 	}
 	before := s.picture()
 	there := map[string]bool{}
-	exchangelink.EachOf(s.r, answer.Participants, func(p participant) {
-		if !s.mine(p) {
-			return
+	for _, at := range all {
+		if _, ours := s.Account.Ours(at.Extension); !ours {
+			continue
 		}
-		if old, ok := s.calls[*p.ID]; ok && anew && old != p.Call {
-			s.end(*p.ID)
-		}
-		there[legOf(*p.ID)] = true
-		s.take(p)
-	})
-	for id := range s.calls {
-		if !there[legOf(id)] {
-			delete(s.calls, id)
+		exchangelink.EachOf(s.r, at.Participants, func(p participant) {
+			if !p.at(at.Extension) {
+				return
+			}
+			leg := s.leg(at.Extension, *p.ID)
+			if old, ok := s.calls[leg]; ok && anew && old != p.Call {
+				s.end(leg)
+			}
+			there[leg] = true
+			s.take(at.Extension, p)
+		})
+	}
+	for leg := range s.calls {
+		if !there[leg] {
+			delete(s.calls, leg)
 		}
 	}
 	s.Legs.Only(s.r, there)
@@ -208,9 +229,16 @@ func (s *session) picture() string {
 	return string(b)
 }
 
-func legOf(id int64) string { return strconv.FormatInt(id, 10) }
+// leg is what a participant is known by: of several extensions it has its own.
+func (s *session) leg(extension string, id int64) string {
+	leg := strconv.FormatInt(id, 10)
+	if named, _ := s.Account.Ours(extension); named != "" {
+		leg = named + "." + leg
+	}
+	return leg
+}
 
-func (s *session) end(id int64) {
-	delete(s.calls, id)
-	s.Legs.End(s.r, legOf(id), call.ReasonUnknown)
+func (s *session) end(leg string) {
+	delete(s.calls, leg)
+	s.Legs.End(s.r, leg, call.ReasonUnknown)
 }

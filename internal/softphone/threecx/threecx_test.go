@@ -335,3 +335,30 @@ func TestRefusedLater(t *testing.T) {
 	w.Until(link.Connected)
 	w.Expect(rings)
 }
+
+// TestEverybody: a link to many extensions says at which of them it rings; what rings
+// at several is a call at each, and what is at none that is heard is not told.
+func TestEverybody(t *testing.T) {
+	x := newExchange(t)
+	cfg := linktest.Account(x.Address())
+	cfg.Extension, cfg.Hears = "", func(extension string) bool { return extension != "10000" && extension != "103" }
+	part := ring
+	part.call = 31
+	set := func(extension string, id int) {
+		x.has(id, part.json(extension, id))
+		x.note(simulate.Upsert, simulate.Entity(extension, id))
+	}
+	x.has(9, part.json("104", 9))
+	w := listen(t, cfg)
+	const told = " incoming #31.%d.%d 0612345678 (J. de Vries) on 0201234567 at %[1]d"
+	w.Expect(fmt.Sprintf("ringing"+told, 104, 9))
+	w.Until(link.Connected)
+	set("10000", 6)
+	set("103", 8)
+	set("101", 7)
+	set("102", 10)
+	w.Expect(fmt.Sprintf("ringing"+told, 101, 7), fmt.Sprintf("ringing"+told, 102, 10))
+	x.forget()
+	x.note(simulate.Remove, simulate.Entity("101", 7))
+	w.Expect(fmt.Sprintf("ended"+told, 101, 7))
+}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
-	"go.uber.org/goleak"
 
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/exchangelink"
@@ -153,7 +152,7 @@ func (c told) end(reason int) simulate.Event {
 	return simulate.Event{Name: "call_ended", Call: fmt.Appendf(nil, `%s,"reason_code":%d}`, strings.TrimSuffix(string(c.json()), "}"), reason)}
 }
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { linktest.Main(m) }
 
 // listen runs a link until the test ends.
 func listen(t testing.TB, cfg exchangelink.Account) *linktest.Watch {
