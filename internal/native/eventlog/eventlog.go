@@ -97,7 +97,7 @@ func UntrustedPolicy() Record {
 	return Record{PolicyIgnored, Warning, "The policy file is ignored: it or its folder can be written by somebody other than an administrator.", nil}
 }
 
-// Writer is where records go. Nil writes nothing.
+// Writer is where records go.
 type Writer interface {
 	// Write hands a record over, or fails; it never waits for long.
 	Write(Record) error

@@ -44,18 +44,22 @@ func IncomingCall(lang text.Language, line string) Notice {
 	n := Notice{Summary: lang.T(text.NotifyIncoming), Category: "call.incoming", Actions: []Action{
 		{Default, lang.T(text.NotifyOpen)}, {Dismiss, lang.T(text.NotifyClose)},
 	}}
-	if line = clean(line); line != "" {
+	if line = clean(line, maxText); line != "" {
 		n.Summary = lang.T(text.NotifyIncomingLine, line)
 	}
 	return n
 }
 
-// maxText is how much of a text is shown, in characters.
-const maxText = 120
+// How much of a text is shown, in characters: of a summary or a button, which a
+// caller's line is part of, and of what stands below.
+const (
+	maxText = 120
+	maxBody = 1000
+)
 
-// clean makes one line of a text, without what changes the direction or the
-// place of what follows.
-func clean(s string) string {
+// clean makes one line of a text, of at most so many characters, without what changes
+// the direction or the place of what follows.
+func clean(s string, most int) string {
 	graphic := strings.Map(func(r rune) rune {
 		if unicode.IsGraphic(r) || unicode.IsSpace(r) {
 			return r
@@ -63,5 +67,5 @@ func clean(s string) string {
 		return -1
 	}, s)
 	line := []rune(strings.Join(strings.Fields(graphic), " "))
-	return string(line[:min(len(line), maxText)])
+	return string(line[:min(len(line), most)])
 }

@@ -143,7 +143,7 @@ func (n *Notifier) Show(tag string, o Notice) error {
 	var actions []string
 	if n.buttons {
 		for _, a := range o.Actions {
-			actions = append(actions, a.Key, clean(a.Label))
+			actions = append(actions, a.Key, clean(a.Label, maxText))
 		}
 	}
 	ctx, cancel := context.WithTimeout(n.ctx, desktopbus.Patience)
@@ -161,7 +161,7 @@ func (n *Notifier) Show(tag string, o Notice) error {
 	}
 	var id uint32
 	err := n.conn.Object(service, object).CallWithContext(ctx, service+".Notify", 0, appName, n.ids[tag], appID,
-		clean(o.Summary), escape(clean(o.Body)), actions, hints, never).Store(&id)
+		clean(o.Summary, maxText), escape(clean(o.Body, maxBody)), actions, hints, never).Store(&id)
 	if err != nil {
 		return fmt.Errorf("notification: %w", err)
 	}

@@ -9,5 +9,5 @@
 // keys of the card work all the same. Tried with the registry of at-spi2-core
 // 2.46, not with Orca itself.
 //
-// On Windows the window's title does this (window.SetTitle); elsewhere nobody.
+// On Windows the title of the card does this (package window); elsewhere nobody.
 package screenreader

@@ -19,7 +19,7 @@ func TestRegisteredAfterAPrompt(t *testing.T) {
 	kid.set(calls)
 	until(t, "registered", func() bool { return len(h.Items()) > 0 })
 	first := h.Items()[0]
-	xtest.Lie(t, c, "/org/freedesktop/secrets/prompt/p1", "org.freedesktop.Secret.Prompt", "Completed", false, dbus.MakeVariant(""))
+	xtest.SignalAll(t, c, "/org/freedesktop/secrets/prompt/p1", "org.freedesktop.Secret.Prompt", "Completed", false, dbus.MakeVariant(""))
 	for range 3 {
 		if _, err := c.ReleaseName(watcher); err != nil {
 			t.Fatal(err)

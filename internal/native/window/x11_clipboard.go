@@ -242,7 +242,7 @@ type pasting struct {
 // maxPaste bounds a text that somebody pastes.
 const maxPaste = 4 << 20
 
-// pasted takes what another program has put into our property; events
+// pastedNotify takes what another program has put into our property; events
 // goroutine only.
 func (d *x11) pastedNotify(e xproto.SelectionNotifyEvent) {
 	cb := &d.clipboard

@@ -145,6 +145,12 @@ func (b *Baresip) Restart(t testing.TB) {
 	}
 }
 
+// Place is the function of that name, to this phone.
+func (b *Baresip) Place(t testing.TB, s Scenario) *Running {
+	t.Helper()
+	return Place(t, b.SIP, s)
+}
+
 // Accept answers the call that rings, as the person at the phone would.
 func (b *Baresip) Accept(t testing.TB) { b.key(t, "a") }
 

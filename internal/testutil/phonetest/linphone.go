@@ -1,12 +1,14 @@
 package phonetest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 )
@@ -64,12 +66,10 @@ func (l *Linphone) start() error {
 	limit := time.NewTimer(startTime)
 	defer limit.Stop()
 	for {
-		u, err := net.ListenPacket("udp4", l.SIP)
-		if err != nil {
+		if taken(l.SIP) {
 			l.process = p
 			return nil
 		}
-		u.Close()
 		select {
 		case <-look.C:
 		case <-p.done:
@@ -79,6 +79,15 @@ func (l *Linphone) start() error {
 			return errors.New("it takes no calls")
 		}
 	}
+}
+
+// taken reads the kernel's table of sockets. Who tried the port instead would hold
+// it for a moment, which could be the daemon's, and it does not try again.
+func taken(address string) bool {
+	_, port, _ := net.SplitHostPort(address)
+	n, _ := strconv.Atoi(port)
+	b, err := os.ReadFile("/proc/self/net/udp")
+	return err == nil && bytes.Contains(b, fmt.Appendf(nil, " 0100007F:%04X ", n))
 }
 
 // Stop ends the daemon at once, which leaves its socket's file behind. It may be
@@ -97,20 +106,7 @@ func (l *Linphone) Restart(t testing.TB) {
 // test. An answered call waits for Press("answer").
 func (l *Linphone) Place(t testing.TB, s Scenario) *Running {
 	t.Helper()
-	dir := t.TempDir()
-	file := filepath.Join(dir, "call.xml")
-	if err := os.WriteFile(file, []byte(s.xml()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	limit := s.Ring + s.Talk + startTime
-	p, err := run(dir, "sipp", l.SIP, "-sf", file, "-i", "127.0.0.1", "-p", fmt.Sprint(freePort(t, 1)), "-m", "1",
-		"-timeout", fmt.Sprintf("%ds", int(limit.Seconds())+1), "-timeout_error", "-nostdin", "-s", "101",
-		"-trace_err", "-error_file", filepath.Join(dir, "errors.log"), "-mp", fmt.Sprint(freePort(t, 2)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(p.kill)
-	return &Running{t: t, p: p}
+	return s.call(t, l.SIP, "101", freePort(t, 1), freePort(t, 2))
 }
 
 // Press gives the daemon a command, such as "answer" or "terminate". It serves

@@ -44,37 +44,43 @@ type Running struct {
 // test.
 func Place(t testing.TB, sipAddr string, s Scenario) *Running {
 	t.Helper()
+	b, _ := phones.Load(sipAddr)
+	phone, ours := b.(*Baresip)
+	if !ours && (s.Answer || s.Reject) {
+		t.Fatal("only a phone of this package can answer or refuse")
+	}
+	var rings <-chan struct{}
+	if s.Answer || s.Reject {
+		rings = phone.process.says("Incoming call from")
+	}
+	// sipp has no way to tell that its port was taken but its end.
+	r := s.call(t, sipAddr, "101", freePort(t, 1), freePort(t, 2))
+	r.phone = phone
+	if rings != nil {
+		r.press(s, rings)
+	}
+	return r
+}
+
+// call runs the caller: to is host:port of the phone, user whom it calls there; its
+// own ports are for SIP and sound. by is the program that runs it, if any.
+func (s Scenario) call(t testing.TB, to, user string, port, sound int, by ...string) *Running {
+	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "call.xml")
 	if err := os.WriteFile(file, []byte(s.xml()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// sipp has no way to tell that its port was taken but its end.
-	port := freePort(t, 1)
-	r := &Running{t: t}
-	if b, ok := phones.Load(sipAddr); ok {
-		r.phone = b.(*Baresip)
-	}
-	var rings <-chan struct{}
-	if s.Answer || s.Reject {
-		if r.phone == nil {
-			t.Fatal("only a phone of this package can answer or refuse")
-		}
-		rings = r.phone.process.says("Incoming call from")
-	}
 	limit := s.Ring + s.Talk + startTime
-	p, err := run(dir, "sipp", sipAddr, "-sf", file, "-i", "127.0.0.1", "-p", fmt.Sprint(port), "-m", "1",
-		"-timeout", fmt.Sprintf("%ds", int(limit.Seconds())+1), "-timeout_error", "-nostdin", "-s", "101",
-		"-trace_err", "-error_file", filepath.Join(dir, "errors.log"), "-mp", fmt.Sprint(freePort(t, 2)))
+	args := append(by, "sipp", to, "-sf", file, "-i", "127.0.0.1", "-p", fmt.Sprint(port), "-m", "1",
+		"-timeout", fmt.Sprintf("%ds", int(limit.Seconds())+1), "-timeout_error", "-nostdin", "-s", user,
+		"-trace_err", "-error_file", filepath.Join(dir, "errors.log"), "-mp", fmt.Sprint(sound))
+	p, err := run(dir, args[0], args[1:]...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.p = p
 	t.Cleanup(p.kill)
-	if rings != nil {
-		r.press(s, rings)
-	}
-	return r
+	return &Running{t: t, p: p}
 }
 
 // press does at the phone what the scenario says, once it has rung for long

@@ -108,20 +108,8 @@ func (w *Twinkle) Call(t testing.TB, s Scenario) {
 // test. A scenario that is to be answered or refused waits for Press.
 func (w *Twinkle) Place(t testing.TB, s Scenario) *Running {
 	t.Helper()
-	dir := t.TempDir()
-	file := filepath.Join(dir, "call.xml")
-	if err := os.WriteFile(file, []byte(s.xml()), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	w.rings = w.process.says("ncoming call")
-	p, err := run(dir, "nsenter", "-t", fmt.Sprint(w.process.cmd.Process.Pid), "-U", "-n", "--preserve-credentials",
-		"sipp", "127.0.0.1:5064", "-sf", file, "-i", "127.0.0.1", "-p", "5070", "-m", "1", "-timeout", "120s", "-timeout_error",
-		"-nostdin", "-s", "103", "-trace_err", "-error_file", filepath.Join(dir, "errors.log"), "-mp", "6000")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(p.kill)
-	return &Running{t: t, p: p}
+	return s.call(t, "127.0.0.1:5064", "103", 5070, 6000, "nsenter", "-t", fmt.Sprint(w.process.cmd.Process.Pid), "-U", "-n", "--preserve-credentials")
 }
 
 // Rings waits until the phone tells of the call that was placed last: then it

@@ -4,11 +4,15 @@ package shottest
 
 import (
 	"bytes"
+	"cmp"
 	"image"
+	"image/color"
 	"image/draw"
 	"image/png"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"wiebelt/internal/text"
@@ -39,7 +43,7 @@ func UpToDate(t *testing.T, name, language string, got image.Image) {
 	if os.Getenv("WIEBELT_SHOTS_WRITE") != "" {
 		var b bytes.Buffer
 		e := png.Encoder{CompressionLevel: png.BestCompression}
-		if err := e.Encode(&b, got); err != nil {
+		if err := e.Encode(&b, paletted(got)); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
@@ -64,6 +68,26 @@ func UpToDate(t *testing.T, name, language string, got image.Image) {
 	if share > most {
 		t.Errorf("%s.%s is out of date: %d pixels differ (make shots draws it anew; look at it)", name, language, n)
 	}
+}
+
+// paletted is a picture with its 256 most frequent colours: a third of the file, and
+// only edges of letters look different, if one looks for them.
+func paletted(img image.Image) image.Image {
+	often := map[color.RGBA]int{}
+	all := rgba(img)
+	for p := range slices.Chunk(all.Pix, 4) {
+		often[color.RGBA{p[0], p[1], p[2], p[3]}]++
+	}
+	colors := slices.SortedFunc(maps.Keys(often), func(a, b color.RGBA) int {
+		return cmp.Or(often[b]-often[a], cmp.Compare(a.R, b.R), cmp.Compare(a.G, b.G), cmp.Compare(a.B, b.B))
+	})
+	var palette color.Palette
+	for _, c := range colors[:min(256, len(colors))] {
+		palette = append(palette, c)
+	}
+	out := image.NewPaletted(all.Rect, palette)
+	draw.Draw(out, out.Rect, all, image.Point{}, draw.Src)
+	return out
 }
 
 func rgba(img image.Image) *image.RGBA {

@@ -104,7 +104,7 @@ type telling struct {
 	noEnd, noOut, noneWithheld bool
 }
 
-// What the protocols tell, as the descriptions of the ways in have it.
+// What the protocols tell, as their descriptions have it.
 var tellings = map[string]telling{
 	"websocket": {name: true, line: "full", via: "full", why: "all"},
 	"http":      {name: true, line: "full", via: "full", why: "all"},
@@ -117,6 +117,7 @@ var tellings = map[string]telling{
 	"ari":       {name: true, line: "115", via: "extension", why: "all"},
 	"wazo":      {name: true, line: "115", via: "colleague", why: "all"},
 	"3cx":       {name: true, line: "115", via: "extension", why: "completed"},
+	"relay":     {name: true, line: "full", via: "full", why: "all"},
 }
 
 // exceptions are stories that a protocol tells in a way of its own.
@@ -278,7 +279,7 @@ func (k *Tracked) Set(at time.Duration) {
 	k.now = start.Add(at)
 }
 
-// Take is what ways in hand their events to.
+// Take is what links and listeners hand their events to.
 func (k *Tracked) Take(e call.Event) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()

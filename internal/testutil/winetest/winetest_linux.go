@@ -61,6 +61,11 @@ func New(t testing.TB) *Prefix {
 			}
 		}
 	})
+	// Wine's own services start with the first program and stay as long as its server.
+	// They must not hold the output of one that a test reads to its end.
+	if err := p.tool("wine", p.env, "cmd", "/c", "exit"); err != nil {
+		t.Fatalf("winetest: %v", err)
+	}
 	return p
 }
 

@@ -6,9 +6,9 @@ import (
 	"github.com/godbus/dbus/v5"
 )
 
-// Lie sends a signal straight to everybody on a bus, as any program may: what
+// SignalAll sends a signal straight to everybody on a bus, as any program may: what
 // matches were asked for does not hold it back.
-func Lie(t testing.TB, c *dbus.Conn, path dbus.ObjectPath, iface, member string, args ...any) {
+func SignalAll(t testing.TB, c *dbus.Conn, path dbus.ObjectPath, iface, member string, args ...any) {
 	t.Helper()
 	var all []string
 	if err := c.BusObject().Call("org.freedesktop.DBus.ListNames", 0).Store(&all); err != nil {

@@ -26,11 +26,11 @@ func TestNoneLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { in.Close() })
-		if left := told(dir); len(left) != 1 || left[cmd.Process.Pid] != "sh" {
+		if left := processesOf(dir); len(left) != 1 || left[cmd.Process.Pid] != "sh" {
 			t.Errorf("left running: %v", left)
 		}
 	})
-	if left := told(dir); len(left) != 0 {
+	if left := processesOf(dir); len(left) != 0 {
 		t.Errorf("left running after its test: %v", left)
 	}
 	if err := cmd.Wait(); err != nil {

@@ -19,7 +19,7 @@ func NoneLeft(t testing.TB, dir string) {
 		tick := time.NewTicker(10 * time.Millisecond)
 		defer tick.Stop()
 		late := time.Now().Add(Patience)
-		for left := told(dir); len(left) > 0; left = told(dir) {
+		for left := processesOf(dir); len(left) > 0; left = processesOf(dir) {
 			if time.Now().After(late) {
 				for pid, name := range left {
 					t.Errorf("xtest: left running: %s", name)
@@ -34,9 +34,9 @@ func NoneLeft(t testing.TB, dir string) {
 	})
 }
 
-// told are the processes, other than this one, that know a folder, by their ids
+// processesOf are the processes, other than this one, that know a folder, by their ids
 // and with their names.
-func told(dir string) map[int]string {
+func processesOf(dir string) map[int]string {
 	all, _ := filepath.Glob("/proc/[0-9]*")
 	var left map[int]string
 	for _, p := range all {
