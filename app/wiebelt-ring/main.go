@@ -9,7 +9,10 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -18,6 +21,7 @@ import (
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/softphone/ring"
+	"wiebelt/internal/text"
 )
 
 func main() {
@@ -29,16 +33,20 @@ func main() {
 		}
 	}
 	var input bytes.Buffer
-	if handOver(args, io.TeeReader(os.Stdin, &input)) {
-		return
+	l, err := handOver(args, io.TeeReader(os.Stdin, &input))
+	switch {
+	case errors.Is(err, instance.ErrWaits): // what could not be started is the whole program
+		fmt.Fprintln(os.Stderr, "wiebelt-ring:", l.Error(err))
+		os.Exit(1)
+	case err != nil:
+		os.Exit(whole(args, input.String()))
 	}
-	os.Exit(whole(args, input.String()))
 }
 
-// handOver gives the call to Wiebelt and reports whether that is all there was to do.
-// Where it is not, the call lies nowhere.
-func handOver(args []string, in io.Reader) bool {
-	r, err := ring.Request{}, error(nil)
+// handOver gives the call to Wiebelt. Where that fails the call lies nowhere, but for
+// instance.ErrWaits, which is to be said in l.
+func handOver(args []string, in io.Reader) (l text.Language, err error) {
+	var r ring.Request
 	if args[0] == "open-url" {
 		r, err = ring.ParseLink(args[1:])
 	} else {
@@ -46,22 +54,22 @@ func handOver(args []string, in io.Reader) bool {
 		r, err = ring.Parse(rest, os.Getenv, in)
 	}
 	if err != nil {
-		return false
+		return l, err
 	}
 	dirs, err := profile.Find(r.Profile)
 	if err != nil {
-		return false
+		return l, err
 	}
 	program, err := wholeProgram()
 	if err != nil {
-		return false
+		return l, err
 	}
 	r.NoStart = r.NoStart || !ring.Screen() // the call would wait for one that can run, and the whole program's beside it
-	if !r.Nothing && r.HandOver(context.Background(), instance.Config{RunDir: dirs.Run}, program) != nil {
-		return false
+	if !r.Nothing {
+		err = r.HandOver(context.Background(), instance.Config{RunDir: dirs.Run}, program)
 	}
-	if r.Answer != "" { // a program without a console has nowhere to write to
+	if r.Answer != "" && (err == nil || errors.Is(err, instance.ErrWaits)) { // a program without a console has nowhere to write to
 		_, _ = io.WriteString(os.Stdout, r.Answer)
 	}
-	return true
+	return text.Language(cmp.Or(r.Language, "nl")), err
 }

@@ -71,6 +71,7 @@ func TestHandsOver(t *testing.T) {
 		{"", nil, []string{"--profile", folder, "--", "0698760011", "J.", "Jansen"}, "ring --profile " + folder + " -- 0698760011 J. Jansen\n", call.Event{State: call.Ringing, Number: "0698760011", Name: "J. Jansen"}, ""},
 		{"", nil, []string{"ring", "--state", "ended", "--profile", folder, "--id", "7"}, "ring --state ended --profile " + folder + " --id 7\n", call.Event{State: call.Ended, ID: "7"}, ""},
 		{"number=0698760011\nstate=answered\n", nil, []string{"--stdin", "--profile", folder}, "ring --stdin --profile " + folder + "\nnumber=0698760011\nstate=answered\n", call.Event{State: call.Answered, Number: "0698760011"}, ""},
+		{"", nil, []string{"--language", "en", "--profile", folder, "ring", "--", "0698760011"}, "--language en --profile " + folder + " ring -- 0698760011\n", call.Event{State: call.Ringing, Number: "0698760011"}, ""},
 		{"", twinkle, []string{"--twinkle", "--profile", folder}, "ring --twinkle --profile " + folder + "\n", call.Event{State: call.Ringing, Number: "sip:0698760011@pbx.example", ID: "a"}, "action=continue\n"},
 		{"", nil, []string{"open-url", "--profile", folder, "--", "wiebelt:call?number=0698760011"}, "open-url --profile " + folder + " -- wiebelt:call?number=0698760011\n", call.Event{State: call.Ringing, Number: "0698760011"}, ""},
 	}
@@ -90,9 +91,20 @@ func TestHandsOver(t *testing.T) {
 			t.Fatalf("started with %q", b)
 		}
 	}
+	if err := os.Chmod(whole, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, out := run("", append([]string{"DISPLAY=:9", "LANG=nl"}, twinkle...), all[4].args...); code != 1 || !strings.Contains(out, "wacht tot Wiebelt draait") || !strings.Contains(out, all[4].says) {
+		t.Errorf("nothing can be started: exit %d, %q", code, out)
+	}
 	taken := running(t, folder)
-	if got := <-taken; got.Number != all[0].want.Number {
-		t.Errorf("what waited for it: %+v", got)
+	for _, waited := range []call.Event{all[0].want, all[4].want} {
+		if got := <-taken; got.Number != waited.Number || got.ID != waited.ID {
+			t.Errorf("what waited for it: %+v", got)
+		}
+	}
+	if err := os.Chmod(whole, 0o700); err != nil {
+		t.Fatal(err)
 	}
 	for _, c := range all {
 		code, out := run(c.input, c.env, c.args...)

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // wholeProgram is the program beside us.
@@ -27,21 +29,17 @@ func whole(args []string, input string) int {
 	return 1
 }
 
-// giveBack makes what was read of the standard input the standard input. It is
-// less than a pipe holds.
+// giveBack makes what was read of the standard input the standard input.
 func giveBack(input string) error {
 	if input == "" {
 		return nil
 	}
-	r, w, err := os.Pipe()
+	fd, err := unix.MemfdCreate("input", unix.MFD_CLOEXEC)
 	if err != nil {
 		return err
 	}
-	if _, err := w.WriteString(input); err != nil {
+	if _, err := unix.Pwrite(fd, []byte(input), 0); err != nil {
 		return err
 	}
-	if err := w.Close(); err != nil {
-		return err
-	}
-	return syscall.Dup3(int(r.Fd()), 0, 0)
+	return unix.Dup3(fd, 0, 0)
 }

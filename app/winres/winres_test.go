@@ -15,14 +15,15 @@ import (
 func TestPrograms(t *testing.T) {
 	dir := t.TempDir()
 	for name, c := range map[string]struct {
-		flags     string
-		subsystem uint16
+		program, flags string
+		subsystem      uint16
 	}{
-		"wiebelt.exe":  {"-s -w", pe.IMAGE_SUBSYSTEM_WINDOWS_CUI},
-		"wiebeltw.exe": {"-s -w -H=windowsgui", pe.IMAGE_SUBSYSTEM_WINDOWS_GUI},
+		"wiebelt.exe":       {"wiebelt", "-s -w", pe.IMAGE_SUBSYSTEM_WINDOWS_CUI},
+		"wiebeltw.exe":      {"wiebelt", "-s -w -H=windowsgui", pe.IMAGE_SUBSYSTEM_WINDOWS_GUI},
+		"wiebelt-ringw.exe": {"wiebelt-ring", "-s -w -H=windowsgui", pe.IMAGE_SUBSYSTEM_WINDOWS_GUI},
 	} {
 		exe := filepath.Join(dir, name)
-		cmd := exec.Command("go", "build", "-trimpath", "-tags", "migrated_fynedo", "-ldflags", c.flags, "-o", exe, "./app/wiebelt")
+		cmd := exec.Command("go", "build", "-trimpath", "-tags", "migrated_fynedo,no_emoji", "-ldflags", c.flags, "-o", exe, "./app/"+c.program)
 		cmd.Dir = "../.."
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=windows", "GOARCH=amd64")
 		if out, err := cmd.CombinedOutput(); err != nil {

@@ -73,13 +73,12 @@ func TestArrowsPointDown(t *testing.T) {
 	}
 }
 
-// TestDomainIsPlain: the domain stands on the standard library alone, apart from
-// the telephone metadata.
+// TestDomainIsPlain: the domain stands on the standard library alone.
 func TestDomainIsPlain(t *testing.T) {
-	for _, p := range list(t, nil, "./internal/core/call", "./internal/core/address", "./internal/core/phone", "./internal/core/contact", "./internal/softphone/registry") {
+	for _, p := range list(t, nil, "./internal/core/call", "./internal/core/address", "./internal/core/phone", "./internal/core/numbering", "./internal/core/contact", "./internal/softphone/registry") {
 		for _, imp := range p.Imports {
 			first, _, _ := strings.Cut(imp, "/")
-			if strings.Contains(first, ".") && imp != "github.com/nyaruka/phonenumbers" {
+			if strings.Contains(first, ".") {
 				t.Errorf("%s imports %s; the domain needs the standard library only", p.ImportPath, imp)
 			}
 			if imp == "net/http" || imp == "os" {
@@ -128,6 +127,37 @@ func TestSmallProgram(t *testing.T) {
 				ours := slices.ContainsFunc(allowed, func(a string) bool { return strings.HasPrefix(d, a) })
 				if strings.Contains(first, ".") && !ours || d == "net/http" {
 					t.Errorf("%s: it links %s", goos, d)
+				}
+			}
+		}
+	}
+}
+
+// TestNothingForTests: the program carries no library that only tests need, whose
+// packages are made ready at every start.
+func TestNothingForTests(t *testing.T) {
+	for _, goos := range []string{"linux", "windows"} {
+		for _, p := range list(t, []string{"GOOS=" + goos, "GOARCH=amd64", "CGO_ENABLED=0"}, "./app/wiebelt") {
+			for _, d := range p.Deps {
+				if slices.Contains([]string{"fyne.io/fyne/v2/test", "net/http/httptest", "github.com/nyaruka/phonenumbers"}, d) || strings.Contains(d, "/testify/") {
+					t.Errorf("%s: it links %s", goos, d)
+				}
+			}
+		}
+	}
+}
+
+// TestRelayStandsApart: the resident is a client of relays and carries no server, and
+// a relay has no windows.
+func TestRelayStandsApart(t *testing.T) {
+	strange := map[string]string{"wiebelt": "github.com/nats-io/nats-server/", "wiebelt-relay": "fyne.io/"}
+	for _, goos := range []string{"linux", "windows"} {
+		for program, not := range strange {
+			for _, p := range list(t, []string{"GOOS=" + goos, "GOARCH=amd64", "CGO_ENABLED=0"}, "./app/"+program) {
+				for _, d := range p.Deps {
+					if strings.HasPrefix(d, not) {
+						t.Errorf("%s: %s links %s", goos, program, d)
+					}
 				}
 			}
 		}

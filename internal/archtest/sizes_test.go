@@ -19,6 +19,7 @@ func TestSizes(t *testing.T) {
 		mostBranches = 20   // ways through a function (McCabe)
 		meanLines    = 12.8 // of a function
 		mostFolders  = 26   // below internal
+		mostFields   = 20   // of a struct that is more than plain data
 	)
 	folders, err := os.ReadDir("..")
 	if err != nil || len(folders) > mostFolders {
@@ -39,6 +40,12 @@ func TestSizes(t *testing.T) {
 		if err != nil {
 			return err
 		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if s, is := n.(*ast.StructType); is && s.Fields.NumFields() > mostFields && !plain(s) {
+				t.Errorf("%s: a struct of %d fields that is not plain data", files.Position(s.Pos()), s.Fields.NumFields())
+			}
+			return true
+		})
 		for _, decl := range f.Decls {
 			f, is := decl.(*ast.FuncDecl)
 			if !is || f.Body == nil {
@@ -58,6 +65,23 @@ func TestSizes(t *testing.T) {
 	if mean := float64(lines) / float64(functions); mean > meanLines {
 		t.Errorf("a function has %.2f lines on average, want %.1f", mean, meanLines)
 	}
+}
+
+// plain reports whether a struct is only data: it tells nobody anything, waits for
+// nothing and locks nothing.
+func plain(s *ast.StructType) bool {
+	data := true
+	ast.Inspect(s, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncType, *ast.ChanType, *ast.InterfaceType:
+			data = false
+		case *ast.SelectorExpr:
+			p, is := n.X.(*ast.Ident)
+			data = data && !(is && (p.Name == "sync" || p.Name == "atomic" || p.Name == "context"))
+		}
+		return data
+	})
+	return data
 }
 
 // branches counts the ways through a function, those of functions in it included.

@@ -56,7 +56,7 @@ func (e *env) ask(a *lookupAnswer, d profile.Dirs, s *settings.Settings, n phone
 		if _, ok := errors.AsType[*contact.LookupError](err); !ok {
 			err = &contact.LookupError{Failure: f}
 		}
-		fail(f, e.T(text.SayLookupFailed, err, text.FailureDo(string(f))))
+		fail(f, e.T(text.OutputLookupFailed, err, text.FailureDo(string(f))))
 		return
 	}
 	a.Outcome = "none"
@@ -76,7 +76,7 @@ func (e *env) audit(s *settings.Settings, outcome string) {
 		err = errors.Join(log.Write(eventlog.Lookup(outcome)), log.Close())
 	}
 	if err != nil {
-		e.note(text.SayAudit, err)
+		e.note(text.OutputAudit, err)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 
+	"wiebelt/internal/commandline"
 	"wiebelt/internal/config/fromsettings"
 	"wiebelt/internal/core/address"
 	"wiebelt/internal/core/contact"
@@ -30,17 +31,17 @@ func (c *runCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	if runtime.GOOS == "windows" && !c.Background && strings.EqualFold(filepath.Base(e.exe), "wiebelt.exe") {
+	self, err := os.Executable() // not what was typed, which may lack its .exe
+	if err != nil {
+		return err
+	}
+	if runtime.GOOS == "windows" && !c.Background && strings.EqualFold(filepath.Base(self), "wiebelt.exe") {
 		return startResident(e.profileDir, false)
 	}
 	s := e.load(d)
 	log, file, closed := e.residentLog(d, s.Log.Level)
 	defer closed()
-	exe, err := ownProgram()
-	if err != nil {
-		return err
-	}
-	o := resident.Options{Dirs: d, ProfileDir: e.profileDir, Exe: exe, Settings: s,
+	o := resident.Options{Dirs: d, ProfileDir: e.profileDir, Exe: fromsettings.WithoutConsole(self), Settings: s,
 		Version: e.build.Version, Commit: e.build.Commit, Log: log, ShowCalls: !c.Background}
 	if file != nil {
 		o.LogLevel = file.SetLevel
@@ -80,7 +81,7 @@ func startResident(profileDir string, background bool) error {
 	if background {
 		args = append(args, "--background")
 	}
-	return instance.StartDetached(exe, args...)
+	return instance.StartDetached(nil, exe, args...)
 }
 
 // ringCmd stands in the help only; ring does the work.
@@ -97,7 +98,7 @@ type ringCmd struct {
 	Number    []string `arg:"" optional:"" passthrough:"partial"`
 }
 
-func (ringCmd) Run(*env) error { return nil }
+func (ringCmd) Run(*env) error { return wrong(text.RingFlag) }
 
 // ring hands a call over; args are those behind "ring".
 func (e *env) ring(args []string) error {
@@ -139,7 +140,7 @@ func (e *env) handOver(r ring.Request) error {
 // openURLCmd stands in the help only; openURL does the work.
 type openURLCmd struct{}
 
-func (openURLCmd) Run(*env) error { return nil }
+func (openURLCmd) Run(e *env) error { return e.wrongLone("open-url", "URI") }
 
 // openURL does nothing at all with what is not exactly one link.
 func (e *env) openURL(args []string) error {
@@ -155,7 +156,7 @@ func (e *env) openURL(args []string) error {
 }
 
 func (e *env) wrongLone(command, what string) error {
-	return wrong(text.SayUsageLone, command, place(e.lang(), what))
+	return wrong(text.OutputUsageLone, command, commandline.Place(e.lang(), what))
 }
 
 type lookupCmd struct {
@@ -207,7 +208,7 @@ func (c *lookupCmd) Run(e *env) error {
 		return err
 	}
 	s := e.load(d)
-	rules, err := fromsettings.Rules(s)
+	rules, err := fromsettings.NumberRules(s)
 	if err != nil {
 		return err
 	}
@@ -216,7 +217,7 @@ func (c *lookupCmd) Run(e *env) error {
 	}
 	n := rules.Parse(c.Number, "")
 	if address.Validate(c.Number) != nil && n.Kind != phone.External {
-		return wrong(text.SayNoNumber)
+		return wrong(text.OutputNoNumber)
 	}
 	a := lookupAnswer{Number: cmp.Or(n.E164, n.Digits), Possible: n.Foreign, Contacts: []lookupContact{}}
 	switch {
@@ -263,13 +264,13 @@ func (c *lookupCmd) print(e *env, a lookupAnswer) error {
 		return json.NewEncoder(e.out).Encode(a)
 	}
 	if a.Possible && len(a.Contacts) > 0 {
-		e.say(text.SayLookupPossible)
+		e.say(text.OutputLookupPossible)
 	}
 	for _, k := range a.Contacts {
 		fmt.Fprintln(e.out, k.line())
 	}
-	if key, said := map[string]text.Key{"none": text.SayLookupNone, "short": text.SayLookupShort, "own": text.SayLookupOwn,
-		"withheld": text.SayLookupWithheld}[a.Outcome]; said {
+	if key, said := map[string]text.Key{"none": text.OutputLookupNone, "short": text.OutputLookupShort, "own": text.OutputLookupOwn,
+		"withheld": text.OutputLookupWithheld}[a.Outcome]; said {
 		fmt.Fprintln(e.err, e.T(key))
 	}
 	return nil

@@ -19,8 +19,7 @@ import (
 	"runtime"
 	"syscall"
 
-	"github.com/alecthomas/kong"
-
+	"wiebelt/internal/commandline"
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/config/templates"
@@ -54,7 +53,6 @@ func (e *exitError) Error() string { return e.msg }
 // env is what every command works with.
 type env struct {
 	build      Build
-	exe        string
 	in         io.Reader
 	out, err   io.Writer
 	profileDir string
@@ -87,6 +85,7 @@ type commands struct {
 	Unregister unregisterCmd `cmd:"" group:"admin"`
 	Settings   settingsCmd   `cmd:"" group:"admin"`
 	Secret     secretCmd     `cmd:"" group:"admin"`
+	Join       joinCmd       `cmd:"" group:"admin"`
 	Forget     forgetCmd     `cmd:"" group:"admin"`
 	Version    versionCmd    `cmd:"" group:"admin"`
 
@@ -97,11 +96,13 @@ type commands struct {
 
 // Main runs one command and returns the exit code. args is os.Args.
 func Main(b Build, args []string, in io.Reader, out, errOut io.Writer) int {
-	o := &output{Writer: out}
+	o := &commandline.Output{Writer: out}
 	e := &env{build: b, in: in, out: o, err: errOut}
 	if len(args) > 0 {
-		e.exe = args[0]
 		args = args[1:]
+	}
+	if len(args) == 1 && (args[0] == "version" || args[0] == "--version") { // the parser makes all commands ready, which takes longer
+		return e.finish(versionCmd{}.Run(e))
 	}
 	var stop func()
 	e.ctx, stop = lifetime(args)
@@ -130,12 +131,15 @@ func Main(b Build, args []string, in io.Reader, out, errOut io.Writer) int {
 	}
 	e.ahead(args)
 	var all commands
-	p, err := kong.New(&all, kong.Name("wiebelt"), kong.Help(e.printHelp),
-		kong.Writers(o, errOut), kong.Exit(func(code int) { panic(exitCode(code)) }), kong.Bind(e))
+	k, err := commandline.Parse(&all, "wiebelt", e.lang, o, errOut, args, e)
 	if err != nil {
-		return e.finish(err)
+		return e.finish(&failure{exitUsage, err})
 	}
-	return e.parse(p, &all.everywhere, args)
+	if k == nil {
+		return e.finish(nil)
+	}
+	e.profileDir, e.language = all.Profile, text.Language(all.Language)
+	return e.finish(k.Run(e))
 }
 
 // lifetime is how long a command may go on: until somebody tells it to end.
@@ -159,34 +163,11 @@ func lifetime(args []string) (ctx context.Context, stop func()) {
 	return signal.NotifyContext(context.Background(), ends...)
 }
 
-type exitCode int
-
-// parse runs the parser; kong leaves it by a panic after printing help.
-func (e *env) parse(p *kong.Kong, flags *everywhere, args []string) (code int) {
-	defer func() {
-		if r := recover(); r != nil {
-			x, ok := r.(exitCode)
-			if !ok {
-				panic(r)
-			}
-			if code = int(x); code == exitDone {
-				code = e.finish(nil)
-			}
-		}
-	}()
-	k, err := p.Parse(args)
-	if err != nil {
-		return e.finish(e.parserError(err))
-	}
-	e.profileDir, e.language = flags.Profile, text.Language(flags.Language)
-	return e.finish(k.Run(e))
-}
-
 // finish says what went wrong, in one line, and gives the exit code. Output that
 // did not arrive is a failure of every command.
 func (e *env) finish(err error) int {
-	if o, ok := e.out.(*output); ok && o.err != nil && err == nil {
-		err = text.Errorf(text.ErrorOutput, o.err)
+	if o, ok := e.out.(*commandline.Output); ok && o.Err != nil && err == nil {
+		err = text.Errorf(text.ErrorOutput, o.Err)
 	}
 	if err == nil {
 		return exitDone

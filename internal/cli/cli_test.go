@@ -192,7 +192,8 @@ func TestOutputThatIsLost(t *testing.T) {
 func TestSourcesIn(t *testing.T) {
 	dir := t.TempDir()
 	code, out, errOut := run(t, "", "settings", "--ways-in", "--profile", dir)
-	if code != 0 || !strings.Contains(out, "http://127.0.0.1:27471/v1/call/") || !strings.Contains(out, "token.") {
+	if code != 0 || !strings.Contains(out, "http://127.0.0.1:27471/v1/call/") || !strings.Contains(out, "token.") ||
+		!strings.Contains(out, ` --profile "`+dir+`" --state ringing -- `) {
 		t.Errorf("exit %d: %s%s", code, out, errOut)
 	}
 }

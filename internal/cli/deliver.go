@@ -73,7 +73,7 @@ func (c *deliverSendCmd) Run(e *env) error {
 		return c.dryRun(e, p, sources)
 	}
 	return c.with(e, p, func(r *delivery) error {
-		if _, err := r.senders.To(c.intermediary(p)); err != nil {
+		if _, err := r.senders.Client(c.intermediary(p)); err != nil {
 			if c.intermediary(p) == "" {
 				return &exitError{exitFailed, l.T(text.DeliveryNoBox)}
 			}
@@ -91,7 +91,7 @@ func (c *deliverSendCmd) with(e *env, p deliverPlace, do func(*delivery) error) 
 	run := &delivery{e: e, p: p, cmd: c, senders: &fromsettings.Senders{Dirs: p.dirs, Settings: func() settings.Hub { return p.s.Hub }}}
 	defer run.senders.Close()
 	o := p.options()
-	o.Hub, o.Check, o.Progress = run.senders.To, outbox.Inspect(c.Strict), run.progress
+	o.Hub, o.Check, o.Progress = run.senders.Client, outbox.Inspect(c.Strict), run.progress
 	o.Policy.Uncertain, o.Policy.Duplicate = cmp.Or(c.Uncertain, o.Policy.Uncertain), cmp.Or(c.Duplicate, o.Policy.Duplicate)
 	var err error
 	if run.b, err = p.open(e, o); err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
+	"wiebelt/internal/commandline"
 	"wiebelt/internal/delivery/outbox"
 )
 
@@ -31,11 +32,12 @@ func newDeliverBar(w io.Writer, total int64, what string) *deliverBar {
 	return d
 }
 
-func isTerminal(w io.Writer) bool {
-	if o, ok := w.(*output); ok {
-		w = o.Writer
+// isTerminal reports whether a stream of ours is a terminal.
+func isTerminal(stream any) bool {
+	if o, ok := stream.(*commandline.Output); ok {
+		stream = o.Writer
 	}
-	f, ok := w.(*os.File)
+	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 

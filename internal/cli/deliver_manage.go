@@ -97,7 +97,7 @@ func (c *deliverListCmd) Run(e *env) error {
 				displaytext.Line(it.Name, 60), p.why(string(it.Reason), it.Status))
 		}
 		if more > 0 {
-			fmt.Fprintln(e.err, p.lang.N(text.MessagesMore, more))
+			fmt.Fprintln(e.err, p.lang.N(text.DeliveryWindowMore, more))
 		}
 		return w.Flush()
 	})

@@ -87,7 +87,7 @@ func (r *delivery) watch() error {
 	}
 }
 
-// Note implements watch.Words.
+// Note implements folderwatch.Words.
 func (w *watcher) Note(ctx context.Context, r folderwatch.Result) string {
 	if r.Duplicate {
 		return w.earlier(r.Item)
@@ -108,7 +108,7 @@ func (w *watcher) Note(ctx context.Context, r folderwatch.Result) string {
 	return why
 }
 
-// Moved implements watch.Words.
+// Moved implements folderwatch.Words.
 func (w *watcher) Moved(r folderwatch.Result) {
 	f := w.file(r)
 	if w.cmd.JSON {
@@ -122,7 +122,7 @@ func (w *watcher) Moved(r folderwatch.Result) {
 	fmt.Fprintf(w.e.out, "%s: %s\n", w.called(filepath.Base(r.Path), r.Item), oneLine(what))
 }
 
-// Trouble implements watch.Words.
+// Trouble implements folderwatch.Words.
 func (w *watcher) Trouble(f folderwatch.File, err error) {
 	what := w.reason(err)
 	if f.Name == "" {

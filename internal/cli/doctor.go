@@ -6,11 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
-
-	"golang.org/x/term"
 
 	"wiebelt/internal/config/fromsettings"
 	"wiebelt/internal/doctor"
@@ -26,7 +23,7 @@ type doctorCmd struct {
 }
 
 // also lists the checks below the help; the guide does so from the same table.
-func (*doctorCmd) also(l text.Language) string {
+func (*doctorCmd) Also(l text.Language) string {
 	var b strings.Builder
 	for _, id := range text.DoctorChecks {
 		fmt.Fprintf(&b, "\n%s\t%s", id, l.T(text.DoctorAbout(id)))
@@ -84,8 +81,8 @@ func (c *doctorCmd) bundle(e *env, cfg doctor.Config, r doctor.Report, format do
 		fmt.Fprintf(show, "%10d  %s\n", len(f.Data), f.Name)
 	}
 	if !c.Yes {
-		in, ok := e.in.(*os.File)
-		if !ok || !term.IsTerminal(int(in.Fd())) {
+		in := e.terminal()
+		if in == nil {
 			return wrong(text.DoctorBundleYes)
 		}
 		fmt.Fprint(show, l.T(text.DoctorBundleAsk))

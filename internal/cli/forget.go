@@ -47,7 +47,7 @@ func (c *forgetCmd) Run(e *env) error {
 		}
 		what.Days = &n
 	case c.Number != "":
-		rules, err := fromsettings.Rules(s)
+		rules, err := fromsettings.NumberRules(s)
 		if err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (f userFolder) path() string { return filepath.Join(f.below, filepath.FromS
 // way, a link to somewhere else, is not followed. The user's vault is out of
 // reach: only the user's own session opens it.
 func forgetUser(e *env, name string) error {
-	if !administrator() {
+	if !secret.Administrator() {
 		return fail(exitFailed, text.AdminOnly)
 	}
 	u, err := user.Lookup(name)

@@ -1,14 +1,11 @@
 package cli
 
 import (
-	"os"
 	"os/user"
 	"path/filepath"
 
 	"wiebelt/internal/config/profile"
 )
-
-func administrator() bool { return os.Geteuid() == 0 }
 
 // foldersOf are the folders of a user's Wiebelt where no variable of the user's
 // session says otherwise.

@@ -33,7 +33,7 @@ type hubData struct {
 // with does something with a folder that is there: a mistyped one is not made.
 func (f hubData) with(e *env, do func(*localhub.Data) error) error {
 	if _, err := os.Stat(filepath.Join(f.Data, "hub.db")); err != nil {
-		return text.Errorf(text.SayHubNone, oneLine(f.Data))
+		return text.Errorf(text.OutputHubNone, oneLine(f.Data))
 	}
 	return f.made(e, do)
 }
@@ -70,7 +70,7 @@ func (c *hubClientAddCmd) Run(e *env) error {
 	return c.made(e, func(d *localhub.Data) error {
 		switch _, err := d.Client(e.ctx, c.ID); {
 		case err == nil:
-			return text.Errorf(text.SayHubClientThere)
+			return text.Errorf(text.OutputHubClientThere)
 		case !errors.Is(err, localhub.ErrNoClient):
 			return err
 		}
@@ -85,7 +85,7 @@ func (c *hubClientAddCmd) Run(e *env) error {
 // showSecret writes a secret alone on standard output, so that it can go
 // straight into "provision --secret-stdin".
 func (e *env) showSecret(value string) error {
-	fmt.Fprintln(e.err, e.T(text.SayHubSecret))
+	fmt.Fprintln(e.err, e.T(text.OutputHubSecret))
 	_, err := fmt.Fprintln(e.out, value)
 	return err
 }
@@ -115,7 +115,7 @@ func (c *hubClientListCmd) Run(e *env) error {
 		if err != nil {
 			return err
 		}
-		return c.show(e, all, text.SayHubClients, func(w io.Writer) {
+		return c.show(e, all, text.OutputHubClients, func(w io.Writer) {
 			for _, k := range all {
 				made := "-"
 				if k.Made != nil {
@@ -186,11 +186,11 @@ func (c *hubUserListCmd) Run(e *env) error {
 		if err != nil {
 			return err
 		}
-		return c.show(e, all, text.SayHubUsers, func(w io.Writer) {
+		return c.show(e, all, text.OutputHubUsers, func(w io.Writer) {
 			for _, u := range all {
-				sees := e.T(text.SayNo)
+				sees := e.T(text.OutputNo)
 				if u.Admin {
-					sees = e.T(text.SayYes)
+					sees = e.T(text.OutputYes)
 				}
 				fmt.Fprintf(w, "%s\t%s\n", oneLine(u.Name), sees)
 			}
@@ -249,7 +249,7 @@ func (c *hubMessagesListCmd) Run(e *env) error {
 			return each(e, d, func(m localhub.Message) error { return out.Encode(m) })
 		}
 		w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
-		fmt.Fprintln(w, e.lang().T(text.SayHubMessages))
+		fmt.Fprintln(w, e.lang().T(text.OutputHubMessages))
 		err := each(e, d, func(m localhub.Message) error {
 			_, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\n", m.ID, moment(m.Received), oneLine(m.Sender), oneLine(m.Intermediary), m.Files, m.Size)
 			return err
@@ -274,7 +274,7 @@ func (c *hubMessagesShowCmd) Run(e *env) error {
 			return json.NewEncoder(e.out).Encode(m)
 		}
 		w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
-		fmt.Fprint(w, e.lang().T(text.SayHubMessage, m.ID, moment(m.Received), oneLine(m.Sender), oneLine(m.OrganisationCode), oneLine(m.Intermediary), m.Files, m.Size, m.SHA256))
+		fmt.Fprint(w, e.lang().T(text.OutputHubMessage, m.ID, moment(m.Received), oneLine(m.Sender), oneLine(m.OrganisationCode), oneLine(m.Intermediary), m.Files, m.Size, m.SHA256))
 		return w.Flush()
 	})
 }
@@ -288,7 +288,7 @@ type hubMessagesExportCmd struct {
 
 func (c *hubMessagesExportCmd) Run(e *env) error {
 	if c.All == (c.ID != "") {
-		return wrong(text.SayHubOneOrAll)
+		return wrong(text.OutputHubOneOrAll)
 	}
 	return c.with(e, func(d *localhub.Data) error {
 		if err := os.MkdirAll(c.To, 0o700); err != nil {
@@ -308,11 +308,11 @@ func (c *hubMessagesExportCmd) Run(e *env) error {
 // write exports one message: under a name of its own until it is whole.
 func (c *hubMessagesExportCmd) write(e *env, d *localhub.Data, m localhub.Message) error {
 	if uuid.Validate(m.ID) != nil {
-		return text.Errorf(text.SayHubBadID)
+		return text.Errorf(text.OutputHubBadID)
 	}
 	name := filepath.Join(c.To, m.ID+".zip")
 	if _, err := os.Lstat(name); err == nil {
-		return text.Errorf(text.SayIsThere, oneLine(name))
+		return text.Errorf(text.OutputIsThere, oneLine(name))
 	}
 	f, err := os.CreateTemp(c.To, m.ID+"-*.part")
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
 
 	"wiebelt/internal/core/displaytext"
 	"wiebelt/internal/localhub"
@@ -31,7 +30,7 @@ func (c *hubImportCmd) format() (localhub.Format, error) {
 	case ".json", ".jsonl", ".ndjson":
 		return localhub.JSON, nil
 	}
-	return 0, wrong(text.SayHubSuffix)
+	return 0, wrong(text.OutputHubSuffix)
 }
 
 func (c *hubImportCmd) Run(e *env) error {
@@ -44,7 +43,7 @@ func (c *hubImportCmd) Run(e *env) error {
 		return err
 	}
 	if !info.Mode().IsRegular() {
-		return text.Errorf(text.SayNoFile)
+		return text.Errorf(text.OutputNoFile)
 	}
 	f, err := os.Open(c.File)
 	if err != nil {
@@ -63,21 +62,21 @@ func (c *hubImportCmd) Run(e *env) error {
 			for _, line := range wrong.Lines() {
 				fmt.Fprintln(e.err, displaytext.Line(line.In(e.lang()), 1000))
 			}
-			return fail(exitFailed, text.SayHubErrors)
+			return fail(exitFailed, text.OutputHubErrors)
 		}
 		if err != nil {
 			return err
 		}
 		notes.show(e, format)
 		if c.Check {
-			e.say(text.SayHubCanTake, n)
+			e.say(text.OutputHubCanTake, n)
 			return nil
 		}
 		all, err := d.Count(e.ctx)
 		if err != nil {
 			return err
 		}
-		e.say(text.SayHubTaken, n, all)
+		e.say(text.OutputHubTaken, n, all)
 		return nil
 	})
 }
@@ -96,7 +95,7 @@ func (n importNotes) add(w localhub.RowError) {
 }
 
 func (n importNotes) show(e *env, f localhub.Format) {
-	for _, kind := range []struct{ of, says text.Key }{{text.LocalhubImportShort, text.SayHubShort}, {text.LocalhubImportNoNumber, text.SayHubUnreachable}} {
+	for _, kind := range []struct{ of, says text.Key }{{text.LocalhubImportShort, text.OutputHubShort}, {text.LocalhubImportNoNumber, text.OutputHubUnreachable}} {
 		if note := n[kind.of]; note != nil {
 			fmt.Fprintln(e.err, e.T(kind.says, note.count, f.Where(note.first)))
 		}
@@ -114,8 +113,8 @@ type importReport struct {
 
 func newImportReport(e *env, size int64) *importReport {
 	r := &importReport{e: e, size: size}
-	if f, ok := e.err.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		r.bar = importBar(e.err, e.T(text.SayHubReading), size)
+	if isTerminal(e.err) {
+		r.bar = importBar(e.err, e.T(text.OutputHubReading), size)
 	}
 	return r
 }
@@ -131,7 +130,7 @@ func (r *importReport) progress(rows int, bytes int64) {
 		return
 	}
 	if bytes >= r.size { // the whole file was read; a full bar would vanish
-		r.bar.Describe(r.e.T(text.SayHubStoring))
+		r.bar.Describe(r.e.T(text.OutputHubStoring))
 		return
 	}
 	_ = r.bar.Set64(bytes)
@@ -142,5 +141,5 @@ func (r *importReport) end() {
 		_ = r.bar.Clear()
 		_ = r.bar.Exit()
 	}
-	fmt.Fprintln(r.e.err, r.e.T(text.SayHubRead, r.rows))
+	fmt.Fprintln(r.e.err, r.e.T(text.OutputHubRead, r.rows))
 }

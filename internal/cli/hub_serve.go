@@ -41,22 +41,22 @@ func (c *hubServeCmd) config() (localhub.Config, error) {
 		Faults: &localhub.Faults{},
 	}
 	if (c.TLSCert == "") != (c.TLSKey == "") {
-		return cfg, fail(exitFailed, text.SayHubPair)
+		return cfg, fail(exitFailed, text.OutputHubPair)
 	}
 	if c.Insecure && (c.TLSCert != "" || c.TLSKey != "") {
-		return cfg, wrong(text.SayHubInsecure)
+		return cfg, wrong(text.OutputHubInsecure)
 	}
 	if c.TokenLifetime <= 0 {
-		return cfg, wrong(text.SayHubLifetime)
+		return cfg, wrong(text.OutputHubLifetime)
 	}
 	broken := map[localhub.Endpoint]bool{}
 	for _, s := range c.Fault {
 		e, x, err := localhub.ParseFault(s)
 		if err != nil {
-			return cfg, wrong(text.SayHubFault, err)
+			return cfg, wrong(text.OutputHubFault, err)
 		}
 		if broken[e] {
-			return cfg, wrong(text.SayHubFaultTwice, e)
+			return cfg, wrong(text.OutputHubFaultTwice, e)
 		}
 		broken[e] = true
 		cfg.Faults.Set(e, x)
@@ -72,7 +72,7 @@ func (c *hubServeCmd) Run(e *env) error {
 	cfg.Log = e.logger(c.LogLevel)
 	h, err := localhub.Start(e.ctx, cfg)
 	if errors.Is(err, localhub.ErrNotLoopback) {
-		return wrong(text.SayHubReachable, c.Listen)
+		return wrong(text.OutputHubReachable, c.Listen)
 	}
 	if errors.Is(err, localhub.ErrSetting) {
 		return &failure{exitUsage, err}
@@ -82,7 +82,7 @@ func (c *hubServeCmd) Run(e *env) error {
 	}
 	defer h.Close()
 	if c.Insecure {
-		e.note(text.SayHubPlain)
+		e.note(text.OutputHubPlain)
 	}
 	if c.Client != "" {
 		if err := c.client(e, h); err != nil {
@@ -107,7 +107,7 @@ func (c *hubServeCmd) Run(e *env) error {
 func (c *hubServeCmd) client(e *env, h *localhub.Hub) error {
 	switch have, err := h.Client(e.ctx, c.Client); {
 	case err == nil:
-		fmt.Fprintln(e.err, e.T(text.SayHubClientKept, have.ID, have.OrganisationCode))
+		fmt.Fprintln(e.err, e.T(text.OutputHubClientKept, have.ID, have.OrganisationCode))
 		return nil
 	case !errors.Is(err, localhub.ErrNoClient):
 		return err
@@ -116,6 +116,6 @@ func (c *hubServeCmd) client(e *env, h *localhub.Hub) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(e.err, e.T(text.SayHubClientMade, c.Client, c.Code, value))
+	fmt.Fprintln(e.err, e.T(text.OutputHubClientMade, c.Client, c.Code, value))
 	return nil
 }

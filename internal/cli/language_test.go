@@ -12,6 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"wiebelt/assets"
+	"wiebelt/internal/commandline"
 	"wiebelt/internal/text"
 )
 
@@ -85,14 +86,14 @@ func commandsOf(t *testing.T) (paths [][]string) {
 	}
 	has := func(path, part string) {
 		for _, l := range []text.Language{text.Dutch, text.English} {
-			if helpOf(l, path, part) == "" {
+			if commandline.HelpOf(l, path, part) == "" {
 				t.Errorf("%s: no text command.help.%s", l, strings.TrimSpace(path+" "+part))
 			}
 		}
 	}
 	var walk func(*kong.Node)
 	walk = func(n *kong.Node) {
-		path := pathOf(n)
+		path := commandline.PathOf(n)
 		if n.Help != "" || n.Detail != "" {
 			t.Errorf("%s: its help stands in the code and belongs into assets/text/command_help.json", path)
 		}

@@ -24,7 +24,7 @@ const (
 // openFileCmd stands in the help only; openFile does the work.
 type openFileCmd struct{}
 
-func (openFileCmd) Run(*env) error { return nil }
+func (openFileCmd) Run(e *env) error { return e.wrongLone("open-file", "FILE") }
 
 // openFile shows a set-up file in the settings window and changes nothing. Like
 // openURL it takes exactly "-- FILE" or "--profile DIR -- FILE": the name comes
@@ -45,7 +45,7 @@ func (e *env) openFile(args []string) error {
 	if info, err := os.Stat(path); err != nil {
 		return err
 	} else if !info.Mode().IsRegular() {
-		return text.Errorf(text.SayNoFile)
+		return text.Errorf(text.OutputNoFile)
 	}
 	d, err := e.dirs()
 	if err != nil {

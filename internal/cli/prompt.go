@@ -15,10 +15,10 @@ import (
 
 // terminal is standard input if somebody sits at it, nil otherwise.
 func (e *env) terminal() *os.File {
-	if f, ok := e.in.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		return f
+	if !isTerminal(e.in) {
+		return nil
 	}
-	return nil
+	return e.in.(*os.File)
 }
 
 // secret reads a secret. At a terminal it asks for it: one line, which is not

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"os"
 	"strings"
 	"time"
 
@@ -30,6 +29,7 @@ type provisionCmd struct {
 	Test            bool
 	TestNumber      string `name:"test-number" placeholder:"NUMBER"`
 	Export          string `placeholder:"FILE"`
+	JoinCode        string `name:"join-code" placeholder:"CODE"`
 	Import          string `placeholder:"FILE"`
 	PassphraseStdin bool   `name:"passphrase-stdin"`
 }
@@ -43,14 +43,9 @@ func (c *provisionCmd) Run(e *env) error {
 	changes := c.changes()
 	switch {
 	case c.Export != "" || c.Import != "":
-		delete(changes, "hub.secret_store")
-		if c.Export != "" && (c.Import != "" || c.PassphraseStdin || c.TestNumber != "") || len(changes) > 0 || c.SecretStdin || c.Softphone != "" || c.Test {
-			return wrong(text.AdminSetupAlone)
-		}
-		if c.Export != "" {
-			return c.exportOffice(e, d, before)
-		}
-		return c.importOffice(e, d, before)
+		return c.setupFile(e, d, before, changes)
+	case c.JoinCode != "":
+		return wrong(text.AdminJoinCode)
 	case c.PassphraseStdin:
 		return wrong(text.AdminPassphrase)
 	case c.TestNumber != "" && !c.Test:
@@ -61,6 +56,19 @@ func (c *provisionCmd) Run(e *env) error {
 		return wrong(text.AdminNothing)
 	}
 	return c.hub(e, d, before, changes)
+}
+
+// setupFile writes a set-up file, or takes one over.
+func (c *provisionCmd) setupFile(e *env, d profile.Dirs, before *settings.Settings, changes map[string]any) error {
+	delete(changes, "hub.secret_store")
+	forImport, forExport := c.PassphraseStdin || c.TestNumber != "" || c.SecretStore != "", c.JoinCode != ""
+	switch {
+	case c.Export != "" && (c.Import != "" || forImport), c.Import != "" && forExport, len(changes) > 0, c.SecretStdin, c.Softphone != "", c.Test:
+		return wrong(text.AdminSetupAlone)
+	case c.Export != "":
+		return c.exportOffice(e, d, before)
+	}
+	return c.importOffice(e, d, before)
 }
 
 // hub sets what was asked for, with the secret if one was given, after a test if
@@ -124,7 +132,7 @@ func (c *provisionCmd) hubSecret(e *env, d profile.Dirs, h settings.Hub) (string
 		return "", nil
 	}
 	if !c.SecretStdin {
-		return c.kept(e, d, h)
+		return c.workingSecret(e, d, h)
 	}
 	if _, err := secret.Hub(h.BaseURL, h.ClientID); err != nil {
 		return "", wrong(text.AdminNeedsAddress)
@@ -189,9 +197,9 @@ func linkRef(s *settings.Settings, name string) (secret.Ref, error) {
 	return secret.Ref{}, wrong(text.AdminNoLink)
 }
 
-// noticed has a running Wiebelt look again: it does not see the store, but that
-// the settings were written.
-func (*env) noticed(d profile.Dirs) { _ = os.Chtimes(settings.Path(d), time.Now(), time.Now()) }
+// noticed has a running Wiebelt look again. What was asked for is done by then, so
+// that this fails is no error: Wiebelt looks by itself, only later.
+func (*env) noticed(d profile.Dirs) { _ = settings.Touch(d) }
 
 // storeTime is more than all calls of a store together take; each says within
 // two seconds that it is locked.
@@ -211,7 +219,7 @@ func (c *provisionCmd) open(d profile.Dirs, kind string) (secret.Store, error) {
 	}
 	store, err := secret.Open(kind, d)
 	if err != nil {
-		return nil, text.Errorf(text.SaySecretStore, kind, err)
+		return nil, text.Errorf(text.OutputSecretStore, kind, err)
 	}
 	return store, nil
 }
@@ -222,11 +230,16 @@ func (c *provisionCmd) save(e *env, d profile.Dirs, before *settings.Settings, w
 	ctx, cancel := context.WithTimeout(e.ctx, storeTime)
 	defer cancel()
 	waiting, err = hubtrial.Save(ctx, d, before, w)
+	return waiting, savedError(e.lang(), err)
+}
+
+// savedError says what a store said to a secret; other errors are as they were.
+func savedError(l text.Language, err error) error {
 	var refused *hubtrial.StoreError
 	if errors.As(err, &refused) {
-		err = secretError(e.lang(), refused.Err)
+		return secretError(l, refused.Err)
 	}
-	return waiting, err
+	return err
 }
 
 // secretError says what a secret store said, or what is wrong with a secret.

@@ -65,9 +65,9 @@ func tokensOf(d profile.Dirs) (secret.Tokens, error) {
 
 func tokensBad(err error) error {
 	if errors.Is(err, secret.ErrDamaged) || errors.Is(err, secret.ErrExposed) {
-		return text.Errorf(text.SayTokensBad, secret.TokensName)
+		return text.Errorf(text.OutputTokensBad, secret.TokensName)
 	}
-	return text.Errorf(text.SayTokens, err)
+	return text.Errorf(text.OutputTokens, err)
 }
 
 func printRecipe(w io.Writer, l text.Language, r guide.Recipe, v guide.Values) error {

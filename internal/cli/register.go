@@ -8,8 +8,8 @@ import (
 
 type registerCmd struct {
 	AllUsers bool `name:"all-users"`
-	Repair   bool
-	Check    bool
+	Repair   bool `xor:"what"`
+	Check    bool `xor:"what"`
 }
 
 func (c *registerCmd) Run(e *env) error {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -179,7 +180,7 @@ func (c *settingsShowCmd) Run(e *env) error {
 	}
 	switch {
 	case c.Sources, c.Renew:
-		return e.waysIn(d, s)
+		return e.readySources(d, s)
 	case c.HelpKeys || c.Key != "":
 		return explain(e.out, l, s, c.Key)
 	}
@@ -286,8 +287,8 @@ func explain(w io.Writer, l text.Language, s *settings.Settings, key string) err
 	return nil
 }
 
-// waysIn prints what goes into a phone's settings.
-func (e *env) waysIn(d profile.Dirs, s *settings.Settings) error {
+// readySources prints what goes into a phone's settings.
+func (e *env) readySources(d profile.Dirs, s *settings.Settings) error {
 	t, err := tokensOf(d)
 	if err != nil {
 		return err
@@ -297,7 +298,15 @@ func (e *env) waysIn(d profile.Dirs, s *settings.Settings) error {
 	line := func(key text.Key, format string, args ...any) {
 		fmt.Fprintf(w, "%s\t%s\n", e.T(key), fmt.Sprintf(format, args...))
 	}
-	line(text.AdminSourceProgram, "wiebelt-ring --state ringing -- %s", number)
+	exe, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	program := `"` + fromsettings.RingProgram(exe) + `"`
+	if e.profileDir != "" {
+		program += ` --profile "` + e.profileDir + `"`
+	}
+	line(text.AdminSourceProgram, "%s --state %s -- %s", program, "ringing", number)
 	if s.Listener.Enabled && s.Listener.HTTP {
 		line(text.AdminSourceAddress, "http://127.0.0.1:%d/v1/call/%s?number=%s", fromsettings.ListenerPort(d, s), t.Path, number)
 	}

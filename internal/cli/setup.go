@@ -25,18 +25,24 @@ import (
 // exportOffice writes the set-up file and shows its passphrase, alone on standard
 // output.
 func (c *provisionCmd) exportOffice(e *env, d profile.Dirs, s *settings.Settings) error {
-	if missing := s.Hub.Missing(); len(missing) > 0 {
+	office := setupfile.Office{Settings: s, Code: c.JoinCode}
+	if c.JoinCode != "" && s.Relay.URL == "" {
+		return fail(exitFailed, text.AdminIncomplete, "relay.url")
+	}
+	if missing := s.Hub.Missing(); len(missing) > 0 && !setupfile.Hubless(s) {
 		return fail(exitFailed, text.AdminIncomplete, missing[0])
 	}
 	if _, err := os.Lstat(c.Export); err == nil {
 		return fail(exitFailed, text.SetupFileIsThere)
 	}
-	value, err := c.kept(e, d, s.Hub)
-	if err != nil {
-		return err
+	var err error
+	if !setupfile.Hubless(s) {
+		if office.Secret, err = c.workingSecret(e, d, s.Hub); err != nil {
+			return err
+		}
 	}
 	var b bytes.Buffer
-	phrase, err := setupfile.Write(&b, s, value)
+	phrase, err := setupfile.Write(&b, office)
 	if err != nil {
 		return err
 	}
@@ -55,11 +61,11 @@ func (c *provisionCmd) exportOffice(e *env, d profile.Dirs, s *settings.Settings
 	return err
 }
 
-// kept is the secret of a hub that has worked, or a new one that works.
-func (c *provisionCmd) kept(e *env, d profile.Dirs, h settings.Hub) (string, error) {
+// workingSecret is the secret of a hub that has worked, or a new one that works.
+func (c *provisionCmd) workingSecret(e *env, d profile.Dirs, h settings.Hub) (string, error) {
 	ref, err := secret.Hub(h.BaseURL, h.ClientID)
 	if err != nil {
-		return "", fail(exitFailed, text.AdminIncomplete, h.Missing())
+		return "", fail(exitFailed, text.AdminNeedsAddress)
 	}
 	store, err := c.open(d, h.SecretStore)
 	if err != nil {
@@ -93,22 +99,17 @@ func (c *provisionCmd) importOffice(e *env, d profile.Dirs, before *settings.Set
 	if err != nil {
 		return err
 	}
-	office, err := hubtrial.OpenSetup(b, phrase)
+	f, err := hubtrial.OpenSetup(b, phrase, c.SecretStore, before)
 	if err != nil {
 		return &failure{exitFailed, err}
 	}
-	changes := office.Changes()
-	if c.SecretStore != "" {
-		changes["hub.secret_store"] = c.SecretStore
+	if len(f.Left) > 0 {
+		e.say(text.AdminPolicyKeeps, strings.Join(f.Left, ", "))
 	}
-	next, err := c.after(e, before, changes, true)
-	if err != nil {
+	if err := compare(e.out, e.lang(), f.Rows); err != nil {
 		return err
 	}
-	if err := compare(e.out, e.lang(), before, office, changes); err != nil {
-		return err
-	}
-	if before.Hub.BaseURL != "" && before.Hub.BaseURL != next.BaseURL {
+	if f.Moved {
 		e.say(text.SetupMoved)
 	}
 	if !c.PassphraseStdin {
@@ -117,11 +118,14 @@ func (c *provisionCmd) importOffice(e *env, d profile.Dirs, before *settings.Set
 			return fail(exitFailed, text.SetupCancelled)
 		}
 	}
-	if next, err = c.tested(e, d, before, next, office.Secret, changes); err != nil {
-		return err
-	}
-	if _, err := c.save(e, d, before, hubtrial.Wanted{Changes: changes, Secret: office.Secret, Works: true}); err != nil {
-		return err
+	say, done := e.steps()
+	encoding, err := f.TakeOver(e.ctx, d, c.TestNumber, func(kind string) (secret.Store, error) { return c.open(d, kind) }, say)
+	done()
+	switch {
+	case err != nil:
+		return savedError(e.lang(), err)
+	case encoding != "":
+		e.say(text.SetupEncoding, encoding)
 	}
 	e.say(text.SetupTaken)
 	c.sayLinks(e, d)
@@ -184,11 +188,11 @@ func (c *provisionCmd) sayLinks(e *env, d profile.Dirs) {
 }
 
 // compare shows side by side what is and what would be.
-func compare(w io.Writer, l text.Language, before *settings.Settings, office setupfile.Office, changes map[string]any) error {
+func compare(w io.Writer, l text.Language, rows []hubtrial.Row) error {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintf(t, "%s\t%s\t%s\n", l.T(text.SetupSetting), l.T(text.SetupNow), l.T(text.SetupNew))
 	shown := func(s string) string { return cmp.Or(oneLine(s), l.T(text.SetupNothing)) }
-	for _, r := range hubtrial.Rows(before, office, changes) {
+	for _, r := range rows {
 		fmt.Fprintf(t, "%s\t%s\t%s\n", r.Key, shown(r.Now), shown(r.New))
 	}
 	return t.Flush()
@@ -198,14 +202,21 @@ func compare(w io.Writer, l text.Language, before *settings.Settings, office set
 // ended. encoding is the one that the hub took; another one than that of h is
 // tried where that may be.
 func (c *provisionCmd) test(e *env, d profile.Dirs, s *settings.Settings, h settings.Hub, value string, other bool) (encoding string, ok bool) {
-	l := e.lang()
-	t := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
-	defer t.Flush()
 	try := hubtrial.Trial{Dirs: d, Settings: s, Hub: h, Secret: value, Number: c.TestNumber}
 	if other {
 		try.Others = []string{"hub.basic_auth_encoding"}
 	}
-	better, ok := try.Run(e.ctx, func(st hubtrial.Step) {
+	say, done := e.steps()
+	defer done()
+	better, ok := try.Run(e.ctx, say)
+	return cmp.Or(better["hub.basic_auth_encoding"], h.BasicAuthEncoding), ok
+}
+
+// steps prints how the steps of a trial end; done ends the table.
+func (e *env) steps() (say func(hubtrial.Step), done func()) {
+	l := e.lang()
+	t := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
+	return func(st hubtrial.Step) {
 		why := ""
 		switch {
 		case st.State == hubtrial.StateRunning:
@@ -218,8 +229,7 @@ func (c *provisionCmd) test(e *env, d profile.Dirs, s *settings.Settings, h sett
 			why = l.T(text.Failure(string(contact.FailureOf(st.Err)))) + detail(st.Err)
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\n", l.T(text.SetupStep(st.Name)), l.T(text.SetupState(st.State)), oneLine(why))
-	})
-	return cmp.Or(better["hub.basic_auth_encoding"], h.BasicAuthEncoding), ok
+	}, func() { _ = t.Flush() } // the exit code says it as well
 }
 
 // passphrase reads the passphrase of a set-up file.

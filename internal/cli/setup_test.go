@@ -66,6 +66,9 @@ func exported(t *testing.T) (file, phrase string, h *localhub.Hub) {
 	if code, _, _ := run(t, "", "provision", "--export", file, "--profile", dir); code != 1 {
 		t.Errorf("written over: exit %d", code)
 	}
+	if code, _, _ := run(t, "", "provision", "--export", file+"2", "--secret-store", "file", "--profile", dir); code != 2 {
+		t.Errorf("a store, which no file names: exit %d", code)
+	}
 	return file, phrase, h
 }
 

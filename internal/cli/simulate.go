@@ -43,13 +43,13 @@ type simulateCmd struct {
 
 func (c *simulateCmd) Run(e *env) error {
 	if _, known := registry.Find(c.Over); !known {
-		return wrong(text.SaySimOver, strings.Join(registry.Names(), ", "))
+		return wrong(text.OutputSimOver, strings.Join(registry.Names(), ", "))
 	}
 	if c.Speed < 0.01 || c.Speed > 1000 || c.Repeat < 0 || c.Repeat > simulate.MaxRepeat {
-		return wrong(text.SaySimSpeed)
+		return wrong(text.OutputSimSpeed)
 	}
 	if c.For < 0 || c.Answer < 0 || c.For+c.Answer > simulate.MaxTime {
-		return wrong(text.SaySimDay)
+		return wrong(text.OutputSimDay)
 	}
 	d, err := e.dirs()
 	if err != nil {
@@ -80,7 +80,7 @@ func (c *simulateCmd) story(e *env) (*simulate.Scenario, error) {
 		return c.single()
 	}
 	if c.Name != "" || c.Line != "" || c.Answer != 0 || c.Number != "" {
-		return nil, wrong(text.SaySimScenario)
+		return nil, wrong(text.OutputSimScenario)
 	}
 	if s, ok := simulate.Find(c.Scenario); ok {
 		return s, nil
@@ -89,20 +89,20 @@ func (c *simulateCmd) story(e *env) (*simulate.Scenario, error) {
 	if c.Scenario != "-" {
 		f, err := os.Open(c.Scenario)
 		if err != nil {
-			return nil, wrong(text.SaySimNone)
+			return nil, wrong(text.OutputSimNone)
 		}
 		defer f.Close()
 		in = f
 	} else if c.TokenStdin {
-		return nil, wrong(text.SaySimInput)
+		return nil, wrong(text.OutputSimInput)
 	}
 	b, err := io.ReadAll(io.LimitReader(in, simulate.MaxScenario+1))
 	if err != nil {
-		return nil, text.Errorf(text.SaySimFile, err)
+		return nil, text.Errorf(text.OutputSimFile, err)
 	}
 	s, err := simulate.Parse(b)
 	if err != nil {
-		return nil, wrong(text.SaySimFile, err)
+		return nil, wrong(text.OutputSimFile, err)
 	}
 	return s, nil
 }
@@ -117,7 +117,7 @@ func (c *simulateCmd) single() (*simulate.Scenario, error) {
 	if rules.Parse(one.Number, "").Kind == phone.Withheld {
 		one.Number = ""
 	} else if !simulate.IsNumber(one.Number) {
-		return nil, wrong(text.SayNoNumber)
+		return nil, wrong(text.OutputNoNumber)
 	}
 	return simulate.Single(one, c.For, c.Answer), nil
 }
@@ -127,29 +127,29 @@ func (c *simulateCmd) options(e *env, d profile.Dirs) (simulate.Options, error) 
 	o := simulate.Options{Listen: c.Listen, Profile: e.profileDir, Stray: e.err}
 	kind := registry.Of(c.Over)
 	if c.Listen != "" && !kind.IsLink() {
-		return o, wrong(text.SaySimListen)
+		return o, wrong(text.OutputSimListen)
 	}
 	if given := c.Port != 0 || c.TokenStdin; given && (kind.Reach != registry.ByListener || c.Port < 1 || c.Port > 65535 || !c.TokenStdin) {
-		return o, wrong(text.SaySimPort)
+		return o, wrong(text.OutputSimPort)
 	}
 	switch {
 	case c.TokenStdin:
 		token, err := secret.ReadSecret(e.in)
 		if err != nil {
-			return o, wrong(text.SaySimToken, text.SecretState(string(secret.StateOf(err))))
+			return o, wrong(text.OutputSimToken, text.SecretState(string(secret.StateOf(err))))
 		}
 		o.Port, o.Token, o.PathToken = c.Port, token, token
 	case kind.Reach == registry.ByListener:
 		at, err := listener.Announced(d.Run)
 		if errors.Is(err, fs.ErrNotExist) {
-			return o, fail(exitNotRunning, text.SaySimNotRunning)
+			return o, fail(exitNotRunning, text.OutputSimNotRunning)
 		}
 		if err != nil {
-			return o, text.Errorf(text.SaySimAnnounced)
+			return o, text.Errorf(text.OutputSimAnnounced)
 		}
 		tokens, err := secret.Token(d)
 		if err != nil {
-			return o, text.Errorf(text.SayTokens, err)
+			return o, text.Errorf(text.OutputTokens, err)
 		}
 		o.Port, o.Token, o.PathToken = at.Port, at.Token, tokens.Path
 	case kind.Reach == registry.ByProgram:

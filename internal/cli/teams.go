@@ -31,6 +31,6 @@ func (c *teamsPageCmd) Run(e *env) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	e.say(text.SayTeamsPage)
+	e.say(text.OutputTeamsPage)
 	return nil
 }

@@ -34,7 +34,7 @@ func (c *windowCmd) Run(e *env) error {
 	cfg := e.instance(d, log)
 	err = windowapp.Run(e.ctx, windowapp.Config{Window: c.Name, Dirs: d, Program: widgets.Program{Version: e.build.Version, Commit: e.build.Commit, ProfileDir: e.profileDir}, Log: log,
 		Connect: func(ctx context.Context) (windowapp.Conn, error) {
-			conn, hello, err := instance.Connect(ctx, cfg, instance.RoleDesk)
+			conn, hello, err := instance.Connect(ctx, cfg, instance.RoleWindows)
 			if errors.Is(err, instance.ErrNotRunning) && windowapp.WithoutResident(c.Name) {
 				return windowapp.Alone(e.alone(d, c.Name))
 			}

@@ -15,7 +15,7 @@ import (
 // whether it can be written. Nothing of what is in it is read.
 func (e *exam) delivery(ctx context.Context) []finding {
 	dir := fromsettings.OutboxFolder(e.Dirs)
-	s, err := outbox.Look(ctx, dir)
+	s, err := outbox.Summarize(ctx, dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return say(Off, "delivery.none")

@@ -72,7 +72,7 @@ func (e *exam) microsip(context.Context) []finding {
 func (e *exam) tray(ctx context.Context) []finding {
 	switch {
 	case !e.sys.desktop():
-		return say(Off, "desk.none")
+		return say(Off, "desktop.none")
 	case !e.sys.trayHost(ctx):
 		return say(Off, "tray.none")
 	}
@@ -104,7 +104,7 @@ func (e *exam) cards(ctx context.Context) []finding {
 // lock tells who can say that the screen is locked.
 func (e *exam) lock(ctx context.Context) []finding {
 	if !e.sys.desktop() {
-		return say(Off, "desk.none")
+		return say(Off, "desktop.none")
 	}
 	sources := e.sys.lockSources(ctx)
 	if len(sources) == 0 {
@@ -117,7 +117,7 @@ func (e *exam) lock(ctx context.Context) []finding {
 func (e *exam) browser(ctx context.Context) []finding {
 	switch {
 	case !e.sys.desktop():
-		return say(Off, "desk.none")
+		return say(Off, "desktop.none")
 	case !e.sys.browser(ctx):
 		return say(Warn, "browser.none")
 	}

@@ -167,7 +167,7 @@ func (e *exam) history(ctx context.Context) []finding {
 	case !exists(path):
 		return say(Off, "history.none")
 	}
-	switch err := history.Sound(ctx, path); {
+	switch err := history.CheckFile(ctx, path); {
 	case errors.Is(err, history.ErrNewer):
 		return say(Fail, "history.newer")
 	case err != nil:

@@ -1,5 +1,5 @@
 // Package doctor looks at everything that Wiebelt depends on and says in one
-// line each how it is and what to do: settings, secret, hub, ways in, desktop,
+// line each how it is and what to do: settings, secret, hub, sources of calls, desktop,
 // disk. It changes nothing, works with a running resident and without one, and
 // says nothing of any caller. Its bundle is what a help desk needs, without
 // names, numbers or secrets.

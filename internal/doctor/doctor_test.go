@@ -64,6 +64,7 @@ func rows(t *testing.T) []row {
 
 		{"setup", setUp, nil, say(OK, "setup.ok")},
 		{"setup", "", nil, say(Fail, "setup.missing", "hub.base_url, hub.client_id, hub.organisation_code")},
+		{"setup", "[[softphone]]\nkind = \"relay\"\naddress = \"https://relay.example\"\n", nil, say(OK, "setup.relay")},
 		{"setup", strings.Replace(setUp, "hub_url", "#", 1), nil, say(Warn, "setup.hub")},
 		{"setup", setUp + "extra_ca_file = \"/home/jansen/none.pem\"\n", nil, say(Fail, "setup.wrong", "hub.extra_ca_file")},
 
@@ -209,7 +210,7 @@ func rows(t *testing.T) []row {
 		}, say(Warn, "microsip.unreadable")},
 		{"tray", setUp, nil, say(OK, "tray.ok")},
 		{"tray", setUp, func(_ *testing.T, e *exam) { e.sys.trayHost = func(context.Context) bool { return false } }, say(Off, "tray.none")},
-		{"tray", setUp, noDesktop, say(Off, "desk.none")},
+		{"tray", setUp, noDesktop, say(Off, "desktop.none")},
 		{"cards", setUp, nil, say(OK, "cards.ok")},
 		{"cards", setUp, tells(func(t *residentState) { t.presence = absent }), say(Off, "cards.off")},
 		{"cards", setUp, tells(func(t *residentState) { t.facts.Cards = "notices" }), say(Warn, "cards.notices")},
@@ -220,9 +221,9 @@ func rows(t *testing.T) []row {
 		{"cards", setUp, tells(func(t *residentState) { t.facts.Hotkey = "wrong" }), say(Warn, "cards.wrong")},
 		{"lock", setUp, nil, say(OK, "lock.ok", "logind")},
 		{"lock", setUp, func(_ *testing.T, e *exam) { e.sys.lockSources = func(context.Context) []string { return nil } }, say(Off, "lock.none")},
-		{"lock", setUp, noDesktop, say(Off, "desk.none")},
+		{"lock", setUp, noDesktop, say(Off, "desktop.none")},
 		{"browser", setUp, nil, say(OK, "browser.ok")},
-		{"browser", setUp, noDesktop, say(Off, "desk.none")},
+		{"browser", setUp, noDesktop, say(Off, "desktop.none")},
 		{"browser", setUp, func(_ *testing.T, e *exam) { e.sys.browser = func(context.Context) bool { return false } }, say(Warn, "browser.none")},
 
 		{"disk", setUp, nil, say(OK, "disk.ok", 5000)},

@@ -109,7 +109,7 @@ func (e *exam) probeHub(ctx context.Context) hubState {
 func (j hubState) served() bool { return j.token == nil || j.two && j.newer == nil }
 
 func (e *exam) lookOneUp(ctx context.Context, c *hub.Client, j *hubState) {
-	rules, err := fromsettings.Rules(e.s)
+	rules, err := fromsettings.NumberRules(e.s)
 	if err != nil {
 		j.never = true
 		return

@@ -1,10 +1,12 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"image"
 	"image/color"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -13,9 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/core/contact"
 	"wiebelt/internal/core/engine"
-	"wiebelt/internal/localhub"
 	"wiebelt/internal/testutil/phonetest"
 	"wiebelt/internal/testutil/xtest"
 )
@@ -56,45 +56,92 @@ func notifications(b *testing.B, t *table, n int) (median float64) {
 		s.Run("dunstctl", "close-all")
 		s.Until("the notification is gone", func() bool { return !shown() })
 	}
-	t.times("notify-send → painted by dunst", all, 0, 0)
+	t.times("notify-send → painted by dunst", all, limit{})
 	t.figure("dunst, resident memory", float64(memory(b, dunst.Process.Pid))/1024, 0, "MB")
 	return t.value["notify-send → painted by dunst"][0]
 }
 
-// sipCalls measures from the INVITE at baresip to the contact on screen.
+// sipCalls measures from the INVITE at baresip to the contact on screen, and where
+// that time goes.
 func sipCalls(b *testing.B, t *table, n int) {
 	b.Helper()
 	sip, control := phonetest.StartBaresip(b)
-	h, value := startHub(b)
-	s := &stage{b: b, scale: 1}
-	for i := range n {
-		s.people = append(s.people, localhub.Record{Numbers: []string{fmt.Sprintf("0698%06d", i)}, Contact: contact.Contact{
-			ID: fmt.Sprintf("s-%d", i), RelationNumber: strconv.Itoa(400000 + i), Initials: "S.", FamilyName: fmt.Sprintf("Toestel%03d", i)}})
-	}
-	if _, err := h.AddInvented(b.Context(), s.people...); err != nil {
-		b.Fatal(err)
-	}
-	s.office = prepareAt(b, h, h.BaseURL(), value, 0, "[[softphone]]\nkind = \"baresip\"\nname = \"baresip\"\naddress = \""+control+"\"\n"+quick)
-	s.start()
+	control, reported := listenIn(b, control, "CALL_INCOMING")
+	s := openStage(b, 1, "[[softphone]]\nkind = \"baresip\"\nname = \"baresip\"\naddress = \""+control+"\"\n")
 	s.Until("the link is up", func() bool { return strings.Contains(s.log.String(), "state=connected") })
 	line, err := net.Dial("udp", sip)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer line.Close()
-	var all []time.Duration
+	s.hold.Store(true)
+	defer s.hold.Store(false)
+	var all, phone, engineTime, hub, card, drawing, screen []time.Duration
 	for i := range n {
-		p := s.person()
+		p := s.person(pause)
 		num := "+31" + p.Numbers[0][1:]
+		began := time.Now()
+		pic := s.picture(p, num, engine.Found)
+		drawing = append(drawing, time.Since(began))
+		began = time.Now()
+		s.Crop(pic.Rect)
+		screen = append(screen, time.Since(began))
 		e := s.eye(p, num, engine.Found)
 		c := invitation{line: line, sip: sip, number: num, id: fmt.Sprintf("bench-%d-%d", os.Getpid(), i)}
-		began := time.Now()
+		s.release <- struct{}{}
+		began = time.Now()
 		c.invite(b)
-		all = append(all, e.wait(b, "the caller of an INVITE").Sub(began))
+		painted := e.wait(b, "the caller of an INVITE")
+		heard, looked := <-reported, <-s.looked
+		all, phone = append(all, painted.Sub(began)), append(phone, heard.Sub(began))
+		engineTime, hub = append(engineTime, looked.asked.Sub(heard)), append(hub, looked.answered.Sub(looked.asked))
+		card = append(card, painted.Sub(looked.answered))
 		c.cancel(b)
 		s.Until("the card is gone", s.empty)
 	}
-	t.times("SIP INVITE at baresip → contact painted", all, 25, 0)
+	t.times("SIP INVITE at baresip → contact painted", all, limit{p50: 6})
+	t.times("  phone: INVITE → its report", phone, limit{})
+	t.times("  hand-over and engine: report → the hub is asked", engineTime, limit{})
+	t.times("  hub: its answer", hub, limit{})
+	t.times("  engine, paint and X server: answer → contact painted", card, limit{})
+	t.times("    drawing such a card anew", drawing, limit{})
+	t.times("    X server: such a picture read back", screen, limit{})
+}
+
+// listenIn stands between a client and the server at address, and tells when the
+// server says word.
+func listenIn(b testing.TB, address, word string) (own string, said <-chan time.Time) {
+	b.Helper()
+	l := must(net.Listen("tcp", "127.0.0.1:0"))(b)
+	b.Cleanup(func() { _ = l.Close() })
+	heard := make(chan time.Time, 1)
+	go func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			server, err := net.Dial("tcp", address)
+			if err != nil {
+				_ = client.Close()
+				continue
+			}
+			go func() { _, _ = io.Copy(server, client); _ = server.Close() }()
+			go func() {
+				defer client.Close()
+				for buf := make([]byte, 64<<10); ; {
+					n, err := server.Read(buf)
+					if bytes.Contains(buf[:n], []byte(word)) {
+						heard <- time.Now()
+					}
+					if _, e := client.Write(buf[:n]); err != nil || e != nil {
+						return
+					}
+				}
+			}()
+		}
+	}()
+	return l.Addr().String(), heard
 }
 
 // invitation is one call as it goes over the wire.
@@ -184,8 +231,26 @@ func browser(b *testing.B, t *table) {
 		_ = cmd.Wait()
 		s.Until("the browser's window is gone", func() bool { return !xtest.Near(s.Pixel(900, 300), color.RGBA{0x1b, 0x7f, 0x4b, 255}, 3) })
 	}
-	t.times("Chromium --app window, start → painted", all, 0, 0)
+	t.times("Chromium --app window, start → painted", all, limit{})
 	t.figure("Chromium --app window, memory of its processes", float64(most)/1024, 0, "MB")
+}
+
+// wineRings measures the start of wiebelt-ring under wine, beside that of a program
+// that does nothing.
+func wineRings(b *testing.B, t *table, n int) {
+	b.Helper()
+	dir := windowsPrograms(b)
+	p, o := wineOffice(b, dir)
+	o.startsUnderWine(p, dir)
+	nothing := buildNothing(b, forWindows...)
+	var ours, empty []time.Duration
+	for i := range n {
+		ours = append(ours, ran(b, p.Command(filepath.Join(dir, "wiebelt-ring.exe"), "--profile", wineProfile, "--state", "ended", "--id", strconv.Itoa(i))))
+		empty = append(empty, ran(b, p.Command(nothing)))
+	}
+	t.times("under wine: wiebelt-ring, start → exit", ours, limit{})
+	t.times("  an empty Go program", empty, limit{})
+	t.below("under wine: wiebelt-ring, median", "an empty Go program, median", t.value["under wine: wiebelt-ring, start → exit"][0], t.value["  an empty Go program"][0], 1.3)
 }
 
 // family is the memory of a process and all below it, shared pages counted once
@@ -211,14 +276,20 @@ func family(b testing.TB, root int) int {
 			if p != root {
 				continue
 			}
-			s, _ := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
-			for l := range strings.Lines(string(s)) {
-				if v, ok := strings.CutPrefix(l, "Pss:"); ok {
-					n, _ := strconv.Atoi(strings.Fields(v)[0])
-					sum += n
-				}
-			}
+			sum += rollup(pid, "Pss:")
 			break
+		}
+	}
+	return sum
+}
+
+// rollup is the sum of the figures of a process's memory that begin with name, in kB.
+func rollup(pid int, name string) (sum int) {
+	s, _ := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+	for l := range strings.Lines(string(s)) {
+		if strings.HasPrefix(l, name) {
+			n, _ := strconv.Atoi(strings.Fields(l)[1])
+			sum += n
 		}
 	}
 	return sum

@@ -26,30 +26,32 @@ import (
 	"wiebelt/internal/ui/card"
 )
 
-// stage is an office whose hub answers when it is told to, and a phone.
+// stage is an office whose hub answers when it is told to, and phones.
 type stage struct {
 	*office
 	b       testing.TB
 	scale   float32
-	phone   *simulate.Phone
+	phones  []*simulate.Phone
 	people  []localhub.Record
 	next    int
-	last    time.Time // when the last one called
-	hold    atomic.Bool
-	release chan struct{}
-	// answered is when the hub's answer had gone out.
-	answered chan time.Time
-	settled  int // kB resident after the calls
+	last    time.Time     // when the last one called
+	hold    atomic.Bool   // lookups are answered by release, and told to looked
+	release chan struct{} // holds one
+	looked  chan lookup
+	settled int // kB resident after the calls
 }
+
+// lookup is when the hub was asked, and when its answer had gone out.
+type lookup struct{ asked, answered time.Time }
 
 // quick lets cards go as soon as their call is over, so that the next can come.
 const quick = "[card]\nafter_call = \"0s\"\n"
 
-// openStage starts an office at a scale.
-func openStage(b testing.TB, scale float32) *stage {
+// openStage starts an office at a scale, with more settings.
+func openStage(b testing.TB, scale float32, more string) *stage {
 	b.Helper()
 	h, value := startHub(b)
-	s := &stage{b: b, scale: scale, release: make(chan struct{}), answered: make(chan time.Time, 1)}
+	s := &stage{b: b, scale: scale, release: make(chan struct{}, 1), looked: make(chan lookup, 1)}
 	for i := range 600 {
 		s.people = append(s.people, localhub.Record{Numbers: []string{fmt.Sprintf("0698%06d", i)}, Contact: contact.Contact{
 			ID: fmt.Sprintf("b-%d", i), RelationNumber: strconv.Itoa(300000 + i), Initials: "B.", FamilyName: fmt.Sprintf("Meting%03d", i),
@@ -69,6 +71,7 @@ func openStage(b testing.TB, scale float32) *stage {
 			proxy.ServeHTTP(w, r)
 			return
 		}
+		asked := time.Now()
 		rec := httptest.NewRecorder()
 		proxy.ServeHTTP(rec, r)
 		select {
@@ -82,38 +85,30 @@ func openStage(b testing.TB, scale float32) *stage {
 		w.WriteHeader(rec.Code)
 		_, _ = w.Write(rec.Body.Bytes())
 		_ = http.NewResponseController(w).Flush()
-		s.answered <- time.Now()
+		s.looked <- lookup{asked, time.Now()}
 	}))
 	b.Cleanup(front.Close)
 	dpi := 0
 	if scale != 1 {
 		dpi = int(96 * scale)
 	}
-	s.office = prepareAt(b, h, front.URL, value, dpi, quick)
+	s.office = prepareAt(b, h, front.URL, value, dpi, more+quick)
 	s.start()
-	s.dial()
+	for range 4 {
+		s.phones = append(s.phones, dial(s.office))
+	}
 	s.Move(1, 1) // a card does not go while the pointer is on it
 	return s
-}
-
-func (s *stage) dial() {
-	a := s.at()
-	p, err := simulate.Dial(s.b.Context(), a.Port, a.Token)
-	if err != nil {
-		s.b.Fatal(err)
-	}
-	s.b.Cleanup(func() { _ = p.Close() })
-	s.phone = p
 }
 
 // pause is the least between two calls: a way in may cause three lookups a
 // second, and a queue is not what is measured here.
 const pause = 400 * time.Millisecond
 
-// person is the next caller; none calls twice, and none before the way in may
-// cause another lookup.
-func (s *stage) person() localhub.Record {
-	time.Sleep(time.Until(s.last.Add(pause)))
+// person is the next caller; none calls twice, and none earlier than long after the
+// last one.
+func (s *stage) person(long time.Duration) localhub.Record {
+	time.Sleep(time.Until(s.last.Add(long)))
 	s.last = time.Now()
 	p := s.people[s.next]
 	s.next++

@@ -18,41 +18,41 @@ import (
 // whole program, watched from outside. It writes bin/bench-windows.json.
 func BenchmarkWindows(b *testing.B) {
 	for range b.N {
-		t := newTable()
-		few, many := measureDesk(b, 200, 10), measureDesk(b, 100_000, 10)
-		t.times("click → rows painted, windows' process not running (200 calls)", few.cold, 150, 0)
-		t.times("  with 100,000 calls", many.cold, 250, 0)
-		t.times("click → rows painted, it runs (200 calls)", few.warm, 40, 0)
-		t.times("  with 100,000 calls", many.warm, 40, 0)
-		t.times("key in the search field → other rows (100,000 calls)", many.filter, 50, 0)
+		t := newTable(b)
+		few, many := measureCalls(b, 200, 10), measureCalls(b, 100_000, 10)
+		t.times("click → rows painted, windows' process not running (200 calls)", few.cold, limit{p50: 150})
+		t.times("  with 100,000 calls", many.cold, limit{p50: 250})
+		t.times("click → rows painted, it runs (200 calls)", few.warm, limit{p50: 40})
+		t.times("  with 100,000 calls", many.warm, limit{p50: 40})
+		t.times("key in the search field → other rows (100,000 calls)", many.filter, limit{p50: 50})
 		t.figure("windows' process, calls window (200 calls)", float64(few.memory)/1024, 75, "MB")
 		t.figure("  with 100,000 calls", float64(many.memory)/1024, 75, "MB")
 
 		d := openLarge(b, 1)
-		t.times("look at the search field", d.looks(100), 0, 0)
-		t.times("key → letter painted in the search field (100 %)", d.typing(10), 10, 30)
+		t.times("look at the search field", d.looks(100), limit{})
+		t.times("key → letter painted in the search field (100 %)", d.typing(10), limit{p50: 10, p99: 30})
 		pictures := d.wheel(300)
 		t.rows = append(t.rows, row{What: "the wheel over the calls (900×640)", P50: pictures, Unit: "pictures a second", Budget: "≥ 50", Met: pictures >= 50})
 		cpu, woken := d.rest(30 * time.Second)
 		t.rows = append(t.rows, row{What: "30 s of an open window, the keyboard elsewhere", P50: float64(cpu), Unit: "ticks", Budget: "0", Met: cpu == 0})
 		t.figure("  threads that woke", float64(woken), 0, "×")
-		t.times("key → letter painted in the search field (200 %)", openLarge(b, 2).typing(10), 20, 45)
+		t.times("key → letter painted in the search field (200 %)", openLarge(b, 2).typing(10), limit{p50: 20, p99: 45})
 		t.print(b, "bench-windows.json")
 	}
 }
 
-// largeDesk is a calls window of 900×640 units, with 100,000 calls.
-type largeDesk struct {
-	*desk
+// largeCalls is a calls window of 900×640 units, with 100,000 calls.
+type largeCalls struct {
+	*callsWindow
 	id    string
 	scale int
 }
 
-func openLarge(t testing.TB, scale int) *largeDesk {
+func openLarge(t testing.TB, scale int) *largeCalls {
 	t.Helper()
 	h, value := startHub(t)
-	d := &largeDesk{desk: startDesk(t, prepareOn(t, h, h.BaseURL(), value, "openbox",
-		xtest.Options{Width: 1000 * scale, Height: 760 * scale, DPI: 96 * scale}, deskSettings), 100_000), scale: scale}
+	d := &largeCalls{callsWindow: startCalls(t, prepareOn(t, h, h.BaseURL(), value, "openbox",
+		xtest.Options{Width: 1000 * scale, Height: 760 * scale, DPI: 96 * scale}, callsSettings), 100_000), scale: scale}
 	d.ask()
 	d.id = d.find()
 	d.Run("xdotool", "windowsize", "--sync", d.id, strconv.Itoa(900*scale), strconv.Itoa(640*scale))
@@ -62,23 +62,23 @@ func openLarge(t testing.TB, scale int) *largeDesk {
 }
 
 // in is a place in the window, given in units.
-func (d *largeDesk) in(r image.Rectangle) image.Rectangle {
+func (d *largeCalls) in(r image.Rectangle) image.Rectangle {
 	return image.Rectangle{r.Min.Mul(d.scale), r.Max.Mul(d.scale)}.Add(d.at)
 }
 
 // row is a part of the list where the names of a row stand, one of nine.
-func (d *largeDesk) row(n int) image.Rectangle {
+func (d *largeCalls) row(n int) image.Rectangle {
 	return d.in(image.Rect(104, 166, 200, 206).Add(image.Pt(0, 48*n)))
 }
 
 // green reports whether the mark of an answered call is at row n or the next: the
 // heading of a day may stand between them.
-func (d *largeDesk) green(n int) bool {
+func (d *largeCalls) green(n int) bool {
 	return d.shows(d.in(image.Rect(530, 160, 560, 260).Add(image.Pt(0, 48*n))), answeredGreen)
 }
 
 // written is where the writing in the search field ends. Its caret is no writing.
-func (d *largeDesk) written() (end int) {
+func (d *largeCalls) written() (end int) {
 	img := d.Crop(d.in(image.Rect(30, 92, 180, 118)))
 	for i := 0; i < len(img.Pix); i += 4 {
 		if img.Pix[i+2] < 0x60 { // the blue of ink; no other colour in the field has so little
@@ -89,7 +89,7 @@ func (d *largeDesk) written() (end int) {
 }
 
 // looks is how long a look at the search field takes by itself.
-func (d *largeDesk) looks(n int) (all []time.Duration) {
+func (d *largeCalls) looks(n int) (all []time.Duration) {
 	for range n {
 		began := time.Now()
 		d.written()
@@ -103,7 +103,7 @@ var letters = map[rune]byte{'a': 38, 'd': 40, 'e': 26, 'i': 31, 'l': 46, 'm': 58
 
 // typing types words that filter 100,000 calls, and takes them back, as fast as
 // somebody who types well; of each key it gives the time until the field shows it.
-func (d *largeDesk) typing(rounds int) (all []time.Duration) {
+func (d *largeCalls) typing(rounds int) (all []time.Duration) {
 	d.t.Helper()
 	const pace = time.Second / 10
 	d.activate(d.id)
@@ -134,7 +134,7 @@ func (d *largeDesk) typing(rounds int) (all []time.Duration) {
 
 // wheel turns the wheel over the list, each step when the one before is on screen
 // with the rows that it brought, and gives how many were painted in a second.
-func (d *largeDesk) wheel(steps int) float64 {
+func (d *largeCalls) wheel(steps int) float64 {
 	d.t.Helper()
 	middle := d.in(image.Rect(400, 400, 401, 401)).Min
 	d.Move(middle.X, middle.Y)
@@ -155,7 +155,7 @@ func (d *largeDesk) wheel(steps int) float64 {
 // rest gives the keyboard to another window, waits a moment, and counts
 // what the windows' process does by itself: clock ticks of the processor,
 // and how often one of its threads began to run.
-func (d *largeDesk) rest(long time.Duration) (cpu, woken int) {
+func (d *largeCalls) rest(long time.Duration) (cpu, woken int) {
 	d.t.Helper()
 	d.Move(1, 1)
 	d.Terminal(image.Rect(0, 700, 300, 760))

@@ -17,10 +17,7 @@ import (
 // owner is a connection to a private bus that has a name there.
 func owner(t *testing.T, address, name string) *dbus.Conn {
 	t.Helper()
-	c, err := desktopbus.Connect(t.Context(), address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must(desktopbus.Connect(t.Context(), address))(t)
 	t.Cleanup(func() { c.Close() })
 	if r, err := c.RequestName(name, dbus.NameFlagDoNotQueue); err != nil || r != dbus.RequestNameReplyPrimaryOwner {
 		t.Fatal(r, err)
@@ -88,9 +85,7 @@ func TestWaylandWithoutX(t *testing.T) {
 	address := o.PlainBus()
 	c := owner(t, address, noticeService)
 	s := &noticeServer{shown: map[uint32]string{}}
-	if err := c.Export(s, noticePath, noticeService); err != nil {
-		t.Fatal(err)
-	}
+	check(t, c.Export(s, noticePath, noticeService))
 	notes := o.opener("exit 0")
 	o.start("env", "-u", "DISPLAY", "WAYLAND_DISPLAY=wayland-0")
 	if r, _ := o.doctor(); states(r, "cards") != "warn" {
@@ -98,18 +93,14 @@ func TestWaylandWithoutX(t *testing.T) {
 	}
 	p := dial(o)
 	ring := simulate.Call{ID: "1", Number: "+31698760011", Name: "Iemand Anders", Line: "+31201234567"}
-	if err := p.Ring(t.Context(), ring); err != nil {
-		t.Fatal(err)
-	}
+	check(t, p.Ring(t.Context(), ring))
 	shows := func(want string) {
 		t.Helper()
 		o.Until("the notification: "+want, func() bool { _, is := s.now(); return is == want })
 	}
 	shows("Inkomende oproep op Schade")
 	o.Until("the hub was asked", func() bool { return o.hub.Stats().Lookups > 0 })
-	if err := p.Answer(t.Context(), simulate.Call{ID: "1"}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, p.Answer(t.Context(), simulate.Call{ID: "1"}))
 	shows("") // answered: nothing to say any more
 	// Whoever asks for a window gets one or is told why not; calls go on.
 	if out, err := o.wiebelt().CombinedOutput(); err != nil {
@@ -120,14 +111,10 @@ func TestWaylandWithoutX(t *testing.T) {
 		return strings.Contains(is, "Wiebelt") || strings.Contains(o.log.String(), "the user was not told")
 	})
 	s.forget()
-	if err := p.End(t.Context(), simulate.Call{ID: "1"}, "completed"); err != nil {
-		t.Fatal(err)
-	}
+	check(t, p.End(t.Context(), simulate.Call{ID: "1"}, "completed"))
 
 	ring.ID = "2"
-	if err := p.Ring(t.Context(), ring); err != nil {
-		t.Fatal(err)
-	}
+	check(t, p.Ring(t.Context(), ring))
 	shows("Inkomende oproep op Schade")
 	link := o.hub.HubURL() + "/contacts/viewcontact/c-vries"
 	// A press before the hub has answered opens nothing: it is pressed again.
@@ -140,9 +127,7 @@ func TestWaylandWithoutX(t *testing.T) {
 	if got := opened(notes)[0]; got != link {
 		t.Errorf("opened %q, want %q", got, link)
 	}
-	if err := p.End(t.Context(), simulate.Call{ID: "2"}, "missed"); err != nil {
-		t.Fatal(err)
-	}
+	check(t, p.End(t.Context(), simulate.Call{ID: "2"}, "missed"))
 	shows("")
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -179,13 +164,9 @@ func TestAppearanceFollowed(t *testing.T) {
 		}
 		return dbus.MakeVariant(dbus.MakeVariant(scheme)), nil
 	}
-	if err := c.ExportMethodTable(map[string]any{"Read": read}, portalPath, portalSettings); err != nil {
-		t.Fatal(err)
-	}
+	check(t, c.ExportMethodTable(map[string]any{"Read": read}, portalPath, portalSettings))
 	o.start()
-	if err := dial(o).Ring(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, dial(o).Ring(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}))
 	o.shows("a dark card", vriesCard(t, card.Look{Dark: true}, 1))
 	for _, next := range []struct {
 		scheme uint32
@@ -194,9 +175,7 @@ func TestAppearanceFollowed(t *testing.T) {
 		mu.Lock()
 		scheme = next.scheme
 		mu.Unlock()
-		if err := c.Emit(portalPath, portalSettings+".SettingChanged", appearance, "color-scheme", dbus.MakeVariant(next.scheme)); err != nil {
-			t.Fatal(err)
-		}
+		check(t, c.Emit(portalPath, portalSettings+".SettingChanged", appearance, "color-scheme", dbus.MakeVariant(next.scheme)))
 		o.shows(fmt.Sprint("the card, dark: ", next.dark), vriesCard(t, card.Look{Dark: next.dark}, 1))
 	}
 	// Text twice as large: the card stands in the same corner.

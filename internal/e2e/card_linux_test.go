@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"image"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -28,6 +27,7 @@ func prepareUnder(t testing.TB, wm, more string) *office {
 
 // TestNoKeyIsLost types 500 keys into another window while 50 calls come and go.
 func TestNoKeyIsLost(t *testing.T) {
+	t.Parallel()
 	for _, wm := range managers {
 		t.Run(wm, func(t *testing.T) {
 			t.Parallel()
@@ -80,245 +80,141 @@ func (o *office) clipboard(want string) {
 // TestHotkey is the whole way of the keyboard: it comes to the card when it is
 // asked for, does what the card offers, and goes back to where it was.
 func TestHotkey(t *testing.T) {
-	for _, wm := range managers {
-		t.Run(wm, func(t *testing.T) {
-			t.Parallel()
-			o := prepareUnder(t, wm, "")
-			notes := o.opener("exit 0")
-			o.start()
-			term := o.Terminal(image.Rect(40, 40, 600, 400))
-			p := dial(o)
-			ring := func(c simulate.Call) {
-				t.Helper()
-				if err := p.Ring(t.Context(), c); err != nil {
-					t.Fatal(err)
-				}
-			}
-			typed := ""
-			write := func(s string) { t.Helper(); o.Type(s, 4); typed += s; term.WaitText(typed) }
-			was := o.FocusedWindow()
-			take := func() {
-				t.Helper()
-				o.Key("ctrl+alt+w")
-				o.Until("the card has the keyboard", func() bool { return o.FocusedWindow() != was })
-			}
-			giveBack := func() {
-				t.Helper()
-				o.Key("Escape")
-				o.Until("the keyboard is back", func() bool { return o.FocusedWindow() == was })
-			}
-
-			ring(simulate.Call{ID: "1", Number: "+31698760011"})
-			o.shows("the card", foundCard(t, "+31698760011", "", vries.Contact))
-			meant()
-			write("voor")
-			windows := o.Run("wmctrl", "-l")
-			take()
-			meant()
-			o.Key("ctrl+c")
-			o.clipboard("0698760011")
-			o.Key("ctrl+r")
-			o.clipboard("100200")
-			o.Key("ctrl+d")
-			link := o.hub.HubURL() + "/contacts/viewcontact/"
-			o.Until("the line for a colleague", func() bool {
-				b, _ := o.Command("xclip", "-o", "-selection", "clipboard").Output()
-				return strings.HasPrefix(string(b), "J. de Vries · ") && strings.HasSuffix(string(b), " · "+link+"c-vries") &&
-					strings.Contains(string(b), " 100200 · 0698760011 · ")
-			})
-			if now := o.Run("wmctrl", "-l"); now != windows || strings.Contains(now, "Wiebelt") {
-				t.Errorf("the task bar's windows are\n%s, were\n%s", now, windows)
-			}
-			o.Key("Return")
-			o.Until("Enter opens the file", func() bool { return len(opened(notes)) == 1 })
-			giveBack()
-			write("tussen")
-
-			if err := p.End(t.Context(), simulate.Call{ID: "1"}, "missed"); err != nil {
-				t.Fatal(err)
-			}
-			o.Until("no card", o.empty)
-			ring(simulate.Call{ID: "2", Number: "+31201234567"})
-			family := lookUp(t, o, "+31201234567")
-			if len(family) != 3 {
-				t.Fatalf("%d contacts", len(family))
-			}
-			o.shows("three contacts", foundCard(t, "+31201234567", "", family...))
-			meant()
-			take()
-			meant()
-			want := []string{link + "c-vries"}
-			for _, key := range []struct {
-				keys []string
-				row  int
-			}{{[]string{"Down", "Down", "Return"}, 1}, {[]string{"3"}, 2}, {[]string{"Up", "Up", "Return"}, 0}} {
-				o.Key(key.keys...)
-				want = append(want, link+family[key.row].ID)
-				o.Until(fmt.Sprint("keys open a file: ", key.keys), func() bool { return len(opened(notes)) == len(want) })
-				meant()
-			}
-			if got := opened(notes); strings.Join(got, " ") != strings.Join(want, " ") {
-				t.Errorf("opened %q, want %q", got, want)
-			}
-			giveBack()
-			write("na")
-
-			// Alt+Tab goes from the one terminal to the other, never to the card.
-			other := o.Terminal(image.Rect(640, 40, 1200, 400))
-			o.Run("wmctrl", "-i", "-a", term.ID)
-			o.Until("the first terminal is in front", func() bool { return o.FocusedWindow() == was })
-			o.Key("alt+Tab")
-			o.Until("the other terminal is in front", func() bool { return o.FocusedWindow() != was })
-			o.Type("hier", 4)
-			other.WaitText("hier")
-			term.WaitText(typed)
-		})
-	}
-}
-
-// TestHotkeyOfAnother: keys that another program has are told of, by the doctor
-// too, and work once that program lets them go.
-func TestHotkeyOfAnother(t *testing.T) {
 	t.Parallel()
 	o := prepare(t, "")
-	holder := filepath.Join(o.profile, "other")
-	first := o.Command(o.bin, "--profile", holder, "run", "--background") // takes the keys like any program
-	if err := first.Start(); err != nil {
-		t.Fatal(err)
-	}
-	stopped := false
-	stop := func() {
-		if !stopped {
-			stopped = true
-			_ = first.Process.Signal(syscall.SIGTERM)
-			_ = first.Wait()
-		}
-	}
-	t.Cleanup(stop)
-	o.Until("the other program has the keys", func() bool { return exists(filepath.Join(holder, "run", "listener.json")) })
+	notes := o.opener("exit 0")
 	o.start()
-	o.Until("the log tells of the keys", func() bool { return strings.Contains(o.log.String(), "no hotkey for the cards") })
-	if r, _ := o.doctor(); states(r, "cards") != "warn" {
-		t.Errorf("the doctor says %+v", r)
-	}
 	term := o.Terminal(image.Rect(40, 40, 600, 400))
-	stop()
-	o.Until("the keys are free", func() bool { return strings.Contains(o.log.String(), "free again") })
-	if r, _ := o.doctor(); states(r, "cards") != "ok" {
-		t.Errorf("the doctor says %+v", r)
+	p := dial(o)
+	ring := func(c simulate.Call) {
+		t.Helper()
+		check(t, p.Ring(t.Context(), c))
 	}
-	if err := dial(o).Ring(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}); err != nil {
-		t.Fatal(err)
-	}
-	o.shows("the card", foundCard(t, "+31698760011", "", vries.Contact))
+	typed := ""
+	write := func(s string) { t.Helper(); o.Type(s, 4); typed += s; term.WaitText(typed) }
 	was := o.FocusedWindow()
-	o.Key("ctrl+alt+w")
-	o.Until("the card has the keyboard", func() bool { return o.FocusedWindow() != was })
-	o.Key("Escape")
-	o.Until("the keyboard is back", func() bool { return o.FocusedWindow() == was })
-	o.Type("x", 4)
-	term.WaitText("x")
+	take := func() {
+		t.Helper()
+		o.Key("ctrl+alt+w")
+		o.Until("the card has the keyboard", func() bool { return o.FocusedWindow() != was })
+	}
+	giveBack := func() {
+		t.Helper()
+		o.Key("Escape")
+		o.Until("the keyboard is back", func() bool { return o.FocusedWindow() == was })
+	}
+
+	ring(simulate.Call{ID: "1", Number: "+31698760011"})
+	o.shows("the card", foundCard(t, "+31698760011", "", vries.Contact))
+	meant()
+	write("voor")
+	windows := o.Run("wmctrl", "-l")
+	take()
+	meant()
+	o.Key("ctrl+c")
+	o.clipboard("0698760011")
+	o.Key("ctrl+r")
+	o.clipboard("100200")
+	o.Key("ctrl+d")
+	link := o.hub.HubURL() + "/contacts/viewcontact/"
+	o.Until("the line for a colleague", func() bool {
+		b, _ := o.Command("xclip", "-o", "-selection", "clipboard").Output()
+		return strings.HasPrefix(string(b), "J. de Vries · ") && strings.HasSuffix(string(b), " · "+link+"c-vries") &&
+			strings.Contains(string(b), " 100200 · 0698760011 · ")
+	})
+	if now := o.Run("wmctrl", "-l"); now != windows || strings.Contains(now, "Wiebelt") {
+		t.Errorf("the task bar's windows are\n%s, were\n%s", now, windows)
+	}
+	o.Key("Return")
+	o.Until("Enter opens the file", func() bool { return len(opened(notes)) == 1 })
+	giveBack()
+	write("tussen")
+
+	check(t, p.End(t.Context(), simulate.Call{ID: "1"}, "missed"))
+	o.Until("no card", o.empty)
+	ring(simulate.Call{ID: "2", Number: "+31201234567"})
+	family := lookUp(t, o, "+31201234567")
+	if len(family) != 3 {
+		t.Fatalf("%d contacts", len(family))
+	}
+	o.shows("three contacts", foundCard(t, "+31201234567", "", family...))
+	meant()
+	take()
+	meant()
+	want := []string{link + "c-vries"}
+	for _, key := range []struct {
+		keys []string
+		row  int
+	}{{[]string{"Down", "Down", "Return"}, 1}, {[]string{"3"}, 2}, {[]string{"Up", "Up", "Return"}, 0}} {
+		o.Key(key.keys...)
+		want = append(want, link+family[key.row].ID)
+		o.Until(fmt.Sprint("keys open a file: ", key.keys), func() bool { return len(opened(notes)) == len(want) })
+		meant()
+	}
+	if got := opened(notes); strings.Join(got, " ") != strings.Join(want, " ") {
+		t.Errorf("opened %q, want %q", got, want)
+	}
+	giveBack()
+	write("na")
+
+	// Alt+Tab goes from the one terminal to the other, never to the card.
+	other := o.Terminal(image.Rect(640, 40, 1200, 400))
+	o.Run("wmctrl", "-i", "-a", term.ID)
+	o.Until("the first terminal is in front", func() bool { return o.FocusedWindow() == was })
+	o.Key("alt+Tab")
+	o.Until("the other terminal is in front", func() bool { return o.FocusedWindow() != was })
+	o.Type("hier", 4)
+	other.WaitText("hier")
+	term.WaitText(typed)
 }
 
 // TestFullScreen: a card comes above a program that fills the screen, or waits
 // until it does no more, as card.over_fullscreen says. Who presents shows no
 // names.
 func TestFullScreen(t *testing.T) {
-	for _, wm := range managers {
-		for _, over := range []bool{true, false} {
-			t.Run(fmt.Sprint(wm, " over ", over), func(t *testing.T) {
-				t.Parallel()
-				o := prepareUnder(t, wm, "[card]\nover_fullscreen = "+strconv.FormatBool(over))
-				o.start()
-				film := o.Terminal(image.Rect(40, 40, 600, 400))
-				fill := func(how string) {
-					t.Helper()
-					o.Run("wmctrl", "-i", "-r", film.ID, "-b", how+",fullscreen")
-				}
-				fill("add")
-				corner := image.Pt(width-20, height-20)
-				o.Until("the film fills the screen", func() bool {
-					return strings.Contains(o.Run("xprop", "-id", film.ID, "_NET_WM_STATE"), "FULLSCREEN") && strings.Contains(o.Run("xwininfo", "-id", film.ID), "Height: 1024")
-				})
-				number, full := vriesCard(t, card.Look{Privacy: card.PrivacyNumber}, 1), vriesCard(t, card.Look{}, 1)
-				p := dial(o)
-				if err := p.Ring(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}); err != nil {
-					t.Fatal(err)
-				}
-				if over {
-					o.shows("the card above the film", number)
-					fill("remove")
-					o.shows("the whole card beside the window", full)
-					return
-				}
-				before := o.Pixel(corner.X, corner.Y)
-				waits := func(n int) {
-					t.Helper()
-					o.Until("cards wait", func() bool {
-						return strings.Count(o.log.String(), "fills the screen\" now=true") == n
-					})
-				}
-				waits(1)
-				if got := o.Pixel(corner.X, corner.Y); got != before {
-					t.Error("something is above the film")
-				}
-				fill("remove")
-				o.shows("the card after the film", full)
-				fill("add")
-				waits(2)
-				o.Until("the film is whole again", func() bool { return o.Pixel(corner.X, corner.Y) == before })
-			})
-		}
-	}
-}
-
-// TestCornerIsKept: a card that was dragged to another corner of the second
-// monitor stands there after a restart, and on the first once that monitor goes.
-func TestCornerIsKept(t *testing.T) {
 	t.Parallel()
-	h, value := startHub(t)
-	first, second := image.Rect(0, 0, 1024, 768), image.Rect(1024, 0, 1824, 600)
-	o := prepareOn(t, h, h.BaseURL(), value, "openbox", xtest.Options{Monitors: []image.Rectangle{first, second}}, "[card]\nmonitor = \"DUMMY1\"")
-	o.start()
-	want := foundCard(t, "+31698760011", "", vries.Contact)
-	size := want.Rect.Size()
-	at := func(what string, min image.Point) {
-		t.Helper()
-		r := image.Rectangle{Min: min, Max: min.Add(size)}
-		o.Until(what, func() bool {
-			got := o.look(r)
-			for _, p := range []image.Point{{2, 20}, {100, 60}, {200, 230}, {379, 280}, {40, 70}} {
-				if got.RGBAAt(p.X, p.Y) != want.RGBAAt(p.X, p.Y) {
-					return false
-				}
+	for wm, over := range map[string]bool{"openbox": false, "xfwm4": true} {
+		t.Run(wm, func(t *testing.T) {
+			t.Parallel()
+			o := prepareUnder(t, wm, "[card]\nover_fullscreen = "+strconv.FormatBool(over))
+			o.start()
+			film := o.Terminal(image.Rect(40, 40, 600, 400))
+			fill := func(how string) {
+				t.Helper()
+				o.Run("wmctrl", "-i", "-r", film.ID, "-b", how+",fullscreen")
 			}
-			return true
+			fill("add")
+			corner := image.Pt(width-20, height-20)
+			o.Until("the film fills the screen", func() bool {
+				return strings.Contains(o.Run("xprop", "-id", film.ID, "_NET_WM_STATE"), "FULLSCREEN") && strings.Contains(o.Run("xwininfo", "-id", film.ID), "Height: 1024")
+			})
+			number, full := vriesCard(t, card.Look{Privacy: card.PrivacyNumber}, 1), vriesCard(t, card.Look{}, 1)
+			p := dial(o)
+			check(t, p.Ring(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}))
+			if over {
+				o.shows("the card above the film", number)
+				fill("remove")
+				o.shows("the whole card beside the window", full)
+				return
+			}
+			before := o.Pixel(corner.X, corner.Y)
+			waits := func(n int) {
+				t.Helper()
+				o.Until("cards wait", func() bool {
+					return strings.Count(o.log.String(), "fills the screen\" now=true") == n
+				})
+			}
+			waits(1)
+			if got := o.Pixel(corner.X, corner.Y); got != before {
+				t.Error("something is above the film")
+			}
+			fill("remove")
+			o.shows("the card after the film", full)
+			fill("add")
+			waits(2)
+			o.Until("the film is whole again", func() bool { return o.Pixel(corner.X, corner.Y) == before })
 		})
 	}
-	ring := func(id string) {
-		t.Helper()
-		if err := dial(o).Ring(t.Context(), simulate.Call{ID: id, Number: "+31698760011"}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	ring("1")
-	from := second.Max.Sub(image.Pt(16, 16)).Sub(size)
-	at("the card in the usual corner", from)
-	meant()
-	grip := from.Add(image.Pt(250, 50))
-	to := image.Pt(second.Min.X+100, 80)
-	o.Run("xdotool", "mousemove", strconv.Itoa(grip.X), strconv.Itoa(grip.Y), "mousedown", "1",
-		"mousemove", strconv.Itoa(to.X), strconv.Itoa(to.Y), "mouseup", "1", "mousemove", "10", "700")
-	kept := second.Min.Add(image.Pt(16, 16))
-	at("the card where it was dragged to", kept)
-	o.Until("the corner is written", func() bool { return exists(filepath.Join(o.profile, "corners.json")) })
-
-	o.stop()
-	o.start()
-	ring("2")
-	at("the card in the same corner after a restart", kept)
-	o.Run("xrandr", "--output", "DUMMY1", "--off")
-	at("the card on the monitor that is left", first.Max.Sub(image.Pt(16, 16)).Sub(size))
 }
 
 // stop ends the resident and waits until it has gone.

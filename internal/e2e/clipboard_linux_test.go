@@ -10,7 +10,7 @@ import (
 // windows have been closed.
 func TestCopiedStays(t *testing.T) {
 	t.Parallel()
-	d := openDesk(t, 200)
+	d := openCalls(t, 200)
 	d.ask()
 	id := d.find()
 	d.Until("rows", d.rows)

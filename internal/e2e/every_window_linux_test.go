@@ -21,8 +21,8 @@ import (
 	windows "wiebelt/internal/ui/windowapp"
 )
 
-// hands are somebody who uses every window of an office, one after the other.
-type hands struct {
+// windowUser are somebody who uses every window of an office, one after the other.
+type windowUser struct {
 	*office
 	scale int
 	back  [3]uint8 // the colour behind words
@@ -42,7 +42,7 @@ var field = map[string]image.Point{windowapi.WindowCalls: {120, 104}, windowapi.
 var whole = map[string]bool{windowapi.WindowLookup: true, windowapi.WindowDelivery: true, windowapi.WindowTest: true, windowapi.WindowDemo: true}
 
 // changed is how many pixels of a part of the screen are others than they were.
-func (h *hands) changed(was *image.RGBA) (n int) {
+func (h *windowUser) changed(was *image.RGBA) (n int) {
 	now := h.Crop(was.Rect)
 	for i := 0; i < len(was.Pix); i += 4 {
 		if was.Pix[i] != now.Pix[i] || was.Pix[i+1] != now.Pix[i+1] || was.Pix[i+2] != now.Pix[i+2] {
@@ -53,7 +53,7 @@ func (h *hands) changed(was *image.RGBA) (n int) {
 }
 
 // painted waits until a window has what is behind its words, to its right border.
-func (h *hands) painted(what, id string) image.Rectangle {
+func (h *windowUser) painted(what, id string) image.Rectangle {
 	h.t.Helper()
 	var at image.Rectangle
 	h.Until(what, func() bool {
@@ -67,15 +67,13 @@ func (h *hands) painted(what, id string) image.Rectangle {
 
 // use opens a window, types into it, makes it larger and as small as it can be,
 // scrolls and closes it.
-func (h *hands) use(window string) {
+func (h *windowUser) use(window string) {
 	t := h.t
 	t.Helper()
 	cmd := h.open(window)
 	var log logtest.Buffer
 	cmd.Stderr, cmd.WaitDelay = &log, time.Second
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, cmd.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	defer func() { _ = cmd.Process.Kill() }() // it may have gone
@@ -147,17 +145,9 @@ func (h *hands) use(window string) {
 // fill gives an office that does not run yet a day of calls, and message delivery.
 func (o *office) fill() {
 	o.t.Helper()
-	d, err := profile.Find(o.profile)
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	if err := settings.Set(d, map[string]any{"hub.intermediary": "intermediary"}); err != nil {
-		o.t.Fatal(err)
-	}
-	store, err := history.Open(filepath.Join(o.profile, "history.db"), history.KeepFull, 7, time.Now)
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	d := must(profile.Find(o.profile))(o.t)
+	check(o.t, settings.Set(d, map[string]any{"hub.intermediary": "intermediary"}))
+	store := must(history.Open(filepath.Join(o.profile, "history.db"), history.KeepFull, 7, time.Now))(o.t)
 	defer store.Close()
 	for i := range 40 {
 		if _, err := store.Put(o.t.Context(), history.Entry{Rang: time.Now().Add(time.Duration(i-40) * time.Second), Number: fmt.Sprintf("+3120%07d", i),
@@ -181,12 +171,13 @@ func TestEveryWindow(t *testing.T) {
 		{"xfwm4", "en", "dark", 2, [3]uint8{0x1E, 0x25, 0x2C}},
 	} {
 		t.Run(tt.wm, func(t *testing.T) {
+			t.Parallel()
 			hub, value := startHub(t)
 			o := prepareOn(t, hub, hub.BaseURL(), value, tt.wm, xtest.Options{Width: width * tt.scale, Height: height * tt.scale, DPI: 96 * tt.scale},
 				fmt.Sprintf("[ui]\nlanguage = %q\ntheme = %q\n", tt.language, tt.theme))
 			o.fill()
 			o.start()
-			h := &hands{office: o, scale: tt.scale, back: tt.back, open: func(window string) *exec.Cmd { return o.wiebelt("window", window) }}
+			h := &windowUser{office: o, scale: tt.scale, back: tt.back, open: func(window string) *exec.Cmd { return o.wiebelt("window", window) }}
 			for _, window := range windows.Names() {
 				h.use(window)
 			}
@@ -198,26 +189,22 @@ func TestEveryWindow(t *testing.T) {
 }
 
 // killed ends the windows' process while it saves.
-func (h *hands) killed() {
+func (h *windowUser) killed() {
 	t := h.t
 	t.Helper()
 	cmd := h.open(windowapi.WindowSettings)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, cmd.Start())
 	p := h.settingsWindow()
-	p.Until("the window's sections", func() bool { return p.colour(primaryBlue) > 40 })
+	p.Until("the window's sections", func() bool { return p.colour(accent) > 40 })
 	p.Until("a field that was changed", func() bool {
 		p.click(fold)
 		p.Key("ctrl+a", "3", "0")
-		return p.colour(primaryBlue) > 2000 // the button to save
+		return p.colour(accent) > 2000 // the button to save
 	})
 	p.click(saveButton)
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
-	if err := dial(h.office).Ring(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, dial(h.office).Ring(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}))
 	h.Until("the card of the caller", func() bool { return foundOnScreen(h.Screenshot()) })
 	if out, err := h.wiebelt("settings", "card.full_for").CombinedOutput(); err != nil {
 		t.Errorf("the settings: %v: %s", err, out)
@@ -236,7 +223,7 @@ func TestEveryWindowUnderWine(t *testing.T) {
 		t.Errorf("ring: exit %d", code)
 	}
 	o.Until("the card of the caller", func() bool { return foundOnScreen(o.Screenshot()) })
-	h := &hands{office: o, scale: 1, wine: true, back: [3]uint8{0xFF, 0xFF, 0xFF}, open: func(window string) *exec.Cmd {
+	h := &windowUser{office: o, scale: 1, wine: true, back: [3]uint8{0xFF, 0xFF, 0xFF}, open: func(window string) *exec.Cmd {
 		return p.Command(filepath.Join(dir, "wiebeltw.exe"), "--profile", wineProfile, "window", window)
 	}}
 	for i, window := range windows.Names() {

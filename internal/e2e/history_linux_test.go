@@ -1,9 +1,10 @@
 package e2e
 
 import (
+	"cmp"
 	"path/filepath"
+	"slices"
 	"testing"
-	"time"
 
 	"wiebelt/internal/store/history"
 )
@@ -15,9 +16,15 @@ func callsOf(t *testing.T, o *office) []history.Entry {
 		return nil
 	}
 	defer r.Close()
-	all, err := r.Since(t.Context(), time.Time{}, 1000)
+	work, err := r.Open(t.Context(), 1000)
 	if err != nil {
 		return nil
 	}
+	rest, err := r.From(t.Context(), history.Query{}, 0, 20_000)
+	if err != nil {
+		return nil
+	}
+	all := append(work, rest...)
+	slices.SortFunc(all, func(a, b history.Entry) int { return cmp.Or(b.Rang.Compare(a.Rang), cmp.Compare(b.ID, a.ID)) })
 	return all
 }

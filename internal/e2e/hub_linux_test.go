@@ -1,27 +1,20 @@
 package e2e
 
 import (
-	"archive/zip"
 	"bufio"
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
-	"wiebelt/internal/localhub"
 	"wiebelt/internal/testutil/messagetest"
 )
 
@@ -34,22 +27,14 @@ type hubProcess struct {
 
 func startHubProcess(t testing.TB, arg ...string) *hubProcess {
 	t.Helper()
-	bin, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	bin := must(binary())(t)
 	h := &hubProcess{cmd: exec.CommandContext(t.Context(), bin, append([]string{"hub", "--listen", "127.0.0.1:0"}, arg...)...), rest: make(chan string, 1)}
 	h.cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
 	h.cmd.Cancel = func() error { return h.cmd.Process.Signal(syscall.SIGTERM) }
 	var said bytes.Buffer
 	h.cmd.Stderr = &said
-	out, err := h.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := h.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must(h.cmd.StdoutPipe())(t)
+	check(t, h.cmd.Start())
 	t.Cleanup(func() { h.stop() })
 	r := bufio.NewReader(out)
 	line, err := r.ReadString('\n')
@@ -83,33 +68,10 @@ func (h *hubProcess) stop() error {
 	return h.cmd.Wait()
 }
 
-// memory is a figure of /proc/PID/status, in bytes.
-func (h *hubProcess) memory(t testing.TB, name string) int64 {
-	t.Helper()
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", h.cmd.Process.Pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, line := range strings.Split(string(b), "\n") {
-		if rest, ok := strings.CutPrefix(line, name+":"); ok {
-			n, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return n << 10
-		}
-	}
-	t.Fatal("no " + name)
-	return 0
-}
-
 // command runs wiebelt and gives its standard output.
 func command(t testing.TB, in string, arg ...string) (out, errOut string, code int) {
 	t.Helper()
-	bin, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	bin := must(binary())(t)
 	cmd := exec.CommandContext(t.Context(), bin, arg...)
 	cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
 	cmd.Stdin = strings.NewReader(in)
@@ -121,8 +83,8 @@ func command(t testing.TB, in string, arg ...string) (out, errOut string, code i
 	return o.String(), e.String(), cmd.ProcessState.ExitCode()
 }
 
-// must is command that succeeds.
-func must(t testing.TB, in string, arg ...string) string {
+// succeeds is command that succeeds.
+func succeeds(t testing.TB, in string, arg ...string) string {
 	t.Helper()
 	out, errOut, code := command(t, in, arg...)
 	if code != 0 {
@@ -140,10 +102,7 @@ func tokenOf(t testing.TB, c *http.Client, base, id, secret string) (token strin
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.SetBasicAuth(id, secret)
-	resp, err := c.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := must(c.Do(r))(t)
 	defer resp.Body.Close()
 	var a struct {
 		AccessToken string `json:"access_token"`
@@ -157,14 +116,14 @@ func tokenOf(t testing.TB, c *http.Client, base, id, secret string) (token strin
 func TestHubFromTheCommandLine(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "hub")
-	secret := strings.TrimSpace(must(t, "", "hub", "client", "add", "--data", dir, "--organisation-code", "90210", "office"))
+	secret := strings.TrimSpace(succeeds(t, "", "hub", "client", "add", "--data", dir, "--organisation-code", "90210", "office"))
 	if len(secret) < 40 || strings.ContainsAny(secret, " \n") {
 		t.Fatalf("the secret is not alone on standard output: %d characters", len(secret))
 	}
 	if _, _, code := command(t, "", "hub", "client", "add", "--data", dir, "office"); code != 1 {
 		t.Error("a client was made twice")
 	}
-	must(t, "een-goed-wachtwoord\r\n", "hub", "user", "add", "--data", dir, "--admin", "--password-stdin", "Beheer")
+	succeeds(t, "een-goed-wachtwoord\r\n", "hub", "user", "add", "--data", dir, "--admin", "--password-stdin", "Beheer")
 	h := startHubProcess(t, "--data", dir)
 	c := &http.Client{Transport: &http.Transport{}, Timeout: 20 * time.Second}
 	t.Cleanup(c.CloseIdleConnections)
@@ -178,10 +137,7 @@ func TestHubFromTheCommandLine(t *testing.T) {
 	r, _ := http.NewRequestWithContext(t.Context(), "POST", h.baseURL+"/transaction/intermediary", strings.NewReader(body))
 	r.Header.Set("Authorization", "Bearer "+tok)
 	r.Header.Set("Content-Type", "application/json")
-	resp, err := c.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := must(c.Do(r))(t)
 	_ = resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		t.Fatalf("delivery: %d", resp.StatusCode)
@@ -189,16 +145,16 @@ func TestHubFromTheCommandLine(t *testing.T) {
 
 	// While it runs:
 	var m struct{ ID, SHA256, Sender, Intermediary string }
-	if err := json.Unmarshal([]byte(must(t, "", "hub", "messages", "list", "--data", dir, "--json")), &m); err != nil || m.Sender != "office" {
+	if err := json.Unmarshal([]byte(succeeds(t, "", "hub", "messages", "list", "--data", dir, "--json")), &m); err != nil || m.Sender != "office" {
 		t.Fatalf("%+v %v", m, err)
 	}
-	for _, out := range []string{must(t, "", "hub", "messages", "list", "--data", dir), must(t, "", "hub", "messages", "show", "--data", dir, m.ID)} {
+	for _, out := range []string{succeeds(t, "", "hub", "messages", "list", "--data", dir), succeeds(t, "", "hub", "messages", "show", "--data", dir, m.ID)} {
 		if !strings.Contains(out, m.ID) || !strings.Contains(out, "intermediary") || !strings.Contains(out, "office") {
 			t.Errorf("messages: %s", out)
 		}
 	}
 	to := t.TempDir()
-	name := strings.TrimSpace(must(t, "", "hub", "messages", "export", "--data", dir, "--to", to, m.ID))
+	name := strings.TrimSpace(succeeds(t, "", "hub", "messages", "export", "--data", dir, "--to", to, m.ID))
 	if b, err := os.ReadFile(name); err != nil || !bytes.Equal(b, z) || name != filepath.Join(to, m.ID+".zip") {
 		t.Errorf("export: %v", err)
 	}
@@ -217,31 +173,31 @@ func TestHubFromTheCommandLine(t *testing.T) {
 		t.Errorf("a mistyped folder: %d %s", code, errOut)
 	}
 
-	if out := must(t, "", "hub", "client", "list", "--data", dir); !strings.Contains(out, "office") || strings.Contains(out, secret) {
+	if out := succeeds(t, "", "hub", "client", "list", "--data", dir); !strings.Contains(out, "office") || strings.Contains(out, secret) {
 		t.Errorf("clients: %s", out)
 	}
 	var list []struct{ ID string }
-	if err := json.Unmarshal([]byte(must(t, "", "hub", "client", "list", "--data", dir, "--json")), &list); err != nil || len(list) != 1 || list[0].ID != "office" {
+	if err := json.Unmarshal([]byte(succeeds(t, "", "hub", "client", "list", "--data", dir, "--json")), &list); err != nil || len(list) != 1 || list[0].ID != "office" {
 		t.Errorf("%v %v", list, err)
 	}
-	fresh := strings.TrimSpace(must(t, "", "hub", "client", "rotate", "--data", dir, "office"))
+	fresh := strings.TrimSpace(succeeds(t, "", "hub", "client", "rotate", "--data", dir, "office"))
 	if _, status := tokenOf(t, c, h.baseURL, "office", secret); status != http.StatusUnauthorized {
 		t.Errorf("the old secret: %d", status)
 	}
 	if tok, _ = tokenOf(t, c, h.baseURL, "office", fresh); tok == "" {
 		t.Error("the new secret is not taken")
 	}
-	must(t, "", "hub", "client", "remove", "--data", dir, "office")
+	succeeds(t, "", "hub", "client", "remove", "--data", dir, "office")
 	if status := lookupStatus(t, c, h.baseURL, tok, "0612345678"); status != http.StatusUnauthorized {
 		t.Errorf("a removed client's token: %d", status)
 	}
 	if _, _, code := command(t, "", "hub", "client", "remove", "--data", dir, "office"); code != 3 {
 		t.Error("removed twice")
 	}
-	if out := must(t, "", "hub", "user", "list", "--data", dir); !strings.Contains(out, "beheer") || !strings.Contains(out, "yes") {
+	if out := succeeds(t, "", "hub", "user", "list", "--data", dir); !strings.Contains(out, "beheer") || !strings.Contains(out, "yes") {
 		t.Errorf("users: %s", out)
 	}
-	must(t, "", "hub", "user", "remove", "--data", dir, "beheer")
+	succeeds(t, "", "hub", "user", "remove", "--data", dir, "beheer")
 	if b, err := os.ReadFile(filepath.Join(dir, "hub.db")); err != nil || bytes.Contains(b, []byte(secret)) || bytes.Contains(b, []byte(fresh)) || bytes.Contains(b, []byte("een-goed-wachtwoord")) {
 		t.Error("a secret stands in the database")
 	}
@@ -268,111 +224,4 @@ func lookupStatus(t testing.TB, c *http.Client, base, token, number string) int 
 	defer resp.Body.Close()
 	_, _ = io.Copy(io.Discard, resp.Body)
 	return resp.StatusCode
-}
-
-// BenchmarkHub measures the hub in a process of its own, with this one as the
-// load: lookups at a fixed rate, counted from when each was due, so that a hub
-// that stalls is not spared the requests it held up.
-func BenchmarkHub(b *testing.B) {
-	b.Run("lookups", func(b *testing.B) {
-		dir := b.TempDir()
-		secret := strings.TrimSpace(must(b, "", "hub", "client", "add", "--data", dir, "--organisation-code", "90210", "office"))
-		h := startHubProcess(b, "--data", dir, "--synthetic", "100000")
-		const rate, seconds, lanes = 2000, 10, 16
-		c := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: lanes}, Timeout: 20 * time.Second}
-		defer c.CloseIdleConnections()
-		tok, _ := tokenOf(b, c, h.baseURL, "office", secret)
-		var numbers []string
-		for r := range localhub.Synthetic(1, 100_000) {
-			numbers = append(numbers, r.Numbers...)
-		}
-		for i := range lanes * 4 { // connections and caches as in a day's work
-			lookupStatus(b, c, h.baseURL, tok, numbers[i*997%len(numbers)])
-		}
-		for b.Loop() {
-			took := make([]time.Duration, rate*seconds)
-			began := time.Now()
-			var wait sync.WaitGroup
-			for lane := range lanes {
-				wait.Go(func() {
-					for i := lane; i < len(took); i += lanes {
-						due := began.Add(time.Duration(i) * time.Second / rate)
-						time.Sleep(time.Until(due)) // the rate, not a wait for something
-						if s := lookupStatus(b, c, h.baseURL, tok, numbers[i*7919%len(numbers)]); s != http.StatusOK {
-							b.Errorf("status %d", s)
-						}
-						took[i] = time.Since(due)
-					}
-				})
-			}
-			wait.Wait()
-			slices.Sort(took)
-			p50, p99 := took[len(took)/2], took[len(took)*99/100]
-			rss := h.memory(b, "VmHWM")
-			b.ReportMetric(float64(p50.Microseconds())/1000, "p50-ms")
-			b.ReportMetric(float64(p99.Microseconds())/1000, "p99-ms")
-			b.ReportMetric(float64(rss)/1e6, "peak-MB")
-			b.ReportMetric(float64(len(took))/time.Since(began).Seconds(), "lookups/s")
-			if p99 > 5*time.Millisecond || rss > 100e6 {
-				b.Errorf("p99 %v, %d MB", p99, rss/1e6)
-			}
-		}
-	})
-	b.Run("large", func(b *testing.B) {
-		dir := b.TempDir()
-		secret := strings.TrimSpace(must(b, "", "hub", "client", "add", "--data", dir, "--organisation-code", "90210", "office"))
-		h := startHubProcess(b, "--data", dir)
-		c := &http.Client{Transport: &http.Transport{}, Timeout: 5 * time.Minute}
-		defer c.CloseIdleConnections()
-		tok, _ := tokenOf(b, c, h.baseURL, "office", secret)
-		const size = 500 << 20
-		name := filepath.Join(b.TempDir(), "large.zip")
-		f, err := os.Create(name)
-		if err != nil {
-			b.Fatal(err)
-		}
-		defer f.Close()
-		z := zip.NewWriter(f)
-		w, err := z.CreateHeader(&zip.FileHeader{Name: "scan.tif", Method: zip.Store})
-		if err != nil {
-			b.Fatal(err)
-		}
-		block := bytes.Repeat([]byte("0123456789abcdef"), 1<<16)
-		for range size / len(block) {
-			_, _ = w.Write(block)
-		}
-		if err := z.Close(); err != nil {
-			b.Fatal(err)
-		}
-		idle := h.memory(b, "VmHWM")
-		for b.Loop() {
-			if _, err := f.Seek(0, io.SeekStart); err != nil {
-				b.Fatal(err)
-			}
-			out, in := io.Pipe()
-			go func() {
-				_, _ = io.WriteString(in, `{"data":{"items":[{"message":"`)
-				e := base64.NewEncoder(base64.StdEncoding, in)
-				_, _ = io.CopyBuffer(e, struct{ io.Reader }{f}, make([]byte, 48<<10))
-				_ = e.Close()
-				_, _ = io.WriteString(in, `"}]}}`)
-				_ = in.Close()
-			}()
-			began := time.Now()
-			r, _ := http.NewRequestWithContext(b.Context(), "POST", h.baseURL+"/transaction/intermediary", out)
-			r.Header.Set("Authorization", "Bearer "+tok)
-			r.Header.Set("Content-Type", "application/json")
-			resp, err := c.Do(r)
-			if err != nil {
-				b.Fatal(err)
-			}
-			_ = resp.Body.Close()
-			grown := h.memory(b, "VmHWM") - idle
-			b.ReportMetric(float64(grown)/1e6, "grown-MB")
-			b.ReportMetric(size/1e6/time.Since(began).Seconds(), "MB/s")
-			if resp.StatusCode != http.StatusOK || grown > 40e6 {
-				b.Errorf("status %d, %d MB above idle", resp.StatusCode, grown/1e6)
-			}
-		}
-	})
 }

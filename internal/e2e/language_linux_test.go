@@ -2,8 +2,6 @@ package e2e
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -19,15 +17,12 @@ func TestLanguageIsSwitched(t *testing.T) {
 	t.Parallel()
 	i := onBus(t, prepare(t, "[card]\nafter_call = \"0s\"\n\n[ui]\nlanguage = \"nl\"\ntheme = \"light\""))
 	i.start()
-	dirs, err := profile.Find(i.profile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dirs := must(profile.Find(i.profile))(t)
 	if out, err := i.wiebelt("run").CombinedOutput(); err != nil { // shows the calls
 		t.Fatalf("%v: %s", err, out)
 	}
 	i.FindWindow("^Oproepen")
-	d := &desk{office: i.office, t: t}
+	d := &callsWindow{office: i.office, t: t}
 	resident, windows := i.at().PID, d.pid()
 	p := dial(i.office)
 	for n, l := range []struct {
@@ -39,27 +34,18 @@ func TestLanguageIsSwitched(t *testing.T) {
 		{text.Dutch, "Wiebelt afsluiten", "Oproepen…", "Oproepen"},
 	} {
 		if n > 0 {
-			if err := settings.Set(dirs, map[string]any{"ui.language": string(l.lang)}); err != nil {
-				t.Fatal(err)
-			}
+			check(t, settings.Set(dirs, map[string]any{"ui.language": string(l.lang)}))
 		}
 		i.has(l.quit)
 		id := i.FindWindow("^" + l.window)
 		k := vries
 		k.Contact.ID = fmt.Sprint("c-taal-", n)
 		k.Numbers = []string{fmt.Sprintf("+3169876%04d", 500+n)} // a first call each time
-		if _, err := i.hub.AddInvented(t.Context(), k); err != nil {
-			t.Fatal(err)
-		}
+		must(i.hub.AddInvented(t.Context(), k))(t)
 		c := simulate.Call{ID: k.Contact.ID, Number: k.Numbers[0]}
-		if err := p.Ring(t.Context(), c); err != nil {
-			t.Fatal(err)
-		}
+		check(t, p.Ring(t.Context(), c))
 		i.shows("a card in "+string(l.lang), foundCardIn(t, l.lang, c.Number, "", k.Contact))
-		keepShot(t, i.office, "language-"+string(l.lang))
-		if err := p.End(t.Context(), c, "completed"); err != nil {
-			t.Fatal(err)
-		}
+		check(t, p.End(t.Context(), c, "completed"))
 		i.Until("no card", i.empty)
 		if !strings.HasPrefix(i.Run("xdotool", "getwindowname", id), l.window) {
 			t.Error("another title")
@@ -67,12 +53,5 @@ func TestLanguageIsSwitched(t *testing.T) {
 	}
 	if i.at().PID != resident || d.pid() != windows || windows == 0 {
 		t.Errorf("resident %d is %d now, windows %d are %d", resident, i.at().PID, windows, d.pid())
-	}
-}
-
-// keepShot keeps a picture of the screen for whoever asked for pictures.
-func keepShot(t *testing.T, o *office, name string) {
-	if dir := os.Getenv("WIEBELT_SHOTS"); dir != "" {
-		keep(t, filepath.Join(dir, name+".png"), o.Screenshot())
 	}
 }

@@ -22,7 +22,9 @@ import (
 	"testing"
 	"time"
 
+	"wiebelt/internal/config/profile"
 	"wiebelt/internal/core/contact"
+	"wiebelt/internal/instance"
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/softphone/listener"
 	"wiebelt/internal/testutil/logtest"
@@ -65,7 +67,7 @@ var forWindows = []string{"CGO_ENABLED=0", "GOOS=windows", "GOARCH=amd64"}
 var built = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "wiebelt-e2e-") })
 
 func build(out, flags, pkg string, env ...string) error {
-	cmd := exec.Command("go", "build", "-trimpath", "-tags", "migrated_fynedo", "-ldflags", flags, "-o", out, pkg)
+	cmd := exec.Command("go", "build", "-trimpath", "-tags", "migrated_fynedo,no_emoji", "-ldflags", flags, "-o", out, pkg)
 	cmd.Dir = "../.."
 	cmd.Env = append(os.Environ(), env...)
 	if said, err := cmd.CombinedOutput(); err != nil {
@@ -110,6 +112,13 @@ type office struct {
 
 const width, height = 1280, 1024
 
+// Colours of cards and windows, in the light.
+const (
+	accent        = 0x0B6BCB // buttons, a call that rings
+	answeredGreen = 0x1B7F4B // a call that was taken, what is well
+	trouble       = 0x9A5B00
+)
+
 var vries = localhub.Record{Numbers: []string{"06-98760011"}, Contact: contact.Contact{
 	ID: "c-vries", RelationNumber: "100200", Initials: "J.", Prefix: "de", FamilyName: "Vries",
 	Address:  contact.Address{Street: "Dorpsstraat", Number: "1", PostalCode: "1234AB", City: "Ons Dorp"},
@@ -140,22 +149,13 @@ func prepareAt(t testing.TB, h *localhub.Hub, base, value string, dpi int, more 
 func prepareOn(t testing.TB, h *localhub.Hub, base, value, wm string, screen xtest.Options, more string) *office {
 	t.Helper()
 	screen.Env = []string{"LANG=nl_NL.UTF-8"}
-	bin, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	bin := must(binary())(t)
 	o := &office{t: t, bin: bin, profile: t.TempDir(), hub: h, log: &logtest.Buffer{},
 		Server: xtest.Start(t, wm, screen)}
 	// Nobody is welcomed here: that window has a test of its own.
-	if err := os.WriteFile(o.welcomed(), []byte("1\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cmd := o.wiebelt("provision", "--base-url", base, "--hub-url", h.HubURL(), "--client-id", "office",
+	check(t, os.WriteFile(o.welcomed(), []byte("1\n"), 0o600))
+	o.runWith(value+"\n", "provision", "--base-url", base, "--hub-url", h.HubURL(), "--client-id", "office",
 		"--organisation-code", "1234", "--secret-store", "file", "--secret-stdin")
-	cmd.Stdin = strings.NewReader(value + "\n")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("provision: %v: %s", err, out)
-	}
 	if !strings.Contains(more, "[listener]") {
 		more += fmt.Sprintf("\n[listener]\nport = %d\n", ownPort(t))
 	}
@@ -192,18 +192,10 @@ func ownPort(t testing.TB) int {
 // startHub is a hub that knows vries, with the secret of its client "office".
 func startHub(t testing.TB) (h *localhub.Hub, secret string) {
 	t.Helper()
-	h, err := localhub.Start(context.Background(), localhub.Config{Synthetic: 200, Demo: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h = must(localhub.Start(context.Background(), localhub.Config{Synthetic: 200, Demo: true}))(t)
 	t.Cleanup(func() { _ = h.Close() })
-	if _, err := h.AddInvented(t.Context(), vries); err != nil {
-		t.Fatal(err)
-	}
-	if secret, err = h.AddClient(t.Context(), "office", "1234"); err != nil {
-		t.Fatal(err)
-	}
-	return h, secret
+	must(h.AddInvented(t.Context(), vries))(t)
+	return h, must(h.AddClient(t.Context(), "office", "1234"))(t)
 }
 
 // wiebelt is a command of this profile on this screen.
@@ -217,6 +209,32 @@ func (o *office) wiebelt(args ...string) *exec.Cmd {
 	}
 	all := append(append(append([]string{}, args[:at]...), "--profile", o.profile), args[at:]...)
 	return o.Command(o.bin, all...)
+}
+
+// run runs a command of this profile to its end and gives what it said.
+func (o *office) run(args ...string) string {
+	o.t.Helper()
+	return o.runWith("", args...)
+}
+
+// runWith is run with something on standard input.
+func (o *office) runWith(in string, args ...string) string {
+	o.t.Helper()
+	cmd := o.wiebelt(args...)
+	cmd.Stdin = strings.NewReader(in)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		o.t.Fatalf("wiebelt %s: %v: %s", args[0], err, out)
+	}
+	return string(out)
+}
+
+// handOver hands over a whole call, as phones do that run a program.
+func (o *office) handOver(id, number string) {
+	o.t.Helper()
+	for _, state := range []string{"ringing", "ended"} {
+		o.run("ring", "--id", id, "--state", state, "--", number)
+	}
 }
 
 // ring is the program that phones start, with the arguments of "wiebelt ring".
@@ -239,9 +257,7 @@ func (o *office) startAs(before []string, command ...string) {
 	o.resident.Env = append(o.resident.Env, "PATH="+o.Dir+":"+os.Getenv("PATH"))
 	o.resident.Stdout, o.resident.Stderr = o.log, o.log
 	o.resident.WaitDelay = time.Second // a browser may hold on to our output
-	if err := o.resident.Start(); err != nil {
-		o.t.Fatal(err)
-	}
+	check(o.t, o.resident.Start())
 	o.t.Cleanup(func() {
 		if o.t.Failed() && !o.failed { // while the windows are still there
 			o.failed = true
@@ -302,15 +318,17 @@ func (o *office) announced() string { return filepath.Join(o.profile, "run", "li
 
 func (o *office) at() listener.Announcement {
 	o.t.Helper()
-	b, err := os.ReadFile(o.announced())
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	b := must(os.ReadFile(o.announced()))(o.t)
 	var a listener.Announcement
-	if err := json.Unmarshal(b, &a); err != nil {
-		o.t.Fatal(err)
-	}
+	check(o.t, json.Unmarshal(b, &a))
 	return a
+}
+
+// instance is where the resident of the office is found.
+func (o *office) instance() instance.Config {
+	o.t.Helper()
+	dirs := must(profile.Find(o.profile))(o.t)
+	return instance.Config{RunDir: dirs.Run, Version: "test", Build: "test"}
 }
 
 // place is where the first card of a height stands.
@@ -352,11 +370,6 @@ func (o *office) shows(what string, want *image.RGBA) {
 			keep(o.t, filepath.Join(dir, o.t.Name()+"-wanted.png"), want)
 		}
 	})
-	defer func() {
-		if dir := os.Getenv("WIEBELT_SHOTS"); dir != "" && differ != 0 {
-			keep(o.t, filepath.Join(dir, o.t.Name()+"-seen.png"), o.Screenshot())
-		}
-	}()
 	o.Until(what, func() bool {
 		got := o.look(r)
 		differ = 0
@@ -380,9 +393,7 @@ func (o *office) opener(script string) (notes string) {
 	o.t.Helper()
 	notes = filepath.Join(o.Dir, "opened")
 	body := "#!/bin/sh\nprintf '%s\\n' \"$1\" >> " + notes + "\n" + script + "\n"
-	if err := writeProgram(filepath.Join(o.Dir, "xdg-open"), []byte(body)); err != nil {
-		o.t.Fatal(err)
-	}
+	check(o.t, writeProgram(filepath.Join(o.Dir, "xdg-open"), []byte(body)))
 	return notes
 }
 
@@ -400,5 +411,22 @@ func keep(t testing.TB, path string, img image.Image) {
 	defer f.Close()
 	if err := png.Encode(f, img); err != nil {
 		t.Error(err)
+	}
+}
+
+// check ends the test where something has failed that it needs.
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// must gives what a function returned, and ends the test where it failed instead.
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		check(t, err)
+		return v
 	}
 }

@@ -23,10 +23,7 @@ import (
 // with their values.
 func groupPolicy(t *testing.T) (reg []byte, want map[string]string) {
 	t.Helper()
-	all, err := templates.Files()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must(templates.Files())(t)
 	want = map[string]string{}
 	var template []byte
 	for _, f := range all {
@@ -57,9 +54,7 @@ func groupPolicy(t *testing.T) (reg []byte, want map[string]string) {
 			} `xml:"elements"`
 		} `xml:"policies>policy"`
 	}
-	if err := xml.Unmarshal(template, &admx); err != nil {
-		t.Fatal(err)
-	}
+	check(t, xml.Unmarshal(template, &admx))
 	b := bytes.NewBufferString("Windows Registry Editor Version 5.00\r\n")
 	for _, p := range admx.Policies {
 		place := strings.Trim(strings.TrimPrefix(p.Key, `Software\Policies\Wiebelt`), `\`)
@@ -111,9 +106,7 @@ func TestWindowsPolicy(t *testing.T) {
 		for _, u := range utf16.Encode([]rune(string(what))) {
 			wide = append(wide, byte(u), byte(u>>8))
 		}
-		if err := os.WriteFile(file, wide, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(file, wide, 0o600))
 		if out, err := p.Command("reg", "import", `C:\policy.reg`).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}

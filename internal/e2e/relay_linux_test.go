@@ -7,26 +7,23 @@ import (
 )
 
 // relay stands between two programs of a test and passes on what they say. For
-// each connection it asks for two ears, of which one hears what is sent to the
+// each connection it asks for two listeners, of which one hears what is sent to the
 // server and the other what comes back, each piece before it is passed on.
 type relay struct {
 	net.Listener
-	to   string
-	ears func() (sent, got func([]byte))
-	work sync.WaitGroup
+	to        string
+	listeners func() (sent, got func([]byte))
+	work      sync.WaitGroup
 
 	mu    sync.Mutex // protects the rest
 	over  bool
 	conns []net.Conn
 }
 
-func newRelay(t *testing.T, to string, ears func() (sent, got func([]byte))) *relay {
+func newRelay(t *testing.T, to string, listeners func() (sent, got func([]byte))) *relay {
 	t.Helper()
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &relay{Listener: l, to: to, ears: ears}
+	l := must(net.Listen("tcp4", "127.0.0.1:0"))(t)
+	r := &relay{Listener: l, to: to, listeners: listeners}
 	r.work.Go(func() {
 		for {
 			c, err := l.Accept()
@@ -65,22 +62,22 @@ func (r *relay) pass(c net.Conn) {
 	if over {
 		return
 	}
-	sent, got := r.ears()
+	sent, got := r.listeners()
 	var both sync.WaitGroup
-	both.Go(func() { hear(d, c, sent) })
-	both.Go(func() { hear(c, d, got) })
+	both.Go(func() { forward(d, c, sent) })
+	both.Go(func() { forward(c, d, got) })
 	both.Wait()
 }
 
-// hear passes on what comes from one side until either has had enough.
-func hear(to, from net.Conn, ear func([]byte)) {
+// forward passes on what comes from one side until either has had enough.
+func forward(to, from net.Conn, note func([]byte)) {
 	defer to.Close()
 	defer from.Close()
 	b := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(b)
 		if n > 0 {
-			ear(b[:n])
+			note(b[:n])
 			if _, e := to.Write(b[:n]); e != nil {
 				return
 			}

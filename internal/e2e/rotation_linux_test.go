@@ -23,30 +23,27 @@ import (
 
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/doctor"
-	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/testutil/xtest"
 	"wiebelt/internal/text"
 )
 
-// gate stands before a hub and lets a client have several secrets at once, each
+// hubProxy stands before a hub and lets a client have several secrets at once, each
 // with its own tokens, which end with it.
-type gate struct {
+type hubProxy struct {
 	*httptest.Server
-	mu     sync.Mutex
-	valid  map[string]bool
-	issued map[string]string // token → secret
-	asked  map[string]int    // by secret
-	refuse int               // token requests with a secret that is not valid
-	life   int               // expires_in of new tokens in seconds; 0 is the hub's own
-	poison string            // what errors say, and lookups answer with; "" for a hub in good health
+	mu      sync.Mutex
+	valid   map[string]bool
+	issued  map[string]string // token → secret
+	asked   map[string]int    // by secret
+	refuse  int               // token requests with a secret that is not valid
+	life    int               // expires_in of new tokens in seconds; 0 is the hub's own
+	failure string            // what errors say, and lookups answer with; "" for a hub in good health
 }
 
-func newGate(t *testing.T, hub, real string, valid ...string) *gate {
+func newHubProxy(t *testing.T, hub, real string, valid ...string) *hubProxy {
 	t.Helper()
-	to, err := url.Parse(hub)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := &gate{valid: map[string]bool{}, issued: map[string]string{}, asked: map[string]int{}}
+	to := must(url.Parse(hub))(t)
+	g := &hubProxy{valid: map[string]bool{}, issued: map[string]string{}, asked: map[string]int{}}
 	for _, v := range valid {
 		g.valid[v] = true
 	}
@@ -94,13 +91,13 @@ func newGate(t *testing.T, hub, real string, valid ...string) *gate {
 		} else if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
 			allowed = g.valid[g.issued[token]]
 		}
-		poison := g.poison
+		failure := g.failure
 		g.mu.Unlock()
-		if poison != "" {
-			w.Header().Set("Location", "/"+url.PathEscape(poison))
-			w.Header().Set("WWW-Authenticate", poison)
+		if failure != "" {
+			w.Header().Set("Location", "/"+url.PathEscape(failure))
+			w.Header().Set("WWW-Authenticate", failure)
 			w.WriteHeader(http.StatusInternalServerError)
-			_, _ = io.WriteString(w, `{"error":"`+poison+`","error_description":"`+poison+`"}`)
+			_, _ = io.WriteString(w, `{"error":"`+failure+`","error_description":"`+failure+`"}`)
 			return
 		}
 		if !allowed {
@@ -115,7 +112,7 @@ func newGate(t *testing.T, hub, real string, valid ...string) *gate {
 }
 
 // takes says which secrets the hub takes from now on.
-func (g *gate) takes(secrets ...string) {
+func (g *hubProxy) takes(secrets ...string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.valid = map[string]bool{}
@@ -124,101 +121,36 @@ func (g *gate) takes(secrets ...string) {
 	}
 }
 
-func (g *gate) lives(seconds int) { g.mu.Lock(); g.life = seconds; g.mu.Unlock() }
+func (g *hubProxy) lives(seconds int) { g.mu.Lock(); g.life = seconds; g.mu.Unlock() }
 
-func (g *gate) poisons(s string) { g.mu.Lock(); g.poison = s; g.mu.Unlock() }
+func (g *hubProxy) failsWith(s string) { g.mu.Lock(); g.failure = s; g.mu.Unlock() }
 
 // tokens are all that were handed out and are not forgotten.
-func (g *gate) tokens() []string {
+func (g *hubProxy) tokens() []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.Collect(maps.Keys(g.issued))
 }
 
 // forgets makes every token invalid that was handed out.
-func (g *gate) forgets() { g.mu.Lock(); clear(g.issued); g.mu.Unlock() }
+func (g *hubProxy) forgets() { g.mu.Lock(); clear(g.issued); g.mu.Unlock() }
 
-func (g *gate) askedWith(secret string) int { g.mu.Lock(); defer g.mu.Unlock(); return g.asked[secret] }
-func (g *gate) refused() int                { g.mu.Lock(); defer g.mu.Unlock(); return g.refuse }
-
-// statuses are what tray and windows are told, one after the other.
-type statuses struct {
-	mu  sync.Mutex
-	all []string
+func (g *hubProxy) askedWith(secret string) int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.asked[secret]
 }
-
-// watchStatus listens as the windows' process does.
-func watchStatus(t *testing.T, o *office) *statuses {
-	t.Helper()
-	c := asDesk(t, o)
-	s := &statuses{}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for {
-			kind, raw, err := c.Receive()
-			if err != nil {
-				return
-			}
-			var status windowapi.Status
-			var welcome windowapi.Welcome
-			switch {
-			case kind == windowapi.KindStatus && json.Unmarshal(raw, &status) == nil:
-				s.add(status.Sentence)
-			case kind == windowapi.KindWelcome && json.Unmarshal(raw, &welcome) == nil:
-				s.add(welcome.Status.Sentence)
-			}
-		}
-	}()
-	t.Cleanup(func() { _ = c.Close(); <-done })
-	return s
-}
-
-// add keeps what differs from what was said before.
-func (s *statuses) add(sentence string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.all) == 0 || s.all[len(s.all)-1] != sentence {
-		s.all = append(s.all, sentence)
-	}
-}
-
-func (s *statuses) said() []string { s.mu.Lock(); defer s.mu.Unlock(); return slices.Clone(s.all) }
-
-func (s *statuses) last() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.all) == 0 {
-		return ""
-	}
-	return s.all[len(s.all)-1]
-}
-
-func (s *statuses) count(sentence string) (n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, is := range s.all {
-		if is == sentence {
-			n++
-		}
-	}
-	return n
-}
+func (g *hubProxy) refused() int { g.mu.Lock(); defer g.mu.Unlock(); return g.refuse }
 
 // callerNumber is an invented number.
 func callerNumber(n int) string { return fmt.Sprintf("06987601%02d", n) }
 
-// journalOf is the system's log of a seat.
-func journalOf(t *testing.T, s *seat) *net.UnixConn {
+// journalOf is the system's log of a machine.
+func journalOf(t *testing.T, s *machine) *net.UnixConn {
 	t.Helper()
 	dir := filepath.Join(s.run, "systemd", "journal")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	c, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(dir, "socket"), Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.MkdirAll(dir, 0o755))
+	c := must(net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(dir, "socket"), Net: "unixgram"}))(t)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
@@ -229,30 +161,36 @@ func journalOf(t *testing.T, s *seat) *net.UnixConn {
 // names back. Administrators knew ten days before, users never.
 func TestRotation(t *testing.T) {
 	t.Parallel()
-	const old, next, third, support = "old-secret-canary", "next-secret-canary", "third-secret-canary", "Jan (IT), toestel 140"
+	const old, next, third, support = "old-secret-marker", "next-secret-marker", "third-secret-marker", "Jan (IT), toestel 140"
 	h, value := startHub(t)
 	many := vries // every call from another number: answers are remembered for a minute
 	many.Contact.ID, many.Numbers = "c-many", nil
 	for n := range 60 {
 		many.Numbers = append(many.Numbers, callerNumber(n))
 	}
-	if _, err := h.AddInvented(t.Context(), many); err != nil {
-		t.Fatal(err)
-	}
-	g := newGate(t, h.BaseURL(), value, old)
-	s := newSeat(t)
+	must(h.AddInvented(t.Context(), many))(t)
+	g := newHubProxy(t, h.BaseURL(), value, old)
+	s := newMachine(t)
 	journal := journalOf(t, s)
 	o := prepareAt(t, h, g.URL, old, 0, "[support]\ncontact = \""+support+"\"\n[card]\nafter_call = \"1s\"")
 	expires := time.Now().AddDate(0, 0, 10).Format(time.DateOnly)
-	s.policy("[hub]\nsecret_expires = \"" + expires + "\"\n")
+	s.policy("audit = \"eventlog\"\n[hub]\nsecret_expires = \"" + expires + "\"\n")
+	i := onBus(t, o)
 	o.start(s.before()...)
-	b := make([]byte, 4096)
-	_ = journal.SetReadDeadline(time.Now().Add(10 * time.Second))
-	n, err := journal.Read(b)
-	if got := string(b[:n]); err != nil || !strings.Contains(got, "MESSAGE_ID=41d7a0c3e85f4b6c9b02f7de6c1a9834\n") || !strings.Contains(got, "WIEBELT_DAYS=10\n") || strings.Contains(got, "canary") {
-		t.Errorf("the journal: %v: %q", err, got)
+	// recorded waits for the journal to have the next record.
+	recorded := func(want ...string) {
+		t.Helper()
+		b := make([]byte, 4096)
+		_ = journal.SetReadDeadline(time.Now().Add(xtest.Patience))
+		n, err := journal.Read(b)
+		for _, w := range append(want, "") {
+			if got := string(b[:n]); err != nil || !strings.Contains(got, w) || strings.Contains(got, "marker") || strings.Contains(got, "69876") || strings.Contains(got, "Vries") {
+				t.Errorf("the journal: %v: %q, want %q", err, got, w)
+			}
+		}
 	}
-	tray := watchStatus(t, o)
+	recorded("MESSAGE_ID=41d7a0c3e85f4b6c9b02f7de6c1a9834\n", "WIEBELT_DAYS=10\n")
+	tray := func() string { return strings.Join(i.titles(), "\n") }
 
 	calls := 0
 	// call rings, gives the newest entry of the history once it is there, and hangs up.
@@ -262,9 +200,7 @@ func TestRotation(t *testing.T) {
 		id := strconv.Itoa(calls)
 		began := time.Now()
 		ring := func(state string) {
-			if out, err := o.wiebelt("ring", "--id", id, "--state", state, "--", callerNumber(calls)).CombinedOutput(); err != nil {
-				t.Fatalf("%s: ring: %v: %s", phase, err, out)
-			}
+			o.run("ring", "--id", id, "--state", state, "--", callerNumber(calls))
 		}
 		ring("ringing")
 		if named {
@@ -297,6 +233,12 @@ func TestRotation(t *testing.T) {
 	}
 	phases := map[string]time.Duration{}
 	phases["one secret"] = call("one secret", true)
+	recorded("WIEBELT_OUTCOME=found\n", "MESSAGE_ID=9f1c52a07be94d3fae6d10c8b3a47e51\n")
+	args := append(s.before(), o.bin, "lookup", "--profile", o.profile, "0655550000")
+	_ = o.Command(args[0], args[1:]...).Run() // nobody has it
+	recorded("WIEBELT_OUTCOME=none\n")
+	_ = journal.SetReadDeadline(time.Time{})
+	go func() { _, _ = io.Copy(io.Discard, journal) }() // until it is closed
 	examine("one secret", "ok", "ok")
 
 	provision(next, "oude geheim blijft")
@@ -325,7 +267,7 @@ func TestRotation(t *testing.T) {
 	before := g.askedWith(next)
 	o.Until("the token ends", func() bool { call("token expired", true); return g.askedWith(next) > before })
 	g.lives(0)
-	if sentence := tray.last(); strings.Contains(sentence, "geheim") || strings.Contains(sentence, "verloopt") {
+	if sentence := tray(); strings.Contains(sentence, "geheim") || strings.Contains(sentence, "verloopt") {
 		t.Errorf("users are told of the secret: %s", sentence)
 	}
 
@@ -336,22 +278,15 @@ func TestRotation(t *testing.T) {
 		t.Fatal(refused)
 	}
 	calls++
-	if out, err := o.wiebelt("ring", "--id", "card", "--", callerNumber(calls)).CombinedOutput(); err != nil {
-		t.Fatalf("ring: %v: %s", err, out)
-	}
+	o.run("ring", "--id", "card", "--", callerNumber(calls))
 	o.shows("the card says why", failedCard(t, callerNumber(calls), contact.CredentialsRefused, support))
-	o.Until("the tray says so", func() bool { return tray.last() == refused }, func() []any { return []any{tray.said()} })
-	if out, err := o.wiebelt("ring", "--id", "card", "--state", "ended", "--", callerNumber(calls)).CombinedOutput(); err != nil {
-		t.Fatalf("ring: %v: %s", err, out)
-	}
+	i.has(refused)
+	o.run("ring", "--id", "card", "--state", "ended", "--", callerNumber(calls))
 	for range 4 {
 		call("withdrawn", false)
 		if c := callsOf(t, o)[0]; c.Name != "" {
 			t.Error("a name without a valid secret")
 		}
-	}
-	if n := tray.count(refused); n != 1 {
-		t.Errorf("told %d times: %q", n, tray.said())
 	}
 	if n := strings.Count(o.log.String(), "the hub gives no token"); n > 1 {
 		t.Errorf("logged %d times", n)
@@ -363,23 +298,23 @@ func TestRotation(t *testing.T) {
 	g.takes(third)
 	began := time.Now()
 	provision(third, "Ingesteld")
-	o.Until("the tray is content", func() bool { return tray.last() != refused }, func() []any { return []any{tray.said()} })
+	o.Until("the tray is content", func() bool { all := tray(); return all != "" && !strings.Contains(all, refused) })
 	phases["back again: tray"] = time.Since(began)
 	phases["back again"] = call("back again", true)
 	examine("back again", "ok", "ok")
 	for phase, took := range phases {
 		t.Logf("%-24s %v", phase, took.Round(time.Millisecond))
 	}
-	t.Logf("%d calls; token requests refused in all: %d; told in the tray: %q", calls, asked, tray.said())
-	for _, canary := range []string{"canary", "69876", "Vries"} {
-		if strings.Contains(o.log.String(), canary) {
-			t.Errorf("%s is in the log", canary)
+	t.Logf("%d calls; token requests refused in all: %d", calls, asked)
+	for _, word := range []string{"marker", "69876", "Vries"} {
+		if strings.Contains(o.log.String(), word) {
+			t.Errorf("%s is in the log", word)
 		}
 	}
 }
 
-// doctorIn is doctor at a seat.
-func (o *office) doctorIn(s *seat) (r doctor.Report, code int) {
+// doctorIn is doctor on a machine.
+func (o *office) doctorIn(s *machine) (r doctor.Report, code int) {
 	o.t.Helper()
 	args := append(s.before(), o.bin, "doctor", "--json", "--profile", o.profile)
 	cmd := o.Command(args[0], args[1:]...)

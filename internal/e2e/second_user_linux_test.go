@@ -19,52 +19,55 @@ import (
 	"wiebelt/internal/testutil/logtest"
 )
 
+// nobody is a user who has nothing to do with Wiebelt.
+const nobody = 65534
+
 // second is a user of the same computer who is neither root nor the account that
 // delivers.
 const second = 65001
 
 // attempts are what the second user tries, each a script of bash that ends with 0
-// if it worked. P is the profile of a running desk, H the folder of a running hub,
+// if it worked. P is the profile of a running resident, H the folder of a running hub,
 // S the profile of a running delivery service, W the folder that it watches, in
 // which everybody may put files; MINE is a folder of his own.
 var attempts = []struct{ name, script string }{
-	{"desk: list the profile's runtime folder", `ls "$P/run"`},
-	{"desk: read the settings", `cat "$P/settings.toml"`},
-	{"desk: read the tokens", `cat "$P/tokens.json"`},
-	{"desk: read the history", `cat "$P/history.db"`},
-	{"desk: read the history's newest pages", `cat "$P/history.db-wal"`},
-	{"desk: read the secrets", `cat "$P"/secrets/*`},
-	{"desk: read the log", `cat "$P"/log/*`},
-	{"desk: read where the listener is", `cat "$P/run/listener.json"`},
-	{"desk: write the settings", `echo 'audit = "off"' >> "$P/settings.toml"`},
-	{"desk: put other settings in their place", `cp /etc/hostname "$MINE/settings.toml" && mv -f "$MINE/settings.toml" "$P/settings.toml"`},
-	{"desk: put a file into the profile", `touch "$P/outbox.db"`},
-	{"desk: put a link into the profile", `ln -s /etc/passwd "$P/policy.toml"`},
-	{"desk: rename the profile", `mv "$P" "$MINE/profile"`},
-	{"desk: open the profile", `chmod 0777 "$P"`},
-	{"desk: empty the history", `: > "$P/history.db"`},
-	{"desk: remove the tokens", `rm -f "$P/tokens.json" && [ ! -e "$P/tokens.json" ]`},
-	{"desk: a second name for the tokens", `ln "$P/tokens.json" "$MINE/tokens.json"`},
-	{"desk: lay a call into the inbox", `echo '{"way":"command","state":"ringing","number":"0698760011"}' > "$P/run/inbox/0-0.call"`},
-	{"desk: put a socket in its place", `rm -f "$P/run/wiebelt.sock" && [ ! -e "$P/run/wiebelt.sock" ]`},
-	{"desk: ring on its profile", `"$BIN" ring --no-start --profile "$P" -- 0698760011`},
-	{"desk: read its settings by command", `"$BIN" settings --profile "$P" --json`},
-	{"desk: renew its tokens", `"$BIN" settings --renew-tokens --profile "$P"`},
-	{"desk: forget its calls", `"$BIN" forget --all --yes --profile "$P" || "$BIN" forget --all --profile "$P"`},
-	{"desk: read its environment", `cat /proc/$PID/environ`},
-	{"desk: read its memory", `head -c 1 /proc/$PID/mem || cat /proc/$PID/maps`},
-	{"desk: see its open files", `ls /proc/$PID/fd/`},
-	{"desk: its working folder", `cd /proc/$PID/cwd`},
-	{"desk: end it", `kill $PID`},
-	{"desk: report a call without a key", `http $PORT GET '/v1/call?number=0698760011'`},
-	{"desk: report a call with a guessed key", `http $PORT GET '/v1/call/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA?number=0698760011'`},
-	{"desk: take its port", `timeout 1 "$BIN" hub --listen 127.0.0.1:$PORT --demo`},
+	{"callsWindow: list the profile's runtime folder", `ls "$P/run"`},
+	{"callsWindow: read the settings", `cat "$P/settings.toml"`},
+	{"callsWindow: read the tokens", `cat "$P/tokens.json"`},
+	{"callsWindow: read the history", `cat "$P/history.db"`},
+	{"callsWindow: read the history's newest pages", `cat "$P/history.db-wal"`},
+	{"callsWindow: read the secrets", `cat "$P"/secrets/*`},
+	{"callsWindow: read the log", `cat "$P"/log/*`},
+	{"callsWindow: read where the listener is", `cat "$P/run/listener.json"`},
+	{"callsWindow: write the settings", `echo 'audit = "off"' >> "$P/settings.toml"`},
+	{"callsWindow: put other settings in their place", `cp /etc/hostname "$MINE/settings.toml" && mv -f "$MINE/settings.toml" "$P/settings.toml"`},
+	{"callsWindow: put a file into the profile", `touch "$P/outbox.db"`},
+	{"callsWindow: put a link into the profile", `ln -s /etc/passwd "$P/policy.toml"`},
+	{"callsWindow: rename the profile", `mv "$P" "$MINE/profile"`},
+	{"callsWindow: open the profile", `chmod 0777 "$P"`},
+	{"callsWindow: empty the history", `: > "$P/history.db"`},
+	{"callsWindow: remove the tokens", `rm -f "$P/tokens.json" && [ ! -e "$P/tokens.json" ]`},
+	{"callsWindow: a second name for the tokens", `ln "$P/tokens.json" "$MINE/tokens.json"`},
+	{"callsWindow: lay a call into the inbox", `echo '{"way":"command","state":"ringing","number":"0698760011"}' > "$P/run/inbox/0-0.call"`},
+	{"callsWindow: put a socket in its place", `rm -f "$P/run/wiebelt.sock" && [ ! -e "$P/run/wiebelt.sock" ]`},
+	{"callsWindow: ring on its profile", `"$BIN" ring --no-start --profile "$P" -- 0698760011`},
+	{"callsWindow: read its settings by command", `"$BIN" settings --profile "$P" --json`},
+	{"callsWindow: renew its tokens", `"$BIN" settings --renew-tokens --profile "$P"`},
+	{"callsWindow: forget its calls", `"$BIN" forget --all --yes --profile "$P" || "$BIN" forget --all --profile "$P"`},
+	{"callsWindow: read its environment", `cat /proc/$PID/environ`},
+	{"callsWindow: read its memory", `head -c 1 /proc/$PID/mem || cat /proc/$PID/maps`},
+	{"callsWindow: see its open files", `ls /proc/$PID/fd/`},
+	{"callsWindow: its working folder", `cd /proc/$PID/cwd`},
+	{"callsWindow: end it", `kill $PID`},
+	{"callsWindow: report a call without a key", `http $PORT GET '/v1/call?number=0698760011'`},
+	{"callsWindow: report a call with a guessed key", `http $PORT GET '/v1/call/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA?number=0698760011'`},
+	{"callsWindow: take its port", `timeout 1 "$BIN" hub --listen 127.0.0.1:$PORT --demo`},
 	{"hub: list its folder", `ls "$H"`},
 	{"hub: read its database", `cat "$H/hub.db"`},
 	{"hub: read its newest pages", `cat "$H/hub.db-wal"`},
 	{"hub: write its database", `echo x >> "$H/hub.db"`},
 	{"hub: put another in its place", `cp /etc/hostname "$MINE/hub.db" && mv -f "$MINE/hub.db" "$H/hub.db"`},
-	{"hub: hold its lock", `flock -n "$H/hub.lock" true`},
+	{"hub: hold its lock", `makeMarkers -n "$H/hub.lock" true`},
 	{"hub: put a message into its box", `mkdir -p "$H/messages" && touch "$H/messages/x.zip"`},
 	{"hub: add a user", `echo password-of-mine | "$BIN" hub user add --data "$H" second`},
 	{"hub: read its messages by command", `"$BIN" hub messages --data "$H"`},
@@ -87,9 +90,9 @@ var attempts = []struct{ name, script string }{
 	{"watch: write into the folder of what was refused", `touch "$W/refused/refused.zip.txt"`},
 }
 
-// bait is what the second user may put into the watched folder, and what must lead
+// planted is what the second user may put into the watched folder, and what must lead
 // nowhere: the secret files of the service by links, pipes and folders.
-const bait = `ln -s "$S/settings.toml" "$W/link.zip"
+const planted = `ln -s "$S/settings.toml" "$W/link.zip"
 ln -s /etc/hostname "$W/out.zip"
 mkfifo "$W/pipe.zip"
 mkdir "$W/folder.zip"
@@ -104,15 +107,11 @@ func TestSecondUser(t *testing.T) {
 	s := newSender(t)
 	hubDir := filepath.Join(t.TempDir(), "hub")
 	hub := startHubProcess(t, "--data", hubDir)
-	if err := os.Chmod(s.in, 0o777); err != nil { // as for a folder that a group shares
-		t.Fatal(err)
-	}
+	check(t, os.Chmod(s.in, 0o777)) // as for a folder that a group shares
 	watch := s.command("deliver", "--watch", s.in)
 	said := &logtest.Buffer{}
 	watch.Stdout, watch.Stderr = said, said
-	if err := watch.Start(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, watch.Start())
 	t.Cleanup(func() {
 		_ = watch.Process.Signal(syscall.SIGTERM)
 		_ = watch.Wait()
@@ -126,37 +125,19 @@ func TestSecondUser(t *testing.T) {
 	}, func() []any { return []any{said.String()} })
 
 	// Everybody may enter what lies above; only what Wiebelt closes may count.
-	mine, err := os.MkdirTemp("", "wiebelt-second-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	mine := must(os.MkdirTemp("", "wiebelt-second-"))(t)
 	t.Cleanup(func() { _ = os.RemoveAll(mine) })
 	bin := filepath.Join(mine, "wiebelt")
-	program, err := os.ReadFile(o.bin)
-	if err == nil {
-		err = writeProgram(bin, program)
-	}
-	if err == nil {
-		err = os.WriteFile(filepath.Join(mine, "x.zip"), contractZIP(t, 2), 0o644)
-	}
-	if err == nil {
-		err = os.Chown(mine, second, second)
-	}
+	check(t, writeProgram(bin, must(os.ReadFile(o.bin))(t)))
+	check(t, os.WriteFile(filepath.Join(mine, "x.zip"), contractZIP(t, 2), 0o644))
+	check(t, os.Chown(mine, second, second))
 	for _, dir := range []string{filepath.Dir(o.profile), filepath.Dir(hubDir), filepath.Dir(filepath.Dir(hubDir)), filepath.Dir(s.dir)} {
-		if err == nil {
-			err = os.Chmod(dir, 0o755)
-		}
-	}
-	if err != nil {
-		t.Fatal(err)
+		check(t, os.Chmod(dir, 0o755))
 	}
 	kept := []string{filepath.Join(o.profile, "settings.toml"), filepath.Join(o.profile, "tokens.json"),
 		filepath.Join(s.dir, "settings.toml"), filepath.Join(s.in, "sent", "first.zip")}
 	before := sums(t, kept)
-	h, err := url.Parse(hub.baseURL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must(url.Parse(hub.baseURL))(t)
 	_, hubPort, _ := net.SplitHostPort(h.Host)
 	env := []string{"PATH=/usr/sbin:/usr/bin:/bin", "HOME=" + mine, "MINE=" + mine, "BIN=" + bin, "P=" + o.profile, "H=" + hubDir, "S=" + s.dir, "W=" + s.in,
 		fmt.Sprint("PORT=", o.at().Port), "HPORT=" + hubPort, "HHOST=" + h.Hostname(), fmt.Sprint("PID=", o.resident.Process.Pid),
@@ -196,11 +177,11 @@ head -1 <&3 | grep -q ' 2[0-9][0-9] '; }
 	}
 
 	// Bait in the folder that is watched. What comes last shows that all was seen.
-	if out, err := as("bash", "-ec", bait).CombinedOutput(); err != nil {
+	if out, err := as("bash", "-ec", planted).CombinedOutput(); err != nil {
 		t.Fatalf("bait: %v: %s", err, out)
 	}
 	s.file("last.zip", contractZIP(t, 3))
-	o.Until("the last is delivered and the bait refused", func() bool {
+	o.Until("the last is delivered and the planted refused", func() bool {
 		_, err := os.Lstat(filepath.Join(s.in, "refused", "refused.zip"))
 		return len(s.box()) == 2 && err == nil
 	}, func() []any { return []any{said.String()} })
@@ -216,34 +197,24 @@ head -1 <&3 | grep -q ' 2[0-9][0-9] '; }
 	// Calls by the recipes that show nothing, while he reads the list of processes.
 	calls := len(callsOf(t, o))
 	const handed, number, name = 50, "0698760011", "Jansen"
-	spy := as("bash", "-c", `while read -r -t 0.001 line; [ $? -gt 128 ]; do for f in /proc/[0-9]*; do
+	observer := as("bash", "-c", `while read -r -t 0.001 line; [ $? -gt 128 ]; do for f in /proc/[0-9]*; do
 { IFS= read -r -d '' a && IFS= read -r -d '' b; } 2>/dev/null < $f/cmdline || continue
 [[ "$a $b" == */wiebelt\ ring ]] || continue
 line=$(tr '\0' ' ' 2>/dev/null < $f/cmdline); [[ "$line " == *" $P "* ]] && echo "${f#/proc/} $line"
 done; done`)
-	end, err := spy.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	end := must(observer.StdinPipe())(t)
 	seen := &logtest.Buffer{}
-	spy.Stdout = seen
-	if err := spy.Start(); err != nil {
-		t.Fatal(err)
-	}
+	observer.Stdout = seen
+	check(t, observer.Start())
 	for n := range handed {
 		for _, state := range []string{"ringing", "ended"} {
 			id := fmt.Sprint("second-", n)
 			cmd := o.wiebelt("ring", "--stdin")
-			in, err := cmd.StdinPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
+			in := must(cmd.StdinPipe())(t)
 			if n%2 == 1 {
 				cmd.Env = append(cmd.Env, "WIEBELT_NUMBER="+number, "WIEBELT_NAME="+name)
 			}
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			check(t, cmd.Start())
 			o.Until("he has seen it", func() bool { return strings.Contains(seen.String(), fmt.Sprintf("%d ", cmd.Process.Pid)) })
 			fields := "state=" + state + "\nid=" + id + "\n"
 			if n%2 == 0 {
@@ -257,7 +228,7 @@ done; done`)
 		}
 	}
 	_ = end.Close()
-	_ = spy.Wait()
+	_ = observer.Wait()
 	o.Until("all in the history", func() bool { return len(callsOf(t, o)) == calls+handed }, func() []any { return []any{len(callsOf(t, o))} })
 	all := seen.String()
 	keys := regexp.MustCompile(`[A-Za-z0-9_-]{43}`).FindAllString(all, -1)

@@ -50,17 +50,13 @@ func withLogind(t *testing.T, o *office, locked bool) (*logind, []string) {
 	}
 	t.Cleanup(func() { _ = c.Close() })
 	l := &logind{c: c}
-	if err := c.Export(l, loginPath, loginName+".Manager"); err != nil {
-		t.Fatal(err)
-	}
+	check(t, c.Export(l, loginPath, loginName+".Manager"))
 	l.props, err = prop.Export(c, sessionPath, prop.Map{loginSession: {
 		"LockedHint": {Value: locked, Emit: prop.EmitTrue}, "Remote": {Value: false, Emit: prop.EmitTrue}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.RequestName(loginName, dbus.NameFlagDoNotQueue); err != nil {
-		t.Fatal(err)
-	}
+	must(c.RequestName(loginName, dbus.NameFlagDoNotQueue))(t)
 	return l, []string{"env", "--default-signal=HUP", "DBUS_SYSTEM_BUS_ADDRESS=" + address, "XDG_SESSION_ID=c7"}
 }
 
@@ -83,23 +79,15 @@ func TestSessionEnds(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(t *testing.T, o *office, l *logind){
 		"asked to end": func(t *testing.T, o *office, _ *logind) {
-			if err := o.resident.Process.Signal(syscall.SIGTERM); err != nil {
-				t.Fatal(err)
-			}
+			check(t, o.resident.Process.Signal(syscall.SIGTERM))
 		},
 		"logged off": func(t *testing.T, o *office, _ *logind) {
-			if err := o.resident.Process.Signal(syscall.SIGHUP); err != nil {
-				t.Fatal(err)
-			}
+			check(t, o.resident.Process.Signal(syscall.SIGHUP))
 		},
 		"the screen has gone": func(_ *testing.T, o *office, _ *logind) { o.Kill() },
 		"the machine is shut down": func(t *testing.T, o *office, l *logind) {
-			if err := l.c.Emit(loginPath, loginName+".Manager.PrepareForShutdown", true); err != nil {
-				t.Fatal(err)
-			}
-			if err := o.resident.Process.Signal(syscall.SIGTERM); err != nil {
-				t.Fatal(err)
-			}
+			check(t, l.c.Emit(loginPath, loginName+".Manager.PrepareForShutdown", true))
+			check(t, o.resident.Process.Signal(syscall.SIGTERM))
 			o.Kill()
 		},
 	} {
@@ -110,17 +98,11 @@ func TestSessionEnds(t *testing.T) {
 			o.start(env...)
 			// A shutdown that somebody called off changes nothing.
 			for _, on := range []bool{true, false} {
-				if err := l.c.Emit(loginPath, loginName+".Manager.PrepareForShutdown", on); err != nil {
-					t.Fatal(err)
-				}
+				check(t, l.c.Emit(loginPath, loginName+".Manager.PrepareForShutdown", on))
 			}
 			p := dial(o)
-			if err := p.Ring(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}); err != nil {
-				t.Fatal(err)
-			}
-			if err := p.Answer(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}); err != nil {
-				t.Fatal(err)
-			}
+			check(t, p.Ring(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}))
+			check(t, p.Answer(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}))
 			o.Until("the call with its name", func() bool {
 				all := callsOf(t, o)
 				return len(all) == 1 && all[0].Name == vries.Contact.Name() && !all[0].Answered.IsZero()
@@ -159,13 +141,8 @@ func TestHubOpenedAtStart(t *testing.T) {
 	t.Parallel()
 	o := prepare(t, "")
 	path := filepath.Join(o.profile, "settings.toml")
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(strings.Replace(string(b), "[hub]", "[hub]\nopen_at_start = true", 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	b := must(os.ReadFile(path))(t)
+	check(t, os.WriteFile(path, []byte(strings.Replace(string(b), "[hub]", "[hub]\nopen_at_start = true", 1)), 0o600))
 	l, env := withLogind(t, o, true)
 	notes := o.opener("")
 	i := onBus(t, o)
@@ -189,9 +166,7 @@ func TestHubOpenedAtStart(t *testing.T) {
 		{"the first unlock", func() {}, 1},
 		{"locked for lunch", func() {}, 1},
 		{"the next day", func() {
-			if err := os.WriteFile(day, []byte(time.Now().AddDate(0, 0, -1).Format(time.DateOnly)+"\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.WriteFile(day, []byte(time.Now().AddDate(0, 0, -1).Format(time.DateOnly)+"\n"), 0o600))
 		}, 2},
 	} {
 		l.lock(true)
@@ -201,13 +176,9 @@ func TestHubOpenedAtStart(t *testing.T) {
 		o.Until(round.what, func() bool { return len(opened(notes)) >= round.want })
 		// What comes after it in the same stream has been heard by then.
 		p := dial(o)
-		if err := p.Ring(t.Context(), simulate.Call{ID: round.what, Number: "0698760012"}); err != nil {
-			t.Fatal(err)
-		}
+		check(t, p.Ring(t.Context(), simulate.Call{ID: round.what, Number: "0698760012"}))
 		o.Until("a card once unlocked", func() bool { return !o.empty() })
-		if err := p.End(t.Context(), simulate.Call{ID: round.what}, "missed"); err != nil {
-			t.Fatal(err)
-		}
+		check(t, p.End(t.Context(), simulate.Call{ID: round.what}, "missed"))
 		o.Until("no card", o.empty)
 		if got := opened(notes); len(got) != round.want || got[0] != o.hub.HubURL() {
 			t.Errorf("%s: opened %q, want %d times", round.what, got, round.want)

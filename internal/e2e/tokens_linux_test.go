@@ -1,14 +1,18 @@
 package e2e
 
 import (
+	"encoding/json"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
+	"wiebelt/internal/instance"
 	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/testutil/xtest"
 )
 
 var callAddress = regexp.MustCompile(`http://127\.0\.0\.1:\d+/v1/call/[\w-]{43}`)
@@ -30,10 +34,7 @@ func TestTokensAreRenewed(t *testing.T) {
 	}
 	ring := func(address string) int {
 		t.Helper()
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address+"?number=0698760011&state=ended", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must(http.NewRequestWithContext(t.Context(), http.MethodGet, address+"?number=0698760011&state=ended", nil))(t)
 		resp, err := http.DefaultClient.Do(r)
 		if err != nil {
 			return 0 // the listener begins anew just now
@@ -64,9 +65,7 @@ func TestTokensAreRenewed(t *testing.T) {
 
 	// Damaged while it runs: what phones hold goes on working.
 	path := filepath.Join(o.profile, "tokens.json")
-	if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(path, []byte("{}"), 0o600))
 	o.Until("it is noticed", func() bool { return strings.Contains(o.log.String(), "the listener's tokens") })
 	if got := ring(fresh); got != http.StatusNoContent {
 		t.Errorf("with a damaged file: %d", got)
@@ -88,16 +87,32 @@ func TestTokensAreRenewed(t *testing.T) {
 		}
 		return false
 	})
-	c := asDesk(t, o)
-	if err := c.Send(windowapi.KindSources, nil); err != nil {
-		t.Fatal(err)
-	}
-	_, sources := nextOf[windowapi.Sources](t, c, windowapi.KindSources)
-	for _, w := range sources.Sources {
+	for _, w := range sourcesOf(t, o) {
 		if (w.Kind == "http" || w.Kind == "websocket") && w.Phase != windowapi.SourceKeyless {
 			t.Errorf("%s is said to be %q", w.Kind, w.Phase)
 		}
 	}
 	mended := address("--renew-tokens")
 	o.Until("the listener runs again", func() bool { return ring(mended) == http.StatusNoContent })
+}
+
+// sourcesOf asks what calls come by, as the windows' process does.
+func sourcesOf(t *testing.T, o *office) []windowapi.SourceState {
+	t.Helper()
+	c, _, err := instance.Connect(t.Context(), o.instance(), instance.RoleWindows)
+	check(t, err)
+	defer c.Close()
+	defer time.AfterFunc(xtest.Patience, func() { _ = c.Close() }).Stop()
+	check(t, c.Send(windowapi.KindShow, windowapi.Show{Window: windowapi.WindowCalls}))
+	check(t, c.Send(windowapi.KindPainted, nil)) // or it would be taken for one that shows nothing
+	check(t, c.Send(windowapi.KindSources, nil))
+	for {
+		kind, raw, err := c.Receive()
+		check(t, err)
+		if kind == windowapi.KindSources {
+			var m windowapi.Sources
+			check(t, json.Unmarshal(raw, &m))
+			return m.Sources
+		}
+	}
 }

@@ -34,7 +34,6 @@ func (i *icon) looks(state, sentence string) {
 		return nearest == state && best < 8 && len(all) > 0 && strings.HasPrefix(all[0], sentence)
 	}, func() []any { return []any{nearest, all} })
 	i.t.Logf("%-12s %s", state, all[0])
-	keepShot(i.t, i.office, "state-"+state)
 }
 
 // TestTrayStates: what really goes wrong is what the icon in a real panel shows,
@@ -42,38 +41,29 @@ func (i *icon) looks(state, sentence string) {
 func TestTrayStates(t *testing.T) {
 	t.Parallel()
 	i := newIcon(t, "[support]\ncontact = \"Jan (IT), toestel 140\"\n\n[card]\nafter_call = \"0s\"\n\n[ui]\nlanguage = \"nl\"")
-	dirs, err := profile.Find(i.profile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dirs := must(profile.Find(i.profile))(t)
 	path := filepath.Join(i.profile, "settings.toml")
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := must(os.ReadFile(path))(t)
 	write := func(s string) {
 		t.Helper()
-		if err := os.WriteFile(path, []byte(s), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(path, []byte(s), 0o600))
 	}
 	ring := func(number string) { // by the way in that no settings move
 		t.Helper()
-		if out, err := i.wiebelt("ring", "--", number).CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
+		i.run("ring", "--", number)
 	}
 	i.looks("ready", "Vandaag nog geen oproep ontvangen.")
 
 	// A phone's program that does not run.
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	closed := l.Addr().String()
 	_ = l.Close()
 	write(string(whole) + "\n[[softphone]]\nkind = \"baresip\"\nname = \"baresip\"\naddress = \"" + closed + "\"\n")
 	i.looks("link-lost", "Geen verbinding met de telefoon (baresip). We proberen het opnieuw.")
+
+	// Nothing is set up any more.
+	write("[support]\ncontact = \"Jan (IT), toestel 140\"\n\n[ui]\nlanguage = \"nl\"\n")
+	i.looks("not-set-up", "Wiebelt is nog niet ingesteld. Meld dit bij Jan (IT), toestel 140.")
 	write(string(whole))
 	i.looks("ready", "Vandaag nog geen oproep ontvangen.")
 
@@ -84,23 +74,13 @@ func TestTrayStates(t *testing.T) {
 	ring("0698760011")
 	i.looks("ready", "Klaar. Laatste oproep ontvangen om ")
 
-	// Nothing is set up any more.
-	write("[support]\ncontact = \"Jan (IT), toestel 140\"\n\n[ui]\nlanguage = \"nl\"\n")
-	i.looks("not-set-up", "Wiebelt is nog niet ingesteld. Meld dit bij Jan (IT), toestel 140.")
-	write(string(whole))
-	i.looks("ready", "Klaar.")
-
 	// An organisation that is not the client's.
-	if err := settings.Set(dirs, map[string]any{"hub.organisation_code": "9999"}); err != nil {
-		t.Fatal(err)
-	}
+	check(t, settings.Set(dirs, map[string]any{"hub.organisation_code": "9999"}))
 	i.looks("credentials", "De ")
 	write(string(whole))
 	i.looks("ready", "Klaar.")
 
-	if err := i.hub.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, i.hub.Close())
 	ring("0698760012")
 	i.looks("hub-gone", "Opzoeken lukte om ")
 }

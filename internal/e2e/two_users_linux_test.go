@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -20,36 +21,18 @@ func TestTwoUsers(t *testing.T) {
 	for i := range 2 {
 		o := prepare(t, "[card]\nafter_call = \"1s\"\n\n[listener]\nenabled = true") // which port is found at the first start
 		// A program that both may run, from a folder that neither may write.
-		dir, err := os.MkdirTemp("", "wiebelt-shared-")
-		if err != nil {
-			t.Fatal(err)
-		}
+		dir := must(os.MkdirTemp("", "wiebelt-shared-"))(t)
 		t.Cleanup(func() { _ = os.RemoveAll(dir) })
-		b, err := os.ReadFile(o.bin)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must(os.ReadFile(o.bin))(t)
 		o.bin = filepath.Join(dir, "wiebelt")
-		if err := writeProgram(o.bin, b); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chmod(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		check(t, writeProgram(o.bin, b))
+		check(t, os.Chmod(dir, 0o755))
 		uid := nobody - 2 - i
-		err = filepath.WalkDir(o.profile, func(path string, _ fs.DirEntry, err error) error {
-			if err != nil {
-				return err
-			}
-			return os.Lchown(path, uid, uid)
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check(t, filepath.WalkDir(o.profile, func(path string, _ fs.DirEntry, err error) error {
+			return errors.Join(err, os.Lchown(path, uid, uid))
+		}))
 		for _, dir := range []string{filepath.Dir(o.profile), o.Dir} { // the tests' own, above
-			if err := os.Chmod(dir, 0o755); err != nil {
-				t.Fatal(err)
-			}
+			check(t, os.Chmod(dir, 0o755))
 		}
 		as := []string{"setpriv", "--reuid", strconv.Itoa(uid), "--regid", strconv.Itoa(uid), "--clear-groups"}
 		o.start(as...)
@@ -65,15 +48,9 @@ func TestTwoUsers(t *testing.T) {
 		port  int
 		token string
 	}{{a.Port, b.Token}, {b.Port, a.Token}} {
-		r, err := http.NewRequest(http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d/v1/call?number=0698760011", wrong.port), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must(http.NewRequest(http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d/v1/call?number=0698760011", wrong.port), nil))(t)
 		r.Header.Set("Authorization", "Bearer "+wrong.token)
-		resp, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		resp := must(http.DefaultClient.Do(r))(t)
 		_ = resp.Body.Close()
 		if resp.StatusCode != http.StatusUnauthorized {
 			t.Errorf("another's token: %s", resp.Status)

@@ -26,46 +26,37 @@ import (
 )
 
 // TestWalk types every command of the README and of the guide's pages for
-// administrators as it stands there, in a home of its own: at a terminal and
-// through pipes, in both languages. It does so where the network is nobody
+// administrators as it stands there, in a home of its own: the Dutch ones at a
+// terminal, the English ones through pipes. It does so where the network is nobody
 // else's and /etc a copy.
 func TestWalk(t *testing.T) {
 	t.Parallel()
-	bin, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	bin := must(binary())(t)
 	flags := "-mnpf"
 	if os.Getuid() != 0 {
 		flags = "-Urmnpf"
 	}
-	for _, l := range []text.Language{text.Dutch, text.English} {
-		for _, terminal := range []bool{false, true} {
-			name := string(l) + " in a pipe"
-			if terminal {
-				name = string(l) + " at a terminal"
+	for l, terminal := range map[text.Language]bool{text.Dutch: true, text.English: false} {
+		t.Run(fmt.Sprint(l, ", at a terminal: ", terminal), func(t *testing.T) {
+			t.Parallel()
+			etc, share := t.TempDir(), t.TempDir()
+			if out, err := exec.Command("cp", "-a", "/etc/.", etc).CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
 			}
-			t.Run(name, func(t *testing.T) {
-				t.Parallel()
-				etc, share := t.TempDir(), t.TempDir()
-				if out, err := exec.Command("cp", "-a", "/etc/.", etc).CombinedOutput(); err != nil {
-					t.Fatalf("%v: %s", err, out)
+			cmd := exec.CommandContext(t.Context(), "unshare", flags, "--kill-child", "--mount-proc", "sh", "-c",
+				`ip link set lo up && mount --bind "$1" /etc && mount --bind "$2" /usr/local/share && shift 2 && exec "$@"`, "sh",
+				etc, share, os.Args[0], "-test.run=^TestWalkInside$", "-test.v")
+			cmd.Env = append(xtest.Start(t, "openbox", xtest.Options{Width: width, Height: height}).Env(), "WIEBELT_WALK="+string(l), fmt.Sprint("WIEBELT_WALK_TERMINAL=", terminal), "WIEBELT_BIN="+filepath.Dir(bin))
+			out, err := cmd.CombinedOutput()
+			if err != nil || !bytes.Contains(out, []byte("--- PASS: TestWalkInside")) {
+				t.Errorf("%v:\n%s", err, out)
+			}
+			for line := range strings.Lines(string(out)) {
+				if strings.Contains(line, "commands, ") {
+					t.Log(strings.TrimSpace(line))
 				}
-				cmd := exec.CommandContext(t.Context(), "unshare", flags, "--kill-child", "--mount-proc", "sh", "-c",
-					`ip link set lo up && mount --bind "$1" /etc && mount --bind "$2" /usr/local/share && shift 2 && exec "$@"`, "sh",
-					etc, share, os.Args[0], "-test.run=^TestWalkInside$", "-test.v")
-				cmd.Env = append(xtest.Start(t, "openbox", xtest.Options{Width: width, Height: height}).Env(), "WIEBELT_WALK="+string(l), fmt.Sprint("WIEBELT_WALK_TERMINAL=", terminal), "WIEBELT_BIN="+filepath.Dir(bin))
-				out, err := cmd.CombinedOutput()
-				if err != nil || !bytes.Contains(out, []byte("--- PASS: TestWalkInside")) {
-					t.Errorf("%v:\n%s", err, out)
-				}
-				for line := range strings.Lines(string(out)) {
-					if strings.Contains(line, "commands, ") {
-						t.Log(strings.TrimSpace(line))
-					}
-				}
-			})
-		}
+			}
+		})
 	}
 }
 
@@ -89,22 +80,16 @@ func TestWalkInside(t *testing.T) {
 	if l == "" {
 		return
 	}
-	if err := os.MkdirAll("/etc/wiebelt", 0o755); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.MkdirAll("/etc/wiebelt", 0o755))
 	// As on a computer without a vault where the administrator has said so.
-	if err := os.WriteFile("/etc/wiebelt/policy.toml", []byte("[hub]\nsecret_store = \"file\"\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile("/etc/wiebelt/policy.toml", []byte("[hub]\nsecret_store = \"file\"\n"), 0o644))
 	w := &walk{t: t, lang: l, terminal: os.Getenv("WIEBELT_WALK_TERMINAL") == "true"}
 	home := t.TempDir()
 	locale := map[text.Language]string{text.Dutch: "nl_NL.UTF-8", text.English: "en_GB.UTF-8"}[l]
 	w.home, w.dir = home, filepath.Join(home, "work")
 	run := filepath.Join(home, "run")
 	for _, d := range []string{w.dir, run, filepath.Join(w.dir, "night"), filepath.Join(w.dir, "FOLDER")} {
-		if err := os.MkdirAll(d, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.MkdirAll(d, 0o700))
 	}
 	w.env = append(os.Environ(), "HOME="+home, "XDG_RUNTIME_DIR="+run, "XDG_CONFIG_HOME="+filepath.Join(home, ".config"), "XDG_DATA_HOME="+filepath.Join(home, "data"),
 		"XDG_STATE_HOME="+filepath.Join(home, "state"), "XDG_CACHE_HOME="+filepath.Join(home, "cache"), "LANG="+locale, "LC_ALL="+locale, "LANGUAGE=",
@@ -115,18 +100,11 @@ func TestWalkInside(t *testing.T) {
 		"contacts.csv": "id;achternaam;telefoon\nc-1;Jansen;0201234567\n", "policy.toml": "[history]\nkeep = \"numbers\"\n",
 		"night/a.zip": zip, "FOLDER/b.zip": zip,
 	} {
-		if err := os.WriteFile(filepath.Join(w.dir, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(filepath.Join(w.dir, name), []byte(content), 0o600))
 	}
-	users, err := os.OpenFile("/etc/passwd", os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	users := must(os.OpenFile("/etc/passwd", os.O_APPEND|os.O_WRONLY, 0))(t)
 	fmt.Fprintf(users, "jan:x:4242:4242::%s/jan:/bin/sh\n", home)
-	if err := users.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, users.Close())
 	defer w.end("wiebelt")
 	w.read("README", readme(t))
 	pages := guide.Help(l)
@@ -162,16 +140,9 @@ func (w *walk) before(p guide.HelpPage) {
 				toml += strings.ReplaceAll(part, "\n    ", "\n") + "\n"
 			}
 		}
-		f, err := os.OpenFile(w.settings(), os.O_APPEND|os.O_WRONLY, 0)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		if _, err := f.WriteString("\n" + strings.TrimSpace(toml) + "\n"); err != nil {
-			w.t.Fatal(err)
-		}
-		if err := f.Close(); err != nil {
-			w.t.Fatal(err)
-		}
+		f := must(os.OpenFile(w.settings(), os.O_APPEND|os.O_WRONLY, 0))(w.t)
+		must(f.WriteString("\n" + strings.TrimSpace(toml) + "\n"))(w.t)
+		check(w.t, f.Close())
 		w.stay("phones", "wiebelt run --background")
 	}
 }
@@ -198,10 +169,7 @@ func (w *walk) read(id, page string) {
 }
 
 func readme(t *testing.T) string {
-	b, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must(os.ReadFile("../../README.md"))(t)
 	return string(b)
 }
 
@@ -250,7 +218,10 @@ var outcomes = []outcome{
 	{of: `^wiebelt (provision|settings unset|deliver forget|deliver resolve|open-file -- .*)$`, named: true},
 	{of: `^wiebelt-ring --twinkle`, named: true},
 	{of: `^wiebelt provision --softphone box`, codes: []int{2}}, // there is none of that name
-	{of: `^wiebelt teams-page`, codes: []int{0, 1}},             // once
+	{of: `^wiebelt join ADDRESS CODE`, named: true},
+	{of: `^wiebelt join (https|CODE)`, codes: []int{1}},              // no relay is there
+	{of: `^wiebelt settings set relay.fingerprint`, codes: []int{2}}, // a word in its place
+	{of: `^wiebelt teams-page`, codes: []int{0, 1}},                  // once
 	{of: `^wiebelt provision .*127\.18\.7\.44.*--secret-stdin$`, answer: func(w *walk) string { return w.secret }},
 	{of: `^wiebelt provision (--softphone (exchange|centrale) )?--secret-stdin$`, answer: func(*walk) string { return "another-secret" }},
 	{of: `^wiebelt (lookup|provision --test)`, codes: []int{0, 1, 3}}, // the hub of the examples is not there
@@ -376,15 +347,10 @@ func (w *walk) stay(page, line string) {
 	}
 	cmd := w.command("exec " + strings.TrimSuffix(line, " &"))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	out := must(cmd.StdoutPipe())(w.t)
 	said := &logtest.Buffer{} // written while we read
 	cmd.Stderr = said
-	if err := cmd.Start(); err != nil {
-		w.t.Fatal(err)
-	}
+	check(w.t, cmd.Start())
 	w.running = append(w.running, cmd)
 	if !hub {
 		if line != "wiebelt" && !strings.Contains(line, "--watch") {

@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"wiebelt/internal/testutil/phonetest"
+	"wiebelt/internal/testutil/xtest"
 )
 
 // attacker serves testdata/web, and sends on from /to?ADDRESS.
@@ -37,27 +38,21 @@ func attacker(t *testing.T) *httptest.Server {
 // TestLaunchesFromPages: a page in a browser on the desktop launches wiebelt:
 // links, of which the user said that they always open, through the registration
 // that "wiebelt register" makes. A call that is on stays as it is, nothing is
-// looked up, and only one card in ten seconds and three in a minute come up.
+// looked up, and only one card in ten seconds comes up.
 func TestLaunchesFromPages(t *testing.T) {
 	t.Parallel()
 	sip, control := phonetest.StartBaresip(t)
 	o := newOffice(t, "[[softphone]]\nkind = \"baresip\"\nname = \"baresip\"\naddress = \""+control+"\"\n[card]\nfull_for = \"10m\"")
 	o.Until("the link is up", func() bool { return strings.Contains(o.log.String(), "state=connected") })
-	if out, err := o.wiebelt("register").CombinedOutput(); err != nil {
-		t.Fatalf("register: %v: %s", err, out)
-	}
+	o.run("register")
 	ended := filepath.Join(o.Dir, "ended")
 	notes := o.opener("/usr/bin/xdg-open \"$1\"; echo $? >> " + ended)
 	web := attacker(t)
 	data := filepath.Join(t.TempDir(), "chromium")
-	if err := os.MkdirAll(filepath.Join(data, "Default"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.MkdirAll(filepath.Join(data, "Default"), 0o700))
 	// What is left of a click on "always allow".
 	always := fmt.Sprintf(`{"protocol_handler":{"allowed_origin_protocol_pairs":{%q:{"wiebelt":true}}}}`, web.URL)
-	if err := os.WriteFile(filepath.Join(data, "Default", "Preferences"), []byte(always), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(filepath.Join(data, "Default", "Preferences"), []byte(always), 0o600))
 	ctx := surf(t, chromedp.UserDataDir(data), chromedp.Flag("headless", false), chromedp.NoInheritEnv,
 		chromedp.Env(append(o.Env(), "PATH="+o.Dir+":"+os.Getenv("PATH"))...), chromedp.WindowSize(800, 700))
 	visit(t, ctx, web.URL+"/launch.html")
@@ -81,7 +76,7 @@ func TestLaunchesFromPages(t *testing.T) {
 	const ring = 20 * time.Second // gone before the third card of a launch
 	live := phonetest.Place(t, sip, phonetest.Scenario{Number: "+31698760011", Ring: ring})
 	o.shows("the card of the call", foundCard(t, "+31698760011", "sip:101@127.0.0.1", vries.Contact))
-	eyes := watchCards(t, o)
+	watcher := watchCards(t, o)
 	began := time.Now()
 	const same = "wiebelt:call?number=%2B31698760011"
 	launch(same, same+"&state=answered", same+"&state=ended", same+"&id=1&state=answered", "wiebelt:call?id=1&number=0698700001",
@@ -92,17 +87,17 @@ func TestLaunchesFromPages(t *testing.T) {
 	if quick > ring-2*time.Second {
 		t.Fatalf("%d launches took %v", sent, quick)
 	}
-	for n := 0; time.Since(began) < 35*time.Second; n++ { // time enough for a fourth
+	for n := 0; watcher.rises.Load() < 2 && time.Since(began) < xtest.Patience; n++ {
 		launch(fmt.Sprintf("wiebelt:call?number=06987001%02d", n%100))
 	}
 	live.Wait()
-	seen := eyes.stop()
+	seen := watcher.stop()
 
 	t.Logf("%d launches in %v (the first 12 in %v): cards came at %v", sent, time.Since(began).Round(time.Second), quick.Round(time.Millisecond), seen.rose)
 	if seen.most > 3 {
 		t.Errorf("%d windows of cards at once", seen.most)
 	}
-	if len(seen.rose) != 3 {
+	if len(seen.rose) != 2 {
 		t.Errorf("%d cards came by launches", len(seen.rose))
 	}
 	for i := 1; i < len(seen.rose); i++ {
@@ -118,7 +113,7 @@ func TestLaunchesFromPages(t *testing.T) {
 	}
 	o.Until("one resident", func() bool { return residents(o) == 1 }) // a launch ends before its program does
 	// Its button looks up, and makes it a call that was.
-	cards := eyes.cards()
+	cards := watcher.cards()
 	if len(cards) == 0 {
 		t.Fatal("no card")
 	}

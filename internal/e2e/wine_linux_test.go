@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
 	"image"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"github.com/jezek/xgb"
 	"github.com/jezek/xgb/xproto"
 
+	"wiebelt/internal/doctor"
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/testutil/winetest"
 )
@@ -19,17 +21,14 @@ import (
 const wineProfile = `C:\wiebelt-test`
 
 // windowsPrograms is the folder with the two programs.
-func windowsPrograms(t *testing.T) string {
+func windowsPrograms(t testing.TB) string {
 	t.Helper()
-	dir, err := windowsBuilt()
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must(windowsBuilt())(t)
 	return dir
 }
 
 // wineOffice is a workplace under wine, set up for a hub.
-func wineOffice(t *testing.T, dir string) (*winetest.Prefix, *office) {
+func wineOffice(t testing.TB, dir string) (*winetest.Prefix, *office) {
 	t.Helper()
 	h, value := startHub(t)
 	p := winetest.New(t)
@@ -73,10 +72,7 @@ func TestWindowsDay(t *testing.T) {
 func trayUnderWine(t *testing.T, o *office) {
 	t.Helper()
 	o.FindWindow("Wine System Tray")
-	f, err := os.Open("../../assets/icons/tray-ready-16.png")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must(os.Open("../../assets/icons/tray-ready-16.png"))(t)
 	defer f.Close()
 	icon, _, err := image.Decode(f)
 	if err != nil {
@@ -105,9 +101,7 @@ func trayUnderWine(t *testing.T, o *office) {
 func keysUnderWine(t *testing.T, p *winetest.Prefix, o *office) {
 	t.Helper()
 	file := filepath.Join(p.Dir, "drive_c", "keys.txt")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(file, nil, 0o600))
 	p.Start("notepad", `C:\keys.txt`)
 	o.Run("xdotool", "windowfocus", "--sync", o.FindWindow("keys"))
 	var got []byte
@@ -119,20 +113,16 @@ func keysUnderWine(t *testing.T, p *winetest.Prefix, o *office) {
 	phone, text := dial(o), ""
 	for i := range 20 {
 		c := simulate.Call{ID: fmt.Sprint(i), Number: "+31698760011"}
-		if err := phone.Ring(t.Context(), c); err != nil {
-			t.Fatal(err)
-		}
+		check(t, phone.Ring(t.Context(), c))
 		part := fmt.Sprintf("call%02dabcdefgh", i)
 		o.Type(part, 8)
 		text += part
 		o.Until("the card of the caller", func() bool { return foundOnScreen(o.Screenshot()) })
-		if err := phone.End(t.Context(), c, "missed"); err != nil {
-			t.Fatal(err)
-		}
+		check(t, phone.End(t.Context(), c, "missed"))
 		o.Until("no card", func() bool { return !foundOnScreen(o.Screenshot()) })
 	}
-	o.Key("ctrl+s")
 	o.Until("Notepad saves every key", func() bool {
+		o.Key("ctrl+s")
 		got, _ = os.ReadFile(file)
 		return strings.TrimLeft(string(got), "x") == text
 	}, func() []any { return []any{string(got)} })
@@ -171,20 +161,13 @@ func commandsUnderWine(t *testing.T, p *winetest.Prefix, o *office, dir string) 
 // called, which gives their ids and sizes.
 func watchWindows(t *testing.T, o *office) func() []string {
 	t.Helper()
-	conn, err := xgb.NewConnDisplay(o.Display)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must(xgb.NewConnDisplay(o.Display))(t)
 	root := xproto.Setup(conn).DefaultScreen(conn).Root
-	if err := xproto.ChangeWindowAttributesChecked(conn, root, xproto.CwEventMask, []uint32{xproto.EventMaskSubstructureNotify}).Check(); err != nil {
-		t.Fatal(err)
-	}
+	check(t, xproto.ChangeWindowAttributesChecked(conn, root, xproto.CwEventMask, []uint32{xproto.EventMaskSubstructureNotify}).Check())
 	return func() (all []string) {
 		defer conn.Close()
 		// What has happened before this question is in the queue before its answer.
-		if _, err := xproto.GetInputFocus(conn).Reply(); err != nil {
-			t.Fatal(err)
-		}
+		must(xproto.GetInputFocus(conn).Reply())(t)
 		for {
 			e, err := conn.PollForEvent()
 			if e == nil && err == nil {
@@ -222,10 +205,7 @@ func TestWindowsUnregister(t *testing.T) {
 		if out, code := p.Run("reg", "export", `HKCU\Software`, `C:\user.reg`, "/y"); code != 0 {
 			t.Fatalf("reg export: exit %d: %s", code, out)
 		}
-		b, err := os.ReadFile(filepath.Join(p.Dir, "drive_c", "user.reg"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must(os.ReadFile(filepath.Join(p.Dir, "drive_c", "user.reg")))(t)
 		var all string
 		for part := range strings.SplitSeq(strings.ReplaceAll(string(b), "\x00", ""), "\r\n\r\n") { // of UTF-16
 			if !strings.HasPrefix(part, `[HKEY_CURRENT_USER\Software\Wine`) { // its own notes
@@ -248,6 +228,24 @@ func TestWindowsUnregister(t *testing.T) {
 		}
 		if registry() == before {
 			t.Errorf("register %v wrote nothing", more)
+		}
+		if more == nil {
+			started := func(want int) {
+				t.Helper()
+				if out, code := p.Run(exe, "register", "--check"); code != want {
+					t.Errorf("register --check: exit %d, want %d: %s", code, want, out)
+				}
+			}
+			started(0)
+			const approved = `HKCU\Software\Microsoft\Windows\CurrentVersion\Explorer\StartupApproved`
+			for state, want := range map[string]int{"03": 1, "02": 0} { // as the Task Manager switches it off and on
+				p.Run("reg", "add", approved+`\Run`, "/v", "Wiebelt", "/t", "REG_BINARY", "/d", state, "/f")
+				started(want)
+			}
+			p.Run("reg", "delete", approved, "/f")
+			const run = `HKCU\Software\Microsoft\Windows\CurrentVersion\Run`
+			p.Run("reg", "add", run, "/v", "Wiebelt", "/d", `C:\gone\wiebeltw.exe run --background`, "/f")
+			started(1) // that is another program
 		}
 		if out, code := p.Run(exe, append([]string{"unregister"}, more...)...); code != 0 {
 			t.Fatalf("unregister %v: exit %d: %s", more, code, out)
@@ -281,3 +279,64 @@ func difference(a, b string) string {
 	}
 	return all.String()
 }
+
+// TestWindowsPrograms: set up on Windows, a lookup prints and returns its code; the
+// doctor knows the store for secrets, the rights and MicroSIP; a call that is handed
+// over while nothing runs starts the resident, and its card is on the screen.
+func TestWindowsPrograms(t *testing.T) {
+	t.Parallel()
+	dir := windowsPrograms(t)
+	p, o := wineOffice(t, dir)
+	exe := filepath.Join(dir, "wiebelt.exe")
+	out, code := p.Run("cmd", "/c", winPath(exe), "lookup", "--profile", wineProfile, "0698760011")
+	if code != 0 || !strings.Contains(out, "J. de Vries") {
+		t.Errorf("lookup: exit %d: %q", code, out)
+	}
+	if _, code := p.Run("cmd", "/c", winPath(exe), "lookup", "--profile", wineProfile, "0655550000"); code != 3 {
+		t.Errorf("lookup of nobody: exit %d", code)
+	}
+	ring := func(want int, args ...string) {
+		t.Helper()
+		if _, code := p.Run(filepath.Join(dir, "wiebeltw.exe"), append([]string{"ring", "--profile", wineProfile}, args...)...); code != want {
+			t.Errorf("ring %v: exit %d, want %d", args, code, want)
+		}
+	}
+	ring(4, "--no-start", "--", "0698760011")
+	expect := func(want map[string]string) {
+		t.Helper()
+		var r doctor.Report
+		out, _ := p.Run(exe, "doctor", "--json", "--profile", wineProfile)
+		if err := json.Unmarshal([]byte(out), &r); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		for id, w := range want {
+			if got := states(r, id); got != w {
+				t.Errorf("%s: %s, want %s: %s", id, got, w, out)
+			}
+		}
+	}
+	expect(map[string]string{"settings": "ok", "policy": "off", "secret": "ok", "hub.token": "ok", "resident": "warn", "scheme": "off", "autostart": "off",
+		"microsip": "off", "tray": "ok", "lock": "ok", "crash": "ok", "history": "off"})
+	if out, code := p.Run(exe, "register", "--profile", wineProfile); code != 0 {
+		t.Fatalf("register: exit %d: %s", code, out)
+	}
+	roaming, err := filepath.Glob(filepath.Join(p.Dir, "drive_c", "users", "*", "AppData", "Roaming"))
+	if err != nil || len(roaming) == 0 {
+		t.Fatalf("no folder for MicroSIP: %v", err)
+	}
+	for _, r := range roaming {
+		check(t, os.MkdirAll(filepath.Join(r, "MicroSIP"), 0o700))
+		check(t, os.WriteFile(filepath.Join(r, "MicroSIP", "microsip.ini"), []byte("[Settings]\r\ncmdCallRing=\r\n"), 0o600))
+	}
+	ring(0, "--", "0698760011")
+	o.Until("the card of the caller", func() bool { return foundOnScreen(o.Screenshot()) })
+	expect(map[string]string{"resident": "ok", "version": "ok", "listener": "ok", "scheme": "ok", "autostart": "ok", "microsip": "off", "log": "ok", "history": "ok"})
+}
+
+func has(img *image.RGBA, x, y int, r, g, b uint8) bool {
+	c := img.RGBAAt(x, y)
+	return c.R == r && c.G == g && c.B == b
+}
+
+// winPath is a path as programs under wine see it.
+func winPath(p string) string { return "Z:" + strings.ReplaceAll(p, "/", `\`) }

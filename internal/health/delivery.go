@@ -25,15 +25,15 @@ func (r *Report) deliveries(d Delivery, l text.Language, support string) {
 	case d.Trouble != "":
 		say(Doubt, l.T(text.DeliveryTrouble, l.T(text.DeliveryTroubleOf(d.Trouble)), l.T(text.DeliveryTroubleDo(d.Trouble))))
 	case d.Held == "credentials", d.Held == "forbidden":
-		say(CredentialsRefused, l.T(text.MessagesHeld, l.T(text.DeliveryReason(d.Held)), cmp.Or(support, l.T(text.CardAdmin))))
+		say(CredentialsRefused, l.T(text.DeliveryWindowHeld, l.T(text.DeliveryReason(d.Held)), cmp.Or(support, l.T(text.CardAdmin))))
 	case d.Held != "":
-		say(HubGone, l.T(text.MessagesHeld, l.T(text.DeliveryReason(d.Held)), cmp.Or(support, l.T(text.CardAdmin))))
+		say(HubGone, l.T(text.DeliveryWindowHeld, l.T(text.DeliveryReason(d.Held)), cmp.Or(support, l.T(text.CardAdmin))))
 	}
 	if d.Lost > 0 {
 		say(Doubt, l.N(text.DeliveryLost, d.Lost))
 	}
 	if d.Uncertain > 0 {
-		say(Doubt, l.N(text.MessagesUncertain, d.Uncertain))
+		say(Doubt, l.N(text.DeliveryWindowUncertain, d.Uncertain))
 	}
 	r.State = max(r.State, s)
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"wiebelt/internal/core/contact"
+	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/text"
 )
 
@@ -31,12 +32,12 @@ const (
 	Paused // by the user; stands before everything else
 )
 
-// Phase is what is known of a source that has a heartbeat.
+// Phase is what is known of a source. Only links to phones have a heartbeat.
 type Phase uint8
 
-// The phases. Unwatched sources have no heartbeat.
+// The phases.
 const (
-	Unwatched Phase = iota // the listener, links, commands
+	Unwatched Phase = iota // nothing is known: the listener, wiebelt: links, commands
 	Up
 	Down       // not connected; tries again
 	Kicked     // another program has the phone's only place
@@ -200,10 +201,16 @@ func (j judge) setup() (r Report, wrong bool) {
 	return r, false
 }
 
+// relayStates are the phases in which nothing is heard from the office's relay.
+var relayStates = map[Phase]text.Key{Down: text.StatusRelayDown, Refused: text.StatusRelayRefused, Incomplete: text.StatusRelayIncomplete}
+
 // sources says which source is not connected.
 func (j judge) sources() (r Report, wrong bool) {
 	for _, w := range j.Sources {
 		key, args := text.Key(""), []any{name(w, j.l), j.admin}
+		if k, ok := relayStates[w.Phase]; ok && w.Kind == registry.Relay {
+			return j.say(LinkLost, k, j.admin), true
+		}
 		switch w.Phase {
 		case Down:
 			if key = text.StatusLinkAdmin; !w.Admin {

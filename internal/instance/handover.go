@@ -40,14 +40,14 @@ type event struct {
 
 var reports = map[string]call.Reports{"end": call.RingAndEnd, "all": call.AllStates}
 
-func tellsWord(t call.Reports) string {
+func reportsWord(t call.Reports) string {
 	return map[call.Reports]string{call.RingAndEnd: "end", call.AllStates: "all"}[t]
 }
 
 func encodeEvent(e call.Event) event {
 	var id [12]byte
 	_, _ = rand.Read(id[:])
-	return event{hex.EncodeToString(id[:]), e.Source.Kind, e.State.String(), e.Direction.String(), e.Reason.String(), e.ID, e.Number, e.Name, e.Line, e.Via, e.At, tellsWord(e.Source.Reports)}
+	return event{hex.EncodeToString(id[:]), e.Source.Kind, e.State.String(), e.Direction.String(), e.Reason.String(), e.ID, e.Number, e.Name, e.Line, e.Via, e.At.UTC(), reportsWord(e.Source.Reports)}
 }
 
 var errNotUnderstood = errors.New("call is not understood")
@@ -65,7 +65,7 @@ func decodeEvent(raw []byte) (e call.Event, handOver string, err error) {
 		return call.Event{}, "", errNotUnderstood
 	}
 	e = call.Event{Source: call.Source{Kind: in.Kind, Reports: call.RingOnly}, State: s, Direction: call.ParseDirection(in.Direction),
-		Reason: call.ParseReason(in.Reason), ID: in.ID, Number: in.Number, Name: in.Name, Line: in.Line, Via: in.Via, At: in.At}
+		Reason: call.ParseReason(in.Reason), ID: in.ID, Number: in.Number, Name: in.Name, Line: in.Line, Via: in.Via, At: in.At.Local()}
 	if in.Kind == call.KindCommand {
 		e.Source.Reports = reports[in.Reports] // a word that nobody knows is the least
 	}
@@ -80,12 +80,12 @@ func decodeEvent(raw []byte) (e call.Event, handOver string, err error) {
 }
 
 // HandOver gives a call to the running Wiebelt. If nobody answers at once, or
-// Wiebelt is on its way out, the call is laid into the inbox and start is called
-// to start Wiebelt. Where that fails the call may be taken all the same, by one
-// that was slow to answer; if not, start's error comes back and the call waits for
-// the next one. A nil start starts nothing: ErrNotRunning then, and nothing stays in
-// the inbox. After the user has quit, ErrQuit. Starting one Wiebelt too many is
-// harmless: it sees that it is not the first and goes.
+// Wiebelt is ending, the call is laid into the inbox and start is called to start
+// Wiebelt; one too many is harmless, for it sees that it is not the first. It returns
+//   - nil when the call was taken, or will be by the Wiebelt that start has started;
+//   - ErrNotRunning where start is nil and nobody runs: nothing stays in the inbox;
+//   - ErrWaits with start's error when that failed: the call waits in the inbox;
+//   - ErrQuit after the user has quit.
 func HandOver(ctx context.Context, cfg Config, e call.Event, start func() error) error {
 	out := encodeEvent(e)
 	err := deliver(ctx, cfg, out, answerIn)
@@ -110,7 +110,10 @@ func HandOver(ctx context.Context, cfg Config, e call.Event, start func() error)
 	if err == nil || taken(ctx, file, cfg) {
 		return nil
 	}
-	if start == nil && errors.Is(os.Remove(file), os.ErrNotExist) {
+	if start != nil {
+		return fmt.Errorf("%w: %w", ErrWaits, err)
+	}
+	if errors.Is(os.Remove(file), os.ErrNotExist) {
 		return nil // taken at the last moment
 	}
 	return err
@@ -152,16 +155,19 @@ func taken(ctx context.Context, file string, cfg Config) bool {
 func deliver(ctx context.Context, cfg Config, out event, wait time.Duration) error {
 	quick, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	c, _, err := Connect(quick, cfg, RoleRing)
+	b, err := line("ring", out)
+	if err != nil {
+		return err
+	}
+	// One that answers too late may have read the call: its name keeps it from being
+	// taken twice.
+	c, _, err := connect(quick, cfg, RoleRing, b)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
 	// It is there and it answers: now it may take the time it needs.
 	_ = c.c.SetDeadline(time.Now().Add(ringTime))
-	if err := c.Send("ring", out); err != nil {
-		return fmt.Errorf("%w: %w", ErrNotRunning, err)
-	}
 	kind, raw, err := c.Receive()
 	switch {
 	case err != nil:

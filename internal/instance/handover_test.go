@@ -264,11 +264,11 @@ func TestLinksSayLittle(t *testing.T) {
 }
 
 func TestStartDetached(t *testing.T) {
-	if err := StartDetached("sh", "-c", "true"); err == nil {
+	if err := StartDetached(nil, "sh", "-c", "true"); err == nil {
 		t.Error("found by way of PATH")
 	}
 	mark := filepath.Join(t.TempDir(), "mark")
-	if err := StartDetached("/bin/sh", "-c", `ps -o sid=,tty= -p $$ > "$0.new" && echo $$ >> "$0.new" && mv "$0.new" "$0"`, mark); err != nil {
+	if err := StartDetached(nil, "/bin/sh", "-c", `ps -o sid=,tty= -p $$ > "$0.new" && echo $$ >> "$0.new" && mv "$0.new" "$0"`, mark); err != nil {
 		t.Fatal(err)
 	}
 	var f []string
@@ -287,7 +287,7 @@ func TestManyMessages(t *testing.T) {
 	dir := t.TempDir()
 	serve(t, dir, &testHandler{})
 	for n := range 100 {
-		c, _, err := Connect(t.Context(), config(dir), RoleDesk)
+		c, _, err := Connect(t.Context(), config(dir), RoleWindows)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -300,7 +300,7 @@ func TestManyMessages(t *testing.T) {
 		}
 		_ = c.Close()
 	}
-	c, hello, err := Connect(t.Context(), config(dir), RoleDesk)
+	c, hello, err := Connect(t.Context(), config(dir), RoleWindows)
 	if err != nil {
 		t.Fatal(err)
 	}

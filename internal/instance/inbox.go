@@ -154,11 +154,10 @@ func (b *inbox) read() (all bool) {
 		if errors.Is(err, errLater) {
 			return true // for the next resident
 		}
-		if err != nil {
-			b.cfg.log().Warn("a file in the inbox is no call", "why", err)
-		}
 		if os.Remove(path) != nil {
 			all = false
+		} else if err != nil {
+			b.cfg.log().Warn("a file in the inbox was no call", "why", err)
 		}
 	}
 	return all

@@ -1,6 +1,8 @@
 // Package instance makes sure that one Wiebelt runs for a user and profile, and
 // carries what other programs of that user have to say to it: calls from
-// "wiebelt ring", the windows' process, commands.
+// "wiebelt ring", the windows' process, commands. A call that "wiebelt ring" hands
+// over while Wiebelt does not run waits in the inbox; what a phone sends over HTTP
+// or WebSocket meanwhile is lost.
 //
 // Who is first is decided by the operating system: an exclusive lock on Unix, a
 // named mutex on Windows, both gone with their process. Talking goes over a Unix
@@ -39,14 +41,14 @@ const (
 	ringTime   = time.Second     // for the answer to a ring
 	settleTime = 5 * time.Second // for one that is coming or going
 	inboxLimit = 64              // files
-	inboxSize  = 4 << 10         // bytes of one
+	inboxSize  = 8 << 10         // bytes of one: a call whose every character is escaped
 )
 
 // Roles of a peer.
 const (
 	RoleRing    = "ring"    // hands one call over and goes
 	RoleCommand = "command" // asks something and goes
-	RoleDesk    = "desk"    // the windows' process
+	RoleWindows = "windows" // the windows' process
 	roleProbe   = "probe"   // asks whether anybody is there
 )
 
@@ -57,6 +59,8 @@ var (
 	ErrNotRunning = text.Errorf(text.RingNotRunning)
 	// ErrQuit: the user has quit Wiebelt, so nothing starts it again.
 	ErrQuit = text.Errorf(text.RingQuit)
+	// ErrWaits: no Wiebelt could be started; the call lies in the inbox for the next.
+	ErrWaits = text.Errorf(text.RingWaits)
 	// ErrInboxFull: nobody reads the inbox.
 	ErrInboxFull = text.Errorf(text.InstanceInboxFull)
 )
@@ -65,7 +69,7 @@ var (
 type Config struct {
 	RunDir  string // private folder of this user and profile, in which the socket lies; it names the pipe on Windows
 	Version string
-	Build   string // hash of the build; peers of another build are told so
+	Build   string // the commit it was built from; doctor tells a window or command of another build
 	Log     *slog.Logger
 }
 
@@ -257,25 +261,35 @@ type message struct {
 
 // Send sends a message. A peer that does not read is given up after a while.
 func (c *Conn) Send(kind string, msg any) error {
+	b, err := line(kind, msg)
+	if err != nil {
+		return err
+	}
+	return c.write(b)
+}
+
+// line encodes a message.
+func line(kind string, msg any) ([]byte, error) {
 	m := message{Kind: kind}
 	if msg != nil {
 		raw, err := json.Marshal(msg)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		m.Msg = raw
 	}
 	b, err := json.Marshal(m)
-	if err != nil {
-		return err
+	if err == nil && len(b) >= maxLine {
+		err = fmt.Errorf("message of %d bytes is too long", len(b))
 	}
-	if len(b) >= maxLine {
-		return fmt.Errorf("message of %d bytes is too long", len(b))
-	}
+	return append(b, '\n'), err
+}
+
+func (c *Conn) write(b []byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	_ = c.c.SetWriteDeadline(time.Now().Add(writeTime))
-	_, err = c.c.Write(append(b, '\n'))
+	_, err := c.c.Write(b)
 	return err
 }
 
@@ -312,6 +326,12 @@ func (c *Conn) Close() error { return c.c.Close() }
 // Connect reaches the running Wiebelt in a role and exchanges hellos. It returns
 // ErrNotRunning if nobody is there.
 func Connect(ctx context.Context, cfg Config, role string) (*Conn, Hello, error) {
+	return connect(ctx, cfg, role, nil)
+}
+
+// connect is Connect that sends behind the hello, in one piece with it, what needs no
+// answer to it.
+func connect(ctx context.Context, cfg Config, role string, behind []byte) (*Conn, Hello, error) {
 	nc, err := dial(ctx, cfg)
 	if err != nil {
 		return nil, Hello{}, fmt.Errorf("%w: %w", ErrNotRunning, err)
@@ -326,7 +346,7 @@ func Connect(ctx context.Context, cfg Config, role string) (*Conn, Hello, error)
 		end = d
 	}
 	_ = nc.SetDeadline(end)
-	hello, err := greet(c, cfg, role)
+	hello, err := greet(c, Hello{cfg.Version, cfg.Build, role}, behind)
 	if err != nil {
 		_ = c.Close()
 		return nil, Hello{}, fmt.Errorf("%w: %w", ErrNotRunning, err)
@@ -335,9 +355,12 @@ func Connect(ctx context.Context, cfg Config, role string) (*Conn, Hello, error)
 	return c, hello, nil
 }
 
-func greet(c *Conn, cfg Config, role string) (Hello, error) {
-	var theirs Hello
-	if err := c.Send("hello", Hello{cfg.Version, cfg.Build, role}); err != nil {
+func greet(c *Conn, ours Hello, behind []byte) (theirs Hello, err error) {
+	b, err := line("hello", ours)
+	if err != nil {
+		return theirs, err
+	}
+	if _, err := c.c.Write(append(b, behind...)); err != nil { // in the time that connect gives
 		return theirs, err
 	}
 	kind, raw, err := c.Receive()

@@ -36,7 +36,7 @@ func TestWindows(t *testing.T) {
 	run(0, "ring-no-start", dir, "0201234567")
 	one.Wait("heard 0201234567")
 	t.Log(run(0, "desk", dir))
-	one.Wait("peer desk")
+	one.Wait("peer windows")
 	one.Wait("peer gone true false")
 	one.Send("end")
 	one.Wait("ended")

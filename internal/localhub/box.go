@@ -35,7 +35,7 @@ type Message struct {
 }
 
 // ErrNoMessage means that there is no message with that id.
-var ErrNoMessage = text.Errorf(text.SayHubNoMessage)
+var ErrNoMessage = text.Errorf(text.OutputHubNoMessage)
 
 const messageColumns = "id, sha256, size, files, received, sender, organisation, intermediary"
 

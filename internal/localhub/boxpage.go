@@ -104,7 +104,7 @@ func (h *Hub) names(v *messageRow, lang text.Language, m Message) error {
 			v.More = lang.N(text.LocalhubMessageMore, m.Files-namesShown)
 			break
 		}
-		v.Names = append(v.Names, linkView{Name: legible(strings.ToValidUTF8(e.Name, "?")), Detail: bytesOf(lang, int64(e.UncompressedSize64))})
+		v.Names = append(v.Names, linkView{Name: legible(strings.ToValidUTF8(e.Name, "?")), Detail: lang.Size(int64(e.UncompressedSize64))})
 	}
 	return nil
 }
@@ -134,24 +134,6 @@ func rowOf(lang text.Language, m Message) messageRow {
 	}
 	return messageRow{
 		ID: m.ID, Received: m.Received.Local().Format(layout), Sender: legible(m.Sender), Organisation: legible(m.OrganisationCode), Intermediary: legible(m.Intermediary),
-		Size: bytesOf(lang, m.Size), Files: strconv.Itoa(m.Files), SHA256: m.SHA256,
+		Size: lang.Size(m.Size), Files: strconv.Itoa(m.Files), SHA256: m.SHA256,
 	}
-}
-
-// bytesOf writes a size as people read it.
-func bytesOf(lang text.Language, n int64) string {
-	units := []string{"B", "kB", "MB", "GB"}
-	v, u := float64(n), 0
-	for v >= 999.5 && u < len(units)-1 {
-		v, u = v/1000, u+1
-	}
-	digits := 0
-	if u > 0 && v < 9.95 {
-		digits = 1
-	}
-	s := strconv.FormatFloat(v, 'f', digits, 64)
-	if lang == text.Dutch {
-		s = strings.Replace(s, ".", ",", 1)
-	}
-	return s + "\u00a0" + units[u]
 }

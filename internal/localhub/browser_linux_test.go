@@ -218,5 +218,5 @@ func TestHostileWordsInChromium(t *testing.T) {
 	harmless("message box", strings.TrimSuffix(hostileClient, "\u202e"))
 	c.press("tbody a")
 	harmless("message", strings.TrimSuffix(hostileClient, "\u202e"), hostileOrg, `"><img src=x onerror=alert(10)>.xml`,
-		`<script>alert(11)</script>.xml`, "{{.Names}}.xml", "polisfdp.exe", "caf?.txt", "WWW…", "40\u00a0kB")
+		`<script>alert(11)</script>.xml`, "{{.Names}}.xml", "polisfdp.exe", "caf?.txt", "WWW…", "40,0 kB")
 }

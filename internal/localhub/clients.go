@@ -53,7 +53,7 @@ type Client struct {
 }
 
 // ErrNoClient means that there is no client of that name.
-var ErrNoClient = text.Errorf(text.SayHubNoClient)
+var ErrNoClient = text.Errorf(text.OutputHubNoClient)
 
 // Clients gives all clients by name, not nil.
 func (d *Data) Clients(ctx context.Context) ([]Client, error) {

@@ -88,7 +88,7 @@ type User struct {
 }
 
 // ErrNoUser means that there is no user of that name.
-var ErrNoUser = text.Errorf(text.SayHubNoUser)
+var ErrNoUser = text.Errorf(text.OutputHubNoUser)
 
 // Users gives all users by name.
 func (d *Data) Users(ctx context.Context) ([]User, error) {

@@ -117,7 +117,7 @@ func (d *Data) connect() (err error) {
 	if d.r, err = sqlitefile.Open(name, pragmas+"&_pragma=query_only(1)"); err != nil {
 		return errors.Join(err, d.w.Close())
 	}
-	limit(d.r, 4)
+	limit(d.r, 2)
 	return nil
 }
 

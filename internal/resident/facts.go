@@ -148,9 +148,6 @@ func (f *facts) addCall(c *engine.LastCall) {
 // started, and over what: the icon would say that there was none, and the menu list
 // none. Of two links of one kind the history cannot tell which it was.
 func (r *Resident) readHistory(ctx context.Context) {
-	if r.store == nil {
-		return
-	}
 	last, err := r.store.Last(ctx, engine.LastCalls)
 	if err != nil {
 		r.o.Log.Warn("the calls of before are not known", "why", err)
@@ -161,7 +158,7 @@ func (r *Resident) readHistory(ctx context.Context) {
 			if !e.Rang.Before(k.Opened) {
 				continue
 			}
-			if k.Last == nil {
+			if k.Last == nil && !e.Away() { // which never came here
 				k.Last = &health.Call{At: e.Rang, Kind: e.Kind}
 			}
 			if len(k.calls) < engine.LastCalls {

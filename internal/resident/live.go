@@ -3,21 +3,30 @@ package resident
 import (
 	"context"
 	"reflect"
+	"sync/atomic"
 	"time"
+
+	"github.com/fsnotify/fsnotify"
 
 	"wiebelt/internal/config/fromsettings"
 	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/contact"
 	"wiebelt/internal/core/engine"
 	"wiebelt/internal/core/phone"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/native/sleepwatch"
 	"wiebelt/internal/store/history"
 	"wiebelt/internal/text"
 )
 
-// lookEvery is how often the settings' files are looked at. A policy must be
-// obeyed within 15 seconds.
-const lookEvery = 5 * time.Second
+// lookEvery is how often everything is looked at that does not tell of its changes:
+// nothing else wakes a resident that nobody calls. A policy must be obeyed within
+// 15 seconds.
+const lookEvery = 12 * time.Second
+
+// writtenIn is how long whoever changes the settings' file may take.
+const writtenIn = 50 * time.Millisecond
 
 // effective is what holds at one moment. Never changed once it was published.
 type effective struct {
@@ -36,16 +45,42 @@ func (r *Resident) set() *settings.Settings { return r.current().settings }
 func (r *Resident) lang() text.Language { return r.current().lang }
 
 // follow keeps what runs in line with the settings, those of the policy
-// included, until ctx ends. It is the only one that changes what holds.
+// included, and notices that the computer has slept, until ctx ends. It is the only
+// one that changes what holds.
 func (r *Resident) follow(ctx context.Context) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
+	clock, jumped := sleepwatch.NewClock(), sleepwatch.Jumps(ctx)
+	file, err := fsnotify.NewWatcher()
+	if err != nil { // it is looked at all the same, a little later
+		r.o.Log.Warn("the settings' file is not watched", "why", err)
+		file = &fsnotify.Watcher{}
+	} else {
+		defer file.Close()
+	}
+	var written <-chan time.Time
 	for {
+		if file.Events != nil { // the file is another one when a program has replaced it
+			_ = file.Add(fromsettings.SettingsFile(r.o.Dirs))
+		}
 		select {
 		case <-ctx.Done():
 			return
+		case <-file.Events:
+			written = time.After(writtenIn)
+			continue
+		case <-file.Errors: // there is the clock
+			continue
+		case <-written:
+		case <-jumped:
 		case <-tick.C:
+			if r.deliveries != nil {
+				r.deliveries.Look()
+			}
 		case <-r.reread:
+		}
+		if slept := clock.Look(lookEvery); slept != 0 {
+			r.woke(slept)
 		}
 		if print := settings.Fingerprint(r.o.Dirs); print != r.fingerprint {
 			next, _ := settings.Load(r.o.Dirs)
@@ -61,7 +96,7 @@ func (r *Resident) follow(ctx context.Context) {
 func (r *Resident) publish(s *settings.Settings, client *hub.Client, links *hub.Links) *effective {
 	now := &effective{settings: s, lang: fromsettings.Language(s), client: client, links: links}
 	r.effective.Store(now)
-	r.facts.change(func(k *known) { k.SetUp, k.HotkeyKeys = client != nil, s.Card.Hotkey })
+	r.facts.change(func(k *known) { k.SetUp, k.HotkeyKeys = client != nil || s.Relayed(), s.Card.Hotkey })
 	return now
 }
 
@@ -91,7 +126,7 @@ func (r *Resident) apply(ctx context.Context, next *settings.Settings) {
 	if same {
 		r.sources.wake(false)
 	}
-	if r.store != nil && old.History != next.History {
+	if old.History != next.History {
 		if err := r.store.Configure(ctx, history.Keep(next.History.Keep), next.History.Days); err != nil {
 			r.o.Log.Error("the history does not follow its settings", "why", err)
 		}
@@ -122,15 +157,35 @@ func (r *Resident) params(p *engine.Params, e *effective) {
 	p.Outgoing = engine.Outgoing(c.Outgoing)
 	p.AutoOpen = engine.AutoOpen(c.AutoOpen)
 	p.CheckLink = e.links.Check
-	p.Lookup = nil // not a nil *hub.Client, which would be something
-	if e.client != nil {
-		p.Lookup = r.audit.Lookups(e.client)
+	p.Lookup = r.lookup(e)
+}
+
+// lookup is who is asked for numbers: the hub or, where none is set up on this
+// computer, the office's relay; nil for nobody.
+func (r *Resident) lookup(e *effective) engine.Lookup {
+	switch {
+	case e.client != nil:
+		return r.audit.Lookups(e.client)
+	case e.settings.Relayed():
+		return r.audit.Lookups(&r.relay)
 	}
+	return nil // not a nil *hub.Client, which would be something
+}
+
+// relayed asks the link to the relay that there is now. The zero value asks nobody.
+type relayed struct{ link atomic.Pointer[engine.Lookup] }
+
+// Lookup implements engine.Lookup.
+func (r *relayed) Lookup(ctx context.Context, number string) ([]contact.Contact, error) {
+	if l := r.link.Load(); l != nil {
+		return (*l).Lookup(ctx, number)
+	}
+	return nil, &contact.LookupError{Failure: contact.NotSetUp}
 }
 
 // rules are the number rules of the settings, or the usual ones.
 func (r *Resident) rules(s *settings.Settings) *phone.Rules {
-	rules, err := fromsettings.Rules(s)
+	rules, err := fromsettings.NumberRules(s)
 	if err != nil {
 		r.o.Log.Error("number rules", "why", err)
 		rules, _ = phone.NewRules(phone.Config{InternalDigits: 4}) // cannot fail
@@ -153,7 +208,9 @@ func (r *Resident) hub(s *settings.Settings) (*hub.Client, *hub.Links) {
 		links, _ = hub.NewLinks("")
 	}
 	if err != nil {
-		r.o.Log.Warn("not set up", "why", err)
+		if !s.Relayed() {
+			r.o.Log.Warn("not set up", "why", err)
+		}
 		return nil, links
 	}
 	client, err := hub.New(cfg)

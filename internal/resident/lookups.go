@@ -30,17 +30,9 @@ func (r *Resident) historyChanged() {
 	r.requestRefresh()
 }
 
-// missed is how many missed calls are not ticked off.
-func (r *Resident) missed() int {
-	if r.store == nil {
-		return 0
-	}
-	return r.store.Missed()
-}
-
 // callsTitle is what the menu calls the calls window.
 func (r *Resident) callsTitle() string {
-	if n := r.missed(); n > 0 {
+	if n := r.store.Missed(); n > 0 {
 		return r.lang().N(text.CallsTray, n)
 	}
 	return r.lang().T(text.StatusMenuCalls)
@@ -49,27 +41,24 @@ func (r *Resident) callsTitle() string {
 // historyFault says in a sentence why calls are not kept at this moment, "" if
 // they are or are not meant to be.
 func (r *Resident) historyFault() string {
-	fault := history.FaultOther // it could not even be opened
-	switch {
-	case r.set().History.Keep == string(history.KeepOff):
+	if r.set().History.Keep == string(history.KeepOff) {
 		return ""
-	case r.store != nil:
-		fault = r.store.State().Fault
 	}
 	l := r.lang()
-	switch fault {
+	switch fault := r.store.State().Fault; fault {
 	case history.FaultNone:
 		return ""
 	case history.FaultReadOnly, history.FaultOther:
 		return l.T(text.CallsFault(string(fault)), r.support())
+	default:
+		return l.T(text.CallsFault(string(fault)))
 	}
-	return l.T(text.CallsFault(string(fault)))
 }
 
 // historyNotice says in a sentence what has happened to the history, "" for nothing
 // that the user has not read.
 func (r *Resident) historyNotice() string {
-	if r.store == nil || r.store.State().Notice == history.NoticeNone {
+	if r.store.State().Notice == history.NoticeNone {
 		return ""
 	}
 	return r.lang().T(text.CallsNotice(string(r.store.State().Notice)))
@@ -99,10 +88,7 @@ func (r *Resident) choice(m windowapi.Choice) {
 
 // askHub asks the hub about a number.
 func (r *Resident) askHub(ctx context.Context, n phone.Number) ([]contact.Contact, error) {
-	var hub engine.Lookup // as the engine has it
-	if c := r.current().client; c != nil {
-		hub = r.audit.Lookups(c)
-	}
+	hub := r.lookup(r.current()) // as the engine has it
 	if hub == nil {
 		return nil, &contact.LookupError{Failure: contact.NotSetUp}
 	}

@@ -16,13 +16,16 @@ import (
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/core/contact"
+	"wiebelt/internal/core/engine"
 	"wiebelt/internal/health"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/resident/activity"
+	"wiebelt/internal/resident/audit"
 	"wiebelt/internal/resident/request"
 	"wiebelt/internal/resident/windowlauncher"
+	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/store/chosencontacts"
 	"wiebelt/internal/store/history"
 	"wiebelt/internal/text"
@@ -174,7 +177,7 @@ func TestHistoryState(t *testing.T) {
 	}
 	// It could not be opened at all.
 	_ = d.store.Close()
-	d.store = nil
+	d.store, _ = history.Open(fromsettings.HistoryFile(d.o.Dirs), "everything", 7, time.Now)
 	if s := state(); s.Fault != "Nieuwe oproepen worden nu niet bewaard. Meld dit bij Jan (IT)." {
 		t.Errorf("%+v", s)
 	}
@@ -200,19 +203,19 @@ func TestHistoryState(t *testing.T) {
 func TestFollowsTheWindows(t *testing.T) {
 	d := newDesktop(t)
 	id := d.put(missedCall())
-	beside, err := history.Beside(t.Context(), fromsettings.HistoryFile(d.o.Dirs), history.KeepFull, time.Now)
+	beside, err := history.OpenBeside(t.Context(), fromsettings.HistoryFile(d.o.Dirs), history.KeepFull, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := errors.Join(beside.Handle(t.Context(), id), beside.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if d.missed() != 1 {
-		t.Fatalf("%d missed", d.missed())
+	if d.store.Missed() != 1 {
+		t.Fatalf("%d missed", d.store.Missed())
 	}
 	d.ask(windowapi.KindChanged, windowapi.Changed{What: windowapi.ChangedHistory}, nil)
-	if d.missed() != 0 || !d.retold() {
-		t.Errorf("%d missed, or nobody was told", d.missed())
+	if d.store.Missed() != 0 || !d.retold() {
+		t.Errorf("%d missed, or nobody was told", d.store.Missed())
 	}
 }
 
@@ -333,6 +336,53 @@ func TestLookUpByHand(t *testing.T) {
 	f = windowapi.Found{}
 	if d.ask(windowapi.KindLookup, windowapi.Lookup{Text: "0698760011"}, &f); f.Outcome != history.OutcomeFailed || f.Failure != string(contact.NotSetUp) || f.Support != "Jan (IT)" {
 		t.Errorf("not set up: %+v", f)
+	}
+}
+
+// theRelay answers as a link to a relay does.
+type theRelay struct{}
+
+func (theRelay) Lookup(context.Context, string) ([]contact.Contact, error) {
+	return []contact.Contact{{FamilyName: "Vries"}}, nil
+}
+
+// TestRelayLooksUp: the relay is asked where no hub is set up on this computer and a
+// link to a relay is, and the hub wherever there is one.
+func TestRelayLooksUp(t *testing.T) {
+	var l engine.Lookup = theRelay{}
+	linked := &settings.Settings{Softphones: []settings.Softphone{{Kind: registry.Relay}}}
+	client, err := hub.New(hub.Config{BaseURL: "https://hub.example", ClientID: "x", Secret: func(context.Context) (string, error) { return "", nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	for name, tt := range map[string]struct {
+		e    effective
+		want engine.Lookup
+	}{
+		"nothing":   {effective{settings: &settings.Settings{}}, nil},
+		"a relay":   {effective{settings: linked}, l},
+		"a hub too": {effective{settings: linked, client: client}, client},
+	} {
+		r := &Resident{lookups: lookups{audit: audit.New(func() *settings.Settings { return tt.e.settings }, slog.New(slog.DiscardHandler))}}
+		r.relay.link.Store(&l)
+		got := r.lookup(&tt.e)
+		if (got == nil) != (tt.want == nil) {
+			t.Errorf("%s: %v", name, got)
+			continue
+		}
+		if tt.want == l {
+			if found, err := got.Lookup(t.Context(), "+31698760011"); err != nil || len(found) != 1 {
+				t.Errorf("%s: %v, %v", name, found, err)
+			}
+		}
+		if tt.want == client && got != r.audit.Lookups(client) {
+			t.Errorf("%s: the relay is asked", name)
+		}
+		r.audit.Close()
+	}
+	if _, err := (&relayed{}).Lookup(t.Context(), "+31698760011"); contact.FailureOf(err) != contact.NotSetUp {
+		t.Errorf("no link: %v", err)
 	}
 }
 

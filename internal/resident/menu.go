@@ -12,6 +12,7 @@ import (
 	"wiebelt/internal/health"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/native/memory"
 	"wiebelt/internal/native/tray"
 	"wiebelt/internal/text"
 )
@@ -43,6 +44,7 @@ var icons = map[health.State]tray.State{
 // something has changed, after midnight, and when a pause ends.
 func (r *Resident) refreshLoop(ctx context.Context) {
 	watch := r.engine.Watch()
+	started := time.After(startedAfter)
 	paused := false
 	for {
 		r.refresh()
@@ -72,10 +74,23 @@ func (r *Resident) refreshLoop(ctx context.Context) {
 			}
 		case <-r.wanted:
 		case <-r.rested:
-			debug.FreeOSMemory() // that cards and calls took, while nobody waits for anything
+			r.giveBack()
+		case <-started:
+			debug.SetGCPercent(gcPercent)
+			r.giveBack()
 		case <-t.C:
 		}
 		t.Stop()
+	}
+}
+
+// startedAfter is how long a start has until what only it needed is given back.
+const startedAfter = 5 * time.Second
+
+// giveBack gives the system memory that calls or the start took.
+func (r *Resident) giveBack() {
+	if err := memory.Rest(); err != nil {
+		r.o.Log.Warn("memory is not given back", "why", err)
 	}
 }
 

@@ -24,11 +24,11 @@ import (
 	"wiebelt/internal/instance"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/native/notify"
-	"wiebelt/internal/native/sleepwatch"
 	"wiebelt/internal/native/tray"
 	"wiebelt/internal/resident/activity"
 	"wiebelt/internal/resident/audit"
 	"wiebelt/internal/resident/hubwatch"
+	"wiebelt/internal/resident/notifications"
 	"wiebelt/internal/resident/outboxworker"
 	"wiebelt/internal/resident/programfile"
 	"wiebelt/internal/resident/recorder"
@@ -98,8 +98,14 @@ type Resident struct {
 	facts        facts
 	refresher
 	watches
-	audit      *audit.Audit             // nil in the demo
-	deliveries *outboxworker.Deliveries // nil in the demo
+	lookups
+	deliveries *outboxworker.Worker // nil in the demo
+}
+
+// lookups are who else than the hub looks numbers up, and what records it.
+type lookups struct {
+	relay relayed
+	audit *audit.Audit // nil in the demo
 }
 
 // settingsFiles are the files that follow looks at.
@@ -124,7 +130,7 @@ type watches struct {
 	hubWatch  *hubwatch.Hub
 	usual     *hubwatch.Usual      // nil where no history is kept
 	registers *registrations.Watch // nil in the demo
-	program   *programfile.Program
+	program   *programfile.Watcher
 	replaced  bool // another version lies on disk; watchProgram's until Run ends
 }
 
@@ -141,15 +147,20 @@ func (s signal) send() {
 	}
 }
 
-// gcPercent trades CPU for memory: pictures of cards are large and short-lived,
-// and nothing here is in a hurry between calls.
-const gcPercent = 40
+// What debug.SetGCPercent gets. gcPercent trades CPU for memory: pictures of cards are
+// large and short-lived, and nothing here is in a hurry between calls. Of what a start
+// makes nothing is garbage for long, and the first call may be waiting for its end: up
+// to 16 MB, four times what Go starts with, nothing is collected.
+const (
+	gcPercent      = 40
+	gcPercentStart = 400
+)
 
 // Run runs the resident until ctx ends or the user quits. It must be called on
 // the main goroutine. instance.ErrRunning comes back when another one runs,
 // ErrReplaced when it has made room for another version.
 func Run(ctx context.Context, o Options) error {
-	debug.SetGCPercent(-1) // nothing of what a start makes is garbage for long
+	debug.SetGCPercent(gcPercentStart)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	if err := o.Dirs.Make(); err != nil {
@@ -183,6 +194,10 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 		return err
 	}
 	defer r.display.Close()
+	var work sync.WaitGroup
+	if r.display != (notifications.Display{}) {
+		work.Go(card.ReadFonts)
+	}
 
 	client, links := r.hub(r.o.Settings)
 	defer func() { // the one that holds at the end
@@ -193,10 +208,11 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	now := r.publish(r.o.Settings, client, links)
 	r.windows = windowlauncher.New(ctx, r.windowParams())
 	first := r.firstStart()
-	rec := r.openHistory()
-	if rec != nil {
-		defer r.store.Close() // after the last entry was written
-	}
+	h := r.o.Settings.History
+	r.store = history.New(fromsettings.HistoryFile(r.o.Dirs), history.Keep(h.Keep), h.Days, time.Now)
+	rec := recorder.New(r.store, r.historyChanged, r.o.Log)
+	work.Go(func() { r.openHistory(ctx) }) // no card waits for a disk
+	defer r.store.Close()                  // after the last entry was written
 
 	if r.o.Demo == nil {
 		r.audit = audit.New(r.set, r.o.Log)
@@ -206,7 +222,6 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 		r.deliveries = outboxworker.New(r.deliveryParams())
 		defer r.deliveries.Close() // after nobody delivers any more
 	}
-	var work sync.WaitGroup
 	defer work.Wait()
 	defer r.stop() // before work.Wait, whichever way run ends
 
@@ -215,10 +230,8 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 		Browse: browse, Choices: r.openChoices(),
 	}
 	r.params(&p, now)
-	if rec != nil {
-		p.Record = rec.Take
-		work.Go(func() { rec.Run(ctx) })
-	}
+	p.Record = rec.Take
+	work.Go(func() { rec.Run(ctx) })
 	r.engine = engine.New(p)
 	r.tray = tray.New(tray.Params{Icons: assets.Icons, Chosen: r.chosen, Open: func() { r.windows.Show(windowapi.WindowCalls) }, Log: r.o.Log})
 	if err := r.makeCards(); err != nil {
@@ -260,10 +273,8 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 		work.Go(func() { r.readHistory(ctx) })
 		r.watch(ctx, &work)
 	}
-	work.Go(func() { sleepwatch.Watch(ctx, r.woke) })
 	work.Go(func() { _ = one.Serve(ctx, r) })
 	work.Go(func() { r.refreshLoop(ctx) })
-	debug.SetGCPercent(gcPercent)
 	close(r.ready)
 	r.o.Log.Info("ready", "version", r.o.Version)
 	if r.o.DemoWindow {
@@ -334,19 +345,12 @@ func (r *Resident) offerWindow(ctx context.Context, first bool) {
 	}
 }
 
-// openHistory opens the history and makes its writer; nil if nothing is kept or it
-// cannot be.
-func (r *Resident) openHistory() *recorder.Recorder {
-	h := r.o.Settings.History
-	store, err := history.Open(fromsettings.HistoryFile(r.o.Dirs), history.Keep(h.Keep), h.Days, time.Now)
-	if err != nil {
+// openHistory opens the history and shows what it says.
+func (r *Resident) openHistory(ctx context.Context) {
+	if err := r.store.Begin(context.WithoutCancel(ctx)); err != nil {
 		r.o.Log.Error("the history is not kept for now", "why", err)
 	}
-	if store == nil {
-		return nil
-	}
-	r.store = store
-	return recorder.New(store, r.historyChanged, r.o.Log)
+	r.historyChanged()
 }
 
 // openChoices remembers whom the user chose among several; without a secret store
@@ -401,10 +405,8 @@ func (r *Resident) watch(ctx context.Context, work *sync.WaitGroup) {
 		r.registers = w
 		work.Go(func() { w.Run(ctx) })
 	}
-	if r.store != nil {
-		r.usual = hubwatch.NewUsual(r.store.Incoming, func() { r.note(func(k *known) { k.Usual = r.usual.Calls() }) }, r.o.Log)
-		work.Go(func() { r.usual.Run(ctx) })
-	}
+	r.usual = hubwatch.NewUsual(r.store.Incoming, func() { r.note(func(k *known) { k.Usual = r.usual.Calls() }) }, r.o.Log)
+	work.Go(func() { r.usual.Run(ctx) })
 }
 
 // deliveryParams are what files are delivered with.

@@ -84,11 +84,11 @@ func (r *Resident) cardConfig() card.Config {
 		Fields: s.Card.Fields, Privacy: card.Privacy(s.Card.Privacy),
 		HideFromCapture: s.Card.HideFromCapture && r.helped.Load() < now.Unix(),
 		Corner:          card.Corner(s.Card.Corner), Monitor: s.Card.Monitor,
-		Corners: r.corners.Of(s), Moved: func(monitor string, to card.Corner) { r.corners.Moved(r.set(), monitor, to) },
-		Hotkey: s.Card.Hotkey, HotkeyResult: r.hotkeyResult,
-		Say:             r.reader.Say,
-		UnderFullScreen: !s.Card.OverFullscreen, Held: r.held,
-		Rested: r.rested.send, Log: r.o.Log, Painted: r.o.Painted,
+		Corners: r.corners.Of(s), Hotkey: s.Card.Hotkey, UnderFullScreen: !s.Card.OverFullscreen, Log: r.o.Log,
+		Events: card.Events{
+			Moved:        func(monitor string, to card.Corner) { r.corners.Moved(r.set(), monitor, to) },
+			HotkeyResult: r.hotkeyResult, Held: r.held, Say: r.reader.Say, Rested: r.rested.send, Painted: r.o.Painted,
+		},
 	}
 	switch r.hiding() {
 	case health.HidingLocked:

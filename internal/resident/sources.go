@@ -2,6 +2,7 @@ package resident
 
 import (
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -12,11 +13,14 @@ import (
 	"wiebelt/internal/config/secret"
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/engine"
 	"wiebelt/internal/health"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/listener"
 	"wiebelt/internal/softphone/registry"
+	"wiebelt/internal/softphone/relaylink"
+	"wiebelt/internal/store/history"
 )
 
 // sources are those that have a life of their own: the listener and the links to
@@ -57,17 +61,17 @@ func (w *sources) apply(s *settings.Settings) {
 	if w.listener == nil || !reflect.DeepEqual(w.listens, s.Listener) {
 		w.restart(s)
 	}
-	wanted := map[settings.Softphone]bool{}
+	wanted, named := map[settings.Softphone]bool{}, map[string]bool{}
 	for _, p := range s.Softphones {
-		wanted[p] = true
+		wanted[p], named[linkName(p)] = true, true
 	}
+	w.r.facts.change(func(k *known) { maps.DeleteFunc(k.links, func(name string, _ linkState) bool { return !named[name] }) })
 	moved := w.store != s.Hub.SecretStore
 	w.store = s.Hub.SecretStore
 	for p, running := range w.links {
 		if !wanted[p] || moved && registry.Of(p.Kind).Requires(registry.NeedsSecret) {
 			running.stop()
 			delete(w.links, p)
-			w.r.facts.change(func(k *known) { delete(k.links, linkName(p)) })
 		}
 	}
 	for _, p := range s.Softphones {
@@ -147,6 +151,12 @@ func (w *sources) dial(s *settings.Settings, phone settings.Softphone) *source {
 		r.o.Log.Error("softphone link", "name", name, "why", err)
 		r.facts.setLink(phone.Kind, name, health.Incomplete, lacks(phone))
 		return nil
+	}
+	if l, ok := p.(engine.Lookup); ok {
+		r.relay.link.Store(&l)
+	}
+	if l, ok := p.(interface{ Keep(relaylink.Keeper) }); ok && s.History.Keep != string(history.KeepOff) {
+		l.Keep(r.keepMissed)
 	}
 	r.facts.setLink(phone.Kind, name, health.Unwatched, link.NoCause)
 	ctx, end := context.WithCancel(w.ctx)

@@ -2,7 +2,11 @@ package resident
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"sync"
 	"testing"
+	"time"
 
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/core/engine"
@@ -39,6 +43,54 @@ func TestSourcesNow(t *testing.T) {
 	want("websocket  keyless 27471\nurl  listens 0\ncommand  listens 0\nwazo centrale refused 0\nbaresip  up 0\n")
 	s.Listener.Enabled = false
 	want("url  listens 0\ncommand  listens 0\nwazo centrale refused 0\nbaresip  up 0\n")
+}
+
+// TestLinksFollowTheSettings: a link that lacks a setting is told of as long as it is
+// set up, and no longer.
+func TestLinksFollowTheSettings(t *testing.T) {
+	d := newDesktop(t)
+	w := newSources(t.Context(), d.Resident, new(sync.WaitGroup))
+	s := settings.Defaults()
+	s.Listener.Enabled = false
+	for _, names := range [][]string{{"old", "new"}, {"new"}, nil} {
+		s.Softphones = nil
+		for _, name := range names {
+			s.Softphones = append(s.Softphones, settings.Softphone{Kind: "ari", Name: name, Address: "https://pbx.example"})
+		}
+		w.apply(s)
+		if links := slices.Sorted(maps.Keys(d.facts.read().links)); len(links) != len(names) {
+			t.Errorf("%v: %v", names, links)
+		}
+	}
+}
+
+// TestLinksAreWoken: all after a sleep; with a new secret those that do not stand.
+func TestLinksAreWoken(t *testing.T) {
+	d, _ := running(t)
+	d.sources = newSources(t.Context(), d.Resident, new(sync.WaitGroup))
+	phases := map[string]health.Phase{"stands": health.Up, "waits": health.Down}
+	for name, phase := range phases {
+		p := settings.Softphone{Kind: "baresip", Name: name}
+		d.sources.links[p] = &source{wake: newSignal()}
+		d.facts.setLink(p.Kind, name, phase, link.NoCause)
+	}
+	woken := func() (names []string) {
+		for p, l := range d.sources.links {
+			select {
+			case <-l.wake:
+				names = append(names, p.Name)
+			default:
+			}
+		}
+		slices.Sort(names)
+		return names
+	}
+	if d.sources.wake(false); !slices.Equal(woken(), []string{"waits"}) {
+		t.Error("with a new secret others were woken")
+	}
+	if d.woke(time.Hour); !slices.Equal(woken(), []string{"stands", "waits"}) {
+		t.Error("not all were woken after a sleep")
+	}
 }
 
 // TestLinksOfASort: what a link says of itself, as the tray shows it, and what one

@@ -43,14 +43,14 @@ func (r *Resident) windowParams() windowlauncher.Params {
 func (r *Resident) welcome(window string) windowapi.Welcome {
 	s := r.set()
 	w := windowapi.Welcome{Language: string(r.lang()), Theme: s.UI.Theme, FileWord: s.UI.FileWord, Window: window,
-		Status: r.status(r.report(time.Now())), Room: r.room()}
+		Status: r.status(r.report(time.Now())), WorkArea: r.room()}
 	if w.Theme == "system" { // that of the cards, so that windows and cards never differ
 		w.Theme = "light"
 		if r.display.Dark() {
 			w.Theme = "dark"
 		}
 	}
-	if r.store != nil && s.History.Keep != "off" {
+	if s.History.Keep != "off" {
 		w.History = fromsettings.HistoryFile(r.o.Dirs)
 	}
 	if r.o.Hub != nil {
@@ -63,9 +63,9 @@ func (r *Resident) welcome(window string) windowapi.Welcome {
 }
 
 // room is that of the first monitor, where windows open.
-func (r *Resident) room() windowapi.Room {
+func (r *Resident) room() windowapi.WorkArea {
 	if r.display == nil || r.display == (notifications.Display{}) {
-		return windowapi.Room{}
+		return windowapi.WorkArea{}
 	}
 	all := r.display.Monitors()
 	var names []string
@@ -73,13 +73,13 @@ func (r *Resident) room() windowapi.Room {
 		names = append(names, m.Name)
 	}
 	m := all[0]
-	return windowapi.Room{Monitors: names, X: m.Work.Min.X, Y: m.Work.Min.Y, Width: m.Work.Dx(), Height: m.Work.Dy(), Scale: m.Scale}
+	return windowapi.WorkArea{Monitors: names, X: m.Work.Min.X, Y: m.Work.Min.Y, Width: m.Work.Dx(), Height: m.Work.Dy(), Scale: m.Scale}
 }
 
 // Peer serves windows and commands.
 func (r *Resident) Peer(ctx context.Context, hello instance.Hello, c *instance.Conn) {
 	switch hello.Role {
-	case instance.RoleDesk:
+	case instance.RoleWindows:
 		<-r.ready
 		r.windows.Serve(ctx, c)
 	case instance.RoleCommand:
@@ -210,9 +210,7 @@ func (r *Resident) follows(ctx context.Context, m windowapi.Changed) {
 		}
 		r.recount(ctx)
 	case windowapi.ChangedRead:
-		if r.store != nil {
-			r.store.Dismiss()
-		}
+		r.store.Dismiss()
 		r.requestRefresh()
 	case windowapi.ChangedSettings, windowapi.ChangedSecret:
 		if r.registers != nil {
@@ -224,10 +222,8 @@ func (r *Resident) follows(ctx context.Context, m windowapi.Changed) {
 
 // recount takes in what the windows have written into the history.
 func (r *Resident) recount(ctx context.Context) {
-	if r.store != nil {
-		if err := r.store.Recount(ctx); err != nil {
-			r.o.Log.Warn("the missed calls are not counted", "why", err)
-		}
+	if err := r.store.Recount(ctx); err != nil {
+		r.o.Log.Warn("the missed calls are not counted", "why", err)
 	}
 	r.requestRefresh()
 }
@@ -260,10 +256,13 @@ const askedFile = "start-asked"
 
 // firstStart reports whether the first start's window should come by itself: at
 // the very first start of a profile, where neither settings nor policy have
-// answered any of its questions.
+// answered any of its questions, and wherever there is a relay to be joined.
 func (r *Resident) firstStart() bool {
-	if r.o.Demo != nil || r.o.Hub != nil {
+	switch {
+	case r.o.Demo != nil || r.o.Hub != nil:
 		return false
+	case r.o.Settings.Unjoined(): // a code is asked for until there was one
+		return true
 	}
 	for _, used := range []string{filepath.Join(r.o.Dirs.State, askedFile), fromsettings.HistoryFile(r.o.Dirs)} {
 		if _, err := os.Lstat(used); !errors.Is(err, fs.ErrNotExist) {

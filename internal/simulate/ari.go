@@ -3,7 +3,9 @@ package simulate
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -108,13 +110,12 @@ const asteriskID = "08:00:27:00:00:01"
 
 // Send writes events to every application.
 func (a *ARI) Send(events ...string) {
-	to := mail{}
-	a.With(func() {
-		for _, c := range a.apps {
-			to.add(c, events...)
+	a.sendEach(func(c *wsConn) []string {
+		if slices.Contains(slices.Collect(maps.Values(a.apps)), c) {
+			return events
 		}
+		return nil
 	})
-	to.send()
 }
 
 // ariPhone plays calls at an Asterisk. A withheld number stands in the channel all
@@ -187,7 +188,7 @@ func (a *ariPhone) Ready(ctx context.Context) error {
 
 // Tell sends events, and waits until it was asked whether a new number may be
 // shown.
-func (a *ariPhone) Tell(ctx context.Context, n News) error {
+func (a *ariPhone) Tell(ctx context.Context, n Update) error {
 	var events []string
 	asks := map[string]int{} // what is to be asked, and how often it was
 	a.With(func() {
@@ -222,7 +223,7 @@ func (a *ariPhone) Tell(ctx context.Context, n News) error {
 }
 
 // ariEvents are what Asterisk sends about a change.
-func ariEvents(n News, ch change) (events []string) {
+func ariEvents(n Update, ch change) (events []string) {
 	event := func(kind string, channel map[string]any, more ...any) {
 		e := map[string]any{"type": kind, "timestamp": stamp(time.Now()), "channel": channel, "asterisk_id": asteriskID, "application": "simulate"}
 		events = append(events, string(toJSON(with(e, more...))))

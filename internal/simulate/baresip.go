@@ -1,32 +1,34 @@
 package simulate
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
-	"strconv"
+	"strings"
 	"time"
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/softphone/registry"
 )
 
-// baresip is the module ctrl_tcp of the softphone of that name, version 1.0.0: an
+// Baresip is the module ctrl_tcp of the softphone of that name, version 1.0.0: an
 // event for everything that happens, in netstrings, to one client, whom a new one
 // replaces without a word.
-type baresip struct {
+type Baresip struct {
 	*server
 	client net.Conn
 }
 
-func startBaresip(ctx context.Context, address string) (*baresip, error) {
+// StartBaresip starts one, until ctx ends or Close. address is a literal loopback
+// address with its port, "" for a free one.
+func StartBaresip(ctx context.Context, address string) (*Baresip, error) {
 	l, err := listen(ctx, address)
 	if err != nil {
 		return nil, err
 	}
-	b := &baresip{server: newServer()}
+	b := &Baresip{server: newServer()}
 	b.address = Address{Ready: true, Over: registry.Baresip, Address: l.Addr().String()}
 	b.part = func(c io.Closer) {
 		if t, ok := c.(*net.TCPConn); ok {
@@ -39,7 +41,7 @@ func startBaresip(ctx context.Context, address string) (*baresip, error) {
 
 // began sees a connection from beginning to end. What the client asks for is not
 // done.
-func (b *baresip) began(conn net.Conn) func() {
+func (b *Baresip) began(conn net.Conn) func() {
 	var old net.Conn
 	b.With(func() { old, b.client = b.client, conn })
 	if old != nil {
@@ -55,8 +57,21 @@ func (b *baresip) began(conn net.Conn) func() {
 	}
 }
 
-func (b *baresip) Ready(ctx context.Context) error {
+func (b *Baresip) Ready(ctx context.Context) error {
 	return b.Until(ctx, func() bool { return b.client != nil })
+}
+
+// Send writes bytes to the client, if there is one.
+func (b *Baresip) Send(text string) {
+	var client net.Conn
+	b.With(func() { client = b.client })
+	if client == nil {
+		return
+	}
+	_ = client.SetWriteDeadline(time.Now().Add(writeTime))
+	if _, err := io.WriteString(client, text); err != nil {
+		_ = client.Close() // it is gone; another may come
+	}
 }
 
 // baresipEvent has its fields in baresip's order.
@@ -72,7 +87,18 @@ type baresipEvent struct {
 	Param     string `json:"param"`
 }
 
-func (b *baresip) Tell(_ context.Context, n News) error {
+// Netstring is text as a frame of the protocol.
+func Netstring(text string) string { return fmt.Sprintf("%d:%s,", len(text), text) }
+
+// baresipPhone plays calls at a baresip.
+type baresipPhone struct{ *Baresip }
+
+func startBaresipPhone(ctx context.Context, address string) (baresipPhone, error) {
+	b, err := StartBaresip(ctx, address)
+	return baresipPhone{b}, err
+}
+
+func (b baresipPhone) Tell(_ context.Context, n Update) error {
 	e := baresipEvent{Event: true, Class: "call", Account: "sip:" + extensionNumber + "@127.0.0.1", Direction: "incoming", Peer: sipURI(n.Call),
 		Name: sipName(n.Call), ID: n.Call.ID + "@127.0.0.1"}
 	if line := digits(n.Call.Line); line != "" {
@@ -85,45 +111,31 @@ func (b *baresip) Tell(_ context.Context, n News) error {
 	}
 	switch {
 	case n.Do == Ring && out:
-		return b.send(e, "CALL_RINGING", "call")
+		e.Type = "CALL_RINGING"
 	case n.Do == Ring:
-		return b.send(e, "CALL_INCOMING", "call")
+		e.Type = "CALL_INCOMING"
 	case n.Do == Answer:
-		for _, kind := range []string{"CALL_REMOTE_SDP", "CALL_LOCAL_SDP"} {
-			if err := b.send(e, kind, "other"); err != nil {
-				return err
-			}
+		for _, e.Type = range []string{"CALL_REMOTE_SDP", "CALL_LOCAL_SDP"} {
+			e.Class = "other"
+			b.Send(e.frame())
 		}
-		return b.send(e, "CALL_ESTABLISHED", "call")
+		e.Type, e.Class = "CALL_ESTABLISHED", "call"
 	case n.Do == End:
-		e.Param = "Connection reset by peer"
+		e.Type, e.Param = "CALL_CLOSED", "Connection reset by peer"
 		if n.Reason == call.Rejected {
 			e.Param = "Connection reset by user"
 		}
-		return b.send(e, "CALL_CLOSED", "call")
+	default:
+		return nil
 	}
+	b.Send(e.frame())
 	return nil
 }
 
-// send writes an event to the client, if there is one.
-func (b *baresip) send(e baresipEvent, kind, class string) error {
-	e.Type, e.Class = kind, class
-	var text bytes.Buffer
+func (e baresipEvent) frame() string {
+	var text strings.Builder
 	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(e); err != nil {
-		return err // not of strings
-	}
-	body := bytes.TrimSuffix(text.Bytes(), []byte("\n"))
-	b.mu.Lock()
-	client := b.client
-	b.mu.Unlock()
-	if client == nil {
-		return nil
-	}
-	_ = client.SetWriteDeadline(time.Now().Add(writeTime))
-	if _, err := client.Write(append(append([]byte(strconv.Itoa(len(body))+":"), body...), ',')); err != nil {
-		_ = client.Close() // it is gone; another may come
-	}
-	return nil
+	_ = enc.Encode(e) // strings: cannot fail
+	return Netstring(strings.TrimSuffix(text.String(), "\n"))
 }

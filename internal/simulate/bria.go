@@ -52,20 +52,17 @@ func StartBria(ctx context.Context, listen string) (*Bria, error) {
 	return b, err
 }
 
-// ownCertificate is made out to a name, by itself, and lives in memory.
+// ownCertificate is made out to a name, by itself, and has expired, as Bria's does
+// with its version.
 func ownCertificate(name string) (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return tls.Certificate{}, err
 	}
-	now := time.Now()
-	c := &x509.Certificate{SerialNumber: big.NewInt(now.UnixNano()), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name},
-		NotBefore: now.Add(-time.Hour), NotAfter: now.AddDate(0, 1, 0)}
+	old := time.Date(2017, 1, 1, 0, 0, 0, 0, time.UTC)
+	c := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name}, NotBefore: old, NotAfter: old.AddDate(1, 0, 0)}
 	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
-	if err != nil {
-		return tls.Certificate{}, err
-	}
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, err
 }
 
 func (b *Bria) serve(w http.ResponseWriter, r *http.Request) {
@@ -135,15 +132,11 @@ const BriaChanged = "POST /statusChange\r\nUser-Agent: Bria 5\r\nContent-Type: a
 // Change makes the list of calls another one, and says so. It gives the version of
 // the list, which counts from 0.
 func (b *Bria) Change(calls string) (version int) {
-	to := mail{}
 	b.With(func() {
 		b.version++
 		b.Calls, version = calls, b.version
-		for c := range b.knows {
-			to.add(c, BriaChanged)
-		}
 	})
-	to.send()
+	b.sendEach(func(*wsConn) []string { return []string{BriaChanged} })
 	return version
 }
 
@@ -183,7 +176,7 @@ func (b *briaPhone) Ready(ctx context.Context) error {
 	})
 }
 
-func (b *briaPhone) Tell(ctx context.Context, n News) error {
+func (b *briaPhone) Tell(ctx context.Context, n Update) error {
 	c := briaCall{id: n.Call.ID, number: digits(n.Call.Number), name: n.Call.Name, state: "ringing"}
 	if n.Call.Number == "" {
 		c.number, c.name = "anonymous", "Anonymous"

@@ -19,7 +19,7 @@ import (
 // program: with arguments, a link, or Twinkle's environment.
 type childPhone struct {
 	o    Options
-	line func(News) commandRun
+	line func(Update) commandRun
 }
 
 // commandRun is how the program is run for an event.
@@ -35,7 +35,7 @@ const (
 	maxSaid   = 4 << 10          // bytes of what a program says
 )
 
-func openProgram(line func(News) commandRun) func(context.Context, Options) (Softphone, error) {
+func openProgram(line func(Update) commandRun) func(context.Context, Options) (Softphone, error) {
 	return func(_ context.Context, o Options) (Softphone, error) {
 		if o.Exe == "" {
 			return nil, errors.New("no program to run")
@@ -48,15 +48,15 @@ func (p *childPhone) Ready(context.Context) error { return nil }
 
 func (p *childPhone) Close() error { return nil }
 
-func urlLine(n News) commandRun {
+func urlLine(n Update) commandRun {
 	return commandRun{command: "open-url", args: []string{"--", link(n)}}
 }
 
-func twinkleLine(n News) commandRun {
+func twinkleLine(n Update) commandRun {
 	return commandRun{command: "ring", args: []string{"--twinkle"}, env: twinkleEnv(n), says: "action=continue\n"}
 }
 
-func commandLine(n News) commandRun {
+func commandLine(n Update) commandRun {
 	args := []string{"--state", state(n)}
 	for _, f := range [][2]string{{"--id", n.Call.ID}, {"--name", n.Call.Name}, {"--line", n.Call.Line}, {"--via", n.Call.Via}, {"--direction", n.Call.Direction}} {
 		if f[1] != "" {
@@ -70,7 +70,7 @@ func commandLine(n News) commandRun {
 	return commandRun{command: "ring", args: args}
 }
 
-func state(n News) string {
+func state(n Update) string {
 	switch {
 	case n.Do == End:
 		return "ended"
@@ -82,7 +82,7 @@ func state(n News) string {
 
 // link is the address that a phone opens. It can say no more than a number and
 // how far the call is.
-func link(n News) string {
+func link(n Update) string {
 	return "wiebelt:call?number=" + url.QueryEscape(digits(n.Call.Number)) + "&state=" + state(n)
 }
 
@@ -97,7 +97,7 @@ func digits(number string) string {
 }
 
 // Tell runs the program to its end.
-func (p *childPhone) Tell(ctx context.Context, n News) error {
+func (p *childPhone) Tell(ctx context.Context, n Update) error {
 	ctx, cancel := context.WithTimeout(ctx, childTime)
 	defer cancel()
 	run := p.line(n)
@@ -147,7 +147,7 @@ func withoutTwinkle(env []string) []string {
 }
 
 // twinkleEnv is what Twinkle sets for the script of an event.
-func twinkleEnv(n News) []string {
+func twinkleEnv(n Update) []string {
 	us := digits(n.Call.Line)
 	if us == "" {
 		us = extensionNumber

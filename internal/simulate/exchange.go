@@ -77,7 +77,7 @@ func (l Listed) all() []json.RawMessage {
 }
 
 // take changes the calls.
-func (x *extension) take(n News) (ch change) {
+func (x *extension) take(n Update) (ch change) {
 	c := x.find(n.Call.ID)
 	if c == nil {
 		if n.Do != Ring {
@@ -111,7 +111,7 @@ func (x *extension) take(n News) (ch change) {
 }
 
 // hangupCause is the cause of Q.850 with which a leg ends.
-func hangupCause(n News) int {
+func hangupCause(n Update) int {
 	if n.Do == Answer {
 		return 26 // the other devices of a call that was answered on one
 	}

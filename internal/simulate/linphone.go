@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,29 +19,36 @@ import (
 	"wiebelt/internal/text"
 )
 
-// linphone is the socket of linphone-daemon: it keeps events
-// until they are asked for, one by one, and serves one client, closing others
-// before they have said a word.
-type linphone struct {
+// Linphone is the socket of linphone-daemon: it keeps events until they are asked
+// for, one by one, and serves one client, closing others before they have said a
+// word. Its fields belong to With.
+type Linphone struct {
 	*server
+	Calls map[int]LinphoneCall // by their ids
+	Queue []string             // what waits to be asked for; see LinphoneEvent
+	// Asked, if set, is told each command and its answer, under the lock, and gives
+	// what is answered instead; "" hangs up.
+	Asked  func(command, answer string) string
 	client net.Conn
-	served bool // the client has had an answer
-	ids    map[string]int
-	made   int
-	calls  map[int]*linphoneCall
-	queue  []string
-	pops   int // how often was asked
-	empty  int // the pop at which the queue became empty
+	idle   bool // the client, having had all events, has asked for more
 }
 
-type linphoneCall struct {
-	state, from, direction string
+// LinphoneCall is a call as call-status tells it.
+type LinphoneCall struct {
+	State     string // without "LinphoneCall"
+	From      string // name and address of the other side
+	Direction string // "in" or "out", told while they talk
 }
 
-// maxQueued bounds the events that nobody asks for.
-const maxQueued = 1000
+// LinphoneEvent is a change of a call's state as pop-event gives it, behind the
+// number of those that wait.
+func LinphoneEvent(state, from, id string) string {
+	return fmt.Sprintf("Event-type: call-state-changed\n\nEvent: LinphoneCall%s\nFrom: %s\nId: %s\n\n\n\n", state, from, id)
+}
 
-func startLinphone(ctx context.Context, path string) (*linphone, error) {
+// StartLinphone starts one, until ctx ends or Close. path is that of its socket, ""
+// for one in a folder of its own.
+func StartLinphone(ctx context.Context, path string) (*Linphone, error) {
 	if runtime.GOOS == "windows" {
 		return nil, text.Errorf(text.SimulateBadLinux)
 	}
@@ -61,15 +70,15 @@ func startLinphone(ctx context.Context, path string) (*linphone, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("listen: %w", err), clean())
 	}
-	p := &linphone{server: newServer(), ids: map[string]int{}, calls: map[int]*linphoneCall{}}
+	p := &Linphone{server: newServer(), Calls: map[int]LinphoneCall{}}
 	p.address = Address{Ready: true, Over: registry.Linphone, Address: path}
 	p.startStream(ctx, l, p.began, func() error { return errors.Join(l.Close(), clean()) })
 	return p, nil
 }
 
 // began serves the first client to its end. What it did not ask for is gone with
-// the daemon.
-func (p *linphone) began(conn net.Conn) func() {
+// it.
+func (p *Linphone) began(conn net.Conn) func() {
 	first := false
 	p.With(func() {
 		if first = p.client == nil; first {
@@ -80,77 +89,94 @@ func (p *linphone) began(conn net.Conn) func() {
 		return func() {}
 	}
 	return func() {
-		defer p.With(func() { p.client, p.served, p.queue = nil, false, nil })
+		defer p.With(func() { p.client, p.idle, p.Queue = nil, false, nil })
 		buf := make([]byte, maxAsked)
 		for {
 			n, err := conn.Read(buf) // what is read at once is one command
 			if err != nil {
 				return
 			}
+			answer := p.answer(strings.TrimSpace(string(buf[:n])))
 			_ = conn.SetWriteDeadline(time.Now().Add(writeTime))
-			if _, err := io.WriteString(conn, p.answer(strings.TrimSpace(string(buf[:n])))); err != nil {
+			if _, err := io.WriteString(conn, answer); err != nil || answer == "" {
 				return
 			}
 		}
 	}
 }
 
-func (p *linphone) answer(command string) (said string) {
+func (p *Linphone) answer(command string) (answer string) {
 	p.With(func() {
-		p.served = true
 		name, rest, _ := strings.Cut(command, " ")
 		switch name {
 		case "pop-event":
-			said = p.pop()
+			answer = p.pop()
 		case "call-status":
-			said = p.status(rest)
+			answer = p.status(rest)
 		default:
-			said = "Status: Error\nReason: Unknown command.\n"
+			answer = "Status: Error\nReason: Unknown command.\n"
+		}
+		if p.Asked != nil {
+			answer = p.Asked(command, answer)
 		}
 	})
-	return said
+	return answer
 }
 
-func (p *linphone) pop() string {
-	p.pops++
-	if len(p.queue) == 0 {
+func (p *Linphone) pop() string {
+	if p.idle = len(p.Queue) == 0; p.idle {
 		return "Status: Ok\n\nSize: 0\n\n"
 	}
-	event := p.queue[0]
-	p.queue = p.queue[1:]
-	if len(p.queue) == 0 {
-		p.empty = p.pops
-	}
-	return fmt.Sprintf("Status: Ok\n\nSize: %d\nEvent-type: call-state-changed\n\n%s\n\n\n", len(p.queue), event)
+	event := p.Queue[0]
+	p.Queue = p.Queue[1:]
+	return fmt.Sprintf("Status: Ok\n\nSize: %d\n%s", len(p.Queue), event)
 }
 
-func (p *linphone) status(which string) string {
+// status tells of a call, or of the last one if none is named.
+func (p *Linphone) status(which string) string {
 	id, err := strconv.Atoi(which)
 	if which == "" {
-		for n := range p.calls {
-			id = max(id, n)
-		}
-		if id == 0 {
+		if len(p.Calls) == 0 {
 			return "Status: Error\nReason: No current call available.\n"
 		}
-	} else if err != nil || p.calls[id] == nil {
+		id, err = slices.Max(slices.Collect(maps.Keys(p.Calls))), nil
+	}
+	c, ok := p.Calls[id]
+	if err != nil || !ok {
 		return "Status: Error\nReason: No call with such id.\n"
 	}
-	c := p.calls[id]
-	said := "Status: Ok\n\nState: LinphoneCall" + c.state + "\nFrom: " + c.from + "\n"
-	if c.state == "StreamsRunning" {
-		said += "Direction: " + c.direction + "\nDuration: 1\n"
+	said := "Status: Ok\n\nState: LinphoneCall" + c.State + "\n"
+	if c.From != "" {
+		said += "From: " + c.From + "\n"
+	}
+	if c.State == "StreamsRunning" {
+		said += "Direction: " + c.Direction + "\nDuration: 1\n"
 	}
 	return said + "\n"
 }
 
-func (p *linphone) Ready(ctx context.Context) error {
-	return p.Until(ctx, func() bool { return p.served && p.pops > 0 })
+// linphonePhone plays calls at a linphone-daemon.
+type linphonePhone struct {
+	*Linphone
+	ids  map[string]int
+	made int
 }
+
+func startLinphonePhone(ctx context.Context, path string) (*linphonePhone, error) {
+	p, err := StartLinphone(ctx, path)
+	return &linphonePhone{Linphone: p, ids: map[string]int{}}, err
+}
+
+func (p *linphonePhone) Ready(ctx context.Context) error {
+	return p.Until(ctx, func() bool { return p.idle })
+}
+
+// maxQueued bounds the events that nobody asks for.
+const maxQueued = 1000
 
 // Tell queues events, and waits until the client, having had them all, asks for
 // more.
-func (p *linphone) Tell(ctx context.Context, n News) error {
+func (p *linphonePhone) Tell(ctx context.Context, n Update) error {
 	p.With(func() {
 		id, ok := p.ids[n.Call.ID]
 		if !ok {
@@ -158,34 +184,28 @@ func (p *linphone) Tell(ctx context.Context, n News) error {
 			id = p.made
 			p.ids[n.Call.ID] = id
 		}
-		c := p.calls[id]
-		if c == nil {
-			c = &linphoneCall{from: nameAddr(n.Call), direction: "in"}
-			if n.Call.Direction == "outgoing" {
-				c.direction = "out"
-			}
-			p.calls[id] = c
+		c := LinphoneCall{From: nameAddr(n.Call), Direction: "in"}
+		from := c.From
+		if n.Call.Direction == "outgoing" {
+			c.Direction = "out"
+			from = "<sip:" + extensionNumber + "@127.0.0.1>" // an event's From is ourselves
 		}
-		for _, state := range linphoneStates(n) {
-			c.state = state
-			from := c.from
-			if c.direction == "out" {
-				from = "<sip:" + extensionNumber + "@127.0.0.1>" // the log's From is ourselves
-			}
-			if p.client != nil && len(p.queue) < maxQueued {
-				p.queue = append(p.queue, fmt.Sprintf("Event: LinphoneCall%s\nFrom: %s\nId: %d\n", state, from, id))
+		for _, c.State = range linphoneStates(n) {
+			if p.client != nil && len(p.Queue) < maxQueued {
+				p.Queue, p.idle = append(p.Queue, LinphoneEvent(c.State, from, strconv.Itoa(id))), false
 			}
 		}
+		p.Calls[id] = c
 		if n.Do == End {
-			delete(p.calls, id)
+			delete(p.Calls, id)
 			delete(p.ids, n.Call.ID)
 		}
 	})
-	return p.taken(ctx, func() bool { return p.client == nil || len(p.queue) == 0 && p.pops > p.empty })
+	return p.taken(ctx, func() bool { return p.client == nil || p.idle })
 }
 
 // linphoneStates are those that a call goes through.
-func linphoneStates(n News) []string {
+func linphoneStates(n Update) []string {
 	switch {
 	case n.Do == Ring && n.Call.Direction == "outgoing":
 		return []string{"OutgoingInit", "OutgoingProgress", "OutgoingRinging"}

@@ -53,13 +53,13 @@ type Softphone interface {
 	Ready(ctx context.Context) error
 	// Tell tells what has become of a call, and returns when the other side has
 	// taken it or, where it does not listen, nobody could.
-	Tell(ctx context.Context, n News) error
+	Tell(ctx context.Context, n Update) error
 	// Close ends every connection and waits for what belongs to it.
 	Close() error
 }
 
-// News is what a Softphone tells.
-type News struct {
+// Update is what a Softphone tells.
+type Update struct {
 	Do       Verb // never Pause
 	Call     Call // all that is known of it
 	Answered bool // it was answered before, or now
@@ -152,15 +152,15 @@ func (t *teller) step(ctx context.Context, s Step) error {
 		c.call.ID = t.id()
 		t.on[s.Name] = c
 		t.order = append(t.order, s.Name)
-		return t.tell(ctx, c, News{Do: Ring})
+		return t.tell(ctx, c, Update{Do: Ring})
 	case Again:
 		if t.can.Again {
-			return t.tell(ctx, c, News{Do: Again})
+			return t.tell(ctx, c, Update{Do: Again})
 		}
 	case Answer:
 		c.answered = true
 		if t.can.Answer {
-			return t.tell(ctx, c, News{Do: Answer})
+			return t.tell(ctx, c, Update{Do: Answer})
 		}
 	case Caller:
 		return t.moved(ctx, c, s)
@@ -192,21 +192,21 @@ func (t *teller) moved(ctx context.Context, c *live, s Step) error {
 		c.call = before.call
 		return nil
 	case t.can.Moved == registry.SameCall && !before.untold:
-		return t.tell(ctx, c, News{Do: Caller})
+		return t.tell(ctx, c, Update{Do: Caller})
 	}
 	// The new call is there before the old one goes.
 	c.untold = false
 	c.call.ID = t.id()
-	err := t.tell(ctx, c, News{Do: Ring})
+	err := t.tell(ctx, c, Update{Do: Ring})
 	if err == nil && c.answered && t.can.Answer {
-		err = t.tell(ctx, c, News{Do: Answer})
+		err = t.tell(ctx, c, Update{Do: Answer})
 	}
 	if err == nil && t.can.End {
 		reason := call.Missed
 		if before.answered {
 			reason = call.Completed
 		}
-		err = t.tell(ctx, &before, News{Do: End, Reason: reason})
+		err = t.tell(ctx, &before, Update{Do: End, Reason: reason})
 	}
 	return err
 }
@@ -218,10 +218,10 @@ func (t *teller) end(ctx context.Context, name string, why call.Reason) error {
 	if !t.can.End {
 		return nil
 	}
-	return t.tell(ctx, c, News{Do: End, Reason: why})
+	return t.tell(ctx, c, Update{Do: End, Reason: why})
 }
 
-func (t *teller) tell(ctx context.Context, c *live, n News) error {
+func (t *teller) tell(ctx context.Context, c *live, n Update) error {
 	if c.untold {
 		return nil
 	}

@@ -25,7 +25,7 @@ type paper struct {
 
 func (p *paper) Ready(context.Context) error { return nil }
 func (p *paper) Close() error                { return nil }
-func (p *paper) Tell(ctx context.Context, n simulate.News) error {
+func (p *paper) Tell(ctx context.Context, n simulate.Update) error {
 	if p.fail != nil {
 		return p.fail
 	}

@@ -69,11 +69,12 @@ var phones = map[string]func(context.Context, Options) (Softphone, error){
 	call.KindURL:      openProgram(urlLine),
 	registry.Twinkle:  openProgram(twinkleLine),
 	registry.Bria:     openServer(startBriaPhone),
-	registry.Baresip:  openServer(startBaresip),
-	registry.Linphone: openServer(startLinphone),
+	registry.Baresip:  openServer(startBaresipPhone),
+	registry.Linphone: openServer(startLinphonePhone),
 	registry.ARI:      openServer(startARIPhone),
 	registry.Wazo:     openServer(startWazoPhone),
 	registry.ThreeCX:  openServer(start3CXPhone),
+	registry.Relay:    openServer(startRelayPhone),
 }
 
 // Open makes the stand-in of a kind of phone. A client connects with Ready; a
@@ -107,7 +108,7 @@ func (s *socketPhone) Ready(ctx context.Context) (err error) {
 	return err
 }
 
-func (s *socketPhone) Tell(ctx context.Context, n News) error {
+func (s *socketPhone) Tell(ctx context.Context, n Update) error {
 	return s.phone.report(ctx, state(n), n.Reason.String(), n.Call)
 }
 
@@ -126,7 +127,7 @@ type httpPhone struct {
 
 func (h *httpPhone) Ready(context.Context) error { return nil }
 
-func (h *httpPhone) Tell(ctx context.Context, n News) error {
+func (h *httpPhone) Tell(ctx context.Context, n Update) error {
 	return ReportHTTP(ctx, h.port, h.token, state(n), n.Reason.String(), n.Call)
 }
 

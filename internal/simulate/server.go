@@ -301,7 +301,7 @@ func (c *wsConn) shutWith(code int) {
 	_ = c.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, ""), time.Now().Add(writeTime))
 }
 
-// socket is what a server does with a WebSocket.
+// socket is what a server does with a WebSocket, all of which may be nil.
 type socket struct {
 	protocols []string
 	// began is called under the lock, before the other side can know that it is
@@ -331,13 +331,17 @@ func (s *server) upgrade(w http.ResponseWriter, r *http.Request, k socket) {
 			c = nil
 			return
 		}
-		then = k.began(c)
+		if k.began != nil {
+			then = k.began(c)
+		}
 	})
 	if c == nil {
 		return
 	}
 	defer s.leave(c)
-	defer s.With(func() { k.over(c) })
+	if k.over != nil {
+		defer s.With(func() { k.over(c) })
+	}
 	if then != nil {
 		then()
 	}
@@ -350,21 +354,21 @@ func (s *server) upgrade(w http.ResponseWriter, r *http.Request, k socket) {
 	}
 }
 
-// mail is what is to be sent to each connection.
-type mail map[*wsConn][][]byte
-
-func (m mail) add(c *wsConn, texts ...string) {
-	for _, t := range texts {
-		m[c] = append(m[c], []byte(t))
-	}
-}
-
-// send sends it; a connection that does not take it is closed.
-func (m mail) send() {
-	for c, texts := range m {
+// sendEach writes to each WebSocket what texts, which is asked under the lock, gives
+// for it; one that does not take it is closed.
+func (s *server) sendEach(texts func(*wsConn) []string) {
+	to := map[*wsConn][]string{}
+	s.With(func() {
+		for c := range s.conns {
+			if ws, ok := c.(*wsConn); ok {
+				to[ws] = texts(ws)
+			}
+		}
+	})
+	for c, texts := range to {
 		for _, t := range texts {
-			if c.send(t) != nil {
-				_ = c.conn.Close()
+			if c.send([]byte(t)) != nil {
+				_ = c.Close()
 				break
 			}
 		}

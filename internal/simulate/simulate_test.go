@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
-	"go.uber.org/goleak"
 
 	"wiebelt/internal/simulate"
+	"wiebelt/internal/testutil/linktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { linktest.Main(m) }
 
 // serve is the other end: a WebSocket that gets every message and answers what
 // answer says; nil is nothing, and closed ends the connection.

@@ -3,7 +3,6 @@ package simulate_test
 import (
 	"context"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/listener"
 	"wiebelt/internal/softphone/registry"
+	"wiebelt/internal/testutil/linktest"
 	"wiebelt/internal/testutil/storytest"
 )
 
@@ -39,15 +39,14 @@ func linkTo(t testing.TB, a simulate.Address) link.Phone {
 // wired is a simulated phone with our link to it, or our listener.
 type wired struct {
 	simulate.Softphone
-	told   *storytest.Tracked
-	states chan link.State
-	stop   func() // the link
+	told *storytest.Tracked
+	link *linktest.Watch // nil with the listener
 }
 
 // wire starts both ends of a protocol.
 func wire(t testing.TB, over string) *wired {
 	t.Helper()
-	w := &wired{told: storytest.New(t), states: make(chan link.State, 64), stop: func() {}}
+	w := &wired{told: storytest.New(t)}
 	var o simulate.Options
 	switch over {
 	case "websocket", "http":
@@ -65,7 +64,7 @@ func wire(t testing.TB, over string) *wired {
 	w.Softphone = p
 	t.Cleanup(func() { _ = p.Close() })
 	if s, ok := p.(simulate.Server); ok {
-		w.listen(t, linkTo(t, s.Address()))
+		w.link = linktest.RunInto(t, linkTo(t, s.Address()), w.told.Take)
 	}
 	late, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
@@ -73,38 +72,6 @@ func wire(t testing.TB, over string) *wired {
 		t.Fatalf("nobody came: %v", err)
 	}
 	return w
-}
-
-// listen keeps a link until the test ends.
-func (w *wired) listen(t testing.TB, p link.Phone) {
-	ctx, cancel := context.WithCancel(context.Background())
-	var running sync.WaitGroup
-	running.Go(func() {
-		link.Run(ctx, link.Config{Take: w.told.Take, State: func(s link.State) {
-			select {
-			case w.states <- s:
-			default:
-			}
-		}}, p)
-	})
-	w.stop = func() { cancel(); running.Wait() }
-	t.Cleanup(w.stop)
-}
-
-// until waits for a phase of the link.
-func (w *wired) until(t testing.TB, p link.Phase) link.State {
-	t.Helper()
-	late := time.After(30 * time.Second)
-	for {
-		select {
-		case s := <-w.states:
-			if s.Phase == p {
-				return s
-			}
-		case <-late:
-			t.Fatalf("the link never became %v", p)
-		}
-	}
 }
 
 // TestEveryStory: every built-in scenario, over every protocol, is to the tracker
@@ -123,12 +90,11 @@ func TestEveryStory(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				_, server := w.Softphone.(simulate.Server)
 				if err := w.Close(); err != nil {
 					t.Fatal(err)
 				}
-				if server {
-					w.until(t, link.Waiting) // everything before was taken
+				if w.link != nil {
+					w.link.Until(link.Waiting) // everything before was taken
 				}
 				want, got := storytest.Want(t, s.ID, over), w.told.Lines()
 				if strings.Join(got, "\n") != strings.Join(want, "\n") {

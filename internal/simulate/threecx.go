@@ -1,10 +1,13 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,18 +20,17 @@ import (
 // what it is now for who asks. Its fields belong to With.
 type ThreeCX struct {
 	*server
-	Participants Listed // of our extension, by number
+	Participants Listed // of all extensions, by number
 	Tokens       Tokens
 	Sequence     int            // number of the last event
 	Lists        int            // how often the extension was asked for
 	Fetched      map[string]int // how often each participant was
-	sockets      map[*wsConn]bool
 }
 
 // Start3CX starts one, until ctx ends or Close. listen is a literal loopback
 // address with its port, "" for a free one.
 func Start3CX(ctx context.Context, listen string, account Account) (*ThreeCX, error) {
-	t := &ThreeCX{server: newServer(), Participants: Listed{}, Tokens: Tokens{Life: time.Hour}, Fetched: map[string]int{}, sockets: map[*wsConn]bool{}}
+	t := &ThreeCX{server: newServer(), Participants: Listed{}, Tokens: Tokens{Life: time.Hour}, Fetched: map[string]int{}}
 	return t, t.startExchange(ctx, registry.ThreeCX, listen, account, t.serve)
 }
 
@@ -39,33 +41,61 @@ func (t *ThreeCX) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	t.With(func() { ok = ok && t.Tokens.has(token) })
-	base := "/callcontrol/" + t.account.Extension
 	path := r.URL.Path
+	at, rest, _ := strings.Cut(strings.TrimPrefix(path, "/callcontrol/"), "/")
 	switch {
 	case !ok:
 		w.WriteHeader(http.StatusUnauthorized)
 	case path == "/callcontrol/ws":
-		t.upgrade(w, r, socket{
-			began: func(c *wsConn) func() { t.sockets[c] = true; return nil },
-			over:  func(c *wsConn) { delete(t.sockets, c) },
-		})
+		t.upgrade(w, r, socket{})
 	case r.Method != http.MethodGet || r.URL.RawQuery != "":
 		w.WriteHeader(http.StatusMethodNotAllowed)
-	case path == base:
-		var all any
-		t.With(func() { all, t.Lists = t.Participants.all(), t.Lists+1 })
-		answerJSON(w, http.StatusOK, map[string]any{"dn": t.account.Extension, "type": "Wextension", "participants": all,
-			"devices": []map[string]string{{"dn": t.account.Extension, "device_id": device, "user_agent": "3CX Mobile Client"}}})
-	case strings.HasPrefix(path, base+"/participants/"):
-		t.participant(w, strings.TrimPrefix(path, base+"/participants/"))
+	case path == "/callcontrol":
+		all := []any{}
+		t.With(func() {
+			t.Lists++
+			for _, extension := range slices.Sorted(maps.Keys(t.at())) {
+				all = append(all, t.state(extension))
+			}
+		})
+		answerJSON(w, http.StatusOK, all)
+	case path == "/callcontrol/"+at && at == t.account.Extension:
+		var one any
+		t.With(func() { one, t.Lists = t.state(at), t.Lists+1 })
+		answerJSON(w, http.StatusOK, one)
+	case strings.HasPrefix(rest, "participants/"):
+		t.participant(w, at, strings.TrimPrefix(rest, "participants/"))
 	default:
 		w.WriteHeader(http.StatusNotFound)
 	}
 }
 
-func (t *ThreeCX) participant(w http.ResponseWriter, which string) {
+// at gives the participants of each extension that has some, and of our own.
+func (t *ThreeCX) at() map[string][]json.RawMessage {
+	all := map[string][]json.RawMessage{t.account.Extension: {}}
+	for _, p := range t.Participants.all() {
+		var of struct {
+			Extension string `json:"dn"`
+		}
+		_ = json.Unmarshal(p, &of) // tests have some that are broken
+		extension := cmp.Or(of.Extension, t.account.Extension)
+		all[extension] = append(all[extension], p)
+	}
+	return all
+}
+
+// state is what is said of an extension.
+func (t *ThreeCX) state(extension string) any {
+	return map[string]any{"dn": extension, "type": "Wextension", "participants": t.at()[extension],
+		"devices": []map[string]string{{"dn": extension, "device_id": device, "user_agent": "3CX Mobile Client"}}}
+}
+
+func (t *ThreeCX) participant(w http.ResponseWriter, extension, which string) {
 	var found json.RawMessage
 	t.With(func() {
+		if extension != t.account.Extension && !slices.ContainsFunc(t.at()[extension], func(p json.RawMessage) bool { return string(p) == string(t.Participants[which]) }) {
+			return
+		}
 		if found = t.Participants[which]; found != nil || len(t.Fetched) < maxRemembered {
 			t.Fetched[which]++
 		}
@@ -110,13 +140,7 @@ func Entity(extension string, participant int) string {
 
 // Send writes events to everybody.
 func (t *ThreeCX) Send(events ...string) {
-	to := mail{}
-	t.With(func() {
-		for c := range t.sockets {
-			to.add(c, events...)
-		}
-	})
-	to.send()
+	t.sendEach(func(*wsConn) []string { return events })
 }
 
 const device = "sip:" + extensionNumber + "@127.0.0.1:5483"
@@ -148,11 +172,11 @@ func start3CXPhone(ctx context.Context, listen string) (*threecxPhone, error) {
 }
 
 func (t *threecxPhone) Ready(ctx context.Context) error {
-	return t.Until(ctx, func() bool { return t.Lists > 0 && len(t.sockets) > 0 })
+	return t.Until(ctx, func() bool { return t.Lists > 0 && len(t.conns) > 0 })
 }
 
 // Tell says what has changed, and waits until it was asked for.
-func (t *threecxPhone) Tell(ctx context.Context, n News) error {
+func (t *threecxPhone) Tell(ctx context.Context, n Update) error {
 	var events []string
 	before := map[string]int{} // how often a participant was asked for until now
 	t.With(func() {
@@ -170,7 +194,7 @@ func (t *threecxPhone) Tell(ctx context.Context, n News) error {
 	t.Send(events...)
 	return t.taken(ctx, func() bool {
 		for leg, n := range before {
-			if len(t.sockets) > 0 && t.Fetched[leg] == n {
+			if len(t.conns) > 0 && t.Fetched[leg] == n {
 				return false
 			}
 		}

@@ -161,13 +161,7 @@ func (z *Wazo) took(c *wsConn, b []byte) bool {
 
 // SendAll writes to every socket.
 func (z *Wazo) SendAll(messages ...string) {
-	to := mail{}
-	z.With(func() {
-		for c := range z.sockets {
-			to.add(c, messages...)
-		}
-	})
-	to.send()
+	z.sendEach(func(*wsConn) []string { return messages })
 }
 
 // Event is one about a call.
@@ -178,17 +172,15 @@ type Event struct {
 
 // Send gives events to who has started and wants them.
 func (z *Wazo) Send(events ...Event) {
-	to := mail{}
-	z.With(func() {
-		for c, s := range z.sockets {
-			for _, e := range events {
-				if s.started && s.names[e.Name] {
-					to.add(c, e.String())
-				}
+	z.sendEach(func(c *wsConn) (texts []string) {
+		s := z.sockets[c]
+		for _, e := range events {
+			if s != nil && s.started && s.names[e.Name] {
+				texts = append(texts, e.String())
 			}
 		}
+		return texts
 	})
-	to.send()
 }
 
 // String is the event as it is sent.
@@ -242,7 +234,7 @@ func (z *wazoPhone) Ready(ctx context.Context) error {
 	})
 }
 
-func (z *wazoPhone) Tell(_ context.Context, n News) error {
+func (z *wazoPhone) Tell(_ context.Context, n Update) error {
 	var events []Event
 	event := func(name string, call map[string]any) { events = append(events, Event{name, toJSON(call)}) }
 	z.With(func() {

@@ -1,6 +1,6 @@
 package text
 
-// The texts of the calls window, beside those in desk.calls.
+// The texts of the calls window, besides those in window.calls.
 const (
 	CallsViewMine          Key = "calls.view.mine"
 	CallsViewMissed        Key = "calls.view.missed"
@@ -18,6 +18,7 @@ const (
 	CallsNotThis           Key = "calls.not.this"
 	CallsNotThisContact    Key = "calls.not.this.contact"
 	CallsHandled           Key = "calls.handled"
+	CallsAway              Key = "calls.away"
 	CallsLooking           Key = "calls.looking"
 	CallsMenuCall          Key = "calls.menu.call"
 	CallsMenuCopy          Key = "calls.menu.copy"

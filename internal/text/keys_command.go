@@ -21,9 +21,6 @@ const (
 	UsageNothingBehind Key = "usage.nothing_behind"
 	UsageOr            Key = "usage.or"
 	UsageWrong         Key = "usage.wrong"
-
-	WindowNeedsResident Key = "window.needs_resident"
-	WindowUnknown       Key = "window.unknown" // the names that there are
 )
 
 // CommandHelp is the help for a part of the command line: "deliver.list" is a

@@ -10,5 +10,6 @@ const (
 	RingTwinkle    Key = "ring.twinkle"
 	RingNotRunning Key = "ring.not_running"
 	RingQuit       Key = "ring.quit"
+	RingWaits      Key = "ring.waits"
 	RingNoScreen   Key = "ring.no_screen"
 )

@@ -1,6 +1,6 @@
 package text
 
-// The texts of the first start, of the test call and of the ways in.
+// The texts of the first start, of the test call and of the sources of calls.
 const (
 	StartTitle         Key = "start.title"
 	StartHello         Key = "start.hello"
@@ -24,6 +24,11 @@ const (
 	StartAdminsNot     Key = "start.admins.not"
 	StartAdminsHelp    Key = "start.admins.help"
 	StartAdminsOpen    Key = "start.admins.open"
+	StartJoin          Key = "start.join"
+	StartJoinIntro     Key = "start.join.intro"
+	StartJoinCode      Key = "start.join.code"
+	StartJoinDo        Key = "start.join.do"
+	StartJoinBusy      Key = "start.join.busy"
 	StartFailed        Key = "start.failed"
 	StartUnset         Key = "start.unset"
 	StartGone          Key = "start.gone"
@@ -50,13 +55,13 @@ const (
 	TestEnded          Key = "test.ended"
 	TestNothing        Key = "test.nothing"
 	TestNothingHint    Key = "test.nothing.hint"
-	WaysTitle          Key = "ways.title"
-	WaysIntro          Key = "ways.intro"
-	WaysHere           Key = "ways.here"
-	WaysLast           Key = "ways.last"
-	WaysNever          Key = "ways.never"
-	WaysSince          Key = "ways.since"
-	WaysStart          Key = "ways.start"
+	SourcesTitle       Key = "sources.title"
+	SourcesIntro       Key = "sources.intro"
+	SourcesHere        Key = "sources.here"
+	SourcesLast        Key = "sources.last"
+	SourcesNever       Key = "sources.never"
+	SourcesSince       Key = "sources.since"
+	SourcesStart       Key = "sources.start"
 )
 
 // StartPhone is the name of a kind of softphone that can be found.
@@ -76,17 +81,17 @@ func StartLink(phase string) Key { return Key("start.link." + phase) }
 // StartCheck says what to check of a link when no call came.
 func StartCheck(phase string) Key { return Key("start.check." + phase) }
 
-// StartWay is the name of a way in by which phones come to us.
-func StartSource(kind string) Key { return Key("start.way." + kind) }
+// StartSource is the name of a source by which phones come to us.
+func StartSource(kind string) Key { return Key("start.source." + kind) }
 
 // StartRepair offers to put a registration back (health.Registration).
 func StartRepair(registration string) Key { return Key("start.repair." + registration) }
 
-// TestTells says what a way in can report.
-func TestTells(reports string) Key { return Key("test.tells." + reports) }
+// TestReports says what a source can report.
+func TestReports(reports string) Key { return Key("test.reports." + reports) }
 
-// WaysPhase says how a way in is doing.
-func WaysPhase(phase string) Key { return Key("ways.phase." + phase) }
+// SourcesPhase says how a source of calls is doing.
+func SourcesPhase(phase string) Key { return Key("sources.phase." + phase) }
 
 // Why a call or command did not reach the running Wiebelt.
 const (

@@ -12,6 +12,9 @@ const (
 	StatusKicked           Key = "status.kicked"
 	StatusLinkRefused      Key = "status.link.refused"
 	StatusIncomplete       Key = "status.incomplete"
+	StatusRelayDown        Key = "status.relay.down"
+	StatusRelayRefused     Key = "status.relay.refused"
+	StatusRelayIncomplete  Key = "status.relay.incomplete"
 	StatusOnlyNumber       Key = "status.onlynumber"
 	StatusTell             Key = "status.tell"
 	StatusSetup            Key = "status.setup"
@@ -39,11 +42,11 @@ const (
 	StatusMenuHelp         Key = "status.menu.help"
 	StatusMenuVisible      Key = "status.menu.visible"
 	StatusNoHost           Key = "status.nohost"
-	StatusDeskFailed       Key = "status.desk.failed"
+	StatusWindowsFailed    Key = "status.windows.failed"
 )
 
 // Source is the name of a kind of source (call.Source.Kind).
-func Source(kind string) Key { return Key("status.way." + kind) }
+func Source(kind string) Key { return Key("status.source." + kind) }
 
 // LinkKind is a kind of link as whoever chooses one knows it.
 func LinkKind(kind string) Key { return Key("status.link." + kind) }

@@ -14,7 +14,7 @@ import (
 )
 
 // spoken are the folders whose programs speak to people.
-var spoken = []string{"../ui", "../resident", "../native/tray", "../native/notify", "../native/messagebox", "../health", "../guide", "../cli", "../doctor"}
+var spoken = []string{"../ui", "../resident", "../native/tray", "../native/notify", "../native/messagebox", "../health", "../guide", "../cli", "../doctor", "../relay/command"}
 
 // failing are those whose errors commands show; what else they write is for
 // programs.
@@ -27,6 +27,8 @@ var prose = regexp.MustCompile(`\pL{2,} \pL{2,}|^\p{Lu}\p{Ll}{2,}`)
 var known = map[string]string{
 	"Wiebelt":                       "the same in every language",
 	"Wiebelt – ":                    "the same in every language",
+	"Wiebelt relay":                 "the same in every language",
+	"WiebeltRelay":                  "the name of a service",
 	"none of":                       "the name of a page inside the calls window",
 	"not understood":                "an answer between our programs",
 	"the hub's secret expires soon": "for the log of administrators",

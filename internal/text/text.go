@@ -5,6 +5,7 @@
 package text
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -47,7 +48,11 @@ func (f *forms) UnmarshalJSON(b []byte) (err error) {
 		err = json.Unmarshal(b, &p)
 		*f = forms{p.One, p.Other}
 	default:
-		err = json.Unmarshal(b, &f.other)
+		if bytes.IndexByte(b, '\\') < 0 { // nearly all, and a start needs hundreds
+			f.other = string(b[1 : len(b)-1])
+		} else {
+			err = json.Unmarshal(b, &f.other)
+		}
 		f.one = f.other
 	}
 	return err

@@ -13,7 +13,7 @@ func (l Language) Clock(t time.Time) string { return t.Local().Format("15:04") }
 // with its year where that is another one.
 func (l Language) Day(t, now time.Time) string {
 	t, now = t.Local(), now.Local()
-	days, months := strings.Fields(l.T(DeskDays)), strings.Fields(l.T(DeskMonths))
+	days, months := strings.Fields(l.T(WindowDays)), strings.Fields(l.T(WindowMonths))
 	if len(days) != 7 || len(months) != 12 {
 		return t.Format(time.DateOnly)
 	}

@@ -42,10 +42,10 @@ func (s *Senders) Renew() {
 	s.stale = true
 }
 
-// To is the client for a message box. Where settings have changed, those made
+// Client gives the client for a message box. Where settings have changed, those made
 // before are closed: nothing may be on its way with them. Its errors are those of
 // a hub that is not set up (contact.NotSetUp).
-func (s *Senders) To(intermediary string) (outbox.Deliverer, error) {
+func (s *Senders) Client(intermediary string) (outbox.Deliverer, error) {
 	now := s.Settings()
 	s.mu.Lock()
 	defer s.mu.Unlock()

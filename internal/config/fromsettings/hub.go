@@ -33,7 +33,7 @@ func Hub(dirs profile.Dirs, h settings.Hub, log *slog.Logger) (cfg hub.Config, h
 		Proxy: h.Proxy, ExtraCAFile: h.ExtraCAFile, LookupTimeout: h.LookupTimeout, Log: log,
 	}
 	if missing := h.Missing(); len(missing) > 0 {
-		return cfg, h.HubURL, text.Errorf(text.SayNotSetUp, missing[0])
+		return cfg, h.HubURL, text.Errorf(text.OutputNotSetUp, missing[0])
 	}
 	store, err := secret.Open(h.SecretStore, dirs)
 	if err != nil {
@@ -41,7 +41,7 @@ func Hub(dirs profile.Dirs, h settings.Hub, log *slog.Logger) (cfg hub.Config, h
 	}
 	ref, err := secret.Hub(h.BaseURL, h.ClientID)
 	if err != nil {
-		return cfg, h.HubURL, text.Errorf(text.SayNotSetUp, err)
+		return cfg, h.HubURL, text.Errorf(text.OutputNotSetUp, err)
 	}
 	cfg.Secret = func(ctx context.Context) (string, error) {
 		v, err := store.Get(ctx, ref)
@@ -66,7 +66,7 @@ func Links(hubURL string) *hub.Links {
 	return links
 }
 
-// Rules makes the number rules of the settings.
-func Rules(s *settings.Settings) (*phone.Rules, error) {
+// NumberRules makes the number rules of the settings.
+func NumberRules(s *settings.Settings) (*phone.Rules, error) {
 	return phone.NewRules(s.NumberRules())
 }

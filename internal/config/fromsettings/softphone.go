@@ -1,6 +1,7 @@
 package fromsettings
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -18,6 +19,7 @@ import (
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/linphone"
 	"wiebelt/internal/softphone/registry"
+	"wiebelt/internal/softphone/relaylink"
 	"wiebelt/internal/softphone/threecx"
 	"wiebelt/internal/softphone/wazo"
 )
@@ -34,25 +36,36 @@ var links = map[string]func(exchangelink.Account) (link.Phone, error){
 	registry.ARI:     ari.New,
 	registry.Wazo:    wazo.New,
 	registry.ThreeCX: threecx.New,
+	registry.Relay:   relaylink.New,
 }
 
-// Softphone makes the phone of a link in the settings. An exchange's secret is
-// read from its store for each connection and kept nowhere else; the error says
-// what is missing.
+// Softphone makes the phone of a link in the settings. The error says what is
+// missing.
 func Softphone(dirs profile.Dirs, kindOfStore string, s settings.Softphone) (link.Phone, error) {
+	a, err := Account(dirs, kindOfStore, s)
+	if err != nil {
+		return nil, err
+	}
+	return Link(s.Kind, a)
+}
+
+// Account is that of a link in the settings. An exchange's secret is read from its
+// store for each connection and kept nowhere else.
+func Account(dirs profile.Dirs, kindOfStore string, s settings.Softphone) (exchangelink.Account, error) {
 	a := exchangelink.Account{Address: s.Address, User: s.User, Extension: s.ExtensionOf(settings.LogOnName())}
 	if registry.Of(s.Kind).Requires(registry.NeedsSecret) {
 		store, err := secret.Open(kindOfStore, dirs)
 		if err != nil {
-			return nil, fmt.Errorf("hub.secret_store: %w", err)
+			return a, fmt.Errorf("hub.secret_store: %w", err)
 		}
 		ref, err := secret.Softphone(s.Name, s.Address)
 		if err != nil {
-			return nil, err
+			return a, err
 		}
 		a.Secret, a.Net.Proxy = linkSecret(store, ref), proxyNow(dirs, s.Address)
+		a.Keep = func(ctx context.Context, value string) error { return store.Set(ctx, ref, value) }
 	}
-	return Link(s.Kind, a)
+	return a, nil
 }
 
 // Link makes the phone of a kind for an account, of which a phone on this computer

@@ -183,7 +183,7 @@ func (r *trialRun) lookUp(ctx context.Context) error {
 		r.now.State = StateOff
 		return nil
 	}
-	rules, err := fromsettings.Rules(r.Settings)
+	rules, err := fromsettings.NumberRules(r.Settings)
 	if err != nil {
 		return err
 	}

@@ -108,14 +108,15 @@ type keeper struct {
 	d      profile.Dirs
 	next   *settings.Settings
 	store  secret.Store
-	before []kept
+	before []storedSecret
 }
 
-// kept is what a store had: the secret that worked, and one that waited; "" for
-// none.
-type kept struct {
+// storedSecret is what a store had: the secret that worked, and one that waited; "" for
+// none. One that could not be read is not put back, and not deleted either.
+type storedSecret struct {
 	ref       secret.Ref
 	old, next string
+	unread    bool
 }
 
 func (k *keeper) keep(ctx context.Context, w Wanted) (waiting bool, err error) {
@@ -155,10 +156,10 @@ func (k *keeper) keep(ctx context.Context, w Wanted) (waiting bool, err error) {
 // remember notes what a store has of a secret that is about to change.
 func (k *keeper) remember(ctx context.Context, ref secret.Ref) (old string) {
 	old, next, err := secret.Pair(ctx, k.store, ref)
-	if err != nil { // none, or none that anybody could use
+	if err != nil {
 		old, next = "", ""
 	}
-	k.before = append(k.before, kept{ref, old, next})
+	k.before = append(k.before, storedSecret{ref, old, next, err != nil && !errors.Is(err, secret.ErrNotSet)})
 	return old
 }
 
@@ -169,7 +170,7 @@ func (k *keeper) putBack(ctx context.Context) (err error) {
 	for _, was := range slices.Backward(k.before) {
 		now, _ := k.store.Get(ctx, was.ref)
 		switch {
-		case now == was.old && was.next == "":
+		case was.unread, now == was.old && was.next == "":
 			continue
 		case was.old == "":
 			err = errors.Join(err, k.store.Delete(ctx, was.ref))

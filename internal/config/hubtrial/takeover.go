@@ -2,12 +2,18 @@ package hubtrial
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
+	"time"
 
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/secret"
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/config/setupfile"
 	"wiebelt/internal/text"
@@ -30,28 +36,105 @@ func ReadSetup(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, 2<<20))
 }
 
-// OpenSetup decrypts a set-up file that ReadSetup has read; the error says what is
-// wrong with it or the passphrase.
-func OpenSetup(b []byte, passphrase string) (setupfile.Office, error) {
+// SetupFile is a set-up file as somebody is shown it: what is taken over is this, not
+// what stands in the file by then.
+type SetupFile struct {
+	Rows    []Row        // what it changes
+	Left    []string     // keys that the policy decides otherwise
+	Hub     settings.Hub // as it will be
+	Moved   bool         // the hub's address becomes another one
+	Support string       // who helps
+	Hubless bool         // a relay asks it: there is nothing to test
+	office  setupfile.Office
+	changes map[string]any
+}
+
+// String gives nothing away.
+func (*SetupFile) String() string { return "set-up file" }
+
+// GoString is String, so that %#v tells no more.
+func (f *SetupFile) GoString() string { return f.String() }
+
+// OpenSetup decrypts a set-up file that ReadSetup has read. store is where secrets are
+// to be kept, "" for where the settings say. The error is a sentence on what is wrong
+// with the file, the passphrase or what the policy allows.
+func OpenSetup(b []byte, passphrase, store string, before *settings.Settings) (*SetupFile, error) {
 	office, err := setupfile.Read(bytes.NewReader(b), passphrase)
 	var key *setupfile.KeyError
 	switch {
 	case errors.Is(err, setupfile.ErrPassphrase):
-		err = text.Errorf(text.SetupWrong)
+		return nil, text.Errorf(text.SetupWrong)
 	case errors.As(err, &key):
-		err = text.Errorf(text.SetupBadSetting, key.Problem)
+		return nil, text.Errorf(text.SetupBadSetting, key.Problem)
 	case err != nil:
-		err = text.Errorf(text.SetupDamaged)
+		return nil, text.Errorf(text.SetupDamaged)
 	}
-	return office, err
+	changes := office.Changes()
+	if store != "" {
+		changes["hub.secret_store"] = store
+	}
+	h, left, err := After(before, changes)
+	switch {
+	case errors.Is(err, ErrOtherHub):
+		return nil, text.Errorf(text.SetupPolicy)
+	case err != nil:
+		return nil, text.Errorf(text.SetupDamaged)
+	}
+	return &SetupFile{Rows: rows(before, office, changes), Left: left, Hub: h, Moved: before.Hub.BaseURL != "" && before.Hub.BaseURL != h.BaseURL,
+		Support: cmp.Or(office.Settings.Support.Contact, before.Support.Contact), Hubless: office.Secret == "", office: office, changes: changes}, nil
+}
+
+// ErrNotPassed and ErrPolicyChanged: the hub of a set-up file failed its test, and the
+// policy changed since the file was shown. Nothing was taken over.
+var ErrNotPassed, ErrPolicyChanged = text.Errorf(text.SetupTestFailed), text.Errorf(text.SettingsWindowFileAgain)
+
+// saveIn is how long the stores may take.
+const saveIn = 15 * time.Second
+
+// TakeOver tests the hub of the file, joins the relay with its code, where it has
+// them, and then puts its settings and secrets in place; say is told of each step of
+// the test. number is looked up in it, "" leaves that out; open opens the store of a
+// kind, nil for secret.Open. encoding is the one of the credentials that the hub took,
+// "" for that of the file. Errors are ErrNotPassed, ErrPolicyChanged and those of Join.
+func (f *SetupFile) TakeOver(ctx context.Context, d profile.Dirs, number string, open func(kind string) (secret.Store, error), say func(Step)) (encoding string, err error) {
+	const key = "hub.basic_auth_encoding"
+	before, _ := settings.Load(d)
+	var better map[string]string
+	if !f.Hubless {
+		t := Trial{Dirs: d, Settings: before, Hub: f.Hub, Secret: f.office.Secret, Number: number}
+		if !before.Locked(key) {
+			t.Others = []string{key}
+		}
+		var ok bool
+		if better, ok = t.Run(ctx, say); !ok {
+			return "", ErrNotPassed
+		}
+	}
+	changes := maps.Clone(f.changes)
+	if h, _, err := After(before, changes); err != nil || h != f.Hub {
+		return "", ErrPolicyChanged
+	}
+	if encoding = better[key]; encoding != "" {
+		changes[key] = encoding
+	}
+	w := Wanted{Changes: changes, Secret: f.office.Secret, Works: true, Open: open}
+	if f.office.Code != "" {
+		if w, err = w.join(ctx, d, before, Relay{Code: f.office.Code}); err != nil {
+			return "", err
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, saveIn)
+	defer cancel()
+	_, err = Save(ctx, d, before, w)
+	return encoding, err
 }
 
 // Row is a setting as it is and as it would be, as text; of a list every value.
 type Row struct{ Key, Now, New string }
 
-// Rows are what a set-up file would change, side by side: addresses and client
+// rows are what a set-up file would change, side by side: addresses and client
 // always, of the rest what differs.
-func Rows(before *settings.Settings, office setupfile.Office, changes map[string]any) (rows []Row) {
+func rows(before *settings.Settings, office setupfile.Office, changes map[string]any) (all []Row) {
 	shown := func(s *settings.Settings, key string) string {
 		var parts []string
 		for _, v := range s.Values() {
@@ -65,10 +148,10 @@ func Rows(before *settings.Settings, office setupfile.Office, changes map[string
 		r := Row{key, shown(before, key), shown(office.Settings, key)}
 		_, changed := changes[key]
 		if slices.Contains([]string{"hub.base_url", "hub.hub_url", "hub.client_id"}, key) || changed && r.Now != r.New {
-			rows = append(rows, r)
+			all = append(all, r)
 		}
 	}
-	return rows
+	return all
 }
 
 // ErrOtherHub: the policy decides which hub this computer asks, and the secret is

@@ -1,9 +1,12 @@
 package settings
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"net/netip"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"wiebelt/internal/core/displaytext"
@@ -25,6 +28,19 @@ func hubURL(s string) (string, bool) {
 		return "", false
 	}
 	return strings.TrimRight(s, "/"), true
+}
+
+// relayURL is an address of a relay.
+func relayURL(s string) (string, bool) {
+	s, ok := hubURL(s)
+	return s, ok && strings.HasPrefix(s, "https://")
+}
+
+// fingerprint is a SHA-256 in hexadecimal, perhaps with colons or spaces.
+func fingerprint(s string) (string, bool) {
+	s = strings.ToLower(strings.NewReplacer(":", "", " ", "").Replace(s))
+	b, err := hex.DecodeString(s)
+	return s, err == nil && len(b) == sha256.Size
 }
 
 // literalLoopback: 127.0.0.0/8 or [::1], written as an address.
@@ -94,7 +110,52 @@ func callBack(s string) (string, bool) {
 	if s == "tel" || s == "sip" || s == "off" {
 		return s, true
 	}
-	return s, len(s) <= 1000 && !control(s) && strings.Count(s, "{number}") == 1 && !strings.HasPrefix(s, "{number}")
+	return s, len(s) <= 1000 && !control(s) && Command(s) != nil
+}
+
+// Command takes a command with one {number} apart, as phone.call_back has it: words
+// with spaces between, those with spaces of their own in double quotes. There is no
+// other syntax; a backslash is a backslash. What is no such command is nil.
+func Command(s string) (argv []string) {
+	var word strings.Builder
+	quoted, in := false, false
+	for _, r := range s {
+		switch {
+		case r == '"':
+			quoted, in = !quoted, true
+		case r == ' ' && !quoted:
+			if in {
+				argv = append(argv, word.String())
+				word.Reset()
+			}
+			in = false
+		default:
+			word.WriteRune(r)
+			in = true
+		}
+	}
+	if in {
+		argv = append(argv, word.String())
+	}
+	const place = "{number}"
+	if quoted || len(argv) < 2 || strings.Count(s, place) != 1 || argv[0] == "" || strings.Contains(argv[0], place) {
+		return nil
+	}
+	return argv
+}
+
+// shortcut is off, or a key with those that are held with it, such as Ctrl+Alt+W.
+// Whether a keyboard has the key is known to the desktop alone.
+func shortcut(s string) (string, bool) {
+	keys := strings.Split(s, "+")
+	for i, k := range keys {
+		k = strings.ToLower(strings.TrimSpace(k))
+		held := slices.Contains([]string{"ctrl", "control", "alt", "shift", "win", "super", "meta"}, k)
+		if held == (i == len(keys)-1) || strings.Trim(k, "abcdefghijklmnopqrstuvwxyz0123456789") != "" || k == "" {
+			return s, false
+		}
+	}
+	return s, len(s) <= 40
 }
 
 // webOrigin is an origin as browsers send it. Neither "*" nor "null" is one.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/BurntSushi/toml"
@@ -90,6 +91,21 @@ func Fingerprint(dirs profile.Dirs) string {
 		}
 	}
 	return print
+}
+
+// Touch makes Fingerprint change, so that a running Wiebelt loads anew what no
+// settings say, such as a secret. Where there are no settings it makes an empty file.
+func Touch(dirs profile.Dirs) error {
+	now := time.Now()
+	err := os.Chtimes(Path(dirs), now, now)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := os.OpenFile(Path(dirs), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // layer is what one source says.

@@ -15,7 +15,8 @@ import (
 	"wiebelt/internal/filetrust"
 )
 
-// PolicyFile is the name of the file with the administrator's settings.
+// PolicyFile is the name of the file with the administrator's settings. A policy may
+// set every key in keys.go and tables.go.
 const PolicyFile = "policy.toml"
 
 // Where the policy lies and how it is read; tests have a place of their own.

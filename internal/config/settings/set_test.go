@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"wiebelt/internal/config/profile"
 )
 
 func read(t *testing.T, path string) string {
@@ -164,4 +166,33 @@ func FuzzSet(f *testing.F) {
 			t.Fatalf("%q\n%q", out, again)
 		}
 	})
+}
+
+// TestTouch: a running Wiebelt is told to load anew, with settings and without,
+// and the settings are as they were.
+func TestTouch(t *testing.T) {
+	d, err := profile.Find(t.TempDir())
+	if err == nil {
+		err = d.Make()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, was := range []string{"", "[hub]\nclient_id = \"wiebelt-1\"\n"} {
+		if was != "" {
+			if err := os.WriteFile(Path(d), []byte(was), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chtimes(Path(d), time.Unix(1, 0), time.Unix(1, 0)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before := Fingerprint(d)
+		if err := Touch(d); err != nil {
+			t.Fatal(err)
+		}
+		if b, err := os.ReadFile(Path(d)); Fingerprint(d) == before || string(b) != was || err != nil {
+			t.Errorf("with %q: as before, or now %q (%v)", was, b, err)
+		}
+	}
 }

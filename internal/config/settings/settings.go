@@ -1,4 +1,4 @@
-// Package settings reads, checks and writes what can be set. One table (table.go)
+// Package settings reads, checks and writes what can be set. One table (keys.go)
 // holds every key with its type, default and bounds; reading, writing, checking
 // and listing all follow it. What is wrong in a file is reported by key and line,
 // and the default holds: a settings file is never a reason to stop, and never
@@ -24,6 +24,7 @@ type Settings struct {
 	Lines      []Line
 	Listener   Listener
 	Softphones []Softphone
+	Relay      Relay
 	Card       Card
 	Calls      Calls
 	History    History
@@ -42,7 +43,7 @@ type Settings struct {
 // Hub says how the hub is reached. Addresses have no slash at the end.
 type Hub struct {
 	BaseURL           string // of the hub, an https address
-	HubURL            string // {hub_url}
+	HubURL            string // of the hub's pages, which deep links must lead to
 	ClientID          string
 	OrganisationCode  string
 	ContactScopes     string // may hold <code>; see ContactScope
@@ -86,6 +87,12 @@ func (h Hub) Missing() []string {
 	return keys
 }
 
+// Relay is where this computer joins the office's relay, which makes a link to it.
+type Relay struct {
+	URL         string // an https address without a slash at the end, "" for no relay
+	Fingerprint string // of the authority of its certificate, "" for one that everybody knows
+}
+
 // Support is who helps.
 type Support struct{ Contact string }
 
@@ -121,7 +128,7 @@ type Line struct {
 	Name   string `toml:"name"`
 }
 
-// Listener is the way in on loopback.
+// Listener is the source of calls on loopback.
 type Listener struct {
 	Enabled        bool
 	Port           int

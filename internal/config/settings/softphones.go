@@ -2,6 +2,7 @@ package settings
 
 import (
 	"os/user"
+	"slices"
 	"strings"
 	"sync"
 
@@ -73,6 +74,15 @@ func (l Softphone) Missing() string {
 	}
 	return ""
 }
+
+// Relayed reports whether there is a link to a relay, which looks numbers up where no
+// hub is set.
+func (s *Settings) Relayed() bool {
+	return slices.ContainsFunc(s.Softphones, func(l Softphone) bool { return l.Kind == registry.Relay })
+}
+
+// Unjoined reports whether there is a relay that this computer has not joined yet.
+func (s *Settings) Unjoined() bool { return s.Relay.URL != "" && !s.Relayed() }
 
 // LogOnName is the name that the user of this program logs on with, "" if the
 // system does not tell.

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 )
 
@@ -40,5 +41,21 @@ func TestLockedBy(t *testing.T) {
 	s.apply(managedLayer(map[string]any{"support": map[string]any{"contact": "Jan"}}))
 	if got := s.LockedBy("support.contact"); got == "" {
 		t.Error("locked by nobody")
+	}
+}
+
+func TestCommand(t *testing.T) {
+	for command, want := range map[string][]string{
+		`phone {number}`:                               {"phone", "{number}"},
+		`  phone   -d  {number}  `:                     {"phone", "-d", "{number}"},
+		`"C:\Program Files\Phone\p.exe" call:{number}`: {`C:\Program Files\Phone\p.exe`, "call:{number}"},
+		`phone "a b" "" {number}`:                      {"phone", "a b", "", "{number}"},
+		`phone '{number}' ; rm -rf $HOME`:              {"phone", "'{number}'", ";", "rm", "-rf", "$HOME"},
+		`phone`:                                        nil, `{number}`: nil, `{number} x`: nil, `phone {number} {number}`: nil, `"phone {number}`: nil, ``: nil,
+		`"" {number}`: nil, `phone{number} x`: nil,
+	} {
+		if got := Command(command); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", command, got, want)
+		}
 	}
 }

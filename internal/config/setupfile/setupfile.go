@@ -3,6 +3,8 @@
 // others take it over. It holds the hub with the client's secret, our own
 // numbers, the softphone links, who helps, what is shown, kept and audited; and
 // nothing that is one computer's or one person's, or that could run a program.
+// In an office with a relay it can do without the hub and its secret, and have a
+// code with which one computer joins.
 //
 // The file is an age file (age-encryption.org/v1) with a passphrase, which is
 // made here: whoever gets hold of the file can try as many as he likes. Whatever
@@ -24,6 +26,7 @@ import (
 
 	"wiebelt/internal/config/secret"
 	"wiebelt/internal/config/settings"
+	"wiebelt/internal/softphone/registry"
 )
 
 // Suffix is how the file's name ends.
@@ -47,6 +50,7 @@ const (
 	maxPlain  = 512 << 10
 	maxWork   = 18
 	maxPhrase = 1000
+	maxCode   = 100
 )
 
 // Work is how much a try costs, as a power of two. Only tests change it.
@@ -84,7 +88,8 @@ func Left(s *settings.Settings) (keys []string) {
 // Office is what a set-up file holds. Printing one shows nothing.
 type Office struct {
 	Settings *settings.Settings // as if they were all there is
-	Secret   string             // of the hub's client
+	Secret   string             // of the hub's client; "" only where the settings have a relay and no hub
+	Code     string             // with which one computer joins the relay; "" for none
 }
 
 // String gives nothing away.
@@ -115,25 +120,30 @@ type contents struct {
 	Version  int    `json:"version"`
 	Settings string `json:"settings"` // as in a settings file
 	Secret   string `json:"secret"`
+	Code     string `json:"code,omitempty"`
 }
 
 const format = "wiebelt-setup"
 
 // Write encrypts the effective settings that an office has in common, and its
-// client's secret, and gives the passphrase that it made: 100 random bits as five
+// secrets, and gives the passphrase that it made: 100 random bits as five
 // groups of letters and digits. Errors are those of w.
-func Write(w io.Writer, s *settings.Settings, secret string) (passphrase string, err error) {
+func Write(w io.Writer, o Office) (passphrase string, err error) {
+	s := o.Settings
 	values := map[string]any{}
 	for _, k := range Keys() {
 		if s.Source(k) != settings.Default {
 			values[k] = s.Get(k)
 		}
 	}
+	if links, ok := values["softphone"].([]settings.Softphone); ok { // one to a relay is made by joining
+		values["softphone"] = slices.DeleteFunc(links, func(l settings.Softphone) bool { return l.Kind == registry.Relay })
+	}
 	text, err := settings.Compose(values)
 	if err != nil {
 		return "", err
 	}
-	b, err := json.Marshal(contents{format, 1, text, secret})
+	b, err := json.Marshal(contents{format, 1, text, o.Secret, o.Code})
 	if err != nil {
 		return "", err
 	}
@@ -194,7 +204,7 @@ func Read(r io.Reader, passphrase string) (Office, error) {
 		return Office{}, ErrDamaged
 	}
 	var c contents
-	if json.Unmarshal(plain, &c) != nil || c.Format != format || c.Version != 1 || c.Secret == "" || len(c.Secret) > secret.MaxLength {
+	if json.Unmarshal(plain, &c) != nil || c.Format != format || c.Version != 1 || len(c.Secret) > secret.MaxLength || len(c.Code) > maxCode {
 		return Office{}, ErrDamaged
 	}
 	return office(c)
@@ -210,8 +220,23 @@ func office(c contents) (Office, error) {
 			return Office{}, &KeyError{e.Key}
 		}
 	}
+	if c.Code != "" && s.Relay.URL == "" {
+		return Office{}, &KeyError{"relay.url is missing"}
+	}
+	if c.Secret == "" && Hubless(s) {
+		return Office{s, "", c.Code}, nil
+	}
 	if missing := s.Hub.Missing(); len(missing) > 0 {
 		return Office{}, &KeyError{fmt.Sprintf("%s is missing", missing[0])}
 	}
-	return Office{s, c.Secret}, nil
+	if c.Secret == "" {
+		return Office{}, ErrDamaged
+	}
+	return Office{s, c.Secret, c.Code}, nil
+}
+
+// Hubless tells whether the relay of an office asks the hub for everybody, so that a
+// set-up file needs none of the hub's secrets.
+func Hubless(s *settings.Settings) bool {
+	return s.Relay.URL != "" && s.Hub.BaseURL == "" && s.Hub.ClientID == ""
 }

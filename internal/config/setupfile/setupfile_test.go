@@ -55,7 +55,7 @@ func written(t testing.TB, text, secret string) (file []byte, phrase string) {
 		t.Fatal(problems)
 	}
 	var b bytes.Buffer
-	phrase, err := Write(&b, s, secret)
+	phrase, err := Write(&b, Office{Settings: s, Secret: secret})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func sealed(t testing.TB, plain, phrase string, factor int) []byte {
 }
 
 func plain(text, secret string) string {
-	b, _ := json.Marshal(contents{format, 1, text, secret})
+	b, _ := json.Marshal(contents{format, 1, text, secret, ""})
 	return string(b)
 }
 
@@ -191,6 +191,52 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestRelay: with a relay a file needs no hub and can have a code, and whoever has
+// it without its passphrase has nothing.
+func TestRelay(t *testing.T) {
+	cheap(t)
+	print := strings.Repeat("5e", 32)
+	text := "[hub]\nhub_url = \"https://hub.example\"\n[relay]\nurl = \"https://relay.example:8443\"\nfingerprint = \"" + print + "\"\n"
+	s, problems := settings.Parse(text)
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	const code, hub = "7F3K-9QXM-2LHD-VT8W", "[hub]\nbase_url = \"https://a.example\"\nclient_id = \"c\"\norganisation_code = \"1\"\n"
+	var b bytes.Buffer
+	phrase, err := Write(&b, Office{Settings: s, Code: code})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, hidden := range []string{"relay", print, code, "7F3K", "hub.example"} {
+		if bytes.Contains(b.Bytes(), []byte(hidden)) {
+			t.Errorf("%s stands in the file as it is", hidden)
+		}
+	}
+	if o, err := Read(bytes.NewReader(b.Bytes()), "aaaa-aaaa-aaaa-aaaa-aaaa"); !errors.Is(err, ErrPassphrase) || o != (Office{}) {
+		t.Errorf("with another passphrase: %v", err)
+	}
+	o, err := Read(bytes.NewReader(b.Bytes()), phrase)
+	if err != nil || o.Code != code || o.Secret != "" || o.Settings.Relay != (settings.Relay{URL: "https://relay.example:8443", Fingerprint: print}) {
+		t.Fatalf("%v: %+v", err, o.Settings)
+	}
+	if c := o.Changes(); c["relay.url"] == nil || c["relay.fingerprint"] == nil {
+		t.Errorf("%v", c)
+	}
+	if s := fmt.Sprintf("%v %+v %#v", o, o, o); strings.Contains(s, code) {
+		t.Error("printed")
+	}
+	for name, c := range map[string]contents{
+		"a code for nowhere":    {format, 1, hub, "s", code},
+		"no secret for its hub": {format, 1, strings.Replace(text, "[hub]\n", hub, 1), "", ""},
+		"no https":              {format, 1, "[relay]\nurl = \"http://127.0.0.1\"\n", "", ""},
+		"half a fingerprint":    {format, 1, "[relay]\nurl = \"https://a.example\"\nfingerprint = \"5e5e\"\n", "", ""},
+	} {
+		if _, err := office(c); err == nil {
+			t.Errorf("%s: taken", name)
+		}
+	}
+}
+
 // TestOldFiles: those of before, with a passphrase that somebody thought of and
 // less work, still open.
 func TestOldFiles(t *testing.T) {
@@ -207,7 +253,7 @@ func FuzzOffice(f *testing.F) {
 		if len(text) > 5000 {
 			return
 		}
-		o, err := office(contents{format, 1, text, secret})
+		o, err := office(contents{format, 1, text, secret, ""})
 		if err == nil {
 			if _, err := settings.Compose(o.Changes()); err != nil {
 				t.Fatal(err)

@@ -39,7 +39,7 @@ const (
 // is empty or lacks its end: somebody may still be copying it.
 const cutOffTimes = 30
 
-// Errors of this package, beside those of package filetrust.
+// Errors of this package, besides those of package filetrust.
 var (
 	// ErrBusy: another watch has this folder.
 	ErrBusy = errors.New("another program watches this folder")

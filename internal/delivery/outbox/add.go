@@ -84,7 +84,7 @@ func (b *Outbox) Add(ctx context.Context, s Source) (Added, error) {
 			}
 		}
 		if duplicate != DuplicateSend {
-			same, found, err := twin(ctx, tx, it)
+			same, found, err := duplicateOf(ctx, tx, it)
 			if err != nil || found {
 				a = Added{same, found}
 				return err
@@ -101,14 +101,14 @@ func (b *Outbox) Add(ctx context.Context, s Source) (Added, error) {
 	if a.Duplicate && duplicate == DuplicateRefuse {
 		return a, ErrDuplicate
 	}
-	b.Poke()
+	b.Wake()
 	return a, nil
 }
 
-// twin is another item with the same contents, for the same message box, that was
+// duplicateOf is another item with the same contents, for the same message box, that was
 // or may yet be delivered. What was refused may be sent again: somebody mended
 // something.
-func twin(ctx context.Context, tx *sql.Tx, it Item) (_ Item, found bool, err error) {
+func duplicateOf(ctx context.Context, tx *sql.Tx, it Item) (_ Item, found bool, err error) {
 	same, err := some(ctx, tx, "sha256 = ? AND intermediary = ? AND state <> ? AND id <> ? ORDER BY id LIMIT 1", it.SHA256, it.Intermediary, string(Refused), it.ID)
 	if err != nil || len(same) > 0 {
 		return append(same, Item{})[0], len(same) > 0, err

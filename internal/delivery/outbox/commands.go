@@ -24,7 +24,7 @@ func (b *Outbox) change(ctx context.Context, id string, do func(*sql.Tx, *Item) 
 		return put(ctx, tx, it)
 	})
 	if err == nil {
-		b.Poke()
+		b.Wake()
 	}
 	return it, err
 }
@@ -41,7 +41,7 @@ func (it *Item) afresh(now time.Time) {
 func (b *Outbox) Retry(ctx context.Context, id string) (Item, error) {
 	return b.change(ctx, id, func(tx *sql.Tx, it *Item) error {
 		if it.State == Refused && b.policy().Duplicate != DuplicateSend {
-			if _, found, err := twin(ctx, tx, *it); err != nil {
+			if _, found, err := duplicateOf(ctx, tx, *it); err != nil {
 				return err
 			} else if found {
 				return ErrDuplicate
@@ -90,7 +90,7 @@ func (b *Outbox) ids(ctx context.Context, where string, args ...any) (ids []stri
 // Release lifts a hold or a pause of the queue: the next item is tried at once.
 func (b *Outbox) Release(ctx context.Context) error {
 	err := b.tx(ctx, func(tx *sql.Tx) error { return writeQueue(ctx, tx, Queue{}) })
-	b.Poke()
+	b.Wake()
 	return err
 }
 

@@ -3,6 +3,7 @@ package outbox
 import (
 	"bytes"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -107,9 +108,24 @@ func TestForget(t *testing.T) {
 	} else if err := b.Forget(t.Context(), a.Item.ID, true); err != nil {
 		t.Error(err)
 	}
+	// A copy that cannot be deleted goes later; its item is gone at once.
+	disk := &failing{files: b.o.fs}
+	b.o.fs = disk
+	left := add(t, b, write(t, "left.zip", []byte("PK left")))
+	disk.set(fs.ErrPermission, "remove")
+	if err := b.Forget(t.Context(), left.ID, true); err == nil {
+		t.Error("nobody is told of a copy that stays")
+	}
+	if _, err := b.Get(t.Context(), left.ID); !errors.Is(err, ErrNoItem) {
+		t.Errorf("without its copy: %v", err)
+	}
+	disk.set(nil)
 	b.o.Now = func() time.Time { return time.Now().Add(keepReceipts + time.Hour) }
 	if err := b.Purge(t.Context()); err != nil {
 		t.Fatal(err)
+	}
+	if all, _ := filepath.Glob(filepath.Join(b.o.Dir, spoolName, "*")); len(all) != 0 {
+		t.Errorf("left: %v", all)
 	}
 	if a, err := b.Add(t.Context(), Source{Path: again, Intermediary: "intermediary"}); err != nil || a.Duplicate {
 		t.Errorf("%+v %v", a, err)

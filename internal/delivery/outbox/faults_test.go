@@ -207,7 +207,7 @@ func TestDatabaseFull(t *testing.T) {
 		t.Errorf("%d requests went out", requests)
 	}
 	// Whoever looks counts what went out as maybe delivered, at once.
-	if s, err := Look(t.Context(), b.o.Dir); err != nil || s.Uncertain != requests || s.Waiting != len(taken)-requests {
+	if s, err := Summarize(t.Context(), b.o.Dir); err != nil || s.Uncertain != requests || s.Waiting != len(taken)-requests {
 		t.Errorf("%+v %v, with %d requests", s, err, requests)
 	}
 	full("100000")

@@ -218,17 +218,17 @@ func (b *Outbox) lock() *flock.Flock {
 	return flock.New(filepath.Join(b.o.Dir, lockName), flock.SetPermissions(0o600))
 }
 
-// Poke tells the worker of this process that there may be something to do: another
+// Wake tells the worker of this process that there may be something to do: another
 // process may have left it.
-func (b *Outbox) Poke() {
+func (b *Outbox) Wake() {
 	select {
 	case b.wake <- struct{}{}:
 	default:
 	}
 }
 
-// stir tells whoever watches that this process changed something.
-func (b *Outbox) stir() {
+// notifyWatchers tells whoever watches that this process changed something.
+func (b *Outbox) notifyWatchers() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	close(b.stirred)

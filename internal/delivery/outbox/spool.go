@@ -245,7 +245,7 @@ func (b *Outbox) drop(id string) error {
 	return nil
 }
 
-// Codes of a RefusedError, beside those of Options.Check.
+// Codes of a RefusedError, besides those of Options.Check.
 const (
 	CodeEmpty      = "empty"
 	CodeChanged    = "changed"

@@ -23,7 +23,7 @@ func (b *Outbox) tx(ctx context.Context, do func(*sql.Tx) error) error {
 	}
 	err := sqlitefile.Tx(ctx, b.db, do)
 	if err == nil {
-		b.stir()
+		b.notifyWatchers()
 	}
 	return b.named(ctx, err)
 }

@@ -138,7 +138,7 @@ func (b *Outbox) setTrouble(t *Trouble) {
 	if t != nil {
 		b.o.Log.Error("outbox", "trouble", t.Kind)
 	}
-	b.stir()
+	b.notifyWatchers()
 }
 
 // recover decides what the last worker left behind.

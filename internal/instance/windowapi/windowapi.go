@@ -22,7 +22,7 @@ const (
 	KindShow     = "show"     // Show: bring this window to the front; from the windows, first of all: they were started for it
 	KindChanged  = "changed"  // Changed: whoever shows or follows what lies on disk reads it again
 	KindCopy     = "copy"     // Copy: put a text on the clipboard; it comes back without content where that cannot be
-	KindSources  = "ways"     // Ways, whenever they changed; from a window, without content, to be told now
+	KindSources  = "sources"  // Sources, whenever they changed; from a window, without content, to be told now
 	KindFacts    = "facts"    // DoctorFacts; from a command or the doctor's window, without content, to be told
 	KindTest     = "test"     // Test: a test call, of the first start's window or that of a test call
 	KindPlay     = "play"     // Play: play a demo call; Played comes back
@@ -68,14 +68,14 @@ type Welcome struct {
 	Alone    bool       `json:"-"`       // no resident runs
 	Demo     []DemoCall `json:"demo,omitempty"`
 	Status   Status     `json:"status"`
-	Room     Room       `json:"room"`
+	WorkArea WorkArea   `json:"work_area"`
 	HubURL   string     `json:"hub_url,omitempty"` // of the demo's hub, which stands in no settings
 }
 
-// Room is where windows open: the part of a monitor without task bars, in pixels
+// WorkArea is where windows open: the part of a monitor without task bars, in pixels
 // of the desktop, and how many of them a unit has. Its scale is 0 where the
 // resident sees no monitor.
-type Room struct {
+type WorkArea struct {
 	Monitors []string `json:"monitors,omitempty"` // the names of all that there are
 	X        int      `json:"x"`
 	Y        int      `json:"y"`
@@ -102,9 +102,9 @@ type Status struct {
 
 // Show asks for a window; from a command without one, for the calls.
 type Show struct {
-	Window string `json:"window"`
-	Place  string `json:"place,omitempty"` // in the window: of the settings, a set-up file by its absolute path
-	Room   Room   `json:"room"`
+	Window   string   `json:"window"`
+	Place    string   `json:"place,omitempty"` // in the window: of the settings, a set-up file by its absolute path
+	WorkArea WorkArea `json:"work_area"`
 }
 
 // Play asks for a demo call.
@@ -149,35 +149,35 @@ type Test struct {
 
 // TestSeen tells of the call that came.
 type TestSeen struct {
-	Kind     string    `json:"kind"` // call.Way.Kind
+	Kind     string    `json:"kind"` // call.Source.Kind
 	Name     string    `json:"name"` // of a link
 	At       time.Time `json:"at"`
-	Reports  string    `json:"tells"` // what this way can report: TellsRing and so on
+	Reports  string    `json:"reports"` // what this source can report: RingOnly and so on
 	Answered bool      `json:"answered"`
 	Ended    bool      `json:"ended"` // was seen too
 }
 
-// What a way in can report.
+// What a source can report.
 const (
 	RingOnly   = "ring"
 	RingAndEnd = "end"
 	AllStates  = "all"
 )
 
-// Ways are all ways in that are set up.
+// Sources are all sources of calls that are set up.
 type Sources struct {
-	Sources []SourceState `json:"ways"`
+	Sources []SourceState `json:"sources"`
 }
 
-// Phases of a WayState beside those of DoctorLink.
+// Phases of a SourceState beside those of DoctorLink.
 const (
 	SourceListens = "listens" // no heartbeat: it waits for a phone to call
 	SourceTaken   = "taken"   // another program has the port
 	SourceKeyless = "keyless" // the listener's tokens cannot be read, so it does not run
 )
 
-// WayState is how one way in is doing. Only a link has a heartbeat and can be
-// up; of any other way no more is known than when a call last came over it.
+// SourceState is how one source of calls is doing. Only a link has a heartbeat and can be
+// up; of any other no more is known than when a call last came over it.
 type SourceState struct {
 	Kind  string    `json:"kind"`
 	Name  string    `json:"name"`          // of a link, as in the settings; "" for its kind's

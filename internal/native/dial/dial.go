@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -20,8 +21,6 @@ const Place = "{number}"
 var (
 	// ErrNumber is returned for what is no number; nothing is started.
 	ErrNumber = errors.New("not a number to call")
-	// ErrCommand is returned for a command that is none.
-	ErrCommand = errors.New("not a command with one place for the number")
 )
 
 const (
@@ -37,7 +36,7 @@ const (
 // "tel:+31612345678". Scheme is "tel" or "sip".
 func Address(scheme, number string) (string, error) {
 	if scheme != "tel" && scheme != "sip" {
-		return "", fmt.Errorf("%w: scheme %q", ErrCommand, scheme)
+		return "", fmt.Errorf("no scheme to call with: %q", scheme)
 	}
 	if !plain(number) {
 		return "", ErrNumber
@@ -60,51 +59,13 @@ func Open(ctx context.Context, scheme, number string) error {
 	return open(ctx, address)
 }
 
-// Split takes a command apart as it stands in the settings: words with spaces
-// between, those with spaces of their own in double quotes. There is no other
-// syntax; a backslash is a backslash.
-func Split(command string) ([]string, error) {
-	var argv []string
-	var word strings.Builder
-	quoted, in := false, false
-	for _, r := range command {
-		switch {
-		case r == '"':
-			quoted, in = !quoted, true
-		case r == ' ' && !quoted:
-			if in {
-				argv = append(argv, word.String())
-				word.Reset()
-			}
-			in = false
-		default:
-			word.WriteRune(r)
-			in = true
-		}
-	}
-	if in {
-		argv = append(argv, word.String())
-	}
-	places := 0
-	for _, a := range argv {
-		places += strings.Count(a, Place)
-	}
-	if quoted || len(argv) < 2 || places != 1 || argv[0] == "" || strings.Contains(argv[0], Place) {
-		return nil, ErrCommand
-	}
-	return argv, nil
-}
-
-// Run calls a number with a command of the settings. The number becomes part of
+// Run calls a number with a program and its arguments. The number becomes part of
 // the argument that holds its place, whatever it is.
-func Run(ctx context.Context, command, number string) error {
+func Run(ctx context.Context, argv []string, number string) error {
 	if !plain(number) {
 		return ErrNumber
 	}
-	argv, err := Split(command)
-	if err != nil {
-		return err
-	}
+	argv = slices.Clone(argv)
 	for i := range argv {
 		argv[i] = strings.ReplaceAll(argv[i], Place, number)
 	}

@@ -27,23 +27,6 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-func TestSplit(t *testing.T) {
-	for command, want := range map[string][]string{
-		`phone {number}`:                               {"phone", "{number}"},
-		`  phone   -d  {number}  `:                     {"phone", "-d", "{number}"},
-		`"C:\Program Files\Phone\p.exe" call:{number}`: {`C:\Program Files\Phone\p.exe`, "call:{number}"},
-		`phone "a b" "" {number}`:                      {"phone", "a b", "", "{number}"},
-		`phone '{number}' ; rm -rf $HOME`:              {"phone", "'{number}'", ";", "rm", "-rf", "$HOME"},
-		`phone`:                                        nil, `{number}`: nil, `{number} x`: nil, `phone {number} {number}`: nil, `"phone {number}`: nil, ``: nil,
-		`"" {number}`: nil, `phone{number} x`: nil,
-	} {
-		got, err := Split(command)
-		if !slices.Equal(got, want) || (err == nil) != (want != nil) {
-			t.Errorf("%q: %q, %v, want %q", command, got, err, want)
-		}
-	}
-}
-
 // program writes a program that notes its arguments.
 func program(t *testing.T, name, more string) (dir string, args func() []string) {
 	t.Helper()
@@ -63,17 +46,17 @@ func program(t *testing.T, name, more string) (dir string, args func() []string)
 // The number is one argument, and nothing of a command is read by a shell.
 func TestRun(t *testing.T) {
 	dir, args := program(t, "phone", "")
-	if err := Run(t.Context(), filepath.Join(dir, "phone")+` $(touch`+` x) "a; b" to={number}`, "+31612345678"); err != nil {
+	if err := Run(t.Context(), []string{filepath.Join(dir, "phone"), "$(touch", "x)", "a; b", "to={number}"}, "+31612345678"); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := args(), []string{"$(touch", "x)", "a; b", "to=+31612345678"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if err := Run(t.Context(), "phone {number}", "0612; reboot"); !errors.Is(err, ErrNumber) {
+	if err := Run(t.Context(), []string{"phone", "{number}"}, "0612; reboot"); !errors.Is(err, ErrNumber) {
 		t.Errorf("%v", err)
 	}
-	for _, c := range []string{"/no/such/program {number}", "false {number}"} {
-		if err := Run(t.Context(), c, "0612345678"); err == nil || strings.Contains(err.Error(), "0612") || strings.Contains(err.Error(), "such") {
+	for _, c := range []string{"/no/such/program", "false"} {
+		if err := Run(t.Context(), []string{c, "{number}"}, "0612345678"); err == nil || strings.Contains(err.Error(), "0612") || strings.Contains(err.Error(), "such") {
 			t.Errorf("%s: %v", c, err)
 		}
 	}

@@ -1,42 +1,39 @@
 // Package sleepwatch notices that the computer has slept, or that the program was
 // stopped for a while: connections may be dead, calls over and timers late.
 //
-// No system is asked. Go's timers do not count sleep on Linux and do on Windows;
-// the wall clock counts it everywhere. So a short timer is compared with that
+// Go's timers do not count sleep on Linux and do on Windows; the wall clock counts it
+// everywhere. So whoever looks regularly compares what should have passed with that
 // clock.
 package sleepwatch
 
-import (
-	"context"
-	"time"
-)
+import "time"
 
-const (
-	every = 2 * time.Second
-	late  = 5 * time.Second // than which a tick is later only after a sleep
-)
+// late is how much later somebody looks only after a sleep.
+const late = 5 * time.Second
 
-// Watch calls woke, from its own goroutine, which is the caller's, whenever the
-// clock has jumped: slept is how far, and negative if it was set back. It returns
-// when ctx ends.
-func Watch(ctx context.Context, woke func(slept time.Duration)) {
-	t := time.NewTicker(every)
-	defer t.Stop()
-	watch(ctx, t.C, now, woke)
+// Clock is for one goroutine.
+type Clock struct {
+	now  func() time.Time // on the wall
+	last time.Time
+	ran  time.Time // the same moment, by the time that the program ran
 }
 
-func watch(ctx context.Context, tick <-chan time.Time, now func() time.Time, woke func(time.Duration)) {
-	last := now().Round(0) // the clock on the wall
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick:
-		}
-		at := now().Round(0)
-		if gap := at.Sub(last) - every; gap > late || gap < -late {
-			woke(gap)
-		}
-		last = at
+// NewClock begins to count.
+func NewClock() *Clock {
+	c := &Clock{now: now}
+	c.last, c.ran = c.now(), time.Now()
+	return c
+}
+
+// Look gives how far the clock has jumped since the last Look, which was not longer
+// than every ago if the program ran all the time: 0 if it has not, negative if it was
+// set back.
+func (c *Clock) Look(every time.Duration) time.Duration {
+	at, ran := c.now(), time.Now()
+	gap := at.Sub(c.last) - min(ran.Sub(c.ran), every)
+	c.last, c.ran = at, ran
+	if gap > late || gap < -late {
+		return gap
 	}
+	return 0
 }

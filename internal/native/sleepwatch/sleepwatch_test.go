@@ -1,37 +1,32 @@
 package sleepwatch
 
 import (
-	"context"
-	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
-func TestWatch(t *testing.T) {
-	clock := []time.Time{time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)} // what the watcher reads, one after another
-	for _, step := range []time.Duration{every, every + time.Second, every + 3*time.Second, every, every + 8*time.Hour, every, -time.Hour, every, every + 6*time.Second} {
-		clock = append(clock, clock[len(clock)-1].Add(step))
-	}
-	tick := make(chan time.Time, len(clock))
-	for range len(clock) - 1 {
-		tick <- time.Time{}
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	var got []time.Duration
-	watch(ctx, tick, func() time.Time {
-		now := clock[0]
-		if clock = clock[1:]; len(clock) == 0 {
-			cancel()
+func TestClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const every = 10 * time.Second
+		var ahead time.Duration // of the clock on the wall, as when the system counts sleep there alone
+		c := NewClock()
+		c.now = func() time.Time { return time.Now().Round(0).Add(ahead) }
+		for _, step := range []struct{ passed, jumped, want time.Duration }{
+			{every, 0, 0},
+			{every + time.Second, 0, 0}, // a busy machine
+			{3 * time.Second, 0, 0},
+			{every, 8 * time.Hour, 8 * time.Hour},
+			{time.Second, 8 * time.Hour, 8 * time.Hour}, // told at once
+			{every, -time.Hour, -time.Hour},
+			{every + 8*time.Hour, 0, 8 * time.Hour}, // stopped, or asleep where timers count that
+			{every, 0, 0},
+		} {
+			time.Sleep(step.passed)
+			ahead += step.jumped
+			if got := c.Look(every); got != step.want {
+				t.Errorf("%+v: %v", step, got)
+			}
 		}
-		return now
-	}, func(d time.Duration) { got = append(got, d) })
-	if want := []time.Duration{8 * time.Hour, -time.Hour - every, 6 * time.Second}; !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
-}
-
-func TestWatchEndsWithItsContext(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	Watch(ctx, func(time.Duration) { t.Error("nothing slept") })
+	})
 }

@@ -1,4 +1,4 @@
-// Package activity knows when a call last came over each way in, and lets somebody
+// Package activity knows when a call last came from each source, and lets somebody
 // wait for one: that is how a test call is seen.
 //
 // Monitor owns what was heard, under a lock, and runs nothing; a test call runs on
@@ -13,11 +13,11 @@ import (
 	"wiebelt/internal/core/call"
 )
 
-// Monitor knows when a call last came over each way in, and tells those who wait for
+// Monitor knows when a call last came from each source, and tells those who wait for
 // one. It is told of a call after the engine has it. Safe for concurrent use.
 type Monitor struct {
 	mu      sync.Mutex
-	last    map[string]time.Time // by wayKey
+	last    map[string]time.Time // by sourceKey
 	waiting map[chan report]struct{}
 }
 
@@ -34,9 +34,9 @@ func New() *Monitor {
 	return &Monitor{last: map[string]time.Time{}, waiting: map[chan report]struct{}{}}
 }
 
-// wayKey names a way in: a link by its name in the settings, any other by its
+// sourceKey names a source: a link by its name in the settings, any other by its
 // kind.
-func wayKey(kind, link string) string {
+func sourceKey(kind, link string) string {
 	if link != "" {
 		return "link " + link
 	}
@@ -45,14 +45,18 @@ func wayKey(kind, link string) string {
 
 // Note takes a report. It never blocks.
 func (h *Monitor) Note(link string, e call.Event, now time.Time) {
-	if e.Direction == call.Outgoing || !e.At.IsZero() && now.Sub(e.At) > call.StaleAfter {
+	at := e.At
+	if !e.Since.IsZero() {
+		at = e.Since
+	}
+	if e.Direction == call.Outgoing || !at.IsZero() && now.Sub(at) > call.StaleAfter {
 		return
 	}
 	c := report{e.Source.Kind, link, e.State, e.Source.Reports, now}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if e.State != call.Ended {
-		h.last[wayKey(c.kind, link)] = now
+		h.last[sourceKey(c.kind, link)] = now
 	}
 	for w := range h.waiting {
 		select {
@@ -66,16 +70,16 @@ func (h *Monitor) Note(link string, e call.Event, now time.Time) {
 func (h *Monitor) Known(kind, link string, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if key := wayKey(kind, link); at.After(h.last[key]) {
+	if key := sourceKey(kind, link); at.After(h.last[key]) {
 		h.last[key] = at
 	}
 }
 
-// LastOver is when a call last came over a way in, zero for never.
+// LastOver is when a call last came from a source, zero for never.
 func (h *Monitor) LastOver(kind, link string) time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.last[wayKey(kind, link)]
+	return h.last[sourceKey(kind, link)]
 }
 
 // listen gives every report from now on until over is called.

@@ -78,7 +78,7 @@ func (h *Monitor) Wait(ctx context.Context, seen func(windowapi.TestSeen), nothi
 
 var reportsName = map[call.Reports]string{call.RingOnly: windowapi.RingOnly, call.RingAndEnd: windowapi.RingAndEnd, call.AllStates: windowapi.AllStates}
 
-// more is what the way can tell after what was seen of this call.
+// more is what the source can tell after what was seen of this call.
 func more(s windowapi.TestSeen) string {
 	switch {
 	case s.Answered && s.Ended:

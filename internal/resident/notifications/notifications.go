@@ -1,7 +1,7 @@
 // Package notifications stands in for the cards on a desktop where no window of ours can
 // be put: a notification of the desktop for every call that rings.
 //
-// Notices owns the notifications that are shown; Run is its one goroutine. It knows
+// Notifier owns the notifications that are shown; Run is its one goroutine. It knows
 // the engine as the cards know it, and how cards would look; the calls window is a
 // function that it is made with.
 package notifications
@@ -27,23 +27,23 @@ type Params struct {
 	Log    *slog.Logger
 }
 
-// notifier is the desktop's service as far as it matters here.
-type notifier interface {
+// service is the desktop's, as far as it matters here.
+type service interface {
 	Show(tag string, n notify.Notice) error
 	Withdraw(tag string) error
 	Close()
 }
 
-// Notices are without number and name, since they may stay in lists and on locked
-// screens. One goroutine, Run, owns them.
-type Notices struct {
+// Notifier shows notices without number and name, since they may stay in lists and on
+// locked screens. One goroutine, Run, owns them.
+type Notifier struct {
 	p       Params
-	find    func(ctx context.Context, pressed func(tag, action string)) (notifier, error)
+	find    func(ctx context.Context, pressed func(tag, action string)) (service, error)
 	next    chan card.Config
 	pressed chan choice
 
 	c     card.Config
-	n     notifier // nil while there is none
+	n     service // nil while there is none
 	tried time.Time
 	up    map[engine.CardID]string // the line that was said
 }
@@ -54,9 +54,9 @@ type choice struct{ tag, action string }
 const openAgain = 10 * time.Second
 
 // New makes notices.
-func New(p Params) *Notices {
-	return &Notices{p: p, c: p.Config, next: make(chan card.Config, 1), pressed: make(chan choice, 16), up: map[engine.CardID]string{},
-		find: func(ctx context.Context, pressed func(tag, action string)) (notifier, error) {
+func New(p Params) *Notifier {
+	return &Notifier{p: p, c: p.Config, next: make(chan card.Config, 1), pressed: make(chan choice, 16), up: map[engine.CardID]string{},
+		find: func(ctx context.Context, pressed func(tag, action string)) (service, error) {
 			n, err := notify.Open(ctx, pressed)
 			if err != nil {
 				return nil, err
@@ -66,7 +66,7 @@ func New(p Params) *Notices {
 }
 
 // Set makes c hold.
-func (s *Notices) Set(c card.Config) {
+func (s *Notifier) Set(c card.Config) {
 	select {
 	case <-s.next: // the last one was not taken up yet
 	default:
@@ -78,7 +78,7 @@ func (s *Notices) Set(c card.Config) {
 }
 
 // Run shows notices until ctx or the engine ends, then takes them away.
-func (s *Notices) Run(ctx context.Context) {
+func (s *Notifier) Run(ctx context.Context) {
 	watch := s.p.Engine.Watch()
 	defer s.close()
 	s.open(ctx)
@@ -99,7 +99,7 @@ func (s *Notices) Run(ctx context.Context) {
 	}
 }
 
-func (s *Notices) open(ctx context.Context) {
+func (s *Notifier) open(ctx context.Context) {
 	s.tried = time.Now()
 	n, err := s.find(ctx, func(tag, action string) {
 		select {
@@ -115,14 +115,14 @@ func (s *Notices) open(ctx context.Context) {
 	s.p.Able(err == nil)
 }
 
-func (s *Notices) close() {
+func (s *Notifier) close() {
 	if s.n != nil {
 		s.n.Close()
 	}
 }
 
 // show brings the notices in line with the calls that ring.
-func (s *Notices) show(ctx context.Context) {
+func (s *Notifier) show(ctx context.Context) {
 	rings := map[engine.CardID]string{}
 	for _, c := range s.p.Engine.Snapshot().Cards {
 		if c.Phase == engine.PhaseRinging && !c.Outgoing || c.Phase == engine.PhaseReported && !c.Strip {
@@ -168,7 +168,7 @@ func tagOf(id engine.CardID) string { return strconv.FormatUint(uint64(id), 10) 
 
 // choose does what a button of a notice asks for. The file opens only where
 // there is one to open; all others are to be seen in the calls window.
-func (s *Notices) choose(p choice) {
+func (s *Notifier) choose(p choice) {
 	id, err := strconv.ParseUint(p.tag, 10, 64)
 	if err != nil {
 		return

@@ -85,11 +85,11 @@ func (d *desktop) call(all ...engine.Card) {
 }
 
 // begin runs notices on a desktop until the test ends.
-func begin(t *testing.T) (*desktop, *Notices) {
+func begin(t *testing.T) (*desktop, *Notifier) {
 	d := &desktop{up: map[string]notify.Notice{}, watch: make(chan struct{})}
 	n := New(Params{Engine: d, Config: card.Config{Language: text.Dutch}, Log: slog.New(slog.DiscardHandler),
 		Calls: func() { d.opened++ }, Able: func(there bool) { d.able = append(d.able, there) }})
-	n.find = func(_ context.Context, pressed func(tag, action string)) (notifier, error) {
+	n.find = func(_ context.Context, pressed func(tag, action string)) (service, error) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		d.press = pressed

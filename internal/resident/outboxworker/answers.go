@@ -14,7 +14,7 @@ import (
 const maxPath = 4096
 
 // Answer does what the delivery window asks for, and tells it how things are then.
-func (d *Deliveries) Answer(q request.Request) {
+func (d *Worker) Answer(q request.Request) {
 	var m windowapi.DeliveryDo
 	if d == nil || !q.Decode(&m) { // the demo delivers nothing
 		return
@@ -41,7 +41,7 @@ func (d *Deliveries) Answer(q request.Request) {
 				d.p.Log.Warn("the outbox does not go on", "why", err)
 			}
 		}
-		box.Poke()
+		box.Wake()
 		d.refresh(q.Ctx)
 	}
 	for i, part := range d.parts() {
@@ -51,13 +51,13 @@ func (d *Deliveries) Answer(q request.Request) {
 }
 
 // sets reports whether deliveries are set up.
-func (d *Deliveries) sets() bool {
+func (d *Worker) sets() bool {
 	h := d.p.Settings().Hub
 	return h.Intermediary != "" && len(h.Missing()) == 0
 }
 
 // parts are how deliveries are, each as large as a message may be.
-func (d *Deliveries) parts() []windowapi.Delivery {
+func (d *Worker) parts() []windowapi.Delivery {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now := windowapi.Delivery{Trouble: d.opened, Notice: d.notice, Total: len(d.intake)}

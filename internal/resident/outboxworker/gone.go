@@ -11,7 +11,7 @@ import (
 )
 
 // tend has the outbox worked at and watched, until ctx ends or d.leave is called.
-func (d *Deliveries) tend(ctx context.Context, box *outbox.Outbox) {
+func (d *Worker) tend(ctx context.Context, box *outbox.Outbox) {
 	ctx, end := context.WithCancel(ctx)
 	var work sync.WaitGroup
 	work.Go(func() { d.forever(ctx, func() error { return box.Join(ctx, nil) }) })
@@ -21,7 +21,7 @@ func (d *Deliveries) tend(ctx context.Context, box *outbox.Outbox) {
 
 // abandon gives an outbox up whose folder was removed, so that another can begin
 // in its place, and says how much went with it.
-func (d *Deliveries) abandon(ctx context.Context) {
+func (d *Worker) abandon(ctx context.Context) {
 	box := d.current()
 	if box == nil || !box.Gone() {
 		return
@@ -53,7 +53,7 @@ func (d *Deliveries) abandon(ctx context.Context) {
 }
 
 // dismiss takes the notice away.
-func (d *Deliveries) dismiss() {
+func (d *Worker) dismiss() {
 	d.mu.Lock()
 	d.notice, d.lost = "", 0
 	d.mu.Unlock()
@@ -61,7 +61,7 @@ func (d *Deliveries) dismiss() {
 }
 
 // report tells the tray what somebody has to do about deliveries.
-func (d *Deliveries) report() {
+func (d *Worker) report() {
 	d.mu.Lock()
 	f := health.Delivery{Trouble: d.opened, Lost: d.lost}
 	if s := d.last; s != nil {

@@ -23,7 +23,7 @@ func TestDeliveriesFolderRemoved(t *testing.T) {
 	if err := os.RemoveAll(d.deliveries.dir); err != nil {
 		t.Fatal(err)
 	}
-	d.deliveries.look()
+	d.deliveries.Look()
 	s := d.until("it is said", func(s seen) bool {
 		return s.Notice != "" && strings.Contains(d.sentence().Sentence, "verwijderd")
 	})

@@ -27,7 +27,7 @@ const (
 )
 
 // candidate is a file that somebody gave to the window and that is not in the
-// outbox: not yet, or not at all. Its fields are guarded by Deliveries.mu.
+// outbox: not yet, or not at all. Its fields are guarded by Worker.mu.
 type candidate struct {
 	id        string
 	path      string
@@ -38,19 +38,19 @@ type candidate struct {
 }
 
 // offer queues files to be taken.
-func (d *Deliveries) offer(paths []string) {
+func (d *Worker) offer(paths []string) {
 	d.mu.Lock()
 	now := time.Now()
 	for _, p := range paths {
 		d.queue(p, now)
 	}
 	d.mu.Unlock()
-	poke(d.todo)
+	signal(d.todo)
 	d.changed()
 }
 
 // queue makes a candidate of a path; d.mu is held.
-func (d *Deliveries) queue(path string, now time.Time) {
+func (d *Worker) queue(path string, now time.Time) {
 	d.count++
 	c := &candidate{id: "n" + strconv.Itoa(d.count), path: path, queued: true}
 	c.row = windowapi.DeliveryFile{ID: c.id, Name: request.Cut(call.CleanText(filepath.Base(path), 255)), State: windowapi.DeliveryAdding, Added: now}
@@ -65,7 +65,7 @@ func (d *Deliveries) queue(path string, now time.Time) {
 }
 
 // takeIn takes the files that were given, one after the other, until ctx ends.
-func (d *Deliveries) takeIn(ctx context.Context) {
+func (d *Worker) takeIn(ctx context.Context) {
 	for ctx.Err() == nil {
 		c := d.oldest()
 		if c == nil {
@@ -80,7 +80,7 @@ func (d *Deliveries) takeIn(ctx context.Context) {
 	}
 }
 
-func (d *Deliveries) oldest() *candidate {
+func (d *Worker) oldest() *candidate {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, c := range slices.Backward(d.intake) {
@@ -93,7 +93,7 @@ func (d *Deliveries) oldest() *candidate {
 }
 
 // take takes one file.
-func (d *Deliveries) take(ctx context.Context, c *candidate) {
+func (d *Worker) take(ctx context.Context, c *candidate) {
 	info, err := os.Stat(c.path)
 	if err == nil && info.IsDir() {
 		d.folder(c)
@@ -109,7 +109,7 @@ func (d *Deliveries) take(ctx context.Context, c *candidate) {
 		d.decide(c, func() { c.row.State, c.row.Reason = windowapi.DeliveryNotTaken, outbox.KindOf(err) })
 		return
 	}
-	d.look() // somebody has to deliver it
+	d.Look() // somebody has to deliver it
 	how, question := c.duplicate, false
 	if how == "" {
 		if how = d.p.Settings().Delivery.Duplicate; how != outbox.DuplicateSend && how != outbox.DuplicateRefuse {
@@ -139,14 +139,14 @@ func (d *Deliveries) take(ctx context.Context, c *candidate) {
 	})
 }
 
-func (d *Deliveries) decide(c *candidate, do func()) {
+func (d *Worker) decide(c *candidate, do func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	do()
 }
 
 // folder queues the ZIP files that lie directly in a folder, in its place.
-func (d *Deliveries) folder(c *candidate) {
+func (d *Worker) folder(c *candidate) {
 	found, err := folderwatch.ZIPs(c.path)
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -164,7 +164,7 @@ func (d *Deliveries) folder(c *candidate) {
 }
 
 // settle drops the candidates that the outbox lists by now; d.mu is held.
-func (d *Deliveries) settle(listed map[string]bool, at time.Time) {
+func (d *Worker) settle(listed map[string]bool, at time.Time) {
 	d.intake = slices.DeleteFunc(d.intake, func(c *candidate) bool {
 		return c.row.Item != "" && (listed[c.row.Item] || at.After(c.takenAt))
 	})
@@ -172,7 +172,7 @@ func (d *Deliveries) settle(listed map[string]bool, at time.Time) {
 
 // again queues a candidate once more; false if there is none of that id, or it
 // is on its way.
-func (d *Deliveries) again(id, duplicate string) bool {
+func (d *Worker) again(id, duplicate string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, c := range d.intake {
@@ -181,14 +181,14 @@ func (d *Deliveries) again(id, duplicate string) bool {
 		}
 		c.duplicate, c.queued = duplicate, true
 		c.row = windowapi.DeliveryFile{ID: id, Name: c.row.Name, Size: c.row.Size, Added: c.row.Added, State: windowapi.DeliveryAdding}
-		poke(d.todo)
+		signal(d.todo)
 		return true
 	}
 	return false
 }
 
 // drop takes a candidate off the list, unless it is being taken.
-func (d *Deliveries) drop(id string) bool {
+func (d *Worker) drop(id string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	n := len(d.intake)

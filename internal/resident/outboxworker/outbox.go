@@ -3,7 +3,7 @@
 // waits its turn while a command delivers.
 //
 // It owns the open outbox, the files that are not in it yet, and the clients that
-// deliver; all under the lock of Deliveries, whose Run owns every goroutine. It
+// deliver; all under the lock of Worker, whose Run owns every goroutine. It
 // imports config/fromsettings and resident/request; the tray, the windows and the
 // settings that hold are functions that it is made with.
 package outboxworker
@@ -26,8 +26,6 @@ import (
 )
 
 const (
-	// boxEvery is how often it is looked whether somebody else made an outbox.
-	boxEvery = 5 * time.Second
 	// boxTick is how often changes by others are looked for: an idle resident has
 	// next to nothing to do.
 	boxTick = 5 * time.Second
@@ -48,10 +46,10 @@ type Params struct {
 	Log      *slog.Logger
 }
 
-// Deliveries is the outbox in the resident. Nothing is opened on a computer that
+// Worker is the outbox in the resident. Nothing is opened on a computer that
 // never delivered. Its methods may be called from anywhere; Run owns the
 // goroutines.
-type Deliveries struct {
+type Worker struct {
 	p       Params
 	dir     string
 	wake    chan struct{} // Run looks at what is wanted
@@ -76,15 +74,16 @@ type Deliveries struct {
 }
 
 // New is the outbox of a profile.
-func New(p Params) *Deliveries {
-	return &Deliveries{p: p, dir: fromsettings.OutboxFolder(p.Dirs), wake: make(chan struct{}, 1), news: make(chan struct{}, 1), todo: make(chan struct{}, 1), told: true,
+func New(p Params) *Worker {
+	return &Worker{p: p, dir: fromsettings.OutboxFolder(p.Dirs), wake: make(chan struct{}, 1), news: make(chan struct{}, 1), todo: make(chan struct{}, 1), told: true,
 		senders: &fromsettings.Senders{Dirs: p.Dirs, Settings: func() settings.Hub { return p.Settings().Hub }}}
 }
 
-// look has Run look at what is wanted. It never blocks.
-func (d *Deliveries) look() { poke(d.wake) }
+// Look has Run look at what is wanted, and whether somebody else made an outbox: it is
+// to be called every few seconds. It never blocks.
+func (d *Worker) Look() { signal(d.wake) }
 
-func poke(c chan struct{}) {
+func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default: // it is about to look anyway
@@ -92,7 +91,7 @@ func poke(c chan struct{}) {
 }
 
 // Run delivers until ctx ends.
-func (d *Deliveries) Run(ctx context.Context) {
+func (d *Worker) Run(ctx context.Context) {
 	var work sync.WaitGroup
 	defer d.senders.Close()
 	defer work.Wait()
@@ -103,8 +102,6 @@ func (d *Deliveries) Run(ctx context.Context) {
 	}()
 	work.Go(func() { d.tell(ctx) })
 	work.Go(func() { d.takeIn(ctx) })
-	t := time.NewTicker(boxEvery)
-	defer t.Stop()
 	for {
 		d.abandon(ctx)
 		if box, err := d.open(ctx, false); err == nil && box != nil && d.leave == nil {
@@ -115,13 +112,12 @@ func (d *Deliveries) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-d.wake:
-		case <-t.C:
 		}
 	}
 }
 
 // forever does what should only end with ctx.
-func (d *Deliveries) forever(ctx context.Context, do func() error) {
+func (d *Worker) forever(ctx context.Context, do func() error) {
 	for ctx.Err() == nil {
 		err := do()
 		if ctx.Err() != nil {
@@ -137,7 +133,7 @@ func (d *Deliveries) forever(ctx context.Context, do func() error) {
 
 // open is the outbox, opened if it is there, or needed; nil if it is not, or does not
 // work.
-func (d *Deliveries) open(ctx context.Context, needed bool) (*outbox.Outbox, error) {
+func (d *Worker) open(ctx context.Context, needed bool) (*outbox.Outbox, error) {
 	d.opening.Lock()
 	defer d.opening.Unlock()
 	if box := d.current(); box != nil {
@@ -151,8 +147,10 @@ func (d *Deliveries) open(ctx context.Context, needed bool) (*outbox.Outbox, err
 	defer d.mu.Unlock()
 	if err != nil {
 		if ctx.Err() == nil {
-			d.p.Log.Error("the outbox cannot be opened", "why", err)
-			d.opened = outbox.KindOf(err)
+			if kind := outbox.KindOf(err); kind != d.opened { // it is tried again and again
+				d.p.Log.Error("the outbox cannot be opened", "why", err)
+				d.opened = kind
+			}
 			d.p.Told(health.Delivery{Trouble: d.opened})
 		}
 		return nil, err
@@ -165,7 +163,7 @@ func (d *Deliveries) open(ctx context.Context, needed bool) (*outbox.Outbox, err
 }
 
 // Close closes the outbox once nobody uses it any more.
-func (d *Deliveries) Close() {
+func (d *Worker) Close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.box == nil {
@@ -177,19 +175,19 @@ func (d *Deliveries) Close() {
 }
 
 // current is the outbox, nil while it is not open.
-func (d *Deliveries) current() *outbox.Outbox {
+func (d *Worker) current() *outbox.Outbox {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.box
 }
 
-func (d *Deliveries) options() outbox.Options {
-	return outbox.Options{Dir: d.dir, Hub: d.senders.To, Check: outbox.Inspect(false), Policy: fromsettings.DeliveryPolicy(d.p.Settings()),
+func (d *Worker) options() outbox.Options {
+	return outbox.Options{Dir: d.dir, Hub: d.senders.Client, Check: outbox.Inspect(false), Policy: fromsettings.DeliveryPolicy(d.p.Settings()),
 		Progress: d.progress, Tick: boxTick, Log: d.p.Log}
 }
 
 // SettingsChanged makes other settings hold: what held the queue may be mended.
-func (d *Deliveries) SettingsChanged(s *settings.Settings) {
+func (d *Worker) SettingsChanged(s *settings.Settings) {
 	if d == nil {
 		return
 	}
@@ -203,7 +201,7 @@ func (d *Deliveries) SettingsChanged(s *settings.Settings) {
 }
 
 // Mended is called when what holds the queue may be no more.
-func (d *Deliveries) Mended() {
+func (d *Worker) Mended() {
 	if d == nil {
 		return
 	}
@@ -211,11 +209,11 @@ func (d *Deliveries) Mended() {
 	d.mu.Lock()
 	d.release = true
 	d.mu.Unlock()
-	d.look()
+	d.Look()
 }
 
 // goOn lets a queue go on that was held.
-func (d *Deliveries) goOn(ctx context.Context) {
+func (d *Worker) goOn(ctx context.Context) {
 	d.mu.Lock()
 	box, due := d.box, d.release
 	d.release = false
@@ -233,7 +231,7 @@ func (d *Deliveries) goOn(ctx context.Context) {
 }
 
 // saw takes over how the outbox is now.
-func (d *Deliveries) saw(s *outbox.Snapshot) {
+func (d *Worker) saw(s *outbox.Snapshot) {
 	listed := make(map[string]bool, len(s.Items))
 	for _, it := range s.Items {
 		listed[it.ID] = true
@@ -251,7 +249,7 @@ func (d *Deliveries) saw(s *outbox.Snapshot) {
 }
 
 // refresh looks at the outbox after a change of our own.
-func (d *Deliveries) refresh(ctx context.Context) {
+func (d *Worker) refresh(ctx context.Context) {
 	if box := d.current(); box != nil {
 		if s, err := box.Snapshot(ctx); err == nil && d.current() == box {
 			d.saw(s)
@@ -260,23 +258,23 @@ func (d *Deliveries) refresh(ctx context.Context) {
 }
 
 // progress is the worker's.
-func (d *Deliveries) progress(id string, sent, size int64) {
+func (d *Worker) progress(id string, sent, size int64) {
 	d.mu.Lock()
 	d.sent, d.told = windowapi.Progress{ID: id, Sent: sent, Size: size}, false
 	d.mu.Unlock()
-	poke(d.news)
+	signal(d.news)
 }
 
 // changed has windows told how it is now.
-func (d *Deliveries) changed() {
+func (d *Worker) changed() {
 	d.mu.Lock()
 	d.another = true
 	d.mu.Unlock()
-	poke(d.news)
+	signal(d.news)
 }
 
 // tell tells windows of changes and of progress, a few times a second.
-func (d *Deliveries) tell(ctx context.Context) {
+func (d *Worker) tell(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():

@@ -23,6 +23,7 @@ import (
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/resident/request"
+	"wiebelt/internal/testutil/logtest"
 	"wiebelt/internal/testutil/messagetest"
 	"wiebelt/internal/text"
 )
@@ -31,10 +32,11 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // deliverer is deliveries with a hub, and a folder with files.
 type deliverer struct {
+	log        logtest.Buffer
 	t          *testing.T
 	asked      *localhub.Hub
 	dirs       profile.Dirs
-	deliveries *Deliveries
+	deliveries *Worker
 	in         string
 	stop       func() // ends the deliveries, as the end of the resident does
 
@@ -97,7 +99,7 @@ func (d *deliverer) hold(s *settings.Settings) {
 
 // params is what the deliveries have of the resident.
 func (d *deliverer) params() Params {
-	return Params{Dirs: d.dirs, Log: slog.New(slog.DiscardHandler), Send: func(string, any) {},
+	return Params{Dirs: d.dirs, Log: slog.New(slog.NewTextHandler(&d.log, nil)), Send: func(string, any) {},
 		Settings: func() *settings.Settings { d.mu.Lock(); defer d.mu.Unlock(); return d.set },
 		Language: func() text.Language { return text.Dutch },
 		Told:     func(now health.Delivery) { d.mu.Lock(); defer d.mu.Unlock(); d.told = now }}
@@ -384,7 +386,7 @@ func TestDeliveriesBesideACommand(t *testing.T) {
 	sent := make(chan string, 10)
 	options.Hub = func(string) (outbox.Deliverer, error) { // the command's own hub
 		sent <- "command"
-		return d.deliveries.senders.To(localhub.DefaultIntermediary)
+		return d.deliveries.senders.Client(localhub.DefaultIntermediary)
 	}
 	command, err := outbox.Open(t.Context(), options)
 	if err != nil {
@@ -448,6 +450,14 @@ func TestDeliveriesOnABadDisk(t *testing.T) {
 	}
 	d.add(d.file("a.zip", "a"))
 	s := d.until("not taken", func(s seen) bool { return len(s.Files) == 1 && s.Adding == 0 })
+	for range 3 { // it is looked at again and again, and the log is told once
+		if _, err := d.deliveries.open(t.Context(), true); err == nil {
+			t.Error("a file was opened as a folder")
+		}
+	}
+	if n := strings.Count(d.log.String(), "cannot be opened"); n != 1 {
+		t.Errorf("the log was told %d times", n)
+	}
 	if s.Files[0].State != windowapi.DeliveryNotTaken || s.Trouble == "" || d.sentence().State < health.Doubt {
 		t.Errorf("%+v, trouble %q", s.Files[0], s.Trouble)
 	}
@@ -475,7 +485,7 @@ func TestDeliveriesNotSetUp(t *testing.T) {
 	if _, err := os.Stat(d.deliveries.dir); !errors.Is(err, os.ErrNotExist) {
 		t.Error("an outbox was made")
 	}
-	var none *Deliveries
+	var none *Worker
 	none.Answer(request.Request{Kind: windowapi.KindDelivery})
 	none.SettingsChanged(&next)
 	none.Mended()

@@ -1,7 +1,7 @@
 // Package programfile watches the file that this process was started from, so that a
 // version that was installed meanwhile is started in its place.
 //
-// Program.Follow is its one goroutine and owns what was last seen of the file. It
+// Watcher.Follow is its one goroutine and owns what was last seen of the file. It
 // knows nothing of calls: its caller says whether one is in progress.
 package programfile
 
@@ -20,27 +20,27 @@ const (
 	versionIn     = 5 * time.Second
 )
 
-// Program is the file that this process was started from.
-type Program struct {
+// Watcher watches the file that this process was started from.
+type Watcher struct {
 	path string
 	info os.FileInfo
 	wake chan struct{} // look now: a call was handed over
 }
 
 // New is our own program as it lies there now.
-func New() *Program {
+func New() *Watcher {
 	path, _ := os.Executable() // an empty path is never found
 	return at(path)
 }
 
-func at(path string) *Program {
-	p := &Program{path: path, wake: make(chan struct{}, 1)}
+func at(path string) *Watcher {
+	p := &Watcher{path: path, wake: make(chan struct{}, 1)}
 	p.info, _ = os.Stat(path)
 	return p
 }
 
 // Look asks for a look at the file. It never blocks.
-func (p *Program) Look() {
+func (p *Watcher) Look() {
 	select {
 	case p.wake <- struct{}{}:
 	default:
@@ -48,7 +48,7 @@ func (p *Program) Look() {
 }
 
 // changed reports whether another file lies there now.
-func (p *Program) changed() bool {
+func (p *Watcher) changed() bool {
 	info, err := os.Stat(p.path)
 	if err != nil || p.info == nil {
 		return false // being written, or gone: nothing to change to
@@ -57,7 +57,7 @@ func (p *Program) changed() bool {
 }
 
 // another reports whether the file runs and is not what we are.
-func (p *Program) another(ctx context.Context, version, commit string) bool {
+func (p *Watcher) another(ctx context.Context, version, commit string) bool {
 	ctx, cancel := context.WithTimeout(ctx, versionIn)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, p.path, "version")
@@ -72,7 +72,7 @@ func (p *Program) another(ctx context.Context, version, commit string) bool {
 
 // Follow waits until another version lies on disk and no call is on, and reports
 // whether that came before ctx ended. version and commit are ours.
-func (p *Program) Follow(ctx context.Context, version, commit string, busy func() bool) bool {
+func (p *Watcher) Follow(ctx context.Context, version, commit string, busy func() bool) bool {
 	wait := lookAtProgram
 	for {
 		t := time.NewTimer(wait)

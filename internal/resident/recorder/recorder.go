@@ -33,7 +33,7 @@ type Recorder struct {
 
 	mu    sync.Mutex
 	waits []engine.Entry      // oldest first, at most queued
-	each  map[call.Source]int // how many of them each way has
+	each  map[call.Source]int // how many of them each source has
 
 	left  atomic.Int64  // dropped and not told of yet
 	full  chan struct{} // has a value once there is something to tell
@@ -70,8 +70,8 @@ func New(store *history.Store, changed func(), log *slog.Logger) *Recorder {
 		calls: map[call.ID]recorded{}, full: make(chan struct{}, 1), after: time.After}
 }
 
-// Take has an entry written. It never blocks. Where too much waits, the way in that causes most of it
-// pays: a flood takes nothing from another way.
+// Take has an entry written. It never blocks. Where too much waits, the source that causes most of it
+// pays: a flood takes nothing from another source.
 func (r *Recorder) Take(e engine.Entry) {
 	r.mu.Lock()
 	full := len(r.waits) >= queued

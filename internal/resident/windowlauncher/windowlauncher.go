@@ -36,7 +36,7 @@ type Params struct {
 	Welcome    func(window string) windowapi.Welcome // the first message
 	Answer     func(q request.Request)               // does what a window asks, on a goroutine of its own
 	Copy       func(s string) error                  // puts a text on the clipboard; must not block
-	Room       func() windowapi.Room                 // where windows open
+	Room       func() windowapi.WorkArea             // where windows open
 	Language   func() text.Language
 	Ended      func() // the process has ended
 	Log        *slog.Logger
@@ -79,7 +79,7 @@ func (d *Launcher) ShowAt(m windowapi.Show) {
 	defer d.mu.Unlock()
 	if len(d.conns) > 0 {
 		d.asked = m
-		m.Room = d.p.Room()
+		m.WorkArea = d.p.Room()
 		for _, out := range d.conns {
 			queue(out, outgoing{windowapi.KindShow, m})
 		}
@@ -97,7 +97,7 @@ func (d *Launcher) ShowAt(m windowapi.Show) {
 	cmd := exec.Command(d.p.Exe, args...)
 	if err := cmd.Start(); err != nil {
 		d.p.Log.Error("the windows do not start", "why", err)
-		d.Tell(text.StatusDeskFailed)
+		d.Tell(text.StatusWindowsFailed)
 		return
 	}
 	d.process = cmd.Process
@@ -115,7 +115,7 @@ func (d *Launcher) ShowAt(m windowapi.Show) {
 		}
 		if err != nil {
 			d.p.Log.Warn("the windows ended badly", "why", err)
-			d.Tell(text.StatusDeskFailed)
+			d.Tell(text.StatusWindowsFailed)
 		}
 		d.p.Ended()
 	}()
@@ -124,10 +124,10 @@ func (d *Launcher) ShowAt(m windowapi.Show) {
 // hurry ends a process with windows after a while, if it is still ours.
 func (d *Launcher) hurry(p *os.Process) *time.Timer {
 	return time.AfterFunc(d.limit, func() {
-		d.p.Log.Error("the windows process shows nothing and is ended")
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		if p != nil && d.process == p {
+			d.p.Log.Error("the windows process shows nothing and is ended")
 			_ = p.Kill()
 		}
 	})

@@ -49,7 +49,7 @@ func newOffice(t *testing.T) *office {
 	o.Launcher = New(ctx, Params{ProfileDir: "/profile", Log: slog.New(slog.DiscardHandler),
 		Welcome:  func(window string) windowapi.Welcome { return windowapi.Welcome{Window: window, Theme: "dark"} },
 		Copy:     func(s string) error { o.copied <- s; return errors.New("no clipboard") },
-		Room:     func() windowapi.Room { return windowapi.Room{Scale: 1.5} },
+		Room:     func() windowapi.WorkArea { return windowapi.WorkArea{Scale: 1.5} },
 		Language: func() text.Language { return text.Dutch },
 		Ended:    func() { o.ended <- struct{}{} },
 		Answer: func(q request.Request) {
@@ -76,7 +76,7 @@ func newOffice(t *testing.T) *office {
 // connect is a process with windows that was started for one.
 func (o *office) connect(window string) *instance.Conn {
 	o.t.Helper()
-	c, _, err := instance.Connect(o.t.Context(), o.cfg, instance.RoleDesk)
+	c, _, err := instance.Connect(o.t.Context(), o.cfg, instance.RoleWindows)
 	if err != nil {
 		o.t.Fatal(err)
 	}

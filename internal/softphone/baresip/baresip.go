@@ -104,7 +104,7 @@ func (p *softphone) listening(conn net.Conn) string {
 		return ""
 	}
 	at := a.AddrPort()
-	return listening(netip.AddrPortFrom(at.Addr().Unmap(), at.Port()))
+	return link.Listening(netip.AddrPortFrom(at.Addr().Unmap(), at.Port()))
 }
 
 func (p *softphone) dial(ctx context.Context) (net.Conn, error) {

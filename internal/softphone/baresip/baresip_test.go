@@ -5,18 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"wiebelt/internal/core/call"
+	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/link"
-	"wiebelt/internal/softphone/registry"
+	"wiebelt/internal/testutil/linktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { linktest.Main(m) }
 
 // Recorded from baresip 1.0.0, byte for byte.
 const (
@@ -31,26 +29,42 @@ const (
 
 var recorded = []string{frIncoming, frClosed, frWithheld, frNoName, frQuoted, frTel, frUnavailable}
 
-func frameOf(json string) string { return fmt.Sprintf("%d:%s,", len(json), json) }
+var frameOf = simulate.Netstring
+
+func newFake(t testing.TB) *simulate.Baresip {
+	t.Helper()
+	d, err := simulate.StartBaresip(context.Background(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+func newPhone(t testing.TB, address string) link.Phone {
+	t.Helper()
+	p, err := New(Config{Address: address})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
 
 // feed gives the events that a link makes of these bytes on one connection.
 func feed(t testing.TB, raw string) ([]call.Event, error) {
 	t.Helper()
-	var got []call.Event
-	ours, theirs := net.Pipe()
+	d := newFake(t)
+	ended := make(chan struct{})
+	defer func() { <-ended }()
 	go func() {
-		theirs.Write([]byte(raw))
-		theirs.Close()
+		defer close(ended)
+		if err := d.Ready(t.Context()); err != nil {
+			t.Error(err)
+		}
+		d.Send(raw)
+		d.Close()
 	}()
-	p, err := New(Config{Address: "127.0.0.1:4444", Dial: func(context.Context, string, string) (net.Conn, error) { return ours, nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = link.Once(t.Context(), link.Config{Take: func(e call.Event) error {
-		got = append(got, e)
-		return nil
-	}}, p)
-	return got, err
+	return linktest.Once(t, newPhone(t, d.Address().Address))
 }
 
 func TestRecordedFrames(t *testing.T) {
@@ -58,30 +72,18 @@ func TestRecordedFrames(t *testing.T) {
 	if !errors.Is(err, link.ErrClosed) {
 		t.Fatalf("connection ended with %v", err)
 	}
-	want := []struct {
-		state            call.State
-		number, name, id string
-	}{
-		{call.Ringing, "sip:+31612345678@127.0.0.1:5070", "J. de Vries", "1-13735@127.0.0.1"},
-		{call.Ended, "sip:+31612345678@127.0.0.1:5070", "J. de Vries", "1-13735@127.0.0.1"},
-		{call.Ringing, "sip:anonymous@anonymous.invalid", "Anonymous", "1-13736@127.0.0.1"},
-		{call.Ringing, "sip:0612345678@127.0.0.1:5070;user=phone", "", "1-13737@127.0.0.1"},
-		{call.Ringing, "sip:0201234567@127.0.0.1", `Café "De Hoek" Zoë`, "1-13829@127.0.0.1"},
-		{call.Ringing, "tel:+31-6-1234-5678;ext=12", "", "1-13831@127.0.0.1"},
-		{call.Ringing, "sip:unavailable@unknown.invalid", "+31612345678", "1-13832@127.0.0.1"},
+	want := []string{
+		"ringing incoming #1-13735@127.0.0.1 sip:+31612345678@127.0.0.1:5070 (J. de Vries)",
+		"ended incoming #1-13735@127.0.0.1 sip:+31612345678@127.0.0.1:5070 (J. de Vries)",
+		"ringing incoming #1-13736@127.0.0.1 sip:anonymous@anonymous.invalid (Anonymous)",
+		"ringing incoming #1-13737@127.0.0.1 sip:0612345678@127.0.0.1:5070;user=phone",
+		`ringing incoming #1-13829@127.0.0.1 sip:0201234567@127.0.0.1 (Café "De Hoek" Zoë)`,
+		"ringing incoming #1-13831@127.0.0.1 tel:+31-6-1234-5678;ext=12",
+		"ringing incoming #1-13832@127.0.0.1 sip:unavailable@unknown.invalid (+31612345678)",
 	}
-	if len(got) != len(want) {
-		t.Fatalf("%d events, want %d", len(got), len(want))
-	}
-	for i, w := range want {
-		e := got[i]
-		if e.State != w.state || e.Number != w.number || e.Name != w.name || e.ID != w.id {
-			t.Errorf("event %d: %v %q %q %q, want %v", i, e.State, e.Number, e.Name, e.ID, w)
-		}
-		if e.Direction != call.Incoming || e.Line != "sip:101@127.0.0.1" || e.Reason != call.ReasonUnknown ||
-			e.Source != (call.Source{Kind: "baresip", Conn: "127.0.0.1:4444", Reports: call.AllStates}) || e.At.IsZero() {
-			t.Errorf("event %d: %+v", i, e)
-		}
+	on := " on sip:101@127.0.0.1"
+	if have := linktest.SayAll(got...); have != strings.Join(want, on+"; ")+on {
+		t.Errorf("got  %s\nwant %s", have, want)
 	}
 }
 
@@ -91,6 +93,7 @@ func TestEvents(t *testing.T) {
 		est = `{"event":true,"class":"call","type":"CALL_ESTABLISHED","id":"a"}`
 		end = `{"event":true,"class":"call","type":"CALL_CLOSED","id":"a","param":"Connection reset by user"}`
 		out = `{"event":true,"class":"call","type":"CALL_OUTGOING","direction":"outgoing","peeruri":"sip:0612345678@pbx","id":"b"}`
+		who = " sip:0612345678@pbx via 0201234567 on sip:101@pbx"
 		old = `{"event":true,"type":"CALL_RINGING","class":"call","direction":"outgoing","peeruri":"sip:0612345678@pbx","id":"b"}`
 	)
 	for _, tt := range []struct {
@@ -98,14 +101,14 @@ func TestEvents(t *testing.T) {
 		frames []string
 		want   string
 	}{
-		{"4.9, answered", []string{in, est, end}, "ringing incoming sip:0612345678@pbx via 0201234567; answered incoming sip:0612345678@pbx via 0201234567; ended completed incoming sip:0612345678@pbx via 0201234567"},
-		{"not answered", []string{in, end}, "ringing incoming sip:0612345678@pbx via 0201234567; ended incoming sip:0612345678@pbx via 0201234567"},
-		{"outgoing, 4.9 and 1.0.0 words together", []string{out, old}, "ringing outgoing sip:0612345678@pbx"},
-		{"outgoing, 1.0.0", []string{old, old}, "ringing outgoing sip:0612345678@pbx"},
-		{"peeruri missing", []string{`{"event":true,"type":"CALL_INCOMING","id":"a","param":"sip:1@x"}`}, "ringing incoming sip:1@x"},
-		{"nothing of the caller at all", []string{`{"event":true,"type":"CALL_INCOMING","id":"a","param":"Busy"}`}, "ringing incoming "},
-		{"end of a call that began before us", []string{`{"event":true,"type":"CALL_CLOSED","direction":"incoming","peeruri":"sip:1@x","id":"z"}`}, "ended incoming sip:1@x"},
-		{"answered, direction unknown", []string{`{"event":true,"type":"CALL_ESTABLISHED","id":"z"}`}, "answered unknown "},
+		{"4.9, answered", []string{in, est, end}, "ringing incoming #a" + who + "; answered incoming #a" + who + "; ended completed incoming #a" + who},
+		{"not answered", []string{in, end}, "ringing incoming #a" + who + "; ended incoming #a" + who},
+		{"outgoing, 4.9 and 1.0.0 words together", []string{out, old}, "ringing outgoing #b sip:0612345678@pbx"},
+		{"outgoing, 1.0.0", []string{old, old}, "ringing outgoing #b sip:0612345678@pbx"},
+		{"peeruri missing", []string{`{"event":true,"type":"CALL_INCOMING","id":"a","param":"sip:1@x"}`}, "ringing incoming #a sip:1@x"},
+		{"nothing of the caller at all", []string{`{"event":true,"type":"CALL_INCOMING","id":"a","param":"Busy"}`}, "ringing incoming #a"},
+		{"end of a call that began before us", []string{`{"event":true,"type":"CALL_CLOSED","direction":"incoming","peeruri":"sip:1@x","id":"z"}`}, "ended incoming #z sip:1@x"},
+		{"answered, direction unknown", []string{`{"event":true,"type":"CALL_ESTABLISHED","id":"z"}`}, "answered unknown #z"},
 		{"not calls", []string{`{"event":true,"type":"REGISTER_OK","class":"ua"}`, `{"event":true,"type":"SIPSESS_CONN","class":"sip","from":"sip:1@x"}`, `{"event":true,"type":"CALL_REMOTE_SDP","id":"a"}`, `{"response":true,"ok":true,"data":"CALL_INCOMING","type":"CALL_INCOMING"}`, `{"event":true,"type":"NEVER_HEARD_OF"}`, `{}`, ``}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -114,19 +117,7 @@ func TestEvents(t *testing.T) {
 				raw += frameOf(f)
 			}
 			got, _ := feed(t, raw)
-			var all []string
-			for _, e := range got {
-				s := e.State.String()
-				if e.Reason != call.ReasonUnknown {
-					s += " " + e.Reason.String()
-				}
-				s += " " + e.Direction.String() + " " + e.Number
-				if e.Via != "" {
-					s += " via " + e.Via
-				}
-				all = append(all, s)
-			}
-			if have := strings.Join(all, "; "); have != tt.want {
+			if have := linktest.SayAll(got...); have != tt.want {
 				t.Errorf("got  %s\nwant %s", have, tt.want)
 			}
 		})
@@ -181,16 +172,15 @@ func TestHostileFrames(t *testing.T) {
 			if broken := !errors.Is(err, link.ErrClosed); broken != tt.broken {
 				t.Errorf("ended with %v, broken should be %v", err, tt.broken)
 			}
-			for _, e := range got {
-				if len(e.Number) > call.MaxNumber || len(e.Name) > call.MaxName || len(e.ID) > call.MaxID || e != e.Clean() {
-					t.Errorf("event is not clean: %+v", e)
-				}
-			}
 		})
 	}
 }
 
-func TestConfigRefused(t *testing.T) {
+func TestAddress(t *testing.T) {
+	const usual = "127.0.0.1:4444"
+	if got := newPhone(t, usual).Traits().Source; got != (call.Source{Kind: "baresip", Conn: usual, Reports: call.AllStates}) {
+		t.Errorf("%+v", got)
+	}
 	for _, address := range []string{"", "127.0.0.1", "127.0.0.1:"} {
 		if _, err := New(Config{Address: address}); err == nil {
 			t.Errorf("%q accepted", address)
@@ -199,43 +189,15 @@ func TestConfigRefused(t *testing.T) {
 }
 
 func TestEndsWithItsContext(t *testing.T) {
-	ln, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ln.Close()
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	p, err := New(Config{Address: ln.Addr().String()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	connected, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		link.Run(ctx, link.Config{Take: func(call.Event) error { return nil }, State: func(s link.State) {
-			if s.Phase == link.Connected {
-				close(connected)
-			}
-		}}, p)
-	}()
-	<-connected
-	cancel()
-	<-ended
+	w := linktest.Run(t, newPhone(t, newFake(t).Address().Address))
+	w.Until(link.Connected)
+	w.Stop()
 }
 
 func TestNobodyThere(t *testing.T) {
-	ln, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := ln.Addr().String()
-	ln.Close()
-	p, err := New(Config{Address: address})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := link.Once(t.Context(), link.Config{}, p); !errors.Is(err, link.ErrNotThere) {
+	d := newFake(t)
+	d.Close()
+	if _, err := linktest.Once(t, newPhone(t, d.Address().Address)); !errors.Is(err, link.ErrNotThere) {
 		t.Error(err)
 	}
 }
@@ -271,12 +233,11 @@ func FuzzEvent(f *testing.F) {
 		_, s, _ = strings.Cut(s, ":")
 		f.Add([]byte(strings.TrimSuffix(s, ",")))
 	}
+	p := newPhone(f, "127.0.0.1:4444")
 	f.Fuzz(func(t *testing.T, b []byte) {
-		got, _ := feed(t, frameOf(string(b)))
-		for _, e := range got {
-			if e != e.Clean() || e.Source.Kind != registry.Baresip {
-				t.Fatalf("%+v", e)
-			}
-		}
+		linktest.Once(t, linktest.Scripted{Phone: p, Do: func(_ context.Context, r *link.Reporter) error {
+			p.(*softphone).frame(r, b)
+			return nil
+		}})
 	})
 }

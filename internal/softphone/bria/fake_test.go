@@ -9,14 +9,13 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
-	"go.uber.org/goleak"
 
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { linktest.Main(m) }
 
 // The question, byte for byte.
 const (
@@ -91,12 +90,12 @@ func (f *fake) asked(question, answer string) string {
 	if fmt.Sscan(rest, &id); question != fmt.Sprintf(asked, id) {
 		f.t.Errorf("Bria was sent %q", question)
 	}
+	calls := ""
+	f.With(func() { calls = f.Calls }) // those of now: whoever waits for the question may change them
 	f.questions <- id
 	if f.answer == nil {
 		return answer
 	}
-	calls := ""
-	f.With(func() { calls = f.Calls })
 	return f.answer(id, calls)
 }
 

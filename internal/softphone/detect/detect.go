@@ -18,7 +18,7 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// MicroSIP is found beside kinds of package kinds, and runs a program as Twinkle
+// MicroSIP is found beside the kinds of package registry, and runs a program as Twinkle
 // does.
 const MicroSIP = "microsip"
 

@@ -1,10 +1,8 @@
 package detect
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"encoding/hex"
 	"io"
 	"net/netip"
 	"os"
@@ -12,12 +10,13 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"wiebelt/internal/softphone/link"
 )
 
 const (
 	maxLine    = 16 << 10 // bytes of a command line that are read
 	maxEnviron = 128 << 10
-	maxTable   = 1 << 20 // bytes of the table of sockets
 )
 
 // This gives the computer we run on.
@@ -75,46 +74,5 @@ func elsewhere(environment []string) bool {
 	return false
 }
 
-// listens reads the kernel's table of sockets (proc_net_tcp), so that the phone
-// hears nothing of it.
-func listens(_ context.Context, at netip.AddrPort) bool {
-	for _, table := range [...]string{"/proc/self/net/tcp", "/proc/self/net/tcp6"} {
-		f, err := os.Open(table)
-		if err != nil {
-			continue
-		}
-		found := listed(io.LimitReader(f, maxTable), at)
-		f.Close()
-		if found {
-			return true
-		}
-	}
-	return false
-}
-
-// listed looks for a socket that listens: "sl local_address rem_address st …",
-// the address as "0100007F:115C" in words of four bytes in this computer's order.
-func listed(table io.Reader, at netip.AddrPort) bool {
-	rows := bufio.NewScanner(table)
-	for rows.Scan() {
-		row := strings.Fields(rows.Text())
-		if len(row) < 4 || row[3] != "0A" {
-			continue
-		}
-		host, port, _ := strings.Cut(row[1], ":")
-		if p, err := hex.DecodeString(port); err != nil || len(p) != 2 || uint16(p[0])<<8|uint16(p[1]) != at.Port() {
-			continue
-		}
-		b, err := hex.DecodeString(host)
-		if err != nil || len(b)%4 != 0 {
-			continue
-		}
-		for i := 0; i < len(b); i += 4 {
-			b[i], b[i+1], b[i+2], b[i+3] = b[i+3], b[i+2], b[i+1], b[i]
-		}
-		if a, ok := netip.AddrFromSlice(b); ok && (a.Unmap() == at.Addr() || a.IsUnspecified()) {
-			return true
-		}
-	}
-	return false
-}
+// listens asks the kernel, so that the phone hears nothing of it.
+func listens(_ context.Context, at netip.AddrPort) bool { return link.Listening(at) != "" }

@@ -4,7 +4,6 @@ package linphone
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -20,6 +19,11 @@ import (
 	"wiebelt/internal/testutil/linktest"
 )
 
+// answered is the answer with an event.
+func answered(state, from, id string) string {
+	return "Status: Ok\n\nSize: 0\n" + event(state, from, id)
+}
+
 // hostile gives messages that no daemon sends: a table, and mutations of real
 // ones by a fixed seed.
 func hostile() []string {
@@ -31,20 +35,21 @@ func hostile() []string {
 		"Status: Ok\n\nSize: 0\nEvent-type: " + strings.Repeat("c", maxAnswer), idle + idle, idle + recorded[0], recorded[0] + recorded[0] + recorded[0], noID + recorded[0], strings.Repeat("Status: Ok\n", 100),
 	}
 	for _, id := range []string{"", "0", "-1", "+1", "1.5", "0x1", "1e3", " 1", "00000000001", "2147483648", "99999999999999999999", "１", "a", "1\x00", "1 2", "../1", strings.Repeat("1", 5000)} {
-		all = append(all, event(0, "IncomingReceived", "<sip:1@x>", id), event(0, "Connected", "<sip:1@x>", id))
+		all = append(all, answered("IncomingReceived", "<sip:1@x>", id), answered("Connected", "<sip:1@x>", id))
 	}
 	for _, from := range []string{"", "<", ">", "<>", "\"", "\"\"", "\"\\", "\"a\\\" <sip:1@x>", "\"a\" <sip:1@x", "<<sip:1@x>>", "sip:", "sip:@", "tel:", "<sip:1@x>\x00", "\"\u202egnol\u2066\" <sip:1@x>", "\"\xff\xfe\" <sip:\xff@x>",
 		"\"" + strings.Repeat("ë", 3000) + "\" <sip:" + strings.Repeat("6", 3000) + "@x>", strings.Repeat("\\", 4000), strings.Repeat("<", 4000), "\"x\rEvent: LinphoneCallEnd\" <sip:1@x>", "%s%n%d"} {
-		all = append(all, event(0, "IncomingReceived", from, "5"))
+		all = append(all, answered("IncomingReceived", from, "5"))
 	}
 	for _, state := range []string{"", "Idle", "incomingreceived", "IncomingReceived ", "Incoming", "State", "StateState", "PushIncomingReceived", "\x00", strings.Repeat("End", 2000)} {
-		all = append(all, event(0, state, "<sip:1@x>", "6"))
+		all = append(all, answered(state, "<sip:1@x>", "6"))
 	}
 	return linktest.Mutate(all, 320, append([]string{idle, noID}, recorded...)...)
 }
 
 // Whatever comes, the next call is told: on the same connection, or on the next.
 func TestHostile(t *testing.T) {
+	t.Parallel()
 	messages := hostile()
 	var log strings.Builder
 	var same atomic.Int32
@@ -77,41 +82,28 @@ func TestHostile(t *testing.T) {
 // survives sends a message and then a call, which must be told, and reports
 // whether that was on the same connection.
 func survives(t *testing.T, message string, log *slog.Logger) bool {
-	var serving sync.WaitGroup
-	dials := 0
-	p, err := New(Config{Address: "lp", Dial: func(context.Context, string, string) (net.Conn, error) {
-		ours, theirs := net.Pipe()
-		answers := []string{event(0, "IncomingReceived", "\"Zoë\" <sip:0201234567@pbx>", "1000000")}
-		if dials++; dials == 1 {
-			answers = append([]string{message}, answers...)
+	d := newFake(t, "")
+	defer d.Close()
+	next := answered("IncomingReceived", "\"Zoë\" <sip:0201234567@pbx>", "1000000")
+	answers := []string{message, next}
+	d.answer = func(command, answer string) string {
+		if command != "pop-event" {
+			return answer
 		}
-		serving.Go(func() {
-			defer theirs.Close()
-			buf := make([]byte, 1<<10)
-			for len(answers) > 0 {
-				// Who waits for the rest of an answer is not left to wait.
-				theirs.SetDeadline(time.Now().Add(time.Second))
-				n, err := theirs.Read(buf)
-				if err != nil {
-					return
-				}
-				a := noID
-				if string(buf[:n]) == "pop-event\n" {
-					a, answers = answers[0], answers[1:]
-				}
-				if _, err := theirs.Write([]byte(a)); err != nil {
-					return
-				}
-			}
-		})
-		return ours, nil
-	}})
-	if err != nil {
-		t.Error(err)
-		return false
+		if len(answers) == 0 { // this connection has had them
+			answers = []string{next}
+			return ""
+		}
+		answer, answers = answers[0], answers[1:]
+		return answer
 	}
-	told := false
-	err = link.Once(t.Context(), link.Config{
+	dials, told := 0, false
+	p := newPhone(t, Config{Address: d.Address().Address, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+		dials++
+		conn, err := new(net.Dialer).DialContext(ctx, network, address)
+		return impatient{conn}, err
+	}})
+	err := link.Once(t.Context(), link.Config{
 		Log: log,
 		Take: func(e call.Event) error {
 			if e != e.Clean() || e.Source.Kind != registry.Linphone {
@@ -120,40 +112,26 @@ func survives(t *testing.T, message string, log *slog.Logger) bool {
 			told = told || e.ID == "1000000" && e.Number == "sip:0201234567@pbx" && e.Name == "Zoë"
 			return nil
 		},
-	}, untilTold{p, &told})
-	serving.Wait()
-	if !told {
-		t.Errorf("the next call was not told (%v): %.200q", err, message)
+	}, linktest.Scripted{Phone: p, Do: func(ctx context.Context, r *link.Reporter) (err error) {
+		for range 3 {
+			if err = p.Session(ctx, r); told {
+				break
+			}
+		}
+		return err
+	}})
+	if !told || strings.Contains(fmt.Sprint(err), "0201234567") {
+		t.Errorf("next call told: %v (%v): %.200q", told, err, message)
 	}
 	return dials == 1
 }
 
-// untilTold connects again until told, at most three times.
-type untilTold struct {
-	link.Phone
-	told *bool
-}
+// impatient is a connection on which nobody waits long for the rest of an answer.
+type impatient struct{ net.Conn }
 
-func (u untilTold) Session(ctx context.Context, r *link.Reporter) (err error) {
-	for range 3 {
-		err = u.Phone.Session(ctx, r)
-		if err != nil && strings.Contains(err.Error(), "0201234567") {
-			return errors.New("a number is in an error")
-		}
-		if *u.told {
-			return err
-		}
-	}
-	return fmt.Errorf("three connections: %w", err)
+func (i impatient) SetDeadline(time.Time) error {
+	return i.Conn.SetDeadline(time.Now().Add(time.Second))
 }
-
-// single is a phone whose session is a function.
-type single func(r *link.Reporter) error
-
-func (s single) Traits() link.Traits {
-	return link.Traits{Source: call.Source{Kind: registry.Linphone, Conn: "/tmp/lp", Reports: call.AllStates}, Local: true}
-}
-func (s single) Session(_ context.Context, r *link.Reporter) error { return s(r) }
 
 // answering is a connection that gives the same answer to every command.
 type answering struct {
@@ -171,6 +149,7 @@ func FuzzAnswer(f *testing.F) {
 		"Status: Ok\n\nSize: 0\nEvent-type: message-received\n\nFrom: <sip:1@x>\nContent: \"hello\"\n\n\n\n") {
 		f.Add(s, noID)
 	}
+	p := newPhone(f, Config{Address: "lp"})
 	f.Fuzz(func(t *testing.T, text, status string) {
 		a, whole := parse([]byte(text))
 		for _, s := range []string{a.event, a.id, a.state, a.from, a.direction} {
@@ -194,17 +173,12 @@ func FuzzAnswer(f *testing.F) {
 		if _, whole := parse([]byte(status)); !whole {
 			status = noID
 		}
-		link.Once(t.Context(), link.Config{Take: func(e call.Event) error {
-			if e != e.Clean() || e.ID == "" || e.Source.Kind != registry.Linphone {
-				t.Fatalf("%+v", e)
-			}
-			return nil
-		}}, single(func(r *link.Reporter) error {
+		linktest.Once(t, linktest.Scripted{Phone: p, Do: func(_ context.Context, r *link.Reporter) error {
 			s := &session{d: daemon{conn: &answering{answer: status}}, r: r}
 			if a.event != "" {
 				return s.take(a)
 			}
 			return nil
-		}))
+		}})
 	})
 }

@@ -26,51 +26,16 @@ func connect(t *testing.T, address string, dial dialler) *linktest.Watch {
 	return linktest.Run(t, p)
 }
 
-func TestRealCalls(t *testing.T) {
+func TestReal(t *testing.T) {
+	t.Parallel()
 	d := phonetest.StartLinphone(t)
-	w := connect(t, d.Pipe, d.Dial)
-	w.Until(link.Connected)
-	for _, tt := range []struct {
-		name     string
-		scenario phonetest.Scenario
-		number   string // what the number begins with
-		caller   string
-	}{
-		{"rings, caller gives up", phonetest.Scenario{Number: "+31612345678", Name: "J. de Vries", Ring: 50 * time.Millisecond}, "sip:+31612345678@127.0.0.1", "J. de Vries"},
-		{"answered", phonetest.Scenario{Number: "0612345678", Answer: true, Talk: 50 * time.Millisecond}, "sip:0612345678@127.0.0.1", ""},
-		{"withheld", phonetest.Scenario{Number: "+31687654321", Withheld: true}, "sip:anonymous@anonymous.invalid", "Anonymous"},
-		{"quoted display name", phonetest.Scenario{Number: "0201234567", Name: `Café "De Hoek" \ Zoë`}, "sip:0201234567@127.0.0.1", `Café "De Hoek" \ Zoë`},
-		{"tel with an extension", phonetest.Scenario{From: "<tel:+31-6-1234-5678;ext=12>"}, "tel:+31-6-1234-5678;ext=12", ""},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			w := w.In(t)
-			running := d.Place(t, tt.scenario)
-			first := w.Want(call.Ringing)
-			if len(first.Number) < len(tt.number) || first.Number[:len(tt.number)] != tt.number || first.Name != tt.caller || first.Direction != call.Incoming || first.ID == "" {
-				t.Errorf("event %+v", first)
-			}
-			reason := call.ReasonUnknown
-			if tt.scenario.Answer {
-				d.Press("answer")
-				if e := w.Want(call.Answered); e.ID != first.ID || e.Number != first.Number {
-					t.Errorf("event %+v", e)
-				}
-				reason = call.Completed
-			}
-			if e := w.Want(call.Ended); e.ID != first.ID || e.Number != first.Number || e.Name != first.Name || e.Reason != reason {
-				t.Errorf("event %+v", e)
-			}
-			running.Wait()
-		})
-	}
-	if len(w.Events) > 0 {
-		t.Errorf("%d events too many", len(w.Events))
-	}
+	linktest.RealPhone{Phone: d, Link: func() *linktest.Watch { return connect(t, d.Pipe, d.Dial) }, Answer: func() { d.Press("answer") }}.Run(t)
 }
 
 // A program that starts during calls finds them: the one that is on, and the one
 // that rings.
 func TestRealSnapshot(t *testing.T) {
+	t.Parallel()
 	d := phonetest.StartLinphone(t)
 	before := connect(t, d.Pipe, d.Dial)
 	before.Until(link.Connected)
@@ -103,6 +68,7 @@ func TestRealSnapshot(t *testing.T) {
 
 // In an outgoing call the event's From is ourselves.
 func TestRealOutgoing(t *testing.T) {
+	t.Parallel()
 	d := phonetest.StartLinphone(t)
 	w := connect(t, d.Pipe, d.Dial)
 	w.Until(link.Connected)
@@ -117,35 +83,10 @@ func TestRealOutgoing(t *testing.T) {
 	}
 }
 
-// The daemon ends in the middle of a call and comes back: the call is over, and
-// the link is there again within two seconds.
-func TestRealRestart(t *testing.T) {
-	d := phonetest.StartLinphone(t)
-	w := connect(t, d.Pipe, nil)
-	w.Until(link.Connected)
-	d.Place(t, phonetest.Scenario{Number: "0612345678", Ring: time.Minute})
-	w.Want(call.Ringing)
-	d.Stop()
-	w.Until(link.Waiting)
-	w.Want(call.Ended)
-	d.Restart(t)
-	back := time.Now()
-	w.Until(link.Connected)
-	if after := time.Since(back); after > 2*time.Second {
-		t.Errorf("link was back after %v", after)
-	} else {
-		t.Logf("link was back after %v", after)
-	}
-	d.Place(t, phonetest.Scenario{Number: "0687654321"}).Wait()
-	if e := w.Want(call.Ringing); e.Number[:14] != "sip:0687654321" {
-		t.Errorf("first event after the restart: %+v", e)
-	}
-	w.Want(call.Ended)
-}
-
 // Two programs on one daemon: it serves the first. The second says so and does
 // not come again and again.
 func TestRealSecondClient(t *testing.T) {
+	t.Parallel()
 	d := phonetest.StartLinphone(t)
 	first := connect(t, d.Pipe, nil)
 	first.Until(link.Connected)
@@ -156,20 +97,4 @@ func TestRealSecondClient(t *testing.T) {
 	d.Place(t, phonetest.Scenario{Number: "0612345678"}).Wait()
 	first.Want(call.Ringing)
 	first.Want(call.Ended)
-}
-
-// A call that only rings is found too.
-func TestRealSnapshotRinging(t *testing.T) {
-	d := phonetest.StartLinphone(t)
-	before := connect(t, d.Pipe, nil)
-	before.Until(link.Connected)
-	ring := d.Place(t, phonetest.Scenario{Number: "0201234567", Ring: 2 * time.Second})
-	first := before.Want(call.Ringing)
-	before.Stop()
-	w := connect(t, d.Pipe, nil)
-	if e := w.Want(call.Ringing); e.ID != first.ID || e.Number != first.Number || e.Direction != call.Incoming {
-		t.Errorf("event %+v", e)
-	}
-	w.Want(call.Ended)
-	ring.Wait()
 }

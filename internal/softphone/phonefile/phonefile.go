@@ -212,7 +212,11 @@ func Program(line string) (program, rest string) {
 // Ours reports whether a command line hands calls to Wiebelt.
 func Ours(line string) bool {
 	program, rest := Program(line)
-	base := strings.ToLower(program[strings.LastIndexAny(program, `\/`)+1:])
+	base := strings.TrimSuffix(strings.ToLower(program[strings.LastIndexAny(program, `\/`)+1:]), ".exe")
+	switch base {
+	case "wiebelt-ring", "wiebelt-ringw": // which does nothing else
+		return true
+	}
 	return strings.HasPrefix(base, "wiebelt") && strings.Contains(" "+rest+" ", " ring ")
 }
 

@@ -111,6 +111,9 @@ func TestOurs(t *testing.T) {
 	for line, want := range map[string]bool{
 		`"C:\Program Files\Wiebelt\wiebeltw.exe" ring --state ringing --`: true,
 		`/opt/wiebelt/wiebelt ring --twinkle`:                             true,
+		`wiebelt-ring --twinkle`:                                          true,
+		`"C:\Wiebelt\wiebelt-ringw.exe" --state ringing --`:               true,
+		`/opt/other/wiebelt-ringer --twinkle`:                             false,
 		`"C:\Program Files\Other\pop.exe" ring`:                           false,
 		`"C:\Wiebelt\wiebeltw.exe" doctor`:                                false,
 		`C:\wiebelt\other.exe ring`:                                       false,

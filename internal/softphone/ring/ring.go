@@ -67,8 +67,7 @@ func Screen() bool { return runtime.GOOS != "linux" || os.Getenv("DISPLAY") != "
 
 // HandOver gives the call to the Wiebelt that runs and otherwise starts program, the
 // whole one without a console, which then takes it. Errors are those of
-// instance.HandOver and, where the call waits for a Wiebelt that can run,
-// ErrNoScreen.
+// instance.HandOver; ErrNoScreen is why program was not started where it cannot run.
 func (r Request) HandOver(ctx context.Context, cfg instance.Config, program string) error {
 	e := r.Event
 	e.At = time.Now()
@@ -79,7 +78,6 @@ func (r Request) HandOver(ctx context.Context, cfg instance.Config, program stri
 		if !Screen() {
 			return ErrNoScreen
 		}
-		clearEnvironment() // or it would stay in the resident's environment, and in that of all that it starts
 		args := []string{"run", "--background"}
 		if r.Profile != "" {
 			dir, err := filepath.Abs(r.Profile)
@@ -88,22 +86,28 @@ func (r Request) HandOver(ctx context.Context, cfg instance.Config, program stri
 			}
 			args = append([]string{"--profile", dir}, args...)
 		}
-		return instance.StartDetached(program, args...)
+		return instance.StartDetached(withoutCall(os.Environ()), program, args...)
 	})
 }
 
-// Args gives what stands behind "ring", with a profile that stands before it put
-// behind it. ok is false for another command.
+// Args gives what stands behind "ring", with the flags of every command that stand
+// before it put behind it. ok is false for another command.
 func Args(args []string) (rest []string, ok bool) {
-	switch {
-	case len(args) > 0 && args[0] == "ring":
-		return args[1:], true
-	case len(args) > 2 && args[0] == "--profile" && args[2] == "ring":
-		return append([]string{"--profile", args[1]}, args[3:]...), true
-	case len(args) > 1 && strings.HasPrefix(args[0], "--profile=") && args[1] == "ring":
-		return append([]string{args[0]}, args[2:]...), true
+	for len(args) > 0 && args[0] != "ring" {
+		flag, _, tied := strings.Cut(args[0], "=")
+		n := 2
+		if tied {
+			n = 1
+		}
+		if flag != "--profile" && flag != "--language" || len(args) < n {
+			return nil, false
+		}
+		rest, args = append(rest, args[:n]...), args[n:]
 	}
-	return nil, false
+	if len(args) == 0 {
+		return nil, false
+	}
+	return append(rest, args[1:]...), true
 }
 
 // Parse reads a hand-over: args are those behind "ring", env is os.Getenv. An
@@ -248,15 +252,14 @@ func lines(in io.Reader, said map[string]string) error {
 	return nil
 }
 
-// clearEnvironment takes a call out of our environment, whichever phone put it there.
-func clearEnvironment() {
-	for _, v := range os.Environ() {
+// withoutCall gives an environment without the call, whichever phone put it there: it
+// would stay in that of the resident, and of all that it starts.
+func withoutCall(env []string) []string {
+	return slices.DeleteFunc(env, func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
 		field, ours := strings.CutPrefix(name, Variable)
-		if ours && slices.Contains(Fields, strings.ToLower(field)) || strings.HasPrefix(name, "SIP_") || strings.HasPrefix(name, "TWINKLE_") {
-			_ = os.Unsetenv(name)
-		}
-	}
+		return ours && slices.Contains(Fields, strings.ToLower(field)) || strings.HasPrefix(name, "SIP_") || strings.HasPrefix(name, "TWINKLE_")
+	})
 }
 
 // Elsewhere tells whether a folder lies on another computer. A command line that

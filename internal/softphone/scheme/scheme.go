@@ -43,7 +43,7 @@ var (
 // there once, state at most once. Other fields are not obeyed and leave no
 // trace in the event.
 //
-// The event's Way is the URL scheme; its time is the caller's to set.
+// The event's Source is the URL scheme; its time is the caller's to set.
 func Parse(uri string) (call.Event, error) {
 	if len(uri) > MaxURI {
 		return call.Event{}, ErrForm
@@ -123,17 +123,11 @@ func readState(s string) (call.State, bool) {
 	return call.Ringing, false
 }
 
-// readNumber takes 3 to 20 digits, perhaps after a plus. A plus that became a
-// space on its way is put back.
+// readNumber takes 3 to 20 digits, perhaps after a plus.
 func readNumber(s string) (string, bool) {
-	digits, plus := s, ""
-	if s != "" && (s[0] == '+' || s[0] == ' ') {
-		digits, plus = s[1:], "+"
-	}
-	if len(digits) < 3 || len(digits) > 20 || strings.Trim(digits, "0123456789") != "" {
-		return "", false
-	}
-	return plus + digits, true
+	s = address.PlusBack(s)
+	digits := strings.TrimPrefix(s, "+")
+	return s, len(digits) >= 3 && len(digits) <= 20 && strings.Trim(digits, "0123456789") == ""
 }
 
 // unfilled tells whether the phone sent its placeholder and not the number. The

@@ -18,6 +18,7 @@ func TestParse(t *testing.T) {
 		"wiebelt:call?number=+31612345678":                     {"+31612345678", call.Ringing}, // decoded on its way
 		"wiebelt:call?number= 31612345678":                     {"+31612345678", call.Ringing}, // and once more
 		"wiebelt:call?number=%2031612345678":                   {"+31612345678", call.Ringing},
+		"wiebelt:call?number=%200612345678":                    {"0612345678", call.Ringing},
 		"wiebelt:call?number=0612345678":                       {"0612345678", call.Ringing},
 		"wiebelt:call?number=%30612345678":                     {"0612345678", call.Ringing},
 		"wiebelt:call?number=101":                              {"101", call.Ringing},

@@ -21,7 +21,7 @@ const Answer = "action=continue\n"
 
 // Read makes an event of Twinkle's environment; get is os.Getenv. ok is false
 // for a trigger that is not about a call's beginning, answer or end. The event's
-// Way and time are the caller's to set.
+// Source and time are the caller's to set.
 func Read(get func(string) string) (e call.Event, ok bool, err error) {
 	trigger := get("TWINKLE_TRIGGER")
 	if trigger == "" {

@@ -67,8 +67,7 @@ func (c *Calls) State(ctx context.Context) State {
 	case "tel", "sip":
 		m.CallBack = owners.Other(ctx, how)
 	default:
-		_, err := dial.Split(how)
-		m.CallBack = err == nil
+		m.CallBack = true
 	}
 	return m
 }
@@ -101,7 +100,7 @@ func Says(l text.Language, err error) string {
 
 // with opens the history for do.
 func (c *Calls) with(ctx context.Context, s *settings.Settings, do func(*history.Store) error) error {
-	store, err := history.Beside(ctx, fromsettings.HistoryFile(c.Dirs), history.Keep(s.History.Keep), time.Now)
+	store, err := history.OpenBeside(ctx, fromsettings.HistoryFile(c.Dirs), history.Keep(s.History.Keep), time.Now)
 	if err == nil {
 		err = errors.Join(do(store), store.Close())
 	}
@@ -177,10 +176,10 @@ func (c *Calls) Restore(ctx context.Context, was ...history.Entry) error {
 	})
 }
 
-// NotThis takes the person off a call and gives the call as it was, for This.
+// NotThis takes the person off a call and gives the call as it was, for RestorePerson.
 func (c *Calls) NotThis(ctx context.Context, id int64) (was history.Entry, err error) {
 	err = c.write(ctx, func(ctx context.Context, s *history.Store) (err error) {
-		was, err = s.TakeOff(ctx, id)
+		was, err = s.RemovePerson(ctx, id)
 		return err
 	})
 	if err == nil {
@@ -189,8 +188,8 @@ func (c *Calls) NotThis(ctx context.Context, id int64) (was history.Entry, err e
 	return was, err
 }
 
-// This gives a call its person back.
-func (c *Calls) This(ctx context.Context, was history.Entry) error {
+// RestorePerson gives a call its person back.
+func (c *Calls) RestorePerson(ctx context.Context, was history.Entry) error {
 	err := c.write(ctx, func(ctx context.Context, s *history.Store) error { return s.SetPerson(ctx, was) })
 	if err == nil && was.Matches > 1 { // else there was nothing to choose
 		c.choose(was, windowapi.ChoiceBack)
@@ -259,7 +258,7 @@ func (c *Calls) OpenPerson(ctx context.Context, id int64, k windowapi.Contact) e
 	if err != nil || k.ID == "" || k.Link == "" {
 		return err
 	}
-	rules, err := fromsettings.Rules(s)
+	rules, err := fromsettings.NumberRules(s)
 	if err != nil || rules.Parse(e.Number, "").Foreign { // only possible: nobody's name on disk
 		return err
 	}
@@ -294,7 +293,7 @@ func (c *Calls) CallBack(ctx context.Context, id int64) error {
 	case "sip":
 		err = dial.Open(ctx, how, n.Copy())
 	default:
-		err = dial.Run(ctx, how, n.Copy())
+		err = dial.Run(ctx, settings.Command(how), n.Copy())
 	}
 	if err != nil {
 		c.Log.Warn("not called back", "call", e.ID, "why", err)
@@ -308,7 +307,7 @@ func (c *Calls) number(ctx context.Context, s *settings.Settings, id int64) (e h
 	if e, err = c.get(ctx, s, id); err != nil {
 		return e, n, err
 	}
-	rules, err := fromsettings.Rules(s)
+	rules, err := fromsettings.NumberRules(s)
 	if err == nil {
 		n = rules.Parse(e.Number, "")
 	}
@@ -332,18 +331,18 @@ func (c *Calls) Copy(ctx context.Context, id int64, relation bool) error {
 	return nil
 }
 
-// Looked is what looking up again has given beside what is kept by now.
-type Looked struct {
+// LookedUp is what looking up again has given beside what is kept by now.
+type LookedUp struct {
 	Entry    int64
 	Contacts []windowapi.Contact // somebody has to choose
 	More     int                 // contacts beyond those listed
 	Sentence string              // what there is to say, "" if the row says it all
 }
 
-// Looked keeps what the hub says of the number of a call, as far as anything is
+// LookedUp keeps what the hub says of the number of a call, as far as anything is
 // kept. asked is the call as it was when the hub was asked.
-func (c *Calls) Looked(ctx context.Context, l text.Language, asked history.Entry, f windowapi.Found) (Looked, error) {
-	m := Looked{Entry: asked.ID}
+func (c *Calls) LookedUp(ctx context.Context, l text.Language, asked history.Entry, f windowapi.Found) (LookedUp, error) {
+	m := LookedUp{Entry: asked.ID}
 	switch f.Outcome {
 	case history.OutcomeFailed:
 		m.Sentence = l.T(text.CallsAgainFailed, l.T(text.Failure(f.Failure)))

@@ -198,14 +198,14 @@ func TestNotThis(t *testing.T) {
 	if got := b.at(id); got.ContactID+got.Link+got.RelationNumber != "" || got.Name != e.Name || !got.TakenOff {
 		t.Errorf("still there: %+v", got)
 	}
-	b.works("this", b.This(ctx, was), changed, "choice back +31698760011 c-vries")
+	b.works("this", b.RestorePerson(ctx, was), changed, "choice back +31698760011 c-vries")
 	if got := b.at(id); got.TakenOff || got.Link != e.Link {
 		t.Errorf("taken back: %+v", got)
 	}
 	alone := b.put(missedCall())
 	was, err = b.NotThis(ctx, alone)
 	b.works("not this", err, changed, "choice not +31698760011 c-vries")
-	b.works("nobody had to be chosen", b.This(ctx, was), changed)
+	b.works("nobody had to be chosen", b.RestorePerson(ctx, was), changed)
 	_, err = b.NotThis(ctx, 999)
 	b.fails("what is not there", err, "Deze oproep is er niet meer.")
 }
@@ -294,7 +294,7 @@ func TestLooked(t *testing.T) {
 		{"no answer", failed, windowapi.Found{Outcome: history.OutcomeFailed, Failure: "credentials_refused", Support: "Jan (IT)"}, "", "", "Opzoeken lukt niet: ", history.OutcomeFailed, 0, 0},
 	} {
 		id := b.put(tt.e)
-		m, err := b.Looked(t.Context(), text.Dutch, b.at(id), tt.f)
+		m, err := b.LookedUp(t.Context(), text.Dutch, b.at(id), tt.f)
 		if err != nil || m.Entry != id || !strings.HasPrefix(m.Sentence, tt.says) || (m.Sentence == "") != (tt.says == "") ||
 			len(m.Contacts) != tt.shows {
 			t.Errorf("%s: %+v, %v", tt.what, m, err)
@@ -304,10 +304,10 @@ func TestLooked(t *testing.T) {
 		}
 	}
 	off := b.put(failed)
-	if _, err := b.store.TakeOff(t.Context(), off); err != nil {
+	if _, err := b.store.RemovePerson(t.Context(), off); err != nil {
 		t.Fatal(err)
 	}
-	if m, err := b.Looked(t.Context(), text.Dutch, b.at(off), one); err != nil || b.at(off).Name != "" || m.Sentence != text.Dutch.T(text.CallsAgainOff) {
+	if m, err := b.LookedUp(t.Context(), text.Dutch, b.at(off), one); err != nil || b.at(off).Name != "" || m.Sentence != text.Dutch.T(text.CallsAgainOff) {
 		t.Errorf("taken off: %+v, %+v, %v", b.at(off), m, err)
 	}
 }
@@ -323,7 +323,7 @@ func TestLookedDuringTheCall(t *testing.T) {
 	over := asked
 	over.Ended, over.Result = rang.Add(20*time.Second), history.ResultMissed
 	b.put(over)
-	if _, err := b.Looked(t.Context(), text.Dutch, asked, f); err != nil {
+	if _, err := b.LookedUp(t.Context(), text.Dutch, asked, f); err != nil {
 		t.Fatal(err)
 	}
 	if got := b.at(id); !got.Open() || !got.Ended.Equal(over.Ended) || got.ContactID != "c-vries" || got.Outcome != history.OutcomeFound || !got.Fits("vries") {
@@ -332,7 +332,7 @@ func TestLookedDuringTheCall(t *testing.T) {
 	passed := b.at(id)
 	passed.Number, passed.Shown, passed.Name, passed.ContactID, passed.Result = "101", "101", "", "", history.ResultLive
 	b.put(passed)
-	if _, err := b.Looked(t.Context(), text.Dutch, asked, f); !errors.Is(err, history.ErrGone) {
+	if _, err := b.LookedUp(t.Context(), text.Dutch, asked, f); !errors.Is(err, history.ErrGone) {
 		t.Errorf("passed on meanwhile: %v", err)
 	}
 	if got := b.at(id); got.Number != "101" || got.Name != "" || got.ContactID != "" {

@@ -68,7 +68,7 @@ func ask(ctx context.Context, cfg instance.Config, what windowapi.Forget) error 
 
 // inFiles does it while no resident runs, which would own the files.
 func inFiles(ctx context.Context, dirs profile.Dirs, s *settings.Settings, m windowapi.Forget) error {
-	rules, err := fromsettings.Rules(s)
+	rules, err := fromsettings.NumberRules(s)
 	if err != nil {
 		return err
 	}
@@ -76,11 +76,13 @@ func inFiles(ctx context.Context, dirs profile.Dirs, s *settings.Settings, m win
 	_, waiting := instance.ForgetCalls(instance.Config{RunDir: dirs.Run}, func(e call.Event) bool {
 		return gone(engine.LastCall{At: e.At, Number: rules.Parse(e.Number, e.Name)})
 	})
-	calls, err := history.Open(fromsettings.HistoryFile(dirs), history.Keep(s.History.Keep), s.History.Days, time.Now)
-	if err != nil {
-		return err
+	calls, opened := history.Open(fromsettings.HistoryFile(dirs), history.Keep(s.History.Keep), s.History.Days, time.Now)
+	if opened == nil {
+		defer calls.Close()
+	} else {
+		_ = calls.Close()
+		calls = nil // the chosen contacts go all the same
 	}
-	defer calls.Close()
 	chosen := chosencontacts.New(ChoiceParams(dirs, s))
 	var running sync.WaitGroup
 	run, end := context.WithCancel(ctx)
@@ -88,7 +90,7 @@ func inFiles(ctx context.Context, dirs profile.Dirs, s *settings.Settings, m win
 	err = Delete(ctx, calls, chosen, rules, m)
 	end()
 	running.Wait()
-	return errors.Join(err, waiting)
+	return errors.Join(opened, err, waiting)
 }
 
 // Delete deletes what can be deleted, whatever else fails. calls is nil where none

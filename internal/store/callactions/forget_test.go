@@ -2,6 +2,7 @@ package callactions
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -14,14 +15,16 @@ import (
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/store/chosencontacts"
 	"wiebelt/internal/store/history"
+	"wiebelt/internal/store/sqlitefile"
 )
 
 // While no resident runs, what is forgotten goes from the history and from the
 // remembered choices.
 func TestForgetFiles(t *testing.T) {
 	const number, other = "+31698760011", "+31207650022"
+	const newer = "all, with a history of a newer version, which stays"
 	ago := 0
-	for name, m := range map[string]windowapi.Forget{"a number": {Number: "06-98 76 00 11"}, "older": {Days: &ago}, "all": {All: true}} {
+	for name, m := range map[string]windowapi.Forget{"a number": {Number: "06-98 76 00 11"}, "older": {Days: &ago}, "all": {All: true}, newer: {All: true}} {
 		t.Run(name, func(t *testing.T) {
 			dirs, err := profile.Find(t.TempDir())
 			if err != nil {
@@ -70,7 +73,17 @@ func TestForgetFiles(t *testing.T) {
 			if err := calls.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if err := Forget(t.Context(), instance.Config{RunDir: dirs.Run}, dirs, s, m); err != nil {
+			newer := name == newer
+			if newer {
+				db, err := sqlitefile.Open(fromsettings.HistoryFile(dirs), "")
+				if err == nil {
+					_, err = db.Exec("PRAGMA user_version = 999")
+				}
+				if err := errors.Join(err, db.Close()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := Forget(t.Context(), instance.Config{RunDir: dirs.Run}, dirs, s, m); errors.Is(err, history.ErrNewer) != newer || err != nil && !newer {
 				t.Fatal(err)
 			}
 			left := 0
@@ -84,6 +97,9 @@ func TestForgetFiles(t *testing.T) {
 					t.Errorf("remembered: %v and %v", gone, stays)
 				}
 			})
+			if newer {
+				return
+			}
 			r, err := history.OpenReadOnly(fromsettings.HistoryFile(dirs))
 			if err != nil {
 				t.Fatal(err)

@@ -14,11 +14,11 @@ import (
 	"wiebelt/internal/store/sqlitefile"
 )
 
-// Beside opens the history at path for a process beside the resident's, which goes
+// OpenBeside opens the history at path for a process beside the resident's, which goes
 // on looking after it: no file is made, migrated, purged, put aside or removed, and
 // no call is marked over. What is written follows keep; now is the clock. A file
 // that is not there gives ErrGone, one of a newer version ErrNewer.
-func Beside(ctx context.Context, path string, keep Keep, now func() time.Time) (*Store, error) {
+func OpenBeside(ctx context.Context, path string, keep Keep, now func() time.Time) (*Store, error) {
 	s := &Store{path: path, keep: keep, days: 1, now: now, guest: true}
 	if keep == KeepOff {
 		return s, nil

@@ -27,7 +27,7 @@ const ahead = 4
 // changeAll is the windows' process: it changes calls that are kept and
 // acknowledges each on its standard output.
 func changeAll(path string) {
-	s, err := Beside(context.Background(), path, KeepFull, time.Now)
+	s, err := OpenBeside(context.Background(), path, KeepFull, time.Now)
 	next := bufio.NewScanner(os.Stdin)
 	for id := int64(1); err == nil && id <= beside && (id <= ahead || next.Scan()); id++ {
 		if id%5 == 0 {
@@ -123,7 +123,7 @@ func TestTwoWriters(t *testing.T) {
 // leaves one that is damaged or newer as it is. The resident's takes in what it wrote.
 func TestBesideLooksAfterNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
-	if _, err := Beside(t.Context(), path, KeepFull, time.Now); !errors.Is(err, ErrGone) {
+	if _, err := OpenBeside(t.Context(), path, KeepFull, time.Now); !errors.Is(err, ErrGone) {
 		t.Errorf("no file: %v", err)
 	}
 	if _, err := os.Stat(path); err == nil {
@@ -140,7 +140,7 @@ func TestBesideLooksAfterNothing(t *testing.T) {
 	if s.Missed() != 1 {
 		t.Fatalf("%d missed", s.Missed())
 	}
-	b, err := Beside(t.Context(), path, KeepFull, c.Now)
+	b, err := OpenBeside(t.Context(), path, KeepFull, c.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,13 +162,13 @@ func TestBesideLooksAfterNothing(t *testing.T) {
 	if err := os.WriteFile(path, []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Beside(t.Context(), path, KeepFull, time.Now); err == nil {
+	if _, err := OpenBeside(t.Context(), path, KeepFull, time.Now); err == nil {
 		t.Error("a damaged file was opened")
 	}
 	if all, _ := filepath.Glob(path + "*"); len(all) != 1 {
 		t.Errorf("it was put aside: %v", all)
 	}
-	off, err := Beside(t.Context(), path, KeepOff, time.Now)
+	off, err := OpenBeside(t.Context(), path, KeepOff, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -78,9 +78,9 @@ func (s *Store) deleteWhere(ctx context.Context, which string, arg any) (int, er
 	return s.erase(ctx, `DELETE FROM calls WHERE `+which, arg)
 }
 
-// TakeOff takes the person off a call: "not this contact". Only the name stays, to
+// RemovePerson takes the person off a call: "not this contact". Only the name stays, to
 // be shown as that of who it is not. It gives the call as it was, or ErrGone.
-func (s *Store) TakeOff(ctx context.Context, id int64) (was Entry, err error) {
+func (s *Store) RemovePerson(ctx context.Context, id int64) (was Entry, err error) {
 	err = s.change(ctx, func(tx *sql.Tx, _ Keep) error {
 		if was, err = get(ctx, tx, id); err != nil {
 			return err

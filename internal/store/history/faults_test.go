@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"wiebelt/internal/core/address"
 	"wiebelt/internal/testutil/clocktest"
 )
 
@@ -216,7 +217,7 @@ func canary(i int) Entry {
 // traces are what of canary i may stand in a file, personal or not.
 func traces(i int) (person, number []string) {
 	e := canary(i)
-	return []string{e.Name, strings.ToLower(e.Name), e.RelationNumber, e.ContactID}, []string{e.Number[1:], e.Shown, digits(e.Shown)}
+	return []string{e.Name, strings.ToLower(e.Name), e.RelationNumber, e.ContactID}, []string{e.Number[1:], e.Shown, address.OnlyDigits(e.Shown)}
 }
 
 // found counts the canaries of which something stands in any file below dir.
@@ -287,7 +288,7 @@ func TestDeletedMeansGone(t *testing.T) {
 		}, both},
 		{"each person", func(ctx context.Context, s *Store, ids []int64, _ *clocktest.Clock) error {
 			for _, id := range ids {
-				if _, err := s.TakeOff(ctx, id); err != nil {
+				if _, err := s.RemovePerson(ctx, id); err != nil {
 					return err
 				}
 			}

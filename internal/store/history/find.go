@@ -3,6 +3,9 @@ package history
 import (
 	"strings"
 	"unicode"
+
+	"wiebelt/internal/core/address"
+	"wiebelt/internal/core/displaytext"
 )
 
 // Limits of a filter. What is longer finds what its beginning finds.
@@ -14,7 +17,7 @@ const (
 // find is all that a filter looks at: names and line as text, numbers as digits,
 // a line each.
 func (e Entry) find() string {
-	parts := []string{fold(e.Name), fold(e.Line), fold(e.Via), digits(e.Number), digits(e.Shown), digits(e.LineNumber), digits(e.RelationNumber)}
+	parts := []string{fold(e.Name), fold(e.Line), fold(e.Via), address.OnlyDigits(e.Number), address.OnlyDigits(e.Shown), address.OnlyDigits(e.LineNumber), address.OnlyDigits(e.RelationNumber)}
 	if strings.ContainsFunc(e.Shown, unicode.IsLetter) {
 		parts = append(parts, fold(e.Shown))
 	}
@@ -42,7 +45,7 @@ func terms(filter string) []string {
 		number = ""
 	}
 	for w := range strings.FieldsSeq(fold(filter)) {
-		if d := digits(w); !strings.ContainsFunc(w, unicode.IsLetter) && (d != "" || strings.Trim(w, "+-/().") == "") {
+		if d := address.OnlyDigits(w); !strings.ContainsFunc(w, unicode.IsLetter) && (d != "" || strings.Trim(w, "+-/().") == "") {
 			number += d
 			continue
 		}
@@ -58,31 +61,7 @@ func Narrows(filter string) bool { return len(terms(filter)) > 0 }
 
 // fold makes capitals and accents no difference.
 func fold(s string) string {
-	return plain.Replace(strings.ToLower(strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")))
-}
-
-// plain takes the accents off small letters, as far as names in the Netherlands
-// have them.
-var plain = func() *strings.Replacer {
-	var pairs []string
-	for to, from := range map[string]string{"a": "áàâäãåāăą", "c": "çćč", "d": "ďđð", "e": "éèêëēęě", "g": "ğ", "i": "íìîïīı",
-		"l": "ł", "n": "ñńň", "o": "óòôöõøő", "r": "ř", "s": "śšşș", "t": "ťţț", "u": "úùûüūůű", "y": "ýÿ", "z": "źżž",
-		"ae": "æ", "oe": "œ", "ss": "ß", "ij": "ĳ"} {
-		for _, r := range from {
-			pairs = append(pairs, string(r), to)
-		}
-	}
-	// A capital dotted I is lowered to an i with a dot of its own.
-	return strings.NewReplacer(append(pairs, "\u0307", "", "\x00", "")...)
-}()
-
-func digits(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= '0' && r <= '9' {
-			return r
-		}
-		return -1
-	}, s)
+	return strings.ReplaceAll(displaytext.Fold(strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")), "\x00", "")
 }
 
 // Fits reports whether a filter finds the entry.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"wiebelt/internal/core/call"
+	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/store/sqlitefile"
 )
 
@@ -33,7 +34,7 @@ type Entry struct {
 	ID                    int64
 	Rang, Answered, Ended time.Time
 	Outgoing              bool
-	Kind                  string // which way in reported it, see call.Way.Kind
+	Kind                  string // which source reported it, see call.Source.Kind
 	Number                string // E.164 or digits as received; "" for a withheld one
 	Shown                 string // the number the Dutch way
 	Line, LineNumber      string // name and number of our line, "" if not told
@@ -49,25 +50,32 @@ type Entry struct {
 	// number, by opening the file, or by hand. Put does not change it.
 	Handled time.Time
 	// TakenOff says that the user has said "not this contact". Name is then who it
-	// is not, and nothing else of a person is kept with the call. What TakeOff has
+	// is not, and nothing else of a person is kept with the call. What RemovePerson has
 	// set Put does not change; what was put, a later Put does.
 	TakenOff bool
 	off      int // who said so
 }
 
-// Missed tells whether the call is one that somebody should return. Of the four
-// ways in which a call can end unanswered only this one counts.
+// Missed tells whether the call is one that somebody should return: it rang here and
+// nobody took it.
 func (e Entry) Missed() bool { return e.Result == ResultMissed && !e.Outgoing }
 
 // Open tells whether the call was missed and not ticked off.
 func (e Entry) Open() bool { return e.Missed() && e.Handled.IsZero() }
 
+// KindAway is the Kind of a call that Wiebelt heard of later, from the office's relay,
+// since it was not running.
+const KindAway = registry.Relay + ".away"
+
+// Away tells whether the call rang while Wiebelt was not running.
+func (e Entry) Away() bool { return e.Kind == KindAway }
+
 // OneCaller tells whether calls with this number are of one caller: those withheld
 // are not, nor are those of which no phone told a number.
 func (e Entry) OneCaller() bool { return e.Number != "" && e.Number != nameMark }
 
-// How a call went. Missed, Elsewhere, NotHere and Unknown are four different
-// things: only a phone that tells why a call ended may make it missed.
+// How a call went. Only a phone that tells why a call ended makes it missed; of one
+// that nobody answered here it is otherwise not known whether a colleague took it.
 const (
 	ResultLive      = ""          // not over yet
 	ResultAnswered  = "answered"  // here, and over
@@ -91,8 +99,8 @@ const (
 	OutcomeNone     = "" // not looked up
 )
 
-// ResultOf gives the result of a call from what its way in reported, and never
-// claims more than that way can tell.
+// ResultOf gives the result of a call from what its source reported, and never
+// claims more than that source can tell.
 func ResultOf(reports call.Reports, answered, ended bool, reason call.Reason) string {
 	switch {
 	case !ended && !answered && reports == call.RingOnly:

@@ -2,12 +2,14 @@ package history
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -61,10 +63,16 @@ func read(t *testing.T, path string) []Entry {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	all, err := r.Since(t.Context(), time.Time{}, 100_000)
+	work, err := r.Open(t.Context(), 100_000)
 	if err != nil {
 		t.Fatal(err)
 	}
+	rest, err := r.From(t.Context(), Query{}, 0, 100_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := append(work, rest...)
+	slices.SortFunc(all, func(a, b Entry) int { return cmp.Or(b.Rang.Compare(a.Rang), cmp.Compare(b.ID, a.ID)) })
 	return all
 }
 
@@ -313,8 +321,8 @@ func TestReaderCannotWrite(t *testing.T) {
 	}
 	// It sees what is written after it was opened, and holds up no writer.
 	put(t, s, known(monday))
-	if got, err := r.Since(t.Context(), time.Time{}, 10); len(got) != 1 || err != nil {
-		t.Errorf("Since = %d, %v", len(got), err)
+	if got, err := r.From(t.Context(), Query{}, 0, 10); len(got) != 1 || err != nil {
+		t.Errorf("%d calls, %v", len(got), err)
 	}
 	if runtime.GOOS != "windows" {
 		files, _ := filepath.Glob(path + "*")
@@ -436,5 +444,36 @@ func TestConfigure(t *testing.T) {
 	configure(KeepFull, 7)
 	if e, err := s.Get(ctx, put(0)); err != nil || e.Name == "" {
 		t.Fatalf("on again: %+v %v", e, err)
+	}
+}
+
+// TestPutAway: what rang while Wiebelt was not running is written once, however often
+// it is told, and not beside what Wiebelt heard of it; all of it or nothing.
+func TestPutAway(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "h.db")
+	s := open(t, path, KeepFull, clocktest.New(monday))
+	heard := Entry{Kind: "relay", Number: "+31612345678", Rang: monday.Add(-time.Hour), Result: ResultNotHere}
+	put(t, s, heard)
+	away := func(number string, after time.Duration) Entry {
+		return Entry{Number: number, Rang: heard.Rang.Add(after), Ended: heard.Rang.Add(after + time.Minute), Result: ResultMissed}
+	}
+	first := []Entry{away(heard.Number, time.Second), away(heard.Number, time.Minute), away("", time.Minute)}
+	must(t, s.PutAway(t.Context(), first))
+	must(t, s.PutAway(t.Context(), append(first, away("+31698765432", 0))))
+	all := read(t, path)
+	n := 0
+	for _, e := range all {
+		if e.Away() {
+			n++
+		}
+	}
+	if len(all) != 4 || n != 3 || s.Missed() != 3 {
+		t.Errorf("%d of %d are away, %d missed: %+v", n, len(all), s.Missed(), all)
+	}
+	if _, err := s.db.Exec("PRAGMA query_only = ON"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.PutAway(t.Context(), []Entry{away("+31698765433", 0)}); err == nil {
+		t.Error("kept on a disk that takes nothing")
 	}
 }

@@ -245,7 +245,7 @@ func TestPutKeepsWhatTheUserSaid(t *testing.T) {
 	if err := s.Handle(t.Context(), e.ID); err != nil {
 		t.Fatal(err)
 	}
-	was, err := s.TakeOff(t.Context(), e.ID)
+	was, err := s.RemovePerson(t.Context(), e.ID)
 	if err != nil || was.ContactID != "c-100200" {
 		t.Fatalf("%+v, %v", was, err)
 	}
@@ -278,7 +278,7 @@ func TestPutKeepsWhatTheUserSaid(t *testing.T) {
 	if _, err := s.Put(t.Context(), e); !errors.Is(err, ErrGone) {
 		t.Errorf("a removed call came back: %v", err)
 	}
-	if _, err := s.TakeOff(t.Context(), e.ID); !errors.Is(err, ErrGone) {
+	if _, err := s.RemovePerson(t.Context(), e.ID); !errors.Is(err, ErrGone) {
 		t.Errorf("TakeOff of what is gone: %v", err)
 	}
 }

@@ -31,11 +31,11 @@ func look(ctx context.Context, path string) (db *sql.DB, schema int, err error) 
 	return db, schema, nil
 }
 
-// Sound looks through the whole file at path and changes nothing, not even in
+// CheckFile looks through the whole file at path and changes nothing, not even in
 // its folder. It returns ErrNewer for one of a newer version, another error for
 // one that is damaged or cannot be read, and nil for one that is sound or only
 // waits for its migration.
-func Sound(ctx context.Context, path string) error {
+func CheckFile(ctx context.Context, path string) error {
 	err := sound(ctx, path)
 	if err != nil && !errors.Is(err, ErrNewer) {
 		// Somebody may have begun to write between the first look and the last.
@@ -63,7 +63,7 @@ func sound(ctx context.Context, path string) error {
 var people = []string{"name", "via", "number", "shown", "relation_number", "contact_id", "link", "line", "line_number"}
 
 // People gives what the newest calls of the file at path, at most limit, hold of
-// people, by column; as Sound it changes nothing. It is for taking all of that
+// people, by column; as CheckFile it changes nothing. It is for taking all of that
 // out of other texts.
 func People(ctx context.Context, path string, limit int) (map[string][]string, error) {
 	found, err := readPeople(ctx, path, limit)

@@ -27,7 +27,7 @@ func TestLookingLeavesNothing(t *testing.T) {
 	}
 	names := func() []string {
 		t.Helper()
-		if err := Sound(t.Context(), path); err != nil {
+		if err := CheckFile(t.Context(), path); err != nil {
 			t.Error(err)
 		}
 		found, err := People(t.Context(), path, 10)
@@ -54,13 +54,13 @@ func TestLookingLeavesNothing(t *testing.T) {
 
 func TestSound(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.db")
-	if err := Sound(t.Context(), path); err == nil {
+	if err := CheckFile(t.Context(), path); err == nil {
 		t.Error("a file that is not there is sound")
 	}
 	if err := os.WriteFile(path, []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := Sound(t.Context(), path); err == nil || errors.Is(err, ErrNewer) {
+	if err := CheckFile(t.Context(), path); err == nil || errors.Is(err, ErrNewer) {
 		t.Errorf("%v", err)
 	}
 }

@@ -178,12 +178,6 @@ func (r *Reader) number(ctx context.Context, into *int, query string, args ...an
 	return reading(r.db.QueryRowContext(ctx, query, args...).Scan(into))
 }
 
-// Since gives the calls that rang at t or later, those to be called back among
-// them, newest first, at most limit.
-func (r *Reader) Since(ctx context.Context, t time.Time, limit int) ([]Entry, error) {
-	return query(ctx, r.db, `SELECT `+all+` FROM calls INDEXED BY calls_list WHERE rang >= ? ORDER BY `+newestFirst+` LIMIT ?`, sqlitefile.Micros(t), limit)
-}
-
 // Open gives the missed calls that are not ticked off, newest first, at most limit.
 func (r *Reader) Open(ctx context.Context, limit int) ([]Entry, error) {
 	return query(ctx, r.db, `SELECT `+all+` FROM calls INDEXED BY calls_open WHERE `+notTickedOff+` ORDER BY `+newestFirst+` LIMIT ?`, limit)

@@ -28,7 +28,7 @@ const (
 // Store is the history for one that writes. The resident's is made by Open and
 // looks after the file: it gets over one that is damaged, taken away or cannot be
 // written to (State says so, and what can be kept is kept again as soon as it can
-// be), and removes what is too old. Beside makes that of any other process, which
+// be), and removes what is too old. OpenBeside makes that of any other process, which
 // only writes what it is asked to. Safe for concurrent use.
 type Store struct {
 	path  string
@@ -39,7 +39,7 @@ type Store struct {
 	keep  Keep
 	days  int
 	shut  bool // by Close, for good
-	guest bool // made by Beside
+	guest bool // made by OpenBeside
 
 	mu     sync.Mutex // protects what follows; held for moments
 	purged time.Time
@@ -57,16 +57,32 @@ type Store struct {
 // and reported as ErrNewer. Calls that were on when the last program ended are
 // marked over, as far as is known how. days below 1 count as 1; now is the clock.
 //
-// Beside an error there is a Store all the same, unless keep is none of ours: it
-// keeps nothing for now and tries again.
+// Beside an error there is a Store all the same: it keeps nothing for now and tries
+// again.
 func Open(path string, keep Keep, days int, now func() time.Time) (*Store, error) {
+	s := New(path, keep, days, now)
+	return s, s.Begin(context.Background())
+}
+
+// New is as Open, but leaves the file to Begin, which must follow: until then State
+// and Missed know of nothing, and every other method waits.
+func New(path string, keep Keep, days int, now func() time.Time) *Store {
 	s := &Store{path: path, keep: keep, days: max(days, 1), now: now}
-	if err := keep.check(); err != nil {
-		return nil, fmt.Errorf("open call history: %w", err)
+	s.using.Lock()
+	return s
+}
+
+// Begin opens the file of a Store that New made.
+func (s *Store) Begin(ctx context.Context) error {
+	defer s.using.Unlock()
+	err := s.keep.check()
+	if err != nil {
+		err = fmt.Errorf("open call history: %w", err)
+	} else {
+		err = s.begin(ctx)
 	}
-	err := s.begin(context.Background())
 	s.note(err)
-	return s, err
+	return err
 }
 
 func (k Keep) check() error {

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
+	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/store/sqlitefile"
 )
 
@@ -35,6 +37,38 @@ func (s *Store) Put(ctx context.Context, e Entry) (id int64, err error) {
 	return id, nil
 }
 
+// PutAway writes calls that rang while Wiebelt was not running: all of them or, with an
+// error, none. Those that are there already it leaves alone, so that it can be told of
+// them again.
+func (s *Store) PutAway(ctx context.Context, all []Entry) error {
+	var last int64
+	err := s.write(ctx, func(tx *sql.Tx, keep Keep) error {
+		for _, e := range all {
+			e.Kind = KindAway
+			e = e.allowed(keep)
+			known := false
+			rang, near := sqlitefile.Micros(e.Rang), heardWithin.Microseconds()
+			err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM calls WHERE number = ? AND (kind = ? AND rang = ? OR kind = ? AND rang BETWEEN ? AND ?))`,
+				e.Number, KindAway, rang, registry.Relay, rang-near, rang+near).Scan(&known)
+			if err == nil && !known {
+				last, err = s.put(ctx, tx, e)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last = max(s.last, last)
+	return err
+}
+
+// heardWithin is how far apart the times may be that a call has which Wiebelt heard
+// ring before it ended itself.
+const heardWithin = 2 * time.Second
+
 // allowed is what may be kept of an entry.
 func (e Entry) allowed(keep Keep) Entry {
 	switch {
@@ -49,7 +83,7 @@ func (e Entry) allowed(keep Keep) Entry {
 // Who said that a person is not the caller.
 const (
 	offNot    = 0
-	offByHand = 1 // TakeOff
+	offByHand = 1 // RemovePerson
 	offAsPut  = 2 // Put, which can take it back
 )
 

@@ -38,8 +38,8 @@ var pageWords = map[string][]text.Key{
 	pageMine:   {text.CallsNoneMine, text.CallsNoneMineHint},
 	pageOthers: {text.CallsNoneElsewhere, text.CallsNoneElsewhereHint},
 	pageUnsure: {text.CallsNoneUnsure, text.CallsNoneUnsureHint},
-	pageOff:    {text.DeskCallsOff, text.DeskCallsOffHint},
-	pageBroken: {text.DeskCallsBroken, text.DeskCallsBrokenHint},
+	pageOff:    {text.WindowCallsOff, text.WindowCallsOffHint},
+	pageBroken: {text.WindowCallsBroken, text.WindowCallsBrokenHint},
 }
 
 // draw shows the list, or the page in its place.
@@ -62,7 +62,7 @@ func (c *window) pageNow() string {
 	switch {
 	case c.plan.count+c.plan.work > 0:
 		return ""
-	case c.d.Welcome.History == "":
+	case c.host.Welcome.History == "":
 		return pageOff
 	case c.h.state == readingFailed:
 		return pageBroken
@@ -79,18 +79,18 @@ func (c *window) pageNow() string {
 }
 
 func (c *window) pageContent(p string) fyne.CanvasObject {
-	l := c.d.Lang
+	l := c.host.Lang
 	switch p {
 	case "":
 		return c.list
 	case pageEmpty:
-		if len(c.d.Welcome.Demo) == 0 {
-			return widgets.EmptyPage(l.T(text.DeskCallsEmpty), nil,
-				l.T(text.DeskCallsEmptyHint), l.T(text.DeskCallsEmptyCommand))
+		if len(c.host.Welcome.Demo) == 0 {
+			return widgets.EmptyPage(l.T(text.WindowCallsEmpty), nil,
+				l.T(text.WindowCallsEmptyHint), l.T(text.WindowCallsEmptyCommand))
 		}
-		demo := widgets.NewButton(l.T(text.DeskDemoOpen), func() { c.d.Show(windowapi.WindowDemo) })
+		demo := widgets.NewButton(l.T(text.WindowDemoOpen), func() { c.host.Show(windowapi.WindowDemo) })
 		demo.Importance = widget.HighImportance
-		return widgets.EmptyPage(l.T(text.DeskCallsEmpty), demo, l.T(text.DeskCallsEmptyHint), l.T(text.DeskCallsEmptyDemo))
+		return widgets.EmptyPage(l.T(text.WindowCallsEmpty), demo, l.T(text.WindowCallsEmptyHint), l.T(text.WindowCallsEmptyDemo))
 	}
 	if words := pageWords[p]; words != nil {
 		var button *widgets.Button
@@ -104,8 +104,8 @@ func (c *window) pageContent(p string) fyne.CanvasObject {
 		return widgets.EmptyPage(l.T(words[0]), button, hints...)
 	}
 	if filter, ok := strings.CutPrefix(p, pageNone); ok {
-		clear := widgets.NewButton(l.T(text.DeskCallsNoneClear), func() { c.filter.SetText("") })
-		return widgets.EmptyPage(l.T(text.DeskCallsNone, filter), clear, l.T(text.DeskCallsNoneHint))
+		clear := widgets.NewButton(l.T(text.WindowCallsNoneClear), func() { c.filter.SetText("") })
+		return widgets.EmptyPage(l.T(text.WindowCallsNone, filter), clear, l.T(text.WindowCallsNoneHint))
 	}
 	return container.NewWithoutLayout()
 }

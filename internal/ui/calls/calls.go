@@ -3,7 +3,7 @@
 //
 // History owns what was read and the window while it is open, on Fyne's thread.
 // The file on disk belongs to the goroutine of Follow, which is told what to read
-// and hands over what it read by the desk's Post.
+// and hands over what it read by the Host's Post.
 package calls
 
 import (
@@ -29,8 +29,8 @@ import (
 
 // window lists the calls of today and those before.
 type window struct {
-	d *widgets.Desk
-	h *History
+	host *widgets.Host
+	h    *History
 	parts
 	contents
 	choice
@@ -84,7 +84,7 @@ type choice struct {
 	looking  int64         // the entry that is looked up again, -1 none
 	about    history.Entry // that one as it was then
 	seq      int           // of the last look-up
-	people   callactions.Looked
+	people   callactions.LookedUp
 	unfolded bool // those that were dealt with are shown
 }
 
@@ -95,16 +95,16 @@ type picked struct {
 }
 
 func newWindow(h *History) *window {
-	d := h.d
-	l := d.Lang
-	c := &window{d: d, h: h, parts: parts{sign: widgets.NewShape(widgets.MarkNone), body: container.NewStack(), note: container.NewStack()},
+	host := h.host
+	l := host.Lang
+	c := &window{host: host, h: h, parts: parts{sign: widgets.NewShape(widgets.MarkNone), body: container.NewStack(), note: container.NewStack()},
 		choice: choice{chosen: -1, looking: -1}, open: -1}
 	if before := h.calls; before != nil { // made anew: what its readings say is not for this one
 		before.stop()
 		c.follow(before)
 	}
 	c.status = widgets.NewWords("", base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).Cutting()
-	c.filter = widgets.NewFilterBox(l.T(text.DeskCallsFilter))
+	c.filter = widgets.NewFilterBox(l.T(text.WindowCallsFilter))
 	c.filter.OnChanged = func(string) { c.search() }
 	c.filter.Down = func() { c.win.Canvas().Focus(c.list) }
 	c.views = widgets.NewChoice(func(i int) { c.show(c.viewAt(i)) })
@@ -119,7 +119,7 @@ func newWindow(h *History) *window {
 	c.titleLine()
 	c.showViews()
 	c.showStatus()
-	c.win = d.Window(text.DeskCallsTitle, container.NewBorder(head, widgets.Gap(8), nil, nil, c.body), fyne.NewSize(720, 640))
+	c.win = host.Window(text.WindowCallsTitle, container.NewBorder(head, widgets.Gap(8), nil, nil, c.body), fyne.NewSize(720, 640))
 	c.shortcuts()
 	c.showNote()
 	if h.state == readingOK && c.number == 0 {
@@ -148,16 +148,16 @@ func (c *window) Take(kind string, raw json.RawMessage) {
 	switch kind {
 	case windowapi.KindLookup:
 		var m windowapi.Found
-		if c.d.Decode(kind, raw, &m) && m.Entry == c.looking && m.Seq == c.seq {
+		if c.host.Decode(kind, raw, &m) && m.Entry == c.looking && m.Seq == c.seq {
 			c.found(m)
 		}
 	case windowapi.KindCopy:
 		if c.copied != 0 {
-			c.fail(c.d.Lang.T(text.CallsTroubleCopy))
+			c.fail(c.host.Lang.T(text.CallsTroubleCopy))
 		}
 	case windowapi.KindChanged:
 		var m windowapi.Changed
-		if c.d.Decode(kind, raw, &m) && m.What == windowapi.ChangedForgot {
+		if c.host.Decode(kind, raw, &m) && m.What == windowapi.ChangedForgot {
 			c.undos = nil // nothing of that may come back
 		}
 	}
@@ -185,13 +185,13 @@ func (c *window) stop() {
 // titleLine has at its end the ways to all that there is: not every desktop shows
 // the icon.
 func (c *window) titleLine() {
-	l := c.d.Lang
+	l := c.host.Lang
 	buttons := container.New(layout.NewCustomPaddedHBoxLayout(8))
-	if c.state.Manual && c.d.Has(windowapi.WindowLookup) {
-		buttons.Add(widgets.NewButton(l.T(text.LookupOpen), func() { c.d.Show(windowapi.WindowLookup) }))
+	if c.state.Manual && c.host.Has(windowapi.WindowLookup) {
+		buttons.Add(widgets.NewButton(l.T(text.LookupOpen), func() { c.host.Show(windowapi.WindowLookup) }))
 	}
 	buttons.Add(c.moreButton())
-	title := widgets.NewWords(l.T(text.DeskCallsTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
+	title := widgets.NewWords(l.T(text.WindowCallsTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
 	high := canvas.NewRectangle(color.Transparent) // that of a button, there or not
 	high.SetMinSize(fyne.NewSize(0, widgets.ChoiceHigh))
 	c.title.Objects = []fyne.CanvasObject{high, container.NewBorder(nil, nil, nil, buttons, container.New(widgets.Middle(), title))}
@@ -228,7 +228,7 @@ func (c *window) shortcuts() {
 }
 
 func (c *window) showStatus() {
-	s := c.d.Welcome.Status
+	s := c.host.Welcome.Status
 	m := widgets.Either(s.OK, widgets.MarkDot, widgets.MarkTrouble)
 	if s.Sentence == "" {
 		m = widgets.MarkNone
@@ -237,11 +237,11 @@ func (c *window) showStatus() {
 	c.status.Say(s.Sentence, base.ColorNamePlaceHolder)
 }
 
-// ask reads what holds beside the calls.
+// ask reads what the window shows besides calls.
 func (c *window) ask() {
-	c.d.Go(func(ctx context.Context) {
+	c.host.Go(func(ctx context.Context) {
 		s := c.h.do.State(ctx)
-		c.d.Post(func() {
+		c.host.Post(func() {
 			if c.h.calls == c {
 				c.takeState(s)
 			}
@@ -249,7 +249,7 @@ func (c *window) ask() {
 	})
 }
 
-// takeState takes over what holds beside the calls.
+// takeState takes over what ask has read.
 func (c *window) takeState(m callactions.State) {
 	was, first := c.state, !c.stated
 	c.state, c.stated = m, true
@@ -268,7 +268,7 @@ func (c *window) takeState(m callactions.State) {
 
 // showNote says what is wrong, or has happened.
 func (c *window) showNote() {
-	said, now := c.failed, &c.d.Welcome.Status
+	said, now := c.failed, &c.host.Welcome.Status
 	dismiss := false
 	switch {
 	case said != "":
@@ -285,9 +285,9 @@ func (c *window) showNote() {
 	if said != "" {
 		line := widgets.Trouble(said)
 		if dismiss {
-			ok := widgets.NewButton(c.d.Lang.T(text.CallsNoticeOk), func() {
-				c.d.Welcome.Status.Notice = ""
-				c.d.Changed(windowapi.ChangedRead)
+			ok := widgets.NewButton(c.host.Lang.T(text.CallsNoticeOk), func() {
+				c.host.Welcome.Status.Notice = ""
+				c.host.Changed(windowapi.ChangedRead)
 				c.showNote()
 			})
 			line = container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), container.NewCenter(ok)),
@@ -303,8 +303,8 @@ func (c *window) showNote() {
 func (c *window) fail(sentence string) {
 	c.failed = sentence
 	c.showNote()
-	c.d.After(widgets.FailedIs, func() {
-		c.d.Post(func() {
+	c.host.After(widgets.FailedIs, func() {
+		c.host.Post(func() {
 			if c.failed == sentence {
 				c.failed = ""
 				c.showNote()
@@ -328,7 +328,7 @@ var viewWords = map[history.View]text.Key{history.ViewAll: text.CallsViewAll, hi
 	history.ViewMine: text.CallsViewMine, history.ViewElsewhere: text.CallsViewElsewhere, history.ViewUnsure: text.CallsViewUnsure}
 
 func (c *window) showViews() {
-	l := c.d.Lang
+	l := c.host.Lang
 	var names []string
 	now := 0
 	for i, v := range c.viewList() {

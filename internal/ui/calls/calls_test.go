@@ -22,7 +22,7 @@ func TestCallsBothLanguages(t *testing.T) {
 		{text.Dutch, []string{"Oproepen", "Zoek naam", "Vandaag", "J. de Vries", "Opgenomen", "2:14"}},
 		{text.English, []string{"Calls", "Find name", "Today", "J. de Vries", "Answered", "2:14"}},
 	} {
-		b := newBench(t, uitest.Greeting(tt.lang))
+		b := newHarness(t, uitest.Greeting(tt.lang))
 		b.read([]history.Entry{customer()}, nil)
 		b.Show(windowapi.WindowCalls)
 		uitest.WantTexts(t, b.calls.win, tt.want...)
@@ -35,38 +35,38 @@ func TestEmptyPages(t *testing.T) {
 	tests := []struct {
 		name    string
 		welcome windowapi.Welcome
-		state   func(*bench)
+		state   func(*harness)
 		want    string
 	}{
-		{"no calls, demo", uitest.Greeting(text.Dutch, uitest.DemoCalls...), func(b *bench) { b.read(nil, nil) }, "Demo openen"},
-		{"no calls", uitest.Greeting(text.Dutch), func(b *bench) { b.read(nil, nil) }, "Nog geen oproepen"},
-		{"no calls, how to try", uitest.Greeting(text.English), func(b *bench) { b.read(nil, nil) }, "wiebelt demo"},
-		{"not kept", windowapi.Welcome{Language: "nl"}, func(b *bench) { b.read(nil, nil) }, "Oproepen worden niet bewaard"},
-		{"unreadable", uitest.Greeting(text.Dutch), func(b *bench) { b.read(nil, errors.New("disk")) }, "kunnen nu niet worden gelezen"},
-		{"filtered", uitest.Greeting(text.Dutch), func(b *bench) {
+		{"no calls, demo", uitest.Greeting(text.Dutch, uitest.DemoCalls...), func(b *harness) { b.read(nil, nil) }, "Demo openen"},
+		{"no calls", uitest.Greeting(text.Dutch), func(b *harness) { b.read(nil, nil) }, "Nog geen oproepen"},
+		{"no calls, how to try", uitest.Greeting(text.English), func(b *harness) { b.read(nil, nil) }, "wiebelt demo"},
+		{"not kept", windowapi.Welcome{Language: "nl"}, func(b *harness) { b.read(nil, nil) }, "Oproepen worden niet bewaard"},
+		{"unreadable", uitest.Greeting(text.Dutch), func(b *harness) { b.read(nil, errors.New("disk")) }, "kunnen nu niet worden gelezen"},
+		{"filtered", uitest.Greeting(text.Dutch), func(b *harness) {
 			b.read([]history.Entry{customer()}, nil)
 			b.calls.filter.SetText("zzz")
 		}, "Niets gevonden voor “zzz”"},
-		{"none missed", uitest.Greeting(text.Dutch), func(b *bench) {
+		{"none missed", uitest.Greeting(text.Dutch), func(b *harness) {
 			b.read([]history.Entry{customer()}, nil)
 			b.calls.show(history.ViewMissed)
 			b.took(answer{wish: b.wanted(), exact: true})
 		}, "Geen gemiste oproepen"},
-		{"none mine", uitest.Greeting(text.English), func(b *bench) {
+		{"none mine", uitest.Greeting(text.English), func(b *harness) {
 			b.state(callactions.State{Group: true})
 			b.took(answer{wish: b.wanted(), exact: true})
 		}, "No calls for you"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			b := newBench(t, tt.welcome)
+			b := newHarness(t, tt.welcome)
 			b.Show(windowapi.WindowCalls)
 			tt.state(b)
 			uitest.WantTexts(t, b.calls.win, tt.want)
 		})
 	}
 	t.Run("what was read stays when reading fails", func(t *testing.T) {
-		b := newBench(t, uitest.Greeting(text.Dutch))
+		b := newHarness(t, uitest.Greeting(text.Dutch))
 		b.Show(windowapi.WindowCalls)
 		b.read([]history.Entry{customer()}, nil)
 		b.read(nil, errors.New("disk"))
@@ -76,7 +76,7 @@ func TestEmptyPages(t *testing.T) {
 
 // What the resident says beside the calls.
 func TestCallsState(t *testing.T) {
-	b := newBench(t, uitest.Greeting(text.Dutch))
+	b := newHarness(t, uitest.Greeting(text.Dutch))
 	b.read([]history.Entry{customer()}, nil)
 	b.Show(windowapi.WindowCalls)
 	uitest.WantTexts(t, b.calls.win, "Gemist", "Alles")
@@ -127,7 +127,7 @@ func TestCallsState(t *testing.T) {
 }
 
 func TestLookAgain(t *testing.T) {
-	b := newBench(t, uitest.Greeting(text.Dutch))
+	b := newHarness(t, uitest.Greeting(text.Dutch))
 	b.read([]history.Entry{customer()}, nil)
 	b.Show(windowapi.WindowCalls)
 	b.state(callactions.State{Manual: true})
@@ -185,7 +185,7 @@ func TestPlan(t *testing.T) {
 // Everything can be reached from the calls, where no icon is shown too. The demo
 // has no port for a real phone.
 func TestWaysFromCalls(t *testing.T) {
-	labels := func(b *bench) (all []string) {
+	labels := func(b *harness) (all []string) {
 		for _, i := range b.calls.sources() {
 			if !i.IsSeparator {
 				all = append(all, i.Label)
@@ -193,7 +193,7 @@ func TestWaysFromCalls(t *testing.T) {
 		}
 		return all
 	}
-	b := newBench(t, uitest.Greeting(text.Dutch))
+	b := newHarness(t, uitest.Greeting(text.Dutch))
 	b.Show(windowapi.WindowCalls)
 	b.state(callactions.State{Manual: true, Delivery: true})
 	if got, want := labels(b), []string{"Nummer opzoeken…", "Berichten aanleveren…", "Testen met een echte oproep…", text.Dutch.T(text.RecipesMenu), "Instellingen…",
@@ -212,7 +212,7 @@ func TestWaysFromCalls(t *testing.T) {
 	if all := strings.Join(labels(b), "|"); strings.Contains(all, "aanleveren") || strings.Contains(all, "opzoeken") {
 		t.Errorf("offers what is not set up: %s", all)
 	}
-	d := newBench(t, uitest.Greeting(text.Dutch, uitest.DemoCalls...))
+	d := newHarness(t, uitest.Greeting(text.Dutch, uitest.DemoCalls...))
 	d.Show(windowapi.WindowCalls)
 	if got, want := labels(d), []string{"Demo…", "Alles wissen…", "Wiebelt afsluiten"}; !slices.Equal(got, want) {
 		t.Errorf("the demo offers %q, want %q", got, want)

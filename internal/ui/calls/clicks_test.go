@@ -19,7 +19,7 @@ import (
 )
 
 func TestClicksInARow(t *testing.T) {
-	b := newBench(t, uitest.Greeting(text.Dutch))
+	b := newHarness(t, uitest.Greeting(text.Dutch))
 	unknown := customer()
 	unknown.ID, unknown.Name, unknown.Link = 8, "", ""
 	withheld := history.Entry{ID: 9, Rang: uitest.Noon}
@@ -92,7 +92,7 @@ func TestClicksInARow(t *testing.T) {
 // A new call pushes the others down; a click that was meant for the row before
 // opens nothing.
 func TestClickAfterRowsMoved(t *testing.T) {
-	b := newBench(t, uitest.Greeting(text.Dutch))
+	b := newHarness(t, uitest.Greeting(text.Dutch))
 	b.read([]history.Entry{customer()}, nil)
 	b.Show(windowapi.WindowCalls)
 	b.Clock = b.Clock.Add(time.Minute)
@@ -113,7 +113,7 @@ func TestClickAfterRowsMoved(t *testing.T) {
 
 // The whole window by keyboard.
 func TestKeyboard(t *testing.T) {
-	b := newBench(t, uitest.Greeting(text.Dutch))
+	b := newHarness(t, uitest.Greeting(text.Dutch))
 	var all []history.Entry
 	for i := range 40 {
 		e := customer()
@@ -155,6 +155,9 @@ func TestKeyboard(t *testing.T) {
 	}
 	key(fyne.KeyDelete)
 	b.wantDid(t, "Delete", "remove [61]")
+	key(fyne.KeyReturn) // as one that is pressed twice
+	b.wantDid(t, "Enter at once")
+	b.Clock = b.Clock.Add(time.Second)
 	b.read(all[:39], nil) // it has gone, and its place with the time to undo it
 	b.Later[len(b.Later)-1]()
 	if c.picked.id != 62 {
@@ -196,7 +199,7 @@ func TestKeyboard(t *testing.T) {
 }
 
 func TestMenuOffersWhatIsPossible(t *testing.T) {
-	b := newBench(t, uitest.Greeting(text.Dutch))
+	b := newHarness(t, uitest.Greeting(text.Dutch))
 	b.Show(windowapi.WindowCalls)
 	full := []string{"Relatie openen", "Afvinken", "Terugbellen", "Nummer kopiëren", "Relatienummer kopiëren", "Opnieuw opzoeken", "Niet deze relatie", "Verwijderen"}
 	missed := customer()

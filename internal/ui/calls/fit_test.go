@@ -38,7 +38,7 @@ func TestCallsWindowFits(t *testing.T) {
 	}
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		for _, scale := range uitest.Scales {
-			b := newBench(t, uitest.Greeting(l))
+			b := newHarness(t, uitest.Greeting(l))
 			b.read(all, nil)
 			b.Show(windowapi.WindowCalls)
 			for _, s := range []struct {
@@ -95,11 +95,11 @@ func ofSeveral() history.Entry {
 }
 
 // people shows them below the call.
-func people(t *testing.T, b *bench) {
+func people(t *testing.T, b *harness) {
 	t.Helper()
 	r, _ := b.calls.row(0)
 	b.calls.lookAgain(r)
-	b.on.got = callactions.Looked{More: 1, Contacts: []windowapi.Contact{
+	b.on.got = callactions.LookedUp{More: 1, Contacts: []windowapi.Contact{
 		{ID: "b", Earlier: true, Name: "B. Bakker", Relation: "200201", Address: "Dorpsstraat 1, 1234 AB Ons Dorp", Link: "x"},
 		{ID: "a", Name: "A. Aarts", Relation: "200202", Address: "Kerkstraat 9, 1234 AB Ons Dorp", Link: "x"}}}
 	b.Tell(t, windowapi.KindLookup, windowapi.Found{Seq: b.calls.seq, Entry: r.id})

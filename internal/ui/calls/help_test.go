@@ -15,9 +15,9 @@ import (
 	"wiebelt/internal/ui/uitest"
 )
 
-// bench is a bench with the calls window and what it reads.
-type bench struct {
-	*uitest.Bench
+// harness is a Harness with the calls window and what it reads.
+type harness struct {
+	*uitest.Harness
 	*History
 	on *disk
 }
@@ -26,7 +26,7 @@ type bench struct {
 type disk struct {
 	did   []string
 	state callactions.State
-	got   callactions.Looked // of the next look-up
+	got   callactions.LookedUp // of the next look-up
 	fail  error
 }
 
@@ -44,7 +44,7 @@ func (d *disk) CallBack(_ context.Context, id int64) error { return d.note("call
 func (d *disk) Copy(_ context.Context, id int64, relation bool) error {
 	return d.note("copy", id, relation)
 }
-func (d *disk) Looked(_ context.Context, _ text.Language, e history.Entry, f windowapi.Found) (callactions.Looked, error) {
+func (d *disk) LookedUp(_ context.Context, _ text.Language, e history.Entry, f windowapi.Found) (callactions.LookedUp, error) {
 	d.got.Entry = e.ID
 	return d.got, d.note("looked", e.ID, f.Outcome)
 }
@@ -66,11 +66,13 @@ func (d *disk) Restore(_ context.Context, was ...history.Entry) error {
 func (d *disk) NotThis(_ context.Context, id int64) (history.Entry, error) {
 	return history.Entry{ID: id}, d.note("not this", id)
 }
-func (d *disk) This(_ context.Context, was history.Entry) error { return d.note("this", was.ID) }
-func (d *disk) Wipe(context.Context) error                      { return d.note("wipe") }
+func (d *disk) RestorePerson(_ context.Context, was history.Entry) error {
+	return d.note("this", was.ID)
+}
+func (d *disk) Wipe(context.Context) error { return d.note("wipe") }
 
 // did gives what was done since the last time, and what was said to the resident.
-func (b *bench) did() []string {
+func (b *harness) did() []string {
 	did := b.on.did
 	b.on.did = nil
 	for _, m := range b.Take() {
@@ -80,17 +82,17 @@ func (b *bench) did() []string {
 }
 
 // wantDid checks what was done since the last time.
-func (b *bench) wantDid(t *testing.T, what string, want ...string) {
+func (b *harness) wantDid(t *testing.T, what string, want ...string) {
 	t.Helper()
 	if got := b.did(); !slices.Equal(got, want) {
 		t.Errorf("%s did %q, want %q", what, got, want)
 	}
 }
 
-func newBench(t testing.TB, w windowapi.Welcome) *bench {
+func newHarness(t testing.TB, w windowapi.Welcome) *harness {
 	t.Helper()
-	b := &bench{Bench: uitest.New(t, w, nil)}
-	b.History = NewHistory(b.Desk)
+	b := &harness{Harness: uitest.New(t, w, nil)}
+	b.History = NewHistory(b.Host)
 	b.on = &disk{}
 	b.do = b.on
 	b.Openers[windowapi.WindowCalls] = b.Open
@@ -98,7 +100,7 @@ func newBench(t testing.TB, w windowapi.Welcome) *bench {
 }
 
 // views are the views of the calls that can be seen.
-func views(b *bench) map[int64]*rowView {
+func views(b *harness) map[int64]*rowView {
 	all := map[int64]*rowView{}
 	for _, v := range b.calls.list.views {
 		if v.Visible() && v.known && v.row.person == 0 {
@@ -109,7 +111,7 @@ func views(b *bench) map[int64]*rowView {
 }
 
 // read is a reading of a history that has these calls.
-func (b *bench) read(all []history.Entry, err error) {
+func (b *harness) read(all []history.Entry, err error) {
 	a := answer{exact: err == nil, err: err}
 	view := history.ViewAll
 	if b.calls != nil {
@@ -128,13 +130,13 @@ func (b *bench) read(all []history.Entry, err error) {
 }
 
 // state is what holds from now on beside the calls.
-func (b *bench) state(s callactions.State) {
+func (b *harness) state(s callactions.State) {
 	b.on.state = s
 	b.calls.ask()
 }
 
 // say has the resident say how the history is.
-func (b *bench) say(t *testing.T, fault, notice string) {
+func (b *harness) say(t *testing.T, fault, notice string) {
 	t.Helper()
 	s := b.Welcome.Status
 	s.Fault, s.Notice = fault, notice
@@ -152,12 +154,12 @@ func offered(c *window, r row) (all []string) {
 }
 
 // notes is what the strip above the list says.
-func notes(b *bench) string { return b.calls.noted }
+func notes(b *harness) string { return b.calls.noted }
 
-// long is a bench whose readings come from a list of n calls, as the reader would
+// long is a harness whose readings come from a list of n calls, as the reader would
 // give them.
-func long(t *testing.T, n int) (*bench, func() int) {
-	b := newBench(t, uitest.Greeting(text.Dutch))
+func long(t *testing.T, n int) (*harness, func() int) {
+	b := newHarness(t, uitest.Greeting(text.Dutch))
 	entry := func(i int) history.Entry { // number i from the newest
 		e := customer()
 		e.ID, e.Rang = int64(n-i), uitest.Noon.Add(-time.Duration(i)*time.Minute)
@@ -165,8 +167,8 @@ func long(t *testing.T, n int) (*bench, func() int) {
 	}
 	read := 0
 	answers := func() int {
-		for b.Kicks > 0 {
-			b.Kicks = 0
+		for b.HistoryReads > 0 {
+			b.HistoryReads = 0
 			w := b.wanted()
 			a := answer{wish: w, count: n, today: 721, exact: true}
 			from := max(w.index-block/2, 0)

@@ -26,7 +26,7 @@ const (
 // History is what was read of the history, and the calls window while it is
 // open. Only for the UI thread, apart from the two methods that read.
 type History struct {
-	d     *widgets.Desk
+	host  *widgets.Host
 	calls *window // nil while it is closed
 	first answer  // read before there was a window
 	state reading
@@ -34,30 +34,30 @@ type History struct {
 	do    doer
 }
 
-// doer is what is done with the calls on disk; see package kept. Each waits.
+// doer is what is done with the calls on disk; see package callactions. Each waits.
 type doer interface {
 	State(context.Context) callactions.State
 	Open(ctx context.Context, id int64) error
 	OpenPerson(ctx context.Context, id int64, k windowapi.Contact) error
 	CallBack(ctx context.Context, id int64) error
 	Copy(ctx context.Context, id int64, relation bool) error
-	Looked(context.Context, text.Language, history.Entry, windowapi.Found) (callactions.Looked, error)
+	LookedUp(context.Context, text.Language, history.Entry, windowapi.Found) (callactions.LookedUp, error)
 	Tick(ctx context.Context, ids ...int64) error
 	Reopen(ctx context.Context, ids ...int64) error
 	Remove(ctx context.Context, ids ...int64) ([]history.Entry, error)
 	Restore(context.Context, ...history.Entry) error
 	NotThis(ctx context.Context, id int64) (history.Entry, error)
-	This(context.Context, history.Entry) error
+	RestorePerson(context.Context, history.Entry) error
 	Wipe(context.Context) error
 }
 
 // NewHistory is a history of which nothing is read yet, for the windows of d.
-func NewHistory(d *widgets.Desk) *History {
-	return &History{d: d, file: &file{path: d.Welcome.History}, do: d.Kept()}
+func NewHistory(host *widgets.Host) *History {
+	return &History{host: host, file: &file{path: host.Welcome.History}, do: host.CallActions()}
 }
 
 // Open opens the calls window; it is a widgets.Opener.
-func (h *History) Open(*widgets.Desk) widgets.Page {
+func (h *History) Open(*widgets.Host) widgets.Page {
 	h.calls = newWindow(h)
 	h.calls.ask()
 	return h.calls
@@ -67,7 +67,7 @@ func (h *History) Open(*widgets.Desk) widgets.Page {
 // because it has changed on disk.
 func (h *History) wanted() wish {
 	if h.calls == nil {
-		return wish{path: h.d.Welcome.History}
+		return wish{path: h.host.Welcome.History}
 	}
 	c := h.calls
 	w := wish{query: c.query, list: c.number}
@@ -77,7 +77,7 @@ func (h *History) wanted() wish {
 		w.index = max(c.plan.at(c.list.scroll.Offset.Y)-c.plan.work, 0)
 	}
 	c.stop()
-	w.path = h.d.Welcome.History
+	w.path = h.host.Welcome.History
 	w.ctx, c.cancel = context.WithCancel(context.Background())
 	c.pending, c.asked = nil, &w
 	return w
@@ -90,7 +90,7 @@ func (h *History) took(a answer) {
 		return
 	}
 	if a.err != nil {
-		h.d.Log.Warn("history cannot be read", "error", a.err)
+		h.host.Log.Warn("history cannot be read", "error", a.err)
 		h.state = readingFailed // what was read before is still shown
 	} else {
 		h.state = readingOK
@@ -126,7 +126,7 @@ func (h *History) FirstReading(ctx context.Context) {
 		}
 	})
 	if ctx.Err() != nil {
-		h.d.Kick()
+		h.host.ReadHistory()
 	}
 }
 
@@ -146,7 +146,7 @@ func (h *History) Follow(ctx context.Context, kicks <-chan struct{}) {
 		case <-midnight.C:
 		}
 		midnight.Stop()
-		h.d.Post(func() { wanted <- h.wanted() })
+		h.host.Post(func() { wanted <- h.wanted() })
 		select {
 		case <-ctx.Done():
 			return
@@ -165,7 +165,7 @@ func (h *History) readWish(ctx context.Context, next wish) {
 	}
 	h.file.read(ctx, next, func(a answer) {
 		if ctx.Err() == nil {
-			h.d.Post(func() { h.took(a) })
+			h.host.Post(func() { h.took(a) })
 		}
 	})
 }

@@ -19,7 +19,7 @@ func TestReadHistoryWhenAsked(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	readings := make(chan struct{}, 8)
-	h := NewHistory(widgets.NewDesk(widgets.Params{Log: slog.New(slog.DiscardHandler), Post: func(f func()) {
+	h := NewHistory(widgets.NewHost(widgets.Params{Log: slog.New(slog.DiscardHandler), Post: func(f func()) {
 		f()
 		readings <- struct{}{} // what is wanted, and then the answer
 	}}, windowapi.Welcome{History: t.TempDir() + "/none.db"}))
@@ -48,7 +48,7 @@ func TestReadHistoryWhenAsked(t *testing.T) {
 
 // What was read goes with the window, and the next one asks for it anew.
 func TestCallsForgetWhenClosed(t *testing.T) {
-	b := newBench(t, uitest.Greeting(text.Dutch))
+	b := newHarness(t, uitest.Greeting(text.Dutch))
 	b.read([]history.Entry{customer()}, nil)
 	b.Show(windowapi.WindowCalls)
 	b.took(answer{wish: b.wanted(), entries: []history.Entry{customer()}, count: 1, exact: true})
@@ -60,9 +60,9 @@ func TestCallsForgetWhenClosed(t *testing.T) {
 	if reading.Err() == nil {
 		t.Error("it is still read for a closed window")
 	}
-	b.Kicks = 0
+	b.HistoryReads = 0
 	b.Show(windowapi.WindowCalls)
-	if b.Kicks != 1 {
-		t.Errorf("the next window asked %d times", b.Kicks)
+	if b.HistoryReads != 1 {
+		t.Errorf("the next window asked %d times", b.HistoryReads)
 	}
 }

@@ -166,7 +166,7 @@ func (l *list) place() {
 // head writes the headings.
 func (l *list) head(p plan, width float32) {
 	c, n := l.c, p.parts()
-	words := [3]text.Key{text.CallsOpen, text.DeskCallsToday, text.DeskCallsEarlier}
+	words := [3]text.Key{text.CallsOpen, text.WindowCallsToday, text.WindowCallsEarlier}
 	if n[2] = p.count - n[1]; p.folded {
 		words[2] = text.CallsHandledHeading
 	}
@@ -179,7 +179,7 @@ func (l *list) head(p plan, width float32) {
 	}
 	for i, headed := range p.headed() {
 		h := l.headings[i]
-		h.say(c.d.Lang.T(words[i]), n[i], c.got.exact || i == 0 || i == 1 && n[2] > 0)
+		h.say(c.host.Lang.T(words[i]), n[i], c.got.exact || i == 0 || i == 1 && n[2] > 0)
 		h.fold(i == 2 && p.folded && p.work > 0 && c.query.Filter == "", p.shut)
 		h.Resize(fyne.NewSize(width, headingHeight))
 		h.Move(fyne.NewPos(0, p.heading(i)))
@@ -291,7 +291,11 @@ func (l *list) TypedKey(e *fyne.KeyEvent) {
 	case fyne.KeyEnd:
 		c.choose(c.plan.total() - 1)
 	case fyne.KeyReturn, fyne.KeyEnter, fyne.KeySpace:
-		c.withChosen(c.act)
+		c.withChosen(func(r row) {
+			if !r.undo || !c.justLeft(r.id) {
+				c.act(r)
+			}
+		})
 	case fyne.KeyRight, fyne.KeyLeft:
 		c.withChosen(func(r row) { c.turn(r, e.Name == fyne.KeyRight) })
 	case fyne.KeyDelete:

@@ -66,10 +66,10 @@ func TestFilterShowsAtOnce(t *testing.T) {
 		}
 	}
 	b.took(answer{wish: b.wanted(), entries: some, count: 5000, today: 721, exact: true})
-	b.Kicks = 0
+	b.HistoryReads = 0
 	c.filter.SetText("z")
-	if c.plan.count != 3 || c.got.exact || b.Kicks != 1 {
-		t.Fatalf("%d calls, exact %v, %d readings asked for", c.plan.count, c.got.exact, b.Kicks)
+	if c.plan.count != 3 || c.got.exact || b.HistoryReads != 1 {
+		t.Fatalf("%d calls, exact %v, %d readings asked for", c.plan.count, c.got.exact, b.HistoryReads)
 	}
 	if v := views(b)[some[7].ID]; v == nil || !v.Visible() {
 		t.Error("what is here is not shown")
@@ -87,14 +87,14 @@ func TestFilterShowsAtOnce(t *testing.T) {
 	if c.plan.count != 5 {
 		t.Errorf("%d calls after the whole was read", c.plan.count)
 	}
-	b.Kicks = 0
+	b.HistoryReads = 0
 	c.filter.SetText("zeld") // all of it is here now
-	if c.plan.count != 5 || !c.got.exact || b.Kicks != 0 {
-		t.Errorf("%d calls, exact %v, %d readings asked for", c.plan.count, c.got.exact, b.Kicks)
+	if c.plan.count != 5 || !c.got.exact || b.HistoryReads != 0 {
+		t.Errorf("%d calls, exact %v, %d readings asked for", c.plan.count, c.got.exact, b.HistoryReads)
 	}
 	c.filter.SetText("ze") // and here too, but that cannot be known
-	if b.Kicks != 1 {
-		t.Errorf("%d readings asked for", b.Kicks)
+	if b.HistoryReads != 1 {
+		t.Errorf("%d readings asked for", b.HistoryReads)
 	}
 }
 

@@ -28,7 +28,7 @@ func (c *window) search() {
 		}
 	}
 	c.renew()
-	c.put(answer{wish: wish{query: c.query, list: c.number}, open: a.open, entries: left, count: len(left), today: today(left, c.d.Now()), exact: whole})
+	c.put(answer{wish: wish{query: c.query, list: c.number}, open: a.open, entries: left, count: len(left), today: today(left, c.host.Now()), exact: whole})
 	if !whole {
 		c.want(wish{})
 	}
@@ -51,7 +51,7 @@ func (c *window) renew() {
 func (c *window) want(w wish) {
 	w.query, w.list = c.query, c.number
 	c.pending = &w
-	c.d.Kick()
+	c.host.ReadHistory()
 }
 
 // put takes over what was read. What is on screen stays where it is when calls

@@ -66,10 +66,13 @@ func rowOf(l text.Language, e history.Entry, now time.Time) row {
 		details = append(details, l.T(text.CallsPhoneName, e.Name))
 	}
 	if line != "" {
-		details = append(details, l.T(text.DeskCallsLine, line))
+		details = append(details, l.T(text.WindowCallsLine, line))
 	}
 	if e.Via != "" {
 		details = append(details, l.T(text.CardVia, e.Via))
+	}
+	if e.Away() {
+		details = append(details, l.T(text.CallsAway))
 	}
 	r.detail = widgets.Join(details...)
 	r.result, r.mark = resultOf(l, e)
@@ -98,9 +101,9 @@ func titleOf(l text.Language, e history.Entry) string {
 	case e.Name != "" && known(e):
 		return e.Name
 	case e.Number == "":
-		return l.T(text.DeskWhoWithheld)
+		return l.T(text.WindowWhoWithheld)
 	case e.Matches > 1 && !e.TakenOff:
-		return l.N(text.DeskWhoSeveral, e.Matches)
+		return l.N(text.WindowWhoSeveral, e.Matches)
 	case e.Shown == "":
 		return l.T(text.CardUnfilled)
 	}
@@ -121,29 +124,29 @@ func outcomeOf(l text.Language, e history.Entry) string {
 	return ""
 }
 
-var outcomes = map[string]text.Key{history.OutcomeNobody: text.DeskWhoNobody, history.OutcomeFailed: text.DeskWhoFailed,
-	history.OutcomeInternal: text.DeskWhoInternal, history.OutcomeShort: text.DeskWhoShort, history.OutcomeOwn: text.DeskWhoOwn}
+var outcomes = map[string]text.Key{history.OutcomeNobody: text.WindowWhoNobody, history.OutcomeFailed: text.WindowWhoFailed,
+	history.OutcomeInternal: text.WindowWhoInternal, history.OutcomeShort: text.WindowWhoShort, history.OutcomeOwn: text.WindowWhoOwn}
 
 func resultOf(l text.Language, e history.Entry) (string, widgets.Mark) {
 	if e.Outgoing && e.Result != history.ResultLive {
 		if e.Answered.IsZero() {
-			return l.T(text.DeskResultOutgoing), widgets.MarkQuiet
+			return l.T(text.WindowResultOutgoing), widgets.MarkQuiet
 		}
-		return l.T(text.DeskResultOutgoing), widgets.MarkDot
+		return l.T(text.WindowResultOutgoing), widgets.MarkDot
 	}
 	if e.Result == history.ResultLive {
 		switch {
 		case !e.Answered.IsZero():
-			return l.T(text.DeskResultTalking), widgets.MarkDot
+			return l.T(text.WindowResultTalking), widgets.MarkDot
 		case e.Outgoing:
-			return l.T(text.DeskResultOutgoing), widgets.MarkRing
+			return l.T(text.WindowResultOutgoing), widgets.MarkRing
 		}
-		return l.T(text.DeskResultRinging), widgets.MarkRing
+		return l.T(text.WindowResultRinging), widgets.MarkRing
 	}
 	if r, known := results[e.Result]; known {
 		return l.T(r.words), r.mark
 	}
-	return l.T(text.DeskResultUnknown), widgets.MarkDash
+	return l.T(text.WindowResultUnknown), widgets.MarkDash
 }
 
 // results are those of incoming calls that are over.
@@ -151,9 +154,9 @@ var results = map[string]struct {
 	words text.Key
 	mark  widgets.Mark
 }{
-	history.ResultAnswered:  {text.DeskResultAnswered, widgets.MarkDot},
-	history.ResultMissed:    {text.DeskResultMissed, widgets.MarkRing},
-	history.ResultElsewhere: {text.DeskResultElsewhere, widgets.MarkTarget},
-	history.ResultRejected:  {text.DeskResultRejected, widgets.MarkQuiet},
-	history.ResultNotHere:   {text.DeskResultNotHere, widgets.MarkQuiet},
+	history.ResultAnswered:  {text.WindowResultAnswered, widgets.MarkDot},
+	history.ResultMissed:    {text.WindowResultMissed, widgets.MarkRing},
+	history.ResultElsewhere: {text.WindowResultElsewhere, widgets.MarkTarget},
+	history.ResultRejected:  {text.WindowResultRejected, widgets.MarkQuiet},
+	history.ResultNotHere:   {text.WindowResultNotHere, widgets.MarkQuiet},
 }

@@ -72,7 +72,7 @@ var (
 
 func newRowView(c *window) *rowView {
 	v := &rowView{calls: c, n: -1, over: toolNone, Row: widgets.NewRow(), ring: canvas.NewRectangle(nil),
-		undo: widgets.NewWords(c.d.Lang.T(text.CallsUndo), theme.SizeHint, base.ColorNamePrimary, false)}
+		undo: widgets.NewWords(c.host.Lang.T(text.CallsUndo), theme.SizeHint, base.ColorNamePrimary, false)}
 	v.undo.Align = fyne.TextAlignTrailing
 	v.ring.CornerRadius, v.ring.StrokeWidth = 4, 2
 	for i := range v.icons {
@@ -88,7 +88,7 @@ func (v *rowView) set(n int, r row, known bool) {
 		return
 	}
 	if r.id != v.row.id {
-		v.since = v.calls.d.Now()
+		v.since = v.calls.host.Now()
 	}
 	v.n, v.row, v.known = n, r, known
 	v.Refresh()
@@ -135,7 +135,7 @@ func (v *rowView) tool(p fyne.Position) tool {
 
 // Tapped implements fyne.Tappable: whatever is clicked, its row is chosen.
 func (v *rowView) Tapped(e *fyne.PointEvent) {
-	if !v.known || v.calls.d.Now().Sub(v.since) < widgets.Settle {
+	if !v.known || v.calls.host.Now().Sub(v.since) < widgets.Settle {
 		return
 	}
 	r := v.row // choosing it may show another one here
@@ -257,9 +257,9 @@ func (v *rowView) sayCall() {
 	v.Title.Say(v.row.title, title)
 	switch {
 	case v.copied():
-		v.Detail.Say(v.calls.d.Lang.T(text.DeskCallsCopied), base.ColorNameSuccess)
+		v.Detail.Say(v.calls.host.Lang.T(text.WindowCallsCopied), base.ColorNameSuccess)
 	case v.known && v.row.person == 0 && v.calls.looking == v.row.id:
-		v.Detail.Say(v.calls.d.Lang.T(text.CallsLooking), base.ColorNamePlaceHolder)
+		v.Detail.Say(v.calls.host.Lang.T(text.CallsLooking), base.ColorNamePlaceHolder)
 	default:
 		v.Detail.Say(v.row.detail, base.ColorNamePlaceHolder)
 	}
@@ -273,7 +273,7 @@ func (v *rowView) result() {
 		result, mark, more = v.row.said, widgets.MarkQuiet, ""
 	}
 	if key, ok := words[v.over]; ok && v.hover && v.has(v.over) {
-		more = v.calls.d.Lang.T(key)
+		more = v.calls.host.Lang.T(key)
 	}
 	v.Shape.Set(mark)
 	if bold := v.row.open; v.Result.Bold != bold {

@@ -19,7 +19,7 @@ import (
 func TestGuideShots(t *testing.T) {
 	for _, s := range shottest.All {
 		l := s.Language
-		b := newBench(t, uitest.Greeting(l))
+		b := newHarness(t, uitest.Greeting(l))
 		b.App.Settings().SetTheme(theme.New(s.Look))
 		b.read(aDay(), nil)
 		b.Show(windowapi.WindowCalls)

@@ -14,7 +14,7 @@ import (
 // Each view asks for its calls, and says what would stand there when there are
 // none. A ring group has those of colleagues under all calls only.
 func TestViews(t *testing.T) {
-	b := newBench(t, uitest.Greeting(text.Dutch))
+	b := newHarness(t, uitest.Greeting(text.Dutch))
 	b.Show(windowapi.WindowCalls)
 	b.read([]history.Entry{customer()}, nil)
 	if got := b.calls.viewList(); !slices.Equal(got, []history.View{history.ViewAll, history.ViewMissed, history.ViewElsewhere, history.ViewUnsure}) {

@@ -14,7 +14,7 @@ import (
 // concerns all calls: that is rare, and not to be hit by mistake.
 func (c *window) moreButton() fyne.CanvasObject {
 	var b *widgets.Button
-	b = widgets.NewButtonWithIcon(c.d.Lang.T(text.CallsMenu), base.MenuIcon(), func() {
+	b = widgets.NewButtonWithIcon(c.host.Lang.T(text.CallsMenu), base.MenuIcon(), func() {
 		m := widget.NewPopUpMenu(fyne.NewMenu("", c.sources()...), c.win.Canvas())
 		at := fyne.CurrentApp().Driver().AbsolutePositionForObject(b)
 		m.ShowAtPosition(at.AddXY(b.Size().Width-m.MinSize().Width, b.Size().Height+4))
@@ -24,12 +24,12 @@ func (c *window) moreButton() fyne.CanvasObject {
 
 // ways are the lines of that menu.
 func (c *window) sources() []*fyne.MenuItem {
-	l, demo := c.d.Lang, len(c.d.Welcome.Demo) > 0
+	l, demo := c.host.Lang, len(c.host.Welcome.Demo) > 0
 	var items []*fyne.MenuItem
 	line := func() { items = append(items, fyne.NewMenuItemSeparator()) }
 	add := func(yes bool, window string, words text.Key) {
-		if yes && c.d.Has(window) {
-			items = append(items, fyne.NewMenuItem(l.T(words), func() { c.d.Show(window) }))
+		if yes && c.host.Has(window) {
+			items = append(items, fyne.NewMenuItem(l.T(words), func() { c.host.Show(window) }))
 		}
 	}
 	add(c.state.Manual, windowapi.WindowLookup, text.StatusMenuSearch)
@@ -47,7 +47,7 @@ func (c *window) sources() []*fyne.MenuItem {
 	}
 	items = append(items, fyne.NewMenuItem(l.T(text.CallsWipe), c.askWipe))
 	line()
-	items = append(items, fyne.NewMenuItem(l.T(text.StatusMenuQuit), func() { c.d.Send(windowapi.KindQuit, nil) }))
+	items = append(items, fyne.NewMenuItem(l.T(text.StatusMenuQuit), func() { c.host.Send(windowapi.KindQuit, nil) }))
 	if items[0].IsSeparator {
 		items = items[1:]
 	}
@@ -57,8 +57,8 @@ func (c *window) sources() []*fyne.MenuItem {
 // askWipe asks whether everything about callers is to be deleted: that cannot be
 // undone.
 func (c *window) askWipe() {
-	l := c.d.Lang
-	stay := widgets.NewButton(l.T(text.DeskFyneCancel), c.unask)
+	l := c.host.Lang
+	stay := widgets.NewButton(l.T(text.WindowFyneCancel), c.unask)
 	wipe := widgets.NewButton(l.T(text.CallsWipeYes), func() {
 		c.unask()
 		c.undos, c.failed = nil, "" // nothing of that can come back

@@ -17,7 +17,7 @@ import (
 // can no longer come back.
 func TestWipe(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
-		b := newBench(t, uitest.Greeting(l))
+		b := newHarness(t, uitest.Greeting(l))
 		b.Show(windowapi.WindowCalls)
 		b.read([]history.Entry{customer()}, nil)
 		gone, _ := b.calls.row(0)
@@ -34,7 +34,7 @@ func TestWipe(t *testing.T) {
 		b.did()
 		p := asked()
 		uitest.Uncut(t, string(l), b.calls.win)
-		uitest.PressIn(t, p, l.T(text.DeskFyneCancel))
+		uitest.PressIn(t, p, l.T(text.WindowFyneCancel))
 		b.wantDid(t, "cancelled, it")
 		if top() != nil || len(b.calls.undos) != 1 {
 			t.Errorf("cancelled, %d can come back", len(b.calls.undos))

@@ -15,6 +15,9 @@ import (
 // In memory it is for as long, and in no file.
 const undoIs = 10 * time.Second
 
+// pressedTwice is within what a second press of a key belongs to the first.
+const pressedTwice = time.Second
+
 // mostOpen is how many calls to be called back are read.
 const mostOpen = 2000
 
@@ -22,6 +25,7 @@ const mostOpen = 2000
 // removed or ticked off keeps its place for a while.
 type undo struct {
 	row
+	made  time.Time
 	ids   []int64
 	at    history.Place
 	open  bool                                 // it stood among those to be called back
@@ -34,11 +38,11 @@ type undo struct {
 // leave takes the calls of a row away, unless that was done elsewhere, and keeps its
 // place.
 func (c *window) leave(r row, said string, stays bool, away, back func(context.Context, []int64) error) {
-	u := &undo{row: r, ids: c.callsOf(r), at: r.place, open: r.open, stays: stays, undo: back, away: make(chan struct{})}
+	u := &undo{row: r, made: c.host.Now(), ids: c.callsOf(r), at: r.place, open: r.open, stays: stays, undo: back, away: make(chan struct{})}
 	u.row.undo, u.row.said, u.row.open = true, said, false
 	c.undos = append(slices.DeleteFunc(c.undos, func(o *undo) bool { return o.id == r.id }), u)
-	c.d.After(undoIs, func() {
-		c.d.Post(func() {
+	c.host.After(undoIs, func() {
+		c.host.Post(func() {
 			if now := c.h.calls; now != nil && slices.Contains(now.undos, u) {
 				now.dropUndo(u)
 				now.build()
@@ -57,6 +61,12 @@ func (c *window) leave(r row, said string, stays bool, away, back func(context.C
 
 func (c *window) dropUndo(u *undo) {
 	c.undos = slices.DeleteFunc(c.undos, func(o *undo) bool { return o == u })
+}
+
+// justLeft tells of a call that was dealt with a moment ago: a key that is still
+// pressed, or pressed twice, is not meant to take that back.
+func (c *window) justLeft(id int64) bool {
+	return slices.ContainsFunc(c.undos, func(u *undo) bool { return u.id == id && c.host.Now().Sub(u.made) < pressedTwice })
 }
 
 // takeBack takes back what was done to the call of a row.
@@ -100,7 +110,7 @@ func (c *window) readAnew(a answer) {
 	}
 	for _, r := range c.work {
 		if r.open && handled[r.id] && !slices.ContainsFunc(c.grouped[r.id], func(id int64) bool { return open[id] }) {
-			c.leave(r, c.d.Lang.T(text.CallsHandled), false, nil, c.reopen)
+			c.leave(r, c.host.Lang.T(text.CallsHandled), false, nil, c.reopen)
 		}
 	}
 }
@@ -148,7 +158,7 @@ func (c *window) hasOpen() bool {
 
 // build makes the rows of what was read.
 func (c *window) build() {
-	now := c.d.Now()
+	now := c.host.Now()
 	a := &c.got
 	gone := map[int64]*undo{}
 	for _, u := range c.undos {
@@ -170,7 +180,7 @@ func (c *window) build() {
 		}
 	}
 	for _, e := range a.entries {
-		r := rowOf(c.d.Lang, e, now)
+		r := rowOf(c.host.Lang, e, now)
 		if u := gone[e.ID]; u != nil && !u.stays {
 			more(r, -1)
 			continue
@@ -215,9 +225,9 @@ func (c *window) buildOpen(gone map[int64]*undo, now time.Time) {
 		}
 	}
 	for _, g := range groups(open) {
-		r := rowOf(c.d.Lang, g[0], now)
+		r := rowOf(c.host.Lang, g[0], now)
 		if len(g) > 1 {
-			r.more = timesOf(c.d.Lang, g, now)
+			r.more = timesOf(c.host.Lang, g, now)
 		}
 		for _, e := range g {
 			c.grouped[r.id] = append(c.grouped[r.id], e.ID)
@@ -267,15 +277,15 @@ func (c *window) withPeople(rows []row) []row {
 	for i, k := range c.people.Contacts {
 		p := row{id: r.id, person: i + 1, day: r.day, place: r.place, openable: k.Link != "", title: k.Name, detail: contactLine(k)}
 		if p.title == "" {
-			p.title = c.d.Lang.T(text.CardUnnamed)
+			p.title = c.host.Lang.T(text.CardUnnamed)
 		}
 		if k.Earlier {
-			p.result = c.d.Lang.T(text.CardEarlier)
+			p.result = c.host.Lang.T(text.CardEarlier)
 		}
 		rows = append(rows, p)
 	}
 	if n := c.people.More; n > 0 {
-		rows = append(rows, row{id: r.id, person: -1, day: r.day, place: r.place, detail: c.d.Lang.N(text.LookupMore, n)})
+		rows = append(rows, row{id: r.id, person: -1, day: r.day, place: r.place, detail: c.host.Lang.N(text.LookupMore, n)})
 	}
 	return rows
 }

@@ -59,7 +59,7 @@ func workDay() (all []history.Entry) {
 // Those to be called back stand on top, a row a caller; ticked off they keep their
 // place until it is too late to undo it; those dealt with are folded away.
 func TestListToWorkOff(t *testing.T) {
-	b := newBench(t, uitest.Greeting(text.Dutch))
+	b := newHarness(t, uitest.Greeting(text.Dutch))
 	b.read(workDay(), nil)
 	b.Show(windowapi.WindowCalls)
 	b.state(callactions.State{CallBack: true})
@@ -124,7 +124,7 @@ func TestListToWorkOff(t *testing.T) {
 // Whom the pointer chose, the keyboard acts on. What was removed keeps its place,
 // from which it can come back for a while, by a click or by Ctrl+Z.
 func TestRemoveAndUndo(t *testing.T) {
-	b := newBench(t, uitest.Greeting(text.Dutch))
+	b := newHarness(t, uitest.Greeting(text.Dutch))
 	var all []history.Entry
 	for i, name := range []string{"A. Aarts", "B. Jansen", "C. Prins", "D. Visser"} {
 		e := customer()
@@ -212,7 +212,7 @@ func TestRemoveAndUndo(t *testing.T) {
 // A row that several people can be shows them below it, as the card does; who is
 // not the caller can come back in the same place.
 func TestPeopleOfARow(t *testing.T) {
-	b := newBench(t, uitest.Greeting(text.Dutch))
+	b := newHarness(t, uitest.Greeting(text.Dutch))
 	several := customer()
 	several.ID, several.Name, several.ContactID, several.RelationNumber, several.Link, several.Matches, several.Outcome = 8, "", "", "", "", 3, history.OutcomeSeveral
 	b.read([]history.Entry{several, customer()}, nil)
@@ -223,7 +223,7 @@ func TestPeopleOfARow(t *testing.T) {
 	test.TapAt(views(b)[8], fyne.NewPos(300, 30))
 	b.wantDid(t, "a click on several", "lookup lookup")
 	people := []windowapi.Contact{{ID: "b", Earlier: true, Name: "B. Bakker", Relation: "200201", Address: "Dorpsstraat 1", Link: "x"}, {ID: "a", Name: "A. Aarts"}}
-	b.on.got = callactions.Looked{Contacts: people, More: 2}
+	b.on.got = callactions.LookedUp{Contacts: people, More: 2}
 	b.Tell(t, windowapi.KindLookup, windowapi.Found{Seq: 1, Entry: 8, Outcome: history.OutcomeSeveral})
 	b.wantDid(t, "the answer", "looked 8 several")
 	wantRows(t, "people", c, "3 relaties met dit nummer||2:14", "B. Bakker", "A. Aarts", "", "J. de Vries||2:14")

@@ -3,6 +3,8 @@ package card
 import (
 	"fmt"
 	"log/slog"
+	"math"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -43,6 +45,44 @@ func BenchmarkCard(b *testing.B) {
 					cs.show()
 				}
 			})
+		}
+	}
+}
+
+// TestCardsAllocateLittle: from the second card on a number, and the contact that
+// comes for it, are shown with the memory that the last ones took. What a card takes
+// anew the collector has to find while the next one is painted.
+func TestCardsAllocateLittle(t *testing.T) {
+	g := gallery(t)
+	for _, scale := range []float32{1, 2} {
+		d, e := newDesktop(), newScript()
+		d.monitors[0].Scale = scale
+		cs, err := New(Config{Language: text.Dutch, Appearance: Light, Corner: BottomRight, Log: slog.New(slog.DiscardHandler)}, e, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		show := func(cards ...engine.Card) uint64 {
+			e.snap = &engine.Snapshot{Cards: cards}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			cs.show()
+			runtime.ReadMemStats(&after)
+			return after.TotalAlloc - before.TotalAlloc
+		}
+		ring, answer := uint64(math.MaxUint64), uint64(math.MaxUint64) // the least: pools may be empty
+		for i := range 25 {
+			rings, found := g["searching-start"], g["found"]
+			rings.ID, rings.Number = engine.CardID(i+1), number(t, fmt.Sprintf("06981%05d", i))
+			found.ID, found.Number, found.Contacts = rings.ID, rings.Number, slices.Clone(found.Contacts)
+			found.Contacts[0].FamilyName = fmt.Sprint("de Vries ", i)
+			ring, answer = min(ring, show(rings)), min(answer, show(found))
+			show()
+		}
+		if ring > 18_000 {
+			t.Errorf("scale %v: a number takes %d bytes", scale, ring)
+		}
+		if answer > 48_000 {
+			t.Errorf("scale %v: a contact takes %d bytes", scale, answer)
 		}
 	}
 }

@@ -92,6 +92,10 @@ func (s *slot) free() {
 	}
 }
 
+// ReadFonts reads what the first card takes longest for. It may run at the same time as New; Run
+// waits for it, or does it.
+func ReadFonts() { offscreen.ReadFonts() }
+
 // New makes the windows, unmapped. display stays the caller's.
 func New(c Config, engine Engine, display window.Display) (*Cards, error) {
 	offscreen.Start(theme.New(string(c.Appearance)))
@@ -110,15 +114,18 @@ func New(c Config, engine Engine, display window.Display) (*Cards, error) {
 	}
 	cs.frame = frame
 	cs.keepOutOfCapture()
-	cs.warm()
 	return cs, nil
 }
 
 // warm paints cards that nobody sees, so that fonts are loaded and letters
-// measured before the first call.
+// measured before the first call; one that is there already does that itself.
 func (cs *Cards) warm() {
+	ReadFonts()
 	s := cs.slots[0]
 	for _, o := range []engine.Outcome{engine.Searching, engine.Failed} {
+		if len(cs.engine.Snapshot().Cards) > 0 {
+			break
+		}
 		layout(engine.Card{Outcome: o, Noticed: true, Opened: -1, Earlier: -1}, cs.look(s)).paint(&s.surface, 1)
 	}
 	cs.forgetAt = time.Now().Add(idleAfter)
@@ -138,6 +145,7 @@ func (cs *Cards) Set(c Config) {
 func (cs *Cards) Run(ctx context.Context) {
 	watch := cs.engine.Watch()
 	cs.registerHotkey(time.Now())
+	cs.warm()
 	defer func() {
 		cs.releaseHotkey()
 		for _, s := range cs.slots {

@@ -144,6 +144,13 @@ func TestPassOnLeavesOutWhatIsNotKnown(t *testing.T) {
 	}
 }
 
+// TestQueue: a queue of which no line is known stands on the card by its name.
+func TestQueue(t *testing.T) {
+	if got := (&painter{lg: "nl"}).lineWords(engine.Card{LineName: "Schade"}); got != "op "+isolated("Schade") {
+		t.Errorf("%q", got)
+	}
+}
+
 // TestClickOnWhatHasJustChanged: the card comes up, or the person on it changes,
 // in the moment of the click: that click meant something else.
 func TestClickOnWhatHasJustChanged(t *testing.T) {

@@ -46,38 +46,35 @@ type Config struct {
 
 	Corner  Corner
 	Monitor string // "active", "primary" or a monitor's name
-	// Corners are the corners of monitors that have one of their own. Moved,
-	// where set, is told when the user drags the cards to another corner; it is
-	// called on the cards' goroutine.
+	// Corners are the corners of monitors that have one of their own.
 	Corners map[string]Corner
-	Moved   func(monitor string, to Corner)
-
 	// Hotkey hands the keyboard to the newest card, or the one under the
-	// pointer; "" and "off" are none. HotkeyResult, where set, is told whenever
-	// that was tried: nil, or an error that wraps window.ErrHotkeyTaken,
-	// window.ErrUnsupported or says what is wrong. It is called on the cards'
-	// goroutine.
-	Hotkey       string
-	HotkeyResult func(error)
-
+	// pointer; "" and "off" are none.
+	Hotkey string
 	// UnderFullScreen holds cards back while a program fills the monitor they
-	// would stand on; Held, where set, is told when that begins and ends. It is
-	// called on the cards' goroutine.
+	// would stand on.
 	UnderFullScreen bool
-	Held            func(bool)
-
-	// Say, where set, is told what a screen reader should say of a card that has
-	// come on screen. It is called on the cards' goroutine and must not block.
-	Say func(string)
-
-	// Rested, where set, is told when no card has been up for a while and what the
-	// last ones were about is forgotten. It is called on the cards' goroutine and
-	// must not block.
-	Rested func()
 
 	Log *slog.Logger
-	// Painted, where set, is told of every card that came on screen. It is
-	// called on the cards' goroutine once the screen has the picture.
+	Events
+}
+
+// Events are what the cards tell, where set. They are called on the cards'
+// goroutine and must not block.
+type Events struct {
+	// Moved: the user dragged the cards to another corner.
+	Moved func(monitor string, to Corner)
+	// HotkeyResult: the hotkey was tried; nil, or an error that wraps
+	// window.ErrHotkeyTaken, window.ErrUnsupported or says what is wrong.
+	HotkeyResult func(error)
+	// Held: holding back under a full screen begins or ends.
+	Held func(bool)
+	// Say: what a screen reader should say of a card that has come on screen.
+	Say func(string)
+	// Rested: no card has been up for a while, and what the last ones were about is
+	// forgotten.
+	Rested func()
+	// Painted: a card came on screen; the screen has the picture.
 	Painted func(Painted)
 }
 

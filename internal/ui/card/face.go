@@ -3,6 +3,7 @@ package card
 import (
 	"image"
 	"image/color"
+	"slices"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -199,7 +200,8 @@ type painter struct {
 
 func newPainter(l Look) *painter {
 	p := &painter{l: l, c: theme.Pick(l.Dark, l.HighContrast), lg: l.Language}
-	p.f = &face{content: &fyne.Container{}, background: p.c.Background}
+	p.f = &face{content: &fyne.Container{Objects: make([]fyne.CanvasObject, 0, 32)}, background: p.c.Background,
+		areas: make([]area, 0, 4), words: make([]wording, 0, 8)} // as many as most cards have
 	return p
 }
 
@@ -211,7 +213,7 @@ func (p *painter) finish(height float32, state color.NRGBA) *face {
 		box(p.c.Line, cardWidth-1, 0, 1, height),
 		box(state, 0, 0, stateStrip, height),
 	}
-	p.f.content.Objects = append(border, p.f.content.Objects...)
+	p.f.content.Objects = slices.Insert(p.f.content.Objects, 0, border...)
 	p.whole()
 	if p.l.Keyboard {
 		frame := box(color.Transparent, 0, 0, cardWidth, height)

@@ -156,7 +156,7 @@ func TestSpoken(t *testing.T) {
 	reports(strip, "Inkomend op Schade (020 123 45 67): J. de Vries, 06 12 34 56 78")
 	strip.Phase, strip.Strip = engine.PhaseAnswered, true
 	reports(strip, "")
-	cs.set(Config{Language: text.Dutch, Appearance: Light, Corner: BottomRight, Log: cs.c.Log, Say: cs.c.Say, Quiet: QuietNumber})
+	cs.set(Config{Language: text.Dutch, Appearance: Light, Corner: BottomRight, Log: cs.c.Log, Events: cs.c.Events, Quiet: QuietNumber})
 	if title := d.windows[0].title; title != "" || len(said) > 0 {
 		t.Errorf("while presenting the strip's title is %q, said %v", title, said)
 	}

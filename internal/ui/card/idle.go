@@ -20,6 +20,7 @@ func (cs *Cards) forget() {
 		s.surface.Forget()
 		cs.title(s, "")
 	}
+	cs.part = nil
 	offscreen.Forget()
 	if cs.c.Rested != nil {
 		cs.c.Rested()

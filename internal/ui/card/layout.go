@@ -73,6 +73,8 @@ func (p *painter) lineWords(c engine.Card) string {
 	switch {
 	case c.LineName != "" && c.LineText != "":
 		return p.lg.T(text.CardLineNamed, isolated(c.LineName), c.LineText)
+	case c.LineName != "":
+		return p.lg.T(text.CardLine, isolated(c.LineName))
 	case c.LineText != "":
 		return p.lg.T(text.CardLine, c.LineText)
 	}

@@ -117,7 +117,7 @@ func checkFit(t *testing.T, name string, f *face) {
 
 // asText is a text, whether its picture is kept or not.
 func asText(o fyne.CanvasObject) (*canvas.Text, bool) {
-	if k, ok := o.(offscreen.Kept); ok {
+	if k, ok := o.(offscreen.CachedText); ok {
 		return k.Text, true
 	}
 	t, ok := o.(*canvas.Text)

@@ -55,7 +55,7 @@ func (p *painter) put(said string, x, y, room float32, f font, c color.Color, ou
 	}
 	for _, o := range line(s, x, y, f, c) {
 		if ours {
-			p.add(offscreen.Kept{Text: o})
+			p.add(offscreen.CachedText{Text: o})
 		} else {
 			p.add(o)
 		}

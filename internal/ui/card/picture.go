@@ -10,7 +10,7 @@ import (
 )
 
 // Picture paints a card as it looks at l.Now, without any window: for pictures
-// in documents and for tests. Not for use beside a running Cards.
+// in documents and for tests. Not for use while Cards runs.
 func Picture(c engine.Card, l Look, scale float32) *image.RGBA {
 	return picture(layout, c, l, scale)
 }

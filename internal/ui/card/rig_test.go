@@ -5,6 +5,7 @@ import (
 	"image"
 	"log/slog"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -105,6 +106,7 @@ func (d *desktop) typing() int {
 
 // script is an engine that shows what the test says.
 type script struct {
+	mu    sync.Mutex // for snap
 	snap  *engine.Snapshot
 	watch chan struct{}
 	done  []engine.Action
@@ -113,12 +115,19 @@ type script struct {
 func newScript() *script {
 	return &script{snap: &engine.Snapshot{}, watch: make(chan struct{}, 1)}
 }
-func (s *script) Watch() <-chan struct{}     { return s.watch }
-func (s *script) Snapshot() *engine.Snapshot { return s.snap }
-func (s *script) Do(a engine.Action)         { s.done = append(s.done, a) }
+func (s *script) Watch() <-chan struct{} { return s.watch }
+func (s *script) Do(a engine.Action)     { s.done = append(s.done, a) }
+
+func (s *script) Snapshot() *engine.Snapshot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.snap
+}
 
 // set changes what the engine has to say; show also says so.
 func (s *script) set(more int, cards ...engine.Card) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.snap = &engine.Snapshot{Cards: cards, More: more}
 }
 func (s *script) show(more int, cards ...engine.Card) {

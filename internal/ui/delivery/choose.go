@@ -45,9 +45,9 @@ type chooseItem struct {
 }
 
 func newChooser(w *window) *chooser {
-	l := w.d.Lang
+	l := w.host.Lang
 	c := &chooser{w: w, chosen: map[string]bool{}}
-	c.path = widgets.NewFilterBox(l.T(text.MessagesChoosePath))
+	c.path = widgets.NewFilterBox(l.T(text.DeliveryWindowChoosePath))
 	c.path.OnSubmitted = func(s string) { c.typed(s) }
 	c.path.Down = func() { c.typed(c.path.Text) }
 	c.said = widgets.NewWords("", base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).Cutting()
@@ -61,9 +61,9 @@ func newChooser(w *window) *chooser {
 	}
 	c.send = widgets.NewButton("", c.deliver)
 	c.send.Importance = widget.HighImportance
-	back := widgets.NewButtonWithIcon(l.T(text.MessagesBack), base.NavigateBackIcon(), w.back)
-	up := widgets.NewButtonWithIcon(l.T(text.MessagesChooseUp), base.MoveUpIcon(), func() { c.open(filepath.Dir(c.dir)) })
-	title := widgets.NewWords(l.T(text.MessagesChooseTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
+	back := widgets.NewButtonWithIcon(l.T(text.DeliveryWindowBack), base.NavigateBackIcon(), w.back)
+	up := widgets.NewButtonWithIcon(l.T(text.DeliveryWindowChooseUp), base.MoveUpIcon(), func() { c.open(filepath.Dir(c.dir)) })
+	title := widgets.NewWords(l.T(text.DeliveryWindowChooseTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
 	head := container.New(layout.NewCustomPaddedLayout(16, 4, widgets.Edge, widgets.Edge), container.New(layout.NewCustomPaddedVBoxLayout(8),
 		container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedHBoxLayout(8), back, c.send), container.New(widgets.Middle(), title)),
 		container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 8, 0), up), c.path), c.said))
@@ -85,21 +85,21 @@ func (c *chooser) start() {
 // does not answer.
 func (c *chooser) open(dir string) {
 	c.wanted = dir
-	c.w.d.After(0, func() {
+	c.w.host.After(0, func() {
 		found, err := zipsIn(dir)
-		c.w.d.Post(func() {
+		c.w.host.Post(func() {
 			if c.wanted != dir || c.w.chooser != c {
 				return
 			}
 			if err != nil {
-				c.said.Say(c.w.d.Lang.T(text.MessagesChooseFailed), base.ColorNameWarning)
+				c.said.Say(c.w.host.Lang.T(text.DeliveryWindowChooseFailed), base.ColorNameWarning)
 				return
 			}
 			c.dir, c.found = dir, found
 			c.path.SetText(dir)
 			said := ""
 			if len(found) == 0 {
-				said = c.w.d.Lang.T(text.MessagesChooseEmpty)
+				said = c.w.host.Lang.T(text.DeliveryWindowChooseEmpty)
 			}
 			c.said.Say(said, base.ColorNamePlaceHolder)
 			c.list.ScrollToTop()
@@ -176,7 +176,7 @@ func (c *chooser) pick(i int) {
 
 func (c *chooser) count() {
 	n := len(c.chosen)
-	c.send.SetText(c.w.d.Lang.N(text.MessagesChooseSend, n))
+	c.send.SetText(c.w.host.Lang.N(text.DeliveryWindowChooseSend, n))
 	if n == 0 {
 		c.send.Disable()
 	} else {
@@ -206,7 +206,7 @@ func (c *chooser) write(n int, line fyne.CanvasObject) {
 	it := c.found[n]
 	icon, size := base.FolderIcon(), ""
 	if !it.folder {
-		icon, size = base.CheckButtonIcon(), widgets.SizeOf(c.w.d.Lang, it.size)
+		icon, size = base.CheckButtonIcon(), c.w.host.Lang.Size(it.size)
 		if c.chosen[filepath.Join(c.dir, it.name)] {
 			icon = base.NewColoredResource(base.CheckButtonCheckedIcon(), base.ColorNamePrimary)
 		}

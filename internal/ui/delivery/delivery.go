@@ -2,7 +2,7 @@
 // here, and shown with what became of them.
 //
 // The window reads the outbox and changes what a person decides there, beside the
-// resident, which takes files into it and sends them. Its office does that off Fyne's
+// resident, which takes files into it and sends them. sharedOutbox does that off Fyne's
 // thread; all else belongs to it.
 package delivery
 
@@ -37,7 +37,7 @@ var windowSize = fyne.NewSize(720, 640)
 // window delivers files that are dropped into it or chosen, and shows
 // what became of them.
 type window struct {
-	d        *widgets.Desk
+	host     *widgets.Host
 	win      fyne.Window
 	choose   *widgets.Button
 	status   slot // how many there are of each kind
@@ -50,12 +50,12 @@ type window struct {
 	pages    *fyne.Container // the list page, or one file
 	front    fyne.CanvasObject
 
-	state   state
-	reading reading
-	view    string
-	failed  string // what did not work, for a moment
-	office  *office
-	told    told
+	state    state
+	reading  reading
+	view     string
+	failed   string // what did not work, for a moment
+	outbox   *sharedOutbox
+	resident residentState
 
 	detail  *detail  // nil while no file is shown
 	chooser *chooser // nil while none is chosen
@@ -68,8 +68,8 @@ type reading struct {
 	again bool // what is being read will be old by then
 }
 
-// told is what the resident said.
-type told struct {
+// residentState is what the resident said.
+type residentState struct {
 	now   windowapi.Delivery // with all its files
 	parts windowapi.Delivery // as far as they have come
 	sent  windowapi.Progress
@@ -103,16 +103,16 @@ func (s *slot) show(name string, content func() fyne.CanvasObject) (changed bool
 }
 
 // Open opens the window and asks what was delivered.
-func Open(d *widgets.Desk) widgets.Page {
-	l := d.Lang
-	w := &window{d: d, view: viewAll, office: &office{open: openIn(fromsettings.OutboxFolder(d.Dirs)), settings: func() *settings.Settings {
-		s, _ := settings.Load(d.Dirs) // what is wrong in it the settings window says
+func Open(host *widgets.Host) widgets.Page {
+	l := host.Lang
+	w := &window{host: host, view: viewAll, outbox: &sharedOutbox{open: openIn(fromsettings.OutboxFolder(host.Dirs)), settings: func() *settings.Settings {
+		s, _ := settings.Load(host.Dirs) // what is wrong in it the settings window says
 		return s
 	}}, status: newSlot(), note: newSlot(), question: newSlot(), body: newSlot()}
-	if before, again := d.Page(windowapi.WindowDelivery).(*window); again {
-		w.office = before.office
+	if before, again := host.Page(windowapi.WindowDelivery).(*window); again {
+		w.outbox = before.outbox
 	}
-	w.choose = widgets.NewButton(l.T(text.MessagesChoose), w.chooseFiles)
+	w.choose = widgets.NewButton(l.T(text.DeliveryWindowChoose), w.chooseFiles)
 	w.choose.Importance = widget.HighImportance
 	w.views = widgets.NewChoice(func(i int) { w.show(deliveryViews[i]) })
 	w.list = widget.NewList(
@@ -124,13 +124,13 @@ func Open(d *widgets.Desk) widgets.Page {
 		w.list.Unselect(i)
 		w.openRow(i)
 	}
-	title := widgets.NewWords(l.T(text.MessagesTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
+	title := widgets.NewWords(l.T(text.DeliveryWindowTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
 	w.tools = container.New(layout.NewCustomPaddedLayout(0, 0, -widgets.OptionPad, 0), container.NewHBox(w.views))
 	head := container.New(layout.NewCustomPaddedLayout(20, 12, widgets.Edge, widgets.Edge), container.New(layout.NewCustomPaddedVBoxLayout(4),
 		container.NewBorder(nil, nil, nil, w.choose, container.New(widgets.Middle(), title)), w.status.Container, w.note.Container, w.question.Container, widgets.Gap(4), w.tools))
 	w.front = widgets.Headed(head, w.body.Container)
 	w.pages = container.NewStack(w.front)
-	w.win = d.Window(text.MessagesTitle, w.pages, windowSize)
+	w.win = host.Window(text.DeliveryWindowTitle, w.pages, windowSize)
 	w.win.SetOnDropped(func(_ fyne.Position, items []fyne.URI) { w.dropped(items) })
 	w.win.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) {
 		switch {
@@ -144,12 +144,12 @@ func Open(d *widgets.Desk) widgets.Page {
 	})
 	w.showViews()
 	w.draw()
-	w.d.Send(windowapi.KindDelivery, windowapi.DeliveryDo{})
+	w.host.Send(windowapi.KindDelivery, windowapi.DeliveryDo{})
 	return w
 }
 
 // Closed lets go of the outbox.
-func (w *window) Closed() { w.d.Go(func(context.Context) { w.office.close() }) }
+func (w *window) Closed() { w.host.Go(func(context.Context) { w.outbox.close() }) }
 
 // Window implements widgets.Page.
 func (w *window) Window() fyne.Window { return w.win }
@@ -158,7 +158,7 @@ func (w *window) Window() fyne.Window { return w.win }
 func (w *window) Take(kind string, raw json.RawMessage) {
 	var m windowapi.Delivery
 	switch {
-	case !w.d.Decode(kind, raw, &m):
+	case !w.host.Decode(kind, raw, &m):
 	case m.Progress != nil:
 		w.progress(*m.Progress)
 	default:
@@ -169,18 +169,18 @@ func (w *window) Take(kind string, raw json.RawMessage) {
 // gather takes what the resident says, and reads the outbox again once it is whole.
 func (w *window) gather(m windowapi.Delivery) {
 	if m.Failed {
-		w.fail(w.d.Lang.T(widgets.Either(w.d.Welcome.Alone, text.WindowNeedsResident, text.MessagesState)))
+		w.fail(w.host.Lang.T(widgets.Either(w.host.Welcome.Alone, text.WindowNeedsResident, text.DeliveryWindowState)))
 	}
 	switch {
 	case m.First == 0:
-		w.told.parts = m
-	case m.First != len(w.told.parts.Files):
+		w.resident.parts = m
+	case m.First != len(w.resident.parts.Files):
 		return // a part was lost; they come again
 	default:
-		w.told.parts.Files = append(w.told.parts.Files, m.Files...)
+		w.resident.parts.Files = append(w.resident.parts.Files, m.Files...)
 	}
-	if len(w.told.parts.Files) == m.Total {
-		w.told.now = w.told.parts
+	if len(w.resident.parts.Files) == m.Total {
+		w.resident.now = w.resident.parts
 		w.ask()
 		if w.detail != nil {
 			w.look(w.detail.id)
@@ -195,23 +195,23 @@ func (w *window) ask() {
 		return
 	}
 	w.reading.busy = true
-	l, view, told := w.d.Lang, w.view, w.told.now
-	w.d.Go(func(ctx context.Context) {
-		s := w.office.state(ctx, l, view, told)
-		w.d.Post(func() { w.takeState(s) })
+	l, view, told := w.host.Lang, w.view, w.resident.now
+	w.host.Go(func(ctx context.Context) {
+		s := w.outbox.state(ctx, l, view, told)
+		w.host.Post(func() { w.takeState(s) })
 	})
 }
 
 // look reads all that is known of a file.
 func (w *window) look(id string) {
-	files := w.told.now.Files
-	w.d.Go(func(ctx context.Context) {
-		all, err := w.office.receipts(ctx, id, files)
-		w.d.Post(func() {
+	files := w.resident.now.Files
+	w.host.Go(func(ctx context.Context) {
+		all, err := w.outbox.receipts(ctx, id, files)
+		w.host.Post(func() {
 			switch {
 			case w.detail == nil || w.detail.id != id:
 			case err != nil:
-				w.fail(says(w.d.Lang, err))
+				w.fail(says(w.host.Lang, err))
 			default:
 				w.detail.take(all)
 			}
@@ -220,17 +220,17 @@ func (w *window) look(id string) {
 }
 
 // do asks the resident for something about deliveries.
-func (w *window) do(m windowapi.DeliveryDo) { w.d.Send(windowapi.KindDelivery, m) }
+func (w *window) do(m windowapi.DeliveryDo) { w.host.Send(windowapi.KindDelivery, m) }
 
 // change changes the outbox, whatever becomes of the window, and has the resident go on
 // from there.
 func (w *window) change(then windowapi.DeliveryDo, do func(context.Context, box) error) {
-	w.d.Go(func(ctx context.Context) {
+	w.host.Go(func(ctx context.Context) {
 		ctx = context.WithoutCancel(ctx)
-		err := w.office.with(ctx, func(b box) error { return do(ctx, b) })
+		err := w.outbox.with(ctx, func(b box) error { return do(ctx, b) })
 		w.do(then)
 		if err != nil {
-			w.d.Post(func() { w.fail(says(w.d.Lang, err)) })
+			w.host.Post(func() { w.fail(says(w.host.Lang, err)) })
 		}
 	})
 }
@@ -287,7 +287,7 @@ func (w *window) row(i int) (row, bool) {
 }
 
 func (w *window) progress(m windowapi.Progress) {
-	w.told.sent = m
+	w.resident.sent = m
 	for i, r := range w.state.Rows {
 		if r.ID == m.ID {
 			w.list.RefreshItem(i)
@@ -310,15 +310,15 @@ const (
 var deliveryViews = []string{viewAll, viewOpen, viewAct}
 
 func (w *window) showViews() {
-	l := w.d.Lang
-	open, act := l.T(text.MessagesViewOpen), l.T(text.MessagesViewAct)
+	l := w.host.Lang
+	open, act := l.T(text.DeliveryWindowViewOpen), l.T(text.DeliveryWindowViewAct)
 	if w.state.Open > 0 {
-		open = l.T(text.MessagesViewOpenCount, w.state.Open)
+		open = l.T(text.DeliveryWindowViewOpenCount, w.state.Open)
 	}
 	if w.state.Act > 0 {
-		act = l.T(text.MessagesViewActCount, w.state.Act)
+		act = l.T(text.DeliveryWindowViewActCount, w.state.Act)
 	}
-	w.views.Set([]string{l.T(text.MessagesViewAll), open, act}, slices.Index(deliveryViews, w.view))
+	w.views.Set([]string{l.T(text.DeliveryWindowViewAll), open, act}, slices.Index(deliveryViews, w.view))
 	w.tools.Refresh()
 }
 
@@ -357,28 +357,28 @@ func (w *window) draw() {
 }
 
 func (w *window) pageContent(p string) fyne.CanvasObject {
-	l := w.d.Lang
+	l := w.host.Lang
 	switch {
 	case p == bodyList:
 		return w.list
 	case p == bodyEmpty:
 		return w.dropPage()
 	case p == viewOpen:
-		return widgets.EmptyPage(l.T(text.MessagesNoneOpen), nil, l.T(text.MessagesNoneOpenHint))
+		return widgets.EmptyPage(l.T(text.DeliveryWindowNoneOpen), nil, l.T(text.DeliveryWindowNoneOpenHint))
 	case p == viewAct:
-		return widgets.EmptyPage(l.T(text.MessagesNoneAct), nil, l.T(text.MessagesNoneActHint))
+		return widgets.EmptyPage(l.T(text.DeliveryWindowNoneAct), nil, l.T(text.DeliveryWindowNoneActHint))
 	case strings.HasPrefix(p, bodyOff):
-		return widgets.EmptyPage(l.T(text.MessagesSetup), nil, l.T(text.MessagesSetupHint, w.state.Support))
+		return widgets.EmptyPage(l.T(text.DeliveryWindowSetup), nil, l.T(text.DeliveryWindowSetupHint, w.state.Support))
 	}
 	return container.NewWithoutLayout()
 }
 
 // dropPage is a place to drop files on; the whole window takes them.
 func (w *window) dropPage() fyne.CanvasObject {
-	l := w.d.Lang
+	l := w.host.Lang
 	words := container.New(layout.NewCustomPaddedVBoxLayout(8),
-		widgets.NewWords(l.T(text.MessagesDrop), theme.SizeStart, base.ColorNameForeground, true).Cutting(),
-		widgets.Paragraph(l.T(text.MessagesDropHint)), widgets.Paragraph(l.T(text.MessagesDropClose)))
+		widgets.NewWords(l.T(text.DeliveryWindowDrop), theme.SizeStart, base.ColorNameForeground, true).Cutting(),
+		widgets.Paragraph(l.T(text.DeliveryWindowDropHint)), widgets.Paragraph(l.T(text.DeliveryWindowDropClose)))
 	icon := widget.NewIcon(base.NewColoredResource(base.UploadIcon(), base.ColorNamePrimary))
 	box := canvas.NewRectangle(color.Transparent)
 	box.SetMinSize(fyne.NewSize(40, 40))

@@ -28,11 +28,11 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-func deliveryBench(t *testing.T, l text.Language) (*uitest.Bench, *window) {
+func openDelivery(t *testing.T, l text.Language) (*uitest.Harness, *window) {
 	b := uitest.New(t, uitest.Greeting(l), map[string]widgets.Opener{windowapi.WindowDelivery: Open})
 	b.Show(windowapi.WindowDelivery)
 	w := b.Page(windowapi.WindowDelivery).(*window)
-	w.office.open = func(context.Context, *settings.Settings) (box, error) { return &paper{}, nil }
+	w.outbox.open = func(context.Context, *settings.Settings) (box, error) { return &paper{}, nil }
 	return b, w
 }
 
@@ -128,22 +128,22 @@ func allTexts(w fyne.Window) string { return strings.Join(uitest.Texts(w), " ") 
 func TestDeliveryPictures(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		for _, look := range []string{"light", "dark"} {
-			b, w := deliveryBench(t, l)
+			b, w := openDelivery(t, l)
 			b.App.Settings().SetTheme(theme.New(look))
 			w.win.Resize(windowSize)
 			name := "delivery-" + string(l) + "-" + look
 			w.takeState(state{View: w.view, Support: "Jan (IT), toestel 140"})
-			uitest.WantTexts(t, w.win, l.T(text.MessagesSetup))
+			uitest.WantTexts(t, w.win, l.T(text.DeliveryWindowSetup))
 			if !strings.Contains(allTexts(w.win), "Jan (IT)") || !w.choose.Disabled() {
 				t.Error("nobody to ask")
 			}
 			uitest.Shot(t, w.win, name+"-setup")
 			w.takeState(state{View: w.view, SetUp: true})
-			uitest.WantTexts(t, w.win, l.T(text.MessagesDrop))
+			uitest.WantTexts(t, w.win, l.T(text.DeliveryWindowDrop))
 			uitest.Shot(t, w.win, name+"-empty")
 			w.takeState(deliveryState())
 			b.Tell(t, windowapi.KindDelivery, windowapi.Delivery{Progress: &windowapi.Progress{ID: "i7", Sent: 310, Size: 500}})
-			uitest.WantTexts(t, w.win, l.T(text.MessagesSending, 62), l.T(text.MessagesAdding, 1)[2:6])
+			uitest.WantTexts(t, w.win, l.T(text.DeliveryWindowSending, 62), l.T(text.DeliveryWindowAdding, 1)[2:6])
 			uitest.Shot(t, w.win, name+"-list")
 			held := deliveryState()
 			held.Held, held.Question, held.Questions = string(outbox.CredentialsOff), nil, 0
@@ -169,7 +169,7 @@ func TestDeliveryPictures(t *testing.T) {
 			b.Later[len(b.Later)-1]()
 			w.chooser.pick(1)
 			uitest.Shot(t, w.win, name+"-choose")
-			uitest.WantTexts(t, w.win, "Archief", "bericht-1.zip", "bericht-2.ZIP", l.N(text.MessagesChooseSend, 1))
+			uitest.WantTexts(t, w.win, "Archief", "bericht-1.zip", "bericht-2.ZIP", l.N(text.DeliveryWindowChooseSend, 1))
 			if strings.Contains(allTexts(w.win), "docx") {
 				t.Error("a file that is no ZIP is offered")
 			}
@@ -180,7 +180,7 @@ func TestDeliveryPictures(t *testing.T) {
 // TestDeliveryDrop: files that are dropped go to the resident, in messages that
 // it can read, wherever the window is.
 func TestDeliveryDrop(t *testing.T) {
-	b, w := deliveryBench(t, text.Dutch)
+	b, w := openDelivery(t, text.Dutch)
 	notAFile, err := storage.ParseURI("https://hub.example/x.zip")
 	if err != nil {
 		t.Fatal(err)
@@ -223,12 +223,12 @@ func TestDeliveryDrop(t *testing.T) {
 // TestDeliveryActions: what is in the outbox is changed there, and the resident goes
 // on from it; what is not in there yet is the resident's.
 func TestDeliveryActions(t *testing.T) {
-	b, w := deliveryBench(t, text.Dutch)
+	b, w := openDelivery(t, text.Dutch)
 	if got := b.Take(); len(got) != 1 || !reflect.DeepEqual(got[0].M, windowapi.DeliveryDo{}) {
 		t.Fatalf("asked %v", got)
 	}
 	p := &paper{}
-	w.office.open = func(context.Context, *settings.Settings) (box, error) { return p, nil }
+	w.outbox.open = func(context.Context, *settings.Settings) (box, error) { return p, nil }
 	now := deliveryState()
 	w.takeState(now)
 	// does checks what was done with the outbox, "" for nothing, and what the resident
@@ -301,9 +301,9 @@ func TestDeliveryActions(t *testing.T) {
 	does("retry i6", release)
 	p.fail = nil
 	w.back()
-	uitest.WantTexts(t, w.win, text.Dutch.T(text.MessagesState))
+	uitest.WantTexts(t, w.win, text.Dutch.T(text.DeliveryWindowState))
 	b.Later[len(b.Later)-1]()
-	if strings.Contains(allTexts(w.win), text.Dutch.T(text.MessagesState)) {
+	if strings.Contains(allTexts(w.win), text.Dutch.T(text.DeliveryWindowState)) {
 		t.Error("the failure stays")
 	}
 	open("n1")
@@ -329,7 +329,7 @@ func TestDeliveryActions(t *testing.T) {
 	tapNamed(t, w.win, text.Dutch.T(text.CallsNoticeOk))
 	does("", &windowapi.DeliveryDo{Read: true})
 	b.Tell(t, windowapi.KindDelivery, windowapi.Delivery{Failed: true})
-	uitest.WantTexts(t, w.win, text.Dutch.T(text.MessagesState))
+	uitest.WantTexts(t, w.win, text.Dutch.T(text.DeliveryWindowState))
 	w.win.Close()
 	does("close", nil)
 	if w.remove("i4"); !slices.Equal(p.did, []string{"forget i4true", "close"}) { // it was clicked, and then the window closed
@@ -344,9 +344,9 @@ func TestDeliveryActions(t *testing.T) {
 // TestDeliveryReadsOneAtATime: while the outbox is read, changes are one reading more,
 // and what was read of another view is passed over.
 func TestDeliveryReadsOneAtATime(t *testing.T) {
-	b, w := deliveryBench(t, text.Dutch)
+	b, w := openDelivery(t, text.Dutch)
 	var works []func(context.Context)
-	w.d.Go = func(do func(context.Context)) { works = append(works, do) }
+	w.host.Go = func(do func(context.Context)) { works = append(works, do) }
 	for range 5 {
 		b.Tell(t, windowapi.KindDelivery, windowapi.Delivery{})
 	}
@@ -362,14 +362,14 @@ func TestDeliveryReadsOneAtATime(t *testing.T) {
 	if w.state.View == viewAct {
 		t.Error("what was read of another view is shown")
 	}
-	w.office.settings = func() *settings.Settings {
+	w.outbox.settings = func() *settings.Settings {
 		s := settings.Defaults()
 		s.Hub.BaseURL, s.Hub.HubURL, s.Hub.ClientID, s.Hub.OrganisationCode, s.Hub.Intermediary = "x", "x", "x", "x", "x"
 		return s
 	}
 	w.show(viewAct)
 	works[len(works)-1](t.Context())
-	uitest.WantTexts(t, w.win, text.Dutch.T(text.MessagesNoneAct))
+	uitest.WantTexts(t, w.win, text.Dutch.T(text.DeliveryWindowNoneAct))
 }
 
 // TestDeliveryBesideTheResident: the list is made of what is in the outbox and of what
@@ -436,7 +436,7 @@ func TestDeliveryBesideTheResident(t *testing.T) {
 func TestSizes(t *testing.T) {
 	for n, want := range map[int64][2]string{0: {"0 B", "0 B"}, 999: {"999 B", "999 B"}, 1000: {"1,0 kB", "1.0 kB"}, 12_400: {"12,4 kB", "12.4 kB"},
 		999_499: {"999 kB", "999 kB"}, 999_900: {"1,0 MB", "1.0 MB"}, 500_000_000: {"500 MB", "500 MB"}, 7_000_000_000_000_000: {"7000 TB", "7000 TB"}} {
-		if nl, en := widgets.SizeOf(text.Dutch, n), widgets.SizeOf(text.English, n); nl != want[0] || en != want[1] {
+		if nl, en := text.Dutch.Size(n), text.English.Size(n); nl != want[0] || en != want[1] {
 			t.Errorf("%d: %q, %q", n, nl, en)
 		}
 	}
@@ -445,7 +445,7 @@ func TestSizes(t *testing.T) {
 // TestDeliveryFollowsTheLanguage: the window is built anew where it stands, and
 // asks again.
 func TestDeliveryFollowsTheLanguage(t *testing.T) {
-	b, w := deliveryBench(t, text.Dutch)
+	b, w := openDelivery(t, text.Dutch)
 	w.takeState(deliveryState())
 	win := w.win
 	b.Take()
@@ -456,4 +456,22 @@ func TestDeliveryFollowsTheLanguage(t *testing.T) {
 	}
 	now.takeState(deliveryState())
 	uitest.WantTexts(t, win, "maybe delivered", "Send all the same")
+}
+
+// TestViews: which states each view has.
+func TestViews(t *testing.T) {
+	for state, want := range map[outbox.State]string{
+		windowapi.DeliveryAdding: "all open", outbox.Waiting: "all open", outbox.Sending: "all open", outbox.Delivered: "all",
+		outbox.Refused: "all act", outbox.Uncertain: "all act", windowapi.DeliveryQuestion: "all act", windowapi.DeliveryNotTaken: "all act",
+	} {
+		var in []string
+		for _, view := range []string{viewAll, viewOpen, viewAct} {
+			if inView(row{Item: outbox.Item{State: state}}, view) {
+				in = append(in, view)
+			}
+		}
+		if got := strings.Join(in, " "); got != want {
+			t.Errorf("%s is in %s, want %s", state, got, want)
+		}
+	}
 }

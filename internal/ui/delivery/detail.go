@@ -36,14 +36,14 @@ type detail struct {
 }
 
 func newDetail(w *window, r row) *detail {
-	l := w.d.Lang
+	l := w.host.Lang
 	t := &detail{w: w, id: r.ID, sign: widgets.NewShape(widgets.MarkNone), body: container.NewStack()}
 	t.all.Row = r
 	t.state = widgets.NewWords("", base.SizeNameText, base.ColorNameForeground, false).Cutting()
 	t.note = widget.NewEntry()
-	t.note.SetPlaceHolder(l.T(text.MessagesResolveNote))
+	t.note.SetPlaceHolder(l.T(text.DeliveryWindowResolveNote))
 	t.note.OnChanged = func(string) { t.enable() }
-	back := widgets.NewButtonWithIcon(l.T(text.MessagesBack), base.NavigateBackIcon(), w.back)
+	back := widgets.NewButtonWithIcon(l.T(text.DeliveryWindowBack), base.NavigateBackIcon(), w.back)
 	head := container.New(layout.NewCustomPaddedLayout(20, 8, widgets.Edge, widgets.Edge), container.NewHBox(back))
 	t.content = container.NewBorder(head, nil, nil, nil, container.NewVScroll(t.body))
 	t.draw()
@@ -128,12 +128,12 @@ func sentence(s string) string {
 
 // actions are what can be done with the file in its state.
 func (t *detail) actions() fyne.CanvasObject {
-	l, r := t.w.d.Lang, t.all.Row
+	l, r := t.w.host.Lang, t.all.Row
 	if t.removing {
-		sure := widgets.NewButton(l.T(text.MessagesRemove), func() { t.w.remove(t.id); t.w.back() })
+		sure := widgets.NewButton(l.T(text.DeliveryWindowRemove), func() { t.w.remove(t.id); t.w.back() })
 		sure.Importance = widget.DangerImportance
-		no := widgets.NewButton(l.T(text.MessagesBack), func() { t.removing = false; t.draw() })
-		return container.New(layout.NewCustomPaddedVBoxLayout(8), container.New(widgets.AtMost(widgets.TextWidth), widgets.Plain(l.T(text.MessagesRemoveAsk), base.SizeNameText, widget.MediumImportance)),
+		no := widgets.NewButton(l.T(text.DeliveryWindowBack), func() { t.removing = false; t.draw() })
+		return container.New(layout.NewCustomPaddedVBoxLayout(8), container.New(widgets.AtMost(widgets.TextWidth), widgets.Plain(l.T(text.DeliveryWindowRemoveAsk), base.SizeNameText, widget.MediumImportance)),
 			widgets.Buttons(no, sure))
 	}
 	line := widgets.Buttons()
@@ -153,28 +153,28 @@ func (t *detail) actions() fyne.CanvasObject {
 	}
 	switch {
 	case r.State == windowapi.DeliveryQuestion:
-		add(l.T(text.MessagesSkip), remove)
-		add(l.T(text.MessagesSend), func() { t.w.do(windowapi.DeliveryDo{ID: t.id, Again: true}); t.w.back() })
+		add(l.T(text.DeliveryWindowSkip), remove)
+		add(l.T(text.DeliveryWindowSend), func() { t.w.do(windowapi.DeliveryDo{ID: t.id, Again: true}); t.w.back() })
 		return line
 	case r.State == outbox.Uncertain:
 		return t.resolving(remove)
 	case r.State == outbox.Sending, r.State == windowapi.DeliveryAdding:
 		return line
 	case untaken(t.id):
-		add(l.T(text.MessagesCheck), func() { t.w.send(t.id); t.w.back() })
+		add(l.T(text.DeliveryWindowCheck), func() { t.w.send(t.id); t.w.back() })
 	case r.State == outbox.Refused && r.Kept:
-		add(l.T(text.MessagesRetry), func() { t.w.send(t.id) })
+		add(l.T(text.DeliveryWindowRetry), func() { t.w.send(t.id) })
 	case r.State == outbox.Waiting:
-		add(l.T(text.MessagesNow), func() { t.w.send(t.id) })
+		add(l.T(text.DeliveryWindowNow), func() { t.w.send(t.id) })
 	}
-	add(l.T(text.MessagesRemove), remove)
+	add(l.T(text.DeliveryWindowRemove), remove)
 	return line
 }
 
 // resolving is for a file that is maybe delivered: somebody who has looked says
 // so, with a note.
 func (t *detail) resolving(remove func()) fyne.CanvasObject {
-	l := t.w.d.Lang
+	l := t.w.host.Lang
 	resolve := func(delivered bool) func() {
 		return func() {
 			id, note := t.id, strings.TrimSpace(t.note.Text)
@@ -185,37 +185,37 @@ func (t *detail) resolving(remove func()) fyne.CanvasObject {
 			t.note.SetText("")
 		}
 	}
-	yes := widgets.NewButton(l.T(text.MessagesResolveDelivered), resolve(true))
-	again := widgets.NewButton(l.T(text.MessagesResolveAgain), resolve(false))
+	yes := widgets.NewButton(l.T(text.DeliveryWindowResolveDelivered), resolve(true))
+	again := widgets.NewButton(l.T(text.DeliveryWindowResolveAgain), resolve(false))
 	t.decide = append(t.decide, yes)
 	if t.all.Row.Kept {
 		t.decide = append(t.decide, again)
 	} else {
 		again.Disable() // our copy of it is gone
 	}
-	return container.New(layout.NewCustomPaddedLayout(8, 0, 0, 0), ruled(widgets.Plain(l.T(text.MessagesResolve), base.SizeNameText, widget.MediumImportance), t.note,
-		widgets.Buttons(yes, again, widgets.NewButton(l.T(text.MessagesRemove), remove))))
+	return container.New(layout.NewCustomPaddedLayout(8, 0, 0, 0), ruled(widgets.Plain(l.T(text.DeliveryWindowResolve), base.SizeNameText, widget.MediumImportance), t.note,
+		widgets.Buttons(yes, again, widgets.NewButton(l.T(text.DeliveryWindowRemove), remove))))
 }
 
 func (t *detail) fields() fyne.CanvasObject {
-	l, a := t.w.d.Lang, t.all
+	l, a := t.w.host.Lang, t.all
 	rows := container.New(layout.NewCustomPaddedVBoxLayout(4))
 	add := func(label text.Key, value string) {
 		if value != "" {
 			rows.Add(widgets.Fact(l.T(label), value))
 		}
 	}
-	add(text.MessagesFieldSize, widgets.SizeOf(l, a.Row.Size))
-	add(text.MessagesFieldAdded, t.w.moment(a.Row.Added))
-	add(text.MessagesFieldDecided, t.w.moment(a.Row.Decided))
-	if a.Row.State == outbox.Waiting && a.Row.NextTry.After(t.w.d.Now()) {
-		add(text.MessagesFieldNext, t.w.moment(a.Row.NextTry))
+	add(text.DeliveryWindowFieldSize, l.Size(a.Row.Size))
+	add(text.DeliveryWindowFieldAdded, t.w.moment(a.Row.Added))
+	add(text.DeliveryWindowFieldDecided, t.w.moment(a.Row.Decided))
+	if a.Row.State == outbox.Waiting && a.Row.NextTry.After(t.w.host.Now()) {
+		add(text.DeliveryWindowFieldNext, t.w.moment(a.Row.NextTry))
 	}
 	if sum := a.Row.SHA256; sum != "" {
-		add(text.MessagesFieldTo, a.Row.Intermediary)
-		add(text.MessagesFieldNote, a.Row.Note)
-		add(text.MessagesFieldID, a.Row.ID)
-		add(text.MessagesFieldSum, sum[:min(len(sum), 32)]+" "+sum[min(len(sum), 32):])
+		add(text.DeliveryWindowFieldTo, a.Row.Intermediary)
+		add(text.DeliveryWindowFieldNote, a.Row.Note)
+		add(text.DeliveryWindowFieldID, a.Row.ID)
+		add(text.DeliveryWindowFieldSum, sum[:min(len(sum), 32)]+" "+sum[min(len(sum), 32):])
 	}
 	return container.New(layout.NewCustomPaddedLayout(8, 0, 0, 0), rows)
 }
@@ -226,11 +226,11 @@ func part(title string) fyne.CanvasObject {
 
 // findings are what the check found, a sentence each; nil while it is not known.
 func (t *detail) findings() fyne.CanvasObject {
-	l := t.w.d.Lang
+	l := t.w.host.Lang
 	if !t.read || t.all.Row.SHA256 == "" && len(t.all.Row.Found) == 0 {
 		return nil
 	}
-	rows := container.New(layout.NewCustomPaddedVBoxLayout(4), part(l.T(text.MessagesChecked)))
+	rows := container.New(layout.NewCustomPaddedVBoxLayout(4), part(l.T(text.DeliveryWindowChecked)))
 	for _, f := range t.all.Row.Found {
 		said := l.T(text.MessageFinding(string(f.Code)))
 		where := ""
@@ -253,15 +253,15 @@ func (t *detail) findings() fyne.CanvasObject {
 		}
 	}
 	if len(t.all.Row.Found) == 0 {
-		rows.Add(widgets.Plain(sentence(l.T(text.MessagesClean)), theme.SizeHint, widget.LowImportance))
+		rows.Add(widgets.Plain(sentence(l.T(text.DeliveryWindowClean)), theme.SizeHint, widget.LowImportance))
 	}
 	return rows
 }
 
 // receipts are what came of each attempt.
 func (t *detail) receipts() fyne.CanvasObject {
-	l := t.w.d.Lang
-	rows := container.New(layout.NewCustomPaddedVBoxLayout(4), part(l.T(text.MessagesReceipts)))
+	l := t.w.host.Lang
+	rows := container.New(layout.NewCustomPaddedVBoxLayout(4), part(l.T(text.DeliveryWindowReceipts)))
 	for _, r := range t.all.Receipts {
 		status := ""
 		if r.Status != 0 {
@@ -285,9 +285,9 @@ func (t *detail) receipts() fyne.CanvasObject {
 	}
 	switch {
 	case len(t.all.Receipts) == 0:
-		rows.Add(widgets.Plain(l.T(text.MessagesReceiptsNone), theme.SizeHint, widget.LowImportance))
+		rows.Add(widgets.Plain(l.T(text.DeliveryWindowReceiptsNone), theme.SizeHint, widget.LowImportance))
 	case t.all.More > 0:
-		rows.Add(widgets.Plain(l.N(text.MessagesReceiptsMore, t.all.More), theme.SizeHint, widget.LowImportance))
+		rows.Add(widgets.Plain(l.N(text.DeliveryWindowReceiptsMore, t.all.More), theme.SizeHint, widget.LowImportance))
 	}
 	return rows
 }

@@ -52,7 +52,7 @@ func TestDeliveryWindowFits(t *testing.T) {
 	seen := 0
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		for _, scale := range uitest.Scales {
-			_, w := deliveryBench(t, l)
+			_, w := openDelivery(t, l)
 			for _, size := range []fyne.Size{windowSize, fyne.NewSize(688, 400)} {
 				uitest.Scaled(w.win, size, scale)
 				fits := func(what string) {

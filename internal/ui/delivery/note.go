@@ -18,21 +18,21 @@ import (
 
 // showStatus counts.
 func (w *window) showStatus() {
-	l, s := w.d.Lang, w.state
+	l, s := w.host.Lang, w.state
 	var parts []string
 	for _, c := range []struct {
 		n     int
 		state outbox.State
 	}{{s.Delivered, outbox.Delivered}, {s.Waiting, outbox.Waiting}, {s.Refused, outbox.Refused}, {s.Uncertain, outbox.Uncertain}} {
 		if c.n > 0 {
-			parts = append(parts, l.T(text.MessagesCount, c.n, l.T(text.DeliveryState(string(c.state)))))
+			parts = append(parts, l.T(text.DeliveryWindowCount, c.n, l.T(text.DeliveryState(string(c.state)))))
 		}
 	}
 	if s.Adding > 0 {
-		parts = append(parts, l.N(text.MessagesAdding, s.Adding))
+		parts = append(parts, l.N(text.DeliveryWindowAdding, s.Adding))
 	}
 	if s.More > 0 {
-		parts = append(parts, l.N(text.MessagesMore, s.More))
+		parts = append(parts, l.N(text.DeliveryWindowMore, s.More))
 	}
 	said := strings.Join(parts, " · ")
 	w.status.show(said, func() fyne.CanvasObject { return widgets.Plain(said, base.SizeNameCaptionText, widget.LowImportance) })
@@ -40,7 +40,7 @@ func (w *window) showStatus() {
 
 // showNote says what is wrong, or has happened, and what to do.
 func (w *window) showNote() {
-	l, s := w.d.Lang, w.state
+	l, s := w.host.Lang, w.state
 	said, label, do := "", "", func() { w.do(windowapi.DeliveryDo{Release: true}) }
 	switch {
 	case w.failed != "":
@@ -48,10 +48,10 @@ func (w *window) showNote() {
 	case s.Trouble != "":
 		said = l.T(text.DeliveryTrouble, l.T(text.DeliveryTroubleOf(s.Trouble)), l.T(text.DeliveryTroubleDo(s.Trouble)))
 	case s.Held != "":
-		said = l.T(text.MessagesHeld, l.T(text.DeliveryReason(s.Held)), s.Support) + " " + l.T(text.MessagesHeldHint)
-		label = l.T(text.MessagesNow)
+		said = l.T(text.DeliveryWindowHeld, l.T(text.DeliveryReason(s.Held)), s.Support) + " " + l.T(text.DeliveryWindowHeldHint)
+		label = l.T(text.DeliveryWindowNow)
 	case !s.SetUp && len(s.Rows) > 0:
-		said = l.T(text.MessagesSetup) + ". " + l.T(text.MessagesSetupHint, s.Support)
+		said = l.T(text.DeliveryWindowSetup) + ". " + l.T(text.DeliveryWindowSetupHint, s.Support)
 	case s.Notice != "":
 		said, label = s.Notice, l.T(text.CallsNoticeOk)
 		do = func() {
@@ -60,7 +60,7 @@ func (w *window) showNote() {
 			w.showNote()
 		}
 	case s.Paused != "" && s.Waiting > 0:
-		said, label = l.T(text.MessagesPaused, l.T(text.DeliveryReason(s.Paused))), l.T(text.MessagesNow)
+		said, label = l.T(text.DeliveryWindowPaused, l.T(text.DeliveryReason(s.Paused))), l.T(text.DeliveryWindowNow)
 	}
 	changed := w.note.show(said, func() fyne.CanvasObject {
 		line := widgets.Trouble(said)
@@ -79,8 +79,8 @@ func (w *window) showNote() {
 func (w *window) fail(sentence string) {
 	w.failed = sentence
 	w.showNote()
-	w.d.After(widgets.FailedIs, func() {
-		w.d.Post(func() {
+	w.host.After(widgets.FailedIs, func() {
+		w.host.Post(func() {
 			if w.failed == sentence {
 				w.failed = ""
 				w.showNote()
@@ -109,20 +109,20 @@ func ruled(o ...fyne.CanvasObject) fyne.CanvasObject {
 }
 
 func (w *window) questionOf(r row) string {
-	key := text.MessagesQuestionTaken
+	key := text.DeliveryWindowQuestionTaken
 	if r.Was == outbox.Delivered {
-		key = text.MessagesQuestionDelivered
+		key = text.DeliveryWindowQuestionDelivered
 	}
-	return w.d.Lang.T(key, r.Name, w.moment(r.Before))
+	return w.host.Lang.T(key, r.Name, w.moment(r.Before))
 }
 
 func (w *window) questionBox(q row) fyne.CanvasObject {
-	l := w.d.Lang
-	send := widgets.NewButton(l.T(text.MessagesSend), func() { w.answer(windowapi.DeliveryDo{ID: q.ID, Again: true}) })
-	skip := widgets.NewButton(l.T(text.MessagesSkip), func() { w.answer(windowapi.DeliveryDo{ID: q.ID, Drop: true}) })
+	l := w.host.Lang
+	send := widgets.NewButton(l.T(text.DeliveryWindowSend), func() { w.answer(windowapi.DeliveryDo{ID: q.ID, Again: true}) })
+	skip := widgets.NewButton(l.T(text.DeliveryWindowSkip), func() { w.answer(windowapi.DeliveryDo{ID: q.ID, Drop: true}) })
 	said := container.New(layout.NewCustomPaddedVBoxLayout(4), widgets.Plain(w.questionOf(q), base.SizeNameText, widget.MediumImportance))
 	if w.state.Questions > 1 {
-		said.Add(widgets.Plain(l.N(text.MessagesQuestionMore, w.state.Questions-1), base.SizeNameCaptionText, widget.LowImportance))
+		said.Add(widgets.Plain(l.N(text.DeliveryWindowQuestionMore, w.state.Questions-1), base.SizeNameCaptionText, widget.LowImportance))
 	}
 	return ruled(said, widgets.Buttons(skip, send))
 }

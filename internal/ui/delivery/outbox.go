@@ -82,10 +82,10 @@ type box interface {
 	Close() error
 }
 
-// office is the outbox as the window has it beside the resident, which sends what is
+// sharedOutbox is the outbox as the window has it while the resident runs, which sends what is
 // in there. It is opened once there is one. Safe for concurrent use; what is asked of
 // it waits for the disk.
-type office struct {
+type sharedOutbox struct {
 	settings func() *settings.Settings // those that hold now
 	open     func(context.Context, *settings.Settings) (box, error)
 
@@ -106,7 +106,7 @@ func openIn(dir string) func(context.Context, *settings.Settings) (box, error) {
 }
 
 // with does something with the outbox; outbox.ErrNoItem where there is none.
-func (o *office) with(ctx context.Context, do func(box) error) error {
+func (o *sharedOutbox) with(ctx context.Context, do func(box) error) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.box != nil && o.box.Gone() {
@@ -130,7 +130,7 @@ func (o *office) with(ctx context.Context, do func(box) error) error {
 	return do(o.box)
 }
 
-func (o *office) close() {
+func (o *sharedOutbox) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.shut = true
@@ -138,15 +138,15 @@ func (o *office) close() {
 }
 
 // leave closes the outbox; o.mu is held.
-func (o *office) leave() {
+func (o *sharedOutbox) leave() {
 	if o.box != nil {
 		_ = o.box.Close() // what was changed is safe
 		o.box = nil
 	}
 }
 
-// state reads a view of the outbox; told is what the resident says beside it.
-func (o *office) state(ctx context.Context, l text.Language, view string, told windowapi.Delivery) state {
+// state reads a view of the outbox; told is what the resident says as well.
+func (o *sharedOutbox) state(ctx context.Context, l text.Language, view string, told windowapi.Delivery) state {
 	set := o.settings()
 	s := state{SetUp: set.Hub.Intermediary != "" && len(set.Hub.Missing()) == 0, Support: cmp.Or(set.Support.Contact, l.T(text.CardAdmin)),
 		View: view, Trouble: told.Trouble, Notice: told.Notice}
@@ -236,7 +236,7 @@ func inView(r row, view string) bool {
 }
 
 // receipts is all that is known of one file.
-func (o *office) receipts(ctx context.Context, id string, files []windowapi.DeliveryFile) (all receipts, err error) {
+func (o *sharedOutbox) receipts(ctx context.Context, id string, files []windowapi.DeliveryFile) (all receipts, err error) {
 	if i := slices.IndexFunc(files, func(f windowapi.DeliveryFile) bool { return f.ID == id }); i >= 0 {
 		f := files[i]
 		if f.Item == "" {
@@ -270,9 +270,9 @@ func says(l text.Language, err error) string {
 	var t *outbox.Trouble
 	switch {
 	case errors.Is(err, outbox.ErrNoItem):
-		return l.T(text.MessagesGone)
+		return l.T(text.DeliveryWindowGone)
 	case errors.As(err, &t):
 		return l.T(text.DeliveryTrouble, l.T(text.DeliveryTroubleOf(t.Kind)), l.T(text.DeliveryTroubleDo(t.Kind)))
 	}
-	return l.T(text.MessagesState)
+	return l.T(text.DeliveryWindowState)
 }

@@ -25,26 +25,26 @@ type rowWords struct {
 
 // wordsOf writes a row.
 func (w *window) wordsOf(r row) rowWords {
-	l, now := w.d.Lang, w.d.Now()
+	l, now := w.host.Lang, w.host.Now()
 	s := rowWords{time: l.Clock(r.Added), title: r.Name, state: w.stateOf(r), mark: markOf(r.State)}
 	if !widgets.SameDay(r.Added, now) {
 		s.day = l.Day(r.Added, now)
 	}
 	s.detail = w.remark(r)
 	if r.Size > 0 {
-		s.detail = widgets.Join(widgets.SizeOf(l, r.Size), s.detail)
+		s.detail = widgets.Join(l.Size(r.Size), s.detail)
 	}
 	return s
 }
 
 // stateOf is the word for a row's state.
 func (w *window) stateOf(r row) string {
-	l := w.d.Lang
+	l := w.host.Lang
 	switch {
 	case r.State == windowapi.DeliveryAdding, r.State == windowapi.DeliveryQuestion:
-		return l.T(text.MessagesStateOf(string(r.State)))
-	case r.State == outbox.Sending && w.told.sent.ID == r.ID && w.told.sent.Size > 0:
-		return l.T(text.MessagesSending, int(w.told.sent.Sent*100/w.told.sent.Size))
+		return l.T(text.DeliveryWindowStateOf(string(r.State)))
+	case r.State == outbox.Sending && w.resident.sent.ID == r.ID && w.resident.sent.Size > 0:
+		return l.T(text.DeliveryWindowSending, int(w.resident.sent.Sent*100/w.resident.sent.Size))
 	}
 	return l.T(text.DeliveryState(string(r.State)))
 }
@@ -63,7 +63,7 @@ func markOf(state outbox.State) widgets.Mark {
 
 // remark says why a row stands where it stands, or what the check found.
 func (w *window) remark(r row) string {
-	l := w.d.Lang
+	l := w.host.Lang
 	switch r.State {
 	case windowapi.DeliveryAdding:
 		return ""
@@ -74,8 +74,8 @@ func (w *window) remark(r row) string {
 			break
 		}
 		next := ""
-		if r.NextTry.Sub(w.d.Now()) > time.Second {
-			next = l.T(text.MessagesNext, l.Clock(r.NextTry))
+		if r.NextTry.Sub(w.host.Now()) > time.Second {
+			next = l.T(text.DeliveryWindowNext, l.Clock(r.NextTry))
 		}
 		return widgets.Join(w.why(string(r.Reason)), next)
 	case outbox.Refused, outbox.Uncertain, windowapi.DeliveryNotTaken:
@@ -85,15 +85,15 @@ func (w *window) remark(r row) string {
 	case len(r.Found) > 0 && r.Found[0].Severity >= inspect.Warning:
 		return l.T(text.MessageFinding(string(r.Found[0].Code)))
 	case len(r.Found) > 0:
-		return l.N(text.MessagesFindings, len(r.Found))
+		return l.N(text.DeliveryWindowFindings, len(r.Found))
 	}
-	return l.T(text.MessagesClean)
+	return l.T(text.DeliveryWindowClean)
 }
 
 // why is what a reason means, whoever gave it.
 func (w *window) why(reason string) string {
-	l := w.d.Lang
-	for _, key := range []text.Key{text.DeliveryReason(reason), text.MessageFinding(reason), text.MessagesCode(reason), text.DeliveryTroubleOf(reason)} {
+	l := w.host.Lang
+	for _, key := range []text.Key{text.DeliveryReason(reason), text.MessageFinding(reason), text.DeliveryWindowCode(reason), text.DeliveryTroubleOf(reason)} {
 		if s := l.T(key); reason != "" && s != string(key) {
 			return s
 		}
@@ -103,14 +103,14 @@ func (w *window) why(reason string) string {
 
 // moment is a date and a time.
 func (w *window) moment(t time.Time) string {
-	l, now := w.d.Lang, w.d.Now()
+	l, now := w.host.Lang, w.host.Now()
 	if t.IsZero() {
 		return ""
 	}
 	if widgets.SameDay(t, now) {
-		return l.T(text.MessagesToday, l.Clock(t))
+		return l.T(text.DeliveryWindowToday, l.Clock(t))
 	}
-	return l.T(text.MessagesMoment, l.Day(t, now), l.Clock(t))
+	return l.T(text.DeliveryWindowMoment, l.Day(t, now), l.Clock(t))
 }
 
 const (
@@ -150,7 +150,7 @@ func (v *line) set(n int) {
 	v.n = n
 	r, known := v.w.row(n)
 	if r.ID != v.id {
-		v.since = v.w.d.Now()
+		v.since = v.w.host.Now()
 	}
 	v.id, v.known = r.ID, known
 	v.Refresh()
@@ -159,7 +159,7 @@ func (v *line) set(n int) {
 // Tapped implements fyne.Tappable. A click counts for the row that was there
 // before while the list moves.
 func (v *line) Tapped(*fyne.PointEvent) {
-	if v.known && v.w.d.Now().Sub(v.since) >= widgets.Settle {
+	if v.known && v.w.host.Now().Sub(v.since) >= widgets.Settle {
 		v.w.openRow(v.n)
 	}
 }

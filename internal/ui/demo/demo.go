@@ -24,7 +24,7 @@ const demoButtonWidth = 216
 
 // window has a button for every invented call.
 type window struct {
-	d       *widgets.Desk
+	host    *widgets.Host
 	win     fyne.Window
 	buttons []*widgets.Button // in the order of the calls
 	sign    *widgets.Shape
@@ -33,24 +33,24 @@ type window struct {
 }
 
 // Open opens the window with the calls of the resident's welcome.
-func Open(d *widgets.Desk) widgets.Page {
-	w := &window{d: d, sign: widgets.NewShape(widgets.MarkNone)}
-	l := d.Lang
-	w.last = widgets.NewWords(l.T(text.DeskDemoFirst), theme.SizeHint, base.ColorNamePlaceHolder, false).Cutting()
-	if len(d.Welcome.Demo) == 0 {
-		w.win = d.Window(text.DeskDemoTitle, widgets.EmptyPage(l.T(text.DeskDemoEmpty), nil, l.T(text.DeskDemoEmptyHint)),
+func Open(host *widgets.Host) widgets.Page {
+	w := &window{host: host, sign: widgets.NewShape(widgets.MarkNone)}
+	l := host.Lang
+	w.last = widgets.NewWords(l.T(text.WindowDemoFirst), theme.SizeHint, base.ColorNamePlaceHolder, false).Cutting()
+	if len(host.Welcome.Demo) == 0 {
+		w.win = host.Window(text.WindowDemoTitle, widgets.EmptyPage(l.T(text.WindowDemoEmpty), nil, l.T(text.WindowDemoEmptyHint)),
 			fyne.NewSize(640, 320))
 		return w
 	}
 
-	title := widgets.NewWords(l.T(text.DeskDemoTitle), base.SizeNameHeadingText, base.ColorNameForeground, true)
-	calls := widgets.NewButton(l.T(text.DeskDemoCalls), func() { d.Show(windowapi.WindowCalls) })
+	title := widgets.NewWords(l.T(text.WindowDemoTitle), base.SizeNameHeadingText, base.ColorNameForeground, true)
+	calls := widgets.NewButton(l.T(text.WindowDemoCalls), func() { host.Show(windowapi.WindowCalls) })
 	head := container.New(layout.NewCustomPaddedLayout(20, 8, widgets.Edge, widgets.Edge),
 		container.NewBorder(nil, nil, title, calls))
 
 	rows := container.New(layout.NewCustomPaddedVBoxLayout(8),
-		container.New(widgets.AtMost(560), widgets.Paragraph(l.T(text.DeskDemoIntro))), widgets.Gap(0))
-	for i, c := range d.Welcome.Demo {
+		container.New(widgets.AtMost(560), widgets.Paragraph(l.T(text.WindowDemoIntro))), widgets.Gap(0))
+	for i, c := range host.Welcome.Demo {
 		b := widgets.NewButton(c.Title, func() { w.play(c.ID) })
 		b.Alignment = widget.ButtonAlignLeading
 		if i == 0 {
@@ -67,17 +67,17 @@ func Open(d *widgets.Desk) widgets.Page {
 				container.New(layout.NewCustomPaddedLayout(0, 0, 4, 0), w.last)))))
 	w.showSign()
 
-	height := float32(212 + 44*len(d.Welcome.Demo))
-	w.win = d.Window(text.DeskDemoTitle, container.NewBorder(head, foot, nil, nil, list),
+	height := float32(212 + 44*len(host.Welcome.Demo))
+	w.win = host.Window(text.WindowDemoTitle, container.NewBorder(head, foot, nil, nil, list),
 		fyne.NewSize(720, min(height, 688)))
 	return w
 }
 
 func (w *window) play(id string) {
 	w.playing = id
-	w.last.Say(w.d.Lang.T(text.DeskDemoPlaying), base.ColorNameForeground)
+	w.last.Say(w.host.Lang.T(text.WindowDemoPlaying), base.ColorNameForeground)
 	w.showSign()
-	w.d.Send(windowapi.KindPlay, windowapi.Play{ID: id})
+	w.host.Send(windowapi.KindPlay, windowapi.Play{ID: id})
 }
 
 // Window implements widgets.Page.
@@ -86,7 +86,7 @@ func (w *window) Window() fyne.Window { return w.win }
 // Take implements widgets.Page.
 func (w *window) Take(kind string, raw json.RawMessage) {
 	var m windowapi.Played
-	if kind == windowapi.KindPlay && w.d.Decode(kind, raw, &m) {
+	if kind == windowapi.KindPlay && w.host.Decode(kind, raw, &m) {
 		w.played(m)
 	}
 }

@@ -71,10 +71,10 @@ type bundleView struct {
 }
 
 func newBundleView(w *window, all []doctor.Entry, files []bundleFile, path string) *bundleView {
-	l := w.d.Lang
+	l := w.host.Lang
 	v := &bundleView{w: w, all: all, files: files, notes: newStack(8), path: widget.NewEntry()}
 	for _, f := range files {
-		v.items = append(v.items, widgets.SideItem{ID: f.name, Title: f.name + " · " + widgets.SizeOf(l, int64(f.size))})
+		v.items = append(v.items, widgets.SideItem{ID: f.name, Title: f.name + " · " + l.Size(int64(f.size))})
 	}
 	var side fyne.CanvasObject
 	v.list, side = widgets.NewSide(v, func() []widgets.SideItem { return v.items })
@@ -142,14 +142,14 @@ func broken(s string, n int) []string {
 
 // write writes exactly what is shown, once.
 func (v *bundleView) write() {
-	l, path, all := v.w.d.Lang, strings.TrimSpace(v.path.Text), v.all
+	l, path, all := v.w.host.Lang, strings.TrimSpace(v.path.Text), v.all
 	v.notes.Hide()
 	if len(path) > 4096 || !filepath.IsAbs(path) || strings.ToLower(filepath.Ext(path)) != ".zip" {
 		v.fail(l.T(text.DoctorWindowPath))
 		return
 	}
 	v.save.Disable()
-	v.w.end = v.w.d.Work(func(_ context.Context, post func(func())) {
+	v.w.end = v.w.host.Work(func(_ context.Context, post func(func())) {
 		err := doctor.Write(path, all)
 		post(func() {
 			switch {

@@ -2,7 +2,7 @@
 // and what a bundle for support holds before it is handed over.
 //
 // The window owns what was found and gathered. All of it belongs to Fyne's thread;
-// looking, gathering and writing go on beside it, one of them at a time, and end
+// looking, gathering and writing go on off it, one of them at a time, and end
 // with the window.
 package doctor
 
@@ -46,7 +46,7 @@ var groups = []struct {
 // beginning on and filled in as it ends; and, asked for, what a file for the
 // help desk would hold.
 type window struct {
-	d       *widgets.Desk
+	host    *widgets.Host
 	win     fyne.Window
 	end     context.CancelFunc        // of what goes on
 	found   map[string][]doctor.Check // of this run
@@ -77,18 +77,18 @@ type parts struct {
 }
 
 // Open opens the window and has everything looked at.
-func Open(d *widgets.Desk) widgets.Page {
-	if before, ok := d.Page(windowapi.WindowDoctor).(*window); ok {
+func Open(host *widgets.Host) widgets.Page {
+	if before, ok := host.Page(windowapi.WindowDoctor).(*window); ok {
 		before.end()
 	}
-	w := newWindow(d)
+	w := newWindow(host)
 	w.run()
 	return w
 }
 
-func newWindow(d *widgets.Desk) *window {
-	l := d.Lang
-	w := &window{d: d, end: func() {}, parts: parts{rows: map[string]*fyne.Container{}, notes: newStack(8), holder: container.NewStack()}}
+func newWindow(host *widgets.Host) *window {
+	l := host.Lang
+	w := &window{host: host, end: func() {}, parts: parts{rows: map[string]*fyne.Container{}, notes: newStack(8), holder: container.NewStack()}}
 	w.summary = widgets.NewWords("", base.SizeNameText, base.ColorNameForeground, true).Cutting()
 	w.again = widgets.NewButton(l.T(text.DoctorWindowAgain), w.run)
 	w.copyAll = widgets.NewButton(l.T(text.DoctorWindowCopy), w.copy)
@@ -113,7 +113,7 @@ func newWindow(d *widgets.Desk) *window {
 	w.scroll = container.NewVScroll(container.New(layout.NewCustomPaddedLayout(20, 24, widgets.Edge, widgets.Edge), w.top))
 	w.checks = container.NewBorder(nil, widgets.Foot(widgets.Buttons(w.again, w.copyAll, w.bundle)), nil, nil, w.scroll)
 	w.holder.Add(w.checks)
-	w.win = d.Window(text.DoctorWindowTitle, w.holder, fyne.NewSize(720, 688))
+	w.win = host.Window(text.DoctorWindowTitle, w.holder, fyne.NewSize(720, 688))
 	w.show()
 	return w
 }
@@ -132,11 +132,11 @@ func (w *window) Closed() { w.end() }
 // run has everything looked at anew.
 func (w *window) run() {
 	w.begin()
-	d, l := w.d, w.d.Lang
-	w.end = d.Work(func(ctx context.Context, post func(func())) {
-		cfg, err := doctor.For(ctx, d.Dirs, d.Program.ProfileDir, d.Program.Version, d.Program.Commit)
+	host, l := w.host, w.host.Lang
+	w.end = host.Work(func(ctx context.Context, post func(func())) {
+		cfg, err := doctor.For(ctx, host.Dirs, host.Program.ProfileDir, host.Program.Version, host.Program.Commit)
 		if err != nil {
-			d.Log.Warn("nothing can be looked at", "why", err)
+			host.Log.Warn("nothing can be looked at", "why", err)
 			post(func() { w.running = false; w.say(l.T(text.DoctorWindowFailed), true) })
 			return
 		}
@@ -183,7 +183,7 @@ func (w *window) show() {
 
 // head shows how far the run is, and how it ended.
 func (w *window) head() {
-	l := w.d.Lang
+	l := w.host.Lang
 	switch {
 	case w.running:
 		w.summary.Say(l.N(text.DoctorWindowRunning, max(1, len(w.rows)-len(w.found))), base.ColorNamePlaceHolder)
@@ -233,7 +233,7 @@ func (w *window) row(id string) {
 	for i, c := range lines {
 		name := ""
 		if i == 0 {
-			name = w.d.Lang.T(text.DoctorName(id))
+			name = w.host.Lang.T(text.DoctorName(id))
 		}
 		row.Add(w.line(name, c))
 	}
@@ -241,7 +241,7 @@ func (w *window) row(id string) {
 
 // line is a sign with its word, the check's name, and what it says.
 func (w *window) line(name string, c doctor.Check) fyne.CanvasObject {
-	l := w.d.Lang
+	l := w.host.Lang
 	colour := signColour(c.State)
 	if c.State == doctor.OK || c.State == doctor.Off || c.State == waits {
 		colour = base.ColorNamePlaceHolder // what needs nobody keeps quiet
@@ -267,8 +267,8 @@ func (w *window) line(name string, c doctor.Check) fyne.CanvasObject {
 // begin with them; where the settings name an administrator, that is the one.
 func (w *window) whom(hint string) string {
 	who, do, ok := strings.Cut(hint, ": ")
-	if !ok || !strings.HasPrefix(who, w.d.Lang.T(text.DoctorAdministrator)) {
-		return w.d.Lang.T(text.DoctorWindowYou) + ": " + hint
+	if !ok || !strings.HasPrefix(who, w.host.Lang.T(text.DoctorAdministrator)) {
+		return w.host.Lang.T(text.DoctorWindowYou) + ": " + hint
 	}
 	if c := w.cfg.Settings; c != nil && c.Support.Contact != "" && !strings.Contains(who, " ") {
 		who += " (" + c.Support.Contact + ")"
@@ -279,7 +279,7 @@ func (w *window) whom(hint string) string {
 
 // copy puts all that is shown on the clipboard, as text.
 func (w *window) copy() {
-	l := w.d.Lang
+	l := w.host.Lang
 	var b strings.Builder
 	for _, g := range groups {
 		for _, id := range g.checks {
@@ -289,25 +289,25 @@ func (w *window) copy() {
 		}
 	}
 	b.WriteString(w.report.Sentence(l) + "\n")
-	w.d.App.Clipboard().SetContent(b.String())
+	w.host.Copy(b.String())
 	w.copied = true
 	w.head()
-	w.d.After(widgets.CopiedIs, func() { w.d.Post(func() { w.copied = false; w.head() }) })
+	w.host.After(widgets.CopiedIs, func() { w.host.Post(func() { w.copied = false; w.head() }) })
 }
 
 // gather makes the file for the help desk, in memory.
 func (w *window) gather() {
 	w.busy = true
 	w.say("", false)
-	d, cfg, report := w.d, w.cfg, *w.report
-	w.end = d.Work(func(ctx context.Context, post func(func())) {
+	host, cfg, report := w.host, w.cfg, *w.report
+	w.end = host.Work(func(ctx context.Context, post func(func())) {
 		all, err := doctor.Collect(ctx, cfg, report)
-		files, path := inLines(all), bundlePath(d.Now())
+		files, path := inLines(all), bundlePath(host.Now())
 		post(func() {
 			w.busy = false
 			if err != nil {
-				d.Log.Warn("the help desk's bundle is not made", "why", err)
-				w.say(d.Lang.T(text.DoctorWindowFailed), true)
+				host.Log.Warn("the help desk's bundle is not made", "why", err)
+				w.say(host.Lang.T(text.DoctorWindowFailed), true)
 				return
 			}
 			w.hold(all, files, path)

@@ -55,10 +55,10 @@ func doctorLines(l text.Language) map[string][]doctor.Check {
 	return all
 }
 
-// doctorBench has a window that waits for what the checks come to.
-func doctorBench(t *testing.T, l text.Language, look string) (*uitest.Bench, *window) {
-	b := uitest.New(t, uitest.Greeting(l), map[string]widgets.Opener{windowapi.WindowDoctor: func(d *widgets.Desk) widgets.Page {
-		w := newWindow(d)
+// openDoctor has a window that waits for what the checks come to.
+func openDoctor(t *testing.T, l text.Language, look string) (*uitest.Harness, *window) {
+	b := uitest.New(t, uitest.Greeting(l), map[string]widgets.Opener{windowapi.WindowDoctor: func(host *widgets.Host) widgets.Page {
+		w := newWindow(host)
 		w.begin()
 		return w
 	}})
@@ -78,7 +78,7 @@ func finish(w *window, l text.Language) {
 		r.Checks = append(r.Checks, lines...)
 	}
 	cfg := w.cfg
-	cfg.Dirs = w.d.Dirs
+	cfg.Dirs = w.host.Dirs
 	w.ended(cfg, r)
 }
 
@@ -103,7 +103,7 @@ func TestDoctorHasEveryCheck(t *testing.T) {
 // Checks fill in as they come; every line says its state in a word, and what to
 // do, for whom.
 func TestDoctorWindow(t *testing.T) {
-	b, w := doctorBench(t, text.Dutch, "light")
+	b, w := openDoctor(t, text.Dutch, "light")
 	uitest.WantTexts(t, w.win, "Controle", "Bezig: nog 30 controles.", "Instellingen en geheim", "Hub", "Bezig")
 	if !w.bundle.Disabled() || !w.copyAll.Disabled() || !w.again.Disabled() {
 		t.Error("buttons work before there is anything")
@@ -119,6 +119,9 @@ func TestDoctorWindow(t *testing.T) {
 	copied := b.App.Clipboard().Content()
 	if strings.Count(copied, "\n") != 32 || !strings.Contains(copied, "Storing\tWiebelt\tAnderen kunnen") || !strings.HasSuffix(copied, "3 controles wijzen op een storing.\n") {
 		t.Errorf("copied %q", copied)
+	}
+	if !slices.Contains(b.Sent, uitest.Message{Kind: windowapi.KindCopy, M: windowapi.Copy{Text: copied}}) {
+		t.Error("what was copied goes with this process")
 	}
 	w.begin()
 	uitest.WantTexts(t, w.win, "Bezig: nog 30 controles.")
@@ -154,7 +157,7 @@ func TestDoctorLooks(t *testing.T) {
 // Everything that is written was shown before, file by file; nothing is
 // overwritten, no link followed, nothing written twice.
 func TestDoctorBundle(t *testing.T) {
-	b, w := doctorBench(t, text.Dutch, "light")
+	b, w := openDoctor(t, text.Dutch, "light")
 	if err := os.MkdirAll(b.Dirs.Log(), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +237,7 @@ func TestDoctorWindowFits(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		for _, look := range []string{"light", "dark"} {
 			for _, scale := range uitest.Scales {
-				_, w := doctorBench(t, l, look)
+				_, w := openDoctor(t, l, look)
 				what := fmt.Sprintf("%s %s %v", l, look, scale)
 				uitest.Scaled(w.win, fyne.NewSize(720, 688), scale)
 				uitest.Uncut(t, what+" running", w.win)

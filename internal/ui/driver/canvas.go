@@ -7,7 +7,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/driver/software"
-	"fyne.io/fyne/v2/test"
 	base "fyne.io/fyne/v2/theme"
 
 	"wiebelt/internal/ui/offscreen"
@@ -131,7 +130,7 @@ func (c *canvas) settle(o fyne.CanvasObject) bool {
 func relayout(o fyne.CanvasObject) {
 	switch o := o.(type) {
 	case fyne.Widget:
-		test.WidgetRenderer(o).Layout(o.Size())
+		offscreen.Renderer(o).Layout(o.Size())
 	case *fyne.Container:
 		if o.Layout != nil {
 			o.Layout.Layout(o.Objects, o.Size())

@@ -9,7 +9,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
-	"fyne.io/fyne/v2/test"
 	base "fyne.io/fyne/v2/theme"
 
 	"wiebelt/internal/native/window"
@@ -22,7 +21,6 @@ type driver struct {
 	app     *App
 	display window.Desktop
 	icons   []*image.NRGBA
-	measure fyne.Driver // Fyne keeps the measuring of text to itself
 
 	queue queue
 	quit  bool
@@ -36,7 +34,6 @@ type driver struct {
 
 func (d *driver) init(a *App, display window.Desktop, icons []*image.NRGBA) {
 	d.app, d.display, d.icons = a, display, icons
-	d.measure = test.NewDriverWithPainter(nil)
 	d.queue.wake = make(chan struct{}, 1)
 	d.ended = make(chan struct{})
 	a.settings.changed = d.restyle
@@ -178,7 +175,7 @@ func (d *driver) RenderedTextSize(text string, size float32, style fyne.TextStyl
 	if font == nil {
 		font = theme.Source(text, style)
 	}
-	return d.measure.RenderedTextSize(text, size, style, font)
+	return offscreen.Measure(text, size, style, font)
 }
 
 func (d *driver) CanvasForObject(o fyne.CanvasObject) fyne.Canvas {

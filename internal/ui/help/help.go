@@ -25,7 +25,7 @@ const topicsWidth = 232
 
 // window shows the guide: its pages at the side, one of them beside it.
 type window struct {
-	d      *widgets.Desk
+	host   *widgets.Host
 	win    fyne.Window
 	all    []guide.HelpPage
 	items  []widgets.SideItem
@@ -36,9 +36,9 @@ type window struct {
 }
 
 // Open opens the window at the first page of the guide.
-func Open(d *widgets.Desk) widgets.Page {
-	w := &window{d: d, all: guide.Help(d.Lang), pages: container.NewStack()}
-	l := d.Lang
+func Open(host *widgets.Host) widgets.Page {
+	w := &window{host: host, all: guide.Help(host.Lang), pages: container.NewStack()}
+	l := host.Lang
 	for i, p := range w.all {
 		switch {
 		case i == 0:
@@ -51,7 +51,7 @@ func Open(d *widgets.Desk) widgets.Page {
 	var side fyne.CanvasObject
 	w.list, side = widgets.NewSide(w, func() []widgets.SideItem { return w.items })
 	w.scroll = container.NewVScroll(w.pages)
-	w.win = d.Window(text.HelpTitle, container.New(widgets.Sided(topicsWidth), side, w.scroll), fyne.NewSize(720, 640))
+	w.win = host.Window(text.HelpTitle, container.New(widgets.Sided(topicsWidth), side, w.scroll), fyne.NewSize(720, 640))
 	w.Choose(w.all[0].ID)
 	return w
 }

@@ -15,7 +15,7 @@ func TestLookupWindowFits(t *testing.T) {
 	long.Name, long.Address = "Mw. A.E. van der Meulen-Oosterhuis tot Nederhorst den Berg", "Burgemeester van Stamplein 1234 bis, 1234 AB Alphen aan den Rijn"
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		for _, scale := range uitest.Scales {
-			b, w := lookupBench(t, l)
+			b, w := lookupHarness(t, l)
 			uitest.Scaled(w.win, fyne.NewSize(560, 520), scale)
 			uitest.Uncut(t, string(l)+" start", w.win)
 			for _, tt := range answers {

@@ -3,7 +3,7 @@
 //
 // The resident asks the hub; the window owns the question and its answer, and
 // forgets both when it closes. All of it belongs to Fyne's thread; nothing here
-// runs beside it.
+// runs off it.
 package lookup
 
 import (
@@ -37,7 +37,7 @@ const (
 // window looks a number up that somebody types or pastes. What comes back
 // lives no longer than the window.
 type window struct {
-	d      *widgets.Desk
+	host   *widgets.Host
 	win    fyne.Window
 	box    *widgets.FilterBox
 	button *widgets.Button
@@ -52,11 +52,11 @@ type window struct {
 }
 
 // Open opens the window.
-func Open(d *widgets.Desk) widgets.Page { return newWindow(d) }
+func Open(host *widgets.Host) widgets.Page { return newWindow(host) }
 
-func newWindow(d *widgets.Desk) *window {
-	l := d.Lang
-	w := &window{d: d, body: container.NewStack(), openLink: d.Kept().OpenLink}
+func newWindow(host *widgets.Host) *window {
+	l := host.Lang
+	w := &window{host: host, body: container.NewStack(), openLink: host.CallActions().OpenLink}
 	w.box = widgets.NewFilterBox(l.T(text.LookupBox))
 	w.box.Down = w.ask
 	w.box.OnChanged = func(s string) { w.typed() }
@@ -66,7 +66,7 @@ func newWindow(d *widgets.Desk) *window {
 	line := container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 8, 0), w.button), w.box)
 	head := container.New(layout.NewCustomPaddedLayout(20, 12, widgets.Edge, widgets.Edge),
 		container.New(layout.NewCustomPaddedVBoxLayout(12), title, line))
-	w.win = d.Window(text.LookupTitle, container.NewBorder(head, nil, nil, nil, container.NewVScroll(w.body)), fyne.NewSize(560, 520))
+	w.win = host.Window(text.LookupTitle, container.NewBorder(head, nil, nil, nil, container.NewVScroll(w.body)), fyne.NewSize(560, 520))
 	find := &desktop.CustomShortcut{KeyName: fyne.KeyF, Modifier: fyne.KeyModifierShortcutDefault}
 	w.win.Canvas().AddShortcut(find, func(fyne.Shortcut) { w.win.Canvas().Focus(w.box) })
 	w.win.Canvas().AddShortcut(&fyne.ShortcutCopy{}, func(fyne.Shortcut) {
@@ -87,13 +87,13 @@ func (w *window) Take(kind string, raw json.RawMessage) {
 	switch kind {
 	case windowapi.KindLookup:
 		var m windowapi.Found
-		if w.d.Decode(kind, raw, &m) && m.Entry == 0 && m.Seq == w.seq && w.asking {
+		if w.host.Decode(kind, raw, &m) && m.Entry == 0 && m.Seq == w.seq && w.asking {
 			w.asking, w.found, w.said = false, &m, ""
 			w.show()
 		}
 	case windowapi.KindCopy:
 		if w.copied != "" {
-			w.said = w.d.Lang.T(text.CallsTroubleCopy)
+			w.said = w.host.Lang.T(text.CallsTroubleCopy)
 			w.show()
 		}
 	}
@@ -128,20 +128,20 @@ func (w *window) ask() {
 	w.asking, w.found, w.said = true, nil, ""
 	w.body.Objects = nil // "looking up" is mentioned when it takes a while
 	w.body.Refresh()
-	w.d.Send(windowapi.KindLookup, windowapi.Lookup{Seq: w.seq, Text: number})
+	w.host.Send(windowapi.KindLookup, windowapi.Lookup{Seq: w.seq, Text: number})
 	seq := w.seq
 	w.later(noticeIn, seq, w.show)
 	w.later(silentIn, seq, func() {
-		w.asking, w.said = false, w.d.Lang.T(text.LookupSilent)
+		w.asking, w.said = false, w.host.Lang.T(text.LookupSilent)
 		w.show()
 	})
 }
 
 // later does something unless there is an answer, or another question, by then.
 func (w *window) later(t time.Duration, seq int, do func()) {
-	w.d.After(t, func() {
-		w.d.Post(func() {
-			if w.asking && w.seq == seq && w.d.Page(windowapi.WindowLookup) == widgets.Page(w) {
+	w.host.After(t, func() {
+		w.host.Post(func() {
+			if w.asking && w.seq == seq && w.host.Page(windowapi.WindowLookup) == widgets.Page(w) {
 				do()
 			}
 		})
@@ -149,11 +149,11 @@ func (w *window) later(t time.Duration, seq int, do func()) {
 }
 
 func (w *window) copy(s string) {
-	w.d.Send(windowapi.KindCopy, windowapi.Copy{Text: s})
+	w.host.Send(windowapi.KindCopy, windowapi.Copy{Text: s})
 	w.copied = s
 	w.show()
-	w.d.After(widgets.CopiedIs, func() {
-		w.d.Post(func() {
+	w.host.After(widgets.CopiedIs, func() {
+		w.host.Post(func() {
 			if w.copied == s {
 				w.copied = ""
 				w.show()
@@ -165,13 +165,13 @@ func (w *window) copy(s string) {
 func (w *window) open(k windowapi.Contact) {
 	w.said = ""
 	number, seq := w.found.Number, w.seq
-	w.d.Go(func(ctx context.Context) {
+	w.host.Go(func(ctx context.Context) {
 		err := w.openLink(ctx, k.Link, number)
-		w.d.Kick()
+		w.host.ReadHistory()
 		if err != nil {
-			w.d.Post(func() {
+			w.host.Post(func() {
 				if w.seq == seq {
-					w.said = callactions.Says(w.d.Lang, err)
+					w.said = callactions.Says(w.host.Lang, err)
 					w.show()
 				}
 			})
@@ -195,7 +195,7 @@ func (w *window) show() {
 }
 
 func (w *window) content() fyne.CanvasObject {
-	l := w.d.Lang
+	l := w.host.Lang
 	page := container.New(layout.NewCustomPaddedVBoxLayout(8))
 	if w.said != "" {
 		page.Add(widgets.Trouble(w.said))
@@ -215,7 +215,7 @@ func (w *window) content() fyne.CanvasObject {
 
 // answer writes what a lookup gave, in the words of the card.
 func (w *window) answer(page *fyne.Container, f *windowapi.Found) {
-	l := w.d.Lang
+	l := w.host.Lang
 	big := func(s string) { page.Add(widgets.BigLine(s)) }
 	say := func(s string) { page.Add(container.New(widgets.AtMost(widgets.TextWidth), widgets.Paragraph(s))) }
 	number := func() {
@@ -253,7 +253,7 @@ func (w *window) answer(page *fyne.Container, f *windowapi.Found) {
 		if k.Link == "" {
 			say(l.T(text.CardNolink))
 		} else {
-			open := widgets.NewButton(w.d.OpenWords(), func() { w.open(k) })
+			open := widgets.NewButton(w.host.OpenWords(), func() { w.open(k) })
 			open.Importance = widget.HighImportance
 			buttons.Add(open)
 		}
@@ -341,14 +341,14 @@ func nameOf(l text.Language, k windowapi.Contact) string {
 // copying is a button that copies and says so for a moment.
 func (w *window) copying(label, s string) *widgets.Button {
 	if w.copied == s {
-		label = w.d.Lang.T(text.CardButtonCopied)
+		label = w.host.Lang.T(text.CardButtonCopied)
 	}
 	return widgets.NewButton(label, func() { w.copy(s) })
 }
 
 // fields are what is known of a contact, a line each.
 func (w *window) fields(page *fyne.Container, k windowapi.Contact) {
-	l := w.d.Lang
+	l := w.host.Lang
 	modified := ""
 	if k.Modified != "" {
 		modified = l.T(text.CardFieldModifiedBy, k.Modified)
@@ -366,7 +366,7 @@ func (w *window) fields(page *fyne.Container, k windowapi.Contact) {
 
 // match is one of several contacts. None is chosen for the user.
 func (w *window) match(k windowapi.Contact) fyne.CanvasObject {
-	l := w.d.Lang
+	l := w.host.Lang
 	name := widgets.Bold(nameOf(l, k), base.SizeNameText)
 	if k.Earlier {
 		name = container.NewBorder(nil, nil, nil, widgets.NewWords(l.T(text.CardEarlier), base.SizeNameCaptionText, base.ColorNamePlaceHolder, false), name)

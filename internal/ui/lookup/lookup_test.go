@@ -20,13 +20,13 @@ import (
 var dorp = windowapi.Contact{Name: "J. de Vries", Relation: "100200", Address: "Dorpsstraat 1, 1234 AB Ons Dorp",
 	Producer: "Producent Een", Modified: "Medewerker", Link: "https://hub.example/contacts/viewcontact/c"}
 
-func lookupBench(t *testing.T, l text.Language) (*uitest.Bench, *window) {
+func lookupHarness(t *testing.T, l text.Language) (*uitest.Harness, *window) {
 	b := uitest.New(t, uitest.Greeting(l), map[string]widgets.Opener{windowapi.WindowLookup: Open})
 	b.Show(windowapi.WindowLookup)
 	return b, b.Page(windowapi.WindowLookup).(*window)
 }
 
-func found(t *testing.T, b *uitest.Bench, f windowapi.Found) {
+func found(t *testing.T, b *uitest.Harness, f windowapi.Found) {
 	t.Helper()
 	raw, err := json.Marshal(f)
 	if err != nil {
@@ -77,7 +77,7 @@ func TestLookupAnswers(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		for _, tt := range answers {
 			t.Run(string(l)+" "+tt.name, func(t *testing.T) {
-				b, w := lookupBench(t, l)
+				b, w := lookupHarness(t, l)
 				w.box.SetText("06-12345678")
 				w.ask()
 				if got := b.Take(); len(got) != 1 || got[0].M != (windowapi.Lookup{Seq: 1, Text: "06-12345678"}) {
@@ -120,7 +120,7 @@ func buttonsOf(w *window) (all []*widgets.Button) {
 }
 
 func TestLookupLife(t *testing.T) {
-	b, w := lookupBench(t, text.Dutch)
+	b, w := lookupHarness(t, text.Dutch)
 	uitest.WantTexts(t, w.win, "Van wie is dit nummer?")
 	w.ask() // nothing typed
 	if got := b.Take(); len(got) != 0 {
@@ -199,7 +199,7 @@ func TestLookupShowAt(t *testing.T) {
 
 // Of several numbers in one text the one that is clicked is looked up.
 func TestSeveralNumbers(t *testing.T) {
-	b, w := lookupBench(t, text.Dutch)
+	b, w := lookupHarness(t, text.Dutch)
 	w.box.SetText("020-1234567 / 06-98760011")
 	w.ask()
 	found(t, b, windowapi.Found{Seq: 1, Outcome: windowapi.LookupNumbers, Numbers: []string{"020 123 45 67", "06 98 76 00 11"}})

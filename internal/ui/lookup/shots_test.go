@@ -15,7 +15,7 @@ import (
 // TestLookupGuideShots: looking up in the guide looks as the window looks.
 func TestLookupGuideShots(t *testing.T) {
 	for _, s := range shottest.All {
-		b, w := lookupBench(t, s.Language)
+		b, w := lookupHarness(t, s.Language)
 		b.App.Settings().SetTheme(theme.New(s.Look))
 		w.box.SetText("06 12 34 56 78")
 		w.box.CursorColumn = len(w.box.Text)

@@ -4,9 +4,8 @@
 //
 // Fyne's own headless application is not used, neither app.New with the build
 // tag "ci" (it reads settings and themes from a folder below the system's
-// temporary folder, which every local user can plant) nor test.NewApp. Of
-// package fyne/v2/test only the driver's text measuring serves here: Fyne keeps
-// that function internal.
+// temporary folder, which every local user can plant) nor test.NewApp, which
+// brings the libraries of its tests along.
 //
 // Everything that touches a Surface must run on one goroutine.
 package offscreen
@@ -18,13 +17,12 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
-	"fyne.io/fyne/v2/test"
 )
 
 // Start makes the process's Fyne application, with th for its fonts and sizes.
 // Call it once, before the first Surface.
 func Start(th fyne.Theme) {
-	fyne.SetCurrentApp(&app{driver: driver{test.NewDriverWithPainter(nil)}, settings: settings{th}})
+	fyne.SetCurrentApp(&app{settings: settings{th}})
 }
 
 // Size is a size (in units) in whole pixels at a scale, as Fyne's painter rounds it.
@@ -72,24 +70,38 @@ func (p picture) fill(r image.Rectangle, c color.NRGBA) {
 
 // lay lays s on the picture, its origin at a place, within a part of the picture only.
 func (p picture) lay(s *sprite, at image.Point, clip image.Rectangle) {
-	r := s.img.Rect.Add(at.Sub(s.origin))
+	r := image.Rectangle{Max: s.size}.Add(at.Sub(s.origin))
 	in := r.Intersect(clip).Intersect(image.Rect(0, 0, p.w, p.h))
 	for y := in.Min.Y; y < in.Max.Y; y++ {
-		src := s.img.Pix[(y-r.Min.Y)*s.img.Stride+4*(in.Min.X-r.Min.X):][:4*in.Dx()]
+		from := (y-r.Min.Y)*s.size.X + in.Min.X - r.Min.X
 		dst := p.pix[4*(y*p.w+in.Min.X):][:4*in.Dx()]
-		for i := 0; i+3 < len(src) && i+3 < len(dst); i += 4 {
-			s, d := src[i:i+4:i+4], dst[i:i+4:i+4]
-			switch a := uint32(s[3]); a {
-			case 0:
-			case 255:
-				d[0], d[1], d[2] = s[2], s[1], s[0]
-			default:
-				n := 255 - a
-				d[0] = uint8((uint32(s[2])*a + uint32(d[0])*n + 127) / 255)
-				d[1] = uint8((uint32(s[1])*a + uint32(d[1])*n + 127) / 255)
-				d[2] = uint8((uint32(s[0])*a + uint32(d[2])*n + 127) / 255)
+		if s.text {
+			for i, m := range s.pix[from:][:in.Dx()] {
+				if m != 0 {
+					lay(dst[4*i:][:4:4], s.ink, uint32(m)*uint32(s.ink.A)/255)
+				}
 			}
+			continue
 		}
+		src := s.pix[4*from:][:4*in.Dx()]
+		for i := 0; i+3 < len(src) && i+3 < len(dst); i += 4 {
+			c := src[i : i+4 : i+4]
+			lay(dst[i:i+4:i+4], color.NRGBA{R: c[0], G: c[1], B: c[2]}, uint32(c[3]))
+		}
+	}
+}
+
+// lay lays a colour on a pixel.
+func lay(d []byte, c color.NRGBA, a uint32) {
+	switch a {
+	case 0:
+	case 255:
+		d[0], d[1], d[2] = c.B, c.G, c.R
+	default:
+		n := 255 - a
+		d[0] = uint8((uint32(c.B)*a + uint32(d[0])*n + 127) / 255)
+		d[1] = uint8((uint32(c.G)*a + uint32(d[1])*n + 127) / 255)
+		d[2] = uint8((uint32(c.R)*a + uint32(d[2])*n + 127) / 255)
 	}
 }
 
@@ -116,10 +128,12 @@ func (s settings) AddListener(func(fyne.Settings))      {}
 func (s settings) BuildType() fyne.BuildType            { return fyne.BuildStandard }
 func (s settings) ShowAnimations() bool                 { return false }
 
-// driver is that of Fyne's own tests, which measures text; there are no windows
-// and nothing moves.
+// driver measures text; there are no windows and nothing moves.
 type driver struct{ fyne.Driver }
 
+func (d *driver) RenderedTextSize(s string, size float32, style fyne.TextStyle, font fyne.Resource) (fyne.Size, float32) {
+	return Measure(s, size, style, font)
+}
 func (d *driver) CreateWindow(string) fyne.Window               { return nil }
 func (d *driver) CanvasForObject(fyne.CanvasObject) fyne.Canvas { return nil }
 func (d *driver) StartAnimation(*fyne.Animation)                {}

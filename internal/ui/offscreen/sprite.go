@@ -3,6 +3,7 @@ package offscreen
 import (
 	"image"
 	"image/color"
+	"math/bits"
 	"sync"
 	"time"
 	_ "unsafe" // for go:linkname
@@ -10,19 +11,20 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/driver/software"
-
-	"wiebelt/internal/ui/theme"
 )
 
-// Kept is a text that is painted again and again: its picture is kept. Meant for
-// words of our own; what is known of people stands in plain texts, of which
-// nothing is kept.
-type Kept struct{ *canvas.Text }
+// CachedText is painted again and again, so its picture is kept. Meant for words of our
+// own; what is known of people stands in plain texts, of which nothing is kept.
+type CachedText struct{ *canvas.Text }
 
-// sprite is the picture of one object. origin is where the object's position
-// lies in it.
+// sprite is the picture of one object: rows of red, green, blue and alpha, or of how
+// much there is of one colour. origin is where the object's position lies in it.
 type sprite struct {
-	img    *image.NRGBA
+	pix    []byte
+	size   image.Point
+	ink    color.NRGBA // of a text, which has one byte a pixel
+	text   bool
+	kept   bool // in drawing
 	origin image.Point
 }
 
@@ -36,8 +38,10 @@ const room = 8
 var drawing struct {
 	sync.Mutex
 	canvas software.WindowlessCanvas
-	kept   map[kept]*sprite
-	bytes  int
+	letters
+	kept  map[kept]*sprite
+	bytes int
+	spare spare
 }
 
 // kept tells apart what is kept.
@@ -49,49 +53,81 @@ type kept struct {
 const maxKept = 3 << 20 // bytes
 
 // drawn gives the picture of an object of which looks is the key. Those of shapes and
-// of Kept texts stay, whoever shows them.
+// of CachedText texts stay, whoever shows them.
 func drawn(o fyne.CanvasObject, looks any, scale float32) *sprite {
 	drawing.Lock()
 	defer drawing.Unlock()
-	stays := false
 	switch t := o.(type) {
-	case Kept:
-		stays, o = true, t.Text
+	case CachedText:
+		o = t.Text
 	case *canvas.Rectangle, *canvas.Circle, *canvas.Line:
-		stays = true
-	}
-	if !stays {
+	default:
 		return draw(o, scale)
 	}
 	k := kept{looks, scale}
 	s := drawing.kept[k]
 	if s == nil {
 		s = draw(o, scale)
-		if drawing.bytes += len(s.img.Pix); drawing.bytes > maxKept || drawing.kept == nil {
-			drawing.kept, drawing.bytes = map[kept]*sprite{}, len(s.img.Pix)
+		s.kept = true
+		if drawing.bytes += len(s.pix); drawing.bytes > maxKept || drawing.kept == nil {
+			drawing.kept, drawing.bytes = map[kept]*sprite{}, len(s.pix)
 		}
 		drawing.kept[k] = s
 	}
 	return s
 }
 
-// draw has Fyne draw o, unless it has a thin edge, and keeps the part that is not empty.
+// spare is memory of texts that are no longer shown, empty, by the logarithm of its
+// size: the next ones take about as much.
+type spare [24][][]byte
+
+const maxSpare = 32 // of one size
+
+// take gives n bytes that are zero.
+func (s *spare) take(n int) []byte {
+	size := bits.Len(uint(n))
+	if size >= len(s) {
+		return make([]byte, n)
+	}
+	if of := s[size]; len(of) > 0 {
+		s[size] = of[:len(of)-1]
+		return of[len(of)-1][:n]
+	}
+	return make([]byte, n, 1<<size)
+}
+
+// give takes back what take gave, for which there is no other use.
+func (s *spare) give(b []byte) {
+	clear(b)
+	if size := bits.Len(uint(len(b))); size < len(s) && cap(b) == 1<<size && len(s[size]) < maxSpare {
+		s[size] = append(s[size], b)
+	}
+}
+
+// free gives the memory of a text's picture to the next one.
+func (s *sprite) free() {
+	drawing.Lock()
+	defer drawing.Unlock()
+	drawing.spare.give(s.pix)
+	s.pix = nil
+}
+
+// draw has Fyne draw o, unless it is a text or has a thin edge, and keeps the part that
+// is not empty.
 func draw(o fyne.CanvasObject, scale float32) *sprite {
 	if s := thin(o, scale); s != nil {
 		return s
 	}
+	from := float32(room)
+	if t, text := o.(*canvas.Text); text { // fills its place, but for what hangs below
+		if s := drawing.draw(t, scale); s != nil {
+			return s
+		}
+		from = 0
+	}
 	if drawing.canvas == nil {
 		drawing.canvas = software.NewTransparentCanvas()
 		drawing.canvas.SetPadded(false)
-	}
-	from := float32(room)
-	if t, text := o.(*canvas.Text); text { // fills its place, but for what hangs below
-		from = 0
-		if t.FontSource == nil {
-			copied := *t
-			copied.FontSource = theme.Source(t.Text, t.TextStyle)
-			o = &copied
-		}
 	}
 	was := o.Position()
 	o.Move(fyne.NewSquareOffsetPos(from))
@@ -102,11 +138,11 @@ func draw(o fyne.CanvasObject, scale float32) *sprite {
 	img, ok := paint(nil, drawing.canvas).(*image.NRGBA)
 	drawing.canvas.SetContent(nil) // keeps nothing of it
 	o.Move(was)
-	at := image.Pt(pixels(from, scale), pixels(from, scale))
 	if !ok { // Fyne's software painter has no other kind
-		return &sprite{img: image.NewNRGBA(image.Rectangle{})}
+		return &sprite{}
 	}
-	return crop(img, at)
+	at := image.Pt(pixels(from, scale), pixels(from, scale))
+	return crop(img.Pix, img.Rect.Max, 4, at)
 }
 
 // paint is Fyne's software painter. A canvas gives its picture only after laying it,
@@ -115,12 +151,13 @@ func draw(o fyne.CanvasObject, scale float32) *sprite {
 //go:linkname paint fyne.io/fyne/v2/internal/painter/software.(*Painter).Paint
 func paint(*struct{}, fyne.Canvas) image.Image
 
-// Forget has Fyne drop the texts that it keeps beside their measures, people's
+// Forget has Fyne drop the texts that it keeps with their measures, people's
 // names and numbers among them. It drops those that it was not asked for in a
 // minute, and only when it paints.
 func Forget() {
 	drawing.Lock()
 	defer drawing.Unlock()
+	drawing.letters, drawing.spare = letters{}, spare{}
 	if drawing.canvas != nil {
 		drawing.canvas.SetContent(&fyne.Container{})
 		drawing.canvas.Resize(fyne.NewSquareSize(1))
@@ -158,28 +195,30 @@ func Keep(roots []fyne.CanvasObject, visit func(fyne.CanvasObject)) {
 //go:linkname cacheNow fyne.io/fyne/v2/internal/cache.refreshNow
 func cacheNow() time.Time
 
-func crop(img *image.NRGBA, origin image.Point) *sprite {
+// crop copies the part of a picture of n bytes a pixel that is not empty.
+func crop(pix []byte, size image.Point, n int, origin image.Point) *sprite {
 	var box image.Rectangle
-	for y := range img.Rect.Dy() {
-		row := img.Pix[y*img.Stride:][:4*img.Rect.Dx()]
+	for y := range size.Y {
+		row := pix[y*n*size.X:][:n*size.X]
 		first, last := -1, -1
-		for x := 3; x < len(row); x += 4 {
+		for x := n - 1; x < len(row); x += n {
 			if row[x] != 0 {
 				if first < 0 {
-					first = x / 4
+					first = x / n
 				}
-				last = x / 4
+				last = x / n
 			}
 		}
 		if first >= 0 {
 			box = box.Union(image.Rect(first, y, last+1, y+1))
 		}
 	}
-	out := image.NewNRGBA(image.Rectangle{Max: box.Size()})
-	for y := range box.Dy() {
-		copy(out.Pix[y*out.Stride:][:out.Stride], img.Pix[(box.Min.Y+y)*img.Stride+4*box.Min.X:])
+	w, h := box.Dx(), box.Dy()
+	out := drawing.spare.take(n * w * h)
+	for y := range h {
+		copy(out[y*n*w:][:n*w], pix[n*((box.Min.Y+y)*size.X+box.Min.X):])
 	}
-	return &sprite{out, origin.Sub(box.Min)}
+	return &sprite{pix: out, size: box.Size(), text: n == 1, origin: origin.Sub(box.Min)}
 }
 
 // What the looks of an object depend on, its place apart.
@@ -217,7 +256,7 @@ type (
 // looks is the key of an object that can be compared, nil of any other.
 func looks(o fyne.CanvasObject) any {
 	switch o := o.(type) {
-	case Kept:
+	case CachedText:
 		return looks(o.Text)
 	case *canvas.Text:
 		return textLooks{o.Text, o.TextSize, o.TextStyle, o.FontSource, o.Color, o.Alignment, o.Size()}

@@ -4,10 +4,10 @@ import (
 	"image"
 	"image/color"
 	"slices"
+	_ "unsafe" // for go:linkname
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
-	"fyne.io/fyne/v2/test"
 )
 
 // Surface is what a window shows: a picture that follows trees of Fyne objects.
@@ -22,6 +22,11 @@ type Surface struct {
 	kept       map[any]*sprite
 	versions   map[fyne.CanvasObject]int
 	theme      int
+	// What the last frame was made with, empty: the next one takes as much.
+	spareParts []part
+	spareKept  map[any]*sprite
+	spareFirst map[same]int
+	spareNext  []int
 }
 
 // part is one object on the surface.
@@ -40,6 +45,8 @@ type same struct {
 	at   image.Point
 	clip image.Rectangle
 }
+
+func (p *part) same() same { return same{p.key, p.at, p.clip} }
 
 // Changed notes that an object looks different although nothing that can be
 // compared has changed, such as the pixels of a picture.
@@ -70,7 +77,10 @@ func (s *Surface) Frame(size image.Point, scale float32, background color.NRGBA,
 			s.scale, s.kept = scale, nil
 		}
 	}
-	w := walk{s: s, visit: visit, kept: make(map[any]*sprite, len(s.kept)), versions: map[fyne.CanvasObject]int{}, parts: make([]part, 0, len(s.parts)+16)}
+	if s.spareKept == nil {
+		s.spareKept, s.spareFirst = map[any]*sprite{}, map[same]int{}
+	}
+	w := walk{s: s, visit: visit, kept: s.spareKept, parts: s.spareParts}
 	for _, r := range roots {
 		w.tree(r, fyne.Position{}, whole)
 	}
@@ -78,8 +88,16 @@ func (s *Surface) Frame(size image.Point, scale float32, background color.NRGBA,
 	if all {
 		damage = []image.Rectangle{whole}
 	} else {
-		damage = differing(s.parts, w.parts)
+		damage = s.differing(w.parts)
 	}
+	for k, old := range s.kept {
+		if !old.kept && w.kept[k] == nil {
+			old.free()
+		}
+	}
+	clear(s.parts) // people's names stand there
+	clear(s.kept)
+	s.spareParts, s.spareKept = s.parts[:0], s.kept
 	s.parts, s.kept, s.versions = w.parts, w.kept, w.versions
 	for _, r := range damage {
 		s.paint(r)
@@ -171,7 +189,7 @@ func Children(o fyne.CanvasObject) (in []fyne.CanvasObject, clips bool) {
 	case *fyne.Container:
 		return o.Objects, clips
 	case fyne.Widget:
-		r := test.WidgetRenderer(o)
+		r := Renderer(o)
 		if _, ok := r.(interface{ IsClip() }); ok {
 			clips = true
 		}
@@ -179,6 +197,12 @@ func Children(o fyne.CanvasObject) (in []fyne.CanvasObject, clips bool) {
 	}
 	return nil, clips
 }
+
+// Renderer gives what a widget is made of, the same each time. Fyne has no public
+// way to it but its package for tests.
+//
+//go:linkname Renderer fyne.io/fyne/v2/internal/cache.Renderer
+func Renderer(fyne.Widget) fyne.WidgetRenderer
 
 func (s *Surface) place(pos fyne.Position, size fyne.Size) image.Rectangle {
 	return image.Rect(pixels(pos.X, s.scale), pixels(pos.Y, s.scale), pixels(pos.X+size.Width, s.scale), pixels(pos.Y+size.Height, s.scale))
@@ -207,7 +231,7 @@ func (w *walk) add(o fyne.CanvasObject, pos fyne.Position, clip image.Rectangle)
 			p.sprite = drawn(o, p.key, s.scale)
 		}
 		w.kept[p.key] = p.sprite
-		p.bounds = p.sprite.img.Rect.Add(p.at.Sub(p.sprite.origin))
+		p.bounds = image.Rectangle{Max: p.sprite.size}.Add(p.at.Sub(p.sprite.origin))
 	}
 	if p.bounds = p.bounds.Intersect(clip); !p.bounds.Empty() {
 		w.parts = append(w.parts, p)
@@ -232,6 +256,9 @@ func (w *walk) key(o fyne.CanvasObject) any {
 	}
 	version := w.s.versions[o]
 	if version != 0 {
+		if w.versions == nil {
+			w.versions = map[fyne.CanvasObject]int{}
+		}
 		w.versions[o] = version
 	}
 	c := changing{o: o, version: version, size: o.Size(), theme: w.s.theme}
@@ -250,36 +277,43 @@ func painted(o fyne.CanvasObject) fyne.Size {
 	return o.Size()
 }
 
-// differing is where two lists of parts do not look the same.
-func differing(old, now []part) []image.Rectangle {
-	was := make(map[same][]int, len(old))
-	for i := range old {
-		k := same{old[i].key, old[i].at, old[i].clip}
-		was[k] = append(was[k], i)
+// differing is where other parts do not look as those of the surface do.
+func (s *Surface) differing(now []part) []image.Rectangle {
+	// Of parts that are the same, the first that has no counterpart yet, and after each
+	// the next one.
+	first, next := s.spareFirst, slices.Grow(s.spareNext[:0], len(s.parts))[:len(s.parts)]
+	const none, taken = -1, -2
+	for i := len(s.parts) - 1; i >= 0; i-- {
+		k := s.parts[i].same()
+		next[i] = none
+		if at, ok := first[k]; ok {
+			next[i] = at
+		}
+		first[k] = i
 	}
 	var d damage
 	highest := -1
-	left := make([]bool, len(old))
 	for i := range now {
-		k := same{now[i].key, now[i].at, now[i].clip}
-		at := was[k]
-		if len(at) == 0 {
+		k := now[i].same()
+		at, ok := first[k]
+		if !ok || at == none {
 			d.add(now[i].bounds)
 			continue
 		}
 		// Painted above something that it was painted below.
-		if at[0] < highest {
+		if at < highest {
 			d.add(now[i].bounds)
 		}
-		highest = max(highest, at[0])
-		left[at[0]] = true
-		was[k] = at[1:]
+		highest = max(highest, at)
+		first[k], next[at] = next[at], taken
 	}
-	for i, stays := range left {
-		if !stays {
-			d.add(old[i].bounds)
+	for i, n := range next {
+		if n != taken {
+			d.add(s.parts[i].bounds)
 		}
 	}
+	clear(first)
+	s.spareNext = next
 	return d
 }
 

@@ -213,4 +213,11 @@ func TestThinEdge(t *testing.T) {
 	if got := color.NRGBAModel.Convert(img.At(5, 5)); got != white {
 		t.Errorf("the corner: %v", got)
 	}
+	for y := range 20 {
+		for x := range 30 {
+			if a, b, c := img.At(5+x, 5+y), img.At(34-x, 5+y), img.At(5+x, 24-y); a != b || a != c {
+				t.Fatalf("%d, %d: %v, %v on the other side, %v below", x, y, a, b, c)
+			}
+		}
+	}
 }

@@ -26,7 +26,7 @@ func TestPhonesPictures(t *testing.T) {
 				{Kind: "http", Phase: windowapi.SourceTaken, Port: 27471},
 				{Kind: "command", Phase: windowapi.SourceListens, Last: uitest.Noon}}}
 			b.Tell(t, windowapi.KindSources, sources)
-			for _, id := range []string{waysPage, "baresip", "microsip", "any-url", "3cx-v20", "teams"} {
+			for _, id := range []string{sourcesPage, "baresip", "microsip", "any-url", "3cx-v20", "teams"} {
 				recipes(b).Choose(id)
 				uitest.Uncut(t, string(l)+" "+id, recipes(b).win, here.values.Exe)
 				uitest.Shot(t, recipes(b).win, "phones-"+string(l)+"-"+look+"-"+id)

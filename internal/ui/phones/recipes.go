@@ -1,9 +1,9 @@
 // Package phones is the window that shows how a telephone is connected, a recipe
-// for each, and how every way in is doing.
+// for each, and how every source of calls is doing.
 //
 // What stands in the recipes on this computer, tokens included, is read with every
-// opening, beside Fyne's thread, and held no longer than the window; how the ways
-// in are doing is the desk's. All of it belongs to Fyne's thread.
+// opening, off Fyne's thread, and held no longer than the window; how the sources
+// of calls are doing is the Host's. All of it belongs to Fyne's thread.
 package phones
 
 import (
@@ -34,7 +34,7 @@ const (
 // window shows how a phone is connected: the phones at the left, the page
 // of one at the right.
 type window struct {
-	d        *widgets.Desk
+	host     *widgets.Host
 	win      fyne.Window
 	all      []guide.Recipe
 	items    []widgets.SideItem // what the list shows
@@ -46,7 +46,7 @@ type window struct {
 	blocks   []*pasteBlock      // of the page
 	scroll   *container.Scroll  // around the page
 	pages    *fyne.Container    // holds the page
-	states   *fyne.Container    // of the page: how its ways in are doing
+	states   *fyne.Container    // of the page: how its sources are doing
 }
 
 // facts are what stands in the recipes here, and what keeps them from working.
@@ -57,10 +57,10 @@ type facts struct {
 }
 
 // Open opens the window and reads what stands in the recipes here.
-func Open(d *widgets.Desk) widgets.Page {
-	w := &window{d: d, all: guide.All(d.Lang), pages: container.NewStack()}
-	l := d.Lang
-	w.items = []widgets.SideItem{{Title: l.T(text.WaysHere), Heading: true}, {ID: waysPage, Title: l.T(text.WaysTitle)},
+func Open(host *widgets.Host) widgets.Page {
+	w := &window{host: host, all: guide.All(host.Lang), pages: container.NewStack()}
+	l := host.Lang
+	w.items = []widgets.SideItem{{Title: l.T(text.SourcesHere), Heading: true}, {ID: sourcesPage, Title: l.T(text.SourcesTitle)},
 		{Title: l.T(text.RecipesPhones), Heading: true}}
 	for i, r := range w.all {
 		if r.Group == guide.Any && (i == 0 || w.all[i-1].Group != guide.Any) {
@@ -71,9 +71,9 @@ func Open(d *widgets.Desk) widgets.Page {
 	var side fyne.CanvasObject
 	w.list, side = widgets.NewSide(w, func() []widgets.SideItem { return w.items })
 	w.scroll = container.NewVScroll(w.pages)
-	w.win = d.Window(text.RecipesTitle, container.New(widgets.Sided(phonesWidth), side, w.scroll), fyne.NewSize(720, 688))
-	w.Choose(waysPage)
-	d.Send(windowapi.KindSources, nil)
+	w.win = host.Window(text.RecipesTitle, container.New(widgets.Sided(phonesWidth), side, w.scroll), fyne.NewSize(720, 688))
+	w.Choose(sourcesPage)
+	host.Send(windowapi.KindSources, nil)
 	w.read()
 	return w
 }
@@ -86,12 +86,12 @@ func (w *window) Closed() { w.end() }
 
 // read reads what stands in the pages on this computer.
 func (w *window) read() {
-	d := w.d
-	w.end = d.Work(func(_ context.Context, post func(func())) {
-		s, _ := settings.Load(d.Dirs)
-		v, err := fromsettings.Recipe(d.Dirs, s, d.Program.ProfileDir)
+	host := w.host
+	w.end = host.Work(func(_ context.Context, post func(func())) {
+		s, _ := settings.Load(host.Dirs)
+		v, err := fromsettings.Recipe(host.Dirs, s, host.Program.ProfileDir)
 		if err != nil {
-			d.Log.Error("the listener's tokens", "why", err)
+			host.Log.Error("the listener's tokens", "why", err)
 		}
 		post(func() {
 			w.facts = &facts{v, err != nil, s}
@@ -119,11 +119,11 @@ func (w *window) page() {
 	w.blocks, w.states = nil, nil
 	var content fyne.CanvasObject = container.NewWithoutLayout() // for the moment until there is an answer
 	switch {
-	case w.shown == waysPage:
+	case w.shown == sourcesPage:
 		content = w.overview()
 	case w.facts == nil:
 	case w.facts.broken:
-		l := w.d.Lang
+		l := w.host.Lang
 		content = widgets.EmptyPage(l.T(text.RecipesBroken), nil, l.T(text.RecipesBrokenHint, cmp.Or(w.facts.set.Support.Contact, l.T(text.CardAdmin))))
 	default:
 		i := slices.IndexFunc(w.all, func(r guide.Recipe) bool { return r.ID == w.shown })
@@ -134,7 +134,7 @@ func (w *window) page() {
 }
 
 func (w *window) recipe(r guide.Recipe) fyne.CanvasObject {
-	l, v := w.d.Lang, w.facts.values
+	l, v := w.host.Lang, w.facts.values
 	page := container.New(layout.NewCustomPaddedVBoxLayout(12))
 	page.Add(container.New(layout.NewCustomPaddedVBoxLayout(8),
 		widgets.NewWords(r.Title, base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting(),
@@ -176,7 +176,7 @@ func (w *window) trouble(r guide.Recipe) string {
 		l, h := b.Needs()
 		listener, http = listener || l, http || h
 	}
-	l, f := w.d.Lang, w.facts
+	l, f := w.host.Lang, w.facts
 	switch {
 	case listener && !f.set.Listener.Enabled:
 		return l.T(text.RecipesOff)
@@ -190,14 +190,7 @@ func (w *window) trouble(r guide.Recipe) string {
 
 // taken tells whether another program has the listener's port.
 func (w *window) taken() bool {
-	return w.d.Sources != nil && slices.ContainsFunc(w.d.Sources.Sources, func(s windowapi.SourceState) bool { return s.Phase == windowapi.SourceTaken })
-}
-
-// copy puts the text of a block on the clipboard, tokens included. On X11 what a
-// program has copied goes with it, so the resident, which stays, copies it too.
-func (w *window) copy(s string) {
-	w.d.App.Clipboard().SetContent(s)
-	w.d.Send(windowapi.KindCopy, windowapi.Copy{Text: s})
+	return w.host.Sources != nil && slices.ContainsFunc(w.host.Sources.Sources, func(s windowapi.SourceState) bool { return s.Phase == windowapi.SourceTaken })
 }
 
 // step is a numbered sentence.
@@ -222,7 +215,7 @@ type pasteBlock struct {
 
 func newPasteBlock(w *window, b guide.Block, v guide.Values) *pasteBlock {
 	p := &pasteBlock{w: w, block: b, values: v, text: widget.NewLabel("")}
-	l := w.d.Lang
+	l := w.host.Lang
 	p.text.Wrapping = fyne.TextWrapWord // an address without spaces is still broken
 	p.text.SizeName = theme.SizeHint
 	caption := widgets.NewWords(v.In(b.Caption), base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).Cutting()
@@ -274,16 +267,16 @@ func (p *pasteBlock) toggle() {
 	if p.open {
 		k = text.RecipesHide
 	}
-	p.show.SetText(p.w.d.Lang.T(k))
+	p.show.SetText(p.w.host.Lang.T(k))
 	p.say()
 }
 
 func (p *pasteBlock) copy() {
-	l := p.w.d.Lang
-	p.w.copy(p.full)
+	l := p.w.host.Lang
+	p.w.host.Copy(p.full)
 	p.copying.SetText(l.T(text.RecipesCopied))
-	p.w.d.After(widgets.CopiedIs, func() {
-		p.w.d.Post(func() { p.copying.SetText(l.T(text.RecipesCopy)) })
+	p.w.host.After(widgets.CopiedIs, func() {
+		p.w.host.Post(func() { p.copying.SetText(l.T(text.RecipesCopy)) })
 	})
 }
 

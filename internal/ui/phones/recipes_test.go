@@ -30,16 +30,16 @@ var here = facts{set: settings.Defaults(), values: guide.Values{Exe: `C:\Program
 	PathToken: strings.Repeat("p", 43), SocketToken: strings.Repeat("s", 43)}}
 
 // recipes is the open window, nil if it is closed.
-func recipes(b *uitest.Bench) *window {
+func recipes(b *uitest.Harness) *window {
 	w, _ := b.Page(windowapi.WindowRecipes).(*window)
 	return w
 }
 
-func openRecipes(t *testing.T, l text.Language, f facts) *uitest.Bench {
+func openRecipes(t *testing.T, l text.Language, f facts) *uitest.Harness {
 	t.Helper()
 	b := uitest.New(t, uitest.Greeting(l), map[string]widgets.Opener{windowapi.WindowRecipes: Open})
 	b.Show(windowapi.WindowRecipes)
-	b.Said = nil
+	b.Sent = nil
 	recipes(b).facts = &f
 	recipes(b).page()
 	return b
@@ -78,7 +78,7 @@ func TestRecipesShowNoToken(t *testing.T) {
 				if got := b.App.Clipboard().Content(); got != want {
 					t.Errorf("%s: copied %q, want %q", r.ID, got, want)
 				}
-				if said := b.Take(); len(said) != 1 || said[0] != (uitest.Saying{Kind: windowapi.KindCopy, M: windowapi.Copy{Text: want}}) {
+				if said := b.Take(); len(said) != 1 || said[0] != (uitest.Message{Kind: windowapi.KindCopy, M: windowapi.Copy{Text: want}}) {
 					t.Errorf("%s: copying told the resident %d things", r.ID, len(said))
 				}
 				if (p.show != nil) != blocks[i].Secret() {
@@ -237,7 +237,7 @@ func TestRecipesTrouble(t *testing.T) {
 	}
 	office, _ := settings.Parse("[support]\ncontact = \"Jan (IT)\"\n")
 	b := openRecipes(t, text.English, facts{set: office, broken: true})
-	if recipes(b).Chosen() != waysPage { // whose phone works looks for that
+	if recipes(b).Chosen() != sourcesPage { // whose phone works looks for that
 		t.Errorf("it opens at %q", recipes(b).Chosen())
 	}
 	recipes(b).Choose("enreach")

@@ -93,7 +93,7 @@ func (f *field) FocusGained() {
 // TypedKey implements fyne.Focusable.
 func (f *field) TypedKey(e *fyne.KeyEvent) {
 	if e.Name == fyne.KeyEscape {
-		widgets.Hand(f, e)
+		widgets.PassEscape(f, e)
 		return
 	}
 	f.Entry.TypedKey(e)

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -25,12 +26,12 @@ const maxRows = 60
 // intro; what there is to say when there is none, who locked them, and buttons
 // follow.
 func (w *window) fillList(o *fyne.Container, list string, n int, intro, none text.Key, row func(i int, locked bool) fyne.CanvasObject, add *widgets.Button, more ...fyne.CanvasObject) {
-	l, by := w.d.Lang, w.by(list)
+	l, by := w.host.Lang, w.by(list)
 	o.Objects = nil
 	defer o.Refresh()
 	o.Add(widgets.Paragraph(l.T(intro)))
 	if n > maxRows {
-		o.Add(widgets.Paragraph(l.T(text.PrefsTooLong, n, settings.Path(w.d.Dirs))))
+		o.Add(widgets.Paragraph(l.T(text.SettingsWindowTooLong, n, settings.Path(w.host.Dirs))))
 		return
 	}
 	for i := range n {
@@ -40,7 +41,7 @@ func (w *window) fillList(o *fyne.Container, list string, n int, intro, none tex
 		o.Add(widgets.Paragraph(l.T(none)))
 	}
 	if by != "" {
-		o.Add(lockedLine(l.T(text.PrefsLocked, by)))
+		o.Add(lockedLine(l.T(text.SettingsWindowLocked, by)))
 	} else {
 		more = append([]fyne.CanvasObject{add}, more...)
 	}
@@ -96,8 +97,8 @@ func linesFine(all []settings.Line) bool {
 }
 
 func (b *linesBox) build() {
-	b.w.fillList(b.object, "line", len(b.all), text.PrefsLinesIntro, text.PrefsLinesNone, b.row,
-		widgets.NewButton(b.w.d.Lang.T(text.PrefsLinesAdd), func() {
+	b.w.fillList(b.object, "line", len(b.all), text.SettingsWindowLinesIntro, text.SettingsWindowLinesNone, b.row,
+		widgets.NewButton(b.w.host.Lang.T(text.SettingsWindowLinesAdd), func() {
 			b.all = append(b.all, settings.Line{})
 			b.build()
 		}))
@@ -105,12 +106,12 @@ func (b *linesBox) build() {
 
 // row is a number and its name, side by side.
 func (b *linesBox) row(i int, locked bool) fyne.CanvasObject {
-	l := b.w.d.Lang
+	l := b.w.host.Lang
 	fault := newFaultLine()
 	check := func() {
 		fault.say("")
 		if !lineFine(b.all[i]) {
-			fault.say(l.T(text.PrefsWant("line")))
+			fault.say(l.T(text.SettingsWindowWant("line")))
 		}
 	}
 	number, name := b.w.newField(), b.w.newField()
@@ -120,7 +121,7 @@ func (b *linesBox) row(i int, locked bool) fyne.CanvasObject {
 	name.SetText(b.all[i].Name)
 	number.OnChanged = func(s string) { b.all[i].Number = s; check(); b.changed() }
 	name.OnChanged = func(s string) { b.all[i].Name = s; check(); b.changed() }
-	remove := smallButton(l.T(text.PrefsRemove), func() {
+	remove := smallButton(l.T(text.SettingsWindowRemove), func() {
 		b.all = slices.Delete(b.all, i, i+1)
 		b.build()
 		b.changed()
@@ -141,14 +142,34 @@ const lineWidth = 160 // of a telephone number
 type phonesBox struct {
 	w      *window
 	object *fyne.Container
-	all    []settings.Softphone
+	all    []draftPhone
 	shows  []func() // show how a link is doing, and how its secret is kept
+}
+
+// draftPhone is a link with the secret that was typed for it.
+type draftPhone struct {
+	settings.Softphone
+	secret string
+}
+
+func draftPhones(all []settings.Softphone) (drafts []draftPhone) {
+	for _, p := range all {
+		drafts = append(drafts, draftPhone{Softphone: p})
+	}
+	return drafts
+}
+
+func softphones(drafts []draftPhone) (all []settings.Softphone) {
+	for _, d := range drafts {
+		all = append(all, d.Softphone)
+	}
+	return all
 }
 
 func newPhonesBox(w *window) *phonesBox {
 	b := &phonesBox{w: w, object: newColumn(12)}
-	b.all = slices.Clone(w.state.set.Softphones)
-	if w.draft.phoneIn {
+	b.all = draftPhones(w.state.set.Softphones)
+	if w.draft.phoneIn || w.draft.phoneSecrets() {
 		b.all = slices.Clone(w.draft.phones)
 	}
 	w.phones = b
@@ -165,13 +186,13 @@ func (b *phonesBox) again() {
 
 func (b *phonesBox) changed() {
 	b.w.draft.phones = slices.Clone(b.all)
-	b.w.draft.phoneIn = !slices.Equal(b.all, b.w.state.set.Softphones)
+	b.w.draft.phoneIn = !slices.Equal(softphones(b.all), b.w.state.set.Softphones)
 	b.w.edited()
 }
 
 // phonesFault is the first link that is not complete, or has another's name; -1
 // if there is none.
-func phonesFault(all []settings.Softphone) int {
+func phonesFault(all []draftPhone) int {
 	for i, p := range all {
 		if field, _ := phoneFault(all, i); field != "" || p.Kind == "" {
 			return i
@@ -182,31 +203,31 @@ func phonesFault(all []settings.Softphone) int {
 
 // phoneFault is what is wrong with a link beside the others, and the text that
 // says so.
-func phoneFault(all []settings.Softphone, i int) (field string, why text.Key) {
+func phoneFault(all []draftPhone, i int) (field string, why text.Key) {
 	p := all[i]
-	if p.Name == "" || slices.ContainsFunc(all[:i], func(o settings.Softphone) bool { return o.Name == p.Name }) {
-		return "name", text.PrefsNameTaken
+	if p.Name == "" || slices.ContainsFunc(all[:i], func(o draftPhone) bool { return o.Name == p.Name }) {
+		return "name", text.SettingsWindowNameTaken
 	}
-	return p.Missing(), text.PrefsNeeded
+	return p.Missing(), text.SettingsWindowNeeded
 }
 
 func (b *phonesBox) build() {
-	w, l := b.w, b.w.d.Lang
+	w, l := b.w, b.w.host.Lang
 	b.shows = nil
-	b.w.fillList(b.object, "softphone", len(b.all), text.PrefsPhonesIntro, text.PrefsPhonesNone,
+	b.w.fillList(b.object, "softphone", len(b.all), text.SettingsWindowPhonesIntro, text.SettingsWindowPhonesNone,
 		func(i int, locked bool) fyne.CanvasObject { return newPhoneBox(b, i, locked) },
-		widgets.NewButton(l.T(text.PrefsPhonesAdd), b.add),
-		smallButton(l.T(text.PrefsPhonesRecipes), func() { w.d.Show(windowapi.WindowRecipes) }))
+		widgets.NewButton(l.T(text.SettingsWindowPhonesAdd), b.add),
+		smallButton(l.T(text.SettingsWindowPhonesRecipes), func() { w.host.Show(windowapi.WindowRecipes) }))
 }
 
 // add puts a link of the first kind at the end, with a name of its own.
 func (b *phonesBox) add() {
 	kind := registry.Links()[0]
 	name := kind
-	for n := 2; slices.ContainsFunc(b.all, func(p settings.Softphone) bool { return p.Name == name }); n++ {
-		name = kind + "-" + string(rune('0'+n%10))
+	for n := 2; slices.ContainsFunc(b.all, func(p draftPhone) bool { return p.Name == name }); n++ {
+		name = kind + "-" + strconv.Itoa(n)
 	}
-	b.all = append(b.all, settings.Softphone{Kind: kind, Name: name})
+	b.all = append(b.all, draftPhone{Softphone: settings.Softphone{Kind: kind, Name: name}})
 	b.build()
 	b.changed()
 }
@@ -221,7 +242,7 @@ type phoneBox struct {
 
 func newPhoneBox(b *phonesBox, i int, locked bool) fyne.CanvasObject {
 	x := &phoneBox{b: b, i: i, faults: map[string]*faultLine{}, locked: locked}
-	l, p := b.w.d.Lang, b.all[i]
+	l, p := b.w.host.Lang, b.all[i]
 	all := registry.Links()
 	labels := make([]string, len(all))
 	for n, k := range all {
@@ -238,8 +259,7 @@ func newPhoneBox(b *phonesBox, i int, locked bool) fyne.CanvasObject {
 		b.build()
 		b.changed()
 	}
-	remove := smallButton(l.T(text.PrefsRemove), func() {
-		delete(b.w.draft.secrets, b.all[i].Name)
+	remove := smallButton(l.T(text.SettingsWindowRemove), func() {
 		b.all = slices.Delete(b.all, i, i+1)
 		b.build()
 		b.changed()
@@ -251,11 +271,6 @@ func newPhoneBox(b *phonesBox, i int, locked bool) fyne.CanvasObject {
 	content := newColumn(8)
 	content.Add(container.NewBorder(nil, nil, nil, container.NewBorder(nil, remove, nil, nil), labelled(l.T(text.SettingTitle("softphone.kind")), container.New(widgets.AtMost(choiceWidth), kind))))
 	content.Add(x.field("name", p.Name, func(s string) {
-		typed := b.w.draft.secrets
-		if v, ok := typed[b.all[i].Name]; ok { // it goes with its link
-			delete(typed, b.all[i].Name)
-			typed[s] = v
-		}
 		b.all[i].Name = s
 		b.again()
 	}))
@@ -295,7 +310,7 @@ func (x *phoneBox) phase() fyne.CanvasObject {
 }
 
 func (x *phoneBox) phaseNow() string {
-	l, sources := x.b.w.d.Lang, x.b.w.d.Sources
+	l, sources := x.b.w.host.Lang, x.b.w.host.Sources
 	if sources == nil || x.i >= len(x.b.all) {
 		return ""
 	}
@@ -305,7 +320,7 @@ func (x *phoneBox) phaseNow() string {
 		return ""
 	}
 	now := sources.Sources[i]
-	s, why := l.T(text.PrefsPhase(now.Phase)), text.LinkTrouble(l, now.Why)
+	s, why := l.T(text.SettingsWindowPhase(now.Phase)), text.LinkTrouble(l, now.Why)
 	if why == "" || now.Phase == windowapi.LinkUp {
 		return s
 	}
@@ -317,17 +332,17 @@ func (x *phoneBox) check() {
 	for name, f := range x.faults {
 		f.say("")
 		if name == field {
-			f.say(x.b.w.d.Lang.T(why))
+			f.say(x.b.w.host.Lang.T(why))
 		}
 	}
 }
 
 func (x *phoneBox) field(name, now string, set func(string)) fyne.CanvasObject {
-	l := x.b.w.d.Lang
+	l := x.b.w.host.Lang
 	e := x.b.w.newField()
 	e.SetText(now)
 	if name == "address" && !registry.Of(x.b.all[x.i].Kind).Requires(registry.NeedsAddress) {
-		e.SetPlaceHolder(l.T(text.PrefsUsual))
+		e.SetPlaceHolder(l.T(text.SettingsWindowUsual))
 	}
 	e.OnChanged = func(s string) {
 		set(strings.TrimSpace(s))
@@ -344,34 +359,29 @@ func (x *phoneBox) field(name, now string, set func(string)) fyne.CanvasObject {
 
 // secret is the field of the link's secret, which is never shown.
 func (x *phoneBox) secret() fyne.CanvasObject {
-	w, l := x.b.w, x.b.w.d.Lang
-	name := func() string { return x.b.all[x.i].Name }
+	w, l := x.b.w, x.b.w.host.Lang
 	e := w.newSecretField()
-	e.SetText(w.draft.secrets[name()])
+	e.SetText(x.b.all[x.i].secret)
 	e.OnChanged = func(s string) {
-		if s == "" {
-			delete(w.draft.secrets, name())
-		} else {
-			w.draft.secrets[name()] = s
-		}
-		w.edited()
+		x.b.all[x.i].secret = s
+		x.b.changed()
 	}
 	state := newColumn(0)
 	show := func() {
-		said := text.PrefsSecretLooking
+		said := text.SettingsWindowSecretLooking
 		if x.i >= len(x.b.all) {
 			return // it was removed
 		}
 		switch {
-		case x.moved() && w.draft.secrets[name()] == "":
-			said = text.PrefsSecretAgain
+		case x.moved() && x.b.all[x.i].secret == "":
+			said = text.SettingsWindowSecretAgain
 		case w.secret == nil:
 		default:
-			switch k := w.secret.links[name()]; k {
+			switch k := w.secret.links[x.b.all[x.i].Name]; k {
 			case secret.IsSet:
-				said = text.PrefsSecretSet
+				said = text.SettingsWindowSecretSet
 			case "", secret.NotSet:
-				said = text.PrefsSecretNone
+				said = text.SettingsWindowSecretNone
 			default:
 				said = text.SecretState(string(k))
 			}
@@ -381,8 +391,8 @@ func (x *phoneBox) secret() fyne.CanvasObject {
 	}
 	show()
 	x.b.shows = append(x.b.shows, show)
-	e.SetPlaceHolder(l.T(text.PrefsSecretEnter))
-	return container.New(layout.NewCustomPaddedVBoxLayout(2), caption(l.T(text.PrefsSecret)), state, e)
+	e.SetPlaceHolder(l.T(text.SettingsWindowSecretEnter))
+	return container.New(layout.NewCustomPaddedVBoxLayout(2), caption(l.T(text.SettingsWindowSecret)), state, e)
 }
 
 // moved tells whether the link's secret belongs to another address.

@@ -82,8 +82,8 @@ func (w *window) testingFile() bool { return w.file != nil && w.file.testing }
 
 // showPicking asks for a file.
 func (v *setupView) showPicking(b *fyne.Container) {
-	l := v.w.d.Lang
-	b.Add(widgets.Paragraph(l.T(text.PrefsFilePick)))
+	l := v.w.host.Lang
+	b.Add(widgets.Paragraph(l.T(text.SettingsWindowFilePick)))
 	for _, path := range v.found {
 		name := widgets.NewButton(filepath.Base(path), func() { v.w.openFile(path) })
 		name.Alignment = widget.ButtonAlignLeading
@@ -94,18 +94,18 @@ func (v *setupView) showPicking(b *fyne.Container) {
 		b.Add(container.New(layout.NewCustomPaddedVBoxLayout(2), name, muted(folder)))
 	}
 	path := v.w.newField()
-	open := widgets.NewButton(l.T(text.PrefsFileShow), nil)
+	open := widgets.NewButton(l.T(text.SettingsWindowFileShow), nil)
 	fault := newFaultLine()
 	open.OnTapped = func() {
 		p := strings.Trim(strings.TrimSpace(path.Text), `"`) // as Windows copies a path
 		if !filepath.IsAbs(p) {
-			fault.say(l.T(text.PrefsFileWhole))
+			fault.say(l.T(text.SettingsWindowFileWhole))
 			return
 		}
 		v.w.openFile(p)
 	}
 	path.OnSubmitted = func(string) { open.OnTapped() }
-	b.Add(container.New(layout.NewCustomPaddedVBoxLayout(4), widgets.Bold(l.T(text.PrefsFilePath), theme.SizeHint),
+	b.Add(container.New(layout.NewCustomPaddedVBoxLayout(4), widgets.Bold(l.T(text.SettingsWindowFilePath), theme.SizeHint),
 		container.NewStack(container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 8, 0), open), path)), fault.object))
-	b.Add(container.NewHBox(widgets.NewButton(l.T(text.PrefsFileCancel), v.w.closeFile)))
+	b.Add(container.NewHBox(widgets.NewButton(l.T(text.SettingsWindowFileCancel), v.w.closeFile)))
 }

@@ -43,19 +43,19 @@ type settingRow struct {
 // row makes the row of a key.
 func (w *window) row(key string) *settingRow {
 	entry, _ := settings.Of(key)
-	l, value, by := w.d.Lang, w.holds(key), w.by(key)
+	l, value, by := w.host.Lang, w.holds(key), w.by(key)
 	r := &settingRow{w: w, entry: entry, object: newColumn(4), fault: newFaultLine()}
 	w.rows[key] = r
 	title := l.T(text.SettingTitle(key))
 	if list, ok := w.state.set.Get(key).([]string); ok && len(value) > maxShown {
 		r.object.Add(fieldLabel(title))
-		r.object.Add(widgets.Paragraph(l.T(text.PrefsTooLong, len(list), settings.Path(w.d.Dirs))))
+		r.object.Add(widgets.Paragraph(l.T(text.SettingsWindowTooLong, len(list), settings.Path(w.host.Dirs))))
 		return r
 	}
 	if by != "" && r.entry.Type != settings.Flag {
 		r.object.Add(fieldLabel(title))
 		r.object.Add(lockedValue(shownValue(l, r.entry, value)))
-		r.object.Add(lockedLine(l.T(text.PrefsLocked, by)))
+		r.object.Add(lockedLine(l.T(text.SettingsWindowLocked, by)))
 		r.object.Add(widgets.Paragraph(helpOf(l, key)))
 		return r
 	}
@@ -76,7 +76,7 @@ func (w *window) row(key string) *settingRow {
 	r.live = true
 	if by != "" {
 		disable()
-		r.object.Add(lockedLine(l.T(text.PrefsLocked, by)))
+		r.object.Add(lockedLine(l.T(text.SettingsWindowLocked, by)))
 	}
 	return r
 }
@@ -88,7 +88,7 @@ func fieldLabel(s string) fyne.CanvasObject {
 
 // helpOf is what a setting does, in the window's own words where it has some.
 func helpOf(l text.Language, key string) string {
-	own := text.PrefsHelp(key)
+	own := text.SettingsWindowHelp(key)
 	if s := l.T(own); s != string(own) {
 		return s
 	}
@@ -121,7 +121,7 @@ func (r *settingRow) check(s string) bool {
 		r.fault.say("")
 		return true
 	}
-	r.fault.say(wantOf(r.w.d.Lang, r.entry))
+	r.fault.say(wantOf(r.w.host.Lang, r.entry))
 	return false
 }
 
@@ -129,17 +129,17 @@ func (r *settingRow) check(s string) bool {
 func wantOf(l text.Language, e settings.Entry) string {
 	switch e.Type {
 	case settings.Number:
-		return l.T(text.PrefsWantNumber, e.Least, e.Most)
+		return l.T(text.SettingsWindowWantNumber, e.Least, e.Most)
 	case settings.Duration:
-		return l.T(text.PrefsWantSeconds, int(e.Shortest.Seconds()), int(e.Longest.Seconds()))
+		return l.T(text.SettingsWindowWantSeconds, int(e.Shortest.Seconds()), int(e.Longest.Seconds()))
 	case settings.Date:
-		return l.T(text.PrefsWantDate)
+		return l.T(text.SettingsWindowWantDate)
 	}
-	own := text.PrefsWant(e.Key)
+	own := text.SettingsWindowWant(e.Key)
 	if s := l.T(own); s != string(own) {
 		return s
 	}
-	return l.T(text.PrefsWantOther)
+	return l.T(text.SettingsWindowWantOther)
 }
 
 // typed takes what somebody did to the field.
@@ -160,7 +160,7 @@ func (r *settingRow) input(title string) (field fyne.CanvasObject, disable func(
 		r.focus = c
 		return onGrid(c), c.Disable
 	case r.entry.Key == "card.monitor":
-		return r.choice(append([]string{"active", "primary"}, r.w.d.Welcome.Room.Monitors...))
+		return r.choice(append([]string{"active", "primary"}, r.w.host.Welcome.WorkArea.Monitors...))
 	case r.entry.Type == settings.Choice:
 		return r.choice(r.entry.Choices)
 	case r.entry.Type == settings.List && r.entry.Choices != nil:
@@ -190,10 +190,10 @@ var wellKnown = map[string][]string{"hub.proxy": {"system", "none"}, "phone.call
 func (r *settingRow) wordsOr(words []string) (fyne.CanvasObject, func()) {
 	labels := make([]string, len(words))
 	for i, v := range words {
-		labels[i] = choiceLabel(r.w.d.Lang, r.entry.Key, v)
+		labels[i] = choiceLabel(r.w.host.Lang, r.entry.Key, v)
 	}
 	e := widget.NewSelectEntry(labels)
-	r.put = func(s string) { e.SetText(choiceLabel(r.w.d.Lang, r.entry.Key, s)) }
+	r.put = func(s string) { e.SetText(choiceLabel(r.w.host.Lang, r.entry.Key, s)) }
 	e.OnChanged = func(s string) {
 		s = strings.TrimSpace(s)
 		if i := slices.Index(labels, s); i >= 0 {
@@ -224,7 +224,7 @@ func (r *settingRow) choice(words []string) (fyne.CanvasObject, func()) {
 	}
 	labels := make([]string, len(words))
 	for i, v := range words {
-		labels[i] = choiceLabel(r.w.d.Lang, r.entry.Key, v)
+		labels[i] = choiceLabel(r.w.host.Lang, r.entry.Key, v)
 	}
 	c := widget.NewSelect(labels, nil)
 	r.put = func(s string) { c.SetSelectedIndex(slices.Index(words, s)) }
@@ -239,7 +239,7 @@ func (r *settingRow) choice(words []string) (fyne.CanvasObject, func()) {
 
 // choiceLabel is how people say a value; one without words is its own.
 func choiceLabel(l text.Language, key, value string) string {
-	k := text.PrefsChoice(key, value)
+	k := text.SettingsWindowChoice(key, value)
 	if s := l.T(k); s != string(k) {
 		return s
 	}
@@ -259,7 +259,7 @@ func (r *settingRow) seconds() (fyne.CanvasObject, func()) {
 		}
 		return s
 	})
-	return withUnit(e, r.w.d.Lang.T(text.PrefsSeconds)), e.Disable
+	return withUnit(e, r.w.host.Lang.T(text.SettingsWindowSeconds)), e.Disable
 }
 
 func withUnit(e fyne.CanvasObject, unit string) fyne.CanvasObject {
@@ -270,7 +270,7 @@ func withUnit(e fyne.CanvasObject, unit string) fyne.CanvasObject {
 // date is a field for a day, written as the language does.
 func (r *settingRow) date() (fyne.CanvasObject, func()) {
 	form := time.DateOnly
-	if r.w.d.Lang == text.Dutch {
+	if r.w.host.Lang == text.Dutch {
 		form = "02-01-2006"
 	}
 	e := r.text(func(s string) string {
@@ -287,7 +287,7 @@ func (r *settingRow) date() (fyne.CanvasObject, func()) {
 		}
 		return s
 	})
-	e.SetPlaceHolder(r.w.d.Lang.T(text.PrefsDateHint))
+	e.SetPlaceHolder(r.w.host.Lang.T(text.SettingsWindowDateHint))
 	return container.New(widgets.AtMost(dateWidth), e), e.Disable
 }
 
@@ -295,7 +295,7 @@ func (r *settingRow) date() (fyne.CanvasObject, func()) {
 func (r *settingRow) lines() (fyne.CanvasObject, func()) {
 	e := r.w.newLinesField()
 	e.SetMinRowsVisible(3)
-	e.SetPlaceHolder(r.w.d.Lang.T(text.PrefsListHint))
+	e.SetPlaceHolder(r.w.host.Lang.T(text.SettingsWindowListHint))
 	r.put = func(s string) {
 		e.SetText(strings.ReplaceAll(s, ", ", "\n"))
 	}
@@ -382,7 +382,7 @@ func (o *orderedBox) changed() {
 }
 
 func (o *orderedBox) build() {
-	l := o.r.w.d.Lang
+	l := o.r.w.host.Lang
 	o.object.Objects = nil
 	for i, v := range o.order {
 		c := widget.NewCheck(choiceLabel(l, o.r.entry.Key, v), nil)

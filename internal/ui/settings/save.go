@@ -28,11 +28,11 @@ type settingsFooter struct {
 }
 
 func newSettingsFooter(w *window) *settingsFooter {
-	l := w.d.Lang
+	l := w.host.Lang
 	f := &settingsFooter{w: w, said: container.NewStack()}
-	f.save = widgets.NewButton(l.T(text.PrefsSave), w.save)
+	f.save = widgets.NewButton(l.T(text.SettingsWindowSave), w.save)
 	f.save.Importance = widget.HighImportance
-	f.undo = widgets.NewButton(l.T(text.PrefsUndo), w.undo)
+	f.undo = widgets.NewButton(l.T(text.SettingsWindowUndo), w.undo)
 	buttons := container.New(layout.NewCustomPaddedHBoxLayout(8), f.undo, f.save)
 	bar := container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), container.New(widgets.Middle(), buttons)),
 		container.New(widgets.Middle(), f.said))
@@ -46,14 +46,14 @@ func (f *settingsFooter) show() {
 	if w.state == nil {
 		return
 	}
-	d, l := w.draft, w.d.Lang
+	d, l := w.draft, w.host.Lang
 	unsaved := w.unsaved()
 	said, bad := d.said, d.bad
 	switch {
 	case d.saving:
-		said, bad = l.T(text.PrefsSaving), false
+		said, bad = l.T(text.SettingsWindowSaving), false
 	case said == "" && unsaved:
-		said = l.T(text.PrefsUnsaved)
+		said = l.T(text.SettingsWindowUnsaved)
 	}
 	var line fyne.CanvasObject = container.NewWithoutLayout()
 	switch {
@@ -104,9 +104,9 @@ func (w *window) wrong() string {
 
 // save keeps the draft: all of it, or nothing.
 func (w *window) save() {
-	l, d := w.d.Lang, &w.draft
+	l, d := w.host.Lang, &w.draft
 	if key := w.wrong(); key != "" {
-		d.said, d.bad = l.T(text.PrefsBadValues), true
+		d.said, d.bad = l.T(text.SettingsWindowBadValues), true
 		w.footer.show()
 		w.showKey(key)
 		return
@@ -119,7 +119,7 @@ func (w *window) save() {
 	}
 	d.saving, d.said, d.bad = true, "", false
 	w.footer.show()
-	dirs := w.d.Dirs
+	dirs := w.host.Dirs
 	w.under.save = w.work(func(ctx context.Context, post func(func(*window))) {
 		ctx, cancel := context.WithTimeout(ctx, saveIn)
 		defer cancel()
@@ -138,15 +138,15 @@ func (w *window) wanted() (hubtrial.Wanted, error) {
 		want.Changes["line"] = filledLines(d.lines)
 	}
 	if d.phoneIn {
-		want.Changes["softphone"] = d.phones
+		want.Changes["softphone"] = softphones(d.phones)
 	}
 	var err error
 	if d.secret != "" {
 		want.Secret, err = secret.ReadSecret(strings.NewReader(d.secret))
 	}
-	for name, typed := range d.secrets {
-		if err == nil {
-			want.Links[name], err = secret.ReadSecret(strings.NewReader(typed))
+	for _, p := range d.phones {
+		if err == nil && p.secret != "" {
+			want.Links[p.Name], err = secret.ReadSecret(strings.NewReader(p.secret))
 		}
 	}
 	return want, err
@@ -154,15 +154,15 @@ func (w *window) wanted() (hubtrial.Wanted, error) {
 
 // saved tells how that went.
 func (w *window) saved(err error, secrets bool) {
-	l := w.d.Lang
+	l := w.host.Lang
 	w.draft.saving = false
 	if err == nil {
 		w.draft = newDraft()
-		w.draft.said = l.T(text.PrefsSaved)
+		w.draft.said = l.T(text.SettingsWindowSaved)
 		w.stale = true // what holds now is read next
 		w.footer.show()
 		w.trial.savedNow()
-		w.d.Changed(widgets.Either(secrets, windowapi.ChangedSecret, windowapi.ChangedSettings))
+		w.host.Changed(widgets.Either(secrets, windowapi.ChangedSecret, windowapi.ChangedSettings))
 		w.load()
 		return
 	}

@@ -30,7 +30,7 @@ type secretBox struct {
 }
 
 func newSecretBox(w *window) *secretBox {
-	l := w.d.Lang
+	l := w.host.Lang
 	b := &secretBox{w: w, object: newColumn(4), state: newColumn(4), entry: w.newSecretField()}
 	b.entry.SetText(w.draft.secret)
 	b.entry.OnChanged = func(s string) {
@@ -38,10 +38,10 @@ func newSecretBox(w *window) *secretBox {
 		w.edited()
 		b.show()
 	}
-	b.object.Add(fieldLabel(l.T(text.PrefsSecret)))
+	b.object.Add(fieldLabel(l.T(text.SettingsWindowSecret)))
 	b.object.Add(b.state)
 	b.object.Add(b.entry)
-	b.object.Add(widgets.Paragraph(l.T(text.PrefsSecretHelp)))
+	b.object.Add(widgets.Paragraph(l.T(text.SettingsWindowSecretHelp)))
 	b.show()
 	return b
 }
@@ -52,9 +52,9 @@ func (b *secretBox) address() {
 	b.asked++
 	mine := b.asked
 	b.show()
-	b.w.d.After(askSecretIn, func() {
-		b.w.d.Post(func() {
-			if b.asked == mine && b.w.d.Page(windowapi.WindowSettings) == widgets.Page(b.w) && b.w.hubBox == b {
+	b.w.host.After(askSecretIn, func() {
+		b.w.host.Post(func() {
+			if b.asked == mine && b.w.host.Page(windowapi.WindowSettings) == widgets.Page(b.w) && b.w.hubBox == b {
 				b.w.look()
 			}
 		})
@@ -74,29 +74,29 @@ func (w *window) moved() bool {
 
 // show shows how the secret of this address and client is kept.
 func (b *secretBox) show() {
-	w, l := b.w, b.w.d.Lang
+	w, l := b.w, b.w.host.Lang
 	k := w.secret
 	known := k != nil && k.base == w.now("hub.base_url") && k.client == w.now("hub.client_id")
 	b.state.Objects = nil
-	b.entry.SetPlaceHolder(l.T(text.PrefsSecretEnter))
+	b.entry.SetPlaceHolder(l.T(text.SettingsWindowSecretEnter))
 	say := func(s string) {
 		b.state.Add(widgets.Plain(s, base.SizeNameText, widget.MediumImportance))
 	}
 	switch {
 	case !known && w.moved() && w.draft.secret == "":
-		b.state.Add(widgets.Trouble(l.T(text.PrefsSecretAgain)))
+		b.state.Add(widgets.Trouble(l.T(text.SettingsWindowSecretAgain)))
 	case !known && k == nil:
-		say(l.T(text.PrefsSecretLooking))
+		say(l.T(text.SettingsWindowSecretLooking))
 	case !known || k.state == secret.NotSet:
-		say(l.T(text.PrefsSecretNone))
+		say(l.T(text.SettingsWindowSecretNone))
 		if w.moved() && w.draft.secret == "" {
-			b.state.Add(widgets.Trouble(l.T(text.PrefsSecretAgain)))
+			b.state.Add(widgets.Trouble(l.T(text.SettingsWindowSecretAgain)))
 		}
 	case k.state == secret.IsSet, k.state == secret.IsWaiting:
-		b.entry.SetPlaceHolder(l.T(text.PrefsSecretNew))
+		b.entry.SetPlaceHolder(l.T(text.SettingsWindowSecretNew))
 		say(savedOn(l, k))
 	case k.state == secret.Absent:
-		b.state.Add(widgets.Trouble(l.T(text.PrefsSecretNoStore)))
+		b.state.Add(widgets.Trouble(l.T(text.SettingsWindowSecretNoStore)))
 	default:
 		b.state.Add(widgets.Trouble(l.T(text.SecretState(string(k.state)))))
 	}
@@ -107,13 +107,13 @@ func (b *secretBox) show() {
 func savedOn(l text.Language, k *kept) string {
 	switch {
 	case k.state == secret.IsWaiting:
-		return l.T(text.PrefsSecretWaiting)
+		return l.T(text.SettingsWindowSecretWaiting)
 	case k.on.IsZero():
-		return l.T(text.PrefsSecretSet)
+		return l.T(text.SettingsWindowSecretSet)
 	case l == text.Dutch:
-		return l.T(text.PrefsSecretOn, k.on.Format("02-01-2006"))
+		return l.T(text.SettingsWindowSecretOn, k.on.Format("02-01-2006"))
 	}
-	return l.T(text.PrefsSecretOn, k.on.Format(time.DateOnly))
+	return l.T(text.SettingsWindowSecretOn, k.on.Format(time.DateOnly))
 }
 
 // takeKept takes how secrets are kept.

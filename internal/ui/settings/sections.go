@@ -14,9 +14,9 @@ import (
 
 // section lays out one section, with a rule below it where another follows.
 func (w *window) section(s section, last bool) fyne.CanvasObject {
-	l := w.d.Lang
+	l := w.host.Lang
 	part := newColumn(16)
-	part.Add(widgets.NewWords(l.T(text.PrefsSection(s.id)), theme.SizeStart, base.ColorNameForeground, true).Cutting())
+	part.Add(widgets.NewWords(l.T(text.SettingsWindowSection(s.id)), theme.SizeStart, base.ColorNameForeground, true).Cutting())
 	switch s.id {
 	case sectionHub:
 		w.hubSection(part, s)
@@ -43,21 +43,21 @@ func (w *window) addRows(part *fyne.Container, keys []string) {
 
 // hubSection is what a newcomer fills in, and the test.
 func (w *window) hubSection(part *fyne.Container, s section) {
-	l := w.d.Lang
+	l := w.host.Lang
 	by := w.by("hub.base_url")
 	if by == "" {
-		intro := l.T(text.PrefsHubIntro)
+		intro := l.T(text.SettingsWindowHubIntro)
 		if c := w.state.set.Support.Contact; c != "" {
-			intro += " " + l.T(text.PrefsHubAsk, c)
+			intro += " " + l.T(text.SettingsWindowHubAsk, c)
 		}
 		part.Add(widgets.Paragraph(intro))
 	} else {
-		part.Add(widgets.Boxed(widgets.Paragraph(l.T(text.PrefsLockedHub, by))))
+		part.Add(widgets.Boxed(widgets.Paragraph(l.T(text.SettingsWindowLockedHub, by))))
 	}
 	if w.state.expiry != "" {
 		part.Add(widgets.Trouble(w.state.expiry))
 	}
-	open := widgets.NewButton(l.T(text.PrefsFileOpen), w.pickFile)
+	open := widgets.NewButton(l.T(text.SettingsWindowFileOpen), w.pickFile)
 	part.Add(container.NewHBox(open))
 	for _, key := range s.keys {
 		part.Add(w.row(key).object)
@@ -71,11 +71,11 @@ func (w *window) hubSection(part *fyne.Container, s section) {
 
 // advancedSection is the rest, by group, behind a button.
 func (w *window) advancedSection(part *fyne.Container, s section) {
-	l := w.d.Lang
-	part.Add(widgets.Paragraph(l.T(text.PrefsAdvancedIntro)))
-	label := text.PrefsAdvancedShow
+	l := w.host.Lang
+	part.Add(widgets.Paragraph(l.T(text.SettingsWindowAdvancedIntro)))
+	label := text.SettingsWindowAdvancedShow
 	if w.advanced {
-		label = text.PrefsAdvancedHide
+		label = text.SettingsWindowAdvancedHide
 	}
 	part.Add(container.NewHBox(widgets.NewButton(l.T(label), func() {
 		w.advanced = !w.advanced
@@ -101,7 +101,7 @@ func (w *window) advancedSection(part *fyne.Container, s section) {
 // problems are what is wrong in the files.
 func (w *window) problems() fyne.CanvasObject {
 	lines := newColumn(4)
-	lines.Add(widgets.Trouble(w.d.Lang.T(text.PrefsProblems)))
+	lines.Add(widgets.Trouble(w.host.Lang.T(text.SettingsWindowProblems)))
 	for _, p := range w.state.problems {
 		lines.Add(widgets.Paragraph(p))
 	}

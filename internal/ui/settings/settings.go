@@ -4,7 +4,7 @@
 //
 // The window owns the draft, which is what was typed and not saved, and the set-up
 // file that is open, with its secret. All of it belongs to Fyne's thread. Files,
-// secret stores and hubs are read, written and asked beside it, by functions that
+// secret stores and hubs are read, written and asked off it, by functions that
 // the commands use too; a secret goes nowhere but to its store and to the hub that
 // it is for.
 package settings
@@ -33,7 +33,7 @@ const (
 // administrators, their sections at the side. What is typed is a draft until it
 // is saved; values are checked as they are typed, by the checks of the file.
 type window struct {
-	d      *widgets.Desk
+	host   *widgets.Host
 	win    fyne.Window
 	list   *widget.List
 	shown  string // section
@@ -70,47 +70,51 @@ type built struct {
 type settingsDraft struct {
 	texts   map[string]string // by key, as for settings.ParseText
 	lines   []settings.Line
-	phones  []settings.Softphone
+	phones  []draftPhone
 	linesIn bool // lines were changed; phonesIn likewise
 	phoneIn bool
-	secret  string            // of the hub's client
-	secrets map[string]string // of links, by name
+	secret  string // of the hub's client
 	saving  bool
 	said    string
 	bad     bool // what is said is trouble
 }
 
 func newDraft() settingsDraft {
-	return settingsDraft{texts: map[string]string{}, secrets: map[string]string{}}
+	return settingsDraft{texts: map[string]string{}}
+}
+
+// phoneSecrets reports whether the secret of a link was typed.
+func (d settingsDraft) phoneSecrets() bool {
+	return slices.ContainsFunc(d.phones, func(p draftPhone) bool { return p.secret != "" })
 }
 
 // Open opens the window and reads the settings.
-func Open(d *widgets.Desk) widgets.Page {
-	w := newWindow(d)
-	d.Send(windowapi.KindSources, nil)
+func Open(host *widgets.Host) widgets.Page {
+	w := newWindow(host)
+	host.Send(windowapi.KindSources, nil)
 	w.load()
 	return w
 }
 
-func newWindow(d *widgets.Desk) *window {
-	w := &window{d: d, pages: container.NewStack(), draft: newDraft(), under: newUnder(), shown: sectionCard}
-	l := d.Lang
+func newWindow(host *widgets.Host) *window {
+	w := &window{host: host, pages: container.NewStack(), draft: newDraft(), under: newUnder(), shown: sectionCard}
+	l := host.Lang
 	var items []widgets.SideItem
 	for i, s := range settingsPlan() {
 		switch {
 		case i == 0:
-			items = append(items, widgets.SideItem{Title: l.T(text.PrefsGeneral), Heading: true})
+			items = append(items, widgets.SideItem{Title: l.T(text.SettingsWindowGeneral), Heading: true})
 		case s.id == sectionHub:
-			items = append(items, widgets.SideItem{Title: l.T(text.PrefsAdmins), Heading: true})
+			items = append(items, widgets.SideItem{Title: l.T(text.SettingsWindowAdmins), Heading: true})
 		}
-		items = append(items, widgets.SideItem{ID: s.id, Title: l.T(text.PrefsSection(s.id))})
+		items = append(items, widgets.SideItem{ID: s.id, Title: l.T(text.SettingsWindowSection(s.id))})
 	}
 	var side fyne.CanvasObject
 	w.list, side = widgets.NewSide(w, func() []widgets.SideItem { return items })
 	w.scroll = container.NewVScroll(container.NewStack(w.pages, newWheel(func(e *fyne.ScrollEvent) { w.scroll.Scrolled(e) })))
 	w.scroll.OnScrolled = func(fyne.Position) { w.mark() }
 	w.footer = newSettingsFooter(w)
-	if old, ok := d.Page(windowapi.WindowSettings).(*window); ok { // built anew, in another language or look
+	if old, ok := host.Page(windowapi.WindowSettings).(*window); ok { // built anew, in another language or look
 		w.state, w.secret, w.draft, w.under, w.shown, w.advanced = old.state, old.secret, old.draft, old.under, old.shown, old.advanced
 		old.next = w
 		w.under.test()
@@ -118,7 +122,7 @@ func newWindow(d *widgets.Desk) *window {
 		w.draft.said, w.draft.bad = "", false // in the other language
 	}
 	body := container.NewBorder(nil, w.footer.object, nil, nil, container.New(widgets.Sided(sectionsWidth), side, w.scroll))
-	w.win = d.Window(text.PrefsTitle, body, fyne.NewSize(720, 688))
+	w.win = host.Window(text.SettingsWindowTitle, body, fyne.NewSize(720, 688))
 	w.win.SetCloseIntercept(w.close)
 	w.win.Canvas().SetOnTypedKey(widgets.OnEscape(w.escape))
 	w.win.SetOnDropped(func(_ fyne.Position, all []fyne.URI) { w.dropped(all) })
@@ -146,8 +150,8 @@ func (w *window) StatusChanged() {
 		return
 	}
 	said := ""
-	if w.d.Welcome.Status.Hotkey != "" && w.holds("card.hotkey") != "off" {
-		said = w.d.Lang.T(text.PrefsHotkeyOff)
+	if w.host.Welcome.Status.Hotkey != "" && w.holds("card.hotkey") != "off" {
+		said = w.host.Lang.T(text.SettingsWindowHotkeyOff)
 	}
 	w.hotkey.say(said)
 }
@@ -285,7 +289,7 @@ func (w *window) goTo(o fyne.CanvasObject) {
 
 // placeOf is how far down the page an object stands.
 func (w *window) placeOf(o fyne.CanvasObject) float32 {
-	d := w.d.App.Driver()
+	d := w.host.App.Driver()
 	return d.AbsolutePositionForObject(o).Y - d.AbsolutePositionForObject(w.scroll).Y + w.scroll.Offset.Y
 }
 
@@ -378,7 +382,7 @@ func (w *window) changes() (changes map[string]any, bad []string) {
 
 func (w *window) unsaved() bool {
 	d := w.draft
-	return len(d.texts) > 0 || d.linesIn || d.phoneIn || d.secret != "" || len(d.secrets) > 0
+	return len(d.texts) > 0 || d.linesIn || d.phoneIn || d.secret != "" || d.phoneSecrets()
 }
 
 // escape goes back from a set-up file, and else closes the window.
@@ -407,8 +411,8 @@ func (w *window) close() {
 	if w.asking != nil {
 		return
 	}
-	l := w.d.Lang
-	stay := widgets.NewButton(l.T(text.PrefsStay), w.escape)
+	l := w.host.Lang
+	stay := widgets.NewButton(l.T(text.SettingsWindowStay), w.escape)
 	stay.Importance = widget.HighImportance
-	w.asking = widgets.Ask(w.win.Canvas(), l.T(text.PrefsUnsaved), widgets.NewButton(l.T(text.PrefsDrop), gone), stay)
+	w.asking = widgets.Ask(w.win.Canvas(), l.T(text.SettingsWindowUnsaved), widgets.NewButton(l.T(text.SettingsWindowDrop), gone), stay)
 }

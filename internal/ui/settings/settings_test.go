@@ -3,6 +3,7 @@ package settings
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -25,7 +26,7 @@ import (
 )
 
 // written is the settings file.
-func written(t testing.TB, b *uitest.Bench) string {
+func written(t testing.TB, b *uitest.Harness) string {
 	t.Helper()
 	src, err := os.ReadFile(settings.Path(b.Dirs))
 	if err != nil {
@@ -133,7 +134,7 @@ func TestSettingsFields(t *testing.T) {
 	for key, bad := range map[string]string{"card.full_for": "1", "listener.port": "80", "hub.base_url": "http://hub.example", "hub.client_id": "a:b",
 		"hub.secret_expires": "31-02-2027", "phone.region": "XX", "listener.allowed_origins": "*", "phone.internal_prefixes": "abc"} {
 		typeInto(w, key, bad)
-		if w.rows[key].fault.said == "" || strings.HasPrefix(w.rows[key].fault.said, "prefs.") {
+		if w.rows[key].fault.said == "" || strings.HasPrefix(w.rows[key].fault.said, "settingswindow.") {
 			t.Errorf("%s: %q is taken: %q", key, bad, w.rows[key].fault.said)
 		}
 	}
@@ -171,14 +172,15 @@ func TestSettingsSave(t *testing.T) {
 		t.Errorf("what is no secret: %q", w.draft.said)
 	}
 	w.hubBox.entry.SetText("kanarie-een")
-	w.draft.secrets["centrale"] = "kanarie-twee"
+	w.draft.phones = draftPhones(w.state.set.Softphones)
+	w.draft.phones[slices.IndexFunc(w.draft.phones, func(p draftPhone) bool { return p.Name == "centrale" })].secret = "kanarie-twee"
 	test.Tap(w.footer.save)
-	uitest.WantTexts(t, w.win, text.Dutch.T(text.PrefsSaved))
+	uitest.WantTexts(t, w.win, text.Dutch.T(text.SettingsWindowSaved))
 	if now := written(t, b); now != strings.Replace(before, "Jan (IT), toestel 140", "Piet, toestel 12", 1) {
 		t.Error(now)
 	}
-	if len(b.Said) != 1 || !reflect.DeepEqual(b.Said[0].M, windowapi.Changed{What: windowapi.ChangedSecret}) {
-		t.Errorf("said %v", b.Said)
+	if len(b.Sent) != 1 || !reflect.DeepEqual(b.Sent[0].M, windowapi.Changed{What: windowapi.ChangedSecret}) {
+		t.Errorf("said %v", b.Sent)
 	}
 	if w.unsaved() || w.hubBox.entry.Text != "" || w.now("support.contact") != "Piet, toestel 12" || strings.Contains(strings.Join(uitest.Texts(w.win), ""), "kanarie") {
 		t.Error("what was saved is not what is shown, or the secret still is")
@@ -200,10 +202,10 @@ func TestSettingsSave(t *testing.T) {
 		t.Error("a refused value is not marked")
 	}
 	put(t, b, "[hub\n")
-	b.Said = nil
+	b.Sent = nil
 	test.Tap(w.footer.save)
-	if written(t, b) != "[hub\n" || !w.draft.bad || len(b.Said) > 0 {
-		t.Errorf("%q, said %v", w.draft.said, b.Said)
+	if written(t, b) != "[hub\n" || !w.draft.bad || len(b.Sent) > 0 {
+		t.Errorf("%q, said %v", w.draft.said, b.Sent)
 	}
 }
 
@@ -300,7 +302,7 @@ func TestSettingsTrial(t *testing.T) {
 	}
 	typeInto(w, "hub.base_url", "ftp://nonsense")
 	test.Tap(w.trial.start)
-	uitest.WantTexts(t, w.win, text.Dutch.T(text.PrefsTestBad))
+	uitest.WantTexts(t, w.win, text.Dutch.T(text.SettingsWindowTestBad))
 }
 
 // A set-up file that was opened shows itself, asks for its passphrase, shows old
@@ -329,18 +331,18 @@ func TestSettingsSetupFile(t *testing.T) {
 	if w.file.phrase.Text != "" || strings.Contains(strings.Join(uitest.Texts(w.win), ""), kantoor) || written(t, b) != before {
 		t.Error("the passphrase or the secret is still there, or something changed")
 	}
-	b.Said = nil
+	b.Sent = nil
 	for _, button := range buttonsIn(w.file.object) {
 		if button.Text == "Testen en overnemen" {
 			test.Tap(button)
 		}
 	}
-	uitest.WantTexts(t, w.win, text.Dutch.T(text.PrefsFileTaken))
+	uitest.WantTexts(t, w.win, text.Dutch.T(text.SettingsWindowFileTaken))
 	if s, _ := settings.Load(b.Dirs); s.Hub.BaseURL != h.BaseURL() || w.holds("hub.base_url") != h.BaseURL() {
 		t.Error("not taken over, or not shown")
 	}
-	if len(b.Said) != 1 || !reflect.DeepEqual(b.Said[0].M, windowapi.Changed{What: windowapi.ChangedSecret}) {
-		t.Errorf("said %v", b.Said)
+	if len(b.Sent) != 1 || !reflect.DeepEqual(b.Sent[0].M, windowapi.Changed{What: windowapi.ChangedSecret}) {
+		t.Errorf("said %v", b.Sent)
 	}
 
 	// Held for a while only, and not longer than it is shown.
@@ -411,9 +413,9 @@ func TestSettingsLists(t *testing.T) {
 		t.Error("a link without what it needs was kept")
 	}
 	w.phones.all[2].Address, w.phones.all[2].Extension, w.phones.all[2].User = "https://3cx.example", "101", "wiebelt"
+	w.phones.all[2].secret = "kanarie"
 	w.phones.build()
 	w.phones.changed()
-	w.draft.secrets["3cx"] = "kanarie"
 	test.Tap(w.footer.save)
 	now, problems := settings.Load(b.Dirs)
 	if len(now.Lines) != 1 || len(now.Softphones) != 3 || now.Softphones[2].Kind != "3cx" || w.secret.links["3cx"] != secret.IsSet || len(problems) > 0 {
@@ -471,7 +473,7 @@ func TestSettingsClose(t *testing.T) {
 func TestSettingsLive(t *testing.T) {
 	b := openOn(t, text.Dutch, "light", officeSettings)
 	w := opened(b)
-	hotkey := text.Dutch.T(text.PrefsHotkeyOff)
+	hotkey := text.Dutch.T(text.SettingsWindowHotkeyOff)
 	if strings.Contains(strings.Join(uitest.Texts(w.win), "|"), hotkey) {
 		t.Error("trouble with the hotkey that nobody told of")
 	}
@@ -479,9 +481,9 @@ func TestSettingsLive(t *testing.T) {
 	uitest.WantTexts(t, w.win, hotkey)
 	w.Choose(sectionPhones)
 	b.Tell(t, windowapi.KindSources, windowapi.Sources{Sources: []windowapi.SourceState{{Kind: "ari", Name: "centrale", Phase: windowapi.LinkRefused, Why: "denied"}}})
-	uitest.WantTexts(t, w.win, text.Dutch.T(text.PrefsPhase(windowapi.LinkRefused))+". "+text.LinkTrouble(text.Dutch, "denied"))
+	uitest.WantTexts(t, w.win, text.Dutch.T(text.SettingsWindowPhase(windowapi.LinkRefused))+". "+text.LinkTrouble(text.Dutch, "denied"))
 	b.Tell(t, windowapi.KindSources, windowapi.Sources{})
-	if strings.Contains(strings.Join(uitest.Texts(w.win), "|"), text.Dutch.T(text.PrefsPhase(windowapi.LinkRefused))) {
+	if strings.Contains(strings.Join(uitest.Texts(w.win), "|"), text.Dutch.T(text.SettingsWindowPhase(windowapi.LinkRefused))) {
 		t.Error("a phase of before")
 	}
 }
@@ -577,4 +579,48 @@ func TestValuesInWords(t *testing.T) {
 			t.Errorf("a command became %q", got)
 		}
 	}
+}
+
+// TestLinksOfOneKind: each has a name of its own, and a secret that was typed goes
+// with its link, whatever the names are meanwhile.
+func TestLinksOfOneKind(t *testing.T) {
+	w := opened(openOn(t, text.Dutch, "light", ""))
+	w.Choose(sectionPhones)
+	for range 12 {
+		w.phones.add()
+	}
+	names := map[string]bool{}
+	for _, p := range w.phones.all {
+		names[p.Name] = true
+	}
+	if len(names) != 12 {
+		t.Errorf("%d names: %v", len(names), names)
+	}
+	kind := w.phones.all[0].Kind
+	w.phones.all[0].secret, w.phones.all[1].secret = "kanarie-een", "kanarie-twee"
+	name := fieldsIn(newPhoneBox(w.phones, 0, false))[0]
+	for _, s := range []string{kind + "-", kind + "-2", kind + "-20"} { // by way of the second one's
+		name.SetText(s)
+	}
+	want, err := w.wanted()
+	if secrets := map[string]string{kind + "-20": "kanarie-een", kind + "-2": "kanarie-twee"}; err != nil || !maps.Equal(want.Links, secrets) {
+		t.Errorf("the secrets of %v, %v", slices.Collect(maps.Keys(want.Links)), err)
+	}
+}
+
+// fieldsIn are the fields below an object, in their order.
+func fieldsIn(o fyne.CanvasObject) (all []*field) {
+	switch o := o.(type) {
+	case *field:
+		return []*field{o}
+	case *fyne.Container:
+		for _, child := range o.Objects {
+			all = append(all, fieldsIn(child)...)
+		}
+	case fyne.Widget:
+		for _, child := range test.WidgetRenderer(o).Objects() {
+			all = append(all, fieldsIn(child)...)
+		}
+	}
+	return all
 }

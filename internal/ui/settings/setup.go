@@ -1,10 +1,8 @@
 package settings
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"path/filepath"
 	"runtime/debug"
 	"time"
@@ -18,7 +16,6 @@ import (
 	"wiebelt/internal/config/hubtrial"
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/settings"
-	"wiebelt/internal/config/setupfile"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/theme"
@@ -36,24 +33,13 @@ type setupView struct {
 	phrase  *field
 	number  *field
 	steps   *stepList
-	opened  *openedFile // nil before that
-	why     string      // it could not be opened
+	opened  *hubtrial.SetupFile // nil before that
+	why     string              // it could not be opened
 	opening bool
 	testing bool
 	taken   bool
 	refused string   // why it was not taken over
 	found   []string // set-up files on this computer, by their paths
-}
-
-// openedFile is a set-up file as it was shown: what is taken over is this, not what
-// stands in the file by then.
-type openedFile struct {
-	office  setupfile.Office
-	changes map[string]any
-	hub     settings.Hub // as it would be
-	rows    []hubtrial.Row
-	support string // who helps
-	moved   bool   // the hub's address becomes another one
 }
 
 // openedFor is how long a file that was opened, its secret included, is held for
@@ -66,9 +52,9 @@ func (w *window) openFile(path string) {
 		return
 	}
 	w.closeFile()
-	v := &setupView{w: w, path: path, body: newColumn(12), phrase: w.newSecretField(), number: w.newField(), steps: newStepList(w.d.Lang)}
+	v := &setupView{w: w, path: path, body: newColumn(12), phrase: w.newSecretField(), number: w.newField(), steps: newStepList(w.host.Lang)}
 	v.phrase.OnSubmitted = func(string) { v.open() }
-	v.number.SetPlaceHolder(w.d.Lang.T(text.PrefsTestNumber))
+	v.number.SetPlaceHolder(w.host.Lang.T(text.SettingsWindowTestNumber))
 	v.object = container.New(widgets.AtMost(settingsWidth), container.New(layout.NewCustomPaddedLayout(20, 24, widgets.Edge, widgets.Edge), v.body))
 	w.file = v
 	v.show()
@@ -93,7 +79,7 @@ func (v *setupView) open() {
 	}
 	v.opening, v.opened, v.why = true, nil, ""
 	v.show()
-	dirs, l, path, phrase := v.w.d.Dirs, v.w.d.Lang, v.path, v.phrase.Text
+	dirs, l, path, phrase := v.w.host.Dirs, v.w.host.Lang, v.path, v.phrase.Text
 	v.w.under.file = v.w.work(func(_ context.Context, post func(func(*window))) {
 		o, why := openSetup(dirs, l, path, phrase)
 		post(func(w *window) {
@@ -105,39 +91,30 @@ func (v *setupView) open() {
 }
 
 // openSetup reads a set-up file, or says why that cannot be.
-func openSetup(d profile.Dirs, l text.Language, path, phrase string) (o *openedFile, why string) {
-	before, _ := settings.Load(d)
+func openSetup(d profile.Dirs, l text.Language, path, phrase string) (f *hubtrial.SetupFile, why string) {
 	if !filepath.IsAbs(path) {
-		return nil, l.T(text.PrefsFileGone)
+		return nil, l.T(text.SettingsWindowFileGone)
 	}
 	b, err := hubtrial.ReadSetup(path)
 	if err != nil {
-		return nil, l.T(text.PrefsFileGone)
+		return nil, l.T(text.SettingsWindowFileGone)
 	}
-	office, err := hubtrial.OpenSetup(b, phrase)
+	before, _ := settings.Load(d)
+	f, err = hubtrial.OpenSetup(b, phrase, "", before)
 	debug.FreeOSMemory() // one try takes 256 MB
 	if err != nil {
 		return nil, shortened(l.Error(err))
 	}
-	changes := office.Changes()
-	next, _, err := hubtrial.After(before, changes)
-	switch {
-	case errors.Is(err, hubtrial.ErrOtherHub):
-		return nil, l.T(text.SetupPolicy)
-	case err != nil:
-		return nil, l.T(text.SetupDamaged)
-	}
-	return &openedFile{office, changes, next, hubtrial.Rows(before, office, changes),
-		cmp.Or(office.Settings.Support.Contact, before.Support.Contact), before.Hub.BaseURL != "" && before.Hub.BaseURL != next.BaseURL}, ""
+	return f, ""
 }
 
 // takeOpened shows what stands in the file, or why it cannot be opened.
-func (v *setupView) takeOpened(o *openedFile, why string) {
+func (v *setupView) takeOpened(o *hubtrial.SetupFile, why string) {
 	v.opening, v.opened, v.why = false, o, why
 	if o != nil {
 		v.phrase.SetText("")
-		v.w.d.After(openedFor, func() {
-			v.w.d.Post(func() {
+		v.w.host.After(openedFor, func() {
+			v.w.host.Post(func() {
 				if v.opened == o && !v.testing && !v.taken {
 					v.opened = nil
 					v.show()
@@ -153,66 +130,39 @@ func (v *setupView) take() {
 	v.testing, v.refused = true, ""
 	v.steps.begin()
 	v.show()
-	dirs, o, number, l := v.w.d.Dirs, v.opened, v.number.Text, v.w.d.Lang
+	dirs, o, number, l := v.w.host.Dirs, v.opened, v.number.Text, v.w.host.Lang
 	v.w.under.file = v.w.work(func(ctx context.Context, post func(func(*window))) {
-		err := takeOver(ctx, dirs, o, number, func(st hubtrial.Step) {
-			s := inWords(l, st, o.support)
+		_, err := o.TakeOver(ctx, dirs, number, nil, func(st hubtrial.Step) {
+			s := inWords(l, st, o.Support)
 			post(func(*window) { v.steps.step(s) })
 		})
 		post(func(w *window) { v.end(w, err) })
 	})
 }
 
-// errNotPassed and errChanged: the test of a set-up file failed, and the policy
-// changed since the file was shown.
-var errNotPassed, errChanged = text.Errorf(text.SetupTestFailed), text.Errorf(text.PrefsFileAgain)
-
-func takeOver(ctx context.Context, d profile.Dirs, o *openedFile, number string, say func(hubtrial.Step)) error {
-	const encoding = "hub.basic_auth_encoding"
-	before, _ := settings.Load(d)
-	t := hubtrial.Trial{Dirs: d, Settings: before, Hub: o.hub, Secret: o.office.Secret, Number: number}
-	if !before.Locked(encoding) {
-		t.Others = []string{encoding}
-	}
-	better, ok := t.Run(ctx, say)
-	if !ok {
-		return errNotPassed
-	}
-	if now, _, err := hubtrial.After(before, o.changes); err != nil || now != o.hub {
-		return errChanged
-	}
-	changes := maps.Clone(o.changes)
-	if e := better[encoding]; e != "" {
-		changes[encoding] = e
-	}
-	ctx, cancel := context.WithTimeout(ctx, saveIn)
-	defer cancel()
-	_, err := hubtrial.Save(ctx, d, before, hubtrial.Wanted{Changes: changes, Secret: o.office.Secret, Works: true})
-	return err
-}
-
 // end tells how taking over went.
 func (v *setupView) end(w *window, err error) {
 	v.testing, v.taken = false, err == nil
 	v.steps.end()
+	var said *text.Error
 	switch {
-	case errors.Is(err, errNotPassed), errors.Is(err, errChanged):
-		v.refused = w.d.Lang.Error(err)
+	case errors.As(err, &said):
+		v.refused = w.host.Lang.Error(said)
 	case err != nil:
 		_, v.refused = w.notSaved(err)
 	default: // what was typed before belongs to a hub of before
 		w.draft, w.stale = newDraft(), true
-		w.d.Changed(windowapi.ChangedSecret)
+		w.host.Changed(windowapi.ChangedSecret)
 		w.load()
 	}
 	v.show()
 }
 
 func (v *setupView) show() {
-	l := v.w.d.Lang
+	l := v.w.host.Lang
 	b := v.body
 	b.Objects = nil
-	b.Add(widgets.NewWords(l.T(text.PrefsFileTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting())
+	b.Add(widgets.NewWords(l.T(text.SettingsWindowFileTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting())
 	if v.path == "" {
 		v.showPicking(b)
 		b.Refresh()
@@ -229,31 +179,31 @@ func (v *setupView) show() {
 
 // showLocked asks for the passphrase.
 func (v *setupView) showLocked(b *fyne.Container) {
-	l := v.w.d.Lang
-	b.Add(widgets.Paragraph(l.T(text.PrefsFileIntro)))
-	b.Add(container.New(layout.NewCustomPaddedVBoxLayout(4), fieldLabel(l.T(text.PrefsFilePhrase)), v.phrase))
+	l := v.w.host.Lang
+	b.Add(widgets.Paragraph(l.T(text.SettingsWindowFileIntro)))
+	b.Add(container.New(layout.NewCustomPaddedVBoxLayout(4), fieldLabel(l.T(text.SettingsWindowFilePhrase)), v.phrase))
 	if v.opening {
-		b.Add(widgets.Paragraph(l.T(text.PrefsFileOpening)))
+		b.Add(widgets.Paragraph(l.T(text.SettingsWindowFileOpening)))
 	} else if v.why != "" {
 		b.Add(widgets.Trouble(v.why))
 	}
-	open := widgets.NewButton(l.T(text.PrefsFileShow), v.open)
+	open := widgets.NewButton(l.T(text.SettingsWindowFileShow), v.open)
 	open.Importance = widget.HighImportance
 	widgets.Able(open, !v.opening)
-	b.Add(widgets.Buttons(widgets.NewButton(l.T(text.PrefsFileCancel), v.w.closeFile), open))
+	b.Add(widgets.Buttons(widgets.NewButton(l.T(text.SettingsWindowFileCancel), v.w.closeFile), open))
 }
 
 // showRows shows old and new side by side.
 func (v *setupView) showRows(b *fyne.Container) {
-	l := v.w.d.Lang
-	if v.opened.moved {
+	l := v.w.host.Lang
+	if v.opened.Moved {
 		b.Add(widgets.Trouble(l.T(text.SetupMoved)))
 	}
-	b.Add(widgets.Paragraph(l.T(text.PrefsFileCheck)))
+	b.Add(widgets.Paragraph(l.T(text.SettingsWindowFileCheck)))
 	table := newColumn(8)
 	head := func(k text.Key) fyne.CanvasObject { return caption(l.T(k)) }
 	table.Add(container.New(sideBySide{}, head(text.SetupSetting), head(text.SetupNow), head(text.SetupNew)))
-	for _, r := range v.opened.rows {
+	for _, r := range v.opened.Rows {
 		table.Add(widget.NewSeparator())
 		changed := r.Now != r.New
 		value := func(s string, strong bool) fyne.CanvasObject {
@@ -269,28 +219,28 @@ func (v *setupView) showRows(b *fyne.Container) {
 	}
 	table.Add(widget.NewSeparator())
 	b.Add(table)
-	if !v.taken {
-		b.Add(container.New(layout.NewCustomPaddedVBoxLayout(4), fieldLabel(l.T(text.PrefsFileNumber)), v.number))
+	if !v.taken && !v.opened.Hubless {
+		b.Add(container.New(layout.NewCustomPaddedVBoxLayout(4), fieldLabel(l.T(text.SettingsWindowFileNumber)), v.number))
 	}
 	b.Add(v.steps.object)
 	switch {
 	case v.testing:
-		b.Add(widgets.Paragraph(l.T(text.PrefsFileTesting)))
+		b.Add(widgets.Paragraph(l.T(text.SettingsWindowFileTesting)))
 	case v.taken:
-		b.Add(good(l.T(text.PrefsFileTaken)))
+		b.Add(good(l.T(text.SettingsWindowFileTaken)))
 	case v.refused != "":
 		b.Add(widgets.Trouble(v.refused))
 	}
 	if v.taken {
-		end := widgets.NewButton(l.T(text.PrefsFileClose), v.w.closeFile)
+		end := widgets.NewButton(l.T(text.SettingsWindowFileClose), v.w.closeFile)
 		end.Importance = widget.HighImportance
 		b.Add(container.NewHBox(end))
 		return
 	}
-	take := widgets.NewButton(l.T(text.PrefsFileTake), v.take)
+	take := widgets.NewButton(l.T(text.SettingsWindowFileTake), v.take)
 	take.Importance = widget.HighImportance
 	widgets.Able(take, !v.testing)
-	b.Add(widgets.Buttons(widgets.NewButton(l.T(text.PrefsFileCancel), v.w.closeFile), take))
+	b.Add(widgets.Buttons(widgets.NewButton(l.T(text.SettingsWindowFileCancel), v.w.closeFile), take))
 }
 
 // titleOfRow is the name of a setting, or of a whole list.

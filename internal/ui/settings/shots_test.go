@@ -49,25 +49,25 @@ user = "wiebelt"
 `
 
 // opened is the open window.
-func opened(b *uitest.Bench) *window {
+func opened(b *uitest.Harness) *window {
 	return b.Page(windowapi.WindowSettings).(*window)
 }
 
 // openOn opens the window of a profile with these settings.
-func openOn(t *testing.T, l text.Language, look, src string) *uitest.Bench {
+func openOn(t *testing.T, l text.Language, look, src string) *uitest.Harness {
 	t.Helper()
 	w := uitest.Greeting(l)
-	w.Room.Monitors = []string{"DP-1", "HDMI-1"}
+	w.WorkArea.Monitors = []string{"DP-1", "HDMI-1"}
 	b := uitest.New(t, w, map[string]widgets.Opener{windowapi.WindowSettings: Open})
 	b.App.Settings().SetTheme(theme.New(look))
 	put(t, b, src)
 	b.Show(windowapi.WindowSettings)
-	b.Said = nil
+	b.Sent = nil
 	return b
 }
 
 // put puts a text in the place of the settings.
-func put(t testing.TB, b *uitest.Bench, src string) {
+func put(t testing.TB, b *uitest.Harness, src string) {
 	t.Helper()
 	if err := os.WriteFile(settings.Path(b.Dirs), []byte(src), 0o600); err != nil {
 		t.Fatal(err)
@@ -83,49 +83,49 @@ var keptOffice = kept{base: "https://api.hub.example", client: "kantoor-dorpsstr
 // settingsScenes are the states that a picture shows.
 var settingsScenes = []struct {
 	name string
-	do   func(t testing.TB, b *uitest.Bench, l text.Language)
+	do   func(t testing.TB, b *uitest.Harness, l text.Language)
 }{
-	{"empty-admin", func(t testing.TB, b *uitest.Bench, l text.Language) {
+	{"empty-admin", func(t testing.TB, b *uitest.Harness, l text.Language) {
 		put(t, b, nothing)
 		opened(b).load()
 		opened(b).Choose(sectionHub)
 	}},
-	{"filled-general", func(t testing.TB, b *uitest.Bench, l text.Language) {}},
-	{"filled-general-2", func(t testing.TB, b *uitest.Bench, l text.Language) { opened(b).Choose(sectionLooks) }},
-	{"filled-hub", func(t testing.TB, b *uitest.Bench, l text.Language) { opened(b).Choose(sectionHub) }},
-	{"filled-lines", func(t testing.TB, b *uitest.Bench, l text.Language) { opened(b).Choose(sectionLines) }},
-	{"filled-phones", func(t testing.TB, b *uitest.Bench, l text.Language) { opened(b).Choose(sectionPhones) }},
-	{"filled-phones-trouble", func(t testing.TB, b *uitest.Bench, l text.Language) {
+	{"filled-general", func(t testing.TB, b *uitest.Harness, l text.Language) {}},
+	{"filled-general-2", func(t testing.TB, b *uitest.Harness, l text.Language) { opened(b).Choose(sectionLooks) }},
+	{"filled-hub", func(t testing.TB, b *uitest.Harness, l text.Language) { opened(b).Choose(sectionHub) }},
+	{"filled-lines", func(t testing.TB, b *uitest.Harness, l text.Language) { opened(b).Choose(sectionLines) }},
+	{"filled-phones", func(t testing.TB, b *uitest.Harness, l text.Language) { opened(b).Choose(sectionPhones) }},
+	{"filled-phones-trouble", func(t testing.TB, b *uitest.Harness, l text.Language) {
 		b.Tell(t, windowapi.KindSources, windowapi.Sources{Sources: []windowapi.SourceState{
 			{Kind: "baresip", Name: "baresip", Phase: windowapi.LinkDown, Why: "nobody"}, {Kind: "ari", Name: "centrale", Phase: windowapi.LinkRefused, Why: "denied"}}})
 		opened(b).Choose(sectionPhones)
 	}},
-	{"filled-listener", func(t testing.TB, b *uitest.Bench, l text.Language) { opened(b).Choose(sectionListener) }},
-	{"filled-advanced", func(t testing.TB, b *uitest.Bench, l text.Language) { opened(b).Choose(sectionAdvanced) }},
-	{"expiring", func(t testing.TB, b *uitest.Bench, l text.Language) {
+	{"filled-listener", func(t testing.TB, b *uitest.Harness, l text.Language) { opened(b).Choose(sectionListener) }},
+	{"filled-advanced", func(t testing.TB, b *uitest.Harness, l text.Language) { opened(b).Choose(sectionAdvanced) }},
+	{"expiring", func(t testing.TB, b *uitest.Harness, l text.Language) {
 		put(t, b, strings.Replace(officeSettings, "2027-01-31", uitest.Noon.AddDate(0, 0, 12).Format(time.DateOnly), 1)+"[card]\ncorner = \"middle\"\n")
 		opened(b).load()
 		opened(b).Choose(sectionHub)
 	}},
-	{"locked", func(t testing.TB, b *uitest.Bench, l text.Language) {
+	{"locked", func(t testing.TB, b *uitest.Harness, l text.Language) {
 		opened(b).takeState(locked(t, l))
 		opened(b).Choose(sectionHub)
 	}},
-	{"bad", func(t testing.TB, b *uitest.Bench, l text.Language) {
+	{"bad", func(t testing.TB, b *uitest.Harness, l text.Language) {
 		w := opened(b)
 		w.Choose(sectionHub)
 		typeInto(w, "hub.base_url", "http://hub.example")
 		typeInto(w, "hub.secret_expires", "volgend jaar")
 		w.save()
 	}},
-	{"test-running", func(t testing.TB, b *uitest.Bench, l text.Language) {
+	{"test-running", func(t testing.TB, b *uitest.Harness, l text.Language) {
 		w := opened(b)
 		w.Choose(sectionHub)
 		w.trial.begin()
 		steps(w, l, 2, "")
 		w.goTo(w.trial.object)
 	}},
-	{"test-failed", func(t testing.TB, b *uitest.Bench, l text.Language) {
+	{"test-failed", func(t testing.TB, b *uitest.Harness, l text.Language) {
 		w := opened(b)
 		w.Choose(sectionHub)
 		w.trial.number.SetText("06 98 76 00 11")
@@ -134,7 +134,7 @@ var settingsScenes = []struct {
 		w.trial.tested(outcome{})
 		w.goTo(w.trial.object)
 	}},
-	{"test-passed", func(t testing.TB, b *uitest.Bench, l text.Language) {
+	{"test-passed", func(t testing.TB, b *uitest.Harness, l text.Language) {
 		w := opened(b)
 		w.Choose(sectionHub)
 		w.trial.number.SetText("06 98 76 00 11")
@@ -143,27 +143,27 @@ var settingsScenes = []struct {
 		w.trial.tested(outcome{ok: true, better: []value{{"hub.basic_auth_encoding", "rfc6749"}}})
 		w.goTo(w.trial.object)
 	}},
-	{"moved", func(t testing.TB, b *uitest.Bench, l text.Language) {
+	{"moved", func(t testing.TB, b *uitest.Harness, l text.Language) {
 		w := opened(b)
 		w.Choose(sectionHub)
 		typeInto(w, "hub.base_url", "https://api.other.example")
 	}},
-	{"file-pick", func(t testing.TB, b *uitest.Bench, l text.Language) {
+	{"file-pick", func(t testing.TB, b *uitest.Harness, l text.Language) {
 		w := opened(b)
 		w.openFile("")
 		w.file.found = []string{"/home/jan/Downloads/kantoor.wiebelt"}
 		w.file.show()
 	}},
-	{"file-locked", func(t testing.TB, b *uitest.Bench, l text.Language) {
+	{"file-locked", func(t testing.TB, b *uitest.Harness, l text.Language) {
 		w := opened(b)
 		w.openFile("/home/jan/Downloads/kantoor.wiebelt")
 		w.file.phrase.SetText("verkeerd")
 		w.file.takeOpened(nil, l.T(text.SetupWrong))
 	}},
-	{"file-beside", func(t testing.TB, b *uitest.Bench, l text.Language) {
+	{"file-beside", func(t testing.TB, b *uitest.Harness, l text.Language) {
 		w := opened(b)
 		w.openFile("/home/jan/Downloads/kantoor.wiebelt")
-		w.file.takeOpened(&openedFile{moved: true, rows: []hubtrial.Row{
+		w.file.takeOpened(&hubtrial.SetupFile{Moved: true, Rows: []hubtrial.Row{
 			{Key: "hub.base_url", Now: "https://api.hub.example", New: "https://api.practicehub-productie.example"},
 			{Key: "hub.hub_url", Now: "https://hub.example", New: "https://practicehub-productie.example"},
 			{Key: "hub.client_id", Now: "kantoor-dorpsstraat", New: "kantoor-dorpsstraat"},
@@ -230,7 +230,7 @@ func TestSettingsPictures(t *testing.T) {
 				uitest.Shot(t, w.win, "settings-"+string(l)+"-"+look+"-"+scene.name)
 				for _, scale := range uitest.Scales {
 					uitest.Scaled(w.win, fyne.NewSize(720, 688), scale)
-					uitest.Uncut(t, fmt.Sprintf("%s, %s at %v", l, scene.name, scale), w.win, l.T(text.PrefsTestRunning))
+					uitest.Uncut(t, fmt.Sprintf("%s, %s at %v", l, scene.name, scale), w.win, l.T(text.SettingsWindowTestRunning))
 					if got := w.pages.MinSize().Width; got > w.scroll.Size().Width {
 						t.Errorf("%s, %s at %v: a page is %v wide in %v", l, scene.name, scale, got, w.scroll.Size().Width)
 					}

@@ -61,15 +61,15 @@ type trialBox struct {
 }
 
 func newTrialBox(w *window) *trialBox {
-	l := w.d.Lang
+	l := w.host.Lang
 	b := &trialBox{w: w, number: w.newField(), steps: newStepList(l), end: newColumn(8)}
-	b.number.SetPlaceHolder(l.T(text.PrefsTestNumber))
+	b.number.SetPlaceHolder(l.T(text.SettingsWindowTestNumber))
 	b.number.OnSubmitted = func(string) { b.toggle() }
-	b.start = widgets.NewButton(l.T(text.PrefsTestStart), b.toggle)
+	b.start = widgets.NewButton(l.T(text.SettingsWindowTestStart), b.toggle)
 	line := container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 8, 0), b.start), b.number)
 	content := newColumn(8)
-	content.Add(widgets.Bold(l.T(text.PrefsTest), base.SizeNameText))
-	content.Add(widgets.Paragraph(l.T(text.PrefsTestHelp)))
+	content.Add(widgets.Bold(l.T(text.SettingsWindowTest), base.SizeNameText))
+	content.Add(widgets.Paragraph(l.T(text.SettingsWindowTestHelp)))
 	content.Add(line)
 	content.Add(b.steps.object)
 	content.Add(b.end)
@@ -98,12 +98,12 @@ func (b *trialBox) toggle() {
 	}
 	b.begin()
 	want, bad := w.changes()
-	typed, dirs, l, number := w.draft.secret, w.d.Dirs, w.d.Lang, b.numbers
+	typed, dirs, l, number := w.draft.secret, w.host.Dirs, w.host.Lang, b.numbers
 	if len(number) > widgets.MaxTyped {
 		number = number[:widgets.MaxTyped]
 	}
 	if slices.ContainsFunc(bad, testedKey) { // what is wrong elsewhere is no reason not to test
-		b.tested(outcome{why: l.T(text.PrefsTestBad)})
+		b.tested(outcome{why: l.T(text.SettingsWindowTestBad)})
 		return
 	}
 	w.under.test = w.work(func(ctx context.Context, post func(func(*window))) {
@@ -129,15 +129,15 @@ func try(ctx context.Context, d profile.Dirs, l text.Language, changes map[strin
 	s, _ := settings.Load(d)
 	for key := range changes {
 		if s.Locked(key) {
-			return outcome{why: l.T(text.PrefsTestBad)}
+			return outcome{why: l.T(text.SettingsWindowTestBad)}
 		}
 	}
 	next, err := s.With(changes)
 	if err != nil {
-		return outcome{why: l.T(text.PrefsTestBad)}
+		return outcome{why: l.T(text.SettingsWindowTestBad)}
 	}
 	if missing := next.Hub.Missing(); len(missing) > 0 {
-		return outcome{why: l.T(text.PrefsTestMissing, l.T(text.SettingTitle(missing[0])))}
+		return outcome{why: l.T(text.SettingsWindowTestMissing, l.T(text.SettingTitle(missing[0])))}
 	}
 	value, why := secretToTry(ctx, d, l, next.Hub, typed)
 	if why != "" {
@@ -170,7 +170,7 @@ func secretToTry(ctx context.Context, d profile.Dirs, l text.Language, h setting
 	}
 	ref, err := secret.Hub(h.BaseURL, h.ClientID)
 	if err != nil {
-		return "", l.T(text.PrefsSecretNoAddress)
+		return "", l.T(text.SettingsWindowSecretNoAddress)
 	}
 	store, err := secret.Open(h.SecretStore, d)
 	if err != nil {
@@ -180,7 +180,7 @@ func secretToTry(ctx context.Context, d profile.Dirs, l text.Language, h setting
 	defer cancel()
 	value, err = store.Get(ctx, ref)
 	if errors.Is(err, secret.ErrNotSet) {
-		return "", l.T(text.PrefsSecretMissing)
+		return "", l.T(text.SettingsWindowSecretMissing)
 	}
 	if err != nil {
 		return "", secretSentence(l, err)
@@ -194,21 +194,21 @@ func inWords(l text.Language, st hubtrial.Step, support string) step {
 	switch st.State {
 	case hubtrial.StateRunning:
 	case hubtrial.StateOff:
-		s.sentence = l.T(widgets.Either(st.TestHub, text.PrefsStepTestHub, text.PrefsStepNoNumber))
+		s.sentence = l.T(widgets.Either(st.TestHub, text.SettingsWindowStepTestHub, text.SettingsWindowStepNoNumber))
 	case hubtrial.StateOK:
-		s.sentence = l.T(text.PrefsStepOK(st.Name))
+		s.sentence = l.T(text.SettingsWindowStepOK(st.Name))
 		if st.Name == hubtrial.StepLookup && st.Found > 0 {
-			s.sentence = l.N(text.PrefsStepFound, st.Found, max(1, st.Took.Milliseconds()))
+			s.sentence = l.N(text.SettingsWindowStepFound, st.Found, max(1, st.Took.Milliseconds()))
 		}
 	case hubtrial.StateFailed:
 		s.said = shortened(st.Said)
 		if errors.Is(st.Err, hubtrial.ErrNumber) {
-			s.sentence = l.T(text.PrefsStepBadNumber)
+			s.sentence = l.T(text.SettingsWindowStepBadNumber)
 			return s
 		}
 		var known *contact.LookupError
 		if !errors.As(st.Err, &known) { // nothing was sent
-			s.sentence, s.detail = l.T(text.PrefsTestBad), shortened(st.Err.Error())
+			s.sentence, s.detail = l.T(text.SettingsWindowTestBad), shortened(st.Err.Error())
 			return s
 		}
 		said := []rune(l.T(text.Failure(string(known.Failure))))
@@ -216,7 +216,7 @@ func inWords(l text.Language, st hubtrial.Step, support string) step {
 		s.sentence, s.detail = string(said), shortened(known.Detail)
 		s.do = l.T(text.FailureDo(string(known.Failure)))
 		if known.Failure.NeedsAdmin() && support != "" {
-			s.do += " " + l.T(text.PrefsAsk, shortened(support))
+			s.do += " " + l.T(text.SettingsWindowAsk, shortened(support))
 		}
 	}
 	return s
@@ -259,10 +259,10 @@ func (b *trialBox) adopt() {
 
 // show shows how the test ended.
 func (b *trialBox) show() {
-	l := b.w.d.Lang
-	label := text.PrefsTestStart
+	l := b.w.host.Lang
+	label := text.SettingsWindowTestStart
 	if b.running {
-		label = text.PrefsTestStop
+		label = text.SettingsWindowTestStop
 	}
 	b.start.SetText(l.T(label))
 	b.end.Objects = nil
@@ -271,19 +271,19 @@ func (b *trialBox) show() {
 		case m.why != "":
 			b.end.Add(widgets.Trouble(m.why))
 		case !m.ok:
-			b.end.Add(widgets.Trouble(l.T(text.PrefsTestFailed)))
+			b.end.Add(widgets.Trouble(l.T(text.SettingsWindowTestFailed)))
 		case b.numbers == "":
-			b.end.Add(good(l.T(text.PrefsTestPassedNoNumber)))
+			b.end.Add(good(l.T(text.SettingsWindowTestPassedNoNumber)))
 		case b.w.unsaved():
-			b.end.Add(good(l.T(text.PrefsTestPassedSave)))
+			b.end.Add(good(l.T(text.SettingsWindowTestPassedSave)))
 		default:
-			b.end.Add(good(l.T(text.PrefsTestPassed)))
+			b.end.Add(good(l.T(text.SettingsWindowTestPassed)))
 		}
 		if len(m.better) > 0 {
 			b.end.Add(b.better(m.better))
 		}
 		if b.old {
-			b.end.Add(widgets.Paragraph(l.T(text.PrefsTestOld)))
+			b.end.Add(widgets.Paragraph(l.T(text.SettingsWindowTestOld)))
 		}
 	}
 	b.end.Refresh()
@@ -291,17 +291,17 @@ func (b *trialBox) show() {
 
 // better offers values that worked.
 func (b *trialBox) better(all []value) fyne.CanvasObject {
-	l := b.w.d.Lang
+	l := b.w.host.Lang
 	lines := newColumn(4)
-	lines.Add(widgets.Plain(l.T(text.PrefsBetter), theme.SizeHint, widget.MediumImportance))
+	lines.Add(widgets.Plain(l.T(text.SettingsWindowBetter), theme.SizeHint, widget.MediumImportance))
 	for _, c := range all {
 		v := choiceLabel(l, c.key, c.text)
 		if c.text == "" {
-			v = l.T(text.PrefsBetterEmpty)
+			v = l.T(text.SettingsWindowBetterEmpty)
 		}
 		lines.Add(widgets.Plain(l.T(text.SettingTitle(c.key))+": "+v, theme.SizeHint, widget.MediumImportance))
 	}
-	lines.Add(container.NewHBox(widgets.NewButton(l.T(text.PrefsBetterTake), b.adopt)))
+	lines.Add(container.NewHBox(widgets.NewButton(l.T(text.SettingsWindowBetterTake), b.adopt)))
 	return lines
 }
 
@@ -361,7 +361,7 @@ func (s *stepList) line(m step) fyne.CanvasObject {
 	said := newColumn(2)
 	sentence := m.sentence
 	if m.state == hubtrial.StateRunning {
-		sentence = l.T(text.PrefsTestRunning)
+		sentence = l.T(text.SettingsWindowTestRunning)
 	}
 	importance := widget.MediumImportance
 	switch m.state {
@@ -372,7 +372,7 @@ func (s *stepList) line(m step) fyne.CanvasObject {
 	}
 	said.Add(widgets.Plain(sentence, theme.SizeHint, importance))
 	if m.said != "" {
-		said.Add(widgets.Plain(l.T(text.PrefsHubSays, m.said), theme.SizeHint, widget.MediumImportance))
+		said.Add(widgets.Plain(l.T(text.SettingsWindowHubSays, m.said), theme.SizeHint, widget.MediumImportance))
 	}
 	if m.do != "" {
 		said.Add(widgets.Plain(m.do, theme.SizeHint, widget.MediumImportance))

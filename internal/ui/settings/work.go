@@ -18,7 +18,7 @@ const (
 	saveIn = 15 * time.Second // and an old secret may be tried
 )
 
-// under is what goes on beside the window: ends of each.
+// under is what goes on off the window's thread: ends of each.
 type under struct{ load, look, save, test, file context.CancelFunc }
 
 func newUnder() *under {
@@ -32,10 +32,10 @@ func (u *under) end() {
 	}
 }
 
-// work does something beside the UI thread. What it finds is for the window as it
+// work does something off the UI thread. What it finds is for the window as it
 // is by then: it may have been built anew, in another language.
 func (w *window) work(do func(ctx context.Context, post func(func(*window)))) (end context.CancelFunc) {
-	return w.d.Work(func(ctx context.Context, post func(func())) {
+	return w.host.Work(func(ctx context.Context, post func(func())) {
 		do(ctx, func(f func(*window)) {
 			post(func() {
 				now := w
@@ -87,10 +87,10 @@ type kept struct {
 // load reads what holds, and how secrets are kept.
 func (w *window) load() {
 	w.under.load()
-	d, l := w.d, w.d.Lang
+	host, l := w.host, w.host.Lang
 	w.under.load = w.work(func(ctx context.Context, post func(func(*window))) {
-		s, _ := settings.Load(d.Dirs)
-		st := stateOf(l, s, d.Now())
+		s, _ := settings.Load(host.Dirs)
+		st := stateOf(l, s, host.Now())
 		post(func(w *window) { w.takeState(st) })
 		w.lookFor(ctx, s, post)
 	})
@@ -108,9 +108,9 @@ func (w *window) lookFor(ctx context.Context, s *settings.Settings, post func(fu
 	ctx, cancel := context.WithTimeout(ctx, lookIn)
 	defer cancel()
 	k := kept{base: s.Hub.BaseURL, client: s.Hub.ClientID}
-	k.state, k.links = hubtrial.Secrets(ctx, w.d.Dirs, s)
+	k.state, k.links = hubtrial.Secrets(ctx, w.host.Dirs, s)
 	if ref, err := secret.Hub(k.base, k.client); err == nil {
-		k.on = secret.SetOn(w.d.Dirs, ref)
+		k.on = secret.SetOn(w.host.Dirs, ref)
 	} else {
 		k.state = secret.NotSet
 	}
@@ -119,33 +119,33 @@ func (w *window) lookFor(ctx context.Context, s *settings.Settings, post func(fu
 
 // notSaved says why nothing was saved, and which keys are to blame.
 func (w *window) notSaved(err error) (bad []string, why string) {
-	l := w.d.Lang
+	l := w.host.Lang
 	var wrong *settings.Error
 	var locked *hubtrial.LockedError
 	var store *hubtrial.StoreError
 	switch {
 	case errors.As(err, &locked):
-		return locked.Keys, l.T(text.PrefsBadValues)
+		return locked.Keys, l.T(text.SettingsWindowBadValues)
 	case errors.As(err, &wrong) && wrong.Problem.Key != "":
-		return []string{wrong.Problem.Key}, l.T(text.PrefsBadValues)
+		return []string{wrong.Problem.Key}, l.T(text.SettingsWindowBadValues)
 	case errors.As(err, &wrong):
-		return nil, l.T(text.PrefsNotWritable, settings.FileName)
+		return nil, l.T(text.SettingsWindowNotWritable, settings.FileName)
 	case errors.Is(err, settings.ErrByHand):
-		return nil, l.T(text.PrefsByHand, settings.FileName)
+		return nil, l.T(text.SettingsWindowByHand, settings.FileName)
 	case errors.As(err, &store), errors.Is(err, hubtrial.ErrNoAddress):
 		return nil, secretSentence(l, err)
 	}
-	w.d.Log.Warn("settings were not saved", "why", err)
-	return nil, l.T(text.PrefsNotSaved)
+	w.host.Log.Warn("settings were not saved", "why", err)
+	return nil, l.T(text.SettingsWindowNotSaved)
 }
 
 // secretSentence says what a secret store, or a secret itself, has against it.
 func secretSentence(l text.Language, err error) string {
 	switch {
 	case errors.Is(err, hubtrial.ErrNoAddress):
-		return l.T(text.PrefsSecretNoAddress)
+		return l.T(text.SettingsWindowSecretNoAddress)
 	case errors.Is(err, secret.ErrNoStore):
-		return l.T(text.PrefsSecretNoStore)
+		return l.T(text.SettingsWindowSecretNoStore)
 	}
 	return l.T(text.SecretState(string(secret.StateOf(err))))
 }

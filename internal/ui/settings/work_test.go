@@ -236,7 +236,7 @@ func setupFile(t *testing.T, src, value string) (path, phrase string) {
 		t.Fatal(problems)
 	}
 	var b bytes.Buffer
-	phrase, err := setupfile.Write(&b, s, value)
+	phrase, err := setupfile.Write(&b, setupfile.Office{Settings: s, Secret: value})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,7 +270,7 @@ func TestTakeOver(t *testing.T) {
 			t.Errorf("%s: %+v, %q", name, o, why)
 		}
 	}
-	open := func(path, phrase string) *openedFile {
+	open := func(path, phrase string) *hubtrial.SetupFile {
 		t.Helper()
 		o, why := openSetup(d, text.Dutch, path, phrase)
 		if o == nil || fileOf(t, d) != before {
@@ -279,22 +279,27 @@ func TestTakeOver(t *testing.T) {
 		return o
 	}
 	quietly := func(hubtrial.Step) {}
-	if err := takeOver(t.Context(), d, open(setupFile(t, hubText(h.BaseURL()), "not the secret")), "", quietly); !errors.Is(err, errNotPassed) || fileOf(t, d) != before {
+	if _, err := open(setupFile(t, hubText(h.BaseURL()), "not the secret")).TakeOver(t.Context(), d, "", nil, quietly); !errors.Is(err, hubtrial.ErrNotPassed) || fileOf(t, d) != before {
 		t.Errorf("a failed test: %v", err)
 	}
 	o := open(good, phrase)
-	if !o.moved || !slices.Contains(o.rows, hubtrial.Row{Key: "hub.base_url", Now: "https://old.example", New: h.BaseURL()}) || strings.Contains(fmt.Sprint(o.rows), value) {
-		t.Errorf("%+v", o.rows)
+	if !o.Moved || !slices.Contains(o.Rows, hubtrial.Row{Key: "hub.base_url", Now: "https://old.example", New: h.BaseURL()}) || strings.Contains(fmt.Sprint(o.Rows), value) {
+		t.Errorf("%+v", o.Rows)
 	}
 	if err := os.WriteFile(good, []byte("another file by now"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel() // the window was closed
-	if err := takeOver(ctx, d, o, "", quietly); err == nil || fileOf(t, d) != before {
+	if _, err := o.TakeOver(ctx, d, "", nil, quietly); err == nil || fileOf(t, d) != before {
 		t.Errorf("nobody waits: %v", err)
 	}
-	if err := takeOver(t.Context(), d, o, "06 98 76 00 11", quietly); err != nil {
+	decided := *o // the policy decides otherwise by now
+	decided.Hub.Intermediary = "another"
+	if _, err := decided.TakeOver(t.Context(), d, "", nil, quietly); !errors.Is(err, hubtrial.ErrPolicyChanged) || fileOf(t, d) != before {
+		t.Errorf("another hub than was shown: %v", err)
+	}
+	if _, err := o.TakeOver(t.Context(), d, "06 98 76 00 11", nil, quietly); err != nil {
 		t.Fatal(err)
 	}
 	if s, _ := settings.Load(d); s.Hub.BaseURL != h.BaseURL() || s.Hub.SecretStore != "file" || !strings.Contains(fileOf(t, d), "# kept by hand") {

@@ -140,7 +140,7 @@ func (p *cornerPicker) TypedKey(e *fyne.KeyEvent) {
 		next |= 2
 	case fyne.KeySpace, fyne.KeyReturn, fyne.KeyEnter: // the test card once more
 	default:
-		widgets.Hand(p, e)
+		widgets.PassEscape(p, e)
 		return
 	}
 	p.pick(next)

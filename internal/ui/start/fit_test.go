@@ -49,8 +49,11 @@ func TestStartFits(t *testing.T) {
 		for _, scale := range uitest.Scales {
 			b, w := openStart(t, l, began(everyPhone(l)...))
 			locked := byPolicy(t, "top-left")
+			unjoined := began()
+			unjoined.join = true
+			w.notJoined = l.T(text.RelayJoinUnknown)
 			locked.phones, locked.failed = everyPhone(l), l.T(text.StartFailed, "Jan Willem van der Meulen (IT), toestel 140")
-			for _, s := range []state{began(everyPhone(l)...), began(), locked} {
+			for _, s := range []state{began(everyPhone(l)...), began(), locked, unjoined} {
 				w.take(s)
 				w.open = s.failed != ""
 				w.fillAdmins()

@@ -4,7 +4,7 @@
 //
 // The windows own how far a test call is, which the resident waits for; what was
 // chosen is written to the settings and holds at once. All of it belongs to Fyne's
-// thread; settings and phones are read and written beside it, one answer after the
+// thread; settings and phones are read and written off it, one answer after the
 // other.
 package start
 
@@ -34,41 +34,45 @@ const leastWidth = 392
 // window asks three things at the first start: where the card comes, which
 // language, and whether a call gets through. Each answer holds at once.
 type window struct {
-	d        *widgets.Desk
-	win      fyne.Window
-	picker   *cornerPicker
-	hint     *fyne.Container // beside the picker
-	language *fyne.Container
-	phones   *fyne.Container
-	failed   *fyne.Container
-	unset    *fyne.Container // says that there are no names yet
-	admins   *fyne.Container // below "Voor beheerders", empty while it is shut
-	more     *widgets.Button
-	open     bool // what is for administrators
-	scroll   *container.Scroll
-	panel    *testPanel
-	state    *state             // nil until it was read
-	asked    string             // the phone that is being connected
-	end      context.CancelFunc // of reading it
-	last     chan struct{}      // closed when the last answer was kept
+	host      *widgets.Host
+	win       fyne.Window
+	picker    *cornerPicker
+	hint      *fyne.Container // beside the picker
+	language  *fyne.Container
+	join      *fyne.Container // asks for the code of a relay, empty where there is none to join
+	code      *codeField
+	phones    *fyne.Container
+	failed    *fyne.Container
+	unset     *fyne.Container // says that there are no names yet
+	admins    *fyne.Container // below "Voor beheerders", empty while it is shut
+	more      *widgets.Button
+	open      bool // what is for administrators
+	scroll    *container.Scroll
+	panel     *testPanel
+	state     *state             // nil until it was read
+	asked     string             // the phone that is being connected, or joining
+	notJoined string             // why the code was not taken
+	end       context.CancelFunc // of reading it
+	last      chan struct{}      // closed when the last answer was kept
 }
 
 // Open opens the window of the first start.
-func Open(d *widgets.Desk) widgets.Page {
-	l := d.Lang
-	w := &window{d: d, language: container.New(layout.NewCustomPaddedHBoxLayout(8)), hint: container.NewStack(),
-		phones: container.New(layout.NewCustomPaddedVBoxLayout(8)), failed: container.NewStack(), unset: container.NewStack(),
+func Open(host *widgets.Host) widgets.Page {
+	l := host.Lang
+	w := &window{host: host, language: container.New(layout.NewCustomPaddedHBoxLayout(8)), hint: container.NewStack(),
+		join: container.NewStack(), phones: container.New(layout.NewCustomPaddedVBoxLayout(8)), failed: container.NewStack(), unset: container.NewStack(),
 		admins: container.New(layout.NewCustomPaddedVBoxLayout(8)), end: func() {}, last: make(chan struct{})}
 	close(w.last)
+	w.code = w.newCode()
 	w.picker = newCornerPicker(func(corner string) {
-		w.answer("card.corner", corner, func() { d.Send(windowapi.KindTest, windowapi.Test{Do: windowapi.TestCard}) })
+		w.answer("card.corner", corner, func() { host.Send(windowapi.KindTest, windowapi.Test{Do: windowapi.TestCard}) })
 	})
-	w.panel = newTestPanel(d, windowapi.WindowStart, widget.MediumImportance)
+	w.panel = newTestPanel(host, windowapi.WindowStart, widget.MediumImportance)
 	w.panel.said = w.reveal
 
 	body := container.New(layout.NewCustomPaddedVBoxLayout(16),
 		container.New(layout.NewCustomPaddedVBoxLayout(8),
-			widgets.NewWords(l.T(text.StartHello), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting(), widgets.Paragraph(l.T(text.StartIntro)), w.unset),
+			widgets.NewWords(l.T(text.StartHello), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting(), widgets.Paragraph(l.T(text.StartIntro)), w.unset, w.join),
 		question(1, l.T(text.StartCorner), container.New(widgets.Columns(screenWidth+20), w.picker, w.hint)),
 		widget.NewSeparator(),
 		question(2, l.T(text.StartLanguage), container.New(layout.NewCustomPaddedLayout(-6, -6, -8, 0), w.language)),
@@ -82,14 +86,15 @@ func Open(d *widgets.Desk) widgets.Page {
 	done := widgets.NewButton(l.T(text.StartDone), func() { w.win.Close() })
 	done.Importance = widget.HighImportance
 	foot := widgets.Foot(container.NewBorder(nil, nil, w.more, container.New(widgets.AtLeast(96), done)))
-	w.win = d.Window(text.StartTitle, container.New(widgets.AtLeast(leastWidth), container.NewBorder(nil, foot, nil, nil, w.scroll)), fyne.NewSize(640, 696))
-	if old, ok := d.Page(windowapi.WindowStart).(*window); ok { // the same in another language
+	w.win = host.Window(text.StartTitle, container.New(widgets.AtLeast(leastWidth), container.NewBorder(nil, foot, nil, nil, w.scroll)), fyne.NewSize(640, 696))
+	if old, ok := host.Page(windowapi.WindowStart).(*window); ok { // the same in another language
 		old.end()
 		w.state, w.open, w.last = old.state, old.open, old.last
 		w.panel.takeOver(old.panel.call)
+		w.code.SetText(old.code.Text)
 		w.fill()
 	}
-	d.Send(windowapi.KindSources, nil)
+	host.Send(windowapi.KindSources, nil)
 	w.read("")
 	return w
 }
@@ -118,9 +123,9 @@ func (w *window) SourcesChanged() {
 // read reads how things are; failed is what there is to say of the last answer.
 func (w *window) read(failed string) {
 	w.end()
-	d, l, sources := w.d, w.d.Lang, w.d.Sources
-	w.end = d.Work(func(ctx context.Context, post func(func())) {
-		s := read(ctx, d.Dirs, l, sources)
+	host, l, sources := w.host, w.host.Lang, w.host.Sources
+	w.end = host.Work(func(ctx context.Context, post func(func())) {
+		s := read(ctx, host.Dirs, l, sources)
 		s.failed = failed
 		post(func() { w.take(s) })
 	})
@@ -133,11 +138,11 @@ func (w *window) take(s state) {
 
 // answer keeps what was chosen, and then does what follows from it.
 func (w *window) answer(key, value string, then func()) {
-	d, l := w.d, w.d.Lang
+	host, l := w.host, w.host.Lang
 	w.after(func(ctx context.Context) string {
-		before, _ := settings.Load(d.Dirs)
-		if _, err := hubtrial.Save(ctx, d.Dirs, before, hubtrial.Wanted{Changes: map[string]any{key: value}}); err != nil {
-			d.Log.Warn("an answer was not kept", "why", err)
+		before, _ := settings.Load(host.Dirs)
+		if _, err := hubtrial.Save(ctx, host.Dirs, before, hubtrial.Wanted{Changes: map[string]any{key: value}}); err != nil {
+			host.Log.Warn("an answer was not kept", "why", err)
 			return l.T(text.StartFailed, support(l, before))
 		}
 		return ""
@@ -149,17 +154,17 @@ func (w *window) answer(key, value string, then func()) {
 func (w *window) after(do func(context.Context) (failed string), then func()) {
 	before, done := w.last, make(chan struct{})
 	w.last = done
-	d := w.d
-	d.Go(func(ctx context.Context) { // the answer holds though the window closes
+	host := w.host
+	host.Go(func(ctx context.Context) { // the answer holds though the window closes
 		defer close(done)
 		<-before
 		failed := do(ctx)
-		d.Post(func() {
+		host.Post(func() {
 			if failed == "" {
-				d.Changed(windowapi.ChangedSettings)
+				host.Changed(windowapi.ChangedSettings)
 				then()
 			}
-			if d.Page(windowapi.WindowStart) == widgets.Page(w) {
+			if host.Page(windowapi.WindowStart) == widgets.Page(w) {
 				w.read(failed)
 			}
 		})
@@ -168,13 +173,14 @@ func (w *window) after(do func(context.Context) (failed string), then func()) {
 
 // fill shows the state.
 func (w *window) fill() {
-	s, l := w.state, w.d.Lang
+	s, l := w.state, w.host.Lang
 	if s == nil {
 		return
 	}
 	locked := s.set.Locked("card.corner")
 	w.picker.set(s.set.Card.Corner, locked)
 	w.hint.Objects = []fyne.CanvasObject{widgets.Plain(l.T(widgets.Either(locked, text.StartByPolicy, text.StartCornerHint)), theme.SizeHint, widget.LowImportance)}
+	w.fillJoin()
 	w.fillLanguage()
 	w.fillPhones()
 	w.failed.Objects = nil
@@ -182,7 +188,7 @@ func (w *window) fill() {
 		w.failed.Objects = []fyne.CanvasObject{widgets.Warning(s.failed)}
 	}
 	w.unset.Objects = nil
-	if !s.setUp {
+	if !s.setUp && !s.join {
 		w.unset.Objects = []fyne.CanvasObject{widgets.Trouble(l.T(text.StartUnset, support(l, s.set)))}
 	}
 	w.fillAdmins()
@@ -193,7 +199,7 @@ func (w *window) fill() {
 }
 
 func (w *window) fillLanguage() {
-	s, l := w.state, w.d.Lang
+	s, l := w.state, w.host.Lang
 	w.language.Objects = nil
 	if s.set.Locked("ui.language") {
 		w.language.Objects = []fyne.CanvasObject{widgets.NewWords(l.T(text.StartByPolicy), theme.SizeHint, base.ColorNamePlaceHolder, false)}
@@ -211,13 +217,13 @@ func (w *window) fillLanguage() {
 }
 
 func (w *window) fillPhones() {
-	s, l := w.state, w.d.Lang
+	s, l := w.state, w.host.Lang
 	w.phones.Objects = nil
 	for _, p := range s.phones {
 		w.phones.Add(w.phone(p))
 	}
 	if len(s.phones) == 0 {
-		how := widgets.NewButton(l.T(text.StartHow), func() { w.d.Show(windowapi.WindowRecipes) })
+		how := widgets.NewButton(l.T(text.StartHow), func() { w.host.Show(windowapi.WindowRecipes) })
 		w.phones.Add(widgets.Plain(l.T(text.StartCallNone), theme.SizeHint, widget.LowImportance))
 		w.phones.Add(container.NewHBox(how))
 	}
@@ -228,7 +234,7 @@ func (w *window) fillPhones() {
 // phone is a line about a phone of this computer, with a button if there is
 // something to do.
 func (w *window) phone(p phone) fyne.CanvasObject {
-	l := w.d.Lang
+	l := w.host.Lang
 	m := widgets.MarkQuiet
 	switch {
 	case p.ok:
@@ -247,12 +253,14 @@ func (w *window) phone(p phone) fyne.CanvasObject {
 		button = widgets.NewButton(l.T(text.StartConnect), func() {
 			w.asked = p.id
 			w.fillPhones()
-			d := w.d
-			w.after(func(ctx context.Context) string { return connect(ctx, d.Dirs, d.Program.ProfileDir, l, p.id, d.Log) }, func() {})
+			host := w.host
+			w.after(func(ctx context.Context) string {
+				return connect(ctx, host.Dirs, host.Program.ProfileDir, l, p.id, host.Log)
+			}, func() {})
 		})
 	case !p.ok && p.recipe != "":
 		button = widgets.NewButton(l.T(text.StartHow), func() {
-			w.d.ShowAt(windowapi.WindowRecipes, p.recipe)
+			w.host.ShowAt(windowapi.WindowRecipes, p.recipe)
 		})
 	}
 	side := fyne.CanvasObject(container.NewWithoutLayout())
@@ -270,7 +278,7 @@ func (w *window) phone(p phone) fyne.CanvasObject {
 // it what is said.
 func (w *window) reveal() {
 	w.win.Content().Refresh() // what was just said has a height only now
-	d := w.d.App.Driver()
+	d := w.host.App.Driver()
 	above := d.AbsolutePositionForObject(w.panel.button).Y - d.AbsolutePositionForObject(w.scroll).Y + w.scroll.Offset.Y
 	w.scroll.ScrollToOffset(fyne.NewPos(0, above-8))
 }
@@ -286,14 +294,14 @@ func (w *window) toggle() {
 
 // fillAdmins shows what is about the hub, to those who asked for it.
 func (w *window) fillAdmins() {
-	l := w.d.Lang
+	l := w.host.Lang
 	w.admins.Objects = nil
 	if w.open && w.state != nil {
 		buttons := container.NewHBox()
-		if w.d.Has(windowapi.WindowSettings) {
-			buttons.Add(widgets.NewButton(l.T(text.StartAdminsOpen), func() { w.d.Show(windowapi.WindowSettings) }))
+		if w.host.Has(windowapi.WindowSettings) {
+			buttons.Add(widgets.NewButton(l.T(text.StartAdminsOpen), func() { w.host.Show(windowapi.WindowSettings) }))
 		}
-		buttons.Add(widgets.NewButton(l.T(text.StartAdminsHelp), func() { w.d.Show(windowapi.WindowHelp) }))
+		buttons.Add(widgets.NewButton(l.T(text.StartAdminsHelp), func() { w.host.Show(windowapi.WindowHelp) }))
 		w.admins.Objects = []fyne.CanvasObject{widget.NewSeparator(),
 			widgets.NewWords(l.T(text.StartAdmins), theme.SizeStart, base.ColorNameForeground, true),
 			widgets.Plain(l.T(widgets.Either(w.state.setUp, text.StartAdminsSet, text.StartAdminsNot)), theme.SizeHint, widget.MediumImportance), buttons}

@@ -16,8 +16,10 @@ import (
 
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/relay/users"
 	"wiebelt/internal/softphone/detect"
 	"wiebelt/internal/softphone/registry"
+	"wiebelt/internal/testutil/relaytest"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/uitest"
 	"wiebelt/internal/ui/widgets"
@@ -33,21 +35,21 @@ var ready = phone{id: "baresip 127.0.0.1:4444", name: "baresip", sentence: "Gevo
 
 // openStart has the window of a profile in which nobody answered anything yet; it
 // shows s. What it does beside the UI thread is done at once.
-func openStart(t *testing.T, l text.Language, s state) (*uitest.Bench, *window) {
+func openStart(t *testing.T, l text.Language, s state) (*uitest.Harness, *window) {
 	t.Helper()
 	b := uitest.New(t, uitest.Greeting(l), map[string]widgets.Opener{windowapi.WindowStart: Open, windowapi.WindowTest: OpenTest})
 	if err := os.WriteFile(settings.Path(b.Dirs), []byte("[ui]\nlanguage = \""+string(l)+"\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	b.Show(windowapi.WindowStart)
-	b.Said = nil
+	b.Sent = nil
 	w := b.Page(windowapi.WindowStart).(*window)
 	w.take(s)
 	return b, w
 }
 
 // came has the resident tell what it saw of a test call.
-func came(t *testing.T, b *uitest.Bench, seq int, seen windowapi.TestSeen) {
+func came(t *testing.T, b *uitest.Harness, seq int, seen windowapi.TestSeen) {
 	t.Helper()
 	b.Tell(t, windowapi.KindTest, windowapi.Test{Window: windowapi.WindowTest, Seq: seq, Seen: &seen})
 }
@@ -76,6 +78,39 @@ func TestStartAsksThreeThings(t *testing.T) {
 			t.Errorf("%s: still there: %s", l, s)
 		}
 	}
+}
+
+// TestStartJoin: where there is a relay that was not joined the window asks for the
+// code, says what is wrong with it, and asks no more once it was taken.
+func TestStartJoin(t *testing.T) {
+	r := relaytest.Start(t, nil)
+	b, w := openStart(t, text.Dutch, began())
+	if o := uitest.ButtonOf(w.win, "Aanmelden"); o != nil {
+		t.Error("asked without a relay")
+	}
+	if err := os.WriteFile(settings.Path(b.Dirs), []byte("[hub]\nsecret_store = \"file\"\n[relay]\nurl = \""+r.Address+"\"\nfingerprint = \""+r.Fingerprint+"\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.read("")
+	uitest.WantTexts(t, w.win, "Meld deze computer aan")
+	uitest.Press(t, w.win, "Aanmelden") // nothing was typed
+	w.code.SetText("2222-2222-2222-2222")
+	uitest.Press(t, w.win, "Aanmelden")
+	uitest.WantTexts(t, w.win, "De code klopt niet, is al gebruikt of geldt niet meer.")
+	if s, _ := settings.Load(b.Dirs); s.Relayed() || w.code.Text == "" {
+		t.Errorf("%+v", s.Softphones)
+	}
+	b.Take()
+	w.code.SetText(" " + r.Invite(users.Entry{User: "anna"}))
+	w.code.OnSubmitted("")
+	if s, _ := settings.Load(b.Dirs); !s.Relayed() || w.code.Text != "" || uitest.ButtonOf(w.win, "Aanmelden") != nil {
+		t.Errorf("%+v, %v", s.Softphones, uitest.Texts(w.win))
+	}
+	if said := b.Take(); len(said) != 2 || !reflect.DeepEqual(said[1].M, windowapi.Changed{What: windowapi.ChangedSecret}) {
+		t.Errorf("said %v", said)
+	}
+	b.Tell(t, windowapi.KindSources, windowapi.Sources{Sources: []windowapi.SourceState{{Kind: "relay", Name: "relay", Phase: windowapi.LinkRefused, Why: "denied"}}})
+	uitest.WantTexts(t, w.win, "Meld deze computer aan")
 }
 
 // TestStartCorner: kept at once, by pointer and keys, and a test card is asked for.

@@ -25,6 +25,7 @@ import (
 type state struct {
 	set    *settings.Settings
 	setUp  bool // the hub can be asked
+	join   bool // a code is asked for, with which this computer joins the relay
 	phones []phone
 	failed string // what was asked for last and did not work, as a sentence
 }
@@ -46,15 +47,17 @@ func find(ctx context.Context) []detect.Phone {
 	return detect.Find(ctx, detect.This())
 }
 
-// read reads how things are. ways are those that the resident told last, nil for
-// none.
+// read reads how things are. sources is what the resident told of them last, nil
+// for nothing.
 func read(ctx context.Context, d profile.Dirs, l text.Language, sources *windowapi.Sources) state {
 	now, _ := settings.Load(d)
 	s := state{set: now}
 	_, _, err := fromsettings.Hub(d, now.Hub, slog.New(slog.DiscardHandler))
-	s.setUp = err == nil
+	s.setUp = err == nil || now.Relayed()
+	s.join = now.Unjoined()
 	for _, p := range now.Softphones {
 		phase, _ := phaseOf(sources, p)
+		s.join = s.join || p.Kind == registry.Relay && now.Relay.URL != "" && (phase == windowapi.LinkRefused || phase == windowapi.LinkIncomplete)
 		s.phones = append(s.phones, phone{id: "link " + cmp.Or(p.Name, p.Address), name: nameOf(l, p), ok: phase == windowapi.LinkUp,
 			sentence: l.T(text.StartLink(cmp.Or(phase, "trying")))})
 	}
@@ -161,7 +164,7 @@ func connect(ctx context.Context, d profile.Dirs, profileDir string, l text.Lang
 	return ""
 }
 
-// check is one phone, or one way in, and what to look at when no call came.
+// check is one phone, or one source of calls, and what to look at when no call came.
 type check struct{ name, sentence string }
 
 // checks says what to look at when no call came: for every way that is set up, for

@@ -28,7 +28,7 @@ type testCall struct {
 // testPanel waits for a real call and says what came of it. It is part of two
 // windows. Its button keeps its place, whatever is said below it.
 type testPanel struct {
-	d       *widgets.Desk
+	host    *widgets.Host
 	window  string            // whose part it is
 	weight  widget.Importance // of the button that begins
 	call    testCall
@@ -38,8 +38,8 @@ type testPanel struct {
 	left    *widgets.Words  // the seconds that are left, nil when not waiting
 }
 
-func newTestPanel(d *widgets.Desk, window string, weight widget.Importance) *testPanel {
-	p := &testPanel{d: d, window: window, weight: weight, button: widgets.NewButton("", nil), content: container.New(layout.NewCustomPaddedVBoxLayout(12)), said: func() {}}
+func newTestPanel(host *widgets.Host, window string, weight widget.Importance) *testPanel {
+	p := &testPanel{host: host, window: window, weight: weight, button: widgets.NewButton("", nil), content: container.New(layout.NewCustomPaddedVBoxLayout(12)), said: func() {}}
 	p.show()
 	return p
 }
@@ -52,8 +52,8 @@ func (p *testPanel) takeOver(c testCall) {
 }
 
 func (p *testPanel) begin() {
-	p.call = testCall{seq: p.call.seq + 1, until: p.d.Now().Add(windowapi.TestWait)}
-	p.d.Send(windowapi.KindTest, windowapi.Test{Do: windowapi.TestBegin, Window: p.window, Seq: p.call.seq})
+	p.call = testCall{seq: p.call.seq + 1, until: p.host.Now().Add(windowapi.TestWait)}
+	p.host.Send(windowapi.KindTest, windowapi.Test{Do: windowapi.TestBegin, Window: p.window, Seq: p.call.seq})
 	p.show()
 	p.tick(p.call.seq)
 }
@@ -63,7 +63,7 @@ func (p *testPanel) stop() {
 	if p.call.until.IsZero() && p.call.seen == nil {
 		return
 	}
-	p.d.Send(windowapi.KindTest, windowapi.Test{Do: windowapi.TestStop})
+	p.host.Send(windowapi.KindTest, windowapi.Test{Do: windowapi.TestStop})
 	p.call = testCall{seq: p.call.seq + 1}
 	p.show()
 }
@@ -71,7 +71,7 @@ func (p *testPanel) stop() {
 // closed is stop for a window that goes.
 func (p *testPanel) closed() {
 	if !p.call.until.IsZero() || p.call.seen != nil {
-		p.d.Send(windowapi.KindTest, windowapi.Test{Do: windowapi.TestStop})
+		p.host.Send(windowapi.KindTest, windowapi.Test{Do: windowapi.TestStop})
 	}
 	p.call = testCall{seq: p.call.seq + 1}
 }
@@ -82,18 +82,18 @@ func (p *testPanel) tick(seq int) {
 		return
 	}
 	p.left.Say(p.waiting(), base.ColorNameForeground)
-	p.d.After(time.Second, func() { p.d.Post(func() { p.tick(seq) }) })
+	p.host.After(time.Second, func() { p.host.Post(func() { p.tick(seq) }) })
 }
 
 func (p *testPanel) waiting() string {
-	left := int(p.call.until.Sub(p.d.Now()).Round(time.Second) / time.Second)
-	return p.d.Lang.T(text.TestWaiting, max(left, 0))
+	left := int(p.call.until.Sub(p.host.Now()).Round(time.Second) / time.Second)
+	return p.host.Lang.T(text.TestWaiting, max(left, 0))
 }
 
 // take takes what the resident says of this test call.
 func (p *testPanel) take(kind string, raw json.RawMessage) {
 	var m windowapi.Test
-	if kind != windowapi.KindTest || !p.d.Decode(kind, raw, &m) || m.Window != p.window || m.Seq != p.call.seq {
+	if kind != windowapi.KindTest || !p.host.Decode(kind, raw, &m) || m.Window != p.window || m.Seq != p.call.seq {
 		return
 	}
 	if m.Seen != nil {
@@ -102,9 +102,9 @@ func (p *testPanel) take(kind string, raw json.RawMessage) {
 		p.said()
 		return
 	}
-	d, l, sources, now := p.d, p.d.Lang, p.d.Sources, p.d.Now()
-	p.d.Work(func(ctx context.Context, post func(func())) {
-		all := checks(ctx, d.Dirs, l, sources, now)
+	host, l, sources, now := p.host, p.host.Lang, p.host.Sources, p.host.Now()
+	p.host.Work(func(ctx context.Context, post func(func())) {
+		all := checks(ctx, host.Dirs, l, sources, now)
 		post(func() { p.missed(m.Seq, all) })
 	})
 }
@@ -120,7 +120,7 @@ func (p *testPanel) missed(seq int, all []check) {
 
 // show shows how far it is.
 func (p *testPanel) show() {
-	l, c := p.d.Lang, p.call
+	l, c := p.host.Lang, p.call
 	p.left = nil
 	var all []fyne.CanvasObject
 	label, do := text.TestAgain, p.begin
@@ -153,7 +153,7 @@ func (p *testPanel) show() {
 // came says over which way a call came, what was seen of it and what that way
 // can tell.
 func (p *testPanel) came(m windowapi.TestSeen) []fyne.CanvasObject {
-	l := p.d.Lang
+	l := p.host.Lang
 	name := m.Name
 	if name == "" || name == m.Kind {
 		name = l.T(text.Source(m.Kind))
@@ -172,7 +172,7 @@ func (p *testPanel) came(m windowapi.TestSeen) []fyne.CanvasObject {
 	return []fyne.CanvasObject{
 		signed(widgets.MarkDot, widgets.Bold(l.T(text.TestSeen, l.Clock(m.At), name), base.SizeNameText)),
 		indented(seen),
-		indented(widgets.Plain(l.T(text.TestTells(m.Reports)), theme.SizeHint, widget.MediumImportance)),
+		indented(widgets.Plain(l.T(text.TestReports(m.Reports)), theme.SizeHint, widget.MediumImportance)),
 	}
 }
 
@@ -193,20 +193,20 @@ type testWindow struct {
 }
 
 // OpenTest opens the window of a test call.
-func OpenTest(d *widgets.Desk) widgets.Page {
-	w := &testWindow{panel: newTestPanel(d, windowapi.WindowTest, widget.HighImportance)}
-	l := d.Lang
-	how := widgets.NewButton(l.T(text.StartHow), func() { d.Show(windowapi.WindowRecipes) })
+func OpenTest(host *widgets.Host) widgets.Page {
+	w := &testWindow{panel: newTestPanel(host, windowapi.WindowTest, widget.HighImportance)}
+	l := host.Lang
+	how := widgets.NewButton(l.T(text.StartHow), func() { host.Show(windowapi.WindowRecipes) })
 	how.Importance = widget.LowImportance
 	content := container.New(layout.NewCustomPaddedVBoxLayout(16),
 		container.New(layout.NewCustomPaddedVBoxLayout(8),
 			widgets.BigLine(l.T(text.TestTitle)), widgets.Paragraph(l.T(text.TestIntro))),
 		w.panel.content)
 	foot := widgets.Foot(widgets.Buttons(w.panel.button, how))
-	w.win = d.Window(text.TestTitle, container.New(widgets.AtLeast(leastWidth), container.NewBorder(nil, foot, nil, nil,
+	w.win = host.Window(text.TestTitle, container.New(widgets.AtLeast(leastWidth), container.NewBorder(nil, foot, nil, nil,
 		container.NewVScroll(container.New(layout.NewCustomPaddedLayout(20, 16, widgets.Edge, widgets.Edge), content)))), fyne.NewSize(560, 480))
-	d.Send(windowapi.KindSources, nil)
-	if old, ok := d.Page(windowapi.WindowTest).(*testWindow); ok {
+	host.Send(windowapi.KindSources, nil)
+	if old, ok := host.Page(windowapi.WindowTest).(*testWindow); ok {
 		w.panel.takeOver(old.panel.call)
 	}
 	return w

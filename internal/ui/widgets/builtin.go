@@ -13,7 +13,7 @@ import (
 func TranslateBuiltin(l text.Language) error {
 	all := map[string]string{}
 	for _, theirs := range text.FyneWords {
-		all[theirs] = l.T(text.DeskFyne(theirs))
+		all[theirs] = l.T(text.WindowFyne(theirs))
 	}
 	b, err := json.Marshal(all)
 	if err != nil {

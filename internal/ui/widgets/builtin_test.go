@@ -10,7 +10,7 @@ import (
 // together they are all that Fyne knows, apart from the names of days.
 func TestBuiltinStrings(t *testing.T) {
 	for _, theirs := range text.FyneWords {
-		ours := text.DeskFyne(theirs)
+		ours := text.WindowFyne(theirs)
 		for _, l := range []text.Language{text.Dutch, text.English} {
 			if s := l.T(ours); s == "" || s == string(ours) {
 				t.Errorf("%s has no text for %q", l, theirs)

@@ -54,7 +54,7 @@ func (b *Button) TypedKey(e *fyne.KeyEvent) {
 			b.OnTapped() // Tapped would take the keyboard away from whoever uses it
 		}
 	case fyne.KeyEscape:
-		Hand(b, e)
+		PassEscape(b, e)
 	default:
 		b.Button.TypedKey(e)
 	}

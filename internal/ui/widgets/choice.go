@@ -113,7 +113,7 @@ func (c *Choice) TypedKey(e *fyne.KeyEvent) {
 	case fyne.KeyRight:
 		c.choose(c.now + 1)
 	default:
-		Hand(c, e)
+		PassEscape(c, e)
 	}
 }
 

@@ -21,7 +21,7 @@ func (f *FilterBox) TypedKey(e *fyne.KeyEvent) {
 		}
 	case fyne.KeyEscape:
 		if f.Text == "" {
-			Hand(f, e)
+			PassEscape(f, e)
 		}
 		f.SetText("")
 	default:

@@ -2,9 +2,9 @@ package widgets
 
 import "fyne.io/fyne/v2"
 
-// Hand gives Escape, which a widget has no use for, to its window: it closes a
-// window wherever the keyboard is in it. Other keys are passed over.
-func Hand(o fyne.CanvasObject, e *fyne.KeyEvent) {
+// PassEscape gives Escape, which a widget has no use for, to its window: it closes the
+// window whichever widget has the keyboard. Other keys are ignored.
+func PassEscape(o fyne.CanvasObject, e *fyne.KeyEvent) {
 	if e.Name != fyne.KeyEscape {
 		return
 	}

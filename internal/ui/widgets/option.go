@@ -78,7 +78,7 @@ func (o *Option) TypedKey(e *fyne.KeyEvent) {
 		o.choose()
 		return
 	}
-	Hand(o, e)
+	PassEscape(o, e)
 }
 
 // CreateRenderer implements fyne.Widget.

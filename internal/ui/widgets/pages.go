@@ -25,46 +25,46 @@ type (
 	placed interface{ ShowAt(place string) }
 	// statusKeeper shows the status of the welcome.
 	statusKeeper interface{ StatusChanged() }
-	// waysKeeper shows the ways in.
+	// sourcesKeeper shows the sources of calls.
 	sourcesKeeper interface{ SourcesChanged() }
 )
 
 // Opener makes a page with its window. It is called for a window that opens, and
 // again for an open one that is to be built anew where it stands: the registry
 // then still has the page before.
-type Opener func(*Desk) Page
+type Opener func(*Host) Page
 
 // Page is the open window of that name, nil if it is closed.
-func (d *Desk) Page(name string) Page { return d.pages[name] }
+func (h *Host) Page(name string) Page { return h.pages[name] }
 
 // Has tells whether there is a window of that name.
-func (d *Desk) Has(name string) bool { return d.Openers[name] != nil }
+func (h *Host) Has(name string) bool { return h.Openers[name] != nil }
 
 // Show opens a window, or brings it to the front. Unfamiliar names of a newer
 // resident mean the calls.
-func (d *Desk) Show(name string) {
-	if !d.Has(name) {
+func (h *Host) Show(name string) {
+	if !h.Has(name) {
 		name = windowapi.WindowCalls
 	}
-	if d.pages[name] == nil {
-		p := d.Openers[name](d)
-		d.pages[name] = p
+	if h.pages[name] == nil {
+		p := h.Openers[name](h)
+		h.pages[name] = p
 		p.Window().SetOnClosed(func() {
-			if c, ok := d.pages[name].(closer); ok {
+			if c, ok := h.pages[name].(closer); ok {
 				c.Closed()
 			}
-			delete(d.pages, name)
+			delete(h.pages, name)
 		})
 	}
-	w := d.pages[name].Window()
+	w := h.pages[name].Window()
 	w.Show()
 	w.RequestFocus()
 }
 
 // ShowAt shows a window at a place in it.
-func (d *Desk) ShowAt(name, place string) {
-	d.Show(name)
-	if p, ok := d.pages[name].(placed); ok && place != "" {
+func (h *Host) ShowAt(name, place string) {
+	h.Show(name)
+	if p, ok := h.pages[name].(placed); ok && place != "" {
 		p.ShowAt(place)
 	}
 }
@@ -72,40 +72,40 @@ func (d *Desk) ShowAt(name, place string) {
 // follow takes over how the windows have to look now. They are built anew where
 // they stand; what was typed into them and not sent is gone, which happens only
 // when somebody has just changed language or looks.
-func (d *Desk) follow(m windowapi.Welcome) {
-	was := d.Welcome
+func (h *Host) follow(m windowapi.Welcome) {
+	was := h.Welcome
 	m.Window = was.Window
-	d.Welcome, d.Lang = m, text.Language(m.Language)
+	h.Welcome, h.Lang = m, text.Language(m.Language)
 	if was.Theme != m.Theme {
-		d.App.Settings().SetTheme(theme.New(m.Theme))
+		h.App.Settings().SetTheme(theme.New(m.Theme))
 	}
 	if was.Language != m.Language {
-		if err := TranslateBuiltin(d.Lang); err != nil {
-			d.Log.Warn("the toolkit's own words stay untranslated", "error", err)
+		if err := TranslateBuiltin(h.Lang); err != nil {
+			h.Log.Warn("the toolkit's own words stay untranslated", "error", err)
 		}
 	}
-	was.Theme, was.Status, was.Room = m.Theme, m.Status, m.Room
-	d.statusChanged()
+	was.Theme, was.Status, was.WorkArea = m.Theme, m.Status, m.WorkArea
+	h.statusChanged()
 	if reflect.DeepEqual(was, m) {
 		return
 	}
-	defer func() { d.reuse = nil }()
-	for name, p := range d.pages {
-		d.reuse = p.Window()
-		d.pages[name] = d.Openers[name](d)
+	defer func() { h.reuse = nil }()
+	for name, p := range h.pages {
+		h.reuse = p.Window()
+		h.pages[name] = h.Openers[name](h)
 	}
 }
 
-func (d *Desk) statusChanged() {
-	for _, p := range d.pages {
+func (h *Host) statusChanged() {
+	for _, p := range h.pages {
 		if k, ok := p.(statusKeeper); ok {
 			k.StatusChanged()
 		}
 	}
 }
 
-func (d *Desk) waysChanged() {
-	for _, p := range d.pages {
+func (h *Host) sourcesChanged() {
+	for _, p := range h.pages {
 		if k, ok := p.(sourcesKeeper); ok {
 			k.SourcesChanged()
 		}

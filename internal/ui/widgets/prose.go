@@ -1,7 +1,6 @@
 package widgets
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
-	"wiebelt/internal/text"
 	"wiebelt/internal/ui/theme"
 )
 
@@ -67,26 +65,6 @@ func Join(parts ...string) string {
 		}
 	}
 	return strings.Join(kept, " · ")
-}
-
-// SizeOf writes a number of bytes: "812 B", "12,4 kB", "500 MB".
-func SizeOf(l text.Language, n int64) string {
-	if n < 1000 {
-		return fmt.Sprintf("%d B", n)
-	}
-	v, units := float64(n)/1000, []string{"kB", "MB", "GB", "TB"}
-	i := 0
-	for v >= 999.5 && i < len(units)-1 {
-		v, i = v/1000, i+1
-	}
-	s := fmt.Sprintf("%.1f", v)
-	if v >= 100 {
-		s = fmt.Sprintf("%.0f", v)
-	}
-	if l == text.Dutch {
-		s = strings.Replace(s, ".", ",", 1)
-	}
-	return s + " " + units[i]
 }
 
 // SameDay tells whether two moments are on one day here.

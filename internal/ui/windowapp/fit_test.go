@@ -14,15 +14,15 @@ import (
 
 // filled bring a window, just opened, into states that have more to say, and call
 // look in each. Windows without one are looked at as they open.
-var filled = map[string]func(t *testing.T, b *uitest.Bench, look func(state string)){
-	windowapi.WindowDemo: func(t *testing.T, b *uitest.Bench, look func(string)) {
+var filled = map[string]func(t *testing.T, b *uitest.Harness, look func(state string)){
+	windowapi.WindowDemo: func(t *testing.T, b *uitest.Harness, look func(string)) {
 		look("open")
 		for _, c := range b.Welcome.Demo {
 			b.Tell(t, windowapi.KindPlay, windowapi.Played{ID: c.ID, Line: b.Lang.T(text.DemoPlayedContact, "123 ms", "1.234 ms")})
 			look(c.ID)
 		}
 	},
-	windowapi.WindowHelp: func(t *testing.T, b *uitest.Bench, look func(string)) {
+	windowapi.WindowHelp: func(t *testing.T, b *uitest.Harness, look func(string)) {
 		for _, p := range guide.Help(b.Lang) {
 			b.ShowAt(windowapi.WindowHelp, p.ID)
 			look(p.ID)
@@ -43,7 +43,7 @@ func TestEveryWindowFits(t *testing.T) {
 				for _, id := range []string{"known", "family", "unknown", "withheld", "colleague", "passed", "slow", "gone", "refused"} {
 					demo = append(demo, windowapi.DemoCall{ID: id, Title: l.T(text.DemoTitle(id)), Hint: l.T(text.DemoHint(id))})
 				}
-				b := deskBench(t, uitest.Greeting(l, demo...))
+				b := deskHarness(t, uitest.Greeting(l, demo...))
 				b.Show(name)
 				w := b.Page(name).Window()
 				size := w.Canvas().Size()

@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	err = Run(context.Background(), Config{Window: os.Args[2], Dirs: dirs, Log: log, Connect: func(ctx context.Context) (Conn, error) {
-		c, _, err := instance.Connect(ctx, instance.Config{RunDir: os.Args[1], Version: build, Build: build, Log: log}, instance.RoleDesk)
+		c, _, err := instance.Connect(ctx, instance.Config{RunDir: os.Args[1], Version: build, Build: build, Log: log}, instance.RoleWindows)
 		return c, err
 	}})
 	if err != nil {
@@ -66,7 +66,7 @@ func (r *resident) Ring(call.Event) error { return errors.New("not this one") }
 // Peer implements instance.Handler.
 func (r *resident) Peer(_ context.Context, hello instance.Hello, c *instance.Conn) {
 	defer close(r.got)
-	if hello.Role != instance.RoleDesk {
+	if hello.Role != instance.RoleWindows {
 		r.t.Errorf("it came as %q", hello.Role)
 	}
 	if kind, _, err := c.Receive(); kind != windowapi.KindShow {

@@ -107,7 +107,7 @@ func Run(ctx context.Context, cfg Config) error {
 	}
 	quit := func() { post(app.Quit) }
 	defer context.AfterFunc(outer, func() { fyne.Do(app.Quit) })()
-	w := widgets.NewDesk(widgets.Params{
+	w := widgets.NewHost(widgets.Params{
 		App: app, Dirs: cfg.Dirs, Program: cfg.Program, Go: func(work func(context.Context)) { works.Go(func() { work(ctx) }) },
 		Post: post, Now: time.Now, Log: cfg.Log,
 		After: func(d time.Duration, f func()) { time.AfterFunc(d, f) },
@@ -121,7 +121,7 @@ func Run(ctx context.Context, cfg Config) error {
 				cfg.Log.Warn("message dropped", "kind", kind)
 			}
 		},
-		Kick: func() {
+		ReadHistory: func() {
 			select {
 			case kicks <- struct{}{}:
 			default: // a reading is due anyway

@@ -10,16 +10,16 @@ import (
 	"wiebelt/internal/ui/uitest"
 )
 
-// deskBench has all windows as they are.
-func deskBench(t testing.TB, w windowapi.Welcome) *uitest.Bench {
+// deskHarness has all windows as they are.
+func deskHarness(t testing.TB, w windowapi.Welcome) *uitest.Harness {
 	t.Helper()
 	b := uitest.New(t, w, nil)
-	b.Openers = openers(calls.NewHistory(b.Desk))
+	b.Openers = openers(calls.NewHistory(b.Host))
 	return b
 }
 
 func TestWindowsAreMadeOnce(t *testing.T) {
-	b := deskBench(t, uitest.Greeting(text.Dutch, uitest.DemoCalls...))
+	b := deskHarness(t, uitest.Greeting(text.Dutch, uitest.DemoCalls...))
 	before := len(b.App.Driver().AllWindows()) // the test driver has one of its own
 	b.Show(windowapi.WindowDemo)
 	first := b.Page(windowapi.WindowDemo).Window()
@@ -41,7 +41,7 @@ func TestWindowsAreMadeOnce(t *testing.T) {
 }
 
 func TestHandleStrange(t *testing.T) {
-	b := deskBench(t, uitest.Greeting(text.Dutch))
+	b := deskHarness(t, uitest.Greeting(text.Dutch))
 	b.Show(windowapi.WindowCalls)
 	for _, m := range []struct{ kind, raw string }{
 		{"", ""}, {"unheard of", `{"a":1}`}, {windowapi.KindShow, `nonsense`}, {windowapi.KindStatus, `[]`},
@@ -49,22 +49,22 @@ func TestHandleStrange(t *testing.T) {
 	} {
 		b.Handle(m.kind, json.RawMessage(m.raw))
 	}
-	b.Kicks = 0
+	b.HistoryReads = 0
 	b.Handle(windowapi.KindChanged, json.RawMessage(`{"what":"history"}`))
-	if b.Kicks != 1 {
-		t.Errorf("a changed history was read %d times", b.Kicks)
+	if b.HistoryReads != 1 {
+		t.Errorf("a changed history was read %d times", b.HistoryReads)
 	}
 }
 
 func TestPaintedIsSaidOnce(t *testing.T) {
-	b := deskBench(t, uitest.Greeting(text.Dutch, uitest.DemoCalls...))
+	b := deskHarness(t, uitest.Greeting(text.Dutch, uitest.DemoCalls...))
 	b.Show(windowapi.WindowCalls)
 	b.Page(windowapi.WindowCalls).Window().Canvas().Capture()
 	b.Page(windowapi.WindowCalls).Window().Canvas().Capture()
 	b.Show(windowapi.WindowDemo)
 	b.Page(windowapi.WindowDemo).Window().Canvas().Capture()
 	painted := 0
-	for _, m := range b.Said {
+	for _, m := range b.Sent {
 		if m.Kind == windowapi.KindPainted {
 			painted++
 		}
@@ -77,7 +77,7 @@ func TestPaintedIsSaidOnce(t *testing.T) {
 // Another language or look comes while windows are open: they stay where they
 // are and read anew.
 func TestWindowsFollowTheSettings(t *testing.T) {
-	b := deskBench(t, uitest.Greeting(text.Dutch))
+	b := deskHarness(t, uitest.Greeting(text.Dutch))
 	b.Show(windowapi.WindowCalls)
 	b.Show(windowapi.WindowRecipes)
 	calls, recipes := b.Page(windowapi.WindowCalls).Window(), b.Page(windowapi.WindowRecipes).Window()

@@ -1,9 +1,10 @@
-// Package sleepwatch: this file stands in for the clock of internal/native/sleepwatch in a
-// program that only a test builds. The clock on the wall is ahead by what a file
-// says.
+// Package sleepwatch: this file stands in for the clock of
+// internal/native/sleepwatch in a program that only a test builds. The clock on the
+// wall is ahead by what a file says, and jumps when the file is another one.
 package sleepwatch
 
 import (
+	"context"
 	"os"
 	"strings"
 	"time"
@@ -15,4 +16,19 @@ func now() time.Time {
 	b, _ := os.ReadFile(file)
 	ahead, _ := time.ParseDuration(strings.TrimSpace(string(b))) // none at first
 	return time.Now().Round(0).Add(ahead)
+}
+
+// Jumps is as it is shipped, but for what it looks at.
+func Jumps(ctx context.Context) <-chan struct{} {
+	jumped := make(chan struct{}, 1)
+	go func() {
+		was := ""
+		for tick := time.NewTicker(50 * time.Millisecond); ctx.Err() == nil; <-tick.C {
+			if b, _ := os.ReadFile(os.Getenv("WIEBELT_TEST_JUMP")); string(b) != was {
+				was = string(b)
+				jumped <- struct{}{}
+			}
+		}
+	}()
+	return jumped
 }

@@ -54,7 +54,7 @@ func main() {
 		}
 	case "ring":
 		err = ring(func() error {
-			return instance.StartDetached(os.Args[0], "started", os.Args[2])
+			return instance.StartDetached(nil, os.Args[0], "started", os.Args[2])
 		})
 	case "ring-no-start":
 		err = ring(nil)
@@ -111,7 +111,7 @@ func ring(start func() error) error {
 }
 
 func desk() error {
-	c, hello, err := instance.Connect(context.Background(), config(), instance.RoleDesk)
+	c, hello, err := instance.Connect(context.Background(), config(), instance.RoleWindows)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,26 @@
+//go:build linux || windows
+
+// Command wiebelt-relay listens to the telephone exchange for a whole office and
+// gives each user his own calls. It is pure Go.
+package main
+
+import (
+	"io"
+	"log"
+	"os"
+
+	"wiebelt/internal/relay/command"
+)
+
+// Set when linking: -X main.version=… -X main.commit=….
+var (
+	version = "dev"
+	commit  = "unknown"
+)
+
+func main() {
+	// net/http and others quote what came over the network to package log; our
+	// own log is another one.
+	log.SetOutput(io.Discard)
+	os.Exit(command.Main(command.Build{Version: version, Commit: commit}, os.Args, os.Stdin, os.Stdout, os.Stderr))
+}

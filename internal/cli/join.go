@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"errors"
+
+	"wiebelt/internal/config/hubtrial"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/text"
+)
+
+type joinCmd struct {
+	Address     string `arg:""`
+	Code        string `arg:"" optional:""`
+	Fingerprint string `placeholder:"HEX"`
+}
+
+// Run has this computer join a relay, and sets the link to it.
+func (c *joinCmd) Run(e *env) error {
+	d, err := e.dirs()
+	if err != nil {
+		return err
+	}
+	r := hubtrial.Relay{Address: c.Address, Code: c.Code, Fingerprint: c.Fingerprint}
+	if r.Code == "" { // the settings say where
+		r.Address, r.Code = "", c.Address
+	}
+	err = hubtrial.Join(e.ctx, d, e.load(d), r)
+	var bad *settings.Error
+	switch {
+	case errors.As(err, &bad):
+		return &failure{exitUsage, err}
+	case err != nil:
+		return savedError(e.lang(), err)
+	}
+	e.noticed(d)
+	e.say(text.RelayJoinDone)
+	return nil
+}

@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/relay/users"
+	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/testutil/linktest"
+	"wiebelt/internal/testutil/relaytest"
+)
+
+// TestJoin: with a code a computer has a link to the relay, beside the others that
+// there are; without one nothing changes. A set-up file has all that it takes.
+func TestJoin(t *testing.T) {
+	r := relaytest.Start(t, nil)
+	address, fingerprint, code := r.Address, r.Fingerprint, r.Invite(users.Entry{User: "anna"})
+	dir := t.TempDir()
+	file := filepath.Join(dir, settings.FileName)
+	const before = "[hub]\nsecret_store = \"file\"\n\n[[softphone]]\nkind = \"baresip\"\nname = \"mine\"\n"
+	if err := os.WriteFile(file, []byte(before), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	join := func(code, fingerprint string) (int, string, string) {
+		return run(t, "", "join", address, code, "--fingerprint", fingerprint, "--profile", dir, "--language", "en")
+	}
+	for wrong, print := range map[string]string{"2222-2222-2222-2222": fingerprint, code: strings.Repeat("0", 64)} {
+		if code, out, errOut := join(wrong, print); code != exitFailed || out != "" || strings.Count(errOut, "\n") != 1 {
+			t.Errorf("exit %d: %s%s", code, out, errOut)
+		}
+	}
+	if b, err := os.ReadFile(file); err != nil || string(b) != before {
+		t.Errorf("%s, %v", b, err)
+	}
+	if code, out, errOut := join(strings.ToLower(code), fingerprint); code != exitDone || errOut != "" || !strings.Contains(out, "has joined") {
+		t.Fatalf("exit %d: %s%s", code, out, errOut)
+	}
+	d, err := profile.Find(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, problems := settings.Load(d)
+	if len(problems) > 0 || len(s.Softphones) != 2 || s.Softphones[1].Kind != "relay" || s.Softphones[1].Address != address {
+		t.Fatalf("%+v, %v", s.Softphones, problems)
+	}
+	p, err := fromsettings.Softphone(d, s.Hub.SecretStore, s.Softphones[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	linktest.Run(t, p).Until(link.Connected)
+	if code, _, errOut := join(code, fingerprint); code != exitFailed || !strings.Contains(errOut, "used already") {
+		t.Errorf("a second time: exit %d: %s", code, errOut)
+	}
+
+	for _, set := range [][]string{{"relay.url", address}, {"relay.fingerprint", fingerprint}} {
+		if code, _, errOut := run(t, "", "settings", "set", set[0], set[1], "--profile", dir); code != exitDone {
+			t.Fatalf("%s: exit %d: %s", set[0], code, errOut)
+		}
+	}
+	setup, another := filepath.Join(t.TempDir(), "bob.wiebelt"), t.TempDir()
+	exit, phrase, errOut := run(t, "", "provision", "--export", setup, "--join-code", r.Invite(users.Entry{User: "bob"}), "--profile", dir)
+	if exit != exitDone {
+		t.Fatalf("exit %d: %s", exit, errOut)
+	}
+	take := func(to string) (int, string, string) {
+		return run(t, phrase, "provision", "--import", setup, "--passphrase-stdin", "--secret-store", "file", "--profile", to, "--language", "en")
+	}
+	if exit, out, errOut := take(another); exit != exitDone || strings.Contains(out, "--softphone") {
+		t.Fatalf("exit %d: %s%s", exit, out, errOut)
+	}
+	if d, err = profile.Find(another); err != nil {
+		t.Fatal(err)
+	}
+	if s, _ = settings.Load(d); !s.Relayed() || len(s.Softphones) != 2 || s.Relay.URL != address {
+		t.Fatalf("%+v", s.Softphones)
+	}
+	if p, err = fromsettings.Softphone(d, s.Hub.SecretStore, s.Softphones[1]); err != nil {
+		t.Fatal(err)
+	}
+	linktest.Run(t, p).Until(link.Connected)
+	third := t.TempDir()
+	if exit, _, errOut := take(third); exit != exitFailed || !strings.Contains(errOut, "used already") || len(snapshot(t, third)) > 0 {
+		t.Errorf("the same file once more: exit %d: %s, %v", exit, errOut, snapshot(t, third))
+	}
+	if exit, _, errOut := run(t, "", "join", r.Invite(users.Entry{User: "carla"}), "--profile", dir); exit != exitDone {
+		t.Errorf("with the address of the settings: exit %d: %s", exit, errOut)
+	}
+	if exit, _, _ := run(t, "", "provision", "--join-code", code, "--profile", dir); exit != exitUsage {
+		t.Errorf("a code without a file: exit %d", exit)
+	}
+}

@@ -1,0 +1,418 @@
+// Package commandline reads the command lines of our programs: help and errors of
+// the parser come from the catalogue of texts, in the language of the run. It has no
+// state and no goroutines.
+package commandline
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/alecthomas/kong"
+	"golang.org/x/term"
+
+	"wiebelt/internal/text"
+)
+
+// Parse reads a command line into commands, a struct with kong's tags; what is bound
+// is handed to the command's Run. The error says what is wrong with the line. Where
+// help was asked for, it has been written, or out says why not, and there is no
+// context.
+func Parse(commands any, program string, lang func() text.Language, out *Output, errOut io.Writer, args []string, bound ...any) (k *kong.Context, err error) {
+	type left struct{ code int } // kong ends the program once help is written
+	parse := func(commands any) (*kong.Context, error) {
+		p, err := kong.New(commands, kong.Name(program), kong.Help(func(_ kong.HelpOptions, k *kong.Context) error { return help(lang(), out, k) }),
+			kong.Writers(out, errOut), kong.Exit(func(code int) { panic(left{code}) }), kong.Bind(bound...))
+		if err != nil {
+			return nil, err
+		}
+		return p.Parse(args)
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			if _, ok := r.(left); !ok {
+				panic(r)
+			}
+			k, err = nil, nil
+		}
+	}()
+	if one, found := alone(commands, args); one != nil {
+		if k, err = parse(one); err == nil {
+			found()
+			return k, nil
+		}
+	}
+	k, err = parse(commands)
+	switch {
+	case err == nil:
+		return k, nil
+	case out.Err != nil: // the help did not arrive
+		return nil, nil
+	}
+	return nil, parserError(lang(), err)
+}
+
+// alone is a struct like commands with nothing but the command that args begin with and
+// the flags that all have: making all the others ready takes longer than most commands
+// do. found copies what was read into commands. Where help is asked for, or a flag comes
+// first, there is none.
+func alone(commands any, args []string) (one any, found func()) {
+	if len(args) == 0 || slices.Contains(args, "--help") || slices.Contains(args, "-h") {
+		return nil, nil
+	}
+	var fields []reflect.StructField
+	var values []reflect.Value
+	named := false
+	for f, v := range reflect.ValueOf(commands).Elem().Fields() {
+		switch {
+		case f.Anonymous:
+			for flag, v := range v.Fields() {
+				fields, values = append(fields, flag), append(values, v)
+			}
+		case args[0] == cmp.Or(f.Tag.Get("name"), strings.ToLower(f.Name)):
+			fields, values, named = append(fields, f), append(values, v), true
+		}
+	}
+	if !named {
+		return nil, nil
+	}
+	read := reflect.New(reflect.StructOf(fields))
+	return read.Interface(), func() {
+		for i, v := range values {
+			v.Set(read.Elem().Field(i))
+		}
+	}
+}
+
+// Flag finds the value of a flag before the line is parsed, for help and errors of
+// the parser need some of them, too.
+func Flag(args []string, name string) (value string, ok bool) {
+	for i, a := range args {
+		flag, tied, is := strings.Cut(a, "=")
+		switch {
+		case a == "--":
+			return value, ok
+		case flag == name && is:
+			value, ok = tied, true
+		case flag == name && i+1 < len(args):
+			value, ok = args[i+1], true
+		}
+	}
+	return value, ok
+}
+
+// HelpOf is the help for a part of the command line: "deliver.list" is a command,
+// "deliver.list --all" a flag or argument of it. What many commands have is
+// looked for without the command. "" if there is none.
+func HelpOf(l text.Language, command, part string) string {
+	for _, name := range []string{strings.TrimSpace(command + " " + part), part} {
+		key := text.CommandHelp(name)
+		if s := l.T(key); name != "" && s != string(key) {
+			return s
+		}
+	}
+	return ""
+}
+
+// longHelp is what a command says at length below its summary; the one that is
+// meant where none is named says its own, too.
+func longHelp(l text.Language, n *kong.Node) string {
+	s := HelpOf(l, PathOf(n), "about")
+	if c, ok := n.Target.Addr().Interface().(interface{ Also(text.Language) string }); ok {
+		s += "\n" + c.Also(l)
+	}
+	if n.Parent != nil && n.DefaultCmd != nil {
+		s += "\n\n" + longHelp(l, n.DefaultCmd)
+	}
+	return strings.Trim(s, "\n")
+}
+
+// PathOf is a command's path with dots: "deliver.list", "" for Wiebelt itself. Those
+// of another program begin with its name.
+func PathOf(n *kong.Node) string {
+	switch {
+	case n.Parent == nil && n.Name != "wiebelt":
+		return n.Name
+	case n.Parent == nil || n.Type != kong.CommandNode:
+		return ""
+	}
+	return strings.Trim(PathOf(n.Parent)+"."+n.Name, ".")
+}
+
+// Place is a name that stands for what has to be filled in.
+func Place(l text.Language, name string) string {
+	key := text.CommandPlace(name)
+	if s := l.T(key); s != string(key) {
+		return s
+	}
+	return name
+}
+
+// argument is a positional argument as usage and help name it.
+func argument(l text.Language, v *kong.Value) string {
+	s := "<" + Place(l, v.Name) + ">"
+	if v.IsCumulative() {
+		s += " …"
+	}
+	if !v.Required {
+		s = "[" + s + "]"
+	}
+	return s
+}
+
+// flagged is a flag with what belongs behind it.
+func flagged(l text.Language, f *kong.Flag) string {
+	s := "--" + f.Name
+	switch {
+	case f.IsBool() && f.Tag.Negatable != "":
+		return "--[no-]" + f.Name
+	case f.IsBool():
+		return s
+	case f.PlaceHolder != "":
+		return s + "=" + Place(l, f.PlaceHolder)
+	case f.Default != "":
+		return s + "=" + f.Default
+	}
+	return s + "=" + strings.ToUpper(Place(l, f.Name))
+}
+
+// help writes the help of a command, or of all.
+func help(l text.Language, out io.Writer, ctx *kong.Context) error {
+	n := ctx.Selected()
+	if n == nil {
+		n = ctx.Model.Node
+	}
+	w := &page{width: widthOf(out)}
+	use := n.FullPath() + " " + l.T(text.CommandFlags)
+	for _, p := range n.Positional {
+		use += " " + argument(l, p)
+	}
+	if len(n.Children) > 0 {
+		use += " <" + Place(l, "command") + ">"
+	}
+	w.line(l.T(text.CommandUsage, use))
+	about := PathOf(n)
+	if about == "" {
+		about = n.Name
+	}
+	w.paragraphs(HelpOf(l, about, ""))
+	w.paragraphs(longHelp(l, n))
+	var rows [][2]string
+	for _, p := range n.Positional {
+		rows = append(rows, [2]string{argument(l, p), HelpOf(l, PathOf(n), "<"+p.Name+">")})
+	}
+	w.table(l.T(text.CommandArguments), rows)
+	rows = nil
+	levels := n.AllFlags(true)
+	for _, level := range slices.Backward(levels) { // its own first, those of every command last
+		for _, f := range level {
+			name := flagged(l, f)
+			if f.Short != 0 {
+				name = "-" + string(f.Short) + ", " + name
+			}
+			rows = append(rows, [2]string{name, HelpOf(l, PathOf(n), "--"+f.Name)})
+		}
+	}
+	w.table(l.T(text.CommandFlagsTitle), rows)
+	commands := func(group string) (rows [][2]string) {
+		for _, c := range n.Children {
+			if key := ""; !c.Hidden {
+				if c.Group != nil {
+					key = c.Group.Key
+				}
+				if key == group {
+					rows = append(rows, [2]string{c.Name, HelpOf(l, PathOf(c), "")})
+				}
+			}
+		}
+		return rows
+	}
+	for _, group := range []string{"", "day", "admin", "try"} {
+		w.table(l.T(text.CommandGroup(group)), commands(group))
+	}
+	if len(n.Children) > 0 {
+		w.line("")
+		w.line(l.T(text.CommandMore, n.FullPath()))
+	}
+	_, err := io.WriteString(out, w.String())
+	return err
+}
+
+// page is a page of help: lines that fit, and what is indented as it is.
+type page struct {
+	strings.Builder
+	width int
+}
+
+func (w *page) line(s string) { w.WriteString(strings.TrimRight(s, " ") + "\n") }
+
+// paragraphs writes a text; its lines that begin with a space are kept, and those
+// with a tab are rows of a table.
+func (w *page) paragraphs(s string) {
+	if s == "" {
+		return
+	}
+	w.line("")
+	var rows [][2]string
+	for para := range strings.Lines(strings.Trim(s, "\n")) {
+		para = strings.TrimRight(para, "\n")
+		if name, about, row := strings.Cut(para, "\t"); row {
+			rows = append(rows, [2]string{name, about})
+			continue
+		}
+		if strings.HasPrefix(para, " ") {
+			w.line(para)
+			continue
+		}
+		for _, l := range wrap(para, w.width) {
+			w.line(l)
+		}
+	}
+	w.rows(rows)
+}
+
+// column is the widest left column that has text beside it.
+const column = 30
+
+func (w *page) table(title string, rows [][2]string) {
+	if len(rows) == 0 {
+		return
+	}
+	w.line("")
+	w.line(title)
+	w.rows(rows)
+}
+
+func (w *page) rows(rows [][2]string) {
+	left := 0
+	for _, r := range rows {
+		if n := utf8.RuneCountInString(r[0]); n <= column {
+			left = max(left, n)
+		}
+	}
+	for _, r := range rows {
+		beside := wrap(r[1], w.width-left-4)
+		if utf8.RuneCountInString(r[0]) > left {
+			w.line("  " + r[0])
+			r[0] = ""
+		}
+		for i, s := range beside {
+			if i > 0 {
+				r[0] = ""
+			}
+			w.line(fmt.Sprintf("  %-*s  %s", left, r[0], s))
+		}
+	}
+}
+
+// wrap breaks a text between words. An empty one is one empty line.
+func wrap(s string, width int) (lines []string) {
+	line := ""
+	for _, word := range strings.Fields(s) {
+		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
+			lines, line = append(lines, line), ""
+		}
+		line = strings.TrimPrefix(line+" "+word, " ")
+	}
+	return append(lines, line)
+}
+
+// widthOf is how wide a line may be.
+func widthOf(out io.Writer) int {
+	const usual, most = 80, 110
+	for {
+		switch o := out.(type) {
+		case *Output:
+			out = o.Writer
+			continue
+		case *os.File:
+			if w, _, err := term.GetSize(int(o.Fd())); err == nil && w > 0 {
+				return max(min(w, most), 2*column)
+			}
+		}
+		return usual
+	}
+}
+
+// Output notes whether what was written arrived.
+type Output struct {
+	io.Writer
+	Err error // the first one
+}
+
+// Write implements io.Writer.
+func (o *Output) Write(b []byte) (int, error) {
+	n, err := o.Writer.Write(b)
+	if err != nil && o.Err == nil {
+		o.Err = err
+	}
+	return n, err
+}
+
+// parserSays are the errors of the parser, which are English, and ours for them.
+var parserSays = []struct {
+	pattern string
+	key     text.Key
+}{
+	{`^unexpected argument (.+?)(?:, did you mean (?:one of )?(.+)\?)?$`, text.UsageArgument},
+	{`^unknown flag (\S+?)(?:, did you mean (?:one of )?(.+)\?)?$`, text.UsageFlag},
+	{`^missing flags: (.+)$`, text.UsageMissing},
+	{`^expected (?:one of )?("?.+)$`, text.UsageExpected},
+	{`^(\S+) must be one of (.+) but got (.+)$`, text.UsageOneOf},
+	{`^(--\S+) and (--\S+) can't be used together$`, text.UsageTogether},
+	{`^(--\S+): expected duration but got "?(.*?)"?(?::.*)?$`, text.UsageDuration},
+	{`^(--\S+): expected a(?:n| valid \d+ bit u?)? ?(?:int|float) but got "(.*?)".*$`, text.UsageNumber},
+	{`^(--\S+): expected \w+ value but got .*$`, text.UsageNoValue},
+	{`^(--\S+): missing value.*$`, text.UsageNoValue},
+	{`^(--\S+): bool value must be .*$`, text.UsageNothingBehind},
+}
+
+// parserError puts an error of the parser into our words.
+func parserError(l text.Language, err error) *text.Error {
+	said := err.Error()
+	for _, p := range parserSays {
+		found := regexp.MustCompile(p.pattern).FindStringSubmatch(said)
+		if found == nil {
+			continue
+		}
+		var args []any
+		for _, s := range found[1:] {
+			args = append(args, names(l, s))
+		}
+		switch p.key {
+		case text.UsageArgument, text.UsageFlag:
+			if found[2] != "" {
+				return text.Errorf(p.key, args[0], text.Errorf(text.UsageMeant, args[1]))
+			}
+			return text.Errorf(p.key, args[0], "")
+		}
+		return text.Errorf(p.key, args...)
+	}
+	return text.Errorf(text.UsageWrong)
+}
+
+// names puts the names of arguments in what the parser says into a language, and
+// the words between several.
+func names(l text.Language, s string) string {
+	s = regexp.MustCompile(`<[\w-]+>`).ReplaceAllStringFunc(s, func(n string) string { return "<" + Place(l, strings.Trim(n, "<>")) + ">" })
+	s = regexp.MustCompile(`(--[\w-]+)=(\S+)`).ReplaceAllStringFunc(s, func(n string) string {
+		name, filled, _ := strings.Cut(n, "=")
+		comma := ""
+		if strings.HasSuffix(filled, ",") {
+			filled, comma = filled[:len(filled)-1], ","
+		}
+		if un, err := strconv.Unquote(filled); err == nil {
+			filled = un
+		}
+		return name + "=" + Place(l, filled) + comma
+	})
+	s = strings.TrimSuffix(strings.ReplaceAll(s, `","`, `", "`), `, ""`) // "" only says that it may be left out
+	return strings.ReplaceAll(s, " or ", l.T(text.UsageOr))
+}

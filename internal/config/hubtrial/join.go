@@ -1,0 +1,70 @@
+package hubtrial
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/softphone/registry"
+	"wiebelt/internal/softphone/relaylink"
+	"wiebelt/internal/text"
+)
+
+// Relay is where a computer joins, and with which code.
+type Relay struct {
+	Address, Fingerprint string // those of the settings where Address is ""
+	Code                 string
+}
+
+// Join has this computer join a relay, and puts a link to it into the settings. The
+// code is used up only where the link can be. Errors can be told to people, or are
+// those of Save.
+func Join(ctx context.Context, d profile.Dirs, before *settings.Settings, r Relay) error {
+	w, err := Wanted{}.join(ctx, d, before, r)
+	if err == nil {
+		_, err = Save(ctx, d, before, w)
+	}
+	return err
+}
+
+// join adds the link, and what the relay has given for it, to what is wanted.
+func (w Wanted) join(ctx context.Context, d profile.Dirs, before *settings.Settings, r Relay) (Wanted, error) {
+	next, err := before.With(w.Changes) // as it will be
+	if err != nil {
+		return w, err
+	}
+	if r.Address = strings.TrimRight(r.Address, "/"); r.Address == "" || r.Address == next.Relay.URL {
+		r.Address = next.Relay.URL
+		if r.Fingerprint == "" || before.Locked("relay.fingerprint") {
+			r.Fingerprint = next.Relay.Fingerprint
+		}
+	} else if before.Locked("relay.url") {
+		return w, text.Errorf(text.AdminLocked, "relay.url", before.LockedBy("relay.url"))
+	}
+	link := settings.Softphone{Kind: registry.Relay, Name: registry.Relay, Address: r.Address}
+	isRelay := func(l settings.Softphone) bool { return l.Kind == registry.Relay }
+	i := slices.IndexFunc(next.Softphones, func(l settings.Softphone) bool {
+		return isRelay(l) && strings.TrimRight(l.Address, "/") == r.Address
+	})
+	switch {
+	case i >= 0: // a new code for a link that is there
+		link = next.Softphones[i]
+	case before.Locked("softphone"):
+		return w, text.Errorf(text.AdminLocked, "softphone", before.LockedBy("softphone"))
+	default:
+		w.Changes = maps.Clone(w.Changes)
+		if w.Changes == nil {
+			w.Changes = map[string]any{}
+		}
+		w.Changes["softphone"] = append(slices.DeleteFunc(slices.Clone(next.Softphones), isRelay), link) // a computer has one
+		if err := settings.Check(d, w.Changes); err != nil {
+			return w, err
+		}
+	}
+	membership, err := relaylink.Join(ctx, r.Address, r.Code, r.Fingerprint)
+	w.Links = map[string]string{link.Name: membership}
+	return w, err
+}

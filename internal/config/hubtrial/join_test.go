@@ -1,0 +1,99 @@
+package hubtrial
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/relay/users"
+	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/testutil/linktest"
+	"wiebelt/internal/testutil/relaytest"
+	"wiebelt/internal/text"
+)
+
+// TestJoin: by the address that somebody gives, or that of the settings; what a policy
+// decides it decides here too, before the code is used; and a code that is wrong, was
+// used, or is another site's has one sentence.
+func TestJoin(t *testing.T) {
+	r, other := relaytest.Start(t, nil), relaytest.Start(t, nil)
+	anna := users.Entry{User: "anna"}
+	named := "[relay]\nurl = \"" + r.Address + "\"\nfingerprint = \"" + r.Fingerprint + "\"\n"
+	linked := "[[softphone]]\nkind = \"relay\"\nname = \"ours\"\naddress = \"" + r.Address + "\"\n"
+	used := r.Invite(anna)
+	for name, c := range map[string]struct {
+		user, policy string
+		relay        Relay
+		want         text.Key // "" for a link
+	}{
+		"by its address":           {"", "", Relay{r.Address + "/", r.Fingerprint, r.Invite(anna)}, ""},
+		"by the settings":          {named, "", Relay{Code: " " + strings.ToLower(r.Invite(anna)) + " "}, ""},
+		"by the policy":            {"", named, Relay{Code: r.Invite(anna)}, ""},
+		"a link of the policy":     {"", named + linked, Relay{Code: r.Invite(anna)}, ""},
+		"another's by the policy":  {"", named, Relay{other.Address, other.Fingerprint, other.Invite(anna)}, text.AdminLocked},
+		"no links by the policy":   {named, "softphone = []\n", Relay{Code: used}, text.AdminLocked},
+		"the policy's fingerprint": {"", strings.Replace(named, r.Fingerprint, other.Fingerprint, 1), Relay{r.Address, r.Fingerprint, used}, text.RelayJoinFingerprint},
+		"a wrong code":             {named, "", Relay{Code: "2222-2222-2222-2222"}, text.RelayJoinCode},
+		"no code":                  {named, "", Relay{Code: "hello"}, text.RelayJoinCode},
+		"another site's":           {named, "", Relay{Code: other.Invite(anna)}, text.RelayJoinCode},
+		"no address":               {"", "", Relay{Code: used}, text.RelayJoinAddress},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, err := profile.Find(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := d.Make(); err != nil {
+				t.Fatal(err)
+			}
+			c.user = "[hub]\nsecret_store = \"file\"\n" + c.user
+			if err := os.WriteFile(settings.Path(d), []byte(c.user), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			before, _ := settings.Load(d)
+			if c.policy != "" {
+				path := filepath.Join(t.TempDir(), settings.PolicyFile)
+				if err := os.WriteFile(path, []byte(c.policy+"[hub]\nsecret_store = \"file\"\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				before, _ = settings.CheckPolicy(path)
+			}
+			err = Join(t.Context(), d, before, c.relay)
+			now, _ := settings.Load(d)
+			if c.want != "" {
+				if said, ok := err.(*text.Error); !ok || said.Key != c.want || now.Relayed() {
+					t.Errorf("%v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			l := settings.Softphone{Kind: "relay", Name: "relay", Address: r.Address}
+			if before.Relayed() { // what the policy has is not written
+				l = before.Softphones[0]
+			} else if len(now.Softphones) != 1 || now.Softphones[0] != l {
+				t.Fatalf("%+v", now.Softphones)
+			}
+			p, err := fromsettings.Softphone(d, secret.KindFile, l)
+			if err != nil {
+				t.Fatal(err)
+			}
+			linktest.Run(t, p).Until(link.Connected)
+		})
+	}
+	d, _ := profile.Find(t.TempDir())
+	s := settings.Defaults()
+	s.Hub.SecretStore = secret.KindFile
+	for _, want := range []text.Key{"", text.RelayJoinCode} {
+		err := Join(t.Context(), d, s, Relay{r.Address, r.Fingerprint, used})
+		if said, _ := err.(*text.Error); want == "" && err != nil || want != "" && (said == nil || said.Key != want) {
+			t.Errorf("used: %v", err)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package hubtrial
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/config/settings"
+)
+
+const saverEnv = "WIEBELT_HUBTRIAL_TEST_SAVER"
+
+// TestMain also is the process that gets killed.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(saverEnv); dir != "" {
+		fmt.Fprintln(os.Stderr, saveForever(dir))
+		os.Exit(1)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// saveForever saves settings and a secret from the number on that the first argument
+// gives, and acknowledges each save by its number.
+func saveForever(dir string) error {
+	var n int
+	d, err := profile.Find(dir)
+	if _, e := fmt.Sscan(os.Args[1], &n); err != nil || e != nil {
+		return errors.Join(err, e)
+	}
+	for ; ; n++ {
+		before, _ := settings.Load(d)
+		if _, err := Save(context.Background(), d, before, Wanted{Changes: numbered(n % 365), Secret: fmt.Sprint("secret-", n), Works: true}); err != nil {
+			return err
+		}
+		fmt.Println(n)
+	}
+}
+
+// numbered are settings that belong together; n is less than 365.
+func numbered(n int) map[string]any {
+	return map[string]any{"history.days": n + 1, "support.contact": fmt.Sprint(n, strings.Repeat(" x", n%70)),
+		"line": []settings.Line{{Number: "0201234567", Name: fmt.Sprint(n)}}}
+}
+
+// TestKilledSaver: a process that is killed while it saves leaves the last save that
+// it acknowledged or the next one, each of settings and secret whole, and never keeps
+// another that writes at the same time from it.
+func TestKilledSaver(t *testing.T) {
+	rounds := 25
+	if os.Getenv("SOAK") != "" {
+		rounds = 500
+	}
+	d, err := profile.Find(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, d, "# ours\n[ui]\nlanguage = \"nl\" # stays\n")
+	ref, err := secret.Hub("https://hub.example", "office")
+	if err := errors.Join(err, settings.Set(d, map[string]any{"hub.base_url": "https://hub.example", "hub.client_id": "office", "hub.secret_store": "file"})); err != nil {
+		t.Fatal(err)
+	}
+	next, mine := 0, 0
+	for round := range rounds {
+		cmd := exec.CommandContext(t.Context(), os.Args[0], fmt.Sprint(next))
+		cmd.Env = append(os.Environ(), saverEnv+"="+d.State)
+		cmd.Stderr = os.Stderr
+		out, err := cmd.StdoutPipe()
+		if err := errors.Join(err, cmd.Start()); err != nil {
+			t.Fatal(err)
+		}
+		last, until := -1, next+1+rand.IntN(4)
+		for in := bufio.NewScanner(out); in.Scan(); {
+			if _, err := fmt.Sscan(in.Text(), &last); err != nil {
+				t.Fatal(err)
+			}
+			mine++ // another process goes on meanwhile
+			if err := settings.Set(d, map[string]any{"card.monitor": fmt.Sprint("number-", mine)}); err != nil {
+				t.Fatal(err)
+			}
+			if last == until {
+				_ = cmd.Process.Kill() // it ends by itself at a fault only, which is seen below
+			}
+		}
+		if err := cmd.Wait(); last < until {
+			t.Fatalf("round %d: it ended by itself: %v", round, err)
+		}
+		set, problems := settings.Load(d)
+		now := set.History.Days - 1
+		if now != last%365 && now != (last+1)%365 || len(problems) > 0 {
+			t.Fatalf("round %d: settings %d after %d: %v", round, now, last, problems)
+		}
+		want := numbered(now)
+		if set.Support.Contact != want["support.contact"] || len(set.Lines) != 1 || set.Lines[0].Name != fmt.Sprint(now) ||
+			set.UI.Language != "nl" || set.Card.Monitor != fmt.Sprint("number-", mine) {
+			t.Fatalf("round %d: half of one save and half of another: %+v", round, set)
+		}
+		if b, err := os.ReadFile(settings.Path(d)); err != nil || !strings.HasPrefix(string(b), "# ours\n") {
+			t.Fatalf("round %d: what a person wrote is gone: %v", round, err)
+		}
+		store, err := secret.Open(secret.KindFile, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if value, err := store.Get(t.Context(), ref); err != nil || value != fmt.Sprint("secret-", last) && value != fmt.Sprint("secret-", last+1) {
+			t.Fatalf("round %d: %s after %d: %v", round, value, last, err)
+		}
+		next = last + 2
+	}
+}

@@ -1,0 +1,337 @@
+package settings
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Type is the type of a key's value.
+type Type string
+
+// The types. Durations are texts such as "60s", dates such as "2027-01-31".
+const (
+	Text     Type = "text"
+	Choice   Type = "choice"
+	Number   Type = "number"
+	Flag     Type = "flag"
+	Duration Type = "duration"
+	Date     Type = "date"
+	List     Type = "list"
+	Tables   Type = "tables" // [[line]], [[softphone]]
+)
+
+// Entry is one key of the table, or one field of [[line]] and [[softphone]].
+type Entry struct {
+	Key               string // "hub.base_url"; of a field "softphone.kind"
+	Type              Type
+	Allowed           string   // what may stand there, in English: "1 to 365"
+	Choices           []string // for Choice, and for List where its elements are limited
+	Least, Most       int      // for Number
+	Shortest, Longest time.Duration
+	Who               Who
+
+	def    any
+	strict any // what holds where a policy sets it and cannot be read; nil for the default
+	get    func(*Settings) any
+	set    func(*Settings, any)
+	read   func(raw any) (any, *complaint) // value of a file, or of Go, to the field's type
+
+	// For Tables, in place of read.
+	fields   []Entry
+	rows     func(v any) [][]string // the fields of each element
+	elements func(raw any, report reporter) any
+}
+
+// Who says who is meant to set a key. A policy may set every key.
+type Who string
+
+// AnyUser is everybody at the computer. Admin is who sets Wiebelt up: such keys
+// stand in no window that staff work with.
+const (
+	AnyUser Who = "user"
+	Admin   Who = "admin"
+)
+
+// adminKeys are the groups, and the keys of other groups, that are an
+// administrator's.
+var adminKeys = []string{"hub.", "support.", "phone.region", "phone.internal_digits", "phone.internal_prefixes", "phone.never_lookup",
+	"line.", "listener.", "softphone.", "relay.", "card.privacy", "card.hide_from_capture", "history.keep", "history.days", "lookup.", "audit", "scheme.", "delivery.", "log."}
+
+func whoSets(key string) Who {
+	for _, k := range adminKeys {
+		if strings.HasPrefix(key, k) {
+			return Admin
+		}
+	}
+	return AnyUser
+}
+
+// complaint says why a value is not taken.
+type complaint struct {
+	kind ProblemKind
+	want string
+}
+
+// codeMark stands in scopes for the organisation code.
+const codeMark = "<code>"
+
+const documentedScopes = "Basic P0boxadministrator orgCode:" + codeMark
+
+// CardFields are the fields that a card can show, in their usual order
+// (name, number and link are always there, and with an empty
+// list nothing else).
+var CardFields = []string{"relation_number", "address", "producer", "last_modified_by"}
+
+// table holds every key; [[line]] and [[softphone]] are in arrays. A new key also
+// needs its words in assets/text/setting.json and may need:
+//   - adminKeys, if an administrator sets it
+//   - strictly, if the default is not the safe value where a policy cannot be read
+//   - stays in package setupfile, if it does not travel with a set-up file
+//   - example in package templates, if it has no default
+//   - settingsPlan in ui/settings, for its place in the window
+var table = []Entry{
+	text("hub.base_url", "", "an https address, or http://127.0.0.1 or http://[::1]", func(s *Settings) *string { return &s.Hub.BaseURL }, hubURL),
+	text("hub.hub_url", "", "an https address, or http://127.0.0.1 or http://[::1]", func(s *Settings) *string { return &s.Hub.HubURL }, hubURL),
+	text("hub.client_id", "", "at most 200 characters without : and control characters", func(s *Settings) *string { return &s.Hub.ClientID }, clientID),
+	text("hub.organisation_code", "", "a code without spaces", func(s *Settings) *string { return &s.Hub.OrganisationCode }, scopeToken),
+	text("hub.contact_scopes", documentedScopes, "scopes with spaces between", func(s *Settings) *string { return &s.Hub.ContactScopes }, scopes),
+	text("hub.delivery_scopes", documentedScopes, "scopes with spaces between", func(s *Settings) *string { return &s.Hub.DeliveryScopes }, scopes),
+	choice("hub.basic_auth_encoding", func(s *Settings) *string { return &s.Hub.BasicAuthEncoding }, "plain", "rfc6749"),
+	choice("hub.scope_parameter", func(s *Settings) *string { return &s.Hub.ScopeParameter }, "scopes", "scope"),
+	text("hub.relation_number_field", "", "a JSON name", func(s *Settings) *string { return &s.Hub.RelationField }, freeText(100)),
+	text("hub.intermediary", "", "one path segment", func(s *Settings) *string { return &s.Hub.Intermediary }, segment),
+	choice("hub.secret_store", func(s *Settings) *string { return &s.Hub.SecretStore }, "os", "file", "machine"),
+	date("hub.secret_expires", func(s *Settings) *time.Time { return &s.Hub.SecretExpires }),
+	text("hub.proxy", "system", "system, none, or an http, https or socks5 address without a password", func(s *Settings) *string { return &s.Hub.Proxy }, proxy),
+	text("hub.extra_ca_file", "", "an absolute path", func(s *Settings) *string { return &s.Hub.ExtraCAFile }, absolute),
+	duration("hub.lookup_timeout", 5*time.Second, time.Second, time.Minute, func(s *Settings) *time.Duration { return &s.Hub.LookupTimeout }),
+	flag("hub.open_at_start", false, func(s *Settings) *bool { return &s.Hub.OpenAtStart }),
+
+	text("support.contact", "", "at most 200 characters", func(s *Settings) *string { return &s.Support.Contact }, freeText(200)),
+
+	text("phone.region", "NL", "a country code of two letters that has telephone numbers", func(s *Settings) *string { return &s.Phone.Region }, region),
+	number("phone.internal_digits", 4, 0, 8, func(s *Settings) *int { return &s.Phone.InternalDigits }),
+	list("phone.internal_prefixes", "texts of digits, * and #", func(s *Settings) *[]string { return &s.Phone.InternalPrefixes }, prefix),
+	list("phone.never_lookup", "telephone numbers", func(s *Settings) *[]string { return &s.Phone.NeverLookup }, numberText),
+	text("phone.call_back", "tel", "tel, sip, off, or a command with one {number}", func(s *Settings) *string { return &s.Phone.CallBack }, callBack),
+
+	flag("listener.enabled", true, func(s *Settings) *bool { return &s.Listener.Enabled }),
+	number("listener.port", 27471, 1024, 65535, func(s *Settings) *int { return &s.Listener.Port }),
+	list("listener.allowed_origins", "addresses of web pages: scheme://host or scheme://host:port", func(s *Settings) *[]string { return &s.Listener.AllowedOrigins }, webOrigin),
+	flag("listener.http", true, func(s *Settings) *bool { return &s.Listener.HTTP }),
+
+	text("relay.url", "", "an https address", func(s *Settings) *string { return &s.Relay.URL }, relayURL),
+	text("relay.fingerprint", "", "64 hexadecimal digits", func(s *Settings) *string { return &s.Relay.Fingerprint }, fingerprint),
+
+	choice("card.corner", func(s *Settings) *string { return &s.Card.Corner }, "bottom-right", "bottom-left", "top-right", "top-left"),
+	text("card.monitor", "active", "active, primary, or a monitor's name", func(s *Settings) *string { return &s.Card.Monitor }, freeText(100)),
+	text("card.hotkey", "Ctrl+Alt+W", "keys joined by +, or off", func(s *Settings) *string { return &s.Card.Hotkey }, shortcut),
+	duration("card.full_for", time.Minute, 5*time.Second, time.Hour, func(s *Settings) *time.Duration { return &s.Card.FullFor }),
+	duration("card.after_call", 20*time.Second, 0, time.Hour, func(s *Settings) *time.Duration { return &s.Card.AfterCall }),
+	strictly([]string{}, someOf("card.fields", "fields of a contact", func(s *Settings) *[]string { return &s.Card.Fields }, CardFields)),
+	strictly("number", choice("card.privacy", func(s *Settings) *string { return &s.Card.Privacy }, "full", "initials", "number")),
+	strictly(true, flag("card.hide_from_capture", true, func(s *Settings) *bool { return &s.Card.HideFromCapture })),
+	strictly("hide", choice("card.quiet", func(s *Settings) *string { return &s.Card.Quiet }, "show", "number", "hide")),
+	choice("card.auto_open", func(s *Settings) *string { return &s.Card.AutoOpen }, "never", "answered"),
+	choice("card.outgoing", func(s *Settings) *string { return &s.Card.Outgoing }, "strip", "card", "off"),
+	flag("card.over_fullscreen", true, func(s *Settings) *bool { return &s.Card.OverFullscreen }),
+
+	flag("calls.group", false, func(s *Settings) *bool { return &s.Calls.Group }),
+
+	strictly("off", choice("history.keep", func(s *Settings) *string { return &s.History.Keep }, "full", "numbers", "off")),
+	strictly(1, number("history.days", 7, 1, 365, func(s *Settings) *int { return &s.History.Days })),
+	strictly(false, flag("history.choices", true, func(s *Settings) *bool { return &s.History.Choices })),
+
+	strictly(false, flag("lookup.manual", true, func(s *Settings) *bool { return &s.Lookup.Manual })),
+	strictly("eventlog", choice("audit", func(s *Settings) *string { return &s.Audit }, "off", "eventlog")),
+	strictly("off", choice("scheme.lookup", func(s *Settings) *string { return &s.Scheme.Lookup }, "ask", "always", "off")),
+
+	number("delivery.keep_sent", 0, 0, 3650, func(s *Settings) *int { return &s.Delivery.KeepSent }),
+	number("delivery.keep_refused", 30, 0, 3650, func(s *Settings) *int { return &s.Delivery.KeepRefused }),
+	number("delivery.items_per_request", 1, 1, 100, func(s *Settings) *int { return &s.Delivery.ItemsPerRequest }),
+	duration("delivery.settle", 5*time.Second, time.Second, time.Hour, func(s *Settings) *time.Duration { return &s.Delivery.Settle }),
+	choice("delivery.uncertain", func(s *Settings) *string { return &s.Delivery.Uncertain }, "hold", "retry"),
+	choice("delivery.duplicate", func(s *Settings) *string { return &s.Delivery.Duplicate }, "skip", "send", "refuse"),
+
+	choice("ui.language", func(s *Settings) *string { return &s.UI.Language }, "system", "nl", "en"),
+	choice("ui.theme", func(s *Settings) *string { return &s.UI.Theme }, "system", "light", "dark"),
+	choice("ui.file_word", func(s *Settings) *string { return &s.UI.FileWord }, "relatie", "klantkaart", "dossier"),
+
+	choice("log.level", func(s *Settings) *string { return &s.Log.Level }, "info", "debug", "warn", "error"),
+}
+
+// Keys lists the table.
+func Keys() []Entry { return slices.Clone(table) }
+
+// All lists the table and the fields of [[line]] and [[softphone]].
+func All() []Entry {
+	all := Keys()
+	for _, e := range lists {
+		all = append(all, e.fields...)
+	}
+	return all
+}
+
+// Of is what is known about a key, which may be that of an element: softphone[2].kind.
+func Of(key string) (Entry, bool) {
+	if array, field, in := strings.Cut(key, "]."); in {
+		name, _, _ := strings.Cut(array, "[")
+		key = name + "." + field
+	}
+	all := All()
+	if i := slices.IndexFunc(all, func(e Entry) bool { return e.Key == key }); i >= 0 {
+		return all[i], true
+	}
+	return Entry{}, false
+}
+
+// Fields are those of a list of tables in their order, nil for any other key.
+func Fields(list string) []Entry {
+	if e := find(list); e != nil {
+		return e.fields
+	}
+	return nil
+}
+
+// Group is the table of the settings file that a key stands in; "" for one that
+// stands before all tables.
+func (e Entry) Group() string {
+	group, _, in := strings.Cut(e.Key, ".")
+	if !in {
+		return ""
+	}
+	return group
+}
+
+// Name is the key within its group.
+func (e Entry) Name() string { return e.Key[strings.LastIndexByte(e.Key, '.')+1:] }
+
+// Default is the value of a key that nobody set, as Values prints it; of a field
+// there is none.
+func (e Entry) Default() string { return e.format(e.def) }
+
+// TOML writes a value of this key, which ParseText gave, as it stands in a
+// settings file.
+func (e Entry) TOML(v any) string { return literal(v) }
+
+// strictly gives a key of privacy its strictest value.
+func strictly(v any, e Entry) Entry {
+	e.strict = v
+	return e
+}
+
+// find returns the entry of a key or a list of tables, nil if there is none.
+func find(key string) *Entry {
+	for _, all := range [][]Entry{table, lists} {
+		for i := range all {
+			if all[i].Key == key {
+				return &all[i]
+			}
+		}
+	}
+	return nil
+}
+
+// take reads a value and reports what is wrong; ok is true if there is a value.
+func (e *Entry) take(raw any, report reporter) (v any, ok bool) {
+	if e.elements != nil {
+		return e.elements(raw, report), true
+	}
+	v, c := e.read(raw)
+	if c != nil {
+		report(e.Key, c.kind, c.want)
+	}
+	return v, c == nil
+}
+
+// format writes a value for people and for ParseText.
+func (e *Entry) format(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case int:
+		return strconv.Itoa(v)
+	case bool:
+		return strconv.FormatBool(v)
+	case time.Duration:
+		return shortDuration(v)
+	case time.Time:
+		if v.IsZero() {
+			return ""
+		}
+		return v.Format(time.DateOnly)
+	case []string:
+		return strings.Join(v, ", ")
+	}
+	return ""
+}
+
+// shortDuration writes 60s, 90s and 20m, never 1m0s.
+func shortDuration(d time.Duration) string {
+	switch {
+	case d%time.Second != 0:
+		return d.String()
+	case d%time.Hour == 0 && d > 0:
+		return fmt.Sprintf("%dh", d/time.Hour)
+	case d%time.Minute == 0 && d > time.Minute:
+		return fmt.Sprintf("%dm", d/time.Minute)
+	}
+	return fmt.Sprintf("%ds", d/time.Second)
+}
+
+// ParseText reads a key's value from text as it stands on a command line: true,
+// 4, 60s, "a, b". It checks it against the table.
+func ParseText(key, s string) (any, error) {
+	e := find(key)
+	if e == nil || e.Type == Tables {
+		return nil, Problem{Kind: UnknownKey, Source: User, Key: key}.err()
+	}
+	v, c := e.read(e.typed(s))
+	if c != nil {
+		return nil, Problem{Kind: c.kind, Source: User, Key: key, Want: c.want}.err()
+	}
+	return v, nil
+}
+
+// typed gives a text the type of the key; one that cannot have it stays a text.
+func (e *Entry) typed(s string) any {
+	switch e.Type {
+	case Number:
+		if n, err := strconv.Atoi(strings.TrimSpace(s)); err == nil {
+			return n
+		}
+	case Flag:
+		if b, err := strconv.ParseBool(strings.TrimSpace(s)); err == nil {
+			return b
+		}
+	case List:
+		var parts []string
+		for p := range strings.SplitSeq(s, ",") {
+			if p = strings.TrimSpace(p); p != "" {
+				parts = append(parts, p)
+			}
+		}
+		return parts
+	}
+	return s
+}
+
+// Error is a problem that stopped something.
+type Error struct{ Problem Problem }
+
+// Error is the problem on one line.
+func (e *Error) Error() string { return e.Problem.String() }
+
+func (p Problem) err() error { return &Error{p} }
+
+// Defaults are the settings of somebody who set nothing.
+func Defaults() *Settings {
+	s := &Settings{sources: map[string]Source{}, places: map[string]string{}}
+	for i := range table {
+		table[i].set(s, table[i].def)
+	}
+	return s
+}

@@ -1,0 +1,98 @@
+package e2e
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"wiebelt/internal/simulate"
+	"wiebelt/internal/testutil/logtest"
+	"wiebelt/internal/testutil/xtest"
+)
+
+// TestCallsWindow: with no tray host the calls window comes up by itself, shows
+// the call that was just there, and goes with the resident.
+func TestCallsWindow(t *testing.T) {
+	t.Parallel()
+	o := prepare(t, "")
+	o.startAs(nil, "run")
+	id := o.FindWindow("^Oproepen")
+	check(t, dial(o).Ring(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}))
+	o.Until("the call in the history", func() bool { return len(callsOf(t, o)) == 1 })
+	// Started once more, Wiebelt shows the window of the one that runs.
+	o.Run("xdotool", "windowminimize", "--sync", id)
+	o.run("run")
+	o.Until("the window again", func() bool {
+		return slices.Contains(o.Windows("^Oproepen"), id)
+	})
+	if n := residents(o); n != 1 {
+		t.Errorf("%d residents", n)
+	}
+}
+
+// TestDemo plays every call of the demo once, without any set-up; the program
+// itself compares every card with the screen.
+func TestDemo(t *testing.T) {
+	t.Parallel()
+	bin := must(binary())(t)
+	s := xtest.Start(t, "openbox", xtest.Options{Width: width, Height: height, Env: []string{"LANG=nl_NL.UTF-8"}})
+	pictures := filepath.Join(t.TempDir(), "pictures")
+	tmp := t.TempDir()
+	cmd := s.Command(bin, "demo", "--play", "--hold", "100ms", "--pictures", pictures)
+	cmd.Env = append(cmd.Env, "TMPDIR="+tmp)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	t.Logf("%s", out)
+	if n := strings.Count(string(out), "painted "); n != 9+2 { // a line a call, and two medians
+		t.Errorf("%d lines", n)
+	}
+	if all, _ := filepath.Glob(filepath.Join(pictures, "*.png")); len(all) != 9 {
+		t.Errorf("%d pictures", len(all))
+	}
+	if left, _ := filepath.Glob(filepath.Join(tmp, "*")); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// TestDemoWindow: a button of the demo's window rings, the card comes up, and
+// the demo ends with its window.
+func TestDemoWindow(t *testing.T) {
+	t.Parallel()
+	bin := must(binary())(t)
+	s := xtest.Start(t, "openbox", xtest.Options{Width: width, Height: height, Env: []string{"LANG=nl_NL.UTF-8"}})
+	cmd := s.Command(bin, "demo")
+	tmp := t.TempDir()
+	cmd.Env = append(cmd.Env, "TMPDIR="+tmp)
+	var log logtest.Buffer
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &log, &log, time.Second
+	check(t, cmd.Start())
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	id := s.FindWindow("^Demo")
+	s.Until("a card after a click on the first button", func() bool {
+		s.Run("xdotool", "mousemove", "--window", id, "119", "149", "mousemove", "--window", id, "120", "150", "click", "1")
+		return foundOnScreen(s.Screenshot())
+	})
+	// The window manager may learn of the focus only after the keys have come;
+	// whoever sees the window stay presses them again.
+	over := false
+	s.Until("the demo ends with its window", func() bool {
+		_ = s.Command("xdotool", "windowfocus", id, "key", "alt+F4").Run() // fails once the window is gone
+		select {
+		case err := <-ended:
+			if over = true; err != nil {
+				t.Errorf("%v: %s", err, &log)
+			}
+		case <-time.After(500 * time.Millisecond):
+		}
+		return over
+	}, func() []any { return []any{&log} })
+	if left, _ := filepath.Glob(filepath.Join(tmp, "wiebelt-*")); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}

@@ -1,0 +1,68 @@
+package e2e
+
+import (
+	"image"
+	"sync"
+	"testing"
+	"time"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/core/engine"
+	"wiebelt/internal/core/phone"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/card"
+)
+
+// fonts guards Fyne's application, of which a process has one.
+var fonts sync.Mutex
+
+// callersCard is what the card of a call that came in on line should look like;
+// c holds what is special to it.
+func callersCard(t testing.TB, c engine.Card, number, line string, look card.Look, scale float32) *image.RGBA {
+	t.Helper()
+	fonts.Lock()
+	defer fonts.Unlock()
+	rules := must(phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4}))(t)
+	c.Number, c.Opened, c.Earlier, c.Times, c.Reports, c.Rang = rules.Parse(number, ""), -1, -1, max(c.Times, 1), call.AllStates, time.Now()
+	c.LineText, c.LineName = rules.Line(line)
+	for range c.Contacts {
+		c.LinkOK = append(c.LinkOK, true)
+	}
+	if look.Language == "" {
+		look.Language = text.Dutch
+	}
+	return card.Picture(c, look, scale)
+}
+
+// foundCard is what the card of a contact should look like, or of several.
+func foundCard(t testing.TB, number, line string, k ...contact.Contact) *image.RGBA {
+	t.Helper()
+	return foundCardIn(t, text.Dutch, number, line, k...)
+}
+
+func foundCardIn(t testing.TB, l text.Language, number, line string, k ...contact.Contact) *image.RGBA {
+	t.Helper()
+	c := engine.Card{Outcome: engine.Found, Contacts: k}
+	if len(k) > 1 {
+		c.Outcome = engine.Several
+	}
+	return callersCard(t, c, number, line, card.Look{Language: l}, 1)
+}
+
+// vriesCard is the card of vries as look has it.
+func vriesCard(t testing.TB, look card.Look, scale float32) *image.RGBA {
+	t.Helper()
+	return callersCard(t, engine.Card{Outcome: engine.Found, Contacts: []contact.Contact{vries.Contact}}, "+31698760011", "", look, scale)
+}
+
+func searchingCard(t testing.TB, number string) *image.RGBA {
+	t.Helper()
+	return callersCard(t, engine.Card{}, number, "", card.Look{}, 1)
+}
+
+// failedCard is what the card of a look-up that failed should look like.
+func failedCard(t testing.TB, number string, why contact.Failure, support string) *image.RGBA {
+	t.Helper()
+	return callersCard(t, engine.Card{Outcome: engine.Failed, Failure: why}, number, "", card.Look{Support: support}, 1)
+}

@@ -1,0 +1,114 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"wiebelt/internal/simulate"
+)
+
+// smallDisk puts the office's profile, which is there already, on a disk of its
+// own of a few megabytes.
+func smallDisk(t *testing.T, o *office) {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Fatal("only root can make a small disk; run this test as root")
+	}
+	all := map[string][]byte{}
+	err := filepath.Walk(o.profile, func(p string, info os.FileInfo, err error) error {
+		if err != nil || info.IsDir() {
+			return err
+		}
+		all[p], err = os.ReadFile(p)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, syscall.Mount("tmpfs", o.profile, "tmpfs", 0, "size=3m,mode=0700"))
+	t.Cleanup(func() { _ = syscall.Unmount(o.profile, syscall.MNT_DETACH) })
+	for p, b := range all {
+		check(t, errors.Join(os.MkdirAll(filepath.Dir(p), 0o700), os.WriteFile(p, b, 0o600)))
+	}
+}
+
+// TestHistoryInTrouble: with a full disk, or a file that cannot be written to, cards come all the same, the tray says what is wrong, and
+// once it is over calls are kept again.
+func TestHistoryInTrouble(t *testing.T) {
+	t.Parallel()
+	o := prepare(t, "[card]\nafter_call = \"0s\"\n\n[support]\ncontact = \"Jan (IT), toestel 140\"")
+	smallDisk(t, o)
+	seedCalls(t, o, 0)
+	file := filepath.Join(o.profile, "history.db")
+	for _, flags := range []uintptr{syscall.MS_BIND, syscall.MS_BIND | syscall.MS_REMOUNT | syscall.MS_RDONLY} {
+		check(t, syscall.Mount(file, file, "", flags, ""))
+	}
+	writable := sync.OnceFunc(func() { _ = syscall.Unmount(file, syscall.MNT_DETACH) })
+	t.Cleanup(writable)
+	i := onBus(t, o)
+	i.start()
+	p := dial(o)
+	n := 0
+	ring := func(what string) {
+		t.Helper()
+		n++
+		c := simulate.Call{ID: fmt.Sprint(n), Number: fmt.Sprintf("06987700%02d", n)}
+		check(t, p.Ring(t.Context(), c))
+		o.Until("a card: "+what, func() bool { return !o.empty() })
+		check(t, p.End(t.Context(), c, "missed"))
+		o.Until("no card: "+what, o.empty)
+	}
+	kept := func(what string, want int) {
+		t.Helper()
+		o.Until(fmt.Sprintf("%d calls are kept: %s", want, what), func() bool { return len(callsOf(t, o)) == want }, func() []any { return []any{len(callsOf(t, o))} })
+	}
+	says := func(sentence string) {
+		t.Helper()
+		i.Until("the tray says "+sentence, func() bool {
+			all := i.titles()
+			return len(all) > 0 && (sentence != "" && strings.HasSuffix(all[0], sentence) ||
+				sentence == "" && !strings.Contains(all[0], "bewaard"))
+		}, func() []any { return []any{i.titles()} })
+	}
+	ring("a file that cannot be written to")
+	says("Nieuwe oproepen worden nu niet bewaard: het bestand is niet te schrijven. Meld dit bij Jan (IT), toestel 140.")
+	kept("a file that cannot be written to", 0)
+	writable()
+	pace := time.NewTicker(500 * time.Millisecond) // a file in trouble is not tried with every call
+	defer pace.Stop()
+	o.Until("calls are kept", func() bool { <-pace.C; ring("all is well"); return len(callsOf(t, o)) > 0 })
+	says("")
+
+	filler := filepath.Join(o.profile, "filler")
+	f := must(os.Create(filler))(t)
+	for _, size := range []int{64 << 10, 512} { // to the last page
+		for {
+			if _, err := f.Write(make([]byte, size)); err != nil {
+				if !errors.Is(err, syscall.ENOSPC) {
+					t.Fatal(err)
+				}
+				break
+			}
+		}
+	}
+	_ = f.Close()
+	before := len(callsOf(t, o))
+	for range 12 { // the log that SQLite has written so far is used again first
+		ring("a full disk")
+	}
+	says("De schijf is vol: nieuwe oproepen worden nu niet bewaard.")
+	check(t, os.Remove(filler))
+	lost := 12 - (len(callsOf(t, o)) - before)
+	t.Logf("full disk: %d of 12 calls could not be kept", lost)
+	before = len(callsOf(t, o))
+	ring("room again")
+	kept("room again", before+1)
+	says("")
+}

@@ -1,0 +1,107 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/hub"
+	"wiebelt/internal/relay/users"
+	"wiebelt/internal/softphone/registry"
+	"wiebelt/internal/store/history"
+	"wiebelt/internal/testutil/relaytest"
+)
+
+// TestOfficeRelay: a computer that has neither an exchange nor a secret of the hub
+// joins the office's relay while it runs; what the exchange reports there has its card
+// and its contact here, and its end. A call that began while it was off has a card as
+// soon as it is back, and began when it did; one that was missed is in the history.
+func TestOfficeRelay(t *testing.T) {
+	t.Parallel()
+	h, value := startHub(t)
+	client := must(hub.New(hub.Config{BaseURL: h.BaseURL(), ClientID: "office", OrganisationCode: "1234", Secret: func(context.Context) (string, error) { return value, nil }}))(t)
+	t.Cleanup(client.Close)
+	r := relaytest.Start(t, client)
+	o := prepareAt(t, h, h.BaseURL(), value, 0, "")
+	o.runWith("", "secret", "remove", "hub")
+	check(t, os.WriteFile(filepath.Join(o.profile, settings.FileName), fmt.Appendf(nil, "[hub]\nsecret_store = \"file\"\n[card]\nafter_call = \"0s\"\n[listener]\nport = %d\n", ownPort(t)), 0o600))
+	o.Move(250, 600) // a card under the pointer stays
+	o.start()
+	o.runWith("", "join", r.Address, r.Invite(users.Entry{User: "anna", Extensions: []string{"101"}}), "--fingerprint", r.Fingerprint)
+	var all []history.Entry
+	is := func(what string, ok func(history.Entry) bool) {
+		t.Helper()
+		o.Until(what, func() bool {
+			all = callsOf(t, o)
+			return len(all) > 0 && ok(all[0])
+		}, func() []any { return []any{fmt.Sprintf("%+v", all)} })
+	}
+	r.Report(`{"id":"7","state":"ringing","number":"` + vries.Numbers[0] + `","extension":"101"}`)
+	is("the call with its contact", func(e history.Entry) bool {
+		return e.Kind == registry.Relay && e.ContactID == vries.Contact.ID && e.Ended.IsZero()
+	})
+	o.Until("a card", func() bool { return !o.empty() })
+	r.Report(`{"id":"7","state":"answered","extension":"101"}`)
+	r.Report(`{"id":"7","state":"ended"}`)
+	is("the end", func(e history.Entry) bool { return !e.Answered.IsZero() && !e.Ended.IsZero() })
+	o.Until("no card", o.empty)
+	if got := h.Stats().Lookups; got != 1 || len(all) != 1 {
+		t.Errorf("the hub counts %d look-ups of %d calls", got, len(all))
+	}
+	if resident := o.resident.Process.Pid; !inMemory(t, resident, r.Address) || inMemory(t, resident, value) {
+		t.Error("the hub's secret is in the resident's memory, or the test does not look into it")
+	}
+	check(t, filepath.WalkDir(o.profile, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if bytes.Contains(b, []byte(value)) {
+			t.Errorf("the hub's secret is in %s", filepath.Base(path))
+		}
+		return err
+	}))
+	o.stop()
+	r.Report(`{"id":"6","state":"ringing","number":"0698760013","extension":"101","queue":"Schade"}`)
+	r.Report(`{"id":"6","state":"ended","reason":"missed"}`)
+	before := time.Now()
+	r.Report(`{"id":"8","state":"ringing","number":"0698760012","extension":"101"}`)
+	after := time.Now()
+	o.start()
+	is("the call that began before", func(e history.Entry) bool { return len(all) == 3 && e.Ended.IsZero() })
+	if e := all[0]; e.Rang.Before(before.Truncate(time.Microsecond)) || e.Rang.After(after) {
+		t.Errorf("it rang at %v, and was reported between %v and %v", e.Rang, before, after)
+	}
+	if e := all[1]; !e.Away() || !e.Open() || e.Number != "+31698760013" || e.Rang.After(before) || e.Line != "Schade" {
+		t.Errorf("while it was off: %+v", e)
+	}
+	o.Until("its card", func() bool { return !o.empty() })
+}
+
+// inMemory looks for a text in all that a process can read of its own memory.
+func inMemory(t *testing.T, pid int, words string) bool {
+	t.Helper()
+	maps := must(os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid)))(t)
+	mem := must(os.Open(fmt.Sprintf("/proc/%d/mem", pid)))(t)
+	defer mem.Close()
+	for line := range strings.Lines(string(maps)) {
+		var from, to int64
+		var rights string
+		if n, _ := fmt.Sscanf(line, "%x-%x %s", &from, &to, &rights); n < 3 || rights[0] != 'r' {
+			continue
+		}
+		b := make([]byte, to-from)
+		n, _ := mem.ReadAt(b, from) // what the kernel keeps for itself cannot be read
+		if bytes.Contains(b[:n], []byte(words)) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,375 @@
+package e2e
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/localhub"
+	"wiebelt/internal/simulate"
+	"wiebelt/internal/softphone/registry"
+	"wiebelt/internal/store/history"
+)
+
+// markers are values that nobody else writes. Those of people are numbers,
+// names and relation numbers; those of offices are what settings say of us.
+type markers struct{ secrets, people, offices []string }
+
+// makeMarkers makes them for a number of callers, whom the hub knows.
+func makeMarkers(t *testing.T, h *localhub.Hub, callers int) (c markers) {
+	t.Helper()
+	for n := range callers {
+		number, name, relation := markedNumber(n), markedName(n), fmt.Sprintf("7741%05d", n)
+		must(h.AddInvented(t.Context(), localhub.Record{Numbers: []string{number}, Contact: contact.Contact{
+			ID: fmt.Sprintf("marked-id-%04d", n), RelationNumber: relation, Initials: "K.", FamilyName: name,
+			Address: contact.Address{Street: fmt.Sprintf("Kanariestraatje%03d", n), Number: "1", PostalCode: "1234AB", City: "Ons Dorp"}}}))(t)
+		c.people = append(c.people, number[1:], name, relation, fmt.Sprintf("Kanariestraatje%03d", n), fmt.Sprintf("marked-id-%04d", n), markedPhoneName(n))
+	}
+	return c
+}
+
+func markedNumber(n int) string    { return fmt.Sprintf("06987%05d", 70000+n) }
+func markedName(n int) string      { return fmt.Sprintf("Kanarie%cq%03dx", 'A'+n%26, n) }
+func markedPhoneName(n int) string { return fmt.Sprintf("Toestelnaam%03dz", n) }
+
+// forms are the ways in which a value can stand somewhere.
+func forms(v string) []string {
+	all := []string{v, url.QueryEscape(v), url.PathEscape(v)}
+	for _, prefix := range []string{"office:", ""} {
+		for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
+			all = append(all, strings.TrimRight(enc.EncodeToString([]byte(prefix+v)), "="))
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// hits counts markers in a text, and says which.
+func hits(text string, values []string) (found []string) {
+	for _, v := range values {
+		for _, f := range forms(v) {
+			if strings.Contains(text, f) {
+				found = append(found, v)
+				break
+			}
+		}
+	}
+	return found
+}
+
+// processes looks at the command line and the environment of every process there
+// is, again and again, and keeps those of ours.
+type processes struct {
+	mu   sync.Mutex
+	seen map[string]bool // command line and environment
+	pids map[string]bool
+	stop context.CancelFunc
+	done chan struct{}
+}
+
+func watchProcesses(t *testing.T, bin string) *processes {
+	ctx, cancel := context.WithCancel(context.Background())
+	p := &processes{seen: map[string]bool{}, pids: map[string]bool{}, stop: cancel, done: make(chan struct{})}
+	go func() {
+		defer close(p.done)
+		for ctx.Err() == nil {
+			p.look(bin)
+		}
+	}()
+	t.Cleanup(func() { cancel(); <-p.done })
+	return p
+}
+
+func (p *processes) look(bin string) {
+	all, _ := os.ReadDir("/proc")
+	for _, e := range all {
+		if _, err := strconv.Atoi(e.Name()); err != nil {
+			continue
+		}
+		cmd, err := os.ReadFile("/proc/" + e.Name() + "/cmdline")
+		if err != nil || len(cmd) == 0 {
+			continue
+		}
+		env, _ := os.ReadFile("/proc/" + e.Name() + "/environ")
+		if !bytes.Contains(cmd, []byte(bin)) && !bytes.Contains(env, []byte(bin)) && !bytes.Contains(cmd, []byte("wiebelt")) {
+			continue
+		}
+		p.mu.Lock()
+		p.seen[string(cmd)+"\n"+string(env)] = true
+		p.pids[e.Name()] = true
+		p.mu.Unlock()
+	}
+}
+
+// TestPersonalDataStaysInside sends more than 500 values that belong to people or are secret
+// through every flow, and finds none of them where they must not be.
+func TestPersonalDataStaysInside(t *testing.T) {
+	t.Parallel()
+	const callers = 100
+	h, value := startHub(t)
+	marked := makeMarkers(t, h, callers)
+	old, next, silent := "Geheim+Kanarie/oud=%1", "Geheim+Kanarie/nieuw=%2", "Geheim/Kanarie+centrale"
+	marked.secrets = []string{old, next, value, silent}
+	marked.offices = []string{"Beheerkanarie Janssen", "Lijnkanarie", "0207654399", "0207654398"}
+	g := newHubProxy(t, h.BaseURL(), value, old)
+	o := prepareAt(t, h, g.URL, old, 0, fmt.Sprintf("[support]\ncontact = %q\n[[line]]\nnumber = %q\nname = %q\n[phone]\nnever_lookup = [%q]\n[log]\nlevel = \"debug\"\n[[softphone]]\nkind = \"ari\"\nname = \"stil\"\naddress = \"http://127.0.0.1:9\"\nextension = \"101\"\nuser = \"u\"\n",
+		marked.offices[0], marked.offices[2], marked.offices[1], marked.offices[3]))
+	path := filepath.Join(o.profile, "settings.toml")
+	b := must(os.ReadFile(path))(t)
+	check(t, os.WriteFile(path, bytes.Replace(b, []byte("[hub]\n"), []byte("[hub]\nintermediary = \"intermediary\"\n"), 1), 0o600))
+	var outputs strings.Builder // of commands that must not tell of people
+	watched := watchProcesses(t, o.bin)
+	run := func(stdin string, keep bool, args ...string) (code int, out string) {
+		t.Helper()
+		cmd := o.wiebelt(args...)
+		cmd.Stdin = strings.NewReader(stdin)
+		b, _ := cmd.CombinedOutput() // codes are looked at where they matter
+		if keep {
+			outputs.WriteString(strings.Join(args[:1], " ") + ": " + string(b) + "\n")
+		}
+		return cmd.ProcessState.ExitCode(), string(b)
+	}
+	succeeds := func(stdin string, keep bool, args ...string) string {
+		t.Helper()
+		code, out := run(stdin, keep, args...)
+		if code != 0 {
+			t.Fatalf("wiebelt %s: exit %d: %s", args[0], code, out)
+		}
+		return out
+	}
+
+	succeeds(silent+"\n", true, "provision", "--softphone", "stil", "--secret-stdin")
+
+	// Telephones that are somewhere else, each with a secret where it has one.
+	var phones []*simulated
+	overs := registry.Links()
+	for n, over := range overs {
+		s := startSimulated(t, o, over, fmt.Sprintf("0 ring a number=%q line=%q name=%q\n+3600 end a\n", markedNumber(n), marked.offices[2], markedPhoneName(n)))
+		s.setUp(o)
+		phones = append(phones, s)
+	}
+	dirs := must(profile.Find(o.profile))(t)
+	tokens := must(secret.Token(dirs))(t)
+	marked.secrets = append(marked.secrets, tokens.Socket, tokens.Path)
+	notes := o.opener("exit 0")
+	trace := filepath.Join(o.Dir, "trace")
+	tmp := t.TempDir() // where every user of the machine can write
+	o.start("env", "TMPDIR="+tmp, "strace", "-f", "-qq", "-v", "-s", "65536", "-e", "trace=execve,openat,open,creat,mkdirat,mkdir,unlinkat,renameat", "-e", "signal=none", "-o", trace)
+
+	// Every way in, and every kind of history.
+	seen := func(what string, n int) {
+		t.Helper()
+		o.Until(what, func() bool { return len(callsOf(t, o)) >= n }, func() []any { return []any{len(callsOf(t, o))} })
+	}
+	seen("the phones' calls", len(overs))
+	for _, s := range phones {
+		s.hangUp(t)
+	}
+	phone := dial(o)
+	ws := func(from, to int) {
+		t.Helper()
+		for n := from; n < to; n++ {
+			c := simulate.Call{ID: "c" + strconv.Itoa(n), Number: markedNumber(n), Name: markedPhoneName(n), Line: marked.offices[2], Via: markedPhoneName(n + 1)}
+			check(t, phone.Ring(t.Context(), c))
+			if n%2 == 0 {
+				check(t, phone.Answer(t.Context(), c))
+			}
+			check(t, phone.End(t.Context(), c, "completed"))
+		}
+	}
+	ws(10, 30)
+	seen("calls by WebSocket", len(overs)+20)
+	for n := 30; n < 40; n++ {
+		for _, state := range []string{"ringing", "ended"} {
+			resp := must(http.Get(fmt.Sprintf("http://127.0.0.1:%d/v1/call/%s?number=%s&id=h%d&state=%s&name=%s", o.at().Port, tokens.Path, markedNumber(n), n, state, markedPhoneName(n))))(t)
+			_ = resp.Body.Close()
+			if resp.StatusCode >= 300 {
+				t.Fatal(resp.Status)
+			}
+		}
+	}
+	for n := 40; n < 46; n++ {
+		for _, state := range []string{"ringing", "ended"} {
+			succeeds("", true, "ring", "--id", "r"+strconv.Itoa(n), "--state", state, "--name", markedPhoneName(n), "--via", markedPhoneName(n+1), "--", markedNumber(n))
+		}
+	}
+	succeeds("", true, "open-url", "--", "wiebelt:call?number="+markedNumber(46))
+	for _, over := range []string{"twinkle", "http", "url"} {
+		succeeds(fmt.Sprintf("0 ring a number=%q name=%q\n+1 end a\n", markedNumber(47), markedPhoneName(47)), false, "simulate", "--over", over, "--scenario", "-", "--speed", "20")
+	}
+	seen("calls by the other ways", len(overs)+36)
+	for i, keep := range []string{"numbers", "off", "full"} {
+		check(t, settings.Set(dirs, map[string]any{"history.keep": keep}))
+		before := strings.Count(o.log.String(), "settings are in effect")
+		o.Until("history."+keep, func() bool { return strings.Count(o.log.String(), "settings are in effect") > before })
+		ws(50+10*i, 60+10*i)
+	}
+
+	// What follows so closely is not all looked up: this one rings until it is.
+	named := simulate.Call{ID: "named", Number: markedNumber(70), Name: markedPhoneName(70)}
+	check(t, phone.Ring(t.Context(), named))
+	var known history.Entry
+	o.Until("a name in the history", func() bool {
+		all := callsOf(t, o)
+		i := slices.IndexFunc(all, func(e history.Entry) bool { return e.Link != "" && len(hits(e.Name, marked.people)) > 0 })
+		if i >= 0 {
+			known = all[i]
+		}
+		return i >= 0
+	})
+	check(t, phone.End(t.Context(), named, "completed"))
+	d := &callsWindow{office: o, t: t, cfg: o.instance()}
+	d.ask()
+	window := o.FindWindow("^Oproepen|^Calls")
+	d.activate(window)
+	o.Key("ctrl+f")
+	o.Type(strings.TrimPrefix(known.Number, "+"), 5)
+	o.Until("a file is opened", func() bool {
+		o.Key("Down", "Return")
+		return len(opened(notes)) > 0
+	})
+
+	// Commands, while the secret is renewed, the hub fails with our own words, and
+	// a way in says what it should not.
+	succeeds(next+"\n", true, "provision", "--secret-stdin")
+	g.takes(old, next)
+	run("", false, "lookup", markedNumber(80))
+	run("", false, "lookup", "--json", markedNumber(81))
+	g.failsWith(strings.Join([]string{next, markedNumber(82), markedName(82)}, " "))
+	run("", true, "lookup", markedNumber(83)) // the number's own words stand on its output
+	outputs.Reset()
+	ws(84, 88)
+	_ = phone.Send(t.Context(), []byte(`{"event":"call","id":"x","state":"`+markedName(88)+`","number":"`+markedNumber(88)+`"}`)) // it is refused
+	run("", true, "doctor")
+	g.failsWith("")
+	file := filepath.Join(o.Dir, "office.wiebelt")
+	exported := strings.TrimSpace(succeeds("", false, "provision", "--export", file))
+	passphrase := exported[strings.LastIndexByte(exported, '\n')+1:] // shown once
+	marked.secrets = append(marked.secrets, passphrase)
+	succeeds(passphrase+"\n", false, "provision", "--import", file, "--passphrase-stdin", "--secret-store", "file", "--profile", t.TempDir()) // shows what it takes over
+	if code, _ := run("not the passphrase\n", true, "provision", "--import", file, "--passphrase-stdin"); code != 1 {
+		t.Errorf("a wrong passphrase: exit %d", code)
+	}
+	zipped := filepath.Join(o.Dir, markedName(89)+".zip")
+	check(t, os.WriteFile(zipped, contractZIP(t, 1), 0o600))
+	if code, out := run("", false, "deliver", zipped); code != 0 {
+		t.Errorf("deliver: exit %d: %s", code, out)
+	}
+	var settingsOut strings.Builder
+	for _, args := range [][]string{{"settings"}, {"settings", "--json"}} {
+		_, out := run("", false, args...)
+		settingsOut.WriteString(out)
+	}
+	run("", true, "doctor", "--json", "--number", markedNumber(90))
+
+	// Once all is forgotten no file holds anything of people; what was delivered stays.
+	o.run("forget", "--all")
+	check(t, filepath.WalkDir(o.profile, func(path string, d fs.DirEntry, err error) error {
+		if d != nil && d.Name() == "outbox" {
+			return fs.SkipDir
+		}
+		if err != nil || !d.Type().IsRegular() {
+			return nil // gone meanwhile, or a socket
+		}
+		b, _ := os.ReadFile(path)
+		if found := hits(string(b), marked.people); len(found) > 0 {
+			t.Errorf("%s still holds %d values: %q", filepath.Base(path), len(found), found[:min(len(found), 4)])
+		}
+		return nil
+	}))
+
+	// It crashes with all that in its memory.
+	pid := o.at().PID
+	check(t, syscall.Kill(pid, syscall.SIGABRT))
+	o.Until("it is gone", func() bool { return syscall.Kill(pid, 0) != nil })
+	crash, err := os.ReadFile(filepath.Join(dirs.Log(), "crash.txt"))
+	if err != nil || !bytes.Contains(crash, []byte("SIGABRT")) {
+		t.Fatalf("no report of the crash: %v", err)
+	}
+	bundle := filepath.Join(o.Dir, "help.zip")
+	if code, out := run("", true, "doctor", "--bundle", bundle, "--yes"); code != 0 {
+		t.Fatalf("doctor --bundle: exit %d: %s", code, out)
+	}
+
+	marked.secrets = append(marked.secrets, g.tokens()...)
+	total := len(marked.secrets) + len(marked.people) + len(marked.offices)
+	everything := slices.Concat(marked.secrets, marked.people, marked.offices)
+	t.Logf("%d markers: %d secrets and tokens, %d of people, %d of the office", total, len(marked.secrets), len(marked.people), len(marked.offices))
+	if total < 500 || len(marked.secrets) < 7 {
+		t.Errorf("%d markers", total)
+	}
+	look := func(where, text string, values []string) {
+		t.Helper()
+		found := hits(text, values)
+		t.Logf("%-22s %8d bytes, %d hits", where, len(text), len(found))
+		if len(found) > 0 || len(text) == 0 {
+			t.Errorf("%s: %d hits: %q", where, len(found), found[:min(len(found), 8)])
+			for _, line := range strings.Split(text, "\n") {
+				if len(found) > 0 && strings.Contains(line, found[0]) {
+					t.Logf("  %.300s", line)
+					break
+				}
+			}
+		}
+	}
+	var logs strings.Builder
+	logged, _ := filepath.Glob(filepath.Join(dirs.Log(), "*"))
+	for _, f := range logged {
+		b := must(os.ReadFile(f))(t)
+		logs.Write(b)
+	}
+	look("log and crash", logs.String(), everything)
+	look("standard error", o.log.String(), everything)
+	look("output of commands", outputs.String(), everything)
+	look("settings", settingsOut.String(), slices.Concat(marked.secrets, marked.people))
+	z := must(zip.OpenReader(bundle))(t)
+	defer z.Close()
+	var held strings.Builder
+	for _, f := range z.File {
+		r := must(f.Open())(t)
+		must(io.Copy(&held, r))(t)
+		_ = r.Close()
+	}
+	look("bundle", held.String(), everything)
+	watched.stop()
+	<-watched.done
+	var lines strings.Builder
+	for s := range watched.seen {
+		lines.WriteString(s + "\n")
+	}
+	t.Logf("%d processes were watched", len(watched.pids))
+	// A number and a name stand in the command line that a phone wrote, and that only.
+	look("processes", lines.String(), marked.secrets)
+	var execs strings.Builder
+	for l := range strings.Lines(string(must(os.ReadFile(trace))(t))) {
+		if strings.Contains(l, "execve(") {
+			execs.WriteString(l)
+		} else if strings.Contains(l, `"`+tmp) || strings.Contains(l, `"/tmp/fyne`) {
+			t.Errorf("in the folder of everybody: %s", strings.TrimSpace(l))
+		}
+	}
+	if !strings.Contains(execs.String(), "xdg-open") {
+		t.Error("no program was traced")
+	}
+	// What is opened is the contact's page on the hub, by its id.
+	handed := slices.DeleteFunc(slices.Clone(everything), func(s string) bool { return strings.HasPrefix(s, "marked-id-") })
+	look("programs it started", execs.String(), handed)
+}

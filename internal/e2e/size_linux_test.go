@@ -1,0 +1,107 @@
+package e2e
+
+import (
+	"cmp"
+	"debug/elf"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestProgramsAreSmall: what a program is made of is read at every start, at the
+// latest when it is used. A library that brings a megabyte along is worth a thought.
+func TestProgramsAreSmall(t *testing.T) {
+	t.Parallel()
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, most := range map[string]float64{"wiebelt": 38, "wiebelt-ring": 4.2} {
+		if mb := megabytes(t, filepath.Join(filepath.Dir(path), name)); mb > most {
+			t.Errorf("%s is %.1f MB, more than %.1f: BenchmarkSize says of what", name, mb, most)
+		}
+	}
+}
+
+func megabytes(t testing.TB, path string) float64 {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return float64(info.Size()) / 1e6
+}
+
+// BenchmarkSize says how large the program is and which its largest parts are: code
+// and data by library, and what the linker adds for all of them.
+func BenchmarkSize(b *testing.B) {
+	path, err := binary()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for range b.N {
+		t := newTable(b)
+		t.figure("wiebelt", megabytes(b, path), 38, "MB")
+		whole := filepath.Join(b.TempDir(), "wiebelt")
+		if err := build(whole, "", "./app/wiebelt", "CGO_ENABLED=0"); err != nil {
+			b.Fatal(err)
+		}
+		parts := partsOf(b, whole)
+		largest := slices.SortedFunc(maps.Keys(parts), func(x, y string) int { return cmp.Compare(parts[y], parts[x]) })
+		for _, name := range largest[:16] {
+			t.figure("  "+name, parts[name]/1e6, 0, "MB")
+		}
+		t.print(b, "bench-size.json")
+	}
+}
+
+// partsOf gives the bytes of a program's file by the library that they are for.
+func partsOf(b *testing.B, path string) map[string]float64 {
+	f, err := elf.Open(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	symbols, err := f.Symbols()
+	if err != nil {
+		b.Fatal(err)
+	}
+	parts := map[string]float64{}
+	for _, s := range f.Sections {
+		switch s.Name {
+		case ".gopclntab":
+			parts["names, lines and stacks of functions"] = float64(s.FileSize)
+		case ".rodata":
+			parts["types, texts and pictures"] = float64(s.FileSize)
+		}
+	}
+	for _, s := range symbols {
+		if int(s.Section) >= len(f.Sections) {
+			continue
+		}
+		if in := f.Sections[s.Section].Name; in == ".text" || in == ".data" || in == ".noptrdata" {
+			parts[library(s.Name)] += float64(s.Size)
+		}
+	}
+	return parts
+}
+
+// library is the module of a symbol, or the part of ours or of Go's library that it
+// belongs to.
+func library(symbol string) string {
+	symbol, _, _ = strings.Cut(strings.TrimPrefix(symbol, "type:.eq."), "[")
+	dir, last := "", symbol
+	if i := strings.LastIndexByte(symbol, '/'); i >= 0 {
+		dir, last = symbol[:i+1], symbol[i+1:]
+	}
+	last, _, _ = strings.Cut(last, ".")
+	words := strings.Split(dir+last, "/")
+	n := 1
+	if strings.Contains(words[0], ".") || words[0] == "wiebelt" {
+		n = 3
+	}
+	return strings.Join(words[:min(n, len(words))], "/")
+}

@@ -1,0 +1,148 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/localhub"
+	"wiebelt/internal/testutil/phonetest"
+)
+
+// jumping builds a resident whose clock on the wall a test can move: the file
+// that asks the system for the time is another one, the rest is as it is shipped.
+func jumping(t *testing.T) string {
+	t.Helper()
+	root := must(filepath.Abs("../.."))(t)
+	dir := t.TempDir()
+	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {
+		filepath.Join(root, "internal/native/sleepwatch/jumps_linux.go"): filepath.Join(root, "internal/e2e/testdata/jump/clock.go")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "overlay.json")
+	check(t, os.WriteFile(file, overlay, 0o600))
+	bin := filepath.Join(dir, "wiebelt")
+	cmd := exec.Command("go", "build", "-overlay", file, "-trimpath", "-tags", "migrated_fynedo,no_emoji", "-ldflags", "-s -w", "-o", bin, "./app/wiebelt")
+	cmd.Dir = root
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return bin
+}
+
+// sleepingOffice is a workplace that can be put to sleep.
+type sleepingOffice struct {
+	*office
+	phone *phonetest.Baresip
+	clock string // file that says how far the clock is ahead
+	ahead time.Duration
+	calls int
+}
+
+// sleep stops the resident, lets the world go on without it and wakes it eight
+// hours later. It gives the moment of waking.
+func (b *sleepingOffice) sleep(meanwhile func()) time.Time {
+	b.t.Helper()
+	pid := b.resident.Process.Pid
+	check(b.t, syscall.Kill(pid, syscall.SIGSTOP))
+	meanwhile()
+	b.ahead += 8 * time.Hour
+	check(b.t, os.WriteFile(b.clock+".new", []byte(b.ahead.String()), 0o600))
+	check(b.t, os.Rename(b.clock+".new", b.clock))
+	check(b.t, syscall.Kill(pid, syscall.SIGCONT))
+	return time.Now()
+}
+
+// ring has somebody call whom the hub knows, and waits until the card says who.
+func (b *sleepingOffice) ring(t *testing.T) {
+	t.Helper()
+	b.calls++
+	number := fmt.Sprintf("+3169%07d", 8700000+b.calls)
+	k := contact.Contact{ID: "c-nacht-" + strconv.Itoa(b.calls), RelationNumber: strconv.Itoa(300400 + b.calls), Initials: "N.", FamilyName: "Nacht" + strings.Repeat("t", b.calls%7)}
+	must(b.hub.AddInvented(t.Context(), localhub.Record{Numbers: []string{number}, Contact: k}))(t)
+	phonetest.Place(t, b.phone.SIP, phonetest.Scenario{Number: number, Ring: time.Minute})
+	b.shows("a card with a name", foundCard(t, number, "sip:101@127.0.0.1", k))
+}
+
+// linked reports whether the last that the log says of the link is that it is up.
+func (b *sleepingOffice) linked() bool {
+	s := b.log.String()
+	i := strings.LastIndex(s, `msg="softphone link"`)
+	return i >= 0 && strings.Contains(strings.SplitN(s[i:], "\n", 2)[0], "state=connected")
+}
+
+// links is how often the link has come up so far.
+func (b *sleepingOffice) links() int {
+	n := 0
+	for line := range strings.Lines(b.log.String()) {
+		if strings.Contains(line, `msg="softphone link"`) && strings.Contains(line, "state=connected") {
+			n++
+		}
+	}
+	return n
+}
+
+func (b *sleepingOffice) noticed() int { return strings.Count(b.log.String(), "the clock has jumped") }
+
+// TestSleeps: whatever happened while the computer slept, within five
+// seconds of waking no card of before is on screen, the link is up, and the next
+// caller has a name.
+func TestSleeps(t *testing.T) {
+	t.Parallel()
+	b := &sleepingOffice{phone: phonetest.New(t)}
+	b.office = prepare(t, "[[softphone]]\nkind = \"baresip\"\nname = \"baresip\"\naddress = \""+b.phone.Control+"\"")
+	b.bin, b.clock = jumping(t), filepath.Join(b.Dir, "ahead")
+	b.start("env", "WIEBELT_TEST_JUMP="+b.clock)
+	b.Until("the link is up", b.linked)
+	b.Until("the clock was read", func() bool { _, err := os.Stat(b.clock + ".read"); return err == nil })
+	for _, night := range []struct {
+		name      string
+		rings     bool   // when the computer falls asleep
+		anew      bool   // the phone's program is another one by then
+		meanwhile func() // while it sleeps
+		after     func() // once nothing of before is left
+	}{
+		{"nothing happens", false, false, func() {}, nil},
+		{"the call is over", true, false, func() { b.phone.Hangup(t) }, nil},
+		{"the phone is started anew", true, true, func() { b.phone.Stop(); b.phone.Restart(t) }, nil},
+		{"the phone ends", true, true, func() { b.phone.Stop() }, nil},
+		// The engine's own clock does not jump here, so the night has to be
+		// longer than what counts as just after waking.
+		{"nobody tells that the call is over", true, false, func() { time.Sleep(3200 * time.Millisecond) }, func() { b.phone.Hangup(t) }},
+	} {
+		if night.rings {
+			b.ring(t)
+		}
+		seen, links := b.noticed(), b.links()
+		if night.anew {
+			links++ // until then the log says of the link to the phone of before that it is up
+		}
+		woke := b.sleep(night.meanwhile)
+		if night.name == "the phone ends" {
+			b.Until("no card without a phone: "+night.name, b.empty)
+			b.phone.Restart(t)
+		}
+		b.Until("it is awake: "+night.name, func() bool { return b.noticed() > seen && b.empty() && b.links() >= links && b.linked() })
+		recovered := time.Since(woke)
+		if night.after != nil {
+			night.after()
+		}
+		b.ring(t)
+		t.Logf("%s: recovered after %v, a name on screen after %v", night.name, recovered.Round(time.Millisecond), time.Since(woke).Round(time.Millisecond))
+		if recovered > 5*time.Second {
+			t.Errorf("%s: recovered after %v", night.name, recovered)
+		}
+		b.phone.Hangup(t)
+		b.Until("no card: "+night.name, b.empty)
+	}
+}

@@ -1,0 +1,45 @@
+package sleepwatch
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// now is the clock on the wall. It and Jumps stand alone so that a test can build the
+// program with others.
+func now() time.Time { return time.Now().Round(0) }
+
+// Jumps tells at once when the clock was set or the computer has slept, where the
+// system does (timerfd_create(2), TFD_TIMER_CANCEL_ON_SET); until ctx ends.
+func Jumps(ctx context.Context) <-chan struct{} {
+	jumped := make(chan struct{}, 1)
+	fd, err := unix.TimerfdCreate(unix.CLOCK_REALTIME, unix.TFD_CLOEXEC|unix.TFD_NONBLOCK)
+	if err != nil {
+		return jumped
+	}
+	f := os.NewFile(uintptr(fd), "clock")
+	context.AfterFunc(ctx, func() { _ = f.Close() })
+	go func() {
+		never := unix.ItimerSpec{Value: unix.Timespec{Sec: math.MaxInt32}}
+		for {
+			if raw, err := f.SyscallConn(); err != nil || raw.Control(func(fd uintptr) {
+				_ = unix.TimerfdSettime(int(fd), unix.TFD_TIMER_ABSTIME|unix.TFD_TIMER_CANCEL_ON_SET, &never, nil)
+			}) != nil {
+				return
+			}
+			if _, err := f.Read(make([]byte, 8)); !errors.Is(err, unix.ECANCELED) {
+				return
+			}
+			select {
+			case jumped <- struct{}{}:
+			default:
+			}
+		}
+	}()
+	return jumped
+}

@@ -1,0 +1,11 @@
+package sleepwatch
+
+import (
+	"context"
+	"time"
+)
+
+func now() time.Time { return time.Now().Round(0) }
+
+// Jumps tells nothing here: whoever looks finds out.
+func Jumps(context.Context) <-chan struct{} { return nil }

@@ -1,0 +1,157 @@
+package calls
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// How long a call is kept of whose end nobody told: the feeds take it out. What they
+// have left goes later by itself.
+const (
+	lifetime = 2 * time.Hour
+	keptMost = lifetime + time.Hour
+)
+
+// epochKey is where it stands since when the bucket knows what goes on. The bucket is
+// memory, and may lose it all; it is no call's key, for those are hashes.
+const epochKey = "epoch"
+
+// Bucket is where every relay of a site finds the calls. Its methods may be called
+// from any goroutine.
+type Bucket struct {
+	kv     jetstream.KeyValue
+	stream jetstream.Stream
+}
+
+// Open finds the bucket, or makes it. It is memory in as many nodes as replicas says.
+func Open(ctx context.Context, js jetstream.JetStream, replicas int) (*Bucket, error) {
+	kv, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
+		Bucket: "calls", TTL: keptMost, Storage: jetstream.MemoryStorage, Replicas: replicas, MaxValueSize: maxRecord,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("the bucket of calls: %w", err)
+	}
+	stream, err := js.Stream(ctx, "KV_calls")
+	if err != nil {
+		return nil, fmt.Errorf("the bucket of calls: %w", err)
+	}
+	b := &Bucket{kv, stream}
+	if _, err := kv.Create(ctx, epochKey, b.now()); err != nil && !errors.Is(err, jetstream.ErrKeyExists) {
+		return nil, fmt.Errorf("the bucket of calls: %w", err)
+	}
+	return b, nil
+}
+
+func (b *Bucket) now() []byte { return strconv.AppendInt(nil, time.Now().UnixMilli(), 10) }
+
+// last is the bucket's newest revision. It fails where the servers cannot agree.
+func (b *Bucket) last(ctx context.Context) (uint64, error) {
+	ctx, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	info, err := b.stream.Info(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return info.State.LastSeq, nil
+}
+
+// Take puts reports on one call into the bucket, in their order. Of two relays that
+// report at the same time, the second one builds on what the first has written.
+func (b *Bucket) Take(ctx context.Context, all ...Report) error {
+	key := Key(all[0].Clean().ID)
+	for {
+		r, revision, err := b.get(ctx, key)
+		if err != nil {
+			return err
+		}
+		changed := false
+		var wrong error
+		for _, report := range all {
+			after, news, err := r.Apply(report)
+			r, changed, wrong = after, changed || news, cmp.Or(wrong, err)
+		}
+		if !changed {
+			return wrong
+		}
+		value, err := json.Marshal(r)
+		if err != nil {
+			return err
+		}
+		if revision == 0 {
+			_, err = b.kv.Create(ctx, key, value)
+		} else {
+			_, err = b.kv.Update(ctx, key, value, revision)
+		}
+		if !errors.Is(err, jetstream.ErrKeyExists) {
+			return cmp.Or(err, wrong)
+		}
+		if err := ctx.Err(); err != nil {
+			return err // another server may know less for a while
+		}
+	}
+}
+
+// get reads a call; one that is not there, or cannot be read, is empty. Revision is 0
+// where it is not there.
+func (b *Bucket) get(ctx context.Context, key string) (r Record, revision uint64, err error) {
+	entry, err := b.kv.Get(ctx, key)
+	switch {
+	case errors.Is(err, jetstream.ErrKeyNotFound):
+		return Record{}, 0, nil
+	case err != nil:
+		return Record{}, 0, err
+	}
+	if r, err = Parse(entry.Value()); err != nil {
+		r = Record{} // a corrupt one is written anew
+	}
+	return r, entry.Revision(), nil
+}
+
+// tidy takes calls out that stand there at a revision, and keeps the epoch from
+// ending; of several relays that try, one does.
+func (b *Bucket) tidy(ctx context.Context, over map[string]uint64, epoch jetstream.KeyValueEntry) {
+	ctx, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	for key, revision := range over {
+		_ = b.kv.Delete(ctx, key, jetstream.LastRevision(revision))
+	}
+	if epoch != nil && time.Since(epoch.Created()) > lifetime {
+		_, _ = b.kv.Update(ctx, epochKey, epoch.Value(), epoch.Revision())
+	}
+}
+
+// Standing gives the calls whose ids begin with prefix and that are not over for
+// everybody.
+func (b *Bucket) Standing(ctx context.Context, prefix string) (all []Record, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	watch, err := b.kv.WatchAll(ctx, jetstream.IgnoreDeletes())
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = watch.Stop() }()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case e, open := <-watch.Updates():
+			switch {
+			case !open:
+				return nil, jetstream.ErrConsumerDeleted
+			case e == nil:
+				return all, nil
+			}
+			if r, err := Parse(e.Value()); err == nil && strings.HasPrefix(r.ID, prefix) && !r.Ended() {
+				all = append(all, r)
+			}
+		}
+	}
+}

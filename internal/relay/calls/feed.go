@@ -1,0 +1,322 @@
+package calls
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/relay/wire"
+)
+
+// Feed publishes to each user what goes on for him, at every change, and answers who
+// asks. Every relay has one: they all watch the same bucket, so that they say the
+// same in the same order, and a user hears it as long as one of them lives.
+type Feed struct {
+	bucket *Bucket
+	conn   *nats.Conn
+	site   wire.Site
+	relay  string
+	log    *slog.Logger
+	asked  chan *nats.Msg
+	// Seen, if set before Run, is told every record that there is, on Run's goroutine.
+	Seen func(Record)
+	// Away, if set before Run, is told on Run's goroutine of a call that is over for a
+	// user who did not answer it, and whose end none of his computers heard.
+	Away func(u wire.User, c wire.Call, over time.Time)
+
+	inbox   string // where the server says that nobody hears
+	unheard chan *nats.Msg
+
+	// Of Run's goroutine.
+	epoch jetstream.KeyValueEntry
+	began int64 // what the epoch says
+	seq   uint64
+	sound time.Time // when the bucket was last as it should be
+	calls map[string]entry
+	of    map[wire.User]map[string]bool // the keys of a user's calls
+
+	stopping sync.WaitGroup // watches that have ended
+}
+
+type entry struct {
+	record   Record
+	revision uint64
+}
+
+// asking is how many users may wait for an answer; the others ask again.
+const asking = 4096
+
+// NewFeed makes the feed of one relay, whose name it has.
+func NewFeed(b *Bucket, c *nats.Conn, site wire.Site, relay string, log *slog.Logger) *Feed {
+	return &Feed{bucket: b, conn: c, site: site, relay: relay, log: log, asked: make(chan *nats.Msg, asking),
+		inbox: nats.NewInbox(), unheard: make(chan *nats.Msg, asking)}
+}
+
+// How often it is looked whether calls are over and whether the feed still hears of
+// everything. Servers that choose another leader are allowed some time.
+const (
+	checkEvery = 500 * time.Millisecond
+	checkTime  = time.Second
+	patience   = 4 * time.Second
+)
+
+var errBehind = errors.New("the bucket of calls is not heard any more")
+
+// ErrEpoch: the bucket has lost what it knew, and has to be opened anew.
+var ErrEpoch = errors.New("the bucket of calls has lost what it knew")
+
+// Run publishes until ctx ends or the bucket cannot be read any more; then it may be
+// run again. A watch that does not hear everything any more, as its server may have
+// ended, is begun anew.
+func (f *Feed) Run(ctx context.Context) error {
+	defer f.stopping.Wait()
+	nobody, err := f.conn.ChanSubscribe(f.inbox+".*.*", f.unheard)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = nobody.Unsubscribe() }()
+	for {
+		err := f.watch(ctx)
+		if ctx.Err() != nil || errors.Is(err, ErrEpoch) || err != errBehind && time.Since(f.sound) > patience {
+			return err
+		}
+	}
+}
+
+// watch publishes as long as it hears of all changes. Nobody is told anything until
+// all that is in the bucket is known: a part of it is no news.
+func (f *Feed) watch(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	var keeper sync.WaitGroup
+	defer keeper.Wait()
+	defer stop()
+	known, err := f.bucket.last(ctx)
+	if err != nil {
+		return err
+	}
+	watch, err := f.bucket.kv.WatchAll(ctx)
+	if err != nil {
+		return err
+	}
+	defer f.stopping.Go(func() { _ = watch.Stop() }) // which asks a server that may be gone
+	before := f.of
+	f.epoch, f.seq, f.calls, f.of = nil, 0, map[string]entry{}, map[wire.User]map[string]bool{}
+	jobs, checks := make(chan job), make(chan check)
+	whole, heard := false, uint64(0)
+	tick := time.NewTicker(checkEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case e, open := <-watch.Updates():
+			switch {
+			case !open:
+				return cmp.Or[error](ctx.Err(), errBehind)
+			case e != nil:
+				f.take(e, whole)
+				continue
+			case f.epoch == nil:
+				return ErrEpoch
+			}
+			whole, f.seq = true, max(f.seq, known)
+			f.sound = time.Now()
+			f.all(before)
+			keeper.Go(func() { f.keep(ctx, jobs, checks) })
+			sub, err := f.conn.ChanQueueSubscribe(f.site.OfAll(wire.Now), "relays", f.asked)
+			if err != nil {
+				return err
+			}
+			defer func() { _ = sub.Unsubscribe() }()
+		case m := <-f.asked:
+			if u, err := wire.UserOf(m.Subject); err == nil {
+				_ = m.Respond(f.snapshot(u, time.Now()).Encode())
+			}
+		case m := <-f.unheard:
+			f.away(m)
+		case now := <-tick.C:
+			select {
+			case jobs <- job{f.over(now), f.epoch, f.seq}:
+			default: // the last one is not done
+			}
+		case c := <-checks:
+			switch {
+			case c.err != nil:
+				return c.err
+			case c.last < c.known, f.epoch == nil:
+				return ErrEpoch
+			case c.last > f.seq && f.seq == heard:
+				return errBehind
+			}
+			heard, f.sound = f.seq, time.Now()
+		}
+	}
+}
+
+// job is what has to be taken out of the bucket, and what was known of it then.
+type job struct {
+	over  map[string]uint64 // revisions by key
+	epoch jetstream.KeyValueEntry
+	known uint64
+}
+
+// check is whether the bucket is as it should be.
+type check struct {
+	last, known uint64
+	err         error
+}
+
+// keep takes calls out of the bucket that are over and looks at it; neither is done
+// on the goroutine that tells users what rings.
+func (f *Feed) keep(ctx context.Context, jobs <-chan job, checks chan<- check) {
+	for since := time.Now(); ; {
+		var j job
+		select {
+		case <-ctx.Done():
+			return
+		case j = <-jobs:
+			f.bucket.tidy(ctx, j.over, j.epoch)
+		}
+		last, err := f.bucket.last(ctx)
+		if err == nil {
+			since = time.Now()
+		} else if time.Since(since) < patience {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case checks <- check{last, j.known, err}:
+		}
+	}
+}
+
+// over are the calls that have to be taken out, with their revisions.
+func (f *Feed) over(now time.Time) map[string]uint64 {
+	over := map[string]uint64{}
+	for key, c := range f.calls {
+		if c.record.Over(now) {
+			over[key] = c.revision
+		}
+	}
+	return over
+}
+
+// all tells all those who have calls, or had some.
+func (f *Feed) all(before map[wire.User]map[string]bool) {
+	now := time.Now()
+	for u := range f.of {
+		f.tell(u, now, "")
+	}
+	for u := range before {
+		if f.of[u] == nil {
+			f.tell(u, now, "")
+		}
+	}
+}
+
+// take takes one change of the bucket and tells those for whom something is new: of
+// a call that rings at hundreds, each of them may be reported by itself.
+func (f *Feed) take(e jetstream.KeyValueEntry, tell bool) {
+	f.seq = e.Revision()
+	if e.Key() == epochKey {
+		if f.epoch = e; e.Operation() != jetstream.KeyValuePut {
+			f.epoch = nil
+		}
+		f.began, _ = strconv.ParseInt(string(e.Value()), 10, 64)
+		return
+	}
+	before := f.calls[e.Key()].record
+	var after Record
+	delete(f.calls, e.Key())
+	if e.Operation() == jetstream.KeyValuePut {
+		var err error
+		if after, err = Parse(e.Value()); err != nil {
+			f.log.Warn("a call in the bucket cannot be read", "revision", e.Revision())
+		}
+		f.calls[e.Key()] = entry{after, e.Revision()}
+		if f.Seen != nil {
+			f.Seen(after)
+		}
+	}
+	now := time.Now()
+	for u := range after.Legs {
+		if f.of[u] == nil {
+			f.of[u] = map[string]bool{}
+		}
+		f.of[u][e.Key()] = true
+		if tell && differs(u, before, after, now) {
+			reply := ""
+			if f.Away != nil && missed(u, before, after) {
+				reply = f.inbox + "." + u.Token() + "." + e.Key()
+			}
+			f.tell(u, now, reply)
+		}
+	}
+	for u := range before.Legs {
+		if after.Legs[u] != nil {
+			continue
+		}
+		if delete(f.of[u], e.Key()); len(f.of[u]) == 0 {
+			delete(f.of, u)
+		}
+		if tell && differs(u, before, after, now) {
+			f.tell(u, now, "")
+		}
+	}
+}
+
+// tell tells a user what goes on for him. Where nobody hears it, the server says so
+// to reply, unless that is "".
+func (f *Feed) tell(u wire.User, now time.Time, reply string) {
+	if err := f.conn.PublishMsg(&nats.Msg{Subject: f.site.Of(wire.Calls, u), Reply: reply, Data: f.snapshot(u, now).Encode()}); err != nil {
+		f.log.Warn("a snapshot was not published", "why", err)
+	}
+}
+
+// missed tells whether a call is over for a user, who did not answer it.
+func missed(u wire.User, before, after Record) bool {
+	was, is, over := before.Legs[u], after.Legs[u], call.Ended.String()
+	return is.State == over && is.Answered == nil && (was == nil || was.State != over) && call.ParseDirection(after.Direction) == call.Incoming
+}
+
+// away takes it from the server that nobody heard the end of a call.
+func (f *Feed) away(m *nats.Msg) {
+	part := strings.Split(m.Subject, ".")
+	u, err := wire.UserOf(part[len(part)-2])
+	if err != nil || m.Header.Get("Status") != "503" {
+		return
+	}
+	r := f.calls[part[len(part)-1]].record
+	if c, ok := r.For(u, time.Now()); ok {
+		f.Away(u, c, r.Legs[u].At)
+	}
+}
+
+// snapshot is all that goes on for a user.
+func (f *Feed) snapshot(u wire.User, now time.Time) wire.Snapshot {
+	s := wire.Snapshot{Relay: f.relay, Epoch: f.began, Seq: f.seq, At: now.UTC(), Calls: []wire.Call{}}
+	for key := range f.of[u] {
+		if c, ok := f.calls[key].record.For(u, now); ok {
+			s.Calls = append(s.Calls, c)
+		}
+	}
+	return s
+}
+
+// differs tells whether a call has changed for a user.
+func differs(u wire.User, before, after Record, now time.Time) bool {
+	was, _ := before.For(u, now)
+	is, _ := after.For(u, now)
+	return !reflect.DeepEqual(was, is)
+}

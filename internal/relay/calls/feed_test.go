@@ -1,0 +1,287 @@
+package calls
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/relay/credentials"
+	"wiebelt/internal/relay/node"
+	"wiebelt/internal/relay/wire"
+)
+
+const site wire.Site = "kantoor"
+
+// relays starts a server with several relays' feeds on it.
+func relays(t *testing.T, names ...string) (*Bucket, *nats.Conn) {
+	t.Helper()
+	a, err := credentials.New(site)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := node.Start(node.Config{Name: "n1", Dir: t.TempDir(), Host: "127.0.0.1"}, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.Close)
+	js, err := jetstream.New(n.Conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b *Bucket
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	t.Cleanup(func() { stop(); running.Wait() })
+	for _, name := range names {
+		if b, err = Open(ctx, js, 1); err != nil {
+			t.Fatal(err)
+		}
+		f := NewFeed(b, n.Conn, site, name, slog.New(slog.DiscardHandler))
+		running.Go(func() {
+			if err := f.Run(ctx); !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+		})
+	}
+	return b, n.Conn
+}
+
+// desk follows snapshots as a user's Wiebelt does.
+type desk struct {
+	t    *testing.T
+	in   chan *nats.Msg
+	last wire.Snapshot
+}
+
+func follow(t *testing.T, c *nats.Conn, u wire.User) *desk {
+	t.Helper()
+	d := &desk{t: t, in: make(chan *nats.Msg, 1024)}
+	if _, err := c.ChanSubscribe(site.Of(wire.Calls, u), d.in); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// until reads newer snapshots until one says what is wanted.
+func (d *desk) until(want ...string) {
+	d.t.Helper()
+	for {
+		var now []string
+		for _, c := range d.last.Calls {
+			now = append(now, c.ID+" "+c.State)
+		}
+		if slices.Equal(now, want) {
+			return
+		}
+		select {
+		case m := <-d.in:
+			s, err := wire.ParseSnapshot(m.Data)
+			if err != nil {
+				d.t.Fatal(err)
+			}
+			if s.Compare(d.last) > 0 {
+				d.last = s
+			}
+		case <-time.After(time.Minute):
+			d.t.Fatalf("has %q, want %q", now, want)
+		}
+	}
+}
+
+// ask gives the answer of a relay that knows as much as seen.
+func ask(t *testing.T, c *nats.Conn, u wire.User, seen wire.Snapshot) wire.Snapshot {
+	t.Helper()
+	for {
+		m, err := c.Request(site.Of(wire.Now, u), nil, time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := wire.ParseSnapshot(m.Data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Compare(seen) >= 0 {
+			return s
+		}
+	}
+}
+
+func tell(t *testing.T, b *Bucket, id string, s call.State, users ...wire.User) {
+	t.Helper()
+	if err := b.Take(t.Context(), Report{Event: call.Event{ID: id, State: s, At: time.Now()}, Users: users}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestFeed: each user hears his own calls from whichever relay is first, and who asks
+// later gets the same.
+func TestFeed(t *testing.T) {
+	b, c := relays(t, "r1", "r2")
+	anna, bob := follow(t, c, "anna"), follow(t, c, "bob")
+	tell(t, b, "wazo/1", call.Ringing, "anna", "bob")
+	tell(t, b, "wazo/2", call.Ringing, "bob")
+	anna.until("wazo/1 ringing")
+	bob.until("wazo/1 ringing", "wazo/2 ringing")
+	tell(t, b, "wazo/1", call.Answered, "anna")
+	tell(t, b, "wazo/1", call.Ended, "bob")
+	anna.until("wazo/1 answered")
+	bob.until("wazo/1 ended", "wazo/2 ringing")
+	if got := bob.last.Calls[0]; got.By != "anna" || !got.Elsewhere || got.Reason != "elsewhere" {
+		t.Errorf("bob is told %+v", got)
+	}
+	if now := ask(t, c, "bob", bob.last); len(now.Calls) != 2 {
+		t.Errorf("asked: %+v; heard %+v", now, bob.last)
+	}
+	if now := ask(t, c, "carla", bob.last); len(now.Calls) != 0 {
+		t.Errorf("who has no calls: %+v", now)
+	}
+	for len(anna.in) > 0 { // nothing of bob's second call
+		if s, err := wire.ParseSnapshot((<-anna.in).Data); err != nil || len(s.Calls) != 1 {
+			t.Errorf("anna is told %+v, %v", s, err)
+		}
+	}
+}
+
+// TestAtOnce: relays that report on one call at the same moment lose nothing, and a
+// value that nobody can read is in nobody's way.
+func TestAtOnce(t *testing.T) {
+	b, c := relays(t, "r1")
+	if _, err := b.kv.Put(t.Context(), Key("wazo/1"), []byte("{broken")); err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for i := range 20 {
+		u := wire.User(fmt.Sprint("u", i))
+		d := follow(t, c, u)
+		all.Go(func() { tell(t, b, "wazo/1", call.Ringing, u) })
+		defer func() { d.until("wazo/1 ringing") }()
+	}
+	all.Wait()
+}
+
+// TestRingGroup: of a call that rings at many users, each reported by himself, every
+// one is told once, and all of them of its end.
+func TestRingGroup(t *testing.T) {
+	b, c := relays(t, "r1")
+	var all []*desk
+	for i := range 40 {
+		all = append(all, follow(t, c, wire.User(fmt.Sprint("u", i))))
+	}
+	for i := range all {
+		tell(t, b, "wazo/1", call.Ringing, wire.User(fmt.Sprint("u", i)))
+	}
+	for _, d := range all {
+		d.until("wazo/1 ringing")
+	}
+	for i, d := range all {
+		if len(d.in) > 0 {
+			t.Errorf("%d is told %d times more", i, len(d.in))
+		}
+	}
+	tell(t, b, "wazo/1", call.Ended)
+	for _, d := range all {
+		d.until("wazo/1 ended")
+	}
+}
+
+// TestTogether: reports on one call that are put into the bucket together are one
+// change, in their order.
+func TestTogether(t *testing.T) {
+	b, c := relays(t, "r1")
+	anna := follow(t, c, "anna")
+	is := func(s call.State) Report {
+		return Report{Event: call.Event{ID: "wazo/1", State: s, At: time.Now()}, Users: []wire.User{"anna"}}
+	}
+	if err := b.Take(t.Context(), is(call.Ringing), is(call.Answered), is(call.Ringing)); err != nil {
+		t.Fatal(err)
+	}
+	anna.until("wazo/1 answered")
+	if len(anna.in) > 0 {
+		t.Error("she is told more than once")
+	}
+}
+
+// TestForgot: a bucket that has lost its memory is known by it, and once it is opened
+// again everybody who had a call is told that nothing is known of it.
+func TestForgot(t *testing.T) {
+	_, c := relays(t)
+	js, err := jetstream.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := Open(t.Context(), js, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := NewFeed(b, c, site, "r1", slog.New(slog.DiscardHandler))
+	anna := follow(t, c, "anna")
+	for range 2 {
+		ended := make(chan error, 1)
+		go func() { ended <- f.Run(t.Context()) }()
+		tell(t, b, "wazo/1", call.Ringing, "anna")
+		anna.until("wazo/1 ringing")
+		before := anna.last
+		if err := b.stream.Purge(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		tell(t, b, "wazo/2", call.Ringing, "bob") // without the key that says since when
+		if err := b.kv.Delete(t.Context(), epochKey); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-ended; !errors.Is(err, ErrEpoch) {
+			t.Fatal(err)
+		}
+		for began := time.Now().UnixMilli(); time.Now().UnixMilli() == began; {
+			time.Sleep(time.Millisecond) // another epoch is a later one
+		}
+		if b, err = Open(t.Context(), js, 1); err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		go func() { ended <- f.Run(ctx) }()
+		anna.until()
+		if anna.last.Epoch <= before.Epoch {
+			t.Errorf("epoch %d after %d", anna.last.Epoch, before.Epoch)
+		}
+		stop()
+		<-ended
+	}
+}
+
+// TestSwept: what has been over for a while leaves the bucket.
+func TestSwept(t *testing.T) {
+	b, c := relays(t, "r1", "r2")
+	anna := follow(t, c, "anna")
+	long := Report{Event: call.Event{ID: "wazo/1", State: call.Ended, At: time.Now().Add(-wire.EndedStays)}, Users: []wire.User{"anna"}}
+	ring := long
+	ring.State, ring.At = call.Ringing, long.At.Add(-time.Second)
+	tell(t, b, "wazo/2", call.Ringing, "anna")
+	anna.until("wazo/2 ringing")
+	for _, r := range []Report{ring, long} {
+		if err := b.Take(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	watch, err := b.kv.WatchAll(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for e := range watch.Updates() {
+		if e != nil && e.Operation() == jetstream.KeyValueDelete {
+			break
+		}
+	}
+	anna.until("wazo/2 ringing")
+}

@@ -1,0 +1,225 @@
+// Package calls is what goes on at the exchanges of a site, as its relays know it:
+// one Record a call, in a Bucket that all relays share, and a Feed of each relay that
+// tells the users of it.
+//
+// A call rings at 1,024 users at most. Of one that rings at more, the others hear
+// nothing, and whoever reported it is told so.
+//
+// A Record is a plain value. A Feed's state belongs to the goroutine of its Run.
+package calls
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/relay/wire"
+)
+
+// Limits of a record.
+const (
+	maxLegs   = 1024      // users at whom one call rings
+	maxRecord = 320 << 10 // bytes: so many users, each with the longest name
+)
+
+// Report is what an exchange says of one call.
+type Report struct {
+	call.Event
+	Queue string // the queue or ring group that it came through, "" if not told
+	// Users are those of whom it says so; the end of a call that names nobody is the
+	// end for all.
+	Users []wire.User
+}
+
+// Record is one call.
+type Record struct {
+	ID        string             `json:"id"`
+	Direction string             `json:"direction"`
+	Number    string             `json:"number"`
+	Name      string             `json:"name,omitempty"`
+	Line      string             `json:"line,omitempty"`
+	Queue     string             `json:"queue,omitempty"`
+	Via       string             `json:"via,omitempty"`
+	Began     time.Time          `json:"began"`
+	Legs      map[wire.User]*Leg `json:"legs"`
+
+	by wire.User // who took the call first, "" while nobody has
+}
+
+// Leg is what the call is for one user.
+type Leg struct {
+	State    string     `json:"state"`
+	Reason   string     `json:"reason,omitempty"`
+	Rang     time.Time  `json:"rang"`
+	Answered *time.Time `json:"answered,omitempty"`
+	At       time.Time  `json:"at"` // of the last report
+}
+
+var (
+	// ErrRecord: a report of no call.
+	ErrRecord = errors.New("not a call")
+	// ErrLegs: a call rings at more users than a record holds.
+	ErrLegs = errors.New("a call rings at too many users; some of them hear nothing of it")
+)
+
+// Key is the record's key in the bucket. An exchange's id can have any character,
+// and a key cannot.
+func Key(id string) string {
+	sum := sha256.Sum256([]byte(id))
+	return base64.RawURLEncoding.EncodeToString(sum[:16])
+}
+
+// Parse reads a record.
+func Parse(b []byte) (Record, error) {
+	var r Record
+	if len(b) > maxRecord || json.Unmarshal(b, &r) != nil || r.ID == "" || len(r.Legs) > maxLegs {
+		return Record{}, ErrRecord
+	}
+	for u, leg := range r.Legs {
+		if parsed, err := wire.ParseUser(string(u)); err != nil || parsed != u || leg == nil {
+			return Record{}, ErrRecord
+		}
+	}
+	r.by = r.answeredBy()
+	return r, nil
+}
+
+// Apply gives the record as it is after a report; changed is false where the report
+// says nothing new, or is older than what is known of that user. The record itself
+// stays as it is. With ErrLegs the report holds for those for whom there was room.
+func (r Record) Apply(report Report) (after Record, changed bool, err error) {
+	e := report.Clean()
+	if e.ID == "" {
+		return r, false, ErrRecord
+	}
+	users := report.Users
+	if len(users) == 0 && e.State == call.Ended {
+		users = slices.Sorted(maps.Keys(r.Legs))
+	}
+	after = r
+	after.Legs = make(map[wire.User]*Leg, len(r.Legs)+len(users))
+	maps.Copy(after.Legs, r.Legs)
+	taken := false
+	for _, u := range users {
+		before := r.Legs[u]
+		if before == nil && len(after.Legs) >= maxLegs {
+			err = ErrLegs
+		} else if leg, ok := before.after(e); ok {
+			taken, changed = true, changed || before == nil || leg.State != before.State
+			after.Legs[u] = leg
+		}
+	}
+	if taken && len(r.Legs) == 0 {
+		after.ID, after.Direction, after.Began = e.ID, e.Direction.String(), e.At
+	}
+	if taken && after.say(e, call.CleanText(report.Queue, call.MaxName)) || changed {
+		after.by = after.answeredBy()
+		return after, true, err
+	}
+	return r, false, err
+}
+
+// say takes over what a report says of the caller, and tells whether that is new;
+// what it does not say stays.
+func (r *Record) say(e call.Event, queue string) (news bool) {
+	for at, said := range map[*string]string{&r.Number: e.Number, &r.Name: e.Name, &r.Line: e.Line, &r.Via: e.Via, &r.Queue: queue} {
+		if said != "" && *at != said {
+			*at, news = said, true
+		}
+	}
+	return news
+}
+
+// after gives a leg as it is after a report; ok is false where the report is older
+// than what is known, or the call is over for this user. The leg itself stays as it
+// is.
+func (l *Leg) after(e call.Event) (after *Leg, ok bool) {
+	now := Leg{State: e.State.String(), Rang: e.At, At: e.At}
+	if l != nil {
+		if e.At.Before(l.At) || l.State == call.Ended.String() {
+			return nil, false
+		}
+		now.Rang, now.Answered = l.Rang, l.Answered
+		if before, _ := call.ParseState(l.State); e.State < before {
+			now.State = l.State // told again that it rings: what it says of the caller may be new
+		}
+	}
+	switch e.State {
+	case call.Answered:
+		if now.Answered == nil {
+			now.Answered = &e.At
+		}
+	case call.Ended:
+		now.Reason = e.Reason.String()
+	}
+	return &now, true
+}
+
+// Over reports whether the call has been over for everybody for so long that nobody
+// has to be told any more, or nothing was heard of it for hours.
+func (r Record) Over(now time.Time) bool {
+	for _, l := range r.Legs {
+		stays := lifetime
+		if l.State == call.Ended.String() {
+			stays = wire.EndedStays
+		}
+		if now.Sub(l.At) < stays {
+			return false
+		}
+	}
+	return true
+}
+
+// Ended reports whether the call is over for everybody.
+func (r Record) Ended() bool {
+	for _, l := range r.Legs {
+		if l.State != call.Ended.String() {
+			return false
+		}
+	}
+	return true
+}
+
+// Newest is the moment of the last report.
+func (r Record) Newest() (at time.Time) {
+	for _, l := range r.Legs {
+		if l.At.After(at) {
+			at = l.At
+		}
+	}
+	return at
+}
+
+// For is the call as a user hears of it; ok is false where he hears nothing of it.
+func (r Record) For(u wire.User, now time.Time) (c wire.Call, ok bool) {
+	l := r.Legs[u]
+	if l == nil || l.State == call.Ended.String() && now.Sub(l.At) >= wire.EndedStays {
+		return wire.Call{}, false
+	}
+	c = wire.Call{ID: r.ID, State: l.State, Direction: r.Direction, Number: r.Number, Name: r.Name, Line: r.Line,
+		Queue: r.Queue, Via: r.Via, Reason: l.Reason, Began: l.Rang, Answered: l.Answered}
+	if r.by != "" && r.by != u && l.Answered == nil {
+		c.Elsewhere = true
+		if l.State == call.Ended.String() {
+			c.By, c.Reason = string(r.by), call.Elsewhere.String()
+		}
+	}
+	return c, true
+}
+
+// answeredBy is who took the call first.
+func (r Record) answeredBy() (by wire.User) {
+	var first time.Time
+	for u, l := range r.Legs {
+		if l.Answered != nil && (by == "" || cmp.Or(l.Answered.Compare(first), cmp.Compare(u, by)) < 0) {
+			by, first = u, *l.Answered
+		}
+	}
+	return by
+}

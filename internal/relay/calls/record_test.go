@@ -1,0 +1,174 @@
+package calls
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/relay/wire"
+)
+
+var at = time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
+
+func report(after time.Duration, s call.State, users ...wire.User) Report {
+	return Report{Event: call.Event{ID: "wazo/1", State: s, At: at.Add(after)}, Users: users}
+}
+
+// take applies reports one after the other.
+func take(t *testing.T, r Record, all ...Report) Record {
+	t.Helper()
+	for i, report := range all {
+		before, _ := json.Marshal(r)
+		after, changed, err := r.Apply(report)
+		if now, _ := json.Marshal(r); err != nil || string(now) != string(before) {
+			t.Fatalf("report %d: %v; before %s, then %s", i, err, before, now)
+		}
+		if again, changed, err := after.Apply(report); changed || err != nil || !reflect.DeepEqual(again, after) {
+			t.Errorf("report %d once more: changed %v, %v", i, changed, err)
+		}
+		if !changed && !reflect.DeepEqual(r, after) {
+			t.Errorf("report %d changes what it says it does not", i)
+		}
+		r = after
+	}
+	return r
+}
+
+func heard(r Record, u wire.User, now time.Duration) string {
+	c, ok := r.For(u, at.Add(now))
+	if !ok {
+		return "nothing"
+	}
+	return fmt.Sprint(c.State, " ", c.Reason, " ", c.By, " ", c.Elsewhere)
+}
+
+// TestGroup: a call that rings at three is taken by one, and the others are told by
+// whom.
+func TestGroup(t *testing.T) {
+	r := take(t, Record{}, report(0, call.Ringing, "anna", "bob", "carla"))
+	for _, u := range []wire.User{"anna", "bob", "carla"} {
+		if got := heard(r, u, time.Second); got != "ringing   false" {
+			t.Errorf("%s: %s", u, got)
+		}
+	}
+	if got := heard(r, "dirk", time.Second); got != "nothing" {
+		t.Errorf("somebody else hears %s", got)
+	}
+	r = take(t, r, report(5*time.Second, call.Answered, "anna"))
+	if got := heard(r, "bob", 5*time.Second); got != "ringing   true" {
+		t.Errorf("bob, before his phone stops: %s", got)
+	}
+	r = take(t, r, report(6*time.Second, call.Ended, "bob", "carla"))
+	for u, want := range map[wire.User]string{"anna": "answered   false", "bob": "ended elsewhere anna true", "carla": "ended elsewhere anna true"} {
+		if got := heard(r, u, 7*time.Second); got != want {
+			t.Errorf("%s: %s, want %s", u, got, want)
+		}
+	}
+	if got := heard(r, "bob", 6*time.Second+wire.EndedStays); got != "nothing" {
+		t.Errorf("bob, later: %s", got)
+	}
+	if r.Over(at.Add(time.Hour)) {
+		t.Error("over while anna talks")
+	}
+	end := report(90*time.Second, call.Ended)
+	end.Reason = call.Completed
+	r = take(t, r, end)
+	if got := heard(r, "anna", 91*time.Second); got != "ended completed  false" {
+		t.Errorf("anna: %s", got)
+	}
+	if r.Over(at.Add(91*time.Second)) || !r.Over(at.Add(90*time.Second+wire.EndedStays)) {
+		t.Error("over at the wrong moment")
+	}
+}
+
+// TestOldReports: what is older than what is known changes nothing, and what rings
+// again tells who calls, but takes no answer back.
+func TestOldReports(t *testing.T) {
+	r := take(t, Record{}, report(10*time.Second, call.Answered, "anna"))
+	for name, old := range map[string]Report{"older": report(5*time.Second, call.Ended, "anna"), "nobody's": report(20*time.Second, call.Ringing)} {
+		if _, changed, err := r.Apply(old); changed || err != nil {
+			t.Errorf("%s: changed %v, %v", name, changed, err)
+		}
+	}
+	late := report(11*time.Second, call.Ringing, "anna")
+	late.Name, late.Queue = "J. de\u202e Vries", "Schade"
+	r = take(t, r, late)
+	if c, _ := r.For("anna", at.Add(12*time.Second)); c.State != "answered" || c.Name != "J. de Vries" || c.Queue != "Schade" {
+		t.Errorf("%+v", c)
+	}
+	r = take(t, r, report(20*time.Second, call.Ended))
+	if _, changed, _ := r.Apply(report(30*time.Second, call.Ringing, "anna")); changed {
+		t.Error("what was over rings again")
+	}
+}
+
+// TestOrders: in whatever order reports of one call arrive, nobody's call is stuck
+// once its end was told, and what comes back from the bucket is what was put there.
+func TestOrders(t *testing.T) {
+	users := []wire.User{"anna", "bob", "carla"}
+	for seed := range uint64(200) {
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		r := Record{}
+		for i := range 12 {
+			r = take(t, r, report(time.Duration(i)*time.Second, call.State(rnd.IntN(3)), users[:rnd.IntN(4)]...))
+		}
+		r = take(t, r, report(time.Minute, call.Ended))
+		if !r.Over(at.Add(time.Hour)) {
+			t.Fatalf("seed %d: %+v", seed, r)
+		}
+		if len(r.Legs) == 0 {
+			continue
+		}
+		b, _ := json.Marshal(r)
+		if back, err := Parse(b); err != nil || !reflect.DeepEqual(back, r) {
+			t.Fatalf("seed %d: %+v, %v", seed, back, err)
+		}
+	}
+}
+
+func TestBadRecords(t *testing.T) {
+	for _, s := range []string{"", "{}", "[]", `{"id":"a","legs":{"A B":{}}}`, `{"id":"a","legs":{"anna":null}}`, `{"id":7}`} {
+		if _, err := Parse([]byte(s)); err == nil {
+			t.Errorf("%q is a call", s)
+		}
+	}
+	if _, _, err := (Record{}).Apply(Report{Users: []wire.User{"anna"}}); err == nil {
+		t.Error("a call without an id")
+	}
+}
+
+// TestFull: a call that rings at as many users as may be, with the longest names that
+// there are and reported one by one, can be kept and read; who comes after them is
+// told to whoever reports, and the others go on.
+func TestFull(t *testing.T) {
+	long := strings.Repeat("x", 59)
+	text := strings.Repeat("é", call.MaxID)
+	r := Record{}
+	for i := range maxLegs {
+		rings := report(time.Duration(i), call.Ringing, wire.User(fmt.Sprintf("%s%05d", long, i)))
+		rings.Number, rings.Name, rings.Line, rings.Via, rings.Queue = text, text, text, text, text
+		rings.State = call.Answered
+		var err error
+		if r, _, err = r.Apply(rings); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back, err := Parse(b); err != nil || len(back.Legs) != maxLegs {
+		t.Fatalf("%d bytes: %v", len(b), err)
+	}
+	first := wire.User(long + "00000")
+	r, changed, err := r.Apply(report(time.Minute, call.Ended, "anna", first))
+	if !changed || !errors.Is(err, ErrLegs) || r.Legs["anna"] != nil || r.Legs[first].State != "ended" {
+		t.Errorf("one too many: changed %v, %v", changed, err)
+	}
+}

@@ -1,0 +1,210 @@
+// Package certificates makes the authority of a site and the certificates of its
+// relays, for offices that have none of their own. Desks trust the authority by its
+// fingerprint, which comes with the code or the set-up file, never by whoever
+// answers first.
+//
+// The package has no state and no goroutines.
+package certificates
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/hex"
+	"encoding/pem"
+	"errors"
+	"math/big"
+	"net"
+	"strings"
+	"sync"
+	"time"
+)
+
+// How long certificates last. A relay makes its own anew long before they end.
+const (
+	authorityLife = 20 * 365 * 24 * time.Hour
+	relayLife     = 398 * 24 * time.Hour
+	renewBefore   = 60 * 24 * time.Hour
+	clockSkew     = 24 * time.Hour
+)
+
+var (
+	errAuthority = errors.New("not the certificate and key of an authority")
+	// ErrFingerprint: another authority than the one that is expected.
+	ErrFingerprint = errors.New("the relay's certificate is not the one that was expected")
+)
+
+// Authority signs the certificates of a site's relays. It is not changed.
+type Authority struct {
+	Certificate *x509.Certificate
+	key         crypto.Signer
+}
+
+// New makes an authority.
+func New(name string, now time.Time) (*Authority, error) {
+	template := &x509.Certificate{
+		Subject: pkix.Name{CommonName: "Wiebelt relay " + name}, NotBefore: now.Add(-clockSkew), NotAfter: now.Add(authorityLife),
+		IsCA: true, BasicConstraintsValid: true, MaxPathLenZero: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageCRLSign,
+	}
+	key, der, err := sign(template, nil)
+	if err != nil {
+		return nil, err
+	}
+	c, err := x509.ParseCertificate(der)
+	return &Authority{c, key}, err
+}
+
+// sign makes a key and a certificate for it; by is nil for one that signs itself.
+func sign(template *x509.Certificate, by *Authority) (crypto.Signer, []byte, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, nil, err
+	}
+	if template.SerialNumber, err = rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127)); err != nil {
+		return nil, nil, err
+	}
+	parent, signer := template, crypto.Signer(key)
+	if by != nil {
+		parent, signer = by.Certificate, by.key
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, parent, key.Public(), signer)
+	return key, der, err
+}
+
+// Parse reads what Encode has written.
+func Parse(b []byte) (*Authority, error) {
+	certificate, rest := pem.Decode(b)
+	if certificate == nil {
+		return nil, errAuthority
+	}
+	secret, _ := pem.Decode(rest)
+	c, err := x509.ParseCertificate(certificate.Bytes)
+	if err != nil || !c.IsCA || secret == nil {
+		return nil, errAuthority
+	}
+	key, err := x509.ParsePKCS8PrivateKey(secret.Bytes)
+	signer, is := key.(crypto.Signer)
+	if err != nil || !is || !same(signer.Public(), c.PublicKey) {
+		return nil, errAuthority
+	}
+	return &Authority{c, signer}, nil
+}
+
+func same(a, b crypto.PublicKey) bool {
+	k, is := a.(interface{ Equal(crypto.PublicKey) bool })
+	return is && k.Equal(b)
+}
+
+// Encode gives certificate and key as PEM, for a file for the relay alone.
+func (a *Authority) Encode() ([]byte, error) {
+	key, err := x509.MarshalPKCS8PrivateKey(a.key)
+	if err != nil {
+		return nil, err
+	}
+	return append(a.Public(), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})...), nil
+}
+
+// Public gives the certificate alone, as PEM.
+func (a *Authority) Public() []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.Certificate.Raw})
+}
+
+// Fingerprint is by what people and set-up files know the authority: SHA-256, in
+// hexadecimal.
+func (a *Authority) Fingerprint() string { return fingerprint(a.Certificate) }
+
+func fingerprint(c *x509.Certificate) string {
+	sum := sha256.Sum256(c.Raw)
+	return hex.EncodeToString(sum[:])
+}
+
+// Issue makes a relay's certificate for the names and addresses by which it is
+// reached.
+func (a *Authority) Issue(hosts []string, now time.Time) (tls.Certificate, error) {
+	template := &x509.Certificate{
+		Subject: pkix.Name{CommonName: "Wiebelt relay"}, NotBefore: now.Add(-clockSkew), NotAfter: now.Add(relayLife),
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	for _, h := range hosts {
+		if ip := net.ParseIP(h); ip != nil {
+			template.IPAddresses = append(template.IPAddresses, ip)
+		} else {
+			template.DNSNames = append(template.DNSNames, h)
+		}
+	}
+	key, der, err := sign(template, a)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	leaf, err := x509.ParseCertificate(der)
+	return tls.Certificate{Certificate: [][]byte{der, a.Certificate.Raw}, PrivateKey: key, Leaf: leaf}, err
+}
+
+// Server is how a relay serves those names and addresses. It makes itself another
+// certificate long before the one that it has ends.
+func (a *Authority) Server(hosts []string, now func() time.Time) *tls.Config {
+	var mu sync.Mutex
+	var held tls.Certificate
+	return &tls.Config{MinVersion: tls.VersionTLS13, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if at := now(); held.Leaf == nil || at.Add(renewBefore).After(held.Leaf.NotAfter) {
+			c, err := a.Issue(hosts, at)
+			if err != nil {
+				return nil, err
+			}
+			held = c
+		}
+		c := held
+		return &c, nil
+	}}
+}
+
+// Cluster is how the relays of a site reach each other: both sides are certified by
+// the authority, which certifies relays alone.
+func (a *Authority) Cluster(hosts []string, now func() time.Time) *tls.Config {
+	c := a.Server(hosts, now)
+	c.RootCAs = x509.NewCertPool()
+	c.RootCAs.AddCert(a.Certificate)
+	c.ClientCAs, c.ClientAuth = c.RootCAs, tls.RequireAndVerifyClientCert
+	mine := c.GetCertificate
+	c.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return mine(nil) }
+	return c
+}
+
+// Trust is how a desk connects to a relay before it has the site's certificate: only
+// to one whose chain ends in the authority with that fingerprint, and that is
+// certified for host, a name or an address.
+func Trust(want, host string) *tls.Config {
+	want = strings.ToLower(strings.NewReplacer(":", "", " ", "").Replace(want))
+	return &tls.Config{
+		MinVersion:         tls.VersionTLS13,
+		InsecureSkipVerify: true, // judged below instead, by the fingerprint
+		VerifyConnection: func(s tls.ConnectionState) error {
+			for _, c := range s.PeerCertificates {
+				if subtle.ConstantTimeCompare([]byte(fingerprint(c)), []byte(want)) == 1 {
+					roots := x509.NewCertPool()
+					roots.AddCert(c)
+					_, err := s.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: roots, DNSName: host}) // the state has no name where that is an address
+					return err
+				}
+			}
+			return ErrFingerprint
+		},
+	}
+}
+
+// Pool is for a desk that knows the site's certificate, as Public has written it.
+func Pool(public []byte) (*x509.CertPool, error) {
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(public) {
+		return nil, errAuthority
+	}
+	return roots, nil
+}

@@ -1,0 +1,138 @@
+package certificates
+
+import (
+	"crypto/tls"
+	"net"
+	"strings"
+	"testing"
+	"time"
+)
+
+// answers tries a TLS connection to a relay with a certificate.
+func answers(t *testing.T, server tls.Certificate, name string, client *tls.Config) error {
+	t.Helper()
+	near, far := net.Pipe()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s := tls.Server(far, &tls.Config{Certificates: []tls.Certificate{server}})
+		_ = s.HandshakeContext(t.Context())
+		_ = far.Close()
+	}()
+	client = client.Clone()
+	client.ServerName = name
+	c := tls.Client(near, client)
+	err := c.HandshakeContext(t.Context())
+	_ = near.Close()
+	<-done
+	return err
+}
+
+// TestTrust: a desk speaks only to a relay of the authority whose fingerprint it was
+// given, under the name that it asked for, while the certificate is valid.
+func TestTrust(t *testing.T) {
+	now := time.Now()
+	ours, err := New("kantoor", now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := ours.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ours, err = Parse(b); err != nil { // what was kept serves as well
+		t.Fatal(err)
+	}
+	theirs, err := New("kantoor", now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	issue := func(a *Authority, at time.Time, hosts ...string) tls.Certificate {
+		t.Helper()
+		c, err := a.Issue(hosts, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	good := issue(ours, now, "relay.kantoor.example", "127.0.0.1")
+	withOurs := issue(theirs, now, "relay.kantoor.example")
+	withOurs.Certificate = append(withOurs.Certificate, ours.Certificate.Raw) // shows ours, and is not of it
+	pool, err := Pool(ours.Public())
+	if err != nil {
+		t.Fatal(err)
+	}
+	print := ours.Fingerprint()
+	for name, tt := range map[string]struct {
+		server tls.Certificate
+		asked  string
+		ok     bool
+	}{
+		"by name":               {good, "relay.kantoor.example", true},
+		"by address":            {good, "127.0.0.1", true},
+		"another name":          {good, "other.example", false},
+		"another authority":     {issue(theirs, now, "relay.kantoor.example"), "relay.kantoor.example", false},
+		"another address":       {issue(ours, now, "relay.kantoor.example"), "127.0.0.1", false},
+		"shows our certificate": {withOurs, "relay.kantoor.example", false},
+		"expired":               {issue(ours, now.Add(-2*relayLife), "relay.kantoor.example"), "relay.kantoor.example", false},
+		"not valid yet":         {issue(ours, now.Add(relayLife), "relay.kantoor.example"), "relay.kantoor.example", false},
+	} {
+		for how, c := range map[string]*tls.Config{"fingerprint": Trust(print, tt.asked), "typed": Trust(strings.ToUpper(print[:2]+":"+print[2:]+" "), tt.asked), "pool": {RootCAs: pool, MinVersion: tls.VersionTLS13}} {
+			if err := answers(t, tt.server, tt.asked, c); (err == nil) != tt.ok {
+				t.Errorf("%s, by %s: %v", name, how, err)
+			}
+		}
+	}
+	for _, wrong := range []string{"", print[:62], theirs.Fingerprint()} {
+		if err := answers(t, good, "127.0.0.1", Trust(wrong, "127.0.0.1")); err == nil {
+			t.Errorf("fingerprint %q is good enough", wrong)
+		}
+	}
+}
+
+// TestServer: a relay keeps its certificate, and has another one in time.
+func TestServer(t *testing.T) {
+	a, err := New("kantoor", time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	c := a.Server([]string{"relay.kantoor.example"}, func() time.Time { return now })
+	serial := func(after time.Duration) string {
+		t.Helper()
+		now = now.Add(after)
+		got, err := c.GetCertificate(nil)
+		if err != nil || got.Leaf.NotAfter.Before(now) {
+			t.Fatal(got, err)
+		}
+		return got.Leaf.SerialNumber.String()
+	}
+	first := serial(0)
+	if serial(relayLife-renewBefore-time.Hour) != first || serial(2*time.Hour) == first {
+		t.Error("another one at the wrong moment")
+	}
+}
+
+func TestBadAuthorities(t *testing.T) {
+	a, err := New("kantoor", time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := New("kantoor", time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := other.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mixed := append(a.Public(), whole[len(other.Public()):]...)
+	for name, b := range map[string][]byte{"nothing": nil, "no key": a.Public(), "another's key": mixed, "text": []byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")} {
+		if _, err := Parse(b); err == nil {
+			t.Errorf("%s is an authority", name)
+		}
+	}
+	if _, err := Pool([]byte("nothing")); err == nil {
+		t.Error("nothing can be trusted")
+	}
+}

@@ -1,0 +1,229 @@
+// Package command is the command line of wiebelt-relay: it reads arguments, carries
+// each command out with the packages beside it and turns errors into one line and an
+// exit code. It keeps no state.
+package command
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"wiebelt/internal/commandline"
+	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/displaytext"
+	"wiebelt/internal/relay/node"
+	"wiebelt/internal/relay/setup"
+	"wiebelt/internal/relay/users"
+	"wiebelt/internal/text"
+)
+
+// Exit codes, as those of wiebelt.
+const (
+	exitDone       = 0
+	exitFailed     = 1
+	exitUsage      = 2
+	exitNotFound   = 3
+	exitNotRunning = 4
+)
+
+// Build is what the program was built from.
+type Build struct{ Version, Commit string }
+
+// env is what every command works with.
+type env struct {
+	build    Build
+	in       io.Reader
+	out, err io.Writer
+	data     string
+	log      *slog.Logger // without numbers and names
+	language text.Language
+	ctx      context.Context
+}
+
+// everywhere are the flags of every command.
+type everywhere struct {
+	Data     string `placeholder:"DIR"`
+	Language string `enum:"nl,en," default:"" placeholder:"nl|en"`
+}
+
+type commands struct {
+	everywhere
+
+	Init      initCmd      `cmd:""`
+	Run       runCmd       `cmd:""`
+	Status    statusCmd    `cmd:""`
+	Doctor    doctorCmd    `cmd:""`
+	User      userCmd      `cmd:""`
+	Exchange  exchangeCmd  `cmd:""`
+	Publisher publisherCmd `cmd:""`
+	Secret    secretCmd    `cmd:""`
+	Forget    forgetCmd    `cmd:""`
+	Cluster   clusterCmd   `cmd:""`
+	Service   serviceCmd   `cmd:""`
+	Version   versionCmd   `cmd:""`
+}
+
+// program is the name under which help and errors speak.
+const program = "wiebelt-relay"
+
+// Main runs one command and returns the exit code. args is os.Args.
+func Main(b Build, args []string, in io.Reader, out, errOut io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return run(ctx, b, args, in, out, errOut)
+}
+
+func run(ctx context.Context, b Build, args []string, in io.Reader, out, errOut io.Writer) int {
+	o := &commandline.Output{Writer: out}
+	e := &env{build: b, in: in, out: o, err: errOut, ctx: ctx, log: slog.New(slog.NewTextHandler(errOut, nil))}
+	args = args[min(1, len(args)):]
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	if l, ok := commandline.Flag(args, "--language"); ok {
+		e.language = text.Language(l)
+	}
+	var all commands
+	k, err := commandline.Parse(&all, program, e.lang, o, errOut, args, e)
+	if err != nil {
+		return e.finish(o, &failure{exitUsage, err})
+	}
+	if k == nil {
+		return e.finish(o, nil)
+	}
+	e.data, e.language = all.Data, text.Language(all.Language)
+	if e.data == "" {
+		e.data = defaultData()
+	}
+	if e.data, err = filepath.Abs(e.data); err != nil {
+		return e.finish(o, err)
+	}
+	return e.finish(o, k.Run(e))
+}
+
+// failure is an error with an exit code; without an error nothing is said.
+type failure struct {
+	code int
+	error
+}
+
+func (f *failure) Unwrap() error { return f.error }
+
+// fail is an error that ends the command with an exit code.
+func fail(code int, key text.Key, args ...any) error {
+	return &failure{code, text.Errorf(key, args...)}
+}
+
+// finish says what went wrong, in one line, and gives the exit code.
+func (e *env) finish(o *commandline.Output, err error) int {
+	if err == nil && o.Err != nil {
+		err = text.Errorf(text.ErrorOutput, o.Err)
+	}
+	if err == nil {
+		return exitDone
+	}
+	code := exitFailed
+	if f, ok := errors.AsType[*failure](err); ok {
+		code, err = f.code, f.error
+	}
+	if err != nil {
+		fmt.Fprintln(e.err, program+":", displaytext.Line(e.lang().Error(explained(err)), 400))
+	}
+	return code
+}
+
+// explained gives errors of the packages beside this one their words.
+func explained(err error) error {
+	if at, ok := errors.AsType[*users.LineError](err); ok {
+		return text.Errorf(text.RelayLine, at.Line, explained(at.Err))
+	}
+	for is, key := range wrongs {
+		if errors.Is(err, is) {
+			return text.Errorf(key)
+		}
+	}
+	return err
+}
+
+// lang is the language of this run: as --language says, else the system's.
+func (e *env) lang() text.Language {
+	if e.language != text.Dutch && e.language != text.English {
+		e.language = fromsettings.Language(settings.Defaults())
+	}
+	return e.language
+}
+
+// say writes a line for people on standard output.
+func (e *env) say(key text.Key, args ...any) {
+	fmt.Fprintln(e.out, e.lang().Error(text.Errorf(key, args...)))
+}
+
+// print writes a value for programs.
+func (e *env) print(v any) error { return json.NewEncoder(e.out).Encode(v) }
+
+// folder reads the data folder.
+func (e *env) folder() (*setup.Folder, error) {
+	f, err := setup.Load(e.data)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fail(exitFailed, text.RelayNotMade, e.data)
+	}
+	return f, err
+}
+
+// callTime is how long a command talks with the relay.
+const callTime = 30 * time.Second
+
+// connect reaches the relay that runs with this data folder.
+func (e *env) connect() (*nats.Conn, *setup.Folder, error) {
+	f, err := e.folder()
+	if err != nil {
+		return nil, nil, err
+	}
+	roots := x509.NewCertPool()
+	roots.AddCert(f.Authority.Certificate)
+	conn, err := node.Dial("tls://"+f.Settings.Local(f.Settings.NATSPort), roots, f.Keys)
+	if errors.Is(err, nats.ErrNoServers) || errors.Is(err, syscall.ECONNREFUSED) {
+		err = fail(exitNotRunning, text.RelayNotRunning)
+	}
+	return conn, f, err
+}
+
+// directory is the users of that relay.
+func (e *env) directory() (d *users.Directory, f *setup.Folder, stop func(), err error) {
+	conn, f, err := e.connect()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	js, err := jetstream.New(conn)
+	if err == nil {
+		d, err = users.Open(e.ctx, js, f.Settings.Replicas())
+	}
+	if err != nil {
+		conn.Close()
+		return nil, nil, nil, err
+	}
+	return d, f, conn.Close, nil
+}
+
+type versionCmd struct{}
+
+// Run implements the command.
+func (versionCmd) Run(e *env) error {
+	_, err := fmt.Fprintf(e.out, "%s %s\ncommit %s\n%s %s/%s\n", program, e.build.Version, e.build.Commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return err
+}

@@ -1,0 +1,524 @@
+package command
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alecthomas/kong"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+
+	"wiebelt/internal/commandline"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/guide"
+	"wiebelt/internal/localhub"
+	"wiebelt/internal/relay/certificates"
+	"wiebelt/internal/relay/server"
+	"wiebelt/internal/relay/setup"
+	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/simulate"
+	"wiebelt/internal/text"
+)
+
+func command(t *testing.T, args ...string) (code int, out, errOut string) {
+	t.Helper()
+	return typing(t, "", args...)
+}
+
+func typing(t *testing.T, in string, args ...string) (code int, out, errOut string) {
+	t.Helper()
+	var o, e bytes.Buffer
+	code = run(t.Context(), Build{Version: "test"}, append([]string{"wiebelt-relay"}, args...), strings.NewReader(in), &o, &e)
+	return code, o.String(), e.String()
+}
+
+// office is a relay in a folder of its own.
+type office struct {
+	t   *testing.T
+	dir string
+}
+
+// freePorts are three that nobody listens on: the commands know them from the settings
+// alone.
+func freePorts(t *testing.T) (ports []string) {
+	t.Helper()
+	for range 3 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		_, port, _ := net.SplitHostPort(l.Addr().String())
+		ports = append(ports, port)
+	}
+	return ports
+}
+
+func newOffice(t *testing.T) *office {
+	t.Helper()
+	o := &office{t, filepath.Join(t.TempDir(), "relay")}
+	ports := freePorts(t)
+	out := o.must("init", "kantoor", "--reached", "127.0.0.1", "--host", "127.0.0.1", "--nats-port", ports[0], "--web-port", ports[1], "--admin", "127.0.0.1:"+ports[2])
+	if !strings.Contains(out, o.dir) {
+		t.Errorf("init says %q", out)
+	}
+	return o
+}
+
+func (o *office) command(args ...string) (int, string, string) {
+	o.t.Helper()
+	return command(o.t, append(args, "--data", o.dir, "--language", "en")...)
+}
+
+func (o *office) must(args ...string) string {
+	o.t.Helper()
+	code, out, errOut := o.command(args...)
+	if code != 0 || errOut != "" {
+		o.t.Fatalf("%q: exit %d, %s%s", args, code, out, errOut)
+	}
+	return out
+}
+
+// run runs the relay, and gives where it can be reached.
+func (o *office) run() (ready readiness) {
+	o.t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	r, w := io.Pipe()
+	var errOut bytes.Buffer
+	ended := make(chan int, 1)
+	go func() {
+		ended <- run(ctx, Build{}, []string{"wiebelt-relay", "run", "--data", o.dir, "--language", "en"}, nil, w, &errOut)
+		_ = w.Close()
+	}()
+	line, _ := bufio.NewReader(r).ReadBytes('\n')
+	o.t.Cleanup(func() {
+		stop()
+		if code := <-ended; code != 0 {
+			o.t.Errorf("run: exit %d: %s", code, errOut.String())
+		}
+	})
+	if err := json.Unmarshal(line, &ready); err != nil || !ready.Is {
+		o.t.Fatalf("%q, %v", line, err)
+	}
+	return ready
+}
+
+// until asks for the status until it is as wanted: it follows the buckets.
+func (o *office) until(ok func(server.Status) bool) {
+	o.t.Helper()
+	for began := time.Now(); ; {
+		var s server.Status
+		if err := json.Unmarshal([]byte(o.must("status", "--json")), &s); err != nil {
+			o.t.Fatal(err)
+		}
+		if ok(s) {
+			return
+		}
+		if time.Since(began) > time.Minute {
+			o.t.Fatalf("%+v", s)
+		}
+	}
+}
+
+// TestOffice: forty users from a table join by their codes, are listed, counted and
+// taken out, and the relay says how it is doing.
+func TestOffice(t *testing.T) {
+	o := newOffice(t)
+	for _, args := range [][]string{{"user", "list"}, {"status"}, {"user", "add", "anna"}} {
+		if code, _, errOut := o.command(args...); code != exitNotRunning || !strings.Contains(errOut, "not running") {
+			t.Errorf("%q while it does not run: exit %d: %s", args, code, errOut)
+		}
+	}
+	if code, out, _ := o.command("doctor"); code != exitFailed || !strings.Contains(out, "fail  relay") {
+		t.Errorf("doctor while it does not run: exit %d: %s", code, out)
+	}
+	at := o.run()
+	if code, _, errOut := o.command("run"); code != exitFailed || !strings.Contains(errOut, "already") {
+		t.Errorf("a second one: exit %d: %s", code, errOut)
+	}
+	table := &strings.Builder{}
+	table.WriteString("user;name;extensions\n")
+	for i := range 40 {
+		fmt.Fprintf(table, "user%d;Invented %d;%d\n", i, i, 100+i)
+	}
+	file := filepath.Join(t.TempDir(), "users.csv")
+	if err := os.WriteFile(file, []byte(table.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	codes := o.must("user", "import", file)
+	rows, err := csv.NewReader(strings.NewReader(codes)).ReadAll()
+	if err != nil || len(rows) != 41 {
+		t.Fatalf("%d rows, %v", len(rows), err)
+	}
+	for _, r := range rows[1:] {
+		o.join(at.Web, r)
+	}
+	o.until(func(s server.Status) bool { return s.Computers == 40 && s.Users == 40 && s.Lacks == "" })
+	if again := o.must("user", "import", file); strings.Count(again, "\n") != 1 {
+		t.Errorf("codes for those who have joined: %s", again)
+	}
+	if out := o.must("user", "code", "user7"); !strings.Contains(out, "wiebelt join "+rows[1][1]) {
+		t.Errorf("%s", out)
+	}
+	o.must("user", "remove", "user7")
+	o.until(func(s server.Status) bool { return s.Computers == 39 && s.Users == 39 })
+	if list := o.must("user", "list"); strings.Contains(list, "user7 ") || !strings.Contains(list, "user8 ") || !strings.Contains(list, "Users: 39") {
+		t.Errorf("%s", list)
+	}
+	for _, args := range [][]string{{"user", "remove", "user7"}, {"user", "code", "nobody"}} {
+		if code, _, errOut := o.command(args...); code != exitNotFound || !strings.Contains(errOut, "no user") {
+			t.Errorf("%q: exit %d: %s", args, code, errOut)
+		}
+	}
+	for _, what := range []string{"06 12 34 56 78", "--all"} {
+		if out := o.must("forget", what); !strings.Contains(out, "forgotten: 0") {
+			t.Errorf("%s", out)
+		}
+	}
+	if code, out, _ := o.command("doctor"); code != exitDone || strings.Contains(out, "fail") {
+		t.Errorf("doctor: exit %d: %s", code, out)
+	}
+	for path, want := range map[string]string{"/healthz": "", "/metrics": "wiebelt_relay_users 39\n"} {
+		a, err := http.Get(at.Admin + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(a.Body)
+		_ = a.Body.Close()
+		if err != nil || a.StatusCode != http.StatusOK || !strings.Contains(string(b), want) {
+			t.Errorf("%s: %d %s, %v", path, a.StatusCode, b, err)
+		}
+	}
+}
+
+// join joins as a computer does, by a row of what the import has printed.
+func (o *office) join(web string, row []string) {
+	o.t.Helper()
+	pair, err := nkeys.CreateUser()
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	key, err := pair.PublicKey()
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	body, err := json.Marshal(wire.JoinRequest{Code: row[2], Key: key})
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	client := http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: certificates.Trust(row[3], "127.0.0.1")}}
+	a, err := client.Post(web+"/join", "application/json", bytes.NewReader(body))
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	defer a.Body.Close()
+	b, err := io.ReadAll(a.Body)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	if got, err := wire.ParseJoined(b); err != nil || string(got.User) != row[0] {
+		o.t.Errorf("%s: %d, %+v, %v", row[0], a.StatusCode, got, err)
+	}
+}
+
+// TestWrong: what people do wrong is said in one line, in their language, with the
+// exit code that scripts know, and nothing is changed.
+func TestWrong(t *testing.T) {
+	o := newOffice(t)
+	o.run()
+	bad := filepath.Join(t.TempDir(), "bad.csv")
+	if err := os.WriteFile(bad, []byte("user,name\nanna,Anna\nanna,Anna\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		code   int
+		nl, en string
+		args   []string
+	}{
+		{exitFailed, "staat al een relay", "a relay in", []string{"init", "other", "--reached", "a"}},
+		{exitUsage, "drie relays", "three relays", []string{"cluster", "make", bad + "2", "r1=127.0.0.1", "r2=127.0.0.2"}},
+		{exitUsage, "drie relays", "three relays", []string{"cluster", "make", bad + "2", "r2=127.0.0.1", "r3=127.0.0.2", "r4=127.0.0.3"}},
+		{exitUsage, "drie relays", "three relays", []string{"cluster", "make", bad + "2", "r1=127.0.0.1", "r2=127.0.0.2", "r3=127.0.0.2"}},
+		{exitFailed, "beschadigd", "damaged", []string{"cluster", "join", bad, "--name", "r2"}},
+		{exitUsage, "naam van een kantoor", "site's name", []string{"init", "Other Site", "--reached", "a"}},
+		{exitUsage, "reached noemt", "reached lists", []string{"init", "other", "--reached", "https://a"}},
+		{exitUsage, "admin is een adres", "admin is an address", []string{"init", "other", "--reached", "a", "--admin", "0.0.0.0:1"}},
+		{exitUsage, "--reached", "--reached", []string{"init", "other"}},
+		{exitUsage, "gebruikersnaam", "user's name", []string{"user", "add", "a b"}},
+		{exitFailed, "128", "128", []string{"user", "add", "anna", "--label", strings.Repeat("n", 129)}},
+		{exitFailed, "Regel 3: Deze gebruiker", "Line 3: This user", []string{"user", "import", bad}},
+		{exitUsage, "Kies een soort centrale: ari, wazo, 3cx", "Choose a kind of exchange: ari, wazo, 3cx", []string{"exchange", "add", "relay", "--address", "https://a", "--user", "u"}},
+		{exitUsage, "één toestel", "one extension", []string{"exchange", "add", "wazo", "--address", "https://a", "--user", "u"}},
+		{exitNotFound, "geen centrale", "no exchange", []string{"exchange", "remove", "wazo"}},
+		{exitNotFound, "geen gebruiker", "no user", []string{"publisher", "remove", "kamailio"}},
+		{exitFailed, "bestaat niet", "does not exist", []string{"user", "import", bad + "x"}},
+		{exitUsage, "Windows", "Windows", []string{"service", "install"}},
+		{exitUsage, "usr", "usr", []string{"usr"}},
+		{exitUsage, "--all", "--all", []string{"forget"}},
+		{exitUsage, "--all", "--all", []string{"forget", "0612345678", "--all"}},
+	} {
+		for l, want := range map[string]string{"nl": c.nl, "en": c.en} {
+			code, out, errOut := command(t, append([]string{"--data", o.dir, "--language", l}, c.args...)...)
+			if code != c.code || out != "" || strings.Count(errOut, "\n") != 1 || !strings.Contains(errOut, want) {
+				t.Errorf("%q: exit %d: %s%s", c.args, code, out, errOut)
+			}
+		}
+	}
+	if code, _, errOut := command(t, "status", "--language", "nl", "--data", t.TempDir()); code != exitFailed || !strings.Contains(errOut, "wiebelt-relay init") {
+		t.Errorf("no folder: exit %d: %s", code, errOut)
+	}
+	if list := o.must("user", "list"); !strings.Contains(list, "Users: 0") {
+		t.Errorf("%s", list)
+	}
+}
+
+// TestSecret: the path is shown with its address, and another one is another.
+func TestSecret(t *testing.T) {
+	o := newOffice(t)
+	first := o.must("secret", "reports")
+	if !strings.Contains(first, "/in/") || o.must("secret", "reports") != first || o.must("secret", "reports", "--renew") == first {
+		t.Errorf("%s", first)
+	}
+	if unit := o.must("service", "systemd"); !strings.Contains(unit, "run --data "+o.dir+"\n") {
+		t.Errorf("%s", unit)
+	}
+}
+
+// TestHub: the relay asks the hub with a secret that only its folder has, and shows
+// nowhere.
+func TestHub(t *testing.T) {
+	h, err := localhub.Start(context.Background(), localhub.Config{Demo: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	const canary = "p@ss+/=% canary"
+	if err := h.SetClientSecret(t.Context(), "office", "1234", canary); err != nil {
+		t.Fatal(err)
+	}
+	o := newOffice(t)
+	set := func(in, address string) (int, string, string) {
+		return typing(t, in, "secret", "hub", "--base-url", address, "--client-id", "office", "--organisation-code", "1234", "--data", o.dir, "--language", "en")
+	}
+	for in, address := range map[string]string{"": h.BaseURL(), "x": "ftp://hub.example"} {
+		if code, out, errOut := set(in, address); code == 0 || out != "" || strings.Count(errOut, "\n") != 1 {
+			t.Errorf("%q, %s: exit %d: %s%s", in, address, code, out, errOut)
+		}
+	}
+	code, out, errOut := set(canary+"\n", h.BaseURL())
+	if code != 0 || strings.Contains(out+errOut, "canary") {
+		t.Fatalf("exit %d: %s%s", code, out, errOut)
+	}
+	o.run()
+	o.until(func(s server.Status) bool { return s.Hub == "untried" })
+	if h.Stats().Tokens == 0 {
+		o.until(func(server.Status) bool { return h.Stats().Tokens == 1 })
+	}
+	if out := o.must("status"); !strings.Contains(out, "has not been asked yet") || strings.Contains(out, "canary") {
+		t.Errorf("%s", out)
+	}
+}
+
+// TestExchange: a relay that runs follows what is set: an exchange and its secret, its
+// going, and the hub. What cannot be used changes nothing, and the status says so.
+func TestExchange(t *testing.T) {
+	a, err := simulate.StartARI(t.Context(), "", simulate.Account{User: "wiebelt", Secret: "canary-1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = a.Close() }()
+	o := newOffice(t)
+	o.run()
+	add := func(secret string) {
+		t.Helper()
+		code, out, errOut := typing(t, secret, "exchange", "add", "ari", "--address", a.Address().Address, "--user", "wiebelt", "--data", o.dir, "--language", "en")
+		if code != 0 || strings.Contains(out+errOut, "canary") {
+			t.Fatalf("exit %d: %s%s", code, out, errOut)
+		}
+	}
+	is := func(state string) {
+		t.Helper()
+		o.until(func(s server.Status) bool { return len(s.Links) == 1 && s.Links[0].State == state })
+	}
+	add("canary-2")
+	is("refused")
+	if code, out, _ := o.command("doctor"); code != exitFailed || !strings.Contains(out, "fail  exchange     Exchange ari (Asterisk (ARI)): refused since") {
+		t.Errorf("doctor: exit %d: %s", code, out)
+	}
+	add("canary-1")
+	is("connected")
+	a.Send(`{"type":"ChannelStateChange","channel":{"id":"1.1","name":"PJSIP/109-00000001","state":"Ringing","connected":{"number":"0698760011"}}}`)
+	o.until(func(s server.Status) bool { return len(s.Strange) == 1 && s.Strange[0] == "109" })
+	if out := o.must("status"); !strings.Contains(out, "Exchange ari (Asterisk (ARI)): connected since ") || !strings.Contains(out, "last call: not yet.") || !strings.Contains(out, "nobody's: 109") || strings.Contains(out, "canary") {
+		t.Errorf("%s", out)
+	}
+	dirs, err := profile.Find(o.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	good, err := os.ReadFile(settings.Path(dirs))
+	if err != nil || bytes.Contains(good, []byte("canary")) {
+		t.Fatalf("%s, %v", good, err)
+	}
+	write := func(b []byte) {
+		if err := os.WriteFile(settings.Path(dirs), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(append([]byte("[hub]\nbase_url = 7\n"), bytes.ReplaceAll(good, []byte("[hub]"), nil)...))
+	o.until(func(s server.Status) bool { return len(s.Wrong) == 1 && s.Wrong[0] == "hub.base_url" })
+	is("connected")
+	write(good)
+	o.until(func(s server.Status) bool { return len(s.Wrong) == 0 })
+	if list := o.must("exchange", "list"); !strings.Contains(list, a.Address().Address) {
+		t.Errorf("%s", list)
+	}
+	o.must("exchange", "remove", "ari")
+	o.until(func(s server.Status) bool { return len(s.Links) == 0 })
+	if code, out, errOut := typing(t, "x", "secret", "hub", "--base-url", "http://127.0.0.1:1", "--client-id", "office", "--organisation-code", "1234", "--data", o.dir); code != 0 {
+		t.Fatalf("exit %d: %s%s", code, out, errOut)
+	}
+	o.until(func(s server.Status) bool { return s.Hub == "untried" })
+}
+
+// TestPublishers: a program has a key of its own, which is no user's and counts until
+// there is another one or none.
+func TestPublishers(t *testing.T) {
+	o := newOffice(t)
+	at := o.run()
+	f, err := setup.Load(o.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AddCert(f.Authority.Certificate)
+	report := func(creds string) error {
+		c, err := nats.Connect(at.NATS, nats.UserCredentialBytes([]byte(creds)), nats.Secure(&tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS13}), nats.NoReconnect())
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		return errors.Join(c.Publish("wiebelt.kantoor.in", []byte(`{"id":"7","extension":"109"}`)), c.Flush())
+	}
+	first := o.must("publisher", "add", "kamailio")
+	if err := report(first); err != nil {
+		t.Fatal(err)
+	}
+	o.until(func(s server.Status) bool {
+		return s.Nobody == 1 && s.Users == 0 && s.Computers == 0 && s.Strange[0] == "109"
+	})
+	if list := o.must("publisher", "list") + o.must("user", "list"); list != "kamailio\nUsers: 0\n" {
+		t.Errorf("%q", list)
+	}
+	for _, args := range [][]string{{"user", "add", "kamailio"}, {"user", "code", "kamailio"}} {
+		if code, out, errOut := o.command(args...); code == 0 || out != "" {
+			t.Errorf("%q: exit %d: %s%s", args, code, out, errOut)
+		}
+	}
+	second := o.must("publisher", "add", "kamailio")
+	for report(first) == nil { // the relay follows
+	}
+	if err := report(second); err != nil {
+		t.Error(err)
+	}
+	o.must("publisher", "remove", "kamailio")
+	for report(second) == nil {
+	}
+	if list := o.must("publisher", "list"); list != "" {
+		t.Errorf("%q", list)
+	}
+}
+
+// TestHelp: every command, flag and argument has its help in both languages.
+func TestHelp(t *testing.T) {
+	p, err := kong.New(&commands{}, kong.Name(program))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	_ = kong.Visit(p.Model.Node, func(v kong.Visitable, next kong.Next) error {
+		node, ok := v.(*kong.Node)
+		if !ok {
+			return next(nil)
+		}
+		parts := []string{""}
+		for _, f := range node.Flags {
+			parts = append(parts, "--"+f.Name)
+		}
+		for _, a := range node.Positional {
+			parts = append(parts, "<"+a.Name+">")
+		}
+		for _, part := range parts {
+			for _, l := range []text.Language{text.Dutch, text.English} {
+				if n++; commandline.HelpOf(l, commandline.PathOf(node), part) == "" {
+					t.Errorf("%s: no help for %s %s", l, commandline.PathOf(node), part)
+				}
+			}
+		}
+		return next(nil)
+	})
+	if n < 60 {
+		t.Errorf("only %d parts", n)
+	}
+	for l, want := range map[string]string{"nl": "Gebruik: wiebelt-relay", "en": "Usage: wiebelt-relay"} {
+		if code, out, _ := command(t, "--language", l, "--help"); code != 0 || !strings.HasPrefix(out, want) || !strings.Contains(out, "status") {
+			t.Errorf("exit %d: %s", code, out)
+		}
+	}
+}
+
+// TestGuide: every command that the guide has people type is one that the program
+// understands, in both languages.
+func TestGuide(t *testing.T) {
+	inText := regexp.MustCompile("`(wiebelt-relay [^`]+)`")
+	n := 0
+	for _, l := range []text.Language{text.Dutch, text.English} {
+		for _, page := range guide.Help(l) {
+			whole := strings.ReplaceAll(page.Text, "\\\n", " ")
+			var lines []string
+			for line := range strings.Lines(whole) {
+				if rest, ok := strings.CutPrefix(line, "    "); ok && strings.HasPrefix(rest, program+" ") {
+					lines = append(lines, rest)
+				}
+			}
+			for _, m := range inText.FindAllStringSubmatch(whole, -1) {
+				if len(strings.Fields(m[1])) == 3 && strings.Contains(m[1], " user code") {
+					m[1] += " anna" // a command by its name
+				}
+				lines = append(lines, m[1])
+			}
+			for _, line := range lines {
+				line, _, _ = strings.Cut(line, " < ")
+				line, _, _ = strings.Cut(line, " > ")
+				p, err := kong.New(&commands{}, kong.Name(program), kong.Exit(func(int) {}))
+				if err != nil {
+					t.Fatal(err)
+				}
+				n++
+				if _, err := p.Parse(strings.Fields(line)[1:]); err != nil {
+					t.Errorf("%s, %s: %s: %v", l, page.ID, line, err)
+				}
+			}
+		}
+	}
+	if n < 20 {
+		t.Errorf("only %d command lines", n)
+	}
+}

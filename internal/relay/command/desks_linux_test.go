@@ -1,0 +1,258 @@
+package command
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"wiebelt/internal/relay/server"
+	"wiebelt/internal/relay/users"
+	"wiebelt/internal/relay/wire"
+)
+
+// cpu is how long the process has computed.
+func (p *process) cpu() time.Duration {
+	p.t.Helper()
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	fields := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
+	var user, system int64
+	_, _ = fmt.Sscan(fields[11]+" "+fields[12], &user, &system)
+	return time.Duration(user+system) * time.Second / 100
+}
+
+// status is what it says of itself.
+func (p *process) status() (s server.Status) {
+	p.t.Helper()
+	a, err := http.Get(p.at.Admin + "/status")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer a.Body.Close()
+	if err := json.NewDecoder(a.Body).Decode(&s); err != nil {
+		p.t.Fatal(err)
+	}
+	return s
+}
+
+// memory is what it has in memory, in MB.
+func (p *process) memory() (mb int) {
+	p.t.Helper()
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(b), "VmRSS:")
+	_, _ = fmt.Sscan(after, &mb)
+	return mb >> 10
+}
+
+// heard is a snapshot at a desk.
+type heard struct {
+	desk int
+	at   time.Time
+	data []byte
+}
+
+// says tells whether a snapshot has a call in a state.
+func (h heard) says(id, state string) bool {
+	s, err := wire.ParseSnapshot(h.data)
+	return err == nil && slices.ContainsFunc(s.Calls, func(c wire.Call) bool { return c.ID == id && c.State == state })
+}
+
+// desksOffice is a relay with desks, each of which has an extension of its own, 1000 and
+// so on; group is that at which the first ones ring together.
+type desksOffice struct {
+	*process
+	in     chan heard
+	secret string
+}
+
+const group = "600"
+
+func newDesks(t *testing.T, n, together int) *desksOffice {
+	t.Helper()
+	o := &desksOffice{process: newProcess(t), in: make(chan heard, 1<<18)}
+	o.start()
+	o.secret = o.process.secret()
+	o.add(0, n, together)
+	return o
+}
+
+// add adds desks from a number on.
+func (o *desksOffice) add(from, n, together int) {
+	o.t.Helper()
+	d := o.directory()
+	for i := from; i < n; i++ {
+		e := users.Entry{User: userNo(i), Extensions: []string{fmt.Sprint(1000 + i)}}
+		if i < together {
+			e.Extensions = append(e.Extensions, group)
+		}
+		if err := d.Put(o.t.Context(), e); err != nil {
+			o.t.Fatal(err)
+		}
+	}
+	o.desks(from, n, func(i int, m *nats.Msg) { o.in <- heard{i, time.Now(), m.Data} })
+}
+
+// say reports a call and gives the moment just before.
+func (o *desksOffice) say(id, state, extension string) time.Time {
+	o.t.Helper()
+	at := time.Now()
+	if err := o.report(o.secret, fmt.Sprintf(`{"id":%q,"state":%q,"number":"0698760011","extension":%q}`, id, state, extension)); err != nil {
+		o.t.Fatal(err)
+	}
+	return at
+}
+
+// all waits until so many desks have heard of a call, each once, and gives the last
+// moment.
+func (o *desksOffice) all(n int, id, state string) (last time.Time) {
+	o.t.Helper()
+	seen := map[int]bool{}
+	for limit := time.After(time.Minute); len(seen) < n; {
+		select {
+		case h := <-o.in:
+			if h.says(id, state) {
+				if seen[h.desk] {
+					o.t.Errorf("desk %d hears twice that %s is %s", h.desk, id, state)
+				}
+				seen[h.desk], last = true, h.at
+			}
+		case <-limit:
+			o.t.Fatalf("%d of %d desks have heard that %s is %s", len(seen), n, id, state)
+		}
+	}
+	return last
+}
+
+// TestGroupOfDesks: a call that rings at three hundred desks is heard at each of them
+// once, whether the exchange reports it for all of them together or one by one.
+func TestGroupOfDesks(t *testing.T) {
+	const n = 300
+	o := newDesks(t, n, n)
+	o.say("together", "ringing", group)
+	o.all(n, "together", "ringing")
+	o.say("together", "ended", "")
+	o.all(n, "together", "ended")
+	var posting sync.WaitGroup
+	for w := range 8 {
+		posting.Go(func() {
+			for i := w; i < n; i += 8 {
+				o.say("apart", "ringing", fmt.Sprint(1000+i))
+			}
+		})
+	}
+	posting.Wait()
+	o.all(n, "apart", "ringing")
+	if more := len(o.in); more > 0 {
+		t.Errorf("%d messages too many", more)
+	}
+}
+
+// figures are measured times, in ms.
+type figures []float64
+
+func (f *figures) add(d time.Duration) { *f = append(*f, float64(d)/float64(time.Millisecond)) }
+
+// at gives the figure below which such a part of them is.
+func (f figures) at(part float64) float64 {
+	slices.Sort(f)
+	return f[min(len(f)-1, int(part*float64(len(f))))]
+}
+
+// TestBenchRelay measures a relay with a thousand desks, each with its own connection
+// and credentials, in this process. WIEBELT_BENCH_RELAY=1 runs it, for it wants a
+// quiet machine and several minutes.
+func TestBenchRelay(t *testing.T) {
+	if os.Getenv("WIEBELT_BENCH_RELAY") == "" {
+		return
+	}
+	const desks, together, many = 1000, 300, 5000
+	var table strings.Builder
+	row := func(what string, got, limit float64, unit string) {
+		fmt.Fprintf(&table, "| %-58s | %8.2f | %6.0f | %-2s |\n", what, got, limit, unit)
+		if got > limit {
+			t.Errorf("%s: %.2f %s, at most %.0f", what, got, unit, limit)
+		}
+	}
+	o := newDesks(t, desks, together)
+
+	time.Sleep(5 * time.Second) // until what connecting has left behind is done
+	before := o.cpu()
+	const idle = 20 * time.Second
+	time.Sleep(idle)
+	row("1,000 desks idle: processor", 100*float64(o.cpu()-before)/float64(idle), 1, "%")
+	row("1,000 desks idle: memory", float64(o.memory()), 200, "MB")
+
+	// A hundred calls a second, each at a desk of its own.
+	const calls = 2000
+	said, one := map[string]time.Time{}, figures{}
+	var mu sync.Mutex // protects said
+	go func() {
+		tick := time.NewTicker(time.Second / 100)
+		defer tick.Stop()
+		for i := range calls {
+			<-tick.C
+			id := fmt.Sprint("one", i)
+			mu.Lock()
+			said[id] = time.Now()
+			mu.Unlock()
+			o.say(id, "ringing", fmt.Sprint(1000+i%desks))
+			o.say(id, "ended", "")
+		}
+	}()
+	for limit := time.After(5 * time.Minute); len(one) < calls; {
+		select {
+		case h := <-o.in:
+			s, err := wire.ParseSnapshot(h.data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			mu.Lock()
+			for _, c := range s.Calls {
+				if at, ok := said[c.ID]; ok {
+					one.add(h.at.Sub(at))
+					delete(said, c.ID)
+				}
+			}
+			mu.Unlock()
+		case <-limit:
+			t.Fatalf("%d of %d calls are heard", len(one), calls)
+		}
+	}
+	row("report to message, 100 calls/s, p50", one.at(0.5), 2, "ms")
+	row("report to message, 100 calls/s, p99", one.at(0.99), 20, "ms")
+
+	var last figures
+	for i := range 30 {
+		id := fmt.Sprint("group", i)
+		at := o.say(id, "ringing", group)
+		last.add(o.all(together, id, "ringing").Sub(at))
+		o.say(id, "ended", "")
+		o.all(together, id, "ended")
+	}
+	row("a call at 300 desks: the last of them, p50", last.at(0.5), 50, "ms")
+	row("a call at 300 desks: the last of them, worst of 30", last.at(1), 100, "ms")
+
+	o.add(desks, many, 0)
+	for i := range 100 {
+		id := fmt.Sprint("many", i)
+		o.say(id, "ringing", fmt.Sprint(1000+i*many/100))
+		o.all(1, id, "ringing")
+	}
+	held := o.status().Connected
+	row("connections that are not held, of 5,000", float64(max(0, many-held)), 0, "")
+	row("5,000 desks: memory", float64(o.memory()), 1000, "MB")
+	fmt.Printf("\n| %-58s | %8s | %6s | %-2s |\n|---|---|---|---|\n%s\n", "relay, desks in another process", "", "budget", "", table.String())
+}

@@ -1,0 +1,153 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"wiebelt/internal/config/hubtrial"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/config/templates"
+	"wiebelt/internal/softphone/registry"
+	"wiebelt/internal/text"
+)
+
+type exchangeCmd struct {
+	Add    exchangeAddCmd    `cmd:""`
+	List   exchangeListCmd   `cmd:""`
+	Remove exchangeRemoveCmd `cmd:""`
+}
+
+type exchangeAddCmd struct {
+	Kind      string `arg:""`
+	Name      string `placeholder:"NAME"`
+	Address   string `required:"" placeholder:"URL"`
+	User      string `required:"" placeholder:"USER"`
+	Extension string `default:"*" placeholder:"N"`
+}
+
+// Run adds a link to an exchange, or changes the one of that name, with its secret,
+// which is read from standard input.
+func (c *exchangeAddCmd) Run(e *env) error {
+	if !isExchange(c.Kind) {
+		return fail(exitUsage, text.RelayExchangeKind, strings.Join(slices.DeleteFunc(registry.Links(), func(k string) bool { return !isExchange(k) }), ", "))
+	}
+	if c.Extension == everybody && !registry.Of(c.Kind).Everybody {
+		return fail(exitUsage, text.RelayExchangeOne)
+	}
+	if c.Name == "" {
+		c.Name = c.Kind
+	}
+	return e.exchanges(func(dirs profile.Dirs, now *settings.Settings) error {
+		value, err := e.secret(text.RelayExchangeSecret)
+		if err != nil {
+			return err
+		}
+		changes := map[string]any{"softphone": append(without(now, c.Name), settings.Softphone{Kind: c.Kind, Name: c.Name, Address: c.Address, User: c.User, Extension: c.Extension})}
+		if now.Source("hub.secret_store") == settings.Default {
+			changes["hub.secret_store"] = "file"
+		}
+		if err := e.save(dirs, now, hubtrial.Wanted{Changes: changes, Links: map[string]string{c.Name: value}}); err != nil {
+			return err
+		}
+		e.say(text.RelayExchangeSet, c.Name)
+		return nil
+	})
+}
+
+// exchanges carries out what is to be done with the links to exchanges.
+func (e *env) exchanges(do func(profile.Dirs, *settings.Settings) error) error {
+	if _, err := e.folder(); err != nil {
+		return err
+	}
+	dirs, err := profile.Find(e.data)
+	if err != nil {
+		return err
+	}
+	now, _ := settings.Load(dirs) // what is wrong in them is said by status
+	return do(dirs, now)
+}
+
+func without(s *settings.Settings, name string) []settings.Softphone {
+	return slices.DeleteFunc(slices.Clone(s.Softphones), func(p settings.Softphone) bool { return p.Name == name })
+}
+
+// save puts settings and secrets in place, and says what is wrong with them.
+func (e *env) save(dirs profile.Dirs, now *settings.Settings, w hubtrial.Wanted) error {
+	ctx, cancel := context.WithTimeout(e.ctx, callTime)
+	defer cancel()
+	_, err := hubtrial.Save(ctx, dirs, now, w)
+	if bad, ok := errors.AsType[*settings.Error](err); ok {
+		return &failure{exitUsage, errors.New(templates.Say(e.lang(), bad.Problem))}
+	} else if stored, ok := errors.AsType[*hubtrial.StoreError](err); ok {
+		return text.Errorf(text.SecretState(string(secret.StateOf(stored.Err))))
+	}
+	return err
+}
+
+type exchangeRemoveCmd struct {
+	Name string `arg:""`
+}
+
+// Run takes a link to an exchange out, with its secret.
+func (c *exchangeRemoveCmd) Run(e *env) error {
+	return e.exchanges(func(dirs profile.Dirs, now *settings.Settings) error {
+		left := without(now, c.Name)
+		if len(left) == len(now.Softphones) {
+			return fail(exitNotFound, text.RelayExchangeNone, c.Name)
+		}
+		if err := e.save(dirs, now, hubtrial.Wanted{Changes: map[string]any{"softphone": left}}); err != nil {
+			return err
+		}
+		for _, p := range now.Softphones {
+			if p.Name != c.Name {
+				continue
+			}
+			store, err := secret.Open(now.Hub.SecretStore, dirs)
+			if err != nil {
+				return err
+			}
+			ref, err := secret.Softphone(p.Name, p.Address)
+			if err != nil {
+				break // it never had one
+			}
+			if err := store.Delete(e.ctx, ref); err != nil && !errors.Is(err, secret.ErrNotSet) {
+				return text.Errorf(text.SecretState(string(secret.StateOf(err))))
+			}
+		}
+		e.say(text.RelayExchangeRemoved, c.Name)
+		return nil
+	})
+}
+
+type exchangeListCmd struct {
+	JSON bool `name:"json"`
+}
+
+// Run lists the links to exchanges as they are set; how they are doing says status.
+func (c *exchangeListCmd) Run(e *env) error {
+	type row struct {
+		Name      string `json:"name"`
+		Kind      string `json:"kind"`
+		Address   string `json:"address"`
+		User      string `json:"user"`
+		Extension string `json:"extension"`
+	}
+	return e.exchanges(func(_ profile.Dirs, now *settings.Settings) error {
+		rows := []row{}
+		for _, p := range now.Softphones {
+			rows = append(rows, row{p.Name, p.Kind, p.Address, p.User, p.Extension})
+		}
+		if c.JSON {
+			return e.print(rows)
+		}
+		for _, r := range rows {
+			fmt.Fprintf(e.out, "%-20s %-6s %-40s %-20s %s\n", r.Name, r.Kind, r.Address, r.User, r.Extension)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,147 @@
+package command
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"time"
+
+	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/hub"
+	"wiebelt/internal/relay/links"
+	"wiebelt/internal/relay/server"
+	"wiebelt/internal/softphone/exchangelink"
+	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/registry"
+)
+
+// everybody is the extension of a link that tells of all of them.
+const everybody = "*"
+
+// followEvery is how often the settings are looked at.
+const followEvery = 2 * time.Second
+
+// follower makes of the settings what the relay works with. It belongs to one goroutine.
+type follower struct {
+	env  *env
+	dirs profile.Dirs
+	site string
+	seen string // what the settings were when they were read
+
+	hub    string // the settings of client
+	client *hub.Client
+}
+
+// stamp is another one when the settings are, or the secret of a link.
+func (o *follower) stamp(ctx context.Context) string {
+	s, _ := settings.Load(o.dirs)
+	stamp := settings.Fingerprint(o.dirs)
+	for _, l := range o.links(ctx, s) {
+		stamp += fmt.Sprint(l.Same)
+	}
+	return stamp
+}
+
+// read gives the office as it is set, and the client that it has no use for any more.
+func (o *follower) read(ctx context.Context) (now server.Office, old *hub.Client) {
+	s, problems := settings.Load(o.dirs)
+	for _, p := range problems {
+		o.env.log.Warn("a setting is wrong", "key", p.Key, "line", p.Line)
+		now.Wrong = append(now.Wrong, p.Key)
+	}
+	if is := fmt.Sprintf("%+v", s.Hub); is != o.hub && (len(problems) == 0 || o.hub == "") {
+		old = o.client
+		o.hub, o.client = is, nil
+		if s.Hub.BaseURL != "" {
+			client, err := o.env.hub(o.dirs, s)
+			if err != nil {
+				o.env.log.Warn("the hub's settings cannot be used", "why", err)
+				now.Wrong = append(now.Wrong, "hub")
+			}
+			o.client = client
+		}
+	}
+	if o.client != nil {
+		now.Hub = o.client
+	}
+	now.Links = o.links(ctx, s)
+	return now, old
+}
+
+// follow tells what is set otherwise, until ctx ends.
+func (o *follower) follow(ctx context.Context, to chan<- server.Office) {
+	again := time.NewTicker(followEvery)
+	defer again.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-again.C:
+		}
+		stamp := o.stamp(ctx)
+		if stamp == o.seen || ctx.Err() != nil {
+			continue
+		}
+		o.seen = stamp
+		now, old := o.read(ctx)
+		select {
+		case <-ctx.Done():
+		case to <- now:
+		}
+		if old != nil {
+			old.Close()
+		}
+	}
+}
+
+// same is what makes two links one.
+type same struct {
+	settings.Softphone
+	store  string
+	secret [sha256.Size]byte
+}
+
+// links are the links to exchanges.
+func (o *follower) links(ctx context.Context, s *settings.Settings) (all []links.Link) {
+	for _, p := range s.Softphones {
+		a, wrong := fromsettings.Account(o.dirs, s.Hub.SecretStore, p)
+		is := same{Softphone: p, store: s.Hub.SecretStore}
+		if wrong == nil && a.Secret != nil {
+			value, _ := a.Secret(ctx) // that there is none is the link's to say
+			is.secret = sha256.Sum256([]byte(value))
+		}
+		l := links.Link{Name: p.Name, Kind: p.Kind, Extension: p.Extension, Same: is}
+		if p.Extension == everybody {
+			l.Extension = ""
+		}
+		a.Client = o.site + "/" + p.Name
+		l.Open = func(hears func(string) bool) (link.Phone, error) {
+			if wrong != nil {
+				return nil, wrong
+			}
+			return open(p, a, hears)
+		}
+		all = append(all, l)
+	}
+	return all
+}
+
+// open makes the phone of a link to an exchange.
+func open(p settings.Softphone, a exchangelink.Account, hears func(string) bool) (link.Phone, error) {
+	switch missing := p.Missing(); {
+	case !isExchange(p.Kind):
+		return nil, &link.Refusal{Why: string(link.CauseSettings), Cause: link.CauseSettings}
+	case missing != "":
+		return nil, &link.Refusal{Why: missing, Cause: link.CauseNeeds(missing)}
+	}
+	if p.Extension == everybody {
+		a.Extension, a.Hears = "", hears
+	}
+	return fromsettings.Link(p.Kind, a)
+}
+
+// isExchange tells whether a kind is that of an exchange with a user of its own, to
+// which a relay can have a link.
+func isExchange(kind string) bool { return registry.Of(kind).Requires(registry.NeedsUser) }

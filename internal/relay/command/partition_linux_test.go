@@ -1,0 +1,157 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// apart marks the test program that runs in a network of its own, with no way out.
+const apart = "WIEBELT_RELAY_NETWORK"
+
+// network is three computers, each a network namespace, on a switch to which this
+// program is connected too. It ends with the program.
+type network struct {
+	t      *testing.T
+	spaces []*os.File
+}
+
+func (n *network) host(i int) string { return fmt.Sprintf("10.77.0.%d", i+1) }
+
+// in does something on one of the computers. The thread that has gone there ends.
+func (n *network) in(i int, do func() error) error {
+	result := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		result <- errors.Join(unix.Setns(int(n.spaces[i].Fd()), unix.CLONE_NEWNET), do())
+	}()
+	return <-result
+}
+
+// ip runs a command of iproute2.
+func ip(line string) error {
+	out, err := exec.Command("ip", strings.Fields(line)...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("ip %s: %w: %s", line, err, out)
+	}
+	return nil
+}
+
+func (n *network) must(err error) {
+	n.t.Helper()
+	if err != nil {
+		n.t.Fatal(err)
+	}
+}
+
+// newNetwork makes the computers and the switch.
+func newNetwork(t *testing.T) *network {
+	t.Helper()
+	n := &network{t: t}
+	for _, line := range []string{"link set lo up", "link add switch type bridge", "addr add 10.77.0.254/24 dev switch", "link set switch up"} {
+		n.must(ip(line))
+	}
+	for i := range 3 {
+		made := make(chan error)
+		go func() {
+			runtime.LockOSThread()
+			err := unix.Unshare(unix.CLONE_NEWNET)
+			space, open := os.Open("/proc/thread-self/ns/net")
+			n.spaces = append(n.spaces, space)
+			made <- errors.Join(err, open)
+		}()
+		n.must(<-made)
+		t.Cleanup(func() { _ = n.spaces[i].Close() })
+		n.must(ip(fmt.Sprintf("link add port%d type veth peer name wire%d", i, i)))
+		n.must(ip(fmt.Sprintf("link set wire%d netns /proc/%d/fd/%d", i, os.Getpid(), n.spaces[i].Fd())))
+		n.must(ip(fmt.Sprintf("link set port%d master switch up", i)))
+		n.must(n.in(i, func() error {
+			return errors.Join(ip("link set lo up"), ip(fmt.Sprintf("addr add %s/24 dev wire%d", n.host(i), i)), ip(fmt.Sprintf("link set wire%d up", i)))
+		}))
+	}
+	return n
+}
+
+// unplug takes the cable out of a computer, or puts it in.
+func (n *network) unplug(i int, out bool) {
+	n.t.Helper()
+	state := "up"
+	if out {
+		state = "down"
+	}
+	n.must(ip(fmt.Sprintf("link set port%d %s", i, state)))
+}
+
+// split lets a computer and the two others lose what they send each other, but not
+// what they and the users do.
+func (n *network) split(i int, lost bool) {
+	n.t.Helper()
+	do := "del"
+	if lost {
+		do = "add"
+	}
+	for j := range n.spaces {
+		if j == i {
+			continue
+		}
+		n.must(n.in(i, func() error { return ip("route " + do + " blackhole " + n.host(j)) }))
+		n.must(n.in(j, func() error { return ip("route " + do + " blackhole " + n.host(i)) }))
+	}
+}
+
+// back waits until a relay takes part again.
+func (s *site) back(i int) {
+	s.t.Helper()
+	for began := time.Now(); s.relays[i].report(s.secret, `{"id":"nobody's","state":"ended"}`) != nil; time.Sleep(10 * time.Millisecond) {
+		if time.Since(began) > time.Minute {
+			s.t.Fatalf("r%d does not come back", i+1)
+		}
+	}
+}
+
+// TestPartition: while two hundred calls ring, a relay is cut off from the two others,
+// with its users or without them. Every user sees his own calls again, each once, and
+// none that is over; so it is when the relay is back.
+func TestPartition(t *testing.T) {
+	if os.Getenv(apart) == "" {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestPartition$", "-test.v", "-test.timeout=30m")
+		cmd.Env = append(os.Environ(), apart+"=1")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNET, Pdeathsig: unix.SIGKILL}
+		out, err := cmd.CombinedOutput()
+		t.Logf("%s", out)
+		if err != nil {
+			t.Error(err)
+		}
+		return
+	}
+	n := newNetwork(t)
+	var at []place
+	for i := range n.spaces {
+		at = append(at, place{n.host(i), func(start func() error) error { return n.in(i, start) }})
+	}
+	s := newSite(t, 20, at)
+	rounds := 2
+	if os.Getenv("SOAK") != "" {
+		rounds = 20
+	}
+	for round := range rounds {
+		i, cut, what := round/2%3, n.split, "cut off from the others"
+		if round%2 == 1 {
+			cut, what = n.unplug, "unplugged"
+		}
+		s.during(func() { cut(i, true) })
+		s.soon(fmt.Sprintf("%d: r%d is %s", round, i+1, what))
+		s.over()
+		cut(i, false)
+		s.back(i)
+		s.soon(fmt.Sprintf("%d: r%d is back", round, i+1))
+	}
+}

@@ -1,0 +1,216 @@
+package command
+
+import (
+	"bufio"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nkeys"
+
+	"wiebelt/internal/relay/certificates"
+	"wiebelt/internal/relay/node"
+	"wiebelt/internal/relay/setup"
+	"wiebelt/internal/relay/users"
+	"wiebelt/internal/relay/wire"
+)
+
+// asProgram makes the test program the relay's, so that tests have relays in
+// processes of their own.
+const asProgram = "WIEBELT_RELAY_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		os.Exit(Main(Build{Version: "test"}, os.Args, os.Stdin, os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+// process is a relay in a process of its own.
+type process struct {
+	t      testing.TB
+	dir    string
+	folder *setup.Folder
+	http   *http.Client
+	launch func(start func() error) error // starts it somewhere else, if not nil
+
+	cmd    *exec.Cmd
+	exited chan struct{}
+	at     readiness
+	web    string // of at; the same after every start
+}
+
+// newProcess makes a relay's folder; start starts it.
+func newProcess(t testing.TB) *process {
+	t.Helper()
+	p := &process{t: t, dir: filepath.Join(t.TempDir(), "relay")}
+	s := setup.Settings{Name: "r1", Host: "127.0.0.1", Admin: "127.0.0.1:0", Reached: []string{"127.0.0.1"}}
+	if err := setup.Create(p.dir, "kantoor", s, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	p.load()
+	return p
+}
+
+func (p *process) load() {
+	p.t.Helper()
+	var err error
+	if p.folder, err = setup.Load(p.dir); err != nil {
+		p.t.Fatal(err)
+	}
+	p.http = &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 16, TLSClientConfig: certificates.Trust(p.folder.Authority.Fingerprint(), p.folder.Settings.Host)}}
+	p.t.Cleanup(p.http.CloseIdleConnections)
+}
+
+// start starts the relay and waits until calls and users can come.
+func (p *process) start() {
+	p.t.Helper()
+	p.cmd = exec.Command(os.Args[0], "run", "--data", p.dir, "--language", "en")
+	p.cmd.Env = append(os.Environ(), asProgram+"=1")
+	var said strings.Builder
+	p.cmd.Stderr = &said
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	start := p.cmd.Start
+	if p.launch != nil {
+		start = func() error { return p.launch(p.cmd.Start) }
+	}
+	if err := start(); err != nil {
+		p.t.Fatal(err)
+	}
+	lines := bufio.NewReader(out)
+	line, _ := lines.ReadBytes('\n')
+	cmd, exited := p.cmd, make(chan struct{})
+	p.exited = exited
+	go func() {
+		defer close(exited)
+		_, _ = io.Copy(io.Discard, lines)
+		_ = cmd.Wait()
+	}()
+	p.t.Cleanup(p.kill)
+	if err := json.Unmarshal(line, &p.at); err != nil || !p.at.Is {
+		p.kill()
+		p.t.Fatalf("%q, %v: %s", line, err, said.String())
+	}
+	if p.web == "" {
+		p.web = p.at.Web
+	}
+}
+
+// kill ends the process as a power cut does.
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill()
+	<-p.exited
+}
+
+// roots is the authority that desks trust.
+func (p *process) roots() *x509.CertPool {
+	roots := x509.NewCertPool()
+	roots.AddCert(p.folder.Authority.Certificate)
+	return roots
+}
+
+// directory is the users of the relay.
+func (p *process) directory() *users.Directory {
+	p.t.Helper()
+	conn, err := node.Dial(p.at.NATS, p.roots(), p.folder.Keys)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(conn.Close)
+	js, err := jetstream.New(conn)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	d, err := users.Open(p.t.Context(), js, p.folder.Settings.Replicas())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return d
+}
+
+// report reports a call as an exchange does.
+func (p *process) report(secret, body string) error {
+	a, err := p.http.Post(p.web+"/in/"+secret, "application/json", strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	_, _ = io.Copy(io.Discard, a.Body)
+	_ = a.Body.Close()
+	if a.StatusCode != http.StatusNoContent {
+		return fmt.Errorf("the relay says %d", a.StatusCode)
+	}
+	return nil
+}
+
+func (p *process) secret() string {
+	p.t.Helper()
+	all, err := setup.Paths(p.dir, time.Now())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return all[0]
+}
+
+// connect connects as a user's computer does, with credentials of its own.
+func (p *process) connect(u wire.User, heard nats.MsgHandler) (*nats.Conn, error) {
+	pair, err := nkeys.CreateUser()
+	if err != nil {
+		return nil, err
+	}
+	public, _ := pair.PublicKey()
+	token, err := p.folder.Keys.User(u, public, time.Now().Add(time.Hour))
+	if err != nil {
+		return nil, err
+	}
+	c, err := nats.Connect(p.at.NATS, nats.CustomInboxPrefix(wire.Inbox(u)), nats.NoReconnect(), nats.Timeout(time.Minute), nats.PingInterval(30*time.Second),
+		nats.Secure(&tls.Config{MinVersion: tls.VersionTLS13, RootCAs: p.roots()}),
+		nats.UserJWT(func() (string, error) { return token, nil }, pair.Sign))
+	if err != nil {
+		return nil, err
+	}
+	if _, err = c.Subscribe(p.folder.Keys.Site.Of(wire.Calls, u), heard); err == nil {
+		err = c.Flush()
+	}
+	return c, err
+}
+
+// desks connects many users at the same time, some at once.
+func (p *process) desks(from, n int, heard func(i int, m *nats.Msg)) {
+	p.t.Helper()
+	next := make(chan int)
+	var all sync.WaitGroup
+	for range 16 {
+		all.Go(func() {
+			for i := range next {
+				c, err := p.connect(userNo(i), func(m *nats.Msg) { heard(i, m) })
+				if err != nil {
+					p.t.Errorf("desk %d: %v", i, err)
+					continue
+				}
+				p.t.Cleanup(c.Close)
+			}
+		})
+	}
+	for i := from; i < n; i++ {
+		next <- i
+	}
+	close(next)
+	all.Wait()
+}
+
+func userNo(i int) wire.User { return wire.User(fmt.Sprintf("user%d", i)) }

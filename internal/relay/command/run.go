@@ -1,0 +1,80 @@
+package command
+
+import (
+	"context"
+	"sync"
+
+	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/hub"
+	"wiebelt/internal/relay/server"
+	"wiebelt/internal/text"
+)
+
+type runCmd struct{}
+
+// readiness is the line that says that the relay can be reached.
+type readiness struct {
+	Is bool `json:"ready"`
+	server.Ready
+}
+
+// Run serves until somebody ends the program, or the service manager the service.
+func (c *runCmd) Run(e *env) error { return asService(e, c.serve) }
+
+func (*runCmd) serve(ctx context.Context, e *env) error {
+	f, err := e.folder()
+	if err != nil {
+		return err
+	}
+	release, err := f.Lock()
+	if err != nil {
+		return err
+	}
+	defer release()
+	dirs, err := profile.Find(e.data)
+	if err != nil {
+		return err
+	}
+	s, _ := settings.Load(dirs) // what is wrong in them is said below
+	rules, err := fromsettings.NumberRules(s)
+	if err != nil {
+		return err
+	}
+	o := &follower{env: e, dirs: dirs, site: string(f.Keys.Site)}
+	defer func() {
+		if o.client != nil {
+			o.client.Close()
+		}
+	}()
+	o.seen = o.stamp(ctx)
+	first, _ := o.read(ctx)
+	changes := make(chan server.Office)
+	following, stop := context.WithCancel(ctx)
+	var work sync.WaitGroup
+	work.Go(func() { o.follow(following, changes) })
+	err = server.Run(ctx, server.Config{Folder: f, Rules: rules, Office: first, Changes: changes, Log: e.log}, func(at server.Ready) {
+		_ = e.print(readiness{true, at})
+	})
+	stop()
+	work.Wait()
+	if err != nil {
+		return text.Errorf(text.RelayEnded, err)
+	}
+	return nil
+}
+
+// hub is the hub's client, with a token before the first call needs one.
+func (e *env) hub(dirs profile.Dirs, s *settings.Settings) (*hub.Client, error) {
+	cfg, _, err := fromsettings.Hub(dirs, s.Hub, e.log)
+	if err != nil {
+		return nil, err
+	}
+	client, err := hub.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	client.Warm()
+	return client, nil
+}

@@ -1,0 +1,95 @@
+package command
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/term"
+
+	"wiebelt/internal/config/hubtrial"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/relay/setup"
+	"wiebelt/internal/text"
+)
+
+type secretCmd struct {
+	Hub     secretHubCmd     `cmd:""`
+	Reports secretReportsCmd `cmd:""`
+}
+
+type secretHubCmd struct {
+	BaseURL          string `name:"base-url" required:"" placeholder:"URL"`
+	ClientID         string `name:"client-id" required:"" placeholder:"ID"`
+	OrganisationCode string `name:"organisation-code" placeholder:"CODE"`
+	SecretStore      string `name:"secret-store" enum:"file,machine" default:"file"`
+}
+
+// Run sets the hub that the relay asks, with the client's secret, which is read from
+// standard input.
+func (c *secretHubCmd) Run(e *env) error {
+	if _, err := e.folder(); err != nil {
+		return err
+	}
+	value, err := e.secret(text.RelayHubSecret)
+	if err != nil {
+		return err
+	}
+	dirs, err := profile.Find(e.data)
+	if err != nil {
+		return err
+	}
+	now, _ := settings.Load(dirs) // what is wrong in them is said by status
+	err = e.save(dirs, now, hubtrial.Wanted{Secret: value, Changes: map[string]any{
+		"hub.base_url": c.BaseURL, "hub.client_id": c.ClientID, "hub.organisation_code": c.OrganisationCode, "hub.secret_store": c.SecretStore}})
+	if err != nil {
+		return err
+	}
+	e.say(text.RelayHubSet)
+	return nil
+}
+
+// secret reads a secret: at a terminal a line that is not shown, else all there is.
+func (e *env) secret(asks text.Key) (string, error) {
+	in := e.in
+	if f, ok := in.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		fmt.Fprint(e.err, e.lang().T(asks)+" ")
+		line, err := term.ReadPassword(int(f.Fd()))
+		fmt.Fprintln(e.err)
+		if err != nil {
+			return "", err
+		}
+		in = bytes.NewReader(line)
+	}
+	value, err := secret.ReadSecret(in)
+	if err != nil {
+		return "", text.Errorf(text.SecretState(string(secret.StateOf(err))))
+	}
+	return value, nil
+}
+
+type secretReportsCmd struct {
+	Renew bool
+}
+
+// Run prints where exchanges report, which is a secret.
+func (c *secretReportsCmd) Run(e *env) error {
+	f, err := e.folder()
+	if err != nil {
+		return err
+	}
+	if c.Renew {
+		if _, err := setup.RenewPath(f.Dir, time.Now()); err != nil {
+			return err
+		}
+	}
+	all, err := setup.Paths(f.Dir, time.Now())
+	if err != nil {
+		return err
+	}
+	e.say(text.RelayReports, address(f.Settings)+"/in/"+all[0])
+	return nil
+}

@@ -1,0 +1,122 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/windows"
+	"golang.org/x/sys/windows/svc"
+	"golang.org/x/sys/windows/svc/mgr"
+
+	"wiebelt/internal/logfile"
+	"wiebelt/internal/text"
+)
+
+// serviceName is what Windows calls it.
+const serviceName = "WiebeltRelay"
+
+func defaultData() string {
+	data, err := windows.KnownFolderPath(windows.FOLDERID_ProgramData, 0)
+	if err != nil {
+		return `C:\ProgramData\Wiebelt\relay`
+	}
+	return filepath.Join(data, "Wiebelt", "relay")
+}
+
+// asService runs what a service does, under the service manager where that has
+// started us. There is no standard error then: the log is in the data folder.
+func asService(e *env, do func(context.Context, *env) error) error {
+	if is, err := svc.IsWindowsService(); err != nil || !is {
+		return do(e.ctx, e)
+	}
+	file, err := logfile.Open(filepath.Join(e.data, "log"), "info")
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	e.log = slog.New(file.Handler())
+	s := &service{e: e, do: do}
+	return errors.Join(svc.Run(serviceName, s), s.err)
+}
+
+type service struct {
+	e   *env
+	do  func(context.Context, *env) error
+	err error
+}
+
+// Execute implements svc.Handler.
+func (s *service) Execute(_ []string, asked <-chan svc.ChangeRequest, told chan<- svc.Status) (bool, uint32) {
+	ctx, stop := context.WithCancel(s.e.ctx)
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { ended <- s.do(ctx, s.e) }()
+	told <- svc.Status{State: svc.Running, Accepts: svc.AcceptStop | svc.AcceptShutdown}
+	for {
+		select {
+		case s.err = <-ended:
+			if s.err != nil {
+				return false, 1 // the manager starts us again
+			}
+			return false, 0
+		case r := <-asked:
+			switch r.Cmd {
+			case svc.Interrogate:
+				told <- r.CurrentStatus
+			case svc.Stop, svc.Shutdown:
+				told <- svc.Status{State: svc.StopPending}
+				stop()
+			}
+		}
+	}
+}
+
+// restartAfter is after how long the manager starts a service again that has failed.
+const restartAfter = 10 * time.Second
+
+// Run makes the service, and starts it with the computer.
+func (serviceInstallCmd) Run(e *env) error {
+	exe, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	m, err := mgr.Connect()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = m.Disconnect() }()
+	s, err := m.CreateService(serviceName, exe, mgr.Config{StartType: mgr.StartAutomatic, DisplayName: "Wiebelt relay"}, "run", "--data", e.data)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if err := s.SetRecoveryActions([]mgr.RecoveryAction{{Type: mgr.ServiceRestart, Delay: restartAfter}}, 0); err != nil {
+		return err
+	}
+	e.say(text.RelayServiceMade, serviceName)
+	return nil
+}
+
+// Run takes the service out.
+func (serviceRemoveCmd) Run(e *env) error {
+	m, err := mgr.Connect()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = m.Disconnect() }()
+	s, err := m.OpenService(serviceName)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	_, _ = s.Control(svc.Stop) // one that does not run is removed as well
+	if err := s.Delete(); err != nil {
+		return err
+	}
+	e.say(text.RelayServiceRemoved, serviceName)
+	return nil
+}

@@ -1,0 +1,110 @@
+package command
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"syscall"
+	"time"
+
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/relay/server"
+	"wiebelt/internal/relay/setup"
+	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/text"
+)
+
+type statusCmd struct {
+	JSON bool `name:"json"`
+}
+
+// Run tells how the relay is doing.
+func (c *statusCmd) Run(e *env) error {
+	f, err := e.folder()
+	if err != nil {
+		return err
+	}
+	s, err := e.status(f)
+	switch {
+	case err != nil:
+		return err
+	case c.JSON:
+		return e.print(s)
+	}
+	e.say(text.RelayStatus, s.Site, s.Relay, s.Since.Local().Format(time.DateTime), s.Users, s.Computers, s.Connected, s.Reports, s.Nobody, s.Dropped, hubState(s.Hub))
+	for _, l := range s.Links {
+		e.say(text.RelayExchange, l.Name, text.LinkKind(l.Kind), e.exchange(l))
+	}
+	if len(s.Strange) > 0 {
+		e.say(text.RelayStrange, strings.Join(s.Strange, ", "))
+	}
+	if len(s.Wrong) > 0 {
+		e.say(text.RelayWrong, strings.Join(s.Wrong, ", "))
+	}
+	if s.Lacks != "" {
+		return fail(exitFailed, text.RelayLacks(s.Lacks))
+	}
+	return nil
+}
+
+// status asks the relay that runs here.
+func (e *env) status(f *setup.Folder) (s server.Status, err error) {
+	if f.Settings.Admin == "" {
+		return s, fail(exitFailed, text.RelayNoAdmin)
+	}
+	client := http.Client{Timeout: callTime, Transport: &http.Transport{DisableKeepAlives: true}}
+	r, err := http.NewRequestWithContext(e.ctx, http.MethodGet, "http://"+f.Settings.Admin+"/status", nil)
+	if err != nil {
+		return s, err
+	}
+	a, err := client.Do(r)
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return s, fail(exitNotRunning, text.RelayNotRunning)
+	case err != nil:
+		return s, err
+	}
+	defer a.Body.Close()
+	b, err := io.ReadAll(io.LimitReader(a.Body, 64<<10))
+	if err != nil {
+		return s, err
+	}
+	if a.StatusCode != http.StatusOK || json.Unmarshal(b, &s) != nil || s.Site != string(f.Keys.Site) {
+		return s, fail(exitFailed, text.RelayOther, f.Settings.Admin)
+	}
+	return s, nil
+}
+
+// exchange is how a link to an exchange does, in words, and what to do about it.
+func (e *env) exchange(l wire.LinkState) string {
+	at := func(t time.Time) any {
+		if t.IsZero() {
+			return text.RelayExchangeNever
+		}
+		return t.Local().Format(time.DateTime)
+	}
+	key := text.RelayExchangeState(l.State)
+	says := e.lang().T(key)
+	if strings.Contains(says, "%s") {
+		says = e.lang().Error(text.Errorf(key, at(l.Since), at(l.Heard)))
+	}
+	if trouble := text.LinkTrouble(e.lang(), l.Cause); trouble != "" {
+		says += " " + trouble
+	}
+	return says
+}
+
+// hubState is how the hub does, in words.
+func hubState(s string) any {
+	switch s {
+	case "off":
+		return text.RelayHubOff
+	case "untried":
+		return text.RelayHubUntried
+	case "ok":
+		return text.RelayHubOK
+	}
+	return &contact.LookupError{Failure: contact.Failure(s)}
+}

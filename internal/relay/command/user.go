@@ -1,0 +1,198 @@
+package command
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"wiebelt/internal/relay/setup"
+	"wiebelt/internal/relay/users"
+	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/text"
+)
+
+// wrongs are errors that people can mend, and their words.
+var wrongs = map[error]text.Key{
+	wire.ErrName: text.RelayUserName, users.ErrMany: text.RelayUserMany, users.ErrLong: text.RelayUserLong,
+	users.ErrCSV: text.RelayCSV, users.ErrTwice: text.RelayTwice, users.ErrTooMuch: text.RelayTooLarge, users.ErrTaken: text.RelayTaken,
+}
+
+type userCmd struct {
+	Add    userAddCmd    `cmd:""`
+	Import userImportCmd `cmd:""`
+	Code   userCodeCmd   `cmd:""`
+	List   userListCmd   `cmd:""`
+	Remove userRemoveCmd `cmd:""`
+}
+
+// with carries out what is to be done with the users.
+func (e *env) with(do func(context.Context, *users.Directory, *setup.Folder) error) error {
+	d, f, stop, err := e.directory()
+	if err != nil {
+		return err
+	}
+	defer stop()
+	ctx, cancel := context.WithTimeout(e.ctx, callTime)
+	defer cancel()
+	return do(ctx, d, f)
+}
+
+type userAddCmd struct {
+	User      string   `arg:""`
+	Label     string   `placeholder:"NAME"`
+	Extension []string `placeholder:"N"`
+	Number    []string `placeholder:"NUMBER"`
+	Email     string   `placeholder:"ADDRESS"`
+}
+
+// Run adds a user, or changes one, and prints a code.
+func (c *userAddCmd) Run(e *env) error {
+	u, err := wire.ParseUser(c.User)
+	if err != nil {
+		return &failure{exitUsage, err}
+	}
+	return e.with(func(ctx context.Context, d *users.Directory, f *setup.Folder) error {
+		if err := d.Put(ctx, users.Entry{User: u, Name: c.Label, Extensions: c.Extension, Numbers: c.Number, Email: c.Email}); err != nil {
+			return err
+		}
+		return e.invite(ctx, d, f, u)
+	})
+}
+
+// invite prints a code, and how the user joins with it.
+func (e *env) invite(ctx context.Context, d *users.Directory, f *setup.Folder, u wire.User) error {
+	code, err := d.Invite(ctx, u)
+	if err != nil {
+		return err
+	}
+	e.say(text.RelayCode, u, code, time.Now().Add(users.CodeLife).Format(time.DateOnly), address(f.Settings), f.Authority.Fingerprint())
+	return nil
+}
+
+type userCodeCmd struct {
+	User string `arg:""`
+}
+
+// Run prints another code, for another computer of the user's.
+func (c *userCodeCmd) Run(e *env) error {
+	return e.known(c.User, func(ctx context.Context, d *users.Directory, f *setup.Folder, u wire.User) error {
+		return e.invite(ctx, d, f, u)
+	})
+}
+
+// known carries out what is to be done with a user who must be there.
+func (e *env) known(name string, do func(context.Context, *users.Directory, *setup.Folder, wire.User) error) error {
+	u, err := wire.ParseUser(name)
+	if err != nil {
+		return &failure{exitUsage, err}
+	}
+	return e.with(func(ctx context.Context, d *users.Directory, f *setup.Folder) error {
+		err := do(ctx, d, f, u)
+		if err == users.ErrUnknown {
+			return fail(exitNotFound, text.RelayNoUser, u)
+		}
+		return err
+	})
+}
+
+type userRemoveCmd struct {
+	User string `arg:""`
+}
+
+// Run takes a user out of the site.
+func (c *userRemoveCmd) Run(e *env) error {
+	return e.known(c.User, func(ctx context.Context, d *users.Directory, _ *setup.Folder, u wire.User) error {
+		if err := d.Remove(ctx, u); err != nil {
+			return err
+		}
+		e.say(text.RelayRemoved, u)
+		return nil
+	})
+}
+
+type userImportCmd struct {
+	File string `arg:""`
+}
+
+// Run adds and changes the users of a table, and prints a code for each who has not
+// joined yet: a table too, for whoever hands them out.
+func (c *userImportCmd) Run(e *env) error {
+	file, err := os.Open(c.File)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	all, err := users.ReadCSV(file)
+	if err != nil {
+		return err
+	}
+	return e.with(func(ctx context.Context, d *users.Directory, f *setup.Folder) error {
+		joined := map[wire.User]bool{}
+		before, err := d.List(ctx)
+		if err != nil {
+			return err
+		}
+		for _, known := range before {
+			joined[known.User] = known.Computers() > 0
+		}
+		for _, one := range all {
+			if err := d.Put(ctx, one); err != nil {
+				return err
+			}
+		}
+		w := csv.NewWriter(e.out)
+		_ = w.Write([]string{"user", "address", "code", "fingerprint"})
+		for _, one := range all {
+			if joined[one.User] {
+				continue
+			}
+			code, err := d.Invite(ctx, one.User)
+			if err != nil {
+				return err
+			}
+			_ = w.Write([]string{string(one.User), address(f.Settings), code, f.Authority.Fingerprint()})
+		}
+		w.Flush()
+		return w.Error()
+	})
+}
+
+type userListCmd struct {
+	JSON bool `name:"json"`
+}
+
+// Run lists the users.
+func (c *userListCmd) Run(e *env) error {
+	type row struct {
+		User       wire.User `json:"user"`
+		Name       string    `json:"name,omitempty"`
+		Extensions []string  `json:"extensions,omitempty"`
+		Numbers    []string  `json:"numbers,omitempty"`
+		Email      string    `json:"email,omitempty"`
+		Computers  int       `json:"computers"`
+	}
+	return e.with(func(ctx context.Context, d *users.Directory, _ *setup.Folder) error {
+		all, err := d.List(ctx)
+		if err != nil {
+			return err
+		}
+		rows := []row{}
+		for _, one := range all {
+			if one.Person() {
+				rows = append(rows, row{one.User, one.Name, one.Extensions, one.Numbers, one.Email, one.Computers()})
+			}
+		}
+		if c.JSON {
+			return e.print(rows)
+		}
+		for _, r := range rows {
+			at := strings.Join(append(append(r.Extensions, r.Numbers...), r.Email), " ")
+			fmt.Fprintf(e.out, "%-20s %-24s %-30s %s\n", r.User, r.Name, strings.TrimSpace(at), e.lang().N(text.RelayComputers, r.Computers, r.Computers))
+		}
+		e.say(text.RelayUsers, len(rows))
+		return nil
+	})
+}

@@ -1,0 +1,221 @@
+// Package journal is the calls that rang for users while none of their computers heard
+// it. They are in a stream on disk until the user's Wiebelt has them, at most for some
+// days. It is no key-value bucket, since what leaves it is overwritten in its file,
+// which buckets do not allow.
+//
+// Note may be called from any goroutine; one goroutine, that of Run, writes.
+package journal
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"wiebelt/internal/relay/calls"
+	"wiebelt/internal/relay/wire"
+)
+
+const (
+	name     = "journal"
+	root     = "JOURNAL." // then the user and the call
+	maxValue = 4 << 10
+	waiting  = 4096 // calls that are not in the stream yet
+	// sweepEvery is how often calls go that are too old.
+	sweepEvery = time.Hour
+)
+
+// Journal is the missed calls of a site.
+type Journal struct {
+	js     jetstream.JetStream
+	stream jetstream.Stream // nil where nothing is kept
+	life   time.Duration
+	noted  chan note
+	log    *slog.Logger
+	now    func() time.Time
+	forgot map[wire.User]bool // ForgetUsers'
+}
+
+type note struct {
+	user wire.User
+	call wire.Call
+	over time.Time
+}
+
+// Open finds the stream, or makes it, in as many nodes as replicas says. With 0 days
+// it goes, and all that is in it.
+func Open(ctx context.Context, js jetstream.JetStream, replicas, days int, log *slog.Logger) (*Journal, error) {
+	j := &Journal{js: js, life: time.Duration(days) * 24 * time.Hour, noted: make(chan note, waiting), log: log, now: time.Now}
+	if days <= 0 {
+		if err := js.DeleteStream(ctx, name); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
+			return nil, failed(err)
+		}
+		return j, nil
+	}
+	// Calls go by Run and not by an age of the stream, which would leave their bytes
+	// in the file.
+	var err error
+	j.stream, err = js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{Name: name, Subjects: []string{root + ">"}, Replicas: replicas, MaxMsgSize: maxValue})
+	return j, failed(err)
+}
+
+func failed(err error) error {
+	if err != nil {
+		err = fmt.Errorf("the missed calls: %w", err)
+	}
+	return err
+}
+
+// of are the calls of a user.
+func of(u wire.User) string { return root + u.Token() + ".*" }
+
+// Note has a call kept that is over and that none of the user's computers heard. It
+// never blocks.
+func (j *Journal) Note(u wire.User, c wire.Call, over time.Time) {
+	if j.stream == nil {
+		return
+	}
+	select {
+	case j.noted <- note{u, c, over}:
+	default:
+		j.log.Warn("a missed call is not kept: too many wait")
+	}
+}
+
+// Run writes what is noted, and forgets what is too old, until ctx ends and all that
+// was noted is written.
+func (j *Journal) Run(ctx context.Context) error {
+	if j.stream == nil {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	sweep := time.NewTicker(sweepEvery)
+	defer sweep.Stop()
+	j.sweep(ctx)
+	write := context.WithoutCancel(ctx)
+	for {
+		select {
+		case n := <-j.noted:
+			j.add(write, n)
+		case <-sweep.C:
+			j.sweep(ctx)
+		case <-ctx.Done():
+			for len(j.noted) > 0 {
+				j.add(write, <-j.noted)
+			}
+			return ctx.Err()
+		}
+	}
+}
+
+// add keeps a call. Of several relays that do so, one does.
+func (j *Journal) add(ctx context.Context, n note) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	c := n.call
+	value, err := json.Marshal(wire.Missed{Number: c.Number, Line: c.Line, Queue: c.Queue, Reason: c.Reason, Rang: c.Began, Ended: n.over})
+	if err == nil {
+		key := calls.Key(fmt.Sprint(c.ID, " ", c.Began.UnixNano())) // an exchange may use an id again
+		_, err = j.js.Publish(ctx, root+n.user.Token()+"."+key, value, jetstream.WithExpectLastSequencePerSubject(0))
+	}
+	if there, ok := errors.AsType[*jetstream.APIError](err); ok && there.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence {
+		return
+	}
+	if err != nil {
+		j.log.Error("a missed call is not kept", "why", err)
+	}
+}
+
+func (j *Journal) sweep(ctx context.Context) {
+	before := j.now().Add(-j.life)
+	if _, err := j.forget(ctx, root+">", func(m *jetstream.RawStreamMsg) bool { return m.Time.Before(before) }); err != nil && ctx.Err() == nil {
+		j.log.Warn("old missed calls are still there", "why", err)
+	}
+}
+
+// Page gives the user's calls, the oldest first, as many as an answer holds. Those of
+// a page before are forgotten, whose Seen is given.
+func (j *Journal) Page(ctx context.Context, u wire.User, seen uint64) (page wire.JournalAnswer, err error) {
+	if j.stream == nil {
+		return page, nil
+	}
+	if seen > 0 {
+		if _, err := j.forget(ctx, of(u), func(m *jetstream.RawStreamMsg) bool { return m.Sequence <= seen }); err != nil {
+			return page, err
+		}
+	}
+	after := j.now().Add(-j.life)
+	err = j.each(ctx, of(u), func(raw *jetstream.RawStreamMsg) bool {
+		var m wire.Missed
+		return json.Unmarshal(raw.Data, &m) != nil || raw.Time.Before(after) || page.Add(m, raw.Sequence)
+	})
+	return page, err
+}
+
+// ForgetUsers forgets all calls of users who are gone, once as long as they are among
+// them. One goroutine at a time may call it.
+func (j *Journal) ForgetUsers(ctx context.Context, gone []wire.User) (err error) {
+	done := map[wire.User]bool{}
+	for _, u := range gone {
+		if !j.forgot[u] {
+			if _, one := j.forget(ctx, of(u), func(*jetstream.RawStreamMsg) bool { return true }); one != nil {
+				err = one
+				continue
+			}
+		}
+		done[u] = true
+	}
+	j.forgot = done
+	return err
+}
+
+// Forget forgets the calls of which is says so, for all users, and tells how many
+// there were. One that cannot be read goes with them.
+func (j *Journal) Forget(ctx context.Context, is func(wire.Missed) bool) (int, error) {
+	return j.forget(ctx, root+">", func(raw *jetstream.RawStreamMsg) bool {
+		var m wire.Missed
+		return json.Unmarshal(raw.Data, &m) != nil || is(m)
+	})
+}
+
+// forget overwrites the calls below a subject of which is says so.
+func (j *Journal) forget(ctx context.Context, below string, is func(*jetstream.RawStreamMsg) bool) (n int, err error) {
+	if j.stream == nil {
+		return 0, nil
+	}
+	var wrong error
+	err = j.each(ctx, below, func(m *jetstream.RawStreamMsg) bool {
+		if !is(m) {
+			return true
+		}
+		switch err := j.stream.SecureDeleteMsg(ctx, m.Sequence); {
+		case err == nil:
+			n++
+		case !errors.Is(err, jetstream.ErrMsgNotFound): // another relay was first
+			wrong = err
+		}
+		return true
+	})
+	return n, failed(cmp.Or(err, wrong))
+}
+
+// each gives the calls below a subject to do, the oldest first, until that says no.
+func (j *Journal) each(ctx context.Context, below string, do func(*jetstream.RawStreamMsg) bool) error {
+	for next := uint64(1); ; {
+		m, err := j.stream.GetMsg(ctx, next, jetstream.WithGetMsgSubject(below))
+		switch {
+		case errors.Is(err, jetstream.ErrMsgNotFound):
+			return nil
+		case err != nil:
+			return failed(err)
+		case !do(m):
+			return nil
+		}
+		next = m.Sequence + 1
+	}
+}

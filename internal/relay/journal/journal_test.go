@@ -1,0 +1,77 @@
+package journal
+
+import (
+	"bytes"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"wiebelt/internal/relay/credentials"
+	"wiebelt/internal/relay/node"
+	"wiebelt/internal/relay/wire"
+)
+
+// TestDays: after its days a call is shown to nobody, and nothing of it is left in any
+// file; one that is not so old stays. Two relays that note one call keep it once.
+func TestDays(t *testing.T) {
+	a, err := credentials.New("kantoor")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	n, err := node.Start(node.Config{Name: "r1", Dir: dir, Host: "127.0.0.1"}, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	js, err := jetstream.New(n.Conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := Open(t.Context(), js, 1, 2, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	for range 2 {
+		j.add(t.Context(), note{"anna", wire.Call{ID: "a", Number: "0698760001", Began: begin}, begin})
+	}
+	pages := func() int {
+		t.Helper()
+		p, err := j.Page(t.Context(), "anna", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(p.Calls)
+	}
+	if n := pages(); n != 1 {
+		t.Fatalf("%d calls", n)
+	}
+	for _, step := range []struct {
+		after time.Duration
+		left  int
+	}{{47 * time.Hour, 1}, {49 * time.Hour, 0}} {
+		j.now = func() time.Time { return begin.Add(step.after) }
+		if n := pages(); n != step.left {
+			t.Errorf("after %v: %d calls", step.after, n)
+		}
+		j.sweep(t.Context())
+		found := 0
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() {
+				b, err := os.ReadFile(path)
+				found += bytes.Count(b, []byte("0698760001"))
+				return err
+			}
+			return err
+		})
+		if err != nil || found != step.left {
+			t.Errorf("after %v it stands there %d times, %v", step.after, found, err)
+		}
+	}
+}

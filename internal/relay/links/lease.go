@@ -1,0 +1,101 @@
+package links
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// A lease ends by itself. Its life and the time between two looks are five seconds
+// together at most, and whoever has it stops a while before it ends.
+const (
+	life       = 4500 * time.Millisecond
+	renewEvery = 1500 * time.Millisecond
+	spare      = 500 * time.Millisecond
+)
+
+// OpenLeases finds the bucket of leases, or makes it, in as many nodes as replicas
+// says. What is in it ends after a lease's life.
+func OpenLeases(ctx context.Context, js jetstream.JetStream, replicas int) (jetstream.KeyValue, error) {
+	return js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
+		Bucket: "leases", TTL: life, Storage: jetstream.MemoryStorage, Replicas: replicas, MaxValueSize: 1 << 10,
+	})
+}
+
+// errHeld: another relay has the link, or this one until lately.
+var errHeld = errors.New("the link is another relay's")
+
+// lease is a link's, while it is ours. ours may be called from any goroutine.
+type lease struct {
+	kv       jetstream.KeyValue
+	key      string
+	relay    []byte
+	revision uint64
+	until    atomic.Pointer[time.Time] // by the clock that nobody sets
+}
+
+// take takes the lease of a link that nobody has.
+func take(ctx context.Context, kv jetstream.KeyValue, link, relay string) (*lease, error) {
+	ctx, cancel := context.WithTimeout(ctx, renewEvery)
+	defer cancel()
+	sum := sha256.Sum256([]byte(link))
+	l := &lease{kv: kv, key: hex.EncodeToString(sum[:16]), relay: []byte(relay)}
+	if _, err := kv.Get(ctx, l.key); err == nil {
+		return nil, errHeld
+	} else if !errors.Is(err, jetstream.ErrKeyNotFound) {
+		return nil, err
+	}
+	asked := time.Now()
+	revision, err := kv.Create(ctx, l.key, l.relay)
+	if errors.Is(err, jetstream.ErrKeyExists) {
+		return nil, errHeld
+	} else if err != nil {
+		return nil, err
+	}
+	l.renewed(revision, asked)
+	return l, nil
+}
+
+func (l *lease) renewed(revision uint64, asked time.Time) {
+	until := asked.Add(life - spare)
+	l.revision = revision
+	l.until.Store(&until)
+}
+
+// ours reports whether the lease holds.
+func (l *lease) ours() bool { return time.Now().Before(*l.until.Load()) }
+
+// keep renews the lease until ctx ends or it is lost.
+func (l *lease) keep(ctx context.Context) {
+	again := time.NewTicker(renewEvery)
+	defer again.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-again.C:
+		}
+		asked := time.Now()
+		limited, cancel := context.WithDeadline(ctx, *l.until.Load())
+		revision, err := l.kv.Update(limited, l.key, l.relay, l.revision)
+		cancel()
+		switch {
+		case err == nil:
+			l.renewed(revision, asked)
+		case errors.Is(err, jetstream.ErrKeyExists) || !l.ours():
+			return
+		}
+	}
+}
+
+// free gives the lease up, so that another relay need not wait for its end.
+func (l *lease) free() {
+	ctx, cancel := context.WithTimeout(context.Background(), renewEvery)
+	defer cancel()
+	_ = l.kv.Delete(ctx, l.key, jetstream.LastRevision(l.revision))
+}

@@ -1,0 +1,298 @@
+// Package links keeps a relay's links to exchanges. Of several relays one has each
+// link, by a lease in a bucket that all of them share; where it is gone, another one
+// has it within five seconds. Whoever takes a link over reads what rings there now,
+// before what stood before is over.
+//
+// Goroutines: one a link, with those of the link itself while it is this relay's; all
+// end before Run does.
+package links
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/relay/calls"
+	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/softphone/link"
+)
+
+// Link is one link to an exchange, as it is set.
+type Link struct {
+	Name, Kind string
+	Extension  string // at which all of its calls are, "" where it tells of each
+	// Same is equal for links that are set alike: such a one goes on when others change.
+	Same any
+	// Open makes the phone, which is asked for the calls of the extensions that hears
+	// knows. An error is one of the settings.
+	Open func(hears func(extension string) bool) (link.Phone, error)
+}
+
+// Config is what links need. It is not changed after New.
+type Config struct {
+	Relay string // the name of this one
+	// Standing gives the calls whose ids begin with prefix and that go on, whichever
+	// relay was told of them.
+	Standing func(ctx context.Context, prefix string) ([]calls.Record, error)
+	// Hears says whether an extension is somebody's.
+	Hears func(extension string) bool
+	// Take takes what a link tells of a call; it may wait until ctx ends. An end that
+	// names no extension is the call's end for all.
+	Take func(ctx context.Context, e call.Event) error
+	// Changed is told that a link does otherwise. It must not wait.
+	Changed func()
+	Log     *slog.Logger
+}
+
+// Links are the links of one relay. Its methods may be called from any goroutine.
+type Links struct {
+	Config
+	leases jetstream.KeyValue // since Run
+	mu     sync.Mutex         // protects states
+	states map[string]wire.LinkState
+}
+
+// New makes the links of a relay, of which there are none yet.
+func New(c Config) *Links { return &Links{Config: c, states: map[string]wire.LinkState{}} }
+
+// States are how all links are doing, by name.
+func (l *Links) States() []wire.LinkState {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := make([]wire.LinkState, 0, len(l.states))
+	for _, s := range l.states {
+		all = append(all, s)
+	}
+	slices.SortFunc(all, func(a, b wire.LinkState) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}
+
+// say says how a link is doing; the same again is no news.
+func (l *Links) say(of Link, state, cause string) {
+	l.mu.Lock()
+	s := l.states[of.Name]
+	news := s.State != state || s.Cause != cause || s.Kind != of.Kind
+	if news {
+		if s.State != state {
+			s.Since = time.Now()
+		}
+		s.Name, s.Kind, s.State, s.Cause = of.Name, of.Kind, state, cause
+		l.states[of.Name] = s
+	}
+	l.mu.Unlock()
+	if news {
+		l.Changed()
+	}
+}
+
+func (l *Links) heard(of Link, at time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if s, ok := l.states[of.Name]; ok {
+		s.Heard = at
+		l.states[of.Name] = s
+	}
+}
+
+// running is a link that is kept.
+type running struct {
+	same any
+	end  context.CancelCauseFunc
+	over chan struct{}
+}
+
+// errTakenOut ends a link that is not set any more: its calls end too.
+var errTakenOut = errors.New("the link is not set any more")
+
+// Run keeps the links that sets last told of, until ctx ends, with leases in the bucket
+// of OpenLeases.
+func (l *Links) Run(ctx context.Context, leases jetstream.KeyValue, sets <-chan []Link) error {
+	l.leases = leases
+	all := map[string]running{}
+	defer func() {
+		for _, r := range all {
+			<-r.over
+		}
+	}()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case set := <-sets:
+			set = set[:min(len(set), wire.MaxLinks)]
+			for name, r := range all {
+				if !slices.ContainsFunc(set, func(n Link) bool { return n.Name == name && n.Same == r.same }) {
+					r.end(errTakenOut)
+					<-r.over
+					delete(all, name)
+					l.mu.Lock()
+					delete(l.states, name)
+					l.mu.Unlock()
+				}
+			}
+			for _, n := range set {
+				if _, ok := all[n.Name]; ok {
+					continue
+				}
+				each, end := context.WithCancelCause(ctx)
+				r := running{n.Same, end, make(chan struct{})}
+				all[n.Name] = r
+				l.say(n, link.Connecting.String(), "")
+				go func() {
+					defer close(r.over)
+					defer end(nil)
+					l.keep(each, n)
+				}()
+			}
+			l.Changed()
+		}
+	}
+}
+
+// lookEvery is how often a relay looks whether a link is free.
+const lookEvery = 250 * time.Millisecond
+
+// keep has a link whenever no other relay has it, until ctx ends.
+func (l *Links) keep(ctx context.Context, of Link) {
+	if _, err := of.Open(l.Hears); err != nil {
+		l.Log.Error("a link to an exchange", "name", of.Name, "why", err)
+		l.say(of, wire.LinkSettings, string(cmp.Or(link.CauseOf(err), link.CauseSettings)))
+		<-ctx.Done() // until they are others
+		return
+	}
+	for ctx.Err() == nil {
+		lease, err := take(ctx, l.leases, of.Name, l.Relay)
+		switch {
+		case errors.Is(err, errHeld):
+			l.say(of, wire.LinkElsewhere, "")
+		case err != nil:
+			l.say(of, link.Waiting.String(), "")
+		default:
+			l.hold(ctx, of, lease)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(lookEvery):
+		}
+	}
+}
+
+// hold runs a link for as long as the lease is ours.
+func (l *Links) hold(ctx context.Context, of Link, lease *lease) {
+	defer lease.free()
+	phone, err := of.Open(l.Hears) // anew: it knows of no call
+	var standing []calls.Record
+	if err == nil {
+		standing, err = l.standing(ctx, of)
+	}
+	if err != nil {
+		l.Log.Warn("a link to an exchange", "name", of.Name, "why", err)
+		return
+	}
+	ours, end := context.WithCancel(ctx)
+	h := &held{links: l, of: of, ctx: ours, lease: lease, before: map[string]bool{}, on: map[string]bool{}}
+	for _, r := range standing {
+		h.before[r.ID] = true
+		if at := r.Newest(); at.After(h.newest) {
+			h.newest = at
+		}
+	}
+	var work sync.WaitGroup
+	work.Go(func() {
+		link.Run(ours, link.Config{Name: of.Name, Take: h.take, State: h.state, Log: l.Log}, phone)
+	})
+	lease.keep(ours)
+	end()
+	work.Wait()
+	if errors.Is(context.Cause(ctx), errTakenOut) {
+		h.ctx = context.WithoutCancel(ctx)
+		h.end(h.on)
+		h.end(h.before)
+	}
+}
+
+func (l *Links) standing(ctx context.Context, of Link) ([]calls.Record, error) {
+	ctx, cancel := context.WithTimeout(ctx, life)
+	defer cancel()
+	return l.Standing(ctx, prefix(of.Name))
+}
+
+// prefix is what the ids of a link's calls begin with.
+func prefix(name string) string {
+	return call.CleanText(strings.ReplaceAll(name, "/", "-"), call.MaxID/4) + "/"
+}
+
+// held is a link that is ours. It belongs to the goroutine of the link.
+type held struct {
+	links  *Links
+	of     Link
+	ctx    context.Context
+	lease  *lease
+	newest time.Time       // of what was told before, by whosever clock
+	before map[string]bool // calls that stood when it became ours, and of which we have not heard
+	on     map[string]bool // calls that go on
+}
+
+// mostCalls bounds the memory for calls whose end never comes.
+const mostCalls = 4096
+
+var errLost = errors.New("another relay has the link")
+
+// take passes on what the link tells.
+func (h *held) take(e call.Event) error {
+	if !h.lease.ours() {
+		return errLost
+	}
+	if e.ID == "" {
+		return nil // nobody could tell of its end
+	}
+	head := prefix(h.of.Name)
+	if len(head)+len(e.ID) > call.MaxID {
+		e.ID = link.CallID(e.ID + strings.Repeat(" ", call.MaxID)) // a hash of it
+	}
+	e.ID = head + e.ID
+	if e.Extension == "" {
+		e.Extension = h.of.Extension
+	}
+	delete(h.before, e.ID)
+	if e.State == call.Ended {
+		delete(h.on, e.ID)
+		e.Extension = ""
+	} else if len(h.on) < mostCalls {
+		h.on[e.ID] = true
+	}
+	h.links.heard(h.of, e.At)
+	return h.pass(e)
+}
+
+func (h *held) pass(e call.Event) error {
+	if e.At.Before(h.newest) {
+		e.At = h.newest // another relay's clock was ahead of ours
+	}
+	return h.links.Take(h.ctx, e)
+}
+
+// state says how the link is doing. Once it stands, the calls of which it does not
+// know are over.
+func (h *held) state(s link.State) {
+	if s.Phase == link.Connected {
+		h.end(h.before)
+	}
+	h.links.say(h.of, s.Phase.String(), string(s.Cause))
+}
+
+// end ends calls, for everybody.
+func (h *held) end(which map[string]bool) {
+	for id := range which {
+		_ = h.pass(call.Event{ID: id, State: call.Ended, At: time.Now().UTC()})
+	}
+	clear(which)
+}

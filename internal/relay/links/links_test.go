@@ -1,0 +1,279 @@
+package links
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/relay/calls"
+	"wiebelt/internal/relay/credentials"
+	"wiebelt/internal/relay/node"
+	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/simulate"
+	"wiebelt/internal/softphone/ari"
+	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/registry"
+	"wiebelt/internal/testutil/linktest"
+)
+
+// office is a site with an Asterisk and a node, and no relay yet.
+type office struct {
+	*simulate.ARI
+	t      *testing.T
+	bucket *calls.Bucket
+	leases jetstream.KeyValue
+}
+
+func start(t *testing.T) *office {
+	t.Helper()
+	a, err := credentials.New("kantoor")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := node.Start(node.Config{Name: "n1", Dir: t.TempDir(), Host: "127.0.0.1"}, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.Close)
+	js, err := jetstream.New(n.Conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &office{ARI: linktest.Start(t, nil, simulate.StartARI), t: t}
+	if o.bucket, err = calls.Open(t.Context(), js, 1); err != nil {
+		t.Fatal(err)
+	}
+	if o.leases, err = OpenLeases(t.Context(), js, 1); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// ring has an extension's phone ring, or hang up, at the exchange.
+func (o *office) ring(id, extension string, rings bool) {
+	c := fmt.Sprintf(`{"id":%q,"name":"PJSIP/%s-0000000c","state":"Ringing","caller":{"number":%[2]q},"connected":{"number":"0698760011"},"dialplan":{"exten":"s"}}`, id, extension)
+	kind := "ChannelStateChange"
+	o.With(func() {
+		o.Vars[id+" CONNECTEDLINE(num-pres)"] = "allowed"
+		if o.Channels[id] = json.RawMessage(c); !rings {
+			delete(o.Channels, id)
+			kind = "ChannelDestroyed"
+		}
+	})
+	o.Send(fmt.Sprintf(`{"type":%q,"cause":16,"channel":%s}`, kind, c))
+}
+
+// relay is one whose process may die without a word.
+type relay struct {
+	*Links
+	jetstream.KeyValue
+	o    *office
+	fast time.Duration // by which its clock is
+	dead atomic.Bool
+	sets chan []Link
+	stop func()
+}
+
+var errDead = errors.New("nobody is there")
+
+// Update fails once the relay is dead, as does what else it would write.
+func (r *relay) Update(ctx context.Context, key string, b []byte, revision uint64) (uint64, error) {
+	if r.dead.Load() {
+		return 0, errDead
+	}
+	return r.KeyValue.Update(ctx, key, b, revision)
+}
+
+// Create is as Update.
+func (r *relay) Create(ctx context.Context, key string, b []byte, o ...jetstream.KVCreateOpt) (uint64, error) {
+	if r.dead.Load() {
+		return 0, errDead
+	}
+	return r.KeyValue.Create(ctx, key, b, o...)
+}
+
+// Delete is as Update.
+func (r *relay) Delete(ctx context.Context, key string, o ...jetstream.KVDeleteOpt) error {
+	if r.dead.Load() {
+		return errDead
+	}
+	return r.KeyValue.Delete(ctx, key, o...)
+}
+
+func (r *relay) write(ctx context.Context, e call.Event) error {
+	if r.dead.Load() {
+		return errDead
+	}
+	report := calls.Report{Event: e}
+	report.At = report.At.Add(r.fast)
+	if e.Extension != "" {
+		report.Users = []wire.User{wire.User("u" + e.Extension)}
+	}
+	return r.o.bucket.Take(ctx, report)
+}
+
+// run starts a relay with a link to the Asterisk.
+func (o *office) run(name string, fast time.Duration) *relay {
+	r := &relay{KeyValue: o.leases, o: o, fast: fast, sets: make(chan []Link, 4)}
+	r.Links = New(Config{Relay: name, Standing: o.bucket.Standing, Hears: func(e string) bool { return strings.HasPrefix(e, "1") }, Take: r.write, Changed: func() {}, Log: slog.New(slog.DiscardHandler)})
+	ctx, stop := context.WithCancel(context.Background())
+	var work sync.WaitGroup
+	work.Go(func() { _ = r.Run(ctx, r, r.sets) })
+	r.stop = sync.OnceFunc(func() { stop(); work.Wait() })
+	o.t.Cleanup(r.stop)
+	r.sets <- []Link{o.link()}
+	return r
+}
+
+func (o *office) link() Link {
+	return Link{Name: "centrale", Kind: registry.ARI, Same: 1, Open: func(hears func(string) bool) (link.Phone, error) {
+		a := linktest.Account(o.Address())
+		a.Extension, a.Hears, a.Client = "", hears, "kantoor/centrale"
+		return ari.New(a)
+	}}
+}
+
+// until waits for what must come.
+func (o *office) until(what string, ok func() bool) {
+	o.t.Helper()
+	for late := time.Now().Add(linktest.Patient); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(late) {
+			o.t.Fatal("it never came: ", what, o.rings())
+		}
+	}
+}
+
+func (r *relay) is(state string) func() bool {
+	return func() bool { s := r.States(); return len(s) == 1 && s[0].State == state }
+}
+
+// rings are the calls that stand, and at whom.
+func (o *office) rings() (all []string) {
+	standing, err := o.bucket.Standing(context.Background(), "centrale/")
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	for _, r := range standing {
+		for u := range r.Legs {
+			all = append(all, r.ID+" "+string(u))
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+func (o *office) stand(want ...string) func() bool {
+	return func() bool { return slices.Equal(o.rings(), want) }
+}
+
+// TestTakeOver: one relay has a link. Where it dies without a word the other one has it
+// when the lease ends: what ended meanwhile is over, what began rings, and what goes on
+// goes on, whosever clock is right. One that stops leaves it to the other one at once.
+func TestTakeOver(t *testing.T) {
+	if life+2*lookEvery > 5*time.Second {
+		t.Errorf("a lease lives for %v, and is looked at every %v", life, lookEvery)
+	}
+	o := start(t)
+	first := o.run("r1", time.Hour)
+	o.until("the first one's link", first.is("connected"))
+	second := o.run("r2", 0)
+	o.ring("17.1", "101", true)
+	o.ring("17.2", "102", true)
+	o.ring("17.8", "201", true)
+	o.until("two calls", o.stand("centrale/17.1 u101", "centrale/17.2 u102"))
+	o.until("the second one stands back", second.is(wire.LinkElsewhere))
+	first.dead.Store(true)
+	died := time.Now()
+	o.ring("17.1", "101", false)
+	o.ring("17.3", "103", true)
+	o.until("the second one's link", second.is("connected"))
+	t.Logf("another relay had the link after %v", time.Since(died))
+	o.until("what rings now", o.stand("centrale/17.2 u102", "centrale/17.3 u103"))
+	o.ring("17.2", "102", false)
+	o.until("an end by another clock", o.stand("centrale/17.3 u103"))
+	o.until("the dead one has nothing", first.is(wire.LinkElsewhere))
+	first.dead.Store(false)
+	second.stop()
+	o.until("the first one's link again", first.is("connected"))
+	o.until("what rings still", o.stand("centrale/17.3 u103"))
+}
+
+// TestLostLease: whoever cannot renew its lease writes nothing any more when that has
+// ended, though the exchange tells it of calls.
+func TestLostLease(t *testing.T) {
+	o := start(t)
+	l, err := take(t.Context(), o.leases, "centrale", "r1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := take(t.Context(), o.leases, "centrale", "r2"); !errors.Is(err, errHeld) {
+		t.Errorf("two have it: %v", err)
+	}
+	h := &held{links: New(Config{Take: func(context.Context, call.Event) error { t.Error("it is written"); return nil }}), of: o.link(), lease: l}
+	past := time.Now()
+	l.until.Store(&past)
+	if err := h.take(call.Event{ID: "1"}); !errors.Is(err, errLost) {
+		t.Error(err)
+	}
+}
+
+// TestSettings: links follow what is set. One that is set as before goes on; the calls
+// of one that is taken out are over; one that cannot be used says so.
+func TestSettings(t *testing.T) {
+	o := start(t)
+	r := o.run("r1", 0)
+	o.until("a link", r.is("connected"))
+	since := r.States()[0].Since
+	o.ring("17.1", "101", true)
+	o.until("a call", o.stand("centrale/17.1 u101"))
+	odd := Link{Name: "oud", Kind: registry.Wazo, Same: 2, Open: func(func(string) bool) (link.Phone, error) { return nil, errors.New("no address") }}
+	r.sets <- []Link{o.link(), odd}
+	o.until("a second one", func() bool { s := r.States(); return len(s) == 2 && s[1].State == wire.LinkSettings })
+	if s := r.States()[0]; s.State != "connected" || s.Since != since || s.Heard.IsZero() {
+		t.Errorf("the first one: %+v", s)
+	}
+	r.sets <- []Link{odd}
+	o.until("one that is wrong", r.is(wire.LinkSettings))
+	o.until("no call", o.stand())
+}
+
+// TestIDs: whatever an exchange calls its calls, and a link is called, ids can be told
+// apart, have their link's name and fit.
+func TestIDs(t *testing.T) {
+	o := start(t)
+	l, err := take(t.Context(), o.leases, "x", "r1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []call.Event
+	h := &held{links: New(Config{Changed: func() {}, Take: func(_ context.Context, e call.Event) error { got = append(got, e); return nil }}), lease: l, on: map[string]bool{}, before: map[string]bool{}}
+	for _, name := range []string{"a", "a/b", strings.Repeat("n", 400)} {
+		h.of = Link{Name: name, Extension: "7"}
+		for _, id := range []string{"1", strings.Repeat("x", call.MaxID), strings.Repeat("x", call.MaxID-1) + "y", ""} {
+			if err := h.take(call.Event{ID: id}); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	seen := map[string]bool{}
+	for _, e := range got {
+		if seen[e.ID] || e.ID != e.Clean().ID || strings.Count(e.ID, "/") != 1 || e.Extension != "7" {
+			t.Errorf("%+v", e)
+		}
+		seen[e.ID] = true
+	}
+	if len(got) != 9 {
+		t.Errorf("%d events", len(got))
+	}
+}

@@ -1,0 +1,210 @@
+// Package node runs a relay's own NATS server, with JetStream in the relay's data
+// folder, and gives the relay its connection to it, within the process. The servers
+// of a site's three relays form a cluster: what one of them knows, two know.
+//
+// Goroutines: those of the server and the connection, which Close ends.
+package node
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/url"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
+	"wiebelt/internal/relay/credentials"
+)
+
+// Limits of what one connection may do.
+const (
+	maxPayload     = 512 << 10 // bytes of a message between relays; users have a limit of their own
+	maxPending     = 1 << 20   // bytes that a desk has not read; then it has to connect anew
+	maxConnections = 10_000
+	loginTime      = 5.0 // seconds
+	startTime      = 10 * time.Second
+	// pingEvery finds out soon that a computer has gone without a word: until then its
+	// user is believed to hear his calls. One that pings by itself is not asked.
+	pingEvery = 10 * time.Second
+	routePing = 500 * time.Millisecond // between the servers of a cluster
+)
+
+// Config is where a server listens and what it keeps.
+type Config struct {
+	Name string // of this relay; one of a kind within the site
+	Dir  string // of JetStream's files; nobody else may write there
+	Host string
+	Port int         // 0: any free one
+	TLS  *tls.Config // nil on loopback only
+	// Cluster is nil for a relay that is alone.
+	Cluster *Cluster
+}
+
+// Cluster is how the servers of a site reach each other.
+type Cluster struct {
+	Name  string
+	Port  int
+	Hosts []string    // all of them, this one too
+	TLS   *tls.Config // of both sides, each of which must be certified
+}
+
+func (c *Cluster) options(o *server.Options) {
+	o.Cluster = server.ClusterOpts{Name: c.Name, Host: o.Host, Port: c.Port, TLSConfig: c.TLS, TLSTimeout: loginTime,
+		PingInterval: routePing, MaxPingsOut: 2, ConnectRetries: -1, NoAdvertise: true}
+	for _, host := range c.Hosts {
+		o.Routes = append(o.Routes, &url.URL{Scheme: "nats-route", Host: net.JoinHostPort(host, strconv.Itoa(c.Port))})
+	}
+}
+
+// Node is a running server. Its methods may be called from any goroutine.
+type Node struct {
+	Conn *nats.Conn // the relay's own, which may do everything within the site
+
+	server    *server.Server
+	accounts  *server.MemAccResolver
+	authority *credentials.Authority
+
+	mu      sync.Mutex // protects the rest
+	revoked map[string]time.Time
+}
+
+// Start runs a server and connects to it.
+func Start(c Config, a *credentials.Authority) (*Node, error) {
+	who, err := a.Server(nil)
+	if err != nil {
+		return nil, err
+	}
+	n := &Node{authority: a, accounts: &server.MemAccResolver{}}
+	if err := n.store(who); err != nil {
+		return nil, err
+	}
+	port := c.Port
+	if port == 0 {
+		port = server.RANDOM_PORT
+	}
+	o := &server.Options{
+		ServerName: c.Name, Host: c.Host, Port: port, JetStream: true, StoreDir: c.Dir,
+		TrustedOperators: []*jwt.OperatorClaims{who.Operator}, AccountResolver: n.accounts, SystemAccount: who.System,
+		MaxPayload: maxPayload, MaxPending: maxPending, MaxConn: maxConnections, AuthTimeout: loginTime,
+		PingInterval: pingEvery, MaxPingsOut: 2, NoSigs: true, NoLog: true, TLSConfig: c.TLS, TLSTimeout: loginTime,
+	}
+	if c.Cluster != nil {
+		c.Cluster.options(o)
+	}
+	if n.server, err = server.NewServer(o); err != nil {
+		return nil, err
+	}
+	go n.server.Start()
+	if !n.server.ReadyForConnections(startTime) {
+		n.Close()
+		return nil, errors.New("the NATS server does not start")
+	}
+	if err := n.connect(c.Name); err != nil {
+		n.Close()
+		return nil, fmt.Errorf("the relay's own connection: %w", err)
+	}
+	return n, nil
+}
+
+func (n *Node) connect(name string) (err error) {
+	n.Conn, err = dial(name, n.authority, nats.InProcessServer(n.server), nats.MaxReconnects(-1))
+	return err
+}
+
+// Dial connects to a relay's server as a relay does, for whoever has the site's keys.
+func Dial(url string, roots *x509.CertPool, a *credentials.Authority) (*nats.Conn, error) {
+	return dial("command", a, func(o *nats.Options) error {
+		o.Servers, o.AllowReconnect, o.Timeout = []string{url}, false, startTime
+		o.Secure, o.TLSConfig = true, &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: roots}
+		return nil
+	})
+}
+
+func dial(name string, a *credentials.Authority, o ...nats.Option) (*nats.Conn, error) {
+	token, pair, err := a.Relay(name)
+	if err != nil {
+		return nil, err
+	}
+	return nats.Connect("", append(o, nats.Name(name), nats.UserJWT(func() (string, error) { return token, nil }, pair.Sign))...)
+}
+
+func (n *Node) store(who credentials.Server) error {
+	for key, token := range who.Accounts {
+		if err := n.accounts.Store(key, token); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// URL is where the server listens.
+func (n *Node) URL() string { return n.server.ClientURL() }
+
+// Connections is how many there are, the relay's own apart.
+func (n *Node) Connections() int { return max(0, n.server.NumClients()-1) }
+
+// Port is where the server listens.
+func (n *Node) Port() int { return n.server.Addr().(*net.TCPAddr).Port }
+
+// Revoke makes tokens worthless that were given to public keys before a moment, and
+// throws out whoever is connected with one. It takes the whole list each time; the
+// server looks at every connection, which it is spared where the list is the same.
+func (n *Node) Revoke(keys map[string]time.Time) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if maps.EqualFunc(keys, n.revoked, time.Time.Equal) {
+		return nil
+	}
+	who, err := n.authority.Server(keys)
+	if err != nil {
+		return err
+	}
+	if err := n.store(who); err != nil {
+		return err
+	}
+	account, err := n.server.LookupAccount(who.Account)
+	if err != nil {
+		return err
+	}
+	n.server.UpdateAccountClaims(account, who.AccountClaims)
+	n.revoked = keys
+	return nil
+}
+
+// Others is how many other servers of the cluster are reached.
+func (n *Node) Others() int { return n.server.NumRemotes() }
+
+// Dismiss disconnects every user, who comes back to this relay or to another.
+func (n *Node) Dismiss() error {
+	own, err := n.Conn.GetClientID()
+	if err != nil {
+		return err
+	}
+	all, err := n.server.Connz(&server.ConnzOptions{Limit: maxConnections})
+	if err != nil {
+		return err
+	}
+	for _, c := range all.Conns {
+		if c.Cid != own {
+			_ = n.server.DisconnectClientByID(c.Cid) // or it has gone by itself
+		}
+	}
+	return nil
+}
+
+// Close ends the connection and the server, and waits for both.
+func (n *Node) Close() {
+	if n.Conn != nil {
+		n.Conn.Close()
+	}
+	n.server.Shutdown()
+	n.server.WaitForShutdown()
+}

@@ -1,0 +1,283 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nkeys"
+
+	"wiebelt/internal/relay/credentials"
+	"wiebelt/internal/relay/wire"
+)
+
+const site wire.Site = "kantoor"
+
+// desk is a user's computer: its key pair and what it was given.
+type desk struct {
+	t      *testing.T
+	user   wire.User
+	pair   nkeys.KeyPair
+	public string
+	token  string
+	errs   chan error
+}
+
+func newDesk(t *testing.T, a *credentials.Authority, u wire.User, until time.Time) *desk {
+	t.Helper()
+	pair, err := nkeys.CreateUser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &desk{t: t, user: u, pair: pair, errs: make(chan error, 256)}
+	if d.public, err = pair.PublicKey(); err != nil {
+		t.Fatal(err)
+	}
+	if d.token, err = a.User(u, d.public, until); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func (d *desk) connect(url string) (*nats.Conn, error) {
+	return nats.Connect(url, nats.CustomInboxPrefix(wire.Inbox(d.user)), nats.NoReconnect(),
+		nats.UserJWT(func() (string, error) { return d.token, nil }, d.pair.Sign),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { d.errs <- err }))
+}
+
+func start(t *testing.T) (*Node, *credentials.Authority) {
+	t.Helper()
+	a, err := credentials.New(site)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := a.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, err = credentials.Parse(b); err != nil { // what was kept serves as well
+		t.Fatal(err)
+	}
+	n, err := Start(Config{Name: "r1", Dir: t.TempDir(), Host: "127.0.0.1"}, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.Close)
+	return n, a
+}
+
+// TestRights: a user hears and asks what is his, and nothing of anybody else.
+func TestRights(t *testing.T) {
+	n, a := start(t)
+	js, err := jetstream.New(n.Conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bucket, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "users", Storage: jetstream.MemoryStorage})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bucket.Put(t.Context(), "bob", []byte("secret")); err != nil {
+		t.Fatal(err)
+	}
+	answers, err := n.Conn.Subscribe("wiebelt.>", func(m *nats.Msg) { _ = m.Respond([]byte("secret")) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answers.Unsubscribe() }()
+
+	// A name that is the beginning of another's is the hardest case.
+	anna := newDesk(t, a, "anna", time.Now().Add(time.Hour))
+	c, err := anna.connect(n.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	own := make(chan *nats.Msg, 16)
+	for _, s := range []string{site.Of(wire.Calls, "anna"), site.Relays()} {
+		if _, err := c.ChanSubscribe(s, own); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, topic := range wire.Topics[1:] {
+		if m, err := c.Request(site.Of(topic, "anna"), nil, 10*time.Second); err != nil || string(m.Data) != "secret" {
+			t.Errorf("%s: %v", topic, err)
+		}
+	}
+
+	stolen := make(chan *nats.Msg, 1024)
+	var tried []string
+	for _, other := range []wire.User{"bob", "anna.b", "ann", "anna-b"} {
+		for _, topic := range wire.Topics {
+			tried = append(tried, site.Of(topic, other))
+		}
+		tried = append(tried, wire.Inbox(other)+".>", wire.Inbox(other)+".x.1")
+	}
+	for _, topic := range wire.Topics {
+		tried = append(tried, site.OfAll(topic), string("wiebelt.*."+topic+".anna"), string("wiebelt.kantoor."+topic+".>"))
+	}
+	tried = append(tried, ">", "*", "wiebelt.>", "wiebelt.kantoor.>", "wiebelt.*.*.*", site.Reports(), "_INBOX.>", "_INBOX.*.>", "_INBOX.anna", "_INBOX.an*.>",
+		"$KV.users.>", "$KV.users.bob", "$KV.>", "$JS.>", "$JS.API.>", "$JS.EVENT.>", "$JS.ACK.>", "$SYS.>", "$SYS.ACCOUNT.>", "$SYS.REQ.>", "$O.>",
+		"wiebelt.kantoor.calls", "wiebelt.kantoor.calls.anna.>", "wiebelt.other.calls.anna", "wiebelt.kantoor.calls.*anna")
+	for _, s := range tried {
+		if _, err := c.ChanSubscribe(s, stolen); err != nil && !errors.Is(err, nats.ErrBadSubject) {
+			t.Fatal(s, err)
+		}
+	}
+	asked := slices.Concat(tried, []string{"$JS.API.INFO", "$JS.API.STREAM.LIST", "$JS.API.STREAM.NAMES", "$JS.API.STREAM.INFO.KV_users", "$JS.API.STREAM.MSG.GET.KV_users",
+		"$JS.API.DIRECT.GET.KV_users", "$JS.API.DIRECT.GET.KV_users.$KV.users.bob", "$JS.API.CONSUMER.CREATE.KV_users", "$JS.API.STREAM.PURGE.KV_users",
+		"$JS.API.STREAM.DELETE.KV_users", "$SYS.REQ.SERVER.PING", "$SYS.REQ.USER.INFO", "$SYS.REQ.ACCOUNT.PING.CONNZ", site.Of(wire.Calls, "anna"), site.Relays()})
+	for _, s := range asked {
+		_ = c.PublishRequest(s, wire.Inbox("anna")+".stolen", []byte("{}"))
+	}
+	if _, err := c.ChanSubscribe(wire.Inbox("anna")+".stolen", stolen); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []string{site.Of(wire.Calls, "bob"), site.Of(wire.Calls, "anna.b"), wire.Inbox("bob") + ".x.1", wire.Inbox("anna.b") + ".x.1"} {
+		if err := n.Conn.Publish(s, []byte("secret")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(n.Conn.Publish(site.Of(wire.Calls, "anna"), []byte("hers")), n.Conn.Flush(), c.Flush()); err != nil {
+		t.Fatal(err)
+	}
+	if m := <-own; string(m.Data) != "hers" {
+		t.Errorf("her own calls: %s", m.Data)
+	}
+	if len(tried)+len(asked) < 60 {
+		t.Errorf("only %d subjects", len(tried)+len(asked))
+	}
+	for len(stolen) > 0 {
+		if m := <-stolen; m.Header.Get("Status") != "503" {
+			t.Errorf("on %s: %.60q", m.Subject, m.Data)
+		}
+	}
+	if v, err := bucket.Get(t.Context(), "bob"); err != nil || string(v.Value()) != "secret" {
+		t.Errorf("the bucket: %v", err)
+	}
+}
+
+// TestPublisher: a program that reports calls may do that and nothing else, until its
+// key is worth nothing any more.
+func TestPublisher(t *testing.T) {
+	n, a := start(t)
+	heard := make(chan *nats.Msg, 1024)
+	all, err := n.Conn.ChanSubscribe(">", heard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = all.Unsubscribe() }()
+	creds, public, err := a.Publisher("kamailio")
+	if err != nil {
+		t.Fatal(err)
+	}
+	connect := func() (*nats.Conn, error) {
+		return nats.Connect(n.URL(), nats.NoReconnect(), nats.UserCredentialBytes(creds), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
+	}
+	c, err := connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stolen := make(chan *nats.Msg, 1024)
+	subjects := []string{">", "*", "wiebelt.>", site.Reports(), site.Reports() + ".x", site.Relays(), "_INBOX.>", "_INBOX.kamailio.x", "wiebelt.other.in", "$JS.API.INFO", "$JS.API.STREAM.NAMES",
+		"$JS.API.STREAM.DELETE.KV_users", "$JS.API.DIRECT.GET.KV_users.$KV.users.bob", "$KV.users.bob", "$KV.leases.x", "$SYS.REQ.USER.INFO", "$SYS.REQ.SERVER.PING"}
+	for _, topic := range wire.Topics {
+		subjects = append(subjects, site.Of(topic, "anna"), site.Of(topic, "kamailio"), site.OfAll(topic))
+	}
+	for _, s := range subjects {
+		if _, err := c.ChanSubscribe(s, stolen); err != nil && !errors.Is(err, nats.ErrBadSubject) {
+			t.Fatal(s, err)
+		}
+		if s != site.Reports() {
+			_ = c.PublishRequest(s, "_INBOX.kamailio.x", []byte("odd"))
+		}
+	}
+	if err := errors.Join(c.Publish(site.Reports(), []byte("report")), c.Flush(), n.Conn.Publish(site.Relays(), []byte("state")), n.Conn.Flush(), c.Flush()); err != nil {
+		t.Fatal(err)
+	}
+	for m := (*nats.Msg)(nil); m == nil || string(m.Data) != "state"; {
+		if m = <-heard; m.Subject != site.Reports() && string(m.Data) != "state" {
+			t.Errorf("it may publish on %s", m.Subject)
+		}
+	}
+	for len(stolen) > 0 {
+		t.Errorf("it hears %s", (<-stolen).Subject)
+	}
+	out := c.StatusChanged(nats.CLOSED)
+	if err := n.Revoke(map[string]time.Time{public: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	<-out
+	if _, err := connect(); err == nil {
+		t.Error("it is let in again")
+	}
+}
+
+// TestRevoke: who is revoked is thrown out and stays out; a new token for a new key
+// lets him in again, and others notice nothing.
+func TestRevoke(t *testing.T) {
+	n, a := start(t)
+	anna, bob := newDesk(t, a, "anna", time.Now().Add(time.Hour)), newDesk(t, a, "bob", time.Now().Add(time.Hour))
+	ca, err := anna.connect(n.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cb, err := bob.connect(n.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cb.Close()
+	out := ca.StatusChanged(nats.CLOSED)
+	if err := n.Revoke(map[string]time.Time{anna.public: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	<-out
+	if _, err := anna.connect(n.URL()); err == nil {
+		t.Error("she is let in again")
+	}
+	if err := cb.Flush(); err != nil {
+		t.Errorf("bob: %v", err)
+	}
+	if _, err := newDesk(t, a, "anna", time.Now().Add(time.Hour)).connect(n.URL()); err != nil {
+		t.Errorf("with a new key: %v", err)
+	}
+}
+
+// TestTokens: others' tokens, old ones and strange keys.
+func TestTokens(t *testing.T) {
+	n, a := start(t)
+	foreign, err := credentials.New(site)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, d := range map[string]*desk{
+		"of another site": newDesk(t, foreign, "anna", time.Now().Add(time.Hour)),
+		"expired":         newDesk(t, a, "anna", time.Now().Add(-time.Minute)),
+	} {
+		if _, err := d.connect(n.URL()); err == nil {
+			t.Errorf("%s: let in", name)
+		}
+	}
+	mine, theirs := newDesk(t, a, "anna", time.Now().Add(time.Hour)), newDesk(t, a, "bob", time.Now().Add(time.Hour))
+	mine.token = theirs.token
+	if _, err := mine.connect(n.URL()); err == nil {
+		t.Error("with a token for another key")
+	}
+	for _, key := range []string{"", "anna", n.server.ID()} {
+		if _, err := a.User("anna", key, time.Now().Add(time.Hour)); err == nil {
+			t.Errorf("a token for %q", key)
+		}
+	}
+	for _, b := range []string{"", "{}", "[]", `{"site":"kantoor","operator":"x"}`, fmt.Sprintf(`{"site":%q}`, site)} {
+		if _, err := credentials.Parse([]byte(b)); err == nil {
+			t.Errorf("%q are keys", b)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"wiebelt/internal/relay/wire"
+)
+
+// Status is how a relay is doing. It tells of nobody.
+type Status struct {
+	Relay     string           `json:"relay"`
+	Site      string           `json:"site"`
+	Since     time.Time        `json:"since"`
+	Lacks     string           `json:"lacks"` // what keeps it from working, "" for nothing
+	Users     int              `json:"users"`
+	Computers int              `json:"computers"` // on which users have joined
+	Connected int              `json:"connected"` // of these, now
+	Hub       string           `json:"hub"`       // "off", "untried", "ok", or why the newest look-up failed
+	Reports   int64            `json:"reports"`   // of calls, taken since the start, as are those below
+	Nobody    int64            `json:"nobody"`    // those of calls that were nobody's
+	Dropped   int64            `json:"dropped"`   // those that could not be read, or were too many
+	Wrong     []string         `json:"wrong"`     // keys of settings that cannot be used; those before them hold
+	Links     []wire.LinkState `json:"links"`     // to exchanges
+	Strange   []string         `json:"strange"`   // extensions at which it rang, and that are nobody's
+}
+
+func (r *relay) status() Status {
+	people, computers := r.table.Load().Count()
+	var wrong []string
+	if w := r.wrongs.Load(); w != nil {
+		wrong = *w
+	}
+	return Status{Relay: r.Settings.Name, Site: string(r.Keys.Site), Since: r.since, Lacks: r.lacks.Load().(string),
+		Users: people, Computers: computers, Connected: r.node.Connections(), Hub: r.lookups.state(),
+		Reports: r.taken.Load(), Nobody: r.nobody.Load(), Dropped: r.dropped.Load(),
+		Wrong: wrong, Links: r.links.States(), Strange: r.strange.without(r.table.Load())}
+}
+
+// admin is what programs on this computer can ask.
+func (r *relay) admin() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		if r.status().Lacks != "" {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	})
+	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(r.status())
+	})
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4")
+		s := r.status()
+		healthy := 0
+		if s.Lacks == "" {
+			healthy = 1
+		}
+		for _, m := range []struct {
+			name, kind, help string
+			value            int64
+		}{
+			{"healthy", "gauge", "Whether the relay lacks nothing.", int64(healthy)},
+			{"users", "gauge", "Users of the site.", int64(s.Users)},
+			{"computers", "gauge", "Computers on which users have joined.", int64(s.Computers)},
+			{"connections", "gauge", "Connections to this relay's NATS server.", int64(s.Connected)},
+			{"reports_total", "counter", "Reports of calls that were taken.", s.Reports},
+			{"reports_nobody_total", "counter", "Reports of calls that were nobody's.", s.Nobody},
+			{"reports_dropped_total", "counter", "Reports that could not be read or were too many.", s.Dropped},
+		} {
+			fmt.Fprintf(w, "# HELP wiebelt_relay_%s %s\n# TYPE wiebelt_relay_%[1]s %[3]s\nwiebelt_relay_%[1]s %[4]d\n", m.name, m.help, m.kind, m.value)
+		}
+	})
+	return mux
+}

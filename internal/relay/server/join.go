@@ -1,0 +1,149 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+
+	"wiebelt/internal/relay/credentials"
+	"wiebelt/internal/relay/users"
+	"wiebelt/internal/relay/wire"
+)
+
+// wrongCodes is how many an address may try in a minute.
+const wrongCodes = 5
+
+// join lets a computer in that has a code.
+func (r *relay) join(w http.ResponseWriter, q *http.Request) {
+	from, _, _ := net.SplitHostPort(q.RemoteAddr)
+	if !r.wrong.try(from, time.Now()) {
+		w.Header().Set("Retry-After", "60")
+		w.WriteHeader(http.StatusTooManyRequests)
+		return
+	}
+	b, err := io.ReadAll(http.MaxBytesReader(w, q.Body, wire.MaxRequest))
+	var asked wire.JoinRequest
+	if err != nil || json.Unmarshal(b, &asked) != nil || !nkeys.IsValidPublicUserKey(asked.Key) {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	directory := r.users.Load()
+	if directory == nil {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	u, err := directory.Join(q.Context(), asked.Code, asked.Key)
+	switch {
+	case errors.Is(err, users.ErrCode):
+		w.WriteHeader(http.StatusForbidden)
+		return
+	case err != nil:
+		r.Log.Error("nobody can join", "why", err)
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	r.wrong.forgive(from)
+	token, err := r.Keys.User(u, asked.Key, time.Now().Add(credentials.Lifetime))
+	if err != nil {
+		w.WriteHeader(http.StatusInternalServerError)
+		return
+	}
+	r.Log.Info("a computer joined", "user", string(u))
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	_ = json.NewEncoder(w).Encode(wire.Joined{V: 1, Site: r.Keys.Site, User: u, Token: token, URLs: r.urls(), CA: string(r.Authority.Public())})
+}
+
+// urls is where users connect.
+func (r *relay) urls() (all []string) {
+	for _, host := range r.Settings.Hosts() {
+		all = append(all, "tls://"+net.JoinHostPort(host, strconv.Itoa(r.node.Port())))
+	}
+	return all
+}
+
+// renew gives a user a token that lasts longer.
+func (r *relay) renew(m *nats.Msg) {
+	var asked wire.RenewRequest
+	u, err := wire.UserOf(m.Subject)
+	if err != nil || len(m.Data) > wire.MaxRequest || json.Unmarshal(m.Data, &asked) != nil {
+		return
+	}
+	var answer wire.Renewed
+	if slices.Contains(r.table.Load().Keys(u), asked.Key) {
+		if answer.Token, err = r.Keys.User(u, asked.Key, time.Now().Add(credentials.Lifetime)); err == nil {
+			answer.URLs = r.urls()
+		}
+	}
+	if b, err := json.Marshal(answer); err == nil {
+		_ = m.Respond(b)
+	}
+}
+
+// limiter counts by address, in memory, what may be tried a few times within a
+// window. It is used by many goroutines.
+type limiter struct {
+	mu     sync.Mutex
+	most   int
+	window time.Duration
+	tried  map[string][]time.Time
+}
+
+// addresses is how many are counted; with more at once everybody waits for the
+// window's end.
+const addresses = 10_000
+
+func newLimiter(most int, window time.Duration) *limiter {
+	return &limiter{most: most, window: window, tried: map[string][]time.Time{}}
+}
+
+// try reports whether an address may try now, and counts it.
+func (l *limiter) try(from string, now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.tried[from] == nil && len(l.tried) >= addresses {
+		for a := range l.tried {
+			l.recent(a, now)
+		}
+		if len(l.tried) >= addresses {
+			return false
+		}
+	}
+	all := l.recent(from, now)
+	if len(all) >= l.most {
+		return false
+	}
+	l.tried[from] = append(all, now)
+	return true
+}
+
+// forgive takes back the newest try, which was right.
+func (l *limiter) forgive(from string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if all := l.tried[from]; len(all) > 1 {
+		l.tried[from] = all[:len(all)-1]
+	} else {
+		delete(l.tried, from)
+	}
+}
+
+// recent gives the tries of an address within the window, and forgets the others.
+func (l *limiter) recent(from string, now time.Time) []time.Time {
+	all := slices.DeleteFunc(l.tried[from], func(at time.Time) bool { return now.Sub(at) >= l.window })
+	if len(all) == 0 {
+		delete(l.tried, from)
+		return nil
+	}
+	l.tried[from] = all
+	return all
+}

@@ -1,0 +1,59 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"wiebelt/internal/relay/users"
+	"wiebelt/internal/relay/wire"
+)
+
+// journalTime is how long reading the missed calls of a user may take.
+const journalTime = 10 * time.Second
+
+// away keeps a call that none of a user's computers heard.
+func (r *relay) away(u wire.User, c wire.Call, over time.Time) {
+	if r.table.Load().Knows(u) {
+		r.journal.Note(u, c, over)
+	}
+}
+
+// missed answers a user who asks what rang while he was away; the subject says who
+// that is. He may look those numbers up.
+func (r *relay) missed(ctx context.Context, m *nats.Msg) {
+	u, err := wire.UserOf(m.Subject)
+	var q wire.JournalRequest
+	if err != nil || !r.table.Load().Knows(u) || len(m.Data) > wire.MaxRequest || json.Unmarshal(m.Data, &q) != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, journalTime)
+	defer cancel()
+	page, err := r.journal.Page(ctx, u, q.Seen)
+	if err != nil {
+		r.Log.Warn("missed calls cannot be read", "why", err)
+		return // asked again
+	}
+	for _, c := range page.Calls {
+		r.lookups.rings(c.Number, u)
+	}
+	_ = m.Respond(page.Encode())
+}
+
+// forgetGone forgets the missed calls of users who were removed.
+func (r *relay) forgetGone(ctx context.Context, all []users.Entry) {
+	var gone []wire.User
+	for _, e := range all {
+		if !e.Removed.IsZero() {
+			gone = append(gone, e.User)
+		}
+	}
+	if len(gone) == 0 {
+		return
+	}
+	if err := r.journal.ForgetUsers(ctx, gone); err != nil && ctx.Err() == nil {
+		r.Log.Error("missed calls of users who were removed are still there", "why", err)
+	}
+}

@@ -1,0 +1,245 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
+
+	"wiebelt/internal/relay/calls"
+	"wiebelt/internal/relay/journal"
+	"wiebelt/internal/relay/links"
+	"wiebelt/internal/relay/node"
+	"wiebelt/internal/relay/users"
+)
+
+// What a relay lacks; "" is nothing.
+const (
+	lacksStart  = "start"  // it has not come so far
+	lacksQuorum = "quorum" // two of the three relays must reach each other
+	lacksDisk   = "disk"
+	lacksBucket = "storage" // what it keeps cannot be read, for another reason
+)
+
+// How long it takes the buckets to open, and how soon it is tried again.
+const (
+	findTime = 2 * time.Second // servers without a leader say nothing
+	allTime  = 20 * time.Second
+	callTime = time.Second // for one request
+	// reachEvery is how often it is looked whether other relays are reached.
+	reachEvery = 250 * time.Millisecond
+	openAgain  = 500 * time.Millisecond
+)
+
+// keep works with the buckets until ctx ends. Where they cannot be used, as the other
+// relays are out of reach or the disk is full, it says so, sends users to another
+// relay, and tries again; up is called each time that they can.
+func (r *relay) keep(ctx context.Context, up func()) error {
+	for ctx.Err() == nil {
+		r.lack(r.work(ctx, func() {
+			r.lacks.Store("")
+			r.changed()
+			up()
+		}))
+		select {
+		case <-ctx.Done():
+		case <-time.After(openAgain/2 + rand.N(openAgain)): // not all relays at the same time
+		}
+	}
+	return ctx.Err()
+}
+
+// lack notes why the buckets cannot be used. Users come back to this relay only where
+// there is no other.
+func (r *relay) lack(why error) {
+	if errors.Is(why, context.Canceled) || errors.Is(why, calls.ErrEpoch) {
+		return
+	}
+	what := lacksOf(why, len(r.Settings.Cluster) > 0)
+	if r.lacks.Swap(what) == what {
+		return
+	}
+	r.changed()
+	r.Log.Error("what the relay keeps cannot be used", "lacks", what, "why", why)
+	if err := r.node.Dismiss(); err != nil {
+		r.Log.Warn("users could not be sent to another relay", "why", err)
+	}
+}
+
+var errAlone = errors.New("no other relay is reached")
+
+// reach fails once no other relay of the site is reached. The servers would notice
+// too, but later.
+func (r *relay) reach(ctx context.Context) error {
+	tick := time.NewTicker(reachEvery)
+	defer tick.Stop()
+	for !r.alone() {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+	return errAlone
+}
+
+func (r *relay) alone() bool { return len(r.Settings.Cluster) > 0 && r.node.Others() == 0 }
+
+// lacksOf tells what is missing, by the error to which that has led.
+func lacksOf(err error, cluster bool) string {
+	var api *jetstream.APIError
+	switch {
+	case errors.As(err, &api) && (api.ErrorCode == errStore || api.ErrorCode == errResources):
+		return lacksDisk
+	case cluster:
+		return lacksQuorum
+	}
+	return lacksBucket
+}
+
+// Error codes of JetStream, of which its client has no names.
+const (
+	errResources jetstream.ErrorCode = 10023 // insufficient resources
+	errStore     jetstream.ErrorCode = 10077 // the message cannot be stored
+)
+
+// work opens the buckets and works with them until they fail.
+func (r *relay) work(ctx context.Context, up func()) error {
+	if r.alone() {
+		return errAlone
+	}
+	if err := r.open(ctx); err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	defer context.AfterFunc(ctx, func() { r.lack(context.Cause(ctx)) })() // at once, whatever still has to end
+	group.Go(func() error { return r.reach(ctx) })
+	group.Go(func() error { return r.feed.Run(ctx) })
+	group.Go(func() error { return r.journal.Run(ctx) })
+	group.Go(func() error {
+		return r.users.Load().Watch(ctx, func(all []users.Entry) { r.know(ctx, all) })
+	})
+	up()
+	return group.Wait()
+}
+
+func (r *relay) open(ctx context.Context) error {
+	js, err := jetstream.New(r.node.Conn, jetstream.WithDefaultTimeout(callTime))
+	if err != nil {
+		return err
+	}
+	find, found := context.WithTimeout(ctx, findTime)
+	defer found()
+	bucket, err := calls.Open(find, js, r.Settings.Replicas())
+	if err != nil {
+		return err
+	}
+	directory, err := users.Open(find, js, r.Settings.Replicas())
+	if err != nil {
+		return err
+	}
+	leases, err := links.OpenLeases(find, js, r.Settings.Replicas())
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, allTime)
+	defer cancel()
+	if err := r.grow(ctx, js); err != nil {
+		return err
+	}
+	all, err := directory.List(ctx)
+	if err != nil {
+		return err
+	}
+	r.leases = leases
+	if r.journal == nil {
+		if r.journal, err = journal.Open(ctx, js, r.Settings.Replicas(), r.Settings.Journal.Days, r.Log); err != nil {
+			return err
+		}
+	}
+	r.know(ctx, all)
+	r.bucket.Store(bucket)
+	r.users.Store(directory)
+	if r.feed == nil {
+		r.feed = calls.NewFeed(bucket, r.node.Conn, r.Keys.Site, r.Settings.Name, r.Log)
+		r.feed.Seen, r.feed.Away = r.lookups.ring, r.away
+	}
+	return nil
+}
+
+// The folders of JetStream: a server of a cluster does not take over what it had
+// while it was alone, and deletes it.
+const (
+	aloneDir   = "jetstream"
+	clusterDir = "jetstream-cluster"
+	grownDir   = "jetstream-before"
+)
+
+// grow takes over what this relay knew while it was alone, once there is a cluster.
+// What the cluster knows already is newer.
+func (r *relay) grow(ctx context.Context, to jetstream.JetStream) error {
+	old := filepath.Join(r.Dir, aloneDir)
+	if _, err := os.Stat(old); len(r.Settings.Cluster) == 0 || errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	n, err := node.Start(node.Config{Name: "before", Dir: old, Host: "127.0.0.1"}, r.Keys)
+	if err != nil {
+		return err
+	}
+	defer n.Close()
+	from, err := jetstream.New(n.Conn)
+	if err != nil {
+		return err
+	}
+	names := from.KeyValueStoreNames(ctx)
+	for name := range names.Name() {
+		if err := copyBucket(ctx, from, to, name); err != nil {
+			return fmt.Errorf("the bucket %s: %w", name, err)
+		}
+	}
+	if err := names.Error(); err != nil {
+		return err
+	}
+	n.Close()
+	return os.Rename(old, filepath.Join(r.Dir, grownDir))
+}
+
+func copyBucket(ctx context.Context, from, to jetstream.JetStream, name string) error {
+	old, err := from.KeyValue(ctx, name)
+	if err != nil {
+		return err
+	}
+	kept, err := old.Status(ctx)
+	if err != nil {
+		return err
+	}
+	config := kept.(*jetstream.KeyValueBucketStatus).Config()
+	if config.Storage == jetstream.MemoryStorage {
+		return nil
+	}
+	config.Replicas = 3
+	kv, err := to.CreateOrUpdateKeyValue(ctx, config)
+	if err != nil {
+		return err
+	}
+	keys, err := old.Keys(ctx)
+	if err != nil && !errors.Is(err, jetstream.ErrNoKeysFound) {
+		return err
+	}
+	for _, key := range keys {
+		e, err := old.Get(ctx, key)
+		if err == nil {
+			_, err = kv.Create(ctx, key, e.Value())
+		}
+		if err != nil && !errors.Is(err, jetstream.ErrKeyExists) {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,179 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"golang.org/x/sync/errgroup"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/core/phone"
+	"wiebelt/internal/relay/calls"
+	"wiebelt/internal/relay/wire"
+)
+
+// Hub looks numbers up. Callers with the same number share one request, and an answer
+// serves for a minute, in memory: *hub.Client does so.
+type Hub interface {
+	Lookup(ctx context.Context, number string) ([]contact.Contact, error)
+}
+
+// Limits of look-ups.
+const (
+	lookupsAtOnce = 1024 // those that wait for the same answer among them
+	lookupsMinute = 120  // of one user
+	remembered    = 64   // numbers that rang for a user
+	lookupTime    = 5 * time.Second
+)
+
+// lookups answers users who ask whose number it is. The contacts are in the hub's
+// client, for a minute, and nowhere else. It is used by many goroutines.
+type lookups struct {
+	hub    atomic.Pointer[Hub] // nil: the office has none
+	rules  *phone.Rules
+	manual bool // numbers that never rang for the user, too
+	knows  func(wire.User) bool
+	log    *slog.Logger
+	often  *limiter
+	work   errgroup.Group
+	last   atomic.Pointer[contact.Failure] // of the newest one; nil before it
+	news   func()                          // is told that state is another one
+
+	mu   sync.Mutex
+	rang map[wire.User][]string // keys of numbers, the newest last
+}
+
+func newLookups(c Config, knows func(wire.User) bool, news func()) *lookups {
+	l := &lookups{rules: c.Rules, manual: c.Settings.ManualLookup, knows: knows, news: news, log: c.Log,
+		often: newLimiter(lookupsMinute, time.Minute), rang: map[wire.User][]string{}}
+	l.work.SetLimit(lookupsAtOnce)
+	l.set(c.Hub)
+	return l
+}
+
+// set has another hub asked, or none.
+func (l *lookups) set(h Hub) {
+	now := &h
+	if h == nil {
+		now = nil
+	}
+	l.hub.Store(now)
+	l.last.Store(nil)
+}
+
+// ahead asks the hub as soon as a call is reported: mostly its answer is there when
+// the phones ring.
+func (l *lookups) ahead(ctx context.Context, e call.Event) {
+	if n := l.rules.Parse(e.Number, e.Name); l.hub.Load() != nil && e.State == call.Ringing && n.Lookup() {
+		l.work.TryGo(func() error { // who is there too late asks himself
+			_, _ = l.ask(ctx, n.Query())
+			return nil
+		})
+	}
+}
+
+func (l *lookups) ask(ctx context.Context, number string) ([]contact.Contact, error) {
+	hub := l.hub.Load()
+	if hub == nil {
+		return nil, &contact.LookupError{Failure: contact.NotSetUp}
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookupTime)
+	defer cancel()
+	found, err := (*hub).Lookup(ctx, number)
+	failure := contact.FailureOf(err)
+	if was := l.last.Swap(&failure); was == nil || *was != failure {
+		l.news()
+	}
+	return found, err
+}
+
+// ring remembers for whom a number has rung.
+func (l *lookups) ring(r calls.Record) {
+	l.rings(r.Number, slices.Collect(maps.Keys(r.Legs))...)
+}
+
+// rings remembers that a number has rung for users.
+func (l *lookups) rings(number string, all ...wire.User) {
+	key := l.rules.Parse(number, "").Key()
+	if key == "" {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, u := range all {
+		known := l.rang[u]
+		if i := slices.Index(known, key); i >= 0 {
+			known = slices.Delete(known, i, i+1)
+		}
+		known = append(known, key)
+		l.rang[u] = known[max(0, len(known)-remembered):]
+	}
+}
+
+func (l *lookups) may(u wire.User, n phone.Number) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.manual || slices.Contains(l.rang[u], n.Key())
+}
+
+// asked answers a user; the subject says who that is.
+func (l *lookups) asked(ctx context.Context, m *nats.Msg) {
+	u, err := wire.UserOf(m.Subject)
+	var q wire.LookupRequest
+	if err != nil || !l.knows(u) || len(m.Data) > wire.MaxRequest || json.Unmarshal(m.Data, &q) != nil {
+		return
+	}
+	started := l.work.TryGo(func() error {
+		_ = m.Respond(l.answer(ctx, u, q).Encode())
+		return nil
+	})
+	if !started {
+		_ = m.Respond(wire.LookupAnswer{Failure: contact.HubSlow}.Encode())
+	}
+}
+
+func (l *lookups) answer(ctx context.Context, u wire.User, q wire.LookupRequest) (a wire.LookupAnswer) {
+	n := l.rules.Parse(q.Number, "")
+	switch {
+	case l.hub.Load() == nil:
+		return wire.LookupAnswer{Failure: contact.NotSetUp}
+	case !n.Lookup() || !l.may(u, n):
+		a.Failure = contact.ScopeRefused
+	case !l.often.try(string(u), time.Now()):
+		a.Failure = contact.HubSlow
+	default:
+		found, err := l.ask(ctx, n.Query())
+		a = wire.LookupAnswer{Contacts: found, Failure: contact.FailureOf(err)}
+	}
+	outcome := "none"
+	switch {
+	case a.Failure != "":
+		outcome = string(a.Failure)
+	case len(a.Contacts) > 0:
+		outcome = "found"
+	}
+	l.log.Info("lookup", "audit", true, "user", string(u), "outcome", outcome) // neither number nor name
+	return a
+}
+
+// state is how the hub did at the newest look-up: "off", "untried", "ok", or why not.
+func (l *lookups) state() string {
+	last := l.last.Load()
+	switch {
+	case l.hub.Load() == nil:
+		return "off"
+	case last == nil:
+		return "untried"
+	case *last == "":
+		return "ok"
+	}
+	return string(*last)
+}

@@ -1,0 +1,190 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/hub"
+	"wiebelt/internal/localhub"
+	"wiebelt/internal/relay/users"
+	"wiebelt/internal/relay/wire"
+)
+
+// lines collects a log that many write.
+type lines struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(b)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// theHub is a hub that knows one caller, and a client of it.
+func theHub(t *testing.T) (*localhub.Hub, *hub.Client) {
+	t.Helper()
+	h, err := localhub.Start(context.Background(), localhub.Config{Demo: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = h.Close() })
+	_, err = h.AddInvented(t.Context(), localhub.Record{Numbers: []string{"0698760011"}, Contact: contact.Contact{RelationNumber: "100200", Initials: "J.", Prefix: "de", FamilyName: "Vries"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.SetClientSecret(t.Context(), "office", "1234", "canary"); err != nil {
+		t.Fatal(err)
+	}
+	c, err := hub.New(hub.Config{BaseURL: h.BaseURL(), ClientID: "office", OrganisationCode: "1234", Secret: func(context.Context) (string, error) { return "canary", nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return h, c
+}
+
+// ask looks a number up as a user.
+func (o *office) ask(u wire.User, number string) wire.LookupAnswer {
+	b, _ := json.Marshal(wire.LookupRequest{Number: number})
+	m, err := o.node.Conn.Request(o.Keys.Site.Of(wire.Lookup, u), b, time.Minute)
+	if err != nil {
+		o.t.Error(err)
+		return wire.LookupAnswer{}
+	}
+	a, err := wire.ParseLookupAnswer(m.Data)
+	if err != nil {
+		o.t.Error(err)
+	}
+	return a
+}
+
+// TestOneLookup: of a call that rings at 300 users the hub hears once, all of them
+// get the answer, each is in the log once, and the log knows neither number nor name.
+func TestOneLookup(t *testing.T) {
+	const n = 300
+	h, client := theHub(t)
+	log := &lines{}
+	o := start(t, func(c *Config) { c.Hub, c.Log = client, slog.New(slog.NewTextHandler(log, nil)) })
+	for i := range n {
+		if err := o.users.Load().Put(t.Context(), users.Entry{User: wire.User(fmt.Sprint("u", i)), Extensions: []string{"600"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	anna, states, _ := o.desk(users.Entry{User: "anna", Extensions: []string{"600"}})
+	wait(t, states, connected)
+	for len(o.table.Load().Find(users.Address{Extension: "600"})) < n+1 {
+		time.Sleep(time.Millisecond) // the table follows the bucket
+	}
+	if status, _ := o.post("/in/"+o.secret, `{"id":"7","state":"ringing","number":"0698760011","extension":"600"}`); status != 204 {
+		t.Fatal(status)
+	}
+	<-anna // the feed knows for whom it rings
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() {
+			if a := o.ask(wire.User(fmt.Sprint("u", i)), "+31698760011"); len(a.Contacts) != 1 || a.Contacts[0].Name() != "J. de Vries" || a.Failure != "" {
+				t.Errorf("%d: %+v", i, a)
+			}
+		})
+	}
+	all.Wait()
+	if got := h.Stats().Lookups; got != 1 {
+		t.Errorf("%d look-ups", got)
+	}
+	said := log.String()
+	if got := strings.Count(said, "audit=true"); got != n || !strings.Contains(said, "user=u7 outcome=found") {
+		t.Errorf("%d audit records", got)
+	}
+	for _, canary := range []string{"98760011", "Vries", "canary"} {
+		if strings.Contains(said, canary) {
+			t.Errorf("the log has %s", canary)
+		}
+	}
+}
+
+// TestLookupRights: a user looks up what rings or rang for him, unless the office
+// lets everybody look up everything, and nobody asks without end.
+func TestLookupRights(t *testing.T) {
+	h, client := theHub(t)
+	for _, manual := range []bool{false, true} {
+		o := start(t, func(c *Config) { c.Hub, c.Settings.ManualLookup = client, manual })
+		anna, states, _ := o.desk(users.Entry{User: "anna", Extensions: []string{"101"}})
+		_, bobs, _ := o.desk(users.Entry{User: "bob", Extensions: []string{"102"}})
+		wait(t, states, connected)
+		wait(t, bobs, connected)
+		o.post("/in/"+o.secret, `{"id":"7","state":"ringing","number":"0698760011","extension":"101"}`)
+		<-anna
+		o.post("/in/"+o.secret, `{"id":"7","state":"ended"}`)
+		<-anna
+		if a := o.ask("anna", "06-98760011"); len(a.Contacts) != 1 {
+			t.Errorf("anna: %+v", a)
+		}
+		if a := o.ask("bob", "0698760011"); len(a.Contacts) != 0 != manual {
+			t.Errorf("bob, manual %v: %+v", manual, a)
+		}
+		before := h.Stats().Lookups
+		for _, number := range []string{"", "101", "anonymous", "'; --"} {
+			if a := o.ask("anna", number); a.Failure == "" {
+				t.Errorf("%q: %+v", number, a)
+			}
+		}
+		if h.Stats().Lookups != before {
+			t.Error("the hub was asked")
+		}
+		slow := 0
+		for range lookupsMinute {
+			if o.ask("anna", "0698760011").Failure == contact.HubSlow {
+				slow++
+			}
+		}
+		if slow == 0 {
+			t.Error("anna asks without end")
+		}
+	}
+	if a := start(t).lookups.answer(t.Context(), "anna", wire.LookupRequest{Number: "0698760011"}); a.Failure != contact.NotSetUp {
+		t.Errorf("no hub: %+v", a)
+	}
+}
+
+// TestHubGone: that the hub does not answer is said to the user and in the status,
+// and it comes right by itself.
+func TestHubGone(t *testing.T) {
+	h, client := theHub(t)
+	o := start(t, func(c *Config) { c.Hub, c.Settings.ManualLookup = client, true })
+	if err := o.users.Load().Put(t.Context(), users.Entry{User: "anna"}); err != nil {
+		t.Fatal(err)
+	}
+	for !o.table.Load().Knows("anna") {
+		time.Sleep(time.Millisecond)
+	}
+	if got := o.lookups.state(); got != "untried" {
+		t.Error(got)
+	}
+	_, fault, err := localhub.ParseFault("lookup:status=503,times=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Faults().Set("lookup", fault)
+	if a := o.ask("anna", "0698760011"); a.Failure != contact.HubError || o.lookups.state() != string(contact.HubError) {
+		t.Errorf("%+v, %s", a, o.lookups.state())
+	}
+	if a := o.ask("anna", "0698760011"); len(a.Contacts) != 1 || o.lookups.state() != "ok" {
+		t.Errorf("%+v, %s", a, o.lookups.state())
+	}
+}

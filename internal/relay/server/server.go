@@ -1,0 +1,216 @@
+// Package server is a running relay: its NATS server, the calls that exchanges
+// report and what users hear of them, and the door by which computers join.
+//
+// Goroutines: Run's own; one each for the buckets, the feed, the users, the reports, the
+// web server, the settings and the relay's own state, those of the links to exchanges,
+// and those of NATS. All have ended when Run returns.
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"maps"
+	"net"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sync/errgroup"
+
+	"wiebelt/internal/core/phone"
+	"wiebelt/internal/relay/calls"
+	"wiebelt/internal/relay/journal"
+	"wiebelt/internal/relay/links"
+	"wiebelt/internal/relay/node"
+	"wiebelt/internal/relay/setup"
+	"wiebelt/internal/relay/users"
+	"wiebelt/internal/relay/wire"
+)
+
+// Config is what a relay needs. It is not changed after Run.
+type Config struct {
+	*setup.Folder
+	Rules *phone.Rules
+	Office
+	// Changes gives the office as it is set from then on; nil: it stays as it is. It is
+	// not closed.
+	Changes <-chan Office
+	Log     *slog.Logger
+}
+
+// Office is what of a relay can be set otherwise while it runs.
+type Office struct {
+	Hub   Hub // nil: users ask it themselves
+	Links []links.Link
+	// Wrong are keys of settings that cannot be used. Where there are some, all goes on
+	// as it was set before.
+	Wrong []string
+}
+
+// Ready is where a relay listens, as programs on the same computer reach it.
+type Ready struct {
+	NATS  string `json:"nats"`
+	Web   string `json:"web"`
+	Admin string `json:"admin,omitempty"`
+}
+
+// Limits of the web server.
+const (
+	readTime  = 5 * time.Second
+	writeTime = 10 * time.Second
+	idleTime  = time.Minute
+	maxHeader = 8 << 10
+	waiting   = 4096 // reports that are not in the bucket yet
+)
+
+type relay struct {
+	Config
+	node    *node.Node
+	feed    *calls.Feed        // of keep's goroutine
+	leases  jetstream.KeyValue // as feed
+	bucket  atomic.Pointer[calls.Bucket]
+	users   atomic.Pointer[users.Directory]
+	lacks   atomic.Value // string: what keeps it from working
+	journal *journal.Journal
+	table   atomic.Pointer[users.Table]
+	reports chan report
+	lookups *lookups
+	links   *links.Links
+	strange strangers
+	wrongs  atomic.Pointer[[]string] // keys of settings
+	news    chan struct{}            // something has changed that Status tells
+	wrong   *limiter                 // codes
+	since   time.Time
+	taken   atomic.Int64 // reports
+	nobody  atomic.Int64 // reports of calls that are nobody's
+	dropped atomic.Int64 // reports that nobody could read, or that did not fit
+}
+
+// Run serves until ctx ends; ready is told once calls and users can come.
+func Run(ctx context.Context, c Config, ready func(Ready)) error {
+	return run(ctx, c, func(_ *relay, at Ready) { ready(at) })
+}
+
+func run(ctx context.Context, c Config, ready func(*relay, Ready)) error {
+	s := c.Settings
+	here, _, _ := net.SplitHostPort(s.Local(0))
+	hosts := append([]string{here}, s.Reached...)
+	secure := c.Authority.Server(hosts, time.Now)
+	at := node.Config{Name: s.Name, Dir: filepath.Join(c.Dir, aloneDir), Host: s.Host, Port: s.NATSPort, TLS: secure.Clone()}
+	if len(s.Cluster) > 0 {
+		at.Dir = filepath.Join(c.Dir, clusterDir)
+		at.Cluster = &node.Cluster{Name: string(c.Keys.Site), Port: s.ClusterPort, TLS: c.Authority.Cluster(hosts, time.Now),
+			Hosts: slices.Collect(maps.Values(s.Cluster))}
+	}
+	n, err := node.Start(at, c.Keys)
+	if err != nil {
+		return err
+	}
+	defer n.Close()
+	r := &relay{Config: c, node: n, reports: make(chan report, waiting), news: make(chan struct{}, 1), wrong: newLimiter(wrongCodes, time.Minute), since: time.Now()}
+	r.lacks.Store(lacksStart)
+	r.lookups = newLookups(c, func(u wire.User) bool { return r.table.Load().Knows(u) }, r.changed)
+	r.links = links.New(links.Config{Relay: s.Name, Standing: r.standing, Hears: r.hears, Take: r.linked, Changed: r.changed, Log: c.Log})
+	r.know(ctx, nil)
+	web, err := net.Listen("tcp", net.JoinHostPort(s.Host, strconv.Itoa(s.WebPort)))
+	if err != nil {
+		return err
+	}
+	defer web.Close()
+	reached := Ready{NATS: "tls://" + s.Local(n.Port()), Web: "https://" + s.Local(web.Addr().(*net.TCPAddr).Port)}
+	var admin net.Listener
+	if s.Admin != "" {
+		if admin, err = net.Listen("tcp", s.Admin); err != nil {
+			return err
+		}
+		defer admin.Close()
+		reached.Admin = "http://" + admin.Addr().String()
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	defer func() { _ = r.lookups.work.Wait() }() // after nobody asks any more
+	sets := make(chan []links.Link)
+	group.Go(func() error { return r.follow(ctx, sets) })
+	group.Go(func() error { return r.tell(ctx) })
+	stop := func() {}
+	defer func() { stop() }()
+	open := sync.OnceFunc(func() {
+		if stop, err = r.answer(ctx); err != nil {
+			group.Go(func() error { return err })
+			return
+		}
+		group.Go(func() error { return r.take(ctx) })
+		leases := r.leases // which is the same bucket wherever it is opened again
+		group.Go(func() error { return r.links.Run(ctx, leases, sets) })
+		ready(r, reached)
+	})
+	group.Go(func() error { return r.keep(ctx, open) })
+	group.Go(func() error { return serve(ctx, tls.NewListener(web, secure), r.doors()) })
+	if admin != nil {
+		group.Go(func() error { return serve(ctx, admin, r.admin()) })
+	}
+	if err := group.Wait(); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
+}
+
+// know takes the users as they are now.
+func (r *relay) know(ctx context.Context, all []users.Entry) {
+	r.table.Store(users.NewTable(all, r.Rules))
+	if err := r.node.Revoke(users.Revoked(all)); err != nil {
+		r.Log.Error("keys that hold no more could not be revoked", "why", err)
+	}
+	r.forgetGone(ctx, all)
+}
+
+// doors are what everybody in the network can ask over HTTPS.
+func (r *relay) doors() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /join", r.join)
+	mux.HandleFunc("POST /in/{secret}", r.reported)
+	return mux
+}
+
+// serve answers over HTTP until ctx ends.
+func serve(ctx context.Context, l net.Listener, h http.Handler) error {
+	s := &http.Server{Handler: h, ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
+		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
+	stop := context.AfterFunc(ctx, func() { _ = s.Close() })
+	defer stop()
+	if err := s.Serve(l); ctx.Err() == nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+// answer answers what users ask over NATS, and takes reports of exchanges that
+// publish by themselves. stop ends that.
+func (r *relay) answer(ctx context.Context) (stop func(), err error) {
+	var all []*nats.Subscription
+	stop = func() {
+		for _, s := range all {
+			_ = s.Unsubscribe()
+		}
+	}
+	for subject, do := range map[string]nats.MsgHandler{
+		r.Keys.Site.OfAll(wire.Renew):   r.renew,
+		r.Keys.Site.OfAll(wire.Journal): func(m *nats.Msg) { r.missed(ctx, m) },
+		r.Keys.Site.OfAll(wire.Lookup):  func(m *nats.Msg) { r.lookups.asked(ctx, m) },
+		r.Keys.Site.Reports():           r.published,
+	} {
+		s, err := r.node.Conn.QueueSubscribe(subject, "relays", do)
+		if err != nil {
+			return stop, err
+		}
+		all = append(all, s)
+	}
+	return stop, nil
+}

@@ -1,0 +1,389 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nkeys"
+
+	"wiebelt/internal/config/secret"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/phone"
+	"wiebelt/internal/relay/certificates"
+	"wiebelt/internal/relay/links"
+	"wiebelt/internal/relay/setup"
+	"wiebelt/internal/relay/users"
+	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/simulate"
+	"wiebelt/internal/softphone/ari"
+	"wiebelt/internal/softphone/exchangelink"
+	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/registry"
+	"wiebelt/internal/softphone/relaylink"
+	"wiebelt/internal/testutil/linktest"
+)
+
+// office is a relay that runs, with one that speaks to it.
+type office struct {
+	*relay
+	t      *testing.T
+	config Config
+	end    func()
+	stored map[wire.User]string // what they joined with
+	at     Ready
+	secret string // the path for reports
+	http   *http.Client
+}
+
+func start(t *testing.T, change ...func(*Config)) *office {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "relay")
+	if err := setup.Create(dir, "kantoor", setup.Settings{Name: "r1", Host: "127.0.0.1", Admin: "127.0.0.1:0", Reached: []string{"127.0.0.1"}}, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	folder, err := setup.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths, err := setup.Paths(dir, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules, err := phone.NewRules(phone.Config{Region: "NL"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := Config{Folder: folder, Rules: rules, Log: slog.New(slog.DiscardHandler)}
+	for _, f := range change {
+		f(&c)
+	}
+	o := &office{t: t, config: c, stored: map[wire.User]string{}, secret: paths[0], http: &http.Client{Transport: &http.Transport{TLSClientConfig: certificates.Trust(folder.Authority.Fingerprint(), "127.0.0.1")}}}
+	t.Cleanup(func() { o.http.CloseIdleConnections(); o.end() })
+	o.run()
+	return o
+}
+
+// run starts the relay, and end ends it; it can start again in the same folder.
+func (o *office) run() {
+	o.t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	ready, ended := make(chan *relay, 1), make(chan error, 1)
+	go func() { ended <- run(ctx, o.config, func(r *relay, at Ready) { o.at = at; ready <- r }) }()
+	select {
+	case o.relay = <-ready:
+	case err := <-ended:
+		stop()
+		o.end = func() {}
+		o.t.Fatal(err)
+	}
+	o.end = sync.OnceFunc(func() {
+		stop()
+		if err := <-ended; err != nil {
+			o.t.Error(err)
+		}
+	})
+}
+
+func (o *office) post(path, body string) (status int, answer []byte) {
+	o.t.Helper()
+	a, err := o.http.Post(o.at.Web+path, "application/json", strings.NewReader(body))
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	defer a.Body.Close()
+	b, err := io.ReadAll(a.Body)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	return a.StatusCode, b
+}
+
+// desk joins as a user's computer does, and links to the relay.
+func (o *office) desk(e users.Entry) (calls <-chan call.Event, states <-chan link.State, key string) {
+	t := o.t
+	t.Helper()
+	if err := o.users.Load().Put(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+	code, err := o.users.Load().Invite(t.Context(), e.User)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := relaylink.Join(t.Context(), o.at.Web, code, o.Authority.Fingerprint())
+	if err != nil || len(stored) > secret.MaxLength {
+		t.Fatalf("%d bytes, %v", len(stored), err)
+	}
+	all, _, err := o.users.Load().Find(t.Context(), e.User)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key = all.Keys[0].Public
+	o.stored[e.User] = stored
+	calls, states = o.link(e.User)
+	return calls, states, key
+}
+
+// link links a user's computer to the relay, with what it joined with.
+func (o *office) link(u wire.User) (<-chan call.Event, <-chan link.State) {
+	t, stored := o.t, o.stored[u]
+	t.Helper()
+	p, err := relaylink.New(exchangelink.Account{Address: o.at.Web, Secret: func(context.Context) (string, error) { return stored, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, as := make(chan call.Event, 64), make(chan link.State, 64)
+	ctx, stop := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() {
+		link.Run(ctx, link.Config{Name: "relay", Take: func(e call.Event) error { in <- e; return nil }, State: func(s link.State) { as <- s }}, p)
+	})
+	t.Cleanup(func() { stop(); running.Wait() })
+	return in, as
+}
+
+func wait[T any](t *testing.T, from <-chan T, ok func(T) bool) T {
+	t.Helper()
+	for {
+		select {
+		case v := <-from:
+			if ok(v) {
+				return v
+			}
+		case <-time.After(time.Minute):
+			t.Fatal("nothing comes")
+		}
+	}
+}
+
+func connected(s link.State) bool { return s.Phase == link.Connected }
+
+// TestOffice: a report of the exchange rings at those whom it names, over TLS from
+// the office's own authority, and at nobody else.
+func TestOffice(t *testing.T) {
+	o := start(t)
+	anna, as, _ := o.desk(users.Entry{User: "anna", Name: "Anna de Boer", Extensions: []string{"101"}})
+	bob, bs, _ := o.desk(users.Entry{User: "bob", Extensions: []string{"102"}})
+	wait(t, as, connected)
+	wait(t, bs, connected)
+	say := func(body string) {
+		t.Helper()
+		if status, _ := o.post("/in/"+o.secret, body); status != http.StatusNoContent {
+			t.Errorf("%s: %d", body, status)
+		}
+	}
+	any := func(call.Event) bool { return true }
+	say(`{"event":"call","id":"7","state":"ringing","number":"0698760011","name":"J. de Vries","extension":101,"queue":"Schade","weather":[1]}`)
+	if e := wait(t, anna, any); e.Number != "0698760011" || e.Name != "J. de Vries" || e.State != call.Ringing {
+		t.Errorf("%+v", e)
+	}
+	say(`{"id":"7","state":"answered","extension":"101"}`)
+	if e := wait(t, anna, any); e.State != call.Answered {
+		t.Errorf("%+v", e)
+	}
+	say(`{"id":"8","state":"ringing","number":"0698760012","extension":"999"}`)
+	if err := o.node.Conn.Publish(o.Keys.Site.Reports(), []byte(`{"id":"9","state":"proceeding","number":"0698760013","extension":"102"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if e := wait(t, bob, any); e.ID != "9" || e.State != call.Ringing {
+		t.Errorf("%+v", e)
+	}
+	say(`{"id":"7","state":"ended"}`)
+	if e := wait(t, anna, any); e.State != call.Ended {
+		t.Errorf("%+v", e)
+	}
+	if o.nobody.Load() != 1 || len(bob) > 0 {
+		t.Errorf("%d for nobody; bob hears of %d more", o.nobody.Load(), len(bob))
+	}
+}
+
+// TestLink: what an exchange tells of an extension rings at whose it is, through the
+// queue that it came by; everybody is told how relay and link are doing, and nobody's
+// extensions are named in the status.
+func TestLink(t *testing.T) {
+	a, err := simulate.StartARI(t.Context(), "", linktest.Known)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = a.Close() })
+	o := start(t, func(c *Config) {
+		c.Links = []links.Link{{Name: "centrale", Kind: registry.ARI, Same: 1, Open: func(hears func(string) bool) (link.Phone, error) {
+			account := linktest.Account(a.Address())
+			account.Extension, account.Hears = "", hears
+			return ari.New(account)
+		}}}
+	})
+	told, err := o.node.Conn.SubscribeSync(o.Keys.Site.Relays())
+	if err != nil {
+		t.Fatal(err)
+	}
+	says := func(ok func(wire.State) bool) {
+		t.Helper()
+		for {
+			m, err := told.NextMsg(time.Minute)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := wire.ParseState(m.Data)
+			if err != nil || s.Relay != "r1" || s.Hub != "off" {
+				t.Fatalf("%s, %v", m.Data, err)
+			}
+			if ok(s) {
+				return
+			}
+		}
+	}
+	anna, as, _ := o.desk(users.Entry{User: "anna", Extensions: []string{"101"}})
+	wait(t, as, connected)
+	says(func(s wire.State) bool {
+		return len(s.Links) == 1 && s.Links[0].Name == "centrale" && s.Links[0].State == link.Connected.String()
+	})
+	for _, extension := range []string{"109", "101"} {
+		a.Send(`{"type":"ChannelStateChange","channel":{"id":"1.` + extension + `","name":"PJSIP/` + extension + `-00000001","state":"Ringing","connected":{"number":"0698760011"}}}`)
+	}
+	if e := wait(t, anna, func(call.Event) bool { return true }); e.ID != "centrale/1.101" || e.Number != "0698760011" {
+		t.Errorf("%+v", e)
+	}
+	if s := o.status(); !slices.Equal(s.Strange, []string{"109"}) || s.Links[0].Heard.IsZero() {
+		t.Errorf("%+v", s)
+	}
+	_ = a.Close()
+	says(func(s wire.State) bool { return len(s.Links) == 1 && s.Links[0].State == link.Waiting.String() })
+	o.post("/in/"+o.secret, `{"id":"8","state":"ringing","number":"0698760012","extension":"101","queue":"Schade","via":"Receptie"}`)
+	if e := wait(t, anna, func(e call.Event) bool { return e.ID == "8" }); e.Queue != "Schade" || e.Via != "Receptie" {
+		t.Errorf("%+v", e)
+	}
+}
+
+// TestRemoved: who is removed is out at once, hears why, and stays out when the relay
+// starts again; others come back by themselves.
+func TestRemoved(t *testing.T) {
+	o := start(t)
+	o.config.Settings.NATSPort = o.node.Port() // users know it
+	_, states, _ := o.desk(users.Entry{User: "anna", Extensions: []string{"101"}})
+	bob, others, _ := o.desk(users.Entry{User: "bob", Extensions: []string{"102"}})
+	wait(t, states, connected)
+	wait(t, others, connected)
+	refused := func(s link.State) bool { return s.Phase == link.Refused }
+	if err := o.users.Load().Remove(t.Context(), "anna"); err != nil {
+		t.Fatal(err)
+	}
+	if s := wait(t, states, refused); s.Cause != link.CauseDenied {
+		t.Errorf("%+v", s)
+	}
+	o.end()
+	o.run()
+	_, again := o.link("anna") // as after a restart of her computer
+	wait(t, again, refused)
+	wait(t, others, connected)
+	o.post("/in/"+o.secret, `{"id":"7","state":"ringing","number":"0698760011","extension":"102"}`)
+	if e := wait(t, bob, func(call.Event) bool { return true }); e.ID != "7" {
+		t.Errorf("%+v", e)
+	}
+}
+
+// TestRenew: a user gets a token for his own computers alone.
+func TestRenew(t *testing.T) {
+	o := start(t)
+	_, _, anna := o.desk(users.Entry{User: "anna", Extensions: []string{"101"}})
+	_, _, bob := o.desk(users.Entry{User: "bob", Extensions: []string{"102"}})
+	ask := func(u wire.User, key string) wire.Renewed {
+		t.Helper()
+		b, _ := json.Marshal(wire.RenewRequest{Key: key})
+		m, err := o.node.Conn.Request(o.Keys.Site.Of(wire.Renew, u), b, time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r wire.Renewed
+		if err := json.Unmarshal(m.Data, &r); err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	for ask("anna", anna).Token == "" { // the table follows the bucket
+	}
+	if ask("anna", bob).Token != "" || ask("carla", anna).Token != "" || ask("anna", "").Token != "" {
+		t.Error("a token for somebody else's key")
+	}
+}
+
+// TestStrangers: what is not a report or a code is refused, tells nothing and is
+// counted; who guesses has to wait.
+func TestStrangers(t *testing.T) {
+	o := start(t)
+	long := `{"id":"` + strings.Repeat("x", maxReport) + `"}`
+	for body, want := range map[string]int{
+		"": 400, "[]": 400, "{}": 400, `{"id":{}}`: 400, `{"id":"a\u202e"}`: 400, `{"id":"` + strings.Repeat("x", call.MaxID+1) + `"}`: 400,
+		long: 413, `{"id":"1","state":null}`: 204,
+	} {
+		if got, answer := o.post("/in/"+o.secret, body); got != want || len(answer) > 0 {
+			t.Errorf("%.40q: %d %q, want %d", body, got, answer, want)
+		}
+	}
+	for _, path := range []string{"/in/" + o.secret[1:], "/in/", "/in/x/" + o.secret, "/", "/healthz"} {
+		if got, _ := o.post(path, `{"id":"1"}`); got != http.StatusNotFound {
+			t.Errorf("%s: %d", path, got)
+		}
+	}
+	pair, err := nkeys.CreateUser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, _ := pair.PublicKey()
+	if got, _ := o.post("/join", `{"code":"2222-2222-2222-2222","key":"me"}`); got != http.StatusBadRequest {
+		t.Errorf("no key: %d", got)
+	}
+	var guesses sync.WaitGroup
+	results := make(chan int, 40)
+	for i := range cap(results) {
+		guesses.Go(func() {
+			a, err := o.http.Post(o.at.Web+"/join", "application/json", bytes.NewBufferString(fmt.Sprintf(`{"code":"2222-2222-2222-22%02d","key":%q}`, i, key)))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer a.Body.Close()
+			results <- a.StatusCode
+		})
+	}
+	guesses.Wait()
+	close(results)
+	count := map[int]int{}
+	for status := range results {
+		count[status]++
+	}
+	if count[http.StatusForbidden] != wrongCodes-1 || count[http.StatusTooManyRequests] != 40-wrongCodes+1 {
+		t.Errorf("guesses: %v", count)
+	}
+}
+
+// TestLimiter: by address, and only for a while.
+func TestLimiter(t *testing.T) {
+	at := time.Now()
+	l := newLimiter(2, time.Minute)
+	for _, step := range []struct {
+		from  string
+		after time.Duration
+		ok    bool
+	}{{"a", 0, true}, {"a", 1, true}, {"a", 2, false}, {"b", 2, true}, {"a", time.Minute, true}, {"a", time.Minute, false}, {"a", 3 * time.Minute, true}} {
+		if got := l.try(step.from, at.Add(step.after)); got != step.ok {
+			t.Errorf("%+v: %v", step, got)
+		}
+	}
+	for i := range addresses + 10 {
+		l.try(fmt.Sprint(i), at.Add(4*time.Minute))
+	}
+	if len(l.tried) > addresses || l.try("new", at.Add(4*time.Minute)) || !l.try("new", at.Add(6*time.Minute)) {
+		t.Errorf("%d addresses", len(l.tried))
+	}
+}

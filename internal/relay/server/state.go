@@ -1,0 +1,120 @@
+package server
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/relay/calls"
+	"wiebelt/internal/relay/links"
+	"wiebelt/internal/relay/users"
+	"wiebelt/internal/relay/wire"
+)
+
+// follow has what is set take effect, until ctx ends.
+func (r *relay) follow(ctx context.Context, sets chan<- []links.Link) error {
+	for o := r.Office; ; {
+		wrong := o.Wrong // o is another one soon
+		r.wrongs.Store(&wrong)
+		if len(o.Wrong) == 0 {
+			if r.Office.Hub != o.Hub {
+				r.lookups.set(o.Hub)
+			}
+			r.Office = o
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case sets <- r.Office.Links:
+		}
+		r.changed()
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case o = <-r.Changes:
+		}
+	}
+}
+
+// hears says whether a link is to tell of an extension.
+func (r *relay) hears(extension string) bool {
+	if r.table.Load().HasExtension(extension) {
+		return true
+	}
+	r.strange.note(extension)
+	return false
+}
+
+// standing gives the calls of a link that stand.
+func (r *relay) standing(ctx context.Context, prefix string) ([]calls.Record, error) {
+	return r.bucket.Load().Standing(ctx, prefix)
+}
+
+// linked takes what a link to an exchange tells. It waits where there are too many
+// reports: the exchange is read no further then.
+func (r *relay) linked(ctx context.Context, e call.Event) error {
+	select {
+	case r.reports <- report{event: e, to: users.Address{Extension: e.Extension}}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// strangers are extensions at which it rang, and that are nobody's. The zero value is
+// ready, for many goroutines.
+type strangers struct {
+	mu  sync.Mutex
+	all []string
+}
+
+// maxStrangers is how many are named.
+const maxStrangers = 32
+
+func (s *strangers) note(extension string) {
+	if extension = call.CleanText(extension, maxStrangers); extension == "" {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i, found := slices.BinarySearch(s.all, extension); !found && len(s.all) < maxStrangers {
+		s.all = slices.Insert(s.all, i, extension)
+	}
+}
+
+// without gives those that are nobody's still.
+func (s *strangers) without(t *users.Table) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all = slices.DeleteFunc(s.all, t.HasExtension)
+	return slices.Clone(s.all)
+}
+
+// changed has everybody told how the relay is doing.
+func (r *relay) changed() {
+	select {
+	case r.news <- struct{}{}:
+	default:
+	}
+}
+
+// tell says to everybody how the relay is doing, until ctx ends.
+func (r *relay) tell(ctx context.Context) error {
+	again := time.NewTicker(wire.StateEvery)
+	defer again.Stop()
+	for {
+		s := r.status()
+		b := wire.State{Relay: s.Relay, At: time.Now().UTC(), Lacks: s.Lacks, Hub: s.Hub, Links: s.Links}.Encode()
+		if err := r.node.Conn.Publish(r.Keys.Site.Relays(), b); err != nil && ctx.Err() == nil {
+			r.Log.Warn("the relay's state was not published", "why", err)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-r.news:
+		case <-again.C:
+		}
+	}
+}

@@ -1,0 +1,359 @@
+// Package setup is the data folder of a relay: what "init" makes, what the relay
+// reads when it starts, and the secret paths under which exchanges report. Whoever
+// can read the folder can do everything within the site, so it is for the relay's
+// own user alone.
+//
+// The package has no state and no goroutines.
+package setup
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/BurntSushi/toml"
+	"github.com/gofrs/flock"
+
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/filetrust"
+	"wiebelt/internal/relay/certificates"
+	"wiebelt/internal/relay/credentials"
+	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/text"
+)
+
+// The files of the folder.
+const (
+	settingsFile  = "relay.toml"
+	keysFile      = "keys.json"
+	authorityFile = "authority.pem"
+	pathsFile     = "reports.json"
+	lockFile      = "lock"
+	maxFile       = 1 << 20
+)
+
+// MaxSite bounds what relays are made of, in bytes.
+const MaxSite = 4 * maxFile
+
+// Settings is where a relay listens, as relay.toml has it.
+type Settings struct {
+	Name     string   `toml:"name"`      // one of a kind within the site
+	Host     string   `toml:"host"`      // "" listens on every address
+	NATSPort int      `toml:"nats_port"` // 0: any free one, as are the others
+	WebPort  int      `toml:"web_port"`
+	Admin    string   `toml:"admin"`   // health, metrics and status, on loopback alone; "" is none
+	Reached  []string `toml:"reached"` // the names or addresses by which others reach it
+	// ManualLookup lets users look up numbers that never rang for them.
+	ManualLookup bool `toml:"manual_lookup"`
+	// Cluster are the relays of a site that has three, by name: the name or address by
+	// which users and the other relays reach each of them. Their ports are the same.
+	ClusterPort int               `toml:"cluster_port"`
+	Cluster     map[string]string `toml:"cluster,omitempty"`
+	Journal     Journal           `toml:"journal"`
+}
+
+// Journal is how long calls are kept that rang while their user was away.
+type Journal struct {
+	Days int `toml:"days"` // 0 keeps none
+}
+
+// maxDays is how long they can be kept at most.
+const maxDays = 30
+
+// Replicas is in how many places the site keeps what it must not lose.
+func (s Settings) Replicas() int { return max(1, len(s.Cluster)) }
+
+// Hosts are those by which users reach the relays of the site, this one first.
+func (s Settings) Hosts() []string {
+	all := slices.Clone(s.Reached)
+	for _, name := range slices.Sorted(maps.Keys(s.Cluster)) {
+		if name != s.Name {
+			all = append(all, s.Cluster[name])
+		}
+	}
+	return all
+}
+
+// Defaults are the settings of a relay that nobody has said anything of.
+func Defaults() Settings {
+	return Settings{Name: "r1", NATSPort: 4222, WebPort: 8443, ClusterPort: 6222, Admin: "127.0.0.1:8222", Journal: Journal{Days: 2}}
+}
+
+// Check says what is wrong with settings.
+func (s Settings) Check() error {
+	if _, err := wire.ParseSite(s.Name); err != nil {
+		return text.Errorf(text.RelaySettingName)
+	}
+	for _, port := range []int{s.NATSPort, s.WebPort, s.ClusterPort} {
+		if port < 0 || port > 65535 {
+			return text.Errorf(text.RelaySettingPort)
+		}
+	}
+	if s.Journal.Days < 0 || s.Journal.Days > maxDays {
+		return text.Errorf(text.RelaySettingDays)
+	}
+	if s.Host != "" && net.ParseIP(s.Host) == nil {
+		return text.Errorf(text.RelaySettingHost)
+	}
+	if a, err := netip.ParseAddrPort(s.Admin); s.Admin != "" && (err != nil || !a.Addr().IsLoopback()) {
+		return text.Errorf(text.RelaySettingAdmin)
+	}
+	if len(s.Reached) == 0 {
+		return text.Errorf(text.RelaySettingReached)
+	}
+	for _, name := range s.Reached {
+		if !reachable(name) {
+			return text.Errorf(text.RelaySettingReached)
+		}
+	}
+	return s.checkCluster()
+}
+
+// checkCluster: two relays could not tell which of them is cut off.
+func (s Settings) checkCluster() error {
+	if len(s.Cluster) == 0 {
+		return nil
+	}
+	hosts := map[string]bool{}
+	for name, host := range s.Cluster {
+		if _, err := wire.ParseSite(name); err != nil || !reachable(host) {
+			return text.Errorf(text.RelaySettingCluster)
+		}
+		hosts[host] = true
+	}
+	if len(hosts) != 3 || len(s.Cluster) != 3 || s.Cluster[s.Name] == "" || s.ClusterPort*s.NATSPort*s.WebPort == 0 {
+		return text.Errorf(text.RelaySettingCluster)
+	}
+	return nil
+}
+
+func reachable(host string) bool {
+	return len(host) <= 253 && hostName().MatchString(host) || net.ParseIP(host) != nil
+}
+
+var hostName = sync.OnceValue(func() *regexp.Regexp {
+	const label = `[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?`
+	return regexp.MustCompile(`^` + label + `(\.` + label + `)*$`)
+})
+
+// Local is how a program on the relay's own computer reaches a port of it.
+func (s Settings) Local(port int) string {
+	host := "127.0.0.1"
+	if ip := net.ParseIP(s.Host); ip != nil && !ip.IsUnspecified() {
+		host = s.Host
+	}
+	return net.JoinHostPort(host, strconv.Itoa(port))
+}
+
+// Folder is a relay's data folder, read.
+type Folder struct {
+	Dir       string
+	Settings  Settings
+	Keys      *credentials.Authority
+	Authority *certificates.Authority
+}
+
+// Create makes the folder and everything in it. An error that is fs.ErrExist means
+// that there is a relay already, and nothing was changed.
+func Create(dir string, site wire.Site, s Settings, now time.Time) error {
+	keys, err := credentials.New(site)
+	if err != nil {
+		return err
+	}
+	authority, err := certificates.New(string(site), now)
+	if err != nil {
+		return err
+	}
+	all := Site{Settings: s}
+	if all.Keys, err = keys.Encode(); err != nil {
+		return err
+	}
+	if all.PEM, err = authority.Encode(); err != nil {
+		return err
+	}
+	if _, all.Reports, err = (paths{}).renewed(now); err != nil {
+		return err
+	}
+	return all.Create(dir, s)
+}
+
+// Site is what the relays of a site have in common: its secrets, and where each of
+// them is. Whoever has it can do everything within the site.
+type Site struct {
+	Settings Settings        `json:"settings"`
+	Keys     json.RawMessage `json:"keys"`
+	PEM      []byte          `json:"authority"`
+	Reports  json.RawMessage `json:"reports"`
+}
+
+// Site gives what other relays of the site are made of, with settings.
+func (f *Folder) Site(s Settings) ([]byte, error) {
+	all := Site{Settings: s}
+	for file, to := range map[string]*[]byte{keysFile: (*[]byte)(&all.Keys), authorityFile: &all.PEM, pathsFile: (*[]byte)(&all.Reports)} {
+		var err error
+		if *to, err = filetrust.ReadFile(filepath.Join(f.Dir, file), maxFile, filetrust.Alone); err != nil {
+			return nil, err
+		}
+	}
+	return json.MarshalIndent(all, "", "  ")
+}
+
+// Set puts other settings into the folder, which hold from the next start.
+func (f *Folder) Set(s Settings) error {
+	b, err := toml.Marshal(s)
+	if err != nil {
+		return err
+	}
+	return profile.WriteFile(filepath.Join(f.Dir, settingsFile), b, 0o600)
+}
+
+// ParseSite reads what Folder.Site has given.
+func ParseSite(b []byte) (Site, error) {
+	var all Site
+	if json.Unmarshal(b, &all) != nil || all.Settings.Check() != nil {
+		return Site{}, text.Errorf(text.RelayFileDamaged)
+	}
+	if _, err := credentials.Parse(all.Keys); err != nil {
+		return Site{}, text.Errorf(text.RelayFileDamaged)
+	}
+	return all, nil
+}
+
+// Create makes the folder of a relay of the site, as the function does.
+func (all Site) Create(dir string, s Settings) error {
+	if err := s.Check(); err != nil {
+		return err
+	}
+	if err := filetrust.Make(dir, filetrust.Alone); err != nil {
+		return err
+	}
+	// The keys decide which of two that run at the same time is first; what is
+	// missing after a crash is made by the next one.
+	if err := profile.CreateFile(filepath.Join(dir, keysFile), all.Keys, 0o600); err != nil {
+		if _, settled := os.Lstat(filepath.Join(dir, settingsFile)); settled == nil || !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	return errors.Join(profile.WriteFile(filepath.Join(dir, authorityFile), all.PEM, 0o600),
+		profile.WriteFile(filepath.Join(dir, pathsFile), all.Reports, 0o600), (&Folder{Dir: dir}).Set(s))
+}
+
+// Load reads the folder. An error that is fs.ErrNotExist means that there is none.
+func Load(dir string) (*Folder, error) {
+	f := &Folder{Dir: dir, Settings: Settings{Journal: Defaults().Journal}}
+	for _, part := range []struct {
+		file string
+		read func([]byte) error
+	}{
+		{settingsFile, func(b []byte) error {
+			known, err := toml.Decode(string(b), &f.Settings)
+			if err == nil && len(known.Undecoded()) > 0 {
+				return text.Errorf(text.RelaySettingUnknown, known.Undecoded()[0].String())
+			} else if err != nil {
+				return text.Errorf(text.RelaySettingTOML)
+			}
+			return f.Settings.Check()
+		}},
+		{keysFile, func(b []byte) (err error) { f.Keys, err = credentials.Parse(b); return damaged(err) }},
+		{authorityFile, func(b []byte) (err error) { f.Authority, err = certificates.Parse(b); return damaged(err) }},
+	} {
+		path := filepath.Join(dir, part.file)
+		b, err := filetrust.ReadFile(path, maxFile, filetrust.Alone)
+		if err != nil {
+			return nil, err
+		}
+		if err := part.read(b); err != nil {
+			return nil, text.Errorf(text.RelayFile, path, err)
+		}
+	}
+	return f, nil
+}
+
+func damaged(err error) error {
+	if err != nil {
+		return text.Errorf(text.RelayFileDamaged)
+	}
+	return nil
+}
+
+// Lock holds the folder for the one relay that runs with it, until release.
+func (f *Folder) Lock() (release func(), err error) {
+	l := flock.New(filepath.Join(f.Dir, lockFile), flock.SetPermissions(0o600))
+	switch got, err := l.TryLock(); {
+	case err != nil:
+		return nil, err
+	case !got:
+		return nil, text.Errorf(text.RelayRuns)
+	}
+	return func() { _ = l.Unlock() }, nil
+}
+
+// overlap is how long the path before the newest one still counts.
+const overlap = 24 * time.Hour
+
+// paths are the secret paths under which exchanges report.
+type paths struct {
+	Now    string    `json:"now"`
+	Before string    `json:"before,omitempty"`
+	Until  time.Time `json:"until,omitzero"` // of Before
+}
+
+// RenewPath makes another secret path; the one before it holds for another day.
+func RenewPath(dir string, now time.Time) (secret string, err error) {
+	was, err := readPaths(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	p, b, err := was.renewed(now)
+	if err != nil {
+		return "", err
+	}
+	return p.Now, profile.WriteFile(filepath.Join(dir, pathsFile), b, 0o600)
+}
+
+// renewed are the paths with another one, also as they are kept.
+func (p paths) renewed(now time.Time) (next paths, b []byte, err error) {
+	random := make([]byte, 32)
+	_, _ = rand.Read(random)
+	next = paths{Now: hex.EncodeToString(random), Before: p.Now, Until: now.Add(overlap)}
+	b, err = json.Marshal(next)
+	return next, b, err
+}
+
+// Paths gives the secrets that count at a moment, the newest first. They are read
+// each time, so that another one counts at once.
+func Paths(dir string, now time.Time) ([]string, error) {
+	p, err := readPaths(dir)
+	if err != nil {
+		return nil, err
+	}
+	if p.Before != "" && now.Before(p.Until) {
+		return []string{p.Now, p.Before}, nil
+	}
+	return []string{p.Now}, nil
+}
+
+func readPaths(dir string) (paths, error) {
+	path := filepath.Join(dir, pathsFile)
+	b, err := filetrust.ReadFile(path, maxFile, filetrust.Alone)
+	if err != nil {
+		return paths{}, err
+	}
+	var p paths
+	if json.Unmarshal(b, &p) != nil || len(p.Now) != 64 {
+		return paths{}, text.Errorf(text.RelayFile, path, text.RelayFileDamaged)
+	}
+	return p, nil
+}

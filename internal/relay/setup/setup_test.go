@@ -1,0 +1,169 @@
+package setup
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func create(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "relay")
+	s := Defaults()
+	s.Reached = []string{"relay.kantoor.example", "192.0.2.7"}
+	if err := Create(dir, "kantoor", s, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestCreate: what is made is what is read, for its own user alone; a second one
+// changes nothing, and what a crash left undone is done.
+func TestCreate(t *testing.T) {
+	dir := create(t)
+	first, err := Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Create(dir, "other", first.Settings, time.Now()); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a second one: %v", err)
+	}
+	again, err := Load(dir)
+	if err != nil || again.Keys.Site != "kantoor" || again.Authority.Fingerprint() != first.Authority.Fingerprint() || !slices.Equal(again.Settings.Reached, first.Settings.Reached) {
+		t.Errorf("%+v, %v", again, err)
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) < 4 {
+		t.Fatal(files, err)
+	}
+	for _, f := range files {
+		if info, err := f.Info(); err != nil || info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s: %v, %v", f.Name(), info.Mode(), err)
+		}
+	}
+	if err := os.Remove(filepath.Join(dir, settingsFile)); err != nil {
+		t.Fatal(err)
+	}
+	if err := Create(dir, "kantoor", first.Settings, time.Now()); err != nil {
+		t.Errorf("after a crash: %v", err)
+	}
+	if _, err := Load(dir); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestLock: one relay a folder.
+func TestLock(t *testing.T) {
+	f, err := Load(create(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	release, err := f.Lock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Lock(); err == nil {
+		t.Error("two at once")
+	}
+	release()
+	if release, err = f.Lock(); err != nil {
+		t.Fatal(err)
+	}
+	release()
+}
+
+// TestBroken: a file that is not as it was written, or that others could read or have
+// written, is refused.
+func TestBroken(t *testing.T) {
+	for name, spoil := range map[string]func(path func(string) string) error{
+		"open":       func(p func(string) string) error { return os.Chmod(p(keysFile), 0o644) },
+		"writable":   func(p func(string) string) error { return os.Chmod(p(settingsFile), 0o666) },
+		"no keys":    func(p func(string) string) error { return os.Remove(p(keysFile)) },
+		"cut":        func(p func(string) string) error { return os.Truncate(p(keysFile), 40) },
+		"other pair": func(p func(string) string) error { return os.Truncate(p(authorityFile), 100) },
+		"misspelt": func(p func(string) string) error {
+			return os.WriteFile(p(settingsFile), []byte("nats_prot = 1\nname = \"r1\"\nreached = [\"a\"]"), 0o600)
+		},
+		"no TOML": func(p func(string) string) error { return os.WriteFile(p(settingsFile), []byte("port: 1"), 0o600) },
+	} {
+		dir := create(t)
+		if err := spoil(func(f string) string { return filepath.Join(dir, f) }); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load(dir); err == nil {
+			t.Errorf("%s: it is read", name)
+		}
+	}
+}
+
+func TestSettings(t *testing.T) {
+	good := Defaults()
+	good.Reached = []string{"relay.kantoor.example"}
+	if err := good.Check(); err != nil {
+		t.Error(err)
+	}
+	for name, change := range map[string]func(*Settings){
+		"name":            func(s *Settings) { s.Name = "R 1" },
+		"port":            func(s *Settings) { s.WebPort = 70000 },
+		"negative":        func(s *Settings) { s.NATSPort = -1 },
+		"host":            func(s *Settings) { s.Host = "everywhere" },
+		"admin":           func(s *Settings) { s.Admin = "0.0.0.0:8222" },
+		"admin by name":   func(s *Settings) { s.Admin = "localhost:8222" },
+		"nothing reached": func(s *Settings) { s.Reached = nil },
+		"an address":      func(s *Settings) { s.Reached = []string{"https://relay.kantoor.example"} },
+		"a star":          func(s *Settings) { s.Reached = []string{"*.kantoor.example"} },
+		"empty":           func(s *Settings) { s.Reached = []string{""} },
+		"two relays":      func(s *Settings) { s.Cluster = map[string]string{"r1": "a", "r2": "b"} },
+		"not this one":    func(s *Settings) { s.Cluster = map[string]string{"r2": "a", "r3": "b", "r4": "c"} },
+		"one place":       func(s *Settings) { s.Cluster = map[string]string{"r1": "a", "r2": "b", "r3": "b"} },
+		"no place":        func(s *Settings) { s.Cluster = map[string]string{"r1": "a", "r2": "b", "r3": "c:1"} },
+		"any port":        func(s *Settings) { s.NATSPort, s.Cluster = 0, map[string]string{"r1": "a", "r2": "b", "r3": "c"} },
+	} {
+		s := good
+		change(&s)
+		if s.Check() == nil {
+			t.Errorf("%s: %+v is fine", name, s)
+		}
+	}
+	for host, want := range map[string]string{"": "127.0.0.1:1", "0.0.0.0": "127.0.0.1:1", "::": "127.0.0.1:1", "192.0.2.7": "192.0.2.7:1"} {
+		if got := (Settings{Host: host}).Local(1); got != want {
+			t.Errorf("%q: %s", host, got)
+		}
+	}
+}
+
+// TestPaths: another path counts at once, the one before it for a day, and none
+// before that.
+func TestPaths(t *testing.T) {
+	dir, now := create(t), time.Now()
+	paths := func(at time.Time) []string {
+		t.Helper()
+		all, err := Paths(dir, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	first := paths(now)
+	if len(first) != 1 || len(first[0]) != 64 || strings.Trim(first[0], "0123456789abcdef") != "" {
+		t.Fatalf("%q", first)
+	}
+	second, err := RenewPath(dir, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := paths(now.Add(overlap - time.Minute)); !slices.Equal(got, []string{second, first[0]}) {
+		t.Errorf("%q", got)
+	}
+	if got := paths(now.Add(overlap + time.Minute)); !slices.Equal(got, []string{second}) {
+		t.Errorf("a day later: %q", got)
+	}
+	if _, err := RenewPath(dir, now); err != nil || slices.Contains(paths(now), first[0]) {
+		t.Errorf("three count: %v", err)
+	}
+}

@@ -1,0 +1,112 @@
+package users
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"wiebelt/internal/relay/wire"
+)
+
+// maxCSV bounds a table of users, in bytes.
+const maxCSV = 16 << 20
+
+// columns of a table of users. Only the first one must be there; others are
+// refused, for a misspelt one would be lost.
+var columns = []string{"user", "name", "extensions", "numbers", "email"}
+
+// What is wrong with a table of users.
+var (
+	ErrCSV     = errors.New("not a table with the columns user, name, extensions, numbers, email")
+	ErrTwice   = errors.New("this user stands there twice")
+	ErrTooMuch = errors.New("the file is too large")
+)
+
+// LineError tells which line of a table is wrong.
+type LineError struct {
+	Line int
+	Err  error
+}
+
+func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
+func (e *LineError) Unwrap() error { return e.Err }
+
+// ReadCSV reads a table of users: UTF-8, parted by commas or semicolons, with its
+// columns named in the first line; several extensions or numbers are parted by "|".
+// Either all of it is right or there is an error, mostly a *LineError.
+func ReadCSV(r io.Reader) ([]Entry, error) {
+	b, err := io.ReadAll(io.LimitReader(r, maxCSV+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(b) > maxCSV:
+		return nil, ErrTooMuch
+	}
+	b = bytes.TrimPrefix(b, []byte("\ufeff")) // as spreadsheets write it
+	c := csv.NewReader(bytes.NewReader(b))
+	if first, _, _ := bytes.Cut(b, []byte("\n")); bytes.Count(first, []byte(";")) > bytes.Count(first, []byte(",")) {
+		c.Comma = ';'
+	}
+	head, err := c.Read()
+	if err != nil {
+		return nil, ErrCSV
+	}
+	for i, name := range head {
+		head[i] = fold(name)
+		if !slices.Contains(columns, head[i]) || slices.Index(head, head[i]) != i {
+			return nil, ErrCSV
+		}
+	}
+	if !slices.Contains(head, columns[0]) {
+		return nil, ErrCSV
+	}
+	var all []Entry
+	seen := map[wire.User]bool{}
+	for {
+		row, err := c.Read()
+		if err == io.EOF {
+			return all, nil
+		}
+		if bad, ok := errors.AsType[*csv.ParseError](err); ok {
+			return nil, &LineError{bad.Line, ErrCSV}
+		} else if err != nil {
+			return nil, err
+		}
+		line, _ := c.FieldPos(0)
+		e, err := entryOf(head, row)
+		if err == nil && seen[e.User] {
+			err = ErrTwice
+		}
+		if err != nil {
+			return nil, &LineError{line, err}
+		}
+		seen[e.User] = true
+		all = append(all, e)
+	}
+}
+
+func entryOf(head, row []string) (Entry, error) {
+	field := map[string]string{}
+	for i, name := range head {
+		field[name] = strings.TrimSpace(row[i])
+	}
+	u, err := wire.ParseUser(field["user"])
+	if err != nil {
+		return Entry{}, err
+	}
+	e := Entry{User: u, Name: field["name"], Extensions: several(field["extensions"]), Numbers: several(field["numbers"]), Email: field["email"]}
+	return e, e.Check()
+}
+
+func several(s string) (all []string) {
+	for part := range strings.SplitSeq(s, "|") {
+		if part = strings.TrimSpace(part); part != "" {
+			all = append(all, part)
+		}
+	}
+	return all
+}

@@ -1,0 +1,289 @@
+package users
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"wiebelt/internal/relay/wire"
+)
+
+// CodeLife is how long a code can be used.
+const CodeLife = 7 * 24 * time.Hour
+
+// learnTime is what a relay may be behind another.
+const learnTime = 50 * time.Millisecond
+
+// alphabet has no letters or digits that look alike; 32 of them, five bits each.
+const alphabet = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
+
+// codeLength is that of a code without its hyphens: 80 bits.
+const codeLength = 16
+
+// Errors of Directory. ErrCode is the same for a code that is wrong, used or expired,
+// so that who guesses learns nothing.
+var (
+	ErrCode    = errors.New("the code is not valid, or not any more")
+	ErrUnknown = errors.New("no such user")
+	ErrTaken   = errors.New("a publisher and a user cannot have the same name")
+)
+
+// Directory is the users of a site and the codes with which they join. Its methods
+// may be called from any goroutine, on any relay.
+type Directory struct {
+	users, joins jetstream.KeyValue
+	now          func() time.Time
+}
+
+// Open finds the buckets, or makes them, in as many nodes as replicas says.
+func Open(ctx context.Context, js jetstream.JetStream, replicas int) (*Directory, error) {
+	d := &Directory{now: time.Now}
+	for _, b := range []struct {
+		name string
+		life time.Duration
+		kv   *jetstream.KeyValue
+	}{{"users", 0, &d.users}, {"joins", CodeLife, &d.joins}} {
+		kv, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: b.name, TTL: b.life, Replicas: replicas, MaxValueSize: maxEntry})
+		if err != nil {
+			return nil, fmt.Errorf("the bucket %s: %w", b.name, err)
+		}
+		*b.kv = kv
+	}
+	return d, nil
+}
+
+// List gives all entries, those of removed users too, by name.
+func (d *Directory) List(ctx context.Context) ([]Entry, error) {
+	names, err := d.users.Keys(ctx)
+	if err != nil && !errors.Is(err, jetstream.ErrNoKeysFound) {
+		return nil, err
+	}
+	var all []Entry
+	for _, name := range names {
+		u, err := wire.UserOf(name)
+		if err != nil {
+			continue // not a user's
+		}
+		e, _, err := d.Find(ctx, u)
+		if err != nil && !errors.Is(err, ErrUnknown) {
+			return nil, err
+		}
+		all = append(all, e)
+	}
+	slices.SortFunc(all, func(a, b Entry) int { return strings.Compare(string(a.User), string(b.User)) })
+	return all, nil
+}
+
+// Find gives the entry of a user and its revision; ErrUnknown where there is none.
+func (d *Directory) Find(ctx context.Context, u wire.User) (e Entry, revision uint64, err error) {
+	kv, err := d.users.Get(ctx, u.Token())
+	switch {
+	case errors.Is(err, jetstream.ErrKeyNotFound):
+		return Entry{}, 0, ErrUnknown
+	case err != nil:
+		return Entry{}, 0, err
+	}
+	e, err = Parse(kv.Value())
+	return e, kv.Revision(), err
+}
+
+// Watch gives all entries at once and after every change, or after several that come
+// one upon the other, until ctx ends or the bucket cannot be watched any more. take
+// is called on Watch's goroutine.
+func (d *Directory) Watch(ctx context.Context, take func([]Entry)) error {
+	watch, err := d.users.WatchAll(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = watch.Stop() }()
+	all, whole := map[string]Entry{}, false
+	for {
+		var kv jetstream.KeyValueEntry
+		var open bool
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case kv, open = <-watch.Updates():
+		}
+		switch {
+		case !open:
+			return cmp.Or[error](ctx.Err(), jetstream.ErrConsumerDeleted)
+		case kv == nil:
+			whole = true
+		case kv.Operation() != jetstream.KeyValuePut:
+			delete(all, kv.Key())
+		default:
+			e, err := Parse(kv.Value())
+			if err != nil {
+				continue // what holds of him is what was read last
+			}
+			all[kv.Key()] = e
+		}
+		if whole && len(watch.Updates()) == 0 {
+			take(slices.Collect(maps.Values(all)))
+		}
+	}
+}
+
+// change changes one entry, which do finds empty where there is none; of several that
+// do so at the same time none is lost.
+func (d *Directory) change(ctx context.Context, u wire.User, do func(*Entry) error) error {
+	for {
+		e, revision, err := d.Find(ctx, u)
+		if err != nil && !errors.Is(err, ErrUnknown) {
+			return err
+		}
+		e.Keys = slices.Clone(e.Keys)
+		if err := cmp.Or(do(&e), e.Check()); err != nil {
+			return err
+		}
+		b, err := json.Marshal(e)
+		if err != nil {
+			return err
+		}
+		if revision == 0 {
+			_, err = d.users.Create(ctx, u.Token(), b)
+		} else {
+			_, err = d.users.Update(ctx, u.Token(), b, revision)
+		}
+		if !errors.Is(err, jetstream.ErrKeyExists) {
+			return err
+		}
+	}
+}
+
+// Put adds a user, or changes one; the computers that have joined stay.
+func (d *Directory) Put(ctx context.Context, with Entry) error {
+	return d.change(ctx, with.User, func(e *Entry) error {
+		if e.there() && e.Publisher {
+			return ErrTaken
+		}
+		with.Keys, with.Publisher = e.Keys, false
+		*e = with
+		return nil
+	})
+}
+
+// Publish adds a publisher with its public key. The key that it had before is worth
+// nothing any more.
+func (d *Directory) Publish(ctx context.Context, name wire.User, publicKey string) error {
+	return d.change(ctx, name, func(e *Entry) error {
+		if e.Person() {
+			return ErrTaken
+		}
+		now := d.now()
+		for i := range e.Keys {
+			e.Keys[i].revoke(now)
+		}
+		*e = Entry{User: name, Keys: e.Keys, Publisher: true}
+		e.join(Key{Public: publicKey, Since: now})
+		return nil
+	})
+}
+
+// Remove takes a user out, or a publisher. The keys stay, so that every relay knows that they are
+// worth nothing any more.
+func (d *Directory) Remove(ctx context.Context, u wire.User) error {
+	return d.change(ctx, u, func(e *Entry) error {
+		if !e.there() {
+			return ErrUnknown
+		}
+		for i := range e.Keys {
+			e.Keys[i].revoke(d.now())
+		}
+		*e = Entry{User: u, Keys: e.Keys, Removed: d.now(), Publisher: e.Publisher}
+		return nil
+	})
+}
+
+// Invite makes a code with which the user joins on one computer.
+func (d *Directory) Invite(ctx context.Context, u wire.User) (code string, err error) {
+	if e, _, err := d.Find(ctx, u); err != nil {
+		return "", err
+	} else if !e.Person() {
+		return "", ErrUnknown
+	}
+	random := make([]byte, codeLength)
+	_, _ = rand.Read(random)
+	for i, b := range random {
+		random[i] = alphabet[b&31]
+	}
+	code = string(random)
+	b, err := json.Marshal(invitation{u, d.now().Add(CodeLife)})
+	if err != nil {
+		return "", err
+	}
+	if _, err := d.joins.Create(ctx, hashOf(code), b); err != nil {
+		return "", err
+	}
+	return code[:4] + "-" + code[4:8] + "-" + code[8:12] + "-" + code[12:], nil
+}
+
+type invitation struct {
+	User  wire.User `json:"user"`
+	Until time.Time `json:"until"`
+}
+
+// hashOf is all that is kept of a code.
+func hashOf(code string) string {
+	sum := sha256.Sum256([]byte("wiebelt join " + code))
+	return hex.EncodeToString(sum[:])
+}
+
+// tidy takes a code as people type it.
+func tidy(code string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '-' || r == ' ' {
+			return -1
+		}
+		return r
+	}, strings.ToUpper(code))
+}
+
+// Join uses a code up and adds the computer's public key to its user. Of two that
+// come with one code at the same time, one joins.
+func (d *Directory) Join(ctx context.Context, code, publicKey string) (wire.User, error) {
+	code = tidy(code)
+	if len(code) != codeLength {
+		return "", ErrCode
+	}
+	entry, err := d.joins.Get(ctx, hashOf(code))
+	for try := 0; try < 3 && errors.Is(err, jetstream.ErrKeyNotFound) && ctx.Err() == nil; try++ {
+		time.Sleep(learnTime) // another relay may have just made it
+		entry, err = d.joins.Get(ctx, hashOf(code))
+	}
+	switch {
+	case errors.Is(err, jetstream.ErrKeyNotFound):
+		return "", ErrCode
+	case err != nil:
+		return "", err
+	}
+	var i invitation
+	if json.Unmarshal(entry.Value(), &i) != nil || d.now().After(i.Until) {
+		return "", ErrCode
+	}
+	switch err := d.joins.Delete(ctx, hashOf(code), jetstream.LastRevision(entry.Revision())); {
+	case errors.Is(err, jetstream.ErrKeyExists):
+		return "", ErrCode
+	case err != nil:
+		return "", err
+	}
+	return i.User, d.change(ctx, i.User, func(e *Entry) error {
+		if !e.Person() {
+			return ErrCode
+		}
+		e.join(Key{Public: publicKey, Since: d.now()})
+		return nil
+	})
+}

@@ -1,0 +1,241 @@
+package users
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"wiebelt/internal/core/phone"
+	"wiebelt/internal/relay/credentials"
+	"wiebelt/internal/relay/node"
+	"wiebelt/internal/relay/wire"
+)
+
+func open(t *testing.T) *Directory {
+	t.Helper()
+	a, err := credentials.New("kantoor")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := node.Start(node.Config{Name: "n1", Dir: t.TempDir(), Host: "127.0.0.1"}, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.Close)
+	js, err := jetstream.New(n.Conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := Open(t.Context(), js, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+var anna = Entry{User: "anna", Name: "Anna de Boer", Extensions: []string{"101"}, Numbers: []string{"020 123 45 01"}, Email: "Anna@kantoor.example"}
+
+func (d *Directory) only(t *testing.T) Entry {
+	t.Helper()
+	all, err := d.List(t.Context())
+	if err != nil || len(all) != 1 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	return all[0]
+}
+
+// TestJoin: a code is good once, for a week, for one user, however it is typed.
+func TestJoin(t *testing.T) {
+	d, ctx := open(t), t.Context()
+	now := time.Now()
+	d.now = func() time.Time { return now }
+	if _, err := d.Invite(ctx, "anna"); !errors.Is(err, ErrUnknown) {
+		t.Errorf("a code for nobody: %v", err)
+	}
+	if err := d.Put(ctx, anna); err != nil {
+		t.Fatal(err)
+	}
+	code, err := d.Invite(ctx, "anna")
+	if err != nil || len(code) != 19 || strings.Trim(code, alphabet+"-") != "" {
+		t.Fatalf("%q, %v", code, err)
+	}
+	old, err := d.Invite(ctx, "anna")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, wrong := range []string{"", "7F3K", strings.Repeat("2", 16), code + "2", "*", ">", strings.Repeat("é", 8), "2222-2222-2222-2222\x00"} {
+		if _, err := d.Join(ctx, wrong, "K"); !errors.Is(err, ErrCode) {
+			t.Errorf("%q: %v", wrong, err)
+		}
+	}
+	var joined atomic.Int32
+	var all sync.WaitGroup
+	for i := range 10 {
+		all.Go(func() {
+			u, err := d.Join(ctx, " "+strings.ToLower(strings.ReplaceAll(code, "-", " ")), fmt.Sprint("K", i))
+			if err == nil && u == "anna" {
+				joined.Add(1)
+			} else if !errors.Is(err, ErrCode) {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if e := d.only(t); joined.Load() != 1 || len(e.Keys) != 1 {
+		t.Errorf("%d joined: %+v", joined.Load(), e)
+	}
+	now = now.Add(CodeLife + time.Second)
+	if _, err := d.Join(ctx, old, "K"); !errors.Is(err, ErrCode) {
+		t.Errorf("after a week: %v", err)
+	}
+}
+
+// TestRemove: the keys of one who is removed hold no more, nor do the codes, and one
+// who comes back joins anew.
+func TestRemove(t *testing.T) {
+	d, ctx := open(t), t.Context()
+	if err := d.Remove(ctx, "anna"); !errors.Is(err, ErrUnknown) {
+		t.Errorf("nobody: %v", err)
+	}
+	join := func(key string) error {
+		code, err := d.Invite(ctx, "anna")
+		if err != nil {
+			return err
+		}
+		_, err = d.Join(ctx, code, key)
+		return err
+	}
+	if err := errors.Join(d.Put(ctx, anna), join("K1"), join("K2")); err != nil {
+		t.Fatal(err)
+	}
+	code, err := d.Invite(ctx, "anna")
+	if err := errors.Join(err, d.Put(ctx, anna)); err != nil {
+		t.Fatal(err)
+	}
+	if len(d.only(t).Keys) != 2 || len(Revoked([]Entry{d.only(t)})) != 0 {
+		t.Errorf("changed: %+v", d.only(t))
+	}
+	if err := d.Remove(ctx, "anna"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Join(ctx, code, "K3"); !errors.Is(err, ErrCode) {
+		t.Errorf("with a code of before: %v", err)
+	}
+	e := d.only(t)
+	if gone := Revoked([]Entry{e}); len(gone) != 2 || gone["K1"].IsZero() || e.Name+e.Email != "" || len(e.Numbers)+len(e.Extensions) != 0 {
+		t.Errorf("%v is left of %+v", gone, e)
+	}
+	if NewTable([]Entry{e}, nil).Knows("anna") {
+		t.Error("she is known")
+	}
+	if err := errors.Join(d.Put(ctx, anna), join("K4")); err != nil {
+		t.Fatal(err)
+	}
+	if gone := Revoked([]Entry{d.only(t)}); len(gone) != 2 || !gone["K4"].IsZero() {
+		t.Errorf("back again: %v", gone)
+	}
+}
+
+// TestManyComputers: of more computers than a user may have the oldest is out, and
+// keys that no token can have any more are forgotten.
+func TestManyComputers(t *testing.T) {
+	e := anna
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i := range 200 {
+		at = at.Add(24 * time.Hour)
+		e.join(Key{Public: fmt.Sprint("K", i), Since: at})
+		if err := e.Check(); err != nil && i < 60 {
+			t.Fatal(i, err)
+		}
+	}
+	hold := slices.DeleteFunc(slices.Clone(e.Keys), func(k Key) bool { return !k.Revoked.IsZero() })
+	if len(hold) != maxComputers || hold[0].Public != "K192" {
+		t.Errorf("%+v", hold)
+	}
+	if oldest := e.Keys[0]; at.Sub(oldest.Revoked) > credentials.Lifetime {
+		t.Errorf("still knows %+v", oldest)
+	}
+}
+
+// TestImport: who watches while hundreds are added is told of many of them together.
+func TestImport(t *testing.T) {
+	d, n, told := open(t), 300, 0
+	ctx, stop := context.WithCancel(t.Context())
+	added := make(chan struct{})
+	go func() {
+		defer close(added)
+		for i := range n {
+			if err := d.Put(ctx, Entry{User: wire.User(fmt.Sprint("u", i))}); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	err := d.Watch(ctx, func(all []Entry) {
+		<-added
+		if told++; len(all) == n {
+			stop()
+		}
+	})
+	if !errors.Is(err, context.Canceled) || told > n/10 {
+		t.Errorf("told %d times: %v", told, err)
+	}
+}
+
+// TestTable: whom a call is for.
+func TestTable(t *testing.T) {
+	rules, err := phone.NewRules(phone.Config{Region: "NL"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bob := Entry{User: "bob", Extensions: []string{"102", "Balie"}, Numbers: []string{"+31201234501"}}
+	left := Entry{User: "dirk", Extensions: []string{"101"}, Removed: time.Now()}
+	table := NewTable([]Entry{anna, bob, left}, rules)
+	for a, want := range map[Address][]wire.User{
+		{Extension: "101"}:                       {"anna"},
+		{Extension: " BALIE "}:                   {"bob"},
+		{Email: "anna@Kantoor.example"}:          {"anna"},
+		{Extension: "999", Email: anna.Email}:    {"anna"},
+		{Number: "0201234501"}:                   {"anna", "bob"},
+		{Number: "0031201234501"}:                {"anna", "bob"},
+		{Extension: "102", Number: "0201234501"}: {"bob"},
+		{Extension: "999", Number: "0201234501"}: nil,
+		{Number: "0201234599"}:                   nil,
+		{}:                                       nil,
+	} {
+		if got := table.Find(a); !slices.Equal(got, want) {
+			t.Errorf("%+v: %v, want %v", a, got, want)
+		}
+	}
+	if table.Label("anna") != "Anna de Boer" || table.Label("bob") != "bob" || table.Knows("dirk") {
+		t.Error("labels")
+	}
+}
+
+// TestBadUsers: nothing strange is put there, nor believed.
+func TestBadUsers(t *testing.T) {
+	d := open(t)
+	for name, change := range map[string]func(*Entry){
+		"name":    func(e *Entry) { e.User = "A B" },
+		"long":    func(e *Entry) { e.Email = strings.Repeat("x", maxText+1) },
+		"numbers": func(e *Entry) { e.Numbers = slices.Repeat([]string{"1"}, maxNumbers) },
+	} {
+		e := anna
+		change(&e)
+		if err := d.Put(context.Background(), e); err == nil {
+			t.Errorf("%s: taken", name)
+		}
+	}
+	for _, s := range []string{"", "[]", "{}", `{"user":"anna","keys":7}`, `{"user":"Anna"}`, `{"user":"anna","name":"` + strings.Repeat("x", maxEntry) + `"}`} {
+		if _, err := Parse([]byte(s)); err == nil {
+			t.Errorf("%.40q is a user", s)
+		}
+	}
+}

@@ -1,0 +1,39 @@
+package resident
+
+import (
+	"context"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/phone"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/store/history"
+)
+
+// keepMissed writes calls to the history that rang while Wiebelt was not running. The
+// relay forgets them after that.
+func (r *Resident) keepMissed(ctx context.Context, all []wire.Missed) error {
+	rules := r.rules(r.set())
+	var entries []history.Entry
+	for _, m := range all {
+		n := rules.Parse(m.Number, "")
+		e := history.Entry{Rang: m.Rang, Ended: m.Ended, Shown: n.Display(), Result: history.ResultOf(call.AllStates, false, true, call.ParseReason(m.Reason))}
+		if e.LineNumber, e.Line = rules.Line(m.Line); m.Queue != "" {
+			e.Line = m.Queue // says more
+		}
+		if o := outcomeOfNumber[n.Kind]; o != windowapi.LookupNoNumber {
+			e.Outcome = o
+		}
+		if n.Kind != phone.Withheld {
+			e.Number = n.Key()
+		}
+		entries = append(entries, e)
+	}
+	err := r.store.PutAway(ctx, entries)
+	if err != nil {
+		r.o.Log.Warn("missed calls are not in the history yet", "count", len(entries), "why", err)
+		return err
+	}
+	r.historyChanged()
+	return nil
+}

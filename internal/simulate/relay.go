@@ -1,0 +1,188 @@
+package simulate
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nkeys"
+
+	"wiebelt/internal/softphone/registry"
+)
+
+// relayUser is who may hear the calls of a simulated relay, at its site.
+const relayUser, relaySite = "simulate", "simulate"
+
+// maxPublished bounds what a client publishes, in bytes.
+const maxPublished = 64 << 10
+
+// Relay is as much of a NATS server as a link to a relay needs: it lets everybody in,
+// tells what goes on at every change and answers who asks for it.
+type Relay struct {
+	*server
+	client *relayClient
+	seq    int
+	calls  []relayCall
+}
+
+type relayClient struct {
+	net.Conn
+	subscribed map[string]string // subjects, by the client's numbers of them
+	knows      bool              // it has asked what goes on
+}
+
+// relayCall is a call of a snapshot.
+type relayCall struct {
+	Call
+	State    string     `json:"state"`
+	Reason   string     `json:"reason,omitempty"`
+	Began    time.Time  `json:"began"`
+	Answered *time.Time `json:"answered"`
+}
+
+// StartRelay starts one, until ctx ends or Close. address is a literal loopback
+// address with its port, "" for a free one.
+func StartRelay(ctx context.Context, address string) (*Relay, error) {
+	pair, err := nkeys.CreateUser()
+	if err != nil {
+		return nil, err
+	}
+	seed, err := pair.Seed()
+	if err != nil {
+		return nil, err
+	}
+	l, err := listen(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	membership, err := json.Marshal(map[string]any{"v": 1, "site": relaySite, "user": relayUser, "token": "simulate", "seed": string(seed),
+		"urls": []string{"nats://" + l.Addr().String()}})
+	if err != nil {
+		_ = l.Close()
+		return nil, err
+	}
+	r := &Relay{server: newServer()}
+	r.address = Address{Ready: true, Over: registry.Relay, Address: "http://" + l.Addr().String(), Secret: string(membership)}
+	r.part = func(c io.Closer) { // what was told arrives
+		if t, ok := c.(*net.TCPConn); ok {
+			_ = t.CloseWrite()
+		}
+	}
+	r.startStream(ctx, l, r.began, l.Close)
+	return r, nil
+}
+
+// began sees a connection from beginning to end; the newest one is told of calls.
+func (r *Relay) began(conn net.Conn) func() {
+	c := &relayClient{Conn: conn, subscribed: map[string]string{}}
+	r.With(func() { r.client = c })
+	return func() {
+		c.send(`INFO {"server_id":"simulate","version":"2.11.0","proto":1,"headers":true,"max_payload":%d,"auth_required":true,"nonce":"simulate"}`+"\r\n", maxPublished)
+		in := bufio.NewReader(io.LimitReader(conn, 64<<20))
+		for {
+			line, err := in.ReadSlice('\n')
+			if err != nil || r.said(c, in, strings.Fields(string(line))) != nil {
+				break
+			}
+		}
+		r.With(func() {
+			if r.client == c {
+				r.client = nil
+			}
+		})
+	}
+}
+
+// said does what a client says in one line, with what follows it.
+func (r *Relay) said(c *relayClient, in *bufio.Reader, words []string) error {
+	switch {
+	case len(words) == 1 && words[0] == "PING":
+		c.send("PONG\r\n")
+	case len(words) == 3 && words[0] == "SUB":
+		r.With(func() { c.subscribed[words[2]] = words[1] })
+	case len(words) >= 2 && words[0] == "UNSUB":
+		r.With(func() { delete(c.subscribed, words[1]) })
+	case len(words) >= 3 && words[0] == "PUB":
+		n, err := strconv.Atoi(words[len(words)-1])
+		if err != nil || n < 0 || n > maxPublished {
+			return io.ErrUnexpectedEOF
+		}
+		if _, err := in.Discard(n + len("\r\n")); err != nil {
+			return err
+		}
+		if len(words) == 4 && words[1] == subject("now") {
+			r.With(func() {
+				c.publish(words[2], r.snapshot())
+				c.knows = true
+			})
+		}
+	}
+	return nil
+}
+
+func subject(topic string) string { return "wiebelt." + relaySite + "." + topic + "." + relayUser }
+
+// send writes to the client; one that does not read is dropped.
+func (c *relayClient) send(format string, args ...any) {
+	_ = c.SetWriteDeadline(time.Now().Add(writeTime))
+	if _, err := fmt.Fprintf(c, format, args...); err != nil {
+		_ = c.Close()
+	}
+}
+
+// publish sends to those subscriptions of the client that a subject fits.
+func (c *relayClient) publish(to string, payload []byte) {
+	for number, s := range c.subscribed {
+		if begin, any := strings.CutSuffix(s, "*"); s == to || any && strings.HasPrefix(to, begin) {
+			c.send("MSG %s %s %d\r\n%s\r\n", to, number, len(payload), payload)
+		}
+	}
+}
+
+func (r *Relay) snapshot() []byte {
+	b, _ := json.Marshal(map[string]any{"v": 1, "relay": "simulate", "epoch": 1, "seq": r.seq, "at": time.Now(), "calls": append([]relayCall{}, r.calls...)}) // cannot fail
+	return b
+}
+
+// Ready waits until a link listens and knows what goes on.
+func (r *Relay) Ready(ctx context.Context) error {
+	return r.Until(ctx, func() bool { return r.client != nil && r.client.knows })
+}
+
+// relayPhone plays calls at a relay.
+type relayPhone struct{ *Relay }
+
+func startRelayPhone(ctx context.Context, address string) (relayPhone, error) {
+	r, err := StartRelay(ctx, address)
+	return relayPhone{r}, err
+}
+
+// Tell changes the call and tells all that goes on. A call that is over is told once.
+func (r relayPhone) Tell(_ context.Context, n Update) error {
+	now := time.Now()
+	r.With(func() {
+		i := slices.IndexFunc(r.calls, func(c relayCall) bool { return c.ID == n.Call.ID })
+		if i < 0 {
+			i = len(r.calls)
+			r.calls = append(r.calls, relayCall{Began: now})
+		}
+		c := &r.calls[i]
+		c.Call, c.State, c.Reason = n.Call, state(n), n.Reason.String()
+		if c.State == "answered" && c.Answered == nil {
+			c.Answered = &now
+		}
+		r.seq++
+		if r.client != nil {
+			r.client.publish(subject("calls"), r.snapshot())
+		}
+		r.calls = slices.DeleteFunc(r.calls, func(c relayCall) bool { return c.State == "ended" })
+	})
+	return nil
+}

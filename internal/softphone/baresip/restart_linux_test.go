@@ -1,0 +1,67 @@
+package baresip
+
+import (
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/testutil/linktest"
+)
+
+// standIn is a phone of which a call rings on every connection.
+type standIn struct {
+	t        *testing.T
+	listener net.Listener
+	conn     net.Conn
+}
+
+func (s *standIn) serve() {
+	s.t.Helper()
+	var err error
+	if s.conn, err = s.listener.Accept(); err != nil {
+		s.t.Fatal(err)
+	}
+	if _, err = io.WriteString(s.conn, frIncoming); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// A phone that is started anew in no time is no phone that another program uses,
+// and its calls are over, each time. One that drops us and goes on is.
+func TestRestartedInNoTime(t *testing.T) {
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &standIn{t: t, listener: l}
+	defer func() { s.listener.Close() }()
+	l.(*net.TCPListener).SetDeadline(time.Now().Add(30 * time.Second))
+	w := linktest.Run(t, newPhone(t, l.Addr().String()))
+	s.serve()
+	w.Want(call.Ringing)
+	for range 5 {
+		s.listener.Close()
+		if s.listener, err = net.Listen("tcp4", l.Addr().String()); err != nil {
+			t.Fatal(err)
+		}
+		s.listener.(*net.TCPListener).SetDeadline(time.Now().Add(2 * time.Second)) // it must be back by then
+		s.conn.Close()
+		s.serve()
+		w.Want(call.Ended)
+		w.Want(call.Ringing)
+	}
+	for len(w.States) > 0 {
+		if st := <-w.States; st.Phase == link.Kicked {
+			t.Fatal("taken for a phone that another program uses")
+		}
+	}
+	for range 2 { // the last one closes without a successor
+		s.conn.Close()
+		s.serve()
+	}
+	s.conn.Close()
+	w.Until(link.Kicked)
+}

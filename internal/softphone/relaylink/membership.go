@@ -1,0 +1,227 @@
+package relaylink
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nkeys"
+
+	"wiebelt/internal/relay/certificates"
+	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/text"
+)
+
+// membership is what a computer has joined with: what the relay has answered, and the
+// private key, which was made here and never leaves it.
+type membership struct {
+	wire.Joined
+	Seed string `json:"seed"`
+
+	pair  nkeys.KeyPair
+	roots *x509.CertPool // nil for those of the system
+	plain bool           // the relay is this computer's own
+}
+
+var errMembership = errors.New("not a membership of a relay")
+
+// parseMembership reads what Join has given.
+func parseMembership(s string) (m membership, err error) {
+	var seed struct{ Seed string }
+	if m.Joined, err = wire.ParseJoined([]byte(s)); err != nil || json.Unmarshal([]byte(s), &seed) != nil {
+		return membership{}, errMembership
+	}
+	m.Seed = seed.Seed
+	if prefix, _, err := nkeys.DecodeSeed([]byte(m.Seed)); err != nil || prefix != nkeys.PrefixByteUser {
+		return membership{}, errMembership
+	}
+	if m.pair, err = nkeys.FromSeed([]byte(m.Seed)); err != nil {
+		return membership{}, errMembership
+	}
+	if m.CA != "" {
+		if m.roots, err = certificates.Pool([]byte(m.CA)); err != nil {
+			return membership{}, errMembership
+		}
+	}
+	for i, address := range m.URLs {
+		u, err := url.Parse(address)
+		if err != nil || u.Host == "" {
+			return membership{}, errMembership
+		}
+		switch ip, _ := netip.ParseAddr(u.Hostname()); {
+		case u.Scheme == "tls" && !m.plain:
+		case u.Scheme == "nats" && ip.IsLoopback() && m.plain == (i > 0):
+			m.plain = true
+		default:
+			return membership{}, errMembership
+		}
+	}
+	return m, nil
+}
+
+func (m membership) encode() (string, error) {
+	b, err := json.Marshal(m)
+	return string(b), err
+}
+
+// joinTime is how long joining may take.
+const joinTime = 15 * time.Second
+
+// Join uses a code up at a relay and gives what has to be kept as the secret of a link
+// to it. The relay's certificate is judged by the fingerprint of its authority or,
+// without one, as the system does. Errors can be told to people.
+func Join(ctx context.Context, address, code, fingerprint string) (stored string, err error) {
+	at, err := url.Parse(strings.TrimRight(address, "/"))
+	if err != nil || at.Scheme != "https" || at.Host == "" || at.User != nil || at.RawQuery != "" || at.Fragment != "" {
+		return "", text.Errorf(text.RelayJoinAddress)
+	}
+	pair, err := nkeys.CreateUser()
+	if err != nil {
+		return "", err
+	}
+	key, err := pair.PublicKey()
+	if err != nil {
+		return "", err
+	}
+	seed, err := pair.Seed()
+	if err != nil {
+		return "", err
+	}
+	m := membership{Seed: string(seed)}
+	if m.Joined, err = hand(ctx, at.String()+"/join", wire.JoinRequest{Code: code, Key: key}, fingerprint); err != nil {
+		return "", err
+	}
+	if stored, err = m.encode(); err != nil {
+		return "", err
+	}
+	if _, err := parseMembership(stored); err != nil {
+		return "", text.Errorf(text.RelayJoinOther)
+	}
+	return stored, nil
+}
+
+// refusals are what a relay says no with.
+var refusals = map[int]text.Key{
+	http.StatusForbidden: text.RelayJoinCode, http.StatusTooManyRequests: text.RelayJoinWait,
+	http.StatusServiceUnavailable: text.RelayJoinFault, http.StatusInternalServerError: text.RelayJoinFault,
+}
+
+// hand hands the code to the relay.
+func hand(ctx context.Context, to string, asked wire.JoinRequest, fingerprint string) (wire.Joined, error) {
+	ctx, cancel := context.WithTimeout(ctx, joinTime)
+	defer cancel()
+	question, err := json.Marshal(asked)
+	if err != nil {
+		return wire.Joined{}, err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(question))
+	if err != nil {
+		return wire.Joined{}, text.Errorf(text.RelayJoinAddress)
+	}
+	secure := &tls.Config{MinVersion: tls.VersionTLS13}
+	if fingerprint != "" {
+		secure = certificates.Trust(fingerprint, r.URL.Hostname())
+	}
+	client := http.Client{
+		Transport:     &http.Transport{TLSClientConfig: secure, DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	a, err := client.Do(r)
+	if err != nil {
+		return wire.Joined{}, said(err)
+	}
+	defer a.Body.Close()
+	if key, ok := refusals[a.StatusCode]; ok {
+		return wire.Joined{}, text.Errorf(key)
+	}
+	b, err := io.ReadAll(io.LimitReader(a.Body, maxAnswer))
+	if err != nil {
+		return wire.Joined{}, said(err)
+	}
+	joined, err := wire.ParseJoined(b)
+	if err != nil || a.StatusCode != http.StatusOK {
+		return wire.Joined{}, text.Errorf(text.RelayJoinOther)
+	}
+	return joined, nil
+}
+
+// maxAnswer bounds a relay's answer, in bytes.
+const maxAnswer = 64 << 10
+
+// said says why a relay was not reached.
+func said(err error) error {
+	var unknown x509.UnknownAuthorityError
+	var name x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	switch {
+	case errors.Is(err, certificates.ErrFingerprint):
+		return text.Errorf(text.RelayJoinFingerprint)
+	case errors.As(err, &name):
+		return text.Errorf(text.RelayJoinName)
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return text.Errorf(text.RelayJoinExpired)
+	case errors.As(err, &unknown), errors.As(err, &invalid):
+		return text.Errorf(text.RelayJoinUnknown)
+	case link.Nobody(err), errors.Is(err, context.DeadlineExceeded):
+		return text.Errorf(text.RelayJoinNobody)
+	}
+	return text.Errorf(text.RelayJoinOther)
+}
+
+// renewEvery is how often it is looked at how long the token lasts.
+const renewEvery = time.Hour
+
+// renew gets a token that lasts longer, in time. One that cannot be kept is asked for
+// again: the relay has given it to this very key.
+func (p *Phone) renew(ctx context.Context, s *session) {
+	if p.account.Keep == nil || time.Until(expires(s.Token)) > renewBefore {
+		return
+	}
+	key, err := s.pair.PublicKey()
+	if err != nil {
+		return
+	}
+	b, err := s.ask(ctx, wire.Renew, wire.RenewRequest{Key: key}, askTime)
+	var answer wire.Renewed
+	if err != nil || json.Unmarshal(b, &answer) != nil || answer.Token == "" || len(answer.URLs) == 0 {
+		return
+	}
+	next := s.membership
+	next.Token, next.URLs = answer.Token, answer.URLs
+	stored, err := next.encode()
+	if err != nil {
+		return
+	}
+	if m, err := parseMembership(stored); err == nil && p.account.Keep(ctx, stored) == nil {
+		s.Token = m.Token
+	}
+}
+
+// renewBefore is how long before its end a token is renewed: when it is a week old, for
+// with it comes which relays there are.
+const renewBefore = 83 * 24 * time.Hour
+
+// expires tells when a token ends; the zero time where that cannot be read.
+func expires(token string) time.Time {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return time.Time{}
+	}
+	b, err := base64.RawURLEncoding.DecodeString(parts[1])
+	var claims struct{ Exp int64 }
+	if err != nil || json.Unmarshal(b, &claims) != nil || claims.Exp == 0 {
+		return time.Time{}
+	}
+	return time.Unix(claims.Exp, 0)
+}

@@ -1,0 +1,326 @@
+// Package relaylink hears of calls from a relay of the office, which listens to the
+// exchange for everybody. It is a client of NATS, as one user: the server lets it
+// hear that user's calls alone.
+//
+// Each message holds all that goes on for the user, so that whoever was away has
+// missed nothing once the newest has come; see package wire.
+package relaylink
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/softphone/exchangelink"
+	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/registry"
+)
+
+// How long a relay may be silent.
+const (
+	dialTime = 3 * time.Second
+	askTime  = 3 * time.Second
+	// learnTime is what relays that have lost their memory need to know again what
+	// goes on at the exchange. What they do not tell before is not over.
+	learnTime = 4 * time.Second
+	// lookupTime is longer than the relay waits for the hub.
+	lookupTime  = 6 * time.Second
+	longestWait = 3 * time.Second  // before another try: telephones ring
+	pingEvery   = 30 * time.Second // and two that are not answered end the connection
+)
+
+// alive finds out within four seconds that the network is cut. The systems do so
+// between themselves: a relay with a thousand desks has nothing to do for it.
+var alive = net.KeepAliveConfig{Enable: true, Idle: 2 * time.Second, Interval: time.Second, Count: 2}
+
+// Phone is the link to a relay. Lookup may be called from any goroutine.
+type Phone struct {
+	account exchangelink.Account
+	traits  link.Traits
+	newest  wire.Snapshot // so far, over all connections
+	missed  Keeper
+	joined  atomic.Pointer[session]
+	turn    int  // the relay to begin with
+	unsure  bool // the relays have lost what they knew, and are learning it from the exchange
+}
+
+// Keeper keeps calls that rang while Wiebelt was not there. It may take long, and be
+// given calls that it has already. An error means that they are given again later.
+type Keeper func(context.Context, []wire.Missed) error
+
+// Keep has calls kept that rang while Wiebelt was not there; it is called before the
+// first session, or not at all.
+func (p *Phone) Keep(k Keeper) { p.missed = k }
+
+// session is a connection that stands.
+type session struct {
+	*nats.Conn
+	membership
+	inbox  string         // where the snapshot comes that was asked for
+	heard  chan *nats.Msg // snapshots
+	knows  bool           // has taken one
+	missed chan struct{}  // some were too many
+	closed chan error
+}
+
+// New makes the phone for link.Run. The account's secret is what Join has given; the
+// address is where that was. The error is for the administrator.
+func New(a exchangelink.Account) (link.Phone, error) {
+	if a.Secret == nil {
+		return nil, errors.New("this computer has not joined a relay")
+	}
+	server, err := exchangelink.New(a.Address, a.Net)
+	if err != nil {
+		return nil, err
+	}
+	return &Phone{account: a, turn: rand.IntN(1 << 20), traits: link.Traits{Source: registry.Of(registry.Relay).CallSource(server.Host()), Longest: longestWait}}, nil
+}
+
+// Traits: the relay is the office's.
+func (p *Phone) Traits() link.Traits { return p.traits }
+
+// Session hears snapshots until the connection ends. It asks for the one that holds
+// once it hears the others, so that nothing falls in between.
+func (p *Phone) Session(ctx context.Context, r *link.Reporter) error {
+	stored, err := p.account.Password(ctx, "membership of a relay")
+	if err != nil {
+		return err
+	}
+	m, err := parseMembership(stored)
+	if err != nil {
+		return &link.Refusal{Why: "the stored membership of the relay is damaged", Cause: link.CauseNoSecret}
+	}
+	s := &session{membership: m, heard: make(chan *nats.Msg, 64), missed: make(chan struct{}, 1), closed: make(chan error, 1)}
+	s.URLs = slices.Concat(s.URLs[p.turn%len(s.URLs):], s.URLs[:p.turn%len(s.URLs)])
+	p.turn++ // one that answers may be cut off from the others
+	if err := s.connect(ctx); err != nil {
+		return failed(ctx, err)
+	}
+	defer s.Close()
+	defer p.joined.CompareAndSwap(s, nil)
+	late := time.NewTimer(askTime) // until the first answer, then to renew the token
+	defer late.Stop()
+	var learnt <-chan time.Time
+	var work sync.WaitGroup // no call waits for it
+	defer work.Wait()
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	for {
+		if p.unsure && learnt == nil {
+			learnt = time.After(learnTime)
+		}
+		select {
+		case <-learnt:
+			learnt = nil
+			if err := s.askNow(); err != nil {
+				return failed(ctx, err)
+			}
+		case m := <-s.heard:
+			if nobodyAnswers(m) {
+				return failed(ctx, nats.ErrNoResponders)
+			}
+			if p.joined.Swap(s) != s {
+				r.Up()
+				late.Reset(0)
+			}
+			p.take(r, s, m.Data)
+		case <-s.missed:
+			if err := s.askNow(); err != nil {
+				return failed(ctx, err)
+			}
+		case <-late.C:
+			if p.joined.Load() != s {
+				return failed(ctx, context.DeadlineExceeded)
+			}
+			p.renew(ctx, s)
+			work.Go(func() { p.catchUp(ctx, s) })
+			late.Reset(renewEvery)
+		case err := <-s.closed:
+			for len(s.heard) > 0 { // what came before the end
+				p.take(r, s, (<-s.heard).Data)
+			}
+			return failed(ctx, err)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// catchUp has the calls kept that rang while Wiebelt was not there, and then has the
+// relay forget them.
+func (p *Phone) catchUp(ctx context.Context, s *session) {
+	for seen := uint64(0); p.missed != nil; {
+		b, err := s.ask(ctx, wire.Journal, wire.JournalRequest{Seen: seen}, lookupTime)
+		if err != nil {
+			return // an older relay, or one that is going
+		}
+		a, err := wire.ParseJournalAnswer(b)
+		if err != nil || len(a.Calls) == 0 || p.missed(ctx, a.Calls) != nil {
+			return
+		}
+		seen = a.Seen
+	}
+}
+
+// nobodyAnswers tells the server's answer where no relay listens.
+func nobodyAnswers(m *nats.Msg) bool { return len(m.Data) == 0 && m.Header.Get("Status") == "503" }
+
+// Lookup asks the relay whose number it is. Every error is a *contact.LookupError.
+func (p *Phone) Lookup(ctx context.Context, number string) ([]contact.Contact, error) {
+	s := p.joined.Load()
+	if s == nil {
+		return nil, &contact.LookupError{Failure: contact.ConnectionRefused, Detail: "no relay can be reached"}
+	}
+	answer, err := s.ask(ctx, wire.Lookup, wire.LookupRequest{Number: number}, lookupTime)
+	if err != nil {
+		return nil, &contact.LookupError{Failure: contact.HubSlow, Detail: "the relay does not answer"}
+	}
+	a, err := wire.ParseLookupAnswer(answer)
+	switch {
+	case err != nil:
+		return nil, &contact.LookupError{Failure: contact.NotUnderstood, Detail: "the relay's answer"}
+	case a.Failure != "":
+		return nil, &contact.LookupError{Failure: a.Failure, Detail: "said by the relay"}
+	}
+	return a.Contacts, nil
+}
+
+// connect reaches one of the relays and asks what goes on. Connecting anew is the
+// business of link.Run.
+func (s *session) connect(ctx context.Context) (err error) {
+	o := nats.GetDefaultOptions()
+	o.Servers, o.Name, o.InboxPrefix = s.URLs, "wiebelt", wire.Inbox(s.User)
+	o.NoRandomize = true
+	o.AllowReconnect, o.Timeout, o.PingInterval, o.MaxPingsOut = false, dialTime, pingEvery, 2
+	o.UserJWT, o.SignatureCB = func() (string, error) { return s.Token, nil }, s.pair.Sign
+	o.AsyncErrorCB = func(*nats.Conn, *nats.Subscription, error) {
+		select {
+		case s.missed <- struct{}{}:
+		default:
+		}
+	}
+	o.ClosedCB = func(c *nats.Conn) { s.closed <- c.LastError() }
+	if !s.plain {
+		o.Secure, o.TLSConfig = true, &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: s.roots}
+	}
+	o.CustomDialer = dialer{ctx}
+	if s.Conn, err = o.Connect(); err != nil {
+		return err
+	}
+	s.inbox = s.NewInbox()
+	for _, subject := range []string{s.Site.Of(wire.Calls, s.User), s.inbox} {
+		if _, err = s.ChanSubscribe(subject, s.heard); err != nil {
+			break
+		}
+	}
+	if err == nil {
+		err = s.askNow()
+	}
+	if err != nil {
+		s.Close()
+	}
+	return err
+}
+
+// askNow asks for the snapshot that holds.
+func (s *session) askNow() error {
+	return s.PublishRequest(s.Site.Of(wire.Now, s.User), s.inbox, nil)
+}
+
+// failed says why there is no connection, in our words.
+func failed(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err == nil:
+		return link.ErrClosed
+	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked), errors.Is(err, nats.ErrAccountAuthExpired):
+		return &link.Refusal{Why: "the relay does not let this user in any more", Cause: link.CauseDenied}
+	case errors.Is(err, nats.ErrNoServers), link.Nobody(err): // which does not mean that nobody telephones
+		return &link.Failure{Why: "no relay can be reached", Cause: link.CauseNobody}
+	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, context.DeadlineExceeded):
+		return &link.Failure{Why: "NATS answers, but no relay does", Cause: link.CauseFault}
+	}
+	return err
+}
+
+// take takes a snapshot that is newer than all before. Of the first one of a session
+// every call is reported that goes on, known or not: while there was none, nobody
+// could say that it does.
+func (p *Phone) take(r *link.Reporter, on *session, b []byte) {
+	s, err := wire.ParseSnapshot(b)
+	if err != nil {
+		r.Odd(len(b))
+		return
+	}
+	if newer := s.Compare(p.newest); newer < 0 || newer == 0 && on.knows && !p.unsure {
+		return
+	}
+	forgot := p.newest.Epoch > 0 && s.Epoch > p.newest.Epoch
+	age := s.At.Sub(time.UnixMilli(s.Epoch)) // by the clocks of two relays
+	p.unsure = (p.unsure || forgot) && age.Abs() < learnTime
+	p.newest = s
+	going, now := map[string]bool{}, time.Now()
+	for _, c := range s.Calls {
+		e := s.Event(c, now)
+		if e.State == call.Ended {
+			r.End(e.ID, e.Reason)
+			continue
+		}
+		going[e.ID] = true
+		known, ok := r.Known(e.ID)
+		if e.State == call.Answered && (!ok || !on.knows) { // since when it rang is news too
+			c.State, c.Answered = call.Ringing.String(), nil
+			r.Report(s.Event(c, now))
+		}
+		if !ok || !on.knows || !same(known, e) {
+			r.Report(e)
+		}
+	}
+	on.knows = true
+	if !p.unsure { // what is not told may go on nevertheless
+		r.Only(going)
+	}
+}
+
+// same tells whether a report says nothing that is not known.
+func same(known, e call.Event) bool {
+	e.Source, e.At, e.Since = known.Source, known.At, known.Since
+	return known == e
+}
+
+// ask asks the relays something of the user's own.
+func (s *session) ask(ctx context.Context, about wire.Topic, question any, limit time.Duration) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	b, err := json.Marshal(question)
+	if err != nil {
+		return nil, err
+	}
+	m, err := s.RequestWithContext(ctx, s.Site.Of(about, s.User), b)
+	if err != nil {
+		return nil, err
+	}
+	return m.Data, nil
+}
+
+// dialer gives up when the session ends.
+type dialer struct{ ctx context.Context }
+
+func (d dialer) Dial(network, address string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(d.ctx, dialTime)
+	defer cancel()
+	return (&net.Dialer{KeepAliveConfig: alive}).DialContext(ctx, network, address)
+}

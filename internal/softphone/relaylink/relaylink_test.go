@@ -1,0 +1,477 @@
+package relaylink
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nkeys"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/relay/calls"
+	"wiebelt/internal/relay/credentials"
+	"wiebelt/internal/relay/node"
+	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/softphone/exchangelink"
+	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/registry"
+)
+
+const site wire.Site = "kantoor"
+
+// relay is one that can end and come back at the same address.
+type relay struct {
+	t         *testing.T
+	authority *credentials.Authority
+	dir       string
+	port      int
+	node      *node.Node
+	bucket    *calls.Bucket
+	end       func()
+}
+
+func newRelay(t *testing.T) *relay {
+	t.Helper()
+	a, err := credentials.New(site)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &relay{t: t, authority: a, dir: t.TempDir()}
+	r.start()
+	t.Cleanup(func() { r.end() })
+	return r
+}
+
+func (r *relay) start() {
+	r.t.Helper()
+	n, err := node.Start(node.Config{Name: "r1", Dir: r.dir, Host: "127.0.0.1", Port: r.port}, r.authority)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	js, err := jetstream.New(n.Conn)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.node, r.port = n, n.Port()
+	if r.bucket, err = calls.Open(context.Background(), js, 1); err != nil {
+		r.t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	f := calls.NewFeed(r.bucket, n.Conn, site, "r1", slog.New(slog.DiscardHandler))
+	running.Go(func() { _ = f.Run(ctx) })
+	r.end = sync.OnceFunc(func() { stop(); running.Wait(); n.Close() })
+}
+
+func (r *relay) tell(id string, s call.State, at time.Time) {
+	r.t.Helper()
+	e := call.Event{ID: id, State: s, Number: "0698760011", At: at}
+	if err := r.bucket.Take(r.t.Context(), calls.Report{Event: e, Users: []wire.User{"anna"}}); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// desk is a Wiebelt that has joined.
+type desk struct {
+	t      *testing.T
+	public string
+	events chan call.Event
+	states chan link.State
+	wake   chan struct{}
+	phone  *Phone
+	kept   chan string
+	secret func() string
+	keep   Keeper
+}
+
+// address is where somebody joined who never did.
+const address = "https://relay.kantoor.example"
+
+func newDesk(t *testing.T, r *relay) *desk {
+	t.Helper()
+	return newDeskUntil(t, r, time.Now().Add(90*24*time.Hour))
+}
+
+func newDeskUntil(t *testing.T, r *relay, until time.Time) *desk {
+	t.Helper()
+	pair, err := nkeys.CreateUser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &desk{t: t, events: make(chan call.Event, 64), states: make(chan link.State, 64), wake: make(chan struct{}, 1), kept: make(chan string, 64)}
+	if d.public, err = pair.PublicKey(); err != nil {
+		t.Fatal(err)
+	}
+	token, err := r.authority.User("anna", d.public, until)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seed, err := pair.Seed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := membership{Joined: wire.Joined{V: 1, Site: site, User: "anna", URLs: []string{r.node.URL()}, Token: token}, Seed: string(seed)}.encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.secret = func() string { return stored }
+	return d
+}
+
+func (d *desk) run() {
+	d.t.Helper()
+	p, err := New(exchangelink.Account{Address: address, Secret: func(context.Context) (string, error) { return d.secret(), nil },
+		Keep: func(_ context.Context, stored string) error { d.kept <- stored; return nil }})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.phone = p.(*Phone)
+	d.phone.Keep(d.keep)
+	ctx, stop := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() {
+		link.Run(ctx, link.Config{Name: "relay", Wake: d.wake, Take: func(e call.Event) error { d.events <- e; return nil }, State: func(s link.State) { d.states <- s }}, p)
+	})
+	d.t.Cleanup(func() { stop(); running.Wait() })
+}
+
+func (d *desk) until(want link.Phase) link.State {
+	d.t.Helper()
+	for {
+		select {
+		case s := <-d.states:
+			if s.Phase == want {
+				return s
+			}
+		case <-time.After(time.Minute):
+			d.t.Fatalf("never %v", want)
+		}
+	}
+}
+
+func (d *desk) next(want string) call.Event {
+	d.t.Helper()
+	select {
+	case e := <-d.events:
+		if got := fmt.Sprint(e.State, " ", e.ID); got != want || e.Source.Kind != registry.Relay || e.Source.Reports != call.AllStates {
+			d.t.Fatalf("%+v, want %s", e, want)
+		}
+		return e
+	case <-time.After(time.Minute):
+		d.t.Fatalf("nothing, want %s", want)
+	}
+	panic("not reached")
+}
+
+// TestCalls: what goes on reaches the desk once, and one that comes late hears of a
+// call with its age.
+func TestCalls(t *testing.T) {
+	r := newRelay(t)
+	r.tell("wazo/1", call.Ringing, time.Now().Add(-40*time.Second))
+	d := newDesk(t, r)
+	d.run()
+	e := d.next("ringing wazo/1")
+	if age := time.Since(e.Since); age < 40*time.Second || age > 40*time.Second+time.Minute || e.Number != "0698760011" {
+		t.Errorf("rings since %v: %+v", age, e)
+	}
+	r.tell("wazo/2", call.Ringing, time.Now())
+	d.next("ringing wazo/2")
+	r.tell("wazo/1", call.Answered, time.Now())
+	d.next("answered wazo/1")
+	r.tell("wazo/1", call.Ended, time.Now())
+	if e := d.next("ended wazo/1"); e.Reason != call.Completed {
+		t.Errorf("%+v", e)
+	}
+	if err := errors.Join(r.node.Conn.Publish(site.Of(wire.Calls, "anna"), []byte(`{"calls":7}`)),
+		r.node.Conn.Publish(site.Of(wire.Calls, "anna"), wire.Snapshot{Epoch: 1, Seq: 1, At: time.Now()}.Encode())); err != nil {
+		t.Fatal(err)
+	}
+	r.tell("wazo/2", call.Ended, time.Now())
+	d.next("ended wazo/2") // and not by the message of another shape, nor by the old one
+}
+
+// TestLate: a desk that starts, or connects again, is told of every call as soon as it
+// is connected, since when it rings and since when it is answered, however far its
+// clock is from the relay's.
+func TestLate(t *testing.T) {
+	r := newRelay(t)
+	d := newDesk(t, r)
+	d.run()
+	d.until(link.Connected)
+	for i, off := range []time.Duration{-5 * time.Hour, 0, 5 * time.Hour} {
+		at, id := time.Now().Add(off), fmt.Sprint("wazo/", i)
+		answered := at.Add(-9 * time.Minute)
+		s := wire.Snapshot{Epoch: time.Now().Add(time.Hour).UnixMilli(), Seq: uint64(i), At: at,
+			Calls: []wire.Call{{ID: id, State: "answered", Number: "0698760011", Began: at.Add(-10 * time.Minute), Answered: &answered}}}
+		before := time.Now()
+		if err := r.node.Conn.Publish(site.Of(wire.Calls, "anna"), s.Encode()); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []struct {
+			state call.State
+			age   time.Duration
+		}{{call.Ringing, 10 * time.Minute}, {call.Answered, 9 * time.Minute}} {
+			e := d.next(fmt.Sprint(want.state, " ", id))
+			if e.At.Before(before) || e.At.After(time.Now()) || e.At.Sub(e.Since) != want.age {
+				t.Errorf("the relay's clock %v off: %v, %v before the report", off, want.state, e.At.Sub(e.Since))
+			}
+		}
+		if i > 0 {
+			d.next(fmt.Sprint("ended wazo/", i-1))
+		}
+	}
+}
+
+// TestForgot: relays that have lost their memory do not say that a call is over as
+// long as they may not know it again.
+func TestForgot(t *testing.T) {
+	r := newRelay(t)
+	d := newDesk(t, r)
+	d.run()
+	d.until(link.Connected)
+	r.tell("wazo/1", call.Ringing, time.Now())
+	d.next("ringing wazo/1")
+	r.tell("wazo/2", call.Ringing, time.Now())
+	d.next("ringing wazo/2")
+	epoch := time.Now().Add(time.Hour)
+	for i, step := range []struct {
+		age   time.Duration
+		calls []wire.Call
+		want  []string
+	}{
+		{time.Second, []wire.Call{{ID: "wazo/3", State: "ringing"}}, []string{"ringing wazo/3"}},
+		{2 * time.Second, []wire.Call{{ID: "wazo/3", State: "ended"}, {ID: "wazo/1", State: "ringing", Number: "0698760011"}}, []string{"ended wazo/3"}},
+		{learnTime, []wire.Call{{ID: "wazo/1", State: "ringing", Number: "0698760011"}}, []string{"ended wazo/2"}},
+	} {
+		s := wire.Snapshot{Epoch: epoch.UnixMilli(), Seq: uint64(i), At: epoch.Add(step.age), Calls: step.calls}
+		if err := r.node.Conn.Publish(site.Of(wire.Calls, "anna"), s.Encode()); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range step.want {
+			d.next(want)
+		}
+	}
+}
+
+// TestAgain: after a connection that broke, or a sleep, every call that goes on is
+// told again, for nobody could say so meanwhile.
+func TestAgain(t *testing.T) {
+	r := newRelay(t)
+	d := newDesk(t, r)
+	d.run()
+	d.until(link.Connected)
+	r.tell("wazo/1", call.Ringing, time.Now())
+	d.next("ringing wazo/1")
+	d.wake <- struct{}{}
+	d.next("ringing wazo/1")
+	r.tell("wazo/1", call.Answered, time.Now())
+	d.next("answered wazo/1")
+	d.wake <- struct{}{}
+	d.next("ringing wazo/1")
+	d.next("answered wazo/1")
+	r.tell("wazo/1", call.Ended, time.Now())
+	d.next("ended wazo/1")
+}
+
+// TestCatchUp: what rang while Wiebelt was not there is kept page after page, and
+// forgotten at the relay only once it is; of what cannot be kept nothing is forgotten.
+func TestCatchUp(t *testing.T) {
+	r := newRelay(t)
+	asks := make(chan uint64, 16)
+	next := func(want ...uint64) {
+		t.Helper()
+		for _, w := range want {
+			select {
+			case got := <-asks:
+				if got != w {
+					t.Fatalf("asked behind %d, want %d", got, w)
+				}
+			case <-time.After(time.Minute):
+				t.Fatalf("never asked behind %d", w)
+			}
+		}
+	}
+	sub, err := r.node.Conn.Subscribe(site.Of(wire.Journal, "anna"), func(m *nats.Msg) {
+		var q wire.JournalRequest
+		_ = json.Unmarshal(m.Data, &q)
+		var a wire.JournalAnswer
+		if q.Seen < 30 {
+			a.Add(wire.Missed{Number: fmt.Sprint("06987600", q.Seen), Rang: time.Now()}, q.Seen+10)
+		}
+		asks <- q.Seen
+		_ = m.Respond(a.Encode())
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = sub.Unsubscribe() }()
+	if err := r.node.Conn.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	full, refused := errors.New("full"), make(chan struct{}, 1)
+	kept := make(chan string, 16)
+	left := 2 // pages that there is room for
+	d := newDesk(t, r)
+	d.keep = func(_ context.Context, all []wire.Missed) error {
+		if left--; left == -1 {
+			refused <- struct{}{}
+			return full
+		}
+		kept <- all[0].Number
+		return nil
+	}
+	d.run()
+	next(0, 10, 20)
+	<-refused
+	d.wake <- struct{}{}
+	next(0, 10, 20, 30)
+	if len(kept) != 5 {
+		t.Errorf("%d pages kept", len(kept))
+	}
+}
+
+// TestRelayGone: a relay that dies takes no calls with it that go on; those that it
+// forgot with its memory are over once it is back.
+func TestRelayGone(t *testing.T) {
+	r := newRelay(t)
+	d := newDesk(t, r)
+	d.run()
+	d.until(link.Connected)
+	r.tell("wazo/1", call.Ringing, time.Now())
+	d.next("ringing wazo/1")
+	r.end()
+	d.until(link.Waiting)
+	if len(d.events) > 0 {
+		t.Errorf("%+v", <-d.events)
+	}
+	r.start()
+	d.until(link.Connected)
+	d.next("ended wazo/1")
+	r.tell("wazo/2", call.Ringing, time.Now())
+	d.next("ringing wazo/2")
+}
+
+// TestNotAllowed: who is taken out of the site is told so, and keeps asking seldom.
+func TestNotAllowed(t *testing.T) {
+	r := newRelay(t)
+	d := newDesk(t, r)
+	d.run()
+	d.until(link.Connected)
+	if err := r.node.Revoke(map[string]time.Time{d.public: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	if s := d.until(link.Refused); s.Cause != link.CauseDenied {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestRenewed: a token that ends soon is exchanged for another one, which is kept and
+// which the link comes with from then on.
+func TestRenewed(t *testing.T) {
+	r := newRelay(t)
+	d := newDeskUntil(t, r, time.Now().Add(renewBefore-time.Hour))
+	var public string
+	sub, err := r.node.Conn.Subscribe(site.Of(wire.Renew, "anna"), func(m *nats.Msg) {
+		var q wire.RenewRequest
+		_ = json.Unmarshal(m.Data, &q)
+		public = q.Key
+		token, _ := r.authority.User("anna", q.Key, time.Now().Add(90*24*time.Hour))
+		b, _ := json.Marshal(wire.Renewed{Token: token, URLs: []string{r.node.URL()}})
+		_ = m.Respond(b)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = sub.Unsubscribe() }()
+	d.run()
+	stored := <-d.kept
+	m, err := parseMembership(stored)
+	if err != nil || public != d.public || m.User != "anna" || time.Until(expires(m.Token)) < renewBefore {
+		t.Errorf("%v, %s", err, stored)
+	}
+	r.end()
+	d.until(link.Waiting)
+	d.secret = func() string { return stored }
+	r.start()
+	d.until(link.Connected)
+	if len(d.kept) > 0 {
+		t.Error("renewed again")
+	}
+}
+
+// TestLookup: what the relay says is the answer, and that it says nothing is a
+// failure with a name.
+func TestLookup(t *testing.T) {
+	r := newRelay(t)
+	d := newDesk(t, r)
+	d.run()
+	d.until(link.Connected)
+	sub, err := r.node.Conn.Subscribe(site.Of(wire.Lookup, "anna"), func(m *nats.Msg) { // the number is what it says
+		var q wire.LookupRequest
+		_ = json.Unmarshal(m.Data, &q)
+		_ = m.Respond([]byte(q.Number))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.node.Conn.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		answer  string
+		failure contact.Failure
+	}{
+		{`{"v":1,"contacts":[{"FamilyName":"Vries"}]}`, ""}, {`{"v":1}`, ""},
+		{`{"v":1,"failure":"scope_refused"}`, contact.ScopeRefused}, {"{", contact.NotUnderstood},
+	} {
+		if _, err := d.phone.Lookup(t.Context(), tt.answer); contact.FailureOf(err) != tt.failure {
+			t.Errorf("%s: %v", tt.answer, err)
+		}
+	}
+	_ = sub.Unsubscribe()
+	if err := r.node.Conn.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.phone.Lookup(t.Context(), "+31698760011"); contact.FailureOf(err) != contact.HubSlow {
+		t.Errorf("nobody answers: %v", err)
+	}
+	r.end()
+	d.until(link.Waiting)
+	if _, err := d.phone.Lookup(t.Context(), "+31698760011"); contact.FailureOf(err) != contact.ConnectionRefused {
+		t.Errorf("no relay: %v", err)
+	}
+}
+
+// TestDamaged: what is stored and is no membership is said to be missing, and leads
+// nowhere: not to a relay in the clear on another computer either.
+func TestDamaged(t *testing.T) {
+	r := newRelay(t)
+	for name, change := range map[string]func(string) string{
+		"nothing":      func(string) string { return "" },
+		"a password":   func(string) string { return "welcome123" },
+		"no key":       func(s string) string { return strings.Replace(s, `"seed":"S`, `"seed":"X`, 1) },
+		"in the clear": func(s string) string { return strings.Replace(s, "nats://127.0.0.1", "nats://192.0.2.7", 1) },
+		"by name":      func(s string) string { return strings.Replace(s, "nats://127.0.0.1", "nats://localhost", 1) },
+		"authority":    func(s string) string { return strings.Replace(s, `"token"`, `"ca":"x","token"`, 1) },
+	} {
+		d := newDesk(t, r)
+		stored := change(d.secret())
+		d.secret = func() string { return stored }
+		d.run()
+		if s := d.until(link.Refused); s.Cause != link.CauseNoSecret {
+			t.Errorf("%s: %+v", name, s)
+		}
+	}
+	if _, err := New(exchangelink.Account{Address: address}); err == nil {
+		t.Error("a link without a secret")
+	}
+}

@@ -1,0 +1,106 @@
+// Package relaytest runs a relay for tests of what connects to one.
+package relaytest
+
+import (
+	"context"
+	"crypto/x509"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"wiebelt/internal/core/phone"
+	"wiebelt/internal/relay/certificates"
+	"wiebelt/internal/relay/node"
+	"wiebelt/internal/relay/server"
+	"wiebelt/internal/relay/setup"
+	"wiebelt/internal/relay/users"
+)
+
+// Relay is one that runs until the end of its test.
+type Relay struct {
+	Address     string // where computers join
+	Fingerprint string
+
+	t       testing.TB
+	reports string
+	users   *users.Directory
+}
+
+// Start runs a relay that asks a hub, or none.
+func Start(t testing.TB, hub server.Hub) *Relay {
+	t.Helper()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir := filepath.Join(t.TempDir(), "relay")
+	must(setup.Create(dir, "kantoor", setup.Settings{Name: "r1", Host: "127.0.0.1", Reached: []string{"127.0.0.1"}, Journal: setup.Journal{Days: 2}}, time.Now()))
+	f, err := setup.Load(dir)
+	must(err)
+	paths, err := setup.Paths(dir, time.Now())
+	must(err)
+	rules, err := phone.NewRules(phone.Config{Region: "NL"})
+	must(err)
+	ctx, stop := context.WithCancel(context.Background())
+	ready, ended := make(chan server.Ready, 1), make(chan error, 1)
+	go func() {
+		ended <- server.Run(ctx, server.Config{Folder: f, Rules: rules, Office: server.Office{Hub: hub}, Log: slog.New(slog.DiscardHandler)}, func(at server.Ready) { ready <- at })
+	}()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	var at server.Ready
+	select {
+	case at = <-ready:
+	case err := <-ended:
+		ended <- nil
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AddCert(f.Authority.Certificate)
+	conn, err := node.Dial(at.NATS, roots, f.Keys)
+	must(err)
+	t.Cleanup(conn.Close)
+	js, err := jetstream.New(conn)
+	must(err)
+	directory, err := users.Open(t.Context(), js, 1)
+	must(err)
+	return &Relay{Address: at.Web, Fingerprint: f.Authority.Fingerprint(), t: t, reports: at.Web + "/in/" + paths[0], users: directory}
+}
+
+// Invite adds a user, or changes one, and gives a code.
+func (r *Relay) Invite(e users.Entry) (code string) {
+	r.t.Helper()
+	if err := r.users.Put(r.t.Context(), e); err != nil {
+		r.t.Fatal(err)
+	}
+	code, err := r.users.Invite(r.t.Context(), e.User)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return code
+}
+
+// Report reports a call as an exchange does, in JSON.
+func (r *Relay) Report(event string) {
+	r.t.Helper()
+	c := http.Client{Transport: &http.Transport{TLSClientConfig: certificates.Trust(r.Fingerprint, "127.0.0.1"), DisableKeepAlives: true}}
+	a, err := c.Post(r.reports, "application/json", strings.NewReader(event))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	_ = a.Body.Close()
+	if a.StatusCode != http.StatusNoContent {
+		r.t.Fatalf("the relay says %d", a.StatusCode)
+	}
+}

@@ -1,0 +1,91 @@
+package text
+
+// The relay: its settings, its commands and what they say.
+const (
+	RelaySettingName    Key = "relay.setting.name"
+	RelaySettingPort    Key = "relay.setting.port"
+	RelaySettingDays    Key = "relay.setting.days"
+	RelayForgotten      Key = "relay.forgotten"
+	RelayForgetNumber   Key = "relay.forget.number"
+	RelaySettingHost    Key = "relay.setting.host"
+	RelaySettingAdmin   Key = "relay.setting.admin"
+	RelaySettingReached Key = "relay.setting.reached"
+	RelaySettingCluster Key = "relay.setting.cluster"
+	RelaySettingUnknown Key = "relay.setting.unknown" // the key
+	RelaySettingTOML    Key = "relay.setting.toml"
+	RelayFile           Key = "relay.file" // path, what is wrong
+	RelayFileDamaged    Key = "relay.file.damaged"
+
+	RelayNotMade           Key = "relay.not_made"
+	RelayMade              Key = "relay.made"
+	RelayRuns              Key = "relay.runs"
+	RelayNotRunning        Key = "relay.not_running"
+	RelayNoAdmin           Key = "relay.no_admin"
+	RelayOther             Key = "relay.other"
+	RelayEnded             Key = "relay.ended"
+	RelaySite              Key = "relay.site"
+	RelayInit              Key = "relay.init"
+	RelayLine              Key = "relay.line"
+	RelayUserName          Key = "relay.user.name"
+	RelayUserMany          Key = "relay.user.many"
+	RelayUserLong          Key = "relay.user.long"
+	RelayCSV               Key = "relay.csv"
+	RelayTwice             Key = "relay.twice"
+	RelayTaken             Key = "relay.taken"
+	RelayTooLarge          Key = "relay.too_large"
+	RelayCode              Key = "relay.code"
+	RelayNoUser            Key = "relay.no_user"
+	RelayRemoved           Key = "relay.removed"
+	RelayComputers         Key = "relay.computers"
+	RelayUsers             Key = "relay.users"
+	RelayStatus            Key = "relay.status"
+	RelayClusterMade       Key = "relay.cluster.made"   // file
+	RelayClusterJoined     Key = "relay.cluster.joined" // folder
+	RelayReports           Key = "relay.reports"
+	RelayDoctorWrong       Key = "relay.doctor.wrong"
+	RelayDoctorFolder      Key = "relay.doctor.folder"
+	RelayDoctorRuns        Key = "relay.doctor.runs"
+	RelayDoctorCertificate Key = "relay.doctor.certificate"
+	RelayDoctorNobody      Key = "relay.doctor.nobody"
+	RelayDoctorUsers       Key = "relay.doctor.users"
+	RelayDoctorDropped     Key = "relay.doctor.dropped"
+	RelayDoctorMissed      Key = "relay.doctor.missed"
+	RelayDoctorReports     Key = "relay.doctor.reports"
+	RelayServiceWindows    Key = "relay.service.windows"
+	RelayServiceMade       Key = "relay.service.made"
+	RelayServiceRemoved    Key = "relay.service.removed"
+	RelayExchange          Key = "relay.exchange" // name, kind, how it is doing
+	RelayExchangeNever     Key = "relay.exchange.never"
+	RelayExchangeKind      Key = "relay.exchange.kind" // those there are
+	RelayExchangeOne       Key = "relay.exchange.one"
+	RelayExchangeSecret    Key = "relay.exchange.secret"
+	RelayExchangeSet       Key = "relay.exchange.set"
+	RelayExchangeNone      Key = "relay.exchange.none"
+	RelayExchangeRemoved   Key = "relay.exchange.removed"
+	RelayStrange           Key = "relay.strange"
+	RelayWrong             Key = "relay.wrong"
+	RelayHubSet            Key = "relay.hub.set"
+	RelayHubSecret         Key = "relay.hub.secret"
+	RelayHubOff            Key = "relay.hub.off"
+	RelayHubUntried        Key = "relay.hub.untried"
+	RelayHubOK             Key = "relay.hub.ok"
+	RelayJoinAddress       Key = "relay.join.address"
+	RelayJoinCode          Key = "relay.join.code"
+	RelayJoinWait          Key = "relay.join.wait"
+	RelayJoinFault         Key = "relay.join.fault"
+	RelayJoinOther         Key = "relay.join.other"
+	RelayJoinNobody        Key = "relay.join.nobody"
+	RelayJoinFingerprint   Key = "relay.join.fingerprint"
+	RelayJoinName          Key = "relay.join.name"
+	RelayJoinExpired       Key = "relay.join.expired"
+	RelayJoinUnknown       Key = "relay.join.unknown"
+	RelayJoinDone          Key = "relay.join.done"
+)
+
+// RelayLacks says what keeps a relay from working: "start", "quorum", "disk" or
+// "storage".
+func RelayLacks(what string) Key { return Key("relay.lacks." + what) }
+
+// RelayExchangeState says how a link of the relay to an exchange is doing, with since
+// when and when it last told of a call.
+func RelayExchangeState(state string) Key { return Key("relay.exchange.state." + state) }

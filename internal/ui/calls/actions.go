@@ -1,0 +1,295 @@
+package calls
+
+import (
+	"context"
+	"slices"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/store/callactions"
+	"wiebelt/internal/store/history"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/widgets"
+)
+
+// choose puts the keyboard on a row of the list and shows it.
+func (c *window) choose(i int) {
+	if c.plan.total() == 0 {
+		c.pick(-1)
+		return
+	}
+	c.pick(min(max(i, 0), c.plan.total()-1))
+	c.list.reveal(c.chosen)
+	c.list.again()
+}
+
+// pick puts the keyboard on a row that can be seen.
+func (c *window) pick(i int) {
+	c.chosen, c.picked = i, picked{}
+	if r, known := c.row(i); known {
+		c.picked = picked{r.id, r.person}
+	}
+}
+
+// hold picks a row by the pointer: the list takes the keyboard without a ring.
+func (c *window) hold(i int) {
+	c.pick(i)
+	c.win.Canvas().Focus(c.list)
+	c.list.keys = false
+	c.list.again()
+}
+
+// withChosen does something with the call that the keyboard is on.
+func (c *window) withChosen(do func(row)) {
+	if r, known := c.row(c.chosen); known {
+		do(r)
+	}
+}
+
+// run does something with the call of a row off the UI thread, and says what did not
+// work.
+func (c *window) run(r row, do func(context.Context) error) {
+	h := c.h
+	h.host.Go(func(ctx context.Context) {
+		err := do(ctx)
+		h.host.ReadHistory()
+		if err != nil {
+			h.host.Post(func() {
+				if h.calls != nil {
+					h.calls.didNot(r.id, err)
+				}
+			})
+		}
+	})
+}
+
+// didNot says that something with a call did not work.
+func (c *window) didNot(id int64, err error) {
+	if c.looking == id {
+		c.looking = -1
+		c.list.again()
+	}
+	c.failedAgain(id)
+	c.fail(callactions.Says(c.host.Lang, err))
+}
+
+// act does what is obvious with a row: it takes back what was just taken away,
+// opens a file, or shows the people of whom one has to be chosen.
+func (c *window) act(r row) {
+	switch {
+	case r.undo:
+		c.takeBack(r.id)
+	case r.person > 0:
+		k := c.people.Contacts[r.person-1]
+		if k.Link != "" {
+			c.run(r, func(ctx context.Context) error { return c.h.do.OpenPerson(ctx, r.id, k) })
+		}
+	case r.several && c.people.Entry == r.id:
+		c.fold()
+	case r.several:
+		c.lookAgain(r)
+	default:
+		c.openFile(r)
+	}
+}
+
+// fold hides the people again.
+func (c *window) fold() {
+	c.picked.person = 0
+	c.people = callactions.LookedUp{}
+	c.build()
+}
+
+func (c *window) openFile(r row) {
+	if r.openable {
+		c.run(r, func(ctx context.Context) error { return c.h.do.Open(ctx, r.id) })
+	}
+}
+
+func (c *window) callBack(r row) {
+	if r.dial && c.state.CallBack {
+		c.run(r, func(ctx context.Context) error { return c.h.do.CallBack(ctx, r.id) })
+	}
+}
+
+func (c *window) copy(r row) {
+	if r.number {
+		c.copying(r, false)
+	}
+}
+
+func (c *window) copying(r row, relation bool) {
+	c.run(r, func(ctx context.Context) error { return c.h.do.Copy(ctx, r.id, relation) })
+	c.copied = r.id
+	c.list.again()
+	c.host.After(widgets.CopiedIs, func() {
+		c.host.Post(func() {
+			if c.copied == r.id {
+				c.copied = 0
+				c.list.again()
+			}
+		})
+	})
+}
+
+// lookAgain has the hub asked once more who has the number.
+func (c *window) lookAgain(r row) {
+	e, known := c.entry(r.id)
+	if !r.again || !known {
+		return
+	}
+	c.failed = ""
+	c.showNote()
+	c.looking = r.id
+	c.list.again()
+	c.about = e
+	c.seq++
+	c.host.Send(windowapi.KindLookup, windowapi.Lookup{Seq: c.seq, Entry: e.ID, Text: e.Number})
+}
+
+// entry is a call as it was read.
+func (c *window) entry(id int64) (history.Entry, bool) {
+	for _, all := range [][]history.Entry{c.got.open, c.got.entries} {
+		if i := slices.IndexFunc(all, func(e history.Entry) bool { return e.ID == id }); i >= 0 {
+			return all[i], true
+		}
+	}
+	return history.Entry{}, false
+}
+
+// found keeps the answer.
+func (c *window) found(m windowapi.Found) {
+	h, l, about := c.h, c.host.Lang, c.about
+	c.run(row{id: about.ID}, func(ctx context.Context) error {
+		got, err := h.do.LookedUp(ctx, l, about, m)
+		if err == nil {
+			h.host.Post(func() {
+				if now := h.calls; now != nil && now.looking == got.Entry {
+					now.looked(got)
+				}
+			})
+		}
+		return err
+	})
+}
+
+// looked shows it. Where somebody has to choose, the people stand below the row.
+func (c *window) looked(m callactions.LookedUp) {
+	c.looking, c.people = -1, m
+	c.build()
+	if m.Sentence != "" {
+		c.fail(m.Sentence)
+	}
+	if n := len(c.people.Contacts); n > 0 {
+		if at := c.find(picked{m.Entry, n}, -1); at >= 0 {
+			c.list.reveal(at)
+		}
+		if at := c.find(picked{m.Entry, 0}, -1); at >= 0 {
+			c.choose(at)
+		}
+	}
+}
+
+func (c *window) remove(r row) {
+	var was []history.Entry // of those who take it away, and then of those who take that back
+	c.takeAway(r, text.CallsRemoved, func(ctx context.Context, ids []int64) (err error) {
+		was, err = c.h.do.Remove(ctx, ids...)
+		return err
+	}, func(ctx context.Context, _ []int64) error { return c.h.do.Restore(ctx, was...) })
+}
+
+func (c *window) tick(r row) {
+	if r.open {
+		c.takeAway(r, text.CallsHandled, func(ctx context.Context, ids []int64) error { return c.h.do.Tick(ctx, ids...) }, c.reopen)
+	}
+}
+
+func (c *window) reopen(ctx context.Context, ids []int64) error { return c.h.do.Reopen(ctx, ids...) }
+
+// takeAway takes the calls of a row away; its place stays for a while, in which
+// they can come back.
+func (c *window) takeAway(r row, said text.Key, away, back func(context.Context, []int64) error) {
+	if r.person != 0 || r.undo && r.said != "" {
+		return
+	}
+	on := c.picked == picked{r.id, 0}
+	c.leave(r, c.host.Lang.T(said), false, away, back)
+	c.build()
+	if on { // the next one that is still there
+		for i := c.chosen + 1; i < c.plan.total(); i++ {
+			if n, known := c.row(i); known && n.said == "" {
+				c.choose(i)
+				return
+			}
+		}
+	}
+}
+
+func (c *window) notThis(r row) {
+	var was history.Entry
+	c.leave(r, "", true, func(ctx context.Context, _ []int64) (err error) {
+		was, err = c.h.do.NotThis(ctx, r.id)
+		return err
+	}, func(ctx context.Context, _ []int64) error { return c.h.do.RestorePerson(ctx, was) })
+	c.build()
+}
+
+// menu shows all that can be done with a call.
+func (c *window) menu(r row, at fyne.Position) {
+	items := c.items(r)
+	if len(items) == 0 {
+		return
+	}
+	m := widget.NewPopUpMenu(fyne.NewMenu("", items...), c.win.Canvas())
+	back := c.win.Canvas().Focused()
+	dismissed := m.OnDismiss
+	m.OnDismiss = func() {
+		dismissed()
+		if back != nil {
+			c.win.Canvas().Focus(back)
+		}
+	}
+	m.ShowAtPosition(at)
+}
+
+func (c *window) items(r row) []*fyne.MenuItem {
+	l := c.host.Lang
+	var items []*fyne.MenuItem
+	add := func(yes bool, label string, do func()) {
+		if yes {
+			items = append(items, fyne.NewMenuItem(label, do))
+		}
+	}
+	line := func() {
+		if n := len(items); n > 0 && !items[n-1].IsSeparator {
+			items = append(items, fyne.NewMenuItemSeparator())
+		}
+	}
+	if r.undo {
+		add(true, l.T(text.CallsUndo), func() { c.takeBack(r.id) })
+		if r.said != "" {
+			return items
+		}
+	}
+	add(r.openable, c.host.OpenWords(), func() { c.act(r) })
+	if r.person != 0 {
+		return items
+	}
+	add(r.several, l.T(text.CallsMenuPeople), func() { c.act(r) })
+	add(r.open, l.T(text.CallsMenuTick), func() { c.tick(r) })
+	add(r.handled, l.T(text.CallsMenuReopen), func() {
+		c.run(r, func(ctx context.Context) error { return c.reopen(ctx, []int64{r.id}) })
+	})
+	add(r.dial && c.state.CallBack, l.T(text.CallsMenuCall), func() { c.callBack(r) })
+	line()
+	add(r.number, l.T(text.CallsMenuCopy), func() { c.copy(r) })
+	add(r.relation, l.T(text.CallsMenuCopyRelation), func() { c.copying(r, true) })
+	line()
+	add(r.again && !r.several, l.T(text.CallsMenuAgain), func() { c.lookAgain(r) })
+	add(r.contact, l.T(text.CallsMenuNotthis), func() { c.notThis(r) })
+	line()
+	add(true, l.T(text.CallsMenuRemove), func() { c.remove(r) })
+	return items
+}

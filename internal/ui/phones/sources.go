@@ -1,0 +1,145 @@
+package phones
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	base "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/guide"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/theme"
+	"wiebelt/internal/ui/widgets"
+)
+
+// sourcesPage is the page of the recipes' window on which all sources of calls stand.
+const sourcesPage = "sources"
+
+// SourcesChanged shows how the sources are doing now.
+func (w *window) SourcesChanged() {
+	if taken := w.taken(); taken != w.wasTaken {
+		w.wasTaken = taken
+		w.page()
+		return
+	}
+	w.fillStates()
+}
+
+// sourceOf is the kind of source of calls that a block is for, "" for none.
+func sourceOf(b guide.Block) string {
+	switch b.Kind {
+	case guide.URL, guide.ActionURL:
+		return call.KindHTTP
+	case guide.Link:
+		return call.KindURL
+	case guide.Run, guide.Program, guide.Arguments, guide.MicroSIP, guide.Twinkle:
+		return call.KindCommand
+	case guide.Message:
+		return call.KindWebSocket
+	case guide.Settings:
+		for line := range strings.Lines(b.Text) {
+			if k, v, ok := strings.Cut(line, "="); ok && strings.TrimSpace(k) == "kind" {
+				return strings.Trim(strings.TrimSpace(v), `"`)
+			}
+		}
+	}
+	return ""
+}
+
+// fillStates shows how the sources of the page are doing: all of them on their
+// own page, those of its recipe on any other.
+func (w *window) fillStates() {
+	if w.states == nil || w.host.Sources == nil {
+		return
+	}
+	all := w.shown == sourcesPage
+	var kinds []string
+	if i := slices.IndexFunc(w.all, func(r guide.Recipe) bool { return r.ID == w.shown }); i >= 0 {
+		for _, b := range w.all[i].Blocks() {
+			kinds = append(kinds, sourceOf(b))
+		}
+	}
+	w.states.Objects = nil
+	for _, s := range w.host.Sources.Sources {
+		if all || slices.Contains(kinds, s.Kind) {
+			w.states.Add(w.sourceState(s))
+		}
+	}
+	w.states.Refresh()
+	w.pages.Refresh()
+}
+
+// sourceState is how one source is doing: a mark, its name and what is known.
+func (w *window) sourceState(s windowapi.SourceState) fyne.CanvasObject {
+	l := w.host.Lang
+	name := l.T(text.StartSource(s.Kind))
+	if name == string(text.StartSource(s.Kind)) { // a link
+		name = l.T(text.Source(s.Kind))
+		if s.Name != "" && s.Name != s.Kind {
+			name = s.Name + " (" + name + ")"
+		}
+	}
+	m, sentence := sourceLine(l, s, w.host.Now())
+	lines := container.New(layout.NewCustomPaddedVBoxLayout(2),
+		widgets.NewWords(name, theme.SizeHint, base.ColorNameForeground, true).Cutting(),
+		widgets.Plain(sentence, theme.SizeHint, widgets.Either(m == widgets.MarkTrouble, widget.WarningImportance, widget.MediumImportance)))
+	return widgets.NewSoftBox(container.New(layout.NewCustomPaddedLayout(8, 8, 12, 12),
+		container.New(widgets.Columns(widgets.SignWidth), container.New(layout.NewCustomPaddedLayout(4, 0, 0, 0), container.NewVBox(container.NewHBox(widgets.NewShape(m)))), lines)))
+}
+
+// sourceLine says how a source is doing. Only a link that has a heartbeat is ever
+// called connected.
+func sourceLine(l text.Language, s windowapi.SourceState, now time.Time) (widgets.Mark, string) {
+	m, phase := widgets.MarkTrouble, s.Phase
+	switch s.Phase {
+	case windowapi.LinkUp:
+		m = widgets.MarkDot
+	case windowapi.LinkUnknown:
+		m, phase = widgets.MarkQuiet, "trying"
+	case windowapi.SourceListens:
+		m = widgets.MarkQuiet
+		if !s.Last.IsZero() {
+			m = widgets.MarkTarget
+		}
+	}
+	var said string
+	switch {
+	case s.Phase == windowapi.SourceTaken:
+		said = l.T(text.SourcesPhase(phase), s.Port)
+	case s.Phase == windowapi.SourceListens:
+		said = l.T(text.SourcesPhase(phase))
+	case s.Since.IsZero():
+		said = l.T(text.SourcesPhase(phase)) + "."
+	default:
+		said = l.T(text.SourcesSince, l.T(text.SourcesPhase(phase)), l.Moment(s.Since, now))
+	}
+	if why := text.LinkTrouble(l, s.Why); why != "" && s.Phase != windowapi.LinkUp {
+		said += " " + why
+	}
+	last := l.T(text.SourcesNever)
+	if !s.Last.IsZero() {
+		last = l.T(text.SourcesLast, l.Moment(s.Last, now))
+	}
+	return m, said + " " + last
+}
+
+// overview is the page with all sources.
+func (w *window) overview() fyne.CanvasObject {
+	l := w.host.Lang
+	w.states = container.New(layout.NewCustomPaddedVBoxLayout(8))
+	w.fillStates()
+	test := widgets.NewButton(l.T(text.TestBegin), func() { w.host.Show(windowapi.WindowTest) })
+	test.Importance = widget.HighImportance
+	start := widgets.NewButton(l.T(text.SourcesStart), func() { w.host.Show(windowapi.WindowStart) })
+	return container.New(layout.NewCustomPaddedLayout(20, 24, widgets.Edge, widgets.Edge), container.New(layout.NewCustomPaddedVBoxLayout(12),
+		widgets.NewWords(l.T(text.SourcesTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting(),
+		widgets.Paragraph(l.T(text.SourcesIntro)), w.states, widget.NewSeparator(),
+		widgets.Buttons(test, start)))
+}

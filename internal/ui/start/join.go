@@ -1,0 +1,92 @@
+package start
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/config/hubtrial"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/theme"
+	"wiebelt/internal/ui/widgets"
+)
+
+// joining is what w.asked is while a code is being used.
+const joining = "relay"
+
+// codeField is where the code is typed. Escape is the window's.
+type codeField struct{ widget.Entry }
+
+// TypedKey implements fyne.Focusable.
+func (f *codeField) TypedKey(e *fyne.KeyEvent) {
+	if e.Name == fyne.KeyEscape {
+		widgets.PassEscape(f, e)
+		return
+	}
+	f.Entry.TypedKey(e)
+}
+
+// newCode is an empty field; Enter is the same as the button.
+func (w *window) newCode() *codeField {
+	f := &codeField{}
+	f.ExtendBaseWidget(f)
+	f.SetPlaceHolder(w.host.Lang.T(text.StartJoinCode))
+	f.OnSubmitted = func(string) { w.useCode() }
+	return f
+}
+
+// fillJoin asks for the code where there is a relay to be joined.
+func (w *window) fillJoin() {
+	w.join.Objects = nil
+	if w.state.join {
+		l, busy := w.host.Lang, w.asked == joining
+		button := widgets.NewButton(l.T(widgets.Either(busy, text.StartJoinBusy, text.StartJoinDo)), w.useCode)
+		button.Importance = widget.HighImportance
+		widgets.Able(button, !busy)
+		body := container.New(layout.NewCustomPaddedVBoxLayout(8), widgets.Bold(l.T(text.StartJoin), theme.SizeStart),
+			widgets.Paragraph(l.T(text.StartJoinIntro)), w.code, container.NewHBox(button))
+		if w.notJoined != "" {
+			body.Add(widgets.Warning(w.notJoined))
+		}
+		w.join.Objects = []fyne.CanvasObject{widgets.NewFrame(container.New(layout.NewCustomPaddedLayout(12, 12, 16, 16), body), true)}
+	}
+	w.join.Refresh()
+}
+
+// useCode joins the relay that the settings name.
+func (w *window) useCode() {
+	code := strings.TrimSpace(w.code.Text)
+	if code == "" || w.asked == joining {
+		return
+	}
+	w.asked, w.notJoined = joining, ""
+	w.fillJoin()
+	host, l := w.host, w.host.Lang
+	why := ""
+	w.after(func(ctx context.Context) string {
+		before, _ := settings.Load(host.Dirs)
+		err := hubtrial.Join(ctx, host.Dirs, before, hubtrial.Relay{Code: code})
+		var said *text.Error
+		switch {
+		case err == nil:
+		case errors.As(err, &said):
+			why = l.Error(said)
+		default:
+			host.Log.Warn("the relay was not joined", "why", err)
+			why = l.T(text.StartFailed, support(l, before))
+		}
+		return ""
+	}, func() {
+		if w.notJoined = why; why == "" {
+			w.code.SetText("")
+			host.Changed(windowapi.ChangedSecret)
+		}
+	})
+}

@@ -1,0 +1,127 @@
+// Package uitest is for tests of the windows: a Harness that opens them on Fyne's
+// test driver and keeps what they say, and ways to look at what stands in them.
+package uitest
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/theme"
+	"wiebelt/internal/ui/widgets"
+)
+
+// Message is what a window said to the resident.
+type Message struct {
+	Kind string
+	M    any
+}
+
+// Harness is the windows on Fyne's test driver, with everything they say kept.
+type Harness struct {
+	*widgets.Host
+	Sent         []Message
+	HistoryReads int       // how often the history was to be read
+	Clock        time.Time // what time it is
+	Later        []func()  // what is to run later; nothing runs it by itself
+}
+
+// PlaceOf is where the stand-in of a window was shown at last; "" if it is closed.
+func (b *Harness) PlaceOf(name string) string {
+	if o, ok := b.Page(name).(*other); ok {
+		return o.place
+	}
+	return ""
+}
+
+// Tell has the resident say something.
+func (b *Harness) Tell(t testing.TB, kind string, m any) {
+	t.Helper()
+	raw, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Handle(kind, raw)
+}
+
+// Take gives what was said since the last take, questions about the state apart.
+func (b *Harness) Take() []Message {
+	said := slices.DeleteFunc(b.Sent, func(m Message) bool { return m.Kind == windowapi.KindSources })
+	b.Sent = nil
+	return said
+}
+
+// New has the windows that openers make, by their names in windowapi, and something
+// to stand in for every other.
+func New(t testing.TB, w windowapi.Welcome, openers map[string]widgets.Opener) *Harness {
+	t.Helper()
+	app := test.NewTempApp(t)
+	app.Settings().SetTheme(theme.New("light"))
+	b := &Harness{Clock: Noon}
+	b.Host = widgets.NewHost(widgets.Params{
+		App:         app,
+		Dirs:        Dirs(t),
+		Go:          func(work func(context.Context)) { work(t.Context()) },
+		Post:        func(f func()) { f() },
+		Send:        func(kind string, m any) { b.Sent = append(b.Sent, Message{Kind: kind, M: m}) },
+		ReadHistory: func() { b.HistoryReads++ },
+		Now:         func() time.Time { return b.Clock },
+		After: func(_ time.Duration, f func()) {
+			b.Later = append(b.Later, f)
+		},
+		Log: slog.New(slog.DiscardHandler),
+	}, w)
+	b.Openers = map[string]widgets.Opener{}
+	for _, name := range []string{windowapi.WindowCalls, windowapi.WindowDemo, windowapi.WindowRecipes, windowapi.WindowLookup, windowapi.WindowSettings,
+		windowapi.WindowDelivery, windowapi.WindowDoctor, windowapi.WindowHelp, windowapi.WindowStart, windowapi.WindowTest} {
+		b.Openers[name] = func(host *widgets.Host) widgets.Page { return &other{win: host.App.NewWindow(name)} }
+	}
+	maps.Copy(b.Openers, openers)
+	return b
+}
+
+// Dirs is a profile of its own, with its folders.
+func Dirs(t testing.TB) profile.Dirs {
+	t.Helper()
+	d, err := profile.Find(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Make(); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// other stands in for a window that is not looked at.
+type other struct {
+	win   fyne.Window
+	place string // where it was shown at last
+}
+
+func (o *other) Window() fyne.Window { return o.win }
+
+func (o *other) Take(string, json.RawMessage) {}
+
+func (o *other) ShowAt(place string) { o.place = place }
+
+// Greeting is a welcome in a language; with calls it is that of the demo.
+func Greeting(l text.Language, demo ...windowapi.DemoCall) windowapi.Welcome {
+	return windowapi.Welcome{Language: string(l), History: "x", Demo: demo}
+}
+
+// DemoCalls are two calls of the demo.
+var DemoCalls = []windowapi.DemoCall{{ID: "known", Title: "Bekende klant", Hint: "Eerst het nummer."}, {ID: "gone", Title: "Hub is weg", Hint: "De kaart zegt het."}}
+
+// Noon is when a Harness begins, on a Monday.
+var Noon = time.Date(2026, 9, 14, 12, 0, 0, 0, time.Local)

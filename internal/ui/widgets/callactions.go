@@ -1,0 +1,25 @@
+package widgets
+
+import (
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/instance"
+	"wiebelt/internal/store/callactions"
+)
+
+// CallActions is what can be done with the calls that are kept for the profile of the
+// windows. All of it waits for the disk: it belongs into Go.
+func (h *Host) CallActions() *callactions.Calls {
+	load := func() *settings.Settings {
+		s, _ := settings.Load(h.Dirs) // what is wrong in it the settings window says
+		return s
+	}
+	if of := h.Welcome.HubURL; of != "" { // the demo's, whose settings stand in no file
+		load = func() *settings.Settings {
+			s := settings.Defaults()
+			s.Hub.HubURL = of
+			return s
+		}
+	}
+	return callactions.New(callactions.Params{Dirs: h.Dirs, Settings: load, Tell: h.Send, Log: h.Log,
+		Instance: instance.Config{RunDir: h.Dirs.Run, Version: h.Program.Version, Build: h.Program.Commit, Log: h.Log}})
+}

@@ -1,0 +1,218 @@
+// Package widgets is what the windows have in common: the Host, through which each
+// reaches the program and the other windows, and the widgets, layouts and measures
+// that they are made of. A window is a package of its own beside this one; it imports
+// widgets and no other window, and asks for another by its name in windowapi.
+//
+// The Host owns which windows are open, the language, and what the resident last
+// said of its status and of the sources of calls. Each window owns what it shows. All of it
+// belongs to Fyne's thread; what runs on another goroutine hands over by Post.
+package widgets
+
+import (
+	"context"
+	"encoding/json"
+	"image"
+	"log/slog"
+	"time"
+	"unicode"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
+
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/text"
+)
+
+// Params are what the windows need from outside.
+type Params struct {
+	App     fyne.App
+	Dirs    profile.Dirs // of the profile whose windows these are
+	Program Program
+	// Go runs work off the UI thread, on a goroutine whose context ends with the
+	// windows; what it finds out it hands over by Post.
+	Go          func(work func(context.Context))
+	Post        func(func())             // to the UI thread, without waiting
+	Send        func(kind string, m any) // to the resident, without waiting, from any goroutine
+	ReadHistory func()                   // the history should be read again, without waiting, from any goroutine
+	Now         func() time.Time
+	After       func(time.Duration, func()) // runs it later, on any goroutine
+	Log         *slog.Logger
+}
+
+// Program is ourselves.
+type Program struct {
+	Version, Commit string
+	ProfileDir      string // as given on the command line
+}
+
+// Host holds the open windows by their names in windowapi, and what each needs of the
+// program and of the others. Only for the UI thread.
+type Host struct {
+	Params
+	Lang    text.Language
+	Welcome windowapi.Welcome  // the resident's last one, with its last status
+	Sources *windowapi.Sources // how the sources of calls are doing, nil until the resident said so
+	Openers map[string]Opener  // all windows that there are; set once, before the first is shown
+
+	pages   map[string]Page
+	reuse   fyne.Window // to be built anew instead of a new one, nil mostly
+	painted bool
+}
+
+// NewHost has no windows yet and looks as the welcome says; Openers is still to be
+// set.
+func NewHost(p Params, w windowapi.Welcome) *Host {
+	return &Host{Params: p, Lang: text.Language(w.Language), Welcome: w, pages: map[string]Page{}}
+}
+
+// Copy puts a text on the clipboard. On X11 what a program has copied goes with it,
+// so the resident, which stays, copies it too.
+func (h *Host) Copy(s string) {
+	h.App.Clipboard().SetContent(s)
+	h.Send(windowapi.KindCopy, windowapi.Copy{Text: s})
+}
+
+// Window makes a window of ours with a content; the first frame of the first
+// window is reported to the resident.
+func (h *Host) Window(title text.Key, content fyne.CanvasObject, size fyne.Size) fyne.Window {
+	name := h.Lang.T(title) + " – Wiebelt"
+	if w := h.reuse; w != nil { // stays where it is, and as large as it was made
+		w.SetTitle(name)
+		w.SetContent(fitting(content, size, h.Welcome.WorkArea))
+		return w
+	}
+	w := h.App.NewWindow(name)
+	w.SetPadded(false)
+	if !h.painted {
+		content = container.NewStack(content, h.probe())
+	}
+	w.SetContent(fitting(content, size, h.Welcome.WorkArea))
+	h.place(w, size)
+	w.Canvas().SetOnTypedKey(OnEscape(w.Close))
+	return w
+}
+
+// probe is one transparent pixel that reports when it is painted. The
+// resident waits for it: a process with windows that runs and paints nothing is
+// ended.
+func (h *Host) probe() fyne.CanvasObject {
+	pixel := canvas.NewRaster(func(width, height int) image.Image {
+		h.Post(func() { // once this frame is done
+			if !h.painted {
+				h.painted = true
+				h.Send(windowapi.KindPainted, nil)
+			}
+		})
+		return image.NewNRGBA(image.Rect(0, 0, width, height))
+	})
+	pixel.Resize(fyne.NewSquareSize(1))
+	return container.NewWithoutLayout(pixel)
+}
+
+// Handle does what a message of the resident asks. Kinds of a newer resident
+// are passed over.
+func (h *Host) Handle(kind string, raw json.RawMessage) {
+	switch kind {
+	case windowapi.KindWelcome:
+		var m windowapi.Welcome
+		if h.Decode(kind, raw, &m) {
+			h.follow(m)
+		}
+	case windowapi.KindStatus:
+		var m windowapi.Status
+		if h.Decode(kind, raw, &m) {
+			h.Welcome.Status = m
+			h.statusChanged()
+		}
+	case windowapi.KindChanged:
+		var m windowapi.Changed
+		if h.Decode(kind, raw, &m) {
+			h.pass(windowapi.WindowCalls, kind, raw)
+			h.ReadHistory()
+		}
+	case windowapi.KindShow:
+		var m windowapi.Show
+		if h.Decode(kind, raw, &m) {
+			h.Welcome.WorkArea = m.WorkArea
+			h.ShowAt(m.Window, m.Place)
+			h.Send(windowapi.KindPainted, nil)
+		}
+	case windowapi.KindLookup, windowapi.KindCopy:
+		h.pass(windowapi.WindowCalls, kind, raw)
+		h.pass(windowapi.WindowLookup, kind, raw)
+	case windowapi.KindDelivery:
+		h.pass(windowapi.WindowDelivery, kind, raw)
+	case windowapi.KindTest:
+		h.pass(windowapi.WindowStart, kind, raw)
+		h.pass(windowapi.WindowTest, kind, raw)
+	case windowapi.KindPlay:
+		h.pass(windowapi.WindowDemo, kind, raw)
+	case windowapi.KindSources:
+		var m windowapi.Sources
+		if h.Decode(kind, raw, &m) {
+			h.Sources = &m
+			h.sourcesChanged()
+		}
+	case windowapi.KindQuit:
+		h.App.Quit()
+	}
+}
+
+// pass hands a message to the window it is for, if that is open.
+func (h *Host) pass(name, kind string, raw json.RawMessage) {
+	if p, ok := h.pages[name].(taker); ok {
+		p.Take(kind, raw)
+	}
+}
+
+// Work does something for a window off the UI thread until it is done, end is
+// called or the windows end. What it hands over by post runs on the UI thread, but
+// not after end.
+func (h *Host) Work(do func(ctx context.Context, post func(func()))) (end context.CancelFunc) {
+	ended, end := context.WithCancel(context.Background())
+	h.Go(func(ctx context.Context) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(ended, cancel)()
+		do(ctx, func(f func()) {
+			h.Post(func() {
+				if ended.Err() == nil {
+					f()
+				}
+			})
+		})
+	})
+	return end
+}
+
+// Changed has the resident follow what a window has just changed on disk.
+func (h *Host) Changed(what string) { h.Send(windowapi.KindChanged, windowapi.Changed{What: what}) }
+
+// Decode reads a message, and logs the kind of one that cannot be read.
+func (h *Host) Decode(kind string, raw json.RawMessage, into any) bool {
+	if err := json.Unmarshal(raw, into); err != nil {
+		h.Log.Warn("message cannot be read", "kind", kind) // the error would quote it
+		return false
+	}
+	return true
+}
+
+// fileWord is what a customer file is called here (ui.file_word).
+func fileWord(l text.Language, word string) string {
+	switch word {
+	case "klantkaart":
+		return l.T(text.CardWordKlantkaart)
+	case "dossier":
+		return l.T(text.CardWordDossier)
+	}
+	return l.T(text.CardWordRelatie)
+}
+
+// OpenWords are those of the button that opens a customer file.
+func (h *Host) OpenWords() string {
+	r := []rune(h.Lang.T(text.CardButtonOpen, fileWord(h.Lang, h.Welcome.FileWord)))
+	r[0] = unicode.ToUpper(r[0])
+	return string(r)
+}
