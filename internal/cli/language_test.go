@@ -160,7 +160,7 @@ func TestErrorsAreInOneLanguage(t *testing.T) {
 		{"doctor", "--format", "x"}, {"doctor", "--json=x"}, {"hub", "client"}, {"hub", "client", "list"}, {"ring", "--state", "x", "--", "1"},
 		{"lookup", "hello"}, {"lookup", "0612345678"}, {"lookup", "101"}, {"lookup", "anonymous"},
 		{"forget", "--older-than", "x"}, {"forget", "--user", "nobody-there"}, {"forget", "--all"},
-		{"provision"}, {"provision", "--base-url", "http://x"}, {"provision", "--export", missing}, {"provision", "--test-number", "1"},
+		{"provision"}, {"provision", "--base-url", "http://x"}, {"provision", "--export", filepath.Join(missing, "x")}, {"provision", "--test-number", "1"},
 		{"provision", "--softphone", "x", "--secret-stdin"}, {"provision", "--import", missing, "--passphrase-stdin"},
 		{"recipe", "x"}, {"settings", "x"}, {"settings", "set", "listener.port", "x"}, {"settings", "check", missing},
 		{"simulate", "--scenario", badStory}, {"simulate", "--over", "bria", "--listen", "0.0.0.0:1", "1"},
