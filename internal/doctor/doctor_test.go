@@ -183,6 +183,7 @@ func rows(t *testing.T) []row {
 		{"link", twoLinks, links(windowapi.LinkRefused), is(say(Fail, "link.refused", 1, "baresip"), say(Fail, "link.refused", 2, "ari"))},
 		{"link", twoLinks, links(windowapi.LinkIncomplete), is(say(Fail, "link.incomplete", 1, "baresip"), say(Fail, "link.incomplete", 2, "ari"))},
 		{"link", twoLinks, because(windowapi.LinkDown, "secret.none"), is(say(Warn, "link.down", 1, "baresip"), also(say(Fail, "link.down", 2, "ari"), "secret.none"))},
+		{"link", twoLinks, because(windowapi.LinkBehind, "relay.exchange"), is(say(Fail, "link.behind", 1, "baresip"), also(say(Fail, "link.behind", 2, "ari"), "relay.exchange"))},
 		{"link", twoLinks, because(windowapi.LinkIncomplete, "needs.extension"), is(say(Fail, "link.incomplete", 1, "baresip"), also(say(Fail, "link.incomplete", 2, "ari"), "needs.extension"))},
 		{"link", twoLinks, because(windowapi.LinkUp, "denied"), is(say(OK, "link.up", 1, "baresip"), say(OK, "link.up", 2, "ari"))},
 		{"link", twoLinks, because(windowapi.LinkDown, "a secret"), is(say(Warn, "link.down", 1, "baresip"), say(Fail, "link.down", 2, "ari"))},

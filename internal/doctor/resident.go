@@ -263,6 +263,8 @@ func ofPhase(phase string, n int, p settings.Softphone) []finding {
 		return say(Fail, "link.refused", n, p.Kind)
 	case windowapi.LinkIncomplete:
 		return say(Fail, "link.incomplete", n, p.Kind)
+	case windowapi.LinkBehind:
+		return say(Fail, "link.behind", n, p.Kind)
 	}
 	return say(Warn, "link.unknown", n, p.Kind)
 }

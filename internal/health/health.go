@@ -43,7 +43,15 @@ const (
 	Kicked     // another program has the phone's only place
 	Refused    // the phone does not let us in
 	Incomplete // cannot be tried: something is not set, such as the extension
+
+	// The office's relay is connected, and something behind it does not work.
+	NoStorage  // it cannot keep what it has to
+	NoExchange // it does not hear the exchange
+	NoHub      // the hub does not answer it
 )
+
+// Stands reports whether the source is connected, whatever is behind it.
+func (p Phase) Stands() bool { return p == Up || p == NoStorage || p == NoExchange || p == NoHub }
 
 // Source is a source of calls that is set up.
 type Source struct {
@@ -51,6 +59,8 @@ type Source struct {
 	Name  string // what people call it, "" for its kind's name
 	Phase Phase
 	Admin bool // not connected, and staff can do nothing about it
+	// Behind is since when something behind a relay does not work.
+	Behind time.Time
 }
 
 // Registration is something outside our files that calls or log-ons depend on.
@@ -201,14 +211,21 @@ func (j judge) setup() (r Report, wrong bool) {
 	return r, false
 }
 
-// relayStates are the phases in which nothing is heard from the office's relay.
-var relayStates = map[Phase]text.Key{Down: text.StatusRelayDown, Refused: text.StatusRelayRefused, Incomplete: text.StatusRelayIncomplete}
+// relayStates are the phases in which the office's relay does not serve us.
+var relayStates = map[Phase]text.Key{Down: text.StatusRelayDown, Refused: text.StatusRelayRefused, Incomplete: text.StatusRelayIncomplete,
+	NoStorage: text.StatusRelayStorage, NoExchange: text.StatusRelayExchange, NoHub: text.StatusRelayHub}
 
 // sources says which source is not connected.
 func (j judge) sources() (r Report, wrong bool) {
 	for _, w := range j.Sources {
 		key, args := text.Key(""), []any{name(w, j.l), j.admin}
 		if k, ok := relayStates[w.Phase]; ok && w.Kind == registry.Relay {
+			switch w.Phase {
+			case NoExchange:
+				return j.say(LinkLost, k, clock(j.l, w.Behind, j.now), j.admin), true
+			case NoHub:
+				return j.say(HubGone, k, j.admin), true
+			}
 			return j.say(LinkLost, k, j.admin), true
 		}
 		switch w.Phase {

@@ -29,7 +29,7 @@ type known struct {
 type linkState struct {
 	health.Source
 	since time.Time  // when its phase began
-	cause link.Cause // why it does not stand
+	cause link.Cause // why it does not stand, or what does not work behind it
 }
 
 // facts guards what is known; the lock is held for a copy. The zero value is ready.
@@ -83,8 +83,12 @@ func (f *facts) pausedUntil(now time.Time) time.Time {
 
 // phases are a link's phases as far as they say anything: one that is tried for
 // the first time is not known to be there nor to be gone.
-var phases = map[link.Phase]health.Phase{link.Connecting: health.Unwatched, link.Connected: health.Up,
+var phases = map[link.Phase]health.Phase{link.Connecting: health.Unwatched,
 	link.Waiting: health.Down, link.Kicked: health.Kicked, link.Refused: health.Refused}
+
+// behind are those of a link that stands, by what does not work behind it.
+var behind = map[link.Cause]health.Phase{link.NoCause: health.Up, link.CauseStorage: health.NoStorage, link.CauseExchange: health.NoExchange,
+	link.CauseHub: health.NoHub}
 
 // phaseOf is how a link is doing. One that has no secret to show was refused by
 // nobody.
@@ -94,6 +98,9 @@ func phaseOf(st link.State) health.Phase {
 		return health.Incomplete
 	case link.CauseStore:
 		return health.Down
+	}
+	if st.Phase == link.Connected {
+		return behind[st.Cause]
 	}
 	return phases[st.Phase]
 }
@@ -109,14 +116,14 @@ func lacks(p settings.Softphone) link.Cause {
 func linkName(s settings.Softphone) string { return cmp.Or(s.Name, s.Address) }
 
 // setLink notes how a link is doing and why, and reports whether that is news.
-func (f *facts) setLink(kind, name string, phase health.Phase, cause link.Cause) (news bool) {
-	source := health.Source{Kind: kind, Name: name, Phase: phase}
+func (f *facts) setLink(kind, name string, phase health.Phase, st link.State) (news bool) {
+	source := health.Source{Kind: kind, Name: name, Phase: phase, Behind: st.Behind}
 	if name == kind {
 		source.Name = "" // nobody gave it one
 	}
 	f.change(func(k *known) {
 		was, there := k.links[name]
-		now := linkState{source, was.since, cause}
+		now := linkState{source, was.since, st.Cause}
 		if !there || was.Source != source {
 			now.since = time.Now()
 		}

@@ -131,7 +131,7 @@ func (w *sources) wake(all bool) {
 	defer w.mu.Unlock()
 	now := w.r.facts.read().links
 	for p, l := range w.links {
-		if all || now[linkName(p)].Phase != health.Up {
+		if all || !now[linkName(p)].Phase.Stands() {
 			l.wake.send()
 		}
 	}
@@ -149,7 +149,7 @@ func (w *sources) dial(s *settings.Settings, phone settings.Softphone) *source {
 	p, err := fromsettings.Softphone(r.o.Dirs, s.Hub.SecretStore, phone)
 	if err != nil {
 		r.o.Log.Error("softphone link", "name", name, "why", err)
-		r.facts.setLink(phone.Kind, name, health.Incomplete, lacks(phone))
+		r.facts.setLink(phone.Kind, name, health.Incomplete, link.State{Cause: lacks(phone)})
 		return nil
 	}
 	if l, ok := p.(engine.Lookup); ok {
@@ -158,14 +158,17 @@ func (w *sources) dial(s *settings.Settings, phone settings.Softphone) *source {
 	if l, ok := p.(interface{ Keep(relaylink.Keeper) }); ok && s.History.Keep != string(history.KeepOff) {
 		l.Keep(r.keepMissed)
 	}
-	r.facts.setLink(phone.Kind, name, health.Unwatched, link.NoCause)
+	r.facts.setLink(phone.Kind, name, health.Unwatched, link.State{})
 	ctx, end := context.WithCancel(w.ctx)
 	l := &source{end: end, over: make(chan struct{}), wake: newSignal()}
 	w.work.Go(func() {
 		defer close(l.over)
 		link.Run(ctx, link.Config{Name: name, Take: r.taker(name), Gone: r.engine.SourceGone, Wake: l.wake, Log: r.o.Log,
 			State: func(st link.State) {
-				if ctx.Err() == nil && r.facts.setLink(phone.Kind, name, phaseOf(st), st.Cause) {
+				if st.Cause == link.CauseHub && r.current().client != nil {
+					st.Cause = link.NoCause // whoever asks the hub by himself sees for himself
+				}
+				if ctx.Err() == nil && r.facts.setLink(phone.Kind, name, phaseOf(st), st) {
 					r.refresh()
 				}
 			}}, p)
@@ -271,7 +274,8 @@ func (r *Resident) sendSources() {
 
 // linkPhases are the phases of links as windows and doctor are told of them.
 var linkPhases = map[health.Phase]string{health.Unwatched: windowapi.LinkUnknown, health.Up: windowapi.LinkUp, health.Down: windowapi.LinkDown,
-	health.Kicked: windowapi.LinkKicked, health.Refused: windowapi.LinkRefused, health.Incomplete: windowapi.LinkIncomplete}
+	health.Kicked: windowapi.LinkKicked, health.Refused: windowapi.LinkRefused, health.Incomplete: windowapi.LinkIncomplete,
+	health.NoStorage: windowapi.LinkBehind, health.NoExchange: windowapi.LinkBehind, health.NoHub: windowapi.LinkBehind}
 
 // sourcesNow is how every source is doing that is set up: first those by which phones
 // come to us, then the links in the order of the settings. Only links have a

@@ -33,9 +33,9 @@ func TestSourcesNow(t *testing.T) {
 		}
 	}
 	r.facts.now.port = 27471
-	r.facts.setLink("wazo", "centrale", health.Refused, link.NoCause)
+	r.facts.setLink("wazo", "centrale", health.Refused, link.State{Cause: link.NoCause})
 	want("websocket  listens 27471\nhttp  listens 27471\nurl  listens 0\ncommand  listens 0\nwazo centrale refused 0\nbaresip   0\n")
-	r.facts.setLink("baresip", "127.0.0.1:4444", health.Up, link.NoCause)
+	r.facts.setLink("baresip", "127.0.0.1:4444", health.Up, link.State{Cause: link.NoCause})
 	r.facts.now.port, r.facts.now.PortTaken = 0, 27471
 	want("websocket  taken 27471\nhttp  taken 27471\nurl  listens 0\ncommand  listens 0\nwazo centrale refused 0\nbaresip  up 0\n")
 	r.facts.now.NoTokens, r.facts.now.PortTaken = true, 0
@@ -72,7 +72,7 @@ func TestLinksAreWoken(t *testing.T) {
 	for name, phase := range phases {
 		p := settings.Softphone{Kind: "baresip", Name: name}
 		d.sources.links[p] = &source{wake: newSignal()}
-		d.facts.setLink(p.Kind, name, phase, link.NoCause)
+		d.facts.setLink(p.Kind, name, phase, link.State{Cause: link.NoCause})
 	}
 	woken := func() (names []string) {
 		for p, l := range d.sources.links {
@@ -121,11 +121,11 @@ func TestLinksOfASort(t *testing.T) {
 // TestFactsKeepWhy: what is known of a link's trouble is told once, and decides who can mend it.
 func TestFactsKeepWhy(t *testing.T) {
 	var f facts
-	if !f.setLink("ari", "centrale", health.Refused, link.CauseDenied) || f.setLink("ari", "centrale", health.Refused, link.CauseDenied) || f.read().links["centrale"].cause != link.CauseDenied {
+	if !f.setLink("ari", "centrale", health.Refused, link.State{Cause: link.CauseDenied}) || f.setLink("ari", "centrale", health.Refused, link.State{Cause: link.CauseDenied}) || f.read().links["centrale"].cause != link.CauseDenied {
 		t.Error("the cause is not kept, or told as news twice")
 	}
 	for cause, admin := range map[link.Cause]bool{link.CauseNobody: false, link.CauseFault: false, link.CauseExpired: true} {
-		if !f.setLink("ari", "centrale", health.Down, cause) {
+		if !f.setLink("ari", "centrale", health.Down, link.State{Cause: cause}) {
 			t.Errorf("%s is no news", cause)
 		}
 		if sources := f.of(&engine.Snapshot{}).Sources; len(sources) != 1 || sources[0].Admin != admin {

@@ -33,7 +33,7 @@ var DoctorTroubles = []struct {
 		"hub.certificate.soon", "hub.clock.ahead", "hub.clock.behind"}},
 	{"phones", []string{"resident.off", "resident.hangs", "resident.silent", "resident.setup", "resident.doubt",
 		"listener.taken", "listener.tokens", "listener.silent", "listener.file",
-		"link.down", "link.kicked", "link.refused", "link.incomplete", "link.unknown",
+		"link.down", "link.kicked", "link.refused", "link.incomplete", "link.behind", "link.unknown",
 		"scheme.other", "microsip.part", "microsip.gone", "microsip.unreadable"}},
 	{"desktop", []string{"cards.notices", "cards.none", "cards.taken", "cards.unsupported", "cards.wrong", "browser.none"}},
 	{"disk", []string{"disk.low", "disk.full", "folders.write", "folders.owner", "folders.read", "folders.own", "folders.home", "program.write",

@@ -196,6 +196,7 @@ const (
 	LinkKicked     = "kicked"
 	LinkRefused    = "refused"
 	LinkIncomplete = "incomplete"
+	LinkBehind     = "behind" // connected, and Why says what does not work behind it
 )
 
 // DoctorFacts is what the resident knows of itself: states and times, nothing of
@@ -218,7 +219,7 @@ type DoctorLink struct {
 	Kind  string `json:"kind"`
 	Name  string `json:"name"` // as in the settings
 	Phase string `json:"phase"`
-	Why   string `json:"why,omitempty"` // link.Cause: why it does not stand
+	Why   string `json:"why,omitempty"` // link.Cause: why it does not stand, or what is wrong behind it
 }
 
 // Lookup asks who has a number.

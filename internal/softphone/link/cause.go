@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// Cause says in a word why a link does not stand, so that whoever looks learns
-// what to do. Every one has its texts (text.LinkWhy, text.LinkDo).
+// Cause says in a word why a link does not stand, or what does not work behind one
+// that does, so that whoever looks learns what to do. Every one has its texts (text.LinkWhy, text.LinkDo).
 type Cause string
 
 // The causes.
@@ -35,6 +35,11 @@ const (
 	CauseOwner     Cause = "owner"        // it belongs to another user
 	CauseSystem    Cause = "system"       // not on this kind of computer
 	CauseSettings  Cause = "settings"     // a setting of the link cannot be used
+
+	// Behind a link that stands: of an office's relay.
+	CauseStorage  Cause = "relay.storage"  // it cannot keep what it has to
+	CauseExchange Cause = "relay.exchange" // it does not hear the exchange
+	CauseHub      Cause = "relay.hub"      // the hub does not answer it
 )
 
 // CauseNeeds is for a setting that the link needs and lacks: one of those of
@@ -44,7 +49,7 @@ func CauseNeeds(setting string) Cause { return Cause("needs." + setting) }
 // Causes are all there are, for tests and for whoever is told of one.
 func Causes() []Cause {
 	return []Cause{CauseNobody, CauseSilent, CauseName, CauseAuthority, CauseHost, CauseExpired, CauseTLS, CauseProxy, CauseLogin, CauseFault, CauseOdd,
-		CauseNoSecret, CauseStore, CauseDenied, CauseRights, CauseExtension, CauseBria, CauseOwner, CauseSystem, CauseSettings,
+		CauseNoSecret, CauseStore, CauseDenied, CauseRights, CauseExtension, CauseBria, CauseOwner, CauseSystem, CauseSettings, CauseStorage, CauseExchange, CauseHub,
 		CauseNeeds("address"), CauseNeeds("extension"), CauseNeeds("user")}
 }
 

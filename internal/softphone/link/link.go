@@ -108,6 +108,9 @@ type State struct {
 	Retry time.Time // with Waiting, Kicked and Refused
 	Err   error     // why not connected; holds the address, nothing of a call
 	Cause Cause     // of Err, NoCause where nothing is known
+	// Behind is, with Connected and a Cause, since when something behind the phone does
+	// not work.
+	Behind time.Time
 }
 
 // Intervals of reconnecting. A softphone may be off all day, so failing is
@@ -247,7 +250,7 @@ func (l *link) enter(s State) {
 		s.Since = l.state.Since
 		if !l.said[s.Cause] {
 			l.said[s.Cause] = true
-			log.Info("softphone link is still not there", "why", string(s.Cause))
+			log.Info("softphone link: still the same state", "state", s.Phase.String(), "why", string(s.Cause))
 		}
 	}
 	l.state = s

@@ -38,6 +38,14 @@ func (r *Reporter) Up() {
 	}
 }
 
+// Behind tells of a connection that stands what does not work behind it, and since
+// when; NoCause is nothing.
+func (r *Reporter) Behind(c Cause, since time.Time) {
+	if r.up && (r.l.state.Cause != c || !r.l.state.Behind.Equal(since)) {
+		r.l.enter(State{Phase: Connected, Cause: c, Behind: since})
+	}
+}
+
 // Report completes an event by what is known of its call, hands it over, and
 // remembers it. ID should have gone through CallID. The source is filled in, and
 // the time where there is none. The direction of a known call stays; no number is

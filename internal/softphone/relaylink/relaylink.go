@@ -71,7 +71,10 @@ type session struct {
 	inbox  string         // where the snapshot comes that was asked for
 	heard  chan *nats.Msg // snapshots
 	knows  bool           // has taken one
-	missed chan struct{}  // some were too many
+	said   chan *nats.Msg // how the relays are doing
+	relays states
+	behind time.Time     // since when something does not work behind them
+	missed chan struct{} // some were too many
 	closed chan error
 }
 
@@ -102,7 +105,7 @@ func (p *Phone) Session(ctx context.Context, r *link.Reporter) error {
 	if err != nil {
 		return &link.Refusal{Why: "the stored membership of the relay is damaged", Cause: link.CauseNoSecret}
 	}
-	s := &session{membership: m, heard: make(chan *nats.Msg, 64), missed: make(chan struct{}, 1), closed: make(chan error, 1)}
+	s := &session{membership: m, heard: make(chan *nats.Msg, 64), said: make(chan *nats.Msg, 16), relays: states{}, missed: make(chan struct{}, 1), closed: make(chan error, 1)}
 	s.URLs = slices.Concat(s.URLs[p.turn%len(s.URLs):], s.URLs[:p.turn%len(s.URLs)])
 	p.turn++ // one that answers may be cut off from the others
 	if err := s.connect(ctx); err != nil {
@@ -136,6 +139,8 @@ func (p *Phone) Session(ctx context.Context, r *link.Reporter) error {
 				late.Reset(0)
 			}
 			p.take(r, s, m.Data)
+		case m := <-s.said:
+			s.judge(r, m.Data)
 		case <-s.missed:
 			if err := s.askNow(); err != nil {
 				return failed(ctx, err)
@@ -172,6 +177,19 @@ func (p *Phone) catchUp(ctx context.Context, s *session) {
 		}
 		seen = a.Seen
 	}
+}
+
+// judge tells what does not work behind the relays, by what one of them says of
+// itself. Their clocks and the way to here make the same moment look a little
+// different each time.
+func (s *session) judge(r *link.Reporter, b []byte) {
+	now := time.Now()
+	s.relays.take(b, now)
+	cause, since := s.relays.trouble(now)
+	if since.Sub(s.behind).Abs() > time.Minute {
+		s.behind = since
+	}
+	r.Behind(cause, s.behind)
 }
 
 // nobodyAnswers tells the server's answer where no relay listens.
@@ -224,6 +242,9 @@ func (s *session) connect(ctx context.Context) (err error) {
 		if _, err = s.ChanSubscribe(subject, s.heard); err != nil {
 			break
 		}
+	}
+	if err == nil {
+		_, err = s.ChanSubscribe(s.Site.Relays(), s.said)
 	}
 	if err == nil {
 		err = s.askNow()

@@ -85,7 +85,7 @@ func TestSourcesFit(t *testing.T) {
 		for _, scale := range uitest.Scales {
 			b := openRecipes(t, l, here)
 			var sources windowapi.Sources
-			for _, phase := range []string{windowapi.LinkUp, windowapi.LinkUnknown, windowapi.LinkDown, windowapi.LinkKicked, windowapi.LinkRefused, windowapi.LinkIncomplete} {
+			for _, phase := range []string{windowapi.LinkUp, windowapi.LinkUnknown, windowapi.LinkDown, windowapi.LinkKicked, windowapi.LinkRefused, windowapi.LinkIncomplete, windowapi.LinkBehind} {
 				sources.Sources = append(sources.Sources, windowapi.SourceState{Kind: "baresip", Phase: phase, Since: uitest.Noon.AddDate(0, 0, -3), Last: uitest.Noon.AddDate(-1, 0, 0)})
 			}
 			for _, c := range link.Causes() {

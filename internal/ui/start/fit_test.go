@@ -16,7 +16,7 @@ func everyPhone(l text.Language) []phone {
 	for _, o := range []string{"", "off", "running", "other", "unread"} {
 		all = append(all, phone{id: "x " + o, name: l.T(text.StartPhone("microsip")), sentence: l.T(text.StartFound(o)), can: o == "", recipe: "microsip"})
 	}
-	for _, p := range []string{"up", "trying", "down", "kicked", "refused", "incomplete"} {
+	for _, p := range []string{"up", "trying", "down", "kicked", "refused", "incomplete", "behind"} {
 		all = append(all, phone{id: "link " + p, name: l.T(text.StartPhone("linphone")), sentence: l.T(text.StartLink(p)), ok: p == "up"})
 	}
 	return append(all, phone{id: "ours", name: "Twinkle", sentence: l.T(text.StartOurs), ok: true, recipe: "twinkle"})

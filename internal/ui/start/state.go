@@ -179,7 +179,7 @@ func checks(ctx context.Context, d profile.Dirs, l text.Language, sources *windo
 		switch name := nameOf(l, p); {
 		case phase == windowapi.LinkRefused && why == string(link.CauseBria):
 			add(name, text.StartCheckBria)
-		case phase == windowapi.LinkRefused, phase == windowapi.LinkIncomplete:
+		case phase == windowapi.LinkRefused, phase == windowapi.LinkIncomplete, phase == windowapi.LinkBehind:
 			add(name, text.StartCheck(phase), support(l, set))
 		default:
 			add(name, text.StartCheck(cmp.Or(phase, "trying")))
