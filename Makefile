@@ -13,12 +13,12 @@ build resident:
 	CGO_ENABLED=0 $(GOBUILD) -ldflags '$(LDFLAGS)' -o bin/wiebelt ./app/wiebelt
 	CGO_ENABLED=0 $(GOBUILD) -ldflags '-s -w' -o bin/wiebelt-ring ./app/wiebelt-ring
 
-# For a server; see app/wiebelt-relay.
+# For a server; windows builds that for Windows too.
 relay:
 	CGO_ENABLED=0 $(GOBUILD) -ldflags '$(LDFLAGS)' -o bin/wiebelt-relay ./app/wiebelt-relay
-	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GOBUILD) -ldflags '$(LDFLAGS)' -o bin/windows/wiebelt-relay.exe ./app/wiebelt-relay
 
 windows:
+	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GOBUILD) -ldflags '$(LDFLAGS)' -o bin/windows/wiebelt-relay.exe ./app/wiebelt-relay
 	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GOBUILD) -ldflags '$(LDFLAGS)' -o bin/windows/wiebelt.exe ./app/wiebelt
 	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GOBUILD) -ldflags '$(LDFLAGS) -H=windowsgui' -o bin/windows/wiebeltw.exe ./app/wiebelt
 	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GOBUILD) -ldflags '-s -w' -o bin/windows/wiebelt-ring.exe ./app/wiebelt-ring
@@ -54,11 +54,14 @@ lint:
 bench: build
 	.ci/install test
 	go test -tags $(TAGS) -run '^$$' -bench . -benchtime 200x $$(go list -tags $(TAGS) ./internal/... | grep -v /e2e)
-	WIEBELT_BIN=$(CURDIR)/bin WIEBELT_BENCH_ACCEPT=$(ACCEPT) go test -tags $(TAGS) -timeout 30m -run '^$$' -bench . -benchtime 1x ./internal/e2e
+	WIEBELT_BIN=$(CURDIR)/bin WIEBELT_BENCH_ACCEPT=$(ACCEPT) go test -tags $(TAGS) -timeout 30m -run '^$$' -bench Budgets -benchtime 1x ./internal/e2e
 
-# A relay with a thousand desks, and with five thousand; on a quiet machine too.
-bench-relay:
+# A relay with a thousand desks, and with five thousand, and the way of a call from
+# each exchange; on a quiet machine too.
+bench-relay: build relay
+	.ci/install test
 	WIEBELT_BENCH_RELAY=1 go test -count=1 -tags $(TAGS) -run '^TestBenchRelay$$' ./internal/relay/command -v
+	WIEBELT_BIN=$(CURDIR)/bin WIEBELT_BENCH_ACCEPT=$(ACCEPT) go test -tags $(TAGS) -timeout 30m -run '^$$' -bench Exchanges -benchtime 1x ./internal/e2e
 
 fuzz:
 	.ci/fuzz

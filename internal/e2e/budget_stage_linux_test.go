@@ -35,6 +35,7 @@ type stage struct {
 	people  []localhub.Record
 	next    int
 	last    time.Time     // when the last one called
+	base    string        // where the hub is reached
 	hold    atomic.Bool   // lookups are answered by release, and told to looked
 	release chan struct{} // holds one
 	looked  chan lookup
@@ -92,7 +93,8 @@ func openStage(b testing.TB, scale float32, more string) *stage {
 	if scale != 1 {
 		dpi = int(96 * scale)
 	}
-	s.office = prepareAt(b, h, front.URL, value, dpi, more+quick)
+	s.base = front.URL
+	s.office = prepareAt(b, h, s.base, value, dpi, more+quick)
 	s.start()
 	for range 4 {
 		s.phones = append(s.phones, dial(s.office))

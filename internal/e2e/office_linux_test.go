@@ -43,7 +43,8 @@ var binary = sync.OnceValues(func() (string, error) {
 	}
 	path := filepath.Join(dir, "wiebelt")
 	return path, errors.Join(build(path, "-s -w", "./app/wiebelt", "CGO_ENABLED=0"),
-		build(path+"-ring", "-s -w", "./app/wiebelt-ring", "CGO_ENABLED=0"))
+		build(path+"-ring", "-s -w", "./app/wiebelt-ring", "CGO_ENABLED=0"),
+		build(path+"-relay", "-s -w", "./app/wiebelt-relay", "CGO_ENABLED=0"))
 })
 
 // windowsBuilt has the folder with the programs for Windows, built once as well.

@@ -36,7 +36,8 @@ func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e
 func (e *LineError) Unwrap() error { return e.Err }
 
 // ReadCSV reads a table of users: UTF-8, parted by commas or semicolons, with its
-// columns named in the first line; several extensions or numbers are parted by "|".
+// columns named in the first line; several extensions or numbers are parted by
+// "|", a comma or a semicolon, extensions by a space too.
 // Either all of it is right or there is an error, mostly a *LineError.
 func ReadCSV(r io.Reader) ([]Entry, error) {
 	b, err := io.ReadAll(io.LimitReader(r, maxCSV+1))
@@ -98,12 +99,12 @@ func entryOf(head, row []string) (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
-	e := Entry{User: u, Name: field["name"], Extensions: several(field["extensions"]), Numbers: several(field["numbers"]), Email: field["email"]}
+	e := Entry{User: u, Name: field["name"], Extensions: several(field["extensions"], " |,;"), Numbers: several(field["numbers"], "|,;"), Email: field["email"]}
 	return e, e.Check()
 }
 
-func several(s string) (all []string) {
-	for part := range strings.SplitSeq(s, "|") {
+func several(s, between string) (all []string) {
+	for part := range strings.FieldsFuncSeq(s, func(c rune) bool { return strings.ContainsRune(between, c) }) {
 		if part = strings.TrimSpace(part); part != "" {
 			all = append(all, part)
 		}

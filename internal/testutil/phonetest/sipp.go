@@ -156,10 +156,11 @@ func (s Scenario) xml() string {
 	for _, h := range headers {
 		more += "\n" + h
 	}
-	msg := func(method, via, to, extra, body string) string {
+	const phone = "sip:[service]@[remote_ip]:[remote_port]"
+	msg := func(method, uri, via, to, extra, body string) string {
 		return fmt.Sprintf(`<send%s><![CDATA[
 
-%s sip:[service]@[remote_ip]:[remote_port] SIP/2.0
+%s %s SIP/2.0
 %s
 From: %s;tag=[pid]T[call_number]
 To: <sip:[service]@[remote_ip]:[remote_port]>%s
@@ -170,7 +171,7 @@ Max-Forwards: 70%s
 Content-Length: [len]
 %s
 ]]></send>
-`, map[bool]string{true: ` retrans="500"`}[method == "INVITE" || method == "BYE"], method, via, s.from(), to,
+`, map[bool]string{true: ` retrans="500"`}[method == "INVITE" || method == "BYE"], method, uri, via, s.from(), to,
 			map[string]string{"INVITE": "1 INVITE", "CANCEL": "1 CANCEL", "ACK": "1 ACK", "BYE": "2 BYE"}[method], extra, body)
 	}
 	const newVia = "Via: SIP/2.0/[transport] [local_ip]:[local_port];branch=[branch]"
@@ -184,23 +185,24 @@ m=audio [media_port] RTP/AVP 0
 a=rtpmap:0 PCMU/8000`
 	var b strings.Builder
 	b.WriteString("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<scenario name=\"call\">\n")
-	b.WriteString(msg("INVITE", newVia, "", more+"\nContent-Type: application/sdp", sdp))
+	b.WriteString(msg("INVITE", phone, newVia, "", more+"\nContent-Type: application/sdp", sdp))
 	b.WriteString("<recv response=\"100\" optional=\"true\"></recv>\n<recv response=\"180\"></recv>\n")
 	switch {
 	case s.Answer:
-		b.WriteString("<recv response=\"200\"></recv>\n")
-		b.WriteString(msg("ACK", newVia, "[peer_tag_param]", "", ""))
+		b.WriteString("<recv response=\"200\" rrs=\"true\"></recv>\n")
+		const route = "\n[routes]" // by way of the exchange, if there is one
+		b.WriteString(msg("ACK", "[next_url]", newVia, "[peer_tag_param]", route, ""))
 		fmt.Fprintf(&b, "<pause milliseconds=\"%d\"/>\n", s.Talk.Milliseconds())
-		b.WriteString(msg("BYE", newVia, "[peer_tag_param]", "", ""))
+		b.WriteString(msg("BYE", "[next_url]", newVia, "[peer_tag_param]", route, ""))
 		b.WriteString("<recv response=\"200\"></recv>\n")
 	case s.Reject:
 		b.WriteString("<recv response=\"486\"></recv>\n")
-		b.WriteString(msg("ACK", "[last_Via:]", "[peer_tag_param]", "", ""))
+		b.WriteString(msg("ACK", phone, "[last_Via:]", "[peer_tag_param]", "", ""))
 	default:
 		fmt.Fprintf(&b, "<pause milliseconds=\"%d\"/>\n", s.Ring.Milliseconds())
-		b.WriteString(msg("CANCEL", "[last_Via:]", "", "", ""))
+		b.WriteString(msg("CANCEL", phone, "[last_Via:]", "", "", ""))
 		b.WriteString("<recv response=\"200\"></recv>\n<recv response=\"487\"></recv>\n")
-		b.WriteString(msg("ACK", "[last_Via:]", "[peer_tag_param]", "", ""))
+		b.WriteString(msg("ACK", phone, "[last_Via:]", "[peer_tag_param]", "", ""))
 	}
 	b.WriteString("</scenario>\n")
 	return b.String()

@@ -1,0 +1,202 @@
+package e2e
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"wiebelt/internal/core/engine"
+	"wiebelt/internal/guide"
+	"wiebelt/internal/simulate"
+	"wiebelt/internal/softphone/registry"
+	"wiebelt/internal/store/history"
+	"wiebelt/internal/testutil/phonetest"
+	"wiebelt/internal/text"
+)
+
+// officeRelay is the program of the relay at work.
+type officeRelay struct {
+	t   testing.TB
+	bin string
+	dir string
+}
+
+// startRelay makes a relay with a user, anna, that asks the hub at base, runs it, and
+// has the office join it, which has no secret of the hub any more.
+func startRelay(o *office, base string, extensions ...string) *officeRelay {
+	t := o.t
+	t.Helper()
+	r := &officeRelay{t: t, bin: o.bin + "-relay", dir: filepath.Join(t.TempDir(), "relay")}
+	secret := must(o.hub.AddClient(t.Context(), "relay", "1234"))(t)
+	r.run("", "init", "office", "--host", "127.0.0.1", "--reached", "127.0.0.1", "--nats-port", fmt.Sprint(ownPort(t)), "--web-port", fmt.Sprint(ownPort(t)), "--admin", "")
+	r.run(secret+"\n", "secret", "hub", "--base-url", base, "--client-id", "relay", "--organisation-code", "1234")
+	cmd := exec.Command(r.bin, "run", "--data", r.dir)
+	out := must(cmd.StdoutPipe())(t)
+	cmd.Stderr = o.log
+	check(t, cmd.Start())
+	t.Cleanup(func() { _ = cmd.Process.Signal(syscall.SIGTERM); _ = cmd.Wait() })
+	var is struct{ Ready bool }
+	if line, err := bufio.NewReader(out).ReadBytes('\n'); err != nil || json.Unmarshal(line, &is) != nil || !is.Ready {
+		t.Fatalf("the relay does not start: %v: %s", err, line)
+	}
+	table := filepath.Join(t.TempDir(), "users.csv")
+	check(t, os.WriteFile(table, []byte("user,extensions\nanna,"+strings.Join(extensions, " ")+"\n"), 0o600))
+	_, invited, _ := strings.Cut(r.run("", "user", "import", table), "\n")
+	f := strings.Split(strings.TrimSpace(invited), ",") // user, address, code, fingerprint
+	o.runWith("", "secret", "remove", "hub")
+	o.runWith("", "join", f[1], f[2], "--fingerprint", f[3])
+	return r
+}
+
+// run runs a command of the relay and gives what it prints.
+func (r *officeRelay) run(in string, args ...string) string {
+	r.t.Helper()
+	cmd := exec.Command(r.bin, append(args, "--data", r.dir, "--language", "en")...)
+	cmd.Stdin = strings.NewReader(in)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		r.t.Fatalf("wiebelt-relay %s: %v: %s", args[0], err, out)
+	}
+	return string(out)
+}
+
+// kamailio starts one that reports to the relay by the lines of the guide, with our
+// address and certificate in their places, and has a phone behind it.
+func (r *officeRelay) kamailio(phone string) (sipAddr string) {
+	r.t.Helper()
+	var lines strings.Builder
+	for _, p := range guide.Help(text.English) {
+		if p.ID != "kamailio" {
+			continue
+		}
+		_, page, _ := strings.Cut(p.Text, "## wiebelt.cfg")
+		for line := range strings.Lines(page) {
+			if code, ok := strings.CutPrefix(line, "    "); ok || line == "\n" {
+				lines.WriteString(code)
+			}
+		}
+	}
+	file := filepath.Join(r.t.TempDir(), "wiebelt.cfg")
+	const address, authority = "https://relay.example:8443/in/…", "/etc/kamailio/wiebelt.pem"
+	for _, word := range []string{address, authority} {
+		if strings.Count(lines.String(), word) != 1 {
+			r.t.Fatalf("the lines of the guide lack %s", word)
+		}
+	}
+	own := regexp.MustCompile(`https://\S+`).FindString(r.run("", "secret", "reports"))
+	check(r.t, os.WriteFile(file, []byte(strings.NewReplacer(address, own, authority, filepath.Join(r.dir, "authority.pem")).Replace(lines.String())), 0o600))
+	return phonetest.StartKamailio(r.t, phone, file)
+}
+
+// TestKamailio: what a real exchange reports by the lines of the guide has its card
+// and contact on a computer that joined the relay, is answered and ends there; who
+// gives up was missed, and who is refused was not.
+func TestKamailio(t *testing.T) {
+	t.Parallel()
+	h, value := startHub(t)
+	o := prepareAt(t, h, h.BaseURL(), value, 0, "[card]\nafter_call = \"0s\"\n")
+	o.Move(250, 600)
+	o.start()
+	r := startRelay(o, h.BaseURL(), "101")
+	phone, _ := phonetest.StartBaresip(t)
+	exchange := r.kamailio(phone)
+	o.Until("the computer hears the relay", func() bool { return strings.Contains(o.log.String(), "state=connected") })
+	var all []history.Entry
+	for i, c := range []struct {
+		what string
+		phonetest.Scenario
+		ok func(history.Entry) bool
+	}{
+		{"answered", phonetest.Scenario{Number: vries.Numbers[0], Name: `J. "de" Vries`, Answer: true}, func(e history.Entry) bool { return e.ContactID == vries.Contact.ID && !e.Answered.IsZero() }},
+		{"missed", phonetest.Scenario{Number: "0698760012"}, func(e history.Entry) bool { return e.Number == "+31698760012" && e.Answered.IsZero() && e.Open() }},
+		{"refused", phonetest.Scenario{Number: "0698760013", Reject: true}, func(e history.Entry) bool { return e.Answered.IsZero() && !e.Open() }},
+	} {
+		c.Ring, c.Talk = 500*time.Millisecond, 500*time.Millisecond
+		phonetest.Call(t, exchange, c.Scenario)
+		o.Until(c.what, func() bool {
+			all = callsOf(t, o)
+			return len(all) == i+1 && !all[0].Ended.IsZero()
+		}, func() []any { return []any{fmt.Sprintf("%+v", all)} })
+		if !c.ok(all[0]) || all[0].Kind != registry.Relay {
+			t.Errorf("%s: %+v", c.what, all[0])
+		}
+	}
+	o.Until("no card", o.empty)
+}
+
+// BenchmarkExchanges measures the way of a call from each exchange to the contact on
+// screen: the exchange, a relay and a resident are processes of their own, where the
+// exchange is simulated that of the test. Run it alone on a quiet machine.
+func BenchmarkExchanges(b *testing.B) {
+	for range b.N {
+		t := newTable(b)
+		s := openStage(b, 1, "")
+		r := startRelay(s.office, s.base, "101", "115")
+		s.Until("the computer hears the relay", func() bool { return strings.Contains(s.log.String(), "state=connected") })
+		most := limit{p50: 20, p99: 60}
+		phone, _ := phonetest.StartBaresip(b)
+		exchange := r.kamailio(phone)
+		line := must(net.Dial("udp", exchange))(b)
+		defer line.Close()
+		var all []time.Duration
+		for i := range 205 {
+			p := s.person(pause)
+			num := "+31" + p.Numbers[0][1:]
+			e := s.eye(p, num, engine.Found)
+			c := invitation{line: line, sip: exchange, number: num, id: fmt.Sprintf("bench-%d-%d", os.Getpid(), i)}
+			began := time.Now()
+			c.invite(b)
+			if took := e.wait(b, "a caller by way of Kamailio").Sub(began); i >= 5 {
+				all = append(all, took)
+			}
+			c.cancel(b)
+			s.Until("the card is gone", s.empty)
+		}
+		t.times("INVITE → Kamailio → relay → contact painted", all, most)
+		for _, kind := range []string{registry.ARI, registry.Wazo, registry.ThreeCX} {
+			r.times(s, t, kind, most)
+		}
+		t.print(b, "bench-exchanges.json")
+	}
+}
+
+// times measures the way from a simulated exchange.
+func (r *officeRelay) times(s *stage, t *table, kind string, most limit) {
+	b := s.b
+	b.Helper()
+	f := must(simulate.Open(b.Context(), kind, simulate.Options{}))(b)
+	defer f.Close()
+	at := f.(simulate.Server).Address()
+	extension := "*"
+	if !registry.Of(kind).Everybody {
+		extension = at.Extension
+	}
+	r.run(at.Secret+"\n", "exchange", "add", kind, "--address", at.Address, "--user", at.User, "--extension", extension)
+	check(b, f.Ready(b.Context()))
+	var all []time.Duration
+	for i := range 105 {
+		p := s.person(pause)
+		num := "+31" + p.Numbers[0][1:]
+		e := s.eye(p, num, engine.Found)
+		c := simulate.Update{Do: simulate.Ring, Call: simulate.Call{ID: fmt.Sprintf("%s-%d", kind, i), Number: num}}
+		began := time.Now()
+		check(b, f.Tell(b.Context(), c))
+		if took := e.wait(b, "a caller by way of "+kind).Sub(began); i >= 5 {
+			all = append(all, took)
+		}
+		c.Do = simulate.End
+		check(b, f.Tell(b.Context(), c))
+		s.Until("the card is gone", s.empty)
+	}
+	t.times("simulated "+kind+" → relay → contact painted", all, most)
+	r.run("", "exchange", "remove", kind)
+}

@@ -1,0 +1,103 @@
+package phonetest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// StartKamailio starts an exchange in front of a phone that this package has started:
+// calls to its address ring there. more is a file of its own settings, which has a
+// route for requests and one for replies, WIEBELT and WIEBELT_REPLY.
+func StartKamailio(t testing.TB, phone, more string) (sipAddr string) {
+	t.Helper()
+	b, ok := phones.Load(phone)
+	if !ok {
+		t.Fatal("no phone of this package")
+	}
+	for range 5 {
+		dir, port := t.TempDir(), freePort(t, 1)
+		file := filepath.Join(dir, "kamailio.cfg")
+		if err := os.WriteFile(file, fmt.Appendf(nil, kamailio, local(port), filepath.Base(more), phone), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		own, err := os.ReadFile(more)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, filepath.Base(more)), own, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := run(dir, "kamailio", "-DD", "-E", "-f", file, "-Y", dir, "-m", "32", "-M", "4")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { // it ends its processes itself
+			_ = p.cmd.Process.Signal(syscall.SIGTERM)
+			select {
+			case <-p.done:
+			case <-time.After(startTime):
+				t.Error("Kamailio does not end")
+				p.kill()
+			}
+		})
+		select {
+		case <-p.said("the exchange is ready"):
+			phones.Store(local(port), b)
+			t.Cleanup(func() { phones.Delete(local(port)) })
+			return local(port)
+		case <-p.done:
+			t.Logf("Kamailio ended, trying another port: %s", p.output())
+		case <-time.After(startTime):
+			t.Fatalf("Kamailio is not ready: %s", p.output())
+		}
+	}
+	t.Fatal("Kamailio did not start")
+	return ""
+}
+
+// kamailio is as little of an exchange as brings calls to a phone, built as the
+// configuration that Debian installs.
+const kamailio = `#!KAMAILIO
+debug=1
+log_stderror=yes
+children=2
+disable_tcp=yes
+listen=udp:%s
+loadmodule "tm.so"
+loadmodule "sl.so"
+loadmodule "rr.so"
+loadmodule "pv.so"
+loadmodule "textops.so"
+loadmodule "siputils.so"
+loadmodule "xlog.so"
+include_file "%s"
+
+request_route {
+	if (is_method("CANCEL")) {
+		if (t_check_trans()) t_relay();
+		exit;
+	}
+	if (has_totag()) {
+		loose_route();
+		t_relay();
+		exit;
+	}
+	record_route();
+	route(WIEBELT);
+	$du = "sip:%s";
+	t_on_reply("MANAGE_REPLY");
+	t_relay();
+}
+
+onreply_route[MANAGE_REPLY] {
+	route(WIEBELT_REPLY);
+}
+
+event_route[core:worker-one-init] {
+	xlog("L_ERR", "the exchange is ready\n");
+}
+`
