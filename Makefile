@@ -66,8 +66,9 @@ bench-relay: build relay
 fuzz:
 	.ci/fuzz
 
+# An hour of faults in a cluster of relays, and more of what make test does once.
 soak:
-	SOAK=1 go test -count=1 -timeout 60m -tags $(TAGS) -run 'Kill|Soak|Partition|NothingThatLivesMoves' ./internal/...
+	SOAK=1 go test -count=1 -timeout 120m -tags $(TAGS) -run 'Kill|Soak|Partition|NothingThatLivesMoves' ./internal/...
 
 # Draws the pictures of the guide anew; look at them before you keep them.
 shots:

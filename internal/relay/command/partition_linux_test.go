@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"runtime"
@@ -122,7 +123,7 @@ func (s *site) back(i int) {
 // none that is over; so it is when the relay is back.
 func TestPartition(t *testing.T) {
 	if os.Getenv(apart) == "" {
-		cmd := exec.Command(os.Args[0], "-test.run=^TestPartition$", "-test.v", "-test.timeout=30m")
+		cmd := exec.Command(os.Args[0], "-test.run=^TestPartition$", "-test.v", "-test.timeout=90m")
 		cmd.Env = append(os.Environ(), apart+"=1")
 		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNET, Pdeathsig: unix.SIGKILL}
 		out, err := cmd.CombinedOutput()
@@ -153,5 +154,57 @@ func TestPartition(t *testing.T) {
 		cut(i, false)
 		s.back(i)
 		s.soon(fmt.Sprintf("%d: r%d is back", round, i+1))
+	}
+	if os.Getenv("SOAK") != "" {
+		s.chaos(n, time.Hour)
+	}
+}
+
+// chaos does to the relays what comes, one thing after the other, while calls go on.
+func (s *site) chaos(n *network, long time.Duration) {
+	for round, began := 0, time.Now(); time.Since(began) < long && !s.t.Failed(); round++ {
+		i, what, lost := rand.IntN(3), "", []int(nil)
+		var do, undo func()
+		switch rand.IntN(4) {
+		case 0:
+			what, lost = "killed", []int{i}
+			do, undo = s.relays[i].kill, s.relays[i].start
+		case 1:
+			what, lost = "killed, as are the others", []int{0, 1, 2}
+			do = func() {
+				for _, p := range s.relays {
+					p.kill()
+				}
+				s.start(s.relays...)
+			}
+			undo = func() {}
+		case 2:
+			what = "cut off from the others"
+			do, undo = func() { n.split(i, true) }, func() { n.split(i, false) }
+		case 3:
+			what = "unplugged"
+			do, undo = func() { n.unplug(i, true) }, func() { n.unplug(i, false) }
+		}
+		what = fmt.Sprintf("%v, %d: r%d is %s", time.Since(began).Round(time.Second), round, i+1, what)
+		s.t.Log(what)
+		s.during(do)
+		s.lost(lost...)
+		s.soon(what)
+		if rand.IntN(2) == 0 {
+			s.over()
+		}
+		undo()
+		s.back(i)
+		s.over()
+		s.soon(what + " no more")
+		s.mu.Lock()
+		clear(s.calls)
+		s.mu.Unlock()
+		for _, d := range s.desks {
+			d.mu.Lock()
+			clear(d.ended)
+			d.states = d.states[len(d.states)-1:]
+			d.mu.Unlock()
+		}
 	}
 }

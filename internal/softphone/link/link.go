@@ -42,6 +42,8 @@ type Traits struct {
 	OneClient bool
 	// Longest is how long to wait at most before it is tried again; 0 is a minute.
 	Longest time.Duration
+	// Again is how soon it is tried after a connection that stood, if not as usual.
+	Again time.Duration
 	// Many is a link that tells of many extensions, and of more calls therefore.
 	Many bool
 }
@@ -317,6 +319,9 @@ func (b *backoff) next(err error, up bool, dialled, lived time.Duration) (Phase,
 	}
 	b.refused = 0
 	d := firstWait << min(b.fails, 10)
+	if again := b.l.traits.Again; up && b.fails == 0 && again > 0 {
+		d = again
+	}
 	b.fails++
 	return Waiting, b.l.jitter(min(d, b.l.longest()))
 }

@@ -37,13 +37,15 @@ const (
 	learnTime = 4 * time.Second
 	// lookupTime is longer than the relay waits for the hub.
 	lookupTime  = 6 * time.Second
-	longestWait = 3 * time.Second  // before another try: telephones ring
-	pingEvery   = 30 * time.Second // and two that are not answered end the connection
+	againTime   = time.Second            // after which a question is asked again: who had it may have ended
+	elsewhere   = 150 * time.Millisecond // before another relay is tried than the one that ended
+	longestWait = 3 * time.Second        // before another try: telephones ring
+	pingEvery   = 30 * time.Second       // and two that are not answered end the connection
 )
 
-// alive finds out within four seconds that the network is cut. The systems do so
+// alive finds out within three seconds that the network is cut. The systems do so
 // between themselves: a relay with a thousand desks has nothing to do for it.
-var alive = net.KeepAliveConfig{Enable: true, Idle: 2 * time.Second, Interval: time.Second, Count: 2}
+var alive = net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: time.Second, Count: 2}
 
 // Phone is the link to a relay. Lookup may be called from any goroutine.
 type Phone struct {
@@ -88,7 +90,7 @@ func New(a exchangelink.Account) (link.Phone, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Phone{account: a, turn: rand.IntN(1 << 20), traits: link.Traits{Source: registry.Of(registry.Relay).CallSource(server.Host()), Longest: longestWait}}, nil
+	return &Phone{account: a, turn: rand.IntN(1 << 20), traits: link.Traits{Source: registry.Of(registry.Relay).CallSource(server.Host()), Longest: longestWait, Again: elsewhere}}, nil
 }
 
 // Traits: the relay is the office's.
@@ -322,7 +324,7 @@ func same(known, e call.Event) bool {
 	return known == e
 }
 
-// ask asks the relays something of the user's own.
+// ask asks the relays something of the user's own, and again where that had no answer.
 func (s *session) ask(ctx context.Context, about wire.Topic, question any, limit time.Duration) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -330,11 +332,28 @@ func (s *session) ask(ctx context.Context, about wire.Topic, question any, limit
 	if err != nil {
 		return nil, err
 	}
-	m, err := s.RequestWithContext(ctx, s.Site.Of(about, s.User), b)
+	inbox := s.NewInbox()
+	answers, err := s.SubscribeSync(inbox)
 	if err != nil {
 		return nil, err
 	}
-	return m.Data, nil
+	defer func() { _ = answers.Unsubscribe() }()
+	for again := againTime; ; again *= 2 {
+		if err := s.PublishRequest(s.Site.Of(about, s.User), inbox, b); err != nil {
+			return nil, err
+		}
+		wait, stop := context.WithTimeout(ctx, again)
+		m, err := answers.NextMsgWithContext(wait)
+		stop()
+		switch {
+		case err == nil && nobodyAnswers(m):
+			return nil, nats.ErrNoResponders
+		case err == nil:
+			return m.Data, nil
+		case !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil:
+			return nil, err
+		}
+	}
 }
 
 // dialer gives up when the session ends.
