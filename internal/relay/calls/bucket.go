@@ -90,7 +90,7 @@ func (b *Bucket) Take(ctx context.Context, all ...Report) error {
 		} else {
 			_, err = b.kv.Update(ctx, key, value, revision)
 		}
-		if !errors.Is(err, jetstream.ErrKeyExists) {
+		if !errors.Is(err, jetstream.ErrKeyExists) && !errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
 			return cmp.Or(err, wrong)
 		}
 		if err := ctx.Err(); err != nil {

@@ -123,7 +123,9 @@ func (j *Journal) add(ctx context.Context, n note) {
 		key := calls.Key(fmt.Sprint(c.ID, " ", c.Began.UnixNano())) // an exchange may use an id again
 		_, err = j.js.Publish(ctx, root+n.user.Token()+"."+key, value, jetstream.WithExpectLastSequencePerSubject(0))
 	}
-	if there, ok := errors.AsType[*jetstream.APIError](err); ok && there.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence {
+	// Another relay has kept it. Where it is in several places, the server has a code of
+	// its own for that.
+	if there, ok := errors.AsType[*jetstream.APIError](err); ok && (there.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || there.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant) {
 		return
 	}
 	if err != nil {

@@ -87,7 +87,7 @@ func (l *lease) keep(ctx context.Context) {
 		switch {
 		case err == nil:
 			l.renewed(revision, asked)
-		case errors.Is(err, jetstream.ErrKeyExists) || !l.ours():
+		case errors.Is(err, jetstream.ErrKeyRevisionMismatch) || !l.ours():
 			return
 		}
 	}

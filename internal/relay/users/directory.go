@@ -157,7 +157,7 @@ func (d *Directory) change(ctx context.Context, u wire.User, do func(*Entry) err
 		} else {
 			_, err = d.users.Update(ctx, u.Token(), b, revision)
 		}
-		if !errors.Is(err, jetstream.ErrKeyExists) {
+		if !errors.Is(err, jetstream.ErrKeyExists) && !errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
 			return err
 		}
 	}
@@ -274,7 +274,7 @@ func (d *Directory) Join(ctx context.Context, code, publicKey string) (wire.User
 		return "", ErrCode
 	}
 	switch err := d.joins.Delete(ctx, hashOf(code), jetstream.LastRevision(entry.Revision())); {
-	case errors.Is(err, jetstream.ErrKeyExists):
+	case errors.Is(err, jetstream.ErrKeyRevisionMismatch):
 		return "", ErrCode
 	case err != nil:
 		return "", err

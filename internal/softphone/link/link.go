@@ -42,7 +42,8 @@ type Traits struct {
 	OneClient bool
 	// Longest is how long to wait at most before it is tried again; 0 is a minute.
 	Longest time.Duration
-	// Again is how soon it is tried after a connection that stood, if not as usual.
+	// Again is how soon it is tried after a connection that stood for some seconds, if
+	// not as usual: another computer serves as well.
 	Again time.Duration
 	// Many is a link that tells of many extensions, and of more calls therefore.
 	Many bool
@@ -124,6 +125,7 @@ const (
 	maxWait     = 60 * time.Second
 	localWait   = 1500 * time.Millisecond // with jitter still below 2 s
 	quickEnd    = 30 * time.Second        // a connection that lived shorter ended quickly
+	stood       = 2 * time.Second         // long enough where another computer serves as well
 	kickedWait  = time.Minute
 	kickedMax   = 10 * time.Minute
 	refusedWait = 10 * time.Second // somebody may be clicking "allow" just now
@@ -288,7 +290,7 @@ func (b *backoff) next(err error, up bool, dialled, lived time.Duration) (Phase,
 		b.kicks++
 	}
 	b.closed = false
-	if up && lived > quickEnd {
+	if up && (lived > quickEnd || b.l.traits.Again > 0 && lived > stood) {
 		*b = backoff{l: b.l}
 	}
 	switch {

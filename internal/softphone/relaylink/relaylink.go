@@ -114,7 +114,9 @@ func (p *Phone) Session(ctx context.Context, r *link.Reporter) error {
 		return failed(ctx, err)
 	}
 	defer s.Close()
+	p.joined.Store(s) // look-ups are answered also where a relay has yet to learn what goes on
 	defer p.joined.CompareAndSwap(s, nil)
+	up := false
 	late := time.NewTimer(askTime) // until the first answer, then to renew the token
 	defer late.Stop()
 	var learnt <-chan time.Time
@@ -136,7 +138,8 @@ func (p *Phone) Session(ctx context.Context, r *link.Reporter) error {
 			if nobodyAnswers(m) {
 				return failed(ctx, nats.ErrNoResponders)
 			}
-			if p.joined.Swap(s) != s {
+			if !up {
+				up = true
 				r.Up()
 				late.Reset(0)
 			}
@@ -148,7 +151,7 @@ func (p *Phone) Session(ctx context.Context, r *link.Reporter) error {
 				return failed(ctx, err)
 			}
 		case <-late.C:
-			if p.joined.Load() != s {
+			if !up {
 				return failed(ctx, context.DeadlineExceeded)
 			}
 			p.renew(ctx, s)
