@@ -113,24 +113,39 @@ func (j *Journal) Run(ctx context.Context) error {
 	}
 }
 
+// How long it is tried to keep a call, and how often: servers that choose another
+// leader take seconds.
+const (
+	addTime  = 30 * time.Second
+	addAgain = 250 * time.Millisecond
+)
+
 // add keeps a call. Of several relays that do so, one does.
 func (j *Journal) add(ctx context.Context, n note) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, addTime)
 	defer cancel()
 	c := n.call
 	value, err := json.Marshal(wire.Missed{Number: c.Number, Line: c.Line, Queue: c.Queue, Reason: c.Reason, Rang: c.Began, Ended: n.over})
-	if err == nil {
-		key := calls.Key(fmt.Sprint(c.ID, " ", c.Began.UnixNano())) // an exchange may use an id again
+	key := calls.Key(fmt.Sprint(c.ID, " ", c.Began.UnixNano())) // an exchange may use an id again
+	for err == nil {
 		_, err = j.js.Publish(ctx, root+n.user.Token()+"."+key, value, jetstream.WithExpectLastSequencePerSubject(0))
+		if err == nil || kept(err) {
+			return
+		}
+		select {
+		case <-time.After(addAgain):
+			err = nil
+		case <-ctx.Done():
+		}
 	}
-	// Another relay has kept it. Where it is in several places, the server has a code of
-	// its own for that.
-	if there, ok := errors.AsType[*jetstream.APIError](err); ok && (there.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || there.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant) {
-		return
-	}
-	if err != nil {
-		j.log.Error("a missed call is not kept", "why", err)
-	}
+	j.log.Error("a missed call is not kept", "why", err)
+}
+
+// kept tells whether another relay has kept a call. Where they are in several places,
+// the server has a code of its own for that.
+func kept(err error) bool {
+	there, ok := errors.AsType[*jetstream.APIError](err)
+	return ok && (there.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || there.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
 }
 
 func (j *Journal) sweep(ctx context.Context) {

@@ -8,7 +8,7 @@ import (
 // How soon servers of a cluster find out that the one that led them is gone, and
 // choose another. The NATS server has no options for it, and its own values, up to
 // nine seconds, are too long for a telephone that rings. Its servers here are
-// neighbours; they hear of each other four times a second.
+// neighbours; they hear of each other five times a second.
 
 //go:linkname minElectionTimeout github.com/nats-io/nats-server/v2/server.minElectionTimeout
 var minElectionTimeout time.Duration
@@ -26,7 +26,7 @@ var lostQuorumInterval time.Duration
 var lostQuorumCheck time.Duration
 
 func init() {
-	hbInterval = 250 * time.Millisecond
-	minElectionTimeout, maxElectionTimeout = 1*time.Second, 2250*time.Millisecond
+	hbInterval = 200 * time.Millisecond
+	minElectionTimeout, maxElectionTimeout = 600*time.Millisecond, 1500*time.Millisecond
 	lostQuorumInterval, lostQuorumCheck = 10*hbInterval, 10*hbInterval
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -32,6 +33,8 @@ const (
 	findTime = 2 * time.Second // servers without a leader say nothing
 	allTime  = 20 * time.Second
 	callTime = time.Second // for one request
+	// catchUpTime is how long a relay waits until its server knows what the others know.
+	catchUpTime = 5 * time.Second
 	// reachEvery is how often it is looked whether other relays are reached.
 	reachEvery = 250 * time.Millisecond
 	openAgain  = 500 * time.Millisecond
@@ -153,6 +156,7 @@ func (r *relay) open(ctx context.Context) error {
 	if err := r.grow(ctx, js); err != nil {
 		return err
 	}
+	r.catchUp(ctx, js)
 	all, err := directory.List(ctx)
 	if err != nil {
 		return err
@@ -171,6 +175,25 @@ func (r *relay) open(ctx context.Context) error {
 		r.feed.Seen, r.feed.Away = r.lookups.ring, r.away
 	}
 	return nil
+}
+
+// catchUp waits a while until the server has all that the others know. Only then may
+// another one end: those that know less cannot lead.
+func (r *relay) catchUp(ctx context.Context, js jetstream.JetStream) {
+	ctx, cancel := context.WithTimeout(ctx, catchUpTime)
+	defer cancel()
+	behind := func() bool {
+		all := js.ListStreams(ctx)
+		for s := range all.Info() {
+			if c := s.Cluster; c != nil && slices.ContainsFunc(c.Replicas, func(p *jetstream.PeerInfo) bool { return p.Name == r.Settings.Name && !p.Current }) {
+				return true
+			}
+		}
+		return all.Err() != nil
+	}
+	for len(r.Settings.Cluster) > 0 && behind() && ctx.Err() == nil {
+		time.Sleep(catchUpTime / 50)
+	}
 }
 
 // The folders of JetStream: a server of a cluster does not take over what it had

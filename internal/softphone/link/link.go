@@ -321,8 +321,8 @@ func (b *backoff) next(err error, up bool, dialled, lived time.Duration) (Phase,
 	}
 	b.refused = 0
 	d := firstWait << min(b.fails, 10)
-	if again := b.l.traits.Again; up && b.fails == 0 && again > 0 {
-		d = again
+	if again := b.l.traits.Again; up && again > 0 {
+		d = again << min(b.fails, 10)
 	}
 	b.fails++
 	return Waiting, b.l.jitter(min(d, b.l.longest()))

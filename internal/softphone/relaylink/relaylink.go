@@ -39,7 +39,7 @@ const (
 	lookupTime  = 6 * time.Second
 	againTime   = time.Second            // after which a question is asked again: who had it may have ended
 	elsewhere   = 150 * time.Millisecond // before another relay is tried than the one that ended
-	longestWait = 3 * time.Second        // before another try: telephones ring
+	longestWait = time.Second            // before another try: telephones ring
 	pingEvery   = 30 * time.Second       // and two that are not answered end the connection
 )
 
