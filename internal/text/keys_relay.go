@@ -4,6 +4,8 @@ package text
 const (
 	RelaySettingName    Key = "relay.setting.name"
 	RelaySettingPort    Key = "relay.setting.port"
+	RelaySettingTLS     Key = "relay.setting.tls"
+	RelayTLS            Key = "relay.tls"
 	RelaySettingDays    Key = "relay.setting.days"
 	RelayForgotten      Key = "relay.forgotten"
 	RelayForgetNumber   Key = "relay.forget.number"

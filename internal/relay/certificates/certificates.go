@@ -21,6 +21,7 @@ import (
 	"errors"
 	"math/big"
 	"net"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -176,6 +177,35 @@ func (a *Authority) Cluster(hosts []string, now func() time.Time) *tls.Config {
 	mine := c.GetCertificate
 	c.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return mine(nil) }
 	return c
+}
+
+// Files is how a relay serves with a certificate that the office has given it: PEM
+// files, of which the one with the certificate has those in between too. What is
+// written there later takes effect; until both files fit, what was there before does.
+func Files(certificate, key string) (*tls.Config, error) {
+	var mu sync.Mutex
+	var held *tls.Certificate
+	var seen time.Time
+	load := func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		info, err := os.Stat(certificate)
+		if err == nil && info.ModTime().Equal(seen) {
+			return held, nil
+		}
+		var c tls.Certificate
+		if err == nil {
+			c, err = tls.LoadX509KeyPair(certificate, key)
+		}
+		if err == nil {
+			held, seen = &c, info.ModTime()
+		} else if held == nil {
+			return nil, err
+		}
+		return held, nil
+	}
+	_, err := load(nil)
+	return &tls.Config{MinVersion: tls.VersionTLS13, GetCertificate: load}, err
 }
 
 // Trust is how a desk connects to a relay before it has the site's certificate: only

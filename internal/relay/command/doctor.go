@@ -117,8 +117,11 @@ func (e *env) counted(s server.Status, add func(id, state string, says text.Key,
 // certificate tells until when that lasts with which the relay answers, for the name
 // by which others reach it.
 func (e *env) certificate(f *setup.Folder) (time.Time, error) {
-	roots := x509.NewCertPool()
-	roots.AddCert(f.Authority.Certificate)
+	var roots *x509.CertPool // those of the system
+	if !f.Settings.TLS.Own() {
+		roots = x509.NewCertPool()
+		roots.AddCert(f.Authority.Certificate)
+	}
 	d := tls.Dialer{NetDialer: &net.Dialer{Timeout: callTime}, Config: &tls.Config{RootCAs: roots, ServerName: f.Settings.Reached[0], MinVersion: tls.VersionTLS13}}
 	c, err := d.DialContext(e.ctx, "tcp", f.Settings.Local(f.Settings.WebPort))
 	if err != nil {

@@ -68,7 +68,11 @@ func (e *env) invite(ctx context.Context, d *users.Directory, f *setup.Folder, u
 	if err != nil {
 		return err
 	}
-	e.say(text.RelayCode, u, code, time.Now().Add(users.CodeLife).Format(time.DateOnly), address(f.Settings), f.Authority.Fingerprint())
+	trust := ""
+	if print := f.Fingerprint(); print != "" {
+		trust = " --fingerprint " + print
+	}
+	e.say(text.RelayCode, u, code, time.Now().Add(users.CodeLife).Format(time.DateOnly), address(f.Settings), trust)
 	return nil
 }
 
@@ -153,7 +157,7 @@ func (c *userImportCmd) Run(e *env) error {
 			if err != nil {
 				return err
 			}
-			_ = w.Write([]string{string(one.User), address(f.Settings), code, f.Authority.Fingerprint()})
+			_ = w.Write([]string{string(one.User), address(f.Settings), code, f.Fingerprint()})
 		}
 		w.Flush()
 		return w.Error()

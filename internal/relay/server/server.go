@@ -27,12 +27,14 @@ import (
 
 	"wiebelt/internal/core/phone"
 	"wiebelt/internal/relay/calls"
+	"wiebelt/internal/relay/certificates"
 	"wiebelt/internal/relay/journal"
 	"wiebelt/internal/relay/links"
 	"wiebelt/internal/relay/node"
 	"wiebelt/internal/relay/setup"
 	"wiebelt/internal/relay/users"
 	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/text"
 )
 
 // Config is what a relay needs. It is not changed after Run.
@@ -120,6 +122,11 @@ func run(ctx context.Context, c Config, ready func(*relay, Ready)) error {
 	r.lookups = newLookups(c, func(u wire.User) bool { return r.table.Load().Knows(u) }, r.changed)
 	r.links = links.New(links.Config{Relay: s.Name, Standing: r.standing, Hears: r.hears, Take: r.linked, Changed: r.changed, Log: c.Log})
 	r.know(ctx, nil)
+	if s.TLS.Own() {
+		if secure, err = certificates.Files(c.Inside(s.TLS.Cert), c.Inside(s.TLS.Key)); err != nil {
+			return text.Errorf(text.RelayTLS, err)
+		}
+	}
 	web, err := net.Listen("tcp", net.JoinHostPort(s.Host, strconv.Itoa(s.WebPort)))
 	if err != nil {
 		return err

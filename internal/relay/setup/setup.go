@@ -62,7 +62,18 @@ type Settings struct {
 	ClusterPort int               `toml:"cluster_port"`
 	Cluster     map[string]string `toml:"cluster,omitempty"`
 	Journal     Journal           `toml:"journal"`
+	TLS         TLS               `toml:"tls"`
 }
+
+// TLS are the files of a certificate that computers and exchanges know already; ""
+// for one of the site's own authority. It serves what is asked over HTTPS.
+type TLS struct {
+	Cert string `toml:"cert"`
+	Key  string `toml:"key"`
+}
+
+// Own tells whether the office has given the relay a certificate.
+func (t TLS) Own() bool { return t.Cert != "" }
 
 // Journal is how long calls are kept that rang while their user was away.
 type Journal struct {
@@ -103,6 +114,9 @@ func (s Settings) Check() error {
 	}
 	if s.Journal.Days < 0 || s.Journal.Days > maxDays {
 		return text.Errorf(text.RelaySettingDays)
+	}
+	if (s.TLS.Cert == "") != (s.TLS.Key == "") {
+		return text.Errorf(text.RelaySettingTLS)
 	}
 	if s.Host != "" && net.ParseIP(s.Host) == nil {
 		return text.Errorf(text.RelaySettingHost)
@@ -163,6 +177,23 @@ type Folder struct {
 	Settings  Settings
 	Keys      *credentials.Authority
 	Authority *certificates.Authority
+}
+
+// Inside gives a file that the settings name: within the folder, or anywhere.
+func (f *Folder) Inside(file string) string {
+	if filepath.IsAbs(file) {
+		return file
+	}
+	return filepath.Join(f.Dir, file)
+}
+
+// Fingerprint is by what computers that join know the relay; "" where the office has
+// given it a certificate that they know already.
+func (f *Folder) Fingerprint() string {
+	if f.Settings.TLS.Own() {
+		return ""
+	}
+	return f.Authority.Fingerprint()
 }
 
 // Create makes the folder and everything in it. An error that is fs.ErrExist means

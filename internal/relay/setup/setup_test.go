@@ -111,6 +111,7 @@ func TestSettings(t *testing.T) {
 		"name":            func(s *Settings) { s.Name = "R 1" },
 		"port":            func(s *Settings) { s.WebPort = 70000 },
 		"negative":        func(s *Settings) { s.NATSPort = -1 },
+		"half a pair":     func(s *Settings) { s.TLS.Cert = "relay.pem" },
 		"host":            func(s *Settings) { s.Host = "everywhere" },
 		"admin":           func(s *Settings) { s.Admin = "0.0.0.0:8222" },
 		"admin by name":   func(s *Settings) { s.Admin = "localhost:8222" },

@@ -290,7 +290,7 @@ func (b *backoff) next(err error, up bool, dialled, lived time.Duration) (Phase,
 		b.kicks++
 	}
 	b.closed = false
-	if up && (lived > quickEnd || b.l.traits.Again > 0 && lived > stood) {
+	if up && lived > b.l.traits.quickEnd() {
 		*b = backoff{l: b.l}
 	}
 	switch {
@@ -320,12 +320,21 @@ func (b *backoff) next(err error, up bool, dialled, lived time.Duration) (Phase,
 		b.kicks = 0
 	}
 	b.refused = 0
-	d := firstWait << min(b.fails, 10)
-	if again := b.l.traits.Again; up && again > 0 {
-		d = again << min(b.fails, 10)
+	d := firstWait
+	if up {
+		d = cmp.Or(b.l.traits.Again, firstWait)
 	}
+	d <<= min(b.fails, 10)
 	b.fails++
 	return Waiting, b.l.jitter(min(d, b.l.longest()))
+}
+
+// quickEnd is the life below which a connection ended quickly.
+func (t Traits) quickEnd() time.Duration {
+	if t.Again > 0 {
+		return stood
+	}
+	return quickEnd
 }
 
 // longest is the cap of the wait: a phone on this computer costs nothing to ask.

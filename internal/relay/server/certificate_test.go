@@ -1,0 +1,109 @@
+package server
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"wiebelt/internal/relay/certificates"
+	"wiebelt/internal/relay/setup"
+	"wiebelt/internal/relay/users"
+	"wiebelt/internal/softphone/relaylink"
+	"wiebelt/internal/text"
+)
+
+// public is an authority that this test program trusts as systems trust those of the
+// world.
+var public *certificates.Authority
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "wiebelt-roots-")
+	if err == nil {
+		public, err = certificates.New("the world", time.Now())
+	}
+	roots := filepath.Join(dir, "roots.pem")
+	if err == nil {
+		err = os.WriteFile(roots, public.Public(), 0o600)
+	}
+	if err != nil {
+		panic(err)
+	}
+	os.Setenv("SSL_CERT_FILE", roots)
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// TestOwnCertificate: with a certificate that computers know already, they join
+// without a fingerprint; another one takes effect once it is written, and half of it
+// breaks nothing.
+func TestOwnCertificate(t *testing.T) {
+	write := func(dir, host string, at time.Time, key bool) {
+		t.Helper()
+		c, err := public.Issue([]string{host}, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		private, err := x509.MarshalPKCS8PrivateKey(c.PrivateKey)
+		if err != nil {
+			t.Fatal(err)
+		}
+		chain := append(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Certificate[0]}), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Certificate[1]})...)
+		err = os.WriteFile(filepath.Join(dir, "relay.pem"), chain, 0o600)
+		if err == nil && key {
+			err = os.WriteFile(filepath.Join(dir, "relay.key"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}), 0o600)
+		}
+		if err == nil {
+			err = os.Chtimes(filepath.Join(dir, "relay.pem"), at, at)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var dir string
+	o := start(t, func(c *Config) {
+		dir = c.Dir
+		c.Settings.TLS = setup.TLS{Cert: "relay.pem", Key: filepath.Join(c.Dir, "relay.key")}
+		write(dir, "127.0.0.1", time.Now(), true)
+	})
+	join := func(u users.Entry) error {
+		t.Helper()
+		if err := o.users.Load().Put(t.Context(), u); err != nil {
+			t.Fatal(err)
+		}
+		code, err := o.users.Load().Invite(t.Context(), u.User)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.stored[u.User], err = relaylink.Join(t.Context(), o.at.Web, code, o.Fingerprint())
+		return err
+	}
+	if err := join(users.Entry{User: "anna", Extensions: []string{"101"}}); err != nil {
+		t.Fatal(err)
+	}
+	_, states := o.link("anna")
+	wait(t, states, connected)
+	write(dir, "127.0.0.1", time.Now().AddDate(-3, 0, 0), false)
+	if err := join(users.Entry{User: "bob"}); err != nil {
+		t.Errorf("half of a pair: %v", err)
+	}
+	for _, tt := range []struct {
+		host string
+		at   time.Time
+		want text.Key
+	}{
+		{"127.0.0.1", time.Now().AddDate(-3, 0, 0), text.RelayJoinExpired},
+		{"relay.kantoor.example", time.Now().Add(-time.Hour), text.RelayJoinName},
+		{"127.0.0.1", time.Now().Add(-time.Minute), ""},
+	} {
+		write(dir, tt.host, tt.at, true)
+		err := join(users.Entry{User: "carla"})
+		if said, _ := errors.AsType[*text.Error](err); (err == nil) != (tt.want == "") || said != nil && said.Key != tt.want {
+			t.Errorf("%s at %v: %v", tt.host, tt.at, err)
+		}
+	}
+}
