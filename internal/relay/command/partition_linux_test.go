@@ -1,9 +1,13 @@
 package command
 
 import (
+	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"runtime"
@@ -13,6 +17,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"wiebelt/internal/relay/server"
 )
 
 // apart marks the test program that runs in a network of its own, with no way out.
@@ -108,6 +114,33 @@ func (n *network) split(i int, lost bool) {
 	}
 }
 
+// lacks waits until a relay says of itself what it lacks.
+func (s *site) lacks(n *network, i int, what string) {
+	s.t.Helper()
+	address := strings.TrimPrefix(s.relays[i].at.Admin, "http://")
+	for began := time.Now(); ; time.Sleep(100 * time.Millisecond) {
+		var c net.Conn
+		var said server.Status
+		err := n.in(i, func() (err error) { c, err = net.Dial("tcp", address); return err })
+		if err == nil {
+			_, _ = c.Write([]byte("GET /status HTTP/1.0\r\n\r\n"))
+			var a *http.Response
+			if a, err = http.ReadResponse(bufio.NewReader(c), nil); err == nil {
+				err = json.NewDecoder(a.Body).Decode(&said)
+			}
+			_ = c.Close()
+		}
+		took := time.Since(began)
+		if said.Lacks == what {
+			s.t.Logf("r%d says so after %v", i+1, took.Round(100*time.Millisecond))
+			return
+		}
+		if took > time.Minute {
+			s.t.Fatalf("r%d: %+v, %v", i+1, said, err)
+		}
+	}
+}
+
 // back waits until a relay takes part again.
 func (s *site) back(i int) {
 	s.t.Helper()
@@ -120,7 +153,7 @@ func (s *site) back(i int) {
 
 // TestPartition: while two hundred calls ring, a relay is cut off from the two others,
 // with its users or without them. Every user sees his own calls again, each once, and
-// none that is over; so it is when the relay is back.
+// none that is over; so it is when the relay is back. It says of itself what it lacks.
 func TestPartition(t *testing.T) {
 	if os.Getenv(apart) == "" {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestPartition$", "-test.v", "-test.timeout=90m")
@@ -148,7 +181,10 @@ func TestPartition(t *testing.T) {
 		if round%2 == 1 {
 			cut, what = n.unplug, "unplugged"
 		}
-		s.during(func() { cut(i, true) })
+		s.during(func() {
+			cut(i, true)
+			s.lacks(n, i, "quorum")
+		})
 		s.soon(fmt.Sprintf("%d: r%d is %s", round, i+1, what))
 		s.over()
 		cut(i, false)

@@ -33,7 +33,11 @@ func (r *relay) status() Status {
 	if w := r.wrongs.Load(); w != nil {
 		wrong = *w
 	}
-	return Status{Relay: r.Settings.Name, Site: string(r.Keys.Site), Since: r.since, Lacks: r.lacks.Load().(string),
+	lacks := r.storage.lacks.Load().(string)
+	if lacks == "" && r.storage.full.Load() {
+		lacks = lacksDisk
+	}
+	return Status{Relay: r.Settings.Name, Site: string(r.Keys.Site), Since: r.since, Lacks: lacks,
 		Users: people, Computers: computers, Connected: r.node.Connections(), Hub: r.lookups.state(),
 		Reports: r.taken.Load(), Nobody: r.nobody.Load(), Dropped: r.dropped.Load(),
 		Wrong: wrong, Links: r.links.States(), Strange: r.strange.without(r.table.Load())}

@@ -46,7 +46,7 @@ const (
 func (r *relay) keep(ctx context.Context, up func()) error {
 	for ctx.Err() == nil {
 		r.lack(r.work(ctx, func() {
-			r.lacks.Store("")
+			r.storage.lacks.Store("")
 			r.changed()
 			up()
 		}))
@@ -65,7 +65,7 @@ func (r *relay) lack(why error) {
 		return
 	}
 	what := lacksOf(why, len(r.Settings.Cluster) > 0)
-	if r.lacks.Swap(what) == what {
+	if r.storage.lacks.Swap(what) == what {
 		return
 	}
 	r.changed()
@@ -90,6 +90,39 @@ func (r *relay) reach(ctx context.Context) error {
 		}
 	}
 	return errAlone
+}
+
+// How often it is tried whether the disk has room, and for how many bytes. The server
+// says that it has written what it has in memory only.
+const (
+	roomEvery = 3 * time.Second
+	roomBytes = 1 << 20
+)
+
+// room looks after the room on the disk, and copies the users as long as there is
+// some. Calls go on where there is none.
+func (r *relay) room(ctx context.Context) error {
+	tick := time.NewTicker(roomEvery)
+	defer tick.Stop()
+	var copied *[]users.Entry
+	for file, b := filepath.Join(r.Dir, "room"), make([]byte, roomBytes); ; {
+		err := os.WriteFile(file, b, 0o600)
+		_ = os.Remove(file)
+		if all := r.storage.users.Load(); err == nil && all != copied {
+			if err = r.copyUsers(*all); err == nil {
+				copied = all
+			}
+		}
+		if full := err != nil; r.storage.full.Swap(full) != full {
+			r.Log.Error("the room on the disk has changed", "full", full, "why", err)
+			r.changed()
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
 }
 
 func (r *relay) alone() bool { return len(r.Settings.Cluster) > 0 && r.node.Others() == 0 }
@@ -123,10 +156,14 @@ func (r *relay) work(ctx context.Context, up func()) error {
 	group, ctx := errgroup.WithContext(ctx)
 	defer context.AfterFunc(ctx, func() { r.lack(context.Cause(ctx)) })() // at once, whatever still has to end
 	group.Go(func() error { return r.reach(ctx) })
+	group.Go(func() error { return r.room(ctx) })
 	group.Go(func() error { return r.feed.Run(ctx) })
 	group.Go(func() error { return r.journal.Run(ctx) })
 	group.Go(func() error {
-		return r.users.Load().Watch(ctx, func(all []users.Entry) { r.know(ctx, all) })
+		return r.users.Load().Watch(ctx, func(all []users.Entry) {
+			r.know(ctx, all)
+			r.storage.users.Store(&all)
+		})
 	})
 	up()
 	return group.Wait()
@@ -157,6 +194,9 @@ func (r *relay) open(ctx context.Context) error {
 		return err
 	}
 	r.catchUp(ctx, js)
+	if err := r.putBack(ctx, directory); err != nil {
+		return err
+	}
 	all, err := directory.List(ctx)
 	if err != nil {
 		return err

@@ -80,7 +80,7 @@ type relay struct {
 	leases  jetstream.KeyValue // as feed
 	bucket  atomic.Pointer[calls.Bucket]
 	users   atomic.Pointer[users.Directory]
-	lacks   atomic.Value // string: what keeps it from working
+	storage storage
 	journal *journal.Journal
 	table   atomic.Pointer[users.Table]
 	reports chan report
@@ -94,6 +94,13 @@ type relay struct {
 	taken   atomic.Int64 // reports
 	nobody  atomic.Int64 // reports of calls that are nobody's
 	dropped atomic.Int64 // reports that nobody could read, or that did not fit
+}
+
+// storage is whether the relay can keep what it has to.
+type storage struct {
+	lacks atomic.Value                  // string: what keeps it from working
+	full  atomic.Bool                   // the disk is
+	users atomic.Pointer[[]users.Entry] // as the bucket has them, to be copied
 }
 
 // Run serves until ctx ends; ready is told once calls and users can come.
@@ -118,7 +125,7 @@ func run(ctx context.Context, c Config, ready func(*relay, Ready)) error {
 	}
 	defer n.Close()
 	r := &relay{Config: c, node: n, reports: make(chan report, waiting), news: make(chan struct{}, 1), wrong: newLimiter(wrongCodes, time.Minute), since: time.Now()}
-	r.lacks.Store(lacksStart)
+	r.storage.lacks.Store(lacksStart)
 	r.lookups = newLookups(c, func(u wire.User) bool { return r.table.Load().Knows(u) }, r.changed)
 	r.links = links.New(links.Config{Relay: s.Name, Standing: r.standing, Hears: r.hears, Take: r.linked, Changed: r.changed, Log: c.Log})
 	r.know(ctx, nil)

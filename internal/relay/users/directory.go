@@ -98,6 +98,25 @@ func (d *Directory) Find(ctx context.Context, u wire.User) (e Entry, revision ui
 	return e, kv.Revision(), err
 }
 
+// PutBack adds an entry as it was, and tells whether it was lost: not there, or not to
+// be read.
+func (d *Directory) PutBack(ctx context.Context, e Entry) (lost bool, err error) {
+	kv, err := d.users.Get(ctx, e.User.Token())
+	if err == nil {
+		_, err = Parse(kv.Value())
+	} else if !errors.Is(err, jetstream.ErrKeyNotFound) {
+		return false, err
+	}
+	if err == nil {
+		return false, nil
+	}
+	b, err := json.Marshal(e)
+	if err == nil {
+		_, err = d.users.Put(ctx, e.User.Token(), b)
+	}
+	return true, err
+}
+
 // Watch gives all entries at once and after every change, or after several that come
 // one upon the other, until ctx ends or the bucket cannot be watched any more. take
 // is called on Watch's goroutine.

@@ -1,0 +1,66 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"path/filepath"
+
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/filetrust"
+	"wiebelt/internal/relay/users"
+)
+
+// A relay that is alone keeps a copy of its users: a server whose files were damaged
+// starts with what it can read of them, and says nothing.
+const (
+	copyFile = "users.json"
+	maxCopy  = 32 << 20 // bytes
+)
+
+// copyUsers keeps the users as they are now.
+func (r *relay) copyUsers(all []users.Entry) error {
+	if len(r.Settings.Cluster) > 0 {
+		return nil
+	}
+	b, err := json.Marshal(all)
+	if err != nil {
+		return err
+	}
+	return profile.WriteFile(filepath.Join(r.Dir, copyFile), b, 0o600)
+}
+
+// putBack puts back those whom the server has lost. Who was removed is known as such
+// and stays out.
+func (r *relay) putBack(ctx context.Context, d *users.Directory) error {
+	if len(r.Settings.Cluster) > 0 {
+		return nil
+	}
+	b, err := filetrust.ReadFile(filepath.Join(r.Dir, copyFile), maxCopy, filetrust.Alone)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var all []users.Entry
+	if err == nil {
+		err = json.Unmarshal(b, &all)
+	}
+	if err != nil {
+		r.Log.Warn("the copy of the users cannot be read", "why", err)
+		return nil
+	}
+	lost := 0
+	for _, e := range all {
+		was, err := d.PutBack(ctx, e)
+		if err != nil {
+			return err
+		}
+		if was {
+			lost++
+		}
+	}
+	if lost > 0 {
+		r.Log.Error("the server had lost users, who were put back", "users", lost)
+	}
+	return nil
+}
