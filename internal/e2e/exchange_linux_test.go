@@ -2,9 +2,11 @@ package e2e
 
 import (
 	"bufio"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -53,6 +55,7 @@ func startRelay(o *office, base string, extensions ...string) *officeRelay {
 	_, invited, _ := strings.Cut(r.run("", "user", "import", table), "\n")
 	f := strings.Split(strings.TrimSpace(invited), ",") // user, address, code, fingerprint
 	o.runWith("", "secret", "remove", "hub")
+	o.runWith("", "settings", "unset", "hub.client_id")
 	o.runWith("", "join", f[1], f[2], "--fingerprint", f[3])
 	return r
 }
@@ -165,8 +168,42 @@ func BenchmarkExchanges(b *testing.B) {
 		for _, kind := range []string{registry.ARI, registry.Wazo, registry.ThreeCX} {
 			r.times(s, t, kind, most)
 		}
+		r.late(s, t)
 		t.print(b, "bench-exchanges.json")
 	}
+}
+
+// late measures what a computer needs that is started during a call.
+func (r *officeRelay) late(s *stage, t *table) {
+	b := s.b
+	b.Helper()
+	reports := regexp.MustCompile(`https://\S+`).FindString(r.run("", "secret", "reports"))
+	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	defer client.CloseIdleConnections()
+	say := func(id, state, number string) {
+		a, err := client.Post(reports, "application/json", strings.NewReader(fmt.Sprintf(`{"id":%q,"state":%q,"number":%q,"extension":"101"}`, id, state, number)))
+		check(b, err)
+		_ = a.Body.Close()
+		if a.StatusCode != http.StatusNoContent {
+			b.Fatal(a.Status)
+		}
+	}
+	connected := regexp.MustCompile(`time=(\S+) .*kind=relay .*state=connected`)
+	var all []time.Duration
+	for i := range 20 {
+		p, id := s.person(pause), fmt.Sprint("late", i)
+		num := "+31" + p.Numbers[0][1:]
+		e := s.eye(p, num, engine.Found)
+		s.stop()
+		say(id, "ringing", num)
+		s.start()
+		painted := e.wait(b, "who called before")
+		lines := connected.FindAllStringSubmatch(s.log.String(), -1)
+		all = append(all, painted.Sub(must(time.Parse(time.RFC3339, lines[len(lines)-1][1]))(b)))
+		say(id, "ended", num)
+		s.Until("the card is gone", s.empty)
+	}
+	t.times("started during a call: connected to the relay → contact painted", all, limit{p99: 1000})
 }
 
 // times measures the way from a simulated exchange.

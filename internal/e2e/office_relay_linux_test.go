@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -83,6 +84,58 @@ func TestOfficeRelay(t *testing.T) {
 		t.Errorf("while it was off: %+v", e)
 	}
 	o.Until("its card", func() bool { return !o.empty() })
+	if work := o.goroutines(); !strings.Contains(work, "nats-io") || !strings.Contains(work, "relaylink") {
+		t.Error("the link to the relay is not seen")
+	}
+}
+
+// TestNoRelay: a computer whose office has no relay listens to phones alone, has no
+// file and no goroutine for a relay.
+func TestNoRelay(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, "")
+	own := o.at().Port
+	pid := o.resident.Process.Pid
+	sockets := map[string]bool{}
+	files := must(filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid)))(t)
+	for _, f := range files {
+		if to, err := os.Readlink(f); err == nil {
+			sockets[to] = true
+		}
+	}
+	listens := 0
+	for _, table := range []string{"tcp", "tcp6", "udp", "udp6"} {
+		for line := range strings.Lines(string(must(os.ReadFile(fmt.Sprintf("/proc/%d/net/%s", pid, table)))(t))) {
+			f := strings.Fields(line)
+			if len(f) < 10 || !sockets["socket:["+f[9]+"]"] || table[:3] == "tcp" && f[3] != "0A" {
+				continue
+			}
+			if listens++; !strings.HasSuffix(f[1], fmt.Sprintf(":%04X", own)) {
+				t.Errorf("it listens on %s", f[1])
+			}
+		}
+	}
+	if listens == 0 {
+		t.Error("it listens nowhere")
+	}
+	check(t, filepath.WalkDir(o.profile, func(path string, d fs.DirEntry, err error) error {
+		if strings.Contains(d.Name(), "relay") || strings.Contains(d.Name(), "nats") {
+			t.Errorf("there is %s", d.Name())
+		}
+		return err
+	}))
+	if work := o.goroutines(); !strings.Contains(work, "listener.") || strings.Contains(work, "nats-io") || strings.Contains(work, "relay") {
+		t.Errorf("it works for a relay, or its work is not seen:\n%s", work)
+	}
+}
+
+// goroutines ends the resident and gives what it did.
+func (o *office) goroutines() string {
+	o.t.Helper()
+	before := len(o.log.String())
+	check(o.t, o.resident.Process.Signal(syscall.SIGQUIT))
+	o.Until("it says what it does", func() bool { return strings.Contains(o.log.String()[before:], "\nrip ") })
+	return o.log.String()[before:]
 }
 
 // inMemory looks for a text in all that a process can read of its own memory.
