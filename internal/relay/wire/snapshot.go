@@ -105,6 +105,18 @@ func (s Snapshot) Event(c Call, now time.Time) call.Event {
 	return e.Clean()
 }
 
+// Rang is Event for when the call began to ring.
+func (s Snapshot) Rang(c Call, now time.Time) call.Event {
+	c.State, c.Answered = call.Ringing.String(), nil
+	return s.Event(c, now)
+}
+
+// Lacks tells whether a call is not in the snapshot, which is not so full that it may
+// have been left out.
+func (s Snapshot) Lacks(id string) bool {
+	return len(s.Calls) < MaxCalls && !slices.ContainsFunc(s.Calls, func(c Call) bool { return c.ID == id })
+}
+
 // age is how long before the snapshot a call came to where it is; never below 0.
 func (s Snapshot) age(c Call) time.Duration {
 	since := c.Began

@@ -297,19 +297,22 @@ func (p *Phone) take(r *link.Reporter, on *session, b []byte) {
 	forgot := p.newest.Epoch > 0 && s.Epoch > p.newest.Epoch
 	age := s.At.Sub(time.UnixMilli(s.Epoch)) // by the clocks of two relays
 	p.unsure = (p.unsure || forgot) && age.Abs() < learnTime
+	before := p.newest
 	p.newest = s
 	going, now := map[string]bool{}, time.Now()
 	for _, c := range s.Calls {
 		e := s.Event(c, now)
 		if e.State == call.Ended {
+			if on.knows && !p.unsure {
+				began(r, before, s, c)
+			}
 			r.End(e.ID, e.Reason)
 			continue
 		}
 		going[e.ID] = true
 		known, ok := r.Known(e.ID)
 		if e.State == call.Answered && (!ok || !on.knows) { // since when it rang is news too
-			c.State, c.Answered = call.Ringing.String(), nil
-			r.Report(s.Event(c, now))
+			r.Report(s.Rang(c, now))
 		}
 		if !ok || !on.knows || !same(known, e) {
 			r.Report(e)
@@ -318,6 +321,21 @@ func (p *Phone) take(r *link.Reporter, on *session, b []byte) {
 	on.knows = true
 	if !p.unsure { // what is not told may go on nevertheless
 		r.Only(going)
+	}
+}
+
+// began reports how a call began that was not in the snapshot before and has ended
+// since.
+func began(r *link.Reporter, before, s wire.Snapshot, c wire.Call) {
+	now := time.Now()
+	rang := s.Rang(c, now)
+	if _, known := r.Known(rang.ID); known || !before.Lacks(c.ID) {
+		return
+	}
+	r.Report(rang)
+	if c.Answered != nil {
+		c.State = call.Answered.String()
+		r.Report(s.Event(c, now))
 	}
 }
 
