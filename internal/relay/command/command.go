@@ -5,7 +5,6 @@ package command
 
 import (
 	"context"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -194,9 +193,11 @@ func (e *env) connect() (*nats.Conn, *setup.Folder, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	roots := x509.NewCertPool()
-	roots.AddCert(f.Authority.Certificate)
-	conn, err := node.Dial("tls://"+f.Settings.Local(f.Settings.NATSPort), roots, f.Keys)
+	roots, _, err := f.Authorities()
+	if err != nil {
+		return nil, nil, err
+	}
+	conn, err := node.Dial(f.URLs(), roots, f.Keys)
 	if errors.Is(err, nats.ErrNoServers) || errors.Is(err, syscall.ECONNREFUSED) {
 		err = fail(exitNotRunning, text.RelayNotRunning)
 	}

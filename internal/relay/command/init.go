@@ -5,8 +5,11 @@ import (
 	"io/fs"
 	"net"
 	"strconv"
+	"strings"
 	"time"
 
+	"wiebelt/internal/filetrust"
+	"wiebelt/internal/relay/credentials"
 	"wiebelt/internal/relay/setup"
 	"wiebelt/internal/relay/wire"
 	"wiebelt/internal/text"
@@ -20,6 +23,30 @@ type initCmd struct {
 	NATSPort int      `name:"nats-port" default:"4222" placeholder:"N"`
 	WebPort  int      `name:"web-port" default:"8443" placeholder:"N"`
 	Admin    string   `default:"127.0.0.1:8222" placeholder:"ADDRESS"`
+	NATSURL  []string `name:"nats-url" placeholder:"URL"`
+	NATSCA   string   `name:"nats-ca" placeholder:"FILE"`
+	NATSKeys string   `name:"nats-keys" placeholder:"FILE"`
+}
+
+// keys are those of the site: new ones, or those of an account at somebody else's NATS,
+// from a file with its public key and two seeds.
+func (c *initCmd) keys(site wire.Site) (*credentials.Authority, error) {
+	if len(c.NATSURL) == 0 && c.NATSKeys == "" {
+		return credentials.New(site)
+	}
+	b, err := filetrust.ReadFile(c.NATSKeys, 4<<10, filetrust.Alone)
+	if err != nil {
+		return nil, err
+	}
+	given := strings.Fields(string(b))
+	if len(given) != 3 || len(c.NATSURL) == 0 {
+		return nil, fail(exitUsage, text.RelayNATSKeys)
+	}
+	a, err := credentials.Foreign(site, given[0], given[1], given[2])
+	if err != nil {
+		return nil, fail(exitUsage, text.RelayNATSKeys)
+	}
+	return a, nil
 }
 
 // Run makes a relay.
@@ -30,10 +57,15 @@ func (c *initCmd) Run(e *env) error {
 	}
 	s := setup.Defaults()
 	s.Name, s.Host, s.NATSPort, s.WebPort, s.Admin, s.Reached = c.Name, c.Host, c.NATSPort, c.WebPort, c.Admin, c.Reached
+	s.NATS.URLs, s.NATS.CA = c.NATSURL, c.NATSCA
 	if err := s.Check(); err != nil {
 		return &failure{exitUsage, err}
 	}
-	switch err := setup.Create(e.data, site, s, time.Now()); {
+	keys, err := c.keys(site)
+	if err != nil {
+		return err
+	}
+	switch err := setup.CreateWith(e.data, keys, s, time.Now()); {
 	case errors.Is(err, fs.ErrExist):
 		return fail(exitFailed, text.RelayMade, e.data)
 	case err != nil:

@@ -127,7 +127,7 @@ func (p *process) roots() *x509.CertPool {
 // directory is the users of the relay.
 func (p *process) directory() *users.Directory {
 	p.t.Helper()
-	conn, err := node.Dial(p.at.NATS, p.roots(), p.folder.Keys)
+	conn, err := node.Dial([]string{p.at.NATS}, p.roots(), p.folder.Keys)
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -108,11 +108,23 @@ type userRemoveCmd struct {
 
 // Run takes a user out of the site.
 func (c *userRemoveCmd) Run(e *env) error {
-	return e.known(c.User, func(ctx context.Context, d *users.Directory, _ *setup.Folder, u wire.User) error {
+	return e.known(c.User, func(ctx context.Context, d *users.Directory, f *setup.Folder, u wire.User) error {
 		if err := d.Remove(ctx, u); err != nil {
 			return err
 		}
-		e.say(text.RelayRemoved, u)
+		if !f.Settings.NATS.Elsewhere() {
+			e.say(text.RelayRemoved, u)
+			return nil
+		}
+		gone, _, err := d.Find(ctx, u)
+		if err != nil {
+			return err
+		}
+		var keys []string
+		for _, k := range gone.Keys {
+			keys = append(keys, k.Public)
+		}
+		e.say(text.RelayRevoke, u, strings.Join(keys, " "))
 		return nil
 	})
 }

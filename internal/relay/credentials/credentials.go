@@ -11,6 +11,7 @@
 package credentials
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,6 +30,24 @@ const Lifetime = 90 * 24 * time.Hour
 type Authority struct {
 	Site                               wire.Site
 	operator, account, signing, system nkeys.KeyPair
+	// foreign is the public key of the account of a site that uses somebody else's NATS.
+	// There account is a signing key of it, and there is no operator.
+	foreign string
+}
+
+// Foreign is for a site in an account of somebody else's NATS: seeds of two signing keys
+// of the account, of which the one for relays has no scope and the one for users the
+// scope that Rights gives.
+func Foreign(site wire.Site, account, relays, users string) (*Authority, error) {
+	a := &Authority{Site: site, foreign: account}
+	var err error
+	if a.account, err = pair(relays, nkeys.PrefixByteAccount); err == nil {
+		a.signing, err = pair(users, nkeys.PrefixByteAccount)
+	}
+	if err != nil || !nkeys.IsValidPublicAccountKey(account) {
+		return nil, errKeys
+	}
+	return a, nil
 }
 
 // New makes the keys of a new site.
@@ -74,6 +93,9 @@ func Parse(b []byte) (*Authority, error) {
 	if err != nil {
 		return nil, errKeys
 	}
+	if account := stored["foreign"]; account != "" {
+		return Foreign(site, account, stored["account"], stored["signing"])
+	}
 	a := &Authority{Site: site}
 	for _, k := range a.keys() {
 		if *k.pair, err = pair(stored[k.name], k.prefix); err != nil {
@@ -94,7 +116,13 @@ func pair(seed string, kind nkeys.PrefixByte) (nkeys.KeyPair, error) {
 // Encode gives the secrets, as they are kept in a file for the relay alone.
 func (a *Authority) Encode() ([]byte, error) {
 	stored := map[string]string{"site": string(a.Site)}
+	if a.foreign != "" {
+		stored["foreign"] = a.foreign
+	}
 	for _, k := range a.keys() {
+		if *k.pair == nil {
+			continue
+		}
 		seed, err := (*k.pair).Seed()
 		if err != nil {
 			return nil, err
@@ -149,19 +177,27 @@ func (a *Authority) Server(revoked map[string]time.Time) (Server, error) {
 	return s, nil
 }
 
+// Rights are what every user may publish and subscribe to, as the scope of a signing
+// key has it.
+func Rights(site wire.Site) (publish, subscribe []string) {
+	const me = "{{name()}}"
+	for _, t := range wire.Topics {
+		if t != wire.Calls {
+			publish = append(publish, site.Subject(t, me))
+		}
+	}
+	return publish, []string{site.Subject(wire.Calls, me), site.Relays(), "_INBOX." + me + ".>"}
+}
+
 // rights are those of every user: to hear his own calls and how the relays are
 // doing, and to ask what is his to ask. {{name()}} becomes the name in his token.
 func (a *Authority) rights(signing string) *jwt.UserScope {
-	const me = "{{name()}}"
 	scope := jwt.NewUserScope()
 	scope.Key, scope.Role = signing, "user"
 	p := &scope.Template.Permissions
-	p.Sub.Allow.Add(a.Site.Subject(wire.Calls, me), a.Site.Relays(), "_INBOX."+me+".>")
-	for _, t := range wire.Topics {
-		if t != wire.Calls {
-			p.Pub.Allow.Add(a.Site.Subject(t, me))
-		}
-	}
+	publish, subscribe := Rights(a.Site)
+	p.Pub.Allow.Add(publish...)
+	p.Sub.Allow.Add(subscribe...)
 	scope.Template.Subs = 16
 	scope.Template.Payload = 4 << 10
 	return scope
@@ -177,7 +213,7 @@ func (a *Authority) User(u wire.User, publicKey string, until time.Time) (string
 		return "", err
 	}
 	c := jwt.NewUserClaims(publicKey)
-	c.Name, c.IssuerAccount, c.Expires = u.Token(), account, until.Unix()
+	c.Name, c.IssuerAccount, c.Expires = u.Token(), cmp.Or(a.foreign, account), until.Unix()
 	c.SetScoped(true)
 	return c.Encode(a.signing)
 }
@@ -200,7 +236,7 @@ func (a *Authority) Publisher(name string) (creds []byte, public string, err err
 	c.Name = name
 	c.Pub.Allow.Add(a.Site.Reports())
 	c.Sub.Deny.Add(">")
-	c.Limits.Payload = maxReport
+	c.Limits.Payload, c.IssuerAccount = maxReport, a.foreign
 	token, err := c.Encode(a.account)
 	if err != nil {
 		return nil, "", fmt.Errorf("a token for a publisher: %w", err)
@@ -224,7 +260,7 @@ func (a *Authority) Relay(name string) (token string, pair nkeys.KeyPair, err er
 		return "", nil, err
 	}
 	c := jwt.NewUserClaims(public)
-	c.Name = name
+	c.Name, c.IssuerAccount = name, a.foreign
 	if token, err = c.Encode(a.account); err != nil {
 		return "", nil, fmt.Errorf("a token for the relay: %w", err)
 	}

@@ -65,11 +65,12 @@ func (c *Cluster) options(o *server.Options) {
 	}
 }
 
-// Node is a running server. Its methods may be called from any goroutine.
+// Node is a running server, or a connection to somebody else's. Its methods may be
+// called from any goroutine.
 type Node struct {
 	Conn *nats.Conn // the relay's own, which may do everything within the site
 
-	server    *server.Server
+	server    *server.Server // nil for somebody else's
 	accounts  *server.MemAccResolver
 	authority *credentials.Authority
 
@@ -115,18 +116,33 @@ func Start(c Config, a *credentials.Authority) (*Node, error) {
 	return n, nil
 }
 
+// Elsewhere connects to servers that are somebody else's: the site has an account there.
+func Elsewhere(name string, urls []string, roots *x509.CertPool, a *credentials.Authority) (n *Node, err error) {
+	n = &Node{authority: a}
+	n.Conn, err = dial(name, a, nats.MaxReconnects(-1), nats.ReconnectWait(routePing), to(urls, roots))
+	if err != nil {
+		return nil, fmt.Errorf("NATS: %w", err)
+	}
+	return n, nil
+}
+
+// to are servers that are reached over TLS.
+func to(urls []string, roots *x509.CertPool) nats.Option {
+	return func(o *nats.Options) error {
+		o.Servers, o.Timeout = urls, startTime
+		o.Secure, o.TLSConfig = true, &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: roots}
+		return nil
+	}
+}
+
 func (n *Node) connect(name string) (err error) {
 	n.Conn, err = dial(name, n.authority, nats.InProcessServer(n.server), nats.MaxReconnects(-1))
 	return err
 }
 
 // Dial connects to a relay's server as a relay does, for whoever has the site's keys.
-func Dial(url string, roots *x509.CertPool, a *credentials.Authority) (*nats.Conn, error) {
-	return dial("command", a, func(o *nats.Options) error {
-		o.Servers, o.AllowReconnect, o.Timeout = []string{url}, false, startTime
-		o.Secure, o.TLSConfig = true, &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: roots}
-		return nil
-	})
+func Dial(urls []string, roots *x509.CertPool, a *credentials.Authority) (*nats.Conn, error) {
+	return dial("command", a, nats.NoReconnect(), to(urls, roots))
 }
 
 func dial(name string, a *credentials.Authority, o ...nats.Option) (*nats.Conn, error) {
@@ -149,8 +165,14 @@ func (n *Node) store(who credentials.Server) error {
 // URL is where the server listens.
 func (n *Node) URL() string { return n.server.ClientURL() }
 
-// Connections is how many there are, the relay's own apart.
-func (n *Node) Connections() int { return max(0, n.server.NumClients()-1) }
+// Connections is how many there are, the relay's own apart. At somebody else's servers
+// nobody can tell.
+func (n *Node) Connections() int {
+	if n.server == nil {
+		return 0
+	}
+	return max(0, n.server.NumClients()-1)
+}
 
 // Port is where the server listens.
 func (n *Node) Port() int { return n.server.Addr().(*net.TCPAddr).Port }
@@ -158,10 +180,11 @@ func (n *Node) Port() int { return n.server.Addr().(*net.TCPAddr).Port }
 // Revoke makes tokens worthless that were given to public keys before a moment, and
 // throws out whoever is connected with one. It takes the whole list each time; the
 // server looks at every connection, which it is spared where the list is the same.
+// At somebody else's servers their administrator does so.
 func (n *Node) Revoke(keys map[string]time.Time) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if maps.EqualFunc(keys, n.revoked, time.Time.Equal) {
+	if n.server == nil || maps.EqualFunc(keys, n.revoked, time.Time.Equal) {
 		return nil
 	}
 	who, err := n.authority.Server(keys)
@@ -185,6 +208,9 @@ func (n *Node) Others() int { return n.server.NumRemotes() }
 
 // Dismiss disconnects every user, who comes back to this relay or to another.
 func (n *Node) Dismiss() error {
+	if n.server == nil {
+		return nil
+	}
 	own, err := n.Conn.GetClientID()
 	if err != nil {
 		return err
@@ -206,6 +232,8 @@ func (n *Node) Close() {
 	if n.Conn != nil {
 		n.Conn.Close()
 	}
-	n.server.Shutdown()
-	n.server.WaitForShutdown()
+	if n.server != nil {
+		n.server.Shutdown()
+		n.server.WaitForShutdown()
+	}
 }

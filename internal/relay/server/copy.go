@@ -21,7 +21,7 @@ const (
 
 // copyUsers keeps the users as they are now.
 func (r *relay) copyUsers(all []users.Entry) error {
-	if len(r.Settings.Cluster) > 0 {
+	if !r.Settings.Single() {
 		return nil
 	}
 	b, err := json.Marshal(all)
@@ -34,7 +34,7 @@ func (r *relay) copyUsers(all []users.Entry) error {
 // putBack puts back those whom the server has lost. Who was removed is known as such
 // and stays out.
 func (r *relay) putBack(ctx context.Context, d *users.Directory) error {
-	if len(r.Settings.Cluster) > 0 {
+	if !r.Settings.Single() {
 		return nil
 	}
 	b, err := filetrust.ReadFile(filepath.Join(r.Dir, copyFile), maxCopy, filetrust.Alone)

@@ -113,13 +113,7 @@ func run(ctx context.Context, c Config, ready func(*relay, Ready)) error {
 	here, _, _ := net.SplitHostPort(s.Local(0))
 	hosts := append([]string{here}, s.Reached...)
 	secure := c.Authority.Server(hosts, time.Now)
-	at := node.Config{Name: s.Name, Dir: filepath.Join(c.Dir, aloneDir), Host: s.Host, Port: s.NATSPort, TLS: secure.Clone()}
-	if len(s.Cluster) > 0 {
-		at.Dir = filepath.Join(c.Dir, clusterDir)
-		at.Cluster = &node.Cluster{Name: string(c.Keys.Site), Port: s.ClusterPort, TLS: c.Authority.Cluster(hosts, time.Now),
-			Hosts: slices.Collect(maps.Values(s.Cluster))}
-	}
-	n, err := node.Start(at, c.Keys)
+	n, err := c.node(hosts, secure)
 	if err != nil {
 		return err
 	}
@@ -139,7 +133,11 @@ func run(ctx context.Context, c Config, ready func(*relay, Ready)) error {
 		return err
 	}
 	defer web.Close()
-	reached := Ready{NATS: "tls://" + s.Local(n.Port()), Web: "https://" + s.Local(web.Addr().(*net.TCPAddr).Port)}
+	reached := Ready{NATS: c.URLs()[0]}
+	if !s.NATS.Elsewhere() {
+		reached.NATS = "tls://" + s.Local(n.Port())
+	}
+	reached.Web = "https://" + s.Local(web.Addr().(*net.TCPAddr).Port)
 	var admin net.Listener
 	if s.Admin != "" {
 		if admin, err = net.Listen("tcp", s.Admin); err != nil {
@@ -174,6 +172,25 @@ func run(ctx context.Context, c Config, ready func(*relay, Ready)) error {
 		return err
 	}
 	return nil
+}
+
+// node starts the NATS server, or connects to those of somebody else.
+func (c Config) node(hosts []string, secure *tls.Config) (*node.Node, error) {
+	s := c.Settings
+	if s.NATS.Elsewhere() {
+		roots, _, err := c.Authorities()
+		if err != nil {
+			return nil, err
+		}
+		return node.Elsewhere(s.Name, s.NATS.URLs, roots, c.Keys)
+	}
+	at := node.Config{Name: s.Name, Dir: filepath.Join(c.Dir, aloneDir), Host: s.Host, Port: s.NATSPort, TLS: secure.Clone()}
+	if len(s.Cluster) > 0 {
+		at.Dir = filepath.Join(c.Dir, clusterDir)
+		at.Cluster = &node.Cluster{Name: string(c.Keys.Site), Port: s.ClusterPort, TLS: c.Authority.Cluster(hosts, time.Now),
+			Hosts: slices.Collect(maps.Values(s.Cluster))}
+	}
+	return node.Start(at, c.Keys)
 }
 
 // know takes the users as they are now.

@@ -7,7 +7,9 @@
 package setup
 
 import (
+	"cmp"
 	"crypto/rand"
+	"crypto/x509"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -15,6 +17,7 @@ import (
 	"maps"
 	"net"
 	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -63,6 +66,32 @@ type Settings struct {
 	Cluster     map[string]string `toml:"cluster,omitempty"`
 	Journal     Journal           `toml:"journal"`
 	TLS         TLS               `toml:"tls"`
+	NATS        NATS              `toml:"nats"`
+}
+
+// NATS are servers of somebody else's that are used instead of one in the relay.
+type NATS struct {
+	URLs []string `toml:"urls"`
+	// CA is a PEM file with the authority of their certificates; "" for those that the
+	// system knows.
+	CA string `toml:"ca"`
+	// Replicas is in how many of them each bucket is, 0 for one.
+	Replicas int `toml:"replicas"`
+}
+
+// Elsewhere tells whether the relay uses somebody else's servers.
+func (n NATS) Elsewhere() bool { return len(n.URLs) > 0 }
+
+func (n NATS) check() error {
+	for _, address := range n.URLs {
+		if u, err := url.Parse(address); err != nil || u.Scheme != "tls" || u.Port() == "" || u.User != nil || !reachable(u.Hostname()) {
+			return text.Errorf(text.RelaySettingNATS)
+		}
+	}
+	if n.Replicas < 0 || n.Replicas > 5 {
+		return text.Errorf(text.RelaySettingNATS)
+	}
+	return nil
 }
 
 // TLS are the files of a certificate that computers and exchanges know already; ""
@@ -84,7 +113,10 @@ type Journal struct {
 const maxDays = 30
 
 // Replicas is in how many places the site keeps what it must not lose.
-func (s Settings) Replicas() int { return max(1, len(s.Cluster)) }
+func (s Settings) Replicas() int { return max(1, len(s.Cluster), s.NATS.Replicas) }
+
+// Single tells whether nobody else serves the site.
+func (s Settings) Single() bool { return len(s.Cluster) == 0 && !s.NATS.Elsewhere() }
 
 // Hosts are those by which users reach the relays of the site, this one first.
 func (s Settings) Hosts() []string {
@@ -132,7 +164,10 @@ func (s Settings) Check() error {
 			return text.Errorf(text.RelaySettingReached)
 		}
 	}
-	return s.checkCluster()
+	if s.NATS.Elsewhere() && len(s.Cluster) > 0 {
+		return text.Errorf(text.RelaySettingNATS)
+	}
+	return cmp.Or(s.NATS.check(), s.checkCluster())
 }
 
 // checkCluster: two relays could not tell which of them is cut off.
@@ -187,6 +222,31 @@ func (f *Folder) Inside(file string) string {
 	return filepath.Join(f.Dir, file)
 }
 
+// Authorities are the roots by which the NATS servers are known, nil for those of the
+// system, and the same as PEM.
+func (f *Folder) Authorities() (*x509.CertPool, []byte, error) {
+	public := f.Authority.Public()
+	if f.Settings.NATS.Elsewhere() {
+		if f.Settings.NATS.CA == "" {
+			return nil, nil, nil
+		}
+		var err error
+		if public, err = os.ReadFile(f.Inside(f.Settings.NATS.CA)); err != nil {
+			return nil, nil, err
+		}
+	}
+	roots, err := certificates.Pool(public)
+	return roots, public, err
+}
+
+// URLs are the NATS servers as this computer reaches them.
+func (f *Folder) URLs() []string {
+	if f.Settings.NATS.Elsewhere() {
+		return f.Settings.NATS.URLs
+	}
+	return []string{"tls://" + f.Settings.Local(f.Settings.NATSPort)}
+}
+
 // Fingerprint is by what computers that join know the relay; "" where the office has
 // given it a certificate that they know already.
 func (f *Folder) Fingerprint() string {
@@ -203,6 +263,12 @@ func Create(dir string, site wire.Site, s Settings, now time.Time) error {
 	if err != nil {
 		return err
 	}
+	return CreateWith(dir, keys, s, now)
+}
+
+// CreateWith is Create for keys that somebody else has given.
+func CreateWith(dir string, keys *credentials.Authority, s Settings, now time.Time) error {
+	site := keys.Site
 	authority, err := certificates.New(string(site), now)
 	if err != nil {
 		return err

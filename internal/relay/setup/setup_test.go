@@ -108,9 +108,14 @@ func TestSettings(t *testing.T) {
 		t.Error(err)
 	}
 	for name, change := range map[string]func(*Settings){
-		"name":            func(s *Settings) { s.Name = "R 1" },
-		"port":            func(s *Settings) { s.WebPort = 70000 },
-		"negative":        func(s *Settings) { s.NATSPort = -1 },
+		"name":          func(s *Settings) { s.Name = "R 1" },
+		"port":          func(s *Settings) { s.WebPort = 70000 },
+		"negative":      func(s *Settings) { s.NATSPort = -1 },
+		"NATS in clear": func(s *Settings) { s.NATS.URLs = []string{"nats://nats.kantoor.example:4222"} },
+		"NATS, no port": func(s *Settings) { s.NATS.URLs = []string{"tls://nats.kantoor.example"} },
+		"two sorts": func(s *Settings) {
+			s.NATS.URLs, s.Cluster = []string{"tls://a:1"}, map[string]string{"r1": "a", "r2": "b", "r3": "c"}
+		},
 		"half a pair":     func(s *Settings) { s.TLS.Cert = "relay.pem" },
 		"host":            func(s *Settings) { s.Host = "everywhere" },
 		"admin":           func(s *Settings) { s.Admin = "0.0.0.0:8222" },

@@ -68,7 +68,7 @@ func Start(t testing.TB, hub server.Hub) *Relay {
 	}
 	roots := x509.NewCertPool()
 	roots.AddCert(f.Authority.Certificate)
-	conn, err := node.Dial(at.NATS, roots, f.Keys)
+	conn, err := node.Dial([]string{at.NATS}, roots, f.Keys)
 	must(err)
 	t.Cleanup(conn.Close)
 	js, err := jetstream.New(conn)

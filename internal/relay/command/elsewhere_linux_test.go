@@ -1,0 +1,102 @@
+package command
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/guide"
+	"wiebelt/internal/relay/certificates"
+	"wiebelt/internal/relay/credentials"
+	"wiebelt/internal/relay/node"
+	"wiebelt/internal/relay/server"
+	"wiebelt/internal/text"
+)
+
+// TestElsewhere: a relay that uses the NATS servers of somebody else works as one with
+// its own, with the account and the two keys that it was given; the guide has the
+// rights that these need.
+func TestElsewhere(t *testing.T) {
+	theirs, err := credentials.New("kantoor") // whose account has a key for users, with these rights
+	if err != nil {
+		t.Fatal(err)
+	}
+	authority, err := certificates.New("NATS", time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := node.Start(node.Config{Name: "n1", Dir: t.TempDir(), Host: "127.0.0.1", TLS: authority.Server([]string{"127.0.0.1"}, time.Now)}, theirs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.Close)
+	who, err := theirs.Server(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := theirs.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var seeds map[string]string
+	if err := json.Unmarshal(b, &seeds); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	keys, ca := filepath.Join(dir, "keys.txt"), filepath.Join(dir, "nats.pem")
+	if err := os.WriteFile(ca, authority.Public(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := &office{t, filepath.Join(dir, "relay")}
+	args := []string{"init", "kantoor", "--reached", "127.0.0.1", "--host", "127.0.0.1", "--web-port", freePorts(t)[0], "--admin", "127.0.0.1:0",
+		"--nats-url", fmt.Sprintf("tls://127.0.0.1:%d", n.Port()), "--nats-ca", ca, "--nats-keys", keys}
+	for _, wrong := range []string{"", who.Account, who.Account + "\n" + seeds["account"] + "\n" + seeds["operator"], seeds["account"] + "\n" + seeds["account"] + "\n" + seeds["signing"]} {
+		if err := os.WriteFile(keys, []byte(wrong), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if code, _, errOut := o.command(args...); code != exitUsage || !strings.Contains(errOut, "three lines") || strings.Contains(errOut, seeds["account"]) {
+			t.Errorf("exit %d: %s", code, errOut)
+		}
+	}
+	if err := os.WriteFile(keys, []byte(who.Account+"\n"+seeds["account"]+"\n"+seeds["signing"]+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o.must(args...)
+	p := &process{t: t, dir: o.dir}
+	p.load()
+	p.start()
+	table := filepath.Join(dir, "users.csv")
+	if err := os.WriteFile(table, []byte("user,extensions\nuser0,1000\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	row := strings.Split(strings.TrimSpace(strings.Split(o.must("user", "import", table), "\n")[1]), ",")
+	s := &site{t: t, relays: []*process{p, p, p}, secret: p.secret(), calls: map[string]*ringing{}}
+	d := s.desk(0, row[2])
+	s.desks = []*station{d}
+	p.until("he has joined", func(s server.Status) bool { return s.Computers == 1 && s.Lacks == "" })
+	s.ring(1)
+	d.until(t, "a call rings", func() bool { return len(d.shown) == 1 })
+	for id, c := range s.calls {
+		s.say(id, c, call.Ended)
+	}
+	d.until(t, "it has ended", func() bool { return len(d.shown) == 0 })
+	if said := o.must("user", "remove", "user0"); !strings.Contains(said, "revoke these keys too: U") {
+		t.Error(said)
+	}
+	p.until("he is removed", func(s server.Status) bool { return s.Users == 0 })
+	for _, l := range []text.Language{text.Dutch, text.English} {
+		for _, page := range guide.Help(l) {
+			publish, subscribe := credentials.Rights("office")
+			for _, right := range append(publish, subscribe...) {
+				if page.ID == "relay" && !strings.Contains(page.Text, "    "+right+"\n") {
+					t.Errorf("%s: the guide lacks %s", l, right)
+				}
+			}
+		}
+	}
+}
