@@ -18,6 +18,7 @@ import (
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/contact"
+	"wiebelt/internal/relay/server"
 	"wiebelt/internal/relay/users"
 	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
@@ -359,6 +360,29 @@ func (s *site) answered(what string) {
 	}
 }
 
+// told adds a user at one relay and takes him out, and waits until another knows.
+func (s *site) told(at, other int) {
+	s.t.Helper()
+	d := s.relays[at].directory()
+	s.relays[other].until("the other works", func(now server.Status) bool { return now.Lacks == "" })
+	began := time.Now()
+	n := s.relays[other].status().Users
+	knows := func(what string, users int) {
+		s.relays[other].until(what+" is known elsewhere", func(now server.Status) bool { return now.Users == users })
+	}
+	if err := d.Put(s.t.Context(), users.Entry{User: "guest"}); err != nil {
+		s.t.Fatal(err)
+	}
+	knows("a new user", n+1)
+	if err := d.Remove(s.t.Context(), "guest"); err != nil {
+		s.t.Fatal(err)
+	}
+	knows("a removed user", n)
+	if took := time.Since(began); took > 10*time.Second && os.Getenv("SOAK") != "" { // five for each
+		s.t.Errorf("both after %v", took)
+	}
+}
+
 // TestClusterKilled: whichever of three relays is killed while two hundred calls ring,
 // and all of them at once, every user sees his own calls again, each once, and none
 // that is over; look-ups are answered again at once.
@@ -376,6 +400,7 @@ func TestClusterKilled(t *testing.T) {
 			})
 			s.lost(i)
 			s.soon(fmt.Sprintf("r%d is killed", i+1))
+			s.told((i+1)%3, (i+2)%3)
 			s.over()
 			p.start()
 			s.soon(fmt.Sprintf("r%d is back", i+1))

@@ -124,23 +124,27 @@ func (p *process) roots() *x509.CertPool {
 	return roots
 }
 
-// directory is the users of the relay.
+// directory is the users of the relay. While servers choose a leader that takes
+// several tries.
 func (p *process) directory() *users.Directory {
 	p.t.Helper()
-	conn, err := node.Dial([]string{p.at.NATS}, p.roots(), p.folder.Keys)
-	if err != nil {
-		p.t.Fatal(err)
+	for began := time.Now(); ; {
+		conn, err := node.Dial([]string{p.at.NATS}, p.roots(), p.folder.Keys)
+		if err == nil {
+			p.t.Cleanup(conn.Close)
+			var js jetstream.JetStream
+			var d *users.Directory
+			if js, err = jetstream.New(conn); err == nil {
+				d, err = users.Open(p.t.Context(), js, p.folder.Settings.Replicas())
+			}
+			if err == nil {
+				return d
+			}
+		}
+		if time.Since(began) > time.Minute {
+			p.t.Fatal(err)
+		}
 	}
-	p.t.Cleanup(conn.Close)
-	js, err := jetstream.New(conn)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	d, err := users.Open(p.t.Context(), js, p.folder.Settings.Replicas())
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	return d
 }
 
 // report reports a call as an exchange does.

@@ -12,6 +12,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -119,21 +120,52 @@ func (d *Directory) PutBack(ctx context.Context, e Entry) (lost bool, err error)
 
 // Watch gives all entries at once and after every change, or after several that come
 // one upon the other, until ctx ends or the bucket cannot be watched any more. take
-// is called on Watch's goroutine.
+// is called on Watch's goroutine. A watch whose server has ended is begun anew.
 func (d *Directory) Watch(ctx context.Context, take func([]Entry)) error {
+	var stopping sync.WaitGroup // watches that have ended
+	defer stopping.Wait()
+	for {
+		if err := d.watch(ctx, take, &stopping); err != errBehind {
+			return err
+		}
+	}
+}
+
+// checkEvery is how often it is looked whether a watch hears of everything.
+const checkEvery = time.Second
+
+var errBehind = errors.New("the bucket of users is not heard any more")
+
+func (d *Directory) watch(ctx context.Context, take func([]Entry), stopping *sync.WaitGroup) error {
+	ctx, stop := context.WithCancel(ctx)
+	var checking sync.WaitGroup
+	defer checking.Wait()
+	defer stop()
 	watch, err := d.users.WatchAll(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = watch.Stop() }()
+	defer stopping.Go(func() { _ = watch.Stop() }) // which asks a server that may be gone
+	newest := make(chan uint64)
+	checking.Go(func() { d.check(ctx, newest) })
 	all, whole := map[string]Entry{}, false
+	seen, before := uint64(0), uint64(0) // revisions
 	for {
 		var kv jetstream.KeyValueEntry
 		var open bool
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
+		case last := <-newest:
+			if whole && last > seen && seen == before {
+				return errBehind
+			}
+			before = seen
+			continue
 		case kv, open = <-watch.Updates():
+		}
+		if kv != nil {
+			seen = kv.Revision()
 		}
 		switch {
 		case !open:
@@ -151,6 +183,32 @@ func (d *Directory) Watch(ctx context.Context, take func([]Entry)) error {
 		}
 		if whole && len(watch.Updates()) == 0 {
 			take(slices.Collect(maps.Values(all)))
+		}
+	}
+}
+
+// check gives the newest revision of the bucket now and then, until ctx ends.
+func (d *Directory) check(ctx context.Context, newest chan<- uint64) {
+	tick := time.NewTicker(checkEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		now, err := d.users.Status(ctx)
+		if err != nil {
+			continue // there is no leader, perhaps
+		}
+		bucket, ok := now.(*jetstream.KeyValueBucketStatus)
+		if !ok {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case newest <- bucket.StreamInfo().State.LastSeq:
 		}
 	}
 }
