@@ -58,7 +58,9 @@ type Cluster struct {
 }
 
 func (c *Cluster) options(o *server.Options) {
-	o.Cluster = server.ClusterOpts{Name: c.Name, Host: o.Host, Port: c.Port, TLSConfig: c.TLS, TLSTimeout: loginTime,
+	// One connection between two servers: of several, one that is lost can stay away, and
+	// what goes over it with it, while the servers say that they reach each other.
+	o.Cluster = server.ClusterOpts{PoolSize: -1, Name: c.Name, Host: o.Host, Port: c.Port, TLSConfig: c.TLS, TLSTimeout: loginTime,
 		PingInterval: routePing, MaxPingsOut: 2, ConnectRetries: -1, NoAdvertise: true}
 	for _, host := range c.Hosts {
 		o.Routes = append(o.Routes, &url.URL{Scheme: "nats-route", Host: net.JoinHostPort(host, strconv.Itoa(c.Port))})
