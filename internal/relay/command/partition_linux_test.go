@@ -152,8 +152,9 @@ func (s *site) back(i int) {
 }
 
 // TestPartition: while two hundred calls ring, a relay is cut off from the two others,
-// with its users or without them. Every user sees his own calls again, each once, and
-// none that is over; so it is when the relay is back. It says of itself what it lacks.
+// with its users or without them, who look up who calls. Every user sees his own calls
+// again, each once, and none that is over; so it is when the relay is back. It says of
+// itself what it lacks.
 func TestPartition(t *testing.T) {
 	if os.Getenv(apart) == "" {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestPartition$", "-test.v", "-test.timeout=90m")
@@ -178,11 +179,12 @@ func TestPartition(t *testing.T) {
 	}
 	for round := range rounds {
 		i, cut, what := round/2%3, n.split, "cut off from the others"
-		if round%2 == 1 {
+		if round%2 == 0 {
 			cut, what = n.unplug, "unplugged"
 		}
 		s.during(func() {
 			cut(i, true)
+			s.answered(fmt.Sprintf("%d: r%d is %s", round, i+1, what), 5*time.Second)
 			s.lacks(n, i, "quorum")
 		})
 		s.soon(fmt.Sprintf("%d: r%d is %s", round, i+1, what))
