@@ -31,10 +31,11 @@ const (
 // Report is what an exchange says of one call.
 type Report struct {
 	call.Event
-	Queue string // the queue or ring group that it came through, "" if not told
 	// Users are those of whom it says so; the end of a call that names nobody is the
 	// end for all.
 	Users []wire.User
+	// Unsure is an end that may be meant for all: it is, unless somebody else speaks.
+	Unsure bool
 }
 
 // Record is one call.
@@ -48,8 +49,17 @@ type Record struct {
 	Via       string             `json:"via,omitempty"`
 	Began     time.Time          `json:"began"`
 	Legs      map[wire.User]*Leg `json:"legs"`
+	// Gone is when the call's end for all was told. Reports can overtake each other, and
+	// what was overtaken must not ring.
+	Gone time.Time `json:"gone,omitzero"`
 
-	by wire.User // who took the call first, "" while nobody has
+	taken []taken // by whom, in that order
+}
+
+// taken is that a user took the call.
+type taken struct {
+	by wire.User
+	at time.Time
 }
 
 // Leg is what the call is for one user.
@@ -86,7 +96,7 @@ func Parse(b []byte) (Record, error) {
 			return Record{}, ErrRecord
 		}
 	}
-	r.by = r.answeredBy()
+	r.taken = r.answers()
 	return r, nil
 }
 
@@ -99,36 +109,53 @@ func (r Record) Apply(report Report) (after Record, changed bool, err error) {
 		return r, false, ErrRecord
 	}
 	users := report.Users
-	if len(users) == 0 && e.State == call.Ended {
+	whole := e.State == call.Ended && (len(users) == 0 || report.Unsure && !r.speaks(users))
+	if whole {
 		users = slices.Sorted(maps.Keys(r.Legs))
+	}
+	if !r.Gone.IsZero() {
+		return r, false, nil
 	}
 	after = r
 	after.Legs = make(map[wire.User]*Leg, len(r.Legs)+len(users))
 	maps.Copy(after.Legs, r.Legs)
-	taken := false
+	heard := false
 	for _, u := range users {
 		before := r.Legs[u]
 		if before == nil && len(after.Legs) >= maxLegs {
 			err = ErrLegs
 		} else if leg, ok := before.after(e); ok {
-			taken, changed = true, changed || before == nil || leg.State != before.State
+			heard, changed = true, changed || before == nil || leg.State != before.State
 			after.Legs[u] = leg
 		}
 	}
-	if taken && len(r.Legs) == 0 {
+	if whole && after.Ended() {
+		after.ID, after.Gone, changed = e.ID, e.At, true
+	}
+	if heard && len(r.Legs) == 0 {
 		after.ID, after.Direction, after.Began = e.ID, e.Direction.String(), e.At
 	}
-	if taken && after.say(e, call.CleanText(report.Queue, call.MaxName)) || changed {
-		after.by = after.answeredBy()
+	if heard && after.say(e) || changed {
+		after.taken = after.answers()
 		return after, true, err
 	}
 	return r, false, err
 }
 
+// speaks tells whether somebody has the call who is none of these users.
+func (r Record) speaks(users []wire.User) bool {
+	for u, l := range r.Legs {
+		if l.State == call.Answered.String() && !slices.Contains(users, u) {
+			return true
+		}
+	}
+	return false
+}
+
 // say takes over what a report says of the caller, and tells whether that is new;
 // what it does not say stays.
-func (r *Record) say(e call.Event, queue string) (news bool) {
-	for at, said := range map[*string]string{&r.Number: e.Number, &r.Name: e.Name, &r.Line: e.Line, &r.Via: e.Via, &r.Queue: queue} {
+func (r *Record) say(e call.Event) (news bool) {
+	for at, said := range map[*string]string{&r.Number: e.Number, &r.Name: e.Name, &r.Line: e.Line, &r.Via: e.Via, &r.Queue: e.Queue} {
 		if said != "" && *at != said {
 			*at, news = said, true
 		}
@@ -173,7 +200,7 @@ func (r Record) Over(now time.Time) bool {
 			return false
 		}
 	}
-	return true
+	return now.Sub(r.Gone) >= wire.EndedStays
 }
 
 // Ended reports whether the call is over for everybody.
@@ -204,22 +231,26 @@ func (r Record) For(u wire.User, now time.Time) (c wire.Call, ok bool) {
 	}
 	c = wire.Call{ID: r.ID, State: l.State, Direction: r.Direction, Number: r.Number, Name: r.Name, Line: r.Line,
 		Queue: r.Queue, Via: r.Via, Reason: l.Reason, Began: l.Rang, Answered: l.Answered}
-	if r.by != "" && r.by != u && l.Answered == nil {
+	if l.Answered != nil {
+		return c, true
+	}
+	// Who had the call before it came here has passed it on, and did not take it away.
+	if i := slices.IndexFunc(r.taken, func(t taken) bool { return !t.at.Before(l.Rang) }); i >= 0 {
 		c.Elsewhere = true
 		if l.State == call.Ended.String() {
-			c.By, c.Reason = string(r.by), call.Elsewhere.String()
+			c.By, c.Reason = string(r.taken[i].by), call.Elsewhere.String()
 		}
 	}
 	return c, true
 }
 
-// answeredBy is who took the call first.
-func (r Record) answeredBy() (by wire.User) {
-	var first time.Time
+// answers are who took the call, in that order.
+func (r Record) answers() (all []taken) {
 	for u, l := range r.Legs {
-		if l.Answered != nil && (by == "" || cmp.Or(l.Answered.Compare(first), cmp.Compare(u, by)) < 0) {
-			by, first = u, *l.Answered
+		if l.Answered != nil {
+			all = append(all, taken{u, *l.Answered})
 		}
 	}
-	return by
+	slices.SortFunc(all, func(a, b taken) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.by, b.by)) })
+	return all
 }

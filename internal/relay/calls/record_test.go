@@ -132,6 +132,55 @@ func TestOrders(t *testing.T) {
 	}
 }
 
+// TestOvertaken: the end of a call that was told before all else keeps the rest from
+// ringing, until it is forgotten.
+func TestOvertaken(t *testing.T) {
+	r := take(t, Record{}, report(0, call.Ended))
+	for i, late := range []Report{report(time.Second, call.Ringing, "anna"), report(2*time.Second, call.Answered, "bob"), report(3*time.Second, call.Ended)} {
+		if after, changed, err := r.Apply(late); changed || err != nil || len(after.Legs) > 0 {
+			t.Errorf("report %d: %+v, %v", i, after, err)
+		}
+	}
+	if r.Over(at.Add(time.Second)) || !r.Over(at.Add(wire.EndedStays)) {
+		t.Error("forgotten at the wrong moment")
+	}
+}
+
+// TestPassedOn: who gets a call that somebody else has had is not told that it was
+// taken away from him.
+func TestPassedOn(t *testing.T) {
+	r := take(t, Record{}, report(0, call.Ringing, "anna", "carla"), report(time.Second, call.Answered, "anna"), report(2*time.Second, call.Ended, "carla"),
+		report(time.Minute, call.Ringing, "bob", "dirk"), report(time.Minute, call.Ended, "anna"))
+	for u, want := range map[wire.User]string{"bob": "ringing   false", "carla": "ended elsewhere anna true"} {
+		if got := heard(r, u, 5*time.Second); got != want {
+			t.Errorf("%s: %s, want %s", u, got, want)
+		}
+	}
+	r = take(t, r, report(61*time.Second, call.Answered, "bob"), report(62*time.Second, call.Ended, "dirk"))
+	for u, want := range map[wire.User]string{"bob": "answered   false", "dirk": "ended elsewhere bob true"} {
+		if got := heard(r, u, 63*time.Second); got != want {
+			t.Errorf("%s: %s, want %s", u, got, want)
+		}
+	}
+}
+
+// TestUnsureEnd: an end that names a place is meant for that place alone while somebody
+// else speaks, and else for all.
+func TestUnsureEnd(t *testing.T) {
+	end := report(time.Minute, call.Ended, "anna")
+	end.Unsure = true
+	rings := take(t, Record{}, report(0, call.Ringing, "anna", "bob"))
+	if r := take(t, rings, end); !r.Ended() {
+		t.Errorf("bob's phone rings on: %+v", r)
+	}
+	if r := take(t, rings, report(time.Second, call.Answered, "bob"), end); r.Ended() || r.Legs["anna"].State != "ended" {
+		t.Errorf("while bob speaks: %+v", r)
+	}
+	if r := take(t, rings, report(time.Second, call.Answered, "anna"), end); !r.Ended() {
+		t.Errorf("after anna has spoken: %+v", r)
+	}
+}
+
 func TestBadRecords(t *testing.T) {
 	for _, s := range []string{"", "{}", "[]", `{"id":"a","legs":{"A B":{}}}`, `{"id":"a","legs":{"anna":null}}`, `{"id":7}`} {
 		if _, err := Parse([]byte(s)); err == nil {

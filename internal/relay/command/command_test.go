@@ -398,6 +398,60 @@ func TestExchange(t *testing.T) {
 	o.until(func(s server.Status) bool { return s.Hub == "untried" })
 }
 
+// TestWebhook: a relay that runs takes a mapping in, and says which one is wrong; what a
+// kept message would become is shown without sending it, and who sends is known.
+func TestWebhook(t *testing.T) {
+	o := newOffice(t)
+	at := o.run()
+	o.must("user", "add", "anna", "--extension", "101")
+	write := func(path, s string) string {
+		t.Helper()
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(s), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	mapping := filepath.Join(o.dir, mappingsDir, "ringdesk.toml")
+	message := write(filepath.Join(t.TempDir(), "message"), "https://relay.example/in/x/ringdesk?uuid=7&from=0698760011&to=101&event=start\n")
+	try := func(name, file string) string {
+		_, out, errOut := o.command("exchange", "try", name, file)
+		return out + errOut
+	}
+	write(mapping, "id = \"uuid\"\n")
+	o.until(func(s server.Status) bool { return len(s.Wrong) == 1 && s.Wrong[0] == mappingsDir+"/ringdesk.toml" })
+	if out := try("ringdesk", message); !strings.Contains(out, "ringdesk.toml: Say at least where id and number are.") {
+		t.Errorf("%s", out)
+	}
+	write(mapping, "id = \"uuid\"\nnumber = \"from\"\nextension = \"to\"\n")
+	o.until(func(s server.Status) bool { return len(s.Wrong) == 0 })
+	if out := try("ringdesk", message); out != `{"id":"7","state":"ringing","direction":"incoming","number":"0698760011","extensions":["101"],"users":["anna"]}`+"\n" {
+		t.Errorf("%s", out)
+	}
+	for said, want := range map[string]string{`{"call_id":"1","status":"created"}`: "says nothing of a call", `{"call_id":"1"}`: "not a message about a call",
+		`{"call_id":"1","status":"ended","reason":"no-answer"}`: `"state":"ended","direction":"incoming","number":"","reason":"missed"`} {
+		if out := try("voipgrid", write(message, said)); !strings.Contains(out, want) {
+			t.Errorf("%s: %s", said, out)
+		}
+	}
+	if code, _, errOut := o.command("exchange", "try", "fax", message); code != exitNotFound || !strings.Contains(errOut, "no exchange fax") {
+		t.Errorf("exit %d: %s", code, errOut)
+	}
+	reports := strings.TrimSpace(o.must("secret", "reports"))
+	fields := strings.Fields(reports)
+	address := at.Web + "/in/" + fields[len(fields)-1][strings.LastIndexByte(fields[len(fields)-1], '/')+1:]
+	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint // who it is, is another test's
+	defer client.CloseIdleConnections()
+	a, err := client.Get(address + "/ringdesk?uuid=7&from=0698760011&to=101")
+	if err != nil || a.StatusCode != http.StatusNoContent {
+		t.Fatalf("%v, %v", a, err)
+	}
+	_ = a.Body.Close()
+	o.until(func(s server.Status) bool { return len(s.Links) == 1 && s.Reports == 1 })
+	if out := o.must("status"); !strings.Contains(out, "Exchange ringdesk (own mapping): reports by itself since ") {
+		t.Errorf("%s", out)
+	}
+}
+
 // TestPublishers: a program has a key of its own, which is no user's and counts until
 // there is another one or none.
 func TestPublishers(t *testing.T) {

@@ -91,7 +91,7 @@ func (e *env) counted(s server.Status, add func(id, state string, says text.Key,
 	for _, l := range s.Links {
 		state := "fail"
 		switch l.State {
-		case link.Connected.String(), wire.LinkElsewhere:
+		case link.Connected.String(), wire.LinkElsewhere, wire.LinkReports:
 			state = "ok"
 		case link.Connecting.String():
 			state = "warn"

@@ -20,6 +20,7 @@ type exchangeCmd struct {
 	Add    exchangeAddCmd    `cmd:""`
 	List   exchangeListCmd   `cmd:""`
 	Remove exchangeRemoveCmd `cmd:""`
+	Try    exchangeTryCmd    `cmd:""`
 }
 
 type exchangeAddCmd struct {

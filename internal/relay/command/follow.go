@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"wiebelt/internal/config/fromsettings"
@@ -37,7 +39,7 @@ type follower struct {
 // stamp is another one when the settings are, or the secret of a link.
 func (o *follower) stamp(ctx context.Context) string {
 	s, _ := settings.Load(o.dirs)
-	stamp := settings.Fingerprint(o.dirs)
+	stamp := settings.Fingerprint(o.dirs) + mappingsStamp(o.env.data)
 	for _, l := range o.links(ctx, s) {
 		stamp += fmt.Sprint(l.Same)
 	}
@@ -67,6 +69,12 @@ func (o *follower) read(ctx context.Context) (now server.Office, old *hub.Client
 		now.Hub = o.client
 	}
 	now.Links = o.links(ctx, s)
+	var wrong map[string]error
+	now.Webhooks, wrong = mappings(o.env.data)
+	for _, file := range slices.Sorted(maps.Keys(wrong)) {
+		o.env.log.Warn("a mapping of a webhook is wrong", "file", file, "why", wrong[file])
+		now.Wrong = append(now.Wrong, file)
+	}
 	return now, old
 }
 

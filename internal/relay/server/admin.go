@@ -23,7 +23,7 @@ type Status struct {
 	Nobody    int64            `json:"nobody"`    // those of calls that were nobody's
 	Dropped   int64            `json:"dropped"`   // those that could not be read, or were too many
 	Wrong     []string         `json:"wrong"`     // keys of settings that cannot be used; those before them hold
-	Links     []wire.LinkState `json:"links"`     // to exchanges
+	Links     []wire.LinkState `json:"links"`     // to exchanges, and those from them
 	Strange   []string         `json:"strange"`   // extensions at which it rang, and that are nobody's
 }
 
@@ -37,10 +37,12 @@ func (r *relay) status() Status {
 	if lacks == "" && r.storage.full.Load() {
 		lacks = lacksDisk
 	}
+	listened := append(r.links.States(), r.webhooks.all()...)
+	listened = listened[:min(len(listened), wire.MaxLinks)]
 	return Status{Relay: r.Settings.Name, Site: string(r.Keys.Site), Since: r.since, Lacks: lacks,
 		Users: people, Computers: computers, Connected: r.node.Connections(), Hub: r.lookups.state(),
 		Reports: r.taken.Load(), Nobody: r.nobody.Load(), Dropped: r.dropped.Load(),
-		Wrong: wrong, Links: r.links.States(), Strange: r.strange.without(r.table.Load())}
+		Wrong: wrong, Links: listened, Strange: r.strange.without(r.table.Load())}
 }
 
 // admin is what programs on this computer can ask.

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"crypto/subtle"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -17,64 +16,26 @@ import (
 	"wiebelt/internal/relay/setup"
 	"wiebelt/internal/relay/users"
 	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/softphone/webhook"
 )
 
 const (
-	maxReport = 64 << 10 // bytes
-	batch     = 512      // reports that are put into the bucket together
-	writers   = 16       // calls that are
+	batch   = 512 // reports that are put into the bucket together
+	writers = 16  // calls that are
 )
 
 // report is what an exchange says of a call, with whom it names.
 type report struct {
-	event call.Event
-	queue string
-	to    users.Address
-	done  chan<- bool // told whether it was taken, if not nil
+	event  call.Event
+	to     users.Address
+	unsure bool        // an end that may be meant for all
+	done   chan<- bool // told whether it was taken, if not nil
 }
 
-// told is a report as it is sent: the event of the listener, and whom it rings.
-// Fields that nobody knows are ignored.
-type told struct {
-	ID, State, Direction, Reason, Number, Name, Line, Via word
-	Extension, Queue, Email                               word
-}
-
-// word is text, or a number that should have been text.
-type word string
-
-func (w *word) UnmarshalJSON(b []byte) error {
-	var s *string
-	var n json.Number
-	if json.Unmarshal(b, &s) == nil {
-		if s != nil {
-			*w = word(*s)
-		}
-		return nil
-	}
-	err := json.Unmarshal(b, &n)
-	*w = word(n)
-	return err
-}
-
-var errReport = errors.New("not a report of a call")
-
-// parse reads a report. A state that nobody knows means that the call goes on: it is
-// told again that it rings, which takes no answer back.
-func parse(b []byte, at time.Time) (report, error) {
-	var t told
-	if len(b) > maxReport || json.Unmarshal(b, &t) != nil || t.ID == "" {
-		return report{}, errReport
-	}
-	state, _ := call.ParseState(string(t.State))
-	e := call.Event{ID: string(t.ID), State: state, Direction: call.ParseDirection(string(t.Direction)), Number: string(t.Number), Name: string(t.Name), Line: string(t.Line), Via: string(t.Via), At: at}
-	if state == call.Ended {
-		e.Reason = call.ParseReason(string(t.Reason))
-	}
-	if e = e.Clean(); e.ID != string(t.ID) {
-		return report{}, errReport
-	}
-	return report{event: e, queue: string(t.Queue), to: users.Address{Extension: string(t.Extension), Email: string(t.Email), Number: string(t.Line)}}, nil
+// told is a report as a reader gives it.
+func told(r webhook.Report, at time.Time) report {
+	r.At = at
+	return report{event: r.Event, to: users.Address(r.Place), unsure: r.Unsure}
 }
 
 // reported takes a report over HTTPS. It is taken once it is in line, or other relays
@@ -84,17 +45,17 @@ func (r *relay) reported(w http.ResponseWriter, q *http.Request) {
 		w.WriteHeader(http.StatusNotFound)
 		return
 	}
-	b, err := io.ReadAll(http.MaxBytesReader(w, q.Body, maxReport))
+	b, err := io.ReadAll(http.MaxBytesReader(w, q.Body, webhook.MaxBody))
 	if err != nil {
 		w.WriteHeader(http.StatusRequestEntityTooLarge)
 		return
 	}
-	p, err := parse(b, time.Now().UTC())
+	all, err := webhook.Plain(webhook.Message{Body: b})
 	switch {
 	case err != nil:
 		r.dropped.Add(1)
 		w.WriteHeader(http.StatusBadRequest)
-	case !r.lineUp(q.Context(), p):
+	case !r.lineUp(q.Context(), told(all[0], time.Now().UTC())):
 		w.Header().Set("Retry-After", "1")
 		w.WriteHeader(http.StatusServiceUnavailable)
 	default:
@@ -117,8 +78,8 @@ func (r *relay) path(secret string) bool {
 
 // published takes a report over NATS.
 func (r *relay) published(m *nats.Msg) {
-	p, err := parse(m.Data, time.Now().UTC())
-	if err != nil || !r.line(p) {
+	all, err := webhook.Plain(webhook.Message{Body: m.Data})
+	if err != nil || !r.line(told(all[0], time.Now().UTC())) {
 		r.dropped.Add(1)
 	}
 }
@@ -199,13 +160,15 @@ func (r *relay) put(ctx context.Context, waiting []report) bool {
 	var all []calls.Report
 	for _, p := range waiting {
 		to := r.table.Load().Find(p.to)
-		if len(to) == 0 && p.to != (users.Address{}) {
+		if len(to) == 0 && !webhook.Place(p.to).Nowhere() && !p.unsure {
 			r.nobody.Add(1) // and shown to nobody
-			r.strange.note(p.to.Extension)
+			for _, extension := range p.to.Extensions {
+				r.strange.note(extension)
+			}
 			continue
 		}
 		r.lookups.ahead(ctx, p.event)
-		all = append(all, calls.Report{Event: p.event, Queue: p.queue, Users: to})
+		all = append(all, calls.Report{Event: p.event, Users: to, Unsure: p.unsure})
 	}
 	for began := time.Now(); len(all) > 0; {
 		try, cancel := context.WithTimeout(ctx, putTime)

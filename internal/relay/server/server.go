@@ -34,6 +34,7 @@ import (
 	"wiebelt/internal/relay/setup"
 	"wiebelt/internal/relay/users"
 	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/softphone/webhook"
 	"wiebelt/internal/text"
 )
 
@@ -52,6 +53,8 @@ type Config struct {
 type Office struct {
 	Hub   Hub // nil: users ask it themselves
 	Links []links.Link
+	// Webhooks read messages that need a mapping, by the last part of their address.
+	Webhooks map[string]webhook.Reader
 	// Wrong are keys of settings that cannot be used. Where there are some, all goes on
 	// as it was set before.
 	Wrong []string
@@ -75,25 +78,31 @@ const (
 
 type relay struct {
 	Config
-	node    *node.Node
-	feed    *calls.Feed        // of keep's goroutine
-	leases  jetstream.KeyValue // as feed
-	bucket  atomic.Pointer[calls.Bucket]
-	users   atomic.Pointer[users.Directory]
-	storage storage
-	journal *journal.Journal
-	table   atomic.Pointer[users.Table]
-	reports chan report
-	lookups *lookups
-	links   *links.Links
-	strange strangers
-	wrongs  atomic.Pointer[[]string] // keys of settings
-	news    chan struct{}            // something has changed that Status tells
-	wrong   *limiter                 // codes
-	since   time.Time
-	taken   atomic.Int64 // reports
-	nobody  atomic.Int64 // reports of calls that are nobody's
-	dropped atomic.Int64 // reports that nobody could read, or that did not fit
+	counts
+	node     *node.Node
+	feed     *calls.Feed        // of keep's goroutine
+	leases   jetstream.KeyValue // as feed
+	bucket   atomic.Pointer[calls.Bucket]
+	users    atomic.Pointer[users.Directory]
+	storage  storage
+	journal  *journal.Journal
+	table    atomic.Pointer[users.Table]
+	reports  chan report
+	lookups  *lookups
+	links    *links.Links
+	strange  strangers
+	webhooks webhooks
+	wrongs   atomic.Pointer[[]string] // keys of settings
+	news     chan struct{}            // something has changed that Status tells
+	wrong    *limiter                 // codes
+	since    time.Time
+}
+
+// counts are of reports, since the start.
+type counts struct {
+	taken   atomic.Int64
+	nobody  atomic.Int64 // those of calls that are nobody's
+	dropped atomic.Int64 // those that nobody could read, or that did not fit
 }
 
 // storage is whether the relay can keep what it has to.
@@ -118,7 +127,7 @@ func run(ctx context.Context, c Config, ready func(*relay, Ready)) error {
 		return err
 	}
 	defer n.Close()
-	r := &relay{Config: c, node: n, reports: make(chan report, waiting), news: make(chan struct{}, 1), wrong: newLimiter(wrongCodes, time.Minute), since: time.Now()}
+	r := &relay{Config: c, node: n, webhooks: webhooks{mapped: c.Webhooks}, reports: make(chan report, waiting), news: make(chan struct{}, 1), wrong: newLimiter(wrongCodes, time.Minute), since: time.Now()}
 	r.storage.lacks.Store(lacksStart)
 	r.lookups = newLookups(c, func(u wire.User) bool { return r.table.Load().Knows(u) }, r.changed)
 	r.links = links.New(links.Config{Relay: s.Name, Standing: r.standing, Hears: r.hears, Take: r.linked, Changed: r.changed, Log: c.Log})
@@ -207,6 +216,8 @@ func (r *relay) doors() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /join", r.join)
 	mux.HandleFunc("POST /in/{secret}", r.reported)
+	mux.HandleFunc("GET /in/{secret}/{name}", r.webhook)
+	mux.HandleFunc("POST /in/{secret}/{name}", r.webhook)
 	return mux
 }
 

@@ -31,6 +31,7 @@ import (
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/softphone/relaylink"
+	"wiebelt/internal/softphone/webhook"
 	"wiebelt/internal/testutil/linktest"
 )
 
@@ -321,16 +322,16 @@ func TestRenew(t *testing.T) {
 // counted; who guesses has to wait.
 func TestStrangers(t *testing.T) {
 	o := start(t)
-	long := `{"id":"` + strings.Repeat("x", maxReport) + `"}`
+	long := `{"id":"` + strings.Repeat("x", webhook.MaxBody) + `"}`
 	for body, want := range map[string]int{
-		"": 400, "[]": 400, "{}": 400, `{"id":{}}`: 400, `{"id":"a\u202e"}`: 400, `{"id":"` + strings.Repeat("x", call.MaxID+1) + `"}`: 400,
+		"": 400, "[]": 400, "{}": 400, `{"id":{}}`: 400,
 		long: 413, `{"id":"1","state":null}`: 204,
 	} {
 		if got, answer := o.post("/in/"+o.secret, body); got != want || len(answer) > 0 {
 			t.Errorf("%.40q: %d %q, want %d", body, got, answer, want)
 		}
 	}
-	for _, path := range []string{"/in/" + o.secret[1:], "/in/", "/in/x/" + o.secret, "/", "/healthz"} {
+	for _, path := range []string{"/in/" + o.secret[1:], "/in/", "/in/x/" + o.secret, "/in/" + o.secret + "/nothing", "/in/x/voipgrid", "/", "/healthz"} {
 		if got, _ := o.post(path, `{"id":"1"}`); got != http.StatusNotFound {
 			t.Errorf("%s: %d", path, got)
 		}

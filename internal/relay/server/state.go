@@ -22,6 +22,7 @@ func (r *relay) follow(ctx context.Context, sets chan<- []links.Link) error {
 			if r.Office.Hub != o.Hub {
 				r.lookups.set(o.Hub)
 			}
+			r.webhooks.set(o.Webhooks)
 			r.Office = o
 		}
 		select {
@@ -56,7 +57,7 @@ func (r *relay) standing(ctx context.Context, prefix string) ([]calls.Record, er
 // reports: the exchange is read no further then.
 func (r *relay) linked(ctx context.Context, e call.Event) error {
 	select {
-	case r.reports <- report{event: e, to: users.Address{Extension: e.Extension}}:
+	case r.reports <- report{event: e, to: users.At(e.Extension)}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

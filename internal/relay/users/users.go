@@ -181,22 +181,42 @@ func (t *Table) number(s string) string { return t.rules.Parse(s, "").Key() }
 
 // Address is whom an exchange names, in as many ways as it knows.
 type Address struct {
-	Extension, Email, Number string
+	Extensions, Emails []string
+	Called             string // the number that was called
 }
 
-// Find gives the users at whom something arrives: by the extension or the e-mail
-// address where the exchange names one that is known, and else by the number that
-// was called.
+// At is the address of an extension, "" for none.
+func At(extension string) (a Address) {
+	if extension != "" {
+		a.Extensions = []string{extension}
+	}
+	return a
+}
+
+// Find gives the users at whom something arrives: by the extension, which may be a
+// number, or the e-mail address where the exchange names one that is known, and else by
+// the number that was called.
 func (t *Table) Find(a Address) []wire.User {
-	for _, found := range [][]wire.User{t.byExtension[fold(a.Extension)], t.byEmail[fold(a.Email)]} {
-		if len(found) > 0 {
+	for _, by := range []struct {
+		known map[string][]wire.User
+		names []string
+	}{{t.byExtension, a.Extensions}, {t.byEmail, a.Emails}} {
+		for _, name := range by.names {
+			if found := by.known[fold(name)]; len(found) > 0 {
+				return found
+			}
+		}
+	}
+	numbers := a.Extensions
+	if len(a.Extensions)+len(a.Emails) == 0 { // else it is somebody's, if nobody's of ours
+		numbers = []string{a.Called}
+	}
+	for _, n := range numbers {
+		if found := t.byNumber[t.number(n)]; n != "" && len(found) > 0 {
 			return found
 		}
 	}
-	if a.Extension+a.Email != "" || a.Number == "" {
-		return nil // somebody's, but nobody's of ours
-	}
-	return t.byNumber[t.number(a.Number)]
+	return nil
 }
 
 // HasExtension tells whether an extension is somebody's.

@@ -28,6 +28,7 @@ type State struct {
 const (
 	LinkElsewhere = "elsewhere" // another relay has it
 	LinkSettings  = "settings"  // its settings cannot be used
+	LinkReports   = "reports"   // it is not ours to make: the exchange sends by itself
 )
 
 // LinkState is how a link to an exchange is doing.

@@ -1,0 +1,168 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/filetrust"
+	"wiebelt/internal/relay/setup"
+	"wiebelt/internal/relay/users"
+	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/softphone/webhook"
+	"wiebelt/internal/text"
+)
+
+// mappingsDir has the administrator's mappings of webhooks, one a file: NAME.toml is for
+// what is sent to an address that ends in NAME.
+const mappingsDir = "webhooks"
+
+// Limits of mappings.
+const (
+	maxMapping  = 64 << 10 // bytes of one
+	maxMappings = 32
+)
+
+// mappings gives the reader of each mapping, and the files that cannot be used.
+func mappings(data string) (all map[string]webhook.Reader, wrong map[string]error) {
+	all, wrong = map[string]webhook.Reader{}, map[string]error{}
+	for _, file := range mappingFiles(data) {
+		name := strings.TrimSuffix(filepath.Base(file), ".toml")
+		b, err := filetrust.ReadFile(file, maxMapping, filetrust.Ours)
+		if err == nil {
+			var m webhook.Mapping
+			if m, err = webhook.ParseMapping(b); err == nil {
+				all[name] = m.Reader()
+			}
+		}
+		if err != nil {
+			wrong[mappingsDir+"/"+name+".toml"] = err
+		}
+	}
+	return all, wrong
+}
+
+func mappingFiles(data string) []string {
+	files, _ := filepath.Glob(filepath.Join(data, mappingsDir, "*.toml")) // fails for a wrong pattern only
+	return files[:min(len(files), maxMappings)]
+}
+
+// mappingsStamp is another one when the mappings are.
+func mappingsStamp(data string) (stamp string) {
+	for _, file := range mappingFiles(data) {
+		if info, err := os.Stat(file); err == nil {
+			stamp += fmt.Sprint(file, info.ModTime().UnixNano(), info.Size())
+		}
+	}
+	return stamp
+}
+
+type exchangeTryCmd struct {
+	Name string `arg:""`
+	File string `arg:""`
+}
+
+// trial is what becomes of a message, at one place.
+type trial struct {
+	ID         string      `json:"id"`
+	State      string      `json:"state"`
+	Direction  string      `json:"direction"`
+	Number     string      `json:"number"`
+	Name       string      `json:"name,omitempty"`
+	Line       string      `json:"line,omitempty"`
+	Via        string      `json:"via,omitempty"`
+	Queue      string      `json:"queue,omitempty"`
+	Reason     string      `json:"reason,omitempty"`
+	Extensions []string    `json:"extensions,omitempty"`
+	Emails     []string    `json:"emails,omitempty"`
+	Users      []wire.User `json:"users,omitempty"`
+}
+
+// Run shows what a captured message would become, without sending it anywhere. Whom it
+// would reach is known where the relay runs.
+func (c *exchangeTryCmd) Run(e *env) error {
+	if _, err := e.folder(); err != nil {
+		return err
+	}
+	read, ok := webhook.Of(c.Name)
+	own, wrong := mappings(e.data)
+	if own[c.Name] != nil {
+		read, ok = own[c.Name], true
+	}
+	if err := wrong[mappingsDir+"/"+c.Name+".toml"]; err != nil {
+		return &failure{exitUsage, text.Errorf(text.RelayFile, c.Name+".toml", err)}
+	}
+	if !ok {
+		return fail(exitNotFound, text.RelayExchangeNone, c.Name)
+	}
+	f, err := os.Open(c.File)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, webhook.MaxBody+1)) // a longer one is no message
+	if err != nil {
+		return err
+	}
+	all, err := read(captured(b))
+	if err != nil {
+		return fail(exitFailed, text.RelayTryWrong)
+	}
+	table := e.table()
+	for _, r := range all {
+		t := trial{ID: r.ID, State: r.State.String(), Direction: r.Direction.String(), Number: r.Number, Name: r.Event.Name, Line: r.Line,
+			Via: r.Via, Queue: r.Queue, Extensions: r.Extensions, Emails: r.Emails}
+		if r.State == call.Ended {
+			t.Reason = r.Reason.String()
+		}
+		if table != nil {
+			t.Users = table.Find(users.Address(r.Place))
+		}
+		if err := e.print(t); err != nil {
+			return err
+		}
+	}
+	if len(all) == 0 {
+		e.say(text.RelayTryNothing)
+	}
+	return nil
+}
+
+// captured is a message that somebody has kept: a body, a form, or the whole address.
+func captured(b []byte) webhook.Message {
+	b = bytes.TrimSpace(b)
+	if u, err := url.Parse(string(b)); err == nil && u.RawQuery != "" {
+		return webhook.Message{Query: u.Query()}
+	}
+	return webhook.Message{Type: "application/x-www-form-urlencoded", Body: b} // which JSON is told from
+}
+
+// table is the relay's users, nil where it cannot be asked.
+func (e *env) table() (t *users.Table) {
+	dirs, err := profile.Find(e.data)
+	if err != nil {
+		return nil
+	}
+	s, _ := settings.Load(dirs)
+	rules, err := fromsettings.NumberRules(s)
+	if err != nil {
+		return nil
+	}
+	_ = e.with(func(ctx context.Context, d *users.Directory, _ *setup.Folder) error {
+		all, err := d.List(ctx)
+		if err == nil {
+			t = users.NewTable(all, rules)
+		}
+		return err
+	})
+	return t
+}

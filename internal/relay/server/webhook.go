@@ -1,0 +1,101 @@
+package server
+
+import (
+	"cmp"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/webhook"
+)
+
+// webhooks are the addresses to which exchanges send messages of their own: one for each
+// kind that is known, and one for each mapping of the administrator. The zero value has
+// no mappings. It may be used by many goroutines.
+type webhooks struct {
+	mu     sync.Mutex // protects the rest
+	mapped map[string]webhook.Reader
+	states map[string]wire.LinkState // of those that were used
+}
+
+// set replaces the mappings.
+func (h *webhooks) set(mapped map[string]webhook.Reader) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.mapped = mapped
+}
+
+// reader gives the reader of a name, with its kind. A mapping goes before a kind.
+func (h *webhooks) reader(name string) (read webhook.Reader, kind string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if read = h.mapped[name]; read != nil {
+		return read, webhook.Mapped
+	}
+	read, _ = webhook.Of(name)
+	return read, name
+}
+
+// heard notes that a message came, and tells whether it was the first.
+func (h *webhooks) heard(name, kind string, at time.Time) (first bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s, known := h.states[name]
+	if !known {
+		if h.states == nil {
+			h.states = map[string]wire.LinkState{}
+		}
+		s = wire.LinkState{Name: name, Kind: kind, State: wire.LinkReports, Since: at}
+	}
+	s.Heard = at
+	h.states[name] = s
+	return !known
+}
+
+// all are those of which something was heard, by name.
+func (h *webhooks) all() []wire.LinkState {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.SortedFunc(maps.Values(h.states), func(a, b wire.LinkState) int { return cmp.Compare(a.Name, b.Name) })
+}
+
+// webhook takes what an exchange sends. It is answered at once, and goes on to whom it
+// concerns afterwards; a message that nobody can read is counted, and taken too, for a
+// sender that is refused may give up for good.
+func (r *relay) webhook(w http.ResponseWriter, q *http.Request) {
+	name, at := q.PathValue("name"), time.Now().UTC()
+	read, kind := r.webhooks.reader(name)
+	if !r.path(q.PathValue("secret")) || read == nil {
+		w.WriteHeader(http.StatusNotFound)
+		return
+	}
+	b, err := io.ReadAll(http.MaxBytesReader(w, q.Body, webhook.MaxBody))
+	if err != nil {
+		w.WriteHeader(http.StatusRequestEntityTooLarge)
+		return
+	}
+	all, err := read(webhook.Message{Query: q.URL.Query(), Type: q.Header.Get("Content-Type"), Body: b})
+	if err != nil {
+		r.dropped.Add(1)
+		r.Log.Warn("a message of an exchange was not understood", "from", name)
+	} else if r.webhooks.heard(name, kind, at) {
+		r.changed()
+	}
+	for _, one := range all {
+		p := told(one, at)
+		p.event.ID = link.CallID(name + "/" + p.event.ID)
+		select {
+		case r.reports <- p:
+		default:
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+	}
+	w.WriteHeader(http.StatusNoContent)
+}

@@ -1,0 +1,129 @@
+package server
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/phone"
+	"wiebelt/internal/relay/calls"
+	"wiebelt/internal/relay/users"
+	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/softphone/webhook"
+)
+
+// notified is what VoIPGRID sends of one call: those who are named, by account number.
+func notified(status, more string, at ...string) string {
+	var targets []string
+	for _, a := range at {
+		targets = append(targets, `{"account_number":`+a+`}`)
+	}
+	return `{"call_id":"c1","status":"` + status + `","direction":"inbound","caller":{"number":"+31698760011"},"destination":{"number":"+31201234567","targets":[` + strings.Join(targets, ",") + `]}` + more + `}`
+}
+
+// TestWebhook: what an exchange sends by itself rings at whom it names, in the exchange's
+// words or by a mapping; each sender is known by the last part of its address, and one
+// that nobody understands is counted, and not refused.
+func TestWebhook(t *testing.T) {
+	mapping, err := webhook.ParseMapping([]byte("id = \"uuid\"\nnumber = \"from\"\nextension = \"to\"\nstate = \"event\"\n[states]\nend = \"ended\"\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := start(t, func(c *Config) { c.Webhooks = map[string]webhook.Reader{"ringdesk": mapping.Reader()} })
+	anna, as, _ := o.desk(users.Entry{User: "anna", Email: "anna@kantoor.example", Extensions: []string{"678"}})
+	bob, bs, _ := o.desk(users.Entry{User: "bob", Extensions: []string{"679"}})
+	wait(t, as, connected)
+	wait(t, bs, connected)
+	send := func(name, body string) {
+		t.Helper()
+		if status, answer := o.post("/in/"+o.secret+"/"+name, body); status != http.StatusNoContent || len(answer) > 0 {
+			t.Errorf("%s: %d %q", body, status, answer)
+		}
+	}
+	is := func(state call.State) func(call.Event) bool {
+		return func(e call.Event) bool { return e.State == state }
+	}
+	send("voipgrid", notified("ringing", "", "678", "679"))
+	for _, u := range []<-chan call.Event{anna, bob} {
+		if e := wait(t, u, is(call.Ringing)); e.ID != "voipgrid/c1" || e.Number != "+31698760011" || e.Line != "+31201234567" {
+			t.Errorf("%+v", e)
+		}
+	}
+	send("voipgrid", notified("in-progress", "", "678"))
+	wait(t, anna, is(call.Answered))
+	send("voipgrid", `{"call_id":"c1","status":"ended","reason":"completed"}`)
+	if e := wait(t, anna, is(call.Ended)); e.Reason != call.Completed {
+		t.Errorf("%+v", e)
+	}
+	if e := wait(t, bob, is(call.Ended)); e.Reason != call.Elsewhere {
+		t.Errorf("%+v", e)
+	}
+	a, err := o.http.Get(o.at.Web + "/in/" + o.secret + "/ringdesk?uuid=1&event=start&from=0698760012&to=679")
+	if err != nil || a.StatusCode != http.StatusNoContent {
+		t.Fatal(a, err)
+	}
+	_ = a.Body.Close()
+	if e := wait(t, bob, is(call.Ringing)); e.ID != "ringdesk/1" || e.Number != "0698760012" {
+		t.Errorf("%+v", e)
+	}
+	dropped := o.dropped.Load()
+	send("voipgrid", "gone wrong")
+	if s := o.status(); s.Dropped != dropped+1 || len(s.Links) != 2 || s.Links[0].Name != "ringdesk" || s.Links[0].Kind != webhook.Mapped || s.Links[1].Kind != webhook.VoIPGRID || s.Links[1].State != wire.LinkReports || s.Links[1].Heard.IsZero() {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestWebhookOrders: in whatever order the messages about a call come, and some of them
+// twice, nobody's phone rings once the end was among them; and before it everybody has
+// what the call is for him.
+func TestWebhookOrders(t *testing.T) {
+	read, _ := webhook.Of(webhook.VoIPGRID)
+	rules, err := phone.NewRules(phone.Config{Region: "NL"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []users.Entry
+	for i, u := range []wire.User{"anna", "bob", "carla", "receptie"} {
+		all = append(all, users.Entry{User: u, Extensions: []string{fmt.Sprint(234 + i)}})
+	}
+	table := users.NewTable(all, rules)
+	by := `,"redirector":{"account_number":237}`
+	said := []string{notified("created", ""), notified("ringing", "", "237"), notified("in-progress", "", "237"),
+		notified("cold-transfer", by, "234", "235"), notified("ringing", "", "236"), notified("in-progress", "", "234")}
+	ended := notified("ended", `,"reason":"completed"`)
+	for seed := range uint64(500) {
+		rnd := rand.New(rand.NewPCG(seed, 19))
+		messages := append([]string{said[rnd.IntN(len(said))], ended}, said...)
+		over := seed%2 == 0
+		if !over {
+			messages = append([]string{said[rnd.IntN(len(said))]}, said...)
+		}
+		rnd.Shuffle(len(messages), func(i, j int) { messages[i], messages[j] = messages[j], messages[i] })
+		now := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
+		var r calls.Record
+		for _, m := range messages {
+			now = now.Add(time.Second / 10)
+			reports, err := read(webhook.Message{Body: []byte(m)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, one := range reports {
+				p := told(one, now)
+				if r, _, err = r.Apply(calls.Report{Event: p.event, Users: table.Find(p.to), Unsure: p.unsure}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		want := map[wire.User]string{"anna": "answered", "bob": "ringing", "carla": "ringing", "receptie": "ended"}
+		for u, state := range want {
+			c, ok := r.For(u, now)
+			if over && ok && c.State != "ended" || !over && c.State != state {
+				t.Errorf("seed %d: %s: %+v, %v", seed, u, c, ok)
+			}
+		}
+	}
+}

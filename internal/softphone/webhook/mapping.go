@@ -1,0 +1,128 @@
+package webhook
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/text"
+)
+
+// Mapping says where in a message what is told: each field is the name of a value in
+// the address or the form, or a path in the JSON, as in "destination.targets.0.name";
+// where several are given, the first that has something counts.
+type Mapping struct {
+	ID        paths `toml:"id"`
+	Number    paths `toml:"number"`
+	Name      paths `toml:"name"`
+	Line      paths `toml:"line"`
+	Via       paths `toml:"via"`
+	Queue     paths `toml:"queue"`
+	State     paths `toml:"state"`
+	Direction paths `toml:"direction"`
+	Reason    paths `toml:"reason"`
+	Extension paths `toml:"extension"` // of all that are there, as is Email
+	Email     paths `toml:"email"`
+	// States, Directions and Reasons give our words for those of the sender.
+	States     map[string]string `toml:"states"`
+	Directions map[string]string `toml:"directions"`
+	Reasons    map[string]string `toml:"reasons"`
+	// Swapped: of an outgoing call, number and extension stand in each other's place.
+	Swapped bool `toml:"swapped"`
+}
+
+// paths is one path, or several.
+type paths []string
+
+var errPath = errors.New("a path is text")
+
+// UnmarshalTOML implements toml.Unmarshaler.
+func (p *paths) UnmarshalTOML(v any) error {
+	list, ok := v.([]any)
+	if !ok {
+		list = []any{v}
+	}
+	for _, v := range list {
+		s, ok := v.(string)
+		if !ok || s == "" {
+			return errPath
+		}
+		*p = append(*p, s)
+	}
+	return nil
+}
+
+// voipzeker is what VOIPZeker is told to put into an address: its own names of values.
+var voipzeker = Mapping{
+	ID: paths{"calluniqueid"}, Number: paths{"callfrom"}, Extension: paths{"callto"}, Direction: paths{"direction"}, State: paths{"status_desc", "status"},
+	States:     map[string]string{"INCOMING_RINGING": "ringing", "OUTGOING_RINGING": "ringing", "CONNECTED": "answered", "DISCONNECTED": "ended"},
+	Directions: map[string]string{"in": "incoming", "out": "outgoing"},
+	Swapped:    true,
+}
+
+// ParseMapping reads a mapping. The error is for the administrator.
+func ParseMapping(b []byte) (Mapping, error) {
+	var m Mapping
+	meta, err := toml.Decode(string(b), &m)
+	if wrong, ok := errors.AsType[toml.ParseError](err); ok {
+		return m, text.Errorf(text.MappingLine, wrong.Position.Line)
+	}
+	switch {
+	case err != nil:
+		return m, err
+	case len(meta.Undecoded()) > 0:
+		return m, text.Errorf(text.MappingField, meta.Undecoded()[0].String())
+	case len(m.ID) == 0 || len(m.Number) == 0:
+		return m, text.Errorf(text.MappingLacks)
+	}
+	for _, of := range []struct {
+		name  string
+		words map[string]string
+		known []string
+	}{
+		{"states", m.States, []string{"ringing", "answered", "ended"}},
+		{"directions", m.Directions, []string{"incoming", "outgoing"}},
+		{"reasons", m.Reasons, []string{"completed", "missed", "elsewhere", "rejected"}},
+	} {
+		for theirs, ours := range of.words {
+			if !slices.Contains(of.known, ours) {
+				return m, text.Errorf(text.MappingWord, of.name+"."+theirs, strings.Join(of.known, ", "))
+			}
+		}
+	}
+	return m, nil
+}
+
+// Reader reads messages by the mapping.
+func (m Mapping) Reader() Reader {
+	return func(from Message) ([]Report, error) {
+		d, err := from.document()
+		if err != nil {
+			return nil, err
+		}
+		state, _ := call.ParseState(word(m.States, d.first(m.State...)))
+		r := Report{Place: Place{Extensions: d.texts(m.Extension...), Emails: d.texts(m.Email...), Called: d.first(m.Line...)},
+			Event: call.Event{ID: d.first(m.ID...), State: state, Direction: call.ParseDirection(word(m.Directions, d.first(m.Direction...))),
+				Number: d.first(m.Number...), Name: d.first(m.Name...), Line: d.first(m.Line...), Via: d.first(m.Via...), Queue: d.first(m.Queue...)}}
+		switch {
+		case state == call.Ended:
+			r.Reason, r.Unsure = call.ParseReason(word(m.Reasons, d.first(m.Reason...))), true
+		case m.Swapped && r.Direction == call.Outgoing && len(r.Extensions) > 0:
+			r.Number, r.Extensions = r.Extensions[0], []string{r.Number}
+		}
+		return checked(r)
+	}
+}
+
+// word gives our word for one of the sender's, in whatever letters.
+func word(words map[string]string, theirs string) string {
+	for known, ours := range words {
+		if strings.EqualFold(known, theirs) {
+			return ours
+		}
+	}
+	return theirs
+}

@@ -1,0 +1,106 @@
+package webhook
+
+import (
+	"slices"
+	"strings"
+
+	"wiebelt/internal/core/call"
+)
+
+// readVoIPGRID reads version 2 of the call notifications of VoIPGRID, whose providers
+// are Voys and others. A client has one address for all calls.
+//
+// A call is "created", rings, again whenever further phones begin to ring, is answered,
+// is passed on, and has ended. Known of the providers' own pages are the words "created"
+// and "ringing" and whom a ringing message names; the other words are those of the
+// program behind them. Who passed a call on is looked for under each likely name. Two
+// calls that a transfer makes one are joined by merged_id.
+func readVoIPGRID(m Message) ([]Report, error) {
+	d, err := m.document()
+	if err != nil {
+		return nil, err
+	}
+	id, status := d.text("call_id"), strings.ToLower(d.text("status"))
+	switch {
+	case id == "" || status == "":
+		return nil, ErrMessage
+	case status == "created":
+		return nil, nil // and nobody's phone rings
+	}
+	passed := strings.Contains(status, "transfer")
+	over := slices.Contains([]string{"ended", "hangup", "hang-up"}, status)
+	e, targets := voipgridCall(d)
+	var all []Report
+	if over {
+		e.State, e.Reason = call.Ended, voipgridReason(d.text("reason"))
+		all = append(all, Report{Event: e})
+	} else {
+		if status == "in-progress" || status == "answered" || passed && !strings.Contains(status, "cold") {
+			e.State = call.Answered
+		}
+		by := d.at(firstThere(d, "redirector", "transferer", "transferrer", "transferor"))
+		e.Via = person(by.text("name"), by.first("user_numbers.0", "account_number", "number"))
+		all = at(e, targets...)
+		if passed {
+			all = append(all, at(call.Event{ID: id, State: call.Ended, Reason: call.Completed}, by)...)
+		}
+	}
+	if other := d.text("merged_id"); other != "" && other != id && (passed || over) {
+		all = append(all, Report{Event: call.Event{ID: other, State: call.Ended, Reason: call.Completed}})
+	}
+	return checked(all...)
+}
+
+// voipgridCall gives who calls whom, and those of ours who hear of it.
+func voipgridCall(d document) (e call.Event, ours []document) {
+	caller, destination := d.at("caller"), d.at("destination")
+	e = call.Event{ID: d.text("call_id"), Number: caller.text("number"), Name: caller.text("name"), Line: destination.text("number")}
+	for _, all := range [][]document{destination.at("targets").list(), d.at("targets").list(), {destination}} {
+		if ours = all; len(ours) > 0 {
+			break
+		}
+	}
+	switch strings.ToLower(d.text("direction")) {
+	case "outbound", "outgoing":
+		e.Direction, e.Number, e.Name, e.Line = call.Outgoing, destination.first("number", "targets.0.number"), destination.first("name", "targets.0.name"), ""
+		ours = []document{caller}
+	case "internal":
+		e.Number = caller.first("user_numbers.0", "number", "account_number")
+	}
+	return e, ours
+}
+
+// at gives the report of an event at each of those who are named.
+func at(e call.Event, who ...document) (all []Report) {
+	for _, d := range who {
+		place := Place{Extensions: d.texts("user_numbers", "account_number", "number"), Emails: d.texts("user_emails")}
+		if !place.Nowhere() {
+			all = append(all, Report{Event: e, Place: place})
+		}
+	}
+	return all
+}
+
+// firstThere gives the first of some paths at which there is something.
+func firstThere(d document, paths ...string) string {
+	for _, path := range paths {
+		if d.at(path).any != nil {
+			return path
+		}
+	}
+	return paths[0]
+}
+
+func voipgridReason(s string) call.Reason {
+	switch strings.ToLower(s) {
+	case "completed":
+		return call.Completed
+	case "answered-elsewhere":
+		return call.Elsewhere
+	case "rejected", "busy":
+		return call.Rejected
+	case "no-answer", "cancelled", "canceled", "failed", "abandon":
+		return call.Missed
+	}
+	return call.ReasonUnknown
+}

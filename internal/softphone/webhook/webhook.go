@@ -1,0 +1,251 @@
+// Package webhook reads what exchanges send to an address of the relay whenever a call
+// changes. Each kind of message has a reader; for any other one, a Mapping says where in
+// it what is told.
+//
+// What formats leave open is read in every sensible way: a value may be text or a
+// number, letters may be small or capital, and a state that nobody knows means that the
+// call goes on.
+//
+// Readers have no state. They may be used by many goroutines.
+package webhook
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"maps"
+	"mime"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/softphone/link"
+)
+
+// MaxBody is how long the body of a message may be, in bytes.
+const MaxBody = 64 << 10
+
+// maxPlaces bounds at how many places one message can say that a call is.
+const maxPlaces = 512
+
+// Message is what was sent: the values in the address, and a body that is JSON or a form.
+type Message struct {
+	Query url.Values
+	Type  string // of the body, as its sender says
+	Body  []byte
+}
+
+// Report is what a message says of one call, at the place that it names. The end of a
+// call that names none is the end for all.
+type Report struct {
+	call.Event // without Source, Extension and At
+	Place
+	// Unsure is an end that may be meant for all or for its place alone: it is for all,
+	// unless somebody else speaks.
+	Unsure bool
+}
+
+// Place is where a call is, in all the ways in which the exchange names it.
+type Place struct {
+	Extensions, Emails []string
+	Called             string // the number that was called
+}
+
+// Nowhere tells whether a place is not named at all.
+func (p Place) Nowhere() bool { return len(p.Extensions)+len(p.Emails) == 0 && p.Called == "" }
+
+// Reader reads a message. No reports and no error is a message that says nothing of a
+// call that anybody hears. An error says nothing of what was in the message.
+type Reader func(Message) ([]Report, error)
+
+// ErrMessage is a message of another kind, or of no call.
+var ErrMessage = errors.New("not a message about a call")
+
+// The kinds of messages that need no mapping.
+const (
+	VoIPGRID  = "voipgrid"
+	Yeastar   = "yeastar"
+	VOIPZeker = "voipzeker"
+	Mapped    = "webhook" // any other, by a Mapping
+)
+
+var readers = map[string]Reader{VoIPGRID: readVoIPGRID, Yeastar: readYeastar, VOIPZeker: voipzeker.Reader()}
+
+// Of gives the reader of a kind.
+func Of(kind string) (Reader, bool) {
+	r, ok := readers[kind]
+	return r, ok
+}
+
+// Kinds are the names of all kinds, in order.
+func Kinds() []string { return slices.Sorted(maps.Keys(readers)) }
+
+// Plain reads our own message: the event of the listener, and where the call is.
+func Plain(m Message) ([]Report, error) {
+	d, err := m.document()
+	if err != nil {
+		return nil, err
+	}
+	state, _ := call.ParseState(d.text("state"))
+	r := Report{Place: Place{Extensions: d.texts("extension"), Emails: d.texts("email"), Called: d.text("line")},
+		Event: call.Event{ID: d.text("id"), State: state, Direction: call.ParseDirection(d.text("direction")), Number: d.text("number"),
+			Name: d.text("name"), Line: d.text("line"), Via: d.text("via"), Queue: d.text("queue")}}
+	if state == call.Ended {
+		r.Reason = call.ParseReason(d.text("reason"))
+	}
+	return checked(r)
+}
+
+// checked gives reports as they may be used: cleaned, each of a call that has an id.
+func checked(all ...Report) ([]Report, error) {
+	for i, r := range all {
+		if r.ID == "" {
+			return nil, ErrMessage
+		}
+		r.ID = link.CallID(r.ID)
+		all[i].Event = r.Clean()
+	}
+	return all[:min(len(all), maxPlaces)], nil
+}
+
+// document is what a message says, as a tree of what encoding/json makes.
+type document struct{ any }
+
+// document gives the body, with the values of the address beside it where it is an
+// object or nothing.
+func (m Message) document() (document, error) {
+	if len(m.Body) > MaxBody {
+		return document{}, ErrMessage
+	}
+	fields := map[string]any{}
+	for name, all := range m.Query {
+		fields[name] = all[0]
+	}
+	kind, _, _ := mime.ParseMediaType(m.Type)
+	switch body := bytes.TrimSpace(m.Body); {
+	case len(body) == 0:
+	case kind == "application/x-www-form-urlencoded" && body[0] != '{' && body[0] != '[':
+		form, err := url.ParseQuery(string(body))
+		if err != nil {
+			return document{}, ErrMessage
+		}
+		for name, all := range form {
+			fields[name] = all[0]
+		}
+	default:
+		tree, err := parse(body)
+		if err != nil {
+			return document{}, err
+		}
+		object, ok := tree.(map[string]any)
+		if !ok {
+			return document{tree}, nil
+		}
+		maps.Copy(fields, object)
+	}
+	return document{fields}, nil
+}
+
+func parse(b []byte) (tree any, err error) {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	if d.Decode(&tree) != nil || d.More() {
+		return nil, ErrMessage
+	}
+	return tree, nil
+}
+
+// at goes down a path of names and, in lists, numbers: "destination.targets.0.name".
+// The path "" is the document itself.
+func (d document) at(path string) document {
+	if path == "" {
+		return d
+	}
+	for name := range strings.SplitSeq(path, ".") {
+		switch tree := d.any.(type) {
+		case map[string]any:
+			d.any = field(tree, name)
+		case []any:
+			if i, err := strconv.Atoi(name); err == nil && i >= 0 && i < len(tree) {
+				d.any = tree[i]
+				continue
+			}
+			return document{}
+		default:
+			return document{}
+		}
+	}
+	return d
+}
+
+// field gives the field of a name; one in other letters where there is no such.
+func field(object map[string]any, name string) any {
+	if v, ok := object[name]; ok {
+		return v
+	}
+	for _, other := range slices.Sorted(maps.Keys(object)) {
+		if strings.EqualFold(other, name) {
+			return object[other]
+		}
+	}
+	return nil
+}
+
+// text gives the text or the number at a path, "" where there is neither.
+func (d document) text(path string) string {
+	switch v := d.at(path).any.(type) {
+	case string:
+		return strings.TrimSpace(v)
+	case json.Number:
+		return v.String()
+	}
+	return ""
+}
+
+// texts gives the texts at some paths, those of lists too.
+func (d document) texts(paths ...string) (all []string) {
+	for _, path := range paths {
+		list := d.at(path).list()
+		for i := range list {
+			if s := list[i].text(""); s != "" && len(all) < maxPlaces {
+				all = append(all, s)
+			}
+		}
+	}
+	return all
+}
+
+// list gives what is in a list, what is no list by itself.
+func (d document) list() (all []document) {
+	tree, ok := d.any.([]any)
+	if !ok && d.any != nil {
+		tree = []any{d.any}
+	}
+	for _, v := range tree {
+		all = append(all, document{v})
+	}
+	return all
+}
+
+// first gives the first text that is there.
+func (d document) first(paths ...string) string {
+	for _, path := range paths {
+		if s := d.text(path); s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// person is how a colleague is named on a card.
+func person(name, extension string) string {
+	switch {
+	case name == "":
+		return extension
+	case extension == "":
+		return name
+	}
+	return name + " (" + extension + ")"
+}

@@ -1,0 +1,201 @@
+package webhook
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/text"
+)
+
+// line is a report in words, as testdata has them.
+func line(r Report) string {
+	number := r.Number
+	if number == "" {
+		number = "-"
+	}
+	s := fmt.Sprint(r.ID, " ", r.State, " ", r.Direction, " ", number)
+	if r.State == call.Ended && r.Reason != call.ReasonUnknown {
+		s += " " + r.Reason.String()
+	}
+	if r.Unsure {
+		s += " unsure"
+	}
+	at := strings.Join(append(slices.Clone(r.Extensions), r.Emails...), ",")
+	for _, f := range [][2]string{{"name", r.Event.Name}, {"line", r.Line}, {"queue", r.Queue}, {"via", r.Via}, {"at", at}} {
+		if f[1] != "" {
+			s += " " + f[0] + "=" + f[1]
+		}
+	}
+	return s
+}
+
+// message is one that was captured: an address, a form or JSON.
+func message(s string) Message {
+	if u, err := url.Parse(s); err == nil && u.RawQuery != "" {
+		return Message{Query: u.Query()}
+	}
+	if strings.HasPrefix(s, "{") || strings.HasPrefix(s, "[") {
+		return Message{Type: "application/json; charset=utf-8", Body: []byte(s)}
+	}
+	return Message{Type: "application/x-www-form-urlencoded", Body: []byte(s)}
+}
+
+// example is a message of testdata with what it says.
+type example struct{ name, message, want string }
+
+func examples(t testing.TB, kind string) (all []example) {
+	t.Helper()
+	b, err := os.ReadFile("testdata/" + kind + ".txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for part := range strings.SplitSeq("\n"+string(b), "\n== ") {
+		name, rest, ok := strings.Cut(part, "\n")
+		if !ok || name == "" {
+			continue
+		}
+		e := example{name: name}
+		for l := range strings.SplitSeq(rest, "\n") {
+			switch {
+			case strings.HasPrefix(l, "> "), strings.HasPrefix(l, "! "):
+				e.want += l[2:] + "\n"
+			case l != "":
+				e.message = l
+			}
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+// TestExamples: every message says what stands beside it.
+func TestExamples(t *testing.T) {
+	for _, kind := range Kinds() {
+		read, _ := Of(kind)
+		for _, e := range examples(t, kind) {
+			t.Run(kind+"/"+e.name, func(t *testing.T) {
+				all, err := read(message(e.message))
+				got := ""
+				for _, r := range all {
+					got += line(r) + "\n"
+				}
+				if err != nil {
+					got += err.Error() + "\n"
+				}
+				if got != e.want {
+					t.Errorf("%s\ngot  %swant %s", e.message, got, e.want)
+				}
+			})
+		}
+	}
+}
+
+// TestPlain: our own message, whose numbers may be text and whose texts may be numbers.
+func TestPlain(t *testing.T) {
+	all, err := Plain(Message{Body: []byte(`{"id":7,"state":"Answered","direction":"outbound","number":"0612345678","name":"J. de Vries","line":"0201234567","via":"Receptie","queue":"Schade","extension":101,"email":"anna@kantoor.example","more":[]}`)})
+	if err != nil || len(all) != 1 || line(all[0]) != "7 answered outgoing 0612345678 name=J. de Vries line=0201234567 queue=Schade via=Receptie at=101,anna@kantoor.example" || all[0].Called != "0201234567" {
+		t.Errorf("%+v, %v", all, err)
+	}
+	for _, s := range []string{"", "[]", "{}", `{"id":{}}`, `{"id":""}`, `{"id":"1"`, `{"id":"` + strings.Repeat("x", MaxBody) + `"}`} {
+		if all, err := Plain(Message{Body: []byte(s)}); err == nil {
+			t.Errorf("%.40q: %+v", s, all)
+		}
+	}
+	if all, err := Plain(Message{Body: []byte(`{"id":"a\u202e"}`)}); err != nil || all[0].ID != link.CallID("a\u202e") {
+		t.Errorf("an id that no event can have: %+v, %v", all, err)
+	}
+}
+
+const mapping = `
+id = "call.uuid"
+number = ["call.from", "from"]
+name = "call.displayName"
+state = "event"
+direction = "call.way"
+extension = "call.legs.0.ext"
+email = "call.users"
+queue = "call.queue"
+line = "call.did"
+via = "call.by"
+reason = "cause"
+[states]
+start = "ringing"
+answer = "answered"
+end = "ended"
+[directions]
+E = "incoming"
+S = "outgoing"
+[reasons]
+ANSWERED_ELSEWHERE = "elsewhere"
+`
+
+// TestMapping: what the administrator says of messages that nobody else knows.
+func TestMapping(t *testing.T) {
+	m, err := ParseMapping([]byte(mapping))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for said, want := range map[string]string{
+		`{"event":"START","call":{"uuid":"u1","from":"0612345678","displayName":"J. de Vries","way":"e","did":"0201234567","queue":"Schade","by":"Receptie","legs":[{"ext":101}],"users":["anna@kantoor.example","bob@kantoor.example"]}}`: "u1 ringing incoming 0612345678 name=J. de Vries line=0201234567 queue=Schade via=Receptie at=101,anna@kantoor.example,bob@kantoor.example",
+		`{"event":"answer","from":"0612345678","call":{"uuid":"u1","way":"S"}}`:                "u1 answered outgoing 0612345678",
+		`{"event":"end","cause":"answered_elsewhere","call":{"uuid":"u1"}}`:                    "u1 ended incoming - elsewhere unsure",
+		`{"event":"updateClid","call":{"uuid":"u1","legs":[],"users":"anna@kantoor.example"}}`: "u1 ringing incoming - at=anna@kantoor.example",
+	} {
+		all, err := m.Reader()(message(said))
+		if err != nil || len(all) != 1 || line(all[0]) != want {
+			t.Errorf("%s: %+v, %v, want %s", said, all, err, want)
+		}
+	}
+	if all, err := m.Reader()(message(`{"event":"start"}`)); err == nil {
+		t.Errorf("a call without an id: %+v", all)
+	}
+	for wrong, says := range map[string]string{
+		"id = 7":          "Line 1",
+		"id = [\"a\", 1]": "Line 1",
+		"id = \"a\"":      "id and number",
+		"id = \"a\"\nnumber = \"b\"\nnumbr = \"c\"":             "no field numbr",
+		"id = \"a\"\nnumber = \"b\"\n[states]\nx = \"buzzing\"": "states.x among: ringing, answered, ended",
+		"id = \"a": "Line 1",
+	} {
+		if _, err := ParseMapping([]byte(wrong)); err == nil || !strings.Contains(text.English.Error(err), says) {
+			t.Errorf("%q: %v, want %q", wrong, err, says)
+		}
+	}
+}
+
+// FuzzReaders: whatever is sent, readers end, and what they give can be used.
+func FuzzReaders(f *testing.F) {
+	own, err := ParseMapping([]byte(mapping))
+	if err != nil {
+		f.Fatal(err)
+	}
+	all := []Reader{Plain, own.Reader()}
+	for _, kind := range Kinds() {
+		read, _ := Of(kind)
+		all = append(all, read)
+		for _, e := range examples(f, kind) {
+			m := message(e.message)
+			f.Add(m.Query.Encode(), m.Type, m.Body)
+		}
+	}
+	f.Fuzz(func(t *testing.T, query, kind string, body []byte) {
+		values, _ := url.ParseQuery(query)
+		for i, read := range all {
+			reports, err := read(Message{Query: values, Type: kind, Body: body})
+			if err != nil && reports != nil || len(reports) > maxPlaces {
+				t.Fatalf("%d: %d reports, %v", i, len(reports), err)
+			}
+			for _, r := range reports {
+				if r.ID == "" || r.Event != r.Clean() || r.State != call.Ended && r.Reason != call.ReasonUnknown {
+					t.Fatalf("%d: %+v", i, r)
+				}
+			}
+		}
+	})
+}
