@@ -58,8 +58,9 @@ type Phone struct {
 	newest  wire.Snapshot // so far, over all connections
 	missed  Keeper
 	joined  atomic.Pointer[session]
-	turn    int  // the relay to begin with
-	unsure  bool // the relays have lost what they knew, and are learning it from the exchange
+	turn    int    // the relay to begin with
+	last    string // the address of the relay that there was a session with
+	unsure  bool   // the relays have lost what they knew, and are learning it from the exchange
 }
 
 // Keeper keeps calls that rang while Wiebelt was not there. It may take long, and be
@@ -112,12 +113,12 @@ func (p *Phone) Session(ctx context.Context, r *link.Reporter) error {
 		return &link.Refusal{Why: "the stored membership of the relay is damaged", Cause: link.CauseNoSecret}
 	}
 	s := &session{membership: m, heard: make(chan *nats.Msg, 64), said: make(chan *nats.Msg, 16), relays: states{}, missed: make(chan struct{}, 1), closed: make(chan error, 1)}
-	s.URLs = slices.Concat(s.URLs[p.turn%len(s.URLs):], s.URLs[:p.turn%len(s.URLs)])
-	p.turn++ // one that answers may be cut off from the others
+	s.URLs = p.inTurn(s.URLs)
 	if err := s.connect(ctx); err != nil {
 		return failed(ctx, err)
 	}
 	defer s.Close()
+	p.last = s.ConnectedUrl()
 	p.joined.Store(s) // look-ups are answered also where a relay has yet to learn what goes on
 	defer p.joined.CompareAndSwap(s, nil)
 	up := false
@@ -170,6 +171,19 @@ func (p *Phone) Session(ctx context.Context, r *link.Reporter) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// inTurn gives the relays in the order in which they are tried: each time another one is
+// the first, for one that answers may be cut off from the others. The one that there was
+// a session with is the last: it may be gone without a word.
+func (p *Phone) inTurn(urls []string) []string {
+	i := p.turn % len(urls)
+	p.turn++
+	urls = slices.Concat(urls[i:], urls[:i])
+	if i := slices.Index(urls, p.last); i >= 0 {
+		urls = append(slices.Delete(urls, i, i+1), p.last)
+	}
+	return urls
 }
 
 // catchUp has the calls kept that rang while Wiebelt was not there, and then has the

@@ -488,3 +488,18 @@ func TestDamaged(t *testing.T) {
 		t.Error("a link without a secret")
 	}
 }
+
+// TestInTurn: another relay is the first each time, and never the one whose session has
+// just ended.
+func TestInTurn(t *testing.T) {
+	p := Phone{last: "tls://b"}
+	for i, want := range []string{"tls://a tls://c tls://b", "tls://c tls://a tls://b", "tls://c tls://a tls://b", "tls://a tls://c tls://b"} {
+		if got := strings.Join(p.inTurn([]string{"tls://a", "tls://b", "tls://c"}), " "); got != want {
+			t.Errorf("%d: %s, want %s", i, got, want)
+		}
+	}
+	p.last = "tls://d"
+	if got := strings.Join(p.inTurn([]string{"tls://a"}), " "); got != "tls://a" {
+		t.Errorf("%s", got)
+	}
+}
