@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -133,12 +135,16 @@ func (b *Bucket) tidy(ctx context.Context, over map[string]uint64, epoch jetstre
 func (b *Bucket) Standing(ctx context.Context, prefix string) (all []Record, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	watch, err := b.kv.WatchAll(ctx, jetstream.IgnoreDeletes())
+	known, err := b.last(ctx)
+	if err != nil {
+		return nil, err
+	}
+	watch, err := b.kv.WatchAll(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = watch.Stop() }()
-	for {
+	for read, seq, standing := false, uint64(0), map[string]Record{}; ; {
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -147,10 +153,16 @@ func (b *Bucket) Standing(ctx context.Context, prefix string) (all []Record, err
 			case !open:
 				return nil, jetstream.ErrConsumerDeleted
 			case e == nil:
-				return all, nil
+				read = true
+			default:
+				seq = e.Revision()
+				delete(standing, e.Key())
+				if r, err := Parse(e.Value()); err == nil && strings.HasPrefix(r.ID, prefix) && !r.Ended() {
+					standing[e.Key()] = r
+				}
 			}
-			if r, err := Parse(e.Value()); err == nil && strings.HasPrefix(r.ID, prefix) && !r.Ended() {
-				all = append(all, r)
+			if read && seq >= known { // else a server tells it that is behind the others
+				return slices.Collect(maps.Values(standing)), nil
 			}
 		}
 	}

@@ -112,7 +112,9 @@ func (f *Feed) watch(ctx context.Context) error {
 	before := f.of
 	f.epoch, f.seq, f.calls, f.of = nil, 0, map[string]entry{}, map[wire.User]map[string]bool{}
 	jobs, checks := make(chan job), make(chan check)
-	whole, heard := false, uint64(0)
+	// Whoever tells what the bucket holds may be a server that is behind the others: it
+	// is all here only when the newest of what is known of has come.
+	began, read, whole, heard := time.Now(), false, false, uint64(0)
 	tick := time.NewTicker(checkEvery)
 	defer tick.Stop()
 	for {
@@ -125,12 +127,13 @@ func (f *Feed) watch(ctx context.Context) error {
 				return cmp.Or[error](ctx.Err(), errBehind)
 			case e != nil:
 				f.take(e, whole)
-				continue
-			case f.epoch == nil:
-				return ErrEpoch
+			default:
+				read = true
 			}
-			whole, f.seq = true, max(f.seq, known)
-			f.sound = time.Now()
+			if whole || !read || f.seq < known {
+				continue
+			}
+			whole, f.sound = true, time.Now()
 			f.all(before)
 			keeper.Go(func() { f.keep(ctx, jobs, checks) })
 			sub, err := f.conn.ChanQueueSubscribe(f.site.OfAll(wire.Now), "relays", f.asked)
@@ -139,27 +142,30 @@ func (f *Feed) watch(ctx context.Context) error {
 			}
 			defer func() { _ = sub.Unsubscribe() }()
 		case m := <-f.asked:
-			if u, err := wire.UserOf(m.Subject); err == nil {
-				_ = m.Respond(f.snapshot(u, time.Now()).Encode())
-			}
+			f.answer(m)
 		case m := <-f.unheard:
 			f.away(m)
 		case now := <-tick.C:
+			if !whole && now.Sub(began) > patience {
+				return ErrEpoch
+			}
 			select {
 			case jobs <- job{f.over(now), f.epoch, f.seq}:
 			default: // the last one is not done
 			}
 		case c := <-checks:
-			switch {
-			case c.err != nil:
-				return c.err
-			case c.last < c.known, f.epoch == nil:
-				return ErrEpoch
-			case c.last > f.seq && f.seq == heard:
-				return errBehind
+			if err := f.judge(c, heard); err != nil {
+				return err
 			}
-			heard, f.sound = f.seq, time.Now()
+			heard = f.seq
 		}
+	}
+}
+
+// answer tells a user what goes on, who asked.
+func (f *Feed) answer(m *nats.Msg) {
+	if u, err := wire.UserOf(m.Subject); err == nil {
+		_ = m.Respond(f.snapshot(u, time.Now()).Encode())
 	}
 }
 
@@ -174,6 +180,21 @@ type job struct {
 type check struct {
 	last, known uint64
 	err         error
+}
+
+// judge tells what is wrong with the bucket; heard is what had come when it was looked
+// at the last time.
+func (f *Feed) judge(c check, heard uint64) error {
+	switch {
+	case c.err != nil:
+		return c.err
+	case c.last < c.known, f.epoch == nil:
+		return ErrEpoch
+	case c.last > f.seq && f.seq == heard:
+		return errBehind
+	}
+	f.sound = time.Now()
+	return nil
 }
 
 // keep takes calls out of the bucket that are over and looks at it; neither is done

@@ -285,3 +285,90 @@ func TestSwept(t *testing.T) {
 	}
 	anna.until("wazo/2 ringing")
 }
+
+// behind is a bucket as a server tells it that has not come as far as the others: it
+// says that that was all before the last so many changes, and those when it is let.
+type behind struct {
+	jetstream.KeyValue
+	last int
+	let  chan struct{}
+}
+
+type behindWatch struct {
+	jetstream.KeyWatcher
+	updates chan jetstream.KeyValueEntry
+}
+
+func (w behindWatch) Updates() <-chan jetstream.KeyValueEntry { return w.updates }
+
+func (b behind) WatchAll(ctx context.Context, o ...jetstream.WatchOpt) (jetstream.KeyWatcher, error) {
+	w, err := b.KeyValue.WatchAll(ctx, o...)
+	if err != nil {
+		return nil, err
+	}
+	var all []jetstream.KeyValueEntry
+	for e := <-w.Updates(); e != nil; e = <-w.Updates() {
+		all = append(all, e)
+	}
+	out := behindWatch{w, make(chan jetstream.KeyValueEntry, len(all)+1)}
+	late := len(all) - b.last
+	for _, e := range append(slices.Clone(all[:late]), nil) {
+		out.updates <- e
+	}
+	go func() {
+		select {
+		case <-b.let:
+		case <-ctx.Done():
+			return
+		}
+		for _, e := range all[late:] {
+			out.updates <- e
+		}
+	}()
+	return out, nil
+}
+
+// TestBehind: a relay whose server is behind the others says nothing before it knows
+// what they know; what it said would pass for the newest.
+func TestBehind(t *testing.T) {
+	b, c := relays(t, "r1")
+	tell(t, b, "wazo/1", call.Ringing, "anna")
+	tell(t, b, "wazo/2", call.Ringing, "anna")
+	tell(t, b, "wazo/2", call.Ended, "anna")
+	anna := follow(t, c, "anna")
+	slow := behind{b.kv, 1, make(chan struct{})}
+	f := NewFeed(&Bucket{slow, b.stream}, c, site, "r2", slog.New(slog.DiscardHandler))
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer stop()
+	running.Go(func() { _ = f.Run(ctx) })
+	looked := make(chan []Record)
+	running.Go(func() {
+		all, _ := (&Bucket{slow, b.stream}).Standing(ctx, "wazo/")
+		looked <- all
+	})
+	said := func(limit <-chan time.Time) (by wire.Snapshot) {
+		for by.Relay != "r2" {
+			select {
+			case m := <-anna.in:
+				by, _ = wire.ParseSnapshot(m.Data)
+			case all := <-looked:
+				t.Errorf("looked too early: %+v", all)
+			case <-limit:
+				return by
+			}
+		}
+		return by
+	}
+	if by := said(time.After(checkEvery / 2)); by.Relay == "r2" {
+		t.Errorf("told too early: %+v", by)
+	}
+	close(slow.let)
+	if all := <-looked; len(all) != 1 || all[0].ID != "wazo/1" {
+		t.Errorf("%+v", all)
+	}
+	if by := said(time.After(time.Minute)); len(by.Calls) != 2 || by.Calls[1].State != "ended" {
+		t.Errorf("%+v", by)
+	}
+}
