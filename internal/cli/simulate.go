@@ -129,7 +129,8 @@ func (c *simulateCmd) options(e *env, d profile.Dirs) (simulate.Options, error) 
 	if c.Listen != "" && !kind.IsLink() {
 		return o, wrong(text.OutputSimListen)
 	}
-	if given := c.Port != 0 || c.TokenStdin; given && (kind.Reach != registry.ByListener || c.Port < 1 || c.Port > 65535 || !c.TokenStdin) {
+	asked := kind.Reach == registry.ByListener || kind.Reach == registry.ByWebhook
+	if given := c.Port != 0 || c.TokenStdin || kind.Reach == registry.ByWebhook; given && (!asked || c.Port < 1 || c.Port > 65535 || !c.TokenStdin) {
 		return o, wrong(text.OutputSimPort)
 	}
 	switch {

@@ -22,7 +22,7 @@ var simulated = Account{User: "simulate", Secret: "simulate", Extension: extensi
 // Options is what a protocol needs.
 type Options struct {
 	// Port and the tokens are of the listener: the token of its WebSocket, and the
-	// one for addresses.
+	// one for addresses; or of a relay's web server, with the secret of its addresses.
 	Port             int
 	Token, PathToken string
 	// Exe and Args begin the command that runs our own program; Profile is the
@@ -75,6 +75,11 @@ var phones = map[string]func(context.Context, Options) (Softphone, error){
 	registry.Wazo:     openServer(startWazoPhone),
 	registry.ThreeCX:  openServer(start3CXPhone),
 	registry.Relay:    openServer(startRelayPhone),
+
+	registry.VoIPGRID:  openWebhook("/"+registry.VoIPGRID, voipgridMessage),
+	registry.Yeastar:   openWebhook("/"+registry.Yeastar, yeastarMessage),
+	registry.VOIPZeker: openWebhook("/"+registry.VOIPZeker, voipzekerMessage),
+	registry.Webhook:   openWebhook("", plainMessage),
 }
 
 // Open makes the stand-in of a kind of phone. A client connects with Ready; a

@@ -2,16 +2,24 @@ package simulate_test
 
 import (
 	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/core/call"
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/listener"
 	"wiebelt/internal/softphone/registry"
+	"wiebelt/internal/softphone/webhook"
 	"wiebelt/internal/testutil/linktest"
 	"wiebelt/internal/testutil/storytest"
 )
@@ -23,7 +31,7 @@ const (
 
 // linked are the kinds that this program's own links and listener speak; what runs
 // our program is tested with the program itself.
-var linked = append([]string{"websocket", "http"}, registry.Links()...)
+var linked = slices.Concat([]string{"websocket", "http"}, registry.Links(), registry.Webhooks())
 
 // linkTo makes the link of this program to a simulated phone.
 func linkTo(t testing.TB, a simulate.Address) link.Phone {
@@ -56,6 +64,10 @@ func wire(t testing.TB, over string) *wired {
 		}
 		t.Cleanup(l.Close)
 		o = simulate.Options{Port: l.Port(), Token: socketToken, PathToken: pathToken}
+	default:
+		if registry.Of(over).Reach == registry.ByWebhook {
+			o = simulate.Options{Port: hear(t, over, w.told.Take), PathToken: pathToken}
+		}
 	}
 	p, err := simulate.Open(t.Context(), over, o)
 	if err != nil {
@@ -72,6 +84,35 @@ func wire(t testing.TB, over string) *wired {
 		t.Fatalf("nobody came: %v", err)
 	}
 	return w
+}
+
+// hear reads messages as a relay does, and gives the port.
+func hear(t testing.TB, over string, take func(call.Event) error) (port int) {
+	t.Helper()
+	read, ok := webhook.Of(over)
+	path := "/in/" + pathToken + "/" + over
+	if !ok {
+		read, path = webhook.Plain, "/in/"+pathToken
+	}
+	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		b, err := io.ReadAll(q.Body)
+		all, wrong := read(webhook.Message{Query: q.URL.Query(), Type: q.Header.Get("Content-Type"), Body: b})
+		if err = errors.Join(err, wrong); err != nil || q.URL.Path != path {
+			t.Errorf("%s %s: %v", q.URL, b, err)
+		}
+		for _, r := range all {
+			if !r.Nowhere() && !slices.Contains(r.Extensions, "115") {
+				continue // a colleague's
+			}
+			r.Event.Source = registry.Of(over).CallSource("")
+			if err := take(r.Event); err != nil {
+				t.Error(err)
+			}
+		}
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	t.Cleanup(s.Close)
+	return s.Listener.Addr().(*net.TCPAddr).Port
 }
 
 // TestEveryStory: every built-in scenario, over every protocol, is to the tracker

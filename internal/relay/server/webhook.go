@@ -11,6 +11,7 @@ import (
 
 	"wiebelt/internal/relay/wire"
 	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/softphone/webhook"
 )
 
@@ -35,7 +36,7 @@ func (h *webhooks) reader(name string) (read webhook.Reader, kind string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if read = h.mapped[name]; read != nil {
-		return read, webhook.Mapped
+		return read, registry.Webhook
 	}
 	read, _ = webhook.Of(name)
 	return read, name

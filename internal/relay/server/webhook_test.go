@@ -13,6 +13,7 @@ import (
 	"wiebelt/internal/relay/calls"
 	"wiebelt/internal/relay/users"
 	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/softphone/webhook"
 )
 
@@ -72,7 +73,7 @@ func TestWebhook(t *testing.T) {
 	}
 	dropped := o.dropped.Load()
 	send("voipgrid", "gone wrong")
-	if s := o.status(); s.Dropped != dropped+1 || len(s.Links) != 2 || s.Links[0].Name != "ringdesk" || s.Links[0].Kind != webhook.Mapped || s.Links[1].Kind != webhook.VoIPGRID || s.Links[1].State != wire.LinkReports || s.Links[1].Heard.IsZero() {
+	if s := o.status(); s.Dropped != dropped+1 || len(s.Links) != 2 || s.Links[0].Name != "ringdesk" || s.Links[0].Kind != registry.Webhook || s.Links[1].Kind != registry.VoIPGRID || s.Links[1].State != wire.LinkReports || s.Links[1].Heard.IsZero() {
 		t.Errorf("%+v", s)
 	}
 }
@@ -81,7 +82,7 @@ func TestWebhook(t *testing.T) {
 // twice, nobody's phone rings once the end was among them; and before it everybody has
 // what the call is for him.
 func TestWebhookOrders(t *testing.T) {
-	read, _ := webhook.Of(webhook.VoIPGRID)
+	read, _ := webhook.Of(registry.VoIPGRID)
 	rules, err := phone.NewRules(phone.Config{Region: "NL"})
 	if err != nil {
 		t.Fatal(err)

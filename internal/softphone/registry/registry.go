@@ -45,6 +45,11 @@ const (
 	ThreeCX  = "3cx"
 	Relay    = "relay"   // the office's own, which listens to the exchange for everybody
 	Twinkle  = "twinkle" // no link: it runs our program
+
+	VoIPGRID  = "voipgrid" // as those below, it sends messages to the relay
+	Yeastar   = "yeastar"
+	VOIPZeker = "voipzeker"
+	Webhook   = "webhook" // any other
 )
 
 // Reach is how reports of a kind reach us.
@@ -56,6 +61,7 @@ const (
 	ByProgram               // the phone runs our program
 	ByPhone                 // we connect to a phone that people start and quit on this computer
 	ByExchange              // we connect to an exchange
+	ByWebhook               // the exchange sends messages to the office's relay
 )
 
 // What the settings of a link can need beside its kind and name.
@@ -139,6 +145,14 @@ var table = [...]Kind{
 	{Name: ThreeCX, Reach: ByExchange, Reports: call.AllStates, Needs: exchangeNeeds, Everybody: true, Recipe: "3cx-v20",
 		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Again: true, Moved: SameCall, Name: true, Line: true, Via: true, Reasons: completed}},
 	{Name: Relay, Reach: ByExchange, Reports: call.AllStates, Can: everything, Needs: []string{NeedsAddress, NeedsSecret}, Recipe: "relay"},
+
+	{Name: VoIPGRID, Reach: ByWebhook, Reports: call.AllStates, Recipe: "voipgrid",
+		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Again: true, Moved: OtherCall, Name: true, Line: true, Via: true, Reasons: allReasons}},
+	{Name: Yeastar, Reach: ByWebhook, Reports: call.AllStates, Recipe: "yeastar",
+		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Again: true, Moved: SameCall, Line: true}},
+	{Name: VOIPZeker, Reach: ByWebhook, Reports: call.AllStates, Recipe: "voipzeker",
+		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Moved: OtherCall}},
+	{Name: Webhook, Reach: ByWebhook, Reports: call.AllStates, Can: everything, Recipe: "webhook"},
 }
 
 // All gives every kind.
@@ -168,7 +182,12 @@ func Names() []string { return names(func(Kind) bool { return true }) }
 func Links() []string { return names(Kind.IsLink) }
 
 // Sources gives the names of the kinds by which phones come to us.
-func Sources() []string { return names(func(k Kind) bool { return !k.IsLink() && k.Source == "" }) }
+func Sources() []string {
+	return names(func(k Kind) bool { return k.Reach <= ByProgram && k.Source == "" })
+}
+
+// Webhooks gives the names of the kinds that send messages to the relay.
+func Webhooks() []string { return names(func(k Kind) bool { return k.Reach == ByWebhook }) }
 
 func names(which func(Kind) bool) (all []string) {
 	for _, k := range table {

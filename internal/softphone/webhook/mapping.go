@@ -107,10 +107,10 @@ func (m Mapping) Reader() Reader {
 		r := Report{Place: Place{Extensions: d.texts(m.Extension...), Emails: d.texts(m.Email...), Called: d.first(m.Line...)},
 			Event: call.Event{ID: d.first(m.ID...), State: state, Direction: call.ParseDirection(word(m.Directions, d.first(m.Direction...))),
 				Number: d.first(m.Number...), Name: d.first(m.Name...), Line: d.first(m.Line...), Via: d.first(m.Via...), Queue: d.first(m.Queue...)}}
-		switch {
-		case state == call.Ended:
+		if state == call.Ended {
 			r.Reason, r.Unsure = call.ParseReason(word(m.Reasons, d.first(m.Reason...))), true
-		case m.Swapped && r.Direction == call.Outgoing && len(r.Extensions) > 0:
+		}
+		if m.Swapped && r.Direction == call.Outgoing && len(r.Extensions) > 0 {
 			r.Number, r.Extensions = r.Extensions[0], []string{r.Number}
 		}
 		return checked(r)

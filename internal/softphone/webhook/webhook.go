@@ -22,6 +22,7 @@ import (
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/registry"
 )
 
 // MaxBody is how long the body of a message may be, in bytes.
@@ -63,24 +64,14 @@ type Reader func(Message) ([]Report, error)
 // ErrMessage is a message of another kind, or of no call.
 var ErrMessage = errors.New("not a message about a call")
 
-// The kinds of messages that need no mapping.
-const (
-	VoIPGRID  = "voipgrid"
-	Yeastar   = "yeastar"
-	VOIPZeker = "voipzeker"
-	Mapped    = "webhook" // any other, by a Mapping
-)
-
-var readers = map[string]Reader{VoIPGRID: readVoIPGRID, Yeastar: readYeastar, VOIPZeker: voipzeker.Reader()}
+// readers are those of the kinds of messages that need no mapping.
+var readers = map[string]Reader{registry.VoIPGRID: readVoIPGRID, registry.Yeastar: readYeastar, registry.VOIPZeker: voipzeker.Reader()}
 
 // Of gives the reader of a kind.
 func Of(kind string) (Reader, bool) {
 	r, ok := readers[kind]
 	return r, ok
 }
-
-// Kinds are the names of all kinds, in order.
-func Kinds() []string { return slices.Sorted(maps.Keys(readers)) }
 
 // Plain reads our own message: the event of the listener, and where the call is.
 func Plain(m Message) ([]Report, error) {

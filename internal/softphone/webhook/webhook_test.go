@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"wiebelt/internal/core/call"
+	"wiebelt/internal/guide"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/text"
 )
@@ -76,8 +77,7 @@ func examples(t testing.TB, kind string) (all []example) {
 
 // TestExamples: every message says what stands beside it.
 func TestExamples(t *testing.T) {
-	for _, kind := range Kinds() {
-		read, _ := Of(kind)
+	for kind, read := range readers {
 		for _, e := range examples(t, kind) {
 			t.Run(kind+"/"+e.name, func(t *testing.T) {
 				all, err := read(message(e.message))
@@ -169,6 +169,28 @@ func TestMapping(t *testing.T) {
 	}
 }
 
+// TestGuide: the mapping in the guide is one.
+func TestGuide(t *testing.T) {
+	for _, l := range []text.Language{text.Dutch, text.English} {
+		found := 0
+		for _, p := range guide.Help(l) {
+			for part := range strings.SplitSeq(p.Text, "\n\n") {
+				if p.ID != "webhooks" || !strings.HasPrefix(part, "    id = ") {
+					continue
+				}
+				found++
+				m, err := ParseMapping([]byte(part))
+				if err != nil || len(m.States) != 3 || len(m.Directions) != 1 {
+					t.Errorf("%s: %+v, %v", l, m, err)
+				}
+			}
+		}
+		if found != 1 {
+			t.Errorf("%s: %d mappings", l, found)
+		}
+	}
+}
+
 // FuzzReaders: whatever is sent, readers end, and what they give can be used.
 func FuzzReaders(f *testing.F) {
 	own, err := ParseMapping([]byte(mapping))
@@ -176,8 +198,7 @@ func FuzzReaders(f *testing.F) {
 		f.Fatal(err)
 	}
 	all := []Reader{Plain, own.Reader()}
-	for _, kind := range Kinds() {
-		read, _ := Of(kind)
+	for kind, read := range readers {
 		all = append(all, read)
 		for _, e := range examples(f, kind) {
 			m := message(e.message)

@@ -118,6 +118,10 @@ var tellings = map[string]telling{
 	"wazo":      {name: true, line: "115", via: "colleague", why: "all"},
 	"3cx":       {name: true, line: "115", via: "extension", why: "completed"},
 	"relay":     {name: true, line: "full", via: "full", why: "all"},
+	"voipgrid":  {name: true, line: "full", via: "full", why: "all", anew: true},
+	"yeastar":   {line: "full"},
+	"voipzeker": {anew: true},
+	"webhook":   {name: true, line: "full", via: "full", why: "all"},
 }
 
 // exceptions are stories that a protocol tells in a way of its own.

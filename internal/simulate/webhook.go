@@ -1,0 +1,155 @@
+package simulate
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"wiebelt/internal/core/call"
+)
+
+// webhookPhone is a provider's exchange, which sends a message to an address of the
+// relay at each change of a call of one extension.
+type webhookPhone struct {
+	address string
+	message func(Update) (method, query string, body []byte)
+}
+
+// openWebhook makes the exchange of a kind. The token is the secret in the address.
+func openWebhook(path string, message func(Update) (method, query string, body []byte)) func(context.Context, Options) (Softphone, error) {
+	return func(_ context.Context, o Options) (Softphone, error) {
+		return &webhookPhone{"https://" + address(o.Port) + "/in/" + url.PathEscape(o.PathToken) + path, message}, nil
+	}
+}
+
+// webhookClient goes to this computer only, whose relay has a certificate of its own
+// making: nobody else could read what is sent.
+var webhookClient = &http.Client{
+	Transport:     &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}},
+	CheckRedirect: client.CheckRedirect,
+}
+
+func (w *webhookPhone) Ready(context.Context) error { return nil }
+
+func (w *webhookPhone) Close() error { return nil }
+
+// Tell sends a message, and returns once it was taken.
+func (w *webhookPhone) Tell(ctx context.Context, n Update) error {
+	ctx, cancel := context.WithTimeout(ctx, Deadline)
+	defer cancel()
+	method, query, body := w.message(n)
+	req, err := http.NewRequestWithContext(ctx, method, w.address+query, bytes.NewReader(body))
+	if err != nil {
+		return errors.New("report call: address is not valid") // the error itself holds the secret
+	}
+	if len(body) > 0 {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	a, err := webhookClient.Do(req)
+	if err != nil {
+		if u, ok := errors.AsType[*url.Error](err); ok {
+			err = u.Err // without the address
+		}
+		return fmt.Errorf("report call: %w", err)
+	}
+	defer a.Body.Close()
+	_, _ = io.Copy(io.Discard, io.LimitReader(a.Body, 4<<10))
+	if a.StatusCode/100 != 2 {
+		return refused(a)
+	}
+	return nil
+}
+
+// fromColleague tells whether an extension calls, which is shorter than any number.
+func fromColleague(c Call) bool {
+	return c.Direction == "" && c.Number != "" && len(c.Number) <= len(extensionNumber)
+}
+
+// plainMessage is our own.
+func plainMessage(n Update) (method, query string, body []byte) {
+	return http.MethodPost, "", toJSON(map[string]any{"id": n.Call.ID, "state": state(n), "reason": n.Reason.String(), "number": n.Call.Number, "name": n.Call.Name,
+		"line": n.Call.Line, "via": n.Call.Via, "direction": n.Call.Direction, "extension": extensionNumber})
+}
+
+// voipgridMessage is a call notification of version 2.
+func voipgridMessage(n Update) (method, query string, body []byte) {
+	c := n.Call
+	ours := map[string]any{"account_number": 234, "name": "Simulatie", "number": "+31201234501", "user_numbers": []string{extensionNumber}, "user_emails": []string{}}
+	caller := map[string]any{"number": c.Number, "name": c.Name, "account_number": nil, "user_numbers": []string{}, "user_emails": []string{}}
+	said := map[string]any{"call_id": c.ID, "version": "v2", "direction": "inbound", "reason": "", "caller": caller,
+		"destination": map[string]any{"number": c.Line, "targets": []any{ours}}}
+	switch {
+	case c.Direction == "outgoing":
+		said["direction"], said["caller"], said["destination"] = "outbound", ours, map[string]any{"number": c.Number, "targets": []any{}}
+	case fromColleague(c):
+		said["direction"], caller["user_numbers"] = "internal", []string{c.Number}
+	case c.Number == "":
+		caller["number"], caller["name"] = nil, nil
+	}
+	switch n.Do {
+	case End:
+		said["status"], said["reason"] = "ended", map[call.Reason]string{call.Missed: "no-answer", call.Elsewhere: "answered-elsewhere", call.Rejected: "rejected"}[n.Reason]
+		if said["reason"] == "" {
+			said["reason"] = "completed"
+		}
+	case Answer:
+		said["status"] = "in-progress"
+	default:
+		said["status"] = "ringing"
+	}
+	if name, rest, ok := strings.Cut(c.Via, " ("); ok && n.Do == Ring {
+		said["status"], said["redirector"] = "cold-transfer", map[string]any{"name": name, "user_numbers": []string{strings.TrimSuffix(rest, ")")}}
+	}
+	return http.MethodPost, "", toJSON(said)
+}
+
+// yeastarMessage is an event of the P series.
+func yeastarMessage(n Update) (method, query string, body []byte) {
+	c := n.Call
+	theirs, ours := "ALERT", "RING"
+	switch {
+	case n.Do == End:
+		theirs, ours = "BYE", "BYE"
+	case n.Answered:
+		theirs, ours = "ANSWERED", "ANSWER"
+	}
+	us := map[string]any{"number": extensionNumber, "channel_id": "2", "member_status": ours, "call_path": ""}
+	members := []any{map[string]any{"inbound": map[string]any{"from": c.Number, "to": c.Line, "trunk_name": "simulatie", "channel_id": "1", "member_status": theirs, "call_path": ""}}, map[string]any{"extension": us}}
+	switch {
+	case c.Direction == "outgoing":
+		us["member_status"] = theirs
+		members = []any{map[string]any{"extension": us}, map[string]any{"outbound": map[string]any{"from": extensionNumber, "to": c.Number, "trunk_name": "simulatie", "channel_id": "1", "member_status": ours, "call_path": ""}}}
+	case fromColleague(c):
+		members[0] = map[string]any{"extension": map[string]any{"number": c.Number, "channel_id": "1", "member_status": theirs, "call_path": ""}}
+	}
+	kind := 30011
+	if n.Do == Caller {
+		kind = 30013
+	}
+	return http.MethodPost, "", toJSON(map[string]any{"type": kind, "sn": "simulate", "msg": string(toJSON(map[string]any{"call_id": c.ID, "members": members}))})
+}
+
+// voipzekerMessage is the address that VOIPZeker asks for.
+func voipzekerMessage(n Update) (method, query string, body []byte) {
+	c := n.Call
+	q := url.Values{"calluniqueid": {c.ID}, "callfrom": {c.Number}, "callto": {extensionNumber}, "direction": {"in"}, "status_desc": {"INCOMING_RINGING"}}
+	if c.Number == "" {
+		q.Set("callfrom", "anonymous")
+	}
+	if c.Direction == "outgoing" {
+		q = url.Values{"calluniqueid": {c.ID}, "callfrom": {extensionNumber}, "callto": {c.Number}, "direction": {"out"}, "status_desc": {"OUTGOING_RINGING"}}
+	}
+	switch n.Do {
+	case Answer:
+		q.Set("status_desc", "CONNECTED")
+	case End:
+		q.Set("status_desc", "DISCONNECTED")
+	}
+	return http.MethodGet, "?" + q.Encode(), nil
+}
