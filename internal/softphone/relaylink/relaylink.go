@@ -33,6 +33,7 @@ import (
 const (
 	dialTime = 3 * time.Second
 	askTime  = 3 * time.Second
+	asks     = 3 // for the first snapshot, each of which may be lost with who had it
 	// learnTime is what relays that have lost their memory need to know again what
 	// goes on at the exchange. What they do not tell before is not over.
 	learnTime = 4 * time.Second
@@ -44,12 +45,12 @@ const (
 	pingEvery   = 30 * time.Second       // and two that are not answered end the connection
 )
 
-// alive finds out within cutTime that the network is cut, where nothing is on its way;
-// unanswered does so where something is. The systems do so between themselves: a relay
+// alive finds out within two or three seconds that the network is cut, where nothing is
+// on its way; unanswered does so where something is. The systems do so between themselves: a relay
 // with a thousand desks has nothing to do for it.
 var alive = net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: time.Second, Count: 2}
 
-const cutTime = 3 * time.Second
+const cutTime = 2 * time.Second
 
 // Phone is the link to a relay. Lookup may be called from any goroutine.
 type Phone struct {
@@ -77,6 +78,7 @@ type session struct {
 	membership
 	inbox  string         // where the snapshot comes that was asked for
 	heard  chan *nats.Msg // snapshots
+	asked  int            // how often that was asked again
 	knows  bool           // has taken one
 	said   chan *nats.Msg // how the relays are doing
 	relays states
@@ -122,7 +124,7 @@ func (p *Phone) Session(ctx context.Context, r *link.Reporter) error {
 	p.joined.Store(s) // look-ups are answered also where a relay has yet to learn what goes on
 	defer p.joined.CompareAndSwap(s, nil)
 	up := false
-	late := time.NewTimer(askTime) // until the first answer, then to renew the token
+	late := time.NewTimer(againTime) // until the first answer, then to renew the token
 	defer late.Stop()
 	var learnt <-chan time.Time
 	var work sync.WaitGroup // no call waits for it
@@ -157,15 +159,17 @@ func (p *Phone) Session(ctx context.Context, r *link.Reporter) error {
 			}
 		case <-late.C:
 			if !up {
-				return failed(ctx, context.DeadlineExceeded)
+				if err := s.askAgain(); err != nil {
+					return failed(ctx, err)
+				}
+				late.Reset(againTime)
+				continue
 			}
 			p.renew(ctx, s)
 			work.Go(func() { p.catchUp(ctx, s) })
 			late.Reset(renewEvery)
 		case err := <-s.closed:
-			for len(s.heard) > 0 { // what came before the end
-				p.take(r, s, (<-s.heard).Data)
-			}
+			p.rest(r, s)
 			return failed(ctx, err)
 		case <-ctx.Done():
 			return ctx.Err()
@@ -281,6 +285,22 @@ func (s *session) connect(ctx context.Context) (err error) {
 // askNow asks for the snapshot that holds.
 func (s *session) askNow() error {
 	return s.PublishRequest(s.Site.Of(wire.Now, s.User), s.inbox, nil)
+}
+
+// askAgain asks once more, for the question may be lost with the relay that had it; it
+// fails after a few times.
+func (s *session) askAgain() error {
+	if s.asked++; s.asked == asks {
+		return context.DeadlineExceeded
+	}
+	return s.askNow()
+}
+
+// rest takes what came before the end.
+func (p *Phone) rest(r *link.Reporter, s *session) {
+	for len(s.heard) > 0 {
+		p.take(r, s, (<-s.heard).Data)
+	}
 }
 
 // failed says why there is no connection, in our words.
