@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -161,7 +164,10 @@ func BenchmarkExchanges(b *testing.B) {
 		line := must(net.Dial("udp", exchange))(b)
 		defer line.Close()
 		var all []time.Duration
+		pace := time.NewTicker(lookupPace)
+		defer pace.Stop()
 		for i := range 205 {
+			<-pace.C
 			p := s.person(pause)
 			num := "+31" + p.Numbers[0][1:]
 			e := s.eye(p, num, engine.Found)
@@ -175,13 +181,16 @@ func BenchmarkExchanges(b *testing.B) {
 			s.Until("the card is gone", s.empty)
 		}
 		t.times("INVITE → Kamailio → relay → contact painted", all, most)
-		for _, kind := range []string{registry.ARI, registry.Wazo, registry.ThreeCX} {
+		for _, kind := range []string{registry.ARI, registry.Wazo, registry.ThreeCX, registry.VoIPGRID} {
 			r.times(s, t, kind, most)
 		}
 		r.late(s, t)
 		t.print(b, "bench-exchanges.json")
 	}
 }
+
+// lookupPace lets a user ask no more than the relay answers, which is 120 times a minute.
+const lookupPace = 550 * time.Millisecond
 
 // atRest is the memory that a resident has for itself, in MB, once it has had nothing
 // to do for a while.
@@ -227,17 +236,27 @@ func (r *officeRelay) late(s *stage, t *table) {
 func (r *officeRelay) times(s *stage, t *table, kind string, most limit) {
 	b := s.b
 	b.Helper()
-	f := must(simulate.Open(b.Context(), kind, simulate.Options{}))(b)
-	defer f.Close()
-	at := f.(simulate.Server).Address()
-	extension := "*"
-	if !registry.Of(kind).Everybody {
-		extension = at.Extension
+	var o simulate.Options
+	if registry.Of(kind).Reach == registry.ByWebhook {
+		at := must(url.Parse(regexp.MustCompile(`https://\S+`).FindString(r.run("", "secret", "reports"))))(b)
+		o.Port, o.PathToken = must(strconv.Atoi(at.Port()))(b), path.Base(at.Path)
 	}
-	r.run(at.Secret+"\n", "exchange", "add", kind, "--address", at.Address, "--user", at.User, "--extension", extension)
+	f := must(simulate.Open(b.Context(), kind, o))(b)
+	defer f.Close()
+	if listens, ok := f.(simulate.Server); ok {
+		at, extension := listens.Address(), "*"
+		if !registry.Of(kind).Everybody {
+			extension = at.Extension
+		}
+		r.run(at.Secret+"\n", "exchange", "add", kind, "--address", at.Address, "--user", at.User, "--extension", extension)
+		defer r.run("", "exchange", "remove", kind)
+	}
 	check(b, f.Ready(b.Context()))
+	pace := time.NewTicker(lookupPace)
+	defer pace.Stop()
 	var all []time.Duration
 	for i := range 105 {
+		<-pace.C
 		p := s.person(pause)
 		num := "+31" + p.Numbers[0][1:]
 		e := s.eye(p, num, engine.Found)
@@ -252,5 +271,4 @@ func (r *officeRelay) times(s *stage, t *table, kind string, most limit) {
 		s.Until("the card is gone", s.empty)
 	}
 	t.times("simulated "+kind+" → relay → contact painted", all, most)
-	r.run("", "exchange", "remove", kind)
 }

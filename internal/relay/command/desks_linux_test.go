@@ -245,6 +245,11 @@ func TestBenchRelay(t *testing.T) {
 	row("a call at 300 desks: the last of them, p50", last.at(0.5), 50, "ms")
 	row("a call at 300 desks: the last of them, worst of 30", last.at(1), 100, "ms")
 
+	answers, lost := o.webhooks(desks)
+	row("webhook, 500 messages/s for a minute: answer, p99", answers.at(0.99), 50, "ms")
+	row("calls among them that nobody heard of", float64(lost), 0, "")
+	row("memory after that", float64(o.memory()), 250, "MB")
+
 	o.add(desks, many, 0)
 	for i := range 100 {
 		id := fmt.Sprint("many", i)
@@ -255,4 +260,78 @@ func TestBenchRelay(t *testing.T) {
 	row("connections that are not held, of 5,000", float64(max(0, many-held)), 0, "")
 	row("5,000 desks: memory", float64(o.memory()), 1000, "MB")
 	fmt.Printf("\n| %-58s | %8s | %6s | %-2s |\n|---|---|---|---|\n%s\n", "relay, desks in another process", "", "budget", "", table.String())
+}
+
+// webhooks sends five hundred messages of a provider's exchange a second for a minute,
+// of calls that ring and end at desks in turn, and gives how long the answers took, and
+// how many calls no desk has heard of.
+func (o *desksOffice) webhooks(desks int) (answers figures, lost int) {
+	o.t.Helper()
+	const perSecond, messages = 500, 30_000
+	var mu sync.Mutex // protects answers
+	send := func(i int) {
+		status, n := "ringing", i/2
+		if i%2 == 1 {
+			status, n = "ended", n-perSecond/2 // which rang a second ago
+		}
+		if n < 0 {
+			return
+		}
+		body := fmt.Sprintf(`{"call_id":"hook%d","status":%q,"direction":"inbound","caller":{"number":"0698760011"},"destination":{"targets":[{"user_numbers":["%d"]}]}}`,
+			n, status, 1000+n%desks)
+		at := time.Now()
+		a, err := o.http.Post(o.web+"/in/"+o.secret+"/voipgrid", "application/json", strings.NewReader(body))
+		if err != nil {
+			o.t.Error(err)
+			return
+		}
+		took := time.Since(at)
+		_ = a.Body.Close()
+		if a.StatusCode != http.StatusNoContent {
+			o.t.Errorf("the relay says %d", a.StatusCode)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		answers.add(took)
+	}
+	next, rung := make(chan int, messages), map[string]bool{}
+	var senders sync.WaitGroup
+	for range 16 {
+		senders.Go(func() {
+			for i := range next {
+				send(i)
+			}
+		})
+	}
+	go func() {
+		defer close(next)
+		tick := time.NewTicker(time.Second / 100)
+		defer tick.Stop()
+		for i := range messages {
+			if i%(perSecond/100) == 0 {
+				<-tick.C
+			}
+			next <- i
+		}
+	}()
+	for limit := time.After(3 * time.Minute); len(rung) < messages/2; {
+		select {
+		case h := <-o.in:
+			s, err := wire.ParseSnapshot(h.data)
+			if err != nil {
+				o.t.Fatal(err)
+			}
+			for _, c := range s.Calls {
+				if strings.HasPrefix(c.ID, "voipgrid/hook") {
+					rung[c.ID] = true
+				}
+			}
+		case <-limit:
+			lost = messages/2 - len(rung)
+			o.t.Errorf("%d calls were not heard of", lost)
+			return answers, lost
+		}
+	}
+	senders.Wait()
+	return answers, 0
 }
