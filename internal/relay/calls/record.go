@@ -152,9 +152,12 @@ func (r Record) speaks(users []wire.User) bool {
 	return false
 }
 
-// say takes over what a report says of the caller, and tells whether that is new;
-// what it does not say stays.
+// say takes over what a report says of the caller, and tells whether that is new. What
+// it does not say stays, unless there is another caller, to whom the call was passed on.
 func (r *Record) say(e call.Event) (news bool) {
+	if e.Number != "" && r.Number != "" && r.Number != e.Number {
+		r.Name, r.Via = "", ""
+	}
 	for at, said := range map[*string]string{&r.Number: e.Number, &r.Name: e.Name, &r.Line: e.Line, &r.Via: e.Via, &r.Queue: e.Queue} {
 		if said != "" && *at != said {
 			*at, news = said, true

@@ -164,6 +164,17 @@ func TestPassedOn(t *testing.T) {
 	}
 }
 
+// TestAnotherCaller: of who called before nothing stays.
+func TestAnotherCaller(t *testing.T) {
+	before, after := report(0, call.Ringing, "anna"), report(time.Second, call.Ringing, "anna")
+	before.Number, before.Name, before.Line = "101", "Receptie", "0201234567"
+	after.Number = "0698760011"
+	r := take(t, take(t, Record{}, before), after)
+	if c, _ := r.For("anna", at.Add(time.Second)); c.Number != "0698760011" || c.Name != "" || c.Line != "0201234567" {
+		t.Errorf("%+v", c)
+	}
+}
+
 // TestUnsureEnd: an end that names a place is meant for that place alone while somebody
 // else speaks, and else for all.
 func TestUnsureEnd(t *testing.T) {
