@@ -65,11 +65,14 @@ func (r *relay) lack(why error) {
 		return
 	}
 	what := lacksOf(why, len(r.Settings.Cluster) > 0)
-	if r.storage.lacks.Swap(what) == what {
+	news := r.storage.lacks.Swap(what) != what
+	if news {
+		r.changed()
+		r.Log.Error("what the relay keeps cannot be used", "lacks", what, "why", why)
+	}
+	if !news && !errors.Is(why, errAlone) { // the other relays answer users who are here
 		return
 	}
-	r.changed()
-	r.Log.Error("what the relay keeps cannot be used", "lacks", what, "why", why)
 	if err := r.node.Dismiss(); err != nil {
 		r.Log.Warn("users could not be sent to another relay", "why", err)
 	}
@@ -150,22 +153,25 @@ func (r *relay) work(ctx context.Context, up func()) error {
 	if r.alone() {
 		return errAlone
 	}
-	if err := r.open(ctx); err != nil {
-		return err
-	}
 	group, ctx := errgroup.WithContext(ctx)
 	defer context.AfterFunc(ctx, func() { r.lack(context.Cause(ctx)) })() // at once, whatever still has to end
 	group.Go(func() error { return r.reach(ctx) })
-	group.Go(func() error { return r.room(ctx) })
-	group.Go(func() error { return r.feed.Run(ctx) })
-	group.Go(func() error { return r.journal.Run(ctx) })
 	group.Go(func() error {
-		return r.users.Load().Watch(ctx, func(all []users.Entry) {
-			r.know(ctx, all)
-			r.storage.users.Store(&all)
+		if err := r.open(ctx); err != nil {
+			return err
+		}
+		group.Go(func() error { return r.room(ctx) })
+		group.Go(func() error { return r.feed.Run(ctx) })
+		group.Go(func() error { return r.journal.Run(ctx) })
+		group.Go(func() error {
+			return r.users.Load().Watch(ctx, func(all []users.Entry) {
+				r.know(ctx, all)
+				r.storage.users.Store(&all)
+			})
 		})
+		up()
+		return nil
 	})
-	up()
 	return group.Wait()
 }
 
