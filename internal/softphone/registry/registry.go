@@ -24,6 +24,9 @@
 //  5. assets/text/status.json: what people call it,
 //  6. assets/text/command.json: its name in the help of "wiebelt simulate".
 //
+// An exchange that sends messages by itself has a reader in package webhook, with its
+// messages in testdata, in place of the package and of its link.
+//
 // The package has no state and no goroutines.
 package registry
 
