@@ -255,7 +255,7 @@ func (r *officeRelay) times(s *stage, t *table, kind string, most limit) {
 	pace := time.NewTicker(lookupPace)
 	defer pace.Stop()
 	var all []time.Duration
-	for i := range 105 {
+	for i := range 90 {
 		<-pace.C
 		p := s.person(pause)
 		num := "+31" + p.Numbers[0][1:]
