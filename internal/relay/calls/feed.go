@@ -34,6 +34,7 @@ type Feed struct {
 	// user who did not answer it, and whose end none of his computers heard.
 	Away func(u wire.User, c wire.Call, over time.Time)
 
+	since   time.Time
 	inbox   string // where the server says that nobody hears
 	unheard chan *nats.Msg
 
@@ -44,6 +45,8 @@ type Feed struct {
 	sound time.Time // when the bucket was last as it should be
 	calls map[string]entry
 	of    map[wire.User]map[string]bool // the keys of a user's calls
+	had   map[string]entry              // the same, of the last watch that told of everything
+	hadOf map[wire.User]map[string]bool
 
 	stopping sync.WaitGroup // watches that have ended
 }
@@ -59,7 +62,7 @@ const asking = 4096
 // NewFeed makes the feed of one relay, whose name it has.
 func NewFeed(b *Bucket, c *nats.Conn, site wire.Site, relay string, log *slog.Logger) *Feed {
 	return &Feed{bucket: b, conn: c, site: site, relay: relay, log: log, asked: make(chan *nats.Msg, asking),
-		inbox: nats.NewInbox(), unheard: make(chan *nats.Msg, asking)}
+		since: time.Now(), inbox: nats.NewInbox(), unheard: make(chan *nats.Msg, asking)}
 }
 
 // How often it is looked whether calls are over and whether the feed still hears of
@@ -109,7 +112,6 @@ func (f *Feed) watch(ctx context.Context) error {
 		return err
 	}
 	defer f.stopping.Go(func() { _ = watch.Stop() }) // which asks a server that may be gone
-	before := f.of
 	f.epoch, f.seq, f.calls, f.of = nil, 0, map[string]entry{}, map[wire.User]map[string]bool{}
 	jobs, checks := make(chan job), make(chan check)
 	// Whoever tells what the bucket holds may be a server that is behind the others: it
@@ -134,7 +136,7 @@ func (f *Feed) watch(ctx context.Context) error {
 				continue
 			}
 			whole, f.sound = true, time.Now()
-			f.all(before)
+			f.all()
 			keeper.Go(func() { f.keep(ctx, jobs, checks) })
 			sub, err := f.conn.ChanQueueSubscribe(f.site.OfAll(wire.Now), "relays", f.asked)
 			if err != nil {
@@ -233,17 +235,26 @@ func (f *Feed) over(now time.Time) map[string]uint64 {
 	return over
 }
 
-// all tells all those who have calls, or had some.
-func (f *Feed) all(before map[wire.User]map[string]bool) {
+// all tells all those who have calls, or had some when the bucket was heard before. What
+// was over when the feed was made is not its to tell.
+func (f *Feed) all() {
 	now := time.Now()
 	for u := range f.of {
 		f.tell(u, now, "")
 	}
-	for u := range before {
+	for u := range f.hadOf {
 		if f.of[u] == nil {
 			f.tell(u, now, "")
 		}
 	}
+	for key, c := range f.calls {
+		for u, l := range c.record.Legs {
+			if reply := f.reply(u, key, f.had[key].record, c.record); reply != "" && !l.At.Before(f.since) {
+				f.tell(u, now, reply)
+			}
+		}
+	}
+	f.had, f.hadOf = f.calls, f.of // and as they change from now on
 }
 
 // take takes one change of the bucket and tells those for whom something is new: of
@@ -277,11 +288,7 @@ func (f *Feed) take(e jetstream.KeyValueEntry, tell bool) {
 		}
 		f.of[u][e.Key()] = true
 		if tell && differs(u, before, after, now) {
-			reply := ""
-			if f.Away != nil && missed(u, before, after) {
-				reply = f.inbox + "." + u.Token() + "." + e.Key()
-			}
-			f.tell(u, now, reply)
+			f.tell(u, now, f.reply(u, e.Key(), before, after))
 		}
 	}
 	for u := range before.Legs {
@@ -305,10 +312,14 @@ func (f *Feed) tell(u wire.User, now time.Time, reply string) {
 	}
 }
 
-// missed tells whether a call is over for a user, who did not answer it.
-func missed(u wire.User, before, after Record) bool {
+// reply is where the server says that a user does not hear of a call that is over now
+// and that he did not answer; "" for any other change.
+func (f *Feed) reply(u wire.User, key string, before, after Record) string {
 	was, is, over := before.Legs[u], after.Legs[u], call.Ended.String()
-	return is.State == over && is.Answered == nil && (was == nil || was.State != over) && call.ParseDirection(after.Direction) == call.Incoming
+	if f.Away == nil || is.State != over || is.Answered != nil || was != nil && was.State == over || call.ParseDirection(after.Direction) != call.Incoming {
+		return ""
+	}
+	return f.inbox + "." + u.Token() + "." + key
 }
 
 // away takes it from the server that nobody heard the end of a call.
@@ -319,8 +330,9 @@ func (f *Feed) away(m *nats.Msg) {
 		return
 	}
 	r := f.calls[part[len(part)-1]].record
-	if c, ok := r.For(u, time.Now()); ok {
-		f.Away(u, c, r.Legs[u].At)
+	if l := r.Legs[u]; l != nil {
+		c, _ := r.For(u, l.At) // as it was then, however late that is known
+		f.Away(u, c, l.At)
 	}
 }
 

@@ -372,3 +372,56 @@ func TestBehind(t *testing.T) {
 		t.Errorf("%+v", by)
 	}
 }
+
+// TestAway: a call that nobody heard the end of is told of once, also where the relay
+// did not hear of the bucket when it ended. What was over before the relay began is
+// left to others.
+func TestAway(t *testing.T) {
+	b, c := relays(t)
+	js, err := jetstream.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err = Open(t.Context(), js, 1); err != nil {
+		t.Fatal(err)
+	}
+	carla := follow(t, c, "carla")
+	miss := func(id string, u wire.User) { tell(t, b, id, call.Ringing, u); tell(t, b, id, call.Ended, u) }
+	miss("wazo/0", "anna")
+	f := NewFeed(b, c, site, "r1", slog.New(slog.DiscardHandler))
+	away := make(chan string, 16)
+	f.Away = func(u wire.User, c wire.Call, _ time.Time) { away <- string(u) + " " + c.ID }
+	run := func(do func()) {
+		ctx, stop := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { _ = f.Run(ctx) })
+		do()
+		stop()
+		running.Wait()
+	}
+	is := func(want string) {
+		t.Helper()
+		select {
+		case got := <-away:
+			if got != want {
+				t.Errorf("%q, want %q", got, want)
+			}
+		case <-time.After(time.Minute):
+			t.Fatalf("not told of %q", want)
+		}
+	}
+	miss("wazo/4", "bob")
+	run(func() {
+		is("bob wazo/4")
+		tell(t, b, "wazo/1", call.Ringing, "anna", "carla")
+		carla.until("wazo/1 ringing")
+		miss("wazo/2", "anna")
+		is("anna wazo/2")
+	})
+	tell(t, b, "wazo/1", call.Ended)
+	run(func() {
+		is("anna wazo/1")
+		miss("wazo/3", "bob")
+		is("bob wazo/3")
+	})
+}

@@ -83,8 +83,10 @@ func (s Snapshot) Encode() []byte {
 	s.Calls = slices.Clone(s.Calls)
 	slices.SortFunc(s.Calls, func(a, b Call) int { return cmp.Or(a.Began.Compare(b.Began), cmp.Compare(a.ID, b.ID)) })
 	for {
-		if b, err := json.Marshal(s); err == nil && len(s.Calls) <= MaxCalls && len(b) <= MaxBytes {
-			return b
+		if len(s.Calls) <= MaxCalls {
+			if b, err := json.Marshal(s); err == nil && len(b) <= MaxBytes {
+				return b
+			}
 		}
 		out := max(0, slices.IndexFunc(s.Calls, func(c Call) bool { return c.State == call.Ended.String() }))
 		s.Calls = slices.Delete(s.Calls, out, out+1)
