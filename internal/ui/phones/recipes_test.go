@@ -200,7 +200,7 @@ func TestRecipesList(t *testing.T) {
 		t.Errorf("the keyboard chose %q", w.shown)
 	}
 	n := slices.IndexFunc(w.items, func(i widgets.SideItem) bool { return i.Heading && i.Title == text.Dutch.T(text.RecipesAny) })
-	if n < 10 || n != len(w.items)-4 {
+	if n < 10 || n != len(w.items)-5 {
 		t.Errorf("the heading of the kinds of phones is line %d of %d", n, len(w.items))
 	}
 }
