@@ -74,6 +74,11 @@ func (h *windowUser) use(window string) {
 	var log logtest.Buffer
 	cmd.Stderr, cmd.WaitDelay = &log, time.Second
 	check(t, cmd.Start())
+	defer func() {
+		if t.Failed() {
+			t.Logf("%s said: %s", window, log.String())
+		}
+	}()
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	defer func() { _ = cmd.Process.Kill() }() // it may have gone
