@@ -316,7 +316,7 @@ func (f *Feed) tell(u wire.User, now time.Time, reply string) {
 // and that he did not answer; "" for any other change.
 func (f *Feed) reply(u wire.User, key string, before, after Record) string {
 	was, is, over := before.Legs[u], after.Legs[u], call.Ended.String()
-	if f.Away == nil || is.State != over || is.Answered != nil || was != nil && was.State == over || call.ParseDirection(after.Direction) != call.Incoming {
+	if f.Away == nil || is.State != over || is.Answered != nil || is.Rang.IsZero() || was != nil && was.State == over || call.ParseDirection(after.Direction) != call.Incoming {
 		return ""
 	}
 	return f.inbox + "." + u.Token() + "." + key

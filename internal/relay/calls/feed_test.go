@@ -264,7 +264,7 @@ func TestForgot(t *testing.T) {
 func TestSwept(t *testing.T) {
 	b, c := relays(t, "r1", "r2")
 	anna := follow(t, c, "anna")
-	long := Report{Event: call.Event{ID: "wazo/1", State: call.Ended, At: time.Now().Add(-wire.EndedStays)}, Users: []wire.User{"anna"}}
+	long := Report{Event: call.Event{ID: "wazo/1", State: call.Ended, At: time.Now().Add(-remembered)}, Users: []wire.User{"anna"}}
 	ring := long
 	ring.State, ring.At = call.Ringing, long.At.Add(-time.Second)
 	tell(t, b, "wazo/2", call.Ringing, "anna")

@@ -36,6 +36,8 @@ type Report struct {
 	Users []wire.User
 	// Unsure is an end that may be meant for all: it is, unless somebody else speaks.
 	Unsure bool
+	// Again is that a call may come back to a user for whom it was over.
+	Again bool
 }
 
 // Record is one call.
@@ -66,7 +68,7 @@ type taken struct {
 type Leg struct {
 	State    string     `json:"state"`
 	Reason   string     `json:"reason,omitempty"`
-	Rang     time.Time  `json:"rang"`
+	Rang     time.Time  `json:"rang,omitzero"` // not, where its end was told first
 	Answered *time.Time `json:"answered,omitempty"`
 	At       time.Time  `json:"at"` // of the last report
 }
@@ -109,9 +111,9 @@ func (r Record) Apply(report Report) (after Record, changed bool, err error) {
 		return r, false, ErrRecord
 	}
 	users := report.Users
-	whole := e.State == call.Ended && (len(users) == 0 || report.Unsure && !r.speaks(users))
+	whole := e.State == call.Ended && r.whole(report)
 	if whole {
-		users = slices.Sorted(maps.Keys(r.Legs))
+		users = slices.AppendSeq(slices.Clone(users), maps.Keys(r.Legs))
 	}
 	if !r.Gone.IsZero() {
 		return r, false, nil
@@ -124,12 +126,12 @@ func (r Record) Apply(report Report) (after Record, changed bool, err error) {
 		before := r.Legs[u]
 		if before == nil && len(after.Legs) >= maxLegs {
 			err = ErrLegs
-		} else if leg, ok := before.after(e); ok {
+		} else if leg, ok := before.after(e, report.Again); ok {
 			heard, changed = true, changed || before == nil || leg.State != before.State
 			after.Legs[u] = leg
 		}
 	}
-	if whole && after.Ended() {
+	if whole && !report.Unsure && after.Ended() {
 		after.ID, after.Gone, changed = e.ID, e.At, true
 	}
 	if heard && len(r.Legs) == 0 {
@@ -140,6 +142,14 @@ func (r Record) Apply(report Report) (after Record, changed bool, err error) {
 		return after, true, err
 	}
 	return r, false, err
+}
+
+// whole tells whether an end is one for all.
+func (r Record) whole(end Report) bool {
+	if end.Unsure {
+		return !r.speaks(end.Users)
+	}
+	return len(end.Users) == 0
 }
 
 // speaks tells whether somebody has the call who is none of these users.
@@ -166,15 +176,22 @@ func (r *Record) say(e call.Event) (news bool) {
 	return news
 }
 
+// overtakes is by how much one report may overtake another, as far as is known. Who was
+// called in vain may be called again later.
+const overtakes = 2 * time.Second
+
 // after gives a leg as it is after a report; ok is false where the report is older
-// than what is known, or the call is over for this user. The leg itself stays as it
-// is.
-func (l *Leg) after(e call.Event) (after *Leg, ok bool) {
+// than what is known, or the call is over for this user and does not come again. The leg
+// itself stays as it is.
+func (l *Leg) after(e call.Event, again bool) (after *Leg, ok bool) {
 	now := Leg{State: e.State.String(), Rang: e.At, At: e.At}
-	if l != nil {
-		if e.At.Before(l.At) || l.State == call.Ended.String() {
-			return nil, false
-		}
+	over := l != nil && l.State == call.Ended.String()
+	switch {
+	case l == nil && e.State == call.Ended:
+		now.Rang = time.Time{}
+	case over && (!again || e.State == call.Ended || e.At.Sub(l.At) < overtakes), l != nil && e.At.Before(l.At):
+		return nil, false
+	case l != nil && !over:
 		now.Rang, now.Answered = l.Rang, l.Answered
 		if before, _ := call.ParseState(l.State); e.State < before {
 			now.State = l.State // told again that it rings: what it says of the caller may be new
@@ -191,19 +208,23 @@ func (l *Leg) after(e call.Event) (after *Leg, ok bool) {
 	return &now, true
 }
 
-// Over reports whether the call has been over for everybody for so long that nobody
-// has to be told any more, or nothing was heard of it for hours.
+// remembered is how long it is known that a call was over: a report that was on its way
+// through a network that was cut must not let it ring.
+const remembered = time.Minute
+
+// Over reports whether the call has been over for everybody for so long that it may be
+// forgotten, or nothing was heard of it for hours.
 func (r Record) Over(now time.Time) bool {
 	for _, l := range r.Legs {
 		stays := lifetime
 		if l.State == call.Ended.String() {
-			stays = wire.EndedStays
+			stays = remembered
 		}
 		if now.Sub(l.At) < stays {
 			return false
 		}
 	}
-	return now.Sub(r.Gone) >= wire.EndedStays
+	return now.Sub(r.Gone) >= remembered
 }
 
 // Ended reports whether the call is over for everybody.
@@ -229,7 +250,7 @@ func (r Record) Newest() (at time.Time) {
 // For is the call as a user hears of it; ok is false where he hears nothing of it.
 func (r Record) For(u wire.User, now time.Time) (c wire.Call, ok bool) {
 	l := r.Legs[u]
-	if l == nil || l.State == call.Ended.String() && now.Sub(l.At) >= wire.EndedStays {
+	if l == nil || l.Rang.IsZero() || l.State == call.Ended.String() && now.Sub(l.At) >= wire.EndedStays {
 		return wire.Call{}, false
 	}
 	c = wire.Call{ID: r.ID, State: l.State, Direction: r.Direction, Number: r.Number, Name: r.Name, Line: r.Line,

@@ -82,7 +82,7 @@ func TestGroup(t *testing.T) {
 	if got := heard(r, "anna", 91*time.Second); got != "ended completed  false" {
 		t.Errorf("anna: %s", got)
 	}
-	if r.Over(at.Add(91*time.Second)) || !r.Over(at.Add(90*time.Second+wire.EndedStays)) {
+	if r.Over(at.Add(91*time.Second)) || !r.Over(at.Add(90*time.Second+remembered)) {
 		t.Error("over at the wrong moment")
 	}
 }
@@ -141,7 +141,7 @@ func TestOvertaken(t *testing.T) {
 			t.Errorf("report %d: %+v, %v", i, after, err)
 		}
 	}
-	if r.Over(at.Add(time.Second)) || !r.Over(at.Add(wire.EndedStays)) {
+	if r.Over(at.Add(time.Second)) || !r.Over(at.Add(remembered)) {
 		t.Error("forgotten at the wrong moment")
 	}
 }
@@ -189,6 +189,31 @@ func TestUnsureEnd(t *testing.T) {
 	}
 	if r := take(t, rings, report(time.Second, call.Answered, "anna"), end); !r.Ended() {
 		t.Errorf("after anna has spoken: %+v", r)
+	}
+}
+
+// TestAgain: who was called in vain is called again later where an exchange does so, and
+// the next one after him; what was on its way when his phone stopped does not ring.
+func TestAgain(t *testing.T) {
+	end := report(10*time.Second, call.Ended, "anna")
+	for _, unsure := range []bool{false, true} {
+		end.Unsure = unsure
+		again := report(30*time.Second, call.Ringing, "anna")
+		r := take(t, Record{}, report(0, call.Ringing, "anna"), end, report(11*time.Second, call.Ringing, "anna", "bob"), again)
+		for u, want := range map[wire.User]string{"anna": "ended   false", "bob": "ringing   false"} {
+			if got := heard(r, u, 11*time.Second); got != want {
+				t.Errorf("%s: %s, want %s", u, got, want)
+			}
+		}
+		again.Again = true
+		r = take(t, r, again)
+		if c, ok := r.For("anna", at.Add(time.Minute)); !ok || c.State != "ringing" || !c.Began.Equal(at.Add(30*time.Second)) {
+			t.Errorf("called again: %+v", c)
+		}
+		r = take(t, Record{}, end, report(11*time.Second, call.Ringing, "anna"))
+		if got := heard(r, "anna", 11*time.Second); got != "nothing" {
+			t.Errorf("her end was told first: %s", got)
+		}
 	}
 }
 

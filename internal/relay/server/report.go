@@ -29,6 +29,7 @@ type report struct {
 	event  call.Event
 	to     users.Address
 	unsure bool        // an end that may be meant for all
+	again  bool        // the call may come back to a user for whom it was over
 	done   chan<- bool // told whether it was taken, if not nil
 }
 
@@ -168,7 +169,7 @@ func (r *relay) put(ctx context.Context, waiting []report) bool {
 			continue
 		}
 		r.lookups.ahead(ctx, p.event)
-		all = append(all, calls.Report{Event: p.event, Users: to, Unsure: p.unsure})
+		all = append(all, calls.Report{Event: p.event, Users: to, Unsure: p.unsure, Again: p.again})
 	}
 	for began := time.Now(); len(all) > 0; {
 		try, cancel := context.WithTimeout(ctx, putTime)
