@@ -89,7 +89,7 @@ func (r *relay) webhook(w http.ResponseWriter, q *http.Request) {
 	}
 	for _, one := range all {
 		p := told(one, at)
-		p.event.ID = link.CallID(name + "/" + p.event.ID)
+		p.again, p.event.ID = true, link.CallID(name+"/"+p.event.ID)
 		select {
 		case r.reports <- p:
 		default:

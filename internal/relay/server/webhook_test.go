@@ -86,11 +86,30 @@ func TestWebhook(t *testing.T) {
 	}
 }
 
+// sent is a message whose values are in the address, as in "?id=1", or in a body.
+func sent(s string) webhook.Message {
+	if q, ok := strings.CutPrefix(s, "?"); ok {
+		values, _ := url.ParseQuery(q)
+		return webhook.Message{Query: values}
+	}
+	return webhook.Message{Body: []byte(s)}
+}
+
+// members is what Yeastar sends of one call: the trunk, and each extension with its
+// state.
+func members(kind, trunk string, states ...string) string {
+	all := []string{`{"inbound":{"from":"0698760011","to":"0201234567","member_status":"` + trunk + `"}}`}
+	for _, s := range states {
+		number, state, _ := strings.Cut(s, " ")
+		all = append(all, `{"extension":{"number":"`+number+`","member_status":"`+state+`"}}`)
+	}
+	return `{"type":` + kind + `,"msg":{"call_id":"c1","members":[` + strings.Join(all, ",") + `]}}`
+}
+
 // TestWebhookOrders: in whatever order the messages about a call come, and some of them
 // twice, nobody's phone rings once the end was among them; and before it everybody has
 // what the call is for him.
 func TestWebhookOrders(t *testing.T) {
-	read, _ := webhook.Of(registry.VoIPGRID)
 	rules, err := phone.NewRules(phone.Config{Region: "NL"})
 	if err != nil {
 		t.Fatal(err)
@@ -101,37 +120,54 @@ func TestWebhookOrders(t *testing.T) {
 	}
 	table := users.NewTable(all, rules)
 	by := `,"redirector":{"account_number":237}`
-	said := []string{notified("created", ""), notified("ringing", "", "237"), notified("in-progress", "", "237"),
-		notified("cold-transfer", by, "234", "235"), notified("ringing", "", "236"), notified("in-progress", "", "234")}
-	ended := notified("ended", `,"reason":"completed"`)
-	for seed := range uint64(500) {
-		rnd := rand.New(rand.NewPCG(seed, 19))
-		messages := append([]string{said[rnd.IntN(len(said))], ended}, said...)
-		over := seed%2 == 0
-		if !over {
-			messages = append([]string{said[rnd.IntN(len(said))]}, said...)
-		}
-		rnd.Shuffle(len(messages), func(i, j int) { messages[i], messages[j] = messages[j], messages[i] })
-		now := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
-		var r calls.Record
-		for _, m := range messages {
-			now = now.Add(time.Second / 10)
-			reports, err := read(webhook.Message{Body: []byte(m)})
-			if err != nil {
-				t.Fatal(err)
+	zeker := func(to, status string) string {
+		return "?calluniqueid=c1&callfrom=0698760011&direction=in&callto=" + to + "&status_desc=" + status
+	}
+	for _, story := range []struct {
+		kind   string
+		said   []string
+		ended  []string
+		states string // of anna, bob, carla and the reception
+	}{
+		{registry.VoIPGRID, []string{notified("created", ""), notified("ringing", "", "237"), notified("in-progress", "", "237"),
+			notified("cold-transfer", by, "234", "235"), notified("ringing", "", "236"), notified("in-progress", "", "234")},
+			[]string{notified("ended", `,"reason":"completed"`)}, "answered ringing ringing ended"},
+		{registry.Yeastar, []string{members("30011", "ALERT"), members("30011", "ALERT", "237 RING"), members("30011", "ANSWERED", "237 ANSWER"),
+			members("30013", "ANSWERED", "237 BYE", "234 RING", "235 RING"), members("30011", "ANSWERED", "234 ANSWER", "235 BYE", "236 RING")},
+			[]string{members("30011", "BYE", "234 ANSWER")}, "answered ended ringing ended"},
+		{registry.VOIPZeker, []string{zeker("234", "INCOMING_RINGING"), zeker("235", "INCOMING_RINGING"), zeker("236", "INCOMING_RINGING"), zeker("237", "INCOMING_RINGING"), zeker("234", "CONNECTED")},
+			[]string{zeker("234", "DISCONNECTED"), zeker("235", "DISCONNECTED"), zeker("236", "DISCONNECTED"), zeker("237", "DISCONNECTED")}, "answered ringing ringing ringing"},
+	} {
+		read, _ := webhook.Of(story.kind)
+		states := strings.Fields(story.states)
+		for seed := range uint64(500) {
+			rnd := rand.New(rand.NewPCG(seed, 19))
+			messages := append([]string{story.said[rnd.IntN(len(story.said))]}, story.said...)
+			over := seed%2 == 0
+			if over {
+				messages = append(messages, story.ended...)
 			}
-			for _, one := range reports {
-				p := told(one, now)
-				if r, _, err = r.Apply(calls.Report{Event: p.event, Users: table.Find(p.to), Unsure: p.unsure}); err != nil {
+			rnd.Shuffle(len(messages), func(i, j int) { messages[i], messages[j] = messages[j], messages[i] })
+			now := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
+			var r calls.Record
+			for _, m := range messages {
+				now = now.Add(time.Second / 10)
+				reports, err := read(sent(m))
+				if err != nil {
 					t.Fatal(err)
 				}
+				for _, one := range reports {
+					p := told(one, now)
+					if r, _, err = r.Apply(calls.Report{Event: p.event, Users: table.Find(p.to), Unsure: p.unsure}); err != nil {
+						t.Fatal(err)
+					}
+				}
 			}
-		}
-		want := map[wire.User]string{"anna": "answered", "bob": "ringing", "carla": "ringing", "receptie": "ended"}
-		for u, state := range want {
-			c, ok := r.For(u, now)
-			if over && ok && c.State != "ended" || !over && c.State != state {
-				t.Errorf("seed %d: %s: %+v, %v", seed, u, c, ok)
+			for i, e := range all {
+				c, ok := r.For(e.User, now)
+				if over && ok && c.State != "ended" || !over && c.State != states[i] && (ok || states[i] != "ended") {
+					t.Errorf("%s %d: %s: %+v, %v", story.kind, seed, e.User, c, ok)
+				}
 			}
 		}
 	}

@@ -108,7 +108,7 @@ func (m Mapping) Reader() Reader {
 			Event: call.Event{ID: d.first(m.ID...), State: state, Direction: call.ParseDirection(word(m.Directions, d.first(m.Direction...))),
 				Number: d.first(m.Number...), Name: d.first(m.Name...), Line: d.first(m.Line...), Via: d.first(m.Via...), Queue: d.first(m.Queue...)}}
 		if state == call.Ended {
-			r.Reason, r.Unsure = call.ParseReason(word(m.Reasons, d.first(m.Reason...))), true
+			r.Reason, r.Unsure = call.ParseReason(word(m.Reasons, d.first(m.Reason...))), len(r.Extensions)+len(r.Emails) > 0
 		}
 		if m.Swapped && r.Direction == call.Outgoing && len(r.Extensions) > 0 {
 			r.Number, r.Extensions = r.Extensions[0], []string{r.Number}

@@ -1,10 +1,13 @@
 package webhook
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -144,7 +147,7 @@ func TestMapping(t *testing.T) {
 	for said, want := range map[string]string{
 		`{"event":"START","call":{"uuid":"u1","from":"0612345678","displayName":"J. de Vries","way":"e","did":"0201234567","queue":"Schade","by":"Receptie","legs":[{"ext":101}],"users":["anna@kantoor.example","bob@kantoor.example"]}}`: "u1 ringing incoming 0612345678 name=J. de Vries line=0201234567 queue=Schade via=Receptie at=101,anna@kantoor.example,bob@kantoor.example",
 		`{"event":"answer","from":"0612345678","call":{"uuid":"u1","way":"S"}}`:                "u1 answered outgoing 0612345678",
-		`{"event":"end","cause":"answered_elsewhere","call":{"uuid":"u1"}}`:                    "u1 ended incoming - elsewhere unsure",
+		`{"event":"end","cause":"answered_elsewhere","call":{"uuid":"u1"}}`:                    "u1 ended incoming - elsewhere",
 		`{"event":"updateClid","call":{"uuid":"u1","legs":[],"users":"anna@kantoor.example"}}`: "u1 ringing incoming - at=anna@kantoor.example",
 	} {
 		all, err := m.Reader()(message(said))
@@ -191,6 +194,92 @@ func TestGuide(t *testing.T) {
 	}
 }
 
+// usable fails unless a reader has given what can be used, whatever it has read.
+func usable(t *testing.T, what string, reports []Report, err error) {
+	t.Helper()
+	if err != nil && (reports != nil || err != ErrMessage) || len(reports) > maxPlaces {
+		t.Fatalf("%s: %d reports, %v", what, len(reports), err)
+	}
+	for _, r := range reports {
+		if r.ID == "" || r.Event != r.Clean() || r.State != call.Ended && r.Reason != call.ReasonUnknown || len(r.Extensions)+len(r.Emails) > 4*maxPlaces {
+			t.Fatalf("%s: %+v", what, r)
+		}
+	}
+}
+
+// spoiled gives a tree once for each of its parts and each of some values, with the part
+// in that value's place.
+func spoiled(tree any, with []any, do func(any)) {
+	for _, v := range with {
+		do(v)
+	}
+	switch tree := tree.(type) {
+	case map[string]any:
+		for name, was := range tree {
+			spoiled(was, with, func(v any) {
+				tree[name] = v
+				do(tree)
+			})
+			tree[name] = was
+		}
+	case []any:
+		for i, was := range tree {
+			spoiled(was, with, func(v any) {
+				tree[i] = v
+				do(tree)
+			})
+			tree[i] = was
+		}
+	}
+}
+
+// TestHostile: whatever stands in the place of any part of a message, readers end, say
+// nothing of it in an error, and give what can be used.
+func TestHostile(t *testing.T) {
+	long, wide := strings.Repeat("9", 5000), make([]any, maxPlaces+1)
+	for i := range wide {
+		wide[i] = map[string]any{"extension": map[string]any{"number": i, "member_status": "RING"}, "account_number": i}
+	}
+	var deep any = "x"
+	for range 100 {
+		deep = []any{map[string]any{"number": deep}}
+	}
+	with := []any{nil, true, -1, json.Number("1e999"), "", long, "\x00\u202e\r\n", "{\"a\":", []any{}, map[string]any{}, wide, deep}
+	for kind, read := range readers {
+		n := 0
+		for i, e := range examples(t, kind) {
+			if i%12 > 0 {
+				continue // they are much alike
+			}
+			m := message(e.message)
+			if tree, err := parse(m.Body); err == nil {
+				spoiled(tree, with, func(v any) {
+					b, err := json.Marshal(v)
+					if err != nil {
+						t.Fatal(err)
+					}
+					n++
+					all, err := read(Message{Type: m.Type, Body: b})
+					usable(t, e.name, all, err)
+				})
+			}
+			for name := range m.Query {
+				for _, v := range with {
+					q := url.Values{}
+					maps.Copy(q, m.Query)
+					q[name] = []string{fmt.Sprint(v)}
+					n++
+					all, err := read(Message{Query: q})
+					usable(t, e.name, all, err)
+				}
+			}
+		}
+		if n < 300 {
+			t.Errorf("%s: %d messages", kind, n)
+		}
+	}
+}
+
 // FuzzReaders: whatever is sent, readers end, and what they give can be used.
 func FuzzReaders(f *testing.F) {
 	own, err := ParseMapping([]byte(mapping))
@@ -209,14 +298,7 @@ func FuzzReaders(f *testing.F) {
 		values, _ := url.ParseQuery(query)
 		for i, read := range all {
 			reports, err := read(Message{Query: values, Type: kind, Body: body})
-			if err != nil && reports != nil || len(reports) > maxPlaces {
-				t.Fatalf("%d: %d reports, %v", i, len(reports), err)
-			}
-			for _, r := range reports {
-				if r.ID == "" || r.Event != r.Clean() || r.State != call.Ended && r.Reason != call.ReasonUnknown {
-					t.Fatalf("%d: %+v", i, r)
-				}
-			}
+			usable(t, strconv.Itoa(i), reports, err)
 		}
 	})
 }

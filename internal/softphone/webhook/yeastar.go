@@ -48,59 +48,77 @@ type yeastarMember struct {
 	kind, status, number string
 }
 
-func (m yeastarMember) is(kind string, status ...string) bool {
-	return m.kind == kind && slices.Contains(status, m.status)
+// yeastarMembers tells what becomes of each extension. The call is over when the trunk
+// rings off; where an extension calls another, when all of them have.
+func yeastarMembers(id string, list []document) (all []Report) {
+	trunk, extensions := yeastarSides(list)
+	over := len(extensions) > 0 && !slices.ContainsFunc(extensions, func(m yeastarMember) bool { return m.status != "BYE" })
+	if trunk.status == "BYE" || trunk.kind == "" && over {
+		return []Report{{Event: call.Event{ID: id, State: call.Ended}}}
+	}
+	from := yeastarCaller(trunk, extensions)
+	for i, m := range extensions {
+		same := func(later yeastarMember) bool { return later.number == m.number }
+		e := call.Event{ID: id, Queue: cmp.Or(m.text("call_path"), trunk.text("call_path"))}
+		switch calls := m.number == from.number; {
+		case m.number == "", slices.ContainsFunc(extensions[i+1:], same): // what it was before
+			continue
+		case calls && trunk.kind == "":
+			continue // who calls a colleague knows whom
+		case m.status == "BYE":
+			e = call.Event{ID: id, State: call.Ended}
+		case trunk.kind == "inbound":
+			e.Number, e.Line = trunk.text("from"), trunk.text("to")
+		case trunk.kind == "":
+			e.Number = from.number
+		case calls:
+			e.Direction, e.Number = call.Outgoing, trunk.text("to")
+		default: // to whom it is passed on
+			e.Number, e.Via = trunk.text("to"), from.number
+		}
+		if slices.Contains([]string{"ANSWER", "ANSWERED", "HOLD"}, m.status) {
+			e.State = call.Answered
+		}
+		all = append(all, Report{Event: e, Place: Place{Extensions: []string{m.number}}})
+	}
+	return all
 }
 
-// yeastarMembers tells what becomes of each extension.
-func yeastarMembers(id string, list []document) (all []Report) {
-	var trunk, from yeastarMember // from is the extension that calls
-	var extensions []yeastarMember
-	e := call.Event{ID: id}
-	over := true
+// yeastarSides gives the trunk of a call, by which it came rather than by which it goes
+// on, and the extensions.
+func yeastarSides(list []document) (trunk yeastarMember, extensions []yeastarMember) {
 	for _, d := range list {
 		for _, kind := range []string{"inbound", "outbound", "extension"} {
 			m := yeastarMember{d.at(kind), kind, strings.ToUpper(d.text(kind + ".member_status")), d.text(kind + ".number")}
 			switch {
 			case m.any == nil:
-				continue
-			case kind != "extension":
-				trunk = m
-			default:
+			case kind == "extension":
 				extensions = append(extensions, m)
-				over = over && m.status == "BYE"
-			}
-			e.Queue = cmp.Or(e.Queue, m.text("call_path"))
-			if from.any == nil && m.is("extension", "ALERT", "EARLYMEDIA", "ANSWERED") {
-				from = m
+			case trunk.kind != "inbound":
+				trunk = m
 			}
 		}
 	}
-	if over || trunk.status == "BYE" {
-		return []Report{{Event: call.Event{ID: id, State: call.Ended}}}
+	return trunk, extensions
+}
+
+// yeastarCaller gives the extension that calls, if any: the one that the trunk names,
+// else the one on the caller's side, else the first.
+func yeastarCaller(trunk yeastarMember, extensions []yeastarMember) (from yeastarMember) {
+	if trunk.kind == "inbound" || len(extensions) == 0 {
+		return from
 	}
-	e.Number, e.Line = trunk.text("from"), trunk.text("to")
-	if trunk.kind != "inbound" {
-		e.Number, e.Line = from.number, ""
+	by := func(is func(yeastarMember) bool) int { return slices.IndexFunc(extensions, is) }
+	i := by(func(m yeastarMember) bool { return trunk.kind != "" && m.number == trunk.text("from") })
+	if i < 0 {
+		i = by(func(m yeastarMember) bool {
+			return slices.Contains([]string{"ALERT", "EARLYMEDIA", "ANSWERED"}, m.status)
+		})
 	}
-	for _, m := range extensions {
-		own, calls := e, trunk.kind != "inbound" && m.number == from.number
-		switch {
-		case m.status == "BYE":
-			own = call.Event{ID: id, State: call.Ended}
-		case calls && trunk.kind == "":
-			continue // who calls a colleague knows whom
-		case calls:
-			own.Direction, own.Number = call.Outgoing, trunk.text("to")
-		}
-		if m.is("extension", "ANSWER", "ANSWERED", "HOLD") {
-			own.State = call.Answered
-		}
-		if m.number != "" {
-			all = append(all, Report{Event: own, Place: Place{Extensions: []string{m.number}}})
-		}
+	if i < 0 && len(extensions) == 1 {
+		return from // whom it rings at
 	}
-	return all
+	return extensions[max(i, 0)]
 }
 
 func yeastarReason(status string) call.Reason {
