@@ -36,6 +36,10 @@ const (
 	// thousand computers more often costs more than all else that they do when idle.
 	pingEvery = 30 * time.Second
 	routePing = 500 * time.Millisecond // between the servers of a cluster
+	// A write that waits longer ends its connection. Meanwhile it holds up what goes to
+	// others; the server's own ten seconds held up a whole site.
+	writeTime      = 2 * time.Second
+	routeWriteTime = 2 * routePing
 )
 
 // Config is where a server listens and what it keeps.
@@ -61,7 +65,7 @@ func (c *Cluster) options(o *server.Options) {
 	// One connection between two servers: of several, one that is lost can stay away, and
 	// what goes over it with it, while the servers say that they reach each other.
 	o.Cluster = server.ClusterOpts{PoolSize: -1, Name: c.Name, Host: o.Host, Port: c.Port, TLSConfig: c.TLS, TLSTimeout: loginTime,
-		PingInterval: routePing, MaxPingsOut: 2, ConnectRetries: -1, NoAdvertise: true}
+		PingInterval: routePing, MaxPingsOut: 2, WriteDeadline: routeWriteTime, ConnectRetries: -1, NoAdvertise: true}
 	for _, host := range c.Hosts {
 		o.Routes = append(o.Routes, &url.URL{Scheme: "nats-route", Host: net.JoinHostPort(host, strconv.Itoa(c.Port))})
 	}
@@ -97,7 +101,7 @@ func Start(c Config, a *credentials.Authority) (*Node, error) {
 	o := &server.Options{
 		ServerName: c.Name, Host: c.Host, Port: port, JetStream: true, StoreDir: c.Dir,
 		TrustedOperators: []*jwt.OperatorClaims{who.Operator}, AccountResolver: n.accounts, SystemAccount: who.System,
-		MaxPayload: maxPayload, MaxPending: maxPending, MaxConn: maxConnections, AuthTimeout: loginTime,
+		MaxPayload: maxPayload, MaxPending: maxPending, MaxConn: maxConnections, AuthTimeout: loginTime, WriteDeadline: writeTime,
 		PingInterval: pingEvery, MaxPingsOut: 1, NoSigs: true, NoLog: true, TLSConfig: c.TLS, TLSTimeout: loginTime,
 	}
 	if c.Cluster != nil {
