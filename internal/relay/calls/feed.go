@@ -30,6 +30,8 @@ type Feed struct {
 	asked  chan *nats.Msg
 	// Seen, if set before Run, is told every record that there is, on Run's goroutine.
 	Seen func(Record)
+	// Name, if set before Run, is what colleagues call a user.
+	Name func(wire.User) string
 	// Away, if set before Run, is told on Run's goroutine of a call that is over for a
 	// user who did not answer it, and whose end none of his computers heard.
 	Away func(u wire.User, c wire.Call, over time.Time)
@@ -43,12 +45,16 @@ type Feed struct {
 	began int64 // what the epoch says
 	seq   uint64
 	sound time.Time // when the bucket was last as it should be
-	calls map[string]entry
-	of    map[wire.User]map[string]bool // the keys of a user's calls
-	had   map[string]entry              // the same, of the last watch that told of everything
-	hadOf map[wire.User]map[string]bool
+	view
+	had view // of the last watch that told of everything
 
 	stopping sync.WaitGroup // watches that have ended
+}
+
+// view is what is known of the bucket.
+type view struct {
+	calls map[string]entry
+	of    map[wire.User]map[string]bool // the keys of a user's calls
 }
 
 type entry struct {
@@ -112,7 +118,7 @@ func (f *Feed) watch(ctx context.Context) error {
 		return err
 	}
 	defer f.stopping.Go(func() { _ = watch.Stop() }) // which asks a server that may be gone
-	f.epoch, f.seq, f.calls, f.of = nil, 0, map[string]entry{}, map[wire.User]map[string]bool{}
+	f.epoch, f.seq, f.view = nil, 0, view{map[string]entry{}, map[wire.User]map[string]bool{}}
 	jobs, checks := make(chan job), make(chan check)
 	// Whoever tells what the bucket holds may be a server that is behind the others: it
 	// is all here only when the newest of what is known of has come.
@@ -242,19 +248,19 @@ func (f *Feed) all() {
 	for u := range f.of {
 		f.tell(u, now, "")
 	}
-	for u := range f.hadOf {
+	for u := range f.had.of {
 		if f.of[u] == nil {
 			f.tell(u, now, "")
 		}
 	}
 	for key, c := range f.calls {
 		for u, l := range c.record.Legs {
-			if reply := f.reply(u, key, f.had[key].record, c.record); reply != "" && !l.At.Before(f.since) {
+			if reply := f.reply(u, key, f.had.calls[key].record, c.record); reply != "" && !l.At.Before(f.since) {
 				f.tell(u, now, reply)
 			}
 		}
 	}
-	f.had, f.hadOf = f.calls, f.of // and as they change from now on
+	f.had = f.view // and as they change from now on
 }
 
 // take takes one change of the bucket and tells those for whom something is new: of
@@ -331,7 +337,7 @@ func (f *Feed) away(m *nats.Msg) {
 	}
 	r := f.calls[part[len(part)-1]].record
 	if l := r.Legs[u]; l != nil {
-		c, _ := r.For(u, l.At) // as it was then, however late that is known
+		c, _ := f.call(r, u, l.At) // as it was then, however late that is known
 		f.Away(u, c, l.At)
 	}
 }
@@ -340,11 +346,19 @@ func (f *Feed) away(m *nats.Msg) {
 func (f *Feed) snapshot(u wire.User, now time.Time) wire.Snapshot {
 	s := wire.Snapshot{Relay: f.relay, Epoch: f.began, Seq: f.seq, At: now.UTC(), Calls: []wire.Call{}}
 	for key := range f.of[u] {
-		if c, ok := f.calls[key].record.For(u, now); ok {
+		if c, ok := f.call(f.calls[key].record, u, now); ok {
 			s.Calls = append(s.Calls, c)
 		}
 	}
 	return s
+}
+
+// call is Record.For, with who took it as colleagues call him.
+func (f *Feed) call(r Record, u wire.User, now time.Time) (c wire.Call, ok bool) {
+	if c, ok = r.For(u, now); c.By != "" && f.Name != nil {
+		c.By = f.Name(wire.User(c.By))
+	}
+	return c, ok
 }
 
 // differs tells whether a call has changed for a user.

@@ -36,7 +36,8 @@ type Report struct {
 	Users []wire.User
 	// Unsure is an end that may be meant for all: it is, unless somebody else speaks.
 	Unsure bool
-	// Again is that a call may come back to a user for whom it was over.
+	// Again is that the exchange tells nobody when a telephone stops ringing: who takes
+	// a call stops those of the others, to whom it may come back.
 	Again bool
 }
 
@@ -131,6 +132,7 @@ func (r Record) Apply(report Report) (after Record, changed bool, err error) {
 			after.Legs[u] = leg
 		}
 	}
+	changed = after.stop(report, users) || changed
 	if whole && !report.Unsure && after.Ended() {
 		after.ID, after.Gone, changed = e.ID, e.At, true
 	}
@@ -142,6 +144,24 @@ func (r Record) Apply(report Report) (after Record, changed bool, err error) {
 		return after, true, err
 	}
 	return r, false, err
+}
+
+// stop ends the call for those at whom it rings, where others have just taken it, and
+// tells whether there were any.
+func (r *Record) stop(taken Report, by []wire.User) (some bool) {
+	took := func(u wire.User) bool {
+		l := r.Legs[u]
+		return l != nil && l.Answered != nil && l.Answered.Equal(taken.At)
+	}
+	if !taken.Again || taken.State != call.Answered || !slices.ContainsFunc(by, took) {
+		return false
+	}
+	for u, l := range r.Legs {
+		if l.State == call.Ringing.String() && !slices.Contains(by, u) {
+			r.Legs[u], some = &Leg{State: call.Ended.String(), Reason: call.Elsewhere.String(), Rang: l.Rang, At: taken.At}, true
+		}
+	}
+	return some
 }
 
 // whole tells whether an end is one for all.
@@ -189,7 +209,7 @@ func (l *Leg) after(e call.Event, again bool) (after *Leg, ok bool) {
 	switch {
 	case l == nil && e.State == call.Ended:
 		now.Rang = time.Time{}
-	case over && (!again || e.State == call.Ended || e.At.Sub(l.At) < overtakes), l != nil && e.At.Before(l.At):
+	case over && !(again && l.comes(e)), l != nil && e.At.Before(l.At):
 		return nil, false
 	case l != nil && !over:
 		now.Rang, now.Answered = l.Rang, l.Answered
@@ -206,6 +226,13 @@ func (l *Leg) after(e call.Event, again bool) (after *Leg, ok bool) {
 		now.Reason = e.Reason.String()
 	}
 	return &now, true
+}
+
+// comes tells whether a call that was over for a user comes back to him. Of who was
+// believed to miss what others took it may be told late that he took it.
+func (l *Leg) comes(e call.Event) bool {
+	late := e.State == call.Answered && l.Reason == call.Elsewhere.String()
+	return e.State != call.Ended && (late || e.At.Sub(l.At) >= overtakes)
 }
 
 // remembered is how long it is known that a call was over: a report that was on its way

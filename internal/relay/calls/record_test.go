@@ -192,6 +192,31 @@ func TestUnsureEnd(t *testing.T) {
 	}
 }
 
+// TestTaken: where an exchange says who has taken a call, and of nobody whose telephone
+// stops, those stop at once that rang before; whom the call is passed on to later does
+// not, however often it is told who has it.
+func TestTaken(t *testing.T) {
+	again := func(after time.Duration, s call.State, users ...wire.User) Report {
+		r := report(after, s, users...)
+		r.Again = true
+		return r
+	}
+	r := take(t, Record{}, again(0, call.Ringing, "anna", "bob", "carla"), again(time.Second, call.Answered, "anna"))
+	for u, want := range map[wire.User]string{"anna": "answered   false", "bob": "ended elsewhere anna true", "carla": "ended elsewhere anna true"} {
+		if got := heard(r, u, time.Second); got != want {
+			t.Errorf("%s: %s, want %s", u, got, want)
+		}
+	}
+	r = take(t, r, again(time.Minute, call.Ringing, "bob"), again(61*time.Second, call.Answered, "anna"))
+	if got := heard(r, "bob", 61*time.Second); got != "ringing   false" {
+		t.Errorf("passed on to bob: %s", got)
+	}
+	r = take(t, Record{}, report(0, call.Ringing, "anna", "bob"), report(time.Second, call.Answered, "anna"))
+	if got := heard(r, "bob", time.Second); got != "ringing   true" {
+		t.Errorf("his own end is told: %s", got)
+	}
+}
+
 // TestAgain: who was called in vain is called again later where an exchange does so, and
 // the next one after him; what was on its way when his phone stopped does not ring.
 func TestAgain(t *testing.T) {

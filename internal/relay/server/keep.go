@@ -18,6 +18,7 @@ import (
 	"wiebelt/internal/relay/links"
 	"wiebelt/internal/relay/node"
 	"wiebelt/internal/relay/users"
+	"wiebelt/internal/relay/wire"
 )
 
 // What a relay lacks; "" is nothing.
@@ -219,6 +220,7 @@ func (r *relay) open(ctx context.Context) error {
 	if r.feed == nil {
 		r.feed = calls.NewFeed(bucket, r.node.Conn, r.Keys.Site, r.Settings.Name, r.Log)
 		r.feed.Seen, r.feed.Away = r.lookups.ring, r.away
+		r.feed.Name = func(u wire.User) string { return r.table.Load().Label(u) }
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ func TestWebhook(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := start(t, func(c *Config) { c.Webhooks = map[string]webhook.Reader{"ringdesk": mapping.Reader()} })
-	anna, as, _ := o.desk(users.Entry{User: "anna", Email: "anna@kantoor.example", Extensions: []string{"678"}})
+	anna, as, _ := o.desk(users.Entry{User: "anna", Name: "Anna de Boer", Email: "anna@kantoor.example", Extensions: []string{"678"}})
 	bob, bs, _ := o.desk(users.Entry{User: "bob", Extensions: []string{"679"}})
 	wait(t, as, connected)
 	wait(t, bs, connected)
@@ -64,11 +64,11 @@ func TestWebhook(t *testing.T) {
 	}
 	send("voipgrid", notified("in-progress", "", "678"))
 	wait(t, anna, is(call.Answered))
-	send("voipgrid", `{"call_id":"c1","status":"ended","reason":"completed"}`)
-	if e := wait(t, anna, is(call.Ended)); e.Reason != call.Completed {
+	if e := wait(t, bob, is(call.Ended)); e.Reason != call.Elsewhere || e.By != "Anna de Boer" {
 		t.Errorf("%+v", e)
 	}
-	if e := wait(t, bob, is(call.Ended)); e.Reason != call.Elsewhere {
+	send("voipgrid", `{"call_id":"c1","status":"ended","reason":"completed"}`)
+	if e := wait(t, anna, is(call.Ended)); e.Reason != call.Completed {
 		t.Errorf("%+v", e)
 	}
 	a, err := o.http.Get(o.at.Web + "/in/" + o.secret + "/ringdesk?uuid=1&event=start&from=0698760012&to=679")
@@ -127,16 +127,16 @@ func TestWebhookOrders(t *testing.T) {
 		kind   string
 		said   []string
 		ended  []string
-		states string // of anna, bob, carla and the reception
+		states string // of anna, bob, carla and the reception; any where it depends on what came first
 	}{
 		{registry.VoIPGRID, []string{notified("created", ""), notified("ringing", "", "237"), notified("in-progress", "", "237"),
 			notified("cold-transfer", by, "234", "235"), notified("ringing", "", "236"), notified("in-progress", "", "234")},
-			[]string{notified("ended", `,"reason":"completed"`)}, "answered ringing ringing ended"},
+			[]string{notified("ended", `,"reason":"completed"`)}, "answered any any any"},
 		{registry.Yeastar, []string{members("30011", "ALERT"), members("30011", "ALERT", "237 RING"), members("30011", "ANSWERED", "237 ANSWER"),
 			members("30013", "ANSWERED", "237 BYE", "234 RING", "235 RING"), members("30011", "ANSWERED", "234 ANSWER", "235 BYE", "236 RING")},
-			[]string{members("30011", "BYE", "234 ANSWER")}, "answered ended ringing ended"},
+			[]string{members("30011", "BYE", "234 ANSWER")}, "answered ended any any"},
 		{registry.VOIPZeker, []string{zeker("234", "INCOMING_RINGING"), zeker("235", "INCOMING_RINGING"), zeker("236", "INCOMING_RINGING"), zeker("237", "INCOMING_RINGING"), zeker("234", "CONNECTED")},
-			[]string{zeker("234", "DISCONNECTED"), zeker("235", "DISCONNECTED"), zeker("236", "DISCONNECTED"), zeker("237", "DISCONNECTED")}, "answered ringing ringing ringing"},
+			[]string{zeker("234", "DISCONNECTED"), zeker("235", "DISCONNECTED"), zeker("236", "DISCONNECTED"), zeker("237", "DISCONNECTED")}, "answered any any any"},
 	} {
 		read, _ := webhook.Of(story.kind)
 		states := strings.Fields(story.states)
@@ -158,14 +158,14 @@ func TestWebhookOrders(t *testing.T) {
 				}
 				for _, one := range reports {
 					p := told(one, now)
-					if r, _, err = r.Apply(calls.Report{Event: p.event, Users: table.Find(p.to), Unsure: p.unsure}); err != nil {
+					if r, _, err = r.Apply(calls.Report{Event: p.event, Users: table.Find(p.to), Unsure: p.unsure, Again: true}); err != nil {
 						t.Fatal(err)
 					}
 				}
 			}
 			for i, e := range all {
 				c, ok := r.For(e.User, now)
-				if over && ok && c.State != "ended" || !over && c.State != states[i] && (ok || states[i] != "ended") {
+				if over && ok && c.State != "ended" || !over && states[i] != "any" && c.State != states[i] && (ok || states[i] != "ended") {
 					t.Errorf("%s %d: %s: %+v, %v", story.kind, seed, e.User, c, ok)
 				}
 			}
