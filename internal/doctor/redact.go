@@ -74,7 +74,7 @@ func redactorOf(ctx context.Context, cfg Config, s *settings.Settings) *redactor
 		}
 	}
 	calls, _ := history.People(ctx, fromsettings.HistoryFile(cfg.Dirs), maxCalls) // none, or one that cannot be read
-	for _, name := range slices.Concat(calls["name"], calls["via"]) {
+	for _, name := range slices.Concat(calls["name"], calls["via"], calls["taken_by"]) {
 		out.person(name)
 	}
 	out.add("[name]", slices.Concat(calls["line"], calls["contact_id"])...)

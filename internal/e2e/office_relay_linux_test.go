@@ -35,6 +35,7 @@ func TestOfficeRelay(t *testing.T) {
 	check(t, os.WriteFile(filepath.Join(o.profile, settings.FileName), fmt.Appendf(nil, "[hub]\nsecret_store = \"file\"\n[card]\nafter_call = \"0s\"\n[listener]\nport = %d\n", ownPort(t)), 0o600))
 	o.Move(250, 600) // a card under the pointer stays
 	o.start()
+	r.Invite(users.Entry{User: "bob", Name: "Bob Smit", Extensions: []string{"102"}})
 	o.runWith("", "join", r.Address, r.Invite(users.Entry{User: "anna", Extensions: []string{"101"}}), "--fingerprint", r.Fingerprint)
 	var all []history.Entry
 	is := func(what string, ok func(history.Entry) bool) {
@@ -69,6 +70,10 @@ func TestOfficeRelay(t *testing.T) {
 		}
 		return err
 	}))
+	r.Report(`{"id":"5","state":"ringing","number":"0698760014","extension":"101"}`)
+	r.Report(`{"id":"5","state":"answered","extension":"102"}`)
+	r.Report(`{"id":"5","state":"ended"}`)
+	is("who took it", func(e history.Entry) bool { return e.Result == history.ResultElsewhere && e.By == "Bob Smit" })
 	o.stop()
 	r.Report(`{"id":"6","state":"ringing","number":"0698760013","extension":"101","queue":"Schade"}`)
 	r.Report(`{"id":"6","state":"ended","reason":"missed"}`)
@@ -77,7 +82,7 @@ func TestOfficeRelay(t *testing.T) {
 	after := time.Now()
 	o.start()
 	after = after.Add(time.Since(after) / 2) // a message is on its way for a part of that
-	is("the call that began before", func(e history.Entry) bool { return len(all) == 3 && e.Ended.IsZero() })
+	is("the call that began before", func(e history.Entry) bool { return len(all) == 4 && e.Ended.IsZero() })
 	if e := all[0]; e.Rang.Before(before.Truncate(time.Microsecond)) || e.Rang.After(after) {
 		t.Errorf("it rang at %v, and was reported between %v and %v", e.Rang, before, after)
 	}

@@ -166,6 +166,7 @@ type Event struct {
 	Via       string // who passed the call on, "" if nobody
 	Queue     string // or ring group that it came through, "" if not told
 	Extension string // at which it is, from a source that tells of several
+	By        string // who took it Elsewhere, "" if not told
 	At        time.Time
 	// Since is when the call came to State, from a source that tells of calls that
 	// go on: the report is of At, and is no history however old the call is.
@@ -191,6 +192,7 @@ func (e Event) Clean() Event {
 	e.Via = CleanText(e.Via, MaxName)
 	e.Queue = CleanText(e.Queue, MaxName)
 	e.Extension = CleanText(e.Extension, MaxNumber)
+	e.By = CleanText(e.By, MaxName)
 	return e
 }
 

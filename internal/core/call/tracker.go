@@ -58,6 +58,7 @@ type Live struct {
 	Line      string
 	Queue     string // or ring group
 	Via       string
+	By        string // who took it, with Elsewhere
 	Reports   Reports
 	Rang      time.Time // of the first report
 	Answered  time.Time // zero if it was not, or nobody told
@@ -338,7 +339,7 @@ func (t *Tracker) update(c *live, e Event, key string, now time.Time) Change {
 	knew := c.Reports
 	c.Reports = max(c.Reports, t.reports(c.Source))
 	if e.State == Ended {
-		c.State, c.Reason = Ended, e.Reason
+		c.State, c.Reason, c.By = Ended, e.Reason, e.By
 		t.Forget(c.ID)
 		t.late = slices.DeleteFunc(t.late, func(l *live) bool { return l == c })
 		return Change{Kind: WasEnded, Call: c.Live}

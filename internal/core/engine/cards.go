@@ -30,6 +30,7 @@ type card struct {
 	over          bool      // the call has ended
 	ended         time.Time // when
 	reason        call.Reason
+	by            string                       // who took it, with Elsewhere
 	lost          time.Time                    // its source ended at
 	person        time.Time                    // since when this caller is on the card
 	confirmed     bool                         // the user wants a launch by URL scheme looked up, or a phone reported it too
@@ -140,6 +141,7 @@ func (e *Engine) take(ctx context.Context, ev call.Event) {
 		e.answered(ctx, c, ch.Call.Answered)
 	case call.WasEnded:
 		c.Reports = max(c.Reports, ch.Call.Reports)
+		c.by = ch.Call.By
 		e.over(c, ch.Call.Reason, ch.At)
 	}
 }
@@ -148,7 +150,7 @@ func (e *Engine) take(ctx context.Context, ev call.Event) {
 // the end, nothing is known of how the call went on.
 func (e *Engine) tooOld(ch call.Change, n phone.Number) {
 	c := e.applyCall(&card{call: ch.Call.ID, source: ch.Call.Source}, ch.Call, n)
-	c.Answered, c.ended, c.reason = ch.Call.Answered, ch.At, ch.Call.Reason
+	c.Answered, c.ended, c.reason, c.by = ch.Call.Answered, ch.At, ch.Call.Reason, ch.Call.By
 	if ch.Call.State != call.Ended {
 		c.Reports = call.RingOnly
 	}
@@ -478,7 +480,7 @@ func (e *Engine) record(c *card) {
 	if e.p.Record == nil || e.unconfirmed(c) {
 		return
 	}
-	e.p.Record(Entry{Call: c.call, Card: c.Card, Source: c.source, Ended: c.ended, Reason: c.reason,
+	e.p.Record(Entry{Call: c.call, Card: c.Card, Source: c.source, Ended: c.ended, Reason: c.reason, By: c.by,
 		WasCard: c.ID != 0, Contacts: len(c.Contacts), Person: c.whose()})
 }
 

@@ -125,7 +125,7 @@ func (j *Journal) add(ctx context.Context, n note) {
 	ctx, cancel := context.WithTimeout(ctx, addTime)
 	defer cancel()
 	c := n.call
-	value, err := json.Marshal(wire.Missed{Number: c.Number, Line: c.Line, Queue: c.Queue, Reason: c.Reason, Rang: c.Began, Ended: n.over})
+	value, err := json.Marshal(wire.Missed{Number: c.Number, Line: c.Line, Queue: c.Queue, Reason: c.Reason, By: c.By, Rang: c.Began, Ended: n.over})
 	key := calls.Key(fmt.Sprint(c.ID, " ", c.Began.UnixNano())) // an exchange may use an id again
 	for err == nil {
 		_, err = j.js.Publish(ctx, root+n.user.Token()+"."+key, value, jetstream.WithExpectLastSequencePerSubject(0))

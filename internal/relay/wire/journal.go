@@ -20,6 +20,7 @@ type Missed struct {
 	Line   string    `json:"line,omitempty"`
 	Queue  string    `json:"queue,omitempty"`
 	Reason string    `json:"reason,omitempty"` // how it ended
+	By     string    `json:"by,omitempty"`     // who took it, where it was somebody else
 	Rang   time.Time `json:"rang"`             // by the relay's clock
 	Ended  time.Time `json:"ended"`
 }
@@ -66,8 +67,8 @@ func ParseJournalAnswer(b []byte) (JournalAnswer, error) {
 	}
 	for i := range a.Calls {
 		m := &a.Calls[i]
-		e := call.Event{Number: m.Number, Line: m.Line, Via: m.Queue}.Clean()
-		if m.Number, m.Line, m.Queue = e.Number, e.Line, e.Via; m.Rang.IsZero() {
+		e := call.Event{Number: m.Number, Line: m.Line, Via: m.Queue, By: m.By}.Clean()
+		if m.Number, m.Line, m.Queue, m.By = e.Number, e.Line, e.Via, e.By; m.Rang.IsZero() {
 			return JournalAnswer{}, errJournal
 		}
 	}

@@ -102,7 +102,7 @@ func (s Snapshot) Event(c Call, now time.Time) call.Event {
 	}
 	e := call.Event{ID: c.ID, State: state, Direction: call.ParseDirection(c.Direction), Number: c.Number, Name: c.Name, Line: c.Line, Via: c.Via, Queue: c.Queue, At: now, Since: now.Add(-s.age(c))}
 	if state == call.Ended {
-		e.Reason = call.ParseReason(c.Reason)
+		e.Reason, e.By = call.ParseReason(c.Reason), c.By
 	}
 	return e.Clean()
 }

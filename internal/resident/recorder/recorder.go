@@ -249,7 +249,7 @@ func entry(e engine.Entry) history.Entry {
 	c := e.Card
 	h := history.Entry{
 		Rang: c.Rang, Answered: c.Answered, Ended: e.Ended, Outgoing: c.Outgoing, Kind: e.Source.Kind,
-		Shown: c.Number.Display(), Line: c.LineName, LineNumber: c.LineText, Via: c.Via, Name: c.PhoneName,
+		Shown: c.Number.Display(), Line: c.LineName, LineNumber: c.LineText, Via: c.Via, By: e.By, Name: c.PhoneName,
 		Matches: e.Contacts, Outcome: outcomes[c.Outcome],
 		Result: history.ResultOf(c.Reports, !c.Answered.IsZero(), !e.Ended.IsZero(), e.Reason),
 	}

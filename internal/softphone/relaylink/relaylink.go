@@ -344,7 +344,7 @@ func (p *Phone) take(r *link.Reporter, on *session, b []byte) {
 			if on.knows && !p.unsure {
 				began(r, before, s, c)
 			}
-			r.End(e.ID, e.Reason)
+			ended(r, e)
 			continue
 		}
 		going[e.ID] = true
@@ -374,6 +374,14 @@ func began(r *link.Reporter, before, s wire.Snapshot, c wire.Call) {
 	if c.Answered != nil {
 		c.State = call.Answered.String()
 		r.Report(s.Event(c, now))
+	}
+}
+
+// ended reports the end of a call, if it is known.
+func ended(r *link.Reporter, e call.Event) {
+	if _, known := r.Known(e.ID); known {
+		e.Since = time.Time{} // it is over now
+		r.Report(e)
 	}
 }
 

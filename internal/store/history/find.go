@@ -17,7 +17,7 @@ const (
 // find is all that a filter looks at: names and line as text, numbers as digits,
 // a line each.
 func (e Entry) find() string {
-	parts := []string{fold(e.Name), fold(e.Line), fold(e.Via), address.OnlyDigits(e.Number), address.OnlyDigits(e.Shown), address.OnlyDigits(e.LineNumber), address.OnlyDigits(e.RelationNumber)}
+	parts := []string{fold(e.Name), fold(e.Line), fold(e.Via), fold(e.By), address.OnlyDigits(e.Number), address.OnlyDigits(e.Shown), address.OnlyDigits(e.LineNumber), address.OnlyDigits(e.RelationNumber)}
 	if strings.ContainsFunc(e.Shown, unicode.IsLetter) {
 		parts = append(parts, fold(e.Shown))
 	}

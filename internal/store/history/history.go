@@ -39,6 +39,7 @@ type Entry struct {
 	Shown                 string // the number the Dutch way
 	Line, LineNumber      string // name and number of our line, "" if not told
 	Via                   string // who passed the call on, "" if nobody did
+	By                    string // who took it, with ResultElsewhere
 	Name                  string // of the contact, or as the phone system told it
 	ContactID             string
 	RelationNumber        string

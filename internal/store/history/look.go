@@ -60,7 +60,7 @@ func sound(ctx context.Context, path string) error {
 }
 
 // people are the columns that say who called and what was called.
-var people = []string{"name", "via", "number", "shown", "relation_number", "contact_id", "link", "line", "line_number"}
+var people = []string{"name", "via", "taken_by", "number", "shown", "relation_number", "contact_id", "link", "line", "line_number"}
 
 // People gives what the newest calls of the file at path, at most limit, hold of
 // people, by column; as CheckFile it changes nothing. It is for taking all of that

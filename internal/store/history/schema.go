@@ -53,16 +53,19 @@ var migrations = []sqlitefile.Step{
 	DROP INDEX calls_missed;
 	CREATE INDEX calls_list ON calls (rang, id, result, outgoing, handled, find);
 	CREATE INDEX calls_handled ON calls (rang, id, find) WHERE result = 'missed' AND outgoing = 0 AND handled <> 0;`},
+	{SQL: `ALTER TABLE calls ADD COLUMN taken_by TEXT NOT NULL DEFAULT '';`},
 }
 
 // fillFind writes what is searched of the entries that have been there.
 func fillFind(ctx context.Context, tx *sql.Tx) error {
 	for last := int64(0); ; {
-		rows, err := tx.QueryContext(ctx, `SELECT `+all+` FROM calls WHERE id > ? ORDER BY id LIMIT 500`, last)
+		rows, err := tx.QueryContext(ctx, `SELECT id, name, line, via, number, shown, line_number, relation_number FROM calls WHERE id > ? ORDER BY id LIMIT 500`, last)
 		if err != nil {
 			return err
 		}
-		some, err := scanAll(rows)
+		some, err := scanRows(rows, func() (e Entry, err error) {
+			return e, rows.Scan(&e.ID, &e.Name, &e.Line, &e.Via, &e.Number, &e.Shown, &e.LineNumber, &e.RelationNumber)
+		})
 		if err != nil || len(some) == 0 {
 			return err
 		}
@@ -78,7 +81,7 @@ func fillFind(ctx context.Context, tx *sql.Tx) error {
 // columns are those that an entry writes; all are those that are read.
 const (
 	columns = `rang, answered, ended, outgoing, kind, number, shown, line, line_number, via,
-	name, contact_id, relation_number, link, matches, outcome, result, find, handled, taken_off`
+	name, contact_id, relation_number, link, matches, outcome, result, find, handled, taken_off, taken_by`
 	all = `id, ` + columns
 )
 
@@ -86,7 +89,7 @@ const (
 func (e Entry) values() []any {
 	return []any{sqlitefile.Micros(e.Rang), sqlitefile.Micros(e.Answered), sqlitefile.Micros(e.Ended), e.Outgoing, e.Kind, e.Number, e.Shown,
 		e.Line, e.LineNumber, e.Via, e.Name, e.ContactID, e.RelationNumber, e.Link, e.Matches, e.Outcome, e.Result, e.find(),
-		sqlitefile.Micros(e.Handled), e.off}
+		sqlitefile.Micros(e.Handled), e.off, e.By}
 }
 
 // scan reads all.
@@ -100,7 +103,7 @@ func scan(row interface{ Scan(...any) error }) (Entry, error) {
 	}
 	err := row.Scan(&e.ID, &rang, &answered, &ended, &e.Outgoing, &e.Kind, &e.Number, &e.Shown,
 		&e.Line, &e.LineNumber, &e.Via, &e.Name, &e.ContactID, &e.RelationNumber, &e.Link, &e.Matches, &e.Outcome, &e.Result, dest,
-		&handled, &e.off)
+		&handled, &e.off, &e.By)
 	e.TakenOff = e.off != offNot
 	e.Rang, e.Answered, e.Ended, e.Handled = sqlitefile.Time(rang), sqlitefile.Time(answered), sqlitefile.Time(ended), sqlitefile.Time(handled)
 	return e, err
@@ -141,10 +144,15 @@ func reading(err error) error {
 
 // scanAll reads rows of all and closes them.
 func scanAll(rows *sql.Rows) ([]Entry, error) {
+	return scanRows(rows, func() (Entry, error) { return scan(rows) })
+}
+
+// scanRows reads rows, each by one, and closes them.
+func scanRows(rows *sql.Rows, one func() (Entry, error)) ([]Entry, error) {
 	defer rows.Close()
 	var es []Entry
 	for rows.Next() {
-		e, err := scan(rows)
+		e, err := one()
 		if err != nil {
 			return nil, err
 		}

@@ -21,6 +21,7 @@ import (
 func TestCallsWindowFits(t *testing.T) {
 	long := customer()
 	long.Name, long.Line, long.Via = "Mw. A.E. van der Meulen-Oosterhuis tot Nederhorst den Berg", "Schade en verzuim buitendienst", "Receptie Nieuwegein"
+	long.By = "Anna-Sophia van den Bergh tot Oosterhuizen"
 	longDetail := "06 12 34 56 78 · "
 	var all []history.Entry
 	for i, result := range []string{history.ResultLive, history.ResultAnswered, history.ResultMissed, history.ResultElsewhere, history.ResultRejected, history.ResultNotHere, history.ResultUnknown} {
@@ -56,10 +57,10 @@ func TestCallsWindowFits(t *testing.T) {
 					uitest.Scaled(b.calls.win, size, scale)
 					for y := float32(0); y < b.calls.plan.end(); y += 300 {
 						b.calls.list.scrollTo(y)
-						uitest.Uncut(t, string(l), b.calls.win, long.Name, longDetail, customer().Name)
+						uitest.Uncut(t, string(l), b.calls.win, long.Name, long.By, longDetail, customer().Name)
 						for _, v := range b.calls.list.views {
 							for _, w := range []*widgets.Words{v.Time, v.Day, v.Result, v.More} {
-								if v.Visible() && w.Width() > w.Size().Width {
+								if v.Visible() && w.Width() > w.Size().Width && w.Text != long.By { // of a name the end may go
 									t.Errorf("%s: %q needs %v of %v", l, w.Text, w.Width(), w.Size().Width)
 								}
 							}

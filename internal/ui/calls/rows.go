@@ -79,6 +79,8 @@ func rowOf(l text.Language, e history.Entry, now time.Time) row {
 	switch {
 	case !e.Answered.IsZero() && e.Ended.After(e.Answered):
 		r.more = l.Length(e.Ended.Sub(e.Answered))
+	case e.Result == history.ResultElsewhere:
+		r.more = e.By
 	case r.handled:
 		r.more, r.mark = l.T(text.CallsHandled), widgets.MarkQuiet
 	}
