@@ -50,7 +50,7 @@ func (s *session) message(ctx context.Context, b []byte) error {
 	}
 	if m.Sequence != nil {
 		if s.heard && *m.Sequence != s.last+1 {
-			s.gaps.seen = true
+			s.gaps.Seen()
 		}
 		s.last, s.heard = *m.Sequence, true
 	}
@@ -86,7 +86,7 @@ func (s *session) changed(ctx context.Context, extension string, id int64) error
 	switch {
 	case exchangelink.Unreadable(err):
 		s.r.Odd(0)
-		s.gaps.seen = true
+		s.gaps.Seen()
 	case err != nil:
 		return err
 	case status == http.StatusOK:
@@ -98,7 +98,7 @@ func (s *session) changed(ctx context.Context, extension string, id int64) error
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		return s.refused(status)
 	default:
-		s.gaps.seen = true // not told now; the extension is looked at again
+		s.gaps.Seen() // not told now; the extension is looked at again
 	}
 	return nil
 }

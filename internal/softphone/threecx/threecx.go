@@ -42,13 +42,14 @@ type session struct {
 	fresh bool  // the token was made since a request last needed one
 	last  int64 // sequence of the last event
 	heard bool  // there was one
-	gaps  gaps
+	gaps  *exchangelink.Gaps
 }
 
 // Session takes events until the connection ends. They are waited for before the
 // extension is asked for, so that nothing falls in between.
 func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
-	s := &session{phone: p, r: r, gaps: gaps{least: p.again, wait: p.again}}
+	s := &session{phone: p, r: r, gaps: exchangelink.NewGaps(0, p.again)}
+	defer s.gaps.Stop()
 	defer p.Server.Idle()
 	if !p.token.Lives() {
 		if err := s.login(ctx); err != nil {
@@ -76,9 +77,6 @@ func (s *session) run(ctx context.Context, sock *exchangelink.Socket) error {
 	renewed, wait := exchangelink.Renew(ctx, s.token, s.least, s.fetch)
 	defer wait()
 	defer cancel()
-	look := time.NewTimer(0)
-	look.Stop()
-	defer look.Stop()
 	for {
 		select {
 		case b, ok := <-sock.In():
@@ -88,44 +86,15 @@ func (s *session) run(ctx context.Context, sock *exchangelink.Socket) error {
 			if err := s.message(ctx, b); err != nil {
 				return err
 			}
-		case <-look.C:
-			s.gaps.looking = false
+		case <-s.gaps.C():
 			changed, err := s.snapshot(ctx, false)
 			if err != nil {
 				return err
 			}
-			s.gaps.looked(changed)
+			s.gaps.Looked(changed)
 		case s.token = <-renewed:
 		}
-		if s.gaps.seen && !s.gaps.looking {
-			s.gaps.seen, s.gaps.looking = false, true
-			look.Reset(s.gaps.delay())
-		}
 	}
-}
-
-// gaps says when the extension is looked at again after events were missed.
-type gaps struct {
-	seen    bool // and not looked yet
-	looking bool // the timer runs
-	least   time.Duration
-	wait    time.Duration
-	last    time.Time
-}
-
-// mostWait is how rarely gaps of which nothing ever comes make us look.
-const mostWait = 30 * time.Second
-
-// delay is none for the first gap in a while.
-func (g *gaps) delay() time.Duration { return max(0, time.Until(g.last.Add(g.wait))) }
-
-func (g *gaps) looked(changed bool) {
-	g.last = time.Now()
-	if changed {
-		g.wait = g.least
-		return
-	}
-	g.wait = min(2*g.wait, mostWait)
 }
 
 // refused is the error for a status that is not the one that was hoped for. A
@@ -190,7 +159,7 @@ func (s *session) snapshot(ctx context.Context, anew bool) (changed bool, err er
 	case status != http.StatusOK:
 		return false, s.refused(status)
 	}
-	before := s.picture()
+	before := exchangelink.Picture(s.r)
 	there := map[string]bool{}
 	for _, at := range all {
 		if _, ours := s.Account.Ours(at.Extension); !ours {
@@ -214,19 +183,7 @@ func (s *session) snapshot(ctx context.Context, anew bool) (changed bool, err er
 		}
 	}
 	s.Legs.Only(s.r, there)
-	return s.picture() != before, nil
-}
-
-// picture is what is known of all calls, to be compared.
-func (s *session) picture() string {
-	ids := s.r.Calls()
-	all := make(map[string]string, len(ids))
-	for _, id := range ids {
-		e, _ := s.r.Known(id)
-		all[id] = e.State.String() + " " + e.Number
-	}
-	b, _ := json.Marshal(all) // sorted
-	return string(b)
+	return exchangelink.Picture(s.r) != before, nil
 }
 
 // leg is what a participant is known by: of several extensions it has its own.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/softphone/exchangelink"
@@ -77,12 +76,12 @@ func (s *session) event(b []byte) {
 	}
 	switch e.Name {
 	case "call_created", "call_updated", "call_answered":
-		if s.mine(e.Call) && !s.over.has(e.Call.ID) {
+		if s.mine(e.Call) && !s.over.Has(e.Call.ID) {
 			s.take(e.Call)
 		}
 	case "call_ended":
 		if _, known := s.Legs.Known(s.r, e.Call.ID); known || s.mine(e.Call) {
-			s.over.add(e.Call.ID)
+			s.over.Add(e.Call.ID)
 			delete(s.talks, e.Call.ID)
 			s.Legs.End(s.r, e.Call.ID, exchangelink.Hangup(e.Call.Reason))
 		}
@@ -160,16 +159,3 @@ func direction(c wazoCall) call.Direction {
 	}
 	return call.DirectionUnknown
 }
-
-// recent remembers the last few ids.
-type recent struct {
-	ids  [128]string
-	next int
-}
-
-func (r *recent) add(id string) {
-	r.ids[r.next] = id
-	r.next = (r.next + 1) % len(r.ids)
-}
-
-func (r *recent) has(id string) bool { return slices.Contains(r.ids[:], id) }

@@ -22,8 +22,8 @@ type phone struct {
 
 	// These live as long as the link and belong to the session's goroutine.
 	token exchangelink.Token
-	talks map[string]string // by call_id: its conversation_id
-	over  recent            // call_ids that have ended
+	talks map[string]string   // by call_id: its conversation_id
+	over  exchangelink.Recent // call_ids that have ended
 }
 
 type source struct {
