@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -104,6 +105,8 @@ type ExchangeTests struct {
 	Ended   string                           // how the end of Exchange.Ring is reported
 	Hostile []string                         // messages that no exchange sends
 	Broken  map[string]func(*websocket.Conn) // more that breaks a connection
+	// Breaks is all that breaks the connection of a link that has no WebSocket.
+	Breaks map[string]func(*Exchange)
 	// TokenPath is where a token is asked for, BadTokens are answers without a good one.
 	TokenPath string
 	BadTokens map[string]string
@@ -203,7 +206,7 @@ func (x ExchangeTests) hostileMessages(t *testing.T) {
 	}
 }
 
-// brokenConnections: what breaks a WebSocket breaks no link, and is not repeated.
+// brokenConnections: what breaks a connection breaks no link, and is not repeated.
 func (x ExchangeTests) brokenConnections(t *testing.T) {
 	raw := func(b ...byte) func(*websocket.Conn) { return func(c *websocket.Conn) { c.NetConn().Write(b) } }
 	all := map[string]func(*websocket.Conn){
@@ -219,15 +222,20 @@ func (x ExchangeTests) brokenConnections(t *testing.T) {
 		},
 		"cut": func(c *websocket.Conn) { c.NetConn().Close() },
 	}
-	for name, do := range x.Broken {
-		all[name] = do
+	breaks := x.Breaks
+	if breaks == nil {
+		maps.Copy(all, x.Broken)
+		breaks = map[string]func(*Exchange){}
+		for name, do := range all {
+			breaks[name] = func(e *Exchange) { e.EachSocket(do) }
+		}
 	}
-	for name, do := range all {
+	for name, do := range breaks {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := x.New(t)
 			w := e.connect()
-			e.EachSocket(do)
+			do(e)
 			x.unsaid(t, w.Until(link.Waiting).Err.Error())
 			w.Wake <- struct{}{}
 			w.Until(link.Connected)
