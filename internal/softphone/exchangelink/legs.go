@@ -158,6 +158,17 @@ func PublicNumber(extension string) bool {
 	return len(extension) >= 7 && strings.Trim(strings.TrimPrefix(extension, "+"), "0123456789") == ""
 }
 
+// Person is how a colleague is named on a card.
+func Person(name, extension string) string {
+	switch {
+	case name == "":
+		return extension
+	case extension == "":
+		return name
+	}
+	return name + " (" + extension + ")"
+}
+
 // EachOf decodes each item of a list. What cannot be read costs this one item, not
 // the link.
 func EachOf[T any](r *link.Reporter, list []json.RawMessage, f func(T)) {

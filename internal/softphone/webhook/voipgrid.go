@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"wiebelt/internal/core/call"
+	"wiebelt/internal/softphone/exchangelink"
 )
 
 // readVoIPGRID reads version 2 of the call notifications of VoIPGRID, whose providers
@@ -39,7 +40,7 @@ func readVoIPGRID(m Message) ([]Report, error) {
 			e.State = call.Answered
 		}
 		by := d.at(firstThere(d, "redirector", "transferer", "transferrer", "transferor"))
-		e.Via = person(by.text("name"), by.first("user_numbers.0", "account_number", "number"))
+		e.Via = exchangelink.Person(by.text("name"), by.first("user_numbers.0", "account_number", "number"))
 		all = at(e, targets...)
 		if passed {
 			all = append(all, at(call.Event{ID: id, State: call.Ended, Reason: call.Completed}, by)...)

@@ -229,14 +229,3 @@ func (d document) first(paths ...string) string {
 	}
 	return ""
 }
-
-// person is how a colleague is named on a card.
-func person(name, extension string) string {
-	switch {
-	case name == "":
-		return extension
-	case extension == "":
-		return name
-	}
-	return name + " (" + extension + ")"
-}
