@@ -56,6 +56,7 @@ type Server struct {
 	base   *url.URL // no slash at its end
 	opts   Options
 	tls    *tls.Config
+	fixed  string // host and port to which it connects, "" for those of base
 	client *http.Client
 }
 
@@ -78,15 +79,19 @@ func New(address string, o Options) (*Server, error) {
 		o.Proxy = nil
 	}
 	s := &Server{base: base, opts: o, tls: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.Roots}}
-	s.client = &http.Client{
+	s.client = s.newClient()
+	return s, nil
+}
+
+func (s *Server) newClient() *http.Client {
+	return &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
 			DialContext: s.connect, TLSClientConfig: s.tls,
-			TLSHandshakeTimeout: o.Answer, ResponseHeaderTimeout: o.Answer,
+			TLSHandshakeTimeout: s.opts.Answer, ResponseHeaderTimeout: s.opts.Answer,
 			MaxResponseHeaderBytes: maxHeader, MaxIdleConnsPerHost: 2, IdleConnTimeout: idleTime,
 		},
 	}
-	return s, nil
 }
 
 func parse(address string) (*url.URL, error) {
@@ -128,6 +133,9 @@ func (s *Server) Sibling(port string) (*Server, error) {
 	return New(s.base.Scheme+"://"+net.JoinHostPort(s.base.Hostname(), port), s.opts)
 }
 
+// PingEvery is how often to see whether the other end lives.
+func (s *Server) PingEvery() time.Duration { return s.opts.PingEvery }
+
 // Idle closes the connections that no request uses.
 func (s *Server) Idle() { s.client.CloseIdleConnections() }
 
@@ -164,40 +172,57 @@ func (s *Server) Post(ctx context.Context, path string, h http.Header, contentTy
 }
 
 func (s *Server) do(ctx context.Context, method, path string, h http.Header, body []byte, into any) (int, error) {
-	limited, cancel := context.WithTimeout(ctx, s.opts.Answer)
-	defer cancel()
-	req, err := http.NewRequestWithContext(limited, method, s.base.String()+path, bytes.NewReader(body))
-	if err != nil {
+	b, status, err := s.Ask(ctx, method, path, h, body)
+	if err == nil && status == http.StatusOK && json.Unmarshal(b, into) != nil {
 		return 0, s.broke(ctx, errOdd)
 	}
-	if h != nil {
-		req.Header = h.Clone()
-	}
-	req.Header.Set("Accept", "application/json")
-	resp, err := s.client.Do(req)
+	return status, err
+}
+
+// Ask makes a request and gives what is answered, which is nothing unless the status
+// is that of a success. A header without Accept asks for JSON.
+func (s *Server) Ask(ctx context.Context, method, path string, h http.Header, body []byte) (answer []byte, status int, err error) {
+	limited, cancel := context.WithTimeout(ctx, s.opts.Answer)
+	defer cancel()
+	resp, err := s.send(limited, s.client, method, path, h, body)
 	if err != nil {
-		return 0, s.broke(ctx, err)
+		return nil, 0, s.broke(ctx, err)
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
+	if resp.StatusCode/100 != 2 {
 		// The rest of a short answer is read, so that the connection can be used
 		// again.
 		_, _ = io.CopyN(io.Discard, resp.Body, 4<<10)
-		if resp.StatusCode >= 300 && resp.StatusCode < 400 {
-			return 0, s.broke(ctx, errRedirect)
-		}
-		return resp.StatusCode, nil
+		return nil, resp.StatusCode, nil
 	}
 	b, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	switch {
 	case err != nil:
-		return 0, s.broke(ctx, err)
+		return nil, 0, s.broke(ctx, err)
 	case len(b) > maxAnswer:
-		return 0, s.broke(ctx, errLarge)
-	case json.Unmarshal(b, into) != nil:
-		return 0, s.broke(ctx, errOdd)
+		return nil, 0, s.broke(ctx, errLarge)
 	}
-	return http.StatusOK, nil
+	return b, resp.StatusCode, nil
+}
+
+// send makes a request, which a redirect does not answer.
+func (s *Server) send(ctx context.Context, c *http.Client, method, path string, h http.Header, body []byte) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, s.base.String()+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, errOdd
+	}
+	if h != nil {
+		req.Header = h.Clone()
+	}
+	if req.Header.Get("Accept") == "" {
+		req.Header.Set("Accept", "application/json")
+	}
+	resp, err := c.Do(req)
+	if err == nil && resp.StatusCode/100 == 3 {
+		resp.Body.Close()
+		return nil, errRedirect
+	}
+	return resp, err
 }
 
 // Status is the error for an answer that nobody expects.

@@ -2,6 +2,7 @@ package exchangelink
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -23,8 +24,9 @@ var (
 // connect makes a connection to address (host:port), through a proxy where
 // Options.Proxy says so. Requests and sockets both come this way.
 func (s *Server) connect(ctx context.Context, network, address string) (net.Conn, error) {
+	direct := cmp.Or(s.fixed, address)
 	if s.opts.Proxy == nil {
-		return s.dial(ctx, network, address)
+		return s.dial(ctx, network, direct)
 	}
 	req := (&http.Request{Method: http.MethodGet, URL: &url.URL{Scheme: "https", Host: address, Path: "/"}, Host: address, Header: http.Header{}}).WithContext(ctx)
 	u, err := s.opts.Proxy(req)
@@ -32,7 +34,7 @@ func (s *Server) connect(ctx context.Context, network, address string) (net.Conn
 	case err != nil:
 		return nil, errProxyGone
 	case u == nil:
-		return s.dial(ctx, network, address)
+		return s.dial(ctx, network, direct)
 	case u.Scheme == "socks5", u.Scheme == "socks5h":
 		return s.socks(ctx, network, u, address)
 	case u.Scheme == "http", u.Scheme == "https":

@@ -1,0 +1,110 @@
+package exchangelink
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"os"
+	"sync"
+	"time"
+)
+
+// Stream is an answer that goes on for as long as the connection does, and is given up
+// when nothing has come for Options.Silence. Close belongs to one goroutine.
+type Stream struct {
+	// Server is the one that answers: of several behind one name it is this one.
+	Server *Server
+	// Cookies are those that it wants back, as the header Cookie has them.
+	Cookies string
+
+	server *Server // as it was asked
+	in     chan []byte
+	end    context.CancelCauseFunc
+	task   sync.WaitGroup
+	err    error // why the reader ended; read it after in is closed
+}
+
+// Stream makes a request and gives the parts into which split cuts its answer. A server
+// that refuses gives its status and no stream and no error. The stream ends with ctx.
+func (s *Server) Stream(ctx context.Context, method, path string, h http.Header, body []byte, split bufio.SplitFunc) (k *Stream, status int, err error) {
+	k = &Stream{server: s, in: make(chan []byte, queued)}
+	on, end := context.WithCancelCause(ctx)
+	var at string
+	traced := httptrace.WithClientTrace(on, &httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) { at = c.Conn.RemoteAddr().String() }})
+	resp, err := s.send(traced, s.client, method, path, h, body)
+	if err == nil && resp.StatusCode/100 != 2 {
+		resp.Body.Close()
+		end(nil)
+		return nil, resp.StatusCode, nil
+	} else if err != nil {
+		end(nil)
+		return nil, 0, s.broke(ctx, err)
+	}
+	k.end = end
+	here := *s
+	here.fixed = at
+	here.client = here.newClient()
+	k.Server = &here
+	for i, c := range resp.Cookies() {
+		if i > 0 {
+			k.Cookies += "; "
+		}
+		k.Cookies += c.Name + "=" + c.Value
+	}
+	k.task.Go(func() { k.read(ctx, on, resp.Body, split) })
+	return k, resp.StatusCode, nil
+}
+
+func (k *Stream) read(ctx, on context.Context, body io.ReadCloser, split bufio.SplitFunc) {
+	defer close(k.in)
+	defer body.Close()
+	silent := time.AfterFunc(k.server.opts.Silence, func() { k.end(os.ErrDeadlineExceeded) })
+	defer silent.Stop()
+	parts := bufio.NewScanner(heard{body, func() { silent.Reset(k.server.opts.Silence) }})
+	parts.Buffer(nil, maxMessage)
+	parts.Split(split)
+	for parts.Scan() {
+		select {
+		case k.in <- bytes.Clone(parts.Bytes()):
+		case <-on.Done():
+		}
+	}
+	switch err := parts.Err(); {
+	case errors.Is(context.Cause(on), os.ErrDeadlineExceeded):
+		k.err = k.server.broke(ctx, os.ErrDeadlineExceeded)
+	case errors.Is(err, bufio.ErrTooLong):
+		k.err = k.server.broke(ctx, errLarge)
+	default:
+		k.err = k.server.broke(ctx, errors.Join(io.ErrUnexpectedEOF, err)) // it should not have ended
+	}
+}
+
+// heard tells of each piece that comes.
+type heard struct {
+	io.Reader
+	told func()
+}
+
+func (r heard) Read(b []byte) (n int, err error) {
+	if n, err = r.Reader.Read(b); n > 0 {
+		r.told()
+	}
+	return n, err
+}
+
+// In gives the parts. It is closed when the answer has ended.
+func (k *Stream) In() <-chan []byte { return k.in }
+
+// Err says why In is closed.
+func (k *Stream) Err() error { return k.err }
+
+// Close ends the connection and waits for what belongs to it.
+func (k *Stream) Close() {
+	k.end(nil)
+	k.task.Wait()
+	k.Server.Idle()
+}
