@@ -21,8 +21,10 @@ import (
 	"wiebelt/internal/relay/wire"
 )
 
+// Name is the stream's.
+const Name = "journal"
+
 const (
-	name     = "journal"
 	root     = "JOURNAL." // then the user and the call
 	maxValue = 4 << 10
 	waiting  = 4096 // calls that are not in the stream yet
@@ -33,6 +35,7 @@ const (
 // Journal is the missed calls of a site.
 type Journal struct {
 	js     jetstream.JetStream
+	config jetstream.StreamConfig
 	stream jetstream.Stream // nil where nothing is kept
 	life   time.Duration
 	noted  chan note
@@ -50,9 +53,9 @@ type note struct {
 // Open finds the stream, or makes it, in as many nodes as replicas says. With 0 days
 // it goes, and all that is in it.
 func Open(ctx context.Context, js jetstream.JetStream, replicas, days int, log *slog.Logger) (*Journal, error) {
-	j := &Journal{js: js, life: time.Duration(days) * 24 * time.Hour, noted: make(chan note, waiting), log: log, now: time.Now}
+	j := &Journal{js: js, config: jetstream.StreamConfig{Name: Name, Subjects: []string{root + ">"}, Replicas: replicas, MaxMsgSize: maxValue}, life: time.Duration(days) * 24 * time.Hour, noted: make(chan note, waiting), log: log, now: time.Now}
 	if days <= 0 {
-		if err := js.DeleteStream(ctx, name); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
+		if err := js.DeleteStream(ctx, Name); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
 			return nil, failed(err)
 		}
 		return j, nil
@@ -60,8 +63,19 @@ func Open(ctx context.Context, js jetstream.JetStream, replicas, days int, log *
 	// Calls go by Run and not by an age of the stream, which would leave their bytes
 	// in the file.
 	var err error
-	j.stream, err = js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{Name: name, Subjects: []string{root + ">"}, Replicas: replicas, MaxMsgSize: maxValue})
-	return j, failed(err)
+	if j.stream, err = js.CreateOrUpdateStream(ctx, j.config); err != nil {
+		return nil, failed(err)
+	}
+	return j, nil
+}
+
+// Make makes the stream again where it was lost.
+func (j *Journal) Make(ctx context.Context) error {
+	if j.stream == nil {
+		return nil
+	}
+	_, err := j.js.CreateOrUpdateStream(ctx, j.config)
+	return failed(err)
 }
 
 func failed(err error) error {
@@ -150,7 +164,7 @@ func kept(err error) bool {
 
 func (j *Journal) sweep(ctx context.Context) {
 	before := j.now().Add(-j.life)
-	if _, err := j.forget(ctx, root+">", func(m *jetstream.RawStreamMsg) bool { return m.Time.Before(before) }); err != nil && ctx.Err() == nil {
+	if _, err := j.Forget(ctx, func(m wire.Missed) bool { return m.Ended.Before(before) }); err != nil && ctx.Err() == nil {
 		j.log.Warn("old missed calls are still there", "why", err)
 	}
 }
@@ -169,7 +183,7 @@ func (j *Journal) Page(ctx context.Context, u wire.User, seen uint64) (page wire
 	after := j.now().Add(-j.life)
 	err = j.each(ctx, of(u), func(raw *jetstream.RawStreamMsg) bool {
 		var m wire.Missed
-		return json.Unmarshal(raw.Data, &m) != nil || raw.Time.Before(after) || page.Add(m, raw.Sequence)
+		return json.Unmarshal(raw.Data, &m) != nil || m.Ended.Before(after) || page.Add(m, raw.Sequence)
 	})
 	return page, err
 }
@@ -189,6 +203,25 @@ func (j *Journal) ForgetUsers(ctx context.Context, gone []wire.User) (err error)
 	}
 	j.forgot = done
 	return err
+}
+
+// TakeOver keeps the calls of another journal too, in which they stay.
+func (j *Journal) TakeOver(ctx context.Context, from jetstream.JetStream) error {
+	old, err := from.Stream(ctx, Name)
+	if j.stream == nil || errors.Is(err, jetstream.ErrStreamNotFound) {
+		return nil
+	}
+	if err != nil {
+		return failed(err)
+	}
+	var wrong error
+	err = (&Journal{stream: old}).each(ctx, root+">", func(m *jetstream.RawStreamMsg) bool {
+		if _, err := j.js.Publish(ctx, m.Subject, m.Data, jetstream.WithExpectLastSequencePerSubject(0)); err != nil && !kept(err) {
+			wrong = err
+		}
+		return wrong == nil
+	})
+	return failed(cmp.Or(err, wrong))
 }
 
 // Forget forgets the calls of which is says so, for all users, and tells how many

@@ -79,6 +79,7 @@ type Node struct {
 	server    *server.Server // nil for somebody else's
 	accounts  *server.MemAccResolver
 	authority *credentials.Authority
+	account   string // the site's
 
 	mu      sync.Mutex // protects the rest
 	revoked map[string]time.Time
@@ -91,6 +92,7 @@ func Start(c Config, a *credentials.Authority) (*Node, error) {
 		return nil, err
 	}
 	n := &Node{authority: a, accounts: &server.MemAccResolver{}}
+	n.account = who.Account
 	if err := n.store(who); err != nil {
 		return nil, err
 	}
@@ -209,8 +211,13 @@ func (n *Node) Revoke(keys map[string]time.Time) error {
 	return nil
 }
 
-// Others is how many other servers of the cluster are reached.
-func (n *Node) Others() int { return n.server.NumRemotes() }
+// Others is how many other servers of the relays' own cluster are reached.
+func (n *Node) Others() int {
+	if n.server == nil {
+		return 0
+	}
+	return n.server.NumRemotes()
+}
 
 // Dismiss disconnects every user, who comes back to this relay or to another.
 func (n *Node) Dismiss() error {
@@ -231,6 +238,14 @@ func (n *Node) Dismiss() error {
 		}
 	}
 	return nil
+}
+
+// Compact has the server of a cluster rid its log of what the others know of a stream.
+// It would do so by itself, minutes later.
+func (n *Node) Compact(stream string) {
+	if n.server != nil {
+		_ = n.server.JetStreamSnapshotStream(n.account, stream) // there may be nothing to do
+	}
 }
 
 // Close ends the connection and the server, and waits for both.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -117,6 +118,9 @@ func (r *relay) room(ctx context.Context) error {
 				copied = all
 			}
 		}
+		if r.node.Others() == len(r.Settings.Cluster)-1 { // who is away learns from that log what to overwrite
+			r.node.Compact(journal.Name)
+		}
 		if full := err != nil; r.storage.full.Swap(full) != full {
 			r.Log.Error("the room on the disk has changed", "full", full, "why", err)
 			r.changed()
@@ -158,10 +162,12 @@ func (r *relay) work(ctx context.Context, up func()) error {
 	defer context.AfterFunc(ctx, func() { r.lack(context.Cause(ctx)) })() // at once, whatever still has to end
 	group.Go(func() error { return r.reach(ctx) })
 	group.Go(func() error {
-		if err := r.open(ctx); err != nil {
+		js, err := r.open(ctx)
+		if err != nil {
 			return err
 		}
 		group.Go(func() error { return r.room(ctx) })
+		group.Go(func() error { return whole(ctx, js) })
 		group.Go(func() error { return r.feed.Run(ctx) })
 		group.Go(func() error { return r.journal.Run(ctx) })
 		group.Go(func() error {
@@ -176,44 +182,77 @@ func (r *relay) work(ctx context.Context, up func()) error {
 	return group.Wait()
 }
 
-func (r *relay) open(ctx context.Context) error {
+// wholeEvery is how often it is looked whether all is there that the relay keeps.
+const wholeEvery = 2 * time.Second
+
+var errLost = errors.New("something is lost that the relay keeps")
+
+// whole fails once something is not there any more that was there when it began: whoever
+// watches it does not notice.
+func whole(ctx context.Context, js jetstream.JetStream) error {
+	tick := time.NewTicker(wholeEvery)
+	defer tick.Stop()
+	for all := []string(nil); ; {
+		var now []string
+		names := js.StreamNames(ctx)
+		for name := range names.Name() {
+			now = append(now, name)
+		}
+		if names.Err() == nil { // else there is no leader, perhaps
+			if slices.ContainsFunc(all, func(name string) bool { return !slices.Contains(now, name) }) {
+				return errLost
+			}
+			all = now
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
+
+func (r *relay) open(ctx context.Context) (jetstream.JetStream, error) {
 	js, err := jetstream.New(r.node.Conn, jetstream.WithDefaultTimeout(callTime))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	find, found := context.WithTimeout(ctx, findTime)
 	defer found()
 	bucket, err := calls.Open(find, js, r.Settings.Replicas())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	directory, err := users.Open(find, js, r.Settings.Replicas())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	leases, err := links.OpenLeases(find, js, r.Settings.Replicas())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, allTime)
 	defer cancel()
+	if r.journal != nil {
+		err = r.journal.Make(ctx)
+	} else {
+		r.journal, err = journal.Open(ctx, js, r.Settings.Replicas(), r.Settings.Journal.Days, r.Log)
+	}
+	if err != nil {
+		return nil, err
+	}
 	if err := r.grow(ctx, js); err != nil {
-		return err
+		return nil, err
 	}
 	r.catchUp(ctx, js)
 	if err := r.putBack(ctx, directory); err != nil {
-		return err
+		return nil, err
 	}
 	all, err := directory.List(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	r.leases = leases
-	if r.journal == nil {
-		if r.journal, err = journal.Open(ctx, js, r.Settings.Replicas(), r.Settings.Journal.Days, r.Log); err != nil {
-			return err
-		}
-	}
 	r.know(ctx, all)
 	r.bucket.Store(bucket)
 	r.users.Store(directory)
@@ -222,7 +261,7 @@ func (r *relay) open(ctx context.Context) error {
 		r.feed.Seen, r.feed.Away = r.lookups.ring, r.away
 		r.feed.Name = func(u wire.User) string { return r.table.Load().Label(u) }
 	}
-	return nil
+	return js, nil
 }
 
 // catchUp waits a while until the server has all that the others know. Only then may
@@ -249,7 +288,6 @@ func (r *relay) catchUp(ctx context.Context, js jetstream.JetStream) {
 const (
 	aloneDir   = "jetstream"
 	clusterDir = "jetstream-cluster"
-	grownDir   = "jetstream-before"
 )
 
 // grow takes over what this relay knew while it was alone, once there is a cluster.
@@ -274,11 +312,12 @@ func (r *relay) grow(ctx context.Context, to jetstream.JetStream) error {
 			return fmt.Errorf("the bucket %s: %w", name, err)
 		}
 	}
-	if err := names.Error(); err != nil {
+	if err := cmp.Or(names.Error(), r.journal.TakeOver(ctx, from)); err != nil {
 		return err
 	}
 	n.Close()
-	return os.Rename(old, filepath.Join(r.Dir, grownDir))
+	_ = os.Remove(filepath.Join(r.Dir, copyFile))
+	return os.RemoveAll(old) // nobody would forget there what has to be forgotten
 }
 
 func copyBucket(ctx context.Context, from, to jetstream.JetStream, name string) error {

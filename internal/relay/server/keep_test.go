@@ -1,0 +1,66 @@
+package server
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/relay/users"
+	"wiebelt/internal/relay/wire"
+)
+
+// TestLost: where something is lost that the relay keeps, it tells users so and makes it
+// again, with the users that there were; they stay joined, and calls go on.
+func TestLost(t *testing.T) {
+	o := start(t, func(c *Config) { c.Settings.Journal.Days = 2 })
+	anna, states, key := o.desk(users.Entry{User: "anna", Extensions: []string{"101"}})
+	wait(t, states, connected)
+	for began := time.Now(); ; time.Sleep(time.Millisecond) {
+		if b, err := os.ReadFile(filepath.Join(o.Dir, copyFile)); err == nil && strings.Contains(string(b), key) {
+			break
+		}
+		if time.Since(began) > time.Minute {
+			t.Fatal("the users are not copied")
+		}
+	}
+	told, err := o.node.Conn.SubscribeSync(o.Keys.Site.Relays())
+	if err != nil {
+		t.Fatal(err)
+	}
+	lacks := func(want string) {
+		t.Helper()
+		for {
+			m, err := told.NextMsg(time.Minute)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s, err := wire.ParseState(m.Data); err == nil && s.Lacks == want {
+				return
+			}
+		}
+	}
+	js, err := jetstream.New(o.node.Conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range []string{"KV_users", "KV_joins", "KV_calls", "KV_leases", "journal"} {
+		if err := js.DeleteStream(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
+		lacks(lacksBucket)
+		lacks("")
+		if _, err := js.Stream(t.Context(), name); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		o.post("/in/"+o.secret, fmt.Sprintf(`{"id":"%d","state":"ringing","number":"0698760011","extension":"101"}`, i))
+		if e := wait(t, anna, func(e call.Event) bool { return e.State == call.Ringing && e.ID == fmt.Sprint(i) }); e.Number != "0698760011" {
+			t.Errorf("%s: %+v", name, e)
+		}
+	}
+}
