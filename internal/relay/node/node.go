@@ -14,6 +14,7 @@ import (
 	"net"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -105,6 +106,7 @@ func Start(c Config, a *credentials.Authority) (*Node, error) {
 		TrustedOperators: []*jwt.OperatorClaims{who.Operator}, AccountResolver: n.accounts, SystemAccount: who.System,
 		MaxPayload: maxPayload, MaxPending: maxPending, MaxConn: maxConnections, AuthTimeout: loginTime, WriteDeadline: writeTime,
 		PingInterval: pingEvery, MaxPingsOut: 1, NoSigs: true, NoLog: true, TLSConfig: c.TLS, TLSTimeout: loginTime,
+		Websocket: server.WebsocketOpts{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoTLS: true},
 	}
 	if c.Cluster != nil {
 		c.Cluster.options(o)
@@ -184,6 +186,16 @@ func (n *Node) Connections() int {
 
 // Port is where the server listens.
 func (n *Node) Port() int { return n.server.Addr().(*net.TCPAddr).Port }
+
+// Tunnel is where the server takes connections as WebSockets, from this computer alone:
+// those of computers that reach nothing but HTTPS, which somebody passes on. It is ""
+// for somebody else's servers.
+func (n *Node) Tunnel() string {
+	if n.server == nil {
+		return ""
+	}
+	return strings.Replace(n.server.WebsocketURL(), "ws:", "http:", 1)
+}
 
 // Revoke makes tokens worthless that were given to public keys before a moment, and
 // throws out whoever is connected with one. It takes the whole list each time; the

@@ -87,6 +87,9 @@ func TestOwnCertificate(t *testing.T) {
 	}
 	_, states := o.link("anna")
 	wait(t, states, connected)
+	o.barred("anna")
+	_, states = o.link("anna")
+	wait(t, states, connected)
 	write(dir, "127.0.0.1", time.Now().AddDate(-3, 0, 0), false)
 	if err := join(users.Entry{User: "bob"}); err != nil {
 		t.Errorf("half of a pair: %v", err)

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/localhub"
@@ -76,11 +78,18 @@ func (o *office) ask(u wire.User, number string) wire.LookupAnswer {
 
 // TestOneLookup: of a call that rings at 300 users the hub hears once, all of them
 // get the answer, each is in the log once, and the log knows neither number nor name.
+// The hub's secret is in nothing that goes over NATS, or that a computer joins with.
 func TestOneLookup(t *testing.T) {
 	const n = 300
 	h, client := theHub(t)
 	log := &lines{}
 	o := start(t, func(c *Config) { c.Hub, c.Log = client, slog.New(slog.NewTextHandler(log, nil)) })
+	trace := &lines{}
+	heard, err := o.node.Conn.Subscribe(">", func(m *nats.Msg) { _, _ = trace.Write(m.Data) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = heard.Unsubscribe() }()
 	for i := range n {
 		if err := o.users.Load().Put(t.Context(), users.Entry{User: wire.User(fmt.Sprint("u", i)), Extensions: []string{"600"}}); err != nil {
 			t.Fatal(err)
@@ -95,15 +104,15 @@ func TestOneLookup(t *testing.T) {
 		t.Fatal(status)
 	}
 	<-anna // the feed knows for whom it rings
-	var all sync.WaitGroup
+	var asking sync.WaitGroup
 	for i := range n {
-		all.Go(func() {
+		asking.Go(func() {
 			if a := o.ask(wire.User(fmt.Sprint("u", i)), "+31698760011"); len(a.Contacts) != 1 || a.Contacts[0].Name() != "J. de Vries" || a.Failure != "" {
 				t.Errorf("%d: %+v", i, a)
 			}
 		})
 	}
-	all.Wait()
+	asking.Wait()
 	if got := h.Stats().Lookups; got != 1 {
 		t.Errorf("%d look-ups", got)
 	}
@@ -115,6 +124,14 @@ func TestOneLookup(t *testing.T) {
 		if strings.Contains(said, canary) {
 			t.Errorf("the log has %s", canary)
 		}
+	}
+	for began := time.Now(); strings.Count(trace.String(), "Vries") < n; time.Sleep(time.Millisecond) {
+		if time.Since(began) > time.Minute {
+			t.Fatal("the answers are not heard")
+		}
+	}
+	if strings.Contains(trace.String()+o.stored["anna"], "canary") {
+		t.Error("computers get the secret")
 	}
 }
 

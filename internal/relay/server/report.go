@@ -48,6 +48,7 @@ func (r *relay) reported(w http.ResponseWriter, q *http.Request) {
 	}
 	b, err := io.ReadAll(http.MaxBytesReader(w, q.Body, webhook.MaxBody))
 	if err != nil {
+		r.dropped.Add(1)
 		w.WriteHeader(http.StatusRequestEntityTooLarge)
 		return
 	}

@@ -10,10 +10,13 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"log"
 	"log/slog"
 	"maps"
 	"net"
 	"net/http"
+	"net/http/httputil"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -218,13 +221,19 @@ func (r *relay) doors() http.Handler {
 	mux.HandleFunc("POST /in/{secret}", r.reported)
 	mux.HandleFunc("GET /in/{secret}/{name}", r.webhook)
 	mux.HandleFunc("POST /in/{secret}/{name}", r.webhook)
+	if to, err := url.Parse(r.node.Tunnel()); err == nil && to.Host != "" {
+		mux.Handle("GET "+wire.Tunnel, &httputil.ReverseProxy{ErrorLog: quiet(), Rewrite: func(p *httputil.ProxyRequest) {
+			p.SetURL(to)
+			p.Out.URL.Path = "/"
+		}})
+	}
 	return mux
 }
 
 // serve answers over HTTP until ctx ends.
 func serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	s := &http.Server{Handler: h, ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
-		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
+		ErrorLog: quiet()}
 	stop := context.AfterFunc(ctx, func() { _ = s.Close() })
 	defer stop()
 	if err := s.Serve(l); ctx.Err() == nil {
@@ -232,6 +241,9 @@ func serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	}
 	return ctx.Err()
 }
+
+// quiet is for what others do wrong.
+func quiet() *log.Logger { return slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) }
 
 // answer answers what users ask over NATS, and takes reports of exchanges that
 // publish by themselves. stop ends that.

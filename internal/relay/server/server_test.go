@@ -1,12 +1,12 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -208,6 +208,32 @@ func TestOffice(t *testing.T) {
 	}
 }
 
+// barred has the network let a user's computer through to nothing but the address at
+// which it joined.
+func (o *office) barred(u wire.User) {
+	o.stored[u] = strings.Replace(o.stored[u], fmt.Sprintf(`:%d"`, o.node.Port()), `:1"`, 1)
+}
+
+// TestTunnel: a computer that reaches nothing but HTTPS hears its user's calls, until he
+// is removed.
+func TestTunnel(t *testing.T) {
+	o := start(t)
+	_, _, _ = o.desk(users.Entry{User: "anna", Extensions: []string{"101"}})
+	o.barred("anna")
+	anna, states := o.link("anna")
+	wait(t, states, connected)
+	o.post("/in/"+o.secret, `{"id":"7","state":"ringing","number":"0698760011","extension":"101"}`)
+	if e := wait(t, anna, func(call.Event) bool { return true }); e.ID != "7" {
+		t.Errorf("%+v", e)
+	}
+	if err := o.users.Load().Remove(t.Context(), "anna"); err != nil {
+		t.Fatal(err)
+	}
+	if s := wait(t, states, func(s link.State) bool { return s.Phase == link.Refused }); s.Cause != link.CauseDenied {
+		t.Errorf("%+v", s)
+	}
+}
+
 // TestLink: what an exchange tells of an extension rings at whose it is, through the
 // queue that it came by; everybody is told how relay and link are doing, and nobody's
 // extensions are named in the status.
@@ -319,7 +345,7 @@ func TestRenew(t *testing.T) {
 }
 
 // TestStrangers: what is not a report or a code is refused, tells nothing and is
-// counted; who guesses has to wait.
+// counted.
 func TestStrangers(t *testing.T) {
 	o := start(t)
 	long := `{"id":"` + strings.Repeat("x", webhook.MaxBody) + `"}`
@@ -331,40 +357,76 @@ func TestStrangers(t *testing.T) {
 			t.Errorf("%.40q: %d %q, want %d", body, got, answer, want)
 		}
 	}
+	if err := o.node.Conn.Publish(o.Keys.Site.Reports(), []byte("ringing")); err != nil {
+		t.Fatal(err)
+	}
+	for began := time.Now(); o.status().Dropped < 6; time.Sleep(time.Millisecond) {
+		if time.Since(began) > time.Minute {
+			t.Fatalf("%d are counted", o.status().Dropped)
+		}
+	}
 	for _, path := range []string{"/in/" + o.secret[1:], "/in/", "/in/x/" + o.secret, "/in/" + o.secret + "/nothing", "/in/x/voipgrid", "/", "/healthz"} {
 		if got, _ := o.post(path, `{"id":"1"}`); got != http.StatusNotFound {
 			t.Errorf("%s: %d", path, got)
 		}
+	}
+	if got, _ := o.post("/join", `{"code":"2222-2222-2222-2222","key":"me"}`); got != http.StatusBadRequest {
+		t.Errorf("no key: %d", got)
+	}
+}
+
+// TestGuesses: of a thousand codes that a hundred computers guess, none lets anybody in;
+// who guesses more often than a person mistypes has to wait, and the one for whom a
+// code is does not.
+func TestGuesses(t *testing.T) {
+	const computers, each = 100, 10
+	o := start(t)
+	if err := o.users.Load().Put(t.Context(), users.Entry{User: "anna"}); err != nil {
+		t.Fatal(err)
+	}
+	code, err := o.users.Load().Invite(t.Context(), "anna")
+	if err != nil {
+		t.Fatal(err)
 	}
 	pair, err := nkeys.CreateUser()
 	if err != nil {
 		t.Fatal(err)
 	}
 	key, _ := pair.PublicKey()
-	if got, _ := o.post("/join", `{"code":"2222-2222-2222-2222","key":"me"}`); got != http.StatusBadRequest {
-		t.Errorf("no key: %d", got)
-	}
-	var guesses sync.WaitGroup
-	results := make(chan int, 40)
-	for i := range cap(results) {
-		guesses.Go(func() {
-			a, err := o.http.Post(o.at.Web+"/join", "application/json", bytes.NewBufferString(fmt.Sprintf(`{"code":"2222-2222-2222-22%02d","key":%q}`, i, key)))
-			if err != nil {
-				t.Error(err)
-				return
+	var guessing sync.WaitGroup
+	answers := make(chan string, computers*each)
+	for i := range computers {
+		guessing.Go(func() {
+			from := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 1, 0, byte(1+i))}}
+			client := http.Client{Transport: &http.Transport{DialContext: from.DialContext, TLSClientConfig: certificates.Trust(o.Authority.Fingerprint(), "127.0.0.1")}}
+			defer client.CloseIdleConnections()
+			for j := range each {
+				guess := fmt.Sprintf("%s-%04d", code[:14], i*each+j) // most of it is right, and no code has a 0
+				a, err := client.Post(o.at.Web+"/join", "application/json", strings.NewReader(fmt.Sprintf(`{"code":%q,"key":%q}`, guess, key)))
+				if err != nil {
+					t.Error(err)
+					continue
+				}
+				b, err := io.ReadAll(a.Body)
+				_ = a.Body.Close()
+				answers <- fmt.Sprint(a.StatusCode, " ", string(b), err)
 			}
-			defer a.Body.Close()
-			results <- a.StatusCode
 		})
 	}
-	guesses.Wait()
-	close(results)
-	count := map[int]int{}
-	for status := range results {
-		count[status]++
+	guessing.Wait()
+	close(answers)
+	count := map[string]int{}
+	for a := range answers {
+		count[a]++
 	}
-	if count[http.StatusForbidden] != wrongCodes-1 || count[http.StatusTooManyRequests] != 40-wrongCodes+1 {
-		t.Errorf("guesses: %v", count)
+	if count["403 <nil>"] != computers*wrongCodes || count["429 <nil>"] != computers*(each-wrongCodes) {
+		t.Errorf("answers: %v", count)
+	}
+	if _, n := o.table.Load().Count(); n != 0 {
+		t.Errorf("%d have joined", n)
+	}
+	if _, err := relaylink.Join(t.Context(), o.at.Web, code, o.Authority.Fingerprint()); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -10,6 +10,9 @@ var errJoined = errors.New("not the answer of a relay")
 // MaxRequest bounds what a user asks, in bytes.
 const MaxRequest = 4 << 10
 
+// Tunnel is the path at which a relay takes NATS connections over HTTPS, as WebSockets.
+const Tunnel = "/nats"
+
 // JoinRequest is what a computer sends over HTTPS to join a site.
 type JoinRequest struct {
 	Code string `json:"code"`

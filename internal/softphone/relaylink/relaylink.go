@@ -9,10 +9,12 @@ package relaylink
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
 	"net"
+	"net/url"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -116,7 +118,7 @@ func (p *Phone) Session(ctx context.Context, r *link.Reporter) error {
 	}
 	s := &session{membership: m, heard: make(chan *nats.Msg, 64), said: make(chan *nats.Msg, 16), relays: states{}, missed: make(chan struct{}, 1), closed: make(chan error, 1)}
 	s.URLs = p.inTurn(s.URLs)
-	if err := s.connect(ctx); err != nil {
+	if err := s.connect(ctx, p.account.Address); err != nil {
 		return failed(ctx, err)
 	}
 	defer s.Close()
@@ -242,9 +244,10 @@ func (p *Phone) Lookup(ctx context.Context, number string) ([]contact.Contact, e
 	return a.Contacts, nil
 }
 
-// connect reaches one of the relays and asks what goes on. Connecting anew is the
-// business of link.Run.
-func (s *session) connect(ctx context.Context) (err error) {
+// connect reaches one of the relays and asks what goes on; where none is reached, by way
+// of the address at which this computer joined. Connecting anew is the business of
+// link.Run.
+func (s *session) connect(ctx context.Context, joined string) (err error) {
 	o := nats.GetDefaultOptions()
 	o.Servers, o.Name, o.InboxPrefix = s.URLs, "wiebelt", wire.Inbox(s.User)
 	o.NoRandomize = true
@@ -261,7 +264,14 @@ func (s *session) connect(ctx context.Context) (err error) {
 		o.Secure, o.TLSConfig = true, &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: s.roots}
 	}
 	o.CustomDialer = dialer{ctx}
-	if s.Conn, err = o.Connect(); err != nil {
+	if s.Conn, err = o.Connect(); err != nil && !refused(failed(ctx, err)) && s.tunnel(&o, joined) {
+		if c, e := o.Connect(); e == nil {
+			s.Conn, err = c, nil
+		} else if refused(failed(ctx, e)) {
+			err = e
+		}
+	}
+	if err != nil {
 		return err
 	}
 	s.inbox = s.NewInbox()
@@ -280,6 +290,26 @@ func (s *session) connect(ctx context.Context) (err error) {
 		s.Close()
 	}
 	return err
+}
+
+func refused(err error) bool { _, is := errors.AsType[*link.Refusal](err); return is }
+
+// tunnel has a connection go as a WebSocket through the relay's HTTPS: the network may
+// let nothing else through. Its certificate is of the site's authority, or one that the
+// system knows.
+func (s *session) tunnel(o *nats.Options, joined string) bool {
+	at, err := url.Parse(joined)
+	if err != nil || s.plain {
+		return false
+	}
+	roots, err := x509.SystemCertPool()
+	if err != nil {
+		roots = x509.NewCertPool()
+	}
+	roots.AppendCertsFromPEM([]byte(s.CA))
+	o.Servers, o.ProxyPath = []string{"wss://" + at.Host}, wire.Tunnel
+	o.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: roots}
+	return true
 }
 
 // askNow asks for the snapshot that holds.
