@@ -55,6 +55,10 @@ func TestTrust(t *testing.T) {
 		}
 		return c
 	}
+	ahead, err := New("kantoor", now.Add(12*time.Hour)) // by the relay's clock, or the computer's is behind
+	if err != nil {
+		t.Fatal(err)
+	}
 	good := issue(ours, now, "relay.kantoor.example", "127.0.0.1")
 	withOurs := issue(theirs, now, "relay.kantoor.example")
 	withOurs.Certificate = append(withOurs.Certificate, ours.Certificate.Raw) // shows ours, and is not of it
@@ -82,6 +86,9 @@ func TestTrust(t *testing.T) {
 				t.Errorf("%s, by %s: %v", name, how, err)
 			}
 		}
+	}
+	if err := answers(t, issue(ahead, now.Add(12*time.Hour), "127.0.0.1"), "127.0.0.1", Trust(ahead.Fingerprint(), "127.0.0.1")); err != nil {
+		t.Errorf("a clock half a day behind: %v", err)
 	}
 	for _, wrong := range []string{"", print[:62], theirs.Fingerprint()} {
 		if err := answers(t, good, "127.0.0.1", Trust(wrong, "127.0.0.1")); err == nil {

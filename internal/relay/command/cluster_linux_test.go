@@ -1,9 +1,12 @@
 package command
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -14,37 +17,49 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/errgroup"
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/contact"
+	"wiebelt/internal/relay/node"
 	"wiebelt/internal/relay/server"
 	"wiebelt/internal/relay/users"
+	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/relaylink"
+	"wiebelt/internal/testutil/linktest"
 )
 
-// site is three relays in processes of their own, with an exchange and users.
+// site is three relays in processes of their own, with exchanges and users.
 type site struct {
 	t      *testing.T
 	relays []*process
 	secret string
 	desks  []*station
+	hears  *simulate.ARI // an exchange to which the relays listen, if not nil
 
-	mu    sync.Mutex
-	calls map[string]*ringing // all that there have been
-	named int                 // calls that got a name
-	deaf  [3]time.Time        // when a relay did not answer
+	mu     sync.Mutex
+	calls  map[string]*ringing // all that there have been
+	named  int                 // calls that got a name
+	missed int                 // those of the user whose computer is off
+	// membership is what that computer has joined with.
+	membership string
+	deaf       [3]time.Time // when a relay did not answer
 }
 
 // ringing is a call as the exchange knows it.
 type ringing struct {
 	user  int
 	state call.State
-	via   int // the relay to which it was told last
+	via   int // the relay to which it was told last, or heard
 	told  time.Time
 }
+
+// overheard is the via of a call that whoever listens to the exchange hears.
+const overheard = -1
 
 // place is where a relay of a site runs: its address, and how it is started there.
 type place struct {
@@ -77,6 +92,8 @@ func newSite(t *testing.T, n int, at []place) *site {
 		}
 		codes = append(codes, code)
 	}
+	s.relays, s.secret = []*process{first, first, first}, first.secret()
+	s.away()
 	first.kill()
 
 	file := filepath.Join(dir, "site.relay")
@@ -91,7 +108,6 @@ func newSite(t *testing.T, n int, at []place) *site {
 		p.load()
 	}
 	s.start(s.relays...)
-	s.secret = first.secret()
 	for i, code := range codes { // as made while there was one relay
 		s.desks = append(s.desks, s.desk(i, code))
 	}
@@ -116,6 +132,7 @@ func (s *site) start(all ...*process) {
 type station struct {
 	user  int
 	phone *relaylink.Phone
+	stop  func()
 
 	mu     sync.Mutex
 	shown  map[string]call.State
@@ -125,17 +142,30 @@ type station struct {
 }
 
 func (s *site) desk(i int, code string) *station {
+	s.t.Helper()
+	return s.joined(i, s.join(i%3, code), nil)
+}
+
+// join joins at a relay, and gives what has to be kept.
+func (s *site) join(at int, code string) (stored string) {
+	s.t.Helper()
+	stored, err := relaylink.Join(s.t.Context(), s.relays[at].at.Web, code, s.relays[0].folder.Authority.Fingerprint())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return stored
+}
+
+// joined runs the Wiebelt of a user who has joined.
+func (s *site) joined(i int, stored string, keep relaylink.Keeper) *station {
 	t := s.t
 	t.Helper()
-	stored, err := relaylink.Join(t.Context(), s.relays[i%3].at.Web, code, s.relays[0].folder.Authority.Fingerprint())
-	if err != nil {
-		t.Fatal(err)
-	}
 	p, err := relaylink.New(exchangelink.Account{Address: "https://relay.kantoor.example", Secret: func(context.Context) (string, error) { return stored, nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	d := &station{user: i, phone: p.(*relaylink.Phone), shown: map[string]call.State{}, ended: map[string]bool{}}
+	d.phone.Keep(keep)
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() {
@@ -145,14 +175,15 @@ func (s *site) desk(i int, code string) *station {
 			d.mu.Unlock()
 		}}, p)
 	})
-	t.Cleanup(func() { stop(); running.Wait() })
+	d.stop = func() { stop(); running.Wait() }
+	t.Cleanup(d.stop)
 	return d
 }
 
 func (d *station) take(e call.Event) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !strings.HasPrefix(e.ID, string(userNo(d.user))+"/") {
+	if !strings.HasPrefix(strings.TrimPrefix(e.ID, "ari/"), string(userNo(d.user))+".") {
 		d.wrong = append(d.wrong, e.ID+" is somebody else's")
 	}
 	if d.ended[e.ID] {
@@ -178,21 +209,30 @@ func (s *site) say(id string, c *ringing, state call.State) {
 
 func (s *site) tell(id string, c *ringing) {
 	s.mu.Lock()
-	body := fmt.Sprintf(`{"id":%q,"state":%q,"number":"0698760011","extension":"%d"}`, id, c.state, 1000+c.user)
+	state, via := c.state, c.via
 	s.mu.Unlock()
+	if via == overheard {
+		s.happens(strings.TrimPrefix(id, "ari/"), 1000+c.user, state)
+		return
+	}
+	via = s.post(fmt.Sprintf(`{"id":%q,"state":%q,"number":"0698760011","extension":"%d"}`, id, state, 1000+c.user))
+	s.mu.Lock()
+	c.via, c.told = via, time.Now()
+	s.mu.Unlock()
+}
+
+// post reports to the first relay that takes it, and says which.
+func (s *site) post(body string) (via int) {
 	for try, limit := rand.IntN(3), time.Now().Add(time.Minute); ; try++ {
 		s.mu.Lock()
 		shun := time.Since(s.deaf[try%3]) < 2*time.Second
 		s.mu.Unlock()
 		if !shun && s.relays[try%3].report(s.secret, body) == nil {
-			s.mu.Lock()
-			c.via, c.told = try%3, time.Now()
-			s.mu.Unlock()
-			return
+			return try % 3
 		}
 		if time.Now().After(limit) {
 			s.t.Error("nobody takes the report")
-			return
+			return 0
 		}
 		if !shun {
 			s.mu.Lock()
@@ -203,14 +243,70 @@ func (s *site) tell(id string, c *ringing) {
 	}
 }
 
-// ring lets calls ring, at users in turn.
+// listen has the relays listen to an Asterisk.
+func (s *site) listen() {
+	s.t.Helper()
+	var err error
+	if s.hears, err = simulate.StartARI(context.Background(), "", linktest.Known); err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { _ = s.hears.Close() })
+	for _, p := range s.relays {
+		s.listenAt(p)
+	}
+	s.holder()
+}
+
+func (s *site) listenAt(p *process) {
+	s.t.Helper()
+	code, _, errOut := typing(s.t, linktest.Known.Secret, "exchange", "add", "ari", "--address", s.hears.Address().Address, "--user", linktest.Known.User, "--data", p.dir)
+	if code != 0 {
+		s.t.Fatal(errOut)
+	}
+}
+
+// holder waits until a relay listens, and says which.
+func (s *site) holder() (has int) {
+	s.t.Helper()
+	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		for i, p := range s.relays {
+			if all := p.status().Links; len(all) == 1 && all[0].State == link.Connected.String() {
+				return i
+			}
+		}
+		if time.Since(began) > time.Minute {
+			s.t.Fatal("no relay listens")
+		}
+	}
+}
+
+// happens has a channel of the Asterisk do something, whether anybody listens or not.
+func (s *site) happens(id string, extension int, state call.State) {
+	kind, is := "ChannelStateChange", map[call.State]string{call.Ringing: "Ringing", call.Answered: "Up"}[state]
+	if state == call.Ended {
+		kind, is = "ChannelDestroyed", "Up"
+	}
+	c := fmt.Sprintf(`{"id":%q,"name":"PJSIP/%d-0000000c","state":%q,"caller":{"number":"%[2]d"},"connected":{"number":"0698760012"},"dialplan":{"exten":"s"}}`, id, extension, is)
+	s.hears.With(func() {
+		s.hears.Vars[id+" CONNECTEDLINE(num-pres)"] = "allowed"
+		if s.hears.Channels[id] = json.RawMessage(c); state == call.Ended {
+			delete(s.hears.Channels, id)
+		}
+	})
+	s.hears.Send(fmt.Sprintf(`{"type":%q,"cause":16,"channel":%s}`, kind, c))
+}
+
+// ring lets calls ring, at users in turn; where the relays listen to an exchange, one in
+// eight rings there.
 func (s *site) ring(n int) (ids []string) {
 	for range n {
 		s.mu.Lock()
 		u := s.named % len(s.desks)
-		id := fmt.Sprintf("%s/%d", userNo(u), s.named)
+		id, c := fmt.Sprintf("%s.%d", userNo(u), s.named), &ringing{user: u}
+		if s.hears != nil && s.named%8 == 0 {
+			id, c.via = "ari/"+id, overheard
+		}
 		s.named++
-		c := &ringing{user: u}
 		s.calls[id] = c
 		s.mu.Unlock()
 		s.tell(id, c)
@@ -369,51 +465,235 @@ func (s *site) answered(what string, limit time.Duration) {
 	}
 }
 
-// told adds a user at one relay and takes him out, and waits until another knows.
-func (s *site) told(at, other int) {
+// guest adds a user at one relay who joins at another and is taken out again: he is
+// cut off soon, and known nowhere.
+func (s *site) guest(at, other int) {
 	s.t.Helper()
 	d := s.relays[at].directory()
 	s.relays[other].until("the other works", func(now server.Status) bool { return now.Lacks == "" })
-	began := time.Now()
 	n := s.relays[other].status().Users
-	knows := func(what string, users int) {
-		s.relays[other].until(what+" is known elsewhere", func(now server.Status) bool { return now.Users == users })
-	}
 	if err := d.Put(s.t.Context(), users.Entry{User: "guest"}); err != nil {
 		s.t.Fatal(err)
 	}
-	knows("a new user", n+1)
+	code, err := d.Invite(s.t.Context(), "guest")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.relays[other].until("a new user is known elsewhere", func(now server.Status) bool { return now.Users == n+1 })
+	g := s.desk(other, code)
+	defer g.stop()
+	g.until(s.t, "a new user is connected", func() bool { return g.is(link.Connected) })
+	began := time.Now()
 	if err := d.Remove(s.t.Context(), "guest"); err != nil {
 		s.t.Fatal(err)
 	}
-	knows("a removed user", n)
-	if took := time.Since(began); took > 10*time.Second && os.Getenv("SOAK") != "" { // five for each
-		s.t.Errorf("both after %v", took)
+	g.until(s.t, "a removed user is cut off", func() bool { return g.is(link.Refused) })
+	if took := time.Since(began); took > 5*time.Second && os.Getenv("SOAK") != "" {
+		s.t.Errorf("he was cut off after %v", took)
+	}
+	s.relays[other].until("a removed user is known elsewhere", func(now server.Status) bool { return now.Users == n })
+}
+
+// is tells whether the link is in a phase, with nothing wrong behind it. The caller has
+// the lock.
+func (d *station) is(p link.Phase) bool {
+	if len(d.states) == 0 {
+		return false
+	}
+	now := d.states[len(d.states)-1]
+	return now.Phase == p && (p != link.Connected || now.Cause == link.NoCause)
+}
+
+// away adds a user who joins, whose computer is off since, and who misses a call.
+func (s *site) away() {
+	s.t.Helper()
+	p, ctx := s.relays[0], s.t.Context()
+	d := p.directory()
+	if err := d.Put(ctx, users.Entry{User: "away", Extensions: []string{"999"}}); err != nil {
+		s.t.Fatal(err)
+	}
+	code, err := d.Invite(ctx, "away")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.membership = s.join(0, code)
+	s.miss(1)
+	conn, err := node.Dial([]string{p.at.NATS}, p.roots(), p.folder.Keys)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer conn.Close()
+	js, err := jetstream.New(conn)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		if in, err := js.Stream(ctx, "journal"); err == nil && in.CachedInfo().State.Msgs == 1 {
+			return
+		}
+		if time.Since(began) > time.Minute {
+			s.t.Fatal("the missed call is not kept")
+		}
 	}
 }
 
+// miss lets calls ring in vain for the user who is away.
+func (s *site) miss(n int) {
+	for range n {
+		s.missed++
+		for _, state := range []call.State{call.Ringing, call.Ended} {
+			s.post(fmt.Sprintf(`{"id":"away.%d","state":%q,"reason":"missed","number":"0698%06d","extension":"999"}`, s.missed, state, s.missed))
+		}
+	}
+}
+
+// comesBack starts the computer of the user who was away: he is told of every call that
+// he missed, once. The first time he cannot keep them, and has to start it again.
+func (s *site) comesBack() {
+	s.t.Helper()
+	refused := make(chan struct{}, 1)
+	first := s.joined(0, s.membership, func(context.Context, []wire.Missed) error {
+		select {
+		case refused <- struct{}{}:
+		default:
+		}
+		return errors.New("full")
+	})
+	select {
+	case <-refused:
+	case <-time.After(time.Minute):
+		s.t.Fatal("nothing was missed")
+	}
+	first.stop()
+	d := &station{}
+	times, all := map[string]int{}, 0
+	second := s.joined(0, s.membership, func(_ context.Context, page []wire.Missed) error {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		for _, m := range page {
+			times[m.Number]++
+			all++
+		}
+		return nil
+	})
+	defer second.stop()
+	d.until(s.t, "all missed calls are there", func() bool { return len(times) == s.missed })
+	if d.mu.Lock(); all != s.missed {
+		s.t.Errorf("%d calls were missed, and he is told of %d", s.missed, all)
+	}
+	d.mu.Unlock()
+	s.missed = 0
+	s.forgotten()
+}
+
+// forgotten waits until no file of the relays has a number of those missed calls.
+func (s *site) forgotten() {
+	s.t.Helper()
+	for began := time.Now(); ; time.Sleep(100 * time.Millisecond) {
+		where := ""
+		for _, p := range s.relays {
+			_ = filepath.WalkDir(p.dir, func(path string, _ fs.DirEntry, _ error) error {
+				if b, err := os.ReadFile(path); err == nil && bytes.Contains(b, []byte("0698000")) {
+					where = path
+				}
+				return nil // what goes meanwhile has nothing
+			})
+		}
+		if where == "" {
+			s.t.Logf("no trace is left after %v", time.Since(began).Round(100*time.Millisecond))
+			return
+		}
+		if time.Since(began) > time.Minute {
+			s.t.Fatalf("it is still in %s", where)
+		}
+	}
+}
+
+// oneLeft kills two relays: the third one says that it cannot work, users know it too,
+// and all is well once there are two.
+func (s *site) oneLeft() {
+	s.t.Helper()
+	s.relays[0].kill()
+	s.relays[1].kill()
+	began := time.Now()
+	s.relays[2].until("the last one lacks the others", func(now server.Status) bool { return now.Lacks == "quorum" })
+	s.everybody("knows", func(d *station) bool { return !d.is(link.Connected) })
+	if took := time.Since(began); took > 10*time.Second && os.Getenv("SOAK") != "" {
+		s.t.Errorf("all know after %v", took)
+	}
+	s.start(s.relays[0], s.relays[1])
+	s.everybody("is connected", func(d *station) bool { return d.is(link.Connected) })
+}
+
+// everybody waits for what must be so for all users.
+func (s *site) everybody(what string, ok func(*station) bool) {
+	s.t.Helper()
+	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		left := slices.ContainsFunc(s.desks, func(d *station) bool {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			return !ok(d)
+		})
+		if took := time.Since(began); !left {
+			s.t.Logf("everybody %s: after %v", what, took.Round(10*time.Millisecond))
+			return
+		} else if took > time.Minute {
+			s.t.Fatalf("not everybody %s", what)
+		}
+	}
+}
+
+// replace puts an empty relay in the place of one whose disk is lost, from one that is
+// left; then that one may fail.
+func (s *site) replace(lost, left int) {
+	s.t.Helper()
+	p, file := s.relays[lost], filepath.Join(s.t.TempDir(), "again.relay")
+	p.kill()
+	if err := os.RemoveAll(p.dir); err != nil {
+		s.t.Fatal(err)
+	}
+	(&office{s.t, s.relays[left].dir}).must("cluster", "make", file, "r1="+here[0].host, "r2="+here[1].host, "r3="+here[2].host, "--port", fmt.Sprint(s.relays[left].folder.Settings.ClusterPort))
+	(&office{s.t, p.dir}).must("cluster", "join", file, "--name", fmt.Sprint("r", lost+1), "--host", here[lost].host, "--admin", "127.0.0.1:0")
+	p.load()
+	s.listenAt(p)
+	p.start()
+	s.relays[left].kill()
+	s.lost(left)
+	s.soon("r1 was lost, and another one is in its place")
+	s.guest(lost, 3-lost-left)
+	s.relays[left].start()
+}
+
 // TestClusterKilled: whichever of three relays is killed while two hundred calls ring,
-// and all of them at once, every user sees his own calls again, each once, and none
-// that is over; look-ups are answered again at once.
+// the one that listens to an exchange too, and all of them at once, every user sees his
+// own calls again, each once, and none that is over; look-ups are answered again at
+// once, and who was away is told of every call that he missed. With one relay left
+// users know that nothing works, and one that is lost for good can be replaced.
 func TestClusterKilled(t *testing.T) {
 	s := newSite(t, 20, here)
+	s.listen()
 	rounds := 1
 	if os.Getenv("SOAK") != "" {
 		rounds = 5
 	}
 	for range rounds {
 		for i, p := range s.relays {
+			has := s.holder()
 			s.during(func() {
+				var missing sync.WaitGroup
+				missing.Go(func() { s.miss(34) })
 				p.kill()
 				s.answered(fmt.Sprintf("r%d is killed", i+1), 2*time.Second)
+				missing.Wait()
 			})
 			s.lost(i)
-			s.soon(fmt.Sprintf("r%d is killed", i+1))
-			s.told((i+1)%3, (i+2)%3)
+			s.soon(fmt.Sprintf("r%d is killed, r%d listened", i+1, has+1))
+			s.guest((i+1)%3, (i+2)%3)
 			s.over()
 			p.start()
 			s.soon(fmt.Sprintf("r%d is back", i+1))
 		}
+		s.comesBack()
 		s.ring(200)
 		for _, p := range s.relays {
 			p.kill()
@@ -432,4 +712,9 @@ func TestClusterKilled(t *testing.T) {
 		s.over()
 		s.soon("all is over")
 	}
+	s.oneLeft()
+	s.ring(20)
+	s.soon("two are back")
+	s.replace(0, 1)
+	s.soon("all are back")
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
 
 	"wiebelt/internal/relay/server"
 	"wiebelt/internal/relay/users"
@@ -245,6 +246,8 @@ func TestBenchRelay(t *testing.T) {
 	row("a call at 300 desks: the last of them, p50", last.at(0.5), 50, "ms")
 	row("a call at 300 desks: the last of them, worst of 30", last.at(1), 100, "ms")
 
+	row("a user is removed: until he is cut off, worst of 10", o.cutOff(10).at(1), 5000, "ms")
+
 	answers, lost := o.webhooks(desks)
 	row("webhook, 500 messages/s for a minute: answer, p99", answers.at(0.99), 50, "ms")
 	row("calls among them that nobody heard of", float64(lost), 0, "")
@@ -260,6 +263,42 @@ func TestBenchRelay(t *testing.T) {
 	row("connections that are not held, of 5,000", float64(max(0, many-held)), 0, "")
 	row("5,000 desks: memory", float64(o.memory()), 1000, "MB")
 	fmt.Printf("\n| %-58s | %8s | %6s | %-2s |\n|---|---|---|---|\n%s\n", "relay, desks in another process", "", "budget", "", table.String())
+}
+
+// cutOff removes users who have joined, and gives how long they were still connected.
+func (o *desksOffice) cutOff(n int) (all figures) {
+	o.t.Helper()
+	d, ctx := o.directory(), o.t.Context()
+	for i := range n {
+		u := wire.User(fmt.Sprint("gone", i))
+		pair, err := nkeys.CreateUser()
+		if err != nil {
+			o.t.Fatal(err)
+		}
+		public, _ := pair.PublicKey()
+		code := ""
+		if err = d.Put(ctx, users.Entry{User: u}); err == nil {
+			code, err = d.Invite(ctx, u)
+		}
+		if err == nil {
+			_, err = d.Join(ctx, code, public)
+		}
+		var c *nats.Conn
+		if err == nil {
+			c, err = o.connectWith(pair, u, func(*nats.Msg) {})
+		}
+		if err != nil {
+			o.t.Fatal(err)
+		}
+		cut := c.StatusChanged(nats.CLOSED)
+		began := time.Now()
+		if err := d.Remove(ctx, u); err != nil {
+			o.t.Fatal(err)
+		}
+		<-cut
+		all.add(time.Since(began))
+	}
+	return all
 }
 
 // webhooks sends five hundred messages of a provider's exchange a second for a minute,

@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -111,8 +112,11 @@ func TestFullDisk(t *testing.T) {
 		t.Error(err)
 	}
 	p.until("the disk is full", func(s server.Status) bool { return s.Lacks == "disk" })
+	if a, err := http.Get(p.at.Admin + "/healthz"); err != nil || a.Body.Close() != nil || a.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("healthy: %v, %v", a, err)
+	}
 	desk.until(t, "the user knows", func() bool { return desk.states[len(desk.states)-1].Cause == link.CauseStorage })
-	if err := p.report(p.secret(), fmt.Sprintf(`{"id":"%s/1","state":"ringing","number":"0698760011","extension":"1000"}`, userNo(0))); err != nil {
+	if err := p.report(p.secret(), fmt.Sprintf(`{"id":"%s.1","state":"ringing","number":"0698760011","extension":"1000"}`, userNo(0))); err != nil {
 		t.Error(err)
 	}
 	desk.until(t, "a call rings", func() bool { return len(desk.shown) == 1 })

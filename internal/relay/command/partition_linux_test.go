@@ -193,8 +193,12 @@ func TestPartition(t *testing.T) {
 		s.back(i)
 		s.soon(fmt.Sprintf("%d: r%d is back", round, i+1))
 	}
-	if os.Getenv("SOAK") != "" {
-		s.chaos(n, time.Hour)
+	if soak := os.Getenv("SOAK"); soak != "" {
+		long, err := time.ParseDuration(soak)
+		if err != nil {
+			long = time.Hour
+		}
+		s.chaos(n, long)
 	}
 }
 

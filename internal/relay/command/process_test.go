@@ -176,6 +176,10 @@ func (p *process) connect(u wire.User, heard nats.MsgHandler) (*nats.Conn, error
 	if err != nil {
 		return nil, err
 	}
+	return p.connectWith(pair, u, heard)
+}
+
+func (p *process) connectWith(pair nkeys.KeyPair, u wire.User, heard nats.MsgHandler) (*nats.Conn, error) {
 	public, _ := pair.PublicKey()
 	token, err := p.folder.Keys.User(u, public, time.Now().Add(time.Hour))
 	if err != nil {
