@@ -13,6 +13,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -147,8 +148,13 @@ func BenchmarkExchanges(b *testing.B) {
 		t := newTable(b)
 		s := openStage(b, 1, "")
 		s.stop()
-		s.start() // as after the relay is there, below
+		with := s.bin
+		s.bin = s.bare(t)
+		s.start()
 		without := s.atRest()
+		s.stop()
+		s.bin = with
+		s.start()
 		r := startRelay(s.office, s.base, "101", "115")
 		connected := func(times int) func() bool {
 			return func() bool { return strings.Count(s.log.String(), "state=connected") >= times }
@@ -157,7 +163,7 @@ func BenchmarkExchanges(b *testing.B) {
 		s.stop()
 		s.start()
 		s.Until("it hears the relay again", connected(2))
-		t.figure("memory that a resident has more with a relay", max(0, s.atRest()-without), 4, "MB")
+		t.figure("memory of a resident, more with a relay than as a program without the link", s.atRest()-without, 4000, "kB")
 		most := limit{p50: 20, p99: 60}
 		phone, _ := phonetest.StartBaresip(b)
 		exchange := r.kamailio(phone)
@@ -192,11 +198,38 @@ func BenchmarkExchanges(b *testing.B) {
 // lookupPace lets a user ask no more than the relay answers, which is 120 times a minute.
 const lookupPace = 550 * time.Millisecond
 
-// atRest is the memory that a resident has for itself, in MB, once it has had nothing
+// atRest is the memory that a resident has for itself, in kB, once it has had nothing
 // to do for a while.
 func (s *stage) atRest() float64 {
 	time.Sleep(5 * time.Second)
-	return float64(rollup(s.resident.Process.Pid, "Private_")) / 1024
+	return float64(rollup(s.resident.Process.Pid, "Private_"))
+}
+
+// bare builds the program without its link to a relay, and measures what it has less to
+// load and to read when it starts.
+func (s *stage) bare(t *table) (bin string) {
+	b := s.b
+	b.Helper()
+	dir := must(filepath.Abs("../softphone/relaylink"))(b)
+	overlay := struct{ Replace map[string]string }{map[string]string{}}
+	for _, file := range must(filepath.Glob(filepath.Join(dir, "*.go")))(b) {
+		overlay.Replace[file] = ""
+	}
+	overlay.Replace[filepath.Join(dir, "relaylink.go")] = must(filepath.Abs("testdata/norelay/relaylink.go"))(b)
+	file := filepath.Join(b.TempDir(), "overlay.json")
+	check(b, os.WriteFile(file, must(json.Marshal(overlay))(b), 0o600))
+	bin = filepath.Join(b.TempDir(), "wiebelt")
+	check(b, build(bin, "-s -w", "./app/wiebelt", "CGO_ENABLED=0", "GOFLAGS=-overlay="+file))
+	t.figure("size of the program, more with the link to a relay", 1000*(megabytes(b, s.bin)-megabytes(b, bin)), 4000, "kB")
+	var with, without []time.Duration
+	for range 200 {
+		with = append(with, ran(b, exec.Command(s.bin, "version")))
+		without = append(without, ran(b, exec.Command(bin, "version")))
+	}
+	slices.Sort(with)
+	slices.Sort(without)
+	t.figure("start of the program, more with the link to a relay, median", float64((with[len(with)/2] - without[len(without)/2]).Microseconds()), 1000, "µs")
+	return bin
 }
 
 // late measures what a computer needs that is started during a call.
