@@ -113,9 +113,7 @@ func TestFilesThatAreNotTaken(t *testing.T) {
 	cases := map[string]string{dir: "not_a_file", filepath.Join(dir, "absent.zip"): "unreadable", "/dev/null": "not_a_file",
 		write(t, filepath.Join(dir, "empty.zip"), nil): "empty", write(t, filepath.Join(dir, "text.zip"), []byte("text")): "not_zip"}
 	if os.Geteuid() != 0 && runtime.GOOS != "windows" {
-		if err := os.Chmod(unreadable, 0); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chmod(unreadable, 0))
 		cases[unreadable] = "unreadable"
 	}
 	for path, code := range cases {

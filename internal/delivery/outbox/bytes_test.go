@@ -25,9 +25,7 @@ func BenchmarkDelivery(b *testing.B) {
 		_, _ = io.WriteString(w, `{"access_token":"t1","expires_in":3600}`)
 	})}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	served := make(chan struct{})
 	go func() { defer close(served); _ = s.Serve(l) }()
 	defer func() { _ = s.Close(); <-served }()
@@ -37,9 +35,7 @@ func BenchmarkDelivery(b *testing.B) {
 	if err == nil {
 		_, err = io.Copy(f, io.LimitReader(rand.NewChaCha8([32]byte{1, 2, 3}), size))
 	}
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	defer f.Close()
 	client := newClient(b, base)
 	o := open(b, Options{Hub: func(string) (Deliverer, error) { return client, nil }, Policy: Policy{Duplicate: DuplicateSend}})
@@ -62,13 +58,9 @@ func BenchmarkDelivery(b *testing.B) {
 		}()
 		began := time.Now()
 		req, err := http.NewRequestWithContext(b.Context(), http.MethodPost, base+"/x", r)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		resp, err := tr.RoundTrip(req)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		_ = resp.Body.Close()
 		return time.Since(began)
 	}

@@ -48,9 +48,7 @@ func TestConfigure(t *testing.T) {
 	if err := b.Configure(Policy{Uncertain: "perhaps"}); err == nil {
 		t.Error("nonsense was taken")
 	}
-	if err := b.Configure(Policy{Duplicate: DuplicateSend, KeepSent: 3, Uncertain: UncertainRetry}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Configure(Policy{Duplicate: DuplicateSend, KeepSent: 3, Uncertain: UncertainRetry}))
 	path := write(t, "a.zip", zipped(t, "a"))
 	ids := []string{add(t, b, path).ID, add(t, b, path).ID}
 	if ids[0] == ids[1] || !b.rules().retry {

@@ -71,20 +71,11 @@ func (b *Outbox) Undecided(ctx context.Context) ([]string, error) {
 	return b.ids(ctx, "state IN (?, ?)", string(Waiting), string(Sending))
 }
 
-func (b *Outbox) ids(ctx context.Context, where string, args ...any) (ids []string, err error) {
-	rows, err := b.db.QueryContext(ctx, "SELECT id FROM items WHERE "+where+" ORDER BY id", args...)
-	if err != nil {
-		return nil, b.named(ctx, err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var id string
-		if err := rows.Scan(&id); err != nil {
-			return nil, b.named(ctx, err)
-		}
-		ids = append(ids, id)
-	}
-	return ids, b.named(ctx, rows.Err())
+func (b *Outbox) ids(ctx context.Context, where string, args ...any) ([]string, error) {
+	all, err := sqlitefile.Rows(func(row sqlitefile.Row) (id string, err error) {
+		return id, row.Scan(&id)
+	})(b.db.QueryContext(ctx, "SELECT id FROM items WHERE "+where+" ORDER BY id", args...))
+	return all, b.named(ctx, err)
 }
 
 // Release lifts a hold or a pause of the queue: the next item is tried at once.

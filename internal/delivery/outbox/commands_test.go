@@ -65,9 +65,7 @@ func TestForget(t *testing.T) {
 	it := add(t, b, write(t, "canary-name.zip", []byte("PK canary-content")))
 	other := add(t, b, write(t, "other.zip", []byte("PK other")))
 	drive(t, b)
-	if err := b.Forget(t.Context(), it.ID, false); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Forget(t.Context(), it.ID, false))
 	if err := b.Forget(t.Context(), it.ID, true); !errors.Is(err, ErrNoItem) {
 		t.Errorf("twice: %v", err)
 	}
@@ -121,9 +119,7 @@ func TestForget(t *testing.T) {
 	}
 	disk.set(nil)
 	b.o.Now = func() time.Time { return time.Now().Add(keepReceipts + time.Hour) }
-	if err := b.Purge(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Purge(t.Context()))
 	if all, _ := filepath.Glob(filepath.Join(b.o.Dir, spoolName, "*")); len(all) != 0 {
 		t.Errorf("left: %v", all)
 	}

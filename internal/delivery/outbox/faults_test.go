@@ -232,9 +232,7 @@ func TestSpoolGone(t *testing.T) {
 	gone, changed, shorter, fine := add(t, b, write(t, "a.zip", []byte("one"))), add(t, b, write(t, "b.zip", []byte("two"))),
 		add(t, b, write(t, "c.zip", []byte("three"))), add(t, b, write(t, "d.zip", []byte("four")))
 	away := filepath.Join(t.TempDir(), "away")
-	if err := os.Rename(b.spoolDir(), away); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(b.spoolDir(), away))
 	for range 2 {
 		_, _, err := b.step(t.Context())
 		var trouble *Trouble
@@ -247,12 +245,8 @@ func TestSpoolGone(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 	}
-	if err := os.Rename(away, b.spoolDir()); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(b.spool(gone.ID)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(away, b.spoolDir()))
+	must(t, os.Remove(b.spool(gone.ID)))
 	write(t, b.spool(changed.ID), []byte("tw0"))
 	write(t, b.spool(shorter.ID), []byte("th"))
 	drive(t, b)
@@ -269,9 +263,7 @@ func TestSpoolGone(t *testing.T) {
 		t.Errorf("retry without a copy: %v", err)
 	}
 	// The folder of the outbox itself.
-	if err := os.RemoveAll(b.o.Dir); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll(b.o.Dir))
 	_, err := b.Add(t.Context(), Source{Path: write(t, "e.zip", []byte("five")), Intermediary: "x"})
 	var trouble *Trouble
 	if !errors.As(err, &trouble) || trouble.Kind != SpoolGone {
@@ -287,9 +279,7 @@ func TestWorkerGoesOnAfterTrouble(t *testing.T) {
 	}))})
 	it := add(t, b, write(t, "a.zip", []byte("one")))
 	away := filepath.Join(t.TempDir(), "away")
-	if err := os.Rename(b.spoolDir(), away); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(b.spoolDir(), away))
 	work(t, b)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
@@ -301,9 +291,7 @@ func TestWorkerGoesOnAfterTrouble(t *testing.T) {
 	}); err != nil || shown != SpoolGone {
 		t.Fatalf("%v, trouble %q", err, shown)
 	}
-	if err := os.Rename(away, b.spoolDir()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(away, b.spoolDir()))
 	ctx, cancel = context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	if err := b.Watch(ctx, func(s *Snapshot) {
@@ -359,9 +347,7 @@ func TestInterrupted(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := b.setWhole(t.Context(), whole.ID, true); err != nil {
-			t.Fatal(err)
-		}
+		must(t, b.setWhole(t.Context(), whole.ID, true))
 		l := b.lock() // of the one that sends, as far as anybody can see
 		if got, err := l.TryLock(); !got || err != nil {
 			t.Fatalf("%v %v", got, err)
@@ -369,9 +355,7 @@ func TestInterrupted(t *testing.T) {
 		if err := b.Recover(t.Context()); err != nil || get(t, b, whole.ID).State != Sending {
 			t.Fatalf("%s: taken from a worker that runs: %v", how, err)
 		}
-		if err := errors.Join(l.Unlock(), b.Recover(t.Context())); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(l.Unlock(), b.Recover(t.Context())))
 		if got := get(t, b, half.ID); got.State != Waiting || got.Reason != Interrupted {
 			t.Errorf("%s: half: %+v", how, got)
 		}

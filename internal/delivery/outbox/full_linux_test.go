@@ -13,7 +13,7 @@ import (
 func init() {
 	processes["full"] = func() {
 		signal.Ignore(syscall.SIGXFSZ)
-		must(syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 16 << 10, Max: 16 << 10}))
+		orExit(syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 16 << 10, Max: 16 << 10}))
 		_, err := Open(context.Background(), Options{Dir: os.Getenv(dirEnv)})
 		var t *Trouble
 		if errors.As(err, &t) {

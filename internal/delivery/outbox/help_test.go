@@ -28,6 +28,16 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
+// must ends a test, of package rapid too.
+func must(t interface {
+	Helper()
+	Fatal(...any)
+}, err error) {
+	if t.Helper(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 var monday = time.Date(2026, 9, 14, 3, 0, 0, 0, time.UTC)
 
 // plainJitter is no jitter.
@@ -48,9 +58,7 @@ func open(t testing.TB, o Options) *Outbox {
 		o.first = time.Millisecond
 	}
 	b, err := Open(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := b.Close(); err != nil {
 			t.Error(err)
@@ -70,9 +78,7 @@ func write(t testing.TB, name string, content []byte) string {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(t.TempDir(), name)
 	}
-	if err := os.WriteFile(name, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(name, content, 0o600))
 	return name
 }
 
@@ -84,18 +90,14 @@ func sumOf(b []byte) string {
 func add(t testing.TB, b *Outbox, path string) Item {
 	t.Helper()
 	a, err := b.Add(t.Context(), Source{Path: path, Intermediary: "intermediary"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return a.Item
 }
 
 func get(t testing.TB, b *Outbox, id string) Item {
 	t.Helper()
 	it, err := b.Get(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return it
 }
 
@@ -104,9 +106,7 @@ func drive(t testing.TB, b *Outbox) {
 	t.Helper()
 	for {
 		again, _, err := b.step(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if !again {
 			return
 		}
@@ -188,13 +188,9 @@ func to(d Deliverer) func(string) (Deliverer, error) {
 func startHub(t testing.TB, cfg localhub.Config) (*localhub.Hub, *hub.Client) {
 	t.Helper()
 	h, err := localhub.Start(context.Background(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = h.Close() })
-	if err := h.SetClientSecret(t.Context(), "office", "1234", "geheim"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, h.SetClientSecret(t.Context(), "office", "1234", "geheim"))
 	return h, newClient(t, h.BaseURL())
 }
 
@@ -206,9 +202,7 @@ func newClient(t testing.TB, base string, change ...func(*hub.Config)) *hub.Clie
 		f(&cfg)
 	}
 	c, err := hub.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -216,9 +210,7 @@ func newClient(t testing.TB, base string, change ...func(*hub.Config)) *hub.Clie
 func box(t testing.TB, h *localhub.Hub) map[string]bool {
 	t.Helper()
 	all, err := h.Messages(t.Context(), "", 100_000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	sums := map[string]bool{}
 	for _, m := range all {
 		sums[m.SHA256] = true

@@ -23,14 +23,14 @@ func noise(random *rand.Rand, seed uint64, i int) []byte {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
 	w, err := z.CreateHeader(&zip.FileHeader{Name: "bericht.bin", Method: zip.Store})
-	must(err)
+	orExit(err)
 	fmt.Fprintln(w, seed, i)
 	raw := make([]byte, random.IntN(200_000))
 	for i := range raw {
 		raw[i] = byte(random.Uint32())
 	}
 	_, err = w.Write(raw)
-	must(errors.Join(err, z.Close()))
+	orExit(errors.Join(err, z.Close()))
 	return b.Bytes()
 }
 
@@ -51,12 +51,8 @@ func startProcess(t *testing.T, what, dir, at string, seed uint64) *process {
 		t.Fatal(err)
 	}
 	out, err := p.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, p.cmd.Start())
 	t.Cleanup(p.kill)
 	go func() {
 		defer close(p.lines)
@@ -160,9 +156,7 @@ func TestKillClientAndHub(t *testing.T) {
 			continue
 		}
 		all, err := b.Receipts(t.Context(), id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, r := range all {
 			if strings.Contains(r.Body, `"repeated":true`) {
 				repeated++

@@ -200,9 +200,7 @@ func (o *office) check(t *rapid.T) {
 func TestOffice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		root, err := os.MkdirTemp("", "wiebelt-outbox-")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer os.RemoveAll(root)
 		o := &office{items: map[string]int{}, forced: map[string]bool{}, world: &world{t: t, dir: filepath.Join(root, "outbox"), clock: clocktest.New(monday), disk: &failing{files: disk{}},
 			next: endings[0], arrived: map[string]int{}, doubts: map[string]int{}, laters: map[string]int{}, taken: map[string]string{}}}

@@ -85,12 +85,8 @@ func TestAnothersPlace(t *testing.T) {
 			}
 			dir := filepath.Join(t.TempDir(), "outbox")
 			b, err := Open(t.Context(), Options{Dir: dir})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := errors.Join(b.Close(), plant(dir)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
+			must(t, errors.Join(b.Close(), plant(dir)))
 			b, err = Open(t.Context(), Options{Dir: dir})
 			if trouble, ok := errors.AsType[*Trouble](err); !ok || trouble.Kind != Exposed || strings.Contains(err.Error(), dir) {
 				t.Errorf("%v %v", b, err)
@@ -154,9 +150,7 @@ func TestOneRefusedStopsNobody(t *testing.T) {
 		t.Errorf("sent after the probe: %v", sent)
 	}
 	mode, sent = "mixed", nil
-	if err := b.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Release(t.Context()))
 	drive(t, b)
 	for _, n := range []string{"one", "two", "three"} {
 		if it := get(t, b, ids[n]); it.State != Delivered {
@@ -262,9 +256,7 @@ func TestDamagedDatabase(t *testing.T) {
 			}
 			path := filepath.Join(dir, DatabaseName)
 			raw, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			switch kind {
 			case "no database":
 				raw = bytes.Repeat([]byte("nothing of ours\n"), 1000)
@@ -276,17 +268,13 @@ func TestDamagedDatabase(t *testing.T) {
 					_, err = db.Exec("PRAGMA user_version = 99")
 					err = errors.Join(err, db.Close())
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				if _, err := Open(t.Context(), Options{Dir: dir}); !errors.Is(err, ErrNewer) {
 					t.Errorf("%v", err)
 				}
 				return
 			}
-			if err := os.WriteFile(path, raw, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(path, raw, 0o600))
 			n := open(t, Options{Dir: dir})
 			if n.SetAside() != path+".damaged" {
 				t.Errorf("set aside: %q", n.SetAside())

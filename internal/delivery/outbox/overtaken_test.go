@@ -24,9 +24,7 @@ func unwritten(t *testing.T, r hub.Receipt, n int) (*Outbox, []Item) {
 		t.Fatalf("%d items, %v", len(items), err)
 	}
 	b.send(t.Context(), items)
-	if err := b.recover(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.recover(t.Context()))
 	return b, all
 }
 
@@ -35,9 +33,7 @@ func unwritten(t *testing.T, r hub.Receipt, n int) (*Outbox, []Item) {
 func TestOvertaken(t *testing.T) {
 	b, all := unwritten(t, hub.Receipt{}, 4)
 	forgotten, resolved, again, left := all[0], all[1], all[2], all[3]
-	if err := b.Forget(t.Context(), forgotten.ID, true); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Forget(t.Context(), forgotten.ID, true))
 	if _, err := b.Resolve(t.Context(), resolved.ID, true, "asked"); err != nil {
 		t.Fatal(err)
 	}
@@ -70,9 +66,7 @@ func TestWrittenLate(t *testing.T) {
 	if got := get(t, b, all[0].ID); got.State != Uncertain {
 		t.Fatalf("%s after the start", got.State)
 	}
-	if err := b.record(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.record(context.Background()))
 	for _, it := range all {
 		if got := get(t, b, it.ID); got.State != Delivered || got.Status != 201 {
 			t.Errorf("%s, status %d", got.State, got.Status)

@@ -23,7 +23,7 @@ const (
 
 var processes = map[string]func(){"hub": hubProcess, "client": clientProcess}
 
-func must(err error) {
+func orExit(err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -35,14 +35,14 @@ func must(err error) {
 func hubProcess() {
 	var seed uint64
 	_, err := fmt.Sscan(os.Getenv(seedEnv), &seed)
-	must(err)
+	orExit(err)
 	faults := &localhub.Faults{}
 	if seed%2 == 0 {
 		faults.Set(localhub.AtTransaction, localhub.Fault{Delay: 8 * time.Millisecond})
 	}
 	h, err := localhub.Start(context.Background(), localhub.Config{Dir: os.Getenv(dirEnv), Listen: os.Getenv(hubEnv), Faults: faults})
-	must(err)
-	must(h.SetClientSecret(context.Background(), "office", "1234", "geheim"))
+	orExit(err)
+	orExit(h.SetClientSecret(context.Background(), "office", "1234", "geheim"))
 	fmt.Println("ready", h.BaseURL())
 	_, _ = io.Copy(io.Discard, os.Stdin) // until the other end is gone
 }
@@ -54,24 +54,24 @@ const filesARound = 12
 func clientProcess() {
 	var seed uint64
 	_, err := fmt.Sscan(os.Getenv(seedEnv), &seed)
-	must(err)
+	orExit(err)
 	dir := os.Getenv(dirEnv)
 	ctx := context.Background()
 	c, err := hub.New(hub.Config{BaseURL: os.Getenv(hubEnv), ClientID: "office", OrganisationCode: "1234", Intermediary: "intermediary", Proxy: "none",
 		Secret: func(context.Context) (string, error) { return "geheim", nil }})
-	must(err)
+	orExit(err)
 	b, err := Open(ctx, Options{Dir: dir, Hub: to(c), first: time.Millisecond, Tick: 5 * time.Millisecond, Policy: Policy{Uncertain: UncertainRetry}})
-	must(err)
+	orExit(err)
 	if b.SetAside() != "" {
-		must(fmt.Errorf("the database was damaged"))
+		orExit(fmt.Errorf("the database was damaged"))
 	}
-	go func() { must(b.Work(ctx, nil)) }()
+	go func() { orExit(b.Work(ctx, nil)) }()
 	random := rand.New(rand.NewPCG(seed, 7))
 	for i := range filesARound {
 		name := filepath.Join(filepath.Dir(dir), fmt.Sprintf("in-%d.zip", i))
-		must(os.WriteFile(name, noise(random, seed, i), 0o600))
+		orExit(os.WriteFile(name, noise(random, seed, i), 0o600))
 		a, err := b.Add(ctx, Source{Path: name, Intermediary: "intermediary"})
-		must(err)
+		orExit(err)
 		fmt.Println("taken", a.Item.ID, a.Item.SHA256)
 	}
 	_, _ = io.Copy(io.Discard, os.Stdin)

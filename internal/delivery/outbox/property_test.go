@@ -235,9 +235,7 @@ func (w *world) check(t *rapid.T) {
 func TestProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		root, err := os.MkdirTemp("", "wiebelt-outbox-")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer os.RemoveAll(root)
 		w := &world{t: t, dir: filepath.Join(root, "outbox"), clock: clocktest.New(monday), disk: &failing{files: disk{}}, retry: rapid.Bool().Draw(t, "retry"),
 			next: endings[0], arrived: map[string]int{}, doubts: map[string]int{}, laters: map[string]int{}, taken: map[string]string{}}
@@ -287,9 +285,7 @@ func TestProperties(t *testing.T) {
 				}
 			},
 			"release": func(t *rapid.T) {
-				if err := w.b.Release(ctx); err != nil {
-					t.Fatal(err)
-				}
+				must(t, w.b.Release(ctx))
 			},
 			"": w.check,
 		})
@@ -311,14 +307,10 @@ func TestProperties(t *testing.T) {
 			}
 		}
 		w.clock.Forward(24 * time.Hour)
-		if err := w.b.Release(ctx); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.b.Release(ctx))
 		for {
 			again, _, err := w.b.step(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if !again {
 				break
 			}

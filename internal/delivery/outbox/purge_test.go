@@ -36,9 +36,7 @@ func TestKeepSent(t *testing.T) {
 	bodies := func() (n int) {
 		for _, it := range []Item{good, bad} {
 			all, err := b.Receipts(t.Context(), it.ID)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for _, r := range all {
 				if r.Body != "" {
 					n++
@@ -53,9 +51,7 @@ func TestKeepSent(t *testing.T) {
 		bodies    int
 	}{{0, true, true, 2}, {1, true, true, 2}, {2, false, true, 2}, {4, false, true, 2}, {5, false, false, 2}, {31, false, false, 0}} {
 		now.Forward(monday.AddDate(0, 0, c.days).Sub(now.Now()))
-		if err := b.Purge(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, b.Purge(t.Context()))
 		if kept(good) != c.good || kept(bad) != c.bad || bodies() != c.bodies {
 			t.Errorf("after %d days: %v %v, %d bodies", c.days, kept(good), kept(bad), bodies())
 		}
@@ -65,9 +61,7 @@ func TestKeepSent(t *testing.T) {
 		t.Errorf("after 399 days: %v", err)
 	}
 	now.Forward(2 * 24 * time.Hour)
-	if err := b.Purge(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Purge(t.Context()))
 	for _, it := range []Item{good, bad} {
 		if _, err := b.Get(t.Context(), it.ID); !errors.Is(err, ErrNoItem) {
 			t.Errorf("after 401 days: %v", err)
@@ -90,30 +84,22 @@ func TestPurgeLeavesTheUndecided(t *testing.T) {
 	waits := add(t, b, write(t, "b.zip", []byte("b")))
 	old := monday.AddDate(-3, 0, 0)
 	for _, it := range []Item{maybe, waits} {
-		if err := os.Chtimes(b.spool(it.ID), old, old); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chtimes(b.spool(it.ID), old, old))
 	}
 	stray := b.spool(uuid.NewString())
 	part := strings.TrimSuffix(stray, ".zip") + ".part"
 	for _, name := range []string{stray, part} {
 		write(t, name, []byte("x"))
 	}
-	if err := b.Purge(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Purge(t.Context()))
 	for _, name := range []string{stray, part} { // young: somebody may be adding it
 		if _, err := os.Stat(name); err != nil {
 			t.Error(err)
 		}
-		if err := os.Chtimes(name, old, old); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chtimes(name, old, old))
 	}
 	now.Forward(5 * 365 * 24 * time.Hour)
-	if err := b.Purge(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.Purge(t.Context()))
 	if it := get(t, b, maybe.ID); it.State != Uncertain || !it.Kept {
 		t.Errorf("%+v", it)
 	}

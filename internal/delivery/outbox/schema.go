@@ -94,7 +94,7 @@ func (it Item) values() []any {
 var marks = strings.Repeat(", ?", len(Item{}.values()))[2:]
 
 // scanItem reads "id, columns".
-func scanItem(row interface{ Scan(...any) error }) (Item, error) {
+func scanItem(row sqlitefile.Row) (Item, error) {
 	var it Item
 	var added, first, last, next, decided, deadline int64
 	err := row.Scan(&it.ID, &it.Name, &it.Path, &it.SHA256, &it.Size, &it.Intermediary, &it.State, &it.Reason, &it.Status,
@@ -134,7 +134,7 @@ func (b *Outbox) startAgain(ctx context.Context, why error) error {
 	if err != nil {
 		return err
 	}
-	if err := b.putAside(); err != nil {
+	if b.aside, err = sqlitefile.PutAside(b.dbPath()); err != nil {
 		return err
 	}
 	if err := b.openFile(ctx); err != nil {
@@ -175,20 +175,5 @@ func (b *Outbox) openFile(ctx context.Context) error {
 		return err
 	}
 	b.db = db
-	return nil
-}
-
-// putAside keeps the newest damaged file only.
-func (b *Outbox) putAside() error {
-	aside := b.dbPath() + ".damaged"
-	if err := os.Rename(b.dbPath(), aside); err != nil {
-		return err
-	}
-	b.aside = aside
-	for _, side := range sqlitefile.Sides(b.dbPath()) { // must not be played into the new one
-		if err := os.Remove(side); err != nil && !isMissing(err) {
-			return err
-		}
-	}
 	return nil
 }

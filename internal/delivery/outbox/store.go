@@ -84,21 +84,8 @@ func one(ctx context.Context, q querier, id string) (Item, error) {
 }
 
 // some are the items that follow where.
-func some(ctx context.Context, q querier, where string, args ...any) (_ []Item, err error) {
-	rows, err := q.QueryContext(ctx, "SELECT id, "+columns+" FROM items WHERE "+where, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	var all []Item
-	for rows.Next() {
-		it, err := scanItem(rows)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, it)
-	}
-	return all, rows.Err()
+func some(ctx context.Context, q querier, where string, args ...any) ([]Item, error) {
+	return sqlitefile.Rows(scanItem)(q.QueryContext(ctx, "SELECT id, "+columns+" FROM items WHERE "+where, args...))
 }
 
 func readQueue(ctx context.Context, q querier) (Queue, error) {
@@ -152,23 +139,14 @@ func addReceipt(ctx context.Context, tx *sql.Tx, id string, r Receipt) error {
 }
 
 // Receipts are those of an item, oldest first.
-func (b *Outbox) Receipts(ctx context.Context, id string) (_ []Receipt, err error) {
-	rows, err := b.db.QueryContext(ctx, "SELECT n, began, ended, status, class, reason, body, cut FROM receipts WHERE item = ? ORDER BY n", id)
-	if err != nil {
-		return nil, b.named(ctx, err)
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	var all []Receipt
-	for rows.Next() {
-		var r Receipt
+func (b *Outbox) Receipts(ctx context.Context, id string) ([]Receipt, error) {
+	all, err := sqlitefile.Rows(func(row sqlitefile.Row) (r Receipt, err error) {
 		var began, ended int64
-		if err := rows.Scan(&r.N, &began, &ended, &r.Status, &r.Class, &r.Reason, &r.Body, &r.Cut); err != nil {
-			return nil, b.named(ctx, err)
-		}
+		err = row.Scan(&r.N, &began, &ended, &r.Status, &r.Class, &r.Reason, &r.Body, &r.Cut)
 		r.Began, r.Ended = sqlitefile.Time(began), sqlitefile.Time(ended)
-		all = append(all, r)
-	}
-	return all, b.named(ctx, rows.Err())
+		return r, err
+	})(b.db.QueryContext(ctx, "SELECT n, began, ended, status, class, reason, body, cut FROM receipts WHERE item = ? ORDER BY n", id))
+	return all, b.named(ctx, err)
 }
 
 // inSpool lists what lies in the spool when the database is lost. Nobody knows

@@ -3,8 +3,6 @@ package outbox
 import (
 	"context"
 	"database/sql"
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -34,11 +32,7 @@ func Summarize(ctx context.Context, dir string) (s Summary, err error) {
 	if _, err := os.Stat(path); err != nil {
 		return s, err
 	}
-	if s, err = look(ctx, path); err != nil && !errors.Is(err, ErrNewer) {
-		// Somebody may have begun to write between the first look and the last.
-		s, err = look(ctx, path)
-	}
-	if err != nil {
+	if err := sqlitefile.Look(ctx, path, func(db *sql.DB, schema int) error { return s.read(ctx, db, schema) }); err != nil {
 		return s, err
 	}
 	_, err = os.Stat(filepath.Join(dir, spoolName))
@@ -54,34 +48,20 @@ func Summarize(ctx context.Context, dir string) (s Summary, err error) {
 	return s, nil
 }
 
-func look(ctx context.Context, path string) (s Summary, err error) {
-	query := "mode=ro&_pragma=busy_timeout(1000)&_pragma=query_only(ON)&_pragma=temp_store(MEMORY)"
-	if _, err := os.Stat(path + "-wal"); errors.Is(err, fs.ErrNotExist) {
-		query += "&immutable=1" // else SQLite makes files beside it, which are whoever's looks
-	}
-	db, err := sqlitefile.Open(path, query)
-	if err != nil {
-		return s, err
-	}
-	defer db.Close()
-	db.SetMaxOpenConns(1)
-	schema, err := sqlitefile.Version(ctx, db)
-	switch {
-	case err != nil:
-		return s, err
-	case schema > len(migrations):
-		return s, ErrNewer
+func (s *Summary) read(ctx context.Context, db *sql.DB, schema int) error {
+	if schema > len(migrations) {
+		return ErrNewer
 	}
 	if err := sqlitefile.Check(ctx, db); err != nil || schema == 0 {
-		return s, err
+		return err
 	}
 	var oldest sql.NullInt64
-	err = db.QueryRowContext(ctx, "SELECT count(*) FILTER (WHERE state IN (?1, ?2)), min(added) FILTER (WHERE state IN (?1, ?2)),"+
+	err := db.QueryRowContext(ctx, "SELECT count(*) FILTER (WHERE state IN (?1, ?2)), min(added) FILTER (WHERE state IN (?1, ?2)),"+
 		" count(*) FILTER (WHERE state = ?3), count(*) FILTER (WHERE state = ?4 AND kept = 1), count(*) FILTER (WHERE state = ?2 AND whole = 1) FROM items",
 		string(Waiting), string(Sending), string(Uncertain), string(Refused)).Scan(&s.Waiting, &oldest, &s.Uncertain, &s.Kept, &s.left)
 	if err != nil {
-		return s, err
+		return err
 	}
 	s.Oldest = sqlitefile.Time(oldest.Int64)
-	return s, db.QueryRowContext(ctx, "SELECT held FROM queue").Scan(&s.Held)
+	return db.QueryRowContext(ctx, "SELECT held FROM queue").Scan(&s.Held)
 }

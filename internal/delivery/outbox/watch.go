@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"wiebelt/internal/store/sqlitefile"
 )
 
 // Snapshot is the outbox at one moment. Nobody changes it.
@@ -37,20 +39,14 @@ func (b *Outbox) Snapshot(ctx context.Context) (*Snapshot, error) {
 		return nil, b.named(ctx, err)
 	}
 	s.Items = append(s.Items, others...)
-	rows, err := b.db.QueryContext(ctx, "SELECT state, count(*) FROM items GROUP BY state")
-	if err != nil {
-		return nil, b.named(ctx, err)
-	}
-	defer rows.Close()
-	for rows.Next() {
+	_, err = sqlitefile.Rows(func(row sqlitefile.Row) (none struct{}, err error) {
 		var state State
 		var n int
-		if err := rows.Scan(&state, &n); err != nil {
-			return nil, b.named(ctx, err)
-		}
+		err = row.Scan(&state, &n)
 		s.Counts[state] = n
-	}
-	return s, b.named(ctx, rows.Err())
+		return none, err
+	})(b.db.QueryContext(ctx, "SELECT state, count(*) FROM items GROUP BY state"))
+	return s, b.named(ctx, err)
 }
 
 // Queue is what holds for all items.

@@ -32,9 +32,7 @@ func TestWatch(t *testing.T) {
 	go func() { done <- b.Watch(ctx, func(s *Snapshot) { later <- s }) }()
 	<-later
 	other := open(t, Options{Dir: b.o.Dir}) // as another process would
-	if err := other.Forget(t.Context(), it.ID, true); err != nil {
-		t.Fatal(err)
-	}
+	must(t, other.Forget(t.Context(), it.ID, true))
 	if s := <-later; len(s.Items) != 0 || len(first.Items) != 1 {
 		t.Errorf("%+v", s)
 	}

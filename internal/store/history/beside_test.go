@@ -77,9 +77,7 @@ func TestTwoWriters(t *testing.T) {
 		}
 	}()
 	r, err := OpenReadOnly(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer r.Close()
 	var mine []int64
 	n := 0
@@ -141,9 +139,7 @@ func TestBesideLooksAfterNothing(t *testing.T) {
 		t.Fatalf("%d missed", s.Missed())
 	}
 	b, err := OpenBeside(t.Context(), path, KeepFull, c.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	must(t, b.Handle(t.Context(), old.ID))
 	must(t, b.Close())
 	if e, err := s.Get(t.Context(), live.ID); err != nil || e.Result != ResultLive || e.Name != live.Name {
@@ -159,9 +155,7 @@ func TestBesideLooksAfterNothing(t *testing.T) {
 	for _, p := range append([]string{path}, path+"-wal", path+"-shm") {
 		_ = os.Remove(p)
 	}
-	if err := os.WriteFile(path, []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(strings.Repeat("no database ", 1000)), 0o600))
 	if _, err := OpenBeside(t.Context(), path, KeepFull, time.Now); err == nil {
 		t.Error("a damaged file was opened")
 	}
@@ -169,9 +163,7 @@ func TestBesideLooksAfterNothing(t *testing.T) {
 		t.Errorf("it was put aside: %v", all)
 	}
 	off, err := OpenBeside(t.Context(), path, KeepOff, time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	must(t, off.Handle(t.Context(), 1))
 	must(t, off.Close())
 	if _, err := os.Stat(path); err != nil {

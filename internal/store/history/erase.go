@@ -137,11 +137,7 @@ func (s *Store) unopened() error {
 func (s *Store) forgetPersons(ctx context.Context) error {
 	none := false
 	if err := sqlitefile.Tx(ctx, s.db, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, `SELECT `+all+` FROM calls WHERE name || contact_id || relation_number || link <> '' OR number LIKE '`+nameMark+`_%'`)
-		if err != nil {
-			return err
-		}
-		es, err := scanAll(rows)
+		es, err := sqlitefile.Rows(scan)(tx.QueryContext(ctx, `SELECT `+all+` FROM calls WHERE name || contact_id || relation_number || link <> '' OR number LIKE '`+nameMark+`_%'`))
 		if err != nil {
 			return err
 		}

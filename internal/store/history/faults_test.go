@@ -116,9 +116,8 @@ func TestFileChangesUnderUs(t *testing.T) {
 	}
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
+func must(t testing.TB, err error) {
+	if t.Helper(); err != nil {
 		t.Fatal(err)
 	}
 }

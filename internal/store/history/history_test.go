@@ -36,9 +36,7 @@ func known(rang time.Time) Entry {
 func open(t *testing.T, path string, keep Keep, c *clocktest.Clock) *Store {
 	t.Helper()
 	s, err := Open(path, keep, DefaultDays, c.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -50,27 +48,19 @@ func open(t *testing.T, path string, keep Keep, c *clocktest.Clock) *Store {
 func put(t *testing.T, s *Store, e Entry) int64 {
 	t.Helper()
 	id, err := s.Put(t.Context(), e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return id
 }
 
 func read(t *testing.T, path string) []Entry {
 	t.Helper()
 	r, err := OpenReadOnly(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer r.Close()
 	work, err := r.Open(t.Context(), 100_000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	rest, err := r.From(t.Context(), Query{}, 0, 100_000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	all := append(work, rest...)
 	slices.SortFunc(all, func(a, b Entry) int { return cmp.Or(b.Rang.Compare(a.Rang), cmp.Compare(b.ID, a.ID)) })
 	return all
@@ -158,9 +148,7 @@ func wantNotOnDisk(t *testing.T, dir string, words ...string) {
 	files, _ := filepath.Glob(filepath.Join(dir, "*"))
 	for _, f := range files {
 		b, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, w := range words {
 			if bytes.Contains(b, []byte(w)) {
 				t.Errorf("%q is still in %s", w, filepath.Base(f))
@@ -219,24 +207,16 @@ func TestRestore(t *testing.T) {
 	e := known(monday)
 	e.Result = ResultMissed
 	id := put(t, s, e)
-	if err := s.Handle(t.Context(), id); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Handle(t.Context(), id))
 	was, err := s.Get(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, keep := range []Keep{KeepFull, KeepNumbers} {
-		if err := s.Configure(t.Context(), keep, 7); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Configure(t.Context(), keep, 7))
 		if _, err := s.Remove(t.Context(), id); err != nil {
 			t.Fatal(err)
 		}
 		for range 2 { // a second time changes nothing
-			if err := s.Restore(t.Context(), was); err != nil {
-				t.Fatal(err)
-			}
+			must(t, s.Restore(t.Context(), was))
 		}
 		want := was
 		if keep == KeepNumbers {
@@ -262,9 +242,7 @@ func TestDamagedFileIsSetAside(t *testing.T) {
 			}
 			s.Close()
 			b, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			switch kind {
 			case "no database":
 				b = []byte(strings.Repeat("not a database\n", 500))
@@ -277,9 +255,7 @@ func TestDamagedFileIsSetAside(t *testing.T) {
 			case "empty":
 				b = nil
 			}
-			if err := os.WriteFile(path, b, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(path, b, 0o600))
 			s = open(t, path, KeepFull, c)
 			if wantAside := kind != "empty"; (s.State().Notice == NoticeDamaged) != wantAside {
 				t.Errorf("%+v", s.State())
@@ -292,9 +268,7 @@ func TestDamagedFileIsSetAside(t *testing.T) {
 				return
 			}
 			old := monday.AddDate(0, 0, -8)
-			if err := os.Chtimes(s.asidePath(), old, old); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Chtimes(s.asidePath(), old, old))
 			if err := s.Purge(t.Context()); err != nil {
 				t.Error(err)
 			}
@@ -312,9 +286,7 @@ func TestReaderCannotWrite(t *testing.T) {
 	}
 	s := open(t, path, KeepFull, clocktest.New(monday))
 	r, err := OpenReadOnly(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer r.Close()
 	if _, err := r.db.Exec("DELETE FROM calls"); err == nil {
 		t.Error("the reader could delete")
@@ -404,24 +376,18 @@ func TestConfigure(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.db")
 	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 	s, err := Open(path, KeepFull, 30, func() time.Time { return now })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close()
 	put := func(age time.Duration) int64 {
 		t.Helper()
 		id, err := s.Put(ctx, Entry{Rang: now.Add(-age), Number: "+31201234567", Name: "J. de Vries", ContactID: "17"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return id
 	}
 	young, old := put(time.Hour), put(10*24*time.Hour)
 	configure := func(k Keep, days int) {
 		t.Helper()
-		if err := s.Configure(ctx, k, days); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Configure(ctx, k, days))
 	}
 	if err := s.Configure(ctx, "everything", 7); err == nil {
 		t.Error("an unknown value of what to keep")

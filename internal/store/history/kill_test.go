@@ -83,9 +83,7 @@ func TestKilledWriterLosesNothing(t *testing.T) {
 func whole(t *testing.T, path string) {
 	t.Helper()
 	r, err := OpenReadOnly(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer r.Close()
 	var said string
 	if err := r.db.QueryRow("PRAGMA integrity_check").Scan(&said); err != nil || said != "ok" {
@@ -103,12 +101,8 @@ func acknowledged(t *testing.T, path string, n int, said map[int64]string) {
 	cmd.Env = append(os.Environ(), writerEnv+"="+path)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	lines := 0
 	for in := bufio.NewScanner(out); in.Scan(); {
 		var id int64

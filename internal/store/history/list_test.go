@@ -18,9 +18,7 @@ import (
 func reader(t *testing.T, path string) *Reader {
 	t.Helper()
 	r, err := OpenReadOnly(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = r.Close() })
 	return r
 }
@@ -87,14 +85,10 @@ func TestWalk(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			got, err := r.From(t.Context(), tt.q, 0, 7)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for len(got) > 0 && len(got) < 100 {
 				more, err := r.From(t.Context(), tt.q, len(got), 7)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				if len(more) == 0 {
 					break
 				}
@@ -107,9 +101,7 @@ func TestWalk(t *testing.T) {
 				var parts []Entry
 				for next := (Place{}); ; {
 					some, after, err := r.Part(t.Context(), tt.q, next, span, 1000)
-					if err != nil {
-						t.Fatal(err)
-					}
+					must(t, err)
 					parts = append(parts, some...)
 					if next = after; next == (Place{}) {
 						break
@@ -211,9 +203,7 @@ func TestTickOff(t *testing.T) {
 			if n := s.Missed(); n != tt.want {
 				t.Errorf("%d to call back, want %d", n, tt.want)
 			}
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, s.Close())
 			s = open(t, path, KeepFull, clocktest.New(monday))
 			if n := s.Missed(); n != tt.want {
 				t.Errorf("%d after a restart, want %d", n, tt.want)
@@ -242,9 +232,7 @@ func TestPutKeepsWhatTheUserSaid(t *testing.T) {
 	e := known(monday)
 	e.Result = ResultMissed
 	e.ID = put(t, s, e)
-	if err := s.Handle(t.Context(), e.ID); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Handle(t.Context(), e.ID))
 	was, err := s.RemovePerson(t.Context(), e.ID)
 	if err != nil || was.ContactID != "c-100200" {
 		t.Fatalf("%+v, %v", was, err)
@@ -287,9 +275,7 @@ func TestPutKeepsWhatTheUserSaid(t *testing.T) {
 func TestMigratesTheFirstVersion(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
 	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := db.Exec(migrations[0].SQL + "; PRAGMA user_version = 1;"); err != nil {
 		t.Fatal(err)
 	}
@@ -297,13 +283,9 @@ func TestMigratesTheFirstVersion(t *testing.T) {
 		_, err := db.Exec(`INSERT INTO calls (rang, answered, ended, outgoing, kind, number, shown, line, line_number,
 			name, contact_id, relation_number, link, matches, outcome, result) VALUES (?, 0, 0, 0, 'ari', ?, '', '', '', ?, '', '', '', 0, '', 'missed')`,
 			sqlitefile.Micros(monday)+int64(i), fmt.Sprint("+316", 10000000+i), fmt.Sprint("Müller ", i))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.Close())
 	s := open(t, path, KeepFull, clocktest.New(monday))
 	if n := s.Missed(); n != 1200 {
 		t.Errorf("%d missed calls of 1200", n)
@@ -327,24 +309,16 @@ func TestMigratesTheFirstVersion(t *testing.T) {
 func seed(tb testing.TB, path string, n int) {
 	tb.Helper()
 	s, err := Open(path, KeepFull, 365, time.Now)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	id, err := s.Put(context.Background(), known(time.Now()))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	_, err = s.db.Exec(`WITH RECURSIVE i(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < ?)
 		INSERT INTO calls (`+columns+`) SELECT rang - n * 60000000, answered, ended, outgoing, kind, printf('+316%08d', n), printf('06 %08d', n),
 			line, line_number, via, char(65 + n % 26) || '. ' || name, contact_id, relation_number, link, matches, outcome, result,
 			char(97 + n % 26) || printf('. de vries%s316%08d', char(10), n) || char(10) || 'schade' || char(10) || '0201234567', handled, taken_off, taken_by
 		FROM i, calls WHERE id = ?`, n-1, id)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
+	must(tb, s.Close())
 }
 
 // With 100,000 calls nothing that a list asks for takes long.
@@ -352,20 +326,14 @@ func BenchmarkLists(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "h.db")
 	seed(b, path, 100_000)
 	s, err := Open(path, KeepFull, 365, time.Now)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	defer s.Close()
 	r, err := OpenReadOnly(path)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	defer r.Close()
 	ctx := context.Background()
 	first, err := r.From(ctx, Query{}, 0, 1)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	gone := int64(0)
 	for _, bb := range []struct {
 		name string
@@ -384,9 +352,7 @@ func BenchmarkLists(b *testing.B) {
 	} {
 		b.Run(bb.name, func(b *testing.B) {
 			for b.Loop() {
-				if err := bb.f(); err != nil {
-					b.Fatal(err)
-				}
+				must(b, bb.f())
 			}
 		})
 	}

@@ -3,60 +3,27 @@ package history
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 
 	"wiebelt/internal/store/sqlitefile"
 )
-
-// look opens the file at path so that nothing in its folder changes: where
-// nobody has it open, SQLite would make side files, which belong to whoever
-// looked.
-func look(ctx context.Context, path string) (db *sql.DB, schema int, err error) {
-	query := "mode=ro&_pragma=busy_timeout(1000)&_pragma=query_only(ON)&_pragma=temp_store(MEMORY)"
-	if _, err := os.Stat(path + "-wal"); errors.Is(err, fs.ErrNotExist) {
-		query += "&immutable=1"
-	}
-	if db, err = sqlitefile.Open(path, query); err != nil {
-		return nil, 0, err
-	}
-	db.SetMaxOpenConns(1)
-	if schema, err = sqlitefile.Version(ctx, db); err != nil {
-		_ = db.Close() // the error that matters is the one above
-		return nil, 0, err
-	}
-	return db, schema, nil
-}
 
 // CheckFile looks through the whole file at path and changes nothing, not even in
 // its folder. It returns ErrNewer for one of a newer version, another error for
 // one that is damaged or cannot be read, and nil for one that is sound or only
 // waits for its migration.
 func CheckFile(ctx context.Context, path string) error {
-	err := sound(ctx, path)
-	if err != nil && !errors.Is(err, ErrNewer) {
-		// Somebody may have begun to write between the first look and the last.
-		err = sound(ctx, path)
-	}
+	err := sqlitefile.Look(ctx, path, func(db *sql.DB, schema int) error {
+		if schema > len(migrations) {
+			return ErrNewer
+		}
+		return sqlitefile.Check(ctx, db)
+	})
 	if err != nil {
 		return fmt.Errorf("check call history: %w", err)
 	}
 	return nil
-}
-
-func sound(ctx context.Context, path string) error {
-	db, schema, err := look(ctx, path)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	if schema > len(migrations) {
-		return ErrNewer
-	}
-	return sqlitefile.Check(ctx, db)
 }
 
 // people are the columns that say who called and what was called.
@@ -66,22 +33,21 @@ var people = []string{"name", "via", "taken_by", "number", "shown", "relation_nu
 // people, by column; as CheckFile it changes nothing. It is for taking all of that
 // out of other texts.
 func People(ctx context.Context, path string, limit int) (map[string][]string, error) {
-	found, err := readPeople(ctx, path, limit)
+	var found map[string][]string
+	err := sqlitefile.Look(ctx, path, func(db *sql.DB, _ int) (err error) { // of whatever version
+		found, err = readPeople(ctx, db, limit)
+		return err
+	})
 	return found, reading(err)
 }
 
-func readPeople(ctx context.Context, path string, limit int) (map[string][]string, error) {
-	db, _, err := look(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	defer db.Close()
+func readPeople(ctx context.Context, db *sql.DB, limit int) (map[string][]string, error) {
 	rows, err := db.QueryContext(ctx, `SELECT * FROM calls ORDER BY id DESC LIMIT ?`, limit)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	columns, err := rows.Columns() // of whatever version
+	columns, err := rows.Columns()
 	if err != nil {
 		return nil, err
 	}

@@ -16,9 +16,7 @@ func TestLookingLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "history.db")
 	s, err := Open(path, KeepFull, 7, time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	put := func(name string) {
 		t.Helper()
 		if _, err := s.Put(t.Context(), Entry{Rang: time.Now(), Number: "+31201234567", Name: name}); err != nil {
@@ -31,9 +29,7 @@ func TestLookingLeavesNothing(t *testing.T) {
 			t.Error(err)
 		}
 		found, err := People(t.Context(), path, 10)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return found["name"]
 	}
 	put("J. Jansen")
@@ -41,9 +37,7 @@ func TestLookingLeavesNothing(t *testing.T) {
 		t.Errorf("while it is written: %q", got)
 	}
 	put("P. Pietersen")
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Close())
 	if got := names(); !slices.Equal(got, []string{"P. Pietersen", "J. Jansen"}) {
 		t.Errorf("%q", got)
 	}
@@ -57,9 +51,7 @@ func TestSound(t *testing.T) {
 	if err := CheckFile(t.Context(), path); err == nil {
 		t.Error("a file that is not there is sound")
 	}
-	if err := os.WriteFile(path, []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(strings.Repeat("no database ", 1000)), 0o600))
 	if err := CheckFile(t.Context(), path); err == nil || errors.Is(err, ErrNewer) {
 		t.Errorf("%v", err)
 	}

@@ -15,9 +15,7 @@ import (
 // file, neither of new calls nor of those that were kept with their names before.
 func TestNamesInPlaceOfNumbers(t *testing.T) {
 	rules, err := phone.NewRules(phone.Config{InternalDigits: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	n := rules.Parse("sip:jan.kanarie@pbx.example", "")
 	if n.Kind != phone.NoNumber || n.Key() == nameMark {
 		t.Fatalf("%+v", n)
@@ -29,9 +27,7 @@ func TestNamesInPlaceOfNumbers(t *testing.T) {
 		t.Helper()
 		c.Forward(time.Minute)
 		id, err := s.Put(t.Context(), Entry{Number: n.Key(), Shown: n.Display(), Rang: c.Now(), Result: ResultMissed})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return id
 	}
 	put()
@@ -39,9 +35,7 @@ func TestNamesInPlaceOfNumbers(t *testing.T) {
 	if m := s.Missed(); m != 1 {
 		t.Errorf("the same caller twice: %d missed", m)
 	}
-	if err := s.Configure(t.Context(), KeepNumbers, 7); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Configure(t.Context(), KeepNumbers, 7))
 	put()
 	put()
 	if m := s.Missed(); m != 3 { // nobody knows whether they are one caller

@@ -43,20 +43,14 @@ func (s *Store) Incoming(ctx context.Context, from, to time.Time) (n int, err er
 func (s *Store) LastByKind(ctx context.Context) (map[string]time.Time, error) {
 	last := map[string]time.Time{}
 	err := s.reading(func(db *sql.DB) error {
-		rows, err := db.QueryContext(ctx, `SELECT kind, max(rang) FROM calls WHERE outgoing = 0 GROUP BY kind`)
-		if err != nil {
-			return reading(err)
-		}
-		defer rows.Close()
-		for rows.Next() {
+		_, err := sqlitefile.Rows(func(row sqlitefile.Row) (none struct{}, err error) {
 			var kind string
 			var rang int64
-			if err := rows.Scan(&kind, &rang); err != nil {
-				return reading(err)
-			}
+			err = row.Scan(&kind, &rang)
 			last[kind] = sqlitefile.Time(rang)
-		}
-		return reading(rows.Err())
+			return none, err
+		})(db.QueryContext(ctx, `SELECT kind, max(rang) FROM calls WHERE outgoing = 0 GROUP BY kind`))
+		return reading(err)
 	})
 	return last, err
 }

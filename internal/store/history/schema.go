@@ -59,13 +59,9 @@ var migrations = []sqlitefile.Step{
 // fillFind writes what is searched of the entries that have been there.
 func fillFind(ctx context.Context, tx *sql.Tx) error {
 	for last := int64(0); ; {
-		rows, err := tx.QueryContext(ctx, `SELECT id, name, line, via, number, shown, line_number, relation_number FROM calls WHERE id > ? ORDER BY id LIMIT 500`, last)
-		if err != nil {
-			return err
-		}
-		some, err := scanRows(rows, func() (e Entry, err error) {
-			return e, rows.Scan(&e.ID, &e.Name, &e.Line, &e.Via, &e.Number, &e.Shown, &e.LineNumber, &e.RelationNumber)
-		})
+		some, err := sqlitefile.Rows(func(row sqlitefile.Row) (e Entry, err error) {
+			return e, row.Scan(&e.ID, &e.Name, &e.Line, &e.Via, &e.Number, &e.Shown, &e.LineNumber, &e.RelationNumber)
+		})(tx.QueryContext(ctx, `SELECT id, name, line, via, number, shown, line_number, relation_number FROM calls WHERE id > ? ORDER BY id LIMIT 500`, last))
 		if err != nil || len(some) == 0 {
 			return err
 		}
@@ -93,7 +89,7 @@ func (e Entry) values() []any {
 }
 
 // scan reads all.
-func scan(row interface{ Scan(...any) error }) (Entry, error) {
+func scan(row sqlitefile.Row) (Entry, error) {
 	var e Entry
 	var rang, answered, ended, handled int64
 	var find sql.RawBytes
@@ -126,11 +122,7 @@ func orGone(e Entry, err error) (Entry, error) {
 
 // query gives the entries that a query over all finds.
 func query(ctx context.Context, db *sql.DB, text string, args ...any) ([]Entry, error) {
-	rows, err := db.QueryContext(ctx, text, args...)
-	var es []Entry
-	if err == nil {
-		es, err = scanAll(rows)
-	}
+	es, err := sqlitefile.Rows(scan)(db.QueryContext(ctx, text, args...))
 	return es, reading(err)
 }
 
@@ -140,23 +132,4 @@ func reading(err error) error {
 		return fmt.Errorf("read call history: %w", err)
 	}
 	return nil
-}
-
-// scanAll reads rows of all and closes them.
-func scanAll(rows *sql.Rows) ([]Entry, error) {
-	return scanRows(rows, func() (Entry, error) { return scan(rows) })
-}
-
-// scanRows reads rows, each by one, and closes them.
-func scanRows(rows *sql.Rows, one func() (Entry, error)) ([]Entry, error) {
-	defer rows.Close()
-	var es []Entry
-	for rows.Next() {
-		e, err := one()
-		if err != nil {
-			return nil, err
-		}
-		es = append(es, e)
-	}
-	return es, rows.Err()
 }

@@ -131,7 +131,13 @@ func (s *Store) begin(ctx context.Context) error {
 	}
 	err := s.open(ctx)
 	if sqlitefile.Damaged(err) {
-		if err = s.putAside(); err == nil {
+		var aside string
+		if aside, err = sqlitefile.PutAside(s.path); aside != "" {
+			s.mu.Lock()
+			s.state.Notice = NoticeDamaged
+			s.mu.Unlock()
+		}
+		if err == nil {
 			err = s.open(ctx)
 		}
 	}
@@ -300,19 +306,8 @@ func (s *Store) count(ctx context.Context) error {
 	return nil
 }
 
+// asidePath is where a damaged file lies; Purge removes it when its days are over.
 func (s *Store) asidePath() string { return s.path + ".damaged" }
-
-// putAside keeps the newest damaged file only, so that personal data cannot
-// pile up; Purge removes it when its days are over.
-func (s *Store) putAside() error {
-	if err := os.Rename(s.path, s.asidePath()); err != nil {
-		return err
-	}
-	s.mu.Lock()
-	s.state.Notice = NoticeDamaged
-	s.mu.Unlock()
-	return remove(sqlitefile.Sides(s.path)...) // a log of the old file must not be played into the new one
-}
 
 func (s *Store) removeFiles() error {
 	s.mu.Lock()

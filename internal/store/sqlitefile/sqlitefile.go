@@ -9,6 +9,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -190,6 +191,72 @@ func Version(ctx context.Context, q interface {
 	var v int
 	err := q.QueryRowContext(ctx, "PRAGMA user_version").Scan(&v)
 	return v, err
+}
+
+// Look reads a file so that nothing in its folder changes: where nobody has it open,
+// SQLite would make files beside it, which belong to whoever looked. What fails is
+// done once more: somebody may have begun to write between the first look and the
+// last.
+func Look(ctx context.Context, path string, do func(db *sql.DB, schema int) error) error {
+	err := look(ctx, path, do)
+	if err != nil && !errors.Is(err, ErrNewer) {
+		err = look(ctx, path, do)
+	}
+	return err
+}
+
+func look(ctx context.Context, path string, do func(db *sql.DB, schema int) error) error {
+	query := "mode=ro&_pragma=busy_timeout(1000)&_pragma=query_only(ON)&_pragma=temp_store(MEMORY)"
+	if _, err := os.Stat(path + "-wal"); errors.Is(err, fs.ErrNotExist) {
+		query += "&immutable=1"
+	}
+	db, err := Open(path, query)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	schema, err := Version(ctx, db)
+	if err != nil {
+		return err
+	}
+	return do(db, schema)
+}
+
+// PutAside puts a damaged file aside, in place of the one before, so that these cannot
+// pile up. Its log goes: it must not be played into the next file.
+func PutAside(path string) (aside string, err error) {
+	aside = path + ".damaged"
+	if err := os.Rename(path, aside); err != nil {
+		return "", err
+	}
+	for _, side := range Sides(path) {
+		if err := os.Remove(side); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return aside, err
+		}
+	}
+	return aside, nil
+}
+
+// Row is a row of a query.
+type Row interface{ Scan(...any) error }
+
+// Rows gives a function that reads all rows of a query, each by scan, and closes them.
+func Rows[T any](scan func(Row) (T, error)) func(*sql.Rows, error) ([]T, error) {
+	return func(rows *sql.Rows, err error) (all []T, _ error) {
+		if err != nil {
+			return nil, err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			x, err := scan(rows)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, x)
+		}
+		return all, rows.Err()
+	}
 }
 
 // Tx does something in a transaction.
