@@ -1,3 +1,7 @@
+// Package demo shows all that Wiebelt does to someone who has no hub, no
+// softphone and no credentials: a local hub with invented people, a simulated
+// softphone, and one call for every kind of card. Nothing is installed and
+// nothing is left behind.
 package demo
 
 import (
@@ -5,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"image"
 	"image/png"
 	"io"
 	"log/slog"
@@ -84,7 +89,7 @@ func Run(ctx context.Context, o Options) error {
 		s.UI.Theme = o.Theme
 	}
 	painted := make(chan card.Painted, 64)
-	d := &show{hub: h, painted: painted, ready: make(chan struct{})}
+	d := &show{stage: stage{faults: h.Faults(), painted: painted}, ready: make(chan struct{})}
 	defer d.work.Wait() // before the hub goes
 	var failed error
 	err = resident.Run(ctx, resident.Options{
@@ -128,9 +133,9 @@ func startHub(ctx context.Context, log *slog.Logger) (*localhub.Hub, string, err
 // invented are the people behind the demo's calls that the local hub's own
 // sample numbers do not serve.
 var invented = []localhub.Record{
-	person("A.", "", "Aardenburg", "200310", "Kade", "12", "A", "0698760001"),
-	person("F.", "el", "Idrissi", "200311", "Laan", "4", "", "0698760002"),
-	person("S.", "van", "Loon", "200312", "Markt", "7", "", "0698760003"),
+	person("A.", "", "Aardenburg", "200310", "Kade", "12", "A", slowNumber),
+	person("F.", "el", "Idrissi", "200311", "Laan", "4", "", goneNumber),
+	person("S.", "van", "Loon", "200312", "Markt", "7", "", refusedNumber),
 }
 
 func person(initials, prefix, family, relation, street, house, addition, number string) localhub.Record {
@@ -142,12 +147,10 @@ func person(initials, prefix, family, relation, street, house, addition, number 
 
 // show is the demo as the window sees it.
 type show struct {
-	hub     *localhub.Hub
-	painted <-chan card.Painted
-	ready   chan struct{}
-	stage   *Stage
-	turn    sync.Mutex
-	work    sync.WaitGroup // calls that the window asked for
+	stage stage
+	ready chan struct{}
+	turn  sync.Mutex
+	work  sync.WaitGroup // calls that the window asked for
 }
 
 // begin connects the simulated softphone.
@@ -160,20 +163,7 @@ func (d *show) begin(ctx context.Context, port int, tokens secret.Tokens, mended
 		return err
 	}
 	context.AfterFunc(ctx, func() { _ = phone.Close() })
-	one, err := d.hub.Sample(ctx, localhub.OnePerson)
-	if err != nil {
-		return err
-	}
-	family, err := d.hub.Sample(ctx, localhub.Family)
-	if err != nil {
-		return err
-	}
-	nobody, err := d.hub.Sample(ctx, localhub.Nobody)
-	if err != nil {
-		return err
-	}
-	d.stage = NewStage(d.hub, phone, People{One: one.Number, Family: family.Number, Nobody: nobody.Number,
-		Other: "0698760001", Third: "0698760002", Fourth: "0698760003"}, d.painted, mended)
+	d.stage.phone, d.stage.mended = phone, mended
 	close(d.ready)
 	return nil
 }
@@ -181,8 +171,8 @@ func (d *show) begin(ctx context.Context, port int, tokens secret.Tokens, mended
 // Calls are the buttons of the demo's window.
 func (d *show) Calls(l text.Language) []windowapi.DemoCall {
 	var all []windowapi.DemoCall
-	for _, s := range Scenarios {
-		all = append(all, windowapi.DemoCall{ID: s.ID, Title: l.T(text.DemoTitle(s.ID)), Hint: l.T(text.DemoHint(s.ID))})
+	for _, s := range scenarios {
+		all = append(all, windowapi.DemoCall{ID: s.id, Title: l.T(text.DemoTitle(s.id)), Hint: l.T(text.DemoHint(s.id))})
 	}
 	return all
 }
@@ -191,8 +181,8 @@ func (d *show) Calls(l text.Language) []windowapi.DemoCall {
 // about; the phone goes on ringing for a while.
 func (d *show) Play(ctx context.Context, id string, l text.Language) windowapi.Played {
 	out := windowapi.Played{ID: id}
-	sc, ok := Find(id)
-	if !ok {
+	at := slices.IndexFunc(scenarios, func(s scenario) bool { return s.id == id })
+	if at < 0 {
 		return out
 	}
 	select {
@@ -200,12 +190,12 @@ func (d *show) Play(ctx context.Context, id string, l text.Language) windowapi.P
 	case <-ctx.Done():
 		return out
 	}
-	shown := make(chan Played, 1)
+	shown := make(chan played, 1)
 	d.work.Go(func() {
-		d.stage.Stop()
+		d.stage.stop()
 		d.turn.Lock()
 		defer d.turn.Unlock()
-		p, err := d.stage.Play(ctx, sc, ringFor, func(p Played) { shown <- p })
+		p, err := d.stage.play(ctx, scenarios[at], ringFor, func(p played) { shown <- p })
 		if err != nil {
 			select {
 			case shown <- p:
@@ -215,10 +205,10 @@ func (d *show) Play(ctx context.Context, id string, l text.Language) windowapi.P
 	})
 	select {
 	case p := <-shown:
-		out.Painted, out.Contact = p.Painted, p.Contact
-		out.Line = l.T(text.DemoPlayed, msIn(l, p.Painted))
-		if p.Contact > 0 && p.Outcome != engine.Failed {
-			out.Line = l.T(text.DemoPlayedContact, msIn(l, p.Painted), msIn(l, p.Contact))
+		out.Painted, out.Contact = p.painted, p.contact
+		out.Line = l.T(text.DemoPlayed, msIn(l, p.painted))
+		if p.contact > 0 && p.outcome != engine.Failed {
+			out.Line = l.T(text.DemoPlayedContact, msIn(l, p.painted), msIn(l, p.contact))
 		}
 	case <-ctx.Done():
 	}
@@ -229,21 +219,21 @@ func (d *show) Play(ctx context.Context, id string, l text.Language) windowapi.P
 func (d *show) playAll(ctx context.Context, o Options, l text.Language) error {
 	fmt.Fprintln(o.Out, l.T(text.DemoWelcome))
 	var firsts, answers []time.Duration
-	for _, sc := range Scenarios {
-		fmt.Fprintf(o.Out, "\n%s: %s\n", l.T(text.DemoTitle(sc.ID)), l.T(text.DemoHint(sc.ID)))
-		p, err := d.stage.Play(ctx, sc, o.Hold, nil)
+	for _, sc := range scenarios {
+		fmt.Fprintf(o.Out, "\n%s: %s\n", l.T(text.DemoTitle(sc.id)), l.T(text.DemoHint(sc.id)))
+		p, err := d.stage.play(ctx, sc, o.Hold, nil)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(o.Out, "  %-18s %-10s painted %s", cmp.Or(p.Number, "-"), outcomes[p.Outcome], ms(p.Painted))
-		firsts = append(firsts, p.Painted)
-		if p.Contact > 0 {
-			fmt.Fprintf(o.Out, ", contact %s (%s after the hub's answer)", ms(p.Contact), ms(p.Answer))
-			answers = append(answers, p.Answer)
+		fmt.Fprintf(o.Out, "  %-18s %-10s painted %s", cmp.Or(p.number, "-"), outcomes[p.outcome], ms(p.painted))
+		firsts = append(firsts, p.painted)
+		if p.contact > 0 {
+			fmt.Fprintf(o.Out, ", contact %s (%s after the hub's answer)", ms(p.contact), ms(p.answer))
+			answers = append(answers, p.answer)
 		}
 		fmt.Fprintln(o.Out)
 		if o.Pictures != "" {
-			if err := keep(o.Pictures, sc.ID, p); err != nil {
+			if err := keep(o.Pictures, sc.id, p.picture); err != nil {
 				return err
 			}
 		}
@@ -257,7 +247,7 @@ var outcomes = map[engine.Outcome]string{
 	engine.Withheld: "withheld", engine.Internal: "internal",
 }
 
-func keep(dir, id string, p Played) error {
+func keep(dir, id string, picture image.Image) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -265,7 +255,7 @@ func keep(dir, id string, p Played) error {
 	if err != nil {
 		return err
 	}
-	if err := png.Encode(f, p.Picture); err != nil {
+	if err := png.Encode(f, picture); err != nil {
 		_ = f.Close()
 		return err
 	}

@@ -18,51 +18,78 @@ import (
 // line is the office's own number in the demo.
 const line = "0207654321"
 
-// Stage plays scenarios against a running resident.
-type Stage struct {
-	hub     *localhub.Hub
+// Callers that no number of the local hub's own serves.
+const (
+	slowNumber    = "0698760001"
+	goneNumber    = "0698760002"
+	refusedNumber = "0698760003"
+)
+
+// scenario is one call of the demo. Its texts stand in the catalogue under its id.
+type scenario struct {
+	id           string
+	want         engine.Outcome               // that the card must come to show
+	number, name string                       // of the caller
+	breaks       func(*localhub.Faults) error // the hub; may be nil
+	// after is what happens once the first card is painted; may be nil.
+	after func(context.Context, *stage, simulate.Call) error
+}
+
+// scenarios are the calls of the demo, in the order in which they are shown.
+var scenarios = []scenario{
+	{id: "known", want: engine.Found, number: localhub.OnePerson},
+	{id: "family", want: engine.Several, number: localhub.Family},
+	{id: "unknown", want: engine.Nobody, number: localhub.Nobody, name: "P. Jansen"},
+	{id: "withheld", want: engine.Withheld, number: "anonymous"},
+	{id: "colleague", want: engine.Internal, number: "101", name: "Receptie"},
+	{id: "passed", want: engine.Found, number: "101", name: "Receptie", after: passOn},
+	{id: "slow", want: engine.Found, number: slowNumber, breaks: func(f *localhub.Faults) error {
+		f.Set(localhub.AtLookup, localhub.Fault{Delay: 1800 * time.Millisecond})
+		return nil
+	}},
+	{id: "gone", want: engine.Failed, number: goneNumber, breaks: func(f *localhub.Faults) error { return f.SetGone(true) }},
+	{id: "refused", want: engine.Failed, number: refusedNumber, breaks: func(f *localhub.Faults) error { f.RefuseCredentials(true); return nil }},
+}
+
+func passOn(ctx context.Context, s *stage, c simulate.Call) error {
+	if err := simulate.Wait(ctx, 1500*time.Millisecond); err != nil {
+		return err
+	}
+	c.Number, c.Name, c.Via = localhub.OnePerson, "", "Receptie (101)"
+	s.rang = time.Now()
+	return s.phone.Ring(ctx, c)
+}
+
+// stage plays scenarios against a running resident, one at a time. It owns no
+// goroutine but the caller's.
+type stage struct {
+	faults  *localhub.Faults
 	phone   *simulate.Phone
-	people  People
-	painted <-chan card.Painted
-	mended  func() // the resident asks the hub anew
+	painted <-chan card.Painted // every card that comes on screen
+	mended  func()              // the hub is whole again: the resident asks it anew
 	next    int
 	rang    time.Time
 	mu      sync.Mutex
 	cancel  context.CancelFunc
 }
 
-// People are numbers of the local hub's invented contacts.
-type People struct {
-	One, Other, Third, Fourth string // one contact each
-	Family                    string // several contacts
-	Nobody                    string // none
-}
-
-// NewStage makes a stage. painted must get every card that comes on screen;
-// mended is called when the hub is whole again after a call for which it was
-// broken.
-func NewStage(hub *localhub.Hub, phone *simulate.Phone, people People, painted <-chan card.Painted, mended func()) *Stage {
-	return &Stage{hub: hub, phone: phone, people: people, painted: painted, mended: mended}
-}
-
-// Played is how a call of the demo went.
-type Played struct {
-	Scenario string
-	Number   string // as shown
-	Outcome  engine.Outcome
-	// Painted is from the ring leaving the softphone until the card was on
-	// screen, Contact the same for what the hub answered (0 if nothing was
-	// looked up), Answer from the hub's answer to the screen.
-	Painted, Contact, Answer time.Duration
-	Picture                  *image.RGBA // read back from the screen
+// played is how a call of the demo went.
+type played struct {
+	number  string // as shown
+	outcome engine.Outcome
+	// painted is from the ring leaving the softphone until the card was on
+	// screen, contact the same for what the hub answered (0 if nothing was
+	// looked up), answer from the hub's answer to the screen.
+	painted, contact, answer time.Duration
+	picture                  *image.RGBA // read back from the screen
 }
 
 // errNotPainted says that a card was asked for and did not come on screen as it
 // should look.
 var errNotPainted = errors.New("the card was not painted")
 
-// Stop ends the call that plays now, if one does. Any goroutine.
-func (s *Stage) Stop() {
+// stop ends the call that plays now, if one does. Any goroutine.
+func (s *stage) stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.cancel != nil {
@@ -70,32 +97,31 @@ func (s *Stage) Stop() {
 	}
 }
 
-// Play rings, waits until the card shows what the scenario is about, tells
+// play rings, waits until the card shows what the scenario is about, tells
 // shown (which may be nil), keeps it for hold, and hangs up. One call at a time.
-func (s *Stage) Play(ctx context.Context, sc Scenario, hold time.Duration, shown func(Played)) (Played, error) {
+func (s *stage) play(ctx context.Context, sc scenario, hold time.Duration, shown func(played)) (out played, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s.mu.Lock()
 	s.cancel = cancel
 	s.mu.Unlock()
 
-	out := Played{Scenario: sc.ID}
-	if err := s.hub.Faults().Reset(); err != nil {
+	if err := s.faults.Reset(); err != nil {
 		return out, err
 	}
-	if sc.before != nil {
-		if err := sc.before(ctx, s); err != nil {
+	if sc.breaks != nil {
+		if err := sc.breaks(s.faults); err != nil {
 			return out, err
 		}
 	}
 	defer func() {
-		if err := s.hub.Faults().Reset(); err == nil && sc.before != nil {
+		if err := s.faults.Reset(); err == nil && sc.breaks != nil {
 			s.mended()
 		}
 	}()
 	s.drain()
 	s.next++
-	c := simulate.Call{ID: "demo-" + strconv.Itoa(s.next), Number: sc.number(s), Name: sc.name, Line: line}
+	c := simulate.Call{ID: "demo-" + strconv.Itoa(s.next), Number: sc.number, Name: sc.name, Line: line}
 	s.rang = time.Now()
 	if err := s.phone.Ring(ctx, c); err != nil {
 		return out, err
@@ -108,9 +134,9 @@ func (s *Stage) Play(ctx context.Context, sc Scenario, hold time.Duration, shown
 	}()
 	first, err := s.until(ctx, func(card.Painted) bool { return true })
 	if err != nil {
-		return out, fmt.Errorf("%s: %w", sc.ID, err)
+		return out, fmt.Errorf("%s: %w", sc.id, err)
 	}
-	out.Painted = first.At.Sub(s.rang)
+	out.painted = first.At.Sub(s.rang)
 	if sc.after != nil {
 		if err := sc.after(ctx, s, c); err != nil {
 			return out, err
@@ -120,18 +146,18 @@ func (s *Stage) Play(ctx context.Context, sc Scenario, hold time.Duration, shown
 	if last.Card.Outcome != sc.want {
 		last, err = s.until(ctx, func(p card.Painted) bool { return p.Card.Outcome == sc.want })
 		if err != nil {
-			return out, fmt.Errorf("%s: %w", sc.ID, err)
+			return out, fmt.Errorf("%s: %w", sc.id, err)
 		}
 	}
-	out.Number, out.Outcome = last.Card.Number.Display(), last.Card.Outcome
+	out.number, out.outcome = last.Card.Number.Display(), last.Card.Outcome
 	if !last.Card.Answer.IsZero() {
-		out.Contact, out.Answer = last.At.Sub(s.rang), last.At.Sub(last.Card.Answer)
+		out.contact, out.answer = last.At.Sub(s.rang), last.At.Sub(last.Card.Answer)
 	}
-	if out.Picture, err = last.OnScreen(); err != nil {
+	if out.picture, err = last.OnScreen(); err != nil {
 		return out, err
 	}
-	if !same(out.Picture, last.Wanted()) {
-		return out, fmt.Errorf("%s: %w: the screen shows something else", sc.ID, errNotPainted)
+	if !same(out.picture, last.Wanted()) {
+		return out, fmt.Errorf("%s: %w: the screen shows something else", sc.id, errNotPainted)
 	}
 	if shown != nil {
 		shown(out)
@@ -141,7 +167,7 @@ func (s *Stage) Play(ctx context.Context, sc Scenario, hold time.Duration, shown
 }
 
 // until reads what is painted until it is what is waited for.
-func (s *Stage) until(ctx context.Context, ok func(card.Painted) bool) (card.Painted, error) {
+func (s *stage) until(ctx context.Context, ok func(card.Painted) bool) (card.Painted, error) {
 	last := "nothing"
 	limit := time.NewTimer(15 * time.Second)
 	defer limit.Stop()
@@ -163,7 +189,7 @@ func (s *Stage) until(ctx context.Context, ok func(card.Painted) bool) (card.Pai
 	}
 }
 
-func (s *Stage) drain() {
+func (s *stage) drain() {
 	for {
 		select {
 		case <-s.painted:

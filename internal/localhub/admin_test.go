@@ -65,9 +65,7 @@ func TestAdminInterface(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	h.Faults().RefuseCredentials(true)
-	if err := h.Faults().SetGone(true); err != nil {
-		t.Fatal(err)
-	}
+	must(t, h.Faults().SetGone(true))
 	if a := ask(t, h, "POST", "/faults/reset", "{}"); a.status != 200 { // it answers while the hub is gone
 		t.Errorf("%+v", a)
 	}
@@ -180,9 +178,7 @@ func TestAdminIsNotOnTheHubsPort(t *testing.T) {
 
 func FuzzAdminFault(f *testing.F) {
 	h, err := localhub.Start(f.Context(), localhub.Config{Admin: true})
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	f.Cleanup(func() { _ = h.Close() })
 	for _, s := range []string{`{"drop":true}`, `{"delay":"1s","times":3}`, `{"slow":"1/1s"}`, `{"body":"cut"}`, `{"status":"x"}`, `[]`, ``, `{"times":1e9}`} {
 		f.Add(s)

@@ -39,7 +39,7 @@ var ErrNoMessage = text.Errorf(text.OutputHubNoMessage)
 
 const messageColumns = "id, sha256, size, files, received, sender, organisation, intermediary"
 
-func scanMessage(row scanner) (m Message, err error) {
+func scanMessage(row sqlitefile.Row) (m Message, err error) {
 	var ms int64
 	err = row.Scan(&m.ID, &m.SHA256, &m.Size, &m.Files, &ms, &m.Sender, &m.OrganisationCode, &m.Intermediary)
 	m.Received = time.UnixMilli(ms).UTC()

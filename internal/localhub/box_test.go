@@ -13,9 +13,7 @@ import (
 func TestMessageBoxPages(t *testing.T) {
 	h := start(t, localhub.Config{Dir: t.TempDir(), Now: newClock().Now})
 	for user, admin := range map[string]bool{"anna": false, "beheer": true} {
-		if err := h.AddUser(t.Context(), user, "een-wachtwoord", admin); err != nil {
-			t.Fatal(err)
-		}
+		must(t, h.AddUser(t.Context(), user, "een-wachtwoord", admin))
 	}
 	tok := token(t, h)
 	var all []receipt

@@ -46,9 +46,7 @@ func startChromium(t *testing.T) *chromium {
 		cancel()
 		cancelAll()
 	})
-	if err := chromedp.Listen(ctx, c.judge); err != nil {
-		t.Fatal(err)
-	}
+	must(t, chromedp.Listen(ctx, c.judge))
 	if _, err := chromedp.Call(ctx, audits.Enable, struct{}{}); err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"wiebelt/internal/core/displaytext"
+	"wiebelt/internal/store/sqlitefile"
 	"wiebelt/internal/text"
 )
 
@@ -70,7 +71,7 @@ func (d *Data) Client(ctx context.Context, id string) (Client, error) {
 }
 
 func (d *Data) clients(ctx context.Context, which string, args ...any) ([]Client, error) {
-	return collect("clients", func(row scanner) (c Client, err error) {
+	return collect("clients", func(row sqlitefile.Row) (c Client, err error) {
 		var ms int64
 		if err = row.Scan(&c.ID, &c.OrganisationCode, &ms); ms > 0 {
 			made := time.UnixMilli(ms).UTC()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -32,12 +31,12 @@ const fields = "id, relation, initials, prefix, family, street, house, addition,
 // columns are those and n, of the contact c.
 var columns = "c." + strings.ReplaceAll(fields, ", ", ", c.") + ", c.n"
 
-func scanContact(row scanner) (c contact.Contact, err error) {
+func scanContact(row sqlitefile.Row) (c contact.Contact, err error) {
 	c, _, err = scanNumbered(row)
 	return c, err
 }
 
-func scanNumbered(row scanner) (c contact.Contact, n int64, err error) {
+func scanNumbered(row sqlitefile.Row) (c contact.Contact, n int64, err error) {
 	var addition, country sql.NullString
 	err = row.Scan(&c.ID, &c.RelationNumber, &c.Initials, &c.Prefix, &c.FamilyName, &c.Address.Street,
 		&c.Address.Number, &addition, &c.Address.PostalCode, &c.Address.City, &country,
@@ -196,7 +195,7 @@ func (d *Data) byID(ctx context.Context, id string) (r Record, others []contact.
 		return Record{}, nil, false, failed("contact", err)
 	}
 	r = Record{Contact: c}
-	_, err = collect("contact", func(row scanner) (none struct{}, err error) {
+	_, err = collect("contact", func(row sqlitefile.Row) (none struct{}, err error) {
 		var written string
 		var mail bool
 		err = row.Scan(&written, &mail)
@@ -219,37 +218,6 @@ func (d *Data) byID(ctx context.Context, id string) (r Record, others []contact.
 // first gives the oldest n contacts.
 func (d *Data) first(ctx context.Context, n int) ([]contact.Contact, error) {
 	return collect("contacts", scanContact)(d.r.QueryContext(d.ctx(ctx), "SELECT "+columns+" FROM contacts c ORDER BY c.n LIMIT ?", n))
-}
-
-// Kind is a kind of telephone number, by whose it is.
-type Kind uint8
-
-// The kinds.
-const (
-	OnePerson Kind = iota // exactly one contact has it
-	Family                // three contacts share it
-	Nobody                // no contact has it
-)
-
-// Sample is a number with its contacts.
-type Sample struct {
-	Number string   // "+31612345678"
-	IDs    []string // of the contacts, in the order in which a lookup gives them
-}
-
-// Sample gives a number of the kind from a hub with invented contacts: always
-// the same one.
-func (d *Data) Sample(ctx context.Context, k Kind) (s Sample, err error) {
-	term := map[Kind]string{OnePerson: firstNumber[1:], Family: familyNumber[1:], Nobody: unusedNumber}[k]
-	found, err := d.byTerm(ctx, term)
-	s.Number = "+31" + term
-	for _, c := range found {
-		s.IDs = append(s.IDs, c.ID)
-	}
-	if want := map[Kind]int{OnePerson: 1, Family: 3}[k]; err == nil && len(found) != want {
-		err = fmt.Errorf("local hub: no number with %d contacts", want)
-	}
-	return s, err
 }
 
 // validID is what may stand in the last segment of a deep link without

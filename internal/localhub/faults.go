@@ -24,9 +24,8 @@ type Faults struct {
 	held   map[Endpoint]int // requests waiting out a delay
 	taken  int64            // requests that a fault happened to
 
-	gate sync.Mutex // one change of gone at a time; held while ports open and close
-	gone bool
-	hub  *server // nil without one
+	gate sync.Mutex // one opening or closing of the port at a time
+	hub  *server    // nil without one
 }
 
 // Set breaks an endpoint, in place of an earlier fault of it.
@@ -57,13 +56,10 @@ func (f *Faults) refused() (on bool) {
 func (f *Faults) SetGone(gone bool) error {
 	f.gate.Lock()
 	defer f.gate.Unlock()
-	if f.hub != nil {
-		if err := f.hub.setGone(gone); err != nil {
-			return err
-		}
+	if f.hub == nil {
+		return nil
 	}
-	f.gone = gone
-	return nil
+	return f.hub.setGone(gone)
 }
 
 // Reset mends everything.
@@ -73,14 +69,10 @@ func (f *Faults) Reset() error {
 }
 
 // attach makes f the faults of a hub, or of none.
-func (f *Faults) attach(hub *server) error {
+func (f *Faults) attach(hub *server) {
 	f.gate.Lock()
 	defer f.gate.Unlock()
 	f.hub = hub
-	if hub == nil {
-		return nil
-	}
-	return hub.setGone(f.gone)
 }
 
 // All gives the faults that are set. Times is what is left of it.

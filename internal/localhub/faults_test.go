@@ -55,17 +55,6 @@ func TestFaultsOfALookup(t *testing.T) {
 	}
 }
 
-func TestFaultHoldsForSoManyRequests(t *testing.T) {
-	h := start(t, localhub.Config{})
-	tok := token(t, h)
-	h.Faults().Set(localhub.AtLookup, localhub.Fault{Status: 401, Times: 1})
-	for i, want := range []int{401, 200, 200} {
-		if a := lookup(t, h, tok, "0612345678"); a.status != want {
-			t.Errorf("request %d: %d", i, a.status)
-		}
-	}
-}
-
 func TestRefuseCredentials(t *testing.T) {
 	h := start(t, localhub.Config{})
 	tok := token(t, h)
@@ -76,9 +65,7 @@ func TestRefuseCredentials(t *testing.T) {
 	if a := askToken(t, h); a.status != 401 || errorCode(t, a) != "invalid_client" {
 		t.Errorf("new token: %d", a.status)
 	}
-	if err := h.Faults().Reset(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, h.Faults().Reset())
 	if a := lookup(t, h, tok, "0612345678"); a.status != 200 {
 		t.Errorf("afterwards: %d", a.status)
 	}
@@ -90,9 +77,7 @@ func TestGoneAndBack(t *testing.T) {
 	u := h.BaseURL() + "/login"
 	do(t, c, "GET", u, "") // leaves a connection open
 	for range 3 {
-		if err := f.SetGone(true); err != nil {
-			t.Fatal(err)
-		}
+		must(t, f.SetGone(true))
 		if err := f.SetGone(true); err != nil { // once more changes nothing
 			t.Fatal(err)
 		}
@@ -102,16 +87,12 @@ func TestGoneAndBack(t *testing.T) {
 		if _, err := try(t, client(t), "GET", u, ""); !errors.Is(err, syscall.ECONNREFUSED) {
 			t.Errorf("want refused, got %v", err)
 		}
-		if err := f.SetGone(false); err != nil {
-			t.Fatal(err)
-		}
+		must(t, f.SetGone(false))
 		if a := do(t, c, "GET", u, ""); a.status != 200 || h.BaseURL()+"/login" != u {
 			t.Errorf("back: %d", a.status)
 		}
 	}
-	if err := f.SetGone(true); err != nil {
-		t.Fatal(err)
-	}
+	must(t, f.SetGone(true))
 	if err := h.Close(); err != nil { // closing while gone
 		t.Fatal(err)
 	}
@@ -120,29 +101,12 @@ func TestGoneAndBack(t *testing.T) {
 	}
 }
 
-func TestGoneFromTheStart(t *testing.T) {
-	f := &localhub.Faults{}
-	if err := f.SetGone(true); err != nil {
-		t.Fatal(err)
-	}
-	h := start(t, localhub.Config{Faults: f})
-	if _, err := try(t, client(t), "GET", h.BaseURL()+"/login", ""); err == nil {
-		t.Error("answered")
-	}
-	if err := f.Reset(); err != nil {
-		t.Fatal(err)
-	}
-	do(t, client(t), "GET", h.BaseURL()+"/login", "")
-}
-
 // wire sends a request on a connection of its own.
 func wire(t *testing.T, h *localhub.Hub, request string) net.Conn {
 	t.Helper()
 	addr := strings.TrimPrefix(h.BaseURL(), "http://")
 	c, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
 	if _, err := io.WriteString(c, strings.Replace(request, "\r\n", "\r\nHost: "+addr+"\r\n", 1)); err != nil {
@@ -157,9 +121,7 @@ func headOf(t *testing.T, r *bufio.Reader) string {
 	var b strings.Builder
 	for {
 		line, err := r.ReadString('\n')
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if line == "\r\n" {
 			return b.String()
 		}
@@ -195,9 +157,7 @@ func TestSlowEndsWithTheHub(t *testing.T) {
 		t.Fatalf("%q, %v", drop, err)
 	}
 	began := time.Now()
-	if err := h.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, h.Close())
 	if took := time.Since(began); took > 1500*time.Millisecond {
 		t.Errorf("took %v", took)
 	}
@@ -232,9 +192,7 @@ func TestLargeOnTheWire(t *testing.T) {
 		h.Faults().Set(localhub.AtLookup, localhub.Fault{Body: localhub.BodyLarge, Size: size})
 		r := bufio.NewReader(wire(t, h, "GET /contact/contacts/telephony?q=0201234567 HTTP/1.1\r\nAuthorization: Bearer "+tok+"\r\nConnection: close\r\n\r\n"))
 		resp, err := http.ReadResponse(r, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if resp.ContentLength != -1 || resp.StatusCode != 200 {
 			t.Errorf("length %d, status %d", resp.ContentLength, resp.StatusCode)
 		}

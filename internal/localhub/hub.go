@@ -126,7 +126,8 @@ func (h *Hub) open(ctx context.Context) error {
 			return err
 		}
 	}
-	return h.faults.attach(&h.server)
+	h.faults.attach(&h.server)
+	return nil
 }
 
 func (c Config) withDefaults() Config {
@@ -276,7 +277,7 @@ func (h *Hub) Stats() Stats {
 // was in memory is gone. Later calls wait for the first and return its result.
 func (h *Hub) Close() error {
 	h.closing.Do(func() {
-		_ = h.faults.attach(nil)
+		h.faults.attach(nil)
 		h.stop()
 		if h.Data != nil {
 			h.closed = h.Data.Close()

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 
+	"wiebelt/internal/store/sqlitefile"
 	"wiebelt/internal/text"
 )
 
@@ -286,7 +287,7 @@ func (m *importer) progress() {
 // number of another row or 0.
 func (m *importer) blame(problem func(other int) *text.Error) func(*sql.Rows, error) error {
 	return func(rows *sql.Rows, err error) error {
-		_, err = collect("import", func(row scanner) (none struct{}, err error) {
+		_, err = collect("import", func(row sqlitefile.Row) (none struct{}, err error) {
 			var at, other int
 			if err = row.Scan(&at, &other); err == nil {
 				m.errs.add(at, columnTable[idColumn].name, problem(other))

@@ -57,9 +57,7 @@ func fuzzImport(t *testing.T, format Format, file []byte) {
 
 func seeds(f *testing.F, name string, more ...string) {
 	b, err := os.ReadFile("testdata/" + name)
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	f.Add(b)
 	for _, s := range more {
 		f.Add([]byte(s))

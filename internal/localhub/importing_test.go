@@ -23,9 +23,7 @@ import (
 func openData(t testing.TB, dir string) *localhub.Data {
 	t.Helper()
 	d, err := localhub.OpenData(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := d.Close(); err != nil {
 			t.Error(err)
@@ -56,9 +54,7 @@ func importText(t testing.TB, d *localhub.Data, f localhub.Format, text string, 
 func count(t testing.TB, d *localhub.Data) int {
 	t.Helper()
 	n, err := d.Count(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return n
 }
 
@@ -81,55 +77,39 @@ var samplePeople = []localhub.Record{
 
 func TestImportSamples(t *testing.T) {
 	utf8, err := os.ReadFile("testdata/contacts.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	bare := bytes.TrimPrefix(utf8, []byte("\ufeff"))
 	if len(bare) == len(utf8) {
 		t.Error("the sample has no mark, as spreadsheets write it")
 	}
 	answer, err := os.ReadFile("testdata/contacts.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var records struct {
 		Data struct{ Items []json.RawMessage }
 	}
-	if err := json.Unmarshal(answer, &records); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(answer, &records))
 	encode := func(e interface{ Bytes([]byte) ([]byte, error) }, s []byte) string {
 		b, err := e.Bytes(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return string(b)
 	}
 	resep := func(sep rune, head string) string {
 		r := csv.NewReader(bytes.NewReader(bare))
 		r.Comma = ';'
 		all, err := r.ReadAll()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var b strings.Builder
 		b.WriteString(head)
 		w := csv.NewWriter(&b)
 		w.Comma = sep
-		if err := w.WriteAll(all); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.WriteAll(all))
 		return b.String()
 	}
 	array, err := json.Marshal(records.Data.Items)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var lines bytes.Buffer
 	for _, r := range records.Data.Items {
-		if err := json.Compact(&lines, r); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Compact(&lines, r))
 		lines.WriteString("\r\n")
 	}
 	for name, c := range map[string]struct {
@@ -320,9 +300,7 @@ func TestImportAndDemo(t *testing.T) {
 	const file = "achternaam,telefoon\nEcht,0611111111\n"
 	dir := t.TempDir()
 	demo, err := localhub.Start(t.Context(), localhub.Config{Dir: dir, Synthetic: 20, Demo: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer demo.Close()
 	refused := func(d *localhub.Data, opt localhub.ImportOptions, want string) {
 		t.Helper()
@@ -338,9 +316,7 @@ func TestImportAndDemo(t *testing.T) {
 	refused(d, localhub.ImportOptions{}, "have to replace them")
 	refused(d, localhub.ImportOptions{Replace: true}, "end it first")
 	refused(d, localhub.ImportOptions{Replace: true, Check: true}, "end it first")
-	if err := demo.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, demo.Close())
 	refused(d, localhub.ImportOptions{}, "have to replace them")
 	began := false
 	other := openData(t, t.TempDir())
@@ -377,9 +353,9 @@ func TestImportAndDemo(t *testing.T) {
 func TestImportIntoMemory(t *testing.T) {
 	h := start(t, localhub.Config{})
 	ctx, cancel := context.WithCancel(t.Context())
-	file := &people{n: 5000, format: localhub.CSV}
-	if _, err := h.Import(ctx, file, localhub.CSV, localhub.ImportOptions{Progress: func(int, int64) { cancel() }}); !errors.Is(err, context.Canceled) || file.made >= file.n {
-		t.Error(file.made, err)
+	file := people(5000, localhub.CSV, "")
+	if _, err := h.Import(ctx, file, localhub.CSV, localhub.ImportOptions{Progress: func(int, int64) { cancel() }}); !errors.Is(err, context.Canceled) || file.Len() == 0 {
+		t.Error(file.Len(), err)
 	}
 	if n, lines := importText(t, h.Data, localhub.CSV, "achternaam,telefoon\nEcht,0611111111\n", localhub.ImportOptions{}); n != 1 || count(t, h.Data) != 1 {
 		t.Error(n, lines)

@@ -96,14 +96,10 @@ func TestRightPasswordGetsIn(t *testing.T) {
 	defer func(old int) { hashCost = old }(hashCost)
 	hashCost = 5
 	h, err := Start(t.Context(), Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer h.Close()
 	const password = "een-wachtwoord"
-	if err := h.AddUser(t.Context(), "anna", password, false); err != nil {
-		t.Fatal(err)
-	}
+	must(t, h.AddUser(t.Context(), "anna", password, false))
 	known := map[string]string{}
 	var alone time.Duration
 	for i, c := range []struct {

@@ -70,9 +70,7 @@ func (b *browser) cookieValue(prefix string) string {
 func hubWithContact(t *testing.T, now *clocktest.Clock) (*localhub.Hub, string) {
 	t.Helper()
 	h := start(t, localhub.Config{Now: now.Now})
-	if err := h.AddUser(t.Context(), "Anna", "een-wachtwoord", false); err != nil {
-		t.Fatal(err)
-	}
+	must(t, h.AddUser(t.Context(), "Anna", "een-wachtwoord", false))
 	ids, err := h.AddContact(t.Context(),
 		localhub.Record{Contact: contact.Contact{
 			RelationNumber: "100200", Initials: "B.M.", Prefix: "van den", FamilyName: "Heuvel<b>",
@@ -80,9 +78,7 @@ func hubWithContact(t *testing.T, now *clocktest.Clock) (*localhub.Hub, string) 
 			Producer: contact.Coded{Code: "P1", Description: "Kantoor Oost"}, LastModifiedBy: contact.Coded{Code: "XY", Description: "X. Ypma"},
 		}, Numbers: []string{"+31612345678", "112"}, Emails: []string{"bm@example.org"}},
 		person("Huisgenoot", "06-12345678"), person("Vreemde", "0201234567", "112"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return h, "/contacts/viewcontact/" + ids[0]
 }
 
@@ -127,15 +123,11 @@ func TestDeepLinkLoginFile(t *testing.T) {
 
 func TestBackOfficeAddress(t *testing.T) {
 	h := start(t, localhub.Config{BackOfficeURL: "backoffice:relation?n={relation}"})
-	if err := h.AddUser(t.Context(), "anna", "een-wachtwoord", false); err != nil {
-		t.Fatal(err)
-	}
+	must(t, h.AddUser(t.Context(), "anna", "een-wachtwoord", false))
 	r := person("Een")
 	r.RelationNumber = "1 2"
 	ids, err := h.AddContact(t.Context(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b := newBrowser(t, h)
 	b.login("anna", "een-wachtwoord", "/")
 	if a := b.get("/contacts/viewcontact/" + ids[0]); !strings.Contains(a.body, `href="backoffice:relation?n=1&#43;2"`) && !strings.Contains(a.body, `href="backoffice:relation?n=1+2"`) {
@@ -220,16 +212,12 @@ func TestBadSessions(t *testing.T) {
 	if v := fixed.cookieValue("hub_session"); v == planted || v == "" {
 		t.Error("the planted session was taken over")
 	}
-	if err := h.AddUser(t.Context(), "anna", "een-ander-wachtwoord", false); err != nil {
-		t.Fatal(err)
-	}
+	must(t, h.AddUser(t.Context(), "anna", "een-ander-wachtwoord", false))
 	if b.get(file).status != 303 {
 		t.Error("a session outlived the password")
 	}
 	b.login("anna", "een-ander-wachtwoord", file)
-	if err := h.Exec("DELETE FROM users"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, h.Exec("DELETE FROM users"))
 	if b.get(file).status != 303 {
 		t.Error("a session outlived its user")
 	}
@@ -415,9 +403,7 @@ func TestFailurePage(t *testing.T) {
 	h, file := hubWithContact(t, newClock())
 	b := newBrowser(t, h)
 	b.login("anna", "een-wachtwoord", file)
-	if err := h.Exec("ALTER TABLE terms RENAME TO gone"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, h.Exec("ALTER TABLE terms RENAME TO gone"))
 	if a := b.get(file); a.status != 500 || !strings.Contains(a.body, "niet gelukt") || strings.Contains(a.body, "terms") || !strings.Contains(a.header.Get("Content-Type"), "text/html") {
 		t.Errorf("%d %s", a.status, a.body)
 	}
@@ -450,11 +436,7 @@ func TestDemoShowsItsUser(t *testing.T) {
 	if strings.Contains(a.body, `type="password"`) {
 		t.Error("browsers will offer to keep the demo's password")
 	}
-	s, err := h.Sample(t.Context(), localhub.OnePerson)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := "/contacts/viewcontact/" + s.IDs[0]
+	file := "/contacts/viewcontact/" + items(t, lookup(t, h, token(t, h), localhub.OnePerson))[0].ID
 	if a := b.login(localhub.DemoUser, localhub.DemoPassword, file); a.status != 303 || b.get(file).status != 200 {
 		t.Errorf("%d", a.status)
 	}

@@ -92,7 +92,7 @@ var ErrNoUser = text.Errorf(text.OutputHubNoUser)
 
 // Users gives all users by name.
 func (d *Data) Users(ctx context.Context) ([]User, error) {
-	return collect("users", func(row scanner) (u User, err error) {
+	return collect("users", func(row sqlitefile.Row) (u User, err error) {
 		return u, row.Scan(&u.Name, &u.Admin)
 	})(d.r.QueryContext(d.ctx(ctx), "SELECT name, admin FROM users ORDER BY name"))
 }

@@ -204,24 +204,11 @@ func failed(what string, err error) error {
 	return fmt.Errorf("local hub: %s: %w", what, err)
 }
 
-type scanner interface{ Scan(...any) error }
-
 // collect gives a function that reads every row of a query; not nil without any.
-func collect[T any](what string, scan func(scanner) (T, error)) func(*sql.Rows, error) ([]T, error) {
-	return func(rows *sql.Rows, err error) (all []T, _ error) {
-		if err != nil {
-			return nil, failed(what, err)
-		}
-		defer rows.Close()
-		all = []T{}
-		for rows.Next() {
-			x, err := scan(rows)
-			if err != nil {
-				return nil, failed(what, err)
-			}
-			all = append(all, x)
-		}
-		return all, failed(what, rows.Err())
+func collect[T any](what string, scan func(sqlitefile.Row) (T, error)) func(*sql.Rows, error) ([]T, error) {
+	return func(rows *sql.Rows, err error) ([]T, error) {
+		all, err := sqlitefile.Rows(scan)(rows, err)
+		return append([]T{}, all...), failed(what, err)
 	}
 }
 

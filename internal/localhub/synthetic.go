@@ -11,11 +11,15 @@ import (
 	"wiebelt/internal/core/contact"
 )
 
-// The numbers that are always the same.
+// Numbers that are always the same.
 const (
-	firstNumber  = "0612345678" // of the first invented contact
-	familyNumber = "0201234567" // of the family after that
-	unusedNumber = "655550000"  // the last nine digits of a number that nobody has
+	OnePerson = "+31" + firstNumber  // exactly one invented contact has it, the first
+	Family    = "+31" + familyNumber // three share it
+	Nobody    = "+31" + unusedNumber // nobody has it
+
+	firstNumber  = "612345678"
+	familyNumber = "201234567"
+	unusedNumber = "655550000"
 )
 
 // Synthetic invents n Dutch contacts in households, the same ones for the same
@@ -72,7 +76,7 @@ func (g *inventor) fullContact() Record {
 		Street: "Lindelaan", Number: "12", Addition: "A", PostalCode: "1234AB", City: "Ons Dorp", Country: "NL",
 	})
 	r.Initials = "J.M."
-	r.Numbers = []string{"06-" + firstNumber[2:]}
+	r.Numbers = []string{"06-" + firstNumber[1:]}
 	r.Emails = []string{g.address(r)}
 	return r
 }
@@ -83,7 +87,7 @@ func (g *inventor) family(i, size int) []Record {
 	land := ""
 	switch {
 	case i == 1:
-		land = familyNumber
+		land = "0" + familyNumber
 	case g.IntN(100) < 60:
 		land = g.land()
 	}
@@ -193,7 +197,7 @@ func (g *inventor) mobile() string {
 		if block > 0 {
 			prefix = 5554 + block
 		}
-		if n := fmt.Sprintf("06%04d%04d", prefix, g.in(i)); n[1:] != unusedNumber && n != firstNumber {
+		if n := fmt.Sprintf("06%04d%04d", prefix, g.in(i)); n[1:] != unusedNumber && n[1:] != firstNumber {
 			return n
 		}
 	}
@@ -209,7 +213,7 @@ func (g *inventor) land() string {
 		if len(area) == 3 {
 			n = fmt.Sprintf("%s%03d%04d", area, 123+i/10_000, g.in(i%10_000))
 		}
-		if n != familyNumber {
+		if n[1:] != familyNumber {
 			return n
 		}
 	}

@@ -46,9 +46,7 @@ func TestToken(t *testing.T) {
 func TestTokenCredentials(t *testing.T) {
 	h := start(t, localhub.Config{})
 	for id, s := range map[string]string{"plus+id": "a b", "pct%41": "%41", "percent": "100%", "utf-é": "wachtwoord-ü", "colon": "a:b:c"} {
-		if err := h.SetClientSecret(t.Context(), id, org, s); err != nil {
-			t.Fatal(err)
-		}
+		must(t, h.SetClientSecret(t.Context(), id, org, s))
 	}
 	encoded := func(id, secret string) string { return basic(url.QueryEscape(id), url.QueryEscape(secret)) }
 	for name, c := range map[string]struct {
@@ -149,18 +147,12 @@ func errorCode(t testing.TB, a answer) string {
 func TestBearer(t *testing.T) {
 	now := newClock()
 	h := start(t, localhub.Config{Now: now.Now})
-	if err := h.SetClientSecret(t.Context(), "gone", org, "x"); err != nil {
-		t.Fatal(err)
-	}
-	if err := h.Exec("DELETE FROM clients WHERE id = 'gone'"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, h.SetClientSecret(t.Context(), "gone", org, "x"))
+	must(t, h.Exec("DELETE FROM clients WHERE id = 'gone'"))
 	in := func(d time.Duration) *time.Time { x := now.Now().Add(d); return &x }
 	sign := func(m jwt.SigningMethod, key any, id, org, scope string, exp *time.Time) string {
 		s, err := h.Sign(m, key, id, org, scope, exp)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return "Bearer " + s
 	}
 	good := sign(jwt.SigningMethodHS256, nil, clientID, org, "Basic", in(time.Minute))
@@ -210,9 +202,7 @@ func TestTokensDieWithTheirSecret(t *testing.T) {
 		if a := lookup(t, h, old, "0612345678"); a.status != 200 {
 			t.Errorf("before %s: %d", name, a.status)
 		}
-		if err := do(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, do())
 		if a := lookup(t, h, old, "0612345678"); a.status != 401 {
 			t.Errorf("after %s: %d", name, a.status)
 		}

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"wiebelt/internal/delivery/message"
-	"wiebelt/internal/localhub/upload"
 	"wiebelt/internal/store/sqlitefile"
 	"wiebelt/internal/text"
 )
@@ -44,7 +43,7 @@ func (h *Hub) takeDelivery(w http.ResponseWriter, r *http.Request, c client) (an
 		return nil, refuse(http.StatusUnsupportedMediaType, "invalid_content_type", "the body is application/json")
 	case r.Header.Get("Content-Encoding") != "":
 		return nil, refuse(http.StatusUnsupportedMediaType, "invalid_content_type", "the body is not compressed")
-	case r.ContentLength > upload.Defaults.Bytes/3*4+(2<<20):
+	case r.ContentLength > deliveries.bytes/3*4+(2<<20):
 		return nil, refuse(http.StatusRequestEntityTooLarge, "too_large", "the request is too large")
 	}
 	if !h.uploads.begin(c.id) {
@@ -62,17 +61,10 @@ func (h *Hub) takeDelivery(w http.ResponseWriter, r *http.Request, c client) (an
 
 // blame says what was wrong with a delivery.
 func blame(err error) error {
-	var (
-		refused *upload.Refusal
-		storage storageError
-	)
+	var storage storageError
 	switch {
-	case errors.As(err, &refused):
-		status := http.StatusBadRequest
-		if refused.Reason == upload.TooLarge {
-			status = http.StatusRequestEntityTooLarge
-		}
-		return &refusal{status, string(refused.Reason), refused.About, refused.Item}
+	case errors.As(err, new(*refusal)):
+		return err
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return refuse(http.StatusRequestTimeout, "timeout", "the request came too slowly")
 	case errors.As(err, &storage) && noSpace(storage):
@@ -87,7 +79,7 @@ func blame(err error) error {
 func (h *Hub) take(ctx context.Context, body io.Reader, from client, intermediary string) ([]receipt, error) {
 	var all []*incomingFile
 	defer func() { removeFiles(all) }()
-	_, err := upload.Read(body, upload.Defaults, func(int) (io.Writer, error) {
+	err := readDelivery(body, deliveries, func(int) (io.Writer, error) {
 		p, err := h.newIncomingFile()
 		if err != nil {
 			return nil, storageError{err}
@@ -126,7 +118,7 @@ func checkZIP(ctx context.Context, p *incomingFile, item int) (files int, err er
 	}
 	for _, f := range report.Findings {
 		if f.Severity == message.Refused || f.Code == message.NameBackslash {
-			return 0, &upload.Refusal{Reason: upload.BadZIP, Item: item, About: text.English.T(text.MessageFinding(string(f.Code)))}
+			return 0, &refusal{http.StatusBadRequest, "invalid_zip", text.English.T(text.MessageFinding(string(f.Code))), item}
 		}
 	}
 	return files, nil

@@ -1,9 +1,4 @@
-// Package upload reads the requests that deliver messages to the message box: an
-// object with data.items[].message, each a ZIP file in base64. A request is read
-// as a stream, so that a message of any size costs the same memory.
-//
-// It takes hostile input, holds no state between calls and starts no goroutines.
-package upload
+package localhub
 
 import (
 	"bytes"
@@ -11,67 +6,42 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Limits of a request. The interface documents none.
-type Limits struct {
-	Items int   // messages in a request
-	Bytes int64 // of all messages of a request, decoded
+// deliveryLimits are those of one request. The interface documents none.
+type deliveryLimits struct {
+	items int   // messages in a request
+	bytes int64 // of all messages of a request, decoded
 }
 
-// Defaults are limits that leave room for every sensible request.
-var Defaults = Limits{Items: 1000, Bytes: 1 << 30}
+// deliveries leaves room for every sensible request.
+var deliveries = deliveryLimits{items: 1000, bytes: 1 << 30}
 
 const (
 	maxAround = 1 << 20 // bytes of a request that are no message: white space, names, members that nobody asked for
 	maxDepth  = 32
 )
 
-// Reason is why a request is refused.
-type Reason string
-
-// The reasons.
-const (
-	BadJSON   Reason = "invalid_json"
-	BadShape  Reason = "invalid_request"
-	BadBase64 Reason = "invalid_base64"
-	BadZIP    Reason = "invalid_zip"
-	TooLarge  Reason = "too_large"
-)
-
-// Refusal is an error of the sender. About is in English and quotes nothing of
-// what was sent.
-type Refusal struct {
-	Reason Reason
-	Item   int // which message, from 0; -1: the request as a whole
-	About  string
-}
-
-func (r *Refusal) Error() string {
-	if r.Item < 0 {
-		return r.About
-	}
-	return fmt.Sprintf("item %d: %s", r.Item, r.About)
-}
-
-// Read reads a request and writes the decoded bytes of each message to what
-// item gives for it. done is called when a message is complete, before the next
-// one begins. A *Refusal says what the sender did wrong; an error of item, of
-// done, of a writer or of r is returned, perhaps wrapped. io.ErrUnexpectedEOF
-// from r, or an early io.EOF, is a refusal: the request is not whole.
-func Read(r io.Reader, limit Limits, item func(i int) (io.Writer, error), done func(i int) error) (items int, err error) {
+// readDelivery reads a request that delivers messages, an object with
+// data.items[].message, as a stream: a message of any size costs the same memory.
+// The decoded bytes of each are written to what item gives for it; done is called
+// when a message is complete, before the next one begins. A *refusal says what the
+// sender did wrong; an error of item, of done, of a writer or of r is returned,
+// perhaps wrapped. io.ErrUnexpectedEOF from r, or an early io.EOF, is a refusal:
+// the request is not whole.
+func readDelivery(r io.Reader, limit deliveryLimits, item func(i int) (io.Writer, error), done func(i int) error) error {
 	in := newSplitter(r)
-	p := &request{in: in, d: jsontext.NewDecoder(in), limit: limit, left: limit.Bytes, item: item, done: done, at: -1}
-	err = p.blame(p.read())
-	return p.items, err
+	p := &request{in: in, d: jsontext.NewDecoder(in), limit: limit, left: limit.bytes, item: item, done: done, at: -1}
+	return p.blame(p.read())
 }
 
 type request struct {
 	in    *splitter
 	d     *jsontext.Decoder
-	limit Limits
+	limit deliveryLimits
 	left  int64 // decoded bytes that may still come
 	items int
 	at    int // message that is being read, -1 outside
@@ -81,20 +51,26 @@ type request struct {
 	text, decoded []byte
 }
 
-func (p *request) refuse(why Reason, about string) error { return &Refusal{why, p.at, about} }
+func (p *request) refuse(code, about string) error {
+	return &refusal{http.StatusBadRequest, code, about, p.at}
+}
+
+func (p *request) tooLarge(about string) error {
+	return &refusal{http.StatusRequestEntityTooLarge, "too_large", about, p.at}
+}
 
 // blame makes errors of the decoder refusals. They may quote the request.
 func (p *request) blame(err error) error {
 	var syntax *jsontext.SyntacticError
 	switch {
 	case errors.Is(err, errAround):
-		return p.refuse(TooLarge, "too much beside the messages")
+		return p.tooLarge("too much beside the messages")
 	case errors.Is(err, jsontext.ErrDuplicateName):
-		return p.refuse(BadShape, "a member stands there twice")
+		return p.refuse("invalid_request", "a member stands there twice")
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return p.refuse(BadJSON, "the request ends too early")
+		return p.refuse("invalid_json", "the request ends too early")
 	case errors.As(err, &syntax), errors.Is(err, errEscape):
-		return p.refuse(BadJSON, "the request is not JSON")
+		return p.refuse("invalid_json", "the request is not JSON")
 	}
 	return err
 }
@@ -108,7 +84,7 @@ func (p *request) read() error {
 	case io.EOF:
 		return nil
 	case nil:
-		return p.refuse(BadJSON, "something follows the request")
+		return p.refuse("invalid_json", "something follows the request")
 	default:
 		return err
 	}
@@ -121,7 +97,7 @@ func (p *request) object(name string, member func() error) error {
 		return err
 	}
 	if t.Kind() != '{' {
-		return p.refuse(BadShape, "an object is expected")
+		return p.refuse("invalid_request", "an object is expected")
 	}
 	found := false
 	for p.d.PeekKind() != '}' {
@@ -138,7 +114,7 @@ func (p *request) object(name string, member func() error) error {
 		}
 	}
 	if !found {
-		return p.refuse(BadShape, name+" is missing")
+		return p.refuse("invalid_request", name+" is missing")
 	}
 	_, err = p.d.ReadToken()
 	return err
@@ -155,7 +131,7 @@ func (p *request) skip() error {
 		case depth == outside:
 			return nil
 		case depth > maxDepth:
-			return p.refuse(TooLarge, "the request is nested too deeply")
+			return p.tooLarge("the request is nested too deeply")
 		}
 	}
 }
@@ -168,11 +144,11 @@ func (p *request) array() error {
 		return err
 	}
 	if t.Kind() != '[' {
-		return p.refuse(BadShape, "items is not an array")
+		return p.refuse("invalid_request", "items is not an array")
 	}
 	for p.d.PeekKind() != ']' {
-		if p.items >= p.limit.Items {
-			return p.refuse(TooLarge, fmt.Sprintf("more than %d items", p.limit.Items))
+		if p.items >= p.limit.items {
+			return p.tooLarge(fmt.Sprintf("more than %d items", p.limit.items))
 		}
 		p.at = p.items
 		if err := p.object("message", p.message); err != nil {
@@ -182,7 +158,7 @@ func (p *request) array() error {
 		p.at = -1
 	}
 	if p.items == 0 {
-		return p.refuse(BadShape, "items is empty")
+		return p.refuse("invalid_request", "items is empty")
 	}
 	_, err = p.d.ReadToken()
 	return err
@@ -190,7 +166,7 @@ func (p *request) array() error {
 
 func (p *request) message() error {
 	if kind := p.d.PeekKind(); kind != '"' && kind != 0 {
-		return p.refuse(BadShape, "message is not a string")
+		return p.refuse("invalid_request", "message is not a string")
 	} else if kind == '"' {
 		w, err := p.item(p.items)
 		if err != nil {
@@ -226,10 +202,10 @@ func (p *request) decode(w io.Writer) error {
 		b := p.text[:n]
 		size, err := base.Decode(p.decoded, b)
 		if err != nil || padded && n > 0 || bytes.ContainsAny(b, "\r\n") { // which the decoder passes over
-			return p.refuse(BadBase64, "message is not base64, with its padding and without line breaks")
+			return p.refuse("invalid_base64", "message is not base64, with its padding and without line breaks")
 		}
 		if p.left -= int64(size); p.left < 0 {
-			return p.refuse(TooLarge, fmt.Sprintf("the messages have more than %d bytes", p.limit.Bytes))
+			return p.tooLarge(fmt.Sprintf("the messages have more than %d bytes", p.limit.bytes))
 		}
 		if _, err := w.Write(p.decoded[:size]); err != nil {
 			return err

@@ -1,5 +1,0 @@
-//go:build !race
-
-package localhub_test
-
-const raced = false
