@@ -42,9 +42,7 @@ func TestReach(t *testing.T) {
 // TestReachStops says how far the way went.
 func TestReachStops(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	gone := "http://" + l.Addr().String()
 	_ = l.Close()
 	root := newAuthority(t, "Root", nil)
@@ -67,9 +65,7 @@ func TestReachStops(t *testing.T) {
 		}
 	}
 	hangs, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer hangs.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()

@@ -69,9 +69,7 @@ func accept(t testing.TB, l net.Listener, serve func(c net.Conn, keep func(net.C
 func listen(t testing.TB) net.Listener {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return l
 }
 
@@ -183,9 +181,7 @@ func look(t *testing.T, base, want string, change func(*Config, *Client)) ([]con
 		change(&cfg, nil)
 	}
 	c, err := New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer c.Close()
 	if change != nil {
 		change(nil, c)
@@ -435,9 +431,7 @@ func TestSlowNamesThePart(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 		r, err := http.NewRequestWithContext(ctx, http.MethodGet, f.base, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		resp, err := c.transport.RoundTrip(r)
 		if err == nil {
 			_ = resp.Body.Close()
@@ -466,9 +460,7 @@ func resolver(server string) func(context.Context, string, string) (net.Conn, er
 func nameServer(t testing.TB, answers bool) string {
 	t.Helper()
 	c, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -21,6 +21,12 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+func must(t testing.TB, err error) {
+	if t.Helper(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 const number = "+31612345678"
 
 func newClient(t testing.TB, base string, change func(*Config)) *Client {
@@ -31,9 +37,7 @@ func newClient(t testing.TB, base string, change func(*Config)) *Client {
 		change(&cfg)
 	}
 	c, err := New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(c.Close)
 	return c
 }

@@ -7,9 +7,7 @@ import (
 
 func TestLinks(t *testing.T) {
 	l, err := NewLinks("https://Hub.example/praktijk/")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	const p = "https://hub.example/praktijk/contacts/viewcontact/"
 	for link, want := range map[string]string{
 		p + "c1":          p + "c1",
@@ -49,9 +47,7 @@ func TestLinks(t *testing.T) {
 
 func TestLinksWithoutAHub(t *testing.T) {
 	l, err := NewLinks("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := l.Check("https://hub.example/contacts/viewcontact/c1"); err != ErrNoHub {
 		t.Errorf("%v", err)
 	}
@@ -59,9 +55,7 @@ func TestLinksWithoutAHub(t *testing.T) {
 		t.Error("plain http was accepted")
 	}
 	local, err := NewLinks("http://127.0.0.1:8080")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got, err := local.Check("http://127.0.0.1:8080/contacts/viewcontact/c1"); err != nil || got != "http://127.0.0.1:8080/contacts/viewcontact/c1" {
 		t.Errorf("%q %v", got, err)
 	}
@@ -69,9 +63,7 @@ func TestLinksWithoutAHub(t *testing.T) {
 
 func FuzzLink(f *testing.F) {
 	l, err := NewLinks("https://hub.example")
-	if err != nil {
-		f.Fatal(err)
-	}
+	must(f, err)
 	f.Add("https://hub.example/contacts/viewcontact/c1")
 	f.Add("https://hub.example:443/contacts/viewcontact/%41")
 	f.Fuzz(func(t *testing.T, link string) {

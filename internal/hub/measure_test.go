@@ -58,9 +58,7 @@ func lookupAndBare(t testing.TB) (client, bare *side, lookup *Client) {
 func interleave(t testing.TB, n int, a, b *side) {
 	once := func(s *side, n int, count bool) {
 		begin := time.Now()
-		if err := s.one(n); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.one(n))
 		if took := time.Since(begin); count {
 			s.took = append(s.took, took)
 		}

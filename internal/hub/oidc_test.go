@@ -33,26 +33,18 @@ func oauthServer(t *testing.T, life int, clients []oauthClient) string {
 	t.Helper()
 	modules := filepath.Join(npmtest.Install(t, "testdata/oidc"), "node_modules")
 	program, err := os.ReadFile("testdata/oidc/server.mjs")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	dir := t.TempDir()
-	if err := errors.Join(os.WriteFile(filepath.Join(dir, "server.mjs"), program, 0o600), os.Symlink(modules, filepath.Join(dir, "node_modules"))); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(os.WriteFile(filepath.Join(dir, "server.mjs"), program, 0o600), os.Symlink(modules, filepath.Join(dir, "node_modules"))))
 	settings, err := json.Marshal(map[string]any{"life": life, "clients": clients})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	server := exec.Command(npmtest.Node(t), "server.mjs")
 	server.Dir = dir
 	var said bytes.Buffer
 	server.Stderr = &said
 	in, err1 := server.StdinPipe()
 	out, err2 := server.StdoutPipe()
-	if err := errors.Join(err1, err2, server.Start()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err1, err2, server.Start()))
 	stuck := time.AfterFunc(2*time.Minute, func() { _ = server.Process.Kill() })
 	t.Cleanup(func() {
 		_ = in.Close() // it ends with its input

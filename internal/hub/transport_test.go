@@ -127,9 +127,7 @@ func TestOnlyToTheHub(t *testing.T) {
 	c := newClient(t, f.URL, nil)
 	for _, address := range []string{"http://" + other.addr.String() + "/", "https://" + f.Listener.Addr().String() + "/", strings.Replace(f.URL, "127.0.0.1", "localhost", 1)} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		resp, err := c.transport.RoundTrip(r)
 		if err == nil {
 			_ = resp.Body.Close()

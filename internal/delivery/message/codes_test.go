@@ -15,9 +15,7 @@ import (
 // TestEveryCodeIsSeen: each code has a severity, and a crafted file shows it.
 func TestEveryCodeIsSeen(t *testing.T) {
 	tree, err := parser.ParseFile(token.NewFileSet(), "codes.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	all := map[Code]bool{}
 	ast.Inspect(tree, func(n ast.Node) bool {
 		if v, ok := n.(*ast.ValueSpec); ok && len(v.Values) == 1 {
@@ -58,13 +56,9 @@ func TestFindingsSurviveJSON(t *testing.T) {
 	for _, c := range zipCases() {
 		r := inspected(t, c.zip)
 		b, err := json.Marshal(r.Findings)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var got Report
-		if err := json.Unmarshal(b, &got.Findings); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(b, &got.Findings))
 		for _, strict := range []bool{false, true} {
 			if got.Sendable(strict) != r.Sendable(strict) {
 				t.Errorf("%s: %v, was %v", c.name, &got, r)

@@ -11,6 +11,16 @@ import (
 	"testing"
 )
 
+// must ends a test, of package rapid too.
+func must(t interface {
+	Helper()
+	Fatal(...any)
+}, err error) {
+	if t.Helper(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // item is an entry of a crafted ZIP. What is zero is what it should be.
 type item struct {
 	name      string
@@ -194,9 +204,7 @@ func with(change func(c *crafted), more ...item) []byte {
 func inspected(t testing.TB, b []byte) *Report {
 	t.Helper()
 	r, err := Inspect(context.Background(), bytes.NewReader(b), int64(len(b)), Defaults)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return r
 }
 

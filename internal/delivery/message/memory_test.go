@@ -65,9 +65,7 @@ func inspectAll(dir string) int {
 func TestMemory(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, b []byte) {
-		if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), b, 0o600))
 	}
 	files := 0
 	for i, c := range zipCases() {
@@ -90,9 +88,7 @@ func TestMemory(t *testing.T) {
 	files += 3
 
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cmd := exec.CommandContext(t.Context(), self)
 	cmd.Env = append(os.Environ(), memoryDir+"="+dir)
 	var stderr bytes.Buffer
@@ -102,9 +98,7 @@ func TestMemory(t *testing.T) {
 		t.Fatalf("%v: %s", err, &stderr)
 	}
 	var got taken
-	if err := json.Unmarshal(out, &got); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(out, &got))
 	t.Logf("%d files, %d refused: %d MB from the system, %d MB resident at most", got.Files, got.Refused, got.FromOS>>20, got.Resident>>20)
 	const most = 50_000_000
 	for _, b := range [][]byte{names.bytes(), old.bytes()} {
@@ -127,9 +121,7 @@ func TestMemory(t *testing.T) {
 func large(t *testing.T, name string, size int64) {
 	t.Helper()
 	f, err := os.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	crc, noughts := uint32(0), make([]byte, 1<<20)
 	for range size >> 20 {

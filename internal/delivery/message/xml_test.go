@@ -164,9 +164,7 @@ func TestTexts(t *testing.T) {
 		{changed("Testpersoon", " a&lt;b<![CDATA[&amp;]]><!-- x -->&#x20AC; "), " a<b&amp;€ "},
 	} {
 		in, _, err := newTree(bufio.NewReader(strings.NewReader(c.xml)), Defaults)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		root, err := in.read()
 		if err != nil || root.children[2].children[3].children[1].text != c.want {
 			t.Errorf("%v %v, want %q", root, err, c.want)

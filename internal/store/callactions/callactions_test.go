@@ -22,6 +22,12 @@ import (
 	"wiebelt/internal/text"
 )
 
+func must(t testing.TB, err error) {
+	if t.Helper(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 const hubURL = "https://hub.example"
 
 func link(id string) string { return hubURL + "/contacts/viewcontact/" + id }
@@ -40,12 +46,8 @@ type fixture struct {
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	dirs, err := profile.Find(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := dirs.Make(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, dirs.Make())
 	b := &fixture{t: t, set: settings.Defaults(), dir: t.TempDir()}
 	b.set.Hub.HubURL, b.set.Support.Contact = hubURL, "Jan (IT)"
 	if b.store, err = history.Open(fromsettings.HistoryFile(dirs), history.KeepFull, 7, time.Now); err != nil {
@@ -75,9 +77,7 @@ func newFixture(t *testing.T) *fixture {
 		}})
 	for _, p := range []string{"xdg-open", "softphone"} {
 		script := "#!/bin/sh\nprintf '%s\\n' \"$@\" > " + filepath.Join(b.dir, p+".notes") + "\n"
-		if err := os.WriteFile(filepath.Join(b.dir, p), []byte(script), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(b.dir, p), []byte(script), 0o700))
 	}
 	t.Setenv("PATH", b.dir+":"+os.Getenv("PATH"))
 	return b
@@ -95,18 +95,14 @@ func (b *fixture) put(e history.Entry) int64 {
 		e.Rang = time.Now().Add(-time.Minute)
 	}
 	id, err := b.store.Put(b.t.Context(), e)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	must(b.t, err)
 	return id
 }
 
 func (b *fixture) at(id int64) history.Entry {
 	b.t.Helper()
 	e, err := b.store.Get(b.t.Context(), id)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	must(b.t, err)
 	return e
 }
 
@@ -364,15 +360,9 @@ func TestWhatCannotBeWritten(t *testing.T) {
 	}
 	b.set.History.Keep = string(history.KeepFull)
 	// What was put aside is something that cannot be removed.
-	if err := os.MkdirAll(filepath.Join(fromsettings.HistoryFile(b.Dirs)+".damaged", "x"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Join(fromsettings.HistoryFile(b.Dirs)+".damaged", "x"), 0o700))
 	b.fails("what cannot be deleted", b.Wipe(t.Context()), "Niet alles kon worden gewist. Meld dit bij Jan (IT).")
-	if err := b.store.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(fromsettings.HistoryFile(b.Dirs), []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.store.Close())
+	must(t, os.WriteFile(fromsettings.HistoryFile(b.Dirs), []byte(strings.Repeat("no database ", 1000)), 0o600))
 	b.fails("a damaged file", b.Tick(t.Context(), id), text.Dutch.T(text.CallsTroubleWrite))
 }

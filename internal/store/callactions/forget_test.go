@@ -27,9 +27,7 @@ func TestForgetFiles(t *testing.T) {
 	for name, m := range map[string]windowapi.Forget{"a number": {Number: "06-98 76 00 11"}, "older": {Days: &ago}, "all": {All: true}, newer: {All: true}} {
 		t.Run(name, func(t *testing.T) {
 			dirs, err := profile.Find(t.TempDir())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			s, _ := settings.Parse("[hub]\nsecret_store = \"file\"\n[history]\nchoices = true\nkeep = \"full\"\n")
 			with := func(do func(*chosencontacts.Store)) {
 				t.Helper()
@@ -60,9 +58,7 @@ func TestForgetFiles(t *testing.T) {
 				}
 			})
 			calls, err := history.Open(fromsettings.HistoryFile(dirs), history.KeepFull, 7, time.Now)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for _, n := range []string{number, other} {
 				e := missedCall()
 				e.Number, e.Rang = n, time.Now().Add(-time.Minute)
@@ -70,18 +66,14 @@ func TestForgetFiles(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := calls.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, calls.Close())
 			newer := name == newer
 			if newer {
 				db, err := sqlitefile.Open(fromsettings.HistoryFile(dirs), "")
 				if err == nil {
 					_, err = db.Exec("PRAGMA user_version = 999")
 				}
-				if err := errors.Join(err, db.Close()); err != nil {
-					t.Fatal(err)
-				}
+				must(t, errors.Join(err, db.Close()))
 			}
 			if err := Forget(t.Context(), instance.Config{RunDir: dirs.Run}, dirs, s, m); errors.Is(err, history.ErrNewer) != newer || err != nil && !newer {
 				t.Fatal(err)
@@ -101,9 +93,7 @@ func TestForgetFiles(t *testing.T) {
 				return
 			}
 			r, err := history.OpenReadOnly(fromsettings.HistoryFile(dirs))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer r.Close()
 			if open, err := r.Open(t.Context(), 10); len(open) != left || err != nil {
 				t.Errorf("%d calls left, %v, want %d", len(open), err, left)

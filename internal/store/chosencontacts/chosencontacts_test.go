@@ -115,9 +115,7 @@ func TestForget(t *testing.T) {
 		}
 		r.is(anna, "")
 		r.is("+31612300000", "c-3")
-		if err := r.ForgetAll(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.ForgetAll(t.Context()))
 		r.is("+31612300000", "")
 		if r.file() != "" || r.vault.len() != 0 {
 			t.Errorf("left: %q, %d keys", r.file(), r.vault.len())

@@ -30,9 +30,7 @@ func TestFileGivesNothingAway(t *testing.T) {
 		}
 		// The same number under another key is another hash.
 		first := text
-		if err := r.ForgetAll(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.ForgetAll(t.Context()))
 		r.Chose(anna, "c-1")
 		r.rest()
 		hash := func(s string) string {
@@ -64,12 +62,8 @@ func TestDamagedFileIsSetAside(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			in(t, func(t *testing.T, r *fixture) {
-				if err := os.MkdirAll(filepath.Dir(r.path), 0o700); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(r.path, []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.MkdirAll(filepath.Dir(r.path), 0o700))
+				must(t, os.WriteFile(r.path, []byte(text), 0o600))
 				r.start()
 				r.rest()
 				if b, err := os.ReadFile(aside(r.path)); err != nil || string(b) != text {
@@ -95,12 +89,8 @@ func TestDamagedFileIsSetAside(t *testing.T) {
 func TestNewerFileIsLeftAlone(t *testing.T) {
 	in(t, func(t *testing.T, r *fixture) {
 		text := `{"version":2,"other":true}`
-		if err := os.MkdirAll(filepath.Dir(r.path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(r.path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(r.path), 0o700))
+		must(t, os.WriteFile(r.path, []byte(text), 0o600))
 		r.start()
 		r.Chose(anna, "c-1")
 		r.is(anna, "c-1")
