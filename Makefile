@@ -1,13 +1,14 @@
-# What people and scripts rely on: build resident relay windows demo demo-relay test lint bench
-# bench-relay fuzz soak clean.
+# What people and scripts rely on: build resident relay windows packages demo demo-relay test
+# lint bench bench-relay fuzz soak clean.
 SHELL := /bin/bash
-VERSION ?= $(shell sed -n 's/^Version = "\(.*\)"/\1/p' FyneApp.toml)
+# That of the tag, if the commit has one.
+VERSION ?= $(or $(shell git describe --exact-match --tags --match 'v[0-9]*' 2>/dev/null | sed s/^v//),$(shell sed -n 's/^Version = "\(.*\)"/\1/p' FyneApp.toml))
 COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 TAGS    := migrated_fynedo,no_emoji
 LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
-GOBUILD := go build -trimpath -tags $(TAGS)
+GOBUILD := go build -trimpath -buildvcs=false -tags $(TAGS)
 
-.PHONY: build resident relay windows winres demo demo-relay test test-windows lint bench bench-relay fuzz soak shots clean
+.PHONY: build resident relay windows packages packages-linux winres demo demo-relay test test-windows lint bench bench-relay fuzz soak shots clean
 
 build resident:
 	CGO_ENABLED=0 $(GOBUILD) -ldflags '$(LDFLAGS)' -o bin/wiebelt ./app/wiebelt
@@ -23,6 +24,17 @@ windows:
 	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GOBUILD) -ldflags '$(LDFLAGS) -H=windowsgui' -o bin/windows/wiebeltw.exe ./app/wiebelt
 	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GOBUILD) -ldflags '-s -w' -o bin/windows/wiebelt-ring.exe ./app/wiebelt-ring
 	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GOBUILD) -ldflags '-s -w -H=windowsgui' -o bin/windows/wiebelt-ringw.exe ./app/wiebelt-ring
+
+# The packages, in bin/packages: the same bytes wherever and whenever a commit is packed.
+packages packages-linux: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null)
+PACKAGE := go run -tags $(TAGS) ./app/packages -version $(VERSION) -commit $(COMMIT)
+
+packages:
+	rm -rf bin/packages
+	$(MAKE) packages-linux
+
+packages-linux: build relay
+	$(PACKAGE) linux
 
 # What Windows reads of our programs before they run; see app/winres.
 winres:

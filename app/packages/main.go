@@ -1,0 +1,47 @@
+// Command packages makes packages of programs that were built before: "packages
+// linux" those of Debian and Red Hat; "make packages" runs it.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+
+	"wiebelt/internal/packaging/linux"
+	"wiebelt/internal/packaging/release"
+)
+
+// steps are what the arguments name, in the order in which they are given.
+var steps = map[string]func(context.Context, release.Release) error{
+	"linux": linux.Build,
+}
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "packages:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	version := flag.String("version", "", "three `numbers`")
+	commit := flag.String("commit", "", "that the programs were built from")
+	bin := flag.String("bin", "bin", "`folder` of the programs")
+	out := flag.String("out", "bin/packages", "`folder` for the packages")
+	flag.Parse()
+	r, err := release.New(*version, *commit, os.Getenv("SOURCE_DATE_EPOCH"), *bin, *out)
+	if err != nil {
+		return err
+	}
+	for _, name := range flag.Args() {
+		step, known := steps[name]
+		if !known {
+			return fmt.Errorf("there is no step %q", name)
+		}
+		if err := step(context.Background(), r); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
