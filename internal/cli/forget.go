@@ -13,6 +13,7 @@ import (
 	"wiebelt/internal/config/fromsettings"
 	"wiebelt/internal/config/secret"
 	"wiebelt/internal/config/settings"
+	"wiebelt/internal/instance"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/native/register"
 	"wiebelt/internal/store/callactions"
@@ -20,17 +21,21 @@ import (
 )
 
 type forgetCmd struct {
-	All       bool   `xor:"what" required:""`
-	Number    string `xor:"what" required:"" placeholder:"N"`
-	OlderThan string `name:"older-than" xor:"what" required:"" placeholder:"30d"`
-	User      string `xor:"what" required:"" placeholder:"NAME"`
+	All        bool   `xor:"what" required:""`
+	Number     string `xor:"what" required:"" placeholder:"N"`
+	OlderThan  string `name:"older-than" xor:"what" required:"" placeholder:"30d"`
+	Everything bool   `xor:"what" required:""`
+	User       string `xor:"what" required:"" placeholder:"NAME"`
 }
 
 func (c *forgetCmd) Run(e *env) error {
-	if c.User != "" {
-		if e.profileDir != "" {
-			return wrong(text.AdminForgetProfile)
-		}
+	switch {
+	case c.User == "" && !c.Everything:
+	case e.profileDir != "":
+		return wrong(text.AdminForgetProfile)
+	case c.Everything:
+		return forgetEverything(e)
+	default:
 		return forgetUser(e, c.User)
 	}
 	d, err := e.dirs()
@@ -60,6 +65,54 @@ func (c *forgetCmd) Run(e *env) error {
 	}
 	e.say(text.AdminForgotten)
 	return nil
+}
+
+// forgetEverything deletes what this user has of Wiebelt, as long as none runs: what a
+// package leaves when it is removed.
+func forgetEverything(e *env) error {
+	d, err := e.dirs()
+	if err != nil {
+		return err
+	}
+	only, err := instance.Acquire(e.instance(d, nil))
+	if errors.Is(err, instance.ErrRunning) {
+		return fail(exitFailed, text.AdminForgetRuns)
+	}
+	if err != nil {
+		return err
+	}
+	defer only.Close()
+	s, _ := settings.Load(d) // before they go; what is wrong in them does not matter
+	kind := s.Hub.SecretStore
+	if kind == secret.KindMachine { // the computer's is not this user's
+		kind = secret.KindOS
+	}
+	store, err := secret.Open(kind, d)
+	if err == nil {
+		err = store.Clear(e.ctx)
+	}
+	left := err != nil
+	if left {
+		e.say(text.AdminVault, vaultHint(secret.VaultName(d)))
+	}
+	o, err := e.registration(false)
+	if err == nil {
+		err = register.Unregister(o)
+	}
+	for _, dir := range []string{d.Config, d.State, d.Run} {
+		if _, gone := os.Lstat(dir); errors.Is(gone, fs.ErrNotExist) {
+			continue
+		}
+		if failed := os.RemoveAll(dir); failed != nil {
+			err = errors.Join(err, failed)
+			continue
+		}
+		e.say(text.AdminDeleted, dir)
+	}
+	if err == nil && left {
+		return &failure{code: exitFailed}
+	}
+	return err
 }
 
 // userFolder is a folder of a user's Wiebelt: name, with slashes, below a folder

@@ -1,11 +1,15 @@
 package cli
 
 import (
+	"context"
+	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"wiebelt/internal/instance"
 	"wiebelt/internal/native/register"
 )
 
@@ -42,6 +46,54 @@ func TestUnregister(t *testing.T) {
 		if _, err := os.Stat(list); (err == nil) != (others != "") {
 			t.Errorf("the list: %v", err)
 		}
+	}
+}
+
+// TestForgetEverything: nothing of a user's Wiebelt is left, and nothing of others is
+// touched; not while it runs, and not for a folder that somebody named.
+func TestForgetEverything(t *testing.T) {
+	home, profile := desktop(t)
+	t.Setenv("XDG_STATE_HOME", "")
+	t.Setenv("XDG_RUNTIME_DIR", "")
+	config := filepath.Join(home, "config")
+	for name, body := range map[string]string{"mimeapps.list": "[Default Applications]\ntext/html=firefox.desktop;\n", "other.toml": "x"} {
+		if err := errors.Join(os.MkdirAll(config, 0o755), os.WriteFile(filepath.Join(config, name), []byte(body), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := snapshot(t, home)
+	for _, args := range [][]string{{"register"}, {"provision", "--base-url", "https://hub.example", "--hub-url", "https://hub.example", "--client-id", "a",
+		"--organisation-code", "1", "--secret-store", "file", "--secret-stdin"}} {
+		if code, _, errOut := run(t, "a secret", args...); code != 0 {
+			t.Fatalf("%v: exit %d: %s", args, code, errOut)
+		}
+	}
+	if len(snapshot(t, home)) < len(before)+5 {
+		t.Fatal("there is nothing to forget")
+	}
+	only, err := instance.Acquire(instance.Config{RunDir: filepath.Join(home, ".local", "state", "wiebelt", "run")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	served := make(chan error)
+	go func() { served <- only.Serve(ctx, nil) }()
+	if code, out, errOut := run(t, "", "forget", "--everything"); code != 1 || out != "" {
+		t.Errorf("while it runs: exit %d: %s%s", code, out, errOut)
+	}
+	cancel()
+	if err := <-served; err != nil {
+		t.Fatal(err)
+	}
+	_ = only.Close() // again, for the lock
+	if code, _, errOut := run(t, "", "forget", "--everything", "--profile", profile); code != 2 {
+		t.Errorf("a folder: exit %d: %s", code, errOut)
+	}
+	if code, out, errOut := run(t, "", "forget", "--everything"); code != 0 || !strings.Contains(out, filepath.Join(config, "wiebelt")) {
+		t.Errorf("exit %d: %s%s", code, out, errOut)
+	}
+	if after := snapshot(t, home); !maps.Equal(after, before) {
+		t.Errorf("left %v of %v", after, before)
 	}
 }
 

@@ -39,7 +39,8 @@ const (
 	AdminForgotten     Key = "admin.forgotten"
 	AdminForgetDays    Key = "admin.forget.days"    // a wrong age
 	AdminForgetNumber  Key = "admin.forget.number"  // no number
-	AdminForgetProfile Key = "admin.forget.profile" // --user with --profile
+	AdminForgetProfile Key = "admin.forget.profile" // --user or --everything with --profile
+	AdminForgetRuns    Key = "admin.forget.runs"    // this user's Wiebelt runs
 	AdminOnly          Key = "admin.only"           // takes an administrator
 	AdminNoUser        Key = "admin.no_user"
 	AdminNoHome        Key = "admin.no_home"
