@@ -240,6 +240,23 @@ func TestOneWorker(t *testing.T) {
 	}
 }
 
+// TestFirstVersion: the database of the first version is taken over with what waits.
+func TestFirstVersion(t *testing.T) {
+	b := open(t, Options{})
+	content := []byte("PK waits")
+	it := add(t, b, write(t, "a.zip", content))
+	if _, err := b.db.Exec(`ALTER TABLE items DROP COLUMN found; ALTER TABLE receipts DROP COLUMN cut; DROP TABLE past; PRAGMA user_version = 1`); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	n := open(t, Options{Dir: b.o.Dir})
+	if got := get(t, n, it.ID); got.State != it.State || got.SHA256 != sumOf(content) || !got.Kept || n.SetAside() != "" {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestDamagedDatabase is put aside, and what lay in the spool is named.
 func TestDamagedDatabase(t *testing.T) {
 	for _, kind := range []string{"no database", "cut", "newer"} {
