@@ -26,12 +26,14 @@ windows:
 	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GOBUILD) -ldflags '-s -w -H=windowsgui' -o bin/windows/wiebelt-ringw.exe ./app/wiebelt-ring
 
 # The packages, in bin/packages: the same bytes wherever and whenever a commit is packed.
+# SIGN_KEY is a secret key of minisign's, SIGN_PASSWORD the file with its password.
 packages packages-linux: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null)
 PACKAGE := go run -tags $(TAGS) ./app/packages -version $(VERSION) -commit $(COMMIT)
 
 packages:
 	rm -rf bin/packages
 	$(MAKE) packages-linux
+	$(PACKAGE) -key '$(SIGN_KEY)' -password '$(SIGN_PASSWORD)' seal
 
 packages-linux: build relay
 	$(PACKAGE) linux

@@ -1,5 +1,8 @@
+//go:build linux
+
 // Command packages makes packages of programs that were built before: "packages
-// linux" those of Debian and Red Hat; "make packages" runs it.
+// linux" those of Debian and Red Hat, "packages seal" the list of all files with its
+// signature. "make packages" runs it.
 package main
 
 import (
@@ -10,11 +13,15 @@ import (
 
 	"wiebelt/internal/packaging/linux"
 	"wiebelt/internal/packaging/release"
+	"wiebelt/internal/packaging/seal"
 )
+
+var key seal.Key
 
 // steps are what the arguments name, in the order in which they are given.
 var steps = map[string]func(context.Context, release.Release) error{
 	"linux": linux.Build,
+	"seal":  func(_ context.Context, r release.Release) error { return seal.Write(r, key) },
 }
 
 func main() {
@@ -29,6 +36,8 @@ func run() error {
 	commit := flag.String("commit", "", "that the programs were built from")
 	bin := flag.String("bin", "bin", "`folder` of the programs")
 	out := flag.String("out", "bin/packages", "`folder` for the packages")
+	flag.StringVar(&key.File, "key", "", "`file` with minisign's secret key, to sign with")
+	flag.StringVar(&key.Password, "password", "", "`file` with the password of that key")
 	flag.Parse()
 	r, err := release.New(*version, *commit, os.Getenv("SOURCE_DATE_EPOCH"), *bin, *out)
 	if err != nil {

@@ -21,7 +21,7 @@ func TestSizes(t *testing.T) {
 		mostFolders  = 26   // below internal
 		mostFields   = 20   // of a struct that is more than plain data
 	)
-	folders, err := os.ReadDir("..")
+	folders, err := filepath.Glob("../*/")
 	if err != nil || len(folders) > mostFolders {
 		t.Errorf("%d folders below internal, want %d at most (%v)", len(folders), mostFolders, err)
 	}

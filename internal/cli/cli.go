@@ -94,6 +94,9 @@ type commands struct {
 	Simulate simulateCmd `cmd:"" group:"try"`
 }
 
+// Commands is every command, a struct with the parser's tags.
+func Commands() any { return &commands{} }
+
 // Main runs one command and returns the exit code. args is os.Args.
 func Main(b Build, args []string, in io.Reader, out, errOut io.Writer) int {
 	o := &commandline.Output{Writer: out}

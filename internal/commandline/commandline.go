@@ -183,6 +183,50 @@ func flagged(l text.Language, f *kong.Flag) string {
 	return s + "=" + strings.ToUpper(Place(l, f.Name))
 }
 
+// Page is what there is to say about a command: its help, or its part of a manual.
+type Page struct {
+	Usage, Summary, About string
+	Arguments, Flags      [][2]string // each with what it means
+}
+
+// PageOf is what there is to say about a command.
+func PageOf(l text.Language, n *kong.Node) Page {
+	p := Page{Usage: n.FullPath() + " " + l.T(text.CommandFlags), Summary: HelpOf(l, cmp.Or(PathOf(n), n.Name), ""), About: longHelp(l, n)}
+	for _, v := range n.Positional {
+		p.Usage += " " + argument(l, v)
+		p.Arguments = append(p.Arguments, [2]string{argument(l, v), HelpOf(l, PathOf(n), "<"+v.Name+">")})
+	}
+	if len(n.Children) > 0 {
+		p.Usage += " <" + Place(l, "command") + ">"
+	}
+	p.Flags = flagRows(l, n, n.Flags)
+	return p
+}
+
+// flagRows are flags that a command has, each with what it means there.
+func flagRows(l text.Language, n *kong.Node, flags []*kong.Flag) (rows [][2]string) {
+	for _, f := range flags {
+		if f.Hidden {
+			continue
+		}
+		name := flagged(l, f)
+		if f.Short != 0 {
+			name = "-" + string(f.Short) + ", " + name
+		}
+		rows = append(rows, [2]string{name, HelpOf(l, PathOf(n), "--"+f.Name)})
+	}
+	return rows
+}
+
+// Model is what the parser knows of commands, a struct with kong's tags.
+func Model(commands any, program string) (*kong.Node, error) {
+	k, err := kong.New(commands, kong.Name(program))
+	if err != nil {
+		return nil, err
+	}
+	return k.Model.Node, nil
+}
+
 // help writes the help of a command, or of all.
 func help(l text.Language, out io.Writer, ctx *kong.Context) error {
 	n := ctx.Selected()
@@ -190,35 +234,14 @@ func help(l text.Language, out io.Writer, ctx *kong.Context) error {
 		n = ctx.Model.Node
 	}
 	w := &page{width: widthOf(out)}
-	use := n.FullPath() + " " + l.T(text.CommandFlags)
-	for _, p := range n.Positional {
-		use += " " + argument(l, p)
-	}
-	if len(n.Children) > 0 {
-		use += " <" + Place(l, "command") + ">"
-	}
-	w.line(l.T(text.CommandUsage, use))
-	about := PathOf(n)
-	if about == "" {
-		about = n.Name
-	}
-	w.paragraphs(HelpOf(l, about, ""))
-	w.paragraphs(longHelp(l, n))
-	var rows [][2]string
-	for _, p := range n.Positional {
-		rows = append(rows, [2]string{argument(l, p), HelpOf(l, PathOf(n), "<"+p.Name+">")})
-	}
-	w.table(l.T(text.CommandArguments), rows)
-	rows = nil
-	levels := n.AllFlags(true)
-	for _, level := range slices.Backward(levels) { // its own first, those of every command last
-		for _, f := range level {
-			name := flagged(l, f)
-			if f.Short != 0 {
-				name = "-" + string(f.Short) + ", " + name
-			}
-			rows = append(rows, [2]string{name, HelpOf(l, PathOf(n), "--"+f.Name)})
-		}
+	p := PageOf(l, n)
+	w.line(l.T(text.CommandUsage, p.Usage))
+	w.paragraphs(p.Summary)
+	w.paragraphs(p.About)
+	w.table(l.T(text.CommandArguments), p.Arguments)
+	rows := p.Flags // its own first, those of every command last
+	for above := n.Parent; above != nil; above = above.Parent {
+		rows = append(rows, flagRows(l, n, above.Flags)...)
 	}
 	w.table(l.T(text.CommandFlagsTitle), rows)
 	commands := func(group string) (rows [][2]string) {

@@ -108,6 +108,35 @@ func (o Options) command(arguments ...string) string {
 	return execLine(append([]string{o.Exe}, o.arguments(arguments...)...)...)
 }
 
+// Files are what tells a desktop, by path: below data what it shows and opens, below
+// config what it starts.
+func Files(o Options, data, config string) (map[string]string, error) {
+	return o.files(in(data, config))
+}
+
+func (o Options) files(p places) (map[string]string, error) {
+	link, open := execLine(o.link("%u")...), o.command("open-file", "--", "%u")
+	if err := errors.Join(checkExec(link), checkExec(open)); err != nil {
+		return nil, fmt.Errorf("register: the command for links or files is not safe: %w", err)
+	}
+	open = strings.TrimSuffix(open, "%u") + "%f" // a path, where a link would be a link
+	files := map[string]string{
+		p.start():                              fmt.Sprintf(entry, o.command("run", "--background"), "X-GNOME-Autostart-enabled=true\n"),
+		filepath.Join(p.applications, linkID):  fmt.Sprintf(entry, link, "NoDisplay=true\nMimeType="+mime+";\n"),
+		filepath.Join(p.applications, menuID):  fmt.Sprintf(entry, o.command("run"), "Categories=Office;Telephony;\n"),
+		filepath.Join(p.applications, setupID): fmt.Sprintf(entry, open, "NoDisplay=true\nMimeType="+setupMime+";\n"),
+		p.setupType():                          setupType,
+	}
+	for _, size := range sizes {
+		b, err := assets.Icons.ReadFile("icons/app-" + size + ".png")
+		if err != nil {
+			return nil, fmt.Errorf("register: %w", err)
+		}
+		files[p.icon(size)] = string(b)
+	}
+	return files, nil
+}
+
 // Register writes the files of a desktop. What is there already is replaced.
 func Register(o Options) error {
 	if err := o.check(); err != nil {
@@ -117,30 +146,14 @@ func Register(o Options) error {
 	if err != nil {
 		return err
 	}
-	link, open := execLine(o.link("%u")...), o.command("open-file", "--", "%u")
-	if err := errors.Join(checkExec(link), checkExec(open)); err != nil {
-		return fmt.Errorf("register: the command for links or files is not safe: %w", err)
-	}
-	open = strings.TrimSuffix(open, "%u") + "%f" // a path, where a link would be a link
-	start := fmt.Sprintf(entry, o.command("run", "--background"), "X-GNOME-Autostart-enabled=true\n")
-	if o.Only == OnlyAutostart {
-		return write(p.start(), []byte(start))
-	}
-	files := map[string]string{
-		filepath.Join(p.applications, linkID):  fmt.Sprintf(entry, link, "NoDisplay=true\nMimeType="+mime+";\n"),
-		filepath.Join(p.applications, menuID):  fmt.Sprintf(entry, o.command("run"), "Categories=Office;Telephony;\n"),
-		filepath.Join(p.applications, setupID): fmt.Sprintf(entry, open, "NoDisplay=true\nMimeType="+setupMime+";\n"),
-		p.setupType():                          setupType,
-	}
-	if o.Only == Everything {
-		files[p.start()] = start
-	}
-	for _, size := range sizes {
-		b, err := assets.Icons.ReadFile("icons/app-" + size + ".png")
-		if err != nil {
-			return fmt.Errorf("register: %w", err)
-		}
-		files[p.icon(size)] = string(b)
+	files, err := o.files(p)
+	switch {
+	case err != nil:
+		return err
+	case o.Only == OnlyAutostart:
+		return write(p.start(), []byte(files[p.start()]))
+	case o.Only == OnlyScheme:
+		delete(files, p.start())
 	}
 	for name, text := range files {
 		if err := write(name, []byte(text)); err != nil {

@@ -1,14 +1,138 @@
-// Package linux makes the packages of Debian and Red Hat.
+//go:build linux
+
+// Package linux makes the packages of Debian and Red Hat: what is in them, and what
+// neither the programs nor their texts know already. It has no state; Build's
+// goroutines end with it.
 package linux
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
+	"github.com/goreleaser/nfpm/v2"
+	"github.com/goreleaser/nfpm/v2/deb"
+	"github.com/goreleaser/nfpm/v2/files"
+	"github.com/goreleaser/nfpm/v2/rpm"
+	"golang.org/x/sync/errgroup"
+
+	"wiebelt/internal/packaging/bom"
 	"wiebelt/internal/packaging/release"
 )
 
-// Build writes deb and rpm of the program and of the relay.
-func Build(_ context.Context, r release.Release) error {
-	_ = r
-	return nil
+// pkg is a package, of either kind.
+type pkg struct {
+	name, summary, description, section string
+
+	programs   []string
+	files      map[string][]byte            // what is no program, by its path
+	only       map[string]map[string][]byte // what one kind alone has
+	depends    map[string][]string          // by kind
+	recommends []string
+	scripts    map[string][]byte // by Debian's names
+}
+
+// kinds are the kinds of packages.
+var kinds = map[string]nfpm.Packager{"deb": deb.Default, "rpm": rpm.DefaultRPM}
+
+// Build writes deb and rpm of the program and of the relay, and beside them what is
+// inside. What takes long, to compress, is done for all at a time.
+func Build(ctx context.Context, r release.Release) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for _, describe := range []func(release.Release) (*pkg, error){desk, relay} {
+		p, err := describe(r)
+		if err != nil {
+			return err
+		}
+		var programs []string
+		for _, name := range p.programs {
+			programs = append(programs, r.Program(name))
+		}
+		parts, err := bom.Write(ctx, r, p.name+"_"+r.Version+"_linux_amd64", programs...)
+		if err != nil {
+			return err
+		}
+		p.files["/usr/share/doc/"+p.name+"/licences.txt.gz"] = compressed(bom.Texts(parts))
+		for kind := range kinds {
+			g.Go(func() error {
+				if err := p.write(ctx, r, kind); err != nil {
+					return fmt.Errorf("%s, %s: %w", p.name, kind, err)
+				}
+				return nil
+			})
+		}
+	}
+	return g.Wait()
+}
+
+// write writes a package. Its writer reads files, so what is none yet lies in a folder
+// for as long.
+func (p *pkg) write(ctx context.Context, r release.Release, kind string) (err error) {
+	stage, err := os.MkdirTemp("", "wiebelt-package-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(stage)) }()
+	info, err := p.info(r, kind, stage)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := kinds[kind].Package(info, &b); err != nil {
+		return err
+	}
+	f, err := os.Create(r.Package(kinds[kind].ConventionalFileName(info)))
+	if err != nil {
+		return err
+	}
+	if kind == "deb" {
+		err = smaller(ctx, &b, f)
+	} else {
+		_, err = b.WriteTo(f)
+	}
+	return errors.Join(err, f.Close())
+}
+
+func (p *pkg) info(r release.Release, kind, stage string) (*nfpm.Info, error) {
+	info := nfpm.WithDefaults(&nfpm.Info{Name: p.name, Version: r.Version, Arch: "amd64", Section: p.section, Priority: "optional",
+		Maintainer: "Wiebelt <packages@wiebelt.example>", Vendor: "Wiebelt", Homepage: "https://wiebelt.example", License: "LicenseRef-proprietary",
+		Description: p.summary + "\n" + p.description, MTime: r.Time})
+	info.Depends, info.Recommends = p.depends[kind], p.recommends
+	info.Deb.Compression = "none" // see smaller
+	info.RPM = nfpm.RPM{Compression: "zstd:19", BuildHost: "localhost", Summary: p.summary, Group: "Applications/Productivity"}
+	add := func(path, source, what string, mode os.FileMode) {
+		info.Contents = append(info.Contents, &files.Content{Source: source, Destination: path, Type: what,
+			FileInfo: &files.ContentFileInfo{Owner: "root", Group: "root", Mode: mode, MTime: r.Time}})
+	}
+	for _, name := range p.programs {
+		add("/usr/bin/"+name, r.Program(name), "", 0o755)
+	}
+	own := maps.Clone(p.files)
+	maps.Copy(own, p.only[kind])
+	for i, path := range slices.Sorted(maps.Keys(own)) {
+		source, what := filepath.Join(stage, fmt.Sprint(i)), ""
+		if err := os.WriteFile(source, own[path], 0o644); err != nil {
+			return nil, err
+		}
+		if strings.HasPrefix(path, "/etc/") {
+			what = files.TypeConfigNoReplace
+		}
+		add(path, source, what, 0o644)
+	}
+	for script, to := range map[string]*string{"preinst": &info.Scripts.PreInstall, "postinst": &info.Scripts.PostInstall,
+		"prerm": &info.Scripts.PreRemove, "postrm": &info.Scripts.PostRemove} {
+		if body := p.scripts[script]; body != nil {
+			*to = filepath.Join(stage, script)
+			if err := os.WriteFile(*to, body, 0o755); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return info, nil
 }

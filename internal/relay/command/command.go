@@ -77,6 +77,9 @@ type commands struct {
 	Version   versionCmd   `cmd:""`
 }
 
+// Commands is every command, a struct with the parser's tags.
+func Commands() any { return &commands{} }
+
 // program is the name under which help and errors speak.
 const program = "wiebelt-relay"
 

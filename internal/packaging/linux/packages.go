@@ -1,0 +1,155 @@
+//go:build linux
+
+package linux
+
+import (
+	"bytes"
+	"compress/gzip"
+	"embed"
+	"fmt"
+	"strings"
+	"text/template"
+
+	"github.com/alecthomas/kong"
+
+	"wiebelt/assets"
+	"wiebelt/internal/cli"
+	"wiebelt/internal/commandline"
+	"wiebelt/internal/config/templates"
+	"wiebelt/internal/native/register"
+	"wiebelt/internal/packaging/manual"
+	"wiebelt/internal/packaging/release"
+	"wiebelt/internal/relay/command"
+	"wiebelt/internal/text"
+)
+
+//go:embed files
+var own embed.FS
+
+// desk is the package of the program and the small one that phones start.
+func desk(r release.Release) (*pkg, error) {
+	p := &pkg{name: "wiebelt", section: "comm", programs: []string{"wiebelt", "wiebelt-ring"}, recommends: []string{"xdg-utils"},
+		summary: "caller-ID companion for softphones",
+		description: `Shows who is calling before anyone answers: a card with every customer
+who has that number at the office's hub, one click away from the file.
+Hears of calls from a phone on the same computer or from the office's
+relay, and delivers messages to the hub's message box.`}
+	if err := p.common(r, cli.Commands()); err != nil {
+		return nil, err
+	}
+	desktop, err := register.Files(register.Options{Exe: "/usr/bin/wiebelt", Links: "/usr/bin/wiebelt-ring"}, "/usr/share", "/etc/xdg")
+	if err != nil {
+		return nil, err
+	}
+	for path, body := range desktop {
+		p.files[path] = []byte(body)
+	}
+	all, err := templates.Files()
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range all {
+		if strings.HasPrefix(f.Path, "policy-sample.") {
+			p.files["/usr/share/doc/wiebelt/examples/"+f.Path] = f.Body
+		}
+	}
+	p.files["/usr/share/man/man1/wiebelt-ring.1.gz"] = compressed([]byte(".so man1/wiebelt.1\n"))
+	if p.files["/usr/share/metainfo/nl.wiebelt.companion.metainfo.xml"], err = p.filled(r, "metainfo.xml"); err != nil {
+		return nil, err
+	}
+	p.files["/usr/lib/systemd/user/wiebelt-deliver@.service"], err = p.filled(r, "wiebelt-deliver@.service")
+	return p, err
+}
+
+// relay is the package of the server.
+func relay(r release.Release) (*pkg, error) {
+	p := &pkg{name: "wiebelt-relay", section: "net", programs: []string{"wiebelt-relay"},
+		depends: map[string][]string{"deb": {"passwd"}, "rpm": {"/usr/sbin/useradd"}},
+		summary: "caller-ID relay for whole offices",
+		description: `Listens to the telephone exchange for everybody in an office and gives
+each user of Wiebelt his own calls, so that the hub's secret stands on one
+server alone.`}
+	if err := p.common(r, command.Commands()); err != nil {
+		return nil, err
+	}
+	unit, err := assets.Service.ReadFile("guide/service/wiebelt-relay.service")
+	if err != nil {
+		return nil, err
+	}
+	_, body, _ := strings.Cut(string(unit), "\n[Unit]\n") // without the steps that the package takes
+	p.files["/usr/lib/systemd/system/wiebelt-relay.service"] = []byte("[Unit]\n" + strings.ReplaceAll(body, "/usr/local/bin/", "/usr/bin/"))
+	for _, script := range []string{"postinst", "prerm", "postrm"} {
+		if p.scripts[script], err = p.filled(r, p.name+"."+script); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// common is what both packages have: what their command line makes, and what stands in
+// every package.
+func (p *pkg) common(r release.Release, commands any) error {
+	program, err := commandline.Model(commands, p.name)
+	if err != nil {
+		return err
+	}
+	p.help(r, program)
+	p.scripts = map[string][]byte{}
+	doc := "/usr/share/doc/" + p.name
+	overrides := "/usr/share/lintian/overrides/" + p.name
+	for path, name := range map[string]string{doc + "/copyright": "copyright", doc + "/changelog.gz": "changelog", overrides: p.name + ".overrides", "preinst": "preinst"} {
+		body, err := p.filled(r, name)
+		switch {
+		case err != nil:
+			return err
+		case path == overrides:
+			p.only["deb"][path] = body
+		case path == "preinst":
+			p.scripts[path] = body
+		case strings.HasSuffix(path, ".gz"):
+			p.files[path] = compressed(body)
+		default:
+			p.files[path] = body
+		}
+	}
+	return nil
+}
+
+// help is man pages and completions.
+func (p *pkg) help(r release.Release, program *kong.Node) {
+	c := manual.Complete(program)
+	p.files = map[string][]byte{
+		"/usr/share/man/man1/" + p.name + ".1.gz":                  compressed(manual.Page(text.English, program, r.Version, r.Time)),
+		"/usr/share/man/nl/man1/" + p.name + ".1.gz":               compressed(manual.Page(text.Dutch, program, r.Version, r.Time)),
+		"/usr/share/bash-completion/completions/" + p.name:         c.Bash,
+		"/usr/share/fish/vendor_completions.d/" + p.name + ".fish": c.Fish,
+	}
+	p.only = map[string]map[string][]byte{
+		"deb": {"/usr/share/zsh/vendor-completions/_" + p.name: c.Zsh},
+		"rpm": {"/usr/share/zsh/site-functions/_" + p.name: c.Zsh},
+	}
+}
+
+// filled is one of our own files with what it leaves open.
+func (p *pkg) filled(r release.Release, name string) ([]byte, error) {
+	t, err := template.ParseFS(own, "files/"+name)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = t.Execute(&b, map[string]string{"Name": p.name, "Version": r.Version, "Day": r.Time.Format("2006-01-02"), "Year": r.Time.Format("2006"), "Date": r.Time.Format("Mon, 02 Jan 2006 15:04:05 +0000")})
+	return b.Bytes(), err
+}
+
+// compressed is a file as gzip -9n makes it.
+func compressed(b []byte) []byte {
+	var out bytes.Buffer
+	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err == nil {
+		_, err = w.Write(b)
+	}
+	if err != nil || w.Close() != nil {
+		panic(fmt.Sprint("gzip: ", err)) // into memory
+	}
+	return out.Bytes()
+}
