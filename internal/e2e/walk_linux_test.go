@@ -121,7 +121,7 @@ func TestWalkInside(t *testing.T) {
 }
 
 // late are the pages whose commands take away what others need.
-var late = []string{"trouble", "messages", "private", "register"}
+var late = []string{"trouble", "messages", "private", "register", "linux"}
 
 // document is the smallest message that has a shape.
 const document = `<?xml version="1.0" encoding="UTF-8"?><Contractdocument><UN><UN_ZENDER>A</UN_ZENDER></UN></Contractdocument>`
@@ -132,6 +132,8 @@ func (w *walk) before(p guide.HelpPage) {
 	switch p.ID {
 	case "setup":
 		w.end("wiebelt") // the README's hub has the address of this page's
+	case "linux": // where Wiebelt has been ended before all goes
+		w.end("wiebelt")
 	case "phones":
 		// "It stands in the settings."
 		toml := ""
