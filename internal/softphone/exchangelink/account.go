@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/registry"
@@ -54,9 +55,17 @@ func (a Account) Open(kind string) (*Phone, error) {
 	if a.Hears != nil && !registry.Of(kind).Everybody {
 		return nil, fmt.Errorf("%s: a link tells of one extension", kind)
 	}
-	return &Phone{Account: a, Server: server, Legs: Legs{many: a.Hears != nil},
-		traits: link.Traits{Source: registry.Of(kind).CallSource(server.Host() + "/" + a.Extension), Many: a.Hears != nil}}, nil
+	p := &Phone{Account: a, Server: server, Legs: Legs{many: a.Hears != nil},
+		traits: link.Traits{Source: registry.Of(kind).CallSource(server.Host() + "/" + a.Extension), Many: a.Hears != nil}}
+	if a.Client != "" {
+		p.traits.Longest = longestWait // one for the whole office costs the exchange nothing
+	}
+	return p, nil
 }
+
+// longestWait is how long it takes at most, before it is tried again, until an office
+// hears its exchange.
+const longestWait = time.Second
 
 // Ours says whether the calls of an extension are reported, and as whose events name
 // it.

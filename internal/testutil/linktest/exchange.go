@@ -60,6 +60,9 @@ func Says(path, body string) Answer {
 	}
 }
 
+// Cut ends a connection without a word.
+func Cut(c *websocket.Conn) { c.NetConn().Close() }
+
 // Fake is what every fake of an exchange has.
 type Fake interface {
 	Address() simulate.Address
@@ -117,6 +120,7 @@ type ExchangeTests struct {
 // Run runs them.
 func (x ExchangeTests) Run(t *testing.T) {
 	t.Run("restart", x.restart)
+	t.Run("lost", x.lost)
 	t.Run("sleep", x.sleep)
 	t.Run("silence", x.silence)
 	t.Run("hostile messages", x.hostileMessages)
@@ -162,6 +166,36 @@ func (x ExchangeTests) restart(t *testing.T) {
 	w.Until(link.Connected)
 	w.Expect(x.Ended)
 	e.Reports(t, w, 0)
+}
+
+// lost: the connection of an office is lost twenty times. Each time it is back within two
+// seconds, and knows of the call that began meanwhile, or of its end.
+func (x ExchangeTests) lost(t *testing.T) {
+	e := x.New(t)
+	a := Account(e.Address())
+	a.Client = "office"
+	w := e.Link(a)
+	w.Until(link.Connected)
+	cut := func(e *Exchange) { e.EachSocket(Cut) }
+	for _, do := range x.Breaks { // any will do
+		cut = do
+	}
+	var longest time.Duration
+	for i := range 20 {
+		state, change := call.Ringing, e.Ring
+		if i%2 > 0 {
+			state, change = call.Ended, e.HangUp
+		}
+		change()
+		cut(e)
+		possible := time.Now()
+		for w.Next().State != state {
+		}
+		longest = max(longest, time.Since(possible))
+	}
+	if t.Logf("heard again after %v at most", longest); longest > 2*time.Second {
+		t.Errorf("heard again after %v", longest)
+	}
 }
 
 // sleep: the computer has slept, the call that was on is over, and nobody has told
@@ -220,7 +254,7 @@ func (x ExchangeTests) brokenConnections(t *testing.T) {
 		"closed with words": func(c *websocket.Conn) {
 			c.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(1011, "number "+Number+" token "+Known.Secret), time.Now().Add(time.Second))
 		},
-		"cut": func(c *websocket.Conn) { c.NetConn().Close() },
+		"cut": Cut,
 	}
 	breaks := x.Breaks
 	if breaks == nil {
