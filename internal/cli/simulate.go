@@ -129,8 +129,8 @@ func (c *simulateCmd) options(e *env, d profile.Dirs) (simulate.Options, error) 
 	if c.Listen != "" && !kind.IsLink() {
 		return o, wrong(text.OutputSimListen)
 	}
-	asked := kind.Reach == registry.ByListener || kind.Reach == registry.ByWebhook
-	if given := c.Port != 0 || c.TokenStdin || kind.Reach == registry.ByWebhook; given && (!asked || c.Port < 1 || c.Port > 65535 || !c.TokenStdin) {
+	asked := kind.Reach == registry.ByListener || kind.ToRelay()
+	if given := c.Port != 0 || c.TokenStdin || kind.ToRelay(); given && (!asked || c.Port < 1 || c.Port > 65535 || !c.TokenStdin) {
 		return o, wrong(text.OutputSimPort)
 	}
 	switch {

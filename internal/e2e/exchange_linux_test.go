@@ -270,7 +270,7 @@ func (r *officeRelay) times(s *stage, t *table, kind string, most limit) {
 	b := s.b
 	b.Helper()
 	var o simulate.Options
-	if registry.Of(kind).Reach == registry.ByWebhook {
+	if registry.Of(kind).ToRelay() {
 		at := must(url.Parse(regexp.MustCompile(`https://\S+`).FindString(r.run("", "secret", "reports"))))(b)
 		o.Port, o.PathToken = must(strconv.Atoi(at.Port()))(b), path.Base(at.Path)
 	}

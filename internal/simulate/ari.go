@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -22,56 +23,84 @@ type ARI struct {
 	Vars     map[string]string // by channel and name, as in "1736065800.12 CHANNEL(linkedid)"
 	Asked    []string          // names of variables, the last ones
 	apps     map[string]*wsConn
-	listed   bool // somebody has asked for the channels
+	listed   bool     // somebody has asked for the channels
+	joined   int      // how often somebody has asked for linked
+	dials    bool     // it connects by itself
+	kept     []string // events of while it was not connected
+	Refuses  int      // a status with which it answers everything, 0 for none
 }
 
 // StartARI starts one, until ctx ends or Close. listen is a literal loopback
 // address with its port, "" for a free one.
 func StartARI(ctx context.Context, listen string, account Account) (*ARI, error) {
-	a := &ARI{server: newServer(), Channels: Listed{}, Vars: map[string]string{}, apps: map[string]*wsConn{}}
+	a := newARI()
 	return a, a.startExchange(ctx, registry.ARI, listen, account, a.serve)
+}
+
+func newARI() *ARI {
+	return &ARI{server: newServer(), Channels: Listed{}, Vars: map[string]string{}, apps: map[string]*wsConn{}}
 }
 
 func (a *ARI) serve(w http.ResponseWriter, r *http.Request) {
 	if user, secret, ok := r.BasicAuth(); !ok || user != a.account.User || secret != a.account.Secret {
 		w.Header().Set("WWW-Authenticate", `Basic realm="Asterisk REST Interface"`)
-		answerJSON(w, http.StatusUnauthorized, map[string]string{"message": "Authentication required"})
+		answerJSON(w, http.StatusUnauthorized, message("Authentication required"))
 		return
 	}
-	path := r.URL.Path
+	path, ours := strings.CutPrefix(r.URL.Path, "/ari/")
 	switch {
-	case path == "/ari/events":
+	case path == "events":
 		a.events(w, r)
-	case r.Method != http.MethodGet:
-		answerJSON(w, http.StatusMethodNotAllowed, map[string]string{"message": "Invalid method"})
-	case path == "/ari/channels":
-		var all any
-		a.With(func() { all, a.listed = a.Channels.all(), true })
-		answerJSON(w, http.StatusOK, all)
-	case strings.HasPrefix(path, "/ari/channels/") && strings.HasSuffix(path, "/variable"):
-		a.variable(w, strings.TrimSuffix(strings.TrimPrefix(path, "/ari/channels/"), "/variable"), r.URL.Query().Get("variable"))
+	case !ours:
+		answerJSON(w, http.StatusNotFound, message("Resource not found"))
 	default:
-		answerJSON(w, http.StatusNotFound, map[string]string{"message": "Resource not found"})
+		status, body := a.answer(r.Method, path, r.URL.Query())
+		answerJSON(w, status, body)
 	}
+}
+
+func message(s string) map[string]string { return map[string]string{"message": s} }
+
+// answer is what is said to a request, whichever way it comes. A path has no "/ari/"
+// before it.
+func (a *ARI) answer(method, path string, q url.Values) (status int, body any) {
+	a.With(func() { status = a.Refuses })
+	if status != 0 {
+		return status, message(http.StatusText(status))
+	}
+	id, isChannel := strings.CutPrefix(path, "channels/")
+	id, isVariable := strings.CutSuffix(id, "/variable")
+	switch {
+	case method != http.MethodGet:
+		return http.StatusMethodNotAllowed, message("Invalid method")
+	case path == "channels":
+		a.With(func() { body, a.listed = a.Channels.all(), true })
+		return http.StatusOK, body
+	case isChannel && isVariable:
+		return a.variable(id, q.Get("variable"))
+	}
+	return http.StatusNotFound, message("Resource not found")
 }
 
 const maxRemembered = 2048
 
 // variable answers for channels that have ended, too, as long as they are
 // remembered: scenarios may be played faster than anybody can ask.
-func (a *ARI) variable(w http.ResponseWriter, channel, name string) {
+func (a *ARI) variable(channel, name string) (status int, body any) {
 	value, ok := "", false
 	a.With(func() {
 		value, ok = a.Vars[channel+" "+name]
 		if a.Asked = append(a.Asked, channel+" "+name); len(a.Asked) > maxRemembered {
 			a.Asked = a.Asked[1:]
 		}
+		if name == linked {
+			a.joined++
+		}
 	})
 	if !ok {
-		answerJSON(w, http.StatusInternalServerError, map[string]string{"message": "Unable to read provided function"})
-		return
+		return http.StatusInternalServerError, message("Unable to read provided function")
 	}
-	answerJSON(w, http.StatusOK, map[string]string{"value": value})
+	return http.StatusOK, map[string]string{"value": value}
 }
 
 // events lets one connection in for each application, and does not bear with a
@@ -108,8 +137,14 @@ func (a *ARI) events(w http.ResponseWriter, r *http.Request) {
 
 const asteriskID = "08:00:27:00:00:01"
 
-// Send writes events to every application.
+// Send writes events to every application, or keeps them for the one to which it
+// connects by itself.
 func (a *ARI) Send(events ...string) {
+	a.With(func() {
+		if a.dials && len(a.apps) == 0 {
+			a.kept = append(a.kept, events...)
+		}
+	})
 	a.sendEach(func(c *wsConn) []string {
 		if slices.Contains(slices.Collect(maps.Values(a.apps)), c) {
 			return events
@@ -191,6 +226,7 @@ func (a *ariPhone) Ready(ctx context.Context) error {
 func (a *ariPhone) Tell(ctx context.Context, n Update) error {
 	var events []string
 	asks := map[string]int{} // what is to be asked, and how often it was
+	joins := 0               // how often it is to have been asked which legs belong together
 	a.With(func() {
 		ch := a.x.take(n)
 		a.x.list(a.Channels, channelID, channel)
@@ -202,6 +238,9 @@ func (a *ariPhone) Tell(ctx context.Context, n Update) error {
 		shown := ch.began
 		if n.Do == Caller {
 			shown = ch.changed
+		}
+		if n.Do == Again && n.Call.Direction == "" {
+			joins = a.joined + 2 // of both
 		}
 		for _, leg := range shown {
 			id := channelID(leg)
@@ -218,7 +257,7 @@ func (a *ariPhone) Tell(ctx context.Context, n Update) error {
 				return false
 			}
 		}
-		return true
+		return len(a.apps) == 0 || a.joined >= joins
 	})
 }
 

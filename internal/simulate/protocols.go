@@ -80,6 +80,8 @@ var phones = map[string]func(context.Context, Options) (Softphone, error){
 	registry.Yeastar:   openWebhook("/"+registry.Yeastar, yeastarMessage),
 	registry.VOIPZeker: openWebhook("/"+registry.VOIPZeker, voipzekerMessage),
 	registry.Webhook:   openWebhook("", plainMessage),
+
+	registry.ARIOutbound: openOutboundARI,
 }
 
 // Open makes the stand-in of a kind of phone. A client connects with Ready; a

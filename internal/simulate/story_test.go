@@ -15,6 +15,7 @@ import (
 	"wiebelt/internal/config/fromsettings"
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/simulate"
+	"wiebelt/internal/softphone/ari"
 	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/listener"
@@ -31,7 +32,7 @@ const (
 
 // linked are the kinds that this program's own links and listener speak; what runs
 // our program is tested with the program itself.
-var linked = slices.Concat([]string{"websocket", "http"}, registry.Links(), registry.Webhooks())
+var linked = slices.Concat([]string{"websocket", "http", registry.ARIOutbound}, registry.Links(), registry.Webhooks())
 
 // linkTo makes the link of this program to a simulated phone.
 func linkTo(t testing.TB, a simulate.Address) link.Phone {
@@ -65,7 +66,13 @@ func wire(t testing.TB, over string) *wired {
 		t.Cleanup(l.Close)
 		o = simulate.Options{Port: l.Port(), Token: socketToken, PathToken: pathToken}
 	default:
-		if registry.Of(over).Reach == registry.ByWebhook {
+		switch registry.Of(over).Reach {
+		case registry.ByGuest:
+			p, port := linktest.Guests(t, "/in/"+pathToken+"/"+over, func(sock *exchangelink.Socket) link.Phone {
+				return ari.Guest(exchangelink.Account{Hears: func(extension string) bool { return extension == "115" }}, sock)
+			})
+			o, w.link = simulate.Options{Port: port, PathToken: pathToken}, linktest.RunInto(t, p, w.told.Take)
+		case registry.ByWebhook:
 			o = simulate.Options{Port: hear(t, over, w.told.Take), PathToken: pathToken}
 		}
 	}

@@ -34,6 +34,16 @@ type Link struct {
 	// Open makes the phone, which is asked for the calls of the extensions that hears
 	// knows. An error is one of the settings.
 	Open func(hears func(extension string) bool) (link.Phone, error)
+	// Comes is in the place of Open where the exchange connects by itself: it waits until
+	// that has happened, or ctx ends. Nothing is said of such a link before.
+	Comes func(ctx context.Context, hears func(extension string) bool) (Guest, error)
+}
+
+// Guest is an exchange that has connected by itself, for as long as that connection
+// stands.
+type Guest interface {
+	link.Phone
+	Close()
 }
 
 // Config is what links need. It is not changed after New.
@@ -145,11 +155,15 @@ func (l *Links) Run(ctx context.Context, leases jetstream.KeyValue, sets <-chan 
 				each, end := context.WithCancelCause(ctx)
 				r := running{n.Same, end, make(chan struct{})}
 				all[n.Name] = r
-				l.say(n, link.Connecting.String(), "")
+				keep := l.receive
+				if n.Comes == nil {
+					keep = l.keep
+					l.say(n, link.Connecting.String(), "")
+				}
 				go func() {
 					defer close(r.over)
 					defer end(nil)
-					l.keep(each, n)
+					keep(each, n)
 				}()
 			}
 			l.Changed()
@@ -176,19 +190,52 @@ func (l *Links) keep(ctx context.Context, of Link) {
 		case err != nil:
 			l.say(of, link.Waiting.String(), "")
 		default:
-			l.hold(ctx, of, lease)
+			phone, err := of.Open(l.Hears) // anew: it knows of no call
+			l.hold(ctx, of, lease, phone, err)
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(lookEvery):
+		l.rest(ctx)
+	}
+}
+
+func (l *Links) rest(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(lookEvery):
+	}
+}
+
+// receive has a link for as long as the exchange is here, until ctx ends.
+func (l *Links) receive(ctx context.Context, of Link) {
+	for {
+		guest, err := of.Comes(ctx, l.Hears)
+		if err != nil {
+			return
+		}
+		l.welcome(ctx, of, guest)
+		guest.Close()
+	}
+}
+
+// welcome waits for the lease that another relay may have, to which the exchange was
+// connected before, and has the link. Where that relay keeps it, the exchange is sent
+// away, and comes again.
+func (l *Links) welcome(ctx context.Context, of Link, guest Guest) {
+	for began := time.Now(); ctx.Err() == nil && time.Since(began) < 2*life; l.rest(ctx) {
+		lease, err := take(ctx, l.leases, of.Name, l.Relay)
+		if err == nil {
+			l.hold(ctx, of, lease, guest, nil)
+			return
+		}
+		if errors.Is(err, errHeld) {
+			l.say(of, wire.LinkElsewhere, "")
 		}
 	}
 }
 
-// hold runs a link for as long as the lease is ours.
-func (l *Links) hold(ctx context.Context, of Link, lease *lease) {
+// hold runs a link for as long as the lease is ours, and a guest is here. err is that
+// there is no phone.
+func (l *Links) hold(ctx context.Context, of Link, lease *lease, phone link.Phone, err error) {
 	defer lease.free()
-	phone, err := of.Open(l.Hears) // anew: it knows of no call
 	var standing []calls.Record
 	if err == nil {
 		standing, err = l.standing(ctx, of)
@@ -207,7 +254,13 @@ func (l *Links) hold(ctx context.Context, of Link, lease *lease) {
 	}
 	var work sync.WaitGroup
 	work.Go(func() {
-		link.Run(ours, link.Config{Name: of.Name, Take: h.take, State: h.state, Log: l.Log}, phone)
+		defer end()
+		c := link.Config{Name: of.Name, Take: h.take, State: h.state, Log: l.Log}
+		if of.Comes == nil {
+			link.Run(ours, c, phone)
+		} else {
+			_ = link.Once(ours, c, phone) // it was said
+		}
 	})
 	lease.keep(ours)
 	end()
@@ -285,6 +338,12 @@ func (h *held) pass(e call.Event) error {
 func (h *held) state(s link.State) {
 	if s.Phase == link.Connected {
 		h.end(h.before)
+	}
+	if s.Cause == link.CauseReplaced {
+		s.Phase = link.Kicked // it hears nothing, though it stands
+	}
+	if s.Phase == link.Kicked {
+		s.Cause = link.CauseReplaced
 	}
 	h.links.say(h.of, s.Phase.String(), string(s.Cause))
 }

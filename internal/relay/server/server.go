@@ -37,6 +37,7 @@ import (
 	"wiebelt/internal/relay/setup"
 	"wiebelt/internal/relay/users"
 	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/softphone/webhook"
 	"wiebelt/internal/text"
 )
@@ -95,6 +96,7 @@ type relay struct {
 	links    *links.Links
 	strange  strangers
 	webhooks webhooks
+	door     *door
 	wrongs   atomic.Pointer[[]string] // keys of settings
 	news     chan struct{}            // something has changed that Status tells
 	wrong    *limiter                 // codes
@@ -159,6 +161,7 @@ func run(ctx context.Context, c Config, ready func(*relay, Ready)) error {
 		reached.Admin = "http://" + admin.Addr().String()
 	}
 	group, ctx := errgroup.WithContext(ctx)
+	r.door = newDoor(ctx)
 	defer func() { _ = r.lookups.work.Wait() }() // after nobody asks any more
 	sets := make(chan []links.Link)
 	group.Go(func() error { return r.follow(ctx, sets) })
@@ -219,6 +222,7 @@ func (r *relay) doors() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /join", r.join)
 	mux.HandleFunc("POST /in/{secret}", r.reported)
+	mux.HandleFunc("GET /in/{secret}/"+registry.ARIOutbound, r.comesIn)
 	mux.HandleFunc("GET /in/{secret}/{name}", r.webhook)
 	mux.HandleFunc("POST /in/{secret}/{name}", r.webhook)
 	if to, err := url.Parse(r.node.Tunnel()); err == nil && to.Host != "" {

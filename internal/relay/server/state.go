@@ -28,7 +28,7 @@ func (r *relay) follow(ctx context.Context, sets chan<- []links.Link) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case sets <- r.Office.Links:
+		case sets <- append([]links.Link{r.guest()}, r.Office.Links...):
 		}
 		r.changed()
 		select {

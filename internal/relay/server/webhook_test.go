@@ -1,16 +1,11 @@
 package server
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,10 +14,8 @@ import (
 	"wiebelt/internal/relay/calls"
 	"wiebelt/internal/relay/users"
 	"wiebelt/internal/relay/wire"
-	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/softphone/webhook"
-	"wiebelt/internal/testutil/storytest"
 )
 
 // notified is what VoIPGRID sends of one call: those who are named, by account number.
@@ -171,112 +164,4 @@ func TestWebhookOrders(t *testing.T) {
 			}
 		}
 	}
-}
-
-// stepwise is a fake exchange of which each message has come to the user before the next
-// one is sent.
-type stepwise struct {
-	simulate.Softphone
-	*office
-	said   *atomic.Int64   // reports that were read
-	marked <-chan struct{} // the user has seen the mark
-	story  string
-	marks  int
-}
-
-// Tell implements simulate.Softphone. Behind what was told comes a call that marks it.
-func (s *stepwise) Tell(ctx context.Context, n simulate.Update) error {
-	if err := s.Softphone.Tell(ctx, n); err != nil {
-		return err
-	}
-	for began := time.Now(); s.taken.Load()+s.nobody.Load() < s.said.Load(); time.Sleep(time.Millisecond) {
-		if time.Since(began) > time.Minute {
-			return errors.New("the relay does not take what was told")
-		}
-	}
-	s.marks++
-	s.said.Add(2)
-	for _, state := range []string{"ringing", "ended"} {
-		s.post("/in/"+s.secret, fmt.Sprintf(`{"id":"mark %s %d","state":%q,"number":"0698760019","extension":"115"}`, s.story, s.marks, state))
-		<-s.marked
-	}
-	return nil
-}
-
-// TestWebhookStories: every story of calls, from each exchange that sends messages, over
-// HTTPS, a relay and NATS, is to a user what is written down for it.
-func TestWebhookStories(t *testing.T) {
-	for _, kind := range registry.Webhooks() {
-		t.Run(kind, func(t *testing.T) {
-			t.Parallel()
-			var said atomic.Int64
-			counted := map[string]webhook.Reader{}
-			if read, ok := webhook.Of(kind); ok {
-				counted[kind] = func(m webhook.Message) ([]webhook.Report, error) {
-					all, err := read(m)
-					said.Add(int64(len(all)))
-					return all, err
-				}
-			}
-			o := start(t, func(c *Config) { c.Webhooks = counted })
-			anna, states, _ := o.desk(users.Entry{User: "anna", Extensions: []string{"115"}})
-			wait(t, states, connected)
-			port, err := url.Parse(o.at.Web)
-			if err != nil {
-				t.Fatal(err)
-			}
-			n, _ := strconv.Atoi(port.Port())
-			for _, story := range simulate.Builtin() {
-				told, marked, over := storytest.New(t), make(chan struct{}), make(chan struct{})
-				var reading sync.WaitGroup
-				reading.Go(func() {
-					for {
-						select {
-						case e := <-anna:
-							if strings.HasPrefix(e.ID, "mark") {
-								marked <- struct{}{}
-							} else if err := told.Take(e); err != nil {
-								t.Error(err)
-							}
-						case <-over:
-							return
-						}
-					}
-				})
-				f, err := simulate.Open(t.Context(), kind, simulate.Options{Port: n, PathToken: o.secret})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if kind == registry.Webhook {
-					f = &plain{f, &said}
-				}
-				s := &stepwise{Softphone: f, office: o, said: &said, marked: marked, story: story.ID}
-				play := simulate.Play{Can: registry.Of(kind).Can, Speed: 1e6, Repeat: 1, Prefix: story.ID + "-", Said: func(s simulate.Step) { told.Set(s.At) }}
-				err = play.Run(t.Context(), s, story)
-				close(over)
-				reading.Wait()
-				if err != nil {
-					t.Fatal(err)
-				}
-				got, want := strings.Join(told.Lines(), "\n  "), strings.Join(storytest.Want(t, story.ID, kind), "\n  ")
-				if len(registry.Of(kind).Can.Reasons) == 0 { // a relay knows who has answered
-					got = strings.ReplaceAll(got, "over completed", "over")
-				}
-				if got != want {
-					t.Errorf("%s:\n  %s\nwant\n  %s", story.ID, got, want)
-				}
-			}
-		})
-	}
-}
-
-// plain counts messages of our own, each of which is one report.
-type plain struct {
-	simulate.Softphone
-	said *atomic.Int64
-}
-
-func (p *plain) Tell(ctx context.Context, n simulate.Update) error {
-	p.said.Add(1)
-	return p.Softphone.Tell(ctx, n)
 }

@@ -58,6 +58,11 @@ func appName(client string) string {
 	return "wiebelt-" + hex.EncodeToString(sum[:6])
 }
 
+// way is how an exchange is asked. A path has no "/ari/" before it.
+type way interface {
+	get(ctx context.Context, path string, into any) (status int, err error)
+}
+
 // Session takes events until the connection ends. They are waited for before the
 // channels that are there are asked for, so that nothing falls in between.
 func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
@@ -75,7 +80,7 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 		return p.refused(status)
 	}
 	defer sock.Close()
-	s := &session{phone: p, r: r, header: h}
+	s := &session{phone: p, r: r, way: overHTTP{p.Server, h}}
 	if err := s.snapshot(ctx); err != nil {
 		return err
 	}
@@ -98,23 +103,42 @@ func (p *phone) refused(status int) error {
 	return p.Server.Status(status)
 }
 
+// overHTTP asks by requests of their own.
+type overHTTP struct {
+	server *exchangelink.Server
+	header http.Header
+}
+
+func (w overHTTP) get(ctx context.Context, path string, into any) (status int, err error) {
+	return w.server.Get(ctx, "/ari/"+path, w.header, into)
+}
+
 // session is one connection.
 type session struct {
 	*phone
-	r      *link.Reporter
-	header http.Header
+	r *link.Reporter
+	way
 }
 
 // snapshot reports the calls that are there, and as over those that are not.
 func (s *session) snapshot(ctx context.Context) error {
-	var all []json.RawMessage
-	status, err := s.Server.Get(ctx, "/ari/channels", s.header, &all)
-	switch {
-	case err != nil:
-		return err
-	case status != http.StatusOK:
-		return s.refused(status)
+	all, err := s.channels(ctx)
+	if err == nil {
+		s.report(ctx, all)
 	}
+	return err
+}
+
+// channels asks for those that are there.
+func (s *session) channels(ctx context.Context) (all []json.RawMessage, err error) {
+	status, err := s.get(ctx, "channels", &all)
+	if err == nil && status != http.StatusOK {
+		err = s.refused(status)
+	}
+	return all, err
+}
+
+func (s *session) report(ctx context.Context, all []json.RawMessage) {
 	clear(s.hidden)
 	there := map[string]bool{}
 	exchangelink.EachOf(s.r, all, func(c channel) {
@@ -124,7 +148,6 @@ func (s *session) snapshot(ctx context.Context) error {
 		s.take(ctx, c, false)
 	})
 	s.Legs.Only(s.r, there)
-	return nil
 }
 
 // askTime is how long a ring waits for an answer about its caller.
@@ -138,12 +161,12 @@ func (s *session) variable(ctx context.Context, id, name string) (value string, 
 	var answer struct {
 		Value string `json:"value"`
 	}
-	status, err := s.Server.Get(ctx, "/ari/channels/"+url.PathEscape(id)+"/variable"+exchangelink.Query("variable", name), s.header, &answer)
+	status, err := s.get(ctx, "channels/"+url.PathEscape(id)+"/variable"+exchangelink.Query("variable", name), &answer)
 	if err != nil {
 		return "", false
 	}
 	if status == http.StatusNotFound { // of the function, or of the channel
-		there, err := s.Server.Get(ctx, "/ari/channels/"+url.PathEscape(id), s.header, &struct{}{})
+		there, err := s.get(ctx, "channels/"+url.PathEscape(id), &struct{}{})
 		return "", err == nil && there == http.StatusOK
 	}
 	if status != http.StatusOK {

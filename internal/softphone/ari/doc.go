@@ -27,6 +27,19 @@
 //   - A newer connection with the same application name takes ours over; we are
 //     told so (ApplicationReplaced) and stand back.
 //
+// Asterisk 22.5 and newer can also come by itself, to a relay (Guest). It is asked for
+// channels and variables on that connection (RESTRequest), by the rights of its
+// local_ari_user. What is other there:
+//
+//   - What happened while there was no connection is kept and comes first, hours later
+//     perhaps. The channels that are there now tell what has become of it: events of more
+//     than a second before that answer, by the exchange's own clock, are left out.
+//   - ApplicationReplaced comes also when its settings were read again, and whoever has
+//     the application then cannot be told from it. Until an event comes, the channels
+//     are looked at; one that no event tells of, twice, says that another program has
+//     the application, or that subscribe_all is not set. That is said, and calls are
+//     known from looking until events come.
+//
 // The user name and password go in the Authorization header, for the upgrade too:
 // Asterisk looks there first and at api_key in the address only after.
 //
@@ -34,5 +47,6 @@
 // res/res_ari.c authenticate_user, res/ari/ari_websockets.c, res/ari/
 // resource_channels.c, res/stasis/app.c, main/stasis_channels.c,
 // rest-api/api-docs) and run against a server of our own that speaks the same;
-// not verified against a real Asterisk.
+// not verified against a real Asterisk. The way by which it comes
+// by itself was read in res/ari/ari_websockets.c and ari_websocket_requests.c (2026).
 package ari

@@ -14,6 +14,7 @@ import (
 // version adds more; everything else is ignored.
 type message struct {
 	Type         string  `json:"type"`
+	Timestamp    string  `json:"timestamp"`
 	Application  string  `json:"application"`
 	Channel      channel `json:"channel"`
 	Cause        int     `json:"cause"`
@@ -48,11 +49,15 @@ func (s *session) message(ctx context.Context, b []byte) error {
 		s.r.Odd(len(b)) // the decoder's error may quote what it read
 		return nil
 	}
+	if m.Type == "ApplicationReplaced" && (m.Application == s.app || m.Application == "") {
+		return link.ErrReplaced
+	}
+	s.event(ctx, m)
+	return nil
+}
+
+func (s *session) event(ctx context.Context, m message) {
 	switch m.Type {
-	case "ApplicationReplaced":
-		if m.Application == s.app || m.Application == "" {
-			return link.ErrReplaced
-		}
 	case "ChannelCreated", "ChannelStateChange":
 		s.take(ctx, m.Channel, false)
 	case "ChannelConnectedLine":
@@ -67,7 +72,6 @@ func (s *session) message(ctx context.Context, b []byte) error {
 		delete(s.asked, m.Channel.ID)
 		delete(s.hidden, m.Channel.ID)
 	}
-	return nil
 }
 
 // mine gives the extension of whose phones a channel is one, "" for other channels.

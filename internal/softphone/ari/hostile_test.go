@@ -45,7 +45,7 @@ func FuzzMessage(f *testing.F) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel() // so that nothing is asked of anybody
 		events, _ := linktest.Once(t, linktest.Scripted{Phone: p, Do: func(_ context.Context, r *link.Reporter) error {
-			s := &session{phone: p.(*phone), r: r}
+			s := &session{phone: p.(*phone), r: r, way: overHTTP{p.(*phone).Server, nil}}
 			return errors.Join(s.message(ctx, b), s.message(ctx, b))
 		}})
 		var m message

@@ -55,12 +55,19 @@ func (a Account) Open(kind string) (*Phone, error) {
 	if a.Hears != nil && !registry.Of(kind).Everybody {
 		return nil, fmt.Errorf("%s: a link tells of one extension", kind)
 	}
+	return a.phone(kind, server), nil
+}
+
+// Guest is Open for an exchange that has come by itself. It tells of many extensions.
+func (a Account) Guest(kind string, sock *Socket) *Phone { return a.phone(kind, sock.server) }
+
+func (a Account) phone(kind string, server *Server) *Phone {
 	p := &Phone{Account: a, Server: server, Legs: Legs{many: a.Hears != nil},
 		traits: link.Traits{Source: registry.Of(kind).CallSource(server.Host() + "/" + a.Extension), Many: a.Hears != nil}}
 	if a.Client != "" {
 		p.traits.Longest = longestWait // one for the whole office costs the exchange nothing
 	}
-	return p, nil
+	return p
 }
 
 // longestWait is how long it takes at most, before it is tried again, until an office

@@ -44,6 +44,18 @@ type Options struct {
 	Answer    time.Duration  // limit of one request or upgrade; 0: 10 s
 }
 
+// fill sets the times that are not set.
+func (o *Options) fill() {
+	for _, d := range []struct {
+		value    *time.Duration
+		fallback time.Duration
+	}{{&o.PingEvery, 15 * time.Second}, {&o.Silence, 40 * time.Second}, {&o.Answer, 10 * time.Second}} {
+		if *d.value <= 0 {
+			*d.value = d.fallback
+		}
+	}
+}
+
 const (
 	maxAddress = 2 << 10
 	maxHeader  = 64 << 10
@@ -67,14 +79,7 @@ func New(address string, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, d := range []struct {
-		value    *time.Duration
-		fallback time.Duration
-	}{{&o.PingEvery, 15 * time.Second}, {&o.Silence, 40 * time.Second}, {&o.Answer, 10 * time.Second}} {
-		if *d.value <= 0 {
-			*d.value = d.fallback
-		}
-	}
+	o.fill()
 	if base.Scheme == "http" {
 		o.Proxy = nil
 	}

@@ -2,6 +2,8 @@ package exchangelink
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 
 	"wiebelt/internal/core/call"
@@ -50,6 +52,14 @@ func (l *Legs) Known(r *link.Reporter, leg string) (call.Event, bool) {
 		return r.Known(c.id)
 	}
 	return call.Event{}, false
+}
+
+// All gives the legs of all calls.
+func (l *Legs) All() (legs []string) {
+	for _, c := range l.calls {
+		legs = slices.AppendSeq(legs, maps.Keys(c.legs))
+	}
+	return legs
 }
 
 // Take reports what a leg tells. id is the leg's at the exchange, as is the one

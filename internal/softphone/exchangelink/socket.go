@@ -37,6 +37,8 @@ type Socket struct {
 	server  *Server
 	conn    *websocket.Conn
 	in      chan []byte
+	pongs   chan struct{}
+	ended   chan struct{} // nobody reads any more
 	closing chan struct{}
 	stop    func() bool
 	tasks   sync.WaitGroup
@@ -66,29 +68,76 @@ func (s *Server) Dial(ctx context.Context, path string, h http.Header, protocols
 	case err != nil:
 		return nil, 0, s.broke(ctx, err)
 	}
-	sock = &Socket{server: s, conn: conn, in: make(chan []byte, queued), closing: make(chan struct{})}
-	sock.stop = context.AfterFunc(ctx, func() { conn.Close() })
-	conn.SetReadLimit(maxMessage)
-	conn.SetPongHandler(func(string) error { return sock.alive() })
+	return s.socket(ctx, conn, maxMessage), http.StatusSwitchingProtocols, nil
+}
+
+// Accept makes a socket of a request with which an exchange comes by itself; name is
+// what errors call it. It ends with ctx. Of a request that is none the error was
+// answered.
+func Accept(ctx context.Context, w http.ResponseWriter, r *http.Request, name string, o Options, protocols ...string) (*Socket, error) {
+	o.fill()
+	s := &Server{base: &url.URL{Host: name}, opts: o}
+	up := websocket.Upgrader{HandshakeTimeout: o.Answer, Subprotocols: protocols} // a web page's Origin is refused
+	conn, err := up.Upgrade(w, r, nil)
+	if err != nil {
+		return nil, s.broke(ctx, err)
+	}
+	return s.socket(ctx, conn, maxAnswer), nil
+}
+
+// socket begins to read a connection, of which no message may be longer than most.
+func (s *Server) socket(ctx context.Context, conn *websocket.Conn, most int64) *Socket {
+	k := &Socket{server: s, conn: conn, in: make(chan []byte, queued), pongs: make(chan struct{}, 1), ended: make(chan struct{}), closing: make(chan struct{})}
+	k.stop = context.AfterFunc(ctx, func() { conn.Close() })
+	conn.SetReadLimit(most)
+	conn.SetPongHandler(func(string) error {
+		select {
+		case k.pongs <- struct{}{}:
+		default:
+		}
+		return k.alive()
+	})
 	conn.SetPingHandler(func(data string) error {
 		_ = conn.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(writeTime))
-		return sock.alive()
+		return k.alive()
 	})
-	sock.tasks.Go(sock.ping)
-	sock.tasks.Go(func() { sock.read(ctx) })
-	return sock, http.StatusSwitchingProtocols, nil
+	k.tasks.Go(func() { k.ping(ctx) })
+	k.tasks.Go(func() { k.read(ctx) })
+	return k
 }
+
+// Answers asks whether the other end is there, and waits for that until ctx ends. Any
+// goroutine may ask.
+func (k *Socket) Answers(ctx context.Context) bool {
+	select {
+	case <-k.pongs:
+	default:
+	}
+	_ = k.conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(writeTime))
+	select {
+	case <-k.pongs:
+		return true
+	case <-k.ended:
+	case <-ctx.Done():
+	}
+	return false
+}
+
+// Server is the other end.
+func (k *Socket) Server() *Server { return k.server }
 
 func (k *Socket) alive() error {
 	return k.conn.SetReadDeadline(time.Now().Add(k.server.opts.Silence))
 }
 
-func (k *Socket) ping() {
+func (k *Socket) ping(ctx context.Context) {
 	t := time.NewTicker(k.server.opts.PingEvery)
 	defer t.Stop()
 	for {
 		select {
 		case <-k.closing:
+			return
+		case <-ctx.Done():
 			return
 		case <-t.C:
 			// A failure shows on the reading side.
@@ -99,6 +148,7 @@ func (k *Socket) ping() {
 
 func (k *Socket) read(ctx context.Context) {
 	defer close(k.in)
+	defer close(k.ended)
 	for {
 		_ = k.alive()
 		kind, b, err := k.conn.ReadMessage()
@@ -112,6 +162,9 @@ func (k *Socket) read(ctx context.Context) {
 		select {
 		case k.in <- b:
 		case <-k.closing:
+			return
+		case <-ctx.Done():
+			k.err = ctx.Err()
 			return
 		}
 	}

@@ -355,8 +355,15 @@ func Nobody(err error) bool {
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, windows)
 }
 
-// Once keeps the link for one session and gives its end, for tests.
+// Once keeps the link for one session, where there is no other: the phone has come by
+// itself, and may come again.
 func Once(ctx context.Context, cfg Config, p Phone) error {
 	l := newLink(cfg, p)
-	return l.session(ctx)
+	err := l.session(ctx)
+	if ctx.Err() == nil {
+		b := backoff{l: l}
+		phase, _ := b.next(err, l.rep.up, 0, 0)
+		l.enter(State{Phase: phase, Err: err, Cause: CauseOf(err)})
+	}
+	return err
 }

@@ -53,6 +53,8 @@ const (
 	Yeastar   = "yeastar"
 	VOIPZeker = "voipzeker"
 	Webhook   = "webhook" // any other
+
+	ARIOutbound = "ari-outbound" // Asterisk, which connects to the relay
 )
 
 // Reach is how reports of a kind reach us.
@@ -65,6 +67,7 @@ const (
 	ByPhone                 // we connect to a phone that people start and quit on this computer
 	ByExchange              // we connect to an exchange
 	ByWebhook               // the exchange sends messages to the office's relay
+	ByGuest                 // the exchange connects to the office's relay
 )
 
 // What the settings of a link can need beside its kind and name.
@@ -156,6 +159,7 @@ var table = [...]Kind{
 	{Name: VOIPZeker, Reach: ByWebhook, Reports: call.AllStates, Recipe: "voipzeker",
 		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Moved: OtherCall}},
 	{Name: Webhook, Reach: ByWebhook, Reports: call.AllStates, Can: everything, Recipe: "webhook"},
+	{Name: ARIOutbound, Reach: ByGuest, Reports: call.AllStates, Can: everything, Everybody: true, Recipe: "asterisk-outbound"},
 }
 
 // All gives every kind.
@@ -188,6 +192,9 @@ func Links() []string { return names(Kind.IsLink) }
 func Sources() []string {
 	return names(func(k Kind) bool { return k.Reach <= ByProgram && k.Source == "" })
 }
+
+// ToRelay says whether it comes to the relay by itself.
+func (k Kind) ToRelay() bool { return k.Reach == ByWebhook || k.Reach == ByGuest }
 
 // Webhooks gives the names of the kinds that send messages to the relay.
 func Webhooks() []string { return names(func(k Kind) bool { return k.Reach == ByWebhook }) }

@@ -122,6 +122,8 @@ var tellings = map[string]telling{
 	"yeastar":   {line: "full"},
 	"voipzeker": {anew: true},
 	"webhook":   {name: true, line: "full", via: "full", why: "all"},
+
+	"ari-outbound": {name: true, line: "115", via: "extension", why: "all"},
 }
 
 // exceptions are stories that a protocol tells in a way of its own.

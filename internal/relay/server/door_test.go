@@ -1,0 +1,139 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/relay/users"
+	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/simulate"
+	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/registry"
+	"wiebelt/internal/testutil/linktest"
+)
+
+// connects has an Asterisk connect to the relay by itself.
+func (o *office) connects() *simulate.ARI {
+	a := simulate.OutboundARI()
+	a.Connect(o.t.Context(), "wss"+strings.TrimPrefix(o.at.Web, "https")+"/in/"+o.secret+"/"+registry.ARIOutbound)
+	o.t.Cleanup(func() { _ = a.Close() })
+	return a
+}
+
+// rings has a call ring at an extension of it, and says so where it can.
+func rings(a *simulate.ARI, id, extension string) {
+	channel := fmt.Sprintf(`{"id":%q,"name":"PJSIP/%s-00000001","state":"Ringing","connected":{"number":"0698760011"}}`, id, extension)
+	a.With(func() { a.Channels[id] = []byte(channel) })
+	a.Send(fmt.Sprintf(`{"type":"ChannelStateChange","timestamp":%q,"channel":%s}`, time.Now().Format("2006-01-02T15:04:05.000-0700"), channel))
+}
+
+func (o *office) linkIs(state string) wire.LinkState {
+	o.t.Helper()
+	for began := time.Now(); ; time.Sleep(time.Millisecond) {
+		for _, l := range o.status().Links {
+			if l.State == state {
+				return l
+			}
+		}
+		if time.Since(began) > time.Minute {
+			o.t.Fatalf("never %s: %+v", state, o.status().Links)
+		}
+	}
+}
+
+// TestGuestLost: an Asterisk that connects by itself is heard again as soon as it has
+// come back, twenty times: also where its connection of before hangs. A call that began meanwhile rings, one that ended is over.
+func TestGuestLost(t *testing.T) {
+	o := start(t)
+	a := o.connects()
+	anna, states, _ := o.desk(users.Entry{User: "anna", Extensions: []string{"101"}})
+	wait(t, states, connected)
+	if s := o.linkIs(link.Connected.String()); s.Kind != registry.ARIOutbound {
+		t.Errorf("%+v", s)
+	}
+	var longest time.Duration
+	for i := range 20 {
+		id, possible := fmt.Sprint("17.", i), time.Now()
+		var gone *simulate.ARI
+		if i%5 < 4 {
+			a.With(func() { clear(a.Channels) })
+			a.EachSocket(linktest.Cut)
+		} else { // it starts anew elsewhere, and the connection of before hangs
+			a.Deaf(true)
+			a.EachSocket(linktest.Cut)
+			o.linkIs(link.Waiting.String())
+			o.linkIs(link.Connected.String())
+			gone = a
+			possible = time.Now()
+			a = o.connects()
+		}
+		rings(a, id, "101")
+		for rang, over := false, i == 0; !rang || !over; {
+			wait(t, anna, func(e call.Event) bool {
+				switch {
+				case !rang && strings.HasSuffix(e.ID, "/"+id) && e.State == call.Ringing:
+					rang = true
+					longest = max(longest, time.Since(possible))
+				case strings.HasSuffix(e.ID, fmt.Sprint("/17.", i-1)) && e.State == call.Ended:
+					over = true
+				default:
+					return false
+				}
+				return true
+			})
+		}
+		if gone != nil {
+			_ = gone.Close()
+		}
+	}
+	t.Logf("heard again after %v at most", longest)
+	if longest > 2*time.Second+simulate.ReconnectInterval {
+		t.Errorf("heard again after %v", longest)
+	}
+}
+
+// TestGuestSecond: while one is here, no second one comes in; without the secret none
+// does, and whoever speaks something else is told so. What it says of itself when another
+// program has its application is in the status, with the cause.
+func TestGuestSecond(t *testing.T) {
+	o := start(t)
+	if len(o.status().Links) > 0 {
+		t.Errorf("%+v", o.status().Links)
+	}
+	get := func(path string) int {
+		t.Helper()
+		a, err := o.http.Get(o.at.Web + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = a.Body.Close()
+		return a.StatusCode
+	}
+	for path, want := range map[string]int{"/in/x/": http.StatusNotFound, "/in/" + o.secret + "/": http.StatusBadRequest} {
+		if got := get(path + registry.ARIOutbound); got != want {
+			t.Errorf("%s: %d", path, got)
+		}
+	}
+	a := o.connects()
+	o.linkIs(link.Connected.String())
+	if got := get("/in/" + o.secret + "/" + registry.ARIOutbound); got != http.StatusConflict {
+		t.Errorf("a second one: %d", got)
+	}
+	a.Send(`{"type":"ApplicationUnregistered","application":"wiebelt"}`)
+	if s := o.linkIs(link.Kicked.String()); s.Cause != string(link.CauseReplaced) {
+		t.Errorf("%+v", s)
+	}
+	a.Send(`{"type":"ApplicationRegistered","application":"wiebelt"}`)
+	o.linkIs(link.Connected.String())
+	a.With(func() { a.Refuses = http.StatusForbidden })
+	a.EachSocket(linktest.Cut)
+	if s := o.linkIs(link.Refused.String()); s.Cause != string(link.CauseRights) {
+		t.Errorf("%+v", s)
+	}
+	a.With(func() { a.Refuses = 0 })
+	o.linkIs(link.Connected.String())
+}

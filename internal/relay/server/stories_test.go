@@ -1,0 +1,150 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/relay/links"
+	"wiebelt/internal/relay/users"
+	"wiebelt/internal/simulate"
+	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/registry"
+	"wiebelt/internal/testutil/linktest"
+	"wiebelt/internal/testutil/storytest"
+)
+
+// stepwise is a fake exchange of which everything has come to the user before it tells
+// the next thing: behind each stands a call that marks it. What was told before is in the
+// bucket before the mark's end, which is another batch than its beginning.
+type stepwise struct {
+	simulate.Softphone
+	seen  <-chan call.State // of marks, by the user
+	story string
+	marks int
+}
+
+const markNumber = "0698760019"
+
+// Tell implements simulate.Softphone.
+func (s *stepwise) Tell(ctx context.Context, n simulate.Update) error {
+	if err := s.Softphone.Tell(ctx, n); err != nil {
+		return err
+	}
+	s.marks++
+	mark := simulate.Update{Do: simulate.Ring, Call: simulate.Call{ID: fmt.Sprint(s.story, " mark ", s.marks), Number: markNumber, Line: "0207654321"}}
+	for _, state := range []call.State{call.Ringing, call.Ended} {
+		if state == call.Ended {
+			mark.Do = simulate.End
+		}
+		if err := s.Softphone.Tell(ctx, mark); err != nil {
+			return err
+		}
+		for got := range s.seen {
+			if got == state {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// site is a relay that listens to an exchange of a kind, in whichever way that is done.
+func site(t *testing.T, kind string) (*office, simulate.Softphone) {
+	k := registry.Of(kind)
+	if k.ToRelay() {
+		o := start(t)
+		at, err := url.Parse(o.at.Web)
+		if err != nil {
+			t.Fatal(err)
+		}
+		port, _ := strconv.Atoi(at.Port())
+		return o, open(t, kind, simulate.Options{Port: port, PathToken: o.secret})
+	}
+	f := open(t, kind, simulate.Options{})
+	a := linktest.Account(f.(simulate.Server).Address())
+	o := start(t, func(c *Config) {
+		c.Links = []links.Link{{Name: kind, Kind: kind, Extension: a.Extension, Same: 1, Open: func(hears func(string) bool) (link.Phone, error) {
+			a := a
+			if k.Everybody {
+				a.Extension, a.Hears = "", hears
+			}
+			return fromsettings.Link(kind, a)
+		}}}
+	})
+	return o, f
+}
+
+func open(t *testing.T, kind string, with simulate.Options) simulate.Softphone {
+	f, err := simulate.Open(t.Context(), kind, with)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	return f
+}
+
+// exchanges are the kinds to which a relay listens.
+func exchanges() (all []string) {
+	for _, k := range registry.All() {
+		if k.ToRelay() || k.Requires(registry.NeedsUser) {
+			all = append(all, k.Name)
+		}
+	}
+	return all
+}
+
+// TestStories: every story of calls, from every exchange, over a relay and NATS, is to a
+// user what is written down for it.
+func TestStories(t *testing.T) {
+	for _, kind := range exchanges() {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			o, f := site(t, kind)
+			anna, states, _ := o.desk(users.Entry{User: "anna", Extensions: []string{"115"}})
+			wait(t, states, connected)
+			if err := f.Ready(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			for _, story := range simulate.Builtin() {
+				told, seen, over := storytest.New(t), make(chan call.State), make(chan struct{})
+				var reading sync.WaitGroup
+				reading.Go(func() {
+					for {
+						select {
+						case e := <-anna:
+							if strings.HasSuffix(e.Number, markNumber[1:]) {
+								seen <- e.State
+							} else if err := told.Take(e); err != nil {
+								t.Error(err)
+							}
+						case <-over:
+							return
+						}
+					}
+				})
+				s := &stepwise{Softphone: f, seen: seen, story: story.ID}
+				play := simulate.Play{Can: registry.Of(kind).Can, Speed: 1e6, Repeat: 1, Prefix: story.ID + "-", Said: func(s simulate.Step) { told.Set(s.At) }}
+				err := play.Run(t.Context(), s, story)
+				close(over)
+				reading.Wait()
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, want := strings.Join(told.Lines(), "\n  "), strings.Join(storytest.Want(t, story.ID, kind), "\n  ")
+				if len(registry.Of(kind).Can.Reasons) == 0 { // a relay knows who has answered
+					got = strings.ReplaceAll(got, "over completed", "over")
+				}
+				if got != want {
+					t.Errorf("%s:\n  %s\nwant\n  %s", story.ID, got, want)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,136 @@
+package simulate
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"wiebelt/internal/softphone/registry"
+)
+
+// ReconnectInterval is how often an Asterisk tries to connect again, as
+// websocket_client.conf has it.
+const ReconnectInterval = 500 * time.Millisecond
+
+// outboundApp is the application in ari.conf.
+const outboundApp = "wiebelt"
+
+// OutboundARI is an Asterisk of 22.5 or newer that is set to connect by itself
+// (type=outbound_websocket, connection_type=persistent).
+func OutboundARI() *ARI {
+	a := newARI()
+	a.dials = true
+	return a
+}
+
+// Connect has it connect to an address until ctx ends or Close. The address may have
+// another certificate than this computer knows.
+func (a *ARI) Connect(ctx context.Context, address string) {
+	ctx, cancel := context.WithCancel(ctx)
+	a.listens, a.part = func() error { cancel(); return nil }, func(c io.Closer) {
+		ws := c.(*wsConn)
+		ws.mu.Lock() // an answer goes before it
+		defer ws.mu.Unlock()
+		goAway(c)
+	}
+	a.tasks.Go(func() {
+		for ctx.Err() == nil {
+			a.connection(ctx, address)
+			select {
+			case <-ctx.Done():
+			case <-time.After(ReconnectInterval):
+			}
+		}
+	})
+	a.stop = context.AfterFunc(ctx, func() { a.shut(nil) })
+}
+
+// connection is one of them, from its beginning to its end.
+func (a *ARI) connection(ctx context.Context, address string) {
+	d := websocket.Dialer{HandshakeTimeout: writeTime, Subprotocols: []string{"ari"}, TLSClientConfig: webhookClient.Transport.(*http.Transport).TLSClientConfig}
+	conn, _, err := d.DialContext(ctx, address, nil)
+	if err != nil {
+		return
+	}
+	c := &wsConn{conn: conn}
+	var kept []string
+	ok := false
+	a.With(func() {
+		if ok = a.admit(c); !ok {
+			return
+		}
+		if a.deaf {
+			conn.SetPingHandler(func(string) error { return nil })
+		}
+		a.apps[outboundApp], kept, a.kept = c, a.kept, nil
+		c.mu.Lock() // what was kept comes first
+	})
+	if !ok {
+		_ = conn.Close()
+		return
+	}
+	defer a.leave(c)
+	defer a.With(func() {
+		if a.apps[outboundApp] == c {
+			delete(a.apps, outboundApp)
+		}
+	})
+	for _, text := range append(slices.Clip(kept), string(a.said("ApplicationRegistered"))) {
+		_ = conn.WriteMessage(websocket.TextMessage, []byte(text))
+	}
+	c.mu.Unlock()
+	for {
+		_, b, err := conn.ReadMessage()
+		if err != nil {
+			return
+		}
+		c.mu.Lock()
+		err = conn.WriteMessage(websocket.TextMessage, a.rest(b))
+		c.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// said is an event of the application, or an answer.
+func (a *ARI) said(kind string, more ...any) []byte {
+	return toJSON(with(map[string]any{"type": kind, "timestamp": stamp(time.Now()), "application": outboundApp, "asterisk_id": asteriskID}, more...))
+}
+
+// rest answers a request that came over the socket.
+func (a *ARI) rest(b []byte) []byte {
+	var q struct {
+		Type, Method, URI string
+		TransactionID     string `json:"transaction_id"`
+		RequestID         string `json:"request_id"`
+	}
+	status, body := http.StatusBadRequest, any(message("Unknown request type."))
+	path := ""
+	if json.Unmarshal(b, &q) == nil && q.Type == "RESTRequest" {
+		var query string
+		path, query, _ = strings.Cut(q.URI, "?")
+		values, _ := url.ParseQuery(query)
+		name, err := url.PathUnescape(path)
+		if status, body = a.answer(q.Method, name, values); err != nil {
+			status, body = http.StatusBadRequest, message("Bad request")
+		}
+	}
+	return a.said("RESTResponse", "transaction_id", q.TransactionID, "request_id", q.RequestID, "status_code", status,
+		"reason_phrase", http.StatusText(status), "uri", path, "content_type", "application/json", "message_body", string(toJSON(body)))
+}
+
+// openOutboundARI makes the Asterisk that connects to a relay on this computer. It listens
+// nowhere.
+func openOutboundARI(ctx context.Context, o Options) (Softphone, error) {
+	a := OutboundARI()
+	a.Connect(ctx, "wss://"+address(o.Port)+"/in/"+url.PathEscape(o.PathToken)+"/"+registry.ARIOutbound)
+	return struct{ Softphone }{&ariPhone{ARI: a}}, nil
+}

@@ -1,0 +1,257 @@
+package ari
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"wiebelt/internal/softphone/exchangelink"
+	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/registry"
+)
+
+// guest is an Asterisk that has connected by itself, for one connection.
+type guest struct {
+	*phone
+	sock *exchangelink.Socket
+	pace pace
+}
+
+// pace is how long it is until the channels are looked at again; tests shorten it.
+type pace struct {
+	calm  time.Duration // while events come
+	doubt time.Duration // before the first one, or when the application may be another program's
+	sure  time.Duration // when there is a channel that no event has told of
+}
+
+// Guest makes the phone of an Asterisk that has connected by an outbound WebSocket. It is
+// asked for on the same connection, and tells of all extensions that the account hears.
+func Guest(a exchangelink.Account, sock *exchangelink.Socket) link.Phone {
+	return &guest{phone: &phone{Phone: a.Guest(registry.ARIOutbound, sock), asked: map[string]asked{}, hidden: map[string]string{}},
+		sock: sock, pace: pace{calm: 30 * time.Second, doubt: 5 * time.Second, sure: 2 * time.Second}}
+}
+
+// Session takes events until the connection ends. What Asterisk has kept for us while
+// there was no connection comes first, and is told by the channels that are there now.
+func (g *guest) Session(ctx context.Context, r *link.Reporter) error {
+	w := &overSocket{sock: g.sock}
+	s := &visit{session: &session{phone: g.phone, r: r, way: w}, pace: g.pace, overSocket: w, doubt: true}
+	all, err := s.channels(ctx)
+	if err != nil {
+		return err
+	}
+	began := w.clock.Add(-overlap)
+	s.report(ctx, all)
+	r.Up()
+	for range w.queue {
+		s.hears(ctx, w.queued(), began)
+	}
+	w.up = true
+	return s.run(ctx)
+}
+
+// overlap is by how much events of before the answer about the channels are taken: they
+// may say what that does not.
+const overlap = time.Second
+
+// visit is a session of a guest.
+type visit struct {
+	*session
+	*overSocket
+	pace
+	doubt bool            // whether events come is not known
+	deaf  bool            // they do not
+	odd   map[string]bool // channels at the last look that are not as events have it
+}
+
+func (s *visit) run(ctx context.Context) error {
+	look := time.NewTimer(s.next())
+	defer look.Stop()
+	for {
+		for len(s.queue) > 0 {
+			s.hears(ctx, s.queued(), time.Time{})
+		}
+		select {
+		case b, ok := <-s.sock.In():
+			if !ok {
+				return s.sock.Err()
+			}
+			s.hears(ctx, b, time.Time{})
+		case <-look.C:
+			if err := s.look(ctx); err != nil {
+				return err
+			}
+			look.Reset(s.next())
+		}
+		if s.full {
+			return s.Server.Status(500) // more than can be kept; the next connection tells it all
+		}
+	}
+}
+
+func (s *visit) next() time.Duration {
+	switch {
+	case s.deaf, len(s.odd) > 0:
+		return s.sure
+	case s.pace.doubt < s.calm && s.doubt:
+		return s.pace.doubt
+	}
+	return s.calm
+}
+
+// hears takes a message, unless it is an event of before began.
+func (s *visit) hears(ctx context.Context, b []byte, began time.Time) {
+	var m message
+	if json.Unmarshal(b, &m) != nil {
+		s.r.Odd(len(b))
+		return
+	}
+	if at, err := time.Parse(stampLayout, m.Timestamp); err == nil && at.Before(began) {
+		return
+	}
+	switch m.Type {
+	case "RESTResponse": // nobody waits for it any more
+	case "ApplicationRegistered":
+		s.hear()
+		s.doubt = true
+	case "ApplicationReplaced": // by another program, or when the settings of this one were read again
+		s.doubt = true
+	case "ApplicationUnregistered":
+		s.lose()
+	default:
+		s.hear()
+		s.event(ctx, m)
+	}
+}
+
+// hear notes that events come.
+func (s *visit) hear() {
+	if s.doubt = false; s.deaf {
+		s.deaf = false
+		s.r.Behind(link.NoCause, time.Time{})
+	}
+}
+
+// lose notes that they do not.
+func (s *visit) lose() {
+	if !s.deaf {
+		s.deaf = true
+		s.r.Behind(link.CauseReplaced, time.Now())
+	}
+}
+
+// look asks for the channels. A channel that events do not tell of, twice, says that none
+// come: calls are known from looking then.
+func (s *visit) look(ctx context.Context) error {
+	all, err := s.channels(ctx)
+	if err != nil {
+		return err
+	}
+	for len(s.queue) > 0 { // it came before the answer
+		s.hears(ctx, s.queued(), time.Time{})
+	}
+	before, gone := s.odd, map[string]bool{}
+	for _, leg := range s.Legs.All() {
+		gone[leg] = true
+	}
+	s.odd = map[string]bool{}
+	exchangelink.EachOf(s.r, all, func(c channel) {
+		if !gone[c.ID] && s.mine(c.Name) != "" && (c.State == "Ringing" || c.State == "Ring" || c.State == "Up") {
+			s.odd[c.ID] = true
+		}
+		delete(gone, c.ID)
+	})
+	for leg := range gone {
+		s.odd[leg] = true
+	}
+	for leg := range s.odd {
+		if before[leg] {
+			s.lose()
+		}
+	}
+	if s.deaf {
+		s.report(ctx, all)
+	}
+	return nil
+}
+
+// overSocket asks on the connection on which events come.
+type overSocket struct {
+	sock  *exchangelink.Socket
+	asked int
+	queue [][]byte // events that came before an answer
+	up    bool     // the first answer was taken
+	full  bool     // there were too many events
+	clock time.Time
+}
+
+const (
+	mostQueued  = 4096
+	answerTime  = 10 * time.Second
+	stampLayout = "2006-01-02T15:04:05.000-0700"
+)
+
+// request and response are as Asterisk has them.
+type request struct {
+	Type      string `json:"type"`
+	RequestID string `json:"request_id"`
+	Method    string `json:"method"`
+	URI       string `json:"uri"`
+}
+
+type response struct {
+	Type      string `json:"type"`
+	Timestamp string `json:"timestamp"`
+	RequestID string `json:"request_id"`
+	Status    int    `json:"status_code"`
+	Body      string `json:"message_body"`
+}
+
+func (w *overSocket) get(ctx context.Context, path string, into any) (status int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	w.asked++
+	id := strconv.Itoa(w.asked)
+	b, err := json.Marshal(request{"RESTRequest", id, "GET", path})
+	if err == nil {
+		err = w.sock.Send(b)
+	}
+	for err == nil {
+		var a response
+		if a, err = w.answer(ctx); err == nil && a.RequestID == id {
+			if w.clock, _ = time.Parse(stampLayout, a.Timestamp); a.Status == 200 && json.Unmarshal([]byte(a.Body), into) != nil {
+				err = &link.Failure{Why: w.sock.Server().Host() + ": its answer cannot be read", Cause: link.CauseOdd}
+			}
+			return a.Status, err
+		}
+	}
+	return 0, err
+}
+
+// answer waits for an answer, and keeps the events that come before it.
+func (w *overSocket) answer(ctx context.Context) (a response, err error) {
+	for {
+		select {
+		case <-ctx.Done():
+			return a, &link.Failure{Why: w.sock.Server().Host() + ": it does not answer in time", Cause: link.CauseSilent}
+		case b, ok := <-w.sock.In():
+			if !ok {
+				return a, w.sock.Err()
+			}
+			if json.Unmarshal(b, &a) == nil && a.Type == "RESTResponse" {
+				return a, nil
+			}
+			if w.queue = append(w.queue, b); len(w.queue) > mostQueued {
+				w.full = w.up // before, they were kept for us while there was no connection
+				w.queue = w.queue[1:]
+			}
+		}
+	}
+}
+
+func (w *overSocket) queued() []byte {
+	b := w.queue[0]
+	w.queue = w.queue[1:]
+	return b
+}

@@ -1,0 +1,153 @@
+package ari
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/simulate"
+	"wiebelt/internal/softphone/exchangelink"
+	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/testutil/linktest"
+)
+
+// come has an Asterisk connect by itself, once what it has was put into it.
+func come(t *testing.T, fill func(*simulate.ARI)) (*simulate.ARI, *linktest.Watch) {
+	t.Helper()
+	p, port := linktest.Guests(t, "/in", func(sock *exchangelink.Socket) link.Phone {
+		g := Guest(exchangelink.Account{Hears: func(extension string) bool { return extension == "101" }}, sock).(*guest)
+		g.pace = pace{calm: 50 * time.Millisecond, doubt: 50 * time.Millisecond, sure: 50 * time.Millisecond}
+		return g
+	})
+	w := linktest.Run(t, p)
+	a := simulate.OutboundARI()
+	if fill != nil {
+		fill(a)
+	}
+	a.Connect(t.Context(), fmt.Sprintf("wss://127.0.0.1:%d/in", port))
+	t.Cleanup(func() { _ = a.Close() })
+	return a, w
+}
+
+func lists(a *simulate.ARI, all ...chan_) {
+	a.With(func() {
+		clear(a.Channels)
+		for _, c := range all {
+			a.Channels[c.id] = json.RawMessage(c.json())
+		}
+	})
+}
+
+// now gives an event the time at which it is sent.
+func now(event string) string {
+	return strings.Replace(event, "2026-01-05T09:30:00.000+0100", time.Now().Format(stampLayout), 1)
+}
+
+const ringsAt = "ringing incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567 at 101"
+
+// TestGuest: what rings when it connects is known, then come its events; a withheld
+// number is asked for on the same connection.
+func TestGuest(t *testing.T) {
+	a, w := come(t, func(a *simulate.ARI) { lists(a, ring) })
+	w.Until(link.Connected)
+	w.Expect(ringsAt)
+	a.With(func() { a.Vars["1736065900.99 CONNECTEDLINE(num-pres)"] = "prohib_not_screened" })
+	a.Send(now(last.event("ChannelStateChange")), now(ring.as(up).event("ChannelStateChange")), now(ring.event("ChannelDestroyed")))
+	w.Expect("ringing incoming #1736065900.99 anonymous on 101 at 101", strings.Replace(ringsAt, "ringing", "answered", 1), strings.Replace(ringsAt, "ringing", "ended completed", 1))
+}
+
+// TestGuestKept: what Asterisk has kept while it was not connected is old, and the
+// channels that are there tell what has become of it; what happens meanwhile is taken.
+func TestGuestKept(t *testing.T) {
+	over := ring.as(func(c *chan_) { c.id = "1736065800.1" })
+	a, w := come(t, func(a *simulate.ARI) {
+		for range mostQueued + 1 {
+			a.Send(over.event("ChannelStateChange"))
+		}
+		a.Send(over.event("ChannelDestroyed"), ring.as(up).event("ChannelStateChange"), now(last.event("ChannelStateChange")))
+		lists(a, ring)
+	})
+	w.Until(link.Connected)
+	w.Expect(ringsAt, lastSaid+" at 101")
+	a.EachSocket(linktest.Cut)
+	w.Until(link.Waiting)
+	lists(a)
+	w.Wake <- struct{}{}
+	w.Until(link.Connected)
+	if a, b := w.Want(call.Ended), w.Want(call.Ended); a.ID == b.ID {
+		t.Errorf("%+v, %+v", a, b)
+	}
+}
+
+// TestGuestReplaced: where no event comes though there are channels, another program has
+// the application: that is said, calls are known from looking, and the next event says
+// that all is well.
+func TestGuestReplaced(t *testing.T) {
+	a, w := come(t, nil)
+	w.Until(link.Connected)
+	a.Send(now(last.event("ChannelStateChange")), now(last.event("ChannelDestroyed")))
+	w.Want(call.Ringing)
+	w.Want(call.Ended)
+	is := func(cause link.Cause) {
+		t.Helper()
+		if s := w.Until(link.Connected); s.Cause != cause || cause != "" && s.Behind.IsZero() {
+			t.Errorf("%+v", s)
+		}
+	}
+	lists(a, ring)
+	is(link.CauseReplaced)
+	w.Expect(ringsAt)
+	lists(a)
+	w.Want(call.Ended)
+	a.Send(now(last.event("ChannelStateChange")))
+	is(link.NoCause)
+	w.Want(call.Ringing)
+	lists(a, last)
+	a.Send(`{"type":"ApplicationUnregistered","application":"wiebelt"}`)
+	is(link.CauseReplaced)
+	a.Send(`{"type":"ApplicationRegistered","application":"wiebelt"}`)
+	is(link.NoCause)
+	lists(a) // an end of which nobody tells
+	is(link.CauseReplaced)
+	for w.Next().State != call.Ended {
+	}
+}
+
+// TestGuestRefused: the user of ARI in its settings is not one.
+func TestGuestRefused(t *testing.T) {
+	for status, cause := range map[int]link.Cause{401: link.CauseDenied, 403: link.CauseRights, 500: link.CauseFault} {
+		_, w := come(t, func(a *simulate.ARI) { a.With(func() { a.Refuses = status }) })
+		phase := link.Refused
+		if status == 500 {
+			phase = link.Waiting
+		}
+		if s := w.Until(phase); s.Cause != cause {
+			t.Errorf("%d: %+v", status, s)
+		}
+	}
+}
+
+// TestGuestHostile: a message that cannot be read costs no more than itself; one that is
+// too long costs the connection.
+func TestGuestHostile(t *testing.T) {
+	a, w := come(t, nil)
+	w.Until(link.Connected)
+	all := append(hostile(330), `{"type":"RESTResponse"}`, `{"type":"RESTResponse","request_id":"2","status_code":"x"}`, `{"type":"RESTResponse","request_id":"9999","status_code":200,"message_body":"[]"}`)
+	for i, m := range all {
+		c := last.as(func(c *chan_) { c.id = fmt.Sprintf("1736069999.%d", i) })
+		a.Send(m, now(c.event("ChannelStateChange")), now(c.event("ChannelDestroyed")))
+		for e := w.Next(); e.ID != c.id || e.State != call.Ended; e = w.Next() {
+			if e != e.Clean() {
+				t.Fatalf("%d: %+v", i, e)
+			}
+		}
+	}
+	a.Send(`{"x":"` + strings.Repeat("y", 9<<20) + `"}`)
+	if s := w.Until(link.Waiting); errors.Is(s.Err, link.ErrClosed) || s.Err == nil {
+		t.Errorf("%+v", s)
+	}
+}

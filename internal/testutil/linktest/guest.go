@@ -1,0 +1,53 @@
+package linktest
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"wiebelt/internal/softphone/exchangelink"
+	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/registry"
+)
+
+// guests are the exchanges that connect by themselves, one after another.
+type guests struct {
+	came chan *exchangelink.Socket
+	of   func(*exchangelink.Socket) link.Phone
+}
+
+// Guests listens at a path for exchanges that connect by themselves, and gives a phone of
+// which each session is one of them.
+func Guests(t testing.TB, path string, of func(*exchangelink.Socket) link.Phone) (p link.Phone, port int) {
+	t.Helper()
+	g := &guests{make(chan *exchangelink.Socket, 1), of}
+	ctx, cancel := context.WithCancel(context.Background())
+	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if q.URL.Path != path {
+			t.Errorf("it connects to %s", q.URL.Path)
+		}
+		if sock, err := exchangelink.Accept(ctx, w, q, "asterisk", exchangelink.Options{}, "ari"); err == nil {
+			g.came <- sock
+		}
+	}))
+	t.Cleanup(func() { cancel(); s.Close() })
+	return g, s.Listener.Addr().(*net.TCPAddr).Port
+}
+
+// Traits are as those of a phone that has come.
+func (g *guests) Traits() link.Traits {
+	return link.Traits{Source: registry.Of(registry.ARIOutbound).CallSource("asterisk/"), Many: true}
+}
+
+// Session waits for one, and is its session.
+func (g *guests) Session(ctx context.Context, r *link.Reporter) error {
+	select {
+	case sock := <-g.came:
+		defer sock.Close()
+		return g.of(sock).Session(ctx, r)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
