@@ -81,7 +81,8 @@ var phones = map[string]func(context.Context, Options) (Softphone, error){
 	registry.VOIPZeker: openWebhook("/"+registry.VOIPZeker, voipzekerMessage),
 	registry.Webhook:   openWebhook("", plainMessage),
 
-	registry.ARIOutbound: openOutboundARI,
+	registry.ARIOutbound:   openOutboundARI,
+	registry.YeastarSocket: openServer(startYeastarPhone),
 }
 
 // Open makes the stand-in of a kind of phone. A client connects with Ready; a

@@ -111,6 +111,17 @@ func voipgridMessage(n Update) (method, query string, body []byte) {
 
 // yeastarMessage is an event of the P series.
 func yeastarMessage(n Update) (method, query string, body []byte) {
+	kind, call := yeastarCall(n)
+	return http.MethodPost, "", yeastarEvent(kind, call)
+}
+
+// yeastarEvent is JSON within JSON.
+func yeastarEvent(kind int, call any) []byte {
+	return toJSON(map[string]any{"type": kind, "sn": "simulate", "msg": string(toJSON(call))})
+}
+
+// yeastarCall is a call after news, and the kind of event that tells of it.
+func yeastarCall(n Update) (kind int, call map[string]any) {
 	c := n.Call
 	theirs, ours := "ALERT", "RING"
 	switch {
@@ -128,11 +139,10 @@ func yeastarMessage(n Update) (method, query string, body []byte) {
 	case fromColleague(c):
 		members[0] = map[string]any{"extension": map[string]any{"number": c.Number, "channel_id": "1", "member_status": theirs, "call_path": ""}}
 	}
-	kind := 30011
-	if n.Do == Caller {
-		kind = 30013
+	if kind = yeastarChanged; n.Do == Caller {
+		kind = yeastarPassed
 	}
-	return http.MethodPost, "", toJSON(map[string]any{"type": kind, "sn": "simulate", "msg": string(toJSON(map[string]any{"call_id": c.ID, "members": members}))})
+	return kind, map[string]any{"call_id": c.ID, "members": members}
 }
 
 // voipzekerMessage is the address that VOIPZeker asks for.

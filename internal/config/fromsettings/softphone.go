@@ -22,6 +22,7 @@ import (
 	"wiebelt/internal/softphone/relaylink"
 	"wiebelt/internal/softphone/threecx"
 	"wiebelt/internal/softphone/wazo"
+	"wiebelt/internal/softphone/yeastar"
 )
 
 // links make the link of each kind.
@@ -37,6 +38,8 @@ var links = map[string]func(exchangelink.Account) (link.Phone, error){
 	registry.Wazo:    wazo.New,
 	registry.ThreeCX: threecx.New,
 	registry.Relay:   relaylink.New,
+
+	registry.YeastarSocket: yeastar.New,
 }
 
 // Softphone makes the phone of a link in the settings. The error says what is

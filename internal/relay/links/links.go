@@ -23,6 +23,7 @@ import (
 	"wiebelt/internal/relay/calls"
 	"wiebelt/internal/relay/wire"
 	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/registry"
 )
 
 // Link is one link to an exchange, as it is set.
@@ -55,8 +56,9 @@ type Config struct {
 	// Hears says whether an extension is somebody's.
 	Hears func(extension string) bool
 	// Take takes what a link tells of a call; it may wait until ctx ends. An end that
-	// names no extension is the call's end for all.
-	Take func(ctx context.Context, e call.Event) error
+	// names no extension is the call's end for all. Of an id that extensions share, the
+	// call can come back to one for which it was over.
+	Take func(ctx context.Context, e call.Event, shared bool) error
 	// Changed is told that a link does otherwise. It must not wait.
 	Changed func()
 	Log     *slog.Logger
@@ -317,8 +319,12 @@ func (h *held) take(e call.Event) error {
 	}
 	delete(h.before, e.ID)
 	if e.State == call.Ended {
-		delete(h.on, e.ID)
-		e.Extension = ""
+		if !registry.Of(h.of.Kind).Shared || h.of.Extension != "" {
+			e.Extension = ""
+		}
+		if e.Extension == "" {
+			delete(h.on, e.ID)
+		}
 	} else if len(h.on) < mostCalls {
 		h.on[e.ID] = true
 	}
@@ -330,7 +336,7 @@ func (h *held) pass(e call.Event) error {
 	if e.At.Before(h.newest) {
 		e.At = h.newest // another relay's clock was ahead of ours
 	}
-	return h.links.Take(h.ctx, e)
+	return h.links.Take(h.ctx, e, registry.Of(h.of.Kind).Shared)
 }
 
 // state says how the link is doing. Once it stands, the calls of which it does not

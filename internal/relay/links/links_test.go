@@ -111,7 +111,7 @@ func (r *relay) Delete(ctx context.Context, key string, o ...jetstream.KVDeleteO
 	return r.KeyValue.Delete(ctx, key, o...)
 }
 
-func (r *relay) write(ctx context.Context, e call.Event) error {
+func (r *relay) write(ctx context.Context, e call.Event, _ bool) error {
 	if r.dead.Load() {
 		return errDead
 	}
@@ -220,7 +220,7 @@ func TestLostLease(t *testing.T) {
 	if _, err := take(t.Context(), o.leases, "centrale", "r2"); !errors.Is(err, errHeld) {
 		t.Errorf("two have it: %v", err)
 	}
-	h := &held{links: New(Config{Take: func(context.Context, call.Event) error { t.Error("it is written"); return nil }}), of: o.link(), lease: l}
+	h := &held{links: New(Config{Take: func(context.Context, call.Event, bool) error { t.Error("it is written"); return nil }}), of: o.link(), lease: l}
 	past := time.Now()
 	l.until.Store(&past)
 	if err := h.take(call.Event{ID: "1"}); !errors.Is(err, errLost) {
@@ -257,7 +257,7 @@ func TestIDs(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []call.Event
-	h := &held{links: New(Config{Changed: func() {}, Take: func(_ context.Context, e call.Event) error { got = append(got, e); return nil }}), lease: l, on: map[string]bool{}, before: map[string]bool{}}
+	h := &held{links: New(Config{Changed: func() {}, Take: func(_ context.Context, e call.Event, _ bool) error { got = append(got, e); return nil }}), lease: l, on: map[string]bool{}, before: map[string]bool{}}
 	for _, name := range []string{"a", "a/b", strings.Repeat("n", 400)} {
 		h.of = Link{Name: name, Extension: "7"}
 		for _, id := range []string{"1", strings.Repeat("x", call.MaxID), strings.Repeat("x", call.MaxID-1) + "y", ""} {

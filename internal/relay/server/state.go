@@ -55,9 +55,9 @@ func (r *relay) standing(ctx context.Context, prefix string) ([]calls.Record, er
 
 // linked takes what a link to an exchange tells. It waits where there are too many
 // reports: the exchange is read no further then.
-func (r *relay) linked(ctx context.Context, e call.Event) error {
+func (r *relay) linked(ctx context.Context, e call.Event, shared bool) error {
 	select {
-	case r.reports <- report{event: e, to: users.At(e.Extension)}:
+	case r.reports <- report{event: e, to: users.At(e.Extension), again: shared}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

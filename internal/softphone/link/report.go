@@ -91,6 +91,17 @@ func (r *Reporter) Report(e call.Event) {
 	case len(r.calls) < maxCalls || r.l.traits.Many && len(r.calls) < mostCalls:
 		r.calls[e.ID] = &known{event: kept, answered: e.State == call.Answered}
 	}
+	r.hand(e)
+}
+
+// Pass hands an event over as it is, of a phone that tells all of a call each time. It is
+// not remembered.
+func (r *Reporter) Pass(e call.Event) {
+	e.Source, e.At = r.l.traits.Source, r.l.cfg.Now()
+	r.hand(e.Clean())
+}
+
+func (r *Reporter) hand(e call.Event) {
 	if err := r.l.cfg.Take(e); err != nil {
 		r.l.cfg.Log.Warn("softphone event was not taken", "name", r.l.cfg.Name, "state", e.State.String())
 	}

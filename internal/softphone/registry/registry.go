@@ -54,7 +54,8 @@ const (
 	VOIPZeker = "voipzeker"
 	Webhook   = "webhook" // any other
 
-	ARIOutbound = "ari-outbound" // Asterisk, which connects to the relay
+	ARIOutbound   = "ari-outbound"   // Asterisk, which connects to the relay
+	YeastarSocket = "yeastar-socket" // Yeastar, to which we connect
 )
 
 // Reach is how reports of a kind reach us.
@@ -92,6 +93,9 @@ type Kind struct {
 	Needs []string
 	// Everybody is an exchange that tells one link of all extensions.
 	Everybody bool
+	// Shared is an exchange whose ids are those of calls: one that rings at several
+	// extensions has the same for all, and can be over for one and come back to it.
+	Shared bool
 	// Recipe is the id of the page that says how it is connected.
 	Recipe string
 	// Source is the kind under which its reports come in; "" for its own.
@@ -150,6 +154,8 @@ var table = [...]Kind{
 		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Again: true, Moved: SameCall, Name: true, Line: true, Reasons: allReasons}},
 	{Name: ThreeCX, Reach: ByExchange, Reports: call.AllStates, Needs: exchangeNeeds, Everybody: true, Recipe: "3cx-v20",
 		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Again: true, Moved: SameCall, Name: true, Line: true, Via: true, Reasons: completed}},
+	{Name: YeastarSocket, Reach: ByExchange, Reports: call.AllStates, Needs: exchangeNeeds, Everybody: true, Shared: true, Recipe: "yeastar-socket",
+		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Again: true, Moved: SameCall, Line: true}},
 	{Name: Relay, Reach: ByExchange, Reports: call.AllStates, Can: everything, Needs: []string{NeedsAddress, NeedsSecret}, Recipe: "relay"},
 
 	{Name: VoIPGRID, Reach: ByWebhook, Reports: call.AllStates, Recipe: "voipgrid",

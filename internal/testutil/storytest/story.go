@@ -123,7 +123,8 @@ var tellings = map[string]telling{
 	"voipzeker": {anew: true},
 	"webhook":   {name: true, line: "full", via: "full", why: "all"},
 
-	"ari-outbound": {name: true, line: "115", via: "extension", why: "all"},
+	"ari-outbound":   {name: true, line: "115", via: "extension", why: "all"},
+	"yeastar-socket": {line: "full"},
 }
 
 // exceptions are stories that a protocol tells in a way of its own.

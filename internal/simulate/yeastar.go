@@ -1,0 +1,185 @@
+package simulate
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"wiebelt/internal/softphone/registry"
+)
+
+// Yeastar is an exchange of the P series with its API: a token for client id and secret,
+// another one for that, and the events of all calls on a WebSocket for whoever has
+// subscribed to them. Its fields belong to With.
+type Yeastar struct {
+	*server
+	Calls      Listed // that are on, by id
+	Tokens     Tokens
+	refreshing map[string]bool   // tokens for which there is another one
+	Logins     int               // with id and secret, those that were refused too
+	Idle       time.Duration     // after which a connection without a word ends
+	Withholds  bool              // the calls that are on
+	topics     map[*wsConn][]int // that were subscribed to
+	queried    bool              // somebody has asked for the calls
+}
+
+// The kinds of events.
+const (
+	yeastarChanged = 30011
+	yeastarPassed  = 30013
+)
+
+// maxYeastarTokens is how many an application has at most.
+const maxYeastarTokens = 8
+
+// The codes of answers.
+const (
+	yeastarOK      = 0
+	yeastarDenied  = 10003
+	yeastarToken   = 10004
+	yeastarTooMany = 10023
+)
+
+// StartYeastar starts one, until ctx ends or Close. listen is a literal loopback address
+// with its port, "" for a free one.
+func StartYeastar(ctx context.Context, listen string, account Account) (*Yeastar, error) {
+	y := &Yeastar{server: newServer(), Calls: Listed{}, Tokens: Tokens{Life: 30 * time.Minute}, refreshing: map[string]bool{}, Idle: time.Minute, topics: map[*wsConn][]int{}}
+	return y, y.startExchange(ctx, registry.YeastarSocket, listen, account, y.serve)
+}
+
+// coded is an answer with its code.
+func coded(code int, more ...any) map[string]any {
+	says := "FAILURE"
+	if code == yeastarOK {
+		says = "SUCCESS"
+	}
+	return with(map[string]any{"errcode": code, "errmsg": says}, more...)
+}
+
+func (y *Yeastar) serve(w http.ResponseWriter, r *http.Request) {
+	path, ours := strings.CutPrefix(r.URL.Path, "/openapi/v1.0/")
+	var asked map[string]string
+	if r.Method == http.MethodPost {
+		_ = json.NewDecoder(http.MaxBytesReader(w, r.Body, maxAsked)).Decode(&asked) // nothing is refused below
+	}
+	token := r.URL.Query().Get("access_token")
+	answer := coded(yeastarToken)
+	y.With(func() {
+		switch valid := y.Tokens.has(token); {
+		case !ours || r.UserAgent() != "OpenAPI":
+			answer = coded(10001)
+		case path == "get_token" && r.Method == http.MethodPost:
+			if y.Logins++; asked["username"] == y.account.User && asked["password"] == y.account.Secret {
+				answer = y.token()
+			} else {
+				answer = coded(yeastarDenied)
+			}
+		case path == "refresh_token" && r.Method == http.MethodPost:
+			if old := asked["refresh_token"]; y.refreshing[old] {
+				delete(y.refreshing, old)
+				y.forget(strings.TrimPrefix(old, refreshes))
+				answer = y.token()
+			}
+		case !valid || r.Method != http.MethodGet:
+		case path == "del_token":
+			y.forget(token)
+			answer = coded(yeastarOK)
+		case path == "call/query" && !y.Withholds:
+			answer, y.queried = coded(yeastarOK, "data", y.Calls.all()), true
+		case path == "subscribe":
+			answer = nil
+		}
+	})
+	if answer != nil {
+		answerJSON(w, http.StatusOK, answer)
+		return
+	}
+	y.upgrade(w, r, socket{took: y.took, over: func(c *wsConn) { delete(y.topics, c) }, began: y.began})
+}
+
+// began lets a connection end that says nothing.
+func (y *Yeastar) began(c *wsConn) func() {
+	_ = c.conn.SetReadDeadline(time.Now().Add(y.Idle))
+	return nil
+}
+
+// refreshes is what a token for another one begins with.
+const refreshes = "refresh."
+
+func (y *Yeastar) forget(token string) {
+	y.Tokens.Valid = slices.DeleteFunc(y.Tokens.Valid, func(t string) bool { return t == token })
+}
+
+// token gives out another one.
+func (y *Yeastar) token() map[string]any {
+	if len(y.Tokens.Valid) >= maxYeastarTokens {
+		return coded(yeastarTooMany)
+	}
+	access := y.Tokens.issue()
+	y.refreshing[refreshes+access] = true
+	return coded(yeastarOK, "access_token_expire_time", y.Tokens.Life.Seconds(), "access_token", access,
+		"refresh_token_expire_time", 86400, "refresh_token", refreshes+access)
+}
+
+// took takes what was asked for on the socket.
+func (y *Yeastar) took(c *wsConn, b []byte) bool {
+	var asked struct {
+		Topics []int `json:"topic_list"`
+	}
+	answer := string(toJSON(coded(10002)))
+	y.With(func() {
+		_ = c.conn.SetReadDeadline(time.Now().Add(y.Idle))
+		if string(b) == "heartbeat" {
+			answer = "heartbeat response"
+		} else if json.Unmarshal(b, &asked) == nil && len(asked.Topics) > 0 {
+			answer = string(toJSON(coded(yeastarOK)))
+			y.topics[c] = asked.Topics
+		}
+	})
+	return c.send([]byte(answer)) == nil
+}
+
+// Withdraw ends all tokens, and the connections that were made with them.
+func (y *Yeastar) Withdraw() {
+	y.With(func() { y.Tokens.Valid = nil; clear(y.refreshing) })
+	y.EachSocket(func(c *websocket.Conn) { _ = c.NetConn().Close() })
+}
+
+// Send writes an event to those who have subscribed to its kind.
+func (y *Yeastar) Send(kind int, event string) {
+	y.sendEach(func(c *wsConn) []string {
+		if slices.Contains(y.topics[c], kind) {
+			return []string{event}
+		}
+		return nil
+	})
+}
+
+// yeastarPhone plays calls at such an exchange.
+type yeastarPhone struct{ *Yeastar }
+
+func startYeastarPhone(ctx context.Context, listen string) (*yeastarPhone, error) {
+	y, err := StartYeastar(ctx, listen, simulated)
+	return &yeastarPhone{y}, err
+}
+
+func (y *yeastarPhone) Ready(ctx context.Context) error {
+	return y.Until(ctx, func() bool { return y.queried && len(y.topics) > 0 })
+}
+
+// Tell sends an event.
+func (y *yeastarPhone) Tell(_ context.Context, n Update) error {
+	kind, call := yeastarCall(n)
+	y.With(func() {
+		if y.Calls[n.Call.ID] = toJSON(call); n.Do == End {
+			delete(y.Calls, n.Call.ID)
+		}
+	})
+	y.Send(kind, string(yeastarEvent(kind, call)))
+	return nil
+}

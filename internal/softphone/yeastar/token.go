@@ -1,0 +1,122 @@
+package yeastar
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"wiebelt/internal/softphone/exchangelink"
+	"wiebelt/internal/softphone/link"
+)
+
+const (
+	api       = "/openapi/v1.0/"
+	usualLife = 30 * time.Minute // of a token if the server does not tell
+)
+
+// agent is the header that every request needs.
+var agent = http.Header{"User-Agent": {"OpenAPI"}}
+
+// answer is that to a request for a token.
+type answer struct {
+	Code    int     `json:"errcode"`
+	Token   string  `json:"access_token"`
+	Life    float64 `json:"access_token_expire_time"` // seconds, as is that below
+	Refresh string  `json:"refresh_token"`
+}
+
+// refusals are of one secret, one after another.
+type refusals struct {
+	secret [sha256.Size]byte
+	n      int
+	last   time.Time
+}
+
+// How often a secret that was refused is tried.
+const (
+	mostRefusals = 3
+	refusedFor   = 30 * time.Minute
+)
+
+var errRefused = &link.Refusal{Why: "the exchange does not accept the client id and secret", Cause: link.CauseDenied}
+
+// login makes a token of client id and secret. It is safe beside the session's goroutine,
+// as is renew, of which one runs at a time.
+func (p *phone) login(ctx context.Context) (exchangelink.Token, error) {
+	secret, err := p.Account.Password(ctx, "client secret for Yeastar")
+	if err != nil {
+		return exchangelink.Token{}, err
+	}
+	is := sha256.Sum256([]byte(secret))
+	if p.refused.secret == is && p.refused.n >= mostRefusals && time.Since(p.refused.last) < refusedFor {
+		return exchangelink.Token{}, errRefused
+	}
+	t, code, err := p.ask(ctx, "get_token", map[string]string{"username": p.Account.User, "password": secret})
+	if err != nil || code == 0 {
+		p.refused = refusals{}
+		return t, err
+	}
+	if p.refused.secret != is {
+		p.refused = refusals{secret: is}
+	}
+	p.refused.n++
+	p.refused.last = time.Now()
+	return t, errRefused
+}
+
+// renew changes the token for another, or makes a new one.
+func (p *phone) renew(ctx context.Context) (exchangelink.Token, error) {
+	if p.refresh != "" {
+		if t, code, err := p.ask(ctx, "refresh_token", map[string]string{"refresh_token": p.refresh}); err != nil || code == 0 {
+			return t, err
+		}
+		p.refresh = ""
+	}
+	return p.login(ctx)
+}
+
+// ask asks for a token. A code that is not 0 is a refusal.
+func (p *phone) ask(ctx context.Context, path string, with map[string]string) (t exchangelink.Token, code int, err error) {
+	body, err := json.Marshal(with)
+	if err != nil {
+		return t, 0, err // not of strings
+	}
+	var a answer
+	status, err := p.Server.Post(ctx, api+path, agent, "application/json", body, &a)
+	switch {
+	case err != nil:
+		return t, 0, err
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		return t, status, nil
+	case status != http.StatusOK:
+		return t, 0, p.Server.Status(status)
+	case a.Code != 0:
+		return t, a.Code, nil
+	case !exchangelink.Sendable(a.Token):
+		return t, 0, errors.New(p.Server.Host() + ": it gave no token that can be used")
+	}
+	p.refresh = ""
+	if exchangelink.Sendable(a.Refresh) {
+		p.refresh = a.Refresh
+	}
+	life := usualLife
+	if a.Life > 0 {
+		life = time.Duration(min(a.Life, 7*24*3600) * float64(time.Second))
+	}
+	return exchangelink.NewToken(a.Token, "", life), 0, nil
+}
+
+// giveBack tells the exchange that the token is used no more.
+func (p *phone) giveBack(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	_, _ = p.Server.Get(ctx, p.path("del_token"), agent, &answer{})
+	p.token, p.refresh = exchangelink.Token{}, ""
+}
+
+func (p *phone) path(of string) string {
+	return api + of + exchangelink.Query("access_token", p.token.ID)
+}

@@ -1,0 +1,275 @@
+package yeastar
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/softphone/exchangelink"
+	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/registry"
+	"wiebelt/internal/softphone/webhook"
+)
+
+type phone struct {
+	*exchangelink.Phone
+	least  time.Duration // between two renewals
+	beats  time.Duration // between two heartbeats
+	greets time.Duration // limit of the answer to the subscription; tests shorten them
+	read   webhook.Reader
+
+	// These live as long as the link and belong to the session's goroutine, or to that
+	// which renews the token while there is one.
+	token   exchangelink.Token
+	refresh string
+	refused refusals
+	calls   map[string]map[string]bool // by id: the extensions that have it
+}
+
+// mostCalls bounds the memory for calls whose end never comes.
+const mostCalls = 4096
+
+// New makes the phone for link.Run. The account's user is the client id of the
+// exchange's API, its secret the client secret. The error is for the administrator.
+func New(a exchangelink.Account) (link.Phone, error) {
+	p, err := a.Open(registry.YeastarSocket)
+	if err != nil {
+		return nil, err
+	}
+	read, _ := webhook.Of(registry.Yeastar)
+	return &phone{Phone: p, least: 20 * time.Second, beats: 20 * time.Second, greets: 10 * time.Second, read: read, calls: map[string]map[string]bool{}}, nil
+}
+
+// topics are the events that tell of calls: one has changed, has ended, was passed on.
+const topics = `{"topic_list":[30011,30012,30013]}`
+
+// session is one connection.
+type session struct {
+	*phone
+	r     *link.Reporter
+	sock  *exchangelink.Socket
+	fresh bool // the token was made for this session
+	ready bool // it is subscribed
+}
+
+// errOld is a token that is accepted no more. It may have been withdrawn.
+var errOld = &link.Failure{Why: "the exchange accepts the token no more", Cause: link.CauseFault}
+
+// Session takes events until the connection ends. Where the token is too old, there is
+// another connection at once.
+func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
+	defer p.Server.Idle()
+	err := p.connection(ctx, r)
+	if errors.Is(err, errOld) {
+		err = p.connection(ctx, r)
+	}
+	return err
+}
+
+func (p *phone) connection(ctx context.Context, r *link.Reporter) error {
+	s := &session{phone: p, r: r}
+	if !p.token.Lives() {
+		t, err := p.renew(ctx)
+		if err != nil {
+			return err
+		}
+		p.token, s.fresh = t, true
+	}
+	sock, status, err := p.Server.Dial(ctx, p.path("subscribe"), agent)
+	switch {
+	case exchangelink.Unreadable(err) && !s.fresh: // a code, with status 200
+		return s.denied(http.StatusForbidden)
+	case err != nil:
+		return err
+	case sock == nil:
+		return s.denied(status)
+	}
+	defer func() {
+		if ctx.Err() != nil { // the link ends
+			p.giveBack(ctx)
+		}
+	}()
+	defer sock.Close()
+	s.sock = sock
+	if err := sock.Send([]byte(topics)); err != nil {
+		return err
+	}
+	return s.run(ctx)
+}
+
+// run is the connection's life, with the token's renewal beside it.
+func (s *session) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	renewed, wait := exchangelink.Renew(ctx, s.token, s.least, s.renew)
+	defer wait()
+	defer cancel()
+	greeting, beat := time.NewTimer(s.greets), time.NewTicker(s.beats)
+	defer greeting.Stop()
+	defer beat.Stop()
+	for {
+		select {
+		case b, ok := <-s.sock.In():
+			if !ok {
+				if !s.ready && !s.fresh {
+					s.token = exchangelink.Token{} // it may be too old
+				}
+				return s.sock.Err()
+			}
+			if err := s.message(ctx, b); err != nil {
+				return err
+			}
+		case <-beat.C:
+			if err := s.sock.Send([]byte("heartbeat")); err != nil {
+				return err
+			}
+		case <-greeting.C:
+			if !s.ready {
+				return errors.New(s.Server.Host() + ": the subscription is not answered in time")
+			}
+		case s.token = <-renewed:
+		}
+	}
+}
+
+// denied is the error where the exchange refuses a token. One that was not made just now
+// may simply be too old, or was withdrawn.
+func (s *session) denied(status int) error {
+	s.token = exchangelink.Token{}
+	switch {
+	case status >= 500 || status == http.StatusTooManyRequests:
+		return s.Server.Status(status)
+	case !s.fresh:
+		return errOld
+	}
+	return &link.Refusal{Why: "the exchange does not let this client listen to its events", Cause: link.CauseRights}
+}
+
+// message takes what came: an answer, or an event.
+func (s *session) message(ctx context.Context, b []byte) error {
+	if string(b) == "heartbeat response" {
+		return nil
+	}
+	var said struct {
+		Code *int `json:"errcode"`
+	}
+	switch err := json.Unmarshal(b, &said); {
+	case err != nil:
+		s.r.Odd(len(b)) // the decoder's error may quote what it read
+	case said.Code == nil:
+		s.take(b)
+	case *said.Code != 0:
+		return s.denied(http.StatusForbidden)
+	case !s.ready:
+		s.ready = true
+		if err := s.snapshot(ctx); err != nil {
+			return err
+		}
+		s.r.Up()
+	}
+	return nil
+}
+
+// noCalls is the code that there is nothing of what was asked for.
+const noCalls = 60001
+
+// snapshot reports the calls that are on, and as over those that are not.
+func (s *session) snapshot(ctx context.Context) error {
+	var a struct {
+		Code int               `json:"errcode"`
+		Data []json.RawMessage `json:"data"`
+	}
+	status, err := s.Server.Get(ctx, s.path("call/query"), agent, &a)
+	refused := status == http.StatusUnauthorized || status == http.StatusForbidden || a.Code != 0 && a.Code != noCalls
+	switch {
+	case err != nil:
+		return err
+	case refused && s.fresh:
+		return nil // it may not ask that
+	case refused:
+		return s.denied(http.StatusForbidden)
+	case status != http.StatusOK:
+		return s.Server.Status(status)
+	}
+	there := map[string]map[string]bool{}
+	for _, one := range a.Data {
+		b, err := json.Marshal(map[string]any{"type": 30011, "msg": one})
+		if err != nil {
+			continue // it was read as JSON
+		}
+		for _, r := range s.take(b) {
+			if r.State != call.Ended && there[r.ID] == nil {
+				there[r.ID] = map[string]bool{}
+			}
+			for _, at := range r.Extensions {
+				if r.State != call.Ended {
+					there[r.ID][at] = true
+				}
+			}
+		}
+	}
+	for id, at := range maps.Clone(s.calls) {
+		if there[id] == nil {
+			s.over(id)
+			continue
+		}
+		for _, extension := range slices.Collect(maps.Keys(at)) {
+			if !there[id][extension] {
+				s.report(webhook.Report{Event: call.Event{ID: id, State: call.Ended}, Place: webhook.Place{Extensions: []string{extension}}})
+			}
+		}
+	}
+	return nil
+}
+
+// take reads an event and reports what is ours.
+func (s *session) take(b []byte) []webhook.Report {
+	all, err := s.read(webhook.Message{Body: b})
+	if err != nil {
+		s.r.Odd(len(b))
+	}
+	for _, r := range all {
+		s.report(r)
+	}
+	return all
+}
+
+// report reports what becomes of a call at an extension; its end for all if none is
+// named.
+func (s *session) report(r webhook.Report) {
+	if r.Nowhere() && r.State == call.Ended {
+		if s.calls[r.ID] != nil {
+			delete(s.calls, r.ID)
+			s.r.Pass(r.Event)
+		}
+		return
+	}
+	for _, extension := range r.Extensions {
+		named, ours := s.Account.Ours(extension)
+		known := s.calls[r.ID][extension]
+		switch {
+		case !ours || r.State == call.Ended && !known:
+			continue
+		case r.State == call.Ended:
+			if delete(s.calls[r.ID], extension); len(s.calls[r.ID]) == 0 && named == "" {
+				delete(s.calls, r.ID)
+			}
+		case known:
+		case s.calls[r.ID] != nil:
+			s.calls[r.ID][extension] = true
+		case len(s.calls) < mostCalls:
+			s.calls[r.ID] = map[string]bool{extension: true}
+		}
+		r.Event.Extension = named
+		s.r.Pass(r.Event)
+	}
+}
+
+// over ends a call for all.
+func (s *session) over(id string) {
+	s.report(webhook.Report{Event: call.Event{ID: id, State: call.Ended}})
+}

@@ -1,0 +1,238 @@
+package yeastar
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/simulate"
+	"wiebelt/internal/softphone/exchangelink"
+	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/testutil/linktest"
+)
+
+// exchange is a Yeastar that can be stopped and started.
+type exchange struct {
+	*simulate.Yeastar
+	t testing.TB
+}
+
+func newExchange(t testing.TB) *exchange {
+	return &exchange{linktest.Start(t, nil, simulate.StartYeastar), t}
+}
+
+func (x *exchange) restart() { x.Yeastar = linktest.Start(x.t, &x.Yeastar, simulate.StartYeastar) }
+
+// listen runs a link until the test ends.
+func listen(t testing.TB, a exchangelink.Account) *linktest.Watch {
+	t.Helper()
+	return linktest.Run(t, fresh(t, a))
+}
+
+func fresh(t testing.TB, a exchangelink.Account) *phone {
+	p, err := New(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.(*phone).least = 10 * time.Millisecond
+	return p.(*phone)
+}
+
+// a call of a customer with extensions in their states, as in "101 RING".
+func told(id, trunk string, states ...string) string {
+	members := []string{`{"inbound":{"from":"0612345678","to":"0201234567","trunk_name":"lijn","channel_id":"1","member_status":"` + trunk + `","call_path":""}}`}
+	for _, s := range states {
+		number, state, _ := strings.Cut(s, " ")
+		members = append(members, `{"extension":{"number":"`+number+`","channel_id":"2","member_status":"`+state+`","call_path":""}}`)
+	}
+	return `{"call_id":"` + id + `","members":[` + strings.Join(members, ",") + `]}`
+}
+
+func event(call string) string {
+	b, _ := json.Marshal(map[string]any{"type": 30011, "sn": "3631A2", "msg": call})
+	return string(b)
+}
+
+func (x *exchange) lists(calls map[string]string) {
+	x.With(func() {
+		clear(x.Calls)
+		for id, c := range calls {
+			x.Calls[id] = json.RawMessage(c)
+		}
+	})
+}
+
+func (x *exchange) say(call string) { x.Send(30011, event(call)) }
+
+func TestMain(m *testing.M) { linktest.Main(m) }
+
+// TestExchange is what every exchange does to us, and the computer we run on.
+func TestExchange(t *testing.T) {
+	odd := []string{"", "{", "null", "[]", "17", `{"errcode":null}`, `{"errcode":{}}`, `{"errcode":0}`, `{"type":30008,"msg":"{\"extension\":\"101\"}"}`, `{"type":30011}`, `{"type":30011,"msg":17}`,
+		`{"type":30011,"msg":"{"}`, `{"type":30011,"msg":{"call_id":{},"members":7}}`, "heartbeat", "heartbeat response\n", "\x00", strings.Repeat("[", 50_000), event(told("", "RING", "101 RING"))}
+	linktest.ExchangeTests{
+		Ended: "ended incoming #1", Hostile: linktest.Mutate(odd, 330, event(told("9", "ALERT", "101 RING")), event(told("9", "BYE"))),
+		TokenPath: api + "get_token",
+		BadTokens: map[string]string{"none": `{"errcode":0}`, "not a string": `{"access_token":17}`, "a line end": `{"errcode":0,"access_token":"a\r\nX-Evil: 1"}`,
+			"too long": `{"access_token":"` + strings.Repeat("x", 20<<10) + `"}`, "not JSON": "<html>", "an array": "[]"},
+		Paths:   []string{api + "get_token", api + "subscribe", api + "call/query"},
+		Private: []string{"access_token", "/openapi"},
+		New: func(t testing.TB) *linktest.Exchange {
+			x := newExchange(t)
+			return &linktest.Exchange{
+				Fake: x, Restart: x.restart,
+				Link:   func(a exchangelink.Account) *linktest.Watch { return listen(t, a) },
+				Ring:   func() { x.lists(map[string]string{"1": told("1", "ALERT", "101 RING")}) },
+				HangUp: func() { x.lists(nil) },
+				Send:   func(message string) { x.Send(30011, message) },
+				Call: func(n int) (string, func()) {
+					id := fmt.Sprint("c", n)
+					x.say(told(id, "ALERT", "101 RING"))
+					return id, func() { x.say(told(id, "BYE")) }
+				},
+			}
+		},
+	}.Run(t)
+}
+
+// many tells of 101 and 102.
+func many(x *exchange) exchangelink.Account {
+	a := linktest.Account(x.Address())
+	a.Extension, a.Hears = "", func(extension string) bool { return extension == "101" || extension == "102" }
+	return a
+}
+
+const rings = "ringing incoming #1 0612345678 on 0201234567"
+
+// TestShared: a call has the same id at all extensions, is over at one of them while it
+// goes on at another, and over for all when the trunk rings off. What has changed while
+// there was no connection is known from what is on; what was then over is.
+func TestShared(t *testing.T) {
+	x := newExchange(t)
+	w := listen(t, many(x))
+	w.Until(link.Connected)
+	x.say(told("1", "ALERT", "101 RING", "102 RING", "103 RING"))
+	w.Expect(rings+" at 101", rings+" at 102")
+	x.say(told("1", "ANSWERED", "101 ANSWER", "102 BYE"))
+	answered := strings.Replace(rings, "ringing", "answered", 1)
+	w.Expect(answered+" at 101", "ended incoming #1 at 102")
+	x.say(told("1", "BYE", "101 ANSWER"))
+	x.say(told("1", "BYE"))
+	w.Expect("ended incoming #1")
+	x.say(told("1", "ALERT", "101 RING", "102 RING"))
+	x.say(told("2", "ALERT", "102 RING"))
+	for range 3 {
+		w.Want(call.Ringing)
+	}
+	x.lists(map[string]string{"1": told("1", "ALERT", "102 RING"), "3": told("3", "ALERT", "101 RING")})
+	x.EachSocket(linktest.Cut)
+	var got []string
+	for range 4 {
+		got = append(got, linktest.Say(w.Next()))
+	}
+	slices.Sort(got)
+	if want := []string{"ended incoming #1 at 101", "ended incoming #2", rings + " at 102", strings.Replace(rings, "#1", "#3", 1) + " at 101"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestToken: it is changed for another before it ends, is used again for another
+// connection, and given back in the end; a heartbeat keeps the connection.
+func TestToken(t *testing.T) {
+	x := newExchange(t)
+	x.With(func() { x.Tokens.Life, x.Idle = 300*time.Millisecond, 400*time.Millisecond })
+	p := fresh(t, linktest.Account(x.Address()))
+	p.beats = 50 * time.Millisecond
+	w := linktest.Run(t, p)
+	w.Until(link.Connected)
+	made := func(n int) func() bool { return func() bool { return x.Tokens.Made >= n } }
+	if err := x.Until(t.Context(), made(4)); err != nil {
+		t.Fatal(err)
+	}
+	x.With(func() { x.Tokens.Life = time.Hour })
+	x.EachSocket(linktest.Cut)
+	w.Until(link.Connected)
+	x.With(func() {
+		if x.Logins > 2 || len(w.States) > 0 { // the answer to a change may be lost with the connection
+			t.Errorf("%d logins, %d changes of state", x.Logins, len(w.States))
+		}
+	})
+	valid := 0
+	x.With(func() { valid = len(x.Tokens.Valid) })
+	w.Stop()
+	x.With(func() {
+		if len(x.Tokens.Valid) != valid-1 {
+			t.Errorf("%d tokens, %d before", len(x.Tokens.Valid), valid)
+		}
+	})
+}
+
+// TestWithdrawn: where the tokens are withdrawn, it is heard again within two seconds
+// each time, and a call that rings then is known.
+func TestWithdrawn(t *testing.T) {
+	x := newExchange(t)
+	a := many(x)
+	a.Client = "office"
+	w := listen(t, a)
+	w.Until(link.Connected)
+	var longest time.Duration
+	for i := range 20 {
+		id := fmt.Sprint(i)
+		x.lists(map[string]string{id: told(id, "ALERT", "101 RING")})
+		x.Withdraw()
+		possible := time.Now()
+		for e := w.Next(); e.ID != id || e.State != call.Ringing; e = w.Next() {
+		}
+		longest = max(longest, time.Since(possible))
+	}
+	if t.Logf("heard again after %v at most", longest); longest > 2*time.Second {
+		t.Errorf("heard again after %v", longest)
+	}
+}
+
+// TestRefused: a secret that is not accepted is said, and is not tried so often that the
+// exchange shuts this computer out; another one is tried at once. A client that may not
+// listen is said; one that may not ask for the calls hears the events.
+func TestRefused(t *testing.T) {
+	x := newExchange(t)
+	a := linktest.Account(x.Address())
+	secret := "canary-wrong"
+	a.Secret = func(context.Context) (string, error) { return secret, nil }
+	p := fresh(t, a)
+	try := func() error {
+		return link.Once(t.Context(), link.Config{Take: func(call.Event) error { return nil }}, p)
+	}
+	for range 10 {
+		if err := try(); link.CauseOf(err) != link.CauseDenied {
+			t.Errorf("%v", err)
+		}
+	}
+	x.With(func() {
+		if x.Logins != mostRefusals {
+			t.Errorf("%d logins", x.Logins)
+		}
+	})
+	secret = linktest.Known.Secret
+	x.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path == api+"subscribe" {
+			w.WriteHeader(http.StatusForbidden)
+			return true
+		}
+		return false
+	})
+	if err := try(); link.CauseOf(err) != link.CauseRights {
+		t.Errorf("%v", err)
+	}
+	x.Intercept(nil)
+	x.With(func() { x.Withholds = true })
+	w := linktest.Run(t, p)
+	w.Until(link.Connected)
+	x.say(told("1", "ALERT", "101 RING"))
+	w.Expect(rings)
+}
