@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"wiebelt/internal/core/call"
 )
@@ -82,7 +83,7 @@ func voipgridMessage(n Update) (method, query string, body []byte) {
 	c := n.Call
 	ours := map[string]any{"account_number": 234, "name": "Simulatie", "number": "+31201234501", "user_numbers": []string{extensionNumber}, "user_emails": []string{}}
 	caller := map[string]any{"number": c.Number, "name": c.Name, "account_number": nil, "user_numbers": []string{}, "user_emails": []string{}}
-	said := map[string]any{"call_id": c.ID, "version": "v2", "direction": "inbound", "reason": "", "caller": caller,
+	said := map[string]any{"call_id": c.ID, "version": "v2", "timestamp": time.Now().Format("2006-01-02T15:04:05.000000-07:00"), "direction": "inbound", "reason": "", "caller": caller,
 		"destination": map[string]any{"number": c.Line, "targets": []any{ours}}}
 	switch {
 	case c.Direction == "outgoing":
@@ -155,6 +156,7 @@ func voipzekerMessage(n Update) (method, query string, body []byte) {
 	if c.Direction == "outgoing" {
 		q = url.Values{"calluniqueid": {c.ID}, "callfrom": {extensionNumber}, "callto": {c.Number}, "direction": {"out"}, "status_desc": {"OUTGOING_RINGING"}}
 	}
+	q.Set("timestamp", fmt.Sprint(time.Now().Unix()))
 	switch n.Do {
 	case Answer:
 		q.Set("status_desc", "CONNECTED")

@@ -54,6 +54,7 @@ const (
 	RelayDoctorNobody      Key = "relay.doctor.nobody"
 	RelayDoctorUsers       Key = "relay.doctor.users"
 	RelayDoctorDropped     Key = "relay.doctor.dropped"
+	RelayDoctorLate        Key = "relay.doctor.late"
 	RelayDoctorMissed      Key = "relay.doctor.missed"
 	RelayDoctorReports     Key = "relay.doctor.reports"
 	RelayServiceWindows    Key = "relay.service.windows"

@@ -450,6 +450,23 @@ func TestWebhook(t *testing.T) {
 	if out := o.must("status"); !strings.Contains(out, "Exchange ringdesk (own mapping): reports by itself since ") {
 		t.Errorf("%s", out)
 	}
+	for _, to := range []string{"101", "109"} {
+		if a, err = client.Get(address + "/ringdesk?uuid=8&from=0698760011&to=" + to); err != nil {
+			t.Fatal(err)
+		}
+		_ = a.Body.Close()
+	}
+	o.until(func(s server.Status) bool { return s.Nobody == 1 })
+	if out := o.must("doctor"); !strings.Contains(out, "ok    exchange     Exchange ringdesk (own mapping): reports by itself since ") || !strings.Contains(out, "last message: 20") || !strings.Contains(out, "warn  extensions") || !strings.Contains(out, "109") {
+		t.Errorf("%s", out)
+	}
+	if a, err = client.Post(address+"/voipgrid", "application/json", strings.NewReader(`{"version":"v3","calls":[]}`)); err != nil || a.StatusCode != http.StatusNoContent {
+		t.Fatalf("%v, %v", a, err)
+	}
+	_ = a.Body.Close()
+	if code, out, _ := o.command("doctor"); code != exitFailed || !strings.Contains(out, "fail  exchange") || !strings.Contains(out, "perhaps of another version") {
+		t.Errorf("exit %d: %s", code, out)
+	}
 }
 
 // TestPublishers: a program has a key of its own, which is no user's and counts until

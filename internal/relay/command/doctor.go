@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -90,11 +91,12 @@ func (e *env) counted(s server.Status, add func(id, state string, says text.Key,
 	}
 	for _, l := range s.Links {
 		state := "fail"
-		switch l.State {
-		case link.Connected.String(), wire.LinkElsewhere, wire.LinkReports:
-			state = "ok"
-		case link.Connecting.String():
+		switch {
+		case l.State == link.Connecting.String():
 			state = "warn"
+		case l.Cause != "":
+		case slices.Contains([]string{link.Connected.String(), wire.LinkElsewhere, wire.LinkReports}, l.State):
+			state = "ok"
 		}
 		add("exchange", state, text.RelayExchange, l.Name, text.LinkKind(l.Kind), e.exchange(l))
 	}
@@ -107,6 +109,8 @@ func (e *env) counted(s server.Status, add func(id, state string, says text.Key,
 	switch {
 	case s.Dropped > 0:
 		add("reports", "warn", text.RelayDoctorDropped, s.Dropped)
+	case s.Late > 0:
+		add("reports", "warn", text.RelayDoctorLate, s.Late)
 	case s.Nobody > s.Reports:
 		add("reports", "warn", text.RelayDoctorMissed, s.Nobody)
 	default:

@@ -22,6 +22,7 @@ type Status struct {
 	Reports   int64            `json:"reports"`   // of calls, taken since the start, as are those below
 	Nobody    int64            `json:"nobody"`    // those of calls that were nobody's
 	Dropped   int64            `json:"dropped"`   // those that could not be read, or were too many
+	Late      int64            `json:"late"`      // those that came minutes after what they tell, and made history alone
 	Wrong     []string         `json:"wrong"`     // keys of settings that cannot be used; those before them hold
 	Links     []wire.LinkState `json:"links"`     // to exchanges, and those from them
 	Strange   []string         `json:"strange"`   // extensions at which it rang, and that are nobody's
@@ -41,7 +42,7 @@ func (r *relay) status() Status {
 	listened = listened[:min(len(listened), wire.MaxLinks)]
 	return Status{Relay: r.Settings.Name, Site: string(r.Keys.Site), Since: r.since, Lacks: lacks,
 		Users: people, Computers: computers, Connected: r.node.Connections(), Hub: r.lookups.state(),
-		Reports: r.taken.Load(), Nobody: r.nobody.Load(), Dropped: r.dropped.Load(),
+		Reports: r.taken.Load(), Nobody: r.nobody.Load(), Dropped: r.dropped.Load(), Late: r.late.reports.Load(),
 		Wrong: wrong, Links: listened, Strange: r.strange.without(r.table.Load())}
 }
 

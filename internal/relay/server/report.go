@@ -30,13 +30,20 @@ type report struct {
 	to     users.Address
 	unsure bool        // an end that may be meant for all
 	again  bool        // the call may come back to a user for whom it was over
+	late   bool        // it was so long ago that it is history alone
 	done   chan<- bool // told whether it was taken, if not nil
 }
 
-// told is a report as a reader gives it.
+// lateAfter is the age at which a report makes history and no card.
+const lateAfter = 5 * time.Minute
+
+// told is a report as a reader gives it, which came at a moment.
 func told(r webhook.Report, at time.Time) report {
-	r.At = at
-	return report{event: r.Event, to: users.Address(r.Place), unsure: r.Unsure}
+	late := !r.Sent.IsZero() && at.Sub(r.Sent) > lateAfter
+	if r.At = at; late {
+		r.At = r.Sent.UTC()
+	}
+	return report{event: r.Event, to: users.Address(r.Place), unsure: r.Unsure, late: late}
 }
 
 // reported takes a report over HTTPS. It is taken once it is in line, or other relays
@@ -44,6 +51,10 @@ func told(r webhook.Report, at time.Time) report {
 func (r *relay) reported(w http.ResponseWriter, q *http.Request) {
 	if !r.path(q.PathValue("secret")) {
 		w.WriteHeader(http.StatusNotFound)
+		return
+	}
+	if !r.webhooks.mayCome("") {
+		tooMany(w)
 		return
 	}
 	b, err := io.ReadAll(http.MaxBytesReader(w, q.Body, webhook.MaxBody))
@@ -169,8 +180,13 @@ func (r *relay) put(ctx context.Context, waiting []report) bool {
 			}
 			continue
 		}
+		told := calls.Report{Event: p.event, Users: to, Unsure: p.unsure, Again: p.again}
+		if p.late {
+			r.late.take(told, r.missedBy)
+			continue
+		}
 		r.lookups.ahead(ctx, p.event)
-		all = append(all, calls.Report{Event: p.event, Users: to, Unsure: p.unsure, Again: p.again})
+		all = append(all, told)
 	}
 	for began := time.Now(); len(all) > 0; {
 		try, cancel := context.WithTimeout(ctx, putTime)

@@ -108,6 +108,7 @@ type counts struct {
 	taken   atomic.Int64
 	nobody  atomic.Int64 // those of calls that are nobody's
 	dropped atomic.Int64 // those that nobody could read, or that did not fit
+	late    late
 }
 
 // storage is whether the relay can keep what it has to.

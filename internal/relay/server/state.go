@@ -115,7 +115,8 @@ func (r *relay) tell(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-r.news:
-		case <-again.C:
+		case now := <-again.C:
+			r.late.sweep(now, r.missedBy)
 		}
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"wiebelt/internal/relay/wire"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/registry"
@@ -22,6 +24,33 @@ type webhooks struct {
 	mu     sync.Mutex // protects the rest
 	mapped map[string]webhook.Reader
 	states map[string]wire.LinkState // of those that were used
+	paces  map[string]*rate.Limiter  // of those
+}
+
+// How many messages a sender may send in a second, and at once. The largest office has
+// not a tenth of them.
+const (
+	mostPerSecond = 2000
+	mostAtOnce    = 4000
+)
+
+// mayCome counts a message, and tells whether a sender has not sent too many.
+func (h *webhooks) mayCome(name string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.paces == nil {
+		h.paces = map[string]*rate.Limiter{}
+	}
+	if h.paces[name] == nil {
+		h.paces[name] = rate.NewLimiter(mostPerSecond, mostAtOnce)
+	}
+	return h.paces[name].Allow()
+}
+
+// tooMany answers a sender who sends too much.
+func tooMany(w http.ResponseWriter) {
+	w.Header().Set("Retry-After", "1")
+	w.WriteHeader(http.StatusTooManyRequests)
 }
 
 // set replaces the mappings.
@@ -42,8 +71,9 @@ func (h *webhooks) reader(name string) (read webhook.Reader, kind string) {
 	return read, name
 }
 
-// heard notes that a message came, and tells whether it was the first.
-func (h *webhooks) heard(name, kind string, at time.Time) (first bool) {
+// heard notes that a message came, and whether it could be read, and tells whether that is
+// news.
+func (h *webhooks) heard(name, kind string, at time.Time, readable bool) (news bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s, known := h.states[name]
@@ -53,9 +83,14 @@ func (h *webhooks) heard(name, kind string, at time.Time) (first bool) {
 		}
 		s = wire.LinkState{Name: name, Kind: kind, State: wire.LinkReports, Since: at}
 	}
-	s.Heard = at
+	cause := link.NoCause
+	if !readable {
+		cause = link.CauseUnread
+	}
+	news = !known || s.Cause != string(cause)
+	s.Heard, s.Cause = at, string(cause)
 	h.states[name] = s
-	return !known
+	return news
 }
 
 // all are those of which something was heard, by name.
@@ -75,6 +110,10 @@ func (r *relay) webhook(w http.ResponseWriter, q *http.Request) {
 		w.WriteHeader(http.StatusNotFound)
 		return
 	}
+	if !r.webhooks.mayCome(name) {
+		tooMany(w)
+		return
+	}
 	b, err := io.ReadAll(http.MaxBytesReader(w, q.Body, webhook.MaxBody))
 	if err != nil {
 		w.WriteHeader(http.StatusRequestEntityTooLarge)
@@ -84,7 +123,8 @@ func (r *relay) webhook(w http.ResponseWriter, q *http.Request) {
 	if err != nil {
 		r.dropped.Add(1)
 		r.Log.Warn("a message of an exchange was not understood", "from", name)
-	} else if r.webhooks.heard(name, kind, at) {
+	}
+	if r.webhooks.heard(name, kind, at, err == nil) {
 		r.changed()
 	}
 	for _, one := range all {

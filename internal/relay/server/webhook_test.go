@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -9,13 +10,18 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/phone"
 	"wiebelt/internal/relay/calls"
+	"wiebelt/internal/relay/setup"
 	"wiebelt/internal/relay/users"
 	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/softphone/webhook"
+	"wiebelt/internal/testutil/logtest"
 )
 
 // notified is what VoIPGRID sends of one call: those who are named, by account number.
@@ -74,7 +80,11 @@ func TestWebhook(t *testing.T) {
 	}
 	dropped := o.dropped.Load()
 	send("voipgrid", "gone wrong")
-	if s := o.status(); s.Dropped != dropped+1 || len(s.Links) != 2 || s.Links[0].Name != "ringdesk" || s.Links[0].Kind != registry.Webhook || s.Links[1].Kind != registry.VoIPGRID || s.Links[1].State != wire.LinkReports || s.Links[1].Heard.IsZero() {
+	if s := o.status(); s.Links[1].Cause != string(link.CauseUnread) {
+		t.Errorf("%+v", s)
+	}
+	send("voipgrid", notified("created", ""))
+	if s := o.status(); s.Links[1].Cause != "" || s.Dropped != dropped+1 || len(s.Links) != 2 || s.Links[0].Name != "ringdesk" || s.Links[0].Kind != registry.Webhook || s.Links[1].Kind != registry.VoIPGRID || s.Links[1].State != wire.LinkReports || s.Links[1].Heard.IsZero() {
 		t.Errorf("%+v", s)
 	}
 }
@@ -163,5 +173,106 @@ func TestWebhookOrders(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestLate: what is told minutes after it was makes no card, and is kept for whoever has
+// missed it; who took it has missed nothing. A call of which no end comes is one too.
+func TestLate(t *testing.T) {
+	o := start(t, func(c *Config) { c.Settings.Journal.Days = 1 })
+	anna, as, _ := o.desk(users.Entry{User: "anna", Extensions: []string{"678"}})
+	bob, bs, _ := o.desk(users.Entry{User: "bob", Name: "Bob Smit", Extensions: []string{"679"}})
+	wait(t, as, connected)
+	wait(t, bs, connected)
+	then := time.Now().Add(-lateAfter - time.Minute)
+	say := func(status, more string, at ...string) {
+		t.Helper()
+		then = then.Add(time.Second)
+		if status, _ := o.post("/in/"+o.secret+"/voipgrid", notified(status, `,"timestamp":"`+then.Format(time.RFC3339Nano)+`"`+more, at...)); status != http.StatusNoContent {
+			t.Errorf("%d", status)
+		}
+	}
+	rang := then.Add(time.Second)
+	say("ringing", "", "678", "679")
+	say("in-progress", "", "679")
+	say("ended", `,"reason":"completed"`)
+	missed := func(u wire.User) []wire.Missed {
+		t.Helper()
+		for began := time.Now(); ; time.Sleep(time.Millisecond) {
+			page, err := o.journal.Page(t.Context(), u, 0)
+			if err != nil || time.Since(began) > time.Minute {
+				t.Fatal("nothing is kept", err)
+			}
+			if len(page.Calls) > 0 {
+				return page.Calls
+			}
+		}
+	}
+	if all := missed("anna"); len(all) != 1 || all[0].By != "Bob Smit" || all[0].Reason != call.Elsewhere.String() || all[0].Rang.Sub(rang).Abs() > time.Second {
+		t.Errorf("%+v", all)
+	}
+	then = time.Now().Add(-lateAfter * 3 / 5) // late enough for a message, not for this
+	say("ringing", "", "678")
+	if e := wait(t, anna, func(call.Event) bool { return true }); e.State != call.Ringing || len(bob) > 0 {
+		t.Errorf("%+v, and bob hears of %d", e, len(bob))
+	}
+	if page, err := o.journal.Page(t.Context(), "bob", 0); err != nil || len(page.Calls) > 0 || o.status().Late != 4 {
+		t.Errorf("%+v, %v, %d", page.Calls, err, o.status().Late)
+	}
+	at := time.Now()
+	var l late
+	l.take(calls.Report{Event: call.Event{ID: "1", Number: "0698760011", At: at.Add(-time.Hour)}, Users: []wire.User{"anna"}}, func(r calls.Record) {
+		if r.ID != "" {
+			t.Errorf("%+v", r)
+		}
+	})
+	var over []calls.Record
+	for _, after := range []time.Duration{lateStay / 2, 2 * lateStay, 3 * lateStay} {
+		l.sweep(at.Add(after), func(r calls.Record) { over = append(over, r) })
+	}
+	if len(over) != 1 || over[0].ID != "1" {
+		t.Errorf("%+v", over)
+	}
+}
+
+// TestSecrets: while the secret of the address is renewed the one before counts too, and
+// another one after that no more. Who sends too much is told to wait, and others are not.
+func TestSecrets(t *testing.T) {
+	var log logtest.Buffer
+	o := start(t, func(c *Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+	defer func() {
+		if o.end(); strings.Contains(log.String(), o.secret) || strings.Contains(log.String(), "canary") || !strings.Contains(log.String(), "not understood") {
+			t.Errorf("the log: %s", log.String())
+		}
+	}()
+	o.post("/in/"+o.secret+"/voipgrid", `{"canary"`)
+	if got, _ := o.post("/in/"+o.secret+"/voipgrid", strings.Repeat("canary", webhook.MaxBody)); got != http.StatusRequestEntityTooLarge {
+		t.Errorf("a long one: %d", got)
+	}
+	first := o.secret
+	second, err := setup.RenewPath(o.Dir, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	status := func(path string) int {
+		got, _ := o.post(path, `{"id":"1","extension":"9"}`)
+		return got
+	}
+	for path, want := range map[string]int{"/in/" + first: 204, "/in/" + second: 204, "/in/" + first[:63] + "x": 404, "/in/" + first + "/voipgrid": 204, "/in/" + second + "/voipgrid": 204} {
+		if got := status(path); got != want {
+			t.Errorf("%s: %d", path, got)
+		}
+	}
+	if _, err := setup.RenewPath(o.Dir, time.Now()); err != nil || status("/in/"+first) != 404 || status("/in/"+second) != 204 {
+		t.Errorf("after the next one: %v", err)
+	}
+	o.webhooks.paces["voipgrid"] = rate.NewLimiter(0, mostAtOnce)
+	for range mostAtOnce {
+		if !o.webhooks.mayCome("voipgrid") {
+			t.Fatal("not as many as may come")
+		}
+	}
+	if a, b := status("/in/"+second+"/voipgrid"), status("/in/"+second); a != http.StatusTooManyRequests || b != http.StatusNoContent {
+		t.Errorf("%d, %d", a, b)
 	}
 }

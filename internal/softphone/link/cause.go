@@ -38,6 +38,7 @@ const (
 	CauseVersion   Cause = "version"      // it speaks another version, or does not offer what the link needs
 	CauseEnded     Cause = "ended"        // the exchange has ended what it was asked to tell
 	CauseReplaced  Cause = "replaced"     // another program gets what was meant for us
+	CauseUnread    Cause = "unread"       // it sends messages that cannot be read
 
 	// Behind a link that stands: of an office's relay.
 	CauseStorage  Cause = "relay.storage"  // it cannot keep what it has to
@@ -52,7 +53,7 @@ func CauseNeeds(setting string) Cause { return Cause("needs." + setting) }
 // Causes are all there are, for tests and for whoever is told of one.
 func Causes() []Cause {
 	return []Cause{CauseNobody, CauseSilent, CauseName, CauseAuthority, CauseHost, CauseExpired, CauseTLS, CauseProxy, CauseLogin, CauseFault, CauseOdd,
-		CauseNoSecret, CauseStore, CauseDenied, CauseRights, CauseExtension, CauseBria, CauseOwner, CauseSystem, CauseSettings, CauseVersion, CauseEnded, CauseReplaced, CauseStorage, CauseExchange, CauseHub,
+		CauseNoSecret, CauseStore, CauseDenied, CauseRights, CauseExtension, CauseBria, CauseOwner, CauseSystem, CauseSettings, CauseVersion, CauseEnded, CauseReplaced, CauseUnread, CauseStorage, CauseExchange, CauseHub,
 		CauseNeeds("address"), CauseNeeds("extension"), CauseNeeds("user")}
 }
 

@@ -51,7 +51,7 @@ func (s states) trouble(now time.Time) (c link.Cause, since time.Time) {
 			noHub = true
 		}
 		for _, l := range said.Links {
-			switch l.State {
+			switch phase(l) {
 			case link.Connected.String():
 				connected[l.Name] = true
 			case link.Waiting.String(), link.Kicked.String(), link.Refused.String(), wire.LinkSettings:
@@ -71,4 +71,16 @@ func (s states) trouble(now time.Time) (c link.Cause, since time.Time) {
 		c = link.CauseHub
 	}
 	return c, since
+}
+
+// phase is how a link does. One by which an exchange reports waits for messages that can
+// be read.
+func phase(l wire.LinkState) string {
+	switch {
+	case l.State != wire.LinkReports:
+		return l.State
+	case l.Cause != "":
+		return link.Waiting.String()
+	}
+	return link.Connected.String()
 }

@@ -30,6 +30,8 @@ func TestTrouble(t *testing.T) {
 		{"another relay has the link", []wire.State{{Links: linked("elsewhere")}, {Links: linked("connected")}, {Links: linked("waiting")}}, link.NoCause},
 		{"no relay has the link", []wire.State{{Links: linked("elsewhere")}, {Links: linked("waiting")}}, link.CauseExchange},
 		{"one of two links", []wire.State{{Links: append(linked("connected"), wire.LinkState{Name: "tweede", State: "settings"})}}, link.CauseExchange},
+		{"an exchange reports", []wire.State{{Links: linked("reports")}}, link.NoCause},
+		{"what it sends cannot be read", []wire.State{{Links: []wire.LinkState{{Name: "centrale", State: "reports", Cause: "unread", Since: ago(5 * time.Minute)}}}}, link.CauseExchange},
 		{"the hub is away", []wire.State{{Hub: "slow", Links: linked("connected")}}, link.CauseHub},
 		{"the hub answers another relay", []wire.State{{Hub: "slow"}, {Hub: "ok"}}, link.NoCause},
 		{"a word of a later version for no hub", []wire.State{{}}, link.NoCause},

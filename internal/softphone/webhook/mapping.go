@@ -24,6 +24,7 @@ type Mapping struct {
 	State     paths `toml:"state"`
 	Direction paths `toml:"direction"`
 	Reason    paths `toml:"reason"`
+	Time      paths `toml:"time"`      // as ISO 8601 has it, or in seconds since 1970
 	Extension paths `toml:"extension"` // of all that are there, as is Email
 	Email     paths `toml:"email"`
 	// States, Directions and Reasons give our words for those of the sender.
@@ -57,7 +58,7 @@ func (p *paths) UnmarshalTOML(v any) error {
 
 // voipzeker is what VOIPZeker is told to put into an address: its own names of values.
 var voipzeker = Mapping{
-	ID: paths{"calluniqueid"}, Number: paths{"callfrom"}, Extension: paths{"callto"}, Direction: paths{"direction"}, State: paths{"status_desc", "status"},
+	ID: paths{"calluniqueid"}, Number: paths{"callfrom"}, Extension: paths{"callto"}, Direction: paths{"direction"}, Time: paths{"timestamp"}, State: paths{"status_desc", "status"},
 	States:     map[string]string{"INCOMING_RINGING": "ringing", "OUTGOING_RINGING": "ringing", "CONNECTED": "answered", "DISCONNECTED": "ended"},
 	Directions: map[string]string{"in": "incoming", "out": "outgoing"},
 	Swapped:    true,
@@ -104,7 +105,7 @@ func (m Mapping) Reader() Reader {
 			return nil, err
 		}
 		state, _ := call.ParseState(word(m.States, d.first(m.State...)))
-		r := Report{Place: Place{Extensions: d.texts(m.Extension...), Emails: d.texts(m.Email...), Called: d.first(m.Line...)},
+		r := Report{Sent: d.moment(m.Time...), Place: Place{Extensions: d.texts(m.Extension...), Emails: d.texts(m.Email...), Called: d.first(m.Line...)},
 			Event: call.Event{ID: d.first(m.ID...), State: state, Direction: call.ParseDirection(word(m.Directions, d.first(m.Direction...))),
 				Number: d.first(m.Number...), Name: d.first(m.Name...), Line: d.first(m.Line...), Via: d.first(m.Via...), Queue: d.first(m.Queue...)}}
 		if state == call.Ended {

@@ -49,6 +49,9 @@ func readVoIPGRID(m Message) ([]Report, error) {
 	if other := d.text("merged_id"); other != "" && other != id && (passed || over) {
 		all = append(all, Report{Event: call.Event{ID: other, State: call.Ended, Reason: call.Completed}})
 	}
+	for i := range all {
+		all[i].Sent = d.moment("timestamp")
+	}
 	return checked(all...)
 }
 

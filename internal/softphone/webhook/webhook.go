@@ -19,6 +19,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/softphone/link"
@@ -46,6 +47,8 @@ type Report struct {
 	// Unsure is an end that may be meant for all or for its place alone: it is for all,
 	// unless somebody else speaks.
 	Unsure bool
+	// Sent is when it was, as its sender says; zero where he does not.
+	Sent time.Time
 }
 
 // Place is where a call is, in all the ways in which the exchange names it.
@@ -228,4 +231,14 @@ func (d document) first(paths ...string) string {
 		}
 	}
 	return ""
+}
+
+// moment gives the time at a path: in seconds since 1970, or as ISO 8601 has it.
+func (d document) moment(paths ...string) time.Time {
+	s := d.first(paths...)
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil && n > 0 && n < 1<<40 {
+		return time.Unix(n, 0)
+	}
+	at, _ := time.Parse(time.RFC3339Nano, s)
+	return at
 }

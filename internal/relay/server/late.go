@@ -1,0 +1,83 @@
+package server
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/relay/calls"
+	"wiebelt/internal/relay/wire"
+)
+
+// late are the calls of which nobody told in time, as when a sender has kept his messages
+// while the relay was away. Whoever did not take such a call has missed it; none rings.
+// The zero value has none. It may be used by many goroutines.
+type late struct {
+	reports atomic.Int64
+	mu      sync.Mutex // protects calls
+	calls   map[string]lateCall
+}
+
+type lateCall struct {
+	calls.Record
+	told time.Time
+}
+
+// How many are remembered, and for how long, of which no end was told.
+const (
+	mostLate = 1024
+	lateStay = 10 * time.Second
+)
+
+// take takes a report, and gives the call once it is over.
+func (l *late) take(r calls.Report, over func(calls.Record)) {
+	l.reports.Add(1)
+	l.mu.Lock()
+	before, known := l.calls[r.ID]
+	after, _, err := before.Apply(r)
+	switch ended := err == nil && r.State == call.Ended && after.Ended(); {
+	case err != nil || !known && len(l.calls) >= mostLate:
+		after = calls.Record{}
+	case ended:
+		delete(l.calls, r.ID)
+	default:
+		if l.calls == nil {
+			l.calls = map[string]lateCall{}
+		}
+		l.calls[r.ID] = lateCall{after, time.Now()}
+		after = calls.Record{}
+	}
+	l.mu.Unlock()
+	over(after)
+}
+
+// sweep gives the calls of which nothing was told for a while.
+func (l *late) sweep(now time.Time, over func(calls.Record)) {
+	l.mu.Lock()
+	var all []calls.Record
+	for id, c := range l.calls {
+		if now.Sub(c.told) >= lateStay {
+			all = append(all, c.Record)
+			delete(l.calls, id)
+		}
+	}
+	l.mu.Unlock()
+	for _, r := range all {
+		over(r)
+	}
+}
+
+// missedBy has a call that is over kept for those at whom it rang and who did not take it.
+func (r *relay) missedBy(c calls.Record) {
+	for u, leg := range c.Legs {
+		one, ok := c.For(u, leg.At)
+		if !ok || one.Answered != nil || one.Direction == call.Outgoing.String() {
+			continue
+		}
+		if one.By != "" {
+			one.By = r.table.Load().Label(wire.User(one.By))
+		}
+		r.away(u, one, leg.At)
+	}
+}
