@@ -11,11 +11,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -466,6 +468,58 @@ func TestWebhook(t *testing.T) {
 	_ = a.Body.Close()
 	if code, out, _ := o.command("doctor"); code != exitFailed || !strings.Contains(out, "fail  exchange") || !strings.Contains(out, "perhaps of another version") {
 		t.Errorf("exit %d: %s", code, out)
+	}
+}
+
+// TestRegister: the relay registers its address at a provider, sees and says when another
+// program has taken its place, follows its own secret, and takes the registration back.
+func TestRegister(t *testing.T) {
+	p, err := simulate.StartPortal(t.Context(), "", simulate.Account{User: "beheer@kantoor.example", Secret: "canary-1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = p.Close() }()
+	o := newOffice(t)
+	register := func(token string) (int, string, string) {
+		return typing(t, token, "exchange", "register", "--portal", p.Address().Address, "--user", "beheer@kantoor.example", "--data", o.dir, "--language", "en")
+	}
+	if code, out, errOut := register("canary-2"); code != exitFailed || !strings.Contains(errOut, "may not follow") || strings.Contains(out+errOut, "canary") {
+		t.Errorf("exit %d: %s%s", code, out, errOut)
+	}
+	at := func() (is []string) {
+		p.With(func() { is = slices.Sorted(maps.Values(p.Targets)) })
+		return is
+	}
+	registered := func() {
+		t.Helper()
+		if code, out, errOut := register("canary-1"); code != 0 || strings.Contains(out+errOut, "canary") {
+			t.Fatalf("exit %d: %s%s", code, out, errOut)
+		}
+		own := regexp.MustCompile(`https://\S+`).FindString(o.must("secret", "reports")) + "/voipgrid"
+		if !slices.Equal(at(), []string{own}) {
+			t.Errorf("%q, want %q", at(), own)
+		}
+	}
+	registered()
+	p.With(func() { clear(p.Targets); p.Targets["9"] = "https://crm.example/calls" })
+	o.run()
+	state := func(want string) {
+		t.Helper()
+		o.until(func(s server.Status) bool { return len(s.Links) == 1 && s.Links[0].State == want })
+	}
+	state("kicked")
+	if code, out, _ := o.command("doctor"); code != exitFailed || !strings.Contains(out, "taken over by another program") || !strings.Contains(out, "Give that program a registration of its own") {
+		t.Errorf("doctor: exit %d: %s", code, out)
+	}
+	p.With(func() { clear(p.Targets) })
+	registered()
+	state("connected")
+	o.must("secret", "reports", "--renew")
+	registered()
+	o.must("exchange", "unregister")
+	o.until(func(s server.Status) bool { return len(s.Links) == 0 })
+	if code, _, errOut := o.command("exchange", "unregister"); code != exitNotFound || !strings.Contains(errOut, "Nothing is registered") || len(at()) > 0 {
+		t.Errorf("exit %d: %s %q", code, errOut, at())
 	}
 }
 

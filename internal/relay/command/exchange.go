@@ -21,6 +21,9 @@ type exchangeCmd struct {
 	List   exchangeListCmd   `cmd:""`
 	Remove exchangeRemoveCmd `cmd:""`
 	Try    exchangeTryCmd    `cmd:""`
+
+	Register   exchangeRegisterCmd   `cmd:""`
+	Unregister exchangeUnregisterCmd `cmd:""`
 }
 
 type exchangeAddCmd struct {

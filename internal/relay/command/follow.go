@@ -133,7 +133,7 @@ func (o *follower) links(ctx context.Context, s *settings.Settings) (all []links
 		}
 		all = append(all, l)
 	}
-	return all
+	return append(all, registration{o.env.data}.link()...)
 }
 
 // open makes the phone of a link to an exchange.

@@ -1,0 +1,147 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/filetrust"
+	"wiebelt/internal/relay/links"
+	"wiebelt/internal/relay/setup"
+	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/registry"
+	"wiebelt/internal/softphone/voipgrid"
+	"wiebelt/internal/text"
+)
+
+// registration is the file with what was registered at a provider. It holds a secret, as
+// those beside it do.
+type registration struct{ dir string }
+
+const (
+	registrationFile = "voipgrid.json"
+	registrationLink = registry.VoIPGRID + " registration"
+	maxRegistration  = 16 << 10
+)
+
+func (f registration) path() string { return filepath.Join(f.dir, registrationFile) }
+
+// Load implements voipgrid.Store. An error that is fs.ErrNotExist means that there is
+// none.
+func (f registration) Load() (r voipgrid.Registration, err error) {
+	b, err := filetrust.ReadFile(f.path(), maxRegistration, filetrust.Alone)
+	if err == nil && json.Unmarshal(b, &r) != nil {
+		err = text.Errorf(text.RelayFile, registrationFile, text.RelayFileDamaged)
+	}
+	return r, err
+}
+
+// Save implements voipgrid.Store.
+func (f registration) Save(r voipgrid.Registration) error {
+	b, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	return profile.WriteFile(f.path(), b, 0o600)
+}
+
+// Target implements voipgrid.Store.
+func (f registration) Target(r voipgrid.Registration) (string, error) {
+	paths, err := setup.Paths(f.dir, time.Now())
+	if err != nil {
+		return "", err
+	}
+	return r.Relay + "/in/" + paths[0] + "/" + registry.VoIPGRID, nil
+}
+
+// link sees that the registration goes on; nil where there is none.
+func (f registration) link() []links.Link {
+	r, err := f.Load()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return []links.Link{{Name: registrationLink, Kind: registry.VoIPGRID, Same: r, Open: func(func(string) bool) (link.Phone, error) { return voipgrid.New(f) }}}
+}
+
+type exchangeRegisterCmd struct {
+	Portal string `required:"" placeholder:"URL"`
+	User   string `required:"" placeholder:"EMAIL"`
+	Relay  string `placeholder:"URL"`
+}
+
+// Run registers the relay's address at a provider on VoIPGRID, in the place of the one
+// that it has registered before. The token is read from standard input.
+func (c *exchangeRegisterCmd) Run(e *env) error {
+	f, err := e.folder()
+	if err != nil {
+		return err
+	}
+	token, err := e.secret(text.RelayRegisterToken)
+	if err != nil {
+		return err
+	}
+	if c.Relay == "" {
+		c.Relay = "https://" + net.JoinHostPort(f.Settings.Reached[0], strconv.Itoa(f.Settings.WebPort))
+	}
+	ctx, cancel := context.WithTimeout(e.ctx, callTime)
+	defer cancel()
+	file := registration{e.data}
+	before, none := file.Load()
+	r := voipgrid.Registration{Portal: c.Portal, User: c.User, Token: token, Relay: c.Relay}
+	target, err := file.Target(r)
+	if err == nil {
+		r, err = r.Register(ctx, target)
+	}
+	if err == nil {
+		err = file.Save(r)
+	}
+	if err != nil {
+		return e.trouble(err)
+	}
+	if none == nil && before.ID != r.ID {
+		_ = before.Remove(ctx) // which may be another portal's, and gone
+	}
+	e.say(text.RelayRegistered, c.Relay)
+	return nil
+}
+
+type exchangeUnregisterCmd struct{}
+
+// Run takes the registration back.
+func (exchangeUnregisterCmd) Run(e *env) error {
+	if _, err := e.folder(); err != nil {
+		return err
+	}
+	file := registration{e.data}
+	r, err := file.Load()
+	if errors.Is(err, fs.ErrNotExist) {
+		return fail(exitNotFound, text.RelayRegisterNone)
+	} else if err != nil {
+		return err
+	}
+	if err := os.Remove(file.path()); err != nil { // first: a relay that runs would register again
+		return err
+	}
+	ctx, cancel := context.WithTimeout(e.ctx, callTime)
+	defer cancel()
+	if err := r.Remove(ctx); err != nil {
+		return errors.Join(e.trouble(err), file.Save(r))
+	}
+	e.say(text.RelayUnregistered)
+	return nil
+}
+
+// trouble gives a link's error the words that there are for it.
+func (e *env) trouble(err error) error {
+	if says := text.LinkTrouble(e.lang(), string(link.CauseOf(err))); says != "" {
+		return errors.New(says)
+	}
+	return err
+}

@@ -1,0 +1,129 @@
+package voipgrid
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"testing"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/simulate"
+	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/testutil/linktest"
+)
+
+func TestMain(m *testing.M) { linktest.Main(m) }
+
+// kept is a registration, and the secret in the relay's address.
+type kept struct {
+	Registration
+	secret string
+}
+
+func (k *kept) Load() (Registration, error) { return k.Registration, nil }
+func (k *kept) Save(r Registration) error   { k.Registration = r; return nil }
+func (k *kept) Target(r Registration) (string, error) {
+	return r.Relay + "/in/" + k.secret + "/voipgrid", nil
+}
+
+func portalOf(t *testing.T) (*simulate.Portal, *kept) {
+	p := linktest.Start(t, nil, simulate.StartPortal)
+	return p, &kept{Registration{Portal: p.Address().Address, User: linktest.Known.User, Token: linktest.Known.Secret, Relay: "https://relay.example:8443"}, "a"}
+}
+
+func targets(p *simulate.Portal) (all []string) {
+	p.With(func() {
+		for _, t := range p.Targets {
+			all = append(all, t)
+		}
+	})
+	slices.Sort(all)
+	return all
+}
+
+// once looks until it fails.
+func once(t *testing.T, k *kept) error {
+	t.Helper()
+	p, err := New(k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return link.Once(t.Context(), link.Config{Take: func(call.Event) error { return nil }}, p)
+}
+
+// TestRegistration: an address is registered and taken back; another one takes its place
+// when its secret is renewed. Where another program has registered instead, that is said
+// and left alone; one that is gone is registered again.
+func TestRegistration(t *testing.T) {
+	p, k := portalOf(t)
+	look := func() error { return (&phone{store: k}).look(t.Context()) }
+	is := func(what string, want ...string) {
+		t.Helper()
+		if got := targets(p); !slices.Equal(got, want) {
+			t.Errorf("%s: %q", what, got)
+		}
+	}
+	const a, b = "https://relay.example:8443/in/a/voipgrid", "https://relay.example:8443/in/b/voipgrid"
+	r, err := k.Register(t.Context(), a)
+	if err != nil || r.ID != "1" {
+		t.Fatal(r.ID, err)
+	}
+	k.Registration = r
+	for range 2 {
+		if err := look(); err != nil {
+			t.Error(err)
+		}
+	}
+	is("registered", a)
+	k.secret = "b"
+	if err := look(); err != nil {
+		t.Error(err)
+	}
+	is("renewed", b)
+	p.With(func() { clear(p.Targets) })
+	if err := look(); err != nil {
+		t.Error(err)
+	}
+	is("again", b)
+	p.With(func() { clear(p.Targets); p.Targets["9"] = "https://crm.example/calls" })
+	if err := look(); !errors.Is(err, link.ErrReplaced) {
+		t.Error(err)
+	}
+	is("left alone", "https://crm.example/calls")
+	p.With(func() { p.Silent = true })
+	if err := look(); err != nil {
+		t.Errorf("a portal that does not tell: %v", err)
+	}
+	if err := k.Remove(t.Context()); err != nil { // which is gone
+		t.Error(err)
+	}
+	p.With(func() { p.Silent = false; clear(p.Targets) })
+	if err := look(); err != nil || k.Remove(t.Context()) != nil {
+		t.Error(err)
+	}
+	is("taken back")
+}
+
+// TestTrouble: what the provider refuses is said, and nothing that it says besides.
+func TestTrouble(t *testing.T) {
+	p, k := portalOf(t)
+	for status, cause := range map[int]link.Cause{401: link.CauseDenied, 403: link.CauseRights, 503: link.CauseFault, 418: link.CauseOdd} {
+		p.Intercept(linktest.Status("/", status))
+		for _, err := range []error{once(t, k), func() error { _, err := k.Register(t.Context(), "https://relay.example/in/a/voipgrid"); return err }()} {
+			if link.CauseOf(err) != cause {
+				t.Errorf("%d: %v", status, err)
+			}
+		}
+	}
+	p.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodPost {
+			p.With(func() { p.Targets["7"] = "https://relay.example:8443/in/a/voipgrid" })
+			w.WriteHeader(http.StatusCreated)
+			return true
+		}
+		return false
+	})
+	if r, err := k.Register(t.Context(), "https://relay.example:8443/in/a/voipgrid"); err != nil || r.ID != "7" {
+		t.Errorf("an empty answer: %q, %v", r.ID, err)
+	}
+}
