@@ -5,11 +5,14 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"wiebelt/internal/core/private"
 )
 
 // Values is what is filled in on this computer. It holds tokens: show it to the
 // user alone and write it nowhere.
 type Values struct {
+	private.Data
 	Exe         string // our program
 	Ring        string // the program that phones start at a call
 	Profile     string // the folder given with --profile; "" as a rule
@@ -18,12 +21,6 @@ type Values struct {
 	PathToken   string // the last element of /v1/call/<token>
 	SocketToken string // opens the WebSocket
 }
-
-// String gives nothing away.
-func (v Values) String() string { return "values of a recipe" }
-
-// GoString is String, so that %#v tells no more.
-func (v Values) GoString() string { return v.String() }
 
 // hidden stands where a token is not shown.
 const hidden = "••••••••••••"

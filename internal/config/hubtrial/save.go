@@ -9,10 +9,12 @@ import (
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/secret"
 	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/private"
 )
 
 // Wanted is what somebody wants to set.
 type Wanted struct {
+	private.Data
 	Changes map[string]any    // as for settings.Set
 	Secret  string            // of the hub's client; "" for none
 	Works   bool              // the secret has just worked: it takes the place of the old one
@@ -20,12 +22,6 @@ type Wanted struct {
 	// Open opens the store of a kind; nil for secret.Open.
 	Open func(kind string) (secret.Store, error)
 }
-
-// String gives nothing away.
-func (Wanted) String() string { return "what is to be set" }
-
-// GoString is String, so that %#v tells no more.
-func (w Wanted) GoString() string { return w.String() }
 
 // StoreError is that a secret could not be kept; nothing has changed.
 type StoreError struct{ Err error }

@@ -16,6 +16,7 @@ import (
 	"wiebelt/internal/config/secret"
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/config/setupfile"
+	"wiebelt/internal/core/private"
 	"wiebelt/internal/text"
 )
 
@@ -39,6 +40,7 @@ func ReadSetup(path string) ([]byte, error) {
 // SetupFile is a set-up file as somebody is shown it: what is taken over is this, not
 // what stands in the file by then.
 type SetupFile struct {
+	private.Data
 	Rows    []Row        // what it changes
 	Left    []string     // keys that the policy decides otherwise
 	Hub     settings.Hub // as it will be
@@ -48,12 +50,6 @@ type SetupFile struct {
 	office  setupfile.Office
 	changes map[string]any
 }
-
-// String gives nothing away.
-func (*SetupFile) String() string { return "set-up file" }
-
-// GoString is String, so that %#v tells no more.
-func (f *SetupFile) GoString() string { return f.String() }
 
 // OpenSetup decrypts a set-up file that ReadSetup has read. store is where secrets are
 // to be kept, "" for where the settings say. The error is a sentence on what is wrong

@@ -10,20 +10,16 @@ import (
 	"path/filepath"
 
 	"wiebelt/internal/config/profile"
+	"wiebelt/internal/core/private"
 )
 
 // Tokens open the listener. Each is 32 random bytes
 // in base64url without padding, 43 characters.
 type Tokens struct {
+	private.Data
 	Socket string // for the WebSocket, and as a bearer token
 	Path   string // as last path element; it can only report calls
 }
-
-// String gives nothing away.
-func (t Tokens) String() string { return "listener tokens" }
-
-// GoString is String, so that %#v tells no more.
-func (t Tokens) GoString() string { return t.String() }
 
 type keptTokens struct {
 	Version int    `json:"version"`
@@ -90,7 +86,7 @@ func loadTokens(dirs profile.Dirs) (Tokens, error) {
 	if json.Unmarshal(b, &k) != nil || k.Version != 1 || !isToken(k.Socket) || !isToken(k.Path) || k.Socket == k.Path {
 		return Tokens{}, ErrDamaged
 	}
-	return Tokens{k.Socket, k.Path}, nil
+	return Tokens{Socket: k.Socket, Path: k.Path}, nil
 }
 
 // RandomKey returns 32 random bytes, for keys that are kept as text: base64url

@@ -26,6 +26,7 @@ import (
 
 	"wiebelt/internal/config/secret"
 	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/private"
 	"wiebelt/internal/softphone/registry"
 )
 
@@ -87,16 +88,11 @@ func Left(s *settings.Settings) (keys []string) {
 
 // Office is what a set-up file holds. Printing one shows nothing.
 type Office struct {
+	private.Data
 	Settings *settings.Settings // as if they were all there is
 	Secret   string             // of the hub's client; "" only where the settings have a relay and no hub
 	Code     string             // with which one computer joins the relay; "" for none
 }
-
-// String gives nothing away.
-func (Office) String() string { return "set-up of an office" }
-
-// GoString is String.
-func (o Office) GoString() string { return o.String() }
 
 // Changes are the settings to set, for settings.Set: what stands in the file. A
 // key of the hub that does not stand there is taken out, so that no hub is mixed
@@ -224,7 +220,7 @@ func office(c contents) (Office, error) {
 		return Office{}, &KeyError{"relay.url is missing"}
 	}
 	if c.Secret == "" && Hubless(s) {
-		return Office{s, "", c.Code}, nil
+		return Office{Settings: s, Code: c.Code}, nil
 	}
 	if missing := s.Hub.Missing(); len(missing) > 0 {
 		return Office{}, &KeyError{fmt.Sprintf("%s is missing", missing[0])}
@@ -232,7 +228,7 @@ func office(c contents) (Office, error) {
 	if c.Secret == "" {
 		return Office{}, ErrDamaged
 	}
-	return Office{s, c.Secret, c.Code}, nil
+	return Office{Settings: s, Secret: c.Secret, Code: c.Code}, nil
 }
 
 // Hubless tells whether the relay of an office asks the hub for everybody, so that a

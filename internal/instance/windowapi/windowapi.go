@@ -7,6 +7,7 @@ package windowapi
 import (
 	"time"
 
+	"wiebelt/internal/core/private"
 	"wiebelt/internal/delivery/message"
 )
 
@@ -122,11 +123,9 @@ type Played struct {
 
 // Copy asks for text on the clipboard. It can hold a token.
 type Copy struct {
+	private.Data
 	Text string `json:"text"`
 }
-
-// String gives nothing away.
-func (Copy) String() string { return "copy" }
 
 // TestWait is how long a test call is waited for.
 const TestWait = 60 * time.Second
@@ -224,16 +223,11 @@ type DoctorLink struct {
 
 // Lookup asks who has a number.
 type Lookup struct {
+	private.Data
 	Seq   int    `json:"seq"`             // comes back with the answer
 	Entry int64  `json:"entry,omitempty"` // the kept call of which Text is the number, comes back too; 0 for a number that somebody typed
 	Text  string `json:"text"`
 }
-
-// String gives nothing away.
-func (Lookup) String() string { return "lookup" }
-
-// GoString is String, so that %#v tells no more.
-func (l Lookup) GoString() string { return l.String() }
 
 // What a lookup by hand can give, beside the outcomes of package history.
 const (
@@ -246,6 +240,7 @@ const (
 
 // Found answers a Lookup.
 type Found struct {
+	private.Data
 	Seq      int       `json:"seq"`
 	Entry    int64     `json:"entry,omitempty"`
 	Outcome  string    `json:"outcome"`
@@ -261,14 +256,9 @@ type Found struct {
 	More     int       `json:"more,omitempty"` // contacts beyond those listed
 }
 
-// String gives nothing away.
-func (Found) String() string { return "found" }
-
-// GoString is String, so that %#v tells no more.
-func (f Found) GoString() string { return f.String() }
-
 // Contact is one contact with the number.
 type Contact struct {
+	private.Data
 	ID       string `json:"id"`
 	Earlier  bool   `json:"earlier"` // the one whose file the user opened before
 	Name     string `json:"name"`
@@ -279,12 +269,6 @@ type Contact struct {
 	Link     string `json:"link,omitempty"` // "" if its file cannot be opened
 }
 
-// String gives nothing away.
-func (Contact) String() string { return "contact" }
-
-// GoString is String, so that %#v tells no more.
-func (c Contact) GoString() string { return c.String() }
-
 // What can be said of a contact as the caller behind a number.
 const (
 	ChoiceMade = "made" // the user chose him among several
@@ -294,16 +278,11 @@ const (
 
 // Choice is what the user said of who calls with a number.
 type Choice struct {
+	private.Data
 	Number  string `json:"number"` // as the history has it
 	Contact string `json:"contact"`
 	What    string `json:"what"`
 }
-
-// String gives nothing away.
-func (Choice) String() string { return "choice" }
-
-// GoString is String, so that %#v tells no more.
-func (c Choice) GoString() string { return c.String() }
 
 // Forget says what to delete of what is stored about callers. Exactly one of the
 // three is set.
@@ -327,6 +306,7 @@ const (
 
 // DeliveryDo asks for something to be done. Without content it only asks for Delivery.
 type DeliveryDo struct {
+	private.Data
 	Paths   []string `json:"paths,omitempty"`   // deliver these files, or the ZIP files in these folders
 	ID      string   `json:"id,omitempty"`      // check this file of Delivery, and take it if it can be now,
 	Again   bool     `json:"again,omitempty"`   // although it was delivered before;
@@ -336,16 +316,11 @@ type DeliveryDo struct {
 	Read    bool     `json:"read,omitempty"`    // the notice was read
 }
 
-// String gives nothing away.
-func (DeliveryDo) String() string { return "delivery" }
-
-// GoString is String, so that %#v tells no more.
-func (d DeliveryDo) GoString() string { return d.String() }
-
 // Delivery is how deliveries are, and a part of the files that are not in the outbox:
 // not yet, or not at all. As many follow each other as the files need. While
 // something is sent, one with Progress alone comes a few times a second.
 type Delivery struct {
+	private.Data
 	Progress *Progress      `json:"progress,omitempty"`
 	Trouble  string         `json:"trouble,omitempty"` // kind of trouble with the disk
 	Notice   string         `json:"notice,omitempty"`  // what has happened to the outbox, as a sentence
@@ -354,12 +329,6 @@ type Delivery struct {
 	Total    int            `json:"total"`             // files in all
 	Files    []DeliveryFile `json:"files,omitempty"`   // newest first
 }
-
-// String gives nothing away.
-func (Delivery) String() string { return "delivery" }
-
-// GoString is String, so that %#v tells no more.
-func (d Delivery) GoString() string { return d.String() }
 
 // DeliveryFile is a file that somebody gave to the window.
 type DeliveryFile struct {

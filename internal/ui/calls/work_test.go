@@ -221,7 +221,7 @@ func TestPeopleOfARow(t *testing.T) {
 	b.Clock = b.Clock.Add(time.Second)
 	b.did()
 	test.TapAt(views(b)[8], fyne.NewPos(300, 30))
-	b.wantDid(t, "a click on several", "lookup lookup")
+	b.wantDid(t, "a click on several", "lookup [private]")
 	people := []windowapi.Contact{{ID: "b", Earlier: true, Name: "B. Bakker", Relation: "200201", Address: "Dorpsstraat 1", Link: "x"}, {ID: "a", Name: "A. Aarts"}}
 	b.on.got = callactions.LookedUp{Contacts: people, More: 2}
 	b.Tell(t, windowapi.KindLookup, windowapi.Found{Seq: 1, Entry: 8, Outcome: history.OutcomeSeveral})
