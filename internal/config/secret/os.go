@@ -21,17 +21,10 @@ const callTime = 1800 * time.Millisecond
 // mark follows.
 const service = "nl.wiebelt.companion"
 
-// keyRing is the system's store. Calls may block for ever.
-type keyRing interface {
-	Get(service, user string) (string, error)
-	Set(service, user, password string) error
-	Delete(service, user string) error
-	DeleteAll(service string) error
-}
-
 // osStore asks the system's store, one call at a time.
 type osStore struct {
-	ring    keyRing
+	ring    keyring.Keyring
+	reach   func() error // says why there is no store to be asked
 	service string
 	busy    chan struct{} // holds one element while a call is under way
 	wait    time.Duration
@@ -47,6 +40,7 @@ func VaultName(dirs profile.Dirs) string {
 func newOSStore(dirs profile.Dirs) *osStore {
 	return &osStore{
 		ring:    systemRing{},
+		reach:   reachable,
 		service: VaultName(dirs),
 		busy:    make(chan struct{}, 1),
 		wait:    callTime,
@@ -115,7 +109,10 @@ func (s *osStore) call(ctx context.Context, f func() (string, error)) (string, e
 			}
 			<-s.busy
 		}()
-		v, err := f()
+		err, v := s.reach(), ""
+		if err == nil {
+			v, err = f()
+		}
 		done <- result{v, classify(err)}
 	}()
 	select {
@@ -145,29 +142,12 @@ func classify(err error) error {
 	return fmt.Errorf("%w: %v", ErrNoStore, err)
 }
 
-// systemRing is the store of the platform that we run on.
+// systemRing is the store of the platform that we run on. Calls may block for ever.
 type systemRing struct{}
 
-func (systemRing) Get(service, user string) (secret string, err error) {
-	err = ifReachable(func() error { secret, err = keyring.Get(service, user); return err })
-	return secret, err
-}
-
+func (systemRing) Get(service, user string) (string, error) { return keyring.Get(service, user) }
 func (systemRing) Set(service, user, password string) error {
-	return ifReachable(func() error { return keyring.Set(service, user, password) })
+	return keyring.Set(service, user, password)
 }
-
-func (systemRing) Delete(service, user string) error {
-	return ifReachable(func() error { return keyring.Delete(service, user) })
-}
-
-func (systemRing) DeleteAll(service string) error {
-	return ifReachable(func() error { return keyring.DeleteAll(service) })
-}
-
-func ifReachable(do func() error) error {
-	if err := reachable(); err != nil {
-		return err
-	}
-	return do()
-}
+func (systemRing) Delete(service, user string) error { return keyring.Delete(service, user) }
+func (systemRing) DeleteAll(service string) error    { return keyring.DeleteAll(service) }

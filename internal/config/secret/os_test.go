@@ -82,7 +82,7 @@ func withRing(t *testing.T, r *fakeRing) *osStore {
 	t.Helper()
 	r.held = map[string]string{}
 	s := newOSStore(dirs(t))
-	s.ring = r
+	s.ring, s.reach = r, func() error { return nil }
 	return s
 }
 

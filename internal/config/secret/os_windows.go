@@ -1,7 +1,17 @@
 package secret
 
+import (
+	"errors"
+
+	"golang.org/x/sys/windows"
+)
+
 // reachable: the platform's store is part of the system.
 func reachable() error { return nil }
 
 // isLocked: the platform's store is open as long as its user is logged in.
 func isLocked(error) bool { return false }
+
+// noSession recognises a log-on without a user's vault: a scheduled task, a
+// remote shell, a deployment tool.
+func noSession(err error) bool { return errors.Is(err, windows.ERROR_NO_SUCH_LOGON_SESSION) }
