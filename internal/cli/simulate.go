@@ -13,9 +13,9 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"wiebelt/internal/config/fromsettings"
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/secret"
+	"wiebelt/internal/config/settings"
 	"wiebelt/internal/core/phone"
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/listener"
@@ -176,7 +176,7 @@ func (c *simulateCmd) play(e *env, d profile.Dirs, l text.Language, story *simul
 		if err := json.NewEncoder(e.out).Encode(s.Address()); err != nil {
 			return err
 		}
-		introduce(e.err, l, s.Address(), fromsettings.SettingsFile(d), e.profileDir)
+		introduce(e.err, l, s.Address(), settings.Path(d), e.profileDir)
 	}
 	if left := simulate.LeftOut(story, registry.Of(c.Over).Can); len(left) > 0 {
 		var words []string

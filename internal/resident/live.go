@@ -61,7 +61,7 @@ func (r *Resident) follow(ctx context.Context) {
 	var written <-chan time.Time
 	for {
 		if file.Events != nil { // the file is another one when a program has replaced it
-			_ = file.Add(fromsettings.SettingsFile(r.o.Dirs))
+			_ = file.Add(settings.Path(r.o.Dirs))
 		}
 		select {
 		case <-ctx.Done():

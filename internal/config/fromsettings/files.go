@@ -6,7 +6,6 @@ import (
 	"runtime"
 
 	"wiebelt/internal/config/profile"
-	"wiebelt/internal/config/settings"
 )
 
 // WithoutConsole gives the program beside exe that opens no console window, exe
@@ -36,9 +35,6 @@ func RingProgram(exe string) string {
 	}
 	return small
 }
-
-// SettingsFile is the file with the user's own settings.
-func SettingsFile(d profile.Dirs) string { return filepath.Join(d.Config, settings.FileName) }
 
 // HistoryFile is the file with the calls that are kept.
 func HistoryFile(d profile.Dirs) string { return filepath.Join(d.State, "history.db") }

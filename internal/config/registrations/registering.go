@@ -138,7 +138,7 @@ func ConnectFile(d profile.Dirs, s *settings.Settings, profileDir string, p dete
 	if err != nil {
 		return err
 	}
-	v := guide.Values{Exe: exe, Ring: fromsettings.RingProgram(exe), Profile: profileDir, Settings: fromsettings.SettingsFile(d), Port: s.Listener.Port}
+	v := guide.Values{Exe: exe, Ring: fromsettings.RingProgram(exe), Profile: profileDir, Settings: settings.Path(d), Port: s.Listener.Port}
 	lines, err := recipeLines(p.Kind, v)
 	if err != nil {
 		return err
