@@ -80,10 +80,10 @@ func (e *env) audit(s *settings.Settings, outcome string) {
 	}
 }
 
+// detail is what a failed look-up knows about it beyond its kind.
 func detail(err error) string {
-	var l *contact.LookupError
-	if errors.As(err, &l) && l.Detail != "" {
-		return " (" + l.Detail + ")"
+	if l, ok := errors.AsType[*contact.LookupError](err); ok {
+		return l.Detail
 	}
 	return ""
 }

@@ -240,7 +240,7 @@ func (c *lookupCmd) Run(e *env) error {
 		if c.JSON {
 			return &failure{code: exitFailed}
 		}
-		return &exitError{exitFailed, a.Error.Message} // in the language of the run
+		return &failure{exitFailed, errors.New(a.Error.Message)} // in the language of the run
 	}
 	return &failure{code: exitNotFound}
 }

@@ -42,14 +42,6 @@ const (
 // Build is what the program was built from.
 type Build struct{ Version, Commit string }
 
-// exitError carries an exit code and, unless empty, what to say.
-type exitError struct {
-	code int
-	msg  string
-}
-
-func (e *exitError) Error() string { return e.msg }
-
 // env is what every command works with.
 type env struct {
 	build      Build
@@ -174,13 +166,6 @@ func (e *env) finish(err error) int {
 	}
 	if err == nil {
 		return exitDone
-	}
-	var x *exitError
-	if errors.As(err, &x) {
-		if x.msg != "" {
-			fmt.Fprintln(e.err, "wiebelt:", oneLine(x.msg))
-		}
-		return x.code
 	}
 	code := exitFailed
 	var f *failure

@@ -3,13 +3,11 @@ package cli
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
 	"wiebelt/internal/config/fromsettings"
 	"wiebelt/internal/config/settings"
-	"wiebelt/internal/core/contact"
 	"wiebelt/internal/delivery/outbox"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/text"
@@ -54,16 +52,15 @@ func (c *deliverSendCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	l := p.lang
 	switch {
 	case c.Watch != "" && (len(c.Files) > 0 || c.Build || c.DryRun || !c.Wait):
-		return &exitError{exitUsage, l.T(text.DeliveryWatchAlone)}
+		return wrong(text.DeliveryWatchAlone)
 	case c.Watch == "" && len(c.Files) == 0:
-		return &exitError{exitUsage, l.T(text.DeliveryGiveFiles)}
+		return wrong(text.DeliveryGiveFiles)
 	case c.MaxAge < 0:
-		return &exitError{exitUsage, l.T(text.DeliveryBadTime, "--max-age")}
+		return wrong(text.DeliveryBadTime, "--max-age")
 	case !hub.Segment(c.Intermediary):
-		return &exitError{exitUsage, l.T(text.DeliveryBadBox, c.Intermediary)}
+		return wrong(text.DeliveryBadBox, c.Intermediary)
 	}
 	sources, err := c.sources(p)
 	if err != nil {
@@ -75,9 +72,9 @@ func (c *deliverSendCmd) Run(e *env) error {
 	return c.with(e, p, func(r *delivery) error {
 		if _, err := r.senders.Client(c.intermediary(p)); err != nil {
 			if c.intermediary(p) == "" {
-				return &exitError{exitFailed, l.T(text.DeliveryNoBox)}
+				return fail(exitFailed, text.DeliveryNoBox)
 			}
-			return &exitError{exitFailed, l.T(text.DeliveryNotSetUp, detailOf(err))}
+			return fail(exitFailed, text.DeliveryNotSetUp, cmp.Or(detail(err), err.Error()))
 		}
 		if c.Watch != "" {
 			return r.watch()
@@ -103,14 +100,6 @@ func (c *deliverSendCmd) with(e *env, p deliverPlace, do func(*delivery) error) 
 
 func (c *deliverSendCmd) intermediary(p deliverPlace) string {
 	return cmp.Or(c.Intermediary, p.s.Hub.Intermediary)
-}
-
-func detailOf(err error) string {
-	var l *contact.LookupError
-	if errors.As(err, &l) {
-		return l.Detail
-	}
-	return err.Error()
 }
 
 // dryRun checks and tells, and keeps nothing.
@@ -148,7 +137,7 @@ func (c *deliverSendCmd) dryRun(e *env, p deliverPlace, sources []outbox.Source)
 		}
 	}
 	if code != exitDone {
-		return &exitError{code, ""}
+		return &failure{code: code}
 	}
 	return nil
 }

@@ -32,12 +32,12 @@ func (c *deliverSendCmd) sources(p deliverPlace) ([]outbox.Source, error) {
 	if c.Build {
 		return c.built(p)
 	}
-	paths, err := expand(p.lang, c.Files)
+	paths, err := expand(c.Files)
 	if err != nil {
 		return nil, err
 	}
 	if len(paths) == 0 {
-		return nil, &exitError{exitFailed, p.lang.T(text.DeliveryNothing)}
+		return nil, fail(exitFailed, text.DeliveryNothing)
 	}
 	all := make([]outbox.Source, len(paths))
 	for i, path := range paths {
@@ -47,8 +47,8 @@ func (c *deliverSendCmd) sources(p deliverPlace) ([]outbox.Source, error) {
 }
 
 // expand turns arguments into files, each once, in the order given.
-func expand(l text.Language, args []string) ([]string, error) {
-	x := expansion{l: l, seen: map[string]bool{}}
+func expand(args []string) ([]string, error) {
+	x := expansion{seen: map[string]bool{}}
 	for _, a := range args {
 		list, isList := strings.CutPrefix(a, "@")
 		if isList {
@@ -70,7 +70,6 @@ func expand(l text.Language, args []string) ([]string, error) {
 }
 
 type expansion struct {
-	l    text.Language
 	all  []string
 	seen map[string]bool
 }
@@ -85,7 +84,7 @@ func (x *expansion) take(path string) error {
 		x.all = append(x.all, abs)
 	}
 	if len(x.all) > maxFiles {
-		return &exitError{exitUsage, x.l.T(text.DeliveryTooMany, maxFiles)}
+		return wrong(text.DeliveryTooMany, maxFiles)
 	}
 	return nil
 }
@@ -98,7 +97,7 @@ func (x *expansion) one(a string) error {
 	case err == nil && info.IsDir():
 		found, err := folderwatch.ZIPs(a)
 		if err != nil {
-			return &exitError{exitFailed, x.l.T(text.DeliveryBadFolder, a, x.l.Error(err))}
+			return fail(exitFailed, text.DeliveryBadFolder, a, err)
 		}
 		return x.takeAll(found)
 	case err == nil:
@@ -108,7 +107,7 @@ func (x *expansion) one(a string) error {
 	}
 	found, err := filepath.Glob(a)
 	if err != nil {
-		return &exitError{exitUsage, x.l.T(text.DeliveryBadPattern, a)}
+		return wrong(text.DeliveryBadPattern, a)
 	}
 	return x.takeAll(slices.DeleteFunc(found, func(path string) bool {
 		info, err := os.Stat(path)
@@ -129,7 +128,7 @@ func (x *expansion) takeAll(paths []string) error {
 // empty lines and those that begin with # do not count.
 func (x *expansion) list(name string) error {
 	unread := func(err error) error {
-		return &exitError{exitFailed, x.l.T(text.DeliveryBadList, name, x.l.Error(err))}
+		return fail(exitFailed, text.DeliveryBadList, name, err)
 	}
 	f, err := os.Open(name)
 	if err != nil {
@@ -147,7 +146,7 @@ func (x *expansion) list(name string) error {
 			continue
 		}
 		if !utf8.ValidString(line) || strings.ContainsRune(line, 0) {
-			return &exitError{exitFailed, x.l.T(text.DeliveryBadLine, name, n)}
+			return fail(exitFailed, text.DeliveryBadLine, name, n)
 		}
 		if err := x.one(line); err != nil {
 			return err
@@ -162,7 +161,7 @@ func (x *expansion) list(name string) error {
 // built is the one message that --build makes.
 func (c *deliverSendCmd) built(p deliverPlace) ([]outbox.Source, error) {
 	if len(c.Files) > maxBuilt {
-		return nil, &exitError{exitUsage, p.lang.T(text.DeliveryTooMany, maxBuilt)}
+		return nil, wrong(text.DeliveryTooMany, maxBuilt)
 	}
 	parts := make([]message.Source, len(c.Files))
 	for i, name := range c.Files {
@@ -171,7 +170,7 @@ func (c *deliverSendCmd) built(p deliverPlace) ([]outbox.Source, error) {
 			err = errors.New(p.lang.T(text.DeliveryReason(outbox.CodeNoFile)))
 		}
 		if err != nil {
-			return nil, &exitError{exitFailed, name + ": " + p.lang.Error(err)}
+			return nil, &failure{exitFailed, errors.New(name + ": " + p.lang.Error(err))}
 		}
 		parts[i] = message.Source{Name: filepath.Base(name), Size: info.Size(), Open: func() (io.ReadCloser, error) { return os.Open(name) }}
 	}
@@ -188,6 +187,6 @@ func (c *deliverSendCmd) built(p deliverPlace) ([]outbox.Source, error) {
 			if b, ok := errors.AsType[*message.BuildError](err); ok {
 				return &outbox.RefusedError{Code: string(b.Code), Why: err.Error()}
 			}
-			return &outbox.RefusedError{Code: "build", Why: detailPath(err)} // of a file; the spool's own counts before it
+			return &outbox.RefusedError{Code: "build", Why: reasonOf(err).Error()} // of a file; the spool's own counts before it
 		}}}, nil
 }

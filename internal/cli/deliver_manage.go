@@ -35,15 +35,15 @@ func (e *env) withOutbox(do func(deliverPlace, *outbox.Outbox) error) (err error
 func (p deliverPlace) itemError(id string, err error) error {
 	switch {
 	case errors.Is(err, outbox.ErrNoItem):
-		return &exitError{exitNotFound, p.lang.T(text.DeliveryNoItem, id)}
+		return fail(exitNotFound, text.DeliveryNoItem, id)
 	case errors.Is(err, outbox.ErrUndecided):
-		return &exitError{exitFailed, p.lang.T(text.DeliveryUndecided, id)}
+		return fail(exitFailed, text.DeliveryUndecided, id)
 	case errors.Is(err, outbox.ErrDuplicate):
-		return &exitError{exitFailed, p.lang.T(text.DeliveryTwin, id)}
+		return fail(exitFailed, text.DeliveryTwin, id)
 	case errors.Is(err, outbox.ErrNoCopy):
-		return &exitError{exitFailed, p.lang.T(text.DeliveryNoCopy, id)}
+		return fail(exitFailed, text.DeliveryNoCopy, id)
 	case errors.Is(err, outbox.ErrState):
-		return &exitError{exitFailed, p.lang.T(text.DeliveryOtherState, id)}
+		return fail(exitFailed, text.DeliveryOtherState, id)
 	}
 	return err
 }
@@ -138,7 +138,7 @@ func (c *deliverRetryCmd) Run(e *env) error {
 		case err != nil || len(waiting) == 0:
 			return err
 		case !b.Busy():
-			return &exitError{exitUncertain, p.lang.T(text.DeliveryNobody)}
+			return fail(exitUncertain, text.DeliveryNobody)
 		}
 		fmt.Fprintln(e.err, p.lang.T(text.DeliverySomebody))
 		return nil
@@ -166,7 +166,7 @@ type deliverForgetCmd struct {
 func (c *deliverForgetCmd) Run(e *env) error {
 	return e.withOutbox(func(p deliverPlace, b *outbox.Outbox) error {
 		if !c.Delivered && len(c.IDs) == 0 {
-			return &exitError{exitUsage, p.lang.T(text.DeliveryGiveIDs)}
+			return wrong(text.DeliveryGiveIDs)
 		}
 		ids, err := p.ids(e, b, c.IDs)
 		if err != nil {
@@ -282,7 +282,7 @@ func (c *deliverDrainCmd) Run(e *env) error {
 		return err
 	}
 	if c.For < 0 {
-		return &exitError{exitUsage, p.lang.T(text.DeliveryBadTime, "--for")}
+		return wrong(text.DeliveryBadTime, "--for")
 	}
 	return (&deliverSendCmd{Wait: true, JSON: c.JSON, Report: c.Report}).with(e, p, func(r *delivery) error { return r.drain(c.For) })
 }

@@ -56,7 +56,7 @@ func (p deliverPlace) open(e *env, o outbox.Options) (*outbox.Outbox, error) {
 func (p deliverPlace) troubled(err error) error {
 	var t *outbox.Trouble
 	if errors.As(err, &t) {
-		return &exitError{exitFailed, p.trouble(t)}
+		return &failure{exitFailed, errors.New(p.trouble(t))}
 	}
 	return err
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync/atomic"
@@ -160,11 +159,11 @@ func (r *delivery) handedOver(add error) error {
 	case add != nil:
 		code, end = exitFailed, r.p.troubled(add)
 	case n.NotTaken > 0:
-		code, end = exitFailed, &exitError{exitFailed, ""}
+		code, end = exitFailed, &failure{code: exitFailed}
 	case n.Refused > 0:
-		code, end = exitRefused, &exitError{exitRefused, ""}
+		code, end = exitRefused, &failure{code: exitRefused}
 	case n.Waiting > 0 && !r.b.Busy():
-		code, end = exitUncertain, &exitError{exitUncertain, r.p.lang.T(text.DeliveryNobody)}
+		code, end = exitUncertain, fail(exitUncertain, text.DeliveryNobody)
 	}
 	if r.cmd.JSON {
 		if err := r.print(r.report(code, "", "")); err != nil {
@@ -284,7 +283,7 @@ func (r *delivery) tell(code int, n deliverCount, held outbox.Reason) error {
 		path, err = writeReport(cmp.Or(r.cmd.Report, filepath.Join(r.p.dir(), outbox.ReportsName)), r.started, &report)
 	}
 	if err != nil {
-		fmt.Fprintf(r.e.err, "wiebelt: %s: %s\n", r.p.lang.T(text.DeliveryNoReport), oneLine(detailPath(err)))
+		fmt.Fprintf(r.e.err, "wiebelt: %s: %s\n", r.p.lang.T(text.DeliveryNoReport), oneLine(reasonOf(err).Error()))
 	}
 	if r.cmd.JSON {
 		return r.print(report)
@@ -305,25 +304,17 @@ func (r *delivery) ended(code int, held outbox.Reason, add, followed error) erro
 	var t *outbox.Trouble
 	switch {
 	case code == exitHold:
-		return &exitError{code, r.p.held(held)}
+		return &failure{code, errors.New(r.p.held(held))}
 	case errors.As(add, &t), errors.As(followed, &t):
-		return &exitError{cmp.Or(code, exitFailed), r.p.trouble(t)}
+		return &failure{cmp.Or(code, exitFailed), errors.New(r.p.trouble(t))}
 	case add != nil && !errors.Is(add, context.Canceled):
-		return &exitError{exitFailed, add.Error()}
+		return &failure{exitFailed, add}
 	case followed != nil && !errors.Is(followed, errHeld):
-		return &exitError{cmp.Or(code, exitFailed), followed.Error()}
+		return &failure{cmp.Or(code, exitFailed), followed}
 	case code != exitDone:
-		return &exitError{code, ""}
+		return &failure{code: code}
 	}
 	return nil
-}
-
-func detailPath(err error) string {
-	var p *os.PathError
-	if errors.As(err, &p) {
-		return p.Err.Error()
-	}
-	return err.Error()
 }
 
 // maxComplaints is how many files are named on the screen.

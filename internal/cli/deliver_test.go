@@ -409,7 +409,7 @@ func TestExpand(t *testing.T) {
 		{[]string{"@absent.txt"}, []string{"error"}},
 		{[]string{"[a"}, []string{"error"}},
 	} {
-		got, err := expand(text.Dutch, c.args)
+		got, err := expand(c.args)
 		if err != nil {
 			got = []string{"error"}
 		}
@@ -693,8 +693,8 @@ func TestDeliverWatchFolderRemoved(t *testing.T) {
 	if err := os.RemoveAll(at); err != nil {
 		t.Fatal(err)
 	}
-	var failed *exitError
-	if err := <-done; !errors.As(err, &failed) || failed.code != exitFailed || !strings.Contains(failed.Error(), "opnieuw") {
+	var failed *failure
+	if err := <-done; !errors.As(err, &failed) || failed.code != exitFailed || !strings.Contains(text.Dutch.Error(failed.error), "opnieuw") {
 		t.Fatalf("%v", err)
 	}
 	if err := h.Faults().SetGone(false); err != nil {

@@ -39,7 +39,7 @@ func (r *delivery) watch() error {
 	}
 	folder, err := open()
 	if err != nil {
-		return &exitError{exitUsage, r.p.lang.T(text.DeliveryWatchOpen, w.folderReason(dir, err))}
+		return wrong(text.DeliveryWatchOpen, w.folderReason(dir, err))
 	}
 	defer func() {
 		if folder != nil {
@@ -59,7 +59,7 @@ func (r *delivery) watch() error {
 			// was not delivered still lies in the folder that is watched.
 			cancel()
 			<-worked
-			return &exitError{exitFailed, r.p.lang.T(text.DeliveryWatchGone)}
+			return fail(exitFailed, text.DeliveryWatchGone)
 		}
 		if folder == nil {
 			if folder, err = open(); err == nil {

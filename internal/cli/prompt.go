@@ -29,7 +29,7 @@ func (e *env) secret(l text.Language, question text.Key) (string, error) {
 	if f := e.terminal(); f != nil {
 		line, err := e.hidden(f, l.T(question))
 		if errors.Is(err, context.Canceled) {
-			return "", &exitError{exitFailed, l.T(text.SecretCancelled)}
+			return "", fail(exitFailed, text.SecretCancelled)
 		}
 		if err != nil {
 			return "", err

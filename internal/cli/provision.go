@@ -10,7 +10,6 @@ import (
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/secret"
 	"wiebelt/internal/config/settings"
-	"wiebelt/internal/config/templates"
 	"wiebelt/internal/native/eventlog"
 	"wiebelt/internal/text"
 )
@@ -108,7 +107,7 @@ func (c *provisionCmd) hub(e *env, d profile.Dirs, before *settings.Settings, ch
 		e.say(text.AdminSetWaiting)
 	case onlyTest:
 		e.say(text.AdminTestGood)
-	case c.unset(e, d, next):
+	case e.lacksSecret(d):
 		e.say(text.AdminSetNoSecret)
 	default:
 		e.say(text.AdminSet)
@@ -121,7 +120,7 @@ func (e *env) allowed(d profile.Dirs, changes map[string]any) error {
 	err := settings.Check(d, changes)
 	var bad *settings.Error
 	if errors.As(err, &bad) && bad.Problem.Kind == settings.NotAllowed {
-		return &exitError{exitUsage, templates.Say(e.lang(), bad.Problem)}
+		return &failure{exitUsage, err}
 	}
 	return err
 }
@@ -138,21 +137,6 @@ func (c *provisionCmd) hubSecret(e *env, d profile.Dirs, h settings.Hub) (string
 		return "", wrong(text.AdminNeedsAddress)
 	}
 	return e.secret(e.lang(), text.SecretAsk)
-}
-
-// unset tells whether the store is known to hold no secret.
-func (c *provisionCmd) unset(e *env, d profile.Dirs, h settings.Hub) bool {
-	ref, err := secret.Hub(h.BaseURL, h.ClientID)
-	if err != nil {
-		return false
-	}
-	store, err := secret.Open(h.SecretStore, d)
-	if err != nil {
-		return false
-	}
-	ctx, cancel := context.WithTimeout(e.ctx, storeTime)
-	defer cancel()
-	return secret.Look(ctx, store, ref) == secret.NotSet
 }
 
 // changes are the settings that the flags ask for.
@@ -249,7 +233,7 @@ func secretError(l text.Language, err error) error {
 	if state == secret.Failed || errors.Is(err, context.DeadlineExceeded) {
 		words = strings.TrimSuffix(words, ".") + ": " + l.Error(err)
 	}
-	return &exitError{exitFailed, words}
+	return &failure{exitFailed, errors.New(words)}
 }
 
 // secretWords is how a secret is kept, in words: of the computer's, who may read it.

@@ -70,7 +70,7 @@ func (e *env) setSetting(key string, value *string) error {
 	}
 	var bad *settings.Error
 	if errors.As(err, &bad) {
-		return &exitError{exitUsage, templates.Say(e.lang(), bad.Problem)}
+		return &failure{exitUsage, err}
 	}
 	if err != nil {
 		return err
@@ -90,12 +90,17 @@ func (e *env) setSetting(key string, value *string) error {
 			e.say(text.AdminKeySet, key, cmp.Or(one.Value, e.T(text.SettingNone)), text.SettingFrom(one.Source.String()))
 		}
 	}
-	if key == "hub.base_url" || key == "hub.client_id" {
-		if k := e.secrets(d, after); k[0].State == string(secret.NotSet) {
-			e.say(text.AdminSetNoSecret)
-		}
+	if (key == "hub.base_url" || key == "hub.client_id") && e.lacksSecret(d) {
+		e.say(text.AdminSetNoSecret)
 	}
 	return nil
+}
+
+// lacksSecret tells whether the store is known to hold no secret for the hub that
+// is set.
+func (e *env) lacksSecret(d profile.Dirs) bool {
+	s, _ := settings.Load(d) // what is wrong in it was said before
+	return e.secrets(d, s)[0].State == string(secret.NotSet)
 }
 
 type settingsCheckCmd struct {

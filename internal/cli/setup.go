@@ -18,7 +18,6 @@ import (
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/config/setupfile"
 	"wiebelt/internal/core/contact"
-	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/text"
 )
 
@@ -128,7 +127,7 @@ func (c *provisionCmd) importOffice(e *env, d profile.Dirs, before *settings.Set
 		e.say(text.SetupEncoding, encoding)
 	}
 	e.say(text.SetupTaken)
-	c.sayLinks(e, d)
+	e.sayLinks(d)
 	return nil
 }
 
@@ -148,15 +147,22 @@ func (c *provisionCmd) after(e *env, before *settings.Settings, changes map[stri
 	return next, err
 }
 
-// tested is a hub that has worked with a secret. Where it only did so with the
-// other encoding of the credentials, that is among the changes.
+// tested is a hub that has worked with a secret: it runs through what a look-up
+// needs, and says how each step ended. Where the hub only took the other encoding
+// of the credentials, that is among the changes.
 func (c *provisionCmd) tested(e *env, d profile.Dirs, before *settings.Settings, h settings.Hub, value string, changes map[string]any) (settings.Hub, error) {
 	const key = "hub.basic_auth_encoding"
-	encoding, ok := c.test(e, d, before, h, value, len(changes) > 0 && !before.Locked(key))
+	try := hubtrial.Trial{Dirs: d, Settings: before, Hub: h, Secret: value, Number: c.TestNumber}
+	if len(changes) > 0 && !before.Locked(key) {
+		try.Others = []string{key}
+	}
+	say, done := e.steps()
+	better, ok := try.Run(e.ctx, say)
+	done()
 	if !ok {
 		return h, fail(exitFailed, text.SetupTestFailed)
 	}
-	if encoding != h.BasicAuthEncoding {
+	if encoding := cmp.Or(better[key], h.BasicAuthEncoding); encoding != h.BasicAuthEncoding {
 		h.BasicAuthEncoding, changes[key] = encoding, encoding
 		e.say(text.SetupEncoding, encoding)
 	}
@@ -165,23 +171,13 @@ func (c *provisionCmd) tested(e *env, d profile.Dirs, before *settings.Settings,
 
 // sayLinks names the links that lack their secret: a set-up file carries the hub's
 // only, since those of an exchange are one for each extension.
-func (c *provisionCmd) sayLinks(e *env, d profile.Dirs) {
+func (e *env) sayLinks(d profile.Dirs) {
 	s, _ := settings.Load(d) // what is wrong in it was said before
-	store, err := c.open(d, s.Hub.SecretStore)
-	if err != nil {
-		return // it was just written to
-	}
 	ctx, cancel := context.WithTimeout(e.ctx, storeTime)
 	defer cancel()
+	_, links := hubtrial.Secrets(ctx, d, s)
 	for _, p := range s.Softphones {
-		if !registry.Of(p.Kind).Requires(registry.NeedsSecret) {
-			continue
-		}
-		ref, err := secret.Softphone(p.Name, p.Address)
-		if err == nil {
-			_, err = store.Get(ctx, ref)
-		}
-		if errors.Is(err, secret.ErrNotSet) {
+		if links[p.Name] == secret.NotSet {
 			e.say(text.SetupLinkSecret, cmp.Or(p.Name, p.Address))
 		}
 	}
@@ -198,35 +194,24 @@ func compare(w io.Writer, l text.Language, rows []hubtrial.Row) error {
 	return t.Flush()
 }
 
-// test runs through what a look-up needs, in its order, and says how each step
-// ended. encoding is the one that the hub took; another one than that of h is
-// tried where that may be.
-func (c *provisionCmd) test(e *env, d profile.Dirs, s *settings.Settings, h settings.Hub, value string, other bool) (encoding string, ok bool) {
-	try := hubtrial.Trial{Dirs: d, Settings: s, Hub: h, Secret: value, Number: c.TestNumber}
-	if other {
-		try.Others = []string{"hub.basic_auth_encoding"}
-	}
-	say, done := e.steps()
-	defer done()
-	better, ok := try.Run(e.ctx, say)
-	return cmp.Or(better["hub.basic_auth_encoding"], h.BasicAuthEncoding), ok
-}
-
 // steps prints how the steps of a trial end; done ends the table.
 func (e *env) steps() (say func(hubtrial.Step), done func()) {
 	l := e.lang()
 	t := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
 	return func(st hubtrial.Step) {
-		why := ""
+		why, known := "", detail(st.Err)
 		switch {
 		case st.State == hubtrial.StateRunning:
 			return
 		case errors.Is(st.Err, hubtrial.ErrNumber):
 			why = "--test-number"
-		case st.Err != nil && contact.FailureOf(st.Err) == contact.HubError && detail(st.Err) == "":
+		case st.Err != nil && contact.FailureOf(st.Err) == contact.HubError && known == "":
 			why = st.Err.Error() // nothing was sent
 		case st.Err != nil:
-			why = l.T(text.Failure(string(contact.FailureOf(st.Err)))) + detail(st.Err)
+			why = l.T(text.Failure(string(contact.FailureOf(st.Err))))
+			if known != "" {
+				why += " (" + known + ")"
+			}
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\n", l.T(text.SetupStep(st.Name)), l.T(text.SetupState(st.State)), oneLine(why))
 	}, func() { _ = t.Flush() } // the exit code says it as well

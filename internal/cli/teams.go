@@ -1,8 +1,7 @@
 package cli
 
 import (
-	"os"
-
+	"wiebelt/internal/config/profile"
 	"wiebelt/internal/softphone/teamspage"
 	"wiebelt/internal/text"
 )
@@ -20,15 +19,7 @@ func (c *teamsPageCmd) Run(e *env) error {
 		_, err := e.out.Write(b)
 		return err
 	}
-	f, err := os.OpenFile(c.File, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
-	if _, err := f.Write(b); err != nil {
-		f.Close()
-		return err
-	}
-	if err := f.Close(); err != nil {
+	if err := profile.CreateFile(c.File, b, 0o644); err != nil {
 		return err
 	}
 	e.say(text.OutputTeamsPage)
