@@ -148,7 +148,7 @@ func Assess(f Facts, l text.Language, support string, now time.Time) Report {
 func assess(f Facts, l text.Language, support string, now time.Time) Report {
 	j := judge{f, l, cmp.Or(support, l.T(text.CardAdmin)), now}
 	if f.Paused.After(now) {
-		return j.say(Paused, text.StatusPaused, clock(l, f.Paused, now))
+		return j.say(Paused, text.StatusPaused, l.InWeek(f.Paused, now))
 	}
 	for _, look := range []func() (Report, bool){j.setup, j.sources, j.hub} {
 		if r, wrong := look(); wrong {
@@ -160,8 +160,8 @@ func assess(f Facts, l text.Language, support string, now time.Time) Report {
 		return j.say(Doubt, text.Lost(string(f.Lost[0])))
 	case f.quiet(now):
 		return j.say(Doubt, text.StatusQuiet, f.Usual)
-	case f.Last != nil && sameDay(f.Last.At, now):
-		return j.say(Ready, text.StatusReadyLast, f.Last.At.Local().Format("15:04"), l.T(text.Source(f.Last.Kind)))
+	case f.Last != nil && text.SameDay(f.Last.At, now):
+		return j.say(Ready, text.StatusReadyLast, l.Clock(f.Last.At), l.T(text.Source(f.Last.Kind)))
 	}
 	var up []string
 	for _, w := range f.Sources {
@@ -222,7 +222,7 @@ func (j judge) sources() (r Report, wrong bool) {
 		if k, ok := relayStates[w.Phase]; ok && w.Kind == registry.Relay {
 			switch w.Phase {
 			case NoExchange:
-				return j.say(LinkLost, k, clock(j.l, w.Behind, j.now), j.admin), true
+				return j.say(LinkLost, k, j.l.InWeek(w.Behind, j.now), j.admin), true
 			case NoHub:
 				return j.say(HubGone, k, j.admin), true
 			}
@@ -257,7 +257,7 @@ func (j judge) hub() (r Report, wrong bool) {
 	if forAdmin(failure) {
 		tail = j.l.T(text.StatusTell, j.admin)
 	}
-	return j.say(HubGone, text.StatusHub, clock(j.l, j.Lookup.At, j.now), j.l.T(text.Failure(string(failure))), tail), true
+	return j.say(HubGone, text.StatusHub, j.l.InWeek(j.Lookup.At, j.now), j.l.T(text.Failure(string(failure))), tail), true
 }
 
 // forAdmin reports whether a failure stays until somebody does something about
@@ -271,21 +271,9 @@ func midnight(t time.Time) time.Time {
 	return time.Date(y, m, d, 0, 0, 0, 0, time.Local)
 }
 
-func sameDay(a, b time.Time) bool { return midnight(a.Local()).Equal(midnight(b.Local())) }
-
 func name(w Source, l text.Language) string {
 	if w.Name != "" {
 		return w.Name
 	}
 	return l.T(text.Source(w.Kind))
-}
-
-// clock writes a moment as people say it: the time alone today, with the day
-// otherwise.
-func clock(l text.Language, t, now time.Time) string {
-	t = t.Local()
-	if sameDay(t, now) {
-		return t.Format("15:04")
-	}
-	return l.T(text.StatusWeekday(int(t.Weekday()))) + " " + t.Format("15:04")
 }

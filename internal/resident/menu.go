@@ -177,17 +177,7 @@ func callLine(c engine.LastCall, l text.Language, now time.Time) string {
 	case phone.NoNumber, phone.Unfilled: // the first is a name, as the phone gave it
 		n = l.T(text.StatusMenuLastNone)
 	}
-	when := c.At.Local().Format("15:04")
-	if !sameDay(c.At, now) {
-		when = l.T(text.StatusWeekday(int(c.At.Local().Weekday()))) + " " + when
-	}
-	return when + " · " + n
-}
-
-func sameDay(a, b time.Time) bool {
-	ay, am, ad := a.Local().Date()
-	by, bm, bd := b.Local().Date()
-	return ay == by && am == bm && ad == bd
+	return l.InWeek(c.At, now) + " · " + n
 }
 
 // status is what windows are told of the state.

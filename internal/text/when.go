@@ -36,8 +36,29 @@ func (l Language) Length(d time.Duration) string {
 // Moment writes a time as people say it, seen from now: without the day if that is
 // today.
 func (l Language) Moment(t, now time.Time) string {
-	if t.Local().Format(time.DateOnly) == now.Local().Format(time.DateOnly) {
+	if SameDay(t, now) {
 		return l.Clock(t)
 	}
 	return l.Day(t, now) + " " + l.Clock(t)
+}
+
+// InWeek is Moment for a time within days of now: the day is one of the week.
+func (l Language) InWeek(t, now time.Time) string {
+	if SameDay(t, now) {
+		return l.Clock(t)
+	}
+	return l.T(StatusWeekday(int(t.Local().Weekday()))) + " " + l.Clock(t)
+}
+
+// Date writes a day in figures.
+func (l Language) Date(day time.Time) string {
+	if l == Dutch {
+		return day.Format("02-01-2006")
+	}
+	return day.Format(time.DateOnly)
+}
+
+// SameDay tells whether two moments are on one day here.
+func SameDay(a, b time.Time) bool {
+	return a.Local().Format(time.DateOnly) == b.Local().Format(time.DateOnly)
 }

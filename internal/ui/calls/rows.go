@@ -43,7 +43,7 @@ func rowOf(l text.Language, e history.Entry, now time.Time) row {
 	r := row{id: e.ID, time: l.Clock(e.Rang), number: strings.ContainsFunc(e.Number, unicode.IsDigit), relation: e.RelationNumber != "",
 		openable: e.Link != "", contact: e.ContactID != "", open: e.Open(), handled: e.Missed() && !e.Open(), place: e.Place()}
 	r.dial = r.number && strings.Trim(e.Number, "+0123456789") == ""
-	if !widgets.SameDay(e.Rang, now) {
+	if !text.SameDay(e.Rang, now) {
 		r.day = l.Day(e.Rang, now)
 	}
 	switch e.Outcome {

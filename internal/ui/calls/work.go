@@ -8,7 +8,6 @@ import (
 
 	"wiebelt/internal/store/history"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/widgets"
 )
 
 // undoIs is how long something that was taken away is offered back, in its place.
@@ -308,7 +307,7 @@ func later(a, b history.Place) bool {
 func timesOf(l text.Language, g group, now time.Time) string {
 	var times []string
 	for _, e := range g[1:min(len(g), 3)] {
-		if widgets.SameDay(e.Rang, now) {
+		if text.SameDay(e.Rang, now) {
 			times = append(times, l.Clock(e.Rang))
 		} else {
 			times = append(times, l.Day(e.Rang, now))

@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"image/color"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -27,7 +28,7 @@ type rowWords struct {
 func (w *window) wordsOf(r row) rowWords {
 	l, now := w.host.Lang, w.host.Now()
 	s := rowWords{time: l.Clock(r.Added), title: r.Name, state: w.stateOf(r), mark: markOf(r.State)}
-	if !widgets.SameDay(r.Added, now) {
+	if !text.SameDay(r.Added, now) {
 		s.day = l.Day(r.Added, now)
 	}
 	s.detail = w.remark(r)
@@ -107,7 +108,7 @@ func (w *window) moment(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	if widgets.SameDay(t, now) {
+	if text.SameDay(t, now) {
 		return l.T(text.DeliveryWindowToday, l.Clock(t))
 	}
 	return l.T(text.DeliveryWindowMoment, l.Day(t, now), l.Clock(t))
@@ -178,35 +179,23 @@ func (v *line) Cursor() desktop.Cursor { return desktop.PointerCursor }
 
 // CreateRenderer implements fyne.Widget.
 func (v *line) CreateRenderer() fyne.WidgetRenderer {
-	r := &lineRenderer{v}
-	r.Refresh()
-	return r
-}
-
-type lineRenderer struct{ v *line }
-
-func (r *lineRenderer) Destroy()           {}
-func (r *lineRenderer) MinSize() fyne.Size { return fyne.NewSize(leastWidth, widgets.RowHeight) }
-
-func (r *lineRenderer) Objects() []fyne.CanvasObject { return r.v.Row.Objects() }
-
-func (r *lineRenderer) Layout(size fyne.Size) {
-	right := size.Width - widgets.Edge
-	r.v.Row.Layout(size, right-stateWidth, right)
-}
-
-func (r *lineRenderer) Refresh() {
-	v := r.v
-	v.Light(v.known && v.hover)
-	var s rowWords
-	if row, known := v.w.row(v.n); known {
-		s = v.w.wordsOf(row)
-	}
-	v.Time.Say(s.time, base.ColorNameForeground)
-	v.Day.Say(s.day, base.ColorNamePlaceHolder)
-	v.Title.Say(s.title, widgets.Either(v.hover, base.ColorNamePrimary, base.ColorNameForeground))
-	v.Detail.Say(s.detail, base.ColorNamePlaceHolder)
-	v.Shape.Set(s.mark)
-	v.Result.Say(s.state, widgets.ColourOf(s.mark))
-	r.Layout(v.Size())
+	return widgets.Draw(v, widgets.Drawing{Parts: v.Row.Objects(),
+		Least: func() fyne.Size { return fyne.NewSize(leastWidth, widgets.RowHeight) },
+		Arrange: func(size fyne.Size) {
+			right := size.Width - widgets.Edge
+			v.Row.Layout(size, right-stateWidth, right)
+		},
+		Paint: func(func(fyne.ThemeColorName) color.Color) {
+			v.Light(v.known && v.hover)
+			var s rowWords
+			if row, known := v.w.row(v.n); known {
+				s = v.w.wordsOf(row)
+			}
+			v.Time.Say(s.time, base.ColorNameForeground)
+			v.Day.Say(s.day, base.ColorNamePlaceHolder)
+			v.Title.Say(s.title, widgets.Either(v.hover, base.ColorNamePrimary, base.ColorNameForeground))
+			v.Detail.Say(s.detail, base.ColorNamePlaceHolder)
+			v.Shape.Set(s.mark)
+			v.Result.Say(s.state, widgets.ColourOf(s.mark))
+		}})
 }

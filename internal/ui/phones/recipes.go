@@ -146,7 +146,7 @@ func (w *window) recipe(r guide.Recipe) fyne.CanvasObject {
 	w.fillStates()
 	page.Add(w.states)
 	if s := w.trouble(r); s != "" {
-		page.Add(widgets.Warning(s))
+		page.Add(widgets.Trouble(s))
 	}
 	page.Add(widget.NewSeparator())
 	secret := false

@@ -29,19 +29,14 @@ func onGrid(c *widget.Check) fyne.CanvasObject {
 	return container.New(layout.NewCustomPaddedLayout(-4, -4, -4, 0), container.NewThemeOverride(c, checkTheme{fyne.CurrentApp().Settings().Theme()}))
 }
 
-// marked is a mark and what it stands for, the mark on the first line.
-func marked(m widgets.Mark, o fyne.CanvasObject) fyne.CanvasObject {
-	return container.NewBorder(nil, nil, container.New(layout.NewCustomPaddedLayout(4, 0, 0, 4), container.NewVBox(widgets.NewShape(m))), nil, o)
-}
-
 // good is a sentence with the mark of what works.
 func good(s string) fyne.CanvasObject {
-	return marked(widgets.MarkDot, widgets.Plain(s, theme.SizeHint, widget.SuccessImportance))
+	return widgets.Marked(widgets.MarkDot, widgets.Plain(s, theme.SizeHint, widget.SuccessImportance))
 }
 
 // lockedLine says who set something.
 func lockedLine(s string) fyne.CanvasObject {
-	return marked(widgets.MarkQuiet, widgets.Plain(s, theme.SizeHint, widget.LowImportance))
+	return widgets.Marked(widgets.MarkQuiet, widgets.Plain(s, theme.SizeHint, widget.LowImportance))
 }
 
 // lockedValue is a value that cannot be changed here.
@@ -57,46 +52,25 @@ func muted(s string) fyne.CanvasObject {
 	return widgets.Plain(s, base.SizeNameCaptionText, widget.LowImportance)
 }
 
-// field is a line to type into that tells when it got the keyboard.
-type field struct {
-	widget.Entry
-	gained func()
-}
-
-func (w *window) newField() *field {
-	f := &field{}
-	f.gained = func() { w.reveal(f) }
-	f.ExtendBaseWidget(f)
+// newField is a field that is scrolled into view when it gets the keyboard.
+func (w *window) newField() *widgets.Field {
+	f := widgets.NewField()
+	f.Gained = func() { w.reveal(f) }
 	return f
 }
 
 // newSecretField is a field that shows dots.
-func (w *window) newSecretField() *field {
+func (w *window) newSecretField() *widgets.Field {
 	f := w.newField()
 	f.Password = true
 	return f
 }
 
 // newLinesField is a field of several lines.
-func (w *window) newLinesField() *field {
+func (w *window) newLinesField() *widgets.Field {
 	f := w.newField()
 	f.MultiLine = true
 	return f
-}
-
-// FocusGained implements fyne.Focusable.
-func (f *field) FocusGained() {
-	f.Entry.FocusGained()
-	f.gained()
-}
-
-// TypedKey implements fyne.Focusable.
-func (f *field) TypedKey(e *fyne.KeyEvent) {
-	if e.Name == fyne.KeyEscape {
-		widgets.PassEscape(f, e)
-		return
-	}
-	f.Entry.TypedKey(e)
 }
 
 // wheel lies over a page and takes the wheel, which fields would keep for

@@ -106,10 +106,8 @@ func shownValue(l text.Language, e settings.Entry, s string) string {
 			parts[i] = choiceLabel(l, e.Key, p)
 		}
 		return strings.Join(parts, ", ")
-	case e.Type == settings.Date && l == text.Dutch:
-		if day, err := time.Parse(time.DateOnly, s); err == nil {
-			return day.Format("02-01-2006")
-		}
+	case e.Type == settings.Date:
+		return dateIn(l, s)
 	}
 	return choiceLabel(l, e.Key, s)
 }
@@ -207,7 +205,7 @@ func (r *settingRow) wordsOr(words []string) (fyne.CanvasObject, func()) {
 
 // text is a field to type into. shown and meant translate between what a setting
 // holds and what people read and write.
-func (r *settingRow) text(shown, meant func(string) string) *field {
+func (r *settingRow) text(shown, meant func(string) string) *widgets.Field {
 	e := r.w.newField()
 	e.Scroll = fyne.ScrollHorizontalOnly
 	r.put = func(s string) { e.SetText(shown(s)) }
@@ -269,16 +267,7 @@ func withUnit(e fyne.CanvasObject, unit string) fyne.CanvasObject {
 
 // date is a field for a day, written as the language does.
 func (r *settingRow) date() (fyne.CanvasObject, func()) {
-	form := time.DateOnly
-	if r.w.host.Lang == text.Dutch {
-		form = "02-01-2006"
-	}
-	e := r.text(func(s string) string {
-		if day, err := time.Parse(time.DateOnly, s); err == nil {
-			return day.Format(form)
-		}
-		return s
-	}, func(s string) string {
+	e := r.text(func(s string) string { return dateIn(r.w.host.Lang, s) }, func(s string) string {
 		s = strings.TrimSpace(s)
 		for _, f := range []string{"2-1-2006", "2/1/2006", "2.1.2006"} { // the day first, in both languages
 			if day, err := time.Parse(f, s); err == nil {
@@ -289,6 +278,14 @@ func (r *settingRow) date() (fyne.CanvasObject, func()) {
 	})
 	e.SetPlaceHolder(r.w.host.Lang.T(text.SettingsWindowDateHint))
 	return container.New(widgets.AtMost(dateWidth), e), e.Disable
+}
+
+// dateIn writes a date of the settings as a language does; what is none stays.
+func dateIn(l text.Language, s string) string {
+	if day, err := time.Parse(time.DateOnly, s); err == nil {
+		return l.Date(day)
+	}
+	return s
 }
 
 // lines is a field for a list, an element on each line.

@@ -25,7 +25,7 @@ type secretBox struct {
 	w      *window
 	object *fyne.Container
 	state  *fyne.Container
-	entry  *field
+	entry  *widgets.Field
 	asked  int // how often the address has changed
 }
 
@@ -110,10 +110,8 @@ func savedOn(l text.Language, k *kept) string {
 		return l.T(text.SettingsWindowSecretWaiting)
 	case k.on.IsZero():
 		return l.T(text.SettingsWindowSecretSet)
-	case l == text.Dutch:
-		return l.T(text.SettingsWindowSecretOn, k.on.Format("02-01-2006"))
 	}
-	return l.T(text.SettingsWindowSecretOn, k.on.Format(time.DateOnly))
+	return l.T(text.SettingsWindowSecretOn, l.Date(k.on))
 }
 
 // takeKept takes how secrets are kept.

@@ -609,10 +609,10 @@ func TestLinksOfOneKind(t *testing.T) {
 }
 
 // fieldsIn are the fields below an object, in their order.
-func fieldsIn(o fyne.CanvasObject) (all []*field) {
+func fieldsIn(o fyne.CanvasObject) (all []*widgets.Field) {
 	switch o := o.(type) {
-	case *field:
-		return []*field{o}
+	case *widgets.Field:
+		return []*widgets.Field{o}
 	case *fyne.Container:
 		for _, child := range o.Objects {
 			all = append(all, fieldsIn(child)...)

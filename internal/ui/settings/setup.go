@@ -30,8 +30,8 @@ type setupView struct {
 	path    string
 	object  *fyne.Container
 	body    *fyne.Container
-	phrase  *field
-	number  *field
+	phrase  *widgets.Field
+	number  *widgets.Field
 	steps   *stepList
 	opened  *hubtrial.SetupFile // nil before that
 	why     string              // it could not be opened

@@ -50,7 +50,7 @@ type value struct{ key, text string }
 type trialBox struct {
 	w       *window
 	object  *fyne.Container
-	number  *field
+	number  *widgets.Field
 	start   *widgets.Button
 	steps   *stepList
 	end     *fyne.Container
@@ -381,7 +381,7 @@ func (s *stepList) line(m step) fyne.CanvasObject {
 		said.Add(muted(m.detail))
 	}
 	name := container.NewVBox(widgets.NewWords(l.T(text.SetupStep(m.name)), theme.SizeHint, base.ColorNamePlaceHolder, false).Cutting())
-	return marked(stepMarks[m.state], container.New(widgets.Columns(stepNameWidth), name, said))
+	return widgets.Marked(stepMarks[m.state], container.New(widgets.Columns(stepNameWidth), name, said))
 }
 
 // stepNameWidth is for the longest name of a step.

@@ -148,78 +148,60 @@ func (p *cornerPicker) TypedKey(e *fyne.KeyEvent) {
 
 // CreateRenderer implements fyne.Widget.
 func (p *cornerPicker) CreateRenderer() fyne.WidgetRenderer {
-	r := &cornerRenderer{p: p, screen: canvas.NewRectangle(nil), neck: canvas.NewRectangle(nil), foot: canvas.NewRectangle(nil), ring: canvas.NewRectangle(nil)}
-	r.screen.CornerRadius, r.screen.StrokeWidth = 6, 2
-	r.foot.CornerRadius = 2
-	r.ring.CornerRadius, r.ring.StrokeWidth, r.ring.FillColor = 8, 2, color.Transparent
-	for i := range r.spots {
-		r.spots[i], r.strips[i] = canvas.NewRectangle(nil), canvas.NewRectangle(nil)
-		r.spots[i].CornerRadius, r.spots[i].StrokeWidth = 3, 1
+	screen, neck, foot, ring := canvas.NewRectangle(nil), canvas.NewRectangle(nil), canvas.NewRectangle(nil), canvas.NewRectangle(nil)
+	screen.CornerRadius, screen.StrokeWidth = 6, 2
+	foot.CornerRadius = 2
+	ring.CornerRadius, ring.StrokeWidth, ring.FillColor = 8, 2, color.Transparent
+	parts := []fyne.CanvasObject{ring, neck, foot, screen}
+	var spots, strips [len(corners)]*canvas.Rectangle
+	for i := range corners {
+		spots[i], strips[i] = canvas.NewRectangle(nil), canvas.NewRectangle(nil)
+		spots[i].CornerRadius, spots[i].StrokeWidth = 3, 1
+		parts = append(parts, spots[i], strips[i])
 	}
-	r.Refresh()
-	return r
-}
-
-type cornerRenderer struct {
-	p                        *cornerPicker
-	screen, neck, foot, ring *canvas.Rectangle
-	spots, strips            [4]*canvas.Rectangle
-}
-
-func (r *cornerRenderer) Destroy() {}
-
-func (r *cornerRenderer) MinSize() fyne.Size {
-	return fyne.NewSize(screenWidth, screenHeight+footHeight)
-}
-
-func (r *cornerRenderer) Objects() []fyne.CanvasObject {
-	all := []fyne.CanvasObject{r.ring, r.neck, r.foot, r.screen}
-	for i := range r.spots {
-		all = append(all, r.spots[i], r.strips[i])
-	}
-	return all
-}
-
-func (r *cornerRenderer) Layout(fyne.Size) {
 	put := func(o *canvas.Rectangle, x, y, w, h float32) {
 		o.Move(fyne.NewPos(x, y))
 		o.Resize(fyne.NewSize(w, h))
 	}
-	put(r.screen, 0, 0, screenWidth, screenHeight)
-	put(r.neck, screenWidth/2-10, screenHeight, 20, footHeight-4)
-	put(r.foot, screenWidth/2-30, screenHeight+footHeight-4, 60, 4)
-	put(r.ring, -4, -4, screenWidth+8, screenHeight+8)
-	for i := range r.spots {
-		x, y := float32(spotInset), float32(spotInset)
-		if i&1 != 0 {
-			x = screenWidth - spotInset - spotWidth
-		}
-		if i&2 != 0 {
-			y = screenHeight - spotInset - spotHeight
-		}
-		put(r.spots[i], x, y, spotWidth, spotHeight)
-		put(r.strips[i], x, y, 4, spotHeight)
-	}
+	return widgets.Draw(p, widgets.Drawing{Parts: parts,
+		Least: func() fyne.Size { return fyne.NewSize(screenWidth, screenHeight+footHeight) },
+		Arrange: func(fyne.Size) {
+			put(screen, 0, 0, screenWidth, screenHeight)
+			put(neck, screenWidth/2-10, screenHeight, 20, footHeight-4)
+			put(foot, screenWidth/2-30, screenHeight+footHeight-4, 60, 4)
+			put(ring, -4, -4, screenWidth+8, screenHeight+8)
+			for i := range corners {
+				x, y := spot(i)
+				put(spots[i], x, y, spotWidth, spotHeight)
+				put(strips[i], x, y, 4, spotHeight)
+			}
+		},
+		Paint: func(colour func(fyne.ThemeColorName) color.Color) {
+			quiet, primary := colour(theme.ColorQuiet), colour(base.ColorNamePrimary)
+			screen.FillColor, screen.StrokeColor = colour(theme.ColorSoft), quiet
+			neck.FillColor, foot.FillColor = quiet, quiet
+			ring.StrokeColor, ring.Hidden = primary, !p.focused
+			for i, s := range spots {
+				s.FillColor, s.StrokeColor = color.Transparent, quiet
+				switch i {
+				case p.chosen:
+					s.FillColor, s.StrokeColor = colour(base.ColorNameBackground), primary
+				case p.over:
+					s.FillColor, s.StrokeColor = colour(base.ColorNameHover), primary
+				}
+				strips[i].FillColor, strips[i].Hidden = primary, i != p.chosen
+			}
+		}})
 }
 
-func (r *cornerRenderer) Refresh() {
-	th, v := r.p.Theme(), fyne.CurrentApp().Settings().ThemeVariant()
-	paint := func(name fyne.ThemeColorName) color.Color { return th.Color(name, v) }
-	r.screen.FillColor, r.screen.StrokeColor = paint(theme.ColorSoft), paint(theme.ColorQuiet)
-	r.neck.FillColor, r.foot.FillColor = paint(theme.ColorQuiet), paint(theme.ColorQuiet)
-	r.ring.StrokeColor = paint(base.ColorNamePrimary)
-	r.ring.Hidden = !r.p.focused
-	for i, s := range r.spots {
-		s.FillColor, s.StrokeColor = color.Transparent, paint(theme.ColorQuiet)
-		r.strips[i].Hidden = true
-		switch {
-		case i == r.p.chosen:
-			s.FillColor, s.StrokeColor = paint(base.ColorNameBackground), paint(base.ColorNamePrimary)
-			r.strips[i].FillColor, r.strips[i].Hidden = paint(base.ColorNamePrimary), false
-		case i == r.p.over:
-			s.FillColor, s.StrokeColor = paint(base.ColorNameHover), paint(base.ColorNamePrimary)
-		}
+// spot is where a corner's card lies in the drawing.
+func spot(i int) (x, y float32) {
+	x, y = spotInset, spotInset
+	if i&1 != 0 {
+		x = screenWidth - spotInset - spotWidth
 	}
-	r.Layout(r.p.Size())
-	canvas.Refresh(r.p)
+	if i&2 != 0 {
+		y = screenHeight - spotInset - spotHeight
+	}
+	return x, y
 }

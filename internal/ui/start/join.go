@@ -21,22 +21,9 @@ import (
 // joining is what w.asked is while a code is being used.
 const joining = "relay"
 
-// codeField is where the code is typed. Escape is the window's.
-type codeField struct{ widget.Entry }
-
-// TypedKey implements fyne.Focusable.
-func (f *codeField) TypedKey(e *fyne.KeyEvent) {
-	if e.Name == fyne.KeyEscape {
-		widgets.PassEscape(f, e)
-		return
-	}
-	f.Entry.TypedKey(e)
-}
-
 // newCode is an empty field; Enter is the same as the button.
-func (w *window) newCode() *codeField {
-	f := &codeField{}
-	f.ExtendBaseWidget(f)
+func (w *window) newCode() *widgets.Field {
+	f := widgets.NewField()
 	f.SetPlaceHolder(w.host.Lang.T(text.StartJoinCode))
 	f.OnSubmitted = func(string) { w.useCode() }
 	return f
@@ -53,7 +40,7 @@ func (w *window) fillJoin() {
 		body := container.New(layout.NewCustomPaddedVBoxLayout(8), widgets.Bold(l.T(text.StartJoin), theme.SizeStart),
 			widgets.Paragraph(l.T(text.StartJoinIntro)), w.code, container.NewHBox(button))
 		if w.notJoined != "" {
-			body.Add(widgets.Warning(w.notJoined))
+			body.Add(widgets.Trouble(w.notJoined))
 		}
 		w.join.Objects = []fyne.CanvasObject{widgets.NewFrame(container.New(layout.NewCustomPaddedLayout(12, 12, 16, 16), body), true)}
 	}

@@ -40,7 +40,7 @@ type window struct {
 	hint      *fyne.Container // beside the picker
 	language  *fyne.Container
 	join      *fyne.Container // asks for the code of a relay, empty where there is none to join
-	code      *codeField
+	code      *widgets.Field
 	phones    *fyne.Container
 	failed    *fyne.Container
 	unset     *fyne.Container // says that there are no names yet
@@ -185,7 +185,7 @@ func (w *window) fill() {
 	w.fillPhones()
 	w.failed.Objects = nil
 	if s.failed != "" {
-		w.failed.Objects = []fyne.CanvasObject{widgets.Warning(s.failed)}
+		w.failed.Objects = []fyne.CanvasObject{widgets.Trouble(s.failed)}
 	}
 	w.unset.Objects = nil
 	if !s.setUp && !s.join {

@@ -2,7 +2,6 @@ package widgets
 
 import (
 	"strings"
-	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -38,16 +37,14 @@ func Bold(s string, size fyne.ThemeSizeName) fyne.CanvasObject {
 // BigLine is the answer's first line. It wraps: a name is never cut here.
 func BigLine(s string) fyne.CanvasObject { return Bold(s, base.SizeNameHeadingText) }
 
-// Trouble is a sentence with the mark of trouble, on the line of the text above.
-func Trouble(s string) fyne.CanvasObject {
-	return container.NewBorder(nil, nil, container.New(layout.NewCustomPaddedLayout(4, 0, 0, 4), container.NewVBox(NewShape(MarkTrouble))), nil,
-		Plain(s, theme.SizeHint, widget.WarningImportance))
+// Marked is a mark and what it stands for, the mark on the first line.
+func Marked(m Mark, o fyne.CanvasObject) fyne.CanvasObject {
+	return container.New(Columns(18), container.New(layout.NewCustomPaddedLayout(4, 0, 0, 0), container.NewVBox(NewShape(m))), o)
 }
 
-// Warning is a sentence with the mark of trouble.
-func Warning(s string) fyne.CanvasObject {
-	return container.New(Columns(18), container.New(layout.NewCustomPaddedLayout(4, 0, 0, 0), container.NewVBox(NewShape(MarkTrouble))),
-		Plain(s, theme.SizeHint, widget.WarningImportance))
+// Trouble is a sentence with the mark of trouble.
+func Trouble(s string) fyne.CanvasObject {
+	return Marked(MarkTrouble, Plain(s, theme.SizeHint, widget.WarningImportance))
 }
 
 // Fact is a label and what there is to say, side by side.
@@ -65,11 +62,4 @@ func Join(parts ...string) string {
 		}
 	}
 	return strings.Join(kept, " · ")
-}
-
-// SameDay tells whether two moments are on one day here.
-func SameDay(a, b time.Time) bool {
-	ay, am, ad := a.Local().Date()
-	by, bm, bd := b.Local().Date()
-	return ay == by && am == bm && ad == bd
 }

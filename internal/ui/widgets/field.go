@@ -1,0 +1,36 @@
+package widgets
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
+)
+
+// Field is a line to type into. Escape is its window's.
+type Field struct {
+	widget.Entry
+	Gained func() // is told that it got the keyboard; may be nil
+}
+
+// NewField is an empty field.
+func NewField() *Field {
+	f := &Field{}
+	f.ExtendBaseWidget(f)
+	return f
+}
+
+// FocusGained implements fyne.Focusable.
+func (f *Field) FocusGained() {
+	f.Entry.FocusGained()
+	if f.Gained != nil {
+		f.Gained()
+	}
+}
+
+// TypedKey implements fyne.Focusable.
+func (f *Field) TypedKey(e *fyne.KeyEvent) {
+	if e.Name == fyne.KeyEscape {
+		PassEscape(f, e)
+		return
+	}
+	f.Entry.TypedKey(e)
+}
