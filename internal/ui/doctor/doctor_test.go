@@ -82,24 +82,6 @@ func finish(w *window, l text.Language) {
 	w.ended(cfg, r)
 }
 
-// The window has a place for every check, under its heading, from the start.
-func TestDoctorHasEveryCheck(t *testing.T) {
-	var ids []string
-	for _, g := range groups {
-		ids = append(ids, g.checks...)
-	}
-	if !slices.Equal(ids, text.DoctorChecks) {
-		t.Errorf("the window shows %v, the doctor checks %v", ids, text.DoctorChecks)
-	}
-	for _, l := range []text.Language{text.Dutch, text.English} {
-		for _, id := range ids {
-			if s := l.T(text.DoctorName(id)); s == string(text.DoctorName(id)) {
-				t.Errorf("%s has no name", id)
-			}
-		}
-	}
-}
-
 // Checks fill in as they come; every line says its state in a word, and what to
 // do, for whom.
 func TestDoctorWindow(t *testing.T) {
@@ -231,46 +213,27 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// No word is cut, in either language and at every scale. With WIEBELT_SHOTS set,
-// pictures are left there.
+// No word is cut, in either language and at every scale.
 func TestDoctorWindowFits(t *testing.T) {
-	for _, l := range []text.Language{text.Dutch, text.English} {
-		for _, look := range []string{"light", "dark"} {
-			for _, scale := range uitest.Scales {
-				_, w := openDoctor(t, l, look)
-				what := fmt.Sprintf("%s %s %v", l, look, scale)
-				uitest.Scaled(w.win, fyne.NewSize(720, 688), scale)
-				uitest.Uncut(t, what+" running", w.win)
-				apart(t, what+" running", w)
-				uitest.Shot(t, w.win, fmt.Sprintf("doctor-running-%s-%s-%v", l, look, scale))
-				finish(w, l)
-				apart(t, what, w)
-				if scale == 1 {
-					uitest.Fits(t, what, w.win)
-				}
-				for _, size := range []fyne.Size{fyne.NewSize(720, 688), fyne.NewSize(480, 560)} {
-					uitest.Scaled(w.win, size, scale)
-					for y := float32(0); y < w.scroll.Content.MinSize().Height; y += 400 {
-						w.scroll.ScrollToOffset(fyne.NewPos(0, y))
-						uitest.Uncut(t, what, w.win)
-					}
-				}
-				uitest.Scaled(w.win, fyne.NewSize(720, 688), scale)
-				w.scroll.ScrollToTop()
-				uitest.Shot(t, w.win, fmt.Sprintf("doctor-%s-%s-%v", l, look, scale))
-				w.scroll.ScrollToBottom()
-				uitest.Shot(t, w.win, fmt.Sprintf("doctor-end-%s-%s-%v", l, look, scale))
-				test.Tap(w.bundle)
-				w.holds.path.SetText("/home/jan/Bureaublad/wiebelt-2026-11-21-1042.zip")
-				uitest.Uncut(t, what+" bundle", w.win)
-				if scale == 1 {
-					uitest.Fits(t, what+" bundle", w.win)
-				}
-				uitest.Shot(t, w.win, fmt.Sprintf("doctor-bundle-%s-%s-%v", l, look, scale))
-				w.win.Close()
-			}
+	uitest.EachScale(func(l text.Language, scale float32) {
+		_, w := openDoctor(t, l, "light")
+		own, small := fyne.NewSize(720, 688), fyne.NewSize(480, 560)
+		examine := func(state string, sizes ...fyne.Size) {
+			uitest.Examine(t, "doctor-"+string(l)+"-"+state, w.win, scale, sizes)
 		}
-	}
+		examine("running", own)
+		apart(t, "running", w)
+		finish(w, l)
+		apart(t, "finished", w)
+		for y := float32(0); y < w.scroll.Content.MinSize().Height; y += 400 {
+			w.scroll.ScrollToOffset(fyne.NewPos(0, y))
+			examine(fmt.Sprintf("from-%v", y), own, small)
+		}
+		test.Tap(w.bundle)
+		w.holds.path.SetText("/home/jan/Bureaublad/wiebelt-2026-11-21-1042.zip")
+		examine("bundle", own)
+		w.win.Close()
+	})
 }
 
 // apart fails if a row lies over another one.

@@ -1,12 +1,15 @@
 package doctor
 
 import (
+	"image/color"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/doctor"
+	"wiebelt/internal/ui/widgets"
 )
 
 // sign draws the state of a check in a square of 12 units, each state with a
@@ -51,35 +54,25 @@ var signStrokes = map[doctor.State][][4]float32{
 
 // CreateRenderer implements fyne.Widget.
 func (s *sign) CreateRenderer() fyne.WidgetRenderer {
-	r := &signRenderer{s: s}
-	r.Refresh()
-	return r
-}
-
-type signRenderer struct {
-	s       *sign
-	objects []fyne.CanvasObject
-}
-
-func (r *signRenderer) Destroy()                     {}
-func (r *signRenderer) Layout(fyne.Size)             {}
-func (r *signRenderer) MinSize() fyne.Size           { return fyne.NewSquareSize(signSize) }
-func (r *signRenderer) Objects() []fyne.CanvasObject { return r.objects }
-
-func (r *signRenderer) Refresh() {
-	c := r.s.Theme().Color(signColour(r.s.state), fyne.CurrentApp().Settings().ThemeVariant())
-	r.objects = nil
-	for _, p := range signStrokes[r.s.state] {
-		l := canvas.NewLine(c)
+	ring := canvas.NewCircle(nil)
+	ring.StrokeWidth, ring.Hidden = 1.5, len(signStrokes[s.state]) > 0
+	ring.Resize(fyne.NewSquareSize(8))
+	ring.Move(fyne.NewPos(2, 2))
+	parts := []fyne.CanvasObject{ring}
+	var strokes []*canvas.Line
+	for _, p := range signStrokes[s.state] {
+		l := canvas.NewLine(nil)
 		l.StrokeWidth = 2
 		l.Position1, l.Position2 = fyne.NewPos(p[0], p[1]), fyne.NewPos(p[2], p[3])
-		r.objects = append(r.objects, l)
+		strokes, parts = append(strokes, l), append(parts, l)
 	}
-	if len(r.objects) == 0 {
-		ring := canvas.NewCircle(nil)
-		ring.StrokeColor, ring.StrokeWidth = c, 1.5
-		ring.Resize(fyne.NewSquareSize(8))
-		ring.Move(fyne.NewPos(2, 2))
-		r.objects = append(r.objects, ring)
-	}
+	return widgets.Draw(s, widgets.Drawing{Parts: parts,
+		Least:   func() fyne.Size { return fyne.NewSquareSize(signSize) },
+		Arrange: func(fyne.Size) {},
+		Paint: func(colour func(fyne.ThemeColorName) color.Color) {
+			ring.StrokeColor = colour(signColour(s.state))
+			for _, l := range strokes {
+				l.StrokeColor = ring.StrokeColor
+			}
+		}})
 }

@@ -9,36 +9,32 @@ import (
 	"wiebelt/internal/guide"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/theme"
 	"wiebelt/internal/ui/uitest"
 	"wiebelt/internal/ui/widgets"
 )
 
-// Every page of the guide opens, in both languages, light and dark, and keeps
-// inside its window. With WIEBELT_SHOTS set, pictures of them are left there.
+// Every page of the guide opens, in both languages, and keeps inside its window.
+// With WIEBELT_SHOTS set, pictures of them are left there.
 func TestHelpWindow(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
-		for _, look := range []string{"light", "dark"} {
-			b := uitest.New(t, uitest.Greeting(l), map[string]widgets.Opener{windowapi.WindowHelp: Open})
-			b.App.Settings().SetTheme(theme.New(look))
-			b.Show(windowapi.WindowHelp)
-			w := b.Page(windowapi.WindowHelp).(*window)
-			w.win.Resize(fyne.NewSize(720, 640))
-			uitest.WantTexts(t, w.win, l.T(text.HelpEverybody), l.T(text.HelpAdmins))
-			for _, p := range guide.Help(l) {
-				w.Choose(p.ID)
-				if w.Chosen() != p.ID {
-					t.Fatalf("%s is not shown", p.ID)
-				}
-				all := strings.Join(uitest.Texts(w.win), " ")
-				if !strings.Contains(all, p.Title) || strings.Contains(all, "**") || strings.Contains(all, "`") || strings.Contains(all, "## ") {
-					t.Errorf("%s, %s: marks are left, or the title is missing", l, p.ID)
-				}
-				if got := w.pages.MinSize().Width; got > 720-topicsWidth {
-					t.Errorf("%s, %s: %g wide", l, p.ID, got)
-				}
-				uitest.Shot(t, w.win, "help-"+p.ID+"-"+string(l)+"-"+look)
+		b := uitest.New(t, uitest.Greeting(l), map[string]widgets.Opener{windowapi.WindowHelp: Open})
+		b.Show(windowapi.WindowHelp)
+		w := b.Page(windowapi.WindowHelp).(*window)
+		w.win.Resize(fyne.NewSize(720, 640))
+		uitest.WantTexts(t, w.win, l.T(text.HelpEverybody), l.T(text.HelpAdmins))
+		for _, p := range guide.Help(l) {
+			w.Choose(p.ID)
+			if w.Chosen() != p.ID {
+				t.Fatalf("%s is not shown", p.ID)
 			}
+			all := strings.Join(uitest.Texts(w.win), " ")
+			if !strings.Contains(all, p.Title) || strings.Contains(all, "**") || strings.Contains(all, "`") || strings.Contains(all, "## ") {
+				t.Errorf("%s, %s: marks are left, or the title is missing", l, p.ID)
+			}
+			if got := w.pages.MinSize().Width; got > 720-topicsWidth {
+				t.Errorf("%s, %s: %g wide", l, p.ID, got)
+			}
+			uitest.Shot(t, w.win, "help-"+p.ID+"-"+string(l))
 		}
 	}
 }

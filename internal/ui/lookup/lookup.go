@@ -223,7 +223,7 @@ func (w *window) answer(page *fyne.Container, f *windowapi.Found) {
 			page.Add(widgets.NewWords(f.Shown, theme.SizeRow, base.ColorNameForeground, false).Cutting())
 		}
 	}
-	buttons := container.New(layout.NewCustomPaddedHBoxLayout(8))
+	buttons := widgets.Buttons()
 	end := func(more ...fyne.CanvasObject) {
 		if f.Copy != "" {
 			buttons.Add(w.copying(l.T(text.CardButtonCopy), f.Copy))

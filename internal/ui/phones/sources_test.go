@@ -78,36 +78,29 @@ func TestSourcesInTheRecipes(t *testing.T) {
 	}
 }
 
-// No word of the ways in is cut, in either language and at every scale.
-func TestSourcesFit(t *testing.T) {
-	measured := 0
-	for _, l := range []text.Language{text.Dutch, text.English} {
-		for _, scale := range uitest.Scales {
-			b := openRecipes(t, l, here)
-			var sources windowapi.Sources
-			for _, phase := range []string{windowapi.LinkUp, windowapi.LinkUnknown, windowapi.LinkDown, windowapi.LinkKicked, windowapi.LinkRefused, windowapi.LinkIncomplete, windowapi.LinkBehind} {
-				sources.Sources = append(sources.Sources, windowapi.SourceState{Kind: "baresip", Phase: phase, Since: uitest.Noon.AddDate(0, 0, -3), Last: uitest.Noon.AddDate(-1, 0, 0)})
-			}
-			for _, c := range link.Causes() {
-				sources.Sources = append(sources.Sources, windowapi.SourceState{Kind: "ari", Name: "centrale", Phase: windowapi.LinkDown, Since: uitest.Noon, Why: string(c)})
-			}
-			for _, phase := range []string{windowapi.SourceListens, windowapi.SourceTaken, windowapi.SourceKeyless} {
-				for _, k := range []string{"websocket", "http", "url", "command"} {
-					sources.Sources = append(sources.Sources, windowapi.SourceState{Kind: k, Phase: phase, Port: 27471, Last: uitest.Noon})
-				}
-			}
-			b.Tell(t, windowapi.KindSources, sources)
-			for _, id := range []string{sourcesPage, "baresip", "any-url"} {
-				recipes(b).Choose(id)
-				uitest.Scaled(recipes(b).win, fyne.NewSize(720, 688), scale)
-				if scale == 1 && id == sourcesPage {
-					uitest.Shot(t, recipes(b).win, "ways-"+string(l))
-				}
-				uitest.Uncut(t, string(l)+" "+id, recipes(b).win, guide.All(l)[0].Title, "config van baresip", "baresip's config")
-				measured++
-			}
-			recipes(b).win.Close()
+// No word of the sources and of recipes of each kind is cut, in either language and
+// at every scale.
+func TestPhonesFit(t *testing.T) {
+	var sources windowapi.Sources
+	for _, phase := range []string{windowapi.LinkUp, windowapi.LinkUnknown, windowapi.LinkDown, windowapi.LinkKicked, windowapi.LinkRefused, windowapi.LinkIncomplete, windowapi.LinkBehind} {
+		sources.Sources = append(sources.Sources, windowapi.SourceState{Kind: "baresip", Phase: phase, Since: uitest.Noon.AddDate(0, 0, -3), Last: uitest.Noon.AddDate(-1, 0, 0)})
+	}
+	for _, c := range link.Causes() {
+		sources.Sources = append(sources.Sources, windowapi.SourceState{Kind: "ari", Name: "centrale", Phase: windowapi.LinkDown, Since: uitest.Noon, Why: string(c)})
+	}
+	for _, phase := range []string{windowapi.SourceListens, windowapi.SourceTaken, windowapi.SourceKeyless} {
+		for _, k := range []string{"websocket", "http", "url", "command"} {
+			sources.Sources = append(sources.Sources, windowapi.SourceState{Kind: k, Phase: phase, Port: 27471, Last: uitest.Noon})
 		}
 	}
-	t.Logf("%d windows measured", measured)
+	uitest.EachScale(func(l text.Language, scale float32) {
+		b := openRecipes(t, l, here)
+		b.Tell(t, windowapi.KindSources, sources)
+		for _, id := range []string{sourcesPage, "baresip", "microsip", "any-url", "3cx-v20", "teams"} {
+			recipes(b).Choose(id)
+			uitest.Examine(t, "phones-"+string(l)+"-"+id, recipes(b).win, scale, []fyne.Size{{Width: 720, Height: 688}},
+				here.values.Exe, guide.All(l)[0].Title, "config van baresip", "baresip's config")
+		}
+		recipes(b).win.Close()
+	})
 }

@@ -41,61 +41,45 @@ func everyCheck(l text.Language) []check {
 		check{name: l.T(text.StartCheckNoneName), sentence: l.T(text.StartCheckNone)})
 }
 
-// No word of the first start and of a test call is cut, in either
-// language and at every scale, in the window as it opens and in the smallest.
+// No word of the first start and of a test call is cut, in either language and at
+// every scale, in the window as it opens and in the smallest.
 func TestStartFits(t *testing.T) {
-	measured := 0
-	for _, l := range []text.Language{text.Dutch, text.English} {
-		for _, scale := range uitest.Scales {
-			b, w := openStart(t, l, began(everyPhone(l)...))
-			locked := byPolicy(t, "top-left")
-			unjoined := began()
-			unjoined.join = true
-			w.notJoined = l.T(text.RelayJoinUnknown)
-			locked.phones, locked.failed = everyPhone(l), l.T(text.StartFailed, "Jan Willem van der Meulen (IT), toestel 140")
-			for _, s := range []state{began(everyPhone(l)...), began(), locked, unjoined} {
-				w.take(s)
-				w.open = s.failed != ""
-				w.fillAdmins()
-				for _, size := range []fyne.Size{fyne.NewSize(640, 696), fyne.NewSize(w.win.Content().MinSize().Width, 480)} {
-					uitest.Scaled(w.win, size, scale)
-					uitest.Uncut(t, string(l), w.win)
-					measured++
-				}
-				if scale == 1 {
-					uitest.Fits(t, string(l), w.win)
-				}
-			}
-			w.win.Close()
-
-			b.Show(windowapi.WindowTest)
-			p := b.Page(windowapi.WindowTest).(*testWindow)
-			p.panel.begin()
-			for _, say := range []func(){
-				func() {},
-				func() {
-					came(t, b, 1, windowapi.TestSeen{Kind: "baresip", Name: "baresip", At: uitest.Noon, Reports: windowapi.RingOnly})
-				},
-				func() {
-					came(t, b, 1, windowapi.TestSeen{Kind: "command", At: uitest.Noon, Reports: windowapi.RingAndEnd, Answered: true, Ended: true})
-				},
-				func() {
-					p.panel.begin()
-					p.panel.missed(2, everyCheck(l))
-				},
-			} {
-				say()
-				for _, size := range []fyne.Size{fyne.NewSize(560, 480), fyne.NewSize(p.win.Content().MinSize().Width, 400)} {
-					uitest.Scaled(p.win, size, scale)
-					uitest.Uncut(t, string(l), p.win)
-					measured++
-				}
-				if scale == 1 {
-					uitest.Fits(t, string(l), p.win)
-				}
-			}
-			p.win.Close()
+	uitest.EachScale(func(l text.Language, scale float32) {
+		b, w := openStart(t, l, began())
+		locked, unjoined := byPolicy(t, "top-left"), began()
+		locked.phones, locked.failed = everyPhone(l), l.T(text.StartFailed, "Jan Willem van der Meulen (IT), toestel 140")
+		unjoined.join = true
+		w.notJoined = l.T(text.RelayJoinUnknown)
+		for name, s := range map[string]state{"none": began(), "every": began(everyPhone(l)...), "locked": locked, "join": unjoined} {
+			w.take(s)
+			w.open = s.failed != ""
+			w.fillAdmins()
+			uitest.Examine(t, "start-"+string(l)+"-"+name, w.win, scale, []fyne.Size{{Width: 640, Height: 696}, {Width: w.win.Content().MinSize().Width, Height: 480}})
 		}
-	}
-	t.Logf("%d windows measured", measured)
+		w.win.Close()
+
+		b.Show(windowapi.WindowTest)
+		p := b.Page(windowapi.WindowTest).(*testWindow)
+		for _, scene := range []struct {
+			name string
+			do   func()
+		}{
+			{"begin", func() {}},
+			{"waiting", p.panel.begin},
+			{"rang", func() {
+				came(t, b, 1, windowapi.TestSeen{Kind: "baresip", Name: "baresip", At: uitest.Noon, Reports: windowapi.RingOnly})
+			}},
+			{"seen", func() {
+				came(t, b, 1, windowapi.TestSeen{Kind: "command", At: uitest.Noon, Reports: windowapi.RingAndEnd, Answered: true, Ended: true})
+			}},
+			{"nothing", func() {
+				p.panel.begin()
+				p.panel.missed(2, everyCheck(l))
+			}},
+		} {
+			scene.do()
+			uitest.Examine(t, "test-"+string(l)+"-"+scene.name, p.win, scale, []fyne.Size{{Width: 560, Height: 480}, {Width: p.win.Content().MinSize().Width, Height: 400}})
+		}
+		p.win.Close()
+	})
 }

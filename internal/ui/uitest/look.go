@@ -1,6 +1,8 @@
 package uitest
 
 import (
+	"bytes"
+	"fmt"
 	"image/png"
 	"os"
 	"path/filepath"
@@ -14,56 +16,70 @@ import (
 	"fyne.io/fyne/v2/driver/software"
 	"fyne.io/fyne/v2/test"
 
+	"wiebelt/internal/text"
+	"wiebelt/internal/ui/theme"
 	"wiebelt/internal/ui/widgets"
 )
 
-// Shot leaves a picture of a window, for people to look at, in the folder that
-// WIEBELT_SHOTS names; without one it does nothing.
+// Shot leaves pictures of a window, for people to look at, light and dark, in the
+// folder that WIEBELT_SHOTS names; without one it does nothing.
 func Shot(t testing.TB, w fyne.Window, name string) {
 	t.Helper()
 	dir := os.Getenv("WIEBELT_SHOTS")
 	if dir == "" {
 		return
 	}
-	f, err := os.Create(filepath.Join(dir, name+".png"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
 	// Text that wraps tells its height only once it has a width: a window on a
 	// screen lays out again before it paints, a window of a test does not.
 	size := w.Canvas().Size()
 	w.Resize(size.AddWidthHeight(1, 1))
 	w.Resize(size)
-	if err := png.Encode(f, w.Canvas().Capture()); err != nil {
-		t.Fatal(err)
+	app := fyne.CurrentApp().Settings()
+	defer app.SetTheme(app.Theme())
+	for _, look := range []string{"light", "dark"} {
+		app.SetTheme(theme.New(look))
+		var b bytes.Buffer
+		if err := png.Encode(&b, w.Canvas().Capture()); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name+"-"+look+".png"), b.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// EachScale runs look in both languages and at every scale.
+func EachScale(look func(l text.Language, scale float32)) {
+	for _, l := range []text.Language{text.Dutch, text.English} {
+		for _, scale := range Scales {
+			look(l, scale)
+		}
+	}
+}
+
+// Examine looks at a window at a scale, in its own size and in others: Uncut. At
+// scale 1 the smallest screen has room for it, too, and pictures of it are left.
+func Examine(t testing.TB, name string, w fyne.Window, scale float32, sizes []fyne.Size, data ...string) {
+	t.Helper()
+	for _, size := range sizes {
+		Scaled(w, size.AddWidthHeight(1, 1), scale) // text that wraps tells its height only once it has a width
+		Scaled(w, size, scale)
+		Uncut(t, fmt.Sprintf("%s at %v in %v", name, scale, size), w, data...)
+	}
+	Scaled(w, sizes[0], scale)
+	if scale == 1 {
+		Fits(t, name, w)
+		Shot(t, w, name)
 	}
 }
 
 // Texts gives everything that is written in a window, in the order of its tree.
-func Texts(w fyne.Window) []string {
-	var all []string
-	var walk func(fyne.CanvasObject)
-	walk = func(o fyne.CanvasObject) {
-		if !o.Visible() {
-			return
+func Texts(w fyne.Window) (all []string) {
+	Each(w.Canvas().Content(), func(o any) {
+		if line, ok := o.(*canvas.Text); ok && line.Text != "" {
+			all = append(all, line.Text)
 		}
-		switch o := o.(type) {
-		case *canvas.Text:
-			if o.Text != "" {
-				all = append(all, o.Text)
-			}
-		case *fyne.Container:
-			for _, c := range o.Objects {
-				walk(c)
-			}
-		case fyne.Widget:
-			for _, c := range test.WidgetRenderer(o).Objects() {
-				walk(c)
-			}
-		}
-	}
-	walk(w.Canvas().Content())
+	})
 	return all
 }
 
@@ -80,7 +96,7 @@ func WantTexts(t *testing.T, w fyne.Window, want ...string) {
 
 // Uncut fails if a word of ours is cut or reaches over the window's border; names
 // and numbers, which can be as long as they like, end in an ellipsis.
-func Uncut(t *testing.T, what string, w fyne.Window, data ...string) {
+func Uncut(t testing.TB, what string, w fyne.Window, data ...string) {
 	t.Helper()
 	c := w.Canvas()
 	var walk func(o fyne.CanvasObject, at fyne.Position)
@@ -154,41 +170,24 @@ func Each(o fyne.CanvasObject, visit func(any)) {
 // PressIn presses the button with a label somewhere in a tree.
 func PressIn(t *testing.T, o fyne.CanvasObject, label string) {
 	t.Helper()
-	var found *widgets.Button
+	b := buttonIn(o, label)
+	if b == nil {
+		t.Fatalf("no button %q", label)
+	}
+	test.Tap(b)
+}
+
+// ButtonOf gives the button of a window with a label, nil if there is none.
+func ButtonOf(w fyne.Window, label string) *widgets.Button {
+	return buttonIn(w.Canvas().Content(), label)
+}
+
+func buttonIn(o fyne.CanvasObject, label string) (found *widgets.Button) {
 	Each(o, func(o any) {
 		if b, ok := o.(*widgets.Button); ok && b.Text == label {
 			found = b
 		}
 	})
-	if found == nil {
-		t.Fatalf("no button %q", label)
-	}
-	test.Tap(found)
-}
-
-// ButtonOf gives the button of a window with a label, nil if there is none.
-func ButtonOf(w fyne.Window, label string) (found *widgets.Button) {
-	var walk func(fyne.CanvasObject)
-	walk = func(o fyne.CanvasObject) {
-		if !o.Visible() {
-			return
-		}
-		switch o := o.(type) {
-		case *widgets.Button:
-			if o.Text == label {
-				found = o
-			}
-		case *fyne.Container:
-			for _, c := range o.Objects {
-				walk(c)
-			}
-		case fyne.Widget:
-			for _, c := range test.WidgetRenderer(o).Objects() {
-				walk(c)
-			}
-		}
-	}
-	walk(w.Canvas().Content())
 	return found
 }
 

@@ -1,7 +1,6 @@
 package windowapp
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"testing"
@@ -10,6 +9,8 @@ import (
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/uitest"
+
+	"fyne.io/fyne/v2"
 )
 
 // filled bring a window, just opened, into states that have more to say, and call
@@ -35,34 +36,25 @@ var filled = map[string]func(t *testing.T, b *uitest.Harness, look func(state st
 // room than there is. Whoever adds a window gets it looked at.
 func TestEveryWindowFits(t *testing.T) {
 	all := slices.Sorted(maps.Keys(openers(nil)))
-	looked := 0
-	for _, l := range []text.Language{text.Dutch, text.English} {
-		for _, scale := range uitest.Scales {
-			for _, name := range all {
-				var demo []windowapi.DemoCall
-				for _, id := range []string{"known", "family", "unknown", "withheld", "colleague", "passed", "slow", "gone", "refused"} {
-					demo = append(demo, windowapi.DemoCall{ID: id, Title: l.T(text.DemoTitle(id)), Hint: l.T(text.DemoHint(id))})
-				}
-				b := deskHarness(t, uitest.Greeting(l, demo...))
-				b.Show(name)
-				w := b.Page(name).Window()
-				size := w.Canvas().Size()
-				uitest.Scaled(w, size, scale)
-				look := func(state string) {
-					looked++
-					uitest.Uncut(t, fmt.Sprintf("%s, %s, %s at %v", name, state, l, scale), w)
-					if scale == 1 {
-						uitest.Fits(t, fmt.Sprintf("%s, %s, %s", name, state, l), w)
-					}
-				}
-				if f := filled[name]; f != nil {
-					f(t, b, look)
-				} else {
-					look("open")
-				}
-				w.Close()
+	uitest.EachScale(func(l text.Language, scale float32) {
+		for _, name := range all {
+			var demo []windowapi.DemoCall
+			for _, id := range []string{"known", "family", "unknown", "withheld", "colleague", "passed", "slow", "gone", "refused"} {
+				demo = append(demo, windowapi.DemoCall{ID: id, Title: l.T(text.DemoTitle(id)), Hint: l.T(text.DemoHint(id))})
 			}
+			b := deskHarness(t, uitest.Greeting(l, demo...))
+			b.Show(name)
+			w := b.Page(name).Window()
+			size := w.Canvas().Size()
+			look := func(state string) {
+				uitest.Examine(t, name+"-"+string(l)+"-"+state, w, scale, []fyne.Size{size})
+			}
+			if f := filled[name]; f != nil {
+				f(t, b, look)
+			} else {
+				look("open")
+			}
+			w.Close()
 		}
-	}
-	t.Logf("%d pictures of %d windows: %v", looked, len(all), all)
+	})
 }
