@@ -25,15 +25,17 @@ func complete(t *testing.T, c Check) {
 	}
 }
 
-// TestOneTable: the checks that run are those that help and guide list.
+// TestOneTable: the checks that run are those that help, guide and window list.
 func TestOneTable(t *testing.T) {
 	if ids := slices.Sorted(maps.Keys(checks)); !slices.Equal(ids, slices.Sorted(slices.Values(text.DoctorChecks))) {
 		t.Errorf("%v run, %v are listed", ids, text.DoctorChecks)
 	}
 	for _, id := range text.DoctorChecks {
 		for _, l := range []text.Language{text.Dutch, text.English} {
-			if s := l.T(text.DoctorAbout(id)); s == string(text.DoctorAbout(id)) {
-				t.Errorf("%s is not explained", id)
+			for _, key := range []text.Key{text.DoctorName(id), text.DoctorAbout(id)} {
+				if l.T(key) == string(key) {
+					t.Errorf("%s has no text in %s", key, l)
+				}
 			}
 		}
 	}

@@ -6,15 +6,27 @@ import (
 	"sync"
 )
 
-// DoctorChecks are the ids of the doctor's checks, in the order in which they
-// are shown. Monitoring relies on them: one is never given another meaning.
-// Command, help and guides all follow this table.
-var DoctorChecks = []string{
-	"settings", "policy", "setup", "secret", "expiry",
-	"hub.name", "hub.connection", "hub.certificate", "hub.clock", "hub.token", "hub.lookup",
-	"resident", "version", "listener", "link", "scheme", "autostart", "microsip",
-	"tray", "cards", "lock", "browser", "disk", "folders", "program", "log", "crash", "history", "audit", "delivery",
+// DoctorGroups are the ids of the doctor's checks, in the order in which they are
+// shown, below the headings of the window. Monitoring relies on the ids: one is
+// never given another meaning. Command, window, help and guides follow this table.
+var DoctorGroups = []struct {
+	Group  string // of DoctorGroup
+	Checks []string
+}{
+	{"settings", []string{"settings", "policy", "setup", "secret", "expiry"}},
+	{"hub", []string{"hub.name", "hub.connection", "hub.certificate", "hub.clock", "hub.token", "hub.lookup"}},
+	{"phones", []string{"resident", "version", "listener", "link", "scheme", "autostart", "microsip"}},
+	{"desktop", []string{"tray", "cards", "lock", "browser"}},
+	{"disk", []string{"disk", "folders", "program", "log", "crash", "history", "audit", "delivery"}},
 }
+
+// DoctorChecks are the ids of all checks.
+var DoctorChecks = func() (all []string) {
+	for _, g := range DoctorGroups {
+		all = append(all, g.Checks...)
+	}
+	return all
+}()
 
 // DoctorTroubles are what the doctor can find wrong, each with a sentence and one
 // on what to do, in the order of the guide, which lists them. Those that begin

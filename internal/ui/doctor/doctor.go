@@ -30,18 +30,6 @@ const (
 	checkWidth   = 144 // of a check's name
 )
 
-// groups are the checks under their headings.
-var groups = []struct {
-	id     string
-	checks []string
-}{
-	{"settings", []string{"settings", "policy", "setup", "secret", "expiry"}},
-	{"hub", []string{"hub.name", "hub.connection", "hub.certificate", "hub.clock", "hub.token", "hub.lookup"}},
-	{"phones", []string{"resident", "version", "listener", "link", "scheme", "autostart", "microsip"}},
-	{"desktop", []string{"tray", "cards", "lock", "browser"}},
-	{"disk", []string{"disk", "folders", "program", "log", "crash", "history", "audit", "delivery"}},
-}
-
 // window shows what Wiebelt depends on, each check in its place from the
 // beginning on and filled in as it ends; and, asked for, what a file for the
 // help desk would hold.
@@ -94,12 +82,12 @@ func newWindow(host *widgets.Host) *window {
 	w.copyAll = widgets.NewButton(l.T(text.DoctorWindowCopy), w.copy)
 	w.bundle = widgets.NewButton(l.T(text.DoctorWindowBundle), w.gather)
 	w.list = newStack(8)
-	for i, g := range groups {
+	for i, g := range text.DoctorGroups {
 		if i > 0 {
 			w.list.Add(widgets.Gap(4))
 		}
-		w.list.Add(widgets.NewWords(l.T(text.DoctorGroup(g.id)), theme.SizeStart, base.ColorNameForeground, true).Cutting())
-		for _, id := range g.checks {
+		w.list.Add(widgets.NewWords(l.T(text.DoctorGroup(g.Group)), theme.SizeStart, base.ColorNameForeground, true).Cutting())
+		for _, id := range g.Checks {
 			w.rows[id] = newStack(8)
 			w.list.Add(w.rows[id])
 		}
@@ -281,8 +269,8 @@ func (w *window) whom(hint string) string {
 func (w *window) copy() {
 	l := w.host.Lang
 	var b strings.Builder
-	for _, g := range groups {
-		for _, id := range g.checks {
+	for _, g := range text.DoctorGroups {
+		for _, id := range g.Checks {
 			for _, c := range w.found[id] {
 				b.WriteString(l.T(text.DoctorState(string(c.State))) + "\t" + l.T(text.DoctorName(id)) + "\t" + strings.TrimSpace(c.Message+" "+c.Hint) + "\n")
 			}
