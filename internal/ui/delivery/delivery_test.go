@@ -23,7 +23,6 @@ import (
 	"wiebelt/internal/delivery/outbox"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/theme"
 	"wiebelt/internal/ui/uitest"
 	"wiebelt/internal/ui/widgets"
 )
@@ -127,52 +126,49 @@ func allTexts(w fyne.Window) string { return strings.Join(uitest.Texts(w), " ") 
 // has what must be written in them.
 func TestDeliveryPictures(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
-		for _, look := range []string{"light", "dark"} {
-			b, w := openDelivery(t, l)
-			b.App.Settings().SetTheme(theme.New(look))
-			w.win.Resize(windowSize)
-			name := "delivery-" + string(l) + "-" + look
-			w.takeState(state{View: w.view, Support: "Jan (IT), toestel 140"})
-			uitest.WantTexts(t, w.win, l.T(text.DeliveryWindowSetup))
-			if !strings.Contains(allTexts(w.win), "Jan (IT)") || !w.choose.Disabled() {
-				t.Error("nobody to ask")
-			}
-			uitest.Shot(t, w.win, name+"-setup")
-			w.takeState(state{View: w.view, SetUp: true})
-			uitest.WantTexts(t, w.win, l.T(text.DeliveryWindowDrop))
-			uitest.Shot(t, w.win, name+"-empty")
-			w.takeState(deliveryState())
-			b.Tell(t, windowapi.KindDelivery, windowapi.Delivery{Progress: &windowapi.Progress{ID: "i7", Sent: 310, Size: 500}})
-			uitest.WantTexts(t, w.win, l.T(text.DeliveryWindowSending, 62), l.T(text.DeliveryWindowAdding, 1)[2:6])
-			uitest.Shot(t, w.win, name+"-list")
-			held := deliveryState()
-			held.Held, held.Question, held.Questions = string(outbox.CredentialsOff), nil, 0
-			w.takeState(held)
-			uitest.Shot(t, w.win, name+"-held")
-			for _, id := range []string{"i5", "i4", "n1", "n2"} {
-				w.openRow(slices.IndexFunc(held.Rows, func(r row) bool { return r.ID == id }))
-				w.detail.take(deliveryReceipts(id))
-				uitest.Shot(t, w.win, name+"-"+id)
-			}
-			w.back()
-			dir := t.TempDir()
-			for _, f := range []string{"bericht-1.zip", "bericht-2.ZIP", "brief.docx"} {
-				if err := os.WriteFile(filepath.Join(dir, f), []byte(strings.Repeat("x", 4200)), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err := os.Mkdir(filepath.Join(dir, "Archief"), 0o700); err != nil {
+		b, w := openDelivery(t, l)
+		w.win.Resize(windowSize)
+		name := "delivery-" + string(l)
+		w.takeState(state{View: w.view, Support: "Jan (IT), toestel 140"})
+		uitest.WantTexts(t, w.win, l.T(text.DeliveryWindowSetup))
+		if !strings.Contains(allTexts(w.win), "Jan (IT)") || !w.choose.Disabled() {
+			t.Error("nobody to ask")
+		}
+		uitest.Shot(t, w.win, name+"-setup")
+		w.takeState(state{View: w.view, SetUp: true})
+		uitest.WantTexts(t, w.win, l.T(text.DeliveryWindowDrop))
+		uitest.Shot(t, w.win, name+"-empty")
+		w.takeState(deliveryState())
+		b.Tell(t, windowapi.KindDelivery, windowapi.Delivery{Progress: &windowapi.Progress{ID: "i7", Sent: 310, Size: 500}})
+		uitest.WantTexts(t, w.win, l.T(text.DeliveryWindowSending, 62), l.T(text.DeliveryWindowAdding, 1)[2:6])
+		uitest.Shot(t, w.win, name+"-list")
+		held := deliveryState()
+		held.Held, held.Question, held.Questions = string(outbox.CredentialsOff), nil, 0
+		w.takeState(held)
+		uitest.Shot(t, w.win, name+"-held")
+		for _, id := range []string{"i5", "i4", "n1", "n2"} {
+			w.openRow(slices.IndexFunc(held.Rows, func(r row) bool { return r.ID == id }))
+			w.detail.take(deliveryReceipts(id))
+			uitest.Shot(t, w.win, name+"-"+id)
+		}
+		w.back()
+		dir := t.TempDir()
+		for _, f := range []string{"bericht-1.zip", "bericht-2.ZIP", "brief.docx"} {
+			if err := os.WriteFile(filepath.Join(dir, f), []byte(strings.Repeat("x", 4200)), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			t.Setenv("HOME", dir)
-			w.chooseFiles()
-			b.Later[len(b.Later)-1]()
-			w.chooser.pick(1)
-			uitest.Shot(t, w.win, name+"-choose")
-			uitest.WantTexts(t, w.win, "Archief", "bericht-1.zip", "bericht-2.ZIP", l.N(text.DeliveryWindowChooseSend, 1))
-			if strings.Contains(allTexts(w.win), "docx") {
-				t.Error("a file that is no ZIP is offered")
-			}
+		}
+		if err := os.Mkdir(filepath.Join(dir, "Archief"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("HOME", dir)
+		w.chooseFiles()
+		b.Later[len(b.Later)-1]()
+		w.chooser.pick(1)
+		uitest.Shot(t, w.win, name+"-choose")
+		uitest.WantTexts(t, w.win, "Archief", "bericht-1.zip", "bericht-2.ZIP", l.N(text.DeliveryWindowChooseSend, 1))
+		if strings.Contains(allTexts(w.win), "docx") {
+			t.Error("a file that is no ZIP is offered")
 		}
 	}
 }
