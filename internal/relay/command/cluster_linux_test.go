@@ -427,11 +427,15 @@ func (s *site) soon(what string) {
 	s.forgive()
 }
 
-// forgive leaves out what users saw wrong until now.
+// forgive leaves out what users saw wrong until now. A call that is shown again has
+// its end still before it.
 func (s *site) forgive() {
 	for _, d := range s.desks {
 		d.mu.Lock()
 		d.wrong = nil
+		for id := range d.shown {
+			delete(d.ended, id)
+		}
 		d.mu.Unlock()
 	}
 }
