@@ -23,7 +23,8 @@ import (
 // CodeLife is how long a code can be used.
 const CodeLife = 7 * 24 * time.Hour
 
-// learnTime is what a relay may be behind another.
+// learnTime is what a server may be behind another; a busy one may be several times that
+// long behind.
 const learnTime = 50 * time.Millisecond
 
 // alphabet has no letters or digits that look alike; 32 of them, five bits each.
@@ -286,7 +287,12 @@ func (d *Directory) Remove(ctx context.Context, u wire.User) error {
 
 // Invite makes a code with which the user joins on one computer.
 func (d *Directory) Invite(ctx context.Context, u wire.User) (code string, err error) {
-	if e, _, err := d.Find(ctx, u); err != nil {
+	e, _, err := d.Find(ctx, u)
+	for try := 0; try < 20 && !e.Person() && (err == nil || errors.Is(err, ErrUnknown)) && ctx.Err() == nil; try++ {
+		time.Sleep(learnTime) // he may have just been added
+		e, _, err = d.Find(ctx, u)
+	}
+	if err != nil {
 		return "", err
 	} else if !e.Person() {
 		return "", ErrUnknown
