@@ -54,7 +54,7 @@ type Feed struct {
 // view is what is known of the bucket.
 type view struct {
 	calls map[string]entry
-	of    map[wire.User]map[string]bool // the keys of a user's calls
+	of    map[wire.User]map[string]bool // the keys of the calls that a user hears of
 }
 
 type entry struct {
@@ -342,12 +342,15 @@ func (f *Feed) away(m *nats.Msg) {
 	}
 }
 
-// snapshot is all that goes on for a user.
+// snapshot is all that goes on for a user. What he hears nothing of is not looked at
+// again: calls that are over are remembered for longer than they are told.
 func (f *Feed) snapshot(u wire.User, now time.Time) wire.Snapshot {
 	s := wire.Snapshot{Relay: f.relay, Epoch: f.began, Seq: f.seq, At: now.UTC(), Calls: []wire.Call{}}
 	for key := range f.of[u] {
 		if c, ok := f.call(f.calls[key].record, u, now); ok {
 			s.Calls = append(s.Calls, c)
+		} else {
+			delete(f.of[u], key) // a change of the call brings it back
 		}
 	}
 	return s
