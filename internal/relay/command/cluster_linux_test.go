@@ -119,11 +119,12 @@ func newSite(t *testing.T, n int, at []place) *site {
 func (s *site) start(all ...*process) {
 	s.t.Helper()
 	var starting sync.WaitGroup
+	before := s.t.Failed()
 	for _, p := range all {
 		starting.Go(p.start)
 	}
 	starting.Wait()
-	if s.t.Failed() {
+	if s.t.Failed() && !before {
 		s.t.FailNow()
 	}
 }
