@@ -2,13 +2,9 @@ package ari
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"os"
-	"os/user"
 	"strings"
 	"time"
 
@@ -41,21 +37,7 @@ func New(a exchangelink.Account) (link.Phone, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &phone{Phone: p, app: appName(p.Account.Client), asked: map[string]asked{}, hidden: map[string]string{}}, nil
-}
-
-// appName is another one for each client, mostly each user and computer, and says
-// nothing of either: Asterisk serves one program for each name.
-func appName(client string) string {
-	host, _ := os.Hostname()
-	who := host
-	if client != "" {
-		who = "\x00" + client
-	} else if u, err := user.Current(); err == nil {
-		who += "\x00" + u.Uid + "\x00" + u.Username
-	}
-	sum := sha256.Sum256([]byte(who))
-	return "wiebelt-" + hex.EncodeToString(sum[:6])
+	return &phone{Phone: p, app: exchangelink.ClientName(p.Account.Client), asked: map[string]asked{}, hidden: map[string]string{}}, nil
 }
 
 // way is how an exchange is asked. A path has no "/ari/" before it.

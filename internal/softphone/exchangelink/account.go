@@ -2,8 +2,12 @@ package exchangelink
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"os"
+	"os/user"
 	"strings"
 	"time"
 
@@ -111,4 +115,18 @@ func (a Account) Password(ctx context.Context, what string) (string, error) {
 		return "", &link.Refusal{Why: "no " + what + " is stored", Cause: link.CauseNoSecret}
 	}
 	return secret, nil
+}
+
+// ClientName is another one for each client, mostly each user and computer, and says
+// nothing of either: some exchanges serve one program for each name.
+func ClientName(client string) string {
+	host, _ := os.Hostname()
+	who := host
+	if client != "" {
+		who = "\x00" + client
+	} else if u, err := user.Current(); err == nil {
+		who += "\x00" + u.Uid + "\x00" + u.Username
+	}
+	sum := sha256.Sum256([]byte(who))
+	return "wiebelt-" + hex.EncodeToString(sum[:6])
 }
