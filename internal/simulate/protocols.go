@@ -76,6 +76,8 @@ var phones = map[string]func(context.Context, Options) (Softphone, error){
 	registry.ThreeCX:  openServer(start3CXPhone),
 	registry.Relay:    openServer(startRelayPhone),
 
+	registry.BroadWorks: openServer(startBroadWorksPhone),
+
 	registry.VoIPGRID:  openWebhook("/"+registry.VoIPGRID, voipgridMessage),
 	registry.Yeastar:   openWebhook("/"+registry.Yeastar, yeastarMessage),
 	registry.VOIPZeker: openWebhook("/"+registry.VOIPZeker, voipzekerMessage),

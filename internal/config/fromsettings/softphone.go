@@ -15,6 +15,7 @@ import (
 	"wiebelt/internal/softphone/ari"
 	"wiebelt/internal/softphone/baresip"
 	"wiebelt/internal/softphone/bria"
+	"wiebelt/internal/softphone/broadworks"
 	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/linphone"
@@ -40,6 +41,7 @@ var links = map[string]func(exchangelink.Account) (link.Phone, error){
 	registry.Relay:   relaylink.New,
 
 	registry.YeastarSocket: yeastar.New,
+	registry.BroadWorks:    broadworks.New,
 }
 
 // Softphone makes the phone of a link in the settings. The error says what is

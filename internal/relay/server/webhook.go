@@ -2,6 +2,7 @@ package server
 
 import (
 	"cmp"
+	"errors"
 	"io"
 	"maps"
 	"net/http"
@@ -71,9 +72,9 @@ func (h *webhooks) reader(name string) (read webhook.Reader, kind string) {
 	return read, name
 }
 
-// heard notes that a message came, and whether it could be read, and tells whether that is
+// heard notes that a message came and what is wrong since then, and tells whether that is
 // news.
-func (h *webhooks) heard(name, kind string, at time.Time, readable bool) (news bool) {
+func (h *webhooks) heard(name, kind string, at time.Time, wrong link.Cause) (news bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s, known := h.states[name]
@@ -83,12 +84,8 @@ func (h *webhooks) heard(name, kind string, at time.Time, readable bool) (news b
 		}
 		s = wire.LinkState{Name: name, Kind: kind, State: wire.LinkReports, Since: at}
 	}
-	cause := link.NoCause
-	if !readable {
-		cause = link.CauseUnread
-	}
-	news = !known || s.Cause != string(cause)
-	s.Heard, s.Cause = at, string(cause)
+	news = !known || s.Cause != string(wrong)
+	s.Heard, s.Cause = at, string(wrong)
 	h.states[name] = s
 	return news
 }
@@ -120,11 +117,16 @@ func (r *relay) webhook(w http.ResponseWriter, q *http.Request) {
 		return
 	}
 	all, err := read(webhook.Message{Query: q.URL.Query(), Type: q.Header.Get("Content-Type"), Body: b})
+	wrong := link.NoCause
+	if errors.Is(err, webhook.ErrEnded) {
+		wrong, err = link.CauseEnded, nil
+	}
 	if err != nil {
 		r.dropped.Add(1)
 		r.Log.Warn("a message of an exchange was not understood", "from", name)
+		wrong = link.CauseUnread
 	}
-	if r.webhooks.heard(name, kind, at, err == nil) {
+	if r.webhooks.heard(name, kind, at, wrong) {
 		r.changed()
 	}
 	for _, one := range all {
@@ -137,6 +139,10 @@ func (r *relay) webhook(w http.ResponseWriter, q *http.Request) {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
 		}
+	}
+	if kind == registry.BroadWorks { // which wants this one
+		w.WriteHeader(http.StatusOK)
+		return
 	}
 	w.WriteHeader(http.StatusNoContent)
 }

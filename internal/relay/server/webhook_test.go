@@ -18,6 +18,7 @@ import (
 	"wiebelt/internal/relay/setup"
 	"wiebelt/internal/relay/users"
 	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/softphone/webhook"
@@ -87,6 +88,13 @@ func TestWebhook(t *testing.T) {
 	if s := o.status(); s.Links[1].Cause != "" || s.Dropped != dropped+1 || len(s.Links) != 2 || s.Links[0].Name != "ringdesk" || s.Links[0].Kind != registry.Webhook || s.Links[1].Kind != registry.VoIPGRID || s.Links[1].State != wire.LinkReports || s.Links[1].Heard.IsZero() {
 		t.Errorf("%+v", s)
 	}
+	// BroadWorks wants another answer, and says when it stops.
+	for kind, cause := range map[string]link.Cause{"SubscriptionTerminatedEvent": link.CauseEnded, "CallReceivedEvent": link.NoCause} {
+		status, _ := o.post("/in/"+o.secret+"/broadworks", simulate.BroadWorksEvent("e1", "s1", "678@kantoor.example", kind, 1, ""))
+		if s := o.status(); status != http.StatusOK || s.Links[0].Kind != registry.BroadWorks || s.Links[0].Cause != string(cause) {
+			t.Errorf("%s: %d, %+v", kind, status, s.Links)
+		}
+	}
 }
 
 // sent is a message whose values are in the address, as in "?id=1", or in a body.
@@ -123,6 +131,9 @@ func TestWebhookOrders(t *testing.T) {
 	}
 	table := users.NewTable(all, rules)
 	by := `,"redirector":{"account_number":237}`
+	half := func(kind, state string) string {
+		return simulate.BroadWorksEvent("e1", "s1", "234@kantoor.example", kind, 1, simulate.BroadWorksCall("c1", "1:1", "Terminator", state, simulate.BroadWorksParty("", "0698760011"), ""))
+	}
 	zeker := func(to, status string) string {
 		return "?calluniqueid=c1&callfrom=0698760011&direction=in&callto=" + to + "&status_desc=" + status
 	}
@@ -140,6 +151,8 @@ func TestWebhookOrders(t *testing.T) {
 			[]string{members("30011", "BYE", "234 ANSWER")}, "answered ended any any"},
 		{registry.VOIPZeker, []string{zeker("234", "INCOMING_RINGING"), zeker("235", "INCOMING_RINGING"), zeker("236", "INCOMING_RINGING"), zeker("237", "INCOMING_RINGING"), zeker("234", "CONNECTED")},
 			[]string{zeker("234", "DISCONNECTED"), zeker("235", "DISCONNECTED"), zeker("236", "DISCONNECTED"), zeker("237", "DISCONNECTED")}, "answered any any any"},
+		{registry.BroadWorks, []string{half("CallReceivedEvent", "Alerting"), half("CallUpdatedEvent", "Alerting"), half("CallAnsweredEvent", "Active"), half("CallHeldEvent", "Held")},
+			[]string{half("CallReleasedEvent", "Released")}, "answered any any any"},
 	} {
 		read, _ := webhook.Of(story.kind)
 		states := strings.Fields(story.states)

@@ -49,6 +49,8 @@ const (
 	Relay    = "relay"   // the office's own, which listens to the exchange for everybody
 	Twinkle  = "twinkle" // no link: it runs our program
 
+	BroadWorks = "broadworks" // it sends messages to the relay, too
+
 	VoIPGRID  = "voipgrid" // as those below, it sends messages to the relay
 	Yeastar   = "yeastar"
 	VOIPZeker = "voipzeker"
@@ -156,6 +158,8 @@ var table = [...]Kind{
 		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Again: true, Moved: SameCall, Name: true, Line: true, Via: true, Reasons: completed}},
 	{Name: YeastarSocket, Reach: ByExchange, Reports: call.AllStates, Needs: exchangeNeeds, Everybody: true, Shared: true, Recipe: "yeastar-socket",
 		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Again: true, Moved: SameCall, Line: true}},
+	{Name: BroadWorks, Reach: ByExchange, Reports: call.AllStates, Needs: exchangeNeeds, Everybody: true, Recipe: "broadworks",
+		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Moved: SameCall, Name: true, Via: true, Reasons: allReasons}},
 	{Name: Relay, Reach: ByExchange, Reports: call.AllStates, Can: everything, Needs: []string{NeedsAddress, NeedsSecret}, Recipe: "relay"},
 
 	{Name: VoIPGRID, Reach: ByWebhook, Reports: call.AllStates, Recipe: "voipgrid",

@@ -61,14 +61,18 @@ type Place struct {
 func (p Place) Nowhere() bool { return len(p.Extensions)+len(p.Emails) == 0 && p.Called == "" }
 
 // Reader reads a message. No reports and no error is a message that says nothing of a
-// call that anybody hears. An error says nothing of what was in the message.
+// call that anybody hears. An error is ErrMessage or ErrEnded.
 type Reader func(Message) ([]Report, error)
 
 // ErrMessage is a message of another kind, or of no call.
 var ErrMessage = errors.New("not a message about a call")
 
+// ErrEnded is a message that the exchange sends no more of them.
+var ErrEnded = errors.New("the exchange has stopped telling of calls")
+
 // readers are those of the kinds of messages that need no mapping.
-var readers = map[string]Reader{registry.VoIPGRID: readVoIPGRID, registry.Yeastar: readYeastar, registry.VOIPZeker: voipzeker.Reader()}
+var readers = map[string]Reader{registry.VoIPGRID: readVoIPGRID, registry.Yeastar: readYeastar, registry.VOIPZeker: voipzeker.Reader(),
+	registry.BroadWorks: readBroadWorks}
 
 // Of gives the reader of a kind.
 func Of(kind string) (Reader, bool) {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/url"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,8 +40,11 @@ func line(r Report) string {
 	return s
 }
 
-// message is one that was captured: an address, a form or JSON.
+// message is one that was captured: an address, a form, JSON or XML.
 func message(s string) Message {
+	if strings.HasPrefix(s, "<") {
+		return Message{Type: "application/xml; charset=UTF-8", Body: []byte(s)}
+	}
 	if u, err := url.Parse(s); err == nil && u.RawQuery != "" {
 		return Message{Query: u.Query()}
 	}
@@ -197,7 +201,7 @@ func TestGuide(t *testing.T) {
 // usable fails unless a reader has given what can be used, whatever it has read.
 func usable(t *testing.T, what string, reports []Report, err error) {
 	t.Helper()
-	if err != nil && (reports != nil || err != ErrMessage) || len(reports) > maxPlaces {
+	if err != nil && (reports != nil || err != ErrMessage && err != ErrEnded) || len(reports) > maxPlaces {
 		t.Fatalf("%s: %d reports, %v", what, len(reports), err)
 	}
 	for _, r := range reports {
@@ -233,6 +237,9 @@ func spoiled(tree any, with []any, do func(any)) {
 	}
 }
 
+// xmlText is what stands between two tags.
+var xmlText = regexp.MustCompile(">[^<]*<")
+
 // TestHostile: whatever stands in the place of any part of a message, readers end, say
 // nothing of it in an error, and give what can be used.
 func TestHostile(t *testing.T) {
@@ -262,6 +269,13 @@ func TestHostile(t *testing.T) {
 					all, err := read(Message{Type: m.Type, Body: b})
 					usable(t, e.name, all, err)
 				})
+			}
+			for _, at := range xmlText.FindAllStringIndex(string(m.Body), -1) {
+				for _, v := range with {
+					n++
+					all, err := read(Message{Type: m.Type, Body: slices.Concat(m.Body[:at[0]+1], fmt.Append(nil, v), m.Body[at[1]-1:])})
+					usable(t, e.name, all, err)
+				}
 			}
 			for name := range m.Query {
 				for _, v := range with {

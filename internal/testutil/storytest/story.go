@@ -117,6 +117,9 @@ var tellings = map[string]telling{
 	"ari":       {name: true, line: "115", via: "extension", why: "all"},
 	"wazo":      {name: true, line: "115", via: "colleague", why: "all"},
 	"3cx":       {name: true, line: "115", via: "extension", why: "completed"},
+	// Of a call that was passed on, the colleague is known whom we had on the line.
+	"broadworks": {name: true, via: "colleague", why: "all"},
+
 	"relay":     {name: true, line: "full", via: "full", why: "all"},
 	"voipgrid":  {name: true, line: "full", via: "full", why: "all", anew: true},
 	"yeastar":   {line: "full"},

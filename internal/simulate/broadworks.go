@@ -1,0 +1,448 @@
+package simulate
+
+import (
+	"cmp"
+	"context"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/softphone/registry"
+)
+
+// BroadWorks is an exchange with the Xtended Services Interface: channels, subscriptions
+// and their events, the users of one group, and their calls. Its fields belong to With.
+type BroadWorks struct {
+	*server
+	Users   []BroadWorksUser             // of the group; the first is the account's
+	Calls   map[string]map[string]string // by user and id, as BroadWorksCall has them
+	Group   bool                         // whether the account's user may follow the group
+	Expires int                          // of what is made, in seconds
+	// Subscriptions are those there are: the path of each, by id.
+	Subscriptions map[string]string
+	Unconfirmed   map[string]bool // events that were not acknowledged
+	Listed        int             // how often calls were asked for
+	Renewed       int             // how often anything was
+
+	channels map[*broadWorksChannel]bool
+	numbers  map[string]int // of the last event, by subscription
+	made     int
+}
+
+// BroadWorksUser is one of the group's.
+type BroadWorksUser struct{ ID, Extension string }
+
+// broadWorksChannel is an answer that goes on.
+type broadWorksChannel struct {
+	id, set, app string
+	out          chan string
+	done         chan struct{}
+	once         sync.Once
+}
+
+func (c *broadWorksChannel) Close() error {
+	c.once.Do(func() { close(c.done) })
+	return nil
+}
+
+// The group that the fake has, and the cookie that its channels want back.
+const (
+	broadWorksGroup  = "/serviceprovider/simulatie/group/kantoor"
+	broadWorksCookie = "JSESSIONID=simulated"
+)
+
+const xsi = "http://schema.broadsoft.com/xsi"
+
+// StartBroadWorks starts one, until ctx ends or Close. listen is a literal loopback
+// address with its port, "" for a free one.
+func StartBroadWorks(ctx context.Context, listen string, account Account) (*BroadWorks, error) {
+	b := &BroadWorks{server: newServer(), Users: []BroadWorksUser{{account.User, account.Extension}}, Calls: map[string]map[string]string{}, Group: true, Expires: 3600,
+		Subscriptions: map[string]string{}, Unconfirmed: map[string]bool{}, channels: map[*broadWorksChannel]bool{}, numbers: map[string]int{}}
+	err := b.startExchange(ctx, registry.BroadWorks, listen, account, b.serve)
+	b.part = func(c io.Closer) { _ = c.Close() } // channels are all there is
+	return b, err
+}
+
+func (b *BroadWorks) serve(w http.ResponseWriter, r *http.Request) {
+	if user, secret, ok := r.BasicAuth(); !ok || user != b.account.User || secret != b.account.Secret {
+		b.refuse(w, http.StatusUnauthorized)
+		return
+	}
+	w.Header().Set("Content-Type", "application/xml;charset=UTF-8")
+	if path, ok := strings.CutPrefix(r.URL.Path, "/com.broadsoft.xsi-actions/v2.0/user/"); ok {
+		b.actions(w, path)
+		return
+	}
+	path, isEvents := strings.CutPrefix(strings.TrimPrefix(r.URL.Path, "/com.broadsoft.async"), "/com.broadsoft.xsi-events/v2.0")
+	var body struct {
+		Set     string `xml:"channelSetId"`
+		App     string `xml:"applicationId"`
+		Event   string `xml:"event"`
+		EventID string `xml:"eventID"`
+	}
+	if said, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxAsked)); err != nil || len(said) > 0 && xml.Unmarshal(said, &body) != nil {
+		b.refuse(w, http.StatusBadRequest)
+		return
+	}
+	kind, rest, _ := strings.Cut(strings.Trim(path, "/"), "/")
+	switch {
+	case !isEvents:
+		b.refuse(w, http.StatusNotFound)
+	case r.Method == http.MethodPost && path == "/channel" && strings.HasPrefix(r.URL.Path, "/com.broadsoft.async"):
+		b.channel(w, r, &broadWorksChannel{set: body.Set, app: body.App, out: make(chan string, 1<<10), done: make(chan struct{})})
+	case r.Method == http.MethodPost && rest == "eventresponse":
+		b.With(func() { delete(b.Unconfirmed, body.EventID) })
+	case r.Method == http.MethodPost && body.Event == "Advanced Call":
+		b.subscribe(w, path, body.Set)
+	case r.Method == http.MethodPut && kind == "channel":
+		b.beats(w, r, rest)
+	case r.Method == http.MethodPut && kind == "subscription":
+		b.renew(w, rest)
+	default:
+		b.refuse(w, http.StatusNotFound)
+	}
+}
+
+func (b *BroadWorks) refuse(w http.ResponseWriter, status int) {
+	w.WriteHeader(status)
+	_, _ = fmt.Fprintf(w, `%s<ErrorInfo xmlns="%s"><summaryEnglish>%s</summaryEnglish></ErrorInfo>`, xml.Header, xsi, http.StatusText(status))
+}
+
+// channel serves one until it ends. Whoever has made one for the same application before
+// loses it.
+func (b *BroadWorks) channel(w http.ResponseWriter, r *http.Request, c *broadWorksChannel) {
+	ok := false
+	b.With(func() {
+		if ok = b.admit(c); !ok {
+			return
+		}
+		b.made++
+		c.id = fmt.Sprintf("channel-%d", b.made)
+		for other := range b.channels {
+			if other.app == c.app && other.set != c.set {
+				other.tell(BroadWorksEnd(other.id, "DuplicateChannelSet"))
+				_ = other.Close()
+			}
+		}
+		c.tell(fmt.Sprintf(`<Channel xmlns="%s"><channelId>%s</channelId><expires>%d</expires></Channel>`, xsi, c.id, b.Expires))
+		b.channels[c] = true
+	})
+	if !ok {
+		b.refuse(w, http.StatusServiceUnavailable)
+		return
+	}
+	defer b.leave(c)
+	defer b.With(func() { delete(b.channels, c) })
+	w.Header().Set("Set-Cookie", broadWorksCookie+"; Path=/com.broadsoft.xsi-events; HttpOnly")
+	web := http.NewResponseController(w)
+	write := func(s string) {
+		_ = web.SetWriteDeadline(time.Now().Add(writeTime))
+		if _, err := io.WriteString(w, s); err != nil || web.Flush() != nil {
+			_ = c.Close() // the other side is gone
+		}
+	}
+	for {
+		select {
+		case s := <-c.out:
+			write(s)
+		case <-c.done:
+			for len(c.out) > 0 {
+				write(<-c.out)
+			}
+			return
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+// tell writes a document, with the declaration that each has.
+func (c *broadWorksChannel) tell(document string) {
+	select {
+	case c.out <- xml.Header + document:
+	default:
+		_ = c.Close()
+	}
+}
+
+// beats has a channel say that it lives, or live on.
+func (b *BroadWorks) beats(w http.ResponseWriter, r *http.Request, what string) {
+	id, beat := strings.CutSuffix(what, "/heartbeat")
+	found := false
+	b.With(func() {
+		for c := range b.channels {
+			if c.id != id {
+				continue
+			}
+			found = r.Header.Get("Cookie") == broadWorksCookie // another server of the same name
+			switch {
+			case !beat:
+				b.Renewed++
+			case !b.deaf:
+				c.tell(`<ChannelHeartBeat xmlns="` + xsi + `"/>`)
+			}
+		}
+	})
+	if !found {
+		b.refuse(w, http.StatusNotFound)
+	}
+}
+
+// subscribe makes a subscription for a user or the group.
+func (b *BroadWorks) subscribe(w http.ResponseWriter, path, set string) {
+	var id, user string
+	allowed := path == broadWorksGroup
+	b.With(func() {
+		allowed = allowed && b.Group
+		for _, u := range b.Users {
+			if path == "/user/"+u.ID {
+				allowed, user = true, u.ID
+			}
+		}
+		if !allowed {
+			return
+		}
+		b.made++
+		id = fmt.Sprintf("subscription-%d", b.made)
+		b.Subscriptions[id] = path
+		for c := range b.channels {
+			if c.set == set && user != "" {
+				all := slices.Collect(maps.Values(b.Calls[user]))
+				c.tell(b.event(id, user, "CallSubscriptionEvent", "<calls>"+strings.Join(all, "")+"</calls><hookStatus>On-Hook</hookStatus>"))
+			}
+		}
+	})
+	b.subscribed(w, id, allowed)
+}
+
+// renew has a subscription live on.
+func (b *BroadWorks) renew(w http.ResponseWriter, id string) {
+	known := false
+	b.With(func() {
+		if known = b.Subscriptions[id] != ""; known {
+			b.Renewed++
+		}
+	})
+	b.subscribed(w, id, known)
+}
+
+// subscribed answers who asked for a subscription.
+func (b *BroadWorks) subscribed(w http.ResponseWriter, id string, allowed bool) {
+	if !allowed {
+		b.refuse(w, http.StatusForbidden)
+		return
+	}
+	_, _ = fmt.Fprintf(w, `%s<Subscription xmlns="%s"><subscriptionId>%s</subscriptionId><expires>%d</expires></Subscription>`, xml.Header, xsi, id, b.Expires)
+}
+
+// actions answers what is asked about a user.
+func (b *BroadWorks) actions(w http.ResponseWriter, path string) {
+	id, what, _ := strings.Cut(path, "/")
+	b.With(func() {
+		i := slices.IndexFunc(b.Users, func(u BroadWorksUser) bool { return u.ID == id })
+		call, isCall := strings.CutPrefix(what, "calls/")
+		switch {
+		case i < 0:
+			b.refuse(w, http.StatusForbidden)
+		case what == "profile":
+			_, _ = fmt.Fprintf(w, `%s<Profile xmlns="%s"><details>%s<groupId>kantoor</groupId><serviceProvider isEnterprise="true">simulatie</serviceProvider></details></Profile>`, declared, xsi, b.Users[i])
+		case what == "directories/Group":
+			_, _ = fmt.Fprintf(w, `%s<Group xmlns="%s"><groupDirectory>`, declared, xsi)
+			for _, u := range b.Users {
+				_, _ = fmt.Fprintf(w, `<directoryDetails>%s</directoryDetails>`, u)
+			}
+			_, _ = io.WriteString(w, "</groupDirectory></Group>")
+		case what == "calls":
+			b.Listed++
+			_, _ = fmt.Fprintf(w, `%s<Calls xmlns="%s">`, xml.Header, xsi)
+			for _, call := range slices.Sorted(maps.Keys(b.Calls[id])) {
+				_, _ = fmt.Fprintf(w, `<call inConference="false"><callId>%s</callId><uri>/v2.0/user/%s/calls/%[1]s</uri></call>`, call, id)
+			}
+			_, _ = io.WriteString(w, "</Calls>")
+		case isCall && b.Calls[id][call] != "":
+			_, _ = io.WriteString(w, xml.Header+strings.NewReplacer("<call>", `<Call xmlns="`+xsi+`" xmlns:xsi1="http://www.w3.org/2001/XMLSchema-instance">`, "</call>", "</Call>").Replace(b.Calls[id][call]))
+		default:
+			b.refuse(w, http.StatusNotFound)
+		}
+	})
+}
+
+// declared begins what the exchange says of its users.
+const declared = `<?xml version="1.0" encoding="ISO-8859-1"?>`
+
+// String is the user in a profile or directory.
+func (u BroadWorksUser) String() string {
+	return fmt.Sprintf(`<userId>%s</userId><firstName>Gebruiker</firstName><lastName>%s</lastName><number>+3120123%04[2]s</number><extension>%[2]s</extension>`, u.ID, u.Extension)
+}
+
+// Send writes documents to every channel.
+func (b *BroadWorks) Send(documents ...string) {
+	b.With(func() {
+		for c := range b.channels {
+			for _, d := range documents {
+				c.tell(d)
+			}
+		}
+	})
+}
+
+// Tell has everybody who follows a user hear an event of a kind, such as
+// CallReceivedEvent, about calls of BroadWorksCall.
+func (b *BroadWorks) Tell(user, kind string, calls ...string) {
+	said := strings.Join(calls, "")
+	if len(calls) != 1 {
+		said = "<calls>" + said + "</calls>"
+	}
+	b.With(func() {
+		for id, path := range b.Subscriptions {
+			for c := range b.channels {
+				if path == broadWorksGroup || path == "/user/"+user {
+					c.tell(b.event(id, user, kind, said))
+				}
+			}
+		}
+	})
+}
+
+// Drop ends the subscriptions, and tells of it.
+func (b *BroadWorks) Drop() {
+	b.With(func() {
+		for id := range b.Subscriptions {
+			delete(b.Subscriptions, id)
+			for c := range b.channels {
+				c.tell(b.event(id, b.account.User, "SubscriptionTerminatedEvent", ""))
+			}
+		}
+	})
+}
+
+// event is the next one of a subscription. It is called within With.
+func (b *BroadWorks) event(subscription, user, kind, said string) string {
+	b.numbers[subscription]++
+	b.made++
+	id := fmt.Sprintf("event-%d", b.made)
+	b.Unconfirmed[id] = true
+	return BroadWorksEvent(id, subscription, user, kind, b.numbers[subscription], said)
+}
+
+// Break cuts every channel off.
+func (b *BroadWorks) Break() {
+	b.With(func() {
+		for c := range b.channels {
+			_ = c.Close()
+		}
+	})
+}
+
+// EndChannels tells every channel that it ends, and why.
+func (b *BroadWorks) EndChannels(reason string) {
+	b.With(func() {
+		for c := range b.channels {
+			c.tell(BroadWorksEnd(c.id, reason))
+			_ = c.Close()
+		}
+	})
+}
+
+// Skip has the next event of each subscription have another number.
+func (b *BroadWorks) Skip(n int) {
+	b.With(func() {
+		for id := range b.Subscriptions {
+			b.numbers[id] += n
+		}
+	})
+}
+
+// BroadWorksEvent is an event as the exchange writes it.
+func BroadWorksEvent(id, subscription, user, kind string, number int, said string) string {
+	said = strings.NewReplacer("</", "</xsi:", "<", "<xsi:").Replace(said)
+	return fmt.Sprintf(`<xsi:Event xmlns:xsi="%s" xmlns:xsi1="http://www.w3.org/2001/XMLSchema-instance" xsi1:type="xsi:SubscriptionEvent"><xsi:eventID>%s</xsi:eventID><xsi:sequenceNumber>%d</xsi:sequenceNumber><xsi:userId>beheer@simulatie.example</xsi:userId><xsi:externalApplicationId>wiebelt</xsi:externalApplicationId><xsi:subscriptionId>%s</xsi:subscriptionId><xsi:channelId>channel-1</xsi:channelId><xsi:targetId>%s</xsi:targetId><xsi:eventData xsi1:type="xsi:%s">%s</xsi:eventData></xsi:Event>`,
+		xsi, id, number, subscription, user, kind, said)
+}
+
+// BroadWorksEnd is the last event of a channel.
+func BroadWorksEnd(channel, reason string) string {
+	return fmt.Sprintf(`<xsi:Event xmlns:xsi="%s" xmlns:xsi1="http://www.w3.org/2001/XMLSchema-instance" xsi1:type="xsi:ChannelTerminatedEvent"><xsi:channelId>%s</xsi:channelId><xsi:reason>%s</xsi:reason></xsi:Event>`, xsi, channel, reason)
+}
+
+// BroadWorksCall is a user's half of a call. More holds elements that only some have.
+func BroadWorksCall(id, tracking, personality, state, remote, more string) string {
+	return fmt.Sprintf(`<call><callId>%s</callId><extTrackingId>%s</extTrackingId><personality>%s</personality><state>%s</state><remoteParty>%s</remoteParty><startTime>1767601800000</startTime>%s</call>`,
+		id, tracking, personality, state, remote, more)
+}
+
+// BroadWorksParty is who is on the line, withheld where there is no number.
+func BroadWorksParty(name, number string) string {
+	said := ""
+	if name != "" {
+		var b strings.Builder
+		_ = xml.EscapeText(&b, []byte(name)) // into memory
+		said = "<name>" + b.String() + "</name>"
+	}
+	switch {
+	case number == "":
+		return "<privacy/><callType>Network</callType>"
+	case len(number) <= 4:
+		return said + "<address>tel:" + number + "</address><userId>" + number + "@simulatie.example</userId><callType>Group</callType>"
+	}
+	return said + "<address>tel:" + url.PathEscape(number) + "</address><callType>Network</callType>"
+}
+
+// broadWorksPhone plays calls at a BroadWorks.
+type broadWorksPhone struct {
+	*BroadWorks
+	x extension
+}
+
+func startBroadWorksPhone(ctx context.Context, listen string) (*broadWorksPhone, error) {
+	b, err := StartBroadWorks(ctx, listen, simulated)
+	return &broadWorksPhone{BroadWorks: b}, err
+}
+
+func (b *broadWorksPhone) Ready(ctx context.Context) error {
+	return b.Until(ctx, func() bool { return len(b.channels) > 0 && len(b.Subscriptions) > 0 && b.Listed > 0 })
+}
+
+func (b *broadWorksPhone) Tell(_ context.Context, n Update) error {
+	kind, id, said := map[Verb]string{Ring: "CallReceivedEvent", Answer: "CallAnsweredEvent", Caller: "CallTransferredEvent", End: "CallReleasedEvent"}[n.Do], "", ""
+	b.With(func() {
+		c := b.x.take(n).call
+		personality, state, more := "Terminator", [...]string{"Alerting", "Alerting", "Active"}[c.state], ""
+		if n.Call.Direction == "outgoing" {
+			personality = "Originator"
+			if n.Do == Ring {
+				kind = "CallOriginatedEvent"
+			}
+		}
+		if c.answered {
+			more = "<answerTime>1767601805000</answerTime>"
+		}
+		if n.Do == End {
+			state = "Released"
+			more += map[call.Reason]string{call.Missed: "<releasingParty>remoteRelease</releasingParty>", call.Rejected: "<releaseCause><internalReleaseCause>Busy</internalReleaseCause></releaseCause>",
+				call.Elsewhere: "<releaseCause><internalReleaseCause>Request Failure</internalReleaseCause><q850Cause>26</q850Cause></releaseCause>"}[n.Reason]
+		}
+		tracking := c.talk
+		if n.Do == Caller {
+			tracking = b.x.number() // that of the call it became
+		}
+		id = fmt.Sprintf("callhalf-%d:0", c.talk)
+		said = BroadWorksCall(id, fmt.Sprintf("%d:1", tracking), personality, state, BroadWorksParty(n.Call.Name, digits(n.Call.Number)), more)
+		if b.Calls[b.account.User] == nil {
+			b.Calls[b.account.User] = map[string]string{}
+		}
+		if b.Calls[b.account.User][id] = said; n.Do == End {
+			delete(b.Calls[b.account.User], id)
+		}
+	})
+	b.BroadWorks.Tell(b.account.User, cmp.Or(kind, "CallUpdatedEvent"), said)
+	return nil
+}

@@ -1,0 +1,340 @@
+package broadworks
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"wiebelt/internal/softphone/exchangelink"
+	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/registry"
+)
+
+// The interfaces, below the address.
+const (
+	events  = "/com.broadsoft.xsi-events/v2.0"
+	comet   = "/com.broadsoft.async" + events
+	actions = "/com.broadsoft.xsi-actions/v2.0"
+)
+
+type phone struct {
+	*exchangelink.Phone
+	scope string        // whose calls are asked for, as a path; "" is the user or his group
+	app   string        // by which the exchange knows us
+	again time.Duration // between two snapshots after gaps; tests shorten it
+
+	// These live as long as the link and belong to the session's goroutine.
+	people map[string]person // by user id, in small letters
+	halves map[string]known  // of calls, by leg
+	over   exchangelink.Recent
+}
+
+// known is what is remembered of a half of a call.
+type known struct{ user, tracking string }
+
+// New makes the phone for link.Run. The address may end in the enterprise and group
+// whose calls are asked for, as the interface writes them:
+// https://xsp.example/enterprise/kantoor/group/zuid. The error is for the administrator.
+func New(a exchangelink.Account) (link.Phone, error) {
+	parts := pasted.FindStringSubmatch(strings.TrimSpace(a.Address))
+	scope, err := url.Parse(parts[2])
+	if err != nil {
+		return nil, errors.New("broadworks: the enterprise or group in the address cannot be read")
+	}
+	a.Address = parts[1]
+	p, err := a.Open(registry.BroadWorks)
+	if err != nil {
+		return nil, err
+	}
+	return &phone{Phone: p, scope: scope.EscapedPath(), app: exchangelink.ClientName(a.Client), again: time.Second, people: map[string]person{}, halves: map[string]known{}}, nil
+}
+
+// pasted is an address as providers give it and the interface writes it: what stands
+// before its parts, and whose calls are asked for.
+var pasted = regexp.MustCompile(`(?s)^(.*?)(/(?:enterprise|serviceprovider)/[^/]+(?:/group/[^/]+)?)?(?:/com\.broadsoft\..*)?/?$`)
+
+// session is one channel.
+type session struct {
+	*phone
+	r             *link.Reporter
+	header        http.Header
+	here          *exchangelink.Server // the one of the channel
+	set, channel  string               // the channel's
+	target        string               // the user whose calls are asked for; "" with those of many
+	subscriptions map[string]bool      // by id
+	lives         time.Duration        // before something expires
+	last          map[string]int64     // number of the last event, by subscription
+	missed        map[string]bool      // events before that which have not come
+	gaps          *exchangelink.Gaps
+	acks          chan string // events that are to be acknowledged
+}
+
+// Session takes events until the channel ends. They are waited for before the calls
+// that are on are asked for, so that nothing falls in between.
+func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
+	secret, err := p.Account.Password(ctx, "password of BroadWorks")
+	if err != nil {
+		return err
+	}
+	s := &session{phone: p, r: r, header: exchangelink.Basic(p.Account.User, secret), set: rand.Text(), lives: maxLife,
+		subscriptions: map[string]bool{}, last: map[string]int64{}, missed: map[string]bool{}, gaps: exchangelink.NewGaps(gapTime, p.again), acks: make(chan string, 1<<10)}
+	s.header.Set("Accept", "application/xml")
+	s.header.Set("Content-Type", "application/xml; charset=UTF-8")
+	defer s.gaps.Stop()
+	defer p.Server.Idle()
+	group, err := s.learn(ctx)
+	if err != nil {
+		return err
+	}
+	stream, status, err := p.Server.Stream(ctx, http.MethodPost, comet+"/channel", s.header, body("Channel",
+		"channelSetId", s.set, "priority", "1", "weight", "50", "expires", expires, "applicationId", p.app), documents)
+	switch {
+	case err != nil:
+		return err
+	case stream == nil:
+		return s.refused(status)
+	}
+	defer stream.Close()
+	s.here = stream.Server
+	if stream.Cookies != "" {
+		s.header.Set("Cookie", stream.Cookies)
+	}
+	if err := s.opened(stream); err != nil {
+		return err
+	}
+	return s.run(ctx, stream, group)
+}
+
+const (
+	expires = "3600"                 // what the exchange gives at the least, in seconds
+	maxLife = time.Hour              // after which it is renewed, whatever the exchange says
+	gapTime = 500 * time.Millisecond // in which events of different users overtake each other
+)
+
+// opened waits for the channel's first document, which says what it is.
+func (s *session) opened(stream *exchangelink.Stream) error {
+	b, open := <-stream.In()
+	if !open {
+		return stream.Err()
+	}
+	d, err := parse(b)
+	if err != nil || d.XMLName.Local != "Channel" || d.Channel == "" {
+		return &link.Failure{Why: s.Server.Host() + ": what it answers is no channel", Cause: link.CauseOdd}
+	}
+	s.channel = string(d.Channel)
+	s.expire(d.Expires)
+	return nil
+}
+
+// expire notes when something of the exchange's ends.
+func (s *session) expire(seconds text) {
+	if n, _ := strconv.ParseInt(string(seconds), 10, 32); n > 0 {
+		s.lives = min(s.lives, time.Duration(n)*time.Second)
+	}
+}
+
+// run is the channel's life, with its heartbeat beside it.
+func (s *session) run(ctx context.Context, stream *exchangelink.Stream, group string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	failed, done := make(chan error, 1), make(chan struct{})
+	go func() { defer close(done); failed <- s.beat(ctx) }()
+	defer func() { cancel(); <-done }()
+	if err := s.subscribe(ctx, group); err != nil {
+		return err
+	}
+	for len(stream.In()) > 0 { // what has come meanwhile says most of it sooner
+		if err := s.message(ctx, <-stream.In()); err != nil {
+			return err
+		}
+	}
+	if _, err := s.snapshot(ctx); err != nil {
+		return err
+	}
+	s.r.Up()
+	renew := time.NewTicker(s.lives / 2)
+	defer renew.Stop()
+	for {
+		select {
+		case b, ok := <-stream.In():
+			if !ok {
+				return stream.Err()
+			}
+			if err := s.message(ctx, b); err != nil {
+				return err
+			}
+		case <-s.gaps.C():
+			if err := s.look(ctx); err != nil {
+				return err
+			}
+		case <-renew.C:
+			if err := s.renew(ctx); err != nil {
+				return err
+			}
+		case err := <-failed:
+			return err
+		}
+	}
+}
+
+// look looks at the calls again, if events are missed still.
+func (s *session) look(ctx context.Context) error {
+	changed := true
+	if len(s.missed) > 0 {
+		clear(s.missed)
+		var err error
+		if changed, err = s.snapshot(ctx); err != nil {
+			return err
+		}
+	}
+	s.gaps.Looked(changed)
+	return nil
+}
+
+// beat has the exchange say that the channel lives, and tells it which events have
+// come. What does not come through shows as silence.
+func (s *session) beat(ctx context.Context) error {
+	every := time.NewTicker(s.here.PingEvery())
+	defer every.Stop()
+	for {
+		var status int
+		var err error
+		beats := false
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case id := <-s.acks:
+			_, status, err = s.here.Ask(ctx, http.MethodPost, events+"/channel/eventresponse", s.header, body("EventResponse", "eventID", id, "statusCode", "200", "reason", "OK"))
+		case <-every.C:
+			beats = true
+			_, status, err = s.here.Ask(ctx, http.MethodPut, events+"/channel/"+url.PathEscape(s.channel)+"/heartbeat", s.header, nil)
+		}
+		if err == nil && (status == http.StatusUnauthorized || beats && status/100 == 4) {
+			return s.gone(status)
+		}
+	}
+}
+
+// gone is the error for what the exchange does not go on with.
+func (s *session) gone(status int) error {
+	if status == http.StatusUnauthorized {
+		return s.refused(status)
+	}
+	return s.ended(fmt.Sprintf("it does not know the channel or subscription any more (%d)", status))
+}
+
+func (s *session) ended(why string) error {
+	return &link.Failure{Why: s.Server.Host() + ": " + why, Cause: link.CauseEnded}
+}
+
+func (s *session) refused(status int) error {
+	switch status {
+	case http.StatusUnauthorized:
+		return &link.Refusal{Why: "BroadWorks does not accept the user and password (401)", Cause: link.CauseDenied}
+	case http.StatusForbidden:
+		return &link.Refusal{Why: "BroadWorks does not let this user follow the calls (403)", Cause: link.CauseRights}
+	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone, http.StatusNotImplemented:
+		return &link.Failure{Why: fmt.Sprintf("%s: it does not offer version 2.0 of Xsi-Events there (%d)", s.Server.Host(), status), Cause: link.CauseVersion}
+	}
+	return s.Server.Status(status)
+}
+
+// subscribe asks for the calls of the user, or of the group of many. A user that may not
+// follow his group may follow each colleague.
+func (s *session) subscribe(ctx context.Context, group string) error {
+	if s.target != "" {
+		return s.subscribed(s.ask(ctx, user(s.target)))
+	}
+	if scope := cmp.Or(s.scope, group); scope != "" {
+		d, status, err := s.ask(ctx, scope)
+		if err != nil || status/100 == 2 || s.scope != "" || status != http.StatusForbidden && status != http.StatusNotFound {
+			return s.subscribed(d, status, err)
+		}
+	}
+	for _, p := range s.people {
+		d, status, err := s.ask(ctx, user(string(p.User)))
+		if err != nil || status == http.StatusUnauthorized {
+			return s.subscribed(d, status, err)
+		} else if status/100 == 2 {
+			_ = s.subscribed(d, status, nil)
+		}
+	}
+	if len(s.subscriptions) == 0 {
+		return s.refused(http.StatusForbidden)
+	}
+	return nil
+}
+
+func (s *session) ask(ctx context.Context, scope string) (document, int, error) {
+	return s.do(ctx, http.MethodPost, events+scope, body("Subscription", "event", "Advanced Call", "expires", expires, "channelSetId", s.set, "applicationId", s.app))
+}
+
+func (s *session) subscribed(d document, status int, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case status/100 != 2:
+		return s.refused(status)
+	case d.Subscription == "":
+		return &link.Failure{Why: s.Server.Host() + ": what it answers is no subscription", Cause: link.CauseOdd}
+	}
+	s.subscriptions[string(d.Subscription)] = true
+	s.expire(d.Expires)
+	return nil
+}
+
+// renew has everything live on.
+func (s *session) renew(ctx context.Context) error {
+	paths := map[string]string{"/channel/" + url.PathEscape(s.channel): "Channel"}
+	for id := range s.subscriptions {
+		paths["/subscription/"+url.PathEscape(id)] = "Subscription"
+	}
+	for path, name := range paths {
+		_, status, err := s.here.Ask(ctx, http.MethodPut, events+path, s.header, body(name, "expires", expires))
+		if err != nil {
+			return err
+		} else if status/100 != 2 {
+			return s.gone(status)
+		}
+	}
+	return nil
+}
+
+// do makes a request and reads the answer, if it is one of success. An exchange that
+// is in trouble is no answer.
+func (s *session) do(ctx context.Context, method, path string, content []byte) (d document, status int, err error) {
+	b, status, err := s.Server.Ask(ctx, method, path, s.header, content)
+	switch {
+	case err != nil:
+	case status >= 500 && status != http.StatusNotImplemented, status == http.StatusTooManyRequests:
+		err = s.Server.Status(status)
+	case status/100 == 2:
+		if d, err = parse(b); err != nil {
+			err = &link.Failure{Why: s.Server.Host() + ": its answer cannot be read", Cause: link.CauseOdd}
+		}
+	}
+	return d, status, err
+}
+
+func user(id string) string { return "/user/" + url.PathEscape(id) }
+
+// body is a document: the names and values of its elements in turn.
+func body(name string, elements ...string) []byte {
+	var b strings.Builder
+	b.WriteString(xml.Header + "<" + name + ` xmlns="http://schema.broadsoft.com/xsi">`)
+	for i := 0; i+1 < len(elements); i += 2 {
+		b.WriteString("<" + elements[i] + ">")
+		_ = xml.EscapeText(&b, []byte(elements[i+1])) // into memory
+		b.WriteString("</" + elements[i] + ">")
+	}
+	b.WriteString("</" + name + ">")
+	return []byte(b.String())
+}

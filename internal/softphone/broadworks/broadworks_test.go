@@ -1,0 +1,384 @@
+package broadworks
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/simulate"
+	"wiebelt/internal/softphone/exchangelink"
+	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/testutil/linktest"
+)
+
+type told struct{ kind, call string }
+
+// TestStories: what the link makes of the events of one user. What a single event says
+// is tested with the messages in package webhook.
+func TestStories(t *testing.T) {
+	as := func(what string) string { return strings.Replace(rings, "ringing", what, 1) }
+	with := func(tracking, personality, state, remote, more string) string {
+		return simulate.BroadWorksCall("callhalf-1:0", tracking, personality, state, remote, more)
+	}
+	const answered = "<answerTime>1767601805000</answerTime>"
+	const colleague = "ringing incoming #callhalf-1:0 100 (Receptie)"
+	const passed = "answered incoming #callhalf-1:0 +31612345678 (J. de Vries) via Receptie"
+	for _, tt := range []struct {
+		name string
+		send []told
+		want []string
+	}{
+		{"answered, held and over", []told{{"CallReceivedEvent", half1("Alerting")}, {"CallAnsweredEvent", half1("Active", answered)}, {"CallHeldEvent", half1("Held", answered)}, {"CallRetrievedEvent", half1("Active", answered)}, {"CallReleasedEvent", half1("Released", answered)}},
+			[]string{rings, as("answered"), as("answered"), as("answered"), as("ended completed")}},
+		{"the end does not say that it was answered", []told{{"CallReceivedEvent", half1("Alerting")}, {"CallAnsweredEvent", half1("Active")}, {"CallReleasedEvent", half1("Released", "<releasingParty>remoteRelease</releasingParty>")}},
+			[]string{rings, as("answered"), as("ended completed")}},
+		{"the end overtakes everything", []told{{"CallReceivedEvent", half1("Alerting")}, {"CallReleasedEvent", half1("Released")}, {"CallUpdatedEvent", half1("Alerting")}, {"CallAnsweredEvent", half1("Active")}},
+			[]string{rings, as("ended")}},
+		{"a repeat", []told{{"CallReceivedEvent", half1("Alerting")}, {"CallReceivedEvent", half1("Alerting")}}, []string{rings, rings}},
+		{"passed on by a colleague, who asked first", []told{{"CallReceivedEvent", with("1:1", "Terminator", "Alerting", reception, "")}, {"CallAnsweredEvent", with("1:1", "Terminator", "Active", reception, answered)}, {"CallTransferredEvent", with("2:1", "Originator", "Active", customer, answered)}, {"CallReleasedEvent", with("2:1", "Originator", "Released", customer, answered)}},
+			[]string{colleague, strings.Replace(colleague, "ringing", "answered", 1), passed, strings.Replace(passed, "answered", "ended completed", 1)}},
+		{"passed on, and it says by whom", []told{{"CallReceivedEvent", with("1:1", "Terminator", "Alerting", customer, "<redirections><redirection><party>"+reception+"</party><reason>transfer</reason></redirection></redirections>")}},
+			[]string{"ringing incoming #callhalf-1:0 +31612345678 (J. de Vries) via Receptie (100)"}},
+		{"passed on to one who is withheld", []told{{"CallReceivedEvent", with("1:1", "Terminator", "Alerting", reception, "")}, {"CallTransferredEvent", with("2:1", "Terminator", "Alerting", simulate.BroadWorksParty("", ""), "")}},
+			[]string{colleague, "ringing incoming #callhalf-1:0 anonymous via Receptie"}},
+		{"we pass it on, and it comes back", []told{{"CallReceivedEvent", half1("Alerting")}, {"CallAnsweredEvent", half1("Active", answered)}, {"CallRedirectedEvent", half1("Held", answered, "<redirect><address>tel:103</address><reason>transfer</reason></redirect>")}, {"CallReceivedEvent", half1("Alerting", "<recallType>Call Transfer Recall</recallType><recallFromParty>", simulate.BroadWorksParty("Schade", "103"), "</recallFromParty>")}},
+			[]string{rings, as("answered"), as("ended completed"), "ringing incoming #callhalf-1:0 +31612345678 (J. de Vries) via Schade (103)"}},
+		{"it rings on two of our telephones", []told{{"CallReceivedEvent", half1("Alerting")}, {"CallReceivedEvent", strings.Replace(half1("Alerting"), "callhalf-1:0", "callhalf-1:1", 1)}, {"CallAnsweredEvent", strings.Replace(half1("Active"), "callhalf-1:0", "callhalf-1:1", 1)}, {"CallReleasedEvent", half1("Released")}},
+			[]string{rings, rings, as("answered")}},
+		{"what one call says of all of them", []told{{"CallReceivedEvent", half1("Alerting")}, {"CallSubscriptionResyncEvent", ""}}, []string{rings, as("ended")}},
+		{"nothing of a call", []told{{"HookStatusEvent", "<hookStatus>Off-Hook</hookStatus>"}, {"CallUpdatedEvent", "<call/>"}, {"CallReleasedEvent", half1("Released")}, {"CallRedirectedEvent", half1("Detached")}}, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			x := newExchange(t)
+			w := connected(t, linktest.Account(x.Address()))
+			for _, s := range tt.send {
+				x.Tell(me, s.kind, s.call)
+			}
+			x.Tell("buur@kantoor.example", "CallReceivedEvent", half1("Alerting"))
+			w.Expect(tt.want...)
+			x.last(w)
+			if err := x.Until(t.Context(), func() bool { return len(x.Unconfirmed) == 0 }); err != nil {
+				t.Error("events were not acknowledged")
+			}
+		})
+	}
+}
+
+// TestOffice: a link that follows the group tells of each user's calls, of those who are
+// heard; who answers takes it from the others.
+func TestOffice(t *testing.T) {
+	for name, group := range map[string]bool{"the group": true, "each user, where the group may not be followed": false} {
+		t.Run(name, func(t *testing.T) {
+			x := newExchange(t)
+			x.With(func() { x.Group = group })
+			a := x.office()
+			x.has(me, "callhalf-1:0", half1("Active", "<answerTime>1</answerTime>"))
+			w := connected(t, a)
+			ours := strings.ReplaceAll(rings, "#", "#"+me+"/") + " at 101"
+			w.Expect(strings.Replace(ours, "ringing", "answered", 1))
+			ring := func(user, id, kind, state, more string) {
+				x.Tell(user, kind, simulate.BroadWorksCall(id, "9:1", "Terminator", state, customer, "<huntGroupUserId>verkoop@kantoor.example</huntGroupUserId>"+more))
+			}
+			const bobs = " incoming #bob@kantoor.example/callhalf-6:0 +31612345678 (J. de Vries) at 102"
+			mine := " incoming #" + me + "/callhalf-5:0 +31612345678 (J. de Vries) at 101"
+			ring("buur@kantoor.example", "callhalf-4:0", "CallReceivedEvent", "Alerting", "")
+			ring(me, "callhalf-5:0", "CallReceivedEvent", "Alerting", "")
+			w.Expect("ringing" + mine)
+			ring("BOB@kantoor.example", "callhalf-6:0", "CallReceivedEvent", "Alerting", "")
+			if !group {
+				ring("bob@kantoor.example", "callhalf-6:0", "CallReceivedEvent", "Alerting", "")
+			}
+			w.Expect("ringing" + bobs)
+			ring("bob@kantoor.example", "callhalf-6:0", "CallAnsweredEvent", "Active", "<answerTime>1</answerTime>")
+			w.Expect("answered" + bobs)
+			ring(me, "callhalf-5:0", "CallReleasedEvent", "Released", "")
+			w.Expect("ended elsewhere" + mine)
+		})
+	}
+}
+
+// TestEnterprise: an administrator, whom the exchange shows no directory, follows the
+// group in the address; who is called is asked for then.
+func TestEnterprise(t *testing.T) {
+	x := newExchange(t)
+	a := x.office()
+	a.Address += "/serviceprovider/simulatie/group/kantoor"
+	x.With(func() { x.Users = x.Users[1:] })
+	w := connected(t, a)
+	x.Tell("bob@kantoor.example", "CallReceivedEvent", half1("Alerting"))
+	w.Expect("ringing incoming #bob@kantoor.example/callhalf-1:0 +31612345678 (J. de Vries) at 102")
+	x.Tell("1234@elders.example", "CallReceivedEvent", half1("Alerting")) // nobody tells his extension
+	w.Expect("ringing incoming #1234@elders.example/callhalf-1:0 +31612345678 (J. de Vries) at 1234")
+	a.Address = strings.Replace(a.Address, "kantoor", "elders", 1)
+	listen(t, a).Refused("BroadWorks does not let this user follow the calls (403)")
+	a.Address = x.Address().Address + "/enterprise/%zz"
+	if _, err := New(a); err == nil {
+		t.Errorf("%s was taken", a.Address)
+	}
+}
+
+// TestColleague: the user may be another one than whose extension is followed, if he
+// is in his directory.
+func TestColleague(t *testing.T) {
+	x := newExchange(t)
+	x.office()
+	a := linktest.Account(x.Address())
+	a.Extension, a.Address = "102", a.Address+"/com.broadsoft.xsi-actions/"
+	w := connected(t, a)
+	x.Tell("bob@kantoor.example", "CallReceivedEvent", half1("Alerting"))
+	w.Expect(rings)
+	a.Extension = "999"
+	listen(t, a).Refused("BroadWorks does not know the extension of the settings, or not for this user")
+}
+
+// TestRefusals: what keeps the link out is said, with what to do.
+func TestRefusals(t *testing.T) {
+	for name, tt := range map[string]struct {
+		answer linktest.Answer
+		phase  link.Phase
+		cause  link.Cause
+	}{
+		"password":             {linktest.Status("/com.broadsoft", http.StatusUnauthorized), link.Refused, link.CauseDenied},
+		"no rights":            {linktest.Status("/com.broadsoft.xsi-events/v2.0/user", http.StatusForbidden), link.Refused, link.CauseRights},
+		"no channels":          {linktest.Status("/com.broadsoft.async", http.StatusForbidden), link.Refused, link.CauseRights},
+		"another version":      {linktest.Status("/com.broadsoft.async", http.StatusNotFound), link.Waiting, link.CauseVersion},
+		"overloaded":           {linktest.Status("/com.broadsoft.async", http.StatusServiceUnavailable), link.Waiting, link.CauseFault},
+		"another program":      {linktest.Says("/com.broadsoft.async/com.broadsoft.xsi-events/v2.0/channel", "<html><body/></html>"), link.Waiting, link.CauseOdd},
+		"no subscription":      {linktest.Says("/com.broadsoft.xsi-events/v2.0/user/"+me, "<Subscription/>"), link.Waiting, link.CauseOdd},
+		"nobody tells a thing": {linktest.Says("/com.broadsoft.xsi-events/v2.0/user/"+me, "not XML"), link.Waiting, link.CauseOdd},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := newExchange(t)
+			x.Intercept(tt.answer)
+			w := x.link()
+			if s := w.Until(tt.phase); s.Cause != tt.cause {
+				t.Errorf("%v: %s", s.Err, s.Cause)
+			}
+			x.Intercept(nil)
+			w.Wake <- struct{}{}
+			w.Until(link.Connected)
+		})
+	}
+}
+
+// TestWithoutActions: an exchange that offers nothing but events is followed all the
+// same, by its first event; that it does not tell which calls are on ends none.
+func TestWithoutActions(t *testing.T) {
+	x := newExchange(t)
+	asked, missing := make(chan struct{}, 9), linktest.Status("/com.broadsoft.xsi-actions", http.StatusNotFound)
+	x.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
+		if strings.HasSuffix(r.URL.Path, "/calls") {
+			asked <- struct{}{}
+		}
+		return missing(w, r)
+	})
+	x.has(me, "callhalf-1:0", half1("Alerting"))
+	w := connected(t, linktest.Account(x.Address()))
+	<-asked
+	x.Skip(1)
+	x.Tell(me, "HookStatusEvent", "<hookStatus>Off-Hook</hookStatus>")
+	<-asked
+	x.Tell(me, "CallAnsweredEvent", half1("Active"))
+	w.Expect(rings, strings.Replace(rings, "ringing", "answered", 1))
+}
+
+// TestTakenOver: whoever makes a channel for the same application takes our place; a
+// password that is withdrawn and a user who is no more end the link while it stands.
+func TestTakenOver(t *testing.T) {
+	for name, tt := range map[string]struct {
+		do    func(*exchange)
+		phase link.Phase
+		cause link.Cause
+	}{
+		"another program":  {func(x *exchange) { x.EndChannels("DuplicateChannelSet") }, link.Kicked, link.NoCause},
+		"no such user":     {func(x *exchange) { x.EndChannels("UserDeleted") }, link.Refused, link.CauseDenied},
+		"unsubscribed":     {func(x *exchange) { x.Drop() }, link.Waiting, link.CauseEnded},
+		"expired":          {func(x *exchange) { x.EndChannels("Expired") }, link.Waiting, link.CauseEnded},
+		"another password": {func(x *exchange) { x.Intercept(linktest.Status("/com.broadsoft", http.StatusUnauthorized)) }, link.Refused, link.CauseDenied},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := newExchange(t)
+			a := linktest.Account(x.Address())
+			a.Net.PingEvery = 20 * time.Millisecond
+			w := connected(t, a)
+			x.Send(simulate.BroadWorksEnd("channel-of-before", "DuplicateChannelSet"))
+			tt.do(x)
+			if s := w.Until(tt.phase); s.Cause != tt.cause {
+				t.Errorf("%v: %s", s.Err, s.Cause)
+			}
+			x.Intercept(nil)
+			w.Wake <- struct{}{}
+			w.Until(link.Connected)
+		})
+	}
+}
+
+// TestRenewal: what the exchange gives for a short time lives on, and what it does not
+// renew is made anew.
+func TestRenewal(t *testing.T) {
+	x := newExchange(t)
+	x.With(func() { x.Expires = 1 })
+	w := connected(t, linktest.Account(x.Address()))
+	if err := x.Until(t.Context(), func() bool { return x.Renewed >= 4 }); err != nil {
+		t.Fatal(err)
+	}
+	if len(w.States) != 0 {
+		t.Error("the link did not stay")
+	}
+	x.With(func() { clear(x.Subscriptions) }) // they have ended, and nobody said so
+	if s := w.Until(link.Waiting); s.Cause != link.CauseEnded {
+		t.Error(s.Err)
+	}
+	w.Until(link.Connected)
+	x.last(w)
+}
+
+// TestGaps: events that do not come are made up for by asking; those that overtake each
+// other are none.
+func TestGaps(t *testing.T) {
+	x := newExchange(t)
+	w := connected(t, linktest.Account(x.Address()))
+	x.last(w)
+	x.has(me, "callhalf-1:0", half1("Alerting"))
+	x.has(me, "callhalf-last:0", "")
+	x.Skip(1)
+	x.Tell(me, "HookStatusEvent", "<hookStatus>Off-Hook</hookStatus>")
+	for _, e := range []call.Event{w.Next(), w.Next()} {
+		if got := linktest.Say(e); got != rings && got != strings.Replace(lastr, "ringing", "ended", 1) {
+			t.Error(got)
+		}
+	}
+}
+
+// TestNumbers: events of different users overtake each other, and nothing is missed.
+func TestNumbers(t *testing.T) {
+	s := &session{subscriptions: map[string]bool{"a": true, "b": true}, last: map[string]int64{}, missed: map[string]bool{}, gaps: exchangelink.NewGaps(time.Hour, 0)}
+	defer s.gaps.Stop()
+	for _, e := range []struct {
+		subscription, number text
+		missed               int
+	}{{"a", "7", 0}, {"b", "1", 0}, {"a", "9", 1}, {"a", "10", 1}, {"a", "8", 0}, {"b", "4", 2}, {"b", "3", 1}, {"b", "x", 1}, {"c", "99", 1}, {"b", "2", 0}, {"a", "999999999", 0}, {"a", "11", 0}, {"a", "-9223372036854775808", 0}, {"a", "9223372036854775807", 0}} {
+		if s.counted(document{Subscription: e.subscription, Sequence: e.number}); len(s.missed) != e.missed {
+			t.Errorf("after %s %s: %v are missed", e.subscription, e.number, s.missed)
+		}
+	}
+	if err := s.look(t.Context()); err != nil { // of an exchange that is not there
+		t.Error(err)
+	}
+}
+
+// TestLostAndBack: twenty times the link is lost, in every way, and is back in two
+// seconds once it can be, with the call that rings then.
+func TestLostAndBack(t *testing.T) {
+	x := newExchange(t)
+	w := connected(t, linktest.Account(x.Address()))
+	ways := []func(){x.restart, func() { x.Break() }, func() { x.EndChannels("Expired") }, func() { x.Drop() }}
+	worst := time.Duration(0)
+	for i := range 20 {
+		ways[i%len(ways)]()
+		w.Until(link.Waiting)
+		id := fmt.Sprintf("callhalf-%d:1", i)
+		ring := simulate.BroadWorksCall(id, fmt.Sprint(i), "Terminator", "Alerting", customer, "")
+		x.has(me, id, ring)
+		x.Tell(me, "CallReceivedEvent", ring) // to whom is back already
+		possible := time.Now()
+		w.Wake <- struct{}{} // as the network does
+		for e := w.Next(); e.ID != id || e.State != call.Ringing; e = w.Next() {
+		}
+		worst = max(worst, time.Since(possible))
+		x.has(me, id, "")
+		w.Until(link.Connected)
+	}
+	t.Logf("the call was shown after %v at most", worst)
+	if worst > 2*time.Second {
+		t.Errorf("the call was shown after %v", worst)
+	}
+}
+
+// TestOneServer: heartbeats and acknowledgements go to the server of the channel, with
+// its cookies, though its name has others too.
+func TestOneServer(t *testing.T) {
+	x := newExchange(t)
+	a := linktest.Account(x.Address())
+	a.Net.PingEvery = 10 * time.Millisecond
+	var beats atomic.Int32
+	x.Intercept(func(_ http.ResponseWriter, r *http.Request) bool {
+		if strings.HasSuffix(r.URL.Path, "/heartbeat") {
+			beats.Add(1)
+		}
+		return false
+	})
+	w := connected(t, a)
+	if err := x.Until(t.Context(), func() bool { return beats.Load() > 5 }); err != nil || len(w.States) != 0 {
+		t.Error("the link did not stay", err)
+	}
+}
+
+// TestReordered: in whatever order the events of some calls come, doubled and with some
+// missing, the last word on all calls is right.
+func TestReordered(t *testing.T) {
+	x := newExchange(t)
+	a := x.office()
+	w := connected(t, a)
+	r := rand.New(rand.NewPCG(1, 2))
+	users := []string{me, "bob@kantoor.example"}
+	states := []string{"Alerting", "Active", "Held", "Remote Held", "Detached", "Released", "Idle", "?"}
+	for round := range 300 {
+		var sent []func()
+		for range 12 {
+			user, id, state := users[r.IntN(2)], fmt.Sprintf("callhalf-%d:0", r.IntN(4)), states[r.IntN(len(states))]
+			c := simulate.BroadWorksCall(id, fmt.Sprintf("%d:1", r.IntN(3)), "Terminator", state, customer, "")
+			sent = append(sent, func() { x.Tell(user, "CallUpdatedEvent", c) })
+		}
+		r.Shuffle(len(sent), func(i, j int) { sent[i], sent[j] = sent[j], sent[i] })
+		for _, do := range sent {
+			do()
+		}
+		want := map[string]bool{}
+		for _, user := range users {
+			var calls []string
+			for i := range 2 {
+				id := fmt.Sprintf("callhalf-%d-%d:9", round, i)
+				want[user+"/"+id] = true
+				calls = append(calls, simulate.BroadWorksCall(id, fmt.Sprintf("r%d%s%d", round, user, i), "Terminator", "Alerting", simulate.BroadWorksParty("", fmt.Sprintf("06123456%02d", i)), ""))
+			}
+			x.Tell(user, "CallSubscriptionEvent", calls...)
+		}
+		marker := fmt.Sprintf("callhalf-marker-%d:0", round)
+		x.Tell(me, "CallReceivedEvent", simulate.BroadWorksCall(marker, "m", "Terminator", "Alerting", simulate.BroadWorksParty("", "0201234599"), ""))
+		x.Tell(me, "CallReleasedEvent", simulate.BroadWorksCall(marker, "m", "Terminator", "Released", "", ""))
+		on := map[string]bool{}
+		if round > 0 {
+			for _, user := range users {
+				for i := range 2 {
+					on[fmt.Sprintf("%s/callhalf-%d-%d:9", user, round-1, i)] = true
+				}
+			}
+		}
+		for {
+			e := w.Next()
+			if e.State == call.Ended {
+				delete(on, e.ID)
+				if strings.Contains(e.ID, "marker") {
+					break
+				}
+			} else {
+				on[e.ID] = true
+			}
+		}
+		if len(on) != len(want) || slices.ContainsFunc(users, func(u string) bool {
+			return !on[fmt.Sprintf("%s/callhalf-%d-0:9", u, round)] || !on[fmt.Sprintf("%s/callhalf-%d-1:9", u, round)]
+		}) {
+			t.Fatalf("round %d: %v, want %v", round, on, want)
+		}
+	}
+}

@@ -1,0 +1,379 @@
+package broadworks
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"iter"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/softphone/exchangelink"
+	"wiebelt/internal/softphone/link"
+)
+
+// documents cuts a channel into its documents. One that is cut short ends where the
+// next one begins.
+func documents(data []byte, atEOF bool) (advance int, document []byte, err error) {
+	start := bytes.IndexByte(data, '<')
+	if start < 0 {
+		return len(data), nil, nil
+	}
+	data = data[start:]
+	most := len(data)
+	next := bytes.Index(data[1:], []byte("<?xml"))
+	if next >= 0 {
+		most = next + 1
+	}
+	if n := end(data[:most]); n > 0 {
+		return start + n, data[:n], nil
+	}
+	if next >= 0 {
+		return start + most, data[:most], nil
+	}
+	if atEOF { // cut off
+		return start + most, nil, nil
+	}
+	return start, nil, nil
+}
+
+// end is where the document at the beginning of data ends, 0 where it goes on.
+func end(data []byte) int {
+	root := 0
+	if bytes.HasPrefix(data, []byte("<?")) {
+		i := bytes.Index(data, []byte("?>"))
+		if i < 0 {
+			return 0
+		}
+		if root = bytes.IndexByte(data[i:], '<') + i; root < i {
+			return 0
+		}
+	}
+	close := bytes.IndexByte(data[root:], '>') + root
+	if close < root {
+		return 0
+	}
+	if data[close-1] == '/' {
+		return close + 1
+	}
+	name, _, _ := bytes.Cut(bytes.Trim(data[root:close], "<>"), []byte(" "))
+	name, _, _ = bytes.Cut(name, []byte("\n"))
+	last := bytes.Index(data[close:], append([]byte("</"), name...))
+	if last < 0 {
+		return 0
+	}
+	last += close
+	if i := bytes.IndexByte(data[last:], '>'); i >= 0 {
+		return last + i + 1
+	}
+	return 0
+}
+
+const (
+	maxID     = 512
+	maxPeople = 4096
+	maxHalves = 4096
+	pages     = 8
+	askTime   = time.Second // how long a call waits for an answer about its user
+	asking    = 8           // requests for calls at one time
+)
+
+// learn reads who the user is and, where that matters, who the others are. It gives the
+// group of many, "" if that is not known.
+func (s *session) learn(ctx context.Context) (group string, err error) {
+	d, status, err := s.do(ctx, http.MethodGet, actions+user(s.Account.User)+"/profile", nil)
+	me := d.Details
+	switch {
+	case err != nil:
+		return "", err
+	case status == http.StatusUnauthorized:
+		return "", s.refused(status)
+	case status/100 != 2:
+		me = person{} // an administrator, or somebody who may not see that
+	case me.Group != "" && me.Provider != "":
+		group = "/serviceprovider/" + url.PathEscape(string(me.Provider)) + "/group/" + url.PathEscape(string(me.Group))
+	}
+	many := s.Account.Hears != nil
+	if !many && (me.Extension == "" || string(me.Extension) == s.Account.Extension) {
+		s.target = string(cmp.Or(me.User, text(s.Account.User)))
+		return "", nil
+	}
+	for first, page := 1, 0; page < pages; page++ {
+		d, status, err := s.do(ctx, http.MethodGet, actions+user(s.Account.User)+"/directories/Group"+exchangelink.Query("start", strconv.Itoa(first), "results", "1000"), nil)
+		if err != nil {
+			return "", err
+		}
+		if first += len(d.People); status/100 != 2 || len(d.People) == 0 {
+			break
+		}
+		for _, p := range d.People {
+			s.meet(p)
+			if string(p.Extension) == s.Account.Extension {
+				s.target = string(p.User)
+			}
+		}
+	}
+	if many {
+		s.target = ""
+	} else if s.target == "" {
+		return "", &link.Refusal{Why: "BroadWorks does not know the extension of the settings, or not for this user", Cause: link.CauseExtension}
+	}
+	return group, nil
+}
+
+// meet remembers a user.
+func (s *session) meet(p person) {
+	if p.User != "" && len(p.User) <= maxID && len(s.people) < maxPeople {
+		s.people[strings.ToLower(string(p.User))] = p
+	}
+}
+
+// extension is that of a user, who is asked for if he is not known. Of one of whom the
+// exchange does not say it, the user id is taken for it.
+func (s *session) extension(ctx context.Context, id string) string {
+	if strings.EqualFold(id, s.target) {
+		return s.Account.Extension
+	} else if s.target != "" || id == "" || len(id) > maxID {
+		return ""
+	}
+	p, ok := s.people[strings.ToLower(id)]
+	if !ok {
+		ctx, cancel := context.WithTimeout(ctx, askTime)
+		defer cancel()
+		d, _, _ := s.do(ctx, http.MethodGet, actions+user(id)+"/profile", nil)
+		if p = d.Details; p.Extension == "" {
+			name, _, _ := strings.Cut(id, "@")
+			p.Extension = text(name)
+		}
+		p.User = text(id)
+		s.meet(p)
+	}
+	return string(p.Extension)
+}
+
+// snapshot reports the calls that are on, and as over those that are not. It tells
+// whether it said anything new.
+func (s *session) snapshot(ctx context.Context) (changed bool, err error) {
+	before := exchangelink.Picture(s.r)
+	who := map[string]bool{}
+	for _, k := range s.halves {
+		who[strings.ToLower(k.user)] = true
+	}
+	for id, p := range s.people {
+		if _, ours := s.Account.Ours(string(p.Extension)); ours {
+			who[id] = true
+		}
+	}
+	if s.target != "" {
+		who = map[string]bool{s.target: true}
+	}
+	ids := slices.Collect(maps.Keys(who))
+	lists := make([][]half, len(ids))
+	group, limited := errgroup.WithContext(ctx)
+	group.SetLimit(asking)
+	for i, id := range ids {
+		group.Go(func() (err error) {
+			lists[i], err = s.present(limited, id)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return false, err
+	}
+	there := map[string]bool{}
+	for i, id := range ids {
+		for _, h := range lists[i] {
+			there[s.take(ctx, id, h, "")] = true
+		}
+		if lists[i] == nil {
+			for leg := range s.of(id) {
+				there[leg] = true
+			}
+		}
+	}
+	s.Legs.Only(s.r, there)
+	maps.DeleteFunc(s.halves, func(leg string, _ known) bool { return !there[leg] })
+	return exchangelink.Picture(s.r) != before, nil
+}
+
+// present are the calls of a user that are on, with their details; nil is that the
+// exchange does not tell, which leaves them to its events.
+func (s *session) present(ctx context.Context, id string) (all []half, err error) {
+	path := actions + user(id) + "/calls"
+	d, status, err := s.do(ctx, http.MethodGet, path, nil)
+	switch {
+	case err != nil:
+		return nil, err
+	case status == http.StatusUnauthorized:
+		return nil, s.refused(status)
+	case status/100 != 2:
+		return nil, nil
+	}
+	all = []half{}
+	for _, h := range d.Present {
+		if h.State == "" && h.ID != "" {
+			d, status, err := s.do(ctx, http.MethodGet, path+"/"+url.PathEscape(string(h.ID)), nil)
+			if err != nil {
+				return nil, err
+			} else if status/100 != 2 {
+				continue // it is over, or not at the telephone any more
+			}
+			d.half.ID, h = h.ID, d.half
+		}
+		all = append(all, h)
+	}
+	return all, nil
+}
+
+// message takes one document of the channel. What cannot be read costs this one, not
+// the link.
+func (s *session) message(ctx context.Context, b []byte) error {
+	d, err := parse(b)
+	if err != nil {
+		s.r.Odd(len(b))
+		return nil
+	}
+	if d.Event != "" && len(d.Event) <= maxID {
+		select {
+		case s.acks <- string(d.Event):
+		default: // it will take the channel for dead
+		}
+	}
+	id := d.owner()
+	switch kind := d.kind(); {
+	case kind == "ChannelTerminated":
+		return s.terminated(d)
+	case kind == "SubscriptionTerminated" && s.subscriptions[string(d.Subscription)]:
+		return s.ended("it has ended the subscription")
+	case strings.HasPrefix(kind, "CallSubscription"): // all calls of a user
+		s.counted(d)
+		there := map[string]bool{}
+		for _, h := range d.calls() {
+			there[s.take(ctx, id, h, "")] = true
+		}
+		for leg := range s.of(id) {
+			if !there[leg] {
+				s.end(leg, call.ReasonUnknown)
+			}
+		}
+	default:
+		s.counted(d)
+		for _, h := range d.calls() {
+			if !s.over.Has(s.leg(id, h)) {
+				s.take(ctx, id, h, kind)
+			}
+		}
+	}
+	return nil
+}
+
+// terminated is the end of a channel.
+func (s *session) terminated(d document) error {
+	switch {
+	case d.Channel != "" && string(d.Channel) != s.channel:
+		return nil // of one before
+	case d.Reason == "DuplicateChannelSet":
+		return link.ErrReplaced
+	case d.Reason == "UserDeleted":
+		return s.refused(http.StatusUnauthorized)
+	}
+	return s.ended("it has ended the channel")
+}
+
+// counted notes the number of an event, of those of its subscription. Events of
+// different users may overtake each other; what does not come at all is a gap.
+func (s *session) counted(d document) {
+	n, err := strconv.ParseInt(string(d.Sequence), 10, 64)
+	if err != nil || !s.subscriptions[string(d.Subscription)] {
+		return
+	}
+	event := func(n int64) string { return string(d.Subscription) + " " + strconv.FormatInt(n, 10) }
+	delete(s.missed, event(n))
+	last := s.last[string(d.Subscription)]
+	if last > 0 && n-last <= maxHalves {
+		for i := last + 1; i < n && len(s.missed) < maxHalves; i++ {
+			s.missed[event(i)] = true
+		}
+	}
+	s.last[string(d.Subscription)] = max(last, n)
+	if len(s.missed) > 0 {
+		s.gaps.Seen()
+	}
+}
+
+// leg is what a half of a call is known by: the exchange's own id, of many with the
+// user's before it.
+func (s *session) leg(id string, h half) string {
+	if s.target != "" {
+		return string(h.ID)
+	}
+	return strings.ToLower(id) + "/" + string(h.ID)
+}
+
+// of are the legs of a user's calls.
+func (s *session) of(id string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for leg, k := range s.halves {
+			if strings.EqualFold(k.user, id) && !yield(leg) {
+				return
+			}
+		}
+	}
+}
+
+// take reports what a half of a call of ours tells, and gives its leg. What is only
+// seen, in an event of no kind, is not said again.
+func (s *session) take(ctx context.Context, id string, h half, kind string) (leg string) {
+	named, ours := s.Account.Ours(s.extension(ctx, id))
+	if !ours || h.ID == "" || len(h.ID) > maxID {
+		return ""
+	}
+	leg = s.leg(id, h)
+	e, ok := h.event(kind)
+	switch {
+	case !ok:
+		return leg
+	case e.State == call.Ended:
+		if e.Reason != call.Completed && e.Direction == call.Incoming && s.elsewhere(leg, h) {
+			e.Reason = call.Elsewhere
+		}
+		s.end(leg, e.Reason)
+		if h.Redirect == nil { // what was passed on may come back
+			s.over.Add(leg)
+		}
+		return leg
+	}
+	e.Extension = named
+	if len(s.halves) >= maxHalves {
+		clear(s.halves)
+	}
+	s.halves[leg] = known{id, string(h.Tracking)}
+	if k, isKnown := s.Legs.Known(s.r, leg); isKnown && kind == "" && k.State == e.State && k.Number == e.Number {
+		return leg
+	}
+	s.Legs.Take(s.r, leg, leg, e, func(other string) bool { return h.Tracking != "" && s.halves[other].tracking == string(h.Tracking) })
+	return leg
+}
+
+// elsewhere says whether somebody else has answered the call of a leg.
+func (s *session) elsewhere(leg string, h half) bool {
+	for other, k := range s.halves {
+		if e, on := s.Legs.Known(s.r, other); other != leg && h.Tracking != "" && k.tracking == string(h.Tracking) && on && e.State == call.Answered && e.Direction == call.Incoming {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *session) end(leg string, why call.Reason) {
+	delete(s.halves, leg)
+	s.Legs.End(s.r, leg, why)
+}

@@ -1,0 +1,130 @@
+package broadworks
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"wiebelt/internal/simulate"
+	"wiebelt/internal/softphone/exchangelink"
+	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/testutil/linktest"
+)
+
+// me is the user of the account.
+var me = linktest.Known.User
+
+// exchange is a BroadWorks that can be stopped and started.
+type exchange struct {
+	*simulate.BroadWorks
+	t testing.TB
+}
+
+func newExchange(t testing.TB) *exchange {
+	return &exchange{linktest.Start(t, nil, simulate.StartBroadWorks), t}
+}
+
+func (x *exchange) restart() {
+	x.BroadWorks = linktest.Start(x.t, &x.BroadWorks, simulate.StartBroadWorks)
+}
+
+// has has a user be on a call, or not.
+func (x *exchange) has(user, id, call string) {
+	x.With(func() {
+		if x.Calls[user] == nil {
+			x.Calls[user] = map[string]string{}
+		}
+		if x.Calls[user][id] = call; call == "" {
+			delete(x.Calls[user], id)
+		}
+	})
+}
+
+// office has more users in the group, of whom those of 1xx are ours.
+func (x *exchange) office() exchangelink.Account {
+	x.With(func() {
+		x.Users = append(x.Users, simulate.BroadWorksUser{ID: "bob@kantoor.example", Extension: "102"}, simulate.BroadWorksUser{ID: "buur@kantoor.example", Extension: "201"})
+	})
+	a := linktest.Account(x.Address())
+	a.Extension, a.Hears = "", func(e string) bool { return strings.HasPrefix(e, "1") }
+	return a
+}
+
+func (x *exchange) link() *linktest.Watch { return listen(x.t, linktest.Account(x.Address())) }
+
+// listen runs a link until the test ends.
+func listen(t testing.TB, a exchangelink.Account) *linktest.Watch {
+	t.Helper()
+	p, err := New(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.(*phone).again = 0
+	return linktest.Run(t, p)
+}
+
+func connected(t testing.TB, a exchangelink.Account) *linktest.Watch {
+	t.Helper()
+	w := listen(t, a)
+	w.Until(link.Connected)
+	return w
+}
+
+// half1 is a call of the user, with whom it is with and more of what is told of it.
+func half1(state string, more ...string) string {
+	return simulate.BroadWorksCall("callhalf-1:0", "1:1", "Terminator", state, customer, strings.Join(more, ""))
+}
+
+var (
+	customer  = simulate.BroadWorksParty("J. de Vries", "+31612345678")
+	reception = simulate.BroadWorksParty("Receptie", "100")
+)
+
+const (
+	rings = "ringing incoming #callhalf-1:0 +31612345678 (J. de Vries)"
+	lastr = "ringing incoming #callhalf-last:0 0201234599"
+)
+
+// last is a call by which a test knows that everything before it was taken.
+func (x *exchange) last(w *linktest.Watch) {
+	x.t.Helper()
+	x.Tell(me, "CallReceivedEvent", simulate.BroadWorksCall("callhalf-last:0", "99:1", "Terminator", "Alerting", simulate.BroadWorksParty("", "0201234599"), ""))
+	w.Expect(lastr)
+}
+
+// TestExchange is what every exchange does to us, and the computer we run on.
+func TestExchange(t *testing.T) {
+	linktest.ExchangeTests{
+		Ended:   strings.Replace(rings, "ringing", "ended", 1),
+		Hostile: hostile(330),
+		Breaks: map[string]func(*linktest.Exchange){
+			"document too large": func(e *linktest.Exchange) { e.Send("<xsi:Event>" + strings.Repeat("y", 300<<10)) },
+			"cut":                func(e *linktest.Exchange) { e.Fake.(*exchange).Break() },
+			"ended":              func(e *linktest.Exchange) { e.Fake.(*exchange).EndChannels("NonResponsiveChannel") },
+			"ended with words":   func(e *linktest.Exchange) { e.Fake.(*exchange).EndChannels("number " + linktest.Number) },
+			"unsubscribed":       func(e *linktest.Exchange) { e.Fake.(*exchange).Drop() },
+		},
+		Paths:   []string{"/com.broadsoft.xsi-actions", "/com.broadsoft.xsi-events", "/com.broadsoft.async"},
+		Private: []string{"/com.broadsoft", "JSESSIONID"},
+		New: func(t testing.TB) *linktest.Exchange {
+			x := newExchange(t)
+			return &linktest.Exchange{
+				Fake: x, Restart: x.restart,
+				Link:   func(a exchangelink.Account) *linktest.Watch { return listen(t, a) },
+				Ring:   func() { x.has(me, "callhalf-1:0", half1("Alerting")) },
+				HangUp: func() { x.has(me, "callhalf-1:0", "") },
+				Send:   func(message string) { x.Send(message) },
+				Call: func(n int) (string, func()) {
+					id := fmt.Sprintf("callhalf-%d:7", n)
+					tell := func(kind, state string) {
+						x.Tell(me, kind, simulate.BroadWorksCall(id, "77:1", "Terminator", state, customer, ""))
+					}
+					tell("CallReceivedEvent", "Alerting")
+					return id, func() { tell("CallReleasedEvent", "Released") }
+				},
+			}
+		},
+	}.Run(t)
+}
+
+func TestMain(m *testing.M) { linktest.Main(m) }
