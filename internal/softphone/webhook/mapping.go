@@ -104,12 +104,12 @@ func (m Mapping) Reader() Reader {
 		if err != nil {
 			return nil, err
 		}
-		state, _ := call.ParseState(word(m.States, d.first(m.State...)))
-		r := Report{Sent: d.moment(m.Time...), Place: Place{Extensions: d.texts(m.Extension...), Emails: d.texts(m.Email...), Called: d.first(m.Line...)},
-			Event: call.Event{ID: d.first(m.ID...), State: state, Direction: call.ParseDirection(word(m.Directions, d.first(m.Direction...))),
-				Number: d.first(m.Number...), Name: d.first(m.Name...), Line: d.first(m.Line...), Via: d.first(m.Via...), Queue: d.first(m.Queue...)}}
+		state, _ := call.ParseState(word(m.States, d.First(m.State...)))
+		r := Report{Sent: d.moment(m.Time...), Place: Place{Extensions: d.texts(m.Extension...), Emails: d.texts(m.Email...), Called: d.First(m.Line...)},
+			Event: call.Event{ID: d.First(m.ID...), State: state, Direction: call.ParseDirection(word(m.Directions, d.First(m.Direction...))),
+				Number: d.First(m.Number...), Name: d.First(m.Name...), Line: d.First(m.Line...), Via: d.First(m.Via...), Queue: d.First(m.Queue...)}}
 		if state == call.Ended {
-			r.Reason, r.Unsure = call.ParseReason(word(m.Reasons, d.first(m.Reason...))), len(r.Extensions)+len(r.Emails) > 0
+			r.Reason, r.Unsure = call.ParseReason(word(m.Reasons, d.First(m.Reason...))), len(r.Extensions)+len(r.Emails) > 0
 		}
 		if m.Swapped && r.Direction == call.Outgoing && len(r.Extensions) > 0 {
 			r.Number, r.Extensions = r.Extensions[0], []string{r.Number}

@@ -39,8 +39,8 @@ func readVoIPGRID(m Message) ([]Report, error) {
 		if status == "in-progress" || status == "answered" || passed && !strings.Contains(status, "cold") {
 			e.State = call.Answered
 		}
-		by := d.at(firstThere(d, "redirector", "transferer", "transferrer", "transferor"))
-		e.Via = exchangelink.Person(by.text("name"), by.first("user_numbers.0", "account_number", "number"))
+		by := d.At(firstThere(d, "redirector", "transferer", "transferrer", "transferor"))
+		e.Via = exchangelink.Person(by.text("name"), by.First("user_numbers.0", "account_number", "number"))
 		all = at(e, targets...)
 		if passed {
 			all = append(all, at(call.Event{ID: id, State: call.Ended, Reason: call.Completed}, by)...)
@@ -56,26 +56,26 @@ func readVoIPGRID(m Message) ([]Report, error) {
 }
 
 // voipgridCall gives who calls whom, and those of ours who hear of it.
-func voipgridCall(d document) (e call.Event, ours []document) {
-	caller, destination := d.at("caller"), d.at("destination")
+func voipgridCall(d Document) (e call.Event, ours []Document) {
+	caller, destination := d.At("caller"), d.At("destination")
 	e = call.Event{ID: d.text("call_id"), Number: caller.text("number"), Name: caller.text("name"), Line: destination.text("number")}
-	for _, all := range [][]document{destination.at("targets").list(), d.at("targets").list(), {destination}} {
+	for _, all := range [][]Document{destination.At("targets").All(), d.At("targets").All(), {destination}} {
 		if ours = all; len(ours) > 0 {
 			break
 		}
 	}
 	switch strings.ToLower(d.text("direction")) {
 	case "outbound", "outgoing":
-		e.Direction, e.Number, e.Name, e.Line = call.Outgoing, destination.first("number", "targets.0.number"), destination.first("name", "targets.0.name"), ""
-		ours = []document{caller}
+		e.Direction, e.Number, e.Name, e.Line = call.Outgoing, destination.First("number", "targets.0.number"), destination.First("name", "targets.0.name"), ""
+		ours = []Document{caller}
 	case "internal":
-		e.Number = caller.first("user_numbers.0", "number", "account_number")
+		e.Number = caller.First("user_numbers.0", "number", "account_number")
 	}
 	return e, ours
 }
 
 // at gives the report of an event at each of those who are named.
-func at(e call.Event, who ...document) (all []Report) {
+func at(e call.Event, who ...Document) (all []Report) {
 	for _, d := range who {
 		place := Place{Extensions: d.texts("user_numbers", "account_number", "number"), Emails: d.texts("user_emails")}
 		if !place.Nowhere() {
@@ -86,9 +86,9 @@ func at(e call.Event, who ...document) (all []Report) {
 }
 
 // firstThere gives the first of some paths at which there is something.
-func firstThere(d document, paths ...string) string {
+func firstThere(d Document, paths ...string) string {
 	for _, path := range paths {
-		if d.at(path).any != nil {
+		if d.At(path).Is() {
 			return path
 		}
 	}

@@ -108,14 +108,23 @@ func checked(all ...Report) ([]Report, error) {
 	return all[:min(len(all), maxPlaces)], nil
 }
 
-// document is what a message says, as a tree of what encoding/json makes.
-type document struct{ any }
+// Document is what a message says, as a tree of what encoding/json makes.
+type Document struct{ any }
+
+// UnmarshalJSON reads one, for links whose exchange sends such messages too.
+func (d *Document) UnmarshalJSON(b []byte) (err error) {
+	d.any, err = parse(b)
+	return err
+}
+
+// Is says whether there is anything.
+func (d Document) Is() bool { return d.any != nil }
 
 // document gives the body, with the values of the address beside it where it is an
 // object or nothing.
-func (m Message) document() (document, error) {
+func (m Message) document() (Document, error) {
 	if len(m.Body) > MaxBody {
-		return document{}, ErrMessage
+		return Document{}, ErrMessage
 	}
 	fields := map[string]any{}
 	for name, all := range m.Query {
@@ -127,7 +136,7 @@ func (m Message) document() (document, error) {
 	case kind == "application/x-www-form-urlencoded" && body[0] != '{' && body[0] != '[':
 		form, err := url.ParseQuery(string(body))
 		if err != nil {
-			return document{}, ErrMessage
+			return Document{}, ErrMessage
 		}
 		for name, all := range form {
 			fields[name] = all[0]
@@ -135,15 +144,15 @@ func (m Message) document() (document, error) {
 	default:
 		tree, err := parse(body)
 		if err != nil {
-			return document{}, err
+			return Document{}, err
 		}
 		object, ok := tree.(map[string]any)
 		if !ok {
-			return document{tree}, nil
+			return Document{tree}, nil
 		}
 		maps.Copy(fields, object)
 	}
-	return document{fields}, nil
+	return Document{fields}, nil
 }
 
 func parse(b []byte) (tree any, err error) {
@@ -155,9 +164,9 @@ func parse(b []byte) (tree any, err error) {
 	return tree, nil
 }
 
-// at goes down a path of names and, in lists, numbers: "destination.targets.0.name".
+// At goes down a path of names and, in lists, numbers: "destination.targets.0.name".
 // The path "" is the document itself.
-func (d document) at(path string) document {
+func (d Document) At(path string) Document {
 	if path == "" {
 		return d
 	}
@@ -170,9 +179,9 @@ func (d document) at(path string) document {
 				d.any = tree[i]
 				continue
 			}
-			return document{}
+			return Document{}
 		default:
-			return document{}
+			return Document{}
 		}
 	}
 	return d
@@ -192,8 +201,8 @@ func field(object map[string]any, name string) any {
 }
 
 // text gives the text or the number at a path, "" where there is neither.
-func (d document) text(path string) string {
-	switch v := d.at(path).any.(type) {
+func (d Document) text(path string) string {
+	switch v := d.At(path).any.(type) {
 	case string:
 		return strings.TrimSpace(v)
 	case json.Number:
@@ -203,9 +212,9 @@ func (d document) text(path string) string {
 }
 
 // texts gives the texts at some paths, those of lists too.
-func (d document) texts(paths ...string) (all []string) {
+func (d Document) texts(paths ...string) (all []string) {
 	for _, path := range paths {
-		list := d.at(path).list()
+		list := d.At(path).All()
 		for i := range list {
 			if s := list[i].text(""); s != "" && len(all) < maxPlaces {
 				all = append(all, s)
@@ -215,20 +224,20 @@ func (d document) texts(paths ...string) (all []string) {
 	return all
 }
 
-// list gives what is in a list, what is no list by itself.
-func (d document) list() (all []document) {
+// All gives what is in a list, what is no list by itself.
+func (d Document) All() (all []Document) {
 	tree, ok := d.any.([]any)
 	if !ok && d.any != nil {
 		tree = []any{d.any}
 	}
 	for _, v := range tree {
-		all = append(all, document{v})
+		all = append(all, Document{v})
 	}
 	return all
 }
 
-// first gives the first text that is there.
-func (d document) first(paths ...string) string {
+// First gives the first text that is there.
+func (d Document) First(paths ...string) string {
 	for _, path := range paths {
 		if s := d.text(path); s != "" {
 			return s
@@ -238,8 +247,8 @@ func (d document) first(paths ...string) string {
 }
 
 // moment gives the time at a path: in seconds since 1970, or as ISO 8601 has it.
-func (d document) moment(paths ...string) time.Time {
-	s := d.first(paths...)
+func (d Document) moment(paths ...string) time.Time {
+	s := d.First(paths...)
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil && n > 0 && n < 1<<40 {
 		return time.Unix(n, 0)
 	}

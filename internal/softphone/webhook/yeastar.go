@@ -24,13 +24,13 @@ func readYeastar(m Message) ([]Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	kind, said := d.text("type"), d.at("msg")
+	kind, said := d.text("type"), d.At("msg")
 	if s, ok := said.any.(string); ok {
 		if said.any, err = parse([]byte(s)); err != nil {
 			return nil, ErrMessage
 		}
 	}
-	id := said.first("call_id", "callid")
+	id := said.First("call_id", "callid")
 	switch {
 	case kind == "":
 		return nil, ErrMessage
@@ -39,18 +39,18 @@ func readYeastar(m Message) ([]Report, error) {
 	case kind == yeastarOver:
 		return checked(Report{Event: call.Event{ID: id, State: call.Ended, Reason: yeastarReason(said.text("status"))}})
 	}
-	return checked(yeastarMembers(id, said.at("members").list())...)
+	return checked(yeastarMembers(id, said.At("members").All())...)
 }
 
 // yeastarMember is one member of a call.
 type yeastarMember struct {
-	document
+	Document
 	kind, status, number string
 }
 
 // yeastarMembers tells what becomes of each extension. The call is over when the trunk
 // rings off; where an extension calls another, when all of them have.
-func yeastarMembers(id string, list []document) (all []Report) {
+func yeastarMembers(id string, list []Document) (all []Report) {
 	trunk, extensions := yeastarSides(list)
 	over := len(extensions) > 0 && !slices.ContainsFunc(extensions, func(m yeastarMember) bool { return m.status != "BYE" })
 	if trunk.status == "BYE" || trunk.kind == "" && over {
@@ -86,10 +86,10 @@ func yeastarMembers(id string, list []document) (all []Report) {
 
 // yeastarSides gives the trunk of a call, by which it came rather than by which it goes
 // on, and the extensions.
-func yeastarSides(list []document) (trunk yeastarMember, extensions []yeastarMember) {
+func yeastarSides(list []Document) (trunk yeastarMember, extensions []yeastarMember) {
 	for _, d := range list {
 		for _, kind := range []string{"inbound", "outbound", "extension"} {
-			m := yeastarMember{d.at(kind), kind, strings.ToUpper(d.text(kind + ".member_status")), d.text(kind + ".number")}
+			m := yeastarMember{d.At(kind), kind, strings.ToUpper(d.text(kind + ".member_status")), d.text(kind + ".number")}
 			switch {
 			case m.any == nil:
 			case kind == "extension":
