@@ -69,6 +69,7 @@ type taken struct {
 type Leg struct {
 	State    string     `json:"state"`
 	Reason   string     `json:"reason,omitempty"`
+	By       string     `json:"by,omitempty"`  // who took it elsewhere, as the exchange says
 	Rang     time.Time  `json:"rang,omitzero"` // not, where its end was told first
 	Answered *time.Time `json:"answered,omitempty"`
 	At       time.Time  `json:"at"` // of the last report
@@ -223,7 +224,7 @@ func (l *Leg) after(e call.Event, again bool) (after *Leg, ok bool) {
 			now.Answered = &e.At
 		}
 	case call.Ended:
-		now.Reason = e.Reason.String()
+		now.Reason, now.By = e.Reason.String(), e.By
 	}
 	return &now, true
 }
@@ -281,7 +282,7 @@ func (r Record) For(u wire.User, now time.Time) (c wire.Call, ok bool) {
 		return wire.Call{}, false
 	}
 	c = wire.Call{ID: r.ID, State: l.State, Direction: r.Direction, Number: r.Number, Name: r.Name, Line: r.Line,
-		Queue: r.Queue, Via: r.Via, Reason: l.Reason, Began: l.Rang, Answered: l.Answered}
+		Queue: r.Queue, Via: r.Via, Reason: l.Reason, By: l.By, Began: l.Rang, Answered: l.Answered}
 	if l.Answered != nil {
 		return c, true
 	}

@@ -70,13 +70,18 @@ func TestGroup(t *testing.T) {
 			t.Errorf("%s: %s, want %s", u, got, want)
 		}
 	}
+	end := report(6*time.Second, call.Ended)
+	end.Reason, end.By = call.Elsewhere, "Dirk (104)" // whom the exchange names, a relay may not know
+	if got := heard(take(t, take(t, Record{}, report(0, call.Ringing, "bob")), end), "bob", 7*time.Second); got != "ended elsewhere Dirk (104) false" {
+		t.Error(got)
+	}
 	if got := heard(r, "bob", 6*time.Second+wire.EndedStays); got != "nothing" {
 		t.Errorf("bob, later: %s", got)
 	}
 	if r.Over(at.Add(time.Hour)) {
 		t.Error("over while anna talks")
 	}
-	end := report(90*time.Second, call.Ended)
+	end = report(90*time.Second, call.Ended)
 	end.Reason = call.Completed
 	r = take(t, r, end)
 	if got := heard(r, "anna", 91*time.Second); got != "ended completed  false" {

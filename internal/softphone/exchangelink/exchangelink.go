@@ -161,7 +161,8 @@ func (s *Server) dial(ctx context.Context, network, address string) (net.Conn, e
 }
 
 // Get asks for path (with its query) and decodes a JSON answer with status 200
-// into into. Any other status comes back without an error and without its body.
+// into into. Any other status comes back without an error, and into with what a short
+// answer tells in JSON of what was wrong: nothing of that is ever said.
 func (s *Server) Get(ctx context.Context, path string, h http.Header, into any) (status int, err error) {
 	return s.do(ctx, http.MethodGet, path, h, nil, into)
 }
@@ -178,14 +179,17 @@ func (s *Server) Post(ctx context.Context, path string, h http.Header, contentTy
 
 func (s *Server) do(ctx context.Context, method, path string, h http.Header, body []byte, into any) (int, error) {
 	b, status, err := s.Ask(ctx, method, path, h, body)
-	if err == nil && status == http.StatusOK && json.Unmarshal(b, into) != nil {
+	if err == nil && json.Unmarshal(b, into) != nil && status == http.StatusOK {
 		return 0, s.broke(ctx, errOdd)
 	}
 	return status, err
 }
 
-// Ask makes a request and gives what is answered, which is nothing unless the status
-// is that of a success. A header without Accept asks for JSON.
+// maxFailure is how much is read of an answer that is no success.
+const maxFailure = 4 << 10
+
+// Ask makes a request and gives what is answered, of a failure the beginning. A header
+// without Accept asks for JSON.
 func (s *Server) Ask(ctx context.Context, method, path string, h http.Header, body []byte) (answer []byte, status int, err error) {
 	limited, cancel := context.WithTimeout(ctx, s.opts.Answer)
 	defer cancel()
@@ -195,10 +199,9 @@ func (s *Server) Ask(ctx context.Context, method, path string, h http.Header, bo
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode/100 != 2 {
-		// The rest of a short answer is read, so that the connection can be used
-		// again.
-		_, _ = io.CopyN(io.Discard, resp.Body, 4<<10)
-		return nil, resp.StatusCode, nil
+		// A short answer is read to its end, so that the connection can be used again.
+		b, _ := io.ReadAll(io.LimitReader(resp.Body, maxFailure))
+		return b, resp.StatusCode, nil
 	}
 	b, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	switch {

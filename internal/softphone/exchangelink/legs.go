@@ -79,7 +79,7 @@ func (l *Legs) Take(r *link.Reporter, leg, id string, e call.Event, same func(ot
 	case e.State == call.Answered:
 		c.answered, c.ringing = leg, false
 	}
-	if known, ok := r.Known(c.id); ok && e.Via == "" && e.Number != "" && e.Number != known.Number && internal(known.Number) {
+	if known, ok := r.Known(c.id); ok && e.Via == "" && e.Number != "" && e.Number != known.Number && Internal(known.Number) {
 		e.Via = known.Number // the colleague whom we had on the line has passed it on
 		if known.Name != "" {
 			e.Via = known.Name
@@ -108,7 +108,7 @@ func (l *Legs) place(r *link.Reporter, leg, id string, e call.Event, same func(s
 		}
 	}
 	if most := len(l.calls); most >= maxLegCalls && !l.many || most >= mostCalls {
-		l.drop(r, 0, call.ReasonUnknown)
+		l.drop(r, 0, call.ReasonUnknown, "")
 	}
 	c := &joined{id: link.CallID(id), legs: map[string]bool{leg: true}, ringing: e.Direction == call.Incoming && e.State == call.Ringing, number: e.Number, at: e.Extension}
 	l.calls = append(l.calls, c)
@@ -116,15 +116,18 @@ func (l *Legs) place(r *link.Reporter, leg, id string, e call.Event, same func(s
 }
 
 // End tells that a leg is over.
-func (l *Legs) End(r *link.Reporter, leg string, why call.Reason) {
+func (l *Legs) End(r *link.Reporter, leg string, why call.Reason) { l.EndBy(r, leg, why, "") }
+
+// EndBy is End with who took the call elsewhere, "" if that is not told.
+func (l *Legs) EndBy(r *link.Reporter, leg string, why call.Reason, by string) {
 	for i, c := range l.calls {
 		if c.legs[leg] {
 			delete(c.legs, leg)
 			if c.answered == leg {
-				why = call.ReasonUnknown // it was answered; how it was hung up is no matter
+				why, by = call.ReasonUnknown, "" // it was answered; how it was hung up is no matter
 			}
 			if len(c.legs) == 0 || c.answered == leg {
-				l.drop(r, i, why)
+				l.drop(r, i, why, by)
 			}
 			return
 		}
@@ -141,7 +144,7 @@ func (l *Legs) Only(r *link.Reporter, legs map[string]bool) {
 			}
 		}
 		if len(c.legs) == 0 || c.answered != "" && !c.legs[c.answered] {
-			l.drop(r, i, call.ReasonUnknown)
+			l.drop(r, i, call.ReasonUnknown, "")
 		}
 	}
 	ids := make(map[string]bool, len(l.calls))
@@ -151,14 +154,14 @@ func (l *Legs) Only(r *link.Reporter, legs map[string]bool) {
 	r.Only(ids)
 }
 
-func (l *Legs) drop(r *link.Reporter, i int, why call.Reason) {
+func (l *Legs) drop(r *link.Reporter, i int, why call.Reason, by string) {
 	id := l.calls[i].id
 	l.calls = append(l.calls[:i], l.calls[i+1:]...)
-	r.End(id, why)
+	r.EndBy(id, why, by)
 }
 
-// internal says whether a number is a colleague's: a few digits.
-func internal(number string) bool {
+// Internal says whether a number is a colleague's: a few digits.
+func Internal(number string) bool {
 	return number != "" && len(number) <= 5 && strings.Trim(number, "0123456789") == ""
 }
 

@@ -9,9 +9,11 @@ import (
 // Token opens an exchange for a while. The zero value opens nothing.
 type Token struct {
 	ID   string
-	User string        // whose it is, where the exchange tells
-	life time.Duration // that it had when it was made
-	end  time.Time     // by this computer's clock, which stops for no sleep
+	User string // whose it is, where the exchange tells
+	// Renewal is what the next one is asked for with, where that is another one.
+	Renewal string
+	life    time.Duration // that it had when it was made
+	end     time.Time     // by this computer's clock, which stops for no sleep
 }
 
 const maxLife = 24 * time.Hour // what is believed of what a server says

@@ -125,10 +125,13 @@ func (r *Reporter) Calls() []string {
 }
 
 // End reports a known call as over; an unknown one is left alone.
-func (r *Reporter) End(id string, why call.Reason) {
+func (r *Reporter) End(id string, why call.Reason) { r.EndBy(id, why, "") }
+
+// EndBy is End with who took the call elsewhere, "" if that is not told.
+func (r *Reporter) EndBy(id string, why call.Reason, by string) {
 	if k := r.calls[id]; k != nil {
 		e := k.event
-		e.State, e.Reason = call.Ended, why
+		e.State, e.Reason, e.By = call.Ended, why, by
 		r.Report(e)
 	}
 }
