@@ -74,6 +74,7 @@ var phones = map[string]func(context.Context, Options) (Softphone, error){
 	registry.ARI:      openServer(startARIPhone),
 	registry.Wazo:     openServer(startWazoPhone),
 	registry.ThreeCX:  openServer(start3CXPhone),
+	registry.Xelion:   openServer(startXelionPhone),
 	registry.Relay:    openServer(startRelayPhone),
 
 	registry.BroadWorks: openServer(startBroadWorksPhone),

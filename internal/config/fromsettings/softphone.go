@@ -23,6 +23,7 @@ import (
 	"wiebelt/internal/softphone/relaylink"
 	"wiebelt/internal/softphone/threecx"
 	"wiebelt/internal/softphone/wazo"
+	"wiebelt/internal/softphone/xelion"
 	"wiebelt/internal/softphone/yeastar"
 )
 
@@ -38,6 +39,7 @@ var links = map[string]func(exchangelink.Account) (link.Phone, error){
 	registry.ARI:     ari.New,
 	registry.Wazo:    wazo.New,
 	registry.ThreeCX: threecx.New,
+	registry.Xelion:  xelion.New,
 	registry.Relay:   relaylink.New,
 
 	registry.YeastarSocket: yeastar.New,

@@ -46,6 +46,7 @@ const (
 	ARI      = "ari" // Asterisk
 	Wazo     = "wazo"
 	ThreeCX  = "3cx"
+	Xelion   = "xelion"
 	Relay    = "relay"   // the office's own, which listens to the exchange for everybody
 	Twinkle  = "twinkle" // no link: it runs our program
 
@@ -160,6 +161,8 @@ var table = [...]Kind{
 		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Again: true, Moved: SameCall, Line: true}},
 	{Name: BroadWorks, Reach: ByExchange, Reports: call.AllStates, Needs: exchangeNeeds, Everybody: true, Recipe: "broadworks",
 		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Moved: SameCall, Name: true, Via: true, Reasons: allReasons}},
+	{Name: Xelion, Reach: ByExchange, Reports: call.AllStates, Needs: exchangeNeeds, Everybody: true, Recipe: "xelion",
+		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Again: true, Moved: SameCall, Name: true, Line: true, Reasons: []call.Reason{call.Completed, call.Missed, call.Elsewhere}}},
 	{Name: Relay, Reach: ByExchange, Reports: call.AllStates, Can: everything, Needs: []string{NeedsAddress, NeedsSecret}, Recipe: "relay"},
 
 	{Name: VoIPGRID, Reach: ByWebhook, Reports: call.AllStates, Recipe: "voipgrid",

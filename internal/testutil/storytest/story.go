@@ -119,12 +119,12 @@ var tellings = map[string]telling{
 	"3cx":       {name: true, line: "115", via: "extension", why: "completed"},
 	// Of a call that was passed on, the colleague is known whom we had on the line.
 	"broadworks": {name: true, via: "colleague", why: "all"},
-
-	"relay":     {name: true, line: "full", via: "full", why: "all"},
-	"voipgrid":  {name: true, line: "full", via: "full", why: "all", anew: true},
-	"yeastar":   {line: "full"},
-	"voipzeker": {anew: true},
-	"webhook":   {name: true, line: "full", via: "full", why: "all"},
+	"xelion":     {name: true, line: "115", via: "colleague", why: "completed missed elsewhere"},
+	"relay":      {name: true, line: "full", via: "full", why: "all"},
+	"voipgrid":   {name: true, line: "full", via: "full", why: "all", anew: true},
+	"yeastar":    {line: "full"},
+	"voipzeker":  {anew: true},
+	"webhook":    {name: true, line: "full", via: "full", why: "all"},
 
 	"ari-outbound":   {name: true, line: "115", via: "extension", why: "all"},
 	"yeastar-socket": {line: "full"},

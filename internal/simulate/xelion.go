@@ -1,0 +1,350 @@
+package simulate
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/softphone/registry"
+)
+
+// Xelion is an exchange with Xelion, for one of its users: a session for name and
+// password, the channels that are there, and the events about them and about calls on a
+// WebSocket. Its fields belong to With.
+type Xelion struct {
+	*server
+	Channels Listed            // of all calls
+	Numbers  map[string]string // by channel
+	Tokens   Tokens            // each renews itself
+	Taken    bool              // the user space is, until another one is tried
+	Plain    bool              // the user is no administrator: it gets no events about calls
+	Version  int64             // of the last event about a channel
+	Lists    int               // how often the channels were asked for
+	Asked    int               // how often their numbers were
+	Tested   int               // messages that were sent back
+	sockets  map[*wsConn]map[string]bool
+	keys     Tokens // of sockets
+}
+
+const xelionBase = "/api/v1/master"
+
+// StartXelion starts one, until ctx ends or Close. listen is a literal loopback address
+// with its port, "" for a free one.
+func StartXelion(ctx context.Context, listen string, account Account) (*Xelion, error) {
+	x := &Xelion{server: newServer(), Channels: Listed{}, Numbers: map[string]string{}, Tokens: Tokens{Life: time.Hour}, sockets: map[*wsConn]map[string]bool{}}
+	return x, x.startExchange(ctx, registry.Xelion, listen, account, x.serve)
+}
+
+func (x *Xelion) serve(w http.ResponseWriter, r *http.Request) {
+	if key, ok := strings.CutPrefix(r.URL.Path, "/websocket/"); ok {
+		x.websocket(w, r, key)
+		return
+	}
+	path, ok := strings.CutPrefix(r.URL.Path, xelionBase)
+	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "xelion ")
+	known := false
+	x.With(func() { known = x.Tokens.has(token) })
+	switch ask := r.Method + " " + path; {
+	case ok && ask == "POST /me/login":
+		x.login(w, r)
+	case !known:
+		xelionError(w, http.StatusUnauthorized, 10000)
+	case ask == "POST /me/renew":
+		x.renew(w, r, token)
+	case ask == "POST /me/websocket":
+		key := ""
+		x.With(func() { key = x.keys.issue() })
+		answerJSON(w, http.StatusOK, map[string]string{"object": "ws://" + r.Host + "/websocket/" + key})
+	case ask == "GET /communications/active_channels":
+		x.list(w, func() []json.RawMessage { x.Lists++; return x.Channels.all() })
+	case ask == "GET /channels":
+		x.list(w, func() (all []json.RawMessage) {
+			x.Asked++
+			for id, number := range x.Numbers {
+				all = append(all, toJSON(map[string]any{"channelId": "1536738562." + id, "channelName": id, "phoneNumber": number, "state": "Up"}))
+			}
+			return all
+		})
+	default:
+		xelionError(w, http.StatusNotFound, 10100)
+	}
+}
+
+func xelionError(w http.ResponseWriter, status, code int) {
+	answerJSON(w, status, map[string]any{"errorCode": code, "message": "", "info": ""})
+}
+
+func (x *Xelion) list(w http.ResponseWriter, of func() []json.RawMessage) {
+	all := []any{}
+	x.With(func() {
+		for _, o := range of() {
+			all = append(all, map[string]any{"object": o})
+		}
+	})
+	answerJSON(w, http.StatusOK, map[string]any{"data": all, "meta": map[string]any{"links": []any{}}})
+}
+
+func (x *Xelion) login(w http.ResponseWriter, r *http.Request) {
+	var asked struct {
+		User   string `json:"userName"`
+		Secret string `json:"password"`
+		Space  string `json:"userSpace"`
+	}
+	taken := false
+	x.With(func() { taken, x.Taken = x.Taken, false })
+	switch err := json.NewDecoder(io.LimitReader(r.Body, maxAsked)).Decode(&asked); {
+	case err != nil || asked.Space == "":
+		xelionError(w, http.StatusBadRequest, 10202)
+	case asked.User != x.account.User || asked.Secret != x.account.Secret:
+		xelionError(w, http.StatusUnauthorized, 10004)
+	case taken:
+		xelionError(w, http.StatusUnauthorized, 10005)
+	default:
+		x.grant(w)
+	}
+}
+
+func (x *Xelion) grant(w http.ResponseWriter) {
+	token, life := "", time.Duration(0)
+	x.With(func() { token, life = x.Tokens.issue(), x.Tokens.Life })
+	answerJSON(w, http.StatusOK, map[string]any{"authentication": token, "renewalToken": token, "validUntil": time.Now().UTC().Add(life).Format(time.DateTime),
+		"version": "1.1", "serverVersion": "9 update 1", "buildNumber": "20261104.1", "brand": nil})
+}
+
+func (x *Xelion) renew(w http.ResponseWriter, r *http.Request, token string) {
+	var renewal string
+	if json.NewDecoder(io.LimitReader(r.Body, maxAsked)).Decode(&renewal) != nil || renewal != token {
+		xelionError(w, http.StatusUnauthorized, 10020)
+		return
+	}
+	x.grant(w)
+}
+
+func (x *Xelion) websocket(w http.ResponseWriter, r *http.Request, key string) {
+	known := false
+	x.With(func() { known = x.keys.has(key) })
+	if !known {
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	x.upgrade(w, r, socket{
+		began: func(c *wsConn) func() { x.sockets[c] = map[string]bool{}; return nil },
+		took:  x.took,
+		over:  func(c *wsConn) { delete(x.sockets, c) },
+	})
+}
+
+// took reads a message on the socket. What is none is ignored.
+func (x *Xelion) took(c *wsConn, b []byte) bool {
+	var m struct {
+		Message string `json:"messageType"`
+		Type    string `json:"notificationType"`
+		Toggle  bool   `json:"toggle"`
+	}
+	if json.Unmarshal(b, &m) != nil {
+		return true
+	}
+	if m.Message == "test" {
+		sent := c.send(b) == nil
+		x.With(func() { x.Tested++ })
+		return sent
+	}
+	x.With(func() {
+		if wants := x.sockets[c]; m.Message == "notificationRequest" && len(wants) < 64 {
+			wants[m.Type] = m.Toggle
+		}
+	})
+	return true
+}
+
+// Wanted says whether somebody has asked for all events. It is called within With.
+func (x *Xelion) Wanted() bool {
+	for _, wants := range x.sockets {
+		if wants["callHungUpEvent"] {
+			return true
+		}
+	}
+	return false
+}
+
+// SendAll writes to every socket.
+func (x *Xelion) SendAll(messages ...string) {
+	x.sendEach(func(*wsConn) []string { return messages })
+}
+
+// Notification is an event of a type.
+type Notification struct {
+	Type string
+	Of   map[string]any
+}
+
+// String is the event as it is sent.
+func (n Notification) String() string {
+	return string(toJSON(map[string]any{"messageType": "notification", "notificationType": n.Type, "notification": n.Of}))
+}
+
+// admin are the events that an administrator gets.
+var admin = map[string]bool{"newCallEvent": true, "callConnectedEvent": true, "channelHungUpEvent": true, "callHungUpEvent": true}
+
+// Send gives events to who wants and may have them, all before anything is sent back.
+func (x *Xelion) Send(events ...Notification) {
+	texts := map[*wsConn][]string{}
+	x.With(func() {
+		for c, wants := range x.sockets {
+			for _, n := range events {
+				if wants[n.Type] && !(x.Plain && admin[n.Type]) {
+					texts[c] = append(texts[c], n.String())
+				}
+			}
+		}
+	})
+	for c, texts := range texts {
+		c.mu.Lock()
+		_ = c.conn.SetWriteDeadline(time.Now().Add(writeTime))
+		for _, s := range texts { // a failure shows when reading
+			_ = c.conn.WriteMessage(websocket.TextMessage, []byte(s))
+		}
+		c.mu.Unlock()
+	}
+}
+
+// Channel is an event about a channel, with the next version. It is called within With.
+func (x *Xelion) Channel(update string, channel any) Notification {
+	x.Version++
+	return Notification{"activeChannelEvent", map[string]any{"updateType": update, "version": x.Version, "activeChannel": channel}}
+}
+
+// xelionPhone plays calls at a Xelion. Its user is an administrator, whose events tell
+// of numbers before the channels are there.
+type xelionPhone struct {
+	*Xelion
+	x    extension
+	left map[string]map[string]any // channels that are over by the next news
+}
+
+func startXelionPhone(ctx context.Context, listen string) (*xelionPhone, error) {
+	x, err := StartXelion(ctx, listen, simulated)
+	return &xelionPhone{Xelion: x, left: map[string]map[string]any{}}, err
+}
+
+func (x *xelionPhone) Ready(ctx context.Context) error {
+	return x.Until(ctx, func() bool { return x.Lists > 0 && x.Wanted() })
+}
+
+func sipChannel(account string, n int) string { return fmt.Sprintf("SIP/%s-%08x", account, n) }
+
+// party is a channel in a call, as the exchange describes it.
+func party(callID, id, state, name, role, phone string) map[string]any {
+	return map[string]any{"callId": callID, "channelId": id, "state": state, "name": name, "organisationName": nil, "role": role, "phone": phone, "phoneUser": nil,
+		"twinChannel": false, "parkingSlot": nil}
+}
+
+// parties are who is on the line with us and our own channels, and what the call is to
+// an administrator.
+func (x *xelionPhone) parties(c exchangeCall) (other map[string]any, own func(leg int) map[string]any, about map[string]any) {
+	number, line := digits(c.call.Number), digits(c.call.Line)
+	if line == "" {
+		line = extensionNumber
+	}
+	name, phone := c.call.Name, ""
+	switch {
+	case number == "":
+		name = "Anonymous"
+	case len(number) <= 4:
+		phone = number
+	case name == "":
+		name = number
+	}
+	mine := func(leg int) string { return sipChannel(extensionNumber, leg) }
+	theirs := sipChannel("lijn", c.talk)
+	id, role, ours := theirs, "CALLER", "CALLEE"
+	about = map[string]any{"callerPhoneNumber": number, "calleePhoneNumber": line}
+	if c.call.Direction == "outgoing" {
+		id, role, ours = mine(c.legs[0]), ours, role
+		about = map[string]any{"callerPhoneNumber": extensionNumber, "calleePhoneNumber": number}
+	}
+	about["callId"], about["initiation"], about["date"] = id, nil, c.began.UTC().Format(time.DateTime)
+	state := [...]string{"RINGING", "RINGING", "CONNECTED"}[c.state]
+	own = func(leg int) map[string]any { return party(id, mine(leg), state, "Anouk", ours, extensionNumber) }
+	x.Numbers[theirs] = number
+	return party(id, theirs, state, name, role, phone), own, about
+}
+
+// Tell tells, and waits until what has come was put together.
+func (x *xelionPhone) Tell(ctx context.Context, n Update) error {
+	var events []Notification
+	tested := 0
+	set := func(channel map[string]any, there bool) {
+		id, update := channel["channelId"].(string), "remove"
+		delete(x.Channels, id)
+		if there {
+			x.Channels[id], update = toJSON(channel), "insert"
+		}
+		events = append(events, x.Channel(update, channel))
+	}
+	x.With(func() {
+		tested = x.Tested
+		for _, c := range x.left {
+			set(c, false)
+		}
+		clear(x.left)
+		if c := x.x.find(n.Call.ID); c != nil && n.Do == Caller {
+			before, _, _ := x.parties(*c)
+			set(before, false)
+			c.talk = x.x.number()
+		}
+		ch := x.x.take(n)
+		if ch.call.talk == 0 {
+			return
+		}
+		if ch.call.legs == nil {
+			ch.call.legs = ch.gone
+		}
+		other, own, about := x.parties(ch.call)
+		switch n.Do {
+		case Ring, Caller:
+			events = append(events, Notification{"newCallEvent", about})
+			set(other, true)
+		case Answer:
+			set(other, true)
+		}
+		for _, leg := range append(ch.began, ch.changed...) {
+			set(own(leg), true)
+		}
+		if n.Do == Answer {
+			events = append(events, Notification{"callConnectedEvent", about})
+		}
+		if n.Do == End {
+			x.hungUp(n, other, about, set)
+		}
+		for _, leg := range ch.gone {
+			set(own(leg), false)
+		}
+		if n.Do == End && n.Reason == call.Missed {
+			events = append(events, Notification{"missedCallEvent", about})
+		}
+	})
+	x.Send(events...)
+	return x.taken(ctx, func() bool { return n.Do == Again || len(x.sockets) == 0 || x.Tested > tested })
+}
+
+// hungUp is what becomes of who was on the line: somebody else's, or nobody's yet.
+func (x *xelionPhone) hungUp(n Update, other, about map[string]any, set func(map[string]any, bool)) {
+	switch n.Reason {
+	case call.Elsewhere:
+		colleague := party(about["callId"].(string), sipChannel("102", x.x.number()), "CONNECTED", "Bram", "CALLEE", "102")
+		set(colleague, true)
+		x.left["colleague"], x.left["other"] = colleague, other
+	case call.Rejected:
+		x.left["other"] = other
+	default:
+		set(other, false)
+	}
+}

@@ -1,0 +1,400 @@
+package xelion
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/softphone/exchangelink"
+	"wiebelt/internal/softphone/webhook"
+)
+
+// channel is one device's part in a call.
+type channel struct {
+	id, call, name, number, phone string
+	role                          string // of the words below
+	up, gone                      bool
+	asked                         bool // for its number
+	version                       int64
+
+	// Of one of ours:
+	extension, named string     // the second as events name it
+	waits            bool       // it will be reported
+	said             call.Event // the last time, as read
+	with             string     // the channel of who was on the line
+	before, via      string     // the channel that had answered the call before this one rang, and whose it is
+}
+
+const (
+	caller     = "caller"
+	callee     = "callee"
+	conference = "conference"
+	listening  = "listening"
+)
+
+// talk is what is known of a call apart from its channels.
+type talk struct {
+	caller, callerName, called, queue, via string
+	first                                  string // the channel of that caller
+	by, byName, byAt                       string // the channel that answered last, whose it is, and at which of ours
+	news                                   string // the event about it that is to be compared with its channels
+	missed, idle                           bool
+}
+
+const (
+	maxID       = 512
+	maxChannels = 4096
+	maxTalks    = 4096
+	anonymous   = "anonymous" // how a withheld number is reported
+)
+
+// The words that say that a channel is connected, that it is over, and that a number is
+// withheld. Any other state is one of a call that goes on as it was.
+var (
+	isUp     = words("connected", "up", "answered", "active", "hold", "held", "onhold", "parked", "incall", "bridged", "talking")
+	isGone   = words("hungup", "hangup", "disconnected", "ended", "terminated", "finished", "closed")
+	removes  = words("remove", "removed", "delete", "deleted")
+	withheld = words("anonymous", "anoniem", "private", "restricted", "withheld", "afgeschermd", "unknown", "onbekend")
+)
+
+// words says whether a word, in whatever letters and signs, is one of some.
+func words(all ...string) func(string) bool {
+	plain := strings.NewReplacer("_", "", "-", "", " ", "")
+	return func(s string) bool { return slices.Contains(all, plain.Replace(strings.ToLower(s))) }
+}
+
+// isNumber says whether a name is a number.
+func isNumber(s string) bool {
+	return len(s) >= 3 && strings.Trim(s, "+0123456789 ()-.") == "" && strings.ContainsAny(s, "0123456789")
+}
+
+// read makes a channel of what is told of one, nil if it is none.
+func (s *session) read(d webhook.Document) *channel {
+	c := &channel{id: d.First("channelId"), name: d.First("name", "organisationName"), number: d.First("phoneNumber", "number"),
+		phone: d.First("phone"), role: strings.ToLower(d.First("role"))}
+	c.call = cmp.Or(d.First("callId"), c.id)
+	if c.id == "" || len(c.id) > maxID || len(c.call) > maxID {
+		return nil
+	}
+	user := d.First("phoneUser")
+	if c.phone == "" && user == "" { // SIP/101-0000002a
+		_, rest, _ := strings.Cut(c.id, "/")
+		c.phone = rest[:max(strings.LastIndexByte(rest, '-'), 0)]
+	}
+	if c.role != caller && c.role != conference && c.role != listening {
+		c.role = callee
+		if c.call == c.id && d.First("role") == "" { // a call has the id of the channel that began it
+			c.role = caller
+		}
+	}
+	state := d.First("state")
+	c.up, c.gone = isUp(state), isGone(state)
+	switch {
+	case withheld(c.name):
+		c.name, c.number = "", cmp.Or(c.number, anonymous)
+	case isNumber(c.name):
+		c.name, c.number = "", cmp.Or(c.number, c.name)
+	}
+	for _, x := range []string{user, c.phone} {
+		if named, ok := s.Account.Ours(x); ok && c.role != listening {
+			c.extension, c.named = x, named
+		}
+	}
+	return c
+}
+
+// message takes one, and says whether it is what we have sent to have it back. What
+// cannot be read costs this one, not the link.
+func (s *session) message(b []byte) (back bool) {
+	var m webhook.Document
+	if json.Unmarshal(b, &m) != nil {
+		s.r.Odd(len(b)) // the decoder's error may quote what it read
+		return false
+	}
+	about := m
+	for _, name := range []string{"notification", "notificationObject", "object"} {
+		if inner := m.At(name); inner.Is() {
+			about = inner
+		}
+	}
+	if told := about.At("activeChannel"); told.Is() {
+		s.changed(about, told)
+	} else if id := about.First("callId"); id != "" && len(id) <= maxID {
+		s.about(strings.ToLower(m.First("notificationType")), id, about)
+	}
+	return m.First("messageType") == test
+}
+
+// changed takes an event about a channel.
+func (s *session) changed(about, told webhook.Document) {
+	version, err := strconv.ParseInt(about.First("version"), 10, 64)
+	if s.heard && version != s.version+1 {
+		s.gaps.Seen()
+	}
+	s.version, s.heard = version, err == nil
+	c := s.read(told)
+	if c == nil {
+		s.gaps.Seen() // whatever it was
+		return
+	}
+	c.version = version
+	c.gone = c.gone || removes(about.First("updateType"))
+	switch old := s.channels[c.id]; {
+	case old == nil && (c.gone || len(s.channels) >= maxChannels), old != nil && c.version < old.version:
+	case c.gone:
+		old.gone, old.version = true, c.version
+		s.wait()
+	default:
+		s.put(c)
+		s.report(c.call)
+	}
+}
+
+// put puts a channel in the place of what was known of it.
+func (s *session) put(c *channel) {
+	t := s.talk(c.call)
+	if old := s.channels[c.id]; old != nil {
+		c.number, c.asked = cmp.Or(c.number, old.number), old.asked
+		c.waits, c.said, c.with, c.before, c.via = old.waits, old.said, old.with, old.before, old.via
+	} else {
+		c.before, c.via = t.by, t.byName
+	}
+	s.channels[c.id] = c
+	if c.role == callee && c.up {
+		t.by, t.byAt, t.byName = c.id, c.extension, cmp.Or(exchangelink.Person(c.name, c.phone), c.number)
+	}
+}
+
+func (s *session) talk(id string) *talk {
+	t := s.talks[id]
+	if t == nil {
+		if len(s.talks) >= maxTalks {
+			clear(s.talks)
+		}
+		t = &talk{}
+		s.talks[id] = t
+	}
+	t.idle = false
+	return t
+}
+
+// of gives the channels of a call in a constant order, those that are gone too.
+func (s *session) of(id string) (all []*channel) {
+	for _, c := range s.channels {
+		if c.call == id {
+			all = append(all, c)
+		}
+	}
+	slices.SortFunc(all, func(a, b *channel) int { return cmp.Compare(a.id, b.id) })
+	return all
+}
+
+// other is who is on the line with a channel of ours, nil while it is not told.
+func other(c *channel, all []*channel) (is *channel) {
+	for _, o := range all {
+		if o != c && o.role != listening && (o.role != c.role || c.role == conference) && (is == nil || is.gone && !o.gone || o.up && !is.up && !o.gone) {
+			is = o
+		}
+	}
+	return is
+}
+
+// number is that of who is on the line.
+func (t *talk) number(c, other *channel) (number, name string) {
+	if other == nil {
+		other = &channel{}
+	}
+	number, name = other.number, other.name
+	switch c.role {
+	case caller:
+		number = cmp.Or(number, t.called)
+	case callee:
+		if t.first = cmp.Or(t.first, other.id); t.first == other.id {
+			number, name = cmp.Or(number, t.caller), cmp.Or(name, t.callerName)
+		}
+	}
+	if number == "" && exchangelink.Internal(other.phone) {
+		number = other.phone
+	}
+	return number, name
+}
+
+// report tells of our channels of a call. One of which it is not known yet who is on the
+// line waits a moment.
+func (s *session) report(id string) {
+	all := s.of(id)
+	for _, c := range all {
+		if c.extension == "" || c.gone {
+			continue
+		}
+		is := other(c, all)
+		if number, _ := s.talk(id).number(c, is); number == "" && (is == nil && c.with == "" || is != nil && !is.asked) {
+			c.waits = true
+			s.wait()
+			continue
+		}
+		s.take(c, all)
+	}
+}
+
+// take reports what a channel of ours tells.
+func (s *session) take(c *channel, all []*channel) {
+	is, t := other(c, all), s.talk(c.call)
+	known, isKnown := s.Legs.Known(s.r, c.id)
+	e := call.Event{Direction: call.DirectionUnknown, Extension: c.named}
+	e.Number, e.Name = t.number(c, is)
+	switch c.role {
+	case caller:
+		e.Direction = call.Outgoing
+	case callee:
+		e.Direction, e.Queue, e.Via = call.Incoming, t.queue, t.via
+		if exchangelink.PublicNumber(t.called) {
+			e.Line = t.called
+		}
+		e.Via = cmp.Or(e.Via, c.via)
+	}
+	if c.up && (e.Direction != call.Outgoing || is == nil || is.up) {
+		e.State = call.Answered
+	}
+	if is != nil {
+		if e.Number == "" && isKnown && known.Number != "" && is.id != c.with {
+			e.Number = anonymous // whoever it is now, it is not the one before
+		}
+		c.with = is.id
+	}
+	c.waits = false
+	if isKnown && e == c.said {
+		return
+	}
+	if c.said = e; !isKnown {
+		e.Line = cmp.Or(e.Line, c.extension)
+	}
+	s.Legs.Take(s.r, c.id, c.call+"."+c.id, e, func(other string) bool {
+		o := s.channels[other]
+		return o != nil && o.call == c.call
+	})
+}
+
+// about takes an event about a call. It adds to what the channels tell, and is no call
+// by itself.
+func (s *session) about(kind, id string, d webhook.Document) {
+	t := s.talk(id)
+	for into, said := range map[*string]string{
+		&t.caller:     d.First("callerPhoneNumber", "callerNumber", "caller.phoneNumber", "caller.number"),
+		&t.called:     d.First("calleePhoneNumber", "calleeNumber", "callee.phoneNumber", "callee.number"),
+		&t.queue:      d.First("queue.commonName", "callQueue.commonName", "huntGroup.commonName", "queueName", "queue"),
+		&t.via:        d.First("transferrer.commonName", "transferredBy.commonName", "transferrer", "transferredBy"),
+		&t.callerName: d.First("callerAddressable.commonName", "caller.commonName", "callerCommonName", "callerName"),
+	} {
+		if !isNumber(said) || into != &t.callerName {
+			*into = cmp.Or(said, *into)
+		}
+	}
+	t.missed = t.missed || kind == "missedcallevent"
+	t.news = kind
+	s.wait()
+	s.report(id)
+}
+
+// over ends a channel.
+func (s *session) over(c *channel) {
+	if c.waits { // it has rung all the same
+		s.take(c, s.of(c.call))
+	}
+	delete(s.channels, c.id)
+	t := s.talk(c.call)
+	switch {
+	case c.extension == "":
+	case c.role == callee && t.by != "" && t.by != c.id && t.by != c.before && t.byAt != c.extension:
+		s.Legs.EndBy(s.r, c.id, call.Elsewhere, t.byName)
+	case t.missed:
+		s.Legs.End(s.r, c.id, call.Missed)
+	default:
+		s.Legs.End(s.r, c.id, call.ReasonUnknown)
+	}
+}
+
+// waiting gives our channels that wait, and says whether a number has to be asked for.
+func (s *session) waiting() (all []*channel, ask bool) {
+	for _, id := range slices.Sorted(maps.Keys(s.channels)) {
+		c := s.channels[id]
+		if !c.waits {
+			continue
+		}
+		all = append(all, c)
+		is := other(c, s.of(c.call))
+		if number, _ := s.talk(c.call).number(c, is); number == "" && is != nil && !is.asked {
+			is.asked, ask = true, true
+		}
+	}
+	return all, ask
+}
+
+// finish reports what has waited, then that what is gone is over, and looks at the list
+// where an event about a call does not fit its channels.
+func (s *session) finish(waiting []*channel) {
+	for _, c := range waiting {
+		s.take(c, s.of(c.call))
+	}
+	calls := map[string]bool{} // that have a channel, and whether one is connected
+	less := map[string]bool{}  // calls that had one more
+	for _, id := range slices.Sorted(maps.Keys(s.channels)) {
+		if c := s.channels[id]; c.gone {
+			s.over(c)
+			less[c.call] = true
+		} else {
+			calls[c.call] = calls[c.call] || c.up
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(less)) {
+		if slices.ContainsFunc(s.of(id), s.unsaid) {
+			s.report(id)
+		}
+	}
+	for id, t := range s.talks {
+		up, on := calls[id]
+		switch {
+		case t.news == "newcallevent" && !on, t.news == "callconnectedevent" && !up, t.news == "callhungupevent" && on:
+			s.gaps.Seen()
+		case !on && t.idle:
+			delete(s.talks, id) // an id may be used again
+		}
+		t.news, t.idle = "", !on
+	}
+}
+
+// unsaid tells of one of our channels whose call was over with another of our devices.
+func (s *session) unsaid(c *channel) bool {
+	_, said := s.Legs.Known(s.r, c.id)
+	return c.extension != "" && !said
+}
+
+// replace takes all channels that are there, and says whether that was news. With anew,
+// nothing is known of what was between.
+func (s *session) replace(there []*channel, anew bool) (news bool) {
+	legs, calls := map[string]bool{}, map[string]bool{}
+	for _, c := range there {
+		old := s.channels[c.id]
+		news = news || old == nil || old.call != c.call || old.up != c.up
+		if anew && old != nil && old.call != c.call {
+			s.over(old) // an id may be used again
+		}
+		legs[c.id], calls[c.call], c.version = true, true, s.version
+		s.put(c)
+	}
+	for id, c := range s.channels {
+		if !legs[id] {
+			news = true
+			s.over(c)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(calls)) {
+		s.report(id)
+	}
+	s.Legs.Only(s.r, legs)
+	return news
+}

@@ -1,0 +1,153 @@
+package xelion
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/gorilla/websocket"
+
+	"wiebelt/internal/simulate"
+	"wiebelt/internal/softphone/exchangelink"
+	"wiebelt/internal/testutil/linktest"
+)
+
+func TestMain(m *testing.M) { linktest.Main(m) }
+
+// exchange is a Xelion that can be stopped and started.
+type exchange struct {
+	*simulate.Xelion
+	t testing.TB
+}
+
+func newExchange(t testing.TB) *exchange {
+	return &exchange{linktest.Start(t, nil, simulate.StartXelion), t}
+}
+
+func (x *exchange) restart() { x.Xelion = linktest.Start(x.t, &x.Xelion, simulate.StartXelion) }
+
+func (x *exchange) link() *linktest.Watch { return listen(x.t, linktest.Account(x.Address())) }
+
+// listen runs a link until the test ends.
+func listen(t testing.TB, a exchangelink.Account, change ...func(*phone)) *linktest.Watch {
+	t.Helper()
+	p, err := New(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range change {
+		f(p.(*phone))
+	}
+	return linktest.Run(t, p)
+}
+
+// told is a channel as the exchange describes it.
+type told struct{ call, id, state, name, role, phone string }
+
+func (c told) json() json.RawMessage {
+	b, _ := json.Marshal(map[string]any{"callId": c.call, "channelId": c.id, "state": c.state, "name": c.name, "organisationName": nil, "role": c.role,
+		"phone": c.phone, "twinChannel": false, "parkingSlot": nil})
+	return b
+}
+
+func (c told) as(f func(*told)) told { f(&c); return c }
+func up(c *told)                     { c.state = "CONNECTED" }
+
+// The caller and our phone in a call that rings.
+var (
+	from = told{"SIP/lijn-1", "SIP/lijn-1", "RINGING", "0612345678", "CALLER", ""}
+	ring = told{"SIP/lijn-1", "SIP/101-2", "RINGING", "Anouk", "CALLEE", "101"}
+)
+
+const rings = "ringing incoming #SIP/lijn-1.SIP/101-2 0612345678 on 101"
+
+// has makes channels what they are and tells nobody.
+func (x *exchange) has(all ...told) {
+	x.With(func() {
+		for _, c := range all {
+			x.Channels[c.id] = c.json()
+		}
+	})
+}
+
+func (x *exchange) forget() { x.With(func() { clear(x.Channels) }) }
+
+// set makes channels what they are and tells of it.
+func (x *exchange) set(all ...told) { x.has(all...); x.note("insert", all...) }
+
+// gone takes channels away and tells of it.
+func (x *exchange) gone(all ...told) {
+	x.With(func() {
+		for _, c := range all {
+			delete(x.Channels, c.id)
+		}
+	})
+	x.note("remove", all...)
+}
+
+func (x *exchange) note(update string, all ...told) {
+	var events []simulate.Notification
+	x.With(func() {
+		for _, c := range all {
+			events = append(events, x.Channel(update, c.json()))
+		}
+	})
+	x.Send(events...)
+}
+
+func (x *exchange) about(kind string, of map[string]any) {
+	x.Send(simulate.Notification{Type: kind, Of: of})
+}
+
+// another is a call by which a test knows that everything before it was taken.
+func another(n int) []told {
+	id := fmt.Sprintf("SIP/lijn-z%d", n)
+	return []told{{id, id, "RINGING", "0201234599", "CALLER", ""}, {id, fmt.Sprintf("SIP/101-z%d", n), "RINGING", "Anouk", "CALLEE", "101"}}
+}
+
+// last rings and hangs up, and both are awaited.
+func (x *exchange) last(w *linktest.Watch) {
+	x.t.Helper()
+	x.set(another(0)...)
+	const said = " incoming #SIP/lijn-z0.SIP/101-z0 0201234599 on 101"
+	w.Expect("ringing" + said)
+	x.gone(another(0)...)
+	w.Expect("ended" + said)
+}
+
+// rigged is an exchange for the tests that all exchanges share.
+func rigged(t testing.TB) (*exchange, *linktest.Exchange) {
+	x := newExchange(t)
+	return x, &linktest.Exchange{
+		Fake: x, Restart: x.restart, HangUp: x.forget,
+		Link: func(a exchangelink.Account) *linktest.Watch { return listen(t, a) },
+		Ring: func() { x.has(from, ring) },
+		Send: func(message string) { x.SendAll(message) },
+		Call: func(n int) (string, func()) {
+			c := another(n + 1)
+			x.set(c...)
+			return c[1].call + "." + c[1].id, func() { x.gone(c...) }
+		},
+	}
+}
+
+// TestExchange is what every exchange does to us, and the computer we run on.
+func TestExchange(t *testing.T) {
+	const base = "/api/v1/master"
+	linktest.ExchangeTests{
+		Ended:     strings.Replace(rings, "ringing", "ended", 1),
+		Hostile:   hostile(t, 330),
+		TokenPath: base + "/me/login",
+		BadTokens: map[string]string{
+			"none": `{}`, "not a string": `{"authentication":{}}`, "a line end": `{"authentication":"a\r\nX-Evil: 1"}`,
+			"too long": `{"authentication":"` + strings.Repeat("x", 20<<10) + `"}`, "not JSON": "<html>",
+		},
+		Paths:   []string{base + "/me/login", base + "/me/websocket", base + "/communications", "/websocket/"},
+		Private: []string{"/api/", "/websocket"},
+		Broken: map[string]func(*websocket.Conn){"goes away": func(c *websocket.Conn) {
+			c.WriteMessage(websocket.CloseMessage, websocket.FormatCloseMessage(1001, "bye"))
+		}},
+		New: func(t testing.TB) *linktest.Exchange { _, e := rigged(t); return e },
+	}.Run(t)
+}

@@ -1,0 +1,199 @@
+package xelion
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/softphone/exchangelink"
+	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/testutil/linktest"
+)
+
+// example is a story of messages with what they say, as testdata has it: a message a
+// line, what is reported behind a ">", and a dot where a message that we sent comes back.
+type example struct {
+	name        string
+	lines, want []string
+}
+
+func examples(t testing.TB) (all []example) {
+	t.Helper()
+	b, err := os.ReadFile("testdata/messages.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(b)) {
+		line = strings.TrimSpace(line)
+		switch name, ok := strings.CutPrefix(line, "== "); {
+		case ok:
+			all = append(all, example{name: name})
+		case strings.HasPrefix(line, "> "):
+			all[len(all)-1].want = append(all[len(all)-1].want, line[2:])
+		case line != "":
+			all[len(all)-1].lines = append(all[len(all)-1].lines, line)
+		}
+	}
+	return all
+}
+
+// feed gives a session without a connection, and what it reported.
+func feed(t testing.TB, f func(*session)) []call.Event {
+	t.Helper()
+	p, err := New(exchangelink.Account{Address: "https://127.0.0.1:1", User: "u", Extension: "101", Secret: linktest.Secret("x")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, _ := linktest.Once(t, linktest.Scripted{Phone: p, Do: func(_ context.Context, r *link.Reporter) error {
+		s := p.(*phone).session(r)
+		defer s.gaps.Stop()
+		defer s.settles.Stop()
+		f(s)
+		return nil
+	}})
+	return events
+}
+
+// back is what is done when a message that we sent has come back, but for questions.
+func (s *session) back() {
+	waiting, _ := s.waiting()
+	s.settle = false
+	s.finish(waiting)
+}
+
+// TestMessages: every message says what stands beside it.
+func TestMessages(t *testing.T) {
+	n := 0
+	for _, e := range examples(t) {
+		t.Run(e.name, func(t *testing.T) {
+			var got []string
+			for _, event := range feed(t, func(s *session) {
+				for _, l := range e.lines {
+					if n++; l == "." {
+						s.back()
+					} else {
+						s.message([]byte(l))
+					}
+				}
+				s.back()
+			}) {
+				got = append(got, linktest.Say(event))
+			}
+			if !slices.Equal(got, e.want) {
+				t.Errorf("got\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(e.want, "\n  "))
+			}
+		})
+	}
+	if n < 60 {
+		t.Errorf("%d messages", n)
+	}
+}
+
+// TestOrders: in whatever order messages come, doubled or not at all, calls that go on
+// are those of the list that is read after them, and each that was told is over once it
+// is not there.
+func TestOrders(t *testing.T) {
+	all := examples(t)
+	rapid.Check(t, func(r *rapid.T) {
+		var lines []string
+		for range rapid.IntRange(1, 3).Draw(r, "stories") {
+			lines = append(lines, rapid.SampledFrom(all).Draw(r, "story").lines...)
+		}
+		lines = append(lines, lines[:rapid.IntRange(0, len(lines)).Draw(r, "doubled")]...)
+		rnd := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 7))
+		rnd.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+		lines = lines[rapid.IntRange(0, len(lines)/2).Draw(r, "missing"):]
+		rang := rapid.Bool().Draw(r, "rings in the end")
+		events := feed(t, func(s *session) {
+			for _, l := range lines {
+				if l == "." {
+					s.back()
+				} else {
+					s.message([]byte(l))
+				}
+			}
+			var there []*channel
+			if rang {
+				there = []*channel{{id: "z1", call: "z1", number: "0201234599", role: caller}, {id: "z2", call: "z1", role: callee, phone: "101", extension: "101"}}
+			}
+			s.replace(there, false)
+			s.back()
+		})
+		on := map[string]call.State{}
+		for _, e := range events {
+			if _, known := on[e.ID]; e.State == call.Ended {
+				if !known {
+					r.Fatalf("the end of nothing: %s", linktest.Say(e))
+				}
+				delete(on, e.ID)
+			} else {
+				on[e.ID] = e.State
+			}
+		}
+		if want := map[bool]int{true: 1}[rang]; len(on) != want {
+			r.Fatalf("%v goes on, want %d", on, want)
+		}
+	})
+}
+
+// hostile gives messages that no Xelion sends: a table, and mutations of real ones.
+func hostile(t testing.TB, n int) []string {
+	wrap := func(s string) string { return `{"notificationType":"activeChannelEvent","notification":` + s + `}` }
+	c := func(s string) string { return wrap(`{"updateType":"insert","version":1,"activeChannel":` + s + `}`) }
+	long := strings.Repeat("x", 50_000)
+	out := []string{
+		"", "{", "null", "[]", `"x"`, "17", "\x00\x01\x02", "\xff\xfe", strings.Repeat("[", 50_000), strings.Repeat(`{"notification":`, 10_000), wrap("17"), wrap("[]"), wrap(`{"activeChannel":[]}`),
+		c("{}"), c("[]"), c(`"x"`), c(`{"channelId":{}}`), c(`{"channelId":"` + long + `"}`), c(`{"channelId":"a","callId":"` + long + `"}`), c(`{"channelId":"a","name":"` + long + `","phone":"101"}`),
+		c(`{"channelId":"b","name":"\u202eevil\u0000\n","phone":"101"}`), c(`{"channelId":"/","callId":"/"}`), c(`{"channelId":"SIP/","callId":"SIP/"}`), c(`{"channelId":"d","phone":"101","role":[],"state":{}}`),
+		wrap(`{"updateType":"insert","version":1e999,"activeChannel":{"channelId":"e"}}`), wrap(`{"updateType":"insert","version":-9223372036854775808,"activeChannel":{"channelId":"e"}}`),
+		`{"notificationType":"callHungUpEvent","notification":{"callId":"` + long + `"}}`, `{"notificationType":{},"notification":{"callId":"f"}}`, `{"notificationType":"newCallEvent","notification":{"callId":"g","callerPhoneNumber":"` + long + `","caller":[[]]}}`,
+	}
+	var seeds []string
+	for _, e := range examples(t)[:12] {
+		for _, l := range e.lines {
+			if l != "." {
+				seeds = append(seeds, l)
+			}
+		}
+	}
+	return linktest.Mutate(out, n, seeds...)
+}
+
+// FuzzMessage: whatever comes, what is reported is of our extension, and is over once the
+// list is empty.
+func FuzzMessage(f *testing.F) {
+	for _, s := range hostile(f, 100) {
+		if len(s) < 4<<10 { // long ones are slow, and TestExchange has them
+			f.Add([]byte(s))
+		}
+	}
+	for _, e := range examples(f) {
+		f.Add([]byte(strings.Join(e.lines, "\n")))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		events := feed(t, func(s *session) {
+			for m := range strings.SplitSeq(string(b), "\n") {
+				s.message([]byte(m))
+			}
+			s.back()
+			for _, c := range s.channels {
+				if _, told := s.Legs.Known(s.r, c.id); c.extension != "" && c.extension != "101" || (told || c.waits) != (c.extension != "") {
+					t.Fatalf("%+v", c)
+				}
+			}
+			s.replace(nil, false)
+			if len(s.r.Calls()) != 0 {
+				t.Fatalf("%q is not over", b)
+			}
+		})
+		if len(events) > 0 && !strings.Contains(string(b), "101") && !strings.Contains(string(b), `\u`) {
+			t.Fatalf("%q: %s", b, linktest.SayAll(events...))
+		}
+	})
+}

@@ -1,0 +1,118 @@
+package xelion
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"wiebelt/internal/softphone/exchangelink"
+	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/webhook"
+)
+
+// usualLife is a session's if the server does not tell, or its clock is another one.
+const usualLife = 10 * time.Minute
+
+func header(t exchangelink.Token) http.Header {
+	return http.Header{"Authorization": {"xelion " + t.ID}}
+}
+
+// The server's codes of what is wrong with a login.
+const (
+	codeTaken    = "10005" // the user is in the user space already
+	codeDisabled = "10006"
+	codeOld      = "10007" // the password
+	codeVersion  = "10008"
+	codeFactor   = "10012" // a second factor is asked for
+	codeFactor2  = "10013"
+	codeNothing  = "10100" // there is no such resource
+)
+
+// login makes a session of the user name and password. An old one ends. It is safe
+// beside the session's goroutine.
+func (p *phone) login(ctx context.Context, old exchangelink.Token) (exchangelink.Token, error) {
+	secret, err := p.Account.Password(ctx, "password for Xelion")
+	if err != nil {
+		return exchangelink.Token{}, err
+	}
+	var h http.Header
+	if old.ID != "" {
+		h = header(old)
+	}
+	for _, space := range []string{p.space, p.space + "-" + rand.Text()[:8]} {
+		body, err := json.Marshal(map[string]string{"userName": p.Account.User, "password": secret, "userSpace": space, "clientId": "wiebelt"})
+		if err != nil {
+			return exchangelink.Token{}, err // not of strings
+		}
+		var answer webhook.Document
+		status, err := p.Server.Post(ctx, "/me/login", h, "application/json", body, &answer)
+		switch {
+		case err != nil:
+			return exchangelink.Token{}, err
+		case status == http.StatusOK:
+			return p.granted(answer)
+		case answer.First("errorCode") != codeTaken:
+			return exchangelink.Token{}, p.denied(status, answer.First("errorCode"))
+		}
+	}
+	return exchangelink.Token{}, &link.Refusal{Why: "Xelion has this user logged in elsewhere", Cause: link.CauseReplaced}
+}
+
+// denied says why there is no session.
+func (p *phone) denied(status int, code string) error {
+	refused := func(cause link.Cause, why string) error {
+		return &link.Refusal{Why: fmt.Sprintf("Xelion %s (%d)", why, status), Cause: cause}
+	}
+	switch {
+	case code == codeVersion, code == codeNothing:
+		return refused(link.CauseVersion, "has another version of its API")
+	case code == codeDisabled:
+		return refused(link.CauseDenied, "has disabled the user")
+	case code == codeOld:
+		return refused(link.CauseDenied, "says that the password has expired")
+	case code == codeFactor, code == codeFactor2:
+		return refused(link.CauseRights, "asks this user for a second factor")
+	case status == http.StatusForbidden:
+		return refused(link.CauseRights, "does not let this user use its API")
+	case status == http.StatusBadRequest, status == http.StatusUnauthorized:
+		return refused(link.CauseDenied, "does not accept the user name and password")
+	}
+	return p.Server.Status(status)
+}
+
+func (p *phone) granted(answer webhook.Document) (exchangelink.Token, error) {
+	id := answer.First("authentication")
+	if !exchangelink.Sendable(id) {
+		return exchangelink.Token{}, errors.New(p.Server.Host() + ": it gave no token that can be used")
+	}
+	life := p.life
+	if until, err := time.Parse(time.DateTime, answer.First("validUntil")); err == nil && time.Until(until) > time.Minute {
+		life = time.Until(until)
+	}
+	t := exchangelink.NewToken(id, "", life)
+	t.Renewal = answer.First("renewalToken")
+	return t, nil
+}
+
+// renew gives a token after t, and a new session where the server knows t no more.
+func (p *phone) renew(ctx context.Context, t exchangelink.Token) (exchangelink.Token, error) {
+	body, err := json.Marshal(t.Renewal)
+	if err != nil {
+		return exchangelink.Token{}, err // not of a string
+	}
+	var answer webhook.Document
+	status, err := p.Server.Post(ctx, "/me/renew", header(t), "application/json", body, &answer)
+	switch {
+	case err != nil:
+		return exchangelink.Token{}, err
+	case status == http.StatusOK:
+		return p.granted(answer)
+	case status == http.StatusTooManyRequests, status >= http.StatusInternalServerError:
+		return exchangelink.Token{}, p.Server.Status(status)
+	}
+	return p.login(ctx, t)
+}

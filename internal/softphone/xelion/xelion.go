@@ -1,0 +1,412 @@
+package xelion
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"wiebelt/internal/softphone/exchangelink"
+	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/registry"
+	"wiebelt/internal/softphone/webhook"
+)
+
+type phone struct {
+	*exchangelink.Phone
+	space  string        // of our session at the server
+	least  time.Duration // between two renewals
+	life   time.Duration // of a session, where what the server says of it cannot be used
+	again  time.Duration // between two looks after gaps
+	brief  time.Duration // a session that is ended so soon was not too old
+	moment time.Duration // that an end waits at most, and a ring of which the number is not told yet
+	poll   time.Duration // between two looks without a socket; tests shorten all
+
+	// These live as long as the link and belong to the session's goroutine.
+	token    exchangelink.Token
+	began    time.Time // of the session that the token is of
+	ousted   int       // sessions that were ended soon, one after another
+	plain    bool      // the server does not want to be asked for an administrator's events
+	channels map[string]*channel
+	talks    map[string]*talk // by callId
+}
+
+// New makes the phone for link.Run. The address is that of the server and its tenant,
+// which is "master" where none is given, or the whole base of its API. The error is for
+// the administrator.
+func New(a exchangelink.Account) (link.Phone, error) {
+	a.Address = base(a.Address)
+	p, err := a.Open(registry.Xelion)
+	if err != nil {
+		return nil, err
+	}
+	host, _ := os.Hostname()
+	sum := sha256.Sum256([]byte(host + "\x00" + a.Client + "\x00" + a.User))
+	return &phone{Phone: p, space: "wiebelt-" + hex.EncodeToString(sum[:6]), least: 20 * time.Second, life: usualLife, again: time.Second, brief: 30 * time.Second,
+		moment: 500 * time.Millisecond, poll: 5 * time.Second, channels: map[string]*channel{}, talks: map[string]*talk{}}, nil
+}
+
+// base is the base of the API of an address.
+func base(address string) string {
+	u, err := url.Parse(strings.TrimRight(strings.TrimSpace(address), "/"))
+	if err != nil || u.Host == "" || strings.Contains(u.Path, "/api/") {
+		return address
+	}
+	if u.Path == "" {
+		u.Path = "/master"
+	}
+	u.Path = "/api/v1" + u.Path
+	return u.String()
+}
+
+// The events that are asked for: of a user, and of an administrator.
+var (
+	ofUser  = []string{"activeChannelEvent", "missedCallEvent", "callTransferredEvent", "twinTransferredEvent"}
+	ofAdmin = []string{"newCallEvent", "callConnectedEvent", "channelHungUpEvent", "callHungUpEvent"}
+)
+
+// session is one connection.
+type session struct {
+	*phone
+	r       *link.Reporter
+	sock    *exchangelink.Socket // nil: there is none to be had
+	fresh   bool                 // the token was made since a request last needed one
+	gaps    *exchangelink.Gaps
+	settles *time.Timer // and whether it runs
+	settle  bool
+	polls   int
+	busy    int   // times that the server could not answer, one after another
+	version int64 // of the last event
+	heard   bool  // there was one
+}
+
+// Session takes events until the connection ends. They are waited for before the
+// channels are asked for, so that nothing falls in between.
+func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
+	s := p.session(r)
+	defer s.gaps.Stop()
+	defer s.settles.Stop()
+	defer p.Server.Idle()
+	if !p.token.Lives() {
+		if err := s.login(ctx); err != nil {
+			return err
+		}
+	}
+	defer s.hangUp()
+	if err := s.dial(ctx); err != nil {
+		return err
+	}
+	if _, err := s.look(ctx, true); err != nil {
+		return err
+	}
+	r.Up()
+	return s.run(ctx)
+}
+
+func (p *phone) session(r *link.Reporter) *session {
+	clear(p.talks)
+	t := time.NewTimer(0)
+	t.Stop()
+	return &session{phone: p, r: r, gaps: exchangelink.NewGaps(0, p.again), settles: t}
+}
+
+func (s *session) hangUp() {
+	if s.sock != nil {
+		s.sock.Close()
+	}
+}
+
+// login gets a new session at the server.
+func (s *session) login(ctx context.Context) (err error) {
+	s.token, err = s.phone.login(ctx, s.token)
+	s.fresh, s.began = err == nil, time.Now()
+	return err
+}
+
+// dial opens the socket, if the server has one, and asks for the events.
+func (s *session) dial(ctx context.Context) error {
+	var answer webhook.Document
+	status, err := s.ask(ctx, func() (int, error) {
+		status, err := s.Server.Post(ctx, "/me/websocket", header(s.token), "application/json", nil, &answer)
+		if err == nil && (status == http.StatusMethodNotAllowed || status == http.StatusNotFound) {
+			status, err = s.Server.Get(ctx, "/me/websocket", header(s.token), &answer)
+		}
+		return status, err
+	})
+	if err == nil && status == http.StatusOK {
+		status, err = s.open(ctx, answer.First("object", "object.url", "url"))
+	}
+	switch {
+	case err != nil:
+		return err
+	case s.sock != nil:
+		return s.subscribe(ctx)
+	case status == http.StatusForbidden, status == http.StatusNotFound, status == http.StatusMethodNotAllowed, status == http.StatusNotImplemented:
+		return nil // the list is asked for again and again
+	}
+	return s.refused(status)
+}
+
+// open opens the socket at an address, which holds a key. No token goes there.
+func (s *session) open(ctx context.Context, address string) (status int, err error) {
+	odd := s.odd("it gave no address for its events that can be used")
+	u, err := url.Parse(address)
+	if err != nil || u.User != nil || u.Scheme != "wss" && !(u.Scheme == "ws" && strings.HasPrefix(s.Account.Address, "http:")) {
+		return 0, odd
+	}
+	at, err := exchangelink.New(u.Scheme+"://"+u.Host, s.Account.Net)
+	if err != nil {
+		return 0, odd
+	}
+	s.sock, status, err = at.Dial(ctx, u.RequestURI(), nil)
+	return status, err
+}
+
+// subscribe asks for the events and waits until the server has heard that. One that
+// closes the connection does not want to be asked for an administrator's events, or for
+// a user's alone: the other way is tried next.
+func (s *session) subscribe(ctx context.Context) error {
+	all := ofUser
+	if !s.plain {
+		all = append(ofUser[:len(ofUser):len(ofUser)], ofAdmin...)
+	}
+	for _, name := range all {
+		b, err := json.Marshal(map[string]any{"messageType": "notificationRequest", "notificationType": name, "oid": nil, "toggle": true})
+		if err != nil {
+			return err // not of these
+		}
+		if err := s.sock.Send(b); err != nil {
+			return err
+		}
+	}
+	s.wait()
+	for {
+		select {
+		case b, ok := <-s.sock.In():
+			if !ok {
+				s.plain = !s.plain
+				return s.sock.Err()
+			}
+			if s.message(b) {
+				return s.settled(ctx)
+			}
+		case <-s.settles.C:
+			return s.settled(ctx)
+		}
+	}
+}
+
+// rarely is how many times the list is asked for before a socket is.
+const rarely = 12
+
+// run is the connection's life, with the token's renewal beside it.
+func (s *session) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	current := s.token // of the renewal's goroutine
+	refused := make(chan error, 1)
+	renewed, wait := exchangelink.Renew(ctx, current, s.least, func(ctx context.Context) (exchangelink.Token, error) {
+		t, err := s.renew(ctx, current)
+		var refusal *link.Refusal
+		if err == nil {
+			current = t
+		} else if errors.As(err, &refusal) {
+			select {
+			case refused <- err:
+			default:
+			}
+		}
+		return t, err
+	})
+	defer wait()
+	defer cancel()
+	poll := time.NewTicker(s.poll)
+	defer poll.Stop()
+	for {
+		var in <-chan []byte
+		if s.sock != nil {
+			in = s.sock.In()
+			poll.Stop()
+		}
+		var err error
+		select {
+		case b, ok := <-in:
+			if !ok {
+				return s.sock.Err()
+			}
+			if s.message(b) {
+				s.settles.Stop()
+				err = s.settled(ctx)
+			}
+		case <-s.settles.C:
+			err = s.settled(ctx)
+		case <-poll.C:
+			if s.polls++; s.polls%rarely == 0 {
+				err = s.dial(ctx)
+			}
+			if err == nil {
+				err = s.lookAgain(ctx)
+			}
+			poll.Reset(s.poll << min(s.busy, 4))
+		case <-s.gaps.C():
+			err = s.lookAgain(ctx)
+		case s.token = <-renewed:
+		case err = <-refused: // the socket may stay, and tell of nothing any more
+			s.token = exchangelink.Token{}
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// mostOusted is how many sessions that soon end are made anew at once: there may be
+// another program that ends ours each time it makes its own.
+const mostOusted = 3
+
+// ask asks with the token, and once more with a new one where it is too old.
+func (s *session) ask(ctx context.Context, request func() (int, error)) (int, error) {
+	status, err := request()
+	if err == nil && status == http.StatusUnauthorized && !s.fresh {
+		if s.ousted++; time.Since(s.began) >= s.brief {
+			s.ousted = 0
+		} else if s.ousted > mostOusted {
+			s.token, s.ousted = exchangelink.Token{}, 0
+			return 0, link.ErrReplaced
+		}
+		if err := s.login(ctx); err != nil {
+			return 0, err
+		}
+		status, err = request()
+	}
+	if err == nil && status != http.StatusUnauthorized {
+		s.fresh = false // it was good, so a refusal later is of its age
+	}
+	return status, err
+}
+
+// list asks for the objects of a list.
+func (s *session) list(ctx context.Context, path string, each func(webhook.Document)) (int, error) {
+	var answer webhook.Document
+	status, err := s.ask(ctx, func() (int, error) { return s.Server.Get(ctx, path, header(s.token), &answer) })
+	if err != nil || status != http.StatusOK {
+		return status, err
+	}
+	if !answer.At("data").Is() && !answer.At("meta").Is() {
+		return 0, s.odd("its list cannot be read")
+	}
+	for _, d := range answer.At("data").All() {
+		if inner := d.At("object"); inner.Is() {
+			d = inner
+		}
+		each(d)
+	}
+	return status, nil
+}
+
+// odd is the error for an answer of a Xelion that is not as we know it.
+func (s *session) odd(why string) error {
+	return &link.Failure{Why: s.Server.Host() + ": " + why, Cause: link.CauseVersion}
+}
+
+func (s *session) refused(status int) error {
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return &link.Refusal{Why: fmt.Sprintf("Xelion does not let this user see calls (%d)", status), Cause: link.CauseRights}
+	case http.StatusNotFound:
+		return &link.Refusal{Why: "Xelion has another version of its API (404)", Cause: link.CauseVersion}
+	}
+	return s.Server.Status(status)
+}
+
+// look asks for the channels that are there, and reports them, and as over the calls
+// that have none; changed tells whether it said anything new.
+func (s *session) look(ctx context.Context, anew bool) (changed bool, err error) {
+	var there []*channel
+	status, err := s.list(ctx, "/communications/active_channels", func(d webhook.Document) {
+		if c := s.read(d); c != nil && !c.gone && len(there) < maxChannels {
+			there = append(there, c)
+		}
+	})
+	switch {
+	case err != nil:
+		return false, err
+	case status != http.StatusOK:
+		return false, s.refused(status)
+	}
+	return s.replace(there, anew), nil
+}
+
+// lookAgain is look while events come: a server that cannot answer now is asked later.
+func (s *session) lookAgain(ctx context.Context) error {
+	changed, err := s.look(ctx, false)
+	var failure *link.Failure
+	late := errors.As(err, &failure) && failure.Cause == link.CauseFault
+	if err != nil && !late {
+		return err
+	}
+	s.gaps.Looked(changed)
+	if s.busy++; !late {
+		s.busy = 0
+	} else if s.sock != nil {
+		s.gaps.Seen()
+	}
+	return nil
+}
+
+// test is a message that the server sends back: what it had to say before has come then.
+const test = "test"
+
+// wait has what cannot be told yet told in a moment.
+func (s *session) wait() {
+	if s.settle {
+		return
+	}
+	s.settle = true
+	s.settles.Reset(s.moment)
+	if s.sock != nil { // a failure shows when reading
+		_ = s.sock.Send([]byte(`{"messageType":"` + test + `"}`))
+	}
+}
+
+// settled tells what has waited. Who is on the line is asked for once where nobody has
+// told.
+func (s *session) settled(ctx context.Context) error {
+	s.settle = false
+	waiting, ask := s.waiting()
+	if ask {
+		if err := s.numbers(ctx); err != nil {
+			return err
+		}
+	}
+	s.finish(waiting)
+	return nil
+}
+
+// askTime is how long a ring waits for an answer about its caller.
+const askTime = time.Second
+
+// numbers asks for the numbers of all channels. Without an answer calls go on.
+func (s *session) numbers(ctx context.Context) error {
+	limited, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	_, err := s.list(limited, "/channels", func(d webhook.Document) {
+		for _, id := range []string{d.First("channelName"), d.First("channelId")} {
+			if c := s.channels[id]; c != nil {
+				c.number = cmp.Or(c.number, d.First("phoneNumber", "number"))
+			}
+		}
+	})
+	var refusal *link.Refusal
+	if ctx.Err() != nil || errors.As(err, &refusal) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,483 @@
+package xelion
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/simulate"
+	"wiebelt/internal/softphone/exchangelink"
+	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/testutil/linktest"
+)
+
+// TestAddresses: the base of the API is found from what a person knows.
+func TestAddresses(t *testing.T) {
+	for address, want := range map[string]string{
+		"https://xelion.example": "https://xelion.example/api/v1/master", " https://xelion.example/kantoor/ ": "https://xelion.example/api/v1/kantoor",
+		"https://xelion.example:8443/api/v1/kantoor": "https://xelion.example:8443/api/v1/kantoor", "x": "x",
+	} {
+		if got := base(address); got != want {
+			t.Errorf("%q: %q, want %q", address, got, want)
+		}
+	}
+}
+
+// TestPassedOn: who was on the line with us, or had answered before our phone rang, is
+// who passed the call on; who answers while it rings took it.
+func TestPassedOn(t *testing.T) {
+	bram := told{"SIP/lijn-1", "SIP/102-3", "RINGING", "Bram", "CALLEE", "102"}
+	colleague := told{"SIP/102-3", "SIP/102-3", "CONNECTED", "Bram", "CALLER", "102"}
+	theirs := ring.as(func(c *told) { c.call = "SIP/102-3" })
+	const first = " incoming #SIP/102-3.SIP/101-2 102 (Bram) on 101"
+	for _, tt := range []struct {
+		name string
+		do   func(*exchange)
+		want []string
+	}{
+		{"blind, by who had answered", func(x *exchange) {
+			x.set(from, bram)
+			x.set(from.as(up), bram.as(up))
+			x.gone(bram)
+			x.set(ring, ring.as(up))
+		}, []string{"ringing incoming #SIP/lijn-1.SIP/101-2 0612345678 via Bram (102) on 101", "answered incoming #SIP/lijn-1.SIP/101-2 0612345678 via Bram (102) on 101"}},
+		{"with consultation, our channel goes on in the other call", func(x *exchange) {
+			x.set(colleague, theirs, theirs.as(up))
+			x.set(from.as(up), ring.as(up))
+			x.gone(colleague)
+		}, []string{"ringing" + first, "answered" + first, "answered incoming #SIP/102-3.SIP/101-2 0612345678 via Bram on 101"}},
+		{"to somebody who is withheld", func(x *exchange) {
+			x.set(colleague, theirs)
+			x.set(from.as(func(c *told) { c.name = "Anonymous" }), ring)
+		}, []string{"ringing" + first, "ringing incoming #SIP/102-3.SIP/101-2 anonymous via Bram on 101"}},
+		{"answered by a colleague", func(x *exchange) {
+			x.set(from, ring, bram)
+			x.set(bram.as(up))
+			x.gone(ring)
+		}, []string{rings, strings.Replace(rings, "ringing", "ended elsewhere", 1)}},
+		{"passed on, rung here in vain, and over", func(x *exchange) {
+			x.set(from, bram.as(up))
+			x.gone(bram)
+			x.set(ring)
+			x.gone(ring, from)
+		}, []string{"ringing incoming #SIP/lijn-1.SIP/101-2 0612345678 via Bram (102) on 101", "ended incoming #SIP/lijn-1.SIP/101-2 0612345678 via Bram (102) on 101"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			x := newExchange(t)
+			w := x.link()
+			w.Until(link.Connected)
+			tt.do(x)
+			w.Expect(tt.want...)
+			x.last(w)
+		})
+	}
+}
+
+// TestTakenBy: those who rang too hear who took it.
+func TestTakenBy(t *testing.T) {
+	x := newExchange(t)
+	w := x.link()
+	w.Until(link.Connected)
+	x.set(from, ring, told{"SIP/lijn-1", "SIP/102-3", "CONNECTED", "Bram", "CALLEE", "102"})
+	w.Expect(rings)
+	x.gone(ring)
+	if e := w.Next(); e.By != "Bram (102)" {
+		t.Errorf("%+v", e)
+	}
+}
+
+// TestNumbers: a channel has a name and no number. An administrator is told it in the
+// events about calls, before the channels or after them; for others it is asked for,
+// once a call, and a call rings that has none.
+func TestNumbers(t *testing.T) {
+	named := from.as(func(c *told) { c.name = "J. de Vries" })
+	about := map[string]any{"callId": from.call, "callerPhoneNumber": "+31612345678", "calleePhoneNumber": "+31201234567"}
+	for _, tt := range []struct {
+		name  string
+		do    func(*exchange)
+		want  string
+		asked int
+	}{
+		{"told before", func(x *exchange) { x.about("newCallEvent", about); x.set(named, ring) }, "+31612345678 (J. de Vries) on +31201234567", 0},
+		{"told after", func(x *exchange) {
+			x.has(named, ring)
+			var events []simulate.Notification
+			x.With(func() { events = append(events, x.Channel("insert", named.json()), x.Channel("insert", ring.json())) })
+			x.Send(append(events, simulate.Notification{Type: "newCallEvent", Of: about})...)
+		}, "+31612345678 (J. de Vries) on +31201234567", 0},
+		{"asked for", func(x *exchange) {
+			x.With(func() { x.Plain, x.Numbers[from.id] = true, "+31612345678" })
+			x.about("newCallEvent", about)
+			x.set(ring, named)
+			x.note("insert", named, ring) // is not asked for again
+		}, "+31612345678 (J. de Vries) on 101", 1},
+		{"nobody knows it", func(x *exchange) { x.set(named, ring) }, "(J. de Vries) on 101", 1},
+		{"nobody answers", func(x *exchange) {
+			x.Intercept(linktest.Status("/api/v1/master/channels", http.StatusServiceUnavailable))
+			x.set(named, ring)
+		}, "(J. de Vries) on 101", 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			x := newExchange(t)
+			w := x.link()
+			w.Until(link.Connected)
+			tt.do(x)
+			for n := 0; ; n++ {
+				if got := linktest.Say(w.Next()); got == "ringing incoming #SIP/lijn-1.SIP/101-2 "+tt.want {
+					break
+				} else if n > 3 {
+					t.Fatal(got)
+				}
+			}
+			x.With(func() {
+				if x.Asked != tt.asked {
+					t.Errorf("the numbers were asked for %d times", x.Asked)
+				}
+			})
+		})
+	}
+}
+
+// TestNobodyElsesCalls plays a busy exchange of fifty extensions.
+func TestNobodyElsesCalls(t *testing.T) {
+	x := newExchange(t)
+	w := x.link()
+	w.Until(link.Connected)
+	for i := range 50 {
+		n := fmt.Sprint(101 + i)
+		call := []told{{"SIP/l-" + n, "SIP/l-" + n, "RINGING", "06123450" + n, "CALLER", ""}, {"SIP/l-" + n, "SIP/" + n + "-2", "RINGING", n, "CALLEE", n}}
+		x.set(call...)
+		x.set(call[1].as(up))
+		x.gone(call...)
+	}
+	for e := w.Next(); e.ID != "SIP/lijn-z0.SIP/101-z0"; e = w.Next() {
+		if e.ID != "SIP/l-101.SIP/101-2" {
+			t.Errorf("somebody else's call: %s", linktest.Say(e))
+		}
+		if e.Reason == 1 { // completed: the last of ours
+			x.set(another(0)...)
+		}
+	}
+}
+
+// TestEverybody: a link to many extensions says at which of them it rings.
+func TestEverybody(t *testing.T) {
+	x := newExchange(t)
+	a := linktest.Account(x.Address())
+	a.Extension, a.Hears = "", func(extension string) bool { return strings.HasPrefix(extension, "1") && extension != "103" }
+	w := listen(t, a)
+	w.Until(link.Connected)
+	x.set(from, told{from.call, "SIP/103-9", "RINGING", "Carla", "CALLEE", "103"}, ring, told{from.call, "SIP/102-3", "RINGING", "Bram", "CALLEE", "102"})
+	w.Expect(rings+" at 101", "ringing incoming #SIP/lijn-1.SIP/102-3 0612345678 on 102 at 102")
+	x.set(ring.as(up))
+	x.gone(told{from.call, "SIP/102-3", "", "", "CALLEE", "102"})
+	w.Expect(strings.Replace(rings, "ringing", "answered", 1)+" at 101", "ended elsewhere incoming #SIP/lijn-1.SIP/102-3 0612345678 on 102 at 102")
+}
+
+// TestGaps: an event is lost, the next one shows it, and the list is asked for; so it is
+// where an event about a call fits no channel.
+func TestGaps(t *testing.T) {
+	x := newExchange(t)
+	w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.again = time.Millisecond })
+	w.Until(link.Connected)
+	stranger := told{"SIP/l-9", "SIP/199-9", "RINGING", "x", "CALLEE", "199"}
+	x.set(stranger)
+	x.set(from, ring)
+	w.Expect(rings)
+	over := strings.Replace(rings, "ringing", "ended", 1)
+	x.With(func() { clear(x.Channels); x.Version += 2 }) // its end is lost
+	x.set(stranger)
+	w.Expect(over)
+	x.has(from, ring) // its beginning is lost, and nothing else of channels comes
+	x.about("newCallEvent", map[string]any{"callId": from.call})
+	w.Expect(rings)
+	x.forget()
+	x.about("callHungUpEvent", map[string]any{"callId": from.call})
+	w.Expect(over)
+	x.With(func() { x.Version = 0 }) // it counts anew
+	x.set(from, ring)
+	w.Expect(rings)
+	x.forget()
+	x.With(func() { x.Version = 0 }) // and does not rise
+	x.set(stranger)
+	w.Expect(over)
+}
+
+// TestGapsWithoutEnd: if the count is of more than our events, that must not become a
+// storm of questions.
+func TestGapsWithoutEnd(t *testing.T) {
+	x := newExchange(t)
+	w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.again = 10 * time.Millisecond })
+	w.Until(link.Connected)
+	x.set(from, ring)
+	w.Expect(rings)
+	pace := time.NewTicker(5 * time.Millisecond)
+	defer pace.Stop()
+	for end := time.Now().Add(time.Second); time.Now().Before(end); <-pace.C {
+		x.With(func() { x.Version += 3 })
+		x.set(ring)
+	}
+	x.With(func() {
+		if x.Lists < 2 || x.Lists > 12 { // 10, 20, 40 … ms
+			t.Errorf("%d lists in a second", x.Lists)
+		}
+	})
+}
+
+// TestRenewal: the session is renewed before it ends, and nothing is lost by it; one that
+// the server has forgotten is made anew.
+func TestRenewal(t *testing.T) {
+	x := newExchange(t)
+	w := x.link()
+	w.Until(link.Connected)
+	x.With(func() { x.Tokens.Valid = nil })
+	x.set(from.as(func(c *told) { c.name = "J. de Vries" }), ring) // its number has to be asked for
+	w.Expect("ringing incoming #SIP/lijn-1.SIP/101-2 (J. de Vries) on 101")
+	x.With(func() {
+		if x.Tokens.Made != 2 {
+			t.Errorf("%d tokens", x.Tokens.Made)
+		}
+	})
+	p, err := New(linktest.Account(x.Address()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := p.(*phone).login(t.Context(), exchangelink.Token{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := p.(*phone).renew(t.Context(), first)
+	if err != nil || second.ID == first.ID || !second.Lives() {
+		t.Errorf("%v: %v", second.ID == first.ID, err)
+	}
+	x.With(func() { x.Tokens.Valid, x.Taken = nil, true })
+	if third, err := p.(*phone).renew(t.Context(), second); err != nil || third.ID == second.ID {
+		t.Errorf("not anew: %v", err)
+	}
+	if len(w.States) != 0 {
+		t.Error("the connection did not stay")
+	}
+}
+
+// TestRefusals: what is wrong is said, and nothing else; once it is right, calls come.
+func TestRefusals(t *testing.T) {
+	login := func(status, code int) func(*exchange, *exchangelink.Account) {
+		return func(x *exchange, _ *exchangelink.Account) {
+			x.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
+				if !strings.HasSuffix(r.URL.Path, "/me/login") {
+					return false
+				}
+				w.WriteHeader(status)
+				fmt.Fprintf(w, `{"errorCode":%d,"message":"canary 0612345678"}`, code)
+				return true
+			})
+		}
+	}
+	list := func(status int) func(*exchange, *exchangelink.Account) {
+		return func(x *exchange, _ *exchangelink.Account) {
+			x.Intercept(linktest.Status("/api/v1/master/communications", status))
+		}
+	}
+	for _, tt := range []struct {
+		name   string
+		change func(*exchange, *exchangelink.Account)
+		cause  link.Cause
+		want   string
+	}{
+		{"wrong password", func(_ *exchange, a *exchangelink.Account) { a.Secret = linktest.Secret("wrong") }, link.CauseDenied, "Xelion does not accept the user name and password (401)"},
+		{"no password", func(_ *exchange, a *exchangelink.Account) { a.Secret = linktest.Secret("") }, link.CauseNoSecret, "no password for Xelion is stored"},
+		{"disabled", login(401, 10006), link.CauseDenied, "Xelion has disabled the user (401)"},
+		{"expired", login(401, 10007), link.CauseDenied, "Xelion says that the password has expired (401)"},
+		{"another version", login(401, 10008), link.CauseVersion, "Xelion has another version of its API (401)"},
+		{"nothing there", login(404, 10100), link.CauseVersion, "Xelion has another version of its API (404)"},
+		{"a second factor", login(401, 10013), link.CauseRights, "Xelion asks this user for a second factor (401)"},
+		{"no API for this user", login(403, 10101), link.CauseRights, "Xelion does not let this user use its API (403)"},
+		{"no calls for this user", list(403), link.CauseRights, "Xelion does not let this user see calls (403)"},
+		{"everywhere logged in", login(401, 10005), link.CauseReplaced, "Xelion has this user logged in elsewhere"},
+		{"no calls in this version", list(404), link.CauseVersion, "Xelion has another version of its API (404)"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			x := newExchange(t)
+			a := linktest.Account(x.Address())
+			tt.change(x, &a)
+			w := listen(t, a)
+			s := w.Until(link.Refused)
+			if s.Err.Error() != tt.want || s.Cause != tt.cause {
+				t.Errorf("%v (%s)", s.Err, s.Cause)
+			}
+			if !strings.Contains(tt.name, "password") {
+				x.Intercept(nil)
+				w.Wake <- struct{}{}
+				w.Until(link.Connected)
+				x.last(w)
+			}
+		})
+	}
+}
+
+// TestExpiry: twenty times the session has ended and the connection breaks. Each time it
+// is heard again within two seconds, and what rings by then is known.
+func TestExpiry(t *testing.T) {
+	x := newExchange(t)
+	a := linktest.Account(x.Address())
+	a.Client = "office"
+	w := listen(t, a, func(p *phone) { p.brief = 0 })
+	w.Until(link.Connected)
+	var longest time.Duration
+	for i := range 20 {
+		state, change := call.Ringing, func() { x.has(from, ring) }
+		if i%2 > 0 {
+			state, change = call.Ended, x.forget
+		}
+		change()
+		x.With(func() { x.Tokens.Valid, x.Taken = nil, i%3 == 0 })
+		x.EachSocket(linktest.Cut)
+		possible := time.Now()
+		w.Want(state)
+		longest = max(longest, time.Since(possible))
+	}
+	if t.Logf("heard again after %v at most", longest); longest > 2*time.Second {
+		t.Errorf("heard again after %v", longest)
+	}
+}
+
+// TestReplaced: where somebody ends our sessions as soon as they are made, that is said,
+// and they are not made again and again.
+func TestReplaced(t *testing.T) {
+	x := newExchange(t)
+	w := x.link()
+	w.Until(link.Connected)
+	oust := func() {
+		x.With(func() { x.Tokens.Valid = nil })
+		x.EachSocket(linktest.Cut)
+		w.Until(link.Waiting)
+		w.Wake <- struct{}{}
+	}
+	for range mostOusted {
+		oust()
+		w.Until(link.Connected)
+	}
+	oust()
+	if s := w.Until(link.Kicked); !errors.Is(s.Err, link.ErrReplaced) {
+		t.Error(s.Err)
+	}
+	w.Wake <- struct{}{}
+	w.Until(link.Connected)
+	x.last(w)
+}
+
+// TestWithdrawn: the session is renewed again and again, until the login is withdrawn.
+// That is said, though the connection stands.
+func TestWithdrawn(t *testing.T) {
+	x := newExchange(t)
+	x.With(func() { x.Tokens.Life = 0 })
+	w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.life, p.least = 300*time.Millisecond, 10*time.Millisecond })
+	w.Until(link.Connected)
+	if err := x.Until(t.Context(), func() bool { return x.Tokens.Made >= 4 }); err != nil {
+		t.Fatal(err)
+	}
+	if len(w.States) != 0 {
+		t.Error("the connection did not stay")
+	}
+	x.Intercept(linktest.Status("/api/v1/master/me/", http.StatusUnauthorized))
+	if s := w.Until(link.Refused); s.Cause != link.CauseDenied || strings.Contains(s.Err.Error(), "canary") {
+		t.Errorf("%v", s.Err)
+	}
+	x.Intercept(nil)
+	w.Wake <- struct{}{}
+	w.Until(link.Connected)
+	x.last(w)
+}
+
+// TestWithoutSocket: the list is asked for again and again, not often, until there is a
+// socket.
+func TestWithoutSocket(t *testing.T) {
+	x := newExchange(t)
+	x.Intercept(linktest.Status("/api/v1/master/me/websocket", http.StatusForbidden))
+	const pace = 100 * time.Millisecond
+	began := time.Now()
+	w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.poll = pace })
+	w.Until(link.Connected)
+	x.has(from, ring)
+	w.Expect(rings)
+	x.has(ring.as(up))
+	for linktest.Say(w.Next()) == rings {
+	}
+	x.forget()
+	w.Expect(strings.Replace(rings, "ringing", "ended completed", 1))
+	x.With(func() {
+		if most := int(time.Since(began)/pace) + 2; x.Lists > most {
+			t.Errorf("%d lists, want %d at most", x.Lists, most)
+		}
+	})
+	x.Intercept(nil)
+	if err := x.Until(t.Context(), x.Wanted); err != nil {
+		t.Fatal(err)
+	}
+	x.last(w)
+	if len(w.States) != 0 {
+		t.Error("the connection did not stay")
+	}
+}
+
+// TestNoAdministrator: a server that closes the connection for the wish to hear of all
+// calls is asked for less, and the calls come.
+func TestNoAdministrator(t *testing.T) {
+	x := newExchange(t)
+	var wishes atomic.Int32
+	x.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasPrefix(r.URL.Path, "/websocket/") || wishes.Load() > 0 {
+			return false
+		}
+		c, err := new(websocket.Upgrader).Upgrade(w, r, nil)
+		if err != nil {
+			return true
+		}
+		defer c.Close()
+		for range len(ofUser) + len(ofAdmin) {
+			if _, _, err := c.ReadMessage(); err != nil {
+				return true
+			}
+		}
+		wishes.Add(1)
+		c.WriteMessage(websocket.CloseMessage, websocket.FormatCloseMessage(1008, ""))
+		return true
+	})
+	a := linktest.Account(x.Address())
+	p, err := New(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := linktest.Run(t, p)
+	w.Until(link.Waiting)
+	w.Until(link.Connected)
+	x.last(w)
+	w.Stop()
+	if !p.(*phone).plain || wishes.Load() != 1 {
+		t.Errorf("it is asked for all again")
+	}
+}
+
+// TestSocketAddress: the exchange says where the socket is. What is no address of one,
+// or would go unprotected, is not opened.
+func TestSocketAddress(t *testing.T) {
+	for _, address := range []string{"", "wss://", "https://evil.example/x", "ws://evil.example/x", "wss://user:x@evil.example/", "/websocket/1", "://", "javascript:x"} {
+		x := newExchange(t)
+		x.Intercept(linktest.Says("/api/v1/master/me/websocket", fmt.Sprintf(`{"object":%q}`, address)))
+		w := x.link()
+		if s := w.Until(link.Waiting); s.Cause != link.CauseVersion || strings.Contains(s.Err.Error(), "evil") {
+			t.Errorf("%q: %v", address, s.Err)
+		}
+		w.Stop()
+	}
+}
