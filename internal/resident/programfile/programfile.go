@@ -93,9 +93,13 @@ func (p *Watcher) Follow(ctx context.Context, version, commit string, busy func(
 			continue
 		}
 		seen, _ := os.Stat(p.path) // before it is run: what comes in its place meanwhile is looked at next
-		if p.another(ctx, version, commit) {
+		switch {
+		case !p.another(ctx, version, commit):
+			p.info = seen // the same version once more
+		case busy(): // it rang while that one was asked
+			wait = busyAgain
+		default:
 			return true
 		}
-		p.info = seen // the same version once more
 	}
 }

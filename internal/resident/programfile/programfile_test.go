@@ -19,7 +19,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestAnotherVersion(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "wiebelt")
-	ran := filepath.Join(dir, "ran")
+	ran, ringing := filepath.Join(dir, "ran"), filepath.Join(dir, "ringing")
 	install := func(script string) {
 		t.Helper()
 		next := filepath.Join(dir, "next")
@@ -42,7 +42,11 @@ func TestAnotherVersion(t *testing.T) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		over <- p.Follow(ctx, "1", "a", func() bool { asked <- struct{}{}; return calls.Load() > 0 })
+		over <- p.Follow(ctx, "1", "a", func() bool {
+			asked <- struct{}{}
+			_, err := os.Stat(ringing)
+			return err == nil || calls.Load() > 0
+		})
 	}()
 	defer func() { cancel(); <-ended }()
 	runs := func(n int) { // that it was run so often
@@ -91,6 +95,19 @@ func TestAnotherVersion(t *testing.T) {
 		t.Error("run while a call is on")
 	}
 	calls.Store(0)
+	install(says("2", "b") + " && : >" + ringing) // it rings while that is asked
+	p.Look()
+	for range 2 {
+		select {
+		case <-asked:
+		case <-over:
+			t.Fatal("room is made while a call is on")
+		}
+	}
+	if err := os.Remove(ringing); err != nil {
+		t.Fatal(err)
+	}
+	install(says("2", "b"))
 	p.Look()
 	select {
 	case replaced := <-over:
