@@ -105,7 +105,7 @@ func (p *pkg) info(r release.Release, kind, stage string) (*nfpm.Info, error) {
 		Description: p.summary + "\n" + p.description, MTime: r.Time})
 	info.Depends, info.Recommends = p.depends[kind], p.recommends
 	info.Deb.Compression = "none" // see smaller
-	info.RPM = nfpm.RPM{Compression: "zstd:19", BuildHost: "localhost", Summary: p.summary, Group: "Applications/Productivity"}
+	info.RPM = nfpm.RPM{Compression: "zstd", BuildHost: "localhost", Summary: p.summary, Group: "Applications/Productivity"}
 	add := func(path, source, what string, mode os.FileMode) {
 		info.Contents = append(info.Contents, &files.Content{Source: source, Destination: path, Type: what,
 			FileInfo: &files.ContentFileInfo{Owner: "root", Group: "root", Mode: mode, MTime: r.Time}})
@@ -115,6 +115,7 @@ func (p *pkg) info(r release.Release, kind, stage string) (*nfpm.Info, error) {
 	}
 	own := maps.Clone(p.files)
 	maps.Copy(own, p.only[kind])
+	folders := map[string]bool{}
 	for i, path := range slices.Sorted(maps.Keys(own)) {
 		source, what := filepath.Join(stage, fmt.Sprint(i)), ""
 		if err := os.WriteFile(source, own[path], 0o644); err != nil {
@@ -124,6 +125,10 @@ func (p *pkg) info(r release.Release, kind, stage string) (*nfpm.Info, error) {
 			what = files.TypeConfigNoReplace
 		}
 		add(path, source, what, 0o644)
+		if folder := filepath.Dir(path); strings.HasPrefix(path, "/usr/share/doc/") && !folders[folder] {
+			folders[folder] = true // ours alone: rpm removes only what it is told of
+			add(folder, "", files.TypeDir, 0o755)
+		}
 	}
 	for script, to := range map[string]*string{"preinst": &info.Scripts.PreInstall, "postinst": &info.Scripts.PostInstall,
 		"prerm": &info.Scripts.PreRemove, "postrm": &info.Scripts.PostRemove} {
