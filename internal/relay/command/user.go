@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,6 +47,7 @@ type userAddCmd struct {
 	Extension []string `placeholder:"N"`
 	Number    []string `placeholder:"NUMBER"`
 	Email     string   `placeholder:"ADDRESS"`
+	Queue     []string `placeholder:"NAME"`
 }
 
 // Run adds a user, or changes one, and prints a code.
@@ -55,7 +57,7 @@ func (c *userAddCmd) Run(e *env) error {
 		return &failure{exitUsage, err}
 	}
 	return e.with(func(ctx context.Context, d *users.Directory, f *setup.Folder) error {
-		if err := d.Put(ctx, users.Entry{User: u, Name: c.Label, Extensions: c.Extension, Numbers: c.Number, Email: c.Email}); err != nil {
+		if err := d.Put(ctx, users.Entry{User: u, Name: c.Label, Extensions: c.Extension, Numbers: c.Number, Email: c.Email, Queues: c.Queue}); err != nil {
 			return err
 		}
 		return e.invite(ctx, d, f, u)
@@ -188,6 +190,7 @@ func (c *userListCmd) Run(e *env) error {
 		Extensions []string  `json:"extensions,omitempty"`
 		Numbers    []string  `json:"numbers,omitempty"`
 		Email      string    `json:"email,omitempty"`
+		Queues     []string  `json:"queues,omitempty"`
 		Computers  int       `json:"computers"`
 	}
 	return e.with(func(ctx context.Context, d *users.Directory, _ *setup.Folder) error {
@@ -198,14 +201,14 @@ func (c *userListCmd) Run(e *env) error {
 		rows := []row{}
 		for _, one := range all {
 			if one.Person() {
-				rows = append(rows, row{one.User, one.Name, one.Extensions, one.Numbers, one.Email, one.Computers()})
+				rows = append(rows, row{one.User, one.Name, one.Extensions, one.Numbers, one.Email, one.Queues, one.Computers()})
 			}
 		}
 		if c.JSON {
 			return e.print(rows)
 		}
 		for _, r := range rows {
-			at := strings.Join(append(append(r.Extensions, r.Numbers...), r.Email), " ")
+			at := strings.Join(slices.Concat(r.Extensions, r.Numbers, []string{r.Email}, r.Queues), " ")
 			fmt.Fprintf(e.out, "%-20s %-24s %-30s %s\n", r.User, r.Name, strings.TrimSpace(at), e.lang().N(text.RelayComputers, r.Computers, r.Computers))
 		}
 		e.say(text.RelayUsers, len(rows))

@@ -97,7 +97,7 @@ func TestOneLookup(t *testing.T) {
 	}
 	anna, states, _ := o.desk(users.Entry{User: "anna", Extensions: []string{"600"}})
 	wait(t, states, connected)
-	for len(o.table.Load().Find(users.At("600"))) < n+1 {
+	for len(o.table.Load().Find(users.At("600"), "")) < n+1 {
 		time.Sleep(time.Millisecond) // the table follows the bucket
 	}
 	if status, _ := o.post("/in/"+o.secret, `{"id":"7","state":"ringing","number":"0698760011","extension":"600"}`); status != 204 {

@@ -172,8 +172,12 @@ func (r *relay) take(ctx context.Context) error {
 func (r *relay) put(ctx context.Context, waiting []report) bool {
 	var all []calls.Report
 	for _, p := range waiting {
-		to := r.table.Load().Find(p.to)
-		if len(to) == 0 && !webhook.Place(p.to).Nowhere() && !p.unsure {
+		queue := p.event.Queue
+		if p.event.State == call.Ended && webhook.Place(p.to).Nowhere() {
+			queue = "" // it is over for all, in the queue or not
+		}
+		to := r.table.Load().Find(p.to, queue)
+		if len(to) == 0 && !(webhook.Place(p.to).Nowhere() && queue == "") && !p.unsure {
 			r.nobody.Add(1) // and shown to nobody
 			for _, extension := range p.to.Extensions {
 				r.strange.note(extension)

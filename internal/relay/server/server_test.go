@@ -170,11 +170,12 @@ func wait[T any](t *testing.T, from <-chan T, ok func(T) bool) T {
 func connected(s link.State) bool { return s.Phase == link.Connected }
 
 // TestOffice: a report of the exchange rings at those whom it names, over TLS from
-// the office's own authority, and at nobody else.
+// the office's own authority, and at nobody else. Where it names a queue alone, it rings
+// at those who are in it, and its end is the end for all.
 func TestOffice(t *testing.T) {
 	o := start(t)
 	anna, as, _ := o.desk(users.Entry{User: "anna", Name: "Anna de Boer", Extensions: []string{"101"}})
-	bob, bs, _ := o.desk(users.Entry{User: "bob", Extensions: []string{"102"}})
+	bob, bs, _ := o.desk(users.Entry{User: "bob", Extensions: []string{"102"}, Queues: []string{"Leven"}})
 	wait(t, as, connected)
 	wait(t, bs, connected)
 	say := func(body string) {
@@ -205,6 +206,20 @@ func TestOffice(t *testing.T) {
 	}
 	if o.nobody.Load() != 1 || len(bob) > 0 {
 		t.Errorf("%d for nobody; bob hears of %d more", o.nobody.Load(), len(bob))
+	}
+	say(`{"id":"10","state":"ringing","number":"0698760014","queue":"Balie"}`)
+	say(`{"id":"11","state":"ringing","number":"0698760014","queue":"LEVEN"}`)
+	if e := wait(t, bob, any); e.ID != "11" || e.Queue != "LEVEN" {
+		t.Errorf("%+v", e)
+	}
+	say(`{"id":"11","state":"answered","extension":"101"}`)
+	wait(t, anna, func(e call.Event) bool { return e.State == call.Answered })
+	say(`{"id":"11","state":"ended","queue":"LEVEN"}`)
+	over := func(e call.Event) bool { return e.State == call.Ended }
+	wait(t, anna, over)
+	wait(t, bob, over)
+	if o.nobody.Load() != 2 {
+		t.Errorf("%d for nobody", o.nobody.Load())
 	}
 }
 

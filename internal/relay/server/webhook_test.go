@@ -174,7 +174,7 @@ func TestWebhookOrders(t *testing.T) {
 				}
 				for _, one := range reports {
 					p := told(one, now)
-					if r, _, err = r.Apply(calls.Report{Event: p.event, Users: table.Find(p.to), Unsure: p.unsure, Again: true}); err != nil {
+					if r, _, err = r.Apply(calls.Report{Event: p.event, Users: table.Find(p.to, ""), Unsure: p.unsure, Again: true}); err != nil {
 						t.Fatal(err)
 					}
 				}

@@ -17,11 +17,11 @@ const maxCSV = 16 << 20
 
 // columns of a table of users. Only the first one must be there; others are
 // refused, for a misspelt one would be lost.
-var columns = []string{"user", "name", "extensions", "numbers", "email"}
+var columns = []string{"user", "name", "extensions", "numbers", "email", "queues"}
 
 // What is wrong with a table of users.
 var (
-	ErrCSV     = errors.New("not a table with the columns user, name, extensions, numbers, email")
+	ErrCSV     = errors.New("not a table with the columns user, name, extensions, numbers, email, queues")
 	ErrTwice   = errors.New("this user stands there twice")
 	ErrTooMuch = errors.New("the file is too large")
 )
@@ -36,7 +36,7 @@ func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e
 func (e *LineError) Unwrap() error { return e.Err }
 
 // ReadCSV reads a table of users: UTF-8, parted by commas or semicolons, with its
-// columns named in the first line; several extensions or numbers are parted by
+// columns named in the first line; several extensions, numbers or queues are parted by
 // "|", a comma or a semicolon, extensions by a space too.
 // Either all of it is right or there is an error, mostly a *LineError.
 func ReadCSV(r io.Reader) ([]Entry, error) {
@@ -99,7 +99,7 @@ func entryOf(head, row []string) (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
-	e := Entry{User: u, Name: field["name"], Extensions: several(field["extensions"], " |,;"), Numbers: several(field["numbers"], "|,;"), Email: field["email"]}
+	e := Entry{User: u, Name: field["name"], Extensions: several(field["extensions"], " |,;"), Numbers: several(field["numbers"], "|,;"), Email: field["email"], Queues: several(field["queues"], "|,;")}
 	return e, e.Check()
 }
 

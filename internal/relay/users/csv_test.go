@@ -12,12 +12,12 @@ import (
 // TestReadCSV: a table as spreadsheets write it, whole or not at all.
 func TestReadCSV(t *testing.T) {
 	want := []Entry{
-		{User: "anna", Name: "Anna de Boer", Extensions: []string{"101", "102"}, Numbers: []string{"020 123 4501"}, Email: "anna@kantoor.example"},
+		{User: "anna", Name: "Anna de Boer", Extensions: []string{"101", "102"}, Numbers: []string{"020 123 4501"}, Email: "anna@kantoor.example", Queues: []string{"Schade", "Nieuwe polissen"}},
 		{User: "bob.k"},
 	}
 	for _, in := range []string{
-		"user,name,extensions,numbers,email\nanna,Anna de Boer,101 102,020 123 4501,anna@kantoor.example\nBob.K,,,,\n",
-		"\ufeffExtensions;User;Name;Email;Numbers\r\n\" 101 | 102\";anna;Anna de Boer;anna@kantoor.example;020 123 4501\r\n;bob.k;;;",
+		"user,name,extensions,numbers,email,queues\nanna,Anna de Boer,101 102,020 123 4501,anna@kantoor.example,Schade|Nieuwe polissen\nBob.K,,,,,\n",
+		"\ufeffExtensions;User;Name;Email;Numbers;Queues\r\n\" 101 | 102\";anna;Anna de Boer;anna@kantoor.example;020 123 4501;Schade, Nieuwe polissen\r\n;bob.k;;;;",
 	} {
 		if got, err := ReadCSV(strings.NewReader(in)); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%q: %+v, %v", in, got, err)

@@ -22,7 +22,7 @@ const (
 	maxComputers = 8
 	maxKeys      = 64 // those that hold no more among them
 	maxNumbers   = 64
-	maxText      = 128 // bytes of an extension, number or address
+	maxText      = 128 // bytes of an extension, number, queue or address
 	maxEntry     = 16 << 10
 )
 
@@ -33,6 +33,7 @@ type Entry struct {
 	Extensions []string  `json:"extensions,omitempty"`
 	Numbers    []string  `json:"numbers,omitempty"` // as given
 	Email      string    `json:"email,omitempty"`
+	Queues     []string  `json:"queues,omitempty"` // in which the user takes calls
 	Keys       []Key     `json:"keys,omitempty"`
 	Removed    time.Time `json:"removed,omitzero"` // then only its keys are told
 	// Publisher is a program that reports calls, and no user: it has keys and no more.
@@ -111,8 +112,8 @@ func Parse(b []byte) (Entry, error) {
 
 // What is wrong with a user.
 var (
-	ErrMany   = errors.New("a user has too many extensions, numbers or computers")
-	ErrLong   = errors.New("an extension, a number or an address is too long")
+	ErrMany   = errors.New("a user has too many extensions, numbers, queues or computers")
+	ErrLong   = errors.New("an extension, a number, a queue or an address is too long")
 	ErrNumber = errors.New("not a telephone number")
 )
 
@@ -121,10 +122,10 @@ func (e Entry) Check() error {
 	if u, err := wire.ParseUser(string(e.User)); err != nil || u != e.User {
 		return wire.ErrName
 	}
-	if len(e.Extensions)+len(e.Numbers) > maxNumbers || len(e.Keys) > maxKeys {
+	if len(e.Extensions)+len(e.Numbers)+len(e.Queues) > maxNumbers || len(e.Keys) > maxKeys {
 		return ErrMany
 	}
-	for _, s := range slices.Concat(e.Extensions, e.Numbers, []string{e.Email, e.Name}) {
+	for _, s := range slices.Concat(e.Extensions, e.Numbers, e.Queues, []string{e.Email, e.Name}) {
 		if len(s) > maxText {
 			return ErrLong
 		}
@@ -144,11 +145,12 @@ type Table struct {
 	byExtension map[string][]wire.User
 	byEmail     map[string][]wire.User
 	byNumber    map[string][]wire.User
+	byQueue     map[string][]wire.User
 }
 
 // NewTable makes the table of the users that are not removed.
 func NewTable(all []Entry, rules *phone.Rules) *Table {
-	t := &Table{rules: rules, labels: map[wire.User]string{}, keys: map[wire.User][]string{}, byExtension: map[string][]wire.User{}, byEmail: map[string][]wire.User{}, byNumber: map[string][]wire.User{}}
+	t := &Table{rules: rules, labels: map[wire.User]string{}, keys: map[wire.User][]string{}, byExtension: map[string][]wire.User{}, byEmail: map[string][]wire.User{}, byNumber: map[string][]wire.User{}, byQueue: map[string][]wire.User{}}
 	for _, e := range all {
 		if !e.Person() {
 			continue
@@ -166,6 +168,9 @@ func NewTable(all []Entry, rules *phone.Rules) *Table {
 			if key := t.number(n); key != "" {
 				t.byNumber[key] = append(t.byNumber[key], e.User)
 			}
+		}
+		for _, q := range e.Queues {
+			t.byQueue[fold(q)] = append(t.byQueue[fold(q)], e.User)
 		}
 		if e.Email != "" {
 			t.byEmail[fold(e.Email)] = append(t.byEmail[fold(e.Email)], e.User)
@@ -195,8 +200,8 @@ func At(extension string) (a Address) {
 
 // Find gives the users at whom something arrives: by the extension, which may be a
 // number, or the e-mail address where the exchange names one that is known, and else by
-// the number that was called.
-func (t *Table) Find(a Address) []wire.User {
+// the number that was called or, last of all, the queue in which it waits.
+func (t *Table) Find(a Address, queue string) []wire.User {
 	for _, by := range []struct {
 		known map[string][]wire.User
 		names []string
@@ -207,14 +212,17 @@ func (t *Table) Find(a Address) []wire.User {
 			}
 		}
 	}
-	numbers := a.Extensions
-	if len(a.Extensions)+len(a.Emails) == 0 { // else it is somebody's, if nobody's of ours
+	numbers, nowhere := a.Extensions, len(a.Extensions)+len(a.Emails) == 0
+	if nowhere { // else it is somebody's, if nobody's of ours
 		numbers = []string{a.Called}
 	}
 	for _, n := range numbers {
 		if found := t.byNumber[t.number(n)]; n != "" && len(found) > 0 {
 			return found
 		}
+	}
+	if nowhere {
+		return t.byQueue[fold(queue)]
 	}
 	return nil
 }

@@ -189,15 +189,17 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// TestTable: whom a call is for.
+// TestTable: whom a call is for. What rings at somebody of whom the relay does not know is
+// not for the others in the queue.
 func TestTable(t *testing.T) {
 	rules, err := phone.NewRules(phone.Config{Region: "NL"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	bob := Entry{User: "bob", Extensions: []string{"102", "Balie"}, Numbers: []string{"+31201234501"}}
+	bob := Entry{User: "bob", Extensions: []string{"102", "Balie"}, Numbers: []string{"+31201234501"}, Queues: []string{"Schade"}}
 	left := Entry{User: "dirk", Extensions: []string{"101"}, Removed: time.Now()}
-	table := NewTable([]Entry{anna, bob, left}, rules)
+	carla := Entry{User: "carla", Queues: []string{"Nieuw", "schade "}}
+	table := NewTable([]Entry{anna, bob, carla, left}, rules)
 	at := func(extension, email, called string) (a Address) {
 		if a = At(extension); email != "" {
 			a.Emails = []string{"nobody@kantoor.example", email}
@@ -221,8 +223,25 @@ func TestTable(t *testing.T) {
 		{at("", "", "0201234599"), nil},
 		{},
 	} {
-		if got := table.Find(one.Address); !slices.Equal(got, one.want) {
+		if got := table.Find(one.Address, ""); !slices.Equal(got, one.want) {
 			t.Errorf("%+v: %v, want %v", one.Address, got, one.want)
+		}
+	}
+	for _, one := range []struct {
+		Address
+		queue string
+		want  []wire.User
+	}{
+		{Address{}, "SCHADE", []wire.User{"bob", "carla"}},
+		{at("", "", "0201234599"), "Nieuw", []wire.User{"carla"}},
+		{at("", "", "0201234501"), "Nieuw", []wire.User{"anna", "bob"}},
+		{at("101", "", ""), "Nieuw", []wire.User{"anna"}},
+		{at("999", "", ""), "Nieuw", nil},
+		{at("", "bert@kantoor.example", ""), "Nieuw", nil},
+		{Address{}, "Balie", nil},
+	} {
+		if got := table.Find(one.Address, one.queue); !slices.Equal(got, one.want) {
+			t.Errorf("%+v in %s: %v, want %v", one.Address, one.queue, got, one.want)
 		}
 	}
 	if table.Label("anna") != "Anna de Boer" || table.Label("bob") != "bob" || table.Knows("dirk") {
