@@ -142,7 +142,9 @@ type Server struct {
 }
 
 // Server gives what a NATS server must know, with the public keys of users that are
-// revoked.
+// revoked. The server compares that moment with the one when a token was given, which
+// may be that of a clock ahead of ours; no key is used again, so that all of its tokens
+// are meant.
 func (a *Authority) Server(revoked map[string]time.Time) (Server, error) {
 	public := make(map[string]string)
 	for _, k := range a.keys() {
@@ -162,7 +164,7 @@ func (a *Authority) Server(revoked map[string]time.Time) (Server, error) {
 	account.Limits.JetStreamLimits = jwt.JetStreamLimits{MemoryStorage: -1, DiskStorage: -1, Streams: -1, Consumer: -1}
 	account.SigningKeys.AddScopedSigner(a.rights(public["signing"]))
 	for key, when := range revoked {
-		account.RevokeAt(key, when)
+		account.RevokeAt(key, when.Add(Lifetime))
 	}
 	system := jwt.NewAccountClaims(public["system"])
 	system.Name = "system"

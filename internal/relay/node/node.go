@@ -197,7 +197,7 @@ func (n *Node) Tunnel() string {
 	return strings.Replace(n.server.WebsocketURL(), "ws:", "http:", 1)
 }
 
-// Revoke makes tokens worthless that were given to public keys before a moment, and
+// Revoke makes the tokens of public keys worthless, which were so from a moment on, and
 // throws out whoever is connected with one. It takes the whole list each time; the
 // server looks at every connection, which it is spared where the list is the same.
 // At somebody else's servers their administrator does so.
