@@ -50,6 +50,8 @@ type Config struct {
 	Host string
 	Port int         // 0: any free one
 	TLS  *tls.Config // nil on loopback only
+	// Revoked are public keys that are worth nothing from the start; see Revoke.
+	Revoked map[string]time.Time
 	// Cluster is nil for a relay that is alone.
 	Cluster *Cluster
 }
@@ -88,11 +90,11 @@ type Node struct {
 
 // Start runs a server and connects to it.
 func Start(c Config, a *credentials.Authority) (*Node, error) {
-	who, err := a.Server(nil)
+	who, err := a.Server(c.Revoked)
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{authority: a, accounts: &server.MemAccResolver{}}
+	n := &Node{authority: a, accounts: &server.MemAccResolver{}, revoked: c.Revoked}
 	n.account = who.Account
 	if err := n.store(who); err != nil {
 		return nil, err

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
 	"path/filepath"
+	"time"
 
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/filetrust"
@@ -64,3 +66,42 @@ func (r *relay) putBack(ctx context.Context, d *users.Directory) error {
 	}
 	return nil
 }
+
+// revokedFile has the keys that hold no more. The server listens before it is known who
+// was removed, and in a site that has lost its quorum that takes as long.
+const revokedFile = "revoked.json"
+
+// revoked gives the keys that held no more when the relay ran last.
+func (c Config) revoked() (keys map[string]time.Time) {
+	b, err := filetrust.ReadFile(filepath.Join(c.Dir, revokedFile), maxCopy, filetrust.Alone)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = json.Unmarshal(b, &keys)
+	}
+	if err != nil {
+		c.Log.Error("the keys that hold no more cannot be read", "why", err)
+	}
+	return keys
+}
+
+// keepRevoked keeps them for the next start.
+func (r *relay) keepRevoked(keys map[string]time.Time) error {
+	if maps.EqualFunc(keys, r.storage.gone, time.Time.Equal) || r.Settings.NATS.Elsewhere() {
+		return nil
+	}
+	b, err := json.Marshal(keys)
+	if err == nil && len(b) > maxCopy {
+		err = errTooMany
+	}
+	if err == nil {
+		err = profile.WriteFile(filepath.Join(r.Dir, revokedFile), b, 0o600)
+	}
+	if err == nil {
+		r.storage.gone = keys
+	}
+	return err
+}
+
+var errTooMany = errors.New("there are too many")

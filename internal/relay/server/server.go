@@ -7,6 +7,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -116,6 +117,7 @@ type storage struct {
 	lacks atomic.Value                  // string: what keeps it from working
 	full  atomic.Bool                   // the disk is
 	users atomic.Pointer[[]users.Entry] // as the bucket has them, to be copied
+	gone  map[string]time.Time          // what revokedFile has; of keep's goroutine
 }
 
 // Run serves until ctx ends; ready is told once calls and users can come.
@@ -137,7 +139,7 @@ func run(ctx context.Context, c Config, ready func(*relay, Ready)) error {
 	r.storage.lacks.Store(lacksStart)
 	r.lookups = newLookups(c, func(u wire.User) bool { return r.table.Load().Knows(u) }, r.changed)
 	r.links = links.New(links.Config{Relay: s.Name, Standing: r.standing, Hears: r.hears, Take: r.linked, Changed: r.changed, Log: c.Log})
-	r.know(ctx, nil)
+	r.table.Store(users.NewTable(nil, r.Rules))
 	if s.TLS.Own() {
 		if secure, err = certificates.Files(c.Inside(s.TLS.Cert), c.Inside(s.TLS.Key)); err != nil {
 			return text.Errorf(text.RelayTLS, err)
@@ -200,7 +202,7 @@ func (c Config) node(hosts []string, secure *tls.Config) (*node.Node, error) {
 		}
 		return node.Elsewhere(s.Name, s.NATS.URLs, roots, c.Keys)
 	}
-	at := node.Config{Name: s.Name, Dir: filepath.Join(c.Dir, aloneDir), Host: s.Host, Port: s.NATSPort, TLS: secure.Clone()}
+	at := node.Config{Name: s.Name, Dir: filepath.Join(c.Dir, aloneDir), Host: s.Host, Port: s.NATSPort, TLS: secure.Clone(), Revoked: c.revoked()}
 	if len(s.Cluster) > 0 {
 		at.Dir = filepath.Join(c.Dir, clusterDir)
 		at.Cluster = &node.Cluster{Name: string(c.Keys.Site), Port: s.ClusterPort, TLS: c.Authority.Cluster(hosts, time.Now),
@@ -212,7 +214,8 @@ func (c Config) node(hosts []string, secure *tls.Config) (*node.Node, error) {
 // know takes the users as they are now.
 func (r *relay) know(ctx context.Context, all []users.Entry) {
 	r.table.Store(users.NewTable(all, r.Rules))
-	if err := r.node.Revoke(users.Revoked(all)); err != nil {
+	gone := users.Revoked(all)
+	if err := cmp.Or(r.node.Revoke(gone), r.keepRevoked(gone)); err != nil {
 		r.Log.Error("keys that hold no more could not be revoked", "why", err)
 	}
 	r.forgetGone(ctx, all)

@@ -308,7 +308,7 @@ func TestLink(t *testing.T) {
 }
 
 // TestRemoved: who is removed is out at once, hears why, and stays out when the relay
-// starts again; others come back by themselves.
+// starts again, also while it knows of nobody yet; others come back by themselves.
 func TestRemoved(t *testing.T) {
 	o := start(t)
 	o.config.Settings.NATSPort = o.node.Port() // users know it
@@ -324,8 +324,16 @@ func TestRemoved(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	o.end()
-	o.run()
+	hosts := []string{"127.0.0.1"}
+	n, err := o.config.node(hosts, o.Authority.Server(hosts, time.Now))
+	if err != nil {
+		t.Fatal(err)
+	}
 	_, again := o.link("anna") // as after a restart of her computer
+	wait(t, again, refused)
+	n.Close()
+	o.run()
+	_, again = o.link("anna")
 	wait(t, again, refused)
 	wait(t, others, connected)
 	o.post("/in/"+o.secret, `{"id":"7","state":"ringing","number":"0698760011","extension":"102"}`)
