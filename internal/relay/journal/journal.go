@@ -172,6 +172,7 @@ func (j *Journal) sweep(ctx context.Context) {
 // Page gives the user's calls, the oldest first, as many as an answer holds. Those of
 // a page before are forgotten, whose Seen is given.
 func (j *Journal) Page(ctx context.Context, u wire.User, seen uint64) (page wire.JournalAnswer, err error) {
+	page.At = j.now().UTC()
 	if j.stream == nil {
 		return page, nil
 	}

@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"wiebelt/internal/core/call"
@@ -21,7 +22,7 @@ type Missed struct {
 	Queue  string    `json:"queue,omitempty"`
 	Reason string    `json:"reason,omitempty"` // how it ended
 	By     string    `json:"by,omitempty"`     // who took it, where it was somebody else
-	Rang   time.Time `json:"rang"`             // by the relay's clock
+	Rang   time.Time `json:"rang"`             // by the relay's clock; see JournalAnswer.By
 	Ended  time.Time `json:"ended"`
 }
 
@@ -33,9 +34,10 @@ type JournalRequest struct {
 
 // JournalAnswer has such calls, the oldest first; none is the end.
 type JournalAnswer struct {
-	V     int      `json:"v"`
-	Seen  uint64   `json:"seen,omitempty"`
-	Calls []Missed `json:"calls,omitempty"`
+	V     int       `json:"v"`
+	At    time.Time `json:"at"` // of the relay's clock, with which alone ages are told
+	Seen  uint64    `json:"seen,omitempty"`
+	Calls []Missed  `json:"calls,omitempty"`
 
 	bytes int // of Calls
 }
@@ -62,7 +64,7 @@ func (a JournalAnswer) Encode() []byte {
 // ParseJournalAnswer reads an answer; its texts are cleaned.
 func ParseJournalAnswer(b []byte) (JournalAnswer, error) {
 	var a JournalAnswer
-	if len(b) > maxPageBytes+1024 || json.Unmarshal(b, &a) != nil || a.V < 1 || len(a.Calls) > maxPage || (len(a.Calls) == 0) != (a.Seen == 0) {
+	if len(b) > maxPageBytes+1024 || json.Unmarshal(b, &a) != nil || a.V < 1 || a.At.IsZero() || len(a.Calls) > maxPage || (len(a.Calls) == 0) != (a.Seen == 0) {
 		return JournalAnswer{}, errJournal
 	}
 	for i := range a.Calls {
@@ -73,4 +75,14 @@ func ParseJournalAnswer(b []byte) (JournalAnswer, error) {
 		}
 	}
 	return a, nil
+}
+
+// By gives the calls by our own clock, at the moment when the answer came: they are as
+// old as they are by the relay's.
+func (a JournalAnswer) By(now time.Time) []Missed {
+	all := slices.Clone(a.Calls)
+	for i := range all {
+		all[i].Rang, all[i].Ended = now.Add(all[i].Rang.Sub(a.At)), now.Add(all[i].Ended.Sub(a.At))
+	}
+	return all
 }

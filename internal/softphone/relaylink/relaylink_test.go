@@ -292,7 +292,8 @@ func TestAgain(t *testing.T) {
 }
 
 // TestCatchUp: what rang while Wiebelt was not there is kept page after page, and
-// forgotten at the relay only once it is; of what cannot be kept nothing is forgotten.
+// forgotten at the relay only once it is; of what cannot be kept nothing is forgotten. It
+// is as old as it is by the relay's clock, which is hours ahead or behind.
 func TestCatchUp(t *testing.T) {
 	r := newRelay(t)
 	asks := make(chan uint64, 16)
@@ -312,9 +313,12 @@ func TestCatchUp(t *testing.T) {
 	sub, err := r.node.Conn.Subscribe(site.Of(wire.Journal, "anna"), func(m *nats.Msg) {
 		var q wire.JournalRequest
 		_ = json.Unmarshal(m.Data, &q)
-		var a wire.JournalAnswer
+		a := wire.JournalAnswer{At: time.Now().Add(5 * time.Hour)}
+		if q.Seen == 10 {
+			a.At = a.At.Add(-10 * time.Hour)
+		}
 		if q.Seen < 30 {
-			a.Add(wire.Missed{Number: fmt.Sprint("06987600", q.Seen), Rang: time.Now()}, q.Seen+10)
+			a.Add(wire.Missed{Number: fmt.Sprint("06987600", q.Seen), Rang: a.At.Add(-time.Minute), Ended: a.At.Add(-time.Second)}, q.Seen+10)
 		}
 		asks <- q.Seen
 		_ = m.Respond(a.Encode())
@@ -329,11 +333,15 @@ func TestCatchUp(t *testing.T) {
 	full, refused := errors.New("full"), make(chan struct{}, 1)
 	kept := make(chan string, 16)
 	left := 2 // pages that there is room for
+	began := time.Now()
 	d := newDesk(t, r)
 	d.keep = func(_ context.Context, all []wire.Missed) error {
 		if left--; left == -1 {
 			refused <- struct{}{}
 			return full
+		}
+		if m := all[0]; m.Rang.Before(began.Add(-time.Minute)) || m.Rang.After(time.Now().Add(-time.Minute)) || m.Ended.Sub(m.Rang) != time.Minute-time.Second {
+			t.Errorf("%+v", m)
 		}
 		kept <- all[0].Number
 		return nil

@@ -38,22 +38,28 @@ func (s *Store) Put(ctx context.Context, e Entry) (id int64, err error) {
 }
 
 // PutAway writes calls that rang while Wiebelt was not running: all of them or, with an
-// error, none. Those that are there already it leaves alone, so that it can be told of
-// them again.
+// error, none. Those that were there before it leaves alone, so that it can be told of
+// them again: their times differ a little then.
 func (s *Store) PutAway(ctx context.Context, all []Entry) error {
 	var last int64
 	err := s.write(ctx, func(tx *sql.Tx, keep Keep) error {
+		var fresh []Entry
 		for _, e := range all {
 			e.Kind = KindAway
 			e = e.allowed(keep)
 			known := false
 			rang, near := sqlitefile.Micros(e.Rang), heardWithin.Microseconds()
-			err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM calls WHERE number = ? AND (kind = ? AND rang = ? OR kind = ? AND rang BETWEEN ? AND ?))`,
-				e.Number, KindAway, rang, registry.Relay, rang-near, rang+near).Scan(&known)
-			if err == nil && !known {
-				last, err = s.put(ctx, tx, e)
+			if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM calls WHERE number = ? AND kind IN (?, ?) AND rang BETWEEN ? AND ?)`,
+				e.Number, KindAway, registry.Relay, rang-near, rang+near).Scan(&known); err != nil {
+				return err
 			}
-			if err != nil {
+			if !known {
+				fresh = append(fresh, e)
+			}
+		}
+		for _, e := range fresh {
+			var err error
+			if last, err = s.put(ctx, tx, e); err != nil {
 				return err
 			}
 		}
@@ -65,8 +71,8 @@ func (s *Store) PutAway(ctx context.Context, all []Entry) error {
 	return err
 }
 
-// heardWithin is how far apart the times may be that a call has which Wiebelt heard
-// ring before it ended itself.
+// heardWithin is how far apart the times may be of a call that Wiebelt heard ring before
+// it ended itself, or is told of again.
 const heardWithin = 2 * time.Second
 
 // allowed is what may be kept of an entry.
