@@ -42,7 +42,7 @@ func (r *relay) missed(ctx context.Context, m *nats.Msg) {
 	_ = m.Respond(page.Encode())
 }
 
-// forgetGone forgets the missed calls of users who were removed.
+// forgetGone forgets what users have missed who were removed, and whom they may look up.
 func (r *relay) forgetGone(ctx context.Context, all []users.Entry) {
 	var gone []wire.User
 	for _, e := range all {
@@ -53,6 +53,7 @@ func (r *relay) forgetGone(ctx context.Context, all []users.Entry) {
 	if len(gone) == 0 {
 		return
 	}
+	r.lookups.forget(gone)
 	if err := r.journal.ForgetUsers(ctx, gone); err != nil && ctx.Err() == nil {
 		r.Log.Error("missed calls of users who were removed are still there", "why", err)
 	}

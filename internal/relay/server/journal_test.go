@@ -146,12 +146,17 @@ func TestJournal(t *testing.T) {
 }
 
 // TestJournalForgotten: nothing of a caller is left in any file of the relay once the
-// user has it, he was removed, the office says so, or its days are over.
+// user has it, he was removed, the office says so, or its days are over; nor of what the
+// relay knew of a user who was removed, before and then.
 func TestJournalForgotten(t *testing.T) {
 	o := start(t, func(c *Config) { c.Settings.Journal.Days = 2 })
+	const own = 1000 // canaries of the users themselves
 	for i, u := range []wire.User{"anna", "bob", "carla", "dirk"} {
-		if err := o.users.Load().Put(t.Context(), users.Entry{User: u, Extensions: []string{fmt.Sprint(101 + i)}}); err != nil {
-			t.Fatal(err)
+		for version := range 2 {
+			n := canary(own + 10*version + i)
+			if err := o.users.Load().Put(t.Context(), users.Entry{User: u, Name: n, Extensions: []string{fmt.Sprint(101 + i)}, Numbers: []string{n}, Email: n, Queues: []string{n}}); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	for !o.table.Load().Knows("dirk") {
@@ -169,12 +174,30 @@ func TestJournalForgotten(t *testing.T) {
 	if n := o.traces(0, each); n > 0 {
 		t.Errorf("%d are left that the user has", n)
 	}
+	last := o.Rules.Parse(canary(2*each-1), "")
+	if !o.lookups.may("bob", last) {
+		t.Error("he may not look up who called him")
+	}
 	if err := o.users.Load().Remove(t.Context(), "bob"); err != nil {
 		t.Fatal(err)
 	}
 	o.until("bob", 0)
 	if n := o.traces(each, 2*each); n > 0 {
 		t.Errorf("%d are left of a user who was removed", n)
+	}
+	if o.lookups.may("bob", last) {
+		t.Error("whoever gets his name may look up who called him")
+	}
+	for began := time.Now(); o.traces(own+1, own+2)+o.traces(own+10, own+14) > 3; time.Sleep(time.Millisecond) { // the relay's copy follows
+		if time.Since(began) > time.Minute {
+			t.Fatal("what he was is left")
+		}
+	}
+	if n := o.traces(own+10, own+14); n != 3 {
+		t.Errorf("%d of the other three are there", n)
+	}
+	if n := o.traces(own, own+4); n > 0 {
+		t.Errorf("of %d users there is what they were before", n)
 	}
 	if n, err := o.journal.Forget(t.Context(), func(m wire.Missed) bool { return strings.HasPrefix(m.Number, "06987002") }); err != nil || n == 0 || o.traces(250, 300) > 0 {
 		t.Errorf("%d forgotten, %d left, %v", n, o.traces(250, 300), err)

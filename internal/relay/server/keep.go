@@ -120,6 +120,7 @@ func (r *relay) room(ctx context.Context) error {
 		}
 		if r.node.Others() == len(r.Settings.Cluster)-1 { // who is away learns from that log what to overwrite
 			r.node.Compact(journal.Name)
+			r.node.Compact(users.Stream)
 		}
 		if full := err != nil; r.storage.full.Swap(full) != full {
 			r.Log.Error("the room on the disk has changed", "full", full, "why", err)
@@ -248,6 +249,9 @@ func (r *relay) open(ctx context.Context) (jetstream.JetStream, error) {
 	if err := r.putBack(ctx, directory); err != nil {
 		return nil, err
 	}
+	if err := directory.Tidy(ctx); err != nil {
+		r.Log.Warn("what users were before is still there", "why", err)
+	}
 	all, err := directory.List(ctx)
 	if err != nil {
 		return nil, err
@@ -329,12 +333,10 @@ func copyBucket(ctx context.Context, from, to jetstream.JetStream, name string) 
 	if err != nil {
 		return err
 	}
-	config := kept.(*jetstream.KeyValueBucketStatus).Config()
-	if config.Storage == jetstream.MemoryStorage {
+	if kept.(*jetstream.KeyValueBucketStatus).Config().Storage == jetstream.MemoryStorage {
 		return nil
 	}
-	config.Replicas = 3
-	kv, err := to.CreateOrUpdateKeyValue(ctx, config)
+	kv, err := to.KeyValue(ctx, name)
 	if err != nil {
 		return err
 	}

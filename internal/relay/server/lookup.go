@@ -109,12 +109,24 @@ func (l *lookups) rings(number string, all ...wire.User) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, u := range all {
+		if !l.knows(u) {
+			continue // he is forgotten
+		}
 		known := l.rang[u]
 		if i := slices.Index(known, key); i >= 0 {
 			known = slices.Delete(known, i, i+1)
 		}
 		known = append(known, key)
 		l.rang[u] = known[max(0, len(known)-remembered):]
+	}
+}
+
+// forget forgets what rang for users who are known no more.
+func (l *lookups) forget(gone []wire.User) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, u := range gone {
+		delete(l.rang, u)
 	}
 }
 

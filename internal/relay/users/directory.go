@@ -45,24 +45,74 @@ var (
 // may be called from any goroutine, on any relay.
 type Directory struct {
 	users, joins jetstream.KeyValue
+	stream       jetstream.Stream // that of users
 	now          func() time.Time
 }
+
+// Stream is the name of what the bucket of users is made of. It allows messages to be deleted,
+// which buckets do not: what was said of somebody before is overwritten in its file.
+const Stream = "KV_users"
 
 // Open finds the buckets, or makes them, in as many nodes as replicas says.
 func Open(ctx context.Context, js jetstream.JetStream, replicas int) (*Directory, error) {
 	d := &Directory{now: time.Now}
-	for _, b := range []struct {
-		name string
-		life time.Duration
-		kv   *jetstream.KeyValue
-	}{{"users", 0, &d.users}, {"joins", CodeLife, &d.joins}} {
-		kv, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: b.name, TTL: b.life, Replicas: replicas, MaxValueSize: maxEntry})
-		if err != nil {
-			return nil, fmt.Errorf("the bucket %s: %w", b.name, err)
-		}
-		*b.kv = kv
+	var err error
+	d.stream, err = js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{Name: Stream, Subjects: []string{subject + ">"}, Replicas: replicas, MaxMsgSize: maxEntry,
+		MaxMsgsPerSubject: versions, Discard: jetstream.DiscardNew, AllowRollup: true, AllowDirect: true})
+	if err == nil {
+		d.users, err = js.KeyValue(ctx, "users")
+	}
+	if err == nil {
+		d.joins, err = js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: "joins", TTL: CodeLife, Replicas: replicas, MaxValueSize: maxEntry})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the buckets of users: %w", err)
 	}
 	return d, nil
+}
+
+const (
+	subject = "$KV.users." // then the user
+	// versions of an entry that there may be until those before the newest are
+	// overwritten: the server would take out more than these without that.
+	versions = 64
+)
+
+// overwrite overwrites what was said of a user before a revision.
+func (d *Directory) overwrite(ctx context.Context, u wire.User, before uint64) error {
+	for {
+		m, err := d.stream.GetMsg(ctx, 1, jetstream.WithGetMsgSubject(subject+u.Token()))
+		if errors.Is(err, jetstream.ErrMsgNotFound) || err == nil && m.Sequence >= before {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if err := d.stream.SecureDeleteMsg(ctx, m.Sequence); err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) { // another one was first
+			return err
+		}
+	}
+}
+
+// Tidy overwrites what was left by those who ended while they changed an entry.
+func (d *Directory) Tidy(ctx context.Context) error {
+	info, err := d.stream.Info(ctx, jetstream.WithSubjectFilter(subject+">"))
+	if err != nil {
+		return err
+	}
+	for s, n := range info.State.Subjects {
+		u, err := wire.UserOf(s)
+		if err != nil || n < 2 {
+			continue
+		}
+		_, revision, err := d.Find(ctx, u)
+		if revision > 0 {
+			err = d.overwrite(ctx, u, revision)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // List gives all entries, those of removed users too, by name.
@@ -232,8 +282,8 @@ func (d *Directory) change(ctx context.Context, u wire.User, do func(*Entry) err
 		}
 		if revision == 0 {
 			_, err = d.users.Create(ctx, u.Token(), b)
-		} else {
-			_, err = d.users.Update(ctx, u.Token(), b, revision)
+		} else if revision, err = d.users.Update(ctx, u.Token(), b, revision); err == nil {
+			_ = d.overwrite(ctx, u, revision) // or Tidy does
 		}
 		if !errors.Is(err, jetstream.ErrKeyExists) && !errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
 			return err
