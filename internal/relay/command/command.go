@@ -23,8 +23,10 @@ import (
 
 	"wiebelt/internal/commandline"
 	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/core/displaytext"
+	"wiebelt/internal/core/phone"
 	"wiebelt/internal/relay/node"
 	"wiebelt/internal/relay/setup"
 	"wiebelt/internal/relay/users"
@@ -185,6 +187,16 @@ func (e *env) folder() (*setup.Folder, error) {
 		return nil, fail(exitFailed, text.RelayNotMade, e.data)
 	}
 	return f, err
+}
+
+// rules are how the relay reads numbers, by the settings in its folder.
+func (e *env) rules() (*phone.Rules, error) {
+	dirs, err := profile.Find(e.data)
+	if err != nil {
+		return nil, err
+	}
+	s, _ := settings.Load(dirs) // what is wrong in them, the relay says
+	return fromsettings.NumberRules(s)
 }
 
 // callTime is how long a command talks with the relay.

@@ -189,11 +189,6 @@ func TestOffice(t *testing.T) {
 			t.Errorf("%q: exit %d: %s", args, code, errOut)
 		}
 	}
-	for _, what := range []string{"06 12 34 56 78", "--all"} {
-		if out := o.must("forget", what); !strings.Contains(out, "forgotten: 0") {
-			t.Errorf("%s", out)
-		}
-	}
 	if code, out, _ := o.command("doctor"); code != exitDone || strings.Contains(out, "fail") {
 		t.Errorf("doctor: exit %d: %s", code, out)
 	}
@@ -568,6 +563,60 @@ func TestPublishers(t *testing.T) {
 	}
 	if list := o.must("publisher", "list"); list != "" {
 		t.Errorf("%q", list)
+	}
+}
+
+// TestForget: calls of a number are forgotten, as the relay reads numbers, and all of
+// them; nothing else is, whatever is set for the next start.
+func TestForget(t *testing.T) {
+	o := newOffice(t)
+	dirs, err := profile.Find(o.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(settings.Path(dirs), []byte("[phone]\nregion = \"BE\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o.run()
+	o.must("user", "add", "anna", "--extension", "101")
+	o.until(func(s server.Status) bool { return s.Users == 1 })
+	conn, f, err := (&env{ctx: t.Context(), data: o.dir}).connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	kept := func() int {
+		t.Helper()
+		b, err := conn.Request(f.Keys.Site.Of(wire.Journal, "anna"), []byte("{}"), time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := wire.ParseJournalAnswer(b.Data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(a.Calls)
+	}
+	for i, number := range []string{"0470123451", "0470123452", "0470123452", "0470123453"} {
+		for _, state := range []string{"ringing", "ended"} {
+			if err := conn.Publish(f.Keys.Site.Reports(), fmt.Appendf(nil, `{"id":"%d","state":%q,"number":%q,"extension":"101"}`, i, state, number)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for kept() < 4 {
+	}
+	f.Settings.Journal.Days = 0
+	if err := f.Set(f.Settings); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		what          string
+		forgotten, is int
+	}{{"0470123459", 0, 4}, {"+32470123452", 2, 2}, {"--all", 2, 0}, {"--all", 0, 0}} {
+		if out := o.must("forget", step.what); !strings.Contains(out, fmt.Sprintf("forgotten: %d", step.forgotten)) || kept() != step.is {
+			t.Errorf("%s: %s, and %d are kept", step.what, out, kept())
+		}
 	}
 }
 

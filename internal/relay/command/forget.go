@@ -5,8 +5,6 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"wiebelt/internal/config/fromsettings"
-	"wiebelt/internal/config/settings"
 	"wiebelt/internal/relay/journal"
 	"wiebelt/internal/relay/wire"
 	"wiebelt/internal/text"
@@ -19,7 +17,7 @@ type forgetCmd struct {
 
 // Run forgets calls that rang while their users were away.
 func (c *forgetCmd) Run(e *env) error {
-	rules, err := fromsettings.NumberRules(settings.Defaults())
+	rules, err := e.rules()
 	if err != nil {
 		return err
 	}
@@ -27,7 +25,7 @@ func (c *forgetCmd) Run(e *env) error {
 	if c.All == (c.Number != "") || !c.All && key == "" {
 		return fail(exitUsage, text.RelayForgetNumber)
 	}
-	conn, f, err := e.connect()
+	conn, _, err := e.connect()
 	if err != nil {
 		return err
 	}
@@ -38,7 +36,7 @@ func (c *forgetCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	j, err := journal.Open(ctx, js, f.Settings.Replicas(), f.Settings.Journal.Days, e.log)
+	j, err := journal.Existing(ctx, js)
 	if err != nil {
 		return err
 	}

@@ -37,8 +37,7 @@ func (*runCmd) serve(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	s, _ := settings.Load(dirs) // what is wrong in them is said below
-	rules, err := fromsettings.NumberRules(s)
+	rules, err := e.rules() // what is wrong in the settings is said below
 	if err != nil {
 		return err
 	}

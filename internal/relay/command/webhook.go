@@ -10,9 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"wiebelt/internal/config/fromsettings"
-	"wiebelt/internal/config/profile"
-	"wiebelt/internal/config/settings"
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/filetrust"
 	"wiebelt/internal/relay/setup"
@@ -148,12 +145,7 @@ func captured(b []byte) webhook.Message {
 
 // table is the relay's users, nil where it cannot be asked.
 func (e *env) table() (t *users.Table) {
-	dirs, err := profile.Find(e.data)
-	if err != nil {
-		return nil
-	}
-	s, _ := settings.Load(dirs)
-	rules, err := fromsettings.NumberRules(s)
+	rules, err := e.rules()
 	if err != nil {
 		return nil
 	}

@@ -69,6 +69,16 @@ func Open(ctx context.Context, js jetstream.JetStream, replicas, days int, log *
 	return j, nil
 }
 
+// Existing finds the stream as it is, and makes or deletes none: it is for whoever
+// forgets beside a relay that runs.
+func Existing(ctx context.Context, js jetstream.JetStream) (*Journal, error) {
+	stream, err := js.Stream(ctx, Name)
+	if err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
+		return nil, failed(err)
+	}
+	return &Journal{stream: stream}, nil
+}
+
 // Make makes the stream again where it was lost.
 func (j *Journal) Make(ctx context.Context) error {
 	if j.stream == nil {
@@ -208,15 +218,12 @@ func (j *Journal) ForgetUsers(ctx context.Context, gone []wire.User) (err error)
 
 // TakeOver keeps the calls of another journal too, in which they stay.
 func (j *Journal) TakeOver(ctx context.Context, from jetstream.JetStream) error {
-	old, err := from.Stream(ctx, Name)
-	if j.stream == nil || errors.Is(err, jetstream.ErrStreamNotFound) {
-		return nil
-	}
-	if err != nil {
-		return failed(err)
+	old, err := Existing(ctx, from)
+	if err != nil || j.stream == nil || old.stream == nil {
+		return err
 	}
 	var wrong error
-	err = (&Journal{stream: old}).each(ctx, root+">", func(m *jetstream.RawStreamMsg) bool {
+	err = old.each(ctx, root+">", func(m *jetstream.RawStreamMsg) bool {
 		if _, err := j.js.Publish(ctx, m.Subject, m.Data, jetstream.WithExpectLastSequencePerSubject(0)); err != nil && !kept(err) {
 			wrong = err
 		}
