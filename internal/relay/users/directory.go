@@ -30,6 +30,9 @@ const learnTime = 50 * time.Millisecond
 // alphabet has no letters or digits that look alike; 32 of them, five bits each.
 const alphabet = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 
+// backTime is how long it is tried to put a code back.
+const backTime = 5 * time.Second
+
 // codeLength is that of a code without its hyphens: 80 bits.
 const codeLength = 16
 
@@ -297,6 +300,9 @@ func (d *Directory) Put(ctx context.Context, with Entry) error {
 		if e.there() && e.Publisher {
 			return ErrTaken
 		}
+		if with.Added = e.Added; !e.there() {
+			with.Added = d.now()
+		}
 		with.Keys, with.Publisher = e.Keys, false
 		*e = with
 		return nil
@@ -315,7 +321,7 @@ func (d *Directory) Publish(ctx context.Context, name wire.User, publicKey strin
 			e.Keys[i].revoke(now)
 		}
 		*e = Entry{User: name, Keys: e.Keys, Publisher: true}
-		e.join(Key{Public: publicKey, Since: now})
+		e.join(Key{Public: publicKey, Since: now, Endless: true})
 		return nil
 	})
 }
@@ -353,7 +359,7 @@ func (d *Directory) Invite(ctx context.Context, u wire.User) (code string, err e
 		random[i] = alphabet[b&31]
 	}
 	code = string(random)
-	b, err := json.Marshal(invitation{u, d.now().Add(CodeLife)})
+	b, err := json.Marshal(invitation{u, e.Added, d.now().Add(CodeLife)})
 	if err != nil {
 		return "", err
 	}
@@ -365,6 +371,7 @@ func (d *Directory) Invite(ctx context.Context, u wire.User) (code string, err e
 
 type invitation struct {
 	User  wire.User `json:"user"`
+	Added time.Time `json:"added"` // the entry for which it is, not one of the same name
 	Until time.Time `json:"until"`
 }
 
@@ -412,11 +419,18 @@ func (d *Directory) Join(ctx context.Context, code, publicKey string) (wire.User
 	case err != nil:
 		return "", err
 	}
-	return i.User, d.change(ctx, i.User, func(e *Entry) error {
-		if !e.Person() {
+	err = d.change(ctx, i.User, func(e *Entry) error {
+		if !e.Person() || !e.Added.Equal(i.Added) {
 			return ErrCode
 		}
 		e.join(Key{Public: publicKey, Since: d.now()})
 		return nil
 	})
+	if err != nil && !errors.Is(err, ErrCode) { // he has not joined, and can try again
+		again, cancel := context.WithTimeout(context.WithoutCancel(ctx), backTime)
+		defer cancel()
+		_, e := d.joins.Create(again, hashOf(code), entry.Value())
+		err = errors.Join(err, e)
+	}
+	return i.User, err
 }

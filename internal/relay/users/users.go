@@ -20,10 +20,10 @@ import (
 // Limits of one user.
 const (
 	maxComputers = 8
-	maxKeys      = 64 // those that hold no more among them
+	maxKeys      = 256 // those that hold no more among them
 	maxNumbers   = 64
 	maxText      = 128 // bytes of an extension, number, queue or address
-	maxEntry     = 16 << 10
+	maxEntry     = 64 << 10
 )
 
 // Entry is one user. It is not changed; see Directory.
@@ -35,6 +35,7 @@ type Entry struct {
 	Email      string    `json:"email,omitempty"`
 	Queues     []string  `json:"queues,omitempty"` // in which the user takes calls
 	Keys       []Key     `json:"keys,omitempty"`
+	Added      time.Time `json:"added,omitzero"`   // or added again
 	Removed    time.Time `json:"removed,omitzero"` // then only its keys are told
 	// Publisher is a program that reports calls, and no user: it has keys and no more.
 	Publisher bool `json:"publisher,omitempty"`
@@ -46,6 +47,8 @@ type Key struct {
 	Since  time.Time `json:"since"`
 	// Revoked is when it was made worthless; zero while it holds.
 	Revoked time.Time `json:"revoked,omitzero"`
+	// Endless is that its token does not end by itself: a publisher's.
+	Endless bool `json:"endless,omitempty"`
 }
 
 func (k *Key) revoke(now time.Time) {
@@ -71,10 +74,15 @@ func (e Entry) Computers() (n int) {
 }
 
 // join adds a computer. Where there are too many, the oldest one is out; a key is
-// forgotten once no token for it can be valid.
+// forgotten once no token for it can be valid. Of more keys than an entry holds, that is
+// the one that was made worthless first.
 func (e *Entry) join(k Key) {
 	e.Keys = append(e.Keys, k)
-	e.Keys = slices.DeleteFunc(e.Keys, func(old Key) bool { return !old.Revoked.IsZero() && k.Since.Sub(old.Revoked) > credentials.Lifetime })
+	ends := func(old Key) bool { return !old.Revoked.IsZero() && !old.Endless }
+	e.Keys = slices.DeleteFunc(e.Keys, func(old Key) bool { return ends(old) && k.Since.Sub(old.Revoked) > credentials.Lifetime })
+	if i := slices.IndexFunc(e.Keys, ends); i >= 0 && len(e.Keys) > maxKeys {
+		e.Keys = slices.Delete(e.Keys, i, i+1)
+	}
 	hold := 0
 	for i := len(e.Keys) - 1; i >= 0; i-- {
 		if e.Keys[i].Revoked.IsZero() {

@@ -2,6 +2,7 @@ package users
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -126,9 +127,6 @@ func TestRemove(t *testing.T) {
 	if err := d.Remove(ctx, "anna"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.Join(ctx, code, "K3"); !errors.Is(err, ErrCode) {
-		t.Errorf("with a code of before: %v", err)
-	}
 	e := d.only(t)
 	if gone := Revoked([]Entry{e}); len(gone) != 2 || gone["K1"].IsZero() || e.Name+e.Email != "" || len(e.Numbers)+len(e.Extensions) != 0 {
 		t.Errorf("%v is left of %+v", gone, e)
@@ -136,7 +134,13 @@ func TestRemove(t *testing.T) {
 	if NewTable([]Entry{e}, nil).Knows("anna") {
 		t.Error("she is known")
 	}
-	if err := errors.Join(d.Put(ctx, anna), join("K4")); err != nil {
+	if err := d.Put(ctx, anna); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Join(ctx, code, "K3"); !errors.Is(err, ErrCode) {
+		t.Errorf("with a code of before: %v", err)
+	}
+	if err := join("K4"); err != nil {
 		t.Fatal(err)
 	}
 	if gone := Revoked([]Entry{d.only(t)}); len(gone) != 2 || !gone["K4"].IsZero() {
@@ -144,23 +148,47 @@ func TestRemove(t *testing.T) {
 	}
 }
 
+// TestFailedJoin: a code with which nobody could join is good again.
+func TestFailedJoin(t *testing.T) {
+	d, ctx := open(t), t.Context()
+	if err := d.Put(ctx, anna); err != nil {
+		t.Fatal(err)
+	}
+	code, err := d.Invite(ctx, "anna")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Join(ctx, code, strings.Repeat("K", maxEntry)); err == nil || errors.Is(err, ErrCode) {
+		t.Fatalf("more than an entry holds: %v", err)
+	}
+	if _, err := d.Join(ctx, code, "K"); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestManyComputers: of more computers than a user may have the oldest is out, and
-// keys that no token can have any more are forgotten.
+// keys that no token can have any more are forgotten. One who joins again and again, as
+// on computers that are made anew each day, always can; a program's keys stay known.
 func TestManyComputers(t *testing.T) {
 	e := anna
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	for i := range 200 {
-		at = at.Add(24 * time.Hour)
-		e.join(Key{Public: fmt.Sprint("K", i), Since: at})
-		if err := e.Check(); err != nil && i < 60 {
-			t.Fatal(i, err)
+	program := Key{Public: "P", Since: at, Revoked: at, Endless: true}
+	for _, each := range []time.Duration{time.Hour, 24 * time.Hour} {
+		e.Keys = []Key{program}
+		for i := range 2 * maxKeys {
+			at = at.Add(each)
+			e.join(Key{Public: "U" + strings.Repeat("K", 48) + fmt.Sprintf("%07d", i), Since: at})
+			b, err := json.Marshal(e)
+			if err := errors.Join(err, e.Check()); err != nil || len(b) > maxEntry {
+				t.Fatal(i, len(b), err)
+			}
+		}
+		hold := slices.DeleteFunc(slices.Clone(e.Keys), func(k Key) bool { return !k.Revoked.IsZero() })
+		if len(hold) != maxComputers || !strings.HasSuffix(hold[0].Public, fmt.Sprint(2*maxKeys-maxComputers)) || e.Keys[0] != program {
+			t.Errorf("%+v", hold)
 		}
 	}
-	hold := slices.DeleteFunc(slices.Clone(e.Keys), func(k Key) bool { return !k.Revoked.IsZero() })
-	if len(hold) != maxComputers || hold[0].Public != "K192" {
-		t.Errorf("%+v", hold)
-	}
-	if oldest := e.Keys[0]; at.Sub(oldest.Revoked) > credentials.Lifetime {
+	if oldest := e.Keys[1]; at.Sub(oldest.Revoked) > credentials.Lifetime {
 		t.Errorf("still knows %+v", oldest)
 	}
 }
