@@ -205,6 +205,33 @@ func TestOffice(t *testing.T) {
 	}
 }
 
+// TestImportEndsEarly: the codes that were made are printed, whatever becomes of the
+// others.
+func TestImportEndsEarly(t *testing.T) {
+	o := newOffice(t)
+	o.run()
+	file := filepath.Join(t.TempDir(), "users.csv")
+	if err := os.WriteFile(file, []byte("user\nanna\nbob\ncarla\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var out, errOut bytes.Buffer
+	ends := writer(func(b []byte) (int, error) {
+		if strings.Contains(string(b), "bob,") {
+			stop()
+		}
+		return out.Write(b)
+	})
+	code := run(ctx, Build{}, []string{"wiebelt-relay", "user", "import", file, "--data", o.dir}, nil, ends, &errOut)
+	if rows, err := csv.NewReader(&out).ReadAll(); code != exitFailed || err != nil || len(rows) != 3 || rows[2][0] != "bob" {
+		t.Errorf("exit %d, %q, %v, %s", code, rows, err, errOut.String())
+	}
+}
+
+type writer func([]byte) (int, error)
+
+func (w writer) Write(b []byte) (int, error) { return w(b) }
+
 // join joins as a computer does, by a row of what the import has printed.
 func (o *office) join(web string, row []string) {
 	o.t.Helper()

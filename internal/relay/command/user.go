@@ -36,9 +36,14 @@ func (e *env) with(do func(context.Context, *users.Directory, *setup.Folder) err
 		return err
 	}
 	defer stop()
+	return e.inTime(func(ctx context.Context) error { return do(ctx, d, f) })
+}
+
+// inTime gives what is to be done with the relay the time that it may take.
+func (e *env) inTime(do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(e.ctx, callTime)
 	defer cancel()
-	return do(ctx, d, f)
+	return do(ctx)
 }
 
 type userAddCmd struct {
@@ -147,35 +152,52 @@ func (c *userImportCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	return e.with(func(ctx context.Context, d *users.Directory, f *setup.Folder) error {
-		joined := map[wire.User]bool{}
+	d, f, stop, err := e.directory()
+	if err != nil {
+		return err
+	}
+	defer stop()
+	joined := map[wire.User]bool{}
+	err = e.inTime(func(ctx context.Context) error {
 		before, err := d.List(ctx)
-		if err != nil {
-			return err
-		}
 		for _, known := range before {
 			joined[known.User] = known.Computers() > 0
 		}
-		for _, one := range all {
-			if err := d.Put(ctx, one); err != nil {
-				return err
-			}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, one := range all {
+		if err := e.inTime(func(ctx context.Context) error { return d.Put(ctx, one) }); err != nil {
+			return err
 		}
-		w := csv.NewWriter(e.out)
-		_ = w.Write([]string{"user", "address", "code", "fingerprint"})
-		for _, one := range all {
-			if joined[one.User] {
-				continue
-			}
+	}
+	w := csv.NewWriter(e.out)
+	row := func(fields ...string) error { // at once: codes are made, whatever becomes of those to come
+		_ = w.Write(fields)
+		w.Flush()
+		return w.Error()
+	}
+	if err := row("user", "address", "code", "fingerprint"); err != nil {
+		return err
+	}
+	for _, one := range all {
+		if joined[one.User] {
+			continue
+		}
+		err := e.inTime(func(ctx context.Context) error {
 			code, err := d.Invite(ctx, one.User)
 			if err != nil {
 				return err
 			}
-			_ = w.Write([]string{string(one.User), address(f.Settings), code, f.Fingerprint()})
+			return row(string(one.User), address(f.Settings), code, f.Fingerprint())
+		})
+		if err != nil {
+			return err
 		}
-		w.Flush()
-		return w.Error()
-	})
+	}
+	return nil
 }
 
 type userListCmd struct {
