@@ -473,3 +473,14 @@ func TestLimiter(t *testing.T) {
 		t.Errorf("%d addresses", len(l.tried))
 	}
 }
+
+// TestNamed: of what is nobody's only short extensions are named.
+func TestNamed(t *testing.T) {
+	var s strangers
+	for _, at := range []string{"109", "0698760011", "+31698760011", "612345", "", "12345", "j.de.vries", "\u0661\u0662", "109"} {
+		s.note(at)
+	}
+	if got := s.without(users.NewTable(nil, nil)); !slices.Equal(got, []string{"109", "12345"}) {
+		t.Errorf("%q", got)
+	}
+}

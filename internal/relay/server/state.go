@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -71,11 +72,15 @@ type strangers struct {
 	all []string
 }
 
-// maxStrangers is how many are named.
-const maxStrangers = 32
+const (
+	maxStrangers = 32 // so many are named
+	// maxDigits of one that is named. Exchanges tell of others' telephones too, and what
+	// is longer may be the number of a person.
+	maxDigits = 5
+)
 
 func (s *strangers) note(extension string) {
-	if extension = call.CleanText(extension, maxStrangers); extension == "" {
+	if extension == "" || len(extension) > maxDigits || strings.Trim(extension, "0123456789") != "" {
 		return
 	}
 	s.mu.Lock()
