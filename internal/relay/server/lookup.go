@@ -52,7 +52,7 @@ type lookups struct {
 }
 
 func newLookups(c Config, knows func(wire.User) bool, news func()) *lookups {
-	l := &lookups{rules: c.Rules, manual: c.Settings.ManualLookup, knows: knows, news: news, log: c.Log,
+	l := &lookups{rules: c.Rules, manual: c.Settings.Lookup.Manual, knows: knows, news: news, log: c.Log,
 		often: newLimiter(lookupsMinute, time.Minute), rang: map[wire.User][]string{}}
 	l.work.SetLimit(lookupsAtOnce)
 	l.set(c.Hub)

@@ -140,7 +140,7 @@ func TestOneLookup(t *testing.T) {
 func TestLookupRights(t *testing.T) {
 	h, client := theHub(t)
 	for _, manual := range []bool{false, true} {
-		o := start(t, func(c *Config) { c.Hub, c.Settings.ManualLookup = client, manual })
+		o := start(t, func(c *Config) { c.Hub, c.Settings.Lookup.Manual = client, manual })
 		anna, states, _ := o.desk(users.Entry{User: "anna", Extensions: []string{"101"}})
 		_, bobs, _ := o.desk(users.Entry{User: "bob", Extensions: []string{"102"}})
 		wait(t, states, connected)
@@ -183,7 +183,7 @@ func TestLookupRights(t *testing.T) {
 // and it comes right by itself.
 func TestHubGone(t *testing.T) {
 	h, client := theHub(t)
-	o := start(t, func(c *Config) { c.Hub, c.Settings.ManualLookup = client, true })
+	o := start(t, func(c *Config) { c.Hub, c.Settings.Lookup.Manual = client, true })
 	if err := o.users.Load().Put(t.Context(), users.Entry{User: "anna"}); err != nil {
 		t.Fatal(err)
 	}

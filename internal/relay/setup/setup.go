@@ -58,12 +58,11 @@ type Settings struct {
 	WebPort  int      `toml:"web_port"`
 	Admin    string   `toml:"admin"`   // health, metrics and status, on loopback alone; "" is none
 	Reached  []string `toml:"reached"` // the names or addresses by which others reach it
-	// ManualLookup lets users look up numbers that never rang for them.
-	ManualLookup bool `toml:"manual_lookup"`
 	// Cluster are the relays of a site that has three, by name: the name or address by
 	// which users and the other relays reach each of them. Their ports are the same.
 	ClusterPort int               `toml:"cluster_port"`
 	Cluster     map[string]string `toml:"cluster,omitempty"`
+	Lookup      Lookup            `toml:"lookup"`
 	Journal     Journal           `toml:"journal"`
 	TLS         TLS               `toml:"tls"`
 	NATS        NATS              `toml:"nats"`
@@ -104,6 +103,11 @@ type TLS struct {
 // Own tells whether the office has given the relay a certificate.
 func (t TLS) Own() bool { return t.Cert != "" }
 
+// Lookup is what users may look up.
+type Lookup struct {
+	Manual bool `toml:"manual"` // numbers that never rang for them, too
+}
+
 // Journal is how long calls are kept that rang while their user was away.
 type Journal struct {
 	Days int `toml:"days"` // 0 keeps none
@@ -131,7 +135,7 @@ func (s Settings) Hosts() []string {
 
 // Defaults are the settings of a relay that nobody has said anything of.
 func Defaults() Settings {
-	return Settings{Name: "r1", NATSPort: 4222, WebPort: 8443, ClusterPort: 6222, Admin: "127.0.0.1:8222", Journal: Journal{Days: 2}}
+	return Settings{Name: "r1", NATSPort: 4222, WebPort: 8443, ClusterPort: 6222, Admin: "127.0.0.1:8222", Lookup: Lookup{Manual: true}, Journal: Journal{Days: 2}}
 }
 
 // Check says what is wrong with settings.
@@ -349,7 +353,7 @@ func (all Site) Create(dir string, s Settings) error {
 
 // Load reads the folder. An error that is fs.ErrNotExist means that there is none.
 func Load(dir string) (*Folder, error) {
-	f := &Folder{Dir: dir, Settings: Settings{Journal: Defaults().Journal}}
+	f := &Folder{Dir: dir, Settings: Settings{Lookup: Defaults().Lookup, Journal: Defaults().Journal}}
 	for _, part := range []struct {
 		file string
 		read func([]byte) error

@@ -57,6 +57,19 @@ func TestCreate(t *testing.T) {
 	}
 }
 
+// TestSilent: what a file says nothing of is as it is in a new one.
+func TestSilent(t *testing.T) {
+	dir := create(t)
+	for says, manual := range map[string]bool{"": true, "[lookup]\n": true, "[lookup]\nmanual = false\n": false} {
+		if err := os.WriteFile(filepath.Join(dir, settingsFile), []byte("name = \"r1\"\nreached = [\"a\"]\n"+says), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if f, err := Load(dir); err != nil || f.Settings.Lookup.Manual != manual || f.Settings.Journal.Days != 2 {
+			t.Errorf("%q: %+v, %v", says, f, err)
+		}
+	}
+}
+
 // TestLock: one relay a folder.
 func TestLock(t *testing.T) {
 	f, err := Load(create(t))
