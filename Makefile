@@ -10,7 +10,7 @@ GOBUILD := go build -trimpath -buildvcs=false -tags $(TAGS)
 
 .PHONY: build resident relay windows packages packages-linux winres demo demo-relay test test-windows lint bench bench-relay fuzz soak shots clean
 
-build resident:
+build resident: relay
 	CGO_ENABLED=0 $(GOBUILD) -ldflags '$(LDFLAGS)' -o bin/wiebelt ./app/wiebelt
 	CGO_ENABLED=0 $(GOBUILD) -ldflags '-s -w' -o bin/wiebelt-ring ./app/wiebelt-ring
 
@@ -35,7 +35,7 @@ packages:
 	$(MAKE) packages-linux
 	$(PACKAGE) -key '$(SIGN_KEY)' -password '$(SIGN_PASSWORD)' seal
 
-packages-linux: build relay
+packages-linux: build
 	$(PACKAGE) linux
 
 # What Windows reads of our programs before they run; see app/winres.
@@ -49,7 +49,7 @@ demo: resident
 	.ci/demo
 
 # Five users of a relay on screens in memory; pictures in bin/demo-relay.
-demo-relay: resident relay
+demo-relay: resident
 	.ci/demo-relay
 
 test:
@@ -72,7 +72,7 @@ bench: build
 
 # A relay with a thousand desks, and with five thousand, and the way of a call from
 # each exchange; on a quiet machine too.
-bench-relay: build relay
+bench-relay: build
 	.ci/install test
 	WIEBELT_BENCH_RELAY=1 go test -count=1 -tags $(TAGS) -run '^TestBenchRelay$$' ./internal/relay/command -v
 	WIEBELT_BIN=$(CURDIR)/bin WIEBELT_BENCH_ACCEPT=$(ACCEPT) go test -tags $(TAGS) -timeout 30m -run '^$$' -bench Exchanges -benchtime 1x ./internal/e2e
