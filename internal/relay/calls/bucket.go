@@ -54,19 +54,21 @@ func Open(ctx context.Context, js jetstream.JetStream, replicas int) (*Bucket, e
 
 func (b *Bucket) now() []byte { return strconv.AppendInt(nil, time.Now().UnixMilli(), 10) }
 
-// last is the bucket's newest revision. It fails where the servers cannot agree.
-func (b *Bucket) last(ctx context.Context) (uint64, error) {
+// last is the bucket's newest revision, and the moment by the server's clock. It fails
+// where the servers cannot agree.
+func (b *Bucket) last(ctx context.Context) (revision uint64, at time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
 	info, err := b.stream.Info(ctx)
 	if err != nil {
-		return 0, err
+		return 0, time.Time{}, err
 	}
-	return info.State.LastSeq, nil
+	return info.State.LastSeq, info.TimeStamp, nil
 }
 
 // Take puts reports on one call into the bucket, in their order. Of two relays that
-// report at the same time, the second one builds on what the first has written.
+// report at the same time, the second one builds on what the first has written, whatever
+// their clocks say: a report's moment is that at which its relay was told.
 func (b *Bucket) Take(ctx context.Context, all ...Report) error {
 	key := Key(all[0].Clean().ID)
 	for {
@@ -77,6 +79,9 @@ func (b *Bucket) Take(ctx context.Context, all ...Report) error {
 		changed := false
 		var wrong error
 		for _, report := range all {
+			if newest := r.Newest(); report.At.Before(newest) {
+				report.At = newest
+			}
 			after, news, err := r.Apply(report)
 			r, changed, wrong = after, changed || news, cmp.Or(wrong, err)
 		}
@@ -135,7 +140,7 @@ func (b *Bucket) tidy(ctx context.Context, over map[string]uint64, epoch jetstre
 func (b *Bucket) Standing(ctx context.Context, prefix string) (all []Record, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	known, err := b.last(ctx)
+	known, _, err := b.last(ctx)
 	if err != nil {
 		return nil, err
 	}

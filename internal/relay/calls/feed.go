@@ -36,6 +36,7 @@ type Feed struct {
 	// user who did not answer it, and whose end none of his computers heard.
 	Away func(u wire.User, c wire.Call, over time.Time)
 
+	now     func() time.Time // time.Now, but in tests
 	since   time.Time
 	inbox   string // where the server says that nobody hears
 	unheard chan *nats.Msg
@@ -54,12 +55,15 @@ type Feed struct {
 // view is what is known of the bucket.
 type view struct {
 	calls map[string]entry
-	of    map[wire.User]map[string]bool // the keys of the calls that a user hears of
+	of    map[wire.User]map[string]time.Time // the keys of the calls that a user hears of, and since when they are what they are
 }
 
+// entry is a call as it stands in the bucket. How long it does is told by our own clock
+// alone: those of relays differ.
 type entry struct {
 	record   Record
 	revision uint64
+	seen     time.Time // first
 }
 
 // asking is how many users may wait for an answer; the others ask again.
@@ -68,7 +72,7 @@ const asking = 4096
 // NewFeed makes the feed of one relay, whose name it has.
 func NewFeed(b *Bucket, c *nats.Conn, site wire.Site, relay string, log *slog.Logger) *Feed {
 	return &Feed{bucket: b, conn: c, site: site, relay: relay, log: log, asked: make(chan *nats.Msg, asking),
-		since: time.Now(), inbox: nats.NewInbox(), unheard: make(chan *nats.Msg, asking)}
+		now: time.Now, since: time.Now(), inbox: nats.NewInbox(), unheard: make(chan *nats.Msg, asking)}
 }
 
 // How often it is looked whether calls are over and whether the feed still hears of
@@ -109,7 +113,7 @@ func (f *Feed) watch(ctx context.Context) error {
 	var keeper sync.WaitGroup
 	defer keeper.Wait()
 	defer stop()
-	known, err := f.bucket.last(ctx)
+	known, at, err := f.bucket.last(ctx)
 	if err != nil {
 		return err
 	}
@@ -118,7 +122,7 @@ func (f *Feed) watch(ctx context.Context) error {
 		return err
 	}
 	defer f.stopping.Go(func() { _ = watch.Stop() }) // which asks a server that may be gone
-	f.epoch, f.seq, f.view = nil, 0, view{map[string]entry{}, map[wire.User]map[string]bool{}}
+	f.epoch, f.seq, f.view = nil, 0, view{map[string]entry{}, map[wire.User]map[string]time.Time{}}
 	jobs, checks := make(chan job), make(chan check)
 	// Whoever tells what the bucket holds may be a server that is behind the others: it
 	// is all here only when the newest of what is known of has come.
@@ -134,7 +138,7 @@ func (f *Feed) watch(ctx context.Context) error {
 			case !open:
 				return cmp.Or[error](ctx.Err(), errBehind)
 			case e != nil:
-				f.take(e, whole)
+				f.take(e, whole, at)
 			default:
 				read = true
 			}
@@ -153,12 +157,12 @@ func (f *Feed) watch(ctx context.Context) error {
 			f.answer(m)
 		case m := <-f.unheard:
 			f.away(m)
-		case now := <-tick.C:
-			if !whole && now.Sub(began) > patience {
+		case <-tick.C:
+			if !whole && time.Since(began) > patience {
 				return ErrEpoch
 			}
 			select {
-			case jobs <- job{f.over(now), f.epoch, f.seq}:
+			case jobs <- job{f.over(f.now()), f.epoch, f.seq}:
 			default: // the last one is not done
 			}
 		case c := <-checks:
@@ -173,7 +177,7 @@ func (f *Feed) watch(ctx context.Context) error {
 // answer tells a user what goes on, who asked.
 func (f *Feed) answer(m *nats.Msg) {
 	if u, err := wire.UserOf(m.Subject); err == nil {
-		_ = m.Respond(f.snapshot(u, time.Now()).Encode())
+		_ = m.Respond(f.snapshot(u, f.now()).Encode())
 	}
 }
 
@@ -216,7 +220,7 @@ func (f *Feed) keep(ctx context.Context, jobs <-chan job, checks chan<- check) {
 		case j = <-jobs:
 			f.bucket.tidy(ctx, j.over, j.epoch)
 		}
-		last, err := f.bucket.last(ctx)
+		last, _, err := f.bucket.last(ctx)
 		if err == nil {
 			since = time.Now()
 		} else if time.Since(since) < patience {
@@ -234,7 +238,7 @@ func (f *Feed) keep(ctx context.Context, jobs <-chan job, checks chan<- check) {
 func (f *Feed) over(now time.Time) map[string]uint64 {
 	over := map[string]uint64{}
 	for key, c := range f.calls {
-		if c.record.Over(now) {
+		if now.Sub(c.seen) >= c.record.stays() {
 			over[key] = c.revision
 		}
 	}
@@ -244,7 +248,14 @@ func (f *Feed) over(now time.Time) map[string]uint64 {
 // all tells all those who have calls, or had some when the bucket was heard before. What
 // was over when the feed was made is not its to tell.
 func (f *Feed) all() {
-	now := time.Now()
+	now, missed := f.now(), map[string]wire.User{}
+	for key, c := range f.calls {
+		for u, l := range c.record.Legs {
+			if reply := f.reply(u, key, f.had.calls[key].record, c.record); reply != "" && !l.At.Before(f.since) {
+				missed[reply] = u
+			}
+		}
+	}
 	for u := range f.of {
 		f.tell(u, now, "")
 	}
@@ -253,19 +264,16 @@ func (f *Feed) all() {
 			f.tell(u, now, "")
 		}
 	}
-	for key, c := range f.calls {
-		for u, l := range c.record.Legs {
-			if reply := f.reply(u, key, f.had.calls[key].record, c.record); reply != "" && !l.At.Before(f.since) {
-				f.tell(u, now, reply)
-			}
-		}
+	for reply, u := range missed {
+		f.tell(u, now, reply)
 	}
 	f.had = f.view // and as they change from now on
 }
 
 // take takes one change of the bucket and tells those for whom something is new: of
-// a call that rings at hundreds, each of them may be reported by itself.
-func (f *Feed) take(e jetstream.KeyValueEntry, tell bool) {
+// a call that rings at hundreds, each of them may be reported by itself. What stood there
+// before the watch began is as old as the server says, whose clock said asked then.
+func (f *Feed) take(e jetstream.KeyValueEntry, tell bool, asked time.Time) {
 	f.seq = e.Revision()
 	if e.Key() == epochKey {
 		if f.epoch = e; e.Operation() != jetstream.KeyValuePut {
@@ -274,40 +282,63 @@ func (f *Feed) take(e jetstream.KeyValueEntry, tell bool) {
 		f.began, _ = strconv.ParseInt(string(e.Value()), 10, 64)
 		return
 	}
-	before := f.calls[e.Key()].record
-	var after Record
-	delete(f.calls, e.Key())
-	if e.Operation() == jetstream.KeyValuePut {
-		var err error
-		if after, err = Parse(e.Value()); err != nil {
-			f.log.Warn("a call in the bucket cannot be read", "revision", e.Revision())
-		}
-		f.calls[e.Key()] = entry{after, e.Revision()}
-		if f.Seen != nil {
-			f.Seen(after)
-		}
+	key, now := e.Key(), f.now()
+	since := now
+	if !tell {
+		since = now.Add(-max(0, asked.Sub(e.Created())))
 	}
-	now := time.Now()
-	for u := range after.Legs {
+	before := f.calls[key].record
+	after := f.read(e, now)
+	newest := after.Newest()
+	for u, l := range after.Legs {
 		if f.of[u] == nil {
-			f.of[u] = map[string]bool{}
+			f.of[u] = map[string]time.Time{}
 		}
-		f.of[u][e.Key()] = true
-		if tell && differs(u, before, after, now) {
-			f.tell(u, now, f.reply(u, e.Key(), before, after))
+		if was := before.Legs[u]; was == nil || was.State != l.State || !was.At.Equal(l.At) {
+			f.of[u][key] = since.Add(l.At.Sub(newest))
+		}
+		if tell && f.hears(u, key, after, now) && differs(u, before, after) {
+			f.tell(u, now, f.reply(u, key, before, after))
 		}
 	}
 	for u := range before.Legs {
 		if after.Legs[u] != nil {
 			continue
 		}
-		if delete(f.of[u], e.Key()); len(f.of[u]) == 0 {
+		heard := f.hears(u, key, before, now)
+		if delete(f.of[u], key); len(f.of[u]) == 0 {
 			delete(f.of, u)
 		}
-		if tell && differs(u, before, after, now) {
+		if tell && heard && differs(u, before, after) {
 			f.tell(u, now, "")
 		}
 	}
+}
+
+// read takes what the bucket says of a call now.
+func (f *Feed) read(e jetstream.KeyValueEntry, now time.Time) (r Record) {
+	delete(f.calls, e.Key())
+	if e.Operation() != jetstream.KeyValuePut {
+		return r
+	}
+	r, err := Parse(e.Value())
+	if err != nil {
+		f.log.Warn("a call in the bucket cannot be read", "revision", e.Revision())
+	}
+	if had := f.had.calls[e.Key()]; had.revision == e.Revision() {
+		now = had.seen
+	}
+	f.calls[e.Key()] = entry{r, e.Revision(), now}
+	if f.Seen != nil {
+		f.Seen(r)
+	}
+	return r
+}
+
+// hears tells whether a user is told of a call: of one that is over, for a while.
+func (f *Feed) hears(u wire.User, key string, r Record, now time.Time) bool {
+	since, ok := f.of[u][key]
+	return ok && (r.Legs[u].State != call.Ended.String() || now.Sub(since) < wire.EndedStays)
 }
 
 // tell tells a user what goes on for him. Where nobody hears it, the server says so
@@ -337,7 +368,7 @@ func (f *Feed) away(m *nats.Msg) {
 	}
 	r := f.calls[part[len(part)-1]].record
 	if l := r.Legs[u]; l != nil {
-		c, _ := f.call(r, u, l.At) // as it was then, however late that is known
+		c, _ := f.call(r, u) // as it was then, however late that is known
 		f.Away(u, c, l.At)
 	}
 }
@@ -347,7 +378,8 @@ func (f *Feed) away(m *nats.Msg) {
 func (f *Feed) snapshot(u wire.User, now time.Time) wire.Snapshot {
 	s := wire.Snapshot{Relay: f.relay, Epoch: f.began, Seq: f.seq, At: now.UTC(), Calls: []wire.Call{}}
 	for key := range f.of[u] {
-		if c, ok := f.call(f.calls[key].record, u, now); ok {
+		r := f.calls[key].record
+		if c, ok := f.call(r, u); ok && f.hears(u, key, r, now) {
 			s.Calls = append(s.Calls, c)
 		} else {
 			delete(f.of[u], key) // a change of the call brings it back
@@ -357,16 +389,16 @@ func (f *Feed) snapshot(u wire.User, now time.Time) wire.Snapshot {
 }
 
 // call is Record.For, with who took it as colleagues call him.
-func (f *Feed) call(r Record, u wire.User, now time.Time) (c wire.Call, ok bool) {
-	if c, ok = r.For(u, now); c.By != "" && f.Name != nil {
+func (f *Feed) call(r Record, u wire.User) (c wire.Call, ok bool) {
+	if c, ok = r.For(u); c.By != "" && f.Name != nil {
 		c.By = f.Name(wire.User(c.By))
 	}
 	return c, ok
 }
 
 // differs tells whether a call has changed for a user.
-func differs(u wire.User, before, after Record, now time.Time) bool {
-	was, _ := before.For(u, now)
-	is, _ := after.For(u, now)
+func differs(u wire.User, before, after Record) bool {
+	was, _ := before.For(u)
+	is, _ := after.For(u)
 	return !reflect.DeepEqual(was, is)
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -260,17 +261,34 @@ func TestForgot(t *testing.T) {
 	}
 }
 
-// TestSwept: what has been over for a while leaves the bucket.
-func TestSwept(t *testing.T) {
-	b, c := relays(t, "r1", "r2")
+// TestClocks: whatever the clocks of relays say, each report counts from when it comes. A
+// call is told of for as long as it goes on, its end for a while, and what has been over
+// for longer leaves the bucket.
+func TestClocks(t *testing.T) {
+	_, c := relays(t)
+	js, err := jetstream.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := Open(t.Context(), js, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var later atomic.Int64 // for all
+	clocks := []time.Duration{-lifetime, lifetime}
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer stop()
+	for i, off := range clocks {
+		f := NewFeed(b, c, site, fmt.Sprint("r", i), slog.New(slog.DiscardHandler))
+		f.now = func() time.Time { return time.Now().Add(off + time.Duration(later.Load())) }
+		running.Go(func() { _ = f.Run(ctx) })
+	}
 	anna := follow(t, c, "anna")
-	long := Report{Event: call.Event{ID: "wazo/1", State: call.Ended, At: time.Now().Add(-remembered)}, Users: []wire.User{"anna"}}
-	ring := long
-	ring.State, ring.At = call.Ringing, long.At.Add(-time.Second)
-	tell(t, b, "wazo/2", call.Ringing, "anna")
-	anna.until("wazo/2 ringing")
-	for _, r := range []Report{ring, long} {
-		if err := b.Take(t.Context(), r); err != nil {
+	say := func(by int, id string, s call.State) {
+		t.Helper()
+		if err := b.Take(t.Context(), Report{Event: call.Event{ID: id, State: s, At: time.Now().Add(clocks[by])}, Users: []wire.User{"anna"}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -278,12 +296,30 @@ func TestSwept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for e := range watch.Updates() {
-		if e != nil && e.Operation() == jetstream.KeyValueDelete {
-			break
+	say(0, "a", call.Ringing)
+	for i, id := range []string{"b", "c"} {
+		say(i, id, call.Ringing)
+		anna.until("a ringing", id+" ringing")
+		say(1-i, id, call.Answered)
+		anna.until("a ringing", id+" answered")
+		say(i, id, call.Ended)
+		anna.until("a ringing", id+" ended")
+		later.Add(int64(wire.EndedStays))
+		if now := ask(t, c, "anna", anna.last); len(now.Calls) != 1 {
+			t.Errorf("what ended long ago is told still: %+v", now)
+		}
+		later.Add(int64(remembered))
+		for e := range watch.Updates() {
+			if e != nil && e.Operation() == jetstream.KeyValueDelete {
+				if e.Key() == Key("a") {
+					t.Fatal("what goes on is taken out")
+				}
+				if e.Key() == Key(id) {
+					break
+				}
+			}
 		}
 	}
-	anna.until("wazo/2 ringing")
 }
 
 // behind is a bucket as a server tells it that has not come as far as the others: it

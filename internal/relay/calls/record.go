@@ -240,19 +240,12 @@ func (l *Leg) comes(e call.Event) bool {
 // through a network that was cut must not let it ring.
 const remembered = time.Minute
 
-// Over reports whether the call has been over for everybody for so long that it may be
-// forgotten, or nothing was heard of it for hours.
-func (r Record) Over(now time.Time) bool {
-	for _, l := range r.Legs {
-		stays := lifetime
-		if l.State == call.Ended.String() {
-			stays = remembered
-		}
-		if now.Sub(l.At) < stays {
-			return false
-		}
+// stays is how long the call is known of which nothing more is heard.
+func (r Record) stays() time.Duration {
+	if r.Ended() {
+		return remembered
 	}
-	return now.Sub(r.Gone) >= remembered
+	return lifetime
 }
 
 // Ended reports whether the call is over for everybody.
@@ -275,10 +268,10 @@ func (r Record) Newest() (at time.Time) {
 	return at
 }
 
-// For is the call as a user hears of it; ok is false where he hears nothing of it.
-func (r Record) For(u wire.User, now time.Time) (c wire.Call, ok bool) {
+// For is the call as a user hears of it; ok is false where it never rang for him.
+func (r Record) For(u wire.User) (c wire.Call, ok bool) {
 	l := r.Legs[u]
-	if l == nil || l.Rang.IsZero() || l.State == call.Ended.String() && now.Sub(l.At) >= wire.EndedStays {
+	if l == nil || l.Rang.IsZero() {
 		return wire.Call{}, false
 	}
 	c = wire.Call{ID: r.ID, State: l.State, Direction: r.Direction, Number: r.Number, Name: r.Name, Line: r.Line,

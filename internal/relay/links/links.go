@@ -250,9 +250,6 @@ func (l *Links) hold(ctx context.Context, of Link, lease *lease, phone link.Phon
 	h := &held{links: l, of: of, ctx: ours, lease: lease, before: map[string]bool{}, on: map[string]bool{}}
 	for _, r := range standing {
 		h.before[r.ID] = true
-		if at := r.Newest(); at.After(h.newest) {
-			h.newest = at
-		}
 	}
 	var work sync.WaitGroup
 	work.Go(func() {
@@ -291,7 +288,6 @@ type held struct {
 	of     Link
 	ctx    context.Context
 	lease  *lease
-	newest time.Time       // of what was told before, by whosever clock
 	before map[string]bool // calls that stood when it became ours, and of which we have not heard
 	on     map[string]bool // calls that go on
 }
@@ -333,9 +329,6 @@ func (h *held) take(e call.Event) error {
 }
 
 func (h *held) pass(e call.Event) error {
-	if e.At.Before(h.newest) {
-		e.At = h.newest // another relay's clock was ahead of ours
-	}
 	return h.links.Take(h.ctx, e, registry.Of(h.of.Kind).Shared)
 }
 

@@ -71,7 +71,7 @@ func (l *late) sweep(now time.Time, over func(calls.Record)) {
 // missedBy has a call that is over kept for those at whom it rang and who did not take it.
 func (r *relay) missedBy(c calls.Record) {
 	for u, leg := range c.Legs {
-		one, ok := c.For(u, leg.At)
+		one, ok := c.For(u)
 		if !ok || one.Answered != nil || one.Direction == call.Outgoing.String() {
 			continue
 		}

@@ -180,7 +180,7 @@ func TestWebhookOrders(t *testing.T) {
 				}
 			}
 			for i, e := range all {
-				c, ok := r.For(e.User, now)
+				c, ok := r.For(e.User)
 				if over && ok && c.State != "ended" || !over && states[i] != "any" && c.State != states[i] && (ok || states[i] != "ended") {
 					t.Errorf("%s %d: %s: %+v, %v", story.kind, seed, e.User, c, ok)
 				}
