@@ -250,7 +250,7 @@ func (j judge) sources() (r Report, wrong bool) {
 // hub says when a lookup failed, why, and what happens or whom to tell.
 func (j judge) hub() (r Report, wrong bool) {
 	failure := j.Lookup.Failure
-	if failure == "" {
+	if failure == "" || failure == contact.NeverRang {
 		return r, false
 	}
 	tail := j.l.T(text.StatusOnlyNumber)

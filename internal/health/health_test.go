@@ -117,7 +117,7 @@ func TestSentences(t *testing.T) {
 var failures = []contact.Failure{contact.NotSetUp, contact.NoNetwork, contact.NameNotResolved, contact.ConnectionRefused,
 	contact.ProxyLogin, contact.ProxyFailed, contact.TLSFailed, contact.CertificateUnknown, contact.CertificateExpired,
 	contact.CertificateName, contact.ClockWrong, contact.CredentialsRefused, contact.ScopeRefused, contact.HubError,
-	contact.HubSlow, contact.NotUnderstood, contact.SecretNoRight}
+	contact.HubSlow, contact.NotUnderstood, contact.SecretNoRight, contact.NeverRang}
 
 func TestNobodyNamed(t *testing.T) {
 	if got := Assess(Facts{}, text.Dutch, "", now).Sentence; got != "Wiebelt is nog niet ingesteld. Meld dit bij uw beheerder." {

@@ -26,6 +26,7 @@ const (
 	HubError           Failure = "hub_error"
 	HubSlow            Failure = "hub_slow"
 	NotUnderstood      Failure = "answer_not_understood"
+	NeverRang          Failure = "never_rang" // the relay answers for numbers that called this user, and nothing is wrong
 )
 
 // LookupError is the error of a lookup that failed. Its text carries no number,

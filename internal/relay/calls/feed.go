@@ -30,6 +30,9 @@ type Feed struct {
 	asked  chan *nats.Msg
 	// Seen, if set before Run, is told every record that there is, on Run's goroutine.
 	Seen func(Record)
+	// Whole, if set before Run, is called on Run's goroutine each time that everything in
+	// the bucket is known.
+	Whole func()
 	// Name, if set before Run, is what colleagues call a user.
 	Name func(wire.User) string
 	// Away, if set before Run, is told on Run's goroutine of a call that is over for a
@@ -153,6 +156,9 @@ func (f *Feed) watch(ctx context.Context) error {
 				return err
 			}
 			defer func() { _ = sub.Unsubscribe() }()
+			if f.Whole != nil {
+				f.Whole()
+			}
 		case m := <-f.asked:
 			f.answer(m)
 		case m := <-f.unheard:

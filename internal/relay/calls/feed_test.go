@@ -374,6 +374,8 @@ func TestBehind(t *testing.T) {
 	anna := follow(t, c, "anna")
 	slow := behind{b.kv, 1, make(chan struct{})}
 	f := NewFeed(&Bucket{slow, b.stream}, c, site, "r2", slog.New(slog.DiscardHandler))
+	seen, whole := 0, make(chan int, 64)
+	f.Seen, f.Whole = func(Record) { seen++ }, func() { whole <- seen }
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -406,6 +408,9 @@ func TestBehind(t *testing.T) {
 	}
 	if by := said(time.After(time.Minute)); len(by.Calls) != 2 || by.Calls[1].State != "ended" {
 		t.Errorf("%+v", by)
+	}
+	if n := <-whole; n != 2 {
+		t.Errorf("whole after %d calls", n)
 	}
 }
 

@@ -175,7 +175,7 @@ func TestJournalForgotten(t *testing.T) {
 		t.Errorf("%d are left that the user has", n)
 	}
 	last := o.Rules.Parse(canary(2*each-1), "")
-	if !o.lookups.may("bob", last) {
+	if !o.lookups.may(t.Context(), "bob", last) {
 		t.Error("he may not look up who called him")
 	}
 	if err := o.users.Load().Remove(t.Context(), "bob"); err != nil {
@@ -185,7 +185,7 @@ func TestJournalForgotten(t *testing.T) {
 	if n := o.traces(each, 2*each); n > 0 {
 		t.Errorf("%d are left of a user who was removed", n)
 	}
-	if o.lookups.may("bob", last) {
+	if o.lookups.may(t.Context(), "bob", last) {
 		t.Error("whoever gets his name may look up who called him")
 	}
 	for began := time.Now(); o.traces(own+1, own+2)+o.traces(own+10, own+14) > 3; time.Sleep(time.Millisecond) { // the relay's copy follows

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -154,7 +155,8 @@ const (
 	errStore     jetstream.ErrorCode = 10077 // the message cannot be stored
 )
 
-// work opens the buckets and works with them until they fail.
+// work opens the buckets and works with them until they fail; up is called once it is
+// known what goes on.
 func (r *relay) work(ctx context.Context, up func()) error {
 	if r.alone() {
 		return errAlone
@@ -169,6 +171,7 @@ func (r *relay) work(ctx context.Context, up func()) error {
 		}
 		group.Go(func() error { return r.room(ctx) })
 		group.Go(func() error { return whole(ctx, js) })
+		r.feed.Whole = sync.OnceFunc(up) // users ask about calls that were there before
 		group.Go(func() error { return r.feed.Run(ctx) })
 		group.Go(func() error { return r.journal.Run(ctx) })
 		group.Go(func() error {
@@ -177,7 +180,6 @@ func (r *relay) work(ctx context.Context, up func()) error {
 				r.storage.users.Store(&all)
 			})
 		})
-		up()
 		return nil
 	})
 	return group.Wait()

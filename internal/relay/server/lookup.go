@@ -32,6 +32,9 @@ const (
 	lookupsMinute = 120  // of one user
 	remembered    = 64   // numbers that rang for a user
 	lookupTime    = 5 * time.Second
+	// seenTime is how long the feed may be behind a computer that asks: another relay has
+	// told it of the call.
+	seenTime = 500 * time.Millisecond
 )
 
 // lookups answers users who ask whose number it is. The contacts are in the hub's
@@ -49,11 +52,12 @@ type lookups struct {
 
 	mu   sync.Mutex
 	rang map[wire.User][]string // keys of numbers, the newest last
+	more chan struct{}          // closed once there are more
 }
 
 func newLookups(c Config, knows func(wire.User) bool, news func()) *lookups {
 	l := &lookups{rules: c.Rules, manual: c.Settings.Lookup.Manual, knows: knows, news: news, log: c.Log,
-		often: newLimiter(lookupsMinute, time.Minute), rang: map[wire.User][]string{}}
+		often: newLimiter(lookupsMinute, time.Minute), rang: map[wire.User][]string{}, more: make(chan struct{})}
 	l.work.SetLimit(lookupsAtOnce)
 	l.set(c.Hub)
 	return l
@@ -119,6 +123,8 @@ func (l *lookups) rings(number string, all ...wire.User) {
 		known = append(known, key)
 		l.rang[u] = known[max(0, len(known)-remembered):]
 	}
+	close(l.more)
+	l.more = make(chan struct{})
 }
 
 // forget forgets what rang for users who are known no more.
@@ -130,10 +136,24 @@ func (l *lookups) forget(gone []wire.User) {
 	}
 }
 
-func (l *lookups) may(u wire.User, n phone.Number) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.manual || slices.Contains(l.rang[u], n.Key())
+// may tells whether a user may look a number up; for one that has yet to ring, as far as
+// is known here, it waits a moment.
+func (l *lookups) may(ctx context.Context, u wire.User, n phone.Number) bool {
+	ctx, cancel := context.WithTimeout(ctx, seenTime)
+	defer cancel()
+	for {
+		l.mu.Lock()
+		may, more := l.manual || slices.Contains(l.rang[u], n.Key()), l.more
+		l.mu.Unlock()
+		if may {
+			return true
+		}
+		select {
+		case <-more:
+		case <-ctx.Done():
+			return false
+		}
+	}
 }
 
 // asked answers a user; the subject says who that is.
@@ -157,10 +177,10 @@ func (l *lookups) answer(ctx context.Context, u wire.User, q wire.LookupRequest)
 	switch {
 	case l.hub.Load() == nil:
 		return wire.LookupAnswer{Failure: contact.NotSetUp}
-	case !n.Lookup() || !l.may(u, n):
-		a.Failure = contact.ScopeRefused
 	case !l.often.try(string(u), time.Now()):
 		a.Failure = contact.HubSlow
+	case !n.Lookup() || !l.may(ctx, u, n):
+		a.Failure = contact.NeverRang
 	default:
 		found, err := l.ask(ctx, n.Query())
 		a = wire.LookupAnswer{Contacts: found, Failure: contact.FailureOf(err)}

@@ -9,13 +9,16 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
 	"wiebelt/internal/core/contact"
+	"wiebelt/internal/core/phone"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/relay/setup"
 	"wiebelt/internal/relay/users"
 	"wiebelt/internal/relay/wire"
 )
@@ -177,6 +180,37 @@ func TestLookupRights(t *testing.T) {
 	if a := start(t).lookups.answer(t.Context(), "anna", wire.LookupRequest{Number: "0698760011"}); a.Failure != contact.NotSetUp {
 		t.Errorf("no hub: %+v", a)
 	}
+}
+
+// TestAskedEarly: who asks of a call that his relay has yet to hear of gets the answer once
+// it has; where it does not hear of it, he is refused soon, and the hub is not to blame.
+func TestAskedEarly(t *testing.T) {
+	rules, err := phone.NewRules(phone.Config{Region: "NL"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for number, want := range map[string]contact.Failure{"0698760011": "", "0698760012": contact.NeverRang} {
+		synctest.Test(t, func(t *testing.T) {
+			l := newLookups(Config{Folder: &setup.Folder{}, Rules: rules, Office: Office{Hub: found{}}, Log: slog.New(slog.DiscardHandler)}, func(wire.User) bool { return true }, func() {})
+			got := make(chan wire.LookupAnswer)
+			began := time.Now()
+			go func() { got <- l.answer(t.Context(), "anna", wire.LookupRequest{Number: number}) }()
+			synctest.Wait()
+			l.rings("0698760013", "anna")
+			synctest.Wait()
+			l.rings("0698760011", "anna")
+			if a := <-got; a.Failure != want || a.Failure == "" && len(a.Contacts) != 1 || time.Since(began) > seenTime {
+				t.Errorf("%s: %+v", number, a)
+			}
+		})
+	}
+}
+
+// found is a hub that knows everybody.
+type found struct{}
+
+func (found) Lookup(context.Context, string) ([]contact.Contact, error) {
+	return []contact.Contact{{FamilyName: "Vries"}}, nil
 }
 
 // TestHubGone: that the hub does not answer is said to the user and in the status,

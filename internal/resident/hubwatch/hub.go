@@ -60,7 +60,7 @@ func (h *HubSeen) fails() bool {
 }
 
 // unproved are failures of lookups that a token says nothing about.
-var unproved = []contact.Failure{contact.HubError, contact.NotUnderstood, contact.ScopeRefused}
+var unproved = []contact.Failure{contact.HubError, contact.NotUnderstood, contact.ScopeRefused, contact.NeverRang}
 
 // Into adds to the facts what a check knows better than the last lookup.
 func (h *HubSeen) Into(f *health.Facts) {

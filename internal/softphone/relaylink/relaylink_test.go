@@ -452,7 +452,7 @@ func TestLookup(t *testing.T) {
 		failure contact.Failure
 	}{
 		{`{"v":1,"contacts":[{"FamilyName":"Vries"}]}`, ""}, {`{"v":1}`, ""},
-		{`{"v":1,"failure":"scope_refused"}`, contact.ScopeRefused}, {"{", contact.NotUnderstood},
+		{`{"v":1,"failure":"never_rang"}`, contact.NeverRang}, {"{", contact.NotUnderstood},
 	} {
 		if _, err := d.phone.Lookup(t.Context(), tt.answer); contact.FailureOf(err) != tt.failure {
 			t.Errorf("%s: %v", tt.answer, err)
