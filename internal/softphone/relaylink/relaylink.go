@@ -152,7 +152,7 @@ func (p *Phone) Session(ctx context.Context, r *link.Reporter) error {
 				r.Up()
 				late.Reset(0)
 			}
-			p.take(r, s, m.Data)
+			p.take(r, s, m)
 		case m := <-s.said:
 			s.judge(r, m.Data)
 		case <-s.missed:
@@ -329,7 +329,7 @@ func (s *session) askAgain() error {
 // rest takes what came before the end.
 func (p *Phone) rest(r *link.Reporter, s *session) {
 	for len(s.heard) > 0 {
-		p.take(r, s, (<-s.heard).Data)
+		p.take(r, s, <-s.heard)
 	}
 }
 
@@ -352,12 +352,16 @@ func failed(ctx context.Context, err error) error {
 
 // take takes a snapshot that is newer than all before. Of the first one of a session
 // every call is reported that goes on, known or not: while there was none, nobody
-// could say that it does.
-func (p *Phone) take(r *link.Reporter, on *session, b []byte) {
-	s, err := wire.ParseSnapshot(b)
+// could say that it does. Relays that have lost what they knew may have made their epoch
+// by a clock that is behind: it holds where they answer with it who has just connected.
+func (p *Phone) take(r *link.Reporter, on *session, m *nats.Msg) {
+	s, err := wire.ParseSnapshot(m.Data)
 	if err != nil {
-		r.Odd(len(b))
+		r.Odd(len(m.Data))
 		return
+	}
+	if !on.knows && m.Subject == on.inbox && s.Epoch < p.newest.Epoch {
+		p.newest = wire.Snapshot{Epoch: s.Epoch - 1}
 	}
 	if newer := s.Compare(p.newest); newer < 0 || newer == 0 && on.knows && !p.unsure {
 		return

@@ -377,6 +377,27 @@ func TestRelayGone(t *testing.T) {
 	d.next("ringing wazo/2")
 }
 
+// TestEpochBehind: relays that have lost what they knew, and whose clock is behind that by
+// which it began before, are believed by who connects to them anew.
+func TestEpochBehind(t *testing.T) {
+	r := newRelay(t)
+	d := newDesk(t, r)
+	d.run()
+	d.until(link.Connected)
+	s := wire.Snapshot{Epoch: time.Now().Add(time.Hour).UnixMilli(), Seq: 1, At: time.Now(), Calls: []wire.Call{{ID: "wazo/1", State: "ringing"}}}
+	if err := r.node.Conn.Publish(site.Of(wire.Calls, "anna"), s.Encode()); err != nil {
+		t.Fatal(err)
+	}
+	d.next("ringing wazo/1")
+	r.end()
+	d.until(link.Waiting)
+	r.start()
+	d.until(link.Connected)
+	d.next("ended wazo/1")
+	r.tell("wazo/2", call.Ringing, time.Now())
+	d.next("ringing wazo/2")
+}
+
 // TestNotAllowed: who is taken out of the site is told so, and keeps asking seldom.
 func TestNotAllowed(t *testing.T) {
 	r := newRelay(t)
