@@ -184,7 +184,7 @@ func TestPartition(t *testing.T) {
 		}
 		s.during(func() {
 			cut(i, true)
-			s.answered(fmt.Sprintf("%d: r%d is %s", round, i+1, what), 5*time.Second)
+			s.answered(fmt.Sprintf("%d: r%d is %s", round, i+1, what), 2*time.Second)
 			s.lacks(n, i, "quorum")
 		})
 		s.soon(fmt.Sprintf("%d: r%d is %s", round, i+1, what))

@@ -34,6 +34,7 @@ import (
 // How long a relay may be silent.
 const (
 	dialTime = 3 * time.Second
+	nextTime = 500 * time.Millisecond // before the next relay is dialled beside one that does not answer
 	askTime  = 3 * time.Second
 	asks     = 3 // for the first snapshot, each of which may be lost with who had it
 	// learnTime is what relays that have lost their memory need to know again what
@@ -48,11 +49,11 @@ const (
 )
 
 // alive finds out within two or three seconds that the network is cut, where nothing is
-// on its way; unanswered does so where something is. The systems do so between themselves: a relay
-// with a thousand desks has nothing to do for it.
+// on its way; unanswered does so within cutTime where something is, such as a look-up. The
+// systems do so between themselves: a relay with a thousand desks has nothing to do for it.
 var alive = net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: time.Second, Count: 2}
 
-const cutTime = 2 * time.Second
+const cutTime = 1200 * time.Millisecond
 
 // Phone is the link to a relay. Lookup may be called from any goroutine.
 type Phone struct {
@@ -87,6 +88,7 @@ type session struct {
 	behind time.Time     // since when something does not work behind them
 	missed chan struct{} // some were too many
 	closed chan error
+	trying sync.WaitGroup // other relays, until another one is reached
 }
 
 // New makes the phone for link.Run. The account's secret is what Join has given; the
@@ -117,6 +119,7 @@ func (p *Phone) Session(ctx context.Context, r *link.Reporter) error {
 		return &link.Refusal{Why: "the stored membership of the relay is damaged", Cause: link.CauseNoSecret}
 	}
 	s := &session{membership: m, heard: make(chan *nats.Msg, 64), said: make(chan *nats.Msg, 16), relays: states{}, missed: make(chan struct{}, 1), closed: make(chan error, 1)}
+	defer s.trying.Wait()
 	s.URLs = p.inTurn(s.URLs)
 	if err := s.connect(ctx, p.account.Address); err != nil {
 		return failed(ctx, err)
@@ -249,8 +252,7 @@ func (p *Phone) Lookup(ctx context.Context, number string) ([]contact.Contact, e
 // link.Run.
 func (s *session) connect(ctx context.Context, joined string) (err error) {
 	o := nats.GetDefaultOptions()
-	o.Servers, o.Name, o.InboxPrefix = s.URLs, "wiebelt", wire.Inbox(s.User)
-	o.NoRandomize = true
+	o.Name, o.InboxPrefix = "wiebelt", wire.Inbox(s.User)
 	o.AllowReconnect, o.Timeout, o.PingInterval, o.MaxPingsOut = false, dialTime, pingEvery, 2
 	o.UserJWT, o.SignatureCB = func() (string, error) { return s.Token, nil }, s.pair.Sign
 	o.AsyncErrorCB = func(*nats.Conn, *nats.Subscription, error) {
@@ -259,13 +261,11 @@ func (s *session) connect(ctx context.Context, joined string) (err error) {
 		default:
 		}
 	}
-	o.ClosedCB = func(c *nats.Conn) { s.closed <- c.LastError() }
 	if !s.plain {
 		o.Secure, o.TLSConfig = true, &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: s.roots}
 	}
-	o.CustomDialer = dialer{ctx}
-	if s.Conn, err = o.Connect(); err != nil && !refused(failed(ctx, err)) && s.tunnel(&o, joined) {
-		if c, e := o.Connect(); e == nil {
+	if s.Conn, err = s.first(ctx, o, s.URLs); err != nil && !refused(failed(ctx, err)) && s.tunnel(&o, joined) {
+		if c, e := s.first(ctx, o, []string{o.Url}); e == nil {
 			s.Conn, err = c, nil
 		} else if refused(failed(ctx, e)) {
 			err = e
@@ -274,6 +274,7 @@ func (s *session) connect(ctx context.Context, joined string) (err error) {
 	if err != nil {
 		return err
 	}
+	s.SetClosedHandler(func(c *nats.Conn) { s.closed <- c.LastError() })
 	s.inbox = s.NewInbox()
 	for _, subject := range []string{s.Site.Of(wire.Calls, s.User), s.inbox} {
 		if _, err = s.ChanSubscribe(subject, s.heard); err != nil {
@@ -292,6 +293,59 @@ func (s *session) connect(ctx context.Context, joined string) (err error) {
 	return err
 }
 
+// first connects to the relays in turn and gives the connection that stands first. One
+// that does not answer keeps nobody waiting: it may be cut off.
+func (s *session) first(ctx context.Context, o nats.Options, urls []string) (*nats.Conn, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	type result struct {
+		conn *nats.Conn
+		err  error
+	}
+	results := make(chan result)
+	next := time.NewTimer(0)
+	defer next.Stop()
+	var why error
+	for tried, lost := 0, 0; lost < len(urls); {
+		select {
+		case <-next.C:
+			if tried == len(urls) {
+				continue
+			}
+			d := &dialer{ctx: ctx}
+			o.Servers, o.CustomDialer = []string{urls[tried]}, d
+			connect := o.Connect // with o as it is now
+			tried++
+			next.Reset(nextTime)
+			s.trying.Go(func() {
+				c, err := connect()
+				if err == nil {
+					d.stands()
+				}
+				select {
+				case results <- result{c, err}:
+				case <-ctx.Done():
+					if c != nil {
+						c.Close()
+					}
+				}
+			})
+		case r := <-results:
+			if r.err == nil {
+				return r.conn, nil
+			}
+			if !refused(failed(ctx, why)) {
+				why = r.err
+			}
+			lost++
+			next.Reset(0)
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return nil, why
+}
+
 func refused(err error) bool { _, is := errors.AsType[*link.Refusal](err); return is }
 
 // tunnel has a connection go as a WebSocket through the relay's HTTPS: the network may
@@ -307,7 +361,7 @@ func (s *session) tunnel(o *nats.Options, joined string) bool {
 		roots = x509.NewCertPool()
 	}
 	roots.AppendCertsFromPEM([]byte(s.CA))
-	o.Servers, o.ProxyPath = []string{"wss://" + at.Host}, wire.Tunnel
+	o.Url, o.ProxyPath = "wss://"+at.Host, wire.Tunnel
 	o.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: roots}
 	return true
 }
@@ -457,13 +511,20 @@ func (s *session) ask(ctx context.Context, about wire.Topic, question any, limit
 	}
 }
 
-// dialer gives up when the session ends.
-type dialer struct{ ctx context.Context }
+// dialer gives up when its context ends, until the connection stands.
+type dialer struct {
+	ctx    context.Context
+	stands func() bool
+}
 
-func (d dialer) Dial(network, address string) (net.Conn, error) {
+func (d *dialer) Dial(network, address string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(d.ctx, dialTime)
 	defer cancel()
-	return (&net.Dialer{KeepAliveConfig: alive, Control: func(_, _ string, c syscall.RawConn) error {
+	c, err := (&net.Dialer{KeepAliveConfig: alive, Control: func(_, _ string, c syscall.RawConn) error {
 		return c.Control(func(socket uintptr) { _ = unanswered(socket, cutTime) }) // without it, it takes longer
 	}}).DialContext(ctx, network, address)
+	if err == nil {
+		d.stands = context.AfterFunc(d.ctx, func() { _ = c.Close() })
+	}
+	return c, err
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"strings"
 	"sync"
 	"testing"
@@ -490,6 +491,30 @@ func TestLookup(t *testing.T) {
 	d.until(link.Waiting)
 	if _, err := d.phone.Lookup(t.Context(), "+31698760011"); contact.FailureOf(err) != contact.ConnectionRefused {
 		t.Errorf("no relay: %v", err)
+	}
+}
+
+// TestCutOff: relays that take a connection and say nothing more, as those that are cut off,
+// do not keep a desk from the one that works.
+func TestCutOff(t *testing.T) {
+	r := newRelay(t)
+	d := newDesk(t, r)
+	var dead []string
+	for range 2 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		dead = append(dead, "nats://"+l.Addr().String())
+	}
+	stored := strings.Replace(d.secret(), `"urls":[`, fmt.Sprintf(`"urls":[%q,%q,`, dead[0], dead[1]), 1)
+	d.secret = func() string { return stored }
+	began := time.Now()
+	d.run()
+	d.until(link.Connected)
+	if took := time.Since(began); took >= dialTime {
+		t.Errorf("connected after %v", took)
 	}
 }
 
