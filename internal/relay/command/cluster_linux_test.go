@@ -316,13 +316,13 @@ func (s *site) ring(n int) (ids []string) {
 	return ids
 }
 
-// lost tells again what a relay may have taken with it when it ended: whoever holds
-// the link to an exchange reads what rings there before it goes on.
-func (s *site) lost(relays ...int) {
+// lost tells again what is lost when all relays are killed at once: of what one of them
+// has taken, the others know.
+func (s *site) lost() {
 	s.mu.Lock()
 	again := map[string]*ringing{}
 	for id, c := range s.calls {
-		if slices.Contains(relays, c.via) && (c.state != call.Ended || time.Since(c.told) < 5*time.Second) {
+		if c.via != overheard && (c.state != call.Ended || time.Since(c.told) < 5*time.Second) {
 			again[id] = c
 		}
 	}
@@ -663,7 +663,7 @@ func (s *site) replace(lost, left int) {
 	s.listenAt(p)
 	p.start()
 	s.relays[left].kill()
-	s.lost(left)
+	s.back(lost)
 	s.soon("r1 was lost, and another one is in its place")
 	s.guest(lost, 3-lost-left)
 	s.relays[left].start()
@@ -691,7 +691,6 @@ func TestClusterKilled(t *testing.T) {
 				s.answered(fmt.Sprintf("r%d is killed", i+1), 2*time.Second)
 				missing.Wait()
 			})
-			s.lost(i)
 			s.soon(fmt.Sprintf("r%d is killed, r%d listened", i+1, has+1))
 			s.guest((i+1)%3, (i+2)%3)
 			s.over()
@@ -704,7 +703,7 @@ func TestClusterKilled(t *testing.T) {
 			p.kill()
 		}
 		var telling sync.WaitGroup
-		telling.Go(func() { s.lost(0, 1, 2) })
+		telling.Go(s.lost)
 		s.start(s.relays...)
 		began := time.Now()
 		telling.Wait()

@@ -205,14 +205,14 @@ func TestPartition(t *testing.T) {
 // chaos does to the relays what comes, one thing after the other, while calls go on.
 func (s *site) chaos(n *network, long time.Duration) {
 	for round, began := 0, time.Now(); time.Since(began) < long && !s.t.Failed(); round++ {
-		i, what, lost := rand.IntN(3), "", []int(nil)
+		i, what, lost := rand.IntN(3), "", func() {}
 		var do, undo func()
 		switch rand.IntN(4) {
 		case 0:
-			what, lost = "killed", []int{i}
+			what = "killed"
 			do, undo = s.relays[i].kill, s.relays[i].start
 		case 1:
-			what, lost = "killed, as are the others", []int{0, 1, 2}
+			what, lost = "killed, as are the others", s.lost
 			do = func() {
 				for _, p := range s.relays {
 					p.kill()
@@ -230,7 +230,7 @@ func (s *site) chaos(n *network, long time.Duration) {
 		what = fmt.Sprintf("%v, %d: r%d is %s", time.Since(began).Round(time.Second), round, i+1, what)
 		s.t.Log(what)
 		s.during(do)
-		s.lost(lost...)
+		lost()
 		s.soon(what)
 		if rand.IntN(2) == 0 {
 			s.over()
