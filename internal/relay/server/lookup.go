@@ -50,14 +50,15 @@ type lookups struct {
 	last   atomic.Pointer[contact.Failure] // of the newest one; nil before it
 	news   func()                          // is told that state is another one
 
-	mu   sync.Mutex
-	rang map[wire.User][]string // keys of numbers, the newest last
-	more chan struct{}          // closed once there are more
+	mu     sync.Mutex
+	rang   map[wire.User][]string // keys of numbers, the newest last
+	more   chan struct{}          // closed once there are more
+	asking map[string]bool        // numbers that are asked for ahead
 }
 
 func newLookups(c Config, knows func(wire.User) bool, news func()) *lookups {
 	l := &lookups{rules: c.Rules, manual: c.Settings.Lookup.Manual, knows: knows, news: news, log: c.Log,
-		often: newLimiter(lookupsMinute, time.Minute), rang: map[wire.User][]string{}, more: make(chan struct{})}
+		often: newLimiter(lookupsMinute, time.Minute), rang: map[wire.User][]string{}, more: make(chan struct{}), asking: map[string]bool{}}
 	l.work.SetLimit(lookupsAtOnce)
 	l.set(c.Hub)
 	return l
@@ -74,14 +75,25 @@ func (l *lookups) set(h Hub) {
 }
 
 // ahead asks the hub as soon as a call is reported: mostly its answer is there when
-// the phones ring.
+// the phones ring. Of a call that is reported for each of many phones it is asked once.
 func (l *lookups) ahead(ctx context.Context, e call.Event) {
-	if n := l.rules.Parse(e.Number, e.Name); l.hub.Load() != nil && e.State == call.Ringing && n.Lookup() {
-		l.work.TryGo(func() error { // who is there too late asks himself
-			_, _ = l.ask(ctx, n.Query())
-			return nil
-		})
+	n := l.rules.Parse(e.Number, e.Name)
+	if l.hub.Load() == nil || e.State != call.Ringing || !n.Lookup() {
+		return
 	}
+	number := n.Query()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.asking[number] {
+		return
+	}
+	l.asking[number] = l.work.TryGo(func() error { // who is there too late asks himself
+		_, _ = l.ask(ctx, number)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.asking, number)
+		return nil
+	})
 }
 
 func (l *lookups) ask(ctx context.Context, number string) ([]contact.Contact, error) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/core/phone"
 	"wiebelt/internal/hub"
@@ -211,6 +212,40 @@ type found struct{}
 
 func (found) Lookup(context.Context, string) ([]contact.Contact, error) {
 	return []contact.Contact{{FamilyName: "Vries"}}, nil
+}
+
+// TestAheadOnce: however many phones a call is reported for, one slot is taken by asking for
+// its number.
+func TestAheadOnce(t *testing.T) {
+	rules, err := phone.NewRules(phone.Config{Region: "NL"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := slow{make(chan string, lookupsAtOnce), make(chan struct{})}
+	l := newLookups(Config{Folder: &setup.Folder{}, Rules: rules, Office: Office{Hub: h}}, nil, func() {})
+	for range 10 {
+		l.ahead(t.Context(), call.Event{State: call.Ringing, Number: "0698760011"})
+	}
+	l.ahead(t.Context(), call.Event{State: call.Ringing, Number: "0698760012"})
+	close(h.answers)
+	_ = l.work.Wait()
+	l.ahead(t.Context(), call.Event{State: call.Ringing, Number: "0698760011"})
+	_ = l.work.Wait()
+	if len(h.asked) != 3 {
+		t.Errorf("asked %d times", len(h.asked))
+	}
+}
+
+// slow is a hub that takes its time.
+type slow struct {
+	asked   chan string
+	answers chan struct{}
+}
+
+func (s slow) Lookup(_ context.Context, number string) ([]contact.Contact, error) {
+	s.asked <- number
+	<-s.answers
+	return nil, nil
 }
 
 // TestHubGone: that the hub does not answer is said to the user and in the status,
