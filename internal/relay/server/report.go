@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -76,9 +77,36 @@ func (r *relay) reported(w http.ResponseWriter, q *http.Request) {
 	}
 }
 
+// paths are the secret paths that count. They are read anew when they have changed: whoever
+// tries a wrong one gives the relay little to do. The zero value has read none; it may be
+// used by many goroutines.
+type paths struct {
+	mu            sync.Mutex
+	all           []string
+	written, read time.Time
+}
+
+// pathsStay is how long they are not read again: the older one ends some day.
+const pathsStay = time.Minute
+
+func (p *paths) now(dir string) ([]string, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	written, now := setup.PathsWritten(dir), time.Now()
+	if p.all == nil || !written.Equal(p.written) || now.Sub(p.read) > pathsStay {
+		all, err := setup.Paths(dir, now)
+		if err != nil {
+			p.all = nil
+			return nil, err
+		}
+		p.all, p.written, p.read = all, written, now
+	}
+	return p.all, nil
+}
+
 // path tells whether a secret path counts. Where that cannot be read, none does.
 func (r *relay) path(secret string) bool {
-	all, err := setup.Paths(r.Dir, time.Now())
+	all, err := r.paths.now(r.Dir)
 	if err != nil {
 		r.Log.Error("the path for reports cannot be read", "why", err)
 	}

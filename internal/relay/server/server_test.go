@@ -3,11 +3,13 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 
 	"wiebelt/internal/config/secret"
@@ -221,6 +224,70 @@ func TestOffice(t *testing.T) {
 	if o.nobody.Load() != 2 {
 		t.Errorf("%d for nobody", o.nobody.Load())
 	}
+}
+
+// TestStateOften: however often it changes, the relay says seldom how it is doing.
+func TestStateOften(t *testing.T) {
+	o := start(t)
+	said := make(chan *nats.Msg, 64)
+	heard, err := o.node.Conn.ChanSubscribe(o.Keys.Site.Relays(), said)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = heard.Unsubscribe() }()
+	var before time.Time
+	for range 3 {
+		var s wire.State
+		for s.At.IsZero() {
+			o.changed()
+			select {
+			case m := <-said:
+				if s, err = wire.ParseState(m.Data); err != nil {
+					t.Fatal(err)
+				}
+			case <-time.After(time.Millisecond):
+			}
+		}
+		if gap := s.At.Sub(before); gap < stateLeast {
+			t.Errorf("said again after %v", gap)
+		}
+		before = s.At
+	}
+}
+
+// TestPaths: a path counts as soon as it is made, and what was read is not read again for
+// whoever tries one.
+func TestPaths(t *testing.T) {
+	dir := t.TempDir()
+	first, err := setup.RenewPath(dir, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p paths
+	has := func(want ...string) {
+		t.Helper()
+		if got, err := p.now(dir); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%d paths, %v, want %d", len(got), err, len(want))
+		}
+	}
+	has(first)
+	file, written := filepath.Join(dir, "reports.json"), setup.PathsWritten(dir)
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.WriteFile(file, []byte("?"), 0o600), os.Chtimes(file, written, written)); err != nil {
+		t.Fatal(err)
+	}
+	has(first)
+	if err := os.WriteFile(file, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	second, err := setup.RenewPath(dir, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	has(second, first)
 }
 
 // barred has the network let a user's computer through to nothing but the address at

@@ -106,6 +106,10 @@ func (r *relay) changed() {
 	}
 }
 
+// stateLeast is the least time between two of its states: what changes all the time, such
+// as a hub that answers every other look-up, must not keep a thousand computers busy.
+const stateLeast = 250 * time.Millisecond
+
 // tell says to everybody how the relay is doing, until ctx ends.
 func (r *relay) tell(ctx context.Context) error {
 	again := time.NewTicker(wire.StateEvery)
@@ -115,6 +119,11 @@ func (r *relay) tell(ctx context.Context) error {
 		b := wire.State{Relay: s.Relay, At: time.Now().UTC(), Lacks: s.Lacks, Hub: s.Hub, Links: s.Links}.Encode()
 		if err := r.node.Conn.Publish(r.Keys.Site.Relays(), b); err != nil && ctx.Err() == nil {
 			r.Log.Warn("the relay's state was not published", "why", err)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(stateLeast):
 		}
 		select {
 		case <-ctx.Done():

@@ -433,8 +433,15 @@ func (p paths) renewed(now time.Time) (next paths, b []byte, err error) {
 	return next, b, err
 }
 
-// Paths gives the secrets that count at a moment, the newest first. They are read
-// each time, so that another one counts at once.
+// PathsWritten is when they were written last.
+func PathsWritten(dir string) (at time.Time) {
+	if info, err := os.Stat(filepath.Join(dir, pathsFile)); err == nil {
+		at = info.ModTime()
+	}
+	return at
+}
+
+// Paths gives the secrets that count at a moment, the newest first.
 func Paths(dir string, now time.Time) ([]string, error) {
 	p, err := readPaths(dir)
 	if err != nil {
