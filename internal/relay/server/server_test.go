@@ -297,12 +297,21 @@ func (o *office) barred(u wire.User) {
 }
 
 // TestTunnel: a computer that reaches nothing but HTTPS hears its user's calls, until he
-// is removed.
+// is removed; also where the relay at which it joined is gone, and never from one with
+// another certificate than it joined by.
 func TestTunnel(t *testing.T) {
 	o := start(t)
 	_, _, _ = o.desk(users.Entry{User: "anna", Extensions: []string{"101"}})
 	o.barred("anna")
+	o.stored["eve"] = strings.Replace(o.stored["anna"], `"print":"`, `"print":"00`, 1)
+	_, states := o.link("eve")
+	if s := wait(t, states, func(s link.State) bool { return s.Phase != link.Connecting }); s.Phase != link.Waiting {
+		t.Errorf("by another certificate: %+v", s)
+	}
+	web := o.at.Web
+	o.at.Web = strings.Replace(web, "127.0.0.1", "127.0.0.9", 1)
 	anna, states := o.link("anna")
+	o.at.Web = web
 	wait(t, states, connected)
 	o.post("/in/"+o.secret, `{"id":"7","state":"ringing","number":"0698760011","extension":"101"}`)
 	if e := wait(t, anna, func(call.Event) bool { return true }); e.ID != "7" {

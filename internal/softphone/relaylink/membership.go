@@ -27,7 +27,8 @@ import (
 // private key, which was made here and never leaves it.
 type membership struct {
 	wire.Joined
-	Seed string `json:"seed"`
+	Seed  string `json:"seed"`
+	Print string `json:"print,omitempty"` // of the authority by which the relay was known; "" for the system's
 
 	pair  nkeys.KeyPair
 	roots *x509.CertPool // nil for those of the system
@@ -38,11 +39,11 @@ var errMembership = errors.New("not a membership of a relay")
 
 // parseMembership reads what Join has given.
 func parseMembership(s string) (m membership, err error) {
-	var seed struct{ Seed string }
-	if m.Joined, err = wire.ParseJoined([]byte(s)); err != nil || json.Unmarshal([]byte(s), &seed) != nil {
+	var ours struct{ Seed, Print string }
+	if m.Joined, err = wire.ParseJoined([]byte(s)); err != nil || json.Unmarshal([]byte(s), &ours) != nil {
 		return membership{}, errMembership
 	}
-	m.Seed = seed.Seed
+	m.Seed, m.Print = ours.Seed, ours.Print
 	if prefix, _, err := nkeys.DecodeSeed([]byte(m.Seed)); err != nil || prefix != nkeys.PrefixByteUser {
 		return membership{}, errMembership
 	}
@@ -98,7 +99,7 @@ func Join(ctx context.Context, address, code, fingerprint string) (stored string
 	if err != nil {
 		return "", err
 	}
-	m := membership{Seed: string(seed)}
+	m := membership{Seed: string(seed), Print: fingerprint}
 	if m.Joined, err = hand(ctx, at.String()+"/join", wire.JoinRequest{Code: code, Key: key}, fingerprint); err != nil {
 		return "", err
 	}

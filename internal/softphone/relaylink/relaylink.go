@@ -7,9 +7,9 @@
 package relaylink
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
@@ -25,6 +25,7 @@ import (
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/contact"
+	"wiebelt/internal/relay/certificates"
 	"wiebelt/internal/relay/wire"
 	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
@@ -248,7 +249,7 @@ func (p *Phone) Lookup(ctx context.Context, number string) ([]contact.Contact, e
 }
 
 // connect reaches one of the relays and asks what goes on; where none is reached, by way
-// of the address at which this computer joined. Connecting anew is the business of
+// of HTTPS. Connecting anew is the business of
 // link.Run.
 func (s *session) connect(ctx context.Context, joined string) (err error) {
 	o := nats.GetDefaultOptions()
@@ -261,11 +262,10 @@ func (s *session) connect(ctx context.Context, joined string) (err error) {
 		default:
 		}
 	}
-	if !s.plain {
-		o.Secure, o.TLSConfig = true, &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: s.roots}
-	}
-	if s.Conn, err = s.first(ctx, o, s.URLs); err != nil && !refused(failed(ctx, err)) && s.tunnel(&o, joined) {
-		if c, e := s.first(ctx, o, []string{o.Url}); e == nil {
+	o.Secure = !s.plain
+	if s.Conn, err = s.first(ctx, o, s.URLs); err != nil && !refused(failed(ctx, err)) && !s.plain {
+		o.ProxyPath = wire.Tunnel
+		if c, e := s.first(ctx, o, s.tunnels(joined)); e == nil {
 			s.Conn, err = c, nil
 		} else if refused(failed(ctx, e)) {
 			err = e
@@ -313,7 +313,7 @@ func (s *session) first(ctx context.Context, o nats.Options, urls []string) (*na
 				continue
 			}
 			d := &dialer{ctx: ctx}
-			o.Servers, o.CustomDialer = []string{urls[tried]}, d
+			o.Servers, o.CustomDialer, o.TLSConfig = []string{urls[tried]}, d, s.trust(urls[tried])
 			connect := o.Connect // with o as it is now
 			tried++
 			next.Reset(nextTime)
@@ -348,22 +348,40 @@ func (s *session) first(ctx context.Context, o nats.Options, urls []string) (*na
 
 func refused(err error) bool { _, is := errors.AsType[*link.Refusal](err); return is }
 
-// tunnel has a connection go as a WebSocket through the relay's HTTPS: the network may
-// let nothing else through. Its certificate is of the site's authority, or one that the
-// system knows.
-func (s *session) tunnel(o *nats.Options, joined string) bool {
+// tunnels are where a relay takes the connection as a WebSocket through HTTPS: the network
+// may let nothing else through. Each relay does so at the port at which this computer
+// joined.
+func (s *session) tunnels(joined string) (all []string) {
 	at, err := url.Parse(joined)
-	if err != nil || s.plain {
-		return false
-	}
-	roots, err := x509.SystemCertPool()
 	if err != nil {
-		roots = x509.NewCertPool()
+		return nil
 	}
-	roots.AppendCertsFromPEM([]byte(s.CA))
-	o.Url, o.ProxyPath = "wss://"+at.Host, wire.Tunnel
-	o.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: roots}
-	return true
+	for _, to := range append([]string{joined}, s.URLs...) {
+		if u, err := url.Parse(to); err == nil {
+			tunnel := "wss://" + net.JoinHostPort(u.Hostname(), cmp.Or(at.Port(), "443"))
+			if !slices.Contains(all, tunnel) {
+				all = append(all, tunnel)
+			}
+		}
+	}
+	return all
+}
+
+// trust is by what a relay's certificate is judged. That of HTTPS may be another one than
+// the site's, so it is judged as it was when this computer joined.
+func (s *session) trust(address string) *tls.Config {
+	to, err := url.Parse(address)
+	switch {
+	case s.plain || err != nil:
+		return nil
+	case to.Scheme == "wss" && s.Print != "":
+		return certificates.Trust(s.Print, to.Hostname())
+	}
+	c := &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: s.roots}
+	if to.Scheme == "wss" {
+		c.RootCAs = nil
+	}
+	return c
 }
 
 // askNow asks for the snapshot that holds.
