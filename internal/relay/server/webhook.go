@@ -97,9 +97,9 @@ func (h *webhooks) all() []wire.LinkState {
 	return slices.SortedFunc(maps.Values(h.states), func(a, b wire.LinkState) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// webhook takes what an exchange sends. It is answered at once, and goes on to whom it
-// concerns afterwards; a message that nobody can read is counted, and taken too, for a
-// sender that is refused may give up for good.
+// webhook takes what an exchange sends, as soon as it is in line, or other relays have it. A
+// message that nobody can read is counted, and taken too, for a sender that is refused may
+// give up for good.
 func (r *relay) webhook(w http.ResponseWriter, q *http.Request) {
 	name, at := q.PathValue("name"), time.Now().UTC()
 	read, kind := r.webhooks.reader(name)
@@ -132,9 +132,7 @@ func (r *relay) webhook(w http.ResponseWriter, q *http.Request) {
 	for _, one := range all {
 		p := told(one, at)
 		p.again, p.event.ID = true, link.CallID(name+"/"+p.event.ID)
-		select {
-		case r.reports <- p:
-		default:
+		if !r.lineUp(q.Context(), p) {
 			w.Header().Set("Retry-After", "1")
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
