@@ -23,7 +23,7 @@ import (
 	"wiebelt/internal/softphone/wazo"
 )
 
-// heard is what a way in was told.
+// heard is what a source was told.
 type heard struct {
 	mu  sync.Mutex
 	all []string

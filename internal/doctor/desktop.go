@@ -87,7 +87,7 @@ func (e *exam) cards(ctx context.Context) []finding {
 		return say(Off, "cards.off")
 	}
 	switch f := t.facts; {
-	case f.Cards == string(health.CardsNotices):
+	case f.Cards == string(health.CardsNotifications):
 		return say(Warn, "cards.notices")
 	case f.Cards != string(health.CardsWindows):
 		return say(Warn, "cards.none")

@@ -60,7 +60,7 @@ func (h *windowUser) painted(what, id string) image.Rectangle {
 		was := at
 		at = h.placeOf(id) // a window manager takes the time that it takes
 		right := image.Rect(at.Max.X-40*h.scale, at.Min.Y, at.Max.X, at.Max.Y)
-		return at == was && h.many(right, h.back[0], h.back[1], h.back[2]) > right.Dx()*right.Dy()/4
+		return at == was && h.pixels(right, h.back[0], h.back[1], h.back[2]) > right.Dx()*right.Dy()/4
 	}, func() []any { return []any{at} })
 	return at
 }
@@ -239,8 +239,8 @@ func TestEveryWindowUnderWine(t *testing.T) {
 	}
 }
 
-// many is how many pixels of a part of the screen have a colour.
-func (o *office) many(part image.Rectangle, r, g, b uint8) int {
+// pixels is how many pixels of a part of the screen have a colour.
+func (o *office) pixels(part image.Rectangle, r, g, b uint8) int {
 	img, n := o.Crop(part.Intersect(image.Rectangle{Max: o.Size()})), 0
 	for i := 0; i < len(img.Pix); i += 4 {
 		if img.Pix[i] == r && img.Pix[i+1] == g && img.Pix[i+2] == b {

@@ -7,9 +7,9 @@ type Cards string
 
 // The kinds.
 const (
-	CardsWindows Cards = ""        // windows of our own
-	CardsNotices Cards = "notices" // notifications: the desktop takes no such windows
-	CardsNone    Cards = "none"    // not even those
+	CardsWindows       Cards = ""        // windows of our own
+	CardsNotifications Cards = "notices" // notifications: the desktop takes no such windows
+	CardsNone          Cards = "none"    // not even those
 )
 
 // Hotkey is whether the keys that bring the keyboard to a card work.

@@ -20,7 +20,7 @@ func TestAside(t *testing.T) {
 		"hotkey taken": {func(f *Facts) { f.Hotkey = HotkeyTaken }, ready + " De sneltoets Ctrl+Alt+W is van een ander programma en werkt nu niet."},
 		"held back": {func(f *Facts) { f.Hiding = HidingPresenting },
 			ready + " Het scherm is vol (presentatie): er komen geen kaarten."},
-		"no cards": {func(f *Facts) { f.Cards, f.Hotkey = CardsNotices, HotkeyTaken },
+		"no cards": {func(f *Facts) { f.Cards, f.Hotkey = CardsNotifications, HotkeyTaken },
 			ready + " Dit bureaublad laat geen kaarten toe: bij een oproep komt er een melding, zonder nummer en naam."},
 		"not even notices": {func(f *Facts) { f.Cards = CardsNone },
 			ready + " Dit bureaublad laat geen kaarten en geen meldingen toe: oproepen staan alleen in het venster Oproepen."},

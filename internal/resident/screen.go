@@ -50,7 +50,7 @@ func (r *Resident) openDisplay() error {
 	case errors.Is(err, window.ErrWayland):
 		r.o.Log.Warn("this desktop takes no cards: notifications stand in for them", "why", err)
 		r.display = notifications.Display{}
-		r.facts.change(func(k *known) { k.Cards = health.CardsNotices })
+		r.facts.change(func(k *known) { k.Cards = health.CardsNotifications })
 	case err != nil:
 		return fmt.Errorf("%s (%w)", r.lang().T(text.StatusScreen), err)
 	default:
@@ -140,7 +140,7 @@ func (r *Resident) held(on bool) {
 func (r *Resident) notificationsAble(able bool) {
 	now := health.CardsNone
 	if able {
-		now = health.CardsNotices
+		now = health.CardsNotifications
 	}
 	r.note(func(k *known) { k.Cards = now })
 }

@@ -29,8 +29,8 @@ import (
 // windowParams is what the windows' process is shown with.
 func (r *Resident) windowParams() windowlauncher.Params {
 	return windowlauncher.Params{Exe: r.o.Exe, ProfileDir: r.o.ProfileDir, Welcome: r.welcome, Answer: r.answerWindow, Language: r.lang, Log: r.o.Log,
-		Copy: func(s string) error { return r.display.Copy(s) },
-		Room: r.room,
+		Copy:     func(s string) error { return r.display.Copy(s) },
+		WorkArea: r.workArea,
 		Ended: func() {
 			r.recount(context.Background()) // it may have ended before it said what it wrote
 			if r.o.DemoWindow {
@@ -43,7 +43,7 @@ func (r *Resident) windowParams() windowlauncher.Params {
 func (r *Resident) welcome(window string) windowapi.Welcome {
 	s := r.set()
 	w := windowapi.Welcome{Language: string(r.lang()), Theme: s.UI.Theme, FileWord: s.UI.FileWord, Window: window,
-		Status: r.status(r.report(time.Now())), WorkArea: r.room()}
+		Status: r.status(r.report(time.Now())), WorkArea: r.workArea()}
 	if w.Theme == "system" { // that of the cards, so that windows and cards never differ
 		w.Theme = "light"
 		if r.display.Dark() {
@@ -62,8 +62,8 @@ func (r *Resident) welcome(window string) windowapi.Welcome {
 	return w
 }
 
-// room is that of the first monitor, where windows open.
-func (r *Resident) room() windowapi.WorkArea {
+// workArea is that of the first monitor, where windows open.
+func (r *Resident) workArea() windowapi.WorkArea {
 	if r.display == nil || r.display == (notifications.Display{}) {
 		return windowapi.WorkArea{}
 	}

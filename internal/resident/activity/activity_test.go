@@ -145,7 +145,7 @@ func TestTestCallEnds(t *testing.T) {
 	})
 }
 
-// TestWhatAWayCanTell: never less than it declares, never more than was seen.
+// TestWhatASourceReports: never less than it declares, never more than was seen.
 func TestWhatASourceReports(t *testing.T) {
 	for _, tt := range []struct {
 		s    windowapi.TestSeen

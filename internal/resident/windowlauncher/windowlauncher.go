@@ -36,7 +36,7 @@ type Params struct {
 	Welcome    func(window string) windowapi.Welcome // the first message
 	Answer     func(q request.Request)               // does what a window asks, on a goroutine of its own
 	Copy       func(s string) error                  // puts a text on the clipboard; must not block
-	Room       func() windowapi.WorkArea             // where windows open
+	WorkArea   func() windowapi.WorkArea             // where windows open
 	Language   func() text.Language
 	Ended      func() // the process has ended
 	Log        *slog.Logger
@@ -79,7 +79,7 @@ func (d *Launcher) ShowAt(m windowapi.Show) {
 	defer d.mu.Unlock()
 	if len(d.conns) > 0 {
 		d.asked = m
-		m.WorkArea = d.p.Room()
+		m.WorkArea = d.p.WorkArea()
 		for _, out := range d.conns {
 			queue(out, outgoing{windowapi.KindShow, m})
 		}

@@ -49,7 +49,7 @@ func newOffice(t *testing.T) *office {
 	o.Launcher = New(ctx, Params{ProfileDir: "/profile", Log: slog.New(slog.DiscardHandler),
 		Welcome:  func(window string) windowapi.Welcome { return windowapi.Welcome{Window: window, Theme: "dark"} },
 		Copy:     func(s string) error { o.copied <- s; return errors.New("no clipboard") },
-		Room:     func() windowapi.WorkArea { return windowapi.WorkArea{Scale: 1.5} },
+		WorkArea: func() windowapi.WorkArea { return windowapi.WorkArea{Scale: 1.5} },
 		Language: func() text.Language { return text.Dutch },
 		Ended:    func() { o.ended <- struct{}{} },
 		Answer: func(q request.Request) {

@@ -15,7 +15,7 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// TestWays: what each way in is doing, and never connected without a heartbeat.
+// TestSources: what each source is doing, and never connected without a heartbeat.
 func TestSources(t *testing.T) {
 	at := uitest.Noon.Add(-78 * time.Minute)
 	for _, tt := range []struct {
@@ -53,7 +53,7 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// TestWaysInTheRecipes: live on the page of the phone and on that of all.
+// TestSourcesInTheRecipes: live on the page of the phone and on that of all.
 func TestSourcesInTheRecipes(t *testing.T) {
 	b := openRecipes(t, text.Dutch, here)
 	recipes(b).Choose("baresip")
@@ -62,7 +62,7 @@ func TestSourcesInTheRecipes(t *testing.T) {
 	b.Tell(t, windowapi.KindSources, windowapi.Sources{Sources: []windowapi.SourceState{web, link}})
 	uitest.WantTexts(t, recipes(b).win, "Verbonden, sinds 12:00.")
 	if s := strings.Join(uitest.Texts(recipes(b).win), "|"); strings.Contains(s, "webadres") {
-		t.Error("another phone's way in on this page")
+		t.Error("another phone's source on this page")
 	}
 	link.Phase, link.Since = windowapi.LinkDown, uitest.Noon.Add(time.Minute)
 	b.Tell(t, windowapi.KindSources, windowapi.Sources{Sources: []windowapi.SourceState{web, link}})

@@ -104,7 +104,7 @@ func (b *secretBox) show() {
 }
 
 // savedOn says since when there is a secret.
-func savedOn(l text.Language, k *kept) string {
+func savedOn(l text.Language, k *keptSecrets) string {
 	switch {
 	case k.state == secret.IsWaiting:
 		return l.T(text.SettingsWindowSecretWaiting)
@@ -114,8 +114,8 @@ func savedOn(l text.Language, k *kept) string {
 	return l.T(text.SettingsWindowSecretOn, l.Date(k.on))
 }
 
-// takeKept takes how secrets are kept.
-func (w *window) takeKept(k kept) {
+// takeSecrets takes how secrets are kept.
+func (w *window) takeSecrets(k keptSecrets) {
 	w.secret = &k
 	if w.phones != nil {
 		w.phones.again()

@@ -41,9 +41,9 @@ type window struct {
 	pages  *fyne.Container // holds the page, or the set-up file
 	footer *settingsFooter
 
-	state    *state // nil until it was read
-	secret   *kept  // nil until it was looked for
-	stale    bool   // what is shown was saved, and what holds now is on its way
+	state    *state       // nil until it was read
+	secret   *keptSecrets // nil until it was looked for
+	stale    bool         // what is shown was saved, and what holds now is on its way
 	draft    settingsDraft
 	under    *under
 	next     *window // this one, built anew; nil mostly

@@ -248,7 +248,7 @@ func TestSettingsSecretMoves(t *testing.T) {
 	b := openOn(t, text.Dutch, "light", officeSettings)
 	w := opened(b)
 	w.Choose(sectionHub)
-	w.takeKept(keptOffice)
+	w.takeSecrets(keptOffice)
 	uitest.WantTexts(t, w.win, "Opgeslagen op 12-03-2026")
 	for _, address := range []string{"https://api.other.example", "https://api.hub.example:8443"} {
 		typeInto(w, "hub.base_url", address)

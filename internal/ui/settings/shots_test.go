@@ -76,7 +76,7 @@ func put(t testing.TB, b *uitest.Harness, src string) {
 // nothing is a profile in which nothing is set but where secrets go.
 const nothing = "[hub]\nsecret_store = \"file\"\n"
 
-var keptOffice = kept{base: "https://api.hub.example", client: "kantoor-dorpsstraat", state: secret.IsSet,
+var keptOffice = keptSecrets{base: "https://api.hub.example", client: "kantoor-dorpsstraat", state: secret.IsSet,
 	on: time.Date(2026, 3, 12, 9, 0, 0, 0, time.Local), links: map[string]secret.State{"centrale": secret.IsSet}}
 
 // settingsScenes are the states that a picture shows.
@@ -217,7 +217,7 @@ func TestSettingsFit(t *testing.T) {
 		for _, scene := range settingsScenes {
 			b := openOn(t, l, "light", officeSettings)
 			w := opened(b)
-			w.takeKept(keptOffice)
+			w.takeSecrets(keptOffice)
 			uitest.Scaled(w.win, fyne.NewSize(720, 688), 1)
 			scene.do(t, b, l)
 			for _, scale := range uitest.Scales {

@@ -76,8 +76,8 @@ func stateOf(l text.Language, s *settings.Settings, now time.Time) state {
 	return st
 }
 
-// kept tells how secrets are kept, never what they are.
-type kept struct {
+// keptSecrets tells how secrets are kept, never what they are.
+type keptSecrets struct {
 	base, client string
 	state        secret.State            // of the hub's, for that address and client
 	on           time.Time               // when it was set, zero if that is not known
@@ -107,14 +107,14 @@ func (w *window) look() {
 func (w *window) lookFor(ctx context.Context, s *settings.Settings, post func(func(*window))) {
 	ctx, cancel := context.WithTimeout(ctx, lookIn)
 	defer cancel()
-	k := kept{base: s.Hub.BaseURL, client: s.Hub.ClientID}
+	k := keptSecrets{base: s.Hub.BaseURL, client: s.Hub.ClientID}
 	k.state, k.links = hubtrial.Secrets(ctx, w.host.Dirs, s)
 	if ref, err := secret.Hub(k.base, k.client); err == nil {
 		k.on = secret.SetOn(w.host.Dirs, ref)
 	} else {
 		k.state = secret.NotSet
 	}
-	post(func(w *window) { w.takeKept(k) })
+	post(func(w *window) { w.takeSecrets(k) })
 }
 
 // notSaved says why nothing was saved, and which keys are to blame.

@@ -236,7 +236,7 @@ func TestStartConnects(t *testing.T) {
 	begun[0](t.Context()) // it runs no more
 	uitest.WantTexts(t, w.win, text.Dutch.T(text.StartGone)[:20])
 
-	// A link comes up: the resident tells of the ways in, and the window looks.
+	// A link comes up: the resident tells of the sources, and the window looks.
 	if err := os.WriteFile(settings.Path(b.Dirs), []byte("[[softphone]]\nkind = \"baresip\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -42,7 +42,7 @@ func TestEveryWindowFits(t *testing.T) {
 			for _, id := range []string{"known", "family", "unknown", "withheld", "colleague", "passed", "slow", "gone", "refused"} {
 				demo = append(demo, windowapi.DemoCall{ID: id, Title: l.T(text.DemoTitle(id)), Hint: l.T(text.DemoHint(id))})
 			}
-			b := deskHarness(t, uitest.Greeting(l, demo...))
+			b := allWindows(t, uitest.Greeting(l, demo...))
 			b.Show(name)
 			w := b.Page(name).Window()
 			size := w.Canvas().Size()

@@ -23,7 +23,7 @@ func TestEscapeCloses(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(openers(nil))) {
 		seen := map[string]bool{} // kinds of what Tab has come to in this window
 		for n := range most {
-			b := deskHarness(t, uitest.Greeting(text.Dutch, uitest.DemoCalls...))
+			b := allWindows(t, uitest.Greeting(text.Dutch, uitest.DemoCalls...))
 			b.Show(name)
 			w := b.Page(name).Window()
 			for range n {

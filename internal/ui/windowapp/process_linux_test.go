@@ -21,7 +21,7 @@ import (
 	"wiebelt/internal/testutil/xtest"
 )
 
-const deskEnv = "WIEBELT_DESK_TEST_IS_DESK"
+const windowsEnv = "WIEBELT_TEST_IS_WINDOWS"
 
 // build is what the resident and the windows of these tests are built from.
 const build = "t"
@@ -29,7 +29,7 @@ const build = "t"
 // TestMain also is the process with the windows: its arguments are the folder of
 // the resident and the window to open.
 func TestMain(m *testing.M) {
-	if os.Getenv(deskEnv) == "" {
+	if os.Getenv(windowsEnv) == "" {
 		os.Exit(m.Run())
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
@@ -55,7 +55,7 @@ type resident struct {
 	met     chan struct{} // closed when conn is there
 	conn    *instance.Conn
 	got     chan string // kinds of messages; closed when the connection ended
-	desk    *exec.Cmd
+	process *exec.Cmd
 	done    chan error
 	err     *bytes.Buffer
 }
@@ -86,8 +86,8 @@ func (r *resident) Peer(_ context.Context, hello instance.Hello, c *instance.Con
 	}
 }
 
-// startDesk starts the process with the windows and the resident that it talks to.
-func startDesk(t *testing.T, s *xtest.Server, w windowapi.Welcome) *resident {
+// startWindows starts the process with the windows and the resident that it talks to.
+func startWindows(t *testing.T, s *xtest.Server, w windowapi.Welcome) *resident {
 	t.Helper()
 	dir := t.TempDir()
 	dirs, err := profile.Find(dir)
@@ -112,14 +112,14 @@ func startDesk(t *testing.T, s *xtest.Server, w windowapi.Welcome) *resident {
 		}
 		one.Close()
 	})
-	r.desk = exec.Command(os.Args[0], dirs.Run, w.Window)
-	r.desk.Env = append(s.Env(), deskEnv+"=1")
-	r.desk.Stderr = r.err
-	if err := r.desk.Start(); err != nil {
+	r.process = exec.Command(os.Args[0], dirs.Run, w.Window)
+	r.process.Env = append(s.Env(), windowsEnv+"=1")
+	r.process.Stderr = r.err
+	if err := r.process.Start(); err != nil {
 		t.Fatal(err)
 	}
-	go func() { r.done <- r.desk.Wait() }()
-	t.Cleanup(func() { _ = r.desk.Process.Kill() }) // it may have gone already
+	go func() { r.done <- r.process.Wait() }()
+	t.Cleanup(func() { _ = r.process.Process.Kill() }) // it may have gone already
 	select {
 	case <-r.met:
 	case <-time.After(xtest.Patience):
@@ -148,7 +148,7 @@ func (r *resident) ended(wantCode int) {
 	case <-time.After(xtest.Patience):
 		r.t.Fatal("the windows' process did not end")
 	}
-	if code := r.desk.ProcessState.ExitCode(); code != wantCode {
+	if code := r.process.ProcessState.ExitCode(); code != wantCode {
 		r.t.Errorf("exit code %d, want %d: %s", code, wantCode, r.err)
 	}
 	if strings.Contains(r.err.String(), "Error in Fyne call thread") {
@@ -160,7 +160,7 @@ func (r *resident) ended(wantCode int) {
 func TestLeavesNothing(t *testing.T) {
 	s := xtest.Start(t, "openbox", xtest.Options{Env: []string{"LANG=nl_NL.UTF-8"}})
 	before := files(t, s.Dir) // the window manager's
-	r := startDesk(t, s, windowapi.Welcome{Language: "nl", Theme: "light", Window: windowapi.WindowDemo})
+	r := startWindows(t, s, windowapi.Welcome{Language: "nl", Theme: "light", Window: windowapi.WindowDemo})
 	r.wait(windowapi.KindPainted)
 	if err := r.conn.Send(windowapi.KindQuit, nil); err != nil {
 		t.Fatal(err)

@@ -10,8 +10,8 @@ import (
 	"wiebelt/internal/ui/uitest"
 )
 
-// deskHarness has all windows as they are.
-func deskHarness(t testing.TB, w windowapi.Welcome) *uitest.Harness {
+// allWindows has all windows as they are.
+func allWindows(t testing.TB, w windowapi.Welcome) *uitest.Harness {
 	t.Helper()
 	b := uitest.New(t, w, nil)
 	b.Openers = openers(calls.NewHistory(b.Host))
@@ -19,7 +19,7 @@ func deskHarness(t testing.TB, w windowapi.Welcome) *uitest.Harness {
 }
 
 func TestWindowsAreMadeOnce(t *testing.T) {
-	b := deskHarness(t, uitest.Greeting(text.Dutch, uitest.DemoCalls...))
+	b := allWindows(t, uitest.Greeting(text.Dutch, uitest.DemoCalls...))
 	before := len(b.App.Driver().AllWindows()) // the test driver has one of its own
 	b.Show(windowapi.WindowDemo)
 	first := b.Page(windowapi.WindowDemo).Window()
@@ -41,7 +41,7 @@ func TestWindowsAreMadeOnce(t *testing.T) {
 }
 
 func TestHandleStrange(t *testing.T) {
-	b := deskHarness(t, uitest.Greeting(text.Dutch))
+	b := allWindows(t, uitest.Greeting(text.Dutch))
 	b.Show(windowapi.WindowCalls)
 	for _, m := range []struct{ kind, raw string }{
 		{"", ""}, {"unheard of", `{"a":1}`}, {windowapi.KindShow, `nonsense`}, {windowapi.KindStatus, `[]`},
@@ -57,7 +57,7 @@ func TestHandleStrange(t *testing.T) {
 }
 
 func TestPaintedIsSaidOnce(t *testing.T) {
-	b := deskHarness(t, uitest.Greeting(text.Dutch, uitest.DemoCalls...))
+	b := allWindows(t, uitest.Greeting(text.Dutch, uitest.DemoCalls...))
 	b.Show(windowapi.WindowCalls)
 	b.Page(windowapi.WindowCalls).Window().Canvas().Capture()
 	b.Page(windowapi.WindowCalls).Window().Canvas().Capture()
@@ -77,7 +77,7 @@ func TestPaintedIsSaidOnce(t *testing.T) {
 // Another language or look comes while windows are open: they stay where they
 // are and read anew.
 func TestWindowsFollowTheSettings(t *testing.T) {
-	b := deskHarness(t, uitest.Greeting(text.Dutch))
+	b := allWindows(t, uitest.Greeting(text.Dutch))
 	b.Show(windowapi.WindowCalls)
 	b.Show(windowapi.WindowRecipes)
 	calls, recipes := b.Page(windowapi.WindowCalls).Window(), b.Page(windowapi.WindowRecipes).Window()
