@@ -6,6 +6,8 @@ import (
 	"image/color"
 	"image/png"
 	"testing"
+
+	"wiebelt/internal/testutil/must"
 )
 
 var (
@@ -16,9 +18,7 @@ var (
 func icon(t *testing.T, state string, size int) *image.NRGBA {
 	t.Helper()
 	f, err := Icons.Open(fmt.Sprintf("icons/tray-%s-%d.png", state, size))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer f.Close()
 	img, err := png.Decode(f)
 	if err != nil || img.Bounds() != image.Rect(0, 0, size, size) {

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"wiebelt/internal/testutil/must"
 )
 
 type pkg struct {
@@ -235,10 +237,7 @@ func TestFilesThatAreNamed(t *testing.T) {
 		if !code && f != "README.md" && f != "internal/README.md" {
 			continue
 		}
-		b, err := fs.ReadFile(root, f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(fs.ReadFile(root, f))(t)
 		for line := range strings.Lines(string(b)) {
 			if code {
 				var is bool

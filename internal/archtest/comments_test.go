@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // TestNamesInComments: what a comment calls "package x" is a package that somebody
@@ -46,9 +48,7 @@ func TestNamesInComments(t *testing.T) {
 		comments = append(comments, f.Comments...)
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	packages := regexp.MustCompile(`(?i)(\S+)\s+package\s+(\w+)`)
 	determiner := regexp.MustCompile(`(?i)^(a|an|the|this|that|each|every|another|its|\S+')$`)
 	exported := regexp.MustCompile(`(?:^|[^\w./])([a-z]\w*)\.([A-Z]\w*)`)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"wiebelt/internal/config/settings"
+	"wiebelt/internal/testutil/must"
 )
 
 // TestSettingsSet: one key of the user's file at a time, with what a person would
@@ -55,9 +56,7 @@ func TestSettingsCheck(t *testing.T) {
 		"[hub]\nbase_url = \"https://hub.example\"\n": 1,
 		"nonsense\n": 1,
 	} {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(text), 0o600))
 		if code, out, errOut := run(t, "", "settings", "check", file); code != want || strings.Contains(out+errOut, "Geheim") || out == "" && want == 0 {
 			t.Errorf("%q: exit %d: %s%s", text, code, out, errOut)
 		}
@@ -70,15 +69,11 @@ func TestSettingsCheck(t *testing.T) {
 // TestSecretRemove: every kind of secret, where it is kept, and no other.
 func TestSecretRemove(t *testing.T) {
 	dir, _ := setUp(t)
-	if err := os.WriteFile(filepath.Join(dir, "settings.toml"), append([]byte("[[softphone]]\nkind = \"ari\"\nname = \"centrale\"\naddress = \"https://pbx.example\"\n"), []byte(snapshot(t, dir)[filepath.Join(dir, "settings.toml")])...), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "settings.toml"), append([]byte("[[softphone]]\nkind = \"ari\"\nname = \"centrale\"\naddress = \"https://pbx.example\"\n"), []byte(snapshot(t, dir)[filepath.Join(dir, "settings.toml")])...), 0o600))
 	state := func() string {
 		_, out, _ := run(t, "", "settings", "--json", "--profile", dir)
 		var all settingsJSON
-		if err := json.Unmarshal([]byte(out), &all); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(out), &all))
 		return fmt.Sprint(all.Secrets)
 	}
 	do := func(want int, in string, args ...string) {
@@ -158,27 +153,19 @@ func TestForgetCalls(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		inbox := filepath.Join(dir, "run", "inbox")
-		if err := os.MkdirAll(inbox, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(inbox, 0o700))
 		for i, number := range []string{"0698760011", "0698760022"} {
 			at := time.Now().AddDate(0, 0, -60*i).Format(time.RFC3339Nano)
-			if err := os.WriteFile(filepath.Join(inbox, fmt.Sprintf("%d.call", i)), []byte(`{"way":"command","state":"ringing","number":"`+number+`","at":"`+at+`"}`), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(inbox, fmt.Sprintf("%d.call", i)), []byte(`{"way":"command","state":"ringing","number":"`+number+`","at":"`+at+`"}`), 0o600))
 		}
-		if err := os.WriteFile(filepath.Join(inbox, "new-1"), []byte(`{"number":"0698`), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(inbox, "new-1"), []byte(`{"number":"0698`), 0o600))
 		if code, _, errOut := run(t, "", "forget", "--number", "abc", "--profile", dir); code != 2 || errOut == "" {
 			t.Errorf("no number: exit %d: %s", code, errOut)
 		}
 		if n := len(snapshot(t, inbox)); n != 3 {
 			t.Fatalf("%d files", n)
 		}
-		if err := os.WriteFile(filepath.Join(dir, settings.FileName), []byte("[hub]\nsecret_store = \"file\"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, settings.FileName), []byte("[hub]\nsecret_store = \"file\"\n"), 0o600))
 		if code, _, errOut := run(t, "", append([]string{"forget", "--profile", dir}, c.args...)...); code != 0 {
 			t.Errorf("%v: exit %d: %s", c.args, code, errOut)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/testutil/must"
 )
 
 // run is one command with its output.
@@ -25,19 +26,14 @@ func run(t *testing.T, in string, args ...string) (code int, out, errOut string)
 // setUp makes a profile that is provisioned for a local hub.
 func setUp(t *testing.T) (dir string, h *localhub.Hub) {
 	t.Helper()
-	h, err := localhub.Start(context.Background(), localhub.Config{Synthetic: 50, Demo: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h = must.Get(localhub.Start(context.Background(), localhub.Config{Synthetic: 50, Demo: true}))(t)
 	t.Cleanup(func() { _ = h.Close() })
 	if _, err := h.AddInvented(t.Context(), localhub.Record{Numbers: []string{"0698760011"},
 		Contact: contact.Contact{RelationNumber: "100200", Initials: "J.", Prefix: "de", FamilyName: "Vries"}}); err != nil {
 		t.Fatal(err)
 	}
 	const awkward = "p@ss+/=% canary"
-	if err := h.SetClientSecret(t.Context(), "office", "1234", awkward); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.SetClientSecret(t.Context(), "office", "1234", awkward))
 	dir = t.TempDir()
 	code, _, errOut := run(t, "\ufeff"+awkward+"\r\n", "provision", "--profile", dir, "--base-url", h.BaseURL(), "--hub-url", h.HubURL(),
 		"--client-id", "office", "--organisation-code", "1234", "--secret-store", "file", "--secret-stdin")
@@ -67,9 +63,7 @@ func TestLookup(t *testing.T) {
 	}
 	// A number of another country is only possibly this person's, and who has no
 	// address has no comma for one.
-	if _, err := h.AddInvented(t.Context(), localhub.Record{Numbers: []string{"+3225550171"}, Contact: contact.Contact{RelationNumber: "171", FamilyName: "Maes"}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(h.AddInvented(t.Context(), localhub.Record{Numbers: []string{"+3225550171"}, Contact: contact.Contact{RelationNumber: "171", FamilyName: "Maes"}}))(t)
 	if code, out, errOut := run(t, "", "lookup", "--profile", dir, "--language", "nl", "+32 2 555 01 71"); code != 0 || !strings.HasPrefix(out, "Mogelijk: ") || !strings.Contains(out, "\n171, Maes") || strings.Contains(out, " ,") {
 		t.Errorf("exit %d: %q %s", code, out, errOut)
 	}
@@ -113,10 +107,7 @@ func TestSecretIsShownNowhere(t *testing.T) {
 // TestSecretStaysWithItsAddress: another address asks for the secret again.
 func TestSecretStaysWithItsAddress(t *testing.T) {
 	dir, _ := setUp(t)
-	other, err := localhub.Start(context.Background(), localhub.Config{Synthetic: 5, Demo: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must.Get(localhub.Start(context.Background(), localhub.Config{Synthetic: 5, Demo: true}))(t)
 	defer other.Close()
 	if code, _, errOut := run(t, "", "provision", "--profile", dir, "--base-url", other.BaseURL()); code != 0 {
 		t.Fatalf("exit %d: %s", code, errOut)
@@ -173,10 +164,7 @@ func TestUsage(t *testing.T) {
 // it is.
 func TestOutputThatIsLost(t *testing.T) {
 	dir, _ := setUp(t)
-	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	full := must.Get(os.OpenFile("/dev/full", os.O_WRONLY, 0))(t)
 	defer full.Close()
 	for _, args := range [][]string{{"lookup", "0698760011"}, {"version"}, {"--help"}, {"settings"}, {"settings", "--json"}, {"settings", "--help-keys"},
 		{"recipe"}, {"recipe", "any-url"}, {"forget", "--all"}, {"simulate", "--list"}, {"deliver", "list"}, {"deliver", "service", "systemd"},

@@ -9,6 +9,7 @@ import (
 
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/settings"
+	"wiebelt/internal/testutil/must"
 )
 
 // TestDeliverService: the files for a server come out whole, and nothing else.
@@ -32,9 +33,7 @@ func TestDeliverService(t *testing.T) {
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		switch token := token.(type) {
 		case xml.StartElement:
 			if root == "" {
@@ -55,10 +54,7 @@ func TestDeliverService(t *testing.T) {
 // TestProvisionIsSeen: a new secret alone has a running Wiebelt look again.
 func TestProvisionIsSeen(t *testing.T) {
 	dir, _ := setUpDelivery(t)
-	dirs, err := profile.Find(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dirs := must.Get(profile.Find(dir))(t)
 	before := settings.Fingerprint(dirs)
 	if code, _, errOut := run(t, "another\n", "provision", "--profile", dir, "--secret-stdin"); code != 0 {
 		t.Fatalf("exit %d: %s", code, errOut)

@@ -23,6 +23,7 @@ import (
 	"wiebelt/internal/store/sqlitefile"
 	"wiebelt/internal/testutil/logtest"
 	"wiebelt/internal/testutil/messagetest"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
 
@@ -37,9 +38,7 @@ func zipOf(t testing.TB, who any) []byte {
 
 func put(t testing.TB, path string, content []byte) string {
 	t.Helper()
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, content, 0o600))
 	return path
 }
 
@@ -55,9 +54,7 @@ func setUpDelivery(t *testing.T) (profile string, h *localhub.Hub) {
 	if err == nil {
 		_, err = f.WriteString("\n[delivery]\nsettle = \"1s\"\n")
 	}
-	if err := errors.Join(err, f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err, f.Close()))
 	return profile, h
 }
 
@@ -70,17 +67,11 @@ func reportOf(t *testing.T, profile string) deliverReport {
 	}
 	slices.Sort(all)
 	raw, err := os.ReadFile(all[len(all)-1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var r deliverReport
-	if err := json.Unmarshal(raw, &r); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &r))
 	table, err := os.ReadFile(strings.TrimSuffix(all[len(all)-1], ".json") + ".csv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	rows, err := csv.NewReader(bytes.NewReader(table)).ReadAll()
 	if err != nil || len(rows) != len(r.Files)+1 {
 		t.Fatalf("%d rows for %d files: %v", len(rows), len(r.Files), err)
@@ -208,9 +199,7 @@ func TestDeliverNoWait(t *testing.T) {
 	b, err := outbox.Open(t.Context(), outbox.Options{Dir: filepath.Join(profile, "outbox"), Tick: 10 * time.Millisecond, Hub: func(string) (outbox.Deliverer, error) {
 		return nil, errors.New("not reached")
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	worked := make(chan error, 1)
 	go func() { worked <- b.Work(ctx, nil) }()
@@ -244,15 +233,11 @@ func TestDeliverDrain(t *testing.T) {
 	if code, _, _ := run(t, "", "deliver", "--profile", profile, "--no-wait", in); code != 6 {
 		t.Fatalf("exit %d", code)
 	}
-	if err := h.Faults().SetGone(true); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Faults().SetGone(true))
 	if code, out, _ := run(t, "", "deliver", "drain", "--profile", profile, "--for", "300ms"); code != 6 || !strings.HasSuffix(out, " 3 in de wacht\n") {
 		t.Errorf("exit %d, %s", code, out)
 	}
-	if err := h.Faults().SetGone(false); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Faults().SetGone(false))
 	if code, out, errOut := run(t, "", "deliver", "drain", "--profile", profile); code != 0 || !strings.HasPrefix(out, "3 aangeleverd") || !strings.Contains(errOut, "Verslag: ") || h.Stats().Messages != 3 {
 		t.Errorf("exit %d, %s%s", code, out, errOut)
 	}
@@ -329,9 +314,7 @@ func TestDeliverListOfMany(t *testing.T) {
 			" CREATE TEMP TRIGGER next AFTER DELETE ON n BEGIN UPDATE one SET id = printf('%%036d', OLD.x); END; DELETE FROM n", outbox.MaxItems+more))
 		err = errors.Join(err, db.Close())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	code, out, errOut := run(t, "", "deliver", "list", "--profile", profile)
 	if code != 0 || strings.Count(out, "\n") != outbox.MaxItems || !strings.Contains(errOut, "3 oudere berichten") {
 		t.Errorf("exit %d, %d lines, %s", code, strings.Count(out, "\n"), errOut)
@@ -381,13 +364,9 @@ func TestExpand(t *testing.T) {
 	for _, name := range []string{"a.zip", "b.ZIP", "c.txt", ".hidden.zip", "@odd.zip", "[1].zip"} {
 		put(t, filepath.Join(dir, name), []byte("x"))
 	}
-	if err := os.MkdirAll(filepath.Join(dir, "sub", "deep.zip"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(dir, "sub", "deep.zip"), 0o700))
 	put(t, filepath.Join(dir, "sub", "d.zip"), []byte("x"))
-	if err := os.Symlink(filepath.Join(dir, "a.zip"), filepath.Join(dir, "sub", "link.zip")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(filepath.Join(dir, "a.zip"), filepath.Join(dir, "sub", "link.zip")))
 	put(t, filepath.Join(dir, "list.txt"), []byte("\ufeffa.zip\r\n\r\n# of today\r\n  sub  \r\n*.ZIP\nc.txt"))
 	put(t, filepath.Join(dir, "latin.txt"), []byte("a\xe9.zip\n"))
 	put(t, filepath.Join(dir, "long.txt"), []byte(strings.Repeat("x", 10_000)))
@@ -631,9 +610,7 @@ func TestDeliverWatch(t *testing.T) {
 		t.Errorf("%q %v", b, err)
 	}
 	// Ended while the hub is gone; the next one goes on, and delivers once.
-	if err := h.Faults().SetGone(true); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Faults().SetGone(true))
 	put(t, filepath.Join(dir, "c.zip"), zipOf(t, "c"))
 	eventually(t, "c.zip taken", func() bool {
 		_, out, _ := run(t, "", "deliver", "list", "--profile", profile)
@@ -643,9 +620,7 @@ func TestDeliverWatch(t *testing.T) {
 	if !there("c.zip") {
 		t.Error("c.zip was moved")
 	}
-	if err := h.Faults().SetGone(false); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Faults().SetGone(false))
 	before := h.Stats().Messages
 	stop = start("json")
 	eventually(t, "c.zip sent", func() bool { return there("sent/c.zip") })
@@ -678,9 +653,7 @@ func TestDeliverWatchFolderRemoved(t *testing.T) {
 		go func() { done <- (&deliverSendCmd{Wait: true, Watch: dir}).Run(e) }()
 		return done
 	}
-	if err := h.Faults().SetGone(true); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Faults().SetGone(true))
 	put(t, filepath.Join(dir, "a.zip"), zipOf(t, "a"))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -690,16 +663,12 @@ func TestDeliverWatchFolderRemoved(t *testing.T) {
 		taken, _ := filepath.Glob(filepath.Join(at, "spool", "*.zip"))
 		return len(taken) == 1
 	})
-	if err := os.RemoveAll(at); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(at))
 	var failed *failure
 	if err := <-done; !errors.As(err, &failed) || failed.code != exitFailed || !strings.Contains(text.Dutch.Error(failed.error), "opnieuw") {
 		t.Fatalf("%v", err)
 	}
-	if err := h.Faults().SetGone(false); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Faults().SetGone(false))
 	done = run(ctx, io.Discard)
 	eventually(t, "a.zip sent", func() bool {
 		_, err := os.Stat(filepath.Join(dir, "sent", "a.zip"))

@@ -19,6 +19,7 @@ import (
 	"wiebelt/internal/doctor"
 	"wiebelt/internal/logfile"
 	"wiebelt/internal/store/history"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
 
@@ -188,20 +189,10 @@ func (c *canaries) sow(t *testing.T, dir string) {
 	for _, kind := range []string{"ari", "wazo", "3cx", "baresip", "bria", "dancing"} {
 		fmt.Fprintf(&s, "[[softphone]]\nkind = %q\nname = %q\naddress = \"https://pbx.example\"\nuser = %q\nextension = %q\npassword = %q\n", kind, c.name(), c.name(), c.number(), c.secret())
 	}
-	f, err := os.OpenFile(filepath.Join(dir, settings.FileName), os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.WriteString(s.String()); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
-	d, err := profile.Find(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.OpenFile(filepath.Join(dir, settings.FileName), os.O_APPEND|os.O_WRONLY, 0))(t)
+	must.Get(f.WriteString(s.String()))(t)
+	must.Do(t, f.Close())
+	d := must.Get(profile.Find(dir))(t)
 	loaded, _ := settings.Load(d)
 	for _, p := range loaded.Softphones {
 		if p.Kind == "ari" || p.Kind == "wazo" || p.Kind == "3cx" {
@@ -211,10 +202,7 @@ func (c *canaries) sow(t *testing.T, dir string) {
 		}
 	}
 
-	h, err := history.Open(filepath.Join(dir, "history.db"), history.KeepFull, 7, time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(history.Open(filepath.Join(dir, "history.db"), history.KeepFull, 7, time.Now))(t)
 	settled := len(c.names)
 	for range 80 {
 		c.n++
@@ -224,18 +212,13 @@ func (c *canaries) sow(t *testing.T, dir string) {
 			t.Fatal(err)
 		}
 	}
-	if err := h.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Close())
 
 	sown := slices.Concat(c.names[2:22], c.names[settled:]) // of lines and of calls
 	var log strings.Builder
 	line := func(fields map[string]any) {
 		fields["time"], fields["level"] = time.Now().Format(time.RFC3339Nano), "WARN"
-		b, err := json.Marshal(fields)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(json.Marshal(fields))(t)
 		log.Write(append(b, '\n'))
 	}
 	for i := range 40 {
@@ -245,14 +228,10 @@ func (c *canaries) sow(t *testing.T, dir string) {
 		line(map[string]any{"msg": "m", "group": map[string]any{"name": c.name(), "why": "token=" + c.token()}, "list": []string{c.name()}, strings.Trim(c.secret(), "!"): 1})
 		fmt.Fprintf(&log, "a line of nobody: %s %s %s %s\n", c.name(), c.number(), c.secret(), c.token())
 	}
-	if err := os.MkdirAll(d.Log(), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(d.Log(), 0o700))
 	for name, s := range map[string]string{logfile.Name: log.String(), logfile.Name + ".1": log.String(), logfile.CrashName: "panic: " + c.name() + " " + c.number() +
 		"\n\tpanic: interface conversion: " + c.secret() + "\n\ngoroutine 1 [running]:\nmain.main()\n\t/home/" + sown[0] + "/main.go:7 +0x1d\n" + c.name() + "\n" + c.token() + "\n"} {
-		if err := os.WriteFile(filepath.Join(d.Log(), name), []byte(s), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(d.Log(), name), []byte(s), 0o600))
 	}
 	for _, name := range []string{"XDG_CURRENT_DESKTOP", "XDG_SESSION_TYPE", "XDG_SESSION_DESKTOP", "DESKTOP_SESSION", "USER", "LOGNAME", "HOSTNAME", "WIEBELT_SECRET", "HTTPS_PROXY", "PS1"} {
 		t.Setenv(name, c.name()+c.secret())
@@ -264,24 +243,13 @@ func (c *canaries) sow(t *testing.T, dir string) {
 // contents unpacks a bundle: names and contents, one text.
 func contents(t *testing.T, path string) map[string]string {
 	t.Helper()
-	z, err := zip.OpenReader(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := must.Get(zip.OpenReader(path))(t)
 	defer z.Close()
 	all := map[string]string{}
 	for _, f := range z.File {
-		r, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := r.Close(); err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(f.Open())(t)
+		b := must.Get(io.ReadAll(r))(t)
+		must.Do(t, r.Close())
 		all[f.Name] = string(b)
 	}
 	return all
@@ -337,12 +305,8 @@ func TestCanaries(t *testing.T) {
 func TestBundleOverwritesNothing(t *testing.T) {
 	dir, folder := t.TempDir(), t.TempDir()
 	path := func(name string) string { return filepath.Join(folder, name) }
-	if err := os.WriteFile(path("there.zip"), []byte("mine"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(path("victim"), path("link.zip")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path("there.zip"), []byte("mine"), 0o600))
+	must.Do(t, os.Symlink(path("victim"), path("link.zip")))
 	for _, name := range []string{"there.zip", "link.zip", "."} {
 		if code, _, errOut := run(t, "", "doctor", "--profile", dir, "--bundle", path(name), "--yes"); code != 1 || errOut == "" {
 			t.Errorf("%s: exit %d: %s", name, code, errOut)

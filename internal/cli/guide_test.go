@@ -13,6 +13,7 @@ import (
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/guide"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
 
@@ -55,10 +56,7 @@ func TestGuideCommands(t *testing.T) {
 			blocks, inText := typed(p)
 			for i, line := range slices.Concat(blocks, inText) {
 				args := arguments(line)
-				k, err := kong.New(&commands{}, kong.Name("wiebelt"), kong.Exit(func(int) {}))
-				if err != nil {
-					t.Fatal(err)
-				}
+				k := must.Get(kong.New(&commands{}, kong.Name("wiebelt"), kong.Exit(func(int) {})))(t)
 				n++
 				if i >= len(blocks) && named(k.Model.Node, args) {
 					continue // a command by its name
@@ -125,16 +123,9 @@ func TestGuideSettings(t *testing.T) {
 					continue
 				}
 				blocks++
-				d, err := profile.Find(t.TempDir())
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := os.MkdirAll(filepath.Dir(settings.Path(d)), 0o700); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(settings.Path(d), []byte(toml), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				d := must.Get(profile.Find(t.TempDir()))(t)
+				must.Do(t, os.MkdirAll(filepath.Dir(settings.Path(d)), 0o700))
+				must.Do(t, os.WriteFile(settings.Path(d), []byte(toml), 0o600))
 				if _, problems := settings.Load(d); len(problems) > 0 {
 					t.Errorf("%s, %s: %v in\n%s", l, p.ID, problems, toml)
 				}
@@ -146,9 +137,9 @@ func TestGuideSettings(t *testing.T) {
 	if len(keys) < 20 || blocks < 4 {
 		t.Errorf("%d keys, %d pieces of settings", len(keys), blocks)
 	}
-	for _, must := range []string{"card.fields", "lookup.manual", "hub.secret_expires", "hub.secret_store", "history.keep"} {
-		if !keys[must] {
-			t.Errorf("the guide says nothing of %s", must)
+	for _, wanted := range []string{"card.fields", "lookup.manual", "hub.secret_expires", "hub.secret_store", "history.keep"} {
+		if !keys[wanted] {
+			t.Errorf("the guide says nothing of %s", wanted)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
 
@@ -17,22 +18,15 @@ const samples = "../localhub/testdata/"
 func emptyHub(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	d, err := localhub.OpenData(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Close(); err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(localhub.OpenData(t.Context(), dir))(t)
+	must.Do(t, d.Close())
 	return dir
 }
 
 func writeFile(t *testing.T, name, text string) string {
 	t.Helper()
 	name = filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, []byte(text), 0o600))
 	return name
 }
 
@@ -104,9 +98,7 @@ func TestHubImportUsage(t *testing.T) {
 func mkdir(t *testing.T, name string) string {
 	t.Helper()
 	name = filepath.Join(t.TempDir(), name)
-	if err := os.Mkdir(name, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(name, 0o700))
 	return name
 }
 
@@ -121,10 +113,7 @@ func TestHubImportHelp(t *testing.T) {
 			t.Errorf("no word about %s", c)
 		}
 	}
-	b, err := os.ReadFile(samples + "contacts.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile(samples + "contacts.csv"))(t)
 	for _, line := range strings.Split(strings.TrimPrefix(string(b), "\ufeff"), "\r\n")[:2] {
 		if !strings.Contains(out, "    "+line+"\n") {
 			t.Errorf("the sample of the help is not that of testdata: %s\n%s", line, out)

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // TestHubImportPipe: a pipe that nobody writes to is refused at once; waiting for
@@ -12,9 +14,7 @@ import (
 func TestHubImportPipe(t *testing.T) {
 	dir := emptyHub(t)
 	pipe := filepath.Join(t.TempDir(), "contacts.csv")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mkfifo(pipe, 0o600))
 	if code, _, errOut := run(t, "", "hub", "import", "--data", dir, pipe); code != 1 || !strings.Contains(errOut, "not a file") {
 		t.Errorf("exit %d: %s", code, errOut)
 	}

@@ -18,6 +18,7 @@ import (
 
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/testutil/must"
 )
 
 // TestWiebeltProcess is the program, for tests that need a process and its
@@ -49,12 +50,8 @@ func serve(t *testing.T, args ...string) *serving {
 	s.cmd.Env = append(os.Environ(), "WIEBELT_PROCESS_ARGS="+strings.Join(append([]string{"hub"}, args...), "\n"))
 	s.cmd.Stderr = s.err
 	out, err := s.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, s.cmd.Start())
 	t.Cleanup(func() {
 		if s.cmd.ProcessState == nil {
 			_ = s.cmd.Process.Kill()
@@ -101,22 +98,12 @@ func (s *serving) ended(t *testing.T) (code int, rest, errOut string) {
 
 func fetch(t *testing.T, method, url, body string) (status int, answer string) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body)))(t)
 	r.Header.Set("Content-Type", "application/json")
 	c := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 20 * time.Second}
-	resp, err := c.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := must.Get(c.Do(r))(t)
 	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return resp.StatusCode, string(b)
+	return resp.StatusCode, string(must.Get(io.ReadAll(resp.Body))(t))
 }
 
 func TestHubServe(t *testing.T) {
@@ -165,23 +152,13 @@ func TestHubServeIsQuiet(t *testing.T) {
 }
 
 func TestHubServeRefuses(t *testing.T) {
-	taken, err := localhub.Start(context.Background(), localhub.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	taken := must.Get(localhub.Start(context.Background(), localhub.Config{}))(t)
 	defer taken.Close()
 	addr := strings.TrimPrefix(taken.BaseURL(), "http://")
 	real := filepath.Join(t.TempDir(), "hub")
-	data, err := localhub.OpenData(t.Context(), real)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := data.AddContact(t.Context(), localhub.Record{Numbers: []string{"0201234567"}, Contact: contact.Contact{FamilyName: "Vries"}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := data.Close(); err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(localhub.OpenData(t.Context(), real))(t)
+	must.Get(data.AddContact(t.Context(), localhub.Record{Numbers: []string{"0201234567"}, Contact: contact.Contact{FamilyName: "Vries"}}))(t)
+	must.Do(t, data.Close())
 	missing := filepath.Join(t.TempDir(), "missing.pem")
 	for want, c := range map[string]struct {
 		args []string

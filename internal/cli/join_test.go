@@ -12,6 +12,7 @@ import (
 	"wiebelt/internal/relay/users"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/relaytest"
 )
 
@@ -23,9 +24,7 @@ func TestJoin(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, settings.FileName)
 	const before = "[hub]\nsecret_store = \"file\"\n\n[[softphone]]\nkind = \"baresip\"\nname = \"mine\"\n"
-	if err := os.WriteFile(file, []byte(before), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(before), 0o600))
 	join := func(code, fingerprint string) (int, string, string) {
 		return run(t, "", "join", address, code, "--fingerprint", fingerprint, "--profile", dir, "--language", "en")
 	}
@@ -41,17 +40,13 @@ func TestJoin(t *testing.T) {
 		t.Fatalf("exit %d: %s%s", code, out, errOut)
 	}
 	d, err := profile.Find(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	s, problems := settings.Load(d)
 	if len(problems) > 0 || len(s.Softphones) != 2 || s.Softphones[1].Kind != "relay" || s.Softphones[1].Address != address {
 		t.Fatalf("%+v, %v", s.Softphones, problems)
 	}
 	p, err := fromsettings.Softphone(d, s.Hub.SecretStore, s.Softphones[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	linktest.Run(t, p).Until(link.Connected)
 	if code, _, errOut := join(code, fingerprint); code != exitFailed || !strings.Contains(errOut, "used already") {
 		t.Errorf("a second time: exit %d: %s", code, errOut)

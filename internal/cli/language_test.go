@@ -13,6 +13,7 @@ import (
 
 	"wiebelt/assets"
 	"wiebelt/internal/commandline"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
 
@@ -27,14 +28,9 @@ func onlyIn(t *testing.T) map[text.Language]map[string]bool {
 	words := map[string]map[string]bool{"nl": {}, "en": {}}
 	files, _ := fs.Glob(assets.Text, "text/*.json")
 	for _, f := range files {
-		b, err := assets.Text.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(assets.Text.ReadFile(f))(t)
 		var all map[string]map[string]json.RawMessage
-		if err := json.Unmarshal(b, &all); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(b, &all))
 		for _, e := range all {
 			for l, s := range e {
 				plain := regexp.MustCompile(`\\n|\\t`).ReplaceAllString(string(s), " ")
@@ -80,10 +76,7 @@ func speaks(t *testing.T, only map[text.Language]map[string]bool, l text.Languag
 // commandsOf are the paths of every command, and each has its help.
 func commandsOf(t *testing.T) (paths [][]string) {
 	t.Helper()
-	p, err := kong.New(&commands{}, kong.Name("wiebelt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(kong.New(&commands{}, kong.Name("wiebelt")))(t)
 	has := func(path, part string) {
 		for _, l := range []text.Language{text.Dutch, text.English} {
 			if commandline.HelpOf(l, path, part) == "" {

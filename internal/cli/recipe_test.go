@@ -24,6 +24,7 @@ import (
 	"wiebelt/internal/instance"
 	"wiebelt/internal/softphone/listener"
 	"wiebelt/internal/softphone/scheme"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
 
@@ -93,9 +94,7 @@ func startListener(t *testing.T) (taker, guide.Values) {
 	events := make(taker, 16)
 	v := guide.Values{Exe: "/opt/wiebelt/wiebelt", Ring: "/opt/wiebelt/wiebelt", PathToken: secret.RandomKey(), SocketToken: secret.RandomKey()}
 	l, err := listener.Start(t.Context(), listener.Config{SocketToken: v.SocketToken, PathToken: v.PathToken, HTTP: true, Take: events.take})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { l.Close() })
 	v.Port = l.Port()
 	return events, v
@@ -104,15 +103,9 @@ func startListener(t *testing.T) (taker, guide.Values) {
 // get asks for an address as a phone does.
 func get(t *testing.T, address string) int {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil))(t)
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 10 * time.Second}
-	resp, err := client.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := must.Get(client.Do(req))(t)
 	defer resp.Body.Close()
 	_, _ = io.Copy(io.Discard, resp.Body)
 	return resp.StatusCode
@@ -130,10 +123,7 @@ func TestRecipeAddresses(t *testing.T) {
 			if b.Kind != guide.URL && b.Kind != guide.ActionURL {
 				continue
 			}
-			s, err := b.Fill(v)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(b.Fill(v))(t)
 			for line := range strings.SplitSeq(s, "\n") {
 				if b.Kind == guide.ActionURL {
 					if strings.HasPrefix(line, "[") {
@@ -241,29 +231,20 @@ func TestRecipeMessages(t *testing.T) {
 	r, _ := guide.Find(text.English, "any-websocket")
 	var s []string
 	for _, b := range r.Blocks() {
-		f, err := b.Fill(v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(b.Fill(v))(t)
 		s = append(s, f)
 	}
 	name, value, _ := strings.Cut(s[1], ": ")
 	conn, resp, err := websocket.DefaultDialer.DialContext(t.Context(), s[0], http.Header{name: {value}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer conn.Close()
 	if p := resp.Header.Get("Sec-WebSocket-Protocol"); p != "wiebelt.v1" {
 		t.Errorf("subprotocol %q", p)
 	}
 	var got []string
 	for line := range strings.SplitSeq(s[2], "\n") {
-		if err := conn.WriteMessage(websocket.TextMessage, []byte(line)); err != nil {
-			t.Fatal(err)
-		}
-		if err := conn.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, conn.WriteMessage(websocket.TextMessage, []byte(line)))
+		must.Do(t, conn.SetReadDeadline(time.Now().Add(10*time.Second)))
 		_, answer, err := conn.ReadMessage()
 		if err != nil || string(answer) != `{"event":"ack","id":"7f3a"}` {
 			t.Errorf("%s answered %s %v", line, answer, err)
@@ -391,18 +372,10 @@ func (ringer) Peer(_ context.Context, _ instance.Hello, c *instance.Conn) { _ = 
 // running is a running Wiebelt of a profile, as far as calls go.
 func running(t *testing.T, dir string) taker {
 	t.Helper()
-	d, err := profile.Find(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Make(); err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(profile.Find(dir))(t)
+	must.Do(t, d.Make())
 	cfg := instance.Config{RunDir: d.Run, Version: "test"}
-	one, err := instance.Acquire(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := must.Get(instance.Acquire(cfg))(t)
 	events := make(taker, 16)
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
@@ -471,10 +444,7 @@ func TestRecipeCommands(t *testing.T) {
 	// MicroSIP gives no argument at all for a caller without a number, and what
 	// a caller chose to be called is never an option.
 	r, _ := guide.Find(text.Dutch, "microsip")
-	s, err := r.Blocks()[0].Fill(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(r.Blocks()[0].Fill(v))(t)
 	_, value, _ := strings.Cut(strings.Split(s, "\n")[0], "=")
 	for _, number := range []string{"", "anonymous", "--state=ended", "-h", "--profile", `a"b`} {
 		if code, out, errOut := run(t, "", noStart(microSIPSplit(value, number)[1:])...); code != exitDone {
@@ -493,10 +463,7 @@ func TestRecipeTwinkle(t *testing.T) {
 	dir := t.TempDir()
 	v := guide.Values{Exe: "/usr/bin/wiebelt", Ring: "/usr/bin/wiebelt", Profile: dir}
 	r, _ := guide.Find(text.Dutch, "twinkle")
-	s, err := r.Blocks()[0].Fill(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(r.Blocks()[0].Fill(v))(t)
 	t.Setenv("SIP_FROM", `"J. de Vries" <sip:`+inventedNumber+`@pbx.example>;tag=1`)
 	t.Setenv("SIP_TO", `<sip:`+inventedNumber+`@pbx.example>`)
 	t.Setenv("SIP_CALL_ID", "7f3a")
@@ -539,13 +506,8 @@ func TestRecipeTwinkle(t *testing.T) {
 // TestRecipeSettings: what belongs into our settings file is understood.
 func TestRecipeSettings(t *testing.T) {
 	blocksOf(t, guide.Settings, 6, func(r guide.Recipe, b guide.Block) {
-		d, err := profile.Find(t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(settings.Path(d), []byte(b.Text+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(profile.Find(t.TempDir()))(t)
+		must.Do(t, os.WriteFile(settings.Path(d), []byte(b.Text+"\n"), 0o600))
 		s, problems := settings.Load(d)
 		if len(problems) > 0 || len(s.Softphones) != 1 || s.Softphones[0].Name == "" {
 			t.Errorf("%s: %v %+v", r.ID, problems, s.Softphones)
@@ -562,18 +524,12 @@ func TestRecipeSettings(t *testing.T) {
 func TestRecipeTyped(t *testing.T) {
 	v := guide.Values{Exe: "/usr/bin/wiebelt", Profile: t.TempDir()}
 	blocksOf(t, guide.Command, 2, func(r guide.Recipe, b guide.Block) {
-		s, err := b.Fill(v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(b.Fill(v))(t)
 		args := windowsSplit(s)
 		if args[0] != v.Exe {
 			return // of another program
 		}
-		p, err := kong.New(&commands{}, kong.Bind(&env{}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(kong.New(&commands{}, kong.Bind(&env{})))(t)
 		if _, err := p.Parse(args[1:]); err != nil {
 			t.Errorf("%s: %s: %v", r.ID, s, err)
 		}
@@ -586,14 +542,8 @@ func TestRecipeCommand(t *testing.T) {
 	if code != 0 || !strings.Contains(out, "microsip  ") || !strings.Contains(out, "Phone with a web address") {
 		t.Errorf("exit %d: %s%s", code, out, errOut)
 	}
-	d, err := profile.Find(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tokens, err := secret.Token(d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(profile.Find(dir))(t)
+	tokens := must.Get(secret.Token(d))(t)
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		for _, r := range guide.All(l) {
 			code, out, errOut := run(t, "", "recipe", "--profile", dir, "--language", string(l), r.ID)
@@ -621,9 +571,7 @@ func TestRecipeCommand(t *testing.T) {
 		return // the file below is readable by others there whatever its mode
 	}
 	path := filepath.Join(dir, settings.FileName)
-	if err := os.WriteFile(path, []byte("[listener]\nport = 27480\nhttp = false\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte("[listener]\nport = 27480\nhttp = false\n"), 0o600))
 	if code, out, errOut := run(t, "", "recipe", "--profile", dir, "--language", "en", "enreach"); code != 0 || !strings.Contains(out, "127.0.0.1:27480/") || !strings.Contains(errOut, "listener.http") {
 		t.Errorf("exit %d: %s%s", code, out, errOut)
 	}

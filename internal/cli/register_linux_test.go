@@ -11,6 +11,7 @@ import (
 
 	"wiebelt/internal/instance"
 	"wiebelt/internal/native/register"
+	"wiebelt/internal/testutil/must"
 )
 
 // desktop is a user's folder that is empty, with the desktop's variables set.
@@ -31,9 +32,7 @@ func TestUnregister(t *testing.T) {
 	for _, others := range []string{"", "[Default Applications]\ntext/html=firefox.desktop;\n"} {
 		list := filepath.Join(home, "config", "mimeapps.list")
 		if others != "" {
-			if err := os.WriteFile(list, []byte(others), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(list, []byte(others), 0o644))
 		}
 		for _, command := range []string{"register", "unregister"} {
 			if code, out, errOut := run(t, "", command, "--profile", profile); code != 0 || out == "" {
@@ -57,9 +56,7 @@ func TestForgetEverything(t *testing.T) {
 	t.Setenv("XDG_RUNTIME_DIR", "")
 	config := filepath.Join(home, "config")
 	for name, body := range map[string]string{"mimeapps.list": "[Default Applications]\ntext/html=firefox.desktop;\n", "other.toml": "x"} {
-		if err := errors.Join(os.MkdirAll(config, 0o755), os.WriteFile(filepath.Join(config, name), []byte(body), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.MkdirAll(config, 0o755), os.WriteFile(filepath.Join(config, name), []byte(body), 0o600)))
 	}
 	before := snapshot(t, home)
 	for _, args := range [][]string{{"register"}, {"provision", "--base-url", "https://hub.example", "--hub-url", "https://hub.example", "--client-id", "a",
@@ -72,9 +69,7 @@ func TestForgetEverything(t *testing.T) {
 		t.Fatal("there is nothing to forget")
 	}
 	only, err := instance.Acquire(instance.Config{RunDir: filepath.Join(home, ".local", "state", "wiebelt", "run")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error)
 	go func() { served <- only.Serve(ctx, nil) }()
@@ -108,16 +103,10 @@ func TestForgetUser(t *testing.T) {
 		t.Fatal(errOut)
 	}
 	outside := filepath.Join(t.TempDir(), "autostart")
-	if err := os.Rename(filepath.Join(home, ".config", "autostart"), outside); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(outside, filepath.Join(home, ".config", "autostart")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(filepath.Join(home, ".config", "autostart"), outside))
+	must.Do(t, os.Symlink(outside, filepath.Join(home, ".config", "autostart")))
 	root, err := os.OpenRoot(home)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer root.Close()
 	deleted, err := register.ForgetIn(root)
 	if err == nil || len(deleted) < 9 {
@@ -153,19 +142,13 @@ func TestRegisterRepair(t *testing.T) {
 		t.Fatalf("code %d: %s", code, errOut)
 	}
 	repair("Nothing that was registered before is lost.\n")
-	if err := os.WriteFile(list, []byte("[Default Applications]\nx-scheme-handler/wiebelt=other.desktop;\nx-scheme-handler/tel=phone.desktop;\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.RemoveAll(filepath.Join(home, "share", "applications")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(list, []byte("[Default Applications]\nx-scheme-handler/wiebelt=other.desktop;\nx-scheme-handler/tel=phone.desktop;\n"), 0o600))
+	must.Do(t, os.RemoveAll(filepath.Join(home, "share", "applications")))
 	repair("registered again: Links (wiebelt:)\n")
 	if b, _ := os.ReadFile(list); !strings.Contains(string(b), "x-scheme-handler/wiebelt=wiebelt-link.desktop") || !strings.Contains(string(b), "x-scheme-handler/tel=phone.desktop;\n") {
 		t.Errorf("%s", b)
 	}
-	if err := os.Remove(start); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(start))
 	repair("registered again: Start\n")
 	// Taken back on purpose, nothing of it is lost.
 	if code, _, errOut := run(t, "", "unregister", "--profile", profile); code != 0 {

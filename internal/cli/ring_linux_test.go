@@ -15,6 +15,7 @@ import (
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/guide"
 	"wiebelt/internal/instance"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
 
@@ -42,15 +43,9 @@ func (k *killer) Peer(context.Context, instance.Hello, *instance.Conn) {}
 // the call back.
 func TestHandOverIsFinished(t *testing.T) {
 	dir := t.TempDir()
-	d, err := profile.Find(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(profile.Find(dir))(t)
 	cfg := instance.Config{RunDir: d.Run, Version: "test", Build: "test"}
-	one, err := instance.Acquire(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := must.Get(instance.Acquire(cfg))(t)
 	k := &killer{make(chan *os.Process, 1), make(chan call.Event, 1)}
 	ctx, stop := context.WithCancel(t.Context())
 	var serving sync.WaitGroup
@@ -64,9 +59,7 @@ func TestHandOverIsFinished(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestWiebeltProcess$")
 	cmd.Env = append(os.Environ(), "WIEBELT_PROCESS_ARGS="+strings.Join([]string{"ring", "--profile", dir, "--no-start", "--", "0698760011"}, "\n"))
 	cmd.Stderr = &said
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	k.program <- cmd.Process
 	if err := cmd.Wait(); err != nil {
 		t.Fatalf("%v: %s", err, &said)
@@ -82,15 +75,10 @@ func TestRecipeScript(t *testing.T) {
 	dir := t.TempDir()
 	exe := filepath.Join(dir, "wiebelt")
 	program := "#!/bin/sh\nfor a; do all=\"$all$a\n\"; done\nWIEBELT_PROCESS_ARGS=\"${all%?}\" exec '" + os.Args[0] + "' '-test.run=^TestWiebeltProcess$'\n"
-	if err := os.WriteFile(exe, []byte(program), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(exe, []byte(program), 0o700))
 	r, _ := guide.Find(text.Dutch, "any-program")
 	blocks := r.Blocks()
-	script, err := blocks[len(blocks)-1].Fill(guide.Values{Ring: exe, Profile: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := must.Get(blocks[len(blocks)-1].Fill(guide.Values{Ring: exe, Profile: dir}))(t)
 	if strings.Contains(script, inventedNumber) || strings.Contains(script, "--name") || !strings.Contains(script, "$NUMBER") {
 		t.Errorf("arguments tell: %s", script)
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"wiebelt/internal/config/settings"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 	shown "wiebelt/internal/ui/settings"
 )
@@ -25,14 +26,9 @@ func setWhole(t *testing.T) (dir string) {
 	if code, _, errOut := run(t, "", "settings", "--templates", out); code != 0 {
 		t.Fatalf("exit %d: %s", code, errOut)
 	}
-	b, err := os.ReadFile(filepath.Join(out, "policy-sample.en.toml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile(filepath.Join(out, "policy-sample.en.toml")))(t)
 	b = regexp.MustCompile(`(?m)^#(\[\[|[a-z0-9_]+ = )`).ReplaceAll(b, []byte("$1"))
-	if err := os.WriteFile(filepath.Join(dir, "settings.toml"), b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "settings.toml"), b, 0o600))
 	return dir
 }
 
@@ -65,11 +61,7 @@ func TestKeysAreTheSameEverywhere(t *testing.T) {
 		t.Fatalf("exit %d: %s", code, errOut)
 	}
 	file := func(name string) string {
-		b, err := os.ReadFile(filepath.Join(out, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(b)
+		return string(must.Get(os.ReadFile(filepath.Join(out, name)))(t))
 	}
 	found := func(re, s string) map[string]bool {
 		all := map[string]bool{}
@@ -97,9 +89,7 @@ func TestKeysAreTheSameEverywhere(t *testing.T) {
 			} `xml:"elements"`
 		} `xml:"policies>policy"`
 	}
-	if err := xml.Unmarshal([]byte(file("wiebelt.admx")), &admx); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, xml.Unmarshal([]byte(file("wiebelt.admx")), &admx))
 	got := map[string]bool{}
 	for _, p := range admx.Policies {
 		group, ok := strings.CutPrefix(p.Key, `Software\Policies\Wiebelt`)
@@ -163,14 +153,9 @@ func TestKeysAreTheSameEverywhere(t *testing.T) {
 		}
 	}
 	// Texts of keys that are gone.
-	b, err := os.ReadFile("../../assets/text/setting.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile("../../assets/text/setting.json"))(t)
 	var catalogue map[string]any
-	if err := json.Unmarshal(b, &catalogue); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(b, &catalogue))
 	helped := map[string]bool{}
 	for k := range maps.Keys(catalogue) {
 		if key, ok := strings.CutPrefix(k, "setting.help."); ok {
@@ -201,9 +186,7 @@ func TestKeysAreTheSameEverywhere(t *testing.T) {
 
 func TestSettingsJSON(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "settings.toml"), []byte("[hub]\nbase_url = \"https://a.example\"\nclient_id = \"c\"\nproxy = 5\n\n[[softphone]]\nkind = \"ari\"\naddress = \"http://127.0.0.1:8088\"\n[nonsense]\nx = 1\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "settings.toml"), []byte("[hub]\nbase_url = \"https://a.example\"\nclient_id = \"c\"\nproxy = 5\n\n[[softphone]]\nkind = \"ari\"\naddress = \"http://127.0.0.1:8088\"\n[nonsense]\nx = 1\n"), 0o600))
 	code, out, errOut := run(t, "", "settings", "--json", "--profile", dir)
 	var o settingsJSON
 	if err := json.Unmarshal([]byte(out), &o); err != nil || code != 1 || errOut != "" {
@@ -236,9 +219,7 @@ func TestSettingsHelp(t *testing.T) {
 
 func TestExpiryIsTold(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "settings.toml"), []byte("[hub]\nsecret_expires = \"2020-01-31\"\n[ui]\nlanguage = \"nl\"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "settings.toml"), []byte("[hub]\nsecret_expires = \"2020-01-31\"\n[ui]\nlanguage = \"nl\"\n"), 0o600))
 	if code, _, errOut := run(t, "", "settings", "--profile", dir); code != 0 || !strings.Contains(errOut, "Het geheim is verlopen.") {
 		t.Errorf("exit %d: %s", code, fmt.Sprint(errOut))
 	}

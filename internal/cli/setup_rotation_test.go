@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
 
@@ -29,8 +30,6 @@ func TestExportWhileASecretWaits(t *testing.T) {
 		}
 	}
 	carry("before the hub knows the new one", true)
-	if err := h.SetClientSecret(t.Context(), "office", "1234", fresh); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.SetClientSecret(t.Context(), "office", "1234", fresh))
 	carry("when the hub knows the new one", false)
 }

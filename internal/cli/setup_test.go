@@ -12,6 +12,7 @@ import (
 
 	"wiebelt/internal/config/setupfile"
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/testutil/must"
 )
 
 // Set-up files of these tests cost little work.
@@ -29,9 +30,7 @@ func snapshot(t *testing.T, dir string) map[string]string {
 		all[path] = string(b)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return all
 }
 
@@ -39,16 +38,9 @@ func snapshot(t *testing.T, dir string) map[string]string {
 func exported(t *testing.T) (file, phrase string, h *localhub.Hub) {
 	t.Helper()
 	dir, h := setUp(t)
-	f, err := os.OpenFile(filepath.Join(dir, "settings.toml"), os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.WriteString("\n[support]\ncontact = \"Jan (IT), toestel 140\"\n[phone]\ncall_back = \"dial {number}\"\n[[line]]\nnumber = \"0201234567\"\nname = \"Schade\"\n[[softphone]]\nkind = \"baresip\"\n[[softphone]]\nkind = \"ari\"\nname = \"centrale\"\naddress = \"https://pbx.example\"\nuser = \"u\"\nextension = \"101\"\n"); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.OpenFile(filepath.Join(dir, "settings.toml"), os.O_APPEND|os.O_WRONLY, 0o600))(t)
+	must.Get(f.WriteString("\n[support]\ncontact = \"Jan (IT), toestel 140\"\n[phone]\ncall_back = \"dial {number}\"\n[[line]]\nnumber = \"0201234567\"\nname = \"Schade\"\n[[softphone]]\nkind = \"baresip\"\n[[softphone]]\nkind = \"ari\"\nname = \"centrale\"\naddress = \"https://pbx.example\"\nuser = \"u\"\nextension = \"101\"\n"))(t)
+	must.Do(t, f.Close())
 	file = filepath.Join(t.TempDir(), "office.wiebelt")
 	code, out, errOut := run(t, "", "provision", "--export", file, "--profile", dir)
 	if code != 0 {
@@ -108,15 +100,10 @@ func TestImport(t *testing.T) {
 // not take what is in it.
 func TestImportChangesNothing(t *testing.T) {
 	file, phrase, h := exported(t)
-	other, err := localhub.Start(context.Background(), localhub.Config{Synthetic: 5, Demo: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must.Get(localhub.Start(context.Background(), localhub.Config{Synthetic: 5, Demo: true}))(t)
 	defer other.Close()
 	const old = "old-canary"
-	if err := other.SetClientSecret(t.Context(), "office", "1234", old); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, other.SetClientSecret(t.Context(), "office", "1234", old))
 	dir := t.TempDir()
 	if code, _, errOut := run(t, old+"\n", "provision", "--base-url", other.BaseURL(), "--client-id", "office", "--organisation-code", "1234",
 		"--secret-store", "file", "--secret-stdin", "--profile", dir); code != 0 {
@@ -133,9 +120,7 @@ func TestImportChangesNothing(t *testing.T) {
 		{phrase: phrase, gone: true, want: "test failed"},
 		{phrase: phrase, extra: []string{"--secret-store", "machine", "--secret-group", "no-such-group"}},
 	} {
-		if err := h.Faults().SetGone(c.gone); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, h.Faults().SetGone(c.gone))
 		code, out, errOut := run(t, c.phrase+"\n", append([]string{"provision", "--import", file, "--passphrase-stdin", "--profile", dir}, c.extra...)...)
 		if code != 1 || !strings.Contains(english(errOut), c.want) || strings.Contains(out+errOut, "canary") {
 			t.Errorf("exit %d: %s%s", code, out, errOut)
@@ -144,9 +129,7 @@ func TestImportChangesNothing(t *testing.T) {
 			t.Errorf("%+v: the profile has changed", c)
 		}
 	}
-	if err := h.Faults().SetGone(false); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Faults().SetGone(false))
 	// And with everything in order it is taken over, and shown beside the old one.
 	code, out, errOut := run(t, phrase+"\n", "provision", "--import", file, "--passphrase-stdin", "--profile", dir)
 	if code != 0 || !strings.Contains(out, other.BaseURL()) || !strings.Contains(out, h.BaseURL()) {

@@ -21,6 +21,7 @@ import (
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/listener"
 	"wiebelt/internal/softphone/wazo"
+	"wiebelt/internal/testutil/must"
 )
 
 // heard is what a source was told.
@@ -47,32 +48,22 @@ func hear(t *testing.T) (dir string, port int, tokens secret.Tokens, h *heard) {
 	t.Helper()
 	dir, h = t.TempDir(), &heard{}
 	d, err := profile.Find(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Make(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, d.Make())
 	if tokens, err = secret.Token(d); err != nil {
 		t.Fatal(err)
 	}
 	l, err := listener.Start(t.Context(), listener.Config{SocketToken: tokens.Socket, PathToken: tokens.Path, HTTP: true, Tries: 1, Take: h.Take})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(l.Close)
-	if err := l.Announce(filepath.Join(d.Run, "listener.json")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, l.Announce(filepath.Join(d.Run, "listener.json")))
 	return dir, l.Port(), tokens, h
 }
 
 func TestSimulateToTheListener(t *testing.T) {
 	dir, port, tokens, h := hear(t)
 	file := filepath.Join(t.TempDir(), "story.txt")
-	if err := os.WriteFile(file, []byte("0 ring a number=101 name=Receptie\n1 caller a number=\"06 12345678\"\n+1 end a elsewhere\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte("0 ring a number=101 name=Receptie\n1 caller a number=\"06 12345678\"\n+1 end a elsewhere\n"), 0o600))
 	bare := t.TempDir() // a profile in which nothing runs
 	for _, tt := range []struct {
 		args, in, want string
@@ -106,9 +97,7 @@ func TestSimulateToTheListener(t *testing.T) {
 func TestSimulateWrong(t *testing.T) {
 	dir, _, _, h := hear(t)
 	file := filepath.Join(t.TempDir(), "story.txt")
-	if err := os.WriteFile(file, []byte("0 ring a number=101\n0 answer b\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte("0 ring a number=101\n0 answer b\n"), 0o600))
 	for args, want := range map[string]struct {
 		code int
 		say  string
@@ -170,9 +159,7 @@ func TestSimulateServer(t *testing.T) {
 		t.Fatalf("%v: %+v", err, a)
 	}
 	p, err := wazo.New(exchangelink.Account{Address: a.Address, User: a.User, Extension: a.Extension, Secret: func(context.Context) (string, error) { return a.Secret, nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	h := &heard{}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

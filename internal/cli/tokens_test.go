@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // TestDamagedTokens: every command that shows tokens says how to get new ones,
@@ -12,9 +14,7 @@ import (
 func TestDamagedTokens(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "tokens.json")
-	if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte("{}"), 0o600))
 	for _, args := range [][]string{{"settings", "--ways-in"}, {"recipe", "any-url"}} {
 		if code, _, errOut := run(t, "", append(args, "--profile", dir)...); code != 1 || !strings.Contains(errOut, "--renew-tokens") {
 			t.Errorf("%v: exit %d: %s", args, code, errOut)

@@ -15,6 +15,7 @@ import (
 	"wiebelt/internal/config/fromsettings"
 	"wiebelt/internal/delivery/outbox"
 	"wiebelt/internal/hub"
+	"wiebelt/internal/testutil/must"
 )
 
 // answers is a hub that takes a delivery and gives one answer.
@@ -44,15 +45,11 @@ func box(change func(t *testing.T, dir string, b *outbox.Outbox)) func(*testing.
 	return func(t *testing.T, e *exam) {
 		dir := fromsettings.OutboxFolder(e.Dirs)
 		b, err := outbox.Open(t.Context(), outbox.Options{Dir: dir, Now: added, Hub: func(string) (outbox.Deliverer, error) { return nil, errors.New("none") }})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if change != nil {
 			change(t, dir, b)
 		}
-		if err := b.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Close())
 	}
 }
 
@@ -60,9 +57,7 @@ func put(t *testing.T, b *outbox.Outbox, n int) {
 	for i := range n {
 		path := filepath.Join(t.TempDir(), "a.zip")
 		write(t, path, fmt.Sprint("file ", i))
-		if _, err := b.Add(t.Context(), outbox.Source{Path: path, Intermediary: "x"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.Add(t.Context(), outbox.Source{Path: path, Intermediary: "x"}))(t)
 	}
 }
 
@@ -79,9 +74,7 @@ func worker(t *testing.T, dir string) {
 func sent(r hub.Receipt) func(*testing.T, string, *outbox.Outbox) {
 	return func(t *testing.T, dir string, first *outbox.Outbox) {
 		b, err := outbox.Open(t.Context(), outbox.Options{Dir: dir, Now: added, Hub: func(string) (outbox.Deliverer, error) { return answers(r), nil }, Policy: outbox.Policy{KeepRefused: 30}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		put(t, b, 1)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -94,9 +87,7 @@ func sent(r hub.Receipt) func(*testing.T, string, *outbox.Outbox) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(<-done, b.Close()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(<-done, b.Close()))
 	}
 }
 
@@ -104,9 +95,7 @@ func sent(r hub.Receipt) func(*testing.T, string, *outbox.Outbox) {
 func spoolIs(fault error) func(*testing.T, *exam) {
 	return func(t *testing.T, e *exam) {
 		spool := filepath.Join(fromsettings.OutboxFolder(e.Dirs), "spool")
-		if err := os.MkdirAll(spool, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(spool, 0o700))
 		e.sys.folder = func(path string) error {
 			if path == spool {
 				return fault
@@ -126,10 +115,7 @@ func TestDeliveryChangesNothing(t *testing.T) {
 	}
 	box(func(t *testing.T, _ string, b *outbox.Outbox) { put(t, b, 1) })(t, e)
 	names := func() (all string) {
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		entries := must.Get(os.ReadDir(dir))(t)
 		for _, x := range entries {
 			all += x.Name() + " "
 		}

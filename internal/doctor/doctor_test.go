@@ -27,6 +27,7 @@ import (
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/logfile"
 	"wiebelt/internal/native/register"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
 
@@ -46,10 +47,7 @@ func is(lines ...[]finding) []finding { return slices.Concat(lines...) }
 
 func rows(t *testing.T) []row {
 	none, running := residentState{}, hub.Reached{Resolved: true, Connected: true}
-	busy, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	busy := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { _ = busy.Close() })
 	port := busy.Addr().(*net.TCPAddr).Port
 	return []row{
@@ -259,9 +257,7 @@ func rows(t *testing.T) []row {
 			write(t, filepath.Join(e.Dirs.Log(), logfile.Name), line(e.now.Add(-25*time.Hour), "ERROR")+line(e.now.Add(-time.Hour), "ERROR")+line(e.now, "WARN"))
 		}, sayN(OK, "log.errors", 1)},
 		{"log", setUp, func(t *testing.T, e *exam) {
-			if err := os.MkdirAll(filepath.Join(e.Dirs.Log(), logfile.Name), 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.MkdirAll(filepath.Join(e.Dirs.Log(), logfile.Name), 0o700))
 		}, say(Fail, "log.write")},
 		{"crash", setUp, nil, say(OK, "crash.none")},
 		{"crash", setUp, aged(0), say(Fail, "crash.today")},
@@ -288,9 +284,7 @@ func rows(t *testing.T) []row {
 		{"delivery", setUp, both(box(nil), spoolIs(fs.ErrPermission)), say(Fail, "delivery.write")},
 		{"delivery", setUp, box(func(t *testing.T, dir string, b *outbox.Outbox) {
 			put(t, b, 1)
-			if err := os.RemoveAll(filepath.Join(dir, "spool")); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.RemoveAll(filepath.Join(dir, "spool")))
 		}), is(sayN(Fail, "delivery.spool", 1), sayN(Fail, "delivery.idle", 1, since))},
 		{"delivery", setUp, box(func(t *testing.T, dir string, _ *outbox.Outbox) {
 			write(t, filepath.Join(dir, outbox.DatabaseName+".damaged"), "x")
@@ -330,14 +324,9 @@ var policies = []struct {
 // texts are the keys of the catalogue that a check can say.
 func texts(t *testing.T) map[text.Key]bool {
 	t.Helper()
-	b, err := assets.Text.ReadFile("text/doctor.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(assets.Text.ReadFile("text/doctor.json"))(t)
 	var all map[text.Key]json.RawMessage
-	if err := json.Unmarshal(b, &all); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(b, &all))
 	found := map[text.Key]bool{}
 	for k := range all {
 		switch s := string(k); {

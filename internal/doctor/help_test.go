@@ -15,6 +15,7 @@ import (
 	"wiebelt/internal/instance"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/native/register"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
 
@@ -37,16 +38,9 @@ organisation_code = "1234"
 // configured is a profile with these settings.
 func configured(t testing.TB, toml string) Config {
 	t.Helper()
-	d, err := profile.Find(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Make(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(d.State, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(profile.Find(t.TempDir()))(t)
+	must.Do(t, d.Make())
+	must.Do(t, os.Chmod(d.State, 0o700))
 	if toml != "" {
 		write(t, settings.Path(d), toml)
 	}
@@ -56,12 +50,8 @@ func configured(t testing.TB, toml string) Config {
 
 func write(t testing.TB, path, s string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(s), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must.Do(t, os.WriteFile(path, []byte(s), 0o600))
 }
 
 // calm is a computer on which all is well.
@@ -105,15 +95,7 @@ func examined(t testing.TB, toml string) *exam {
 
 func keepSecret(t testing.TB, d profile.Dirs, base, client, value string) {
 	t.Helper()
-	store, err := secret.Open(secret.KindFile, d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ref, err := secret.Hub(base, client)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Set(t.Context(), ref, value); err != nil {
-		t.Fatal(err)
-	}
+	store := must.Get(secret.Open(secret.KindFile, d))(t)
+	ref := must.Get(secret.Hub(base, client))(t)
+	must.Do(t, store.Set(t.Context(), ref, value))
 }

@@ -27,16 +27,13 @@ import (
 	"wiebelt/internal/instance"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/native/register"
+	"wiebelt/internal/testutil/must"
 )
 
 // runJSON is a run as monitoring sees it.
 func runJSON(t *testing.T, cfg Config, sys system) Report {
 	t.Helper()
-	b, err := json.Marshal(run(t.Context(), cfg, sys, quietly))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return shaped(t, b)
+	return shaped(t, must.Get(json.Marshal(run(t.Context(), cfg, sys, quietly)))(t))
 }
 
 // aHub answers tokens and lookups over TLS; ahead is how far its clock is.
@@ -133,9 +130,7 @@ func (h hanging) Get(context.Context, secret.Ref) (string, error) { <-h.until; r
 // than ten seconds.
 func TestEverythingHangs(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0") // takes connections and says nothing
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer l.Close()
 	cfg := configured(t, strings.ReplaceAll(setUp, "https://hub.example", "http://"+l.Addr().String()))
 	over := make(chan struct{})
@@ -158,9 +153,7 @@ func TestEverythingHangs(t *testing.T) {
 	}
 	// A resident that takes the connection and says nothing.
 	silence, err := net.Listen("unix", filepath.Join(cfg.Dirs.Run, instance.SocketName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer silence.Close()
 	began := time.Now()
 	cfg.Settings, cfg.Late = load(t.Context(), func() *settings.Settings { wait(); return nil })
@@ -228,10 +221,7 @@ func (a answering) Peer(ctx context.Context, _ instance.Hello, c *instance.Conn)
 // residentOf runs one for a profile.
 func residentOf(t *testing.T, d profile.Dirs, version, build string, a answering) {
 	t.Helper()
-	one, err := instance.Acquire(instance.Config{RunDir: d.Run, Version: version, Build: build})
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := must.Get(instance.Acquire(instance.Config{RunDir: d.Run, Version: version, Build: build}))(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	var work sync.WaitGroup
 	work.Go(func() { _ = one.Serve(ctx, a) })
@@ -274,14 +264,9 @@ func TestAsksTheResident(t *testing.T) {
 	})
 	t.Run("died", func(t *testing.T) {
 		cfg := configured(t, "")
-		l, err := net.Listen("unix", filepath.Join(cfg.Dirs.Run, instance.SocketName))
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(net.Listen("unix", filepath.Join(cfg.Dirs.Run, instance.SocketName)))(t)
 		l.(*net.UnixListener).SetUnlinkOnClose(false) // as after a kill
-		if err := l.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, l.Close())
 		if r := ask(cfg); r.of(t, "resident").State != Warn || r.of(t, "version").State != Off {
 			t.Errorf("%+v", r.of(t, "resident"))
 		}
@@ -295,9 +280,7 @@ func TestRights(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for mode, want := range map[os.FileMode]filetrust.Why{0o700: "", 0o755: filetrust.Read, 0o777: filetrust.Written, 0o720: filetrust.Written} {
-		if err := os.Chmod(dir, mode); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(dir, mode))
 		got, _ := errors.AsType[*filetrust.Error](folderFault(dir))
 		if (got == nil) != (want == "") || got != nil && got.Why != want {
 			t.Errorf("%o: %v; want %q", mode, got, want)
@@ -328,8 +311,6 @@ func listing(t *testing.T, dir string) string {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return b.String()
 }

@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"wiebelt/internal/testutil/must"
 )
 
 const crashEnv = "WIEBELT_TEST_CRASH"
@@ -72,10 +74,7 @@ func TestMasked(t *testing.T) {
 func TestBundleTells(t *testing.T) {
 	cfg := configured(t, setUp+"[[softphone]]\nkind = \"ari\"\nextension = \"101\"\nuser = \"w\"\naddress = \"https://pbx.example:8089/ari?key=Geheim9\"\n")
 	cfg.Version, cfg.Commit = "1.20.31234567", "0612345678f7298"
-	all, err := Collect(t.Context(), cfg, Report{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(Collect(t.Context(), cfg, Report{}))(t)
 	for name, want := range map[string]string{"environment.txt": "wiebelt: 1.20.31234567 0612345678f7298\n", "settings.txt": "https://hub.example"} {
 		for _, e := range all {
 			if e.Name == name && !strings.Contains(string(e.Data), want) {

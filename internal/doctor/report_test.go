@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
 
@@ -54,9 +55,7 @@ func shaped(t *testing.T, b []byte) Report {
 	if err := json.Unmarshal(b, &top); err != nil || !slices.Equal(slices.Sorted(maps.Keys(top)), []string{"checks", "ok"}) {
 		t.Fatalf("%v: %s", err, b)
 	}
-	if err := json.Unmarshal(top["checks"], &list); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(top["checks"], &list))
 	failed := false
 	var ids []string
 	for _, c := range list {
@@ -83,9 +82,7 @@ func shaped(t *testing.T, b []byte) Report {
 		t.Errorf("ids %v", ids)
 	}
 	var r Report
-	if err := json.Unmarshal(b, &r); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(b, &r))
 	return r
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/secret"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
 
@@ -62,15 +63,8 @@ func TestBothSecrets(t *testing.T) {
 // storeOf is the store of a profile and what it is asked for.
 func storeOf(t *testing.T, d profile.Dirs, base, client string) (secret.Store, secret.Ref) {
 	t.Helper()
-	store, err := secret.Open(secret.KindFile, d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ref, err := secret.Hub(base, client)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return store, ref
+	store := must.Get(secret.Open(secret.KindFile, d))(t)
+	return store, must.Get(secret.Hub(base, client))(t)
 }
 
 func quietly(string, []Check) {}

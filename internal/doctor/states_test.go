@@ -19,6 +19,7 @@ import (
 	"wiebelt/internal/logfile"
 	"wiebelt/internal/native/register"
 	"wiebelt/internal/store/history"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
 
@@ -118,25 +119,16 @@ func aged(days int) func(*testing.T, *exam) {
 		p := filepath.Join(e.Dirs.Log(), logfile.CrashName)
 		write(t, p, "panic: x\n")
 		at := e.now.AddDate(0, 0, -days).Add(-time.Minute)
-		if err := os.Chtimes(p, at, at); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chtimes(p, at, at))
 	}
 }
 
 func calls(change func(path string)) func(*testing.T, *exam) {
 	return func(t *testing.T, e *exam) {
 		path := fromsettings.HistoryFile(e.Dirs)
-		s, err := history.Open(path, history.KeepFull, 7, time.Now)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Put(t.Context(), history.Entry{Rang: time.Now(), Number: "+31201234567", Name: "J. Jansen"}); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(history.Open(path, history.KeepFull, 7, time.Now))(t)
+		must.Get(s.Put(t.Context(), history.Entry{Rang: time.Now(), Number: "+31201234567", Name: "J. Jansen"}))(t)
+		must.Do(t, s.Close())
 		if change != nil {
 			change(path)
 		}
@@ -145,12 +137,8 @@ func calls(change func(path string)) func(*testing.T, *exam) {
 
 func tokens(mode fs.FileMode) func(*testing.T, *exam) {
 	return func(t *testing.T, e *exam) {
-		if _, err := secret.Token(e.Dirs); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chmod(filepath.Join(e.Dirs.State, "tokens.json"), mode); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(secret.Token(e.Dirs))(t)
+		must.Do(t, os.Chmod(filepath.Join(e.Dirs.State, "tokens.json"), mode))
 	}
 }
 
@@ -158,9 +146,7 @@ func announces(s string, mode fs.FileMode) func(*testing.T, *exam) {
 	return func(t *testing.T, e *exam) {
 		p := filepath.Join(e.Dirs.Run, "listener.json")
 		write(t, p, s)
-		if err := os.Chmod(p, mode); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(p, mode))
 	}
 }
 
@@ -180,14 +166,7 @@ func room(free uint64, err error) func(*testing.T, *exam) {
 
 func schema(t testing.TB, path string, version int) {
 	t.Helper()
-	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.Exec(fmt.Sprintf("PRAGMA user_version = %d", version)); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(sql.Open("sqlite", path))(t)
+	must.Get(db.Exec(fmt.Sprintf("PRAGMA user_version = %d", version)))(t)
+	must.Do(t, db.Close())
 }

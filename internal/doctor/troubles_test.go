@@ -28,6 +28,7 @@ import (
 	"wiebelt/internal/filetrust"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/native/browser"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
 
@@ -46,19 +47,13 @@ type office struct {
 // certified gives the hub a certificate, which the settings know.
 func (p *office) certified() {
 	p.t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(p.t)
 	c := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "hub"}, NotBefore: p.from, NotAfter: p.to,
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, DNSNames: []string{"other.example"}}
 	if p.name == "" {
 		c.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1)}
 	}
-	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	der := must.Get(x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key))(p.t)
 	p.hub.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
 	p.hub.StartTLS()
 	p.t.Cleanup(p.hub.Close)
@@ -86,12 +81,8 @@ func examineOffice(t *testing.T, before, after func(*office)) Report {
 	p.Exe = filepath.Join(t.TempDir(), "wiebelt")
 	write(t, p.Exe, "")
 	for _, dir := range []string{p.Dirs.State, p.Dirs.Run, filepath.Dir(p.Exe)} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chmod(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(dir, 0o700))
+		must.Do(t, os.Chmod(dir, 0o700))
 	}
 	keepSecret(t, p.Dirs, p.hub.URL, "office", "canary-secret")
 	residentOf(t, p.Dirs, "1.2.0", "abc", answering{facts: &windowapi.DoctorFacts{SetUp: true, Port: 27471}})
@@ -129,10 +120,7 @@ func behind(p *office, proxy string) {
 
 // closedPort is an address where nothing listens.
 func closedPort(t *testing.T) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	return l.Addr().String()
 }
@@ -144,17 +132,13 @@ func secretFile(do func(path string) error) func(*office) {
 		if len(files) != 1 {
 			p.t.Fatalf("%d files with secrets", len(files))
 		}
-		if err := do(files[0]); err != nil {
-			p.t.Fatal(err)
-		}
+		must.Do(p.t, do(files[0]))
 	}
 }
 
 func mode(which func(*office) string, m fs.FileMode) func(*office) {
 	return func(p *office) {
-		if err := os.Chmod(which(p), m); err != nil {
-			p.t.Fatal(err)
-		}
+		must.Do(p.t, os.Chmod(which(p), m))
 	}
 }
 
@@ -192,9 +176,7 @@ var troubles = map[string]struct{ before, after func(*office) }{
 		p.sys.browser = browser.There
 	}},
 	"folders.owner": {after: func(p *office) {
-		if err := os.Chown(p.Dirs.State, 65534, 65534); err != nil {
-			p.t.Fatal(err)
-		}
+		must.Do(p.t, os.Chown(p.Dirs.State, 65534, 65534))
 	}},
 	"program.write": {after: mode(func(p *office) string { return filepath.Dir(p.Exe) }, 0o777)},
 }
@@ -260,31 +242,20 @@ func underPolicy(t *testing.T, content string, mode fs.FileMode) Report {
 	t.Helper()
 	etc, out := t.TempDir(), filepath.Join(t.TempDir(), "report.json")
 	for _, dir := range []string{etc, filepath.Join(etc, "wiebelt")} {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chmod(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(dir, 0o755))
+		must.Do(t, os.Chmod(dir, 0o755))
 	}
 	file := filepath.Join(etc, "wiebelt", settings.PolicyFile)
 	write(t, file, content)
-	if err := os.Chmod(file, mode); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(file, mode))
 	cmd := exec.CommandContext(t.Context(), "unshare", "-Urm", "sh", "-c", `mount --bind "$0" /etc && exec "$@"`, etc, os.Args[0], "-test.run=^TestUnderPolicy$")
 	cmd.Env = append(os.Environ(), "WIEBELT_TEST_REPORT="+out)
 	if b, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, b)
 	}
-	b, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile(out))(t)
 	var r Report
-	if err := json.Unmarshal(b, &r); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(b, &r))
 	return r
 }
 

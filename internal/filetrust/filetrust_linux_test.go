@@ -10,17 +10,12 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // stranger is somebody else; the tests that need one run as root.
 const stranger = 65534
-
-func must(t *testing.T, errs ...error) {
-	t.Helper()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // wants checks that err is an Error for a reason, or nil for "".
 func wants(t *testing.T, err error, why Why) {
@@ -90,7 +85,7 @@ func TestFolder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			above := filepath.Join(t.TempDir(), "a")
 			p := filepath.Join(above, "p")
-			must(t, os.MkdirAll(p, 0o700), c.plant(above, p))
+			must.Do(t, os.MkdirAll(p, 0o700), c.plant(above, p))
 			err := Folder(p, c.who)
 			if c.why == "none" {
 				if !errors.Is(err, fs.ErrNotExist) {
@@ -107,7 +102,7 @@ func TestFolder(t *testing.T) {
 func TestProgram(t *testing.T) {
 	dir := t.TempDir()
 	exe := filepath.Join(dir, "bin", "wiebelt")
-	must(t, os.Mkdir(filepath.Dir(exe), 0o755), os.WriteFile(exe, nil, 0o755))
+	must.Do(t, os.Mkdir(filepath.Dir(exe), 0o755), os.WriteFile(exe, nil, 0o755))
 	for _, c := range []struct {
 		path string
 		mode os.FileMode
@@ -116,9 +111,9 @@ func TestProgram(t *testing.T) {
 		{exe, 0o755, ""}, {exe, 0o777, Written}, {exe, 0o775, ""}, {filepath.Dir(exe), 0o775, ""},
 		{filepath.Dir(exe), 0o777 | os.ModeSticky, Written}, {dir, 0o777, Written}, {dir, 0o777 | os.ModeSticky, ""},
 	} {
-		must(t, os.Chmod(c.path, c.mode))
+		must.Do(t, os.Chmod(c.path, c.mode))
 		wants(t, Program(exe), c.why)
-		must(t, os.Chmod(c.path, 0o755))
+		must.Do(t, os.Chmod(c.path, 0o755))
 	}
 }
 
@@ -145,7 +140,7 @@ func TestOpenFile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := filepath.Join(t.TempDir(), "d")
 			f := filepath.Join(d, "f")
-			must(t, os.Mkdir(d, 0o700), os.WriteFile(f, []byte("x"), 0o600), c.plant(d, f))
+			must.Do(t, os.Mkdir(d, 0o700), os.WriteFile(f, []byte("x"), 0o600), c.plant(d, f))
 			b, err := ReadFile(f, 10, c.who)
 			wants(t, err, c.why)
 			if (string(b) == "x") != (c.why == "") {
@@ -154,7 +149,7 @@ func TestOpenFile(t *testing.T) {
 		})
 	}
 	f := filepath.Join(t.TempDir(), "f")
-	must(t, os.WriteFile(f, []byte("four"), 0o600))
+	must.Do(t, os.WriteFile(f, []byte("four"), 0o600))
 	if _, err := ReadFile(f, 3, Ours); !errors.Is(err, ErrTooLarge) {
 		t.Error(err)
 	}
@@ -164,23 +159,23 @@ func TestOpenFile(t *testing.T) {
 func TestMake(t *testing.T) {
 	dir := t.TempDir()
 	p := filepath.Join(dir, "a", "b")
-	must(t, Make(p, Alone), Make(p, Alone))
+	must.Do(t, Make(p, Alone), Make(p, Alone))
 	for _, d := range []string{filepath.Dir(p), p} {
 		if info, err := os.Stat(d); err != nil || info.Mode().Perm() != 0o700 {
 			t.Errorf("%v %v", info, err)
 		}
 	}
-	must(t, os.Chmod(p, 0o755), Make(p, Ours))
+	must.Do(t, os.Chmod(p, 0o755), Make(p, Ours))
 	if info, _ := os.Stat(p); info.Mode().Perm() != 0o755 {
 		t.Errorf("one that was there has %o", info.Mode().Perm())
 	}
-	must(t, Make(p, Alone))
+	must.Do(t, Make(p, Alone))
 	if info, _ := os.Stat(p); info.Mode().Perm() != 0o700 {
 		t.Errorf("one for us alone has %o", info.Mode().Perm())
 	}
-	must(t, os.Chmod(p, 0o775))
+	must.Do(t, os.Chmod(p, 0o775))
 	wants(t, Make(p, Alone), Written)
-	must(t, os.Chmod(p, 0o700), os.Chown(p, stranger, -1))
+	must.Do(t, os.Chmod(p, 0o700), os.Chown(p, stranger, -1))
 	wants(t, Make(filepath.Join(p, "c"), Ours), Owner)
 	if left, _ := os.ReadDir(p); len(left) != 0 {
 		t.Error("made a folder in another user's")

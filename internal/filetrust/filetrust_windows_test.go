@@ -8,19 +8,17 @@ import (
 	"testing"
 
 	"golang.org/x/sys/windows"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // rights sets who may do what with a file or folder, and takes nothing over.
 func rights(t *testing.T, path, list string) {
 	t.Helper()
 	sd, err := windows.SecurityDescriptorFromString(list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	dacl, _, err := sd.DACL()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if err := windows.SetNamedSecurityInfo(path, windows.SE_FILE_OBJECT,
 		windows.DACL_SECURITY_INFORMATION|windows.PROTECTED_DACL_SECURITY_INFORMATION, nil, nil, dacl, nil); err != nil {
 		t.Fatal(err)
@@ -45,10 +43,7 @@ const (
 
 // TestLists judges lists of rights as they are, without a disk that keeps them.
 func TestLists(t *testing.T) {
-	me, err := us()
-	if err != nil {
-		t.Fatal(err)
-	}
+	me := must.Get(us())(t)
 	for name, c := range map[string]struct {
 		list                 string
 		written, moved, read bool
@@ -74,10 +69,7 @@ func TestLists(t *testing.T) {
 		}
 	}
 	for owner, want := range map[string]bool{"BA": true, "SY": true, trustedInstaller: true, me.String(): true, "BU": false, "S-1-5-21-1-2-3-1007": false, "S-1-5-21-1-2-3-512": true} {
-		sd, err := windows.SecurityDescriptorFromString("O:" + owner + "D:")
-		if err != nil {
-			t.Fatal(err)
-		}
+		sd := must.Get(windows.SecurityDescriptorFromString("O:" + owner + "D:"))(t)
 		var got thing
 		if err := got.judge(sd, Ours, moving); err != nil || got.owned != want {
 			t.Errorf("owner %s: %v, %v", owner, got.owned, err)
@@ -93,9 +85,7 @@ func TestFolders(t *testing.T) {
 	wants(t, Make(made, Alone), "")
 	file := filepath.Join(made, "f")
 	f, err := OpenFile(file, os.O_CREATE|os.O_RDWR, Ours)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	f.Close()
 	rights(t, made, toRead)
 	wants(t, Folder(made, Ours), "")

@@ -8,16 +8,18 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // shared is a folder for all with files "x" and "secret".
 func shared(t *testing.T) (*Shared, string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "s")
-	must(t, os.Mkdir(dir, 0o700), os.Chmod(dir, 0o777))
-	must(t, os.WriteFile(filepath.Join(dir, "x"), []byte("x"), 0o600), os.WriteFile(filepath.Join(dir, "secret"), []byte("secret"), 0o600))
+	must.Do(t, os.Mkdir(dir, 0o700), os.Chmod(dir, 0o777))
+	must.Do(t, os.WriteFile(filepath.Join(dir, "x"), []byte("x"), 0o600), os.WriteFile(filepath.Join(dir, "secret"), []byte("secret"), 0o600))
 	s, err := OpenShared(dir)
-	must(t, err)
+	must.Do(t, err)
 	t.Cleanup(func() { s.Close() })
 	return s, dir
 }
@@ -25,7 +27,7 @@ func shared(t *testing.T) (*Shared, string) {
 func TestSharedOpens(t *testing.T) {
 	s, dir := shared(t)
 	at := func(name string) string { return filepath.Join(dir, name) }
-	must(t, os.Symlink("secret", at("link")), os.Symlink("/etc/passwd", at("out")), os.Mkdir(at("folder"), 0o700),
+	must.Do(t, os.Symlink("secret", at("link")), os.Symlink("/etc/passwd", at("out")), os.Mkdir(at("folder"), 0o700),
 		syscall.Mkfifo(at("pipe"), 0o600), os.Link(at("secret"), at("second")))
 	for name, why := range map[string]Why{"x": "", "link": Link, "out": Link, "folder": Kind, "pipe": Kind, "second": Link} {
 		f, info, err := s.Open(name)
@@ -42,7 +44,7 @@ func TestSharedOpens(t *testing.T) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
-	must(t, os.Symlink(filepath.Join(t.TempDir(), "new"), at("dangling")))
+	must.Do(t, os.Symlink(filepath.Join(t.TempDir(), "new"), at("dangling")))
 	for _, name := range []string{"x", "link", "dangling", "folder"} {
 		if _, err := s.Create(name, 0o600); !errors.Is(err, fs.ErrExist) {
 			t.Errorf("made %s: %v", name, err)
@@ -83,7 +85,7 @@ func TestSharedSwapped(t *testing.T) {
 		f.Close()
 	}
 	close(done)
-	must(t, <-swapped)
+	must.Do(t, <-swapped)
 }
 
 func TestSharedFolder(t *testing.T) {
@@ -99,7 +101,7 @@ func TestSharedFolder(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, dir := shared(t)
-			must(t, c.plant(filepath.Join(dir, "sent")))
+			must.Do(t, c.plant(filepath.Join(dir, "sent")))
 			sub, err := s.Folder("sent", 0o750)
 			wants(t, err, c.why)
 			if err != nil {
@@ -118,13 +120,13 @@ func TestSharedMoves(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, dir := shared(t)
 			sent, err := s.Folder("sent", 0o700)
-			must(t, err)
+			must.Do(t, err)
 			defer sent.Close()
-			must(t, rename(s, "x", sent, "x"))
+			must.Do(t, rename(s, "x", sent, "x"))
 			if err := rename(s, "secret", sent, "x"); !errors.Is(err, fs.ErrExist) {
 				t.Errorf("replaced: %v", err)
 			}
-			must(t, rename(sent, "x", s, "x"))
+			must.Do(t, rename(sent, "x", s, "x"))
 			if b, err := os.ReadFile(filepath.Join(dir, "x")); string(b) != "x" {
 				t.Errorf("%q %v", b, err)
 			}
@@ -142,12 +144,12 @@ func TestSharedMoves(t *testing.T) {
 func TestSharedMoveSwapped(t *testing.T) {
 	s, dir := shared(t)
 	sent, err := s.Folder("sent", 0o700)
-	must(t, err)
+	must.Do(t, err)
 	defer sent.Close()
 	f, was, err := s.Open("x")
-	must(t, err)
+	must.Do(t, err)
 	f.Close()
-	must(t, os.WriteFile(filepath.Join(dir, "y"), []byte("other"), 0o600), os.Rename(filepath.Join(dir, "y"), filepath.Join(dir, "x")))
+	must.Do(t, os.WriteFile(filepath.Join(dir, "y"), []byte("other"), 0o600), os.Rename(filepath.Join(dir, "y"), filepath.Join(dir, "x")))
 	if err := s.Move("x", was, sent, "x"); !errors.Is(err, ErrChanged) {
 		t.Errorf("another file: %v", err)
 	}
@@ -155,15 +157,15 @@ func TestSharedMoveSwapped(t *testing.T) {
 		t.Errorf("%q", b)
 	}
 	f, was, err = s.Open("x")
-	must(t, err)
+	must.Do(t, err)
 	f.Close()
-	must(t, os.WriteFile(filepath.Join(dir, "x"), []byte("longer than before"), 0o600))
+	must.Do(t, os.WriteFile(filepath.Join(dir, "x"), []byte("longer than before"), 0o600))
 	if err := s.Move("x", was, sent, "x"); !errors.Is(err, ErrChanged) {
 		t.Errorf("a file that has grown: %v", err)
 	}
 	_, was, err = s.Open("x")
-	must(t, err)
-	must(t, s.Move("x", was, sent, "x"))
+	must.Do(t, err)
+	must.Do(t, s.Move("x", was, sent, "x"))
 	if b, _ := os.ReadFile(filepath.Join(dir, "sent", "x")); string(b) != "longer than before" {
 		t.Errorf("%q", b)
 	}

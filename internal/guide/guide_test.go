@@ -9,6 +9,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
 
@@ -128,10 +129,7 @@ func TestFilled(t *testing.T) {
 func TestMicroSIPLength(t *testing.T) {
 	r, _ := Find(text.Dutch, "microsip")
 	b := r.Blocks()[0]
-	s, err := b.Fill(windows)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(b.Fill(windows))(t)
 	for line := range strings.SplitSeq(s, "\n") {
 		if _, value, ok := strings.Cut(line, "="); !ok || len(value) > 255 {
 			t.Errorf("%d characters: %s", len(value), line)

@@ -3,21 +3,16 @@ package health
 import (
 	"testing"
 	"time"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // TestExpiry counts days as people do, over the hour that a change of clock
 // takes or gives.
 func TestExpiry(t *testing.T) {
-	amsterdam, err := time.LoadLocation("Europe/Amsterdam")
-	if err != nil {
-		t.Fatal(err)
-	}
+	amsterdam := must.Get(time.LoadLocation("Europe/Amsterdam"))(t)
 	at := func(s string) time.Time {
-		v, err := time.ParseInLocation("2006-01-02 15:04", s, amsterdam)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
+		return must.Get(time.ParseInLocation("2006-01-02 15:04", s, amsterdam))(t)
 	}
 	for _, c := range []struct {
 		now, expires string

@@ -13,6 +13,7 @@ import (
 
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/softphone/registry"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
 
@@ -74,14 +75,9 @@ func TestTable(t *testing.T) {
 		t.Logf("%s:\n%s", l, &b)
 		path := filepath.Join("testdata", "sentences-"+string(l)+".txt")
 		if *update {
-			if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(path, b.Bytes(), 0o600))
 		}
-		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(os.ReadFile(path))(t)
 		if !bytes.Equal(want, b.Bytes()) {
 			t.Errorf("%s: the sentences are others than in %s; read them, then run this test with -update", l, path)
 		}
@@ -101,10 +97,7 @@ func TestSourcesAreNamed(t *testing.T) {
 
 // Every fault that the hub's client knows stands in the table.
 func TestTableIsWhole(t *testing.T) {
-	b, err := os.ReadFile("../core/contact/failure.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile("../core/contact/failure.go"))(t)
 	if n := strings.Count(string(b), " Failure = \""); n != len(failures) {
 		t.Errorf("%d failures, and %d in the table", n, len(failures))
 	}

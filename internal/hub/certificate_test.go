@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"wiebelt/internal/core/contact"
+	"wiebelt/internal/testutil/must"
 )
 
 // authority signs certificates for servers of tests.
@@ -57,7 +58,7 @@ func newAuthority(t testing.TB, name string, parent *authority) *authority {
 func newKey(t testing.TB) *ecdsa.PrivateKey {
 	t.Helper()
 	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	must(t, err)
+	must.Do(t, err)
 	return k
 }
 
@@ -77,7 +78,7 @@ func (a *authority) issue(t testing.TB, change func(*x509.Certificate), chain ..
 		signer, signKey = a.cert, a.key
 	}
 	raw, err := x509.CreateCertificate(rand.Reader, template, signer, &key.PublicKey, signKey)
-	must(t, err)
+	must.Do(t, err)
 	c := tls.Certificate{Certificate: [][]byte{raw}, PrivateKey: key}
 	for _, a := range chain {
 		c.Certificate = append(c.Certificate, a.raw)
@@ -95,7 +96,7 @@ func (a *authority) pem() []byte {
 func writeFile(t testing.TB, b []byte) string {
 	t.Helper()
 	f := filepath.Join(t.TempDir(), "file")
-	must(t, os.WriteFile(f, b, 0o600))
+	must.Do(t, os.WriteFile(f, b, 0o600))
 	return f
 }
 
@@ -212,7 +213,7 @@ func TestExtraAuthority(t *testing.T) {
 	base, _ := tlsHub(t, &tls.Config{Certificates: []tls.Certificate{middle.issue(t, nil, middle)}})
 	block := func(kind string, b []byte) []byte { return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: b}) }
 	key, err := x509.MarshalPKCS8PrivateKey(root.key)
-	must(t, err)
+	must.Do(t, err)
 	for name, f := range map[string][]byte{
 		"one": root.pem(), "binary": root.raw, "two": append(other.pem(), root.pem()...), "words around it": append([]byte("# office\r\n"), root.pem()...),
 		"with a key": append(block("PRIVATE KEY", key), root.pem()...), "only the intermediate": middle.pem(),

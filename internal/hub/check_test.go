@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"wiebelt/internal/core/contact"
+	"wiebelt/internal/testutil/must"
 )
 
 // TestReach tells certificate and clock without sending credentials.
@@ -42,7 +43,7 @@ func TestReach(t *testing.T) {
 // TestReachStops says how far the way went.
 func TestReachStops(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	must.Do(t, err)
 	gone := "http://" + l.Addr().String()
 	_ = l.Close()
 	root := newAuthority(t, "Root", nil)
@@ -65,7 +66,7 @@ func TestReachStops(t *testing.T) {
 		}
 	}
 	hangs, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	must.Do(t, err)
 	defer hangs.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()

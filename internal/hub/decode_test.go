@@ -15,6 +15,7 @@ import (
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/contact"
+	"wiebelt/internal/testutil/must"
 )
 
 // fields are the texts of a contact by their names in the answer.
@@ -250,9 +251,7 @@ func TestNothingStaysInTheDecoder(t *testing.T) {
 	body := answerOf(`"achternaam":"canary","` + strings.Repeat("n", 10_000) + `":1`)
 	d := new(decoder)
 	d.reset(body)
-	if _, err := d.answer(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(d.answer())(t)
 	d.release()
 	if d.src.Len() != 0 || d.src.Cap() != 0 || cap(d.name) > maxText || len(d.UnreadBuffer()) != 0 {
 		t.Error("the answer is still there")

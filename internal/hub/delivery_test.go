@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"wiebelt/internal/core/contact"
+	"wiebelt/internal/testutil/must"
 )
 
 // bytesItem is a file of these bytes; opened counts.
@@ -99,9 +100,7 @@ func TestBodiesOfEverySize(t *testing.T) {
 			}
 			m := newMessage(items, longPatience, func() {})
 			var body bytes.Buffer
-			if _, err := io.CopyBuffer(struct{ io.Writer }{&body}, struct{ io.Reader }{m}, make([]byte, chunk)); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(io.CopyBuffer(struct{ io.Writer }{&body}, struct{ io.Reader }{m}, make([]byte, chunk)))(t)
 			_ = m.Close()
 			m.wait()
 			var got struct {
@@ -311,9 +310,7 @@ func TestNothingWasSent(t *testing.T) {
 	// The token is there, the hub's port is not any more.
 	f = newFake(t)
 	c = deliveryClient(t, f.URL, nil)
-	if _, err := c.delivers.get(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(c.delivers.get(t.Context()))(t)
 	f.CloseClientConnections()
 	f.Close()
 	if _, err := c.Deliver(t.Context(), item(&opened)); contact.FailureOf(err) != contact.ConnectionRefused {

@@ -20,6 +20,7 @@ import (
 
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/testutil/logtest"
+	"wiebelt/internal/testutil/must"
 )
 
 // Canaries: what must never be in a log line or an error. The number is one of
@@ -69,7 +70,7 @@ func accept(t testing.TB, l net.Listener, serve func(c net.Conn, keep func(net.C
 func listen(t testing.TB) net.Listener {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	must.Do(t, err)
 	return l
 }
 
@@ -181,7 +182,7 @@ func look(t *testing.T, base, want string, change func(*Config, *Client)) ([]con
 		change(&cfg, nil)
 	}
 	c, err := New(cfg)
-	must(t, err)
+	must.Do(t, err)
 	defer c.Close()
 	if change != nil {
 		change(nil, c)
@@ -431,7 +432,7 @@ func TestSlowNamesThePart(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 		r, err := http.NewRequestWithContext(ctx, http.MethodGet, f.base, nil)
-		must(t, err)
+		must.Do(t, err)
 		resp, err := c.transport.RoundTrip(r)
 		if err == nil {
 			_ = resp.Body.Close()
@@ -460,7 +461,7 @@ func resolver(server string) func(context.Context, string, string) (net.Conn, er
 func nameServer(t testing.TB, answers bool) string {
 	t.Helper()
 	c, err := net.ListenPacket("udp", "127.0.0.1:0")
-	must(t, err)
+	must.Do(t, err)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -17,15 +17,11 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"wiebelt/internal/testutil/must"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-func must(t testing.TB, err error) {
-	if t.Helper(); err != nil {
-		t.Fatal(err)
-	}
-}
 
 const number = "+31612345678"
 
@@ -37,7 +33,7 @@ func newClient(t testing.TB, base string, change func(*Config)) *Client {
 		change(&cfg)
 	}
 	c, err := New(cfg)
-	must(t, err)
+	must.Do(t, err)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -85,9 +81,7 @@ func TestTokenRequestToTheByte(t *testing.T) {
 			cfg.ClientID, cfg.BasicAuthEncoding, cfg.ScopeParameter = "my+client/=%@", c.encoding, c.parameter
 			cfg.Secret = func(context.Context) (string, error) { return secret, nil }
 		})
-		if _, err := cl.token.get(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(cl.token.get(t.Context()))(t)
 		head, body, _ := strings.Cut(<-sent, "\r\n\r\n")
 		if !strings.HasPrefix(head, "POST /identity/token HTTP/1.1\r\n") {
 			t.Errorf("%s", strings.SplitN(head, "\r\n", 2)[0])
@@ -107,9 +101,7 @@ func TestTokenRequestToTheByte(t *testing.T) {
 // TestLookupRequestToTheByte compares the lookup with the documented one.
 func TestLookupRequestToTheByte(t *testing.T) {
 	base, sent := raw(t, reply("200 OK", "application/json", goodToken), reply("200 OK", "application/json", `{"data":{"items":[]}}`))
-	if _, err := newClient(t, base, nil).Lookup(t.Context(), number); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(newClient(t, base, nil).Lookup(t.Context(), number))(t)
 	<-sent
 	got := <-sent
 	if !strings.HasPrefix(got, "GET /contact/contacts/telephony?q=%2B31612345678 HTTP/1.1\r\n") || !strings.Contains(got, "\r\nAuthorization: Bearer canary-token\r\n") {

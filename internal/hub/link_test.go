@@ -3,11 +3,13 @@ package hub
 import (
 	"strings"
 	"testing"
+
+	"wiebelt/internal/testutil/must"
 )
 
 func TestLinks(t *testing.T) {
 	l, err := NewLinks("https://Hub.example/praktijk/")
-	must(t, err)
+	must.Do(t, err)
 	const p = "https://hub.example/praktijk/contacts/viewcontact/"
 	for link, want := range map[string]string{
 		p + "c1":          p + "c1",
@@ -47,7 +49,7 @@ func TestLinks(t *testing.T) {
 
 func TestLinksWithoutAHub(t *testing.T) {
 	l, err := NewLinks("")
-	must(t, err)
+	must.Do(t, err)
 	if _, err := l.Check("https://hub.example/contacts/viewcontact/c1"); err != ErrNoHub {
 		t.Errorf("%v", err)
 	}
@@ -55,7 +57,7 @@ func TestLinksWithoutAHub(t *testing.T) {
 		t.Error("plain http was accepted")
 	}
 	local, err := NewLinks("http://127.0.0.1:8080")
-	must(t, err)
+	must.Do(t, err)
 	if got, err := local.Check("http://127.0.0.1:8080/contacts/viewcontact/c1"); err != nil || got != "http://127.0.0.1:8080/contacts/viewcontact/c1" {
 		t.Errorf("%q %v", got, err)
 	}
@@ -63,7 +65,7 @@ func TestLinksWithoutAHub(t *testing.T) {
 
 func FuzzLink(f *testing.F) {
 	l, err := NewLinks("https://hub.example")
-	must(f, err)
+	must.Do(f, err)
 	f.Add("https://hub.example/contacts/viewcontact/c1")
 	f.Add("https://hub.example:443/contacts/viewcontact/%41")
 	f.Fuzz(func(t *testing.T, link string) {

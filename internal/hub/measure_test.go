@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // side measures one of two things that are compared.
@@ -58,7 +60,7 @@ func lookupAndBare(t testing.TB) (client, bare *side, lookup *Client) {
 func interleave(t testing.TB, n int, a, b *side) {
 	once := func(s *side, n int, count bool) {
 		begin := time.Now()
-		must(t, s.one(n))
+		must.Do(t, s.one(n))
 		if took := time.Since(begin); count {
 			s.took = append(s.took, took)
 		}
@@ -97,9 +99,7 @@ func BenchmarkLookup(b *testing.B) {
 	b.Run("kept", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := c.Lookup(b.Context(), number); err != nil {
-				b.Fatal(err)
-			}
+			must.Get(c.Lookup(b.Context(), number))(b)
 		}
 		if each := b.Elapsed() / time.Duration(b.N); b.N > 100 && each > 5*time.Microsecond {
 			b.Errorf("a kept answer takes %v", each)
@@ -112,8 +112,6 @@ func BenchmarkDecode(b *testing.B) {
 	body := []byte(oneContact)
 	b.SetBytes(int64(len(body)))
 	for b.Loop() {
-		if _, err := decode(body, ""); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(decode(body, ""))(b)
 	}
 }

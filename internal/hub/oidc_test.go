@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"wiebelt/internal/core/contact"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/npmtest"
 )
 
@@ -33,18 +34,18 @@ func oauthServer(t *testing.T, life int, clients []oauthClient) string {
 	t.Helper()
 	modules := filepath.Join(npmtest.Install(t, "testdata/oidc"), "node_modules")
 	program, err := os.ReadFile("testdata/oidc/server.mjs")
-	must(t, err)
+	must.Do(t, err)
 	dir := t.TempDir()
-	must(t, errors.Join(os.WriteFile(filepath.Join(dir, "server.mjs"), program, 0o600), os.Symlink(modules, filepath.Join(dir, "node_modules"))))
+	must.Do(t, errors.Join(os.WriteFile(filepath.Join(dir, "server.mjs"), program, 0o600), os.Symlink(modules, filepath.Join(dir, "node_modules"))))
 	settings, err := json.Marshal(map[string]any{"life": life, "clients": clients})
-	must(t, err)
+	must.Do(t, err)
 	server := exec.Command(npmtest.Node(t), "server.mjs")
 	server.Dir = dir
 	var said bytes.Buffer
 	server.Stderr = &said
 	in, err1 := server.StdinPipe()
 	out, err2 := server.StdoutPipe()
-	must(t, errors.Join(err1, err2, server.Start()))
+	must.Do(t, errors.Join(err1, err2, server.Start()))
 	stuck := time.AfterFunc(2*time.Minute, func() { _ = server.Process.Kill() })
 	t.Cleanup(func() {
 		_ = in.Close() // it ends with its input
@@ -54,9 +55,7 @@ func oauthServer(t *testing.T, life int, clients []oauthClient) string {
 			t.Logf("the server said: %s", said.String())
 		}
 	})
-	if _, err := in.Write(append(settings, '\n')); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(in.Write(append(settings, '\n')))(t)
 	var ready struct{ Base string }
 	line, err := bufio.NewReader(out).ReadBytes('\n')
 	if err = errors.Join(err, json.Unmarshal(line, &ready)); err != nil {

@@ -3,6 +3,8 @@ package hub
 import (
 	"net/http"
 	"testing"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // A server beside the hub is reached through the hub's proxy.
@@ -21,7 +23,7 @@ func TestProxyFor(t *testing.T) {
 			continue
 		}
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://pbx.example/", nil)
-		must(t, err)
+		must.Do(t, err)
 		if u, err := f(r); err != nil || u.String() != c.want {
 			t.Errorf("%+v: %v, %v", c, u, err)
 		}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"wiebelt/internal/core/contact"
+	"wiebelt/internal/testutil/must"
 )
 
 // proxyOf is a proxy that leads every name to one hub.
@@ -196,15 +197,15 @@ func TestWhichProxy(t *testing.T) {
 			t.Setenv(name, c.no)
 		}
 		base, err := checkAddress("base", c.base)
-		must(t, err)
+		must.Do(t, err)
 		choose, err := newProxy(Config{Proxy: c.setting, Now: time.Now}, base, system)
-		must(t, err)
+		must.Do(t, err)
 		got := ""
 		if choose != nil {
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.base, nil)
-			must(t, err)
+			must.Do(t, err)
 			u, err := choose(r)
-			must(t, err)
+			must.Do(t, err)
 			if u != nil {
 				got = u.String()
 			}
@@ -281,7 +282,7 @@ func TestWhatTheSystemSays(t *testing.T) {
 		{proxies{fixed: all("one:1"), bypass: "[", script: script("")}, "https://hub.example", "http://one:1"},
 	} {
 		base, err := url.Parse(c.base)
-		must(t, err)
+		must.Do(t, err)
 		got := ""
 		if u := chooseProxy(c.p, base); u != nil {
 			got = u.String()

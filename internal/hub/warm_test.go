@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // TestARingPaysForNoHandshake: once warm, lookups open no connection, in either
@@ -49,9 +51,7 @@ func TestARingPaysForNoHandshake(t *testing.T) {
 		c.Warm()
 		<-warm
 		for n := range 20 {
-			if _, err := c.Lookup(t.Context(), fmt.Sprintf("+312012345%02d", n)); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(c.Lookup(t.Context(), fmt.Sprintf("+312012345%02d", n)))(t)
 		}
 		if n, h := conns.Load(), handshakes.Load(); n != 1 || h != 1 {
 			t.Errorf("HTTP/2 %v: %d connections, %d handshakes for a token and 20 lookups", two, n, h)
@@ -82,9 +82,7 @@ func TestAfterASleep(t *testing.T) {
 		if sleep > time.Hour {
 			<-asked // without a call
 		}
-		if _, err := c.Lookup(t.Context(), fmt.Sprintf("+312012345%02d", n)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(c.Lookup(t.Context(), fmt.Sprintf("+312012345%02d", n)))(t)
 	}
 	if n, k := f.conns.Load(), f.tokens.Load(); n != 3 || k != 2 {
 		t.Errorf("%d connections, %d tokens", n, k)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"wiebelt/internal/core/call"
+	"wiebelt/internal/testutil/must"
 )
 
 // command is a call that a phone's program reports.
@@ -30,16 +31,10 @@ func TestOnceByTwoRoads(t *testing.T) {
 	serve(t, dir, e)
 	out := encodeEvent(command("1"))
 	for range 2 {
-		if _, err := writeCall(config(dir), out); err != nil {
-			t.Fatal(err)
-		}
-		if err := deliver(t.Context(), config(dir), out, settleTime); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(writeCall(config(dir), out))(t)
+		must.Do(t, deliver(t.Context(), config(dir), out, settleTime))
 	}
-	if err := deliver(t.Context(), config(dir), encodeEvent(command("2")), settleTime); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, deliver(t.Context(), config(dir), encodeEvent(command("2")), settleTime))
 	waitFor(t, "the inbox to be empty", func() bool {
 		files, _ := os.ReadDir(inboxDir(config(dir)))
 		return len(files) == 0
@@ -55,10 +50,7 @@ func TestOnceByTwoRoads(t *testing.T) {
 // waits until it has gone.
 func TestEndingResident(t *testing.T) {
 	dir := t.TempDir()
-	old, err := Acquire(config(dir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	old := must.Get(Acquire(config(dir)))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan struct{})
 	go func() { defer close(served); _ = old.Serve(ctx, &testHandler{fail: errors.New("ending")}) }()
@@ -108,10 +100,7 @@ func TestSlowToAnswer(t *testing.T) {
 	}{"cannot start": {func() error { return none }, none, 1}, "may not start": {nil, ErrNotRunning, 0}} {
 		t.Run(name, func(t *testing.T) {
 			cfg := config(t.TempDir())
-			i, err := Acquire(cfg)
-			if err != nil {
-				t.Fatal(err)
-			}
+			i := must.Get(Acquire(cfg))(t)
 			files := func() int {
 				all, _ := os.ReadDir(inboxDir(cfg))
 				return len(all)
@@ -156,17 +145,13 @@ func TestQuitLastsUntilTheNextLogOn(t *testing.T) {
 		quit    bool
 	}{{"7", true}, {"", true}, {"8", false}} {
 		t.Setenv("XDG_SESSION_ID", "7")
-		if err := MarkQuit(cfg); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, MarkQuit(cfg))
 		t.Setenv("XDG_SESSION_ID", c.session)
 		if got := wasQuit(cfg); got != c.quit {
 			t.Errorf("in session %q: %v", c.session, got)
 		}
 	}
-	if err := os.WriteFile(quitFile(cfg), []byte("another boot\n7\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(quitFile(cfg), []byte("another boot\n7\n"), 0o600))
 	t.Setenv("XDG_SESSION_ID", "7")
 	if wasQuit(cfg) {
 		t.Error("quit before the computer was started")
@@ -175,9 +160,7 @@ func TestQuitLastsUntilTheNextLogOn(t *testing.T) {
 
 func TestInboxInAFolderOfOthers(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.Chmod(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(dir, 0o777))
 	if err := HandOver(t.Context(), config(dir), command("1"), func() error { return nil }); err == nil {
 		t.Error("wrote where others can write")
 	}
@@ -187,22 +170,16 @@ func TestInboxInAFolderOfOthers(t *testing.T) {
 // do not keep new calls out.
 func TestInboxMakesRoom(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.Mkdir(inboxDir(config(dir)), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(inboxDir(config(dir)), 0o700))
 	for n := range inboxLimit {
 		name, age := fmt.Sprintf("%d.call", n), 25*time.Hour
 		if n%2 == 0 {
 			name, age = fmt.Sprintf("new-%d", n), 2*time.Minute
 		}
 		path := filepath.Join(inboxDir(config(dir)), name)
-		if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte("{}"), 0o600))
 		then := time.Now().Add(-age)
-		if err := os.Chtimes(path, then, then); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chtimes(path, then, then))
 	}
 	if err := HandOver(t.Context(), config(dir), command("1"), func() error { return nil }); err != nil {
 		t.Error(err)
@@ -217,9 +194,7 @@ func TestInboxMakesRoom(t *testing.T) {
 func TestInboxTriesAgain(t *testing.T) {
 	dir := t.TempDir()
 	for _, n := range []string{"1", "2"} {
-		if _, err := writeCall(config(dir), encodeEvent(command(n))); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(writeCall(config(dir), encodeEvent(command(n))))(t)
 	}
 	e := &testHandler{news: make(chan struct{}, 2)}
 	box := newInbox(config(dir), &receiver{h: e})
@@ -268,9 +243,7 @@ func TestStartDetached(t *testing.T) {
 		t.Error("found by way of PATH")
 	}
 	mark := filepath.Join(t.TempDir(), "mark")
-	if err := StartDetached(nil, "/bin/sh", "-c", `ps -o sid=,tty= -p $$ > "$0.new" && echo $$ >> "$0.new" && mv "$0.new" "$0"`, mark); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, StartDetached(nil, "/bin/sh", "-c", `ps -o sid=,tty= -p $$ > "$0.new" && echo $$ >> "$0.new" && mv "$0.new" "$0"`, mark))
 	var f []string
 	waitFor(t, "the program", func() bool {
 		b, err := os.ReadFile(mark)
@@ -288,9 +261,7 @@ func TestManyMessages(t *testing.T) {
 	serve(t, dir, &testHandler{})
 	for n := range 100 {
 		c, _, err := Connect(t.Context(), config(dir), RoleWindows)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		for m := range 100 {
 			b := make([]byte, (n*m)%500)
 			_, _ = rand.Read(b)
@@ -301,13 +272,9 @@ func TestManyMessages(t *testing.T) {
 		_ = c.Close()
 	}
 	c, hello, err := Connect(t.Context(), config(dir), RoleWindows)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer c.Close()
-	if err := c.Send("echo", map[string]int{"n": 7}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Send("echo", map[string]int{"n": 7}))
 	if kind, raw, err := c.Receive(); kind != "echo" || string(raw) != `{"n":7}` || hello.Role != "resident" || hello.Build != "b" || err != nil {
 		t.Errorf("%q %s %+v %v", kind, raw, hello, err)
 	}
@@ -315,17 +282,12 @@ func TestManyMessages(t *testing.T) {
 
 func BenchmarkHandOver(b *testing.B) {
 	dir := b.TempDir()
-	i, err := Acquire(config(dir))
-	if err != nil {
-		b.Fatal(err)
-	}
+	i := must.Get(Acquire(config(dir)))(b)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { _ = i.Serve(ctx, &testHandler{}); close(done) }()
 	defer func() { cancel(); <-done; _ = i.Close() }()
 	for b.Loop() {
-		if err := HandOver(ctx, config(dir), command("1"), nil); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, HandOver(ctx, config(dir), command("1"), nil))
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"go.uber.org/goleak"
 
 	"wiebelt/internal/core/call"
+	"wiebelt/internal/testutil/must"
 )
 
 const roleEnv = "WIEBELT_INSTANCE_TEST"
@@ -192,10 +193,7 @@ func endResidents(t *testing.T, dir string) {
 
 func serve(t *testing.T, dir string, e *testHandler) *Instance {
 	t.Helper()
-	i, err := Acquire(config(dir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := must.Get(Acquire(config(dir)))(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { _ = i.Serve(ctx, e); close(done) }()
@@ -209,9 +207,7 @@ func TestWholeEventArrives(t *testing.T) {
 	serve(t, dir, e)
 	want := call.Event{Source: call.Source{Kind: call.KindCommand, Reports: call.RingOnly}, ID: "x", State: call.Ended, Direction: call.Outgoing,
 		Reason: call.Missed, Number: "0612345678", Name: "J. de Vries", Line: "101", Via: "102", At: time.Now().Round(0)}
-	if err := deliver(t.Context(), config(dir), encodeEvent(want), settleTime); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, deliver(t.Context(), config(dir), encodeEvent(want), settleTime))
 	<-e.news
 	got := e.got[0]
 	if !got.At.Equal(want.At) {
@@ -231,9 +227,7 @@ func TestInboxIsReadAtStartAndKeptWhileNotTaken(t *testing.T) {
 			func() error { started++; return nil })
 	}
 	for n := range 20 {
-		if err := ring(strconv.Itoa(n)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, ring(strconv.Itoa(n)))
 	}
 	if started != 20 {
 		t.Errorf("start was called %d times", started)
@@ -256,21 +250,15 @@ func TestInboxIsReadAtStartAndKeptWhileNotTaken(t *testing.T) {
 
 func TestInboxLimits(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, "inbox"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(dir, "inbox"), 0o700))
 	put := func(name string, b []byte) {
-		if err := os.WriteFile(filepath.Join(dir, "inbox", name), b, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, "inbox", name), b, 0o600))
 	}
 	put("1.call", bytes.Repeat([]byte("x"), inboxSize+1))
 	put("2.call", []byte("no json"))
 	put("3.call", []byte(`{"way":"baresip","state":"ringing","number":"1","at":"2026-01-01T00:00:00Z"}`))
 	put("4.call", []byte(`{"way":"url","state":"ended","number":"1","at":"2026-01-01T00:00:00Z"}`))
-	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "inbox", "5.call")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink("/etc/passwd", filepath.Join(dir, "inbox", "5.call")))
 	e := &testHandler{}
 	newInbox(config(dir), &receiver{h: e}).read()
 	if len(e.got) != 0 {
@@ -290,9 +278,7 @@ func TestInboxLimits(t *testing.T) {
 
 func TestAfterQuitNothingStarts(t *testing.T) {
 	dir := t.TempDir()
-	if err := MarkQuit(config(dir)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, MarkQuit(config(dir)))
 	e := call.Event{Source: call.Source{Kind: call.KindCommand}, Number: "1", At: time.Now()}
 	start := func() error { t.Error("started"); return nil }
 	if err := HandOver(t.Context(), config(dir), e, start); !errors.Is(err, ErrQuit) {
@@ -315,10 +301,7 @@ func TestGarbage(t *testing.T) {
 	e := &testHandler{news: make(chan struct{}, 1)}
 	serve(t, dir, e)
 	for n := range 300 {
-		c, err := net.Dial("unix", filepath.Join(dir, SocketName))
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(net.Dial("unix", filepath.Join(dir, SocketName)))(t)
 		b := make([]byte, 1+n*7%3000)
 		_, _ = rand.Read(b)
 		switch n % 4 {
@@ -352,18 +335,12 @@ func TestOtherUser(t *testing.T) {
 	e := &testHandler{}
 	serve(t, dir, e)
 	for _, p := range []string{filepath.Join(dir, SocketName), dir, filepath.Dir(dir)} { // all three are of the test
-		if err := os.Chmod(p, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(p, 0o777))
 	}
 	exe, err := os.ReadFile(os.Args[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	stranger := filepath.Join(dir, "stranger")
-	if err := os.WriteFile(stranger, exe, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(stranger, exe, 0o755))
 	cmd := exec.Command("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", stranger)
 	cmd.Env = append(os.Environ(), roleEnv+"=stranger", "WIEBELT_INSTANCE_DIR="+dir)
 	cmd.Dir = "/"
@@ -384,9 +361,7 @@ func TestLongPath(t *testing.T) {
 	t.Setenv("TMPDIR", temp)
 	e := &testHandler{news: make(chan struct{}, 1)}
 	serve(t, dir, e)
-	if err := deliver(t.Context(), config(dir), encodeEvent(command("1")), settleTime); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, deliver(t.Context(), config(dir), encodeEvent(command("1")), settleTime))
 	<-e.news
 	if info, err := os.Stat(filepath.Join(dir, SocketName)); err != nil || info.Mode() != os.ModeSocket|0o600 {
 		t.Errorf("%v %v", info, err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/testutil/must"
 )
 
 // ask is a request as the admin interface wants it.
@@ -65,7 +66,7 @@ func TestAdminInterface(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	h.Faults().RefuseCredentials(true)
-	must(t, h.Faults().SetGone(true))
+	must.Do(t, h.Faults().SetGone(true))
 	if a := ask(t, h, "POST", "/faults/reset", "{}"); a.status != 200 { // it answers while the hub is gone
 		t.Errorf("%+v", a)
 	}
@@ -178,7 +179,7 @@ func TestAdminIsNotOnTheHubsPort(t *testing.T) {
 
 func FuzzAdminFault(f *testing.F) {
 	h, err := localhub.Start(f.Context(), localhub.Config{Admin: true})
-	must(f, err)
+	must.Do(f, err)
 	f.Cleanup(func() { _ = h.Close() })
 	for _, s := range []string{`{"drop":true}`, `{"delay":"1s","times":3}`, `{"slow":"1/1s"}`, `{"body":"cut"}`, `{"status":"x"}`, `[]`, ``, `{"times":1e9}`} {
 		f.Add(s)

@@ -8,12 +8,13 @@ import (
 
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/testutil/messagetest"
+	"wiebelt/internal/testutil/must"
 )
 
 func TestMessageBoxPages(t *testing.T) {
 	h := start(t, localhub.Config{Dir: t.TempDir(), Now: newClock().Now})
 	for user, admin := range map[string]bool{"anna": false, "beheer": true} {
-		must(t, h.AddUser(t.Context(), user, "een-wachtwoord", admin))
+		must.Do(t, h.AddUser(t.Context(), user, "een-wachtwoord", admin))
 	}
 	tok := token(t, h)
 	var all []receipt

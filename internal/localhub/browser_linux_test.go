@@ -20,6 +20,7 @@ import (
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/testutil/clocktest"
 	"wiebelt/internal/testutil/messagetest"
+	"wiebelt/internal/testutil/must"
 )
 
 // hostile is what may stand in any field that others fill in.
@@ -49,7 +50,7 @@ func fullHub(t *testing.T, now *clocktest.Clock) (h *localhub.Hub, file string, 
 	t.Helper()
 	h = start(t, localhub.Config{Dir: t.TempDir(), Now: now.Now})
 	for user, admin := range map[string]bool{"anna": false, hostileUser: true} {
-		must(t, h.AddUser(t.Context(), user, "een-wachtwoord", admin))
+		must.Do(t, h.AddUser(t.Context(), user, "een-wachtwoord", admin))
 	}
 	people := []localhub.Record{{Contact: contact.Contact{RelationNumber: "100200", Initials: "B.M.", Prefix: "van den", FamilyName: "Heuvel",
 		Address:  contact.Address{Street: "Kade", Number: "12", Addition: "A", PostalCode: "1011AB", City: "Zaanwijk"},
@@ -62,11 +63,11 @@ func fullHub(t *testing.T, now *clocktest.Clock) (h *localhub.Hub, file string, 
 		}, Numbers: []string{"+31612345678"}})
 	}
 	ids, err := h.AddContact(t.Context(), people...)
-	must(t, err)
+	must.Do(t, err)
 	for i, id := range ids[1:] {
 		bad = append(bad, "/contacts/viewcontact/"+id)
 		for mail := range 2 { // such a number or address is not taken, but a database may hold it
-			must(t, h.Exec("INSERT INTO terms SELECT ?, n, ?, ? FROM contacts WHERE id = ?", fmt.Sprint("term", mail), hostile[i], mail, id))
+			must.Do(t, h.Exec("INSERT INTO terms SELECT ?, n, ?, ? FROM contacts WHERE id = ?", fmt.Sprint("term", mail), hostile[i], mail, id))
 		}
 	}
 	tok := token(t, h)
@@ -74,7 +75,7 @@ func fullHub(t *testing.T, now *clocktest.Clock) (h *localhub.Hub, file string, 
 		deliver(t, h, tok, messagetest.Request(message(t, i)))
 		now.Forward(7 * time.Second)
 	}
-	must(t, h.SetClientSecret(t.Context(), hostileClient, hostileOrg, secret))
+	must.Do(t, h.SetClientSecret(t.Context(), hostileClient, hostileOrg, secret))
 	tok = tokenOf(t, h, hostileClient, hostileOrg)
 	receipts(t, deliver(t, h, tok, messagetest.Request(hostileZIP(t))))
 	return h, "/contacts/viewcontact/" + ids[0], bad
@@ -146,7 +147,7 @@ func allPages(t *testing.T) []pageSeenBy {
 	h, file, bad := fullHub(t, newClock())
 	demo := start(t, localhub.Config{Synthetic: 50, Demo: true, Now: newClock().Now})
 	all, err := h.Messages(t.Context(), "", 100)
-	must(t, err)
+	must.Do(t, err)
 	anyone, anna, boss := newBrowser(t, h), newBrowser(t, h), newBrowser(t, h)
 	anna.login("anna", "een-wachtwoord", "/")
 	boss.login(hostileUser, "een-wachtwoord", "/")
@@ -206,13 +207,9 @@ var looks = []struct {
 func TestPagesInChromium(t *testing.T) {
 	c := startChromium(t)
 	for _, p := range allPages(t) {
-		if _, err := chromedp.Call(c.ctx, network.ClearBrowserCookies, struct{}{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(chromedp.Call(c.ctx, network.ClearBrowserCookies, struct{}{}))(t)
 		for _, k := range p.b.c.Jar.Cookies(p.b.u) {
-			if _, err := chromedp.Call(c.ctx, network.SetCookie, network.SetCookieParams{Name: k.Name, Value: k.Value, URL: p.b.h.HubURL()}); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(chromedp.Call(c.ctx, network.SetCookie, network.SetCookieParams{Name: k.Name, Value: k.Value, URL: p.b.h.HubURL()}))(t)
 		}
 		from := 0
 		if strings.HasPrefix(p.name, "hostile") { // which looks like another file but for what it says
@@ -220,9 +217,7 @@ func TestPagesInChromium(t *testing.T) {
 		}
 		for _, l := range looks[from:] {
 			c.speaks(l.lang)
-			if _, err := chromedp.Call(c.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: l.scheme}}}); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(chromedp.Call(c.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: l.scheme}}}))(t)
 			what := fmt.Sprintf("%s-%s-%s-%d", p.name, l.lang, l.scheme, l.width)
 			c.do(chromedp.EmulateViewport(l.width, 900), chromedp.Navigate(p.b.h.HubURL()+p.path))
 			c.fits(what)
@@ -301,7 +296,5 @@ func (c *chromium) shoot(name string) {
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, name), got.Data, 0o600)
 	}
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, err)
 }

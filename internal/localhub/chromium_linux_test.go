@@ -18,6 +18,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/testutil/must"
 )
 
 // chromium is Debian's browser with a fresh profile. What a page does that none
@@ -46,10 +47,8 @@ func startChromium(t *testing.T) *chromium {
 		cancel()
 		cancelAll()
 	})
-	must(t, chromedp.Listen(ctx, c.judge))
-	if _, err := chromedp.Call(ctx, audits.Enable, struct{}{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, chromedp.Listen(ctx, c.judge))
+	must.Get(chromedp.Call(ctx, audits.Enable, struct{}{}))(t)
 	c.speaks("nl")
 	return c
 }
@@ -106,19 +105,14 @@ func (c *chromium) do(steps ...chromedp.Action[chromedp.Void]) {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.ctx, stepTime)
 	defer cancel()
-	if err := chromedp.Do(ctx, steps...); err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, chromedp.Do(ctx, steps...))
 }
 
 func value[T any](c *chromium, a chromedp.Action[T]) T {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.ctx, stepTime)
 	defer cancel()
-	v, err := chromedp.Run(ctx, a)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	v := must.Get(chromedp.Run(ctx, a))(c.t)
 	return v
 }
 
@@ -132,9 +126,7 @@ func (c *chromium) press(selector string) {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.ctx, stepTime)
 	defer cancel()
-	if _, err := chromedp.RunResponse(ctx, chromedp.Click(chromedp.CSS(selector))); err != nil {
-		c.t.Fatal(err)
-	}
+	must.Get(chromedp.RunResponse(ctx, chromedp.Click(chromedp.CSS(selector))))(c.t)
 }
 
 // login fills the form in as a person does.
@@ -166,7 +158,5 @@ func (c *chromium) text() string {
 
 func (c *chromium) speaks(lang string) {
 	c.t.Helper()
-	if _, err := chromedp.Call(c.ctx, network.SetExtraHTTPHeaders, network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": lang}}); err != nil {
-		c.t.Fatal(err)
-	}
+	must.Get(chromedp.Call(c.ctx, network.SetExtraHTTPHeaders, network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": lang}}))(c.t)
 }

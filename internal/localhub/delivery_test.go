@@ -12,6 +12,7 @@ import (
 	"testing/iotest"
 
 	"wiebelt/internal/testutil/messagetest"
+	"wiebelt/internal/testutil/must"
 )
 
 // readAll gives the messages of a request.
@@ -187,16 +188,16 @@ func FuzzDelivery(f *testing.F) {
 			Data map[string]json.RawMessage `json:"data"`
 		}
 		var whole map[string]json.RawMessage
-		must(t, json.Unmarshal(b, &whole))
-		must(t, json.Unmarshal(whole["data"], &same.Data))
+		must.Do(t, json.Unmarshal(b, &whole))
+		must.Do(t, json.Unmarshal(whole["data"], &same.Data))
 		var items []map[string]json.RawMessage
-		must(t, json.Unmarshal(same.Data["items"], &items))
+		must.Do(t, json.Unmarshal(same.Data["items"], &items))
 		if len(items) != len(got) {
 			t.Fatalf("%d items, the other reader has %d", len(got), len(items))
 		}
 		for i := range items {
 			var s string
-			must(t, json.Unmarshal(items[i]["message"], &s))
+			must.Do(t, json.Unmarshal(items[i]["message"], &s))
 			want, err := base64.StdEncoding.Strict().DecodeString(s)
 			if err != nil || !bytes.Equal(got[i], want) {
 				t.Fatalf("item %d differs: %v", i, err)

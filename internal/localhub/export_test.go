@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"testing"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
@@ -107,9 +106,3 @@ func (h *Hub) Handler() http.Handler { return h.handler }
 
 // SetLoopback makes the hub one that others can reach, as far as its pages say.
 func (h *Hub) SetLoopback(is bool) { h.place.loopback = is }
-
-func must(t testing.TB, err error) {
-	if t.Helper(); err != nil {
-		t.Fatal(err)
-	}
-}

@@ -18,13 +18,12 @@ import (
 
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/testutil/messagetest"
+	"wiebelt/internal/testutil/must"
 )
 
 func TestFaultsOfALookup(t *testing.T) {
 	h := start(t, localhub.Config{})
-	if _, err := h.AddContact(t.Context(), person("Een", "0612345678")); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(h.AddContact(t.Context(), person("Een", "0612345678")))(t)
 	tok, f := token(t, h), h.Faults()
 	good := lookup(t, h, tok, "0612345678").body
 	valid := func(s string) bool { return json.Valid([]byte(s)) }
@@ -65,7 +64,7 @@ func TestRefuseCredentials(t *testing.T) {
 	if a := askToken(t, h); a.status != 401 || errorCode(t, a) != "invalid_client" {
 		t.Errorf("new token: %d", a.status)
 	}
-	must(t, h.Faults().Reset())
+	must.Do(t, h.Faults().Reset())
 	if a := lookup(t, h, tok, "0612345678"); a.status != 200 {
 		t.Errorf("afterwards: %d", a.status)
 	}
@@ -77,7 +76,7 @@ func TestGoneAndBack(t *testing.T) {
 	u := h.BaseURL() + "/login"
 	do(t, c, "GET", u, "") // leaves a connection open
 	for range 3 {
-		must(t, f.SetGone(true))
+		must.Do(t, f.SetGone(true))
 		if err := f.SetGone(true); err != nil { // once more changes nothing
 			t.Fatal(err)
 		}
@@ -87,12 +86,12 @@ func TestGoneAndBack(t *testing.T) {
 		if _, err := try(t, client(t), "GET", u, ""); !errors.Is(err, syscall.ECONNREFUSED) {
 			t.Errorf("want refused, got %v", err)
 		}
-		must(t, f.SetGone(false))
+		must.Do(t, f.SetGone(false))
 		if a := do(t, c, "GET", u, ""); a.status != 200 || h.BaseURL()+"/login" != u {
 			t.Errorf("back: %d", a.status)
 		}
 	}
-	must(t, f.SetGone(true))
+	must.Do(t, f.SetGone(true))
 	if err := h.Close(); err != nil { // closing while gone
 		t.Fatal(err)
 	}
@@ -106,12 +105,10 @@ func wire(t *testing.T, h *localhub.Hub, request string) net.Conn {
 	t.Helper()
 	addr := strings.TrimPrefix(h.BaseURL(), "http://")
 	c, err := net.Dial("tcp", addr)
-	must(t, err)
+	must.Do(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
-	if _, err := io.WriteString(c, strings.Replace(request, "\r\n", "\r\nHost: "+addr+"\r\n", 1)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.WriteString(c, strings.Replace(request, "\r\n", "\r\nHost: "+addr+"\r\n", 1)))(t)
 	return c
 }
 
@@ -121,7 +118,7 @@ func headOf(t *testing.T, r *bufio.Reader) string {
 	var b strings.Builder
 	for {
 		line, err := r.ReadString('\n')
-		must(t, err)
+		must.Do(t, err)
 		if line == "\r\n" {
 			return b.String()
 		}
@@ -157,7 +154,7 @@ func TestSlowEndsWithTheHub(t *testing.T) {
 		t.Fatalf("%q, %v", drop, err)
 	}
 	began := time.Now()
-	must(t, h.Close())
+	must.Do(t, h.Close())
 	if took := time.Since(began); took > 1500*time.Millisecond {
 		t.Errorf("took %v", took)
 	}
@@ -192,7 +189,7 @@ func TestLargeOnTheWire(t *testing.T) {
 		h.Faults().Set(localhub.AtLookup, localhub.Fault{Body: localhub.BodyLarge, Size: size})
 		r := bufio.NewReader(wire(t, h, "GET /contact/contacts/telephony?q=0201234567 HTTP/1.1\r\nAuthorization: Bearer "+tok+"\r\nConnection: close\r\n\r\n"))
 		resp, err := http.ReadResponse(r, nil)
-		must(t, err)
+		must.Do(t, err)
 		if resp.ContentLength != -1 || resp.StatusCode != 200 {
 			t.Errorf("length %d, status %d", resp.ContentLength, resp.StatusCode)
 		}

@@ -23,6 +23,7 @@ import (
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/testutil/clocktest"
 	"wiebelt/internal/testutil/logtest"
+	"wiebelt/internal/testutil/must"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -34,19 +35,13 @@ const (
 	body     = "scopes=Basic%20P0boxadministrator%20orgCode%3A90210&grant_type=client_credentials"
 )
 
-func must(t testing.TB, err error) {
-	if t.Helper(); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func newClock() *clocktest.Clock { return clocktest.New(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)) }
 
 // start runs a hub with a client and, unless it is a demo, the user "anna".
 func start(t testing.TB, cfg localhub.Config) *localhub.Hub {
 	t.Helper()
 	h, err := localhub.Start(t.Context(), cfg)
-	must(t, err)
+	must.Do(t, err)
 	t.Cleanup(func() {
 		if err := h.Close(); err != nil {
 			t.Error(err)
@@ -56,7 +51,7 @@ func start(t testing.TB, cfg localhub.Config) *localhub.Hub {
 		hubs.Store(u.Host, h)
 		t.Cleanup(func() { hubs.CompareAndDelete(u.Host, h) })
 	}
-	must(t, h.SetClientSecret(t.Context(), clientID, org, secret))
+	must.Do(t, h.SetClientSecret(t.Context(), clientID, org, secret))
 	return h
 }
 
@@ -77,7 +72,7 @@ type answer struct {
 func do(t testing.TB, c *http.Client, method, url, body string, header ...string) answer {
 	t.Helper()
 	a, err := try(t, c, method, url, body, header...)
-	must(t, err)
+	must.Do(t, err)
 	return a
 }
 
@@ -91,7 +86,7 @@ func try(t testing.TB, c *http.Client, method, url, body string, header ...strin
 func send(t testing.TB, c *http.Client, method, url, body string, header ...string) (answer, error) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	must(t, err)
+	must.Do(t, err)
 	for i := 0; i < len(header); i += 2 {
 		if header[i] == "Host" {
 			r.Host = header[i+1]
@@ -167,14 +162,12 @@ func person(family string, numbers ...string) localhub.Record {
 func TestFolderKeepsEverything(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a #b%41", "hub")
 	h := start(t, localhub.Config{Dir: dir, Synthetic: 50})
-	if _, err := h.AddContact(t.Context(), person("Blijver", "0611112222")); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(h.AddContact(t.Context(), person("Blijver", "0611112222")))(t)
 	tok := token(t, h)
-	must(t, h.AddUser(t.Context(), "anna", "een-wachtwoord", false))
-	must(t, h.Close())
+	must.Do(t, h.AddUser(t.Context(), "anna", "een-wachtwoord", false))
+	must.Do(t, h.Close())
 	h, err := localhub.Start(t.Context(), localhub.Config{Dir: dir, Synthetic: 50}) // filled only once
-	must(t, err)
+	must.Do(t, err)
 	defer h.Close()
 	if n, err := h.Count(t.Context()); err != nil || n != 51 {
 		t.Errorf("%d contacts, %v", n, err)
@@ -216,8 +209,8 @@ func TestRefusesAnothersFolder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			data, err := localhub.OpenData(t.Context(), dir)
-			must(t, err)
-			must(t, errors.Join(data.Close(), plant(dir, filepath.Join(dir, "hub.db"))))
+			must.Do(t, err)
+			must.Do(t, errors.Join(data.Close(), plant(dir, filepath.Join(dir, "hub.db"))))
 			if data, err = localhub.OpenData(t.Context(), dir); !errors.Is(err, filetrust.Err) {
 				t.Errorf("%v, %v", data, err)
 			}
@@ -228,8 +221,8 @@ func TestRefusesAnothersFolder(t *testing.T) {
 func TestRefusesANewerDatabase(t *testing.T) {
 	dir := t.TempDir()
 	h := start(t, localhub.Config{Dir: dir})
-	must(t, h.Exec("PRAGMA user_version = 99"))
-	must(t, h.Close())
+	must.Do(t, h.Exec("PRAGMA user_version = 99"))
+	must.Do(t, h.Close())
 	if _, err := localhub.Start(t.Context(), localhub.Config{Dir: dir}); err == nil || !strings.Contains(err.Error(), "newer") {
 		t.Errorf("got %v", err)
 	}
@@ -245,9 +238,9 @@ func TestNoSecretIsStoredOrLogged(t *testing.T) {
 	if err != nil || len(made) < 40 {
 		t.Fatal(err)
 	}
-	must(t, h.AddUser(t.Context(), "anna", "een-wachtwoord", false))
+	must.Do(t, h.AddUser(t.Context(), "anna", "een-wachtwoord", false))
 	ids, err := h.AddContact(t.Context(), person("Geheimhouder", "0698765432"))
-	must(t, err)
+	must.Do(t, err)
 	tok := token(t, h)
 	items(t, lookup(t, h, tok, "0698765432"))
 	b := newBrowser(t, h)
@@ -256,9 +249,9 @@ func TestNoSecretIsStoredOrLogged(t *testing.T) {
 	if session == "" {
 		t.Fatal("not logged in")
 	}
-	must(t, h.Close())
+	must.Do(t, h.Close())
 	stored, err := os.ReadFile(filepath.Join(dir, "hub.db"))
-	must(t, err)
+	must.Do(t, err)
 	for _, s := range []string{made, secret, "een-wachtwoord", tok, session} {
 		if bytes.Contains(stored, []byte(s)) {
 			t.Error("a secret stands in the database")

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // fuzzImport reads a hostile file without a database and looks at every row
@@ -57,7 +59,7 @@ func fuzzImport(t *testing.T, format Format, file []byte) {
 
 func seeds(f *testing.F, name string, more ...string) {
 	b, err := os.ReadFile("testdata/" + name)
-	must(f, err)
+	must.Do(f, err)
 	f.Add(b)
 	for _, s := range more {
 		f.Add([]byte(s))

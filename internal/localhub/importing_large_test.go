@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/testutil/must"
 )
 
 // people is a file with n contacts, and a row behind them.
@@ -93,9 +94,7 @@ func TestImportWhileServing(t *testing.T) {
 	const n = 1500
 	dir := t.TempDir()
 	h := start(t, localhub.Config{Dir: dir})
-	if _, err := h.AddContact(t.Context(), person("Eerder", "0699999999")); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(h.AddContact(t.Context(), person("Eerder", "0699999999")))(t)
 	tok, c := token(t, h), client(t)
 	ask := func(number string) int {
 		return len(items(t, do(t, c, "GET", h.BaseURL()+"/contact/contacts/telephony?q="+number, "", "Authorization", "Bearer "+tok)))
@@ -120,7 +119,7 @@ func TestImportWhileServing(t *testing.T) {
 	for ended := false; !ended; {
 		select {
 		case err := <-done:
-			must(t, err)
+			must.Do(t, err)
 			ended = true
 		default:
 		}

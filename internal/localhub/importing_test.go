@@ -17,13 +17,14 @@ import (
 
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
 
 func openData(t testing.TB, dir string) *localhub.Data {
 	t.Helper()
 	d, err := localhub.OpenData(t.Context(), dir)
-	must(t, err)
+	must.Do(t, err)
 	t.Cleanup(func() {
 		if err := d.Close(); err != nil {
 			t.Error(err)
@@ -54,7 +55,7 @@ func importText(t testing.TB, d *localhub.Data, f localhub.Format, text string, 
 func count(t testing.TB, d *localhub.Data) int {
 	t.Helper()
 	n, err := d.Count(t.Context())
-	must(t, err)
+	must.Do(t, err)
 	return n
 }
 
@@ -77,39 +78,39 @@ var samplePeople = []localhub.Record{
 
 func TestImportSamples(t *testing.T) {
 	utf8, err := os.ReadFile("testdata/contacts.csv")
-	must(t, err)
+	must.Do(t, err)
 	bare := bytes.TrimPrefix(utf8, []byte("\ufeff"))
 	if len(bare) == len(utf8) {
 		t.Error("the sample has no mark, as spreadsheets write it")
 	}
 	answer, err := os.ReadFile("testdata/contacts.json")
-	must(t, err)
+	must.Do(t, err)
 	var records struct {
 		Data struct{ Items []json.RawMessage }
 	}
-	must(t, json.Unmarshal(answer, &records))
+	must.Do(t, json.Unmarshal(answer, &records))
 	encode := func(e interface{ Bytes([]byte) ([]byte, error) }, s []byte) string {
 		b, err := e.Bytes(s)
-		must(t, err)
+		must.Do(t, err)
 		return string(b)
 	}
 	resep := func(sep rune, head string) string {
 		r := csv.NewReader(bytes.NewReader(bare))
 		r.Comma = ';'
 		all, err := r.ReadAll()
-		must(t, err)
+		must.Do(t, err)
 		var b strings.Builder
 		b.WriteString(head)
 		w := csv.NewWriter(&b)
 		w.Comma = sep
-		must(t, w.WriteAll(all))
+		must.Do(t, w.WriteAll(all))
 		return b.String()
 	}
 	array, err := json.Marshal(records.Data.Items)
-	must(t, err)
+	must.Do(t, err)
 	var lines bytes.Buffer
 	for _, r := range records.Data.Items {
-		must(t, json.Compact(&lines, r))
+		must.Do(t, json.Compact(&lines, r))
 		lines.WriteString("\r\n")
 	}
 	for name, c := range map[string]struct {
@@ -300,7 +301,7 @@ func TestImportAndDemo(t *testing.T) {
 	const file = "achternaam,telefoon\nEcht,0611111111\n"
 	dir := t.TempDir()
 	demo, err := localhub.Start(t.Context(), localhub.Config{Dir: dir, Synthetic: 20, Demo: true})
-	must(t, err)
+	must.Do(t, err)
 	defer demo.Close()
 	refused := func(d *localhub.Data, opt localhub.ImportOptions, want string) {
 		t.Helper()
@@ -316,7 +317,7 @@ func TestImportAndDemo(t *testing.T) {
 	refused(d, localhub.ImportOptions{}, "have to replace them")
 	refused(d, localhub.ImportOptions{Replace: true}, "end it first")
 	refused(d, localhub.ImportOptions{Replace: true, Check: true}, "end it first")
-	must(t, demo.Close())
+	must.Do(t, demo.Close())
 	refused(d, localhub.ImportOptions{}, "have to replace them")
 	began := false
 	other := openData(t, t.TempDir())

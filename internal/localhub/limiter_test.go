@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // TestOneNetworkLocksNobodyOut: a network that tries name after name is refused
@@ -96,10 +98,10 @@ func TestRightPasswordGetsIn(t *testing.T) {
 	defer func(old int) { hashCost = old }(hashCost)
 	hashCost = 5
 	h, err := Start(t.Context(), Config{})
-	must(t, err)
+	must.Do(t, err)
 	defer h.Close()
 	const password = "een-wachtwoord"
-	must(t, h.AddUser(t.Context(), "anna", password, false))
+	must.Do(t, h.AddUser(t.Context(), "anna", password, false))
 	known := map[string]string{}
 	var alone time.Duration
 	for i, c := range []struct {

@@ -26,6 +26,7 @@ import (
 
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/testutil/messagetest"
+	"wiebelt/internal/testutil/must"
 )
 
 func TestListensOnLoopbackAddressesOnly(t *testing.T) {
@@ -67,7 +68,7 @@ func TestIPv6Loopback(t *testing.T) {
 func TestEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	h, err := localhub.Start(ctx, localhub.Config{})
-	must(t, err)
+	must.Do(t, err)
 	cancel()
 	if err := h.Close(); err != nil { // waits for the close that the context began
 		t.Fatal(err)
@@ -84,7 +85,7 @@ func TestEndsWithItsContext(t *testing.T) {
 func pair(t testing.TB, change func(*x509.Certificate)) (certFile, keyFile string, roots *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	must(t, err)
+	must.Do(t, err)
 	c := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "hub.example"}, DNSNames: []string{"hub.example", "other.example"},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
@@ -93,9 +94,9 @@ func pair(t testing.TB, change func(*x509.Certificate)) (certFile, keyFile strin
 		change(c)
 	}
 	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
-	must(t, err)
+	must.Do(t, err)
 	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
-	must(t, err)
+	must.Do(t, err)
 	dir := t.TempDir()
 	certFile, keyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	certPEM := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
@@ -111,7 +112,7 @@ func pair(t testing.TB, change func(*x509.Certificate)) (certFile, keyFile strin
 // overTLS is a client that finds every name at the address of h.
 func overTLS(t testing.TB, h *localhub.Hub, c *tls.Config) *http.Client {
 	_, port, err := net.SplitHostPort(strings.TrimPrefix(h.BaseURL(), "https://"))
-	must(t, err)
+	must.Do(t, err)
 	tr := &http.Transport{TLSClientConfig: c, DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, network, "127.0.0.1:"+port)
 	}}
@@ -155,8 +156,8 @@ func TestTLS(t *testing.T) {
 		t.Errorf("drop: %v", err)
 	}
 	h.Faults().Clear(localhub.AtPages)
-	must(t, h.Faults().SetGone(true))
-	must(t, h.Faults().SetGone(false))
+	must.Do(t, h.Faults().SetGone(true))
+	must.Do(t, h.Faults().SetGone(false))
 	if a := do(t, c, "GET", h.BaseURL()+"/login", ""); a.status != 200 {
 		t.Errorf("back again: %d", a.status)
 	}
@@ -290,7 +291,7 @@ func TestPortInUse(t *testing.T) {
 		t.Fatal("not gone")
 	}
 	l, err := net.Listen("tcp", addr)
-	must(t, err)
+	must.Do(t, err)
 	if err := first.Faults().SetGone(false); err == nil || !strings.Contains(err.Error(), "another program") {
 		t.Errorf("come back to a taken port: %v", err)
 	}
@@ -310,7 +311,7 @@ func startDelivery(t *testing.T, h *localhub.Hub, body string) half {
 	t.Helper()
 	tok := token(t, h)
 	conn, err := net.Dial("tcp", strings.TrimPrefix(h.BaseURL(), "http://"))
-	must(t, err)
+	must.Do(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
 	before := h.Stats().Messages
@@ -327,7 +328,7 @@ func (d half) finish(t *testing.T) int {
 	t.Helper()
 	_, _ = io.WriteString(d.conn, d.rest)
 	resp, err := http.ReadResponse(bufio.NewReader(d.conn), nil)
-	must(t, err)
+	must.Do(t, err)
 	_ = resp.Body.Close()
 	return resp.StatusCode
 }
@@ -365,7 +366,7 @@ func TestStopLetsADeliveryFinish(t *testing.T) {
 		t.Error(err)
 	}
 	data, err := localhub.OpenData(t.Context(), dir)
-	must(t, err)
+	must.Do(t, err)
 	defer data.Close()
 	if all := box(t, data); len(all) != 2 {
 		t.Errorf("%d messages", len(all))
@@ -388,7 +389,7 @@ func TestStopCutsADeliveryThatStands(t *testing.T) {
 		t.Errorf("%q, %v", b, err)
 	}
 	data, err := localhub.OpenData(t.Context(), dir)
-	must(t, err)
+	must.Do(t, err)
 	defer data.Close()
 	if all, left := box(t, data), files(t, dir); len(all) != 0 || len(left) != 0 {
 		t.Errorf("%d messages, files %v", len(all), left)
@@ -399,7 +400,7 @@ func TestStopDoesNotWaitForSilentConnections(t *testing.T) {
 	h := start(t, localhub.Config{})
 	for range 3 {
 		c, err := net.Dial("tcp", strings.TrimPrefix(h.BaseURL(), "http://"))
-		must(t, err)
+		must.Do(t, err)
 		defer c.Close()
 	}
 	began := time.Now()
@@ -415,7 +416,7 @@ func TestStopDoesNotWaitForSilentConnections(t *testing.T) {
 // knows the password.
 func TestDemoUserDoesNotStay(t *testing.T) {
 	dir := t.TempDir()
-	must(t, start(t, localhub.Config{Dir: dir, Demo: true, Synthetic: 5}).Close())
+	must.Do(t, start(t, localhub.Config{Dir: dir, Demo: true, Synthetic: 5}).Close())
 	h := start(t, localhub.Config{Dir: dir, Synthetic: 5})
 	if all, err := h.Users(t.Context()); err != nil || len(all) != 0 {
 		t.Errorf("%v %v", all, err)
@@ -423,8 +424,8 @@ func TestDemoUserDoesNotStay(t *testing.T) {
 	if a := newBrowser(t, h).login(localhub.DemoUser, localhub.DemoPassword, "/"); a.status != 401 {
 		t.Errorf("login: %d", a.status)
 	}
-	must(t, h.AddUser(t.Context(), localhub.DemoUser, "een-eigen-wachtwoord", false))
-	must(t, h.Close())
+	must.Do(t, h.AddUser(t.Context(), localhub.DemoUser, "een-eigen-wachtwoord", false))
+	must.Do(t, h.Close())
 	h = start(t, localhub.Config{Dir: dir})
 	if a := newBrowser(t, h).login(localhub.DemoUser, "een-eigen-wachtwoord", "/"); a.status != 303 {
 		t.Errorf("a user of that name: %d", a.status)

@@ -7,6 +7,7 @@ import (
 
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/testutil/must"
 )
 
 func TestLookupEveryField(t *testing.T) {
@@ -67,9 +68,7 @@ func TestLookupMatchesWhateverTheNotation(t *testing.T) {
 	}
 	in = append(in, person("Ander", "0612345679"), person("Kort", "12345678"), person("Korter", "112"), person("Mail", "0201111111"))
 	in[len(in)-1].Emails = []string{"Wim.12345678@Example.org"}
-	if _, err := h.AddContact(t.Context(), in...); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(h.AddContact(t.Context(), in...))(t)
 	tok := token(t, h)
 	for _, q := range notations {
 		if got := items(t, lookup(t, h, tok, q)); len(got) != len(notations) {

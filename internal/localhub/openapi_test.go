@@ -23,6 +23,7 @@ import (
 
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/testutil/messagetest"
+	"wiebelt/internal/testutil/must"
 )
 
 // contract is a hub's description.
@@ -228,7 +229,7 @@ func TestOpenAPIIsServed(t *testing.T) {
 			t.Fatalf("%d %v", a.status, a.header)
 		}
 		c, err := loadContract([]byte(a.body))
-		must(t, err)
+		must.Do(t, err)
 		if c.doc.OpenAPI != "3.1.0" || !strings.Contains(a.body, `"`+h.BaseURL()+`"`) {
 			t.Errorf("version %s, or another address", c.doc.OpenAPI)
 		}
@@ -247,7 +248,7 @@ func TestOpenAPIIsServed(t *testing.T) {
 // What the document says and what was chosen are told apart.
 func TestOpenAPITellsDocumentedPartsApart(t *testing.T) {
 	b, err := os.ReadFile("api/openapi.json")
-	must(t, err)
+	must.Do(t, err)
 	labels := 0
 	var look func(where string, v any)
 	look = func(where string, v any) {
@@ -270,7 +271,7 @@ func TestOpenAPITellsDocumentedPartsApart(t *testing.T) {
 		}
 	}
 	var doc any
-	must(t, json.Unmarshal(b, &doc))
+	must.Do(t, json.Unmarshal(b, &doc))
 	if look("", doc); labels < 80 {
 		t.Errorf("%d parts with a label", labels)
 	}
@@ -297,7 +298,7 @@ func TestEveryInterfaceFails(t *testing.T) {
 		if a := ask(h, tok, operation, "Host", "hub.example"); a.status != 421 || errorCode(t, a) != "invalid_host" {
 			t.Errorf("%s under a foreign name: %d %s", operation, a.status, a.body)
 		}
-		must(t, h.Exec("DROP TABLE "+table))
+		must.Do(t, h.Exec("DROP TABLE "+table))
 		if a := ask(h, tok, operation); a.status != 500 || errorCode(t, a) != "server_error" || strings.Contains(a.body, table) {
 			t.Errorf("%s without a table: %d %s", operation, a.status, a.body)
 		}

@@ -3,6 +3,8 @@ package localhub
 import (
 	"testing"
 	"time"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // slow gives so many bytes every two seconds.
@@ -30,9 +32,7 @@ func TestPatience(t *testing.T) {
 		var last lastDeadline
 		p := newPacedReader(body, &last, func() time.Time { return body.now }, longest)
 		for buf := make([]byte, 64<<10); ; {
-			if _, err := p.Read(buf); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(p.Read(buf))(t)
 			if body.now.After(last.read) {
 				break
 			}

@@ -13,6 +13,7 @@ import (
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/testutil/clocktest"
+	"wiebelt/internal/testutil/must"
 )
 
 // browser keeps cookies and follows nothing by itself.
@@ -70,7 +71,7 @@ func (b *browser) cookieValue(prefix string) string {
 func hubWithContact(t *testing.T, now *clocktest.Clock) (*localhub.Hub, string) {
 	t.Helper()
 	h := start(t, localhub.Config{Now: now.Now})
-	must(t, h.AddUser(t.Context(), "Anna", "een-wachtwoord", false))
+	must.Do(t, h.AddUser(t.Context(), "Anna", "een-wachtwoord", false))
 	ids, err := h.AddContact(t.Context(),
 		localhub.Record{Contact: contact.Contact{
 			RelationNumber: "100200", Initials: "B.M.", Prefix: "van den", FamilyName: "Heuvel<b>",
@@ -78,7 +79,7 @@ func hubWithContact(t *testing.T, now *clocktest.Clock) (*localhub.Hub, string) 
 			Producer: contact.Coded{Code: "P1", Description: "Kantoor Oost"}, LastModifiedBy: contact.Coded{Code: "XY", Description: "X. Ypma"},
 		}, Numbers: []string{"+31612345678", "112"}, Emails: []string{"bm@example.org"}},
 		person("Huisgenoot", "06-12345678"), person("Vreemde", "0201234567", "112"))
-	must(t, err)
+	must.Do(t, err)
 	return h, "/contacts/viewcontact/" + ids[0]
 }
 
@@ -123,11 +124,11 @@ func TestDeepLinkLoginFile(t *testing.T) {
 
 func TestBackOfficeAddress(t *testing.T) {
 	h := start(t, localhub.Config{BackOfficeURL: "backoffice:relation?n={relation}"})
-	must(t, h.AddUser(t.Context(), "anna", "een-wachtwoord", false))
+	must.Do(t, h.AddUser(t.Context(), "anna", "een-wachtwoord", false))
 	r := person("Een")
 	r.RelationNumber = "1 2"
 	ids, err := h.AddContact(t.Context(), r)
-	must(t, err)
+	must.Do(t, err)
 	b := newBrowser(t, h)
 	b.login("anna", "een-wachtwoord", "/")
 	if a := b.get("/contacts/viewcontact/" + ids[0]); !strings.Contains(a.body, `href="backoffice:relation?n=1&#43;2"`) && !strings.Contains(a.body, `href="backoffice:relation?n=1+2"`) {
@@ -212,12 +213,12 @@ func TestBadSessions(t *testing.T) {
 	if v := fixed.cookieValue("hub_session"); v == planted || v == "" {
 		t.Error("the planted session was taken over")
 	}
-	must(t, h.AddUser(t.Context(), "anna", "een-ander-wachtwoord", false))
+	must.Do(t, h.AddUser(t.Context(), "anna", "een-ander-wachtwoord", false))
 	if b.get(file).status != 303 {
 		t.Error("a session outlived the password")
 	}
 	b.login("anna", "een-ander-wachtwoord", file)
-	must(t, h.Exec("DELETE FROM users"))
+	must.Do(t, h.Exec("DELETE FROM users"))
 	if b.get(file).status != 303 {
 		t.Error("a session outlived its user")
 	}
@@ -403,7 +404,7 @@ func TestFailurePage(t *testing.T) {
 	h, file := hubWithContact(t, newClock())
 	b := newBrowser(t, h)
 	b.login("anna", "een-wachtwoord", file)
-	must(t, h.Exec("ALTER TABLE terms RENAME TO gone"))
+	must.Do(t, h.Exec("ALTER TABLE terms RENAME TO gone"))
 	if a := b.get(file); a.status != 500 || !strings.Contains(a.body, "niet gelukt") || strings.Contains(a.body, "terms") || !strings.Contains(a.header.Get("Content-Type"), "text/html") {
 		t.Errorf("%d %s", a.status, a.body)
 	}

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"slices"
 	"testing"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // TestSyntheticIsTheSameEverywhere: the people that a seed stands for are the
@@ -17,7 +19,7 @@ func TestSyntheticIsTheSameEverywhere(t *testing.T) {
 	w := json.NewEncoder(sum)
 	for r := range Synthetic(1, n) {
 		made++
-		must(t, w.Encode(r))
+		must.Do(t, w.Encode(r))
 	}
 	const want = "3a1e7076a933834bae974161774eb052e4a2a8b660aeb614414ff21d1a09e2ee"
 	if got := hex.EncodeToString(sum.Sum(nil)); got != want || made != n {

@@ -12,6 +12,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/testutil/must"
 )
 
 func TestToken(t *testing.T) {
@@ -46,7 +47,7 @@ func TestToken(t *testing.T) {
 func TestTokenCredentials(t *testing.T) {
 	h := start(t, localhub.Config{})
 	for id, s := range map[string]string{"plus+id": "a b", "pct%41": "%41", "percent": "100%", "utf-é": "wachtwoord-ü", "colon": "a:b:c"} {
-		must(t, h.SetClientSecret(t.Context(), id, org, s))
+		must.Do(t, h.SetClientSecret(t.Context(), id, org, s))
 	}
 	encoded := func(id, secret string) string { return basic(url.QueryEscape(id), url.QueryEscape(secret)) }
 	for name, c := range map[string]struct {
@@ -147,12 +148,12 @@ func errorCode(t testing.TB, a answer) string {
 func TestBearer(t *testing.T) {
 	now := newClock()
 	h := start(t, localhub.Config{Now: now.Now})
-	must(t, h.SetClientSecret(t.Context(), "gone", org, "x"))
-	must(t, h.Exec("DELETE FROM clients WHERE id = 'gone'"))
+	must.Do(t, h.SetClientSecret(t.Context(), "gone", org, "x"))
+	must.Do(t, h.Exec("DELETE FROM clients WHERE id = 'gone'"))
 	in := func(d time.Duration) *time.Time { x := now.Now().Add(d); return &x }
 	sign := func(m jwt.SigningMethod, key any, id, org, scope string, exp *time.Time) string {
 		s, err := h.Sign(m, key, id, org, scope, exp)
-		must(t, err)
+		must.Do(t, err)
 		return "Bearer " + s
 	}
 	good := sign(jwt.SigningMethodHS256, nil, clientID, org, "Basic", in(time.Minute))
@@ -202,7 +203,7 @@ func TestTokensDieWithTheirSecret(t *testing.T) {
 		if a := lookup(t, h, old, "0612345678"); a.status != 200 {
 			t.Errorf("before %s: %d", name, a.status)
 		}
-		must(t, do())
+		must.Do(t, do())
 		if a := lookup(t, h, old, "0612345678"); a.status != 401 {
 			t.Errorf("after %s: %d", name, a.status)
 		}

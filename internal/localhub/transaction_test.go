@@ -22,6 +22,7 @@ import (
 
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/testutil/messagetest"
+	"wiebelt/internal/testutil/must"
 )
 
 func message(t testing.TB, n int) []byte {
@@ -76,7 +77,7 @@ func box(t testing.TB, d interface {
 }) []localhub.Message {
 	t.Helper()
 	all, err := d.Messages(t.Context(), "", 10_000)
-	must(t, err)
+	must.Do(t, err)
 	return all
 }
 
@@ -93,7 +94,7 @@ func files(t testing.TB, dir string) (all []string) {
 			}
 			return err
 		})
-		must(t, err)
+		must.Do(t, err)
 	}
 	return all
 }
@@ -112,7 +113,7 @@ func TestDeliverAndRead(t *testing.T) {
 				t.Errorf("receipt %d: %+v", i, r)
 			}
 			m, err := h.Message(t.Context(), got[i].ID)
-			must(t, err)
+			must.Do(t, err)
 			if m.Sender != clientID || m.OrganisationCode != org || m.Intermediary != "intermediary" || m.Files != i+1 || !m.Received.Equal(now.Now()) {
 				t.Errorf("message %d: %+v", i, m)
 			}
@@ -153,7 +154,7 @@ func TestMessagesOutliveTheHub(t *testing.T) {
 		t.Error("two hubs serve one folder")
 	}
 	d, err := localhub.OpenData(t.Context(), dir) // while it runs
-	must(t, err)
+	must.Do(t, err)
 	if _, err := d.Message(t.Context(), id); err != nil {
 		t.Error(err)
 	}
@@ -167,14 +168,14 @@ func TestMessagesOutliveTheHub(t *testing.T) {
 	// the list stays.
 	for _, stray := range []string{"incoming/x.part", "messages/aa/" + strings.Repeat("a", 64) + ".zip"} {
 		name := filepath.Join(dir, filepath.FromSlash(stray))
-		must(t, os.MkdirAll(filepath.Dir(name), 0o700))
-		must(t, os.WriteFile(name, []byte("half"), 0o600))
+		must.Do(t, os.MkdirAll(filepath.Dir(name), 0o700))
+		must.Do(t, os.WriteFile(name, []byte("half"), 0o600))
 	}
 	h2, err := localhub.Start(t.Context(), localhub.Config{Dir: dir})
-	must(t, err)
+	must.Do(t, err)
 	defer h2.Close()
 	m, err := h2.Message(t.Context(), id)
-	must(t, err)
+	must.Do(t, err)
 	if err := h2.CopyMessage(m, io.Discard); err != nil {
 		t.Error(err)
 	}
@@ -182,7 +183,7 @@ func TestMessagesOutliveTheHub(t *testing.T) {
 		t.Errorf("left behind: %v", left)
 	}
 	// A damaged file is noticed.
-	must(t, os.WriteFile(files(t, dir)[0], []byte("other"), 0o600))
+	must.Do(t, os.WriteFile(files(t, dir)[0], []byte("other"), 0o600))
 	if err := h2.CopyMessage(m, io.Discard); err == nil {
 		t.Error("a damaged file went out")
 	}
@@ -207,7 +208,7 @@ func TestDeliverAllOrNone(t *testing.T) {
 func TestDeliverRepeated(t *testing.T) {
 	dir := t.TempDir()
 	h := start(t, localhub.Config{Dir: dir, Intermediaries: []string{"intermediary", "other"}})
-	must(t, h.SetClientSecret(t.Context(), "second", org, secret))
+	must.Do(t, h.SetClientSecret(t.Context(), "second", org, secret))
 	tok := token(t, h)
 	a, b := message(t, 1), message(t, 2)
 	first := receipts(t, deliver(t, h, tok, messagetest.Request(a, a, b)))
@@ -264,7 +265,7 @@ func TestDeliverNeedsScope(t *testing.T) {
 	h := start(t, localhub.Config{})
 	expires := time.Now().Add(time.Hour)
 	basicOnly, err := h.Sign(jwt.SigningMethodHS256, nil, clientID, org, "Basic", &expires)
-	must(t, err)
+	must.Do(t, err)
 	for tok, want := range map[string]int{basicOnly: http.StatusForbidden, "nonsense": http.StatusUnauthorized} {
 		if a := deliver(t, h, tok, messagetest.Request(message(t, 1))); a.status != want {
 			t.Errorf("%d %s, want %d", a.status, a.body, want)
@@ -347,7 +348,7 @@ func heap(do func()) int64 {
 func sender(t testing.TB, h *localhub.Hub, token, length string, body io.Reader) (status string, sent int64) {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(h.BaseURL(), "http://"))
-	must(t, err)
+	must.Do(t, err)
 	defer conn.Close()
 	fmt.Fprintf(conn, "POST /transaction/intermediary HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n%s\r\n\r\n",
 		strings.TrimPrefix(h.BaseURL(), "http://"), token, length)
@@ -357,7 +358,7 @@ func sender(t testing.TB, h *localhub.Hub, token, length string, body io.Reader)
 		written <- n
 	}()
 	line, err := bufio.NewReader(conn).ReadString('\n')
-	must(t, err)
+	must.Do(t, err)
 	conn.Close()
 	return strings.TrimSpace(line), <-written
 }
@@ -409,7 +410,7 @@ func TestDeliverBombs(t *testing.T) {
 func TestDeliverAtOneTime(t *testing.T) {
 	h := start(t, localhub.Config{})
 	tok := token(t, h)
-	must(t, h.SetClientSecret(t.Context(), "second", org, secret))
+	must.Do(t, h.SetClientSecret(t.Context(), "second", org, secret))
 	const many = 8
 	var begun []half
 	for i := range many {
@@ -446,7 +447,7 @@ func TestRefusalOfALongRequestArrives(t *testing.T) {
 	for name, want := range map[string]int{"no token": 401, "wrong type": 415, "fault": 503} {
 		for range 10 {
 			r, err := http.NewRequestWithContext(t.Context(), "POST", h.BaseURL()+"/transaction/"+localhub.DefaultIntermediary, io.LimitReader(endless(" "), size))
-			must(t, err)
+			must.Do(t, err)
 			r.ContentLength = size
 			switch name {
 			case "wrong type":

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"wiebelt/internal/testutil/clocktest"
+	"wiebelt/internal/testutil/must"
 )
 
 func TestMain(m *testing.M) {
@@ -31,37 +32,24 @@ func TestMain(m *testing.M) {
 
 func TestLinesAreJSONAndPrivate(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "log")
-	l, err := Open(dir, "info")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(Open(dir, "info"))(t)
 	log := slog.New(l.Handler())
 	log.Debug("not at this level")
 	log.Info("ready", "port", 27471, "at", "127.0.0.1:27471", "why", errors.New("call +31 6 12345678 lost"))
 	l.SetLevel("debug")
 	log.Debug("at this level", "took", 1500*time.Millisecond)
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	b, err := os.ReadFile(filepath.Join(dir, Name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, l.Close())
+	b := must.Get(os.ReadFile(filepath.Join(dir, Name)))(t)
 	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
 	if len(lines) != 2 {
 		t.Fatalf("%d lines", len(lines))
 	}
 	var first map[string]any
-	if err := json.Unmarshal([]byte(lines[0]), &first); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(lines[0]), &first))
 	if first["port"] != 27471.0 || first["at"] != "127.0.0.1:27471" || first["why"] != "call [number] lost" || first["msg"] != "ready" {
 		t.Error(first)
 	}
-	info, err := os.Stat(filepath.Join(dir, Name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Get(os.Stat(filepath.Join(dir, Name)))(t)
 	if info.Mode().Perm()&0o077 != 0 && os.PathSeparator == '/' {
 		t.Errorf("others can read it: %v", info.Mode())
 	}
@@ -69,10 +57,7 @@ func TestLinesAreJSONAndPrivate(t *testing.T) {
 
 func TestNeverMoreThanThreeFiles(t *testing.T) {
 	dir := t.TempDir()
-	l, err := Open(dir, "info")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(Open(dir, "info"))(t)
 	defer l.Close()
 	l.max = 64 << 10
 	log := slog.New(l.Handler())
@@ -94,10 +79,7 @@ func TestNeverMoreThanThreeFiles(t *testing.T) {
 func TestNothingOlderThanFourteenDays(t *testing.T) {
 	dir := t.TempDir()
 	c := clocktest.New(time.Now())
-	l, err := open(dir, "info", c.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(open(dir, "info", c.Now))(t)
 	defer l.Close()
 	log := slog.New(l.Handler())
 	log.Info("first")
@@ -111,10 +93,7 @@ func TestNothingOlderThanFourteenDays(t *testing.T) {
 	}
 	all := ""
 	for _, p := range Files(dir) {
-		b, err := os.ReadFile(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(os.ReadFile(p))(t)
 		all += string(b)
 	}
 	if strings.Contains(all, "first") {
@@ -155,10 +134,7 @@ func TestScrub(t *testing.T) {
 // Whatever carries a value into a line, by any kind of attribute.
 func TestCanaries(t *testing.T) {
 	dir := t.TempDir()
-	l, err := Open(dir, "debug")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(Open(dir, "debug"))(t)
 	log := slog.New(l.Handler())
 	const number, secret = "0698760011", "eyJhbGciOiJub25lIn0.eyJjYW5hcnkiOiJ5ZXMifQ."
 	type pair struct{ A, B string }
@@ -166,10 +142,7 @@ func TestCanaries(t *testing.T) {
 		slog.Group("g", "e", number, "f", &pair{secret, number}), "h", []byte(number))
 	log.With("k", number).WithGroup("m").Warn("w", "n", secret)
 	_ = l.Close()
-	b, err := os.ReadFile(filepath.Join(dir, Name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile(filepath.Join(dir, Name)))(t)
 	for _, canary := range []string{number, secret, "98760011"} {
 		if n := strings.Count(string(b), canary); n > 0 {
 			t.Errorf("%d times in the log", n)
@@ -184,10 +157,7 @@ func TestCrashIsKept(t *testing.T) {
 	if err := cmd.Run(); err == nil {
 		t.Fatal("it did not crash")
 	}
-	b, err := os.ReadFile(filepath.Join(dir, CrashName))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile(filepath.Join(dir, CrashName)))(t)
 	if !strings.Contains(string(b), "on purpose") || !strings.Contains(string(b), "goroutine") {
 		t.Errorf("%.200s", b)
 	}
@@ -198,10 +168,7 @@ func TestCrashIsKept(t *testing.T) {
 
 func TestWritersAtOnce(t *testing.T) {
 	dir := t.TempDir()
-	l, err := Open(dir, "info")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(Open(dir, "info"))(t)
 	log := slog.New(l.Handler())
 	var all sync.WaitGroup
 	for n := range 8 {
@@ -213,10 +180,7 @@ func TestWritersAtOnce(t *testing.T) {
 	}
 	all.Wait()
 	_ = l.Close()
-	b, err := os.ReadFile(filepath.Join(dir, Name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile(filepath.Join(dir, Name)))(t)
 	if n := strings.Count(string(b), "\n"); n != 1600 {
 		t.Errorf("%d lines", n)
 	}

@@ -25,6 +25,7 @@ import (
 	"wiebelt/internal/native/window"
 	"wiebelt/internal/resident/recorder"
 	"wiebelt/internal/store/history"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/card"
 )
@@ -105,15 +106,8 @@ func weight(t *testing.T) (heap, rss int) {
 	debug.FreeOSMemory()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	b, err := os.ReadFile("/proc/self/statm")
-	if err != nil {
-		t.Fatal(err)
-	}
-	pages, err := strconv.Atoi(strings.Fields(string(b))[1])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return int(m.HeapAlloc >> 10), pages * os.Getpagesize() >> 10
+	b := must.Get(os.ReadFile("/proc/self/statm"))(t)
+	return int(m.HeapAlloc >> 10), must.Get(strconv.Atoi(strings.Fields(string(b))[1]))(t) * os.Getpagesize() >> 10
 }
 
 // TestSoakDay is a day of 24 hours in little time: engine, recorder, history and
@@ -136,9 +130,7 @@ func playDay(t *testing.T, path string, calls int) {
 	ctx, cancel := context.WithCancel(t.Context())
 	log := slog.New(slog.DiscardHandler)
 	store, err := history.Open(path, history.KeepFull, 7, time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var work sync.WaitGroup
 	defer func() {
 		cancel()
@@ -149,17 +141,13 @@ func playDay(t *testing.T, path string, calls int) {
 	}()
 	rec := recorder.New(store, func() {}, log)
 	rules, err := phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	eng := engine.New(engine.Params{Rules: rules, Lookup: &slowHub{}, CheckLink: func(l string) (string, error) { return l, nil },
 		Browse: func(context.Context, string) error { return nil }, Record: rec.Take, FullFor: time.Minute, AfterCall: 20 * time.Second,
 		SchemeLookup: "ask", Outgoing: "strip", AutoOpen: "never", Clock: systemClock{}, Log: log})
 	screen := &wall{}
 	cards, err := card.New(card.Config{Language: text.Dutch, Appearance: "light", FileWord: "relatie", Corner: "bottom-right", Log: log}, eng, screen)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	work.Go(func() { rec.Run(ctx) })
 	work.Go(func() { eng.Run(ctx) })
 	work.Go(func() { cards.Run(ctx) })
@@ -210,9 +198,7 @@ func playDay(t *testing.T, path string, calls int) {
 	heapEnd, rssEnd := weight(t)
 	after := runtime.NumGoroutine()
 	kept, err := history.OpenReadOnly(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	all, err := kept.From(ctx, history.Query{}, 0, calls+1)
 	if err == nil {
 		var work []history.Entry

@@ -18,6 +18,7 @@ import (
 	"wiebelt/internal/resident/cardcorners"
 	"wiebelt/internal/resident/hubwatch"
 	"wiebelt/internal/store/history"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/card"
 )
@@ -127,13 +128,9 @@ func (d *desktop) unanswered(t *testing.T, numbers ...string) (until func(what s
 	}
 	source := call.Source{Kind: call.KindWebSocket, Conn: "1", Reports: call.AllStates}
 	for _, n := range numbers {
-		if err := d.engine.Take(call.Event{Source: source, ID: n, Number: n, State: call.Ringing}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, d.engine.Take(call.Event{Source: source, ID: n, Number: n, State: call.Ringing}))
 		until("no card of "+n, func(s *engine.Snapshot) bool { return len(s.Cards) == 1 })
-		if err := d.engine.Take(call.Event{Source: source, ID: n, State: call.Ended, Reason: call.Missed}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, d.engine.Take(call.Event{Source: source, ID: n, State: call.Ended, Reason: call.Missed}))
 		until("the card stays", func(s *engine.Snapshot) bool { return len(s.Cards) == 0 })
 		d.facts.addCall(d.engine.Snapshot().Last)
 	}
@@ -183,10 +180,7 @@ func TestForgottenCallsLeaveTheMenu(t *testing.T) {
 				t.Fatalf("the menu lists %q", got)
 			}
 			newest := d.engine.Snapshot().Last.Card
-			raw, err := json.Marshal(tt.m)
-			if err != nil {
-				t.Fatal(err)
-			}
+			raw := must.Get(json.Marshal(tt.m))(t)
 			if done := d.forget(t.Context(), raw); done.Error != "" {
 				t.Fatal(done.Error)
 			}
@@ -222,14 +216,8 @@ func TestMenuFollowsTheCall(t *testing.T) {
 	}
 	e := missedCall()
 	e.Rang, e.Number = at, "+31698760002"
-	id, err := d.store.Put(t.Context(), e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	was, err := d.store.Remove(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := must.Get(d.store.Put(t.Context(), e))(t)
+	was := must.Get(d.store.Remove(t.Context(), id))(t)
 	d.ask(windowapi.KindChanged, windowapi.Changed{What: windowapi.ChangedHistory, Removed: []time.Time{was.Rang}}, nil)
 	if got := d.listed(); !slices.Equal(got, []string{"06 98 76 00 01"}) {
 		t.Errorf("after it was removed: %q", got)

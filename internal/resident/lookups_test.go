@@ -28,6 +28,7 @@ import (
 	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/store/chosencontacts"
 	"wiebelt/internal/store/history"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
 
@@ -46,9 +47,7 @@ var vries = localhub.Record{Numbers: []string{"06-98760011"}, Contact: contact.C
 func newDesktop(t *testing.T) *desktop {
 	t.Helper()
 	h, err := localhub.Start(context.Background(), localhub.Config{Synthetic: 20, Demo: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { _ = h.Close() })
 	family := vries
 	family.Numbers = []string{"020 765 00 22"}
@@ -56,34 +55,20 @@ func newDesktop(t *testing.T) *desktop {
 		r := family
 		r.Contact.ID, r.Contact.FamilyName, r.Contact.Prefix = "c-"+strings.TrimLeft(name, "Ö"), name, ""
 		r.Contact.RelationNumber = "20020" + string(rune('0'+i))
-		if _, err := h.AddInvented(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(h.AddInvented(t.Context(), r))(t)
 	}
-	if _, err := h.AddInvented(t.Context(), vries); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(h.AddInvented(t.Context(), vries))(t)
 	key, err := h.AddClient(t.Context(), "office", "1234")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	client, err := hub.New(hub.Config{BaseURL: h.BaseURL(), ClientID: "office", OrganisationCode: "1234", Now: time.Now,
 		Secret: func(context.Context) (string, error) { return key, nil }, Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(client.Close)
 	links, err := hub.NewLinks(h.HubURL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	dirs, err := profile.Find(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := dirs.Make(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, dirs.Make())
 	s := settings.Defaults()
 	s.UI.Language, s.Support.Contact = "nl", "Jan (IT)"
 	s.Lines = []settings.Line{{Number: "020 123 45 67", Name: "Schade"}}
@@ -111,20 +96,14 @@ func (d *desktop) put(e history.Entry) int64 {
 	if e.Rang.IsZero() {
 		e.Rang = time.Now().Add(-time.Minute)
 	}
-	id, err := d.store.Put(d.t.Context(), e)
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	id := must.Get(d.store.Put(d.t.Context(), e))(d.t)
 	return id
 }
 
 // ask asks what a window would, and gives the answer, "" if there was none.
 func (d *desktop) ask(kind string, m any, into any) (answer string) {
 	d.t.Helper()
-	raw, err := json.Marshal(m)
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	raw := must.Get(json.Marshal(m))(d.t)
 	d.answerWindow(request.Request{Ctx: d.t.Context(), Kind: kind, Raw: raw, Reply: func(kind string, m any) {
 		if answer != "" {
 			d.t.Errorf("answered %s after %s", kind, answer)
@@ -163,9 +142,7 @@ func TestHistoryState(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	if runtime.GOOS != "windows" {
-		if err := os.Remove(fromsettings.HistoryFile(d.o.Dirs)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(fromsettings.HistoryFile(d.o.Dirs)))
 		d.put(missedCall())
 		if s := state(); s.Notice != text.Dutch.T(text.CallsNotice("gone")) || s.Fault != "" {
 			t.Errorf("%+v", s)
@@ -204,12 +181,8 @@ func TestFollowsTheWindows(t *testing.T) {
 	d := newDesktop(t)
 	id := d.put(missedCall())
 	beside, err := history.OpenBeside(t.Context(), fromsettings.HistoryFile(d.o.Dirs), history.KeepFull, time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(beside.Handle(t.Context(), id), beside.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, errors.Join(beside.Handle(t.Context(), id), beside.Close()))
 	if d.store.Missed() != 1 {
 		t.Fatalf("%d missed", d.store.Missed())
 	}
@@ -288,7 +261,7 @@ func TestLookUpByHand(t *testing.T) {
 		}
 		contacts := f.Contacts
 		f.Seq, f.Contacts, f.Support = 0, nil, ""
-		if b, _ := json.Marshal(f); string(b) != string(must(json.Marshal(want))) {
+		if b, _ := json.Marshal(f); string(b) != string(must.Get(json.Marshal(want))(t)) {
 			t.Errorf("%q: %s", typed, b)
 		}
 		if n := map[string]int{history.OutcomeFound: 1, history.OutcomeSeveral: 3}[want.Outcome]; len(contacts) != n {
@@ -352,9 +325,7 @@ func TestRelayLooksUp(t *testing.T) {
 	var l engine.Lookup = theRelay{}
 	linked := &settings.Settings{Softphones: []settings.Softphone{{Kind: registry.Relay}}}
 	client, err := hub.New(hub.Config{BaseURL: "https://hub.example", ClientID: "x", Secret: func(context.Context) (string, error) { return "", nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer client.Close()
 	for name, tt := range map[string]struct {
 		e    effective
@@ -386,13 +357,6 @@ func TestRelayLooksUp(t *testing.T) {
 	}
 }
 
-func must(b []byte, err error) []byte {
-	if err != nil {
-		panic(err)
-	}
-	return b
-}
-
 func TestForget(t *testing.T) {
 	days := func(n int) *int { return &n }
 	old := missedCall()
@@ -417,14 +381,11 @@ func TestForget(t *testing.T) {
 			d.put(missedCall())
 			d.put(old)
 			d.chosenBefore.Chose(missedCall().Number, "c-vries")
-			done := d.forget(t.Context(), must(json.Marshal(tt.what)))
+			done := d.forget(t.Context(), must.Get(json.Marshal(tt.what))(t))
 			if failed := done.Error != ""; failed != tt.fails {
 				t.Errorf("%+v", done)
 			}
-			r, err := history.OpenReadOnly(fromsettings.HistoryFile(d.o.Dirs))
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Get(history.OpenReadOnly(fromsettings.HistoryFile(d.o.Dirs)))(t)
 			defer r.Close()
 			if open, err := r.Open(t.Context(), 10); len(open) != tt.calls || err != nil {
 				t.Errorf("%d calls left, %v, want %d", len(open), err, tt.calls)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"wiebelt/internal/health"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
 
@@ -59,9 +60,7 @@ func TestPauseOutlivesAStart(t *testing.T) {
 		t.Errorf("a pause that was ended is kept: %v", err)
 	}
 	for _, wrong := range []string{"", "morgen", now.AddDate(1, 0, 0).Format(time.RFC3339), strings.Repeat("2", 1<<20)} {
-		if err := os.WriteFile(path, []byte(wrong), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(wrong), 0o600))
 		if got := pausedBefore(d.o.Dirs, now); !got.IsZero() {
 			t.Errorf("%.20q: paused until %v", wrong, got)
 		}

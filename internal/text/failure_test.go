@@ -6,15 +6,14 @@ import (
 	"go/token"
 	"strconv"
 	"testing"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // failures reads every code of package contact from its source.
 func failures(t *testing.T) []string {
 	t.Helper()
-	tree, err := parser.ParseFile(token.NewFileSet(), "../core/contact/failure.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must.Get(parser.ParseFile(token.NewFileSet(), "../core/contact/failure.go", nil, 0))(t)
 	var all []string
 	ast.Inspect(tree, func(n ast.Node) bool {
 		v, ok := n.(*ast.ValueSpec)

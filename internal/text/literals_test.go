@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // spoken are the folders whose programs speak to people.
@@ -112,9 +114,7 @@ func TestNothingIsHardCoded(t *testing.T) {
 			}
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	if seen < 300 {
 		t.Errorf("only %d literals were looked at", seen)

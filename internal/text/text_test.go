@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"wiebelt/assets"
+	"wiebelt/internal/testutil/must"
 )
 
 // keys reads every constant of type Key from the source, and the keys in the
@@ -24,10 +25,7 @@ func keys(t *testing.T) []Key {
 	var all []Key
 	files, _ := filepath.Glob("keys_*.go")
 	for _, f := range files {
-		tree, err := parser.ParseFile(token.NewFileSet(), f, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tree := must.Get(parser.ParseFile(token.NewFileSet(), f, nil, 0))(t)
 		ast.Inspect(tree, func(n ast.Node) bool {
 			if v, ok := n.(*ast.ValueSpec); ok && len(v.Values) == 1 {
 				if lit, ok := v.Values[0].(*ast.BasicLit); ok && lit.Kind == token.STRING {
@@ -40,10 +38,7 @@ func keys(t *testing.T) []Key {
 	}
 	pages, _ := filepath.Glob("../localhub/web/*.html")
 	for _, f := range pages {
-		b, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(os.ReadFile(f))(t)
 		for _, m := range regexp.MustCompile(`\.[TN] "([^"]+)"`).FindAllStringSubmatch(string(b), -1) {
 			all = append(all, Key(m[1]))
 		}

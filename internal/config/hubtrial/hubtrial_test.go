@@ -13,24 +13,16 @@ import (
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/testutil/must"
 )
 
 // wanted is a trial of a hub that takes its credentials.
 func wanted(t *testing.T) Trial {
 	t.Helper()
-	h, err := localhub.Start(context.Background(), localhub.Config{Synthetic: 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(localhub.Start(context.Background(), localhub.Config{Synthetic: 20}))(t)
 	t.Cleanup(func() { _ = h.Close() })
-	value, err := h.AddClient(t.Context(), "office", "1234")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dirs, err := profile.Find(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	value := must.Get(h.AddClient(t.Context(), "office", "1234"))(t)
+	dirs := must.Get(profile.Find(t.TempDir()))(t)
 	s := settings.Defaults()
 	s.Hub.BaseURL, s.Hub.HubURL, s.Hub.ClientID, s.Hub.OrganisationCode, s.Hub.SecretStore = h.BaseURL(), h.HubURL(), "office", "1234", secret.KindFile
 	return Trial{Dirs: dirs, Settings: s, Hub: s.Hub, Secret: value, Number: "0612345678"}
@@ -89,10 +81,7 @@ func TestSecretWorks(t *testing.T) {
 func TestSave(t *testing.T) {
 	x := wanted(t)
 	write(t, x.Dirs, "# by hand\n[hub]\nsecret_store = \"file\"\n")
-	store, err := secret.Open(secret.KindFile, x.Dirs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Get(secret.Open(secret.KindFile, x.Dirs))(t)
 	hub, _ := secret.Hub(x.Hub.BaseURL, "office")
 	link, _ := secret.Softphone("centrale", "https://pbx.example")
 	kept := func() string {
@@ -164,9 +153,7 @@ func TestSave(t *testing.T) {
 		if _, err := Save(t.Context(), x.Dirs, now, all); err == nil || kept() != "four/five two/" {
 			t.Errorf("settings that cannot be written: %v, %s", err, kept())
 		}
-		if err := os.Remove(settings.Path(x.Dirs)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(settings.Path(x.Dirs)))
 		write(t, x.Dirs, before)
 	}
 	if s := fmt.Sprintf("%v %+v %#v", all, all, all); strings.Contains(s, "seven") || strings.Contains(s, "six") {
@@ -176,9 +163,7 @@ func TestSave(t *testing.T) {
 
 func write(t *testing.T, d profile.Dirs, src string) {
 	t.Helper()
-	if err := errors.Join(d.Make(), os.WriteFile(settings.Path(d), []byte(src), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(d.Make(), os.WriteFile(settings.Path(d), []byte(src), 0o600)))
 }
 
 // full is a store that takes nothing more.

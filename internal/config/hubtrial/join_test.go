@@ -13,6 +13,7 @@ import (
 	"wiebelt/internal/relay/users"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/relaytest"
 	"wiebelt/internal/text"
 )
@@ -45,22 +46,14 @@ func TestJoin(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, err := profile.Find(t.TempDir())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := d.Make(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
+			must.Do(t, d.Make())
 			c.user = "[hub]\nsecret_store = \"file\"\n" + c.user
-			if err := os.WriteFile(settings.Path(d), []byte(c.user), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(settings.Path(d), []byte(c.user), 0o600))
 			before, _ := settings.Load(d)
 			if c.policy != "" {
 				path := filepath.Join(t.TempDir(), settings.PolicyFile)
-				if err := os.WriteFile(path, []byte(c.policy+"[hub]\nsecret_store = \"file\"\n"), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(path, []byte(c.policy+"[hub]\nsecret_store = \"file\"\n"), 0o600))
 				before, _ = settings.CheckPolicy(path)
 			}
 			err = Join(t.Context(), d, before, c.relay)
@@ -71,9 +64,7 @@ func TestJoin(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			l := settings.Softphone{Kind: "relay", Name: "relay", Address: r.Address}
 			if before.Relayed() { // what the policy has is not written
 				l = before.Softphones[0]
@@ -81,9 +72,7 @@ func TestJoin(t *testing.T) {
 				t.Fatalf("%+v", now.Softphones)
 			}
 			p, err := fromsettings.Softphone(d, secret.KindFile, l)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			linktest.Run(t, p).Until(link.Connected)
 		})
 	}

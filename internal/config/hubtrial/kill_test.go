@@ -16,6 +16,7 @@ import (
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/secret"
 	"wiebelt/internal/config/settings"
+	"wiebelt/internal/testutil/must"
 )
 
 const saverEnv = "WIEBELT_HUBTRIAL_TEST_SAVER"
@@ -61,32 +62,22 @@ func TestKilledSaver(t *testing.T) {
 		rounds = 500
 	}
 	d, err := profile.Find(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	write(t, d, "# ours\n[ui]\nlanguage = \"nl\" # stays\n")
 	ref, err := secret.Hub("https://hub.example", "office")
-	if err := errors.Join(err, settings.Set(d, map[string]any{"hub.base_url": "https://hub.example", "hub.client_id": "office", "hub.secret_store": "file"})); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err, settings.Set(d, map[string]any{"hub.base_url": "https://hub.example", "hub.client_id": "office", "hub.secret_store": "file"})))
 	next, mine := 0, 0
 	for round := range rounds {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], fmt.Sprint(next))
 		cmd.Env = append(os.Environ(), saverEnv+"="+d.State)
 		cmd.Stderr = os.Stderr
 		out, err := cmd.StdoutPipe()
-		if err := errors.Join(err, cmd.Start()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(err, cmd.Start()))
 		last, until := -1, next+1+rand.IntN(4)
 		for in := bufio.NewScanner(out); in.Scan(); {
-			if _, err := fmt.Sscan(in.Text(), &last); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(fmt.Sscan(in.Text(), &last))(t)
 			mine++ // another process goes on meanwhile
-			if err := settings.Set(d, map[string]any{"card.monitor": fmt.Sprint("number-", mine)}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, settings.Set(d, map[string]any{"card.monitor": fmt.Sprint("number-", mine)}))
 			if last == until {
 				_ = cmd.Process.Kill() // it ends by itself at a fault only, which is seen below
 			}
@@ -108,9 +99,7 @@ func TestKilledSaver(t *testing.T) {
 			t.Fatalf("round %d: what a person wrote is gone: %v", round, err)
 		}
 		store, err := secret.Open(secret.KindFile, d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if value, err := store.Get(t.Context(), ref); err != nil || value != fmt.Sprint("secret-", last) && value != fmt.Sprint("secret-", last+1) {
 			t.Fatalf("round %d: %s after %d: %v", round, value, last, err)
 		}

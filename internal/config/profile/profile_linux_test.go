@@ -7,15 +7,13 @@ import (
 	"testing"
 
 	"wiebelt/internal/filetrust"
+	"wiebelt/internal/testutil/must"
 )
 
 func checkModes(t *testing.T, d Dirs) {
 	t.Helper()
 	for _, dir := range []string{d.Config, d.State, d.Run} {
-		info, err := os.Stat(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		info := must.Get(os.Stat(dir))(t)
 		if info.Mode().Perm() != 0o700 {
 			t.Errorf("%s has mode %o", dir, info.Mode().Perm())
 		}
@@ -49,40 +47,25 @@ func TestPlatformDirs(t *testing.T) {
 func TestPlantedFolders(t *testing.T) {
 	for name, plant := range map[string]func(t *testing.T, root string){
 		"profile writable by everybody": func(t *testing.T, root string) {
-			if err := os.Chmod(root, 0o777); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Chmod(root, 0o777))
 		},
 		"profile writable by a group": func(t *testing.T, root string) {
-			if err := os.Chmod(root, 0o770); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Chmod(root, 0o770))
 		},
 		"state below another's folder": func(t *testing.T, root string) {
-			if err := errors.Join(os.Chown(filepath.Dir(root), 65534, -1), os.Chmod(filepath.Dir(root), 0o711)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, errors.Join(os.Chown(filepath.Dir(root), 65534, -1), os.Chmod(filepath.Dir(root), 0o711)))
 		},
 		"run is a link": func(t *testing.T, root string) {
-			if err := os.Symlink(t.TempDir(), filepath.Join(root, "run")); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Symlink(t.TempDir(), filepath.Join(root, "run")))
 		},
 		"run is a file": func(t *testing.T, root string) {
-			if err := os.WriteFile(filepath.Join(root, "run"), nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(root, "run"), nil, 0o600))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			root := filepath.Join(t.TempDir(), "p")
-			if err := os.Mkdir(root, 0o700); err != nil {
-				t.Fatal(err)
-			}
-			d, err := Find(root)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Mkdir(root, 0o700))
+			d := must.Get(Find(root))(t)
 			plant(t, d.Config)
 			if err := d.Make(); !errors.Is(err, filetrust.Err) {
 				t.Errorf("Make: %v", err)
@@ -93,12 +76,8 @@ func TestPlantedFolders(t *testing.T) {
 
 func TestRunIsClosedAgain(t *testing.T) {
 	d, _ := Find(t.TempDir())
-	if err := os.Mkdir(d.Run, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Make(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(d.Run, 0o755))
+	must.Do(t, d.Make())
 	if info, _ := os.Stat(d.Run); info.Mode().Perm() != 0o700 {
 		t.Errorf("mode %o", info.Mode().Perm())
 	}
@@ -107,9 +86,7 @@ func TestRunIsClosedAgain(t *testing.T) {
 func TestWriteFileMode(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	for _, mode := range []os.FileMode{0o644, 0o600} {
-		if err := WriteFile(path, []byte("x"), mode); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, WriteFile(path, []byte("x"), mode))
 		if info, _ := os.Stat(path); info.Mode().Perm() != mode {
 			t.Errorf("mode %o, want %o", info.Mode().Perm(), mode)
 		}

@@ -6,14 +6,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"wiebelt/internal/testutil/must"
 )
 
 func TestFindWithProfileFolder(t *testing.T) {
 	dir := t.TempDir()
 	d, err := Find(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if want := (Dirs{dir, dir, filepath.Join(dir, "run")}); d != want {
 		t.Errorf("%+v, want %+v", d, want)
 	}
@@ -29,9 +29,7 @@ func TestFindWithProfileFolder(t *testing.T) {
 func TestMakeIsForUsOnly(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "p")
 	d, _ := Find(root)
-	if err := d.Make(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.Make())
 	if err := d.Make(); err != nil {
 		t.Fatalf("a second time: %v", err)
 	}
@@ -50,9 +48,7 @@ func TestWriteFile(t *testing.T) {
 		path = filepath.Join(dir, "a[1].toml")
 	}
 	for _, s := range []string{"one", "two", ""} {
-		if err := WriteFile(path, []byte(s), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, WriteFile(path, []byte(s), 0o600))
 		if b, err := os.ReadFile(path); err != nil || string(b) != s {
 			t.Fatalf("%q, %v; want %q", b, err, s)
 		}
@@ -67,9 +63,7 @@ func TestWriteFile(t *testing.T) {
 func TestFailedWriteKeepsTheOldFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")
-	if err := os.MkdirAll(filepath.Join(path, "inside"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(path, "inside"), 0o700))
 	if err := WriteFile(path, []byte("x"), 0o600); err == nil {
 		t.Fatal("wrote over a folder")
 	}
@@ -121,9 +115,7 @@ func TestRemoveFileTakesWhatWasLeft(t *testing.T) {
 		t.Fatal(temp, err)
 	}
 	for range 2 { // the second time there is nothing to remove
-		if err := RemoveFile(path); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, RemoveFile(path))
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 0 {
 		t.Errorf("left: %v", left)

@@ -22,6 +22,7 @@ import (
 	"wiebelt/internal/softphone/detect"
 	"wiebelt/internal/softphone/phonefile"
 	"wiebelt/internal/softphone/registry"
+	"wiebelt/internal/testutil/must"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -98,11 +99,7 @@ func (c *computer) watch(d profile.Dirs) *Watch {
 
 func folders(t *testing.T) profile.Dirs {
 	t.Helper()
-	d, err := profile.Find(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return must.Get(profile.Find(t.TempDir()))(t)
 }
 
 // TestWhatWasTakenIsNoticed: read at the start and every hour, and only what was
@@ -178,9 +175,7 @@ func TestWhatWasTakenIsNoticed(t *testing.T) {
 // is taken.
 func TestRepair(t *testing.T) {
 	d := folders(t)
-	if err := Remember(d, Registered{Scheme: true}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Remember(d, Registered{Scheme: true}))
 	synctest.Test(t, func(t *testing.T) {
 		c := &computer{at: map[health.Registration]standing{health.Scheme: notOurs, health.Autostart: notOurs, health.MicroSIP: notOurs}}
 		r := c.watch(d)
@@ -225,26 +220,20 @@ func TestRegisteredFile(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	all := Registered{Scheme: true, Autostart: true, MicroSIP: `C:\x\microsip.ini`}
-	if err := Remember(d, all); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Remember(d, all))
 	all.Version = 1
 	if got := RegisteredIn(d); got != all {
 		t.Errorf("%+v", got)
 	}
 	path := filepath.Join(d.State, registeredFile)
 	for _, s := range []string{"", "nonsense", `{"scheme":"yes"}`, `[]`} {
-		if err := os.WriteFile(path, []byte(s), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(s), 0o600))
 		if got := RegisteredIn(d); got != none {
 			t.Errorf("%q: %+v", s, got)
 		}
 	}
 	for range 2 {
-		if err := Remember(d, Registered{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Remember(d, Registered{}))
 		if _, err := os.Stat(path); !os.IsNotExist(err) {
 			t.Error(err)
 		}
@@ -256,9 +245,7 @@ func TestMicroSIPStands(t *testing.T) {
 	dir := t.TempDir()
 	exe, small := filepath.Join(dir, "wiebeltw.exe"), filepath.Join(dir, "small", "wiebelt-ring")
 	for _, p := range []string{exe, small, filepath.Join(dir, "small", "wiebeltw.exe")} {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o700), os.WriteFile(p, nil, 0o700)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(p), 0o700), os.WriteFile(p, nil, 0o700)))
 	}
 	was := func(exe, profile string) (s string) {
 		for key, state := range map[string]string{"cmdCallRing": "ringing", "cmdCallAnswer": "answered", "cmdCallEnd": "ended", "cmdCallBusy": "ended"} {
@@ -286,9 +273,7 @@ func TestMicroSIPStands(t *testing.T) {
 		"wrong group": {"[Other]\r\ncmdCallRing=\"" + exe + "\" ring --\r\n", notOurs},
 	} {
 		path := filepath.Join(dir, "microsip.ini")
-		if err := os.WriteFile(path, []byte(tt.ini), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(tt.ini), 0o600))
 		for _, where := range [][2]string{{path, ""}, {"", path}} {
 			if got, _ := microSIPStands(where[0], where[1], "/ours"); got != tt.want {
 				t.Errorf("%s: %v, want %v", name, got, tt.want)
@@ -311,9 +296,7 @@ func TestConnectFile(t *testing.T) {
 	const before = "[Settings]\r\nvolumeOutput=100\r\ncmdCallRing=\"C:\\old\\wiebeltw.exe\" ring --\r\n[Calls]\r\n0=x\r\n"
 	write := func() {
 		t.Helper()
-		if err := os.WriteFile(path, []byte(before), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(before), 0o600))
 	}
 	phone := detect.Phone{Kind: detect.MicroSIP, File: path}
 	write()
@@ -323,17 +306,9 @@ func TestConnectFile(t *testing.T) {
 	if b, _ := os.ReadFile(path); string(b) != before {
 		t.Errorf("changed all the same: %q", b)
 	}
-	if err := ConnectFile(d, s, "", phone, nil); err != nil {
-		t.Fatal(err)
-	}
-	f, err := phonefile.Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, ConnectFile(d, s, "", phone, nil))
+	f := must.Get(phonefile.Read(path))(t)
+	exe := must.Get(os.Executable())(t)
 	for key, state := range map[string]string{"cmdCallRing": "ringing", "cmdCallAnswer": "answered", "cmdCallEnd": "ended", "cmdCallBusy": "ended"} {
 		if got, want := f.Get("Settings", key), `"`+exe+`" ring --state `+state+" --"; got != want {
 			t.Errorf("%s: %q, want %q", key, got, want)

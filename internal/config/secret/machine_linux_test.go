@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
 
@@ -26,10 +27,7 @@ func atMachine(t *testing.T, admin bool) (dir, group string) {
 	if os.Geteuid() != 0 {
 		readMachine = os.ReadFile
 	}
-	g, err := user.LookupGroupId(strconv.Itoa(os.Getgid()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(user.LookupGroupId(strconv.Itoa(os.Getgid())))(t)
 	return dir, g.Name
 }
 
@@ -41,9 +39,7 @@ func TestMachineStore(t *testing.T) {
 	everyStore(t, cleared{s})
 	rotation(t, rotate(cleared{s}))
 	ref := hub(t, "https://a.example", "c")
-	if err := s.Set(t.Context(), ref, "x"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Set(t.Context(), ref, "x"))
 	for path, want := range map[string]os.FileMode{filepath.Dir(dir): 0o755, dir: 0o750 | os.ModeSetgid, s.path(ref): 0o640} {
 		if info, err := os.Stat(path); err != nil || info.Mode()&(os.ModePerm|os.ModeSetgid) != want {
 			t.Errorf("%s: %v %v", path, info.Mode(), err)
@@ -60,7 +56,7 @@ func TestMachineStore(t *testing.T) {
 type cleared struct{ *machineStore }
 
 func (c cleared) Clear(ctx context.Context) error {
-	for _, r := range []Ref{must("https://a.example"), must("https://b.example")} {
+	for _, r := range []Ref{hubRef("https://a.example"), hubRef("https://b.example")} {
 		if err := c.Delete(ctx, r); err != nil {
 			return err
 		}
@@ -68,7 +64,7 @@ func (c cleared) Clear(ctx context.Context) error {
 	return nil
 }
 
-func must(base string) Ref { r, _ := Hub(base, "c"); return r }
+func hubRef(base string) Ref { r, _ := Hub(base, "c"); return r }
 
 func TestMachineRefuses(t *testing.T) {
 	dir, group := atMachine(t, false)
@@ -109,12 +105,8 @@ func TestMachineExposed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir, group := atMachine(t, true)
 			s, ref := &machineStore{group: group}, hub(t, "https://a.example", "c")
-			if err := s.Set(t.Context(), ref, "x"); err != nil {
-				t.Fatal(err)
-			}
-			if err := expose(dir, s.path(ref)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.Set(t.Context(), ref, "x"))
+			must.Do(t, expose(dir, s.path(ref)))
 			if v, err := s.Get(t.Context(), ref); v != "" || !errors.Is(err, ErrExposed) {
 				t.Errorf("%q, %v", v, err)
 			}
@@ -128,9 +120,7 @@ func TestMachineKeys(t *testing.T) {
 	_, group := atMachine(t, false)
 	own := newFileStore(dirs(t))
 	s := rotate(&divided{Store: own, machine: &machineStore{group: group}})
-	if err := s.Set(t.Context(), Key("choices"), "k"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Set(t.Context(), Key("choices"), "k"))
 	if v, err := own.Get(t.Context(), Key("choices")); v != "k" || err != nil {
 		t.Error(v, err)
 	}

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // TestMachineStore keeps a secret for the whole computer, encrypted by the
@@ -17,9 +19,7 @@ func TestMachineStore(t *testing.T) {
 	readMachine = os.ReadFile
 	ref := hub(t, "https://a.example", "c")
 	const canary = "canary-for-the-computer"
-	if err := s.Set(t.Context(), ref, canary); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Set(t.Context(), ref, canary))
 	t.Cleanup(func() { _ = s.Delete(t.Context(), ref) })
 	if v, err := s.Get(t.Context(), ref); v != canary || err != nil {
 		t.Errorf("%q, %v", v, err)
@@ -29,9 +29,7 @@ func TestMachineStore(t *testing.T) {
 		t.Errorf("on the disk as it is: %v", err)
 	}
 	other := hub(t, "https://b.example", "c")
-	if err := os.WriteFile(filepath.Join(machineDir(), other.digest()+".secret"), b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(machineDir(), other.digest()+".secret"), b, 0o600))
 	if v, err := s.Get(t.Context(), other); v != "" || err == nil {
 		t.Errorf("another address got %q", v)
 	}

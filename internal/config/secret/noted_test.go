@@ -8,31 +8,22 @@ import (
 	"time"
 
 	"wiebelt/internal/config/profile"
+	"wiebelt/internal/testutil/must"
 )
 
 func TestDaysAreNoted(t *testing.T) {
 	dirs, err := profile.Find(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := dirs.Make(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, dirs.Make())
 	at := func(n int) Ref {
-		ref, err := Hub(fmt.Sprintf("https://hub%d.example", n), "office")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return ref
+		return must.Get(Hub(fmt.Sprintf("https://hub%d.example", n), "office"))(t)
 	}
 	if !SetOn(dirs, at(0)).IsZero() {
 		t.Error("a day out of nothing")
 	}
 	first := time.Date(2026, 3, 2, 15, 0, 0, 0, time.Local)
 	for n := range maxNoted + 1 {
-		if err := NoteSet(dirs, at(n), first.AddDate(0, 0, n)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, NoteSet(dirs, at(n), first.AddDate(0, 0, n)))
 	}
 	if got := SetOn(dirs, at(1)).Format(time.DateOnly); got != "2026-03-03" {
 		t.Error(got)
@@ -44,9 +35,7 @@ func TestDaysAreNoted(t *testing.T) {
 	if err != nil || strings.Contains(string(b), "hub1") || strings.Contains(string(b), "office") {
 		t.Errorf("the file names what it should not: %v %.60s", err, b)
 	}
-	if err := os.WriteFile(notedPath(dirs), []byte("null"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(notedPath(dirs), []byte("null"), 0o600))
 	if !SetOn(dirs, at(1)).IsZero() {
 		t.Error("a damaged file gives a day")
 	}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/zalando/go-keyring"
 	"go.uber.org/goleak"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // fakeRing is a system store in memory. A call waits for gate if there is one.
@@ -92,15 +94,11 @@ func TestProfilesDoNotShare(t *testing.T) {
 	r := &fakeRing{}
 	a, b := withRing(t, r), withRing(t, r)
 	ref := hub(t, "https://a.example", "c")
-	if err := a.Set(t.Context(), ref, "x"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, a.Set(t.Context(), ref, "x"))
 	if _, err := b.Get(t.Context(), ref); !errors.Is(err, ErrNotSet) {
 		t.Errorf("another profile: %v", err)
 	}
-	if err := b.Clear(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Clear(t.Context()))
 	if _, err := a.Get(t.Context(), ref); err != nil {
 		t.Errorf("cleared with another profile: %v", err)
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // rotation renews a secret as an administrator does, with a hub that takes the
@@ -87,14 +89,10 @@ func rotation(t *testing.T, s Store) {
 		t.Errorf("%q is kept", v)
 	}
 	// Set is final, and what is deleted is all gone.
-	if err := s.Set(ctx, ref, "sixth"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Set(ctx, ref, "sixth"))
 	at("sixth", IsSet)
 	renew("seventh", true, false)
-	if err := s.Delete(ctx, ref); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Delete(ctx, ref))
 	if _, err := s.Get(ctx, ref); !errors.Is(err, ErrNotSet) || Look(ctx, s, ref) != NotSet {
 		t.Errorf("deleted: %v", err)
 	}
@@ -108,10 +106,7 @@ func TestRotation(t *testing.T) {
 // TestRotationOfOthers: what is not the hub's is simply set.
 func TestRotationOfOthers(t *testing.T) {
 	s, _ := Open(KindFile, dirs(t))
-	ref, err := Softphone("ari", "http://127.0.0.1:8088")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ref := must.Get(Softphone("ari", "http://127.0.0.1:8088"))(t)
 	for _, v := range []string{"a", "b"} {
 		if waiting, err := Renew(t.Context(), s, ref, v, nil); waiting || err != nil {
 			t.Fatal(waiting, err)
@@ -128,9 +123,7 @@ func TestRotationAtTheOldAddress(t *testing.T) {
 	s, _ := Open(KindFile, dirs(t))
 	a, b := hub(t, "https://a.example", "c"), hub(t, "https://b.example", "c")
 	for _, v := range []string{"first", "second"} {
-		if _, err := Renew(t.Context(), s, a, v, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(Renew(t.Context(), s, a, v, nil))(t)
 	}
 	if v, err := s.Get(t.Context(), b); v != "" || !errors.Is(err, ErrNotSet) {
 		t.Errorf("another address got %q, %v", v, err)

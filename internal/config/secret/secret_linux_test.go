@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // TestExposed: what others can read, or planted, is not used.
@@ -22,16 +24,10 @@ func TestExposed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := dirs(t)
 			s, ref := newFileStore(d), hub(t, "https://a.example", "c")
-			if err := s.Set(t.Context(), ref, "x"); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := Token(d); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.Set(t.Context(), ref, "x"))
+			must.Get(Token(d))(t)
 			for _, p := range []string{s.path(ref), tokenPath(d)} {
-				if err := expose(p); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, expose(p))
 			}
 			if v, err := s.Get(t.Context(), ref); v != "" || !errors.Is(err, ErrExposed) {
 				t.Errorf("secret: %v", err)
@@ -48,12 +44,8 @@ func TestModes(t *testing.T) {
 	old := syscall.Umask(0)
 	defer syscall.Umask(old)
 	s, ref := newFileStore(d), hub(t, "https://a.example", "c")
-	if err := s.Set(t.Context(), ref, "x"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Token(d); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Set(t.Context(), ref, "x"))
+	must.Get(Token(d))(t)
 	for path, want := range map[string]os.FileMode{s.path(ref): 0o600, tokenPath(d): 0o600, filepath.Dir(s.path(ref)): 0o700} {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
 			t.Errorf("%s: %v %v", filepath.Base(path), info.Mode().Perm(), err)

@@ -12,17 +12,13 @@ import (
 	"testing"
 
 	"wiebelt/internal/config/profile"
+	"wiebelt/internal/testutil/must"
 )
 
 func dirs(t testing.TB) profile.Dirs {
 	t.Helper()
-	d, err := profile.Find(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Make(); err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(profile.Find(t.TempDir()))(t)
+	must.Do(t, d.Make())
 	return d
 }
 
@@ -101,9 +97,7 @@ func everyStore(t *testing.T, s Store) {
 		}
 	}
 	for _, secret := range []string{"p@ss+/=% ", "second", long} {
-		if err := s.Set(ctx, a, secret); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Set(ctx, a, secret))
 		if v, err := s.Get(ctx, a); v != secret || err != nil {
 			t.Fatalf("got %d bytes, %v; want %d", len(v), err, len(secret))
 		}
@@ -125,21 +119,15 @@ func everyStore(t *testing.T, s Store) {
 	if err := s.Set(ctx, Ref{}, "x"); !errors.Is(err, ErrBadRef) {
 		t.Errorf("no address: %v", err)
 	}
-	if err := s.Set(ctx, b, "other"); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Delete(ctx, a); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Set(ctx, b, "other"))
+	must.Do(t, s.Delete(ctx, a))
 	if _, err := s.Get(ctx, a); !errors.Is(err, ErrNotSet) {
 		t.Errorf("deleted: %v", err)
 	}
 	if v, err := s.Get(ctx, b); v != "other" || err != nil {
 		t.Errorf("the other one went too: %v", err)
 	}
-	if err := s.Clear(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Clear(ctx))
 	if _, err := s.Get(ctx, b); !errors.Is(err, ErrNotSet) {
 		t.Errorf("cleared: %v", err)
 	}
@@ -163,12 +151,8 @@ func TestFileStore(t *testing.T) {
 func TestFileMoved(t *testing.T) {
 	s := newFileStore(dirs(t))
 	a, b := hub(t, "https://a.example", "c"), hub(t, "https://b.example", "c")
-	if err := s.Set(t.Context(), a, "x"); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(s.path(a), s.path(b)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Set(t.Context(), a, "x"))
+	must.Do(t, os.Rename(s.path(a), s.path(b)))
 	if v, err := s.Get(t.Context(), b); v != "" || !errors.Is(err, ErrNotSet) {
 		t.Errorf("%q %v", v, err)
 	}
@@ -177,13 +161,9 @@ func TestFileMoved(t *testing.T) {
 func TestFileDamaged(t *testing.T) {
 	s := newFileStore(dirs(t))
 	a := hub(t, "https://a.example", "c")
-	if err := s.Set(t.Context(), a, "x"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Set(t.Context(), a, "x"))
 	for _, b := range []string{"", "{", `{"version":2}`, strings.Repeat(" ", maxFile+1)} {
-		if err := os.WriteFile(s.path(a), []byte(b), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(s.path(a), []byte(b), 0o600))
 		if _, err := s.Get(t.Context(), a); !errors.Is(err, ErrDamaged) {
 			t.Errorf("%.10q: %v", b, err)
 		}
@@ -253,9 +233,7 @@ func TestTokens(t *testing.T) {
 		t.Error("not kept")
 	}
 	for _, b := range []string{"", "{}", `{"version":1,"socket":"a","path":"b"}`, `{"version":1,"socket":"` + tk.Socket + `","path":"` + tk.Socket + `"}`} {
-		if err := os.WriteFile(tokenPath(d), []byte(b), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(tokenPath(d), []byte(b), 0o600))
 		if got, err := Token(d); got != (Tokens{}) || !errors.Is(err, ErrDamaged) {
 			t.Errorf("%q: %v", b, err)
 		}

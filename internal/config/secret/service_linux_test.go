@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/godbus/dbus/v5"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // bus starts a private session bus and points this process to it. The services
@@ -23,9 +25,7 @@ func bus(t *testing.T) {
 		"XDG_CACHE_HOME": filepath.Join(home, "cache"), "XDG_RUNTIME_DIR": filepath.Join(home, "run"), "XDG_DATA_DIRS": home, "DISPLAY": "", "WAYLAND_DISPLAY": "", "GNOME_KEYRING_CONTROL": ""} {
 		t.Setenv(key, value)
 	}
-	if err := os.Mkdir(filepath.Join(home, "run"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(home, "run"), 0o700))
 	config := filepath.Join(home, "bus.conf")
 	if err := os.WriteFile(config, []byte(`<busconfig><type>session</type><listen>unix:dir=`+home+`</listen>
 <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/></policy></busconfig>`), 0o600); err != nil {
@@ -40,14 +40,9 @@ func start(t *testing.T, stdin, name string, args ...string) *bufio.Reader {
 	t.Helper()
 	cmd := exec.Command(name, args...)
 	cmd.Stdin = strings.NewReader(stdin)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(cmd.StdoutPipe())(t)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
@@ -57,11 +52,7 @@ func start(t *testing.T, stdin, name string, args ...string) *bufio.Reader {
 
 func firstLine(t *testing.T, r *bufio.Reader) string {
 	t.Helper()
-	line, err := r.ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.TrimSpace(line)
+	return strings.TrimSpace(must.Get(r.ReadString('\n'))(t))
 }
 
 // gnomeKeyring starts the real store and waits until it owns its name. With a
@@ -72,22 +63,13 @@ func gnomeKeyring(t *testing.T, password string) {
 	if password != "" {
 		args = append(args, "--unlock")
 	}
-	c, err := dbus.SessionBusPrivateNoAutoStartup()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Auth(nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Hello(); err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(dbus.SessionBusPrivateNoAutoStartup())(t)
+	must.Do(t, c.Auth(nil))
+	must.Do(t, c.Hello())
 	defer c.Close()
 	owned := make(chan *dbus.Signal, 16)
 	c.Signal(owned)
-	if err := c.AddMatchSignal(dbus.WithMatchInterface("org.freedesktop.DBus"), dbus.WithMatchMember("NameOwnerChanged")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.AddMatchSignal(dbus.WithMatchInterface("org.freedesktop.DBus"), dbus.WithMatchMember("NameOwnerChanged")))
 	start(t, password, "gnome-keyring-daemon", args...)
 	late := time.After(20 * time.Second)
 	for {
@@ -123,9 +105,7 @@ func TestRealStore(t *testing.T) {
 		silentPrompter(t)
 		d := dirs(t)
 		ref := hub(t, "https://a.example", "c")
-		if err := newOSStore(d).Set(t.Context(), ref, "x"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, newOSStore(d).Set(t.Context(), ref, "x"))
 		lockAll(t)
 		within(t, newOSStore(d), ErrUnanswered)
 	})
@@ -152,10 +132,7 @@ func TestRealStore(t *testing.T) {
 // session is a connection to the private bus.
 func session(t *testing.T) *dbus.Conn {
 	t.Helper()
-	c, err := dbus.ConnectSessionBus()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(dbus.ConnectSessionBus())(t)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
@@ -173,9 +150,7 @@ func (prompter) PerformPrompt(dbus.ObjectPath, string, map[string]dbus.Variant, 
 func silentPrompter(t *testing.T) {
 	t.Helper()
 	c := session(t)
-	if err := c.Export(prompter{}, "/org/gnome/keyring/Prompter", "org.gnome.keyring.internal.Prompter"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Export(prompter{}, "/org/gnome/keyring/Prompter", "org.gnome.keyring.internal.Prompter"))
 	if got, err := c.RequestName("org.gnome.keyring.SystemPrompter", dbus.NameFlagDoNotQueue); err != nil || got != dbus.RequestNameReplyPrimaryOwner {
 		t.Fatal(got, err)
 	}
@@ -185,10 +160,7 @@ func silentPrompter(t *testing.T) {
 func lockAll(t *testing.T) {
 	t.Helper()
 	service := session(t).Object("org.freedesktop.secrets", "/org/freedesktop/secrets")
-	all, err := service.GetProperty("org.freedesktop.Secret.Service.Collections")
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(service.GetProperty("org.freedesktop.Secret.Service.Collections"))(t)
 	var locked []dbus.ObjectPath
 	var prompt dbus.ObjectPath
 	if err := service.Call("org.freedesktop.Secret.Service.Lock", 0, all.Value()).Store(&locked, &prompt); err != nil || len(locked) == 0 {

@@ -10,18 +10,14 @@ import (
 
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/core/phone"
+	"wiebelt/internal/testutil/must"
 )
 
 func dirs(t testing.TB, file string) profile.Dirs {
 	t.Helper()
-	d, err := profile.Find(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(profile.Find(t.TempDir()))(t)
 	if file != "" {
-		if err := os.WriteFile(Path(d), []byte(file), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(Path(d), []byte(file), 0o600))
 	}
 	return d
 }
@@ -127,10 +123,7 @@ func TestWholeFile(t *testing.T) {
 	if want := []Softphone{{Kind: "baresip", Name: "baresip", Address: "127.0.0.1:4444"}, {Kind: "baresip", Name: "baresip-2"}}; !slices.Equal(s.Softphones, want) {
 		t.Errorf("%+v", s.Softphones)
 	}
-	rules, err := phone.NewRules(s.NumberRules())
-	if err != nil {
-		t.Fatal(err)
-	}
+	rules := must.Get(phone.NewRules(s.NumberRules()))(t)
 	if n := rules.Parse("+31207654321", ""); n.Kind != phone.Own || n.LineName != "Schade" {
 		t.Errorf("%+v", n)
 	}
@@ -323,9 +316,7 @@ func TestNoFileAtAll(t *testing.T) {
 		"pipe":         pipe,
 	} {
 		d := dirs(t, "")
-		if err := plant(Path(d)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, plant(Path(d)))
 		if _, problems := Load(d); len(problems) != 1 || problems[0].Kind != Unreadable {
 			t.Errorf("%s: %v", name, problems)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/filetrust"
+	"wiebelt/internal/testutil/must"
 )
 
 // TestLocked: the policy locks what it sets, and with the hub's address the whole
@@ -18,9 +19,7 @@ import (
 func TestLocked(t *testing.T) {
 	dirs := profile.Dirs{Config: t.TempDir()}
 	mine := "[hub]\nproxy = \"http://127.0.0.1:1\"\nextra_ca_file = \"/tmp/mine.pem\"\ncontact_scopes = \"all\"\nintermediary = \"mine\"\nclient_id = \"mine\"\n[history]\ndays = 30\n"
-	if err := os.WriteFile(Path(dirs), []byte(mine), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(Path(dirs), []byte(mine), 0o600))
 	withPolicy(t, "[hub]\nbase_url = \"https://hub.example\"\nclient_id = \"office\"\n[card]\ncorner = \"top-left\"\n", nil)
 	s, problems := Load(dirs)
 	want := Defaults().Hub
@@ -48,9 +47,7 @@ func TestLocked(t *testing.T) {
 // and cannot be read there, sets the strictest value; a user cannot loosen it.
 func TestPrivacyFailsClosed(t *testing.T) {
 	dirs := profile.Dirs{Config: t.TempDir()}
-	if err := os.WriteFile(Path(dirs), []byte("[history]\nkeep = \"full\"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(Path(dirs), []byte("[history]\nkeep = \"full\"\n"), 0o600))
 	strict := 0
 	for _, e := range table {
 		if e.strict == nil {
@@ -162,10 +159,7 @@ func TestCompose(t *testing.T) {
 			values[e.Key] = whole.Get(e.Key)
 		}
 	}
-	text, err := Compose(values)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(Compose(values))(t)
 	again, problems := Parse(text)
 	if len(problems) > 0 || len(again.Lines) != 2 || len(again.Softphones) != 2 || again.Hub != whole.Hub || !slices.Equal(again.Phone.InternalPrefixes, whole.Phone.InternalPrefixes) {
 		t.Errorf("%v\n%s", problems, text)

@@ -7,6 +7,7 @@ import (
 
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/filetrust"
+	"wiebelt/internal/testutil/must"
 )
 
 // withPolicy makes text the machine's policy for the time of a test.
@@ -20,9 +21,7 @@ func withPolicy(t *testing.T, text string, err error) {
 
 func TestPolicyWinsKeyByKey(t *testing.T) {
 	dirs := profile.Dirs{Config: t.TempDir()}
-	if err := os.WriteFile(Path(dirs), []byte("[hub]\nclient_id = \"mine\"\norganisation_code = \"1234\"\n[history]\ndays = 30\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(Path(dirs), []byte("[hub]\nclient_id = \"mine\"\norganisation_code = \"1234\"\n[history]\ndays = 30\n"), 0o600))
 	withPolicy(t, "[hub]\nclient_id = \"theirs\"\n[history]\ndays = 4000\n[[line]]\nnumber = \"0201234567\"\n", nil)
 	s, problems := Load(dirs)
 	if s.Hub.ClientID != "theirs" || s.Source("hub.client_id") != Policy {

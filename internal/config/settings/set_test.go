@@ -9,15 +9,12 @@ import (
 	"time"
 
 	"wiebelt/internal/config/profile"
+	"wiebelt/internal/testutil/must"
 )
 
 func read(t *testing.T, path string) string {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
+	return string(must.Get(os.ReadFile(path))(t))
 }
 
 // TestSetKeepsTheRest compares whole files.
@@ -61,9 +58,7 @@ func TestSetKeepsTheRest(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := dirs(t, c.before)
-			if err := Set(d, c.changes); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, Set(d, c.changes))
 			if got := read(t, Path(d)); got != c.after {
 				t.Errorf("got  %q\nwant %q", got, c.after)
 			}
@@ -113,9 +108,7 @@ func TestSetRefuses(t *testing.T) {
 func TestSetReadsBack(t *testing.T) {
 	d := dirs(t, whole)
 	when := time.Date(2028, 2, 29, 0, 0, 0, 0, time.Local)
-	if err := Set(d, map[string]any{"hub.secret_expires": when, "hub.lookup_timeout": 1500 * time.Millisecond, "card.fields": []string{}, "hub.client_id": "p@ss+/=%é"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Set(d, map[string]any{"hub.secret_expires": when, "hub.lookup_timeout": 1500 * time.Millisecond, "card.fields": []string{}, "hub.client_id": "p@ss+/=%é"}))
 	s, problems := Load(d)
 	if len(problems) > 0 || !s.Hub.SecretExpires.Equal(when) || s.Hub.LookupTimeout != 1500*time.Millisecond || s.Card.Fields == nil || len(s.Card.Fields) != 0 || s.Hub.ClientID != "p@ss+/=%é" {
 		t.Errorf("%v %+v", problems, s)
@@ -175,22 +168,14 @@ func TestTouch(t *testing.T) {
 	if err == nil {
 		err = d.Make()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, was := range []string{"", "[hub]\nclient_id = \"wiebelt-1\"\n"} {
 		if was != "" {
-			if err := os.WriteFile(Path(d), []byte(was), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Chtimes(Path(d), time.Unix(1, 0), time.Unix(1, 0)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(Path(d), []byte(was), 0o600))
+			must.Do(t, os.Chtimes(Path(d), time.Unix(1, 0), time.Unix(1, 0)))
 		}
 		before := Fingerprint(d)
-		if err := Touch(d); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Touch(d))
 		if b, err := os.ReadFile(Path(d)); Fingerprint(d) == before || string(b) != was || err != nil {
 			t.Errorf("with %q: as before, or now %q (%v)", was, b, err)
 		}

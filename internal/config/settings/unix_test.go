@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"wiebelt/internal/testutil/must"
 )
 
 func pipe(path string) error { return syscall.Mkfifo(path, 0o600) }
@@ -15,16 +17,10 @@ func linkNowhere(path string) error { return os.Symlink("/nowhere", path) }
 
 func TestSetThroughALink(t *testing.T) {
 	real := filepath.Join(t.TempDir(), "mine.toml")
-	if err := os.WriteFile(real, []byte("[ui]\n"), 0o640); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(real, []byte("[ui]\n"), 0o640))
 	d := dirs(t, "")
-	if err := os.Symlink(real, Path(d)); err != nil {
-		t.Fatal(err)
-	}
-	if err := Set(d, map[string]any{"ui.theme": "dark"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(real, Path(d)))
+	must.Do(t, Set(d, map[string]any{"ui.theme": "dark"}))
 	if got := read(t, real); got != "[ui]\ntheme = \"dark\"\n" {
 		t.Errorf("%q", got)
 	}

@@ -14,6 +14,7 @@ import (
 	"filippo.io/age"
 
 	"wiebelt/internal/config/settings"
+	"wiebelt/internal/testutil/must"
 )
 
 const whole = `audit = "eventlog"
@@ -55,10 +56,7 @@ func written(t testing.TB, text, secret string) (file []byte, phrase string) {
 		t.Fatal(problems)
 	}
 	var b bytes.Buffer
-	phrase, err := Write(&b, Office{Settings: s, Secret: secret})
-	if err != nil {
-		t.Fatal(err)
-	}
+	phrase = must.Get(Write(&b, Office{Settings: s, Secret: secret}))(t)
 	return b.Bytes(), phrase
 }
 
@@ -72,22 +70,12 @@ func cheap(t *testing.T) {
 // sealed encrypts whatever somebody might put into a file.
 func sealed(t testing.TB, plain, phrase string, factor int) []byte {
 	t.Helper()
-	to, err := age.NewScryptRecipient(phrase)
-	if err != nil {
-		t.Fatal(err)
-	}
+	to := must.Get(age.NewScryptRecipient(phrase))(t)
 	to.SetWorkFactor(factor)
 	var b bytes.Buffer
-	w, err := age.Encrypt(&b, to)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.Write([]byte(plain)); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(age.Encrypt(&b, to))(t)
+	must.Get(w.Write([]byte(plain)))(t)
+	must.Do(t, w.Close())
 	return b.Bytes()
 }
 
@@ -108,10 +96,7 @@ func TestRoundTrip(t *testing.T) {
 	if bytes.Contains(b, []byte("canary")) || bytes.Contains(b, []byte("example")) || bytes.Contains(b, []byte("0201234568")) {
 		t.Error("something stands in the file as it is")
 	}
-	o, err := Read(bytes.NewReader(b), phrase)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Get(Read(bytes.NewReader(b), phrase))(t)
 	if o.Secret != "canary secret" || o.Settings.Hub.BaseURL != "https://api.hub.example" || len(o.Settings.Lines) != 1 || len(o.Settings.Softphones) != 1 ||
 		o.Settings.Support.Contact == "" || o.Settings.Hub.SecretExpires.IsZero() {
 		t.Errorf("%+v", o.Settings)
@@ -204,9 +189,7 @@ func TestRelay(t *testing.T) {
 	const code, hub = "7F3K-9QXM-2LHD-VT8W", "[hub]\nbase_url = \"https://a.example\"\nclient_id = \"c\"\norganisation_code = \"1\"\n"
 	var b bytes.Buffer
 	phrase, err := Write(&b, Office{Settings: s, Code: code})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, hidden := range []string{"relay", print, code, "7F3K", "hub.example"} {
 		if bytes.Contains(b.Bytes(), []byte(hidden)) {
 			t.Errorf("%s stands in the file as it is", hidden)
@@ -255,9 +238,7 @@ func FuzzOffice(f *testing.F) {
 		}
 		o, err := office(contents{format, 1, text, secret, ""})
 		if err == nil {
-			if _, err := settings.Compose(o.Changes()); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(settings.Compose(o.Changes()))(t)
 		}
 	})
 }

@@ -13,14 +13,12 @@ import (
 
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/settings"
+	"wiebelt/internal/testutil/must"
 )
 
 func files(t *testing.T) map[string]string {
 	t.Helper()
-	all, err := Files()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(Files())(t)
 	byPath := map[string]string{}
 	for _, f := range all {
 		byPath[f.Path] = string(f.Body)
@@ -55,9 +53,7 @@ func (n node) walk(visit func(node)) {
 func parse(t *testing.T, body string) node {
 	t.Helper()
 	var n node
-	if err := xml.Unmarshal([]byte(body), &n); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, xml.Unmarshal([]byte(body), &n))
 	return n
 }
 
@@ -167,9 +163,7 @@ func TestSample(t *testing.T) {
 		}
 		for text, want := range map[string]settings.Source{body: settings.Default, on.ReplaceAllString(body, "$1"): settings.User} {
 			d := profile.Dirs{Config: t.TempDir()}
-			if err := os.WriteFile(settings.Path(d), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(settings.Path(d), []byte(text), 0o600))
 			s, problems := settings.Load(d)
 			if len(problems) > 0 {
 				t.Errorf("%s: %v", path, problems)
@@ -192,9 +186,7 @@ func TestSample(t *testing.T) {
 func TestWrite(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
 	for range 2 {
-		if err := Write(dir); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Write(dir))
 	}
 	for path, body := range files(t) {
 		if b, err := os.ReadFile(filepath.Join(dir, path)); err != nil || !bytes.Equal(b, []byte(body)) {

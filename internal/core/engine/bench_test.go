@@ -13,6 +13,7 @@ import (
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/core/phone"
+	"wiebelt/internal/testutil/must"
 )
 
 type wallClock struct{}
@@ -23,10 +24,7 @@ func (wallClock) At(t time.Time) <-chan time.Time { return time.After(time.Until
 // benchmarkEngine runs an engine whose hub answers at once.
 func benchmarkEngine(b testing.TB, found int) (*Engine, <-chan struct{}) {
 	b.Helper()
-	rules, err := phone.NewRules(phone.Config{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	rules := must.Get(phone.NewRules(phone.Config{}))(b)
 	var people []contact.Contact
 	for i := range found {
 		people = append(people, contact.Contact{ID: strconv.Itoa(i), Initials: "A", FamilyName: "Naam" + strconv.Itoa(i), Link: "ok"})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"wiebelt/internal/core/call"
+	"wiebelt/internal/testutil/must"
 )
 
 func TestFloodCausesFewLookupsAndCards(t *testing.T) {
@@ -77,9 +78,7 @@ func TestLastCallAfterAFlood(t *testing.T) {
 	b.ring(b.ws, "real", known)
 	b.one(Found)
 	for i := range 3 * maxCalls { // outgoing ones do not become the last call
-		if err := b.e.Take(call.Event{Source: b.ws, ID: fmt.Sprint(i), Number: fmt.Sprintf("+3169%07d", i), Direction: call.Outgoing, At: b.clock.Now()}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.e.Take(call.Event{Source: b.ws, ID: fmt.Sprint(i), Number: fmt.Sprintf("+3169%07d", i), Direction: call.Outgoing, At: b.clock.Now()}))
 	}
 	b.settle()
 	b.do(Action{Do: DoShow, Card: b.e.Snapshot().Last.Card})

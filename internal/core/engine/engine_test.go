@@ -9,6 +9,7 @@ import (
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/testutil/clocktest"
+	"wiebelt/internal/testutil/must"
 )
 
 func TestOutcomes(t *testing.T) {
@@ -47,9 +48,7 @@ func TestDirections(t *testing.T) {
 	for setting, want := range map[Outgoing]int{OutgoingStrip: 1, OutgoingCard: 1, OutgoingOff: 0} {
 		b := start(t, func(p *Params) { p.Outgoing = setting })
 		for i, direction := range []call.Direction{call.DirectionUnknown, call.Outgoing} {
-			if err := b.e.Take(call.Event{Source: b.ws, ID: fmt.Sprint(i), Number: known, Direction: direction}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, b.e.Take(call.Event{Source: b.ws, ID: fmt.Sprint(i), Number: known, Direction: direction}))
 		}
 		b.settle()
 		s := b.e.Snapshot()
@@ -85,9 +84,7 @@ func TestHeardOfLate(t *testing.T) {
 	tell := func() {
 		t.Helper()
 		for s, since := range []time.Time{rang, answered} {
-			if err := b.e.Take(call.Event{Source: b.ws, ID: "1", Number: known, State: call.State(s), At: b.clock.Now(), Since: since}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, b.e.Take(call.Event{Source: b.ws, ID: "1", Number: known, State: call.State(s), At: b.clock.Now(), Since: since}))
 		}
 		b.until("the call", func(s *Snapshot) bool {
 			return len(s.Cards) == 1 && s.Cards[0].Phase == PhaseAnswered && s.Cards[0].Reports == call.AllStates && s.Cards[0].Rang.Equal(rang) && s.Cards[0].Answered.Equal(answered)

@@ -15,6 +15,7 @@ import (
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/core/phone"
 	"wiebelt/internal/testutil/clocktest"
+	"wiebelt/internal/testutil/must"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -73,9 +74,7 @@ type harness struct {
 func start(t *testing.T, change func(*Params)) *harness {
 	t.Helper()
 	rules, err := phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4, Lines: []phone.Line{{Number: "0207654321", Name: "Schade"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	b := &harness{t: t, clock: clocktest.New(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)), opened: make(chan string, 8),
 		hub: &hub{reply: map[string]func(context.Context) ([]contact.Contact, error){known: people("Vries"), family: people("Zwart", "Bakker", "Aalst")}},
 		ws:  call.Source{Kind: call.KindWebSocket, Conn: "1", Reports: call.AllStates}}
@@ -106,9 +105,7 @@ func (b *harness) ring(w call.Source, id, number string) { b.event(w, id, number
 
 func (b *harness) event(w call.Source, id, number string, s call.State) {
 	b.t.Helper()
-	if err := b.e.Take(call.Event{Source: w, ID: id, Number: number, State: s, At: b.clock.Now()}); err != nil {
-		b.t.Fatal(err)
-	}
+	must.Do(b.t, b.e.Take(call.Event{Source: w, ID: id, Number: number, State: s, At: b.clock.Now()}))
 }
 
 // until waits for a snapshot that satisfies ok.

@@ -18,6 +18,7 @@ import (
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/core/phone"
 	"wiebelt/internal/testutil/clocktest"
+	"wiebelt/internal/testutil/must"
 )
 
 // The property test plays stories: what phones, hub, user and computer may do,
@@ -342,10 +343,7 @@ func (w *world) show(id CardID) {
 
 func playStory(t *testing.T, auto bool, story []play) (wrong string, saw map[string]int) {
 	synctest.Test(t, func(t *testing.T) {
-		rules, err := phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4})
-		if err != nil {
-			t.Fatal(err)
-		}
+		rules := must.Get(phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4}))(t)
 		w := &world{clock: clocktest.New(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)), auto: auto, entries: map[call.ID]Entry{},
 			choices: map[string]string{}, expected: map[string]int{}, unfolded: map[CardID]bool{}, saw: map[string]int{}}
 		w.choices["+31612345603"], w.choices["+31612345604"], w.choices["+31612345601"] = "+31612345603#1", "+31612345604#0", "somebody else"

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"wiebelt/internal/core/call"
+	"wiebelt/internal/testutil/must"
 )
 
 // With card.outgoing = off no card is made of a call that this office makes, and
@@ -14,18 +15,14 @@ func TestOutgoingCallsWithoutACardAreRecorded(t *testing.T) {
 	b := start(t, func(p *Params) { p.Outgoing = OutgoingOff })
 	b.ring(b.ws, "in", family)
 	b.one(Several)
-	if err := b.e.Take(call.Event{Source: b.ws, ID: "in", State: call.Ended, Reason: call.Missed}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.e.Take(call.Event{Source: b.ws, ID: "in", State: call.Ended, Reason: call.Missed}))
 	b.until("no card", func(s *Snapshot) bool { return len(s.Cards) == 0 })
 	asked := b.hub.count()
 	shown := 0
 	b.e.Reconfigure(func(*Params) { b.e.published = func(s *Snapshot) { shown += len(s.Cards) } })
 	out := func(s call.State, number string) {
 		t.Helper()
-		if err := b.e.Take(call.Event{Source: b.ws, ID: "out", Number: number, Direction: call.Outgoing, State: s}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.e.Take(call.Event{Source: b.ws, ID: "out", Number: number, Direction: call.Outgoing, State: s}))
 		b.settle()
 		b.clock.Forward(10 * time.Second) // long enough for any timer of a lookup
 		b.settle()
@@ -81,14 +78,10 @@ func TestCallsThatAreOn(t *testing.T) {
 	b.do(Action{Card: c.ID, Do: DoClose})
 	b.until("closed", func(s *Snapshot) bool { return len(s.Cards) == 0 })
 	on("the card was closed", 1)
-	if err := b.e.Take(call.Event{Source: b.ws, ID: "out", Number: family, Direction: call.Outgoing}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.e.Take(call.Event{Source: b.ws, ID: "out", Number: family, Direction: call.Outgoing}))
 	on("a call out too", 2)
 	for i, id := range []string{"in", "out"} {
-		if err := b.e.Take(call.Event{Source: b.ws, ID: id, State: call.Ended}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.e.Take(call.Event{Source: b.ws, ID: id, State: call.Ended}))
 		on("over", 1-i)
 	}
 }

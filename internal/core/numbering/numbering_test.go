@@ -13,6 +13,8 @@ import (
 
 	"github.com/nyaruka/phonenumbers"
 	"pgregory.net/rapid"
+
+	"wiebelt/internal/testutil/must"
 )
 
 var write = flag.Bool("write", false, "write plans.txt from the library")
@@ -21,9 +23,7 @@ var write = flag.Bool("write", false, "write plans.txt from the library")
 func TestPlansAreThoseOfTheLibrary(t *testing.T) {
 	want := fromLibrary(t)
 	if *write {
-		if err := os.WriteFile("plans.txt", []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile("plans.txt", []byte(want), 0o644))
 		return
 	}
 	if plans != want {
@@ -32,10 +32,7 @@ func TestPlansAreThoseOfTheLibrary(t *testing.T) {
 }
 
 func fromLibrary(t *testing.T) string {
-	all, err := phonenumbers.MetadataCollection()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(phonenumbers.MetadataCollection())(t)
 	position := func(m *phonenumbers.PhoneMetadata) int {
 		return slices.Index(phonenumbers.GetRegionCodesForCountryCode(int(m.GetCountryCode())), m.GetId())
 	}

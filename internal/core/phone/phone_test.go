@@ -5,15 +5,14 @@ import (
 	"testing"
 
 	"wiebelt/internal/core/address"
+	"wiebelt/internal/testutil/must"
 )
 
 func rules(t testing.TB) *Rules {
 	t.Helper()
 	r, err := NewRules(Config{Region: "NL", InternalDigits: 4, InternalPrefixes: []string{"*8"},
 		NeverLookup: []string{"0612340000"}, Lines: []Line{{"020 765 43 21", "Schade"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return r
 }
 
@@ -211,9 +210,7 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("%q", s)
 	}
 	off, err := NewRules(Config{InternalDigits: -1, Lines: []Line{{Number: "anonymous", Name: "x"}}, NeverLookup: []string{""}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if n := off.Parse("101", ""); n.Kind != Short {
 		t.Errorf("without extensions: %+v", n)
 	}
@@ -223,10 +220,7 @@ func TestDefaults(t *testing.T) {
 }
 
 func TestAnotherRegion(t *testing.T) {
-	r, err := NewRules(Config{Region: "be"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(NewRules(Config{Region: "be"}))(t)
 	if n := r.Parse("02 123 45 67", ""); n.E164 != "+3221234567" || n.Foreign || n.Copy() != "021234567" {
 		t.Errorf("%+v", n)
 	}

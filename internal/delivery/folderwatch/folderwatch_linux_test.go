@@ -13,6 +13,7 @@ import (
 
 	"wiebelt/internal/delivery/outbox"
 	"wiebelt/internal/filetrust"
+	"wiebelt/internal/testutil/must"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -26,7 +27,7 @@ func exists(path string) bool {
 // one that is empty or cut off gets thirty times as long.
 func TestSettles(t *testing.T) {
 	s := newStage(t, t.TempDir())
-	must(t, s.open())
+	must.Do(t, s.open())
 	at := filepath.Join(s.dir, "a.zip")
 	s.put(at, s.a[:len(s.a)-30])
 	for range cutOffTimes - 10 { // each a little longer than the settle time
@@ -62,7 +63,7 @@ func TestSettles(t *testing.T) {
 // itself.
 func TestReplacedAsItIsOpened(t *testing.T) {
 	s := newStage(t, t.TempDir())
-	must(t, s.open())
+	must.Do(t, s.open())
 	at := filepath.Join(s.dir, "a.zip")
 	s.put(at, s.a)
 	s.look()
@@ -70,7 +71,7 @@ func TestReplacedAsItIsOpened(t *testing.T) {
 		if what == "open" {
 			s.step = nil
 			s.put(at+".new", s.b)
-			must(t, os.Rename(at+".new", at))
+			must.Do(t, os.Rename(at+".new", at))
 		}
 	}
 	s.look()
@@ -96,7 +97,7 @@ func TestPlanted(t *testing.T) {
 		"a folder above that others may write": func(s *stage) error { return os.Chmod(s.root, 0o777) },
 	} {
 		s := newStage(t, t.TempDir())
-		must(t, plant(s))
+		must.Do(t, plant(s))
 		if err := s.open(); !errors.Is(err, filetrust.Err) && (err == nil || name != "sent is a file") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -106,8 +107,8 @@ func TestPlanted(t *testing.T) {
 	}
 	// In folders of our own a name that is taken is left alone.
 	s := newStage(t, t.TempDir())
-	must(t, s.open())
-	must(t, os.Symlink(filepath.Join(s.private, "settings.toml"), filepath.Join(s.dir, Refused, "a.zip.txt")))
+	must.Do(t, s.open())
+	must.Do(t, os.Symlink(filepath.Join(s.private, "settings.toml"), filepath.Join(s.dir, Refused, "a.zip.txt")))
 	s.put(filepath.Join(s.dir, "a.zip"), s.broken)
 	for range 3 {
 		s.look()
@@ -124,13 +125,13 @@ func TestPlanted(t *testing.T) {
 // one ends.
 func TestOneWatch(t *testing.T) {
 	s := newStage(t, t.TempDir())
-	must(t, s.open())
+	must.Do(t, s.open())
 	first := s.folder
 	if err := s.open(); !errors.Is(err, ErrBusy) {
 		t.Fatalf("%v", err)
 	}
 	first.Close()
-	must(t, s.open())
+	must.Do(t, s.open())
 }
 
 // TestGroupReads: who may read the watched folder by its group may read what
@@ -139,14 +140,14 @@ func TestGroupReads(t *testing.T) {
 	const group = 4242
 	mode := func(path string) (fs.FileMode, bool) {
 		info, err := os.Stat(path)
-		must(t, err)
+		must.Do(t, err)
 		return info.Mode().Perm(), groupOf(info) == group
 	}
 	for dir, want := range map[fs.FileMode][2]fs.FileMode{0o770: {0o750, 0o640}, 0o700: {0o700, 0o600}} {
 		s := newStage(t, t.TempDir())
-		must(t, errors.Join(os.Chown(s.dir, -1, group), os.Chmod(s.dir, dir)))
-		must(t, os.Mkdir(filepath.Join(s.dir, Refused), 0o700)) // of an earlier version
-		must(t, s.open())
+		must.Do(t, errors.Join(os.Chown(s.dir, -1, group), os.Chmod(s.dir, dir)))
+		must.Do(t, os.Mkdir(filepath.Join(s.dir, Refused), 0o700)) // of an earlier version
+		must.Do(t, s.open())
 		s.put(filepath.Join(s.dir, "a.zip"), s.broken)
 		for range 3 {
 			s.look()
@@ -167,7 +168,7 @@ func TestGroupReads(t *testing.T) {
 func TestWaits(t *testing.T) {
 	s := newStage(t, t.TempDir())
 	s.box.hold = true
-	must(t, s.open())
+	must.Do(t, s.open())
 	at := filepath.Join(s.dir, "a.zip")
 	s.put(at, s.a)
 	for range 4 {
@@ -190,7 +191,7 @@ func TestWaits(t *testing.T) {
 	}
 	// The same contents again are moved without being sent, and a result says so.
 	s.put(at, bytes.Clone(s.a))
-	must(t, os.Chtimes(at, time.Time{}, time.Now().Add(-time.Hour)))
+	must.Do(t, os.Chtimes(at, time.Time{}, time.Now().Add(-time.Hour)))
 	for range 3 {
 		s.look()
 	}

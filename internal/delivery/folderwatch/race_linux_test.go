@@ -17,6 +17,7 @@ import (
 
 	"wiebelt/internal/delivery/outbox"
 	"wiebelt/internal/testutil/messagetest"
+	"wiebelt/internal/testutil/must"
 )
 
 // box is an outbox in memory that counts what it delivers.
@@ -96,25 +97,18 @@ func newStage(t testing.TB, root string) *stage {
 	s := &stage{t: t, root: root, dir: filepath.Join(root, "in"), private: filepath.Join(root, "private"), box: &box{delivered: map[string]int{}}, words: &words{},
 		now: time.Now(), a: messagetest.ZIP(t, "a.xml", root+"a"), b: messagetest.ZIP(t, "b.xml", root+"b"), secret: messagetest.ZIP(t, "s.xml", root+"secret"), broken: []byte("no zip " + root)}
 	for _, dir := range []string{s.dir, s.private} {
-		must(t, os.MkdirAll(dir, 0o700))
+		must.Do(t, os.MkdirAll(dir, 0o700))
 	}
-	must(t, os.Chmod(s.dir, 0o770))
+	must.Do(t, os.Chmod(s.dir, 0o770))
 	s.put(filepath.Join(s.private, "secret.zip"), s.secret)
 	s.put(filepath.Join(s.private, "settings.toml"), []byte("settings"))
 	t.Cleanup(s.close)
 	return s
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func (s *stage) put(path string, b []byte) {
 	s.t.Helper()
-	must(s.t, os.WriteFile(path, b, 0o600))
+	must.Do(s.t, os.WriteFile(path, b, 0o600))
 }
 
 func (s *stage) close() {
@@ -145,14 +139,14 @@ func (s *stage) look() {
 	if err := s.folder.Look(context.Background()); errors.Is(err, ErrReplaced) {
 		s.close()
 	} else {
-		must(s.t, err)
+		must.Do(s.t, err)
 	}
 }
 
 // files are the contents of all files below the folder, with the places of each.
 func (s *stage) files() map[string][]string {
 	all := map[string][]string{}
-	must(s.t, filepath.WalkDir(s.root, func(path string, e fs.DirEntry, err error) error {
+	must.Do(s.t, filepath.WalkDir(s.root, func(path string, e fs.DirEntry, err error) error {
 		if path == s.private {
 			return fs.SkipDir
 		}
@@ -342,7 +336,7 @@ func oneRace(t *testing.T, root string, good bool, name string, do func(*stage, 
 // steps of those whom we ask.
 func TestStorm(t *testing.T) {
 	s := newStage(t, t.TempDir())
-	must(t, s.open())
+	must.Do(t, s.open())
 	at := filepath.Join(s.dir, "a.zip")
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
@@ -362,7 +356,7 @@ func TestStorm(t *testing.T) {
 		if x := s.folder.files["a.zip"]; x != nil {
 			x.since = s.now.Add(-time.Hour)
 		}
-		must(t, s.folder.Look(ctx))
+		must.Do(t, s.folder.Look(ctx))
 	}
 	stop()
 	<-done

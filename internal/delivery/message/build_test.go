@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"wiebelt/internal/testutil/must"
 )
 
 func source(name, content string) Source {
@@ -23,7 +25,7 @@ func TestBuild(t *testing.T) {
 	pdf := strings.Repeat("%PDF-1.7 verzonnen ", 10_000)
 	attachments := []Source{source("polis.pdf", pdf), source("map/één.txt", ""), source("zwart.bin", strings.Repeat("\x00", 40<<20))}
 	var first, second bytes.Buffer
-	must(t, Build(t.Context(), &first, source("bericht.xml", example), attachments))
+	must.Do(t, Build(t.Context(), &first, source("bericht.xml", example), attachments))
 	if err := Build(t.Context(), &second, source("bericht.xml", example), attachments); err != nil || !bytes.Equal(first.Bytes(), second.Bytes()) {
 		t.Errorf("not the same again: %v", err)
 	}
@@ -37,7 +39,7 @@ func TestBuild(t *testing.T) {
 	}
 	for i, want := range []string{example, pdf, ""} {
 		in, err := z.File[i].Open()
-		must(t, err)
+		must.Do(t, err)
 		got, err := io.ReadAll(in)
 		if err != nil || string(got) != want || z.File[i].Flags&flagDescriptor != 0 {
 			t.Errorf("%s: %d bytes, %v", z.File[i].Name, len(got), err)
@@ -99,7 +101,7 @@ func TestWhatIsBuiltCanBeSent(t *testing.T) {
 			attachments = append(attachments, source(fmt.Sprintf("%s-%d.bin", rapid.StringMatching(`[a-zé ]{0,5}`).Draw(t, "name"), i), c))
 		}
 		var b bytes.Buffer
-		must(t, Build(context.Background(), &b, source("bericht.xml", example), attachments))
+		must.Do(t, Build(context.Background(), &b, source("bericht.xml", example), attachments))
 		r, files, err := InspectZIP(context.Background(), bytes.NewReader(b.Bytes()), int64(b.Len()), Defaults)
 		if err != nil || !r.Sendable(false) || files != 1+len(attachments) {
 			t.Fatalf("%v, %v", r, err)

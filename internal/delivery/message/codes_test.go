@@ -9,13 +9,14 @@ import (
 	"strings"
 	"testing"
 
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
 
 // TestEveryCodeIsSeen: each code has a severity, and a crafted file shows it.
 func TestEveryCodeIsSeen(t *testing.T) {
 	tree, err := parser.ParseFile(token.NewFileSet(), "codes.go", nil, 0)
-	must(t, err)
+	must.Do(t, err)
 	all := map[Code]bool{}
 	ast.Inspect(tree, func(n ast.Node) bool {
 		if v, ok := n.(*ast.ValueSpec); ok && len(v.Values) == 1 {
@@ -56,9 +57,9 @@ func TestFindingsSurviveJSON(t *testing.T) {
 	for _, c := range zipCases() {
 		r := inspected(t, c.zip)
 		b, err := json.Marshal(r.Findings)
-		must(t, err)
+		must.Do(t, err)
 		var got Report
-		must(t, json.Unmarshal(b, &got.Findings))
+		must.Do(t, json.Unmarshal(b, &got.Findings))
 		for _, strict := range []bool{false, true} {
 			if got.Sendable(strict) != r.Sendable(strict) {
 				t.Errorf("%s: %v, was %v", c.name, &got, r)

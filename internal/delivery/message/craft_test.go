@@ -9,17 +9,9 @@ import (
 	"io"
 	"strings"
 	"testing"
-)
 
-// must ends a test, of package rapid too.
-func must(t interface {
-	Helper()
-	Fatal(...any)
-}, err error) {
-	if t.Helper(); err != nil {
-		t.Fatal(err)
-	}
-}
+	"wiebelt/internal/testutil/must"
+)
 
 // item is an entry of a crafted ZIP. What is zero is what it should be.
 type item struct {
@@ -204,7 +196,7 @@ func with(change func(c *crafted), more ...item) []byte {
 func inspected(t testing.TB, b []byte) *Report {
 	t.Helper()
 	r, err := Inspect(context.Background(), bytes.NewReader(b), int64(len(b)), Defaults)
-	must(t, err)
+	must.Do(t, err)
 	return r
 }
 

@@ -13,6 +13,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // memoryDir makes the test program inspect every file of a folder, and say what
@@ -65,7 +67,7 @@ func inspectAll(dir string) int {
 func TestMemory(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, b []byte) {
-		must(t, os.WriteFile(filepath.Join(dir, name), b, 0o600))
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), b, 0o600))
 	}
 	files := 0
 	for i, c := range zipCases() {
@@ -88,7 +90,7 @@ func TestMemory(t *testing.T) {
 	files += 3
 
 	self, err := os.Executable()
-	must(t, err)
+	must.Do(t, err)
 	cmd := exec.CommandContext(t.Context(), self)
 	cmd.Env = append(os.Environ(), memoryDir+"="+dir)
 	var stderr bytes.Buffer
@@ -98,7 +100,7 @@ func TestMemory(t *testing.T) {
 		t.Fatalf("%v: %s", err, &stderr)
 	}
 	var got taken
-	must(t, json.Unmarshal(out, &got))
+	must.Do(t, json.Unmarshal(out, &got))
 	t.Logf("%d files, %d refused: %d MB from the system, %d MB resident at most", got.Files, got.Refused, got.FromOS>>20, got.Resident>>20)
 	const most = 50_000_000
 	for _, b := range [][]byte{names.bytes(), old.bytes()} {
@@ -121,7 +123,7 @@ func TestMemory(t *testing.T) {
 func large(t *testing.T, name string, size int64) {
 	t.Helper()
 	f, err := os.Create(name)
-	must(t, err)
+	must.Do(t, err)
 	defer f.Close()
 	crc, noughts := uint32(0), make([]byte, 1<<20)
 	for range size >> 20 {
@@ -139,12 +141,8 @@ func large(t *testing.T, name string, size int64) {
 	list := put(nil, sigDirectory, 20, head(docCRC, int64(len(doc)), "b.xml"), 0, 0, 0, uint32(0), uint32(0), "b.xml")
 	list = put(list, sigDirectory, 20, head(crc, size, "polis.pdf"), 0, 0, 0, uint32(0), uint32(second), "polis.pdf")
 	list = put(list, sigEnd, 0, 0, 2, 2, uint32(len(list)), uint32(start), 0)
-	if _, err := f.WriteAt(b, 0); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.WriteAt(list, start); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.WriteAt(b, 0))(t)
+	must.Get(f.WriteAt(list, start))(t)
 	r, err := Inspect(t.Context(), f, start+int64(len(list)), Defaults)
 	if err != nil || !r.Sendable(true) {
 		t.Fatalf("%v, %v", r, err)

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/iotest"
 	"unicode/utf16"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // xmlCase is a crafted document and the right verdict: every finding about it.
@@ -164,7 +166,7 @@ func TestTexts(t *testing.T) {
 		{changed("Testpersoon", " a&lt;b<![CDATA[&amp;]]><!-- x -->&#x20AC; "), " a<b&amp;€ "},
 	} {
 		in, _, err := newTree(bufio.NewReader(strings.NewReader(c.xml)), Defaults)
-		must(t, err)
+		must.Do(t, err)
 		root, err := in.read()
 		if err != nil || root.children[2].children[3].children[1].text != c.want {
 			t.Errorf("%v %v, want %q", root, err, c.want)

@@ -13,6 +13,7 @@ import (
 
 	"wiebelt/internal/delivery/message"
 	"wiebelt/internal/hub"
+	"wiebelt/internal/testutil/must"
 )
 
 // TestTheSameFileTwice: skip, send and refuse.
@@ -78,9 +79,7 @@ func TestRefusedMayComeAgain(t *testing.T) {
 	}
 	drive(t, b)
 	status = 200
-	if _, err := b.Retry(t.Context(), it.ID); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(b.Retry(t.Context(), it.ID))(t)
 	for range 2 { // while it waits, and once it is delivered
 		if _, err := b.Retry(t.Context(), again.ID); !errors.Is(err, ErrDuplicate) {
 			t.Errorf("twice the same: %v", err)
@@ -113,7 +112,7 @@ func TestFilesThatAreNotTaken(t *testing.T) {
 	cases := map[string]string{dir: "not_a_file", filepath.Join(dir, "absent.zip"): "unreadable", "/dev/null": "not_a_file",
 		write(t, filepath.Join(dir, "empty.zip"), nil): "empty", write(t, filepath.Join(dir, "text.zip"), []byte("text")): "not_zip"}
 	if os.Geteuid() != 0 && runtime.GOOS != "windows" {
-		must(t, os.Chmod(unreadable, 0))
+		must.Do(t, os.Chmod(unreadable, 0))
 		cases[unreadable] = "unreadable"
 	}
 	for path, code := range cases {

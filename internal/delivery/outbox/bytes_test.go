@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"wiebelt/internal/hub"
+	"wiebelt/internal/testutil/must"
 )
 
 // BenchmarkDelivery compares the worker, from the spool to a server, with a bare
@@ -25,7 +26,7 @@ func BenchmarkDelivery(b *testing.B) {
 		_, _ = io.WriteString(w, `{"access_token":"t1","expires_in":3600}`)
 	})}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(b, err)
+	must.Do(b, err)
 	served := make(chan struct{})
 	go func() { defer close(served); _ = s.Serve(l) }()
 	defer func() { _ = s.Close(); <-served }()
@@ -35,16 +36,14 @@ func BenchmarkDelivery(b *testing.B) {
 	if err == nil {
 		_, err = io.Copy(f, io.LimitReader(rand.NewChaCha8([32]byte{1, 2, 3}), size))
 	}
-	must(b, err)
+	must.Do(b, err)
 	defer f.Close()
 	client := newClient(b, base)
 	o := open(b, Options{Hub: func(string) (Deliverer, error) { return client, nil }, Policy: Policy{Duplicate: DuplicateSend}})
 	tr := &http.Transport{DisableKeepAlives: true}
 	defer tr.CloseIdleConnections()
 	bare := func() time.Duration {
-		if _, err := f.Seek(0, io.SeekStart); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(f.Seek(0, io.SeekStart))(b)
 		r, w := io.Pipe()
 		go func() {
 			out := bufio.NewWriterSize(w, 64<<10) // the encoder gives small pieces
@@ -58,9 +57,9 @@ func BenchmarkDelivery(b *testing.B) {
 		}()
 		began := time.Now()
 		req, err := http.NewRequestWithContext(b.Context(), http.MethodPost, base+"/x", r)
-		must(b, err)
+		must.Do(b, err)
 		resp, err := tr.RoundTrip(req)
-		must(b, err)
+		must.Do(b, err)
 		_ = resp.Body.Close()
 		return time.Since(began)
 	}

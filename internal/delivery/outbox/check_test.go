@@ -9,6 +9,7 @@ import (
 
 	"wiebelt/internal/delivery/message"
 	"wiebelt/internal/hub"
+	"wiebelt/internal/testutil/must"
 )
 
 // TestFindingsAreKept: what the check found stays with the file that was taken,
@@ -48,7 +49,7 @@ func TestConfigure(t *testing.T) {
 	if err := b.Configure(Policy{Uncertain: "perhaps"}); err == nil {
 		t.Error("nonsense was taken")
 	}
-	must(t, b.Configure(Policy{Duplicate: DuplicateSend, KeepSent: 3, Uncertain: UncertainRetry}))
+	must.Do(t, b.Configure(Policy{Duplicate: DuplicateSend, KeepSent: 3, Uncertain: UncertainRetry}))
 	path := write(t, "a.zip", zipped(t, "a"))
 	ids := []string{add(t, b, path).ID, add(t, b, path).ID}
 	if ids[0] == ids[1] || !b.rules().retry {

@@ -16,6 +16,7 @@ import (
 
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/hub"
+	"wiebelt/internal/testutil/must"
 )
 
 // registered are the 63 status codes that are registered, with the class of each.
@@ -43,7 +44,7 @@ const goodToken = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-
 func startWire(t testing.TB, answer func(net.Conn, *http.Request)) *wire {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	must.Do(t, err)
 	w := &wire{Listener: l, answer: answer, token: goodToken}
 	var open sync.WaitGroup
 	open.Go(func() {
@@ -143,7 +144,7 @@ func errorOf(f contact.Failure) error { return &contact.LookupError{Failure: f} 
 // TestTransportFaults: what breaks on the way, by how far the request came.
 func TestTransportFaults(t *testing.T) {
 	nobody, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	must.Do(t, err)
 	_ = nobody.Close()
 	large := strings.Repeat("x", 8<<20)
 	over := func(answer func(net.Conn, *http.Request), change ...func(*hub.Config)) func(*testing.T) func(string) (Deliverer, error) {

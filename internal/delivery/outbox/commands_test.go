@@ -11,6 +11,7 @@ import (
 
 	"wiebelt/internal/hub"
 	"wiebelt/internal/testutil/clocktest"
+	"wiebelt/internal/testutil/must"
 )
 
 // TestResolve: what is maybe delivered is decided by a person, with a note.
@@ -65,7 +66,7 @@ func TestForget(t *testing.T) {
 	it := add(t, b, write(t, "canary-name.zip", []byte("PK canary-content")))
 	other := add(t, b, write(t, "other.zip", []byte("PK other")))
 	drive(t, b)
-	must(t, b.Forget(t.Context(), it.ID, false))
+	must.Do(t, b.Forget(t.Context(), it.ID, false))
 	if err := b.Forget(t.Context(), it.ID, true); !errors.Is(err, ErrNoItem) {
 		t.Errorf("twice: %v", err)
 	}
@@ -119,7 +120,7 @@ func TestForget(t *testing.T) {
 	}
 	disk.set(nil)
 	b.o.Now = func() time.Time { return time.Now().Add(keepReceipts + time.Hour) }
-	must(t, b.Purge(t.Context()))
+	must.Do(t, b.Purge(t.Context()))
 	if all, _ := filepath.Glob(filepath.Join(b.o.Dir, spoolName, "*")); len(all) != 0 {
 		t.Errorf("left: %v", all)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"wiebelt/internal/hub"
 	"wiebelt/internal/testutil/clocktest"
+	"wiebelt/internal/testutil/must"
 )
 
 // failing is a file system on which the operations that it names fail.
@@ -173,9 +174,7 @@ func TestDatabaseFull(t *testing.T) {
 	var taken []Item
 	full := func(pages string) {
 		t.Helper()
-		if _, err := b.db.Exec("PRAGMA max_page_count = " + pages); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.db.Exec("PRAGMA max_page_count = " + pages))(t)
 	}
 	for i := range 5 {
 		taken = append(taken, add(t, b, write(t, names(i), []byte(names(i)))))
@@ -232,7 +231,7 @@ func TestSpoolGone(t *testing.T) {
 	gone, changed, shorter, fine := add(t, b, write(t, "a.zip", []byte("one"))), add(t, b, write(t, "b.zip", []byte("two"))),
 		add(t, b, write(t, "c.zip", []byte("three"))), add(t, b, write(t, "d.zip", []byte("four")))
 	away := filepath.Join(t.TempDir(), "away")
-	must(t, os.Rename(b.spoolDir(), away))
+	must.Do(t, os.Rename(b.spoolDir(), away))
 	for range 2 {
 		_, _, err := b.step(t.Context())
 		var trouble *Trouble
@@ -245,8 +244,8 @@ func TestSpoolGone(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 	}
-	must(t, os.Rename(away, b.spoolDir()))
-	must(t, os.Remove(b.spool(gone.ID)))
+	must.Do(t, os.Rename(away, b.spoolDir()))
+	must.Do(t, os.Remove(b.spool(gone.ID)))
 	write(t, b.spool(changed.ID), []byte("tw0"))
 	write(t, b.spool(shorter.ID), []byte("th"))
 	drive(t, b)
@@ -263,7 +262,7 @@ func TestSpoolGone(t *testing.T) {
 		t.Errorf("retry without a copy: %v", err)
 	}
 	// The folder of the outbox itself.
-	must(t, os.RemoveAll(b.o.Dir))
+	must.Do(t, os.RemoveAll(b.o.Dir))
 	_, err := b.Add(t.Context(), Source{Path: write(t, "e.zip", []byte("five")), Intermediary: "x"})
 	var trouble *Trouble
 	if !errors.As(err, &trouble) || trouble.Kind != SpoolGone {
@@ -279,7 +278,7 @@ func TestWorkerGoesOnAfterTrouble(t *testing.T) {
 	}))})
 	it := add(t, b, write(t, "a.zip", []byte("one")))
 	away := filepath.Join(t.TempDir(), "away")
-	must(t, os.Rename(b.spoolDir(), away))
+	must.Do(t, os.Rename(b.spoolDir(), away))
 	work(t, b)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
@@ -291,7 +290,7 @@ func TestWorkerGoesOnAfterTrouble(t *testing.T) {
 	}); err != nil || shown != SpoolGone {
 		t.Fatalf("%v, trouble %q", err, shown)
 	}
-	must(t, os.Rename(away, b.spoolDir()))
+	must.Do(t, os.Rename(away, b.spoolDir()))
 	ctx, cancel = context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	if err := b.Watch(ctx, func(s *Snapshot) {
@@ -347,7 +346,7 @@ func TestInterrupted(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		must(t, b.setWhole(t.Context(), whole.ID, true))
+		must.Do(t, b.setWhole(t.Context(), whole.ID, true))
 		l := b.lock() // of the one that sends, as far as anybody can see
 		if got, err := l.TryLock(); !got || err != nil {
 			t.Fatalf("%v %v", got, err)
@@ -355,7 +354,7 @@ func TestInterrupted(t *testing.T) {
 		if err := b.Recover(t.Context()); err != nil || get(t, b, whole.ID).State != Sending {
 			t.Fatalf("%s: taken from a worker that runs: %v", how, err)
 		}
-		must(t, errors.Join(l.Unlock(), b.Recover(t.Context())))
+		must.Do(t, errors.Join(l.Unlock(), b.Recover(t.Context())))
 		if got := get(t, b, half.ID); got.State != Waiting || got.Reason != Interrupted {
 			t.Errorf("%s: half: %+v", how, got)
 		}

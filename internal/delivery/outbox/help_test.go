@@ -17,6 +17,7 @@ import (
 	"wiebelt/internal/hub"
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/testutil/messagetest"
+	"wiebelt/internal/testutil/must"
 )
 
 // TestMain also is the processes that the kill tests end.
@@ -26,16 +27,6 @@ func TestMain(m *testing.M) {
 		return
 	}
 	goleak.VerifyTestMain(m)
-}
-
-// must ends a test, of package rapid too.
-func must(t interface {
-	Helper()
-	Fatal(...any)
-}, err error) {
-	if t.Helper(); err != nil {
-		t.Fatal(err)
-	}
 }
 
 var monday = time.Date(2026, 9, 14, 3, 0, 0, 0, time.UTC)
@@ -58,7 +49,7 @@ func open(t testing.TB, o Options) *Outbox {
 		o.first = time.Millisecond
 	}
 	b, err := Open(t.Context(), o)
-	must(t, err)
+	must.Do(t, err)
 	t.Cleanup(func() {
 		if err := b.Close(); err != nil {
 			t.Error(err)
@@ -78,7 +69,7 @@ func write(t testing.TB, name string, content []byte) string {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(t.TempDir(), name)
 	}
-	must(t, os.WriteFile(name, content, 0o600))
+	must.Do(t, os.WriteFile(name, content, 0o600))
 	return name
 }
 
@@ -90,14 +81,14 @@ func sumOf(b []byte) string {
 func add(t testing.TB, b *Outbox, path string) Item {
 	t.Helper()
 	a, err := b.Add(t.Context(), Source{Path: path, Intermediary: "intermediary"})
-	must(t, err)
+	must.Do(t, err)
 	return a.Item
 }
 
 func get(t testing.TB, b *Outbox, id string) Item {
 	t.Helper()
 	it, err := b.Get(t.Context(), id)
-	must(t, err)
+	must.Do(t, err)
 	return it
 }
 
@@ -106,7 +97,7 @@ func drive(t testing.TB, b *Outbox) {
 	t.Helper()
 	for {
 		again, _, err := b.step(t.Context())
-		must(t, err)
+		must.Do(t, err)
 		if !again {
 			return
 		}
@@ -188,9 +179,9 @@ func to(d Deliverer) func(string) (Deliverer, error) {
 func startHub(t testing.TB, cfg localhub.Config) (*localhub.Hub, *hub.Client) {
 	t.Helper()
 	h, err := localhub.Start(context.Background(), cfg)
-	must(t, err)
+	must.Do(t, err)
 	t.Cleanup(func() { _ = h.Close() })
-	must(t, h.SetClientSecret(t.Context(), "office", "1234", "geheim"))
+	must.Do(t, h.SetClientSecret(t.Context(), "office", "1234", "geheim"))
 	return h, newClient(t, h.BaseURL())
 }
 
@@ -202,7 +193,7 @@ func newClient(t testing.TB, base string, change ...func(*hub.Config)) *hub.Clie
 		f(&cfg)
 	}
 	c, err := hub.New(cfg)
-	must(t, err)
+	must.Do(t, err)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -210,7 +201,7 @@ func newClient(t testing.TB, base string, change ...func(*hub.Config)) *hub.Clie
 func box(t testing.TB, h *localhub.Hub) map[string]bool {
 	t.Helper()
 	all, err := h.Messages(t.Context(), "", 100_000)
-	must(t, err)
+	must.Do(t, err)
 	sums := map[string]bool{}
 	for _, m := range all {
 		sums[m.SHA256] = true

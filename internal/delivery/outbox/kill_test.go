@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/testutil/must"
 )
 
 // noise is a ZIP file with contents that do not pack well.
@@ -51,8 +52,8 @@ func startProcess(t *testing.T, what, dir, at string, seed uint64) *process {
 		t.Fatal(err)
 	}
 	out, err := p.cmd.StdoutPipe()
-	must(t, err)
-	must(t, p.cmd.Start())
+	must.Do(t, err)
+	must.Do(t, p.cmd.Start())
 	t.Cleanup(p.kill)
 	go func() {
 		defer close(p.lines)
@@ -141,9 +142,7 @@ func TestKillClientAndHub(t *testing.T) {
 	for _, it := range items {
 		if it.State == Uncertain { // four doubts about one file: a person looks
 			maybe++
-			if _, err := b.Resolve(t.Context(), it.ID, box(t, h)[it.SHA256], "looked"); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(b.Resolve(t.Context(), it.ID, box(t, h)[it.SHA256], "looked"))(t)
 		}
 	}
 	until(t, b, allOver)
@@ -156,7 +155,7 @@ func TestKillClientAndHub(t *testing.T) {
 			continue
 		}
 		all, err := b.Receipts(t.Context(), id)
-		must(t, err)
+		must.Do(t, err)
 		for _, r := range all {
 			if strings.Contains(r.Body, `"repeated":true`) {
 				repeated++

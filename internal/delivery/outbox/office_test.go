@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"wiebelt/internal/testutil/clocktest"
+	"wiebelt/internal/testutil/must"
 )
 
 // office is one outbox that two programs use at the same time, before the hub of
@@ -42,9 +43,7 @@ func (o *office) open(i int) {
 	if err == nil {
 		_, err = b.db.Exec("PRAGMA synchronous = OFF") // no power cuts here
 	}
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	must.Do(o.t, err)
 	o.boxes[i] = b
 	o.fill(o.full)
 }
@@ -59,9 +58,7 @@ func (o *office) fill(full bool) {
 	o.disk.set(err, "create", "write", "sync")
 	for _, b := range o.boxes {
 		if b != nil {
-			if _, err := b.db.Exec("PRAGMA max_page_count = " + pages); err != nil {
-				o.t.Fatal(err)
-			}
+			must.Get(b.db.Exec("PRAGMA max_page_count = " + pages))(o.t)
 		}
 	}
 }
@@ -69,9 +66,7 @@ func (o *office) fill(full bool) {
 // kill ends a program in the middle of what it does, and starts it again.
 func (o *office) kill(i int) {
 	o.leave(i)
-	if err := o.boxes[i].Close(); err != nil {
-		o.t.Fatal(err)
-	}
+	must.Do(o.t, o.boxes[i].Close())
 	o.open(i)
 }
 
@@ -200,7 +195,7 @@ func (o *office) check(t *rapid.T) {
 func TestOffice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		root, err := os.MkdirTemp("", "wiebelt-outbox-")
-		must(t, err)
+		must.Do(t, err)
 		defer os.RemoveAll(root)
 		o := &office{items: map[string]int{}, forced: map[string]bool{}, world: &world{t: t, dir: filepath.Join(root, "outbox"), clock: clocktest.New(monday), disk: &failing{files: disk{}},
 			next: endings[0], arrived: map[string]int{}, doubts: map[string]int{}, laters: map[string]int{}, taken: map[string]string{}}}

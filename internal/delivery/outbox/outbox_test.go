@@ -19,6 +19,7 @@ import (
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/store/sqlitefile"
 	"wiebelt/internal/testutil/clocktest"
+	"wiebelt/internal/testutil/must"
 )
 
 // TestDeliver: a file goes out as it was taken, its receipt stays, its copy goes.
@@ -85,8 +86,8 @@ func TestAnothersPlace(t *testing.T) {
 			}
 			dir := filepath.Join(t.TempDir(), "outbox")
 			b, err := Open(t.Context(), Options{Dir: dir})
-			must(t, err)
-			must(t, errors.Join(b.Close(), plant(dir)))
+			must.Do(t, err)
+			must.Do(t, errors.Join(b.Close(), plant(dir)))
 			b, err = Open(t.Context(), Options{Dir: dir})
 			if trouble, ok := errors.AsType[*Trouble](err); !ok || trouble.Kind != Exposed || strings.Contains(err.Error(), dir) {
 				t.Errorf("%v %v", b, err)
@@ -150,7 +151,7 @@ func TestOneRefusedStopsNobody(t *testing.T) {
 		t.Errorf("sent after the probe: %v", sent)
 	}
 	mode, sent = "mixed", nil
-	must(t, b.Release(t.Context()))
+	must.Do(t, b.Release(t.Context()))
 	drive(t, b)
 	for _, n := range []string{"one", "two", "three"} {
 		if it := get(t, b, ids[n]); it.State != Delivered {
@@ -245,12 +246,8 @@ func TestFirstVersion(t *testing.T) {
 	b := open(t, Options{})
 	content := []byte("PK waits")
 	it := add(t, b, write(t, "a.zip", content))
-	if _, err := b.db.Exec(`ALTER TABLE items DROP COLUMN found; ALTER TABLE receipts DROP COLUMN cut; DROP TABLE past; PRAGMA user_version = 1`); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(b.db.Exec(`ALTER TABLE items DROP COLUMN found; ALTER TABLE receipts DROP COLUMN cut; DROP TABLE past; PRAGMA user_version = 1`))(t)
+	must.Do(t, b.Close())
 	n := open(t, Options{Dir: b.o.Dir})
 	if got := get(t, n, it.ID); got.State != it.State || got.SHA256 != sumOf(content) || !got.Kept || n.SetAside() != "" {
 		t.Errorf("%+v", got)
@@ -268,12 +265,10 @@ func TestDamagedDatabase(t *testing.T) {
 				add(t, b, write(t, names(i), []byte(fmt.Sprint(i))))
 			}
 			dir := b.o.Dir
-			if _, err := b.db.Exec("PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(b.db.Exec("PRAGMA wal_checkpoint(TRUNCATE)"))(t)
 			path := filepath.Join(dir, DatabaseName)
 			raw, err := os.ReadFile(path)
-			must(t, err)
+			must.Do(t, err)
 			switch kind {
 			case "no database":
 				raw = bytes.Repeat([]byte("nothing of ours\n"), 1000)
@@ -285,13 +280,13 @@ func TestDamagedDatabase(t *testing.T) {
 					_, err = db.Exec("PRAGMA user_version = 99")
 					err = errors.Join(err, db.Close())
 				}
-				must(t, err)
+				must.Do(t, err)
 				if _, err := Open(t.Context(), Options{Dir: dir}); !errors.Is(err, ErrNewer) {
 					t.Errorf("%v", err)
 				}
 				return
 			}
-			must(t, os.WriteFile(path, raw, 0o600))
+			must.Do(t, os.WriteFile(path, raw, 0o600))
 			n := open(t, Options{Dir: dir})
 			if n.SetAside() != path+".damaged" {
 				t.Errorf("set aside: %q", n.SetAside())

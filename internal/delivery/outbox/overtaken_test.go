@@ -7,6 +7,7 @@ import (
 
 	"wiebelt/internal/hub"
 	"wiebelt/internal/testutil/clocktest"
+	"wiebelt/internal/testutil/must"
 )
 
 // unwritten is an outbox whose worker knows what the hub said of each item and
@@ -24,7 +25,7 @@ func unwritten(t *testing.T, r hub.Receipt, n int) (*Outbox, []Item) {
 		t.Fatalf("%d items, %v", len(items), err)
 	}
 	b.send(t.Context(), items)
-	must(t, b.recover(t.Context()))
+	must.Do(t, b.recover(t.Context()))
 	return b, all
 }
 
@@ -33,13 +34,9 @@ func unwritten(t *testing.T, r hub.Receipt, n int) (*Outbox, []Item) {
 func TestOvertaken(t *testing.T) {
 	b, all := unwritten(t, hub.Receipt{}, 4)
 	forgotten, resolved, again, left := all[0], all[1], all[2], all[3]
-	must(t, b.Forget(t.Context(), forgotten.ID, true))
-	if _, err := b.Resolve(t.Context(), resolved.ID, true, "asked"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.Resolve(t.Context(), again.ID, false, "asked"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Forget(t.Context(), forgotten.ID, true))
+	must.Get(b.Resolve(t.Context(), resolved.ID, true, "asked"))(t)
+	must.Get(b.Resolve(t.Context(), again.ID, false, "asked"))(t)
 	if err := b.record(t.Context()); err != nil {
 		t.Fatalf("the worker would stand still: %v", err)
 	}
@@ -66,7 +63,7 @@ func TestWrittenLate(t *testing.T) {
 	if got := get(t, b, all[0].ID); got.State != Uncertain {
 		t.Fatalf("%s after the start", got.State)
 	}
-	must(t, b.record(context.Background()))
+	must.Do(t, b.record(context.Background()))
 	for _, it := range all {
 		if got := get(t, b, it.ID); got.State != Delivered || got.Status != 201 {
 			t.Errorf("%s, status %d", got.State, got.Status)

@@ -15,6 +15,7 @@ import (
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/testutil/clocktest"
+	"wiebelt/internal/testutil/must"
 )
 
 // world is a hub that knows the truth, a clock, a disk and an outbox between
@@ -126,9 +127,7 @@ func (w *world) start() {
 		w.b = b
 		err = b.recover(context.Background())
 	}
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, err)
 }
 
 // step lets the worker do one thing, which may be its last.
@@ -149,9 +148,7 @@ func (w *world) step() {
 }
 
 func (w *world) restart() {
-	if err := w.b.Close(); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, w.b.Close())
 	w.start()
 }
 
@@ -159,9 +156,7 @@ func (w *world) add() {
 	w.files++
 	content := fmt.Sprintf("PK %d", w.files)
 	path := filepath.Join(filepath.Dir(w.dir), "in.zip")
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
+	must.Do(w.t, os.WriteFile(path, []byte(content), 0o600))
 	a, err := w.b.Add(context.Background(), Source{Path: path, Intermediary: "x"})
 	var trouble *Trouble
 	switch {
@@ -174,10 +169,7 @@ func (w *world) add() {
 
 // pick is one of the items in a state, "" if there is none.
 func (w *world) pick(states ...State) string {
-	s, err := w.b.Snapshot(context.Background())
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	s := must.Get(w.b.Snapshot(context.Background()))(w.t)
 	var ids []string
 	for _, it := range s.Items {
 		for _, st := range states {
@@ -235,7 +227,7 @@ func (w *world) check(t *rapid.T) {
 func TestProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		root, err := os.MkdirTemp("", "wiebelt-outbox-")
-		must(t, err)
+		must.Do(t, err)
 		defer os.RemoveAll(root)
 		w := &world{t: t, dir: filepath.Join(root, "outbox"), clock: clocktest.New(monday), disk: &failing{files: disk{}}, retry: rapid.Bool().Draw(t, "retry"),
 			next: endings[0], arrived: map[string]int{}, doubts: map[string]int{}, laters: map[string]int{}, taken: map[string]string{}}
@@ -271,9 +263,7 @@ func TestProperties(t *testing.T) {
 				if id := w.pick(Uncertain); id != "" {
 					content := w.taken[id]
 					there := w.arrived[content] > 0 // a person who looked at the hub
-					if _, err := w.b.Resolve(ctx, id, there, "looked"); err != nil {
-						t.Fatal(err)
-					}
+					must.Get(w.b.Resolve(ctx, id, there, "looked"))(t)
 				}
 			},
 			"retry": func(t *rapid.T) {
@@ -285,7 +275,7 @@ func TestProperties(t *testing.T) {
 				}
 			},
 			"release": func(t *rapid.T) {
-				must(t, w.b.Release(ctx))
+				must.Do(t, w.b.Release(ctx))
 			},
 			"": w.check,
 		})
@@ -297,20 +287,16 @@ func TestProperties(t *testing.T) {
 			switch it, _ := w.b.Get(ctx, id); {
 			case it.State == Uncertain:
 				there := w.arrived[w.taken[id]] > 0
-				if _, err := w.b.Resolve(ctx, id, there, "looked"); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(w.b.Resolve(ctx, id, there, "looked"))(t)
 			case it.State == Refused && it.Kept:
-				if _, err := w.b.Retry(ctx, id); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(w.b.Retry(ctx, id))(t)
 			}
 		}
 		w.clock.Forward(24 * time.Hour)
-		must(t, w.b.Release(ctx))
+		must.Do(t, w.b.Release(ctx))
 		for {
 			again, _, err := w.b.step(ctx)
-			must(t, err)
+			must.Do(t, err)
 			if !again {
 				break
 			}

@@ -12,6 +12,7 @@ import (
 
 	"wiebelt/internal/hub"
 	"wiebelt/internal/testutil/clocktest"
+	"wiebelt/internal/testutil/must"
 )
 
 // TestKeepSent: copies of delivered and refused files stay as long as they are to.
@@ -36,7 +37,7 @@ func TestKeepSent(t *testing.T) {
 	bodies := func() (n int) {
 		for _, it := range []Item{good, bad} {
 			all, err := b.Receipts(t.Context(), it.ID)
-			must(t, err)
+			must.Do(t, err)
 			for _, r := range all {
 				if r.Body != "" {
 					n++
@@ -51,7 +52,7 @@ func TestKeepSent(t *testing.T) {
 		bodies    int
 	}{{0, true, true, 2}, {1, true, true, 2}, {2, false, true, 2}, {4, false, true, 2}, {5, false, false, 2}, {31, false, false, 0}} {
 		now.Forward(monday.AddDate(0, 0, c.days).Sub(now.Now()))
-		must(t, b.Purge(t.Context()))
+		must.Do(t, b.Purge(t.Context()))
 		if kept(good) != c.good || kept(bad) != c.bad || bodies() != c.bodies {
 			t.Errorf("after %d days: %v %v, %d bodies", c.days, kept(good), kept(bad), bodies())
 		}
@@ -61,7 +62,7 @@ func TestKeepSent(t *testing.T) {
 		t.Errorf("after 399 days: %v", err)
 	}
 	now.Forward(2 * 24 * time.Hour)
-	must(t, b.Purge(t.Context()))
+	must.Do(t, b.Purge(t.Context()))
 	for _, it := range []Item{good, bad} {
 		if _, err := b.Get(t.Context(), it.ID); !errors.Is(err, ErrNoItem) {
 			t.Errorf("after 401 days: %v", err)
@@ -84,22 +85,22 @@ func TestPurgeLeavesTheUndecided(t *testing.T) {
 	waits := add(t, b, write(t, "b.zip", []byte("b")))
 	old := monday.AddDate(-3, 0, 0)
 	for _, it := range []Item{maybe, waits} {
-		must(t, os.Chtimes(b.spool(it.ID), old, old))
+		must.Do(t, os.Chtimes(b.spool(it.ID), old, old))
 	}
 	stray := b.spool(uuid.NewString())
 	part := strings.TrimSuffix(stray, ".zip") + ".part"
 	for _, name := range []string{stray, part} {
 		write(t, name, []byte("x"))
 	}
-	must(t, b.Purge(t.Context()))
+	must.Do(t, b.Purge(t.Context()))
 	for _, name := range []string{stray, part} { // young: somebody may be adding it
 		if _, err := os.Stat(name); err != nil {
 			t.Error(err)
 		}
-		must(t, os.Chtimes(name, old, old))
+		must.Do(t, os.Chtimes(name, old, old))
 	}
 	now.Forward(5 * 365 * 24 * time.Hour)
-	must(t, b.Purge(t.Context()))
+	must.Do(t, b.Purge(t.Context()))
 	if it := get(t, b, maybe.ID); it.State != Uncertain || !it.Kept {
 		t.Errorf("%+v", it)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 	"time"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // TestWatch: a snapshot for every change, whoever made it; none is changed later.
@@ -32,7 +34,7 @@ func TestWatch(t *testing.T) {
 	go func() { done <- b.Watch(ctx, func(s *Snapshot) { later <- s }) }()
 	<-later
 	other := open(t, Options{Dir: b.o.Dir}) // as another process would
-	must(t, other.Forget(t.Context(), it.ID, true))
+	must.Do(t, other.Forget(t.Context(), it.ID, true))
 	if s := <-later; len(s.Items) != 0 || len(first.Items) != 1 {
 		t.Errorf("%+v", s)
 	}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // TestFewKinds: one file says all that crosses the socket, at most fifteen kinds, and
@@ -51,9 +53,7 @@ func TestFewKinds(t *testing.T) {
 		})
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if slices.Sort(kinds); len(kinds) > 15 || len(slices.Compact(kinds)) != len(kinds) || len(kinds) == 0 || sent < 20 {
 		t.Errorf("%d kinds, sent from %d places: %v", len(kinds), sent, kinds)
 	}

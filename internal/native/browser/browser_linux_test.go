@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"wiebelt/internal/testutil/must"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -21,9 +23,7 @@ func opener(t *testing.T, script string) (notes string) {
 	dir := t.TempDir()
 	notes = filepath.Join(dir, "notes")
 	full := "#!/bin/sh\nprintf '%s\\n' \"$#\" \"$1\" > " + notes + ".new\n/bin/mv " + notes + ".new " + notes + "\n" + script + "\n"
-	if err := os.WriteFile(filepath.Join(dir, "xdg-open"), []byte(full), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "xdg-open"), []byte(full), 0o700))
 	t.Setenv("PATH", dir)
 	return notes
 }
@@ -32,13 +32,8 @@ const page = "https://hub.example.nl/contacts/viewcontact/a%2Fb?x=1&y=2#z"
 
 func TestOpen(t *testing.T) {
 	notes := opener(t, "echo noise; exit 0")
-	if err := Open(context.Background(), page); err != nil {
-		t.Fatal(err)
-	}
-	b, err := os.ReadFile(notes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Open(context.Background(), page))
+	b := must.Get(os.ReadFile(notes))(t)
 	if string(b) != "1\n"+page+"\n" {
 		t.Errorf("the opener got %q", b)
 	}
@@ -50,9 +45,7 @@ func TestBrowserKeepsOutput(t *testing.T) {
 	pid := filepath.Join(t.TempDir(), "pid")
 	opener(t, "/bin/sleep 30 & echo $! > "+pid+"; exit 0")
 	start := time.Now()
-	if err := Open(context.Background(), page); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Open(context.Background(), page))
 	if d := time.Since(start); d > 3*time.Second {
 		t.Errorf("took %v", d)
 	}
@@ -63,9 +56,7 @@ func TestBrowserKeepsOutput(t *testing.T) {
 func TestForegroundBrowser(t *testing.T) {
 	pid := filepath.Join(t.TempDir(), "pid")
 	opener(t, "echo $$ > "+pid+"; exec /bin/sleep 30")
-	if err := Open(context.Background(), page); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Open(context.Background(), page))
 	endByFile(t, pid)
 }
 
@@ -96,21 +87,13 @@ func TestContext(t *testing.T) {
 // endByFile ends the process whose id a script has noted.
 func endByFile(t *testing.T, file string) {
 	t.Helper()
-	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile(file))(t)
 	id := 0
 	for _, c := range strings.TrimSpace(string(b)) {
 		id = 10*id + int(c-'0')
 	}
-	p, err := os.FindProcess(id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(os.FindProcess(id))(t)
+	must.Do(t, p.Kill())
 }
 
 func TestFailures(t *testing.T) {

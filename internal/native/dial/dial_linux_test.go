@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"wiebelt/internal/testutil/must"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -33,9 +35,7 @@ func program(t *testing.T, name, more string) (dir string, args func() []string)
 	dir = t.TempDir()
 	notes := filepath.Join(dir, "notes")
 	script := "#!/bin/sh\nfor a in \"$@\"; do printf '%s\\n' \"$a\" >> " + notes + "; done\n" + more + "\n"
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(script), 0o700))
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	return dir, func() []string {
 		b, _ := os.ReadFile(notes)
@@ -46,9 +46,7 @@ func program(t *testing.T, name, more string) (dir string, args func() []string)
 // The number is one argument, and nothing of a command is read by a shell.
 func TestRun(t *testing.T) {
 	dir, args := program(t, "phone", "")
-	if err := Run(t.Context(), []string{filepath.Join(dir, "phone"), "$(touch", "x)", "a; b", "to={number}"}, "+31612345678"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Run(t.Context(), []string{filepath.Join(dir, "phone"), "$(touch", "x)", "a; b", "to={number}"}, "+31612345678"))
 	if got, want := args(), []string{"$(touch", "x)", "a; b", "to=+31612345678"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -64,9 +62,7 @@ func TestRun(t *testing.T) {
 
 func TestOpen(t *testing.T) {
 	_, args := program(t, "xdg-open", "")
-	if err := Open(t.Context(), "tel", "+31612345678"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Open(t.Context(), "tel", "+31612345678"))
 	if got := args(); !slices.Equal(got, []string{"tel:+31612345678"}) {
 		t.Errorf("%q", got)
 	}

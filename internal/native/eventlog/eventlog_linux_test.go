@@ -9,15 +9,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // listen is a journal.
 func listen(t *testing.T, path string) *net.UnixConn {
 	t.Helper()
-	c, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"}))(t)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
@@ -26,10 +25,7 @@ func next(t *testing.T, c *net.UnixConn) map[string]string {
 	t.Helper()
 	b := make([]byte, 4096)
 	_ = c.SetReadDeadline(time.Now().Add(5 * time.Second))
-	n, err := c.Read(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(c.Read(b))(t)
 	got := map[string]string{}
 	for line := range strings.Lines(string(b[:n])) {
 		k, v, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "=")
@@ -55,10 +51,7 @@ func TestJournal(t *testing.T) {
 		t.Errorf("without a journal: %v", err)
 	}
 	c := listen(t, path)
-	w, err := Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(Open())(t)
 	defer w.Close()
 	for _, k := range []struct {
 		r    Record
@@ -73,9 +66,7 @@ func TestJournal(t *testing.T) {
 		{Expiry(-1), map[string]string{"WIEBELT_EVENT_ID": "201", "WIEBELT_DAYS": "-1"}},
 		{UntrustedPolicy(), map[string]string{"WIEBELT_EVENT_ID": "300", "MESSAGE_ID": messageIDs[PolicyIgnored]}},
 	} {
-		if err := w.Write(k.r); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Write(k.r))
 		got := next(t, c)
 		for name, want := range k.want {
 			if got[name] != want {
@@ -88,16 +79,12 @@ func TestJournal(t *testing.T) {
 	}
 	// The journal is started anew.
 	_ = c.Close()
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(path))
 	if err := w.Write(Lookup("found")); err == nil {
 		t.Error("written to nobody")
 	}
 	c = listen(t, path)
-	if err := w.Write(Lookup("none")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Write(Lookup("none")))
 	if got := next(t, c); got["WIEBELT_OUTCOME"] != "none" {
 		t.Errorf("%v", got)
 	}
@@ -106,10 +93,7 @@ func TestJournal(t *testing.T) {
 // TestJournalThatHangs: one that takes nothing holds nobody up.
 func TestJournalThatHangs(t *testing.T) {
 	listen(t, at(t)) // and nobody reads
-	w, err := Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(Open())(t)
 	defer w.Close()
 	for range 10_000 {
 		begin := time.Now()
@@ -126,10 +110,7 @@ func TestJournalThatHangs(t *testing.T) {
 
 // TestDocumented: every kind has its line in the package's documentation.
 func TestDocumented(t *testing.T) {
-	b, err := os.ReadFile("eventlog.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile("eventlog.go"))(t)
 	doc, _, _ := strings.Cut(string(b), "\npackage ")
 	seen := map[string]bool{}
 	for id, m := range messageIDs {

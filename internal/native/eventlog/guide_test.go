@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"wiebelt/assets"
+	"wiebelt/internal/testutil/must"
 )
 
 // TestGuideNamesEveryEvent: whoever watches the system's log finds in the guide
@@ -19,10 +20,7 @@ func TestGuideNamesEveryEvent(t *testing.T) {
 			t.Fatalf("%d files: %v", len(files), err)
 		}
 		for _, f := range files {
-			b, err := fs.ReadFile(assets.Help, f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := must.Get(fs.ReadFile(assets.Help, f))(t)
 			all.Write(b)
 		}
 		for id, message := range messageIDs {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"wiebelt/assets"
+	"wiebelt/internal/testutil/must"
 )
 
 // TestRest: what was read of the program's file once is not in memory after a rest,
@@ -25,16 +26,12 @@ func TestRest(t *testing.T) {
 			size += len(all)
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return size, sum
 	}
 	size, sum := read()
 	before := mapped(t)
-	if err := Rest(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Rest())
 	if after := mapped(t); after > before-size/2 {
 		t.Errorf("%d bytes of files are mapped, %d before", after, before)
 	}
@@ -46,15 +43,9 @@ func TestRest(t *testing.T) {
 // mapped is how many bytes of files this process has in memory.
 func mapped(t *testing.T) (sum int) {
 	t.Helper()
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		t.Fatal(err)
-	}
+	status := must.Get(os.ReadFile("/proc/self/status"))(t)
 	for _, m := range regexp.MustCompile(`Rss(?:File|Shmem):\s+(\d+) kB`).FindAllSubmatch(status, -1) {
-		n, err := strconv.Atoi(string(m[1]))
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := must.Get(strconv.Atoi(string(m[1])))(t)
 		sum += 1024 * n
 	}
 	return sum

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"wiebelt/internal/native/desktopbus"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
 )
 
@@ -49,18 +50,11 @@ func next(t *testing.T, ch <-chan string) string {
 func TestNotification(t *testing.T) {
 	address := xtest.Start(t, "", xtest.Options{}).PlainBus()
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", address)
-	c, err := desktopbus.Connect(context.Background(), address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(desktopbus.Connect(context.Background(), address))(t)
 	t.Cleanup(func() { c.Close() })
 	d := &desktop{make(chan string, 10), make(chan string, 10)}
-	if err := c.Export(d, "/org/freedesktop/Notifications", service); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.RequestName(service, dbus.NameFlagDoNotQueue); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Export(d, "/org/freedesktop/Notifications", service))
+	must.Get(c.RequestName(service, dbus.NameFlagDoNotQueue))(t)
 	// Nothing of it is cut, however long a sentence with its path is.
 	message := "De vensters kunnen niet worden getoond: " + strings.Repeat("/een/lang/pad", 30) + "."
 	for _, end := range []string{"click", "cancel"} {
@@ -94,9 +88,7 @@ func TestNotification(t *testing.T) {
 func TestWithoutDesktop(t *testing.T) {
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "disabled:")
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	stderr := os.Stderr
 	os.Stderr = w
 	err = Tell(t.Context(), "Wiebelt", "Iets werkt niet.")

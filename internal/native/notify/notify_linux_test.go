@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"wiebelt/internal/native/desktopbus"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
 	"wiebelt/internal/text"
 )
@@ -61,22 +62,15 @@ func (s *server) CloseNotification(id uint32) *dbus.Error {
 
 func (s *server) emit(t *testing.T, name string, args ...any) {
 	t.Helper()
-	if err := s.c.Emit(object, service+"."+name, args...); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.c.Emit(object, service+"."+name, args...))
 }
 
 func serve(t *testing.T, address string, can ...string) *server {
 	t.Helper()
-	c, err := desktopbus.Connect(context.Background(), address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(desktopbus.Connect(context.Background(), address))(t)
 	t.Cleanup(func() { c.Close() })
 	s := &server{c: c, can: can, shown: make(chan shown, 100), gone: make(chan uint32, 100)}
-	if err := c.Export(s, object, service); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Export(s, object, service))
 	if r, err := c.RequestName(service, dbus.NameFlagDoNotQueue); err != nil || r != dbus.RequestNameReplyPrimaryOwner {
 		t.Fatal(r, err)
 	}
@@ -98,10 +92,7 @@ func open(t *testing.T, address string) (*Notifier, chan string) {
 	t.Helper()
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", address)
 	chosen := make(chan string, 100)
-	n, err := Open(context.Background(), func(tag, action string) { chosen <- tag + " " + action })
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(Open(context.Background(), func(tag, action string) { chosen <- tag + " " + action }))(t)
 	t.Cleanup(n.Close)
 	return n, chosen
 }
@@ -128,9 +119,7 @@ func TestNotifications(t *testing.T) {
 
 	show := func(tag string, o Notice) shown {
 		t.Helper()
-		if err := n.Show(tag, o); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, n.Show(tag, o))
 		return next(t, srv.shown)
 	}
 	call := IncomingCall(text.Dutch, "Schade")
@@ -153,10 +142,7 @@ func TestNotifications(t *testing.T) {
 
 	// Another program's signals mean nothing, nor do other notifications. Its
 	// signal is with the bus once that has answered it.
-	liar, err := desktopbus.Connect(context.Background(), address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	liar := must.Get(desktopbus.Connect(context.Background(), address))(t)
 	defer liar.Close()
 	xtest.SignalAll(t, liar, object, service, "ActionInvoked", one.id, "default")
 	if err := liar.BusObject().Call("org.freedesktop.DBus.GetId", 0).Err; err != nil {
@@ -184,9 +170,7 @@ func TestNotifications(t *testing.T) {
 	if err := n.Withdraw("call 2"); err != nil || len(srv.gone) != 0 {
 		t.Errorf("taken away twice: %v", err)
 	}
-	if err := n.Withdraw("call 1"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, n.Withdraw("call 1"))
 	if got := next(t, srv.gone); got != one.id {
 		t.Errorf("took %d away", got)
 	}
@@ -206,9 +190,7 @@ func TestNoButtons(t *testing.T) {
 	address := s.Bus()
 	srv := serve(t, address, "body")
 	n, _ := open(t, address)
-	if err := n.Show("call", IncomingCall(text.Dutch, "")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, n.Show("call", IncomingCall(text.Dutch, "")))
 	if got := next(t, srv.shown); len(got.actions) != 0 {
 		t.Errorf("%+v", got)
 	}
@@ -229,22 +211,16 @@ func TestDunst(t *testing.T) {
 		return desktopbus.Owner(context.Background(), c, service) != ""
 	})
 	n, chosen := open(t, address)
-	if err := n.Show("call", IncomingCall(text.Dutch, "Schade")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, n.Show("call", IncomingCall(text.Dutch, "Schade")))
 	displayed := func() string { return strings.TrimSpace(s.Run("dunstctl", "count", "displayed")) }
 	s.Until("it is displayed", func() bool { return displayed() == "1" })
 	s.Run("dunstctl", "action", "0")
 	if got := next(t, chosen); got != "call default" {
 		t.Errorf("chosen: %q", got)
 	}
-	if err := n.Show("call", IncomingCall(text.Dutch, "Schade")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, n.Show("call", IncomingCall(text.Dutch, "Schade")))
 	s.Until("it is displayed", func() bool { return displayed() == "1" })
-	if err := n.Withdraw("call"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, n.Withdraw("call"))
 	s.Until("it has gone", func() bool { return displayed() == "0" })
 }
 

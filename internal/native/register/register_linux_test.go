@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // home is a user's folder that is empty, with the desktop's variables set.
@@ -33,31 +35,23 @@ func all(t *testing.T, dir string) (files []string) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return files
 }
 
 func TestRegisterAndBack(t *testing.T) {
 	dir := home(t)
 	list := filepath.Join(dir, "config", "mimeapps.list")
-	if err := os.MkdirAll(filepath.Dir(list), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(list), 0o755))
 	const mine = "[Default Applications]\ntext/html=chromium.desktop\nx-scheme-handler/tel=phone.desktop\n"
-	if err := os.WriteFile(list, []byte(mine), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(list, []byte(mine), 0o600))
 	before := all(t, dir)
 	o := Options{Exe: "/opt/Wie belt/wiebelt"}
 	if s, err := State(o); err != nil || s != (Status{}) {
 		t.Errorf("before: %+v %v", s, err)
 	}
 	for range 2 { // again changes nothing
-		if err := Register(o); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Register(o))
 		if s, err := State(o); err != nil || !s.Ours || !s.Autostart || s.Scheme != `"/opt/Wie belt/wiebelt" open-url -- %u` {
 			t.Errorf("registered: %+v %v", s, err)
 		}
@@ -66,9 +60,7 @@ func TestRegisterAndBack(t *testing.T) {
 	if s, err := State(o); err != nil || !s.Ours || !s.Older {
 		t.Errorf("of an older version: %+v %v", s, err)
 	}
-	if err := Register(o); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Register(o))
 	if s, err := State(o); err != nil || !s.Ours || s.Older || s.Scheme != `"/opt/Wie belt/wiebelt-ring" open-url -- %u` {
 		t.Errorf("with a program for links: %+v %v", s, err)
 	}
@@ -85,9 +77,7 @@ func TestRegisterAndBack(t *testing.T) {
 			t.Errorf("%s takes tel:", f)
 		}
 	}
-	if err := Unregister(o); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Unregister(o))
 	if err := Unregister(o); err != nil {
 		t.Error("again: ", err)
 	}
@@ -102,29 +92,21 @@ func TestRegisterAndBack(t *testing.T) {
 func TestSomebodyElsesScheme(t *testing.T) {
 	dir := home(t)
 	apps := filepath.Join(dir, "system", "applications")
-	if err := os.MkdirAll(apps, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(apps, 0o755))
 	text := "[Desktop Entry]\nName=Other\nExec=other %u\nMimeType=text/x;x-scheme-handler/wiebelt;\n"
-	if err := os.WriteFile(filepath.Join(apps, "other.desktop"), []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(apps, "other.desktop"), []byte(text), 0o644))
 	o := Options{Exe: "/opt/wiebelt"}
 	if s, err := State(o); err != nil || s.Ours || s.Scheme != "other %u" {
 		t.Errorf("%+v %v", s, err)
 	}
-	if err := Register(o); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Register(o))
 	if s, _ := State(o); !s.Ours {
 		t.Errorf("%+v", s)
 	}
 	// The user switched the start at log-on off, in the way that desktops do.
 	start := filepath.Join(dir, "config", "autostart", "wiebelt.desktop")
 	b, _ := os.ReadFile(start)
-	if err := os.WriteFile(start, append(b, "Hidden=true\n"...), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(start, append(b, "Hidden=true\n"...), 0o644))
 	if s, _ := State(o); s.Autostart {
 		t.Error("switched off, and not noticed")
 	}
@@ -145,17 +127,10 @@ func TestLinksArriveAsOneArgument(t *testing.T) {
 	dir := home(t)
 	t.Setenv("DISPLAY", ":99") // xdg-open asks for one and does not use it
 	out := filepath.Join(dir, "seen")
-	if err := os.MkdirAll(out, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	watch, err := fsnotify.NewWatcher()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(out, 0o755))
+	watch := must.Get(fsnotify.NewWatcher())(t)
 	defer watch.Close()
-	if err := watch.Add(out); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, watch.Add(out))
 	vectors := []string{"wiebelt:call?number=%2B31612345678", "wiebelt:call?number=0612345678&state=answered", "wiebelt:call?number=1%222",
 		"wiebelt:call?number=$(touch%20x)", "wiebelt:call?number=`id`", "wiebelt:call?number=;id", "wiebelt:call?number=|id", "wiebelt:call?number=&&id",
 		"wiebelt:call?number='1'", "wiebelt:--profile", "wiebelt:call?number=%00", "wiebelt:call?number=%25u", "wiebelt:call?number=*", "wiebelt:call?number=~", "wiebelt:" + strings.Repeat("1", 2000)}
@@ -167,16 +142,10 @@ func TestLinksArriveAsOneArgument(t *testing.T) {
 		{"wiebelt", "profile", []string{"xdg-open"}}, // whose own reader knows no quotes
 	} {
 		exe, profile := filepath.Join(dir, c.folder, "wiebelt"), filepath.Join(dir, c.profile)
-		if err := os.MkdirAll(filepath.Dir(exe), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(exe), 0o755))
 		script := "#!/bin/sh\nf=$(mktemp '" + out + "/run.XXXXXXXX.part')\nprintf '%s\\0' \"$@\" >$f\nmv $f ${f%.part}\n"
-		if err := os.WriteFile(exe, []byte(script), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := Register(Options{Exe: exe, Profile: profile}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(exe, []byte(script), 0o755))
+		must.Do(t, Register(Options{Exe: exe, Profile: profile}))
 		for _, v := range vectors {
 			cmd := exec.CommandContext(t.Context(), c.tool[0], append(c.tool[1:len(c.tool):len(c.tool)], v)...)
 			if b, err := cmd.CombinedOutput(); err != nil {
@@ -200,11 +169,7 @@ func arrived(t *testing.T, watch *fsnotify.Watcher) []string {
 		select {
 		case e := <-watch.Events:
 			if e.Has(fsnotify.Create) && !strings.HasSuffix(e.Name, ".part") {
-				b, err := os.ReadFile(e.Name)
-				if err != nil {
-					t.Fatal(err)
-				}
-				return strings.Split(strings.TrimSuffix(string(b), "\x00"), "\x00")
+				return strings.Split(strings.TrimSuffix(string(must.Get(os.ReadFile(e.Name))(t)), "\x00"), "\x00")
 			}
 		case err := <-watch.Errors:
 			t.Fatal(err)
@@ -219,9 +184,7 @@ func arrived(t *testing.T, watch *fsnotify.Watcher) []string {
 func TestSetupFiles(t *testing.T) {
 	dir := home(t)
 	o := Options{Exe: "/opt/Wie belt/wiebelt", Profile: "/srv/p"}
-	if err := Register(o); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Register(o))
 	known := func() bool { // as desktops look it up
 		b, _ := os.ReadFile(filepath.Join(dir, "share", "mime", "globs2"))
 		return strings.Contains(string(b), ":"+setupMime+":*.wiebelt\n")
@@ -239,12 +202,8 @@ func TestSetupFiles(t *testing.T) {
 	}
 	// Another program's file types stay when ours go.
 	other := filepath.Join(dir, "share", "mime", "packages", "other.xml")
-	if err := os.WriteFile(other, []byte(strings.ReplaceAll(setupType, "wiebelt", "other")), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := Unregister(o); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(other, []byte(strings.ReplaceAll(setupType, "wiebelt", "other")), 0o644))
+	must.Do(t, Unregister(o))
 	if _, err := os.Stat(other); err != nil {
 		t.Error(err)
 	}

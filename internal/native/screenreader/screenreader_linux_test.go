@@ -10,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"wiebelt/internal/native/desktopbus"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
 )
 
@@ -22,10 +23,7 @@ func (l launcher) GetAddress() (string, *dbus.Error) { return l.address, nil }
 
 func connect(t *testing.T, address string) *dbus.Conn {
 	t.Helper()
-	c, err := desktopbus.Connect(context.Background(), address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(desktopbus.Connect(context.Background(), address))(t)
 	t.Cleanup(func() { c.Close() })
 	return c
 }
@@ -50,9 +48,7 @@ func TestAnnounced(t *testing.T) {
 	session := s.PlainBus()
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", session)
 	c := connect(t, session)
-	if err := c.Export(launcher{accessible}, busPath, busName); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Export(launcher{accessible}, busPath, busName))
 	if r, err := c.RequestName(busName, dbus.NameFlagDoNotQueue); err != nil || r != dbus.RequestNameReplyPrimaryOwner {
 		t.Fatal(r, err)
 	}
@@ -61,14 +57,10 @@ func TestAnnounced(t *testing.T) {
 	s.Until("the registry is there", func() bool { return desktopbus.Owner(t.Context(), ears, registry) != "" })
 	heard := make(chan *dbus.Signal, 100)
 	ears.Signal(heard)
-	if err := ears.AddMatchSignal(dbus.WithMatchInterface(iface+"Event.Object"), dbus.WithMatchMember("Announcement")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, ears.AddMatchSignal(dbus.WithMatchInterface(iface+"Event.Object"), dbus.WithMatchMember("Announcement")))
 	programs := func() (all []reference) {
 		t.Helper()
-		if err := ears.Object(registry, root).Call(iface+"Accessible.GetChildren", 0).Store(&all); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, ears.Object(registry, root).Call(iface+"Accessible.GetChildren", 0).Store(&all))
 		return all
 	}
 	early := New()

@@ -17,6 +17,7 @@ import (
 	"github.com/jezek/xgb/xproto"
 
 	"wiebelt/internal/native/desktopbus"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
 )
 
@@ -28,10 +29,7 @@ type example struct {
 
 func newExample(t *testing.T, address string) *example {
 	t.Helper()
-	c, err := desktopbus.Connect(context.Background(), address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(desktopbus.Connect(context.Background(), address))(t)
 	t.Cleanup(func() { c.Close() })
 	return &example{t, c}
 }
@@ -45,9 +43,7 @@ func (e *example) own(name string) {
 
 func (e *example) emit(path dbus.ObjectPath, name string, args ...any) {
 	e.t.Helper()
-	if err := e.c.Emit(path, name, args...); err != nil {
-		e.t.Fatal(err)
-	}
+	must.Do(e.t, e.c.Emit(path, name, args...))
 }
 
 // saver is a screen saver.
@@ -63,9 +59,7 @@ type saver struct {
 func newSaver(t *testing.T, address string, path dbus.ObjectPath, name string, active bool) *saver {
 	t.Helper()
 	s := &saver{example: newExample(t, address), path: path, name: name, active: active}
-	if err := s.c.Export(s, path, name); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.c.Export(s, path, name))
 	s.own(name)
 	return s
 }
@@ -91,10 +85,7 @@ func (e *example) object(path dbus.ObjectPath, iface string, values map[string]a
 	for name, v := range values {
 		all[name] = &prop.Prop{Value: v, Emit: prop.EmitTrue}
 	}
-	p, err := prop.Export(e.c, path, prop.Map{iface: all})
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	p := must.Get(prop.Export(e.c, path, prop.Map{iface: all}))(e.t)
 	return p
 }
 
@@ -136,10 +127,7 @@ func watch(t *testing.T, display, user, system string) *Watcher {
 	t.Setenv("XAUTHORITY", os.DevNull)
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", none(user))
 	t.Setenv("DBUS_SYSTEM_BUS_ADDRESS", none(system))
-	w, err := Watch(context.Background(), slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(Watch(context.Background(), slog.New(slog.DiscardHandler)))(t)
 	t.Cleanup(w.Close)
 	return w
 }
@@ -210,9 +198,7 @@ func TestLiar(t *testing.T) {
 	liar := &saver{example: newExample(t, address)}
 	xtest.SignalAll(t, liar.c, "/org/gnome/ScreenSaver", "org.gnome.ScreenSaver", "ActiveChanged", true)
 	// What comes after it from there has been heard.
-	if err := liar.c.Export(liar, "/org/mate/ScreenSaver", "org.mate.ScreenSaver"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, liar.c.Export(liar, "/org/mate/ScreenSaver", "org.mate.ScreenSaver"))
 	liar.own("org.mate.ScreenSaver")
 	x.Until("the liar is known", func() bool { return slices.Contains(w.Sources(), "org.mate.ScreenSaver") })
 	if w.State().Locked {
@@ -231,9 +217,7 @@ func TestLogind(t *testing.T) {
 			x := xtest.Start(t, "", xtest.Options{Width: 320, Height: 200})
 			address := x.PlainBus()
 			e := newExample(t, address)
-			if err := e.c.Export(m, loginPath, loginManager); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, e.c.Export(m, loginPath, loginManager))
 			type display struct {
 				ID   string
 				Path dbus.ObjectPath
@@ -333,23 +317,15 @@ func TestQuietGNOME(t *testing.T) {
 // card is a window like those of cards; focus gives it the keyboard.
 func card(t *testing.T, x *xtest.Server) (focus func()) {
 	t.Helper()
-	c, err := xgb.NewConnDisplay(x.Display)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(xgb.NewConnDisplay(x.Display))(t)
 	t.Cleanup(c.Close)
-	id, err := xproto.NewWindowId(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := must.Get(xproto.NewWindowId(c))(t)
 	screen := xproto.Setup(c).DefaultScreen(c)
 	xproto.CreateWindow(c, screen.RootDepth, id, screen.Root, 600, 400, 100, 100, 0, xproto.WindowClassInputOutput,
 		screen.RootVisual, xproto.CwOverrideRedirect, []uint32{1})
 	xproto.MapWindow(c, id)
 	return func() {
-		if err := xproto.SetInputFocusChecked(c, xproto.InputFocusPointerRoot, id, xproto.TimeCurrentTime).Check(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, xproto.SetInputFocusChecked(c, xproto.InputFocusPointerRoot, id, xproto.TimeCurrentTime).Check())
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/godbus/dbus/v5"
 
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
 )
 
@@ -51,9 +52,7 @@ func TestAmended(t *testing.T) {
 	}
 	enabled := func(id int32) any {
 		var v dbus.Variant
-		if err := dbusMenu.Call("com.canonical.dbusmenu.GetProperty", 0, id, "enabled").Store(&v); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, dbusMenu.Call("com.canonical.dbusmenu.GetProperty", 0, id, "enabled").Store(&v))
 		return v.Value()
 	}
 	until(t, "disabled", func() bool { return enabled(after["Oproepen…"]) == false })
@@ -61,9 +60,7 @@ func TestAmended(t *testing.T) {
 	m.Items[2].Disabled = false
 	kid.set(m)
 	until(t, "enabled again", func() bool { return enabled(after["Oproepen…"]) == true })
-	if err := xtest.ChooseTray(dbusMenu, after["Oproepen…"]); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, xtest.ChooseTray(dbusMenu, after["Oproepen…"]))
 	kid.says("chosen calls")
 }
 
@@ -124,10 +121,7 @@ func TestFirstPicture(t *testing.T) {
 // those that nobody is there to answer.
 func calledFor(t *testing.T, address, member string) <-chan *dbus.Message {
 	t.Helper()
-	c, err := dbus.Connect(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(dbus.Connect(address))(t)
 	t.Cleanup(func() { _ = c.Close() })
 	rules := []string{"type='method_call',member='" + member + "'"}
 	if err := c.BusObject().Call("org.freedesktop.DBus.Monitoring.BecomeMonitor", 0, rules, uint32(0)).Err; err != nil {
@@ -147,16 +141,9 @@ func TestLateHost(t *testing.T) {
 	cmd.Env = []string{childEnv + "=1", busVar + "=" + address}
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if err := json.NewEncoder(in).Encode(calls); err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(cmd.StdinPipe())(t)
+	must.Do(t, cmd.Start())
+	must.Do(t, json.NewEncoder(in).Encode(calls))
 	// The library looks for a host once, and so do we: both have found nobody.
 	until(t, "the tray has looked for a host", func() bool { return len(tries) >= 2 })
 	h := xtest.HostTray(t, c)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"wiebelt/assets"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
 )
 
@@ -55,10 +56,7 @@ func TestRealPanel(t *testing.T) {
 			}
 			t.Logf("%s: %-12s differs by %.1f, the next state by %.1f (of 255)", round, st, seen[st], next)
 			if shots != "" {
-				f, err := os.Create(filepath.Join(shots, fmt.Sprintf("panel-%s-%s.png", round, st)))
-				if err != nil {
-					t.Fatal(err)
-				}
+				f := must.Get(os.Create(filepath.Join(shots, fmt.Sprintf("panel-%s-%s.png", round, st))))(t)
 				if err := png.Encode(f, s.Crop(panel.Bar())); err != nil {
 					t.Error(err)
 				}

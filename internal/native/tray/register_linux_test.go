@@ -5,6 +5,7 @@ import (
 
 	"github.com/godbus/dbus/v5"
 
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
 )
 
@@ -21,13 +22,9 @@ func TestRegisteredAfterAPrompt(t *testing.T) {
 	first := h.Items()[0]
 	xtest.SignalAll(t, c, "/org/freedesktop/secrets/prompt/p1", "org.freedesktop.Secret.Prompt", "Completed", false, dbus.MakeVariant(""))
 	for range 3 {
-		if _, err := c.ReleaseName(watcher); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(c.ReleaseName(watcher))(t)
 		h.Forget()
-		if _, err := c.RequestName(watcher, dbus.NameFlagDoNotQueue); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(c.RequestName(watcher, dbus.NameFlagDoNotQueue))(t)
 		until(t, "registered again", func() bool { return len(h.Items()) > 0 })
 		for _, item := range h.Items() {
 			if item != first { // a panel would show a second icon

@@ -16,6 +16,7 @@ import (
 	"github.com/godbus/dbus/v5"
 
 	"wiebelt/assets"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
 )
 
@@ -50,17 +51,11 @@ func ownBus(t *testing.T) (address string, c *dbus.Conn) {
 	t.Helper()
 	cmd := exec.Command("dbus-daemon", "--session", "--print-address", "--nofork", "--nopidfile")
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	address = strings.TrimSpace(line)
 	if c, err = dbus.Connect(address); err != nil {
 		t.Fatal(err)
@@ -79,18 +74,10 @@ func start(t *testing.T, env ...string) *child {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), childEnv + "=1"}, env...)
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(cmd.StdinPipe())(t)
+	out := must.Get(cmd.StdoutPipe())(t)
 	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = in.Close()
 		done := make(chan struct{})
@@ -108,9 +95,7 @@ func start(t *testing.T, env ...string) *child {
 
 func (c *child) set(m Model) {
 	c.t.Helper()
-	if err := c.in.Encode(m); err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, c.in.Encode(m))
 }
 
 func (c *child) says(want string) {
@@ -152,9 +137,7 @@ func TestTray(t *testing.T) {
 		return slices.Equal(got, want)
 	})
 	// An entry that is chosen is reported by its id, a click on the icon too.
-	if err := xtest.ChooseTray(dbusMenu, ids["Oproepen…"]); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, xtest.ChooseTray(dbusMenu, ids["Oproepen…"]))
 	kid.says("chosen calls")
 	if err := item.Call("org.kde.StatusNotifierItem.Activate", 0, int32(1), int32(1)).Err; err != nil {
 		t.Fatal(err)
@@ -171,10 +154,7 @@ func TestTray(t *testing.T) {
 			v, err := item.GetProperty("org.kde.StatusNotifierItem.ToolTip")
 			return err == nil && strings.Contains(fmt.Sprint(v.Value()), s.String())
 		})
-		v, err := item.GetProperty("org.kde.StatusNotifierItem.IconPixmap")
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Get(item.GetProperty("org.kde.StatusNotifierItem.IconPixmap"))(t)
 		picture := fmt.Sprint(v.Value())
 		if other, twice := seen[picture]; twice || len(picture) < 1000 {
 			t.Errorf("%s looks like %s", s, other)
@@ -189,13 +169,9 @@ func TestTray(t *testing.T) {
 	until(t, "another menu", func() bool { got, _ := xtest.TrayMenu(dbusMenu); return slices.Equal(got, []string{"Alleen"}) })
 
 	// A tray host that comes back is told again.
-	if _, err := c.ReleaseName(watcher); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(c.ReleaseName(watcher))(t)
 	before := len(h.Items())
-	if _, err := c.RequestName(watcher, dbus.NameFlagDoNotQueue); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(c.RequestName(watcher, dbus.NameFlagDoNotQueue))(t)
 	until(t, "registered again", func() bool { return len(h.Items()) > before })
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/winetest"
 	"wiebelt/internal/testutil/xtest"
 )
@@ -57,9 +58,7 @@ func (p wincard) front(s *xtest.Server, class string) {
 func (p wincard) notepad(in *winetest.Prefix) (id, file string) {
 	p.t.Helper()
 	file = filepath.Join(in.Dir, "drive_c", "keys.txt")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		p.t.Fatal(err)
-	}
+	must.Do(p.t, os.WriteFile(file, nil, 0o600))
 	in.Start("notepad", `C:\keys.txt`)
 	id = in.Screen.FindWindow("keys")
 	in.Screen.Run("xdotool", "windowfocus", "--sync", id)
@@ -159,10 +158,7 @@ func TestWindows(t *testing.T) {
 	text := ""
 	for i := range 10 {
 		ask("hide 0")
-		us, err := strconv.Atoi(ask("show 0 %d 200 380 260 %s", 300+400*(i%2), hex(green)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		us := must.Get(strconv.Atoi(ask("show 0 %d 200 380 260 %s", 300+400*(i%2), hex(green))))(t)
 		took = append(took, us)
 		part := fmt.Sprintf("show%dabcdefgh", i)
 		s.Type(part, 8)

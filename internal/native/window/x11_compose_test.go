@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // keys of the test below, by their numbers in the X protocol.
@@ -37,9 +39,7 @@ func TestCompose(t *testing.T) {
 		inner: "# a comment\n<dead_acute> <e>\t: \"é\" eacute # E\n<Multi_key> <equal> <e> : \"€\"\n<Multi_key> <quotedbl> <backslash> : \"\\\"\\\\\"\n",
 		outer: "include \"%H/inner\"\n<Multi_key> <w> <b> : \"Wiebelt\"\n<nonsense> <e> : \"x\"\n<dead_acute> <e\n<dead_acute> : \"y\"\n<dead_acute> <z> : \"\n",
 	} {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	if !rules.readFile(outer, "", dir, 0) || len(rules.out) != 4 {
 		t.Fatalf("rules: %q", rules.out)

@@ -12,6 +12,7 @@ import (
 	"github.com/jezek/xgb"
 	"github.com/jezek/xgb/xproto"
 
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
 )
 
@@ -19,8 +20,8 @@ func TestClipboard(t *testing.T) {
 	s := xtest.Start(t, "openbox", xtest.Options{})
 	d := open(t, s)
 	const name = "Zoë van der Straße — 12 €"
-	must(t, d.Copy("something older"))
-	must(t, d.Copy(name))
+	must.Do(t, d.Copy("something older"))
+	must.Do(t, d.Copy(name))
 	paste := func(target string) string {
 		t.Helper()
 		return s.Run("xclip", "-o", "-selection", "clipboard", "-target", target)
@@ -46,10 +47,10 @@ func TestClipboard(t *testing.T) {
 	// Somebody else copies; then we do.
 	other := s.Command("xclip", "-i", "-quiet", "-selection", "clipboard")
 	other.Stdin = strings.NewReader("theirs")
-	must(t, other.Start())
+	must.Do(t, other.Start())
 	t.Cleanup(func() { other.Process.Kill(); other.Wait() })
 	s.Until("the other program owns the clipboard", func() bool { return s.Run("xclip", "-o", "-selection", "clipboard") == "theirs" })
-	must(t, d.Copy("ours again"))
+	must.Do(t, d.Copy("ours again"))
 	if got := paste("UTF8_STRING"); got != "ours again" {
 		t.Errorf("after copying again: %q", got)
 	}
@@ -70,7 +71,7 @@ func TestScaleAndMonitors(t *testing.T) {
 	merge := func(dpi string) {
 		t.Helper()
 		f := s.Dir + "/resources"
-		must(t, os.WriteFile(f, []byte("Xft.dpi: "+dpi+"\n"), 0o600))
+		must.Do(t, os.WriteFile(f, []byte("Xft.dpi: "+dpi+"\n"), 0o600))
 		s.Run("xrdb", "-nocpp", "-load", f)
 		rec.wait(t, "changed")
 	}
@@ -139,19 +140,19 @@ type example struct {
 func exampleWindow(t *testing.T, s *xtest.Server, r image.Rectangle) *example {
 	t.Helper()
 	c, err := xgb.NewConnDisplay(s.Display)
-	must(t, err)
+	must.Do(t, err)
 	t.Cleanup(c.Close)
 	id, err := xproto.NewWindowId(c)
-	must(t, err)
+	must.Do(t, err)
 	screen := xproto.Setup(c).DefaultScreen(c)
-	must(t, xproto.CreateWindowChecked(c, screen.RootDepth, id, screen.Root, int16(r.Min.X), int16(r.Min.Y),
+	must.Do(t, xproto.CreateWindowChecked(c, screen.RootDepth, id, screen.Root, int16(r.Min.X), int16(r.Min.Y),
 		uint16(r.Dx()), uint16(r.Dy()), 0, xproto.WindowClassInputOutput, screen.RootVisual, 0, nil).Check())
 	return &example{t, c, id}
 }
 
 func (e *example) name(n string) xproto.Atom {
 	r, err := xproto.InternAtom(e.c, false, uint16(len(n)), n).Reply()
-	must(e.t, err)
+	must.Do(e.t, err)
 	return r.Atom
 }
 
@@ -160,7 +161,7 @@ func (e *example) numbers(property, kind string, v ...uint32) {
 	for i, n := range v {
 		xgb.Put32(b[4*i:], n)
 	}
-	must(e.t, xproto.ChangePropertyChecked(e.c, xproto.PropModeReplace, e.id, e.name(property), e.name(kind), 32, uint32(len(v)), b).Check())
+	must.Do(e.t, xproto.ChangePropertyChecked(e.c, xproto.PropModeReplace, e.id, e.name(property), e.name(kind), 32, uint32(len(v)), b).Check())
 }
 
 func (e *example) atom(property, value string) {
@@ -168,17 +169,17 @@ func (e *example) atom(property, value string) {
 }
 
 func (e *example) bytes(property, kind string, v []byte) {
-	must(e.t, xproto.ChangePropertyChecked(e.c, xproto.PropModeReplace, e.id, e.name(property), e.name(kind), 8, uint32(len(v)), v).Check())
+	must.Do(e.t, xproto.ChangePropertyChecked(e.c, xproto.PropModeReplace, e.id, e.name(property), e.name(kind), 8, uint32(len(v)), v).Check())
 }
 
-func (e *example) mapped() { must(e.t, xproto.MapWindowChecked(e.c, e.id).Check()) }
+func (e *example) mapped() { must.Do(e.t, xproto.MapWindowChecked(e.c, e.id).Check()) }
 
 // own becomes the manager of a selection and says so, as the protocol wants.
 func (e *example) own(selection string) {
 	a := e.name(selection)
-	must(e.t, xproto.SetSelectionOwnerChecked(e.c, e.id, a, xproto.TimeCurrentTime).Check())
+	must.Do(e.t, xproto.SetSelectionOwnerChecked(e.c, e.id, a, xproto.TimeCurrentTime).Check())
 	root := xproto.Setup(e.c).DefaultScreen(e.c).Root
 	msg := xproto.ClientMessageEvent{Format: 32, Window: root, Type: e.name("MANAGER"),
 		Data: xproto.ClientMessageDataUnionData32New([]uint32{0, uint32(a), uint32(e.id), 0, 0})}
-	must(e.t, xproto.SendEventChecked(e.c, false, root, xproto.EventMaskStructureNotify, string(msg.Bytes())).Check())
+	must.Do(e.t, xproto.SendEventChecked(e.c, false, root, xproto.EventMaskStructureNotify, string(msg.Bytes())).Check())
 }

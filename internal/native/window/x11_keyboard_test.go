@@ -13,6 +13,7 @@ import (
 	"github.com/jezek/xgb/xproto"
 
 	"wiebelt/internal/native/xconn"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
 )
 
@@ -65,7 +66,7 @@ func TestKeyboard(t *testing.T) {
 			}
 			pressed := make(chan struct{}, 100)
 			release, err := d.Hotkey("Ctrl+Alt+W", func() { pressed <- struct{}{} })
-			must(t, err)
+			must.Do(t, err)
 			defer release()
 			other := s.Terminal(image.Rect(20, 400, 500, 700))
 			term := s.Terminal(image.Rect(20, 20, 500, 300))
@@ -76,13 +77,13 @@ func TestKeyboard(t *testing.T) {
 			// is asked for the keyboard, gets a text and Esc.
 			text, typed := strings.Repeat("abcdefghij0123456789", 25), ""
 			for i := range 50 {
-				must(t, w.Show(cardPlace, pic))
+				must.Do(t, w.Show(cardPlace, pic))
 				piece := text[10*i : 10*i+10]
 				s.Type(piece, 0)
 				typed += piece
 				s.Key("ctrl+alt+w")
 				wait(t, pressed)
-				must(t, w.TakeKeyboard())
+				must.Do(t, w.TakeKeyboard())
 				if got := s.FocusedWindow(); got != uint32(w.(*x11Card).id) {
 					t.Fatalf("round %d: the keyboard is with %#x", i, got)
 				}
@@ -90,9 +91,9 @@ func TestKeyboard(t *testing.T) {
 				rec.wait(t, "key x")
 				rec.wait(t, fmt.Sprintf("key #%d", KeyEscape))
 				if i%2 == 0 {
-					must(t, w.GiveKeyboardBack())
+					must.Do(t, w.GiveKeyboardBack())
 				} else {
-					must(t, w.Hide())
+					must.Do(t, w.Hide())
 				}
 				rec.wait(t, "keyboard gone")
 				if got := s.FocusedWindow(); got != focus {
@@ -105,12 +106,12 @@ func TestKeyboard(t *testing.T) {
 			}
 
 			// Taken away by the user: a click into another window.
-			must(t, w.Show(cardPlace, pic))
-			must(t, w.TakeKeyboard())
+			must.Do(t, w.Show(cardPlace, pic))
+			must.Do(t, w.TakeKeyboard())
 			other.Focus()
 			rec.wait(t, "keyboard gone")
 			now := s.FocusedWindow()
-			must(t, w.GiveKeyboardBack())
+			must.Do(t, w.GiveKeyboardBack())
 			if got := s.FocusedWindow(); got != now {
 				t.Errorf("given away what it did not have: %#x, not %#x", got, now)
 			}
@@ -119,9 +120,9 @@ func TestKeyboard(t *testing.T) {
 
 			// Where it came from has gone: somebody else gets it.
 			term.Focus()
-			must(t, w.TakeKeyboard())
+			must.Do(t, w.TakeKeyboard())
 			term.Close()
-			must(t, w.Hide())
+			must.Do(t, w.Hide())
 			s.Until("another window has the keyboard", func() bool { return s.FocusedWindow() == now })
 			s.Type("!", 0)
 			other.WaitText("to the other!")
@@ -139,20 +140,20 @@ func TestKeyboardHandedOver(t *testing.T) {
 	a, b := newWindow(t, d, one), newWindow(t, d, two)
 	term := s.Terminal(image.Rect(20, 20, 500, 300))
 	focus := s.FocusedWindow()
-	must(t, a.Show(image.Rect(600, 100, 700, 200), plain(100, 100, red)))
-	must(t, b.Show(image.Rect(600, 300, 700, 400), plain(100, 100, blue)))
-	must(t, a.TakeKeyboard())
+	must.Do(t, a.Show(image.Rect(600, 100, 700, 200), plain(100, 100, red)))
+	must.Do(t, b.Show(image.Rect(600, 300, 700, 400), plain(100, 100, blue)))
+	must.Do(t, a.TakeKeyboard())
 	s.Key("a")
 	one.wait(t, "key a")
-	must(t, b.TakeKeyboard())
+	must.Do(t, b.TakeKeyboard())
 	one.wait(t, "keyboard gone")
 	s.Key("b")
 	two.wait(t, "key b")
-	must(t, a.GiveKeyboardBack()) // has nothing to give
+	must.Do(t, a.GiveKeyboardBack()) // has nothing to give
 	if got := s.FocusedWindow(); got != uint32(b.(*x11Card).id) {
 		t.Errorf("the keyboard is with %#x", got)
 	}
-	must(t, b.Close())
+	must.Do(t, b.Close())
 	if got := s.FocusedWindow(); got != focus {
 		t.Errorf("the keyboard went to %#x, not back to %#x", got, focus)
 	}
@@ -167,13 +168,13 @@ func TestNoKeysUnasked(t *testing.T) {
 	d := open(t, s)
 	rec := keys{newRecorder()}
 	w := newWindow(t, d, rec)
-	must(t, w.Show(cardPlace, plain(380, 260, red)))
-	must(t, w.Sync())
+	must.Do(t, w.Show(cardPlace, plain(380, 260, red)))
+	must.Do(t, w.Sync())
 	s.Move(900, 600)
 	// They go to whoever else listens.
 	other := exampleWindow(t, s, image.Rect(0, 0, 1, 1))
 	root := xproto.Setup(other.c).DefaultScreen(other.c).Root
-	must(t, xproto.ChangeWindowAttributesChecked(other.c, root, xproto.CwEventMask, []uint32{xproto.EventMaskKeyPress}).Check())
+	must.Do(t, xproto.ChangeWindowAttributesChecked(other.c, root, xproto.CwEventMask, []uint32{xproto.EventMaskKeyPress}).Check())
 	got := make(chan struct{}, 100)
 	go func() { // ends with the connection
 		for {
@@ -190,19 +191,19 @@ func TestNoKeysUnasked(t *testing.T) {
 	for range "secret" {
 		wait(t, got)
 	}
-	must(t, w.TakeKeyboard())
+	must.Do(t, w.TakeKeyboard())
 	s.Type("x", 0)
 	if got := rec.next(t); got != "x" {
 		t.Errorf("got the key %q", got)
 	}
 	before := s.FocusedWindow()
-	must(t, w.GiveKeyboardBack())
+	must.Do(t, w.GiveKeyboardBack())
 	if got := s.FocusedWindow(); before == got || got != xproto.InputFocusPointerRoot {
 		t.Errorf("the keyboard went to %d, not back to the pointer", got)
 	}
 	rec.wait(t, "keyboard gone")
 	s.Type("secret", 0)
-	must(t, w.TakeKeyboard())
+	must.Do(t, w.TakeKeyboard())
 	s.Type("y", 0)
 	if got := rec.next(t); got != "y" {
 		t.Errorf("got the key %q", got)
@@ -214,8 +215,8 @@ func TestLayouts(t *testing.T) {
 	d := open(t, s)
 	rec := keys{newRecorder()}
 	w := newWindow(t, d, rec)
-	must(t, w.Show(cardPlace, plain(380, 260, red)))
-	must(t, w.TakeKeyboard())
+	must.Do(t, w.Show(cardPlace, plain(380, 260, red)))
+	must.Do(t, w.TakeKeyboard())
 	// Keys by their place on the keyboard; 24 is the one right of Tab, 10 that
 	// of "1".
 	for _, c := range []struct {
@@ -291,19 +292,19 @@ func TestHotkey(t *testing.T) {
 	root := xproto.Setup(other.c).DefaultScreen(other.c).Root
 	const w = 25
 	mods := uint16(xproto.ModMaskControl | xproto.ModMask1 | xproto.ModMaskLock)
-	must(t, xproto.GrabKeyChecked(other.c, false, root, mods, w, xproto.GrabModeAsync, xproto.GrabModeAsync).Check())
+	must.Do(t, xproto.GrabKeyChecked(other.c, false, root, mods, w, xproto.GrabModeAsync, xproto.GrabModeAsync).Check())
 	if _, err := d.Hotkey("Ctrl+Alt+W", nil); !errors.Is(err, ErrHotkeyTaken) {
 		t.Fatalf("taken keys: %v", err)
 	}
-	must(t, xproto.UngrabKeyChecked(other.c, w, root, mods).Check())
+	must.Do(t, xproto.UngrabKeyChecked(other.c, w, root, mods).Check())
 
 	pressed := make(chan struct{}, 100)
 	release, err := d.Hotkey("Ctrl+Alt+W", func() { pressed <- struct{}{} })
-	must(t, err)
+	must.Do(t, err)
 	if _, err := d.Hotkey("alt + control + w", nil); !errors.Is(err, ErrHotkeyTaken) {
 		t.Errorf("our own keys once more: %v", err)
 	}
-	must(t, func() error { r, err := d.Hotkey("shift + F12", func() { pressed <- struct{}{} }); _ = r; return err }())
+	must.Do(t, func() error { r, err := d.Hotkey("shift + F12", func() { pressed <- struct{}{} }); _ = r; return err }())
 	count := func(what string, keys ...string) {
 		t.Helper()
 		s.Key(keys...)
@@ -366,8 +367,8 @@ func TestHotkey(t *testing.T) {
 
 	release()
 	release()
-	must(t, xproto.GrabKeyChecked(other.c, false, root, mods, w, xproto.GrabModeAsync, xproto.GrabModeAsync).Check())
-	must(t, d.Close())
+	must.Do(t, xproto.GrabKeyChecked(other.c, false, root, mods, w, xproto.GrabModeAsync, xproto.GrabModeAsync).Check())
+	must.Do(t, d.Close())
 	<-d.Done()
 	if _, err := d.Hotkey("Ctrl+Alt+W", nil); !errors.Is(err, ErrClosed) {
 		t.Errorf("closed: %v", err)
@@ -382,8 +383,8 @@ func TestNotInTaskbar(t *testing.T) {
 			s := xtest.Start(t, wm, xtest.Options{})
 			d := open(t, s)
 			w := newWindow(t, d, newRecorder())
-			must(t, w.Show(cardPlace, plain(380, 260, red)))
-			must(t, w.Sync())
+			must.Do(t, w.Show(cardPlace, plain(380, 260, red)))
+			must.Do(t, w.Sync())
 			// Opened later and listed: by then the card would be listed too.
 			term := s.Terminal(image.Rect(20, 20, 500, 300))
 			list := func() []uint32 {
@@ -396,7 +397,7 @@ func TestNotInTaskbar(t *testing.T) {
 				t.Error("the card is in the list of windows")
 			}
 			a, err := xproto.GetWindowAttributes(d.conn, w.(*x11Card).id).Reply()
-			must(t, err)
+			must.Do(t, err)
 			if !a.OverrideRedirect {
 				t.Error("the card is one for the window manager")
 			}

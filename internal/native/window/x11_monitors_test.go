@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
 )
 
@@ -51,7 +52,7 @@ func TestTwoMonitors(t *testing.T) {
 				}
 				visible := func(r image.Rectangle, c color.RGBA) {
 					t.Helper()
-					must(t, w.Sync())
+					must.Do(t, w.Sync())
 					for _, p := range []image.Point{r.Min, r.Max.Sub(image.Pt(1, 1)), {r.Min.X, r.Max.Y - 1}, {r.Max.X - 1, r.Min.Y}} {
 						if got := s.Pixel(p.X, p.Y); got != c {
 							t.Errorf("%v has %v, want %v", p, got, c)
@@ -64,9 +65,9 @@ func TestTwoMonitors(t *testing.T) {
 					s.Run("wmctrl", "-i", "-r", term.ID, "-e", fmt.Sprintf("0,%d,%d,400,300", area.Min.X, area.Min.Y))
 					s.Until("the active monitor is that of the keyboard", func() bool { return d.Active() == i })
 					place := corner(m)
-					must(t, w.Show(place, plain(size.X, size.Y, red)))
+					must.Do(t, w.Show(place, plain(size.X, size.Y, red)))
 					visible(place, red)
-					must(t, w.Hide())
+					must.Do(t, w.Hide())
 					if wm == "xfwm4" && i > 0 {
 						// Its toolkit overlooks monitors that the dummy driver
 						// calls disconnected, and fills the first.
@@ -85,9 +86,9 @@ func TestTwoMonitors(t *testing.T) {
 					if full(1 - i) {
 						t.Error("the other monitor is filled too")
 					}
-					must(t, w.Show(place, plain(size.X, size.Y, green)))
+					must.Do(t, w.Show(place, plain(size.X, size.Y, green)))
 					visible(place, green)
-					must(t, w.Hide())
+					must.Do(t, w.Hide())
 					// A small window in front of it does not end it, one that
 					// covers all does.
 					small := s.Terminal(image.Rectangle{Min: area.Min, Max: area.Min.Add(image.Pt(300, 200))})
@@ -102,8 +103,8 @@ func TestTwoMonitors(t *testing.T) {
 				}
 
 				// The monitor goes while the card is on it.
-				must(t, w.Show(corner(want[1]), plain(size.X, size.Y, blue)))
-				must(t, w.Sync())
+				must.Do(t, w.Show(corner(want[1]), plain(size.X, size.Y, blue)))
+				must.Do(t, w.Sync())
 				for len(rec.lines) > 0 {
 					<-rec.lines
 				}
@@ -114,7 +115,7 @@ func TestTwoMonitors(t *testing.T) {
 					t.Errorf("active is %d", i)
 				}
 				place := corner(d.Monitors()[0])
-				must(t, w.Show(place, plain(size.X, size.Y, blue)))
+				must.Do(t, w.Show(place, plain(size.X, size.Y, blue)))
 				visible(place, blue)
 				// It comes back.
 				s.Run("xrandr", "--output", "DUMMY1", "--mode", "800x600", "--pos", "1024x0")

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 	"testing"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // xsettings writes the property of a settings manager.
@@ -134,9 +136,7 @@ func TestFormats(t *testing.T) {
 		raw := make([]byte, f.stride(w)*h)
 		f.encode(raw, pic.Pix, w)
 		img := image.NewRGBA(image.Rect(0, 0, w, h))
-		if err := f.decode(img, img.Rect, raw); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.decode(img, img.Rect, raw))
 		for i := 0; i < len(pic.Pix); i += 4 {
 			for k := range 3 {
 				a, b := int(pic.Pix[i+2-k]), int(img.Pix[i+k])

@@ -14,6 +14,7 @@ import (
 	"github.com/godbus/dbus/v5"
 
 	"wiebelt/internal/native/desktopbus"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
 )
 
@@ -33,16 +34,16 @@ type examplePortal struct {
 func startExamplePortal(t *testing.T, address string, shortcuts bool) *examplePortal {
 	t.Helper()
 	c, err := desktopbus.Connect(context.Background(), address)
-	must(t, err)
+	must.Do(t, err)
 	t.Cleanup(func() { c.Close() })
 	p := &examplePortal{t: t, c: c, values: map[string]uint32{}, bound: make(chan string, 10), closed: make(chan struct{}, 10)}
-	must(t, c.ExportMethodTable(map[string]any{"Read": p.read}, portalPath, portalSettings))
+	must.Do(t, c.ExportMethodTable(map[string]any{"Read": p.read}, portalPath, portalSettings))
 	if shortcuts {
-		must(t, c.ExportMethodTable(map[string]any{"CreateSession": p.create, "BindShortcuts": p.bind}, portalPath, portalShortcuts))
-		must(t, c.ExportMethodTable(map[string]any{"Get": p.get}, portalPath, "org.freedesktop.DBus.Properties"))
+		must.Do(t, c.ExportMethodTable(map[string]any{"CreateSession": p.create, "BindShortcuts": p.bind}, portalPath, portalShortcuts))
+		must.Do(t, c.ExportMethodTable(map[string]any{"Get": p.get}, portalPath, "org.freedesktop.DBus.Properties"))
 	}
 	r, err := c.RequestName(portalName, dbus.NameFlagDoNotQueue)
-	must(t, err)
+	must.Do(t, err)
 	if r != dbus.RequestNameReplyPrimaryOwner {
 		t.Fatal(r)
 	}
@@ -67,7 +68,7 @@ func (p *examplePortal) set(key string, v uint32) {
 	p.mu.Lock()
 	p.values[key] = v
 	p.mu.Unlock()
-	must(p.t, p.c.Emit(portalPath, portalSettings+".SettingChanged", appearance, key, dbus.MakeVariant(v)))
+	must.Do(p.t, p.c.Emit(portalPath, portalSettings+".SettingChanged", appearance, key, dbus.MakeVariant(v)))
 }
 
 // respond answers a request before the call of it has returned, as portals may.
@@ -182,17 +183,17 @@ func TestPortalHotkey(t *testing.T) {
 
 	pressed := make(chan struct{}, 10)
 	release, err := d.Hotkey("Ctrl+Alt+PageUp", func() { pressed <- struct{}{} })
-	must(t, err)
+	must.Do(t, err)
 	if got := <-p.bound; got != string(p.session)+" CTRL+ALT+Page_Up" {
 		t.Errorf("asked for %q", got)
 	}
 	liar, err := desktopbus.Connect(context.Background(), address)
-	must(t, err)
+	must.Do(t, err)
 	defer liar.Close()
 	xtest.SignalAll(t, liar, portalPath, portalShortcuts, "Activated", p.session, shortcutID, uint64(1), map[string]dbus.Variant{})
-	must(t, liar.BusObject().Call("org.freedesktop.DBus.GetId", 0).Err) // the bus has it
-	must(t, p.c.Emit(portalPath, portalShortcuts+".Activated", dbus.ObjectPath("/other"), shortcutID, uint64(1), map[string]dbus.Variant{}))
-	must(t, p.c.Emit(portalPath, portalShortcuts+".Activated", p.session, shortcutID, uint64(1), map[string]dbus.Variant{}))
+	must.Do(t, liar.BusObject().Call("org.freedesktop.DBus.GetId", 0).Err) // the bus has it
+	must.Do(t, p.c.Emit(portalPath, portalShortcuts+".Activated", dbus.ObjectPath("/other"), shortcutID, uint64(1), map[string]dbus.Variant{}))
+	must.Do(t, p.c.Emit(portalPath, portalShortcuts+".Activated", p.session, shortcutID, uint64(1), map[string]dbus.Variant{}))
 	wait(t, pressed)
 	p.set("color-scheme", preferDark) // comes after whatever else there may be
 	s.Until("all was heard", d.Dark)

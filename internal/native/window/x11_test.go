@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
 )
 
@@ -85,28 +86,14 @@ func open(t *testing.T, s *xtest.Server) *x11 {
 	t.Helper()
 	t.Setenv("DISPLAY", s.Display)
 	t.Setenv("XAUTHORITY", s.Dir+"/.Xauthority")
-	d, err := Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(Open())(t)
 	t.Cleanup(func() { d.Close(); <-d.Done() })
 	return d.(*x11)
 }
 
 func newWindow(t *testing.T, d Display, h Handler) Window {
 	t.Helper()
-	w, err := d.New(h)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	return must.Get(d.New(h))(t)
 }
 
 func TestOpenWithoutDisplay(t *testing.T) {
@@ -128,7 +115,7 @@ func TestVisible(t *testing.T) {
 			place := image.Rect(850, 500, 1230, 760)
 			shown := func(when string, c color.RGBA) {
 				t.Helper()
-				must(t, w.Sync())
+				must.Do(t, w.Sync())
 				img := s.Crop(place)
 				for _, p := range []image.Point{place.Min, place.Max.Sub(image.Pt(1, 1)), {1000, 600}} {
 					if got := img.RGBAAt(p.X, p.Y); got != c {
@@ -136,46 +123,46 @@ func TestVisible(t *testing.T) {
 					}
 				}
 				own, err := w.OnScreen()
-				must(t, err)
+				must.Do(t, err)
 				if own.Bounds().Size() != place.Size() || own.RGBAAt(5, 5) != c {
 					t.Errorf("%s: OnScreen %v %v", when, own.Bounds(), own.RGBAAt(5, 5))
 				}
 			}
-			must(t, w.Show(place, plain(380, 260, red)))
+			must.Do(t, w.Show(place, plain(380, 260, red)))
 			shown("first", red)
-			must(t, w.Show(place, plain(380, 260, green)))
+			must.Do(t, w.Show(place, plain(380, 260, green)))
 			shown("repainted", green)
-			must(t, w.Hide())
-			must(t, w.Hide())
+			must.Do(t, w.Hide())
+			must.Do(t, w.Hide())
 			s.WaitPixel(900, 550, color.RGBA{16, 16, 16, 255})
 
 			// Another window is opened over the place, raised, and made full
 			// screen, each while ours is hidden.
 			term := s.Terminal(image.Rect(700, 400, 1270, 790))
-			must(t, w.Show(place, plain(380, 260, blue)))
+			must.Do(t, w.Show(place, plain(380, 260, blue)))
 			shown("after another window was opened over it", blue)
-			must(t, w.Hide())
+			must.Do(t, w.Hide())
 			s.Run("xdotool", "windowraise", term.ID)
-			must(t, w.Show(place, plain(380, 260, red)))
+			must.Do(t, w.Show(place, plain(380, 260, red)))
 			shown("after the other was raised", red)
-			must(t, w.Hide())
+			must.Do(t, w.Hide())
 			s.Run("wmctrl", "-i", "-r", term.ID, "-b", "add,fullscreen")
 			s.Until("terminal fills the screen", func() bool {
 				return strings.Contains(s.Run("xwininfo", "-id", term.ID), "Width: 1280")
 			})
-			must(t, w.Show(place, plain(380, 260, green)))
+			must.Do(t, w.Show(place, plain(380, 260, green)))
 			shown("over a full-screen window", green)
 
 			// Covered by an override-redirect window (a menu, a locker) it
 			// stays below, and comes back by itself when that one goes.
 			above := newWindow(t, d, newRecorder())
-			must(t, above.Show(place.Inset(20), plain(340, 220, blue)))
-			must(t, w.Show(place, plain(380, 260, red)))
-			must(t, w.Sync())
+			must.Do(t, above.Show(place.Inset(20), plain(340, 220, blue)))
+			must.Do(t, w.Show(place, plain(380, 260, red)))
+			must.Do(t, w.Sync())
 			if got := s.Pixel(1000, 600); got != blue {
 				t.Errorf("raised above what covered it: %v", got)
 			}
-			must(t, above.Close())
+			must.Do(t, above.Close())
 			shown("uncovered", red)
 			if _, err := above.OnScreen(); !errors.Is(err, ErrClosed) {
 				t.Errorf("closed window answers %v", err)
@@ -183,13 +170,13 @@ func TestVisible(t *testing.T) {
 
 			// Off the edge and with another size.
 			place = image.Rect(1100, 700, 1400, 900)
-			must(t, w.Show(place, plain(300, 200, blue)))
-			must(t, w.Sync())
+			must.Do(t, w.Show(place, plain(300, 200, blue)))
+			must.Do(t, w.Sync())
 			if got := s.Pixel(1279, 799); got != blue {
 				t.Errorf("at the edge: %v", got)
 			}
 			img, err := w.OnScreen()
-			must(t, err)
+			must.Do(t, err)
 			if img.RGBAAt(179, 99) != blue || img.RGBAAt(181, 99) != (color.RGBA{}) {
 				t.Errorf("read back at the edge: %v %v", img.RGBAAt(179, 99), img.RGBAAt(181, 99))
 			}
@@ -218,10 +205,10 @@ func TestNeverTakesTheKeyboard(t *testing.T) {
 			for done := false; !done || shows < 50; shows++ {
 				// In turn over the terminal and beside it.
 				x := 100 + shows%2*600
-				must(t, w.Show(image.Rect(x, 100, x+380, 360), pic))
-				must(t, w.Sync())
+				must.Do(t, w.Show(image.Rect(x, 100, x+380, 360), pic))
+				must.Do(t, w.Sync())
 				<-tick.C
-				must(t, w.Hide())
+				must.Do(t, w.Hide())
 				select {
 				case <-typed:
 					done = true
@@ -233,7 +220,7 @@ func TestNeverTakesTheKeyboard(t *testing.T) {
 				t.Error("the focus has moved")
 			}
 			// A click on the window leaves the keyboard where it is too.
-			must(t, w.Show(image.Rect(700, 100, 1080, 360), pic))
+			must.Do(t, w.Show(image.Rect(700, 100, 1080, 360), pic))
 			s.Click(800, 200, 1)
 			s.Type("na", 4)
 			term.WaitText(text + "na")
@@ -248,9 +235,9 @@ func TestPointer(t *testing.T) {
 	d := open(t, s)
 	r1, r2 := newRecorder(), newRecorder()
 	a, b := newWindow(t, d, r1), newWindow(t, d, r2)
-	must(t, a.Show(image.Rect(200, 100, 400, 200), plain(200, 100, red)))
-	must(t, b.Show(image.Rect(200, 210, 400, 310), plain(200, 100, blue)))
-	must(t, b.Sync())
+	must.Do(t, a.Show(image.Rect(200, 100, 400, 200), plain(200, 100, red)))
+	must.Do(t, b.Show(image.Rect(200, 210, 400, 310), plain(200, 100, blue)))
+	must.Do(t, b.Sync())
 	s.Move(230, 140)
 	r1.wait(t, "move (30,40)")
 	s.Click(231, 140, 1)
@@ -266,10 +253,10 @@ func TestPointer(t *testing.T) {
 	r1.wait(t, "left")
 	r2.wait(t, "move (1,1)")
 	// A window that goes from under the pointer is left too.
-	must(t, b.Hide())
+	must.Do(t, b.Hide())
 	r2.wait(t, "left")
 	// One that comes up under it is entered.
-	must(t, b.Show(image.Rect(200, 205, 400, 305), plain(200, 100, blue)))
+	must.Do(t, b.Show(image.Rect(200, 205, 400, 305), plain(200, 100, blue)))
 	r2.wait(t, "move (1,6)")
 }
 
@@ -280,11 +267,11 @@ func TestUpdate(t *testing.T) {
 	if err := w.Update(image.Point{}, plain(1, 1, red)); !errors.Is(err, errNotShown) {
 		t.Errorf("before the first show: %v", err)
 	}
-	must(t, w.Show(image.Rect(50, 50, 350, 250), plain(300, 200, red)))
-	must(t, w.Update(image.Pt(100, 60), plain(40, 16, blue)))
-	must(t, w.Sync())
+	must.Do(t, w.Show(image.Rect(50, 50, 350, 250), plain(300, 200, red)))
+	must.Do(t, w.Update(image.Pt(100, 60), plain(40, 16, blue)))
+	must.Do(t, w.Sync())
 	img, err := w.OnScreen()
-	must(t, err)
+	must.Do(t, err)
 	for p, want := range map[image.Point]color.RGBA{
 		{99, 60}: red, {100, 60}: blue, {139, 75}: blue, {140, 75}: red, {139, 76}: red, {100, 59}: red,
 	} {
@@ -294,10 +281,10 @@ func TestUpdate(t *testing.T) {
 	}
 	// What is updated while hidden is there on the way back.
 	other := newWindow(t, d, newRecorder())
-	must(t, other.Show(image.Rect(0, 0, 640, 480), plain(640, 480, green)))
-	must(t, w.Update(image.Pt(0, 0), plain(40, 16, blue)))
-	must(t, other.Hide())
-	must(t, w.Sync())
+	must.Do(t, other.Show(image.Rect(0, 0, 640, 480), plain(640, 480, green)))
+	must.Do(t, w.Update(image.Pt(0, 0), plain(40, 16, blue)))
+	must.Do(t, other.Hide())
+	must.Do(t, w.Sync())
 	if got := s.Pixel(51, 51); got != blue {
 		t.Errorf("updated while covered: %v", got)
 	}
@@ -314,7 +301,7 @@ func TestUpdate(t *testing.T) {
 			t.Errorf("%s: accepted", name)
 		}
 	}
-	must(t, w.Sync())
+	must.Do(t, w.Sync())
 }
 
 func TestDepths(t *testing.T) {
@@ -325,11 +312,11 @@ func TestDepths(t *testing.T) {
 			w := newWindow(t, d, newRecorder())
 			// An odd width, so that rows of 16-bit pixels need padding, and
 			// more than one strip.
-			must(t, w.Show(image.Rect(10, 10, 571, 410), plain(561, 400, red)))
-			must(t, w.Update(image.Pt(3, 3), plain(7, 5, blue)))
-			must(t, w.Sync())
+			must.Do(t, w.Show(image.Rect(10, 10, 571, 410), plain(561, 400, red)))
+			must.Do(t, w.Update(image.Pt(3, 3), plain(7, 5, blue)))
+			must.Do(t, w.Sync())
 			img, err := w.OnScreen()
-			must(t, err)
+			must.Do(t, err)
 			for p, want := range map[image.Point]color.RGBA{
 				{2, 3}: red, {3, 3}: blue, {9, 7}: blue, {10, 7}: red, {560, 399}: red, {0, 0}: red,
 			} {
@@ -348,7 +335,7 @@ func TestServerGoes(t *testing.T) {
 	s := xtest.Start(t, "", xtest.Options{})
 	d := open(t, s)
 	w := newWindow(t, d, newRecorder())
-	must(t, w.Show(image.Rect(0, 0, 380, 260), plain(380, 260, red)))
+	must.Do(t, w.Show(image.Rect(0, 0, 380, 260), plain(380, 260, red)))
 	s.Kill()
 	select {
 	case <-d.Done():
@@ -376,6 +363,6 @@ func TestServerGoes(t *testing.T) {
 		t.Errorf("Monitors: %v", m)
 	}
 	d.Active()
-	must(t, w.Close())
-	must(t, d.Close())
+	must.Do(t, w.Close())
+	must.Do(t, d.Close())
 }

@@ -13,6 +13,7 @@ import (
 
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/settings"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/ui/card"
 )
 
@@ -20,13 +21,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func cornersIn(t *testing.T) (profile.Dirs, func() *Corners, *settings.Settings) {
 	t.Helper()
-	d, err := profile.Find(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Make(); err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(profile.Find(t.TempDir()))(t)
+	must.Do(t, d.Make())
 	s, _ := settings.Load(d)
 	return d, func() *Corners { return Open(d, slog.New(slog.DiscardHandler)) }, s
 }
@@ -78,9 +74,7 @@ func TestCornersAreBounded(t *testing.T) {
 		"a long name":  `{"version":1,"setting":"bottom-right","monitors":{"` + strings.Repeat("x", 300) + `":"top-left"}}`,
 		"a large file": `{"version":1,"setting":"bottom-right","monitors":{"A":"top-left"}}` + strings.Repeat(" ", maxCornersFile),
 	} {
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(content), 0o600))
 		if got := open().Of(s); len(got) != 0 {
 			t.Errorf("%s: %v", name, got)
 		}

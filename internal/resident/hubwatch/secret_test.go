@@ -14,28 +14,18 @@ import (
 	"wiebelt/internal/config/secret"
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/core/contact"
+	"wiebelt/internal/testutil/must"
 )
 
 // TestAnotherSecretIsTried: once, and only while the hub refuses the one there was;
 // the end of the trouble is told.
 func TestAnotherSecretIsTried(t *testing.T) {
-	dirs, err := profile.Find(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := dirs.Make(); err != nil {
-		t.Fatal(err)
-	}
+	dirs := must.Get(profile.Find(t.TempDir()))(t)
+	must.Do(t, dirs.Make())
 	of := settings.Defaults().Hub
 	of.BaseURL, of.ClientID, of.SecretStore = "https://hub.example/rpc", "office", secret.KindFile
-	store, err := secret.Open(of.SecretStore, dirs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ref, err := secret.Hub(of.BaseURL, of.ClientID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Get(secret.Open(of.SecretStore, dirs))(t)
+	ref := must.Get(secret.Hub(of.BaseURL, of.ClientID))(t)
 	synctest.Test(t, func(t *testing.T) {
 		var refused atomic.Bool
 		news := 0
@@ -60,9 +50,7 @@ func TestAnotherSecretIsTried(t *testing.T) {
 			return n
 		}
 		set := func(value string) {
-			if err := store.Set(t.Context(), ref, value); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, store.Set(t.Context(), ref, value))
 		}
 		set("first")
 		if n := looks(); n != 0 {
@@ -82,9 +70,7 @@ func TestAnotherSecretIsTried(t *testing.T) {
 		for _, mode := range []os.FileMode{0o644, 0o600} { // others may read it, and no longer
 			files, _ := filepath.Glob(filepath.Join(dirs.Config, "secrets", "*"))
 			for _, f := range files {
-				if err := os.Chmod(f, mode); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.Chmod(f, mode))
 			}
 			if n := looks(); runtime.GOOS != "windows" && n != 1 {
 				t.Errorf("%d looks at a secret with mode %o of %d files", n, mode, len(files))

@@ -9,6 +9,7 @@ import (
 	"wiebelt/internal/health"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/testutil/must"
 )
 
 // TestDeliveriesFolderRemoved: whoever removes the outbox while the program runs
@@ -20,9 +21,7 @@ func TestDeliveriesFolderRemoved(t *testing.T) {
 	d.asked.Faults().Set(localhub.AtTransaction, localhub.Fault{Status: 503})
 	d.add(d.file("b.zip", "b"), d.file("c.zip", "c"))
 	d.until("two wait", func(s seen) bool { return s.Waiting == 2 && s.Adding == 0 })
-	if err := os.RemoveAll(d.deliveries.dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(d.deliveries.dir))
 	d.deliveries.Look()
 	s := d.until("it is said", func(s seen) bool {
 		return s.Notice != "" && strings.Contains(d.sentence().Sentence, "verwijderd")

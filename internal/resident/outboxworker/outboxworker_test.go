@@ -25,6 +25,7 @@ import (
 	"wiebelt/internal/resident/request"
 	"wiebelt/internal/testutil/logtest"
 	"wiebelt/internal/testutil/messagetest"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
 
@@ -47,22 +48,11 @@ type deliverer struct {
 
 func newDeliverer(t *testing.T) *deliverer {
 	t.Helper()
-	h, err := localhub.Start(context.Background(), localhub.Config{Synthetic: 20, Demo: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(localhub.Start(context.Background(), localhub.Config{Synthetic: 20, Demo: true}))(t)
 	t.Cleanup(func() { _ = h.Close() })
-	key, err := h.AddClient(t.Context(), "sender", "1234")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dirs, err := profile.Find(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := dirs.Make(); err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(h.AddClient(t.Context(), "sender", "1234"))(t)
+	dirs := must.Get(profile.Find(t.TempDir()))(t)
+	must.Do(t, dirs.Make())
 	d := &deliverer{t: t, asked: h, dirs: dirs, in: t.TempDir()}
 	s := settings.Defaults()
 	s.UI.Language, s.Support.Contact = "nl", "Jan (IT)"
@@ -78,16 +68,12 @@ func newDeliverer(t *testing.T) *deliverer {
 func (d *deliverer) keep(value string, s *settings.Settings) {
 	d.t.Helper()
 	store, err := secret.Open(s.Hub.SecretStore, d.dirs)
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	must.Do(d.t, err)
 	ref, err := secret.Hub(s.Hub.BaseURL, s.Hub.ClientID)
 	if err == nil {
 		err = store.Set(d.t.Context(), ref, value)
 	}
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	must.Do(d.t, err)
 }
 
 // hold makes settings hold, without telling the deliveries.
@@ -120,19 +106,14 @@ func (d *deliverer) file(name, who string) string {
 	d.t.Helper()
 	content := messagetest.ZIP(d.t, "bericht.xml", fmt.Sprintf(`<?xml version="1.0" encoding="UTF-8"?><Contractdocument><UN><UN_ZENDER>%s</UN_ZENDER><UN_ONTVAN>Kantoor</UN_ONTVAN></UN></Contractdocument>`, who))
 	path := filepath.Join(d.in, name)
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		d.t.Fatal(err)
-	}
+	must.Do(d.t, os.WriteFile(path, content, 0o600))
 	return path
 }
 
 // say asks as the window does, and gives what it is told.
 func (d *deliverer) say(m windowapi.DeliveryDo) (told windowapi.Delivery) {
 	d.t.Helper()
-	raw, err := json.Marshal(m)
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	raw := must.Get(json.Marshal(m))(d.t)
 	first := true
 	d.deliveries.Answer(request.Request{Ctx: d.t.Context(), Kind: windowapi.KindDelivery, Raw: raw, Reply: func(_ string, msg any) {
 		b, err := json.Marshal(msg)
@@ -243,9 +224,7 @@ func TestDeliveriesStartLazily(t *testing.T) {
 	}
 	d.file("a.zip", "a")
 	d.file("b.ZIP", "b")
-	if err := os.WriteFile(filepath.Join(d.in, "brief.txt"), []byte("no ZIP"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(d.in, "brief.txt"), []byte("no ZIP"), 0o600))
 	empty := t.TempDir()
 	d.add(d.in, empty, filepath.Join(d.in, "brief.txt"))
 	s := d.until("two files delivered", decided(2))
@@ -388,10 +367,7 @@ func TestDeliveriesBesideACommand(t *testing.T) {
 		sent <- "command"
 		return d.deliveries.senders.Client(localhub.DefaultIntermediary)
 	}
-	command, err := outbox.Open(t.Context(), options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	command := must.Get(outbox.Open(t.Context(), options))(t)
 	defer command.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	worked := make(chan error, 1)
@@ -427,9 +403,7 @@ func TestDeliveriesOfManyFiles(t *testing.T) {
 	const n = 150
 	for i := range n {
 		path := filepath.Join(d.in, fmt.Sprintf("%s%03d.zip", strings.Repeat("&<é>", 40), i))
-		if err := os.WriteFile(path, []byte("no ZIP"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte("no ZIP"), 0o600))
 	}
 	d.add(d.in)
 	s := d.until("none taken", func(s seen) bool { return len(s.Files) == n && s.Adding == 0 })
@@ -445,9 +419,7 @@ func TestDeliveriesOfManyFiles(t *testing.T) {
 // TestDeliveriesOnABadDisk: what cannot be taken is named and can be given again.
 func TestDeliveriesOnABadDisk(t *testing.T) {
 	d := newDeliverer(t)
-	if err := os.WriteFile(d.deliveries.dir, []byte("a file in its place"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(d.deliveries.dir, []byte("a file in its place"), 0o600))
 	d.add(d.file("a.zip", "a"))
 	s := d.until("not taken", func(s seen) bool { return len(s.Files) == 1 && s.Adding == 0 })
 	for range 3 { // it is looked at again and again, and the log is told once
@@ -461,9 +433,7 @@ func TestDeliveriesOnABadDisk(t *testing.T) {
 	if s.Files[0].State != windowapi.DeliveryNotTaken || s.Trouble == "" || d.sentence().State < health.Doubt {
 		t.Errorf("%+v, trouble %q", s.Files[0], s.Trouble)
 	}
-	if err := os.Remove(d.deliveries.dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(d.deliveries.dir))
 	d.say(windowapi.DeliveryDo{ID: s.Files[0].ID})
 	s = d.until("delivered", decided(1))
 	if s.Trouble != "" || strings.Contains(d.sentence().Sentence, "Aanleveren") {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"wiebelt/internal/testutil/must"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -23,12 +25,8 @@ func TestAnotherVersion(t *testing.T) {
 	install := func(script string) {
 		t.Helper()
 		next := filepath.Join(dir, "next")
-		if err := os.WriteFile(next, []byte("#!/bin/sh\necho >> "+ran+"\n"+script+"\n"), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Rename(next, path); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(next, []byte("#!/bin/sh\necho >> "+ran+"\n"+script+"\n"), 0o700))
+		must.Do(t, os.Rename(next, path))
 	}
 	says := func(version, commit string) string {
 		return fmt.Sprintf(`[ "$1" = version ] && printf 'wiebelt %s\ncommit %s\nfor you\n'`, version, commit)

@@ -17,6 +17,7 @@ import (
 	"wiebelt/internal/core/phone"
 	"wiebelt/internal/store/history"
 	"wiebelt/internal/testutil/logtest"
+	"wiebelt/internal/testutil/must"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -27,10 +28,7 @@ func lines(l *logtest.Buffer) []string { return strings.Split(strings.TrimSpace(
 // A flood leaves a line with a count in the log every ten seconds, not one for
 // each call, and the same for calls that cannot be written.
 func TestLeftOutCallsAreCounted(t *testing.T) {
-	store, err := history.Open(filepath.Join(t.TempDir(), "history.db"), history.KeepFull, 7, time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Get(history.Open(filepath.Join(t.TempDir(), "history.db"), history.KeepFull, 7, time.Now))(t)
 	log := &logtest.Buffer{}
 	written := make(chan struct{}, 2*queued)
 	r := New(store, func() { written <- struct{}{} }, slog.New(slog.NewTextHandler(log, nil)))
@@ -64,9 +62,7 @@ func TestLeftOutCallsAreCounted(t *testing.T) {
 	for range queued { // the disk catches up
 		<-written
 	}
-	if err := store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, store.Close())
 	flood(700)
 	tell()
 	cancel()
@@ -93,10 +89,7 @@ func TestLeftOutCallsAreCounted(t *testing.T) {
 // TestEndLosesNothing: a call that was taken is kept, at whatever moment the end
 // comes.
 func TestEndLosesNothing(t *testing.T) {
-	store, err := history.Open(filepath.Join(t.TempDir(), "history.db"), history.KeepFull, 7, time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Get(history.Open(filepath.Join(t.TempDir(), "history.db"), history.KeepFull, 7, time.Now))(t)
 	defer store.Close()
 	log := &logtest.Buffer{}
 	const rounds = 60
@@ -126,15 +119,9 @@ func TestEndLosesNothing(t *testing.T) {
 // A file that is opened after the call was missed ticks it off; one that was
 // opened while the phone rang does not.
 func TestRecorderTicksOff(t *testing.T) {
-	store, err := history.Open(filepath.Join(t.TempDir(), "history.db"), history.KeepFull, 7, time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Get(history.Open(filepath.Join(t.TempDir(), "history.db"), history.KeepFull, 7, time.Now))(t)
 	defer store.Close()
-	rules, err := phone.NewRules(phone.Config{Region: "NL"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rules := must.Get(phone.NewRules(phone.Config{Region: "NL"}))(t)
 	rec := New(store, func() {}, slog.New(slog.DiscardHandler))
 	now := time.Now()
 	e := engine.Entry{Call: 1, Source: call.Source{Reports: call.AllStates}, Person: -1,

@@ -18,6 +18,7 @@ import (
 	"wiebelt/internal/instance"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/resident/request"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
 
@@ -62,10 +63,7 @@ func newOffice(t *testing.T) *office {
 			q.Reply("answer."+q.Kind, json.RawMessage(`{}`))
 			o.asked <- q.Kind
 		}})
-	one, err := instance.Acquire(o.cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := must.Get(instance.Acquire(o.cfg))(t)
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = one.Serve(ctx, o) })
 	o.end = sync.OnceFunc(func() { cancel(); serving.Wait(); _ = one.Close() })
@@ -77,13 +75,9 @@ func newOffice(t *testing.T) *office {
 func (o *office) connect(window string) *instance.Conn {
 	o.t.Helper()
 	c, _, err := instance.Connect(o.t.Context(), o.cfg, instance.RoleWindows)
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	must.Do(o.t, err)
 	o.t.Cleanup(func() { _ = c.Close() })
-	if err := c.Send(windowapi.KindShow, windowapi.Show{Window: window}); err != nil {
-		o.t.Fatal(err)
-	}
+	must.Do(o.t, c.Send(windowapi.KindShow, windowapi.Show{Window: window}))
 	return c
 }
 
@@ -104,9 +98,7 @@ func (o *office) next(c *instance.Conn, into any) string {
 func (o *office) painted(c *instance.Conn) {
 	o.t.Helper()
 	for _, kind := range []string{windowapi.KindPainted, "calls.ask"} {
-		if err := c.Send(kind, nil); err != nil {
-			o.t.Fatal(err)
-		}
+		must.Do(o.t, c.Send(kind, nil))
 	}
 	o.next(c, nil)
 }
@@ -137,9 +129,7 @@ func TestServe(t *testing.T) {
 	}
 	send := func(kind string, msg any) {
 		t.Helper()
-		if err := c.Send(kind, msg); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Send(kind, msg))
 	}
 	send(windowapi.KindPainted, nil)
 	send("slow.one", nil)
@@ -180,9 +170,7 @@ func TestRequestsEndWithTheirWindow(t *testing.T) {
 	o := newOffice(t)
 	c := o.connect(windowapi.WindowCalls)
 	o.next(c, nil)
-	if err := c.Send("slow.one", nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Send("slow.one", nil))
 	_ = c.Close()
 	if kind := <-o.asked; kind != "slow.one" {
 		t.Errorf("%s", kind)
@@ -197,9 +185,7 @@ func TestShowStartsTheProgram(t *testing.T) {
 	o.install("echo \"$*\" >> " + notes + "\nwhile [ ! -e " + gate + " ]; do sleep 0.01; done\n")
 	o.Show(windowapi.WindowCalls)
 	o.Show(windowapi.WindowHelp) // it is on its way: no other one
-	if err := os.WriteFile(gate, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(gate, nil, 0o600))
 	for range 2 { // the first one went without asking what to show
 		select {
 		case <-o.ended:
@@ -207,10 +193,7 @@ func TestShowStartsTheProgram(t *testing.T) {
 			t.Fatal("it does not end")
 		}
 	}
-	b, err := os.ReadFile(notes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile(notes))(t)
 	if got, want := string(b), "window calls --profile /profile\nwindow help --profile /profile\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -220,9 +203,7 @@ func TestShowStartsTheProgram(t *testing.T) {
 func (o *office) install(script string) {
 	o.t.Helper()
 	o.p.Exe = filepath.Join(o.t.TempDir(), "wiebelt")
-	if err := os.WriteFile(o.p.Exe, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
-		o.t.Fatal(err)
-	}
+	must.Do(o.t, os.WriteFile(o.p.Exe, []byte("#!/bin/sh\n"+script), 0o700))
 }
 
 // TestShowAsTheyClose: a window that is asked for while the last one closes comes

@@ -8,6 +8,7 @@ import (
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/testutil/linktest"
+	"wiebelt/internal/testutil/must"
 )
 
 // asterisk is an Asterisk that can be stopped and started.
@@ -92,10 +93,7 @@ func TestMain(m *testing.M) { linktest.Main(m) }
 // listen runs a link until the test ends.
 func listen(t testing.TB, cfg exchangelink.Account) *linktest.Watch {
 	t.Helper()
-	p, err := New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(New(cfg))(t)
 	p.(*phone).app = "wiebelt-jansen-pc7"
 	return linktest.Run(t, p)
 }

@@ -12,6 +12,7 @@ import (
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
+	"wiebelt/internal/testutil/must"
 )
 
 func TestMain(m *testing.M) { linktest.Main(m) }
@@ -33,21 +34,14 @@ var frameOf = simulate.Netstring
 
 func newFake(t testing.TB) *simulate.Baresip {
 	t.Helper()
-	d, err := simulate.StartBaresip(context.Background(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(simulate.StartBaresip(context.Background(), ""))(t)
 	t.Cleanup(func() { d.Close() })
 	return d
 }
 
 func newPhone(t testing.TB, address string) link.Phone {
 	t.Helper()
-	p, err := New(Config{Address: address})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must.Get(New(Config{Address: address}))(t)
 }
 
 // feed gives the events that a link makes of these bytes on one connection.

@@ -7,17 +7,14 @@ import (
 	"wiebelt/internal/softphone/baresip"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/phonetest"
 )
 
 // connect is a link to a real phone.
 func connect(t *testing.T, address string) *linktest.Watch {
 	t.Helper()
-	p, err := baresip.New(baresip.Config{Address: address})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return linktest.Run(t, p)
+	return linktest.Run(t, must.Get(baresip.New(baresip.Config{Address: address}))(t))
 }
 
 func TestReal(t *testing.T) {

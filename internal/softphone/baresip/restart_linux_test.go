@@ -9,6 +9,7 @@ import (
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
+	"wiebelt/internal/testutil/must"
 )
 
 // standIn is a phone of which a call rings on every connection.
@@ -33,9 +34,7 @@ func (s *standIn) serve() {
 // and its calls are over, each time. One that drops us and goes on is.
 func TestRestartedInNoTime(t *testing.T) {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	s := &standIn{t: t, listener: l}
 	defer func() { s.listener.Close() }()
 	l.(*net.TCPListener).SetDeadline(time.Now().Add(30 * time.Second))

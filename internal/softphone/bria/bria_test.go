@@ -16,6 +16,7 @@ import (
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
+	"wiebelt/internal/testutil/must"
 )
 
 func TestCall(t *testing.T) {
@@ -314,10 +315,7 @@ func TestAddress(t *testing.T) {
 }
 
 func TestNobodyThere(t *testing.T) {
-	ln, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ln := must.Get(net.Listen("tcp4", "127.0.0.1:0"))(t)
 	address := ln.Addr().String()
 	ln.Close()
 	if err := link.Once(t.Context(), link.Config{}, newPhone(t, Config{Address: address}, times{})); !errors.Is(err, link.ErrNotThere) {

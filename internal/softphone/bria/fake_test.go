@@ -13,6 +13,7 @@ import (
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
+	"wiebelt/internal/testutil/must"
 )
 
 func TestMain(m *testing.M) { linktest.Main(m) }
@@ -130,10 +131,7 @@ func run(t testing.TB, cfg Config, quick times) *linktest.Watch {
 // newPhone makes a phone with other times where they are set.
 func newPhone(t testing.TB, cfg Config, quick times) link.Phone {
 	t.Helper()
-	p, err := New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(New(cfg))(t)
 	if quick != (times{}) {
 		p.(*phone).times = quick
 	}

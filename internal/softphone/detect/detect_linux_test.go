@@ -13,18 +13,15 @@ import (
 	"time"
 
 	"wiebelt/internal/softphone/registry"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/phonetest"
 )
 
 func put(t *testing.T, dir, name, text string) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
@@ -118,10 +115,7 @@ func TestLinphoneAndBria(t *testing.T) {
 // nothing of it: whoever is connected stays.
 func TestRealBaresip(t *testing.T) {
 	b := phonetest.New(t)
-	conn, err := net.Dial("tcp", b.Control)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(net.Dial("tcp", b.Control))(t)
 	defer conn.Close()
 	for _, p := range Find(t.Context(), This()) {
 		if p.Address == b.Control {
@@ -134,12 +128,8 @@ func TestRealBaresip(t *testing.T) {
 		t.Errorf("%+v, want one at %s", got, b.Control)
 	}
 	const ask = `{"command":"about","token":"x"}`
-	if _, err := fmt.Fprintf(conn, "%d:%s,", len(ask), ask); err != nil {
-		t.Fatal(err)
-	}
-	if err := conn.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(fmt.Fprintf(conn, "%d:%s,", len(ask), ask))(t)
+	must.Do(t, conn.SetReadDeadline(time.Now().Add(20*time.Second)))
 	answer := make([]byte, 4<<10)
 	if n, err := conn.Read(answer); err != nil || !strings.Contains(string(answer[:n]), "response") {
 		t.Errorf("%q, %v", answer[:n], err)

@@ -21,6 +21,7 @@ import (
 	"go.uber.org/goleak"
 
 	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/testutil/must"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -43,10 +44,7 @@ func serve(t *testing.T, h http.HandlerFunc, change func(*httptest.Server, *Opti
 		o.Roots = x509.NewCertPool()
 		o.Roots.AddCert(srv.Certificate())
 	}
-	s, err := New(srv.URL, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(New(srv.URL, o))(t)
 	t.Cleanup(s.Idle)
 	return s
 }
@@ -72,10 +70,7 @@ func TestAddresses(t *testing.T) {
 }
 
 func TestWhatGoesWrong(t *testing.T) {
-	nobody, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	nobody := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	nobody.Close()
 	ok := func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "{}") }
 	for _, tt := range []struct {
@@ -85,11 +80,7 @@ func TestWhatGoesWrong(t *testing.T) {
 		cause  link.Cause
 	}{
 		{"nobody there", func(t *testing.T) *Server {
-			s, err := New("https://"+nobody.Addr().String(), Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return s
+			return must.Get(New("https://"+nobody.Addr().String(), Options{}))(t)
 		}, "nobody listens there", link.CauseNobody},
 		{"unknown authority", func(t *testing.T) *Server {
 			return serve(t, ok, func(_ *httptest.Server, o *Options) { o.Roots = x509.NewCertPool() })
@@ -103,11 +94,7 @@ func TestWhatGoesWrong(t *testing.T) {
 		{"no TLS", func(t *testing.T) *Server {
 			plain := httptest.NewServer(http.HandlerFunc(ok))
 			t.Cleanup(plain.Close)
-			s, err := New(strings.Replace(plain.URL, "http:", "https:", 1), Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return s
+			return must.Get(New(strings.Replace(plain.URL, "http:", "https:", 1), Options{}))(t)
 		}, "it does not speak TLS there", link.CauseTLS},
 		{"silent", func(t *testing.T) *Server {
 			stop := make(chan struct{})
@@ -231,9 +218,7 @@ func TestPlainHTTP(t *testing.T) {
 		t.Error("a proxy was asked for")
 		return nil, nil
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer s.Idle()
 	var into any
 	if status, err := s.Get(t.Context(), "/", nil, &into); status != 200 || err != nil {
@@ -295,9 +280,7 @@ func TestSocket(t *testing.T) {
 	if err != nil || status != http.StatusSwitchingProtocols {
 		t.Fatal(status, err)
 	}
-	if err := k.Send([]byte("hello")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, k.Send([]byte("hello")))
 	if m, ok := in(t, k); m != "hello" || !ok {
 		t.Error(m)
 	}
@@ -321,9 +304,7 @@ func TestDeadPeer(t *testing.T) {
 	stop := make(chan struct{})
 	s, _ := talk(t, Options{PingEvery: 50 * time.Millisecond, Silence: 500 * time.Millisecond}, func(*websocket.Conn) { <-stop })
 	k, _, err := s.Dial(t.Context(), "/", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if _, ok := in(t, k); ok || !strings.HasSuffix(k.Err().Error(), ": it does not answer in time") {
 		t.Error(k.Err())
 	}
@@ -341,9 +322,7 @@ func TestDeadPeer(t *testing.T) {
 		c.ReadMessage()
 	})
 	k, _, err = s.Dial(t.Context(), "/", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if m, ok := in(t, k); !ok || m != "still here" {
 		t.Error(k.Err())
 	}
@@ -358,9 +337,7 @@ func TestTooLarge(t *testing.T) {
 		c.ReadMessage()
 	})
 	k, _, err := s.Dial(t.Context(), "/", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer k.Close()
 	if m, ok := in(t, k); !ok || len(m) != maxMessage {
 		t.Error(len(m))
@@ -379,9 +356,7 @@ func TestEnds(t *testing.T) {
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	k, _, err := s.Dial(ctx, "/", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	in(t, k)
 	cancel()
 	k.Close()
@@ -394,9 +369,7 @@ func TestEnds(t *testing.T) {
 		}
 	}
 	k, _, err = s.Dial(t.Context(), "/", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	in(t, k)
 	k.Close()
 }

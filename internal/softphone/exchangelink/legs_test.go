@@ -10,17 +10,16 @@ import (
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/testutil/must"
 )
 
 // with gives a Reporter, and what it is told in words.
-func with(t interface{ Fatal(...any) }, f func(*link.Reporter)) (said []string) {
+func with(t must.Test, f func(*link.Reporter)) (said []string) {
 	err := link.Once(context.Background(), link.Config{Take: func(e call.Event) error {
 		said = append(said, strings.TrimSpace(fmt.Sprintf("%v %v #%s %s %s", e.State, e.Reason, e.ID, e.Number, e.Via)))
 		return nil
 	}}, scripted(f))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return said
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/testutil/must"
 )
 
 // between is a proxy that joins every connection with one exchange.
@@ -138,9 +139,7 @@ func TestThroughAProxy(t *testing.T) {
 			}, func(srv *httptest.Server, _ *Options) { tested = srv })
 			exchange := s.base.Host
 			l, err := net.Listen("tcp4", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			hello := connects(good)
 			switch scheme {
 			case "https":
@@ -157,9 +156,7 @@ func TestThroughAProxy(t *testing.T) {
 					}
 					return &url.URL{Scheme: scheme, Host: b.address}, nil
 				}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			defer through.Idle()
 			var into any
 			if status, err := through.Get(t.Context(), "/get", nil, &into); status != 200 || err != nil {
@@ -169,9 +166,7 @@ func TestThroughAProxy(t *testing.T) {
 				t.Fatalf("%d times, %v", b.asked.Load(), b.target.Load())
 			}
 			sock, _, err := through.Dial(t.Context(), "/ws", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			defer sock.Close()
 			if m, ok := in(t, sock); !ok || m != "example.com:"+port {
 				t.Errorf("%q", m)
@@ -196,10 +191,7 @@ func TestNoProxyForIt(t *testing.T) {
 }
 
 func TestProxyInTheWay(t *testing.T) {
-	gone, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	gone := must.Get(net.Listen("tcp4", "127.0.0.1:0"))(t)
 	gone.Close()
 	cause := map[error]link.Cause{errProxyGone: link.CauseProxy, errProxyRefused: link.CauseProxy, errProxyLogin: link.CauseLogin}
 	for _, c := range []struct {
@@ -227,18 +219,13 @@ func TestProxyInTheWay(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			address := gone.Addr().String()
 			if c.hello != nil {
-				l, err := net.Listen("tcp4", "127.0.0.1:0")
-				if err != nil {
-					t.Fatal(err)
-				}
+				l := must.Get(net.Listen("tcp4", "127.0.0.1:0"))(t)
 				address = startBetween(t, l, gone.Addr().String(), c.hello).address
 			}
 			s, err := New("https://pbx.example", Options{Answer: 2 * time.Second, Proxy: func(*http.Request) (*url.URL, error) {
 				return &url.URL{Scheme: c.scheme, Host: address}, nil
 			}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			defer s.Idle()
 			var into any
 			_, err = s.Get(t.Context(), "/", nil, &into)

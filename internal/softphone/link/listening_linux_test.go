@@ -4,14 +4,14 @@ import (
 	"net"
 	"net/netip"
 	"testing"
+
+	"wiebelt/internal/testutil/must"
 )
 
 func TestListening(t *testing.T) {
 	for _, address := range []string{"127.0.0.1:0", "[::1]:0", "0.0.0.0:0"} {
 		l, err := net.Listen("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		at := l.Addr().(*net.TCPAddr).AddrPort()
 		if at.Addr().Unmap().IsUnspecified() {
 			at = netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), at.Port())

@@ -20,6 +20,7 @@ import (
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
+	"wiebelt/internal/testutil/must"
 )
 
 func TestMain(m *testing.M) { linktest.Main(m) }
@@ -55,10 +56,7 @@ type fake struct {
 // newFake starts a daemon at the path of a socket, "" for any.
 func newFake(t testing.TB, path string) *fake {
 	t.Helper()
-	d, err := simulate.StartLinphone(context.Background(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(simulate.StartLinphone(context.Background(), path))(t)
 	t.Cleanup(func() { d.Close() })
 	f := &fake{Linphone: d}
 	d.Asked = func(command, answer string) string {
@@ -75,11 +73,7 @@ func newFake(t testing.TB, path string) *fake {
 
 func newPhone(t testing.TB, cfg Config) link.Phone {
 	t.Helper()
-	p, err := New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must.Get(New(cfg))(t)
 }
 
 func (f *fake) phone(t testing.TB) link.Phone {
@@ -229,9 +223,7 @@ func TestPieces(t *testing.T) {
 func cpu(t *testing.T) time.Duration {
 	t.Helper()
 	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
@@ -289,14 +281,9 @@ func TestDrains(t *testing.T) {
 
 func TestServedToAnother(t *testing.T) {
 	d := newFake(t, "")
-	other, err := net.Dial("unix", d.Address().Address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must.Get(net.Dial("unix", d.Address().Address))(t)
 	defer other.Close()
-	if _, err := io.WriteString(other, "pop-event\n"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.WriteString(other, "pop-event\n"))(t)
 	if _, err := other.Read(make([]byte, 1)); err != nil { // it is being served
 		t.Fatal(err)
 	}
@@ -323,13 +310,8 @@ func TestRestartedWhileAsked(t *testing.T) {
 
 func TestNobodyThere(t *testing.T) {
 	missing, left, stale := filepath.Join(t.TempDir(), "lp"), filepath.Join(t.TempDir(), "lp"), filepath.Join(t.TempDir(), "lp")
-	if err := os.WriteFile(left, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: stale})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(left, nil, 0o600))
+	ln := must.Get(net.ListenUnix("unix", &net.UnixAddr{Name: stale}))(t)
 	ln.SetUnlinkOnClose(false)
 	ln.Close()
 	for _, path := range []string{missing, left, stale} {

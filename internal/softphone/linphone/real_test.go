@@ -12,6 +12,7 @@ import (
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/linphone"
 	"wiebelt/internal/testutil/linktest"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/phonetest"
 )
 
@@ -19,11 +20,7 @@ type dialler = func(ctx context.Context, network, address string) (net.Conn, err
 
 func connect(t *testing.T, address string, dial dialler) *linktest.Watch {
 	t.Helper()
-	p, err := linphone.New(linphone.Config{Address: address, Dial: dial})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return linktest.Run(t, p)
+	return linktest.Run(t, must.Get(linphone.New(linphone.Config{Address: address, Dial: dial}))(t))
 }
 
 func TestReal(t *testing.T) {

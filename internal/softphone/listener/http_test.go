@@ -10,6 +10,7 @@ import (
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/simulate"
+	"wiebelt/internal/testutil/must"
 )
 
 func TestCallOverHTTP(t *testing.T) {
@@ -165,12 +166,8 @@ func TestHTTPOff(t *testing.T) {
 func TestSimulatedHTTPPhone(t *testing.T) {
 	d := newDesk(t)
 	ctx := context.Background()
-	if err := simulate.ReportHTTP(ctx, d.Port(), pathTok, "ringing", "", simulate.Call{Number: "+31612345678", Name: "J. de Vries"}); err != nil {
-		t.Fatal(err)
-	}
-	if err := simulate.ReportHTTP(ctx, d.Port(), pathTok, "ended", "", simulate.Call{Number: "+31612345678"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, simulate.ReportHTTP(ctx, d.Port(), pathTok, "ringing", "", simulate.Call{Number: "+31612345678", Name: "J. de Vries"}))
+	must.Do(t, simulate.ReportHTTP(ctx, d.Port(), pathTok, "ended", "", simulate.Call{Number: "+31612345678"}))
 	got := d.events()
 	if len(got) != 2 || got[0].Number != "+31612345678" || got[0].Name != "J. de Vries" || got[1].State != call.Ended || got[0].Source != got[1].Source {
 		t.Errorf("%+v", got)

@@ -16,6 +16,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"wiebelt/internal/simulate"
+	"wiebelt/internal/testutil/must"
 )
 
 // What breaks the WebSocket's own rules ends the connection, with the status
@@ -221,10 +222,7 @@ func TestSilentCrowd(t *testing.T) {
 		}
 	}()
 	for i := range 1000 {
-		c, err := net.Dial("tcp4", d.host())
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(net.Dial("tcp4", d.host()))(t)
 		conns = append(conns, c)
 		if i%3 == 0 {
 			io.WriteString(c, "GET /v1/ev")
@@ -261,10 +259,7 @@ func rss(t testing.TB) int {
 
 func TestSlowHandshake(t *testing.T) {
 	d := newDesk(t, func(_ *Config, tm *timing) { tm.header = 100 * time.Millisecond })
-	c, err := net.Dial("tcp4", d.host())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(net.Dial("tcp4", d.host()))(t)
 	defer c.Close()
 	io.WriteString(c, "GET /v1/events HTTP/1.1\r\nHost: ")
 	c.SetReadDeadline(time.Now().Add(10 * time.Second))

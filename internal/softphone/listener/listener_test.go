@@ -22,6 +22,7 @@ import (
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/simulate"
+	"wiebelt/internal/testutil/must"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -68,10 +69,7 @@ func newDesk(t testing.TB, change ...func(*Config, *timing)) *desk {
 	for _, c := range change {
 		c(&cfg, &tm)
 	}
-	l, err := start(context.Background(), cfg, tm)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(start(context.Background(), cfg, tm))(t)
 	d.Listener = l
 	t.Cleanup(l.Close)
 	return d
@@ -93,9 +91,7 @@ func (d *desk) refuseWith(err error) {
 func (d *desk) raw(request string) (int, http.Header, string) {
 	d.t.Helper()
 	conn, err := net.Dial("tcp4", fmt.Sprintf("127.0.0.1:%d", d.Port()))
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	must.Do(d.t, err)
 	defer conn.Close()
 	conn.SetDeadline(time.Now().Add(20 * time.Second))
 	if _, err := io.WriteString(conn, request); err != nil {
@@ -140,10 +136,7 @@ const (
 
 func dial(t testing.TB, d *desk) *simulate.Phone {
 	t.Helper()
-	p, err := simulate.Dial(context.Background(), d.Port(), socketTok)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(simulate.Dial(context.Background(), d.Port(), socketTok))(t)
 	t.Cleanup(func() { p.Close() })
 	return p
 }
@@ -155,9 +148,7 @@ func TestCallOverWebSocket(t *testing.T) {
 	p, other := dial(t, d), dial(t, d)
 	c := simulate.Call{ID: "7f3a", Number: "+31612345678", Name: "J. de Vries", Line: "020 123 45 67", Via: "Balie"}
 	for _, err := range []error{p.Ring(ctx, c), p.Answer(ctx, c), p.End(ctx, c, "completed"), other.Ring(ctx, simulate.Call{})} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	got := d.events()
 	if len(got) != 4 {
@@ -281,9 +272,7 @@ func TestPorts(t *testing.T) {
 	}
 	cfg.Tries = 16
 	l, err := Start(context.Background(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer l.Close()
 	if p := l.Port(); p <= taken.Port() || p >= taken.Port()+16 || !l.Lasting() {
 		t.Errorf("port %d after %d", p, taken.Port())
@@ -295,9 +284,7 @@ func TestPorts(t *testing.T) {
 	}
 	cfg.Tries = 2
 	last, err := Start(context.Background(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer last.Close()
 	if p := last.Port(); p == taken.Port() || p == taken.Port()+1 || last.Lasting() {
 		t.Errorf("port %d, lasting %v", p, last.Lasting())
@@ -327,13 +314,8 @@ func TestPortTakenOnIPv6(t *testing.T) {
 func TestAnnounce(t *testing.T) {
 	d := newDesk(t)
 	path := filepath.Join(t.TempDir(), "run", "listener.json")
-	if err := d.Announce(path); err != nil {
-		t.Fatal(err)
-	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.Announce(path))
+	b := must.Get(os.ReadFile(path))(t)
 	if want := fmt.Sprintf(`{"version":1,"port":%d,"token":"%s","pid":%d}`+"\n", d.Port(), socketTok, os.Getpid()); string(b) != want {
 		t.Errorf("%s", b)
 	}
@@ -356,13 +338,9 @@ func TestAnnounce(t *testing.T) {
 
 	// Another instance's file stays.
 	d = newDesk(t)
-	if err := d.Announce(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.Announce(path))
 	other := `{"version":1,"port":1,"token":"x","pid":1}`
-	if err := os.WriteFile(path, []byte(other), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(other), 0o600))
 	d.Close()
 	if b, _ := os.ReadFile(path); string(b) != other {
 		t.Errorf("other's file: %q", b)
@@ -398,10 +376,7 @@ func TestCloseTellsAndWaits(t *testing.T) {
 
 func TestEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	l, err := Start(ctx, Config{Take: func(call.Event) error { return nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(Start(ctx, Config{Take: func(call.Event) error { return nil }}))(t)
 	cancel()
 	l.Close() // waits; goleak sees whether anything is left
 	if _, err := net.Dial("tcp4", fmt.Sprintf("127.0.0.1:%d", l.Port())); err == nil {
@@ -414,9 +389,7 @@ func (d *desk) socket(t testing.TB) *websocket.Conn {
 	t.Helper()
 	dialer := websocket.Dialer{Subprotocols: []string{Subprotocol, "token." + socketTok}}
 	conn, resp, err := dialer.Dial("ws://"+d.host()+"/v1/events", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	resp.Body.Close()
 	if conn.Subprotocol() != Subprotocol {
 		t.Errorf("subprotocol %q", conn.Subprotocol())

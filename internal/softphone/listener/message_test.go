@@ -19,6 +19,7 @@ import (
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/testutil/logtest"
+	"wiebelt/internal/testutil/must"
 )
 
 func jsonLog(w io.Writer) *slog.Logger { return slog.New(slog.NewJSONHandler(w, nil)) }
@@ -227,9 +228,7 @@ func BenchmarkRoundTrip(b *testing.B) {
 	ctx := context.Background()
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := p.Ring(ctx, simulate.Call{ID: "7f3a", Number: "+31612345678", Name: "J. de Vries"}); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, p.Ring(ctx, simulate.Call{ID: "7f3a", Number: "+31612345678", Name: "J. de Vries"}))
 	}
 }
 

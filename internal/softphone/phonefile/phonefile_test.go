@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf16"
+
+	"wiebelt/internal/testutil/must"
 )
 
 func wide(s string) []byte {
@@ -22,9 +24,7 @@ func wide(s string) []byte {
 func kept(t *testing.T, b []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "phone.ini")
-	if err := os.WriteFile(path, b, 0o640); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, b, 0o640))
 	return path
 }
 
@@ -47,12 +47,8 @@ func TestMicroSIPsFileStaysItsOwn(t *testing.T) {
 		if got := f.Get("settings", "cmdCallRing"); got != "" {
 			t.Errorf("%s: taken from another group: %q", name, got)
 		}
-		if err := f.Set("Settings", Pairs("cmdCallRing=\"C:\\W b\\wiebeltw.exe\" ring --\ncmdCallEnd=y\n")...); err != nil {
-			t.Fatal(err)
-		}
-		if err := f.Write(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Set("Settings", Pairs("cmdCallRing=\"C:\\W b\\wiebeltw.exe\" ring --\ncmdCallEnd=y\n")...))
+		must.Do(t, f.Write())
 		want := strings.Replace(ini, "[Settings]\r\ncmdCallEnd=\"C:\\old\\x.exe\"", "[Settings]\r\ncmdCallRing=\"C:\\W b\\wiebeltw.exe\" ring --\r\ncmdCallEnd=y", 1)
 		got, err := os.ReadFile(path)
 		if err != nil || !bytes.Equal(got, encode(want)) {
@@ -66,16 +62,9 @@ func TestMicroSIPsFileStaysItsOwn(t *testing.T) {
 
 func TestTwinklesProfile(t *testing.T) {
 	path := kept(t, []byte("# USER\nuser_name=101\nscript_incoming_call=\n"))
-	f, err := Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Set("", Pair{"script_incoming_call", "/opt/wiebelt ring --twinkle"}, Pair{"script_remote_release", "x"}); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Write(); err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(Read(path))(t)
+	must.Do(t, f.Set("", Pair{"script_incoming_call", "/opt/wiebelt ring --twinkle"}, Pair{"script_remote_release", "x"}))
+	must.Do(t, f.Write())
 	if b, _ := os.ReadFile(path); string(b) != "# USER\nuser_name=101\nscript_incoming_call=/opt/wiebelt ring --twinkle\nscript_remote_release=x\n" {
 		t.Errorf("%q", b)
 	}
@@ -92,10 +81,7 @@ func TestStrangeFilesAreLeftAlone(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	f, err := Read(kept(t, []byte("a=b\n")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(Read(kept(t, []byte("a=b\n"))))(t)
 	if err := f.Set("", Pair{"a", "b\nc=d"}); !errors.Is(err, ErrFormat) {
 		t.Errorf("two lines: %v", err)
 	}

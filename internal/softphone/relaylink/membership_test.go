@@ -10,25 +10,17 @@ import (
 	"time"
 
 	"wiebelt/internal/relay/certificates"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
 
 // TestJoinRefused: each way in which joining fails has its sentence.
 func TestJoinRefused(t *testing.T) {
-	ours, err := certificates.New("kantoor", time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	theirs, err := certificates.New("elders", time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	ours := must.Get(certificates.New("kantoor", time.Now()))(t)
+	theirs := must.Get(certificates.New("elders", time.Now()))(t)
 	serve := func(a *certificates.Authority, host string, at time.Time, status int, body string) string {
 		t.Helper()
-		c, err := a.Issue([]string{host}, at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(a.Issue([]string{host}, at))(t)
 		s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(status)
 			_, _ = w.Write([]byte(body))
@@ -40,10 +32,7 @@ func TestJoinRefused(t *testing.T) {
 		return s.URL
 	}
 	now, print, here := time.Now(), ours.Fingerprint(), "127.0.0.1"
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	free := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	nobody := "https://" + free.Addr().String()
 	_ = free.Close()
 	for name, tt := range map[string]struct {

@@ -25,6 +25,7 @@ import (
 	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/registry"
+	"wiebelt/internal/testutil/must"
 )
 
 const site wire.Site = "kantoor"
@@ -42,10 +43,7 @@ type relay struct {
 
 func newRelay(t *testing.T) *relay {
 	t.Helper()
-	a, err := credentials.New(site)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(credentials.New(site))(t)
 	r := &relay{t: t, authority: a, dir: t.TempDir()}
 	r.start()
 	t.Cleanup(func() { r.end() })
@@ -55,13 +53,9 @@ func newRelay(t *testing.T) *relay {
 func (r *relay) start() {
 	r.t.Helper()
 	n, err := node.Start(node.Config{Name: "r1", Dir: r.dir, Host: "127.0.0.1", Port: r.port}, r.authority)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, err)
 	js, err := jetstream.New(n.Conn)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, err)
 	r.node, r.port = n, n.Port()
 	if r.bucket, err = calls.Open(context.Background(), js, 1); err != nil {
 		r.t.Fatal(err)
@@ -76,9 +70,7 @@ func (r *relay) start() {
 func (r *relay) tell(id string, s call.State, at time.Time) {
 	r.t.Helper()
 	e := call.Event{ID: id, State: s, Number: "0698760011", At: at}
-	if err := r.bucket.Take(r.t.Context(), calls.Report{Event: e, Users: []wire.User{"anna"}}); err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, r.bucket.Take(r.t.Context(), calls.Report{Event: e, Users: []wire.User{"anna"}}))
 }
 
 // desk is a Wiebelt that has joined.
@@ -105,25 +97,17 @@ func newDesk(t *testing.T, r *relay) *desk {
 func newDeskUntil(t *testing.T, r *relay, until time.Time) *desk {
 	t.Helper()
 	pair, err := nkeys.CreateUser()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	d := &desk{t: t, events: make(chan call.Event, 64), states: make(chan link.State, 64), wake: make(chan struct{}, 1), kept: make(chan string, 64)}
 	if d.public, err = pair.PublicKey(); err != nil {
 		t.Fatal(err)
 	}
 	token, err := r.authority.User("anna", d.public, until)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	seed, err := pair.Seed()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	stored, err := membership{Joined: wire.Joined{V: 1, Site: site, User: "anna", URLs: []string{r.node.URL()}, Token: token}, Seed: string(seed)}.encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	d.secret = func() string { return stored }
 	return d
 }
@@ -132,9 +116,7 @@ func (d *desk) run() {
 	d.t.Helper()
 	p, err := New(exchangelink.Account{Address: address, Secret: func(context.Context) (string, error) { return d.secret(), nil },
 		Keep: func(_ context.Context, stored string) error { d.kept <- stored; return nil }})
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	must.Do(d.t, err)
 	d.phone = p.(*Phone)
 	d.phone.Keep(d.keep)
 	ctx, stop := context.WithCancel(context.Background())
@@ -223,9 +205,7 @@ func TestLate(t *testing.T) {
 		s := wire.Snapshot{Epoch: time.Now().Add(time.Hour).UnixMilli(), Seq: uint64(i), At: at,
 			Calls: []wire.Call{{ID: id, State: "answered", Number: "0698760011", Began: at.Add(-10 * time.Minute), Answered: &answered}}}
 		before := time.Now()
-		if err := r.node.Conn.Publish(site.Of(wire.Calls, "anna"), s.Encode()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.node.Conn.Publish(site.Of(wire.Calls, "anna"), s.Encode()))
 		for _, want := range []struct {
 			state call.State
 			age   time.Duration
@@ -263,9 +243,7 @@ func TestForgot(t *testing.T) {
 		{learnTime, []wire.Call{{ID: "wazo/1", State: "ringing", Number: "0698760011"}}, []string{"ended wazo/2"}},
 	} {
 		s := wire.Snapshot{Epoch: epoch.UnixMilli(), Seq: uint64(i), At: epoch.Add(step.age), Calls: step.calls}
-		if err := r.node.Conn.Publish(site.Of(wire.Calls, "anna"), s.Encode()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.node.Conn.Publish(site.Of(wire.Calls, "anna"), s.Encode()))
 		for _, want := range step.want {
 			d.next(want)
 		}
@@ -324,13 +302,9 @@ func TestCatchUp(t *testing.T) {
 		asks <- q.Seen
 		_ = m.Respond(a.Encode())
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer func() { _ = sub.Unsubscribe() }()
-	if err := r.node.Conn.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.node.Conn.Flush())
 	full, refused := errors.New("full"), make(chan struct{}, 1)
 	kept := make(chan string, 16)
 	left := 2 // pages that there is room for
@@ -405,9 +379,7 @@ func TestNotAllowed(t *testing.T) {
 	d := newDesk(t, r)
 	d.run()
 	d.until(link.Connected)
-	if err := r.node.Revoke(map[string]time.Time{d.public: time.Now()}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.node.Revoke(map[string]time.Time{d.public: time.Now()}))
 	if s := d.until(link.Refused); s.Cause != link.CauseDenied {
 		t.Errorf("%+v", s)
 	}
@@ -427,9 +399,7 @@ func TestRenewed(t *testing.T) {
 		b, _ := json.Marshal(wire.Renewed{Token: token, URLs: []string{r.node.URL()}})
 		_ = m.Respond(b)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer func() { _ = sub.Unsubscribe() }()
 	d.run()
 	stored := <-d.kept
@@ -463,12 +433,8 @@ func TestLookup(t *testing.T) {
 		_ = json.Unmarshal(m.Data, &q)
 		_ = m.Respond([]byte(q.Number))
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.node.Conn.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, r.node.Conn.Flush())
 	for _, tt := range []struct {
 		answer  string
 		failure contact.Failure
@@ -481,9 +447,7 @@ func TestLookup(t *testing.T) {
 		}
 	}
 	_ = sub.Unsubscribe()
-	if err := r.node.Conn.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.node.Conn.Flush())
 	if _, err := d.phone.Lookup(t.Context(), "+31698760011"); contact.FailureOf(err) != contact.HubSlow {
 		t.Errorf("nobody answers: %v", err)
 	}

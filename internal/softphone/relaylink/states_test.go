@@ -6,6 +6,7 @@ import (
 
 	"wiebelt/internal/relay/wire"
 	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/testutil/must"
 )
 
 // TestTrouble: what one relay can do works; nothing is claimed of what no relay has
@@ -66,9 +67,7 @@ func TestBehind(t *testing.T) {
 	say := func(s wire.State) {
 		t.Helper()
 		s.Relay, s.At = "r1", time.Now()
-		if err := r.node.Conn.Publish(site.Relays(), s.Encode()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.node.Conn.Publish(site.Relays(), s.Encode()))
 	}
 	since := time.Now().Add(-time.Hour)
 	silent := wire.State{Links: []wire.LinkState{{Name: "centrale", State: "waiting", Since: since}}}

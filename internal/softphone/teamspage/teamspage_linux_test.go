@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"wiebelt/internal/softphone/scheme"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
 
@@ -75,9 +76,7 @@ func TestPageInChromium(t *testing.T) {
 			}
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, c := range []struct{ path, want string }{
 		{"/nl.html#+31612345678", "wiebelt:call?number=%2B31612345678&state=answered"},
 		{"/en.html#%2B31%206%201234-5678", "wiebelt:call?number=%2B31612345678&state=answered"},

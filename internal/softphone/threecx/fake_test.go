@@ -9,6 +9,7 @@ import (
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/testutil/linktest"
+	"wiebelt/internal/testutil/must"
 )
 
 // exchange is a 3CX that can be stopped and started.
@@ -122,9 +123,5 @@ func TestMain(m *testing.M) { linktest.Main(m) }
 // listen runs a link until the test ends.
 func listen(t testing.TB, cfg exchangelink.Account) *linktest.Watch {
 	t.Helper()
-	p, err := New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return linktest.Run(t, p)
+	return linktest.Run(t, must.Get(New(cfg))(t))
 }

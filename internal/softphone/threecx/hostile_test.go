@@ -11,6 +11,7 @@ import (
 	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
+	"wiebelt/internal/testutil/must"
 )
 
 // hostileEvents gives messages that no 3CX sends, and hostileParts what no
@@ -108,9 +109,7 @@ func mustPart(b []byte) (p participant) {
 func feed(t *testing.T, f func(context.Context, *session) error) {
 	t.Helper()
 	p, err := New(exchangelink.Account{Address: "https://127.0.0.1:1", User: "c", Extension: "101", Secret: linktest.Secret("x")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel() // so that nothing is asked of anybody
 	if _, err = linktest.Once(t, linktest.Scripted{Phone: p, Do: func(_ context.Context, r *link.Reporter) error {

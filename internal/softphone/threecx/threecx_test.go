@@ -16,6 +16,7 @@ import (
 	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
+	"wiebelt/internal/testutil/must"
 )
 
 var ring = part{status: "Ringing", number: "0612345678", name: "J. de Vries", did: "0201234567", call: 33}
@@ -162,10 +163,7 @@ func TestNobodyElsesCalls(t *testing.T) {
 // for again.
 func TestGaps(t *testing.T) {
 	x := newExchange(t)
-	p, err := New(linktest.Account(x.Address()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(New(linktest.Account(x.Address())))(t)
 	p.(*phone).again = 50 * time.Millisecond
 	w := linktest.Run(t, p)
 	w.Until(link.Connected)
@@ -190,10 +188,7 @@ func TestGaps(t *testing.T) {
 // have gaps; that must not become a storm of questions.
 func TestGapsWithoutEnd(t *testing.T) {
 	x := newExchange(t)
-	p, err := New(linktest.Account(x.Address()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(New(linktest.Account(x.Address())))(t)
 	p.(*phone).again = 10 * time.Millisecond
 	w := linktest.Run(t, p)
 	w.Until(link.Connected)
@@ -246,10 +241,7 @@ func TestSnapshotAfterRestart(t *testing.T) {
 func TestRenewal(t *testing.T) {
 	x := newExchange(t)
 	x.Tokens.Life = 150 * time.Millisecond
-	p, err := New(linktest.Account(x.Address()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(New(linktest.Account(x.Address())))(t)
 	p.(*phone).least = time.Millisecond
 	w := linktest.Run(t, p)
 	w.Until(link.Connected)

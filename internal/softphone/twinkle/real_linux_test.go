@@ -12,6 +12,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"wiebelt/internal/softphone/twinkle"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/phonetest"
 )
 
@@ -20,17 +21,10 @@ func TestRealTwinkle(t *testing.T) {
 	dir := t.TempDir()
 	script := filepath.Join(dir, "script")
 	// Each run leaves a file of its own, whole at once.
-	if err := os.WriteFile(script, []byte("#!/bin/sh\nf=$(mktemp "+dir+"/run.XXXXXXXX.part)\nenv -0 >$f\nmv $f ${f%.part}\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	watch, err := fsnotify.NewWatcher()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(script, []byte("#!/bin/sh\nf=$(mktemp "+dir+"/run.XXXXXXXX.part)\nenv -0 >$f\nmv $f ${f%.part}\n"), 0o700))
+	watch := must.Get(fsnotify.NewWatcher())(t)
 	defer watch.Close()
-	if err := watch.Add(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, watch.Add(dir))
 	phone := phonetest.StartTwinkle(t, script)
 	for _, c := range []struct {
 		name     string
@@ -78,10 +72,7 @@ func runs(t *testing.T, watch *fsnotify.Watcher, n int) (all []func(string) stri
 			if !e.Has(fsnotify.Create) || strings.HasSuffix(e.Name, ".part") {
 				continue
 			}
-			b, err := os.ReadFile(e.Name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := must.Get(os.ReadFile(e.Name))(t)
 			vars := map[string]string{}
 			for _, v := range strings.Split(string(b), "\x00") {
 				k, v, _ := strings.Cut(v, "=")

@@ -10,6 +10,7 @@ import (
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
+	"wiebelt/internal/testutil/must"
 )
 
 func TestMain(m *testing.M) { linktest.Main(m) }
@@ -44,10 +45,7 @@ func targets(p *simulate.Portal) (all []string) {
 // once looks until it fails.
 func once(t *testing.T, k *kept) error {
 	t.Helper()
-	p, err := New(k)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(New(k))(t)
 	return link.Once(t.Context(), link.Config{Take: func(call.Event) error { return nil }}, p)
 }
 

@@ -11,6 +11,7 @@ import (
 	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
+	"wiebelt/internal/testutil/must"
 )
 
 // hostile gives messages that no Wazo sends: a table, and mutations of real ones.
@@ -52,9 +53,7 @@ func FuzzMessage(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		p, err := New(exchangelink.Account{Address: "https://127.0.0.1:1", User: "u", Extension: "101", Secret: linktest.Secret("")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		events, _ := linktest.Once(t, linktest.Scripted{Phone: p, Do: func(ctx context.Context, r *link.Reporter) error {
 			s := &session{phone: p.(*phone), r: r, began: true, ready: true}
 			s.token.User = uuid

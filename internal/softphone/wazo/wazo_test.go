@@ -13,6 +13,7 @@ import (
 	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
+	"wiebelt/internal/testutil/must"
 )
 
 var (
@@ -148,10 +149,7 @@ func TestRenewal(t *testing.T) {
 		}
 		return 0
 	}
-	p, err := New(linktest.Account(x.Address()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(New(linktest.Account(x.Address())))(t)
 	p.(*phone).least = time.Millisecond
 	w := linktest.Run(t, p)
 	w.Until(link.Connected)
@@ -285,10 +283,7 @@ func TestTroubles(t *testing.T) {
 			t.Parallel()
 			x := newExchange(t)
 			tt.change(x)
-			p, err := New(linktest.Account(x.Address()))
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must.Get(New(linktest.Account(x.Address())))(t)
 			p.(*phone).greets = 200 * time.Millisecond
 			w := linktest.Run(t, p)
 			if s := w.Until(link.Waiting); !strings.HasSuffix(s.Err.Error(), tt.want) {
@@ -308,10 +303,7 @@ func TestTroubles(t *testing.T) {
 func TestOlderWazo(t *testing.T) {
 	x := newExchange(t)
 	x.Intercept(linktest.Status("/api/websocketd", http.StatusNotFound))
-	p, err := New(linktest.Account(x.Address()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(New(linktest.Account(x.Address())))(t)
 	events := p.(*phone).events
 	if len(events) != 2 || events[1].server.Host() != "127.0.0.1:9502" {
 		t.Fatalf("%+v", events)

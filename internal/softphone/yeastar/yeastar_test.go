@@ -15,6 +15,7 @@ import (
 	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
+	"wiebelt/internal/testutil/must"
 )
 
 // exchange is a Yeastar that can be stopped and started.
@@ -36,10 +37,7 @@ func listen(t testing.TB, a exchangelink.Account) *linktest.Watch {
 }
 
 func fresh(t testing.TB, a exchangelink.Account) *phone {
-	p, err := New(a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(New(a))(t)
 	p.(*phone).least = 10 * time.Millisecond
 	return p.(*phone)
 }
@@ -152,9 +150,7 @@ func TestToken(t *testing.T) {
 	w := linktest.Run(t, p)
 	w.Until(link.Connected)
 	made := func(n int) func() bool { return func() bool { return x.Tokens.Made >= n } }
-	if err := x.Until(t.Context(), made(4)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, x.Until(t.Context(), made(4)))
 	x.With(func() { x.Tokens.Life = time.Hour })
 	x.EachSocket(linktest.Cut)
 	w.Until(link.Connected)

@@ -19,14 +19,9 @@ import (
 	"wiebelt/internal/instance"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/store/history"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
-
-func must(t testing.TB, err error) {
-	if t.Helper(); err != nil {
-		t.Fatal(err)
-	}
-}
 
 const hubURL = "https://hub.example"
 
@@ -46,8 +41,8 @@ type fixture struct {
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	dirs, err := profile.Find(t.TempDir())
-	must(t, err)
-	must(t, dirs.Make())
+	must.Do(t, err)
+	must.Do(t, dirs.Make())
 	b := &fixture{t: t, set: settings.Defaults(), dir: t.TempDir()}
 	b.set.Hub.HubURL, b.set.Support.Contact = hubURL, "Jan (IT)"
 	if b.store, err = history.Open(fromsettings.HistoryFile(dirs), history.KeepFull, 7, time.Now); err != nil {
@@ -77,7 +72,7 @@ func newFixture(t *testing.T) *fixture {
 		}})
 	for _, p := range []string{"xdg-open", "softphone"} {
 		script := "#!/bin/sh\nprintf '%s\\n' \"$@\" > " + filepath.Join(b.dir, p+".notes") + "\n"
-		must(t, os.WriteFile(filepath.Join(b.dir, p), []byte(script), 0o700))
+		must.Do(t, os.WriteFile(filepath.Join(b.dir, p), []byte(script), 0o700))
 	}
 	t.Setenv("PATH", b.dir+":"+os.Getenv("PATH"))
 	return b
@@ -95,14 +90,14 @@ func (b *fixture) put(e history.Entry) int64 {
 		e.Rang = time.Now().Add(-time.Minute)
 	}
 	id, err := b.store.Put(b.t.Context(), e)
-	must(b.t, err)
+	must.Do(b.t, err)
 	return id
 }
 
 func (b *fixture) at(id int64) history.Entry {
 	b.t.Helper()
 	e, err := b.store.Get(b.t.Context(), id)
-	must(b.t, err)
+	must.Do(b.t, err)
 	return e
 }
 
@@ -300,9 +295,7 @@ func TestLooked(t *testing.T) {
 		}
 	}
 	off := b.put(failed)
-	if _, err := b.store.RemovePerson(t.Context(), off); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(b.store.RemovePerson(t.Context(), off))(t)
 	if m, err := b.LookedUp(t.Context(), text.Dutch, b.at(off), one); err != nil || b.at(off).Name != "" || m.Sentence != text.Dutch.T(text.CallsAgainOff) {
 		t.Errorf("taken off: %+v, %+v, %v", b.at(off), m, err)
 	}
@@ -319,9 +312,7 @@ func TestLookedDuringTheCall(t *testing.T) {
 	over := asked
 	over.Ended, over.Result = rang.Add(20*time.Second), history.ResultMissed
 	b.put(over)
-	if _, err := b.LookedUp(t.Context(), text.Dutch, asked, f); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(b.LookedUp(t.Context(), text.Dutch, asked, f))(t)
 	if got := b.at(id); !got.Open() || !got.Ended.Equal(over.Ended) || got.ContactID != "c-vries" || got.Outcome != history.OutcomeFound || !got.Fits("vries") {
 		t.Errorf("missed meanwhile: %+v", got)
 	}
@@ -360,9 +351,9 @@ func TestWhatCannotBeWritten(t *testing.T) {
 	}
 	b.set.History.Keep = string(history.KeepFull)
 	// What was put aside is something that cannot be removed.
-	must(t, os.MkdirAll(filepath.Join(fromsettings.HistoryFile(b.Dirs)+".damaged", "x"), 0o700))
+	must.Do(t, os.MkdirAll(filepath.Join(fromsettings.HistoryFile(b.Dirs)+".damaged", "x"), 0o700))
 	b.fails("what cannot be deleted", b.Wipe(t.Context()), "Niet alles kon worden gewist. Meld dit bij Jan (IT).")
-	must(t, b.store.Close())
-	must(t, os.WriteFile(fromsettings.HistoryFile(b.Dirs), []byte(strings.Repeat("no database ", 1000)), 0o600))
+	must.Do(t, b.store.Close())
+	must.Do(t, os.WriteFile(fromsettings.HistoryFile(b.Dirs), []byte(strings.Repeat("no database ", 1000)), 0o600))
 	b.fails("a damaged file", b.Tick(t.Context(), id), text.Dutch.T(text.CallsTroubleWrite))
 }

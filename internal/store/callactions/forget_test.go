@@ -16,6 +16,7 @@ import (
 	"wiebelt/internal/store/chosencontacts"
 	"wiebelt/internal/store/history"
 	"wiebelt/internal/store/sqlitefile"
+	"wiebelt/internal/testutil/must"
 )
 
 // While no resident runs, what is forgotten goes from the history and from the
@@ -27,7 +28,7 @@ func TestForgetFiles(t *testing.T) {
 	for name, m := range map[string]windowapi.Forget{"a number": {Number: "06-98 76 00 11"}, "older": {Days: &ago}, "all": {All: true}, newer: {All: true}} {
 		t.Run(name, func(t *testing.T) {
 			dirs, err := profile.Find(t.TempDir())
-			must(t, err)
+			must.Do(t, err)
 			s, _ := settings.Parse("[hub]\nsecret_store = \"file\"\n[history]\nchoices = true\nkeep = \"full\"\n")
 			with := func(do func(*chosencontacts.Store)) {
 				t.Helper()
@@ -36,9 +37,7 @@ func TestForgetFiles(t *testing.T) {
 				over := make(chan struct{})
 				go func() { defer close(over); chosen.Run(ctx) }()
 				// A command that deletes nothing: what is in the file is read by then.
-				if _, err := chosen.ForgetOlder(ctx, time.Time{}); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(chosen.ForgetOlder(ctx, time.Time{}))(t)
 				do(chosen)
 				end()
 				<-over
@@ -58,22 +57,20 @@ func TestForgetFiles(t *testing.T) {
 				}
 			})
 			calls, err := history.Open(fromsettings.HistoryFile(dirs), history.KeepFull, 7, time.Now)
-			must(t, err)
+			must.Do(t, err)
 			for _, n := range []string{number, other} {
 				e := missedCall()
 				e.Number, e.Rang = n, time.Now().Add(-time.Minute)
-				if _, err := calls.Put(t.Context(), e); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(calls.Put(t.Context(), e))(t)
 			}
-			must(t, calls.Close())
+			must.Do(t, calls.Close())
 			newer := name == newer
 			if newer {
 				db, err := sqlitefile.Open(fromsettings.HistoryFile(dirs), "")
 				if err == nil {
 					_, err = db.Exec("PRAGMA user_version = 999")
 				}
-				must(t, errors.Join(err, db.Close()))
+				must.Do(t, errors.Join(err, db.Close()))
 			}
 			if err := Forget(t.Context(), instance.Config{RunDir: dirs.Run}, dirs, s, m); errors.Is(err, history.ErrNewer) != newer || err != nil && !newer {
 				t.Fatal(err)
@@ -93,7 +90,7 @@ func TestForgetFiles(t *testing.T) {
 				return
 			}
 			r, err := history.OpenReadOnly(fromsettings.HistoryFile(dirs))
-			must(t, err)
+			must.Do(t, err)
 			defer r.Close()
 			if open, err := r.Open(t.Context(), 10); len(open) != left || err != nil {
 				t.Errorf("%d calls left, %v, want %d", len(open), err, left)

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"wiebelt/internal/testutil/must"
 )
 
 func TestNinetyDaysSinceTheLastUse(t *testing.T) {
@@ -115,7 +117,7 @@ func TestForget(t *testing.T) {
 		}
 		r.is(anna, "")
 		r.is("+31612300000", "c-3")
-		must(t, r.ForgetAll(t.Context()))
+		must.Do(t, r.ForgetAll(t.Context()))
 		r.is("+31612300000", "")
 		if r.file() != "" || r.vault.len() != 0 {
 			t.Errorf("left: %q, %d keys", r.file(), r.vault.len())

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"wiebelt/internal/config/secret"
+	"wiebelt/internal/testutil/must"
 )
 
 // TestFileGivesNothingAway: no number and no key in it, and only we can read it.
@@ -30,7 +31,7 @@ func TestFileGivesNothingAway(t *testing.T) {
 		}
 		// The same number under another key is another hash.
 		first := text
-		must(t, r.ForgetAll(t.Context()))
+		must.Do(t, r.ForgetAll(t.Context()))
 		r.Chose(anna, "c-1")
 		r.rest()
 		hash := func(s string) string {
@@ -62,8 +63,8 @@ func TestDamagedFileIsSetAside(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			in(t, func(t *testing.T, r *fixture) {
-				must(t, os.MkdirAll(filepath.Dir(r.path), 0o700))
-				must(t, os.WriteFile(r.path, []byte(text), 0o600))
+				must.Do(t, os.MkdirAll(filepath.Dir(r.path), 0o700))
+				must.Do(t, os.WriteFile(r.path, []byte(text), 0o600))
 				r.start()
 				r.rest()
 				if b, err := os.ReadFile(aside(r.path)); err != nil || string(b) != text {
@@ -89,8 +90,8 @@ func TestDamagedFileIsSetAside(t *testing.T) {
 func TestNewerFileIsLeftAlone(t *testing.T) {
 	in(t, func(t *testing.T, r *fixture) {
 		text := `{"version":2,"other":true}`
-		must(t, os.MkdirAll(filepath.Dir(r.path), 0o700))
-		must(t, os.WriteFile(r.path, []byte(text), 0o600))
+		must.Do(t, os.MkdirAll(filepath.Dir(r.path), 0o700))
+		must.Do(t, os.WriteFile(r.path, []byte(text), 0o600))
 		r.start()
 		r.Chose(anna, "c-1")
 		r.is(anna, "c-1")

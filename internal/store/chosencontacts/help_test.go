@@ -20,12 +20,6 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func must(t testing.TB, err error) {
-	if t.Helper(); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // vault is a secret store in memory, which may be locked or slow.
 type vault struct {
 	mu    sync.Mutex

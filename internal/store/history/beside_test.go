@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"wiebelt/internal/testutil/clocktest"
+	"wiebelt/internal/testutil/must"
 )
 
 const besideEnv = "WIEBELT_HISTORY_TEST_BESIDE"
@@ -61,10 +62,10 @@ func TestTwoWriters(t *testing.T) {
 	cmd.Env = append(os.Environ(), besideEnv+"="+path)
 	cmd.Stderr = os.Stderr
 	next, err := cmd.StdinPipe()
-	must(t, err)
+	must.Do(t, err)
 	out, err := cmd.StdoutPipe()
-	must(t, err)
-	must(t, cmd.Start())
+	must.Do(t, err)
+	must.Do(t, cmd.Start())
 	go func() {
 		defer close(acks)
 		n := 0
@@ -77,7 +78,7 @@ func TestTwoWriters(t *testing.T) {
 		}
 	}()
 	r, err := OpenReadOnly(path)
-	must(t, err)
+	must.Do(t, err)
 	defer r.Close()
 	var mine []int64
 	n := 0
@@ -86,14 +87,12 @@ func TestTwoWriters(t *testing.T) {
 		e.Name = "B. Hier"
 		mine = append(mine, put(t, s, e))
 		if n++; n%5 == 0 {
-			must(t, s.Purge(t.Context()))
+			must.Do(t, s.Purge(t.Context()))
 			_, err := s.Remove(t.Context(), mine[len(mine)-1])
-			must(t, err)
+			must.Do(t, err)
 			mine = mine[:len(mine)-1]
 		}
-		if _, err := r.From(t.Context(), Query{}, 0, 100); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(r.From(t.Context(), Query{}, 0, 100))(t)
 	}
 	kept := map[int64]string{}
 	for _, e := range read(t, path) {
@@ -139,9 +138,9 @@ func TestBesideLooksAfterNothing(t *testing.T) {
 		t.Fatalf("%d missed", s.Missed())
 	}
 	b, err := OpenBeside(t.Context(), path, KeepFull, c.Now)
-	must(t, err)
-	must(t, b.Handle(t.Context(), old.ID))
-	must(t, b.Close())
+	must.Do(t, err)
+	must.Do(t, b.Handle(t.Context(), old.ID))
+	must.Do(t, b.Close())
 	if e, err := s.Get(t.Context(), live.ID); err != nil || e.Result != ResultLive || e.Name != live.Name {
 		t.Errorf("the call that is on: %+v, %v", e, err)
 	}
@@ -151,11 +150,11 @@ func TestBesideLooksAfterNothing(t *testing.T) {
 	if err := s.Recount(t.Context()); err != nil || s.Missed() != 0 {
 		t.Errorf("%d missed, %v", s.Missed(), err)
 	}
-	must(t, s.Close())
+	must.Do(t, s.Close())
 	for _, p := range append([]string{path}, path+"-wal", path+"-shm") {
 		_ = os.Remove(p)
 	}
-	must(t, os.WriteFile(path, []byte(strings.Repeat("no database ", 1000)), 0o600))
+	must.Do(t, os.WriteFile(path, []byte(strings.Repeat("no database ", 1000)), 0o600))
 	if _, err := OpenBeside(t.Context(), path, KeepFull, time.Now); err == nil {
 		t.Error("a damaged file was opened")
 	}
@@ -163,9 +162,9 @@ func TestBesideLooksAfterNothing(t *testing.T) {
 		t.Errorf("it was put aside: %v", all)
 	}
 	off, err := OpenBeside(t.Context(), path, KeepOff, time.Now)
-	must(t, err)
-	must(t, off.Handle(t.Context(), 1))
-	must(t, off.Close())
+	must.Do(t, err)
+	must.Do(t, off.Handle(t.Context(), 1))
+	must.Do(t, off.Close())
 	if _, err := os.Stat(path); err != nil {
 		t.Errorf("nothing is to be kept, and it removed the file: %v", err)
 	}

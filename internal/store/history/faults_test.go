@@ -15,6 +15,7 @@ import (
 
 	"wiebelt/internal/core/address"
 	"wiebelt/internal/testutil/clocktest"
+	"wiebelt/internal/testutil/must"
 )
 
 func wantState(t *testing.T, s *Store, f Fault, n Notice) {
@@ -38,18 +39,14 @@ func TestDiskTroublePasses(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "h.db")
 			s := open(t, path, KeepFull, clocktest.New(monday))
 			before := put(t, s, known(monday))
-			if _, err := s.db.Exec(tt.begin); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(s.db.Exec(tt.begin))(t)
 			big := known(monday)
 			big.Name = strings.Repeat("x", 100_000)
 			if _, err := s.Put(t.Context(), big); FaultOf(err) != tt.fault {
 				t.Errorf("%v", err)
 			}
 			wantState(t, s, tt.fault, NoticeNone)
-			if _, err := s.db.Exec(tt.finish); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(s.db.Exec(tt.finish))(t)
 			after := put(t, s, known(monday))
 			wantState(t, s, FaultNone, NoticeNone)
 			if got := ids(read(t, path)); len(got) != 2 || got[0] != after || got[1] != before {
@@ -70,18 +67,18 @@ func TestFileChangesUnderUs(t *testing.T) {
 		do     func(t *testing.T, path string)
 		notice Notice
 	}{
-		{"deleted", func(t *testing.T, path string) { must(t, os.Remove(path)) }, NoticeGone},
-		{"deleted with its log", func(t *testing.T, path string) { must(t, remove(path, path+"-wal", path+"-shm")) }, NoticeGone},
+		{"deleted", func(t *testing.T, path string) { must.Do(t, os.Remove(path)) }, NoticeGone},
+		{"deleted with its log", func(t *testing.T, path string) { must.Do(t, remove(path, path+"-wal", path+"-shm")) }, NoticeGone},
 		{"another one in its place", func(t *testing.T, path string) {
-			must(t, os.Rename(path, path+".old"))
-			must(t, os.WriteFile(path, nil, 0o600))
+			must.Do(t, os.Rename(path, path+".old"))
+			must.Do(t, os.WriteFile(path, nil, 0o600))
 		}, NoticeGone},
 		{"nonsense in its place", func(t *testing.T, path string) {
-			must(t, os.Remove(path))
-			must(t, os.WriteFile(path, []byte(strings.Repeat("nonsense", 1000)), 0o600))
+			must.Do(t, os.Remove(path))
+			must.Do(t, os.WriteFile(path, []byte(strings.Repeat("nonsense", 1000)), 0o600))
 		}, NoticeGone},
-		{"the folder deleted", func(t *testing.T, path string) { must(t, os.RemoveAll(filepath.Dir(path))) }, NoticeGone},
-		{"its log deleted", func(t *testing.T, path string) { must(t, remove(path+"-wal", path+"-shm")) }, NoticeNone},
+		{"the folder deleted", func(t *testing.T, path string) { must.Do(t, os.RemoveAll(filepath.Dir(path))) }, NoticeGone},
+		{"its log deleted", func(t *testing.T, path string) { must.Do(t, remove(path+"-wal", path+"-shm")) }, NoticeNone},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "below", "h.db")
@@ -116,18 +113,12 @@ func TestFileChangesUnderUs(t *testing.T) {
 	}
 }
 
-func must(t testing.TB, err error) {
-	if t.Helper(); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // Switching off and on again begins a new file; IDs go on.
 func TestIDsGoOnAfterOff(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "h.db"), KeepFull, clocktest.New(monday))
 	first := put(t, s, known(monday))
-	must(t, s.Configure(t.Context(), KeepOff, 7))
-	must(t, s.Configure(t.Context(), KeepFull, 7))
+	must.Do(t, s.Configure(t.Context(), KeepOff, 7))
+	must.Do(t, s.Configure(t.Context(), KeepFull, 7))
 	if id := put(t, s, known(monday)); id <= first {
 		t.Errorf("ID %d after %d", id, first)
 	}
@@ -137,7 +128,7 @@ func TestIDsGoOnAfterOff(t *testing.T) {
 func TestOpensLater(t *testing.T) {
 	dir := t.TempDir()
 	blocked := filepath.Join(dir, "below")
-	must(t, os.WriteFile(blocked, nil, 0o600))
+	must.Do(t, os.WriteFile(blocked, nil, 0o600))
 	c := clocktest.New(monday)
 	s, err := Open(filepath.Join(blocked, "h.db"), KeepFull, 7, c.Now)
 	if err == nil || s == nil {
@@ -145,7 +136,7 @@ func TestOpensLater(t *testing.T) {
 	}
 	defer s.Close()
 	wantState(t, s, FaultOther, NoticeNone)
-	must(t, os.Remove(blocked))
+	must.Do(t, os.Remove(blocked))
 	if _, err := s.Put(t.Context(), known(monday)); err == nil {
 		t.Error("tried at once: a broken disk would be hammered")
 	}
@@ -176,10 +167,8 @@ func TestNewerFileIsLeftAlone(t *testing.T) {
 	c := clocktest.New(monday)
 	s := open(t, path, KeepFull, c)
 	put(t, s, known(monday))
-	if _, err := s.db.Exec("PRAGMA user_version = 99"); err != nil {
-		t.Fatal(err)
-	}
-	must(t, s.Close())
+	must.Get(s.db.Exec("PRAGMA user_version = 99"))(t)
+	must.Do(t, s.Close())
 	s, err := Open(path, KeepFull, 7, c.Now)
 	if !errors.Is(err, ErrNewer) || s == nil {
 		t.Fatalf("%v", err)
@@ -231,7 +220,7 @@ func found(t *testing.T, dir string, which func(int) []string) (n int) {
 		everything = append(append(everything, b...), '|')
 		return err
 	})
-	must(t, err)
+	must.Do(t, err)
 	for i := range canaries {
 		for _, w := range which(i) {
 			if bytes.Contains(everything, []byte(w)) {
@@ -324,10 +313,8 @@ func TestDeletedMeansGone(t *testing.T) {
 			if n := found(t, dir, both); n != canaries {
 				t.Fatalf("%d of %d can be found at all", n, canaries)
 			}
-			if _, err := r.From(t.Context(), Query{Filter: "kanarie"}, 0, 1000); err != nil {
-				t.Fatal(err)
-			}
-			must(t, tt.do(t.Context(), s, all, c))
+			must.Get(r.From(t.Context(), Query{Filter: "kanarie"}, 0, 1000))(t)
+			must.Do(t, tt.do(t.Context(), s, all, c))
 			if n := found(t, dir, tt.gone); n != 0 {
 				t.Errorf("something of %d of %d is left", n, canaries)
 			}
@@ -336,7 +323,7 @@ func TestDeletedMeansGone(t *testing.T) {
 					t.Errorf("somebody else went too: %+v, %v", e, err)
 				}
 			}
-			must(t, s.Close())
+			must.Do(t, s.Close())
 			_ = r.Close()
 			if n := found(t, dir, tt.gone); n != 0 {
 				t.Errorf("something of %d of %d is back after closing", n, canaries)

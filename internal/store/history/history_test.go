@@ -19,6 +19,7 @@ import (
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/testutil/clocktest"
+	"wiebelt/internal/testutil/must"
 )
 
 var monday = time.Date(2026, 9, 14, 10, 42, 3, 0, time.Local)
@@ -36,7 +37,7 @@ func known(rang time.Time) Entry {
 func open(t *testing.T, path string, keep Keep, c *clocktest.Clock) *Store {
 	t.Helper()
 	s, err := Open(path, keep, DefaultDays, c.Now)
-	must(t, err)
+	must.Do(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -48,19 +49,19 @@ func open(t *testing.T, path string, keep Keep, c *clocktest.Clock) *Store {
 func put(t *testing.T, s *Store, e Entry) int64 {
 	t.Helper()
 	id, err := s.Put(t.Context(), e)
-	must(t, err)
+	must.Do(t, err)
 	return id
 }
 
 func read(t *testing.T, path string) []Entry {
 	t.Helper()
 	r, err := OpenReadOnly(path)
-	must(t, err)
+	must.Do(t, err)
 	defer r.Close()
 	work, err := r.Open(t.Context(), 100_000)
-	must(t, err)
+	must.Do(t, err)
 	rest, err := r.From(t.Context(), Query{}, 0, 100_000)
-	must(t, err)
+	must.Do(t, err)
 	all := append(work, rest...)
 	slices.SortFunc(all, func(a, b Entry) int { return cmp.Or(b.Rang.Compare(a.Rang), cmp.Compare(b.ID, a.ID)) })
 	return all
@@ -148,7 +149,7 @@ func wantNotOnDisk(t *testing.T, dir string, words ...string) {
 	files, _ := filepath.Glob(filepath.Join(dir, "*"))
 	for _, f := range files {
 		b, err := os.ReadFile(f)
-		must(t, err)
+		must.Do(t, err)
 		for _, w := range words {
 			if bytes.Contains(b, []byte(w)) {
 				t.Errorf("%q is still in %s", w, filepath.Base(f))
@@ -207,16 +208,14 @@ func TestRestore(t *testing.T) {
 	e := known(monday)
 	e.Result = ResultMissed
 	id := put(t, s, e)
-	must(t, s.Handle(t.Context(), id))
+	must.Do(t, s.Handle(t.Context(), id))
 	was, err := s.Get(t.Context(), id)
-	must(t, err)
+	must.Do(t, err)
 	for _, keep := range []Keep{KeepFull, KeepNumbers} {
-		must(t, s.Configure(t.Context(), keep, 7))
-		if _, err := s.Remove(t.Context(), id); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Configure(t.Context(), keep, 7))
+		must.Get(s.Remove(t.Context(), id))(t)
 		for range 2 { // a second time changes nothing
-			must(t, s.Restore(t.Context(), was))
+			must.Do(t, s.Restore(t.Context(), was))
 		}
 		want := was
 		if keep == KeepNumbers {
@@ -242,7 +241,7 @@ func TestDamagedFileIsSetAside(t *testing.T) {
 			}
 			s.Close()
 			b, err := os.ReadFile(path)
-			must(t, err)
+			must.Do(t, err)
 			switch kind {
 			case "no database":
 				b = []byte(strings.Repeat("not a database\n", 500))
@@ -255,7 +254,7 @@ func TestDamagedFileIsSetAside(t *testing.T) {
 			case "empty":
 				b = nil
 			}
-			must(t, os.WriteFile(path, b, 0o600))
+			must.Do(t, os.WriteFile(path, b, 0o600))
 			s = open(t, path, KeepFull, c)
 			if wantAside := kind != "empty"; (s.State().Notice == NoticeDamaged) != wantAside {
 				t.Errorf("%+v", s.State())
@@ -268,7 +267,7 @@ func TestDamagedFileIsSetAside(t *testing.T) {
 				return
 			}
 			old := monday.AddDate(0, 0, -8)
-			must(t, os.Chtimes(s.asidePath(), old, old))
+			must.Do(t, os.Chtimes(s.asidePath(), old, old))
 			if err := s.Purge(t.Context()); err != nil {
 				t.Error(err)
 			}
@@ -286,7 +285,7 @@ func TestReaderCannotWrite(t *testing.T) {
 	}
 	s := open(t, path, KeepFull, clocktest.New(monday))
 	r, err := OpenReadOnly(path)
-	must(t, err)
+	must.Do(t, err)
 	defer r.Close()
 	if _, err := r.db.Exec("DELETE FROM calls"); err == nil {
 		t.Error("the reader could delete")
@@ -376,18 +375,18 @@ func TestConfigure(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.db")
 	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 	s, err := Open(path, KeepFull, 30, func() time.Time { return now })
-	must(t, err)
+	must.Do(t, err)
 	defer s.Close()
 	put := func(age time.Duration) int64 {
 		t.Helper()
 		id, err := s.Put(ctx, Entry{Rang: now.Add(-age), Number: "+31201234567", Name: "J. de Vries", ContactID: "17"})
-		must(t, err)
+		must.Do(t, err)
 		return id
 	}
 	young, old := put(time.Hour), put(10*24*time.Hour)
 	configure := func(k Keep, days int) {
 		t.Helper()
-		must(t, s.Configure(ctx, k, days))
+		must.Do(t, s.Configure(ctx, k, days))
 	}
 	if err := s.Configure(ctx, "everything", 7); err == nil {
 		t.Error("an unknown value of what to keep")
@@ -424,11 +423,11 @@ func TestPutAway(t *testing.T) {
 		return Entry{Number: number, Rang: heard.Rang.Add(after), Ended: heard.Rang.Add(after + time.Minute), Result: ResultMissed}
 	}
 	first := []Entry{away(heard.Number, time.Second), away(heard.Number, time.Minute), away("", time.Minute), away("", time.Minute+time.Second)}
-	must(t, s.PutAway(t.Context(), first))
+	must.Do(t, s.PutAway(t.Context(), first))
 	for i := range first { // another way took another time
 		first[i].Rang = first[i].Rang.Add(time.Second / 3)
 	}
-	must(t, s.PutAway(t.Context(), append(first, away("+31698765432", 0))))
+	must.Do(t, s.PutAway(t.Context(), append(first, away("+31698765432", 0))))
 	all := read(t, path)
 	n := 0
 	for _, e := range all {
@@ -439,9 +438,7 @@ func TestPutAway(t *testing.T) {
 	if len(all) != 5 || n != 4 || s.Missed() != 4 {
 		t.Errorf("%d of %d are away, %d missed: %+v", n, len(all), s.Missed(), all)
 	}
-	if _, err := s.db.Exec("PRAGMA query_only = ON"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.db.Exec("PRAGMA query_only = ON"))(t)
 	if err := s.PutAway(t.Context(), []Entry{away("+31698765433", 0)}); err == nil {
 		t.Error("kept on a disk that takes nothing")
 	}

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"wiebelt/internal/testutil/must"
 )
 
 const writerEnv = "WIEBELT_HISTORY_TEST_WRITER"
@@ -83,7 +85,7 @@ func TestKilledWriterLosesNothing(t *testing.T) {
 func whole(t *testing.T, path string) {
 	t.Helper()
 	r, err := OpenReadOnly(path)
-	must(t, err)
+	must.Do(t, err)
 	defer r.Close()
 	var said string
 	if err := r.db.QueryRow("PRAGMA integrity_check").Scan(&said); err != nil || said != "ok" {
@@ -101,8 +103,8 @@ func acknowledged(t *testing.T, path string, n int, said map[int64]string) {
 	cmd.Env = append(os.Environ(), writerEnv+"="+path)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
-	must(t, err)
-	must(t, cmd.Start())
+	must.Do(t, err)
+	must.Do(t, cmd.Start())
 	lines := 0
 	for in := bufio.NewScanner(out); in.Scan(); {
 		var id int64

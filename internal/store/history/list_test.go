@@ -13,12 +13,13 @@ import (
 
 	"wiebelt/internal/store/sqlitefile"
 	"wiebelt/internal/testutil/clocktest"
+	"wiebelt/internal/testutil/must"
 )
 
 func reader(t *testing.T, path string) *Reader {
 	t.Helper()
 	r, err := OpenReadOnly(path)
-	must(t, err)
+	must.Do(t, err)
 	t.Cleanup(func() { _ = r.Close() })
 	return r
 }
@@ -43,7 +44,7 @@ func TestWalk(t *testing.T) {
 		e.Result, e.Outgoing, e.Number = results[i%5], i%10 == 3, fmt.Sprintf("+3161234%04d", i)
 		e.ID = put(t, s, e)
 		if i%2 == 0 && e.Missed() {
-			must(t, s.Handle(t.Context(), e.ID))
+			must.Do(t, s.Handle(t.Context(), e.ID))
 			e.Handled = monday
 		}
 		want = append([]Entry{e}, want...)
@@ -85,10 +86,10 @@ func TestWalk(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			got, err := r.From(t.Context(), tt.q, 0, 7)
-			must(t, err)
+			must.Do(t, err)
 			for len(got) > 0 && len(got) < 100 {
 				more, err := r.From(t.Context(), tt.q, len(got), 7)
-				must(t, err)
+				must.Do(t, err)
 				if len(more) == 0 {
 					break
 				}
@@ -101,7 +102,7 @@ func TestWalk(t *testing.T) {
 				var parts []Entry
 				for next := (Place{}); ; {
 					some, after, err := r.Part(t.Context(), tt.q, next, span, 1000)
-					must(t, err)
+					must.Do(t, err)
 					parts = append(parts, some...)
 					if next = after; next == (Place{}) {
 						break
@@ -203,7 +204,7 @@ func TestTickOff(t *testing.T) {
 			if n := s.Missed(); n != tt.want {
 				t.Errorf("%d to call back, want %d", n, tt.want)
 			}
-			must(t, s.Close())
+			must.Do(t, s.Close())
 			s = open(t, path, KeepFull, clocktest.New(monday))
 			if n := s.Missed(); n != tt.want {
 				t.Errorf("%d after a restart, want %d", n, tt.want)
@@ -232,7 +233,7 @@ func TestPutKeepsWhatTheUserSaid(t *testing.T) {
 	e := known(monday)
 	e.Result = ResultMissed
 	e.ID = put(t, s, e)
-	must(t, s.Handle(t.Context(), e.ID))
+	must.Do(t, s.Handle(t.Context(), e.ID))
 	was, err := s.RemovePerson(t.Context(), e.ID)
 	if err != nil || was.ContactID != "c-100200" {
 		t.Fatalf("%+v, %v", was, err)
@@ -242,8 +243,8 @@ func TestPutKeepsWhatTheUserSaid(t *testing.T) {
 	if err != nil || !got.TakenOff || got.Handled.IsZero() || !same(got.withoutFile(), got) || got.Name != e.Name {
 		t.Errorf("%+v, %v", got, err)
 	}
-	must(t, s.Reopen(t.Context(), e.ID))
-	must(t, s.SetPerson(t.Context(), was))
+	must.Do(t, s.Reopen(t.Context(), e.ID))
+	must.Do(t, s.SetPerson(t.Context(), was))
 	if got, err := s.Get(t.Context(), e.ID); err != nil || got.TakenOff || !got.Open() || got.ContactID != e.ContactID || s.Missed() != 1 {
 		t.Errorf("taken back: %+v, %v", got, err)
 	}
@@ -257,9 +258,7 @@ func TestPutKeepsWhatTheUserSaid(t *testing.T) {
 	if got, err := s.Get(t.Context(), e.ID); err != nil || got.TakenOff || got.ContactID != e.ContactID {
 		t.Errorf("taken back on the card: %+v, %v", got, err)
 	}
-	if _, err := s.Remove(t.Context(), e.ID); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Remove(t.Context(), e.ID))(t)
 	if _, err := s.Remove(t.Context(), e.ID); !errors.Is(err, ErrGone) {
 		t.Errorf("removed twice: %v", err)
 	}
@@ -275,17 +274,15 @@ func TestPutKeepsWhatTheUserSaid(t *testing.T) {
 func TestMigratesTheFirstVersion(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
 	db, err := sql.Open("sqlite", path)
-	must(t, err)
-	if _, err := db.Exec(migrations[0].SQL + "; PRAGMA user_version = 1;"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Get(db.Exec(migrations[0].SQL + "; PRAGMA user_version = 1;"))(t)
 	for i := range 1200 {
 		_, err := db.Exec(`INSERT INTO calls (rang, answered, ended, outgoing, kind, number, shown, line, line_number,
 			name, contact_id, relation_number, link, matches, outcome, result) VALUES (?, 0, 0, 0, 'ari', ?, '', '', '', ?, '', '', '', 0, '', 'missed')`,
 			sqlitefile.Micros(monday)+int64(i), fmt.Sprint("+316", 10000000+i), fmt.Sprint("Müller ", i))
-		must(t, err)
+		must.Do(t, err)
 	}
-	must(t, db.Close())
+	must.Do(t, db.Close())
 	s := open(t, path, KeepFull, clocktest.New(monday))
 	if n := s.Missed(); n != 1200 {
 		t.Errorf("%d missed calls of 1200", n)
@@ -294,7 +291,7 @@ func TestMigratesTheFirstVersion(t *testing.T) {
 	if err != nil || len(all) != 1200 {
 		t.Fatalf("%d, %v", len(all), err)
 	}
-	must(t, s.change(t.Context(), func(tx *sql.Tx, _ Keep) error {
+	must.Do(t, s.change(t.Context(), func(tx *sql.Tx, _ Keep) error {
 		_, err := tx.Exec(`UPDATE calls SET handled = 1`)
 		return err
 	}))
@@ -309,16 +306,16 @@ func TestMigratesTheFirstVersion(t *testing.T) {
 func seed(tb testing.TB, path string, n int) {
 	tb.Helper()
 	s, err := Open(path, KeepFull, 365, time.Now)
-	must(tb, err)
+	must.Do(tb, err)
 	id, err := s.Put(context.Background(), known(time.Now()))
-	must(tb, err)
+	must.Do(tb, err)
 	_, err = s.db.Exec(`WITH RECURSIVE i(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < ?)
 		INSERT INTO calls (`+columns+`) SELECT rang - n * 60000000, answered, ended, outgoing, kind, printf('+316%08d', n), printf('06 %08d', n),
 			line, line_number, via, char(65 + n % 26) || '. ' || name, contact_id, relation_number, link, matches, outcome, result,
 			char(97 + n % 26) || printf('. de vries%s316%08d', char(10), n) || char(10) || 'schade' || char(10) || '0201234567', handled, taken_off, taken_by
 		FROM i, calls WHERE id = ?`, n-1, id)
-	must(tb, err)
-	must(tb, s.Close())
+	must.Do(tb, err)
+	must.Do(tb, s.Close())
 }
 
 // With 100,000 calls nothing that a list asks for takes long.
@@ -326,14 +323,14 @@ func BenchmarkLists(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "h.db")
 	seed(b, path, 100_000)
 	s, err := Open(path, KeepFull, 365, time.Now)
-	must(b, err)
+	must.Do(b, err)
 	defer s.Close()
 	r, err := OpenReadOnly(path)
-	must(b, err)
+	must.Do(b, err)
 	defer r.Close()
 	ctx := context.Background()
 	first, err := r.From(ctx, Query{}, 0, 1)
-	must(b, err)
+	must.Do(b, err)
 	gone := int64(0)
 	for _, bb := range []struct {
 		name string
@@ -352,7 +349,7 @@ func BenchmarkLists(b *testing.B) {
 	} {
 		b.Run(bb.name, func(b *testing.B) {
 			for b.Loop() {
-				must(b, bb.f())
+				must.Do(b, bb.f())
 			}
 		})
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // TestLookingLeavesNothing: neither beside a file that nobody has open, nor for
@@ -16,12 +18,10 @@ func TestLookingLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "history.db")
 	s, err := Open(path, KeepFull, 7, time.Now)
-	must(t, err)
+	must.Do(t, err)
 	put := func(name string) {
 		t.Helper()
-		if _, err := s.Put(t.Context(), Entry{Rang: time.Now(), Number: "+31201234567", Name: name}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Put(t.Context(), Entry{Rang: time.Now(), Number: "+31201234567", Name: name}))(t)
 	}
 	names := func() []string {
 		t.Helper()
@@ -29,7 +29,7 @@ func TestLookingLeavesNothing(t *testing.T) {
 			t.Error(err)
 		}
 		found, err := People(t.Context(), path, 10)
-		must(t, err)
+		must.Do(t, err)
 		return found["name"]
 	}
 	put("J. Jansen")
@@ -37,7 +37,7 @@ func TestLookingLeavesNothing(t *testing.T) {
 		t.Errorf("while it is written: %q", got)
 	}
 	put("P. Pietersen")
-	must(t, s.Close())
+	must.Do(t, s.Close())
 	if got := names(); !slices.Equal(got, []string{"P. Pietersen", "J. Jansen"}) {
 		t.Errorf("%q", got)
 	}
@@ -51,7 +51,7 @@ func TestSound(t *testing.T) {
 	if err := CheckFile(t.Context(), path); err == nil {
 		t.Error("a file that is not there is sound")
 	}
-	must(t, os.WriteFile(path, []byte(strings.Repeat("no database ", 1000)), 0o600))
+	must.Do(t, os.WriteFile(path, []byte(strings.Repeat("no database ", 1000)), 0o600))
 	if err := CheckFile(t.Context(), path); err == nil || errors.Is(err, ErrNewer) {
 		t.Errorf("%v", err)
 	}

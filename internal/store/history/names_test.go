@@ -9,13 +9,14 @@ import (
 
 	"wiebelt/internal/core/phone"
 	"wiebelt/internal/testutil/clocktest"
+	"wiebelt/internal/testutil/must"
 )
 
 // What a phone gave in place of a number is a name: with KeepNumbers it is in no
 // file, neither of new calls nor of those that were kept with their names before.
 func TestNamesInPlaceOfNumbers(t *testing.T) {
 	rules, err := phone.NewRules(phone.Config{InternalDigits: 4})
-	must(t, err)
+	must.Do(t, err)
 	n := rules.Parse("sip:jan.kanarie@pbx.example", "")
 	if n.Kind != phone.NoNumber || n.Key() == nameMark {
 		t.Fatalf("%+v", n)
@@ -27,7 +28,7 @@ func TestNamesInPlaceOfNumbers(t *testing.T) {
 		t.Helper()
 		c.Forward(time.Minute)
 		id, err := s.Put(t.Context(), Entry{Number: n.Key(), Shown: n.Display(), Rang: c.Now(), Result: ResultMissed})
-		must(t, err)
+		must.Do(t, err)
 		return id
 	}
 	put()
@@ -35,7 +36,7 @@ func TestNamesInPlaceOfNumbers(t *testing.T) {
 	if m := s.Missed(); m != 1 {
 		t.Errorf("the same caller twice: %d missed", m)
 	}
-	must(t, s.Configure(t.Context(), KeepNumbers, 7))
+	must.Do(t, s.Configure(t.Context(), KeepNumbers, 7))
 	put()
 	put()
 	if m := s.Missed(); m != 3 { // nobody knows whether they are one caller

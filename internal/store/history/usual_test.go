@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"wiebelt/internal/testutil/clocktest"
+	"wiebelt/internal/testutil/must"
 )
 
 // What is asked of whole days: how many calls came in, and when the last one
@@ -19,9 +20,7 @@ func TestIncomingAndLastByKind(t *testing.T) {
 		{Rang: at(19, 12), Kind: "baresip", Outgoing: true}, {Rang: at(19, 23), Kind: "http"}, {Rang: at(20, 0), Kind: "command"},
 	} {
 		e.Number, e.Result = "+31612345678", ResultUnknown
-		if _, err := s.Put(t.Context(), e); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Put(t.Context(), e))(t)
 	}
 	for day, want := range map[int]int{17: 0, 18: 1, 19: 3, 20: 1} {
 		if n, err := s.Incoming(t.Context(), at(day, 0), at(day+1, 0)); n != want || err != nil {

@@ -17,6 +17,7 @@ import (
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/testutil/must"
 )
 
 // Known is the account that the fakes of exchanges know in tests.
@@ -81,10 +82,7 @@ func Start[F Fake](t testing.TB, before *F, start func(context.Context, string, 
 		(*before).Close()
 		listen = Host((*before).Address())
 	}
-	f, err := start(context.Background(), listen, Known)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(start(context.Background(), listen, Known))(t)
 	t.Cleanup(func() { f.Close() })
 	return f
 }

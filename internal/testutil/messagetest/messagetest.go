@@ -9,6 +9,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // ZIP is a ZIP file of files: a name, what is in it, the next name.
@@ -21,13 +23,9 @@ func ZIP(t testing.TB, files ...string) []byte {
 		if err == nil {
 			_, err = io.WriteString(w, files[i+1])
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, z.Close())
 	return b.Bytes()
 }
 

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // patience is how long one installation may take.
@@ -31,21 +33,13 @@ const nodeVersion, oldest = "22.23.3", 22
 // one time, in processes of their own, too.
 func Install(t testing.TB, dir string) string {
 	t.Helper()
-	lock, err := os.ReadFile(filepath.Join(dir, "package-lock.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, err := os.ReadFile(filepath.Join(dir, "package.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	lock := must.Get(os.ReadFile(filepath.Join(dir, "package-lock.json")))(t)
+	list := must.Get(os.ReadFile(filepath.Join(dir, "package.json")))(t)
 	sum := sha256.Sum256(append(list, lock...))
 	place := filepath.Join(cache(t), "npm-"+hex.EncodeToString(sum[:8]))
 	install(t, place, func(making string) {
 		for name, b := range map[string][]byte{"package.json": list, "package-lock.json": lock} {
-			if err := os.WriteFile(filepath.Join(making, name), b, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(making, name), b, 0o600))
 		}
 		npm(t, making, "ci", "--ignore-scripts", "--no-audit", "--no-fund")
 	})
@@ -77,9 +71,7 @@ func cache(t testing.TB) string {
 		root = os.TempDir()
 	}
 	dir := filepath.Join(root, "wiebelt-test")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(dir, 0o700))
 	return dir
 }
 
@@ -88,24 +80,17 @@ func cache(t testing.TB) string {
 func install(t testing.TB, place string, fill func(making string)) {
 	t.Helper()
 	l := flock.New(place + ".lock")
-	if err := l.Lock(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, l.Lock())
 	defer l.Unlock()
 	if _, err := os.Stat(place); err == nil {
 		return
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
-	making, err := os.MkdirTemp(filepath.Dir(place), "making-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	making := must.Get(os.MkdirTemp(filepath.Dir(place), "making-"))(t)
 	defer os.RemoveAll(making)
 	fill(making)
-	if err := os.Rename(making, place); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(making, place))
 }
 
 func npm(t testing.TB, dir string, arg ...string) {

@@ -20,6 +20,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // startTime is how long a program may take to be ready on a busy machine.
@@ -100,9 +102,7 @@ func modules(t testing.TB) string {
 
 func (b *Baresip) write(t testing.TB, name, content string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(b.dir, name), []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(b.dir, name), []byte(content), 0o600))
 }
 
 // start runs the program until it says that it is ready. Should nobody end it,
@@ -140,9 +140,7 @@ func (b *Baresip) Stop() { b.process.kill() }
 // Restart starts a stopped phone on the same ports.
 func (b *Baresip) Restart(t testing.TB) {
 	t.Helper()
-	if err := b.start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.start())
 }
 
 // Place is the function of that name, to this phone.

@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // StartKamailio starts an exchange in front of a phone that this package has started:
@@ -21,20 +23,14 @@ func StartKamailio(t testing.TB, phone, more string) (sipAddr string) {
 	for range 5 {
 		dir, port := t.TempDir(), freePort(t, 1)
 		file := filepath.Join(dir, "kamailio.cfg")
-		if err := os.WriteFile(file, fmt.Appendf(nil, kamailio, local(port), filepath.Base(more), phone), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, fmt.Appendf(nil, kamailio, local(port), filepath.Base(more), phone), 0o600))
 		own, err := os.ReadFile(more)
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, filepath.Base(more)), own, 0o600)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		p, err := run(dir, "kamailio", "-DD", "-E", "-f", file, "-Y", dir, "-m", "32", "-M", "4")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		t.Cleanup(func() { // it ends its processes itself
 			_ = p.cmd.Process.Signal(syscall.SIGTERM)
 			select {

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // Linphone is a running linphone-daemon.
@@ -28,15 +30,11 @@ func StartLinphone(t testing.TB) *Linphone {
 	t.Helper()
 	dir := t.TempDir()
 	// Without this folder it has no database, and then no port.
-	if err := os.MkdirAll(filepath.Join(dir, ".local", "share", "linphone"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(dir, ".local", "share", "linphone"), 0o700))
 	for range 5 {
 		port := freePort(t, 1)
 		rc := fmt.Sprintf("[sip]\nsip_port=%d\nsip_tcp_port=0\nsip_tls_port=0\nbind_address=127.0.0.1\n", port)
-		if err := os.WriteFile(filepath.Join(dir, "rc"), []byte(rc), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, "rc"), []byte(rc), 0o600))
 		l := &Linphone{SIP: local(port), dir: dir, commands: make(chan string, 16)}
 		// It puts the name behind "/tmp/", and a path may have 107 bytes.
 		l.Pipe = fmt.Sprintf("/tmp/wiebelt-%d-%d", os.Getpid(), port)
@@ -97,9 +95,7 @@ func (l *Linphone) Stop() { l.process.kill() }
 // Restart starts a stopped daemon on the same port and socket.
 func (l *Linphone) Restart(t testing.TB) {
 	t.Helper()
-	if err := l.start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, l.start())
 }
 
 // Place places a call and returns at once. The caller's program ends with the

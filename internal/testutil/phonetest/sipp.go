@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // Scenario is one call from outside.
@@ -68,17 +70,12 @@ func (s Scenario) call(t testing.TB, to, user string, port, sound int, by ...str
 	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "call.xml")
-	if err := os.WriteFile(file, []byte(s.xml()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(s.xml()), 0o600))
 	limit := s.Ring + s.Talk + startTime
 	args := append(by, "sipp", to, "-sf", file, "-i", "127.0.0.1", "-p", fmt.Sprint(port), "-m", "1",
 		"-timeout", fmt.Sprintf("%ds", int(limit.Seconds())+1), "-timeout_error", "-nostdin", "-s", user,
 		"-trace_err", "-error_file", filepath.Join(dir, "errors.log"), "-mp", fmt.Sprint(sound))
-	p, err := run(dir, args[0], args[1:]...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(run(dir, args[0], args[1:]...))(t)
 	t.Cleanup(p.kill)
 	return &Running{t: t, p: p}
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // Twinkle is a running softphone that runs a program for what happens to calls.
@@ -25,9 +27,7 @@ func StartTwinkle(t testing.TB, program string) *Twinkle {
 	t.Helper()
 	w := &Twinkle{dir: t.TempDir()}
 	home := filepath.Join(w.dir, ".twinkle")
-	if err := os.Mkdir(home, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(home, 0o700))
 	profile := "user_name=103\nuser_domain=127.0.0.1\nregister_at_startup=no\n"
 	for _, when := range []string{"incoming_call", "in_call_answered", "in_call_failed", "local_release", "remote_release"} {
 		profile += "script_" + when + "=" + program + "\n"
@@ -37,24 +37,16 @@ func StartTwinkle(t testing.TB, program string) *Twinkle {
 		// plays, and Twinkle dies of that on a busy machine.
 		"twinkle.sys": "sip_port=5064\nstart_user_profile=t1\nplay_ringtone=no\nvalidate_audio_dev=no\n", "t1.cfg": profile,
 	} {
-		if err := os.WriteFile(filepath.Join(home, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(home, name), []byte(content), 0o600))
 	}
 	// A sound card that is none, to answer with.
-	if err := os.WriteFile(filepath.Join(w.dir, ".asoundrc"), []byte("pcm.!default { type null }\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(w.dir, ".asoundrc"), []byte("pcm.!default { type null }\n"), 0o600))
 	out, in, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	w.keys = in
 	p, err := runWith(w.dir, out, "unshare", "-rn", "sh", "-c", "ip link set lo up && exec twinkle-console")
 	out.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	w.process = p
 	t.Cleanup(func() {
 		p.kill()

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // Terminal is a command at a terminal. It is for one goroutine.
@@ -27,27 +29,19 @@ type Terminal struct {
 func Start(t testing.TB, cmd *exec.Cmd) *Terminal {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
 	if err == nil {
 		err = unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	err = cmd.Start()
 	_ = slave.Close() // the command has it
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	x := &Terminal{t: t, cmd: cmd, master: master, read: make(chan string, 64)}
 	go func() { // ends when nobody has the terminal any more
 		defer close(x.read)
@@ -94,18 +88,13 @@ func (x *Terminal) Until(words string) {
 // Type types; Enter is "\r".
 func (x *Terminal) Type(keys string) {
 	x.t.Helper()
-	if _, err := x.master.WriteString(keys); err != nil {
-		x.t.Fatal(err)
-	}
+	must.Get(x.master.WriteString(keys))(x.t)
 }
 
 // Hidden reports whether what is typed now would not be shown.
 func (x *Terminal) Hidden() bool {
 	x.t.Helper()
-	state, err := unix.IoctlGetTermios(int(x.master.Fd()), unix.TCGETS)
-	if err != nil {
-		x.t.Fatal(err)
-	}
+	state := must.Get(unix.IoctlGetTermios(int(x.master.Fd()), unix.TCGETS))(x.t)
 	return state.Lflag&unix.ECHO == 0
 }
 

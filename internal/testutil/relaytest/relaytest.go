@@ -19,6 +19,7 @@ import (
 	"wiebelt/internal/relay/server"
 	"wiebelt/internal/relay/setup"
 	"wiebelt/internal/relay/users"
+	"wiebelt/internal/testutil/must"
 )
 
 // Relay is one that runs until the end of its test.
@@ -36,9 +37,7 @@ func Start(t testing.TB, hub server.Hub) *Relay {
 	t.Helper()
 	must := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	dir := filepath.Join(t.TempDir(), "relay")
 	must(setup.Create(dir, "kantoor", setup.Settings{Name: "r1", Host: "127.0.0.1", Reached: []string{"127.0.0.1"}, Journal: setup.Journal{Days: 2}}, time.Now()))
@@ -81,13 +80,8 @@ func Start(t testing.TB, hub server.Hub) *Relay {
 // Invite adds a user, or changes one, and gives a code.
 func (r *Relay) Invite(e users.Entry) (code string) {
 	r.t.Helper()
-	if err := r.users.Put(r.t.Context(), e); err != nil {
-		r.t.Fatal(err)
-	}
-	code, err := r.users.Invite(r.t.Context(), e.User)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, r.users.Put(r.t.Context(), e))
+	code = must.Get(r.users.Invite(r.t.Context(), e.User))(r.t)
 	return code
 }
 
@@ -95,10 +89,7 @@ func (r *Relay) Invite(e users.Entry) (code string) {
 func (r *Relay) Report(event string) {
 	r.t.Helper()
 	c := http.Client{Transport: &http.Transport{TLSClientConfig: certificates.Trust(r.Fingerprint, "127.0.0.1"), DisableKeepAlives: true}}
-	a, err := c.Post(r.reports, "application/json", strings.NewReader(event))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	a := must.Get(c.Post(r.reports, "application/json", strings.NewReader(event)))(r.t)
 	_ = a.Body.Close()
 	if a.StatusCode != http.StatusNoContent {
 		r.t.Fatalf("the relay says %d", a.StatusCode)

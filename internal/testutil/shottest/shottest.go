@@ -15,6 +15,7 @@ import (
 	"slices"
 	"testing"
 
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
 
@@ -43,21 +44,15 @@ func UpToDate(t *testing.T, name, language string, got image.Image) {
 	if os.Getenv("WIEBELT_SHOTS_WRITE") != "" {
 		var b bytes.Buffer
 		e := png.Encoder{CompressionLevel: png.BestCompression}
-		if err := e.Encode(&b, paletted(got)); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, e.Encode(&b, paletted(got)))
+		must.Do(t, os.WriteFile(path, b.Bytes(), 0o644))
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatalf("%s: %v (make shots draws it)", name, err)
 	}
 	want, err := png.Decode(bytes.NewReader(b))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if want.Bounds().Size() != got.Bounds().Size() {
 		t.Errorf("%s.%s is %v, and it looks %v now (make shots draws it anew)", name, language, want.Bounds().Size(), got.Bounds().Size())
 		return

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/winetest"
 )
 
@@ -14,9 +15,7 @@ func TestRun(t *testing.T) {
 	// A Go program runs at all: the missing library is in place.
 	dir := t.TempDir()
 	src := "package main\nimport (\"fmt\"; \"os\")\nfunc main() { fmt.Println(\"hello\", os.Args[1]); os.Exit(3) }\n"
-	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(src), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(src), 0o600))
 	exe := winetest.Build(t, filepath.Join(dir, "main.go"))
 	out, code := p.Run(exe, "wine & co")
 	if strings.TrimSpace(out) != "hello wine & co" || code != 3 {

@@ -3,6 +3,8 @@ package xtest
 import (
 	"os/exec"
 	"testing"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // TestNoneLeft: the end of a test waits for a program that outlives it.
@@ -12,9 +14,7 @@ func TestNoneLeft(t *testing.T) {
 	t.Run("test", func(t *testing.T) {
 		NoneLeft(t, dir)
 		in, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		out, err := cmd.StdoutPipe()
 		if err == nil {
 			err = cmd.Start()
@@ -22,9 +22,7 @@ func TestNoneLeft(t *testing.T) {
 		if err == nil { // until then its arguments are not to be seen
 			_, err = out.Read(make([]byte, 1))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		t.Cleanup(func() { in.Close() })
 		if left := processesOf(dir); len(left) != 1 || left[cmd.Process.Pid] != "sh" {
 			t.Errorf("left running: %v", left)

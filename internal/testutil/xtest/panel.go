@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // Panel is a real desktop panel at the top left of a screen that shows nothing
@@ -198,15 +200,9 @@ func bands(before, after *image.RGBA) []image.Rectangle {
 // the mean difference of its pixels at the place where they fit best.
 func IconDistance(t testing.TB, got *image.RGBA, files fs.FS, name string) float64 {
 	t.Helper()
-	f, err := files.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(files.Open(name))(t)
 	defer f.Close()
-	icon, err := png.Decode(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	icon := must.Get(png.Decode(f))(t)
 	want := onWhite(icon)
 	size := want.Rect.Dx()
 	best := 255.0

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/godbus/dbus/v5"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // SignalAll sends a signal straight to everybody on a bus, as any program may: what
@@ -11,9 +13,7 @@ import (
 func SignalAll(t testing.TB, c *dbus.Conn, path dbus.ObjectPath, iface, member string, args ...any) {
 	t.Helper()
 	var all []string
-	if err := c.BusObject().Call("org.freedesktop.DBus.ListNames", 0).Store(&all); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.BusObject().Call("org.freedesktop.DBus.ListNames", 0).Store(&all))
 	for _, to := range all {
 		if to[0] != ':' {
 			continue

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/godbus/dbus/v5"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // TrayWatcher is the name that a tray host has on the bus.
@@ -23,12 +25,8 @@ type TrayHost struct {
 func HostTray(t testing.TB, c *dbus.Conn) *TrayHost {
 	t.Helper()
 	h := &TrayHost{}
-	if err := c.Export(h, "/StatusNotifierWatcher", TrayWatcher); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.RequestName(TrayWatcher, dbus.NameFlagDoNotQueue); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Export(h, "/StatusNotifierWatcher", TrayWatcher))
+	must.Get(c.RequestName(TrayWatcher, dbus.NameFlagDoNotQueue))(t)
 	return h
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"wiebelt/internal/store/history"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/ui/uitest"
 )
 
@@ -17,10 +18,7 @@ import (
 // called Zeldzaam.
 func keep(t *testing.T, path string, n int) *history.Store {
 	t.Helper()
-	s, err := history.Open(path, history.KeepFull, 365, func() time.Time { return uitest.Noon })
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(history.Open(path, history.KeepFull, 365, func() time.Time { return uitest.Noon }))(t)
 	t.Cleanup(func() { _ = s.Close() })
 	for i := range n {
 		e := customer()
@@ -28,9 +26,7 @@ func keep(t *testing.T, path string, n int) *history.Store {
 		if i%100 == 50 {
 			e.Name = "Q. Zeldzaam"
 		}
-		if _, err := s.Put(t.Context(), e); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Put(t.Context(), e))(t)
 	}
 	return s
 }
@@ -88,9 +84,7 @@ func TestFile(t *testing.T) {
 		t.Errorf("%d answers, %+v", len(all), all[0])
 	}
 
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Close())
 	if runtime.GOOS == "windows" {
 		return // what is open cannot be replaced there
 	}

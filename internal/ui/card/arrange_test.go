@@ -20,6 +20,7 @@ import (
 	"wiebelt/internal/core/phone"
 	"wiebelt/internal/native/window"
 	"wiebelt/internal/testutil/clocktest"
+	"wiebelt/internal/testutil/must"
 )
 
 // day is a real engine, and where its cards would stand: nothing is painted.
@@ -208,10 +209,7 @@ func TestNothingThatLivesMoves(t *testing.T) {
 	if os.Getenv("SOAK") != "" {
 		days = 10_000
 	}
-	rules, err := phone.NewRules(phone.Config{Region: "NL"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rules := must.Get(phone.NewRules(phone.Config{Region: "NL"}))(t)
 	play := func(t *testing.T, seed int) (saw map[string]int) {
 		synctest.Test(t, func(t *testing.T) {
 			d := &day{r: rand.New(rand.NewPCG(uint64(seed), 7)), clock: clocktest.New(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)), saw: map[string]int{}}

@@ -10,6 +10,7 @@ import (
 
 	"wiebelt/internal/core/engine"
 	"wiebelt/internal/core/phone"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
 
@@ -30,9 +31,7 @@ func BenchmarkCard(b *testing.B) {
 				d, e := newDesktop(), newScript()
 				d.monitors[0].Scale = size.scale
 				cs, err := New(Config{Language: text.Dutch, Appearance: Light, Corner: BottomRight, Log: slog.New(slog.DiscardHandler)}, e, d)
-				if err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, err)
 				c := g[name]
 				b.ReportAllocs()
 				for b.Loop() {
@@ -58,9 +57,7 @@ func TestCardsAllocateLittle(t *testing.T) {
 		d, e := newDesktop(), newScript()
 		d.monitors[0].Scale = scale
 		cs, err := New(Config{Language: text.Dutch, Appearance: Light, Corner: BottomRight, Log: slog.New(slog.DiscardHandler)}, e, d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		show := func(cards ...engine.Card) uint64 {
 			e.snap = &engine.Snapshot{Cards: cards}
 			var before, after runtime.MemStats

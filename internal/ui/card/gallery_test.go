@@ -10,6 +10,7 @@ import (
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/core/engine"
 	"wiebelt/internal/core/phone"
+	"wiebelt/internal/testutil/must"
 )
 
 var now = time.Date(2026, 3, 2, 10, 42, 3, 0, time.Local)
@@ -17,9 +18,7 @@ var now = time.Date(2026, 3, 2, 10, 42, 3, 0, time.Local)
 func number(t testing.TB, raw string) phone.Number {
 	t.Helper()
 	r, err := phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4, Lines: []phone.Line{{Number: "0207654321", Name: "Schade"}}, NeverLookup: []string{"0201112233"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return r.Parse(raw, "")
 }
 

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"wiebelt/internal/testutil/must"
 )
 
 var update = flag.Bool("update", false, "write the golden pictures anew")
@@ -72,24 +74,16 @@ func small(img *image.RGBA) *image.Paletted {
 func TestGolden(t *testing.T) {
 	all := pictures(t)
 	if *update {
-		if err := os.RemoveAll(golden); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.MkdirAll(golden, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.RemoveAll(golden))
+		must.Do(t, os.MkdirAll(golden, 0o755))
 	}
 	for _, p := range all {
 		got := p.draw()
 		file := filepath.Join(golden, p.name+".png")
 		if *update {
 			var b bytes.Buffer
-			if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, small(got)); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, small(got)))
+			must.Do(t, os.WriteFile(file, b.Bytes(), 0o644))
 			continue
 		}
 		b, err := os.ReadFile(file)
@@ -98,9 +92,7 @@ func TestGolden(t *testing.T) {
 			continue
 		}
 		want, err := png.Decode(bytes.NewReader(b))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if n := differ(got, want); n > got.Rect.Dx()*got.Rect.Dy()/2000 {
 			t.Errorf("%s: %d pixels differ from the golden picture (-update writes it anew; look at it)", p.name, n)
 		}

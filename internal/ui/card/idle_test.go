@@ -16,6 +16,7 @@ import (
 
 	"wiebelt/internal/core/engine"
 	"wiebelt/internal/core/phone"
+	"wiebelt/internal/testutil/must"
 )
 
 // TestRest plays TestRestAlone in a process of its own: Fyne's caches have one
@@ -84,16 +85,10 @@ func TestRestAlone(t *testing.T) {
 func kept(t *testing.T, backwards string) bool {
 	t.Helper()
 	runtime.GC()
-	f, err := os.Create(filepath.Join(t.TempDir(), "heap"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Create(filepath.Join(t.TempDir(), "heap")))(t)
 	defer f.Close()
 	debug.WriteHeapDump(f.Fd())
-	heap, err := os.ReadFile(f.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
+	heap := must.Get(os.ReadFile(f.Name()))(t)
 	slices.Reverse(heap)
 	return bytes.Contains(heap, []byte(backwards))
 }

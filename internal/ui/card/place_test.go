@@ -9,6 +9,7 @@ import (
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/core/engine"
 	"wiebelt/internal/native/window"
+	"wiebelt/internal/testutil/must"
 )
 
 func TestMonitorAndCorner(t *testing.T) {
@@ -64,10 +65,7 @@ func TestMonitorGoes(t *testing.T) {
 func TestNeverOutside(t *testing.T) {
 	g := gallery(t)
 	many := g["crowd"]
-	cs, err := New(Config{Language: "nl", Appearance: Light}, newScript(), newDesktop())
-	if err != nil {
-		t.Fatal(err)
-	}
+	cs := must.Get(New(Config{Language: "nl", Appearance: Light}, newScript(), newDesktop()))(t)
 	for _, size := range []image.Point{{1920, 1040}, {3840, 2100}, {1080, 1880}, {800, 560}} {
 		for _, scale := range []float32{1, 1.5, 3} {
 			for _, corner := range []Corner{BottomRight, BottomLeft, TopRight, TopLeft} {
@@ -274,10 +272,7 @@ func TestLockedShowsNothing(t *testing.T) {
 // TestTickIsSmall: the second hand paints its own small place, not the card.
 func TestTickIsSmall(t *testing.T) {
 	d, e := newDesktop(), newScript()
-	cs, err := New(Config{Language: "nl", Appearance: Light, Corner: BottomRight}, e, d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cs := must.Get(New(Config{Language: "nl", Appearance: Light, Corner: BottomRight}, e, d))(t)
 	c := gallery(t)["found"]
 	c.Rang = time.Now()
 	e.set(0, c)

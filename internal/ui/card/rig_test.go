@@ -13,6 +13,7 @@ import (
 
 	"wiebelt/internal/core/engine"
 	"wiebelt/internal/native/window"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/offscreen"
 	"wiebelt/internal/ui/theme"
@@ -161,10 +162,7 @@ func startCards(t *testing.T, change func(*Config, *desktop)) *rig {
 	if change != nil {
 		change(&r.c, r.d)
 	}
-	cs, err := New(r.c, r.e, r.d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cs := must.Get(New(r.c, r.e, r.d))(t)
 	r.cs = cs
 	began := time.Now()
 	cs.now = func() time.Time { return began.Add(r.passed) }

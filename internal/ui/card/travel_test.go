@@ -18,6 +18,7 @@ import (
 	"wiebelt/internal/core/phone"
 	"wiebelt/internal/native/window"
 	"wiebelt/internal/testutil/clocktest"
+	"wiebelt/internal/testutil/must"
 )
 
 // office is a real engine with its cards on a desktop that the test drives, all
@@ -59,9 +60,7 @@ func (o *office) Lookup(ctx context.Context, n string) ([]contact.Contact, error
 
 func openOffice(t *testing.T, seed uint64) *office {
 	rules, err := phone.NewRules(phone.Config{Region: "NL"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	o := &office{t: t, r: rand.New(rand.NewPCG(seed, 1)), d: newDesktop(), under: -1,
 		clock:  clocktest.New(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)),
 		source: call.Source{Kind: call.KindWebSocket, Conn: "1", Reports: call.AllStates}}
@@ -89,9 +88,7 @@ func openOffice(t *testing.T, seed uint64) *office {
 }
 
 func (o *office) event(id, number string, s call.State) {
-	if err := o.e.Take(call.Event{Source: o.source, ID: id, Number: number, State: s, Direction: call.Incoming, At: o.clock.Now()}); err != nil {
-		o.t.Fatal(err)
-	}
+	must.Do(o.t, o.e.Take(call.Event{Source: o.source, ID: id, Number: number, State: s, Direction: call.Incoming, At: o.clock.Now()}))
 }
 
 func (o *office) number() string {
@@ -322,9 +319,7 @@ func TestNeverAnotherFile(t *testing.T) {
 			right := 0
 			for _, id := range o.opened {
 				var n int
-				if _, err := fmt.Sscanf(id, "+3161%07d/", &n); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(fmt.Sscanf(id, "+3161%07d/", &n))(t)
 				round := 0
 				for n > last[round] {
 					round++

@@ -22,6 +22,7 @@ import (
 	inspect "wiebelt/internal/delivery/message"
 	"wiebelt/internal/delivery/outbox"
 	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/uitest"
 	"wiebelt/internal/ui/widgets"
@@ -154,13 +155,9 @@ func TestDeliveryPictures(t *testing.T) {
 		w.back()
 		dir := t.TempDir()
 		for _, f := range []string{"bericht-1.zip", "bericht-2.ZIP", "brief.docx"} {
-			if err := os.WriteFile(filepath.Join(dir, f), []byte(strings.Repeat("x", 4200)), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(dir, f), []byte(strings.Repeat("x", 4200)), 0o600))
 		}
-		if err := os.Mkdir(filepath.Join(dir, "Archief"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(filepath.Join(dir, "Archief"), 0o700))
 		t.Setenv("HOME", dir)
 		w.chooseFiles()
 		b.Later[len(b.Later)-1]()
@@ -177,10 +174,7 @@ func TestDeliveryPictures(t *testing.T) {
 // it can read, wherever the window is.
 func TestDeliveryDrop(t *testing.T) {
 	b, w := openDelivery(t, text.Dutch)
-	notAFile, err := storage.ParseURI("https://hub.example/x.zip")
-	if err != nil {
-		t.Fatal(err)
-	}
+	notAFile := must.Get(storage.ParseURI("https://hub.example/x.zip"))(t)
 	drop := func(paths ...string) (sent []string) {
 		var uris []fyne.URI
 		for _, p := range paths {
@@ -379,21 +373,13 @@ func TestDeliveryBesideTheResident(t *testing.T) {
 	if _, err := os.Stat(dir); err == nil || !w.reading.done || w.state.SetUp {
 		t.Fatalf("an outbox was made, or it is set up: %+v", w.state)
 	}
-	o, err := outbox.Open(t.Context(), outbox.Options{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Get(outbox.Open(t.Context(), outbox.Options{Dir: dir}))(t)
 	defer o.Close()
 	var ids []string
 	for i := range 3 {
 		path := filepath.Join(t.TempDir(), fmt.Sprint("bericht-", i, ".zip"))
-		if err := os.WriteFile(path, []byte(path), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		a, err := o.Add(t.Context(), outbox.Source{Path: path, Intermediary: "postbus"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(path), 0o600))
+		a := must.Get(o.Add(t.Context(), outbox.Source{Path: path, Intermediary: "postbus"}))(t)
 		ids = append(ids, a.Item.ID)
 	}
 	files := []windowapi.DeliveryFile{

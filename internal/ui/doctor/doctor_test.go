@@ -19,6 +19,7 @@ import (
 	"wiebelt/internal/doctor"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/logfile"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/theme"
 	"wiebelt/internal/ui/uitest"
@@ -117,9 +118,7 @@ func TestDoctorWindow(t *testing.T) {
 // closes ends what it began.
 func TestDoctorLooks(t *testing.T) {
 	b := uitest.New(t, uitest.Greeting(text.Dutch), map[string]widgets.Opener{windowapi.WindowDoctor: Open})
-	if err := os.WriteFile(settings.Path(b.Dirs), []byte("[hub]\nwrong\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(settings.Path(b.Dirs), []byte("[hub]\nwrong\n"), 0o600))
 	var begun []func(context.Context)
 	b.Go = func(work func(context.Context)) { begun = append(begun, work) }
 	b.Show(windowapi.WindowDoctor)
@@ -140,16 +139,12 @@ func TestDoctorLooks(t *testing.T) {
 // overwritten, no link followed, nothing written twice.
 func TestDoctorBundle(t *testing.T) {
 	b, w := openDoctor(t, text.Dutch, "light")
-	if err := os.MkdirAll(b.Dirs.Log(), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(b.Dirs.Log(), 0o700))
 	var log strings.Builder
 	for i := range 9000 { // a large one, with long lines and what is no text
 		fmt.Fprintf(&log, "line %d \xff %s\n", i, strings.Repeat("x", i%200))
 	}
-	if err := os.WriteFile(filepath.Join(b.Dirs.Log(), logfile.Name), []byte(log.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(b.Dirs.Log(), logfile.Name), []byte(log.String()), 0o600))
 	finish(w, text.Dutch)
 	test.Tap(w.bundle)
 	uitest.WantTexts(t, w.win, "Hulpbestand", "Er is nog niets geschreven.", "doctor.json · ", "log/wiebelt.log · ", "Opslaan", "Terug")
@@ -163,9 +158,7 @@ func TestDoctorBundle(t *testing.T) {
 	}
 	dir := t.TempDir()
 	path := filepath.Join(dir, "help.zip")
-	if err := errors.Join(os.WriteFile(filepath.Join(dir, "there.zip"), []byte("mine"), 0o600), os.Symlink(path, filepath.Join(dir, "link.zip"))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.WriteFile(filepath.Join(dir, "there.zip"), []byte("mine"), 0o600), os.Symlink(path, filepath.Join(dir, "link.zip"))))
 	for bad, why := range map[string]text.Key{"": text.DoctorWindowPath, "help.zip": text.DoctorWindowPath, filepath.Join(dir, "help.sh"): text.DoctorWindowPath,
 		"/" + strings.Repeat("x", 5000) + ".zip": text.DoctorWindowPath, filepath.Join(dir, "there.zip"): text.DoctorWindowThere,
 		filepath.Join(dir, "link.zip"): text.DoctorWindowThere, filepath.Join(dir, "none", "help.zip"): text.DoctorWindowUnwritten} {
@@ -184,19 +177,14 @@ func TestDoctorBundle(t *testing.T) {
 	if b, _ := os.ReadFile(filepath.Join(dir, "there.zip")); string(b) != "mine" {
 		t.Error("something was overwritten")
 	}
-	z, err := zip.OpenReader(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := must.Get(zip.OpenReader(path))(t)
 	defer z.Close()
 	if len(z.File) != len(shown) || len(shown) < 4 {
 		t.Errorf("%d files written, %d shown", len(z.File), len(shown))
 	}
 	for _, f := range z.File {
 		r, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		written, err := io.ReadAll(r)
 		_ = r.Close()
 		if got := inLines([]doctor.Entry{{Name: f.Name, Data: written}}); err != nil || !slices.Equal(got[0].lines, shown[f.Name]) {

@@ -13,6 +13,7 @@ import (
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
 )
 
@@ -159,14 +160,10 @@ func TestLayouts(t *testing.T) {
 		gtk := b.Command("yad", "--entry", "--title", "gtk")
 		var out bytes.Buffer
 		gtk.Stdout = &out
-		if err := gtk.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, gtk.Start())
 		b.Run("xdotool", "windowfocus", "--sync", b.FindWindow("^gtk$"))
 		rows()
-		if err := gtk.Wait(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, gtk.Wait())
 		want := strings.NewReplacer("\n", "", "\u00ad", "").Replace(out.String()) // no hyphens that nobody sees
 		if got := ours(rows); got != want {
 			t.Errorf("%v:\n%q, GTK\n%q", layout, got, want)
@@ -200,9 +197,7 @@ func TestUse(t *testing.T) {
 	for _, text := range []string{"Zoë van der Straße — 12 €", strings.Repeat("0123456789abcdef", 1<<16)} {
 		in := b.Command("xclip", "-i", "-quiet", "-selection", "clipboard")
 		in.Stdin = strings.NewReader(text)
-		if err := in.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, in.Start())
 		b.Until("the other program has it", func() bool {
 			out, err := b.Command("xclip", "-o", "-selection", "clipboard").Output()
 			return err == nil && string(out) == text

@@ -12,6 +12,7 @@ import (
 
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/store/history"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/uitest"
 	"wiebelt/internal/ui/widgets"
@@ -28,10 +29,7 @@ func lookupHarness(t *testing.T, l text.Language) (*uitest.Harness, *window) {
 
 func found(t *testing.T, b *uitest.Harness, f windowapi.Found) {
 	t.Helper()
-	raw, err := json.Marshal(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(json.Marshal(f))(t)
 	b.Handle(windowapi.KindLookup, raw)
 }
 

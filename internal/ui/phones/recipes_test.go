@@ -19,6 +19,7 @@ import (
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/guide"
 	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/uitest"
 	"wiebelt/internal/ui/widgets"
@@ -251,21 +252,14 @@ func TestRecipesOfTheProfile(t *testing.T) {
 	b := uitest.New(t, uitest.Greeting(text.Dutch), map[string]widgets.Opener{windowapi.WindowRecipes: Open})
 	var log bytes.Buffer
 	b.Log = slog.New(slog.NewTextHandler(&log, nil))
-	if err := os.WriteFile(settings.Path(b.Dirs), []byte("[listener]\nport = 27480\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	tokens, err := secret.Token(b.Dirs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(settings.Path(b.Dirs), []byte("[listener]\nport = 27480\n"), 0o600))
+	tokens := must.Get(secret.Token(b.Dirs))(t)
 	b.Show(windowapi.WindowRecipes)
 	if v := recipes(b).facts.values; v.PathToken != tokens.Path || v.SocketToken != tokens.Socket || v.Port != 27480 || v.Settings != settings.Path(b.Dirs) || !filepath.IsAbs(v.Exe) {
 		t.Error("other values than the settings and tokens give") // printing them would show tokens
 	}
 	recipes(b).win.Close()
-	if err := os.WriteFile(filepath.Join(b.Dirs.State, secret.TokensName), []byte("nonsense"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(b.Dirs.State, secret.TokensName), []byte("nonsense"), 0o600))
 	var begun func(context.Context)
 	b.Go = func(work func(context.Context)) { begun = work }
 	b.Show(windowapi.WindowRecipes)

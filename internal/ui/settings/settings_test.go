@@ -20,6 +20,7 @@ import (
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/uitest"
 	"wiebelt/internal/ui/widgets"
@@ -28,11 +29,7 @@ import (
 // written is the settings file.
 func written(t testing.TB, b *uitest.Harness) string {
 	t.Helper()
-	src, err := os.ReadFile(settings.Path(b.Dirs))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(src)
+	return string(must.Get(os.ReadFile(settings.Path(b.Dirs)))(t))
 }
 
 // Every key of the table has a row with a field in the window, of everybody's
@@ -515,16 +512,10 @@ func TestSetupFilesAreFound(t *testing.T) {
 	home := t.TempDir()
 	for _, f := range []string{"Downloads/kantoor.wiebelt", "Downloads/foto.png", "Documents/A.WIEBELT", "b.wiebelt", "Pictures/c.wiebelt"} {
 		path := filepath.Join(home, f)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must.Do(t, os.WriteFile(path, nil, 0o600))
 	}
-	if err := os.Mkdir(filepath.Join(home, "folder.wiebelt"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(home, "folder.wiebelt"), 0o700))
 	var got []string
 	for _, f := range setupFiles(home) {
 		got = append(got, filepath.Base(f))

@@ -14,6 +14,7 @@ import (
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/theme"
 	"wiebelt/internal/ui/uitest"
@@ -68,9 +69,7 @@ func openOn(t *testing.T, l text.Language, look, src string) *uitest.Harness {
 // put puts a text in the place of the settings.
 func put(t testing.TB, b *uitest.Harness, src string) {
 	t.Helper()
-	if err := os.WriteFile(settings.Path(b.Dirs), []byte(src), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(settings.Path(b.Dirs), []byte(src), 0o600))
 }
 
 // nothing is a profile in which nothing is set but where secrets go.
@@ -176,9 +175,7 @@ var settingsScenes = []struct {
 func locked(t testing.TB, l text.Language) state {
 	t.Helper()
 	policy := filepath.Join(t.TempDir(), settings.PolicyFile)
-	if err := os.WriteFile(policy, []byte(officeSettings+"[card]\ncorner = \"top-left\"\nover_fullscreen = true\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(policy, []byte(officeSettings+"[card]\ncorner = \"top-left\"\nover_fullscreen = true\n"), 0o600))
 	s, problems := settings.CheckPolicy(policy)
 	if len(problems) > 0 {
 		t.Fatal(problems)

@@ -23,6 +23,7 @@ import (
 	"wiebelt/internal/config/setupfile"
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/uitest"
 )
@@ -37,46 +38,28 @@ func TestMain(m *testing.M) {
 func profiled(t *testing.T, src string) profile.Dirs {
 	t.Helper()
 	d := uitest.Dirs(t)
-	if err := os.WriteFile(settings.Path(d), []byte(src), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(settings.Path(d), []byte(src), 0o600))
 	return d
 }
 
 func fileOf(t *testing.T, d profile.Dirs) string {
 	t.Helper()
-	b, err := os.ReadFile(settings.Path(d))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
+	return string(must.Get(os.ReadFile(settings.Path(d)))(t))
 }
 
 func keepSecret(t *testing.T, d profile.Dirs, base, client, value string) {
 	t.Helper()
-	ref, err := secret.Hub(base, client)
-	if err != nil {
-		t.Fatal(err)
-	}
-	store, err := secret.Open(secret.KindFile, d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := store.Set(t.Context(), ref, value); err != nil {
-		t.Fatal(err)
-	}
+	ref := must.Get(secret.Hub(base, client))(t)
+	store := must.Get(secret.Open(secret.KindFile, d))(t)
+	must.Do(t, store.Set(t.Context(), ref, value))
 }
 
 func testHub(t *testing.T) (h *localhub.Hub, value string) {
 	t.Helper()
 	h, err := localhub.Start(context.Background(), localhub.Config{Synthetic: 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { _ = h.Close() })
-	if _, err := h.AddInvented(t.Context(), localhub.Record{Numbers: []string{"06-98760011"}, Contact: contact.Contact{ID: "c-vries", RelationNumber: "100200", FamilyName: "Vries"}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(h.AddInvented(t.Context(), localhub.Record{Numbers: []string{"06-98760011"}, Contact: contact.Contact{ID: "c-vries", RelationNumber: "100200", FamilyName: "Vries"}}))(t)
 	if value, err = h.AddClient(t.Context(), "office", "1234"); err != nil {
 		t.Fatal(err)
 	}
@@ -236,14 +219,9 @@ func setupFile(t *testing.T, src, value string) (path, phrase string) {
 		t.Fatal(problems)
 	}
 	var b bytes.Buffer
-	phrase, err := setupfile.Write(&b, setupfile.Office{Settings: s, Secret: value})
-	if err != nil {
-		t.Fatal(err)
-	}
+	phrase = must.Get(setupfile.Write(&b, setupfile.Office{Settings: s, Secret: value}))(t)
 	path = filepath.Join(t.TempDir(), "kantoor.wiebelt")
-	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, b.Bytes(), 0o600))
 	return path, phrase
 }
 
@@ -256,14 +234,9 @@ func TestTakeOver(t *testing.T) {
 	keepSecret(t, d, "https://old.example", "office", "old")
 	before := fileOf(t, d)
 	good, phrase := setupFile(t, hubText(h.BaseURL()), value)
-	whole, err := os.ReadFile(good)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := must.Get(os.ReadFile(good))(t)
 	cutFile := filepath.Join(t.TempDir(), "cut.wiebelt")
-	if err := os.WriteFile(cutFile, whole[:len(whole)-9], 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(cutFile, whole[:len(whole)-9], 0o600))
 	for name, c := range map[string][2]string{"wrong passphrase": {good, "vier andere woordjes hier"}, "cut": {cutFile, phrase},
 		"nowhere": {"/nowhere/x.wiebelt", phrase}, "relative": {"x.wiebelt", phrase}, "a folder": {t.TempDir(), phrase}} {
 		if o, why := openSetup(d, text.Dutch, c[0], c[1]); o != nil || why == "" || fileOf(t, d) != before {
@@ -286,9 +259,7 @@ func TestTakeOver(t *testing.T) {
 	if !o.Moved || !slices.Contains(o.Rows, hubtrial.Row{Key: "hub.base_url", Now: "https://old.example", New: h.BaseURL()}) || strings.Contains(fmt.Sprint(o.Rows), value) {
 		t.Errorf("%+v", o.Rows)
 	}
-	if err := os.WriteFile(good, []byte("another file by now"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(good, []byte("another file by now"), 0o600))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel() // the window was closed
 	if _, err := o.TakeOver(ctx, d, "", nil, quietly); err == nil || fileOf(t, d) != before {
@@ -299,9 +270,7 @@ func TestTakeOver(t *testing.T) {
 	if _, err := decided.TakeOver(t.Context(), d, "", nil, quietly); !errors.Is(err, hubtrial.ErrPolicyChanged) || fileOf(t, d) != before {
 		t.Errorf("another hub than was shown: %v", err)
 	}
-	if _, err := o.TakeOver(t.Context(), d, "06 98 76 00 11", nil, quietly); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(o.TakeOver(t.Context(), d, "06 98 76 00 11", nil, quietly))(t)
 	if s, _ := settings.Load(d); s.Hub.BaseURL != h.BaseURL() || s.Hub.SecretStore != "file" || !strings.Contains(fileOf(t, d), "# kept by hand") {
 		t.Error(fileOf(t, d))
 	}

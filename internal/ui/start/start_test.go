@@ -19,6 +19,7 @@ import (
 	"wiebelt/internal/relay/users"
 	"wiebelt/internal/softphone/detect"
 	"wiebelt/internal/softphone/registry"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/relaytest"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/uitest"
@@ -38,9 +39,7 @@ var ready = phone{id: "baresip 127.0.0.1:4444", name: "baresip", sentence: "Gevo
 func openStart(t *testing.T, l text.Language, s state) (*uitest.Harness, *window) {
 	t.Helper()
 	b := uitest.New(t, uitest.Greeting(l), map[string]widgets.Opener{windowapi.WindowStart: Open, windowapi.WindowTest: OpenTest})
-	if err := os.WriteFile(settings.Path(b.Dirs), []byte("[ui]\nlanguage = \""+string(l)+"\"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(settings.Path(b.Dirs), []byte("[ui]\nlanguage = \""+string(l)+"\"\n"), 0o600))
 	b.Show(windowapi.WindowStart)
 	b.Sent = nil
 	w := b.Page(windowapi.WindowStart).(*window)
@@ -88,9 +87,7 @@ func TestStartJoin(t *testing.T) {
 	if o := uitest.ButtonOf(w.win, "Aanmelden"); o != nil {
 		t.Error("asked without a relay")
 	}
-	if err := os.WriteFile(settings.Path(b.Dirs), []byte("[hub]\nsecret_store = \"file\"\n[relay]\nurl = \""+r.Address+"\"\nfingerprint = \""+r.Fingerprint+"\"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(settings.Path(b.Dirs), []byte("[hub]\nsecret_store = \"file\"\n[relay]\nurl = \""+r.Address+"\"\nfingerprint = \""+r.Fingerprint+"\"\n"), 0o600))
 	w.read("")
 	uitest.WantTexts(t, w.win, "Meld deze computer aan")
 	uitest.Press(t, w.win, "Aanmelden") // nothing was typed
@@ -151,9 +148,7 @@ func TestStartCorner(t *testing.T) {
 	uitest.WantTexts(t, w.win, "Uw beheerder heeft dit vastgelegd.")
 
 	// A file that cannot be written is left alone, and that is said.
-	if err := os.WriteFile(settings.Path(b.Dirs), []byte("[card\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(settings.Path(b.Dirs), []byte("[card\n"), 0o600))
 	w.take(began())
 	test.TapAt(w.picker, fyne.NewPos(20, 20))
 	uitest.WantTexts(t, w.win, text.Dutch.T(text.StartFailed, text.Dutch.T(text.CardAdmin))[:30])
@@ -166,9 +161,7 @@ func TestStartCorner(t *testing.T) {
 func byPolicy(t testing.TB, corner string) state {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), settings.PolicyFile)
-	if err := os.WriteFile(path, []byte("[card]\ncorner = \""+corner+"\"\n[ui]\nlanguage = \"nl\"\n[support]\ncontact = \"Jan (IT)\"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte("[card]\ncorner = \""+corner+"\"\n[ui]\nlanguage = \"nl\"\n[support]\ncontact = \"Jan (IT)\"\n"), 0o600))
 	set, problems := settings.CheckPolicy(path)
 	if len(problems) > 0 {
 		t.Fatal(problems)
@@ -237,9 +230,7 @@ func TestStartConnects(t *testing.T) {
 	uitest.WantTexts(t, w.win, text.Dutch.T(text.StartGone)[:20])
 
 	// A link comes up: the resident tells of the sources, and the window looks.
-	if err := os.WriteFile(settings.Path(b.Dirs), []byte("[[softphone]]\nkind = \"baresip\"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(settings.Path(b.Dirs), []byte("[[softphone]]\nkind = \"baresip\"\n"), 0o600))
 	b.Tell(t, windowapi.KindSources, windowapi.Sources{Sources: []windowapi.SourceState{{Kind: "baresip", Name: "baresip", Phase: windowapi.LinkDown}}})
 	uitest.WantTexts(t, w.win, text.Dutch.T(text.StartLink(windowapi.LinkDown)))
 	b.Tell(t, windowapi.KindSources, windowapi.Sources{Sources: []windowapi.SourceState{{Kind: "baresip", Name: "baresip", Phase: windowapi.LinkUp}}})
@@ -261,9 +252,7 @@ func TestStartConnects(t *testing.T) {
 // program has, and ways over which calls came before.
 func TestChecks(t *testing.T) {
 	d := uitest.Dirs(t)
-	if err := os.WriteFile(settings.Path(d), []byte("[support]\ncontact = \"Jan (IT)\"\n[[softphone]]\nkind = \"bria\"\n[[softphone]]\nkind = \"baresip\"\nname = \"Balie\"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(settings.Path(d), []byte("[support]\ncontact = \"Jan (IT)\"\n[[softphone]]\nkind = \"bria\"\n[[softphone]]\nkind = \"baresip\"\nname = \"Balie\"\n"), 0o600))
 	l := text.Dutch
 	sources := &windowapi.Sources{Sources: []windowapi.SourceState{{Kind: "websocket", Phase: windowapi.SourceTaken, Port: 27471}, {Kind: "url", Phase: windowapi.SourceListens, Last: uitest.Noon.Add(-time.Hour)},
 		{Kind: "bria", Name: "bria", Phase: windowapi.LinkRefused, Why: "bria"}, {Kind: "baresip", Name: "Balie", Phase: windowapi.LinkUp}}}
@@ -334,9 +323,7 @@ func TestTestCall(t *testing.T) {
 	b.Take()
 	b.Tell(t, windowapi.KindTest, windowapi.Test{Window: windowapi.WindowStart, Seq: 2}) // of another window
 	uitest.WantTexts(t, w.win, "Nog 60 seconden")
-	if err := os.WriteFile(settings.Path(b.Dirs), []byte("[[softphone]]\nkind = \"bria\"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(settings.Path(b.Dirs), []byte("[[softphone]]\nkind = \"bria\"\n"), 0o600))
 	b.Tell(t, windowapi.KindSources, windowapi.Sources{Sources: []windowapi.SourceState{{Kind: "bria", Name: "bria", Phase: windowapi.LinkRefused, Why: "bria"}}})
 	b.Tell(t, windowapi.KindTest, windowapi.Test{Window: windowapi.WindowTest, Seq: 2})
 	uitest.WantTexts(t, w.win, "Er kwam geen oproep binnen.", "Bria", "Allow Access")

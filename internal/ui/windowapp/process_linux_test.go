@@ -18,6 +18,7 @@ import (
 	"wiebelt/internal/instance"
 	"wiebelt/internal/instance/windowapi"
 	nativewindow "wiebelt/internal/native/window"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
 )
 
@@ -91,16 +92,10 @@ func startWindows(t *testing.T, s *xtest.Server, w windowapi.Welcome) *resident 
 	t.Helper()
 	dir := t.TempDir()
 	dirs, err := profile.Find(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := dirs.Make(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Do(t, dirs.Make())
 	one, err := instance.Acquire(instance.Config{RunDir: dirs.Run, Version: build, Build: build})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	r := &resident{t: t, welcome: w, met: make(chan struct{}), got: make(chan string, 64), done: make(chan error, 1), err: &bytes.Buffer{}}
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
@@ -115,9 +110,7 @@ func startWindows(t *testing.T, s *xtest.Server, w windowapi.Welcome) *resident 
 	r.process = exec.Command(os.Args[0], dirs.Run, w.Window)
 	r.process.Env = append(s.Env(), windowsEnv+"=1")
 	r.process.Stderr = r.err
-	if err := r.process.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.process.Start())
 	go func() { r.done <- r.process.Wait() }()
 	t.Cleanup(func() { _ = r.process.Process.Kill() }) // it may have gone already
 	select {
@@ -162,9 +155,7 @@ func TestLeavesNothing(t *testing.T) {
 	before := files(t, s.Dir) // the window manager's
 	r := startWindows(t, s, windowapi.Welcome{Language: "nl", Theme: "light", Window: windowapi.WindowDemo})
 	r.wait(windowapi.KindPainted)
-	if err := r.conn.Send(windowapi.KindQuit, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.conn.Send(windowapi.KindQuit, nil))
 	r.ended(0)
 	for _, p := range files(t, s.Dir) {
 		// The index of the fonts is the machine's own cache.

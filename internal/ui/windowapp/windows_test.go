@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/calls"
 	"wiebelt/internal/ui/uitest"
@@ -83,10 +84,7 @@ func TestWindowsFollowTheSettings(t *testing.T) {
 	calls, recipes := b.Page(windowapi.WindowCalls).Window(), b.Page(windowapi.WindowRecipes).Window()
 	say := func(w windowapi.Welcome) {
 		t.Helper()
-		raw, err := json.Marshal(w)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Get(json.Marshal(w))(t)
 		b.Handle(windowapi.KindWelcome, raw)
 	}
 	same := b.Page(windowapi.WindowCalls)
