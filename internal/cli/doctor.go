@@ -43,7 +43,7 @@ func (c *doctorCmd) Run(e *env) error {
 	cfg.Number = c.Number
 	e.language = cmp.Or(e.language, fromsettings.Language(cfg.Settings))
 	cfg.Language = e.language
-	if c.Bundle != "" && doctor.There(c.Bundle) != nil {
+	if c.Bundle != "" && doctor.CheckNew(c.Bundle) != nil {
 		return fail(exitFailed, text.DoctorBundleThere)
 	}
 	r := doctor.Run(e.ctx, cfg)
@@ -91,7 +91,7 @@ func (c *doctorCmd) bundle(e *env, cfg doctor.Config, r doctor.Report, format do
 			return &failure{code: exitFailed}
 		}
 	}
-	if err := doctor.Write(c.Bundle, all); errors.Is(err, doctor.ErrThere) {
+	if err := doctor.Write(c.Bundle, all); errors.Is(err, doctor.ErrExists) {
 		return fail(exitFailed, text.DoctorBundleThere)
 	} else if err != nil {
 		return err

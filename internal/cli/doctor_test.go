@@ -311,7 +311,7 @@ func TestBundleOverwritesNothing(t *testing.T) {
 		if code, _, errOut := run(t, "", "doctor", "--profile", dir, "--bundle", path(name), "--yes"); code != 1 || errOut == "" {
 			t.Errorf("%s: exit %d: %s", name, code, errOut)
 		}
-		if err := doctor.Write(path(name), nil); err != doctor.ErrThere {
+		if err := doctor.Write(path(name), nil); err != doctor.ErrExists {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -74,7 +74,7 @@ func (c *secretRemoveCmd) remove(e *env, d profile.Dirs, s *settings.Settings, r
 	}
 	ctx, cancel := context.WithTimeout(e.ctx, storeTime)
 	defer cancel()
-	if secret.Look(ctx, store, ref) == secret.NotSet {
+	if secret.Inspect(ctx, store, ref) == secret.NotSet {
 		return fail(exitNotFound, text.AdminSecretNone)
 	}
 	if err := store.Delete(ctx, ref); err != nil {

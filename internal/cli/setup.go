@@ -28,14 +28,14 @@ func (c *provisionCmd) exportOffice(e *env, d profile.Dirs, s *settings.Settings
 	if c.JoinCode != "" && s.Relay.URL == "" {
 		return fail(exitFailed, text.AdminIncomplete, "relay.url")
 	}
-	if missing := s.Hub.Missing(); len(missing) > 0 && !setupfile.Hubless(s) {
+	if missing := s.Hub.Missing(); len(missing) > 0 && !setupfile.WithoutHub(s) {
 		return fail(exitFailed, text.AdminIncomplete, missing[0])
 	}
 	if _, err := os.Lstat(c.Export); err == nil {
 		return fail(exitFailed, text.SetupFileIsThere)
 	}
 	var err error
-	if !setupfile.Hubless(s) {
+	if !setupfile.WithoutHub(s) {
 		if office.Secret, err = c.workingSecret(e, d, s.Hub); err != nil {
 			return err
 		}
@@ -52,7 +52,7 @@ func (c *provisionCmd) exportOffice(e *env, d profile.Dirs, s *settings.Settings
 	if err != nil {
 		return err
 	}
-	if left := setupfile.Left(s); len(left) > 0 {
+	if left := setupfile.LeftOut(s); len(left) > 0 {
 		e.note(text.AdminLeft, strings.Join(left, ", "))
 	}
 	e.note(text.AdminPhrase)

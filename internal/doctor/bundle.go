@@ -18,9 +18,9 @@ import (
 	"wiebelt/internal/logfile"
 )
 
-// ErrThere says that something lies where the bundle should be written. Nothing
+// ErrExists says that something lies where the bundle should be written. Nothing
 // is ever overwritten, and no link is followed.
-var ErrThere = errors.New("something is already there")
+var ErrExists = errors.New("something is already there")
 
 // Entry is a file of the bundle.
 type Entry struct {
@@ -80,17 +80,17 @@ func logEntry(path string, known *redactor) (Entry, error) {
 	return Entry{"log/" + name, known.log(b)}, nil
 }
 
-// There reports ErrThere if anything lies at path, a link to nowhere included.
-func There(path string) error {
+// CheckNew reports ErrExists if anything lies at path, a link to nowhere included.
+func CheckNew(path string) error {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-		return ErrThere
+		return ErrExists
 	}
 	return nil
 }
 
 // Write puts the bundle at path, whole or not at all, readable by its owner.
 func Write(path string, all []Entry) error {
-	if err := There(path); err != nil {
+	if err := CheckNew(path); err != nil {
 		return err
 	}
 	var b bytes.Buffer
@@ -110,7 +110,7 @@ func Write(path string, all []Entry) error {
 	}
 	err := profile.CreateFile(path, b.Bytes(), 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return ErrThere
+		return ErrExists
 	}
 	return err
 }

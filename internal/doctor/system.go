@@ -38,7 +38,7 @@ type system struct {
 func theSystem() system {
 	return system{
 		store: secret.Open, register: register.State, policy: policySources, desktop: hasDesktop,
-		trayHost: tray.HasHost, lockSources: lockSources, browser: browser.There, audit: auditLog, microSIP: func() string { return detect.This().MicroSIP },
+		trayHost: tray.HasHost, lockSources: lockSources, browser: browser.Available, audit: auditLog, microSIP: func() string { return detect.ThisSystem().MicroSIP },
 		free: freeSpace, folder: folderFault, writable: writable, installed: filetrust.Program,
 	}
 }

@@ -173,7 +173,7 @@ var troubles = map[string]struct{ before, after func(*office) }{
 
 	"browser.none": {after: func(p *office) {
 		p.t.Setenv("PATH", p.t.TempDir())
-		p.sys.browser = browser.There
+		p.sys.browser = browser.Available
 	}},
 	"folders.owner": {after: func(p *office) {
 		must.Do(p.t, os.Chown(p.Dirs.State, 65534, 65534))

@@ -179,9 +179,9 @@ func errClosed() error { return failed(contact.HubError, "closed") }
 // background, which also keeps a connection open. It returns at once.
 func (c *Client) Warm() { c.token.warm() }
 
-// Woke tells that the computer has slept: connections that look alive may lead
+// Resumed tells that the computer has slept: connections that look alive may lead
 // nowhere, and a token may have expired. It returns at once.
-func (c *Client) Woke() {
+func (c *Client) Resumed() {
 	c.transport.CloseIdleConnections()
 	c.token.warm()
 }

@@ -77,7 +77,7 @@ func TestAfterASleep(t *testing.T) {
 	for n, sleep := range []time.Duration{0, time.Second, 8 * time.Hour} {
 		slept.Add(int64(sleep))
 		if sleep > 0 {
-			c.Woke()
+			c.Resumed()
 		}
 		if sleep > time.Hour {
 			<-asked // without a call

@@ -89,7 +89,7 @@ const startedAfter = 5 * time.Second
 
 // giveBack gives the system memory that calls or the start took.
 func (r *Resident) giveBack() {
-	if err := memory.Rest(); err != nil {
+	if err := memory.Release(); err != nil {
 		r.o.Log.Warn("memory is not given back", "why", err)
 	}
 }

@@ -128,7 +128,7 @@ func (f *refresher) requestRefresh() { f.wanted.send() }
 // watches are what looks at the world around us.
 type watches struct {
 	hubWatch  *hubwatch.Hub
-	usual     *hubwatch.Usual      // nil where no history is kept
+	usual     *hubwatch.UsualCalls // nil where no history is kept
 	registers *registrations.Watch // nil in the demo
 	program   *programfile.Watcher
 	replaced  bool // another version lies on disk; watchProgram's until Run ends
@@ -289,7 +289,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 // hubMended has the hub asked anew, whatever it said before.
 func (r *Resident) hubMended() {
 	if c := r.current().client; c != nil {
-		c.Woke()
+		c.Resumed()
 	}
 	r.hubWatch.Look(0)
 }
@@ -297,14 +297,14 @@ func (r *Resident) hubMended() {
 // woke is called when the computer has slept.
 func (r *Resident) woke(slept time.Duration) {
 	r.o.Log.Info("the clock has jumped", "by", slept.Round(time.Second))
-	r.engine.Woke(slept)
+	r.engine.Resumed(slept)
 	if c := r.current().client; c != nil {
-		c.Woke()
+		c.Resumed()
 	}
-	r.hubWatch.Woke()
+	r.hubWatch.Resumed()
 	r.sources.wake(true)
 	if r.usual != nil {
-		r.usual.Woke()
+		r.usual.Resumed()
 	}
 	r.showChange() // what was to end meanwhile is over
 }
@@ -381,11 +381,11 @@ func (r *Resident) hubParams() hubwatch.HubParams {
 			}
 			return nil
 		},
-		Changed: r.requestRefresh,
-		Mended:  func() { r.deliveries.Mended() },
-		Expires: func() time.Time { return r.set().Hub.SecretExpires },
-		Warned:  func(day string) bool { return hubwatch.OnceADay(filepath.Join(r.o.Dirs.State, "expiry-warned"), day) },
-		Log:     r.o.Log}
+		Changed:   r.requestRefresh,
+		Recovered: func() { r.deliveries.Recheck() },
+		Expires:   func() time.Time { return r.set().Hub.SecretExpires },
+		Warned:    func(day string) bool { return hubwatch.OnceADay(filepath.Join(r.o.Dirs.State, "expiry-warned"), day) },
+		Log:       r.o.Log}
 }
 
 // secretWatch looks for another secret of the hub that holds now.
@@ -405,7 +405,7 @@ func (r *Resident) watch(ctx context.Context, work *sync.WaitGroup) {
 		r.registers = w
 		work.Go(func() { w.Run(ctx) })
 	}
-	r.usual = hubwatch.NewUsual(r.store.Incoming, func() { r.note(func(k *known) { k.Usual = r.usual.Calls() }) }, r.o.Log)
+	r.usual = hubwatch.NewUsualCalls(r.store.Incoming, func() { r.note(func(k *known) { k.Usual = r.usual.Calls() }) }, r.o.Log)
 	work.Go(func() { r.usual.Run(ctx) })
 }
 

@@ -51,7 +51,7 @@ func Hub(dirs profile.Dirs, h settings.Hub, log *slog.Logger) (cfg hub.Config, h
 		return v, err
 	}
 	cfg.SecretAnswered = func(ctx context.Context, value string, accepted bool) bool {
-		return secret.Answered(ctx, store, ref, value, accepted)
+		return secret.NoteAnswer(ctx, store, ref, value, accepted)
 	}
 	return cfg, h.HubURL, nil
 }

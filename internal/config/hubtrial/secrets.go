@@ -21,7 +21,7 @@ func Secrets(ctx context.Context, d profile.Dirs, s *settings.Settings) (hub sec
 		if err != nil {
 			return secret.NotSet
 		}
-		return secret.Look(ctx, store, ref)
+		return secret.Inspect(ctx, store, ref)
 	}
 	hub, links = look(secret.Hub(s.Hub.BaseURL, s.Hub.ClientID)), map[string]secret.State{}
 	for _, p := range s.Softphones {

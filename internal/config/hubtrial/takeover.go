@@ -41,14 +41,14 @@ func ReadSetup(path string) ([]byte, error) {
 // what stands in the file by then.
 type SetupFile struct {
 	private.Data
-	Rows    []Row        // what it changes
-	Left    []string     // keys that the policy decides otherwise
-	Hub     settings.Hub // as it will be
-	Moved   bool         // the hub's address becomes another one
-	Support string       // who helps
-	Hubless bool         // a relay asks it: there is nothing to test
-	office  setupfile.Office
-	changes map[string]any
+	Rows       []Row        // what it changes
+	Left       []string     // keys that the policy decides otherwise
+	Hub        settings.Hub // as it will be
+	Moved      bool         // the hub's address becomes another one
+	Support    string       // who helps
+	WithoutHub bool         // a relay asks it: there is nothing to test
+	office     setupfile.Office
+	changes    map[string]any
 }
 
 // OpenSetup decrypts a set-up file that ReadSetup has read. store is where secrets are
@@ -77,7 +77,7 @@ func OpenSetup(b []byte, passphrase, store string, before *settings.Settings) (*
 		return nil, text.Errorf(text.SetupDamaged)
 	}
 	return &SetupFile{Rows: rows(before, office, changes), Left: left, Hub: h, Moved: before.Hub.BaseURL != "" && before.Hub.BaseURL != h.BaseURL,
-		Support: cmp.Or(office.Settings.Support.Contact, before.Support.Contact), Hubless: office.Secret == "", office: office, changes: changes}, nil
+		Support: cmp.Or(office.Settings.Support.Contact, before.Support.Contact), WithoutHub: office.Secret == "", office: office, changes: changes}, nil
 }
 
 // ErrNotPassed and ErrPolicyChanged: the hub of a set-up file failed its test, and the
@@ -96,7 +96,7 @@ func (f *SetupFile) TakeOver(ctx context.Context, d profile.Dirs, number string,
 	const key = "hub.basic_auth_encoding"
 	before, _ := settings.Load(d)
 	var better map[string]string
-	if !f.Hubless {
+	if !f.WithoutHub {
 		t := Trial{Dirs: d, Settings: before, Hub: f.Hub, Secret: f.office.Secret, Number: number}
 		if !before.Locked(key) {
 			t.Others = []string{key}

@@ -47,7 +47,7 @@ func Options(profileDir string) (register.Options, error) {
 // registered tells how a registration stands on this computer.
 func registered(o register.Options, what health.Registration, was Registered) (standing, string) {
 	if what == health.MicroSIP {
-		return microSIPStands(was.MicroSIP, detect.This().MicroSIP, o.Profile)
+		return microSIPStands(was.MicroSIP, detect.ThisSystem().MicroSIP, o.Profile)
 	}
 	s, err := register.State(o)
 	switch {
@@ -115,7 +115,7 @@ func recipeLines(kind string, v guide.Values) ([]phonefile.Pair, error) {
 // reregister registers once more what was registered before.
 func reregister(d profile.Dirs, s *settings.Settings, profileDir string, what health.Registration, was Registered) error {
 	if what == health.MicroSIP {
-		return ConnectFile(d, s, profileDir, detect.Phone{Kind: detect.MicroSIP, File: was.MicroSIP}, detect.This().Processes())
+		return ConnectFile(d, s, profileDir, detect.Phone{Kind: detect.MicroSIP, File: was.MicroSIP}, detect.ThisSystem().Processes())
 	}
 	o, err := Options(profileDir)
 	if err != nil {

@@ -139,11 +139,11 @@ func Renew(ctx context.Context, s Store, ref Ref, secret string, works func(cont
 	return true, r.Store.Set(ctx, ref.next(), secret)
 }
 
-// Answered tells whether the hub took a secret that Get gave out. again is true
+// NoteAnswer tells whether the hub took a secret that Get gave out. again is true
 // if it did not and Get now has another one. A new secret that worked takes the
 // old one's place; where this user may not write the store it goes on waiting,
 // and goes on being used first.
-func Answered(ctx context.Context, s Store, ref Ref, secret string, accepted bool) (again bool) {
+func NoteAnswer(ctx context.Context, s Store, ref Ref, secret string, accepted bool) (again bool) {
 	r, ok := s.(*rotating)
 	if !ok || !ref.rotates() {
 		return false

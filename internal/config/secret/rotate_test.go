@@ -18,8 +18,8 @@ func rotation(t *testing.T, s Store) {
 	at := func(want string, state State) {
 		t.Helper()
 		got, err := s.Get(ctx, ref)
-		if err != nil || got != want || Look(ctx, s, ref) != state {
-			t.Fatalf("%q %v, %v; want %q, %v", got, err, Look(ctx, s, ref), want, state)
+		if err != nil || got != want || Inspect(ctx, s, ref) != state {
+			t.Fatalf("%q %v, %v; want %q, %v", got, err, Inspect(ctx, s, ref), want, state)
 		}
 	}
 	renew := func(value string, wait bool, works bool) {
@@ -31,7 +31,7 @@ func rotation(t *testing.T, s Store) {
 	}
 	renew("first", false, false)
 	at("first", IsSet)
-	if Answered(ctx, s, ref, "first", false) {
+	if NoteAnswer(ctx, s, ref, "first", false) {
 		t.Error("there is no other secret to go on with")
 	}
 	renew("first", false, false) // the same
@@ -40,25 +40,25 @@ func rotation(t *testing.T, s Store) {
 	// The hub does not know the new one yet.
 	renew("second", true, false)
 	at("second", IsWaiting)
-	if !Answered(ctx, s, ref, "second", false) {
+	if !NoteAnswer(ctx, s, ref, "second", false) {
 		t.Error("the old one is not tried")
 	}
 	at("first", IsWaiting)
-	if Answered(ctx, s, ref, "first", true) {
+	if NoteAnswer(ctx, s, ref, "first", true) {
 		t.Error("again after a success")
 	}
 	if v, err := s.(*rotating).Store.Get(ctx, ref.next()); v != "second" || err != nil {
 		t.Error("the new one is gone before it worked")
 	}
 	// The old one ends: the new one is tried at once.
-	if !Answered(ctx, s, ref, "first", false) {
+	if !NoteAnswer(ctx, s, ref, "first", false) {
 		t.Error("the new one is not tried although the old one is refused")
 	}
 	at("second", IsWaiting)
-	if !Answered(ctx, s, ref, "second", false) {
+	if !NoteAnswer(ctx, s, ref, "second", false) {
 		t.Error("the old one is not tried")
 	}
-	if Answered(ctx, s, ref, "something else", false) {
+	if NoteAnswer(ctx, s, ref, "something else", false) {
 		t.Error("again for a secret that is not there")
 	}
 	at("first", IsWaiting)
@@ -66,7 +66,7 @@ func rotation(t *testing.T, s Store) {
 	now := time.Now()
 	s.(*rotating).now = func() time.Time { return now.Add(retryNext) }
 	at("second", IsWaiting)
-	if Answered(ctx, s, ref, "second", true) {
+	if NoteAnswer(ctx, s, ref, "second", true) {
 		t.Error("again after a success")
 	}
 	at("second", IsSet)
@@ -93,7 +93,7 @@ func rotation(t *testing.T, s Store) {
 	at("sixth", IsSet)
 	renew("seventh", true, false)
 	must.Do(t, s.Delete(ctx, ref))
-	if _, err := s.Get(ctx, ref); !errors.Is(err, ErrNotSet) || Look(ctx, s, ref) != NotSet {
+	if _, err := s.Get(ctx, ref); !errors.Is(err, ErrNotSet) || Inspect(ctx, s, ref) != NotSet {
 		t.Errorf("deleted: %v", err)
 	}
 }

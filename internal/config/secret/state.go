@@ -47,8 +47,8 @@ func StateOf(err error) State {
 	return Failed
 }
 
-// Look tells how the secret of ref is kept, without giving it out.
-func Look(ctx context.Context, s Store, ref Ref) State {
+// Inspect tells how the secret of ref is kept, without giving it out.
+func Inspect(ctx context.Context, s Store, ref Ref) State {
 	_, err := s.Get(ctx, ref)
 	if r, ok := s.(*rotating); ok && err == nil && ref.rotates() {
 		if _, err := r.Store.Get(ctx, ref.next()); err == nil {

@@ -76,8 +76,8 @@ func Keys() (keys []string) {
 	return append(keys, "line", "softphone")
 }
 
-// Left lists the settings that somebody set and that do not travel.
-func Left(s *settings.Settings) (keys []string) {
+// LeftOut lists the settings that somebody set and that do not travel.
+func LeftOut(s *settings.Settings) (keys []string) {
 	for _, k := range stays {
 		if s.Source(k) != settings.Default {
 			keys = append(keys, k)
@@ -219,7 +219,7 @@ func office(c contents) (Office, error) {
 	if c.Code != "" && s.Relay.URL == "" {
 		return Office{}, &KeyError{"relay.url is missing"}
 	}
-	if c.Secret == "" && Hubless(s) {
+	if c.Secret == "" && WithoutHub(s) {
 		return Office{Settings: s, Code: c.Code}, nil
 	}
 	if missing := s.Hub.Missing(); len(missing) > 0 {
@@ -231,8 +231,8 @@ func office(c contents) (Office, error) {
 	return Office{Settings: s, Secret: c.Secret, Code: c.Code}, nil
 }
 
-// Hubless tells whether the relay of an office asks the hub for everybody, so that a
+// WithoutHub tells whether the relay of an office asks the hub for everybody, so that a
 // set-up file needs none of the hub's secrets.
-func Hubless(s *settings.Settings) bool {
+func WithoutHub(s *settings.Settings) bool {
 	return s.Relay.URL != "" && s.Hub.BaseURL == "" && s.Hub.ClientID == ""
 }

@@ -198,9 +198,9 @@ func (e *Engine) Forget(gone func(LastCall) bool) {
 	e.run(func(context.Context) { e.forgetLast(gone) })
 }
 
-// Woke tells that the computer has slept for so long. A call does not outlive a
+// Resumed tells that the computer has slept for so long. A call does not outlive a
 // sleep of a minute, and no phone says so: such calls and their cards are over.
-func (e *Engine) Woke(slept time.Duration) {
+func (e *Engine) Resumed(slept time.Duration) {
 	e.run(func(context.Context) {
 		if slept >= call.StaleAfter {
 			e.allOver(slept)

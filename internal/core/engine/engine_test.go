@@ -94,7 +94,7 @@ func TestHeardOfLate(t *testing.T) {
 	b.e.SourceGone(b.ws)
 	tell()
 	b.clock.Forward(time.Hour)
-	b.e.Woke(time.Hour)
+	b.e.Resumed(time.Hour)
 	b.until("nothing", func(s *Snapshot) bool { return len(s.Cards) == 0 })
 	tell()
 	if s := b.e.Snapshot(); !s.Last.At.Equal(rang) {
@@ -111,8 +111,8 @@ func TestSleep(t *testing.T) {
 		b.ring(call.Source{Kind: call.KindCommand, Reports: call.RingOnly}, "", family)
 		b.event(b.ws, "1", known, call.Answered)
 		b.until("two cards", func(s *Snapshot) bool { return len(s.Cards) == 2 })
-		b.e.Woke(30 * time.Second)
-		b.e.Woke(-time.Hour)
+		b.e.Resumed(30 * time.Second)
+		b.e.Resumed(-time.Hour)
 		b.settle()
 		if n := len(b.e.Snapshot().Cards); n != 2 {
 			t.Fatalf("%d cards after a short pause", n)
@@ -122,7 +122,7 @@ func TestSleep(t *testing.T) {
 		b.until("its card", func(s *Snapshot) bool {
 			return slices.ContainsFunc(s.Cards, func(c Card) bool { return c.Rang.Equal(b.clock.Now()) })
 		})
-		b.e.Woke(8 * time.Hour)
+		b.e.Resumed(8 * time.Hour)
 		b.until("no stale card", func(s *Snapshot) bool { return len(s.Cards) == 1 && s.Cards[0].Rang.Equal(b.clock.Now()) })
 		b.event(b.ws, "fresh", family, call.Ended)
 		b.clock.Forward(time.Minute)

@@ -6,28 +6,28 @@ import (
 	"time"
 )
 
-// Standing is where a call stands in the one order of calls. The lower comes
+// Rank is where a call stands in the one order of calls. The lower comes
 // first: it decides what has a card of its own, what folds, what the hotkey hands
 // the keyboard to and what may be bright.
-type Standing uint8
+type Rank uint8
 
-// The standings, first to last.
+// The ranks, first to last.
 const (
-	InCall Standing = iota
+	InCall Rank = iota
 	Rings
 	Launched // from a link that any page can launch, and nobody has confirmed it
 	Ended    // over, or of a phone that will not tell
 )
 
 // Lives reports whether somebody is on the line, or waits there.
-func (s Standing) Lives() bool { return s < Launched }
+func (s Rank) Lives() bool { return s < Launched }
 
 // asked is how early the hotkey asks for it: who talks already can wait for who
 // rings.
-func (s Standing) asked() int { return [...]int{InCall: 1, Rings: 0, Launched: 2, Ended: 3}[s] }
+func (s Rank) asked() int { return [...]int{InCall: 1, Rings: 0, Launched: 2, Ended: 3}[s] }
 
-// Standing is that of the card's call.
-func (c Card) Standing() Standing {
+// Rank is that of the card's call.
+func (c Card) Rank() Rank {
 	switch {
 	case c.Phase == PhaseOver || c.Phase == PhaseReported:
 		return Ended
@@ -45,7 +45,7 @@ func (c Card) Standing() Standing {
 func (s *Snapshot) First() CardID {
 	var first *Card
 	rank := func(c *Card) int {
-		at := 2 * c.Standing().asked()
+		at := 2 * c.Rank().asked()
 		if c.Line {
 			at++
 		}
@@ -57,7 +57,7 @@ func (s *Snapshot) First() CardID {
 		}
 	}
 	switch {
-	case first == nil, s.Closed != 0 && !first.Standing().Lives():
+	case first == nil, s.Closed != 0 && !first.Rank().Lives():
 		return s.Closed
 	}
 	return first.ID
@@ -73,7 +73,7 @@ func (e *Engine) rank() {
 	}
 	lives := e.anyLives()
 	for _, c := range e.s.cards {
-		aside := lives && c.Standing() == Ended
+		aside := lives && c.Rank() == Ended
 		if aside == c.Aside {
 			continue
 		}
@@ -86,14 +86,14 @@ func (e *Engine) rank() {
 
 // anyLives reports whether a call lives, its card on screen or not.
 func (e *Engine) anyLives() bool {
-	return slices.ContainsFunc(e.s.cards, func(c *card) bool { return !c.unseen && c.Standing().Lives() })
+	return slices.ContainsFunc(e.s.cards, func(c *card) bool { return !c.unseen && c.Rank().Lives() })
 }
 
 // raise makes a card of whatever stands for a call, because the user wants it.
 func (e *Engine) raise(c *card, now time.Time) {
 	c.closed, c.pointless, c.unfold, c.gaveWay, c.Strip, c.Line = false, false, false, false, false, false
 	c.raised, c.Raised = now, now
-	c.Aside = c.Standing() == Ended && e.anyLives()
+	c.Aside = c.Rank() == Ended && e.anyLives()
 }
 
 // crowd counts cards by the kind of their source.
@@ -115,7 +115,7 @@ func least(cards []*card, held bool) int {
 		if held && c.shown {
 			continue
 		}
-		if at < 0 || cmp.Or(cmp.Compare(count[c.source.Kind], count[cards[at].source.Kind]), cmp.Compare(c.Standing(), cards[at].Standing())) > 0 {
+		if at < 0 || cmp.Or(cmp.Compare(count[c.source.Kind], count[cards[at].source.Kind]), cmp.Compare(c.Rank(), cards[at].Rank())) > 0 {
 			at = i
 		}
 	}
@@ -144,7 +144,7 @@ func seen(cards []*card, held bool) (shown []*card, more int) {
 	}
 	count := crowd(shown)
 	ranked := slices.Clone(shown)
-	slices.SortStableFunc(ranked, func(a, b *card) int { return cmp.Compare(a.Standing(), b.Standing()) })
+	slices.SortStableFunc(ranked, func(a, b *card) int { return cmp.Compare(a.Rank(), b.Rank()) })
 	nth := map[*card]int{}
 	of := map[string]int{}
 	for _, c := range ranked {
@@ -152,7 +152,7 @@ func seen(cards []*card, held bool) (shown []*card, more int) {
 		of[c.source.Kind]++
 	}
 	slices.SortStableFunc(ranked, func(a, b *card) int {
-		return cmp.Or(cmp.Compare(a.grade(held, nth[a]), b.grade(held, nth[b])), cmp.Compare(a.Standing(), b.Standing()), cmp.Compare(count[a.source.Kind], count[b.source.Kind]))
+		return cmp.Or(cmp.Compare(a.grade(held, nth[a]), b.grade(held, nth[b])), cmp.Compare(a.Rank(), b.Rank()), cmp.Compare(count[a.source.Kind], count[b.source.Kind]))
 	})
 	ranked = ranked[:min(MaxShown, len(ranked))]
 	lines(ranked, held, nth)
@@ -166,9 +166,9 @@ func seen(cards []*card, held bool) (shown []*card, more int) {
 // grade is how much a card has to be seen, 0 the most; nth counts the calls of its
 // source that come before it.
 func (c *card) grade(held bool, nth int) int {
-	lives := c.Standing() < Ended
+	lives := c.Rank() < Ended
 	switch {
-	case c.attention != attention{}, c.Standing() == InCall && nth < 2:
+	case c.attention != attention{}, c.Rank() == InCall && nth < 2:
 		return 0
 	case held && c.shown && lives && (!c.Line || nth < 2):
 		return 1
@@ -192,9 +192,9 @@ func lines(ranked []*card, held bool, nth map[*card]int) {
 	whole := 0
 	settled := make([]bool, len(ranked))
 	for i, c := range ranked {
-		lives := c.Standing().Lives()
+		lives := c.Rank().Lives()
 		line := held && c.shown && c.Line
-		settled[i] = held && c.shown || !c.raised.IsZero() || lives && (c.shown && !c.Line || nth[c] == 0 || nth[c] == 1 && c.Standing() == InCall)
+		settled[i] = held && c.shown || !c.raised.IsZero() || lives && (c.shown && !c.Line || nth[c] == 0 || nth[c] == 1 && c.Rank() == InCall)
 		if settled[i] && !line {
 			whole++
 		}
@@ -217,7 +217,7 @@ func lines(ranked []*card, held bool, nth map[*card]int) {
 func closedFirst(cards []*card) (id CardID) {
 	var first *card
 	for _, c := range cards {
-		if c.closed && !c.unseen && c.Standing().Lives() && (first == nil || c.Standing().asked() <= first.Standing().asked()) {
+		if c.closed && !c.unseen && c.Rank().Lives() && (first == nil || c.Rank().asked() <= first.Rank().asked()) {
 			first, id = c, c.ID
 		}
 	}

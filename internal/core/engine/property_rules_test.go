@@ -111,12 +111,12 @@ func (w *world) oneCard(c Card) {
 // before ended.
 func (w *world) inOrder(s *Snapshot) {
 	held := w.isHeld(w.clock.Now()) || w.mayMove
-	count := map[Standing]int{}
+	count := map[Rank]int{}
 	for _, c := range w.e.s.cards {
 		if c.closed {
 			continue
 		}
-		count[c.Standing()]++
+		count[c.Rank()]++
 		if !c.shown && s.More == 0 {
 			w.fail("%s is nowhere", c.Number.Key())
 		}
@@ -124,10 +124,10 @@ func (w *world) inOrder(s *Snapshot) {
 	if n := count[InCall] + count[Rings]; n > 1 {
 		w.saw["calls at once"] = max(w.saw["calls at once"], n)
 	}
-	shown := map[Standing]int{}
+	shown := map[Rank]int{}
 	lives := w.e.anyLives()
 	for _, c := range w.e.s.cards {
-		at := c.Standing()
+		at := c.Rank()
 		if !c.shown {
 			continue
 		}
@@ -138,7 +138,7 @@ func (w *world) inOrder(s *Snapshot) {
 			w.fail("%s, standing %d: aside is %v", c.Number.Key(), at, c.Aside)
 		case c.Aside && free && !c.Strip:
 			w.fail("%s has ended and is not folded", c.Number.Key())
-		case c.Aside && free && !c.Line && slices.ContainsFunc(s.Cards, func(o Card) bool { return o.Line && o.Standing().Lives() }):
+		case c.Aside && free && !c.Line && slices.ContainsFunc(s.Cards, func(o Card) bool { return o.Line && o.Rank().Lives() }):
 			w.fail("%s has ended and has a card, a living call a line", c.Number.Key())
 		case at == InCall && c.Line && !held && count[InCall] <= 2:
 			w.fail("the call with %s is but a line", c.Number.Key())
@@ -158,7 +158,7 @@ func (w *world) inOrder(s *Snapshot) {
 	if w.prev != nil {
 		for _, b := range w.prev.Cards {
 			i := slices.IndexFunc(s.Cards, func(c Card) bool { return c.ID == b.ID })
-			if i >= 0 && !b.Line && s.Cards[i].Line && b.Standing().Lives() && s.Cards[i].Standing().Lives() {
+			if i >= 0 && !b.Line && s.Cards[i].Line && b.Rank().Lives() && s.Cards[i].Rank().Lives() {
 				w.fail("card %d, whose call lives, became a line", b.ID)
 			}
 		}
@@ -166,7 +166,7 @@ func (w *world) inOrder(s *Snapshot) {
 	first := Ended
 	for _, c := range w.e.s.cards {
 		if c.ID == s.First() {
-			first = c.Standing()
+			first = c.Rank()
 		}
 	}
 	switch {

@@ -306,7 +306,7 @@ func (w *world) do(p play) {
 			}
 		}
 		w.clock.Forward(8 * time.Hour)
-		w.e.Woke(8 * time.Hour)
+		w.e.Resumed(8 * time.Hour)
 		synctest.Wait()
 	case "gone":
 		source := []call.Source{wireAll, wireBare}[p.A%2]

@@ -88,7 +88,7 @@ func (s *storyRun) tell(words []string) error {
 		}
 		if words[0] == "sleep" {
 			s.clock.Forward(d)
-			s.e.Woke(d)
+			s.e.Resumed(d)
 		}
 	case "lost":
 		s.e.SourceGone(wayNames[strings.TrimPrefix(rest, "@")])

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// There reports whether a program is there that would open a web address, as far
+// Available reports whether a program is there that would open a web address, as far
 // as that can be told without opening one.
-func There(ctx context.Context) bool {
+func Available(ctx context.Context) bool {
 	if _, err := exec.LookPath("xdg-open"); err == nil {
 		// By the desktop's own table; without one xdg-open goes through a list.
 		if out, err := exec.CommandContext(ctx, "xdg-mime", "query", "default", "x-scheme-handler/https").Output(); err == nil && strings.TrimSpace(string(out)) != "" {

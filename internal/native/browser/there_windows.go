@@ -2,5 +2,5 @@ package browser
 
 import "context"
 
-// There reports true: the system's shell opens web addresses.
-func There(context.Context) bool { return true }
+// Available reports true: the system's shell opens web addresses.
+func Available(context.Context) bool { return true }

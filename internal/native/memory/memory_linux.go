@@ -10,12 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Rest gives the system what the program does not need while nothing happens: the
+// Release gives the system what the program does not need while nothing happens: the
 // garbage of its heap, and the pages of its own file, most of which only its start
 // has read. They stay in the system's cache; whatever is needed again is mapped
 // again, sixteen pages at a time. It takes some milliseconds. The error says why the
 // pages of the file are still there.
-func Rest() error {
+func Release() error {
 	debug.FreeOSMemory()
 	own, err := os.Readlink("/proc/self/exe")
 	if err != nil {

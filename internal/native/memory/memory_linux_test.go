@@ -31,7 +31,7 @@ func TestRest(t *testing.T) {
 	}
 	size, sum := read()
 	before := mapped(t)
-	must.Do(t, Rest())
+	must.Do(t, Release())
 	if after := mapped(t); after > before-size/2 {
 		t.Errorf("%d bytes of files are mapped, %d before", after, before)
 	}

@@ -2,8 +2,8 @@ package memory
 
 import "runtime/debug"
 
-// Rest gives the system the garbage of the heap. Pages of files Windows takes by itself.
-func Rest() error {
+// Release gives the system the garbage of the heap. Pages of files Windows takes by itself.
+func Release() error {
 	debug.FreeOSMemory()
 	return nil
 }

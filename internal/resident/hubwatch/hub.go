@@ -2,7 +2,7 @@
 // only when a call goes wrong: that the hub refuses our credentials, that somebody
 // has set another secret, and how many calls a day usually has.
 //
-// Hub, Secret and Usual each run on one goroutine of their own, their Run, and own
+// Hub, Secret and UsualCalls each run on one goroutine of their own, their Run, and own
 // no more than what they saw last, which may be read from any. They know the facts
 // of package health, and neither the resident nor its hub: they ask and tell
 // through what they are made with.
@@ -95,12 +95,12 @@ type Hub struct {
 // HubParams is what a hub is watched with. The functions are called on Run's
 // goroutine.
 type HubParams struct {
-	Client  func() TokenChecker // that holds now, nil for none
-	Changed func()              // what was seen is news; from any goroutine, it must not block
-	Mended  func()              // the hub gives tokens again
-	Expires func() time.Time
-	Warned  func(day string) bool // whether that day's warning was given; from now on it was
-	Log     *slog.Logger
+	Client    func() TokenChecker // that holds now, nil for none
+	Changed   func()              // what was seen is news; from any goroutine, it must not block
+	Recovered func()              // the hub gives tokens again
+	Expires   func() time.Time
+	Warned    func(day string) bool // whether that day's warning was given; from now on it was
+	Log       *slog.Logger
 }
 
 // NewHub watches a hub and keeps what it came to in seen.
@@ -126,9 +126,9 @@ func (w *Hub) Look(in time.Duration) {
 	}
 }
 
-// SettingsChanged is called when another client holds, Woke after a sleep.
+// SettingsChanged is called when another client holds, Resumed after a sleep.
 func (w *Hub) SettingsChanged() { w.Look(0) }
-func (w *Hub) Woke()            { w.Look(afterWaking) }
+func (w *Hub) Resumed()         { w.Look(afterWaking) }
 
 // Failed tells how the last look-up went. Until the next call nobody would hear
 // that the hub is back, and the icon would go on saying that it is gone; so the
@@ -217,8 +217,8 @@ func (w *Hub) note(f contact.Failure) {
 	}
 	if f == "" {
 		w.p.Log.Info("the hub gives tokens again")
-		if w.p.Mended != nil {
-			w.p.Mended()
+		if w.p.Recovered != nil {
+			w.p.Recovered()
 		}
 	} else {
 		w.p.Log.Warn("the hub gives no token", "failure", string(f))

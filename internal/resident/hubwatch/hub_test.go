@@ -142,7 +142,7 @@ func TestANetworkThatIsLate(t *testing.T) {
 		w := watching(t, time.Time{})
 		synctest.Wait()
 		w.hub.answers(contact.NoNetwork)
-		w.Woke()
+		w.Resumed()
 		time.Sleep(afterWaking)
 		synctest.Wait()
 		if n := len(w.hub.times()); n != 2 || w.news != 0 {

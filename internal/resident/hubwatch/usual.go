@@ -13,9 +13,9 @@ import (
 // history's usual length.
 const lastWorkdays = 7
 
-// Usual knows how many calls the last working day had, so that a silence can be
+// UsualCalls knows how many calls the last working day had, so that a silence can be
 // told from a quiet day. It asks the history once a day, on its own goroutine.
-type Usual struct {
+type UsualCalls struct {
 	incoming func(ctx context.Context, from, to time.Time) (int, error)
 	changed  func()
 	log      *slog.Logger
@@ -23,17 +23,17 @@ type Usual struct {
 	wake     chan struct{}
 }
 
-// NewUsual counts with incoming, which counts the calls that came in between two
+// NewUsualCalls counts with incoming, which counts the calls that came in between two
 // moments. changed is told on Run's goroutine when the number is another one.
-func NewUsual(incoming func(context.Context, time.Time, time.Time) (int, error), changed func(), log *slog.Logger) *Usual {
-	return &Usual{incoming: incoming, changed: changed, log: log, wake: make(chan struct{}, 1)}
+func NewUsualCalls(incoming func(context.Context, time.Time, time.Time) (int, error), changed func(), log *slog.Logger) *UsualCalls {
+	return &UsualCalls{incoming: incoming, changed: changed, log: log, wake: make(chan struct{}, 1)}
 }
 
 // Calls is how many calls the last working day had, 0 while that is not known.
-func (u *Usual) Calls() int { return int(u.calls.Load()) }
+func (u *UsualCalls) Calls() int { return int(u.calls.Load()) }
 
-// Woke has it look again: the computer has slept, perhaps past midnight.
-func (u *Usual) Woke() {
+// Resumed has it look again: the computer has slept, perhaps past midnight.
+func (u *UsualCalls) Resumed() {
 	select {
 	case u.wake <- struct{}{}:
 	default: // it is about to look anyway
@@ -41,7 +41,7 @@ func (u *Usual) Woke() {
 }
 
 // Run counts at the start and after every midnight until ctx ends.
-func (u *Usual) Run(ctx context.Context) {
+func (u *UsualCalls) Run(ctx context.Context) {
 	for {
 		now := time.Now()
 		n, err := u.count(ctx, now)
@@ -65,7 +65,7 @@ func (u *Usual) Run(ctx context.Context) {
 
 // count gives the calls of the last working day before now that had any: after a
 // day on which no call reached us, the silence is as strange as on that day.
-func (u *Usual) count(ctx context.Context, now time.Time) (int, error) {
+func (u *UsualCalls) count(ctx context.Context, now time.Time) (int, error) {
 	for back := 1; back <= lastWorkdays; back++ {
 		from, to := day(now, -back), day(now, 1-back)
 		if !health.Workday(from) {

@@ -38,7 +38,7 @@ func TestUsualIsThatOfTheLastWorkingDay(t *testing.T) {
 		{"longer ago than is kept", counted{"2026-11-12": 40}, at(20), 0},
 		{"nobody works at the weekend", counted{"2026-11-21": 40, "2026-11-22": 40}, at(23), 0},
 	} {
-		u := NewUsual(tt.days.incoming, func() {}, slog.New(slog.DiscardHandler))
+		u := NewUsualCalls(tt.days.incoming, func() {}, slog.New(slog.DiscardHandler))
 		if n, err := u.count(t.Context(), tt.now); n != tt.want || err != nil {
 			t.Errorf("%s: %d, %v; want %d", tt.name, n, err, tt.want)
 		}
@@ -51,7 +51,7 @@ func TestSilenceIsSaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // it begins on Saturday, 1 January 2000, in UTC
 		days := counted{"2000-01-03": 12, "2000-01-04": 30, "2000-01-05": 3}
 		told := 0
-		u := NewUsual(days.incoming, func() { told++ }, slog.New(slog.DiscardHandler))
+		u := NewUsualCalls(days.incoming, func() { told++ }, slog.New(slog.DiscardHandler))
 		ctx, end := context.WithCancel(t.Context())
 		defer end()
 		go u.Run(ctx)

@@ -196,12 +196,12 @@ func (d *Worker) SettingsChanged(s *settings.Settings) {
 			d.p.Log.Error("deliveries", "why", err)
 		}
 	}
-	d.Mended()
+	d.Recheck()
 	d.changed()
 }
 
-// Mended is called when what holds the queue may be no more.
-func (d *Worker) Mended() {
+// Recheck is called when what holds the queue may be no more.
+func (d *Worker) Recheck() {
 	if d == nil {
 		return
 	}

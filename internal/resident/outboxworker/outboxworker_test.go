@@ -458,5 +458,5 @@ func TestDeliveriesNotSetUp(t *testing.T) {
 	var none *Worker
 	none.Answer(request.Request{Kind: windowapi.KindDelivery})
 	none.SettingsChanged(&next)
-	none.Mended()
+	none.Recheck()
 }

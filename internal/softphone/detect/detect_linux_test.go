@@ -117,13 +117,13 @@ func TestRealBaresip(t *testing.T) {
 	b := phonetest.New(t)
 	conn := must.Get(net.Dial("tcp", b.Control))(t)
 	defer conn.Close()
-	for _, p := range Find(t.Context(), This()) {
+	for _, p := range Find(t.Context(), ThisSystem()) {
 		if p.Address == b.Control {
 			t.Error("a phone with another home folder was taken for the user's")
 		}
 	}
 	t.Setenv("HOME", b.Home())
-	got := Find(t.Context(), This())
+	got := Find(t.Context(), ThisSystem())
 	if !slices.Contains(got, Phone{Kind: registry.Baresip, Address: b.Control}) {
 		t.Errorf("%+v, want one at %s", got, b.Control)
 	}

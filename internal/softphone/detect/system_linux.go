@@ -20,7 +20,7 @@ const (
 )
 
 // This gives the computer we run on.
-func This() System {
+func ThisSystem() System {
 	home, _ := os.UserHomeDir()
 	return System{Processes: processes, Listens: listens, Home: home}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // This gives the computer we run on.
-func This() System {
+func ThisSystem() System {
 	home, _ := os.UserHomeDir()
 	s := System{Processes: processes, Listens: dials, Home: home}
 	if dir := os.Getenv("APPDATA"); filepath.IsAbs(dir) {

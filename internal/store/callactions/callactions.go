@@ -83,8 +83,8 @@ type left string
 
 func (left) Error() string { return "not everything about callers was deleted" }
 
-// Says is an error of this package as a sentence for the user.
-func Says(l text.Language, err error) string {
+// Describe is an error of this package as a sentence for the user.
+func Describe(l text.Language, err error) string {
 	var f failure
 	var tell left
 	switch {

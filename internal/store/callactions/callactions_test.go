@@ -113,7 +113,7 @@ func (b *fixture) works(what string, err error, told ...string) {
 // fails checks what the user is told.
 func (b *fixture) fails(what string, err error, sentence string) {
 	b.t.Helper()
-	if err == nil || !strings.HasPrefix(Says(text.Dutch, err), sentence) {
+	if err == nil || !strings.HasPrefix(Describe(text.Dutch, err), sentence) {
 		b.t.Errorf("%s: %v", what, err)
 	}
 	b.told = nil

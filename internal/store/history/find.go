@@ -56,8 +56,8 @@ func terms(filter string) []string {
 	return all[:min(len(all), maxTerms)]
 }
 
-// Narrows reports whether a filter leaves anything out.
-func Narrows(filter string) bool { return len(terms(filter)) > 0 }
+// HasTerms reports whether a filter leaves anything out.
+func HasTerms(filter string) bool { return len(terms(filter)) > 0 }
 
 // fold makes capitals and accents no difference.
 func fold(s string) string {

@@ -160,8 +160,8 @@ func TestFilter(t *testing.T) {
 			t.Errorf("%.30q found %d, %v, want %d", filter, len(got), err, want)
 		}
 	}
-	if Narrows(" - ") || !Narrows("x") {
-		t.Error("Narrows")
+	if HasTerms(" - ") || !HasTerms("x") {
+		t.Error("HasTerms")
 	}
 }
 

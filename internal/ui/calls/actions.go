@@ -72,7 +72,7 @@ func (c *window) didNot(id int64, err error) {
 		c.list.again()
 	}
 	c.failedAgain(id)
-	c.fail(callactions.Says(c.host.Lang, err))
+	c.fail(callactions.Describe(c.host.Lang, err))
 }
 
 // act does what is obvious with a row: it takes back what was just taken away,

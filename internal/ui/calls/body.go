@@ -45,7 +45,7 @@ var pageWords = map[string][]text.Key{
 // draw shows the list, or the page in its place.
 func (c *window) draw() {
 	p := c.pageNow()
-	widgets.Visible(c.tools, c.plan.count+c.plan.work > 0 || c.query.View != c.viewAt(0) || c.filter.Text != "") // else there is nothing to search in
+	widgets.SetVisible(c.tools, c.plan.count+c.plan.work > 0 || c.query.View != c.viewAt(0) || c.filter.Text != "") // else there is nothing to search in
 	if p == "" {
 		c.list.show()
 	}

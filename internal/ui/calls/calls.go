@@ -48,7 +48,7 @@ type window struct {
 type parts struct {
 	win    fyne.Window
 	sign   *widgets.Shape
-	status *widgets.Words
+	status *widgets.TextLine
 	note   *fyne.Container // what is wrong
 	views  *widgets.Choice
 	filter *widgets.FilterBox
@@ -103,7 +103,7 @@ func newWindow(h *History) *window {
 		before.stop()
 		c.follow(before)
 	}
-	c.status = widgets.NewWords("", base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).Cutting()
+	c.status = widgets.NewTextLine("", base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).Cutting()
 	c.filter = widgets.NewFilterBox(l.T(text.WindowCallsFilter))
 	c.filter.OnChanged = func(string) { c.search() }
 	c.filter.Down = func() { c.win.Canvas().Focus(c.list) }
@@ -191,7 +191,7 @@ func (c *window) titleLine() {
 		buttons.Add(widgets.NewButton(l.T(text.LookupOpen), func() { c.host.Show(windowapi.WindowLookup) }))
 	}
 	buttons.Add(c.moreButton())
-	title := widgets.NewWords(l.T(text.WindowCallsTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
+	title := widgets.NewTextLine(l.T(text.WindowCallsTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
 	high := canvas.NewRectangle(color.Transparent) // that of a button, there or not
 	high.SetMinSize(fyne.NewSize(0, widgets.ChoiceHigh))
 	c.title.Objects = []fyne.CanvasObject{high, container.NewBorder(nil, nil, nil, buttons, container.New(widgets.Middle(), title))}

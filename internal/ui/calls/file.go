@@ -90,7 +90,7 @@ func (f *file) read(ctx context.Context, w wish, tell func(answer)) {
 		return
 	}
 	a.open, a.err = f.reader.Open(ctx, mostOpen)
-	if a.err == nil && history.Narrows(w.query.Filter) {
+	if a.err == nil && history.HasTerms(w.query.Filter) {
 		f.search(ctx, &a, tell)
 	} else if a.err == nil {
 		f.count(ctx, &a)

@@ -59,7 +59,7 @@ func TestCallsWindowFits(t *testing.T) {
 						b.calls.list.scrollTo(y)
 						uitest.Uncut(t, string(l), b.calls.win, long.Name, long.By, longDetail, customer().Name)
 						for _, v := range b.calls.list.views {
-							for _, w := range []*widgets.Words{v.Time, v.Day, v.Result, v.More} {
+							for _, w := range []*widgets.TextLine{v.Time, v.Day, v.Result, v.More} {
 								if v.Visible() && w.Width() > w.Size().Width && w.Text != long.By { // of a name the end may go
 									t.Errorf("%s: %q needs %v of %v", l, w.Text, w.Width(), w.Size().Width)
 								}

@@ -183,7 +183,7 @@ func (l *list) head(p plan, width float32) {
 		h.fold(i == 2 && p.folded && p.work > 0 && c.query.Filter == "", p.shut)
 		h.Resize(fyne.NewSize(width, headingHeight))
 		h.Move(fyne.NewPos(0, p.heading(i)))
-		widgets.Visible(h, headed)
+		widgets.SetVisible(h, headed)
 	}
 }
 
@@ -341,7 +341,7 @@ func (c *window) toggleHandled() {
 // heading stands above a part of the list.
 type heading struct {
 	widget.BaseWidget
-	title, count *widgets.Words
+	title, count *widgets.TextLine
 	arrow        *widget.Icon
 	tapped       func()
 	folds        bool // a click shows or hides the part
@@ -353,8 +353,8 @@ var (
 )
 
 func newHeading(tapped func()) *heading {
-	h := &heading{title: widgets.NewWords("", base.SizeNameCaptionText, base.ColorNameForeground, true), tapped: tapped,
-		count: widgets.NewWords("", base.SizeNameCaptionText, base.ColorNamePlaceHolder, false), arrow: widget.NewIcon(base.MenuExpandIcon())}
+	h := &heading{title: widgets.NewTextLine("", base.SizeNameCaptionText, base.ColorNameForeground, true), tapped: tapped,
+		count: widgets.NewTextLine("", base.SizeNameCaptionText, base.ColorNamePlaceHolder, false), arrow: widget.NewIcon(base.MenuExpandIcon())}
 	h.ExtendBaseWidget(h)
 	return h
 }
@@ -373,7 +373,7 @@ func (h *heading) say(title string, n int, known bool) {
 func (h *heading) fold(folds, shut bool) {
 	h.folds = folds
 	h.arrow.SetResource(widgets.Either(shut, base.MenuExpandIcon(), base.MenuDropDownIcon()))
-	widgets.Visible(h.arrow, folds)
+	widgets.SetVisible(h.arrow, folds)
 	h.Refresh()
 }
 

@@ -60,7 +60,7 @@ type rowView struct {
 	widgets.Row
 	ring  *canvas.Rectangle
 	icons [tools]*widget.Icon
-	undo  *widgets.Words
+	undo  *widgets.TextLine
 }
 
 var (
@@ -72,7 +72,7 @@ var (
 
 func newRowView(c *window) *rowView {
 	v := &rowView{calls: c, n: -1, over: toolNone, Row: widgets.NewRow(), ring: canvas.NewRectangle(nil),
-		undo: widgets.NewWords(c.host.Lang.T(text.CallsUndo), theme.SizeHint, base.ColorNamePrimary, false)}
+		undo: widgets.NewTextLine(c.host.Lang.T(text.CallsUndo), theme.SizeHint, base.ColorNamePrimary, false)}
 	v.undo.Align = fyne.TextAlignTrailing
 	v.ring.CornerRadius, v.ring.StrokeWidth = 4, 2
 	for i := range v.icons {
@@ -228,19 +228,19 @@ func (v *rowView) paint(colour func(fyne.ThemeColorName) color.Color) {
 	list := v.calls.list
 	chosen := v.n == v.calls.chosen && list != nil && list.focused
 	v.Light(v.known && (v.hover || chosen))
-	widgets.Visible(v.ring, v.known && chosen && list.keys)
+	widgets.SetVisible(v.ring, v.known && chosen && list.keys)
 	v.ring.StrokeColor = colour(base.ColorNamePrimary)
 	v.sayCall()
 	v.result()
 	for i, icon := range v.icons {
 		t := tool(i)
 		shown := v.known && v.has(t) && (v.hover || chosen || v.row.open && t <= toolCall) || t == toolCopy && v.copied()
-		widgets.Visible(icon, shown)
+		widgets.SetVisible(icon, shown)
 		if shown {
 			icon.SetResource(v.icon(t))
 		}
 	}
-	widgets.Visible(v.undo, v.known && v.row.undo)
+	widgets.SetVisible(v.undo, v.known && v.row.undo)
 }
 
 // sayCall says when it was, who called and on which line.

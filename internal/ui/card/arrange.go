@@ -40,7 +40,7 @@ type item struct {
 	held  bool // pointer or keyboard is on a card
 	asked bool // the user has just asked for it
 	inUse bool // or on this very card
-	call  engine.Standing
+	call  engine.Rank
 }
 
 // worth is what it takes to have an item that stands as o go: all lines together

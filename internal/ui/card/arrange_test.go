@@ -113,7 +113,7 @@ func (d *day) happens() (wrong string) {
 			return "the hotkey means a card that is not there"
 		}
 		d.saw["by hotkey"]++
-		if slices.ContainsFunc(d.cs.order, func(o *slot) bool { return o.state.Standing() < s.state.Standing() && !s.state.Standing().Lives() }) {
+		if slices.ContainsFunc(d.cs.order, func(o *slot) bool { return o.state.Rank() < s.state.Rank() && !s.state.Rank().Lives() }) {
 			return "the hotkey means a call that is over, while another lives"
 		}
 		d.keyboard(s, true)
@@ -287,7 +287,7 @@ func TestRoomForWhatIsAskedFor(t *testing.T) {
 	g := space{height: 984, columns: 1, edge: 16, gap: 8}
 	forms := []form{{asCard, 0, 284}, {asStrip, 0, 56}, {asLine, 0, 28}}
 	column := func(inUse int) (all []item) {
-		for i, call := range []engine.Standing{engine.InCall, engine.Rings, engine.Rings} {
+		for i, call := range []engine.Rank{engine.InCall, engine.Rings, engine.Rings} {
 			all = append(all, item{forms: forms, up: true, at: position{near: 16 + i*292}, form: forms[0], stays: true, call: call, inUse: i == inUse})
 		}
 		return append(all, item{forms: forms, up: true, at: position{near: 892}, form: forms[2], stays: true, call: engine.Rings, asked: true})

@@ -102,7 +102,7 @@ func (p *painter) cross(x, y float32, do Do) {
 // mark draws the state's shape: a ring while it rings, a dot in a call, a bar once
 // it has ended.
 func (p *painter) mark(x, y float32, of engine.Card, c color.NRGBA) {
-	if of.Standing() == engine.Ended {
+	if of.Rank() == engine.Ended {
 		p.add(box(c, x, y+4, 10, 3))
 		return
 	}

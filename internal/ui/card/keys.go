@@ -33,7 +33,7 @@ func (cs *Cards) hotkeyPressed(now time.Time) {
 		}
 	}
 	for _, s := range cs.order {
-		if s.keys.here && (pick == nil || s == pick || s.state.Standing() == pick.state.Standing()) {
+		if s.keys.here && (pick == nil || s == pick || s.state.Rank() == pick.state.Rank()) {
 			cs.giveBack(s)
 			return
 		}

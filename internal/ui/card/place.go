@@ -97,7 +97,7 @@ func (cs *Cards) items(stack []*slot) []item {
 	frozen := !cs.dropped && (cs.untouched() > 0 || slices.ContainsFunc(cs.slots[:], func(s *slot) bool { return s.up && s.held() }))
 	all := make([]item, len(stack))
 	for i, s := range stack {
-		call := s.state.Standing()
+		call := s.state.Rank()
 		if s.more > 0 {
 			call = engine.Ended
 		}

@@ -310,7 +310,7 @@ func TestNeverAnotherFile(t *testing.T) {
 				// was reported before up afterwards.
 				o.until("no card is left", func() bool {
 					o.clock.Forward(time.Minute)
-					o.e.Woke(time.Hour)
+					o.e.Resumed(time.Hour)
 					return len(o.cs.order) == 0 && len(o.e.Snapshot().Cards) == 0
 				})
 			}

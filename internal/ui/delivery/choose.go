@@ -34,7 +34,7 @@ type chooser struct {
 	path    *widgets.FilterBox
 	list    *widget.List
 	send    *widgets.Button
-	said    *widgets.Words
+	said    *widgets.TextLine
 }
 
 // chooseItem is a file or a folder.
@@ -50,7 +50,7 @@ func newChooser(w *window) *chooser {
 	c.path = widgets.NewFilterBox(l.T(text.DeliveryWindowChoosePath))
 	c.path.OnSubmitted = func(s string) { c.typed(s) }
 	c.path.Down = func() { c.typed(c.path.Text) }
-	c.said = widgets.NewWords("", base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).Cutting()
+	c.said = widgets.NewTextLine("", base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).Cutting()
 	c.list = widget.NewList(
 		func() int { return len(c.found) },
 		newChooseLine, c.write)
@@ -63,7 +63,7 @@ func newChooser(w *window) *chooser {
 	c.send.Importance = widget.HighImportance
 	back := widgets.NewButtonWithIcon(l.T(text.DeliveryWindowBack), base.NavigateBackIcon(), w.back)
 	up := widgets.NewButtonWithIcon(l.T(text.DeliveryWindowChooseUp), base.MoveUpIcon(), func() { c.open(filepath.Dir(c.dir)) })
-	title := widgets.NewWords(l.T(text.DeliveryWindowChooseTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
+	title := widgets.NewTextLine(l.T(text.DeliveryWindowChooseTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
 	head := container.New(layout.NewCustomPaddedLayout(16, 4, widgets.Edge, widgets.Edge), container.New(layout.NewCustomPaddedVBoxLayout(8),
 		container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedHBoxLayout(8), back, c.send), container.New(widgets.Middle(), title)),
 		container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 8, 0), up), c.path), c.said))
@@ -193,8 +193,8 @@ func (c *chooser) deliver() {
 // newChooseLine is where a file or folder of the list is written: its name, icon and
 // size.
 func newChooseLine() fyne.CanvasObject {
-	name := widgets.NewWords("", base.SizeNameText, base.ColorNameForeground, false).CuttingMiddle()
-	size := widgets.NewWords("", theme.SizeHint, base.ColorNamePlaceHolder, false)
+	name := widgets.NewTextLine("", base.SizeNameText, base.ColorNameForeground, false).CuttingMiddle()
+	size := widgets.NewTextLine("", theme.SizeHint, base.ColorNamePlaceHolder, false)
 	return container.New(layout.NewCustomPaddedLayout(8, 8, widgets.Edge, widgets.Edge), container.NewBorder(nil, nil, widget.NewIcon(nil), size, name))
 }
 
@@ -212,8 +212,8 @@ func (c *chooser) write(n int, line fyne.CanvasObject) {
 		}
 	}
 	parts := line.(*fyne.Container).Objects[0].(*fyne.Container)
-	parts.Objects[0].(*widgets.Words).Say(it.name, base.ColorNameForeground)
+	parts.Objects[0].(*widgets.TextLine).Say(it.name, base.ColorNameForeground)
 	parts.Objects[1].(*widget.Icon).SetResource(icon)
-	parts.Objects[2].(*widgets.Words).Say(size, base.ColorNamePlaceHolder)
+	parts.Objects[2].(*widgets.TextLine).Say(size, base.ColorNamePlaceHolder)
 	parts.Refresh() // the size may need another width
 }

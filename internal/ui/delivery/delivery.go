@@ -97,7 +97,7 @@ func (s *slot) show(name string, content func() fyne.CanvasObject) (changed bool
 	if name != "" {
 		s.Objects = []fyne.CanvasObject{content()}
 	}
-	widgets.Visible(s.Container, name != "")
+	widgets.SetVisible(s.Container, name != "")
 	s.Refresh()
 	return true
 }
@@ -124,11 +124,11 @@ func Open(host *widgets.Host) widgets.Page {
 		w.list.Unselect(i)
 		w.openRow(i)
 	}
-	title := widgets.NewWords(l.T(text.DeliveryWindowTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
+	title := widgets.NewTextLine(l.T(text.DeliveryWindowTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
 	w.tools = container.New(layout.NewCustomPaddedLayout(0, 0, -widgets.OptionPad, 0), container.NewHBox(w.views))
 	head := container.New(layout.NewCustomPaddedLayout(20, 12, widgets.Edge, widgets.Edge), container.New(layout.NewCustomPaddedVBoxLayout(4),
 		container.NewBorder(nil, nil, nil, w.choose, container.New(widgets.Middle(), title)), w.status.Container, w.note.Container, w.question.Container, widgets.Gap(4), w.tools))
-	w.front = widgets.Headed(head, w.body.Container)
+	w.front = widgets.WithHeader(head, w.body.Container)
 	w.pages = container.NewStack(w.front)
 	w.win = host.Window(text.DeliveryWindowTitle, w.pages, windowSize)
 	w.win.SetOnDropped(func(_ fyne.Position, items []fyne.URI) { w.dropped(items) })
@@ -350,7 +350,7 @@ func (w *window) draw() {
 	} else {
 		w.choose.Disable()
 	}
-	widgets.Visible(w.tools, w.reading.done && (len(s.Rows) > 0 || w.view != viewAll))
+	widgets.SetVisible(w.tools, w.reading.done && (len(s.Rows) > 0 || w.view != viewAll))
 	if w.body.show(p, func() fyne.CanvasObject { return w.pageContent(p) }) {
 		w.front.Refresh()
 	}
@@ -377,7 +377,7 @@ func (w *window) pageContent(p string) fyne.CanvasObject {
 func (w *window) dropPage() fyne.CanvasObject {
 	l := w.host.Lang
 	words := container.New(layout.NewCustomPaddedVBoxLayout(8),
-		widgets.NewWords(l.T(text.DeliveryWindowDrop), theme.SizeStart, base.ColorNameForeground, true).Cutting(),
+		widgets.NewTextLine(l.T(text.DeliveryWindowDrop), theme.SizeStart, base.ColorNameForeground, true).Cutting(),
 		widgets.Paragraph(l.T(text.DeliveryWindowDropHint)), widgets.Paragraph(l.T(text.DeliveryWindowDropClose)))
 	icon := widget.NewIcon(base.NewColoredResource(base.UploadIcon(), base.ColorNamePrimary))
 	box := canvas.NewRectangle(color.Transparent)

@@ -29,7 +29,7 @@ type detail struct {
 	removing bool // it was asked whether it may go
 	content  fyne.CanvasObject
 	sign     *widgets.Shape
-	state    *widgets.Words
+	state    *widgets.TextLine
 	note     *widget.Entry
 	body     *fyne.Container
 	decide   []*widgets.Button // wait for a note
@@ -39,7 +39,7 @@ func newDetail(w *window, r row) *detail {
 	l := w.host.Lang
 	t := &detail{w: w, id: r.ID, sign: widgets.NewShape(widgets.MarkNone), body: container.NewStack()}
 	t.all.Row = r
-	t.state = widgets.NewWords("", base.SizeNameText, base.ColorNameForeground, false).Cutting()
+	t.state = widgets.NewTextLine("", base.SizeNameText, base.ColorNameForeground, false).Cutting()
 	t.note = widget.NewEntry()
 	t.note.SetPlaceHolder(l.T(text.DeliveryWindowResolveNote))
 	t.note.OnChanged = func(string) { t.enable() }
@@ -221,7 +221,7 @@ func (t *detail) fields() fyne.CanvasObject {
 }
 
 func part(title string) fyne.CanvasObject {
-	return container.New(layout.NewCustomPaddedLayout(12, 0, 0, 0), widgets.NewWords(title, theme.SizeStart, base.ColorNameForeground, true).Cutting())
+	return container.New(layout.NewCustomPaddedLayout(12, 0, 0, 0), widgets.NewTextLine(title, theme.SizeStart, base.ColorNameForeground, true).Cutting())
 }
 
 // findings are what the check found, a sentence each; nil while it is not known.

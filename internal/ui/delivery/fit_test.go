@@ -72,7 +72,7 @@ func TestDeliveryWindowFits(t *testing.T) {
 						v := newLine(w)
 						v.Resize(fyne.NewSize(w.list.Size().Width, widgets.RowHeight))
 						v.set(i)
-						for _, words := range []*widgets.Words{v.Time, v.Day, v.Detail, v.Result} {
+						for _, words := range []*widgets.TextLine{v.Time, v.Day, v.Detail, v.Result} {
 							if words.Width() > words.Size().Width {
 								t.Errorf("%s at %v in %v: %q needs %v of %v", l, scale, size, words.Text, words.Width(), words.Size().Width)
 							}

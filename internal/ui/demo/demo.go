@@ -28,7 +28,7 @@ type window struct {
 	win     fyne.Window
 	buttons []*widgets.Button // in the order of the calls
 	sign    *widgets.Shape
-	last    *widgets.Words
+	last    *widgets.TextLine
 	playing string // id of the call that was asked for last, "" if it was answered
 }
 
@@ -36,14 +36,14 @@ type window struct {
 func Open(host *widgets.Host) widgets.Page {
 	w := &window{host: host, sign: widgets.NewShape(widgets.MarkNone)}
 	l := host.Lang
-	w.last = widgets.NewWords(l.T(text.WindowDemoFirst), theme.SizeHint, base.ColorNamePlaceHolder, false).Cutting()
+	w.last = widgets.NewTextLine(l.T(text.WindowDemoFirst), theme.SizeHint, base.ColorNamePlaceHolder, false).Cutting()
 	if len(host.Welcome.Demo) == 0 {
 		w.win = host.Window(text.WindowDemoTitle, widgets.EmptyPage(l.T(text.WindowDemoEmpty), nil, l.T(text.WindowDemoEmptyHint)),
 			fyne.NewSize(640, 320))
 		return w
 	}
 
-	title := widgets.NewWords(l.T(text.WindowDemoTitle), base.SizeNameHeadingText, base.ColorNameForeground, true)
+	title := widgets.NewTextLine(l.T(text.WindowDemoTitle), base.SizeNameHeadingText, base.ColorNameForeground, true)
 	calls := widgets.NewButton(l.T(text.WindowDemoCalls), func() { host.Show(windowapi.WindowCalls) })
 	head := container.New(layout.NewCustomPaddedLayout(20, 8, widgets.Edge, widgets.Edge),
 		container.NewBorder(nil, nil, title, calls))

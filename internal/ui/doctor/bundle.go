@@ -98,14 +98,14 @@ func newBundleView(w *window, all []doctor.Entry, files []bundleFile, path strin
 	back := widgets.NewButton(l.T(text.DoctorWindowBack), w.back)
 
 	head := newStack(8)
-	head.Add(widgets.NewWords(l.T(text.DoctorWindowHolds), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting())
+	head.Add(widgets.NewTextLine(l.T(text.DoctorWindowHolds), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting())
 	head.Add(widgets.Paragraph(l.T(text.DoctorWindowHoldsHint)))
-	head.Add(widgets.NewWords(l.T(text.DoctorWindowPlace), theme.SizeHint, base.ColorNamePlaceHolder, false).Cutting())
+	head.Add(widgets.NewTextLine(l.T(text.DoctorWindowPlace), theme.SizeHint, base.ColorNamePlaceHolder, false).Cutting())
 	head.Add(v.path)
 	head.Add(v.notes)
 	page := container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), v.view)
-	v.object = widgets.Headed(container.New(layout.NewCustomPaddedLayout(20, 12, widgets.Edge, widgets.Edge), head),
-		container.NewBorder(nil, widgets.Foot(widgets.Buttons(back, v.save)), nil, nil, container.New(widgets.Sided(bundleWidth), side, page)))
+	v.object = widgets.WithHeader(container.New(layout.NewCustomPaddedLayout(20, 12, widgets.Edge, widgets.Edge), head),
+		container.NewBorder(nil, widgets.Footer(widgets.Buttons(back, v.save)), nil, nil, container.New(widgets.SideLayout(bundleWidth), side, page)))
 	v.notes.Hide()
 	v.Choose(files[0].name)
 	return v
@@ -154,7 +154,7 @@ func (v *bundleView) write() {
 		post(func() {
 			switch {
 			case v.w.holds != v: // somebody went back
-			case errors.Is(err, doctor.ErrThere):
+			case errors.Is(err, doctor.ErrExists):
 				v.fail(l.T(text.DoctorWindowThere))
 			case err != nil:
 				v.fail(l.T(text.DoctorWindowUnwritten))

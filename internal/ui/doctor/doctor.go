@@ -51,7 +51,7 @@ type window struct {
 
 // parts are what the window is made of.
 type parts struct {
-	summary *widgets.Words
+	summary *widgets.TextLine
 	notes   *fyne.Container // said
 	top     *fyne.Container // summary, notes and what was found
 	list    *fyne.Container // headings and rows
@@ -77,7 +77,7 @@ func Open(host *widgets.Host) widgets.Page {
 func newWindow(host *widgets.Host) *window {
 	l := host.Lang
 	w := &window{host: host, end: func() {}, parts: parts{rows: map[string]*fyne.Container{}, notes: newStack(8), holder: container.NewStack()}}
-	w.summary = widgets.NewWords("", base.SizeNameText, base.ColorNameForeground, true).Cutting()
+	w.summary = widgets.NewTextLine("", base.SizeNameText, base.ColorNameForeground, true).Cutting()
 	w.again = widgets.NewButton(l.T(text.DoctorWindowAgain), w.run)
 	w.copyAll = widgets.NewButton(l.T(text.DoctorWindowCopy), w.copy)
 	w.bundle = widgets.NewButton(l.T(text.DoctorWindowBundle), w.gather)
@@ -86,20 +86,20 @@ func newWindow(host *widgets.Host) *window {
 		if i > 0 {
 			w.list.Add(widgets.Gap(4))
 		}
-		w.list.Add(widgets.NewWords(l.T(text.DoctorGroup(g.Group)), theme.SizeStart, base.ColorNameForeground, true).Cutting())
+		w.list.Add(widgets.NewTextLine(l.T(text.DoctorGroup(g.Group)), theme.SizeStart, base.ColorNameForeground, true).Cutting())
 		for _, id := range g.Checks {
 			w.rows[id] = newStack(8)
 			w.list.Add(w.rows[id])
 		}
 	}
 	w.top = newStack(12)
-	w.top.Add(widgets.NewWords(l.T(text.DoctorWindowTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting())
+	w.top.Add(widgets.NewTextLine(l.T(text.DoctorWindowTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting())
 	w.top.Add(w.summary)
 	w.top.Add(w.notes)
 	w.top.Add(widgets.Gap(0))
 	w.top.Add(w.list)
 	w.scroll = container.NewVScroll(container.New(layout.NewCustomPaddedLayout(20, 24, widgets.Edge, widgets.Edge), w.top))
-	w.checks = container.NewBorder(nil, widgets.Foot(widgets.Buttons(w.again, w.copyAll, w.bundle)), nil, nil, w.scroll)
+	w.checks = container.NewBorder(nil, widgets.Footer(widgets.Buttons(w.again, w.copyAll, w.bundle)), nil, nil, w.scroll)
 	w.holder.Add(w.checks)
 	w.win = host.Window(text.DoctorWindowTitle, w.holder, fyne.NewSize(720, 688))
 	w.show()
@@ -195,9 +195,9 @@ func (w *window) head() {
 		w.notes.Hidden = none
 		w.checks.Refresh() // what stands below moves
 	}
-	widgets.Able(w.again, !w.running && !w.busy)
-	widgets.Able(w.copyAll, w.report != nil)
-	widgets.Able(w.bundle, w.report != nil && !w.busy)
+	widgets.SetEnabled(w.again, !w.running && !w.busy)
+	widgets.SetEnabled(w.copyAll, w.report != nil)
+	widgets.SetEnabled(w.bundle, w.report != nil && !w.busy)
 	label := text.DoctorWindowBundle
 	if w.busy {
 		label = text.DoctorWindowGathering
@@ -235,7 +235,7 @@ func (w *window) line(name string, c doctor.Check) fyne.CanvasObject {
 		colour = base.ColorNamePlaceHolder // what needs nobody keeps quiet
 	}
 	state := container.New(widgets.Columns(signSize+6), container.New(layout.NewCustomPaddedLayout(3, 0, 0, 0), container.NewVBox(newSign(c.State))),
-		container.NewVBox(widgets.NewWords(l.T(text.DoctorState(string(c.State))), theme.SizeHint, colour, c.State == doctor.Fail || c.State == doctor.Warn)))
+		container.NewVBox(widgets.NewTextLine(l.T(text.DoctorState(string(c.State))), theme.SizeHint, colour, c.State == doctor.Fail || c.State == doctor.Warn)))
 	said := newStack(2)
 	importance := widget.MediumImportance
 	if c.State == doctor.Off {
@@ -248,7 +248,7 @@ func (w *window) line(name string, c doctor.Check) fyne.CanvasObject {
 		said.Add(widgets.Plain(w.whom(c.Hint), theme.SizeHint, widget.LowImportance))
 	}
 	return container.New(widgets.Columns(verdictWidth), state, container.New(widgets.Columns(checkWidth),
-		container.NewVBox(widgets.NewWords(name, theme.SizeHint, base.ColorNameForeground, true).Cutting()), said))
+		container.NewVBox(widgets.NewTextLine(name, theme.SizeHint, base.ColorNameForeground, true).Cutting()), said))
 }
 
 // whom says before what there is to do who does it. Hints for others than the user

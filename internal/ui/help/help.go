@@ -51,7 +51,7 @@ func Open(host *widgets.Host) widgets.Page {
 	var side fyne.CanvasObject
 	w.list, side = widgets.NewSide(w, func() []widgets.SideItem { return w.items })
 	w.scroll = container.NewVScroll(w.pages)
-	w.win = host.Window(text.HelpTitle, container.New(widgets.Sided(topicsWidth), side, w.scroll), fyne.NewSize(720, 640))
+	w.win = host.Window(text.HelpTitle, container.New(widgets.SideLayout(topicsWidth), side, w.scroll), fyne.NewSize(720, 640))
 	w.Choose(w.all[0].ID)
 	return w
 }
@@ -86,12 +86,12 @@ func (w *window) Choose(id string) {
 // toolkit writes rich text.
 func helpPage(p guide.HelpPage) fyne.CanvasObject {
 	page := container.New(layout.NewCustomPaddedVBoxLayout(12),
-		widgets.NewWords(p.Title, base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting())
+		widgets.NewTextLine(p.Title, base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting())
 	for _, part := range strings.Split(p.Text, "\n\n") {
 		switch {
 		case strings.HasPrefix(part, "## "):
 			page.Add(container.New(layout.NewCustomPaddedLayout(8, -4, 0, 0),
-				widgets.NewWords(strings.TrimPrefix(part, "## "), theme.SizeStart, base.ColorNameForeground, true).Cutting()))
+				widgets.NewTextLine(strings.TrimPrefix(part, "## "), theme.SizeStart, base.ColorNameForeground, true).Cutting()))
 		case strings.HasPrefix(part, "- !["):
 			for _, line := range strings.Split(part, "\n") {
 				page.Add(withIcon(line))

@@ -62,7 +62,7 @@ func newWindow(host *widgets.Host) *window {
 	w.box.OnChanged = func(s string) { w.typed() }
 	w.button = widgets.NewButton(l.T(text.LookupButton), w.ask)
 	w.button.Importance = widget.HighImportance
-	title := widgets.NewWords(l.T(text.LookupTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
+	title := widgets.NewTextLine(l.T(text.LookupTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
 	line := container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 8, 0), w.button), w.box)
 	head := container.New(layout.NewCustomPaddedLayout(20, 12, widgets.Edge, widgets.Edge),
 		container.New(layout.NewCustomPaddedVBoxLayout(12), title, line))
@@ -171,7 +171,7 @@ func (w *window) open(k windowapi.Contact) {
 		if err != nil {
 			w.host.Post(func() {
 				if w.seq == seq {
-					w.said = callactions.Says(w.host.Lang, err)
+					w.said = callactions.Describe(w.host.Lang, err)
 					w.show()
 				}
 			})
@@ -202,10 +202,10 @@ func (w *window) content() fyne.CanvasObject {
 	}
 	switch f := w.found; {
 	case w.asking:
-		page.Add(widgets.NewWords(l.T(text.LookupSearching), base.SizeNameText, base.ColorNamePlaceHolder, false).Cutting())
+		page.Add(widgets.NewTextLine(l.T(text.LookupSearching), base.SizeNameText, base.ColorNamePlaceHolder, false).Cutting())
 	case f == nil && w.said != "":
 	case f == nil:
-		page.Add(widgets.NewWords(l.T(text.LookupStart), theme.SizeStart, base.ColorNameForeground, true).Cutting())
+		page.Add(widgets.NewTextLine(l.T(text.LookupStart), theme.SizeStart, base.ColorNameForeground, true).Cutting())
 		page.Add(container.New(widgets.AtMost(widgets.TextWidth), widgets.Paragraph(l.T(text.LookupStartHint))))
 	default:
 		w.answer(page, f)
@@ -220,7 +220,7 @@ func (w *window) answer(page *fyne.Container, f *windowapi.Found) {
 	say := func(s string) { page.Add(container.New(widgets.AtMost(widgets.TextWidth), widgets.Paragraph(s))) }
 	number := func() {
 		if f.Shown != "" {
-			page.Add(widgets.NewWords(f.Shown, theme.SizeRow, base.ColorNameForeground, false).Cutting())
+			page.Add(widgets.NewTextLine(f.Shown, theme.SizeRow, base.ColorNameForeground, false).Cutting())
 		}
 	}
 	buttons := widgets.Buttons()
@@ -357,7 +357,7 @@ func (w *window) fields(page *fyne.Container, k windowapi.Contact) {
 	for _, f := range [][2]string{{l.T(text.CardFieldRelation), contact.GroupDigits(k.Relation)}, {l.T(text.CardFieldAddress), k.Address},
 		{l.T(text.CardFieldProducer), k.Producer}, {l.T(text.CardFieldModified), modified}} {
 		if f[1] != "" {
-			label := widgets.NewWords(f[0], theme.SizeHint, base.ColorNamePlaceHolder, false)
+			label := widgets.NewTextLine(f[0], theme.SizeHint, base.ColorNamePlaceHolder, false)
 			rows.Add(container.New(widgets.Columns(fieldWidth), container.NewVBox(label), widgets.Plain(f[1], theme.SizeHint, widget.MediumImportance)))
 		}
 	}
@@ -369,7 +369,7 @@ func (w *window) match(k windowapi.Contact) fyne.CanvasObject {
 	l := w.host.Lang
 	name := widgets.Bold(nameOf(l, k), base.SizeNameText)
 	if k.Earlier {
-		name = container.NewBorder(nil, nil, nil, widgets.NewWords(l.T(text.CardEarlier), base.SizeNameCaptionText, base.ColorNamePlaceHolder, false), name)
+		name = container.NewBorder(nil, nil, nil, widgets.NewTextLine(l.T(text.CardEarlier), base.SizeNameCaptionText, base.ColorNamePlaceHolder, false), name)
 	}
 	detail := widgets.Plain(widgets.Join(contact.GroupDigits(k.Relation), k.Address, k.Producer), base.SizeNameCaptionText, widget.LowImportance)
 	open := widgets.NewButton(l.T(text.CardButtonOpenRow), func() { w.open(k) })

@@ -71,7 +71,7 @@ func Open(host *widgets.Host) widgets.Page {
 	var side fyne.CanvasObject
 	w.list, side = widgets.NewSide(w, func() []widgets.SideItem { return w.items })
 	w.scroll = container.NewVScroll(w.pages)
-	w.win = host.Window(text.RecipesTitle, container.New(widgets.Sided(phonesWidth), side, w.scroll), fyne.NewSize(720, 688))
+	w.win = host.Window(text.RecipesTitle, container.New(widgets.SideLayout(phonesWidth), side, w.scroll), fyne.NewSize(720, 688))
 	w.Choose(sourcesPage)
 	host.Send(windowapi.KindSources, nil)
 	w.read()
@@ -137,7 +137,7 @@ func (w *window) recipe(r guide.Recipe) fyne.CanvasObject {
 	l, v := w.host.Lang, w.facts.values
 	page := container.New(layout.NewCustomPaddedVBoxLayout(12))
 	page.Add(container.New(layout.NewCustomPaddedVBoxLayout(8),
-		widgets.NewWords(r.Title, base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting(),
+		widgets.NewTextLine(r.Title, base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting(),
 		container.New(layout.NewCustomPaddedVBoxLayout(4),
 			widgets.Fact(l.T(text.RecipesReports), r.Tell(l)),
 			widgets.Fact(l.T(text.RecipesTransfers), r.Transfers(l)),
@@ -195,7 +195,7 @@ func (w *window) taken() bool {
 
 // step is a numbered sentence.
 func step(n int, s string) fyne.CanvasObject {
-	number := widgets.NewWords(strconv.Itoa(n), base.SizeNameText, base.ColorNamePrimary, true)
+	number := widgets.NewTextLine(strconv.Itoa(n), base.SizeNameText, base.ColorNamePrimary, true)
 	return container.New(widgets.Columns(widgets.StepWidth), container.NewVBox(number), widgets.Running(s))
 }
 
@@ -218,7 +218,7 @@ func newPasteBlock(w *window, b guide.Block, v guide.Values) *pasteBlock {
 	l := w.host.Lang
 	p.text.Wrapping = fyne.TextWrapWord // an address without spaces is still broken
 	p.text.SizeName = theme.SizeHint
-	caption := widgets.NewWords(v.In(b.Caption), base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).Cutting()
+	caption := widgets.NewTextLine(v.In(b.Caption), base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).Cutting()
 	full, err := b.Fill(v)
 	if err != nil {
 		p.text.SetText(guide.Why(l, err))

@@ -155,7 +155,7 @@ func TestRecipesList(t *testing.T) {
 	type line struct {
 		fyne.Widget
 		back  *canvas.Rectangle
-		title *widgets.Words
+		title *widgets.TextLine
 	}
 	lines := func() map[string]line {
 		all := map[string]line{}
@@ -163,7 +163,7 @@ func TestRecipesList(t *testing.T) {
 			if x, ok := o.(fyne.Widget); ok {
 				if parts := test.WidgetRenderer(x).Objects(); len(parts) == 2 {
 					back, _ := parts[0].(*canvas.Rectangle)
-					if title, ok := parts[1].(*widgets.Words); ok && back != nil {
+					if title, ok := parts[1].(*widgets.TextLine); ok && back != nil {
 						all[title.Text] = line{x, back, title}
 					}
 				}

@@ -88,7 +88,7 @@ func (w *window) sourceState(s windowapi.SourceState) fyne.CanvasObject {
 	}
 	m, sentence := sourceLine(l, s, w.host.Now())
 	lines := container.New(layout.NewCustomPaddedVBoxLayout(2),
-		widgets.NewWords(name, theme.SizeHint, base.ColorNameForeground, true).Cutting(),
+		widgets.NewTextLine(name, theme.SizeHint, base.ColorNameForeground, true).Cutting(),
 		widgets.Plain(sentence, theme.SizeHint, widgets.Either(m == widgets.MarkTrouble, widget.WarningImportance, widget.MediumImportance)))
 	return widgets.NewSoftBox(container.New(layout.NewCustomPaddedLayout(8, 8, 12, 12),
 		container.New(widgets.Columns(widgets.SignWidth), container.New(layout.NewCustomPaddedLayout(4, 0, 0, 0), container.NewVBox(container.NewHBox(widgets.NewShape(m)))), lines)))
@@ -139,7 +139,7 @@ func (w *window) overview() fyne.CanvasObject {
 	test.Importance = widget.HighImportance
 	start := widgets.NewButton(l.T(text.SourcesStart), func() { w.host.Show(windowapi.WindowStart) })
 	return container.New(layout.NewCustomPaddedLayout(20, 24, widgets.Edge, widgets.Edge), container.New(layout.NewCustomPaddedVBoxLayout(12),
-		widgets.NewWords(l.T(text.SourcesTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting(),
+		widgets.NewTextLine(l.T(text.SourcesTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting(),
 		widgets.Paragraph(l.T(text.SourcesIntro)), w.states, widget.NewSeparator(),
 		widgets.Buttons(test, start)))
 }

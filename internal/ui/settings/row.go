@@ -262,7 +262,7 @@ func (r *settingRow) seconds() (fyne.CanvasObject, func()) {
 
 func withUnit(e fyne.CanvasObject, unit string) fyne.CanvasObject {
 	return container.New(widgets.Columns(numberWidth+8), container.New(layout.NewCustomPaddedLayout(0, 0, 0, 8), e),
-		container.New(widgets.Middle(), widgets.NewWords(unit, base.SizeNameText, base.ColorNamePlaceHolder, false).Cutting()))
+		container.New(widgets.Middle(), widgets.NewTextLine(unit, base.SizeNameText, base.ColorNamePlaceHolder, false).Cutting()))
 }
 
 // date is a field for a day, written as the language does.

@@ -36,7 +36,7 @@ func newSettingsFooter(w *window) *settingsFooter {
 	buttons := container.New(layout.NewCustomPaddedHBoxLayout(8), f.undo, f.save)
 	bar := container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), container.New(widgets.Middle(), buttons)),
 		container.New(widgets.Middle(), f.said))
-	f.object = container.NewStack(widgets.NewFrame(widgets.Foot(bar), false))
+	f.object = container.NewStack(widgets.NewFrame(widgets.Footer(bar), false))
 	return f
 }
 
@@ -64,8 +64,8 @@ func (f *settingsFooter) show() {
 	}
 	f.said.Objects = []fyne.CanvasObject{line}
 	f.said.Refresh()
-	widgets.Able(f.save, unsaved && !d.saving)
-	widgets.Able(f.undo, unsaved && !d.saving)
+	widgets.SetEnabled(f.save, unsaved && !d.saving)
+	widgets.SetEnabled(f.undo, unsaved && !d.saving)
 }
 
 // undo goes back to what holds.

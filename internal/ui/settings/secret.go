@@ -134,7 +134,7 @@ func smallButton(s string, do func()) *widgets.Button {
 
 // caption is a small label above a field within a box.
 func caption(s string) fyne.CanvasObject {
-	return widgets.NewWords(s, base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).Cutting()
+	return widgets.NewTextLine(s, base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).Cutting()
 }
 
 // labelled is a field with its name above it.

@@ -16,7 +16,7 @@ import (
 func (w *window) section(s section, last bool) fyne.CanvasObject {
 	l := w.host.Lang
 	part := newColumn(16)
-	part.Add(widgets.NewWords(l.T(text.SettingsWindowSection(s.id)), theme.SizeStart, base.ColorNameForeground, true).Cutting())
+	part.Add(widgets.NewTextLine(l.T(text.SettingsWindowSection(s.id)), theme.SizeStart, base.ColorNameForeground, true).Cutting())
 	switch s.id {
 	case sectionHub:
 		w.hubSection(part, s)

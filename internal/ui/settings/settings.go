@@ -121,7 +121,7 @@ func newWindow(host *widgets.Host) *window {
 		w.under.file()
 		w.draft.said, w.draft.bad = "", false // in the other language
 	}
-	body := container.NewBorder(nil, w.footer.object, nil, nil, container.New(widgets.Sided(sectionsWidth), side, w.scroll))
+	body := container.NewBorder(nil, w.footer.object, nil, nil, container.New(widgets.SideLayout(sectionsWidth), side, w.scroll))
 	w.win = host.Window(text.SettingsWindowTitle, body, fyne.NewSize(720, 688))
 	w.win.SetCloseIntercept(w.close)
 	w.win.Canvas().SetOnTypedKey(widgets.OnEscape(w.escape))

@@ -162,7 +162,7 @@ func (v *setupView) show() {
 	l := v.w.host.Lang
 	b := v.body
 	b.Objects = nil
-	b.Add(widgets.NewWords(l.T(text.SettingsWindowFileTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting())
+	b.Add(widgets.NewTextLine(l.T(text.SettingsWindowFileTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting())
 	if v.path == "" {
 		v.showPicking(b)
 		b.Refresh()
@@ -189,7 +189,7 @@ func (v *setupView) showLocked(b *fyne.Container) {
 	}
 	open := widgets.NewButton(l.T(text.SettingsWindowFileShow), v.open)
 	open.Importance = widget.HighImportance
-	widgets.Able(open, !v.opening)
+	widgets.SetEnabled(open, !v.opening)
 	b.Add(widgets.Buttons(widgets.NewButton(l.T(text.SettingsWindowFileCancel), v.w.closeFile), open))
 }
 
@@ -219,7 +219,7 @@ func (v *setupView) showRows(b *fyne.Container) {
 	}
 	table.Add(widget.NewSeparator())
 	b.Add(table)
-	if !v.taken && !v.opened.Hubless {
+	if !v.taken && !v.opened.WithoutHub {
 		b.Add(container.New(layout.NewCustomPaddedVBoxLayout(4), fieldLabel(l.T(text.SettingsWindowFileNumber)), v.number))
 	}
 	b.Add(v.steps.object)
@@ -239,7 +239,7 @@ func (v *setupView) showRows(b *fyne.Container) {
 	}
 	take := widgets.NewButton(l.T(text.SettingsWindowFileTake), v.take)
 	take.Importance = widget.HighImportance
-	widgets.Able(take, !v.testing)
+	widgets.SetEnabled(take, !v.testing)
 	b.Add(widgets.Buttons(widgets.NewButton(l.T(text.SettingsWindowFileCancel), v.w.closeFile), take))
 }
 

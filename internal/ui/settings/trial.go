@@ -380,7 +380,7 @@ func (s *stepList) line(m step) fyne.CanvasObject {
 	if m.detail != "" {
 		said.Add(muted(m.detail))
 	}
-	name := container.NewVBox(widgets.NewWords(l.T(text.SetupStep(m.name)), theme.SizeHint, base.ColorNamePlaceHolder, false).Cutting())
+	name := container.NewVBox(widgets.NewTextLine(l.T(text.SetupStep(m.name)), theme.SizeHint, base.ColorNamePlaceHolder, false).Cutting())
 	return widgets.Marked(stepMarks[m.state], container.New(widgets.Columns(stepNameWidth), name, said))
 }
 

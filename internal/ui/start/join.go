@@ -36,7 +36,7 @@ func (w *window) fillJoin() {
 		l, busy := w.host.Lang, w.asked == joining
 		button := widgets.NewButton(l.T(widgets.Either(busy, text.StartJoinBusy, text.StartJoinDo)), w.useCode)
 		button.Importance = widget.HighImportance
-		widgets.Able(button, !busy)
+		widgets.SetEnabled(button, !busy)
 		body := container.New(layout.NewCustomPaddedVBoxLayout(8), widgets.Bold(l.T(text.StartJoin), theme.SizeStart),
 			widgets.Paragraph(l.T(text.StartJoinIntro)), w.code, container.NewHBox(button))
 		if w.notJoined != "" {

@@ -72,7 +72,7 @@ func Open(host *widgets.Host) widgets.Page {
 
 	body := container.New(layout.NewCustomPaddedVBoxLayout(16),
 		container.New(layout.NewCustomPaddedVBoxLayout(8),
-			widgets.NewWords(l.T(text.StartHello), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting(), widgets.Paragraph(l.T(text.StartIntro)), w.unset, w.join),
+			widgets.NewTextLine(l.T(text.StartHello), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting(), widgets.Paragraph(l.T(text.StartIntro)), w.unset, w.join),
 		question(1, l.T(text.StartCorner), container.New(widgets.Columns(screenWidth+20), w.picker, w.hint)),
 		widget.NewSeparator(),
 		question(2, l.T(text.StartLanguage), container.New(layout.NewCustomPaddedLayout(-6, -6, -8, 0), w.language)),
@@ -85,7 +85,7 @@ func Open(host *widgets.Host) widgets.Page {
 	w.more.Importance = widget.LowImportance
 	done := widgets.NewButton(l.T(text.StartDone), func() { w.win.Close() })
 	done.Importance = widget.HighImportance
-	foot := widgets.Foot(container.NewBorder(nil, nil, w.more, container.New(widgets.AtLeast(96), done)))
+	foot := widgets.Footer(container.NewBorder(nil, nil, w.more, container.New(widgets.AtLeast(96), done)))
 	w.win = host.Window(text.StartTitle, container.New(widgets.AtLeast(leastWidth), container.NewBorder(nil, foot, nil, nil, w.scroll)), fyne.NewSize(640, 696))
 	if old, ok := host.Page(windowapi.WindowStart).(*window); ok { // the same in another language
 		old.end()
@@ -202,7 +202,7 @@ func (w *window) fillLanguage() {
 	s, l := w.state, w.host.Lang
 	w.language.Objects = nil
 	if s.set.Locked("ui.language") {
-		w.language.Objects = []fyne.CanvasObject{widgets.NewWords(l.T(text.StartByPolicy), theme.SizeHint, base.ColorNamePlaceHolder, false)}
+		w.language.Objects = []fyne.CanvasObject{widgets.NewTextLine(l.T(text.StartByPolicy), theme.SizeHint, base.ColorNamePlaceHolder, false)}
 	} else {
 		for _, c := range []struct {
 			language text.Language
@@ -303,7 +303,7 @@ func (w *window) fillAdmins() {
 		}
 		buttons.Add(widgets.NewButton(l.T(text.StartAdminsHelp), func() { w.host.Show(windowapi.WindowHelp) }))
 		w.admins.Objects = []fyne.CanvasObject{widget.NewSeparator(),
-			widgets.NewWords(l.T(text.StartAdmins), theme.SizeStart, base.ColorNameForeground, true),
+			widgets.NewTextLine(l.T(text.StartAdmins), theme.SizeStart, base.ColorNameForeground, true),
 			widgets.Plain(l.T(widgets.Either(w.state.setUp, text.StartAdminsSet, text.StartAdminsNot)), theme.SizeHint, widget.MediumImportance), buttons}
 	}
 	w.admins.Refresh()
@@ -311,7 +311,7 @@ func (w *window) fillAdmins() {
 
 // question is a numbered question and what answers it.
 func question(n int, ask string, answer fyne.CanvasObject) fyne.CanvasObject {
-	number := widgets.NewWords(strconv.Itoa(n), theme.SizeStart, base.ColorNamePrimary, true)
+	number := widgets.NewTextLine(strconv.Itoa(n), theme.SizeStart, base.ColorNamePrimary, true)
 	return container.New(widgets.Columns(widgets.StepWidth), container.NewVBox(number),
 		container.New(layout.NewCustomPaddedVBoxLayout(12), widgets.Bold(ask, theme.SizeStart), answer))
 }

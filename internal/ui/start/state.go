@@ -44,7 +44,7 @@ const findIn = 5 * time.Second
 func find(ctx context.Context) []detect.Phone {
 	ctx, cancel := context.WithTimeout(ctx, findIn)
 	defer cancel()
-	return detect.Find(ctx, detect.This())
+	return detect.Find(ctx, detect.ThisSystem())
 }
 
 // read reads how things are. sources is what the resident told of them last, nil
@@ -147,7 +147,7 @@ func connect(ctx context.Context, d profile.Dirs, profileDir string, l text.Lang
 	case p.Ours, linked(p, now.Softphones):
 		return ""
 	case p.File != "":
-		err = registrations.ConnectFile(d, now, profileDir, p, detect.This().Processes())
+		err = registrations.ConnectFile(d, now, profileDir, p, detect.ThisSystem().Processes())
 	case now.Locked("softphone"):
 		return l.T(text.StartLocked)
 	default:

@@ -33,9 +33,9 @@ type testPanel struct {
 	weight  widget.Importance // of the button that begins
 	call    testCall
 	button  *widgets.Button
-	content *fyne.Container // what is said
-	said    func()          // something came of it
-	left    *widgets.Words  // the seconds that are left, nil when not waiting
+	content *fyne.Container   // what is said
+	said    func()            // something came of it
+	left    *widgets.TextLine // the seconds that are left, nil when not waiting
 }
 
 func newTestPanel(host *widgets.Host, window string, weight widget.Importance) *testPanel {
@@ -128,17 +128,17 @@ func (p *testPanel) show() {
 	switch {
 	case !c.until.IsZero():
 		label, do = text.TestStop, p.stop
-		p.left = widgets.NewWords(p.waiting(), base.SizeNameText, base.ColorNameForeground, true)
+		p.left = widgets.NewTextLine(p.waiting(), base.SizeNameText, base.ColorNameForeground, true)
 		all = []fyne.CanvasObject{signed(widgets.MarkRing, p.left.Cutting())}
 	case c.seen != nil:
 		all = p.came(*c.seen)
 	case c.nothing != nil:
 		p.button.Importance = p.weight
-		all = []fyne.CanvasObject{signed(widgets.MarkTrouble, widgets.NewWords(l.T(text.TestNothing), base.SizeNameText, base.ColorNameWarning, true).Cutting())}
+		all = []fyne.CanvasObject{signed(widgets.MarkTrouble, widgets.NewTextLine(l.T(text.TestNothing), base.SizeNameText, base.ColorNameWarning, true).Cutting())}
 		all = append(all, indented(widgets.Plain(l.T(text.TestNothingHint), theme.SizeHint, widget.LowImportance)))
 		for _, k := range c.nothing {
 			all = append(all, indented(container.New(layout.NewCustomPaddedVBoxLayout(2),
-				widgets.NewWords(k.name, theme.SizeHint, base.ColorNameForeground, true).Cutting(), widgets.Plain(k.sentence, theme.SizeHint, widget.MediumImportance))))
+				widgets.NewTextLine(k.name, theme.SizeHint, base.ColorNameForeground, true).Cutting(), widgets.Plain(k.sentence, theme.SizeHint, widget.MediumImportance))))
 		}
 	default:
 		p.button.Importance = p.weight
@@ -167,7 +167,7 @@ func (p *testPanel) came(m windowapi.TestSeen) []fyne.CanvasObject {
 		if s.yes {
 			mark, colour = widgets.MarkDot, base.ColorNameForeground
 		}
-		seen.Add(container.New(layout.NewCustomPaddedHBoxLayout(6), container.NewCenter(widgets.NewShape(mark)), widgets.NewWords(l.T(s.key), theme.SizeHint, colour, false)))
+		seen.Add(container.New(layout.NewCustomPaddedHBoxLayout(6), container.NewCenter(widgets.NewShape(mark)), widgets.NewTextLine(l.T(s.key), theme.SizeHint, colour, false)))
 	}
 	return []fyne.CanvasObject{
 		signed(widgets.MarkDot, widgets.Bold(l.T(text.TestSeen, l.Clock(m.At), name), base.SizeNameText)),
@@ -202,7 +202,7 @@ func OpenTest(host *widgets.Host) widgets.Page {
 		container.New(layout.NewCustomPaddedVBoxLayout(8),
 			widgets.BigLine(l.T(text.TestTitle)), widgets.Paragraph(l.T(text.TestIntro))),
 		w.panel.content)
-	foot := widgets.Foot(widgets.Buttons(w.panel.button, how))
+	foot := widgets.Footer(widgets.Buttons(w.panel.button, how))
 	w.win = host.Window(text.TestTitle, container.New(widgets.AtLeast(leastWidth), container.NewBorder(nil, foot, nil, nil,
 		container.NewVScroll(container.New(layout.NewCustomPaddedLayout(20, 16, widgets.Edge, widgets.Edge), content)))), fyne.NewSize(560, 480))
 	host.Send(windowapi.KindSources, nil)

@@ -123,7 +123,7 @@ func Uncut(t testing.TB, what string, w fyne.Window, data ...string) {
 			}
 		case fyne.Widget:
 			shown := test.WidgetRenderer(o).Objects()
-			if words, ok := o.(*widgets.Words); ok {
+			if words, ok := o.(*widgets.TextLine); ok {
 				said := shown[0].(*canvas.Text).Text
 				named := func(d string) bool { return strings.Contains(d, words.Text) || strings.HasPrefix(words.Text, d) }
 				if said != words.Text && !slices.ContainsFunc(data, named) {

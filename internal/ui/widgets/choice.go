@@ -21,7 +21,7 @@ const (
 type Choice struct {
 	widget.BaseWidget
 	chosen  func(int)
-	words   []*Words
+	words   []*TextLine
 	now     int
 	over    int // what the pointer is on, -1 none
 	focused bool
@@ -46,12 +46,12 @@ func NewChoice(chosen func(int)) *Choice {
 
 // Set takes over the words and which of them holds.
 func (c *Choice) Set(names []string, now int) {
-	if now == c.now && slices.EqualFunc(c.words, names, func(w *Words, name string) bool { return w.Text == name }) {
+	if now == c.now && slices.EqualFunc(c.words, names, func(w *TextLine, name string) bool { return w.Text == name }) {
 		return
 	}
 	c.words, c.now = nil, now
 	for _, n := range names {
-		c.words = append(c.words, NewWords(n, base.SizeNameText, base.ColorNamePlaceHolder, false))
+		c.words = append(c.words, NewTextLine(n, base.SizeNameText, base.ColorNamePlaceHolder, false))
 	}
 	c.Refresh()
 }
@@ -122,7 +122,7 @@ func (c *Choice) CreateRenderer() fyne.WidgetRenderer {
 	var d *Drawing
 	paint := func(colour func(fyne.ThemeColorName) color.Color) {
 		c.line.FillColor, c.ring.StrokeColor = colour(base.ColorNamePrimary), colour(base.ColorNamePrimary)
-		Visible(c.ring, c.focused)
+		SetVisible(c.ring, c.focused)
 		parts := []fyne.CanvasObject{c.ring, c.line}
 		for i, w := range c.words {
 			w.Say(w.Text, Either(i == c.now || i == c.over, base.ColorNameForeground, base.ColorNamePlaceHolder))

@@ -15,7 +15,7 @@ const TextWidth = 440
 // EmptyPage says what will appear here and how to try it. button may be nil.
 func EmptyPage(title string, button *Button, sentences ...string) fyne.CanvasObject {
 	lines := container.New(layout.NewCustomPaddedVBoxLayout(8),
-		NewWords(title, theme.SizeStart, base.ColorNameForeground, true).Cutting())
+		NewTextLine(title, theme.SizeStart, base.ColorNameForeground, true).Cutting())
 	for _, s := range sentences {
 		lines.Add(Paragraph(s))
 	}

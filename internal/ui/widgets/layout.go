@@ -34,9 +34,9 @@ func columns(o []fyne.CanvasObject, size fyne.Size, width float32) {
 	o[1].Move(fyne.NewPos(width, 0))
 }
 
-// Sided is a layout of a list along the left border and the page beside it. In a
+// SideLayout is a layout of a list along the left border and the page beside it. In a
 // narrow window the list has less than its width.
-func Sided(width float32) fyne.Layout {
+func SideLayout(width float32) fyne.Layout {
 	return arranged{func(o []fyne.CanvasObject) fyne.Size {
 		a, b := o[0].MinSize(), o[1].MinSize()
 		return fyne.NewSize(a.Width+b.Width, max(a.Height, b.Height))
@@ -119,9 +119,9 @@ func AtLeast(width float32) fyne.Layout {
 
 const headLeast = 64
 
-// Headed is a head with what it is about below, a list mostly. A head that has much
+// WithHeader is a head with what it is about below, a list mostly. A head that has much
 // to say scrolls rather than leave nothing for that.
-func Headed(head, body fyne.CanvasObject) *fyne.Container {
+func WithHeader(head, body fyne.CanvasObject) *fyne.Container {
 	least := func([]fyne.CanvasObject) fyne.Size {
 		a, b := head.MinSize(), body.MinSize()
 		return fyne.NewSize(max(a.Width, b.Width), min(a.Height, headLeast)+b.Height)
@@ -136,8 +136,8 @@ func Headed(head, body fyne.CanvasObject) *fyne.Container {
 	}}, container.NewVScroll(head), body)
 }
 
-// Foot is the buttons of a window below what scrolls, so that they are always seen.
-func Foot(o fyne.CanvasObject) fyne.CanvasObject {
+// Footer is the buttons of a window below what scrolls, so that they are always seen.
+func Footer(o fyne.CanvasObject) fyne.CanvasObject {
 	return container.New(layout.NewCustomPaddedVBoxLayout(0), widget.NewSeparator(),
 		container.New(layout.NewCustomPaddedLayout(12, 12, Edge, Edge), o))
 }

@@ -49,7 +49,7 @@ func Trouble(s string) fyne.CanvasObject {
 
 // Fact is a label and what there is to say, side by side.
 func Fact(label, s string) fyne.CanvasObject {
-	head := NewWords(label, theme.SizeHint, base.ColorNamePlaceHolder, false)
+	head := NewTextLine(label, theme.SizeHint, base.ColorNamePlaceHolder, false)
 	return container.New(Columns(labelWidth), container.NewVBox(head), Plain(s, theme.SizeHint, widget.MediumImportance))
 }
 

@@ -20,19 +20,19 @@ const narrow = 200
 type Row struct {
 	Back                                   *canvas.Rectangle // shows where the pointer is
 	Shape                                  *Shape
-	Time, Day, Title, Detail, Result, More *Words
+	Time, Day, Title, Detail, Result, More *TextLine
 }
 
 // NewRow is a row in which nothing is written.
 func NewRow() Row {
 	back := canvas.NewRectangle(nil)
 	back.CornerRadius = 4
-	hint := func() *Words { return NewWords("", theme.SizeHint, base.ColorNamePlaceHolder, false).Cutting() }
+	hint := func() *TextLine { return NewTextLine("", theme.SizeHint, base.ColorNamePlaceHolder, false).Cutting() }
 	return Row{
 		Back: back, Shape: NewShape(MarkNone),
-		Time:   NewWords("", base.SizeNameText, base.ColorNameForeground, false),
-		Day:    NewWords("", base.SizeNameCaptionText, base.ColorNamePlaceHolder, false),
-		Title:  NewWords("", theme.SizeRow, base.ColorNameForeground, true).Cutting(),
+		Time:   NewTextLine("", base.SizeNameText, base.ColorNameForeground, false),
+		Day:    NewTextLine("", base.SizeNameCaptionText, base.ColorNamePlaceHolder, false),
+		Title:  NewTextLine("", theme.SizeRow, base.ColorNameForeground, true).Cutting(),
 		Detail: hint(), Result: hint(), More: hint(),
 	}
 }
@@ -76,7 +76,7 @@ func (r *Row) Layout(size fyne.Size, middle, right float32) {
 
 // Light colours the background that shows where the pointer is, and shows it or not.
 func (r *Row) Light(on bool) {
-	Visible(r.Back, on)
+	SetVisible(r.Back, on)
 	r.Back.FillColor = Colour(base.ColorNameHover)
 	r.Back.Refresh()
 }

@@ -59,7 +59,7 @@ type sideLine struct {
 	item  SideItem
 	hover bool
 	back  *canvas.Rectangle
-	title *Words
+	title *TextLine
 }
 
 var (
@@ -71,7 +71,7 @@ var (
 func newSideLine(w Chooser) *sideLine {
 	p := &sideLine{w: w, back: canvas.NewRectangle(nil)}
 	p.back.CornerRadius = 4
-	p.title = NewWords("", theme.SizeHint, base.ColorNameForeground, false).Cutting()
+	p.title = NewTextLine("", theme.SizeHint, base.ColorNameForeground, false).Cutting()
 	p.ExtendBaseWidget(p)
 	return p
 }

@@ -4,8 +4,8 @@ import (
 	"fyne.io/fyne/v2"
 )
 
-// Visible shows or hides an object, unless it is already.
-func Visible(o fyne.CanvasObject, yes bool) {
+// SetVisible shows or hides an object, unless it is already.
+func SetVisible(o fyne.CanvasObject, yes bool) {
 	if yes == o.Visible() {
 		return
 	}
@@ -24,9 +24,9 @@ func Either[T any](first bool, a, b T) T {
 	return b
 }
 
-// Able makes a button one that can be pressed or not. Doing so costs a drawing,
+// SetEnabled makes a button one that can be pressed or not. Doing so costs a drawing,
 // so only what differs is done.
-func Able(b *Button, on bool) {
+func SetEnabled(b *Button, on bool) {
 	switch {
 	case on && b.Disabled():
 		b.Enable()

@@ -9,10 +9,10 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// Words is one line of text that follows the theme and ends in an ellipsis where
+// TextLine is one line of text that follows the theme and ends in an ellipsis where
 // it does not fit. Unlike a label it has no padding of its own, so it stands on
 // the grid. Only for the UI thread.
-type Words struct {
+type TextLine struct {
 	widget.BaseWidget
 	Text   string
 	size   fyne.ThemeSizeName
@@ -23,28 +23,28 @@ type Words struct {
 	middle bool // and is cut there, so that its end stays
 }
 
-// NewWords is a line of words that needs its whole width.
-func NewWords(text string, size fyne.ThemeSizeName, colour fyne.ThemeColorName, bold bool) *Words {
-	w := &Words{Text: text, size: size, Colour: colour, Bold: bold}
+// NewTextLine is a line of words that needs its whole width.
+func NewTextLine(text string, size fyne.ThemeSizeName, colour fyne.ThemeColorName, bold bool) *TextLine {
+	w := &TextLine{Text: text, size: size, Colour: colour, Bold: bold}
 	w.ExtendBaseWidget(w)
 	return w
 }
 
 // Cutting makes the words fit any width.
-func (w *Words) Cutting() *Words {
+func (w *TextLine) Cutting() *TextLine {
 	w.cut = true
 	return w
 }
 
 // CuttingMiddle makes the words fit any width and keeps how they begin and end, for
 // names of files.
-func (w *Words) CuttingMiddle() *Words {
+func (w *TextLine) CuttingMiddle() *TextLine {
 	w.cut, w.middle = true, true
 	return w
 }
 
 // Say changes text and colour, and repaints only if something did change.
-func (w *Words) Say(text string, colour fyne.ThemeColorName) {
+func (w *TextLine) Say(text string, colour fyne.ThemeColorName) {
 	if w.Text == text && w.Colour == colour {
 		return
 	}
@@ -52,29 +52,29 @@ func (w *Words) Say(text string, colour fyne.ThemeColorName) {
 	w.Refresh()
 }
 
-func (w *Words) style() fyne.TextStyle { return fyne.TextStyle{Bold: w.Bold} }
+func (w *TextLine) style() fyne.TextStyle { return fyne.TextStyle{Bold: w.Bold} }
 
 // Width is what the whole text needs.
-func (w *Words) Width() float32 {
+func (w *TextLine) Width() float32 {
 	return fyne.MeasureText(w.Text, w.Theme().Size(w.size), w.style()).Width
 }
 
 // CreateRenderer implements fyne.Widget.
-func (w *Words) CreateRenderer() fyne.WidgetRenderer {
-	r := &wordsRenderer{w: w, text: canvas.NewText("", nil)}
+func (w *TextLine) CreateRenderer() fyne.WidgetRenderer {
+	r := &textLineRenderer{w: w, text: canvas.NewText("", nil)}
 	r.Refresh()
 	return r
 }
 
-type wordsRenderer struct {
-	w    *Words
+type textLineRenderer struct {
+	w    *TextLine
 	text *canvas.Text
 }
 
-func (r *wordsRenderer) Destroy()                     {}
-func (r *wordsRenderer) Objects() []fyne.CanvasObject { return []fyne.CanvasObject{r.text} }
+func (r *textLineRenderer) Destroy()                     {}
+func (r *textLineRenderer) Objects() []fyne.CanvasObject { return []fyne.CanvasObject{r.text} }
 
-func (r *wordsRenderer) MinSize() fyne.Size {
+func (r *textLineRenderer) MinSize() fyne.Size {
 	s := fyne.MeasureText(r.w.Text, r.w.Theme().Size(r.w.size), r.w.style())
 	if r.w.cut {
 		s.Width = 0
@@ -82,7 +82,7 @@ func (r *wordsRenderer) MinSize() fyne.Size {
 	return s
 }
 
-func (r *wordsRenderer) Layout(size fyne.Size) {
+func (r *textLineRenderer) Layout(size fyne.Size) {
 	r.text.Text = r.w.Text
 	if r.w.cut {
 		cut := Either(r.w.middle, fitMiddle, fit)
@@ -94,7 +94,7 @@ func (r *wordsRenderer) Layout(size fyne.Size) {
 	r.text.Refresh()
 }
 
-func (r *wordsRenderer) Refresh() {
+func (r *textLineRenderer) Refresh() {
 	r.text.Color, r.text.TextSize = Colour(r.w.Colour), r.w.Theme().Size(r.w.size)
 	r.text.TextStyle = r.w.style()
 	r.text.Alignment = r.w.Align
