@@ -12,6 +12,7 @@ import (
 
 	"wiebelt/internal/commandline"
 	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/profile"
 	"wiebelt/internal/core/address"
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/core/phone"
@@ -26,11 +27,7 @@ type runCmd struct {
 	Background bool `hidden:""`
 }
 
-func (c *runCmd) Run(e *env) error {
-	d, err := e.dirs()
-	if err != nil {
-		return err
-	}
+func (c *runCmd) Run(e *env, d profile.Dirs) error {
 	self, err := os.Executable() // not what was typed, which may lack its .exe
 	if err != nil {
 		return err
@@ -202,11 +199,7 @@ type lookupContact struct {
 	LinkOK              bool        `json:"link_ok"`
 }
 
-func (c *lookupCmd) Run(e *env) error {
-	d, err := e.dirs()
-	if err != nil {
-		return err
-	}
+func (c *lookupCmd) Run(e *env, d profile.Dirs) error {
 	s := e.load(d)
 	rules, err := fromsettings.NumberRules(s)
 	if err != nil {

@@ -134,6 +134,9 @@ func Main(b Build, args []string, in io.Reader, out, errOut io.Writer) int {
 		return e.finish(nil)
 	}
 	e.profileDir, e.language = all.Profile, text.Language(all.Language)
+	if err := k.BindToProvider(e.dirs); err != nil {
+		return e.finish(err)
+	}
 	return e.finish(k.Run(e))
 }
 
@@ -168,8 +171,7 @@ func (e *env) finish(err error) int {
 		return exitDone
 	}
 	code := exitFailed
-	var f *failure
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*failure](err); ok {
 		code, err = f.code, f.error
 	}
 	if err != nil {

@@ -54,8 +54,7 @@ func (p deliverPlace) open(e *env, o outbox.Options) (*outbox.Outbox, error) {
 
 // troubled is trouble in the words of people, for all to see.
 func (p deliverPlace) troubled(err error) error {
-	var t *outbox.Trouble
-	if errors.As(err, &t) {
+	if t, ok := errors.AsType[*outbox.Trouble](err); ok {
 		return &failure{exitFailed, errors.New(p.trouble(t))}
 	}
 	return err

@@ -110,8 +110,7 @@ func stamp(t time.Time) string {
 // refuse notes why a file was not taken.
 func (f *deliverFile) refuse(p deliverPlace, err error) {
 	f.final, f.Outcome, f.Reason, f.Why = true, string(outbox.Refused), "content", err.Error()
-	var r *outbox.RefusedError
-	if errors.As(err, &r) {
+	if r, ok := errors.AsType[*outbox.RefusedError](err); ok {
 		f.Reason, f.Findings = r.Code, r.Findings
 		if r.Code == outbox.CodeUnreadable || r.Code == outbox.CodeNoFile || r.Code == outbox.CodeChanged {
 			f.Outcome = notTaken // nobody looked into it
@@ -133,11 +132,7 @@ func sentence(l text.Language, code string) string {
 // words say what became of the file.
 func (f *deliverFile) words(p deliverPlace) string {
 	s := p.lang.T(text.DeliveryState(f.Outcome))
-	why := f.Why
-	if why == "" {
-		why = p.why(f.Reason, f.Status)
-	}
-	if why != "" {
+	if why := cmp.Or(f.Why, p.why(f.Reason, f.Status)); why != "" {
 		s += ": " + why
 	}
 	return s

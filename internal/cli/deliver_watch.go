@@ -129,8 +129,7 @@ func (w *watcher) Trouble(f folderwatch.File, err error) {
 		w.complain(w.p.lang.T(text.DeliveryWatchList, what))
 		return
 	}
-	var u *folderwatch.Uncertain
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*folderwatch.Uncertain](err); ok {
 		w.complain(w.called(f.Name, u.Item) + ": " + what)
 		return
 	}

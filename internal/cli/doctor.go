@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/profile"
 	"wiebelt/internal/doctor"
 	"wiebelt/internal/text"
 )
@@ -31,11 +32,7 @@ func (*doctorCmd) Also(l text.Language) string {
 	return b.String()
 }
 
-func (c *doctorCmd) Run(e *env) error {
-	d, err := e.dirs()
-	if err != nil {
-		return err
-	}
+func (c *doctorCmd) Run(e *env, d profile.Dirs) error {
 	cfg, err := doctor.For(e.ctx, d, e.profileDir, e.build.Version, e.build.Commit)
 	if err != nil {
 		return err

@@ -203,8 +203,7 @@ func (f userFolder) remove() (there bool, err error) {
 
 // reasonOf is an error without the path, which is printed beside it.
 func reasonOf(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
 	}
 	return err

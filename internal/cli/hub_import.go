@@ -57,8 +57,7 @@ func (c *hubImportCmd) Run(e *env) error {
 			Replace: c.Replace, Check: c.Check, Progress: report.progress, Warn: notes.add,
 		})
 		report.end()
-		var wrong *localhub.ImportError
-		if errors.As(err, &wrong) {
+		if wrong, ok := errors.AsType[*localhub.ImportError](err); ok {
 			for _, line := range wrong.Lines() {
 				fmt.Fprintln(e.err, displaytext.Line(line.In(e.lang()), 1000))
 			}

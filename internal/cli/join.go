@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"wiebelt/internal/config/hubtrial"
+	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/text"
 )
@@ -15,16 +16,12 @@ type joinCmd struct {
 }
 
 // Run has this computer join a relay, and sets the link to it.
-func (c *joinCmd) Run(e *env) error {
-	d, err := e.dirs()
-	if err != nil {
-		return err
-	}
+func (c *joinCmd) Run(e *env, d profile.Dirs) error {
 	r := hubtrial.Relay{Address: c.Address, Code: c.Code, Fingerprint: c.Fingerprint}
 	if r.Code == "" { // the settings say where
 		r.Address, r.Code = "", c.Address
 	}
-	err = hubtrial.Join(e.ctx, d, e.load(d), r)
+	err := hubtrial.Join(e.ctx, d, e.load(d), r)
 	var bad *settings.Error
 	switch {
 	case errors.As(err, &bad):

@@ -33,11 +33,7 @@ type provisionCmd struct {
 	PassphraseStdin bool   `name:"passphrase-stdin"`
 }
 
-func (c *provisionCmd) Run(e *env) error {
-	d, err := e.dirs()
-	if err != nil {
-		return err
-	}
+func (c *provisionCmd) Run(e *env, d profile.Dirs) error {
 	before := e.load(d)
 	changes := c.changes()
 	switch {
@@ -118,8 +114,7 @@ func (c *provisionCmd) hub(e *env, d profile.Dirs, before *settings.Settings, ch
 // allowed says what keeps changes from being written.
 func (e *env) allowed(d profile.Dirs, changes map[string]any) error {
 	err := settings.Check(d, changes)
-	var bad *settings.Error
-	if errors.As(err, &bad) && bad.Problem.Kind == settings.NotAllowed {
+	if bad, ok := errors.AsType[*settings.Error](err); ok && bad.Problem.Kind == settings.NotAllowed {
 		return &failure{exitUsage, err}
 	}
 	return err
@@ -219,8 +214,7 @@ func (c *provisionCmd) save(e *env, d profile.Dirs, before *settings.Settings, w
 
 // savedError says what a store said to a secret; other errors are as they were.
 func savedError(l text.Language, err error) error {
-	var refused *hubtrial.StoreError
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*hubtrial.StoreError](err); ok {
 		return secretError(l, refused.Err)
 	}
 	return err

@@ -20,11 +20,7 @@ type recipeCmd struct {
 
 // Run prints one recipe with port, paths and tokens filled in, or the list of
 // them.
-func (c *recipeCmd) Run(e *env) error {
-	d, err := e.dirs()
-	if err != nil {
-		return err
-	}
+func (c *recipeCmd) Run(e *env, d profile.Dirs) error {
 	s := e.load(d)
 	l := e.lang()
 	if c.Name == "" {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"net/http"
@@ -471,9 +472,7 @@ func TestRecipeTwinkle(t *testing.T) {
 		for line := range strings.SplitSeq(s, "\n") {
 			key, value, _ := strings.Cut(line, "=")
 			trigger := map[string]string{"script_incoming_call": "in_call", "script_outgoing_call": "out_call"}[key]
-			if trigger == "" {
-				trigger = strings.TrimPrefix(key, "script_")
-			}
+			trigger = cmp.Or(trigger, strings.TrimPrefix(key, "script_"))
 			t.Setenv("TWINKLE_TRIGGER", trigger)
 			args := strings.Fields(value)
 			if args[0] != v.Ring {

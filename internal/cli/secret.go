@@ -26,13 +26,9 @@ type secretRemoveCmd struct {
 
 // Run removes a secret from where it is kept. That of a hub can be one of an
 // address or client that is no longer set.
-func (c *secretRemoveCmd) Run(e *env) error {
+func (c *secretRemoveCmd) Run(e *env, d profile.Dirs) (err error) {
 	if (c.Name != "") != (c.Which == "link") || c.Which != "hub" && c.BaseURL+c.ClientID != "" {
 		return wrong(text.AdminSecretWhich)
-	}
-	d, err := e.dirs()
-	if err != nil {
-		return err
 	}
 	s := e.load(d)
 	switch c.Which {

@@ -44,20 +44,16 @@ type settingsSetCmd struct {
 	Value string `arg:""`
 }
 
-func (c *settingsSetCmd) Run(e *env) error { return e.setSetting(c.Key, &c.Value) }
+func (c *settingsSetCmd) Run(e *env, d profile.Dirs) error { return e.setSetting(d, c.Key, &c.Value) }
 
 type settingsUnsetCmd struct {
 	Key string `arg:""`
 }
 
-func (c *settingsUnsetCmd) Run(e *env) error { return e.setSetting(c.Key, nil) }
+func (c *settingsUnsetCmd) Run(e *env, d profile.Dirs) error { return e.setSetting(d, c.Key, nil) }
 
 // setSetting writes one key of the user's file, or takes it out.
-func (e *env) setSetting(key string, value *string) error {
-	d, err := e.dirs()
-	if err != nil {
-		return err
-	}
+func (e *env) setSetting(d profile.Dirs, key string, value *string) (err error) {
 	before := e.load(d)
 	var v any
 	switch {
@@ -68,8 +64,7 @@ func (e *env) setSetting(key string, value *string) error {
 	default:
 		_, err = before.With(map[string]any{key: nil})
 	}
-	var bad *settings.Error
-	if errors.As(err, &bad) {
+	if _, bad := errors.AsType[*settings.Error](err); bad {
 		return &failure{exitUsage, err}
 	}
 	if err != nil {

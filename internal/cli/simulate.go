@@ -41,7 +41,7 @@ type simulateCmd struct {
 	Number string        `arg:"" optional:""`
 }
 
-func (c *simulateCmd) Run(e *env) error {
+func (c *simulateCmd) Run(e *env, d profile.Dirs) error {
 	if _, known := registry.Find(c.Over); !known {
 		return wrong(text.OutputSimOver, strings.Join(registry.Names(), ", "))
 	}
@@ -50,10 +50,6 @@ func (c *simulateCmd) Run(e *env) error {
 	}
 	if c.For < 0 || c.Answer < 0 || c.For+c.Answer > simulate.MaxTime {
 		return wrong(text.OutputSimDay)
-	}
-	d, err := e.dirs()
-	if err != nil {
-		return err
 	}
 	l := e.lang()
 	if c.List {

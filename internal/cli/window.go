@@ -22,17 +22,13 @@ type windowCmd struct {
 // Run shows a window and ends with the last one. The resident runs this command
 // when somebody asks it for a window; whoever types it while windows are open gets
 // his beside them, in that process.
-func (c *windowCmd) Run(e *env) error {
+func (c *windowCmd) Run(e *env, d profile.Dirs) error {
 	if !windowapp.Known(c.Name) {
 		return wrong(text.WindowUnknown, strings.Join(windowapp.Names(), ", "))
 	}
-	d, err := e.dirs()
-	if err != nil {
-		return err
-	}
 	log := slog.New(slog.NewTextHandler(e.err, nil))
 	cfg := e.instance(d, log)
-	err = windowapp.Run(e.ctx, windowapp.Config{Window: c.Name, Dirs: d, Program: widgets.Program{Version: e.build.Version, Commit: e.build.Commit, ProfileDir: e.profileDir}, Log: log,
+	err := windowapp.Run(e.ctx, windowapp.Config{Window: c.Name, Dirs: d, Program: widgets.Program{Version: e.build.Version, Commit: e.build.Commit, ProfileDir: e.profileDir}, Log: log,
 		Connect: func(ctx context.Context) (windowapp.Conn, error) {
 			conn, hello, err := instance.Connect(ctx, cfg, instance.RoleWindows)
 			if errors.Is(err, instance.ErrNotRunning) && windowapp.WithoutResident(c.Name) {
