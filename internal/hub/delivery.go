@@ -368,8 +368,7 @@ func (m *message) fill() error {
 
 // wrong is an error about an item, without the name that errors of files carry.
 func (m *message) wrong(number int, why string, err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		err = p.Err
 	}
 	return &itemError{number, why, err}

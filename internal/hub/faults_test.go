@@ -214,8 +214,7 @@ func look(t *testing.T, base, want string, change func(*Config, *Client)) ([]con
 }
 
 func outcome(err error) string {
-	var le *contact.LookupError
-	if errors.As(err, &le) {
+	if le, ok := errors.AsType[*contact.LookupError](err); ok {
 		return string(le.Failure)
 	}
 	if err != nil {

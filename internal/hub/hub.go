@@ -26,6 +26,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -106,17 +107,11 @@ func New(cfg Config) (*Client, error) {
 	if cfg.Secret == nil {
 		return nil, errors.New("hub: no secret")
 	}
-	if cfg.Scopes == "" {
-		cfg.Scopes = DefaultScopes
-	}
-	if cfg.DeliveryScopes == "" {
-		cfg.DeliveryScopes = cfg.Scopes
-	}
+	cfg.Scopes = cmp.Or(cfg.Scopes, DefaultScopes)
+	cfg.DeliveryScopes = cmp.Or(cfg.DeliveryScopes, cfg.Scopes)
 	cfg.Scopes = strings.ReplaceAll(cfg.Scopes, "<code>", cfg.OrganisationCode)
 	cfg.DeliveryScopes = strings.ReplaceAll(cfg.DeliveryScopes, "<code>", cfg.OrganisationCode)
-	if cfg.LookupTimeout == 0 {
-		cfg.LookupTimeout = 5 * time.Second
-	}
+	cfg.LookupTimeout = cmp.Or(cfg.LookupTimeout, 5*time.Second)
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}

@@ -239,9 +239,7 @@ func (c *recorder) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 func (c *recorder) Header() http.Header { return c.header }
 
 func (c *recorder) WriteHeader(status int) {
-	if c.status == 0 {
-		c.status = status
-	}
+	c.status = cmp.Or(c.status, status)
 }
 
 func (c *recorder) Write(b []byte) (int, error) {

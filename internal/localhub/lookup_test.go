@@ -1,6 +1,7 @@
 package localhub_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -24,9 +25,7 @@ func TestLookupEveryField(t *testing.T) {
 		if err != nil || len(ids) != 2 || ids[0] != "c-1" || len(ids[1]) < 32 {
 			t.Fatal(ids, err)
 		}
-		if field == "" {
-			field = "backofficerelatienummer"
-		}
+		field = cmp.Or(field, "backofficerelatienummer")
 		a := lookup(t, h, token(t, h), "0612345678")
 		want := `{"data":{"items":[{"id":"c-1","` + field + `":"0042","voorletters":"B.M.","achternaam":"Heu\"v<e>l ü","voorvoegsel":"van den",` +
 			`"woonadres":{"straat":"Kade","huisnummer":"12","toevoeging":"A","postcode":"1011AB","plaats":"Zaanwijk","landIso":"NL"},` +

@@ -92,8 +92,7 @@ func (l Language) Error(err error) string {
 		}
 		return strings.Join(said, " ")
 	}
-	var lookup *contact.LookupError
-	if errors.As(err, &lookup) {
+	if lookup, ok := errors.AsType[*contact.LookupError](err); ok {
 		s := strings.TrimSuffix(l.T(Failure(string(lookup.Failure))), ".")
 		if lookup.Detail != "" && (l == English || coded().MatchString(lookup.Detail)) {
 			s += " (" + lookup.Detail + ")"

@@ -1,5 +1,7 @@
 package text
 
+import "cmp"
+
 // SettingHelp is what a setting does, in whole sentences: for a key of the table
 // ("hub.base_url", "audit") or a field of a list ("line.number").
 func SettingHelp(key string) Key { return Key("setting.help." + key) }
@@ -10,10 +12,7 @@ func SettingTitle(key string) Key { return Key("setting.title." + key) }
 // SettingGroup is the title of a group of settings; "" is for the keys that
 // stand in no group.
 func SettingGroup(group string) Key {
-	if group == "" {
-		group = "general"
-	}
-	return Key("setting.group." + group)
+	return Key("setting.group." + cmp.Or(group, "general"))
 }
 
 // SettingWho is who sets a setting: "user" or "admin".

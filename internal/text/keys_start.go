@@ -1,5 +1,7 @@
 package text
 
+import "cmp"
+
 // The texts of the first start, of the test call and of the sources of calls.
 const (
 	StartTitle         Key = "start.title"
@@ -69,10 +71,7 @@ func StartPhone(kind string) Key { return Key("start.phone." + kind) }
 
 // StartFound says how a softphone that was found can be connected; "" is at once.
 func StartFound(obstacle string) Key {
-	if obstacle == "" {
-		obstacle = "ready"
-	}
-	return Key("start.found." + obstacle)
+	return Key("start.found." + cmp.Or(obstacle, "ready"))
 }
 
 // StartLink says how a link to a softphone is doing.

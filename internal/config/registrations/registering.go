@@ -1,6 +1,7 @@
 package registrations
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -68,9 +69,7 @@ func registered(o register.Options, what health.Registration, was Registered) (s
 // letter: others are of another profile, or the user's own.
 func microSIPStands(remembered, usual, profileDir string) (standing, string) {
 	path := remembered
-	if path == "" {
-		path = usual
-	}
+	path = cmp.Or(path, usual)
 	if path == "" {
 		return unknown, ""
 	}

@@ -2,6 +2,7 @@ package secret
 
 import (
 	"encoding/json"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,11 +26,7 @@ func NoteSet(dirs profile.Dirs, ref Ref, on time.Time) error {
 	days := noted(dirs)
 	days[ref.digest()] = on.Format(time.DateOnly)
 	if len(days) > maxNoted { // of addresses long gone
-		byAge := make([]string, 0, len(days))
-		for k := range days {
-			byAge = append(byAge, k)
-		}
-		slices.SortFunc(byAge, func(a, b string) int { return strings.Compare(days[a]+a, days[b]+b) })
+		byAge := slices.SortedFunc(maps.Keys(days), func(a, b string) int { return strings.Compare(days[a]+a, days[b]+b) })
 		for _, k := range byAge[:len(byAge)-maxNoted] {
 			delete(days, k)
 		}

@@ -20,8 +20,7 @@ func reachable() error {
 // isLocked recognises a collection that is locked, whose prompt was dismissed,
 // or that was never made because nobody logged in to it.
 func isLocked(err error) bool {
-	var e dbus.Error
-	if errors.As(err, &e) && e.Name == "org.freedesktop.Secret.Error.IsLocked" {
+	if e, ok := errors.AsType[dbus.Error](err); ok && e.Name == "org.freedesktop.Secret.Error.IsLocked" {
 		return true
 	}
 	return strings.HasPrefix(err.Error(), "failed to unlock")

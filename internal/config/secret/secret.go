@@ -16,6 +16,7 @@
 package secret
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -179,9 +180,7 @@ func origin(address string, schemes ...string) (string, error) {
 		return "", fmt.Errorf("%w: address", ErrBadRef)
 	}
 	port := u.Port()
-	if port == "" {
-		port = map[string]string{"https": "443", "wss": "443", "http": "80", "ws": "80"}[scheme]
-	}
+	port = cmp.Or(port, map[string]string{"https": "443", "wss": "443", "http": "80", "ws": "80"}[scheme])
 	return scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port), nil
 }
 

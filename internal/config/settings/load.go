@@ -186,8 +186,7 @@ func readFile(path string) ([]byte, error) {
 }
 
 func reason(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
 	}
 	return err
@@ -212,8 +211,7 @@ func decode(src string) (tree map[string]any, line int, err error) {
 		rest = tail
 	}
 	_, err = toml.Decode(strings.TrimPrefix(src, mark), &tree)
-	var p toml.ParseError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[toml.ParseError](err); ok {
 		return nil, p.Position.Line, errSyntax
 	}
 	return tree, 0, err

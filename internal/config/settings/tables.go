@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -31,12 +32,8 @@ func tables[T any](name string, p func(*Settings) *[]T, parts func(*T) []*string
 	e.set = func(s *Settings, v any) { *p(s) = slices.Clone(v.([]T)) }
 	e.get = func(s *Settings) any { return slices.Clone(*p(s)) }
 	for _, f := range fields {
-		if f.Type == "" {
-			f.Type = Text
-		}
-		if f.Allowed == "" {
-			f.Allowed = "at most 300 characters, on one line"
-		}
+		f.Type = cmp.Or(f.Type, Text)
+		f.Allowed = cmp.Or(f.Allowed, "at most 300 characters, on one line")
 		f.Who = whoSets(f.Key)
 		e.fields = append(e.fields, f)
 	}

@@ -188,8 +188,7 @@ func Read(r io.Reader, passphrase string) (Office, error) {
 	}
 	id.SetMaxWorkFactor(maxWork)
 	open, err := age.Decrypt(bytes.NewReader(b), id)
-	var nobody *age.NoIdentityMatchError
-	if errors.As(err, &nobody) {
+	if _, nobody := errors.AsType[*age.NoIdentityMatchError](err); nobody {
 		return Office{}, ErrPassphrase
 	}
 	if err != nil {

@@ -1,6 +1,7 @@
 package templates
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"html"
@@ -97,9 +98,7 @@ func id(parts ...string) string {
 func str(name string) string { return "$(string." + name + ")" }
 
 func categoryOf(group string) string {
-	if group == "" {
-		group = "general"
-	}
+	group = cmp.Or(group, "general")
 	return id("wiebelt", group)
 }
 

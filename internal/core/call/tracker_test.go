@@ -1,6 +1,7 @@
 package call
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 	"time"
@@ -108,9 +109,7 @@ func TestIdentity(t *testing.T) {
 			for i, s := range steps {
 				now := t0.Add(s.after)
 				key := s.number
-				if key == "" {
-					key = "withheld"
-				}
+				key = cmp.Or(key, "withheld")
 				got := tr.Apply(Event{Source: s.source, ID: s.id, State: s.state, Number: s.number, At: now}, key, now)
 				if got.Kind != s.want || s.call != 0 && got.Call.ID != s.call {
 					t.Fatalf("step %d: kind %d call %d, want %d call %d", i, got.Kind, got.Call.ID, s.want, s.call)

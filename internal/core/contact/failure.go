@@ -51,8 +51,7 @@ func FailureOf(err error) Failure {
 	if err == nil {
 		return ""
 	}
-	var e *LookupError
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*LookupError](err); ok {
 		return e.Failure
 	}
 	return HubError

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -122,9 +123,7 @@ func (s *storyRun) tell(words []string) error {
 		return differ(s.last(), rest)
 	case "remembered":
 		got := s.choices[s.e.Snapshot().Cards[0].Number.Key()]
-		if got == "" {
-			got = "-"
-		}
+		got = cmp.Or(got, "-")
 		return differ(got, rest)
 	case "same":
 		return differ(fmt.Sprint(s.e.Snapshot().Cards[0].ID), fmt.Sprint(s.first))
@@ -289,9 +288,7 @@ func (s *storyRun) last() string {
 	if en.Person >= 0 {
 		name = en.Card.Contacts[en.Person].FamilyName
 	}
-	if name == "" {
-		name = "-"
-	}
+	name = cmp.Or(name, "-")
 	if !en.Ended.IsZero() {
 		if end = en.Reason.String(); end == "" {
 			end = "ended"

@@ -5,6 +5,7 @@
 package phone
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"sync"
@@ -67,12 +68,8 @@ const lookupDigits = 9
 
 // NewRules checks and compiles a configuration. An unknown region is an error.
 func NewRules(c Config) (*Rules, error) {
-	if c.Region == "" {
-		c.Region = "NL"
-	}
-	if c.InternalDigits == 0 {
-		c.InternalDigits = 4
-	}
+	c.Region = cmp.Or(c.Region, "NL")
+	c.InternalDigits = cmp.Or(c.InternalDigits, 4)
 	c.Region = strings.ToUpper(c.Region)
 	r := &Rules{c: c, code: numbering.Code(c.Region), lines: map[string]Line{}, never: map[string]bool{}}
 	if r.code == 0 {

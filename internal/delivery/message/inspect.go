@@ -37,8 +37,7 @@ func inspect(ctx context.Context, r io.ReaderAt, size int64, l Limits, documents
 	if f.err != nil {
 		return nil, 0, f.err
 	}
-	var b bad
-	if errors.As(err, &b) {
+	if b, ok := errors.AsType[bad](err); ok {
 		if b.entry >= len(i.members) {
 			b.entry = -1 // it could not be read
 		}
@@ -117,8 +116,7 @@ func (i *inspection) contents() (candidates []int, err error) {
 
 // broken makes an error of an entry's contents a finding.
 func (i *inspection) broken(err error, entry int) error {
-	var p problem
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[problem](err); ok {
 		return bad{Code(p), entry}
 	}
 	return err

@@ -3,6 +3,7 @@ package message
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"io"
 	"slices"
 )
@@ -140,9 +141,7 @@ func (f *file) gap(from, to int64) error {
 		}
 		b, _ = in.Peek(in.Buffered())
 		n := bytes.IndexByte(b[1:], 'P') + 1
-		if n == 0 {
-			n = len(b)
-		}
+		n = cmp.Or(n, len(b))
 		_, _ = in.Discard(n) // buffered
 	}
 }

@@ -15,8 +15,7 @@ func init() {
 		signal.Ignore(syscall.SIGXFSZ)
 		orExit(syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 16 << 10, Max: 16 << 10}))
 		_, err := Open(context.Background(), Options{Dir: os.Getenv(dirEnv)})
-		var t *Trouble
-		if errors.As(err, &t) {
+		if t, ok := errors.AsType[*Trouble](err); ok {
 			fmt.Println(t.Kind)
 		}
 	}

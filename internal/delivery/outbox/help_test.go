@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -42,12 +43,8 @@ func open(t testing.TB, o Options) *Outbox {
 	if o.jitter == nil {
 		o.jitter = plainJitter
 	}
-	if o.Tick == 0 {
-		o.Tick = 10 * time.Millisecond
-	}
-	if o.first == 0 {
-		o.first = time.Millisecond
-	}
+	o.Tick = cmp.Or(o.Tick, 10*time.Millisecond)
+	o.first = cmp.Or(o.first, time.Millisecond)
 	b, err := Open(t.Context(), o)
 	must.Do(t, err)
 	t.Cleanup(func() {

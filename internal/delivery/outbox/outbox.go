@@ -14,6 +14,7 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -152,12 +153,8 @@ func Open(ctx context.Context, o Options) (*Outbox, error) {
 	if o.jitter == nil {
 		o.jitter = func(d time.Duration) time.Duration { return d/2 + rand.N(d/2+1) }
 	}
-	if o.Tick == 0 {
-		o.Tick = time.Second
-	}
-	if o.first == 0 {
-		o.first = time.Second
-	}
+	o.Tick = cmp.Or(o.Tick, time.Second)
+	o.first = cmp.Or(o.first, time.Second)
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("outbox: %w", err)

@@ -61,8 +61,7 @@ func plain(err error) error {
 	if errors.Is(err, filetrust.Err) {
 		return filetrust.Err
 	}
-	var p *fs.PathError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
 	}
 	return err

@@ -3,6 +3,7 @@ package notify
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -187,10 +188,7 @@ func (n *Notifier) Withdraw(tag string) error {
 // ended.
 func (n *Notifier) Close() {
 	n.mu.Lock()
-	tags := make([]string, 0, len(n.ids))
-	for tag := range n.ids {
-		tags = append(tags, tag)
-	}
+	tags := slices.Collect(maps.Keys(n.ids))
 	n.closed = true
 	n.mu.Unlock()
 	for _, tag := range tags {

@@ -4,6 +4,7 @@ package window
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"sync"
 	"time"
@@ -89,9 +90,7 @@ func (cb *clipboard) drop() {
 // serve answers a program that pastes.
 func (d *x11) serve(e xproto.SelectionRequestEvent) {
 	property := e.Property
-	if property == 0 {
-		property = e.Target // what old programs mean
-	}
+	property = cmp.Or(property, e.Target) // what old programs mean
 	ok := false
 	if e.Selection == d.atoms.clipboard {
 		if e.Target == d.atoms.multiple {

@@ -141,8 +141,7 @@ func (d *x11) grab(h *x11Hotkey) error {
 		return nil
 	}
 	d.ungrab(h)
-	var taken xproto.AccessError
-	if errors.As(failed, &taken) {
+	if _, taken := errors.AsType[xproto.AccessError](failed); taken {
 		return ErrHotkeyTaken
 	}
 	return failed

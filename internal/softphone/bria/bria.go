@@ -12,6 +12,7 @@
 package bria
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -58,9 +59,7 @@ type phone struct {
 
 // New makes the phone for link.Run. Only the address can be wrong.
 func New(cfg Config) (link.Phone, error) {
-	if cfg.Address == "" {
-		cfg.Address = DefaultAddress
-	}
+	cfg.Address = cmp.Or(cfg.Address, DefaultAddress)
 	host, port, err := net.SplitHostPort(cfg.Address)
 	if err != nil || host == "" || port == "" {
 		return nil, errors.New("bria: address is not host:port")

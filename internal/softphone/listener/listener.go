@@ -17,8 +17,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -265,10 +267,7 @@ func (l *Listener) Close() {
 		l.mu.Lock()
 		l.unhook()
 		l.stopping = true
-		open := make([]*socket, 0, len(l.sockets))
-		for s := range l.sockets {
-			open = append(open, s)
-		}
+		open := slices.Collect(maps.Keys(l.sockets))
 		l.mu.Unlock()
 		l.withdraw()
 		for _, s := range open {

@@ -6,6 +6,7 @@ package ring
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -146,9 +147,7 @@ func Parse(args []string, env func(string) string, in io.Reader) (Request, error
 		}
 	}
 	for _, f := range Fields {
-		if said[f] == "" {
-			said[f] = env(Variable + strings.ToUpper(f))
-		}
+		said[f] = cmp.Or(said[f], env(Variable+strings.ToUpper(f)))
 	}
 	return r, r.event(said)
 }

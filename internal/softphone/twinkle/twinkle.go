@@ -5,6 +5,7 @@
 package twinkle
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 
@@ -32,9 +33,7 @@ func Read(get func(string) string) (e call.Event, ok bool, err error) {
 	case "in_call", "in_call_answered", "in_call_failed":
 		e.Direction = call.Incoming
 		e.Name, e.Number = address.NameAddr(get("SIP_FROM"))
-		if e.Number == "" {
-			e.Number = get("SIP_FROM_USER")
-		}
+		e.Number = cmp.Or(e.Number, get("SIP_FROM_USER"))
 		e.Line = get("SIP_TO_USER")
 	case "out_call", "out_call_answered", "out_call_failed":
 		e.Direction = call.Outgoing

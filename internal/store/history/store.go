@@ -235,8 +235,7 @@ func FaultOf(err error) Fault {
 	if err == nil || errors.Is(err, ErrGone) || errors.Is(err, context.Canceled) {
 		return FaultNone
 	}
-	var before faultError
-	if errors.As(err, &before) { // not tried again: it is what it was
+	if before, ok := errors.AsType[faultError](err); ok { // not tried again: it is what it was
 		return Fault(before)
 	}
 	switch code := sqlitefile.Code(err) & 0xff; {

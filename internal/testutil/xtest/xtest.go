@@ -11,6 +11,7 @@ package xtest
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -154,9 +155,7 @@ func start(t testing.TB, dir string, o Options, cleanup func(func())) (*Server, 
 	if o.Width == 0 {
 		o.Width, o.Height = 1280, 800
 	}
-	if o.Depth == 0 {
-		o.Depth = 24
-	}
+	o.Depth = cmp.Or(o.Depth, 24)
 	s := &Server{t: t, Dir: dir}
 	r, w, err := os.Pipe()
 	if err != nil {

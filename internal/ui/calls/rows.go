@@ -1,6 +1,7 @@
 package calls
 
 import (
+	"cmp"
 	"strings"
 	"time"
 	"unicode"
@@ -52,10 +53,7 @@ func rowOf(l text.Language, e history.Entry, now time.Time) row {
 		r.again = r.dial
 	}
 	r.several = r.again && e.Matches > 1 && !known(e) && !e.TakenOff
-	line := e.Line
-	if line == "" {
-		line = e.LineNumber
-	}
+	line := cmp.Or(e.Line, e.LineNumber)
 	var details []string
 	if r.title = titleOf(l, e); r.title == e.Shown {
 		details = append(details, outcomeOf(l, e))

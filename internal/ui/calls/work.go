@@ -1,6 +1,7 @@
 package calls
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -275,9 +276,7 @@ func (c *window) withPeople(rows []row) []row {
 	}
 	for i, k := range c.people.Contacts {
 		p := row{id: r.id, person: i + 1, day: r.day, place: r.place, openable: k.Link != "", title: k.Name, detail: contactLine(k)}
-		if p.title == "" {
-			p.title = c.host.Lang.T(text.CardUnnamed)
-		}
+		p.title = cmp.Or(p.title, c.host.Lang.T(text.CardUnnamed))
 		if k.Earlier {
 			p.result = c.host.Lang.T(text.CardEarlier)
 		}

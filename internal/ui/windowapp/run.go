@@ -11,6 +11,7 @@ package windowapp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -78,9 +79,7 @@ func Run(ctx context.Context, cfg Config) error {
 	if err != nil || conn == nil {
 		return err
 	}
-	if cfg.PaintedIn == 0 {
-		cfg.PaintedIn = 5 * time.Second
-	}
+	cfg.PaintedIn = cmp.Or(cfg.PaintedIn, 5*time.Second)
 
 	app, err := newApp()
 	if err != nil {
