@@ -54,16 +54,16 @@ func Open(ctx context.Context, js jetstream.JetStream, replicas int) (*Bucket, e
 
 func (b *Bucket) now() []byte { return strconv.AppendInt(nil, time.Now().UnixMilli(), 10) }
 
-// last is the bucket's newest revision, and the moment by the server's clock. It fails
-// where the servers cannot agree.
-func (b *Bucket) last(ctx context.Context) (revision uint64, at time.Time, err error) {
+// last is the bucket's newest revision, and by how much the server's clock is ahead. It
+// fails where the servers cannot agree.
+func (b *Bucket) last(ctx context.Context) (revision uint64, ahead time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
 	info, err := b.stream.Info(ctx)
 	if err != nil {
-		return 0, time.Time{}, err
+		return 0, 0, err
 	}
-	return info.State.LastSeq, info.TimeStamp, nil
+	return info.State.LastSeq, time.Until(info.TimeStamp), nil
 }
 
 // Take puts reports on one call into the bucket, in their order. Of two relays that

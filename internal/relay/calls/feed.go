@@ -28,16 +28,7 @@ type Feed struct {
 	relay  string
 	log    *slog.Logger
 	asked  chan *nats.Msg
-	// Seen, if set before Run, is told every record that there is, on Run's goroutine.
-	Seen func(Record)
-	// Whole, if set before Run, is called on Run's goroutine each time that everything in
-	// the bucket is known.
-	Whole func()
-	// Name, if set before Run, is what colleagues call a user.
-	Name func(wire.User) string
-	// Away, if set before Run, is told on Run's goroutine of a call that is over for a
-	// user who did not answer it, and whose end none of his computers heard.
-	Away func(u wire.User, c wire.Call, over time.Time)
+	Hooks
 
 	now     func() time.Time // time.Now, but in tests
 	since   time.Time
@@ -48,11 +39,23 @@ type Feed struct {
 	epoch jetstream.KeyValueEntry
 	began int64 // what the epoch says
 	seq   uint64
-	sound time.Time // when the bucket was last as it should be
+	ahead time.Duration // by which the server's clock is
+	sound time.Time     // when the bucket was last as it should be
 	view
 	had view // of the last watch that told of everything
 
 	stopping sync.WaitGroup // watches that have ended
+}
+
+// Hooks are what a Feed tells its relay, and asks it. They are set before Run, whose
+// goroutine calls them, or not at all.
+type Hooks struct {
+	Seen  func(Record)           // every record that there is
+	Whole func()                 // each time that everything in the bucket is known
+	Name  func(wire.User) string // what colleagues call a user
+	// Away is told of a call that is over for a user who did not answer it, and whose end
+	// none of his computers heard.
+	Away func(u wire.User, c wire.Call, over time.Time)
 }
 
 // view is what is known of the bucket.
@@ -75,7 +78,7 @@ const asking = 4096
 // NewFeed makes the feed of one relay, whose name it has.
 func NewFeed(b *Bucket, c *nats.Conn, site wire.Site, relay string, log *slog.Logger) *Feed {
 	return &Feed{bucket: b, conn: c, site: site, relay: relay, log: log, asked: make(chan *nats.Msg, asking),
-		now: time.Now, since: time.Now(), inbox: nats.NewInbox(), unheard: make(chan *nats.Msg, asking)}
+		now: time.Now, since: time.Now(), inbox: nats.NewInbox(), Hooks: Hooks{Whole: func() {}}, unheard: make(chan *nats.Msg, asking)}
 }
 
 // How often it is looked whether calls are over and whether the feed still hears of
@@ -116,7 +119,7 @@ func (f *Feed) watch(ctx context.Context) error {
 	var keeper sync.WaitGroup
 	defer keeper.Wait()
 	defer stop()
-	known, at, err := f.bucket.last(ctx)
+	known, ahead, err := f.bucket.last(ctx)
 	if err != nil {
 		return err
 	}
@@ -125,7 +128,7 @@ func (f *Feed) watch(ctx context.Context) error {
 		return err
 	}
 	defer f.stopping.Go(func() { _ = watch.Stop() }) // which asks a server that may be gone
-	f.epoch, f.seq, f.view = nil, 0, view{map[string]entry{}, map[wire.User]map[string]time.Time{}}
+	f.epoch, f.seq, f.ahead, f.view = nil, 0, ahead, view{map[string]entry{}, map[wire.User]map[string]time.Time{}}
 	jobs, checks := make(chan job), make(chan check)
 	// Whoever tells what the bucket holds may be a server that is behind the others: it
 	// is all here only when the newest of what is known of has come.
@@ -141,7 +144,7 @@ func (f *Feed) watch(ctx context.Context) error {
 			case !open:
 				return cmp.Or[error](ctx.Err(), errBehind)
 			case e != nil:
-				f.take(e, whole, at)
+				f.take(e, whole)
 			default:
 				read = true
 			}
@@ -156,9 +159,7 @@ func (f *Feed) watch(ctx context.Context) error {
 				return err
 			}
 			defer func() { _ = sub.Unsubscribe() }()
-			if f.Whole != nil {
-				f.Whole()
-			}
+			f.Whole()
 		case m := <-f.asked:
 			f.answer(m)
 		case m := <-f.unheard:
@@ -197,6 +198,7 @@ type job struct {
 // check is whether the bucket is as it should be.
 type check struct {
 	last, known uint64
+	ahead       time.Duration
 	err         error
 }
 
@@ -211,7 +213,7 @@ func (f *Feed) judge(c check, heard uint64) error {
 	case c.last > f.seq && f.seq == heard:
 		return errBehind
 	}
-	f.sound = time.Now()
+	f.sound, f.ahead = time.Now(), c.ahead
 	return nil
 }
 
@@ -226,7 +228,7 @@ func (f *Feed) keep(ctx context.Context, jobs <-chan job, checks chan<- check) {
 		case j = <-jobs:
 			f.bucket.tidy(ctx, j.over, j.epoch)
 		}
-		last, _, err := f.bucket.last(ctx)
+		last, ahead, err := f.bucket.last(ctx)
 		if err == nil {
 			since = time.Now()
 		} else if time.Since(since) < patience {
@@ -235,7 +237,7 @@ func (f *Feed) keep(ctx context.Context, jobs <-chan job, checks chan<- check) {
 		select {
 		case <-ctx.Done():
 			return
-		case checks <- check{last, j.known, err}:
+		case checks <- check{last, j.known, ahead, err}:
 		}
 	}
 }
@@ -277,9 +279,9 @@ func (f *Feed) all() {
 }
 
 // take takes one change of the bucket and tells those for whom something is new: of
-// a call that rings at hundreds, each of them may be reported by itself. What stood there
-// before the watch began is as old as the server says, whose clock said asked then.
-func (f *Feed) take(e jetstream.KeyValueEntry, tell bool, asked time.Time) {
+// a call that rings at hundreds, each of them may be reported by itself. A change is as old
+// as the server says, for a relay may hear of it late.
+func (f *Feed) take(e jetstream.KeyValueEntry, tell bool) {
 	f.seq = e.Revision()
 	if e.Key() == epochKey {
 		if f.epoch = e; e.Operation() != jetstream.KeyValuePut {
@@ -289,10 +291,7 @@ func (f *Feed) take(e jetstream.KeyValueEntry, tell bool, asked time.Time) {
 		return
 	}
 	key, now := e.Key(), f.now()
-	since := now
-	if !tell {
-		since = now.Add(-max(0, asked.Sub(e.Created())))
-	}
+	since := now.Add(-max(0, time.Since(e.Created().Add(-f.ahead))))
 	before := f.calls[key].record
 	after := f.read(e, now)
 	newest := after.Newest()
@@ -300,10 +299,11 @@ func (f *Feed) take(e jetstream.KeyValueEntry, tell bool, asked time.Time) {
 		if f.of[u] == nil {
 			f.of[u] = map[string]time.Time{}
 		}
+		heard := f.hears(u, key, before, now)
 		if was := before.Legs[u]; was == nil || was.State != l.State || !was.At.Equal(l.At) {
 			f.of[u][key] = since.Add(l.At.Sub(newest))
 		}
-		if tell && f.hears(u, key, after, now) && differs(u, before, after) {
+		if tell && (heard || f.hears(u, key, after, now)) && differs(u, before, after) {
 			f.tell(u, now, f.reply(u, key, before, after))
 		}
 	}

@@ -106,7 +106,7 @@ func (p *paths) now(dir string) ([]string, error) {
 
 // path tells whether a secret path counts. Where that cannot be read, none does.
 func (r *relay) path(secret string) bool {
-	all, err := r.paths.now(r.Dir)
+	all, err := r.webhooks.paths.now(r.Dir)
 	if err != nil {
 		r.Log.Error("the path for reports cannot be read", "why", err)
 	}

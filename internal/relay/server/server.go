@@ -97,7 +97,6 @@ type relay struct {
 	links    *links.Links
 	strange  strangers
 	webhooks webhooks
-	paths    paths
 	door     *door
 	wrongs   atomic.Pointer[[]string] // keys of settings
 	news     chan struct{}            // something has changed that Status tells

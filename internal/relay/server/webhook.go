@@ -22,6 +22,7 @@ import (
 // kind that is known, and one for each mapping of the administrator. The zero value has
 // no mappings. It may be used by many goroutines.
 type webhooks struct {
+	paths  paths      // that lead to them
 	mu     sync.Mutex // protects the rest
 	mapped map[string]webhook.Reader
 	states map[string]wire.LinkState // of those that were used

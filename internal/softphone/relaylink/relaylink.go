@@ -63,9 +63,10 @@ type Phone struct {
 	newest  wire.Snapshot // so far, over all connections
 	missed  Keeper
 	joined  atomic.Pointer[session]
-	turn    int    // the relay to begin with
-	last    string // the address of the relay that there was a session with
-	unsure  bool   // the relays have lost what they knew, and are learning it from the exchange
+	turn    int      // the relay to begin with
+	last    string   // the address of the relay that there was a session with
+	over    []string // calls that have ended, the newest last: one relay tells of them for longer than another
+	unsure  bool     // the relays have lost what they knew, and are learning it from the exchange
 }
 
 // Keeper keeps calls that rang while Wiebelt was not there. It may take long, and be
@@ -424,17 +425,14 @@ func failed(ctx context.Context, err error) error {
 
 // take takes a snapshot that is newer than all before. Of the first one of a session
 // every call is reported that goes on, known or not: while there was none, nobody
-// could say that it does. Relays that have lost what they knew may have made their epoch
-// by a clock that is behind: it holds where they answer with it who has just connected.
+// could say that it does.
 func (p *Phone) take(r *link.Reporter, on *session, m *nats.Msg) {
 	s, err := wire.ParseSnapshot(m.Data)
 	if err != nil {
 		r.Odd(len(m.Data))
 		return
 	}
-	if !on.knows && m.Subject == on.inbox && s.Epoch < p.newest.Epoch {
-		p.newest = wire.Snapshot{Epoch: s.Epoch - 1}
-	}
+	p.anew(on, m.Subject, s.Epoch)
 	if newer := s.Compare(p.newest); newer < 0 || newer == 0 && on.knows && !p.unsure {
 		return
 	}
@@ -448,9 +446,9 @@ func (p *Phone) take(r *link.Reporter, on *session, m *nats.Msg) {
 		e := s.Event(c, now)
 		if e.State == call.Ended {
 			if on.knows && !p.unsure {
-				began(r, before, s, c)
+				p.began(r, before, s, c)
 			}
-			ended(r, e)
+			p.ended(r, e)
 			continue
 		}
 		going[e.ID] = true
@@ -468,12 +466,20 @@ func (p *Phone) take(r *link.Reporter, on *session, m *nats.Msg) {
 	}
 }
 
+// anew forgets an epoch that is later than the one of which the relays tell who has just
+// connected and asked them: one whose clock is behind may have begun anew.
+func (p *Phone) anew(on *session, subject string, epoch int64) {
+	if !on.knows && subject == on.inbox && epoch < p.newest.Epoch {
+		p.newest = wire.Snapshot{Epoch: epoch - 1}
+	}
+}
+
 // began reports how a call began that was not in the snapshot before and has ended
 // since.
-func began(r *link.Reporter, before, s wire.Snapshot, c wire.Call) {
+func (p *Phone) began(r *link.Reporter, before, s wire.Snapshot, c wire.Call) {
 	now := time.Now()
 	rang := s.Rang(c, now)
-	if _, known := r.Known(rang.ID); known || !before.Lacks(c.ID) {
+	if _, known := r.Known(rang.ID); known || !before.Lacks(c.ID) || slices.Contains(p.over, rang.ID) {
 		return
 	}
 	r.Report(rang)
@@ -484,8 +490,10 @@ func began(r *link.Reporter, before, s wire.Snapshot, c wire.Call) {
 }
 
 // ended reports the end of a call, if it is known.
-func ended(r *link.Reporter, e call.Event) {
+func (p *Phone) ended(r *link.Reporter, e call.Event) {
 	if _, known := r.Known(e.ID); known {
+		p.over = append(p.over, e.ID)
+		p.over = p.over[max(0, len(p.over)-2*wire.MaxCalls):]
 		e.Since = time.Time{} // it is over now
 		r.Report(e)
 	}

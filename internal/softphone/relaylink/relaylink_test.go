@@ -352,6 +352,25 @@ func TestRelayGone(t *testing.T) {
 	d.next("ringing wazo/2")
 }
 
+// TestOverOnce: of a call that is over one relay tells for longer than another; it is not
+// shown again.
+func TestOverOnce(t *testing.T) {
+	r := newRelay(t)
+	d := newDesk(t, r)
+	d.run()
+	d.until(link.Connected)
+	over, epoch := wire.Call{ID: "wazo/1", State: "ended"}, time.Now().Add(time.Hour).UnixMilli()
+	for i, calls := range [][]wire.Call{{{ID: "wazo/1", State: "ringing"}}, {over}, {}, {over}, {over, {ID: "wazo/2", State: "ringing"}}} {
+		s := wire.Snapshot{Epoch: epoch, Seq: uint64(i), At: time.Now(), Calls: calls}
+		if err := r.node.Conn.Publish(site.Of(wire.Calls, "anna"), s.Encode()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []string{"ringing wazo/1", "ended wazo/1", "ringing wazo/2"} {
+		d.next(want)
+	}
+}
+
 // TestEpochBehind: relays that have lost what they knew, and whose clock is behind that by
 // which it began before, are believed by who connects to them anew.
 func TestEpochBehind(t *testing.T) {
