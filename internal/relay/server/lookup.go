@@ -53,7 +53,7 @@ type lookups struct {
 	mu     sync.Mutex
 	rang   map[wire.User][]string // keys of numbers, the newest last
 	more   chan struct{}          // closed once there are more
-	asking map[string]bool        // numbers that are asked for ahead
+	asking map[string]bool        // numbers that are asked for ahead, and where answers to users go
 }
 
 func newLookups(c Config, knows func(wire.User) bool, news func()) *lookups {
@@ -77,23 +77,9 @@ func (l *lookups) set(h Hub) {
 // ahead asks the hub as soon as a call is reported: mostly its answer is there when
 // the phones ring. Of a call that is reported for each of many phones it is asked once.
 func (l *lookups) ahead(ctx context.Context, e call.Event) {
-	n := l.rules.Parse(e.Number, e.Name)
-	if l.hub.Load() == nil || e.State != call.Ringing || !n.Lookup() {
-		return
+	if n := l.rules.Parse(e.Number, e.Name); l.hub.Load() != nil && e.State == call.Ringing && n.Lookup() {
+		l.once(n.Query(), func() { _, _ = l.ask(ctx, n.Query()) }) // who is there too late asks himself
 	}
-	number := n.Query()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.asking[number] {
-		return
-	}
-	l.asking[number] = l.work.TryGo(func() error { // who is there too late asks himself
-		_, _ = l.ask(ctx, number)
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		delete(l.asking, number)
-		return nil
-	})
 }
 
 func (l *lookups) ask(ctx context.Context, number string) ([]contact.Contact, error) {
@@ -175,13 +161,30 @@ func (l *lookups) asked(ctx context.Context, m *nats.Msg) {
 	if err != nil || !l.knows(u) || len(m.Data) > wire.MaxRequest || json.Unmarshal(m.Data, &q) != nil {
 		return
 	}
-	started := l.work.TryGo(func() error {
-		_ = m.Respond(l.answer(ctx, u, q).Encode())
-		return nil
-	})
-	if !started {
+	if started := l.once(m.Reply, func() { _ = m.Respond(l.answer(ctx, u, q).Encode()) }); !started {
 		_ = m.Respond(wire.LookupAnswer{Failure: contact.HubSlow}.Encode())
 	}
+}
+
+// once does something, unless that is being done already; it is not started where too
+// much is being done.
+func (l *lookups) once(what string, do func()) (started bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.asking[what] {
+		return true
+	}
+	started = l.work.TryGo(func() error {
+		do()
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.asking, what)
+		return nil
+	})
+	if started {
+		l.asking[what] = true
+	}
+	return started
 }
 
 func (l *lookups) answer(ctx context.Context, u wire.User, q wire.LookupRequest) (a wire.LookupAnswer) {

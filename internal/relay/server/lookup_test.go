@@ -236,6 +236,33 @@ func TestAheadOnce(t *testing.T) {
 	}
 }
 
+// TestAskedTwice: a question that is asked again while its answer is awaited is answered once.
+func TestAskedTwice(t *testing.T) {
+	h := slow{make(chan string, 8), make(chan struct{})}
+	log := &lines{}
+	o := start(t, func(c *Config) {
+		c.Hub, c.Settings.Lookup.Manual, c.Log = h, true, slog.New(slog.NewTextHandler(log, nil))
+	})
+	if err := o.users.Load().Put(t.Context(), users.Entry{User: "anna"}); err != nil {
+		t.Fatal(err)
+	}
+	for !o.table.Load().Knows("anna") {
+		time.Sleep(time.Millisecond)
+	}
+	inbox := o.node.Conn.NewInbox()
+	for range 3 {
+		if err := o.node.Conn.PublishRequest(o.Keys.Site.Of(wire.Lookup, "anna"), inbox, []byte(`{"number":"0698760011"}`)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o.ask("anna", "101") // whose answer is after the questions before it
+	close(h.answers)
+	o.end()
+	if got := strings.Count(log.String(), "audit=true"); got != 2 {
+		t.Errorf("%d audit records", got)
+	}
+}
+
 // slow is a hub that takes its time.
 type slow struct {
 	asked   chan string

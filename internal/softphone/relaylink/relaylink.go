@@ -43,6 +43,7 @@ const (
 	learnTime = 4 * time.Second
 	// lookupTime is longer than the relay waits for the hub.
 	lookupTime  = 6 * time.Second
+	lookupAgain = 150 * time.Millisecond // the same for look-ups: the servers deliver questions to each relay in turn
 	againTime   = time.Second            // after which a question is asked again: who had it may have ended
 	elsewhere   = 150 * time.Millisecond // before another relay is tried than the one that ended
 	longestWait = time.Second            // before another try: telephones ring
@@ -54,7 +55,7 @@ const (
 // systems do so between themselves: a relay with a thousand desks has nothing to do for it.
 var alive = net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: time.Second, Count: 2}
 
-const cutTime = 1200 * time.Millisecond
+const cutTime = time.Second
 
 // Phone is the link to a relay. Lookup may be called from any goroutine.
 type Phone struct {
@@ -519,7 +520,11 @@ func (s *session) ask(ctx context.Context, about wire.Topic, question any, limit
 		return nil, err
 	}
 	defer func() { _ = answers.Unsubscribe() }()
-	for again := againTime; ; again *= 2 {
+	again, more := againTime, time.Duration(2)
+	if about == wire.Lookup { // a relay answers it once, however often it is asked
+		again, more = lookupAgain, 1
+	}
+	for ; ; again *= more {
 		if err := s.PublishRequest(s.Site.Of(about, s.User), inbox, b); err != nil {
 			return nil, err
 		}
