@@ -7,12 +7,22 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"wiebelt/internal/instance/installed"
 )
 
-// wholeProgram is the program beside us that opens no console window.
+// wholeProgram is the whole program that opens no console window.
 func wholeProgram() (string, error) {
 	exe, err := os.Executable()
-	return filepath.Join(filepath.Dir(exe), "wiebeltw.exe"), err
+	return ofFolder(filepath.Dir(exe), "wiebeltw.exe"), err
+}
+
+// ofFolder is a program of our folder: in that of its newest version, or beside us.
+func ofFolder(dir, name string) string {
+	if path, ok := installed.Newest(dir, name); ok {
+		return path
+	}
+	return filepath.Join(dir, name)
 }
 
 // whole runs the whole program, the one of our kind, with the input that we have
@@ -24,7 +34,7 @@ func whole(args []string, input string) int {
 		if strings.EqualFold(filepath.Base(exe), "wiebelt-ringw.exe") {
 			name = "wiebeltw.exe"
 		}
-		cmd := exec.Command(filepath.Join(filepath.Dir(exe), name), args...)
+		cmd := exec.Command(ofFolder(filepath.Dir(exe), name), args...)
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(input), os.Stdout, os.Stderr
 		if input == "" {
 			cmd.Stdin = os.Stdin

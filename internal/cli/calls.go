@@ -18,6 +18,7 @@ import (
 	"wiebelt/internal/core/phone"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/instance"
+	"wiebelt/internal/instance/installed"
 	"wiebelt/internal/resident"
 	"wiebelt/internal/softphone/ring"
 	"wiebelt/internal/text"
@@ -64,12 +65,14 @@ func ownProgram() (string, error) {
 	return fromsettings.WithoutConsole(exe), err
 }
 
-// startResident starts the resident so that it goes on without us.
+// startResident starts the resident so that it goes on without us, in the newest
+// version that is installed.
 func startResident(profileDir string, background bool) error {
 	exe, err := ownProgram()
 	if err != nil {
 		return err
 	}
+	exe = installed.NewestOf(exe)
 	var args []string
 	if profileDir != "" {
 		args = append(args, "--profile", profileDir)
@@ -125,7 +128,7 @@ func (e *env) handOver(r ring.Request) error {
 	if err != nil {
 		return err
 	}
-	err = r.HandOver(e.ctx, e.instance(d, nil), exe)
+	err = r.HandOver(e.ctx, e.instance(d, nil), installed.NewestOf(exe))
 	for _, why := range []error{instance.ErrNotRunning, instance.ErrQuit, ring.ErrNoScreen} {
 		if errors.Is(err, why) {
 			return &failure{exitNotRunning, why}

@@ -62,6 +62,7 @@ type commands struct {
 	everywhere
 
 	Run     runCmd     `cmd:"" default:"1" hidden:""`
+	Sweep   sweepCmd   `cmd:"" hidden:""`
 	Ring    ringCmd    `cmd:"" group:"day"`
 	OpenURL openURLCmd `cmd:"" name:"open-url" group:"day"`
 	Lookup  lookupCmd  `cmd:"" group:"day"`

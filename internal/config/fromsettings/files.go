@@ -6,6 +6,7 @@ import (
 	"runtime"
 
 	"wiebelt/internal/config/profile"
+	"wiebelt/internal/instance/installed"
 )
 
 // WithoutConsole gives the program beside exe that opens no console window, exe
@@ -29,11 +30,17 @@ func RingProgram(exe string) string {
 	if runtime.GOOS == "windows" {
 		name = "wiebelt-ringw.exe"
 	}
-	small := filepath.Join(filepath.Dir(exe), name)
-	if info, err := os.Stat(small); err != nil || !info.Mode().IsRegular() {
-		return WithoutConsole(exe)
+	dirs := []string{filepath.Dir(exe)}
+	if programs, ok := installed.Beside(exe); ok {
+		dirs = append(dirs, programs) // where every version finds it, and so do phones
 	}
-	return small
+	for _, dir := range dirs {
+		small := filepath.Join(dir, name)
+		if info, err := os.Stat(small); err == nil && info.Mode().IsRegular() {
+			return small
+		}
+	}
+	return WithoutConsole(exe)
 }
 
 // HistoryFile is the file with the calls that are kept.

@@ -1,5 +1,6 @@
-// Package programfile watches the file that this process was started from, so that a
-// version that was installed meanwhile is started in its place.
+// Package programfile watches the file that this process was started from, and the
+// versions that are installed beside it, so that one that was installed meanwhile is
+// started in its place.
 //
 // Watcher.Follow is its one goroutine and owns what was last seen of the file. It
 // knows nothing of calls: its caller says whether one is in progress.
@@ -11,6 +12,8 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"wiebelt/internal/instance/installed"
 )
 
 // Times of looking at our own program.
@@ -35,7 +38,7 @@ func New() *Watcher {
 
 func at(path string) *Watcher {
 	p := &Watcher{path: path, wake: make(chan struct{}, 1)}
-	p.info, _ = os.Stat(path)
+	p.info, _ = os.Stat(path) // ours, also where a newer one is there already
 	return p
 }
 
@@ -47,20 +50,27 @@ func (p *Watcher) Look() {
 	}
 }
 
-// changed reports whether another file lies there now.
+// there is the file that would be started now.
+func (p *Watcher) there() (path string, info os.FileInfo) {
+	path = installed.NewestOf(p.path)
+	info, _ = os.Stat(path)
+	return path, info
+}
+
+// changed reports whether that is another file than the one that was seen last.
 func (p *Watcher) changed() bool {
-	info, err := os.Stat(p.path)
-	if err != nil || p.info == nil {
+	_, info := p.there()
+	if info == nil || p.info == nil {
 		return false // being written, or gone: nothing to change to
 	}
 	return !os.SameFile(info, p.info) || info.Size() != p.info.Size() || !info.ModTime().Equal(p.info.ModTime())
 }
 
-// another reports whether the file runs and is not what we are.
-func (p *Watcher) another(ctx context.Context, version, commit string) bool {
+// another reports whether a file runs and is not what we are.
+func another(ctx context.Context, path, version, commit string) bool {
 	ctx, cancel := context.WithTimeout(ctx, versionIn)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, p.path, "version")
+	cmd := exec.CommandContext(ctx, path, "version")
 	cmd.WaitDelay = time.Second
 	out, err := cmd.Output()
 	if err != nil {
@@ -92,9 +102,9 @@ func (p *Watcher) Follow(ctx context.Context, version, commit string, busy func(
 			wait = busyAgain
 			continue
 		}
-		seen, _ := os.Stat(p.path) // before it is run: what comes in its place meanwhile is looked at next
+		path, seen := p.there() // before it is run: what comes in its place meanwhile is looked at next
 		switch {
-		case !p.another(ctx, version, commit):
+		case !another(ctx, path, version, commit):
 			p.info = seen // the same version once more
 		case busy(): // it rang while that one was asked
 			wait = busyAgain

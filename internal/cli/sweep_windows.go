@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"path/filepath"
+	"strings"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// endsIn is how long a program that was ended may take to be gone, in milliseconds.
+const endsIn = 5000
+
+// endPrograms ends every other program that was started from below a folder, in all
+// sessions.
+func endPrograms(dir string) {
+	snapshot, err := windows.CreateToolhelp32Snapshot(windows.TH32CS_SNAPPROCESS, 0)
+	if err != nil {
+		return
+	}
+	defer func() { _ = windows.CloseHandle(snapshot) }()
+	e := windows.ProcessEntry32{Size: uint32(unsafe.Sizeof(windows.ProcessEntry32{}))}
+	for err = windows.Process32First(snapshot, &e); err == nil; err = windows.Process32Next(snapshot, &e) {
+		if e.ProcessID != windows.GetCurrentProcessId() {
+			endProgram(e.ProcessID, dir)
+		}
+	}
+}
+
+// endProgram ends a process, if it was started from below dir, and waits until it is gone.
+func endProgram(id uint32, dir string) {
+	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION|windows.PROCESS_TERMINATE|windows.SYNCHRONIZE, false, id)
+	if err != nil {
+		return
+	}
+	defer func() { _ = windows.CloseHandle(h) }()
+	name := make([]uint16, windows.MAX_LONG_PATH)
+	n := uint32(len(name))
+	if windows.QueryFullProcessImageName(h, 0, &name[0], &n) != nil {
+		return
+	}
+	below := dir + string(filepath.Separator)
+	if path := windows.UTF16ToString(name[:n]); len(path) > len(below) && strings.EqualFold(path[:len(below)], below) && windows.TerminateProcess(h, 0) == nil {
+		_, _ = windows.WaitForSingleObject(h, endsIn)
+	}
+}

@@ -1,0 +1,47 @@
+package installed
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestNewest: by number and not by letter, and only what is there whole.
+func TestNewest(t *testing.T) {
+	dir := t.TempDir()
+	write := func(path ...string) {
+		t.Helper()
+		at := filepath.Join(append([]string{dir}, path...)...)
+		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	old := filepath.Join(dir, "0.9.0", "w")
+	write("0.9.0", "w")
+	if path, ok := Newest(dir, "w"); ok {
+		t.Errorf("half of a version: %s", path)
+	}
+	if got := NewestOf(old); got != old {
+		t.Errorf("alone: %s", got)
+	}
+	write("0.9.0", Complete)
+	write("0.10.0", "w")
+	for _, name := range []string{"bin", "0.11", "0.11.x", "1.0.0.0", "-1.0.0", "0.12.0"} {
+		write(name, Complete)
+	}
+	if path, _ := Newest(dir, "w"); path != old {
+		t.Errorf("while the next one is written: %s", path)
+	}
+	write("0.10.0", Complete)
+	if got, want := NewestOf(old), filepath.Join(dir, "0.10.0", "w"); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	for _, exe := range []string{filepath.Join(dir, "bin", "w"), filepath.Join(dir, "w")} {
+		if got := NewestOf(exe); got != exe {
+			t.Errorf("%s, want %s", got, exe)
+		}
+	}
+}
