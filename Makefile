@@ -20,7 +20,7 @@ relay:
 
 windows:
 	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GOBUILD) -ldflags '$(LDFLAGS)' -o bin/windows/wiebelt-relay.exe ./app/wiebelt-relay
-	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GOBUILD) -ldflags '$(LDFLAGS)' -o bin/windows/wiebelt.exe ./app/wiebelt
+	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GOBUILD) -ldflags '-s -w' -o bin/windows/wiebelt.exe ./app/wiebelt-console
 	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GOBUILD) -ldflags '$(LDFLAGS) -H=windowsgui' -o bin/windows/wiebeltw.exe ./app/wiebelt
 	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GOBUILD) -ldflags '-s -w' -o bin/windows/wiebelt-ring.exe ./app/wiebelt-ring
 	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GOBUILD) -ldflags '-s -w -H=windowsgui' -o bin/windows/wiebelt-ringw.exe ./app/wiebelt-ring
@@ -43,7 +43,7 @@ winres:
 	GOBIN=$(CURDIR)/bin/tools go install github.com/josephspurrier/goversioninfo/cmd/goversioninfo@v1.7.0
 	bin/tools/goversioninfo -64 -icon assets/icons/app.ico -manifest app/winres/wiebelt.manifest \
 		-o app/wiebelt/rsrc_windows_amd64.syso app/winres/versioninfo.json
-	cp app/wiebelt/rsrc_windows_amd64.syso app/wiebelt-ring/
+	for p in wiebelt-console wiebelt-ring; do cp app/wiebelt/rsrc_windows_amd64.syso app/$$p/; done
 
 demo: resident
 	.ci/demo

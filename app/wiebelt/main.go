@@ -22,5 +22,6 @@ func main() {
 	// net/http and others quote what came over the network to package log; our
 	// own log is another one.
 	log.SetOutput(io.Discard)
-	os.Exit(cli.Main(cli.Build{Version: version, Commit: commit}, os.Args, os.Stdin, os.Stdout, os.Stderr))
+	inConsole := console() // before the streams are read
+	os.Exit(cli.Main(cli.Build{Version: version, Commit: commit, Console: inConsole}, os.Args, os.Stdin, os.Stdout, os.Stderr))
 }

@@ -18,7 +18,7 @@ func TestPrograms(t *testing.T) {
 		program, flags string
 		subsystem      uint16
 	}{
-		"wiebelt.exe":       {"wiebelt", "-s -w", pe.IMAGE_SUBSYSTEM_WINDOWS_CUI},
+		"wiebelt.exe":       {"wiebelt-console", "-s -w", pe.IMAGE_SUBSYSTEM_WINDOWS_CUI},
 		"wiebeltw.exe":      {"wiebelt", "-s -w -H=windowsgui", pe.IMAGE_SUBSYSTEM_WINDOWS_GUI},
 		"wiebelt-ringw.exe": {"wiebelt-ring", "-s -w -H=windowsgui", pe.IMAGE_SUBSYSTEM_WINDOWS_GUI},
 	} {

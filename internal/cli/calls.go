@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"runtime"
 	"strings"
 
 	"wiebelt/internal/commandline"
@@ -33,7 +31,7 @@ func (c *runCmd) Run(e *env, d profile.Dirs) error {
 	if err != nil {
 		return err
 	}
-	if runtime.GOOS == "windows" && !c.Background && strings.EqualFold(filepath.Base(self), "wiebelt.exe") {
+	if e.build.Console && !c.Background {
 		return startResident(e.profileDir, false)
 	}
 	s := e.load(d)

@@ -39,8 +39,11 @@ const (
 	exitNotRunning = 4
 )
 
-// Build is what the program was built from.
-type Build struct{ Version, Commit string }
+// Build is what the program was built from, and how it was started.
+type Build struct {
+	Version, Commit string
+	Console         bool // on Windows, by the small program that has a console
+}
 
 // env is what every command works with.
 type env struct {

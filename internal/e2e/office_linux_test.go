@@ -53,13 +53,10 @@ var windowsBuilt = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, name := range []string{"wiebelt", "wiebelt-ring"} {
-		if err := errors.Join(build(filepath.Join(dir, name+".exe"), "-s -w", "./app/"+name, forWindows...),
-			build(filepath.Join(dir, name+"w.exe"), "-s -w -H=windowsgui", "./app/"+name, forWindows...)); err != nil {
-			return "", err
-		}
-	}
-	return dir, nil
+	return dir, errors.Join(build(filepath.Join(dir, "wiebelt.exe"), "-s -w", "./app/wiebelt-console", forWindows...),
+		build(filepath.Join(dir, "wiebeltw.exe"), "-s -w -H=windowsgui", "./app/wiebelt", forWindows...),
+		build(filepath.Join(dir, "wiebelt-ring.exe"), "-s -w", "./app/wiebelt-ring", forWindows...),
+		build(filepath.Join(dir, "wiebelt-ringw.exe"), "-s -w -H=windowsgui", "./app/wiebelt-ring", forWindows...))
 })
 
 var forWindows = []string{"CGO_ENABLED=0", "GOOS=windows", "GOARCH=amd64"}

@@ -17,6 +17,10 @@ import (
 // a version and removes first: what stands beside it is whole.
 const Complete = "complete"
 
+// FromConsole is the variable by which the small program with a console tells the whole
+// one, on Windows, that it has been started in one.
+const FromConsole = "WIEBELT_FROM_CONSOLE"
+
 // Newest gives the program of a name in the newest version below programs, a folder
 // in which every version has its own. A version that is just being written or
 // removed does not count; ok is false where there is none.
