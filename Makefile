@@ -8,7 +8,7 @@ TAGS    := migrated_fynedo,no_emoji
 LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 GOBUILD := go build -trimpath -buildvcs=false -tags $(TAGS)
 
-.PHONY: build resident relay windows packages packages-linux winres demo demo-relay test test-windows lint bench bench-relay fuzz soak shots clean
+.PHONY: build resident relay windows packages packages-linux packages-windows winres demo demo-relay test test-windows lint bench bench-relay fuzz soak shots clean
 
 build resident: relay
 	CGO_ENABLED=0 $(GOBUILD) -ldflags '$(LDFLAGS)' -o bin/wiebelt ./app/wiebelt
@@ -27,16 +27,19 @@ windows:
 
 # The packages, in bin/packages: the same bytes wherever and whenever a commit is packed.
 # SIGN_KEY is a secret key of minisign's, SIGN_PASSWORD the file with its password.
-packages packages-linux: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null)
+packages packages-linux packages-windows: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null)
 PACKAGE := go run -tags $(TAGS) ./app/packages -version $(VERSION) -commit $(COMMIT)
 
 packages:
 	rm -rf bin/packages
-	$(MAKE) packages-linux
+	$(MAKE) packages-linux packages-windows
 	$(PACKAGE) -key '$(SIGN_KEY)' -password '$(SIGN_PASSWORD)' seal
 
 packages-linux: build
 	$(PACKAGE) linux
+
+packages-windows: windows
+	$(PACKAGE) windows
 
 # What Windows reads of our programs before they run; see app/winres.
 winres:

@@ -1,8 +1,8 @@
 //go:build linux
 
 // Command packages makes packages of programs that were built before: "packages
-// linux" those of Debian and Red Hat, "packages seal" the list of all files with its
-// signature. "make packages" runs it.
+// linux" those of Debian and Red Hat, "packages windows" those of Windows, "packages
+// seal" the list of all files with its signature. "make packages" runs it.
 package main
 
 import (
@@ -14,14 +14,16 @@ import (
 	"wiebelt/internal/packaging/linux"
 	"wiebelt/internal/packaging/release"
 	"wiebelt/internal/packaging/seal"
+	"wiebelt/internal/packaging/windows"
 )
 
 var key seal.Key
 
 // steps are what the arguments name, in the order in which they are given.
 var steps = map[string]func(context.Context, release.Release) error{
-	"linux": linux.Build,
-	"seal":  func(_ context.Context, r release.Release) error { return seal.Write(r, key) },
+	"linux":   linux.Build,
+	"windows": windows.Build,
+	"seal":    func(_ context.Context, r release.Release) error { return seal.Write(r, key) },
 }
 
 func main() {

@@ -54,7 +54,7 @@ var windowsBuilt = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	return dir, errors.Join(build(filepath.Join(dir, "wiebelt.exe"), "-s -w", "./app/wiebelt-console", forWindows...),
-		build(filepath.Join(dir, "wiebeltw.exe"), "-s -w -H=windowsgui", "./app/wiebelt", forWindows...),
+		build(filepath.Join(dir, "wiebeltw.exe"), "-s -w -H=windowsgui -X main.version="+oldVersion, "./app/wiebelt", forWindows...),
 		build(filepath.Join(dir, "wiebelt-ring.exe"), "-s -w", "./app/wiebelt-ring", forWindows...),
 		build(filepath.Join(dir, "wiebelt-ringw.exe"), "-s -w -H=windowsgui", "./app/wiebelt-ring", forWindows...))
 })

@@ -17,6 +17,11 @@ import (
 // another one is named.
 const MachineGroup = "wiebelt"
 
+// FolderRights are those of Wiebelt's folder in Windows' ProgramData: Administrators own
+// it; they and the system may do everything, users read. Nothing is taken over from
+// ProgramData, where users may write.
+const FolderRights = "O:BAG:BAD:P(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;OICI;0x1200a9;;;BU)"
+
 // machineStore keeps the secrets of a whole computer, each in a file that only
 // administrators can write:
 //

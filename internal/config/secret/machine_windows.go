@@ -32,12 +32,8 @@ func Administrator() bool {
 // forAll: users may read, and what they read is encrypted.
 func forAll(fs.FileInfo) bool { return false }
 
-// folderRights: Administrators own it; they and the system may do everything,
-// users read. Nothing is taken over from ProgramData, where users may write.
-const folderRights = "O:BAG:BAD:P(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;OICI;0x1200a9;;;BU)"
-
 func makeMachineDir(dir, _ string) error {
-	sd, err := windows.SecurityDescriptorFromString(folderRights)
+	sd, err := windows.SecurityDescriptorFromString(FolderRights)
 	if err != nil {
 		return err
 	}

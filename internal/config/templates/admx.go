@@ -12,9 +12,9 @@ import (
 	"wiebelt/internal/text"
 )
 
-// policyKey is where Windows keeps the policy, below HKEY_LOCAL_MACHINE: a subkey
+// PolicyKey is where Windows keeps the policy, below HKEY_LOCAL_MACHINE: a subkey
 // a group, and line\1, softphone\1 and so on for the lists.
-const policyKey = `Software\Policies\Wiebelt`
+const PolicyKey = `Software\Policies\Wiebelt`
 
 const namespace = "http://schemas.microsoft.com/GroupPolicy/2006/07/PolicyDefinitions"
 
@@ -141,7 +141,7 @@ func policyOf(r rule) policy {
 	if r.n != "" {
 		explained = r.section.name // the same for each element
 	}
-	p := policy{Name: r.name, Class: "Machine", Display: str(r.name), Explain: str(id(explained, "help")), Key: policyKey,
+	p := policy{Name: r.name, Class: "Machine", Display: str(r.name), Explain: str(id(explained, "help")), Key: PolicyKey,
 		Parent: ref{categoryOf(r.section.name)}, On: ref{"supported"}}
 	for _, part := range []string{r.section.name, r.n} {
 		if part != "" {

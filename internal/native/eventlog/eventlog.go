@@ -19,8 +19,20 @@ import (
 	"strconv"
 )
 
-// Source is under what name the records stand.
-const Source = "Wiebelt"
+// Source is under what name the records stand, RelaySource under what name the relay
+// says on Windows why it has ended.
+const (
+	Source      = "Wiebelt"
+	RelaySource = "WiebeltRelay"
+)
+
+// SourceKey is below which key of HKEY_LOCAL_MACHINE Windows knows a source by its
+// name, and MessageFile the file of Windows' own whose every message is the record's
+// text.
+const (
+	SourceKey   = `SYSTEM\CurrentControlSet\Services\EventLog\Application\`
+	MessageFile = `%SystemRoot%\System32\EventCreate.exe`
+)
 
 // ErrNoLog: this system keeps no such log.
 var ErrNoLog = errors.New("this system has no event log")

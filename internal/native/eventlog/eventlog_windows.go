@@ -59,7 +59,7 @@ func Install() error {
 	if err == nil || errors.Is(err, windows.ERROR_ALREADY_EXISTS) {
 		return nil
 	}
-	k, open := registry.OpenKey(registry.LOCAL_MACHINE, `SYSTEM\CurrentControlSet\Services\EventLog\Application\`+Source, registry.QUERY_VALUE)
+	k, open := registry.OpenKey(registry.LOCAL_MACHINE, SourceKey+Source, registry.QUERY_VALUE)
 	if open != nil {
 		return err
 	}

@@ -11,17 +11,7 @@ import (
 	"wiebelt/internal/native/win32"
 )
 
-const (
-	classPath  = `Software\Classes\wiebelt`
-	suffixPath = `Software\Classes\.wiebelt` // of set-up files, which a double click shows in the settings window
-	setupClass = "Wiebelt.Setup"
-	setupPath  = `Software\Classes\` + setupClass
-	open       = `\shell\open\command`
-	runPath    = `Software\Microsoft\Windows\CurrentVersion\Run`
-	runName    = "Wiebelt"
-
-	approvedPath = `Software\Microsoft\Windows\CurrentVersion\Explorer\StartupApproved\Run`
-)
+const approvedPath = `Software\Microsoft\Windows\CurrentVersion\Explorer\StartupApproved\Run`
 
 func root(allUsers bool) registry.Key {
 	if allUsers {
@@ -30,53 +20,20 @@ func root(allUsers bool) registry.Key {
 	return registry.CURRENT_USER
 }
 
-// command writes a command line of the registry. Paths hold no quotes, and %1 is
-// what Windows puts the link for.
-func command(argv ...string) string {
-	var all []string
-	for _, a := range argv {
-		if strings.ContainsAny(a, " \t&()[]{}^=;!'+,`~%") || a == "" {
-			if strings.HasSuffix(a, `\`) {
-				a += `\` // or it would take the quote along
-			}
-			a = `"` + a + `"`
-		}
-		all = append(all, a)
-	}
-	return strings.Join(all, " ")
-}
-
-func (o Options) command(arguments ...string) string {
-	return command(append([]string{o.Exe}, o.arguments(arguments...)...)...)
-}
-
-func linkCommand(o Options) string { return command(o.link("%1")...) }
-
 // Register writes into the registry. What is there already is replaced.
 func Register(o Options) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	icon := command(o.Exe) + ",0"
-	for _, v := range []struct{ path, name, value string }{
-		{classPath, "", "URL:Wiebelt"},
-		{classPath, "URL Protocol", ""},
-		{classPath + `\DefaultIcon`, "", icon},
-		{classPath + open, "", linkCommand(o)},
-		{setupPath, "", "Wiebelt"},
-		{setupPath + `\DefaultIcon`, "", icon},
-		{setupPath + open, "", o.command("open-file", "--", "%1")},
-		{suffixPath, "", setupClass},
-		{runPath, runName, o.command("run", "--background")},
-	} {
-		if o.Only == OnlyScheme && v.path == runPath || o.Only == OnlyAutostart && v.path != runPath {
+	for _, v := range Values(o) {
+		if o.Only == OnlyScheme && v.Path == runPath || o.Only == OnlyAutostart && v.Path != runPath {
 			continue
 		}
-		k, _, err := registry.CreateKey(root(o.AllUsers), v.path, registry.SET_VALUE)
+		k, _, err := registry.CreateKey(root(o.AllUsers), v.Path, registry.SET_VALUE)
 		if err != nil {
 			return fmt.Errorf("register: %w", err)
 		}
-		if err := errors.Join(k.SetStringValue(v.name, v.value), k.Close()); err != nil {
+		if err := errors.Join(k.SetStringValue(v.Name, v.Data), k.Close()); err != nil {
 			return fmt.Errorf("register: %w", err)
 		}
 	}
@@ -129,7 +86,7 @@ func State(o Options) (Status, error) {
 		if v := win32.Text(r, classPath+open, ""); v != "" && s.Scheme == "" {
 			s.Scheme = v
 		}
-		if strings.EqualFold(win32.Text(r, runPath, runName), o.command("run", "--background")) {
+		if strings.EqualFold(win32.Text(r, runPath, runName), o.registryCommand("run", "--background")) {
 			off := switchedOff(r)
 			s.Autostart, s.SwitchedOff = s.Autostart || !off, s.SwitchedOff || off
 		}

@@ -1,0 +1,55 @@
+package register
+
+import "strings"
+
+const (
+	classPath  = `Software\Classes\wiebelt`
+	suffixPath = `Software\Classes\.wiebelt` // of set-up files, which a double click shows in the settings window
+	setupClass = "Wiebelt.Setup"
+	setupPath  = `Software\Classes\` + setupClass
+	open       = `\shell\open\command`
+	runPath    = `Software\Microsoft\Windows\CurrentVersion\Run`
+	runName    = "Wiebelt"
+)
+
+// Value is one text in Windows' registry; a Name of "" is the key's own.
+type Value struct{ Path, Name, Data string }
+
+// Values are what a registration is on Windows, below the user's or the computer's
+// part of the registry. An installer has them in its tables.
+func Values(o Options) []Value {
+	icon := registryCommand(o.Exe) + ",0"
+	return []Value{
+		{classPath, "", "URL:Wiebelt"},
+		{classPath, "URL Protocol", ""},
+		{classPath + `\DefaultIcon`, "", icon},
+		{classPath + open, "", linkCommand(o)},
+		{setupPath, "", "Wiebelt"},
+		{setupPath + `\DefaultIcon`, "", icon},
+		{setupPath + open, "", o.registryCommand("open-file", "--", "%1")},
+		{suffixPath, "", setupClass},
+		{runPath, runName, o.registryCommand("run", "--background")},
+	}
+}
+
+// registryCommand writes a command line of the registry. Paths hold no quotes, and %1 is
+// what Windows puts the link for.
+func registryCommand(argv ...string) string {
+	var all []string
+	for _, a := range argv {
+		if strings.ContainsAny(a, " \t&()[]{}^=;!'+,`~%") || a == "" {
+			if strings.HasSuffix(a, `\`) {
+				a += `\` // or it would take the quote along
+			}
+			a = `"` + a + `"`
+		}
+		all = append(all, a)
+	}
+	return strings.Join(all, " ")
+}
+
+func (o Options) registryCommand(arguments ...string) string {
+	return registryCommand(append([]string{o.Exe}, o.arguments(arguments...)...)...)
+}
+
+func linkCommand(o Options) string { return registryCommand(o.link("%1")...) }

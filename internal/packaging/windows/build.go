@@ -1,0 +1,136 @@
+//go:build linux
+
+package windows
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"html"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/template"
+
+	"wiebelt/internal/packaging/bom"
+	"wiebelt/internal/packaging/release"
+)
+
+// Build writes the package of a release, and what is inside.
+func Build(ctx context.Context, r release.Release) error {
+	p, err := Wiebelt(r.Version)
+	if err != nil {
+		return err
+	}
+	var programs []string
+	for _, name := range slices.Sorted(maps.Values(p.programs)) {
+		programs = append(programs, r.Program("windows/"+name))
+	}
+	parts, err := bom.Write(ctx, r, strings.TrimSuffix(p.File, ".msi"), programs...)
+	if err != nil {
+		return err
+	}
+	p.content["licences"] = bom.Texts(parts)
+	_, err = p.Pack(ctx, r)
+	return err
+}
+
+// Pack writes the package and gives its path. The same programs and time make the
+// same bytes.
+func (p *Product) Pack(ctx context.Context, r release.Release) (path string, err error) {
+	stage, err := os.MkdirTemp("", "wiebelt-msi-")
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(stage)) }()
+	if err := p.stage(r, stage); err != nil {
+		return "", err
+	}
+	made := filepath.Join(stage, "made.msi")
+	if err := tool(ctx, stage, "wixl", "--arch", "x64", "--output", made, "package.wxs"); err != nil {
+		return "", err
+	}
+	queries := []string{made}
+	for _, q := range append(p.rows, p.versions()...) {
+		queries = append(queries, "-q", q)
+	}
+	if err := tool(ctx, stage, "msibuild", queries...); err != nil {
+		return "", err
+	}
+	b, err := os.ReadFile(made)
+	if err != nil {
+		return "", err
+	}
+	if err := settle(b, r.Time); err != nil {
+		return "", err
+	}
+	path = r.Package(p.File)
+	return path, os.WriteFile(path, b, 0o644)
+}
+
+// stage lays out the source and the files of a package, all of one time.
+func (p *Product) stage(r release.Release, stage string) error {
+	files := map[string][]byte{}
+	for name, program := range p.programs {
+		b, err := os.ReadFile(r.Program("windows/" + program))
+		if err != nil {
+			return err
+		}
+		if files[name], err = versioned(b, p.Version); err != nil {
+			return fmt.Errorf("%s: %w", program, err)
+		}
+	}
+	for name, b := range p.content {
+		files[name] = b
+	}
+	source, err := p.wxs()
+	if err != nil {
+		return err
+	}
+	files["package.wxs"] = source
+	for name, b := range files {
+		at := filepath.Join(stage, name)
+		if err := os.WriteFile(at, b, 0o600); err != nil {
+			return err
+		}
+		if err := os.Chtimes(at, r.Time, r.Time); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wxs is the source with this version filled in.
+func (p *Product) wxs() ([]byte, error) {
+	t, err := template.New(p.source).Funcs(template.FuncMap{"quoted": html.EscapeString}).ParseFS(sources, "common.wxs", p.source)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = t.Execute(&b, p)
+	return b.Bytes(), err
+}
+
+// versions are the rows by which Windows Installer compares programs with those that
+// are there already; such files have no hash.
+func (p *Product) versions() (all []string) {
+	for _, name := range slices.Sorted(maps.Keys(p.programs)) {
+		all = append(all, set("File", "File", name, "Version", p.Version+".0"), "DELETE FROM `MsiFileHash` WHERE `File_` = '"+name+"'")
+	}
+	return all
+}
+
+// tool runs a program of msitools, which says little and in one language.
+func tool(ctx context.Context, dir, name string, args ...string) error {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "TZ=UTC", "LC_ALL=C.UTF-8")
+	if out, err := cmd.CombinedOutput(); err != nil || bytes.Contains(out, []byte("WARNING")) || bytes.Contains(out, []byte("CRITICAL")) {
+		return fmt.Errorf("%s: %w: %s", name, err, out)
+	}
+	return nil
+}

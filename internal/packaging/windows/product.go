@@ -1,0 +1,135 @@
+//go:build linux
+
+package windows
+
+import (
+	"crypto/sha256"
+	"embed"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"wiebelt/internal/config/templates"
+	"wiebelt/internal/instance/installed"
+	"wiebelt/internal/native/eventlog"
+	"wiebelt/internal/native/register"
+)
+
+//go:embed *.wxs
+var sources embed.FS
+
+// Publisher is who makes the packages.
+const Publisher = "Wiebelt"
+
+// The upgrade codes say which packages are versions of one another: they never change.
+const (
+	wiebeltUpgrades = "5AD93082-FAD9-4DA3-A398-C23DAAF6B6C5"
+)
+
+// setupKey is where the answers of an installation are kept for the next one.
+const setupKey = `Software\Wiebelt\Setup`
+
+// Product is one of the two packages in one version.
+type Product struct {
+	Name        string // as people read it
+	File        string // of the package
+	Version     string // three numbers
+	ProductCode string // of this version
+	UpgradeCode string
+	Publisher   string
+	Comment     string
+
+	source   string            // of its wxs
+	programs map[string]string // file of the package: its program
+	content  map[string][]byte // files that are made here
+	rows     []string          // what wixl cannot say
+	Data     map[string]any    // for the source
+}
+
+// id makes an identifier of a name that is the same in every build.
+func id(name string) string {
+	return strings.ToUpper(uuid.NewSHA1(uuid.MustParse(wiebeltUpgrades), []byte(name)).String())
+}
+
+func product(name, file, upgrades, version string) *Product {
+	return &Product{Name: name, File: file + "-" + version + "-x64.msi", Version: version, Publisher: Publisher, UpgradeCode: upgrades,
+		ProductCode: id(name + " " + version), Comment: "Wie belt? / Who is calling?", source: file + ".wxs", content: map[string][]byte{"licences": nil}}
+}
+
+// Guid identifies a component that every version shares: what it holds stays when an
+// older version goes.
+func (p *Product) Guid(component string) string { return id(p.Name + "/" + component) }
+
+// VersionGuid identifies a component that is this version's own.
+func (p *Product) VersionGuid(component string) string {
+	return id(p.Name + "/" + component + "/" + p.Version)
+}
+
+// Wiebelt is the package with all programs of a workplace.
+func Wiebelt(version string) (*Product, error) {
+	p := product("Wiebelt", "wiebelt", wiebeltUpgrades, version)
+	p.programs = map[string]string{"wiebelt.exe": "wiebelt.exe", "wiebeltw.exe": "wiebeltw.exe", "wiebelt_ringw.exe": "wiebelt-ringw.exe"}
+	p.content["complete"] = []byte(version + "\r\n")
+	scheme, autostart := registered()
+	policies, err := p.templates()
+	if err != nil {
+		return nil, err
+	}
+	components := []string{"Ring", "Program", "ProgramW", "Complete", "StartMenu", "Policy", "Scheme", "Autostart", "Events"}
+	remembered := []string{"INSTALLDIR", policyFile}
+	for _, k := range kept {
+		components, remembered = append(components, "Keep_"+k.Property), append(remembered, k.Property)
+	}
+	for _, t := range policies {
+		components = append(components, t.ID)
+	}
+	p.Data = map[string]any{"SetupKey": setupKey, "Complete": installed.Complete, "Scheme": scheme, "Autostart": autostart, "Templates": policies,
+		"EventKey": eventlog.SourceKey + eventlog.Source, "EventFile": "#%" + eventlog.MessageFile, "Kept": kept, "Searched": append(remembered, "VERSION"), "Components": components}
+	p.rows = append(wiebeltRows(policies), upgradeRows...)
+	for i, property := range remembered {
+		p.rows = append(p.rows, remember(i, property)...)
+	}
+	p.rows = append(p.rows, set("Property", "Property", "SecureCustomProperties", "Value", "OLDERFOUND;NEWERFOUND;"+strings.Join(remembered, ";")+";WAS_"+strings.Join(remembered, ";WAS_")))
+	return p, nil
+}
+
+// registered are the texts in the registry that "wiebelt register" writes, with the
+// installer's places: links go through the small program, which is where phones find
+// it in every version.
+func registered() (scheme, autostart []register.Value) {
+	for _, v := range register.Values(register.Options{Exe: "[#wiebeltw.exe]", Links: "[#wiebelt_ringw.exe]"}) {
+		if strings.HasSuffix(v.Path, `\Run`) {
+			autostart = append(autostart, v)
+		} else {
+			scheme = append(scheme, v)
+		}
+	}
+	return scheme, autostart
+}
+
+// policyTemplate is a file that the group policy editor reads.
+type policyTemplate struct{ ID, File, Folder, Name string }
+
+// templates takes the policy templates into the package.
+func (p *Product) templates() (all []policyTemplate, err error) {
+	files, err := templates.Files()
+	for _, f := range files {
+		folder, name := path.Split(f.Path)
+		if ext := path.Ext(name); ext != ".admx" && ext != ".adml" {
+			continue
+		}
+		t := policyTemplate{ID: fmt.Sprintf("Template%d", len(all)+1), Folder: strings.TrimSuffix(folder, "/"), Name: name}
+		t.File = t.ID + path.Ext(name)
+		p.content[t.File] = f.Body
+		all = append(all, t)
+	}
+	return all, err
+}
+
+// packageCode identifies a package's very bytes.
+func packageCode(content []byte) string {
+	sum := sha256.Sum256(content)
+	return "{" + id(string(sum[:])) + "}"
+}

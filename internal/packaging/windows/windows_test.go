@@ -1,0 +1,180 @@
+//go:build linux
+
+package windows
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tc-hib/winres"
+	"github.com/tc-hib/winres/version"
+
+	"wiebelt/internal/packaging/release"
+)
+
+// program is a small one for Windows, with properties.
+var program = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "wiebelt-packaging-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	exe := filepath.Join(dir, "program.exe")
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", exe, "wiebelt/app/wiebelt-console")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=windows", "GOARCH=amd64")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%w: %s", err, out)
+	}
+	return os.ReadFile(exe)
+})
+
+// made is a release in which every program is that one.
+func made(t *testing.T, number string) release.Release {
+	t.Helper()
+	r := release.Release{Version: number, Commit: "c", Time: time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC), Bin: t.TempDir(), Out: t.TempDir()}
+	if err := os.MkdirAll(r.Program("windows"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	b, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"wiebelt.exe", "wiebeltw.exe", "wiebelt-ringw.exe"} {
+		if err := os.WriteFile(r.Program("windows/"+name), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return r
+}
+
+func build(t *testing.T, r release.Release) {
+	t.Helper()
+	for _, p := range products(t, r.Version) {
+		if _, err := p.Pack(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func products(t *testing.T, number string) []*Product {
+	t.Helper()
+	p, err := Wiebelt(number)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []*Product{p}
+}
+
+func say(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	out, err := exec.Command(name, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %v: %v: %s", name, args, err, out)
+	}
+	return string(out)
+}
+
+const wiebeltFile = "wiebelt-1.2.3-x64.msi"
+
+// TestSameBytes: another folder, another time of the files and of the build, and the
+// same packages.
+func TestSameBytes(t *testing.T) {
+	one, two := made(t, "1.2.3"), made(t, "1.2.3")
+	build(t, one)
+	build(t, two)
+	files, err := filepath.Glob(one.Package("*.*"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%q, %v", files, err)
+	}
+	for _, f := range files {
+		a, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(two.Package(filepath.Base(f)))
+		if err != nil || !bytes.Equal(a, b) {
+			t.Errorf("%s is another one the second time: %v", filepath.Base(f), err)
+		}
+	}
+}
+
+// TestProperties: a program gets the package's version, and keeps its icon and manifest.
+func TestProperties(t *testing.T) {
+	b, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := winres.LoadFromEXE(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err = versioned(b, "10.20.30"); err != nil {
+		t.Fatal(err)
+	}
+	after, err := winres.LoadFromEXE(bytes.NewReader(b))
+	if err != nil || after.Count() != before.Count() {
+		t.Fatalf("%v, %+v", err, after)
+	}
+	after.WalkType(winres.RT_VERSION, func(_ winres.Identifier, _ uint16, b []byte) bool {
+		got, err := version.FromBytes(b)
+		if want := [4]uint16{10, 20, 30}; err != nil || got.FileVersion != want || got.ProductVersion != want || strings.Count(strings.ReplaceAll(string(b), "\x00", ""), "10.20.30") != 2 {
+			t.Errorf("%+v, %v", got, err)
+		}
+		return true
+	})
+}
+
+// TestTables reads packages back.
+func TestTables(t *testing.T) {
+	r := made(t, "1.2.3")
+	build(t, r)
+	msi := r.Package(wiebeltFile)
+	table := func(msi, name string) []string {
+		t.Helper()
+		lines := strings.Split(strings.TrimSpace(say(t, "msiinfo", "export", msi, name)), "\r\n")
+		return lines[3:]
+	}
+	has := func(msi, name string, rows ...string) {
+		t.Helper()
+		all := table(msi, name)
+		for _, row := range rows {
+			if !slices.Contains(all, strings.ReplaceAll(row, "|", "\t")) {
+				t.Errorf("%s has no %q, but\n%s", name, row, strings.Join(all, "\n"))
+			}
+		}
+	}
+	has(msi, "Property", "UpgradeCode|{"+wiebeltUpgrades+"}", "ProductVersion|1.2.3", "ALLUSERS|1", "MSIRESTARTMANAGERCONTROL|Disable", "REBOOT|ReallySuppress")
+	has(msi, "Upgrade", "{"+wiebeltUpgrades+"}|0.0.0|1.2.3||256||OLDERFOUND", "{"+wiebeltUpgrades+"}|1.2.3|||2||NEWERFOUND")
+	has(msi, "InstallExecuteSequence", "RemoveExistingProducts||6550", "InstallExecute||6500", "InstallFinalize||6600", "RemoveFiles|"+stays+"|3500")
+	has(msi, "LaunchCondition", "NOT NEWERFOUND|Op deze computer staat al een nieuwere versie van Wiebelt. Verwijder die eerst. / A newer version of Wiebelt is on this computer. Remove that one first.")
+	has(msi, "Directory", "VERSIONDIR|INSTALLDIR|1.2.3", "INSTALLDIR|ProgramFiles64Folder|Wiebelt")
+	for _, msi := range []string{msi} {
+		if tables := say(t, "msiinfo", "tables", msi); !strings.Contains(tables, "Component") {
+			t.Error(tables)
+		}
+		info := say(t, "msiinfo", "suminfo", msi)
+		for _, want := range []string{"x64;1043", "Mon May  4 03:02:01 2026"} {
+			if !strings.Contains(info, want) {
+				t.Errorf("%q is missing: %s", want, info)
+			}
+		}
+	}
+	// What every version shares has one name, what is a version's own another one.
+	a, b := products(t, "1.2.3")[0], products(t, "1.2.4")[0]
+	if a.ProductCode == b.ProductCode || a.Guid("Ring") != b.Guid("Ring") || a.VersionGuid("Program") == b.VersionGuid("Program") || a.Guid("Ring") == a.Guid("Events") {
+		t.Error("the identifiers of two versions")
+	}
+	for _, k := range kept {
+		if strings.Contains(k.Property, "SECRET") {
+			t.Errorf("%s would stand in a log", k.Property)
+		}
+	}
+}
