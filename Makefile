@@ -46,7 +46,7 @@ winres:
 	GOBIN=$(CURDIR)/bin/tools go install github.com/josephspurrier/goversioninfo/cmd/goversioninfo@v1.7.0
 	bin/tools/goversioninfo -64 -icon assets/icons/app.ico -manifest app/winres/wiebelt.manifest \
 		-o app/wiebelt/rsrc_windows_amd64.syso app/winres/versioninfo.json
-	for p in wiebelt-console wiebelt-ring; do cp app/wiebelt/rsrc_windows_amd64.syso app/$$p/; done
+	for p in wiebelt-console wiebelt-ring wiebelt-relay; do cp app/wiebelt/rsrc_windows_amd64.syso app/$$p/; done
 
 demo: resident
 	.ci/demo

@@ -21,6 +21,7 @@ func TestPrograms(t *testing.T) {
 		"wiebelt.exe":       {"wiebelt-console", "-s -w", pe.IMAGE_SUBSYSTEM_WINDOWS_CUI},
 		"wiebeltw.exe":      {"wiebelt", "-s -w -H=windowsgui", pe.IMAGE_SUBSYSTEM_WINDOWS_GUI},
 		"wiebelt-ringw.exe": {"wiebelt-ring", "-s -w -H=windowsgui", pe.IMAGE_SUBSYSTEM_WINDOWS_GUI},
+		"wiebelt-relay.exe": {"wiebelt-relay", "-s -w", pe.IMAGE_SUBSYSTEM_WINDOWS_CUI},
 	} {
 		exe := filepath.Join(dir, name)
 		cmd := exec.Command("go", "build", "-trimpath", "-tags", "migrated_fynedo,no_emoji", "-ldflags", c.flags, "-o", exe, "./app/"+c.program)

@@ -268,3 +268,29 @@ func (w *workplace) installed(version string) {
 		}
 	}
 }
+
+// TestWindowsRelayPackage: the service and its source of events come, stay through an
+// upgrade, and go.
+func TestWindowsRelayPackage(t *testing.T) {
+	t.Parallel()
+	exe := winetest.Build(t, "wiebelt/app/wiebelt-relay", "-trimpath", "-ldflags", "-s -w -X main.version="+oldVersion)
+	pack := func(version string) string {
+		return packed(t, windows.Relay(version), filepath.Dir(exe), "wiebelt-relay.exe")
+	}
+	check(t, os.Rename(exe, filepath.Join(filepath.Dir(exe), "wiebelt-relay.exe")))
+	old, new := pack(oldVersion), pack(newVersion)
+	w := newWorkplace(t)
+	before := w.state()
+	for _, msi := range []string{old, new} {
+		w.msiexec(0, "/i", winPath(msi))
+		for key, want := range map[string]string{`Services\WiebeltRelay`: `"C:\Program Files\Wiebelt Relay\wiebelt-relay.exe" run`, `Services\EventLog\Application\WiebeltRelay`: "EventCreate.exe"} {
+			if out, _ := w.Run("reg", "query", `HKLM\System\CurrentControlSet\`+key); !strings.Contains(out, want) {
+				t.Errorf("%s: %s", key, out)
+			}
+		}
+	}
+	w.msiexec(0, "/x", winPath(new))
+	if after := w.state(); after != before {
+		t.Errorf("something is left:\n%s", difference(before, after))
+	}
+}

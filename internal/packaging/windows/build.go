@@ -20,23 +20,27 @@ import (
 	"wiebelt/internal/packaging/release"
 )
 
-// Build writes the package of a release, and what is inside.
+// Build writes both packages of a release, and what is inside.
 func Build(ctx context.Context, r release.Release) error {
-	p, err := Wiebelt(r.Version)
+	wiebelt, err := Wiebelt(r.Version)
 	if err != nil {
 		return err
 	}
-	var programs []string
-	for _, name := range slices.Sorted(maps.Values(p.programs)) {
-		programs = append(programs, r.Program("windows/"+name))
+	for _, p := range []*Product{wiebelt, Relay(r.Version)} {
+		var programs []string
+		for _, name := range slices.Sorted(maps.Values(p.programs)) {
+			programs = append(programs, r.Program("windows/"+name))
+		}
+		parts, err := bom.Write(ctx, r, strings.TrimSuffix(p.File, ".msi"), programs...)
+		if err != nil {
+			return err
+		}
+		p.content["licences"] = bom.Texts(parts)
+		if _, err := p.Pack(ctx, r); err != nil {
+			return err
+		}
 	}
-	parts, err := bom.Write(ctx, r, strings.TrimSuffix(p.File, ".msi"), programs...)
-	if err != nil {
-		return err
-	}
-	p.content["licences"] = bom.Texts(parts)
-	_, err = p.Pack(ctx, r)
-	return err
+	return nil
 }
 
 // Pack writes the package and gives its path. The same programs and time make the

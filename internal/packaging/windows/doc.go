@@ -1,7 +1,7 @@
 //go:build linux
 
-// Package windows makes the package of Windows, an MSI with the programs of a
-// workplace. It has no state and no goroutines.
+// Package windows makes the packages of Windows: an MSI with the programs of a
+// workplace and one with the relay as a service. It has no state and no goroutines.
 //
 // wixl makes the package, its files and most of its tables of a .wxs; the rows that it
 // has no words for are added with msibuild, and what would differ from build to build is
@@ -40,6 +40,10 @@
 //     the older one, until it is repaired. A downgrade is tried after that.
 //   - Repair with /f ("msiexec"), which wine has for no package; shown is what it stands
 //     for ("REINSTALL property", "REINSTALLMODE property").
+//   - The service: that it starts, starts again after ten seconds, and after an upgrade
+//     ("ServiceControl table"; "SERVICE_FAILURE_ACTIONS structure" for services).
+//     golang.org/x/sys does not take wine's for one.
+//   - The search path without a trace ("Environment table"): wine leaves its last semicolon.
 //   - A terminal: the whole program takes part in the console of the small one
 //     ("AttachConsole function" for consoles). Shown is that streams and exit codes pass.
 //   - Elevation, SmartScreen, the checks of internal consistency (ICE), assignment by

@@ -26,6 +26,7 @@ const Publisher = "Wiebelt"
 // The upgrade codes say which packages are versions of one another: they never change.
 const (
 	wiebeltUpgrades = "5AD93082-FAD9-4DA3-A398-C23DAAF6B6C5"
+	relayUpgrades   = "0E36DD32-2D8D-43C5-87B2-BEB3D24471E0"
 )
 
 // setupKey is where the answers of an installation are kept for the next one.
@@ -93,6 +94,17 @@ func Wiebelt(version string) (*Product, error) {
 	}
 	p.rows = append(p.rows, set("Property", "Property", "SecureCustomProperties", "Value", "OLDERFOUND;NEWERFOUND;"+strings.Join(remembered, ";")+";WAS_"+strings.Join(remembered, ";WAS_")))
 	return p, nil
+}
+
+// Relay is the package with the relay as a service.
+func Relay(version string) *Product {
+	p := product("Wiebelt Relay", "relay", relayUpgrades, version)
+	p.File = "wiebelt-" + p.File
+	p.programs = map[string]string{"wiebelt_relay.exe": "wiebelt-relay.exe"}
+	p.Data = map[string]any{"Service": eventlog.RelaySource, "EventKey": eventlog.SourceKey + eventlog.RelaySource, "EventFile": "#%" + eventlog.MessageFile,
+		"Components": []string{"Relay", "Events"}}
+	p.rows = append(relayRows(), upgradeRows...)
+	return p
 }
 
 // registered are the texts in the registry that "wiebelt register" writes, with the

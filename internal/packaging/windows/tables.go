@@ -32,6 +32,7 @@ var kept = func() []answer {
 const (
 	setsProperty = 51
 	runsFile     = 18
+	runsInFolder = 34
 	anyResult    = 0x40
 	asSystem     = 0x400 | 0x800 // when the script runs, and not as the user
 	atCommit     = 0x200         // once nothing can fail any more
@@ -118,4 +119,11 @@ func wiebeltRows(policies []policyTemplate) []string {
 // when says on what condition a component is installed.
 func when(component, condition string) string {
 	return set("Component", "Component", component, "Condition", condition)
+}
+
+// relayRows: the service is started again after a failure, and after an upgrade where
+// it was made ready before; what it lacks then is said in the application log.
+func relayRows() []string {
+	all := custom("Recovers", runsFile|anyResult|asSystem, "wiebelt_relay.exe", "service install", "NOT REMOVE", 5810)
+	return append(all, custom("Starts", runsInFolder|anyResult|asSystem, "INSTALLDIR", "[SystemFolder]sc.exe start WiebeltRelay", "OLDERFOUND", 5950)...)
 }

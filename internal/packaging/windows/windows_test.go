@@ -47,7 +47,7 @@ func made(t *testing.T, number string) release.Release {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"wiebelt.exe", "wiebeltw.exe", "wiebelt-ringw.exe"} {
+	for _, name := range []string{"wiebelt.exe", "wiebeltw.exe", "wiebelt-ringw.exe", "wiebelt-relay.exe"} {
 		if err := os.WriteFile(r.Program("windows/"+name), b, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +70,7 @@ func products(t *testing.T, number string) []*Product {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return []*Product{p}
+	return []*Product{p, Relay(number)}
 }
 
 func say(t *testing.T, name string, args ...string) string {
@@ -82,7 +82,7 @@ func say(t *testing.T, name string, args ...string) string {
 	return string(out)
 }
 
-const wiebeltFile = "wiebelt-1.2.3-x64.msi"
+const wiebeltFile, relayFile = "wiebelt-1.2.3-x64.msi", "wiebelt-relay-1.2.3-x64.msi"
 
 // TestSameBytes: another folder, another time of the files and of the build, and the
 // same packages.
@@ -91,7 +91,7 @@ func TestSameBytes(t *testing.T) {
 	build(t, one)
 	build(t, two)
 	files, err := filepath.Glob(one.Package("*.*"))
-	if err != nil || len(files) != 1 {
+	if err != nil || len(files) != 2 {
 		t.Fatalf("%q, %v", files, err)
 	}
 	for _, f := range files {
@@ -156,7 +156,7 @@ func TestTables(t *testing.T) {
 	has(msi, "InstallExecuteSequence", "RemoveExistingProducts||6550", "InstallExecute||6500", "InstallFinalize||6600", "RemoveFiles|"+stays+"|3500")
 	has(msi, "LaunchCondition", "NOT NEWERFOUND|Op deze computer staat al een nieuwere versie van Wiebelt. Verwijder die eerst. / A newer version of Wiebelt is on this computer. Remove that one first.")
 	has(msi, "Directory", "VERSIONDIR|INSTALLDIR|1.2.3", "INSTALLDIR|ProgramFiles64Folder|Wiebelt")
-	for _, msi := range []string{msi} {
+	for _, msi := range []string{msi, r.Package(relayFile)} {
 		if tables := say(t, "msiinfo", "tables", msi); !strings.Contains(tables, "Component") {
 			t.Error(tables)
 		}
@@ -167,6 +167,7 @@ func TestTables(t *testing.T) {
 			}
 		}
 	}
+	has(r.Package(relayFile), "ServiceControl", "Stops|WiebeltRelay|162||1|Relay")
 	// What every version shares has one name, what is a version's own another one.
 	a, b := products(t, "1.2.3")[0], products(t, "1.2.4")[0]
 	if a.ProductCode == b.ProductCode || a.Guid("Ring") != b.Guid("Ring") || a.VersionGuid("Program") == b.VersionGuid("Program") || a.Guid("Ring") == a.Guid("Events") {

@@ -10,9 +10,11 @@ import (
 
 	"golang.org/x/sys/windows"
 	"golang.org/x/sys/windows/svc"
+	"golang.org/x/sys/windows/svc/eventlog"
 	"golang.org/x/sys/windows/svc/mgr"
 
 	"wiebelt/internal/logfile"
+	own "wiebelt/internal/native/eventlog"
 	"wiebelt/internal/text"
 )
 
@@ -28,11 +30,13 @@ func defaultData() string {
 }
 
 // asService runs what a service does, under the service manager where that has
-// started us. There is no standard error then: the log is in the data folder.
+// started us. There is no standard error then: the log is in the data folder, and why
+// it ends stands in the application log.
 func asService(e *env, do func(context.Context, *env) error) error {
 	if is, err := svc.IsWindowsService(); err != nil || !is {
 		return do(e.ctx, e)
 	}
+	e.err = applicationLog{}
 	file, err := logfile.Open(filepath.Join(e.data, "log"), "info")
 	if err != nil {
 		return err
@@ -41,6 +45,18 @@ func asService(e *env, do func(context.Context, *env) error) error {
 	e.log = slog.New(file.Handler())
 	s := &service{e: e, do: do}
 	return errors.Join(svc.Run(serviceName, s), s.err)
+}
+
+// applicationLog is the standard error of a service, which has none: the one line that
+// says why it has ended is a record there.
+type applicationLog struct{}
+
+func (applicationLog) Write(line []byte) (int, error) {
+	l, err := eventlog.Open(own.RelaySource)
+	if err != nil {
+		return 0, err
+	}
+	return len(line), errors.Join(l.Error(1, string(line)), l.Close())
 }
 
 type service struct {
@@ -78,7 +94,8 @@ func (s *service) Execute(_ []string, asked <-chan svc.ChangeRequest, told chan<
 // restartAfter is after how long the manager starts a service again that has failed.
 const restartAfter = 10 * time.Second
 
-// Run makes the service, and starts it with the computer.
+// Run makes the service, and starts it with the computer. One that is there already,
+// such as the installer's, is made to start again after a failure.
 func (serviceInstallCmd) Run(e *env) error {
 	exe, err := os.Executable()
 	if err != nil {
@@ -90,6 +107,9 @@ func (serviceInstallCmd) Run(e *env) error {
 	}
 	defer func() { _ = m.Disconnect() }()
 	s, err := m.CreateService(serviceName, exe, mgr.Config{StartType: mgr.StartAutomatic, DisplayName: "Wiebelt relay"}, "run", "--data", e.data)
+	if errors.Is(err, windows.ERROR_SERVICE_EXISTS) {
+		s, err = existing(m, windows.ComposeCommandLine([]string{exe, "run", "--data", e.data}))
+	}
 	if err != nil {
 		return err
 	}
@@ -99,6 +119,23 @@ func (serviceInstallCmd) Run(e *env) error {
 	}
 	e.say(text.RelayServiceMade, serviceName)
 	return nil
+}
+
+// existing is the service that is there, with its program in quotes: what else lies in
+// a folder with a space in its name could be run in its place.
+func existing(m *mgr.Mgr, line string) (*mgr.Service, error) {
+	s, err := m.OpenService(serviceName)
+	if err != nil {
+		return nil, err
+	}
+	path, err := windows.UTF16PtrFromString(line)
+	if err == nil {
+		err = windows.ChangeServiceConfig(s.Handle, windows.SERVICE_NO_CHANGE, windows.SERVICE_NO_CHANGE, windows.SERVICE_NO_CHANGE, path, nil, nil, nil, nil, nil, nil)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
 }
 
 // Run takes the service out.
