@@ -26,7 +26,8 @@ windows:
 	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GOBUILD) -ldflags '-s -w -H=windowsgui' -o bin/windows/wiebelt-ringw.exe ./app/wiebelt-ring
 
 # The packages, in bin/packages: the same bytes wherever and whenever a commit is packed.
-# SIGN_KEY is a secret key of minisign's, SIGN_PASSWORD the file with its password.
+# SIGN_KEY is a secret key of minisign's, SIGN_PASSWORD the file with its password. Those
+# of Windows are signed with WIEBELT_SIGN_CERTIFICATE and WIEBELT_SIGN_KEY.
 packages packages-linux packages-windows: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null)
 PACKAGE := go run -tags $(TAGS) ./app/packages -version $(VERSION) -commit $(COMMIT)
 

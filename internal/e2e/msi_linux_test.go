@@ -39,7 +39,7 @@ func packed(t *testing.T, p *windows.Product, programs string, names ...string) 
 		b := must(os.ReadFile(filepath.Join(programs, name)))(t)
 		check(t, os.WriteFile(r.Program("windows/"+name), bytes.ReplaceAll(b, []byte(oldVersion), []byte(p.Version)), 0o600))
 	}
-	return must(p.Pack(t.Context(), r))(t)
+	return must(p.Pack(t.Context(), r, nil))(t)
 }
 
 // workplace is a computer under wine with three sessions, each with its own profile.

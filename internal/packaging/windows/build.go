@@ -4,6 +4,7 @@ package windows
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +21,8 @@ import (
 	"wiebelt/internal/packaging/release"
 )
 
-// Build writes both packages of a release, and what is inside.
+// Build writes both packages of a release, what is inside, what Intune wants to know of
+// them, and winget's manifests.
 func Build(ctx context.Context, r release.Release) error {
 	wiebelt, err := Wiebelt(r.Version)
 	if err != nil {
@@ -36,22 +38,32 @@ func Build(ctx context.Context, r release.Release) error {
 			return err
 		}
 		p.content["licences"] = bom.Texts(parts)
-		if _, err := p.Pack(ctx, r); err != nil {
+		if err := p.write(ctx, r); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// write writes the package with what goes with it.
+func (p *Product) write(ctx context.Context, r release.Release) error {
+	msi, err := p.Pack(ctx, r, fromEnvironment())
+	if err != nil {
+		return err
+	}
+	address := cmp.Or(os.Getenv("WIEBELT_PACKAGES_URL"), "https://wiebelt.example/packages") + "/" + p.File
+	return errors.Join(p.intune(msi), p.winget(msi, address))
+}
+
 // Pack writes the package and gives its path. The same programs and time make the
-// same bytes.
-func (p *Product) Pack(ctx context.Context, r release.Release) (path string, err error) {
+// same bytes; a signature has a time of its own.
+func (p *Product) Pack(ctx context.Context, r release.Release, signer *Signer) (path string, err error) {
 	stage, err := os.MkdirTemp("", "wiebelt-msi-")
 	if err != nil {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(stage)) }()
-	if err := p.stage(r, stage); err != nil {
+	if err := p.stage(ctx, r, signer, stage); err != nil {
 		return "", err
 	}
 	made := filepath.Join(stage, "made.msi")
@@ -73,11 +85,14 @@ func (p *Product) Pack(ctx context.Context, r release.Release) (path string, err
 		return "", err
 	}
 	path = r.Package(p.File)
-	return path, os.WriteFile(path, b, 0o644)
+	if err := os.WriteFile(path, b, 0o644); err != nil {
+		return "", err
+	}
+	return path, signer.Sign(ctx, path, p.Name)
 }
 
 // stage lays out the source and the files of a package, all of one time.
-func (p *Product) stage(r release.Release, stage string) error {
+func (p *Product) stage(ctx context.Context, r release.Release, signer *Signer, stage string) error {
 	files := map[string][]byte{}
 	for name, program := range p.programs {
 		b, err := os.ReadFile(r.Program("windows/" + program))
@@ -100,6 +115,11 @@ func (p *Product) stage(r release.Release, stage string) error {
 		at := filepath.Join(stage, name)
 		if err := os.WriteFile(at, b, 0o600); err != nil {
 			return err
+		}
+		if p.programs[name] != "" {
+			if err := signer.Sign(ctx, at, p.Name); err != nil {
+				return err
+			}
 		}
 		if err := os.Chtimes(at, r.Time, r.Time); err != nil {
 			return err

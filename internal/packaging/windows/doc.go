@@ -1,7 +1,8 @@
 //go:build linux
 
 // Package windows makes the packages of Windows: an MSI with the programs of a
-// workplace and one with the relay as a service. It has no state and no goroutines.
+// workplace, one with the relay as a service, what Intune wants to know of them, and
+// manifests for winget. It has no state and no goroutines.
 //
 // wixl makes the package, its files and most of its tables of a .wxs; the rows that it
 // has no words for are added with msibuild, and what would differ from build to build is

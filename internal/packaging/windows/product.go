@@ -15,6 +15,7 @@ import (
 	"wiebelt/internal/instance/installed"
 	"wiebelt/internal/native/eventlog"
 	"wiebelt/internal/native/register"
+	"wiebelt/internal/text"
 )
 
 //go:embed *.wxs
@@ -42,6 +43,7 @@ type Product struct {
 	Publisher   string
 	Comment     string
 
+	says     map[text.Language]string
 	source   string            // of its wxs
 	programs map[string]string // file of the package: its program
 	content  map[string][]byte // files that are made here
@@ -54,8 +56,8 @@ func id(name string) string {
 	return strings.ToUpper(uuid.NewSHA1(uuid.MustParse(wiebeltUpgrades), []byte(name)).String())
 }
 
-func product(name, file, upgrades, version string) *Product {
-	return &Product{Name: name, File: file + "-" + version + "-x64.msi", Version: version, Publisher: Publisher, UpgradeCode: upgrades,
+func product(name, file, upgrades, version string, says map[text.Language]string) *Product {
+	return &Product{says: says, Name: name, File: file + "-" + version + "-x64.msi", Version: version, Publisher: Publisher, UpgradeCode: upgrades,
 		ProductCode: id(name + " " + version), Comment: "Wie belt? / Who is calling?", source: file + ".wxs", content: map[string][]byte{"licences": nil}}
 }
 
@@ -70,7 +72,8 @@ func (p *Product) VersionGuid(component string) string {
 
 // Wiebelt is the package with all programs of a workplace.
 func Wiebelt(version string) (*Product, error) {
-	p := product("Wiebelt", "wiebelt", wiebeltUpgrades, version)
+	p := product("Wiebelt", "wiebelt", wiebeltUpgrades, version, map[text.Language]string{
+		text.Dutch: "Toont wie er belt voordat u opneemt", text.English: "Shows who is calling before you answer"})
 	p.programs = map[string]string{"wiebelt.exe": "wiebelt.exe", "wiebeltw.exe": "wiebeltw.exe", "wiebelt_ringw.exe": "wiebelt-ringw.exe"}
 	p.content["complete"] = []byte(version + "\r\n")
 	scheme, autostart := registered()
@@ -98,7 +101,8 @@ func Wiebelt(version string) (*Product, error) {
 
 // Relay is the package with the relay as a service.
 func Relay(version string) *Product {
-	p := product("Wiebelt Relay", "relay", relayUpgrades, version)
+	p := product("Wiebelt Relay", "relay", relayUpgrades, version, map[text.Language]string{
+		text.Dutch: "Geeft elke gebruiker van een kantoor de eigen oproepen", text.English: "Gives each user of an office their own calls"})
 	p.File = "wiebelt-" + p.File
 	p.programs = map[string]string{"wiebelt_relay.exe": "wiebelt-relay.exe"}
 	p.Data = map[string]any{"Service": eventlog.RelaySource, "EventKey": eventlog.SourceKey + eventlog.RelaySource, "EventFile": "#%" + eventlog.MessageFile,

@@ -4,7 +4,15 @@ package windows
 
 import (
 	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/json"
+	"encoding/pem"
 	"fmt"
+	"math/big"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -58,7 +66,7 @@ func made(t *testing.T, number string) release.Release {
 func build(t *testing.T, r release.Release) {
 	t.Helper()
 	for _, p := range products(t, r.Version) {
-		if _, err := p.Pack(t.Context(), r); err != nil {
+		if err := p.write(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -91,7 +99,7 @@ func TestSameBytes(t *testing.T) {
 	build(t, one)
 	build(t, two)
 	files, err := filepath.Glob(one.Package("*.*"))
-	if err != nil || len(files) != 2 {
+	if err != nil || len(files) != 4 {
 		t.Fatalf("%q, %v", files, err)
 	}
 	for _, f := range files {
@@ -177,5 +185,86 @@ func TestTables(t *testing.T) {
 		if strings.Contains(k.Property, "SECRET") {
 			t.Errorf("%s would stand in a log", k.Property)
 		}
+	}
+}
+
+// TestManifests: what Intune and winget are told is what stands in the package.
+func TestManifests(t *testing.T) {
+	r := made(t, "1.2.3")
+	build(t, r)
+	product := strings.TrimSpace(strings.TrimPrefix(say(t, "sh", "-c", "msiinfo export "+r.Package(wiebeltFile)+" Property | grep ^ProductCode"), "ProductCode\t"))
+	b, err := os.ReadFile(r.Package("wiebelt-1.2.3-x64.intune.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told win32App
+	if err := json.Unmarshal(b, &told); err != nil || told.MSI.ProductCode != product || told.MSI.UpgradeCode != "{"+wiebeltUpgrades+"}" || told.MSI.RequiresReboot {
+		t.Errorf("%+v, %v, want %s", told, err, product)
+	}
+	for name, want := range map[string]string{"Wiebelt.Wiebelt/Wiebelt.Wiebelt.yaml": "DefaultLocale: nl-NL", "Wiebelt.Wiebelt/Wiebelt.Wiebelt.installer.yaml": "ProductCode: '" + product + "'",
+		"Wiebelt.WiebeltRelay/Wiebelt.WiebeltRelay.installer.yaml": "/" + relayFile, "Wiebelt.Wiebelt/Wiebelt.Wiebelt.locale.nl-NL.yaml": "ManifestType: defaultLocale", "Wiebelt.Wiebelt/Wiebelt.Wiebelt.locale.en-US.yaml": "ManifestVersion: 1.12.0"} {
+		if b, err := os.ReadFile(r.Package("winget/" + name)); err != nil || !strings.Contains(string(b), want) || strings.Contains(string(b), "$p") {
+			t.Errorf("%s: %v: %s", name, err, b)
+		}
+	}
+}
+
+// TestSigned: programs and packages are signed with a certificate that is made here,
+// and one that was changed afterwards is not taken for signed.
+func TestSigned(t *testing.T) {
+	dir := t.TempDir()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Office"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageCodeSigning}, KeyUsage: x509.KeyUsageDigitalSignature}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pkcs8, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Signer{Certificate: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem")}
+	for path, block := range map[string]*pem.Block{s.Certificate: {Type: "CERTIFICATE", Bytes: der}, s.Key: {Type: "PRIVATE KEY", Bytes: pkcs8}} {
+		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := made(t, "1.2.3")
+	p := products(t, r.Version)[0]
+	msi, err := p.Pack(t.Context(), r, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	verify := func(path string) (string, error) {
+		out, err := exec.Command("osslsigncode", "verify", "-CAfile", s.Certificate, "-in", path).CombinedOutput()
+		return string(out), err
+	}
+	say(t, "msiextract", "-C", dir, msi)
+	exe := ""
+	_ = filepath.WalkDir(dir, func(path string, _ os.DirEntry, _ error) error {
+		if filepath.Base(path) == "wiebelt.exe" {
+			exe = path
+		}
+		return nil
+	})
+	for _, path := range []string{msi, exe} {
+		if out, err := verify(path); err != nil {
+			t.Errorf("%s: %v: %s", path, err, out)
+		}
+	}
+	b, err := os.ReadFile(exe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[len(b)/2] ^= 1
+	if err := os.WriteFile(exe, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := verify(exe); err == nil {
+		t.Errorf("a changed program: %s", out)
 	}
 }
