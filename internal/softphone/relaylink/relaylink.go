@@ -35,7 +35,7 @@ import (
 // How long a relay may be silent.
 const (
 	dialTime = 3 * time.Second
-	nextTime = 500 * time.Millisecond // before the next relay is dialled beside one that does not answer
+	nextTime = 250 * time.Millisecond // before the next relay is dialled beside one that does not answer
 	askTime  = 3 * time.Second
 	asks     = 3 // for the first snapshot, each of which may be lost with who had it
 	// learnTime is what relays that have lost their memory need to know again what
@@ -55,7 +55,7 @@ const (
 // systems do so between themselves: a relay with a thousand desks has nothing to do for it.
 var alive = net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: time.Second, Count: 2}
 
-const cutTime = time.Second
+const cutTime = 750 * time.Millisecond
 
 // Phone is the link to a relay. Lookup may be called from any goroutine.
 type Phone struct {
