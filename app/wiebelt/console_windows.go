@@ -23,7 +23,11 @@ func console() bool {
 		return true // all streams are files or pipes
 	}
 	for _, s := range []**os.File{&os.Stdin, &os.Stdout, &os.Stderr} {
+		before = append(before, *s)
 		*s = os.NewFile((*s).Fd(), (*s).Name())
 	}
 	return true
 }
+
+// before are the streams as they were: the collector would close them, and ours with them.
+var before []*os.File
