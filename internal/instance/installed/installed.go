@@ -77,7 +77,8 @@ func regular(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Sweep removes the versions that are installed beside exe's and that nobody runs.
+// Sweep removes the versions that are installed beside exe's and that nobody runs. A folder
+// without that program is somebody else's.
 func Sweep(exe string) error {
 	programs, ok := Beside(exe)
 	if !ok {
@@ -86,7 +87,7 @@ func Sweep(exe string) error {
 	folders, err := os.ReadDir(programs)
 	for _, f := range folders {
 		dir := filepath.Join(programs, f.Name())
-		if version(f.Name()) == nil || dir == filepath.Dir(exe) || runs(dir) {
+		if !f.IsDir() || version(f.Name()) == nil || !regular(filepath.Join(dir, filepath.Base(exe))) || dir == filepath.Dir(exe) || runs(dir) {
 			continue
 		}
 		err = errors.Join(err, remove(dir))

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestNewest: by number and not by letter, and only what is there whole.
+// TestNewest: by number and not by letter, and only what is there whole; what is older is
+// swept away.
 func TestNewest(t *testing.T) {
 	dir := t.TempDir()
 	write := func(path ...string) {
@@ -43,5 +44,11 @@ func TestNewest(t *testing.T) {
 		if got := NewestOf(exe); got != exe {
 			t.Errorf("%s, want %s", got, exe)
 		}
+	}
+	if err := Sweep(filepath.Join(dir, "0.10.0", "w")); err != nil {
+		t.Error(err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 7 || regular(old) {
+		t.Errorf("swept: %q are left", left) // but for the older version, whatever is somebody else's
 	}
 }

@@ -148,13 +148,13 @@ func (p *Product) versions() (all []string) {
 	return all
 }
 
-// tool runs a program of msitools, which says little and in one language.
+// tool runs a program that makes or signs packages; one that only warns has failed too.
 func tool(ctx context.Context, dir, name string, args ...string) error {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "TZ=UTC", "LC_ALL=C.UTF-8")
 	if out, err := cmd.CombinedOutput(); err != nil || bytes.Contains(out, []byte("WARNING")) || bytes.Contains(out, []byte("CRITICAL")) {
-		return fmt.Errorf("%s: %w: %s", name, err, out)
+		return fmt.Errorf("%s: %w: %s", name, cmp.Or(err, errors.New("it warns")), out)
 	}
 	return nil
 }

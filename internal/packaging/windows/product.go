@@ -95,15 +95,13 @@ func Wiebelt(version string) (*Product, error) {
 	for i, property := range remembered {
 		p.rows = append(p.rows, remember(i, property)...)
 	}
-	p.rows = append(p.rows, set("Property", "Property", "SecureCustomProperties", "Value", "OLDERFOUND;NEWERFOUND;"+strings.Join(remembered, ";")+";WAS_"+strings.Join(remembered, ";WAS_")))
 	return p, nil
 }
 
 // Relay is the package with the relay as a service.
 func Relay(version string) *Product {
-	p := product("Wiebelt Relay", "relay", relayUpgrades, version, map[text.Language]string{
+	p := product("Wiebelt Relay", "wiebelt-relay", relayUpgrades, version, map[text.Language]string{
 		text.Dutch: "Geeft elke gebruiker van een kantoor de eigen oproepen", text.English: "Gives each user of an office their own calls"})
-	p.File = "wiebelt-" + p.File
 	p.programs = map[string]string{"wiebelt_relay.exe": "wiebelt-relay.exe"}
 	p.Data = map[string]any{"Service": eventlog.RelaySource, "EventKey": eventlog.SourceKey + eventlog.RelaySource, "EventFile": "#%" + eventlog.MessageFile,
 		"Components": []string{"Relay", "Events"}}

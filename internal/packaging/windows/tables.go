@@ -79,6 +79,15 @@ func remember(i int, property string) []string {
 var upgradeRows = []string{
 	action("InstallExecute", "", 6500),
 	action("RemoveExistingProducts", "", 6550),
+	// All is looked for by the elevated part of the installer: a folder that the user's part
+	// has filled in already would be taken for an answer.
+	before("AppSearch"), before("LaunchConditions"), before("FindRelatedProducts"), before("ValidateProductID"),
+	before("CostInitialize"), before("FileCost"), before("CostFinalize"), before("MigrateFeatureStates"),
+}
+
+// before takes an action out of what the user's part does before the elevated one.
+func before(action string) string {
+	return "DELETE FROM `InstallUISequence` WHERE `Action` = '" + action + "'"
 }
 
 // stays is the condition under which no newer version has taken over: Windows says so to
@@ -104,7 +113,9 @@ func wiebeltRows(policies []policyTemplate) []string {
 		action("MoveFiles", "", 3800),
 		insert("RemoveFile", "FileKey Component_ FileName DirProperty InstallMode", "PolicyFile", "Policy", settings.PolicyFile, "DATADIR", 2),
 		"CREATE TABLE `MsiLockPermissionsEx` (`MsiLockPermissionsEx` CHAR(72) NOT NULL, `LockObject` CHAR(72) NOT NULL, `Table` CHAR(32) NOT NULL, `SDDLText` CHAR(0) NOT NULL, `Condition` CHAR(255) PRIMARY KEY `MsiLockPermissionsEx`)",
+		// Users run what lies in both folders, wherever the administrator has put them.
 		insert("MsiLockPermissionsEx", "MsiLockPermissionsEx LockObject Table SDDLText", "Policy", "DATADIR", "CreateFolder", secret.FolderRights),
+		insert("MsiLockPermissionsEx", "MsiLockPermissionsEx LockObject Table SDDLText", "Programs", "INSTALLDIR", "CreateFolder", secret.FolderRights),
 	}
 	for _, k := range kept {
 		all = append(all, when("Keep_"+k.Property, k.Property))

@@ -25,6 +25,7 @@ import (
 	"github.com/tc-hib/winres"
 	"github.com/tc-hib/winres/version"
 
+	"wiebelt/internal/config/secret"
 	"wiebelt/internal/packaging/release"
 )
 
@@ -163,6 +164,13 @@ func TestTables(t *testing.T) {
 	has(msi, "Upgrade", "{"+wiebeltUpgrades+"}|0.0.0|1.2.3||256||OLDERFOUND", "{"+wiebeltUpgrades+"}|1.2.3|||2||NEWERFOUND")
 	has(msi, "InstallExecuteSequence", "RemoveExistingProducts||6550", "InstallExecute||6500", "InstallFinalize||6600", "RemoveFiles|"+stays+"|3500")
 	has(msi, "LaunchCondition", "NOT NEWERFOUND|Op deze computer staat al een nieuwere versie van Wiebelt. Verwijder die eerst. / A newer version of Wiebelt is on this computer. Remove that one first.")
+	has(msi, "MsiLockPermissionsEx", "Programs|INSTALLDIR|CreateFolder|"+secret.FolderRights)
+	for _, msi := range []string{msi, r.Package(relayFile)} {
+		has(msi, "Property", "SecureCustomProperties|OLDERFOUND;NEWERFOUND") // all that others than administrators may say
+		if got := table(msi, "InstallUISequence"); len(got) != 1 || got[0] != "ExecuteAction\t\t1300" {
+			t.Errorf("the user's part of the installer does %q", got)
+		}
+	}
 	has(msi, "Directory", "VERSIONDIR|INSTALLDIR|1.2.3", "INSTALLDIR|ProgramFiles64Folder|Wiebelt")
 	for _, msi := range []string{msi, r.Package(relayFile)} {
 		if tables := say(t, "msiinfo", "tables", msi); !strings.Contains(tables, "Component") {
