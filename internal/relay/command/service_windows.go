@@ -19,7 +19,7 @@ import (
 )
 
 // serviceName is what Windows calls it.
-const serviceName = "WiebeltRelay"
+const serviceName = own.RelaySource
 
 func defaultData() string {
 	data, err := windows.KnownFolderPath(windows.FOLDERID_ProgramData, 0)
