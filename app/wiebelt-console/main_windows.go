@@ -1,7 +1,7 @@
 // Command wiebelt-console is wiebelt.exe, Wiebelt in a terminal: a program of Windows
-// has a console or has none, so this small one has it, runs the whole program beside
-// it, which has none, and gives it its console, its streams and its end. Two whole
-// programs would be twice as much to install.
+// has a console or has none, so this small one has it, runs the whole program, which has
+// none, in the newest version, and gives it its console, its streams and its end. Two
+// whole programs would be twice as much to install.
 package main
 
 import (
@@ -20,7 +20,7 @@ import (
 func main() {
 	signal.Notify(make(chan os.Signal, 1), os.Interrupt) // the whole program hears it too, and ends as it likes
 	exe, err := os.Executable()
-	cmd := exec.Command(filepath.Join(filepath.Dir(exe), "wiebeltw.exe"), os.Args[1:]...)
+	cmd := exec.Command(installed.In(filepath.Dir(exe), "wiebeltw.exe"), os.Args[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Env = append(os.Environ(), installed.FromConsole+"=1")
 	if err == nil {

@@ -60,13 +60,9 @@ func handOver(args []string, in io.Reader) (l text.Language, err error) {
 	if err != nil {
 		return l, err
 	}
-	program, err := wholeProgram()
-	if err != nil {
-		return l, err
-	}
 	r.NoStart = r.NoStart || !ring.Screen() // the call would wait for one that can run, and the whole program's beside it
 	if !r.Nothing {
-		err = r.HandOver(context.Background(), instance.Config{RunDir: dirs.Run}, program)
+		err = r.HandOver(context.Background(), instance.Config{RunDir: dirs.Run}, wholeProgram)
 	}
 	if r.Answer != "" && (err == nil || errors.Is(err, instance.ErrWaits)) { // a program without a console has nowhere to write to
 		_, _ = io.WriteString(os.Stdout, r.Answer)

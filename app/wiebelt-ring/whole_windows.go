@@ -14,15 +14,7 @@ import (
 // wholeProgram is the whole program that opens no console window.
 func wholeProgram() (string, error) {
 	exe, err := os.Executable()
-	return ofFolder(filepath.Dir(exe), "wiebeltw.exe"), err
-}
-
-// ofFolder is a program of our folder: in that of its newest version, or beside us.
-func ofFolder(dir, name string) string {
-	if path, ok := installed.Newest(dir, name); ok {
-		return path
-	}
-	return filepath.Join(dir, name)
+	return installed.In(filepath.Dir(exe), "wiebeltw.exe"), err
 }
 
 // whole runs the whole program, the one of our kind, with the input that we have
@@ -34,7 +26,7 @@ func whole(args []string, input string) int {
 		if strings.EqualFold(filepath.Base(exe), "wiebelt-ringw.exe") {
 			name = "wiebeltw.exe"
 		}
-		cmd := exec.Command(ofFolder(filepath.Dir(exe), name), args...)
+		cmd := exec.Command(installed.In(filepath.Dir(exe), name), args...)
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(input), os.Stdout, os.Stderr
 		if input == "" {
 			cmd.Stdin = os.Stdin

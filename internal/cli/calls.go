@@ -37,7 +37,7 @@ func (c *runCmd) Run(e *env, d profile.Dirs) error {
 	s := e.load(d)
 	log, file, closed := e.residentLog(d, s.Log.Level)
 	defer closed()
-	o := resident.Options{Dirs: d, ProfileDir: e.profileDir, Exe: fromsettings.WithoutConsole(self), Settings: s,
+	o := resident.Options{Dirs: d, ProfileDir: e.profileDir, Exe: self, Settings: s,
 		Version: e.build.Version, Commit: e.build.Commit, Log: log, ShowCalls: !c.Background}
 	if file != nil {
 		o.LogLevel = file.SetLevel
@@ -57,20 +57,19 @@ func (c *runCmd) Run(e *env, d profile.Dirs) error {
 	return err
 }
 
-// ownProgram is our program for what goes on without a terminal.
-func ownProgram() (string, error) {
+// newest is our program in the newest version that is installed.
+func newest() (string, error) {
 	exe, err := os.Executable()
-	return fromsettings.WithoutConsole(exe), err
+	return installed.NewestOf(exe), err
 }
 
 // startResident starts the resident so that it goes on without us, in the newest
 // version that is installed.
 func startResident(profileDir string, background bool) error {
-	exe, err := ownProgram()
+	exe, err := newest()
 	if err != nil {
 		return err
 	}
-	exe = installed.NewestOf(exe)
 	var args []string
 	if profileDir != "" {
 		args = append(args, "--profile", profileDir)
@@ -122,11 +121,7 @@ func (e *env) handOver(r ring.Request) error {
 	if err != nil {
 		return err
 	}
-	exe, err := ownProgram()
-	if err != nil {
-		return err
-	}
-	err = r.HandOver(e.ctx, e.instance(d, nil), installed.NewestOf(exe))
+	err = r.HandOver(e.ctx, e.instance(d, nil), newest)
 	for _, why := range []error{instance.ErrNotRunning, instance.ErrQuit, ring.ErrNoScreen} {
 		if errors.Is(err, why) {
 			return &failure{exitNotRunning, why}

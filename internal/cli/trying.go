@@ -2,6 +2,7 @@ package cli
 
 import (
 	"log/slog"
+	"os"
 	"time"
 
 	"wiebelt/internal/demo"
@@ -15,7 +16,7 @@ type demoCmd struct {
 }
 
 func (c *demoCmd) Run(e *env) error {
-	exe, err := ownProgram()
+	exe, err := os.Executable()
 	if err != nil {
 		return err
 	}

@@ -197,7 +197,7 @@ func TestWindowsPackage(t *testing.T) {
 	for i := range 3 {
 		o := &office{t: t, Server: w.Screen, hub: h, profile: w.file(`C:\session` + string(rune('1'+i)))}
 		w.sessions = append(w.sessions, o)
-		set := w.Command(programFolder+`\`+oldVersion+`\wiebelt.exe`, "provision", "--profile", w.profile(i), "--base-url", h.BaseURL(), "--hub-url", h.HubURL(), "--client-id", "office", "--secret-store", "file", "--secret-stdin")
+		set := w.Command(programFolder+`\wiebelt.exe`, "provision", "--profile", w.profile(i), "--base-url", h.BaseURL(), "--hub-url", h.HubURL(), "--client-id", "office", "--secret-store", "file", "--secret-stdin")
 		set.Stdin = strings.NewReader(value + "\r\n")
 		if out, err := set.CombinedOutput(); err != nil {
 			t.Fatalf("provision: %v: %s", err, out)
@@ -235,7 +235,7 @@ func TestWindowsPackage(t *testing.T) {
 			t.Errorf("session %d: %d calls of %d: %+v", i, len(ended), want, calls)
 		}
 	}
-	check(t, os.Remove(w.file(programFolder+`\`+newVersion+`\wiebelt.exe`)))
+	check(t, os.Remove(w.file(programFolder+`\wiebelt.exe`)))
 	w.msiexec(0, "/i", winPath(new), "REINSTALL=ALL", "REINSTALLMODE=amus") // as /f, which wine does not know for a package
 	w.installed(newVersion)
 	if left := must(filepath.Glob(filepath.Join(w.file(programFolder), oldVersion, "*")))(t); exists(w.file(programFolder + `\` + oldVersion)) {
@@ -253,7 +253,10 @@ func TestWindowsPackage(t *testing.T) {
 // installed looks at a version that was installed with properties.
 func (w *workplace) installed(version string) {
 	w.t.Helper()
-	exe := programFolder + `\` + version + `\wiebelt.exe`
+	exe := programFolder + `\wiebelt.exe`
+	if out, _ := w.Run(exe, "version"); !strings.HasPrefix(out, "wiebelt "+version) {
+		w.t.Errorf("in a terminal: %s, want %s", out, version)
+	}
 	if out, code := w.Run(exe, "register", "--check", "--language", "en"); code != 0 {
 		w.t.Errorf("register --check: exit %d: %s", code, out)
 	}

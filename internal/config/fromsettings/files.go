@@ -9,38 +9,37 @@ import (
 	"wiebelt/internal/instance/installed"
 )
 
-// WithoutConsole gives the program beside exe that opens no console window, exe
-// itself where there is none.
-func WithoutConsole(exe string) string {
-	if runtime.GOOS != "windows" {
-		return exe
+// RingProgram gives the program of exe's version that phones and links start, which only
+// hands calls over and opens no console window; where there is none, exe, which takes
+// the same arguments.
+func RingProgram(exe string) string {
+	if runtime.GOOS == "windows" {
+		return companion(exe, "wiebelt-ringw.exe")
 	}
-	w := filepath.Join(filepath.Dir(exe), "wiebeltw.exe")
-	if info, err := os.Stat(w); err != nil || !info.Mode().IsRegular() {
-		return exe
-	}
-	return w
+	return companion(exe, "wiebelt-ring")
 }
 
-// RingProgram gives the program beside exe that phones and links start, which only
-// hands calls over and opens no console window; where there is none, exe without
-// its console, which takes the same arguments.
-func RingProgram(exe string) string {
-	name := "wiebelt-ring"
+// TerminalProgram gives what people type in a terminal to run exe.
+func TerminalProgram(exe string) string {
 	if runtime.GOOS == "windows" {
-		name = "wiebelt-ringw.exe"
+		return companion(exe, "wiebelt.exe")
 	}
+	return exe
+}
+
+// companion gives a program that is installed with exe, exe itself where it is not.
+func companion(exe, name string) string {
 	dirs := []string{filepath.Dir(exe)}
 	if programs, ok := installed.Beside(exe); ok {
 		dirs = append(dirs, programs) // where every version finds it, and so do phones
 	}
 	for _, dir := range dirs {
-		small := filepath.Join(dir, name)
-		if info, err := os.Stat(small); err == nil && info.Mode().IsRegular() {
-			return small
+		path := filepath.Join(dir, name)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			return path
 		}
 	}
-	return WithoutConsole(exe)
+	return exe
 }
 
 // HistoryFile is the file with the calls that are kept.

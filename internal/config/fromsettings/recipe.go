@@ -19,7 +19,7 @@ func Recipe(d profile.Dirs, s *settings.Settings, profileDir string) (guide.Valu
 		return guide.Values{}, err
 	}
 	tokens, err := secret.Token(d)
-	return guide.Values{Exe: exe, Ring: RingProgram(exe), Profile: profileDir, Settings: settings.Path(d), Port: ListenerPort(d, s),
+	return guide.Values{Exe: TerminalProgram(exe), Ring: RingProgram(exe), Profile: profileDir, Settings: settings.Path(d), Port: ListenerPort(d, s),
 		PathToken: tokens.Path, SocketToken: tokens.Socket}, err
 }
 

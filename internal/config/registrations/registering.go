@@ -36,7 +36,7 @@ func Options(profileDir string) (register.Options, error) {
 	if err != nil {
 		return register.Options{}, err
 	}
-	o := register.Options{Exe: fromsettings.WithoutConsole(exe), Links: fromsettings.RingProgram(exe)}
+	o := register.Options{Exe: exe, Links: fromsettings.RingProgram(exe)}
 	if profileDir != "" {
 		if o.Profile, err = filepath.Abs(profileDir); err != nil {
 			return register.Options{}, err
@@ -68,8 +68,7 @@ func registered(o register.Options, what health.Registration, was Registered) (s
 // the usual one. Lines are those of an older version only if all are, to the
 // letter: others are of another profile, or the user's own.
 func microSIPStands(remembered, usual, profileDir string) (standing, string) {
-	path := remembered
-	path = cmp.Or(path, usual)
+	path := cmp.Or(remembered, usual)
 	if path == "" {
 		return unknown, ""
 	}
@@ -88,8 +87,7 @@ func microSIPStands(remembered, usual, profileDir string) (standing, string) {
 	if _, err := os.Stat(program); errors.Is(err, fs.ErrNotExist) {
 		return notOurs, path // a Wiebelt that is no longer there
 	}
-	large := fromsettings.WithoutConsole(program)
-	if was, err := recipeLines(detect.MicroSIP, guide.Values{Ring: large, Profile: profileDir}); err == nil && large != fromsettings.RingProgram(program) &&
+	if was, err := recipeLines(detect.MicroSIP, guide.Values{Ring: program, Profile: profileDir}); err == nil && program != fromsettings.RingProgram(program) &&
 		!slices.ContainsFunc(was, func(p phonefile.Pair) bool { return f.Get(microSIPGroup, p.Key) != p.Value }) {
 		return older, path
 	}

@@ -40,6 +40,12 @@ func Newest(programs, name string) (path string, ok bool) {
 	return path, newest != nil
 }
 
+// In gives a program of a folder: in that of its newest version, or the folder's own.
+func In(dir, name string) string {
+	path, _ := Newest(dir, name)
+	return cmp.Or(path, filepath.Join(dir, name))
+}
+
 // NewestOf gives the program that is to run in exe's place: of those that were
 // installed beside one another the newest one, elsewhere exe.
 func NewestOf(exe string) string {

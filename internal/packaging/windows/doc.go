@@ -13,8 +13,8 @@
 // Every version has a folder of its own, so nothing that runs is replaced. The new one
 // is installed, and only then the old one removed, without its files: they are left to
 // "wiebelt sweep", which the newer version's installation runs once it can no longer
-// fail, and which takes folders that nobody runs. Phones start the small program, which
-// is the one file that is replaced in place; it runs for a few milliseconds.
+// fail, and which takes folders that nobody runs. Phones start a small
+// program, and terminals another one, which are the files that are replaced in place.
 //
 // # What no test here shows
 //

@@ -9,6 +9,7 @@ import (
 	"wiebelt/internal/config/secret"
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/config/templates"
+	"wiebelt/internal/native/eventlog"
 )
 
 // answer is a property of the command line that is kept for the next version; with a
@@ -104,7 +105,7 @@ func wiebeltRows(policies []policyTemplate) []string {
 		when("Autostart", `NOT (AUTOSTART="0")`),
 		// The search path, so that a terminal knows the command.
 		"CREATE TABLE `Environment` (`Environment` CHAR(72) NOT NULL, `Name` CHAR(255) NOT NULL LOCALIZABLE, `Value` CHAR(255) LOCALIZABLE, `Component_` CHAR(72) NOT NULL PRIMARY KEY `Environment`)",
-		insert("Environment", "Environment Name Value Component_", "Path", "=-*PATH", "[~];[VERSIONDIR]", "Program"),
+		insert("Environment", "Environment Name Value Component_", "Path", "=-*PATH", "[~];[INSTALLDIR]", "Program"),
 		action("RemoveEnvironmentStrings", "", 3300), action("WriteEnvironmentStrings", "", 5200),
 		// The policy is copied from where the administrator keeps it, into a folder that
 		// only administrators may write to.
@@ -136,5 +137,5 @@ func when(component, condition string) string {
 // it was made ready before; what it lacks then is said in the application log.
 func relayRows() []string {
 	all := custom("Recovers", runsFile|anyResult|asSystem, "wiebelt_relay.exe", "service install", "NOT REMOVE", 5810)
-	return append(all, custom("Starts", runsInFolder|anyResult|asSystem, "INSTALLDIR", "[SystemFolder]sc.exe start WiebeltRelay", "OLDERFOUND", 5950)...)
+	return append(all, custom("Starts", runsInFolder|anyResult|asSystem, "INSTALLDIR", "[SystemFolder]sc.exe start "+eventlog.RelaySource, "OLDERFOUND", 5950)...)
 }

@@ -186,7 +186,7 @@ func TestTables(t *testing.T) {
 	has(r.Package(relayFile), "ServiceControl", "Stops|WiebeltRelay|162||1|Relay")
 	// What every version shares has one name, what is a version's own another one.
 	a, b := products(t, "1.2.3")[0], products(t, "1.2.4")[0]
-	if a.ProductCode == b.ProductCode || a.Guid("Ring") != b.Guid("Ring") || a.VersionGuid("Program") == b.VersionGuid("Program") || a.Guid("Ring") == a.Guid("Events") {
+	if a.ProductCode == b.ProductCode || a.Guid("Ring") != b.Guid("Ring") || a.VersionGuid("ProgramW") == b.VersionGuid("ProgramW") || a.Guid("Ring") == a.Guid("Events") {
 		t.Error("the identifiers of two versions")
 	}
 	for _, k := range kept {

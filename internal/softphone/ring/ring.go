@@ -66,10 +66,11 @@ var ErrNoScreen = text.Errorf(text.RingNoScreen)
 // Screen reports whether Wiebelt can run here.
 func Screen() bool { return runtime.GOOS != "linux" || os.Getenv("DISPLAY") != "" }
 
-// HandOver gives the call to the Wiebelt that runs and otherwise starts program, the
-// whole one without a console, which then takes it. Errors are those of
-// instance.HandOver; ErrNoScreen is why program was not started where it cannot run.
-func (r Request) HandOver(ctx context.Context, cfg instance.Config, program string) error {
+// HandOver gives the call to the Wiebelt that runs and otherwise starts the whole program,
+// whose path is asked for only then, and which then takes the call. Errors are those of
+// instance.HandOver and of program; ErrNoScreen is why it was not started where it cannot
+// run.
+func (r Request) HandOver(ctx context.Context, cfg instance.Config, program func() (string, error)) error {
 	e := r.Event
 	e.At = time.Now()
 	if r.NoStart {
@@ -87,7 +88,11 @@ func (r Request) HandOver(ctx context.Context, cfg instance.Config, program stri
 			}
 			args = append([]string{"--profile", dir}, args...)
 		}
-		return instance.StartDetached(withoutCall(os.Environ()), program, args...)
+		path, err := program()
+		if err != nil {
+			return err
+		}
+		return instance.StartDetached(withoutCall(os.Environ()), path, args...)
 	})
 }
 
