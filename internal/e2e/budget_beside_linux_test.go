@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"wiebelt/internal/core/engine"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/phonetest"
 	"wiebelt/internal/testutil/xtest"
 )
@@ -112,7 +113,7 @@ func sipCalls(b *testing.B, t *table, n int) {
 // server says word.
 func listenIn(b testing.TB, address, word string) (own string, said <-chan time.Time) {
 	b.Helper()
-	l := must(net.Listen("tcp", "127.0.0.1:0"))(b)
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(b)
 	b.Cleanup(func() { _ = l.Close() })
 	heard := make(chan time.Time, 1)
 	go func() {

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // BenchmarkHub measures the local hub with as many contacts as an office has, and
@@ -38,8 +40,8 @@ func BenchmarkHub(b *testing.B) {
 		}
 		h := asked(100_000, limit{p99: 2})
 		t.figure("local hub, 100000 contacts: memory", float64(memory(b, h.cmd.Process.Pid))/1024, 50, "MB")
-		check(b, h.stop())
-		check(b, asked(1_000_000, limit{p99: 4}).stop())
+		must.Do(b, h.stop())
+		must.Do(b, asked(1_000_000, limit{p99: 4}).stop())
 		largeMessage(b, t)
 		t.print(b, "bench-hub.json")
 	}
@@ -47,14 +49,14 @@ func BenchmarkHub(b *testing.B) {
 
 func writeContacts(b *testing.B, file string, n int) {
 	b.Helper()
-	f := must(os.Create(file))(b)
+	f := must.Get(os.Create(file))(b)
 	defer f.Close()
 	w := bufio.NewWriter(f)
 	_, _ = w.WriteString("id;backofficerelatienummer;voorletters;voorvoegsel;achternaam;straat;huisnummer;postcode;plaats;telefoon;telefoon2;email\r\n")
 	for i := range n {
 		fmt.Fprintf(w, "p-%d;%d;J.M.;van der;Naam-%c;Lindelaan;%d;1234AB;Ons Dorp;06-%08d;020 %07d;p%d@example.org\r\n", i, 100000+i, 'A'+i%26, i%200+1, i, i, i)
 	}
-	check(b, w.Flush())
+	must.Do(b, w.Flush())
 }
 
 // ask looks n numbers up, 2,000 a second, over 16 connections. Each lookup's time is
@@ -104,17 +106,17 @@ func largeMessage(b *testing.B, t *table) {
 	defer c.CloseIdleConnections()
 	token, _ := tokenOf(b, c, h.baseURL, "bench", value)
 	const size = 500 << 20
-	f := must(os.Create(filepath.Join(b.TempDir(), "large.zip")))(b)
+	f := must.Get(os.Create(filepath.Join(b.TempDir(), "large.zip")))(b)
 	defer f.Close()
 	z := zip.NewWriter(f)
-	w := must(z.CreateHeader(&zip.FileHeader{Name: "scan.tif", Method: zip.Store}))(b)
+	w := must.Get(z.CreateHeader(&zip.FileHeader{Name: "scan.tif", Method: zip.Store}))(b)
 	block := bytes.Repeat([]byte("0123456789abcdef"), 1<<16)
 	for range size / len(block) {
 		_, _ = w.Write(block)
 	}
-	check(b, z.Close())
+	must.Do(b, z.Close())
 	idle := statusOf(h.cmd.Process.Pid, "VmHWM")
-	must(f.Seek(0, io.SeekStart))(b)
+	must.Get(f.Seek(0, io.SeekStart))(b)
 	out, in := io.Pipe()
 	go func() {
 		_, _ = io.WriteString(in, `{"data":{"items":[{"message":"`)
@@ -125,10 +127,10 @@ func largeMessage(b *testing.B, t *table) {
 		_ = in.Close()
 	}()
 	began := time.Now()
-	r := must(http.NewRequestWithContext(b.Context(), "POST", h.baseURL+"/transaction/intermediary", out))(b)
+	r := must.Get(http.NewRequestWithContext(b.Context(), "POST", h.baseURL+"/transaction/intermediary", out))(b)
 	r.Header.Set("Authorization", "Bearer "+token)
 	r.Header.Set("Content-Type", "application/json")
-	resp := must(c.Do(r))(b)
+	resp := must.Get(c.Do(r))(b)
 	_ = resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		b.Errorf("a large message: %d", resp.StatusCode)

@@ -12,6 +12,7 @@ import (
 
 	"wiebelt/internal/core/engine"
 	"wiebelt/internal/simulate"
+	"wiebelt/internal/testutil/must"
 )
 
 // BenchmarkBudgets measures what FIGURES.md shows, in one run and
@@ -270,9 +271,9 @@ func (s *stage) oneByOne(phones []*patient, n int) {
 	for i := range n {
 		phone := phones[i%len(phones)]
 		c := simulate.Call{ID: fmt.Sprintf("o%d", i), Number: "+31" + s.people[i%s.next].Numbers[0][1:]}
-		check(s.b, phone.report(func(p *simulate.Phone) error { return p.Ring(s.b.Context(), c) }))
+		must.Do(s.b, phone.report(func(p *simulate.Phone) error { return p.Ring(s.b.Context(), c) }))
 		s.Until("a card", func() bool { return !s.empty() })
-		check(s.b, phone.report(func(p *simulate.Phone) error { return p.End(s.b.Context(), c, "missed") }))
+		must.Do(s.b, phone.report(func(p *simulate.Phone) error { return p.End(s.b.Context(), c, "missed") }))
 		s.Until("the card is gone", s.empty)
 	}
 }
@@ -288,7 +289,7 @@ func (s *stage) patient() *patient {
 	s.b.Helper()
 	a := s.at()
 	p := &patient{dial: func() (*simulate.Phone, error) { return simulate.Dial(s.b.Context(), a.Port, a.Token) }}
-	p.Phone = must(p.dial())(s.b)
+	p.Phone = must.Get(p.dial())(s.b)
 	s.b.Cleanup(func() { _ = p.Close() })
 	return p
 }

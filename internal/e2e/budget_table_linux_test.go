@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // row is a figure of the table.
@@ -148,7 +150,7 @@ func (t *table) guard(b *testing.B) {
 	b.Helper()
 	accepted := map[string]float64{}
 	if doc, err := os.ReadFile(acceptedFile); err == nil {
-		check(b, json.Unmarshal(doc, &accepted))
+		must.Do(b, json.Unmarshal(doc, &accepted))
 	}
 	machine := t.value["the machine: an empty Go program, start → exit"][0]
 	above := ""
@@ -185,8 +187,8 @@ func (t *table) guard(b *testing.B) {
 func writeJSON(b *testing.B, path string, v any) {
 	b.Helper()
 	doc, err := json.MarshalIndent(v, "", "  ")
-	check(b, err)
-	check(b, os.WriteFile(path, append(doc, '\n'), 0o644))
+	must.Do(b, err)
+	must.Do(b, os.WriteFile(path, append(doc, '\n'), 0o644))
 }
 
 func cpu() string {

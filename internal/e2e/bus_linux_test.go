@@ -11,13 +11,14 @@ import (
 
 	"wiebelt/internal/native/desktopbus"
 	"wiebelt/internal/simulate"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/ui/card"
 )
 
 // owner is a connection to a private bus that has a name there.
 func owner(t *testing.T, address, name string) *dbus.Conn {
 	t.Helper()
-	c := must(desktopbus.Connect(t.Context(), address))(t)
+	c := must.Get(desktopbus.Connect(t.Context(), address))(t)
 	t.Cleanup(func() { c.Close() })
 	if r, err := c.RequestName(name, dbus.NameFlagDoNotQueue); err != nil || r != dbus.RequestNameReplyPrimaryOwner {
 		t.Fatal(r, err)
@@ -85,7 +86,7 @@ func TestWaylandWithoutX(t *testing.T) {
 	address := o.PlainBus()
 	c := owner(t, address, noticeService)
 	s := &noticeServer{shown: map[uint32]string{}}
-	check(t, c.Export(s, noticePath, noticeService))
+	must.Do(t, c.Export(s, noticePath, noticeService))
 	notes := o.opener("exit 0")
 	o.start("env", "-u", "DISPLAY", "WAYLAND_DISPLAY=wayland-0")
 	if r, _ := o.doctor(); states(r, "cards") != "warn" {
@@ -93,14 +94,14 @@ func TestWaylandWithoutX(t *testing.T) {
 	}
 	p := dial(o)
 	ring := simulate.Call{ID: "1", Number: "+31698760011", Name: "Iemand Anders", Line: "+31201234567"}
-	check(t, p.Ring(t.Context(), ring))
+	must.Do(t, p.Ring(t.Context(), ring))
 	shows := func(want string) {
 		t.Helper()
 		o.Until("the notification: "+want, func() bool { _, is := s.now(); return is == want })
 	}
 	shows("Inkomende oproep op Schade")
 	o.Until("the hub was asked", func() bool { return o.hub.Stats().Lookups > 0 })
-	check(t, p.Answer(t.Context(), simulate.Call{ID: "1"}))
+	must.Do(t, p.Answer(t.Context(), simulate.Call{ID: "1"}))
 	shows("") // answered: nothing to say any more
 	// Whoever asks for a window gets one or is told why not; calls go on.
 	if out, err := o.wiebelt().CombinedOutput(); err != nil {
@@ -111,10 +112,10 @@ func TestWaylandWithoutX(t *testing.T) {
 		return strings.Contains(is, "Wiebelt") || strings.Contains(o.log.String(), "the user was not told")
 	})
 	s.forget()
-	check(t, p.End(t.Context(), simulate.Call{ID: "1"}, "completed"))
+	must.Do(t, p.End(t.Context(), simulate.Call{ID: "1"}, "completed"))
 
 	ring.ID = "2"
-	check(t, p.Ring(t.Context(), ring))
+	must.Do(t, p.Ring(t.Context(), ring))
 	shows("Inkomende oproep op Schade")
 	link := o.hub.HubURL() + "/contacts/viewcontact/c-vries"
 	// A press before the hub has answered opens nothing: it is pressed again.
@@ -127,7 +128,7 @@ func TestWaylandWithoutX(t *testing.T) {
 	if got := opened(notes)[0]; got != link {
 		t.Errorf("opened %q, want %q", got, link)
 	}
-	check(t, p.End(t.Context(), simulate.Call{ID: "2"}, "missed"))
+	must.Do(t, p.End(t.Context(), simulate.Call{ID: "2"}, "missed"))
 	shows("")
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -164,9 +165,9 @@ func TestAppearanceFollowed(t *testing.T) {
 		}
 		return dbus.MakeVariant(dbus.MakeVariant(scheme)), nil
 	}
-	check(t, c.ExportMethodTable(map[string]any{"Read": read}, portalPath, portalSettings))
+	must.Do(t, c.ExportMethodTable(map[string]any{"Read": read}, portalPath, portalSettings))
 	o.start()
-	check(t, dial(o).Ring(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}))
+	must.Do(t, dial(o).Ring(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}))
 	o.shows("a dark card", vriesCard(t, card.Look{Dark: true}, 1))
 	for _, next := range []struct {
 		scheme uint32
@@ -175,7 +176,7 @@ func TestAppearanceFollowed(t *testing.T) {
 		mu.Lock()
 		scheme = next.scheme
 		mu.Unlock()
-		check(t, c.Emit(portalPath, portalSettings+".SettingChanged", appearance, "color-scheme", dbus.MakeVariant(next.scheme)))
+		must.Do(t, c.Emit(portalPath, portalSettings+".SettingChanged", appearance, "color-scheme", dbus.MakeVariant(next.scheme)))
 		o.shows(fmt.Sprint("the card, dark: ", next.dark), vriesCard(t, card.Look{Dark: next.dark}, 1))
 	}
 	// Text twice as large: the card stands in the same corner.

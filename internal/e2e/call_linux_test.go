@@ -19,6 +19,7 @@ import (
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/simulate"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/phonetest"
 )
 
@@ -151,14 +152,14 @@ func end(pid int) {
 // lookUp asks the hub the way the resident does, in the order of the card.
 func lookUp(t *testing.T, o *office, number string) []contact.Contact {
 	t.Helper()
-	value := must(o.hub.AddClient(t.Context(), "test", "1234"))(t)
+	value := must.Get(o.hub.AddClient(t.Context(), "test", "1234"))(t)
 	c, err := hub.New(hub.Config{BaseURL: o.hub.BaseURL(), ClientID: "test", OrganisationCode: "1234",
 		Secret: func(context.Context) (string, error) { return value, nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	found := must(c.Lookup(t.Context(), number))(t)
+	found := must.Get(c.Lookup(t.Context(), number))(t)
 	slices.SortFunc(found, func(a, b contact.Contact) int { return strings.Compare(a.SortKey(), b.SortKey()) })
 	return found
 }
@@ -166,7 +167,7 @@ func lookUp(t *testing.T, o *office, number string) []contact.Contact {
 func dial(o *office) *simulate.Phone {
 	o.t.Helper()
 	a := o.at()
-	p := must(simulate.Dial(o.t.Context(), a.Port, a.Token))(o.t)
+	p := must.Get(simulate.Dial(o.t.Context(), a.Port, a.Token))(o.t)
 	o.t.Cleanup(func() { _ = p.Close() })
 	return p
 }

@@ -21,6 +21,7 @@ import (
 	"wiebelt/internal/resident"
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/store/history"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
 	"wiebelt/internal/text"
 )
@@ -35,26 +36,26 @@ const (
 func seedCalls(t testing.TB, o *office, n int) {
 	t.Helper()
 	path := filepath.Join(o.profile, "history.db")
-	s := must(history.Open(path, history.KeepFull, 365, time.Now))(t)
+	s := must.Get(history.Open(path, history.KeepFull, 365, time.Now))(t)
 	if n == 0 {
-		check(t, s.Close())
+		must.Do(t, s.Close())
 		return
 	}
 	now := time.Now()
-	id := must(s.Put(t.Context(), history.Entry{Rang: now, Answered: now, Ended: now.Add(time.Minute), Kind: "baresip", Number: "+31612345678",
+	id := must.Get(s.Put(t.Context(), history.Entry{Rang: now, Answered: now, Ended: now.Add(time.Minute), Kind: "baresip", Number: "+31612345678",
 		Shown: "06 12 34 56 78", Line: "Schade", Name: "J. de Vries", ContactID: "c", RelationNumber: "100200", Link: o.hub.HubURL() + "/contacts/viewcontact/c",
 		Matches: 1, Outcome: history.OutcomeFound, Result: history.ResultAnswered}))(t)
-	must(s.Put(t.Context(), history.Entry{Rang: now.Add(-time.Duration(n/2)*time.Minute - time.Second), Answered: now, Ended: now.Add(time.Minute),
+	must.Get(s.Put(t.Context(), history.Entry{Rang: now.Add(-time.Duration(n/2)*time.Minute - time.Second), Answered: now, Ended: now.Add(time.Minute),
 		Number: "+31201234567", Shown: "020 123 45 67", Name: "Q. Zeldzaam", Result: history.ResultAnswered}))(t)
-	check(t, s.Close())
-	db := must(sql.Open("sqlite", path))(t)
+	must.Do(t, s.Close())
+	db := must.Get(sql.Open("sqlite", path))(t)
 	columns := "answered, ended, outgoing, kind, shown, line, line_number, via, contact_id, relation_number, link, matches, outcome, result"
 	_, err := db.Exec(`WITH RECURSIVE i(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < ?)
 		INSERT INTO calls (rang, number, name, find, `+columns+`)
 		SELECT rang - n * 60000000, printf('+316%08d', n), char(65 + n % 25) || '. de Vries',
 			char(97 + n % 25) || '. de vries' || char(10) || 'schade' || char(10) || printf('316%08d', n) || char(10) || '0612345678' || char(10) || '100200', `+columns+`
 		FROM i, calls WHERE id = ?`, n-2, id)
-	check(t, errors.Join(err, db.Close()))
+	must.Do(t, errors.Join(err, db.Close()))
 }
 
 // callsWindow is the calls window of an office, watched from outside.
@@ -85,7 +86,7 @@ func startCalls(t testing.TB, o *office, calls int) *callsWindow {
 // ask asks for the calls window, as a click in the tray's menu does.
 func (d *callsWindow) ask() {
 	d.t.Helper()
-	check(d.t, resident.ShowCalls(context.Background(), d.cfg))
+	must.Do(d.t, resident.ShowCalls(context.Background(), d.cfg))
 }
 
 // find finds out where the window is.
@@ -252,8 +253,8 @@ func TestCallsDay(t *testing.T) {
 	p := dial(d.office)
 	ring := func(id, number, reason string) {
 		t.Helper()
-		check(t, p.Ring(t.Context(), simulate.Call{ID: id, Number: number}))
-		check(t, p.End(t.Context(), simulate.Call{ID: id}, reason))
+		must.Do(t, p.Ring(t.Context(), simulate.Call{ID: id, Number: number}))
+		must.Do(t, p.End(t.Context(), simulate.Call{ID: id}, reason))
 	}
 	entry := func() history.Entry {
 		all := callsOf(d.t.(*testing.T), d.office)
@@ -292,7 +293,7 @@ func TestCallsDay(t *testing.T) {
 		d.append("\n[phone]\ncall_back = \"true {number}\"\n")
 		d.Until("a receiver on the row", func() bool { return d.shows(receiver, muted) })
 	}
-	check(t, os.Remove(filepath.Join(d.profile, "history.db")))
+	must.Do(t, os.Remove(filepath.Join(d.profile, "history.db")))
 	ring("3", "+31698760011", "missed")
 	d.Until("a new file with the call", func() bool { return len(callsOf(t, d.office)) == 1 && entry().Result == history.ResultMissed })
 	d.Until("the notice", func() bool { return d.shows(image.Rect(24, 76, 300, 130).Add(d.at), trouble) })
@@ -316,7 +317,7 @@ func TestWindowsAlone(t *testing.T) {
 	}
 	windows := o.wiebelt("window", windowapi.WindowCalls)
 	windows.Stdout, windows.Stderr = o.log, o.log
-	check(t, windows.Start())
+	must.Do(t, windows.Start())
 	t.Cleanup(func() { _ = windows.Process.Kill() })
 	d := &callsWindow{office: o, t: t}
 	d.find()

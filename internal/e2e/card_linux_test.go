@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"wiebelt/internal/simulate"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
 	"wiebelt/internal/ui/card"
 )
@@ -88,7 +89,7 @@ func TestHotkey(t *testing.T) {
 	p := dial(o)
 	ring := func(c simulate.Call) {
 		t.Helper()
-		check(t, p.Ring(t.Context(), c))
+		must.Do(t, p.Ring(t.Context(), c))
 	}
 	typed := ""
 	write := func(s string) { t.Helper(); o.Type(s, 4); typed += s; term.WaitText(typed) }
@@ -130,7 +131,7 @@ func TestHotkey(t *testing.T) {
 	giveBack()
 	write("tussen")
 
-	check(t, p.End(t.Context(), simulate.Call{ID: "1"}, "missed"))
+	must.Do(t, p.End(t.Context(), simulate.Call{ID: "1"}, "missed"))
 	o.Until("no card", o.empty)
 	ring(simulate.Call{ID: "2", Number: "+31201234567"})
 	family := lookUp(t, o, "+31201234567")
@@ -190,7 +191,7 @@ func TestFullScreen(t *testing.T) {
 			})
 			number, full := vriesCard(t, card.Look{Privacy: card.PrivacyNumber}, 1), vriesCard(t, card.Look{}, 1)
 			p := dial(o)
-			check(t, p.Ring(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}))
+			must.Do(t, p.Ring(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}))
 			if over {
 				o.shows("the card above the film", number)
 				fill("remove")

@@ -9,6 +9,8 @@ import (
 
 	"github.com/jezek/xgb"
 	"github.com/jezek/xgb/xproto"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // blue is the middle of a card's primary button.
@@ -45,7 +47,7 @@ type cardCounts struct {
 
 func newCardWatcher(t *testing.T, o *office) *cardWatcher {
 	t.Helper()
-	c := must(xgb.NewConnDisplay(o.Display))(t)
+	c := must.Get(xgb.NewConnDisplay(o.Display))(t)
 	t.Cleanup(c.Close)
 	return &cardWatcher{t: t, conn: c, root: xproto.Setup(c).DefaultScreen(c).Root}
 }

@@ -18,6 +18,7 @@ import (
 
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/testutil/messagetest"
+	"wiebelt/internal/testutil/must"
 )
 
 // sender is a service account that delivers: a user without a home, on a server
@@ -33,22 +34,22 @@ type sender struct {
 
 func newSender(t testing.TB) *sender {
 	t.Helper()
-	bin := must(binary())(t)
-	root := must(os.MkdirTemp("", "wiebelt-sender-"))(t)
+	bin := must.Get(binary())(t)
+	root := must.Get(os.MkdirTemp("", "wiebelt-sender-"))(t)
 	t.Cleanup(func() { _ = os.RemoveAll(root) })
 	s := &sender{t: t, bin: bin, dir: filepath.Join(root, "profile"), in: filepath.Join(root, "in"),
 		hubCfg: localhub.Config{Dir: t.TempDir(), Faults: &localhub.Faults{}}}
 	for _, dir := range []string{s.dir, s.in} {
-		check(t, os.Mkdir(dir, 0o700))
+		must.Do(t, os.Mkdir(dir, 0o700))
 	}
 	for _, dir := range []string{root, s.dir, s.in} {
-		check(t, os.Chown(dir, nobody, nobody))
+		must.Do(t, os.Chown(dir, nobody, nobody))
 	}
 	s.openHub()
 	t.Cleanup(func() { _ = s.hub.Close() })
 	s.hubCfg.Listen = strings.TrimPrefix(s.hub.BaseURL(), "http://")
 	const secret = "geheim van de dienst"
-	check(t, s.hub.SetClientSecret(t.Context(), "office", "1234", secret))
+	must.Do(t, s.hub.SetClientSecret(t.Context(), "office", "1234", secret))
 	cmd := s.command("provision", "--base-url", s.hub.BaseURL(), "--hub-url", s.hub.BaseURL(), "--client-id", "office",
 		"--organisation-code", "1234", "--intermediary", "intermediary", "--secret-store", "file", "--secret-stdin")
 	cmd.Stdin = strings.NewReader(secret + "\n")
@@ -60,14 +61,14 @@ func newSender(t testing.TB) *sender {
 
 func (s *sender) openHub() {
 	s.t.Helper()
-	h := must(localhub.Start(context.Background(), s.hubCfg))(s.t)
+	h := must.Get(localhub.Start(context.Background(), s.hubCfg))(s.t)
 	s.hub = h
 }
 
 // command is a command of the service account; the program is the built one.
 func (s *sender) command(args ...string) *exec.Cmd {
 	s.t.Helper()
-	f := must(os.Open(s.bin))(s.t)
+	f := must.Get(os.Open(s.bin))(s.t)
 	s.t.Cleanup(func() { _ = f.Close() })
 	cmd := exec.CommandContext(s.t.Context(), "/proc/self/fd/3", append(args, "--profile", s.dir)...)
 	cmd.ExtraFiles = []*os.File{f}
@@ -93,8 +94,8 @@ func (s *sender) deliver(args ...string) (code int, out, errOut string) {
 func (s *sender) file(name string, content []byte) string {
 	s.t.Helper()
 	path := filepath.Join(s.in, name)
-	check(s.t, os.WriteFile(path, content, 0o600))
-	check(s.t, os.Chown(path, nobody, nobody))
+	must.Do(s.t, os.WriteFile(path, content, 0o600))
+	must.Do(s.t, os.Chown(path, nobody, nobody))
 	return path
 }
 
@@ -106,7 +107,7 @@ func contractZIP(t testing.TB, n int) []byte {
 // box is what the hub has.
 func (s *sender) box() map[string]bool {
 	s.t.Helper()
-	all := must(s.hub.Messages(s.t.Context(), "", 100_000))(s.t)
+	all := must.Get(s.hub.Messages(s.t.Context(), "", 100_000))(s.t)
 	sums := map[string]bool{}
 	for _, m := range all {
 		if sums[m.SHA256] {
@@ -137,9 +138,9 @@ func (s *sender) report() deliveryReport {
 		s.t.Fatalf("no report: %v", err)
 	}
 	newest := all[len(all)-1]
-	raw := must(os.ReadFile(newest))(s.t)
+	raw := must.Get(os.ReadFile(newest))(s.t)
 	var r deliveryReport
-	check(s.t, json.Unmarshal(raw, &r))
+	must.Do(s.t, json.Unmarshal(raw, &r))
 	return r
 }
 
@@ -161,7 +162,7 @@ func TestDeliverNight(t *testing.T) {
 	cmd := s.command("deliver", filepath.Join(s.in, "*.zip"))
 	var out, errOut bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errOut
-	check(t, cmd.Start())
+	must.Do(t, cmd.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 
@@ -200,7 +201,7 @@ func TestDeliverNight(t *testing.T) {
 			if len(night) == 0 {
 				continue
 			}
-			n := must(s.hub.CountMessages(t.Context()))(t)
+			n := must.Get(s.hub.CountMessages(t.Context()))(t)
 			if n >= night[0].have {
 				night[0].do()
 				night = night[1:]
@@ -210,7 +211,7 @@ func TestDeliverNight(t *testing.T) {
 	if len(night) != 0 || restarts != 1 {
 		t.Fatalf("%d things did not happen: %v: %s", len(night), failed, errOut.String())
 	}
-	check(t, faults.Reset())
+	must.Do(t, faults.Reset())
 
 	r := s.report()
 	code := cmd.ProcessState.ExitCode()
@@ -287,7 +288,7 @@ func TestDeliverStopped(t *testing.T) {
 	cmd := s.command("deliver", path)
 	var out bytes.Buffer
 	cmd.Stdout = &out
-	check(t, cmd.Start())
+	must.Do(t, cmd.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	for { // until it has written down that it was told to come back later
@@ -300,7 +301,7 @@ func TestDeliverStopped(t *testing.T) {
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
-	check(t, cmd.Process.Signal(syscall.SIGTERM))
+	must.Do(t, cmd.Process.Signal(syscall.SIGTERM))
 	if err := <-ended; cmd.ProcessState.ExitCode() != 6 || out.String() != "0 aangeleverd · 0 geweigerd · 0 mogelijk aangeleverd · 1 in de wacht\n" {
 		t.Errorf("%v: %s", err, out.String())
 	}
@@ -323,7 +324,7 @@ func TestDeliverLargeInLittleMemory(t *testing.T) {
 		cmd := s.command("deliver", path)
 		var out bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &out
-		check(t, cmd.Start())
+		must.Do(t, cmd.Start())
 		ended := make(chan error, 1)
 		go func() { ended <- cmd.Wait() }()
 		// What the system tells of it at its end begins with what this program has.
@@ -344,7 +345,7 @@ func TestDeliverLargeInLittleMemory(t *testing.T) {
 	idle := peak(s.file("klein.zip", contractZIP(t, 1)))
 	const size = 150 << 20
 	path := s.file("groot.zip", nil)
-	f := must(os.OpenFile(path, os.O_WRONLY, 0))(t)
+	f := must.Get(os.OpenFile(path, os.O_WRONLY, 0))(t)
 	z := zip.NewWriter(f)
 	w, err := z.Create("bericht.xml")
 	if err == nil {
@@ -360,7 +361,7 @@ func TestDeliverLargeInLittleMemory(t *testing.T) {
 			_, err = w.Write(block)
 		}
 	}
-	check(t, errors.Join(err, z.Close(), f.Close()))
+	must.Do(t, errors.Join(err, z.Close(), f.Close()))
 	began := time.Now()
 	large := peak(path)
 	above := float64(large-idle) / (1 << 10)
@@ -378,7 +379,7 @@ func TestDeliverOnWindows(t *testing.T) {
 	p, o := wineOffice(t, dir)
 	in := t.TempDir()
 	for i := range 8 {
-		check(t, os.WriteFile(filepath.Join(in, fmt.Sprintf("bericht %d é.zip", i)), contractZIP(t, i), 0o600))
+		must.Do(t, os.WriteFile(filepath.Join(in, fmt.Sprintf("bericht %d é.zip", i)), contractZIP(t, i), 0o600))
 	}
 	deliver := func(args ...string) (string, int) {
 		return p.Run(filepath.Join(dir, "wiebelt.exe"), append([]string{"deliver", "--profile", wineProfile, "--intermediary", "intermediary"}, args...)...)
@@ -390,13 +391,13 @@ func TestDeliverOnWindows(t *testing.T) {
 	if n, err := o.hub.CountMessages(t.Context()); err != nil || n != 8 {
 		t.Errorf("%d messages, %v", n, err)
 	}
-	check(t, os.WriteFile(filepath.Join(in, "slecht.zip"), []byte("geen zip"), 0o600))
+	must.Do(t, os.WriteFile(filepath.Join(in, "slecht.zip"), []byte("geen zip"), 0o600))
 	if out, code := deliver(winPath(in)); code != 5 {
 		t.Errorf("exit %d: %s", code, out)
 	}
 	o.hub.Faults().Set(localhub.AtTransaction, localhub.Fault{Status: 403})
 	fresh := filepath.Join(t.TempDir(), "nieuw.zip")
-	check(t, os.WriteFile(fresh, contractZIP(t, 99), 0o600))
+	must.Do(t, os.WriteFile(fresh, contractZIP(t, 99), 0o600))
 	if out, code := deliver(winPath(fresh)); code != 7 {
 		t.Errorf("exit %d: %s", code, out)
 	}

@@ -14,6 +14,7 @@ import (
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/simulate"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
 )
 
@@ -33,7 +34,7 @@ func openDeliveryWindow(t testing.TB) *deliveryWindow {
 	o.start()
 	windows := o.wiebelt("window", windowapi.WindowDelivery)
 	windows.Stdout, windows.Stderr = o.log, o.log
-	check(t, windows.Start())
+	must.Do(t, windows.Start())
 	t.Cleanup(func() { _ = windows.Process.Kill(); _ = windows.Wait() })
 	p := &deliveryWindow{office: o, t: t, in: t.TempDir()}
 	p.id = o.FindWindow("^Berichten aanleveren")
@@ -45,7 +46,7 @@ func (p *deliveryWindow) file(name string, n int) (path, sum string) {
 	p.t.Helper()
 	content := contractZIP(p.t, n)
 	path = filepath.Join(p.in, name)
-	check(p.t, os.WriteFile(path, content, 0o600))
+	must.Do(p.t, os.WriteFile(path, content, 0o600))
 	s := sha256.Sum256(content)
 	return path, hex.EncodeToString(s[:])
 }
@@ -60,7 +61,7 @@ func (p *deliveryWindow) listed() (states map[string]string, notes string) {
 	var r struct {
 		Items []struct{ File, Outcome, Note string }
 	}
-	check(p.t, json.Unmarshal(out, &r))
+	must.Do(p.t, json.Unmarshal(out, &r))
 	states = map[string]string{}
 	for _, it := range r.Items {
 		states[filepath.Base(it.File)] += it.Outcome + " "
@@ -81,7 +82,7 @@ func (p *deliveryWindow) is(name, want string) {
 // arrived are the sums of what lies in the message box, each as often as it does.
 func (p *deliveryWindow) arrived() map[string]int {
 	p.t.Helper()
-	all := must(p.hub.Messages(p.t.Context(), "", 1000))(p.t)
+	all := must.Get(p.hub.Messages(p.t.Context(), "", 1000))(p.t)
 	n := map[string]int{}
 	for _, m := range all {
 		n[m.SHA256]++
@@ -122,7 +123,7 @@ func TestDeliveryWindow(t *testing.T) {
 	t.Parallel()
 	p := openDeliveryWindow(t)
 	photo := filepath.Join(p.in, "vakantie foto é.zip")
-	check(t, os.WriteFile(photo, []byte("geen zip"), 0o600))
+	must.Do(t, os.WriteFile(photo, []byte("geen zip"), 0o600))
 	one, sum := p.file("bericht één.zip", 1)
 	p.Drop(p.at.X+300, p.at.Y+400, one, photo)
 	p.is("bericht één.zip", "delivered")
@@ -166,11 +167,11 @@ func TestDeliveryWindow(t *testing.T) {
 	three, _ := p.file("drie.zip", 3)
 	p.Drop(p.at.X+300, p.at.Y+300, three)
 	p.Until("it is being sent", func() bool { return p.hub.Faults().Pending(localhub.AtTransaction) > 0 })
-	check(t, dial(p.office).Ring(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}))
+	must.Do(t, dial(p.office).Ring(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}))
 	p.Until("the card", func() bool { return foundOnScreen(p.Screenshot()) })
 	if states, _ := p.listed(); strings.TrimSpace(states["drie.zip"]) != "sending" {
 		t.Errorf("the card waited for the message: %v", states)
 	}
-	check(t, p.hub.Faults().Reset())
+	must.Do(t, p.hub.Faults().Reset())
 	p.is("drie.zip", "delivered")
 }

@@ -9,6 +9,7 @@ import (
 
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/testutil/logtest"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
 )
 
@@ -19,7 +20,7 @@ func TestCallsWindow(t *testing.T) {
 	o := prepare(t, "")
 	o.startAs(nil, "run")
 	id := o.FindWindow("^Oproepen")
-	check(t, dial(o).Ring(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}))
+	must.Do(t, dial(o).Ring(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}))
 	o.Until("the call in the history", func() bool { return len(callsOf(t, o)) == 1 })
 	// Started once more, Wiebelt shows the window of the one that runs.
 	o.Run("xdotool", "windowminimize", "--sync", id)
@@ -36,7 +37,7 @@ func TestCallsWindow(t *testing.T) {
 // itself compares every card with the screen.
 func TestDemo(t *testing.T) {
 	t.Parallel()
-	bin := must(binary())(t)
+	bin := must.Get(binary())(t)
 	s := xtest.Start(t, "openbox", xtest.Options{Width: width, Height: height, Env: []string{"LANG=nl_NL.UTF-8"}})
 	pictures := filepath.Join(t.TempDir(), "pictures")
 	tmp := t.TempDir()
@@ -62,14 +63,14 @@ func TestDemo(t *testing.T) {
 // the demo ends with its window.
 func TestDemoWindow(t *testing.T) {
 	t.Parallel()
-	bin := must(binary())(t)
+	bin := must.Get(binary())(t)
 	s := xtest.Start(t, "openbox", xtest.Options{Width: width, Height: height, Env: []string{"LANG=nl_NL.UTF-8"}})
 	cmd := s.Command(bin, "demo")
 	tmp := t.TempDir()
 	cmd.Env = append(cmd.Env, "TMPDIR="+tmp)
 	var log logtest.Buffer
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &log, &log, time.Second
-	check(t, cmd.Start())
+	must.Do(t, cmd.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	t.Cleanup(func() { _ = cmd.Process.Kill() })

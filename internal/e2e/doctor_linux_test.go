@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"wiebelt/internal/doctor"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/ptytest"
 )
 
@@ -51,7 +52,7 @@ func TestBundleAsksFirst(t *testing.T) {
 	dir := t.TempDir()
 	for answer, written := range map[string]bool{"j\n": true, "n\n": false, "\n": false, "\x04": false} {
 		path := filepath.Join(t.TempDir(), "help.zip")
-		x := ptytest.Start(t, exec.CommandContext(t.Context(), must(binary())(t), "doctor", "--bundle", path, "--profile", dir, "--language", "nl"))
+		x := ptytest.Start(t, exec.CommandContext(t.Context(), must.Get(binary())(t), "doctor", "--bundle", path, "--profile", dir, "--language", "nl"))
 		x.Until("[j/N]")
 		x.Type(answer)
 		shown, code := x.Wait()

@@ -17,6 +17,7 @@ import (
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/store/history"
 	"wiebelt/internal/testutil/logtest"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
 	windows "wiebelt/internal/ui/windowapp"
 )
@@ -73,7 +74,7 @@ func (h *windowUser) use(window string) {
 	cmd := h.open(window)
 	var log logtest.Buffer
 	cmd.Stderr, cmd.WaitDelay = &log, time.Second
-	check(t, cmd.Start())
+	must.Do(t, cmd.Start())
 	defer func() {
 		if t.Failed() {
 			t.Logf("%s said: %s", window, log.String())
@@ -150,9 +151,9 @@ func (h *windowUser) use(window string) {
 // fill gives an office that does not run yet a day of calls, and message delivery.
 func (o *office) fill() {
 	o.t.Helper()
-	d := must(profile.Find(o.profile))(o.t)
-	check(o.t, settings.Set(d, map[string]any{"hub.intermediary": "intermediary"}))
-	store := must(history.Open(filepath.Join(o.profile, "history.db"), history.KeepFull, 7, time.Now))(o.t)
+	d := must.Get(profile.Find(o.profile))(o.t)
+	must.Do(o.t, settings.Set(d, map[string]any{"hub.intermediary": "intermediary"}))
+	store := must.Get(history.Open(filepath.Join(o.profile, "history.db"), history.KeepFull, 7, time.Now))(o.t)
 	defer store.Close()
 	for i := range 40 {
 		if _, err := store.Put(o.t.Context(), history.Entry{Rang: time.Now().Add(time.Duration(i-40) * time.Second), Number: fmt.Sprintf("+3120%07d", i),
@@ -198,7 +199,7 @@ func (h *windowUser) killed() {
 	t := h.t
 	t.Helper()
 	cmd := h.open(windowapi.WindowSettings)
-	check(t, cmd.Start())
+	must.Do(t, cmd.Start())
 	p := h.settingsWindow()
 	p.Until("the window's sections", func() bool { return p.colour(accent) > 40 })
 	p.Until("a field that was changed", func() bool {
@@ -209,7 +210,7 @@ func (h *windowUser) killed() {
 	p.click(saveButton)
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
-	check(t, dial(h.office).Ring(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}))
+	must.Do(t, dial(h.office).Ring(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}))
 	h.Until("the card of the caller", func() bool { return foundOnScreen(h.Screenshot()) })
 	if out, err := h.wiebelt("settings", "card.full_for").CombinedOutput(); err != nil {
 		t.Errorf("the settings: %v: %s", err, out)

@@ -25,6 +25,7 @@ import (
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/store/history"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/phonetest"
 	"wiebelt/internal/text"
 )
@@ -42,20 +43,20 @@ func startRelay(o *office, base string, extensions ...string) *officeRelay {
 	t := o.t
 	t.Helper()
 	r := &officeRelay{t: t, bin: o.bin + "-relay", dir: filepath.Join(t.TempDir(), "relay")}
-	secret := must(o.hub.AddClient(t.Context(), "relay", "1234"))(t)
+	secret := must.Get(o.hub.AddClient(t.Context(), "relay", "1234"))(t)
 	r.run("", "init", "office", "--host", "127.0.0.1", "--reached", "127.0.0.1", "--nats-port", fmt.Sprint(ownPort(t)), "--web-port", fmt.Sprint(ownPort(t)), "--admin", "")
 	r.run(secret+"\n", "secret", "hub", "--base-url", base, "--client-id", "relay", "--organisation-code", "1234")
 	cmd := exec.Command(r.bin, "run", "--data", r.dir)
-	out := must(cmd.StdoutPipe())(t)
+	out := must.Get(cmd.StdoutPipe())(t)
 	cmd.Stderr = o.log
-	check(t, cmd.Start())
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Signal(syscall.SIGTERM); _ = cmd.Wait() })
 	var is struct{ Ready bool }
 	if line, err := bufio.NewReader(out).ReadBytes('\n'); err != nil || json.Unmarshal(line, &is) != nil || !is.Ready {
 		t.Fatalf("the relay does not start: %v: %s", err, line)
 	}
 	table := filepath.Join(t.TempDir(), "users.csv")
-	check(t, os.WriteFile(table, []byte("user,extensions\nanna,"+strings.Join(extensions, " ")+"\n"), 0o600))
+	must.Do(t, os.WriteFile(table, []byte("user,extensions\nanna,"+strings.Join(extensions, " ")+"\n"), 0o600))
 	_, invited, _ := strings.Cut(r.run("", "user", "import", table), "\n")
 	f := strings.Split(strings.TrimSpace(invited), ",") // user, address, code, fingerprint
 	o.runWith("", "secret", "remove", "hub")
@@ -100,7 +101,7 @@ func (r *officeRelay) kamailio(phone string) (sipAddr string) {
 		}
 	}
 	own := regexp.MustCompile(`https://\S+`).FindString(r.run("", "secret", "reports"))
-	check(r.t, os.WriteFile(file, []byte(strings.NewReplacer(address, own, authority, filepath.Join(r.dir, "authority.pem")).Replace(lines.String())), 0o600))
+	must.Do(r.t, os.WriteFile(file, []byte(strings.NewReplacer(address, own, authority, filepath.Join(r.dir, "authority.pem")).Replace(lines.String())), 0o600))
 	return phonetest.StartKamailio(r.t, phone, file)
 }
 
@@ -165,7 +166,7 @@ func BenchmarkExchanges(b *testing.B) {
 		most := limit{p50: 20, p99: 60}
 		phone, _ := phonetest.StartBaresip(b)
 		exchange := r.kamailio(phone)
-		line := must(net.Dial("udp", exchange))(b)
+		line := must.Get(net.Dial("udp", exchange))(b)
 		defer line.Close()
 		var all []time.Duration
 		pace := time.NewTicker(lookupPace)
@@ -208,16 +209,16 @@ func (s *stage) atRest() float64 {
 func (s *stage) bare(t *table) (bin string) {
 	b := s.b
 	b.Helper()
-	dir := must(filepath.Abs("../softphone/relaylink"))(b)
+	dir := must.Get(filepath.Abs("../softphone/relaylink"))(b)
 	overlay := struct{ Replace map[string]string }{map[string]string{}}
-	for _, file := range must(filepath.Glob(filepath.Join(dir, "*.go")))(b) {
+	for _, file := range must.Get(filepath.Glob(filepath.Join(dir, "*.go")))(b) {
 		overlay.Replace[file] = ""
 	}
-	overlay.Replace[filepath.Join(dir, "relaylink.go")] = must(filepath.Abs("testdata/norelay/relaylink.go"))(b)
+	overlay.Replace[filepath.Join(dir, "relaylink.go")] = must.Get(filepath.Abs("testdata/norelay/relaylink.go"))(b)
 	file := filepath.Join(b.TempDir(), "overlay.json")
-	check(b, os.WriteFile(file, must(json.Marshal(overlay))(b), 0o600))
+	must.Do(b, os.WriteFile(file, must.Get(json.Marshal(overlay))(b), 0o600))
 	bin = filepath.Join(b.TempDir(), "wiebelt")
-	check(b, build(bin, "-s -w", "./app/wiebelt", "CGO_ENABLED=0", "GOFLAGS=-overlay="+file))
+	must.Do(b, build(bin, "-s -w", "./app/wiebelt", "CGO_ENABLED=0", "GOFLAGS=-overlay="+file))
 	t.figure("size of the program, more with the link to a relay", 1000*(megabytes(b, s.bin)-megabytes(b, bin)), 4000, "kB")
 	var with, without []time.Duration
 	for range 200 {
@@ -239,7 +240,7 @@ func (r *officeRelay) late(s *stage, t *table) {
 	defer client.CloseIdleConnections()
 	say := func(id, state, number string) {
 		a, err := client.Post(reports, "application/json", strings.NewReader(fmt.Sprintf(`{"id":%q,"state":%q,"number":%q,"extension":"101"}`, id, state, number)))
-		check(b, err)
+		must.Do(b, err)
 		_ = a.Body.Close()
 		if a.StatusCode != http.StatusNoContent {
 			b.Fatal(a.Status)
@@ -256,7 +257,7 @@ func (r *officeRelay) late(s *stage, t *table) {
 		s.start()
 		painted := e.wait(b, "who called before")
 		lines := connected.FindAllStringSubmatch(s.log.String(), -1)
-		all = append(all, painted.Sub(must(time.Parse(time.RFC3339, lines[len(lines)-1][1]))(b)))
+		all = append(all, painted.Sub(must.Get(time.Parse(time.RFC3339, lines[len(lines)-1][1]))(b)))
 		say(id, "ended", num)
 		s.Until("the card is gone", s.empty)
 	}
@@ -269,10 +270,10 @@ func (r *officeRelay) times(s *stage, t *table, kind string, most limit) {
 	b.Helper()
 	var o simulate.Options
 	if registry.Of(kind).ToRelay() {
-		at := must(url.Parse(regexp.MustCompile(`https://\S+`).FindString(r.run("", "secret", "reports"))))(b)
-		o.Port, o.PathToken = must(strconv.Atoi(at.Port()))(b), path.Base(at.Path)
+		at := must.Get(url.Parse(regexp.MustCompile(`https://\S+`).FindString(r.run("", "secret", "reports"))))(b)
+		o.Port, o.PathToken = must.Get(strconv.Atoi(at.Port()))(b), path.Base(at.Path)
 	}
-	f := must(simulate.Open(b.Context(), kind, o))(b)
+	f := must.Get(simulate.Open(b.Context(), kind, o))(b)
 	defer f.Close()
 	if listens, ok := f.(simulate.Server); ok {
 		at, extension := listens.Address(), "*"
@@ -282,7 +283,7 @@ func (r *officeRelay) times(s *stage, t *table, kind string, most limit) {
 		r.run(at.Secret+"\n", "exchange", "add", kind, "--address", at.Address, "--user", at.User, "--extension", extension)
 		defer r.run("", "exchange", "remove", kind)
 	}
-	check(b, f.Ready(b.Context()))
+	must.Do(b, f.Ready(b.Context()))
 	pace := time.NewTicker(lookupPace)
 	defer pace.Stop()
 	var all []time.Duration
@@ -293,12 +294,12 @@ func (r *officeRelay) times(s *stage, t *table, kind string, most limit) {
 		e := s.eye(p, num, engine.Found)
 		c := simulate.Update{Do: simulate.Ring, Call: simulate.Call{ID: fmt.Sprintf("%s-%d", kind, i), Number: num}}
 		began := time.Now()
-		check(b, f.Tell(b.Context(), c))
+		must.Do(b, f.Tell(b.Context(), c))
 		if took := e.wait(b, "a caller by way of "+kind).Sub(began); i >= 5 {
 			all = append(all, took)
 		}
 		c.Do = simulate.End
-		check(b, f.Tell(b.Context(), c))
+		must.Do(b, f.Tell(b.Context(), c))
 		s.Until("the card is gone", s.empty)
 	}
 	t.times("simulated "+kind+" → relay → contact painted", all, most)

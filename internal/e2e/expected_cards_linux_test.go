@@ -10,6 +10,7 @@ import (
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/core/engine"
 	"wiebelt/internal/core/phone"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/card"
 )
@@ -23,7 +24,7 @@ func callersCard(t testing.TB, c engine.Card, number, line string, look card.Loo
 	t.Helper()
 	fonts.Lock()
 	defer fonts.Unlock()
-	rules := must(phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4}))(t)
+	rules := must.Get(phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4}))(t)
 	c.Number, c.Opened, c.Earlier, c.Times, c.Reports, c.Rang = rules.Parse(number, ""), -1, -1, max(c.Times, 1), call.AllStates, time.Now()
 	c.LineText, c.LineName = rules.Line(line)
 	for range c.Contacts {

@@ -14,6 +14,7 @@ import (
 	"wiebelt/internal/core/engine"
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/store/history"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/phonetest"
 )
 
@@ -49,7 +50,7 @@ func newCaller(t *testing.T, o *office, n int) caller {
 	t.Helper()
 	number := fmt.Sprintf("%s%05d", realCall, n)
 	k := contact.Contact{ID: "c-real-" + strconv.Itoa(n), RelationNumber: strconv.Itoa(200300 + n), Initials: "A.", FamilyName: "Echt" + strings.Repeat("e", n)}
-	must(o.hub.AddInvented(t.Context(), localhub.Record{Numbers: []string{number}, Contact: k}))(t)
+	must.Get(o.hub.AddInvented(t.Context(), localhub.Record{Numbers: []string{number}, Contact: k}))(t)
 	return caller{number: number, found: foundCard(t, number, "", k), searching: searchingCard(t, number)}
 }
 
@@ -73,7 +74,7 @@ func (r callTimes) String() string {
 func (f *flooded) machineLoad() time.Duration {
 	f.t.Helper()
 	began := time.Now()
-	check(f.t, exec.Command("sha256sum", must(binary())(f.t)).Run())
+	must.Do(f.t, exec.Command("sha256sum", must.Get(binary())(f.t)).Run())
 	return time.Since(began)
 }
 

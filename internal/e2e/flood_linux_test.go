@@ -22,6 +22,7 @@ import (
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/simulate"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/phonetest"
 )
 
@@ -74,7 +75,7 @@ const (
 func countLookups(t *testing.T, o *office) *counted {
 	t.Helper()
 	c := &counted{asked: map[string]time.Time{}}
-	to := must(url.Parse(o.hub.BaseURL()))(t)
+	to := must.Get(url.Parse(o.hub.BaseURL()))(t)
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if q := r.URL.Query().Get("q"); q != "" {
@@ -87,7 +88,7 @@ func countLookups(t *testing.T, o *office) *counted {
 		proxy.ServeHTTP(w, r)
 	}))
 	t.Cleanup(srv.Close)
-	value := must(o.hub.AddClient(t.Context(), "counted", "1234"))(t)
+	value := must.Get(o.hub.AddClient(t.Context(), "counted", "1234"))(t)
 	o.runWith(value+"\n", "provision", "--base-url", srv.URL, "--client-id", "counted", "--secret-stdin")
 	return c
 }

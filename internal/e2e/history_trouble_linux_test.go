@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"wiebelt/internal/simulate"
+	"wiebelt/internal/testutil/must"
 )
 
 // smallDisk puts the office's profile, which is there already, on a disk of its
@@ -32,10 +33,10 @@ func smallDisk(t *testing.T, o *office) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	check(t, syscall.Mount("tmpfs", o.profile, "tmpfs", 0, "size=3m,mode=0700"))
+	must.Do(t, syscall.Mount("tmpfs", o.profile, "tmpfs", 0, "size=3m,mode=0700"))
 	t.Cleanup(func() { _ = syscall.Unmount(o.profile, syscall.MNT_DETACH) })
 	for p, b := range all {
-		check(t, errors.Join(os.MkdirAll(filepath.Dir(p), 0o700), os.WriteFile(p, b, 0o600)))
+		must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(p), 0o700), os.WriteFile(p, b, 0o600)))
 	}
 }
 
@@ -48,7 +49,7 @@ func TestHistoryInTrouble(t *testing.T) {
 	seedCalls(t, o, 0)
 	file := filepath.Join(o.profile, "history.db")
 	for _, flags := range []uintptr{syscall.MS_BIND, syscall.MS_BIND | syscall.MS_REMOUNT | syscall.MS_RDONLY} {
-		check(t, syscall.Mount(file, file, "", flags, ""))
+		must.Do(t, syscall.Mount(file, file, "", flags, ""))
 	}
 	writable := sync.OnceFunc(func() { _ = syscall.Unmount(file, syscall.MNT_DETACH) })
 	t.Cleanup(writable)
@@ -60,9 +61,9 @@ func TestHistoryInTrouble(t *testing.T) {
 		t.Helper()
 		n++
 		c := simulate.Call{ID: fmt.Sprint(n), Number: fmt.Sprintf("06987700%02d", n)}
-		check(t, p.Ring(t.Context(), c))
+		must.Do(t, p.Ring(t.Context(), c))
 		o.Until("a card: "+what, func() bool { return !o.empty() })
-		check(t, p.End(t.Context(), c, "missed"))
+		must.Do(t, p.End(t.Context(), c, "missed"))
 		o.Until("no card: "+what, o.empty)
 	}
 	kept := func(what string, want int) {
@@ -87,7 +88,7 @@ func TestHistoryInTrouble(t *testing.T) {
 	says("")
 
 	filler := filepath.Join(o.profile, "filler")
-	f := must(os.Create(filler))(t)
+	f := must.Get(os.Create(filler))(t)
 	for _, size := range []int{64 << 10, 512} { // to the last page
 		for {
 			if _, err := f.Write(make([]byte, size)); err != nil {
@@ -104,7 +105,7 @@ func TestHistoryInTrouble(t *testing.T) {
 		ring("a full disk")
 	}
 	says("De schijf is vol: nieuwe oproepen worden nu niet bewaard.")
-	check(t, os.Remove(filler))
+	must.Do(t, os.Remove(filler))
 	lost := 12 - (len(callsOf(t, o)) - before)
 	t.Logf("full disk: %d of 12 calls could not be kept", lost)
 	before = len(callsOf(t, o))

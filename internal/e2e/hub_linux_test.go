@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"wiebelt/internal/testutil/messagetest"
+	"wiebelt/internal/testutil/must"
 )
 
 // hubProcess is "wiebelt hub" as an administrator runs it.
@@ -27,14 +28,14 @@ type hubProcess struct {
 
 func startHubProcess(t testing.TB, arg ...string) *hubProcess {
 	t.Helper()
-	bin := must(binary())(t)
+	bin := must.Get(binary())(t)
 	h := &hubProcess{cmd: exec.CommandContext(t.Context(), bin, append([]string{"hub", "--listen", "127.0.0.1:0"}, arg...)...), rest: make(chan string, 1)}
 	h.cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
 	h.cmd.Cancel = func() error { return h.cmd.Process.Signal(syscall.SIGTERM) }
 	var said bytes.Buffer
 	h.cmd.Stderr = &said
-	out := must(h.cmd.StdoutPipe())(t)
-	check(t, h.cmd.Start())
+	out := must.Get(h.cmd.StdoutPipe())(t)
+	must.Do(t, h.cmd.Start())
 	t.Cleanup(func() { h.stop() })
 	r := bufio.NewReader(out)
 	line, err := r.ReadString('\n')
@@ -71,7 +72,7 @@ func (h *hubProcess) stop() error {
 // command runs wiebelt and gives its standard output.
 func command(t testing.TB, in string, arg ...string) (out, errOut string, code int) {
 	t.Helper()
-	bin := must(binary())(t)
+	bin := must.Get(binary())(t)
 	cmd := exec.CommandContext(t.Context(), bin, arg...)
 	cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
 	cmd.Stdin = strings.NewReader(in)
@@ -102,7 +103,7 @@ func tokenOf(t testing.TB, c *http.Client, base, id, secret string) (token strin
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.SetBasicAuth(id, secret)
-	resp := must(c.Do(r))(t)
+	resp := must.Get(c.Do(r))(t)
 	defer resp.Body.Close()
 	var a struct {
 		AccessToken string `json:"access_token"`
@@ -137,7 +138,7 @@ func TestHubFromTheCommandLine(t *testing.T) {
 	r, _ := http.NewRequestWithContext(t.Context(), "POST", h.baseURL+"/transaction/intermediary", strings.NewReader(body))
 	r.Header.Set("Authorization", "Bearer "+tok)
 	r.Header.Set("Content-Type", "application/json")
-	resp := must(c.Do(r))(t)
+	resp := must.Get(c.Do(r))(t)
 	_ = resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		t.Fatalf("delivery: %d", resp.StatusCode)

@@ -8,6 +8,7 @@ import (
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/simulate"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
 
@@ -17,7 +18,7 @@ func TestLanguageIsSwitched(t *testing.T) {
 	t.Parallel()
 	i := onBus(t, prepare(t, "[card]\nafter_call = \"0s\"\n\n[ui]\nlanguage = \"nl\"\ntheme = \"light\""))
 	i.start()
-	dirs := must(profile.Find(i.profile))(t)
+	dirs := must.Get(profile.Find(i.profile))(t)
 	if out, err := i.wiebelt("run").CombinedOutput(); err != nil { // shows the calls
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -34,18 +35,18 @@ func TestLanguageIsSwitched(t *testing.T) {
 		{text.Dutch, "Wiebelt afsluiten", "Oproepen…", "Oproepen"},
 	} {
 		if n > 0 {
-			check(t, settings.Set(dirs, map[string]any{"ui.language": string(l.lang)}))
+			must.Do(t, settings.Set(dirs, map[string]any{"ui.language": string(l.lang)}))
 		}
 		i.has(l.quit)
 		id := i.FindWindow("^" + l.window)
 		k := vries
 		k.Contact.ID = fmt.Sprint("c-taal-", n)
 		k.Numbers = []string{fmt.Sprintf("+3169876%04d", 500+n)} // a first call each time
-		must(i.hub.AddInvented(t.Context(), k))(t)
+		must.Get(i.hub.AddInvented(t.Context(), k))(t)
 		c := simulate.Call{ID: k.Contact.ID, Number: k.Numbers[0]}
-		check(t, p.Ring(t.Context(), c))
+		must.Do(t, p.Ring(t.Context(), c))
 		i.shows("a card in "+string(l.lang), foundCardIn(t, l.lang, c.Number, "", k.Contact))
-		check(t, p.End(t.Context(), c, "completed"))
+		must.Do(t, p.End(t.Context(), c, "completed"))
 		i.Until("no card", i.empty)
 		if !strings.HasPrefix(i.Run("xdotool", "getwindowname", id), l.window) {
 			t.Error("another title")

@@ -14,6 +14,7 @@ import (
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/softphone/scheme"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/winetest"
 )
 
@@ -45,7 +46,7 @@ func TestLinksAsArguments(t *testing.T) {
 	if len(all) < 200 {
 		t.Fatalf("%d links", len(all))
 	}
-	bin := must(binary())(t)
+	bin := must.Get(binary())(t)
 	dir := t.TempDir()
 	run := quit(t, dir)
 	acted := 0
@@ -104,10 +105,10 @@ func TestLinksAsArguments(t *testing.T) {
 // quit marks a profile as one whose user has quit, and gives its runtime folder.
 func quit(t *testing.T, dir string) string {
 	t.Helper()
-	d := must(profile.Find(dir))(t)
-	check(t, d.Make())
+	d := must.Get(profile.Find(dir))(t)
+	must.Do(t, d.Make())
 	cfg := instance.Config{RunDir: d.Run}
-	check(t, instance.MarkQuit(cfg))
+	must.Do(t, instance.MarkQuit(cfg))
 	return cfg.RunDir
 }
 
@@ -116,7 +117,7 @@ func quit(t *testing.T, dir string) string {
 func TestLinksUnderWine(t *testing.T) {
 	t.Parallel()
 	programs, dir := windowsPrograms(t), t.TempDir()
-	check(t, build(filepath.Join(dir, "launch.exe"), "", "./internal/e2e/testdata/launch", forWindows...))
+	must.Do(t, build(filepath.Join(dir, "launch.exe"), "", "./internal/e2e/testdata/launch", forWindows...))
 	p := winetest.New(t)
 	const profile = `C:\wiebelt-test`
 	if out, code := p.Run(filepath.Join(programs, "wiebelt.exe"), "register", "--all-users", "--profile", profile); code != 0 {
@@ -133,9 +134,9 @@ func TestLinksUnderWine(t *testing.T) {
 	if len(all) < 40 {
 		t.Fatalf("%d links", len(all))
 	}
-	b := must(json.Marshal(all))(t)
+	b := must.Get(json.Marshal(all))(t)
 	list := filepath.Join(dir, "links.json")
-	check(t, os.WriteFile(list, b, 0o600))
+	must.Do(t, os.WriteFile(list, b, 0o600))
 	launch := p.Command(filepath.Join(dir, "launch.exe"), winPath(list))
 	launch.WaitDelay = time.Second
 	late := time.AfterFunc(4*time.Minute, func() { _ = launch.Process.Kill() })
@@ -150,7 +151,7 @@ func TestLinksUnderWine(t *testing.T) {
 	}
 	acted := 0
 	for i, l := range all {
-		got := must(strconv.Atoi(lines[i]))(t)
+		got := must.Get(strconv.Atoi(lines[i]))(t)
 		_, bad := scheme.Parse(l)
 		switch {
 		case bad == nil && got == 0:

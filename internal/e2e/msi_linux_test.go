@@ -20,6 +20,7 @@ import (
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/listener"
 	"wiebelt/internal/store/history"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/winetest"
 )
 
@@ -34,12 +35,12 @@ const (
 func packed(t *testing.T, p *windows.Product, programs string, names ...string) string {
 	t.Helper()
 	r := release.Release{Version: p.Version, Commit: "c", Time: time.Unix(1700000000, 0), Bin: t.TempDir(), Out: t.TempDir()}
-	check(t, os.MkdirAll(r.Program("windows"), 0o700))
+	must.Do(t, os.MkdirAll(r.Program("windows"), 0o700))
 	for _, name := range names {
-		b := must(os.ReadFile(filepath.Join(programs, name)))(t)
-		check(t, os.WriteFile(r.Program("windows/"+name), bytes.ReplaceAll(b, []byte(oldVersion), []byte(p.Version)), 0o600))
+		b := must.Get(os.ReadFile(filepath.Join(programs, name)))(t)
+		must.Do(t, os.WriteFile(r.Program("windows/"+name), bytes.ReplaceAll(b, []byte(oldVersion), []byte(p.Version)), 0o600))
 	}
-	return must(p.Pack(t.Context(), r, nil))(t)
+	return must.Get(p.Pack(t.Context(), r, nil))(t)
 }
 
 // workplace is a computer under wine with three sessions, each with its own profile.
@@ -63,7 +64,7 @@ func newWorkplace(t *testing.T) *workplace {
 			t.Fatalf("reg add: exit %d: %s", code, out)
 		}
 	}
-	check(t, os.MkdirAll(w.file(`C:\windows\Installer`), 0o700))
+	must.Do(t, os.MkdirAll(w.file(`C:\windows\Installer`), 0o700))
 	return w
 }
 
@@ -92,7 +93,7 @@ func (w *workplace) state() string {
 	w.t.Helper()
 	var all strings.Builder
 	root := w.file("")
-	check(w.t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	must.Do(w.t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		rel, _ := filepath.Rel(root, path)
 		if d != nil && d.IsDir() && (strings.HasPrefix(rel, "session") || strings.HasPrefix(rel, "users/") && (d.Name() == "AppData" || d.Name() == "Temp")) {
 			return filepath.SkipDir
@@ -106,7 +107,7 @@ func (w *workplace) state() string {
 		if out, code := w.Run("reg", "export", key, `C:\state.reg`, "/y"); code != 0 {
 			w.t.Fatalf("reg export %s: exit %d: %s", key, code, out)
 		}
-		b := must(os.ReadFile(w.file(`C:\state.reg`)))(w.t)
+		b := must.Get(os.ReadFile(w.file(`C:\state.reg`)))(w.t)
 		text := strings.ReplaceAll(string(b), "\x00", "")                 // of UTF-16
 		text = strings.ReplaceAll(text, ",3b,00,00,00\r\n", ",00,00\r\n") // which wine leaves at the end of the search path
 		for part := range strings.SplitSeq(text, "\r\n\r\n") {
@@ -181,15 +182,15 @@ func TestWindowsPackage(t *testing.T) {
 	t.Parallel()
 	programs := windowsPrograms(t)
 	pack := func(version string) string {
-		return packed(t, must(windows.Wiebelt(version))(t), programs, "wiebelt.exe", "wiebeltw.exe", "wiebelt-ringw.exe")
+		return packed(t, must.Get(windows.Wiebelt(version))(t), programs, "wiebelt.exe", "wiebeltw.exe", "wiebelt-ringw.exe")
 	}
 	old, new := pack(oldVersion), pack(newVersion)
-	if info := must(os.Stat(old))(t); info.Size() > 20e6 {
+	if info := must.Get(os.Stat(old))(t); info.Size() > 20e6 {
 		t.Errorf("the package has %d bytes", info.Size())
 	}
 	h, value := startHub(t)
 	w := newWorkplace(t)
-	check(t, os.WriteFile(w.file(`C:\policy.toml`), []byte("[support]\ncontact = \"Jan (IT)\"\n"), 0o600))
+	must.Do(t, os.WriteFile(w.file(`C:\policy.toml`), []byte("[support]\ncontact = \"Jan (IT)\"\n"), 0o600))
 	clean := w.state()
 	w.msiexec(1603, "/i", winPath(old), "HUB_BASE_URL=http://hub.example")
 	w.msiexec(0, "/i", winPath(old), "HUB_ORGANISATION_CODE=1234", `POLICY_FILE=C:\policy.toml`, "POLICY_TEMPLATES=1")
@@ -211,8 +212,8 @@ func TestWindowsPackage(t *testing.T) {
 	for _, o := range w.sessions {
 		before = append(before, o.pid())
 		p := dial(o)
-		check(t, p.Ring(t.Context(), live))
-		check(t, p.Answer(t.Context(), live))
+		must.Do(t, p.Ring(t.Context(), live))
+		must.Do(t, p.Answer(t.Context(), live))
 		phones = append(phones, p)
 	}
 	w.ring("program's", "ringing")
@@ -224,7 +225,7 @@ func TestWindowsPackage(t *testing.T) {
 		if now := o.pid(); now != before[i] {
 			t.Errorf("session %d: process %d runs while a call is on, and ran as %d", i, now, before[i])
 		}
-		check(t, phones[i].End(t.Context(), live, ""))
+		must.Do(t, phones[i].End(t.Context(), live, ""))
 	}
 	w.installed(newVersion)
 	w.ring("program's", "ended")
@@ -235,16 +236,16 @@ func TestWindowsPackage(t *testing.T) {
 			t.Errorf("session %d: %d calls of %d: %+v", i, len(ended), want, calls)
 		}
 	}
-	check(t, os.Remove(w.file(programFolder+`\wiebelt.exe`)))
+	must.Do(t, os.Remove(w.file(programFolder+`\wiebelt.exe`)))
 	w.msiexec(0, "/i", winPath(new), "REINSTALL=ALL", "REINSTALLMODE=amus") // as /f, which wine does not know for a package
 	w.installed(newVersion)
-	if left := must(filepath.Glob(filepath.Join(w.file(programFolder), oldVersion, "*")))(t); exists(w.file(programFolder + `\` + oldVersion)) {
+	if left := must.Get(filepath.Glob(filepath.Join(w.file(programFolder), oldVersion, "*")))(t); exists(w.file(programFolder + `\` + oldVersion)) {
 		t.Errorf("the folder of the older version is still there: %q", left)
 	}
 	w.msiexec(1603, "/i", winPath(old))
 	w.installed(newVersion)
 	w.msiexec(0, "/x", winPath(new))
-	w.msiexec(1605, "/x", "{"+must(windows.Wiebelt(newVersion))(t).ProductCode+"}") // not installed
+	w.msiexec(1605, "/x", "{"+must.Get(windows.Wiebelt(newVersion))(t).ProductCode+"}") // not installed
 	if after := w.state(); after != clean {
 		t.Errorf("something is left:\n%s", difference(clean, after))
 	}
@@ -280,7 +281,7 @@ func TestWindowsRelayPackage(t *testing.T) {
 	pack := func(version string) string {
 		return packed(t, windows.Relay(version), filepath.Dir(exe), "wiebelt-relay.exe")
 	}
-	check(t, os.Rename(exe, filepath.Join(filepath.Dir(exe), "wiebelt-relay.exe")))
+	must.Do(t, os.Rename(exe, filepath.Join(filepath.Dir(exe), "wiebelt-relay.exe")))
 	old, new := pack(oldVersion), pack(newVersion)
 	w := newWorkplace(t)
 	before := w.state()

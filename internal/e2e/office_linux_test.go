@@ -28,6 +28,7 @@ import (
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/softphone/listener"
 	"wiebelt/internal/testutil/logtest"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
 )
 
@@ -147,11 +148,11 @@ func prepareAt(t testing.TB, h *localhub.Hub, base, value string, dpi int, more 
 func prepareOn(t testing.TB, h *localhub.Hub, base, value, wm string, screen xtest.Options, more string) *office {
 	t.Helper()
 	screen.Env = []string{"LANG=nl_NL.UTF-8"}
-	bin := must(binary())(t)
+	bin := must.Get(binary())(t)
 	o := &office{t: t, bin: bin, profile: t.TempDir(), hub: h, log: &logtest.Buffer{},
 		Server: xtest.Start(t, wm, screen)}
 	// Nobody is welcomed here: that window has a test of its own.
-	check(t, os.WriteFile(o.welcomed(), []byte("1\n"), 0o600))
+	must.Do(t, os.WriteFile(o.welcomed(), []byte("1\n"), 0o600))
 	o.runWith(value+"\n", "provision", "--base-url", base, "--hub-url", h.HubURL(), "--client-id", "office",
 		"--organisation-code", "1234", "--secret-store", "file", "--secret-stdin")
 	if !strings.Contains(more, "[listener]") {
@@ -190,10 +191,10 @@ func ownPort(t testing.TB) int {
 // startHub is a hub that knows vries, with the secret of its client "office".
 func startHub(t testing.TB) (h *localhub.Hub, secret string) {
 	t.Helper()
-	h = must(localhub.Start(context.Background(), localhub.Config{Synthetic: 200, Demo: true}))(t)
+	h = must.Get(localhub.Start(context.Background(), localhub.Config{Synthetic: 200, Demo: true}))(t)
 	t.Cleanup(func() { _ = h.Close() })
-	must(h.AddInvented(t.Context(), vries))(t)
-	return h, must(h.AddClient(t.Context(), "office", "1234"))(t)
+	must.Get(h.AddInvented(t.Context(), vries))(t)
+	return h, must.Get(h.AddClient(t.Context(), "office", "1234"))(t)
 }
 
 // wiebelt is a command of this profile on this screen.
@@ -255,7 +256,7 @@ func (o *office) startAs(before []string, command ...string) {
 	o.resident.Env = append(o.resident.Env, "PATH="+o.Dir+":"+os.Getenv("PATH"))
 	o.resident.Stdout, o.resident.Stderr = o.log, o.log
 	o.resident.WaitDelay = time.Second // a browser may hold on to our output
-	check(o.t, o.resident.Start())
+	must.Do(o.t, o.resident.Start())
 	o.t.Cleanup(func() {
 		if o.t.Failed() && !o.failed { // while the windows are still there
 			o.failed = true
@@ -316,16 +317,16 @@ func (o *office) announced() string { return filepath.Join(o.profile, "run", "li
 
 func (o *office) at() listener.Announcement {
 	o.t.Helper()
-	b := must(os.ReadFile(o.announced()))(o.t)
+	b := must.Get(os.ReadFile(o.announced()))(o.t)
 	var a listener.Announcement
-	check(o.t, json.Unmarshal(b, &a))
+	must.Do(o.t, json.Unmarshal(b, &a))
 	return a
 }
 
 // instance is where the resident of the office is found.
 func (o *office) instance() instance.Config {
 	o.t.Helper()
-	dirs := must(profile.Find(o.profile))(o.t)
+	dirs := must.Get(profile.Find(o.profile))(o.t)
 	return instance.Config{RunDir: dirs.Run, Version: "test", Build: "test"}
 }
 
@@ -391,7 +392,7 @@ func (o *office) opener(script string) (notes string) {
 	o.t.Helper()
 	notes = filepath.Join(o.Dir, "opened")
 	body := "#!/bin/sh\nprintf '%s\\n' \"$1\" >> " + notes + "\n" + script + "\n"
-	check(o.t, writeProgram(filepath.Join(o.Dir, "xdg-open"), []byte(body)))
+	must.Do(o.t, writeProgram(filepath.Join(o.Dir, "xdg-open"), []byte(body)))
 	return notes
 }
 
@@ -409,22 +410,5 @@ func keep(t testing.TB, path string, img image.Image) {
 	defer f.Close()
 	if err := png.Encode(f, img); err != nil {
 		t.Error(err)
-	}
-}
-
-// check ends the test where something has failed that it needs.
-func check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// must gives what a function returned, and ends the test where it failed instead.
-func must[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		check(t, err)
-		return v
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"wiebelt/internal/relay/users"
 	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/store/history"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/relaytest"
 )
 
@@ -27,12 +28,12 @@ import (
 func TestOfficeRelay(t *testing.T) {
 	t.Parallel()
 	h, value := startHub(t)
-	client := must(hub.New(hub.Config{BaseURL: h.BaseURL(), ClientID: "office", OrganisationCode: "1234", Secret: func(context.Context) (string, error) { return value, nil }}))(t)
+	client := must.Get(hub.New(hub.Config{BaseURL: h.BaseURL(), ClientID: "office", OrganisationCode: "1234", Secret: func(context.Context) (string, error) { return value, nil }}))(t)
 	t.Cleanup(client.Close)
 	r := relaytest.Start(t, client)
 	o := prepareAt(t, h, h.BaseURL(), value, 0, "")
 	o.runWith("", "secret", "remove", "hub")
-	check(t, os.WriteFile(filepath.Join(o.profile, settings.FileName), fmt.Appendf(nil, "[hub]\nsecret_store = \"file\"\n[card]\nafter_call = \"0s\"\n[listener]\nport = %d\n", ownPort(t)), 0o600))
+	must.Do(t, os.WriteFile(filepath.Join(o.profile, settings.FileName), fmt.Appendf(nil, "[hub]\nsecret_store = \"file\"\n[card]\nafter_call = \"0s\"\n[listener]\nport = %d\n", ownPort(t)), 0o600))
 	o.Move(250, 600) // a card under the pointer stays
 	o.start()
 	r.Invite(users.Entry{User: "bob", Name: "Bob Smit", Extensions: []string{"102"}})
@@ -60,7 +61,7 @@ func TestOfficeRelay(t *testing.T) {
 	if resident := o.resident.Process.Pid; !inMemory(t, resident, r.Address) || inMemory(t, resident, value) {
 		t.Error("the hub's secret is in the resident's memory, or the test does not look into it")
 	}
-	check(t, filepath.WalkDir(o.profile, func(path string, d fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(o.profile, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return err
 		}
@@ -103,7 +104,7 @@ func TestNoRelay(t *testing.T) {
 	own := o.at().Port
 	pid := o.resident.Process.Pid
 	sockets := map[string]bool{}
-	files := must(filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid)))(t)
+	files := must.Get(filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid)))(t)
 	for _, f := range files {
 		if to, err := os.Readlink(f); err == nil {
 			sockets[to] = true
@@ -111,7 +112,7 @@ func TestNoRelay(t *testing.T) {
 	}
 	listens := 0
 	for _, table := range []string{"tcp", "tcp6", "udp", "udp6"} {
-		for line := range strings.Lines(string(must(os.ReadFile(fmt.Sprintf("/proc/%d/net/%s", pid, table)))(t))) {
+		for line := range strings.Lines(string(must.Get(os.ReadFile(fmt.Sprintf("/proc/%d/net/%s", pid, table)))(t))) {
 			f := strings.Fields(line)
 			if len(f) < 10 || !sockets["socket:["+f[9]+"]"] || table[:3] == "tcp" && f[3] != "0A" {
 				continue
@@ -124,7 +125,7 @@ func TestNoRelay(t *testing.T) {
 	if listens == 0 {
 		t.Error("it listens nowhere")
 	}
-	check(t, filepath.WalkDir(o.profile, func(path string, d fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(o.profile, func(path string, d fs.DirEntry, err error) error {
 		if strings.Contains(d.Name(), "relay") || strings.Contains(d.Name(), "nats") {
 			t.Errorf("there is %s", d.Name())
 		}
@@ -139,7 +140,7 @@ func TestNoRelay(t *testing.T) {
 func (o *office) goroutines() string {
 	o.t.Helper()
 	before := len(o.log.String())
-	check(o.t, o.resident.Process.Signal(syscall.SIGQUIT))
+	must.Do(o.t, o.resident.Process.Signal(syscall.SIGQUIT))
 	o.Until("it says what it does", func() bool { return strings.Contains(o.log.String()[before:], "\nrip ") })
 	return o.log.String()[before:]
 }
@@ -147,8 +148,8 @@ func (o *office) goroutines() string {
 // inMemory looks for a text in all that a process can read of its own memory.
 func inMemory(t *testing.T, pid int, words string) bool {
 	t.Helper()
-	maps := must(os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid)))(t)
-	mem := must(os.Open(fmt.Sprintf("/proc/%d/mem", pid)))(t)
+	maps := must.Get(os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid)))(t)
+	mem := must.Get(os.Open(fmt.Sprintf("/proc/%d/mem", pid)))(t)
 	defer mem.Close()
 	for line := range strings.Lines(string(maps)) {
 		var from, to int64

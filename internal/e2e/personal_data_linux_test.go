@@ -27,6 +27,7 @@ import (
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/store/history"
+	"wiebelt/internal/testutil/must"
 )
 
 // markers are values that nobody else writes. Those of people are numbers,
@@ -38,7 +39,7 @@ func makeMarkers(t *testing.T, h *localhub.Hub, callers int) (c markers) {
 	t.Helper()
 	for n := range callers {
 		number, name, relation := markedNumber(n), markedName(n), fmt.Sprintf("7741%05d", n)
-		must(h.AddInvented(t.Context(), localhub.Record{Numbers: []string{number}, Contact: contact.Contact{
+		must.Get(h.AddInvented(t.Context(), localhub.Record{Numbers: []string{number}, Contact: contact.Contact{
 			ID: fmt.Sprintf("marked-id-%04d", n), RelationNumber: relation, Initials: "K.", FamilyName: name,
 			Address: contact.Address{Street: fmt.Sprintf("Kanariestraatje%03d", n), Number: "1", PostalCode: "1234AB", City: "Ons Dorp"}}}))(t)
 		c.people = append(c.people, number[1:], name, relation, fmt.Sprintf("Kanariestraatje%03d", n), fmt.Sprintf("marked-id-%04d", n), markedPhoneName(n))
@@ -133,8 +134,8 @@ func TestPersonalDataStaysInside(t *testing.T) {
 	o := prepareAt(t, h, g.URL, old, 0, fmt.Sprintf("[support]\ncontact = %q\n[[line]]\nnumber = %q\nname = %q\n[phone]\nnever_lookup = [%q]\n[log]\nlevel = \"debug\"\n[[softphone]]\nkind = \"ari\"\nname = \"stil\"\naddress = \"http://127.0.0.1:9\"\nextension = \"101\"\nuser = \"u\"\n",
 		marked.offices[0], marked.offices[2], marked.offices[1], marked.offices[3]))
 	path := filepath.Join(o.profile, "settings.toml")
-	b := must(os.ReadFile(path))(t)
-	check(t, os.WriteFile(path, bytes.Replace(b, []byte("[hub]\n"), []byte("[hub]\nintermediary = \"intermediary\"\n"), 1), 0o600))
+	b := must.Get(os.ReadFile(path))(t)
+	must.Do(t, os.WriteFile(path, bytes.Replace(b, []byte("[hub]\n"), []byte("[hub]\nintermediary = \"intermediary\"\n"), 1), 0o600))
 	var outputs strings.Builder // of commands that must not tell of people
 	watched := watchProcesses(t, o.bin)
 	run := func(stdin string, keep bool, args ...string) (code int, out string) {
@@ -166,8 +167,8 @@ func TestPersonalDataStaysInside(t *testing.T) {
 		s.setUp(o)
 		phones = append(phones, s)
 	}
-	dirs := must(profile.Find(o.profile))(t)
-	tokens := must(secret.Token(dirs))(t)
+	dirs := must.Get(profile.Find(o.profile))(t)
+	tokens := must.Get(secret.Token(dirs))(t)
 	marked.secrets = append(marked.secrets, tokens.Socket, tokens.Path)
 	notes := o.opener("exit 0")
 	trace := filepath.Join(o.Dir, "trace")
@@ -188,18 +189,18 @@ func TestPersonalDataStaysInside(t *testing.T) {
 		t.Helper()
 		for n := from; n < to; n++ {
 			c := simulate.Call{ID: "c" + strconv.Itoa(n), Number: markedNumber(n), Name: markedPhoneName(n), Line: marked.offices[2], Via: markedPhoneName(n + 1)}
-			check(t, phone.Ring(t.Context(), c))
+			must.Do(t, phone.Ring(t.Context(), c))
 			if n%2 == 0 {
-				check(t, phone.Answer(t.Context(), c))
+				must.Do(t, phone.Answer(t.Context(), c))
 			}
-			check(t, phone.End(t.Context(), c, "completed"))
+			must.Do(t, phone.End(t.Context(), c, "completed"))
 		}
 	}
 	ws(10, 30)
 	seen("calls by WebSocket", len(overs)+20)
 	for n := 30; n < 40; n++ {
 		for _, state := range []string{"ringing", "ended"} {
-			resp := must(http.Get(fmt.Sprintf("http://127.0.0.1:%d/v1/call/%s?number=%s&id=h%d&state=%s&name=%s", o.at().Port, tokens.Path, markedNumber(n), n, state, markedPhoneName(n))))(t)
+			resp := must.Get(http.Get(fmt.Sprintf("http://127.0.0.1:%d/v1/call/%s?number=%s&id=h%d&state=%s&name=%s", o.at().Port, tokens.Path, markedNumber(n), n, state, markedPhoneName(n))))(t)
 			_ = resp.Body.Close()
 			if resp.StatusCode >= 300 {
 				t.Fatal(resp.Status)
@@ -217,7 +218,7 @@ func TestPersonalDataStaysInside(t *testing.T) {
 	}
 	seen("calls by the other ways", len(overs)+36)
 	for i, keep := range []string{"numbers", "off", "full"} {
-		check(t, settings.Set(dirs, map[string]any{"history.keep": keep}))
+		must.Do(t, settings.Set(dirs, map[string]any{"history.keep": keep}))
 		before := strings.Count(o.log.String(), "settings are in effect")
 		o.Until("history."+keep, func() bool { return strings.Count(o.log.String(), "settings are in effect") > before })
 		ws(50+10*i, 60+10*i)
@@ -225,7 +226,7 @@ func TestPersonalDataStaysInside(t *testing.T) {
 
 	// What follows so closely is not all looked up: this one rings until it is.
 	named := simulate.Call{ID: "named", Number: markedNumber(70), Name: markedPhoneName(70)}
-	check(t, phone.Ring(t.Context(), named))
+	must.Do(t, phone.Ring(t.Context(), named))
 	var known history.Entry
 	o.Until("a name in the history", func() bool {
 		all := callsOf(t, o)
@@ -235,7 +236,7 @@ func TestPersonalDataStaysInside(t *testing.T) {
 		}
 		return i >= 0
 	})
-	check(t, phone.End(t.Context(), named, "completed"))
+	must.Do(t, phone.End(t.Context(), named, "completed"))
 	d := &callsWindow{office: o, t: t, cfg: o.instance()}
 	d.ask()
 	window := o.FindWindow("^Oproepen|^Calls")
@@ -269,7 +270,7 @@ func TestPersonalDataStaysInside(t *testing.T) {
 		t.Errorf("a wrong passphrase: exit %d", code)
 	}
 	zipped := filepath.Join(o.Dir, markedName(89)+".zip")
-	check(t, os.WriteFile(zipped, contractZIP(t, 1), 0o600))
+	must.Do(t, os.WriteFile(zipped, contractZIP(t, 1), 0o600))
 	if code, out := run("", false, "deliver", zipped); code != 0 {
 		t.Errorf("deliver: exit %d: %s", code, out)
 	}
@@ -282,7 +283,7 @@ func TestPersonalDataStaysInside(t *testing.T) {
 
 	// Once all is forgotten no file holds anything of people; what was delivered stays.
 	o.run("forget", "--all")
-	check(t, filepath.WalkDir(o.profile, func(path string, d fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(o.profile, func(path string, d fs.DirEntry, err error) error {
 		if d != nil && d.Name() == "outbox" {
 			return fs.SkipDir
 		}
@@ -298,7 +299,7 @@ func TestPersonalDataStaysInside(t *testing.T) {
 
 	// It crashes with all that in its memory.
 	pid := o.at().PID
-	check(t, syscall.Kill(pid, syscall.SIGABRT))
+	must.Do(t, syscall.Kill(pid, syscall.SIGABRT))
 	o.Until("it is gone", func() bool { return syscall.Kill(pid, 0) != nil })
 	crash, err := os.ReadFile(filepath.Join(dirs.Log(), "crash.txt"))
 	if err != nil || !bytes.Contains(crash, []byte("SIGABRT")) {
@@ -333,19 +334,19 @@ func TestPersonalDataStaysInside(t *testing.T) {
 	var logs strings.Builder
 	logged, _ := filepath.Glob(filepath.Join(dirs.Log(), "*"))
 	for _, f := range logged {
-		b := must(os.ReadFile(f))(t)
+		b := must.Get(os.ReadFile(f))(t)
 		logs.Write(b)
 	}
 	look("log and crash", logs.String(), everything)
 	look("standard error", o.log.String(), everything)
 	look("output of commands", outputs.String(), everything)
 	look("settings", settingsOut.String(), slices.Concat(marked.secrets, marked.people))
-	z := must(zip.OpenReader(bundle))(t)
+	z := must.Get(zip.OpenReader(bundle))(t)
 	defer z.Close()
 	var held strings.Builder
 	for _, f := range z.File {
-		r := must(f.Open())(t)
-		must(io.Copy(&held, r))(t)
+		r := must.Get(f.Open())(t)
+		must.Get(io.Copy(&held, r))(t)
 		_ = r.Close()
 	}
 	look("bundle", held.String(), everything)
@@ -359,7 +360,7 @@ func TestPersonalDataStaysInside(t *testing.T) {
 	// A number and a name stand in the command line that a phone wrote, and that only.
 	look("processes", lines.String(), marked.secrets)
 	var execs strings.Builder
-	for l := range strings.Lines(string(must(os.ReadFile(trace))(t))) {
+	for l := range strings.Lines(string(must.Get(os.ReadFile(trace))(t))) {
 		if strings.Contains(l, "execve(") {
 			execs.WriteString(l)
 		} else if strings.Contains(l, `"`+tmp) || strings.Contains(l, `"/tmp/fyne`) {

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // machine is a user at a computer without a screen, whose /etc and /run are the
@@ -30,13 +32,13 @@ type machine struct {
 // newMachine copies what programs need of /etc.
 func newMachine(t testing.TB) *machine {
 	t.Helper()
-	bin := must(binary())(t)
-	dir := must(os.MkdirTemp("", "machine-"))(t) // short: sockets lie in it
+	bin := must.Get(binary())(t)
+	dir := must.Get(os.MkdirTemp("", "machine-"))(t) // short: sockets lie in it
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	check(t, os.Chmod(dir, 0o755))
+	must.Do(t, os.Chmod(dir, 0o755))
 	s := &machine{t: t, bin: bin, etc: filepath.Join(dir, "etc"), run: filepath.Join(dir, "run"), home: filepath.Join(dir, "home")}
 	for _, d := range []string{s.etc, s.run, s.home} {
-		check(t, os.Mkdir(d, 0o755))
+		must.Do(t, os.Mkdir(d, 0o755))
 	}
 	for _, name := range []string{"passwd", "group", "nsswitch.conf", "hosts", "resolv.conf", "localtime", "machine-id", "fonts", "ssl"} {
 		if _, err := os.Stat("/etc/" + name); err == nil {
@@ -110,9 +112,9 @@ func (s *machine) policyFile() string { return filepath.Join(s.etc, "wiebelt", "
 // policy puts a policy in place as deployment tools do.
 func (s *machine) policy(text string) {
 	s.t.Helper()
-	check(s.t, os.MkdirAll(filepath.Dir(s.policyFile()), 0o755))
-	check(s.t, os.WriteFile(s.policyFile()+".new", []byte(text), 0o644))
-	check(s.t, os.Rename(s.policyFile()+".new", s.policyFile()))
+	must.Do(s.t, os.MkdirAll(filepath.Dir(s.policyFile()), 0o755))
+	must.Do(s.t, os.WriteFile(s.policyFile()+".new", []byte(text), 0o644))
+	must.Do(s.t, os.Rename(s.policyFile()+".new", s.policyFile()))
 }
 
 type effectiveSettings struct {
@@ -166,10 +168,10 @@ func TestPolicyIsFollowed(t *testing.T) {
 	}
 	s.policy("[listener]\nport = " + strconv.Itoa(other) + "\n")
 	follows("a policy", func(p int) bool { return p == other })
-	taken := must(net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(first))))(t)
-	check(t, os.Chmod(s.policyFile(), 0o666))
+	taken := must.Get(net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(first))))(t)
+	must.Do(t, os.Chmod(s.policyFile(), 0o666))
 	follows("a policy that anybody may write, and the port of before is another's", func(p int) bool { return p == 0 })
-	check(t, taken.Close())
+	must.Do(t, taken.Close())
 	follows("the port given back", func(p int) bool { return p == first })
 	if o.at().PID != pid {
 		t.Error("another process")

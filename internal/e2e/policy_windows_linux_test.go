@@ -15,6 +15,7 @@ import (
 
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/config/templates"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/winetest"
 )
 
@@ -23,7 +24,7 @@ import (
 // with their values.
 func groupPolicy(t *testing.T) (reg []byte, want map[string]string) {
 	t.Helper()
-	all := must(templates.Files())(t)
+	all := must.Get(templates.Files())(t)
 	want = map[string]string{}
 	var template []byte
 	for _, f := range all {
@@ -54,7 +55,7 @@ func groupPolicy(t *testing.T) (reg []byte, want map[string]string) {
 			} `xml:"elements"`
 		} `xml:"policies>policy"`
 	}
-	check(t, xml.Unmarshal(template, &admx))
+	must.Do(t, xml.Unmarshal(template, &admx))
 	b := bytes.NewBufferString("Windows Registry Editor Version 5.00\r\n")
 	for _, p := range admx.Policies {
 		place := strings.Trim(strings.TrimPrefix(p.Key, `Software\Policies\Wiebelt`), `\`)
@@ -106,7 +107,7 @@ func TestWindowsPolicy(t *testing.T) {
 		for _, u := range utf16.Encode([]rune(string(what))) {
 			wide = append(wide, byte(u), byte(u>>8))
 		}
-		check(t, os.WriteFile(file, wide, 0o600))
+		must.Do(t, os.WriteFile(file, wide, 0o600))
 		if out, err := p.Command("reg", "import", `C:\policy.reg`).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"wiebelt/internal/testutil/logtest"
+	"wiebelt/internal/testutil/must"
 )
 
 // provision is what sets a profile up for a hub.
@@ -24,7 +25,7 @@ func TestSecretStaysHome(t *testing.T) {
 	t.Parallel()
 	const value = "old-secret-marker"
 	h, _ := startHub(t)
-	check(t, h.SetClientSecret(t.Context(), "office", "1234", value))
+	must.Do(t, h.SetClientSecret(t.Context(), "office", "1234", value))
 	got := &logtest.Buffer{}
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_ = r.Write(got)
@@ -51,15 +52,15 @@ func TestMachineSecret(t *testing.T) {
 	t.Parallel()
 	const group = 4711
 	root := newMachine(t)
-	groups := must(os.OpenFile(filepath.Join(root.etc, "group"), os.O_APPEND|os.O_WRONLY, 0))(t)
-	must(fmt.Fprintf(groups, "wiebelt:x:%d:\n", group))(t)
-	check(t, groups.Close())
+	groups := must.Get(os.OpenFile(filepath.Join(root.etc, "group"), os.O_APPEND|os.O_WRONLY, 0))(t)
+	must.Get(fmt.Fprintf(groups, "wiebelt:x:%d:\n", group))(t)
+	must.Do(t, groups.Close())
 	admin := root.as(realRoot, 0)
 	h, value := startHub(t)
 	profile := func(uid int) string {
 		dir := filepath.Join(root.home, fmt.Sprint(uid))
-		check(t, os.MkdirAll(dir, 0o700))
-		check(t, os.Chown(dir, uid, -1))
+		must.Do(t, os.MkdirAll(dir, 0o700))
+		must.Do(t, os.Chown(dir, uid, -1))
 		return dir
 	}
 	member, stranger := root.as(nobody, group), root.as(nobody-1, nobody)
@@ -117,19 +118,19 @@ func TestForgetUser(t *testing.T) {
 	jan := filepath.Join(s.home, "jan")
 	for _, f := range []string{"passwd:jan:x:4712:4712::" + jan + ":/bin/sh"} {
 		name, line, _ := strings.Cut(f, ":")
-		file := must(os.OpenFile(filepath.Join(s.etc, name), os.O_APPEND|os.O_WRONLY, 0))(t)
+		file := must.Get(os.OpenFile(filepath.Join(s.etc, name), os.O_APPEND|os.O_WRONLY, 0))(t)
 		fmt.Fprintln(file, line)
-		check(t, file.Close())
+		must.Do(t, file.Close())
 	}
 	fill := func(store string) {
 		t.Helper()
 		for path, text := range map[string]string{".config/wiebelt/settings.toml": "[hub]\nsecret_store = \"" + store + "\"\n", ".local/state/wiebelt/history.db": "x",
 			".local/state/wiebelt/log/wiebelt.log": "x", ".config/other/settings.toml": "x"} {
-			check(t, os.MkdirAll(filepath.Dir(filepath.Join(jan, path)), 0o700))
-			check(t, os.WriteFile(filepath.Join(jan, path), []byte(text), 0o600))
+			must.Do(t, os.MkdirAll(filepath.Dir(filepath.Join(jan, path)), 0o700))
+			must.Do(t, os.WriteFile(filepath.Join(jan, path), []byte(text), 0o600))
 		}
 		run := filepath.Join(s.run, "user", "4712", "wiebelt")
-		check(t, os.MkdirAll(run, 0o700))
+		must.Do(t, os.MkdirAll(run, 0o700))
 	}
 	gone := func() {
 		t.Helper()
@@ -159,9 +160,9 @@ func TestForgetUser(t *testing.T) {
 	// A link that would lead root elsewhere.
 	fill("file")
 	precious := filepath.Join(s.home, "precious", "wiebelt")
-	check(t, os.MkdirAll(precious, 0o700))
-	check(t, os.RemoveAll(filepath.Join(jan, ".config")))
-	check(t, os.Symlink("../precious", filepath.Join(jan, ".config")))
+	must.Do(t, os.MkdirAll(precious, 0o700))
+	must.Do(t, os.RemoveAll(filepath.Join(jan, ".config")))
+	must.Do(t, os.Symlink("../precious", filepath.Join(jan, ".config")))
 	if code, out, _ := s.wiebelt("", "forget", "--user", "jan"); code != 1 || !strings.Contains(out, "left: "+filepath.Join(jan, ".config/wiebelt")) {
 		t.Errorf("exit %d: %s", code, out)
 	}

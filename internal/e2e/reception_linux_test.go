@@ -12,6 +12,7 @@ import (
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/resident"
 	"wiebelt/internal/simulate"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
 	"wiebelt/internal/text"
 )
@@ -97,15 +98,15 @@ func TestDayAtTheReception(t *testing.T) {
 		if name == "De Vries" {
 			number = "+31698760011"
 		}
-		check(t, p.Ring(t.Context(), simulate.Call{ID: id, Number: number}))
+		must.Do(t, p.Ring(t.Context(), simulate.Call{ID: id, Number: number}))
 	}
 	answer := func(id string) {
 		t.Helper()
-		check(t, p.Answer(t.Context(), simulate.Call{ID: id}))
+		must.Do(t, p.Answer(t.Context(), simulate.Call{ID: id}))
 	}
 	end := func(id, reason string) {
 		t.Helper()
-		check(t, p.End(t.Context(), simulate.Call{ID: id}, reason))
+		must.Do(t, p.End(t.Context(), simulate.Call{ID: id}, reason))
 	}
 	// sees waits until the cards on the screen are as they should be.
 	sees := func(what string, ok func(all []strip) bool) (all []strip) {
@@ -291,10 +292,10 @@ func TestDayAtTheReception(t *testing.T) {
 			gone()
 		}},
 		{"reception passes a call on, and the card follows the caller", func() {
-			check(t, p.Ring(t.Context(), simulate.Call{ID: "23", Number: "101", Name: "Receptie"}))
+			must.Do(t, p.Ring(t.Context(), simulate.Call{ID: "23", Number: "101", Name: "Receptie"}))
 			sees("a colleague's card", func(all []strip) bool { return len(all) == 1 })
-			check(t, p.Answer(t.Context(), simulate.Call{ID: "23"}))
-			check(t, p.Answer(t.Context(), simulate.Call{ID: "23", Number: people["Smit"], Via: "Receptie"}))
+			must.Do(t, p.Answer(t.Context(), simulate.Call{ID: "23"}))
+			must.Do(t, p.Answer(t.Context(), simulate.Call{ID: "23", Number: people["Smit"], Via: "Receptie"}))
 			alone("the card of who is on the line now", func(s strip) bool { return s.rgb == talking && primary(s) })
 			hotkey()
 			opens("Enter opens the file of who is on the line", "c-smit", func() { o.Key("Return") })
@@ -319,7 +320,7 @@ func TestDayAtTheReception(t *testing.T) {
 			o.Until("no card there either", func() bool { return len(o.stripsAt(16+2)) == 0 })
 		}},
 		{"the missed ones wait in the calls window, and a click and a key take one off", func() {
-			check(t, resident.ShowCalls(t.Context(), o.instance()))
+			must.Do(t, resident.ShowCalls(t.Context(), o.instance()))
 			d := &callsWindow{office: o, t: t}
 			id := o.FindWindow("– Wiebelt$")
 			d.at = d.origin(id)

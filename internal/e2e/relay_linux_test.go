@@ -4,6 +4,8 @@ import (
 	"net"
 	"sync"
 	"testing"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // relay stands between two programs of a test and passes on what they say. For
@@ -22,7 +24,7 @@ type relay struct {
 
 func newRelay(t *testing.T, to string, listeners func() (sent, got func([]byte))) *relay {
 	t.Helper()
-	l := must(net.Listen("tcp4", "127.0.0.1:0"))(t)
+	l := must.Get(net.Listen("tcp4", "127.0.0.1:0"))(t)
 	r := &relay{Listener: l, to: to, listeners: listeners}
 	r.work.Go(func() {
 		for {

@@ -15,6 +15,7 @@ import (
 	"github.com/godbus/dbus/v5"
 
 	"wiebelt/internal/simulate"
+	"wiebelt/internal/testutil/must"
 )
 
 // TestTwentyRingsBeforeTheStart: twenty calls while nothing runs make one
@@ -56,20 +57,20 @@ func residents(o *office) int { return len(o.running(false)) }
 func TestQuietAfterLogOn(t *testing.T) {
 	t.Parallel()
 	i := onBus(t, prepare(t, "[ui]\nlanguage = \"nl\""))
-	f := must(elf.Open(i.bin))(t)
+	f := must.Get(elf.Open(i.bin))(t)
 	defer f.Close()
 	if libs, _ := f.ImportedLibraries(); len(libs) != 0 {
 		t.Errorf("needs %v", libs)
 	}
 	notices := &noticeServer{shown: map[uint32]string{}}
-	check(t, i.bus.Export(notices, noticePath, noticeService))
-	must(i.bus.RequestName(noticeService, dbus.NameFlagDoNotQueue))(t)
+	must.Do(t, i.bus.Export(notices, noticePath, noticeService))
+	must.Get(i.bus.RequestName(noticeService, dbus.NameFlagDoNotQueue))(t)
 	began := time.Now()
 	i.start("env", "GODEBUG=gctrace=1")
 	p := dial(i.office)
-	check(t, p.Ring(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}))
+	must.Do(t, p.Ring(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}))
 	i.shows("a card", foundCard(t, "+31698760011", "", vries.Contact))
-	check(t, p.End(t.Context(), simulate.Call{ID: "1"}, "missed"))
+	must.Do(t, p.End(t.Context(), simulate.Call{ID: "1"}, "missed"))
 	i.Until("no card", i.empty)
 	_ = p.Close()
 
@@ -97,7 +98,7 @@ func TestQuietAfterLogOn(t *testing.T) {
 	}
 	i.Until("memory is given back", func() bool { return given() > 1 })
 	id, _ := notices.now()
-	check(t, i.bus.Emit(noticePath, noticeService+".ActionInvoked", id, "default"))
+	must.Do(t, i.bus.Emit(noticePath, noticeService+".ActionInvoked", id, "default"))
 	i.FindWindow("^Oproepen")
 	if id != 1 {
 		t.Error("said more than once")
@@ -111,7 +112,7 @@ func cpuTime(t testing.TB, pid int) (used time.Duration) {
 	for _, f := range all {
 		b, _ := os.ReadFile(f)
 		var n int64
-		must(fmt.Sscan(string(b), &n))(t)
+		must.Get(fmt.Sscan(string(b), &n))(t)
 		used += time.Duration(n)
 	}
 	return used
@@ -119,7 +120,7 @@ func cpuTime(t testing.TB, pid int) (used time.Duration) {
 
 func ticks(t testing.TB, pid int) int {
 	t.Helper()
-	b := must(os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)))(t)
+	b := must.Get(os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)))(t)
 	_, rest, _ := strings.Cut(string(b), ") ")
 	f := strings.Fields(rest)
 	u, _ := strconv.Atoi(f[11])

@@ -23,6 +23,7 @@ import (
 
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/doctor"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
 	"wiebelt/internal/text"
 )
@@ -42,7 +43,7 @@ type hubProxy struct {
 
 func newHubProxy(t *testing.T, hub, real string, valid ...string) *hubProxy {
 	t.Helper()
-	to := must(url.Parse(hub))(t)
+	to := must.Get(url.Parse(hub))(t)
 	g := &hubProxy{valid: map[string]bool{}, issued: map[string]string{}, asked: map[string]int{}}
 	for _, v := range valid {
 		g.valid[v] = true
@@ -149,8 +150,8 @@ func callerNumber(n int) string { return fmt.Sprintf("06987601%02d", n) }
 func journalOf(t *testing.T, s *machine) *net.UnixConn {
 	t.Helper()
 	dir := filepath.Join(s.run, "systemd", "journal")
-	check(t, os.MkdirAll(dir, 0o755))
-	c := must(net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(dir, "socket"), Net: "unixgram"}))(t)
+	must.Do(t, os.MkdirAll(dir, 0o755))
+	c := must.Get(net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(dir, "socket"), Net: "unixgram"}))(t)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
@@ -168,7 +169,7 @@ func TestRotation(t *testing.T) {
 	for n := range 60 {
 		many.Numbers = append(many.Numbers, callerNumber(n))
 	}
-	must(h.AddInvented(t.Context(), many))(t)
+	must.Get(h.AddInvented(t.Context(), many))(t)
 	g := newHubProxy(t, h.BaseURL(), value, old)
 	s := newMachine(t)
 	journal := journalOf(t, s)

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"wiebelt/internal/testutil/logtest"
+	"wiebelt/internal/testutil/must"
 )
 
 // nobody is a user who has nothing to do with Wiebelt.
@@ -107,11 +108,11 @@ func TestSecondUser(t *testing.T) {
 	s := newSender(t)
 	hubDir := filepath.Join(t.TempDir(), "hub")
 	hub := startHubProcess(t, "--data", hubDir)
-	check(t, os.Chmod(s.in, 0o777)) // as for a folder that a group shares
+	must.Do(t, os.Chmod(s.in, 0o777)) // as for a folder that a group shares
 	watch := s.command("deliver", "--watch", s.in)
 	said := &logtest.Buffer{}
 	watch.Stdout, watch.Stderr = said, said
-	check(t, watch.Start())
+	must.Do(t, watch.Start())
 	t.Cleanup(func() {
 		_ = watch.Process.Signal(syscall.SIGTERM)
 		_ = watch.Wait()
@@ -125,19 +126,19 @@ func TestSecondUser(t *testing.T) {
 	}, func() []any { return []any{said.String()} })
 
 	// Everybody may enter what lies above; only what Wiebelt closes may count.
-	mine := must(os.MkdirTemp("", "wiebelt-second-"))(t)
+	mine := must.Get(os.MkdirTemp("", "wiebelt-second-"))(t)
 	t.Cleanup(func() { _ = os.RemoveAll(mine) })
 	bin := filepath.Join(mine, "wiebelt")
-	check(t, writeProgram(bin, must(os.ReadFile(o.bin))(t)))
-	check(t, os.WriteFile(filepath.Join(mine, "x.zip"), contractZIP(t, 2), 0o644))
-	check(t, os.Chown(mine, second, second))
+	must.Do(t, writeProgram(bin, must.Get(os.ReadFile(o.bin))(t)))
+	must.Do(t, os.WriteFile(filepath.Join(mine, "x.zip"), contractZIP(t, 2), 0o644))
+	must.Do(t, os.Chown(mine, second, second))
 	for _, dir := range []string{filepath.Dir(o.profile), filepath.Dir(hubDir), filepath.Dir(filepath.Dir(hubDir)), filepath.Dir(s.dir)} {
-		check(t, os.Chmod(dir, 0o755))
+		must.Do(t, os.Chmod(dir, 0o755))
 	}
 	kept := []string{filepath.Join(o.profile, "settings.toml"), filepath.Join(o.profile, "tokens.json"),
 		filepath.Join(s.dir, "settings.toml"), filepath.Join(s.in, "sent", "first.zip")}
 	before := sums(t, kept)
-	h := must(url.Parse(hub.baseURL))(t)
+	h := must.Get(url.Parse(hub.baseURL))(t)
 	_, hubPort, _ := net.SplitHostPort(h.Host)
 	env := []string{"PATH=/usr/sbin:/usr/bin:/bin", "HOME=" + mine, "MINE=" + mine, "BIN=" + bin, "P=" + o.profile, "H=" + hubDir, "S=" + s.dir, "W=" + s.in,
 		fmt.Sprint("PORT=", o.at().Port), "HPORT=" + hubPort, "HHOST=" + h.Hostname(), fmt.Sprint("PID=", o.resident.Process.Pid),
@@ -202,19 +203,19 @@ head -1 <&3 | grep -q ' 2[0-9][0-9] '; }
 [[ "$a $b" == */wiebelt\ ring ]] || continue
 line=$(tr '\0' ' ' 2>/dev/null < $f/cmdline); [[ "$line " == *" $P "* ]] && echo "${f#/proc/} $line"
 done; done`)
-	end := must(observer.StdinPipe())(t)
+	end := must.Get(observer.StdinPipe())(t)
 	seen := &logtest.Buffer{}
 	observer.Stdout = seen
-	check(t, observer.Start())
+	must.Do(t, observer.Start())
 	for n := range handed {
 		for _, state := range []string{"ringing", "ended"} {
 			id := fmt.Sprint("second-", n)
 			cmd := o.wiebelt("ring", "--stdin")
-			in := must(cmd.StdinPipe())(t)
+			in := must.Get(cmd.StdinPipe())(t)
 			if n%2 == 1 {
 				cmd.Env = append(cmd.Env, "WIEBELT_NUMBER="+number, "WIEBELT_NAME="+name)
 			}
-			check(t, cmd.Start())
+			must.Do(t, cmd.Start())
 			o.Until("he has seen it", func() bool { return strings.Contains(seen.String(), fmt.Sprintf("%d ", cmd.Process.Pid)) })
 			fields := "state=" + state + "\nid=" + id + "\n"
 			if n%2 == 0 {

@@ -15,6 +15,7 @@ import (
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/store/history"
 	"wiebelt/internal/testutil/logtest"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
 )
 
@@ -50,13 +51,13 @@ func withLogind(t *testing.T, o *office, locked bool) (*logind, []string) {
 	}
 	t.Cleanup(func() { _ = c.Close() })
 	l := &logind{c: c}
-	check(t, c.Export(l, loginPath, loginName+".Manager"))
+	must.Do(t, c.Export(l, loginPath, loginName+".Manager"))
 	l.props, err = prop.Export(c, sessionPath, prop.Map{loginSession: {
 		"LockedHint": {Value: locked, Emit: prop.EmitTrue}, "Remote": {Value: false, Emit: prop.EmitTrue}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	must(c.RequestName(loginName, dbus.NameFlagDoNotQueue))(t)
+	must.Get(c.RequestName(loginName, dbus.NameFlagDoNotQueue))(t)
 	return l, []string{"env", "--default-signal=HUP", "DBUS_SYSTEM_BUS_ADDRESS=" + address, "XDG_SESSION_ID=c7"}
 }
 
@@ -79,15 +80,15 @@ func TestSessionEnds(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(t *testing.T, o *office, l *logind){
 		"asked to end": func(t *testing.T, o *office, _ *logind) {
-			check(t, o.resident.Process.Signal(syscall.SIGTERM))
+			must.Do(t, o.resident.Process.Signal(syscall.SIGTERM))
 		},
 		"logged off": func(t *testing.T, o *office, _ *logind) {
-			check(t, o.resident.Process.Signal(syscall.SIGHUP))
+			must.Do(t, o.resident.Process.Signal(syscall.SIGHUP))
 		},
 		"the screen has gone": func(_ *testing.T, o *office, _ *logind) { o.Kill() },
 		"the machine is shut down": func(t *testing.T, o *office, l *logind) {
-			check(t, l.c.Emit(loginPath, loginName+".Manager.PrepareForShutdown", true))
-			check(t, o.resident.Process.Signal(syscall.SIGTERM))
+			must.Do(t, l.c.Emit(loginPath, loginName+".Manager.PrepareForShutdown", true))
+			must.Do(t, o.resident.Process.Signal(syscall.SIGTERM))
 			o.Kill()
 		},
 	} {
@@ -98,11 +99,11 @@ func TestSessionEnds(t *testing.T) {
 			o.start(env...)
 			// A shutdown that somebody called off changes nothing.
 			for _, on := range []bool{true, false} {
-				check(t, l.c.Emit(loginPath, loginName+".Manager.PrepareForShutdown", on))
+				must.Do(t, l.c.Emit(loginPath, loginName+".Manager.PrepareForShutdown", on))
 			}
 			p := dial(o)
-			check(t, p.Ring(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}))
-			check(t, p.Answer(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}))
+			must.Do(t, p.Ring(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}))
+			must.Do(t, p.Answer(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}))
 			o.Until("the call with its name", func() bool {
 				all := callsOf(t, o)
 				return len(all) == 1 && all[0].Name == vries.Contact.Name() && !all[0].Answered.IsZero()
@@ -141,8 +142,8 @@ func TestHubOpenedAtStart(t *testing.T) {
 	t.Parallel()
 	o := prepare(t, "")
 	path := filepath.Join(o.profile, "settings.toml")
-	b := must(os.ReadFile(path))(t)
-	check(t, os.WriteFile(path, []byte(strings.Replace(string(b), "[hub]", "[hub]\nopen_at_start = true", 1)), 0o600))
+	b := must.Get(os.ReadFile(path))(t)
+	must.Do(t, os.WriteFile(path, []byte(strings.Replace(string(b), "[hub]", "[hub]\nopen_at_start = true", 1)), 0o600))
 	l, env := withLogind(t, o, true)
 	notes := o.opener("")
 	i := onBus(t, o)
@@ -166,7 +167,7 @@ func TestHubOpenedAtStart(t *testing.T) {
 		{"the first unlock", func() {}, 1},
 		{"locked for lunch", func() {}, 1},
 		{"the next day", func() {
-			check(t, os.WriteFile(day, []byte(time.Now().AddDate(0, 0, -1).Format(time.DateOnly)+"\n"), 0o600))
+			must.Do(t, os.WriteFile(day, []byte(time.Now().AddDate(0, 0, -1).Format(time.DateOnly)+"\n"), 0o600))
 		}, 2},
 	} {
 		l.lock(true)
@@ -176,9 +177,9 @@ func TestHubOpenedAtStart(t *testing.T) {
 		o.Until(round.what, func() bool { return len(opened(notes)) >= round.want })
 		// What comes after it in the same stream has been heard by then.
 		p := dial(o)
-		check(t, p.Ring(t.Context(), simulate.Call{ID: round.what, Number: "0698760012"}))
+		must.Do(t, p.Ring(t.Context(), simulate.Call{ID: round.what, Number: "0698760012"}))
 		o.Until("a card once unlocked", func() bool { return !o.empty() })
-		check(t, p.End(t.Context(), simulate.Call{ID: round.what}, "missed"))
+		must.Do(t, p.End(t.Context(), simulate.Call{ID: round.what}, "missed"))
 		o.Until("no card", o.empty)
 		if got := opened(notes); len(got) != round.want || got[0] != o.hub.HubURL() {
 			t.Errorf("%s: opened %q, want %d times", round.what, got, round.want)

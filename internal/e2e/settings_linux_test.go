@@ -14,6 +14,7 @@ import (
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/testutil/logtest"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
 )
 
@@ -28,7 +29,7 @@ type settingsPage struct {
 // is no vault for them on a screen that was made for a test.
 func newcomer(t *testing.T) (o *office, value string) {
 	t.Helper()
-	bin := must(binary())(t)
+	bin := must.Get(binary())(t)
 	h, value := startHub(t)
 	o = &office{t: t, bin: bin, profile: t.TempDir(), hub: h, log: &logtest.Buffer{},
 		Server: xtest.Start(t, "openbox", xtest.Options{Width: width, Height: height, Env: []string{"LANG=nl_NL.UTF-8"}})}
@@ -45,7 +46,7 @@ func (o *office) settingsFile() string { return filepath.Join(o.profile, setting
 
 func (o *office) write(text string) {
 	o.t.Helper()
-	check(o.t, os.WriteFile(o.settingsFile(), []byte(text), 0o600))
+	must.Do(o.t, os.WriteFile(o.settingsFile(), []byte(text), 0o600))
 }
 
 // append adds to the settings.
@@ -56,12 +57,12 @@ func (o *office) append(text string) {
 		o.t.Fatal(err)
 	}
 	_, err = f.WriteString(text)
-	check(o.t, errors.Join(err, f.Close()))
+	must.Do(o.t, errors.Join(err, f.Close()))
 }
 
 func (o *office) written() string {
 	o.t.Helper()
-	b := must(os.ReadFile(o.settingsFile()))(o.t)
+	b := must.Get(os.ReadFile(o.settingsFile()))(o.t)
 	return string(b)
 }
 
@@ -78,7 +79,7 @@ func (o *office) openWindow(name string, env ...string) {
 	cmd := o.wiebelt("window", name)
 	cmd.Env = append(cmd.Env, env...)
 	cmd.Stderr, cmd.WaitDelay = o.log, time.Second
-	check(o.t, cmd.Start())
+	must.Do(o.t, cmd.Start())
 	o.t.Cleanup(func() {
 		_ = cmd.Process.Kill() // by its own handle; it may be gone
 		_ = cmd.Wait()
@@ -191,7 +192,7 @@ func TestOpenFile(t *testing.T) {
 	before := o.written()
 	t.Cleanup(func() { // it was started so that it goes on without its parent
 		pid := o.at().PID
-		check(t, syscall.Kill(pid, syscall.SIGTERM))
+		must.Do(t, syscall.Kill(pid, syscall.SIGTERM))
 		o.Until("it has ended", func() bool { return syscall.Kill(pid, 0) != nil })
 	})
 	if out, err := open(file); err != nil {

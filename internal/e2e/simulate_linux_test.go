@@ -18,6 +18,7 @@ import (
 	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/store/history"
 	"wiebelt/internal/testutil/logtest"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/storytest"
 	"wiebelt/internal/testutil/xtest"
 )
@@ -49,15 +50,15 @@ func (c confirmed) Tell(ctx context.Context, n simulate.Update) error {
 // that phones run, is to the tracker what is written down for it.
 func TestSimulatedPrograms(t *testing.T) {
 	t.Parallel()
-	bin := must(binary())(t)
+	bin := must.Get(binary())(t)
 	for _, over := range []string{"command", "url", "twinkle"} {
 		for _, s := range simulate.Builtin() {
 			t.Run(over+"/"+s.ID, func(t *testing.T) {
 				t.Parallel()
 				dir := t.TempDir()
-				d := must(profile.Find(dir))(t)
+				d := must.Get(profile.Find(dir))(t)
 				cfg := instance.Config{RunDir: d.Run, Version: "test"}
-				i := must(instance.Acquire(cfg))(t)
+				i := must.Get(instance.Acquire(cfg))(t)
 				told := storytest.New(t)
 				ctx, cancel := context.WithCancel(context.Background())
 				served := make(chan struct{})
@@ -66,9 +67,9 @@ func TestSimulatedPrograms(t *testing.T) {
 				// A program that found us too slow has started a resident, which goes
 				// as long as it sees us.
 				xtest.NoneLeft(t, dir)
-				p := must(simulate.Open(t.Context(), over, simulate.Options{Exe: bin, Profile: dir}))(t)
+				p := must.Get(simulate.Open(t.Context(), over, simulate.Options{Exe: bin, Profile: dir}))(t)
 				play := simulate.Play{Can: registry.Of(over).Can, Speed: 1e6, Repeat: 1, Prefix: "sim-", Said: func(s simulate.Step) { told.Set(s.At) }}
-				check(t, play.Run(t.Context(), confirmed{p, t, told}, s))
+				must.Do(t, play.Run(t.Context(), confirmed{p, t, told}, s))
 				want, got := storytest.Want(t, s.ID, over), told.Lines()
 				if strings.Join(got, "\n") != strings.Join(want, "\n") {
 					t.Errorf("the tracker's story\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(want, "\n  "))
@@ -92,8 +93,8 @@ func startSimulated(t *testing.T, o *office, over, story string) *simulated {
 	s := &simulated{over: over, log: &logtest.Buffer{}, cmd: o.wiebelt("simulate", "--over", over, "--scenario", "-", "--language", "en")}
 	s.cmd.Stdin = strings.NewReader(story)
 	s.cmd.Stderr = s.log
-	out := must(s.cmd.StdoutPipe())(t)
-	check(t, s.cmd.Start())
+	out := must.Get(s.cmd.StdoutPipe())(t)
+	must.Do(t, s.cmd.Start())
 	t.Cleanup(func() {
 		if s.cmd.ProcessState == nil {
 			_ = s.cmd.Process.Kill()
@@ -113,7 +114,7 @@ func startSimulated(t *testing.T, o *office, over, story string) *simulated {
 // hangUp stops it as a person does, and it ends well.
 func (s *simulated) hangUp(t *testing.T) {
 	t.Helper()
-	check(t, s.cmd.Process.Signal(syscall.SIGTERM))
+	must.Do(t, s.cmd.Process.Signal(syscall.SIGTERM))
 	if err := s.cmd.Wait(); err != nil {
 		t.Errorf("the simulated phone: %v: %s", err, s.log)
 	}
@@ -146,7 +147,7 @@ func TestSimulatedPhones(t *testing.T) {
 	for _, over := range registry.Links() {
 		k := vries
 		k.Contact.ID, k.Numbers = "c-"+over, []string{number(over)}
-		must(o.hub.AddInvented(t.Context(), k))(t)
+		must.Get(o.hub.AddInvented(t.Context(), k))(t)
 		s := startSimulated(t, o, over, fmt.Sprintf("0 ring a number=%q line=\"020 765 4321\" name=\"Iemand Anders\"\n+3600 end a\n", k.Numbers[0]))
 		s.setUp(o)
 		phones[over] = s

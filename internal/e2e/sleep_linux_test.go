@@ -14,6 +14,7 @@ import (
 
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/phonetest"
 )
 
@@ -21,7 +22,7 @@ import (
 // that asks the system for the time is another one, the rest is as it is shipped.
 func jumping(t *testing.T) string {
 	t.Helper()
-	root := must(filepath.Abs("../.."))(t)
+	root := must.Get(filepath.Abs("../.."))(t)
 	dir := t.TempDir()
 	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {
 		filepath.Join(root, "internal/native/sleepwatch/jumps_linux.go"): filepath.Join(root, "internal/e2e/testdata/jump/clock.go")}})
@@ -29,7 +30,7 @@ func jumping(t *testing.T) string {
 		t.Fatal(err)
 	}
 	file := filepath.Join(dir, "overlay.json")
-	check(t, os.WriteFile(file, overlay, 0o600))
+	must.Do(t, os.WriteFile(file, overlay, 0o600))
 	bin := filepath.Join(dir, "wiebelt")
 	cmd := exec.Command("go", "build", "-overlay", file, "-trimpath", "-tags", "migrated_fynedo,no_emoji", "-ldflags", "-s -w", "-o", bin, "./app/wiebelt")
 	cmd.Dir = root
@@ -54,12 +55,12 @@ type sleepingOffice struct {
 func (b *sleepingOffice) sleep(meanwhile func()) time.Time {
 	b.t.Helper()
 	pid := b.resident.Process.Pid
-	check(b.t, syscall.Kill(pid, syscall.SIGSTOP))
+	must.Do(b.t, syscall.Kill(pid, syscall.SIGSTOP))
 	meanwhile()
 	b.ahead += 8 * time.Hour
-	check(b.t, os.WriteFile(b.clock+".new", []byte(b.ahead.String()), 0o600))
-	check(b.t, os.Rename(b.clock+".new", b.clock))
-	check(b.t, syscall.Kill(pid, syscall.SIGCONT))
+	must.Do(b.t, os.WriteFile(b.clock+".new", []byte(b.ahead.String()), 0o600))
+	must.Do(b.t, os.Rename(b.clock+".new", b.clock))
+	must.Do(b.t, syscall.Kill(pid, syscall.SIGCONT))
 	return time.Now()
 }
 
@@ -69,7 +70,7 @@ func (b *sleepingOffice) ring(t *testing.T) {
 	b.calls++
 	number := fmt.Sprintf("+3169%07d", 8700000+b.calls)
 	k := contact.Contact{ID: "c-nacht-" + strconv.Itoa(b.calls), RelationNumber: strconv.Itoa(300400 + b.calls), Initials: "N.", FamilyName: "Nacht" + strings.Repeat("t", b.calls%7)}
-	must(b.hub.AddInvented(t.Context(), localhub.Record{Numbers: []string{number}, Contact: k}))(t)
+	must.Get(b.hub.AddInvented(t.Context(), localhub.Record{Numbers: []string{number}, Contact: k}))(t)
 	phonetest.Place(t, b.phone.SIP, phonetest.Scenario{Number: number, Ring: time.Minute})
 	b.shows("a card with a name", foundCard(t, number, "sip:101@127.0.0.1", k))
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/phonetest"
 	"wiebelt/internal/testutil/xtest"
 )
@@ -42,7 +43,7 @@ func TestFirstStart(t *testing.T) {
 	phone := phonetest.New(t)
 	o := prepare(t, "")
 	for _, f := range []string{o.welcomed(), filepath.Join(o.profile, "settings.toml")} { // an empty profile
-		check(t, os.Remove(f))
+		must.Do(t, os.Remove(f))
 	}
 	home := []string{"env", "HOME=" + phone.Home()}
 	o.startAs(home, "run")

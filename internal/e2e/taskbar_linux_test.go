@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
 	windows "wiebelt/internal/ui/windowapp"
 )
@@ -28,7 +29,7 @@ func TestWindowsKeepClearOfTheTaskBar(t *testing.T) {
 	for _, window := range windows.Names() {
 		cmd := o.wiebelt("window", window)
 		cmd.Stderr, cmd.WaitDelay = o.log, time.Second
-		check(t, cmd.Start())
+		must.Do(t, cmd.Start())
 		id := o.FindWindow("– Wiebelt$")
 		var frame image.Rectangle
 		o.Until(window+" has its place", func() bool { // a window manager takes the time that it takes

@@ -12,6 +12,7 @@ import (
 
 	"wiebelt/internal/instance"
 	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
 )
 
@@ -34,7 +35,7 @@ func TestTokensAreRenewed(t *testing.T) {
 	}
 	ring := func(address string) int {
 		t.Helper()
-		r := must(http.NewRequestWithContext(t.Context(), http.MethodGet, address+"?number=0698760011&state=ended", nil))(t)
+		r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, address+"?number=0698760011&state=ended", nil))(t)
 		resp, err := http.DefaultClient.Do(r)
 		if err != nil {
 			return 0 // the listener begins anew just now
@@ -65,7 +66,7 @@ func TestTokensAreRenewed(t *testing.T) {
 
 	// Damaged while it runs: what phones hold goes on working.
 	path := filepath.Join(o.profile, "tokens.json")
-	check(t, os.WriteFile(path, []byte("{}"), 0o600))
+	must.Do(t, os.WriteFile(path, []byte("{}"), 0o600))
 	o.Until("it is noticed", func() bool { return strings.Contains(o.log.String(), "the listener's tokens") })
 	if got := ring(fresh); got != http.StatusNoContent {
 		t.Errorf("with a damaged file: %d", got)
@@ -100,18 +101,18 @@ func TestTokensAreRenewed(t *testing.T) {
 func sourcesOf(t *testing.T, o *office) []windowapi.SourceState {
 	t.Helper()
 	c, _, err := instance.Connect(t.Context(), o.instance(), instance.RoleWindows)
-	check(t, err)
+	must.Do(t, err)
 	defer c.Close()
 	defer time.AfterFunc(xtest.Patience, func() { _ = c.Close() }).Stop()
-	check(t, c.Send(windowapi.KindShow, windowapi.Show{Window: windowapi.WindowCalls}))
-	check(t, c.Send(windowapi.KindPainted, nil)) // or it would be taken for one that shows nothing
-	check(t, c.Send(windowapi.KindSources, nil))
+	must.Do(t, c.Send(windowapi.KindShow, windowapi.Show{Window: windowapi.WindowCalls}))
+	must.Do(t, c.Send(windowapi.KindPainted, nil)) // or it would be taken for one that shows nothing
+	must.Do(t, c.Send(windowapi.KindSources, nil))
 	for {
 		kind, raw, err := c.Receive()
-		check(t, err)
+		must.Do(t, err)
 		if kind == windowapi.KindSources {
 			var m windowapi.Sources
-			check(t, json.Unmarshal(raw, &m))
+			must.Do(t, json.Unmarshal(raw, &m))
 			return m.Sources
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/godbus/dbus/v5"
 
 	"wiebelt/internal/simulate"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
 )
 
@@ -39,7 +40,7 @@ func newIcon(t *testing.T, more string) *icon {
 // The resident has not been started.
 func onBus(t *testing.T, o *office) *icon {
 	t.Helper()
-	c := must(dbus.Connect(o.Bus()))(t)
+	c := must.Get(dbus.Connect(o.Bus()))(t)
 	t.Cleanup(func() { _ = c.Close() })
 	return &icon{office: o, t: t, bus: c}
 }
@@ -108,11 +109,11 @@ func (i *icon) loseRegistration() (putBack func()) {
 	i.run("register")
 	list := filepath.Join(i.Dir, "config", "mimeapps.list")
 	autostart := filepath.Join(i.Dir, "config", "autostart", "wiebelt.desktop")
-	check(t, os.WriteFile(list, []byte("[Default Applications]\nx-scheme-handler/wiebelt=other.desktop;\nx-scheme-handler/tel=phone.desktop;\n"), 0o600))
+	must.Do(t, os.WriteFile(list, []byte("[Default Applications]\nx-scheme-handler/wiebelt=other.desktop;\nx-scheme-handler/tel=phone.desktop;\n"), 0o600))
 	for _, f := range []string{"wiebelt-link.desktop", "wiebelt.desktop"} {
-		check(t, os.Remove(filepath.Join(i.Dir, "data", "applications", f)))
+		must.Do(t, os.Remove(filepath.Join(i.Dir, "data", "applications", f)))
 	}
-	check(t, os.Remove(autostart))
+	must.Do(t, os.Remove(autostart))
 	return func() {
 		t.Helper()
 		i.has("Koppelingen van de telefoon (wiebelt:) openen Wiebelt niet meer. Kies Herstellen.")
@@ -123,7 +124,7 @@ func (i *icon) loseRegistration() (putBack func()) {
 				t.Errorf("%s: put back what starts at log-on: %v", line, n == 0)
 			}
 		}
-		if b := string(must(os.ReadFile(list))(t)); !strings.Contains(b, "x-scheme-handler/wiebelt=wiebelt-link.desktop") || !strings.Contains(b, "x-scheme-handler/tel=phone.desktop;\n") {
+		if b := string(must.Get(os.ReadFile(list))(t)); !strings.Contains(b, "x-scheme-handler/wiebelt=wiebelt-link.desktop") || !strings.Contains(b, "x-scheme-handler/tel=phone.desktop;\n") {
 			t.Errorf("%s", b)
 		}
 		i.run("register", "--check")
@@ -144,11 +145,11 @@ func TestTrayMenu(t *testing.T) {
 	p := dial(i.office)
 	ring := func(id, number string) {
 		t.Helper()
-		check(t, p.Ring(t.Context(), simulate.Call{ID: id, Number: number}))
+		must.Do(t, p.Ring(t.Context(), simulate.Call{ID: id, Number: number}))
 	}
 	gone := func(id string) {
 		t.Helper()
-		check(t, p.End(t.Context(), simulate.Call{ID: id}, "missed"))
+		must.Do(t, p.End(t.Context(), simulate.Call{ID: id}, "missed"))
 		i.Until("no card", i.empty)
 	}
 	i.has("Vandaag nog geen oproep ontvangen. Bel uzelf om te testen.")

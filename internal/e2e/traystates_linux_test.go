@@ -10,6 +10,7 @@ import (
 	"wiebelt/assets"
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/settings"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
 )
 
@@ -41,12 +42,12 @@ func (i *icon) looks(state, sentence string) {
 func TestTrayStates(t *testing.T) {
 	t.Parallel()
 	i := newIcon(t, "[support]\ncontact = \"Jan (IT), toestel 140\"\n\n[card]\nafter_call = \"0s\"\n\n[ui]\nlanguage = \"nl\"")
-	dirs := must(profile.Find(i.profile))(t)
+	dirs := must.Get(profile.Find(i.profile))(t)
 	path := filepath.Join(i.profile, "settings.toml")
-	whole := must(os.ReadFile(path))(t)
+	whole := must.Get(os.ReadFile(path))(t)
 	write := func(s string) {
 		t.Helper()
-		check(t, os.WriteFile(path, []byte(s), 0o600))
+		must.Do(t, os.WriteFile(path, []byte(s), 0o600))
 	}
 	ring := func(number string) { // by the way in that no settings move
 		t.Helper()
@@ -55,7 +56,7 @@ func TestTrayStates(t *testing.T) {
 	i.looks("ready", "Vandaag nog geen oproep ontvangen.")
 
 	// A phone's program that does not run.
-	l := must(net.Listen("tcp", "127.0.0.1:0"))(t)
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	closed := l.Addr().String()
 	_ = l.Close()
 	write(string(whole) + "\n[[softphone]]\nkind = \"baresip\"\nname = \"baresip\"\naddress = \"" + closed + "\"\n")
@@ -75,12 +76,12 @@ func TestTrayStates(t *testing.T) {
 	i.looks("ready", "Klaar. Laatste oproep ontvangen om ")
 
 	// An organisation that is not the client's.
-	check(t, settings.Set(dirs, map[string]any{"hub.organisation_code": "9999"}))
+	must.Do(t, settings.Set(dirs, map[string]any{"hub.organisation_code": "9999"}))
 	i.looks("credentials", "De ")
 	write(string(whole))
 	i.looks("ready", "Klaar.")
 
-	check(t, i.hub.Close())
+	must.Do(t, i.hub.Close())
 	ring("0698760012")
 	i.looks("hub-gone", "Opzoeken lukte om ")
 }

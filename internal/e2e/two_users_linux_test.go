@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // TestTwoUsers: two users of one computer run Wiebelt at once. Each has a port, a
@@ -21,18 +23,18 @@ func TestTwoUsers(t *testing.T) {
 	for i := range 2 {
 		o := prepare(t, "[card]\nafter_call = \"1s\"\n\n[listener]\nenabled = true") // which port is found at the first start
 		// A program that both may run, from a folder that neither may write.
-		dir := must(os.MkdirTemp("", "wiebelt-shared-"))(t)
+		dir := must.Get(os.MkdirTemp("", "wiebelt-shared-"))(t)
 		t.Cleanup(func() { _ = os.RemoveAll(dir) })
-		b := must(os.ReadFile(o.bin))(t)
+		b := must.Get(os.ReadFile(o.bin))(t)
 		o.bin = filepath.Join(dir, "wiebelt")
-		check(t, writeProgram(o.bin, b))
-		check(t, os.Chmod(dir, 0o755))
+		must.Do(t, writeProgram(o.bin, b))
+		must.Do(t, os.Chmod(dir, 0o755))
 		uid := nobody - 2 - i
-		check(t, filepath.WalkDir(o.profile, func(path string, _ fs.DirEntry, err error) error {
+		must.Do(t, filepath.WalkDir(o.profile, func(path string, _ fs.DirEntry, err error) error {
 			return errors.Join(err, os.Lchown(path, uid, uid))
 		}))
 		for _, dir := range []string{filepath.Dir(o.profile), o.Dir} { // the tests' own, above
-			check(t, os.Chmod(dir, 0o755))
+			must.Do(t, os.Chmod(dir, 0o755))
 		}
 		as := []string{"setpriv", "--reuid", strconv.Itoa(uid), "--regid", strconv.Itoa(uid), "--clear-groups"}
 		o.start(as...)
@@ -48,9 +50,9 @@ func TestTwoUsers(t *testing.T) {
 		port  int
 		token string
 	}{{a.Port, b.Token}, {b.Port, a.Token}} {
-		r := must(http.NewRequest(http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d/v1/call?number=0698760011", wrong.port), nil))(t)
+		r := must.Get(http.NewRequest(http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d/v1/call?number=0698760011", wrong.port), nil))(t)
 		r.Header.Set("Authorization", "Bearer "+wrong.token)
-		resp := must(http.DefaultClient.Do(r))(t)
+		resp := must.Get(http.DefaultClient.Do(r))(t)
 		_ = resp.Body.Close()
 		if resp.StatusCode != http.StatusUnauthorized {
 			t.Errorf("another's token: %s", resp.Status)

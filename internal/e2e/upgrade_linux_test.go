@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"wiebelt/internal/simulate"
+	"wiebelt/internal/testutil/must"
 )
 
 // TestAnotherVersionTakesOver: a new version on disk takes over at the next call
@@ -17,10 +18,10 @@ func TestAnotherVersionTakesOver(t *testing.T) {
 	o := prepare(t, "[card]\nafter_call = \"0s\"")
 	dir := t.TempDir()
 	next := filepath.Join(dir, "next")
-	check(t, build(next, "-s -w -X main.version=99.1 -X main.commit=abcdef", "./app/wiebelt", "CGO_ENABLED=0"))
-	old := must(os.ReadFile(o.bin))(t)
+	must.Do(t, build(next, "-s -w -X main.version=99.1 -X main.commit=abcdef", "./app/wiebelt", "CGO_ENABLED=0"))
+	old := must.Get(os.ReadFile(o.bin))(t)
 	o.bin = filepath.Join(dir, "wiebelt")
-	check(t, writeProgram(o.bin, old))
+	must.Do(t, writeProgram(o.bin, old))
 	o.start()
 	before := o.at().PID
 	t.Cleanup(func() {
@@ -29,15 +30,15 @@ func TestAnotherVersionTakesOver(t *testing.T) {
 		}
 	})
 	p := dial(o)
-	check(t, p.Ring(t.Context(), simulate.Call{ID: "live", Number: "+31698760011"}))
+	must.Do(t, p.Ring(t.Context(), simulate.Call{ID: "live", Number: "+31698760011"}))
 	o.shows("a card", foundCard(t, "+31698760011", "", vries.Contact))
-	check(t, os.Rename(next, o.bin))
+	must.Do(t, os.Rename(next, o.bin))
 	o.handOver("during", "0698760012")
 	o.Until("the second call is kept", func() bool { return len(callsOf(t, o)) == 2 })
 	if o.at().PID != before {
 		t.Fatal("it went while a call was on")
 	}
-	check(t, p.End(t.Context(), simulate.Call{ID: "live"}, "missed"))
+	must.Do(t, p.End(t.Context(), simulate.Call{ID: "live"}, "missed"))
 	o.Until("no card", o.empty)
 	o.handOver("after", "0698760013")
 	o.Until("the new version runs", func() bool {

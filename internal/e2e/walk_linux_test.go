@@ -20,6 +20,7 @@ import (
 	"wiebelt/internal/guide"
 	"wiebelt/internal/testutil/logtest"
 	"wiebelt/internal/testutil/messagetest"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/ptytest"
 	"wiebelt/internal/testutil/xtest"
 	"wiebelt/internal/text"
@@ -31,7 +32,7 @@ import (
 // else's and /etc a copy.
 func TestWalk(t *testing.T) {
 	t.Parallel()
-	bin := must(binary())(t)
+	bin := must.Get(binary())(t)
 	flags := "-mnpf"
 	if os.Getuid() != 0 {
 		flags = "-Urmnpf"
@@ -80,16 +81,16 @@ func TestWalkInside(t *testing.T) {
 	if l == "" {
 		return
 	}
-	check(t, os.MkdirAll("/etc/wiebelt", 0o755))
+	must.Do(t, os.MkdirAll("/etc/wiebelt", 0o755))
 	// As on a computer without a vault where the administrator has said so.
-	check(t, os.WriteFile("/etc/wiebelt/policy.toml", []byte("[hub]\nsecret_store = \"file\"\n"), 0o644))
+	must.Do(t, os.WriteFile("/etc/wiebelt/policy.toml", []byte("[hub]\nsecret_store = \"file\"\n"), 0o644))
 	w := &walk{t: t, lang: l, terminal: os.Getenv("WIEBELT_WALK_TERMINAL") == "true"}
 	home := t.TempDir()
 	locale := map[text.Language]string{text.Dutch: "nl_NL.UTF-8", text.English: "en_GB.UTF-8"}[l]
 	w.home, w.dir = home, filepath.Join(home, "work")
 	run := filepath.Join(home, "run")
 	for _, d := range []string{w.dir, run, filepath.Join(w.dir, "night"), filepath.Join(w.dir, "FOLDER")} {
-		check(t, os.MkdirAll(d, 0o700))
+		must.Do(t, os.MkdirAll(d, 0o700))
 	}
 	w.env = append(os.Environ(), "HOME="+home, "XDG_RUNTIME_DIR="+run, "XDG_CONFIG_HOME="+filepath.Join(home, ".config"), "XDG_DATA_HOME="+filepath.Join(home, "data"),
 		"XDG_STATE_HOME="+filepath.Join(home, "state"), "XDG_CACHE_HOME="+filepath.Join(home, "cache"), "LANG="+locale, "LC_ALL="+locale, "LANGUAGE=",
@@ -100,11 +101,11 @@ func TestWalkInside(t *testing.T) {
 		"contacts.csv": "id;achternaam;telefoon\nc-1;Jansen;0201234567\n", "policy.toml": "[history]\nkeep = \"numbers\"\n",
 		"night/a.zip": zip, "FOLDER/b.zip": zip,
 	} {
-		check(t, os.WriteFile(filepath.Join(w.dir, name), []byte(content), 0o600))
+		must.Do(t, os.WriteFile(filepath.Join(w.dir, name), []byte(content), 0o600))
 	}
-	users := must(os.OpenFile("/etc/passwd", os.O_APPEND|os.O_WRONLY, 0))(t)
+	users := must.Get(os.OpenFile("/etc/passwd", os.O_APPEND|os.O_WRONLY, 0))(t)
 	fmt.Fprintf(users, "jan:x:4242:4242::%s/jan:/bin/sh\n", home)
-	check(t, users.Close())
+	must.Do(t, users.Close())
 	defer w.end("wiebelt")
 	w.read("README", readme(t))
 	pages := guide.Help(l)
@@ -142,9 +143,9 @@ func (w *walk) before(p guide.HelpPage) {
 				toml += strings.ReplaceAll(part, "\n    ", "\n") + "\n"
 			}
 		}
-		f := must(os.OpenFile(w.settings(), os.O_APPEND|os.O_WRONLY, 0))(w.t)
-		must(f.WriteString("\n" + strings.TrimSpace(toml) + "\n"))(w.t)
-		check(w.t, f.Close())
+		f := must.Get(os.OpenFile(w.settings(), os.O_APPEND|os.O_WRONLY, 0))(w.t)
+		must.Get(f.WriteString("\n" + strings.TrimSpace(toml) + "\n"))(w.t)
+		must.Do(w.t, f.Close())
 		w.stay("phones", "wiebelt run --background")
 	}
 }
@@ -171,7 +172,7 @@ func (w *walk) read(id, page string) {
 }
 
 func readme(t *testing.T) string {
-	b := must(os.ReadFile("../../README.md"))(t)
+	b := must.Get(os.ReadFile("../../README.md"))(t)
 	return string(b)
 }
 
@@ -350,10 +351,10 @@ func (w *walk) stay(page, line string) {
 	}
 	cmd := w.command("exec " + strings.TrimSuffix(line, " &"))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	out := must(cmd.StdoutPipe())(w.t)
+	out := must.Get(cmd.StdoutPipe())(w.t)
 	said := &logtest.Buffer{} // written while we read
 	cmd.Stderr = said
-	check(w.t, cmd.Start())
+	must.Do(w.t, cmd.Start())
 	w.running = append(w.running, cmd)
 	if !hub {
 		if line != "wiebelt" && !strings.Contains(line, "--watch") {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/phonetest"
 	"wiebelt/internal/testutil/xtest"
 )
@@ -49,10 +50,10 @@ func TestLaunchesFromPages(t *testing.T) {
 	notes := o.opener("/usr/bin/xdg-open \"$1\"; echo $? >> " + ended)
 	web := attacker(t)
 	data := filepath.Join(t.TempDir(), "chromium")
-	check(t, os.MkdirAll(filepath.Join(data, "Default"), 0o700))
+	must.Do(t, os.MkdirAll(filepath.Join(data, "Default"), 0o700))
 	// What is left of a click on "always allow".
 	always := fmt.Sprintf(`{"protocol_handler":{"allowed_origin_protocol_pairs":{%q:{"wiebelt":true}}}}`, web.URL)
-	check(t, os.WriteFile(filepath.Join(data, "Default", "Preferences"), []byte(always), 0o600))
+	must.Do(t, os.WriteFile(filepath.Join(data, "Default", "Preferences"), []byte(always), 0o600))
 	ctx := surf(t, chromedp.UserDataDir(data), chromedp.Flag("headless", false), chromedp.NoInheritEnv,
 		chromedp.Env(append(o.Env(), "PATH="+o.Dir+":"+os.Getenv("PATH"))...), chromedp.WindowSize(800, 700))
 	visit(t, ctx, web.URL+"/launch.html")

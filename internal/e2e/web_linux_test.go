@@ -19,6 +19,7 @@ import (
 
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/secret"
+	"wiebelt/internal/testutil/must"
 )
 
 // requestLog is a relay between a browser and the listener that notes each request's
@@ -108,7 +109,7 @@ func script(t *testing.T, ctx context.Context, js string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	must(chromedp.Run(ctx, chromedp.Evaluate[bool]("(() => {"+js+"\n;return true})()")))(t)
+	must.Get(chromedp.Run(ctx, chromedp.Evaluate[bool]("(() => {"+js+"\n;return true})()")))(t)
 }
 
 // attacks are the pages of testdata/web, with how many requests each makes at least
@@ -130,7 +131,7 @@ func TestAttackPages(t *testing.T) {
 	allowed := fmt.Sprintf("http://allowed.test:%d", webPort)
 	o := newOffice(t, fmt.Sprintf("[listener]\nallowed_origins = [%q]", allowed))
 	a := o.at()
-	tokens := must(secret.Token(profile.Dirs{Config: o.profile, State: o.profile, Run: filepath.Join(o.profile, "run")}))(t)
+	tokens := must.Get(secret.Token(profile.Dirs{Config: o.profile, State: o.profile, Run: filepath.Join(o.profile, "run")}))(t)
 	if tokens.Socket != a.Token {
 		t.Fatal("not the listener's tokens")
 	}
@@ -177,8 +178,8 @@ func TestAttackPages(t *testing.T) {
 	// From a file, whose origin is "null" too.
 	dir := t.TempDir()
 	for _, name := range []string{"attack.js", "ws.html"} {
-		b := must(os.ReadFile(filepath.Join("testdata/web", name)))(t)
-		check(t, os.WriteFile(filepath.Join(dir, strings.Replace(name, "ws", "file", 1)), b, 0o600))
+		b := must.Get(os.ReadFile(filepath.Join("testdata/web", name)))(t)
+		must.Do(t, os.WriteFile(filepath.Join(dir, strings.Replace(name, "ws", "file", 1)), b, 0o600))
 	}
 	visit(t, ctx, "file://"+dir+"/file.html"+knows)
 	refused("file", "a=file ", 1, "403")

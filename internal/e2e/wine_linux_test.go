@@ -14,6 +14,7 @@ import (
 
 	"wiebelt/internal/doctor"
 	"wiebelt/internal/simulate"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/winetest"
 )
 
@@ -23,7 +24,7 @@ const wineProfile = `C:\wiebelt-test`
 // windowsPrograms is the folder with the two programs.
 func windowsPrograms(t testing.TB) string {
 	t.Helper()
-	dir := must(windowsBuilt())(t)
+	dir := must.Get(windowsBuilt())(t)
 	return dir
 }
 
@@ -72,7 +73,7 @@ func TestWindowsDay(t *testing.T) {
 func trayUnderWine(t *testing.T, o *office) {
 	t.Helper()
 	o.FindWindow("Wine System Tray")
-	f := must(os.Open("../../assets/icons/tray-ready-16.png"))(t)
+	f := must.Get(os.Open("../../assets/icons/tray-ready-16.png"))(t)
 	defer f.Close()
 	icon, _, err := image.Decode(f)
 	if err != nil {
@@ -101,7 +102,7 @@ func trayUnderWine(t *testing.T, o *office) {
 func keysUnderWine(t *testing.T, p *winetest.Prefix, o *office) {
 	t.Helper()
 	file := filepath.Join(p.Dir, "drive_c", "keys.txt")
-	check(t, os.WriteFile(file, nil, 0o600))
+	must.Do(t, os.WriteFile(file, nil, 0o600))
 	p.Start("notepad", `C:\keys.txt`)
 	o.Run("xdotool", "windowfocus", "--sync", o.FindWindow("keys"))
 	var got []byte
@@ -113,12 +114,12 @@ func keysUnderWine(t *testing.T, p *winetest.Prefix, o *office) {
 	phone, text := dial(o), ""
 	for i := range 20 {
 		c := simulate.Call{ID: fmt.Sprint(i), Number: "+31698760011"}
-		check(t, phone.Ring(t.Context(), c))
+		must.Do(t, phone.Ring(t.Context(), c))
 		part := fmt.Sprintf("call%02dabcdefgh", i)
 		o.Type(part, 8)
 		text += part
 		o.Until("the card of the caller", func() bool { return foundOnScreen(o.Screenshot()) })
-		check(t, phone.End(t.Context(), c, "missed"))
+		must.Do(t, phone.End(t.Context(), c, "missed"))
 		o.Until("no card", func() bool { return !foundOnScreen(o.Screenshot()) })
 	}
 	o.Until("Notepad saves every key", func() bool {
@@ -161,13 +162,13 @@ func commandsUnderWine(t *testing.T, p *winetest.Prefix, o *office, dir string) 
 // called, which gives their ids and sizes.
 func watchWindows(t *testing.T, o *office) func() []string {
 	t.Helper()
-	conn := must(xgb.NewConnDisplay(o.Display))(t)
+	conn := must.Get(xgb.NewConnDisplay(o.Display))(t)
 	root := xproto.Setup(conn).DefaultScreen(conn).Root
-	check(t, xproto.ChangeWindowAttributesChecked(conn, root, xproto.CwEventMask, []uint32{xproto.EventMaskSubstructureNotify}).Check())
+	must.Do(t, xproto.ChangeWindowAttributesChecked(conn, root, xproto.CwEventMask, []uint32{xproto.EventMaskSubstructureNotify}).Check())
 	return func() (all []string) {
 		defer conn.Close()
 		// What has happened before this question is in the queue before its answer.
-		must(xproto.GetInputFocus(conn).Reply())(t)
+		must.Get(xproto.GetInputFocus(conn).Reply())(t)
 		for {
 			e, err := conn.PollForEvent()
 			if e == nil && err == nil {
@@ -205,7 +206,7 @@ func TestWindowsUnregister(t *testing.T) {
 		if out, code := p.Run("reg", "export", `HKCU\Software`, `C:\user.reg`, "/y"); code != 0 {
 			t.Fatalf("reg export: exit %d: %s", code, out)
 		}
-		b := must(os.ReadFile(filepath.Join(p.Dir, "drive_c", "user.reg")))(t)
+		b := must.Get(os.ReadFile(filepath.Join(p.Dir, "drive_c", "user.reg")))(t)
 		var all string
 		for part := range strings.SplitSeq(strings.ReplaceAll(string(b), "\x00", ""), "\r\n\r\n") { // of UTF-16
 			if !strings.HasPrefix(part, `[HKEY_CURRENT_USER\Software\Wine`) { // its own notes
@@ -325,8 +326,8 @@ func TestWindowsPrograms(t *testing.T) {
 		t.Fatalf("no folder for MicroSIP: %v", err)
 	}
 	for _, r := range roaming {
-		check(t, os.MkdirAll(filepath.Join(r, "MicroSIP"), 0o700))
-		check(t, os.WriteFile(filepath.Join(r, "MicroSIP", "microsip.ini"), []byte("[Settings]\r\ncmdCallRing=\r\n"), 0o600))
+		must.Do(t, os.MkdirAll(filepath.Join(r, "MicroSIP"), 0o700))
+		must.Do(t, os.WriteFile(filepath.Join(r, "MicroSIP", "microsip.ini"), []byte("[Settings]\r\ncmdCallRing=\r\n"), 0o600))
 	}
 	ring(0, "--", "0698760011")
 	o.Until("the card of the caller", func() bool { return foundOnScreen(o.Screenshot()) })
