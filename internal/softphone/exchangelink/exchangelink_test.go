@@ -1,6 +1,7 @@
 package exchangelink
 
 import (
+	"bufio"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -328,6 +329,29 @@ func TestDeadPeer(t *testing.T) {
 	}
 	k.Close()
 	done.Wait()
+}
+
+// TestUntakenStream: what comes while nobody takes it ends no stream; silence does.
+func TestUntakenStream(t *testing.T) {
+	const silence, parts = 200 * time.Millisecond, 2 * queued
+	late := make(chan struct{})
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, strings.Repeat("x\n", parts))
+		http.NewResponseController(w).Flush()
+		time.AfterFunc(2*silence, func() { close(late) })
+		<-r.Context().Done()
+	}, func(_ *httptest.Server, o *Options) { o.Silence = silence })
+	k, _, err := s.Stream(t.Context(), http.MethodGet, "/", nil, nil, bufio.ScanLines)
+	must.Do(t, err)
+	defer k.Close()
+	<-late
+	n := 0
+	for range k.In() {
+		n++
+	}
+	if n != parts || link.CauseOf(k.Err()) != link.CauseSilent {
+		t.Errorf("%d of %d parts, %v", n, parts, k.Err())
+	}
 }
 
 func TestTooLarge(t *testing.T) {

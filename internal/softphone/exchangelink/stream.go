@@ -14,7 +14,8 @@ import (
 )
 
 // Stream is an answer that goes on for as long as the connection does, and is given up
-// when nothing has come for Options.Silence. Close belongs to one goroutine.
+// when nothing has come for Options.Silence, however long nobody takes what has. Close
+// belongs to one goroutine.
 type Stream struct {
 	// Server is the one that answers: of several behind one name it is this one.
 	Server *Server
@@ -68,10 +69,12 @@ func (k *Stream) read(ctx, on context.Context, body io.ReadCloser, split bufio.S
 	parts.Buffer(nil, maxMessage)
 	parts.Split(split)
 	for parts.Scan() {
+		silent.Stop() // while nobody takes it, the silence is ours
 		select {
 		case k.in <- bytes.Clone(parts.Bytes()):
 		case <-on.Done():
 		}
+		silent.Reset(k.server.opts.Silence)
 	}
 	switch err := parts.Err(); {
 	case errors.Is(context.Cause(on), os.ErrDeadlineExceeded):
