@@ -161,8 +161,7 @@ func (s *Server) dial(ctx context.Context, network, address string) (net.Conn, e
 }
 
 // Get asks for path (with its query) and decodes a JSON answer with status 200
-// into into. Any other status comes back without an error, and into with what a short
-// answer tells in JSON of what was wrong: nothing of that is ever said.
+// into into. Any other status comes back without an error, and nothing of its answer.
 func (s *Server) Get(ctx context.Context, path string, h http.Header, into any) (status int, err error) {
 	return s.do(ctx, http.MethodGet, path, h, nil, into)
 }
@@ -179,7 +178,7 @@ func (s *Server) Post(ctx context.Context, path string, h http.Header, contentTy
 
 func (s *Server) do(ctx context.Context, method, path string, h http.Header, body []byte, into any) (int, error) {
 	b, status, err := s.Ask(ctx, method, path, h, body)
-	if err == nil && json.Unmarshal(b, into) != nil && status == http.StatusOK {
+	if err == nil && status == http.StatusOK && json.Unmarshal(b, into) != nil {
 		return 0, s.broke(ctx, errOdd)
 	}
 	return status, err

@@ -169,7 +169,8 @@ func TestAnswers(t *testing.T) {
 			}
 			sent <- n
 		default:
-			http.Error(w, strings.Repeat("x", 1<<20), http.StatusTeapot)
+			w.WriteHeader(http.StatusTeapot)
+			io.WriteString(w, `{"v":"wrong"}`+strings.Repeat(" ", 1<<20))
 		}
 	}, nil)
 	var into struct{ V string }
@@ -187,8 +188,8 @@ func TestAnswers(t *testing.T) {
 	if n := <-sent; n > 50 {
 		t.Errorf("%d MiB were taken", n)
 	}
-	if status, err := s.Get(t.Context(), "/other", nil, &into); status != http.StatusTeapot || err != nil {
-		t.Error(status, err)
+	if status, err := s.Get(t.Context(), "/other", nil, &into); status != http.StatusTeapot || err != nil || into.V != "a/b" {
+		t.Error(status, err, into)
 	}
 	for status, cause := range map[int]link.Cause{http.StatusTeapot: link.CauseOdd, http.StatusServiceUnavailable: link.CauseFault, http.StatusTooManyRequests: link.CauseFault} {
 		if got := link.CauseOf(s.Status(status)); got != cause {

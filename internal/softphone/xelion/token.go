@@ -39,20 +39,23 @@ func (p *phone) login(ctx context.Context, old exchangelink.Token) (exchangelink
 	if err != nil {
 		return exchangelink.Token{}, err
 	}
-	var h http.Header
+	h := http.Header{}
 	if old.ID != "" {
 		h = header(old)
 	}
+	h.Set("Content-Type", "application/json")
 	for _, space := range []string{p.space, p.space + "-" + rand.Text()[:8]} {
 		body, err := json.Marshal(map[string]string{"userName": p.Account.User, "password": secret, "userSpace": space, "clientId": "wiebelt"})
 		if err != nil {
 			return exchangelink.Token{}, err // not of strings
 		}
-		var answer webhook.Document
-		status, err := p.Server.Post(ctx, "/me/login", h, "application/json", body, &answer)
-		switch {
-		case err != nil:
+		b, status, err := p.Server.Ask(ctx, http.MethodPost, "/me/login", h, body)
+		if err != nil {
 			return exchangelink.Token{}, err
+		}
+		var answer webhook.Document
+		_ = json.Unmarshal(b, &answer) // one that cannot be read has neither token nor code
+		switch {
 		case status == http.StatusOK:
 			return p.granted(answer)
 		case answer.First("errorCode") != codeTaken:
