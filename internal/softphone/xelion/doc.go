@@ -11,7 +11,7 @@
 //     says 401, but not again and again: then somebody else ends ours. A login that is
 //     refused ends the connection, which could stay and tell of nothing. When a session
 //     ends is told as a time without a zone, of which nothing is believed but that it is
-//     in a while.
+//     sooner than the usual ten minutes.
 //   - POST me/websocket, or GET, gives the address of the socket, which holds a key and is
 //     therefore never said. Without a socket, and only then, the list is asked for
 //     every few seconds.

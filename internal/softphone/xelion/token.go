@@ -14,7 +14,8 @@ import (
 	"wiebelt/internal/softphone/webhook"
 )
 
-// usualLife is a session's if the server does not tell, or its clock is another one.
+// usualLife is a session's at the most: the server tells its end without a zone, and what
+// it writes in Dutch time seems an hour or two later.
 const usualLife = 10 * time.Minute
 
 func header(t exchangelink.Token) http.Header {
@@ -94,7 +95,7 @@ func (p *phone) granted(answer webhook.Document) (exchangelink.Token, error) {
 	}
 	life := p.life
 	if until, err := time.Parse(time.DateTime, answer.First("validUntil")); err == nil && time.Until(until) > time.Minute {
-		life = time.Until(until)
+		life = min(life, time.Until(until))
 	}
 	t := exchangelink.NewToken(id, "", life)
 	t.Renewal = answer.First("renewalToken")

@@ -24,7 +24,7 @@ type phone struct {
 	*exchangelink.Phone
 	space  string        // of our session at the server
 	least  time.Duration // between two renewals
-	life   time.Duration // of a session, where what the server says of it cannot be used
+	life   time.Duration // of a session at the most, whatever the server says
 	again  time.Duration // between two looks after gaps
 	brief  time.Duration // a session that is ended so soon was not too old
 	moment time.Duration // that an end waits at most, and a ring of which the number is not told yet

@@ -376,11 +376,17 @@ func TestReplaced(t *testing.T) {
 	x.last(w)
 }
 
-// TestWithdrawn: the session is renewed again and again, until the login is withdrawn.
-// That is said, though the connection stands.
+// TestWithdrawn: the session is renewed again and again, whatever time the server tells,
+// until the login is withdrawn. That is said, though the connection stands.
 func TestWithdrawn(t *testing.T) {
+	for name, told := range map[string]time.Duration{"it is past": -time.Hour, "another zone": 2 * time.Hour} {
+		t.Run(name, func(t *testing.T) { withdrawn(t, told) })
+	}
+}
+
+func withdrawn(t *testing.T, told time.Duration) {
 	x := newExchange(t)
-	x.With(func() { x.Tokens.Life = 0 })
+	x.With(func() { x.Tokens.Life = told })
 	w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.life, p.least = 300*time.Millisecond, 10*time.Millisecond })
 	w.Until(link.Connected)
 	if err := x.Until(t.Context(), func() bool { return x.Tokens.Made >= 4 }); err != nil {
