@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"wiebelt/internal/core/address"
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/webhook"
@@ -52,13 +53,12 @@ const (
 	anonymous   = "anonymous" // how a withheld number is reported
 )
 
-// The words that say that a channel is connected, that it is over, and that a number is
-// withheld. Any other state is one of a call that goes on as it was.
+// The words that say that a channel is connected, and that it is over. Any other state is
+// one of a call that goes on as it was.
 var (
-	isUp     = words("connected", "up", "answered", "active", "hold", "held", "onhold", "parked", "incall", "bridged", "talking")
-	isGone   = words("hungup", "hangup", "disconnected", "ended", "terminated", "finished", "closed")
-	removes  = words("remove", "removed", "delete", "deleted")
-	withheld = words("anonymous", "anoniem", "private", "restricted", "withheld", "afgeschermd", "unknown", "onbekend")
+	isUp    = words("connected", "up", "answered", "active", "hold", "held", "onhold", "parked", "incall", "bridged", "talking")
+	isGone  = words("hungup", "hangup", "disconnected", "ended", "terminated", "finished", "closed")
+	removes = words("remove", "removed", "delete", "deleted")
 )
 
 // words says whether a word, in whatever letters and signs, is one of some.
@@ -94,8 +94,10 @@ func (s *session) read(d webhook.Document) *channel {
 	state := d.First("state")
 	c.up, c.gone = isUp(state), isGone(state)
 	switch {
-	case withheld(c.name):
+	case address.PrivateName(c.name):
 		c.name, c.number = "", cmp.Or(c.number, anonymous)
+	case address.UnknownName(c.name): // its number may be known
+		c.name = ""
 	case isNumber(c.name):
 		c.name, c.number = "", cmp.Or(c.number, c.name)
 	}

@@ -99,6 +99,7 @@ func TestTakenBy(t *testing.T) {
 // once a call, and a call rings that has none.
 func TestNumbers(t *testing.T) {
 	named := from.as(func(c *told) { c.name = "J. de Vries" })
+	unnamed := from.as(func(c *told) { c.name = "Onbekend" })
 	about := map[string]any{"callId": from.call, "callerPhoneNumber": "+31612345678", "calleePhoneNumber": "+31201234567"}
 	for _, tt := range []struct {
 		name  string
@@ -119,6 +120,11 @@ func TestNumbers(t *testing.T) {
 			x.set(ring, named)
 			x.note("insert", named, ring) // is not asked for again
 		}, "+31612345678 (J. de Vries) on 101", 1},
+		{"told of one whose name nobody knows", func(x *exchange) { x.about("newCallEvent", about); x.set(unnamed, ring) }, "+31612345678 on +31201234567", 0},
+		{"asked for of one whose name nobody knows", func(x *exchange) {
+			x.With(func() { x.Numbers[from.id] = "+31612345678" })
+			x.set(unnamed, ring)
+		}, "+31612345678 on 101", 1},
 		{"nobody knows it", func(x *exchange) { x.set(named, ring) }, "(J. de Vries) on 101", 1},
 		{"nobody answers", func(x *exchange) {
 			x.Intercept(linktest.Status("/api/v1/master/channels", http.StatusServiceUnavailable))
