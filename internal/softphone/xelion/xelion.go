@@ -3,14 +3,11 @@ package xelion
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
@@ -48,9 +45,7 @@ func New(a exchangelink.Account) (link.Phone, error) {
 	if err != nil {
 		return nil, err
 	}
-	host, _ := os.Hostname()
-	sum := sha256.Sum256([]byte(host + "\x00" + a.Client + "\x00" + a.User))
-	return &phone{Phone: p, space: "wiebelt-" + hex.EncodeToString(sum[:6]), least: 20 * time.Second, life: usualLife, again: time.Second, brief: 30 * time.Second,
+	return &phone{Phone: p, space: exchangelink.ClientName(a.Client), least: 20 * time.Second, life: usualLife, again: time.Second, brief: 30 * time.Second,
 		moment: 500 * time.Millisecond, poll: 5 * time.Second, channels: map[string]*channel{}, talks: map[string]*talk{}}, nil
 }
 
