@@ -2,6 +2,7 @@ package exchangelink
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 )
@@ -24,8 +25,22 @@ func NewToken(id, user string, life time.Duration) Token {
 	return Token{ID: id, User: user, life: life, end: time.Now().Round(0).Add(life)}
 }
 
+// Grant is NewToken of what the server gave, which may be anything.
+func (s *Server) Grant(id, user string, life time.Duration) (Token, error) {
+	if !Sendable(id) {
+		return Token{}, errors.New(s.Host() + ": it gave no token that can be used")
+	}
+	return NewToken(id, user, life), nil
+}
+
 // Lives says whether the token may be used for a new connection.
 func (t Token) Lives() bool { return t.ID != "" && time.Now().Round(0).Before(t.end) }
+
+// Ended is the token for what has to name it still: it opens nothing any more.
+func (t Token) Ended() Token {
+	t.end = time.Time{}
+	return t
+}
 
 // renewIn says when to renew, not before least has passed.
 func (t Token) renewIn(least time.Duration) time.Duration {
@@ -33,9 +48,9 @@ func (t Token) renewIn(least time.Duration) time.Duration {
 }
 
 // Renew gives the tokens that follow t, each before the one before it ends, until
-// ctx does; wait waits for that. A login that fails is tried again after least: the
-// old token lives still, and its end closes the connection.
-func Renew(ctx context.Context, t Token, least time.Duration, login func(context.Context) (Token, error)) (renewed <-chan Token, wait func()) {
+// ctx does; wait waits for that. next gives the one after another. One that fails is
+// tried again after least: the old token lives still, and its end closes the connection.
+func Renew(ctx context.Context, t Token, least time.Duration, next func(context.Context, Token) (Token, error)) (renewed <-chan Token, wait func()) {
 	out := make(chan Token)
 	var task sync.WaitGroup
 	task.Go(func() {
@@ -47,11 +62,11 @@ func Renew(ctx context.Context, t Token, least time.Duration, login func(context
 				return
 			case <-timer.C:
 			}
-			next, err := login(ctx)
+			after, err := next(ctx, t)
 			if err != nil {
 				continue
 			}
-			t = next
+			t = after
 			select {
 			case out <- t:
 			case <-ctx.Done():

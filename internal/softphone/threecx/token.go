@@ -2,7 +2,6 @@ package threecx
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -22,7 +21,7 @@ func header(t exchangelink.Token) http.Header {
 // login gets a new token for the session.
 func (s *session) login(ctx context.Context) error {
 	s.token = exchangelink.Token{}
-	t, err := s.fetch(ctx)
+	t, err := s.fetch(ctx, s.token)
 	if err != nil {
 		return err
 	}
@@ -31,7 +30,7 @@ func (s *session) login(ctx context.Context) error {
 }
 
 // fetch asks for a token. It is safe beside the session's goroutine.
-func (p *phone) fetch(ctx context.Context) (exchangelink.Token, error) {
+func (p *phone) fetch(ctx context.Context, _ exchangelink.Token) (exchangelink.Token, error) {
 	secret, err := p.Account.Password(ctx, "API key for 3CX")
 	if err != nil {
 		return exchangelink.Token{}, err
@@ -50,12 +49,10 @@ func (p *phone) fetch(ctx context.Context) (exchangelink.Token, error) {
 		return exchangelink.Token{}, &link.Refusal{Why: fmt.Sprintf("3CX does not accept the client id and API key (%d)", status), Cause: link.CauseDenied}
 	case status != http.StatusOK:
 		return exchangelink.Token{}, p.Server.Status(status)
-	case !exchangelink.Sendable(answer.Token):
-		return exchangelink.Token{}, errors.New(p.Server.Host() + ": it gave no token that can be used")
 	}
 	life := usualLife
 	if e := answer.Expires; e > 0 {
 		life = time.Duration(min(e, 7*24*3600) * float64(time.Second))
 	}
-	return exchangelink.NewToken(answer.Token, "", life), nil
+	return p.Server.Grant(answer.Token, "", life)
 }

@@ -3,7 +3,6 @@ package wazo
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -17,7 +16,7 @@ const askLife = 2 * time.Hour
 
 // login makes a token of the user name and password. It is safe beside the
 // session's goroutine.
-func (p *phone) login(ctx context.Context) (exchangelink.Token, error) {
+func (p *phone) login(ctx context.Context, _ exchangelink.Token) (exchangelink.Token, error) {
 	secret, err := p.Account.Password(ctx, "password for Wazo")
 	if err != nil {
 		return exchangelink.Token{}, err
@@ -45,14 +44,11 @@ func (p *phone) login(ctx context.Context) (exchangelink.Token, error) {
 		return exchangelink.Token{}, p.Server.Status(status)
 	}
 	d := answer.Data
-	user := cmp.Or(d.Metadata.User, d.User, d.Metadata.UUID)
-	switch {
-	case !exchangelink.Sendable(d.Token):
-		return exchangelink.Token{}, errors.New(p.Server.Host() + ": it gave no token that can be used")
-	case user == "" || len(user) > 64:
+	t, err := p.Server.Grant(d.Token, cmp.Or(d.Metadata.User, d.User, d.Metadata.UUID), life(d.Issued, d.Expires))
+	if err == nil && (t.User == "" || len(t.User) > 64) {
 		return exchangelink.Token{}, &link.Refusal{Why: "this login of Wazo is not a telephone user's", Cause: link.CauseRights}
 	}
-	return exchangelink.NewToken(d.Token, user, life(d.Issued, d.Expires)), nil
+	return t, err
 }
 
 // life is the time between two times of the server, or what we have asked for.

@@ -66,7 +66,7 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 	s := &session{phone: p, r: r}
 	defer p.Server.Idle()
 	if !p.token.Lives() {
-		t, err := p.login(ctx)
+		t, err := p.login(ctx, p.token)
 		if err != nil {
 			return err
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -89,17 +88,15 @@ func (p *phone) denied(status int, code string) error {
 }
 
 func (p *phone) granted(answer webhook.Document) (exchangelink.Token, error) {
-	id := answer.First("authentication")
-	if !exchangelink.Sendable(id) {
-		return exchangelink.Token{}, errors.New(p.Server.Host() + ": it gave no token that can be used")
-	}
 	life := p.life
 	if until, err := time.Parse(time.DateTime, answer.First("validUntil")); err == nil && time.Until(until) > time.Minute {
 		life = min(life, time.Until(until))
 	}
-	t := exchangelink.NewToken(id, "", life)
-	t.Renewal = answer.First("renewalToken")
-	return t, nil
+	t, err := p.Server.Grant(answer.First("authentication"), "", life)
+	if renewal := answer.First("renewalToken"); exchangelink.Sendable(renewal) {
+		t.Renewal = renewal
+	}
+	return t, err
 }
 
 // renew gives a token after t, and a new session where the server knows t no more.

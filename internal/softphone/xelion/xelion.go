@@ -205,14 +205,11 @@ const rarely = 12
 // run is the connection's life, with the token's renewal beside it.
 func (s *session) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
-	current := s.token // of the renewal's goroutine
 	refused := make(chan error, 1)
-	renewed, wait := exchangelink.Renew(ctx, current, s.least, func(ctx context.Context) (exchangelink.Token, error) {
-		t, err := s.renew(ctx, current)
+	renewed, wait := exchangelink.Renew(ctx, s.token, s.least, func(ctx context.Context, t exchangelink.Token) (exchangelink.Token, error) {
+		t, err := s.renew(ctx, t)
 		var refusal *link.Refusal
-		if err == nil {
-			current = t
-		} else if errors.As(err, &refusal) {
+		if errors.As(err, &refusal) {
 			select {
 			case refused <- err:
 			default:

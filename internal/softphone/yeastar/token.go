@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"time"
 
@@ -67,13 +66,13 @@ func (p *phone) login(ctx context.Context) (exchangelink.Token, error) {
 	return t, errRefused
 }
 
-// renew changes the token for another, or makes a new one.
-func (p *phone) renew(ctx context.Context) (exchangelink.Token, error) {
-	if p.refresh != "" {
-		if t, code, err := p.ask(ctx, "refresh_token", map[string]string{"refresh_token": p.refresh}); err != nil || code == 0 {
+// renew changes a token for another, or makes a new one.
+func (p *phone) renew(ctx context.Context, t exchangelink.Token) (exchangelink.Token, error) {
+	if t.Renewal != p.spent {
+		if t, code, err := p.ask(ctx, "refresh_token", map[string]string{"refresh_token": t.Renewal}); err != nil || code == 0 {
 			return t, err
 		}
-		p.refresh = ""
+		p.spent = t.Renewal
 	}
 	return p.login(ctx)
 }
@@ -95,18 +94,15 @@ func (p *phone) ask(ctx context.Context, path string, with map[string]string) (t
 		return t, 0, p.Server.Status(status)
 	case a.Code != 0:
 		return t, a.Code, nil
-	case !exchangelink.Sendable(a.Token):
-		return t, 0, errors.New(p.Server.Host() + ": it gave no token that can be used")
-	}
-	p.refresh = ""
-	if exchangelink.Sendable(a.Refresh) {
-		p.refresh = a.Refresh
 	}
 	life := usualLife
 	if a.Life > 0 {
 		life = time.Duration(min(a.Life, 7*24*3600) * float64(time.Second))
 	}
-	return exchangelink.NewToken(a.Token, "", life), 0, nil
+	if t, err = p.Server.Grant(a.Token, "", life); exchangelink.Sendable(a.Refresh) {
+		t.Renewal = a.Refresh
+	}
+	return t, 0, err
 }
 
 // giveBack tells the exchange that the token is used no more.
@@ -114,7 +110,7 @@ func (p *phone) giveBack(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	_, _ = p.Server.Get(ctx, p.path("del_token"), agent, &answer{})
-	p.token, p.refresh = exchangelink.Token{}, ""
+	p.token = exchangelink.Token{}
 }
 
 func (p *phone) path(of string) string {

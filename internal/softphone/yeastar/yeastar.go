@@ -26,7 +26,7 @@ type phone struct {
 	// These live as long as the link and belong to the session's goroutine, or to that
 	// which renews the token while there is one.
 	token   exchangelink.Token
-	refresh string
+	spent   string // with what no other token can be had any more
 	refused refusals
 	calls   map[string]map[string]bool // by id: the extensions that have it
 }
@@ -74,7 +74,7 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 func (p *phone) connection(ctx context.Context, r *link.Reporter) error {
 	s := &session{phone: p, r: r}
 	if !p.token.Lives() {
-		t, err := p.renew(ctx)
+		t, err := p.renew(ctx, p.token)
 		if err != nil {
 			return err
 		}
@@ -116,7 +116,7 @@ func (s *session) run(ctx context.Context) error {
 		case b, ok := <-s.sock.In():
 			if !ok {
 				if !s.ready && !s.fresh {
-					s.token = exchangelink.Token{} // it may be too old
+					s.token = s.token.Ended() // it may be too old
 				}
 				return s.sock.Err()
 			}
@@ -139,7 +139,7 @@ func (s *session) run(ctx context.Context) error {
 // denied is the error where the exchange refuses a token. One that was not made just now
 // may simply be too old, or was withdrawn.
 func (s *session) denied(status int) error {
-	s.token = exchangelink.Token{}
+	s.token = s.token.Ended()
 	switch {
 	case status >= 500 || status == http.StatusTooManyRequests:
 		return s.Server.Status(status)
