@@ -8,8 +8,8 @@
 //   - A session (POST me/login) belongs to a user space, which is ours on this
 //     computer; where that is taken (10005), to one of a chance name. Its token is
 //     renewed (POST me/renew) before it ends, and made anew at once where the server
-//     says 401, but not again and again: then somebody else ends ours. A login that is
-//     refused ends the connection, which could stay and tell of nothing. When a session
+//     says 401, but not again and again: then somebody else ends ours. The connection of
+//     one that has ended could stay and tell of nothing: there is a new one. When a session
 //     ends is told as a time without a zone, of which nothing is believed but that it is
 //     sooner than the usual ten minutes.
 //   - POST me/websocket, or GET, gives the address of the socket, which holds a key and is

@@ -32,8 +32,7 @@ const (
 	codeNothing  = "10100" // there is no such resource
 )
 
-// login makes a session of the user name and password. An old one ends. It is safe
-// beside the session's goroutine.
+// login makes a session of the user name and password. An old one ends.
 func (p *phone) login(ctx context.Context, old exchangelink.Token) (exchangelink.Token, error) {
 	secret, err := p.Account.Password(ctx, "password for Xelion")
 	if err != nil {
@@ -99,7 +98,8 @@ func (p *phone) granted(answer webhook.Document) (exchangelink.Token, error) {
 	return t, err
 }
 
-// renew gives a token after t, and a new session where the server knows t no more.
+// renew gives a token after t, of the same session. It is safe beside the session's
+// goroutine.
 func (p *phone) renew(ctx context.Context, t exchangelink.Token) (exchangelink.Token, error) {
 	body, err := json.Marshal(t.Renewal)
 	if err != nil {
@@ -115,5 +115,5 @@ func (p *phone) renew(ctx context.Context, t exchangelink.Token) (exchangelink.T
 	case status == http.StatusTooManyRequests, status >= http.StatusInternalServerError:
 		return exchangelink.Token{}, p.Server.Status(status)
 	}
-	return p.login(ctx, t)
+	return exchangelink.Token{}, p.ended()
 }

@@ -73,6 +73,7 @@ type session struct {
 	*phone
 	r       *link.Reporter
 	sock    *exchangelink.Socket // nil: there is none to be had
+	dialled time.Time            // when the session had begun that the socket is of
 	fresh   bool                 // the token was made since a request last needed one
 	gaps    *exchangelink.Gaps
 	settles *time.Timer // and whether it runs
@@ -136,6 +137,7 @@ func (s *session) dial(ctx context.Context) error {
 		}
 		return status, err
 	})
+	s.dialled = s.began
 	if err == nil && status == http.StatusOK {
 		status, err = s.open(ctx, answer.First("object", "object.url", "url"))
 	}
@@ -205,13 +207,12 @@ const rarely = 12
 // run is the connection's life, with the token's renewal beside it.
 func (s *session) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
-	refused := make(chan error, 1)
+	failed := make(chan error, 1)
 	renewed, wait := exchangelink.Renew(ctx, s.token, s.least, func(ctx context.Context, t exchangelink.Token) (exchangelink.Token, error) {
 		t, err := s.renew(ctx, t)
-		var refusal *link.Refusal
-		if errors.As(err, &refusal) {
+		if link.CauseOf(err) == link.CauseEnded {
 			select {
-			case refused <- err:
+			case failed <- err:
 			default:
 			}
 		}
@@ -222,6 +223,9 @@ func (s *session) run(ctx context.Context) error {
 	poll := time.NewTicker(s.poll)
 	defer poll.Stop()
 	for {
+		if !s.dialled.Equal(s.began) {
+			return s.ended()
+		}
 		var in <-chan []byte
 		if s.sock != nil {
 			in = s.sock.In()
@@ -250,8 +254,8 @@ func (s *session) run(ctx context.Context) error {
 		case <-s.gaps.C():
 			err = s.lookAgain(ctx)
 		case s.token = <-renewed:
-		case err = <-refused: // the socket may stay, and tell of nothing any more
-			s.token = exchangelink.Token{}
+		case err = <-failed:
+			s.token = s.token.Ended()
 		}
 		if err != nil {
 			return err
@@ -301,6 +305,12 @@ func (s *session) list(ctx context.Context, path string, each func(webhook.Docum
 		each(d)
 	}
 	return status, nil
+}
+
+// ended is the error where the server knows a session no more. Its socket may stay, and
+// tell of nothing.
+func (p *phone) ended() error {
+	return &link.Failure{Why: p.Server.Host() + ": its session has ended", Cause: link.CauseEnded}
 }
 
 // odd is the error for an answer of a Xelion that is not as we know it.
@@ -370,16 +380,14 @@ func (s *session) wait() {
 
 // settled tells what has waited. Who is on the line is asked for once where nobody has
 // told.
-func (s *session) settled(ctx context.Context) error {
+func (s *session) settled(ctx context.Context) (err error) {
 	s.settle = false
 	waiting, ask := s.waiting()
 	if ask {
-		if err := s.numbers(ctx); err != nil {
-			return err
-		}
+		err = s.numbers(ctx)
 	}
-	s.finish(waiting)
-	return nil
+	s.finish(waiting) // even if the connection ends now
+	return err
 }
 
 // askTime is how long a ring waits for an answer about its caller.
