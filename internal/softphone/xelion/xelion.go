@@ -405,7 +405,7 @@ func (s *session) numbers(ctx context.Context) error {
 		}
 	})
 	var refusal *link.Refusal
-	if ctx.Err() != nil || errors.As(err, &refusal) {
+	if ctx.Err() != nil || errors.As(err, &refusal) || errors.Is(err, link.ErrReplaced) {
 		return err
 	}
 	return nil

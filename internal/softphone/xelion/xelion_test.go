@@ -361,28 +361,40 @@ func TestExpiry(t *testing.T) {
 }
 
 // TestReplaced: where somebody ends our sessions as soon as they are made, that is said,
-// and they are not made again and again.
+// and they are not made again and again. It shows when connecting, or when a call rings
+// whose number is asked for.
 func TestReplaced(t *testing.T) {
-	x := newExchange(t)
-	w := x.link()
-	w.Until(link.Connected)
-	oust := func() {
-		x.With(func() { x.Tokens.Valid = nil })
-		x.EachSocket(linktest.Cut)
-		w.Until(link.Waiting)
-		w.Wake <- struct{}{}
+	for name, show := range map[string]func(*exchange, *linktest.Watch, int){
+		"connecting": func(x *exchange, _ *linktest.Watch, _ int) { x.EachSocket(linktest.Cut) },
+		"asking": func(x *exchange, w *linktest.Watch, n int) {
+			c := another(n)
+			c[0].name = "J. de Vries"
+			x.set(c...)
+			for e := w.Next(); e.ID != c[1].call+"."+c[1].id; e = w.Next() {
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := newExchange(t)
+			w := x.link()
+			w.Until(link.Connected)
+			for n := range mostOusted + 1 {
+				x.With(func() { x.Tokens.Valid = nil })
+				show(x, w, n+1)
+				if n < mostOusted {
+					w.Until(link.Waiting)
+					w.Wake <- struct{}{}
+					w.Until(link.Connected)
+				}
+			}
+			if s := w.Until(link.Kicked); !errors.Is(s.Err, link.ErrReplaced) {
+				t.Error(s.Err)
+			}
+			w.Wake <- struct{}{}
+			w.Until(link.Connected)
+			x.last(w)
+		})
 	}
-	for range mostOusted {
-		oust()
-		w.Until(link.Connected)
-	}
-	oust()
-	if s := w.Until(link.Kicked); !errors.Is(s.Err, link.ErrReplaced) {
-		t.Error(s.Err)
-	}
-	w.Wake <- struct{}{}
-	w.Until(link.Connected)
-	x.last(w)
 }
 
 // TestWithdrawn: the session is renewed again and again, whatever time the server tells,
