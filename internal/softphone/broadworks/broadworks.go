@@ -225,8 +225,11 @@ func (s *session) beat(ctx context.Context) error {
 
 // gone is the error for what the exchange does not go on with.
 func (s *session) gone(status int) error {
-	if status == http.StatusUnauthorized {
+	switch {
+	case status == http.StatusUnauthorized:
 		return s.refused(status)
+	case status >= 500 || status == http.StatusTooManyRequests:
+		return s.Server.Status(status)
 	}
 	return s.ended(fmt.Sprintf("it does not know the channel or subscription any more (%d)", status))
 }

@@ -105,14 +105,23 @@ func TestOffice(t *testing.T) {
 }
 
 // TestEnterprise: an administrator, whom the exchange shows no directory, follows the
-// group in the address; who is called is asked for then.
+// group in the address; who is called is asked for then, until there is an answer.
 func TestEnterprise(t *testing.T) {
 	x := newExchange(t)
 	a := x.office()
 	a.Address += "/serviceprovider/simulatie/group/kantoor"
 	x.With(func() { x.Users = x.Users[1:] })
 	w := connected(t, a)
+	var asked atomic.Int32
+	x.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
+		busy := strings.HasSuffix(r.URL.Path, "bob@kantoor.example/profile") && asked.Add(1) == 1
+		if busy {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+		return busy
+	})
 	x.Tell("bob@kantoor.example", "CallReceivedEvent", half1("Alerting"))
+	x.Tell("bob@kantoor.example", "CallUpdatedEvent", half1("Alerting"))
 	w.Expect("ringing incoming #bob@kantoor.example/callhalf-1:0 +31612345678 (J. de Vries) at 102")
 	x.Tell("1234@elders.example", "CallReceivedEvent", half1("Alerting")) // nobody tells his extension
 	w.Expect("ringing incoming #1234@elders.example/callhalf-1:0 +31612345678 (J. de Vries) at 1234")
@@ -240,6 +249,22 @@ func TestRenewal(t *testing.T) {
 	}
 	w.Until(link.Connected)
 	x.last(w)
+	x.Intercept(linktest.Status("/com.broadsoft.xsi-events/v2.0/subscription", http.StatusServiceUnavailable))
+	if s := w.Until(link.Waiting); s.Cause != link.CauseFault {
+		t.Error(s.Err)
+	}
+}
+
+// TestPeople: of who is known it is learnt that he has another extension, however many are.
+func TestPeople(t *testing.T) {
+	s := &session{phone: &phone{people: map[string]person{}}}
+	for i := range maxPeople + 1 {
+		s.meet(person{User: text(fmt.Sprint(i)), Extension: "101"})
+	}
+	s.meet(person{User: "7", Extension: "102"})
+	if len(s.people) != maxPeople || s.people["7"].Extension != "102" {
+		t.Errorf("%d are known, one as %v", len(s.people), s.people["7"])
+	}
 }
 
 // TestGaps: events that do not come are made up for by asking; those that overtake each

@@ -131,8 +131,9 @@ func (s *session) learn(ctx context.Context) (group string, err error) {
 
 // meet remembers a user.
 func (s *session) meet(p person) {
-	if p.User != "" && len(p.User) <= maxID && len(s.people) < maxPeople {
-		s.people[strings.ToLower(string(p.User))] = p
+	id := strings.ToLower(string(p.User))
+	if _, known := s.people[id]; id != "" && len(id) <= maxID && (known || len(s.people) < maxPeople) {
+		s.people[id] = p
 	}
 }
 
@@ -148,13 +149,14 @@ func (s *session) extension(ctx context.Context, id string) string {
 	if !ok {
 		ctx, cancel := context.WithTimeout(ctx, askTime)
 		defer cancel()
-		d, _, _ := s.do(ctx, http.MethodGet, actions+user(id)+"/profile", nil)
+		d, _, err := s.do(ctx, http.MethodGet, actions+user(id)+"/profile", nil)
 		if p = d.Details; p.Extension == "" {
 			name, _, _ := strings.Cut(id, "@")
 			p.Extension = text(name)
 		}
-		p.User = text(id)
-		s.meet(p)
+		if p.User = text(id); err == nil { // else he is asked for again
+			s.meet(p)
+		}
 	}
 	return string(p.Extension)
 }
