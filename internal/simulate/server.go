@@ -283,11 +283,17 @@ type wsConn struct {
 
 func (c *wsConn) Close() error { return c.conn.Close() }
 
-func (c *wsConn) send(text []byte) error {
+// send writes texts, with nobody else's in between.
+func (c *wsConn) send(texts ...[]byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	_ = c.conn.SetWriteDeadline(time.Now().Add(writeTime))
-	return c.conn.WriteMessage(websocket.TextMessage, text)
+	for _, t := range texts {
+		if err := c.conn.WriteMessage(websocket.TextMessage, t); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func goAway(c io.Closer) {
@@ -357,20 +363,19 @@ func (s *server) upgrade(w http.ResponseWriter, r *http.Request, k socket) {
 // sendEach writes to each WebSocket what texts, which is asked under the lock, gives
 // for it; one that does not take it is closed.
 func (s *server) sendEach(texts func(*wsConn) []string) {
-	to := map[*wsConn][]string{}
+	to := map[*wsConn][][]byte{}
 	s.With(func() {
 		for c := range s.conns {
 			if ws, ok := c.(*wsConn); ok {
-				to[ws] = texts(ws)
+				for _, t := range texts(ws) {
+					to[ws] = append(to[ws], []byte(t))
+				}
 			}
 		}
 	})
 	for c, texts := range to {
-		for _, t := range texts {
-			if c.send([]byte(t)) != nil {
-				_ = c.Close()
-				break
-			}
+		if c.send(texts...) != nil {
+			_ = c.Close()
 		}
 	}
 }

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gorilla/websocket"
-
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/softphone/registry"
 )
@@ -195,24 +193,14 @@ var admin = map[string]bool{"newCallEvent": true, "callConnectedEvent": true, "c
 
 // Send gives events to who wants and may have them, all before anything is sent back.
 func (x *Xelion) Send(events ...Notification) {
-	texts := map[*wsConn][]string{}
-	x.With(func() {
-		for c, wants := range x.sockets {
-			for _, n := range events {
-				if wants[n.Type] && !(x.Plain && admin[n.Type]) {
-					texts[c] = append(texts[c], n.String())
-				}
+	x.sendEach(func(c *wsConn) (texts []string) {
+		for _, n := range events {
+			if x.sockets[c][n.Type] && !(x.Plain && admin[n.Type]) {
+				texts = append(texts, n.String())
 			}
 		}
+		return texts
 	})
-	for c, texts := range texts {
-		c.mu.Lock()
-		_ = c.conn.SetWriteDeadline(time.Now().Add(writeTime))
-		for _, s := range texts { // a failure shows when reading
-			_ = c.conn.WriteMessage(websocket.TextMessage, []byte(s))
-		}
-		c.mu.Unlock()
-	}
 }
 
 // Channel is an event about a channel, with the next version. It is called within With.
