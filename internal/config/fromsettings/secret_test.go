@@ -24,7 +24,7 @@ func TestLinksSayWhy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, kind := range []string{"ari", "wazo", "3cx", "broadworks"} {
+	for _, kind := range []string{"ari", "wazo", "3cx", "broadworks", "xelion", "yeastar-socket"} {
 		s := settings.Softphone{Kind: kind, Name: "centrale", Address: "https://127.0.0.1:1", User: "u", Extension: "101"}
 		p, err := Softphone(d, secret.KindFile, s)
 		if err != nil {

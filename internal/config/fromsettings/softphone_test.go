@@ -56,7 +56,7 @@ func TestExchangesThroughTheProxy(t *testing.T) {
 	t.Setenv("NO_PROXY", "")
 	t.Setenv("no_proxy", "")
 	t.Setenv("https_proxy", "")
-	for _, kind := range []string{"ari", "wazo", "3cx", "broadworks"} {
+	for _, kind := range []string{"ari", "wazo", "3cx", "broadworks", "xelion", "yeastar-socket"} {
 		dir := t.TempDir()
 		d, err := profile.Find(dir)
 		if err != nil {
