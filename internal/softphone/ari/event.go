@@ -38,9 +38,6 @@ type party struct {
 	Number string `json:"number"`
 }
 
-// anonymous is how a withheld number is reported.
-const anonymous = "anonymous"
-
 // message takes one event. What cannot be read costs this one event, not the
 // link.
 func (s *session) message(ctx context.Context, b []byte) error {
@@ -128,11 +125,11 @@ func (s *session) take(ctx context.Context, c channel, moved bool) {
 	}
 	switch outgoing := e.Direction == call.Outgoing || isKnown && known.Direction == call.Outgoing; {
 	case e.Number == "" && moved && isKnown && known.Number != "":
-		e.Number, e.Name = anonymous, "" // whoever it is now, it is not the one before
+		e.Number, e.Name = exchangelink.Anonymous, "" // whoever it is now, it is not the one before
 	case e.Number == "":
 		e.Name = ""
 	case !outgoing && s.hides(ctx, c):
-		e.Number, e.Name = anonymous, ""
+		e.Number, e.Name = exchangelink.Anonymous, ""
 	}
 	s.Legs.Take(s.r, c.ID, c.ID, e, func(other string) bool { return s.linked(ctx, c.ID, other) })
 }
@@ -179,7 +176,7 @@ func (s *session) withheld(c channel) {
 	s.hidden[c.ID] = c.Caller.Number
 	for _, id := range s.r.Calls() {
 		if e, _ := s.r.Known(id); e.Number == c.Caller.Number && e.Direction == call.Incoming {
-			e.Number, e.Name = anonymous, ""
+			e.Number, e.Name = exchangelink.Anonymous, ""
 			s.r.Report(e)
 		}
 	}

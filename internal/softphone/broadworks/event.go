@@ -92,8 +92,6 @@ type address struct {
 // person is a user of the exchange.
 type person struct {
 	User      text `xml:"userId"`
-	First     text `xml:"firstName"`
-	Last      text `xml:"lastName"`
 	Extension text `xml:"extension"`
 	Group     text `xml:"groupId"`
 	Provider  text `xml:"serviceProvider"`
@@ -142,9 +140,6 @@ func word(t text) string {
 		return r
 	}, strings.ToLower(string(t)))
 }
-
-// anonymous is how a withheld number is reported.
-const anonymous = "anonymous"
 
 // event is what a half of a call tells in an event of a kind, "" being none. Not ok is
 // one that says nothing of the user's telephone.
@@ -246,7 +241,7 @@ func (p party) name() string {
 // number is a party's, "" if there is none, "anonymous" if it is withheld.
 func (p party) number() string {
 	if p.Privacy != nil {
-		return anonymous
+		return exchangelink.Anonymous
 	}
 	if n := p.Address.number(); n != "" {
 		return n

@@ -171,6 +171,9 @@ func PublicNumber(extension string) bool {
 	return len(extension) >= 7 && strings.Trim(strings.TrimPrefix(extension, "+"), "0123456789") == ""
 }
 
+// Anonymous is how a withheld number is reported.
+const Anonymous = "anonymous"
+
 // Person is how a colleague is named on a card.
 func Person(name, extension string) string {
 	switch {

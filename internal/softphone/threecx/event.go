@@ -144,7 +144,7 @@ func (s *session) take(extension string, p participant) {
 	if e.Number == "" {
 		e.Name = ""
 		if p.Number != nil && isKnown && known.Number != "" {
-			e.Number = "anonymous" // whoever it is now, it is not the one before
+			e.Number = exchangelink.Anonymous // whoever it is now, it is not the one before
 		}
 	}
 	if len(s.calls) >= maxCalls {

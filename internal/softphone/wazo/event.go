@@ -144,7 +144,7 @@ func (c wazoCall) number(known call.Event, outgoing bool) string {
 	case *c.PeerNumber != "" && (*c.PeerNumber != c.Dialed || outgoing):
 		return *c.PeerNumber // the server fills in a number that is withheld
 	case known.Number != "" && !outgoing:
-		return "anonymous" // whoever it is now, it is not the one before
+		return exchangelink.Anonymous // whoever it is now, it is not the one before
 	}
 	return ""
 }

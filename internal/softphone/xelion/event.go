@@ -50,7 +50,6 @@ const (
 	maxID       = 512
 	maxChannels = 4096
 	maxTalks    = 4096
-	anonymous   = "anonymous" // how a withheld number is reported
 )
 
 // The words that say that a channel is connected, and that it is over. Any other state is
@@ -95,7 +94,7 @@ func (s *session) read(d webhook.Document) *channel {
 	c.up, c.gone = isUp(state), isGone(state)
 	switch {
 	case address.PrivateName(c.name):
-		c.name, c.number = "", cmp.Or(c.number, anonymous)
+		c.name, c.number = "", cmp.Or(c.number, exchangelink.Anonymous)
 	case address.UnknownName(c.name): // its number may be known
 		c.name = ""
 	case isNumber(c.name):
@@ -264,7 +263,7 @@ func (s *session) take(c *channel, all []*channel) {
 	}
 	if is != nil {
 		if e.Number == "" && isKnown && known.Number != "" && is.id != c.with {
-			e.Number = anonymous // whoever it is now, it is not the one before
+			e.Number = exchangelink.Anonymous // whoever it is now, it is not the one before
 		}
 		c.with = is.id
 	}
