@@ -11,9 +11,12 @@ import (
 // (httpContact). It names users by their ids: such an id is taken for an e-mail address,
 // and what stands before its @ for an extension. The end of a call is one user's.
 func readBroadWorks(m Message) ([]Report, error) {
+	if len(m.Body) > MaxBody {
+		return nil, ErrMessage
+	}
 	told, ended, err := broadworks.Read(m.Body)
 	switch {
-	case err != nil || len(m.Body) > MaxBody:
+	case err != nil:
 		return nil, ErrMessage
 	case ended:
 		return nil, ErrEnded
