@@ -238,7 +238,6 @@ func (s *session) run(ctx context.Context) error {
 				return s.sock.Err()
 			}
 			if s.message(b) {
-				s.settles.Stop()
 				err = s.settled(ctx)
 			}
 		case <-s.settles.C:
@@ -381,6 +380,7 @@ func (s *session) wait() {
 // settled tells what has waited. Who is on the line is asked for once where nobody has
 // told.
 func (s *session) settled(ctx context.Context) (err error) {
+	s.settles.Stop()
 	s.settle = false
 	waiting, ask := s.waiting()
 	if ask {
