@@ -33,7 +33,7 @@ func documents(data []byte, atEOF bool) (advance int, document []byte, err error
 	if next >= 0 {
 		most = next + 1
 	}
-	if n := end(data[:most]); n > 0 {
+	if n := documentEnd(data[:most]); n > 0 {
 		return start + n, data[:n], nil
 	}
 	if next >= 0 {
@@ -45,8 +45,8 @@ func documents(data []byte, atEOF bool) (advance int, document []byte, err error
 	return start, nil, nil
 }
 
-// end is where the document at the beginning of data ends, 0 where it goes on.
-func end(data []byte) int {
+// documentEnd is where the document at the beginning of data ends, 0 where it goes on.
+func documentEnd(data []byte) int {
 	root := 0
 	if bytes.HasPrefix(data, []byte("<?")) {
 		i := bytes.Index(data, []byte("?>"))

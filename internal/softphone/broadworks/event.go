@@ -158,13 +158,13 @@ func (h half) event(kind string) (e call.Event, ok bool) {
 		e.Number, e.Name = h.Queue.Caller.number(), cmp.Or(e.Name, h.Queue.Caller.name())
 	}
 	e.Queue, e.Line = string(h.Queue.Name), h.Queue.Number.number()
-	e.Via = exchangelink.Person(h.Recall.name(), h.Recall.known())
+	e.Via = exchangelink.Person(h.Recall.name(), h.Recall.shown())
 	for _, r := range h.Redirections {
 		switch word(r.Reason) {
 		case "huntgroup", "callcenter", "routepoint":
-			e.Queue, e.Line = cmp.Or(e.Queue, r.Party.name(), r.Party.known()), cmp.Or(e.Line, r.Party.known())
+			e.Queue, e.Line = cmp.Or(e.Queue, r.Party.name(), r.Party.shown()), cmp.Or(e.Line, r.Party.shown())
 		default:
-			e.Via = cmp.Or(e.Via, exchangelink.Person(r.Party.name(), r.Party.known()))
+			e.Via = cmp.Or(e.Via, exchangelink.Person(r.Party.name(), r.Party.shown()))
 		}
 	}
 	if e.Queue == "" {
@@ -252,8 +252,8 @@ func (p party) number() string {
 	return p.DN.number()
 }
 
-// known is a party's number if it is not withheld.
-func (p party) known() string {
+// shown is a party's number if it is not withheld.
+func (p party) shown() string {
 	if p.Privacy != nil {
 		return ""
 	}

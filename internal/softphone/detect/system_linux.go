@@ -19,7 +19,7 @@ const (
 	maxEnviron = 128 << 10
 )
 
-// This gives the computer we run on.
+// ThisSystem gives the computer we run on.
 func ThisSystem() System {
 	home, _ := os.UserHomeDir()
 	return System{Processes: processes, Listens: listens, Home: home}

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// This gives the computer we run on.
+// ThisSystem gives the computer we run on.
 func ThisSystem() System {
 	home, _ := os.UserHomeDir()
 	s := System{Processes: processes, Listens: dials, Home: home}

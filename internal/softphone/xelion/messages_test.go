@@ -53,7 +53,7 @@ func feed(t testing.TB, f func(*session)) []call.Event {
 	events, _ := linktest.Once(t, linktest.Scripted{Phone: p, Do: func(_ context.Context, r *link.Reporter) error {
 		s := p.(*phone).session(r)
 		defer s.gaps.Stop()
-		defer s.settles.Stop()
+		defer s.patience.Stop()
 		f(s)
 		return nil
 	}})
@@ -63,7 +63,7 @@ func feed(t testing.TB, f func(*session)) []call.Event {
 // back is what is done when a message that we sent has come back, but for questions.
 func (s *session) back() {
 	waiting, _ := s.waiting()
-	s.settle = false
+	s.waits = false
 	s.finish(waiting)
 }
 

@@ -71,17 +71,17 @@ var (
 // session is one connection.
 type session struct {
 	*phone
-	r       *link.Reporter
-	sock    *exchangelink.Socket // nil: there is none to be had
-	dialled time.Time            // when the session had begun that the socket is of
-	fresh   bool                 // the token was made since a request last needed one
-	gaps    *exchangelink.Gaps
-	settles *time.Timer // and whether it runs
-	settle  bool
-	polls   int
-	busy    int   // times that the server could not answer, one after another
-	version int64 // of the last event
-	heard   bool  // there was one
+	r        *link.Reporter
+	sock     *exchangelink.Socket // nil: there is none to be had
+	dialled  time.Time            // when the session had begun that the socket is of
+	fresh    bool                 // the token was made since a request last needed one
+	gaps     *exchangelink.Gaps
+	patience *time.Timer // and whether it runs
+	waits    bool
+	polls    int
+	busy     int   // times that the server could not answer, one after another
+	version  int64 // of the last event
+	heard    bool  // there was one
 }
 
 // Session takes events until the connection ends. They are waited for before the
@@ -89,7 +89,7 @@ type session struct {
 func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 	s := p.session(r)
 	defer s.gaps.Stop()
-	defer s.settles.Stop()
+	defer s.patience.Stop()
 	defer p.Server.Idle()
 	if !p.token.Lives() {
 		if err := s.login(ctx); err != nil {
@@ -111,7 +111,7 @@ func (p *phone) session(r *link.Reporter) *session {
 	clear(p.talks)
 	t := time.NewTimer(0)
 	t.Stop()
-	return &session{phone: p, r: r, gaps: exchangelink.NewGaps(0, p.again), settles: t}
+	return &session{phone: p, r: r, gaps: exchangelink.NewGaps(0, p.again), patience: t}
 }
 
 func (s *session) hangUp() {
@@ -195,14 +195,14 @@ func (s *session) subscribe(ctx context.Context) error {
 			if s.message(b) {
 				return s.settled(ctx)
 			}
-		case <-s.settles.C:
+		case <-s.patience.C:
 			return s.settled(ctx)
 		}
 	}
 }
 
-// rarely is how many times the list is asked for before a socket is.
-const rarely = 12
+// looksPerDial is how many times the list is asked for before a socket is.
+const looksPerDial = 12
 
 // run is the connection's life, with the token's renewal beside it.
 func (s *session) run(ctx context.Context) error {
@@ -240,10 +240,10 @@ func (s *session) run(ctx context.Context) error {
 			if s.message(b) {
 				err = s.settled(ctx)
 			}
-		case <-s.settles.C:
+		case <-s.patience.C:
 			err = s.settled(ctx)
 		case <-poll.C:
-			if s.polls++; s.polls%rarely == 0 {
+			if s.polls++; s.polls%looksPerDial == 0 {
 				err = s.dial(ctx)
 			}
 			if err == nil {
@@ -367,11 +367,11 @@ const test = "test"
 
 // wait has what cannot be told yet told in a moment.
 func (s *session) wait() {
-	if s.settle {
+	if s.waits {
 		return
 	}
-	s.settle = true
-	s.settles.Reset(s.moment)
+	s.waits = true
+	s.patience.Reset(s.moment)
 	if s.sock != nil { // a failure shows when reading
 		_ = s.sock.Send([]byte(`{"messageType":"` + test + `"}`))
 	}
@@ -380,8 +380,8 @@ func (s *session) wait() {
 // settled tells what has waited. Who is on the line is asked for once where nobody has
 // told.
 func (s *session) settled(ctx context.Context) (err error) {
-	s.settles.Stop()
-	s.settle = false
+	s.patience.Stop()
+	s.waits = false
 	waiting, ask := s.waiting()
 	if ask {
 		err = s.numbers(ctx)
