@@ -139,9 +139,5 @@ func (r *relay) webhook(w http.ResponseWriter, q *http.Request) {
 			return
 		}
 	}
-	if kind == registry.BroadWorks { // which wants this one
-		w.WriteHeader(http.StatusOK)
-		return
-	}
-	w.WriteHeader(http.StatusNoContent)
+	w.WriteHeader(webhook.Status(kind))
 }

@@ -11,10 +11,12 @@ package webhook
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"maps"
 	"mime"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -79,6 +81,12 @@ func Of(kind string) (Reader, bool) {
 	r, ok := readers[kind]
 	return r, ok
 }
+
+// statuses are those that a kind wants, where it wants another than the usual one.
+var statuses = map[string]int{registry.BroadWorks: http.StatusOK}
+
+// Status is what answers a message of a kind that was taken.
+func Status(kind string) int { return cmp.Or(statuses[kind], http.StatusNoContent) }
 
 // Plain reads our own message: the event of the listener, and where the call is.
 func Plain(m Message) ([]Report, error) {
