@@ -22,7 +22,7 @@ type Missed struct {
 	Queue  string    `json:"queue,omitempty"`
 	Reason string    `json:"reason,omitempty"` // how it ended
 	By     string    `json:"by,omitempty"`     // who took it, where it was somebody else
-	Rang   time.Time `json:"rang"`             // by the relay's clock; see JournalAnswer.By
+	Rang   time.Time `json:"rang"`             // by the relay's clock; see JournalAnswer.LocalTimes
 	Ended  time.Time `json:"ended"`
 }
 
@@ -77,9 +77,9 @@ func ParseJournalAnswer(b []byte) (JournalAnswer, error) {
 	return a, nil
 }
 
-// By gives the calls by our own clock, at the moment when the answer came: they are as
+// LocalTimes gives the calls by our own clock, at the moment when the answer came: they are as
 // old as they are by the relay's.
-func (a JournalAnswer) By(now time.Time) []Missed {
+func (a JournalAnswer) LocalTimes(now time.Time) []Missed {
 	all := slices.Clone(a.Calls)
 	for i := range all {
 		all[i].Rang, all[i].Ended = now.Add(all[i].Rang.Sub(a.At)), now.Add(all[i].Ended.Sub(a.At))

@@ -207,7 +207,7 @@ func (p *Phone) catchUp(ctx context.Context, s *session) {
 			return // an older relay, or one that is going
 		}
 		a, err := wire.ParseJournalAnswer(b)
-		if err != nil || len(a.Calls) == 0 || p.missed(ctx, a.By(time.Now())) != nil {
+		if err != nil || len(a.Calls) == 0 || p.missed(ctx, a.LocalTimes(time.Now())) != nil {
 			return
 		}
 		seen = a.Seen
