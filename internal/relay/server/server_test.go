@@ -387,7 +387,6 @@ func TestLink(t *testing.T) {
 // starts again, also while it knows of nobody yet; others come back by themselves.
 func TestRemoved(t *testing.T) {
 	o := start(t)
-	o.config.Settings.NATSPort = o.node.Port() // users know it
 	_, states, _ := o.desk(users.Entry{User: "anna", Extensions: []string{"101"}})
 	bob, others, _ := o.desk(users.Entry{User: "bob", Extensions: []string{"102"}})
 	wait(t, states, connected)
@@ -399,7 +398,9 @@ func TestRemoved(t *testing.T) {
 	if s := wait(t, states, refused); s.Cause != link.CauseDenied {
 		t.Errorf("%+v", s)
 	}
+	port := o.node.Port()
 	o.end()
+	o.config.Settings.NATSPort = port // users know it
 	hosts := []string{"127.0.0.1"}
 	n, err := o.config.node(hosts, o.Authority.Server(hosts, time.Now))
 	if err != nil {
