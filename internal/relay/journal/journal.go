@@ -111,8 +111,8 @@ func (j *Journal) Note(u wire.User, c wire.Call, over time.Time) {
 	}
 }
 
-// Run writes what is noted, and forgets what is too old, until ctx ends and all that
-// was noted is written.
+// Run writes what is noted, and forgets what is too old, until ctx ends. What cannot be
+// written by then is left to the next Run.
 func (j *Journal) Run(ctx context.Context) error {
 	if j.stream == nil {
 		<-ctx.Done()
@@ -121,48 +121,52 @@ func (j *Journal) Run(ctx context.Context) error {
 	sweep := time.NewTicker(sweepEvery)
 	defer sweep.Stop()
 	j.sweep(ctx)
-	write := context.WithoutCancel(ctx)
 	for {
 		select {
 		case n := <-j.noted:
-			j.add(write, n)
+			j.add(ctx, n)
 		case <-sweep.C:
 			j.sweep(ctx)
 		case <-ctx.Done():
-			for len(j.noted) > 0 {
-				j.add(write, <-j.noted)
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTime)
+			defer cancel()
+			for range len(j.noted) {
+				j.add(last, <-j.noted)
 			}
 			return ctx.Err()
 		}
 	}
 }
 
-// How long it is tried to keep a call, and how often: servers that choose another
-// leader take seconds.
+// How often it is tried to keep a call, for servers that choose another leader take
+// seconds, and how long that goes on once Run is to end.
 const (
-	addTime  = 30 * time.Second
 	addAgain = 250 * time.Millisecond
+	lastTime = 2 * time.Second
 )
 
-// add keeps a call. Of several relays that do so, one does.
+// add keeps a call, or notes it again if that does not succeed before ctx ends. Of several
+// relays that keep one, one does.
 func (j *Journal) add(ctx context.Context, n note) {
-	ctx, cancel := context.WithTimeout(ctx, addTime)
-	defer cancel()
 	c := n.call
 	value, err := json.Marshal(wire.Missed{Number: c.Number, Line: c.Line, Queue: c.Queue, Reason: c.Reason, By: c.By, Rang: c.Began, Ended: n.over})
+	if err != nil {
+		j.log.Error("a missed call is not kept", "why", err)
+		return
+	}
 	key := calls.Key(fmt.Sprint(c.ID, " ", c.Began.UnixNano())) // an exchange may use an id again
-	for err == nil {
-		_, err = j.js.Publish(ctx, root+n.user.Token()+"."+key, value, jetstream.WithExpectLastSequencePerSubject(0))
+	for {
+		_, err := j.js.Publish(ctx, root+n.user.Token()+"."+key, value, jetstream.WithExpectLastSequencePerSubject(0))
 		if err == nil || kept(err) {
 			return
 		}
 		select {
 		case <-time.After(addAgain):
-			err = nil
 		case <-ctx.Done():
+			j.Note(n.user, c, n.over)
+			return
 		}
 	}
-	j.log.Error("a missed call is not kept", "why", err)
 }
 
 // kept tells whether another relay has kept a call. Where they are in several places,

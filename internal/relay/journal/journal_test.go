@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"context"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -14,29 +15,24 @@ import (
 	"wiebelt/internal/relay/credentials"
 	"wiebelt/internal/relay/node"
 	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/testutil/must"
 )
+
+// open opens the journal of a server, whose files are in dir.
+func open(t *testing.T) (j *Journal, dir string) {
+	t.Helper()
+	a := must.Get(credentials.New("kantoor"))(t)
+	dir = t.TempDir()
+	n := must.Get(node.Start(node.Config{Name: "r1", Dir: dir, Host: "127.0.0.1"}, a))(t)
+	t.Cleanup(n.Close)
+	js := must.Get(jetstream.New(n.Conn))(t)
+	return must.Get(Open(t.Context(), js, 1, 2, slog.New(slog.DiscardHandler)))(t), dir
+}
 
 // TestDays: after its days a call is shown to nobody, and nothing of it is left in any
 // file; one that is not so old stays. Two relays that note one call keep it once.
 func TestDays(t *testing.T) {
-	a, err := credentials.New("kantoor")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	n, err := node.Start(node.Config{Name: "r1", Dir: dir, Host: "127.0.0.1"}, a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer n.Close()
-	js, err := jetstream.New(n.Conn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	j, err := Open(t.Context(), js, 1, 2, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	j, dir := open(t)
 	begin := time.Now()
 	for range 2 {
 		j.add(t.Context(), note{"anna", wire.Call{ID: "a", Number: "0698760001", Began: begin}, begin})
@@ -73,5 +69,20 @@ func TestDays(t *testing.T) {
 		if err != nil || found != step.left {
 			t.Errorf("after %v it stands there %d times, %v", step.after, found, err)
 		}
+	}
+}
+
+// TestWaits: what cannot be kept while the servers do not agree is kept once they do.
+func TestWaits(t *testing.T) {
+	j, _ := open(t)
+	must.Do(t, j.js.DeleteStream(t.Context(), Name))
+	j.Note("anna", wire.Call{ID: "a", Number: "0698760001", Began: time.Now()}, time.Now())
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	_ = j.Run(ctx)
+	must.Do(t, j.Make(t.Context()))
+	_ = j.Run(ctx)
+	if p, err := j.Page(t.Context(), "anna", 0); err != nil || len(p.Calls) != 1 {
+		t.Errorf("%+v, %v", p, err)
 	}
 }
