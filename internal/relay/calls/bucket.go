@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"wiebelt/internal/relay/bucketwatch"
 )
 
 // How long a call is kept of whose end nobody told: the feeds take it out. What they
@@ -144,7 +146,7 @@ func (b *Bucket) Standing(ctx context.Context, prefix string) (all []Record, err
 	if err != nil {
 		return nil, err
 	}
-	watch, err := b.kv.WatchAll(ctx)
+	watch, err := bucketwatch.Begin(ctx, b.kv)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"wiebelt/internal/core/call"
+	"wiebelt/internal/relay/bucketwatch"
 	"wiebelt/internal/relay/wire"
 )
 
@@ -123,7 +124,7 @@ func (f *Feed) watch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	watch, err := f.bucket.kv.WatchAll(ctx)
+	watch, err := bucketwatch.Begin(ctx, f.bucket.kv)
 	if err != nil {
 		return err
 	}

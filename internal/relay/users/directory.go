@@ -17,6 +17,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"wiebelt/internal/relay/bucketwatch"
 	"wiebelt/internal/relay/wire"
 )
 
@@ -195,7 +196,7 @@ func (d *Directory) watch(ctx context.Context, take func([]Entry), stopping *syn
 	var checking sync.WaitGroup
 	defer checking.Wait()
 	defer stop()
-	watch, err := d.users.WatchAll(ctx)
+	watch, err := bucketwatch.Begin(ctx, d.users)
 	if err != nil {
 		return err
 	}
