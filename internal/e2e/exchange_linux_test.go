@@ -198,10 +198,10 @@ func BenchmarkExchanges(b *testing.B) {
 const lookupPace = 550 * time.Millisecond
 
 // atRest is the memory that a resident has, in kB, once it has had nothing to do for a
-// while; with the parts of its program, of which others that run it have a share.
+// while. How many pages of a program's file are in memory is chance.
 func (s *stage) atRest() float64 {
 	time.Sleep(5 * time.Second)
-	return float64(rollup(s.resident.Process.Pid, "Rss:"))
+	return float64(rollup(s.resident.Process.Pid, "Anonymous:"))
 }
 
 // bare builds the program without its link to a relay, and measures what it has less to

@@ -245,7 +245,7 @@ func TestBenchRelay(t *testing.T) {
 		o.all(together, id, "ended")
 	}
 	row("a call at 300 desks: the last of them, p50", last.at(0.5), 50, "ms")
-	row("a call at 300 desks: the last of them, worst of 15", last.at(1), 100, "ms")
+	row("a call at 300 desks: the last of them, worst of 15", last.at(1), 50, "ms")
 
 	row("a user is removed: until he is cut off, worst of 10", o.cutOff(10).at(1), 5000, "ms")
 
