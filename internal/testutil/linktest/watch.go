@@ -23,8 +23,10 @@ import (
 // time, and none may leave a goroutine behind.
 func Main(m *testing.M) {
 	flag.Parse()
-	if err := flag.Set("test.parallel", "16"); err != nil {
-		panic(err)
+	if flag.Lookup("test.fuzz").Value.String() == "" { // which has so many workers
+		if err := flag.Set("test.parallel", "16"); err != nil {
+			panic(err)
+		}
 	}
 	goleak.VerifyTestMain(m)
 }
