@@ -142,16 +142,12 @@ func (b *Bucket) tidy(ctx context.Context, over map[string]uint64, epoch jetstre
 func (b *Bucket) Standing(ctx context.Context, prefix string) (all []Record, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	known, _, err := b.last(ctx)
-	if err != nil {
-		return nil, err
-	}
 	watch, err := bucketwatch.Begin(ctx, b.kv)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = watch.Stop() }()
-	for read, seq, standing := false, uint64(0), map[string]Record{}; ; {
+	for read, known, seq, standing := false, uint64(0), uint64(0), map[string]Record{}; ; {
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -160,6 +156,9 @@ func (b *Bucket) Standing(ctx context.Context, prefix string) (all []Record, err
 			case !open:
 				return nil, jetstream.ErrConsumerDeleted
 			case e == nil:
+				if known, _, err = b.last(ctx); err != nil {
+					return nil, err
+				}
 				read = true
 			default:
 				seq = e.Revision()
@@ -168,7 +167,7 @@ func (b *Bucket) Standing(ctx context.Context, prefix string) (all []Record, err
 					standing[e.Key()] = r
 				}
 			}
-			if read && seq >= known { // else a server tells it that is behind the others
+			if read && seq >= known { // else a server tells it that is behind, or what was changed meanwhile is left out
 				return slices.Collect(maps.Values(standing)), nil
 			}
 		}

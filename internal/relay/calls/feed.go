@@ -42,6 +42,7 @@ type Feed struct {
 	seq   uint64
 	ahead time.Duration // by which the server's clock is
 	sound time.Time     // when the bucket was last as it should be
+	fewer bool          // it had less in it than is known, when it was looked at last
 	view
 	had view // of the last watch that told of everything
 
@@ -120,7 +121,7 @@ func (f *Feed) watch(ctx context.Context) error {
 	var keeper sync.WaitGroup
 	defer keeper.Wait()
 	defer stop()
-	known, ahead, err := f.bucket.last(ctx)
+	_, ahead, err := f.bucket.last(ctx)
 	if err != nil {
 		return err
 	}
@@ -129,11 +130,12 @@ func (f *Feed) watch(ctx context.Context) error {
 		return err
 	}
 	defer f.stopping.Go(func() { _ = watch.Stop() }) // which asks a server that may be gone
-	f.epoch, f.seq, f.ahead, f.view = nil, 0, ahead, view{map[string]entry{}, map[wire.User]map[string]time.Time{}}
+	f.epoch, f.seq, f.ahead, f.fewer, f.view = nil, 0, ahead, false, view{map[string]entry{}, map[wire.User]map[string]time.Time{}}
 	jobs, checks := make(chan job), make(chan check)
-	// Whoever tells what the bucket holds may be a server that is behind the others: it
-	// is all here only when the newest of what is known of has come.
-	began, read, whole, heard := time.Now(), false, false, uint64(0)
+	// Whoever tells what the bucket holds may be a server that is behind the others, and
+	// leaves out what is changed meanwhile: it is all here only when the newest of what was
+	// there after that has come.
+	began, known, read, whole, heard := time.Now(), uint64(0), false, false, uint64(0)
 	tick := time.NewTicker(checkEvery)
 	defer tick.Stop()
 	for {
@@ -147,6 +149,9 @@ func (f *Feed) watch(ctx context.Context) error {
 			case e != nil:
 				f.take(e, whole)
 			default:
+				if known, _, err = f.bucket.last(ctx); err != nil {
+					return err
+				}
 				read = true
 			}
 			if whole || !read || f.seq < known {
@@ -209,12 +214,15 @@ func (f *Feed) judge(c check, heard uint64) error {
 	switch {
 	case c.err != nil:
 		return c.err
-	case c.last < c.known, f.epoch == nil:
+	case f.epoch == nil, c.last < c.known && f.fewer:
 		return ErrEpoch
+	case c.last < c.known: // or that says a server that led the others before it was cut off
+		f.fewer = true
+		return nil
 	case c.last > f.seq && f.seq == heard:
 		return errBehind
 	}
-	f.sound, f.ahead = time.Now(), c.ahead
+	f.sound, f.ahead, f.fewer = time.Now(), c.ahead, false
 	return nil
 }
 
