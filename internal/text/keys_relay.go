@@ -98,9 +98,9 @@ const (
 	RelayJoinDone          Key = "relay.join.done"
 )
 
-// RelayLacks says what keeps a relay from working: "start", "quorum", "disk" or
+// RelayFault says what keeps a relay from working: "start", "quorum", "disk" or
 // "storage".
-func RelayLacks(what string) Key { return Key("relay.lacks." + what) }
+func RelayFault(what string) Key { return Key("relay.lacks." + what) }
 
 // RelayExchangeState says how a link of the relay to an exchange is doing, with since
 // when and when it last told of a call.

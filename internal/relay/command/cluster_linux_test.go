@@ -475,7 +475,7 @@ func (s *site) answered(what string, limit time.Duration) {
 func (s *site) guest(at, other int) {
 	s.t.Helper()
 	d := s.relays[at].directory()
-	s.relays[other].until("the other works", func(now server.Status) bool { return now.Lacks == "" })
+	s.relays[other].until("the other works", func(now server.Status) bool { return now.Fault == "" })
 	n := s.relays[other].status().Users
 	if err := d.Put(s.t.Context(), users.Entry{User: "guest"}); err != nil {
 		s.t.Fatal(err)
@@ -621,7 +621,7 @@ func (s *site) oneLeft() {
 	s.relays[0].kill()
 	s.relays[1].kill()
 	began := time.Now()
-	s.relays[2].until("the last one lacks the others", func(now server.Status) bool { return now.Lacks == "quorum" })
+	s.relays[2].until("the last one is without a quorum", func(now server.Status) bool { return now.Fault == "quorum" })
 	s.everybody("knows", func(d *station) bool { return !d.is(link.Connected) })
 	if took := time.Since(began); took > 10*time.Second && os.Getenv("SOAK") != "" {
 		s.t.Errorf("all know after %v", took)

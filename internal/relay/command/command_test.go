@@ -172,7 +172,7 @@ func TestOffice(t *testing.T) {
 	for _, r := range rows[1:] {
 		o.join(at.Web, r)
 	}
-	o.until(func(s server.Status) bool { return s.Computers == 40 && s.Users == 40 && s.Lacks == "" })
+	o.until(func(s server.Status) bool { return s.Computers == 40 && s.Users == 40 && s.Fault == "" })
 	if again := o.must("user", "import", file); strings.Count(again, "\n") != 1 {
 		t.Errorf("codes for those who have joined: %s", again)
 	}

@@ -111,7 +111,7 @@ func TestFullDisk(t *testing.T) {
 	if err := d.Put(t.Context(), users.Entry{User: "carla"}); err != nil {
 		t.Error(err)
 	}
-	p.until("the disk is full", func(s server.Status) bool { return s.Lacks == "disk" })
+	p.until("the disk is full", func(s server.Status) bool { return s.Fault == "disk" })
 	if a, err := http.Get(p.at.Admin + "/healthz"); err != nil || a.Body.Close() != nil || a.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("healthy: %v, %v", a, err)
 	}
@@ -123,7 +123,7 @@ func TestFullDisk(t *testing.T) {
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
 	}
-	p.until("there is room", func(s server.Status) bool { return s.Lacks == "" && s.Connected > 1 })
+	p.until("there is room", func(s server.Status) bool { return s.Fault == "" && s.Connected > 1 })
 	p.kill()
 	blocks, err := filepath.Glob(filepath.Join(p.dir, "jetstream", "jetstream", "*", "streams", "KV_users", "msgs", "*.blk"))
 	if err != nil || len(blocks) == 0 {

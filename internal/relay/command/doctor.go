@@ -63,8 +63,8 @@ func (e *env) running(f *setup.Folder, add func(id, state string, says text.Key,
 	switch {
 	case err != nil:
 		add("relay", "fail", text.RelayDoctorWrong, err)
-	case s.Lacks != "":
-		add("relay", "fail", text.RelayLacks(s.Lacks))
+	case s.Fault != "":
+		add("relay", "fail", text.RelayFault(s.Fault))
 	default:
 		add("relay", "ok", text.RelayDoctorRuns, s.Since.Local().Format(time.DateTime))
 		e.counted(s, add)

@@ -78,7 +78,7 @@ func TestElsewhere(t *testing.T) {
 	s := &site{t: t, relays: []*process{p, p, p}, secret: p.secret(), calls: map[string]*ringing{}}
 	d := s.desk(0, row[2])
 	s.desks = []*station{d}
-	p.until("he has joined", func(s server.Status) bool { return s.Computers == 1 && s.Lacks == "" })
+	p.until("he has joined", func(s server.Status) bool { return s.Computers == 1 && s.Fault == "" })
 	s.ring(1)
 	d.until(t, "a call rings", func() bool { return len(d.shown) == 1 })
 	for id, c := range s.calls {

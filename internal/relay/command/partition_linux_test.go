@@ -114,8 +114,8 @@ func (n *network) split(i int, lost bool) {
 	}
 }
 
-// lacks waits until a relay says of itself what it lacks.
-func (s *site) lacks(n *network, i int, what string) {
+// awaitFault waits until a relay says of itself what keeps it from working.
+func (s *site) awaitFault(n *network, i int, what string) {
 	s.t.Helper()
 	address := strings.TrimPrefix(s.relays[i].at.Admin, "http://")
 	for began := time.Now(); ; time.Sleep(100 * time.Millisecond) {
@@ -131,7 +131,7 @@ func (s *site) lacks(n *network, i int, what string) {
 			_ = c.Close()
 		}
 		took := time.Since(began)
-		if said.Lacks == what {
+		if said.Fault == what {
 			s.t.Logf("r%d says so after %v", i+1, took.Round(100*time.Millisecond))
 			return
 		}
@@ -154,7 +154,7 @@ func (s *site) back(i int) {
 // TestPartition: while two hundred calls ring, a relay is cut off from the two others,
 // with its users or without them, who look up who calls. Every user sees his own calls
 // again, each once, and none that is over; so it is when the relay is back. It says of
-// itself what it lacks.
+// itself what keeps it from working.
 func TestPartition(t *testing.T) {
 	if os.Getenv(apart) == "" {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestPartition$", "-test.v", "-test.timeout=90m")
@@ -185,7 +185,7 @@ func TestPartition(t *testing.T) {
 		s.during(func() {
 			cut(i, true)
 			s.answered(fmt.Sprintf("%d: r%d is %s", round, i+1, what), 2*time.Second)
-			s.lacks(n, i, "quorum")
+			s.awaitFault(n, i, "quorum")
 		})
 		s.soon(fmt.Sprintf("%d: r%d is %s", round, i+1, what))
 		s.over()

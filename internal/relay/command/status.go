@@ -43,8 +43,8 @@ func (c *statusCmd) Run(e *env) error {
 	if len(s.Wrong) > 0 {
 		e.say(text.RelayWrong, strings.Join(s.Wrong, ", "))
 	}
-	if s.Lacks != "" {
-		return fail(exitFailed, text.RelayLacks(s.Lacks))
+	if s.Fault != "" {
+		return fail(exitFailed, text.RelayFault(s.Fault))
 	}
 	return nil
 }

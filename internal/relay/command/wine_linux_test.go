@@ -31,7 +31,7 @@ func TestWindows(t *testing.T) {
 	must("service", "remove")
 	p.Start(exe, with("run")...).Wait(`{"ready":true`)
 	var s server.Status
-	if err := json.Unmarshal([]byte(must("status", "--json")), &s); err != nil || s.Site != "office" || s.Lacks != "" {
+	if err := json.Unmarshal([]byte(must("status", "--json")), &s); err != nil || s.Site != "office" || s.Fault != "" {
 		t.Errorf("%+v, %v", s, err)
 	}
 	if out := must("user", "add", "anna"); !strings.Contains(out, "wiebelt join https://127.0.0.1:"+port[1]) {

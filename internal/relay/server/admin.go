@@ -14,7 +14,7 @@ type Status struct {
 	Relay     string           `json:"relay"`
 	Site      string           `json:"site"`
 	Since     time.Time        `json:"since"`
-	Lacks     string           `json:"lacks"` // what keeps it from working, "" for nothing
+	Fault     string           `json:"lacks"` // what keeps it from working, "" for nothing
 	Users     int              `json:"users"`
 	Computers int              `json:"computers"` // on which users have joined
 	Connected int              `json:"connected"` // of these, now
@@ -34,13 +34,13 @@ func (r *relay) status() Status {
 	if w := r.wrongs.Load(); w != nil {
 		wrong = *w
 	}
-	lacks := r.storage.lacks.Load().(string)
-	if lacks == "" && r.storage.full.Load() {
-		lacks = lacksDisk
+	fault := r.storage.fault.Load().(string)
+	if fault == "" && r.storage.diskFull.Load() {
+		fault = faultDisk
 	}
 	listened := append(r.links.States(), r.webhooks.all()...)
 	listened = listened[:min(len(listened), wire.MaxLinks)]
-	return Status{Relay: r.Settings.Name, Site: string(r.Keys.Site), Since: r.since, Lacks: lacks,
+	return Status{Relay: r.Settings.Name, Site: string(r.Keys.Site), Since: r.since, Fault: fault,
 		Users: people, Computers: computers, Connected: r.node.Connections(), Hub: r.lookups.state(),
 		Reports: r.taken.Load(), Nobody: r.nobody.Load(), Dropped: r.dropped.Load(), Late: r.late.reports.Load(),
 		Wrong: wrong, Links: listened, Strange: r.strange.without(r.table.Load())}
@@ -50,7 +50,7 @@ func (r *relay) status() Status {
 func (r *relay) admin() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		if r.status().Lacks != "" {
+		if r.status().Fault != "" {
 			w.WriteHeader(http.StatusServiceUnavailable)
 		}
 	})
@@ -62,14 +62,14 @@ func (r *relay) admin() http.Handler {
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4")
 		s := r.status()
 		healthy := 0
-		if s.Lacks == "" {
+		if s.Fault == "" {
 			healthy = 1
 		}
 		for _, m := range []struct {
 			name, kind, help string
 			value            int64
 		}{
-			{"healthy", "gauge", "Whether the relay lacks nothing.", int64(healthy)},
+			{"healthy", "gauge", "Whether the relay works.", int64(healthy)},
 			{"users", "gauge", "Users of the site.", int64(s.Users)},
 			{"computers", "gauge", "Computers on which users have joined.", int64(s.Computers)},
 			{"connections", "gauge", "Connections to this relay's NATS server.", int64(s.Connected)},

@@ -84,7 +84,7 @@ func (r *relay) comesIn(w http.ResponseWriter, q *http.Request) {
 	case !r.path(q.PathValue("secret")):
 		w.WriteHeader(http.StatusNotFound)
 		return
-	case r.storage.lacks.Load() != "":
+	case r.storage.fault.Load() != "":
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return
 	case !r.door.free(q.Context()):

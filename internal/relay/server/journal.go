@@ -42,8 +42,8 @@ func (r *relay) missed(ctx context.Context, m *nats.Msg) {
 	_ = m.Respond(page.Encode())
 }
 
-// forgetGone forgets what users have missed who were removed, and whom they may look up.
-func (r *relay) forgetGone(ctx context.Context, all []users.Entry) {
+// purgeRemoved deletes the missed calls of users who were removed, and whom they may look up.
+func (r *relay) purgeRemoved(ctx context.Context, all []users.Entry) {
 	var gone []wire.User
 	for _, e := range all {
 		if !e.Removed.IsZero() {

@@ -149,7 +149,7 @@ func (r *relay) lineUp(ctx context.Context, p report) bool {
 // line puts a report into the queue, unless it is full or another relay should have
 // it.
 func (r *relay) line(p report) bool {
-	if r.storage.lacks.Load() != "" {
+	if r.storage.fault.Load() != "" {
 		return false
 	}
 	select {

@@ -85,7 +85,7 @@ type relay struct {
 	Config
 	counts
 	node     *node.Node
-	feed     *calls.Feed        // of keep's goroutine
+	feed     *calls.Feed        // of retryStorage's goroutine
 	leases   jetstream.KeyValue // as feed
 	bucket   atomic.Pointer[calls.Bucket]
 	users    atomic.Pointer[users.Directory]
@@ -112,12 +112,12 @@ type counts struct {
 	late    late
 }
 
-// storage is whether the relay can keep what it has to.
+// storage is how the buckets of the relay are doing, and what is known of their users.
 type storage struct {
-	lacks atomic.Value                  // string: what keeps it from working
-	full  atomic.Bool                   // the disk is
-	users atomic.Pointer[[]users.Entry] // as the bucket has them, to be copied
-	gone  map[string]time.Time          // what revokedFile has; of keep's goroutine
+	fault    atomic.Value // string: one of the constants fault…, "" for none
+	diskFull atomic.Bool
+	users    atomic.Pointer[[]users.Entry] // as the bucket has them, to be backed up
+	revoked  map[string]time.Time          // what revokedFile has; of retryStorage's goroutine
 }
 
 // Run serves until ctx ends; ready is told once calls and users can come.
@@ -136,7 +136,7 @@ func run(ctx context.Context, c Config, ready func(*relay, Ready)) error {
 	}
 	defer n.Close()
 	r := &relay{Config: c, node: n, webhooks: webhooks{mapped: c.Webhooks}, reports: make(chan report, waiting), news: make(chan struct{}, 1), wrong: newLimiter(wrongCodes, time.Minute), since: time.Now()}
-	r.storage.lacks.Store(lacksStart)
+	r.storage.fault.Store(faultStarting)
 	r.lookups = newLookups(c, func(u wire.User) bool { return r.table.Load().Knows(u) }, r.changed)
 	r.links = links.New(links.Config{Relay: s.Name, Standing: r.standing, Hears: r.hears, Take: r.linked, Changed: r.changed, Log: c.Log})
 	r.table.Store(users.NewTable(nil, r.Rules))
@@ -181,7 +181,7 @@ func run(ctx context.Context, c Config, ready func(*relay, Ready)) error {
 		group.Go(func() error { return r.links.Run(ctx, leases, sets) })
 		ready(r, reached)
 	})
-	group.Go(func() error { return r.keep(ctx, open) })
+	group.Go(func() error { return r.retryStorage(ctx, open) })
 	group.Go(func() error { return serve(ctx, tls.NewListener(web, secure), r.doors()) })
 	if admin != nil {
 		group.Go(func() error { return serve(ctx, admin, r.admin()) })
@@ -202,7 +202,7 @@ func (c Config) node(hosts []string, secure *tls.Config) (*node.Node, error) {
 		}
 		return node.Elsewhere(s.Name, s.NATS.URLs, roots, c.Keys)
 	}
-	at := node.Config{Name: s.Name, Dir: filepath.Join(c.Dir, aloneDir), Host: s.Host, Port: s.NATSPort, TLS: secure.Clone(), Revoked: c.revoked()}
+	at := node.Config{Name: s.Name, Dir: filepath.Join(c.Dir, singleDir), Host: s.Host, Port: s.NATSPort, TLS: secure.Clone(), Revoked: c.revoked()}
 	if len(s.Cluster) > 0 {
 		at.Dir = filepath.Join(c.Dir, clusterDir)
 		at.Cluster = &node.Cluster{Name: string(c.Keys.Site), Port: s.ClusterPort, TLS: c.Authority.Cluster(hosts, time.Now),
@@ -211,14 +211,14 @@ func (c Config) node(hosts []string, secure *tls.Config) (*node.Node, error) {
 	return node.Start(at, c.Keys)
 }
 
-// know takes the users as they are now.
-func (r *relay) know(ctx context.Context, all []users.Entry) {
+// setUsers takes the users as they are now.
+func (r *relay) setUsers(ctx context.Context, all []users.Entry) {
 	r.table.Store(users.NewTable(all, r.Rules))
 	gone := users.Revoked(all)
-	if err := cmp.Or(r.node.Revoke(gone), r.keepRevoked(gone)); err != nil {
+	if err := cmp.Or(r.node.Revoke(gone), r.saveRevoked(gone)); err != nil {
 		r.Log.Error("keys that hold no more could not be revoked", "why", err)
 	}
-	r.forgetGone(ctx, all)
+	r.purgeRemoved(ctx, all)
 }
 
 // doors are what everybody in the network can ask over HTTPS.

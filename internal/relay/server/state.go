@@ -116,7 +116,7 @@ func (r *relay) tell(ctx context.Context) error {
 	defer again.Stop()
 	for {
 		s := r.status()
-		b := wire.State{Relay: s.Relay, At: time.Now().UTC(), Lacks: s.Lacks, Hub: s.Hub, Links: s.Links}.Encode()
+		b := wire.State{Relay: s.Relay, At: time.Now().UTC(), Fault: s.Fault, Hub: s.Hub, Links: s.Links}.Encode()
 		if err := r.node.Conn.Publish(r.Keys.Site.Relays(), b); err != nil && ctx.Err() == nil {
 			r.Log.Warn("the relay's state was not published", "why", err)
 		}

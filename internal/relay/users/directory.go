@@ -24,15 +24,15 @@ import (
 // CodeLife is how long a code can be used.
 const CodeLife = 7 * 24 * time.Hour
 
-// learnTime is what a server may be behind another; a busy one may be several times that
-// long behind.
-const learnTime = 50 * time.Millisecond
+// replicationTime is what a server may be behind another; a busy one may be several times
+// that long behind.
+const replicationTime = 50 * time.Millisecond
 
 // alphabet has no letters or digits that look alike; 32 of them, five bits each.
 const alphabet = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 
-// backTime is how long it is tried to put a code back.
-const backTime = 5 * time.Second
+// restoreTime is how long it is tried to put a code back.
+const restoreTime = 5 * time.Second
 
 // codeLength is that of a code without its hyphens: 80 bits.
 const codeLength = 16
@@ -82,8 +82,8 @@ const (
 	versions = 64
 )
 
-// overwrite overwrites what was said of a user before a revision.
-func (d *Directory) overwrite(ctx context.Context, u wire.User, before uint64) error {
+// purgeBefore overwrites the revisions of a user before one.
+func (d *Directory) purgeBefore(ctx context.Context, u wire.User, before uint64) error {
 	for {
 		m, err := d.stream.GetMsg(ctx, 1, jetstream.WithGetMsgSubject(subject+u.Token()))
 		if errors.Is(err, jetstream.ErrMsgNotFound) || err == nil && m.Sequence >= before {
@@ -97,8 +97,9 @@ func (d *Directory) overwrite(ctx context.Context, u wire.User, before uint64) e
 	}
 }
 
-// Tidy overwrites what was left by those who ended while they changed an entry.
-func (d *Directory) Tidy(ctx context.Context) error {
+// PurgeOld overwrites the old revisions of entries that a relay left which ended while it
+// changed them.
+func (d *Directory) PurgeOld(ctx context.Context) error {
 	info, err := d.stream.Info(ctx, jetstream.WithSubjectFilter(subject+">"))
 	if err != nil {
 		return err
@@ -110,7 +111,7 @@ func (d *Directory) Tidy(ctx context.Context) error {
 		}
 		_, revision, err := d.Find(ctx, u)
 		if revision > 0 {
-			err = d.overwrite(ctx, u, revision)
+			err = d.purgeBefore(ctx, u, revision)
 		}
 		if err != nil {
 			return err
@@ -154,9 +155,9 @@ func (d *Directory) Find(ctx context.Context, u wire.User) (e Entry, revision ui
 	return e, kv.Revision(), err
 }
 
-// PutBack adds an entry as it was, and tells whether it was lost: not there, or not to
+// Restore adds an entry as it was, and tells whether it was lost: not there, or not to
 // be read.
-func (d *Directory) PutBack(ctx context.Context, e Entry) (lost bool, err error) {
+func (d *Directory) Restore(ctx context.Context, e Entry) (lost bool, err error) {
 	kv, err := d.users.Get(ctx, e.User.Token())
 	if err == nil {
 		_, err = Parse(kv.Value())
@@ -203,7 +204,7 @@ func (d *Directory) watch(ctx context.Context, take func([]Entry), stopping *syn
 	defer stopping.Go(func() { _ = watch.Stop() }) // which asks a server that may be gone
 	newest := make(chan uint64)
 	checking.Go(func() { d.check(ctx, newest) })
-	all, whole := map[string]Entry{}, false
+	all, loaded := map[string]Entry{}, false
 	seen, before := uint64(0), uint64(0) // revisions
 	for {
 		var kv jetstream.KeyValueEntry
@@ -212,7 +213,7 @@ func (d *Directory) watch(ctx context.Context, take func([]Entry), stopping *syn
 		case <-ctx.Done():
 			return ctx.Err()
 		case last := <-newest:
-			if whole && last > seen && seen == before {
+			if loaded && last > seen && seen == before {
 				return errBehind
 			}
 			before = seen
@@ -226,7 +227,7 @@ func (d *Directory) watch(ctx context.Context, take func([]Entry), stopping *syn
 		case !open:
 			return cmp.Or[error](ctx.Err(), jetstream.ErrConsumerDeleted)
 		case kv == nil:
-			whole = true
+			loaded = true
 		case kv.Operation() != jetstream.KeyValuePut:
 			delete(all, kv.Key())
 		default:
@@ -236,7 +237,7 @@ func (d *Directory) watch(ctx context.Context, take func([]Entry), stopping *syn
 			}
 			all[kv.Key()] = e
 		}
-		if whole && len(watch.Updates()) == 0 {
+		if loaded && len(watch.Updates()) == 0 {
 			take(slices.Collect(maps.Values(all)))
 		}
 	}
@@ -287,7 +288,7 @@ func (d *Directory) change(ctx context.Context, u wire.User, do func(*Entry) err
 		if revision == 0 {
 			_, err = d.users.Create(ctx, u.Token(), b)
 		} else if revision, err = d.users.Update(ctx, u.Token(), b, revision); err == nil {
-			_ = d.overwrite(ctx, u, revision) // or Tidy does
+			_ = d.purgeBefore(ctx, u, revision) // or PurgeOld does
 		}
 		if !errors.Is(err, jetstream.ErrKeyExists) && !errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
 			return err
@@ -346,7 +347,7 @@ func (d *Directory) Remove(ctx context.Context, u wire.User) error {
 func (d *Directory) Invite(ctx context.Context, u wire.User) (code string, err error) {
 	e, _, err := d.Find(ctx, u)
 	for try := 0; try < 20 && !e.Person() && (err == nil || errors.Is(err, ErrUnknown)) && ctx.Err() == nil; try++ {
-		time.Sleep(learnTime) // he may have just been added
+		time.Sleep(replicationTime) // he may have just been added
 		e, _, err = d.Find(ctx, u)
 	}
 	if err != nil {
@@ -382,8 +383,8 @@ func hashOf(code string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// tidy takes a code as people type it.
-func tidy(code string) string {
+// normalize takes a code as people type it.
+func normalize(code string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '-' || r == ' ' {
 			return -1
@@ -395,13 +396,13 @@ func tidy(code string) string {
 // Join uses a code up and adds the computer's public key to its user. Of two that
 // come with one code at the same time, one joins.
 func (d *Directory) Join(ctx context.Context, code, publicKey string) (wire.User, error) {
-	code = tidy(code)
+	code = normalize(code)
 	if len(code) != codeLength {
 		return "", ErrCode
 	}
 	entry, err := d.joins.Get(ctx, hashOf(code))
 	for try := 0; try < 3 && errors.Is(err, jetstream.ErrKeyNotFound) && ctx.Err() == nil; try++ {
-		time.Sleep(learnTime) // another relay may have just made it
+		time.Sleep(replicationTime) // another relay may have just made it
 		entry, err = d.joins.Get(ctx, hashOf(code))
 	}
 	switch {
@@ -428,7 +429,7 @@ func (d *Directory) Join(ctx context.Context, code, publicKey string) (wire.User
 		return nil
 	})
 	if err != nil && !errors.Is(err, ErrCode) { // he has not joined, and can try again
-		again, cancel := context.WithTimeout(context.WithoutCancel(ctx), backTime)
+		again, cancel := context.WithTimeout(context.WithoutCancel(ctx), restoreTime)
 		defer cancel()
 		_, e := d.joins.Create(again, hashOf(code), entry.Value())
 		err = errors.Join(err, e)

@@ -113,9 +113,9 @@ func (s Snapshot) Rang(c Call, now time.Time) call.Event {
 	return s.Event(c, now)
 }
 
-// Lacks tells whether a call is not in the snapshot, which is not so full that it may
+// Excludes tells whether a call is not in the snapshot, which is not so full that it may
 // have been left out.
-func (s Snapshot) Lacks(id string) bool {
+func (s Snapshot) Excludes(id string) bool {
 	return len(s.Calls) < MaxCalls && !slices.ContainsFunc(s.Calls, func(c Call) bool { return c.ID == id })
 }
 

@@ -19,7 +19,7 @@ type State struct {
 	V     int         `json:"v"`
 	Relay string      `json:"relay"`
 	At    time.Time   `json:"at"`              // of the relay's clock, as are all times in it
-	Lacks string      `json:"lacks,omitempty"` // what keeps it from working: "start", "quorum", "disk", "storage"
+	Fault string      `json:"lacks,omitempty"` // what keeps it from working, "" for nothing: "start", "quorum", "disk", "storage"
 	Hub   string      `json:"hub"`             // "off", "untried", "ok", or a contact.Failure of the newest look-up
 	Links []LinkState `json:"links"`
 }

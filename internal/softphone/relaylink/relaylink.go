@@ -480,7 +480,7 @@ func (p *Phone) anew(on *session, subject string, epoch int64) {
 func (p *Phone) began(r *link.Reporter, before, s wire.Snapshot, c wire.Call) {
 	now := time.Now()
 	rang := s.Rang(c, now)
-	if _, known := r.Known(rang.ID); known || !before.Lacks(c.ID) || slices.Contains(p.over, rang.ID) {
+	if _, known := r.Known(rang.ID); known || !before.Excludes(c.ID) || slices.Contains(p.over, rang.ID) {
 		return
 	}
 	r.Report(rang)

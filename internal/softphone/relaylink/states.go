@@ -36,11 +36,11 @@ func (s states) trouble(now time.Time) (c link.Cause, since time.Time) {
 			delete(s, name)
 		}
 	}
-	lacking, noHub, hub := 0, false, false
+	faulty, noHub, hub := 0, false, false
 	connected, silent := map[string]bool{}, map[string]time.Time{}
 	for _, said := range s {
-		if said.Lacks != "" {
-			lacking++
+		if said.Fault != "" {
+			faulty++
 			continue
 		}
 		switch said.Hub {
@@ -59,7 +59,7 @@ func (s states) trouble(now time.Time) (c link.Cause, since time.Time) {
 			}
 		}
 	}
-	if lacking > 0 && lacking == len(s) {
+	if faulty > 0 && faulty == len(s) {
 		return link.CauseStorage, time.Time{}
 	}
 	for name, at := range silent {

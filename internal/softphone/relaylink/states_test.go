@@ -36,8 +36,8 @@ func TestTrouble(t *testing.T) {
 		{"the hub is away", []wire.State{{Hub: "slow", Links: linked("connected")}}, link.CauseHub},
 		{"the hub answers another relay", []wire.State{{Hub: "slow"}, {Hub: "ok"}}, link.NoCause},
 		{"a word of a later version for no hub", []wire.State{{}}, link.NoCause},
-		{"the disk is full", []wire.State{{Lacks: "disk", Hub: "slow", Links: linked("waiting")}}, link.CauseStorage},
-		{"one of two lacks something", []wire.State{{Lacks: "quorum"}, {Hub: "ok"}}, link.NoCause},
+		{"the disk is full", []wire.State{{Fault: "disk", Hub: "slow", Links: linked("waiting")}}, link.CauseStorage},
+		{"one of two has a fault", []wire.State{{Fault: "quorum"}, {Hub: "ok"}}, link.NoCause},
 	} {
 		s := states{}
 		s.take([]byte(`{"v":1,"relay":7}`), now)

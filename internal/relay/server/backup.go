@@ -14,15 +14,15 @@ import (
 	"wiebelt/internal/relay/users"
 )
 
-// A relay that is alone keeps a copy of its users: a server whose files were damaged
+// A relay that is alone backs its users up: a server whose files were damaged
 // starts with what it can read of them, and says nothing.
 const (
-	copyFile = "users.json"
-	maxCopy  = 32 << 20 // bytes
+	usersBackup = "users.json"
+	maxBackup   = 32 << 20 // bytes
 )
 
-// copyUsers keeps the users as they are now.
-func (r *relay) copyUsers(all []users.Entry) error {
+// backUpUsers writes the users as they are now.
+func (r *relay) backUpUsers(all []users.Entry) error {
 	if !r.Settings.Single() {
 		return nil
 	}
@@ -30,16 +30,16 @@ func (r *relay) copyUsers(all []users.Entry) error {
 	if err != nil {
 		return err
 	}
-	return profile.WriteFile(filepath.Join(r.Dir, copyFile), b, 0o600)
+	return profile.WriteFile(filepath.Join(r.Dir, usersBackup), b, 0o600)
 }
 
-// putBack puts back those whom the server has lost. Who was removed is known as such
-// and stays out.
-func (r *relay) putBack(ctx context.Context, d *users.Directory) error {
+// restoreUsers puts back those whom the server has lost. A user who was removed is known
+// as such and stays out.
+func (r *relay) restoreUsers(ctx context.Context, d *users.Directory) error {
 	if !r.Settings.Single() {
 		return nil
 	}
-	b, err := filetrust.ReadFile(filepath.Join(r.Dir, copyFile), maxCopy, filetrust.Alone)
+	b, err := filetrust.ReadFile(filepath.Join(r.Dir, usersBackup), maxBackup, filetrust.Alone)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -48,12 +48,12 @@ func (r *relay) putBack(ctx context.Context, d *users.Directory) error {
 		err = json.Unmarshal(b, &all)
 	}
 	if err != nil {
-		r.Log.Warn("the copy of the users cannot be read", "why", err)
+		r.Log.Warn("the backup of the users cannot be read", "why", err)
 		return nil
 	}
 	lost := 0
 	for _, e := range all {
-		was, err := d.PutBack(ctx, e)
+		was, err := d.Restore(ctx, e)
 		if err != nil {
 			return err
 		}
@@ -73,7 +73,7 @@ const revokedFile = "revoked.json"
 
 // revoked gives the keys that held no more when the relay ran last.
 func (c Config) revoked() (keys map[string]time.Time) {
-	b, err := filetrust.ReadFile(filepath.Join(c.Dir, revokedFile), maxCopy, filetrust.Alone)
+	b, err := filetrust.ReadFile(filepath.Join(c.Dir, revokedFile), maxBackup, filetrust.Alone)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -86,20 +86,20 @@ func (c Config) revoked() (keys map[string]time.Time) {
 	return keys
 }
 
-// keepRevoked keeps them for the next start.
-func (r *relay) keepRevoked(keys map[string]time.Time) error {
-	if maps.EqualFunc(keys, r.storage.gone, time.Time.Equal) || r.Settings.NATS.Elsewhere() {
+// saveRevoked writes them for the next start.
+func (r *relay) saveRevoked(keys map[string]time.Time) error {
+	if maps.EqualFunc(keys, r.storage.revoked, time.Time.Equal) || r.Settings.NATS.Elsewhere() {
 		return nil
 	}
 	b, err := json.Marshal(keys)
-	if err == nil && len(b) > maxCopy {
+	if err == nil && len(b) > maxBackup {
 		err = errTooMany
 	}
 	if err == nil {
 		err = profile.WriteFile(filepath.Join(r.Dir, revokedFile), b, 0o600)
 	}
 	if err == nil {
-		r.storage.gone = keys
+		r.storage.revoked = keys
 	}
 	return err
 }

@@ -15,32 +15,32 @@ import (
 	"wiebelt/internal/relay/wire"
 )
 
-// TestLost: where something is lost that the relay keeps, it tells users so and makes it
-// again, with the users that there were; they stay joined, and calls go on.
+// TestLost: where a stream of the relay is lost, it tells users so and makes it again,
+// with the users that there were; they stay joined, and calls go on.
 func TestLost(t *testing.T) {
 	o := start(t, func(c *Config) { c.Settings.Journal.Days = 2 })
 	anna, states, key := o.desk(users.Entry{User: "anna", Extensions: []string{"101"}})
 	wait(t, states, connected)
 	for began := time.Now(); ; time.Sleep(time.Millisecond) {
-		if b, err := os.ReadFile(filepath.Join(o.Dir, copyFile)); err == nil && strings.Contains(string(b), key) {
+		if b, err := os.ReadFile(filepath.Join(o.Dir, usersBackup)); err == nil && strings.Contains(string(b), key) {
 			break
 		}
 		if time.Since(began) > time.Minute {
-			t.Fatal("the users are not copied")
+			t.Fatal("the users are not backed up")
 		}
 	}
 	told, err := o.node.Conn.SubscribeSync(o.Keys.Site.Relays())
 	if err != nil {
 		t.Fatal(err)
 	}
-	lacks := func(want string) {
+	awaitFault := func(want string) {
 		t.Helper()
 		for {
 			m, err := told.NextMsg(time.Minute)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s, err := wire.ParseState(m.Data); err == nil && s.Lacks == want {
+			if s, err := wire.ParseState(m.Data); err == nil && s.Fault == want {
 				return
 			}
 		}
@@ -53,8 +53,8 @@ func TestLost(t *testing.T) {
 		if err := js.DeleteStream(t.Context(), name); err != nil {
 			t.Fatal(err)
 		}
-		lacks(lacksBucket)
-		lacks("")
+		awaitFault(faultStorage)
+		awaitFault("")
 		if _, err := js.Stream(t.Context(), name); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -23,57 +23,57 @@ import (
 	"wiebelt/internal/relay/wire"
 )
 
-// What a relay lacks; "" is nothing.
+// Why a relay does not work; "" is that it does.
 const (
-	lacksStart  = "start"  // it has not come so far
-	lacksQuorum = "quorum" // two of the three relays must reach each other
-	lacksDisk   = "disk"
-	lacksBucket = "storage" // what it keeps cannot be read, for another reason
+	faultStarting = "start"  // not yet
+	faultQuorum   = "quorum" // two of the three relays must reach each other
+	faultDisk     = "disk"
+	faultStorage  = "storage" // the buckets cannot be used, for another reason
 )
 
-// How long it takes the buckets to open, and how soon it is tried again.
+// How long it takes the buckets to open, and how soon that is tried again.
 const (
-	findTime = 2 * time.Second // servers without a leader say nothing
-	allTime  = 20 * time.Second
-	callTime = time.Second // for one request
-	// catchUpTime is how long a relay waits until its server knows what the others know.
-	catchUpTime = 5 * time.Second
-	// reachEvery is how often it is looked whether other relays are reached.
-	reachEvery = 250 * time.Millisecond
-	openAgain  = 500 * time.Millisecond
+	bucketTimeout  = 2 * time.Second // servers without a leader say nothing
+	openTimeout    = 20 * time.Second
+	requestTimeout = time.Second // for one request
+	// catchUpTimeout is how long a relay waits until its server knows what the others know.
+	catchUpTimeout = 5 * time.Second
+	// peerCheckEvery is how often it is looked whether other relays are reached.
+	peerCheckEvery = 250 * time.Millisecond
+	storageRetry   = 500 * time.Millisecond
 )
 
-// keep works with the buckets until ctx ends. Where they cannot be used, as the other
+// retryStorage runs the storage until ctx ends. Where it cannot be used, as the other
 // relays are out of reach or the disk is full, it says so, sends users to another
-// relay, and tries again; up is called each time that they can.
-func (r *relay) keep(ctx context.Context, up func()) error {
+// relay, and tries again; up is called each time that it can.
+func (r *relay) retryStorage(ctx context.Context, up func()) error {
 	for ctx.Err() == nil {
-		r.lack(r.work(ctx, func() {
-			r.storage.lacks.Store("")
+		r.storageFailed(r.runStorage(ctx, func() {
+			r.storage.fault.Store("")
 			r.changed()
 			up()
 		}))
 		select {
 		case <-ctx.Done():
-		case <-time.After(openAgain/2 + rand.N(openAgain)): // not all relays at the same time
+		case <-time.After(storageRetry/2 + rand.N(storageRetry)): // not all relays at the same time
 		}
 	}
 	return ctx.Err()
 }
 
-// lack notes why the buckets cannot be used. Users come back to this relay only where
-// there is no other.
-func (r *relay) lack(why error) {
+// storageFailed notes why the storage cannot be used. Users come back to this relay only
+// where there is no other.
+func (r *relay) storageFailed(why error) {
 	if errors.Is(why, context.Canceled) || errors.Is(why, calls.ErrEpoch) {
 		return
 	}
-	what := lacksOf(why, len(r.Settings.Cluster) > 0)
-	news := r.storage.lacks.Swap(what) != what
+	fault := faultOf(why, len(r.Settings.Cluster) > 0)
+	news := r.storage.fault.Swap(fault) != fault
 	if news {
 		r.changed()
-		r.Log.Error("what the relay keeps cannot be used", "lacks", what, "why", why)
+		r.Log.Error("the storage cannot be used", "fault", fault, "why", why)
 	}
-	if !news && !errors.Is(why, errAlone) { // the other relays answer users who are here
+	if !news && !errors.Is(why, errIsolated) { // the other relays answer users who are here
 		return
 	}
 	if err := r.node.Dismiss(); err != nil {
@@ -81,50 +81,50 @@ func (r *relay) lack(why error) {
 	}
 }
 
-var errAlone = errors.New("no other relay is reached")
+var errIsolated = errors.New("no other relay is reached")
 
-// reach fails once no other relay of the site is reached. The servers would notice
+// watchPeers fails once no other relay of the site is reached. The servers would notice
 // too, but later.
-func (r *relay) reach(ctx context.Context) error {
-	tick := time.NewTicker(reachEvery)
+func (r *relay) watchPeers(ctx context.Context) error {
+	tick := time.NewTicker(peerCheckEvery)
 	defer tick.Stop()
-	for !r.alone() {
+	for !r.isolated() {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-tick.C:
 		}
 	}
-	return errAlone
+	return errIsolated
 }
 
-// How often it is tried whether the disk has room, and for how many bytes. The server
-// says that it has written what it has in memory only.
+// How often it is tried whether the disk has free space, and for how many bytes. The
+// server says that it has written what it has in memory only.
 const (
-	roomEvery = 3 * time.Second
-	roomBytes = 1 << 20
+	diskCheckEvery = 3 * time.Second
+	diskCheckBytes = 1 << 20
 )
 
-// room looks after the room on the disk, and copies the users as long as there is
-// some. Calls go on where there is none.
-func (r *relay) room(ctx context.Context) error {
-	tick := time.NewTicker(roomEvery)
+// watchDisk checks that the disk has free space, and backs the users up as long as it
+// has. Calls go on where it has none.
+func (r *relay) watchDisk(ctx context.Context) error {
+	tick := time.NewTicker(diskCheckEvery)
 	defer tick.Stop()
-	var copied *[]users.Entry
-	for file, b := filepath.Join(r.Dir, "room"), make([]byte, roomBytes); ; {
+	var saved *[]users.Entry
+	for file, b := filepath.Join(r.Dir, "disk-check"), make([]byte, diskCheckBytes); ; {
 		err := os.WriteFile(file, b, 0o600)
 		_ = os.Remove(file)
-		if all := r.storage.users.Load(); err == nil && all != copied {
-			if err = r.copyUsers(*all); err == nil {
-				copied = all
+		if all := r.storage.users.Load(); err == nil && all != saved {
+			if err = r.backUpUsers(*all); err == nil {
+				saved = all
 			}
 		}
-		if r.node.Others() == len(r.Settings.Cluster)-1 { // who is away learns from that log what to overwrite
+		if r.node.Others() == len(r.Settings.Cluster)-1 { // a relay that is down learns from that log what to overwrite
 			r.node.Compact(journal.Name)
 			r.node.Compact(users.Stream)
 		}
-		if full := err != nil; r.storage.full.Swap(full) != full {
-			r.Log.Error("the room on the disk has changed", "full", full, "why", err)
+		if full := err != nil; r.storage.diskFull.Swap(full) != full {
+			r.Log.Error("the free space on the disk has changed", "full", full, "why", err)
 			r.changed()
 		}
 		select {
@@ -135,18 +135,19 @@ func (r *relay) room(ctx context.Context) error {
 	}
 }
 
-func (r *relay) alone() bool { return len(r.Settings.Cluster) > 0 && r.node.Others() == 0 }
+// isolated tells whether this relay of several reaches no other.
+func (r *relay) isolated() bool { return len(r.Settings.Cluster) > 0 && r.node.Others() == 0 }
 
-// lacksOf tells what is missing, by the error to which that has led.
-func lacksOf(err error, cluster bool) string {
+// faultOf gives the fault that led to an error.
+func faultOf(err error, cluster bool) string {
 	var api *jetstream.APIError
 	switch {
 	case errors.As(err, &api) && (api.ErrorCode == errStore || api.ErrorCode == errResources):
-		return lacksDisk
+		return faultDisk
 	case cluster:
-		return lacksQuorum
+		return faultQuorum
 	}
-	return lacksBucket
+	return faultStorage
 }
 
 // Error codes of JetStream, of which its client has no names.
@@ -155,28 +156,28 @@ const (
 	errStore     jetstream.ErrorCode = 10077 // the message cannot be stored
 )
 
-// work opens the buckets and works with them until they fail; up is called once it is
-// known what goes on.
-func (r *relay) work(ctx context.Context, up func()) error {
-	if r.alone() {
-		return errAlone
+// runStorage opens the buckets and does all that needs them until they fail; up is called
+// once the calls in them are known.
+func (r *relay) runStorage(ctx context.Context, up func()) error {
+	if r.isolated() {
+		return errIsolated
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	defer context.AfterFunc(ctx, func() { r.lack(context.Cause(ctx)) })() // at once, whatever still has to end
-	group.Go(func() error { return r.reach(ctx) })
+	defer context.AfterFunc(ctx, func() { r.storageFailed(context.Cause(ctx)) })() // at once, whatever still has to end
+	group.Go(func() error { return r.watchPeers(ctx) })
 	group.Go(func() error {
-		js, err := r.open(ctx)
+		js, err := r.openBuckets(ctx)
 		if err != nil {
 			return err
 		}
-		group.Go(func() error { return r.room(ctx) })
-		group.Go(func() error { return whole(ctx, js) })
+		group.Go(func() error { return r.watchDisk(ctx) })
+		group.Go(func() error { return watchStreams(ctx, js) })
 		r.feed.Whole = sync.OnceFunc(up) // users ask about calls that were there before
 		group.Go(func() error { return r.feed.Run(ctx) })
 		group.Go(func() error { return r.journal.Run(ctx) })
 		group.Go(func() error {
 			return r.users.Load().Watch(ctx, func(all []users.Entry) {
-				r.know(ctx, all)
+				r.setUsers(ctx, all)
 				r.storage.users.Store(&all)
 			})
 		})
@@ -185,15 +186,15 @@ func (r *relay) work(ctx context.Context, up func()) error {
 	return group.Wait()
 }
 
-// wholeEvery is how often it is looked whether all is there that the relay keeps.
-const wholeEvery = 2 * time.Second
+// streamCheckEvery is how often it is looked whether all streams are still there.
+const streamCheckEvery = 2 * time.Second
 
-var errLost = errors.New("something is lost that the relay keeps")
+var errStreamLost = errors.New("a stream is lost")
 
-// whole fails once something is not there any more that was there when it began: whoever
-// watches it does not notice.
-func whole(ctx context.Context, js jetstream.JetStream) error {
-	tick := time.NewTicker(wholeEvery)
+// watchStreams fails once a stream is gone that was there when it began: a watch of its
+// bucket does not notice.
+func watchStreams(ctx context.Context, js jetstream.JetStream) error {
+	tick := time.NewTicker(streamCheckEvery)
 	defer tick.Stop()
 	for all := []string(nil); ; {
 		var now []string
@@ -203,7 +204,7 @@ func whole(ctx context.Context, js jetstream.JetStream) error {
 		}
 		if names.Err() == nil { // else there is no leader, perhaps
 			if slices.ContainsFunc(all, func(name string) bool { return !slices.Contains(now, name) }) {
-				return errLost
+				return errStreamLost
 			}
 			all = now
 		}
@@ -215,12 +216,12 @@ func whole(ctx context.Context, js jetstream.JetStream) error {
 	}
 }
 
-func (r *relay) open(ctx context.Context) (jetstream.JetStream, error) {
-	js, err := jetstream.New(r.node.Conn, jetstream.WithDefaultTimeout(callTime))
+func (r *relay) openBuckets(ctx context.Context) (jetstream.JetStream, error) {
+	js, err := jetstream.New(r.node.Conn, jetstream.WithDefaultTimeout(requestTimeout))
 	if err != nil {
 		return nil, err
 	}
-	find, found := context.WithTimeout(ctx, findTime)
+	find, found := context.WithTimeout(ctx, bucketTimeout)
 	defer found()
 	bucket, err := calls.Open(find, js, r.Settings.Replicas())
 	if err != nil {
@@ -234,7 +235,7 @@ func (r *relay) open(ctx context.Context) (jetstream.JetStream, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, allTime)
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
 	if r.journal != nil {
 		err = r.journal.Make(ctx)
@@ -244,14 +245,14 @@ func (r *relay) open(ctx context.Context) (jetstream.JetStream, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.grow(ctx, js); err != nil {
+	if err := r.migrateToCluster(ctx, js); err != nil {
 		return nil, err
 	}
 	r.catchUp(ctx, js)
-	if err := r.putBack(ctx, directory); err != nil {
+	if err := r.restoreUsers(ctx, directory); err != nil {
 		return nil, err
 	}
-	if err := directory.Tidy(ctx); err != nil {
+	if err := directory.PurgeOld(ctx); err != nil {
 		r.Log.Warn("what users were before is still there", "why", err)
 	}
 	all, err := directory.List(ctx)
@@ -259,7 +260,7 @@ func (r *relay) open(ctx context.Context) (jetstream.JetStream, error) {
 		return nil, err
 	}
 	r.leases = leases
-	r.know(ctx, all)
+	r.setUsers(ctx, all)
 	r.bucket.Store(bucket)
 	r.users.Store(directory)
 	if r.feed == nil {
@@ -273,7 +274,7 @@ func (r *relay) open(ctx context.Context) (jetstream.JetStream, error) {
 // catchUp waits a while until the server has all that the others know. Only then may
 // another one end: those that know less cannot lead.
 func (r *relay) catchUp(ctx context.Context, js jetstream.JetStream) {
-	ctx, cancel := context.WithTimeout(ctx, catchUpTime)
+	ctx, cancel := context.WithTimeout(ctx, catchUpTimeout)
 	defer cancel()
 	behind := func() bool {
 		all := js.ListStreams(ctx)
@@ -285,21 +286,21 @@ func (r *relay) catchUp(ctx context.Context, js jetstream.JetStream) {
 		return all.Err() != nil
 	}
 	for len(r.Settings.Cluster) > 0 && behind() && ctx.Err() == nil {
-		time.Sleep(catchUpTime / 50)
+		time.Sleep(catchUpTimeout / 50)
 	}
 }
 
 // The folders of JetStream: a server of a cluster does not take over what it had
 // while it was alone, and deletes it.
 const (
-	aloneDir   = "jetstream"
+	singleDir  = "jetstream"
 	clusterDir = "jetstream-cluster"
 )
 
-// grow takes over what this relay knew while it was alone, once there is a cluster.
-// What the cluster knows already is newer.
-func (r *relay) grow(ctx context.Context, to jetstream.JetStream) error {
-	old := filepath.Join(r.Dir, aloneDir)
+// migrateToCluster copies what this relay had while it was alone, once there is a
+// cluster. What the cluster has already is newer.
+func (r *relay) migrateToCluster(ctx context.Context, to jetstream.JetStream) error {
+	old := filepath.Join(r.Dir, singleDir)
 	if _, err := os.Stat(old); len(r.Settings.Cluster) == 0 || errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -322,7 +323,7 @@ func (r *relay) grow(ctx context.Context, to jetstream.JetStream) error {
 		return err
 	}
 	n.Close()
-	_ = os.Remove(filepath.Join(r.Dir, copyFile))
+	_ = os.Remove(filepath.Join(r.Dir, usersBackup))
 	return os.RemoveAll(old) // nobody would forget there what has to be forgotten
 }
 
