@@ -12,9 +12,9 @@ import (
 // server may be asked to tell that is gone, which the others do not know yet; then the
 // client would wait for five seconds.
 const (
-	beginTime = time.Second
-	tries     = 4
-	again     = 100 * time.Millisecond
+	beginTime  = time.Second
+	tries      = 4
+	retryPause = 100 * time.Millisecond
 )
 
 // Begin hears of all that is in a bucket, and of every change, until ctx ends. It fails
@@ -27,7 +27,7 @@ func Begin(ctx context.Context, bucket jetstream.KeyValue) (w jetstream.KeyWatch
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-time.After(again):
+		case <-time.After(retryPause):
 		}
 	}
 }

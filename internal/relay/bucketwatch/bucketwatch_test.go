@@ -37,8 +37,8 @@ func TestBegin(t *testing.T) {
 		want   error
 	}{
 		{0, 0, nil},
-		{1, beginTime + again, nil},
-		{tries, tries*(beginTime+again) - again, context.DeadlineExceeded},
+		{1, beginTime + retryPause, nil},
+		{tries, tries*(beginTime+retryPause) - retryPause, context.DeadlineExceeded},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			began, b := time.Now(), &bucket{silent: c.silent}

@@ -21,7 +21,7 @@ import (
 // have left goes later by itself.
 const (
 	lifetime = 2 * time.Hour
-	keptMost = lifetime + time.Hour
+	maxAge   = lifetime + time.Hour
 )
 
 // epochKey is where it stands since when the bucket knows what goes on. The bucket is
@@ -38,7 +38,7 @@ type Bucket struct {
 // Open finds the bucket, or makes it. It is memory in as many nodes as replicas says.
 func Open(ctx context.Context, js jetstream.JetStream, replicas int) (*Bucket, error) {
 	kv, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
-		Bucket: "calls", TTL: keptMost, Storage: jetstream.MemoryStorage, Replicas: replicas, MaxValueSize: maxRecord,
+		Bucket: "calls", TTL: maxAge, Storage: jetstream.MemoryStorage, Replicas: replicas, MaxValueSize: maxRecord,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("the bucket of calls: %w", err)
@@ -124,12 +124,12 @@ func (b *Bucket) get(ctx context.Context, key string) (r Record, revision uint64
 	return r, entry.Revision(), nil
 }
 
-// tidy takes calls out that stand there at a revision, and keeps the epoch from
+// purge takes calls out that stand there at a revision, and keeps the epoch from
 // ending; of several relays that try, one does.
-func (b *Bucket) tidy(ctx context.Context, over map[string]uint64, epoch jetstream.KeyValueEntry) {
+func (b *Bucket) purge(ctx context.Context, expired map[string]uint64, epoch jetstream.KeyValueEntry) {
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
-	for key, revision := range over {
+	for key, revision := range expired {
 		_ = b.kv.Delete(ctx, key, jetstream.LastRevision(revision))
 	}
 	if epoch != nil && time.Since(epoch.Created()) > lifetime {

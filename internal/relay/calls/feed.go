@@ -31,20 +31,20 @@ type Feed struct {
 	asked  chan *nats.Msg
 	Hooks
 
-	now     func() time.Time // time.Now, but in tests
-	since   time.Time
-	inbox   string // where the server says that nobody hears
-	unheard chan *nats.Msg
+	now         func() time.Time // time.Now, but in tests
+	since       time.Time
+	inbox       string // where the server says that nobody hears
+	undelivered chan *nats.Msg
 
 	// Of Run's goroutine.
-	epoch jetstream.KeyValueEntry
-	began int64 // what the epoch says
-	seq   uint64
-	ahead time.Duration // by which the server's clock is
-	sound time.Time     // when the bucket was last as it should be
-	fewer bool          // it had less in it than is known, when it was looked at last
+	epoch     jetstream.KeyValueEntry
+	began     int64 // what the epoch says
+	seq       uint64
+	ahead     time.Duration // by which the server's clock is
+	healthyAt time.Time     // when the bucket was last as it should be
+	fewer     bool          // it had less in it than is known, when it was looked at last
 	view
-	had view // of the last watch that told of everything
+	previous view // of the last watch that loaded everything
 
 	stopping sync.WaitGroup // watches that have ended
 }
@@ -52,18 +52,18 @@ type Feed struct {
 // Hooks are what a Feed tells its relay, and asks it. They are set before Run, whose
 // goroutine calls them, or not at all.
 type Hooks struct {
-	Seen  func(Record)           // every record that there is
-	Whole func()                 // each time that everything in the bucket is known
-	Name  func(wire.User) string // what colleagues call a user
-	// Away is told of a call that is over for a user who did not answer it, and whose end
+	Seen   func(Record)           // every record that there is
+	Loaded func()                 // each time that everything in the bucket is known
+	Name   func(wire.User) string // what colleagues call a user
+	// Missed is told of a call that is over for a user who did not answer it, and whose end
 	// none of his computers heard.
-	Away func(u wire.User, c wire.Call, over time.Time)
+	Missed func(u wire.User, c wire.Call, over time.Time)
 }
 
 // view is what is known of the bucket.
 type view struct {
-	calls map[string]entry
-	of    map[wire.User]map[string]time.Time // the keys of the calls that a user hears of, and since when they are what they are
+	calls  map[string]entry
+	byUser map[wire.User]map[string]time.Time // the keys of the calls that a user hears of, and since when they are what they are
 }
 
 // entry is a call as it stands in the bucket. How long it does is told by our own clock
@@ -80,15 +80,15 @@ const asking = 4096
 // NewFeed makes the feed of one relay, whose name it has.
 func NewFeed(b *Bucket, c *nats.Conn, site wire.Site, relay string, log *slog.Logger) *Feed {
 	return &Feed{bucket: b, conn: c, site: site, relay: relay, log: log, asked: make(chan *nats.Msg, asking),
-		now: time.Now, since: time.Now(), inbox: nats.NewInbox(), Hooks: Hooks{Whole: func() {}}, unheard: make(chan *nats.Msg, asking)}
+		now: time.Now, since: time.Now(), inbox: nats.NewInbox(), Hooks: Hooks{Loaded: func() {}}, undelivered: make(chan *nats.Msg, asking)}
 }
 
 // How often it is looked whether calls are over and whether the feed still hears of
 // everything. Servers that choose another leader are allowed some time.
 const (
-	checkEvery = 500 * time.Millisecond
-	checkTime  = time.Second
-	patience   = 4 * time.Second
+	checkEvery   = 500 * time.Millisecond
+	checkTime    = time.Second
+	electionTime = 4 * time.Second
 )
 
 var errBehind = errors.New("the bucket of calls is not heard any more")
@@ -101,14 +101,14 @@ var ErrEpoch = errors.New("the bucket of calls has lost what it knew")
 // ended, is begun anew.
 func (f *Feed) Run(ctx context.Context) error {
 	defer f.stopping.Wait()
-	nobody, err := f.conn.ChanSubscribe(f.inbox+".*.*", f.unheard)
+	nobody, err := f.conn.ChanSubscribe(f.inbox+".*.*", f.undelivered)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = nobody.Unsubscribe() }()
 	for {
 		err := f.watch(ctx)
-		if ctx.Err() != nil || errors.Is(err, ErrEpoch) || err != errBehind && time.Since(f.sound) > patience {
+		if ctx.Err() != nil || errors.Is(err, ErrEpoch) || err != errBehind && time.Since(f.healthyAt) > electionTime {
 			return err
 		}
 	}
@@ -118,8 +118,8 @@ func (f *Feed) Run(ctx context.Context) error {
 // all that is in the bucket is known: a part of it is no news.
 func (f *Feed) watch(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
-	var keeper sync.WaitGroup
-	defer keeper.Wait()
+	var maintaining sync.WaitGroup
+	defer maintaining.Wait()
 	defer stop()
 	_, ahead, err := f.bucket.last(ctx)
 	if err != nil {
@@ -135,7 +135,7 @@ func (f *Feed) watch(ctx context.Context) error {
 	// Whoever tells what the bucket holds may be a server that is behind the others, and
 	// leaves out what is changed meanwhile: it is all here only when the newest of what was
 	// there after that has come.
-	began, known, read, whole, heard := time.Now(), uint64(0), false, false, uint64(0)
+	began, known, read, loaded, lastSeq := time.Now(), uint64(0), false, false, uint64(0)
 	tick := time.NewTicker(checkEvery)
 	defer tick.Stop()
 	for {
@@ -147,42 +147,42 @@ func (f *Feed) watch(ctx context.Context) error {
 			case !open:
 				return cmp.Or[error](ctx.Err(), errBehind)
 			case e != nil:
-				f.take(e, whole)
+				f.apply(e, loaded)
 			default:
 				if known, _, err = f.bucket.last(ctx); err != nil {
 					return err
 				}
 				read = true
 			}
-			if whole || !read || f.seq < known {
+			if loaded || !read || f.seq < known {
 				continue
 			}
-			whole, f.sound = true, time.Now()
-			f.all()
-			keeper.Go(func() { f.keep(ctx, jobs, checks) })
+			loaded, f.healthyAt = true, time.Now()
+			f.publishAll()
+			maintaining.Go(func() { f.maintain(ctx, jobs, checks) })
 			sub, err := f.conn.ChanQueueSubscribe(f.site.OfAll(wire.Now), "relays", f.asked)
 			if err != nil {
 				return err
 			}
 			defer func() { _ = sub.Unsubscribe() }()
-			f.Whole()
+			f.Loaded()
 		case m := <-f.asked:
 			f.answer(m)
-		case m := <-f.unheard:
-			f.away(m)
+		case m := <-f.undelivered:
+			f.takeUndelivered(m)
 		case <-tick.C:
-			if !whole && time.Since(began) > patience {
+			if !loaded && time.Since(began) > electionTime {
 				return ErrEpoch
 			}
 			select {
-			case jobs <- job{f.over(f.now()), f.epoch, f.seq}:
+			case jobs <- job{f.expired(f.now()), f.epoch, f.seq}:
 			default: // the last one is not done
 			}
 		case c := <-checks:
-			if err := f.judge(c, heard); err != nil {
+			if err := f.verify(c, lastSeq); err != nil {
 				return err
 			}
-			heard = f.seq
+			lastSeq = f.seq
 		}
 	}
 }
@@ -196,9 +196,9 @@ func (f *Feed) answer(m *nats.Msg) {
 
 // job is what has to be taken out of the bucket, and what was known of it then.
 type job struct {
-	over  map[string]uint64 // revisions by key
-	epoch jetstream.KeyValueEntry
-	known uint64
+	expired map[string]uint64 // revisions by key
+	epoch   jetstream.KeyValueEntry
+	known   uint64
 }
 
 // check is whether the bucket is as it should be.
@@ -208,9 +208,9 @@ type check struct {
 	err         error
 }
 
-// judge tells what is wrong with the bucket; heard is what had come when it was looked
-// at the last time.
-func (f *Feed) judge(c check, heard uint64) error {
+// verify tells what is wrong with the bucket; lastSeq is what had come at the check
+// before.
+func (f *Feed) verify(c check, lastSeq uint64) error {
 	switch {
 	case c.err != nil:
 		return c.err
@@ -219,28 +219,28 @@ func (f *Feed) judge(c check, heard uint64) error {
 	case c.last < c.known: // or that says a server that led the others before it was cut off
 		f.fewer = true
 		return nil
-	case c.last > f.seq && f.seq == heard:
+	case c.last > f.seq && f.seq == lastSeq:
 		return errBehind
 	}
-	f.sound, f.ahead, f.fewer = time.Now(), c.ahead, false
+	f.healthyAt, f.ahead, f.fewer = time.Now(), c.ahead, false
 	return nil
 }
 
-// keep takes calls out of the bucket that are over and looks at it; neither is done
+// maintain purges calls from the bucket that are over and checks it; neither is done
 // on the goroutine that tells users what rings.
-func (f *Feed) keep(ctx context.Context, jobs <-chan job, checks chan<- check) {
+func (f *Feed) maintain(ctx context.Context, jobs <-chan job, checks chan<- check) {
 	for since := time.Now(); ; {
 		var j job
 		select {
 		case <-ctx.Done():
 			return
 		case j = <-jobs:
-			f.bucket.tidy(ctx, j.over, j.epoch)
+			f.bucket.purge(ctx, j.expired, j.epoch)
 		}
 		last, ahead, err := f.bucket.last(ctx)
 		if err == nil {
 			since = time.Now()
-		} else if time.Since(since) < patience {
+		} else if time.Since(since) < electionTime {
 			continue
 		}
 		select {
@@ -251,46 +251,46 @@ func (f *Feed) keep(ctx context.Context, jobs <-chan job, checks chan<- check) {
 	}
 }
 
-// over are the calls that have to be taken out, with their revisions.
-func (f *Feed) over(now time.Time) map[string]uint64 {
+// expired are the calls that have to be taken out, with their revisions.
+func (f *Feed) expired(now time.Time) map[string]uint64 {
 	over := map[string]uint64{}
 	for key, c := range f.calls {
-		if now.Sub(c.seen) >= c.record.stays() {
+		if now.Sub(c.seen) >= c.record.retention() {
 			over[key] = c.revision
 		}
 	}
 	return over
 }
 
-// all tells all those who have calls, or had some when the bucket was heard before. What
-// was over when the feed was made is not its to tell.
-func (f *Feed) all() {
+// publishAll tells all those who have calls, or had some when the bucket was heard before.
+// What was over when the feed was made is not its to tell.
+func (f *Feed) publishAll() {
 	now, missed := f.now(), map[string]wire.User{}
 	for key, c := range f.calls {
 		for u, l := range c.record.Legs {
-			if reply := f.reply(u, key, f.had.calls[key].record, c.record); reply != "" && !l.At.Before(f.since) {
+			if reply := f.reply(u, key, f.previous.calls[key].record, c.record); reply != "" && !l.At.Before(f.since) {
 				missed[reply] = u
 			}
 		}
 	}
-	for u := range f.of {
-		f.tell(u, now, "")
+	for u := range f.byUser {
+		f.publish(u, now, "")
 	}
-	for u := range f.had.of {
-		if f.of[u] == nil {
-			f.tell(u, now, "")
+	for u := range f.previous.byUser {
+		if f.byUser[u] == nil {
+			f.publish(u, now, "")
 		}
 	}
 	for reply, u := range missed {
-		f.tell(u, now, reply)
+		f.publish(u, now, reply)
 	}
-	f.had = f.view // and as they change from now on
+	f.previous = f.view // and as they change from now on
 }
 
-// take takes one change of the bucket and tells those for whom something is new: of
+// apply takes one change of the bucket and tells those for whom something is new: of
 // a call that rings at hundreds, each of them may be reported by itself. A change is as old
 // as the server says, for a relay may hear of it late.
-func (f *Feed) take(e jetstream.KeyValueEntry, tell bool) {
+func (f *Feed) apply(e jetstream.KeyValueEntry, publish bool) {
 	f.seq = e.Revision()
 	if e.Key() == epochKey {
 		if f.epoch = e; e.Operation() != jetstream.KeyValuePut {
@@ -305,15 +305,15 @@ func (f *Feed) take(e jetstream.KeyValueEntry, tell bool) {
 	after := f.read(e, now)
 	newest := after.Newest()
 	for u, l := range after.Legs {
-		if f.of[u] == nil {
-			f.of[u] = map[string]time.Time{}
+		if f.byUser[u] == nil {
+			f.byUser[u] = map[string]time.Time{}
 		}
 		heard := f.hears(u, key, before, now)
 		if was := before.Legs[u]; was == nil || was.State != l.State || !was.At.Equal(l.At) {
-			f.of[u][key] = since.Add(l.At.Sub(newest))
+			f.byUser[u][key] = since.Add(l.At.Sub(newest))
 		}
-		if tell && (heard || f.hears(u, key, after, now)) && differs(u, before, after) {
-			f.tell(u, now, f.reply(u, key, before, after))
+		if publish && (heard || f.hears(u, key, after, now)) && differs(u, before, after) {
+			f.publish(u, now, f.reply(u, key, before, after))
 		}
 	}
 	for u := range before.Legs {
@@ -321,11 +321,11 @@ func (f *Feed) take(e jetstream.KeyValueEntry, tell bool) {
 			continue
 		}
 		heard := f.hears(u, key, before, now)
-		if delete(f.of[u], key); len(f.of[u]) == 0 {
-			delete(f.of, u)
+		if delete(f.byUser[u], key); len(f.byUser[u]) == 0 {
+			delete(f.byUser, u)
 		}
-		if tell && heard && differs(u, before, after) {
-			f.tell(u, now, "")
+		if publish && heard && differs(u, before, after) {
+			f.publish(u, now, "")
 		}
 	}
 }
@@ -340,8 +340,8 @@ func (f *Feed) read(e jetstream.KeyValueEntry, now time.Time) (r Record) {
 	if err != nil {
 		f.log.Warn("a call in the bucket cannot be read", "revision", e.Revision())
 	}
-	if had := f.had.calls[e.Key()]; had.revision == e.Revision() {
-		now = had.seen
+	if previous := f.previous.calls[e.Key()]; previous.revision == e.Revision() {
+		now = previous.seen
 	}
 	f.calls[e.Key()] = entry{r, e.Revision(), now}
 	if f.Seen != nil {
@@ -352,13 +352,13 @@ func (f *Feed) read(e jetstream.KeyValueEntry, now time.Time) (r Record) {
 
 // hears tells whether a user is told of a call: of one that is over, for a while.
 func (f *Feed) hears(u wire.User, key string, r Record, now time.Time) bool {
-	since, ok := f.of[u][key]
+	since, ok := f.byUser[u][key]
 	return ok && (r.Legs[u].State != call.Ended.String() || now.Sub(since) < wire.EndedStays)
 }
 
-// tell tells a user what goes on for him. Where nobody hears it, the server says so
+// publish tells a user what goes on for him. Where nobody hears it, the server says so
 // to reply, unless that is "".
-func (f *Feed) tell(u wire.User, now time.Time, reply string) {
+func (f *Feed) publish(u wire.User, now time.Time, reply string) {
 	if err := f.conn.PublishMsg(&nats.Msg{Subject: f.site.Of(wire.Calls, u), Reply: reply, Data: f.snapshot(u, now).Encode()}); err != nil {
 		f.log.Warn("a snapshot was not published", "why", err)
 	}
@@ -368,14 +368,14 @@ func (f *Feed) tell(u wire.User, now time.Time, reply string) {
 // and that he did not answer; "" for any other change.
 func (f *Feed) reply(u wire.User, key string, before, after Record) string {
 	was, is, over := before.Legs[u], after.Legs[u], call.Ended.String()
-	if f.Away == nil || is.State != over || is.Answered != nil || is.Rang.IsZero() || was != nil && was.State == over || call.ParseDirection(after.Direction) != call.Incoming {
+	if f.Missed == nil || is.State != over || is.Answered != nil || is.Rang.IsZero() || was != nil && was.State == over || call.ParseDirection(after.Direction) != call.Incoming {
 		return ""
 	}
 	return f.inbox + "." + u.Token() + "." + key
 }
 
-// away takes it from the server that nobody heard the end of a call.
-func (f *Feed) away(m *nats.Msg) {
+// takeUndelivered takes it from the server that nobody heard the end of a call.
+func (f *Feed) takeUndelivered(m *nats.Msg) {
 	part := strings.Split(m.Subject, ".")
 	u, err := wire.UserOf(part[len(part)-2])
 	if err != nil || m.Header.Get("Status") != "503" {
@@ -384,7 +384,7 @@ func (f *Feed) away(m *nats.Msg) {
 	r := f.calls[part[len(part)-1]].record
 	if l := r.Legs[u]; l != nil {
 		c, _ := f.call(r, u) // as it was then, however late that is known
-		f.Away(u, c, l.At)
+		f.Missed(u, c, l.At)
 	}
 }
 
@@ -392,12 +392,12 @@ func (f *Feed) away(m *nats.Msg) {
 // again: calls that are over are remembered for longer than they are told.
 func (f *Feed) snapshot(u wire.User, now time.Time) wire.Snapshot {
 	s := wire.Snapshot{Relay: f.relay, Epoch: f.began, Seq: f.seq, At: now.UTC(), Calls: []wire.Call{}}
-	for key := range f.of[u] {
+	for key := range f.byUser[u] {
 		r := f.calls[key].record
 		if c, ok := f.call(r, u); ok && f.hears(u, key, r, now) {
 			s.Calls = append(s.Calls, c)
 		} else {
-			delete(f.of[u], key) // a change of the call brings it back
+			delete(f.byUser[u], key) // a change of the call brings it back
 		}
 	}
 	return s

@@ -311,7 +311,7 @@ func TestClocks(t *testing.T) {
 		if now := ask(t, c, "anna", anna.last); len(now.Calls) != 1 {
 			t.Errorf("what ended long ago is told still: %+v", now)
 		}
-		later.Add(int64(remembered))
+		later.Add(int64(endedRetention))
 		for e := range watch.Updates() {
 			if e != nil && e.Operation() == jetstream.KeyValueDelete {
 				if e.Key() == Key("a") {
@@ -381,8 +381,8 @@ func TestBehind(t *testing.T) {
 	changed, let := make(chan struct{}), make(chan struct{})
 	change := func() { tell(t, b, "wazo/2", call.Ended, "anna"); close(changed) }
 	f := NewFeed(&Bucket{behind{b.kv, change, 1, let}, b.stream}, c, site, "r2", slog.New(slog.DiscardHandler))
-	seen, whole := 0, make(chan int, 64)
-	f.Seen, f.Whole = func(Record) { seen++ }, func() { whole <- seen }
+	seen, loaded := 0, make(chan int, 64)
+	f.Seen, f.Loaded = func(Record) { seen++ }, func() { loaded <- seen }
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -416,15 +416,15 @@ func TestBehind(t *testing.T) {
 	if by := said(time.After(time.Minute)); len(by.Calls) != 2 || by.Calls[0].State != "ended" {
 		t.Errorf("%+v", by)
 	}
-	if n := <-whole; n != 2 {
-		t.Errorf("whole after %d calls", n)
+	if n := <-loaded; n != 2 {
+		t.Errorf("loaded after %d calls", n)
 	}
 }
 
-// TestAway: a call that nobody heard the end of is told of once, also where the relay
+// TestMissed: a call that nobody heard the end of is told of once, also where the relay
 // did not hear of the bucket when it ended. What was over before the relay began is
 // left to others.
-func TestAway(t *testing.T) {
+func TestMissed(t *testing.T) {
 	b, c := relays(t)
 	js, err := jetstream.New(c)
 	if err != nil {
@@ -437,8 +437,8 @@ func TestAway(t *testing.T) {
 	miss := func(id string, u wire.User) { tell(t, b, id, call.Ringing, u); tell(t, b, id, call.Ended, u) }
 	miss("wazo/0", "anna")
 	f := NewFeed(b, c, site, "r1", slog.New(slog.DiscardHandler))
-	away := make(chan string, 16)
-	f.Away = func(u wire.User, c wire.Call, _ time.Time) { away <- string(u) + " " + c.ID }
+	missed := make(chan string, 16)
+	f.Missed = func(u wire.User, c wire.Call, _ time.Time) { missed <- string(u) + " " + c.ID }
 	run := func(do func()) {
 		ctx, stop := context.WithCancel(t.Context())
 		var running sync.WaitGroup
@@ -450,7 +450,7 @@ func TestAway(t *testing.T) {
 	is := func(want string) {
 		t.Helper()
 		select {
-		case got := <-away:
+		case got := <-missed:
 			if got != want {
 				t.Errorf("%q, want %q", got, want)
 			}

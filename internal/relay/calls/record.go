@@ -34,11 +34,11 @@ type Report struct {
 	// Users are those of whom it says so; the end of a call that names nobody is the
 	// end for all.
 	Users []wire.User
-	// Unsure is an end that may be meant for all: it is, unless somebody else speaks.
-	Unsure bool
-	// Again is that the exchange tells nobody when a telephone stops ringing: who takes
+	// MaybeForAll is an end that may be meant for all: it is, unless somebody else has the call.
+	MaybeForAll bool
+	// MayReturn is that the exchange tells nobody when a telephone stops ringing: who takes
 	// a call stops those of the others, to whom it may come back.
-	Again bool
+	MayReturn bool
 }
 
 // Record is one call.
@@ -113,8 +113,8 @@ func (r Record) Apply(report Report) (after Record, changed bool, err error) {
 		return r, false, ErrRecord
 	}
 	users := report.Users
-	whole := e.State == call.Ended && r.whole(report)
-	if whole {
+	forAll := e.State == call.Ended && r.endsForAll(report)
+	if forAll {
 		users = slices.AppendSeq(slices.Clone(users), maps.Keys(r.Legs))
 	}
 	if !r.Gone.IsZero() {
@@ -128,33 +128,33 @@ func (r Record) Apply(report Report) (after Record, changed bool, err error) {
 		before := r.Legs[u]
 		if before == nil && len(after.Legs) >= maxLegs {
 			err = ErrLegs
-		} else if leg, ok := before.after(e, report.Again); ok {
+		} else if leg, ok := before.after(e, report.MayReturn); ok {
 			heard, changed = true, changed || before == nil || leg.State != before.State
 			after.Legs[u] = leg
 		}
 	}
-	changed = after.stop(report, users) || changed
-	if whole && !report.Unsure && after.Ended() {
+	changed = after.endRinging(report, users) || changed
+	if forAll && !report.MaybeForAll && after.Ended() {
 		after.ID, after.Gone, changed = e.ID, e.At, true
 	}
 	if heard && len(r.Legs) == 0 {
 		after.ID, after.Direction, after.Began = e.ID, e.Direction.String(), e.At
 	}
-	if heard && after.say(e) || changed {
+	if heard && after.merge(e) || changed {
 		after.taken = after.answers()
 		return after, true, err
 	}
 	return r, false, err
 }
 
-// stop ends the call for those at whom it rings, where others have just taken it, and
-// tells whether there were any.
-func (r *Record) stop(taken Report, by []wire.User) (some bool) {
+// endRinging ends the call for those at whom it rings, where others have just taken it,
+// and tells whether there were any.
+func (r *Record) endRinging(taken Report, by []wire.User) (some bool) {
 	took := func(u wire.User) bool {
 		l := r.Legs[u]
 		return l != nil && l.Answered != nil && l.Answered.Equal(taken.At)
 	}
-	if !taken.Again || taken.State != call.Answered || !slices.ContainsFunc(by, took) {
+	if !taken.MayReturn || taken.State != call.Answered || !slices.ContainsFunc(by, took) {
 		return false
 	}
 	for u, l := range r.Legs {
@@ -165,16 +165,16 @@ func (r *Record) stop(taken Report, by []wire.User) (some bool) {
 	return some
 }
 
-// whole tells whether an end is one for all.
-func (r Record) whole(end Report) bool {
-	if end.Unsure {
-		return !r.speaks(end.Users)
+// endsForAll tells whether an end is one for all.
+func (r Record) endsForAll(end Report) bool {
+	if end.MaybeForAll {
+		return !r.answeredByOthers(end.Users)
 	}
 	return len(end.Users) == 0
 }
 
-// speaks tells whether somebody has the call who is none of these users.
-func (r Record) speaks(users []wire.User) bool {
+// answeredByOthers tells whether somebody has the call who is none of these users.
+func (r Record) answeredByOthers(users []wire.User) bool {
 	for u, l := range r.Legs {
 		if l.State == call.Answered.String() && !slices.Contains(users, u) {
 			return true
@@ -183,9 +183,9 @@ func (r Record) speaks(users []wire.User) bool {
 	return false
 }
 
-// say takes over what a report says of the caller, and tells whether that is new. What
+// merge takes over what a report says of the caller, and tells whether that is new. What
 // it does not say stays, unless there is another caller, to whom the call was passed on.
-func (r *Record) say(e call.Event) (news bool) {
+func (r *Record) merge(e call.Event) (news bool) {
 	if e.Number != "" && r.Number != "" && r.Number != e.Number {
 		r.Name, r.Via = "", ""
 	}
@@ -204,13 +204,13 @@ const overtakes = 2 * time.Second
 // after gives a leg as it is after a report; ok is false where the report is older
 // than what is known, or the call is over for this user and does not come again. The leg
 // itself stays as it is.
-func (l *Leg) after(e call.Event, again bool) (after *Leg, ok bool) {
+func (l *Leg) after(e call.Event, mayReturn bool) (after *Leg, ok bool) {
 	now := Leg{State: e.State.String(), Rang: e.At, At: e.At}
 	over := l != nil && l.State == call.Ended.String()
 	switch {
 	case l == nil && e.State == call.Ended:
 		now.Rang = time.Time{}
-	case over && !(again && l.comes(e)), l != nil && e.At.Before(l.At):
+	case over && !(mayReturn && l.returns(e)), l != nil && e.At.Before(l.At):
 		return nil, false
 	case l != nil && !over:
 		now.Rang, now.Answered = l.Rang, l.Answered
@@ -229,21 +229,21 @@ func (l *Leg) after(e call.Event, again bool) (after *Leg, ok bool) {
 	return &now, true
 }
 
-// comes tells whether a call that was over for a user comes back to him. Of who was
+// returns tells whether a call that was over for a user comes back to him. Of who was
 // believed to miss what others took it may be told late that he took it.
-func (l *Leg) comes(e call.Event) bool {
+func (l *Leg) returns(e call.Event) bool {
 	late := e.State == call.Answered && l.Reason == call.Elsewhere.String()
 	return e.State != call.Ended && (late || e.At.Sub(l.At) >= overtakes)
 }
 
-// remembered is how long it is known that a call was over: a report that was on its way
+// endedRetention is how long it is known that a call was over: a report that was on its way
 // through a network that was cut must not let it ring.
-const remembered = time.Minute
+const endedRetention = time.Minute
 
-// stays is how long the call is known of which nothing more is heard.
-func (r Record) stays() time.Duration {
+// retention is how long the call is known of which nothing more is heard.
+func (r Record) retention() time.Duration {
 	if r.Ended() {
-		return remembered
+		return endedRetention
 	}
 	return lifetime
 }

@@ -75,7 +75,7 @@ func TestGroup(t *testing.T) {
 	if got := heard(take(t, take(t, Record{}, report(0, call.Ringing, "bob")), end), "bob"); got != "ended elsewhere Dirk (104) false" {
 		t.Error(got)
 	}
-	if r.stays() != lifetime {
+	if r.retention() != lifetime {
 		t.Error("over while anna talks")
 	}
 	end = report(90*time.Second, call.Ended)
@@ -84,7 +84,7 @@ func TestGroup(t *testing.T) {
 	if got := heard(r, "anna"); got != "ended completed  false" {
 		t.Errorf("anna: %s", got)
 	}
-	if r.stays() != remembered {
+	if r.retention() != endedRetention {
 		t.Error("not over")
 	}
 }
@@ -178,7 +178,7 @@ func TestAnotherCaller(t *testing.T) {
 // else speaks, and else for all.
 func TestUnsureEnd(t *testing.T) {
 	end := report(time.Minute, call.Ended, "anna")
-	end.Unsure = true
+	end.MaybeForAll = true
 	rings := take(t, Record{}, report(0, call.Ringing, "anna", "bob"))
 	if r := take(t, rings, end); !r.Ended() {
 		t.Errorf("bob's phone rings on: %+v", r)
@@ -197,7 +197,7 @@ func TestUnsureEnd(t *testing.T) {
 func TestTaken(t *testing.T) {
 	again := func(after time.Duration, s call.State, users ...wire.User) Report {
 		r := report(after, s, users...)
-		r.Again = true
+		r.MayReturn = true
 		return r
 	}
 	r := take(t, Record{}, again(0, call.Ringing, "anna", "bob", "carla"), again(time.Second, call.Answered, "anna"))
@@ -216,12 +216,12 @@ func TestTaken(t *testing.T) {
 	}
 }
 
-// TestAgain: who was called in vain is called again later where an exchange does so, and
+// TestReturn: who was called in vain is called again later where an exchange does so, and
 // the next one after him; what was on its way when his phone stopped does not ring.
-func TestAgain(t *testing.T) {
+func TestReturn(t *testing.T) {
 	end := report(10*time.Second, call.Ended, "anna")
-	for _, unsure := range []bool{false, true} {
-		end.Unsure = unsure
+	for _, maybe := range []bool{false, true} {
+		end.MaybeForAll = maybe
 		again := report(30*time.Second, call.Ringing, "anna")
 		r := take(t, Record{}, report(0, call.Ringing, "anna"), end, report(11*time.Second, call.Ringing, "anna", "bob"), again)
 		for u, want := range map[wire.User]string{"anna": "ended   false", "bob": "ringing   false"} {
@@ -229,7 +229,7 @@ func TestAgain(t *testing.T) {
 				t.Errorf("%s: %s, want %s", u, got, want)
 			}
 		}
-		again.Again = true
+		again.MayReturn = true
 		r = take(t, r, again)
 		if c, ok := r.For("anna"); !ok || c.State != "ringing" || !c.Began.Equal(at.Add(30*time.Second)) {
 			t.Errorf("called again: %+v", c)

@@ -80,13 +80,13 @@ func (o *follower) read(ctx context.Context) (now server.Office, old *hub.Client
 
 // follow tells what is set otherwise, until ctx ends.
 func (o *follower) follow(ctx context.Context, to chan<- server.Office) {
-	again := time.NewTicker(followEvery)
-	defer again.Stop()
+	tick := time.NewTicker(followEvery)
+	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-again.C:
+		case <-tick.C:
 		}
 		stamp := o.stamp(ctx)
 		if stamp == o.seen || ctx.Err() != nil {

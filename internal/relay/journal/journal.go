@@ -25,11 +25,11 @@ import (
 const Name = "journal"
 
 const (
-	root     = "JOURNAL." // then the user and the call
-	maxValue = 4 << 10
-	waiting  = 4096 // calls that are not in the stream yet
-	// sweepEvery is how often calls go that are too old.
-	sweepEvery = time.Hour
+	subjectRoot = "JOURNAL." // then the user and the call
+	maxValue    = 4 << 10
+	waiting     = 4096 // calls that are not in the stream yet
+	// expireEvery is how often calls go that are too old.
+	expireEvery = time.Hour
 )
 
 // Journal is the missed calls of a site.
@@ -53,7 +53,7 @@ type note struct {
 // Open finds the stream, or makes it, in as many nodes as replicas says. With 0 days
 // it goes, and all that is in it.
 func Open(ctx context.Context, js jetstream.JetStream, replicas, days int, log *slog.Logger) (*Journal, error) {
-	j := &Journal{js: js, config: jetstream.StreamConfig{Name: Name, Subjects: []string{root + ">"}, Replicas: replicas, MaxMsgSize: maxValue}, life: time.Duration(days) * 24 * time.Hour, noted: make(chan note, waiting), log: log, now: time.Now}
+	j := &Journal{js: js, config: jetstream.StreamConfig{Name: Name, Subjects: []string{subjectRoot + ">"}, Replicas: replicas, MaxMsgSize: maxValue}, life: time.Duration(days) * 24 * time.Hour, noted: make(chan note, waiting), log: log, now: time.Now}
 	if days <= 0 {
 		if err := js.DeleteStream(ctx, Name); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
 			return nil, failed(err)
@@ -79,8 +79,8 @@ func Existing(ctx context.Context, js jetstream.JetStream) (*Journal, error) {
 	return &Journal{stream: stream}, nil
 }
 
-// Make makes the stream again where it was lost.
-func (j *Journal) Make(ctx context.Context) error {
+// Recreate makes the stream again where it was lost.
+func (j *Journal) Recreate(ctx context.Context) error {
 	if j.stream == nil {
 		return nil
 	}
@@ -96,7 +96,7 @@ func failed(err error) error {
 }
 
 // of are the calls of a user.
-func of(u wire.User) string { return root + u.Token() + ".*" }
+func of(u wire.User) string { return subjectRoot + u.Token() + ".*" }
 
 // Note has a call kept that is over and that none of the user's computers heard. It
 // never blocks.
@@ -118,20 +118,20 @@ func (j *Journal) Run(ctx context.Context) error {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	sweep := time.NewTicker(sweepEvery)
-	defer sweep.Stop()
-	j.sweep(ctx)
+	expire := time.NewTicker(expireEvery)
+	defer expire.Stop()
+	j.expire(ctx)
 	for {
 		select {
 		case n := <-j.noted:
-			j.add(ctx, n)
-		case <-sweep.C:
-			j.sweep(ctx)
+			j.store(ctx, n)
+		case <-expire.C:
+			j.expire(ctx)
 		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTime)
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)
 			defer cancel()
 			for range len(j.noted) {
-				j.add(last, <-j.noted)
+				j.store(last, <-j.noted)
 			}
 			return ctx.Err()
 		}
@@ -141,13 +141,13 @@ func (j *Journal) Run(ctx context.Context) error {
 // How often it is tried to keep a call, for servers that choose another leader take
 // seconds, and how long that goes on once Run is to end.
 const (
-	addAgain = 250 * time.Millisecond
-	lastTime = 2 * time.Second
+	retryPause   = 250 * time.Millisecond
+	flushTimeout = 2 * time.Second
 )
 
-// add keeps a call, or notes it again if that does not succeed before ctx ends. Of several
+// store writes a call, or notes it again if that does not succeed before ctx ends. Of several
 // relays that keep one, one does.
-func (j *Journal) add(ctx context.Context, n note) {
+func (j *Journal) store(ctx context.Context, n note) {
 	c := n.call
 	value, err := json.Marshal(wire.Missed{Number: c.Number, Line: c.Line, Queue: c.Queue, Reason: c.Reason, By: c.By, Rang: c.Began, Ended: n.over})
 	if err != nil {
@@ -156,12 +156,12 @@ func (j *Journal) add(ctx context.Context, n note) {
 	}
 	key := calls.Key(fmt.Sprint(c.ID, " ", c.Began.UnixNano())) // an exchange may use an id again
 	for {
-		_, err := j.js.Publish(ctx, root+n.user.Token()+"."+key, value, jetstream.WithExpectLastSequencePerSubject(0))
-		if err == nil || kept(err) {
+		_, err := j.js.Publish(ctx, subjectRoot+n.user.Token()+"."+key, value, jetstream.WithExpectLastSequencePerSubject(0))
+		if err == nil || stored(err) {
 			return
 		}
 		select {
-		case <-time.After(addAgain):
+		case <-time.After(retryPause):
 		case <-ctx.Done():
 			j.Note(n.user, c, n.over)
 			return
@@ -169,14 +169,14 @@ func (j *Journal) add(ctx context.Context, n note) {
 	}
 }
 
-// kept tells whether another relay has kept a call. Where they are in several places,
+// stored tells whether another relay has stored a call. Where they are in several places,
 // the server has a code of its own for that.
-func kept(err error) bool {
+func stored(err error) bool {
 	there, ok := errors.AsType[*jetstream.APIError](err)
 	return ok && (there.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || there.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
 }
 
-func (j *Journal) sweep(ctx context.Context) {
+func (j *Journal) expire(ctx context.Context) {
 	before := j.now().Add(-j.life)
 	if _, err := j.Forget(ctx, func(m wire.Missed) bool { return m.Ended.Before(before) }); err != nil && ctx.Err() == nil {
 		j.log.Warn("old missed calls are still there", "why", err)
@@ -227,8 +227,8 @@ func (j *Journal) TakeOver(ctx context.Context, from jetstream.JetStream) error 
 		return err
 	}
 	var wrong error
-	err = old.each(ctx, root+">", func(m *jetstream.RawStreamMsg) bool {
-		if _, err := j.js.Publish(ctx, m.Subject, m.Data, jetstream.WithExpectLastSequencePerSubject(0)); err != nil && !kept(err) {
+	err = old.each(ctx, subjectRoot+">", func(m *jetstream.RawStreamMsg) bool {
+		if _, err := j.js.Publish(ctx, m.Subject, m.Data, jetstream.WithExpectLastSequencePerSubject(0)); err != nil && !stored(err) {
 			wrong = err
 		}
 		return wrong == nil
@@ -239,7 +239,7 @@ func (j *Journal) TakeOver(ctx context.Context, from jetstream.JetStream) error 
 // Forget forgets the calls of which is says so, for all users, and tells how many
 // there were. One that cannot be read goes with them.
 func (j *Journal) Forget(ctx context.Context, is func(wire.Missed) bool) (int, error) {
-	return j.forget(ctx, root+">", func(raw *jetstream.RawStreamMsg) bool {
+	return j.forget(ctx, subjectRoot+">", func(raw *jetstream.RawStreamMsg) bool {
 		var m wire.Missed
 		return json.Unmarshal(raw.Data, &m) != nil || is(m)
 	})

@@ -35,7 +35,7 @@ func TestDays(t *testing.T) {
 	j, dir := open(t)
 	begin := time.Now()
 	for range 2 {
-		j.add(t.Context(), note{"anna", wire.Call{ID: "a", Number: "0698760001", Began: begin}, begin})
+		j.store(t.Context(), note{"anna", wire.Call{ID: "a", Number: "0698760001", Began: begin}, begin})
 	}
 	pages := func() int {
 		t.Helper()
@@ -56,7 +56,7 @@ func TestDays(t *testing.T) {
 		if n := pages(); n != step.left {
 			t.Errorf("after %v: %d calls", step.after, n)
 		}
-		j.sweep(t.Context())
+		j.expire(t.Context())
 		found := 0
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err == nil && d.Type().IsRegular() {
@@ -80,7 +80,7 @@ func TestWaits(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	_ = j.Run(ctx)
-	must.Do(t, j.Make(t.Context()))
+	must.Do(t, j.Recreate(t.Context()))
 	_ = j.Run(ctx)
 	if p, err := j.Page(t.Context(), "anna", 0); err != nil || len(p.Calls) != 1 {
 		t.Errorf("%+v, %v", p, err)

@@ -72,13 +72,13 @@ func (l *lease) ours() bool { return time.Now().Before(*l.until.Load()) }
 
 // keep renews the lease until ctx ends or it is lost.
 func (l *lease) keep(ctx context.Context) {
-	again := time.NewTicker(renewEvery)
-	defer again.Stop()
+	tick := time.NewTicker(renewEvery)
+	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-again.C:
+		case <-tick.C:
 		}
 		asked := time.Now()
 		limited, cancel := context.WithDeadline(ctx, *l.until.Load())

@@ -11,25 +11,25 @@ import (
 	"wiebelt/internal/relay/wire"
 )
 
-// journalTime is how long reading the missed calls of a user may take.
-const journalTime = 10 * time.Second
+// journalTimeout is how long reading the missed calls of a user may take.
+const journalTimeout = 10 * time.Second
 
-// away keeps a call that none of a user's computers heard.
-func (r *relay) away(u wire.User, c wire.Call, over time.Time) {
+// storeMissed stores a call that none of a user's computers heard.
+func (r *relay) storeMissed(u wire.User, c wire.Call, over time.Time) {
 	if r.table.Load().Knows(u) {
 		r.journal.Note(u, c, over)
 	}
 }
 
-// missed answers a user who asks what rang while he was away; the subject says who
+// answerMissed answers a user who asks for the calls that he missed; the subject says who
 // that is. He may look those numbers up.
-func (r *relay) missed(ctx context.Context, m *nats.Msg) {
+func (r *relay) answerMissed(ctx context.Context, m *nats.Msg) {
 	u, err := wire.UserOf(m.Subject)
 	var q wire.JournalRequest
 	if err != nil || !r.table.Load().Knows(u) || len(m.Data) > wire.MaxRequest || json.Unmarshal(m.Data, &q) != nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, journalTime)
+	ctx, cancel := context.WithTimeout(ctx, journalTimeout)
 	defer cancel()
 	page, err := r.journal.Page(ctx, u, q.Seen)
 	if err != nil {

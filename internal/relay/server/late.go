@@ -26,8 +26,8 @@ type lateCall struct {
 
 // How many are remembered, and for how long, of which no end was told.
 const (
-	mostLate = 1024
-	lateStay = 10 * time.Second
+	maxLate     = 1024
+	lateTimeout = 10 * time.Second
 )
 
 // take takes a report, and gives the call once it is over.
@@ -37,7 +37,7 @@ func (l *late) take(r calls.Report, over func(calls.Record)) {
 	before, known := l.calls[r.ID]
 	after, _, err := before.Apply(r)
 	switch ended := err == nil && r.State == call.Ended && after.Ended(); {
-	case err != nil || !known && len(l.calls) >= mostLate:
+	case err != nil || !known && len(l.calls) >= maxLate:
 		after = calls.Record{}
 	case ended:
 		delete(l.calls, r.ID)
@@ -52,12 +52,12 @@ func (l *late) take(r calls.Report, over func(calls.Record)) {
 	over(after)
 }
 
-// sweep gives the calls of which nothing was told for a while.
-func (l *late) sweep(now time.Time, over func(calls.Record)) {
+// expire gives the calls of which nothing was told for a while.
+func (l *late) expire(now time.Time, over func(calls.Record)) {
 	l.mu.Lock()
 	var all []calls.Record
 	for id, c := range l.calls {
-		if now.Sub(c.told) >= lateStay {
+		if now.Sub(c.told) >= lateTimeout {
 			all = append(all, c.Record)
 			delete(l.calls, id)
 		}
@@ -68,8 +68,9 @@ func (l *late) sweep(now time.Time, over func(calls.Record)) {
 	}
 }
 
-// missedBy has a call that is over kept for those at whom it rang and who did not take it.
-func (r *relay) missedBy(c calls.Record) {
+// storeMissedOfAll stores a call that is over for those at whom it rang and who did not
+// take it.
+func (r *relay) storeMissedOfAll(c calls.Record) {
 	for u, leg := range c.Legs {
 		one, ok := c.For(u)
 		if !ok || one.Answered != nil || one.Direction == call.Outgoing.String() {
@@ -78,6 +79,6 @@ func (r *relay) missedBy(c calls.Record) {
 		if one.By != "" {
 			one.By = r.table.Load().Label(wire.User(one.By))
 		}
-		r.away(u, one, leg.At)
+		r.storeMissed(u, one, leg.At)
 	}
 }

@@ -27,12 +27,12 @@ const (
 
 // report is what an exchange says of a call, with whom it names.
 type report struct {
-	event  call.Event
-	to     users.Address
-	unsure bool        // an end that may be meant for all
-	again  bool        // the call may come back to a user for whom it was over
-	late   bool        // it was so long ago that it is history alone
-	done   chan<- bool // told whether it was taken, if not nil
+	event       call.Event
+	to          users.Address
+	maybeForAll bool        // an end that may be meant for all
+	mayReturn   bool        // the call may come back to a user for whom it was over
+	late        bool        // it was so long ago that it is history alone
+	done        chan<- bool // told whether it was taken, if not nil
 }
 
 // lateAfter is the age at which a report makes history and no card.
@@ -44,11 +44,11 @@ func told(r webhook.Report, at time.Time) report {
 	if r.At = at; late {
 		r.At = r.Sent.UTC()
 	}
-	return report{event: r.Event, to: users.Address(r.Place), unsure: r.Unsure, late: late}
+	return report{event: r.Event, to: users.Address(r.Place), maybeForAll: r.MaybeForAll, late: late}
 }
 
-// reported takes a report over HTTPS. It is taken once it is in line, or other relays
-// have it; what becomes of it is seen in the relay's status.
+// reported takes a report over HTTPS. It is taken once it is in the queue, or other
+// relays have it; what becomes of it is seen in the relay's status.
 func (r *relay) reported(w http.ResponseWriter, q *http.Request) {
 	if !r.path(q.PathValue("secret")) {
 		w.WriteHeader(http.StatusNotFound)
@@ -69,7 +69,7 @@ func (r *relay) reported(w http.ResponseWriter, q *http.Request) {
 	case err != nil:
 		r.dropped.Add(1)
 		w.WriteHeader(http.StatusBadRequest)
-	case !r.lineUp(q.Context(), told(all[0], time.Now().UTC())):
+	case !r.enqueueReplicated(q.Context(), told(all[0], time.Now().UTC())):
 		w.Header().Set("Retry-After", "1")
 		w.WriteHeader(http.StatusServiceUnavailable)
 	default:
@@ -86,14 +86,14 @@ type paths struct {
 	written, read time.Time
 }
 
-// pathsStay is how long they are not read again: the older one ends some day.
-const pathsStay = time.Minute
+// pathsTTL is how long they are not read again: the older one ends some day.
+const pathsTTL = time.Minute
 
 func (p *paths) now(dir string) ([]string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	written, now := setup.PathsWritten(dir), time.Now()
-	if p.all == nil || !written.Equal(p.written) || now.Sub(p.read) > pathsStay {
+	if p.all == nil || !written.Equal(p.written) || now.Sub(p.read) > pathsTTL {
 		all, err := setup.Paths(dir, now)
 		if err != nil {
 			p.all = nil
@@ -120,22 +120,22 @@ func (r *relay) path(secret string) bool {
 // published takes a report over NATS.
 func (r *relay) published(m *nats.Msg) {
 	all, err := webhook.Plain(webhook.Message{Body: m.Data})
-	if err != nil || !r.line(told(all[0], time.Now().UTC())) {
+	if err != nil || !r.enqueue(told(all[0], time.Now().UTC())) {
 		r.dropped.Add(1)
 	}
 }
 
-// lineUp puts a report into the queue. Where there are other relays, it waits until
-// another one knows it too: whoever reports goes to them if it does not come so far.
-func (r *relay) lineUp(ctx context.Context, p report) bool {
+// enqueueReplicated puts a report into the queue. Where there are other relays, it waits
+// until another one knows it too: whoever reports goes to them if it does not come so far.
+func (r *relay) enqueueReplicated(ctx context.Context, p report) bool {
 	if len(r.Settings.Cluster) == 0 {
-		return r.line(p)
+		return r.enqueue(p)
 	}
-	ctx, cancel := context.WithTimeout(ctx, putTime)
+	ctx, cancel := context.WithTimeout(ctx, putTimeout)
 	defer cancel()
 	done := make(chan bool, 1)
 	p.done = done
-	if !r.line(p) {
+	if !r.enqueue(p) {
 		return false
 	}
 	select {
@@ -146,9 +146,9 @@ func (r *relay) lineUp(ctx context.Context, p report) bool {
 	}
 }
 
-// line puts a report into the queue, unless it is full or another relay should have
+// enqueue puts a report into the queue, unless it is full or another relay should have
 // it.
-func (r *relay) line(p report) bool {
+func (r *relay) enqueue(p report) bool {
 	if r.storage.fault.Load() != "" {
 		return false
 	}
@@ -205,23 +205,23 @@ func (r *relay) put(ctx context.Context, waiting []report) bool {
 			queue = "" // it is over for all, in the queue or not
 		}
 		to := r.table.Load().Find(p.to, queue)
-		if len(to) == 0 && !(webhook.Place(p.to).Nowhere() && queue == "") && !p.unsure {
+		if len(to) == 0 && !(webhook.Place(p.to).Nowhere() && queue == "") && !p.maybeForAll {
 			r.nobody.Add(1) // and shown to nobody
 			for _, extension := range p.to.Extensions {
-				r.strange.note(extension)
+				r.unknown.note(extension)
 			}
 			continue
 		}
-		told := calls.Report{Event: p.event, Users: to, Unsure: p.unsure, Again: p.again}
+		told := calls.Report{Event: p.event, Users: to, MaybeForAll: p.maybeForAll, MayReturn: p.mayReturn}
 		if p.late {
-			r.late.take(told, r.missedBy)
+			r.late.take(told, r.storeMissedOfAll)
 			continue
 		}
 		r.lookups.ahead(ctx, p.event)
 		all = append(all, told)
 	}
 	for began := time.Now(); len(all) > 0; {
-		try, cancel := context.WithTimeout(ctx, putTime)
+		try, cancel := context.WithTimeout(ctx, putTimeout)
 		err := r.bucket.Load().Take(try, all...)
 		cancel()
 		switch {
@@ -230,24 +230,24 @@ func (r *relay) put(ctx context.Context, waiting []report) bool {
 			return true
 		case ctx.Err() != nil:
 			return false
-		case errors.Is(err, calls.ErrLegs), errors.Is(err, calls.ErrRecord), time.Since(began) > putMost:
+		case errors.Is(err, calls.ErrLegs), errors.Is(err, calls.ErrRecord), time.Since(began) > retryTimeout:
 			r.dropped.Add(int64(len(all)))
 			r.Log.Warn("a report was not taken", "why", err)
-			return time.Since(began) <= putMost // told again it would fare no better
+			return time.Since(began) <= retryTimeout // told again it would fare no better
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(putAgain):
+		case <-time.After(retryPause):
 		}
 	}
 	return true
 }
 
-// How long it is tried to put reports into the bucket, those that wait in line behind
-// them included: what is told after a call has ended, and the end is forgotten, would
+// How long it is tried to put reports into the bucket, those that wait in the queue
+// behind them included: what is told after a call has ended, and the end is forgotten, would
 // let it ring for ever.
 const (
-	putTime  = time.Second
-	putAgain = 50 * time.Millisecond
-	putMost  = wire.EndedStays/2 - putTime
+	putTimeout   = time.Second
+	retryPause   = 50 * time.Millisecond
+	retryTimeout = wire.EndedStays/2 - putTimeout
 )

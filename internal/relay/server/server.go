@@ -95,7 +95,7 @@ type relay struct {
 	reports  chan report
 	lookups  *lookups
 	links    *links.Links
-	strange  strangers
+	unknown  unknownExtensions
 	webhooks webhooks
 	door     *door
 	wrongs   atomic.Pointer[[]string] // keys of settings
@@ -138,7 +138,7 @@ func run(ctx context.Context, c Config, ready func(*relay, Ready)) error {
 	r := &relay{Config: c, node: n, webhooks: webhooks{mapped: c.Webhooks}, reports: make(chan report, waiting), news: make(chan struct{}, 1), wrong: newLimiter(wrongCodes, time.Minute), since: time.Now()}
 	r.storage.fault.Store(faultStarting)
 	r.lookups = newLookups(c, func(u wire.User) bool { return r.table.Load().Knows(u) }, r.changed)
-	r.links = links.New(links.Config{Relay: s.Name, Standing: r.standing, Hears: r.hears, Take: r.linked, Changed: r.changed, Log: c.Log})
+	r.links = links.New(links.Config{Relay: s.Name, Standing: r.standing, Hears: r.knowsExtension, Take: r.linked, Changed: r.changed, Log: c.Log})
 	r.table.Store(users.NewTable(nil, r.Rules))
 	if s.TLS.Own() {
 		if secure, err = certificates.Files(c.Inside(s.TLS.Cert), c.Inside(s.TLS.Key)); err != nil {
@@ -168,7 +168,7 @@ func run(ctx context.Context, c Config, ready func(*relay, Ready)) error {
 	defer func() { _ = r.lookups.work.Wait() }() // after nobody asks any more
 	sets := make(chan []links.Link)
 	group.Go(func() error { return r.follow(ctx, sets) })
-	group.Go(func() error { return r.tell(ctx) })
+	group.Go(func() error { return r.publishState(ctx) })
 	stop := func() {}
 	defer func() { stop() }()
 	open := sync.OnceFunc(func() {
@@ -264,7 +264,7 @@ func (r *relay) answer(ctx context.Context) (stop func(), err error) {
 	}
 	for subject, do := range map[string]nats.MsgHandler{
 		r.Keys.Site.OfAll(wire.Renew):   r.renew,
-		r.Keys.Site.OfAll(wire.Journal): func(m *nats.Msg) { r.missed(ctx, m) },
+		r.Keys.Site.OfAll(wire.Journal): func(m *nats.Msg) { r.answerMissed(ctx, m) },
 		r.Keys.Site.OfAll(wire.Lookup):  func(m *nats.Msg) { r.lookups.asked(ctx, m) },
 		r.Keys.Site.Reports():           r.published,
 	} {

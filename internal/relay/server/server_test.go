@@ -553,7 +553,7 @@ func TestLimiter(t *testing.T) {
 
 // TestNamed: of what is nobody's only short extensions are named.
 func TestNamed(t *testing.T) {
-	var s strangers
+	var s unknownExtensions
 	for _, at := range []string{"109", "0698760011", "+31698760011", "612345", "", "12345", "j.de.vries", "\u0661\u0662", "109"} {
 		s.note(at)
 	}

@@ -40,12 +40,12 @@ func (r *relay) follow(ctx context.Context, sets chan<- []links.Link) error {
 	}
 }
 
-// hears says whether a link is to tell of an extension.
-func (r *relay) hears(extension string) bool {
+// knowsExtension says whether a link is to tell of an extension.
+func (r *relay) knowsExtension(extension string) bool {
 	if r.table.Load().HasExtension(extension) {
 		return true
 	}
-	r.strange.note(extension)
+	r.unknown.note(extension)
 	return false
 }
 
@@ -58,40 +58,40 @@ func (r *relay) standing(ctx context.Context, prefix string) ([]calls.Record, er
 // reports: the exchange is read no further then.
 func (r *relay) linked(ctx context.Context, e call.Event, shared bool) error {
 	select {
-	case r.reports <- report{event: e, to: users.At(e.Extension), again: shared}:
+	case r.reports <- report{event: e, to: users.At(e.Extension), mayReturn: shared}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-// strangers are extensions at which it rang, and that are nobody's. The zero value is
-// ready, for many goroutines.
-type strangers struct {
+// unknownExtensions are extensions at which it rang, and that are nobody's. The zero value
+// is ready, for many goroutines.
+type unknownExtensions struct {
 	mu  sync.Mutex
 	all []string
 }
 
 const (
-	maxStrangers = 32 // so many are named
+	maxUnknown = 32 // so many are named
 	// maxDigits of one that is named. Exchanges tell of others' telephones too, and what
 	// is longer may be the number of a person.
 	maxDigits = 5
 )
 
-func (s *strangers) note(extension string) {
+func (s *unknownExtensions) note(extension string) {
 	if extension == "" || len(extension) > maxDigits || strings.Trim(extension, "0123456789") != "" {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if i, found := slices.BinarySearch(s.all, extension); !found && len(s.all) < maxStrangers {
+	if i, found := slices.BinarySearch(s.all, extension); !found && len(s.all) < maxUnknown {
 		s.all = slices.Insert(s.all, i, extension)
 	}
 }
 
 // without gives those that are nobody's still.
-func (s *strangers) without(t *users.Table) []string {
+func (s *unknownExtensions) without(t *users.Table) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.all = slices.DeleteFunc(s.all, t.HasExtension)
@@ -110,10 +110,10 @@ func (r *relay) changed() {
 // as a hub that answers every other look-up, must not keep a thousand computers busy.
 const stateLeast = 250 * time.Millisecond
 
-// tell says to everybody how the relay is doing, until ctx ends.
-func (r *relay) tell(ctx context.Context) error {
-	again := time.NewTicker(wire.StateEvery)
-	defer again.Stop()
+// publishState says to everybody how the relay is doing, until ctx ends.
+func (r *relay) publishState(ctx context.Context) error {
+	tick := time.NewTicker(wire.StateEvery)
+	defer tick.Stop()
 	for {
 		s := r.status()
 		b := wire.State{Relay: s.Relay, At: time.Now().UTC(), Fault: s.Fault, Hub: s.Hub, Links: s.Links}.Encode()
@@ -129,8 +129,8 @@ func (r *relay) tell(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-r.news:
-		case now := <-again.C:
-			r.late.sweep(now, r.missedBy)
+		case now := <-tick.C:
+			r.late.expire(now, r.storeMissedOfAll)
 		}
 	}
 }

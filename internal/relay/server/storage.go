@@ -172,7 +172,7 @@ func (r *relay) runStorage(ctx context.Context, up func()) error {
 		}
 		group.Go(func() error { return r.watchDisk(ctx) })
 		group.Go(func() error { return watchStreams(ctx, js) })
-		r.feed.Whole = sync.OnceFunc(up) // users ask about calls that were there before
+		r.feed.Loaded = sync.OnceFunc(up) // users ask about calls that were there before
 		group.Go(func() error { return r.feed.Run(ctx) })
 		group.Go(func() error { return r.journal.Run(ctx) })
 		group.Go(func() error {
@@ -238,7 +238,7 @@ func (r *relay) openBuckets(ctx context.Context) (jetstream.JetStream, error) {
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
 	if r.journal != nil {
-		err = r.journal.Make(ctx)
+		err = r.journal.Recreate(ctx)
 	} else {
 		r.journal, err = journal.Open(ctx, js, r.Settings.Replicas(), r.Settings.Journal.Days, r.Log)
 	}
@@ -265,7 +265,7 @@ func (r *relay) openBuckets(ctx context.Context) (jetstream.JetStream, error) {
 	r.users.Store(directory)
 	if r.feed == nil {
 		r.feed = calls.NewFeed(bucket, r.node.Conn, r.Keys.Site, r.Settings.Name, r.Log)
-		r.feed.Seen, r.feed.Away = r.lookups.ring, r.away
+		r.feed.Seen, r.feed.Missed = r.lookups.ring, r.storeMissed
 		r.feed.Name = func(u wire.User) string { return r.table.Load().Label(u) }
 	}
 	return js, nil

@@ -132,8 +132,8 @@ func (r *relay) webhook(w http.ResponseWriter, q *http.Request) {
 	}
 	for _, one := range all {
 		p := told(one, at)
-		p.again, p.event.ID = true, link.CallID(name+"/"+p.event.ID)
-		if !r.lineUp(q.Context(), p) {
+		p.mayReturn, p.event.ID = true, link.CallID(name+"/"+p.event.ID)
+		if !r.enqueueReplicated(q.Context(), p) {
 			w.Header().Set("Retry-After", "1")
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return

@@ -174,7 +174,7 @@ func TestWebhookOrders(t *testing.T) {
 				}
 				for _, one := range reports {
 					p := told(one, now)
-					if r, _, err = r.Apply(calls.Report{Event: p.event, Users: table.Find(p.to, ""), Unsure: p.unsure, Again: true}); err != nil {
+					if r, _, err = r.Apply(calls.Report{Event: p.event, Users: table.Find(p.to, ""), MaybeForAll: p.maybeForAll, MayReturn: true}); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -240,8 +240,8 @@ func TestLate(t *testing.T) {
 		}
 	})
 	var over []calls.Record
-	for _, after := range []time.Duration{lateStay / 2, 2 * lateStay, 3 * lateStay} {
-		l.sweep(at.Add(after), func(r calls.Record) { over = append(over, r) })
+	for _, after := range []time.Duration{lateTimeout / 2, 2 * lateTimeout, 3 * lateTimeout} {
+		l.expire(at.Add(after), func(r calls.Record) { over = append(over, r) })
 	}
 	if len(over) != 1 || over[0].ID != "1" {
 		t.Errorf("%+v", over)

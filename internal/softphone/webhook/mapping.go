@@ -109,7 +109,7 @@ func (m Mapping) Reader() Reader {
 			Event: call.Event{ID: d.First(m.ID...), State: state, Direction: call.ParseDirection(word(m.Directions, d.First(m.Direction...))),
 				Number: d.First(m.Number...), Name: d.First(m.Name...), Line: d.First(m.Line...), Via: d.First(m.Via...), Queue: d.First(m.Queue...)}}
 		if state == call.Ended {
-			r.Reason, r.Unsure = call.ParseReason(word(m.Reasons, d.First(m.Reason...))), len(r.Extensions)+len(r.Emails) > 0
+			r.Reason, r.MaybeForAll = call.ParseReason(word(m.Reasons, d.First(m.Reason...))), len(r.Extensions)+len(r.Emails) > 0
 		}
 		if m.Swapped && r.Direction == call.Outgoing && len(r.Extensions) > 0 {
 			r.Number, r.Extensions = r.Extensions[0], []string{r.Number}

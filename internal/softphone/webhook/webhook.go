@@ -46,9 +46,9 @@ type Message struct {
 type Report struct {
 	call.Event // without Source, Extension and At
 	Place
-	// Unsure is an end that may be meant for all or for its place alone: it is for all,
+	// MaybeForAll is an end that may be meant for all or for its place alone: it is for all,
 	// unless somebody else speaks.
-	Unsure bool
+	MaybeForAll bool
 	// Sent is when it was, as its sender says; zero where he does not.
 	Sent time.Time
 }

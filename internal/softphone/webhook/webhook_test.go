@@ -28,7 +28,7 @@ func line(r Report) string {
 	if r.State == call.Ended && r.Reason != call.ReasonUnknown {
 		s += " " + r.Reason.String()
 	}
-	if r.Unsure {
+	if r.MaybeForAll {
 		s += " unsure"
 	}
 	at := strings.Join(append(slices.Clone(r.Extensions), r.Emails...), ",")
