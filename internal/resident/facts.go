@@ -165,7 +165,7 @@ func (r *Resident) readHistory(ctx context.Context) {
 			if !e.Rang.Before(k.Opened) {
 				continue
 			}
-			if k.Last == nil && !e.Away() { // which never came here
+			if k.Last == nil && !e.WhileOff() { // which never came here
 				k.Last = &health.Call{At: e.Rang, Kind: e.Kind}
 			}
 			if len(k.calls) < engine.LastCalls {

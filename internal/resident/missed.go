@@ -10,9 +10,9 @@ import (
 	"wiebelt/internal/store/history"
 )
 
-// keepMissed writes calls to the history that rang while Wiebelt was not running. The
+// saveMissed writes calls to the history that rang while Wiebelt was not running. The
 // relay forgets them after that.
-func (r *Resident) keepMissed(ctx context.Context, all []wire.Missed) error {
+func (r *Resident) saveMissed(ctx context.Context, all []wire.MissedCall) error {
 	rules := r.rules(r.set())
 	var entries []history.Entry
 	for _, m := range all {
@@ -29,7 +29,7 @@ func (r *Resident) keepMissed(ctx context.Context, all []wire.Missed) error {
 		}
 		entries = append(entries, e)
 	}
-	err := r.store.PutAway(ctx, entries)
+	err := r.store.PutMissed(ctx, entries)
 	if err != nil {
 		r.o.Log.Warn("missed calls are not in the history yet", "count", len(entries), "why", err)
 		return err

@@ -155,8 +155,8 @@ func (w *sources) dial(s *settings.Settings, phone settings.Softphone) *source {
 	if l, ok := p.(engine.Lookup); ok {
 		r.relay.link.Store(&l)
 	}
-	if l, ok := p.(interface{ Keep(relaylink.Keeper) }); ok && s.History.Keep != string(history.KeepOff) {
-		l.Keep(r.keepMissed)
+	if l, ok := p.(interface{ SaveMissed(relaylink.MissedSaver) }); ok && s.History.Keep != string(history.KeepOff) {
+		l.SaveMissed(r.saveMissed)
 	}
 	r.facts.setLink(phone.Kind, name, health.Unwatched, link.State{})
 	ctx, end := context.WithCancel(w.ctx)

@@ -158,7 +158,7 @@ func (s *site) join(at int, code string) (stored string) {
 }
 
 // joined runs the Wiebelt of a user who has joined.
-func (s *site) joined(i int, stored string, keep relaylink.Keeper) *station {
+func (s *site) joined(i int, stored string, save relaylink.MissedSaver) *station {
 	t := s.t
 	t.Helper()
 	p, err := relaylink.New(exchangelink.Account{Address: "https://relay.kantoor.example", Secret: func(context.Context) (string, error) { return stored, nil }})
@@ -166,7 +166,7 @@ func (s *site) joined(i int, stored string, keep relaylink.Keeper) *station {
 		t.Fatal(err)
 	}
 	d := &station{user: i, phone: p.(*relaylink.Phone), shown: map[string]call.State{}, ended: map[string]bool{}}
-	d.phone.Keep(keep)
+	d.phone.SaveMissed(save)
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() {
@@ -557,7 +557,7 @@ func (s *site) miss(n int) {
 func (s *site) comesBack() {
 	s.t.Helper()
 	refused := make(chan struct{}, 1)
-	first := s.joined(0, s.membership, func(context.Context, []wire.Missed) error {
+	first := s.joined(0, s.membership, func(context.Context, []wire.MissedCall) error {
 		select {
 		case refused <- struct{}{}:
 		default:
@@ -572,7 +572,7 @@ func (s *site) comesBack() {
 	first.stop()
 	d := &station{}
 	times, all := map[string]int{}, 0
-	second := s.joined(0, s.membership, func(_ context.Context, page []wire.Missed) error {
+	second := s.joined(0, s.membership, func(_ context.Context, page []wire.MissedCall) error {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		for _, m := range page {

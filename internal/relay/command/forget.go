@@ -40,7 +40,7 @@ func (c *forgetCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	n, err := j.Forget(ctx, func(m wire.Missed) bool { return c.All || rules.Parse(m.Number, "").Key() == key })
+	n, err := j.Forget(ctx, func(m wire.MissedCall) bool { return c.All || rules.Parse(m.Number, "").Key() == key })
 	if err != nil {
 		return err
 	}

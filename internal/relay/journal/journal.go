@@ -149,7 +149,7 @@ const (
 // relays that keep one, one does.
 func (j *Journal) store(ctx context.Context, n note) {
 	c := n.call
-	value, err := json.Marshal(wire.Missed{Number: c.Number, Line: c.Line, Queue: c.Queue, Reason: c.Reason, By: c.By, Rang: c.Began, Ended: n.over})
+	value, err := json.Marshal(wire.MissedCall{Number: c.Number, Line: c.Line, Queue: c.Queue, Reason: c.Reason, By: c.By, Rang: c.Began, Ended: n.over})
 	if err != nil {
 		j.log.Error("a missed call is not kept", "why", err)
 		return
@@ -178,7 +178,7 @@ func stored(err error) bool {
 
 func (j *Journal) expire(ctx context.Context) {
 	before := j.now().Add(-j.life)
-	if _, err := j.Forget(ctx, func(m wire.Missed) bool { return m.Ended.Before(before) }); err != nil && ctx.Err() == nil {
+	if _, err := j.Forget(ctx, func(m wire.MissedCall) bool { return m.Ended.Before(before) }); err != nil && ctx.Err() == nil {
 		j.log.Warn("old missed calls are still there", "why", err)
 	}
 }
@@ -197,7 +197,7 @@ func (j *Journal) Page(ctx context.Context, u wire.User, seen uint64) (page wire
 	}
 	after := j.now().Add(-j.life)
 	err = j.each(ctx, of(u), func(raw *jetstream.RawStreamMsg) bool {
-		var m wire.Missed
+		var m wire.MissedCall
 		return json.Unmarshal(raw.Data, &m) != nil || m.Ended.Before(after) || page.Add(m, raw.Sequence)
 	})
 	return page, err
@@ -238,9 +238,9 @@ func (j *Journal) TakeOver(ctx context.Context, from jetstream.JetStream) error 
 
 // Forget forgets the calls of which is says so, for all users, and tells how many
 // there were. One that cannot be read goes with them.
-func (j *Journal) Forget(ctx context.Context, is func(wire.Missed) bool) (int, error) {
+func (j *Journal) Forget(ctx context.Context, is func(wire.MissedCall) bool) (int, error) {
 	return j.forget(ctx, subjectRoot+">", func(raw *jetstream.RawStreamMsg) bool {
-		var m wire.Missed
+		var m wire.MissedCall
 		return json.Unmarshal(raw.Data, &m) != nil || is(m)
 	})
 }

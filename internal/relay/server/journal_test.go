@@ -20,7 +20,7 @@ import (
 
 // missedCalls asks for the calls that a user has missed, page after page, and says
 // that those of each are kept only with the next one.
-func (o *office) missedCalls(u wire.User, pages int) (all []wire.Missed, seen uint64) {
+func (o *office) missedCalls(u wire.User, pages int) (all []wire.MissedCall, seen uint64) {
 	o.t.Helper()
 	for range pages {
 		b, _ := json.Marshal(wire.JournalRequest{Seen: seen})
@@ -199,7 +199,7 @@ func TestJournalForgotten(t *testing.T) {
 	if n := o.traces(own, own+4); n > 0 {
 		t.Errorf("of %d users there is what they were before", n)
 	}
-	if n, err := o.journal.Forget(t.Context(), func(m wire.Missed) bool { return strings.HasPrefix(m.Number, "06987002") }); err != nil || n == 0 || o.traces(250, 300) > 0 {
+	if n, err := o.journal.Forget(t.Context(), func(m wire.MissedCall) bool { return strings.HasPrefix(m.Number, "06987002") }); err != nil || n == 0 || o.traces(250, 300) > 0 {
 		t.Errorf("%d forgotten, %d left, %v", n, o.traces(250, 300), err)
 	}
 	o.end()

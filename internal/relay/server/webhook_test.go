@@ -209,7 +209,7 @@ func TestLate(t *testing.T) {
 	say("ringing", "", "678", "679")
 	say("in-progress", "", "679")
 	say("ended", `,"reason":"completed"`)
-	missed := func(u wire.User) []wire.Missed {
+	missed := func(u wire.User) []wire.MissedCall {
 		t.Helper()
 		for began := time.Now(); ; time.Sleep(time.Millisecond) {
 			page, err := o.journal.Page(t.Context(), u, 0)

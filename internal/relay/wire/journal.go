@@ -15,8 +15,8 @@ const (
 	maxPageBytes = 48 << 10
 )
 
-// Missed is a call that rang for a user while none of his computers heard it.
-type Missed struct {
+// MissedCall is a call that rang for a user while none of his computers heard it.
+type MissedCall struct {
 	Number string    `json:"number"`
 	Line   string    `json:"line,omitempty"`
 	Queue  string    `json:"queue,omitempty"`
@@ -34,10 +34,10 @@ type JournalRequest struct {
 
 // JournalAnswer has such calls, the oldest first; none is the end.
 type JournalAnswer struct {
-	V     int       `json:"v"`
-	At    time.Time `json:"at"` // of the relay's clock, with which alone ages are told
-	Seen  uint64    `json:"seen,omitempty"`
-	Calls []Missed  `json:"calls,omitempty"`
+	V     int          `json:"v"`
+	At    time.Time    `json:"at"` // of the relay's clock, with which alone ages are told
+	Seen  uint64       `json:"seen,omitempty"`
+	Calls []MissedCall `json:"calls,omitempty"`
 
 	bytes int // of Calls
 }
@@ -45,7 +45,7 @@ type JournalAnswer struct {
 var errJournal = errors.New("not an answer about the journal")
 
 // Add puts a call into an answer, and reports whether there was room.
-func (a *JournalAnswer) Add(m Missed, seen uint64) bool {
+func (a *JournalAnswer) Add(m MissedCall, seen uint64) bool {
 	b, err := json.Marshal(m)
 	if a.bytes += len(b) + 1; err != nil || len(a.Calls) >= maxPage || a.bytes > maxPageBytes {
 		return false
@@ -79,7 +79,7 @@ func ParseJournalAnswer(b []byte) (JournalAnswer, error) {
 
 // LocalTimes gives the calls by our own clock, at the moment when the answer came: they are as
 // old as they are by the relay's.
-func (a JournalAnswer) LocalTimes(now time.Time) []Missed {
+func (a JournalAnswer) LocalTimes(now time.Time) []MissedCall {
 	all := slices.Clone(a.Calls)
 	for i := range all {
 		all[i].Rang, all[i].Ended = now.Add(all[i].Rang.Sub(a.At)), now.Add(all[i].Ended.Sub(a.At))

@@ -129,7 +129,7 @@ func (s *session) report(ctx context.Context, all []json.RawMessage) {
 		}
 		s.take(ctx, c, false)
 	})
-	s.Legs.Only(s.r, there)
+	s.Legs.EndOthers(s.r, there)
 }
 
 // askTime is how long a ring waits for an answer about its caller.

@@ -43,7 +43,7 @@ type party struct {
 func (s *session) message(ctx context.Context, b []byte) error {
 	var m message
 	if json.Unmarshal(b, &m) != nil {
-		s.r.Odd(len(b)) // the decoder's error may quote what it read
+		s.r.Unreadable(len(b)) // the decoder's error may quote what it read
 		return nil
 	}
 	if m.Type == "ApplicationReplaced" && (m.Application == s.app || m.Application == "") {

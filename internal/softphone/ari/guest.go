@@ -104,7 +104,7 @@ func (s *visit) next() time.Duration {
 func (s *visit) hears(ctx context.Context, b []byte, began time.Time) {
 	var m message
 	if json.Unmarshal(b, &m) != nil {
-		s.r.Odd(len(b))
+		s.r.Unreadable(len(b))
 		return
 	}
 	if at, err := time.Parse(stampLayout, m.Timestamp); err == nil && at.Before(began) {
@@ -221,7 +221,7 @@ func (w *overSocket) get(ctx context.Context, path string, into any) (status int
 		var a response
 		if a, err = w.answer(ctx); err == nil && a.RequestID == id {
 			if w.clock, _ = time.Parse(stampLayout, a.Timestamp); a.Status == 200 && json.Unmarshal([]byte(a.Body), into) != nil {
-				err = &link.Failure{Why: w.sock.Server().Host() + ": its answer cannot be read", Cause: link.CauseOdd}
+				err = &link.Failure{Why: w.sock.Server().Host() + ": its answer cannot be read", Cause: link.CauseUnexpected}
 			}
 			return a.Status, err
 		}

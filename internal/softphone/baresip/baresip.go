@@ -75,7 +75,7 @@ func (p *softphone) Session(ctx context.Context, r *link.Reporter) error {
 	defer conn.Close()
 	now := p.listening(conn)
 	if p.served != "" && now != "" && now != p.served {
-		r.Over() // what the one before told of ended with it
+		r.EndAll() // what the one before told of ended with it
 	}
 	p.served = now
 	r.Up()

@@ -28,7 +28,7 @@ type frame struct {
 func (p *softphone) frame(r *link.Reporter, b []byte) {
 	var f frame
 	if err := json.Unmarshal(b, &f); err != nil {
-		r.Odd(len(b)) // the decoder's error may quote what it read
+		r.Unreadable(len(b)) // the decoder's error may quote what it read
 		return
 	}
 	if !f.Event {

@@ -25,7 +25,7 @@ func compare(r *link.Reporter, list []entry) {
 		}
 		parties[id] = append(parties[id], c.parties...) // one id may stand there twice
 	}
-	r.Only(there)
+	r.EndOthers(there)
 	for _, id := range ids {
 		known, ok := r.Known(id)
 		state, who := sum(parties[id], known.Number)

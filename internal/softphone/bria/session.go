@@ -190,7 +190,7 @@ func (s *session) message(b []byte) error {
 	m, ok := read(b)
 	switch {
 	case !ok:
-		s.r.Odd(len(b))
+		s.r.Unreadable(len(b))
 	case m.answer:
 		return s.answer(m, len(b))
 	case m.event == "call":
@@ -214,7 +214,7 @@ func (s *session) answer(m message, size int) error {
 	if calls, ok := readCalls(m.body); ok {
 		compare(s.r, calls)
 	} else {
-		s.r.Odd(size)
+		s.r.Unreadable(size)
 	}
 	if s.again {
 		return s.ask(time.Now())

@@ -128,7 +128,7 @@ func (s *session) opened(stream *exchangelink.Stream) error {
 	}
 	d, err := parse(b)
 	if err != nil || d.XMLName.Local != "Channel" || d.Channel == "" {
-		return &link.Failure{Why: s.Server.Host() + ": what it answers is no channel", Cause: link.CauseOdd}
+		return &link.Failure{Why: s.Server.Host() + ": what it answers is no channel", Cause: link.CauseUnexpected}
 	}
 	s.channel = string(d.Channel)
 	s.expire(d.Expires)
@@ -287,7 +287,7 @@ func (s *session) subscribed(d document, status int, err error) error {
 	case status/100 != 2:
 		return s.refused(status)
 	case d.Subscription == "":
-		return &link.Failure{Why: s.Server.Host() + ": what it answers is no subscription", Cause: link.CauseOdd}
+		return &link.Failure{Why: s.Server.Host() + ": what it answers is no subscription", Cause: link.CauseUnexpected}
 	}
 	s.subscriptions[string(d.Subscription)] = true
 	s.expire(d.Expires)
@@ -321,7 +321,7 @@ func (s *session) do(ctx context.Context, method, path string, content []byte) (
 		err = s.Server.Status(status)
 	case status/100 == 2:
 		if d, err = parse(b); err != nil {
-			err = &link.Failure{Why: s.Server.Host() + ": its answer cannot be read", Cause: link.CauseOdd}
+			err = &link.Failure{Why: s.Server.Host() + ": its answer cannot be read", Cause: link.CauseUnexpected}
 		}
 	}
 	return d, status, err

@@ -159,9 +159,9 @@ func TestRefusals(t *testing.T) {
 		"no channels":          {linktest.Status("/com.broadsoft.async", http.StatusForbidden), link.Refused, link.CauseRights},
 		"another version":      {linktest.Status("/com.broadsoft.async", http.StatusNotFound), link.Waiting, link.CauseVersion},
 		"overloaded":           {linktest.Status("/com.broadsoft.async", http.StatusServiceUnavailable), link.Waiting, link.CauseFault},
-		"another program":      {linktest.Says("/com.broadsoft.async/com.broadsoft.xsi-events/v2.0/channel", "<html><body/></html>"), link.Waiting, link.CauseOdd},
-		"no subscription":      {linktest.Says("/com.broadsoft.xsi-events/v2.0/user/"+me, "<Subscription/>"), link.Waiting, link.CauseOdd},
-		"nobody tells a thing": {linktest.Says("/com.broadsoft.xsi-events/v2.0/user/"+me, "not XML"), link.Waiting, link.CauseOdd},
+		"another program":      {linktest.Says("/com.broadsoft.async/com.broadsoft.xsi-events/v2.0/channel", "<html><body/></html>"), link.Waiting, link.CauseUnexpected},
+		"no subscription":      {linktest.Says("/com.broadsoft.xsi-events/v2.0/user/"+me, "<Subscription/>"), link.Waiting, link.CauseUnexpected},
+		"nobody tells a thing": {linktest.Says("/com.broadsoft.xsi-events/v2.0/user/"+me, "not XML"), link.Waiting, link.CauseUnexpected},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -164,7 +164,7 @@ func (s *session) extension(ctx context.Context, id string) string {
 // snapshot reports the calls that are on, and as over those that are not. It tells
 // whether it said anything new.
 func (s *session) snapshot(ctx context.Context) (changed bool, err error) {
-	before := exchangelink.Picture(s.r)
+	before := exchangelink.Summary(s.r)
 	who := map[string]bool{}
 	for _, k := range s.halves {
 		who[strings.ToLower(k.user)] = true
@@ -201,9 +201,9 @@ func (s *session) snapshot(ctx context.Context) (changed bool, err error) {
 			}
 		}
 	}
-	s.Legs.Only(s.r, there)
+	s.Legs.EndOthers(s.r, there)
 	maps.DeleteFunc(s.halves, func(leg string, _ known) bool { return !there[leg] })
-	return exchangelink.Picture(s.r) != before, nil
+	return exchangelink.Summary(s.r) != before, nil
 }
 
 // present are the calls of a user that are on, with their details; nil is that the
@@ -240,7 +240,7 @@ func (s *session) present(ctx context.Context, id string) (all []half, err error
 func (s *session) message(ctx context.Context, b []byte) error {
 	d, err := parse(b)
 	if err != nil {
-		s.r.Odd(len(b))
+		s.r.Unreadable(len(b))
 		return nil
 	}
 	if d.Event != "" && len(d.Event) <= maxID {

@@ -67,16 +67,16 @@ func (a Account) Guest(kind string, sock *Socket) *Phone { return a.phone(kind, 
 
 func (a Account) phone(kind string, server *Server) *Phone {
 	p := &Phone{Account: a, Server: server, Legs: Legs{many: a.Hears != nil},
-		traits: link.Traits{Source: registry.Of(kind).CallSource(server.Host() + "/" + a.Extension), Many: a.Hears != nil}}
+		traits: link.Traits{Source: registry.Of(kind).CallSource(server.Host() + "/" + a.Extension), ManyExtensions: a.Hears != nil}}
 	if a.Client != "" {
-		p.traits.Longest = longestWait // one for the whole office costs the exchange nothing
+		p.traits.MaxWait = maxOfficeWait // one for the whole office costs the exchange nothing
 	}
 	return p
 }
 
-// longestWait is how long it takes at most, before it is tried again, until an office
+// maxOfficeWait is how long it takes at most, before it is tried again, until an office
 // hears its exchange.
-const longestWait = time.Second
+const maxOfficeWait = time.Second
 
 // Ours says whether the calls of an extension are reported, and as whose events name
 // it.

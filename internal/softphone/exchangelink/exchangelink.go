@@ -234,7 +234,7 @@ func (s *Server) send(ctx context.Context, c *http.Client, method, path string, 
 
 // Status is the error for an answer that nobody expects.
 func (s *Server) Status(code int) error {
-	cause := link.CauseOdd
+	cause := link.CauseUnexpected
 	if code >= 500 || code == http.StatusTooManyRequests {
 		cause = link.CauseFault
 	}
@@ -281,7 +281,7 @@ func (s *Server) broke(ctx context.Context, err error) error {
 	return &link.Failure{Why: s.base.Host + ": " + why, Cause: cause}
 }
 
-var unreadable = link.Failure{Why: errOdd.Error(), Cause: link.CauseOdd}
+var unreadable = link.Failure{Why: errOdd.Error(), Cause: link.CauseUnexpected}
 
 // Unreadable says whether err is an answer that came and could not be read.
 func Unreadable(err error) bool { return errors.Is(err, &unreadable) }
@@ -289,7 +289,7 @@ func Unreadable(err error) bool { return errors.Is(err, &unreadable) }
 var (
 	// own are our own errors.
 	own = map[error]link.Cause{
-		errElsewhere: link.CauseOdd, errRedirect: link.CauseOdd, errLarge: link.CauseOdd,
+		errElsewhere: link.CauseUnexpected, errRedirect: link.CauseUnexpected, errLarge: link.CauseUnexpected,
 		errProxyGone: link.CauseProxy, errProxyRefused: link.CauseProxy, errProxyLogin: link.CauseLogin,
 	}
 	// words say what the causes of other errors mean.

@@ -110,7 +110,7 @@ func TestWhatGoesWrong(t *testing.T) {
 				}
 				http.Redirect(w, r, "/stolen", http.StatusTemporaryRedirect)
 			}, nil)
-		}, "it answers with a redirect, which is not followed", link.CauseOdd},
+		}, "it answers with a redirect, which is not followed", link.CauseUnexpected},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := tt.server(t)
@@ -181,7 +181,7 @@ func TestAnswers(t *testing.T) {
 		t.Error(status, err, into)
 	}
 	for path, odd := range map[string]bool{"/odd": true, "/deep": true, "/large": false} {
-		if status, err := s.Get(t.Context(), path, nil, &into); link.CauseOf(err) != link.CauseOdd || status != 0 || Unreadable(err) != odd {
+		if status, err := s.Get(t.Context(), path, nil, &into); link.CauseOf(err) != link.CauseUnexpected || status != 0 || Unreadable(err) != odd {
 			t.Errorf("%s: %d %v", path, status, err)
 		}
 	}
@@ -191,7 +191,7 @@ func TestAnswers(t *testing.T) {
 	if status, err := s.Get(t.Context(), "/other", nil, &into); status != http.StatusTeapot || err != nil || into.V != "a/b" {
 		t.Error(status, err, into)
 	}
-	for status, cause := range map[int]link.Cause{http.StatusTeapot: link.CauseOdd, http.StatusServiceUnavailable: link.CauseFault, http.StatusTooManyRequests: link.CauseFault} {
+	for status, cause := range map[int]link.Cause{http.StatusTeapot: link.CauseUnexpected, http.StatusServiceUnavailable: link.CauseFault, http.StatusTooManyRequests: link.CauseFault} {
 		if got := link.CauseOf(s.Status(status)); got != cause {
 			t.Errorf("status %d: %q", status, got)
 		}

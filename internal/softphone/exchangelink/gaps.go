@@ -53,8 +53,8 @@ func (g *Gaps) Looked(changed bool) {
 // Stop ends the timer.
 func (g *Gaps) Stop() { g.timer.Stop() }
 
-// Picture is what is known of all calls, to be compared.
-func Picture(r *link.Reporter) string {
+// Summary is what is known of all calls, to be compared.
+func Summary(r *link.Reporter) string {
 	ids := r.Calls()
 	all := make(map[string]string, len(ids))
 	for _, id := range ids {

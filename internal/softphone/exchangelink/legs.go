@@ -134,8 +134,8 @@ func (l *Legs) EndBy(r *link.Reporter, leg string, why call.Reason, by string) {
 	}
 }
 
-// Only ends every call of which no leg is among the given ones.
-func (l *Legs) Only(r *link.Reporter, legs map[string]bool) {
+// EndOthers ends every call of which no leg is among the given ones.
+func (l *Legs) EndOthers(r *link.Reporter, legs map[string]bool) {
 	for i := len(l.calls) - 1; i >= 0; i-- {
 		c := l.calls[i]
 		for leg := range c.legs {
@@ -151,7 +151,7 @@ func (l *Legs) Only(r *link.Reporter, legs map[string]bool) {
 	for _, c := range l.calls {
 		ids[c.id] = true
 	}
-	r.Only(ids)
+	r.EndOthers(ids)
 }
 
 func (l *Legs) drop(r *link.Reporter, i int, why call.Reason, by string) {
@@ -191,7 +191,7 @@ func EachOf[T any](r *link.Reporter, list []json.RawMessage, f func(T)) {
 	for _, b := range list {
 		var item T
 		if json.Unmarshal(b, &item) != nil {
-			r.Odd(len(b)) // the decoder's error may quote what it read
+			r.Unreadable(len(b)) // the decoder's error may quote what it read
 			continue
 		}
 		f(item)

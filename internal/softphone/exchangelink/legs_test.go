@@ -76,7 +76,7 @@ func TestLegs(t *testing.T) {
 			for _, id := range []string{"a", "b", "c"} {
 				l.Take(r, id, id, ring(id+"1"), no)
 			}
-			l.Only(r, map[string]bool{"b": true, "z": true})
+			l.EndOthers(r, map[string]bool{"b": true, "z": true})
 		}, "ringing  #a a1; ringing  #b b1; ringing  #c c1; ended  #c c1; ended  #a a1"},
 		{"passed on by a colleague", func(l *Legs, r *link.Reporter) {
 			l.Take(r, "a", "a", call.Event{Number: "102", Name: "Bram"}, nil)
@@ -119,7 +119,7 @@ func TestLegsNeverLeaveACall(t *testing.T) {
 					t.Fatalf("%d calls, %d known", len(l.calls), len(r.Calls()))
 				}
 			}
-			l.Only(r, nil)
+			l.EndOthers(r, nil)
 			if len(l.calls) != 0 || len(r.Calls()) != 0 {
 				t.Fatalf("%d calls, %d known", len(l.calls), len(r.Calls()))
 			}

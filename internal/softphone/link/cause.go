@@ -14,31 +14,31 @@ type Cause string
 
 // The causes.
 const (
-	NoCause        Cause = ""             // nothing is known that would help
-	CauseNobody    Cause = "nobody"       // nobody listens at the address
-	CauseSilent    Cause = "silent"       // no answer in time
-	CauseName      Cause = "name"         // the name cannot be resolved
-	CauseAuthority Cause = "authority"    // a certificate of an authority that this computer does not know
-	CauseHost      Cause = "host"         // a certificate for another name
-	CauseExpired   Cause = "expired"      // a certificate that has expired, or is not valid yet
-	CauseTLS       Cause = "tls"          // any other trouble with TLS
-	CauseProxy     Cause = "proxy"        // the proxy cannot be reached, or refuses
-	CauseLogin     Cause = "proxy.login"  // the proxy asks for a login
-	CauseFault     Cause = "fault"        // it answers that it cannot serve now
-	CauseOdd       Cause = "odd"          // what answers is not what was expected
-	CauseNoSecret  Cause = "secret.none"  // no secret is stored
-	CauseStore     Cause = "secret.store" // the secret store does not give it out
-	CauseDenied    Cause = "denied"       // user or secret are not accepted
-	CauseRights    Cause = "rights"       // the user may not do that
-	CauseExtension Cause = "extension"    // the extension is not known, or not the user's
-	CauseBria      Cause = "bria"         // its user has to allow us
-	CauseOwner     Cause = "owner"        // it belongs to another user
-	CauseSystem    Cause = "system"       // not on this kind of computer
-	CauseSettings  Cause = "settings"     // a setting of the link cannot be used
-	CauseVersion   Cause = "version"      // it speaks another version, or does not offer what the link needs
-	CauseEnded     Cause = "ended"        // the exchange has ended what it was asked to tell
-	CauseReplaced  Cause = "replaced"     // another program gets what was meant for us
-	CauseUnread    Cause = "unread"       // it sends messages that cannot be read
+	NoCause         Cause = ""             // nothing is known that would help
+	CauseNobody     Cause = "nobody"       // nobody listens at the address
+	CauseSilent     Cause = "silent"       // no answer in time
+	CauseName       Cause = "name"         // the name cannot be resolved
+	CauseAuthority  Cause = "authority"    // a certificate of an authority that this computer does not know
+	CauseHost       Cause = "host"         // a certificate for another name
+	CauseExpired    Cause = "expired"      // a certificate that has expired, or is not valid yet
+	CauseTLS        Cause = "tls"          // any other trouble with TLS
+	CauseProxy      Cause = "proxy"        // the proxy cannot be reached, or refuses
+	CauseLogin      Cause = "proxy.login"  // the proxy asks for a login
+	CauseFault      Cause = "fault"        // it answers that it cannot serve now
+	CauseUnexpected Cause = "odd"          // what answers is not what was expected
+	CauseNoSecret   Cause = "secret.none"  // no secret is stored
+	CauseStore      Cause = "secret.store" // the secret store does not give it out
+	CauseDenied     Cause = "denied"       // user or secret are not accepted
+	CauseRights     Cause = "rights"       // the user may not do that
+	CauseExtension  Cause = "extension"    // the extension is not known, or not the user's
+	CauseBria       Cause = "bria"         // its user has to allow us
+	CauseOwner      Cause = "owner"        // it belongs to another user
+	CauseSystem     Cause = "system"       // not on this kind of computer
+	CauseSettings   Cause = "settings"     // a setting of the link cannot be used
+	CauseVersion    Cause = "version"      // it speaks another version, or does not offer what the link needs
+	CauseEnded      Cause = "ended"        // the exchange has ended what it was asked to tell
+	CauseReplaced   Cause = "replaced"     // another program gets what was meant for us
+	CauseUnread     Cause = "unread"       // it sends messages that cannot be read
 
 	// Behind a link that stands: of an office's relay.
 	CauseStorage  Cause = "relay.storage"  // it cannot keep what it has to
@@ -52,7 +52,7 @@ func CauseNeeds(setting string) Cause { return Cause("needs." + setting) }
 
 // Causes are all there are, for tests and for whoever is told of one.
 func Causes() []Cause {
-	return []Cause{CauseNobody, CauseSilent, CauseName, CauseAuthority, CauseHost, CauseExpired, CauseTLS, CauseProxy, CauseLogin, CauseFault, CauseOdd,
+	return []Cause{CauseNobody, CauseSilent, CauseName, CauseAuthority, CauseHost, CauseExpired, CauseTLS, CauseProxy, CauseLogin, CauseFault, CauseUnexpected,
 		CauseNoSecret, CauseStore, CauseDenied, CauseRights, CauseExtension, CauseBria, CauseOwner, CauseSystem, CauseSettings, CauseVersion, CauseEnded, CauseReplaced, CauseUnread, CauseStorage, CauseExchange, CauseHub,
 		CauseNeeds("address"), CauseNeeds("extension"), CauseNeeds("user")}
 }

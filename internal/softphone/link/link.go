@@ -40,13 +40,13 @@ type Traits struct {
 	// OneClient is a phone that serves one program at a time and drops it for the
 	// next without a word. A phone that says so (ErrReplaced) needs no mark.
 	OneClient bool
-	// Longest is how long to wait at most before it is tried again; 0 is a minute.
-	Longest time.Duration
-	// Again is how soon it is tried after a connection that stood for some seconds, if
+	// MaxWait is how long to wait at most before it is tried again; 0 is a minute.
+	MaxWait time.Duration
+	// RetryAfter is how soon it is tried after a connection that stood for some seconds, if
 	// not as usual: another computer serves as well.
-	Again time.Duration
-	// Many is a link that tells of many extensions, and of more calls therefore.
-	Many bool
+	RetryAfter time.Duration
+	// ManyExtensions is a link that tells of many extensions, and of more calls therefore.
+	ManyExtensions bool
 }
 
 // How a session ends. Anything else is a connection that broke.
@@ -125,7 +125,7 @@ const (
 	maxWait     = 60 * time.Second
 	localWait   = 1500 * time.Millisecond // with jitter still below 2 s
 	quickEnd    = 30 * time.Second        // a connection that lived shorter ended quickly
-	stood       = 2 * time.Second         // long enough where another computer serves as well
+	shortEnd    = 2 * time.Second         // the same where another computer serves as well
 	kickedWait  = time.Minute
 	kickedMax   = 10 * time.Minute
 	refusedWait = 10 * time.Second // somebody may be clicking "allow" just now
@@ -184,7 +184,7 @@ func (l *link) run(ctx context.Context) {
 	b := backoff{l: l}
 	for ctx.Err() == nil {
 		began := l.cfg.Now()
-		l.rep.up, l.rep.odd = false, 0
+		l.rep.up, l.rep.unreadable = false, 0
 		err := l.session(ctx)
 		if l.rep.up && l.cfg.Gone != nil {
 			l.cfg.Gone(l.traits.Source)
@@ -193,7 +193,7 @@ func (l *link) run(ctx context.Context) {
 			return
 		}
 		if errors.Is(err, ErrNotThere) {
-			l.rep.Over() // the phone is gone, and its calls with it
+			l.rep.EndAll() // the phone is gone, and its calls with it
 		}
 		phase, d := b.next(err, l.rep.up, l.rep.since.Sub(began), l.cfg.Now().Sub(began))
 		if d == 0 {
@@ -322,27 +322,27 @@ func (b *backoff) next(err error, up bool, dialled, lived time.Duration) (Phase,
 	b.refused = 0
 	d := firstWait
 	if up {
-		d = cmp.Or(b.l.traits.Again, firstWait)
+		d = cmp.Or(b.l.traits.RetryAfter, firstWait)
 	}
 	d <<= min(b.fails, 10)
 	b.fails++
-	return Waiting, b.l.jitter(min(d, b.l.longest()))
+	return Waiting, b.l.jitter(min(d, b.l.longestWait()))
 }
 
 // quickEnd is the life below which a connection ended quickly.
 func (t Traits) quickEnd() time.Duration {
-	if t.Again > 0 {
-		return stood
+	if t.RetryAfter > 0 {
+		return shortEnd
 	}
 	return quickEnd
 }
 
-// longest is the cap of the wait: a phone on this computer costs nothing to ask.
-func (l *link) longest() time.Duration {
+// longestWait is the cap of the wait: a phone on this computer costs nothing to ask.
+func (l *link) longestWait() time.Duration {
 	if l.traits.Local {
 		return localWait
 	}
-	return cmp.Or(l.traits.Longest, maxWait)
+	return cmp.Or(l.traits.MaxWait, maxWait)
 }
 
 // NotThere marks an error as ErrNotThere, which stays in its text.

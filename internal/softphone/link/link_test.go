@@ -115,7 +115,7 @@ func TestBackoff(t *testing.T) {
 	}{
 		{"a local phone that is off", here, times(5, off), "[500ms 1s 1.5s 1.5s 1.5s]", "connecting waiting waiting waiting waiting waiting"},
 		{"a phone elsewhere that is off", Traits{}, times(9, off), "[500ms 1s 2s 4s 8s 16s 32s 1m0s 1m0s]", ""},
-		{"one of several that serve alike", Traits{Again: time.Millisecond}, []session{{up: true, lives: time.Hour, err: odd.err}, odd, odd, {up: true, lives: 3 * time.Second, err: odd.err}, off}, "[1ms 2ms 4ms 1ms 1s]", ""},
+		{"one of several that serve alike", Traits{RetryAfter: time.Millisecond}, []session{{up: true, lives: time.Hour, err: odd.err}, odd, odd, {up: true, lives: 3 * time.Second, err: odd.err}, off}, "[1ms 2ms 4ms 1ms 1s]", ""},
 		{"restarted", here, []session{hour, off, off, hour}, "[1ms 500ms 1s 1ms]", "connecting connected waiting waiting waiting connected waiting"},
 		{"restarted often is not kicked", here, []session{second, off, second, off, second, off, second, off}, "[1ms 500ms 1ms 500ms 1ms 500ms 1ms 500ms]", ""},
 		{"restarted, and it ended while it let us in", here, []session{second, reset, second, reset, second, reset, second}, "[1ms 500ms 1ms 500ms 1ms 500ms 1ms]", ""},
@@ -187,8 +187,8 @@ func TestReportCompletesEvents(t *testing.T) {
 	r.Report(call.Event{ID: "a", Number: "0612345678", Name: "J.\u202e Vries", Line: "0201234567", Via: "Anna"})
 	r.Report(call.Event{ID: "a", State: call.Answered, Direction: call.DirectionUnknown})
 	r.Report(call.Event{ID: "a", Number: "0687654321", Direction: call.Outgoing, Via: "Piet"})
-	r.Only(map[string]bool{"a": true})
-	r.Only(map[string]bool{"b": true})
+	r.EndOthers(map[string]bool{"a": true})
+	r.EndOthers(map[string]bool{"b": true})
 	r.End("a", call.Missed) // it is over already
 	want := []string{
 		"ringing incoming 0612345678 J. Vries 0201234567 Anna ",

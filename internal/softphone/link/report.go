@@ -10,8 +10,8 @@ import (
 
 // The memory for calls whose end never comes is bounded.
 const (
-	maxCalls  = 256
-	mostCalls = 16 * maxCalls // of a link to many extensions
+	maxCalls     = 256
+	maxManyCalls = 16 * maxCalls // of a link to many extensions
 )
 
 // known is a call that the phone has told of.
@@ -23,11 +23,11 @@ type known struct {
 // Reporter is what a session reports to. It belongs to the session's goroutine;
 // the calls it knows live as long as the link.
 type Reporter struct {
-	l     *link
-	calls map[string]*known // by the phone's id
-	up    bool
-	since time.Time // of up
-	odd   int       // messages of this connection that could not be read
+	l          *link
+	calls      map[string]*known // by the phone's id
+	up         bool
+	since      time.Time // of up
+	unreadable int       // messages of this connection that could not be read
 }
 
 // Up tells that the connection stands and events can come.
@@ -88,20 +88,20 @@ func (r *Reporter) Report(e call.Event) {
 	case k != nil:
 		k.event = kept
 		k.answered = k.answered || e.State == call.Answered
-	case len(r.calls) < maxCalls || r.l.traits.Many && len(r.calls) < mostCalls:
+	case len(r.calls) < maxCalls || r.l.traits.ManyExtensions && len(r.calls) < maxManyCalls:
 		r.calls[e.ID] = &known{event: kept, answered: e.State == call.Answered}
 	}
-	r.hand(e)
+	r.emit(e)
 }
 
 // Pass hands an event over as it is, of a phone that tells all of a call each time. It is
 // not remembered.
 func (r *Reporter) Pass(e call.Event) {
 	e.Source, e.At = r.l.traits.Source, r.l.cfg.Now()
-	r.hand(e.Clean())
+	r.emit(e.Clean())
 }
 
-func (r *Reporter) hand(e call.Event) {
+func (r *Reporter) emit(e call.Event) {
 	if err := r.l.cfg.Take(e); err != nil {
 		r.l.cfg.Log.Warn("softphone event was not taken", "name", r.l.cfg.Name, "state", e.State.String())
 	}
@@ -136,9 +136,9 @@ func (r *Reporter) EndBy(id string, why call.Reason, by string) {
 	}
 }
 
-// Only ends every call that is not among the given ones: a snapshot that does
+// EndOthers ends every call that is not among the given ones: a snapshot that does
 // not name a call says that it is over.
-func (r *Reporter) Only(ids map[string]bool) {
+func (r *Reporter) EndOthers(ids map[string]bool) {
 	for _, id := range r.Calls() {
 		if !ids[id] {
 			r.End(id, call.ReasonUnknown)
@@ -146,13 +146,13 @@ func (r *Reporter) Only(ids map[string]bool) {
 	}
 }
 
-// Over ends every call.
-func (r *Reporter) Over() { r.Only(nil) }
+// EndAll ends every call.
+func (r *Reporter) EndAll() { r.EndOthers(nil) }
 
-// Odd notes a message that could not be read: once for each connection, and
+// Unreadable notes a message that could not be read: once for each connection, and
 // without its content.
-func (r *Reporter) Odd(bytes int) {
-	if r.odd++; r.odd == 1 {
+func (r *Reporter) Unreadable(bytes int) {
+	if r.unreadable++; r.unreadable == 1 {
 		r.l.cfg.Log.Warn("softphone message cannot be read", "name", r.l.cfg.Name, "bytes", bytes)
 	}
 }

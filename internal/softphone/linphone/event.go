@@ -27,7 +27,7 @@ func (s *session) pop() (more bool, err error) {
 		return false, err
 	}
 	if !a.ok {
-		s.r.Odd(0)
+		s.r.Unreadable(0)
 	} else if a.event != "" {
 		err = s.take(a)
 	}
@@ -38,7 +38,7 @@ func (s *session) pop() (more bool, err error) {
 func (s *session) take(a answer) error {
 	id, err := strconv.ParseUint(a.id, 10, 31)
 	if err != nil || a.from == "" {
-		s.r.Odd(len(a.from))
+		s.r.Unreadable(len(a.from))
 		return nil
 	}
 	name := strconv.FormatUint(id, 10)

@@ -38,16 +38,16 @@ const (
 	nextTime = 250 * time.Millisecond // before the next relay is dialled beside one that does not answer
 	askTime  = 3 * time.Second
 	asks     = 3 // for the first snapshot, each of which may be lost with who had it
-	// learnTime is what relays that have lost their memory need to know again what
+	// recoveryTime is what relays that have lost their memory need to know again what
 	// goes on at the exchange. What they do not tell before is not over.
-	learnTime = 4 * time.Second
+	recoveryTime = 4 * time.Second
 	// lookupTime is longer than the relay waits for the hub.
-	lookupTime  = 6 * time.Second
-	lookupAgain = 150 * time.Millisecond // the same for look-ups: the servers deliver questions to each relay in turn
-	againTime   = time.Second            // after which a question is asked again: who had it may have ended
-	elsewhere   = 150 * time.Millisecond // before another relay is tried than the one that ended
-	longestWait = time.Second            // before another try: telephones ring
-	pingEvery   = 30 * time.Second       // and two that are not answered end the connection
+	lookupTime       = 6 * time.Second
+	lookupRetryPause = 150 * time.Millisecond // the same for look-ups: the servers deliver questions to each relay in turn
+	retryPause       = time.Second            // after which a question is asked again: who had it may have ended
+	switchPause      = 150 * time.Millisecond // before another relay is tried than the one that ended
+	maxRetryWait     = time.Second            // before another try: telephones ring
+	pingEvery        = 30 * time.Second       // and two that are not answered end the connection
 )
 
 // alive finds out within two or three seconds that the network is cut, where nothing is
@@ -59,39 +59,39 @@ const cutTime = 750 * time.Millisecond
 
 // Phone is the link to a relay. Lookup may be called from any goroutine.
 type Phone struct {
-	account exchangelink.Account
-	traits  link.Traits
-	newest  wire.Snapshot // so far, over all connections
-	missed  Keeper
-	joined  atomic.Pointer[session]
-	turn    int      // the relay to begin with
-	last    string   // the address of the relay that there was a session with
-	over    []string // calls that have ended, the newest last: one relay tells of them for longer than another
-	unsure  bool     // the relays have lost what they knew, and are learning it from the exchange
+	account    exchangelink.Account
+	traits     link.Traits
+	newest     wire.Snapshot // so far, over all connections
+	saveMissed MissedSaver
+	joined     atomic.Pointer[session]
+	turn       int      // the relay to begin with
+	last       string   // the address of the relay that there was a session with
+	over       []string // calls that have ended, the newest last: one relay tells of them for longer than another
+	recovering bool     // the relays have lost what they knew, and are learning it from the exchange
 }
 
-// Keeper keeps calls that rang while Wiebelt was not there. It may take long, and be
+// MissedSaver saves calls that rang while Wiebelt was not there. It may take long, and be
 // given calls that it has already. An error means that they are given again later.
-type Keeper func(context.Context, []wire.Missed) error
+type MissedSaver func(context.Context, []wire.MissedCall) error
 
-// Keep has calls kept that rang while Wiebelt was not there; it is called before the
-// first session, or not at all.
-func (p *Phone) Keep(k Keeper) { p.missed = k }
+// SaveMissed has calls saved that rang while Wiebelt was not there; it is called before
+// the first session, or not at all.
+func (p *Phone) SaveMissed(save MissedSaver) { p.saveMissed = save }
 
 // session is a connection that stands.
 type session struct {
 	*nats.Conn
 	membership
-	inbox  string         // where the snapshot comes that was asked for
-	heard  chan *nats.Msg // snapshots
-	asked  int            // how often that was asked again
-	knows  bool           // has taken one
-	said   chan *nats.Msg // how the relays are doing
-	relays states
-	behind time.Time     // since when something does not work behind them
-	missed chan struct{} // some were too many
-	closed chan error
-	trying sync.WaitGroup // other relays, until another one is reached
+	inbox    string         // where the snapshot comes that was asked for
+	heard    chan *nats.Msg // snapshots
+	asked    int            // how often that was asked again
+	knows    bool           // has taken one
+	said     chan *nats.Msg // how the relays are doing
+	relays   states
+	behind   time.Time     // since when something does not work behind them
+	overflow chan struct{} // messages were dropped, as there were too many
+	closed   chan error
+	trying   sync.WaitGroup // other relays, until another one is reached
 }
 
 // New makes the phone for link.Run. The account's secret is what Join has given; the
@@ -104,7 +104,7 @@ func New(a exchangelink.Account) (link.Phone, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Phone{account: a, turn: rand.IntN(1 << 20), traits: link.Traits{Source: registry.Of(registry.Relay).CallSource(server.Host()), Longest: longestWait, Again: elsewhere}}, nil
+	return &Phone{account: a, turn: rand.IntN(1 << 20), traits: link.Traits{Source: registry.Of(registry.Relay).CallSource(server.Host()), MaxWait: maxRetryWait, RetryAfter: switchPause}}, nil
 }
 
 // Traits: the relay is the office's.
@@ -121,7 +121,7 @@ func (p *Phone) Session(ctx context.Context, r *link.Reporter) error {
 	if err != nil {
 		return &link.Refusal{Why: "the stored membership of the relay is damaged", Cause: link.CauseNoSecret}
 	}
-	s := &session{membership: m, heard: make(chan *nats.Msg, 64), said: make(chan *nats.Msg, 16), relays: states{}, missed: make(chan struct{}, 1), closed: make(chan error, 1)}
+	s := &session{membership: m, heard: make(chan *nats.Msg, 64), said: make(chan *nats.Msg, 16), relays: states{}, overflow: make(chan struct{}, 1), closed: make(chan error, 1)}
 	defer s.trying.Wait()
 	s.URLs = p.inTurn(s.URLs)
 	if err := s.connect(ctx, p.account.Address); err != nil {
@@ -132,20 +132,20 @@ func (p *Phone) Session(ctx context.Context, r *link.Reporter) error {
 	p.joined.Store(s) // look-ups are answered also where a relay has yet to learn what goes on
 	defer p.joined.CompareAndSwap(s, nil)
 	up := false
-	late := time.NewTimer(againTime) // until the first answer, then to renew the token
+	late := time.NewTimer(retryPause) // until the first answer, then to renew the token
 	defer late.Stop()
-	var learnt <-chan time.Time
+	var recovered <-chan time.Time
 	var work sync.WaitGroup // no call waits for it
 	defer work.Wait()
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	for {
-		if p.unsure && learnt == nil {
-			learnt = time.After(learnTime)
+		if p.recovering && recovered == nil {
+			recovered = time.After(recoveryTime)
 		}
 		select {
-		case <-learnt:
-			learnt = nil
+		case <-recovered:
+			recovered = nil
 			if err := s.askNow(); err != nil {
 				return failed(ctx, err)
 			}
@@ -160,24 +160,24 @@ func (p *Phone) Session(ctx context.Context, r *link.Reporter) error {
 			}
 			p.take(r, s, m)
 		case m := <-s.said:
-			s.judge(r, m.Data)
-		case <-s.missed:
+			s.applyState(r, m.Data)
+		case <-s.overflow:
 			if err := s.askNow(); err != nil {
 				return failed(ctx, err)
 			}
 		case <-late.C:
 			if !up {
-				if err := s.askAgain(); err != nil {
+				if err := s.retryAsk(); err != nil {
 					return failed(ctx, err)
 				}
-				late.Reset(againTime)
+				late.Reset(retryPause)
 				continue
 			}
 			p.renew(ctx, s)
 			work.Go(func() { p.catchUp(ctx, s) })
 			late.Reset(renewEvery)
 		case err := <-s.closed:
-			p.rest(r, s)
+			p.drain(r, s)
 			return failed(ctx, err)
 		case <-ctx.Done():
 			return ctx.Err()
@@ -198,26 +198,26 @@ func (p *Phone) inTurn(urls []string) []string {
 	return urls
 }
 
-// catchUp has the calls kept that rang while Wiebelt was not there, and then has the
+// catchUp has the calls saved that rang while Wiebelt was not there, and then has the
 // relay forget them.
 func (p *Phone) catchUp(ctx context.Context, s *session) {
-	for seen := uint64(0); p.missed != nil; {
+	for seen := uint64(0); p.saveMissed != nil; {
 		b, err := s.ask(ctx, wire.Journal, wire.JournalRequest{Seen: seen}, lookupTime)
 		if err != nil {
 			return // an older relay, or one that is going
 		}
 		a, err := wire.ParseJournalAnswer(b)
-		if err != nil || len(a.Calls) == 0 || p.missed(ctx, a.LocalTimes(time.Now())) != nil {
+		if err != nil || len(a.Calls) == 0 || p.saveMissed(ctx, a.LocalTimes(time.Now())) != nil {
 			return
 		}
 		seen = a.Seen
 	}
 }
 
-// judge tells what does not work behind the relays, by what one of them says of
+// applyState tells what does not work behind the relays, by what one of them says of
 // itself. Their clocks and the way to here make the same moment look a little
 // different each time.
-func (s *session) judge(r *link.Reporter, b []byte) {
+func (s *session) applyState(r *link.Reporter, b []byte) {
 	now := time.Now()
 	s.relays.take(b, now)
 	cause, since := s.relays.trouble(now)
@@ -260,7 +260,7 @@ func (s *session) connect(ctx context.Context, joined string) (err error) {
 	o.UserJWT, o.SignatureCB = func() (string, error) { return s.Token, nil }, s.pair.Sign
 	o.AsyncErrorCB = func(*nats.Conn, *nats.Subscription, error) {
 		select {
-		case s.missed <- struct{}{}:
+		case s.overflow <- struct{}{}:
 		default:
 		}
 	}
@@ -391,17 +391,17 @@ func (s *session) askNow() error {
 	return s.PublishRequest(s.Site.Of(wire.Now, s.User), s.inbox, nil)
 }
 
-// askAgain asks once more, for the question may be lost with the relay that had it; it
+// retryAsk asks once more, for the question may be lost with the relay that had it; it
 // fails after a few times.
-func (s *session) askAgain() error {
+func (s *session) retryAsk() error {
 	if s.asked++; s.asked == asks {
 		return context.DeadlineExceeded
 	}
 	return s.askNow()
 }
 
-// rest takes what came before the end.
-func (p *Phone) rest(r *link.Reporter, s *session) {
+// drain takes what came before the end.
+func (p *Phone) drain(r *link.Reporter, s *session) {
 	for len(s.heard) > 0 {
 		p.take(r, s, <-s.heard)
 	}
@@ -430,26 +430,26 @@ func failed(ctx context.Context, err error) error {
 func (p *Phone) take(r *link.Reporter, on *session, m *nats.Msg) {
 	s, err := wire.ParseSnapshot(m.Data)
 	if err != nil {
-		r.Odd(len(m.Data))
+		r.Unreadable(len(m.Data))
 		return
 	}
-	p.anew(on, m.Subject, s.Epoch)
-	if newer := s.Compare(p.newest); newer < 0 || newer == 0 && on.knows && !p.unsure {
+	p.resetEpoch(on, m.Subject, s.Epoch)
+	if newer := s.Compare(p.newest); newer < 0 || newer == 0 && on.knows && !p.recovering {
 		return
 	}
 	forgot := p.newest.Epoch > 0 && s.Epoch > p.newest.Epoch
 	age := s.At.Sub(time.UnixMilli(s.Epoch)) // by the clocks of two relays
-	p.unsure = (p.unsure || forgot) && age.Abs() < learnTime
+	p.recovering = (p.recovering || forgot) && age.Abs() < recoveryTime
 	before := p.newest
 	p.newest = s
 	going, now := map[string]bool{}, time.Now()
 	for _, c := range s.Calls {
 		e := s.Event(c, now)
 		if e.State == call.Ended {
-			if on.knows && !p.unsure {
-				p.began(r, before, s, c)
+			if on.knows && !p.recovering {
+				p.reportBegin(r, before, s, c)
 			}
-			p.ended(r, e)
+			p.reportEnd(r, e)
 			continue
 		}
 		going[e.ID] = true
@@ -462,22 +462,22 @@ func (p *Phone) take(r *link.Reporter, on *session, m *nats.Msg) {
 		}
 	}
 	on.knows = true
-	if !p.unsure { // what is not told may go on nevertheless
-		r.Only(going)
+	if !p.recovering { // what is not told may go on nevertheless
+		r.EndOthers(going)
 	}
 }
 
-// anew forgets an epoch that is later than the one of which the relays tell who has just
-// connected and asked them: one whose clock is behind may have begun anew.
-func (p *Phone) anew(on *session, subject string, epoch int64) {
+// resetEpoch forgets an epoch that is later than the one of which the relays tell who has
+// just connected and asked them: one whose clock is behind may have begun anew.
+func (p *Phone) resetEpoch(on *session, subject string, epoch int64) {
 	if !on.knows && subject == on.inbox && epoch < p.newest.Epoch {
 		p.newest = wire.Snapshot{Epoch: epoch - 1}
 	}
 }
 
-// began reports how a call began that was not in the snapshot before and has ended
+// reportBegin reports how a call began that was not in the snapshot before and has ended
 // since.
-func (p *Phone) began(r *link.Reporter, before, s wire.Snapshot, c wire.Call) {
+func (p *Phone) reportBegin(r *link.Reporter, before, s wire.Snapshot, c wire.Call) {
 	now := time.Now()
 	rang := s.Rang(c, now)
 	if _, known := r.Known(rang.ID); known || !before.Excludes(c.ID) || slices.Contains(p.over, rang.ID) {
@@ -490,8 +490,8 @@ func (p *Phone) began(r *link.Reporter, before, s wire.Snapshot, c wire.Call) {
 	}
 }
 
-// ended reports the end of a call, if it is known.
-func (p *Phone) ended(r *link.Reporter, e call.Event) {
+// reportEnd reports the end of a call, if it is known.
+func (p *Phone) reportEnd(r *link.Reporter, e call.Event) {
 	if _, known := r.Known(e.ID); known {
 		p.over = append(p.over, e.ID)
 		p.over = p.over[max(0, len(p.over)-2*wire.MaxCalls):]
@@ -520,15 +520,15 @@ func (s *session) ask(ctx context.Context, about wire.Topic, question any, limit
 		return nil, err
 	}
 	defer func() { _ = answers.Unsubscribe() }()
-	again, more := againTime, time.Duration(2)
+	pause, factor := retryPause, time.Duration(2)
 	if about == wire.Lookup { // a relay answers it once, however often it is asked
-		again, more = lookupAgain, 1
+		pause, factor = lookupRetryPause, 1
 	}
-	for ; ; again *= more {
+	for ; ; pause *= factor {
 		if err := s.PublishRequest(s.Site.Of(about, s.User), inbox, b); err != nil {
 			return nil, err
 		}
-		wait, stop := context.WithTimeout(ctx, again)
+		wait, stop := context.WithTimeout(ctx, pause)
 		m, err := answers.NextMsgWithContext(wait)
 		stop()
 		switch {

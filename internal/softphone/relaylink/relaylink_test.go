@@ -67,6 +67,8 @@ func (r *relay) start() {
 	r.end = sync.OnceFunc(func() { stop(); running.Wait(); n.Close() })
 }
 
+func (r *relay) url() string { return fmt.Sprintf("nats://127.0.0.1:%d", r.node.Port()) }
+
 func (r *relay) tell(id string, s call.State, at time.Time) {
 	r.t.Helper()
 	e := call.Event{ID: id, State: s, Number: "0698760011", At: at}
@@ -83,7 +85,7 @@ type desk struct {
 	phone  *Phone
 	kept   chan string
 	secret func() string
-	keep   Keeper
+	save   MissedSaver
 }
 
 // address is where somebody joined who never did.
@@ -106,7 +108,7 @@ func newDeskUntil(t *testing.T, r *relay, until time.Time) *desk {
 	must.Do(t, err)
 	seed, err := pair.Seed()
 	must.Do(t, err)
-	stored, err := membership{Joined: wire.Joined{V: 1, Site: site, User: "anna", URLs: []string{r.node.URL()}, Token: token}, Seed: string(seed)}.encode()
+	stored, err := membership{Joined: wire.Joined{V: 1, Site: site, User: "anna", URLs: []string{r.url()}, Token: token}, Seed: string(seed)}.encode()
 	must.Do(t, err)
 	d.secret = func() string { return stored }
 	return d
@@ -118,7 +120,7 @@ func (d *desk) run() {
 		Keep: func(_ context.Context, stored string) error { d.kept <- stored; return nil }})
 	must.Do(d.t, err)
 	d.phone = p.(*Phone)
-	d.phone.Keep(d.keep)
+	d.phone.SaveMissed(d.save)
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() {
@@ -240,7 +242,7 @@ func TestForgot(t *testing.T) {
 	}{
 		{time.Second, []wire.Call{{ID: "wazo/3", State: "ringing"}}, []string{"ringing wazo/3"}},
 		{2 * time.Second, []wire.Call{{ID: "wazo/3", State: "ended"}, {ID: "wazo/1", State: "ringing", Number: "0698760011"}}, []string{"ended wazo/3"}},
-		{learnTime, []wire.Call{{ID: "wazo/1", State: "ringing", Number: "0698760011"}}, []string{"ended wazo/2"}},
+		{recoveryTime, []wire.Call{{ID: "wazo/1", State: "ringing", Number: "0698760011"}}, []string{"ended wazo/2"}},
 	} {
 		s := wire.Snapshot{Epoch: epoch.UnixMilli(), Seq: uint64(i), At: epoch.Add(step.age), Calls: step.calls}
 		must.Do(t, r.node.Conn.Publish(site.Of(wire.Calls, "anna"), s.Encode()))
@@ -297,7 +299,7 @@ func TestCatchUp(t *testing.T) {
 			a.At = a.At.Add(-10 * time.Hour)
 		}
 		if q.Seen < 30 {
-			a.Add(wire.Missed{Number: fmt.Sprint("06987600", q.Seen), Rang: a.At.Add(-time.Minute), Ended: a.At.Add(-time.Second)}, q.Seen+10)
+			a.Add(wire.MissedCall{Number: fmt.Sprint("06987600", q.Seen), Rang: a.At.Add(-time.Minute), Ended: a.At.Add(-time.Second)}, q.Seen+10)
 		}
 		asks <- q.Seen
 		_ = m.Respond(a.Encode())
@@ -310,7 +312,7 @@ func TestCatchUp(t *testing.T) {
 	left := 2 // pages that there is room for
 	began := time.Now()
 	d := newDesk(t, r)
-	d.keep = func(_ context.Context, all []wire.Missed) error {
+	d.save = func(_ context.Context, all []wire.MissedCall) error {
 		if left--; left == -1 {
 			refused <- struct{}{}
 			return full
@@ -415,7 +417,7 @@ func TestRenewed(t *testing.T) {
 		_ = json.Unmarshal(m.Data, &q)
 		public = q.Key
 		token, _ := r.authority.User("anna", q.Key, time.Now().Add(90*24*time.Hour))
-		b, _ := json.Marshal(wire.Renewed{Token: token, URLs: []string{r.node.URL()}})
+		b, _ := json.Marshal(wire.Renewed{Token: token, URLs: []string{r.url()}})
 		_ = m.Respond(b)
 	})
 	must.Do(t, err)

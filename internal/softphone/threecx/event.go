@@ -45,7 +45,7 @@ type participant struct {
 func (s *session) message(ctx context.Context, b []byte) error {
 	var m message
 	if json.Unmarshal(b, &m) != nil {
-		s.r.Odd(len(b)) // the decoder's error may quote what it read
+		s.r.Unreadable(len(b)) // the decoder's error may quote what it read
 		return nil
 	}
 	if m.Sequence != nil {
@@ -85,7 +85,7 @@ func (s *session) changed(ctx context.Context, extension string, id int64) error
 	status, err := s.get(ctx, path(extension)+"/participants/"+strconv.FormatInt(id, 10), &p)
 	switch {
 	case exchangelink.Unreadable(err):
-		s.r.Odd(0)
+		s.r.Unreadable(0)
 		s.gaps.Seen()
 	case err != nil:
 		return err

@@ -159,7 +159,7 @@ func (s *session) snapshot(ctx context.Context, anew bool) (changed bool, err er
 	case status != http.StatusOK:
 		return false, s.refused(status)
 	}
-	before := exchangelink.Picture(s.r)
+	before := exchangelink.Summary(s.r)
 	there := map[string]bool{}
 	for _, at := range all {
 		if _, ours := s.Account.Ours(at.Extension); !ours {
@@ -182,8 +182,8 @@ func (s *session) snapshot(ctx context.Context, anew bool) (changed bool, err er
 			delete(s.calls, leg)
 		}
 	}
-	s.Legs.Only(s.r, there)
-	return exchangelink.Picture(s.r) != before, nil
+	s.Legs.EndOthers(s.r, there)
+	return exchangelink.Summary(s.r) != before, nil
 }
 
 // leg is what a participant is known by: of several extensions it has its own.

@@ -105,7 +105,7 @@ func TestRegistration(t *testing.T) {
 // TestTrouble: what the provider refuses is said, and nothing that it says besides.
 func TestTrouble(t *testing.T) {
 	p, k := portalOf(t)
-	for status, cause := range map[int]link.Cause{401: link.CauseDenied, 403: link.CauseRights, 503: link.CauseFault, 418: link.CauseOdd} {
+	for status, cause := range map[int]link.Cause{401: link.CauseDenied, 403: link.CauseRights, 503: link.CauseFault, 418: link.CauseUnexpected} {
 		p.Intercept(linktest.Status("/", status))
 		for _, err := range []error{once(t, k), func() error { _, err := k.Register(t.Context(), "https://relay.example/in/a/voipgrid"); return err }()} {
 			if link.CauseOf(err) != cause {

@@ -42,7 +42,7 @@ type wazoCall struct {
 func (s *session) message(ctx context.Context, b []byte) error {
 	var m message
 	if json.Unmarshal(b, &m) != nil {
-		s.r.Odd(len(b)) // the decoder's error may quote what it read
+		s.r.Unreadable(len(b)) // the decoder's error may quote what it read
 		return nil
 	}
 	switch m.Op {
@@ -71,7 +71,7 @@ func (s *session) message(ctx context.Context, b []byte) error {
 func (s *session) event(b []byte) {
 	var e event
 	if json.Unmarshal(b, &e) != nil {
-		s.r.Odd(len(b))
+		s.r.Unreadable(len(b))
 		return
 	}
 	switch e.Name {

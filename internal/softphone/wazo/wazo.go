@@ -204,7 +204,7 @@ func (s *session) snapshot(ctx context.Context) error {
 			s.take(c)
 		}
 	})
-	s.Legs.Only(s.r, there)
+	s.Legs.EndOthers(s.r, there)
 	return nil
 }
 

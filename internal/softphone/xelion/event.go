@@ -113,7 +113,7 @@ func (s *session) read(d webhook.Document) *channel {
 func (s *session) message(b []byte) (back bool) {
 	var m webhook.Document
 	if json.Unmarshal(b, &m) != nil {
-		s.r.Odd(len(b)) // the decoder's error may quote what it read
+		s.r.Unreadable(len(b)) // the decoder's error may quote what it read
 		return false
 	}
 	about := m
@@ -396,6 +396,6 @@ func (s *session) replace(there []*channel, anew bool) (news bool) {
 	for _, id := range slices.Sorted(maps.Keys(calls)) {
 		s.report(id)
 	}
-	s.Legs.Only(s.r, legs)
+	s.Legs.EndOthers(s.r, legs)
 	return news
 }

@@ -159,7 +159,7 @@ func (s *session) message(ctx context.Context, b []byte) error {
 	}
 	switch err := json.Unmarshal(b, &said); {
 	case err != nil:
-		s.r.Odd(len(b)) // the decoder's error may quote what it read
+		s.r.Unreadable(len(b)) // the decoder's error may quote what it read
 	case said.Code == nil:
 		s.take(b)
 	case *said.Code != 0:
@@ -230,7 +230,7 @@ func (s *session) snapshot(ctx context.Context) error {
 func (s *session) take(b []byte) []webhook.Report {
 	all, err := s.read(webhook.Message{Body: b})
 	if err != nil {
-		s.r.Odd(len(b))
+		s.r.Unreadable(len(b))
 	}
 	for _, r := range all {
 		s.report(r)

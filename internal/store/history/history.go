@@ -64,12 +64,12 @@ func (e Entry) Missed() bool { return e.Result == ResultMissed && !e.Outgoing }
 // Open tells whether the call was missed and not ticked off.
 func (e Entry) Open() bool { return e.Missed() && e.Handled.IsZero() }
 
-// KindAway is the Kind of a call that Wiebelt heard of later, from the office's relay,
+// KindWhileOff is the Kind of a call that Wiebelt heard of later, from the office's relay,
 // since it was not running.
-const KindAway = registry.Relay + ".away"
+const KindWhileOff = registry.Relay + ".away"
 
-// Away tells whether the call rang while Wiebelt was not running.
-func (e Entry) Away() bool { return e.Kind == KindAway }
+// WhileOff tells whether the call rang while Wiebelt was not running.
+func (e Entry) WhileOff() bool { return e.Kind == KindWhileOff }
 
 // OneCaller tells whether calls with this number are of one caller: those withheld
 // are not, nor are those of which no phone told a number.

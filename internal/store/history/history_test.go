@@ -412,9 +412,9 @@ func TestConfigure(t *testing.T) {
 	}
 }
 
-// TestPutAway: what rang while Wiebelt was not running is written once, however often
+// TestPutMissed: what rang while Wiebelt was not running is written once, however often
 // it is told, and not beside what Wiebelt heard of it; all of it or nothing.
-func TestPutAway(t *testing.T) {
+func TestPutMissed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
 	s := open(t, path, KeepFull, clocktest.New(monday))
 	heard := Entry{Kind: "relay", Number: "+31612345678", Rang: monday.Add(-time.Hour), Result: ResultNotHere}
@@ -423,15 +423,15 @@ func TestPutAway(t *testing.T) {
 		return Entry{Number: number, Rang: heard.Rang.Add(after), Ended: heard.Rang.Add(after + time.Minute), Result: ResultMissed}
 	}
 	first := []Entry{away(heard.Number, time.Second), away(heard.Number, time.Minute), away("", time.Minute), away("", time.Minute+time.Second)}
-	must.Do(t, s.PutAway(t.Context(), first))
+	must.Do(t, s.PutMissed(t.Context(), first))
 	for i := range first { // another way took another time
 		first[i].Rang = first[i].Rang.Add(time.Second / 3)
 	}
-	must.Do(t, s.PutAway(t.Context(), append(first, away("+31698765432", 0))))
+	must.Do(t, s.PutMissed(t.Context(), append(first, away("+31698765432", 0))))
 	all := read(t, path)
 	n := 0
 	for _, e := range all {
-		if e.Away() {
+		if e.WhileOff() {
 			n++
 		}
 	}
@@ -439,7 +439,7 @@ func TestPutAway(t *testing.T) {
 		t.Errorf("%d of %d are away, %d missed: %+v", n, len(all), s.Missed(), all)
 	}
 	must.Get(s.db.Exec("PRAGMA query_only = ON"))(t)
-	if err := s.PutAway(t.Context(), []Entry{away("+31698765433", 0)}); err == nil {
+	if err := s.PutMissed(t.Context(), []Entry{away("+31698765433", 0)}); err == nil {
 		t.Error("kept on a disk that takes nothing")
 	}
 }

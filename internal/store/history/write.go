@@ -37,20 +37,20 @@ func (s *Store) Put(ctx context.Context, e Entry) (id int64, err error) {
 	return id, nil
 }
 
-// PutAway writes calls that rang while Wiebelt was not running: all of them or, with an
+// PutMissed writes calls that rang while Wiebelt was not running: all of them or, with an
 // error, none. Those that were there before it leaves alone, so that it can be told of
 // them again: their times differ a little then.
-func (s *Store) PutAway(ctx context.Context, all []Entry) error {
+func (s *Store) PutMissed(ctx context.Context, all []Entry) error {
 	var last int64
 	err := s.write(ctx, func(tx *sql.Tx, keep Keep) error {
 		var fresh []Entry
 		for _, e := range all {
-			e.Kind = KindAway
+			e.Kind = KindWhileOff
 			e = e.allowed(keep)
 			known := false
 			rang, near := sqlitefile.Micros(e.Rang), heardWithin.Microseconds()
 			if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM calls WHERE number = ? AND kind IN (?, ?) AND rang BETWEEN ? AND ?)`,
-				e.Number, KindAway, registry.Relay, rang-near, rang+near).Scan(&known); err != nil {
+				e.Number, KindWhileOff, registry.Relay, rang-near, rang+near).Scan(&known); err != nil {
 				return err
 			}
 			if !known {

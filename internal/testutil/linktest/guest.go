@@ -38,7 +38,7 @@ func Guests(t testing.TB, path string, of func(*exchangelink.Socket) link.Phone)
 
 // Traits are as those of a phone that has come.
 func (g *guests) Traits() link.Traits {
-	return link.Traits{Source: registry.Of(registry.ARIOutbound).CallSource("asterisk/"), Many: true}
+	return link.Traits{Source: registry.Of(registry.ARIOutbound).CallSource("asterisk/"), ManyExtensions: true}
 }
 
 // Session waits for one, and is its session.

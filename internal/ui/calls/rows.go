@@ -69,7 +69,7 @@ func rowOf(l text.Language, e history.Entry, now time.Time) row {
 	if e.Via != "" {
 		details = append(details, l.T(text.CardVia, e.Via))
 	}
-	if e.Away() {
+	if e.WhileOff() {
 		details = append(details, l.T(text.CallsAway))
 	}
 	r.detail = widgets.Join(details...)

@@ -46,7 +46,7 @@ func TestRowTexts(t *testing.T) {
 			e.ContactID, e.RelationNumber, e.Link, e.TakenOff = "", "", "", true
 		}, text.Dutch, row{time: "10:42", title: "06 12 34 56 78", detail: "Niet J. de Vries, zegt u · op Schade", result: "Opgenomen", mark: widgets.MarkDot, more: "2:14"}},
 		{"while Wiebelt was not running", func(e *history.Entry) {
-			*e = history.Entry{Kind: history.KindAway, Rang: e.Rang, Ended: e.Ended, Number: e.Number, Shown: e.Shown, Line: "Schade", Result: history.ResultMissed}
+			*e = history.Entry{Kind: history.KindWhileOff, Rang: e.Rang, Ended: e.Ended, Number: e.Number, Shown: e.Shown, Line: "Schade", Result: history.ResultMissed}
 		}, text.English, row{time: "10:42", title: "06 12 34 56 78", detail: "on Schade · while Wiebelt was not running", result: "Missed", mark: widgets.MarkRing}},
 		{"withheld", func(e *history.Entry) {
 			*e = history.Entry{Rang: e.Rang, Outcome: history.OutcomeWithheld, Result: history.ResultNotHere}

@@ -12,8 +12,8 @@ import (
 
 var errNone = errors.New("this program has no link to a relay")
 
-// Keeper would keep calls that rang while Wiebelt was not there.
-type Keeper func(context.Context, []wire.Missed) error
+// MissedSaver would save calls that rang while Wiebelt was not there.
+type MissedSaver func(context.Context, []wire.MissedCall) error
 
 // New makes nothing.
 func New(exchangelink.Account) (link.Phone, error) { return nil, errNone }
