@@ -103,7 +103,7 @@ func openStage(b testing.TB, scale float32, more string) *stage {
 	return s
 }
 
-// pause is the least between two calls: a way in may cause three lookups a
+// pause is the least between two calls: a source may cause three lookups a
 // second, and a queue is not what is measured here.
 const pause = 400 * time.Millisecond
 

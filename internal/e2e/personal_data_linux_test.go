@@ -175,7 +175,7 @@ func TestPersonalDataStaysInside(t *testing.T) {
 	tmp := t.TempDir() // where every user of the machine can write
 	o.start("env", "TMPDIR="+tmp, "strace", "-f", "-qq", "-v", "-s", "65536", "-e", "trace=execve,openat,open,creat,mkdirat,mkdir,unlinkat,renameat", "-e", "signal=none", "-o", trace)
 
-	// Every way in, and every kind of history.
+	// Every source of calls, and every kind of history.
 	seen := func(what string, n int) {
 		t.Helper()
 		o.Until(what, func() bool { return len(callsOf(t, o)) >= n }, func() []any { return []any{len(callsOf(t, o))} })
@@ -249,7 +249,7 @@ func TestPersonalDataStaysInside(t *testing.T) {
 	})
 
 	// Commands, while the secret is renewed, the hub fails with our own words, and
-	// a way in says what it should not.
+	// a source says what it should not.
 	succeeds(next+"\n", true, "provision", "--secret-stdin")
 	g.takes(old, next)
 	run("", false, "lookup", markedNumber(80))

@@ -49,7 +49,7 @@ func TestTrayStates(t *testing.T) {
 		t.Helper()
 		must.Do(t, os.WriteFile(path, []byte(s), 0o600))
 	}
-	ring := func(number string) { // by the way in that no settings move
+	ring := func(number string) { // from the source that no settings move
 		t.Helper()
 		i.run("ring", "--", number)
 	}

@@ -30,7 +30,7 @@ var admins = []contact.Failure{contact.SecretNoRight, contact.NotSetUp, contact.
 	contact.CertificateUnknown, contact.CertificateExpired, contact.CertificateName, contact.CredentialsRefused, contact.ScopeRefused, contact.NotUnderstood}
 
 // TestTable is the whole state machine as a table that people can read: every
-// fault of the hub's client with every state of a way in, and what the tray says
+// fault of the hub's client with every state of a source, and what the tray says
 // then. It is kept in testdata, so that whoever changes a sentence sees all the
 // places where it stands.
 func TestTable(t *testing.T) {
