@@ -15,7 +15,6 @@ import (
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
-	shown "wiebelt/internal/ui/settings"
 )
 
 // setWhole makes a profile with every key and one element of each list set.
@@ -32,9 +31,9 @@ func setWhole(t *testing.T) (dir string) {
 	return dir
 }
 
-// TestKeysAreTheSameEverywhere: the table of keys, the settings window, the texts, the group policy
-// template, its translations, the sample, the texts for Intune, the guide's table
-// and what the program prints know the same keys, in both languages.
+// TestKeysAreTheSameEverywhere: the table of keys, the texts, the group policy template, its
+// translations, the sample, the texts for Intune, the guide's table and what the
+// program prints know the same keys, in both languages.
 func TestKeysAreTheSameEverywhere(t *testing.T) {
 	want := map[string]bool{}
 	for _, k := range settings.All() {
@@ -70,12 +69,6 @@ func TestKeysAreTheSameEverywhere(t *testing.T) {
 		}
 		return all
 	}
-
-	window := map[string]bool{} // of the windows' package itself: a test there holds it against the fields
-	for _, k := range shown.Keys() {
-		window[k] = true
-	}
-	same("window", window)
 
 	// The registry values that the template writes, as the program reads them.
 	var admx struct {

@@ -32,7 +32,11 @@ const (
 
 // linked are the kinds that this program's own links and listener speak; what runs
 // our program is tested with the program itself.
-var linked = slices.Concat([]string{"websocket", "http", registry.ARIOutbound}, registry.Links(), registry.Webhooks())
+var linked = slices.Concat([]string{"websocket", "http", registry.ARIOutbound}, registry.Links(), webhooks())
+
+func webhooks() []string {
+	return slices.DeleteFunc(registry.Names(), func(name string) bool { return registry.Of(name).Reach != registry.ByWebhook })
+}
 
 // linkTo makes the link of this program to a simulated phone.
 func linkTo(t testing.TB, a simulate.Address) link.Phone {

@@ -1,10 +1,5 @@
 package message
 
-import (
-	"maps"
-	"slices"
-)
-
 // Code names what was found. Each has a text in assets/text/message.json.
 type Code string
 
@@ -131,6 +126,3 @@ func (c Code) Severity() Severity {
 	}
 	return Refused
 }
-
-// Codes lists every code, in no order.
-func Codes() []Code { return slices.Collect(maps.Keys(severities)) }

@@ -36,6 +36,7 @@ import (
 	"wiebelt/internal/relay/setup"
 	"wiebelt/internal/relay/wire"
 	"wiebelt/internal/simulate"
+	"wiebelt/internal/testutil/linktest"
 	"wiebelt/internal/text"
 )
 
@@ -496,14 +497,10 @@ func TestWebhook(t *testing.T) {
 // TestRegister: the relay registers its address at a provider, sees and says when another
 // program has taken its place, follows its own secret, and takes the registration back.
 func TestRegister(t *testing.T) {
-	p, err := simulate.StartPortal(t.Context(), "", simulate.Account{User: "beheer@kantoor.example", Secret: "canary-1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = p.Close() }()
+	p := linktest.StartPortal(t, simulate.Account{User: "beheer@kantoor.example", Secret: "canary-1"})
 	o := newOffice(t)
 	register := func(token string) (int, string, string) {
-		return typing(t, token, "exchange", "register", "--portal", p.Address().Address, "--user", "beheer@kantoor.example", "--data", o.dir, "--language", "en")
+		return typing(t, token, "exchange", "register", "--portal", p.URL, "--user", "beheer@kantoor.example", "--data", o.dir, "--language", "en")
 	}
 	if code, out, errOut := register("canary-2"); code != exitFailed || !strings.Contains(errOut, "may not follow") || strings.Contains(out+errOut, "canary") {
 		t.Errorf("exit %d: %s%s", code, out, errOut)

@@ -65,7 +65,7 @@ func (c *initCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	switch err := setup.CreateWith(e.data, keys, s, time.Now()); {
+	switch err := setup.Create(e.data, keys, s, time.Now()); {
 	case errors.Is(err, fs.ErrExist):
 		return fail(exitFailed, text.RelayMade, e.data)
 	case err != nil:

@@ -21,10 +21,12 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"wiebelt/internal/relay/certificates"
+	"wiebelt/internal/relay/credentials"
 	"wiebelt/internal/relay/node"
 	"wiebelt/internal/relay/setup"
 	"wiebelt/internal/relay/users"
 	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/testutil/must"
 )
 
 // asProgram makes the test program the relay's, so that tests have relays in
@@ -57,7 +59,7 @@ func newProcess(t testing.TB) *process {
 	t.Helper()
 	p := &process{t: t, dir: filepath.Join(t.TempDir(), "relay")}
 	s := setup.Settings{Name: "r1", Host: "127.0.0.1", Admin: "127.0.0.1:0", Reached: []string{"127.0.0.1"}}
-	if err := setup.Create(p.dir, "kantoor", s, time.Now()); err != nil {
+	if err := setup.Create(p.dir, must.Get(credentials.New("kantoor"))(t), s, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	p.load()

@@ -174,9 +174,6 @@ func (n *Node) store(who credentials.Server) error {
 	return nil
 }
 
-// URL is where the server listens.
-func (n *Node) URL() string { return n.server.ClientURL() }
-
 // Connections is how many there are, the relay's own apart. At somebody else's servers
 // nobody can tell.
 func (n *Node) Connections() int {

@@ -92,7 +92,7 @@ func TestRights(t *testing.T) {
 
 	// A name that is the beginning of another's is the hardest case.
 	anna := newDesk(t, a, "anna", time.Now().Add(time.Hour))
-	c, err := anna.connect(n.URL())
+	c, err := anna.connect(n.server.ClientURL())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestPublisher(t *testing.T) {
 		t.Fatal(err)
 	}
 	connect := func() (*nats.Conn, error) {
-		return nats.Connect(n.URL(), nats.NoReconnect(), nats.UserCredentialBytes(creds), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
+		return nats.Connect(n.server.ClientURL(), nats.NoReconnect(), nats.UserCredentialBytes(creds), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
 	}
 	c, err := connect()
 	if err != nil {
@@ -226,11 +226,11 @@ func TestPublisher(t *testing.T) {
 func TestRevoke(t *testing.T) {
 	n, a := start(t)
 	anna, bob := newDesk(t, a, "anna", time.Now().Add(time.Hour)), newDesk(t, a, "bob", time.Now().Add(time.Hour))
-	ca, err := anna.connect(n.URL())
+	ca, err := anna.connect(n.server.ClientURL())
 	if err != nil {
 		t.Fatal(err)
 	}
-	cb, err := bob.connect(n.URL())
+	cb, err := bob.connect(n.server.ClientURL())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,13 +240,13 @@ func TestRevoke(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-out
-	if _, err := anna.connect(n.URL()); err == nil {
+	if _, err := anna.connect(n.server.ClientURL()); err == nil {
 		t.Error("she is let in again")
 	}
 	if err := cb.Flush(); err != nil {
 		t.Errorf("bob: %v", err)
 	}
-	if _, err := newDesk(t, a, "anna", time.Now().Add(time.Hour)).connect(n.URL()); err != nil {
+	if _, err := newDesk(t, a, "anna", time.Now().Add(time.Hour)).connect(n.server.ClientURL()); err != nil {
 		t.Errorf("with a new key: %v", err)
 	}
 }
@@ -262,13 +262,13 @@ func TestTokens(t *testing.T) {
 		"of another site": newDesk(t, foreign, "anna", time.Now().Add(time.Hour)),
 		"expired":         newDesk(t, a, "anna", time.Now().Add(-time.Minute)),
 	} {
-		if _, err := d.connect(n.URL()); err == nil {
+		if _, err := d.connect(n.server.ClientURL()); err == nil {
 			t.Errorf("%s: let in", name)
 		}
 	}
 	mine, theirs := newDesk(t, a, "anna", time.Now().Add(time.Hour)), newDesk(t, a, "bob", time.Now().Add(time.Hour))
 	mine.token = theirs.token
-	if _, err := mine.connect(n.URL()); err == nil {
+	if _, err := mine.connect(n.server.ClientURL()); err == nil {
 		t.Error("with a token for another key")
 	}
 	for _, key := range []string{"", "anna", n.server.ID()} {

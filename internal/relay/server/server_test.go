@@ -24,6 +24,7 @@ import (
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/phone"
 	"wiebelt/internal/relay/certificates"
+	"wiebelt/internal/relay/credentials"
 	"wiebelt/internal/relay/links"
 	"wiebelt/internal/relay/setup"
 	"wiebelt/internal/relay/users"
@@ -36,6 +37,7 @@ import (
 	"wiebelt/internal/softphone/relaylink"
 	"wiebelt/internal/softphone/webhook"
 	"wiebelt/internal/testutil/linktest"
+	"wiebelt/internal/testutil/must"
 )
 
 // office is a relay that runs, with one that speaks to it.
@@ -53,7 +55,7 @@ type office struct {
 func start(t *testing.T, change ...func(*Config)) *office {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "relay")
-	if err := setup.Create(dir, "kantoor", setup.Settings{Name: "r1", Host: "127.0.0.1", Admin: "127.0.0.1:0", Reached: []string{"127.0.0.1"}}, time.Now()); err != nil {
+	if err := setup.Create(dir, must.Get(credentials.New("kantoor"))(t), setup.Settings{Name: "r1", Host: "127.0.0.1", Admin: "127.0.0.1:0", Reached: []string{"127.0.0.1"}}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	folder, err := setup.Load(dir)

@@ -92,9 +92,9 @@ func open(t *testing.T, kind string, with simulate.Options) simulate.Softphone {
 
 // exchanges are the kinds to which a relay listens.
 func exchanges() (all []string) {
-	for _, k := range registry.All() {
-		if k.ToRelay() || k.Requires(registry.NeedsUser) {
-			all = append(all, k.Name)
+	for _, name := range registry.Names() {
+		if k := registry.Of(name); k.ToRelay() || k.Requires(registry.NeedsUser) {
+			all = append(all, name)
 		}
 	}
 	return all

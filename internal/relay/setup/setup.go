@@ -260,18 +260,9 @@ func (f *Folder) Fingerprint() string {
 	return f.Authority.Fingerprint()
 }
 
-// Create makes the folder and everything in it. An error that is fs.ErrExist means
+// Create makes the folder of a site with these keys, and everything in it. An error that is fs.ErrExist means
 // that there is a relay already, and nothing was changed.
-func Create(dir string, site wire.Site, s Settings, now time.Time) error {
-	keys, err := credentials.New(site)
-	if err != nil {
-		return err
-	}
-	return CreateWith(dir, keys, s, now)
-}
-
-// CreateWith is Create for keys that somebody else has given.
-func CreateWith(dir string, keys *credentials.Authority, s Settings, now time.Time) error {
+func Create(dir string, keys *credentials.Authority, s Settings, now time.Time) error {
 	site := keys.Site
 	authority, err := certificates.New(string(site), now)
 	if err != nil {

@@ -9,14 +9,22 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"wiebelt/internal/relay/credentials"
+	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/testutil/must"
 )
+
+func keys(t *testing.T, site wire.Site) *credentials.Authority {
+	return must.Get(credentials.New(site))(t)
+}
 
 func create(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "relay")
 	s := Defaults()
 	s.Reached = []string{"relay.kantoor.example", "192.0.2.7"}
-	if err := Create(dir, "kantoor", s, time.Now()); err != nil {
+	if err := Create(dir, keys(t, "kantoor"), s, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -30,7 +38,7 @@ func TestCreate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Create(dir, "other", first.Settings, time.Now()); !errors.Is(err, fs.ErrExist) {
+	if err := Create(dir, keys(t, "other"), first.Settings, time.Now()); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a second one: %v", err)
 	}
 	again, err := Load(dir)
@@ -49,7 +57,7 @@ func TestCreate(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, settingsFile)); err != nil {
 		t.Fatal(err)
 	}
-	if err := Create(dir, "kantoor", first.Settings, time.Now()); err != nil {
+	if err := Create(dir, keys(t, "kantoor"), first.Settings, time.Now()); err != nil {
 		t.Errorf("after a crash: %v", err)
 	}
 	if _, err := Load(dir); err != nil {

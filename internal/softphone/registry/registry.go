@@ -175,9 +175,6 @@ var table = [...]Kind{
 	{Name: ARIOutbound, Reach: ByGuest, Reports: call.AllStates, Can: everything, Everybody: true, Recipe: "asterisk-outbound"},
 }
 
-// All gives every kind.
-func All() []Kind { return slices.Clone(table[:]) }
-
 // Find gives the kind of a name.
 func Find(name string) (Kind, bool) {
 	for _, k := range table {
@@ -208,9 +205,6 @@ func Sources() []string {
 
 // ToRelay says whether it comes to the relay by itself.
 func (k Kind) ToRelay() bool { return k.Reach == ByWebhook || k.Reach == ByGuest }
-
-// Webhooks gives the names of the kinds that send messages to the relay.
-func Webhooks() []string { return names(func(k Kind) bool { return k.Reach == ByWebhook }) }
 
 func names(which func(Kind) bool) (all []string) {
 	for _, k := range table {

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"wiebelt/internal/core/call"
-	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
 	"wiebelt/internal/testutil/must"
@@ -27,12 +26,12 @@ func (k *kept) Target(r Registration) (string, error) {
 	return r.Relay + "/in/" + k.secret + "/voipgrid", nil
 }
 
-func portalOf(t *testing.T) (*simulate.Portal, *kept) {
-	p := linktest.Start(t, nil, simulate.StartPortal)
-	return p, &kept{Registration{Portal: p.Address().Address, User: linktest.Known.User, Token: linktest.Known.Secret, Relay: "https://relay.example:8443"}, "a"}
+func portalOf(t *testing.T) (*linktest.Portal, *kept) {
+	p := linktest.StartPortal(t, linktest.Known)
+	return p, &kept{Registration{Portal: p.URL, User: linktest.Known.User, Token: linktest.Known.Secret, Relay: "https://relay.example:8443"}, "a"}
 }
 
-func targets(p *simulate.Portal) (all []string) {
+func targets(p *linktest.Portal) (all []string) {
 	p.With(func() {
 		for _, t := range p.Targets {
 			all = append(all, t)
@@ -106,20 +105,22 @@ func TestRegistration(t *testing.T) {
 func TestTrouble(t *testing.T) {
 	p, k := portalOf(t)
 	for status, cause := range map[int]link.Cause{401: link.CauseDenied, 403: link.CauseRights, 503: link.CauseFault, 418: link.CauseUnexpected} {
-		p.Intercept(linktest.Status("/", status))
+		p.With(func() { p.Intercept = linktest.Status("/", status) })
 		for _, err := range []error{once(t, k), func() error { _, err := k.Register(t.Context(), "https://relay.example/in/a/voipgrid"); return err }()} {
 			if link.CauseOf(err) != cause {
 				t.Errorf("%d: %v", status, err)
 			}
 		}
 	}
-	p.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
-		if r.Method == http.MethodPost {
-			p.With(func() { p.Targets["7"] = "https://relay.example:8443/in/a/voipgrid" })
-			w.WriteHeader(http.StatusCreated)
-			return true
+	p.With(func() {
+		p.Intercept = func(w http.ResponseWriter, r *http.Request) bool {
+			if r.Method == http.MethodPost {
+				p.With(func() { p.Targets["7"] = "https://relay.example:8443/in/a/voipgrid" })
+				w.WriteHeader(http.StatusCreated)
+				return true
+			}
+			return false
 		}
-		return false
 	})
 	if r, err := k.Register(t.Context(), "https://relay.example:8443/in/a/voipgrid"); err != nil || r.ID != "7" {
 		t.Errorf("an empty answer: %q, %v", r.ID, err)

@@ -15,6 +15,7 @@ import (
 
 	"wiebelt/internal/core/phone"
 	"wiebelt/internal/relay/certificates"
+	"wiebelt/internal/relay/credentials"
 	"wiebelt/internal/relay/node"
 	"wiebelt/internal/relay/server"
 	"wiebelt/internal/relay/setup"
@@ -40,7 +41,9 @@ func Start(t testing.TB, hub server.Hub) *Relay {
 		must.Do(t, err)
 	}
 	dir := filepath.Join(t.TempDir(), "relay")
-	must(setup.Create(dir, "kantoor", setup.Settings{Name: "r1", Host: "127.0.0.1", Reached: []string{"127.0.0.1"}, Journal: setup.Journal{Days: 2}}, time.Now()))
+	keys, err := credentials.New("kantoor")
+	must(err)
+	must(setup.Create(dir, keys, setup.Settings{Name: "r1", Host: "127.0.0.1", Reached: []string{"127.0.0.1"}, Journal: setup.Journal{Days: 2}}, time.Now()))
 	f, err := setup.Load(dir)
 	must(err)
 	paths, err := setup.Paths(dir, time.Now())

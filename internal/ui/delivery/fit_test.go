@@ -1,19 +1,35 @@
 package delivery
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
 
 	"fyne.io/fyne/v2"
 
+	"wiebelt/assets"
 	inspect "wiebelt/internal/delivery/message"
 	"wiebelt/internal/delivery/outbox"
 	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/uitest"
 	"wiebelt/internal/ui/widgets"
 )
+
+// findings are the codes of all findings of the check, by their texts.
+func findings(t *testing.T) (all []inspect.Code) {
+	t.Helper()
+	var texts map[string]any
+	must.Do(t, json.Unmarshal(must.Get(assets.Text.ReadFile("text/message.json"))(t), &texts))
+	for key := range texts {
+		if c, ok := strings.CutPrefix(key, "message.finding."); ok {
+			all = append(all, inspect.Code(c))
+		}
+	}
+	return all
+}
 
 // deliveryReasons are all reasons that a row can give.
 var deliveryReasons = []string{string(outbox.ByHub), string(outbox.GaveUp), string(outbox.CopyMissing), string(outbox.CopyDamaged), string(outbox.CopyUnread),
@@ -43,7 +59,7 @@ func TestDeliveryWindowFits(t *testing.T) {
 			add(row{Item: outbox.Item{State: outbox.Waiting, Reason: outbox.Reason(reason), Status: 503, NextTry: uitest.Noon.Add(time.Hour)}})
 		}
 	}
-	for _, c := range inspect.Codes() {
+	for _, c := range findings(t) {
 		add(row{Item: outbox.Item{State: outbox.Refused, Reason: outbox.Reason(c)}})
 		add(row{Item: outbox.Item{State: outbox.Delivered}, Found: []inspect.Finding{{Code: c, Severity: inspect.Warning}}})
 	}

@@ -66,12 +66,3 @@ func settingsPlan() []section {
 	}
 	return plan
 }
-
-// Keys are the keys that the settings window can change, those of lists
-// included.
-func Keys() (keys []string) {
-	for _, s := range settingsPlan() {
-		keys = append(keys, s.keys...)
-	}
-	return keys
-}

@@ -1,40 +1,59 @@
-package simulate
+package linktest
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
+	"testing"
 
-	"wiebelt/internal/softphone/registry"
+	"wiebelt/internal/simulate"
 )
 
 // Portal is that of a provider on VoIPGRID, where one registers for call notifications.
 // Its fields belong to With.
 type Portal struct {
-	*server
-	Targets map[string]string // addresses, by the id of their registration
-	Silent  bool              // it lists nothing
+	URL       string
+	Targets   map[string]string // addresses, by the id of their registration
+	Silent    bool              // it lists nothing
+	Intercept Answer            // sees each request first, if not nil
+
+	mu      sync.Mutex
+	account simulate.Account
 	made    int
 }
 
-// StartPortal starts one, until ctx ends or Close. listen is a literal loopback address
-// with its port, "" for a free one.
-func StartPortal(ctx context.Context, listen string, account Account) (*Portal, error) {
-	p := &Portal{server: newServer(), Targets: map[string]string{}}
-	return p, p.startExchange(ctx, registry.VoIPGRID, listen, account, p.serve)
+// StartPortal starts one, until the test ends.
+func StartPortal(t testing.TB, account simulate.Account) *Portal {
+	p := &Portal{Targets: map[string]string{}, account: account}
+	s := httptest.NewServer(http.HandlerFunc(p.serve))
+	t.Cleanup(s.Close)
+	p.URL = s.URL
+	return p
+}
+
+// With runs f under the lock.
+func (p *Portal) With(f func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f()
 }
 
 func (p *Portal) serve(w http.ResponseWriter, r *http.Request) {
+	var intercept Answer
+	if p.With(func() { intercept = p.Intercept }); intercept != nil && intercept(w, r) {
+		return
+	}
 	id, ours := strings.CutPrefix(r.URL.Path, "/api/callnotification/callnotification/")
 	var asked struct {
 		Target string `json:"target_url"`
 		Event  string `json:"event"`
 	}
-	_ = json.NewDecoder(http.MaxBytesReader(w, r.Body, maxAsked)).Decode(&asked) // nothing is refused below
+	_ = json.NewDecoder(r.Body).Decode(&asked) // nothing is refused below
 	status, answer := http.StatusNotFound, any(nil)
 	p.With(func() {
 		switch {
@@ -58,9 +77,9 @@ func (p *Portal) serve(w http.ResponseWriter, r *http.Request) {
 			status, answer = http.StatusOK, map[string]any{"meta": map[string]int{"total_count": len(all)}, "objects": all}
 		}
 	})
-	if answer == nil {
-		w.WriteHeader(status)
-		return
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	if answer != nil {
+		_ = json.NewEncoder(w).Encode(answer)
 	}
-	answerJSON(w, status, answer)
 }
