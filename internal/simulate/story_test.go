@@ -71,9 +71,9 @@ func wire(t testing.TB, over string) *wired {
 		o = simulate.Options{Port: l.Port(), Token: socketToken, PathToken: pathToken}
 	default:
 		switch registry.Of(over).Reach {
-		case registry.ByGuest:
-			p, port := linktest.Guests(t, "/in/"+pathToken+"/"+over, func(sock *exchangelink.Socket) link.Phone {
-				return ari.Guest(exchangelink.Account{Hears: func(extension string) bool { return extension == "115" }}, sock)
+		case registry.ByInbound:
+			p, port := linktest.Inbound(t, "/in/"+pathToken+"/"+over, func(sock *exchangelink.Socket) link.Phone {
+				return ari.Inbound(exchangelink.Account{Hears: func(extension string) bool { return extension == "115" }}, sock)
 			})
 			o, w.link = simulate.Options{Port: port, PathToken: pathToken}, linktest.RunInto(t, p, w.told.Take)
 		case registry.ByWebhook:

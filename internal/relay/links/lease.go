@@ -14,9 +14,9 @@ import (
 // A lease ends by itself. Its life and the time between two looks are five seconds
 // together at most, and whoever has it stops a while before it ends.
 const (
-	life       = 4500 * time.Millisecond
-	renewEvery = 1500 * time.Millisecond
-	spare      = 500 * time.Millisecond
+	life         = 4500 * time.Millisecond
+	renewEvery   = 1500 * time.Millisecond
+	safetyMargin = 500 * time.Millisecond
 )
 
 // OpenLeases finds the bucket of leases, or makes it, in as many nodes as replicas
@@ -62,7 +62,7 @@ func take(ctx context.Context, kv jetstream.KeyValue, link, relay string) (*leas
 }
 
 func (l *lease) renewed(revision uint64, asked time.Time) {
-	until := asked.Add(life - spare)
+	until := asked.Add(life - safetyMargin)
 	l.revision = revision
 	l.until.Store(&until)
 }
@@ -70,8 +70,8 @@ func (l *lease) renewed(revision uint64, asked time.Time) {
 // ours reports whether the lease holds.
 func (l *lease) ours() bool { return time.Now().Before(*l.until.Load()) }
 
-// keep renews the lease until ctx ends or it is lost.
-func (l *lease) keep(ctx context.Context) {
+// renew renews the lease until ctx ends or it is lost.
+func (l *lease) renew(ctx context.Context) {
 	tick := time.NewTicker(renewEvery)
 	defer tick.Stop()
 	for {
@@ -93,8 +93,8 @@ func (l *lease) keep(ctx context.Context) {
 	}
 }
 
-// free gives the lease up, so that another relay need not wait for its end.
-func (l *lease) free() {
+// release gives the lease up, so that another relay need not wait for its end.
+func (l *lease) release() {
 	ctx, cancel := context.WithTimeout(context.Background(), renewEvery)
 	defer cancel()
 	_ = l.kv.Delete(ctx, l.key, jetstream.LastRevision(l.revision))

@@ -35,14 +35,14 @@ type Link struct {
 	// Open makes the phone, which is asked for the calls of the extensions that hears
 	// knows. An error is one of the settings.
 	Open func(hears func(extension string) bool) (link.Phone, error)
-	// Comes is in the place of Open where the exchange connects by itself: it waits until
+	// Accept is in the place of Open where the exchange connects by itself: it waits until
 	// that has happened, or ctx ends. Nothing is said of such a link before.
-	Comes func(ctx context.Context, hears func(extension string) bool) (Guest, error)
+	Accept func(ctx context.Context, hears func(extension string) bool) (Inbound, error)
 }
 
-// Guest is an exchange that has connected by itself, for as long as that connection
+// Inbound is an exchange that has connected by itself, for as long as that connection
 // stands.
-type Guest interface {
+type Inbound interface {
 	link.Phone
 	Close()
 }
@@ -121,8 +121,8 @@ type running struct {
 	over chan struct{}
 }
 
-// errTakenOut ends a link that is not set any more: its calls end too.
-var errTakenOut = errors.New("the link is not set any more")
+// errRemoved ends a link that is not set any more: its calls end too.
+var errRemoved = errors.New("the link is not set any more")
 
 // Run keeps the links that sets last told of, until ctx ends, with leases in the bucket
 // of OpenLeases.
@@ -142,7 +142,7 @@ func (l *Links) Run(ctx context.Context, leases jetstream.KeyValue, sets <-chan 
 			set = set[:min(len(set), wire.MaxLinks)]
 			for name, r := range all {
 				if !slices.ContainsFunc(set, func(n Link) bool { return n.Name == name && n.Same == r.same }) {
-					r.end(errTakenOut)
+					r.end(errRemoved)
 					<-r.over
 					delete(all, name)
 					l.mu.Lock()
@@ -157,15 +157,15 @@ func (l *Links) Run(ctx context.Context, leases jetstream.KeyValue, sets <-chan 
 				each, end := context.WithCancelCause(ctx)
 				r := running{n.Same, end, make(chan struct{})}
 				all[n.Name] = r
-				keep := l.receive
-				if n.Comes == nil {
-					keep = l.keep
+				run := l.runInbound
+				if n.Accept == nil {
+					run = l.runOutbound
 					l.say(n, link.Connecting.String(), "")
 				}
 				go func() {
 					defer close(r.over)
 					defer end(nil)
-					keep(each, n)
+					run(each, n)
 				}()
 			}
 			l.Changed()
@@ -173,11 +173,11 @@ func (l *Links) Run(ctx context.Context, leases jetstream.KeyValue, sets <-chan 
 	}
 }
 
-// lookEvery is how often a relay looks whether a link is free.
-const lookEvery = 250 * time.Millisecond
+// leaseCheckEvery is how often a relay looks whether a link is free.
+const leaseCheckEvery = 250 * time.Millisecond
 
-// keep has a link whenever no other relay has it, until ctx ends.
-func (l *Links) keep(ctx context.Context, of Link) {
+// runOutbound has a link whenever no other relay has it, until ctx ends.
+func (l *Links) runOutbound(ctx context.Context, of Link) {
 	if _, err := of.Open(l.Hears); err != nil {
 		l.Log.Error("a link to an exchange", "name", of.Name, "why", err)
 		l.say(of, wire.LinkSettings, string(cmp.Or(link.CauseOf(err), link.CauseSettings)))
@@ -193,39 +193,39 @@ func (l *Links) keep(ctx context.Context, of Link) {
 			l.say(of, link.Waiting.String(), "")
 		default:
 			phone, err := of.Open(l.Hears) // anew: it knows of no call
-			l.hold(ctx, of, lease, phone, err)
+			l.runLeased(ctx, of, lease, phone, err)
 		}
-		l.rest(ctx)
+		l.pause(ctx)
 	}
 }
 
-func (l *Links) rest(ctx context.Context) {
+func (l *Links) pause(ctx context.Context) {
 	select {
 	case <-ctx.Done():
-	case <-time.After(lookEvery):
+	case <-time.After(leaseCheckEvery):
 	}
 }
 
-// receive has a link for as long as the exchange is here, until ctx ends.
-func (l *Links) receive(ctx context.Context, of Link) {
+// runInbound has a link for as long as the exchange is here, until ctx ends.
+func (l *Links) runInbound(ctx context.Context, of Link) {
 	for {
-		guest, err := of.Comes(ctx, l.Hears)
+		in, err := of.Accept(ctx, l.Hears)
 		if err != nil {
 			return
 		}
-		l.welcome(ctx, of, guest)
-		guest.Close()
+		l.leaseInbound(ctx, of, in)
+		in.Close()
 	}
 }
 
-// welcome waits for the lease that another relay may have, to which the exchange was
+// leaseInbound waits for the lease that another relay may have, to which the exchange was
 // connected before, and has the link. Where that relay keeps it, the exchange is sent
 // away, and comes again.
-func (l *Links) welcome(ctx context.Context, of Link, guest Guest) {
-	for began := time.Now(); ctx.Err() == nil && time.Since(began) < 2*life; l.rest(ctx) {
+func (l *Links) leaseInbound(ctx context.Context, of Link, in Inbound) {
+	for began := time.Now(); ctx.Err() == nil && time.Since(began) < 2*life; l.pause(ctx) {
 		lease, err := take(ctx, l.leases, of.Name, l.Relay)
 		if err == nil {
-			l.hold(ctx, of, lease, guest, nil)
+			l.runLeased(ctx, of, lease, in, nil)
 			return
 		}
 		if errors.Is(err, errHeld) {
@@ -234,10 +234,10 @@ func (l *Links) welcome(ctx context.Context, of Link, guest Guest) {
 	}
 }
 
-// hold runs a link for as long as the lease is ours, and a guest is here. err is that
-// there is no phone.
-func (l *Links) hold(ctx context.Context, of Link, lease *lease, phone link.Phone, err error) {
-	defer lease.free()
+// runLeased runs a link for as long as the lease is ours, and an inbound connection
+// stands. err is that there is no phone.
+func (l *Links) runLeased(ctx context.Context, of Link, lease *lease, phone link.Phone, err error) {
+	defer lease.release()
 	var standing []calls.Record
 	if err == nil {
 		standing, err = l.standing(ctx, of)
@@ -247,7 +247,7 @@ func (l *Links) hold(ctx context.Context, of Link, lease *lease, phone link.Phon
 		return
 	}
 	ours, end := context.WithCancel(ctx)
-	h := &held{links: l, of: of, ctx: ours, lease: lease, before: map[string]bool{}, on: map[string]bool{}}
+	h := &leasedLink{links: l, of: of, ctx: ours, lease: lease, before: map[string]bool{}, on: map[string]bool{}}
 	for _, r := range standing {
 		h.before[r.ID] = true
 	}
@@ -255,16 +255,16 @@ func (l *Links) hold(ctx context.Context, of Link, lease *lease, phone link.Phon
 	work.Go(func() {
 		defer end()
 		c := link.Config{Name: of.Name, Take: h.take, State: h.state, Log: l.Log}
-		if of.Comes == nil {
+		if of.Accept == nil {
 			link.Run(ours, c, phone)
 		} else {
 			_ = link.Once(ours, c, phone) // it was said
 		}
 	})
-	lease.keep(ours)
+	lease.renew(ours)
 	end()
 	work.Wait()
-	if errors.Is(context.Cause(ctx), errTakenOut) {
+	if errors.Is(context.Cause(ctx), errRemoved) {
 		h.ctx = context.WithoutCancel(ctx)
 		h.end(h.on)
 		h.end(h.before)
@@ -282,8 +282,8 @@ func prefix(name string) string {
 	return call.CleanText(strings.ReplaceAll(name, "/", "-"), call.MaxID/4) + "/"
 }
 
-// held is a link that is ours. It belongs to the goroutine of the link.
-type held struct {
+// leasedLink is a link that is ours. It belongs to the goroutine of the link.
+type leasedLink struct {
 	links  *Links
 	of     Link
 	ctx    context.Context
@@ -292,13 +292,13 @@ type held struct {
 	on     map[string]bool // calls that go on
 }
 
-// mostCalls bounds the memory for calls whose end never comes.
-const mostCalls = 4096
+// maxCalls bounds the memory for calls whose end never comes.
+const maxCalls = 4096
 
 var errLost = errors.New("another relay has the link")
 
 // take passes on what the link tells.
-func (h *held) take(e call.Event) error {
+func (h *leasedLink) take(e call.Event) error {
 	if !h.lease.ours() {
 		return errLost
 	}
@@ -321,20 +321,20 @@ func (h *held) take(e call.Event) error {
 		if e.Extension == "" {
 			delete(h.on, e.ID)
 		}
-	} else if len(h.on) < mostCalls {
+	} else if len(h.on) < maxCalls {
 		h.on[e.ID] = true
 	}
 	h.links.heard(h.of, e.At)
 	return h.pass(e)
 }
 
-func (h *held) pass(e call.Event) error {
+func (h *leasedLink) pass(e call.Event) error {
 	return h.links.Take(h.ctx, e, registry.Of(h.of.Kind).Shared)
 }
 
 // state says how the link is doing. Once it stands, the calls of which it does not
 // know are over.
-func (h *held) state(s link.State) {
+func (h *leasedLink) state(s link.State) {
 	if s.Phase == link.Connected {
 		h.end(h.before)
 	}
@@ -348,7 +348,7 @@ func (h *held) state(s link.State) {
 }
 
 // end ends calls, for everybody.
-func (h *held) end(which map[string]bool) {
+func (h *leasedLink) end(which map[string]bool) {
 	for id := range which {
 		_ = h.pass(call.Event{ID: id, State: call.Ended, At: time.Now().UTC()})
 	}

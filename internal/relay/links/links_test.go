@@ -181,8 +181,8 @@ func (o *office) stand(want ...string) func() bool {
 // when the lease ends: what ended meanwhile is over, what began rings, and what goes on
 // goes on, whosever clock is right. One that stops leaves it to the other one at once.
 func TestTakeOver(t *testing.T) {
-	if life+2*lookEvery > 5*time.Second {
-		t.Errorf("a lease lives for %v, and is looked at every %v", life, lookEvery)
+	if life+2*leaseCheckEvery > 5*time.Second {
+		t.Errorf("a lease lives for %v, and is looked at every %v", life, leaseCheckEvery)
 	}
 	o := start(t)
 	first := o.run("r1", time.Hour)
@@ -220,7 +220,7 @@ func TestLostLease(t *testing.T) {
 	if _, err := take(t.Context(), o.leases, "centrale", "r2"); !errors.Is(err, errHeld) {
 		t.Errorf("two have it: %v", err)
 	}
-	h := &held{links: New(Config{Take: func(context.Context, call.Event, bool) error { t.Error("it is written"); return nil }}), of: o.link(), lease: l}
+	h := &leasedLink{links: New(Config{Take: func(context.Context, call.Event, bool) error { t.Error("it is written"); return nil }}), of: o.link(), lease: l}
 	past := time.Now()
 	l.until.Store(&past)
 	if err := h.take(call.Event{ID: "1"}); !errors.Is(err, errLost) {
@@ -257,7 +257,7 @@ func TestIDs(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []call.Event
-	h := &held{links: New(Config{Changed: func() {}, Take: func(_ context.Context, e call.Event, _ bool) error { got = append(got, e); return nil }}), lease: l, on: map[string]bool{}, before: map[string]bool{}}
+	h := &leasedLink{links: New(Config{Changed: func() {}, Take: func(_ context.Context, e call.Event, _ bool) error { got = append(got, e); return nil }}), lease: l, on: map[string]bool{}, before: map[string]bool{}}
 	for _, name := range []string{"a", "a/b", strings.Repeat("n", 400)} {
 		h.of = Link{Name: name, Extension: "7"}
 		for _, id := range []string{"1", strings.Repeat("x", call.MaxID), strings.Repeat("x", call.MaxID-1) + "y", ""} {

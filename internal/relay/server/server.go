@@ -1,5 +1,5 @@
 // Package server is a running relay: its NATS server, the calls that exchanges
-// report and what users hear of them, and the door by which computers join.
+// report and what users hear of them, and the HTTPS server by which computers join.
 //
 // Goroutines: Run's own; one each for the buckets, the feed, the users, the reports, the
 // web server, the settings and the relay's own state, those of the links to exchanges,
@@ -97,7 +97,7 @@ type relay struct {
 	links    *links.Links
 	unknown  unknownExtensions
 	webhooks webhooks
-	door     *door
+	inbound  *inbound
 	wrongs   atomic.Pointer[[]string] // keys of settings
 	news     chan struct{}            // something has changed that Status tells
 	wrong    *limiter                 // codes
@@ -164,7 +164,7 @@ func run(ctx context.Context, c Config, ready func(*relay, Ready)) error {
 		reached.Admin = "http://" + admin.Addr().String()
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	r.door = newDoor(ctx)
+	r.inbound = newInbound(ctx)
 	defer func() { _ = r.lookups.work.Wait() }() // after nobody asks any more
 	sets := make(chan []links.Link)
 	group.Go(func() error { return r.follow(ctx, sets) })
@@ -182,7 +182,7 @@ func run(ctx context.Context, c Config, ready func(*relay, Ready)) error {
 		ready(r, reached)
 	})
 	group.Go(func() error { return r.retryStorage(ctx, open) })
-	group.Go(func() error { return serve(ctx, tls.NewListener(web, secure), r.doors()) })
+	group.Go(func() error { return serve(ctx, tls.NewListener(web, secure), r.routes()) })
 	if admin != nil {
 		group.Go(func() error { return serve(ctx, admin, r.admin()) })
 	}
@@ -221,12 +221,12 @@ func (r *relay) setUsers(ctx context.Context, all []users.Entry) {
 	r.purgeRemoved(ctx, all)
 }
 
-// doors are what everybody in the network can ask over HTTPS.
-func (r *relay) doors() http.Handler {
+// routes are what everybody in the network can ask over HTTPS.
+func (r *relay) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /join", r.join)
 	mux.HandleFunc("POST /in/{secret}", r.reported)
-	mux.HandleFunc("GET /in/{secret}/"+registry.ARIOutbound, r.comesIn)
+	mux.HandleFunc("GET /in/{secret}/"+registry.ARIOutbound, r.acceptInbound)
 	mux.HandleFunc("GET /in/{secret}/{name}", r.webhook)
 	mux.HandleFunc("POST /in/{secret}/{name}", r.webhook)
 	if to, err := url.Parse(r.node.Tunnel()); err == nil && to.Host != "" {

@@ -29,7 +29,7 @@ func (r *relay) follow(ctx context.Context, sets chan<- []links.Link) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case sets <- append([]links.Link{r.guest()}, r.Office.Links...):
+		case sets <- append([]links.Link{r.inboundLink()}, r.Office.Links...):
 		}
 		r.changed()
 		select {

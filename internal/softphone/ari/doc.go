@@ -27,7 +27,7 @@
 //   - A newer connection with the same application name takes ours over; we are
 //     told so (ApplicationReplaced) and stand back.
 //
-// Asterisk 22.5 and newer can also come by itself, to a relay (Guest). It is asked for
+// Asterisk 22.5 and newer can also come by itself, to a relay (Inbound). It is asked for
 // channels and variables on that connection (RESTRequest), by the rights of its
 // local_ari_user. What is other there:
 //

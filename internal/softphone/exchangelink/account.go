@@ -62,8 +62,8 @@ func (a Account) Open(kind string) (*Phone, error) {
 	return a.phone(kind, server), nil
 }
 
-// Guest is Open for an exchange that has come by itself. It tells of many extensions.
-func (a Account) Guest(kind string, sock *Socket) *Phone { return a.phone(kind, sock.server) }
+// Inbound is Open for an exchange that has connected by itself. It tells of many extensions.
+func (a Account) Inbound(kind string, sock *Socket) *Phone { return a.phone(kind, sock.server) }
 
 func (a Account) phone(kind string, server *Server) *Phone {
 	p := &Phone{Account: a, Server: server, Legs: Legs{many: a.Hears != nil},

@@ -71,7 +71,7 @@ const (
 	ByPhone                 // we connect to a phone that people start and quit on this computer
 	ByExchange              // we connect to an exchange
 	ByWebhook               // the exchange sends messages to the office's relay
-	ByGuest                 // the exchange connects to the office's relay
+	ByInbound               // the exchange connects to the office's relay
 )
 
 // What the settings of a link can need beside its kind and name.
@@ -172,7 +172,7 @@ var table = [...]Kind{
 	{Name: VOIPZeker, Reach: ByWebhook, Reports: call.AllStates, Recipe: "voipzeker",
 		Can: Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Moved: OtherCall}},
 	{Name: Webhook, Reach: ByWebhook, Reports: call.AllStates, Can: everything, Recipe: "webhook"},
-	{Name: ARIOutbound, Reach: ByGuest, Reports: call.AllStates, Can: everything, Everybody: true, Recipe: "asterisk-outbound"},
+	{Name: ARIOutbound, Reach: ByInbound, Reports: call.AllStates, Can: everything, Everybody: true, Recipe: "asterisk-outbound"},
 }
 
 // Find gives the kind of a name.
@@ -204,7 +204,7 @@ func Sources() []string {
 }
 
 // ToRelay says whether it comes to the relay by itself.
-func (k Kind) ToRelay() bool { return k.Reach == ByWebhook || k.Reach == ByGuest }
+func (k Kind) ToRelay() bool { return k.Reach == ByWebhook || k.Reach == ByInbound }
 
 func names(which func(Kind) bool) (all []string) {
 	for _, k := range table {

@@ -100,7 +100,7 @@ func Join(ctx context.Context, address, code, fingerprint string) (stored string
 		return "", err
 	}
 	m := membership{Seed: string(seed), Print: fingerprint}
-	if m.Joined, err = hand(ctx, at.String()+"/join", wire.JoinRequest{Code: code, Key: key}, fingerprint); err != nil {
+	if m.Joined, err = requestJoin(ctx, at.String()+"/join", wire.JoinRequest{Code: code, Key: key}, fingerprint); err != nil {
 		return "", err
 	}
 	if stored, err = m.encode(); err != nil {
@@ -118,8 +118,8 @@ var refusals = map[int]text.Key{
 	http.StatusServiceUnavailable: text.RelayJoinFault, http.StatusInternalServerError: text.RelayJoinFault,
 }
 
-// hand hands the code to the relay.
-func hand(ctx context.Context, to string, asked wire.JoinRequest, fingerprint string) (wire.Joined, error) {
+// requestJoin gives the code to the relay, which answers with the membership.
+func requestJoin(ctx context.Context, to string, asked wire.JoinRequest, fingerprint string) (wire.Joined, error) {
 	ctx, cancel := context.WithTimeout(ctx, joinTime)
 	defer cancel()
 	question, err := json.Marshal(asked)

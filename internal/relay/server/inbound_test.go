@@ -45,9 +45,9 @@ func (o *office) linkIs(state string) wire.LinkState {
 	}
 }
 
-// TestGuestLost: an Asterisk that connects by itself is heard again as soon as it has
+// TestInboundLost: an Asterisk that connects by itself is heard again as soon as it has
 // come back, twenty times: also where its connection of before hangs. A call that began meanwhile rings, one that ended is over.
-func TestGuestLost(t *testing.T) {
+func TestInboundLost(t *testing.T) {
 	o := start(t)
 	a := o.connects()
 	anna, states, _ := o.desk(users.Entry{User: "anna", Extensions: []string{"101"}})
@@ -96,10 +96,10 @@ func TestGuestLost(t *testing.T) {
 	}
 }
 
-// TestGuestSecond: while one is here, no second one comes in; without the secret none
+// TestInboundSecond: while one is connected, no second one is let in; without the secret none
 // does, and whoever speaks something else is told so. What it says of itself when another
 // program has its application is in the status, with the cause.
-func TestGuestSecond(t *testing.T) {
+func TestInboundSecond(t *testing.T) {
 	o := start(t)
 	if len(o.status().Links) > 0 {
 		t.Errorf("%+v", o.status().Links)

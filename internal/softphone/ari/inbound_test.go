@@ -18,8 +18,8 @@ import (
 // come has an Asterisk connect by itself, once what it has was put into it.
 func come(t *testing.T, fill func(*simulate.ARI)) (*simulate.ARI, *linktest.Watch) {
 	t.Helper()
-	p, port := linktest.Guests(t, "/in", func(sock *exchangelink.Socket) link.Phone {
-		g := Guest(exchangelink.Account{Hears: func(extension string) bool { return extension == "101" }}, sock).(*guest)
+	p, port := linktest.Inbound(t, "/in", func(sock *exchangelink.Socket) link.Phone {
+		g := Inbound(exchangelink.Account{Hears: func(extension string) bool { return extension == "101" }}, sock).(*inbound)
 		g.pace = pace{calm: 50 * time.Millisecond, doubt: 50 * time.Millisecond, sure: 50 * time.Millisecond}
 		return g
 	})
@@ -49,9 +49,9 @@ func now(event string) string {
 
 const ringsAt = "ringing incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567 at 101"
 
-// TestGuest: what rings when it connects is known, then come its events; a withheld
+// TestInbound: what rings when it connects is known, then come its events; a withheld
 // number is asked for on the same connection.
-func TestGuest(t *testing.T) {
+func TestInbound(t *testing.T) {
 	a, w := come(t, func(a *simulate.ARI) { lists(a, ring) })
 	w.Until(link.Connected)
 	w.Expect(ringsAt)
@@ -60,9 +60,9 @@ func TestGuest(t *testing.T) {
 	w.Expect("ringing incoming #1736065900.99 anonymous on 101 at 101", strings.Replace(ringsAt, "ringing", "answered", 1), strings.Replace(ringsAt, "ringing", "ended completed", 1))
 }
 
-// TestGuestKept: what Asterisk has kept while it was not connected is old, and the
+// TestInboundKept: what Asterisk has kept while it was not connected is old, and the
 // channels that are there tell what has become of it; what happens meanwhile is taken.
-func TestGuestKept(t *testing.T) {
+func TestInboundKept(t *testing.T) {
 	over := ring.as(func(c *chan_) { c.id = "1736065800.1" })
 	a, w := come(t, func(a *simulate.ARI) {
 		for range mostQueued + 1 {
@@ -83,10 +83,10 @@ func TestGuestKept(t *testing.T) {
 	}
 }
 
-// TestGuestReplaced: where no event comes though there are channels, another program has
+// TestInboundReplaced: where no event comes though there are channels, another program has
 // the application: that is said, calls are known from looking, and the next event says
 // that all is well.
-func TestGuestReplaced(t *testing.T) {
+func TestInboundReplaced(t *testing.T) {
 	a, w := come(t, nil)
 	w.Until(link.Connected)
 	a.Send(now(last.event("ChannelStateChange")), now(last.event("ChannelDestroyed")))
@@ -117,8 +117,8 @@ func TestGuestReplaced(t *testing.T) {
 	}
 }
 
-// TestGuestRefused: the user of ARI in its settings is not one.
-func TestGuestRefused(t *testing.T) {
+// TestInboundRefused: the user of ARI in its settings is not one.
+func TestInboundRefused(t *testing.T) {
 	for status, cause := range map[int]link.Cause{401: link.CauseDenied, 403: link.CauseRights, 500: link.CauseFault} {
 		_, w := come(t, func(a *simulate.ARI) { a.With(func() { a.Refuses = status }) })
 		phase := link.Refused
@@ -131,9 +131,9 @@ func TestGuestRefused(t *testing.T) {
 	}
 }
 
-// TestGuestHostile: a message that cannot be read costs no more than itself; one that is
+// TestInboundHostile: a message that cannot be read costs no more than itself; one that is
 // too long costs the connection.
-func TestGuestHostile(t *testing.T) {
+func TestInboundHostile(t *testing.T) {
 	a, w := come(t, nil)
 	w.Until(link.Connected)
 	all := append(hostile(330), `{"type":"RESTResponse"}`, `{"type":"RESTResponse","request_id":"2","status_code":"x"}`, `{"type":"RESTResponse","request_id":"9999","status_code":200,"message_body":"[]"}`)

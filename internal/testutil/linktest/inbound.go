@@ -12,17 +12,17 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// guests are the exchanges that connect by themselves, one after another.
-type guests struct {
+// inbound are the exchanges that connect by themselves, one after another.
+type inbound struct {
 	came chan *exchangelink.Socket
 	of   func(*exchangelink.Socket) link.Phone
 }
 
-// Guests listens at a path for exchanges that connect by themselves, and gives a phone of
+// Inbound listens at a path for exchanges that connect by themselves, and gives a phone of
 // which each session is one of them.
-func Guests(t testing.TB, path string, of func(*exchangelink.Socket) link.Phone) (p link.Phone, port int) {
+func Inbound(t testing.TB, path string, of func(*exchangelink.Socket) link.Phone) (p link.Phone, port int) {
 	t.Helper()
-	g := &guests{make(chan *exchangelink.Socket, 1), of}
+	g := &inbound{make(chan *exchangelink.Socket, 1), of}
 	ctx, cancel := context.WithCancel(context.Background())
 	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		if q.URL.Path != path {
@@ -37,12 +37,12 @@ func Guests(t testing.TB, path string, of func(*exchangelink.Socket) link.Phone)
 }
 
 // Traits are as those of a phone that has come.
-func (g *guests) Traits() link.Traits {
+func (g *inbound) Traits() link.Traits {
 	return link.Traits{Source: registry.Of(registry.ARIOutbound).CallSource("asterisk/"), ManyExtensions: true}
 }
 
 // Session waits for one, and is its session.
-func (g *guests) Session(ctx context.Context, r *link.Reporter) error {
+func (g *inbound) Session(ctx context.Context, r *link.Reporter) error {
 	select {
 	case sock := <-g.came:
 		defer sock.Close()

@@ -11,8 +11,8 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// guest is an Asterisk that has connected by itself, for one connection.
-type guest struct {
+// inbound is an Asterisk that has connected by itself, for one connection.
+type inbound struct {
 	*phone
 	sock *exchangelink.Socket
 	pace pace
@@ -25,16 +25,16 @@ type pace struct {
 	sure  time.Duration // when there is a channel that no event has told of
 }
 
-// Guest makes the phone of an Asterisk that has connected by an outbound WebSocket. It is
+// Inbound makes the phone of an Asterisk that has connected by an outbound WebSocket. It is
 // asked for on the same connection, and tells of all extensions that the account hears.
-func Guest(a exchangelink.Account, sock *exchangelink.Socket) link.Phone {
-	return &guest{phone: &phone{Phone: a.Guest(registry.ARIOutbound, sock), asked: map[string]asked{}, hidden: map[string]string{}},
+func Inbound(a exchangelink.Account, sock *exchangelink.Socket) link.Phone {
+	return &inbound{phone: &phone{Phone: a.Inbound(registry.ARIOutbound, sock), asked: map[string]asked{}, hidden: map[string]string{}},
 		sock: sock, pace: pace{calm: 30 * time.Second, doubt: 5 * time.Second, sure: 2 * time.Second}}
 }
 
 // Session takes events until the connection ends. What Asterisk has kept for us while
 // there was no connection comes first, and is told by the channels that are there now.
-func (g *guest) Session(ctx context.Context, r *link.Reporter) error {
+func (g *inbound) Session(ctx context.Context, r *link.Reporter) error {
 	w := &overSocket{sock: g.sock}
 	s := &visit{session: &session{phone: g.phone, r: r, way: w}, pace: g.pace, overSocket: w, doubt: true}
 	all, err := s.channels(ctx)
@@ -55,7 +55,7 @@ func (g *guest) Session(ctx context.Context, r *link.Reporter) error {
 // may say what that does not.
 const overlap = time.Second
 
-// visit is a session of a guest.
+// visit is a session of an inbound connection.
 type visit struct {
 	*session
 	*overSocket

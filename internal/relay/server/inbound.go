@@ -1,0 +1,128 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"wiebelt/internal/relay/links"
+	"wiebelt/internal/softphone/ari"
+	"wiebelt/internal/softphone/exchangelink"
+	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/registry"
+)
+
+// inbound holds the connection of an exchange that connects by itself, one at a time. It
+// may be used by many goroutines.
+type inbound struct {
+	ctx      context.Context // of the relay
+	mu       sync.Mutex      // protects the rest
+	current  *inboundConn
+	accepted chan *inboundConn // that no link has taken yet: the last one
+}
+
+type inboundConn struct {
+	*exchangelink.Socket
+	cancel context.CancelFunc
+}
+
+func newInbound(ctx context.Context) *inbound {
+	return &inbound{ctx: ctx, accepted: make(chan *inboundConn, 1)}
+}
+
+// A connection of which nothing is heard is soon given up: the exchange comes again.
+const (
+	pingEvery = 2 * time.Second
+	silence   = 3 * pingEvery
+	probeTime = time.Second // in which one that is connected answers
+)
+
+// free tells whether no exchange is connected. One that does not answer is not: the
+// exchange has started anew, and nobody has told.
+func (d *inbound) free(ctx context.Context) bool {
+	d.mu.Lock()
+	current := d.current
+	d.mu.Unlock()
+	if current == nil {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	if current.Answers(ctx) {
+		return false
+	}
+	current.cancel()
+	return true
+}
+
+// replace puts one in the place of the current one.
+func (d *inbound) replace(v *inboundConn) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	select {
+	case old := <-d.accepted:
+		old.cancel()
+		old.Close()
+	default:
+	}
+	d.current = v
+	d.accepted <- v
+}
+
+// release tells that one is gone.
+func (d *inbound) release(v *inboundConn) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if v.cancel(); d.current == v {
+		d.current = nil
+	}
+}
+
+// acceptInbound takes the connection of an exchange. Where another one is connected, or
+// the relay cannot work, it is to try again.
+func (r *relay) acceptInbound(w http.ResponseWriter, q *http.Request) {
+	switch {
+	case !r.path(q.PathValue("secret")):
+		w.WriteHeader(http.StatusNotFound)
+		return
+	case r.storage.fault.Load() != "":
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	case !r.inbound.free(q.Context()):
+		r.Log.Warn("a second exchange wants to connect, and was not let in", "from", registry.ARIOutbound)
+		w.WriteHeader(http.StatusConflict)
+		return
+	}
+	ctx, cancel := context.WithCancel(r.inbound.ctx)
+	sock, err := exchangelink.Accept(ctx, w, q, registry.ARIOutbound, exchangelink.Options{PingEvery: pingEvery, Silence: silence}, "ari")
+	if err != nil {
+		cancel()
+		return
+	}
+	r.inbound.replace(&inboundConn{sock, cancel})
+}
+
+// inboundLink is the link of an exchange that connects by itself.
+func (r *relay) inboundLink() links.Link {
+	return links.Link{Name: registry.ARIOutbound, Kind: registry.ARIOutbound, Accept: func(ctx context.Context, hears func(string) bool) (links.Inbound, error) {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case v := <-r.inbound.accepted:
+			return &inboundPhone{ari.Inbound(exchangelink.Account{Hears: hears}, v.Socket), r.inbound, v}, nil
+		}
+	}}
+}
+
+// inboundPhone is a connection that the link has taken.
+type inboundPhone struct {
+	link.Phone
+	inbound *inbound
+	*inboundConn
+}
+
+func (g *inboundPhone) Close() {
+	g.inbound.release(g.inboundConn)
+	g.Socket.Close()
+}
