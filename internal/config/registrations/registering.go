@@ -54,7 +54,7 @@ func registered(o register.Options, what health.Registration, was Registered) (s
 	switch {
 	case err != nil:
 		return unknown, ""
-	case what == health.Scheme && s.Older:
+	case what == health.Scheme && s.Older, what == health.Autostart && s.OlderAutostart:
 		return older, ""
 	case what == health.Scheme && s.Ours, what == health.Autostart && s.Autostart:
 		return ours, ""

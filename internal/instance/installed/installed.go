@@ -63,6 +63,12 @@ func Beside(exe string) (programs string, ok bool) {
 	return filepath.Dir(dir), version(filepath.Base(dir)) != nil
 }
 
+// Compare orders two versions by their folders' names; ok is false if one is no version.
+func Compare(a, b string) (order int, ok bool) {
+	v, w := version(a), version(b)
+	return slices.Compare(v, w), v != nil && w != nil
+}
+
 // version reads a folder's name, nil if it is not the name of a version.
 func version(name string) (v []int) {
 	for part := range strings.SplitSeq(name, ".") {

@@ -37,12 +37,14 @@ const (
 type Status struct {
 	// Scheme is the command that links are opened with, "" if there is none.
 	// Ours reports whether that is this program, Older that the user's own
-	// registration is as a version without a program for links wrote it.
+	// registration is as an older version wrote it: without a program for links, or
+	// with its own folder.
 	Scheme      string
 	Ours, Older bool
-	// Autostart reports whether Wiebelt starts at log-on. SwitchedOff reports that
-	// it does not because somebody said so in the desktop's own way.
-	Autostart, SwitchedOff bool
+	// Autostart reports whether Wiebelt starts at log-on, OlderAutostart that the user's
+	// own registration starts an older version. SwitchedOff reports that
+	// it does not start because somebody said so in the desktop's own way.
+	Autostart, OlderAutostart, SwitchedOff bool
 }
 
 func (o Options) check() error {

@@ -86,15 +86,20 @@ func State(o Options) (Status, error) {
 		if v := win32.Text(r, classPath+open, ""); v != "" && s.Scheme == "" {
 			s.Scheme = v
 		}
-		if strings.EqualFold(win32.Text(r, runPath, runName), o.registryCommand("run", "--background")) {
+		if ours, older := o.wrote(win32.Text(r, runPath, runName), o.registryCommand("run", "--background")); ours {
 			off := switchedOff(r)
 			s.Autostart, s.SwitchedOff = s.Autostart || !off, s.SwitchedOff || off
+			s.OlderAutostart = s.OlderAutostart || older && !off && r == registry.CURRENT_USER
 		}
 	}
 	s.SwitchedOff = s.SwitchedOff && !s.Autostart
 	now, was := linkCommand(o), linkCommand(o.older())
 	s.Ours = strings.EqualFold(s.Scheme, now) || strings.EqualFold(s.Scheme, was)
 	s.Older = was != now && strings.EqualFold(win32.Text(registry.CURRENT_USER, classPath+open, ""), was)
+	for _, v := range Values(o) {
+		_, older := o.wrote(win32.Text(registry.CURRENT_USER, v.Path, v.Name), v.Data)
+		s.Older = s.Older || older && s.Ours && v.Path != runPath // links that are another's stay so
+	}
 	return s, nil
 }
 

@@ -1,6 +1,10 @@
 package register
 
-import "strings"
+import (
+	"strings"
+
+	"wiebelt/internal/instance/installed"
+)
 
 const (
 	classPath  = `Software\Classes\wiebelt`
@@ -53,3 +57,20 @@ func (o Options) registryCommand(arguments ...string) string {
 }
 
 func linkCommand(o Options) string { return registryCommand(o.link("%1")...) }
+
+// wrote tells whether a text of the registry is the one that o has there, in whichever
+// version of those beside o's program, and whether that is an older one, whose folder goes.
+func (o Options) wrote(have, text string) (ours, older bool) {
+	path := strings.Split(o.Exe, `\`)
+	if strings.EqualFold(have, text) || len(path) < 2 {
+		return strings.EqualFold(have, text), false
+	}
+	version, name := path[len(path)-2], path[len(path)-1]
+	before, after, _ := strings.Cut(text, version+`\`+name)
+	start, end := len(before), len(have)-len(`\`+name+after)
+	if end < start || !strings.EqualFold(have[:start]+have[end:], before+`\`+name+after) {
+		return false, false
+	}
+	order, ok := installed.Compare(have[start:end], version)
+	return ok, ok && order < 0
+}
