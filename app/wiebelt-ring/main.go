@@ -15,8 +15,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/instance"
@@ -25,7 +23,7 @@ import (
 )
 
 func main() {
-	signal.Ignore(os.Interrupt, syscall.SIGTERM) // it ends when the call is handed over
+	instance.Uninterrupted()
 	args := os.Args[1:]
 	if len(args) == 0 || args[0] != "open-url" {
 		if _, is := ring.Args(args); !is {

@@ -154,7 +154,7 @@ func Main(b Build, args []string, in io.Reader, out, errOut io.Writer) int {
 // think that it was started with nohup.)
 func lifetime(args []string) (ctx context.Context, stop func()) {
 	if _, ok := ring.Args(args); ok || len(args) > 0 && args[0] == "open-url" {
-		signal.Ignore(os.Interrupt, syscall.SIGTERM)
+		instance.Uninterrupted()
 		runtime.UnlockOSThread()
 		return context.Background(), func() {}
 	}
