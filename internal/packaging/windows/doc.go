@@ -16,6 +16,15 @@
 // fail, and which takes folders that nobody runs. Phones start a small
 // program, and terminals another one, which are the files that are replaced in place.
 //
+// # Killed in the middle
+//
+// By hand an upgrade was killed under wine at every fiftieth of the processor time that it
+// takes. Until "complete" is written, last of all files, the older version runs, from
+// then on the newer one, and installing again made each whole. Three kills met one of the
+// two small programs while wine wrote over it in place: twice that of phones, once that of
+// terminals. Windows puts the old file back when the next installation finds one that was
+// broken off ("Rollback Installation"; error 1704 of "Windows Installer Error Messages").
+//
 // # What no test here shows
 //
 // The tests install with wine 8. What follows rests on Windows' documentation
