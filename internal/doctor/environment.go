@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"regexp"
 	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
 
+	"wiebelt/internal/core/lazyregexp"
 	"wiebelt/internal/native/window"
 )
 
@@ -79,11 +79,11 @@ func desktop(ctx context.Context, line func(name, value string)) {
 	}
 }
 
-var unshown = regexp.MustCompile(`[^A-Za-z0-9 ()._-]+`)
+var unshown = lazyregexp.New(`[^A-Za-z0-9 ()._-]+`)
 
 // shown keeps of a name of somebody else's what a name needs.
 func shown(s string) string {
-	s = strings.TrimSpace(unshown.ReplaceAllString(s, ""))
+	s = strings.TrimSpace(unshown().ReplaceAllString(s, ""))
 	if len(s) > 60 {
 		s = s[:60]
 	}

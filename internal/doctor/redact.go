@@ -9,10 +9,8 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -20,6 +18,7 @@ import (
 	"wiebelt/internal/config/fromsettings"
 	"wiebelt/internal/config/secret"
 	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/lazyregexp"
 	"wiebelt/internal/logfile"
 	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/store/history"
@@ -138,17 +137,17 @@ func secretsOf(ctx context.Context, cfg Config, s *settings.Settings) []string {
 }
 
 // quoted are pieces of text that errors repeat from elsewhere.
-var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|“[^”]*”`)
+var quoted = lazyregexp.New(`"(?:[^"\\]|\\.)*"|“[^”]*”`)
 
 // clean takes out what is known, what is quoted and what looks like a number, a
 // token, a secret or an address.
 func (r *redactor) clean(s string) string {
-	return logfile.Scrub(quoted.ReplaceAllString(r.known.Replace(s), "[text]"))
+	return logfile.Scrub(quoted().ReplaceAllString(r.known.Replace(s), "[text]"))
 }
 
 var (
-	logKey   = regexp.MustCompile(`^[a-z][a-z_.]{0,29}$`)
-	logLevel = regexp.MustCompile(`^(?:DEBUG|INFO|WARN|ERROR)(?:[+-]\d)?$`)
+	logKey   = lazyregexp.New(`^[a-z][a-z_.]{0,29}$`)
+	logLevel = lazyregexp.New(`^(?:DEBUG|INFO|WARN|ERROR)(?:[+-]\d)?$`)
 )
 
 // log writes a file of the log anew: of every line time, level, words and
@@ -164,7 +163,7 @@ func (r *redactor) log(b []byte) []byte {
 			Level string
 			Msg   string
 		}
-		if d.Decode(&fields) != nil || json.Unmarshal(line, &head) != nil || head.Time.IsZero() || !logLevel.MatchString(head.Level) {
+		if d.Decode(&fields) != nil || json.Unmarshal(line, &head) != nil || head.Time.IsZero() || !logLevel().MatchString(head.Level) {
 			out.WriteString("{\"msg\":\"[a line that is not ours]\"}\n")
 			continue
 		}
@@ -189,7 +188,7 @@ func (r *redactor) log(b []byte) []byte {
 }
 
 func (r *redactor) key(k string) string {
-	if !logKey.MatchString(k) || r.known.Replace(k) != k {
+	if !logKey().MatchString(k) || r.known.Replace(k) != k {
 		return "?"
 	}
 	return k
@@ -222,24 +221,20 @@ func (r *redactor) value(key string, v any) any {
 
 // crashLine is a line of the runtime's report that holds nothing but the names
 // of functions and files, and addresses. What a program panics with may hold
-// anything; only the runtime's own reasons are kept. It is
-// large, and made when it is needed: every command of this program starts with
-// what stands here.
-var crashLine = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:` + strings.Join([]string{
-		``,
-		`goroutine \d+ (?:gp=0x[0-9a-f]+ )?(?:m=\S{1,6} )?(?:mp=0x[0-9a-f]+ )?\[[a-zA-Z0-9 ,()]{1,80}\]:`,
-		`(?:created by )?[\w./*()\[\]·{}-]{1,300}\((?:[0-9a-fx{}, ?_.]|\.\.\.)*\)`,
-		`created by [\w./*()\[\]·-]{1,300}(?: in goroutine \d+)?`,
-		`\t[\w./@:\\ ~-]{1,400}\.(?:go|s):\d+(?: \+0x[0-9a-f]+)?(?: fp=0x[0-9a-f]+ sp=0x[0-9a-f]+ pc=0x[0-9a-f]+)?`,
-		`panic: runtime error: [a-z0-9 \[\]:,()x-]{1,160}`,
-		`fatal error: (?:all goroutines are asleep - deadlock!|concurrent map (?:writes|read and map write|iteration and map write)|stack overflow|out of memory|sync: unlock of unlocked mutex)`,
-		`runtime: (?:goroutine stack exceeds \d+-byte limit|out of memory: [a-z0-9 ()-]{1,80})`,
-		`\[signal [A-Za-z0-9 :=_-]{1,160}\]`,
-		`(?:r[a-z0-9]{1,3}|rflags|[cfg]s|eflags|pc|lr|sp|fault) +0x[0-9a-f]+`,
-		`exit status \d+`,
-	}, `|`) + `)$`)
-})
+// anything; only the runtime's own reasons are kept.
+var crashLine = lazyregexp.New(`^(?:` + strings.Join([]string{
+	``,
+	`goroutine \d+ (?:gp=0x[0-9a-f]+ )?(?:m=\S{1,6} )?(?:mp=0x[0-9a-f]+ )?\[[a-zA-Z0-9 ,()]{1,80}\]:`,
+	`(?:created by )?[\w./*()\[\]·{}-]{1,300}\((?:[0-9a-fx{}, ?_.]|\.\.\.)*\)`,
+	`created by [\w./*()\[\]·-]{1,300}(?: in goroutine \d+)?`,
+	`\t[\w./@:\\ ~-]{1,400}\.(?:go|s):\d+(?: \+0x[0-9a-f]+)?(?: fp=0x[0-9a-f]+ sp=0x[0-9a-f]+ pc=0x[0-9a-f]+)?`,
+	`panic: runtime error: [a-z0-9 \[\]:,()x-]{1,160}`,
+	`fatal error: (?:all goroutines are asleep - deadlock!|concurrent map (?:writes|read and map write|iteration and map write)|stack overflow|out of memory|sync: unlock of unlocked mutex)`,
+	`runtime: (?:goroutine stack exceeds \d+-byte limit|out of memory: [a-z0-9 ()-]{1,80})`,
+	`\[signal [A-Za-z0-9 :=_-]{1,160}\]`,
+	`(?:r[a-z0-9]{1,3}|rflags|[cfg]s|eflags|pc|lr|sp|fault) +0x[0-9a-f]+`,
+	`exit status \d+`,
+}, `|`) + `)$`)
 
 // crash keeps the lines of a crash report that can hold nothing of anybody.
 func (r *redactor) crash(s string) string {

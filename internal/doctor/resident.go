@@ -9,15 +9,14 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
-	"sync"
 	"syscall"
 
 	"wiebelt/internal/config/secret"
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/core/contact"
+	"wiebelt/internal/core/lazyregexp"
 	"wiebelt/internal/filetrust"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/instance/windowapi"
@@ -124,7 +123,7 @@ func known(f string) contact.Failure {
 }
 
 // versionLike is what a version may look like that another program names.
-var versionLike = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z.+_-]{0,39}$`) })
+var versionLike = lazyregexp.New(`^[0-9A-Za-z][0-9A-Za-z.+_-]{0,39}$`)
 
 func versionOf(s string) string {
 	if !versionLike().MatchString(s) {

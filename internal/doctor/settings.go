@@ -8,15 +8,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/secret"
 	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/lazyregexp"
 	"wiebelt/internal/health"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/text"
@@ -27,9 +26,7 @@ const maxLines = 20
 
 // keyLike is what a key looks like. What somebody took for a key, such as a
 // secret pasted into the wrong place, is told by its line only.
-var keyLike = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[a-z_]{1,30}(?:\[\d{1,3}\])?(?:\.[a-z_]{1,30}(?:\[\d{1,3}\])?)?$`)
-})
+var keyLike = lazyregexp.New(`^[a-z_]{1,30}(?:\[\d{1,3}\])?(?:\.[a-z_]{1,30}(?:\[\d{1,3}\])?)?$`)
 
 // placeOf is where a mistake stands: its key, and its line where that is known.
 func placeOf(p settings.Problem) any {

@@ -2,10 +2,10 @@ package guide
 
 import (
 	"errors"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"wiebelt/internal/core/lazyregexp"
 	"wiebelt/internal/core/private"
 )
 
@@ -79,12 +79,12 @@ var places = map[string]place{
 
 func (v Values) exe() string { return v.Exe }
 
-var placeForm = regexp.MustCompile(`\{\{([^{}]*)\}\}`)
+var placeForm = lazyregexp.New(`\{\{([^{}]*)\}\}`)
 
 // placesIn gives the names of the places of a text, anything in double braces.
 func placesIn(s string) []string {
 	var all []string
-	for _, m := range placeForm.FindAllStringSubmatch(s, -1) {
+	for _, m := range placeForm().FindAllStringSubmatch(s, -1) {
 		all = append(all, m[1])
 	}
 	return all
@@ -102,7 +102,7 @@ func (b Block) Needs() (listener, http bool) {
 
 // In fills the places of a step or a caption.
 func (v Values) In(s string) string {
-	return placeForm.ReplaceAllStringFunc(s, func(p string) string { return places[p[2:len(p)-2]].text(v) })
+	return placeForm().ReplaceAllStringFunc(s, func(p string) string { return places[p[2:len(p)-2]].text(v) })
 }
 
 // Fill gives the text to paste. The error is one of ErrSpace, ErrLong and

@@ -3,11 +3,11 @@ package hub
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 
 	"wiebelt/internal/core/displaytext"
+	"wiebelt/internal/core/lazyregexp"
 )
 
 // Bounds of what is repeated of a hub's answer.
@@ -38,8 +38,8 @@ func (c *Client) heard(raw []byte, hide ...string) {
 var wordy = []string{"error_description", "detail", "message", "title", "error", "description"}
 
 var (
-	unseen = regexp.MustCompile(`(?is)<(script|style|head)\b.*?</(script|style|head)>|<!--.*?-->`)
-	tags   = regexp.MustCompile(`<[^>]*>`)
+	unseen = lazyregexp.New(`(?is)<(script|style|head)\b.*?</(script|style|head)>|<!--.*?-->`)
+	tags   = lazyregexp.New(`<[^>]*>`)
 )
 
 // ownWords is what an answer says in words: those of an error object, else the
@@ -53,7 +53,7 @@ func ownWords(raw []byte) string {
 	if json.Valid(raw) {
 		return ""
 	}
-	return oneLine(tags.ReplaceAllString(unseen.ReplaceAllString(string(raw), " "), " "))
+	return oneLine(tags().ReplaceAllString(unseen().ReplaceAllString(string(raw), " "), " "))
 }
 
 // wordsOf picks the words out of an error object, also where it stands below

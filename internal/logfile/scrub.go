@@ -3,34 +3,28 @@ package logfile
 import (
 	"fmt"
 	"log/slog"
-	"regexp"
 	"strings"
-	"sync"
 	"time"
+
+	"wiebelt/internal/core/lazyregexp"
 )
 
 // What must never stand in a log, however it got there. A header's credentials
 // reach to the next space or quote, whatever is in them.
 var (
-	tokens  = made(`eyJ[\w-]{5,}(?:\.[\w-]*){1,2}`)
-	headers = made(`(?i)\b(bearer|basic|digest)((?:\s|%20|\+)+)([^\s"'<>]{6,})`)
-	secrets = made(`(?i)\b([\w-]*(?:secret|password|passwd|token|api[_-]?key))(?:(["']?\s*[=:]\s*)("(?:[^"\\]|\\.)*"?|'[^']*'?)|(["']?\s*=\s*)([^\s"'&]+)|(["']?\s*:\s*)([^\s"']+))`)
-	mails   = made(`[\w.+-]+@[\w-]+(?:\.[\w-]+)+`)
-	queries = made(`\b([a-z][a-z0-9+.-]*:(?://)?[^\s"'?]*)\?[^\s"']*`)
-	phones  = made(`\+?\(?\d(?:[ ()/.\x{00A0}-]{0,2}\d){8,}`)
-	address = made(`^\d{1,3}(?:\.\d{1,3}){3}$`)
-	random  = made(`[\w+/-]{40,}={0,2}`)
-	dates   = made(`^\d{4}-\d{2}-\d{2}`)
-	stamps  = made(`\b(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[T ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-][01]\d:[0-5]\d)?(?:\b|$)`)
+	tokens  = lazyregexp.New(`eyJ[\w-]{5,}(?:\.[\w-]*){1,2}`)
+	headers = lazyregexp.New(`(?i)\b(bearer|basic|digest)((?:\s|%20|\+)+)([^\s"'<>]{6,})`)
+	secrets = lazyregexp.New(`(?i)\b([\w-]*(?:secret|password|passwd|token|api[_-]?key))(?:(["']?\s*[=:]\s*)("(?:[^"\\]|\\.)*"?|'[^']*'?)|(["']?\s*=\s*)([^\s"'&]+)|(["']?\s*:\s*)([^\s"']+))`)
+	mails   = lazyregexp.New(`[\w.+-]+@[\w-]+(?:\.[\w-]+)+`)
+	queries = lazyregexp.New(`\b([a-z][a-z0-9+.-]*:(?://)?[^\s"'?]*)\?[^\s"']*`)
+	phones  = lazyregexp.New(`\+?\(?\d(?:[ ()/.\x{00A0}-]{0,2}\d){8,}`)
+	address = lazyregexp.New(`^\d{1,3}(?:\.\d{1,3}){3}$`)
+	random  = lazyregexp.New(`[\w+/-]{40,}={0,2}`)
+	dates   = lazyregexp.New(`^\d{4}-\d{2}-\d{2}`)
+	stamps  = lazyregexp.New(`\b(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[T ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-][01]\d:[0-5]\d)?(?:\b|$)`)
 	// The names of values that are secret by themselves.
-	secretName = made(`(?i)(?:secret|password|passwd|passphrase|token|api[_-]?key|authorization)$`)
+	secretName = lazyregexp.New(`(?i)(?:secret|password|passwd|passphrase|token|api[_-]?key|authorization)$`)
 )
-
-// made is an expression that is compiled when it is needed: every command of this
-// program starts with what stands here.
-func made(expression string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
-}
 
 // scope is the word of the hub that stands behind "Basic" in the scopes
 // and is no credential.

@@ -6,12 +6,11 @@ import (
 	"io/fs"
 	"net"
 	"os"
-	"regexp"
 	"strings"
-	"sync"
 	"syscall"
 
 	"wiebelt/internal/core/contact"
+	"wiebelt/internal/core/lazyregexp"
 )
 
 // Error is an error that people read, in no language yet: the text of Key with
@@ -120,9 +119,7 @@ func (l Language) Error(err error) string {
 
 // coded are details that are codes of the hub's, such as "token: status 503". All
 // others are English.
-var coded = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\w+: (?:status \d+|[a-z]+(?:_[a-z]+)+)$|^status \d+$`)
-})
+var coded = lazyregexp.New(`^\w+: (?:status \d+|[a-z]+(?:_[a-z]+)+)$|^status \d+$`)
 
 // place is the file or address that an error of the system is about, and whether
 // it is such an error and nothing around it.

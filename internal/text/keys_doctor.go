@@ -1,9 +1,9 @@
 package text
 
 import (
-	"regexp"
 	"strings"
-	"sync"
+
+	"wiebelt/internal/core/lazyregexp"
 )
 
 // DoctorGroups are the ids of the doctor's checks, in the order in which they are
@@ -64,7 +64,7 @@ func (l Language) Trouble(found string) (message, do string) {
 	return verbs().ReplaceAllString(l.T(keys[0]), "…"), l.T(keys[1])
 }
 
-var verbs = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`%[a-z]`) })
+var verbs = lazyregexp.New(`%[a-z]`)
 
 // DoctorAbout says what a check looks at.
 func DoctorAbout(id string) Key { return Key("doctor.about." + id) }

@@ -8,13 +8,12 @@ import (
 	"errors"
 	"net/netip"
 	"net/url"
-	"regexp"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"wiebelt/internal/core/displaytext"
+	"wiebelt/internal/core/lazyregexp"
 )
 
 // MaxLength is the longest number that is looked at, in bytes.
@@ -172,15 +171,9 @@ func isIP(s string) bool {
 	return err == nil
 }
 
-// lazily compiles an expression when it is first needed, which is never in a program
-// that only hands a call over.
-func lazily(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
-}
-
 // macro is an unexpanded placeholder of some softphone's template: %Number%,
 // %%Number%%, %s, {phone}, {{number}}, ${x}, $x$, #{x}, %{x}, <m>, [number].
-var macro = lazily(`^\s*(` +
+var macro = lazyregexp.New(`^\s*(` +
 	`%%?[\pL_][\w. -]*%%?|%[a-z0-9]` +
 	`|[#$%]?\{\{?[\pL_ ][\w .()-]*\}?\}` +
 	`|\$[\pL_]\w*\$?` +
@@ -194,7 +187,7 @@ func unfilled(s string) bool {
 
 // behind is what may follow a number: pauses and tones to dial once connected,
 // or an extension.
-var behind = lazily(`^([^,pwx]*[0-9][^,pwxe]*?)\s*(?:[,pwx]|ext\.?)[\s,.pwx0-9*#]*$`)
+var behind = lazyregexp.New(`^([^,pwx]*[0-9][^,pwxe]*?)\s*(?:[,pwx]|ext\.?)[\s,.pwx0-9*#]*$`)
 
 // Digits keeps digits, tones and a leading plus of a user part; ok is false
 // where something stands in it that no number has.

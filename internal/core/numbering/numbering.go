@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // Number is a telephone number of a country, of a length that numbers have there.
@@ -215,12 +214,7 @@ type plan struct {
 	international []format   // the same in other countries, if there it is otherwise
 }
 
-// expression is compiled when it is first needed.
 type expression func() *regexp.Regexp
-
-func compiled(s string) expression {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(s) })
-}
 
 // kind are numbers that look alike.
 type kind struct {

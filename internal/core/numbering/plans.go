@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"wiebelt/internal/core/lazyregexp"
 )
 
 // plans are the numbering plans, a paragraph each: its region and code, and lines of
@@ -61,16 +63,16 @@ func plansOf(code int) (all []*plan) {
 }
 
 func read(code int, lines string) *plan {
-	p := &plan{code: code, abroad: compiled("^$")}
+	p := &plan{code: code, abroad: lazyregexp.New("^$")}
 	for line := range strings.Lines(lines) {
 		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		switch fields[0] {
 		case "i":
-			p.abroad = compiled("^(?:" + fields[1] + ")")
+			p.abroad = lazyregexp.New("^(?:" + fields[1] + ")")
 		case "d":
 			p.dial = fields[1]
 		case "n":
-			p.prefix, p.replaced = compiled("^(?:"+fields[1]+")"), fields[2]
+			p.prefix, p.replaced = lazyregexp.New("^(?:"+fields[1]+")"), fields[2]
 		case "g":
 			p.general, p.local = readKind(fields[2:]), numbers(fields[1])
 		case "k":
@@ -85,13 +87,13 @@ func read(code int, lines string) *plan {
 }
 
 func readKind(fields []string) kind {
-	return kind{lengths: numbers(fields[0]), digits: compiled("^(?:" + fields[1] + ")$")}
+	return kind{lengths: numbers(fields[0]), digits: lazyregexp.New("^(?:" + fields[1] + ")$")}
 }
 
 func readFormat(fields []string) format {
-	f := format{whole: compiled("^(?:" + fields[1] + ")$"), as: fields[2], domestic: fields[3]}
+	f := format{whole: lazyregexp.New("^(?:" + fields[1] + ")$"), as: fields[2], domestic: fields[3]}
 	if fields[0] != "" {
-		f.leading = compiled("^(?:" + fields[0] + ")")
+		f.leading = lazyregexp.New("^(?:" + fields[0] + ")")
 	}
 	return f
 }

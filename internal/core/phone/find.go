@@ -1,9 +1,10 @@
 package phone
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"wiebelt/internal/core/lazyregexp"
 )
 
 const (
@@ -13,7 +14,7 @@ const (
 )
 
 // numerals is what a number in a text can be made of.
-var numerals = regexp.MustCompile(`[+(]*[0-9][0-9\s().\-–/+]*`)
+var numerals = lazyregexp.New(`[+(]*[0-9][0-9\s().\-–/+]*`)
 
 // Find gives the numbers in what somebody has typed or pasted: one as Parse reads
 // it where there is only one or none, "T 020-1234567" and "06 1234 5678 (mobiel)"
@@ -28,7 +29,7 @@ func (r *Rules) Find(text string) []Number {
 		text = strings.ToValidUTF8(text[:maxText], "")
 	}
 	var found []Number
-	runs := numerals.FindAllString(text, -1)
+	runs := numerals().FindAllString(text, -1)
 	for _, run := range runs {
 		for _, n := range r.divide(strings.FieldsFunc(run, func(c rune) bool { return c == '/' || strings.ContainsRune(" \t\r\n\u00a0", c) })) {
 			if !slices.Contains(found, n) && len(found) < maxFound {
