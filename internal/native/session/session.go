@@ -1,6 +1,6 @@
 // Package session tells what the desktop says about the user's session: whether
 // the screen is locked, whether the user wants quiet, whether something is being
-// presented. It asks only what is documented.
+// presented, whether a screen reader is there. It asks only what is documented.
 package session
 
 import (
@@ -15,6 +15,7 @@ type State struct {
 	Locked     bool // nobody but a passer-by may be looking
 	Quiet      bool // the user does not want to be disturbed
 	Presenting bool // the program in front fills the screen
+	Reader     bool // a screen reader, or another program that explores others, is there
 }
 
 // Watcher follows the state. Its methods may be called from any goroutine.

@@ -30,6 +30,7 @@ var savers = []struct {
 const (
 	shell         = "org.gnome.Shell"
 	notifications = "org.freedesktop.Notifications"
+	accessibility = "org.a11y.Bus"
 	properties    = "org.freedesktop.DBus.Properties"
 	dconf         = "ca.desrt.dconf.Writer"
 	showBanners   = "/org/gnome/desktop/notifications/show-banners"
@@ -51,9 +52,10 @@ func watchUser(ctx context.Context, f *facts, ready func()) error {
 	u := &user{f: f, c: c, owners: map[string]string{}}
 	signals := make(chan *dbus.Signal, 16)
 	c.Signal(signals)
-	names := []string{shell, notifications}
+	names := []string{shell, notifications, accessibility}
 	matches := [][]dbus.MatchOption{
 		{dbus.WithMatchSender(notifications), dbus.WithMatchInterface(properties), dbus.WithMatchMember("PropertiesChanged")},
+		{dbus.WithMatchSender(accessibility), dbus.WithMatchInterface(properties), dbus.WithMatchMember("PropertiesChanged")},
 		{dbus.WithMatchInterface(dconf), dbus.WithMatchMember("Notify")},
 	}
 	for _, s := range savers {
@@ -92,6 +94,8 @@ func (u *user) owned(ctx context.Context, name, owner string) {
 		u.banners(ctx)
 	case notifications:
 		u.inhibited(ctx)
+	case accessibility:
+		u.reader(ctx)
 	default:
 		active, known := u.active(ctx, name, owner)
 		u.f.say(func(f *facts) {
@@ -124,8 +128,11 @@ func (u *user) heard(ctx context.Context, s *dbus.Signal) {
 	}
 	switch s.Name {
 	case properties + ".PropertiesChanged":
-		if s.Sender == u.owners[notifications] {
+		switch s.Sender {
+		case u.owners[notifications]:
 			u.inhibited(ctx)
+		case u.owners[accessibility]:
+			u.reader(ctx)
 		}
 	case dconf + ".Notify":
 		if touches(s.Body, showBanners) {
@@ -163,6 +170,20 @@ func (u *user) inhibited(ctx context.Context) {
 		on = on && err == nil
 	}
 	u.f.say(func(f *facts) { f.inhibited = on })
+}
+
+// reader asks whether somebody wants to know what is on screen: a screen reader says
+// so when it starts.
+func (u *user) reader(ctx context.Context) {
+	on := false
+	for _, name := range []string{"IsEnabled", "ScreenReaderEnabled"} {
+		if owner := u.owners[accessibility]; owner != "" {
+			v, _ := desktopbus.Get(ctx, u.c, owner, "/org/a11y/bus", "org.a11y.Status", name)
+			yes, _ := v.(bool)
+			on = on || yes
+		}
+	}
+	u.f.say(func(f *facts) { f.reader = on })
 }
 
 // banners asks GNOME whether notifications are shown: "Do not disturb" is this

@@ -25,6 +25,7 @@ type facts struct {
 	fullScreen      bool
 	bannersOff      bool // GNOME
 	inhibited       bool // KDE
+	reader          bool
 }
 
 // say changes the facts and tells what follows from them.
@@ -36,6 +37,7 @@ func (f *facts) say(change func(f *facts)) {
 		Locked:     f.hint || f.blanked,
 		Quiet:      f.bannersOff || f.inhibited,
 		Presenting: f.fullScreen,
+		Reader:     f.reader,
 	}
 	var sources []string
 	if f.logind {

@@ -280,6 +280,33 @@ func TestQuietKDE(t *testing.T) {
 	becomes(t, w, "loud", loud)
 }
 
+// TestReader: a screen reader is heard of when it comes, whichever way it says so, and
+// when it goes.
+func TestReader(t *testing.T) {
+	x := xtest.Start(t, "", xtest.Options{Width: 320, Height: 200})
+	address := x.PlainBus()
+	e := newExample(t, address)
+	const status = "org.a11y.Status"
+	props := e.object("/org/a11y/bus", status, map[string]any{"IsEnabled": false, "ScreenReaderEnabled": false})
+	e.own(accessibility)
+	w := watch(t, "", address, "")
+	if w.State().Reader {
+		t.Error("a reader at the start")
+	}
+	there := func(s State) bool { return s.Reader }
+	gone := func(s State) bool { return !s.Reader }
+	for _, name := range []string{"IsEnabled", "ScreenReaderEnabled"} {
+		props.SetMust(status, name, true)
+		becomes(t, w, "read", there)
+		props.SetMust(status, name, false)
+		becomes(t, w, "unread", gone)
+	}
+	props.SetMust(status, "IsEnabled", true)
+	becomes(t, w, "read", there)
+	e.c.Close()
+	becomes(t, w, "unread", gone)
+}
+
 // TestQuietGNOME changes the real setting with GNOME's own program.
 func TestQuietGNOME(t *testing.T) {
 	x := xtest.Start(t, "", xtest.Options{Width: 320, Height: 200})

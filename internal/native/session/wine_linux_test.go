@@ -11,8 +11,8 @@ import (
 func TestWindows(t *testing.T) {
 	p := winetest.New(t)
 	w := p.Start(winetest.Build(t, "./testdata/winsession"))
-	const free = "{Locked:false Quiet:false Presenting:false}"
-	const locked = "{Locked:true Quiet:false Presenting:false}"
+	const free = "{Locked:false Quiet:false Presenting:false Reader:false}"
+	const locked = "{Locked:true Quiet:false Presenting:false Reader:false}"
 	if got := w.Wait("first "); got != free+" [WTS SHQueryUserNotificationState]" {
 		t.Errorf("at first: %s", got)
 	}
