@@ -238,7 +238,6 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 		return err
 	}
 	work.Go(func() { r.corners.Run(ctx.Done()) })
-	work.Go(func() { r.reader.Run(ctx) })
 	work.Go(func() { r.chosenBefore.Run(ctx) })
 	work.Go(func() { r.engine.Run(ctx) })
 	work.Go(func() { r.cards.Run(ctx) })

@@ -30,7 +30,7 @@ type screen struct {
 	display  window.Display
 	cards    cards
 	corners  *cardcorners.Corners
-	reader   *screenreader.Announcer
+	reader   atomic.Pointer[screenreader.Bridge] // nil without a screen reader
 	testCard *testCard
 	session  atomic.Pointer[session.State] // of the user; nil if nobody tells
 	helped   atomic.Int64                  // until when cards can be seen by remote help, in Unix seconds
@@ -61,7 +61,7 @@ func (r *Resident) openDisplay() error {
 
 // makeCards makes what calls are shown with.
 func (r *Resident) makeCards() error {
-	r.corners, r.reader = cardcorners.Open(r.o.Dirs, r.o.Log), screenreader.New()
+	r.corners = cardcorners.Open(r.o.Dirs, r.o.Log)
 	r.testCard = &testCard{Engine: r.engine, changed: r.setCards}
 	if r.display == (notifications.Display{}) {
 		r.cards = notifications.New(notifications.Params{Engine: r.engine, Config: r.cardConfig(), Able: r.notificationsAble, Log: r.o.Log,
@@ -87,8 +87,11 @@ func (r *Resident) cardConfig() card.Config {
 		Corners: r.corners.Of(s), Hotkey: s.Card.Hotkey, UnderFullScreen: !s.Card.OverFullscreen, Log: r.o.Log,
 		Events: card.Events{
 			Moved:        func(monitor string, to card.Corner) { r.corners.Moved(r.set(), monitor, to) },
-			HotkeyResult: r.hotkeyResult, Held: r.held, Say: r.reader.Say, Rested: r.rested.send, Painted: r.o.Painted,
+			HotkeyResult: r.hotkeyResult, Held: r.held, Rested: r.rested.send, Painted: r.o.Painted,
 		},
+	}
+	if b := r.reader.Load(); b != nil {
+		c.Explored = b.Show
 	}
 	switch r.hiding() {
 	case health.HidingLocked:
@@ -166,9 +169,17 @@ func (r *Resident) followSession(ctx context.Context) {
 		return
 	}
 	defer w.Close()
+	unread := func() {}
+	defer func() { unread() }()
 	for {
 		s, before := w.State(), r.hiding()
 		r.session.Store(&s)
+		if s.Reader != (r.reader.Load() != nil) {
+			unread()
+			if unread = func() {}; s.Reader {
+				unread = r.letRead(ctx)
+			}
+		}
 		if r.hiding() != before { // cards that look the same stay as they are
 			r.showChange()
 		}
@@ -180,6 +191,26 @@ func (r *Resident) followSession(ctx context.Context) {
 			return
 		case <-w.Changed():
 		}
+	}
+}
+
+// letRead shows the cards to screen readers until the end of what it returns.
+func (r *Resident) letRead(ctx context.Context) (end func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	b, done := screenreader.New(), make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := b.Run(ctx); err != nil {
+			r.o.Log.Warn("screen readers cannot read the cards", "why", err)
+		}
+	}()
+	r.reader.Store(b)
+	r.setCards()
+	return func() {
+		r.reader.Store(nil)
+		r.setCards()
+		cancel()
+		<-done
 	}
 }
 

@@ -1,13 +1,13 @@
-// Package screenreader has a screen reader say that there is a call, and who it is,
-// without taking the keyboard.
+// Package screenreader has screen readers say that there is a call, and who it is,
+// and lets their users explore and press what stands on cards, without taking the
+// keyboard.
 //
-// On Linux it sends the "announcement" event of AT-SPI, over the
-// accessibility bus that the desktop names (org.a11y.Bus), and only if somebody
-// there has asked for such events: Orca does, from version 45 on. What it sends
-// is what the card shows. What does not hold: a card cannot be explored with a
-// screen reader, since its buttons are not told of one by one; the hotkey and the
-// keys of the card work all the same. Tried with the registry of at-spi2-core
-// 2.46, not with Orca itself.
+// Whoever paints something makes a Tree of it; the Bridge is what the system's
+// screen readers ask. On Linux it speaks AT-SPI on the accessibility bus that the
+// desktop names (org.a11y.Bus). Orca says of itself what it takes for a
+// notification, from the oldest version that is in use (Debian's 43) on, and keeps
+// it in its list of them: so the text that tells what a card is about is one.
 //
-// On Windows the title of the card does this (package window); elsewhere nobody.
+// On Windows the title of the card is what is said (package window); there a card
+// cannot be explored.
 package screenreader

@@ -2,14 +2,17 @@ package screenreader
 
 import "context"
 
-// Announcer says nothing on this system.
-type Announcer struct{}
+// Bridge shows nothing on this system.
+type Bridge struct{}
 
 // New makes one.
-func New() *Announcer { return &Announcer{} }
+func New() *Bridge { return &Bridge{} }
 
-// Say does nothing.
-func (*Announcer) Say(string) {}
+// Show does nothing.
+func (*Bridge) Show(Tree) {}
 
 // Run waits for the end of ctx.
-func (*Announcer) Run(ctx context.Context) { <-ctx.Done() }
+func (*Bridge) Run(ctx context.Context) error {
+	<-ctx.Done()
+	return nil
+}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"wiebelt/internal/core/engine"
+	"wiebelt/internal/native/screenreader"
 	"wiebelt/internal/native/window"
 	"wiebelt/internal/ui/offscreen"
 	"wiebelt/internal/ui/theme"
@@ -48,9 +49,10 @@ type Cards struct {
 	placement
 	dragFrame
 	fullScreen
-	hotkey   hotkeyState
-	pointer  pointerPath
-	left     time.Time        // when the user last left a card; zero if places were closed up since
+	hotkey  hotkeyState
+	pointer pointerPath
+	left    time.Time // when the user last left a card; zero if places were closed up since
+	exploring
 	forgetAt time.Time        // when no card was up for long enough; zero: nothing to forget
 	now      func() time.Time // of what has just changed; tests have a clock of their own
 }
@@ -72,6 +74,7 @@ type slot struct {
 	lastAreas []area // what could be clicked when it was put on screen last
 	list      List
 	keys      keys
+	known     map[thing]screenreader.ID // what readers were told of
 }
 
 // painting is how far a card's picture is.
@@ -193,13 +196,14 @@ func (cs *Cards) Run(ctx context.Context) {
 		case <-tick:
 			cs.ticked(time.Now())
 		}
+		cs.tell()
 	}
 }
 
 // set takes up new settings.
 func (cs *Cards) set(c Config) {
 	old := cs.c
-	cs.c = c
+	cs.c, cs.untold = c, true
 	if old.Hotkey != c.Hotkey {
 		cs.releaseHotkey()
 		cs.registerHotkey(time.Now())
@@ -323,6 +327,7 @@ func (cs *Cards) takeDown(s *slot) {
 		cs.frameAway()
 	}
 	_ = s.win.Hide() // gives the keyboard back as well
+	cs.untold = true
 	s.free()
 	cs.order = slices.DeleteFunc(cs.order, func(o *slot) bool { return o == s })
 	cs.forgetAt = time.Now().Add(idleAfter)
@@ -382,6 +387,7 @@ func (cs *Cards) put(s *slot, r image.Rectangle) {
 		cs.settle(s)
 		cs.painted(s, r)
 		cs.speak(s)
+		cs.untold = true
 	}
 }
 

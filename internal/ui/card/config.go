@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"wiebelt/internal/core/engine"
+	"wiebelt/internal/native/screenreader"
 	"wiebelt/internal/text"
 )
 
@@ -69,8 +70,9 @@ type Events struct {
 	HotkeyResult func(error)
 	// Held: holding back under a full screen begins or ends.
 	Held func(bool)
-	// Say: what a screen reader should say of a card that has come on screen.
-	Say func(string)
+	// Explored: what screen readers find on screen has changed. It is nil as long as
+	// there is none: then nothing is made for them.
+	Explored func(screenreader.Tree)
 	// Rested: no card has been up for a while, and what the last ones were about is
 	// forgotten.
 	Rested func()

@@ -7,6 +7,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 
+	"wiebelt/internal/core/contact"
 	"wiebelt/internal/core/engine"
 	"wiebelt/internal/text"
 )
@@ -41,7 +42,7 @@ func (p *painter) button(s string, x, y, w float32, primary, on bool, do Do) {
 		f.size--
 	}
 	p.centre(s, x+3, y+(buttonH-f.line)/2, w-6, f, ink)
-	p.area(x, y, w, buttonH, do).main = primary && on
+	p.area(x, y, w, buttonH, s, do).main = primary && on
 }
 
 // open is the quiet "open" at the end of a row or strip.
@@ -59,7 +60,7 @@ func (p *painter) open(s string, x, y, w, h float32, filled, on bool, do Do) {
 		p.fill(x, y, w, h, fill, 4)
 	}
 	p.centre(s, x+2, y+(h-openFont.line)/2, w-4, openFont, ink)
-	p.area(x, y, w, h, do)
+	p.area(x, y, w, h, s, do)
 }
 
 // link is a small word that can be clicked, with nothing from outside in it if it
@@ -70,8 +71,8 @@ func (p *painter) link(s string, x, y, room float32, c color.NRGBA, ours bool, d
 	if do == p.l.Hover {
 		p.fill(x-5, y-2, w+10, footH+4, p.touched(p.c.Background), 4)
 	}
-	p.put(s, x, y, room, f, c, ours)
-	p.area(x-5, y-4, w+10, footH+8, do)
+	p.part(func() { p.put(s, x, y, room, f, c, ours) })
+	p.area(x-5, y-4, w+10, footH+8, s, do)
 	return w
 }
 
@@ -96,7 +97,7 @@ func (p *painter) cross(x, y float32, do Do) {
 	}
 	const d = 3.5
 	p.strokes(c, 1.5, x, y, [4]float32{-d, -d, d, d}, [4]float32{-d, d, d, -d})
-	p.area(x-12, y-12, 24, 24, do)
+	p.area(x-12, y-12, 24, 24, p.lg.T(text.CardClose), do)
 }
 
 // mark draws the state's shape: a ring while it rings, a dot in a call, a bar once
@@ -141,7 +142,13 @@ func (p *painter) copyIcon(x, y, room float32, do Do) float32 {
 			p.add(r)
 		}
 	}
-	p.area(x-6, y-6, 24, 24, do)
+	name := p.lg.T(text.CardButtonCopy)
+	if do == p.l.Copied {
+		name, _ = p.copied()
+	} else if do.Who != (contact.Contact{}) {
+		name = p.lg.T(text.CardCopyRelation)
+	}
+	p.area(x-6, y-6, 24, 24, name, do)
 	return took
 }
 
@@ -150,7 +157,8 @@ func (p *painter) copiedWord(x, y, room float32) float32 {
 	if width(s, stateFont) > room {
 		return 0
 	}
-	return p.say(s, x, y-2, room, stateFont, c)
+	p.part(func() { room = p.say(s, x, y-2, room, stateFont, c) })
+	return room
 }
 
 // copied is what is said for a moment where something was copied.

@@ -12,6 +12,7 @@ import (
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/core/engine"
 	"wiebelt/internal/core/phone"
+	"wiebelt/internal/native/screenreader"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/offscreen"
 	"wiebelt/internal/ui/theme"
@@ -97,6 +98,11 @@ type area struct {
 	do         Do
 	main       bool // the button that the card is for
 
+	name string // for whoever cannot see it
+	role screenreader.Role
+	item int // the row that it stands in, counted from 1
+	word int // how many texts come before it
+
 	rect  image.Rectangle // where it stands on the desktop, in pixels
 	there time.Time       // since when just that stands just there
 	since time.Time       // since when it can be done at all
@@ -111,6 +117,8 @@ type face struct {
 	content    *fyne.Container
 	areas      []area
 	words      []wording
+	items      []row
+	headline   int      // which of the words is the big one, counted from 1
 	state      []string // what a screen reader says first: how far the call is, the line called
 	news       []string // and what it says of who calls
 	clock      *clock   // nil for none, as bar
@@ -125,6 +133,14 @@ type wording struct {
 	font        font
 	color       color.Color
 	ours        bool // our own words, which must never be cut
+	part        bool // of something that has it as its name
+}
+
+// row is one of several matches.
+type row struct {
+	y     float32
+	which [2]int    // the how manieth of how many
+	says  [4]string // what stands in it
 }
 
 // clock is the running clock.
@@ -194,8 +210,12 @@ type painter struct {
 	f  *face
 	l  Look
 	on bool // it is a whole card: the pointer on a cut text shows all of it
-	c  theme.Colours
-	lg text.Language
+	// inside is set while what is written belongs to a button or row, item while it
+	// is that row, counted from 1.
+	inside bool
+	item   int
+	c      theme.Colours
+	lg     text.Language
 }
 
 func newPainter(l Look) *painter {
@@ -259,7 +279,15 @@ func (p *painter) clock(x, y, end float32, f font, since time.Time) {
 	p.add(t)
 }
 
-func (p *painter) area(x, y, w, h float32, do Do) *area {
-	p.f.areas = append(p.f.areas, area{x: x, y: y, w: w, h: h, do: do})
+// part draws what is part of something that can be clicked, or of a row.
+func (p *painter) part(draw func()) {
+	was := p.inside
+	p.inside = true
+	draw()
+	p.inside = was
+}
+
+func (p *painter) area(x, y, w, h float32, name string, do Do) *area {
+	p.f.areas = append(p.f.areas, area{x: x, y: y, w: w, h: h, do: do, name: name, item: p.item, word: len(p.f.words)})
 	return &p.f.areas[len(p.f.areas)-1]
 }

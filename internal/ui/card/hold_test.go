@@ -10,6 +10,7 @@ import (
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/engine"
+	"wiebelt/internal/native/screenreader"
 	"wiebelt/internal/native/window"
 	"wiebelt/internal/text"
 )
@@ -119,13 +120,26 @@ func TestHotkeyComesBack(t *testing.T) {
 // else.
 func TestSpoken(t *testing.T) {
 	var said []string
-	r := startCards(t, func(c *Config, _ *desktop) { c.Say = func(s string) { said = append(said, s) } })
+	r := startCards(t, func(c *Config, _ *desktop) {
+		heard := map[screenreader.ID]bool{}
+		c.Explored = func(tree screenreader.Tree) {
+			for _, c := range tree.Cards {
+				for _, n := range roles(c, screenreader.News) {
+					if !heard[n.ID] {
+						heard[n.ID] = true
+						said = append(said, n.Name)
+					}
+				}
+			}
+		}
+	})
 	cs, d, e := r.cs, r.d, r.e
 	g := gallery(t)
 	reports := func(c engine.Card, want string) {
 		t.Helper()
 		e.set(0, c)
 		cs.show()
+		cs.tell()
 		got := strings.Join(said, "|")
 		if said = nil; got != want {
 			t.Errorf("said %q, want %q", got, want)

@@ -194,6 +194,7 @@ func (p *painter) big(s string, ours bool) float32 {
 	if width(s, f) > textWidth {
 		f = lessBig
 	}
+	p.f.headline = len(p.f.words) + 1
 	return p.put(p.aloud(s), left, bigY, textWidth, f, p.c.Ink, ours)
 }
 

@@ -49,9 +49,9 @@ func (p *painter) put(said string, x, y, room float32, f font, c color.Color, ou
 	if s == "" {
 		return 0
 	}
-	p.f.words = append(p.f.words, wording{said, s, x, y, room, w, f, c, ours})
+	p.f.words = append(p.f.words, wording{said, s, x, y, room, w, f, c, ours, p.inside})
 	if p.on && !ours && s != said {
-		p.area(x, y, w, f.line, Do{Whole: said})
+		p.area(x, y, w, f.line, "", Do{Whole: said})
 	}
 	for _, o := range line(s, x, y, f, c) {
 		if ours {
@@ -63,9 +63,10 @@ func (p *painter) put(said string, x, y, room float32, f font, c color.Color, ou
 	return w
 }
 
+// centre draws the words of a button, or a row's number.
 func (p *painter) centre(s string, x, y, room float32, f font, c color.Color) {
 	_, w := fit(s, room, f)
-	p.put(s, x+(room-w)/2, y, room, f, c, true)
+	p.part(func() { p.put(s, x+(room-w)/2, y, room, f, c, true) })
 }
 
 // line is s in as many objects as it has pieces, on one base line.
@@ -196,7 +197,7 @@ func (p *painter) whole() {
 	r := box(p.c.Soft, left, y, textWidth, h)
 	r.StrokeColor, r.StrokeWidth, r.CornerRadius = p.c.Accent, 1, 4
 	p.add(r)
-	p.on = false // what is cut here is shown as far as it can be
+	p.on, p.inside = false, true // what is cut here is shown as far as it can be
 	for i, s := range lines {
 		p.text(s, left+pad, y+pad+float32(i)*f.line, textWidth-2*pad, f, p.c.Ink)
 	}

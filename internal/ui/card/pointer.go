@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"wiebelt/internal/core/engine"
+	"wiebelt/internal/native/screenreader"
 	"wiebelt/internal/native/window"
 )
 
@@ -20,6 +21,7 @@ const (
 	keyed
 	keysGone
 	hotkeyDown
+	chosenByReader
 )
 
 // input is what the user did, and when.
@@ -31,6 +33,7 @@ type input struct {
 	steps int
 	left  bool
 	key   window.KeyPress
+	node  screenreader.ID
 }
 
 // handler passes what happens over one window on to the cards' goroutine.
@@ -133,6 +136,9 @@ func (cs *Cards) take(in input) {
 		return
 	case hotkeyDown:
 		cs.hotkeyPressed(in.when)
+		return
+	case chosenByReader:
+		cs.readerPressed(in)
 		return
 	}
 	if in.slot >= slots {

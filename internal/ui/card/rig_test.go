@@ -189,6 +189,7 @@ func (r *rig) sync() {
 		case <-r.e.watch:
 			r.cs.show()
 		default:
+			r.cs.tell()
 			return
 		}
 	}

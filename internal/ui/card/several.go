@@ -11,6 +11,7 @@ import (
 
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/core/engine"
+	"wiebelt/internal/native/screenreader"
 	"wiebelt/internal/text"
 )
 
@@ -58,7 +59,11 @@ func (p *painter) several(c engine.Card) float32 {
 		if at > from || !boxed {
 			p.rule(y + float32(at-from)*rowPitch)
 		}
-		p.row(c, list[at], y+float32(at-from)*rowPitch)
+		y := y + float32(at-from)*rowPitch
+		p.f.items = append(p.f.items, row{y: y, which: [2]int{at + 1, len(list)}})
+		p.item = len(p.f.items)
+		p.part(func() { p.row(c, list[at], y) })
+		p.item = 0
 	}
 	if len(list) == 0 {
 		p.say(p.lg.T(text.CardFilterNone), left, y+18, textWidth, fieldFont, p.c.Muted)
@@ -124,23 +129,25 @@ func (p *painter) filter(c engine.Card, y float32) {
 	}
 	p.add(r)
 	x := float32(left + 10)
-	switch {
-	case l.Filter != "":
-		x += p.text(l.Filter, x, y+9, textWidth-24, fieldFont, p.c.Ink)
-	case l.Typing:
-		p.say(p.lg.T(text.CardFilterType), x+6, y+9, textWidth-24, fieldFont, p.c.Muted)
-	default:
-		p.say(p.lg.T(text.CardFilter), x, y+9, textWidth-24, fieldFont, p.c.Muted)
-	}
+	p.part(func() {
+		switch {
+		case l.Filter != "":
+			x += p.text(l.Filter, x, y+9, textWidth-24, fieldFont, p.c.Ink)
+		case l.Typing:
+			p.say(p.lg.T(text.CardFilterType), x+6, y+9, textWidth-24, fieldFont, p.c.Muted)
+		default:
+			p.say(p.lg.T(text.CardFilter), x, y+9, textWidth-24, fieldFont, p.c.Muted)
+		}
+	})
 	if l.Typing {
 		p.add(box(p.c.Ink, x+1, y+11, 1, 16))
 	}
-	p.area(left, y+5, textWidth, 28, do)
+	p.area(left, y+5, textWidth, 28, p.lg.T(text.CardFilter), do).role = screenreader.Entry
 }
 
 // turn is the button that shows other rows.
 func (p *painter) turn(x, y float32, up, on bool, do Do) {
-	c := p.c.Accent
+	c, name := p.c.Accent, p.lg.T(text.CardRowsAfter)
 	if !on {
 		c, do = p.c.Muted, Do{Off: true}
 	} else if do == p.l.Hover {
@@ -148,10 +155,10 @@ func (p *painter) turn(x, y float32, up, on bool, do Do) {
 	}
 	h := float32(3)
 	if up {
-		h = -h
+		h, name = -h, p.lg.T(text.CardRowsBefore)
 	}
 	p.strokes(c, 2, x+16, y+12, [4]float32{-5, -h, 0, h}, [4]float32{0, h, 5, -h})
-	p.area(x, y, 32, 24, do)
+	p.area(x, y, 32, 24, name, do)
 }
 
 func (p *painter) row(c engine.Card, i int, y float32) {
@@ -182,6 +189,7 @@ func (p *painter) row(c engine.Card, i int, y float32) {
 	if i == c.Earlier {
 		tag = p.lg.T(text.CardEarlier)
 	}
+	p.f.items[p.item-1].says = [...]string{name, tag, number, address}
 	if number == "" && address == "" { // nothing below it
 		y += 9
 	}

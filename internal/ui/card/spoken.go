@@ -24,8 +24,10 @@ func joined(parts []string, between string) string {
 	return unmarked(strings.Join(slices.DeleteFunc(parts, none), between))
 }
 
-// unmarked leaves out what only steers how letters stand.
+// unmarked leaves out what only steers how letters stand, and the dots that part
+// words on a card: readers name them.
 func unmarked(s string) string {
+	s = strings.ReplaceAll(s, " · ", ", ")
 	return strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Cf, r) || unicode.IsControl(r) {
 			return -1
@@ -36,8 +38,10 @@ func unmarked(s string) string {
 
 // speech is what screen readers were told of a card.
 type speech struct {
-	said   string
-	saidAs Privacy
+	said     string
+	saidAs   Privacy
+	sentence string // all of it
+	times    int    // how often there was something to say
 }
 
 // titled is a window whose title screen readers read (Windows).
@@ -61,10 +65,8 @@ func (cs *Cards) speak(s *slot) {
 		return
 	}
 	s.said, s.saidAs = about, cs.c.privacy()
+	s.sentence, s.times = all, s.times+1
 	cs.title(s, all)
-	if cs.c.Say != nil {
-		cs.c.Say(all)
-	}
 }
 
 func (cs *Cards) title(s *slot, text string) {

@@ -18,7 +18,7 @@ func strip(c engine.Card, l Look) *face {
 	if unfold == l.Hover {
 		p.add(box(p.touched(p.c.Background), stateStrip, 1, cardWidth-stateStrip-1, stripHeight-2))
 	}
-	p.area(0, 0, end, stripHeight, unfold)
+	p.area(0, 0, end, stripHeight, p.lg.T(text.CardUnfold), unfold)
 	p.cross(end, stripHeight/2, p.act(c, engine.DoClose))
 	end -= 18
 	p.chevron(end-3, stripHeight/2)
@@ -83,7 +83,7 @@ func lineOf(c engine.Card, l Look) *face {
 	w := p.text(title, x, 6, most, stateBold, p.c.Ink) + 8
 	p.under(c, words, x+w, 6, end-x-w, stateFont, time.Time{})
 	p.chevron(right-6, lineHeight/2)
-	p.area(0, 0, cardWidth, lineHeight, do)
+	p.area(0, 0, cardWidth, lineHeight, p.lg.T(text.CardUnfold), do)
 	return p.finish(lineHeight, state)
 }
 

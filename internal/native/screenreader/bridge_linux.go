@@ -1,0 +1,181 @@
+package screenreader
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/godbus/dbus/v5"
+
+	"wiebelt/internal/native/desktopbus"
+)
+
+// Names of AT-SPI (at-spi2-core, its xml folder).
+const (
+	busName  = "org.a11y.Bus"
+	busPath  = dbus.ObjectPath("/org/a11y/bus")
+	registry = "org.a11y.atspi.Registry"
+	iface    = "org.a11y.atspi."
+	folder   = "/org/a11y/atspi/"
+	objects  = dbus.ObjectPath(folder + "accessible")
+	root     = objects + "/root"
+)
+
+// Bridge shows what is on screen to programs that ask for it over AT-SPI.
+type Bridge struct {
+	next chan Tree
+
+	conn    *dbus.Conn
+	desktop atomic.Pointer[reference] // the parent that the registry gave us
+	now     atomic.Pointer[view]
+}
+
+// New makes one. It is seen by nobody before Run.
+func New() *Bridge { return &Bridge{next: make(chan Tree, 1)} }
+
+// Show makes t what is on screen and returns at once; of several in a row the last
+// one counts. It may be called from one goroutine.
+func (b *Bridge) Show(t Tree) {
+	select {
+	case <-b.next:
+	default:
+	}
+	b.next <- t
+}
+
+// Run is one of the desktop's programs until ctx ends, which is no error, or its
+// bus does.
+func (b *Bridge) Run(ctx context.Context) error {
+	b.now.Store(viewOf(Tree{}, nil))
+	b.desktop.Store(&nobody)
+	if err := b.connect(ctx); err != nil {
+		return err
+	}
+	defer b.conn.Close()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-b.conn.Context().Done():
+			return desktopbus.ErrEnded
+		case t := <-b.next:
+			old := b.now.Load()
+			now := viewOf(t, old.news)
+			b.now.Store(now) // first: readers ask back
+			b.tell(old, now)
+		}
+	}
+}
+
+// connect opens the accessibility bus, if there is one, and registers there; it
+// starts none.
+func (b *Bridge) connect(ctx context.Context) error {
+	within, cancel := context.WithTimeout(ctx, 3*desktopbus.Patience)
+	defer cancel()
+	session, err := desktopbus.Session(within)
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	var address string
+	if err := session.Object(busName, busPath).CallWithContext(within, busName+".GetAddress", dbus.FlagNoAutoStart).Store(&address); err != nil {
+		return fmt.Errorf("accessibility bus: %w", err)
+	}
+	b.conn, err = desktopbus.Connect(ctx, address)
+	if err != nil {
+		return err
+	}
+	for name, methods := range b.methods() {
+		if err = b.conn.ExportSubtreeMethodTable(methods, objects, name); err != nil {
+			break
+		}
+	}
+	if err == nil {
+		var desktop reference
+		err = b.conn.Object(registry, root).CallWithContext(within, iface+"Socket.Embed", 0, b.ref(root)).Store(&desktop)
+		b.desktop.Store(&desktop)
+	}
+	if err != nil {
+		b.conn.Close()
+		return fmt.Errorf("register at the accessibility bus: %w", err)
+	}
+	return nil
+}
+
+// tell sends what has changed, as far as readers act on it or would otherwise go
+// on with what they know.
+func (b *Bridge) tell(old, now *view) {
+	for _, p := range old.inOrder {
+		if now.nodes[p.ID] != nil || p.parent != nil && now.nodes[p.parent.ID] == nil {
+			continue // it is there, or goes with what it stands in
+		}
+		if p.Role == Card && p.Focused {
+			b.window("Deactivate", p)
+		}
+		b.child("remove", p)
+	}
+	for _, p := range now.inOrder {
+		was := old.nodes[p.ID]
+		switch {
+		case was == nil:
+			if p.parent == nil || old.nodes[p.parent.ID] != nil {
+				b.child("add", p)
+			}
+			was = &place{Node: &Node{Off: p.Off}}
+		case was.Name != p.Name:
+			b.object("PropertyChange", p.path(), "accessible-name", 0, p.Name)
+		}
+		if was.Off != p.Off {
+			b.state(p, "sensitive", !p.Off)
+			b.state(p, "enabled", !p.Off)
+		}
+		if was.Focused != p.Focused {
+			b.focus(p)
+		}
+	}
+	for _, p := range now.inOrder { // all of it is known by now
+		if p.Role == News && old.find(p.ID) == nil {
+			b.state(p, "showing", true)
+		}
+	}
+}
+
+func (b *Bridge) focus(p *place) {
+	switch {
+	case p.Role != Card:
+		b.state(p, "focused", p.Focused)
+	case p.Focused:
+		b.state(p, "active", true)
+		b.window("Activate", p)
+	default:
+		b.state(p, "active", false)
+		b.window("Deactivate", p)
+	}
+}
+
+func (b *Bridge) state(p *place, name string, on bool) {
+	n := int32(0)
+	if on {
+		n = 1
+	}
+	b.object("StateChanged", p.path(), name, n, int32(0))
+}
+
+// child tells that p is, or was, in what it stands in.
+func (b *Bridge) child(how string, p *place) {
+	in := root
+	if p.parent != nil {
+		in = p.parent.path()
+	}
+	b.object("ChildrenChanged", in, how, int32(p.index), b.ref(p.path()))
+}
+
+func (b *Bridge) window(what string, p *place) { b.emit("Window."+what, p.path(), "", 0, p.Name) }
+
+func (b *Bridge) object(what string, of dbus.ObjectPath, detail string, n int32, value any) {
+	b.emit("Object."+what, of, detail, n, value)
+}
+
+func (b *Bridge) emit(event string, of dbus.ObjectPath, detail string, n int32, value any) {
+	_ = b.conn.Emit(of, iface+"Event."+event, detail, n, int32(0), dbus.MakeVariant(value), map[string]dbus.Variant{})
+}

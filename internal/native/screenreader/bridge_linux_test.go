@@ -1,0 +1,217 @@
+package screenreader
+
+import (
+	"context"
+	"errors"
+	"image"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/godbus/dbus/v5"
+	"go.uber.org/goleak"
+
+	"wiebelt/internal/native/desktopbus"
+	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/xtest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// launcher tells where the accessibility bus is.
+type launcher struct{ address string }
+
+func (l launcher) GetAddress() (string, *dbus.Error) { return l.address, nil }
+
+func connect(t *testing.T, address string) *dbus.Conn {
+	t.Helper()
+	c := must.Get(desktopbus.Connect(context.Background(), address))(t)
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// ears are a program on the accessibility bus, with the real registry, that hears
+// what others tell.
+type ears struct {
+	t     *testing.T
+	c     *dbus.Conn
+	heard chan *dbus.Signal
+	of    string // the program that is listened to
+}
+
+func listen(t *testing.T) *ears {
+	t.Helper()
+	s := xtest.Start(t, "", xtest.Options{Width: 320, Height: 200})
+	accessible, session := s.PlainBus(), s.PlainBus()
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", session)
+	c := connect(t, session)
+	must.Do(t, c.Export(launcher{accessible}, busPath, busName))
+	if r, err := c.RequestName(busName, dbus.NameFlagDoNotQueue); err != nil || r != dbus.RequestNameReplyPrimaryOwner {
+		t.Fatal(r, err)
+	}
+	s.Spawn("env", "AT_SPI_BUS_ADDRESS="+accessible, "DBUS_SESSION_BUS_ADDRESS="+accessible, "/usr/libexec/at-spi2-registryd")
+	e := &ears{t: t, c: connect(t, accessible), heard: make(chan *dbus.Signal, 100)}
+	s.Until("the registry is there", func() bool { return desktopbus.Owner(t.Context(), e.c, registry) != "" })
+	e.c.Signal(e.heard)
+	for _, kind := range []string{"Object", "Window"} {
+		must.Do(t, e.c.AddMatchSignal(dbus.WithMatchInterface(iface+"Event."+kind)))
+	}
+	return e
+}
+
+// programs are those of the desktop.
+func (e *ears) programs() (all []reference) {
+	e.t.Helper()
+	must.Do(e.t, e.c.Object(registry, root).Call(iface+"Accessible.GetChildren", 0).Store(&all))
+	return all
+}
+
+// ask asks an object of the program.
+func ask[T any](e *ears, of ID, method string, args ...any) (v T) {
+	e.t.Helper()
+	path := (&place{Node: &Node{ID: of}}).path()
+	if of == 0 {
+		path = root
+	}
+	if err := e.c.Object(e.of, path).Call(iface+method, 0, args...).Store(&v); err != nil {
+		e.t.Errorf("%s of %d: %v", method, of, err)
+	}
+	return v
+}
+
+// property reads one of an object's.
+func property[T any](e *ears, of ID, kind, name string) (v T) {
+	e.t.Helper()
+	got := must.Get(desktopbus.Get(e.t.Context(), e.c, e.of, (&place{Node: &Node{ID: of}}).path(), iface+kind, name))(e.t)
+	must.Do(e.t, dbus.Store([]any{got}, &v))
+	return v
+}
+
+// hears are the events up to the one that is named last.
+func (e *ears) hears(want ...string) {
+	e.t.Helper()
+	var got []string
+	for len(got) < len(want) {
+		select {
+		case s := <-e.heard:
+			if s.Sender == desktopbus.Owner(e.t.Context(), e.c, registry) {
+				continue // it tells of us as well
+			}
+			got = append(got, s.Name[len(iface+"Event."):]+" "+s.Body[0].(string)+" of "+string(s.Path[len(objects)+1:]))
+		case <-time.After(xtest.Patience):
+			e.t.Fatalf("heard %q, want %q", got, want)
+		}
+	}
+	if !slices.Equal(got, want) {
+		e.t.Errorf("heard %q, want %q", got, want)
+	}
+}
+
+func aCard(news ID, name string, focused bool) *Node {
+	button := &Node{ID: 4, Role: Button, Name: "Relatie openen", Bounds: image.Rect(110, 250, 200, 280), Focused: focused}
+	return &Node{ID: 1, Role: Card, Name: name, Bounds: image.Rect(100, 200, 400, 300), Focused: focused, Children: []*Node{
+		{ID: news, Role: News, Name: name, Bounds: image.Rect(110, 210, 300, 230)},
+		{ID: 3, Role: List, Name: "2 relaties", Bounds: image.Rect(110, 235, 390, 290), Children: []*Node{
+			{ID: 5, Role: Item, Name: "A. Bakker", About: "2 van 3", Position: [2]int{2, 3}, Bounds: image.Rect(110, 240, 390, 290), Children: []*Node{button}},
+		}},
+		{ID: 6, Role: Button, Name: "Kaart sluiten", Bounds: image.Rect(380, 205, 395, 220), Off: true},
+	}}
+}
+
+// TestBridge: beside the real registry of accessible programs a card is told of, explored,
+// pressed, said once each time it is news, and gone.
+func TestBridge(t *testing.T) {
+	e := listen(t)
+	b, pressed := New(), make(chan ID, 10)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- b.Run(ctx) }()
+	defer cancel()
+	show := func(cards ...*Node) { b.Show(Tree{Cards: cards, Press: func(id ID) { pressed <- id }}) }
+
+	show(aCard(2, "Inkomend: 06 12 34 56 78", false))
+	e.hears("Object.ChildrenChanged add of root", "Object.StateChanged showing of 2")
+	all := e.programs()
+	if len(all) != 1 || all[0].Path != root {
+		t.Fatalf("programs %v", all)
+	}
+	e.of = all[0].Name
+	explored(e)
+
+	if !ask[bool](e, 4, "Action.DoAction", int32(0)) || <-pressed != 4 {
+		t.Error("not pressed")
+	}
+	if ask[bool](e, 4, "Action.DoAction", int32(1)) || ask[bool](e, 6, "Action.DoAction", int32(0)) || ask[bool](e, 2, "Action.DoAction", int32(0)) || len(pressed) != 0 {
+		t.Error("what does nothing was pressed")
+	}
+	show(aCard(2, "Inkomend: 06 12 34 56 78", true))
+	e.hears("Object.StateChanged active of 1", "Window.Activate  of 1", "Object.StateChanged focused of 4")
+	show(aCard(7, "Inkomend: A. Bakker", true))
+	e.hears("Object.ChildrenChanged remove of 1", "Object.PropertyChange accessible-name of 1", "Object.ChildrenChanged add of 1", "Object.StateChanged showing of 7")
+	if old := property[string](e, 2, "Accessible", "Name"); old != "Inkomend: 06 12 34 56 78" {
+		t.Errorf("a slow reader finds that %q was said", old)
+	}
+	without := aCard(7, "Inkomend: A. Bakker", false)
+	without.Children = without.Children[:2]
+	show(without)
+	e.hears("Object.ChildrenChanged remove of 1", "Object.StateChanged active of 1", "Window.Deactivate  of 1", "Object.StateChanged focused of 4")
+	show()
+	e.hears("Object.ChildrenChanged remove of root")
+	err := e.c.Object(e.of, objects+"/1").Call(iface+"Accessible.GetRole", 0).Err
+	if gone := (dbus.Error{}); !errors.As(err, &gone) || gone.Name != "org.freedesktop.DBus.Error.UnknownObject" {
+		t.Errorf("what has gone says %v", err)
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if desktopbus.Owner(t.Context(), e.c, e.of) != "" {
+		t.Error("the connection has not ended")
+	}
+}
+
+// explored asks for what readers want to know of the card.
+func explored(e *ears) {
+	e.t.Helper()
+	for _, is := range []struct {
+		what      string
+		got, want any
+	}{
+		{"the program's role", ask[uint32](e, 0, "Accessible.GetRole"), roleApplication},
+		{"the card's role", ask[string](e, 1, "Accessible.GetRoleName"), "alert"},
+		{"the card's parent", property[reference](e, 1, "Accessible", "Parent"), reference{e.of, root}},
+		{"its name", property[string](e, 1, "Accessible", "Name"), "Inkomend: 06 12 34 56 78"},
+		{"its size", property[int32](e, 1, "Accessible", "ChildCount"), int32(3)},
+		{"the row's description", property[string](e, 5, "Accessible", "Description"), "2 van 3"},
+		{"its place", ask[map[string]string](e, 5, "Accessible.GetAttributes")["posinset"], "2"},
+		{"the button's place in it", ask[int32](e, 4, "Accessible.GetIndexInParent"), int32(0)},
+		{"its actions", property[int32](e, 4, "Action", "NActions"), int32(1)},
+		{"its state", ask[[]uint32](e, 4, "Accessible.GetState")[0], seen | enabled | focusable},
+		{"the state of one that is off", ask[[]uint32](e, 6, "Accessible.GetState")[0], seen},
+		{"where it is", ask[rectangle](e, 4, "Component.GetExtents", uint32(0)), rectangle{110, 250, 90, 30}},
+		{"where in the window", ask[rectangle](e, 4, "Component.GetExtents", uint32(fromWindow)), rectangle{10, 50, 90, 30}},
+		{"where in the row", ask[rectangle](e, 4, "Component.GetExtents", uint32(fromParent)), rectangle{0, 10, 90, 30}},
+		{"what is there", ask[reference](e, 1, "Component.GetAccessibleAtPoint", int32(11), int32(51), uint32(fromWindow)), reference{e.of, objects + "/4"}},
+		{"what is outside", ask[reference](e, 1, "Component.GetAccessibleAtPoint", int32(5), int32(5), uint32(0)), nobody},
+		{"beyond the last", ask[reference](e, 1, "Accessible.GetChildAtIndex", int32(9)), nobody},
+		{"the last", ask[reference](e, 1, "Accessible.GetChildAtIndex", int32(2)), reference{e.of, objects + "/6"}},
+	} {
+		if is.got != is.want {
+			e.t.Errorf("%s: %v, want %v", is.what, is.got, is.want)
+		}
+	}
+}
+
+// TestNobodyThere: without any bus nothing happens and nobody waits.
+func TestNobodyThere(t *testing.T) {
+	for _, address := range []string{"disabled:", "unix:path=/nowhere/at/all"} {
+		t.Setenv("DBUS_SESSION_BUS_ADDRESS", address)
+		b := New()
+		if err := b.Run(t.Context()); err == nil {
+			t.Errorf("%s: it runs", address)
+		}
+		for range 100 {
+			b.Show(Tree{})
+		}
+	}
+}

@@ -1,0 +1,283 @@
+package screenreader
+
+import (
+	"image"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/godbus/dbus/v5"
+)
+
+// reference names an accessible object on the bus.
+type reference struct {
+	Name string
+	Path dbus.ObjectPath
+}
+
+// relation, action and rectangle are as they go over the bus.
+type (
+	relation struct {
+		Kind uint32
+		To   []reference
+	}
+	action    struct{ Name, About, Key string }
+	rectangle struct{ X, Y, W, H int32 }
+)
+
+var nobody = reference{"", folder + "null"}
+
+// place is where a node is in the tree.
+type place struct {
+	*Node
+	parent *place // nil for a card
+	index  int    // in the parent
+}
+
+func (p *place) path() dbus.ObjectPath {
+	return objects + "/" + dbus.ObjectPath(strconv.Itoa(int(p.ID)))
+}
+
+// view is a tree as it is asked for. Nobody changes one.
+type view struct {
+	Tree
+	nodes   map[ID]*place
+	inOrder []*place
+	news    []*place // all that was told of the cards that are there
+}
+
+// maxNews is how much news is kept for a reader that asks for it when there is
+// newer already.
+const maxNews = 16
+
+// viewOf is a tree after some news.
+func viewOf(t Tree, news []*place) *view {
+	v := &view{Tree: t, nodes: map[ID]*place{}}
+	v.add(nil, t.Cards)
+	had := func(p *place) bool { return v.nodes[p.ID] != nil || v.nodes[p.parent.ID] == nil }
+	v.news = append(slices.DeleteFunc(slices.Clone(news[max(0, len(news)-maxNews):]), had), v.news...)
+	return v
+}
+
+// find is what has an id, or had it when it was news; nil if nothing has.
+func (v *view) find(id ID) *place {
+	if p := v.nodes[id]; p != nil {
+		return p
+	}
+	if i := slices.IndexFunc(v.news, func(p *place) bool { return p.ID == id }); i >= 0 {
+		return v.news[i]
+	}
+	return nil
+}
+
+func (v *view) add(parent *place, all []*Node) {
+	for i, n := range all {
+		p := &place{n, parent, i}
+		v.nodes[n.ID], v.inOrder = p, append(v.inOrder, p)
+		if n.Role == News {
+			v.news = append(v.news, p)
+		}
+		v.add(p, n.Children)
+	}
+}
+
+// Roles and states as AT-SPI counts them.
+var roles = [...]struct {
+	number uint32
+	name   string
+}{
+	Button: {43, "push button"}, Entry: {79, "entry"}, Label: {29, "label"}, News: {101, "notification"},
+	List: {31, "list"}, Item: {32, "list item"}, Card: {2, "alert"},
+}
+
+const (
+	roleApplication = uint32(75)
+	active          = uint32(1 << 1)
+	enabled         = uint32(1<<8 | 1<<24) // and sensitive
+	focusable       = uint32(1 << 11)
+	focused         = uint32(1 << 12)
+	seen            = uint32(1<<25 | 1<<30) // showing, visible
+)
+
+// object is what one call is about: something on screen, or the program itself.
+type object struct {
+	b      *Bridge
+	v      *view
+	*place // nil for the program
+}
+
+// asked is the object that a call names, at this moment.
+func (b *Bridge) asked(m dbus.Message) (object, *dbus.Error) {
+	o := object{b: b, v: b.now.Load()}
+	path, _ := m.Headers[dbus.FieldPath].Value().(dbus.ObjectPath)
+	if path == root {
+		return o, nil
+	}
+	id, err := strconv.ParseUint(strings.TrimPrefix(string(path), string(objects)+"/"), 10, 32)
+	if o.place = o.v.find(ID(id)); err != nil || o.place == nil {
+		return o, dbus.NewError("org.freedesktop.DBus.Error.UnknownObject", []any{"it is not on screen"})
+	}
+	return o, nil
+}
+
+func (b *Bridge) ref(p dbus.ObjectPath) reference { return reference{b.conn.Names()[0], p} }
+
+func (o object) children() []reference {
+	all := o.v.Cards
+	if o.place != nil {
+		all = o.Children
+	}
+	refs := make([]reference, len(all))
+	for i, n := range all {
+		refs[i] = o.b.ref((&place{Node: n}).path())
+	}
+	return refs
+}
+
+func (o object) child(i int32) reference {
+	if all := o.children(); i >= 0 && int(i) < len(all) {
+		return all[i]
+	}
+	return nobody
+}
+
+func (o object) parent() reference {
+	switch {
+	case o.place == nil:
+		return *o.b.desktop.Load()
+	case o.place.parent == nil:
+		return o.b.ref(root)
+	}
+	return o.b.ref(o.place.parent.path())
+}
+
+func (o object) role() (uint32, string) {
+	if o.place == nil {
+		return roleApplication, "application"
+	}
+	return roles[o.Role].number, roles[o.Role].name
+}
+
+func (o object) state() uint32 {
+	s := seen | enabled
+	switch {
+	case o.place == nil:
+		return s
+	case o.Off:
+		s = seen
+	case o.Acts():
+		s |= focusable
+	}
+	switch {
+	case !o.Focused:
+	case o.Role == Card:
+		s |= active
+	default:
+		s |= focused
+	}
+	return s
+}
+
+func (o object) attributes() map[string]string {
+	if o.place == nil || o.Position[0] == 0 {
+		return map[string]string{}
+	}
+	return map[string]string{"posinset": strconv.Itoa(o.Position[0]), "setsize": strconv.Itoa(o.Position[1])}
+}
+
+func (o object) interfaces() []string {
+	names := []string{iface + "Accessible"}
+	if o.place == nil {
+		return append(names, iface+"Application")
+	}
+	if names = append(names, iface+"Component"); o.Acts() {
+		names = append(names, iface+"Action")
+	}
+	return names
+}
+
+// actions are those of an object, of which there is one: what a click does.
+func (o object) actions() []action {
+	if o.place == nil || !o.Acts() {
+		return nil
+	}
+	return []action{{Name: "click"}}
+}
+
+func (o object) press(i int32) bool {
+	if int(i) < 0 || int(i) >= len(o.actions()) {
+		return false
+	}
+	o.v.Press(o.ID)
+	return true
+}
+
+// Where the numbers that a reader gives, or wants, begin.
+const (
+	fromWindow = 1
+	fromParent = 2
+)
+
+// bounds is where an object is, from where a reader counts.
+func (o object) bounds(from uint32) image.Rectangle {
+	if o.place == nil {
+		return image.Rectangle{}
+	}
+	at := o.place
+	switch from {
+	case fromWindow:
+		for at.parent != nil {
+			at = at.parent
+		}
+	case fromParent:
+		if at = at.parent; at == nil {
+			return o.Bounds
+		}
+	default:
+		return o.Bounds
+	}
+	return o.Bounds.Sub(at.Bounds.Min)
+}
+
+// under is what is at a place of an object.
+func (o object) under(x, y int32, from uint32) reference {
+	at := image.Pt(int(x), int(y))
+	if o.place == nil || !at.In(o.bounds(from)) {
+		return nobody
+	}
+	at = at.Sub(o.bounds(from).Min).Add(o.Bounds.Min)
+	n := o.Node
+down:
+	for {
+		for _, c := range n.Children {
+			if at.In(c.Bounds) {
+				n = c
+				continue down
+			}
+		}
+		return o.b.ref((&place{Node: n}).path())
+	}
+}
+
+// properties are those of an interface.
+func (o object) properties(name string) map[string]dbus.Variant {
+	own, about := "Wiebelt", ""
+	if o.place != nil {
+		own, about = o.Name, o.About+o.Value
+	}
+	all := map[string]any{}
+	switch strings.TrimPrefix(name, iface) {
+	case "Accessible":
+		all = map[string]any{"Name": own, "Description": about, "Parent": o.parent(), "ChildCount": int32(len(o.children())),
+			"Locale": "", "AccessibleId": "", "HelpText": ""}
+	case "Application":
+		all = map[string]any{"ToolkitName": "Wiebelt", "Version": "1", "ToolkitVersion": "1", "AtspiVersion": "2.1", "Id": int32(0)}
+	case "Action":
+		all = map[string]any{"NActions": int32(len(o.actions()))}
+	}
+	out := map[string]dbus.Variant{}
+	for k, v := range all {
+		out[k] = dbus.MakeVariant(v)
+	}
+	return out
+}

@@ -1,0 +1,198 @@
+package card
+
+import (
+	"cmp"
+	"image"
+	"slices"
+
+	"wiebelt/internal/core/engine"
+	"wiebelt/internal/native/screenreader"
+	"wiebelt/internal/text"
+)
+
+// exploring is what screen readers know of the cards.
+type exploring struct {
+	untold bool // something has changed since
+	lastID screenreader.ID
+}
+
+// thing is what stays itself from one layout to the next: what does the same, or
+// says the same.
+type thing struct {
+	role screenreader.Role
+	do   Do
+	name string
+	nth  int // of those that are all alike
+}
+
+// tell shows screen readers what is on screen, if there are any.
+func (cs *Cards) tell() {
+	if !cs.untold || cs.c.Explored == nil {
+		return
+	}
+	cs.untold = false
+	t := screenreader.Tree{Press: func(id screenreader.ID) { cs.send(input{kind: chosenByReader, node: id}) }}
+	for _, s := range append(slices.Clone(cs.order), cs.slots[engine.MaxShown]) {
+		if s.up && s.face != nil {
+			t.Cards = append(t.Cards, cs.explore(s))
+		}
+	}
+	cs.c.Explored(t)
+}
+
+// readerPressed does what a screen reader's user chose.
+func (cs *Cards) readerPressed(in input) {
+	for _, s := range cs.order {
+		for t, id := range s.known {
+			if id == in.node && s.up && s.face != nil {
+				cs.chosen(s, t.do, in.when)
+				return
+			}
+		}
+	}
+}
+
+// explorer makes the tree of one card.
+type explorer struct {
+	cs   *Cards
+	s    *slot
+	card *screenreader.Node
+	list *screenreader.Node // of several matches
+	seen map[thing]bool
+}
+
+// explore is a card as screen readers find it: what is written on it and what can
+// be clicked, in the order in which it was laid out.
+func (cs *Cards) explore(s *slot) *screenreader.Node {
+	if s.known == nil {
+		s.known = map[thing]screenreader.ID{}
+	}
+	e := &explorer{cs: cs, s: s, seen: map[thing]bool{}}
+	e.card = e.node(thing{role: screenreader.Card}, s.rect)
+	e.card.Focused = s.keys.here
+	var last *screenreader.Node // what closes it, as with the keys
+	word := 0
+	for i := range s.face.areas {
+		a := &s.face.areas[i]
+		for ; word < a.word; word++ {
+			e.word(word)
+		}
+		if n := e.control(a); n != nil && a.do.Engine && a.do.Action.Do == engine.DoClose {
+			last = n
+		} else if n != nil {
+			e.put(a.item, n)
+		}
+	}
+	for ; word < len(s.face.words); word++ {
+		e.word(word)
+	}
+	if last != nil {
+		e.put(0, last)
+	}
+	if e.card.Name, _ = s.face.spoken(); s.form.fold != asCard || s.more > 0 {
+		e.card.Name = e.words()
+	}
+	for t := range s.known { // what was said is not said again when a card unfolds
+		if !e.seen[t] && t.role != screenreader.News {
+			delete(s.known, t)
+		}
+	}
+	return e.card
+}
+
+// node makes a node of a thing.
+func (e *explorer) node(t thing, at image.Rectangle) *screenreader.Node {
+	for e.seen[t] {
+		t.nth++
+	}
+	e.seen[t] = true
+	id, ok := e.s.known[t]
+	if !ok {
+		e.cs.lastID++
+		id = e.cs.lastID
+		e.s.known[t] = id
+	}
+	return &screenreader.Node{ID: id, Role: t.role, Name: unmarked(t.name), Bounds: at}
+}
+
+// put adds a node to the card, or to one of its rows.
+func (e *explorer) put(item int, n *screenreader.Node) {
+	in := e.card
+	if item > 0 {
+		in = e.row(item - 1)
+	}
+	in.Children = append(in.Children, n)
+}
+
+// row is the node of a row of several matches.
+func (e *explorer) row(i int) *screenreader.Node {
+	f := e.s.face
+	if e.list == nil {
+		e.list = e.node(thing{role: screenreader.List, name: f.words[f.headline-1].said}, e.at(left, f.items[0].y, textWidth, float32(len(f.items))*rowPitch))
+		e.put(0, e.list)
+		for _, r := range f.items {
+			n := e.node(thing{role: screenreader.Item, name: joined(slices.Clone(r.says[:]), ", ")}, e.at(left, r.y, textWidth, rowPitch))
+			n.Position, n.About = r.which, e.cs.c.Language.T(text.CardRowAt, r.which[0], r.which[1])
+			e.list.Children = append(e.list.Children, n)
+		}
+	}
+	return e.list.Children[i]
+}
+
+// word adds a text that is no part of anything else. On what is folded they are
+// the name of the button that unfolds it.
+func (e *explorer) word(i int) {
+	w := &e.s.face.words[i]
+	if w.part || e.s.more == 0 && e.s.form.fold != asCard {
+		return
+	}
+	high := w.font.size // without what keeps lines apart
+	at := e.at(w.x, w.y+(w.font.line-high)/2, w.width, high)
+	if i+1 != e.s.face.headline || e.s.times == 0 {
+		e.put(0, e.node(thing{role: screenreader.Label, name: w.said}, at))
+		return
+	}
+	n := e.node(thing{role: screenreader.News, nth: e.s.times}, at)
+	n.Name = e.s.sentence
+	e.put(0, n)
+}
+
+// control is what can be clicked, nil for what only shows more of a cut text.
+func (e *explorer) control(a *area) *screenreader.Node {
+	if a.do.Whole != "" {
+		return nil
+	}
+	t := thing{role: a.role, do: a.do}
+	if a.do.Off { // all that cannot be clicked does the same
+		t.name = a.name
+	}
+	n := e.node(t, e.at(a.x, a.y, a.w, a.h))
+	n.Name, n.Off = unmarked(a.name), a.do.Off
+	n.Focused = e.s.keys.here && !a.do.none() && a.do == e.s.keys.focus
+	switch {
+	case a.role == screenreader.Entry:
+		n.Value = e.s.list.Filter
+	case a.do.Engine && a.do.Action.Do == engine.DoUnfold:
+		n.Name, n.About = e.words(), n.Name
+	case a.item > 0:
+		r := e.s.face.items[a.item-1]
+		n.Name, n.About = n.Name+": "+unmarked(cmp.Or(r.says[0], r.says[2])), e.row(a.item-1).About
+	}
+	return n
+}
+
+// words are all that is written on a card beside its buttons and rows.
+func (e *explorer) words() string {
+	var all []string
+	for _, w := range e.s.face.words {
+		if !w.part {
+			all = append(all, w.said)
+		}
+	}
+	return joined(all, ", ")
+}
+
+// at is a place on a card in pixels of the desktop.
+func (e *explorer) at(x, y, w, h float32) image.Rectangle {
+	return e.cs.pixels(&area{x: x, y: y, w: w, h: h}).Add(e.s.rect.Min)
+}

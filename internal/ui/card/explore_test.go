@@ -1,0 +1,256 @@
+package card
+
+import (
+	"fmt"
+	"image"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/core/engine"
+	"wiebelt/internal/native/screenreader"
+	"wiebelt/internal/native/window"
+)
+
+// walk calls f on everything in a tree.
+func walk(tree screenreader.Tree, f func(*screenreader.Node)) {
+	var down func([]*screenreader.Node)
+	down = func(all []*screenreader.Node) {
+		for _, n := range all {
+			f(n)
+			down(n.Children)
+		}
+	}
+	down(tree.Cards)
+}
+
+// roles are the nodes of a role.
+func roles(in *screenreader.Node, want screenreader.Role) (found []*screenreader.Node) {
+	walk(screenreader.Tree{Cards: []*screenreader.Node{in}}, func(n *screenreader.Node) {
+		if n.Role == want {
+			found = append(found, n)
+		}
+	})
+	return found
+}
+
+// reader is a screen reader that has the newest tree.
+type reader struct {
+	*rig
+	tree screenreader.Tree
+}
+
+func startReader(t *testing.T, change func(*Config)) *reader {
+	t.Helper()
+	r := &reader{}
+	r.rig = startCards(t, func(c *Config, _ *desktop) {
+		c.Hotkey, c.Explored = "Ctrl+Alt+W", func(tree screenreader.Tree) { r.tree = tree }
+		if change != nil {
+			change(c)
+		}
+	})
+	return r
+}
+
+// find is what has a name, or begins with it.
+func (r *reader) find(name string) (found *screenreader.Node) {
+	r.t.Helper()
+	walk(r.tree, func(n *screenreader.Node) {
+		if found == nil && n.Role != screenreader.Card && strings.HasPrefix(n.Name, name) {
+			found = n
+		}
+	})
+	if found == nil {
+		r.t.Fatalf("nothing is called %q", name)
+	}
+	return found
+}
+
+// TestExplored: everything on every card has a name and a place of its own in what
+// it stands in, in both languages and at any scale, and all that can be clicked is
+// there.
+func TestExplored(t *testing.T) {
+	all := extras(t)
+	for name, c := range gallery(t) {
+		all[name] = shown{c, nil}
+	}
+	cs := startCards(t, nil).cs
+	for name, c := range all {
+		for _, l := range languages {
+			look := Look{Language: l, Now: now}
+			if c.look != nil {
+				c.look(&look)
+			}
+			cs.c.Language = l
+			s := &slot{card: c.Card, face: layout(c.Card, look), list: look.List}
+			switch {
+			case c.Line:
+				s.form.fold = asLine
+			case c.Strip:
+				s.form.fold = asStrip
+			default:
+				s.sentence, _ = s.face.spoken()
+				s.times = 1
+			}
+			for _, scale := range []float32{1, 1.25, 2} {
+				cs.monitor.Scale = scale
+				s.rect = image.Rect(0, 0, cs.high(s.face.size.Width), cs.high(s.face.size.Height)).Add(image.Pt(400, 300))
+				checkNodes(t, fmt.Sprint(name, ", ", l, ", ", scale), s.face, cs.explore(s))
+			}
+		}
+	}
+}
+
+func checkNodes(t *testing.T, what string, f *face, card *screenreader.Node) {
+	t.Helper()
+	places := 0
+	for _, a := range f.areas {
+		if a.do.Whole == "" {
+			places++
+		}
+	}
+	ids := map[screenreader.ID]bool{}
+	walk(screenreader.Tree{Cards: []*screenreader.Node{card}}, func(n *screenreader.Node) {
+		if n.Name == "" || ids[n.ID] {
+			t.Errorf("%s: role %d, number %d is called %q", what, n.Role, n.ID, n.Name)
+		}
+		ids[n.ID] = true
+		if n.Role == screenreader.Button || n.Role == screenreader.Entry {
+			places--
+		}
+		checkPlaces(t, what, n)
+	})
+	if places != 0 {
+		t.Errorf("%s: %d of the places that can be clicked are missing", what, places)
+	}
+}
+
+func checkPlaces(t *testing.T, what string, n *screenreader.Node) {
+	t.Helper()
+	for i, a := range n.Children {
+		if a.Bounds.Empty() || !a.Bounds.In(n.Bounds) {
+			t.Errorf("%s: %q at %v is not in %v", what, a.Name, a.Bounds, n.Bounds)
+		}
+		for _, b := range n.Children[i+1:] {
+			if a.Bounds.Overlaps(b.Bounds) {
+				t.Errorf("%s: %q at %v lies on %q at %v", what, a.Name, a.Bounds, b.Name, b.Bounds)
+			}
+		}
+	}
+}
+
+// TestExploredRows: several matches are a list that says which of how many each is, of those
+// that are not on screen as well; a filter is a field with what was typed.
+func TestExploredRows(t *testing.T) {
+	r := startReader(t, nil)
+	r.shows(gallery(t)["crowd"])
+	var rows []string
+	for _, n := range roles(r.tree.Cards[0], screenreader.Item) {
+		rows = append(rows, n.About+": "+n.Name)
+	}
+	if len(rows) != rowsShown || rows[1] != "2 van 14: B. van der Berg, 200 003, Laan 2, Amsterdam" {
+		t.Errorf("rows %q", rows)
+	}
+	if n := r.find("Openen: C. de Visser"); n.About != "3 van 14" || !n.Acts() {
+		t.Errorf("%+v", n)
+	}
+	r.tree.Press(r.find("Volgende relaties").ID)
+	r.sync()
+	if n := r.find("Openen: G. "); n.About != "7 van 14" {
+		t.Errorf("after turning: %+v", n)
+	}
+	r.d.pressed() // the hotkey
+	r.pass(time.Second)
+	r.d.windows[0].h.KeyPressed(window.KeyPress{Key: window.KeyText, Text: "visser"})
+	r.sync()
+	if n := r.find("Zoeken in deze relaties"); n.Role != screenreader.Entry || n.Value != "visser" {
+		t.Errorf("%+v", n)
+	}
+}
+
+// TestPressedByReader: what a screen reader's user presses is done as a click does it,
+// without the keyboard; what has changed since, or only just came, is not.
+func TestPressedByReader(t *testing.T) {
+	g := gallery(t)
+	r := startReader(t, nil)
+	r.shows(g["found"])
+	open := r.find("Relatie openen")
+	r.tree.Press(open.ID)
+	if a := r.action(engine.DoOpen); a.Card != 1 || a.Index != 0 || r.d.typing() >= 0 {
+		t.Errorf("%+v, keyboard %d", a, r.d.typing())
+	}
+	r.tree.Press(r.find("Nummer kopiëren").ID)
+	if r.sync(); r.d.copied != "0612345678" || r.find("Gekopieerd").ID == 0 {
+		t.Errorf("copied %q", r.d.copied)
+	}
+	answered := g["answered"]
+	r.shows(answered)
+	if again := r.find("Relatie openen"); again.ID != open.ID {
+		t.Errorf("the button has become another: %d, %d", open.ID, again.ID)
+	}
+	other := g["found"]
+	other.Edition, other.Contacts = 2, other.Contacts[:1:1]
+	other.Contacts = []contact.Contact{person("A", "", "Bakker")}
+	r.e.show(0, other)
+	r.sync()
+	r.tree.Press(open.ID)
+	r.tree.Press(r.find("Relatie openen").ID)
+	r.none(engine.DoOpen)
+	r.pass(time.Second)
+	r.tree.Press(r.find("Relatie openen").ID)
+	r.action(engine.DoOpen)
+	r.shows(g["searching"])
+	if n := r.find("Relatie openen"); !n.Off || n.Acts() {
+		t.Errorf("%+v", n)
+	}
+	r.tree.Press(r.find("Relatie openen").ID)
+	r.none(engine.DoOpen)
+	strip := g["strip"]
+	r.shows(strip)
+	r.tree.Press(r.find("J. de Vries, In gesprek").ID)
+	r.action(engine.DoUnfold)
+}
+
+// TestExploredFocus: with the keyboard on a card a reader hears what Enter would do.
+func TestExploredFocus(t *testing.T) {
+	r := startReader(t, nil)
+	r.shows(gallery(t)["found"])
+	focused := func() (names []string) {
+		r.sync()
+		walk(r.tree, func(n *screenreader.Node) {
+			if n.Focused {
+				names = append(names, n.Name)
+			}
+		})
+		return names
+	}
+	if got := focused(); got != nil {
+		t.Errorf("without the keyboard: %q", got)
+	}
+	r.d.pressed()
+	if got := focused(); !slices.Equal(got, []string{r.tree.Cards[0].Name, "Relatie openen"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestNobodyReads: without a screen reader nothing is made for one, and who comes
+// later finds what is there.
+func TestNobodyReads(t *testing.T) {
+	r := startCards(t, nil)
+	r.shows(gallery(t)["found"])
+	if r.cs.slots[0].known != nil {
+		t.Error("a tree was made for nobody")
+	}
+	var tree screenreader.Tree
+	r.c.Explored = func(t screenreader.Tree) { tree = t }
+	r.cs.Set(r.c)
+	if r.sync(); len(tree.Cards) != 1 {
+		t.Errorf("%+v", tree)
+	}
+	r.e.show(0)
+	if r.sync(); len(tree.Cards) != 0 {
+		t.Errorf("the card has gone: %+v", tree)
+	}
+}
