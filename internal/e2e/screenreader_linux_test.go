@@ -1,0 +1,146 @@
+package e2e
+
+import (
+	"encoding/json"
+	"image"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/localhub"
+	"wiebelt/internal/simulate"
+	"wiebelt/internal/testutil/must"
+)
+
+// explorer writes what a program shows to whoever explores it, a line an object, and
+// presses what is named.
+const explorer = `
+import json, sys, pyatspi
+def walk(n, depth):
+    c = n.queryComponent().getExtents(pyatspi.DESKTOP_COORDS) if depth else None
+    acts = n.queryAction().nActions if "Action" in pyatspi.listInterfaces(n) else 0
+    print(json.dumps(dict(Depth=depth, Role=n.getRoleName(), Name=n.name, About=n.description, Acts=acts > 0,
+        At=[c.x, c.y, c.width, c.height] if c else None)))
+    if len(sys.argv) > 1 and n.name == sys.argv[1]:
+        n.queryAction().doAction(0)
+    for c in n:
+        walk(c, depth + 1)
+for app in pyatspi.Registry.getDesktop(0):
+    if app and app.name == "Wiebelt":
+        walk(app, 0)
+`
+
+// found is something on screen as pyatspi finds it.
+type found struct {
+	Depth             int
+	Role, Name, About string
+	Acts              bool
+	At                [4]int
+}
+
+func (o *office) explore(press ...string) (all []found) {
+	o.t.Helper()
+	for line := range strings.Lines(o.Run("/usr/bin/python3", append([]string{"-c", explorer}, press...)...)) {
+		var f found
+		if json.Unmarshal([]byte(line), &f) == nil {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// orca starts Debian's screen reader on this screen and bus, with a voice that writes
+// down what it says.
+func (o *office) orca() (said func() string) {
+	o.t.Helper()
+	dir := filepath.Join(o.Dir, "speech")
+	socket, notes := filepath.Join(dir, "socket"), filepath.Join(dir, "said")
+	must.Do(o.t, os.MkdirAll(filepath.Join(dir, "modules"), 0o700))
+	for name, content := range map[string]string{
+		"speechd.conf": `AudioOutputMethod "libao"` + "\n" + `AddModule "notes" "sd_generic" "notes.conf"` + "\nDefaultModule notes\n",
+		"modules/notes.conf": `GenericExecuteSynth "echo '$DATA' >> ` + notes + `"` + "\nGenericMaxChunkLength 10000\nGenericDelimiters \"\\n\"\n" +
+			`GenericLanguage "en" "en" "utf-8"` + "\n" + `AddVoice "en" "MALE1" "notes"` + "\n",
+		"../.libao": "default_driver=null\n",
+	} {
+		must.Do(o.t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
+	}
+	o.Spawn("env", "LC_ALL=C.UTF-8", "speech-dispatcher", "--run-single", "--config-dir", dir, "--communication-method", "unix_socket",
+		"--socket-path", socket, "--log-dir", dir, "--pid-file", filepath.Join(dir, "pid"), "--timeout", "0")
+	o.Until("somebody speaks for Orca", func() bool { _, err := os.Stat(socket); return err == nil })
+	o.Spawn("env", "LC_ALL=C.UTF-8", "SPEECHD_ADDRESS=unix_socket:"+socket, "/usr/bin/python3", "/usr/bin/orca")
+	said = func() string {
+		b, _ := os.ReadFile(notes)
+		return strings.Join(strings.Fields(string(b)), " ") // it gets a sentence in parts
+	}
+	o.Until("Orca speaks", func() bool { return strings.Contains(said(), "Screen reader on.") }, func() []any { return []any{said()} })
+	return said
+}
+
+// TestScreenReader: real Orca says who calls, once, and once more when the contact comes;
+// whoever explores the card finds everything with a name and presses its buttons, and
+// the keyboard stays where it was. Orca comes when Wiebelt runs already.
+func TestScreenReader(t *testing.T) {
+	t.Parallel()
+	o := prepare(t, "[ui]\nlanguage = \"nl\"")
+	o.Bus()
+	notes := o.opener("exit 0")
+	o.start()
+	term := o.Terminal(image.Rect(40, 40, 600, 400))
+	was := o.FocusedWindow()
+	said := o.orca()
+	o.Until("Wiebelt can be explored", func() bool { return len(o.explore()) > 0 })
+
+	p := dial(o)
+	must.Do(t, p.Ring(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}))
+	const who = "notification Inkomend: J. de Vries, 06 98 76 00 11."
+	o.Until("Orca names the contact", func() bool { return strings.Contains(said(), who) }, func() []any { return []any{said()} })
+	all := o.explore("Relatie openen")
+	for _, f := range all {
+		if f.Name == "" || f.Depth > 0 && f.At[2]*f.At[3] == 0 {
+			t.Errorf("without a name or a place: %+v", f)
+		}
+	}
+	if !slices.ContainsFunc(all, func(f found) bool { return f.Name == "Kaart sluiten" && f.Role == "push button" && f.Acts }) {
+		t.Errorf("nothing closes the card: %+v", all)
+	}
+	o.Until("the contact is opened", func() bool { return len(opened(notes)) == 1 })
+	if got, want := opened(notes)[0], o.hub.HubURL()+"/contacts/viewcontact/c-vries"; got != want {
+		t.Errorf("opened %q, want %q", got, want)
+	}
+	o.Type("gewoon door", 4)
+	term.WaitText("gewoon door")
+	if now := o.FocusedWindow(); now != was {
+		t.Errorf("the keyboard went from %x to %x", was, now)
+	}
+
+	must.Do(t, p.Answer(t.Context(), simulate.Call{ID: "1"}))
+	for n, name := range []string{"Bakker", "Visser"} {
+		must.Get(o.hub.AddInvented(t.Context(), localhub.Record{Numbers: []string{"06-98760077"}, Contact: contact.Contact{
+			ID: "c-" + name, RelationNumber: strconv.Itoa(300200 + n), FamilyName: name}}))(t)
+	}
+	must.Do(t, p.Ring(t.Context(), simulate.Call{ID: "2", Number: "+31698760077"}))
+	hears := func(what string) {
+		t.Helper()
+		o.Until("Orca says "+what, func() bool { return strings.Contains(said(), what) }, func() []any { return []any{said()} })
+	}
+	hears("notification Inkomend: 2 relaties met dit nummer, 06 98 76 00 77.")
+	o.Key("ctrl+alt+w") // which the card gets, and the reader follows
+	hears("alert Inkomend: 2 relaties met dit nummer, 06 98 76 00 77.")
+	meant()
+	o.Key("Down")
+	hears("Openen: Bakker push button") // what follows the next key may cut off
+	o.Key("Down")
+	hears("Openen: Visser push button")
+	if all := o.explore(); !slices.ContainsFunc(all, func(f found) bool { return f.Name == "Openen: Visser" && f.About == "2 van 2" }) {
+		t.Errorf("nothing says which of how many: %+v", all)
+	}
+	o.Key("Escape")
+	o.Until("the keyboard is back", func() bool { return o.FocusedWindow() == was })
+	if n := strings.Count(said(), "J. de Vries"); n != 1 {
+		t.Errorf("said %d times: %q", n, said())
+	}
+}
