@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math"
 	"reflect"
 	"strconv"
 	"strings"
@@ -135,7 +136,7 @@ func (f *Feed) watch(ctx context.Context) error {
 	// Whoever tells what the bucket holds may be a server that is behind the others, and
 	// leaves out what is changed meanwhile: it is all here only when the newest of what was
 	// there after that has come.
-	began, known, read, loaded, lastSeq := time.Now(), uint64(0), false, false, uint64(0)
+	began, known, loaded, lastSeq := time.Now(), uint64(math.MaxUint64), false, uint64(0)
 	tick := time.NewTicker(checkEvery)
 	defer tick.Stop()
 	for {
@@ -152,9 +153,8 @@ func (f *Feed) watch(ctx context.Context) error {
 				if known, _, err = f.bucket.last(ctx); err != nil {
 					return err
 				}
-				read = true
 			}
-			if loaded || !read || f.seq < known {
+			if loaded || f.seq < known {
 				continue
 			}
 			loaded, f.healthyAt = true, time.Now()
