@@ -9,6 +9,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -84,7 +85,7 @@ type desk struct {
 	wake   chan struct{}
 	phone  *Phone
 	kept   chan string
-	secret func() string
+	stored atomic.Pointer[string] // what is kept of its membership
 	save   MissedSaver
 }
 
@@ -110,13 +111,13 @@ func newDeskUntil(t *testing.T, r *relay, until time.Time) *desk {
 	must.Do(t, err)
 	stored, err := membership{Joined: wire.Joined{V: 1, Site: site, User: "anna", URLs: []string{r.url()}, Token: token}, Seed: string(seed)}.encode()
 	must.Do(t, err)
-	d.secret = func() string { return stored }
+	d.stored.Store(&stored)
 	return d
 }
 
 func (d *desk) run() {
 	d.t.Helper()
-	p, err := New(exchangelink.Account{Address: address, Secret: func(context.Context) (string, error) { return d.secret(), nil },
+	p, err := New(exchangelink.Account{Address: address, Secret: func(context.Context) (string, error) { return *d.stored.Load(), nil },
 		Keep: func(_ context.Context, stored string) error { d.kept <- stored; return nil }})
 	must.Do(d.t, err)
 	d.phone = p.(*Phone)
@@ -430,7 +431,7 @@ func TestRenewed(t *testing.T) {
 	}
 	r.end()
 	d.until(link.Waiting)
-	d.secret = func() string { return stored }
+	d.stored.Store(&stored)
 	r.start()
 	d.until(link.Connected)
 	if len(d.kept) > 0 {
@@ -493,8 +494,8 @@ func TestCutOff(t *testing.T) {
 		defer l.Close()
 		dead = append(dead, "nats://"+l.Addr().String())
 	}
-	stored := strings.Replace(d.secret(), `"urls":[`, fmt.Sprintf(`"urls":[%q,%q,`, dead[0], dead[1]), 1)
-	d.secret = func() string { return stored }
+	stored := strings.Replace(*d.stored.Load(), `"urls":[`, fmt.Sprintf(`"urls":[%q,%q,`, dead[0], dead[1]), 1)
+	d.stored.Store(&stored)
 	began := time.Now()
 	d.run()
 	d.until(link.Connected)
@@ -516,8 +517,8 @@ func TestDamaged(t *testing.T) {
 		"authority":    func(s string) string { return strings.Replace(s, `"token"`, `"ca":"x","token"`, 1) },
 	} {
 		d := newDesk(t, r)
-		stored := change(d.secret())
-		d.secret = func() string { return stored }
+		stored := change(*d.stored.Load())
+		d.stored.Store(&stored)
 		d.run()
 		if s := d.until(link.Refused); s.Cause != link.CauseNoSecret {
 			t.Errorf("%s: %+v", name, s)
