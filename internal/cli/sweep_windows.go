@@ -44,3 +44,16 @@ func endProgram(id uint32, dir string) {
 		_, _ = windows.WaitForSingleObject(h, endsIn)
 	}
 }
+
+// renameAtStart has Windows put a file in the place of another one when it starts next.
+func renameAtStart(from, to string) error {
+	source, err := windows.UTF16PtrFromString(from)
+	if err != nil {
+		return err
+	}
+	target, err := windows.UTF16PtrFromString(to)
+	if err != nil {
+		return err
+	}
+	return windows.MoveFileEx(source, target, windows.MOVEFILE_REPLACE_EXISTING|windows.MOVEFILE_DELAY_UNTIL_REBOOT)
+}

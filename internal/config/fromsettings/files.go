@@ -31,7 +31,7 @@ func TerminalProgram(exe string) string {
 func companion(exe, name string) string {
 	dirs := []string{filepath.Dir(exe)}
 	if programs, ok := installed.Beside(exe); ok {
-		dirs = append(dirs, programs) // where every version finds it, and so do phones
+		dirs = []string{programs, dirs[0]} // first where it stays, whatever versions come and go
 	}
 	for _, dir := range dirs {
 		path := filepath.Join(dir, name)

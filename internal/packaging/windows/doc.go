@@ -14,16 +14,16 @@
 // is installed, and only then the old one removed, without its files: they are left to
 // "wiebelt sweep", which the newer version's installation runs once it can no longer
 // fail, and which takes folders that nobody runs. Phones start a small
-// program, and terminals another one, which are the files that are replaced in place.
+// program, and terminals another one, and these have one place in all versions: each comes
+// with the version, and "wiebelt sweep --place" renames a copy of it over the older one.
 //
 // # Killed in the middle
 //
-// By hand an upgrade was killed under wine at every fiftieth of the processor time that it
-// takes. Until "complete" is written, last of all files, the older version runs, from
-// then on the newer one, and installing again made each whole. Three kills met one of the
-// two small programs while wine wrote over it in place: twice that of phones, once that of
-// terminals. Windows puts the old file back when the next installation finds one that was
-// broken off ("Rollback Installation"; error 1704 of "Windows Installer Error Messages").
+// By hand an upgrade was killed under wine at every fortieth of the processor time that it
+// takes, and at 24 moments around the placing of the small programs. Until "complete" is written,
+// last of a version's files, the older version runs, from then on the newer one, whichever
+// small programs are there: each was the old or the new one, whole. Installing again made all
+// of it new.
 //
 // # What no test here shows
 //
@@ -44,8 +44,8 @@
 //     not read, and with them that a copied policy counts.
 //   - Actions without impersonation run as the system ("Custom Action In-Script
 //     Execution Options"), and so end the programs of every session. wine has one user.
-//   - The small program is replaced because its version is higher ("File Versioning
-//     Rules"); while a call starts it in that very moment, Windows moves the file aside.
+//   - A small program that runs is replaced when Windows starts next ("MoveFileEx
+//     function" for files).
 //   - That a version is known as soon as it is there ("Upgrade table"): wine forgets it with
 //     the older one, until it is repaired. A downgrade is tried after that.
 //   - Repair with /f ("msiexec"), which wine has for no package; shown is what it stands

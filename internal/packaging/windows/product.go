@@ -81,7 +81,7 @@ func Wiebelt(version string) (*Product, error) {
 	if err != nil {
 		return nil, err
 	}
-	components := []string{"Ring", "Program", "ProgramW", "Complete", "StartMenu", "Policy", "Scheme", "Autostart", "Events"}
+	components := []string{"Programs", "ProgramW", "Complete", "StartMenu", "Policy", "Scheme", "Autostart", "Events"}
 	remembered := []string{"INSTALLDIR", policyFile}
 	for _, k := range kept {
 		components, remembered = append(components, "Keep_"+k.Property), append(remembered, k.Property)
@@ -113,7 +113,7 @@ func Relay(version string) *Product {
 // installer's places: links go through the small program, which is where phones find
 // it in every version.
 func registered() (scheme, autostart []register.Value) {
-	for _, v := range register.Values(register.Options{Exe: "[#wiebeltw.exe]", Links: "[#wiebelt_ringw.exe]"}) {
+	for _, v := range register.Values(register.Options{Exe: "[#wiebeltw.exe]", Links: "[INSTALLDIR]wiebelt-ringw.exe"}) {
 		if strings.HasSuffix(v.Path, `\Run`) {
 			autostart = append(autostart, v)
 		} else {

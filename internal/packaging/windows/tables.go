@@ -37,6 +37,7 @@ const (
 	anyResult    = 0x40
 	asSystem     = 0x400 | 0x800 // when the script runs, and not as the user
 	atCommit     = 0x200         // once nothing can fail any more
+	atRollback   = 0x100         // when something has failed
 )
 
 // insert is a row of a table; numbers stand as they are.
@@ -105,7 +106,7 @@ func wiebeltRows(policies []policyTemplate) []string {
 		when("Autostart", `NOT (AUTOSTART="0")`),
 		// The search path, so that a terminal knows the command.
 		"CREATE TABLE `Environment` (`Environment` CHAR(72) NOT NULL, `Name` CHAR(255) NOT NULL LOCALIZABLE, `Value` CHAR(255) LOCALIZABLE, `Component_` CHAR(72) NOT NULL PRIMARY KEY `Environment`)",
-		insert("Environment", "Environment Name Value Component_", "Path", "=-*PATH", "[~];[INSTALLDIR]", "Program"),
+		insert("Environment", "Environment Name Value Component_", "Path", "=-*PATH", "[~];[INSTALLDIR]", "Programs"),
 		action("RemoveEnvironmentStrings", "", 3300), action("WriteEnvironmentStrings", "", 5200),
 		// The policy is copied from where the administrator keeps it, into a folder that
 		// only administrators may write to.
@@ -118,6 +119,10 @@ func wiebeltRows(policies []policyTemplate) []string {
 		insert("MsiLockPermissionsEx", "MsiLockPermissionsEx LockObject Table SDDLText", "Policy", "DATADIR", "CreateFolder", secret.FolderRights),
 		insert("MsiLockPermissionsEx", "MsiLockPermissionsEx LockObject Table SDDLText", "Programs", "INSTALLDIR", "CreateFolder", secret.FolderRights),
 	}
+	// The programs that "sweep --place" has put there, and what it left there.
+	for i, name := range []string{"wiebelt.exe", "wiebelt-ringw.exe", "wiebelt*.exe.new", ".wiebelt*.exe.*.tmp"} {
+		all = append(all, insert("RemoveFile", "FileKey Component_ FileName DirProperty InstallMode", fmt.Sprint("Placed", i), "Programs", name, "INSTALLDIR", 2))
+	}
 	for _, k := range kept {
 		all = append(all, when("Keep_"+k.Property, k.Property))
 	}
@@ -125,6 +130,10 @@ func wiebeltRows(policies []policyTemplate) []string {
 		all = append(all, when(t.ID, `POLICY_TEMPLATES="1"`))
 	}
 	all = append(all, custom("EndAll", runsFile|anyResult|asSystem, "wiebeltw.exe", "sweep --end", `REMOVE="ALL" AND `+stays, 3450)...)
+	// The small programs come after the version, and go again if the first one fails: those
+	// of a newer version start an older one as well.
+	all = append(all, custom("Unplace", runsInFolder|anyResult|asSystem|atRollback, "INSTALLDIR", "[System64Folder]cmd.exe /c del wiebelt.exe* wiebelt-ringw.exe*", "NOT Installed AND NOT OLDERFOUND", 4004)...)
+	all = append(all, custom("Place", runsFile|asSystem, "wiebeltw.exe", "sweep --place", "NOT REMOVE", 4005)...)
 	return append(all, custom("Sweep", runsFile|anyResult|asSystem|atCommit, "wiebeltw.exe", "sweep", "NOT REMOVE", 4010)...)
 }
 

@@ -163,8 +163,10 @@ func TestTables(t *testing.T) {
 	has(msi, "Property", "UpgradeCode|{"+wiebeltUpgrades+"}", "ProductVersion|1.2.3", "ALLUSERS|1", "MSIRESTARTMANAGERCONTROL|Disable", "REBOOT|ReallySuppress")
 	has(msi, "Upgrade", "{"+wiebeltUpgrades+"}|0.0.0|1.2.3||256||OLDERFOUND", "{"+wiebeltUpgrades+"}|1.2.3|||2||NEWERFOUND")
 	has(msi, "InstallExecuteSequence", "RemoveExistingProducts||6550", "InstallExecute||6500", "InstallFinalize||6600", "RemoveFiles|"+stays+"|3500")
+	has(msi, "InstallExecuteSequence", "InstallFiles||4000", "Place|NOT REMOVE|4005")
+	has(msi, "CustomAction", "Place|3090|wiebeltw.exe|sweep --place|")
 	has(msi, "LaunchCondition", "NOT NEWERFOUND|Op deze computer staat al een nieuwere versie van Wiebelt. Verwijder die eerst. / A newer version of Wiebelt is on this computer. Remove that one first.")
-	has(msi, "MsiLockPermissionsEx", "Programs|INSTALLDIR|CreateFolder|"+secret.FolderRights)
+	has(msi, "MsiLockPermissionsEx", "Programs|INSTALLDIR|CreateFolder|"+secret.FolderRights+"|")
 	for _, msi := range []string{msi, r.Package(relayFile)} {
 		has(msi, "Property", "SecureCustomProperties|OLDERFOUND;NEWERFOUND") // all that others than administrators may say
 		if got := table(msi, "InstallUISequence"); len(got) != 1 || got[0] != "ExecuteAction\t\t1300" {
@@ -186,7 +188,7 @@ func TestTables(t *testing.T) {
 	has(r.Package(relayFile), "ServiceControl", "Stops|WiebeltRelay|162||1|Relay")
 	// What every version shares has one name, what is a version's own another one.
 	a, b := products(t, "1.2.3")[0], products(t, "1.2.4")[0]
-	if a.ProductCode == b.ProductCode || a.Guid("Ring") != b.Guid("Ring") || a.VersionGuid("ProgramW") == b.VersionGuid("ProgramW") || a.Guid("Ring") == a.Guid("Events") {
+	if a.ProductCode == b.ProductCode || a.Guid("Programs") != b.Guid("Programs") || a.VersionGuid("ProgramW") == b.VersionGuid("ProgramW") || a.Guid("Programs") == a.Guid("Events") {
 		t.Error("the identifiers of two versions")
 	}
 	for _, k := range kept {
