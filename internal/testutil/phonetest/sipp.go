@@ -198,7 +198,7 @@ a=rtpmap:0 PCMU/8000`
 	default:
 		fmt.Fprintf(&b, "<pause milliseconds=\"%d\"/>\n", s.Ring.Milliseconds())
 		b.WriteString(msg("CANCEL", phone, "[last_Via:]", "", "", ""))
-		b.WriteString("<recv response=\"200\"></recv>\n<recv response=\"487\"></recv>\n")
+		b.WriteString("<recv response=\"200\" optional=\"true\"></recv>\n<recv response=\"487\"></recv>\n") // in either order
 		b.WriteString(msg("ACK", phone, "[last_Via:]", "[peer_tag_param]", "", ""))
 	}
 	b.WriteString("</scenario>\n")
