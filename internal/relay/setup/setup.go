@@ -260,8 +260,8 @@ func (f *Folder) Fingerprint() string {
 	return f.Authority.Fingerprint()
 }
 
-// Create makes the folder of a site with these keys, and everything in it. An error that is fs.ErrExist means
-// that there is a relay already, and nothing was changed.
+// Create makes the folder of a site with these keys, and everything in it. An error that
+// is fs.ErrExist means that there is a relay already, and nothing was changed.
 func Create(dir string, keys *credentials.Authority, s Settings, now time.Time) error {
 	site := keys.Site
 	authority, err := certificates.New(string(site), now)

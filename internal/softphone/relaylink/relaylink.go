@@ -7,25 +7,19 @@
 package relaylink
 
 import (
-	"cmp"
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
-	"net"
-	"net/url"
 	"slices"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/contact"
-	"wiebelt/internal/relay/certificates"
 	"wiebelt/internal/relay/wire"
 	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
@@ -49,13 +43,6 @@ const (
 	maxRetryWait     = time.Second            // before another try: telephones ring
 	pingEvery        = 30 * time.Second       // and two that are not answered end the connection
 )
-
-// alive finds out within two or three seconds that the network is cut, where nothing is
-// on its way; unanswered does so within cutTime where something is, such as a look-up. The
-// systems do so between themselves: a relay with a thousand desks has nothing to do for it.
-var alive = net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: time.Second, Count: 2}
-
-const cutTime = 750 * time.Millisecond
 
 // Phone is the link to a relay. Lookup may be called from any goroutine.
 type Phone struct {
@@ -250,142 +237,6 @@ func (p *Phone) Lookup(ctx context.Context, number string) ([]contact.Contact, e
 	return a.Contacts, nil
 }
 
-// connect reaches one of the relays and asks what goes on; where none is reached, by way
-// of HTTPS. Connecting anew is the business of
-// link.Run.
-func (s *session) connect(ctx context.Context, joined string) (err error) {
-	o := nats.GetDefaultOptions()
-	o.Name, o.InboxPrefix = "wiebelt", wire.Inbox(s.User)
-	o.AllowReconnect, o.Timeout, o.PingInterval, o.MaxPingsOut = false, dialTime, pingEvery, 2
-	o.UserJWT, o.SignatureCB = func() (string, error) { return s.Token, nil }, s.pair.Sign
-	o.AsyncErrorCB = func(*nats.Conn, *nats.Subscription, error) {
-		select {
-		case s.overflow <- struct{}{}:
-		default:
-		}
-	}
-	o.Secure = !s.plain
-	if s.Conn, err = s.first(ctx, o, s.URLs); err != nil && !refused(failed(ctx, err)) && !s.plain {
-		o.ProxyPath = wire.Tunnel
-		if c, e := s.first(ctx, o, s.tunnels(joined)); e == nil {
-			s.Conn, err = c, nil
-		} else if refused(failed(ctx, e)) {
-			err = e
-		}
-	}
-	if err != nil {
-		return err
-	}
-	s.SetClosedHandler(func(c *nats.Conn) { s.closed <- c.LastError() })
-	s.inbox = s.NewInbox()
-	for _, subject := range []string{s.Site.Of(wire.Calls, s.User), s.inbox} {
-		if _, err = s.ChanSubscribe(subject, s.heard); err != nil {
-			break
-		}
-	}
-	if err == nil {
-		_, err = s.ChanSubscribe(s.Site.Relays(), s.said)
-	}
-	if err == nil {
-		err = s.askNow()
-	}
-	if err != nil {
-		s.Close()
-	}
-	return err
-}
-
-// first connects to the relays in turn and gives the connection that stands first. One
-// that does not answer keeps nobody waiting: it may be cut off.
-func (s *session) first(ctx context.Context, o nats.Options, urls []string) (*nats.Conn, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	type result struct {
-		conn *nats.Conn
-		err  error
-	}
-	results := make(chan result)
-	next := time.NewTimer(0)
-	defer next.Stop()
-	var why error
-	for tried, lost := 0, 0; lost < len(urls); {
-		select {
-		case <-next.C:
-			if tried == len(urls) {
-				continue
-			}
-			d := &dialer{ctx: ctx}
-			o.Servers, o.CustomDialer, o.TLSConfig = []string{urls[tried]}, d, s.trust(urls[tried])
-			connect := o.Connect // with o as it is now
-			tried++
-			next.Reset(nextTime)
-			s.trying.Go(func() {
-				c, err := connect()
-				if err == nil {
-					d.stands()
-				}
-				select {
-				case results <- result{c, err}:
-				case <-ctx.Done():
-					if c != nil {
-						c.Close()
-					}
-				}
-			})
-		case r := <-results:
-			if r.err == nil {
-				return r.conn, nil
-			}
-			if !refused(failed(ctx, why)) {
-				why = r.err
-			}
-			lost++
-			next.Reset(0)
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
-	return nil, why
-}
-
-func refused(err error) bool { _, is := errors.AsType[*link.Refusal](err); return is }
-
-// tunnels are where a relay takes the connection as a WebSocket through HTTPS: the network
-// may let nothing else through. Each relay does so at the port at which this computer
-// joined.
-func (s *session) tunnels(joined string) (all []string) {
-	at, err := url.Parse(joined)
-	if err != nil {
-		return nil
-	}
-	for _, to := range append([]string{joined}, s.URLs...) {
-		if u, err := url.Parse(to); err == nil {
-			tunnel := "wss://" + net.JoinHostPort(u.Hostname(), cmp.Or(at.Port(), "443"))
-			if !slices.Contains(all, tunnel) {
-				all = append(all, tunnel)
-			}
-		}
-	}
-	return all
-}
-
-// trust is by what a relay's certificate is judged. That of HTTPS may be another one than
-// the site's, so it is judged as it was when this computer joined.
-func (s *session) trust(address string) *tls.Config {
-	to, err := url.Parse(address)
-	switch {
-	case s.plain || err != nil:
-		return nil
-	case to.Scheme == "wss" && s.Print != "":
-		return certificates.Trust(s.Print, to.Hostname())
-	}
-	c := &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: s.roots}
-	if to.Scheme == "wss" {
-		c.RootCAs = nil
-	}
-	return c
-}
-
 // askNow asks for the snapshot that holds.
 func (s *session) askNow() error {
 	return s.PublishRequest(s.Site.Of(wire.Now, s.User), s.inbox, nil)
@@ -540,22 +391,4 @@ func (s *session) ask(ctx context.Context, about wire.Topic, question any, limit
 			return nil, err
 		}
 	}
-}
-
-// dialer gives up when its context ends, until the connection stands.
-type dialer struct {
-	ctx    context.Context
-	stands func() bool
-}
-
-func (d *dialer) Dial(network, address string) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(d.ctx, dialTime)
-	defer cancel()
-	c, err := (&net.Dialer{KeepAliveConfig: alive, Control: func(_, _ string, c syscall.RawConn) error {
-		return c.Control(func(socket uintptr) { _ = unanswered(socket, cutTime) }) // without it, it takes longer
-	}}).DialContext(ctx, network, address)
-	if err == nil {
-		d.stands = context.AfterFunc(d.ctx, func() { _ = c.Close() })
-	}
-	return c, err
 }

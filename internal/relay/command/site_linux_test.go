@@ -1,0 +1,474 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/relay/users"
+	"wiebelt/internal/simulate"
+	"wiebelt/internal/softphone/exchangelink"
+	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/softphone/relaylink"
+	"wiebelt/internal/testutil/linktest"
+)
+
+// site is three relays in processes of their own, with exchanges and users.
+type site struct {
+	t      *testing.T
+	relays []*process
+	secret string
+	desks  []*station
+	hears  *simulate.ARI // an exchange to which the relays listen, if not nil
+
+	mu     sync.Mutex
+	calls  map[string]*ringing // all that there have been
+	named  int                 // calls that got a name
+	missed int                 // those of the user whose computer is off
+	// membership is what that computer has joined with.
+	membership string
+	deaf       [3]time.Time // when a relay did not answer
+}
+
+// ringing is a call as the exchange knows it.
+type ringing struct {
+	user  int
+	state call.State
+	via   int // the relay to which it was told last, or heard
+	told  time.Time
+}
+
+// overheard is the via of a call that whoever listens to the exchange hears.
+const overheard = -1
+
+// place is where a relay of a site runs: its address, and how it is started there.
+type place struct {
+	host   string
+	launch func(start func() error) error
+}
+
+// here are three addresses of this computer.
+var here = []place{{host: "127.0.0.2"}, {host: "127.0.0.3"}, {host: "127.0.0.4"}}
+
+// newSite makes a relay that is alone, gives it n users, and makes it three.
+func newSite(t *testing.T, n int, at []place) *site {
+	t.Helper()
+	s := &site{t: t, calls: map[string]*ringing{}}
+	dir, ports := t.TempDir(), freePorts(t)
+	o := &office{t, filepath.Join(dir, "r1")}
+	o.must("init", "kantoor", "--reached", at[0].host, "--host", at[0].host, "--nats-port", ports[0], "--web-port", ports[1], "--admin", "127.0.0.1:0")
+	first := &process{t: t, dir: o.dir, launch: at[0].launch}
+	first.load()
+	first.start()
+	d := first.directory()
+	var codes []string
+	for i := range n {
+		if err := d.Put(t.Context(), users.Entry{User: userNo(i), Extensions: []string{strconv.Itoa(1000 + i)}}); err != nil {
+			t.Fatal(err)
+		}
+		code, err := d.Invite(t.Context(), userNo(i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		codes = append(codes, code)
+	}
+	s.relays, s.secret = []*process{first, first, first}, first.secret()
+	s.away()
+	first.kill()
+
+	file := filepath.Join(dir, "site.relay")
+	o.must("cluster", "make", file, "r1="+at[0].host, "r2="+at[1].host, "r3="+at[2].host, "--port", ports[2])
+	s.relays = []*process{first}
+	for i := 1; i < 3; i++ {
+		o := &office{t, filepath.Join(dir, fmt.Sprint("r", i+1))}
+		o.must("cluster", "join", file, "--name", fmt.Sprint("r", i+1), "--host", at[i].host, "--admin", "127.0.0.1:0")
+		s.relays = append(s.relays, &process{t: t, dir: o.dir, launch: at[i].launch})
+	}
+	for _, p := range s.relays {
+		p.load()
+	}
+	s.start(s.relays...)
+	for i, code := range codes { // as made while there was one relay
+		s.desks = append(s.desks, s.desk(i, code))
+	}
+	s.settle()
+	return s
+}
+
+// start starts relays at the same time.
+func (s *site) start(all ...*process) {
+	s.t.Helper()
+	var starting sync.WaitGroup
+	before := s.t.Failed()
+	for _, p := range all {
+		starting.Go(p.start)
+	}
+	starting.Wait()
+	if s.t.Failed() && !before {
+		s.t.FailNow()
+	}
+}
+
+// station is a user's Wiebelt: what it shows, by what its link tells.
+type station struct {
+	user  int
+	phone *relaylink.Phone
+	stop  func()
+
+	mu     sync.Mutex
+	shown  map[string]call.State
+	ended  map[string]bool
+	wrong  []string
+	states []link.State
+}
+
+func (s *site) desk(i int, code string) *station {
+	s.t.Helper()
+	return s.joined(i, s.join(i%3, code), nil)
+}
+
+// join joins at a relay, and gives what has to be kept.
+func (s *site) join(at int, code string) (stored string) {
+	s.t.Helper()
+	stored, err := relaylink.Join(s.t.Context(), s.relays[at].at.Web, code, s.relays[0].folder.Authority.Fingerprint())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return stored
+}
+
+// joined runs the Wiebelt of a user who has joined.
+func (s *site) joined(i int, stored string, save relaylink.MissedSaver) *station {
+	t := s.t
+	t.Helper()
+	p, err := relaylink.New(exchangelink.Account{Address: "https://relay.kantoor.example", Secret: func(context.Context) (string, error) { return stored, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &station{user: i, phone: p.(*relaylink.Phone), shown: map[string]call.State{}, ended: map[string]bool{}}
+	d.phone.SaveMissed(save)
+	ctx, stop := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() {
+		link.Run(ctx, link.Config{Name: "relay", Take: d.take, State: func(s link.State) {
+			d.mu.Lock()
+			d.states = append(d.states, s)
+			d.mu.Unlock()
+		}}, p)
+	})
+	d.stop = func() { stop(); running.Wait() }
+	t.Cleanup(d.stop)
+	return d
+}
+
+func (d *station) take(e call.Event) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !strings.HasPrefix(strings.TrimPrefix(e.ID, "ari/"), string(userNo(d.user))+".") {
+		d.wrong = append(d.wrong, e.ID+" is somebody else's")
+	}
+	if d.ended[e.ID] {
+		d.wrong = append(d.wrong, e.ID+" comes back")
+	}
+	if e.State == call.Ended {
+		delete(d.shown, e.ID)
+		d.ended[e.ID] = true
+		return nil
+	}
+	d.shown[e.ID] = e.State
+	return nil
+}
+
+// say tells a state of a call to a relay that takes it: an exchange goes on with
+// another one where the one that it tells does not answer.
+func (s *site) say(id string, c *ringing, state call.State) {
+	s.mu.Lock()
+	c.state = state
+	s.mu.Unlock()
+	s.tell(id, c)
+}
+
+func (s *site) tell(id string, c *ringing) {
+	s.mu.Lock()
+	state, via := c.state, c.via
+	s.mu.Unlock()
+	if via == overheard {
+		s.happens(strings.TrimPrefix(id, "ari/"), 1000+c.user, state)
+		return
+	}
+	via = s.post(fmt.Sprintf(`{"id":%q,"state":%q,"number":"0698760011","extension":"%d"}`, id, state, 1000+c.user))
+	s.mu.Lock()
+	c.via, c.told = via, time.Now()
+	s.mu.Unlock()
+}
+
+// post reports to the first relay that takes it, and says which.
+func (s *site) post(body string) (via int) {
+	for try, limit := rand.IntN(3), time.Now().Add(time.Minute); ; try++ {
+		s.mu.Lock()
+		shun := time.Since(s.deaf[try%3]) < 2*time.Second
+		s.mu.Unlock()
+		if !shun && s.relays[try%3].report(s.secret, body) == nil {
+			return try % 3
+		}
+		if time.Now().After(limit) {
+			s.t.Error("nobody takes the report")
+			return 0
+		}
+		if !shun {
+			s.mu.Lock()
+			s.deaf[try%3] = time.Now()
+			s.mu.Unlock()
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// listen has the relays listen to an Asterisk.
+func (s *site) listen() {
+	s.t.Helper()
+	var err error
+	if s.hears, err = simulate.StartARI(context.Background(), "", linktest.Known); err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { _ = s.hears.Close() })
+	for _, p := range s.relays {
+		s.listenAt(p)
+	}
+	s.holder()
+}
+
+func (s *site) listenAt(p *process) {
+	s.t.Helper()
+	code, _, errOut := typing(s.t, linktest.Known.Secret, "exchange", "add", "ari", "--address", s.hears.Address().Address, "--user", linktest.Known.User, "--data", p.dir)
+	if code != 0 {
+		s.t.Fatal(errOut)
+	}
+}
+
+// holder waits until a relay listens, and says which.
+func (s *site) holder() (has int) {
+	s.t.Helper()
+	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		for i, p := range s.relays {
+			if all := p.status().Links; len(all) == 1 && all[0].State == link.Connected.String() {
+				return i
+			}
+		}
+		if time.Since(began) > time.Minute {
+			s.t.Fatal("no relay listens")
+		}
+	}
+}
+
+// happens has a channel of the Asterisk do something, whether anybody listens or not.
+func (s *site) happens(id string, extension int, state call.State) {
+	kind, is := "ChannelStateChange", map[call.State]string{call.Ringing: "Ringing", call.Answered: "Up"}[state]
+	if state == call.Ended {
+		kind, is = "ChannelDestroyed", "Up"
+	}
+	c := fmt.Sprintf(`{"id":%q,"name":"PJSIP/%d-0000000c","state":%q,"caller":{"number":"%[2]d"},"connected":{"number":"0698760012"},"dialplan":{"exten":"s"}}`, id, extension, is)
+	s.hears.With(func() {
+		s.hears.Vars[id+" CONNECTEDLINE(num-pres)"] = "allowed"
+		if s.hears.Channels[id] = json.RawMessage(c); state == call.Ended {
+			delete(s.hears.Channels, id)
+		}
+	})
+	s.hears.Send(fmt.Sprintf(`{"type":%q,"cause":16,"channel":%s}`, kind, c))
+}
+
+// ring lets calls ring, at users in turn; where the relays listen to an exchange, one in
+// eight rings there.
+func (s *site) ring(n int) (ids []string) {
+	for range n {
+		s.mu.Lock()
+		u := s.named % len(s.desks)
+		id, c := fmt.Sprintf("%s.%d", userNo(u), s.named), &ringing{user: u}
+		if s.hears != nil && s.named%8 == 0 {
+			id, c.via = "ari/"+id, overheard
+		}
+		s.named++
+		s.calls[id] = c
+		s.mu.Unlock()
+		s.tell(id, c)
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// lost tells again what is lost when all relays are killed at once: of what one of them
+// has taken, the others know.
+func (s *site) lost() {
+	s.mu.Lock()
+	again := map[string]*ringing{}
+	for id, c := range s.calls {
+		if c.via != overheard && (c.state != call.Ended || time.Since(c.told) < 5*time.Second) {
+			again[id] = c
+		}
+	}
+	s.mu.Unlock()
+	var telling errgroup.Group
+	telling.SetLimit(8)
+	for id, c := range again {
+		telling.Go(func() error { s.tell(id, c); return nil })
+	}
+	_ = telling.Wait()
+}
+
+// differs says what users see that is not so, "" for nothing.
+func (s *site) differs() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, d := range s.desks {
+		d.mu.Lock()
+		for id, state := range d.shown {
+			if c := s.calls[id]; c == nil || c.state != state {
+				d.mu.Unlock()
+				return fmt.Sprintf("%s is shown as %s: %+v", id, state, c)
+			}
+		}
+		for id, c := range s.calls {
+			if _, ok := d.shown[id]; c.user == d.user && c.state != call.Ended && !ok {
+				phase := d.states[len(d.states)-1]
+				d.mu.Unlock()
+				return fmt.Sprintf("%s is not shown: %+v; the link is %s: %v", id, c, phase.Phase, phase.Err)
+			}
+		}
+		d.mu.Unlock()
+	}
+	return ""
+}
+
+// settle waits until every user sees what is so, and tells how long that took.
+func (s *site) settle() time.Duration {
+	s.t.Helper()
+	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		why := s.differs()
+		if why == "" {
+			return time.Since(began)
+		}
+		if time.Since(began) > time.Minute {
+			s.t.Fatal(why)
+		}
+	}
+}
+
+// during lets calls begin, be taken and end, while what is done to the relays is done.
+func (s *site) during(do func()) {
+	var busy sync.WaitGroup
+	live := s.ring(200)
+	busy.Go(do)
+	for i, id := range live {
+		s.mu.Lock()
+		c := s.calls[id]
+		s.mu.Unlock()
+		switch i % 4 {
+		case 0:
+			s.say(id, c, call.Answered)
+		case 1:
+			s.say(id, c, call.Ended)
+		case 2:
+			s.ring(1)
+		}
+	}
+	busy.Wait()
+}
+
+// over ends all calls.
+func (s *site) over() {
+	s.mu.Lock()
+	all := map[string]*ringing{}
+	for id, c := range s.calls {
+		if c.state != call.Ended {
+			all[id] = c
+		}
+	}
+	s.mu.Unlock()
+	for id, c := range all {
+		s.say(id, c, call.Ended)
+	}
+}
+
+// soon waits until users see what is so, and fails where they saw what never was, or
+// for too long what was not so any more.
+func (s *site) soon(what string) {
+	s.t.Helper()
+	took := s.settle()
+	s.t.Logf("%s: right after %v", what, took.Round(10*time.Millisecond))
+	if took > 5*time.Second && os.Getenv("SOAK") != "" { // which is not beside other tests
+		s.t.Errorf("%s: right after %v", what, took)
+	}
+	for _, d := range s.desks {
+		d.mu.Lock()
+		for _, w := range d.wrong {
+			s.t.Errorf("%s: %s", what, w)
+		}
+		d.mu.Unlock()
+	}
+	s.forgive()
+}
+
+// forgive leaves out what users saw wrong until now. A call that is shown again has
+// its end still before it.
+func (s *site) forgive() {
+	for _, d := range s.desks {
+		d.mu.Lock()
+		d.wrong = nil
+		for id := range d.shown {
+			delete(d.ended, id)
+		}
+		d.mu.Unlock()
+	}
+}
+
+// answered waits until every user's look-ups have an answer, whatever it is, and fails
+// where that took longer than limit.
+func (s *site) answered(what string, limit time.Duration) {
+	s.t.Helper()
+	began := time.Now()
+	var asking errgroup.Group
+	for _, d := range s.desks {
+		asking.Go(func() error {
+			for {
+				_, err := d.phone.Lookup(s.t.Context(), "+31698760011")
+				why, failed := errors.AsType[*contact.LookupError](err)
+				if !failed || why.Failure != contact.ConnectionRefused && why.Failure != contact.HubSlow {
+					return nil
+				}
+				if time.Since(began) > time.Minute {
+					return err
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+		})
+	}
+	err := asking.Wait()
+	took := time.Since(began)
+	s.t.Logf("%s: look-ups are answered after %v", what, took.Round(10*time.Millisecond))
+	if err != nil || took > limit && os.Getenv("SOAK") != "" {
+		s.t.Errorf("%s: look-ups are answered after %v, %v", what, took, err)
+	}
+}
+
+// is tells whether the link is in a phase, with nothing wrong behind it. The caller has
+// the lock.
+func (d *station) is(p link.Phase) bool {
+	if len(d.states) == 0 {
+		return false
+	}
+	now := d.states[len(d.states)-1]
+	return now.Phase == p && (p != link.Connected || now.Cause == link.NoCause)
+}
