@@ -147,28 +147,22 @@ func (b *Bucket) Standing(ctx context.Context, prefix string) (all []Record, err
 		return nil, err
 	}
 	defer func() { _ = watch.Stop() }()
-	for read, known, seq, standing := false, uint64(0), uint64(0), map[string]Record{}; ; {
+	for standing := map[string]Record{}; ; {
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case e, open := <-watch.Updates():
-			switch {
-			case !open:
+			if !open {
 				return nil, jetstream.ErrConsumerDeleted
-			case e == nil:
-				if known, _, err = b.last(ctx); err != nil {
-					return nil, err
-				}
-				read = true
-			default:
-				seq = e.Revision()
+			}
+			if e != nil {
 				delete(standing, e.Key())
 				if r, err := Parse(e.Value()); err == nil && strings.HasPrefix(r.ID, prefix) && !r.Ended() {
 					standing[e.Key()] = r
 				}
 			}
-			if read && seq >= known { // else a server tells it that is behind, or what was changed meanwhile is left out
-				return slices.Collect(maps.Values(standing)), nil
+			if loaded, err := watch.Loaded(e); loaded || err != nil {
+				return slices.Collect(maps.Values(standing)), err
 			}
 		}
 	}

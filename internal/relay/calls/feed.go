@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"math"
 	"reflect"
 	"strconv"
 	"strings"
@@ -133,10 +132,7 @@ func (f *Feed) watch(ctx context.Context) error {
 	defer f.stopping.Go(func() { _ = watch.Stop() }) // which asks a server that may be gone
 	f.epoch, f.seq, f.ahead, f.fewer, f.view = nil, 0, ahead, false, view{map[string]entry{}, map[wire.User]map[string]time.Time{}}
 	jobs, checks := make(chan job), make(chan check)
-	// Whoever tells what the bucket holds may be a server that is behind the others, and
-	// leaves out what is changed meanwhile: it is all here only when the newest of what was
-	// there after that has come.
-	began, known, loaded, lastSeq := time.Now(), uint64(math.MaxUint64), false, uint64(0)
+	began, loaded, lastSeq := time.Now(), false, uint64(0)
 	tick := time.NewTicker(checkEvery)
 	defer tick.Stop()
 	for {
@@ -144,20 +140,22 @@ func (f *Feed) watch(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case e, open := <-watch.Updates():
-			switch {
-			case !open:
+			if !open {
 				return cmp.Or[error](ctx.Err(), errBehind)
-			case e != nil:
-				f.apply(e, loaded)
-			default:
-				if known, _, err = f.bucket.last(ctx); err != nil {
-					return err
-				}
 			}
-			if loaded || f.seq < known {
+			if e != nil {
+				f.apply(e, loaded)
+			}
+			if loaded {
 				continue
 			}
-			loaded, f.healthyAt = true, time.Now()
+			if loaded, err = watch.Loaded(e); err != nil {
+				return err
+			}
+			if !loaded {
+				continue
+			}
+			f.healthyAt = time.Now()
 			f.publishAll()
 			maintaining.Go(func() { f.maintain(ctx, jobs, checks) })
 			sub, err := f.conn.ChanQueueSubscribe(f.site.OfAll(wire.Now), "relays", f.asked)

@@ -473,3 +473,30 @@ func TestMissed(t *testing.T) {
 		is("bob wazo/3")
 	})
 }
+
+// TestVerify: a bucket with less in it than is known has lost it when that is said twice in
+// a row: a server that led the others before it was cut off may say so once.
+func TestVerify(t *testing.T) {
+	less, all := check{last: 6, known: 7}, check{last: 7, known: 7}
+	for _, c := range []struct {
+		said []check
+		want error
+	}{
+		{[]check{all, less, all, less}, nil},
+		{[]check{less, less}, ErrEpoch},
+		{[]check{{last: 8, known: 7}}, errBehind},
+		{[]check{{err: context.DeadlineExceeded}}, context.DeadlineExceeded},
+	} {
+		f := &Feed{seq: 7, epoch: anEpoch{}}
+		var err error
+		for _, said := range c.said {
+			err = f.verify(said, 7)
+		}
+		if !errors.Is(err, c.want) {
+			t.Errorf("%+v: %v, want %v", c.said, err, c.want)
+		}
+	}
+}
+
+// anEpoch stands for an epoch that is there.
+type anEpoch struct{ jetstream.KeyValueEntry }

@@ -227,15 +227,17 @@ func (d *Directory) watch(ctx context.Context, take func([]Entry), stopping *syn
 		case !open:
 			return cmp.Or[error](ctx.Err(), jetstream.ErrConsumerDeleted)
 		case kv == nil:
-			loaded = true
 		case kv.Operation() != jetstream.KeyValuePut:
 			delete(all, kv.Key())
 		default:
-			e, err := Parse(kv.Value())
-			if err != nil {
-				continue // what holds of him is what was read last
+			if e, err := Parse(kv.Value()); err == nil { // else what holds of him is what was read last
+				all[kv.Key()] = e
 			}
-			all[kv.Key()] = e
+		}
+		if !loaded {
+			if loaded, err = watch.Loaded(kv); err != nil {
+				return errBehind
+			}
 		}
 		if loaded && len(watch.Updates()) == 0 {
 			take(slices.Collect(maps.Values(all)))
@@ -253,18 +255,14 @@ func (d *Directory) check(ctx context.Context, newest chan<- uint64) {
 			return
 		case <-tick.C:
 		}
-		now, err := d.users.Status(ctx)
+		last, err := bucketwatch.Newest(ctx, d.users)
 		if err != nil {
 			continue // there is no leader, perhaps
-		}
-		bucket, ok := now.(*jetstream.KeyValueBucketStatus)
-		if !ok {
-			return
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case newest <- bucket.StreamInfo().State.LastSeq:
+		case newest <- last:
 		}
 	}
 }
