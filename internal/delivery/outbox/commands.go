@@ -30,8 +30,8 @@ func (b *Outbox) change(ctx context.Context, id string, do func(*sql.Tx, *Item) 
 }
 
 // afresh is the item as if it had never been tried.
-func (it *Item) afresh(now time.Time) {
-	it.State, it.Reason, it.NextTry, it.Decided, it.Deadline = Waiting, NoReason, now, time.Time{}, time.Time{}
+func (it *Item) afresh() {
+	it.State, it.Reason, it.NextTry, it.Decided, it.Deadline = Waiting, NoReason, time.Time{}, time.Time{}, time.Time{}
 	it.FirstTry, it.LastTry, it.Tries, it.unknowns, it.odds = time.Time{}, time.Time{}, 0, 0, 0
 }
 
@@ -51,9 +51,9 @@ func (b *Outbox) Retry(ctx context.Context, id string) (Item, error) {
 		case it.State == Refused && !it.Kept:
 			return ErrNoCopy
 		case it.State == Refused:
-			it.afresh(b.o.Now())
+			it.afresh()
 		case it.State == Waiting:
-			it.NextTry = b.o.Now()
+			it.NextTry = time.Time{}
 		default:
 			return ErrState
 		}
@@ -100,7 +100,7 @@ func (b *Outbox) Resolve(ctx context.Context, id string, delivered bool, note st
 		}
 		it.Note = call.CleanText(note, maxNote)
 		if !delivered {
-			it.afresh(b.o.Now())
+			it.afresh()
 			return nil
 		}
 		*it = it.over(Delivered, b.o.Now())

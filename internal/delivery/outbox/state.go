@@ -62,7 +62,7 @@ type Item struct {
 	Added        time.Time
 	FirstTry     time.Time // since the last hold
 	LastTry      time.Time
-	NextTry      time.Time // of Waiting
+	NextTry      time.Time // of Waiting; zero: at once, whatever the clock says
 	Decided      time.Time // of Delivered, Refused and Uncertain
 	Deadline     time.Time // it is given up then; zero: after three days of trying
 	Tries        int       // requests, also those that never reached the hub

@@ -6,6 +6,7 @@ import (
 
 	"wiebelt/internal/hub"
 	"wiebelt/internal/testutil/clocktest"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
 
@@ -156,6 +157,23 @@ func TestDueUnderAnotherClock(t *testing.T) {
 		if err != nil || (len(items) == 1 && items[0].ID == it.ID) != want {
 			t.Errorf("clock moved by %v: %d due, %v", shift, len(items), err)
 		}
+	}
+}
+
+// TestRetriedUnderAnotherClock: what a person sends again is due, though the clock
+// is put back after that.
+func TestRetriedUnderAnotherClock(t *testing.T) {
+	now := clocktest.New(monday)
+	b := open(t, Options{Now: now.Now, first: time.Hour, Hub: to(answering(func([][]byte) (hub.Receipt, error) {
+		return hub.Receipt{Status: 422}, nil
+	}))})
+	it := add(t, b, write(t, "a.zip", []byte("a")))
+	drive(t, b)
+	now.Forward(200 * time.Hour)
+	must.Get(b.Retry(t.Context(), it.ID))(t)
+	now.Forward(-199 * time.Hour)
+	if items, _, err := b.next(t.Context(), now.Now()); err != nil || len(items) != 1 {
+		t.Errorf("%d due, %v", len(items), err)
 	}
 }
 
