@@ -61,6 +61,9 @@ const (
 	// tellEvery is how often the log tells of what is missing: a flood must not
 	// fill it either.
 	tellEvery = 10 * time.Second
+	// lastTime is how long writing may go on at the end: a little less than the
+	// resident that follows waits for this one.
+	lastTime = 4 * time.Second
 )
 
 // New is a recorder for a history. changed is told after every write, on Run's
@@ -144,7 +147,8 @@ func (r *Recorder) tell() {
 	r.wrong, r.why = 0, nil
 }
 
-// Run writes until ctx ends and everything queued by then is written.
+// Run writes until ctx ends and everything queued by then is written. The history
+// is to be closed after it.
 func (r *Recorder) Run(ctx context.Context) {
 	purge := time.NewTicker(time.Hour)
 	defer purge.Stop()
@@ -172,8 +176,9 @@ func (r *Recorder) Run(ctx context.Context) {
 				r.log.Warn("old calls not removed", "why", err)
 			}
 		case <-ctx.Done():
-			end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+			end, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTime)
 			defer cancel()
+			_ = r.store.Hurry(end) // without it the rest takes longer
 			for {
 				e, ok := r.next()
 				if !ok {

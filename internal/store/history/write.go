@@ -13,6 +13,15 @@ import (
 	"wiebelt/internal/store/sqlitefile"
 )
 
+// Hurry is for the end: entries put from now on are safe on disk once Close has
+// returned, so that a slow disk is waited for once and not for each of them.
+func (s *Store) Hurry(ctx context.Context) error {
+	return s.reading(func(db *sql.DB) error {
+		_, err := db.ExecContext(ctx, "PRAGMA synchronous = NORMAL")
+		return err
+	})
+}
+
 // Put writes an entry: a new one if its ID is 0, else over the one with that ID.
 // It returns when the entry is safe on disk. What Keep does not allow is left
 // out, and a withheld number never has a person; with KeepOff nothing happens
