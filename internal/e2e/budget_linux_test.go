@@ -219,8 +219,8 @@ func (s *stage) memory(t *table, meanwhile func()) {
 	rest := time.After(atRest) // it rests by the clock
 	meanwhile()
 	<-rest
-	now("  at rest after all that", 64)
-	t.figure("    of which no other program shares", float64(rollup(s.resident.Process.Pid, "Private_"))/1024, 30, "MB")
+	now("resident memory at rest after all that", 64) // a row of its own: others came between
+	t.figure("  of which no other program shares", float64(rollup(s.resident.Process.Pid, "Private_"))/1024, 30, "MB")
 	phone := s.phones[0]
 	p := s.person(pause)
 	c := simulate.Call{ID: p.ID, Number: "+31" + p.Numbers[0][1:]}
