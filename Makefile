@@ -1,5 +1,5 @@
 # What people and scripts rely on: build resident relay windows packages demo demo-relay test
-# lint bench bench-relay fuzz soak clean.
+# lint bench bench-more bench-relay fuzz soak clean.
 SHELL := /bin/bash
 # That of the tag, if the commit has one.
 VERSION ?= $(or $(shell git describe --exact-match --tags --match 'v[0-9]*' 2>/dev/null | sed s/^v//),$(shell sed -n 's/^Version = "\(.*\)"/\1/p' FyneApp.toml))
@@ -8,7 +8,7 @@ TAGS    := migrated_fynedo,no_emoji
 LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 GOBUILD := go build -trimpath -buildvcs=false -tags $(TAGS)
 
-.PHONY: build resident relay windows packages packages-linux packages-windows winres demo demo-relay test test-windows lint bench bench-relay fuzz soak shots clean
+.PHONY: build resident relay windows packages packages-linux packages-windows winres demo demo-relay test test-windows lint bench bench-more bench-relay fuzz soak shots clean
 
 build resident: relay
 	CGO_ENABLED=0 $(GOBUILD) -ldflags '$(LDFLAGS)' -o bin/wiebelt ./app/wiebelt
@@ -73,6 +73,11 @@ bench: build
 	.ci/install test
 	go test -tags $(TAGS) -run '^$$' -bench . -benchtime 200x $$(go list -tags $(TAGS) ./internal/... | grep -v /e2e)
 	WIEBELT_BIN=$(CURDIR)/bin WIEBELT_BENCH_ACCEPT=$(ACCEPT) go test -tags $(TAGS) -timeout 30m -run '^$$' -bench Budgets -benchtime 1x ./internal/e2e
+
+# The local hub with a million contacts, a hundred residents at once, the windows.
+bench-more: build
+	.ci/install test
+	WIEBELT_BIN=$(CURDIR)/bin WIEBELT_BENCH_ACCEPT=$(ACCEPT) go test -tags $(TAGS) -timeout 30m -run '^$$' -bench 'Hub$$|Hundred|Windows$$' -benchtime 1x ./internal/e2e
 
 # A relay with a thousand desks, and with five thousand, and the way of a call from
 # each exchange; on a quiet machine too.
