@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"wiebelt/internal/store/sqlitefile"
 	"wiebelt/internal/testutil/clocktest"
 	"wiebelt/internal/testutil/must"
 )
@@ -167,5 +168,25 @@ func TestBesideLooksAfterNothing(t *testing.T) {
 	must.Do(t, off.Close())
 	if _, err := os.Stat(path); err != nil {
 		t.Errorf("nothing is to be kept, and it removed the file: %v", err)
+	}
+}
+
+// TestHurry: what was put in a hurry is in the file itself once it is closed, though
+// somebody else has it open.
+func TestHurry(t *testing.T) {
+	c := clocktest.New(monday)
+	path := filepath.Join(t.TempDir(), "history.db")
+	s := open(t, path, KeepFull, c)
+	r := must.Get(OpenReadOnly(path))(t)
+	defer r.Close()
+	must.Do(t, s.Hurry(t.Context()))
+	put(t, s, Entry{Rang: c.Now(), Number: "+31612345678", Result: ResultMissed})
+	must.Do(t, s.Close())
+	alone := must.Get(sqlitefile.Open(path, "mode=ro&immutable=1"))(t) // without the log beside it
+	defer alone.Close()
+	var n int
+	must.Do(t, alone.QueryRow("SELECT count(*) FROM calls").Scan(&n))
+	if n != 1 {
+		t.Errorf("%d calls", n)
 	}
 }

@@ -330,6 +330,9 @@ func (s *Store) Close() error {
 	s.using.Lock()
 	defer s.using.Unlock()
 	s.shut = true
+	if s.db != nil { // closing leaves out what Hurry left, if somebody else has the file open
+		_, _ = s.db.Exec("PRAGMA wal_checkpoint(PASSIVE)")
+	}
 	s.close()
 	return nil
 }
