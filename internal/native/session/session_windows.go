@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/windows"
 
+	"wiebelt/internal/native/screenreader"
 	"wiebelt/internal/native/win32"
 )
 
@@ -169,5 +170,6 @@ func (f *follower) ask() {
 		Locked:     f.locked || quns == qunsNotPresent,
 		Quiet:      quns == qunsQuiet,
 		Presenting: quns == qunsBusy || quns == qunsFullScreen || quns == qunsPresenting,
+		Reader:     screenreader.Wanted(),
 	}, sources)
 }

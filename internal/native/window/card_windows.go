@@ -21,9 +21,6 @@ type winCard struct {
 
 	private  bool    // to be kept out of pictures of the screen
 	affinity uintptr // what Windows was last told of that
-	title    string
-
-	annotated bool // said to be an alert
 }
 
 func (d *desktop) New(h Handler) (Window, error) {
@@ -53,12 +50,8 @@ func (w *winCard) Show(r image.Rectangle, pic *Picture) error {
 		if err != nil {
 			return err
 		}
-		came := !w.up
 		w.rect, w.up = r, true
 		w.repaint(image.Rectangle{Max: r.Size()})
-		if came {
-			w.alert()
-		}
 		return nil
 	})
 }
@@ -93,10 +86,6 @@ func (w *winCard) Hide() error {
 		if w.up {
 			w.giveBack()
 			w.up = false
-			if w.title != "" {
-				w.title = ""
-				_ = w.rename("Wiebelt")
-			}
 			showWindow.Call(w.hwnd, swHide)
 			// Windows does not say so. Posted, so that the handler is not
 			// called while its owner waits in Hide.

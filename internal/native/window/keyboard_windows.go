@@ -189,29 +189,3 @@ func (w *winCard) protect() error {
 	}
 	return nil
 }
-
-// maxTitle bounds what a screen reader is given to read, in characters.
-const maxTitle = 500
-
-// SetTitle gives the window the text that stands for its picture, for screen
-// readers: they are told that there is something to read when the window comes
-// up, and when the text changes while it is up. Hide forgets it. It is a method
-// of windows on this platform only.
-func (w *winCard) SetTitle(text string) error {
-	if r := []rune(text); len(r) > maxTitle {
-		text = string(r[:maxTitle])
-	}
-	return w.do(func() error {
-		if text == w.title {
-			return nil
-		}
-		w.title = text
-		if err := w.rename(text); err != nil {
-			return err
-		}
-		if w.up {
-			w.alert()
-		}
-		return nil
-	})
-}

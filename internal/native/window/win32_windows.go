@@ -49,7 +49,6 @@ var (
 	isWindow            = user32.NewProc("IsWindow")
 	monitorFromPoint    = user32.NewProc("MonitorFromPoint")
 	monitorFromWindow   = user32.NewProc("MonitorFromWindow")
-	notifyWinEvent      = user32.NewProc("NotifyWinEvent")
 	openClipboard       = user32.NewProc("OpenClipboard")
 	registerHotKey      = user32.NewProc("RegisterHotKey")
 	releaseCapture      = user32.NewProc("ReleaseCapture")
@@ -102,6 +101,7 @@ const (
 	wmSetFocus      = 0x0007
 	wmSetCursor     = 0x0020
 	wmGetMinMaxInfo = 0x0024
+	wmGetObject     = 0x003D
 	wmSetIcon       = 0x0080
 	wmKeyUp         = 0x0101
 	wmSysKeyUp      = 0x0105

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/windows"
 
+	"wiebelt/internal/native/screenreader"
 	"wiebelt/internal/native/win32"
 )
 
@@ -71,10 +72,17 @@ func (b *winBase) Close() error {
 
 // destroy ends a window that exists.
 func (b *winBase) destroy() {
+	screenreader.Detach(b.hwnd)
 	delete(b.d.windows, b.hwnd)
 	desktops.Delete(b.hwnd)
 	win32.Destroy(b.hwnd)
 	b.hwnd, b.pic = 0, nil
+}
+
+// Explored says which node stands for the window in the trees that screen readers get
+// from now on. It is a method of windows on this platform only.
+func (b *winBase) Explored(n screenreader.ID) {
+	_ = b.do(func() error { screenreader.Attach(b.hwnd, n); return nil }) // a closed one is explored by nobody
 }
 
 // repaint brings a part of the picture on screen.
@@ -112,6 +120,8 @@ func (b *winBase) message(what uint32, wParam, lParam uintptr) (uintptr, bool) {
 		return 1, true // the picture covers all of it
 	case wmDPIChanged:
 		b.d.announce()
+	case wmGetObject:
+		return screenreader.Answer(b.hwnd, wParam, lParam)
 	default:
 		if what >= wmKeyDown && what <= wmSysChar {
 			return 0, b.keys(what, wParam)

@@ -52,6 +52,9 @@ func (cs *Cards) readerPressed(in input) {
 	}
 }
 
+// explored is a window that the system's readers ask, and not the program (Windows).
+type explored interface{ Explored(screenreader.ID) }
+
 // explorer makes the tree of one card.
 type explorer struct {
 	cs   *Cards
@@ -68,8 +71,13 @@ func (cs *Cards) explore(s *slot) *screenreader.Node {
 		s.known = map[thing]screenreader.ID{}
 	}
 	e := &explorer{cs: cs, s: s, seen: map[thing]bool{}}
-	e.card = e.node(thing{role: screenreader.Card}, s.rect)
+	root := thing{role: screenreader.Card}
+	_, known := s.known[root]
+	e.card = e.node(root, s.rect)
 	e.card.Focused = s.keys.here
+	if w, ok := s.win.(explored); ok && !known {
+		w.Explored(e.card.ID)
+	}
 	var last *screenreader.Node // what closes it, as with the keys
 	word := 0
 	for i := range s.face.areas {

@@ -18,7 +18,6 @@ func (cs *Cards) forget() {
 	}
 	for _, s := range cs.slots {
 		s.surface.Forget()
-		cs.title(s, "")
 	}
 	cs.part = nil
 	offscreen.Forget()

@@ -42,7 +42,6 @@ type pane struct {
 	up       bool
 	keyboard bool
 	hidden   bool // from capture
-	title    string
 	updated  func(*window.Picture)
 }
 
@@ -87,7 +86,6 @@ func (p *pane) TakeKeyboard() error            { p.keyboard = true; return nil }
 func (p *pane) GiveKeyboardBack() error        { p.keyboard = false; return nil }
 func (p *pane) HideFromCapture(h bool) error   { p.hidden = h; return nil }
 func (p *pane) Sync() error                    { return nil }
-func (p *pane) SetTitle(s string) error        { p.title = s; return nil }
 func (p *pane) Close() error                   { return nil }
 
 // up lists the places of the windows that are up, in the order of the slots.

@@ -39,40 +39,19 @@ func unmarked(s string) string {
 // speech is what screen readers were told of a card.
 type speech struct {
 	said     string
-	saidAs   Privacy
 	sentence string // all of it
 	times    int    // how often there was something to say
 }
 
-// titled is a window whose title screen readers read (Windows).
-type titled interface{ SetTitle(string) error }
-
 // speak tells screen readers of a card that has come on screen, or of another
 // person on it. A card that folds to a strip is no news.
 func (cs *Cards) speak(s *slot) {
-	if s.more > 0 {
-		return
-	}
-	if s.form.fold != asCard {
-		if s.said != "" && s.saidAs != cs.c.privacy() { // the name may not stand there any more
-			s.said = ""
-			cs.title(s, "")
-		}
+	if s.more > 0 || s.form.fold != asCard {
 		return
 	}
 	all, about := s.face.spoken()
 	if about == s.said {
 		return
 	}
-	s.said, s.saidAs = about, cs.c.privacy()
-	s.sentence, s.times = all, s.times+1
-	cs.title(s, all)
-}
-
-func (cs *Cards) title(s *slot, text string) {
-	if w, ok := s.win.(titled); ok {
-		if err := w.SetTitle(text); err != nil {
-			cs.c.Log.Warn("screen readers are not told", "why", err)
-		}
-	}
+	s.said, s.sentence, s.times = about, all, s.times+1
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"image"
 	"os"
-	"runtime"
 	"strings"
 	"time"
 	"unsafe"
@@ -49,31 +48,6 @@ func foreground() string {
 	var name [64]uint16
 	user32.NewProc("GetClassNameW").Call(h, uintptr(unsafe.Pointer(&name[0])), uintptr(len(name)))
 	return windows.UTF16ToString(name[:])
-}
-
-// listen hears alerts of any program, as screen readers do, and returns when it
-// does.
-func listen() {
-	ready := make(chan struct{})
-	go func() {
-		runtime.LockOSThread()
-		const alert, outOfContext = 0x0002, 0
-		heard := windows.NewCallback(func(_, _, hwnd, object, child, _, _ uintptr) uintptr {
-			var text [600]uint16
-			user32.NewProc("GetWindowTextW").Call(hwnd, uintptr(unsafe.Pointer(&text[0])), uintptr(len(text)))
-			fmt.Println("alert", int32(object), int32(child), windows.UTF16ToString(text[:]))
-			return 0
-		})
-		if h, _, err := user32.NewProc("SetWinEventHook").Call(alert, alert, 0, heard, 0, 0, outOfContext); h == 0 {
-			fmt.Println("error listen", err)
-		}
-		close(ready)
-		for m := make([]uint64, 8); ; {
-			user32.NewProc("GetMessageW").Call(uintptr(unsafe.Pointer(&m[0])), 0, 0, 0)
-			user32.NewProc("DispatchMessageW").Call(uintptr(unsafe.Pointer(&m[0])))
-		}
-	}()
-	<-ready
 }
 
 func main() {
@@ -148,12 +122,8 @@ func main() {
 			err = wins[n].GiveKeyboardBack()
 		case "private":
 			err = wins[n].HideFromCapture(true)
-		case "title":
-			err = wins[0].(interface{ SetTitle(string) error }).SetTitle(rest)
 		case "fullscreen":
 			more = window.FullScreen(d, d.Monitors()[0].Area)
-		case "listen":
-			listen()
 		case "broadcast":
 			const all, settingChange, abortIfHung = 0xFFFF, 0x1A, 2
 			user32.NewProc("SendMessageTimeoutW").Call(all, settingChange, 0, 0, abortIfHung, 5000, 0)

@@ -1,0 +1,153 @@
+package screenreader
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// What of UI Automation and of COM is used. System DLLs only, looked up at first use.
+var (
+	automationCore = windows.NewLazySystemDLL("uiautomationcore.dll")
+	oleaut32       = windows.NewLazySystemDLL("oleaut32.dll")
+	user32         = windows.NewLazySystemDLL("user32.dll")
+
+	clientsAreListening   = automationCore.NewProc("UiaClientsAreListening")
+	disconnectProvider    = automationCore.NewProc("UiaDisconnectProvider")
+	hostProviderFromHwnd  = automationCore.NewProc("UiaHostProviderFromHwnd")
+	raiseEvent            = automationCore.NewProc("UiaRaiseAutomationEvent")
+	raisePropertyChanged  = automationCore.NewProc("UiaRaiseAutomationPropertyChangedEvent")
+	raiseStructureChanged = automationCore.NewProc("UiaRaiseStructureChangedEvent")
+	returnProvider        = automationCore.NewProc("UiaReturnRawElementProvider")
+	safeArrayAccessData   = oleaut32.NewProc("SafeArrayAccessData")
+	safeArrayCreateVector = oleaut32.NewProc("SafeArrayCreateVector")
+	safeArrayUnaccessData = oleaut32.NewProc("SafeArrayUnaccessData")
+	sysAllocString        = oleaut32.NewProc("SysAllocString")
+	systemParametersInfo  = user32.NewProc("SystemParametersInfoW")
+	variantClear          = oleaut32.NewProc("VariantClear")
+	wineOnly              = windows.NewLazySystemDLL("ntdll.dll").NewProc("wine_get_version")
+)
+
+// Numbers of UI Automation (UIAutomationClient.h, UIAutomationCore.h).
+const (
+	rootObject = -25 // UiaRootObjectId: what a client asks a window for
+
+	serverSide = 1 // ProviderOptions_ServerSideProvider
+
+	propertyProcessID     = 30002
+	propertyControlType   = 30003
+	propertyName          = 30005
+	propertyHasFocus      = 30008
+	propertyFocusable     = 30009
+	propertyEnabled       = 30010
+	propertyAutomationID  = 30011
+	propertyHelpText      = 30013
+	propertyValue         = 30045
+	propertyLiveSetting   = 30135
+	propertyPositionInSet = 30152
+	propertySizeOfSet     = 30153
+	propertyIsDialog      = 30174
+
+	typeButton   = 50000
+	typeEdit     = 50004
+	typeListItem = 50007
+	typeList     = 50008
+	typeText     = 50020
+	typeCustom   = 50025
+	typeWindow   = 50032
+
+	patternInvoke = 10000
+	patternValue  = 10002
+	patternWindow = 10009
+
+	eventFocusChanged = 20005
+	eventSystemAlert  = 20023
+
+	childrenInvalidated = 2 // StructureChangeType_ChildrenInvalidated
+	assertive           = 2 // LiveSetting
+	appendRuntimeID     = 3 // UiaAppendRuntimeId: the window's own id comes first
+
+	toParent = 0 // NavigateDirection
+	toNext   = 1
+	toBefore = 2
+	toFirst  = 3
+	toLast   = 4
+
+	readyForInput = 2 // WindowInteractionState_ReadyForUserInteraction
+)
+
+// What methods of COM objects answer.
+const (
+	ok              = uintptr(0)
+	eNoInterface    = uintptr(0x80004002)
+	ePointer        = uintptr(0x80004003)
+	eOutOfMemory    = uintptr(0x8007000E)
+	eNotEnabled     = uintptr(0x80040200) // UIA_E_ELEMENTNOTENABLED
+	eNotAvailable   = uintptr(0x80040201) // UIA_E_ELEMENTNOTAVAILABLE
+	eNotThatWay     = uintptr(0x80131509) // UIA_E_INVALIDOPERATION
+	coMultithreaded = 0
+)
+
+// variant is a VARIANT that holds nothing, a number, a yes or no, or a text.
+type variant struct {
+	kind  uint16
+	_     [3]uint16
+	value uint64
+	_     uint64
+}
+
+const (
+	kindNumber = 3 // VT_I4
+	kindText   = 8 // VT_BSTR, freed by who gets it
+	kindBool   = 11
+)
+
+func number(n int) variant { return variant{kind: kindNumber, value: uint64(uint32(n))} }
+
+func boolean(b bool) variant {
+	v := variant{kind: kindBool}
+	if b {
+		v.value = 0xFFFF
+	}
+	return v
+}
+
+// text is a text, or nothing for "".
+func text(s string) variant {
+	if s == "" {
+		return variant{}
+	}
+	return variant{kind: kindText, value: uint64(systemText(s))}
+}
+
+// systemText is a BSTR, which whoever gets it frees.
+func systemText(s string) uintptr {
+	p, err := windows.UTF16PtrFromString(s)
+	if err != nil {
+		return 0
+	}
+	t, _, _ := sysAllocString.Call(uintptr(unsafe.Pointer(p)))
+	return t
+}
+
+// numbers is a SAFEARRAY of numbers, which whoever gets it frees.
+func numbers(all ...int32) uintptr {
+	a, _, _ := safeArrayCreateVector.Call(kindNumber, 0, uintptr(len(all)))
+	if a == 0 {
+		return 0
+	}
+	var data *[8]int32
+	safeArrayAccessData.Call(a, uintptr(unsafe.Pointer(&data)))
+	copy(data[:], all)
+	safeArrayUnaccessData.Call(a)
+	return a
+}
+
+// listening reports whether some program wants to hear of what happens on screen.
+func listening() bool {
+	if clientsAreListening.Find() != nil {
+		return false
+	}
+	yes, _, _ := clientsAreListening.Call()
+	return yes != 0
+}

@@ -1,0 +1,225 @@
+package screenreader
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// Bridge shows what is on screen to programs that ask for it over UI Automation.
+type Bridge struct {
+	next chan Tree
+	now  atomic.Pointer[view]
+}
+
+// New makes one. It is seen by nobody before Run.
+func New() *Bridge {
+	b := &Bridge{next: make(chan Tree, 1)}
+	b.now.Store(viewOf(Tree{}, nil))
+	return b
+}
+
+// Show makes t what is on screen and returns at once; of several in a row the last
+// one counts. It may be called from one goroutine.
+func (b *Bridge) Show(t Tree) {
+	select {
+	case <-b.next:
+	default:
+	}
+	b.next <- t
+}
+
+// running is the bridge that answers for the windows of this program.
+var running atomic.Pointer[Bridge]
+
+// Run answers for the windows of this program until ctx ends, which is no error.
+func (b *Bridge) Run(ctx context.Context) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if windows.CoInitializeEx(0, coMultithreaded) == nil { // what is told is asked for on this thread
+		defer windows.CoUninitialize()
+	}
+	running.Store(b)
+	defer func() {
+		running.CompareAndSwap(b, nil)
+		b.now.Store(viewOf(Tree{}, nil))
+		b.disconnect()
+	}()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case t := <-b.next:
+			old := b.now.Load()
+			now := viewOf(t, old.news)
+			b.now.Store(now) // first: readers ask back
+			b.disconnect()
+			if listening() {
+				b.tell(old, now)
+			}
+		}
+	}
+}
+
+// disconnect has the system, and clients through it, let go of what is on screen no
+// more.
+func (b *Bridge) disconnect() {
+	v := b.now.Load()
+	var gone []*face
+	objects.Lock()
+	for n, o := range objects.of {
+		if n.b == b && v.find(n.id) == nil {
+			o.count++
+			gone = append(gone, &o.faces[asSimple])
+		}
+	}
+	objects.Unlock()
+	for _, f := range gone {
+		disconnectProvider.Call(uintptr(unsafe.Pointer(f)))
+		f.release()
+	}
+}
+
+// tell says what has changed, as far as readers act on it or would otherwise go on
+// with what they know. News is an alert of the system: of all that a program in the
+// background can say, NVDA reads out only this, and it reads it once.
+func (b *Bridge) tell(old, now *view) {
+	for _, p := range now.inOrder {
+		was := old.nodes[p.ID]
+		if was == nil {
+			continue
+		}
+		if !slices.EqualFunc(was.Children, p.Children, func(a, b *Node) bool { return a.ID == b.ID }) {
+			b.restructured(p)
+		}
+		if was.Name != p.Name {
+			b.changed(p, propertyName, text(was.Name), text(p.Name))
+		}
+		if was.Value != p.Value {
+			b.changed(p, propertyValue, text(was.Value), text(p.Value))
+		}
+		if was.Off != p.Off {
+			b.changed(p, propertyEnabled, boolean(!was.Off), boolean(!p.Off))
+		}
+	}
+	if p, was := now.focused(), old.focused(); p != nil && (was == nil || was.ID != p.ID) {
+		b.raise(p, eventFocusChanged)
+	}
+	for _, p := range now.inOrder {
+		if p.Role == News && old.find(p.ID) == nil {
+			b.raise(p, eventSystemAlert)
+		}
+	}
+}
+
+func (b *Bridge) raise(p *place, event uintptr) {
+	b.call(p, func(f uintptr) { raiseEvent.Call(f, event) })
+}
+
+// changed tells of a property, and frees both values.
+func (b *Bridge) changed(p *place, property uintptr, was, is variant) {
+	b.call(p, func(f uintptr) {
+		// Passed by value, which is by address for things of this size.
+		raisePropertyChanged.Call(f, property, uintptr(unsafe.Pointer(&was)), uintptr(unsafe.Pointer(&is)))
+	})
+	variantClear.Call(uintptr(unsafe.Pointer(&was)))
+	variantClear.Call(uintptr(unsafe.Pointer(&is)))
+}
+
+// restructured tells that other things stand in p than did.
+func (b *Bridge) restructured(p *place) {
+	if wineOnly.Find() == nil { // wine 8 ends a program that calls it
+		return
+	}
+	b.call(p, func(f uintptr) { raiseStructureChanged.Call(f, childrenInvalidated, 0, 0) })
+}
+
+// call gives p as a client would get it to a function of the system.
+func (b *Bridge) call(p *place, do func(provider uintptr)) {
+	if f := b.provide(p, asSimple); f != nil {
+		do(uintptr(unsafe.Pointer(f)))
+		f.release()
+	}
+}
+
+// attached are the windows by the nodes that stand for them, and the other way round.
+var attached = struct {
+	sync.Mutex
+	windows map[ID]uintptr
+	nodes   map[uintptr]ID
+}{windows: map[ID]uintptr{}, nodes: map[uintptr]ID{}}
+
+// Attach says which node of the trees to come a window of the system is.
+func Attach(window uintptr, n ID) {
+	attached.Lock()
+	defer attached.Unlock()
+	delete(attached.windows, attached.nodes[window])
+	attached.nodes[window], attached.windows[n] = n, window
+}
+
+// Detach is called when a window ends, on its thread.
+func Detach(window uintptr) {
+	attached.Lock()
+	_, was := attached.nodes[window]
+	delete(attached.windows, attached.nodes[window])
+	delete(attached.nodes, window)
+	attached.Unlock()
+	if was {
+		returnProvider.Call(window, 0, 0, 0) // the system lets go of what it has of it
+	}
+}
+
+func windowOf(n ID) uintptr {
+	attached.Lock()
+	defer attached.Unlock()
+	return attached.windows[n]
+}
+
+func hostOf(window uintptr) (host uintptr) {
+	hostProviderFromHwnd.Call(window, uintptr(unsafe.Pointer(&host)))
+	return host
+}
+
+// asked is set once a client has asked for a window of this program.
+var asked atomic.Bool
+
+// Answer deals with WM_GETOBJECT of a window, on its thread; false leaves it to the
+// system.
+func Answer(window, wParam, lParam uintptr) (uintptr, bool) {
+	const client = -4 // OBJID_CLIENT: older readers, which the system translates for
+	what := int32(lParam)
+	if what != rootObject && what != client {
+		return 0, false
+	}
+	if what == rootObject {
+		asked.Store(true)
+	}
+	b := running.Load()
+	if b == nil {
+		return 0, false
+	}
+	attached.Lock()
+	id := attached.nodes[window]
+	attached.Unlock()
+	f := b.provide(b.now.Load().nodes[id], asSimple)
+	if f == nil {
+		return 0, false
+	}
+	defer f.release()
+	r, _, _ := returnProvider.Call(window, wParam, lParam, uintptr(unsafe.Pointer(f)))
+	return r, r != 0
+}
+
+// Wanted reports whether there is a screen reader, or another program that explores
+// others: it has said so, listens, or has asked for a window of ours.
+func Wanted() bool {
+	const getScreenReader = 0x46
+	var on int32
+	systemParametersInfo.Call(getScreenReader, 0, uintptr(unsafe.Pointer(&on)), 0)
+	return on != 0 || asked.Load() || listening()
+}

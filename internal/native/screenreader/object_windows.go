@@ -1,0 +1,232 @@
+package screenreader
+
+import (
+	"sync"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// The interfaces that objects have, in the order of their faces.
+const (
+	asSimple = iota // IRawElementProviderSimple, and IUnknown
+	asFragment
+	asRoot
+	asInvoke
+	asValue
+	asWindow
+	interfaces
+)
+
+var iids = [interfaces]windows.GUID{
+	asSimple:   {Data1: 0xd6dd68d1, Data2: 0x86fd, Data3: 0x4332, Data4: [8]byte{0x86, 0x66, 0x9a, 0xbe, 0xde, 0xa2, 0xd2, 0x4c}},
+	asFragment: {Data1: 0xf7063da8, Data2: 0x8359, Data3: 0x439c, Data4: [8]byte{0x92, 0x97, 0xbb, 0xc5, 0x29, 0x9a, 0x7d, 0x87}},
+	asRoot:     {Data1: 0x620ce2a5, Data2: 0xab8f, Data3: 0x40a9, Data4: [8]byte{0x86, 0xcb, 0xde, 0x3c, 0x75, 0x59, 0x9b, 0x58}},
+	asInvoke:   {Data1: 0x54fcb24b, Data2: 0xe18e, Data3: 0x47a2, Data4: [8]byte{0xb4, 0xd3, 0xec, 0xcb, 0xe7, 0x75, 0x99, 0xa2}},
+	asValue:    {Data1: 0xc7935180, Data2: 0x6fb3, Data3: 0x4201, Data4: [8]byte{0xb1, 0x74, 0x7d, 0xf7, 0x3a, 0xdb, 0xf6, 0x4a}},
+	asWindow:   {Data1: 0x987df77b, Data2: 0xdb06, Data3: 0x4d77, Data4: [8]byte{0x8f, 0x8a, 0x86, 0xa9, 0xc3, 0xbb, 0x90, 0xb9}},
+}
+
+var iidUnknown = windows.GUID{Data4: [8]byte{0xC0, 0, 0, 0, 0, 0, 0, 0x46}}
+
+// face is an object as one of its interfaces: COM calls methods of its address. It
+// lies in memory of the system, which Go's collector knows nothing of: tables keeps
+// the methods, and which object it is, is a number.
+type face struct {
+	methods *uintptr
+	object  uintptr // which of objects.all
+}
+
+// object is what clients hold of a node.
+type object struct {
+	node
+	faces *[interfaces]face
+	has   [interfaces]bool
+	count int // of those who hold it
+}
+
+// node names what an object stands for.
+type node struct {
+	b  *Bridge
+	id ID
+}
+
+// objects are those that somebody holds. One lives until nobody does, whatever has
+// become of its node.
+var objects = struct {
+	sync.Mutex
+	last uintptr
+	all  map[uintptr]*object
+	of   map[node]*object
+}{all: map[uintptr]*object{}, of: map[node]*object{}}
+
+// provide gives out p as one of its interfaces, to be released; nil for nothing.
+func (b *Bridge) provide(p *place, as int) *face {
+	if p == nil {
+		return nil
+	}
+	tables.once.Do(makeTables)
+	objects.Lock()
+	defer objects.Unlock()
+	o := objects.of[node{b, p.ID}]
+	if o == nil {
+		at, err := windows.LocalAlloc(windows.LPTR, uint32(unsafe.Sizeof([interfaces]face{})))
+		if err != nil {
+			return nil
+		}
+		objects.last++
+		o = &object{node: node{b, p.ID}, faces: *(**[interfaces]face)(unsafe.Pointer(&at)), has: interfacesOf(p)}
+		for i := range o.faces {
+			o.faces[i] = face{methods: &tables.methods[i][0], object: objects.last}
+		}
+		objects.all[objects.last], objects.of[o.node] = o, o
+	}
+	if !o.has[as] {
+		return nil
+	}
+	o.count++
+	return &o.faces[as]
+}
+
+// held is the object of a face, which its caller holds.
+func (f *face) held() *object {
+	objects.Lock()
+	defer objects.Unlock()
+	return objects.all[f.object]
+}
+
+// as is the object as another interface, to be released; nil where it has none.
+func (f *face) as(i int) *face {
+	objects.Lock()
+	defer objects.Unlock()
+	o := objects.all[f.object]
+	if o == nil || !o.has[i] {
+		return nil
+	}
+	o.count++
+	return &o.faces[i]
+}
+
+func (f *face) release() int {
+	objects.Lock()
+	defer objects.Unlock()
+	o := objects.all[f.object]
+	if o == nil {
+		return 0
+	}
+	if o.count--; o.count == 0 {
+		delete(objects.all, f.object)
+		delete(objects.of, o.node)
+		windows.LocalFree(windows.Handle(unsafe.Pointer(o.faces)))
+	}
+	return o.count
+}
+
+// Methods of IUnknown.
+
+func queryInterface(f *face, iid *windows.GUID, out **face) uintptr {
+	if out == nil || iid == nil {
+		return ePointer
+	}
+	*out = nil
+	for i := range iids {
+		if *iid == iids[i] || i == asSimple && *iid == iidUnknown {
+			*out = f.as(i)
+		}
+	}
+	if *out == nil {
+		return eNoInterface
+	}
+	return ok
+}
+
+func addRef(f *face) uintptr {
+	objects.Lock()
+	defer objects.Unlock()
+	o := objects.all[f.object]
+	if o == nil {
+		return 0
+	}
+	o.count++
+	return uintptr(o.count)
+}
+
+func release(f *face) uintptr { return uintptr(f.release()) }
+
+// tables are the methods of all interfaces, by face. Callbacks are never freed, so they
+// are made once, when the first client asks, and shared by all objects.
+var tables struct {
+	once    sync.Once
+	methods [interfaces][]uintptr
+}
+
+func makeTables() {
+	unknown := []uintptr{windows.NewCallback(queryInterface), windows.NewCallback(addRef), windows.NewCallback(release)}
+	for i, own := range [interfaces][]uintptr{
+		asSimple: {
+			get(func(target) int32 { return serverSide }), // which any thread may ask: nothing it sees ever changes
+			windows.NewCallback(patternProvider),
+			windows.NewCallback(propertyValueOf),
+			get(target.host),
+		},
+		asFragment: {
+			windows.NewCallback(navigate),
+			get(target.runtimeID),
+			get(target.rectangle),
+			get(func(target) uintptr { return 0 }),            // no windows stand in ours
+			does(func(target) uintptr { return eNotThatWay }), // the keyboard is the user's to give
+			get(func(t target) *face { return t.o.b.provide(t.root(), asRoot) }),
+		},
+		asRoot: {
+			pointCallback(),
+			get(target.focus),
+		},
+		asInvoke: {does(target.press)},
+		asValue: {
+			windows.NewCallback(func(*face, uintptr) uintptr { return eNotThatWay }), // letters come from the keyboard
+			get(func(t target) uintptr { return systemText(t.Value) }),
+			get(no),
+		},
+		asWindow: {
+			windows.NewCallback(func(*face, uintptr) uintptr { return eNotThatWay }),
+			does(func(target) uintptr { return eNotThatWay }), // it has a button for that
+			windows.NewCallback(func(_ *face, _ uintptr, idle *int32) uintptr { *idle = 1; return ok }),
+			get(no), get(no), get(no), // maximized, minimized, modal
+			get(no), // which is "normal" of a WindowVisualState
+			get(func(target) int32 { return readyForInput }),
+			get(func(target) int32 { return 1 }), // above all others
+		},
+	} {
+		tables.methods[i] = append(unknown[:len(unknown):len(unknown)], own...)
+	}
+}
+
+func no(target) int32 { return 0 }
+
+// get makes a method of what a node answers.
+func get[T any](f func(target) T) uintptr {
+	return windows.NewCallback(func(this *face, out *T) uintptr {
+		if out == nil {
+			return ePointer
+		}
+		var none T
+		*out = none
+		t, there := this.target()
+		if !there {
+			return eNotAvailable
+		}
+		*out = f(t)
+		return ok
+	})
+}
+
+// does makes a method of what a node does.
+func does(f func(target) uintptr) uintptr {
+	return windows.NewCallback(func(this *face) uintptr {
+		t, there := this.target()
+		if !there {
+			return eNotAvailable
+		}
+		return f(t)
+	})
+}
