@@ -3,11 +3,17 @@ package screenreader
 import (
 	"bufio"
 	"context"
+	"encoding/binary"
+	"flag"
 	"fmt"
 	"image"
+	"math"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"unsafe"
@@ -94,24 +100,469 @@ func (b *Bridge) shows(t Tree) {
 	}
 }
 
-// TestServe shows a card to a client in another process until standard input ends.
-func TestServe(t *testing.T) {
-	if os.Getenv("WIEBELT_SERVE") == "" {
-		t.Skip("started by TestWindows")
+// call calls a method of a face as the system does.
+func call(f *face, method int, args ...uintptr) uintptr {
+	r, _, _ := syscall.SyscallN(unsafe.Slice(f.methods, 12)[method], append([]uintptr{uintptr(unsafe.Pointer(f))}, args...)...)
+	return r
+}
+
+// into is where an answer goes: on the heap, since callbacks move the stack.
+func into[T any](p *T) uintptr {
+	kept.Store((*byte)(unsafe.Pointer(p)))
+	return uintptr(unsafe.Pointer(p))
+}
+
+var kept atomic.Pointer[byte]
+
+// answered is what a method without further arguments answers.
+func answered[T any](t *testing.T, f *face, method int, args ...uintptr) (v T) {
+	t.Helper()
+	if hr := call(f, method, append(args, into(&v))...); hr != ok {
+		t.Errorf("method %d: %x", method, hr)
 	}
-	b := begin(t)
+	return v
+}
+
+// query is another interface of an object, which gives the first one back.
+func (f *face) query(t *testing.T, iid windows.GUID) *face {
+	t.Helper()
+	other := answered[*face](t, f, 0, into(&iid))
+	if other != nil {
+		f.release()
+	}
+	return other
+}
+
+// property is one of a node's.
+func (f *face) property(t *testing.T, id uintptr) any {
+	t.Helper()
+	v := answered[variant](t, f, 5, id)
+	defer variantClear.Call(into(&v))
+	switch v.kind {
+	case kindText:
+		return read(uintptr(v.value))
+	case kindNumber:
+		return int(int32(v.value))
+	case kindBool:
+		return uint16(v.value) == 0xFFFF
+	}
+	return nil
+}
+
+// read is a text of the system.
+func read(text uintptr) string { return windows.UTF16PtrToString(*(**uint16)(unsafe.Pointer(&text))) }
+
+// Methods of IRawElementProviderFragment.
+const (
+	methodNavigate  = 3
+	methodRuntimeID = 4
+	methodRectangle = 5
+	methodSetFocus  = 7
+	methodRoot      = 8
+)
+
+// beside is the next in a direction.
+func (f *face) beside(t *testing.T, direction uintptr) *face {
+	t.Helper()
+	return answered[*face](t, f, methodNavigate, direction)
+}
+
+// walked are the ids of all in a fragment, which is let go.
+func walked(t *testing.T, f *face) (ids []string) {
+	t.Helper()
+	simple := f.query(t, iids[asSimple])
+	id, _ := simple.property(t, propertyAutomationID).(string)
+	ids = append(ids, id)
+	f = simple.query(t, iids[asFragment])
+	for c := f.beside(t, toFirst); c != nil; {
+		after := c.beside(t, toNext)
+		ids = append(ids, walked(t, c)...)
+		c = after
+	}
+	f.release()
+	return ids
+}
+
+// held are how many objects somebody has.
+func held() int {
+	objects.Lock()
+	defer objects.Unlock()
+	return len(objects.all)
+}
+
+// shown is a card on a window, as a client has its provider.
+func shown(t *testing.T) (*Bridge, *face, chan ID) {
+	t.Helper()
+	b, pressed := New(), make(chan ID, 10)
 	Attach(openWindow(t), 1)
-	b.shows(Tree{Cards: []*Node{testCard(2, "Inkomend", false)}, Press: func(id ID) { fmt.Println("pressed", id) }})
-	fmt.Println("ready")
-	for sc := bufio.NewScanner(os.Stdin); sc.Scan(); {
-		cmd := strings.TrimSpace(sc.Text())
-		switch cmd {
-		case "listening":
-			fmt.Println("ok", cmd, listening())
+	b.take(Tree{Cards: []*Node{testCard(2, "Inkomend", true)}, Press: func(id ID) { pressed <- id }})
+	return b, b.provide(b.now.Load().nodes[1], asSimple), pressed
+}
+
+// on has a node's provider asked and let go.
+func on(t *testing.T, b *Bridge, id ID, as int, ask func(*face)) {
+	t.Helper()
+	f := b.provide(b.now.Load().nodes[id], as)
+	if f == nil {
+		t.Fatalf("%d has no interface %d", id, as)
+	}
+	defer f.release()
+	ask(f)
+}
+
+// TestProviders asks what clients ask, by the tables of methods.
+func TestProviders(t *testing.T) {
+	b, root, pressed := shown(t)
+	if host := answered[uintptr](t, root, 6); host == 0 {
+		t.Error("the window has no provider of the system")
+	} else {
+		h := *(**face)(unsafe.Pointer(&host))
+		call(h, 2)
+	}
+	if options := answered[int32](t, root, 3); options != serverSide {
+		t.Errorf("options %d", options)
+	}
+	fragment := root.query(t, iids[asFragment])
+	addRef(fragment)
+	if got := strings.Join(walked(t, fragment), " "); got != "1 2 3 5 4 6 8 9" {
+		t.Errorf("walked %s", got)
+	}
+	propertiesOf(t, b)
+	places(t, b, fragment)
+	patternsOf(t, b, pressed)
+
+	simple := fragment.query(t, iidUnknown)
+	if same := simple.query(t, iids[asSimple]); same != simple {
+		t.Error("an object is another one as IUnknown")
+	}
+	var none *face
+	if hr := call(simple, 0, into(&windows.GUID{Data1: 1}), into(&none)); hr != eNoInterface || none != nil {
+		t.Errorf("an unknown interface: %x", hr)
+	}
+	if hr := call(simple, 0, into(&iids[asInvoke]), into(&none)); hr != eNoInterface || none != nil {
+		t.Errorf("a card as a button: %x", hr)
+	}
+	on(t, b, 2, asSimple, func(f *face) { // it is news, and remembered as long as the card is there
+		addRef(f)
+		b.take(Tree{Cards: []*Node{testCard(7, "Inkomend: A. Bakker", false)}})
+		if name := f.property(t, propertyName); name != "Inkomend" {
+			t.Errorf("a slow reader finds that %q was said", name)
 		}
+		b.take(Tree{})
+		var v variant
+		if hr := call(f, 5, propertyName, into(&v)); hr != eNotAvailable {
+			t.Errorf("what has gone: %x", hr)
+		}
+		release(f)
+	})
+	if got := release(simple); got != 0 || held() != 0 {
+		t.Errorf("%d hold the card, %d objects are left", got, held())
 	}
 }
 
-var _ = syscall.SyscallN
-var _ = unsafe.Pointer(nil)
-var _ = windows.GUID{}
+func propertiesOf(t *testing.T, b *Bridge) {
+	for _, is := range []struct {
+		of       ID
+		property uintptr
+		want     any
+	}{
+		{1, propertyControlType, typeWindow}, {1, propertyName, "Inkomend"}, {1, propertyIsDialog, true}, {1, propertyProcessID, os.Getpid()},
+		{2, propertyControlType, typeText}, {2, propertyLiveSetting, assertive}, {3, propertyLiveSetting, nil},
+		{5, propertyControlType, typeListItem}, {5, propertyPositionInSet, 2}, {5, propertySizeOfSet, 3}, {5, propertyHelpText, nil}, {3, propertySizeOfSet, nil},
+		{4, propertyControlType, typeButton}, {4, propertyHasFocus, true}, {4, propertyFocusable, true}, {4, propertyEnabled, true}, {4, propertyIsDialog, false},
+		{6, propertyEnabled, false}, {6, propertyFocusable, false}, {6, propertyHasFocus, false}, {6, propertyAutomationID, "6"},
+		{8, propertyControlType, typeEdit}, {8, propertyHelpText, "in deze relaties"}, {9, propertyControlType, typeText}, {9, 30999, nil},
+	} {
+		on(t, b, is.of, asSimple, func(f *face) {
+			if got := f.property(t, is.property); got != is.want {
+				t.Errorf("property %d of %d: %v, want %v", is.property, is.of, got, is.want)
+			}
+		})
+	}
+}
+
+// places asks where things are and what is where.
+func places(t *testing.T, b *Bridge, root *face) {
+	on(t, b, 4, asFragment, func(f *face) {
+		if got := answered[[4]float64](t, f, methodRectangle); got != [4]float64{110, 250, 90, 30} {
+			t.Errorf("the button is at %v", got)
+		}
+		if id := answered[uintptr](t, f, methodRuntimeID); id == 0 {
+			t.Error("the button has no id")
+		} else {
+			safeArrayDestroy.Call(id)
+		}
+		if hr := call(f, methodSetFocus); hr != eNotThatWay {
+			t.Errorf("a client takes the keyboard: %x", hr)
+		}
+		up := answered[*face](t, f, methodRoot)
+		if up.object != root.object {
+			t.Error("the button stands in another window")
+		}
+		up.release()
+		for direction, want := range map[uintptr]uintptr{toParent: 5, toNext: 0, toBefore: 0, toFirst: 0, toLast: 0} {
+			if got := b.idOf(f.beside(t, direction)); got != ID(want) {
+				t.Errorf("in direction %d of the button is %d, want %d", direction, got, want)
+			}
+		}
+	})
+	if got := b.idOf(root.beside(t, toLast)); got != 9 {
+		t.Errorf("the last of the card is %d", got)
+	}
+	if got := b.idOf(root.beside(t, toParent)); got != 0 {
+		t.Errorf("the card stands in %d", got)
+	}
+	on(t, b, 1, asRoot, func(f *face) {
+		if got := b.idOf(answered[*face](t, f, 4)); got != 4 {
+			t.Errorf("%d has the keyboard", got)
+		}
+		for at, want := range map[image.Point]ID{{120, 260}: 4, {300, 270}: 5, {101, 201}: 1, {10, 10}: 0} {
+			var out *face
+			if hr := callPoint(t, f, float64(at.X), float64(at.Y), &out); hr != ok {
+				t.Errorf("at %v: %x", at, hr)
+			}
+			if got := b.idOf(out); got != want {
+				t.Errorf("at %v is %d, want %d", at, got, want)
+			}
+		}
+	})
+}
+
+// callPoint calls ElementProviderFromPoint with nothing in the registers of whole
+// numbers: Go puts arguments into both kinds, Windows does not.
+func callPoint(t *testing.T, f *face, x, y float64, out **face) uintptr {
+	t.Helper()
+	code := []byte{0x31, 0xD2, 0x45, 0x31, 0xC0, 0x48, 0xB8} // xor edx, edx; xor r8d, r8d; mov rax, ...
+	code = binary.LittleEndian.AppendUint64(code, uint64(unsafe.Slice(f.methods, 4)[3]))
+	code = append(code, 0xFF, 0xE0) // jmp rax
+	at := must.Get(windows.VirtualAlloc(0, uintptr(len(code)), windows.MEM_COMMIT|windows.MEM_RESERVE, windows.PAGE_EXECUTE_READWRITE))(t)
+	defer windows.VirtualFree(at, 0, windows.MEM_RELEASE)
+	copy(unsafe.Slice(*(**byte)(unsafe.Pointer(&at)), len(code)), code)
+	hr, _, _ := syscall.SyscallN(at, uintptr(unsafe.Pointer(f)), uintptr(math.Float64bits(x)), uintptr(math.Float64bits(y)), into(out))
+	return hr
+}
+
+// idOf is whom a provider is of, which is let go; 0 for none.
+func (b *Bridge) idOf(f *face) ID {
+	if f == nil {
+		return 0
+	}
+	defer f.release()
+	return f.held().id
+}
+
+// patternsOf does what can be done with things.
+func patternsOf(t *testing.T, b *Bridge, pressed chan ID) {
+	for of, want := range map[ID][]uintptr{1: {patternWindow}, 2: nil, 4: {patternInvoke}, 5: nil, 6: {patternInvoke}, 8: {patternInvoke, patternValue}} {
+		on(t, b, of, asSimple, func(f *face) {
+			for pattern := range patterns {
+				p := answered[*face](t, f, 4, pattern)
+				if (p != nil) != slices.Contains(want, pattern) {
+					t.Errorf("pattern %d of %d: %v", pattern, of, p != nil)
+				}
+				if p != nil {
+					p.release()
+				}
+			}
+		})
+	}
+	on(t, b, 4, asInvoke, func(f *face) {
+		if hr := call(f, 3); hr != ok || <-pressed != 4 {
+			t.Errorf("pressed: %x", hr)
+		}
+	})
+	on(t, b, 6, asInvoke, func(f *face) {
+		if hr := call(f, 3); hr != eNotEnabled || len(pressed) != 0 {
+			t.Errorf("what is off was pressed: %x", hr)
+		}
+	})
+	on(t, b, 8, asValue, func(f *face) {
+		v := answered[uintptr](t, f, 4)
+		if got := read(v); got != "vis" {
+			t.Errorf("typed %q", got)
+		}
+		sysFreeString.Call(v)
+	})
+	on(t, b, 1, asWindow, func(f *face) {
+		if idle := answered[int32](t, f, 5, 100); idle != 1 {
+			t.Error("the card is busy")
+		}
+		if modal, top := answered[int32](t, f, 8), answered[int32](t, f, 11); modal != 0 || top != 1 {
+			t.Errorf("modal %d, above others %d", modal, top)
+		}
+		if hr := call(f, 4); hr != eNotThatWay {
+			t.Errorf("a client closes the window: %x", hr)
+		}
+	})
+}
+
+// TestChanges: news is told once, when a card comes and whenever it is other news; what
+// has changed beside it, where the keyboard is, and nothing else.
+func TestChanges(t *testing.T) {
+	var v *view
+	step := func(what string, want string, cards ...*Node) {
+		t.Helper()
+		old := v
+		if old == nil {
+			old = viewOf(Tree{}, nil)
+		}
+		v = viewOf(Tree{Cards: cards}, old.news)
+		var got []string
+		for _, c := range changes(old, v) {
+			got = append(got, fmt.Sprint(c.event, " of ", c.of.ID))
+			variantClear.Call(into(&c.was))
+			variantClear.Call(into(&c.is))
+		}
+		if s := strings.Join(got, ", "); s != want {
+			t.Errorf("%s: told %q, want %q", what, s, want)
+		}
+	}
+	step("a card comes", "20023 of 2", testCard(2, "Inkomend", false))
+	step("nothing", "", testCard(2, "Inkomend", false))
+	step("it gets the keyboard", "20005 of 4", testCard(2, "Inkomend", true))
+	step("the contact comes", "0 of 1, 30005 of 1, 20023 of 7", testCard(7, "Inkomend: A. Bakker", true))
+	other := testCard(7, "Inkomend: A. Bakker", false)
+	other.Children[2].Off, other.Children[3].Value = false, "viss"
+	step("a key", "30010 of 6, 30045 of 8", other)
+	folded := &Node{ID: 1, Role: Card, Name: "Inkomend: A. Bakker"}
+	step("it folds", "0 of 1", folded)
+	step("it unfolds", "0 of 1", other)
+	step("it goes", "")
+}
+
+// alone leaves out a test unless it is the only one of its process.
+func alone(t *testing.T) {
+	if only := flag.Lookup("test.run").Value.String(); only != "^"+t.Name()+"$" {
+		t.Skip("in a process of its own")
+	}
+}
+
+// TestNothingWithoutClients: until somebody asks for a window nothing is made for it.
+func TestNothingWithoutClients(t *testing.T) {
+	alone(t)
+	if Wanted() {
+		t.Error("nobody is there, and is heard")
+	}
+	b := begin(t)
+	Attach(openWindow(t), 1)
+	for i := range ID(100) {
+		b.shows(Tree{Cards: []*Node{testCard(10+i, "Inkomend", false)}})
+	}
+	if objects.last != 0 || tables.methods[0] != nil {
+		t.Errorf("%d objects were made", objects.last)
+	}
+	took := testing.Benchmark(func(b *testing.B) {
+		for range b.N {
+			Wanted()
+		}
+	})
+	t.Logf("whether somebody is there: %v", took)
+}
+
+// TestChurn: ten thousand cards come and go while clients walk them from threads of
+// their own; in the end nobody holds anything, and the program has what it had.
+func TestChurn(t *testing.T) {
+	b := New()
+	var walks atomic.Int64
+	var walkers sync.WaitGroup
+	done := make(chan struct{})
+	for range 2 {
+		walkers.Go(func() {
+			runtime.LockOSThread()
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				if f := b.provide(b.now.Load().nodes[1], asFragment); f != nil {
+					walkQuietly(f)
+					walks.Add(1)
+				}
+			}
+		})
+	}
+	next, memory, largest := uintptr(0), uint64(0), 0
+	const cards = 10_000
+	for i := range int64(cards) {
+		b.take(Tree{Cards: []*Node{testCard(ID(10+i), fmt.Sprint("Inkomend ", i), i%2 == 0)}})
+		for seen := walks.Load(); i%50 == 0 && walks.Load() == seen; {
+			runtime.Gosched()
+		}
+		largest = max(largest, held())
+		b.take(Tree{})
+		if i == cards/10 {
+			next, memory = usage(t)
+		}
+	}
+	close(done)
+	walkers.Wait()
+	n, m := usage(t)
+	t.Logf("%d walks, at most %d objects; the next handle is %d, then %d; memory %d, then %d", walks.Load(), largest, next, n, memory, m)
+	if held() != 0 || largest > 100 || largest == 0 {
+		t.Errorf("%d objects are left of %d", held(), largest)
+	}
+	if n > next+100 || m > memory+memory/4 || memory == 0 {
+		t.Error("the program grows")
+	}
+}
+
+// walkQuietly walks a fragment that may go meanwhile, and lets it go.
+func walkQuietly(f *face) {
+	var v variant
+	simple := f.as(asSimple)
+	if call(simple, 5, propertyName, into(&v)) == ok {
+		variantClear.Call(into(&v))
+	}
+	simple.release()
+	var c *face
+	call(f, methodNavigate, toFirst, into(&c))
+	for c != nil {
+		var after *face
+		call(c, methodNavigate, toNext, into(&after))
+		walkQuietly(c)
+		c = after
+	}
+	release(f)
+}
+
+// usage is the number that the next handle of this process gets, which is the lowest that
+// is free, and how much memory is its own.
+func usage(t *testing.T) (handle uintptr, memory uint64) {
+	t.Helper()
+	runtime.GC()
+	h := must.Get(windows.CreateEvent(nil, 0, 0, nil))(t)
+	windows.CloseHandle(h)
+	counters := struct { // PROCESS_MEMORY_COUNTERS
+		size, faults                                  uint32
+		peak, working, quota1, quota2, quota3, quota4 uintptr
+		pagefile, peakPagefile                        uintptr
+	}{}
+	counters.size = uint32(unsafe.Sizeof(counters))
+	memoryInfo.Call(uintptr(windows.CurrentProcess()), into(&counters), uintptr(counters.size))
+	return uintptr(h), uint64(counters.pagefile)
+}
+
+var (
+	memoryInfo       = windows.NewLazySystemDLL("kernel32.dll").NewProc("K32GetProcessMemoryInfo")
+	safeArrayDestroy = oleaut32.NewProc("SafeArrayDestroy")
+	sysFreeString    = oleaut32.NewProc("SysFreeString")
+)
+
+// TestServe shows a card to a client in another process until standard input ends.
+func TestServe(t *testing.T) {
+	alone(t)
+	b := begin(t)
+	Attach(openWindow(t), 1)
+	b.shows(Tree{Cards: []*Node{testCard(2, "Inkomend", false)}, Press: func(ID) {}})
+	fmt.Println("ready")
+	for sc := bufio.NewScanner(os.Stdin); sc.Scan(); {
+		switch cmd := strings.TrimSpace(sc.Text()); cmd {
+		case "wanted":
+			fmt.Println("ok", cmd, Wanted())
+		case "hide":
+			b.shows(Tree{})
+			fmt.Println("ok", cmd)
+		}
+	}
+}

@@ -55,13 +55,20 @@ func (b *Bridge) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case t := <-b.next:
-			old := b.now.Load()
-			now := viewOf(t, old.news)
-			b.now.Store(now) // first: readers ask back
-			b.disconnect()
-			if listening() {
-				b.tell(old, now)
-			}
+			b.take(t)
+		}
+	}
+}
+
+// take makes t what clients find from now on, and tells them.
+func (b *Bridge) take(t Tree) {
+	old := b.now.Load()
+	now := viewOf(t, old.news)
+	b.now.Store(now) // first: readers ask back
+	b.disconnect()
+	if listening() {
+		for _, c := range changes(old, now) {
+			b.tell(c)
 		}
 	}
 }
@@ -85,65 +92,65 @@ func (b *Bridge) disconnect() {
 	}
 }
 
-// tell says what has changed, as far as readers act on it or would otherwise go on
-// with what they know. News is an alert of the system: of all that a program in the
-// background can say, NVDA reads out only this, and it reads it once.
-func (b *Bridge) tell(old, now *view) {
+// change is something that readers are told of.
+type change struct {
+	of      *place
+	event   uintptr // or a property, or neither: other things stand in it
+	was, is variant // of a property; tell frees them
+}
+
+// changes are those between two views, as far as readers act on them or would
+// otherwise go on with what they know. News is an alert of the system: of all that a
+// program in the background can say, NVDA reads out only this, and it reads it once.
+func changes(old, now *view) (all []change) {
 	for _, p := range now.inOrder {
 		was := old.nodes[p.ID]
 		if was == nil {
 			continue
 		}
 		if !slices.EqualFunc(was.Children, p.Children, func(a, b *Node) bool { return a.ID == b.ID }) {
-			b.restructured(p)
+			all = append(all, change{of: p})
 		}
 		if was.Name != p.Name {
-			b.changed(p, propertyName, text(was.Name), text(p.Name))
+			all = append(all, change{p, propertyName, text(was.Name), text(p.Name)})
 		}
 		if was.Value != p.Value {
-			b.changed(p, propertyValue, text(was.Value), text(p.Value))
+			all = append(all, change{p, propertyValue, text(was.Value), text(p.Value)})
 		}
 		if was.Off != p.Off {
-			b.changed(p, propertyEnabled, boolean(!was.Off), boolean(!p.Off))
+			all = append(all, change{p, propertyEnabled, boolean(!was.Off), boolean(!p.Off)})
 		}
 	}
 	if p, was := now.focused(), old.focused(); p != nil && (was == nil || was.ID != p.ID) {
-		b.raise(p, eventFocusChanged)
+		all = append(all, change{of: p, event: eventFocusChanged})
 	}
-	for _, p := range now.inOrder {
+	for _, p := range now.inOrder { // last: it takes the longest to say
 		if p.Role == News && old.find(p.ID) == nil {
-			b.raise(p, eventSystemAlert)
+			all = append(all, change{of: p, event: eventSystemAlert})
 		}
 	}
+	return all
 }
 
-func (b *Bridge) raise(p *place, event uintptr) {
-	b.call(p, func(f uintptr) { raiseEvent.Call(f, event) })
-}
-
-// changed tells of a property, and frees both values.
-func (b *Bridge) changed(p *place, property uintptr, was, is variant) {
-	b.call(p, func(f uintptr) {
-		// Passed by value, which is by address for things of this size.
-		raisePropertyChanged.Call(f, property, uintptr(unsafe.Pointer(&was)), uintptr(unsafe.Pointer(&is)))
-	})
-	variantClear.Call(uintptr(unsafe.Pointer(&was)))
-	variantClear.Call(uintptr(unsafe.Pointer(&is)))
-}
-
-// restructured tells that other things stand in p than did.
-func (b *Bridge) restructured(p *place) {
-	if wineOnly.Find() == nil { // wine 8 ends a program that calls it
+// tell tells readers of a change.
+func (b *Bridge) tell(c change) {
+	defer variantClear.Call(uintptr(unsafe.Pointer(&c.was)))
+	defer variantClear.Call(uintptr(unsafe.Pointer(&c.is)))
+	f := b.provide(c.of, asSimple)
+	if f == nil {
 		return
 	}
-	b.call(p, func(f uintptr) { raiseStructureChanged.Call(f, childrenInvalidated, 0, 0) })
-}
-
-// call gives p as a client would get it to a function of the system.
-func (b *Bridge) call(p *place, do func(provider uintptr)) {
-	if f := b.provide(p, asSimple); f != nil {
-		do(uintptr(unsafe.Pointer(f)))
-		f.release()
+	defer f.release()
+	switch provider := uintptr(unsafe.Pointer(f)); c.event {
+	case 0:
+		if wineOnly.Find() != nil { // wine 8 ends a program that calls it
+			raiseStructureChanged.Call(provider, childrenInvalidated, 0, 0)
+		}
+	case eventFocusChanged, eventSystemAlert:
+		raiseEvent.Call(provider, c.event)
+	default:
+		// Passed by value, which is by address for things of this size.
+		raisePropertyChanged.Call(provider, c.event, uintptr(unsafe.Pointer(&c.was)), uintptr(unsafe.Pointer(&c.is)))
 	}
 }
 

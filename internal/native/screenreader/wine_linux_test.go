@@ -4,25 +4,59 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"wiebelt/internal/testutil/winetest"
 )
 
-// TestWindows runs this package's tests of UI Automation under wine.
+// TestWindows runs this package's tests of UI Automation under wine, and has a client in
+// another process explore a card.
 func TestWindows(t *testing.T) {
-	exe := filepath.Join(t.TempDir(), "tests.exe")
-	cmd := exec.Command("go", "test", "-c", "-o", exe, ".")
-	cmd.Env = append(os.Environ(), "GOOS=windows", "GOARCH=amd64", "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
+	exe := filepath.Join(t.TempDir(), "screenreader.test.exe")
+	build := exec.Command("go", "test", "-c", "-o", exe, ".")
+	build.Env = append(os.Environ(), "GOOS=windows", "GOARCH=amd64", "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	p := winetest.New(t)
-	run := p.Command(exe, "-test.v")
-	out, err := run.CombinedOutput()
-	t.Logf("%s", out)
-	if err != nil {
-		t.Error(err)
+	for only, passed := range map[string]int{"^Test(Providers|Changes|Churn)$": 3, "^TestNothingWithoutClients$": 1} {
+		out, err := p.Command(exe, "-test.v", "-test.run", only).CombinedOutput()
+		if t.Logf("%s", out); err != nil || strings.Count(string(out), "--- PASS") != passed {
+			t.Errorf("%s: %v", only, err)
+		}
 	}
-	t.Setenv("WIEBELT_SERVE", "1")
+	serve := p.Start(exe, "-test.v", "-test.run", "^TestServe$")
+	serve.Wait("ready")
+	wanted := func(want string) {
+		t.Helper()
+		serve.Send("wanted")
+		if got := serve.Wait("ok wanted "); got != want {
+			t.Errorf("somebody wants to explore: %s, want %s", got, want)
+		}
+	}
+	wanted("false")
+	client := p.Start(winetest.Build(t, "./testdata/winclient"))
+	walk := func() string {
+		t.Helper()
+		client.Send("walk WiebeltTest")
+		return client.Wait("ok walk ")
+	}
+	const card = `[{"Depth":0,"Type":50032,"ID":"1","Name":"Inkomend","Dialog":true},` +
+		`{"Depth":1,"Type":50020,"ID":"2","Name":"Inkomend","Live":2},` +
+		`{"Depth":1,"Type":50008,"ID":"3","Name":"2 relaties"},` +
+		`{"Depth":2,"Type":50007,"ID":"5","Name":"A. Bakker","Which":[2,3]},` +
+		`{"Depth":3,"Type":50000,"ID":"4","Name":"Relatie openen","Focusable":true},` +
+		`{"Depth":1,"Type":50000,"ID":"6","Name":"Kaart sluiten","Off":true},` +
+		`{"Depth":1,"Type":50004,"ID":"8","Name":"Zoeken","Help":"in deze relaties","Focusable":true},` +
+		`{"Depth":1,"Type":50020,"ID":"9","Name":"iets anders"}]`
+	if got := walk(); got != card {
+		t.Errorf("a client finds\n%s, want\n%s", got, card)
+	}
+	wanted("true")
+	serve.Send("hide")
+	serve.Wait("ok hide")
+	if got := walk(); got != "[]" {
+		t.Errorf("with the card gone a client finds %s", got)
+	}
 }
