@@ -22,6 +22,7 @@ import (
 
 	"wiebelt/internal/native/win32"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/winetest"
 )
 
 var testClass = win32.Class("WiebeltTest", func(hwnd, what, wParam, lParam uintptr) uintptr {
@@ -492,12 +493,12 @@ func TestChurn(t *testing.T) {
 		largest = max(largest, held())
 		b.take(Tree{})
 		if i == cards/10 {
-			next, memory = usage(t)
+			next, memory = winetest.Usage()
 		}
 	}
 	close(done)
 	walkers.Wait()
-	n, m := usage(t)
+	n, m := winetest.Usage()
 	t.Logf("%d walks, at most %d objects; the next handle is %d, then %d; memory %d, then %d", walks.Load(), largest, next, n, memory, m)
 	if held() != 0 || largest > 100 || largest == 0 {
 		t.Errorf("%d objects are left of %d", held(), largest)
@@ -526,25 +527,7 @@ func walkQuietly(f *face) {
 	release(f)
 }
 
-// usage is the number that the next handle of this process gets, which is the lowest that
-// is free, and how much memory is its own.
-func usage(t *testing.T) (handle uintptr, memory uint64) {
-	t.Helper()
-	runtime.GC()
-	h := must.Get(windows.CreateEvent(nil, 0, 0, nil))(t)
-	windows.CloseHandle(h)
-	counters := struct { // PROCESS_MEMORY_COUNTERS
-		size, faults                                  uint32
-		peak, working, quota1, quota2, quota3, quota4 uintptr
-		pagefile, peakPagefile                        uintptr
-	}{}
-	counters.size = uint32(unsafe.Sizeof(counters))
-	memoryInfo.Call(uintptr(windows.CurrentProcess()), into(&counters), uintptr(counters.size))
-	return uintptr(h), uint64(counters.pagefile)
-}
-
 var (
-	memoryInfo       = windows.NewLazySystemDLL("kernel32.dll").NewProc("K32GetProcessMemoryInfo")
 	safeArrayDestroy = oleaut32.NewProc("SafeArrayDestroy")
 	sysFreeString    = oleaut32.NewProc("SysFreeString")
 )

@@ -194,8 +194,6 @@ func main() {
 			} else {
 				fmt.Println("ok walk", err) // it went meanwhile
 			}
-		case "quit":
-			return
 		}
 	}
 }
