@@ -57,7 +57,8 @@ func foundOnScreen(img *image.RGBA) bool {
 }
 
 // TestWindowsDay: tray and card come up, Notepad keeps every key through twenty
-// calls, and calls handed over by command open no window.
+// calls, a client of UI Automation finds the card of a call, whose button opens the
+// contact, and calls handed over by command open no window.
 func TestWindowsDay(t *testing.T) {
 	t.Parallel()
 	dir := windowsPrograms(t)
@@ -65,7 +66,53 @@ func TestWindowsDay(t *testing.T) {
 	o.startsUnderWine(p, dir)
 	trayUnderWine(t, o)
 	keysUnderWine(t, p, o)
+	exploredUnderWine(t, p, o)
 	commandsUnderWine(t, p, o, dir)
+}
+
+// exploredUnderWine has a client find the card of a call. It comes when Wiebelt runs
+// already, and all that it needs to be heard of is to ask. wine 8 gives it nothing to
+// press with: the click is one of the pointer.
+func exploredUnderWine(t *testing.T, p *winetest.Prefix, o *office) {
+	t.Helper()
+	exe := filepath.Join(o.Dir, "winclient.exe")
+	must.Do(t, build(exe, "", "./internal/native/screenreader/testdata/winclient", forWindows...))
+	notes := o.opener("exit 0")
+	if out, code := p.Run("reg", "add", `HKCU\Software\Wine\WineBrowser`, "/v", "Browsers", "/d", filepath.Join(o.Dir, "xdg-open"), "/f"); code != 0 {
+		t.Fatalf("reg add: code %d, %s", code, out)
+	}
+	client := p.Start(exe)
+	find := func() (all []struct {
+		Type      int
+		Name      string
+		Focusable bool
+		Live      int
+	}) {
+		client.Send("walk WiebeltCard")
+		_ = json.Unmarshal([]byte(client.Wait("ok walk ")), &all) // or it went meanwhile
+		return all
+	}
+	phone, c := dial(o), simulate.Call{ID: "explored", Number: "+31698760011"}
+	must.Do(t, phone.Ring(t.Context(), c))
+	o.Until("the card of the caller", func() bool { return foundOnScreen(o.Screenshot()) })
+	says, opens := false, false
+	o.Until("a client finds who calls, and the button", func() bool {
+		for _, f := range find() {
+			says = says || f.Name == "Incoming: J. de Vries, 06 98 76 00 11" && f.Live == 2
+			opens = opens || f.Name == "Open contact" && f.Type == 50000 && f.Focusable
+		}
+		return says && opens
+	}, func() []any { return []any{says, opens, find()} })
+	meant()
+	corner := o.Screenshot().Rect.Max
+	o.Click(corner.X-16-380+60, corner.Y-16-54, 1)
+	o.Until("the contact is opened", func() bool { return len(opened(notes)) == 1 })
+	if got, want := opened(notes)[0], o.hub.HubURL()+"/contacts/viewcontact/c-vries"; got != want {
+		t.Errorf("opened %q, want %q", got, want)
+	}
+	must.Do(t, phone.End(t.Context(), c, "missed"))
+	o.Move(5, 5) // or the card would stay
+	client.Send("quit")
 }
 
 // trayUnderWine looks at the tray, which wine shows as a window where the desktop
