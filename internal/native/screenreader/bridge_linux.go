@@ -109,7 +109,7 @@ func (b *Bridge) tell(old, now *view) {
 		if now.nodes[p.ID] != nil || p.parent != nil && now.nodes[p.parent.ID] == nil {
 			continue // it is there, or goes with what it stands in
 		}
-		if p.Role == Card && p.Focused {
+		if p.Role.topmost() && p.Focused {
 			b.window("Deactivate", p)
 		}
 		b.child("remove", p)
@@ -121,28 +121,68 @@ func (b *Bridge) tell(old, now *view) {
 			if p.parent == nil || old.nodes[p.parent.ID] != nil {
 				b.child("add", p)
 			}
-			was = &place{Node: &Node{Off: p.Off}}
+			was = &place{Node: &Node{Off: p.Off, State: p.State, Value: p.Value, Caret: p.Caret, Marked: p.Marked}}
 		case was.Name != p.Name:
 			b.object("PropertyChange", p.path(), "accessible-name", 0, p.Name)
 		}
-		if was.Off != p.Off {
-			b.state(p, "sensitive", !p.Off)
-			b.state(p, "enabled", !p.Off)
-		}
-		if was.Focused != p.Focused {
-			b.focus(p)
-		}
+		b.states(was, p)
+		b.text(was, p)
 	}
 	for _, p := range now.inOrder { // all of it is known by now
-		if p.Role == News && old.find(p.ID) == nil {
-			b.state(p, "showing", true)
+		if p.Role == News && old.find(p.ID) == nil && (p.top().Role == Card || old.nodes[p.top().ID] != nil) {
+			b.state(p, "showing", true) // what a window opens with is not news
+		}
+	}
+}
+
+// states tells what has changed of how something is.
+func (b *Bridge) states(was, p *place) {
+	if was.Off != p.Off {
+		b.state(p, "sensitive", !p.Off)
+		b.state(p, "enabled", !p.Off)
+	}
+	for _, s := range []struct {
+		is   State
+		name string
+	}{{Checked, "checked"}, {Expanded, "expanded"}, {Invalid, "invalid-entry"}, {Selected, "selected"}} {
+		if was.Is(s.is) != p.Is(s.is) {
+			b.state(p, s.name, p.Is(s.is))
+		}
+	}
+	if was.Is(Outside) != p.Is(Outside) && p.Is(Focusable) {
+		b.state(p, "showing", !p.Is(Outside))
+	}
+	if was.Focused != p.Focused {
+		b.focus(p)
+	}
+}
+
+// text tells what has changed in what was typed or chosen.
+func (b *Bridge) text(was, p *place) {
+	switch {
+	case p.Role == ComboBox && was.Value != p.Value:
+		b.object("SelectionChanged", p.path(), "", 0, "")
+	case p.Role != Entry:
+	default:
+		at, gone, come := differing(was.Value, p.Value)
+		if gone != "" {
+			b.emit("Object.TextChanged", p.path(), "delete", at, runes(gone), gone)
+		}
+		if come != "" {
+			b.emit("Object.TextChanged", p.path(), "insert", at, runes(come), come)
+		}
+		if was.Caret != p.Caret {
+			b.object("TextCaretMoved", p.path(), "", int32(p.Caret), "")
+		}
+		if was.Marked != p.Marked {
+			b.object("TextSelectionChanged", p.path(), "", 0, "")
 		}
 	}
 }
 
 func (b *Bridge) focus(p *place) {
 	switch {
-	case p.Role != Card:
+	case !p.Role.topmost():
 		b.state(p, "focused", p.Focused)
 	case p.Focused:
 		b.state(p, "active", true)
@@ -170,12 +210,12 @@ func (b *Bridge) child(how string, p *place) {
 	b.object("ChildrenChanged", in, how, int32(p.index), b.ref(p.path()))
 }
 
-func (b *Bridge) window(what string, p *place) { b.emit("Window."+what, p.path(), "", 0, p.Name) }
+func (b *Bridge) window(what string, p *place) { b.emit("Window."+what, p.path(), "", 0, 0, p.Name) }
 
 func (b *Bridge) object(what string, of dbus.ObjectPath, detail string, n int32, value any) {
-	b.emit("Object."+what, of, detail, n, value)
+	b.emit("Object."+what, of, detail, n, 0, value)
 }
 
-func (b *Bridge) emit(event string, of dbus.ObjectPath, detail string, n int32, value any) {
-	_ = b.conn.Emit(of, iface+"Event."+event, detail, n, int32(0), dbus.MakeVariant(value), map[string]dbus.Variant{})
+func (b *Bridge) emit(event string, of dbus.ObjectPath, detail string, n, m int32, value any) {
+	_ = b.conn.Emit(of, iface+"Event."+event, detail, n, m, dbus.MakeVariant(value), map[string]dbus.Variant{})
 }

@@ -4,8 +4,8 @@ import "github.com/godbus/dbus/v5"
 
 type table = map[string]any
 
-// answer, answer1 and answer3 make a method of what an object says to a question
-// with no, one or three arguments.
+// answer, answer1, answer2 and answer3 make a method of what an object says to a
+// question with as many arguments.
 func answer[T any](b *Bridge, f func(object) T) any {
 	return func(m dbus.Message) (t T, _ *dbus.Error) {
 		o, err := b.asked(m)
@@ -21,6 +21,16 @@ func answer1[A, T any](b *Bridge, f func(object, A) T) any {
 		o, err := b.asked(m)
 		if err == nil {
 			t = f(o, a)
+		}
+		return t, err
+	}
+}
+
+func answer2[A, B, T any](b *Bridge, f func(object, A, B) T) any {
+	return func(m dbus.Message, x A, y B) (t T, _ *dbus.Error) {
+		o, err := b.asked(m)
+		if err == nil {
+			t = f(o, x, y)
 		}
 		return t, err
 	}
@@ -53,7 +63,7 @@ func (b *Bridge) methods() map[string]table {
 				return int32(o.index)
 			}),
 			"GetRole": answer(b, func(o object) uint32 { n, _ := o.role(); return n }), "GetRoleName": roleName, "GetLocalizedRoleName": roleName,
-			"GetState":       answer(b, func(o object) []uint32 { return []uint32{o.state(), 0} }),
+			"GetState":       answer(b, func(o object) []uint32 { s := o.state(); return []uint32{uint32(s), uint32(s >> 32)} }),
 			"GetAttributes":  answer(b, object.attributes),
 			"GetApplication": answer(b, func(object) reference { return b.ref(root) }),
 			"GetInterfaces":  answer(b, object.interfaces),
@@ -77,6 +87,18 @@ func (b *Bridge) methods() map[string]table {
 			"GetAlpha":             answer(b, func(object) float64 { return 1 }),
 			"GrabFocus":            answer(b, func(object) bool { return false }), // it is the user's to give
 		},
+		iface + "Selection": {
+			"GetSelectedChild": answer1(b, func(o object, i int32) reference {
+				if all := o.chosen(); i >= 0 && int(i) < len(all) {
+					return all[i]
+				}
+				return nobody
+			}),
+			"IsChildSelected": answer1(b, func(o object, i int32) bool {
+				return o.place != nil && i >= 0 && int(i) < len(o.Children) && o.Children[i].Is(Selected)
+			}),
+		},
+		iface + "Text": b.textMethods(),
 		"org.freedesktop.DBus.Properties": {
 			"GetAll": answer1(b, object.properties),
 			"Get": func(m dbus.Message, of, name string) (dbus.Variant, *dbus.Error) {

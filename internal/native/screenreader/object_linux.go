@@ -30,12 +30,20 @@ var nobody = reference{"", folder + "null"}
 // place is where a node is in the tree.
 type place struct {
 	*Node
-	parent *place // nil for a card
+	parent *place // nil for a card or a window
 	index  int    // in the parent
 }
 
 func (p *place) path() dbus.ObjectPath {
 	return objects + "/" + dbus.ObjectPath(strconv.Itoa(int(p.ID)))
+}
+
+// top is the card or window that it is in.
+func (p *place) top() *place {
+	for p.parent != nil {
+		p = p.parent
+	}
+	return p
 }
 
 // view is a tree as it is asked for. Nobody changes one.
@@ -87,16 +95,36 @@ var roles = [...]struct {
 	name   string
 }{
 	Button: {43, "push button"}, Entry: {79, "entry"}, Label: {29, "label"}, News: {101, "notification"},
-	List: {31, "list"}, Item: {32, "list item"}, Card: {2, "alert"},
+	List: {31, "list"}, Item: {32, "list item"}, Card: {2, "alert"}, Window: {23, "frame"}, Dialog: {16, "dialog"},
+	Heading: {83, "heading"}, CheckBox: {7, "check box"}, Radio: {44, "radio button"}, ComboBox: {11, "combo box"},
+	TabList: {38, "page tab list"}, Tab: {37, "page tab"}, Menu: {33, "menu"}, MenuItem: {35, "menu item"}, Link: {88, "link"},
+	Picture: {27, "image"}, Group: {39, "panel"},
 }
 
 const (
 	roleApplication = uint32(75)
-	active          = uint32(1 << 1)
-	enabled         = uint32(1<<8 | 1<<24) // and sensitive
-	focusable       = uint32(1 << 11)
-	focused         = uint32(1 << 12)
-	seen            = uint32(1<<25 | 1<<30) // showing, visible
+	rolePassword    = uint32(40)
+)
+
+const (
+	active     = uint64(1 << 1)
+	checked    = uint64(1 << 4)
+	collapsed  = uint64(1 << 5)
+	editable   = uint64(1 << 7)
+	enabled    = uint64(1<<8 | 1<<24) // and sensitive
+	expandable = uint64(1 << 9)
+	expanded   = uint64(1 << 10)
+	focusable  = uint64(1 << 11)
+	focused    = uint64(1 << 12)
+	modal      = uint64(1 << 16)
+	multiLine  = uint64(1 << 17)
+	selected   = uint64(1<<23 | 1<<22) // and selectable: of what never is, nothing is said
+	showing    = uint64(1 << 25)
+	singleLine = uint64(1 << 26)
+	visible    = uint64(1 << 30)
+	invalid    = uint64(1 << 36)
+	checkable  = uint64(1 << 41)
+	seen       = showing | visible
 )
 
 // object is what one call is about: something on screen, or the program itself.
@@ -152,37 +180,52 @@ func (o object) parent() reference {
 }
 
 func (o object) role() (uint32, string) {
-	if o.place == nil {
+	switch {
+	case o.place == nil:
 		return roleApplication, "application"
+	case o.Role == Entry && o.Is(Password):
+		return rolePassword, "password text"
 	}
 	return roles[o.Role].number, roles[o.Role].name
 }
 
-func (o object) state() uint32 {
-	s := seen | enabled
-	switch {
-	case o.place == nil:
-		return s
-	case o.Off:
-		s = seen
-	case o.Acts():
-		s |= focusable
+// ofRole are the states that all of a role have.
+var ofRole = map[Role]uint64{Dialog: modal, CheckBox: checkable, Radio: checkable, Entry: editable}
+
+func (o object) state() uint64 {
+	if o.place == nil {
+		return seen | enabled
 	}
-	switch {
-	case !o.Focused:
-	case o.Role == Card:
-		s |= active
-	default:
-		s |= focused
+	s := visible | ofRole[o.Role]
+	for _, has := range []struct {
+		it  bool
+		bit uint64
+	}{
+		{!o.Off, enabled}, {!o.Is(Outside), showing}, {!o.Off && (o.Is(Focusable) || o.top().Role == Card && o.Acts()), focusable},
+		{o.Focused && o.Role.topmost(), active}, {o.Focused && !o.Role.topmost(), focused},
+		{o.Is(Checked), checked}, {o.Is(Selected), selected}, {o.Is(Invalid), invalid},
+		{o.Is(Expandable), expandable}, {o.Is(Expanded), expanded}, {o.Is(Expandable) && !o.Is(Expanded), collapsed},
+		{o.Role == Entry && o.Is(Multiline), multiLine}, {o.Role == Entry && !o.Is(Multiline), singleLine},
+	} {
+		if has.it {
+			s |= has.bit
+		}
 	}
 	return s
 }
 
 func (o object) attributes() map[string]string {
-	if o.place == nil || o.Position[0] == 0 {
-		return map[string]string{}
+	all := map[string]string{}
+	if o.place == nil {
+		return all
 	}
-	return map[string]string{"posinset": strconv.Itoa(o.Position[0]), "setsize": strconv.Itoa(o.Position[1])}
+	if o.Position[0] > 0 {
+		all["posinset"], all["setsize"] = strconv.Itoa(o.Position[0]), strconv.Itoa(o.Position[1])
+	}
+	if o.Level > 0 {
+		all["level"] = strconv.Itoa(o.Level)
+	}
+	return all
 }
 
 func (o object) interfaces() []string {
@@ -190,10 +233,30 @@ func (o object) interfaces() []string {
 	if o.place == nil {
 		return append(names, iface+"Application")
 	}
-	if names = append(names, iface+"Component"); o.Acts() {
+	names = append(names, iface+"Component")
+	if o.Acts() {
 		names = append(names, iface+"Action")
 	}
+	switch o.Role {
+	case Entry:
+		names = append(names, iface+"Text")
+	case ComboBox, List, TabList:
+		names = append(names, iface+"Selection")
+	}
 	return names
+}
+
+// chosen are the children that are selected.
+func (o object) chosen() (all []reference) {
+	if o.place == nil {
+		return nil
+	}
+	for _, n := range o.Children {
+		if n.Is(Selected) {
+			all = append(all, o.b.ref((&place{Node: n}).path()))
+		}
+	}
+	return all
 }
 
 // actions are those of an object, of which there is one: what a click does.
@@ -250,7 +313,7 @@ func (o object) under(x, y int32, from uint32) reference {
 down:
 	for {
 		for _, c := range n.Children {
-			if at.In(c.Bounds) {
+			if at.In(c.Bounds) && !c.Is(Outside) {
 				n = c
 				continue down
 			}
@@ -263,7 +326,7 @@ down:
 func (o object) properties(name string) map[string]dbus.Variant {
 	own, about := "Wiebelt", ""
 	if o.place != nil {
-		own, about = o.Name, o.About+o.Value
+		own, about = o.Name, o.About
 	}
 	all := map[string]any{}
 	switch strings.TrimPrefix(name, iface) {
@@ -272,6 +335,10 @@ func (o object) properties(name string) map[string]dbus.Variant {
 			"Locale": "", "AccessibleId": "", "HelpText": ""}
 	case "Application":
 		all = map[string]any{"ToolkitName": "Wiebelt", "Version": "1", "ToolkitVersion": "1", "AtspiVersion": "2.1", "Id": int32(0)}
+	case "Text":
+		all = map[string]any{"CharacterCount": int32(len(o.runes())), "CaretOffset": int32(o.caret())}
+	case "Selection":
+		all = map[string]any{"NSelectedChildren": int32(len(o.chosen()))}
 	case "Action":
 		all = map[string]any{"NActions": int32(len(o.actions()))}
 	}

@@ -5,7 +5,7 @@ import "image"
 // Tree is what can be explored on screen at one moment. Nobody changes one that was
 // handed over.
 type Tree struct {
-	Cards []*Node
+	Cards []*Node // cards, or windows
 	// Press does what a click on something would, later and unless it has changed
 	// by then. Any goroutine may call it.
 	Press func(ID)
@@ -22,25 +22,71 @@ const (
 	Button Role = iota
 	Entry       // takes letters
 	Label
-	News // what a card is about: readers say it when it comes, and it never changes
+	News // what a card is about, or what went wrong: readers say it when it comes, and it never changes
 	List
-	Item // of a list
-	Card // a window of its own; Focused says that it has the keyboard
+	Item   // of a list
+	Card   // a window of its own; Focused says that it has the keyboard
+	Window // likewise
+	Dialog // asks something over a window
+	Heading
+	CheckBox
+	Radio
+	ComboBox // its Value is the Item in it
+	TabList
+	Tab
+	Menu
+	MenuItem
+	Link
+	Picture
+	Group // of what belongs together
+)
+
+// topmost tells whether it is a window of its own.
+func (r Role) topmost() bool { return r == Card || r == Window }
+
+// State is how something on screen is, one bit each.
+type State uint16
+
+// The states.
+const (
+	Focusable State = 1 << iota // Tab comes to it, or the arrows of its list; what acts on a card always is
+	Checked
+	Selected
+	Expandable // shows more, or less again
+	Expanded
+	Multiline
+	Password // its Value has a dot a letter
+	Invalid  // its value cannot be; About says why
+	Acting   // an Item that can be pressed
+	Outside  // scrolled out of sight
 )
 
 // Node is something on screen.
 type Node struct {
 	ID       ID
 	Role     Role
+	State    State
 	Name     string
-	Value    string          // of an Entry: what was typed
+	Value    string          // of an Entry: what was typed; of a ComboBox: what is chosen
 	About    string          // more than the name says
-	Bounds   image.Rectangle // desktop pixels
+	Bounds   image.Rectangle // desktop pixels, as far as it is in sight
 	Off      bool            // it cannot do anything now
 	Focused  bool
 	Position [2]int // of an Item: which of how many, the first is 1
+	Level    int    // of a Heading, from 1
+	Caret    int    // of an Entry: the runes before it
+	Marked   [2]int // of an Entry: from where to where it is selected, in runes
 	Children []*Node
 }
 
+// Is reports whether it has a state.
+func (n *Node) Is(s State) bool { return n.State&s != 0 }
+
 // Acts reports whether it can be pressed.
-func (n *Node) Acts() bool { return (n.Role == Button || n.Role == Entry) && !n.Off }
+func (n *Node) Acts() bool {
+	switch n.Role {
+	case Button, Entry, CheckBox, Radio, ComboBox, Tab, MenuItem, Link:
+		return !n.Off
+	}
+	return n.Is(Acting) && !n.Off
+}

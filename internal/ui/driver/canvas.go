@@ -5,6 +5,7 @@ import (
 	"image/color"
 
 	"fyne.io/fyne/v2"
+	fynecanvas "fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/driver/software"
 	base "fyne.io/fyne/v2/theme"
@@ -21,8 +22,9 @@ type canvas struct {
 	// holds are the objects that were visible in the last frame.
 	holds map[fyne.CanvasObject]bool
 	// least are the smallest sizes that objects had when they were laid out.
-	least map[fyne.CanvasObject]fyne.Size
-	stale bool // something may have another smallest size
+	least  map[fyne.CanvasObject]fyne.Size
+	stale  bool // something may have another smallest size
+	unread bool // something else may be said of it
 
 	onKeyDown, onKeyUp func(*fyne.KeyEvent)
 }
@@ -45,10 +47,13 @@ func (c *canvas) SetOnKeyUp(f func(*fyne.KeyEvent))   { c.onKeyUp = f }
 func (c *canvas) Refresh(o fyne.CanvasObject) {
 	c.stale = true
 	c.surface.Changed(o)
+	if _, shape := o.(*fynecanvas.Rectangle); !shape { // a caret that blinks says nothing
+		c.unread = true
+	}
 }
 
 // SetDirty is what Fyne calls for an object that has moved or has been hidden.
-func (c *canvas) SetDirty() { c.stale = true }
+func (c *canvas) SetDirty() { c.stale, c.unread = true, true }
 
 // SetContent puts other things into the window.
 func (c *canvas) SetContent(o fyne.CanvasObject) {
@@ -57,7 +62,7 @@ func (c *canvas) SetContent(o fyne.CanvasObject) {
 	if c.w.size != (image.Point{}) {
 		c.w.layout() // it may be larger than the window can become
 	}
-	c.stale = true
+	c.stale, c.unread = true, true
 }
 
 // Capture is the picture that the window shows.

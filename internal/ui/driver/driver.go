@@ -30,6 +30,7 @@ type driver struct {
 	animations []*animation
 	kept       time.Time // when keep was last called
 	held       fyne.KeyModifier
+	reader     exploring
 }
 
 func (d *driver) init(a *App, display window.Desktop, icons []*image.NRGBA) {
@@ -98,6 +99,7 @@ func (d *driver) Run() {
 				w.update()
 			}
 		}
+		d.tell()
 		if d.quit {
 			break
 		}

@@ -33,6 +33,8 @@ type frame struct {
 	cursor  window.Cursor
 	pointer pointer
 	pix     []byte
+	read    focus           // as readers were told
+	stands  image.Rectangle // on the desktop, likewise
 
 	intercept, onClosed func()
 	onDropped           func(fyne.Position, []fyne.URI)
@@ -75,7 +77,7 @@ func (w *frame) pixels(s fyne.Size) image.Point {
 func (w *frame) Title() string { return w.title }
 
 func (w *frame) SetTitle(t string) {
-	if w.title = t; w.native != nil {
+	if w.title, w.canvas.unread = t, true; w.native != nil {
 		w.check(w.native.SetTitle(t))
 	}
 }
@@ -128,7 +130,7 @@ func (w *frame) layout() {
 	scale := w.canvas.Scale()
 	w.unlaid = false
 	w.canvas.Resize(fyne.NewSize(float32(w.size.X)/scale, float32(w.size.Y)/scale))
-	w.canvas.stale = true
+	w.canvas.stale, w.canvas.unread = true, true
 }
 
 // limit keeps the window from becoming smaller than its content.
@@ -201,7 +203,7 @@ func (w *frame) borders() {
 func (w *frame) RequestFocus() { w.Show() }
 
 func (w *frame) Hide() {
-	if w.shown = false; w.native != nil {
+	if w.shown, w.d.reader.untold = false, true; w.native != nil {
 		w.check(w.native.Hide())
 	}
 }
@@ -229,7 +231,7 @@ func (w *frame) destroy() {
 	}
 	w.focus(false) // or its caret would go on blinking
 	w.canvas.Unfocus()
-	w.closed = true
+	w.closed, w.d.reader.untold = true, true
 	w.pointer.gone()
 	w.d.windows = slices.DeleteFunc(w.d.windows, func(o *frame) bool { return o == w })
 	if w.native != nil {
@@ -282,4 +284,5 @@ func (w *frame) update() {
 		w.pix = w.canvas.surface.Pixels(r, w.pix)
 		w.check(w.native.Draw(r.Min, &window.Picture{W: r.Dx(), H: r.Dy(), Pix: w.pix}))
 	}
+	w.explores()
 }

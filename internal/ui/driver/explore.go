@@ -1,0 +1,290 @@
+package driver
+
+import (
+	"image"
+	"slices"
+	"strings"
+
+	"fyne.io/fyne/v2"
+	fynecanvas "fyne.io/fyne/v2/canvas"
+
+	"wiebelt/internal/native/screenreader"
+	"wiebelt/internal/ui/explore"
+	"wiebelt/internal/ui/offscreen"
+)
+
+// Explored has screen readers told of what stands in the windows: after each frame
+// in which that has changed, show gets all of it. at says which of how many a line
+// of a list is. No show, and nobody is told. Only for the goroutine of Run.
+func (a *App) Explored(show func(screenreader.Tree), at func(i, of int) string) {
+	a.driver.reader = exploring{show: show, at: at, lastID: a.driver.reader.lastID, known: map[any]screenreader.ID{}, untold: true}
+}
+
+// exploring is what screen readers know of the windows.
+type exploring struct {
+	show   func(screenreader.Tree)
+	at     func(i, of int) string
+	untold bool // something has changed since
+	lastID screenreader.ID
+	known  map[any]screenreader.ID
+	press  map[screenreader.ID]func()
+}
+
+// The keys of what is known, beside objects.
+type (
+	partKey struct{ in, key any }
+	newsKey struct {
+		w    *frame
+		said string
+		nth  int
+	}
+)
+
+// focus is what the keyboard is on.
+type focus struct {
+	on   fyne.Focusable
+	here bool
+}
+
+// explores notes what readers do not know yet of a window.
+func (w *frame) explores() {
+	if w.d.reader.show == nil {
+		return
+	}
+	now := focus{w.canvas.Focused(), w.focused}
+	if place, err := w.native.Place(); err == nil && place != w.stands || now != w.read || w.canvas.unread {
+		w.stands, w.read, w.canvas.unread, w.d.reader.untold = place, now, false, true
+	}
+}
+
+// tell shows screen readers what is on screen, if there are any.
+func (d *driver) tell() {
+	r := &d.reader
+	if r.show == nil || !r.untold {
+		return
+	}
+	r.untold, r.press = false, map[screenreader.ID]func(){}
+	t := screenreader.Tree{Press: func(id screenreader.ID) {
+		d.queue.add(func() { call(d.reader.press[id]) })
+	}}
+	seen := map[any]bool{}
+	for _, w := range d.windows {
+		if w.native != nil && w.shown {
+			t.Cards = append(t.Cards, (&explorer{w: w, seen: seen}).window())
+		}
+	}
+	for k := range r.known {
+		if !seen[k] {
+			delete(r.known, k)
+		}
+	}
+	r.show(t)
+}
+
+// explorer makes the tree of one window.
+type explorer struct {
+	w    *frame
+	seen map[any]bool
+}
+
+// spot is where something is: its position in the window, and the part of the
+// window, in pixels, in which it can be seen.
+type spot struct {
+	at   fyne.Position
+	clip image.Rectangle
+}
+
+func (e *explorer) window() *screenreader.Node {
+	n := e.node(e.w, screenreader.Window)
+	n.Name, n.Focused, n.Bounds = e.w.title, e.w.focused, e.w.stands
+	e.in(n, e.w.canvas.top(), spot{clip: image.Rectangle{Max: e.w.size}}, explore.Said{})
+	return n
+}
+
+// node makes a node of what a key stands for.
+func (e *explorer) node(key any, role screenreader.Role) *screenreader.Node {
+	r := &e.w.d.reader
+	e.seen[key] = true
+	id, ok := r.known[key]
+	if !ok {
+		r.lastID++
+		id = r.lastID
+		r.known[key] = id
+	}
+	return &screenreader.Node{ID: id, Role: role}
+}
+
+// in adds to a node what an object is, and what is in it. words are those of a field
+// for the controls in it.
+func (e *explorer) in(n *screenreader.Node, o fyne.CanvasObject, where spot, words explore.Said) {
+	if o == nil || !o.Visible() {
+		return
+	}
+	where.at = where.at.Add(o.Position())
+	children, clips := offscreen.Children(o)
+	if clips {
+		where.clip = where.clip.Intersect(e.pixels(where.at, o.Size()))
+	}
+	if named, ok := explore.NameOf(o); ok {
+		if named.Alone {
+			return
+		}
+		words = named
+	}
+	if said, ok := e.said(o); ok {
+		in := n
+		n = e.add(in, o, said, where, o.Size(), words)
+		if said.Beside != nil {
+			e.in(in, said.Beside, where, words)
+		}
+		if said.Alone {
+			return
+		}
+		if said.Name != "" && said.Role != screenreader.List {
+			words = explore.Said{}
+		}
+	}
+	for _, c := range children {
+		e.in(n, c, where, words)
+	}
+	if n.Focused && slices.ContainsFunc(n.Children, func(c *screenreader.Node) bool { return c.Focused }) {
+		n.Focused = n.Role == screenreader.Window // the keyboard is on a part of it
+	}
+}
+
+// said is what an object says of itself.
+func (e *explorer) said(o fyne.CanvasObject) (explore.Said, bool) {
+	if t, ok := o.(*fynecanvas.Text); ok {
+		return explore.Text(t.Text, 0), t.Text != ""
+	}
+	said, ok := explore.Of(o)
+	if ok && said.Name == "" && said.Alone {
+		said.Name = strings.Join(texts(o, nil), ", ")
+	}
+	if said.Role == screenreader.Dialog && said.Name == "" {
+		if all := texts(o, nil); len(all) > 0 {
+			said.Name = all[0] // what it asks
+		}
+	}
+	return said, ok && (said.Name != "" || said.State != 0 || said.Role != screenreader.Label && said.Role != screenreader.Heading)
+}
+
+// add puts a node of what was said below another, and gives it.
+func (e *explorer) add(in *screenreader.Node, o fyne.CanvasObject, said explore.Said, where spot, size fyne.Size, words explore.Said) *screenreader.Node {
+	var key any = o
+	switch {
+	case said.Role == screenreader.News: // the same words again are none
+		k := newsKey{w: e.w, said: said.Name}
+		for e.seen[k] {
+			k.nth++
+		}
+		key = k
+	case said.Key != nil:
+		key = partKey{in.ID, said.Key}
+	}
+	n := e.node(key, said.Role)
+	in.Children = append(in.Children, n)
+	n.State, n.Name, n.Value, n.About = said.State, said.Name, said.Value, said.About
+	n.Off, n.Position, n.Level, n.Caret, n.Marked = said.Off, said.Position, said.Level, said.Caret, said.Marked
+	e.control(n, &said, words)
+	if n.Position[0] > 0 && e.w.d.reader.at != nil {
+		n.About = joined(n.About, e.w.d.reader.at(n.Position[0], n.Position[1]))
+	}
+	n.Focused = e.w.focused && (said.Focused || said.Key == nil && sameObject(o, e.w.canvas.Focused()))
+	e.put(n, where, size)
+	e.presses(n, o, said)
+	for _, p := range said.Parts {
+		e.add(n, o, p.Said, spot{where.at.Add(p.At), where.clip}, p.Size, explore.Said{})
+	}
+	if slices.ContainsFunc(n.Children, func(c *screenreader.Node) bool { return c.Focused }) {
+		n.Focused = false
+	}
+	return n
+}
+
+// control gives a control the words that stand around it.
+func (e *explorer) control(n *screenreader.Node, said *explore.Said, words explore.Said) {
+	if n.State&screenreader.Focusable == 0 {
+		return
+	}
+	if n.Name == "" {
+		n.Name = words.Name
+	}
+	if n.Name == "" && n.Role == screenreader.Entry { // its hint is all that says what it is for
+		n.Name, n.About = n.About, ""
+	}
+	if fault := joined(said.Fault, words.Fault); fault != "" && n.Role != screenreader.Button {
+		n.State |= screenreader.Invalid
+		n.About = joined(fault, n.About)
+	}
+}
+
+// put says where a node is, as far as it is in sight.
+func (e *explorer) put(n *screenreader.Node, where spot, size fyne.Size) {
+	all := e.pixels(where.at, size)
+	n.Bounds = all.Intersect(where.clip)
+	if n.Bounds.Empty() {
+		n.Bounds = all
+		n.State |= screenreader.Outside
+	}
+	n.Bounds = n.Bounds.Add(e.w.stands.Min)
+}
+
+func (e *explorer) pixels(at fyne.Position, size fyne.Size) image.Rectangle {
+	s := e.w.canvas.Scale()
+	px := func(v float32) int { return int(v*s + 0.5) }
+	return image.Rect(px(at.X), px(at.Y), px(at.X+size.Width), px(at.Y+size.Height))
+}
+
+// presses has a press on a node do what a click does.
+func (e *explorer) presses(n *screenreader.Node, o fyne.CanvasObject, said explore.Said) {
+	press := said.Press
+	focus, focusable := o.(fyne.Focusable)
+	tap, tappable := o.(fyne.Tappable)
+	switch {
+	case press != nil:
+		if n.Role == screenreader.Item {
+			n.State |= screenreader.Acting
+		}
+	case n.Role == screenreader.Entry && focusable:
+		press = func() { e.w.canvas.Focus(focus) }
+	case tappable:
+		press = func() { tap.Tapped(&fyne.PointEvent{Position: fyne.NewPos(o.Size().Width/2, o.Size().Height/2)}) }
+	}
+	e.w.d.reader.press[n.ID] = press
+}
+
+// texts is all that is written in an object.
+func texts(o fyne.CanvasObject, all []string) []string {
+	if o == nil || !o.Visible() {
+		return all
+	}
+	if t, ok := o.(*fynecanvas.Text); ok {
+		if t.Text != "" {
+			all = append(all, t.Text)
+		}
+		return all
+	}
+	if said, ok := explore.Of(o); ok && said.Name != "" {
+		return append(all, said.Name)
+	}
+	if named, ok := explore.NameOf(o); ok && named.Alone {
+		return all
+	}
+	children, _ := offscreen.Children(o)
+	for _, c := range children {
+		all = texts(c, all)
+	}
+	return all
+}
+
+// joined puts two sentences behind each other, as far as there are any.
+func joined(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	if strings.HasSuffix(a, ".") {
+		return a + " " + b
+	}
+	return a + ". " + b
+}

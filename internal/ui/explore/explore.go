@@ -1,0 +1,197 @@
+// Package explore is how what stands in a window says to screen readers what it is.
+//
+// A widget of ours says so itself: it is a Speaker. Those of Fyne are known by their
+// types, and what neither tells is said by As and Named, which stand around an
+// object. internal/ui/driver asks all of a window and makes a tree of it.
+package explore
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/layout"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/native/screenreader"
+)
+
+// Said is what something says of itself.
+type Said struct {
+	Role     screenreader.Role
+	State    screenreader.State
+	Name     string // "" for what is written in it
+	Value    string
+	About    string
+	Fault    string // what is wrong with its value
+	Off      bool
+	Focused  bool // the arrow keys of what it stands in are on it
+	Position [2]int
+	Level    int
+	Caret    int
+	Marked   [2]int
+	Key      any    // tells it apart, whichever object shows it; nil for the object itself
+	Press    func() // nil for what a click does
+	Alone    bool   // what is in it is no more than how it looks
+	Parts    []Part
+	Beside   fyne.CanvasObject // another control in it, which stands beside it for readers
+}
+
+// Part is something in an object that is no object of its own.
+type Part struct {
+	Said
+	At   fyne.Position // in the object
+	Size fyne.Size
+}
+
+// Speaker says what it is.
+type Speaker interface {
+	fyne.CanvasObject
+	Explore() Said
+}
+
+// around stands around an object that does not speak.
+type around struct {
+	widget.BaseWidget
+	o     fyne.CanvasObject
+	said  func() Said
+	named bool // what is said is of the controls in it
+}
+
+func newAround(o fyne.CanvasObject, said func() Said, named bool) *around {
+	a := &around{o: o, said: said, named: named}
+	a.ExtendBaseWidget(a)
+	return a
+}
+
+// As is an object that is what is said.
+func As(o fyne.CanvasObject, said func() Said) fyne.CanvasObject { return newAround(o, said, false) }
+
+// News is an object that readers say when it comes.
+func News(o fyne.CanvasObject) fyne.CanvasObject {
+	return As(o, func() Said { return Said{Role: screenreader.News, Alone: true} })
+}
+
+// Heading is an object that is a heading of a level, from 1.
+func Heading(o fyne.CanvasObject, level int) fyne.CanvasObject {
+	return As(o, func() Said { return Said{Role: screenreader.Heading, Level: level, Alone: true} })
+}
+
+// Unsaid is an object about which there is nothing to say: something else does.
+func Unsaid(o fyne.CanvasObject) fyne.CanvasObject {
+	return newAround(o, func() Said { return Said{Alone: true} }, true)
+}
+
+// Named is an object with a control in it, or several, of which name and fault are
+// those that are said, wherever they have none of their own. fault may be nil.
+func Named(o fyne.CanvasObject, name string, fault func() string) fyne.CanvasObject {
+	return newAround(o, func() Said {
+		s := Said{Name: name}
+		if fault != nil {
+			s.Fault = fault()
+		}
+		return s
+	}, true)
+}
+
+// NameOf is what a Named says of the controls in it, false for any other object.
+func NameOf(o fyne.CanvasObject) (Said, bool) {
+	if a, ok := o.(*around); ok && a.named {
+		return a.said(), true
+	}
+	return Said{}, false
+}
+
+// CreateRenderer implements fyne.Widget.
+func (a *around) CreateRenderer() fyne.WidgetRenderer {
+	return widget.NewSimpleRenderer(container.New(layout.NewStackLayout(), a.o))
+}
+
+// Explore implements Speaker.
+func (a *around) Explore() Said { return a.said() }
+
+// Of is what an object says of itself, or what its type does; false for one that
+// only holds others, or shows nothing that can be said.
+func Of(o fyne.CanvasObject) (Said, bool) {
+	switch o := o.(type) {
+	case *around:
+		return o.said(), !o.named
+	case Speaker:
+		return o.Explore(), true
+	case *widget.Button:
+		return Button(o), true
+	case *widget.Entry:
+		return Entry(o), true
+	case *widget.SelectEntry:
+		s := Entry(&o.Entry)
+		s.Beside = o.ActionItem
+		return s, true
+	case *widget.Check:
+		return Check(o), true
+	case *widget.Select:
+		return Select(o), true
+	case *widget.Label:
+		return Text(o.Text, 0), o.Text != ""
+	case *widget.RichText:
+		return Text(o.String(), 0), o.String() != ""
+	case *widget.Hyperlink:
+		return Said{Role: screenreader.Link, State: screenreader.Focusable, Name: o.Text, Alone: true}, true
+	case *widget.PopUp:
+		return Said{Role: screenreader.Dialog}, true
+	case *widget.PopUpMenu:
+		return Said{Role: screenreader.Menu, State: screenreader.Focusable}, true
+	}
+	return menuItem(o)
+}
+
+// Text is what says of itself no more than its words; a heading if level is from 1.
+func Text(s string, level int) Said {
+	if level > 0 {
+		return Said{Role: screenreader.Heading, Level: level, Name: s, Alone: true}
+	}
+	return Said{Role: screenreader.Label, Name: s, Alone: true}
+}
+
+// Button is what Fyne's button says.
+func Button(b *widget.Button) Said {
+	return Said{Role: screenreader.Button, State: screenreader.Focusable, Name: b.Text, Off: b.Disabled(), Alone: true}
+}
+
+// Check is what Fyne's check says.
+func Check(c *widget.Check) Said {
+	s := Said{Role: screenreader.CheckBox, State: screenreader.Focusable, Name: c.Text, Off: c.Disabled(), Alone: true}
+	if c.Checked {
+		s.State |= screenreader.Checked
+	}
+	return s
+}
+
+// Select is what Fyne's select says.
+func Select(c *widget.Select) Said {
+	return Said{Role: screenreader.ComboBox, State: screenreader.Focusable, Value: c.Selected, Off: c.Disabled(), Alone: true,
+		Parts: []Part{{Said: Said{Role: screenreader.Item, State: screenreader.Selected, Name: c.Selected, Key: c.Selected, Alone: true}, Size: c.Size()}}}
+}
+
+// Entry is what Fyne's entry says; never a letter of one that shows dots.
+func Entry(e *widget.Entry) Said {
+	s := Said{Role: screenreader.Entry, State: screenreader.Focusable, Value: e.Text, About: e.PlaceHolder, Off: e.Disabled(), Caret: e.CursorTextOffset(), Alone: true}
+	if e.MultiLine {
+		s.State |= screenreader.Multiline
+	}
+	text, marked := []rune(e.Text), len([]rune(e.SelectedText()))
+	if s.Caret = min(s.Caret, len(text)); marked > 0 { // Fyne tells what is marked, and not where
+		s.Marked = [2]int{s.Caret, min(s.Caret+marked, len(text))}
+		if from := s.Caret - marked; from >= 0 && string(text[from:s.Caret]) == e.SelectedText() {
+			s.Marked = [2]int{from, s.Caret}
+		}
+	}
+	if e.Password {
+		s.State |= screenreader.Password
+		for i := range text {
+			text[i] = '•'
+		}
+		s.Value = string(text)
+	}
+	if s.Value != "" {
+		s.About = "" // the hint is not seen
+	}
+	return s
+}

@@ -1,0 +1,28 @@
+package explore
+
+import (
+	"reflect"
+
+	"fyne.io/fyne/v2"
+
+	"wiebelt/internal/native/screenreader"
+)
+
+// menuItem is what a line of one of Fyne's menus says, false for anything else. Fyne
+// keeps the type to itself, and which line of the menu the keyboard is on.
+func menuItem(o fyne.CanvasObject) (Said, bool) {
+	v := reflect.ValueOf(o)
+	if v.Kind() != reflect.Pointer || v.Type().String() != "*widget.menuItem" {
+		return Said{}, false
+	}
+	item, ok := v.Elem().FieldByName("Item").Interface().(*fyne.MenuItem)
+	if !ok {
+		return Said{}, false
+	}
+	s := Said{Role: screenreader.MenuItem, State: screenreader.Focusable, Name: item.Label, Off: item.Disabled, Alone: true}
+	if menu := v.Elem().FieldByName("parent"); menu.IsValid() && !menu.IsNil() {
+		on := menu.Elem().FieldByName("activeItem")
+		s.Focused = on.IsValid() && on.Pointer() == v.Pointer()
+	}
+	return s, true
+}
