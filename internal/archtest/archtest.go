@@ -16,7 +16,7 @@
 //	            internal/store/sqlitefile and internal/filetrust, which all files stand on
 //	1 domain    internal/core/*, internal/softphone/registry
 //
-// Of the windows, each imports what they share (widgets, theme, offscreen) and no
+// Of the windows, each imports what they share (widgets, theme, offscreen, explore) and no
 // other window; only internal/ui/windowapp knows them all.
 //
 // Of the resident's parts, each is one thing with its goroutine or its file: it
@@ -116,7 +116,7 @@ func Of(path string) Layer {
 // window may import.
 const windowApp = "internal/ui/windowapp"
 
-var shared = []string{"internal/ui/widgets", "internal/ui/theme", "internal/ui/offscreen"}
+var shared = []string{"internal/ui/widgets", "internal/ui/theme", "internal/ui/offscreen", "internal/ui/explore"}
 
 // partsShare is what the resident's parts may share; of what is on screen they may
 // know the cards.

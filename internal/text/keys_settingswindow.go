@@ -91,6 +91,7 @@ const (
 	SettingsWindowPhonesAdd          Key = "settingswindow.phones.add"
 	SettingsWindowPhonesRecipes      Key = "settingswindow.phones.recipes"
 	SettingsWindowRemove             Key = "settingswindow.remove"
+	SettingsWindowUp                 Key = "settingswindow.up"
 	SettingsWindowNeeded             Key = "settingswindow.needed"
 	SettingsWindowNameTaken          Key = "settingswindow.name_taken"
 	SettingsWindowUsual              Key = "settingswindow.usual"

@@ -108,6 +108,7 @@ func newWindow(h *History) *window {
 	c.filter.OnChanged = func(string) { c.search() }
 	c.filter.Down = func() { c.win.Canvas().Focus(c.list) }
 	c.views = widgets.NewChoice(func(i int) { c.show(c.viewAt(i)) })
+	c.views.Name = l.T(text.WindowCallsTitle)
 	c.list = newList(c)
 
 	c.title = container.NewStack()

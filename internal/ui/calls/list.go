@@ -9,7 +9,9 @@ import (
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"wiebelt/internal/native/screenreader"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/explore"
 	"wiebelt/internal/ui/widgets"
 )
 
@@ -113,6 +115,11 @@ func newList(c *window) *list {
 	}
 	l.ExtendBaseWidget(l)
 	return l
+}
+
+// Explore implements explore.Speaker.
+func (l *list) Explore() explore.Said {
+	return explore.Said{Role: screenreader.List, State: screenreader.Focusable, Name: l.c.host.Lang.T(text.WindowCallsTitle)}
 }
 
 // CreateRenderer implements fyne.Widget.
@@ -344,7 +351,7 @@ type heading struct {
 	title, count *widgets.TextLine
 	arrow        *widget.Icon
 	tapped       func()
-	folds        bool // a click shows or hides the part
+	folds, shut  bool // a click shows or hides the part, which is hidden
 }
 
 var (
@@ -371,7 +378,7 @@ func (h *heading) say(title string, n int, known bool) {
 
 // fold tells whether the part can be shown and hidden, and which it is.
 func (h *heading) fold(folds, shut bool) {
-	h.folds = folds
+	h.folds, h.shut = folds, shut
 	h.arrow.SetResource(widgets.Either(shut, base.MenuExpandIcon(), base.MenuDropDownIcon()))
 	widgets.SetVisible(h.arrow, folds)
 	h.Refresh()
@@ -390,6 +397,19 @@ func (h *heading) Cursor() desktop.Cursor {
 		return desktop.PointerCursor
 	}
 	return desktop.DefaultCursor
+}
+
+// Explore implements explore.Speaker.
+func (h *heading) Explore() explore.Said {
+	s := explore.Text(h.title.Text, 2)
+	if h.count.Text != "" {
+		s.Name += " " + h.count.Text
+	}
+	if h.folds {
+		s.Role, s.Press = screenreader.Button, h.tapped
+		s.State = screenreader.Expandable | widgets.Either(h.shut, 0, screenreader.Expanded)
+	}
+	return s
 }
 
 // CreateRenderer implements fyne.Widget.

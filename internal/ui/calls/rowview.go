@@ -10,7 +10,9 @@ import (
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"wiebelt/internal/native/screenreader"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/explore"
 	"wiebelt/internal/ui/theme"
 	"wiebelt/internal/ui/widgets"
 )
@@ -194,6 +196,23 @@ func (v *rowView) Cursor() desktop.Cursor {
 		return desktop.PointerCursor
 	}
 	return desktop.DefaultCursor
+}
+
+// Explore implements explore.Speaker.
+func (v *rowView) Explore() explore.Said {
+	l := v.calls.list
+	s := explore.Said{Role: screenreader.Item, State: screenreader.Focusable, Alone: true, Name: v.Said(), Key: picked{v.row.id, v.row.person},
+		Position: [2]int{v.n + 1, v.calls.plan.total()}, Focused: l.focused && v.n == v.calls.chosen, Off: !v.known}
+	if v.row.undo {
+		s.About = v.undo.Text
+	}
+	if v.row.several {
+		s.State |= screenreader.Expandable | widgets.Either(v.calls.people.Entry == v.row.id, screenreader.Expanded, 0)
+	}
+	if r := v.row; v.known {
+		s.Press = func() { v.calls.act(r) }
+	}
+	return s
 }
 
 // CreateRenderer implements fyne.Widget.

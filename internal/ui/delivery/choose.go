@@ -32,7 +32,7 @@ type chooser struct {
 	chosen  map[string]bool // paths
 	content fyne.CanvasObject
 	path    *widgets.FilterBox
-	list    *widget.List
+	list    *widgets.List
 	send    *widgets.Button
 	said    *widgets.TextLine
 }
@@ -51,14 +51,11 @@ func newChooser(w *window) *chooser {
 	c.path.OnSubmitted = func(s string) { c.typed(s) }
 	c.path.Down = func() { c.typed(c.path.Text) }
 	c.said = widgets.NewTextLine("", base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).Cutting()
-	c.list = widget.NewList(
+	c.list = widgets.NewList(
 		func() int { return len(c.found) },
-		newChooseLine, c.write)
-	c.list.HideSeparators = true
-	c.list.OnSelected = func(i widget.ListItemID) {
-		c.list.Unselect(i)
-		c.pick(i)
-	}
+		newChooseLine, c.write, c.pick)
+	c.list.Name = l.T(text.DeliveryWindowChooseTitle)
+	c.list.Mark = func(i int) bool { return i < len(c.found) && c.chosen[filepath.Join(c.dir, c.found[i].name)] }
 	c.send = widgets.NewButton("", c.deliver)
 	c.send.Importance = widget.HighImportance
 	back := widgets.NewButtonWithIcon(l.T(text.DeliveryWindowBack), base.NavigateBackIcon(), w.back)

@@ -45,7 +45,7 @@ type window struct {
 	question slot // whether to send a file once more
 	views    *widgets.Choice
 	tools    *fyne.Container
-	list     *widget.List
+	list     *widgets.List
 	body     slot            // the list, or a page that says why there is none
 	pages    *fyne.Container // the list page, or one file
 	front    fyne.CanvasObject
@@ -115,15 +115,13 @@ func Open(host *widgets.Host) widgets.Page {
 	w.choose = widgets.NewButton(l.T(text.DeliveryWindowChoose), w.chooseFiles)
 	w.choose.Importance = widget.HighImportance
 	w.views = widgets.NewChoice(func(i int) { w.show(deliveryViews[i]) })
-	w.list = widget.NewList(
+	w.list = widgets.NewList(
 		func() int { return len(w.state.Rows) },
 		func() fyne.CanvasObject { return newLine(w) },
-		func(i widget.ListItemID, o fyne.CanvasObject) { o.(*line).set(i) })
-	w.list.HideSeparators = true
-	w.list.OnSelected = func(i widget.ListItemID) { // by the keyboard; the lines take clicks themselves
-		w.list.Unselect(i)
-		w.openRow(i)
-	}
+		func(i int, o fyne.CanvasObject) { o.(*line).set(i) },
+		w.openRow) // by the keyboard; the lines take clicks themselves
+	w.list.Name = l.T(text.DeliveryWindowTitle)
+	w.views.Name = l.T(text.DeliveryWindowTitle)
 	title := widgets.NewTextLine(l.T(text.DeliveryWindowTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
 	w.tools = container.New(layout.NewCustomPaddedLayout(0, 0, -widgets.OptionPad, 0), container.NewHBox(w.views))
 	head := container.New(layout.NewCustomPaddedLayout(20, 12, widgets.Edge, widgets.Edge), container.New(layout.NewCustomPaddedVBoxLayout(4),

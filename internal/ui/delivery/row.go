@@ -13,6 +13,7 @@ import (
 	"wiebelt/internal/delivery/outbox"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/explore"
 	"wiebelt/internal/ui/widgets"
 )
 
@@ -176,6 +177,9 @@ func (v *line) MouseOut() { v.hover = false; v.Refresh() }
 
 // Cursor implements desktop.Cursorable.
 func (v *line) Cursor() desktop.Cursor { return desktop.PointerCursor }
+
+// Explore implements explore.Speaker.
+func (v *line) Explore() explore.Said { return explore.Text(v.Said(), 0) }
 
 // CreateRenderer implements fyne.Widget.
 func (v *line) CreateRenderer() fyne.WidgetRenderer {

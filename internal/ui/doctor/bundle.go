@@ -16,6 +16,7 @@ import (
 
 	"wiebelt/internal/doctor"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/explore"
 	"wiebelt/internal/ui/theme"
 	"wiebelt/internal/ui/widgets"
 )
@@ -61,9 +62,9 @@ type bundleView struct {
 	all    []doctor.Entry // what is written
 	files  []bundleFile   // what is shown of it
 	items  []widgets.SideItem
-	list   *widget.List
+	list   *widgets.List
 	shown  bundleFile
-	view   *widget.List
+	view   *widgets.List
 	path   *widget.Entry
 	notes  *fyne.Container
 	save   *widgets.Button
@@ -78,19 +79,19 @@ func newBundleView(w *window, all []doctor.Entry, files []bundleFile, path strin
 	}
 	var side fyne.CanvasObject
 	v.list, side = widgets.NewSide(v, func() []widgets.SideItem { return v.items })
-	v.view = widget.NewList(func() int { return len(v.shown.lines) },
+	v.view = widgets.NewList(func() int { return len(v.shown.lines) },
 		func() fyne.CanvasObject {
 			label := widget.NewLabel("")
 			label.TextStyle.Monospace, label.SizeName, label.Truncation = true, base.SizeNameCaptionText, fyne.TextTruncateClip
 			return container.New(layout.NewCustomPaddedLayout(-8, -8, 0, 0), label)
 		},
-		func(i widget.ListItemID, o fyne.CanvasObject) {
+		func(i int, o fyne.CanvasObject) {
 			if i < len(v.shown.lines) {
 				o.(*fyne.Container).Objects[0].(*widget.Label).SetText(v.shown.lines[i])
 			}
-		})
-	v.view.HideSeparators = true
-	v.view.OnSelected = func(i widget.ListItemID) { v.view.Unselect(i) }
+		}, func(int) {})
+	v.view.Skip = func(i int) bool { return i < len(v.shown.lines) && strings.TrimSpace(v.shown.lines[i]) == "" }
+	v.view.Name = l.T(text.DoctorWindowHolds)
 	v.path.SetText(path)
 	v.path.OnSubmitted = func(string) { v.write() }
 	v.save = widgets.NewButton(l.T(text.DoctorWindowWrite), v.write)
@@ -101,7 +102,7 @@ func newBundleView(w *window, all []doctor.Entry, files []bundleFile, path strin
 	head.Add(widgets.NewTextLine(l.T(text.DoctorWindowHolds), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting())
 	head.Add(widgets.Paragraph(l.T(text.DoctorWindowHoldsHint)))
 	head.Add(widgets.NewTextLine(l.T(text.DoctorWindowPlace), theme.SizeHint, base.ColorNamePlaceHolder, false).Cutting())
-	head.Add(v.path)
+	head.Add(explore.Named(v.path, l.T(text.DoctorWindowPlace), nil))
 	head.Add(v.notes)
 	page := container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), v.view)
 	v.object = widgets.WithHeader(container.New(layout.NewCustomPaddedLayout(20, 12, widgets.Edge, widgets.Edge), head),

@@ -210,8 +210,10 @@ func (e *explorer) control(n *screenreader.Node, said *explore.Said, words explo
 	if n.Name == "" {
 		n.Name = words.Name
 	}
-	if n.Name == "" && n.Role == screenreader.Entry { // its hint is all that says what it is for
-		n.Name, n.About = n.About, ""
+	if hint := said.Hint; n.Name == "" { // that is all that says what it is for
+		n.Name = hint
+	} else if n.Value == "" {
+		n.About = joined(n.About, hint)
 	}
 	if fault := joined(said.Fault, words.Fault); fault != "" && n.Role != screenreader.Button {
 		n.State |= screenreader.Invalid

@@ -9,9 +9,11 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/layout"
+	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/native/screenreader"
+	"wiebelt/internal/ui/theme"
 )
 
 // Said is what something says of itself.
@@ -21,6 +23,7 @@ type Said struct {
 	Name     string // "" for what is written in it
 	Value    string
 	About    string
+	Hint     string // stands in an entry while that is empty
 	Fault    string // what is wrong with its value
 	Off      bool
 	Focused  bool // the arrow keys of what it stands in are on it
@@ -129,7 +132,7 @@ func Of(o fyne.CanvasObject) (Said, bool) {
 	case *widget.Select:
 		return Select(o), true
 	case *widget.Label:
-		return Text(o.Text, 0), o.Text != ""
+		return Text(o.Text, LevelOf(o.SizeName)), o.Text != ""
 	case *widget.RichText:
 		return Text(o.String(), 0), o.String() != ""
 	case *widget.Hyperlink:
@@ -148,6 +151,17 @@ func Text(s string, level int) Said {
 		return Said{Role: screenreader.Heading, Level: level, Name: s, Alone: true}
 	}
 	return Said{Role: screenreader.Label, Name: s, Alone: true}
+}
+
+// LevelOf is the level of headings of a size, 0 for running text.
+func LevelOf(size fyne.ThemeSizeName) int {
+	switch size {
+	case base.SizeNameHeadingText:
+		return 1
+	case theme.SizeStart, base.SizeNameSubHeadingText:
+		return 2
+	}
+	return 0
 }
 
 // Button is what Fyne's button says.
@@ -172,7 +186,7 @@ func Select(c *widget.Select) Said {
 
 // Entry is what Fyne's entry says; never a letter of one that shows dots.
 func Entry(e *widget.Entry) Said {
-	s := Said{Role: screenreader.Entry, State: screenreader.Focusable, Value: e.Text, About: e.PlaceHolder, Off: e.Disabled(), Caret: e.CursorTextOffset(), Alone: true}
+	s := Said{Role: screenreader.Entry, State: screenreader.Focusable, Value: e.Text, Hint: e.PlaceHolder, Off: e.Disabled(), Caret: e.CursorTextOffset(), Alone: true}
 	if e.MultiLine {
 		s.State |= screenreader.Multiline
 	}
@@ -189,9 +203,6 @@ func Entry(e *widget.Entry) Said {
 			text[i] = '•'
 		}
 		s.Value = string(text)
-	}
-	if s.Value != "" {
-		s.About = "" // the hint is not seen
 	}
 	return s
 }

@@ -29,7 +29,7 @@ type window struct {
 	win    fyne.Window
 	all    []guide.HelpPage
 	items  []widgets.SideItem
-	list   *widget.List
+	list   *widgets.List
 	shown  string
 	pages  *fyne.Container
 	scroll *container.Scroll

@@ -38,7 +38,7 @@ type window struct {
 	win      fyne.Window
 	all      []guide.Recipe
 	items    []widgets.SideItem // what the list shows
-	list     *widget.List
+	list     *widgets.List
 	shown    string             // id of the recipe that is shown
 	facts    *facts             // nil until they were read
 	end      context.CancelFunc // of the reading
@@ -231,10 +231,11 @@ func newPasteBlock(w *window, b guide.Block, v guide.Values) *pasteBlock {
 	p.full = full
 	p.text.TextStyle.Monospace = true
 	p.copying = widgets.NewButton(l.T(text.RecipesCopy), p.copy)
+	p.copying.Of = v.In(b.Caption)
 	buttons := container.New(layout.NewCustomPaddedHBoxLayout(4))
 	if b.Secret() {
 		p.show = widgets.NewButton(l.T(text.RecipesShow), p.toggle)
-		p.show.Importance = widget.LowImportance
+		p.show.Importance, p.show.Of = widget.LowImportance, p.copying.Of
 		buttons.Add(p.show)
 	}
 	// As wide as both of its texts, so that nothing moves when it was used.

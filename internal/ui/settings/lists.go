@@ -15,6 +15,7 @@ import (
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/explore"
 	"wiebelt/internal/ui/theme"
 	"wiebelt/internal/ui/widgets"
 )
@@ -108,6 +109,7 @@ func (b *linesBox) build() {
 func (b *linesBox) row(i int, locked bool) fyne.CanvasObject {
 	l := b.w.host.Lang
 	fault := newFaultLine()
+	said := func() string { return fault.said }
 	check := func() {
 		fault.say("")
 		if !lineFine(b.all[i]) {
@@ -126,13 +128,15 @@ func (b *linesBox) row(i int, locked bool) fyne.CanvasObject {
 		b.build()
 		b.changed()
 	})
+	remove.Of = b.all[i].Number
 	if locked {
 		number.Disable()
 		name.Disable()
 		remove.Hide()
 	}
 	check()
-	fields := container.New(widgets.Columns(lineWidth), container.New(layout.NewCustomPaddedLayout(0, 0, 0, 8), number), name)
+	fields := container.New(widgets.Columns(lineWidth), container.New(layout.NewCustomPaddedLayout(0, 0, 0, 8), explore.Named(number, l.T(text.SettingTitle("line.number")), said)),
+		explore.Named(name, l.T(text.SettingTitle("line.name")), nil))
 	return container.New(layout.NewCustomPaddedVBoxLayout(4), container.NewBorder(nil, nil, nil, remove, fields), fault.object)
 }
 
@@ -264,6 +268,7 @@ func newPhoneBox(b *phonesBox, i int, locked bool) fyne.CanvasObject {
 		b.build()
 		b.changed()
 	})
+	remove.Of = p.Name
 	if locked {
 		kind.Disable()
 		remove.Hide()
@@ -354,7 +359,8 @@ func (x *phoneBox) field(name, now string, set func(string)) fyne.CanvasObject {
 	}
 	f := newFaultLine()
 	x.faults[name] = f
-	return container.New(layout.NewCustomPaddedVBoxLayout(2), labelled(l.T(text.SettingTitle("softphone."+name)), e), f.object)
+	title := l.T(text.SettingTitle("softphone." + name))
+	return container.New(layout.NewCustomPaddedVBoxLayout(2), labelled(title, explore.Named(e, title, func() string { return f.said })), f.object)
 }
 
 // secret is the field of the link's secret, which is never shown.
@@ -392,7 +398,7 @@ func (x *phoneBox) secret() fyne.CanvasObject {
 	show()
 	x.b.shows = append(x.b.shows, show)
 	e.SetPlaceHolder(l.T(text.SettingsWindowSecretEnter))
-	return container.New(layout.NewCustomPaddedVBoxLayout(2), caption(l.T(text.SettingsWindowSecret)), state, e)
+	return container.New(layout.NewCustomPaddedVBoxLayout(2), caption(l.T(text.SettingsWindowSecret)), state, explore.Named(e, l.T(text.SettingsWindowSecret), nil))
 }
 
 // moved tells whether the link's secret belongs to another address.

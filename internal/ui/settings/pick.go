@@ -13,6 +13,7 @@ import (
 
 	"wiebelt/internal/config/setupfile"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/explore"
 	"wiebelt/internal/ui/theme"
 	"wiebelt/internal/ui/widgets"
 )
@@ -106,6 +107,7 @@ func (v *setupView) showPicking(b *fyne.Container) {
 	}
 	path.OnSubmitted = func(string) { open.OnTapped() }
 	b.Add(container.New(layout.NewCustomPaddedVBoxLayout(4), widgets.Bold(l.T(text.SettingsWindowFilePath), theme.SizeHint),
-		container.NewStack(container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 8, 0), open), path)), fault.object))
+		container.NewStack(container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 8, 0), open),
+			explore.Named(path, l.T(text.SettingsWindowFilePath), func() string { return fault.said }))), fault.object))
 	b.Add(container.NewHBox(widgets.NewButton(l.T(text.SettingsWindowFileCancel), v.w.closeFile)))
 }

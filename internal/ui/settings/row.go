@@ -14,6 +14,7 @@ import (
 
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/explore"
 	"wiebelt/internal/ui/theme"
 	"wiebelt/internal/ui/widgets"
 )
@@ -63,7 +64,7 @@ func (w *window) row(key string) *settingRow {
 	if r.entry.Type != settings.Flag { // its name stands beside the box
 		r.object.Add(fieldLabel(title))
 	}
-	r.object.Add(input)
+	r.object.Add(explore.Named(input, title, func() string { return r.fault.said }))
 	r.object.Add(r.fault.object)
 	r.object.Add(widgets.Paragraph(helpOf(l, key)))
 	if key == "card.hotkey" {
@@ -393,7 +394,7 @@ func (o *orderedBox) build() {
 			o.build()
 			o.changed()
 		})
-		up.Importance = widget.LowImportance
+		up.Importance, up.Of = widget.LowImportance, l.T(text.SettingsWindowUp)+": "+choiceLabel(l, o.r.entry.Key, v)
 		if i == 0 || o.locked {
 			up.Disable()
 		}

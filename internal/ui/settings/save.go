@@ -15,6 +15,7 @@ import (
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/explore"
 	"wiebelt/internal/ui/theme"
 	"wiebelt/internal/ui/widgets"
 )
@@ -60,7 +61,7 @@ func (f *settingsFooter) show() {
 	case bad:
 		line = widgets.Trouble(said)
 	case said != "":
-		line = widgets.Plain(said, theme.SizeHint, widget.LowImportance)
+		line = explore.News(widgets.Plain(said, theme.SizeHint, widget.LowImportance))
 	}
 	f.said.Objects = []fyne.CanvasObject{line}
 	f.said.Refresh()

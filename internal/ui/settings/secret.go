@@ -12,6 +12,7 @@ import (
 	"wiebelt/internal/config/secret"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/explore"
 	"wiebelt/internal/ui/widgets"
 )
 
@@ -40,7 +41,7 @@ func newSecretBox(w *window) *secretBox {
 	}
 	b.object.Add(fieldLabel(l.T(text.SettingsWindowSecret)))
 	b.object.Add(b.state)
-	b.object.Add(b.entry)
+	b.object.Add(explore.Named(b.entry, l.T(text.SettingsWindowSecret), nil))
 	b.object.Add(widgets.Paragraph(l.T(text.SettingsWindowSecretHelp)))
 	b.show()
 	return b
@@ -139,5 +140,5 @@ func caption(s string) fyne.CanvasObject {
 
 // labelled is a field with its name above it.
 func labelled(s string, field fyne.CanvasObject) fyne.CanvasObject {
-	return container.New(layout.NewCustomPaddedVBoxLayout(2), caption(s), field)
+	return container.New(layout.NewCustomPaddedVBoxLayout(2), caption(s), explore.Named(field, s, nil))
 }

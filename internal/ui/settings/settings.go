@@ -35,7 +35,7 @@ const (
 type window struct {
 	host   *widgets.Host
 	win    fyne.Window
-	list   *widget.List
+	list   *widgets.List
 	shown  string // section
 	scroll *container.Scroll
 	pages  *fyne.Container // holds the page, or the set-up file

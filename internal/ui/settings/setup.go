@@ -18,6 +18,7 @@ import (
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/explore"
 	"wiebelt/internal/ui/theme"
 	"wiebelt/internal/ui/widgets"
 )
@@ -181,7 +182,8 @@ func (v *setupView) show() {
 func (v *setupView) showLocked(b *fyne.Container) {
 	l := v.w.host.Lang
 	b.Add(widgets.Paragraph(l.T(text.SettingsWindowFileIntro)))
-	b.Add(container.New(layout.NewCustomPaddedVBoxLayout(4), fieldLabel(l.T(text.SettingsWindowFilePhrase)), v.phrase))
+	b.Add(container.New(layout.NewCustomPaddedVBoxLayout(4), fieldLabel(l.T(text.SettingsWindowFilePhrase)),
+		explore.Named(v.phrase, l.T(text.SettingsWindowFilePhrase), nil)))
 	if v.opening {
 		b.Add(widgets.Paragraph(l.T(text.SettingsWindowFileOpening)))
 	} else if v.why != "" {
@@ -220,7 +222,8 @@ func (v *setupView) showRows(b *fyne.Container) {
 	table.Add(widget.NewSeparator())
 	b.Add(table)
 	if !v.taken && !v.opened.WithoutHub {
-		b.Add(container.New(layout.NewCustomPaddedVBoxLayout(4), fieldLabel(l.T(text.SettingsWindowFileNumber)), v.number))
+		b.Add(container.New(layout.NewCustomPaddedVBoxLayout(4), fieldLabel(l.T(text.SettingsWindowFileNumber)),
+			explore.Named(v.number, l.T(text.SettingsWindowFileNumber), nil)))
 	}
 	b.Add(v.steps.object)
 	switch {

@@ -9,6 +9,8 @@ import (
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"wiebelt/internal/native/screenreader"
+	"wiebelt/internal/ui/explore"
 	"wiebelt/internal/ui/theme"
 	"wiebelt/internal/ui/widgets"
 )
@@ -32,6 +34,8 @@ type cornerPicker struct {
 	over    int // the pointer's, -1 for none
 	focused bool
 	locked  bool
+	name    string // for screen readers,
+	names   [len(corners)]string
 	picked  func(corner string)
 }
 
@@ -144,6 +148,21 @@ func (p *cornerPicker) TypedKey(e *fyne.KeyEvent) {
 		return
 	}
 	p.pick(next)
+}
+
+// Explore implements explore.Speaker.
+func (p *cornerPicker) Explore() explore.Said {
+	s := explore.Said{Role: screenreader.Group, State: screenreader.Focusable, Name: p.name, Off: p.locked, Alone: true}
+	for i, name := range p.names {
+		c := explore.Said{Role: screenreader.Radio, State: screenreader.Focusable, Name: name, Key: i, Alone: true, Off: p.locked,
+			Focused: p.focused && i == p.chosen, Press: func() { p.pick(i) }}
+		if i == p.chosen {
+			c.State |= screenreader.Checked
+		}
+		x, y := spot(i)
+		s.Parts = append(s.Parts, explore.Part{Said: c, At: fyne.NewPos(x, y), Size: fyne.NewSize(spotWidth, spotHeight)})
+	}
+	return s
 }
 
 // CreateRenderer implements fyne.Widget.

@@ -67,6 +67,10 @@ func Open(host *widgets.Host) widgets.Page {
 	w.picker = newCornerPicker(func(corner string) {
 		w.answer("card.corner", corner, func() { host.Send(windowapi.KindTest, windowapi.Test{Do: windowapi.TestCard}) })
 	})
+	w.picker.name = l.T(text.StartCorner)
+	for i, c := range corners {
+		w.picker.names[i] = l.T(text.SettingsWindowChoice("card.corner", c))
+	}
 	w.panel = newTestPanel(host, windowapi.WindowStart, widget.MediumImportance)
 	w.panel.said = w.reveal
 

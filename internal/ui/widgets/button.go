@@ -5,6 +5,8 @@ import (
 	"fyne.io/fyne/v2/canvas"
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/ui/explore"
 )
 
 // Button is a button that Enter presses as well as the space bar, with a ring
@@ -12,6 +14,7 @@ import (
 // whoever uses the pointer never sees the ring.
 type Button struct {
 	widget.Button
+	Of   string // what it is about, for screen readers; "" where its words say that
 	ring *canvas.Rectangle
 }
 
@@ -58,6 +61,18 @@ func (b *Button) TypedKey(e *fyne.KeyEvent) {
 	default:
 		b.Button.TypedKey(e)
 	}
+}
+
+// Explore implements explore.Speaker.
+func (b *Button) Explore() explore.Said {
+	s := explore.Button(&b.Button)
+	switch {
+	case b.Of != "" && b.Text != "":
+		s.Name += ": " + b.Of
+	case b.Of != "": // it has an icon alone
+		s.Name = b.Of
+	}
+	return s
 }
 
 // CreateRenderer implements fyne.Widget.

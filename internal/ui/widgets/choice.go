@@ -9,6 +9,9 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/native/screenreader"
+	"wiebelt/internal/ui/explore"
 )
 
 const (
@@ -20,6 +23,7 @@ const (
 // or the arrow keys while it has the keyboard.
 type Choice struct {
 	widget.BaseWidget
+	Name    string // for screen readers
 	chosen  func(int)
 	words   []*TextLine
 	now     int
@@ -115,6 +119,23 @@ func (c *Choice) TypedKey(e *fyne.KeyEvent) {
 	default:
 		PassEscape(c, e)
 	}
+}
+
+// Explore implements explore.Speaker.
+func (c *Choice) Explore() explore.Said {
+	s := explore.Said{Role: screenreader.TabList, State: screenreader.Focusable, Alone: true, Name: c.Name}
+	x := float32(0)
+	for i, w := range c.words {
+		width := w.MinSize().Width + 2*OptionPad
+		t := explore.Said{Role: screenreader.Tab, State: screenreader.Focusable, Name: w.Text, Key: i, Alone: true,
+			Press: func() { c.choose(i) }, Focused: c.focused && i == c.now, Position: [2]int{i + 1, len(c.words)}}
+		if i == c.now {
+			t.State |= screenreader.Selected
+		}
+		s.Parts = append(s.Parts, explore.Part{Said: t, At: fyne.NewPos(x, 0), Size: fyne.NewSize(width, c.Size().Height)})
+		x += width
+	}
+	return s
 }
 
 // CreateRenderer implements fyne.Widget.

@@ -3,6 +3,8 @@ package widgets
 import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/ui/explore"
 )
 
 // Field is a line to type into. Escape is its window's.
@@ -34,3 +36,6 @@ func (f *Field) TypedKey(e *fyne.KeyEvent) {
 	}
 	f.Entry.TypedKey(e)
 }
+
+// Explore implements explore.Speaker.
+func (f *Field) Explore() explore.Said { return explore.Entry(&f.Entry) }

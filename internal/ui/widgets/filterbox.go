@@ -3,6 +3,8 @@ package widgets
 import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/ui/explore"
 )
 
 // FilterBox is an entry to search with: Down goes on into what it has left, and
@@ -36,3 +38,6 @@ func NewFilterBox(hint string) *FilterBox {
 	f.SetPlaceHolder(hint)
 	return f
 }
+
+// Explore implements explore.Speaker.
+func (f *FilterBox) Explore() explore.Said { return explore.Entry(&f.Entry) }

@@ -9,6 +9,8 @@ import (
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"wiebelt/internal/native/screenreader"
+	"wiebelt/internal/ui/explore"
 	"wiebelt/internal/ui/theme"
 )
 
@@ -79,6 +81,15 @@ func (o *Option) TypedKey(e *fyne.KeyEvent) {
 		return
 	}
 	PassEscape(o, e)
+}
+
+// Explore implements explore.Speaker.
+func (o *Option) Explore() explore.Said {
+	s := explore.Said{Role: screenreader.Radio, State: screenreader.Focusable, Name: o.Label, Alone: true}
+	if o.Chosen {
+		s.State |= screenreader.Checked
+	}
+	return s
 }
 
 // CreateRenderer implements fyne.Widget.

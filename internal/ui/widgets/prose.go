@@ -9,6 +9,7 @@ import (
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"wiebelt/internal/ui/explore"
 	"wiebelt/internal/ui/theme"
 )
 
@@ -42,9 +43,9 @@ func Marked(m Mark, o fyne.CanvasObject) fyne.CanvasObject {
 	return container.New(Columns(18), container.New(layout.NewCustomPaddedLayout(4, 0, 0, 0), container.NewVBox(NewShape(m))), o)
 }
 
-// Trouble is a sentence with the mark of trouble.
+// Trouble is a sentence with the mark of trouble, which screen readers say.
 func Trouble(s string) fyne.CanvasObject {
-	return Marked(MarkTrouble, Plain(s, theme.SizeHint, widget.WarningImportance))
+	return explore.News(Marked(MarkTrouble, Plain(s, theme.SizeHint, widget.WarningImportance)))
 }
 
 // Fact is a label and what there is to say, side by side.

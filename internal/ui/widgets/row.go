@@ -1,6 +1,8 @@
 package widgets
 
 import (
+	"strings"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	base "fyne.io/fyne/v2/theme"
@@ -72,6 +74,17 @@ func (r *Row) Layout(size fyne.Size, middle, right float32) {
 	put(r.Shape, middle, first, ShapeSize)
 	put(r.Result, middle+mark, first, right-middle-mark)
 	put(r.More, middle+mark, second, right-middle-mark)
+}
+
+// Said is what is written in the row, first what tells it from others.
+func (r *Row) Said() string {
+	var all []string
+	for _, w := range []*TextLine{r.Title, r.Result, r.More, r.Day, r.Time, r.Detail} {
+		if w.Text != "" {
+			all = append(all, strings.ReplaceAll(w.Text, " · ", ", "))
+		}
+	}
+	return strings.Join(all, ", ")
 }
 
 // Light colours the background that shows where the pointer is, and shows it or not.

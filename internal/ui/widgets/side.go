@@ -30,24 +30,22 @@ const sideHeight = 28
 
 // NewSide is the list of pages along the left border of a window, and the box in
 // which it stands. The items are asked for whenever the list is drawn.
-func NewSide(w Chooser, items func() []SideItem) (*widget.List, fyne.CanvasObject) {
-	list := widget.NewList(
+func NewSide(w Chooser, items func() []SideItem) (*List, fyne.CanvasObject) {
+	list := NewList(
 		func() int { return len(items()) },
 		func() fyne.CanvasObject { return newSideLine(w) },
-		func(i widget.ListItemID, o fyne.CanvasObject) {
+		func(i int, o fyne.CanvasObject) {
 			if all := items(); i < len(all) {
 				o.(*sideLine).set(all[i])
 			}
-		})
-	list.HideSeparators = true
+		},
+		func(i int) { w.Choose(items()[i].ID) }) // by the keyboard; the lines take clicks themselves
+	list.Skip = func(i int) bool { return items()[i].Heading }
+	list.Mark = func(i int) bool { return items()[i].ID == w.Chosen() }
 	for i, it := range items() {
 		if it.Heading && i > 0 {
 			list.SetItemHeight(i, sideHeight+8)
 		}
-	}
-	list.OnSelected = func(i widget.ListItemID) { // by the keyboard; the lines take clicks themselves
-		list.Unselect(i)
-		w.Choose(items()[i].ID)
 	}
 	return list, NewSoftBox(container.New(layout.NewCustomPaddedLayout(12, 0, 8, 8), list)).Square()
 }

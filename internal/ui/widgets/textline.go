@@ -7,6 +7,8 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/ui/explore"
 )
 
 // TextLine is one line of text that follows the theme and ends in an ellipsis where
@@ -51,6 +53,9 @@ func (w *TextLine) Say(text string, colour fyne.ThemeColorName) {
 	w.Text, w.Colour = text, colour
 	w.Refresh()
 }
+
+// Explore implements explore.Speaker: all of the text, however much is cut.
+func (w *TextLine) Explore() explore.Said { return explore.Text(w.Text, explore.LevelOf(w.size)) }
 
 func (w *TextLine) style() fyne.TextStyle { return fyne.TextStyle{Bold: w.Bold} }
 

@@ -145,6 +145,10 @@ func Run(ctx context.Context, cfg Config) error {
 			quit()
 		})
 		group.Go(func() {
+			at := func(i, of int) string { return w.Lang.T(text.CardRowAt, i, of) }
+			readers{app: app, post: post, at: at, log: cfg.Log}.follow(ctx)
+		})
+		group.Go(func() {
 			if !within(ctx, cfg.PaintedIn, &painted) {
 				late.Store(true)
 				quit()
@@ -211,7 +215,7 @@ func greet(ctx context.Context, cfg Config) (Conn, windowapi.Welcome, error) {
 }
 
 // newApp makes the application that shows the windows.
-func newApp() (fyne.App, error) {
+func newApp() (*driver.App, error) {
 	var icons []*image.NRGBA
 	for _, size := range []int{16, 32, 48, 128} {
 		b, err := assets.Icons.ReadFile(fmt.Sprintf("icons/app-%d.png", size))

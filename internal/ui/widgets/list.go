@@ -1,0 +1,141 @@
+package widgets
+
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/native/screenreader"
+	"wiebelt/internal/ui/explore"
+)
+
+// List is a list of lines of one height: the arrow keys, Home, End and the page keys
+// go from line to line, Enter and the space bar do what a click does, and Escape is
+// its window's.
+type List struct {
+	widget.List
+	Name string           // for screen readers
+	Skip func(i int) bool // lines that are passed over; nil for none
+	Mark func(i int) bool // the line that holds; nil for none
+
+	at      int // the line that the keyboard is on
+	focused bool
+}
+
+// listLine is what a line of a list is shown in.
+type listLine struct {
+	widget.BaseWidget
+	l *List
+	o fyne.CanvasObject
+	n int
+}
+
+// NewList is a list of n lines, each shown by an object of make as write has it;
+// chosen does what choosing one does.
+func NewList(n func() int, make func() fyne.CanvasObject, write func(i int, o fyne.CanvasObject), chosen func(i int)) *List {
+	l := &List{}
+	l.Length = n
+	l.CreateItem = func() fyne.CanvasObject {
+		line := &listLine{l: l, o: make()}
+		line.ExtendBaseWidget(line)
+		return line
+	}
+	l.UpdateItem = func(i widget.ListItemID, o fyne.CanvasObject) {
+		line := o.(*listLine)
+		line.n = i
+		write(i, line.o)
+	}
+	l.HideSeparators = true
+	l.OnSelected = func(i widget.ListItemID) {
+		l.at = i
+		l.Unselect(i) // a list keeps nothing chosen
+		chosen(i)
+	}
+	l.ExtendBaseWidget(l)
+	return l
+}
+
+func (l *List) skipped(i int) bool { return l.Skip != nil && l.Skip(i) }
+
+// reach puts the keyboard on the line i, or the next one in a direction that is not
+// passed over.
+func (l *List) reach(i, step int) {
+	n := l.Length()
+	i = min(max(i, 0), n-1)
+	for i >= 0 && i < n && l.skipped(i) {
+		i += step
+	}
+	if i >= 0 && i < n {
+		l.at = i
+		l.Highlight(i)
+	}
+}
+
+// FocusGained implements fyne.Focusable.
+func (l *List) FocusGained() {
+	l.focused = true
+	l.List.FocusGained()
+	l.reach(l.at, 1)
+}
+
+// FocusLost implements fyne.Focusable.
+func (l *List) FocusLost() {
+	l.focused = false
+	l.List.FocusLost()
+}
+
+// TypedKey implements fyne.Focusable.
+func (l *List) TypedKey(e *fyne.KeyEvent) {
+	page := 1
+	if item := l.MinSize().Height; item > 0 {
+		page = max(int(l.Size().Height/item)-1, 1)
+	}
+	switch e.Name {
+	case fyne.KeyDown:
+		l.reach(l.at+1, 1)
+	case fyne.KeyUp:
+		l.reach(l.at-1, -1)
+	case fyne.KeyPageDown:
+		l.reach(l.at+page, 1)
+	case fyne.KeyPageUp:
+		l.reach(l.at-page, -1)
+	case fyne.KeyHome:
+		l.reach(0, 1)
+	case fyne.KeyEnd:
+		l.reach(l.Length()-1, -1)
+	case fyne.KeyReturn, fyne.KeyEnter, fyne.KeySpace:
+		if l.at < l.Length() && !l.skipped(l.at) {
+			l.Select(l.at)
+		}
+	default:
+		PassEscape(l, e)
+	}
+}
+
+// Explore implements explore.Speaker.
+func (l *List) Explore() explore.Said {
+	return explore.Said{Role: screenreader.List, State: screenreader.Focusable, Name: l.Name}
+}
+
+// CreateRenderer implements fyne.Widget.
+func (l *listLine) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(l.o) }
+
+// Explore implements explore.Speaker.
+func (l *listLine) Explore() explore.Said {
+	if l.l.skipped(l.n) {
+		return explore.Said{Role: screenreader.Heading, Level: 2, Key: l.n, Alone: true}
+	}
+	s := explore.Said{Role: screenreader.Item, State: screenreader.Focusable, Key: l.n, Alone: true,
+		Focused: l.l.focused && l.l.at == l.n, Press: func() { l.l.Select(l.n) }}
+	for i := range l.l.Length() {
+		if !l.l.skipped(i) {
+			s.Position[1]++
+			if i <= l.n {
+				s.Position[0]++
+			}
+		}
+	}
+	if l.l.Mark != nil && l.l.Mark(l.n) {
+		s.State |= screenreader.Selected
+	}
+	return s
+}

@@ -1,0 +1,62 @@
+package windowapp
+
+import (
+	"context"
+	"log/slog"
+
+	"wiebelt/internal/native/screenreader"
+	"wiebelt/internal/native/session"
+	"wiebelt/internal/ui/driver"
+)
+
+// readers tells screen readers what stands in the windows, while there are any, until
+// ctx ends; at says which of how many a line is.
+type readers struct {
+	app  *driver.App
+	post func(func())
+	at   func(i, of int) string
+	log  *slog.Logger
+}
+
+func (r readers) follow(ctx context.Context) {
+	w, err := session.Watch(ctx, r.log)
+	if err != nil {
+		r.log.Warn("screen readers go unnoticed", "why", err)
+		return
+	}
+	defer w.Close()
+	there, end := false, func() {}
+	defer func() { end() }()
+	for {
+		if now := w.State().Reader; now != there {
+			there = now
+			end()
+			if end = func() {}; there {
+				end = r.begin(ctx)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.Changed():
+		}
+	}
+}
+
+// begin shows the windows to screen readers until the end of what it returns.
+func (r readers) begin(ctx context.Context) (end func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	b, done := screenreader.New(), make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := b.Run(ctx); err != nil {
+			r.log.Warn("screen readers cannot read the windows", "why", err)
+		}
+	}()
+	r.post(func() { r.app.Explored(b.Show, r.at) })
+	return func() {
+		r.post(func() { r.app.Explored(nil, nil) })
+		cancel()
+		<-done
+	}
+}
