@@ -79,6 +79,7 @@ func newBundleView(w *window, all []doctor.Entry, files []bundleFile, path strin
 	}
 	var side fyne.CanvasObject
 	v.list, side = widgets.NewSide(v, func() []widgets.SideItem { return v.items })
+	v.list.Name = l.T(text.DoctorWindowHolds)
 	v.view = widgets.NewList(func() int { return len(v.shown.lines) },
 		func() fyne.CanvasObject {
 			label := widget.NewLabel("")
@@ -102,7 +103,7 @@ func newBundleView(w *window, all []doctor.Entry, files []bundleFile, path strin
 	head.Add(widgets.NewTextLine(l.T(text.DoctorWindowHolds), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting())
 	head.Add(widgets.Paragraph(l.T(text.DoctorWindowHoldsHint)))
 	head.Add(widgets.NewTextLine(l.T(text.DoctorWindowPlace), theme.SizeHint, base.ColorNamePlaceHolder, false).Cutting())
-	head.Add(explore.Named(v.path, l.T(text.DoctorWindowPlace), nil))
+	head.Add(explore.Named(v.path, l.T(text.DoctorWindowPlace), "", nil))
 	head.Add(v.notes)
 	page := container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), v.view)
 	v.object = widgets.WithHeader(container.New(layout.NewCustomPaddedLayout(20, 12, widgets.Edge, widgets.Edge), head),

@@ -20,7 +20,9 @@ import (
 
 	"wiebelt/internal/doctor"
 	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/native/screenreader"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/explore"
 	"wiebelt/internal/ui/theme"
 	"wiebelt/internal/ui/widgets"
 )
@@ -54,7 +56,7 @@ type parts struct {
 	summary *widgets.TextLine
 	notes   *fyne.Container // said
 	top     *fyne.Container // summary, notes and what was found
-	list    *fyne.Container // headings and rows
+	list    *widgets.Rows   // with headings between them
 	rows    map[string]*fyne.Container
 	again   *widgets.Button
 	copyAll *widgets.Button
@@ -81,24 +83,26 @@ func newWindow(host *widgets.Host) *window {
 	w.again = widgets.NewButton(l.T(text.DoctorWindowAgain), w.run)
 	w.copyAll = widgets.NewButton(l.T(text.DoctorWindowCopy), w.copy)
 	w.bundle = widgets.NewButton(l.T(text.DoctorWindowBundle), w.gather)
-	w.list = newStack(8)
+	w.top = newStack(12)
+	w.scroll = container.NewVScroll(container.New(layout.NewCustomPaddedLayout(20, 24, widgets.Edge, widgets.Edge), w.top))
+	w.list = widgets.NewRows(l.T(text.DoctorWindowTitle), 8, w.scroll)
 	for i, g := range text.DoctorGroups {
 		if i > 0 {
-			w.list.Add(widgets.Gap(4))
+			w.list.Between(widgets.Gap(4))
 		}
-		w.list.Add(widgets.NewTextLine(l.T(text.DoctorGroup(g.Group)), theme.SizeStart, base.ColorNameForeground, true).Cutting())
+		w.list.Between(widgets.NewTextLine(l.T(text.DoctorGroup(g.Group)), theme.SizeStart, base.ColorNameForeground, true).Cutting())
 		for _, id := range g.Checks {
 			w.rows[id] = newStack(8)
-			w.list.Add(w.rows[id])
+			w.list.Add(w.rows[id], nil)
 		}
 	}
-	w.top = newStack(12)
 	w.top.Add(widgets.NewTextLine(l.T(text.DoctorWindowTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting())
-	w.top.Add(w.summary)
+	w.top.Add(explore.As(w.summary, func() explore.Said { // how it ended is said
+		return explore.Said{Role: widgets.Either(w.running, screenreader.Label, screenreader.News), Name: w.summary.Text, Alone: true}
+	}))
 	w.top.Add(w.notes)
 	w.top.Add(widgets.Gap(0))
 	w.top.Add(w.list)
-	w.scroll = container.NewVScroll(container.New(layout.NewCustomPaddedLayout(20, 24, widgets.Edge, widgets.Edge), w.top))
 	w.checks = container.NewBorder(nil, widgets.Footer(widgets.Buttons(w.again, w.copyAll, w.bundle)), nil, nil, w.scroll)
 	w.holder.Add(w.checks)
 	w.win = host.Window(text.DoctorWindowTitle, w.holder, fyne.NewSize(720, 688))

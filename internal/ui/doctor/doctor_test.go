@@ -228,7 +228,7 @@ func TestDoctorWindowFits(t *testing.T) {
 func apart(t *testing.T, what string, w *window) {
 	t.Helper()
 	bottom := float32(0)
-	for _, o := range w.list.Objects {
+	for _, o := range test.WidgetRenderer(w.list).Objects()[0].(*fyne.Container).Objects {
 		if y := o.Position().Y; y < bottom || o.Size().Height+0.5 < o.MinSize().Height {
 			t.Errorf("%s: something at %v, %v high of %v, lies over what ends at %v", what, y, o.Size().Height, o.MinSize().Height, bottom)
 		}

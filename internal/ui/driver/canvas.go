@@ -22,9 +22,9 @@ type canvas struct {
 	// holds are the objects that were visible in the last frame.
 	holds map[fyne.CanvasObject]bool
 	// least are the smallest sizes that objects had when they were laid out.
-	least  map[fyne.CanvasObject]fyne.Size
-	stale  bool // something may have another smallest size
-	unread bool // something else may be said of it
+	least map[fyne.CanvasObject]fyne.Size
+	stale bool // something may have another smallest size
+	readAs
 
 	onKeyDown, onKeyUp func(*fyne.KeyEvent)
 }

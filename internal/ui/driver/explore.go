@@ -46,14 +46,21 @@ type focus struct {
 	here bool
 }
 
+// readAs is what readers know of a window beside what stands in it.
+type readAs struct {
+	unread bool // something else may be said of it
+	focus  focus
+	stands image.Rectangle // on the desktop
+}
+
 // explores notes what readers do not know yet of a window.
 func (w *frame) explores() {
 	if w.d.reader.show == nil {
 		return
 	}
 	now := focus{w.canvas.Focused(), w.focused}
-	if place, err := w.native.Place(); err == nil && place != w.stands || now != w.read || w.canvas.unread {
-		w.stands, w.read, w.canvas.unread, w.d.reader.untold = place, now, false, true
+	if place, err := w.native.Place(); err == nil && place != w.canvas.stands || now != w.canvas.focus || w.canvas.unread {
+		w.canvas.readAs, w.d.reader.untold = readAs{focus: now, stands: place}, true
 	}
 }
 
@@ -96,7 +103,7 @@ type spot struct {
 
 func (e *explorer) window() *screenreader.Node {
 	n := e.node(e.w, screenreader.Window)
-	n.Name, n.Focused, n.Bounds = e.w.title, e.w.focused, e.w.stands
+	n.Name, n.Focused, n.Bounds = e.w.title, e.w.focused, e.w.canvas.stands
 	e.in(n, e.w.canvas.top(), spot{clip: image.Rectangle{Max: e.w.size}}, explore.Said{})
 	return n
 }
@@ -144,6 +151,9 @@ func (e *explorer) in(n *screenreader.Node, o fyne.CanvasObject, where spot, wor
 			words = explore.Said{}
 		}
 	}
+	if _, plain := o.(*fyne.Container); plain {
+		children = inReadingOrder(children)
+	}
 	for _, c := range children {
 		e.in(n, c, where, words)
 	}
@@ -152,18 +162,36 @@ func (e *explorer) in(n *screenreader.Node, o fyne.CanvasObject, where spot, wor
 	}
 }
 
+// inReadingOrder are objects from above, and those of a line from the left.
+func inReadingOrder(all []fyne.CanvasObject) []fyne.CanvasObject {
+	all = slices.Clone(all)
+	before := func(a, b fyne.CanvasObject) bool {
+		top, end := max(a.Position().Y, b.Position().Y), min(a.Position().Y+a.Size().Height, b.Position().Y+b.Size().Height)
+		if end-top > min(a.Size().Height, b.Size().Height)/2 {
+			return a.Position().X < b.Position().X
+		}
+		return a.Position().Y < b.Position().Y
+	}
+	for i := range all { // by insertion: what stands beside what is no order of all
+		for j := i; j > 0 && before(all[j], all[j-1]); j-- {
+			all[j], all[j-1] = all[j-1], all[j]
+		}
+	}
+	return all
+}
+
 // said is what an object says of itself.
 func (e *explorer) said(o fyne.CanvasObject) (explore.Said, bool) {
 	if t, ok := o.(*fynecanvas.Text); ok {
 		return explore.Text(t.Text, 0), t.Text != ""
 	}
 	said, ok := explore.Of(o)
-	if ok && said.Name == "" && said.Alone {
-		said.Name = strings.Join(texts(o, nil), ", ")
-	}
-	if said.Role == screenreader.Dialog && said.Name == "" {
-		if all := texts(o, nil); len(all) > 0 {
-			said.Name = all[0] // what it asks
+	if ok && said.Name == "" {
+		switch said.Role {
+		case screenreader.Item, screenreader.News, screenreader.Heading, screenreader.Label:
+			said.Name = strings.Join(texts(o, nil), ", ")
+		case screenreader.Dialog:
+			said.Name, _, _ = strings.Cut(strings.Join(texts(o, nil), "\x00"), "\x00") // what it asks
 		}
 	}
 	return said, ok && (said.Name != "" || said.State != 0 || said.Role != screenreader.Label && said.Role != screenreader.Heading)
@@ -215,9 +243,13 @@ func (e *explorer) control(n *screenreader.Node, said *explore.Said, words explo
 	} else if n.Value == "" {
 		n.About = joined(n.About, hint)
 	}
-	if fault := joined(said.Fault, words.Fault); fault != "" && n.Role != screenreader.Button {
+	switch fault := joined(said.Fault, words.Fault); {
+	case n.Role == screenreader.Button:
+	case fault != "":
 		n.State |= screenreader.Invalid
 		n.About = joined(fault, n.About)
+	default:
+		n.About = joined(n.About, words.About)
 	}
 }
 
@@ -229,7 +261,7 @@ func (e *explorer) put(n *screenreader.Node, where spot, size fyne.Size) {
 		n.Bounds = all
 		n.State |= screenreader.Outside
 	}
-	n.Bounds = n.Bounds.Add(e.w.stands.Min)
+	n.Bounds = n.Bounds.Add(e.w.canvas.stands.Min)
 }
 
 func (e *explorer) pixels(at fyne.Position, size fyne.Size) image.Rectangle {

@@ -33,8 +33,6 @@ type frame struct {
 	cursor  window.Cursor
 	pointer pointer
 	pix     []byte
-	read    focus           // as readers were told
-	stands  image.Rectangle // on the desktop, likewise
 
 	intercept, onClosed func()
 	onDropped           func(fyne.Position, []fyne.URI)

@@ -6,6 +6,8 @@
 package explore
 
 import (
+	"strings"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/layout"
@@ -83,11 +85,11 @@ func Unsaid(o fyne.CanvasObject) fyne.CanvasObject {
 	return newAround(o, func() Said { return Said{Alone: true} }, true)
 }
 
-// Named is an object with a control in it, or several, of which name and fault are
-// those that are said, wherever they have none of their own. fault may be nil.
-func Named(o fyne.CanvasObject, name string, fault func() string) fyne.CanvasObject {
+// Named is an object with a control in it, or several, of which name, help and fault
+// are those that are said, wherever they have none of their own. fault may be nil.
+func Named(o fyne.CanvasObject, name, help string, fault func() string) fyne.CanvasObject {
 	return newAround(o, func() Said {
-		s := Said{Name: name}
+		s := Said{Name: name, About: help}
 		if fault != nil {
 			s.Fault = fault()
 		}
@@ -134,7 +136,8 @@ func Of(o fyne.CanvasObject) (Said, bool) {
 	case *widget.Label:
 		return Text(o.Text, LevelOf(o.SizeName)), o.Text != ""
 	case *widget.RichText:
-		return Text(o.String(), 0), o.String() != ""
+		s := written(o.Segments)
+		return Text(s, 0), s != ""
 	case *widget.Hyperlink:
 		return Said{Role: screenreader.Link, State: screenreader.Focusable, Name: o.Text, Alone: true}, true
 	case *widget.PopUp:
@@ -151,6 +154,25 @@ func Text(s string, level int) Said {
 		return Said{Role: screenreader.Heading, Level: level, Name: s, Alone: true}
 	}
 	return Said{Role: screenreader.Label, Name: s, Alone: true}
+}
+
+// written is all that stands in rich text, lists in it too.
+func written(all []widget.RichTextSegment) string {
+	var b strings.Builder
+	for _, s := range all {
+		switch s := s.(type) {
+		case *widget.ListSegment:
+			for _, item := range s.Items {
+				b.WriteString(written([]widget.RichTextSegment{item}))
+				b.WriteByte('\n')
+			}
+		case *widget.ParagraphSegment:
+			b.WriteString(written(s.Texts))
+		default:
+			b.WriteString(s.Textual())
+		}
+	}
+	return strings.TrimSpace(b.String())
 }
 
 // LevelOf is the level of headings of a size, 0 for running text.
@@ -180,8 +202,11 @@ func Check(c *widget.Check) Said {
 
 // Select is what Fyne's select says.
 func Select(c *widget.Select) Said {
-	return Said{Role: screenreader.ComboBox, State: screenreader.Focusable, Value: c.Selected, Off: c.Disabled(), Alone: true,
-		Parts: []Part{{Said: Said{Role: screenreader.Item, State: screenreader.Selected, Name: c.Selected, Key: c.Selected, Alone: true}, Size: c.Size()}}}
+	s := Said{Role: screenreader.ComboBox, State: screenreader.Focusable, Value: c.Selected, Off: c.Disabled(), Alone: true}
+	if c.Selected != "" {
+		s.Parts = []Part{{Said: Said{Role: screenreader.Item, State: screenreader.Selected, Name: c.Selected, Key: c.Selected, Alone: true}, Size: c.Size()}}
+	}
+	return s
 }
 
 // Entry is what Fyne's entry says; never a letter of one that shows dots.

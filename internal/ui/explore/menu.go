@@ -2,6 +2,7 @@ package explore
 
 import (
 	"reflect"
+	"strings"
 
 	"fyne.io/fyne/v2"
 
@@ -15,14 +16,19 @@ func menuItem(o fyne.CanvasObject) (Said, bool) {
 	if v.Kind() != reflect.Pointer || v.Type().String() != "*widget.menuItem" {
 		return Said{}, false
 	}
-	item, ok := v.Elem().FieldByName("Item").Interface().(*fyne.MenuItem)
+	v = v.Elem()
+	at, ok := v.Type().FieldByNameFunc(func(name string) bool { return strings.EqualFold(name, "item") })
+	if !ok {
+		return Said{}, false
+	}
+	item, ok := v.FieldByIndex(at.Index).Interface().(*fyne.MenuItem)
 	if !ok {
 		return Said{}, false
 	}
 	s := Said{Role: screenreader.MenuItem, State: screenreader.Focusable, Name: item.Label, Off: item.Disabled, Alone: true}
-	if menu := v.Elem().FieldByName("parent"); menu.IsValid() && !menu.IsNil() {
+	if menu := v.FieldByName("parent"); menu.IsValid() && !menu.IsNil() {
 		on := menu.Elem().FieldByName("activeItem")
-		s.Focused = on.IsValid() && on.Pointer() == v.Pointer()
+		s.Focused = on.IsValid() && on.Pointer() == v.Addr().Pointer()
 	}
 	return s, true
 }

@@ -50,6 +50,7 @@ func Open(host *widgets.Host) widgets.Page {
 	}
 	var side fyne.CanvasObject
 	w.list, side = widgets.NewSide(w, func() []widgets.SideItem { return w.items })
+	w.list.Name = l.T(text.HelpTitle)
 	w.scroll = container.NewVScroll(w.pages)
 	w.win = host.Window(text.HelpTitle, container.New(widgets.SideLayout(topicsWidth), side, w.scroll), fyne.NewSize(720, 640))
 	w.Choose(w.all[0].ID)

@@ -9,6 +9,7 @@ package lookup
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,9 +22,11 @@ import (
 
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/native/screenreader"
 	"wiebelt/internal/store/callactions"
 	"wiebelt/internal/store/history"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/explore"
 	"wiebelt/internal/ui/theme"
 	"wiebelt/internal/ui/widgets"
 )
@@ -42,7 +45,9 @@ type window struct {
 	box    *widgets.FilterBox
 	button *widgets.Button
 	body   *fyne.Container
-	seq    int // of the last question
+	scroll *container.Scroll // around it
+	rows   *widgets.Rows     // of several matches, nil while there are none
+	seq    int               // of the last question
 	asking bool
 	found  *windowapi.Found
 	said   string // what did not work
@@ -58,15 +63,22 @@ func newWindow(host *widgets.Host) *window {
 	l := host.Lang
 	w := &window{host: host, body: container.NewStack(), openLink: host.CallActions().OpenLink}
 	w.box = widgets.NewFilterBox(l.T(text.LookupBox))
-	w.box.Down = w.ask
+	w.box.Down = func() {
+		if w.rows == nil {
+			w.ask()
+			return
+		}
+		w.win.Canvas().Focus(w.rows)
+	}
 	w.box.OnChanged = func(s string) { w.typed() }
 	w.button = widgets.NewButton(l.T(text.LookupButton), w.ask)
 	w.button.Importance = widget.HighImportance
 	title := widgets.NewTextLine(l.T(text.LookupTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
 	line := container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 8, 0), w.button), w.box)
+	w.scroll = container.NewVScroll(w.body)
 	head := container.New(layout.NewCustomPaddedLayout(20, 12, widgets.Edge, widgets.Edge),
 		container.New(layout.NewCustomPaddedVBoxLayout(12), title, line))
-	w.win = host.Window(text.LookupTitle, container.NewBorder(head, nil, nil, nil, container.NewVScroll(w.body)), fyne.NewSize(560, 520))
+	w.win = host.Window(text.LookupTitle, container.NewBorder(head, nil, nil, nil, w.scroll), fyne.NewSize(560, 520))
 	find := &desktop.CustomShortcut{KeyName: fyne.KeyF, Modifier: fyne.KeyModifierShortcutDefault}
 	w.win.Canvas().AddShortcut(find, func(fyne.Shortcut) { w.win.Canvas().Focus(w.box) })
 	w.win.Canvas().AddShortcut(&fyne.ShortcutCopy{}, func(fyne.Shortcut) {
@@ -196,6 +208,7 @@ func (w *window) show() {
 
 func (w *window) content() fyne.CanvasObject {
 	l := w.host.Lang
+	w.rows = nil
 	page := container.New(layout.NewCustomPaddedVBoxLayout(8))
 	if w.said != "" {
 		page.Add(widgets.Trouble(w.said))
@@ -216,7 +229,11 @@ func (w *window) content() fyne.CanvasObject {
 // answer writes what a lookup gave, in the words of the card.
 func (w *window) answer(page *fyne.Container, f *windowapi.Found) {
 	l := w.host.Lang
-	big := func(s string) { page.Add(widgets.BigLine(s)) }
+	big := func(s string) { // which is said
+		page.Add(explore.As(widgets.BigLine(s), func() explore.Said {
+			return explore.Said{Role: screenreader.News, Name: strings.Join(slices.Compact([]string{s, f.Shown}), ", "), Alone: true}
+		}))
+	}
 	say := func(s string) { page.Add(container.New(widgets.AtMost(widgets.TextWidth), widgets.Paragraph(s))) }
 	number := func() {
 		if f.Shown != "" {
@@ -268,13 +285,8 @@ func (w *window) answer(page *fyne.Container, f *windowapi.Found) {
 		if f.Possible {
 			say(l.T(text.CardPossibleWhy))
 		}
-		matches := container.New(layout.NewCustomPaddedVBoxLayout(0))
-		for _, k := range f.Contacts {
-			matches.Add(widget.NewSeparator())
-			matches.Add(w.match(k))
-		}
-		matches.Add(widget.NewSeparator())
-		page.Add(container.New(layout.NewCustomPaddedLayout(4, 0, 0, 0), matches))
+		w.matches(f)
+		page.Add(container.New(layout.NewCustomPaddedLayout(4, 0, 0, 0), w.rows))
 		if f.More > 0 {
 			say(l.N(text.LookupMore, f.More))
 		}
@@ -364,6 +376,20 @@ func (w *window) fields(page *fyne.Container, k windowapi.Contact) {
 	page.Add(rows)
 }
 
+// matches are all contacts with the number, to choose from.
+func (w *window) matches(f *windowapi.Found) {
+	w.rows = widgets.NewRows(w.host.Lang.N(text.CardSeveral, len(f.Contacts)+f.More), 0, w.scroll)
+	for _, k := range f.Contacts {
+		w.rows.Between(widget.NewSeparator())
+		w.rows.Add(w.match(k), func() {
+			if k.Link != "" {
+				w.open(k)
+			}
+		})
+	}
+	w.rows.Between(widget.NewSeparator())
+}
+
 // match is one of several contacts. None is chosen for the user.
 func (w *window) match(k windowapi.Contact) fyne.CanvasObject {
 	l := w.host.Lang
@@ -373,6 +399,7 @@ func (w *window) match(k windowapi.Contact) fyne.CanvasObject {
 	}
 	detail := widgets.Plain(widgets.Join(contact.GroupDigits(k.Relation), k.Address, k.Producer), base.SizeNameCaptionText, widget.LowImportance)
 	open := widgets.NewButton(l.T(text.CardButtonOpenRow), func() { w.open(k) })
+	open.Of = nameOf(l, k)
 	if k.Link == "" {
 		open.Disable()
 	}

@@ -46,7 +46,7 @@ type window struct {
 	blocks   []*pasteBlock      // of the page
 	scroll   *container.Scroll  // around the page
 	pages    *fyne.Container    // holds the page
-	states   *fyne.Container    // of the page: how its sources are doing
+	states   *widgets.Rows      // of the page: how its sources are doing
 }
 
 // facts are what stands in the recipes here, and what keeps them from working.
@@ -70,6 +70,7 @@ func Open(host *widgets.Host) widgets.Page {
 	}
 	var side fyne.CanvasObject
 	w.list, side = widgets.NewSide(w, func() []widgets.SideItem { return w.items })
+	w.list.Name = l.T(text.RecipesTitle)
 	w.scroll = container.NewVScroll(w.pages)
 	w.win = host.Window(text.RecipesTitle, container.New(widgets.SideLayout(phonesWidth), side, w.scroll), fyne.NewSize(720, 688))
 	w.Choose(sourcesPage)
@@ -142,7 +143,7 @@ func (w *window) recipe(r guide.Recipe) fyne.CanvasObject {
 			widgets.Fact(l.T(text.RecipesReports), r.Tell(l)),
 			widgets.Fact(l.T(text.RecipesTransfers), r.Transfers(l)),
 			widgets.Fact(l.T(text.RecipesVerified), r.VerifiedNote))))
-	w.states = container.New(layout.NewCustomPaddedVBoxLayout(8))
+	w.states = widgets.NewRows(l.T(text.SourcesTitle), 8, w.scroll)
 	w.fillStates()
 	page.Add(w.states)
 	if s := w.trouble(r); s != "" {

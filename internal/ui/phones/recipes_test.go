@@ -193,11 +193,16 @@ func TestRecipesList(t *testing.T) {
 		t.Error("the pointer left and the line still shows it")
 	}
 	w.win.Canvas().Focus(w.list)
-	for range 6 { // from the first heading, over what is there now, to the fourth phone
-		w.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
+	w.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown}) // from the page that is shown
+	w.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
+	if w.shown != "asterisk" {
+		t.Errorf("the keyboard chose %q", w.shown)
+	}
+	for range 3 { // over the heading, to the first line and no further
+		w.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyPageUp})
 	}
 	w.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeySpace})
-	if w.shown != "asterisk" {
+	if w.shown != sourcesPage {
 		t.Errorf("the keyboard chose %q", w.shown)
 	}
 	n := slices.IndexFunc(w.items, func(i widgets.SideItem) bool { return i.Heading && i.Title == text.Dutch.T(text.RecipesAny) })

@@ -66,12 +66,13 @@ func (w *window) fillStates() {
 			kinds = append(kinds, sourceOf(b))
 		}
 	}
-	w.states.Objects = nil
+	w.states.Clear()
 	for _, s := range w.host.Sources.Sources {
 		if all || slices.Contains(kinds, s.Kind) {
-			w.states.Add(w.sourceState(s))
+			w.states.Add(w.sourceState(s), nil)
 		}
 	}
+	widgets.SetVisible(w.states, w.states.Len() > 0)
 	w.states.Refresh()
 	w.pages.Refresh()
 }
@@ -133,7 +134,7 @@ func sourceLine(l text.Language, s windowapi.SourceState, now time.Time) (widget
 // overview is the page with all sources.
 func (w *window) overview() fyne.CanvasObject {
 	l := w.host.Lang
-	w.states = container.New(layout.NewCustomPaddedVBoxLayout(8))
+	w.states = widgets.NewRows(l.T(text.SourcesTitle), 8, w.scroll)
 	w.fillStates()
 	test := widgets.NewButton(l.T(text.TestBegin), func() { w.host.Show(windowapi.WindowTest) })
 	test.Importance = widget.HighImportance

@@ -135,8 +135,8 @@ func (b *linesBox) row(i int, locked bool) fyne.CanvasObject {
 		remove.Hide()
 	}
 	check()
-	fields := container.New(widgets.Columns(lineWidth), container.New(layout.NewCustomPaddedLayout(0, 0, 0, 8), explore.Named(number, l.T(text.SettingTitle("line.number")), said)),
-		explore.Named(name, l.T(text.SettingTitle("line.name")), nil))
+	fields := container.New(widgets.Columns(lineWidth), container.New(layout.NewCustomPaddedLayout(0, 0, 0, 8), explore.Named(number, l.T(text.SettingTitle("line.number")), "", said)),
+		explore.Named(name, l.T(text.SettingTitle("line.name")), "", nil))
 	return container.New(layout.NewCustomPaddedVBoxLayout(4), container.NewBorder(nil, nil, nil, remove, fields), fault.object)
 }
 
@@ -360,7 +360,7 @@ func (x *phoneBox) field(name, now string, set func(string)) fyne.CanvasObject {
 	f := newFaultLine()
 	x.faults[name] = f
 	title := l.T(text.SettingTitle("softphone." + name))
-	return container.New(layout.NewCustomPaddedVBoxLayout(2), labelled(title, explore.Named(e, title, func() string { return f.said })), f.object)
+	return container.New(layout.NewCustomPaddedVBoxLayout(2), labelled(title, explore.Named(e, title, "", func() string { return f.said })), f.object)
 }
 
 // secret is the field of the link's secret, which is never shown.
@@ -398,7 +398,7 @@ func (x *phoneBox) secret() fyne.CanvasObject {
 	show()
 	x.b.shows = append(x.b.shows, show)
 	e.SetPlaceHolder(l.T(text.SettingsWindowSecretEnter))
-	return container.New(layout.NewCustomPaddedVBoxLayout(2), caption(l.T(text.SettingsWindowSecret)), state, explore.Named(e, l.T(text.SettingsWindowSecret), nil))
+	return container.New(layout.NewCustomPaddedVBoxLayout(2), caption(l.T(text.SettingsWindowSecret)), state, explore.Named(e, l.T(text.SettingsWindowSecret), "", nil))
 }
 
 // moved tells whether the link's secret belongs to another address.

@@ -64,7 +64,7 @@ func (w *window) row(key string) *settingRow {
 	if r.entry.Type != settings.Flag { // its name stands beside the box
 		r.object.Add(fieldLabel(title))
 	}
-	r.object.Add(explore.Named(input, title, func() string { return r.fault.said }))
+	r.object.Add(explore.Named(input, title, helpOf(l, key), func() string { return r.fault.said }))
 	r.object.Add(r.fault.object)
 	r.object.Add(widgets.Paragraph(helpOf(l, key)))
 	if key == "card.hotkey" {

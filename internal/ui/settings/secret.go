@@ -41,7 +41,7 @@ func newSecretBox(w *window) *secretBox {
 	}
 	b.object.Add(fieldLabel(l.T(text.SettingsWindowSecret)))
 	b.object.Add(b.state)
-	b.object.Add(explore.Named(b.entry, l.T(text.SettingsWindowSecret), nil))
+	b.object.Add(explore.Named(b.entry, l.T(text.SettingsWindowSecret), "", nil))
 	b.object.Add(widgets.Paragraph(l.T(text.SettingsWindowSecretHelp)))
 	b.show()
 	return b
@@ -140,5 +140,5 @@ func caption(s string) fyne.CanvasObject {
 
 // labelled is a field with its name above it.
 func labelled(s string, field fyne.CanvasObject) fyne.CanvasObject {
-	return container.New(layout.NewCustomPaddedVBoxLayout(2), caption(s), explore.Named(field, s, nil))
+	return container.New(layout.NewCustomPaddedVBoxLayout(2), caption(s), explore.Named(field, s, "", nil))
 }

@@ -111,6 +111,7 @@ func newWindow(host *widgets.Host) *window {
 	}
 	var side fyne.CanvasObject
 	w.list, side = widgets.NewSide(w, func() []widgets.SideItem { return items })
+	w.list.Name = l.T(text.SettingsWindowTitle)
 	w.scroll = container.NewVScroll(container.NewStack(w.pages, newWheel(func(e *fyne.ScrollEvent) { w.scroll.Scrolled(e) })))
 	w.scroll.OnScrolled = func(fyne.Position) { w.mark() }
 	w.footer = newSettingsFooter(w)

@@ -183,7 +183,7 @@ func (v *setupView) showLocked(b *fyne.Container) {
 	l := v.w.host.Lang
 	b.Add(widgets.Paragraph(l.T(text.SettingsWindowFileIntro)))
 	b.Add(container.New(layout.NewCustomPaddedVBoxLayout(4), fieldLabel(l.T(text.SettingsWindowFilePhrase)),
-		explore.Named(v.phrase, l.T(text.SettingsWindowFilePhrase), nil)))
+		explore.Named(v.phrase, l.T(text.SettingsWindowFilePhrase), "", nil)))
 	if v.opening {
 		b.Add(widgets.Paragraph(l.T(text.SettingsWindowFileOpening)))
 	} else if v.why != "" {
@@ -223,7 +223,7 @@ func (v *setupView) showRows(b *fyne.Container) {
 	b.Add(table)
 	if !v.taken && !v.opened.WithoutHub {
 		b.Add(container.New(layout.NewCustomPaddedVBoxLayout(4), fieldLabel(l.T(text.SettingsWindowFileNumber)),
-			explore.Named(v.number, l.T(text.SettingsWindowFileNumber), nil)))
+			explore.Named(v.number, l.T(text.SettingsWindowFileNumber), "", nil)))
 	}
 	b.Add(v.steps.object)
 	switch {

@@ -67,7 +67,7 @@ func newTrialBox(w *window) *trialBox {
 	b.number.SetPlaceHolder(l.T(text.SettingsWindowTestNumber))
 	b.number.OnSubmitted = func(string) { b.toggle() }
 	b.start = widgets.NewButton(l.T(text.SettingsWindowTestStart), b.toggle)
-	line := container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 8, 0), b.start), explore.Named(b.number, l.T(text.SettingsWindowTestNumber), nil))
+	line := container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 8, 0), b.start), explore.Named(b.number, l.T(text.SettingsWindowTestNumber), "", nil))
 	content := newColumn(8)
 	content.Add(widgets.Bold(l.T(text.SettingsWindowTest), base.SizeNameText))
 	content.Add(widgets.Paragraph(l.T(text.SettingsWindowTestHelp)))

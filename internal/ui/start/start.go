@@ -24,6 +24,7 @@ import (
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/explore"
 	"wiebelt/internal/ui/theme"
 	"wiebelt/internal/ui/widgets"
 )
@@ -316,7 +317,7 @@ func (w *window) fillAdmins() {
 // question is a numbered question and what answers it.
 func question(n int, ask string, answer fyne.CanvasObject) fyne.CanvasObject {
 	number := widgets.NewTextLine(strconv.Itoa(n), theme.SizeStart, base.ColorNamePrimary, true)
-	return container.New(widgets.Columns(widgets.StepWidth), container.NewVBox(number),
+	return container.New(widgets.Columns(widgets.StepWidth), container.NewVBox(explore.Unsaid(number)),
 		container.New(layout.NewCustomPaddedVBoxLayout(12), widgets.Bold(ask, theme.SizeStart), answer))
 }
 

@@ -15,7 +15,7 @@ type List struct {
 	widget.List
 	Name string           // for screen readers
 	Skip func(i int) bool // lines that are passed over; nil for none
-	Mark func(i int) bool // the line that holds; nil for none
+	Mark func(i int) bool // the lines that hold, with which the keyboard begins; nil for none
 
 	at      int // the line that the keyboard is on
 	focused bool
@@ -74,6 +74,14 @@ func (l *List) reach(i, step int) {
 func (l *List) FocusGained() {
 	l.focused = true
 	l.List.FocusGained()
+	if l.Mark != nil && !l.Mark(l.at) {
+		for i := range l.Length() {
+			if l.Mark(i) {
+				l.at = i
+				break
+			}
+		}
+	}
 	l.reach(l.at, 1)
 }
 

@@ -40,8 +40,14 @@ func NewSide(w Chooser, items func() []SideItem) (*List, fyne.CanvasObject) {
 			}
 		},
 		func(i int) { w.Choose(items()[i].ID) }) // by the keyboard; the lines take clicks themselves
-	list.Skip = func(i int) bool { return items()[i].Heading }
-	list.Mark = func(i int) bool { return items()[i].ID == w.Chosen() }
+	list.Skip = func(i int) bool {
+		all := items()
+		return i < len(all) && all[i].Heading
+	}
+	list.Mark = func(i int) bool {
+		all := items()
+		return i < len(all) && !all[i].Heading && all[i].ID == w.Chosen()
+	}
 	for i, it := range items() {
 		if it.Heading && i > 0 {
 			list.SetItemHeight(i, sideHeight+8)
