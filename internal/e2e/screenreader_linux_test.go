@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"wiebelt/internal/core/contact"
@@ -53,10 +54,15 @@ func (o *office) explore(press ...string) (all []found) {
 	return all
 }
 
+// oneOrca is for one Orca at a time: a second one of the same user does not start.
+var oneOrca sync.Mutex
+
 // orca starts Debian's screen reader on this screen and bus, with a voice that writes
 // down what it says.
 func (o *office) orca() (said func() string) {
 	o.t.Helper()
+	oneOrca.Lock()
+	o.t.Cleanup(oneOrca.Unlock)
 	dir := filepath.Join(o.Dir, "speech")
 	socket, notes := filepath.Join(dir, "socket"), filepath.Join(dir, "said")
 	must.Do(o.t, os.MkdirAll(filepath.Join(dir, "modules"), 0o700))

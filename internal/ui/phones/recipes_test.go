@@ -198,8 +198,8 @@ func TestRecipesList(t *testing.T) {
 	if w.shown != "asterisk" {
 		t.Errorf("the keyboard chose %q", w.shown)
 	}
-	for range 3 { // over the heading, to the first line and no further
-		w.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyPageUp})
+	for _, k := range []fyne.KeyName{fyne.KeyHome, fyne.KeyUp} { // to the first line below the heading, and no further
+		w.list.TypedKey(&fyne.KeyEvent{Name: k})
 	}
 	w.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeySpace})
 	if w.shown != sourcesPage {

@@ -1,0 +1,117 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/store/history"
+	"wiebelt/internal/testutil/must"
+)
+
+// hearer is somebody who knows of the screen what Orca says of it.
+type hearer struct {
+	*office
+	said func() string
+	from int // what was said before is not meant
+}
+
+// hears waits until Orca says something, after all that was heard before.
+func (l *hearer) hears(what string) {
+	l.t.Helper()
+	l.Until("Orca says "+what, func() bool {
+		i := strings.Index(l.said()[l.from:], what)
+		if i >= 0 {
+			l.from += i + len(what)
+		}
+		return i >= 0
+	}, func() []any { return []any{"since then:", l.said()[l.from:]} })
+}
+
+// press presses a key and waits until Orca says what that came to.
+func (l *hearer) press(key, what string) {
+	l.t.Helper()
+	l.Key(key)
+	l.hears(what)
+}
+
+// missed gives an office that does not run yet calls that a colleague took, and one
+// that nobody did.
+func (o *office) missed() {
+	o.t.Helper()
+	store := must.Get(history.Open(filepath.Join(o.profile, "history.db"), history.KeepFull, 7, time.Now))(o.t)
+	defer store.Close()
+	for i := range 5 {
+		e := history.Entry{Rang: time.Now().Add(time.Duration(i-40) * time.Minute), Number: fmt.Sprintf("+3120555000%d", i), Shown: fmt.Sprint("020 555 00 0", i),
+			Outcome: history.OutcomeNobody, Result: history.ResultElsewhere, Kind: call.KindCommand}
+		if i == 2 {
+			e.Number, e.Shown, e.Result = "+31698760011", "06 98 76 00 11", history.ResultMissed
+			e.Outcome, e.Name, e.ContactID, e.Matches = history.OutcomeFound, "J. de Vries", "c-vries", 1
+			e.Link = o.hub.HubURL() + "/contacts/viewcontact/c-vries"
+		}
+		if _, err := store.Put(o.t.Context(), e); err != nil {
+			o.t.Fatal(err)
+		}
+	}
+}
+
+// TestWindowsAreRead: who sees nothing finds a missed call among others and opens its
+// file, and changes a setting, hears that it cannot be so, and saves it as it can: by
+// what real Orca says, and by keys alone.
+func TestWindowsAreRead(t *testing.T) {
+	t.Parallel()
+	o := prepare(t, "[ui]\nlanguage = \"nl\"")
+	o.Bus()
+	notes := o.opener("exit 0")
+	o.missed()
+	o.start()
+	l := &hearer{office: o, said: o.orca()}
+	l.callFound(notes)
+	l.settingChanged()
+	t.Log(l.said())
+}
+
+func (l *hearer) callFound(notes string) {
+	t := l.t
+	t.Helper()
+	l.openWindow(windowapi.WindowCalls, "PATH="+l.Dir+":"+os.Getenv("PATH"))
+	id := l.FindWindow("^Oproepen")
+	l.Run("xdotool", "windowactivate", "--sync", id)
+	l.hears("Oproepen – Wiebelt frame")
+	l.press("Tab", "1 van 5")
+	l.press("Down", "2 van 5")
+	if !strings.Contains(l.said(), "J. de Vries, Gemist") {
+		t.Errorf("the missed call was not said: %q", l.said())
+	}
+	l.press("Home", "J. de Vries, Gemist")
+	l.hears("1 van 5")
+	l.Key("Return")
+	l.Until("the file is opened", func() bool { return len(opened(notes)) == 1 })
+	l.Run("wmctrl", "-i", "-c", id)
+}
+
+func (l *hearer) settingChanged() {
+	l.t.Helper()
+	l.openWindow(windowapi.WindowSettings)
+	id := l.FindWindow("^Instellingen")
+	l.Run("xdotool", "windowactivate", "--sync", id)
+	l.hears("Instellingen – Wiebelt frame")
+	for _, at := range []string{"Kaart", "Hoek", "Scherm", "Relatienummer", "Adres", "Omhoog", "Producent", "Omhoog", "Laatst", "Omhoog", "Kaart inklappen na"} {
+		l.press("Tab", at)
+	}
+	l.Key("ctrl+a")
+	l.Type("9999", 0)
+	l.hears("notification Een aantal seconden van")
+	l.Key("ctrl+a")
+	l.Type("45", 0)
+	for range 10 { // back to the first, and once more to the last
+		l.Key("shift+Tab")
+	}
+	l.press("shift+Tab", "Opslaan")
+	l.press("Return", "Opgeslagen")
+}
