@@ -104,6 +104,7 @@ func TestScreenReader(t *testing.T) {
 	must.Do(t, p.Ring(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}))
 	const who = "notification Inkomend: J. de Vries, 06 98 76 00 11."
 	o.Until("Orca names the contact", func() bool { return strings.Contains(said(), who) }, func() []any { return []any{said()} })
+	meant()
 	all := o.explore("Relatie openen")
 	for _, f := range all {
 		if f.Name == "" || f.Depth > 0 && f.At[2]*f.At[3] == 0 {

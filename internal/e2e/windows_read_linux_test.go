@@ -73,7 +73,6 @@ func TestWindowsAreRead(t *testing.T) {
 	l := &hearer{office: o, said: o.orca()}
 	l.callFound(notes)
 	l.settingChanged()
-	t.Log(l.said())
 }
 
 func (l *hearer) callFound(notes string) {
@@ -90,6 +89,9 @@ func (l *hearer) callFound(notes string) {
 	}
 	l.press("Home", "J. de Vries, Gemist")
 	l.hears("1 van 5")
+	l.press("Menu", "menu")
+	l.press("Down", "Relatie openen")
+	l.press("Escape", "J. de Vries, Gemist")
 	l.Key("Return")
 	l.Until("the file is opened", func() bool { return len(opened(notes)) == 1 })
 	l.Run("wmctrl", "-i", "-c", id)
@@ -113,5 +115,11 @@ func (l *hearer) settingChanged() {
 		l.Key("shift+Tab")
 	}
 	l.press("shift+Tab", "Opslaan")
-	l.press("Return", "Opgeslagen")
+	l.press("Return", "notification Opgeslagen")
+	l.press("shift+Tab", "Terugbellen entry")
+	l.Type("x", 0)
+	l.Run("wmctrl", "-i", "-c", id) // what was typed would be lost
+	l.hears("Er zijn wijzigingen die nog niet zijn opgeslagen. dialog")
+	l.hears("push button")
+	l.press("Return", "Terugbellen entry")
 }

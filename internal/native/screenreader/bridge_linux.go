@@ -57,6 +57,9 @@ func (b *Bridge) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-b.conn.Context().Done():
+			if ctx.Err() != nil { // with which it ends
+				return nil
+			}
 			return desktopbus.ErrEnded
 		case t := <-b.next:
 			old := b.now.Load()

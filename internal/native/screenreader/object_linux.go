@@ -237,10 +237,10 @@ func (o object) interfaces() []string {
 	if o.Acts() {
 		names = append(names, iface+"Action")
 	}
-	switch o.Role {
-	case Entry:
+	if o.Role == Entry {
 		names = append(names, iface+"Text")
-	case ComboBox, List, TabList:
+	}
+	if slices.ContainsFunc(o.Children, func(n *Node) bool { return n.Is(Selected) }) { // else each is said not to be
 		names = append(names, iface+"Selection")
 	}
 	return names

@@ -203,6 +203,9 @@ func (v *rowView) Explore() explore.Said {
 	l := v.calls.list
 	s := explore.Said{Role: screenreader.Item, State: screenreader.Focusable, Alone: true, Name: v.Said(), Key: picked{v.row.id, v.row.person},
 		Position: [2]int{v.n + 1, v.calls.plan.total()}, Focused: l.focused && v.n == v.calls.chosen, Off: !v.known}
+	if !v.known {
+		s.Key = v.n
+	}
 	if v.row.undo {
 		s.About = v.undo.Text
 	}

@@ -146,6 +146,8 @@ func relayout(o fyne.CanvasObject) {
 // frame brings the surface up to date and gives the parts that have changed.
 func (c *canvas) frame(size image.Point) []image.Rectangle {
 	clear(c.holds)
+	unread := c.unread // painting moves shapes, and back
+	defer func() { c.unread = unread }()
 	background := color.NRGBAModel.Convert(base.Color(base.ColorNameBackground)).(color.NRGBA)
 	damage := c.surface.Frame(size, c.Scale(), background, c.roots(), func(o fyne.CanvasObject) { c.holds[o] = true })
 	return damage

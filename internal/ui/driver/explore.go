@@ -36,7 +36,6 @@ type (
 	newsKey struct {
 		w    *frame
 		said string
-		nth  int
 	}
 )
 
@@ -202,13 +201,12 @@ func (e *explorer) add(in *screenreader.Node, o fyne.CanvasObject, said explore.
 	var key any = o
 	switch {
 	case said.Role == screenreader.News: // the same words again are none
-		k := newsKey{w: e.w, said: said.Name}
-		for e.seen[k] {
-			k.nth++
-		}
-		key = k
+		key = newsKey{e.w, said.Name}
 	case said.Key != nil:
 		key = partKey{in.ID, said.Key}
+	}
+	for e.seen[key] {
+		key = partKey{key, nil}
 	}
 	n := e.node(key, said.Role)
 	in.Children = append(in.Children, n)

@@ -163,8 +163,7 @@ func written(all []widget.RichTextSegment) string {
 		switch s := s.(type) {
 		case *widget.ListSegment:
 			for _, item := range s.Items {
-				b.WriteString(written([]widget.RichTextSegment{item}))
-				b.WriteByte('\n')
+				b.WriteString("\n" + written([]widget.RichTextSegment{item}))
 			}
 		case *widget.ParagraphSegment:
 			b.WriteString(written(s.Texts))

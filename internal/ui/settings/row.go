@@ -13,6 +13,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/config/settings"
+	"wiebelt/internal/native/screenreader"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/explore"
 	"wiebelt/internal/ui/theme"
@@ -164,7 +165,8 @@ func (r *settingRow) input(title string) (field fyne.CanvasObject, disable func(
 		return r.choice(r.entry.Choices)
 	case r.entry.Type == settings.List && r.entry.Choices != nil:
 		o := newOrderedBox(r)
-		return o.object, o.disable
+		said := explore.Said{Role: screenreader.Group, Name: title, About: helpOf(r.w.host.Lang, r.entry.Key)}
+		return explore.As(o.object, func() explore.Said { return said }), o.disable
 	case r.entry.Type == settings.List:
 		return r.lines()
 	case r.entry.Type == settings.Duration:

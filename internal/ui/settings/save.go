@@ -61,7 +61,10 @@ func (f *settingsFooter) show() {
 	case bad:
 		line = widgets.Trouble(said)
 	case said != "":
-		line = explore.News(widgets.Plain(said, theme.SizeHint, widget.LowImportance))
+		line = widgets.Plain(said, theme.SizeHint, widget.LowImportance)
+		if !unsaved && !d.saving { // how saving went is said
+			line = explore.News(line)
+		}
 	}
 	f.said.Objects = []fyne.CanvasObject{line}
 	f.said.Refresh()

@@ -1,0 +1,146 @@
+package driver
+
+import (
+	"slices"
+	"sync"
+	"testing"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/native/screenreader"
+	"wiebelt/internal/ui/explore"
+)
+
+// reader is what readers were told last, and how often.
+type reader struct {
+	mu    sync.Mutex
+	tree  screenreader.Tree
+	times int
+}
+
+func (r *reader) show(t screenreader.Tree) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.tree = t
+	r.times++
+}
+
+func (r *reader) told() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.times
+}
+
+// find gives the one of a role with a name, nil if there is none.
+func (r *reader) find(role screenreader.Role, name string) (found *screenreader.Node) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var look func([]*screenreader.Node)
+	look = func(all []*screenreader.Node) {
+		for _, n := range all {
+			if n.Role == role && n.Name == name {
+				found = n
+			}
+			look(n.Children)
+		}
+	}
+	look(r.tree.Cards)
+	return found
+}
+
+// row is a line of a list.
+type row struct {
+	widget.Label
+	at int
+}
+
+func (r *row) Explore() explore.Said {
+	return explore.Said{Role: screenreader.Item, Key: r.at, Position: [2]int{r.at, 3}, Alone: true, Name: r.Text}
+}
+
+// TestExplored: a reader is told of what stands in a window, of every change of that and
+// of nothing else, and presses what it finds.
+func TestExplored(t *testing.T) {
+	b := newBench(t)
+	r := &reader{}
+	fault := ""
+	far := widget.NewButton("far below", nil)
+	b.do(func() {
+		b.entry.Validator = nil
+		one := &row{at: 2}
+		one.Text = "a row"
+		one.ExtendBaseWidget(one)
+		tall := container.NewVScroll(container.NewVBox(widget.NewLabel("1"), widget.NewLabel("2"), widget.NewLabel("3"), widget.NewLabel("4"), far))
+		b.w.SetContent(container.NewBorder(container.NewVBox(widget.NewLabel("beside"), explore.Named(b.entry, "field", "help", func() string { return fault }),
+			b.button, one), nil, nil, nil, tall))
+		b.w.Resize(fyne.NewSize(400, 260))
+		b.w.Canvas().Focus(b.entry)
+		b.app.Explored(r.show, func(i, of int) string { return "2 of 3" })
+	})
+	told := func(what string, ok func() bool) {
+		t.Helper()
+		b.until(what, ok, func() []any { return []any{r.tree.Cards} })
+	}
+	told("the field has the keyboard", func() bool { n := r.find(screenreader.Entry, "field"); return n != nil && n.Focused })
+	window := r.find(screenreader.Window, "bench")
+	if window == nil || !window.Focused {
+		t.Fatalf("the window is %+v", window)
+	}
+	if n := r.find(screenreader.Entry, "field"); n.About != "help" || n.Is(screenreader.Invalid) || !n.Bounds.In(window.Bounds) || n.Bounds.Empty() {
+		t.Errorf("the field is %+v in %v", n, window.Bounds)
+	}
+	if n := r.find(screenreader.Item, "a row"); n == nil || n.About != "2 of 3" || n.Position != [2]int{2, 3} {
+		t.Errorf("the row is %+v", n)
+	}
+	if n := r.find(screenreader.Button, "far below"); n == nil || !n.Is(screenreader.Outside) {
+		t.Errorf("what is out of sight is %+v", n)
+	}
+	id := r.find(screenreader.Button, "button").ID
+	b.do(func() { r.tree.Press(id) })
+	b.until("pressed", func() bool { return b.taps == 1 })
+	if r.find(screenreader.Button, "button").ID != id {
+		t.Error("the same button is another one")
+	}
+
+	b.do(func() { b.w.Canvas().Focus(b.entry) })
+	b.Type("x", 0)
+	told("what was typed", func() bool { n := r.find(screenreader.Entry, "field"); return n.Value == "x" && n.Caret == 1 })
+	b.until("the button is at rest", func() bool { return len(b.app.animations) <= 1 })
+	b.do(func() { fault = "wrong"; b.entry.Refresh() })
+	told("what is wrong", func() bool {
+		n := r.find(screenreader.Entry, "field")
+		return n.Is(screenreader.Invalid) && n.About == "wrong"
+	})
+	blinked(b, r)
+
+	question := widget.NewModalPopUp(widget.NewLabel("Sure?"), b.w.Canvas())
+	b.do(question.Show)
+	told("what is asked, and nothing below it", func() bool { return r.find(screenreader.Dialog, "Sure?") != nil && r.find(screenreader.Entry, "field") == nil })
+	b.do(question.Hide)
+	told("the field again", func() bool { return r.find(screenreader.Entry, "field") != nil })
+	b.do(func() { b.app.Explored(nil, nil); b.label.SetText("other") })
+	was := r.told()
+	b.do(func() { b.entry.SetText("gone") })
+	b.do(func() {})
+	if r.told() != was {
+		t.Error("nobody is there, and is told")
+	}
+}
+
+// blinked fails if a caret that blinks is told of.
+func blinked(b *bench, r *reader) {
+	b.t.Helper()
+	b.do(func() {})
+	was, frames := r.told(), 0
+	b.until("the caret blinks", func() bool {
+		if slices.ContainsFunc(b.app.animations, func(a *animation) bool { return !a.over }) {
+			frames++
+		}
+		return frames > 20
+	})
+	if r.told() != was {
+		b.t.Errorf("told %d times of a caret", r.told()-was)
+	}
+}

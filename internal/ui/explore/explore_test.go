@@ -1,0 +1,126 @@
+package explore
+
+import (
+	"testing"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/driver/desktop"
+	"fyne.io/fyne/v2/test"
+	base "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/native/screenreader"
+)
+
+// TestTypes: Fyne's own widgets say what they are.
+func TestTypes(t *testing.T) {
+	test.NewTempApp(t)
+	check := widget.NewCheck("On", nil)
+	check.SetChecked(true)
+	off := widget.NewButton("Off", nil)
+	off.Disable()
+	choice := widget.NewSelect([]string{"one", "two"}, nil)
+	choice.SetSelected("two")
+	secret := widget.NewPasswordEntry()
+	secret.SetText("geheim")
+	lines := widget.NewMultiLineEntry()
+	lines.SetPlaceHolder("a hint")
+	title := widget.NewLabel("Title")
+	title.SizeName = base.SizeNameHeadingText
+	for _, tt := range []struct {
+		o    fyne.CanvasObject
+		want Said
+	}{
+		{check, Said{Role: screenreader.CheckBox, State: screenreader.Focusable | screenreader.Checked, Name: "On"}},
+		{off, Said{Role: screenreader.Button, State: screenreader.Focusable, Name: "Off", Off: true}},
+		{choice, Said{Role: screenreader.ComboBox, State: screenreader.Focusable, Value: "two"}},
+		{secret, Said{Role: screenreader.Entry, State: screenreader.Focusable | screenreader.Password, Value: "••••••"}},
+		{lines, Said{Role: screenreader.Entry, State: screenreader.Focusable | screenreader.Multiline, Hint: "a hint"}},
+		{title, Said{Role: screenreader.Heading, Name: "Title", Level: 1}},
+		{widget.NewLabel("Text"), Said{Role: screenreader.Label, Name: "Text"}},
+		{widget.NewRichTextFromMarkdown("One **two**.\n\n- three\n- four"), Said{Role: screenreader.Label, Name: "One two.\nthree\nfour"}},
+		{widget.NewHyperlink("There", nil), Said{Role: screenreader.Link, State: screenreader.Focusable, Name: "There"}},
+		{News(widget.NewLabel("new")), Said{Role: screenreader.News}},
+	} {
+		got, ok := Of(tt.o)
+		if !ok || got.Role != tt.want.Role || got.State != tt.want.State || got.Name != tt.want.Name || got.Value != tt.want.Value ||
+			got.Hint != tt.want.Hint || got.Off != tt.want.Off || got.Level != tt.want.Level {
+			t.Errorf("%T says %v %+v, want %+v", tt.o, ok, got, tt.want)
+		}
+	}
+	for _, o := range []fyne.CanvasObject{widget.NewSeparator(), container.NewVBox(), widget.NewLabel(""), widget.NewIcon(nil)} {
+		if got, ok := Of(o); ok {
+			t.Errorf("%T says %+v", o, got)
+		}
+	}
+	field := Named(widget.NewEntry(), "Name", "Help", func() string { return "Wrong" })
+	if got, ok := NameOf(field); !ok || got.Name != "Name" || got.About != "Help" || got.Fault != "Wrong" {
+		t.Errorf("says %v %+v of the entry in it", ok, got)
+	}
+	if got, ok := Of(field); ok {
+		t.Errorf("a name says of itself %+v", got)
+	}
+}
+
+// TestMarked: where the caret is and what is selected, whichever way that was done.
+func TestMarked(t *testing.T) {
+	test.NewTempApp(t)
+	e := widget.NewEntry()
+	w := test.NewWindow(e)
+	defer w.Close()
+	e.SetText("één twee")
+	w.Canvas().Focus(e)
+	press := func(names ...fyne.KeyName) {
+		for _, n := range names {
+			e.TypedKey(&fyne.KeyEvent{Name: n})
+		}
+	}
+	want := func(caret int, marked [2]int) {
+		t.Helper()
+		if got := Entry(e); got.Caret != caret || got.Marked != marked {
+			t.Errorf("caret %d, selected %v; want %d, %v", got.Caret, got.Marked, caret, marked)
+		}
+	}
+	press(fyne.KeyHome)
+	want(0, [2]int{})
+	e.KeyDown(&fyne.KeyEvent{Name: desktop.KeyShiftLeft})
+	press(fyne.KeyRight, fyne.KeyRight, fyne.KeyRight)
+	want(3, [2]int{0, 3})
+	e.KeyUp(&fyne.KeyEvent{Name: desktop.KeyShiftLeft})
+	press(fyne.KeyEnd)
+	e.KeyDown(&fyne.KeyEvent{Name: desktop.KeyShiftLeft})
+	press(fyne.KeyLeft, fyne.KeyLeft)
+	want(6, [2]int{6, 8})
+	e.KeyUp(&fyne.KeyEvent{Name: desktop.KeyShiftLeft})
+}
+
+// TestMenu: the lines of a menu, and which of them the keyboard is on: what Fyne keeps
+// to itself is still called as it was.
+func TestMenu(t *testing.T) {
+	test.NewTempApp(t)
+	w := test.NewWindow(widget.NewLabel(""))
+	defer w.Close()
+	done := false
+	gone := fyne.NewMenuItem("Gone", nil)
+	gone.Disabled = true
+	m := widget.NewPopUpMenu(fyne.NewMenu("", fyne.NewMenuItem("First", func() { done = true }), fyne.NewMenuItemSeparator(), gone), w.Canvas())
+	m.ShowAtPosition(fyne.NewPos(0, 0))
+	m.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
+	if s, ok := Of(m); !ok || s.Role != screenreader.Menu {
+		t.Errorf("says %+v", s)
+	}
+	var said []Said
+	for _, o := range m.Items {
+		if s, ok := Of(o); ok {
+			said = append(said, s)
+		}
+	}
+	if len(said) != 2 || said[0].Role != screenreader.MenuItem || said[0].Name != "First" || !said[0].Focused || said[1].Name != "Gone" || !said[1].Off || said[1].Focused {
+		t.Errorf("lines %+v", said)
+	}
+	m.Items[0].(fyne.Tappable).Tapped(&fyne.PointEvent{})
+	if !done {
+		t.Error("a press does nothing")
+	}
+}
