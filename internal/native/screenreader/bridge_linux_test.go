@@ -202,6 +202,114 @@ func explored(e *ears) {
 	}
 }
 
+// aWindow is one with a field and what stands around it.
+func aWindow(value string, caret int, marked [2]int, on State, more ...*Node) *Node {
+	field := &Node{ID: 2, Role: Entry, State: Focusable | on&Invalid, Name: "Naam", Value: value, Caret: caret, Marked: marked, Focused: true, Bounds: image.Rect(10, 10, 90, 30)}
+	list := &Node{ID: 3, Role: List, State: Focusable, Name: "Kleur", Children: []*Node{
+		{ID: 4, Role: Item, State: Focusable | Acting | on&Selected, Name: "Rood", Position: [2]int{1, 2}}, {ID: 5, Role: Item, State: Focusable, Name: "Blauw"}}}
+	check := &Node{ID: 6, Role: CheckBox, State: Focusable | on&(Checked|Outside), Name: "Aan"}
+	code := &Node{ID: 7, Role: Entry, State: Focusable | Password | Multiline, Name: "Geheim", Value: "••"}
+	part := &Node{ID: 8, Role: Button, State: Focusable | Expandable | on&Expanded, Name: "Meer"}
+	return &Node{ID: 1, Role: Window, Name: "Venster", Focused: true, Bounds: image.Rect(0, 0, 100, 100),
+		Children: append([]*Node{field, list, check, code, part, {ID: 9, Role: Heading, Level: 2, Name: "Kop"}}, more...)}
+}
+
+// TestWindow: what is typed, marked, checked and chosen in a window is told, and what is
+// asked of it is answered. What a window opens with is no news; what comes later is.
+func TestWindow(t *testing.T) {
+	e := listen(t)
+	b := New()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- b.Run(ctx) }()
+	defer func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}()
+	show := func(w *Node) { b.Show(Tree{Cards: []*Node{w}, Press: func(ID) {}}) }
+	old := &Node{ID: 20, Role: News, Name: "Was er al"}
+	show(aWindow("één twee", 8, [2]int{}, 0, old))
+	e.hears("Object.ChildrenChanged add of root", "Object.StateChanged active of 1", "Window.Activate  of 1", "Object.StateChanged focused of 2")
+	e.of = e.programs()[0].Name
+	asked(e)
+
+	show(aWindow("één drie", 5, [2]int{4, 5}, Invalid, old, &Node{ID: 21, Role: News, Name: "Dat kan niet"}))
+	e.hears("Object.StateChanged invalid-entry of 2", "Object.TextChanged delete of 2", "Object.TextChanged insert of 2",
+		"Object.TextCaretMoved  of 2", "Object.TextSelectionChanged  of 2", "Object.ChildrenChanged add of 1", "Object.StateChanged showing of 21")
+	show(aWindow("één drie", 5, [2]int{4, 5}, Invalid|Selected|Checked|Outside|Expanded))
+	e.hears("Object.ChildrenChanged remove of 1", "Object.ChildrenChanged remove of 1", "Object.StateChanged selected of 4",
+		"Object.StateChanged checked of 6", "Object.StateChanged showing of 6", "Object.StateChanged expanded of 8")
+	if got := ask[[]uint32](e, 6, "Accessible.GetState"); got[0]&uint32(showing) != 0 || got[0]&uint32(checked) == 0 || got[1]&uint32(checkable>>32) == 0 {
+		t.Errorf("the check is %x", got)
+	}
+	if got := ask[reference](e, 3, "Selection.GetSelectedChild", int32(0)); got.Path != objects+"/4" || !ask[bool](e, 3, "Selection.IsChildSelected", int32(0)) {
+		t.Errorf("chosen %v", got)
+	}
+}
+
+// textAt is an answer about a part of a text.
+type textAt struct {
+	Text     string
+	From, To int32
+}
+
+// asked asks for what readers want to know of the window.
+func asked(e *ears) {
+	e.t.Helper()
+	at := func(method string, offset int32, n uint32) (got textAt) {
+		path := (&place{Node: &Node{ID: 2}}).path()
+		if err := e.c.Object(e.of, path).Call(iface+"Text."+method, 0, offset, n).Store(&got.Text, &got.From, &got.To); err != nil {
+			e.t.Error(method, err)
+		}
+		return got
+	}
+	names := func(id ID) bool {
+		return slices.Contains(ask[[]string](e, id, "Accessible.GetInterfaces"), iface+"Selection")
+	}
+	for _, is := range []struct {
+		what      string
+		got, want any
+	}{
+		{"the window's role", ask[string](e, 1, "Accessible.GetRoleName"), "frame"},
+		{"the secret's role", ask[string](e, 7, "Accessible.GetRoleName"), "password text"},
+		{"the level", ask[map[string]string](e, 9, "Accessible.GetAttributes")["level"], "2"},
+		{"the text", ask[string](e, 2, "Text.GetText", int32(0), int32(-1)), "één twee"},
+		{"a part of it", ask[string](e, 2, "Text.GetText", int32(1), int32(3)), "én"},
+		{"its length", property[int32](e, 2, "Text", "CharacterCount"), int32(8)},
+		{"the caret", property[int32](e, 2, "Text", "CaretOffset"), int32(8)},
+		{"a letter", ask[int32](e, 2, "Text.GetCharacterAtOffset", int32(0)), int32('é')},
+		{"beyond the last", ask[int32](e, 2, "Text.GetCharacterAtOffset", int32(8)), int32(0)},
+		{"the letter at", at("GetTextAtOffset", 4, 0), textAt{"t", 4, 5}},
+		{"the word at", at("GetStringAtOffset", 1, 1), textAt{"één ", 0, 4}},
+		{"the word behind", at("GetTextAfterOffset", 1, 1), textAt{"twee", 4, 8}},
+		{"the word before", at("GetTextBeforeOffset", 5, 1), textAt{"één ", 0, 4}},
+		{"the line", at("GetTextAtOffset", 8, 5), textAt{"één twee", 0, 8}},
+		{"what is selected", ask[int32](e, 2, "Text.GetNSelections"), int32(0)},
+		{"where nothing is chosen", names(3), false},
+		{"what acts", property[int32](e, 4, "Action", "NActions"), int32(1)},
+		{"what does not", property[int32](e, 5, "Action", "NActions"), int32(0)},
+	} {
+		if is.got != is.want {
+			e.t.Errorf("%s: %v, want %v", is.what, is.got, is.want)
+		}
+	}
+}
+
+// TestDiffering: how readers are told of a change, at the shortest.
+func TestDiffering(t *testing.T) {
+	for _, tt := range []struct {
+		old, now   string
+		at         int32
+		gone, come string
+	}{{"", "", 0, "", ""}, {"aab", "aaab", 2, "", "a"}, {"één", "eén", 0, "é", "e"}, {"abc", "", 0, "abc", ""}, {"a b", "a c b", 2, "", "c "}} {
+		if at, gone, come := differing(tt.old, tt.now); at != tt.at || gone != tt.gone || come != tt.come {
+			t.Errorf("%q to %q: at %d %q becomes %q", tt.old, tt.now, at, gone, come)
+		}
+	}
+}
+
 // TestNobodyThere: without any bus nothing happens and nobody waits.
 func TestNobodyThere(t *testing.T) {
 	for _, address := range []string{"disabled:", "unix:path=/nowhere/at/all"} {

@@ -6,7 +6,8 @@
 // One goroutine, that of Run, owns everything that Fyne knows of; what happens
 // to the windows and what other goroutines ask for is queued for it. After each
 // round of the queue every window is compared with what it shows, and what has
-// changed is painted. Nothing runs while nothing happens.
+// changed is painted. Nothing runs while nothing happens. While there is a screen
+// reader, it is told of what stands in the windows, at most once a round.
 package driver
 
 import (

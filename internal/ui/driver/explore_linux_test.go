@@ -117,7 +117,9 @@ func TestExplored(t *testing.T) {
 
 	question := widget.NewModalPopUp(widget.NewLabel("Sure?"), b.w.Canvas())
 	b.do(question.Show)
-	told("what is asked, and nothing below it", func() bool { return r.find(screenreader.Dialog, "Sure?") != nil && r.find(screenreader.Entry, "field") == nil })
+	told("what is asked, and nothing below it", func() bool {
+		return r.find(screenreader.Dialog, "Sure?") != nil && r.find(screenreader.Entry, "field") == nil
+	})
 	b.do(question.Hide)
 	told("the field again", func() bool { return r.find(screenreader.Entry, "field") != nil })
 	b.do(func() { b.app.Explored(nil, nil); b.label.SetText("other") })

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"fyne.io/fyne/v2/test"
+	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/instance/windowapi"
@@ -205,5 +206,29 @@ func TestSeveralNumbers(t *testing.T) {
 	uitest.Press(t, w.win, "06 98 76 00 11")
 	if got := b.Take(); len(got) != 1 || got[0].M.(windowapi.Lookup).Text != "06 98 76 00 11" || w.box.Text != "06 98 76 00 11" {
 		t.Errorf("asked %v, the box has %q", got, w.box.Text)
+	}
+}
+
+// TestLookupByKeys: of several contacts the arrows choose one, from the field on, and Enter opens
+// it; one without a file opens nothing.
+func TestLookupByKeys(t *testing.T) {
+	b, w := lookupHarness(t, text.Dutch)
+	var opened []string
+	w.openLink = func(_ context.Context, link, number string) error {
+		opened = append(opened, link)
+		return nil
+	}
+	w.box.SetText("06-12345678")
+	w.ask()
+	found(t, b, windowapi.Found{Seq: w.seq, Outcome: history.OutcomeSeveral, Contacts: []windowapi.Contact{{Name: "A", Link: "a"}, {Name: "B"}, {Name: "C", Link: "c"}}})
+	w.win.Canvas().Focus(w.box)
+	for _, key := range []fyne.KeyName{fyne.KeyDown, fyne.KeyReturn, fyne.KeyDown, fyne.KeyReturn, fyne.KeyDown, fyne.KeyReturn, fyne.KeyEscape} {
+		w.win.Canvas().Focused().TypedKey(&fyne.KeyEvent{Name: key})
+	}
+	if strings.Join(opened, " ") != "a c" {
+		t.Errorf("opened %q", opened)
+	}
+	if b.Page(windowapi.WindowLookup) != nil {
+		t.Error("Escape does not close the window")
 	}
 }
