@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/instance/windowapi"
