@@ -3,7 +3,6 @@ package e2e
 import (
 	"fmt"
 	"image"
-	"strings"
 	"sync"
 	"testing"
 
@@ -75,71 +74,6 @@ func (s *noticeServer) now() (id uint32, summaries string) {
 		id, summaries = n, summaries+text
 	}
 	return id, summaries
-}
-
-// TestWaylandWithoutX: where no card can be put on the screen a notification
-// says that there is a call, and nothing of who it is; a click on it opens the
-// file.
-func TestWaylandWithoutX(t *testing.T) {
-	t.Parallel()
-	o := prepare(t, "[[line]]\nnumber = \"020 123 45 67\"\nname = \"Schade\"")
-	address := o.PlainBus()
-	c := owner(t, address, noticeService)
-	s := &noticeServer{shown: map[uint32]string{}}
-	must.Do(t, c.Export(s, noticePath, noticeService))
-	notes := o.opener("exit 0")
-	o.start("env", "-u", "DISPLAY", "WAYLAND_DISPLAY=wayland-0")
-	if r, _ := o.doctor(); states(r, "cards") != "warn" {
-		t.Errorf("the doctor says %+v", r)
-	}
-	p := dial(o)
-	ring := simulate.Call{ID: "1", Number: "+31698760011", Name: "Iemand Anders", Line: "+31201234567"}
-	must.Do(t, p.Ring(t.Context(), ring))
-	shows := func(want string) {
-		t.Helper()
-		o.Until("the notification: "+want, func() bool { _, is := s.now(); return is == want })
-	}
-	shows("Inkomende oproep op Schade")
-	o.Until("the hub was asked", func() bool { return o.hub.Stats().Lookups > 0 })
-	must.Do(t, p.Answer(t.Context(), simulate.Call{ID: "1"}))
-	shows("") // answered: nothing to say any more
-	// Whoever asks for a window gets one or is told why not; calls go on.
-	if out, err := o.wiebelt().CombinedOutput(); err != nil {
-		t.Errorf("ask for the calls window: %v: %s", err, out)
-	}
-	o.Until("the window is not there, and the user was told or could not be", func() bool {
-		_, is := s.now()
-		return strings.Contains(is, "Wiebelt") || strings.Contains(o.log.String(), "the user was not told")
-	})
-	s.forget()
-	must.Do(t, p.End(t.Context(), simulate.Call{ID: "1"}, "completed"))
-
-	ring.ID = "2"
-	must.Do(t, p.Ring(t.Context(), ring))
-	shows("Inkomende oproep op Schade")
-	link := o.hub.HubURL() + "/contacts/viewcontact/c-vries"
-	// A press before the hub has answered opens nothing: it is pressed again.
-	o.Until("a click opens the file", func() bool {
-		if id, _ := s.now(); len(opened(notes)) == 0 && id != 0 {
-			_ = c.Emit(noticePath, noticeService+".ActionInvoked", id, "default")
-		}
-		return len(opened(notes)) > 0
-	})
-	if got := opened(notes)[0]; got != link {
-		t.Errorf("opened %q, want %q", got, link)
-	}
-	must.Do(t, p.End(t.Context(), simulate.Call{ID: "2"}, "missed"))
-	shows("")
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !strings.Contains(s.all, "call.incoming") {
-		t.Errorf("no notification is that of a call:\n%s", s.all)
-	}
-	for _, secret := range []string{"98760011", "98 76", "Vries", "Iemand", "100200"} {
-		if strings.Contains(s.all, secret) {
-			t.Errorf("%q stands in a notification:\n%s", secret, s.all)
-		}
-	}
 }
 
 const (

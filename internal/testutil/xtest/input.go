@@ -15,27 +15,27 @@ import (
 // Move puts the pointer at a place of the screen.
 func (s *Server) Move(x, y int) {
 	s.t.Helper()
-	s.Run("xdotool", "mousemove", strconv.Itoa(x), strconv.Itoa(y))
+	s.xdotool("mousemove", strconv.Itoa(x), strconv.Itoa(y))
 }
 
 // Click presses and releases a button (1 left, 2 middle, 3 right, 4 and 5 the
 // wheel) at a place of the screen.
 func (s *Server) Click(x, y, button int) {
 	s.t.Helper()
-	s.Run("xdotool", "mousemove", strconv.Itoa(x), strconv.Itoa(y), "click", strconv.Itoa(button))
+	s.xdotool("mousemove", strconv.Itoa(x), strconv.Itoa(y), "click", strconv.Itoa(button))
 }
 
 // Type types text to whatever has the keyboard, one key after the other, delay
 // milliseconds apart, and returns when all were sent.
 func (s *Server) Type(text string, delay int) {
 	s.t.Helper()
-	s.Run("xdotool", "type", "--delay", strconv.Itoa(delay), "--", text)
+	s.xdotool("type", "--delay", strconv.Itoa(delay), "--", text)
 }
 
 // Key presses keys by their X names, such as "Return" or "ctrl+c".
 func (s *Server) Key(names ...string) {
 	s.t.Helper()
-	s.Run("xdotool", append([]string{"key", "--"}, names...)...)
+	s.xdotool(append([]string{"key", "--"}, names...)...)
 }
 
 // Press presses keys by their place on the keyboard (X key codes), all held
@@ -117,7 +117,7 @@ func (s *Server) PressRows(hasAltGr bool, up func()) (n int) {
 // for none and "where the pointer is".
 func (s *Server) FocusedWindow() uint32 {
 	s.t.Helper()
-	r, err := xproto.GetInputFocus(s.conn).Reply()
+	r, err := xproto.GetInputFocus(s.windows).Reply()
 	if err != nil {
 		s.t.Fatalf("xtest: %v", err)
 	}
@@ -160,7 +160,7 @@ func (term *Terminal) Close() {
 	end(term.cmd)
 	id, _ := strconv.ParseUint(term.ID, 10, 32)
 	term.s.Until("the terminal's window has gone", func() bool {
-		_, err := xproto.GetWindowAttributes(term.s.conn, xproto.Window(id)).Reply()
+		_, err := xproto.GetWindowAttributes(term.s.windows, xproto.Window(id)).Reply()
 		return err != nil
 	})
 }

