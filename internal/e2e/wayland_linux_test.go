@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/godbus/dbus/v5"
 
@@ -80,13 +79,9 @@ func throughXWayland(t *testing.T, compositor string) {
 			}
 		}
 	}()
-	began := time.Now()
 	o.Type(keys, 8)
-	t.Log("typed", time.Since(began))
 	<-typed
-	t.Log("calls", time.Since(began))
 	term.WaitText(keys)
-	t.Log("arrived", time.Since(began))
 	opensFile(t, o, notes)
 	o.Spawn("xterm", "-geometry", "90x40+640+400")
 	xterm := o.FindWindow("xterm")

@@ -116,6 +116,10 @@ func Open() (Desktop, error) {
 	return d, nil
 }
 
+// rootEvents: PropertyChange for resources and work area, StructureNotify because a
+// settings manager that arrives announces itself to those who listen for this.
+const rootEvents = xproto.EventMaskPropertyChange | xproto.EventMaskStructureNotify
+
 // prepare learns what the server offers and makes what all windows share.
 func (d *x11) prepare() error {
 	setup := xproto.Setup(d.conn)
@@ -153,10 +157,7 @@ func (d *x11) prepare() error {
 			randr.SelectInput(d.conn, d.root, randr.NotifyMaskScreenChange|randr.NotifyMaskCrtcChange|randr.NotifyMaskOutputChange)
 		}
 	}
-	// PropertyChange: resources and work area. StructureNotify: a settings
-	// manager that arrives announces itself to those who listen for this.
-	xproto.ChangeWindowAttributes(d.conn, d.root, xproto.CwEventMask,
-		[]uint32{xproto.EventMaskPropertyChange | xproto.EventMaskStructureNotify})
+	xproto.ChangeWindowAttributes(d.conn, d.root, xproto.CwEventMask, []uint32{rootEvents})
 	if err := d.prepareClipboard(); err != nil {
 		return err
 	}
@@ -165,7 +166,9 @@ func (d *x11) prepare() error {
 	if err := d.readKeys(); err != nil {
 		return err
 	}
-	d.xwayland = d.onWayland()
+	if d.xwayland = d.onWayland(); d.xwayland {
+		xproto.ChangeWindowAttributes(d.conn, d.root, xproto.CwEventMask, []uint32{rootEvents | xproto.EventMaskSubstructureNotify})
+	}
 	_, err = xproto.GetInputFocus(d.conn).Reply()
 	return err
 }
@@ -314,6 +317,13 @@ func (d *x11) event(ev xgb.Event) bool {
 		}
 	case xproto.KeyReleaseEvent:
 		d.lifted(byte(e.Detail))
+	case xproto.ConfigureNotifyEvent:
+		if e.Event == d.root {
+			d.restacked(e.Window, e.OverrideRedirect)
+			return false
+		}
+	case xproto.MapNotifyEvent:
+		d.restacked(e.Window, e.OverrideRedirect)
 	}
 	if w := d.window(id); w != nil {
 		w.event(ev)
@@ -365,7 +375,7 @@ func (d *x11) property(e xproto.PropertyNotifyEvent) bool {
 	case e.Window == d.root && e.Atom == xproto.AtomResourceManager,
 		e.Window == d.manager && e.Atom == d.atoms.xsettings:
 		return d.readSettings()
-	case e.Window == d.root && e.Atom == d.atoms.workArea:
+	case e.Window == d.root && (e.Atom == d.atoms.workArea || e.Atom == d.atoms.workAreas):
 		return true
 	}
 	return false

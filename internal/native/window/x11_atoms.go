@@ -12,7 +12,8 @@ import (
 // atoms are the names X11 programs talk to each other with.
 type atoms struct {
 	netName, utf8, windowType, notification  xproto.Atom
-	workArea, clients, strut, strutPartial   xproto.Atom
+	workArea, workAreas                      xproto.Atom
+	clients, strut, strutPartial             xproto.Atom
 	state, fullScreen, maxVert, maxHorz      xproto.Atom
 	stacking, desktop, dock, managed         xproto.Atom
 	manager, xsettings, xsettingsOwner       xproto.Atom
@@ -38,6 +39,7 @@ func internAtoms(c *xgb.Conn) (atoms, error) {
 		{&a.windowType, "_NET_WM_WINDOW_TYPE"},
 		{&a.notification, "_NET_WM_WINDOW_TYPE_NOTIFICATION"},
 		{&a.workArea, "_NET_WORKAREA"},
+		{&a.workAreas, "_GTK_WORKAREAS_D0"},
 		{&a.clients, "_NET_CLIENT_LIST"},
 		{&a.strut, "_NET_WM_STRUT"},
 		{&a.strutPartial, "_NET_WM_STRUT_PARTIAL"},

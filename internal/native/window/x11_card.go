@@ -49,19 +49,22 @@ func (w *x11Card) Show(r image.Rectangle, pic *Picture) error {
 		mask := uint16(xproto.ConfigWindowX | xproto.ConfigWindowY | xproto.ConfigWindowWidth | xproto.ConfigWindowHeight)
 		place := []uint32{uint32(int32(r.Min.X)), uint32(int32(r.Min.Y)), uint32(r.Dx()), uint32(r.Dy())}
 		switch {
-		case !w.up:
+		case !w.up.Load():
 			// Raised before it is mapped and never again while it is up: xfwm4
 			// would leave it below what was opened meanwhile, and re-raising on
 			// being covered would fight a screen locker.
 			xproto.ConfigureWindow(c, w.id, mask|xproto.ConfigWindowStackMode, append(place, xproto.StackModeAbove))
-			xproto.MapWindow(c, w.id)
+			if err := w.mapIt(); err != nil {
+				return err
+			}
 		case r != w.rect:
 			xproto.ConfigureWindow(c, w.id, mask, place)
 			fallthrough
 		default:
 			xproto.ClearArea(c, false, w.id, 0, 0, 0, 0)
 		}
-		w.rect, w.up = r, true
+		w.rect = r
+		w.up.Store(true)
 		return nil
 	})
 }
@@ -90,7 +93,7 @@ func (w *x11Card) Update(p image.Point, pic *Picture) error {
 			return errOutside
 		}
 		w.put(p, pic)
-		if w.up {
+		if w.up.Load() {
 			xproto.ClearArea(w.d.conn, false, w.id, int16(p.X), int16(p.Y), uint16(pic.W), uint16(pic.H))
 		}
 		return nil
@@ -99,14 +102,14 @@ func (w *x11Card) Update(p image.Point, pic *Picture) error {
 
 func (w *x11Card) Hide() error {
 	return w.do(func() error {
-		if !w.up {
+		if !w.up.Load() {
 			return nil
 		}
 		// First, or the server would give the keyboard to whoever is under the
 		// pointer.
 		err := w.giveBack()
 		xproto.UnmapWindow(w.d.conn, w.id)
-		w.up = false
+		w.up.Store(false)
 		return err
 	})
 }

@@ -122,8 +122,7 @@ func (f *x11Frame) SetCursor(c Cursor) error {
 
 func (f *x11Frame) Show() error {
 	return f.ask(func() {
-		if !f.up {
-			f.up = true
+		if f.up.CompareAndSwap(false, true) {
 			xproto.MapWindow(f.d.conn, f.id)
 			return
 		}
@@ -139,7 +138,7 @@ const toManager = xproto.EventMaskSubstructureRedirect | xproto.EventMaskSubstru
 
 func (f *x11Frame) Hide() error {
 	return f.ask(func() {
-		f.up = false
+		f.up.Store(false)
 		xproto.UnmapWindow(f.d.conn, f.id)
 	})
 }

@@ -26,7 +26,7 @@ type focus struct {
 
 func (w *x11Card) TakeKeyboard() error {
 	return w.do(func() error {
-		if !w.up {
+		if !w.up.Load() {
 			return errNotShown
 		}
 		d := w.d

@@ -5,7 +5,6 @@ package window
 import (
 	"image"
 	"slices"
-	"strings"
 
 	"github.com/jezek/xgb/randr"
 	"github.com/jezek/xgb/xproto"
@@ -34,8 +33,12 @@ func (d *x11) Monitors() []Monitor {
 	scale := d.settings.Load().scale
 	screen, areas := d.areas()
 	struts := d.struts(screen)
+	told := d.toldAreas()
 	for i := range areas {
 		areas[i].Work = workArea(areas[i].Area, struts)
+		if r := within(areas[i].Work, told); !r.Empty() {
+			areas[i].Work = r
+		}
 		areas[i].Scale = scale
 	}
 	return areas
@@ -194,19 +197,6 @@ func (d *x11) Active() int {
 		}
 	}
 	return 0
-}
-
-// onWayland reports whether the server is XWayland: newer ones say so, older
-// ones name their outputs after it.
-func (d *x11) onWayland() bool {
-	if d.conn.Extensions[xconn.XWayland] != 0 {
-		return true
-	}
-	if !d.randr {
-		return false
-	}
-	_, list := d.areas()
-	return strings.HasPrefix(list[0].Name, "XWAYLAND")
 }
 
 // focused is the place of the outermost window around the one with the

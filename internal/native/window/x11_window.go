@@ -25,7 +25,7 @@ type x11Base struct {
 
 	mu     sync.Mutex    // guards what is asked of the server for this window
 	pixmap atomic.Uint32 // its picture, 0 while it has none
-	up     bool
+	up     atomic.Bool
 	gone   bool
 	fault  error // that the server reported, until Sync; guarded by d.mu
 

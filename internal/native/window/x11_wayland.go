@@ -1,0 +1,95 @@
+//go:build linux
+
+package window
+
+import (
+	"image"
+	"strings"
+
+	"github.com/jezek/xgb/xproto"
+
+	"wiebelt/internal/native/xconn"
+)
+
+// onWayland reports whether the server is XWayland: newer ones say so, older
+// ones name their outputs after it.
+func (d *x11) onWayland() bool {
+	if d.conn.Extensions[xconn.XWayland] != 0 {
+		return true
+	}
+	if !d.randr {
+		return false
+	}
+	_, list := d.areas()
+	return strings.HasPrefix(list[0].Name, "XWAYLAND")
+}
+
+// mapIt brings a card up; b.mu is held. Under XWayland its picture follows when the
+// compositor has been told of the window: weston puts a window that is painted before
+// that on the screen only when something else changes there.
+func (w *x11Card) mapIt() error {
+	c := w.d.conn
+	if !w.d.xwayland {
+		xproto.MapWindow(c, w.id)
+		return nil
+	}
+	xproto.ChangeWindowAttributes(c, w.id, xproto.CwBackPixmap, []uint32{xproto.PixmapNone})
+	xproto.MapWindow(c, w.id)
+	if _, err := xproto.GetInputFocus(c).Reply(); err != nil {
+		return err
+	}
+	xproto.ChangeWindowAttributes(c, w.id, xproto.CwBackPixmap, []uint32{w.pixmap.Load()})
+	xproto.ClearArea(c, false, w.id, 0, 0, 0, 0)
+	return nil
+}
+
+// restacked puts the cards above a window that was, or may have been, raised. The
+// compositor shows cards above all windows however X has them, but X gives the clicks
+// to the one that is on top for it. Menus of other programs are left where they are.
+// events goroutine only.
+func (d *x11) restacked(other xproto.Window, unmanaged bool) {
+	if unmanaged || d.window(other) != nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, w := range d.windows {
+		if c, ok := w.(*x11Card); ok && c.up.Load() {
+			xproto.ConfigureWindow(d.conn, c.id, xproto.ConfigWindowStackMode, []uint32{xproto.StackModeAbove})
+		}
+	}
+}
+
+// toldAreas are the areas without panels that a Wayland compositor tells of: a
+// place for each monitor, or one for all of them. None where it does not tell. Panels
+// of its own have no window that could say what it reserves.
+func (d *x11) toldAreas() []image.Rectangle {
+	if !d.xwayland {
+		return nil
+	}
+	const most = 64
+	cardinals := func(name xproto.Atom) []uint32 {
+		return xconn.Values(xproto.GetProperty(d.conn, false, d.root, name, xproto.AtomCardinal, 0, most).Reply())
+	}
+	v := cardinals(d.atoms.workAreas)
+	if len(v) == 0 { // the same for every desktop, or nearly
+		v = cardinals(d.atoms.workArea)
+		v = v[:min(4, len(v))]
+	}
+	var all []image.Rectangle
+	for ; len(v) >= 4; v = v[4:] {
+		x, y := int(int32(v[0])), int(int32(v[1]))
+		all = append(all, image.Rect(x, y, x+int(min(v[2], maxSide)), y+int(min(v[3], maxSide))))
+	}
+	return all
+}
+
+// within is the largest part of area that lies in one of the areas told of.
+func within(area image.Rectangle, told []image.Rectangle) (best image.Rectangle) {
+	for _, r := range told {
+		if r = r.Intersect(area); r.Dx()*r.Dy() > best.Dx()*best.Dy() {
+			best = r
+		}
+	}
+	return best
+}
