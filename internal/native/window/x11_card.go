@@ -54,9 +54,7 @@ func (w *x11Card) Show(r image.Rectangle, pic *Picture) error {
 			// would leave it below what was opened meanwhile, and re-raising on
 			// being covered would fight a screen locker.
 			xproto.ConfigureWindow(c, w.id, mask|xproto.ConfigWindowStackMode, append(place, xproto.StackModeAbove))
-			if err := w.mapIt(); err != nil {
-				return err
-			}
+			xproto.MapWindow(c, w.id)
 		case r != w.rect:
 			xproto.ConfigureWindow(c, w.id, mask, place)
 			fallthrough

@@ -24,25 +24,6 @@ func (d *x11) onWayland() bool {
 	return strings.HasPrefix(list[0].Name, "XWAYLAND")
 }
 
-// mapIt brings a card up; b.mu is held. Under XWayland its picture follows when the
-// compositor has been told of the window: weston puts a window that is painted before
-// that on the screen only when something else changes there.
-func (w *x11Card) mapIt() error {
-	c := w.d.conn
-	if !w.d.xwayland {
-		xproto.MapWindow(c, w.id)
-		return nil
-	}
-	xproto.ChangeWindowAttributes(c, w.id, xproto.CwBackPixmap, []uint32{xproto.PixmapNone})
-	xproto.MapWindow(c, w.id)
-	if _, err := xproto.GetInputFocus(c).Reply(); err != nil {
-		return err
-	}
-	xproto.ChangeWindowAttributes(c, w.id, xproto.CwBackPixmap, []uint32{w.pixmap.Load()})
-	xproto.ClearArea(c, false, w.id, 0, 0, 0, 0)
-	return nil
-}
-
 // restacked puts the cards above a window that was, or may have been, raised. The
 // compositor shows cards above all windows however X has them, but X gives the clicks
 // to the one that is on top for it. Menus of other programs are left where they are.
