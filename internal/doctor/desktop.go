@@ -68,6 +68,21 @@ func (e *exam) microsip(context.Context) []finding {
 	return say(OK, "microsip.ok")
 }
 
+// screen tells what kind of desktop cards are on, which says what they can do there.
+func (e *exam) screen(ctx context.Context) []finding {
+	if !e.sys.desktop() {
+		return say(Off, "desktop.none")
+	}
+	switch kind := e.sys.screen(ctx); kind {
+	case screenWayland:
+		return say(Warn, "screen.wayland")
+	case screenFailed:
+		return say(Fail, "screen.failed")
+	default:
+		return say(OK, "screen."+kind)
+	}
+}
+
 // tray tells whether a tray host is there.
 func (e *exam) tray(ctx context.Context) []finding {
 	switch {

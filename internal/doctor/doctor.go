@@ -134,7 +134,7 @@ var checks = map[string]check{
 	"hub.token":       {hubIn, atStep(beyond, (*exam).hubToken)},
 	"hub.lookup":      {hubIn, (*exam).hubLookup},
 	"resident":        {0, (*exam).resident}, "version": {0, (*exam).version}, "listener": {0, (*exam).listener}, "link": {0, (*exam).link},
-	"scheme": {0, (*exam).scheme}, "autostart": {0, (*exam).autostart}, "microsip": {0, (*exam).microsip}, "tray": {0, (*exam).tray},
+	"scheme": {0, (*exam).scheme}, "autostart": {0, (*exam).autostart}, "microsip": {0, (*exam).microsip}, "screen": {0, (*exam).screen}, "tray": {0, (*exam).tray},
 	"cards": {residentIn + time.Second, (*exam).cards}, "lock": {0, (*exam).lock}, "browser": {0, (*exam).browser},
 	"disk": {0, (*exam).disk}, "folders": {0, (*exam).folders}, "program": {0, (*exam).program}, "log": {0, (*exam).log}, "crash": {0, (*exam).crash},
 	"history": {0, (*exam).history}, "audit": {0, (*exam).audit}, "delivery": {0, (*exam).delivery},

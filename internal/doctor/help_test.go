@@ -15,6 +15,7 @@ import (
 	"wiebelt/internal/instance"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/native/register"
+	"wiebelt/internal/native/window"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
@@ -63,6 +64,7 @@ func calm() system {
 		},
 		policy:      func() (bool, bool) { return true, false },
 		desktop:     func() bool { return true },
+		screen:      func(context.Context) string { return string(window.X11) },
 		trayHost:    func(context.Context) bool { return true },
 		lockSources: func(context.Context) []string { return []string{"logind"} },
 		writable:    func(string) bool { return true },

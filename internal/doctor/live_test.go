@@ -141,6 +141,7 @@ func TestEverythingHangs(t *testing.T) {
 		register:    func(register.Options) (register.Status, error) { wait(); return register.Status{}, nil },
 		policy:      func() (bool, bool) { wait(); return false, false },
 		desktop:     func() bool { return true },
+		screen:      func(context.Context) string { wait(); return screenFailed },
 		trayHost:    func(context.Context) bool { wait(); return false },
 		lockSources: func(context.Context) []string { wait(); return nil },
 		writable:    func(string) bool { wait(); return true },

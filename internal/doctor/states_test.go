@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 	"io/fs"
@@ -101,6 +102,10 @@ func both(all ...func(*testing.T, *exam)) func(*testing.T, *exam) {
 			f(t, e)
 		}
 	}
+}
+
+func screenIs(kind string) func(*testing.T, *exam) {
+	return func(_ *testing.T, e *exam) { e.sys.screen = func(context.Context) string { return kind } }
 }
 
 func folderIs(fault error) func(*testing.T, *exam) {

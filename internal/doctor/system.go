@@ -15,6 +15,7 @@ import (
 	"wiebelt/internal/native/register"
 	"wiebelt/internal/native/session"
 	"wiebelt/internal/native/tray"
+	"wiebelt/internal/native/window"
 	"wiebelt/internal/softphone/detect"
 )
 
@@ -22,8 +23,9 @@ import (
 type system struct {
 	store       func(kind string, dirs profile.Dirs) (secret.Store, error)
 	register    func(register.Options) (register.Status, error)
-	policy      func() (file, managed bool) // which of the administrator's sources are there
-	desktop     func() bool                 // a screen that windows could be on
+	policy      func() (file, managed bool)  // which of the administrator's sources are there
+	desktop     func() bool                  // a screen that windows could be on
+	screen      func(context.Context) string // a window.Kind, screenWayland or screenFailed
 	trayHost    func(context.Context) bool
 	lockSources func(context.Context) []string
 	browser     func(context.Context) bool // there is one
@@ -37,7 +39,7 @@ type system struct {
 
 func theSystem() system {
 	return system{
-		store: secret.Open, register: register.State, policy: policySources, desktop: hasDesktop,
+		store: secret.Open, register: register.State, policy: policySources, desktop: hasDesktop, screen: screenKind,
 		trayHost: tray.HasHost, lockSources: lockSources, browser: browser.Available, audit: auditLog, microSIP: func() string { return detect.ThisSystem().MicroSIP },
 		free: freeSpace, folder: folderFault, writable: writable, installed: filetrust.Program,
 	}
@@ -76,6 +78,24 @@ func auditLog() error {
 		return err
 	}
 	return w.Close()
+}
+
+// Where cards have no screen: a desktop that has none for them, and one that does not answer.
+const (
+	screenWayland = "wayland"
+	screenFailed  = "failed"
+)
+
+func screenKind(context.Context) string {
+	d, err := window.Open()
+	switch {
+	case errors.Is(err, window.ErrWayland):
+		return screenWayland
+	case err != nil:
+		return screenFailed
+	}
+	defer d.Close()
+	return string(window.KindOf(d))
 }
 
 // lockSources names who can tell of a locked screen.

@@ -3,7 +3,7 @@ package e2e
 import (
 	"fmt"
 	"image"
-		"strconv"
+	"strconv"
 	"strings"
 	"testing"
 

@@ -16,7 +16,7 @@ var DoctorGroups = []struct {
 	{"settings", []string{"settings", "policy", "setup", "secret", "expiry"}},
 	{"hub", []string{"hub.name", "hub.connection", "hub.certificate", "hub.clock", "hub.token", "hub.lookup"}},
 	{"phones", []string{"resident", "version", "listener", "link", "scheme", "autostart", "microsip"}},
-	{"desktop", []string{"tray", "cards", "lock", "browser"}},
+	{"desktop", []string{"screen", "tray", "cards", "lock", "browser"}},
 	{"disk", []string{"disk", "folders", "program", "log", "crash", "history", "audit", "delivery"}},
 }
 
@@ -47,7 +47,7 @@ var DoctorTroubles = []struct {
 		"listener.taken", "listener.tokens", "listener.silent", "listener.file",
 		"link.down", "link.kicked", "link.refused", "link.incomplete", "link.behind", "link.unknown",
 		"scheme.other", "microsip.part", "microsip.gone", "microsip.unreadable"}},
-	{"desktop", []string{"cards.notices", "cards.none", "cards.taken", "cards.unsupported", "cards.wrong", "browser.none"}},
+	{"desktop", []string{"screen.wayland", "screen.failed", "cards.notices", "cards.none", "cards.taken", "cards.unsupported", "cards.wrong", "browser.none"}},
 	{"disk", []string{"disk.low", "disk.full", "folders.write", "folders.owner", "folders.read", "folders.own", "folders.home", "program.write",
 		"log.write", "crash.today", "history.newer", "history.damaged", "history.aside", "audit.none", "late"}},
 	{"delivery", []string{"delivery.held", "delivery.uncertain", "delivery.refused", "delivery.idle", "delivery.write", "delivery.spool",

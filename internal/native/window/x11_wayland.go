@@ -24,6 +24,16 @@ func (d *x11) onWayland() bool {
 	return strings.HasPrefix(list[0].Name, "XWAYLAND")
 }
 
+func (d *x11) kind() Kind {
+	switch {
+	case !d.xwayland:
+		return X11
+	case len(d.toldAreas()) == 0:
+		return XWaylandPanels
+	}
+	return XWayland
+}
+
 // restacked puts the cards above a window that was, or may have been, raised. The
 // compositor shows cards above all windows however X has them, but X gives the clicks
 // to the one that is on top for it. Menus of other programs are left where they are.

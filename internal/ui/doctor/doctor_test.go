@@ -50,7 +50,7 @@ func doctorLines(l text.Language) map[string][]doctor.Check {
 	say("hub.lookup", "off", "hub.lookup.off")
 	say("resident", "fail", "secret.exposed")
 	say("version", "off", "hub.off")
-	for _, id := range []string{"listener", "link", "microsip", "cards", "lock", "browser", "disk", "folders", "program", "log", "crash", "history", "audit", "delivery"} {
+	for _, id := range []string{"listener", "link", "microsip", "screen", "cards", "lock", "browser", "disk", "folders", "program", "log", "crash", "history", "audit", "delivery"} {
 		all[id] = []doctor.Check{{State: "ok", Message: l.T(text.DoctorAbout(id)) + "."}}
 	}
 	return all
@@ -87,12 +87,12 @@ func finish(w *window, l text.Language) {
 // do, for whom.
 func TestDoctorWindow(t *testing.T) {
 	b, w := openDoctor(t, text.Dutch, "light")
-	uitest.WantTexts(t, w.win, "Controle", "Bezig: nog 30 controles.", "Instellingen en geheim", "Hub", "Bezig")
+	uitest.WantTexts(t, w.win, "Controle", "Bezig: nog 31 controles.", "Instellingen en geheim", "Hub", "Bezig")
 	if !w.bundle.Disabled() || !w.copyAll.Disabled() || !w.again.Disabled() {
 		t.Error("buttons work before there is anything")
 	}
 	w.take("resident", doctorLines(text.Dutch)["resident"])
-	uitest.WantTexts(t, w.win, "nog 29 controles", "Storing", "Anderen kunnen het bestand met het geheim lezen", "U: Vraag een nieuw geheim aan")
+	uitest.WantTexts(t, w.win, "nog 30 controles", "Storing", "Anderen kunnen het bestand met het geheim lezen", "U: Vraag een nieuw geheim aan")
 	finish(w, text.Dutch)
 	uitest.WantTexts(t, w.win, "3 controles wijzen op een storing.", "Let op", "Uit", "Goed", "Beheerder (Jan Willem van der Meulen (IT), toestel 140):")
 	if all := strings.Join(uitest.Texts(w.win), " "); strings.Contains(all, "Bezig") {
@@ -100,14 +100,14 @@ func TestDoctorWindow(t *testing.T) {
 	}
 	test.Tap(w.copyAll)
 	copied := b.App.Clipboard().Content()
-	if strings.Count(copied, "\n") != 32 || !strings.Contains(copied, "Storing\tWiebelt\tAnderen kunnen") || !strings.HasSuffix(copied, "3 controles wijzen op een storing.\n") {
+	if strings.Count(copied, "\n") != 33 || !strings.Contains(copied, "Storing\tWiebelt\tAnderen kunnen") || !strings.HasSuffix(copied, "3 controles wijzen op een storing.\n") {
 		t.Errorf("copied %q", copied)
 	}
 	if !slices.Contains(b.Sent, uitest.Message{Kind: windowapi.KindCopy, M: windowapi.Copy{Text: copied}}) {
 		t.Error("what was copied goes with this process")
 	}
 	w.begin()
-	uitest.WantTexts(t, w.win, "Bezig: nog 30 controles.")
+	uitest.WantTexts(t, w.win, "Bezig: nog 31 controles.")
 	w.win.Close()
 	for _, f := range b.Later {
 		f() // of a window that is gone
