@@ -35,7 +35,7 @@ func TestWayland(t *testing.T) {
 // that know no X; the icon is there, and the missed call in the window of calls.
 func throughXWayland(t *testing.T, compositor string) {
 	h, value := startHub(t)
-	o := prepareOn(t, h, h.BaseURL(), value, "", xtest.Options{Width: width, Height: height}, "[ui]\nlanguage = \"nl\"\ntheme = \"light\"\n")
+	o := prepareOn(t, h, h.BaseURL(), value, "", xtest.Options{Width: width, Height: height}, "[ui]\nlanguage = \"nl\"\ntheme = \"light\"\n\n[card]\nafter_call = \"1s\"\n")
 	c := must.Get(dbus.Connect(o.PlainBus()))(t)
 	t.Cleanup(func() { _ = c.Close() })
 	tray := xtest.HostTray(t, c)
@@ -46,7 +46,8 @@ func throughXWayland(t *testing.T, compositor string) {
 	term := o.WaylandTerminal("--maximized")
 	o.Move(300, 300)
 	p := dial(o)
-	accents := func() int { return xtest.Count(o.Crop(place(foundHeight)), accent, 0) }
+	// there: the button of a card, which has more of its colour than the window of calls.
+	there := func() bool { return xtest.Count(o.Crop(place(foundHeight)), accent, 0) > 5000 }
 	// comes is for a card that nothing else on the screen has gone before: weston paints
 	// a window that places itself with the next thing that it has to paint.
 	comes := func(what string, want *image.RGBA) {
@@ -54,7 +55,7 @@ func throughXWayland(t *testing.T, compositor string) {
 		if compositor == "weston" {
 			o.Until("the screen is painted", func() bool {
 				o.moveTo(image.Pt(300, 300))
-				return accents() > 0
+				return there()
 			})
 		}
 		o.shows(what, want)
@@ -66,7 +67,7 @@ func throughXWayland(t *testing.T, compositor string) {
 	comes("the card in its corner", found)
 	o.shot("wayland-" + compositor + "-card")
 	l.lock(true)
-	o.Until("no card on a locked screen", func() bool { return accents() == 0 })
+	o.Until("no card on a locked screen", func() bool { return !there() })
 	l.lock(false)
 	comes("the card of the unlocked screen", found)
 	o.opensFile(notes)
@@ -120,6 +121,18 @@ func throughXWayland(t *testing.T, compositor string) {
 	must.Do(t, xtest.ChooseTray(menu, ids["Oproepen… (51 gemist)"]))
 	o.Until("the missed calls in their window", func() bool { _, ok := o.see("Gemist (51)"); return ok })
 	o.shot("wayland-" + compositor + "-calls")
+
+	// weston has programs that fill the screen above all else.
+	if compositor == "weston" {
+		return
+	}
+	o.moveTo(image.Pt(300, 300))
+	o.Until("the first card has gone", func() bool { return !there() })
+	o.WaylandTerminal("--fullscreen")
+	must.Do(t, p.Ring(t.Context(), simulate.Call{ID: "second", Number: "+31698760011"}))
+	o.Until("the card above a program that fills the screen", there)
+	o.opensFile(notes)
+	o.shot("wayland-" + compositor + "-full")
 }
 
 // moveTo moves the pointer to a place in steps, as a hand does. XWayland forgets where

@@ -3,6 +3,7 @@ package xtest
 import (
 	"bytes"
 	"fmt"
+	"image/color"
 	"os"
 	"path/filepath"
 	"strings"
@@ -136,12 +137,17 @@ func (s *Server) compositor(name, first string, xwayland bool) (command, env []s
 func (s *Server) WaylandTerminal(how string) *Terminal {
 	s.t.Helper()
 	term := &Terminal{s: s, file: filepath.Join(s.Dir, "keys"+how)}
+	black, top := color.RGBA{A: 255}, 100 // below title and panel, if there are any
+	if how == "--fullscreen" {
+		top = 3
+	}
 	shell := filepath.Join(s.Dir, "shell"+how)
 	s.write(shell, "#!/bin/sh\nstty raw -echo && : >"+term.file+".ready && exec cat >"+term.file+"\n", 0o700)
-	const x, y = 300, 300
-	before := s.Pixel(x, y)
 	term.cmd = s.Spawn("weston-terminal", how, "--shell="+shell)
-	s.Until("terminal ready", func() bool { _, err := os.Stat(term.file + ".ready"); return err == nil && s.Pixel(x, y) != before })
-	s.Click(x, y, 1)
+	s.Until("terminal ready", func() bool {
+		_, err := os.Stat(term.file + ".ready")
+		return err == nil && s.Pixel(s.Size().X/2, top) == black
+	})
+	s.Click(300, 300, 1)
 	return term
 }
