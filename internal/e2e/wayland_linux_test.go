@@ -93,25 +93,26 @@ func throughXWayland(t *testing.T, compositor string) {
 	term.WaitText(keys)
 	o.opensFile(notes)
 
+	o.onCard(316, 230)
+	pasted := func(who, program string, args ...string) {
+		t.Helper()
+		got := ""
+		o.Until("the number, for "+who, func() bool {
+			b, _ := o.Command(program, args...).Output()
+			got = string(b)
+			return got == "0698760011"
+		}, func() []any { return []any{"has", got} })
+	}
+	pasted("a program that knows no X", "wl-paste", "--no-newline")
+
 	// Another X window in front: the card is above it, for the pointer too.
 	o.Spawn("xterm", "-geometry", "90x40+640+400")
 	at := o.placeOf(o.FindWindow("xterm")).Min
 	o.moveTo(at.Add(image.Pt(20, 20)))
 	o.Turn(1)
+	pasted("an X program", "xclip", "-o", "-selection", "clipboard")
 	o.opensFile(notes)
 	o.shot("wayland-" + compositor + "-xterm")
-
-	if compositor == "sway" {
-		o.moveTo(at.Add(image.Pt(20, 20)))
-		o.Turn(1)
-	}
-	o.onCard(316, 230)
-	got := ""
-	o.Until("the number, for a program that knows no X", func() bool {
-		b, _ := o.Command("wl-paste", "--no-newline").Output()
-		got = string(b)
-		return got == "0698760011"
-	}, func() []any { return []any{"has", got} })
 
 	must.Do(t, p.End(t.Context(), first, "missed"))
 	i := &icon{office: o, t: t, bus: c}

@@ -38,7 +38,8 @@ type x11 struct {
 	settings  atomic.Pointer[settings]
 	manager   xproto.Window // owner of XSETTINGS; events goroutine only
 	clipboard clipboard
-	pasting   sync.Mutex // one paste at a time
+	wayland   waylandClipboard // where xwayland
+	pasting   sync.Mutex       // one paste at a time
 	pointers  [cursors]xproto.Cursor
 	portal    *portal
 
@@ -225,6 +226,7 @@ func (d *x11) lost(err error) error {
 func (d *x11) events() {
 	defer func() {
 		d.portal.stop()
+		d.wayland.close()
 		close(d.done)
 	}()
 	for {

@@ -67,6 +67,9 @@ func (d *x11) Copy(text string) error {
 	if o.Owner != cb.window {
 		return errors.New("clipboard refused by the desktop")
 	}
+	if d.xwayland {
+		d.wayland.offer([]byte(text))
+	}
 	return nil
 }
 
