@@ -12,6 +12,11 @@
 // stands in the description as well. Where a window stands is asked when its tree is
 // made: after it was moved, places are old until something in it changes.
 //
-// On Windows the title of the card is what is said (package window); there a card
-// cannot be explored.
+// On Windows it is a provider of UI Automation. Each window that package window makes
+// answers for one node of the tree (Attach, Answer); clients ask for the rest on threads
+// of their own. NVDA passes over what programs in the background notify of, but reads out
+// an alert of the system (UIA_SystemAlertEventId) of a window above all others, whatever
+// it stands on: so the text that tells what a card is about is one. It is the only thing
+// that says so, for NVDA would read a title that is told of, or a live region that
+// changes, as well. Nothing was tried with a real reader yet.
 package screenreader

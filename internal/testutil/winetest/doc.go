@@ -33,8 +33,12 @@
 //   - Keys after GiveKeyboardBack while the card stays: Windows' own focus is
 //     Notepad's again, but wine leaves the focus of X on a window without a
 //     manager until it is hidden. After Hide keys are typed and counted.
-//   - What a screen reader makes of EVENT_SYSTEM_ALERT: shown is that the event
-//     reaches another program with the text.
+//   - What a screen reader makes of our cards. A client of UI Automation walks them, by
+//     functions of the system: wine has no CUIAutomation. It finds the tree and most
+//     properties; no rectangles, values, patterns or events, for which the providers
+//     are called as Windows would. UiaClientsAreListening is never true,
+//     UiaDisconnectProvider and UiaRaiseAutomationEvent do nothing, and
+//     UiaRaiseStructureChangedEvent and UiaHasServerSideProvider end the program.
 //   - That FILE_FLAG_FIRST_PIPE_INSTANCE keeps others from our pipe's name, which
 //     wine ignores.
 //   - The registered scheme below HKEY_CURRENT_USER: wine's ShellExecute reads
