@@ -81,7 +81,7 @@ func (r *Resident) cardConfig() card.Config {
 	s, now := r.set(), time.Now()
 	c := card.Config{
 		Language: r.lang(), Appearance: card.Appearance(s.UI.Theme), FileWord: s.UI.FileWord, Support: s.Support.Contact,
-		Fields: s.Card.Fields, Privacy: card.Privacy(s.Card.Privacy),
+		Fields: s.Card.Fields, Privacy: card.Privacy(s.Card.Privacy), Speech: card.Speech(s.Card.Speech),
 		HideFromCapture: s.Card.HideFromCapture && r.helped.Load() < now.Unix(),
 		Corner:          card.Corner(s.Card.Corner), Monitor: s.Card.Monitor,
 		Corners: r.corners.Of(s), Hotkey: s.Card.Hotkey, UnderFullScreen: !s.Card.OverFullscreen, Log: r.o.Log,

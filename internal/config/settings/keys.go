@@ -138,6 +138,7 @@ var table = []Entry{
 	choice("card.auto_open", func(s *Settings) *string { return &s.Card.AutoOpen }, "never", "answered"),
 	choice("card.outgoing", func(s *Settings) *string { return &s.Card.Outgoing }, "strip", "card", "off"),
 	flag("card.over_fullscreen", true, func(s *Settings) *bool { return &s.Card.OverFullscreen }),
+	choice("card.speech", func(s *Settings) *string { return &s.Card.Speech }, "full", "short"),
 
 	flag("calls.group", false, func(s *Settings) *bool { return &s.Calls.Group }),
 

@@ -160,6 +160,7 @@ type Card struct {
 	AutoOpen        string // "never", "answered"
 	Outgoing        string // "strip", "card", "off"
 	OverFullscreen  bool
+	Speech          string // "full", "short"
 }
 
 // Calls says how the calls window lists calls.

@@ -37,6 +37,7 @@ type Config struct {
 	// empty list none but name, number and link.
 	Fields  []string
 	Privacy Privacy
+	Speech  Speech
 	// Quiet is what holds now: QuietShow unless the desktop is quiet.
 	Quiet Quiet
 	// Hidden shows nothing at all: the session is locked. Cards that are still

@@ -97,7 +97,7 @@ func (cs *Cards) explore(s *slot) *screenreader.Node {
 	if last != nil {
 		e.put(0, last)
 	}
-	if e.card.Name, _ = s.face.spoken(); s.form.fold != asCard || s.more > 0 {
+	if e.card.Name, _ = s.face.spoken(cs.c.Speech); s.form.fold != asCard || s.more > 0 {
 		e.card.Name = e.words()
 	}
 	for t := range s.known { // what was said is not said again when a card unfolds
@@ -139,7 +139,7 @@ func (e *explorer) row(i int) *screenreader.Node {
 		e.list = e.node(thing{role: screenreader.List, name: f.words[f.headline-1].said}, e.at(left, f.items[0].y, textWidth, float32(len(f.items))*rowPitch))
 		e.put(0, e.list)
 		for _, r := range f.items {
-			n := e.node(thing{role: screenreader.Item, name: joined(slices.Clone(r.says[:]), ", ")}, e.at(left, r.y, textWidth, rowPitch))
+			n := e.node(thing{role: screenreader.Item, name: joined(r.says[:], ", ")}, e.at(left, r.y, textWidth, rowPitch))
 			n.Position, n.About = r.which, e.cs.c.Language.T(text.CardRowAt, r.which[0], r.which[1])
 			e.list.Children = append(e.list.Children, n)
 		}

@@ -91,7 +91,7 @@ func TestExplored(t *testing.T) {
 			case c.Strip:
 				s.form.fold = asStrip
 			default:
-				s.sentence, _ = s.face.spoken()
+				s.sentence, _ = s.face.spoken(SpeechFull)
 				s.times = 1
 			}
 			for _, scale := range []float32{1, 1.25, 2} {

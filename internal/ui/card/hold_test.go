@@ -115,36 +115,72 @@ func TestHotkeyComesBack(t *testing.T) {
 	}
 }
 
-// TestSpoken: screen readers are told who calls as far as the card may show it,
-// again when the contact comes or somebody else is on the call, and of nothing
-// else.
-func TestSpoken(t *testing.T) {
-	var said []string
-	r := startCards(t, func(c *Config, _ *desktop) {
-		heard := map[screenreader.ID]bool{}
+// hearing is a screen reader that notes what is said of cards.
+type hearing struct {
+	*rig
+	said []string
+}
+
+func startHearing(t *testing.T, change func(*Config, *desktop)) *hearing {
+	h, heard := &hearing{}, map[screenreader.ID]bool{}
+	h.rig = startCards(t, func(c *Config, d *desktop) {
 		c.Explored = func(tree screenreader.Tree) {
 			for _, c := range tree.Cards {
 				for _, n := range roles(c, screenreader.News) {
 					if !heard[n.ID] {
 						heard[n.ID] = true
-						said = append(said, n.Name)
+						h.said = append(h.said, n.Name)
 					}
 				}
 			}
 		}
-	})
-	cs, e := r.cs, r.e
-	g := gallery(t)
-	reports := func(c engine.Card, want string) {
-		t.Helper()
-		e.set(0, c)
-		cs.show()
-		cs.tell()
-		got := strings.Join(said, "|")
-		if said = nil; got != want {
-			t.Errorf("said %q, want %q", got, want)
+		if change != nil {
+			change(c, d)
 		}
+	})
+	return h
+}
+
+// hears checks what has been said since the last time; "" is nothing.
+func (h *hearing) hears(want string) {
+	h.t.Helper()
+	h.sync()
+	got := strings.Join(h.said, "|")
+	if h.said = nil; got != want {
+		h.t.Errorf("said %q, want %q", got, want)
 	}
+}
+
+func (h *hearing) reports(c engine.Card, want string) {
+	h.t.Helper()
+	h.e.show(0, c)
+	h.hears(want)
+}
+
+// TestSpokenShort: with card.speech = short who calls is said and nothing else, and
+// of one caller once, and once more when the contact comes.
+func TestSpokenShort(t *testing.T) {
+	h := startHearing(t, func(c *Config, _ *desktop) { c.Speech = SpeechShort })
+	g := gallery(t)
+	h.reports(g["searching-start"], "06 12 34 56 78")
+	h.reports(g["searching"], "")
+	h.reports(g["found"], "J. de Vries")
+	h.reports(g["answered"], "")
+	h.reports(g["several"], "3 relaties met dit nummer")
+	h.reports(g["failed"], "06 12 34 56 78")
+	h.reports(g["withheld"], "Anonieme beller")
+	h.c.Privacy = PrivacyNumber
+	h.cs.Set(h.c)
+	h.reports(g["found"], "06 12 34 56 78")
+}
+
+// TestSpoken: screen readers are told who calls as far as the card may show it,
+// again when the contact comes or somebody else is on the call, and of nothing
+// else.
+func TestSpoken(t *testing.T) {
+	h := startHearing(t, nil)
+	cs, reports := h.cs, h.reports
+	g := gallery(t)
 	searching, found := g["searching-start"], g["found"]
 	reports(searching, "Inkomend op Schade (020 123 45 67): 06 12 34 56 78")
 	reports(g["searching"], "Inkomend op Schade (020 123 45 67): 06 12 34 56 78, Relatie opzoeken…")
@@ -168,8 +204,8 @@ func TestSpoken(t *testing.T) {
 	strip.Phase, strip.Strip = engine.PhaseAnswered, true
 	reports(strip, "")
 	cs.set(Config{Language: text.Dutch, Appearance: Light, Corner: BottomRight, Log: cs.c.Log, Events: cs.c.Events, Quiet: QuietNumber})
-	if len(said) > 0 {
-		t.Errorf("while presenting the strip says %v", said)
+	if len(h.said) > 0 {
+		t.Errorf("while presenting the strip says %v", h.said)
 	}
 	cs.c.Quiet = QuietShow
 

@@ -14,14 +14,18 @@ func (p *painter) aloud(s string) string {
 
 // spoken is what a screen reader says of a card. about is the part that makes it
 // news: that a call was answered is none to whoever answered it.
-func (f *face) spoken() (all, about string) {
+func (f *face) spoken(as Speech) (all, about string) {
+	if as == SpeechShort {
+		about = joined(f.news[:min(1, len(f.news))], "")
+		return about, about
+	}
 	about = joined(f.news, ", ")
 	return joined(f.state, " ") + ": " + about, about
 }
 
 func joined(parts []string, between string) string {
 	none := func(s string) bool { return s == "" }
-	return unmarked(strings.Join(slices.DeleteFunc(parts, none), between))
+	return unmarked(strings.Join(slices.DeleteFunc(slices.Clone(parts), none), between))
 }
 
 // unmarked leaves out what only steers how letters stand, and the dots that part
@@ -36,6 +40,15 @@ func unmarked(s string) string {
 	}, s)
 }
 
+// Speech is how much a screen reader says of a card.
+type Speech string
+
+// The values of the setting card.speech; "" is SpeechFull.
+const (
+	SpeechFull  Speech = "full"
+	SpeechShort Speech = "short" // the name, or the number as long as there is none
+)
+
 // speech is what screen readers were told of a card.
 type speech struct {
 	said     string
@@ -49,7 +62,7 @@ func (cs *Cards) speak(s *slot) {
 	if s.more > 0 || s.form.fold != asCard {
 		return
 	}
-	all, about := s.face.spoken()
+	all, about := s.face.spoken(cs.c.Speech)
 	if about == s.said {
 		return
 	}

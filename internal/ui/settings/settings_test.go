@@ -540,7 +540,7 @@ func TestListFollowsScrolling(t *testing.T) {
 		}
 		w.scroll.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, -40)})
 	}
-	if want := []string{sectionCard, sectionLooks, sectionCalls}; !slices.Equal(marked, want) {
+	if want := []string{sectionCard, sectionLooks, sectionAccess, sectionCalls}; !slices.Equal(marked, want) {
 		t.Errorf("marked %v, want %v", marked, want)
 	}
 	w.Choose(sectionSupport)
