@@ -120,7 +120,7 @@ func Write(path string, all []Entry) error {
 var asTheyAre = map[string]bool{
 	"hub.base_url": true, "hub.hub_url": true, "hub.contact_scopes": true, "hub.delivery_scopes": true, "hub.relation_number_field": true,
 	"hub.client_id": true, "hub.organisation_code": true, "hub.intermediary": true, "hub.proxy": true,
-	"phone.region": true, "phone.internal_prefixes": true, "listener.allowed_origins": true, "relay.url": true, "relay.fingerprint": true, "card.hotkey": true, "card.fields": true,
+	"phone.region": true, "phone.internal_prefixes": true, "listener.allowed_origins": true, "relay.url": true, "relay.fingerprint": true, "card.hotkey": true, "card.hotkey_open": true, "card.hotkey_hear": true, "card.hotkey_close": true, "card.fields": true,
 }
 
 // plainValues are values of free text that stand for themselves.

@@ -2,8 +2,11 @@ package doctor
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 
+	"wiebelt/internal/config/settings"
 	"wiebelt/internal/health"
 	"wiebelt/internal/softphone/phonefile"
 )
@@ -94,8 +97,7 @@ func (e *exam) tray(ctx context.Context) []finding {
 	return say(OK, "tray.ok")
 }
 
-// cards tells what calls are shown with, and whether the keyboard can be brought
-// there.
+// cards tells what calls are shown with, and which of their hotkeys do not work.
 func (e *exam) cards(ctx context.Context) []finding {
 	t := e.ask(ctx)
 	if t.presence != present {
@@ -106,14 +108,29 @@ func (e *exam) cards(ctx context.Context) []finding {
 		return say(Warn, "cards.notices")
 	case f.Cards != string(health.CardsWindows):
 		return say(Warn, "cards.none")
-	case f.Hotkey == string(health.HotkeyTaken):
-		return say(Warn, "cards.taken")
-	case f.Hotkey == string(health.HotkeyUnsupported):
-		return say(Warn, "cards.unsupported")
-	case f.Hotkey != string(health.HotkeyWorks):
-		return say(Warn, "cards.wrong")
+	case len(f.Hotkeys) > 0:
+		return hotkeys(f.Hotkeys)
 	}
 	return say(OK, "cards.ok")
+}
+
+// hotkeys tells why those of some settings do not work. What came over the socket
+// may name any: only settings are said.
+func hotkeys(why map[string]string) (all []finding) {
+	for _, key := range slices.Sorted(maps.Keys(why)) {
+		if _, known := settings.Of(key); !known {
+			continue
+		}
+		switch health.Hotkey(why[key]) {
+		case health.HotkeyTaken:
+			all = append(all, say(Warn, "cards.taken", key)...)
+		case health.HotkeyUnsupported:
+			all = append(all, say(Warn, "cards.unsupported", key)...)
+		default:
+			all = append(all, say(Warn, "cards.wrong", key)...)
+		}
+	}
+	return all
 }
 
 // lock tells who can say that the screen is locked.

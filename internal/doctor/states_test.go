@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -60,6 +61,14 @@ func tells(change func(*residentState)) func(*testing.T, *exam) {
 		change(&v)
 		e.fromResident = given(v)
 	}
+}
+
+func hotkey(setting, why string) func(*testing.T, *exam) {
+	return tells(func(v *residentState) {
+		all := map[string]string{setting: why}
+		maps.Copy(all, v.facts.Hotkeys)
+		v.facts.Hotkeys = all
+	})
 }
 
 func links(phase string) func(*testing.T, *exam) {

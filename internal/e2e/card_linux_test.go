@@ -229,3 +229,35 @@ func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }
+
+// TestEveryHotkey: with real keys, while somebody types elsewhere, the contact on the card
+// is opened, the card gets the keyboard, and is closed. One whose keys another program
+// has leaves the others as they are.
+func TestEveryHotkey(t *testing.T) {
+	t.Parallel()
+	o := prepare(t, "[card]\nhotkey_open = \"Ctrl+Alt+Shift+O\"\nhotkey_hear = \"Ctrl+Alt+W\"\nhotkey_close = \"Ctrl+Alt+Shift+X\"")
+	notes := o.opener("exit 0")
+	o.start()
+	term := o.Terminal(image.Rect(40, 40, 600, 400))
+	was := o.FocusedWindow()
+	p := dial(o)
+	must.Do(t, p.Ring(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}))
+	o.shows("the card", foundCard(t, "+31698760011", "", vries.Contact))
+	meant()
+	o.Key("ctrl+alt+shift+o")
+	o.Until("the contact is opened", func() bool { return len(opened(notes)) == 1 })
+	if now := o.FocusedWindow(); now != was {
+		t.Errorf("the keyboard went from %x to %x", was, now)
+	}
+	o.Key("ctrl+alt+w")
+	o.Until("the card has the keyboard", func() bool { return o.FocusedWindow() != was })
+	o.Key("Escape")
+	o.Until("the keyboard is back", func() bool { return o.FocusedWindow() == was })
+	o.Key("ctrl+alt+shift+x")
+	o.Until("no card", o.empty)
+	o.Type("gewoon door", 4)
+	term.WaitText("gewoon door")
+	if out, _ := o.wiebelt("doctor").CombinedOutput(); !strings.Contains(string(out), "card.hotkey_hear") || strings.Contains(string(out), "card.hotkey_open") {
+		t.Errorf("doctor:\n%s", out)
+	}
+}

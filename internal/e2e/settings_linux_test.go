@@ -97,7 +97,7 @@ func (o *office) settingsWindow() *settingsPage {
 
 // Places in the window's contents.
 var (
-	hubItem    = image.Pt(40, 194)
+	hubItem    = image.Pt(40, 226)
 	firstField = image.Pt(400, 219)
 	saveButton = image.Pt(660, 658)
 )

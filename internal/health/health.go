@@ -102,9 +102,7 @@ type Facts struct {
 	Delivery Delivery
 	Hiding   Hiding
 	Cards    Cards
-	Hotkey   Hotkey
-	// HotkeyKeys are the keys as the settings name them.
-	HotkeyKeys string
+	Hotkeys  []HotkeyTrouble // in the order of their settings
 }
 
 // Hiding is why cards show less than usual, or nothing, at this moment.

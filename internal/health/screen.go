@@ -1,6 +1,11 @@
 package health
 
-import "wiebelt/internal/text"
+import (
+	"cmp"
+	"slices"
+
+	"wiebelt/internal/text"
+)
 
 // Cards is what calls are shown with.
 type Cards string
@@ -12,16 +17,42 @@ const (
 	CardsNone          Cards = "none"    // not even those
 )
 
-// Hotkey is whether the keys that bring the keyboard to a card work.
+// Hotkey is why keys that concern cards do not work.
 type Hotkey string
 
-// The states of the hotkey.
+// The reasons.
 const (
-	HotkeyWorks       Hotkey = "" // or none is wanted
+	HotkeyWorks       Hotkey = "" // it does, or none is wanted
 	HotkeyTaken       Hotkey = "taken"
 	HotkeyUnsupported Hotkey = "unsupported"
 	HotkeyWrong       Hotkey = "wrong" // no such keys
 )
+
+// HotkeyTrouble is a hotkey that does not work.
+type HotkeyTrouble struct {
+	Setting string // its key
+	Keys    string // as the settings name them
+	Why     Hotkey
+}
+
+// SetHotkey notes how the hotkey of a setting is doing.
+func (f *Facts) SetHotkey(setting, keys string, why Hotkey) {
+	all := slices.DeleteFunc(slices.Clone(f.Hotkeys), func(t HotkeyTrouble) bool { return t.Setting == setting })
+	if why != HotkeyWorks {
+		all = append(all, HotkeyTrouble{setting, keys, why})
+		slices.SortFunc(all, func(a, b HotkeyTrouble) int { return cmp.Compare(a.Setting, b.Setting) })
+	}
+	f.Hotkeys = all
+}
+
+// HotkeyReasons is why hotkeys do not work, by their settings.
+func (f *Facts) HotkeyReasons() map[string]string {
+	all := map[string]string{}
+	for _, t := range f.Hotkeys {
+		all[t.Setting] = string(t.Why)
+	}
+	return all
+}
 
 // aside is what the sentence says besides the state: that calls are shown in
 // another way than usual, and that the keys do not work.
@@ -36,7 +67,9 @@ func (f *Facts) aside(r *Report, l text.Language) {
 		r.Sentence += " " + l.T(text.Cards(string(f.Cards)))
 		return // without cards there is nothing to bring the keyboard to
 	}
-	if f.Hotkey != HotkeyWorks && r.State <= Doubt { // what stops calls is said first
-		r.Sentence += " " + l.T(text.Hotkey(string(f.Hotkey)), f.HotkeyKeys)
+	if r.State <= Doubt { // what stops calls is said first
+		for _, t := range f.Hotkeys {
+			r.Sentence += " " + l.T(text.Hotkey(string(t.Why)), t.Keys)
+		}
 	}
 }

@@ -96,7 +96,7 @@ func (r *Resident) follow(ctx context.Context) {
 func (r *Resident) publish(s *settings.Settings, client *hub.Client, links *hub.Links) *effective {
 	now := &effective{settings: s, lang: fromsettings.Language(s), client: client, links: links}
 	r.effective.Store(now)
-	r.facts.change(func(k *known) { k.SetUp, k.HotkeyKeys = client != nil || s.Relayed(), s.Card.Hotkey })
+	r.facts.change(func(k *known) { k.SetUp = client != nil || s.Relayed() })
 	return now
 }
 

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -138,7 +139,7 @@ func TestHistoryState(t *testing.T) {
 	d := newDesktop(t)
 	state := func() windowapi.Status { return d.status(health.Report{}) }
 	d.put(missedCall())
-	if s := state(); s != (windowapi.Status{OK: true}) {
+	if s := state(); !reflect.DeepEqual(s, windowapi.Status{OK: true}) {
 		t.Errorf("%+v", s)
 	}
 	if runtime.GOOS != "windows" {

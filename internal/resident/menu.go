@@ -182,7 +182,8 @@ func callLine(c engine.LastCall, l text.Language, now time.Time) string {
 
 // status is what windows are told of the state.
 func (r *Resident) status(h health.Report) windowapi.Status {
-	return windowapi.Status{OK: h.State == health.Ready, Sentence: h.Sentence, Hotkey: string(r.facts.read().Hotkey), Fault: r.historyFault(), Notice: r.historyNotice()}
+	k := r.facts.read()
+	return windowapi.Status{OK: h.State == health.Ready, Sentence: h.Sentence, Hotkeys: k.HotkeyReasons(), Fault: r.historyFault(), Notice: r.historyNotice()}
 }
 
 // chosen does what was chosen in the tray's menu.

@@ -84,7 +84,8 @@ func (r *Resident) cardConfig() card.Config {
 		Fields: s.Card.Fields, Privacy: card.Privacy(s.Card.Privacy), Speech: card.Speech(s.Card.Speech),
 		HideFromCapture: s.Card.HideFromCapture && r.helped.Load() < now.Unix(),
 		Corner:          card.Corner(s.Card.Corner), Monitor: s.Card.Monitor,
-		Corners: r.corners.Of(s), Hotkey: s.Card.Hotkey, UnderFullScreen: !s.Card.OverFullscreen, Log: r.o.Log,
+		Corners: r.corners.Of(s), UnderFullScreen: !s.Card.OverFullscreen, Log: r.o.Log,
+		Hotkey: s.Card.Hotkey, HotkeyOpen: s.Card.HotkeyOpen, HotkeyHear: s.Card.HotkeyHear, HotkeyClose: s.Card.HotkeyClose,
 		Events: card.Events{
 			Moved:        func(monitor string, to card.Corner) { r.corners.Moved(r.set(), monitor, to) },
 			HotkeyResult: r.hotkeyResult, Held: r.held, Rested: r.rested.send, Painted: r.o.Painted,
@@ -118,8 +119,8 @@ func (r *Resident) note(do func(*known)) {
 	}
 }
 
-// hotkeyResult is told whether the keyboard can be asked for by card.hotkey.
-func (r *Resident) hotkeyResult(err error) {
+// hotkeyResult is told whether a hotkey works.
+func (r *Resident) hotkeyResult(h card.Hotkey, keys string, err error) {
 	now := health.HotkeyWorks
 	switch {
 	case errors.Is(err, window.ErrHotkeyTaken):
@@ -129,7 +130,7 @@ func (r *Resident) hotkeyResult(err error) {
 	case err != nil:
 		now = health.HotkeyWrong
 	}
-	r.note(func(k *known) { k.Hotkey = now })
+	r.note(func(k *known) { k.SetHotkey(string(h), keys, now) })
 }
 
 // held is told when cards begin or cease to wait for a program that fills the

@@ -138,7 +138,7 @@ func (r *Resident) doctorFacts(now time.Time) windowapi.DoctorFacts {
 		Doubt:     health.Assess(f, r.lang(), "", now).State == health.Doubt && len(f.Lost) == 0,
 		Port:      k.port,
 		PortTaken: f.PortTaken > 0,
-		Cards:     string(f.Cards), Hotkey: string(f.Hotkey),
+		Cards:     string(f.Cards), Hotkeys: f.HotkeyReasons(),
 	}
 	for _, p := range r.set().Softphones {
 		l := k.links[linkName(p)]

@@ -150,7 +150,10 @@ type Softphone struct {
 type Card struct {
 	Corner          string // "bottom-right", …
 	Monitor         string // "active", "primary", or a monitor's name
-	Hotkey          string // "off" for none
+	Hotkey          string // "off" for none, as of the others
+	HotkeyOpen      string
+	HotkeyHear      string
+	HotkeyClose     string
 	FullFor         time.Duration
 	AfterCall       time.Duration
 	Fields          []string // of CardFields, in the order of the card

@@ -96,9 +96,10 @@ type DemoCall struct {
 type Status struct {
 	OK       bool   `json:"ok"`
 	Sentence string `json:"sentence"`
-	Hotkey   string `json:"hotkey"`           // health.Hotkey: why card.hotkey does not work, "" if it does
 	Fault    string `json:"fault,omitempty"`  // why calls are not kept now, as a sentence
 	Notice   string `json:"notice,omitempty"` // what has happened to the history, as a sentence
+	// Hotkeys are those that do not work: health.Hotkey by the key of the setting.
+	Hotkeys map[string]string `json:"hotkeys,omitempty"`
 }
 
 // Show asks for a window; from a command without one, for the calls.
@@ -210,7 +211,8 @@ type DoctorFacts struct {
 	PortTaken bool         `json:"taken"`   // because another program has the port
 	Links     []DoctorLink `json:"links"`   // in the order of the resident's settings
 	Cards     string       `json:"cards"`   // health.Cards: what calls are shown with, "" for cards
-	Hotkey    string       `json:"hotkey"`  // health.Hotkey: why card.hotkey does not work, "" if it does
+	// Hotkeys are those that do not work: health.Hotkey by the key of the setting.
+	Hotkeys map[string]string `json:"hotkeys,omitempty"`
 }
 
 // DoctorLink is a link to a softphone.

@@ -181,6 +181,8 @@ func (p *portal) setting(c *dbus.Conn, key string) uint32 {
 	return n
 }
 
+// shortcutID is the first part of the name of a shortcut, its keys the second: desktops
+// remember shortcuts by their names.
 const shortcutID = "wiebelt"
 
 // hotkey asks the portal for keys. The desktop may ask the user whether he wants
@@ -228,8 +230,8 @@ func (p *portal) hotkey(s shortcut, pressed func()) (func(), error) {
 	p.work.Go(func() {
 		defer cancel()
 		_, _ = p.ask(ctx, c, func(token string) *dbus.Call {
-			return o.CallWithContext(ctx, portalShortcuts+".BindShortcuts", dbus.FlagNoAutoStart, session, []wanted{{shortcutID, map[string]dbus.Variant{
-				"description": dbus.MakeVariant("Wiebelt"), "preferred_trigger": dbus.MakeVariant(s.trigger()),
+			return o.CallWithContext(ctx, portalShortcuts+".BindShortcuts", dbus.FlagNoAutoStart, session, []wanted{{shortcutID + "-" + strings.ToLower(s.trigger()), map[string]dbus.Variant{
+				"description": dbus.MakeVariant("Wiebelt " + s.trigger()), "preferred_trigger": dbus.MakeVariant(s.trigger()),
 			}}}, "", map[string]dbus.Variant{"handle_token": dbus.MakeVariant(token)})
 		})
 	})

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -28,7 +29,9 @@ type examplePortal struct {
 	refuse  bool
 	bound   chan string // triggers
 	closed  chan struct{}
-	session dbus.ObjectPath
+	session dbus.ObjectPath // the last one
+	made    int
+	ids     []string // of what was bound
 }
 
 func startExamplePortal(t *testing.T, address string, shortcuts bool) *examplePortal {
@@ -85,9 +88,17 @@ func (p *examplePortal) create(from dbus.Sender, options map[string]dbus.Variant
 	if p.refuse {
 		return p.respond(from, options, 2, nil), nil
 	}
-	p.session = "/org/freedesktop/portal/desktop/session/x/y"
+	p.made++
+	p.session = dbus.ObjectPath(fmt.Sprint("/org/freedesktop/portal/desktop/session/x/y", p.made))
 	_ = p.c.ExportMethodTable(map[string]any{"Close": func() *dbus.Error { p.closed <- struct{}{}; return nil }}, p.session, portalSession)
 	return p.respond(from, options, 0, map[string]dbus.Variant{"session_handle": dbus.MakeVariant(string(p.session))}), nil
+}
+
+// current is the last session.
+func (p *examplePortal) current() dbus.ObjectPath {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.session
 }
 
 type boundShortcut struct {
@@ -96,6 +107,9 @@ type boundShortcut struct {
 }
 
 func (p *examplePortal) bind(from dbus.Sender, session dbus.ObjectPath, list []boundShortcut, _ string, options map[string]dbus.Variant) (dbus.ObjectPath, *dbus.Error) {
+	p.mu.Lock()
+	p.ids = append(p.ids, list[0].ID)
+	p.mu.Unlock()
 	trigger, _ := list[0].Details["preferred_trigger"].Value().(string)
 	p.bound <- string(session) + " " + trigger
 	return p.respond(from, options, 0, nil), nil
@@ -184,22 +198,39 @@ func TestPortalHotkey(t *testing.T) {
 	pressed := make(chan struct{}, 10)
 	release, err := d.Hotkey("Ctrl+Alt+PageUp", func() { pressed <- struct{}{} })
 	must.Do(t, err)
-	if got := <-p.bound; got != string(p.session)+" CTRL+ALT+Page_Up" {
+	if got := <-p.bound; got != string(p.current())+" CTRL+ALT+Page_Up" {
 		t.Errorf("asked for %q", got)
 	}
 	liar, err := desktopbus.Connect(context.Background(), address)
 	must.Do(t, err)
 	defer liar.Close()
-	xtest.SignalAll(t, liar, portalPath, portalShortcuts, "Activated", p.session, shortcutID, uint64(1), map[string]dbus.Variant{})
+	xtest.SignalAll(t, liar, portalPath, portalShortcuts, "Activated", p.current(), shortcutID, uint64(1), map[string]dbus.Variant{})
 	must.Do(t, liar.BusObject().Call("org.freedesktop.DBus.GetId", 0).Err) // the bus has it
 	must.Do(t, p.c.Emit(portalPath, portalShortcuts+".Activated", dbus.ObjectPath("/other"), shortcutID, uint64(1), map[string]dbus.Variant{}))
-	must.Do(t, p.c.Emit(portalPath, portalShortcuts+".Activated", p.session, shortcutID, uint64(1), map[string]dbus.Variant{}))
+	must.Do(t, p.c.Emit(portalPath, portalShortcuts+".Activated", p.current(), shortcutID, uint64(1), map[string]dbus.Variant{}))
 	wait(t, pressed)
 	p.set("color-scheme", preferDark) // comes after whatever else there may be
 	s.Until("all was heard", d.Dark)
 	if len(pressed) != 0 {
 		t.Errorf("%d presses too many", len(pressed))
 	}
+	// Another one has a session and a name of its own.
+	first, others := p.current(), make(chan struct{}, 10)
+	releaseOther := must.Get(d.Hotkey("Ctrl+Alt+F2", func() { others <- struct{}{} }))(t)
+	if got := <-p.bound; got != string(p.current())+" CTRL+ALT+F2" || p.current() == first {
+		t.Errorf("asked for %q", got)
+	}
+	must.Do(t, p.c.Emit(portalPath, portalShortcuts+".Activated", p.current(), shortcutID, uint64(1), map[string]dbus.Variant{}))
+	wait(t, others)
+	releaseOther()
+	wait(t, p.closed)
+	must.Do(t, p.c.Emit(portalPath, portalShortcuts+".Activated", first, shortcutID, uint64(1), map[string]dbus.Variant{}))
+	wait(t, pressed)
+	p.mu.Lock()
+	if slices.Sort(p.ids); len(slices.Compact(p.ids)) != 2 {
+		t.Errorf("bound %q", p.ids)
+	}
+	p.mu.Unlock()
 	release()
 	release()
 	wait(t, p.closed)

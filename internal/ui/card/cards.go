@@ -49,7 +49,8 @@ type Cards struct {
 	placement
 	dragFrame
 	fullScreen
-	hotkey  hotkeyState
+	hotkeys [hotkeyCount]hotkeyState
+	wanted  engine.CardID // comes back because of the hotkey, for the keyboard
 	pointer pointerPath
 	left    time.Time // when the user last left a card; zero if places were closed up since
 	exploring
@@ -147,10 +148,12 @@ func (cs *Cards) Set(c Config) {
 // Run shows cards until ctx ends or the engine does, then hides them.
 func (cs *Cards) Run(ctx context.Context) {
 	watch := cs.engine.Watch()
-	cs.registerHotkey(time.Now())
+	cs.registerHotkeys(time.Now())
 	cs.warm()
 	defer func() {
-		cs.releaseHotkey()
+		for i := range cs.hotkeys {
+			cs.releaseHotkey(i)
+		}
 		for _, s := range cs.slots {
 			_ = s.win.Hide()
 		}
@@ -204,10 +207,7 @@ func (cs *Cards) Run(ctx context.Context) {
 func (cs *Cards) set(c Config) {
 	old := cs.c
 	cs.c, cs.untold = c, true
-	if old.Hotkey != c.Hotkey {
-		cs.releaseHotkey()
-		cs.registerHotkey(time.Now())
-	}
+	cs.changeHotkeys(&old)
 	if old.HideFromCapture != c.HideFromCapture {
 		cs.keepOutOfCapture()
 	}

@@ -51,8 +51,9 @@ type Config struct {
 	// Corners are the corners of monitors that have one of their own.
 	Corners map[string]Corner
 	// Hotkey hands the keyboard to the newest card, or the one under the
-	// pointer; "" and "off" are none.
-	Hotkey string
+	// pointer. HotkeyOpen opens the contact of that card, HotkeyHear has a screen
+	// reader say it again, HotkeyClose takes it away. "" and "off" are none.
+	Hotkey, HotkeyOpen, HotkeyHear, HotkeyClose string
 	// UnderFullScreen holds cards back while a program fills the monitor they
 	// would stand on.
 	UnderFullScreen bool
@@ -66,9 +67,9 @@ type Config struct {
 type Events struct {
 	// Moved: the user dragged the cards to another corner.
 	Moved func(monitor string, to Corner)
-	// HotkeyResult: the hotkey was tried; nil, or an error that wraps
+	// HotkeyResult: keys were tried; nil, or an error that wraps
 	// window.ErrHotkeyTaken, window.ErrUnsupported or says what is wrong.
-	HotkeyResult func(error)
+	HotkeyResult func(h Hotkey, keys string, err error)
 	// Held: holding back under a full screen begins or ends.
 	Held func(bool)
 	// Explored: what screen readers find on screen has changed. It is nil as long as

@@ -21,17 +21,11 @@ type keys struct {
 
 const maxFilter = 60 // letters
 
-// hotkeyPressed hands the keyboard to the card that the order of calls names, or
-// to the one under the pointer unless its call has ended while another lives, or
-// gives it back. The card of a call that was closed comes back for it.
+// hotkeyPressed hands the keyboard to the card that is meant, or gives it back. The
+// card of a call that was closed comes back for it.
 func (cs *Cards) hotkeyPressed(now time.Time) {
 	snap := cs.show() // the engine may be ahead of the screen
-	pick := cs.slotOf(snap.First())
-	for _, s := range cs.order {
-		if s.up && s.over && !s.state.Aside {
-			pick = s
-		}
-	}
+	pick := cs.meant(snap)
 	for _, s := range cs.order {
 		if s.keys.here && (pick == nil || s == pick || s.state.Rank() == pick.state.Rank()) {
 			cs.giveBack(s)
@@ -42,15 +36,15 @@ func (cs *Cards) hotkeyPressed(now time.Time) {
 	case pick != nil:
 		cs.takeKeyboard(pick, now)
 	case snap.Closed != 0:
-		cs.hotkey.wanted = snap.Closed
+		cs.wanted = snap.Closed
 		cs.engine.Do(engine.Action{Card: snap.Closed, Do: engine.DoShow})
 	}
 }
 
 // hotkeyBrought hands the keyboard to the card that the hotkey brought back.
 func (cs *Cards) hotkeyBrought() {
-	if s := cs.slotOf(cs.hotkey.wanted); cs.hotkey.wanted != 0 && s != nil && s.up {
-		cs.hotkey.wanted = 0
+	if s := cs.slotOf(cs.wanted); cs.wanted != 0 && s != nil && s.up {
+		cs.wanted = 0
 		cs.takeKeyboard(s, cs.now())
 	}
 }

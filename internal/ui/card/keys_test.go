@@ -1,6 +1,7 @@
 package card
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -109,6 +110,62 @@ func TestHotkeyHandsOverAndBack(t *testing.T) {
 	r.sync()
 	if r.focus(0) != (Do{}) {
 		t.Fatal("a focus ring without the keyboard")
+	}
+}
+
+// TestMoreHotkeys: the first card's contact is opened, the card is said again and
+// taken away by keys that take the keyboard from nobody; one that another program has
+// leaves the others as they are.
+func TestMoreHotkeys(t *testing.T) {
+	told := map[Hotkey]error{}
+	h := startHearing(t, func(c *Config, d *desktop) {
+		c.Hotkey, c.HotkeyOpen, c.HotkeyHear, c.HotkeyClose = "F1", "F2", "F3", "F4" // F1 is taken
+		c.HotkeyResult = func(h Hotkey, _ string, err error) { told[h] = err }
+	})
+	if !errors.Is(told[HotkeyKeyboard], window.ErrHotkeyTaken) || len(told) != 4 || told[HotkeyOpen] != nil || told[HotkeyHear] != nil || told[HotkeyClose] != nil {
+		t.Errorf("told %v", told)
+	}
+	press := func(keys string) { t.Helper(); h.sync(); h.d.more[keys](); h.sync() }
+	for _, keys := range []string{"F2", "F3", "F4"} { // without a card nothing happens
+		press(keys)
+	}
+	if h.hears(""); len(h.e.done) != 0 {
+		t.Errorf("asked for %+v", h.e.done)
+	}
+	g := gallery(t)
+	const says = "Inkomend op Schade (020 123 45 67): J. de Vries, 06 12 34 56 78"
+	h.reports(g["found"], says)
+	press("F2")
+	h.none(engine.DoOpen) // it has only just come
+	h.pass(time.Second)
+	press("F2")
+	if got := h.opened(); !slices.Equal(got, []int{0}) {
+		t.Errorf("opened %v", got)
+	}
+	press("F3")
+	h.hears(says)
+	press("F3")
+	h.hears(says)
+	press("F4")
+	if a := h.action(engine.DoClose); a.Card != 1 {
+		t.Errorf("closed %+v", a)
+	}
+	if h.d.typing() >= 0 {
+		t.Error("a card has the keyboard")
+	}
+	h.shows(g["strip"])
+	press("F3")
+	h.action(engine.DoUnfold)
+	h.reports(g["answered"], "In gesprek op Schade (020 123 45 67): J. de Vries, 06 12 34 56 78")
+	h.shows(g["several"])
+	press("F2")
+	if h.none(engine.DoOpen); h.d.typing() != 0 {
+		t.Error("nobody can choose")
+	}
+	h.c.HotkeyOpen, h.c.HotkeyClose = "F4", "off"
+	h.cs.Set(h.c)
+	if h.sync(); len(h.d.more) != 2 || h.d.more["F3"] == nil || h.d.more["F4"] == nil {
+		t.Errorf("has %v", h.d.more)
 	}
 }
 

@@ -34,6 +34,8 @@ type input struct {
 	left  bool
 	key   window.KeyPress
 	node  screenreader.ID
+	// hotkey is which of the hotkeys it was.
+	hotkey int
 }
 
 // handler passes what happens over one window on to the cards' goroutine.
@@ -135,7 +137,7 @@ func (cs *Cards) take(in input) {
 		}
 		return
 	case hotkeyDown:
-		cs.hotkeyPressed(in.when)
+		hotkeys[in.hotkey].press(cs, in.when)
 		return
 	case chosenByReader:
 		cs.readerPressed(in)

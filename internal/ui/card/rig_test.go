@@ -29,9 +29,10 @@ type desktop struct {
 	painted  int // pictures that were shown
 	monitors []window.Monitor
 	active   int
-	taken    bool   // another program has the hotkey
-	keys     string // the hotkey, while it is ours
+	taken    bool   // another program has the first hotkey
+	keys     string // that hotkey, while it is ours
 	pressed  func()
+	more     map[string]func() // the other hotkeys
 	dark     bool
 }
 
@@ -59,6 +60,16 @@ func (d *desktop) Active() int                { return d.active }
 func (d *desktop) Dark() bool                 { return d.dark }
 func (d *desktop) HighContrast() bool         { return false }
 func (d *desktop) Hotkey(keys string, pressed func()) (func(), error) {
+	if keys != "Ctrl+Alt+W" {
+		if keys == "F1" {
+			return nil, window.ErrHotkeyTaken
+		}
+		if d.more == nil {
+			d.more = map[string]func(){}
+		}
+		d.more[keys] = pressed
+		return func() { delete(d.more, keys) }, nil
+	}
 	if d.taken {
 		return nil, window.ErrHotkeyTaken
 	}
@@ -164,7 +175,7 @@ func startCards(t *testing.T, change func(*Config, *desktop)) *rig {
 	r.cs = cs
 	began := time.Now()
 	cs.now = func() time.Time { return began.Add(r.passed) }
-	cs.registerHotkey(began)
+	cs.registerHotkeys(began)
 	return r
 }
 

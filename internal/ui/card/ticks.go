@@ -14,10 +14,15 @@ func (cs *Cards) nextTick(now time.Time) time.Duration {
 	if !cs.left.IsZero() && cs.anyUp() {
 		soon(cs.untouched())
 	}
-	for _, at := range []time.Time{cs.hotkey.retry, cs.looks, cs.forgetAt} {
+	at := func(at time.Time) {
 		if !at.IsZero() {
 			soon(at.Sub(now))
 		}
+	}
+	at(cs.looks)
+	at(cs.forgetAt)
+	for i := range cs.hotkeys {
+		at(cs.hotkeys[i].retry)
 	}
 	for _, s := range cs.slots {
 		if !s.up || s.face == nil {
@@ -38,8 +43,10 @@ func (cs *Cards) nextTick(now time.Time) time.Duration {
 
 func (cs *Cards) ticked(now time.Time) {
 	due := func(at time.Time) bool { return !at.IsZero() && !now.Before(at) }
-	if due(cs.hotkey.retry) {
-		cs.registerHotkey(now)
+	for i := range cs.hotkeys {
+		if due(cs.hotkeys[i].retry) {
+			cs.registerHotkey(i, now)
+		}
 	}
 	if due(cs.forgetAt) {
 		cs.forget()

@@ -68,9 +68,9 @@ func (w *window) row(key string) *settingRow {
 	r.object.Add(explore.Named(input, title, helpOf(l, key), func() string { return r.fault.said }))
 	r.object.Add(r.fault.object)
 	r.object.Add(widgets.Paragraph(helpOf(l, key)))
-	if key == "card.hotkey" {
-		w.hotkey = newFaultLine()
-		r.object.Add(w.hotkey.object)
+	if isHotkey(key) {
+		w.hotkeys[key] = newFaultLine()
+		r.object.Add(w.hotkeys[key].object)
 		w.StatusChanged()
 	}
 	r.put(w.now(key))
@@ -185,7 +185,11 @@ func (r *settingRow) input(title string) (field fyne.CanvasObject, disable func(
 }
 
 // wellKnown are words that some texts can be, beside whatever else.
-var wellKnown = map[string][]string{"hub.proxy": {"system", "none"}, "phone.call_back": {"tel", "sip", "off"}, "card.hotkey": {settings.Defaults().Card.Hotkey, "off"}}
+var wellKnown = map[string][]string{"hub.proxy": {"system", "none"}, "phone.call_back": {"tel", "sip", "off"}, "card.hotkey": {settings.Defaults().Card.Hotkey, "off"},
+	"card.hotkey_open": {"off"}, "card.hotkey_hear": {"off"}, "card.hotkey_close": {"off"}}
+
+// isHotkey tells keys that other programs may have already.
+func isHotkey(key string) bool { return strings.HasPrefix(key, "card.hotkey") }
 
 // wordsOr is a field for one of a few words, as people say them, or a text.
 func (r *settingRow) wordsOr(words []string) (fyne.CanvasObject, func()) {

@@ -63,7 +63,7 @@ type built struct {
 	hubBox  *secretBox
 	trial   *trialBox
 	phones  *phonesBox
-	hotkey  *faultLine // of card.hotkey
+	hotkeys map[string]*faultLine // by the key of the setting
 }
 
 // settingsDraft is what was changed and not saved.
@@ -147,14 +147,13 @@ func (w *window) ShowAt(path string) { w.openFile(path) }
 
 // StatusChanged implements widgets.Page's statusKeeper.
 func (w *window) StatusChanged() {
-	if w.hotkey == nil {
-		return
+	for key, line := range w.hotkeys {
+		said := ""
+		if w.host.Welcome.Status.Hotkeys[key] != "" && w.holds(key) != "off" {
+			said = w.host.Lang.T(text.SettingsWindowHotkeyOff)
+		}
+		line.say(said)
 	}
-	said := ""
-	if w.host.Welcome.Status.Hotkey != "" && w.holds("card.hotkey") != "off" {
-		said = w.host.Lang.T(text.SettingsWindowHotkeyOff)
-	}
-	w.hotkey.say(said)
 }
 
 // SourcesChanged shows how links are doing now.
@@ -181,7 +180,7 @@ func (w *window) build() {
 		w.show()
 		return
 	}
-	w.rows, w.parts = map[string]*settingRow{}, map[string]fyne.CanvasObject{}
+	w.rows, w.parts, w.hotkeys = map[string]*settingRow{}, map[string]fyne.CanvasObject{}, map[string]*faultLine{}
 	old := w.trial
 	w.trial = newTrialBox(w)
 	if old != nil {

@@ -476,7 +476,7 @@ func TestSettingsLive(t *testing.T) {
 	if strings.Contains(strings.Join(uitest.Texts(w.win), "|"), hotkey) {
 		t.Error("trouble with the hotkey that nobody told of")
 	}
-	b.Tell(t, windowapi.KindStatus, windowapi.Status{OK: true, Hotkey: "taken"})
+	b.Tell(t, windowapi.KindStatus, windowapi.Status{OK: true, Hotkeys: map[string]string{"card.hotkey": "taken"}})
 	uitest.WantTexts(t, w.win, hotkey)
 	w.Choose(sectionPhones)
 	b.Tell(t, windowapi.KindSources, windowapi.Sources{Sources: []windowapi.SourceState{{Kind: "ari", Name: "centrale", Phase: windowapi.LinkRefused, Why: "denied"}}})
