@@ -45,8 +45,11 @@ func (f *Facts) SetHotkey(setting, keys string, why Hotkey) {
 	f.Hotkeys = all
 }
 
-// HotkeyReasons is why hotkeys do not work, by their settings.
+// HotkeyReasons is why hotkeys do not work, by their settings; nil if all do.
 func (f *Facts) HotkeyReasons() map[string]string {
+	if len(f.Hotkeys) == 0 {
+		return nil
+	}
 	all := map[string]string{}
 	for _, t := range f.Hotkeys {
 		all[t.Setting] = string(t.Why)

@@ -156,7 +156,7 @@ func (d *desktop) message(what uint32, wParam uintptr) bool {
 		}
 	case wmJobs:
 		d.runJobs()
-	case wmSettingChange, wmDisplayChange:
+	case wmSettingChange, wmDisplayChange, wmSysColorChange:
 		d.announce()
 		return false
 	case wmChanged:

@@ -156,6 +156,14 @@ func (d *desktop) HighContrast() bool {
 	return ok != 0 && c.flags&on != 0
 }
 
+// LessMotion asks whether the user has switched animations off.
+func (d *desktop) LessMotion() bool {
+	const spiGetClientAreaAnimation = 0x1042
+	on := int32(1)
+	ok, _, _ := systemParametersInfo.Call(spiGetClientAreaAnimation, 0, uintptr(unsafe.Pointer(&on)), 0)
+	return ok != 0 && on == 0
+}
+
 // HideFromCapture asks Windows 10 2004 and later to leave the window out of
 // pictures of the screen; before that they show it black. Pictures that
 // OnScreen takes are no exception: they show what lies behind. In a remote

@@ -137,8 +137,17 @@ func TestWindows(t *testing.T) {
 	ask("show 0 800 300 380 260 %s", hex(green))
 	s.WaitPixel(801, 301, green)
 
-	talk(t, p.Start(exe)).ask("broadcast")
+	other := talk(t, p.Start(exe))
+	other.ask("broadcast")
 	prog.Wait("changed")
+	other.ask("colours") // high contrast comes and goes with a theme
+	prog.Wait("changed")
+	was := ask("still")
+	ears.ask("animate 0")
+	prog.Wait("changed")
+	if now := ask("still"); was != "false" || now != "true" {
+		t.Errorf("less motion: %s, and once animations are off %s", was, now)
+	}
 
 	// Notepad keeps every key through ten shows over and beside it.
 	_, file := prog.notepad(p)

@@ -39,6 +39,7 @@ type portal struct {
 type look struct {
 	scheme   uint32
 	contrast bool
+	still    bool
 }
 
 // The values of color-scheme.
@@ -160,6 +161,7 @@ func (p *portal) read(c *dbus.Conn) {
 	now := &look{}
 	now.scheme = p.setting(c, "color-scheme")
 	now.contrast = p.setting(c, "contrast") == 1
+	now.still = p.setting(c, "reduced-motion") == 1
 	if old := p.look.Swap(now); *old != *now {
 		p.d.post(p.d.tellChanged)
 	}

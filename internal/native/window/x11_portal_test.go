@@ -153,6 +153,18 @@ func TestPortalAppearance(t *testing.T) {
 	if !d.Dark() {
 		t.Error("not dark by the portal")
 	}
+	// Less motion, by the one and by the other.
+	p.set("reduced-motion", 1)
+	rec.wait(t, "changed")
+	byPortal := LessMotion(d)
+	p.set("reduced-motion", 0)
+	rec.wait(t, "changed")
+	before := LessMotion(d)
+	m.bytes("_XSETTINGS_SETTINGS", "_XSETTINGS_SETTINGS", xsettings(map[string]any{"Net/ThemeName": "Adwaita-dark", "Gtk/EnableAnimations": int32(0)}))
+	rec.wait(t, "changed")
+	if !byPortal || before || !LessMotion(d) {
+		t.Errorf("less motion: by the portal %v, without %v, by the settings %v", byPortal, before, LessMotion(d))
+	}
 	// No preference: the theme again.
 	p.set("contrast", 0)
 	rec.wait(t, "changed")

@@ -16,6 +16,7 @@ type settings struct {
 	scale    float32 // of the screen and the text together: desktops put both into Xft/DPI
 	dark     bool
 	contrast bool
+	still    bool // as little movement as can be
 }
 
 // readSettings reads them again and reports whether they have changed. Only
@@ -51,6 +52,9 @@ func (d *x11) readSettings() bool {
 	theme, _ := x["Net/ThemeName"].(string)
 	scheme, _ := x["Net/ColorScheme"].(string)
 	s.contrast = contrastTheme(theme)
+	if animations, ok := x["Gtk/EnableAnimations"].(int32); ok {
+		s.still = animations == 0
+	}
 	s.dark = darkTheme(theme) || scheme == "prefer-dark"
 
 	old := d.settings.Swap(s)
@@ -70,6 +74,11 @@ func (d *x11) Dark() bool {
 
 func (d *x11) HighContrast() bool {
 	return d.portal.look.Load().contrast || d.settings.Load().contrast
+}
+
+// LessMotion reports what the desktop says of movement, in either way.
+func (d *x11) LessMotion() bool {
+	return d.portal.look.Load().still || d.settings.Load().still
 }
 
 // scaleOf turns dots per inch into pixels per unit. What no screen has counts

@@ -237,7 +237,7 @@ func (cs *Cards) keepOutOfCapture() {
 }
 
 func (cs *Cards) look(s *slot) Look {
-	l := Look{Language: cs.c.Language, Dark: cs.dark(), HighContrast: cs.display.HighContrast(), FileWord: cs.c.FileWord,
+	l := Look{Language: cs.c.Language, Dark: cs.dark(), HighContrast: cs.display.HighContrast(), Still: window.LessMotion(cs.display), FileWord: cs.c.FileWord,
 		Support: cs.c.Support, Fields: cs.c.Fields, Privacy: cs.c.privacy(), Hover: s.hover,
 		Copied: s.copied, CopyFailed: s.failed, List: s.list, Rows: cs.rowsThatFit(s.card)}
 	if s.form.rows > 0 {

@@ -47,6 +47,7 @@ type Look struct {
 	Language     text.Language
 	Dark         bool
 	HighContrast bool
+	Still        bool   // nothing moves by itself
 	FileWord     string // setting ui.file_word
 	Support      string // setting support.contact
 	Now          time.Time

@@ -248,8 +248,11 @@ func (p *painter) searching(c engine.Card) float32 {
 	p.big(c.Number.Display(), false)
 	if c.Noticed {
 		p.say(p.aloud(p.lg.T(text.CardSearching)), left, numberY, textWidth, numberFont, p.c.Muted)
-		p.f.bar = &bar{box(p.c.Accent, left, ruleY, 0, 3), textWidth, c.Rang}
-		p.add(box(p.c.Line, left, ruleY, textWidth, 3), p.f.bar.part)
+		p.add(box(p.c.Line, left, ruleY, textWidth, 3))
+		if !p.l.Still { // the words say it too
+			p.f.bar = &bar{box(p.c.Accent, left, ruleY, 0, 3), textWidth, c.Rang}
+			p.add(p.f.bar.part)
+		}
 	}
 	return p.openButton(c, false, -1)
 }

@@ -19,9 +19,14 @@ type animation struct {
 	over    bool
 }
 
-// StartAnimation begins an animation; one that runs already begins anew.
+// StartAnimation begins an animation; one that runs already begins anew. Where
+// nothing is to move, one that ends has ended at once.
 func (d *driver) StartAnimation(a *fyne.Animation) {
 	d.StopAnimation(a)
+	if d.app.settings.desktop.still && a.RepeatCount != fyne.AnimationRepeatForever && !a.AutoReverse {
+		a.Tick(1)
+		return
+	}
 	d.animations = append(d.animations, &animation{a: a, begun: time.Now(), left: a.RepeatCount})
 }
 

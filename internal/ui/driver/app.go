@@ -22,6 +22,7 @@ import (
 	base "fyne.io/fyne/v2/theme"
 
 	"wiebelt/internal/native/window"
+	"wiebelt/internal/ui/theme"
 )
 
 // Options is what an application begins with.
@@ -102,8 +103,7 @@ func (a *App) ScheduleNotification(*fyne.Notification, time.Time) (*fyne.Schedul
 // settings are what Fyne asks about looks.
 type settings struct {
 	theme     fyne.Theme
-	variant   fyne.ThemeVariant
-	still     bool // animations are not wanted
+	desktop   looks
 	changed   func()
 	listeners []func(fyne.Settings)
 }
@@ -112,17 +112,20 @@ func (s *settings) Theme() fyne.Theme {
 	if s.theme == nil {
 		return base.DefaultTheme()
 	}
+	if t, ours := s.theme.(theme.Fyne); ours {
+		return t.HighContrast(s.desktop.high)
+	}
 	return s.theme
 }
-func (s *settings) ThemeVariant() fyne.ThemeVariant      { return s.variant }
+func (s *settings) ThemeVariant() fyne.ThemeVariant      { return s.desktop.variant }
 func (s *settings) Scale() float32                       { return 1 }
 func (s *settings) PrimaryColor() string                 { return base.ColorBlue }
 func (s *settings) BuildType() fyne.BuildType            { return fyne.BuildStandard }
-func (s *settings) ShowAnimations() bool                 { return !s.still }
+func (s *settings) ShowAnimations() bool                 { return !s.desktop.still }
 func (s *settings) AddChangeListener(chan fyne.Settings) {}
 func (s *settings) AddListener(f func(fyne.Settings))    { s.listeners = append(s.listeners, f) }
 func (s *settings) SetTheme(t fyne.Theme)                { s.theme = t; s.tell() }
-func (s *settings) setVariant(v fyne.ThemeVariant)       { s.variant = v; s.tell() }
+func (s *settings) setLooks(l looks)                     { s.desktop = l; s.tell() }
 func (s *settings) tell() {
 	if s.changed != nil {
 		s.changed()

@@ -38,14 +38,22 @@ func (d *driver) init(a *App, display window.Desktop, icons []*image.NRGBA) {
 	d.queue.wake = make(chan struct{}, 1)
 	d.ended = make(chan struct{})
 	a.settings.changed = d.restyle
-	a.settings.variant = variantOf(display)
+	a.settings.desktop = looksOf(display)
 }
 
-func variantOf(d window.Desktop) fyne.ThemeVariant {
+// looks are what the desktop wants of every program.
+type looks struct {
+	variant fyne.ThemeVariant
+	high    bool // contrast
+	still   bool // nothing moves by itself
+}
+
+func looksOf(d window.Desktop) looks {
+	l := looks{base.VariantLight, d.HighContrast(), window.LessMotion(d)}
 	if d.Dark() {
-		return base.VariantDark
+		l.variant = base.VariantDark
 	}
-	return base.VariantLight
+	return l
 }
 
 // queue is what waits for the loop. Whoever adds to it never waits.
@@ -242,8 +250,8 @@ func restyle(o fyne.CanvasObject) {
 
 // desktopChanged follows the desktop's looks, scale and monitors.
 func (d *driver) desktopChanged() {
-	if v := variantOf(d.display); v != d.app.settings.variant {
-		d.app.settings.setVariant(v)
+	if l := looksOf(d.display); l != d.app.settings.desktop {
+		d.app.settings.setLooks(l)
 	}
 	for _, w := range d.windows {
 		w.rescale()

@@ -4,17 +4,21 @@ import (
 	"bytes"
 	"fmt"
 	"image"
+	"image/color"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"wiebelt/internal/native/window"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
+	"wiebelt/internal/ui/theme"
 )
 
 // bench is a small window on a server of its own, run by the loop.
@@ -262,4 +266,43 @@ func TestUse(t *testing.T) {
 	b.until("nothing runs for a window that is closed", quiet)
 	b.Run("wmctrl", "-c", "bench")
 	<-b.done
+}
+
+// eyes is a desktop whose user sees otherwise than the real one's.
+type eyes struct {
+	window.Desktop
+	high, still bool
+}
+
+func (e eyes) HighContrast() bool { return e.high }
+func (e eyes) LessMotion() bool   { return e.still }
+
+// TestLooks: windows follow a desktop that comes to ask for high contrast, or for less
+// motion.
+func TestLooks(t *testing.T) {
+	b := newBench(t)
+	b.do(func() { b.app.Settings().SetTheme(theme.New("light")) })
+	background := func() color.Color { return base.Color(base.ColorNameButton) }
+	moved := 0
+	move := func() { fyne.NewAnimation(time.Hour, func(at float32) { moved++ }).Start() }
+	b.do(func() {
+		if background() != theme.Light.Soft || !b.app.Settings().ShowAnimations() {
+			t.Error("in contrast or still without a reason")
+		}
+		running := len(b.app.animations)
+		move()
+		if moved != 0 || len(b.app.animations) != running+1 {
+			t.Errorf("%d steps, %d animations", moved, len(b.app.animations))
+		}
+		b.app.display = eyes{b.app.display, true, true}
+		b.app.desktopChanged()
+		if background() != theme.HighLight.Soft || b.app.Settings().ShowAnimations() {
+			t.Error("the desktop is not followed")
+		}
+		running = len(b.app.animations)
+		move()
+		if moved != 1 || len(b.app.animations) != running {
+			t.Errorf("still, and %d steps, %d animations", moved, len(b.app.animations)-running)
+		}
+	})
 }

@@ -127,6 +127,16 @@ func main() {
 		case "broadcast":
 			const all, settingChange, abortIfHung = 0xFFFF, 0x1A, 2
 			user32.NewProc("SendMessageTimeoutW").Call(all, settingChange, 0, 0, abortIfHung, 5000, 0)
+		case "colours":
+			const all, sysColorChange, abortIfHung = 0xFFFF, 0x15, 2
+			user32.NewProc("SendMessageTimeoutW").Call(all, sysColorChange, 0, 0, abortIfHung, 5000, 0)
+		case "animate":
+			const setClientAreaAnimation, keepAndTell = 0x1043, 3
+			if ok, _, why := user32.NewProc("SystemParametersInfoW").Call(setClientAreaAnimation, 0, uintptr(n), keepAndTell); ok == 0 {
+				err = why
+			}
+		case "still":
+			more = window.LessMotion(d)
 		case "monitors":
 			more = fmt.Sprintf("%d %d %+v %v %v", len(d.Monitors()), d.Active(), d.Monitors()[0], d.Dark(), d.HighContrast())
 		case "ours":
