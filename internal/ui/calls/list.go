@@ -252,6 +252,9 @@ func (l *list) again() {
 	}
 }
 
+// ShowsFocus says that it marks by itself what has the focus.
+func (*list) ShowsFocus() {}
+
 // FocusGained implements fyne.Focusable.
 func (l *list) FocusGained() {
 	l.focused, l.keys = true, true

@@ -250,9 +250,9 @@ func (p *painter) finish(height float32, state color.NRGBA) *face {
 
 // ring shows what Enter would act on: two units of accent around it.
 func (p *painter) ring(a *area) {
-	const off = 3
-	x, y := max(a.x-off, stateStrip+1), max(a.y-off, 1)
-	w, h := min(a.x+a.w+off, cardWidth-2)-x, min(a.y+a.h+off, p.f.size.Height-1)-y
+	const off, apart = 3, 4 // apart from the frame of the card
+	x, y := max(a.x-off, stateStrip+1), max(a.y-off, apart)
+	w, h := min(a.x+a.w+off, cardWidth-apart)-x, min(a.y+a.h+off, p.f.size.Height-apart)-y
 	r := box(color.Transparent, x, y, w, h)
 	r.StrokeColor, r.StrokeWidth, r.CornerRadius = p.c.Accent, 2, 6
 	p.add(r)

@@ -1,8 +1,8 @@
 package card
 
 import (
+	"image"
 	"image/color"
-	"math"
 	"strings"
 	"testing"
 
@@ -11,6 +11,7 @@ import (
 
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/core/engine"
+	"wiebelt/internal/testutil/shottest"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/offscreen"
 	"wiebelt/internal/ui/theme"
@@ -320,14 +321,14 @@ func TestContrast(t *testing.T) {
 			}
 			ink := color.NRGBAModel.Convert(c).(color.NRGBA)
 			pairs[[2]color.NRGBA{ink, on}] = true
-			if r := contrast(ink, on); r < limit {
+			if r := shottest.Contrast(ink, on); r < limit {
 				t.Errorf("%s: %T %v on %v has %.2f : 1, want %.1f", name, o, ink, on, r, limit)
 			}
 		}
 		if f.clock == nil {
 			return
 		}
-		if r := contrast(f.clock.text.Color.(color.NRGBA), f.background); r < least {
+		if r := shottest.Contrast(f.clock.text.Color.(color.NRGBA), f.background); r < least {
 			t.Errorf("%s: the clock has %.2f : 1", name, r)
 		}
 	}
@@ -357,20 +358,41 @@ func TestContrast(t *testing.T) {
 	}
 }
 
-func contrast(a, b color.NRGBA) float64 {
-	l := func(c color.NRGBA) float64 {
-		f := func(v uint8) float64 {
-			s := float64(v) / 255
-			if s <= 0.03928 {
-				return s / 12.92
+// TestFocusIsSeen: in every look the mark of what Enter acts on, and that of the card
+// with the keyboard, have a contrast of 3 : 1 to what is beside them.
+func TestFocusIsSeen(t *testing.T) {
+	offscreen.Start(theme.New("light"))
+	marks := 0
+	g := gallery(t)
+	for _, name := range []string{"found", "several", "nobody-left", "failed", "strip", "line", "family"} {
+		c := g[name]
+		for i := range 4 {
+			l := Look{Language: text.Dutch, Now: now, Dark: i%2 > 0, HighContrast: i > 1, Keyboard: true}
+			bare := l
+			bare.Keyboard = false
+			plain := layout(c, bare)
+			for _, a := range plain.areas {
+				if a.do.none() {
+					continue
+				}
+				l.Focus = a.do
+				f := layout(c, l)
+				var surface offscreen.Surface
+				f.paint(&surface, 2)
+				picture := surface.Image()
+				for _, o := range f.content.Objects[len(f.content.Objects)-2:] { // the card's and the ring
+					r := o.(*canvas.Rectangle)
+					x, y := int(2*r.Position().X+2*r.Size().Width), int(2*r.Position().Y+r.Size().Height)
+					got := shottest.Mark(picture, theme.Pick(l.Dark, l.HighContrast).Accent, image.Rect(x-7, y, x, y+1))
+					if got < 3 {
+						t.Errorf("%s, look %d, %q at %v of %v: %.2f : 1", name, i, a.name, r.Position(), r.Size(), got)
+					}
+					marks++
+				}
 			}
-			return math.Pow((s+0.055)/1.055, 2.4)
 		}
-		return 0.2126*f(c.R) + 0.7152*f(c.G) + 0.0722*f(c.B)
 	}
-	x, y := l(a), l(b)
-	if x < y {
-		x, y = y, x
+	if marks < 200 {
+		t.Errorf("only %d marks were seen", marks)
 	}
-	return (x + 0.05) / (y + 0.05)
 }

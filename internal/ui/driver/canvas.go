@@ -149,7 +149,11 @@ func (c *canvas) frame(size image.Point) []image.Rectangle {
 	unread := c.unread // painting moves shapes, and back
 	defer func() { c.unread = unread }()
 	background := color.NRGBAModel.Convert(base.Color(base.ColorNameBackground)).(color.NRGBA)
-	damage := c.surface.Frame(size, c.Scale(), background, c.roots(), func(o fyne.CanvasObject) { c.holds[o] = true })
+	roots := c.roots()
+	if r := c.ring(); r != nil {
+		roots = append(roots, r)
+	}
+	damage := c.surface.Frame(size, c.Scale(), background, roots, func(o fyne.CanvasObject) { c.holds[o] = true })
 	return damage
 }
 

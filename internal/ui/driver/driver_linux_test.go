@@ -17,6 +17,7 @@ import (
 
 	"wiebelt/internal/native/window"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/shottest"
 	"wiebelt/internal/testutil/xtest"
 	"wiebelt/internal/ui/theme"
 )
@@ -305,4 +306,43 @@ func TestLooks(t *testing.T) {
 			t.Errorf("still, and %d steps, %d animations", moved, len(b.app.animations)-running)
 		}
 	})
+}
+
+// TestFocusIsSeen: in every look what has the focus is marked, for who works with keys,
+// with a contrast of 3 : 1 to what is beside the mark; a field, a button, and a row of a
+// list, of which none is drawn outside of the list.
+func TestFocusIsSeen(t *testing.T) {
+	b := newBench(t)
+	step := func(key string) { b.Key(key); b.do(func() {}) }
+	desktop := b.app.display
+	for _, high := range []bool{false, true} {
+		for _, look := range []string{"light", "dark"} {
+			b.do(func() {
+				b.app.display = eyes{Desktop: desktop, high: high}
+				b.app.Settings().SetTheme(theme.New(look))
+				b.app.desktopChanged()
+				b.w.Canvas().Focus(b.entry)
+			})
+			for i := range 3 {
+				what := fmt.Sprint(look, ", high ", high, ", stop ", i)
+				var on fyne.CanvasObject
+				b.until("the ring is there", func() bool {
+					on, _ = b.w.canvas.Focused().(fyne.CanvasObject)
+					return on != nil && b.w.canvas.ring() != nil
+				}, func() []any { return []any{what} })
+				b.do(func() {
+					b.w.update()
+					r := b.w.canvas.ring()
+					seen := b.w.Canvas().Capture()
+					at := image.Pt(int(r.Position().X), int(r.Position().Y+r.Size().Height/2))
+					if got := shottest.Mark(seen, theme.Pick(look == "dark", high).Accent, image.Rectangle{Min: at, Max: at.Add(image.Pt(ringOff, 1))}); got < 3 {
+						t.Errorf("%s: %T has a ring of %.2f : 1 at %v", what, on, got, at)
+					}
+				})
+				step("Tab")
+			}
+		}
+	}
+	b.Click(200, 20, 1)
+	b.until("no ring for the pointer", func() bool { return b.w.canvas.ring() == nil })
 }

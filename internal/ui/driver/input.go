@@ -211,7 +211,7 @@ func (w *frame) setCursor(c desktop.Cursor) {
 
 func (w *frame) button(px image.Point, n window.Button, down bool, held window.Modifiers) {
 	p := &w.pointer
-	w.d.held = modifiers(held)
+	w.d.held, w.keyed = modifiers(held), false
 	if p.at != w.place(px) {
 		w.moved(px)
 	}
@@ -402,7 +402,9 @@ func (w *frame) key(e window.KeyEvent) {
 	held := modifiers(e.Held)
 	w.d.held = held
 	keyable, _ := w.canvas.Focused().(desktop.Keyable)
-	if !e.Down {
+	if e.Down {
+		w.keyed = true
+	} else {
 		switch {
 		case keyable != nil:
 			keyable.KeyUp(event)

@@ -115,6 +115,9 @@ func (p *cornerPicker) Cursor() desktop.Cursor {
 	return desktop.PointerCursor
 }
 
+// ShowsFocus says that it marks by itself what has the focus.
+func (*cornerPicker) ShowsFocus() {}
+
 // FocusGained implements fyne.Focusable.
 func (p *cornerPicker) FocusGained() {
 	p.focused = true

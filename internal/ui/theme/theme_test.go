@@ -2,11 +2,12 @@ package theme
 
 import (
 	"image/color"
-	"math"
 	"testing"
 
 	"fyne.io/fyne/v2"
 	base "fyne.io/fyne/v2/theme"
+
+	"wiebelt/internal/testutil/shottest"
 )
 
 // Every text a window can show has a contrast of at least 4.5 : 1 on what it
@@ -28,27 +29,11 @@ func TestContrast(t *testing.T) {
 			{"refused", c.Refused, c.Background}, {"quiet", c.Quiet, c.Background},
 		}
 		for _, p := range pairs {
-			if r := contrast(p.on, p.bg); r < least {
+			if r := shottest.Contrast(p.on, p.bg); r < least {
 				t.Errorf("%s: %s has a contrast of %.2f", name, p.what, r)
 			}
 		}
 	}
-}
-
-func contrast(a, b color.NRGBA) float64 {
-	la, lb := luminance(a), luminance(b)
-	return (max(la, lb) + 0.05) / (min(la, lb) + 0.05)
-}
-
-func luminance(c color.NRGBA) float64 {
-	lin := func(v uint8) float64 {
-		f := float64(v) / 255
-		if f <= 0.04045 {
-			return f / 12.92
-		}
-		return math.Pow((f+0.055)/1.055, 2.4)
-	}
-	return 0.2126*lin(c.R) + 0.7152*lin(c.G) + 0.0722*lin(c.B)
 }
 
 func TestHighContrast(t *testing.T) {

@@ -100,6 +100,9 @@ func (c *Choice) MouseOut() {
 // Cursor implements desktop.Cursorable.
 func (c *Choice) Cursor() desktop.Cursor { return desktop.PointerCursor }
 
+// ShowsFocus says that it marks by itself what has the focus.
+func (*Choice) ShowsFocus() {}
+
 // FocusGained implements fyne.Focusable.
 func (c *Choice) FocusGained() { c.focused = true; c.Refresh() }
 

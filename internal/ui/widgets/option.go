@@ -65,6 +65,9 @@ func (o *Option) MouseOut() { o.look(false, o.focused) }
 // Cursor implements desktop.Cursorable.
 func (o *Option) Cursor() desktop.Cursor { return desktop.PointerCursor }
 
+// ShowsFocus says that it marks by itself what has the focus.
+func (*Option) ShowsFocus() {}
+
 // FocusGained implements fyne.Focusable.
 func (o *Option) FocusGained() { o.look(o.over, true) }
 

@@ -1,0 +1,114 @@
+package driver
+
+import (
+	"image/color"
+
+	"fyne.io/fyne/v2"
+	canvases "fyne.io/fyne/v2/canvas"
+	base "fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
+
+	"wiebelt/internal/ui/offscreen"
+)
+
+// The ring around what has the focus, in units: how wide it is, and how far away its
+// outer edge, so that it does not run into a button of its own colour.
+const (
+	ringWidth = 2
+	ringOff   = 3
+)
+
+// showsFocus are widgets that show by themselves, as clearly, that they have the focus.
+type showsFocus interface{ ShowsFocus() }
+
+// ring is a ring around what has the focus, nil for none. Fyne's own colour of focus
+// is so pale that it hardly differs from what is beside it. Whoever works with the
+// pointer sees none: he knows where he clicked.
+func (c *canvas) ring() fyne.CanvasObject {
+	f, ok := c.Focused().(fyne.CanvasObject)
+	if _, own := f.(showsFocus); !ok || own || !c.w.focused || !c.w.keyed {
+		return nil
+	}
+	if row := rowOf(f); row != nil {
+		f = row
+	}
+	within, in := c.seen(f)
+	if !in {
+		return nil
+	}
+	r := &canvases.Rectangle{FillColor: color.Transparent, StrokeColor: base.Color(base.ColorNamePrimary), StrokeWidth: ringWidth,
+		CornerRadius: base.Size(base.SizeNameInputRadius)}
+	r.Move(within.at)
+	r.Resize(fyne.NewSize(within.end.X-within.at.X, within.end.Y-within.at.Y))
+	return r
+}
+
+// span is a rectangle in units.
+type span struct{ at, end fyne.Position }
+
+func spanOf(at fyne.Position, size fyne.Size) span { return span{at, at.Add(size)} }
+
+func (s span) within(o span) span {
+	return span{fyne.NewPos(max(s.at.X, o.at.X), max(s.at.Y, o.at.Y)), fyne.NewPos(min(s.end.X, o.end.X), min(s.end.Y, o.end.Y))}
+}
+
+// seen is what is around an object as far as what it scrolls in shows that, false if
+// nothing of it is.
+func (c *canvas) seen(o fyne.CanvasObject) (around span, in bool) {
+	var find func(in fyne.CanvasObject, offset fyne.Position, clip span) (span, bool)
+	find = func(in fyne.CanvasObject, offset fyne.Position, clip span) (span, bool) {
+		if in == nil || !in.Visible() {
+			return clip, false
+		}
+		offset = offset.Add(in.Position())
+		if in == o {
+			s := spanOf(offset.SubtractXY(ringOff, ringOff), in.Size().AddWidthHeight(2*ringOff, 2*ringOff)).within(clip)
+			return s, s.end.X-s.at.X > 2*ringOff && s.end.Y-s.at.Y > 2*ringOff
+		}
+		children, clips := offscreen.Children(in)
+		if clips {
+			clip = clip.within(spanOf(offset, in.Size()))
+		}
+		for _, child := range children {
+			if s, ok := find(child, offset, clip); ok {
+				return s, true
+			}
+		}
+		return clip, false
+	}
+	for _, root := range c.roots() {
+		if s, ok := find(root, fyne.Position{}, spanOf(fyne.Position{}, c.Size())); ok {
+			return s, true
+		}
+	}
+	return span{}, false
+}
+
+// rowOf is the row of a list that keys act on, nil where that is not certain: Fyne
+// paints it as one under the pointer.
+func rowOf(o fyne.CanvasObject) (row fyne.CanvasObject) {
+	list, ok := o.(*widget.List)
+	if !ok {
+		return nil
+	}
+	hover, n := base.Color(base.ColorNameHover), 0
+	var look func(o fyne.CanvasObject)
+	look = func(o fyne.CanvasObject) {
+		in, _ := offscreen.Children(o)
+		if len(in) > 0 {
+			if back, ok := in[0].(*canvases.Rectangle); ok && back.Visible() && back.FillColor == hover {
+				row = o
+				n++
+				return
+			}
+		}
+		for _, c := range in {
+			look(c)
+		}
+	}
+	look(list)
+	if n != 1 {
+		return nil
+	}
+	return row
+}
