@@ -1,6 +1,7 @@
 package card
 
 import (
+	"fmt"
 	"image"
 	"image/color"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/core/engine"
+	"wiebelt/internal/native/window"
 	"wiebelt/internal/testutil/shottest"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/offscreen"
@@ -395,4 +397,78 @@ func TestFocusIsSeen(t *testing.T) {
 	if marks < 200 {
 		t.Errorf("only %d marks were seen", marks)
 	}
+}
+
+// TestLargeText: with text of 200 % on screens of 200 and 300 % every card has a place
+// on the screen, and no word of ours is cut or lies on another.
+func TestLargeText(t *testing.T) {
+	for _, scale := range []float32{4, 6} {
+		for _, lang := range languages {
+			r := startCards(t, func(c *Config, d *desktop) {
+				c.Language = lang
+				work := image.Rect(0, 0, 3840, 2100)
+				d.monitors = []window.Monitor{{Name: "one", Area: work, Work: work, Scale: scale}}
+			})
+			for name, c := range gallery(t) {
+				what := fmt.Sprint(name, ", ", lang, ", ", scale)
+				r.e.show(0, c)
+				r.sync()
+				checkFit(t, what, r.cs.slots[0].face)
+				if up := r.d.up(); len(up) != 1 || !up[0].In(r.d.monitors[0].Work) {
+					t.Errorf("%s: at %v", what, up)
+				}
+				r.e.show(0)
+				r.sync()
+			}
+		}
+	}
+}
+
+// TestNotByColourAlone: what a card's colour says, words or the mark beside it say too.
+func TestNotByColourAlone(t *testing.T) {
+	offscreen.Start(theme.New("light"))
+	for _, lang := range languages {
+		says := map[string]color.NRGBA{} // the colour of a state, by what is read and the shape of its mark
+		for name, c := range gallery(t) {
+			for _, fold := range []string{"card", "strip", "line"} {
+				c.Strip, c.Line = fold == "strip", fold == "line"
+				l := Look{Language: lang, Now: now}
+				f := layout(c, l)
+				p := newPainter(l)
+				state := p.stateColour(c)
+				if fold != "card" {
+					state = p.foldedColour(c)
+				}
+				said := shape(f, state)
+				if said == "" {
+					t.Errorf("%s, %s, %s: nothing beside the colour", name, lang, fold)
+				}
+				for _, w := range f.words {
+					said += "|" + w.said
+				}
+				if other, ok := says[said]; ok && other != state {
+					t.Errorf("%s, %s, %s: two colours for %q", name, lang, fold, said)
+				}
+				says[said] = state
+			}
+		}
+	}
+}
+
+// shape is the mark of the state of a card: a ring, a dot or a bar, "" without one.
+func shape(f *face, state color.NRGBA) string {
+	for _, o := range f.content.Objects {
+		switch o := o.(type) {
+		case *canvas.Circle:
+			if o.FillColor == state {
+				return "dot"
+			}
+			return "ring"
+		case *canvas.Rectangle:
+			if o.FillColor == state && o.Size() == fyne.NewSize(10, 3) {
+				return "bar"
+			}
+		}
+	}
+	return ""
 }

@@ -67,7 +67,7 @@ func TestNeverOutside(t *testing.T) {
 	many := g["crowd"]
 	cs := must.Get(New(Config{Language: "nl", Appearance: Light}, newScript(), newDesktop()))(t)
 	for _, size := range []image.Point{{1920, 1040}, {3840, 2100}, {1080, 1880}, {800, 560}} {
-		for _, scale := range []float32{1, 1.5, 3} {
+		for _, scale := range []float32{1, 1.5, 3, 4, 6} {
 			for _, corner := range []Corner{BottomRight, BottomLeft, TopRight, TopLeft} {
 				for _, kinds := range [][]engine.Card{{g["found"], g["several"], g["failed"]}, {many, many, many}, {g["general"], g["withheld"], g["strip"]}} {
 					work := image.Rectangle{Max: size}.Add(image.Pt(300, 40))

@@ -2,6 +2,7 @@ package card
 
 import (
 	"cmp"
+	"image/color"
 	"strings"
 	"time"
 
@@ -11,7 +12,7 @@ import (
 
 func strip(c engine.Card, l Look) *face {
 	p := newPainter(l)
-	state := p.stateColour(c)
+	state := p.foldedColour(c)
 	p.mark(15, 23, c, state)
 	end := float32(right - 10)
 	unfold := p.act(c, engine.DoUnfold)
@@ -40,6 +41,19 @@ func strip(c engine.Card, l Look) *face {
 	return p.finish(stripHeight, state)
 }
 
+// foldedColour is the colour of a card's state where there is room for few words: it
+// tells nothing that they do not.
+func (p *painter) foldedColour(c engine.Card) color.NRGBA {
+	state := p.stateColour(c)
+	switch {
+	case state == p.c.Refused:
+		return p.c.Trouble
+	case c.Outcome == engine.Short && c.Phase == engine.PhaseRinging:
+		return p.c.Accent
+	}
+	return state
+}
+
 // under says in one line how far the call is, who calls and how often, each whole
 // or not at all, and for how long.
 func (p *painter) under(c engine.Card, words string, x, y, room float32, f font, since time.Time) {
@@ -50,6 +64,9 @@ func (p *painter) under(c engine.Card, words string, x, y, room float32, f font,
 	var more []string
 	if n := c.Number.Display(); n != "" && n != p.stripTitle(c) && c.Outcome != engine.NoNumber {
 		more = append(more, n)
+	}
+	if c.Line && c.Outcome == engine.Failed {
+		more = append(more, p.failedWords())
 	}
 	if c.Times > 1 {
 		more = append(more, p.lg.T(text.CardAgain, c.Times))
@@ -70,7 +87,7 @@ func (p *painter) under(c engine.Card, words string, x, y, room float32, f font,
 // lineOf is the one line of a call for which there is no card; a click brings one.
 func lineOf(c engine.Card, l Look) *face {
 	p := newPainter(l)
-	state := p.stateColour(c)
+	state := p.foldedColour(c)
 	do := p.act(c, engine.DoUnfold)
 	if do == l.Hover {
 		p.add(box(p.touched(p.c.Background), stateStrip, 1, cardWidth-stateStrip-1, lineHeight-2))
@@ -116,7 +133,7 @@ func (p *painter) stripTitle(c engine.Card) string {
 		if c.Line && c.Number.Display() != "" {
 			break // who calls comes first where there is room for little
 		}
-		return strings.TrimSuffix(p.lg.T(text.CardFailed), ":")
+		return p.failedWords()
 	case engine.Unfilled:
 		return p.lg.T(text.CardUnfilled)
 	case engine.NoNumber:
@@ -124,3 +141,5 @@ func (p *painter) stripTitle(c engine.Card) string {
 	}
 	return cmp.Or(c.Number.Display(), p.l.Privacy.words(c.PhoneName))
 }
+
+func (p *painter) failedWords() string { return strings.TrimSuffix(p.lg.T(text.CardFailed), ":") }

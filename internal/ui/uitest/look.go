@@ -146,8 +146,9 @@ func Scaled(w fyne.Window, size fyne.Size, scale float32) {
 	w.Resize(size)
 }
 
-// Scales are those of the screens that are looked at.
-var Scales = []float32{1, 1.25, 1.5, 1.75, 2}
+// Scales are those of the screens that are looked at; the last two are text of 200 % on
+// screens of 200 and 300 %.
+var Scales = []float32{1, 1.25, 1.5, 1.75, 2, 4, 6}
 
 // Each visits every object of a tree that can be seen.
 func Each(o fyne.CanvasObject, visit func(any)) {
