@@ -108,8 +108,13 @@ func (e *exam) cards(ctx context.Context) []finding {
 		return say(Warn, "cards.notices")
 	case f.Cards != string(health.CardsWindows):
 		return say(Warn, "cards.none")
-	case len(f.Hotkeys) > 0:
-		return hotkeys(f.Hotkeys)
+	}
+	wrong := hotkeys(t.facts.Hotkeys)
+	if e.s.Card.Sound == "on" && e.sys.player() == "" {
+		wrong = append(wrong, say(Warn, "cards.silent")...)
+	}
+	if len(wrong) > 0 {
+		return wrong
 	}
 	return say(OK, "cards.ok")
 }

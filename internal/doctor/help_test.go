@@ -66,6 +66,7 @@ func calm() system {
 		desktop:     func() bool { return true },
 		screen:      func(context.Context) string { return string(window.X11) },
 		trayHost:    func(context.Context) bool { return true },
+		player:      func() string { return "aplay" },
 		lockSources: func(context.Context) []string { return []string{"logind"} },
 		writable:    func(string) bool { return true },
 		browser:     func(context.Context) bool { return true },

@@ -14,6 +14,7 @@ import (
 	"wiebelt/internal/native/eventlog"
 	"wiebelt/internal/native/register"
 	"wiebelt/internal/native/session"
+	"wiebelt/internal/native/sound"
 	"wiebelt/internal/native/tray"
 	"wiebelt/internal/native/window"
 	"wiebelt/internal/softphone/detect"
@@ -27,6 +28,7 @@ type system struct {
 	desktop     func() bool                  // a screen that windows could be on
 	screen      func(context.Context) string // a window.Kind, screenWayland or screenFailed
 	trayHost    func(context.Context) bool
+	player      func() string // of sound, "" for none
 	lockSources func(context.Context) []string
 	browser     func(context.Context) bool // there is one
 	audit       func() error               // the system's log cannot be written
@@ -40,7 +42,7 @@ type system struct {
 func theSystem() system {
 	return system{
 		store: secret.Open, register: register.State, policy: policySources, desktop: hasDesktop, screen: screenKind,
-		trayHost: tray.HasHost, lockSources: lockSources, browser: browser.Available, audit: auditLog, microSIP: func() string { return detect.ThisSystem().MicroSIP },
+		trayHost: tray.HasHost, player: sound.Player, lockSources: lockSources, browser: browser.Available, audit: auditLog, microSIP: func() string { return detect.ThisSystem().MicroSIP },
 		free: freeSpace, folder: folderFault, writable: writable, installed: filetrust.Program,
 	}
 }

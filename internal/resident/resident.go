@@ -241,6 +241,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	work.Go(func() { r.chosenBefore.Run(ctx) })
 	work.Go(func() { r.engine.Run(ctx) })
 	work.Go(func() { r.cards.Run(ctx) })
+	work.Go(func() { r.soundCallers(ctx) })
 	work.Go(func() {
 		select {
 		case <-r.display.Done():

@@ -142,6 +142,7 @@ var table = []Entry{
 	choice("card.outgoing", func(s *Settings) *string { return &s.Card.Outgoing }, "strip", "card", "off"),
 	flag("card.over_fullscreen", true, func(s *Settings) *bool { return &s.Card.OverFullscreen }),
 	choice("card.speech", func(s *Settings) *string { return &s.Card.Speech }, "full", "short"),
+	choice("card.sound", func(s *Settings) *string { return &s.Card.Sound }, "off", "on"),
 
 	flag("calls.group", false, func(s *Settings) *bool { return &s.Calls.Group }),
 

@@ -164,6 +164,7 @@ type Card struct {
 	Outgoing        string // "strip", "card", "off"
 	OverFullscreen  bool
 	Speech          string // "full", "short"
+	Sound           string // "off", "on"
 }
 
 // Calls says how the calls window lists calls.

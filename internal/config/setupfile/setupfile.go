@@ -60,7 +60,7 @@ var Work = maxWork
 // stays are the settings that do not travel: what is one computer's or one
 // person's, and phone.call_back, which can be a command.
 var stays = []string{"hub.secret_store", "hub.open_at_start", "phone.call_back",
-	"listener.enabled", "listener.port", "listener.allowed_origins", "listener.http", "card.corner", "card.monitor", "card.hotkey", "card.hotkey_open", "card.hotkey_hear", "card.hotkey_close", "card.speech", "calls.group", "ui.theme", "log.level"}
+	"listener.enabled", "listener.port", "listener.allowed_origins", "listener.http", "card.corner", "card.monitor", "card.hotkey", "card.hotkey_open", "card.hotkey_hear", "card.hotkey_close", "card.speech", "card.sound", "calls.group", "ui.theme", "log.level"}
 
 // connectionKeys are the settings of the hub that a computer keeps where the file says
 // nothing of them: how it is reached from there.

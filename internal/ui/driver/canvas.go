@@ -25,6 +25,7 @@ type canvas struct {
 	least map[fyne.CanvasObject]fyne.Size
 	stale bool // something may have another smallest size
 	readAs
+	keyed bool // the user works with keys, as far as is known
 
 	onKeyDown, onKeyUp func(*fyne.KeyEvent)
 }
@@ -33,7 +34,7 @@ var _ desktop.Canvas = (*canvas)(nil)
 
 func newCanvas(w *frame) *canvas {
 	c := &canvas{WindowlessCanvas: software.NewCanvas(), w: w, holds: map[fyne.CanvasObject]bool{},
-		least: map[fyne.CanvasObject]fyne.Size{}, stale: true}
+		least: map[fyne.CanvasObject]fyne.Size{}, stale: true, keyed: true}
 	c.SetOnTypedKey(nil)
 	return c
 }

@@ -26,7 +26,7 @@ type showsFocus interface{ ShowsFocus() }
 // pointer sees none: he knows where he clicked.
 func (c *canvas) ring() fyne.CanvasObject {
 	f, ok := c.Focused().(fyne.CanvasObject)
-	if _, own := f.(showsFocus); !ok || own || !c.w.focused || !c.w.keyed {
+	if _, own := f.(showsFocus); !ok || own || !c.w.focused || !c.keyed {
 		return nil
 	}
 	if row := rowOf(f); row != nil {

@@ -30,7 +30,6 @@ type frame struct {
 	closed  bool
 	unlaid  bool // size is new
 	focused bool
-	keyed   bool // the user works with keys, as far as is known
 	cursor  window.Cursor
 	pointer pointer
 	pix     []byte
@@ -41,7 +40,7 @@ type frame struct {
 }
 
 func (d *driver) newFrame(title string) *frame {
-	w := &frame{d: d, title: title, keyed: true}
+	w := &frame{d: d, title: title}
 	w.canvas = newCanvas(w)
 	w.canvas.SetScale(w.scale())
 	d.windows = append(d.windows, w)

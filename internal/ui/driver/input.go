@@ -211,7 +211,7 @@ func (w *frame) setCursor(c desktop.Cursor) {
 
 func (w *frame) button(px image.Point, n window.Button, down bool, held window.Modifiers) {
 	p := &w.pointer
-	w.d.held, w.keyed = modifiers(held), false
+	w.d.held, w.canvas.keyed = modifiers(held), false
 	if p.at != w.place(px) {
 		w.moved(px)
 	}
@@ -403,7 +403,7 @@ func (w *frame) key(e window.KeyEvent) {
 	w.d.held = held
 	keyable, _ := w.canvas.Focused().(desktop.Keyable)
 	if e.Down {
-		w.keyed = true
+		w.canvas.keyed = true
 	} else {
 		switch {
 		case keyable != nil:

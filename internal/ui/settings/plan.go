@@ -37,7 +37,7 @@ func settingsPlan() []section {
 		{sectionCard, false, []string{"card.corner", "card.monitor", "card.fields", "card.full_for", "card.after_call", "card.quiet",
 			"card.outgoing", "card.auto_open", "card.over_fullscreen"}},
 		{sectionLooks, false, []string{"ui.language", "ui.theme", "ui.file_word"}},
-		{sectionAccess, false, []string{"card.hotkey", "card.hotkey_open", "card.hotkey_hear", "card.hotkey_close", "card.speech"}},
+		{sectionAccess, false, []string{"card.hotkey", "card.hotkey_open", "card.hotkey_hear", "card.hotkey_close", "card.speech", "card.sound"}},
 		{sectionCalls, false, []string{"history.choices", "calls.group", "phone.call_back"}},
 		{sectionHub, true, []string{"hub.base_url", "hub.hub_url", "hub.client_id", "hub.organisation_code", "hub.secret_expires"}},
 		{sectionSupport, true, []string{"support.contact"}},

@@ -1,0 +1,93 @@
+package sound
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"wiebelt/internal/testutil/must"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// only has the programs of a test, and no others, on PATH.
+func only(t *testing.T, programs map[string]string) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, script := range programs {
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700))
+	}
+	t.Setenv("PATH", dir)
+}
+
+// TestPlay: the best player that is there plays a file of ours, which nobody else may
+// read; none is an error, as is one that fails, and one that hangs is ended.
+func TestPlay(t *testing.T) {
+	dir := t.TempDir()
+	notes := filepath.Join(dir, "notes")
+	only(t, map[string]string{"aplay": "echo aplay $1 >> " + notes, "paplay": "echo paplay $1 >> " + notes})
+	for range 2 {
+		must.Do(t, Play(t.Context(), dir, Several))
+	}
+	file := filepath.Join(dir, "sound-several.wav")
+	if got, want := string(must.Get(os.ReadFile(notes))(t)), "paplay "+file+"\npaplay "+file+"\n"; got != want {
+		t.Errorf("played %q, want %q", got, want)
+	}
+	if info := must.Get(os.Stat(file))(t); info.Mode().Perm() != 0o600 {
+		t.Error(info.Mode())
+	}
+	if !bytes.Equal(must.Get(os.ReadFile(file))(t), waves()[Several]) {
+		t.Error("another file")
+	}
+
+	only(t, nil)
+	if err := Play(t.Context(), dir, Known); !errors.Is(err, ErrNoPlayer) || Player() != "" {
+		t.Errorf("%v, %q", err, Player())
+	}
+	only(t, map[string]string{"pw-play": "exit 1"})
+	if err := Play(t.Context(), dir, Known); err == nil || errors.Is(err, ErrNoPlayer) {
+		t.Error(err)
+	}
+	started := filepath.Join(dir, "started")
+	must.Do(t, syscall.Mkfifo(started, 0o600))
+	only(t, map[string]string{"pw-play": ": > " + started + "\nread x < " + started})
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		defer cancel()
+		_, _ = os.ReadFile(started) // until the player has written nothing
+	}()
+	if err := Play(ctx, dir, Known); err == nil || ctx.Err() == nil {
+		t.Error("a player that hangs is waited for:", err)
+	}
+}
+
+// TestWaves: each tone is short, quiet and another one, and a player can read it.
+func TestWaves(t *testing.T) {
+	seen := map[string]bool{}
+	for k, b := range waves() {
+		const head = 44
+		if string(b[:4]) != "RIFF" || string(b[8:16]) != "WAVEfmt " || len(b) <= head || seen[string(b)] {
+			t.Errorf("%s: %q", k, b[:head])
+		}
+		seen[string(b)] = true
+		if took := time.Duration(len(b)-head) / 2 * time.Second / perSecond; took > 400*time.Millisecond {
+			t.Errorf("%s takes %v", k, took)
+		}
+		for i := head; i < len(b); i += 2 {
+			if v := int16(uint16(b[i]) | uint16(b[i+1])<<8); math.Abs(float64(v)) > 0.2*math.MaxInt16 {
+				t.Fatalf("%s is loud: %d", k, v)
+			}
+		}
+	}
+	if len(seen) != 3 {
+		t.Errorf("%d tones", len(seen))
+	}
+}

@@ -1,0 +1,88 @@
+package resident
+
+import (
+	"context"
+	"time"
+
+	"wiebelt/internal/core/engine"
+	"wiebelt/internal/native/sound"
+)
+
+// callerSound plays a tone for who calls (card.sound), once a call, as soon as the hub
+// has answered.
+type callerSound struct {
+	play    func(context.Context, sound.Kind) error
+	allowed func() bool // now, by the settings and the session
+	done    map[engine.CardID]bool
+}
+
+// kinds are the outcomes that have a tone.
+var kinds = map[engine.Outcome]sound.Kind{engine.Found: sound.Known, engine.Several: sound.Several,
+	engine.Nobody: sound.Unknown, engine.Withheld: sound.Unknown}
+
+// next is the tone that the cards of a snapshot ask for, "" for none. Of several calls
+// at one moment the newest is heard.
+func (c *callerSound) next(s *engine.Snapshot) (k sound.Kind) {
+	still := map[engine.CardID]bool{}
+	for i := range s.Cards {
+		card := &s.Cards[i]
+		kind, has := kinds[card.Outcome]
+		still[card.ID] = c.done[card.ID] || has
+		if has && !c.done[card.ID] && card.Phase == engine.PhaseRinging && !card.Outgoing {
+			k = kind
+		}
+	}
+	c.done = still
+	if k != "" && !c.allowed() {
+		return ""
+	}
+	return k
+}
+
+// longestTone is how long a program may take to play a tone.
+const longestTone = 5 * time.Second
+
+// soundCallers owns the tones until ctx ends.
+func (r *Resident) soundCallers(ctx context.Context) {
+	c := callerSound{
+		play: func(ctx context.Context, k sound.Kind) error {
+			ctx, cancel := context.WithTimeout(ctx, longestTone)
+			defer cancel()
+			return sound.Play(ctx, r.o.Dirs.Run, k)
+		},
+		allowed: r.maySound,
+	}
+	c.run(ctx, r.engine, func(err error) { r.o.Log.Warn("no sound for a caller", "why", err) })
+}
+
+func (c *callerSound) run(ctx context.Context, e interface {
+	Watch() <-chan struct{}
+	Snapshot() *engine.Snapshot
+}, failed func(error)) {
+	watch := e.Watch()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case _, more := <-watch:
+			if !more {
+				return
+			}
+		}
+		if k := c.next(e.Snapshot()); k != "" {
+			if err := c.play(ctx, k); err != nil && ctx.Err() == nil {
+				failed(err)
+			}
+		}
+	}
+}
+
+// maySound reports whether a tone may be heard now: not while the desktop is quiet,
+// locked or in a presentation, or cards are paused.
+func (r *Resident) maySound() bool {
+	if r.set().Card.Sound == "off" || !r.facts.pausedUntil(time.Now()).IsZero() {
+		return false
+	}
+	s := r.session.Load()
+	return s == nil || !s.Locked && !s.Quiet && !s.Presenting
+}

@@ -1,0 +1,43 @@
+package resident
+
+import (
+	"testing"
+
+	"wiebelt/internal/core/engine"
+	"wiebelt/internal/native/sound"
+)
+
+// TestCallerSound: a call is heard once, when it is known who calls while it rings, and
+// not at all where none may be heard.
+func TestCallerSound(t *testing.T) {
+	allowed := true
+	c := &callerSound{allowed: func() bool { return allowed }}
+	hears := func(what string, want sound.Kind, cards ...engine.Card) {
+		t.Helper()
+		if got := c.next(&engine.Snapshot{Cards: cards}); got != want {
+			t.Errorf("%s: %q, want %q", what, got, want)
+		}
+	}
+	card := func(id engine.CardID, o engine.Outcome) engine.Card { return engine.Card{ID: id, Outcome: o} }
+	hears("nothing", "")
+	hears("searching", "", card(1, engine.Searching))
+	hears("found", sound.Known, card(1, engine.Found))
+	hears("found still", "", card(1, engine.Found))
+	hears("not this one", "", card(1, engine.Nobody))
+	hears("another call", sound.Several, card(1, engine.Found), card(2, engine.Several))
+	hears("gone", "")
+	hears("nobody", sound.Unknown, card(3, engine.Nobody))
+	hears("withheld", sound.Unknown, card(3, engine.Nobody), card(4, engine.Withheld))
+	hears("failed", "", card(5, engine.Failed))
+	hears("mended", sound.Known, card(5, engine.Found))
+	answered := card(6, engine.Found)
+	answered.Phase = engine.PhaseAnswered
+	hears("answered before", "", answered)
+	out := card(7, engine.Found)
+	out.Outgoing = true
+	hears("called by us", "", out)
+	allowed = false
+	hears("quiet", "", card(8, engine.Found))
+	allowed = true
+	hears("later", "", card(8, engine.Found))
+}
