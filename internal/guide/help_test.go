@@ -1,12 +1,16 @@
 package guide
 
 import (
+	"io/fs"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"wiebelt/assets"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
 
@@ -137,5 +141,40 @@ func TestHelpPictures(t *testing.T) {
 	files, err := assets.Shots.ReadDir("guide/shots")
 	if err != nil || len(files) != 2*len(shown) {
 		t.Errorf("%d pictures, %d are shown: %v", len(files), len(shown), err)
+	}
+}
+
+// The page on WCAG 2.2 names each criterion of levels A and AA once, and only tests that
+// there are.
+func TestAccessibilityIsShown(t *testing.T) {
+	declared := map[string]bool{}
+	must.Do(t, filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		for _, m := range regexp.MustCompile(`(?m)^func (Test\w+)\(`).FindAllSubmatch(b, -1) {
+			declared[string(m[1])] = true
+		}
+		return err
+	}))
+	for _, l := range []text.Language{text.Dutch, text.English} {
+		seen := map[string]bool{}
+		for _, p := range Help(l) {
+			for _, m := range regexp.MustCompile("`(Test[A-Z]\\w*)`").FindAllStringSubmatch(p.Text, -1) {
+				if !declared[m[1]] {
+					t.Errorf("%s, %s: there is no %s", p.ID, l, m[1])
+				}
+			}
+			if p.ID == "wcag" {
+				for _, m := range regexp.MustCompile(`(?m)^- \*\*(\d\.\d\.\d+) .*\*\* \(AA?\): `).FindAllStringSubmatch(p.Text, -1) {
+					seen[m[1]] = true
+				}
+			}
+		}
+		const criteria = 55 // of both levels, without the one that 2.2 took out
+		if len(seen) != criteria {
+			t.Errorf("%s: %d criteria", l, len(seen))
+		}
 	}
 }

@@ -472,3 +472,17 @@ func shape(f *face, state color.NRGBA) string {
 	}
 	return ""
 }
+
+// TestTargets: what can be clicked is at least 24 units wide and high.
+func TestTargets(t *testing.T) {
+	offscreen.Start(theme.New("light"))
+	for name, c := range gallery(t) {
+		for _, lang := range languages {
+			for _, a := range layout(c, Look{Language: lang, Now: now}).areas {
+				if !a.do.none() && (a.w < 24 || a.h < 24) {
+					t.Errorf("%s, %s: %q is %v by %v", name, lang, a.name, a.w, a.h)
+				}
+			}
+		}
+	}
+}
