@@ -80,7 +80,8 @@ func (b *Bridge) disconnect() {
 	var gone []*face
 	objects.Lock()
 	for n, o := range objects.of {
-		if n.b == b && v.find(n.id) == nil {
+		if n.b == b && !o.left && v.find(n.id) == nil {
+			o.left = true
 			o.count++
 			gone = append(gone, &o.faces[asSimple])
 		}

@@ -42,7 +42,8 @@ type object struct {
 	node
 	faces *[interfaces]face
 	has   [interfaces]bool
-	count int // of those who hold it
+	count int  // of those who hold it
+	left  bool // the system was told that it is on screen no more
 }
 
 // node names what an object stands for.
