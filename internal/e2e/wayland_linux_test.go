@@ -46,7 +46,8 @@ func throughXWayland(t *testing.T, compositor string) {
 	term := o.WaylandTerminal("--maximized")
 	o.Move(300, 300)
 	p := dial(o)
-	// there: the button of a card, which has more of its colour than the window of calls.
+	// there: the button of a card, which has more of its colour than the window of calls,
+	// and another one while the pointer is on it.
 	there := func() bool { return xtest.Count(o.Crop(place(foundHeight)), accent, 0) > 5000 }
 	// comes is for a card that nothing else on the screen has gone before: weston paints
 	// a window that places itself with the next thing that it has to paint.

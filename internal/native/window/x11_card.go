@@ -145,6 +145,12 @@ func (w *x11Card) event(ev xgb.Event) {
 	case xproto.FocusOutEvent:
 		w.compose.reset()
 		w.focusOut(e)
+	case xproto.EnterNotifyEvent:
+		// XWayland does not know where the pointer is while it is over programs that
+		// know no X, and has it enter a card that comes up where it was last.
+		if !w.d.xwayland {
+			w.x11Base.event(ev)
+		}
 	case xproto.KeyPressEvent:
 		if w.d.holds() == w.id {
 			w.x11Base.event(ev)

@@ -44,6 +44,25 @@ func TestToldAreas(t *testing.T) {
 	is(XWaylandPanels, whole)
 }
 
+// TestEnteredByMotion plays XWayland: a card that comes up under the pointer, as far as
+// X knows, hears of it when it moves there.
+func TestEnteredByMotion(t *testing.T) {
+	s := xtest.Start(t, "", xtest.Options{})
+	s.Move(230, 140)
+	d := open(t, s)
+	d.xwayland = true
+	rec := newRecorder()
+	w := newWindow(t, d, rec)
+	must.Do(t, w.Show(image.Rect(200, 100, 400, 200), plain(200, 100, red)))
+	must.Do(t, w.Sync())
+	s.Move(231, 140)
+	if got := <-rec.lines; got != "move (31,40)" {
+		t.Errorf("first it hears %q", got)
+	}
+	s.Move(10, 10)
+	rec.wait(t, "left")
+}
+
 // TestWaylandClipboard plays a compositor: one that has no data-control is left alone,
 // one that has it gets the text for who pastes until somebody else copies.
 func TestWaylandClipboard(t *testing.T) {
