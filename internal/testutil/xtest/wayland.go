@@ -13,6 +13,8 @@ import (
 	"github.com/jezek/xgb/xproto"
 )
 
+var black = color.RGBA{A: 255} // an empty screen, and the ground of a terminal
+
 // Compositors are the Wayland compositors that Compositor starts.
 var Compositors = []string{"sway", "weston", "mutter"}
 
@@ -45,6 +47,7 @@ func (s *Server) Compositor(name string, xwayland bool) {
 		}
 	})
 	s.Until(name+" takes programs", func() bool { _, err := os.Stat(told); return err == nil })
+	s.Until(name+" has painted its screen", func() bool { return s.Pixel(s.Size().X/2, s.Size().Y/2) != black })
 	b, err := os.ReadFile(told)
 	if err != nil {
 		s.t.Fatalf("xtest: %v", err)
@@ -137,7 +140,7 @@ func (s *Server) compositor(name, first string, xwayland bool) (command, env []s
 func (s *Server) WaylandTerminal(how string) *Terminal {
 	s.t.Helper()
 	term := &Terminal{s: s, file: filepath.Join(s.Dir, "keys"+how)}
-	black, top := color.RGBA{A: 255}, 100 // below title and panel, if there are any
+	top := 100 // below title and panel, if there are any
 	if how == "--fullscreen" {
 		top = 3
 	}
