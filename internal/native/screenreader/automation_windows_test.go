@@ -96,7 +96,7 @@ func begin(t *testing.T) *Bridge {
 // shows has a tree taken up.
 func (b *Bridge) shows(t Tree) {
 	b.Show(t)
-	for v := b.now.Load(); len(v.Cards) != len(t.Cards) || len(t.Cards) > 0 && v.Cards[0] != t.Cards[0]; v = b.now.Load() {
+	for v := b.now.Load(); len(v.Windows) != len(t.Windows) || len(t.Windows) > 0 && v.Windows[0] != t.Windows[0]; v = b.now.Load() {
 		runtime.Gosched()
 	}
 }
@@ -196,7 +196,7 @@ func shown(t *testing.T) (*Bridge, *face, chan ID) {
 	t.Helper()
 	b, pressed := New(), make(chan ID, 10)
 	Attach(openWindow(t), 1)
-	b.take(Tree{Cards: []*Node{testCard(2, "Inkomend", true)}, Press: func(id ID) { pressed <- id }})
+	b.take(Tree{Windows: []*Node{testCard(2, "Inkomend", true)}, Press: func(id ID) { pressed <- id }})
 	return b, b.provide(b.now.Load().nodes[1], asSimple), pressed
 }
 
@@ -245,7 +245,7 @@ func TestProviders(t *testing.T) {
 	}
 	on(t, b, 2, asSimple, func(f *face) { // it is news, and remembered as long as the card is there
 		addRef(f)
-		b.take(Tree{Cards: []*Node{testCard(7, "Inkomend: A. Bakker", false)}})
+		b.take(Tree{Windows: []*Node{testCard(7, "Inkomend: A. Bakker", false)}})
 		if name := f.property(t, propertyName); name != "Inkomend" {
 			t.Errorf("a slow reader finds that %q was said", name)
 		}
@@ -407,7 +407,7 @@ func TestChanges(t *testing.T) {
 		if old == nil {
 			old = viewOf(Tree{}, nil)
 		}
-		v = viewOf(Tree{Cards: cards}, old.news)
+		v = viewOf(Tree{Windows: cards}, old.news)
 		var got []string
 		for _, c := range changes(old, v) {
 			got = append(got, fmt.Sprint(c.event, " of ", c.of.ID))
@@ -447,7 +447,7 @@ func TestNothingWithoutClients(t *testing.T) {
 	b := begin(t)
 	Attach(openWindow(t), 1)
 	for i := range ID(100) {
-		b.shows(Tree{Cards: []*Node{testCard(10+i, "Inkomend", false)}})
+		b.shows(Tree{Windows: []*Node{testCard(10+i, "Inkomend", false)}})
 	}
 	if objects.last != 0 || tables.methods[0] != nil {
 		t.Errorf("%d objects were made", objects.last)
@@ -486,7 +486,7 @@ func TestChurn(t *testing.T) {
 	next, memory, largest := uintptr(0), uint64(0), 0
 	const cards = 10_000
 	for i := range int64(cards) {
-		b.take(Tree{Cards: []*Node{testCard(ID(10+i), fmt.Sprint("Inkomend ", i), i%2 == 0)}})
+		b.take(Tree{Windows: []*Node{testCard(ID(10+i), fmt.Sprint("Inkomend ", i), i%2 == 0)}})
 		for seen := walks.Load(); i%50 == 0 && walks.Load() == seen; {
 			runtime.Gosched()
 		}
@@ -537,7 +537,7 @@ func TestServe(t *testing.T) {
 	alone(t)
 	b := begin(t)
 	Attach(openWindow(t), 1)
-	b.shows(Tree{Cards: []*Node{testCard(2, "Inkomend", false)}, Press: func(ID) {}})
+	b.shows(Tree{Windows: []*Node{testCard(2, "Inkomend", false)}, Press: func(ID) {}})
 	fmt.Println("ready")
 	for sc := bufio.NewScanner(os.Stdin); sc.Scan(); {
 		switch cmd := strings.TrimSpace(sc.Text()); cmd {

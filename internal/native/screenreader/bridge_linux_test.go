@@ -127,7 +127,7 @@ func TestBridge(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- b.Run(ctx) }()
 	defer cancel()
-	show := func(cards ...*Node) { b.Show(Tree{Cards: cards, Press: func(id ID) { pressed <- id }}) }
+	show := func(cards ...*Node) { b.Show(Tree{Windows: cards, Press: func(id ID) { pressed <- id }}) }
 
 	show(aCard(2, "Inkomend: 06 12 34 56 78", false))
 	e.hears("Object.ChildrenChanged add of root", "Object.StateChanged showing of 2")
@@ -228,7 +228,7 @@ func TestWindow(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	show := func(w *Node) { b.Show(Tree{Cards: []*Node{w}, Press: func(ID) {}}) }
+	show := func(w *Node) { b.Show(Tree{Windows: []*Node{w}, Press: func(ID) {}}) }
 	old := &Node{ID: 20, Role: News, Name: "Was er al"}
 	show(aWindow("één twee", 8, [2]int{}, 0, old))
 	e.hears("Object.ChildrenChanged add of root", "Object.StateChanged active of 1", "Window.Activate  of 1", "Object.StateChanged focused of 2")

@@ -61,7 +61,7 @@ const maxNews = 16
 // viewOf is a tree after some news.
 func viewOf(t Tree, news []*place) *view {
 	v := &view{Tree: t, nodes: map[ID]*place{}}
-	v.add(nil, t.Cards)
+	v.add(nil, t.Windows)
 	had := func(p *place) bool { return v.nodes[p.ID] != nil || v.nodes[p.parent.ID] == nil }
 	v.news = append(slices.DeleteFunc(slices.Clone(news[max(0, len(news)-maxNews):]), had), v.news...)
 	return v
@@ -151,7 +151,7 @@ func (b *Bridge) asked(m dbus.Message) (object, *dbus.Error) {
 func (b *Bridge) ref(p dbus.ObjectPath) reference { return reference{b.conn.Names()[0], p} }
 
 func (o object) children() []reference {
-	all := o.v.Cards
+	all := o.v.Windows
 	if o.place != nil {
 		all = o.Children
 	}

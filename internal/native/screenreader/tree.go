@@ -5,7 +5,7 @@ import "image"
 // Tree is what can be explored on screen at one moment. Nobody changes one that was
 // handed over.
 type Tree struct {
-	Cards []*Node // cards, or windows
+	Windows []*Node // cards, or ordinary windows
 	// Press does what a click on something would, later and unless it has changed
 	// by then. Any goroutine may call it.
 	Press func(ID)

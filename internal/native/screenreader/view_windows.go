@@ -32,7 +32,7 @@ const maxNews = 16
 // viewOf is a tree after some news.
 func viewOf(t Tree, news []*place) *view {
 	v := &view{Tree: t, nodes: map[ID]*place{}}
-	v.add(nil, t.Cards)
+	v.add(nil, t.Windows)
 	had := func(p *place) bool { return v.nodes[p.ID] != nil || v.nodes[p.parent.ID] == nil }
 	v.news = append(slices.DeleteFunc(slices.Clone(news[max(0, len(news)-maxNews):]), had), v.news...)
 	return v

@@ -34,7 +34,7 @@ func (cs *Cards) tell() {
 	t := screenreader.Tree{Press: func(id screenreader.ID) { cs.send(input{kind: chosenByReader, node: id}) }}
 	for _, s := range append(slices.Clone(cs.order), cs.slots[engine.MaxShown]) {
 		if s.up && s.face != nil {
-			t.Cards = append(t.Cards, cs.explore(s))
+			t.Windows = append(t.Windows, cs.explore(s))
 		}
 	}
 	cs.c.Explored(t)

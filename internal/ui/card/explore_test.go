@@ -23,12 +23,12 @@ func walk(tree screenreader.Tree, f func(*screenreader.Node)) {
 			down(n.Children)
 		}
 	}
-	down(tree.Cards)
+	down(tree.Windows)
 }
 
 // roles are the nodes of a role.
 func roles(in *screenreader.Node, want screenreader.Role) (found []*screenreader.Node) {
-	walk(screenreader.Tree{Cards: []*screenreader.Node{in}}, func(n *screenreader.Node) {
+	walk(screenreader.Tree{Windows: []*screenreader.Node{in}}, func(n *screenreader.Node) {
 		if n.Role == want {
 			found = append(found, n)
 		}
@@ -112,7 +112,7 @@ func checkNodes(t *testing.T, what string, f *face, card *screenreader.Node) {
 		}
 	}
 	ids := map[screenreader.ID]bool{}
-	walk(screenreader.Tree{Cards: []*screenreader.Node{card}}, func(n *screenreader.Node) {
+	walk(screenreader.Tree{Windows: []*screenreader.Node{card}}, func(n *screenreader.Node) {
 		if n.Name == "" || ids[n.ID] {
 			t.Errorf("%s: role %d, number %d is called %q", what, n.Role, n.ID, n.Name)
 		}
@@ -147,7 +147,7 @@ func TestExploredRows(t *testing.T) {
 	r := startReader(t, nil)
 	r.shows(gallery(t)["crowd"])
 	var rows []string
-	for _, n := range roles(r.tree.Cards[0], screenreader.Item) {
+	for _, n := range roles(r.tree.Windows[0], screenreader.Item) {
 		rows = append(rows, n.About+": "+n.Name)
 	}
 	if len(rows) != rowsShown || rows[1] != "2 van 14: B. van der Berg, 200 003, Laan 2, Amsterdam" {
@@ -230,7 +230,7 @@ func TestExploredFocus(t *testing.T) {
 		t.Errorf("without the keyboard: %q", got)
 	}
 	r.d.pressed()
-	if got := focused(); !slices.Equal(got, []string{r.tree.Cards[0].Name, "Relatie openen"}) {
+	if got := focused(); !slices.Equal(got, []string{r.tree.Windows[0].Name, "Relatie openen"}) {
 		t.Errorf("%q", got)
 	}
 }
@@ -246,11 +246,11 @@ func TestNobodyReads(t *testing.T) {
 	var tree screenreader.Tree
 	r.c.Explored = func(t screenreader.Tree) { tree = t }
 	r.cs.Set(r.c)
-	if r.sync(); len(tree.Cards) != 1 {
+	if r.sync(); len(tree.Windows) != 1 {
 		t.Errorf("%+v", tree)
 	}
 	r.e.show(0)
-	if r.sync(); len(tree.Cards) != 0 {
+	if r.sync(); len(tree.Windows) != 0 {
 		t.Errorf("the card has gone: %+v", tree)
 	}
 }

@@ -65,11 +65,11 @@ func serveCards(t *testing.T) *served {
 
 // shows puts cards on screen and returns when readers were told.
 func (s *served) shows(all ...engine.Card) {
-	if len(all) == 0 && len(s.tree.Cards) == 0 {
+	if len(all) == 0 && len(s.tree.Windows) == 0 {
 		return // there is nothing to tell
 	}
 	s.show(0, all...)
-	for s.tree = <-s.told; len(s.tree.Cards) != len(all); s.tree = <-s.told {
+	for s.tree = <-s.told; len(s.tree.Windows) != len(all); s.tree = <-s.told {
 	}
 }
 

@@ -129,7 +129,7 @@ func startHearing(t *testing.T, change func(*Config, *desktop)) *hearing {
 	h, heard := &hearing{}, map[screenreader.ID]bool{}
 	h.rig = startCards(t, func(c *Config, d *desktop) {
 		c.Explored = func(tree screenreader.Tree) {
-			for _, c := range tree.Cards {
+			for _, c := range tree.Windows {
 				for _, n := range roles(c, screenreader.News) {
 					if !heard[n.ID] {
 						heard[n.ID] = true

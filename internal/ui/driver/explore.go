@@ -76,7 +76,7 @@ func (d *driver) tell() {
 	seen := map[any]bool{}
 	for _, w := range d.windows {
 		if w.native != nil && w.shown {
-			t.Cards = append(t.Cards, (&explorer{w: w, seen: seen}).window())
+			t.Windows = append(t.Windows, (&explorer{w: w, seen: seen}).window())
 		}
 	}
 	for k := range r.known {

@@ -46,7 +46,7 @@ func (r *reader) find(role screenreader.Role, name string) (found *screenreader.
 			look(n.Children)
 		}
 	}
-	look(r.tree.Cards)
+	look(r.tree.Windows)
 	return found
 }
 
@@ -81,7 +81,7 @@ func TestExplored(t *testing.T) {
 	})
 	told := func(what string, ok func() bool) {
 		t.Helper()
-		b.until(what, ok, func() []any { return []any{r.tree.Cards} })
+		b.until(what, ok, func() []any { return []any{r.tree.Windows} })
 	}
 	told("the field has the keyboard", func() bool { n := r.find(screenreader.Entry, "field"); return n != nil && n.Focused })
 	window := r.find(screenreader.Window, "bench")
