@@ -21,6 +21,7 @@ var (
 	returnProvider        = automationCore.NewProc("UiaReturnRawElementProvider")
 	safeArrayAccessData   = oleaut32.NewProc("SafeArrayAccessData")
 	safeArrayCreateVector = oleaut32.NewProc("SafeArrayCreateVector")
+	safeArrayPutElement   = oleaut32.NewProc("SafeArrayPutElement")
 	safeArrayUnaccessData = oleaut32.NewProc("SafeArrayUnaccessData")
 	sysAllocString        = oleaut32.NewProc("SysAllocString")
 	systemParametersInfo  = user32.NewProc("SystemParametersInfoW")
@@ -42,26 +43,50 @@ const (
 	propertyEnabled       = 30010
 	propertyAutomationID  = 30011
 	propertyHelpText      = 30013
+	propertyPassword      = 30019
+	propertyOffscreen     = 30022
 	propertyValue         = 30045
+	propertyExpanded      = 30070
+	propertySelected      = 30079
+	propertyToggled       = 30086
+	propertyValid         = 30103 // UIA_IsDataValidForFormPropertyId
 	propertyLiveSetting   = 30135
 	propertyPositionInSet = 30152
 	propertySizeOfSet     = 30153
+	propertyHeadingLevel  = 30173
 	propertyIsDialog      = 30174
 
-	typeButton   = 50000
-	typeEdit     = 50004
-	typeListItem = 50007
-	typeList     = 50008
-	typeText     = 50020
-	typeCustom   = 50025
-	typeWindow   = 50032
+	noHeading = 80050 // HeadingLevel_None: the levels follow
 
-	patternInvoke = 10000
-	patternValue  = 10002
-	patternWindow = 10009
+	typeButton      = 50000
+	typeCheckBox    = 50002
+	typeComboBox    = 50003
+	typeEdit        = 50004
+	typeHyperlink   = 50005
+	typeImage       = 50006
+	typeListItem    = 50007
+	typeList        = 50008
+	typeMenu        = 50009
+	typeMenuItem    = 50011
+	typeRadioButton = 50013
+	typeTab         = 50018
+	typeTabItem     = 50019
+	typeText        = 50020
+	typeGroup       = 50026
+	typeWindow      = 50032
 
-	eventFocusChanged = 20005
-	eventSystemAlert  = 20023
+	patternInvoke         = 10000
+	patternSelection      = 10001
+	patternValue          = 10002
+	patternExpandCollapse = 10005
+	patternWindow         = 10009
+	patternSelectionItem  = 10010
+	patternToggle         = 10015
+
+	eventFocusChanged      = 20005
+	eventElementSelected   = 20012
+	eventSystemAlert       = 20023
+	eventLiveRegionChanged = 20024
 
 	childrenInvalidated = 2 // StructureChangeType_ChildrenInvalidated
 	assertive           = 2 // LiveSetting
@@ -100,24 +125,25 @@ const (
 	kindNumber = 3 // VT_I4
 	kindText   = 8 // VT_BSTR, freed by who gets it
 	kindBool   = 11
+	kindObject = 13 // VT_UNKNOWN
 )
 
-func number(n int) variant { return variant{kind: kindNumber, value: uint64(uint32(n))} }
-
-func boolean(b bool) variant {
-	v := variant{kind: kindBool}
-	if b {
-		v.value = 0xFFFF
+// variantOf is an int, a bool or a text as the system has it; it is empty for "" and
+// nil.
+func variantOf(of any) (v variant) {
+	switch of := of.(type) {
+	case int:
+		v.kind, v.value = kindNumber, uint64(uint32(of))
+	case bool:
+		if v.kind = kindBool; of {
+			v.value = 0xFFFF
+		}
+	case string:
+		if of != "" {
+			v.kind, v.value = kindText, uint64(systemText(of))
+		}
 	}
 	return v
-}
-
-// text is a text, or nothing for "".
-func text(s string) variant {
-	if s == "" {
-		return variant{}
-	}
-	return variant{kind: kindText, value: uint64(systemText(s))}
 }
 
 // systemText is a BSTR, which whoever gets it frees.
@@ -140,6 +166,20 @@ func numbers(all ...int32) uintptr {
 	safeArrayAccessData.Call(a, uintptr(unsafe.Pointer(&data)))
 	copy(data[:], all)
 	safeArrayUnaccessData.Call(a)
+	return a
+}
+
+// list is a SAFEARRAY of providers, which whoever gets it frees. They are released: it
+// holds them by itself.
+func list(all []*face) uintptr {
+	a, _, _ := safeArrayCreateVector.Call(kindObject, 0, uintptr(len(all)))
+	for i, f := range all {
+		at := int32(i)
+		if a != 0 {
+			safeArrayPutElement.Call(a, uintptr(unsafe.Pointer(&at)), uintptr(unsafe.Pointer(f)))
+		}
+		f.release()
+	}
 	return a
 }
 

@@ -75,7 +75,7 @@ func testCard(news ID, name string, focused bool) *Node {
 		}},
 		{ID: 6, Role: Button, Name: "Kaart sluiten", Bounds: image.Rect(380, 205, 395, 220), Off: true},
 		{ID: 8, Role: Entry, Name: "Zoeken", Value: "vis", About: "in deze relaties", Bounds: image.Rect(310, 205, 370, 220)},
-		{ID: 9, Role: 200, Name: "iets anders", Bounds: image.Rect(371, 205, 379, 220)},
+		{ID: 9, Role: Picture, Name: "iets anders", Bounds: image.Rect(371, 205, 379, 220)},
 	}}
 }
 
@@ -240,8 +240,10 @@ func TestProviders(t *testing.T) {
 	if hr := call(simple, 0, into(&windows.GUID{Data1: 1}), into(&none)); hr != eNoInterface || none != nil {
 		t.Errorf("an unknown interface: %x", hr)
 	}
-	if hr := call(simple, 0, into(&iids[asInvoke]), into(&none)); hr != eNoInterface || none != nil {
-		t.Errorf("a card as a button: %x", hr)
+	if hr := call(simple, 0, into(&iids[asRoot]), into(&none)); hr != ok || none == nil {
+		t.Errorf("a card as a window: %x", hr)
+	} else {
+		none.release()
 	}
 	on(t, b, 2, asSimple, func(f *face) { // it is news, and remembered as long as the card is there
 		addRef(f)
@@ -272,7 +274,7 @@ func propertiesOf(t *testing.T, b *Bridge) {
 		{5, propertyControlType, typeListItem}, {5, propertyPositionInSet, 2}, {5, propertySizeOfSet, 3}, {5, propertyHelpText, nil}, {3, propertySizeOfSet, nil},
 		{4, propertyControlType, typeButton}, {4, propertyHasFocus, true}, {4, propertyFocusable, true}, {4, propertyEnabled, true}, {4, propertyIsDialog, false},
 		{6, propertyEnabled, false}, {6, propertyFocusable, false}, {6, propertyHasFocus, false}, {6, propertyAutomationID, "6"},
-		{8, propertyControlType, typeEdit}, {8, propertyHelpText, "in deze relaties"}, {9, propertyControlType, typeText}, {9, 30999, nil},
+		{8, propertyControlType, typeEdit}, {8, propertyHelpText, "in deze relaties"}, {9, propertyControlType, typeImage}, {9, 30999, nil},
 	} {
 		on(t, b, is.of, asSimple, func(f *face) {
 			if got := f.property(t, is.property); got != is.want {
@@ -292,6 +294,9 @@ func places(t *testing.T, b *Bridge, root *face) {
 			t.Error("the button has no id")
 		} else {
 			safeArrayDestroy.Call(id)
+		}
+		if hr := call(f, 0, into(&iids[asRoot]), into(new(*face))); hr != eNoInterface {
+			t.Errorf("a button as a window: %x", hr)
 		}
 		if hr := call(f, methodSetFocus); hr != eNotThatWay {
 			t.Errorf("a client takes the keyboard: %x", hr)
@@ -397,6 +402,107 @@ func patternsOf(t *testing.T, b *Bridge, pressed chan ID) {
 	})
 }
 
+// testWindow is an ordinary window with one of each role.
+func testWindow(s State) *Node {
+	w := &Node{ID: 1, Role: Window, Name: "Instellingen", Focused: true}
+	for r := range Group + 1 {
+		if n := (&Node{ID: ID(100 + r), Role: r, Name: "x", Value: "was"}); !r.topmost() {
+			n.State = s
+			w.Children = append(w.Children, n)
+		}
+	}
+	tabs := w.Children[slices.IndexFunc(w.Children, func(n *Node) bool { return n.Role == TabList })]
+	tabs.Children = []*Node{{ID: 50, Role: Tab, Name: "a", State: Selected}, {ID: 51, Role: Tab, Name: "b"}}
+	return w
+}
+
+// TestRoles: each role has its type and its patterns, by which a client changes it and
+// learns how it is.
+func TestRoles(t *testing.T) {
+	b := New()
+	did := make(chan string, 1)
+	b.take(Tree{Windows: []*Node{testWindow(Focusable)}, Press: func(id ID) { did <- fmt.Sprint("press ", id) },
+		Focus: func(id ID) { did <- fmt.Sprint("focus ", id) }, Set: func(id ID, s string) { did <- fmt.Sprint("set ", id, " ", s) }})
+	expect := func(want string, hr uintptr) {
+		t.Helper()
+		if hr != ok || len(did) == 0 && want != "" || len(did) > 0 && <-did != want {
+			t.Errorf("%x, want %s", hr, want)
+		}
+	}
+	invoke := []uintptr{patternInvoke}
+	for role, want := range map[Role]kindWanted{
+		Button: {50000, invoke}, Entry: {50004, []uintptr{patternInvoke, patternValue}}, Label: {50020, nil}, News: {50020, nil}, List: {50008, nil},
+		Item: {50007, nil}, Dialog: {50032, []uintptr{patternWindow}}, Heading: {50020, nil}, CheckBox: {50002, []uintptr{patternToggle}},
+		Radio: {50013, []uintptr{patternSelectionItem}}, ComboBox: {50003, []uintptr{patternExpandCollapse, patternValue}},
+		TabList: {50018, []uintptr{patternSelection}}, Tab: {50019, []uintptr{patternSelectionItem}}, Menu: {50009, nil}, MenuItem: {50011, invoke},
+		Link: {50005, invoke}, Picture: {50006, nil}, Group: {50026, nil},
+	} {
+		on(t, b, ID(100+role), asSimple, func(f *face) { want.check(t, f, role) })
+	}
+	if len(kinds) != int(Group)+1 {
+		t.Errorf("%d roles are known of %d", len(kinds), Group+1)
+	}
+	on(t, b, ID(100+CheckBox), asToggle, func(f *face) {
+		expect(fmt.Sprint("press ", 100+CheckBox), call(f, 3))
+		if on := answered[int32](t, f, 4); on != 0 {
+			t.Errorf("a check box is %d", on)
+		}
+	})
+	on(t, b, ID(100+Radio), asSelectionItem, func(f *face) { expect(fmt.Sprint("press ", 100+Radio), call(f, 3)) })
+	on(t, b, 50, asSelectionItem, func(f *face) {
+		expect("", call(f, 3))
+		in := answered[*face](t, f, 7)
+		if got := b.idOf(in); answered[int32](t, f, 6) != 1 || got != ID(100+TabList) {
+			t.Errorf("the tab is in %d", got)
+		}
+	})
+	on(t, b, ID(100+TabList), asSelection, func(f *face) {
+		all := answered[uintptr](t, f, 3)
+		var first *face
+		safeArrayGetElement.Call(all, into(new(int32)), into(&first))
+		if got := b.idOf(first); got != 50 {
+			t.Errorf("%d is selected", got)
+		}
+		safeArrayDestroy.Call(all)
+	})
+	on(t, b, ID(100+ComboBox), asExpand, func(f *face) {
+		expect("", call(f, 4)) // it is shut
+		expect(fmt.Sprint("press ", 100+ComboBox), call(f, 3))
+	})
+	on(t, b, ID(100+Entry), asValue, func(f *face) {
+		expect(fmt.Sprint("set ", 100+Entry, " é"), call(f, 3, uintptr(unsafe.Pointer(must.Get(windows.UTF16PtrFromString("é"))(t)))))
+		if answered[int32](t, f, 5) != 0 {
+			t.Error("a field is read-only")
+		}
+	})
+	on(t, b, ID(100+Entry), asFragment, func(f *face) { expect(fmt.Sprint("focus ", 100+Entry), call(f, methodSetFocus)) })
+	b.take(Tree{})
+	if held() != 0 {
+		t.Errorf("%d objects are left", held())
+	}
+}
+
+type kindWanted struct {
+	control  int
+	patterns []uintptr
+}
+
+func (want kindWanted) check(t *testing.T, f *face, role Role) {
+	t.Helper()
+	if got := f.property(t, propertyControlType); got != want.control {
+		t.Errorf("role %d is of type %v, want %d", role, got, want.control)
+	}
+	for pattern := range patterns {
+		p := answered[*face](t, f, 4, pattern)
+		if (p != nil) != slices.Contains(want.patterns, pattern) {
+			t.Errorf("pattern %d of role %d: %v", pattern, role, p != nil)
+		}
+		if p != nil {
+			p.release()
+		}
+	}
+}
+
 // TestChanges: news is told once, when a card comes and whenever it is other news; what
 // has changed beside it, where the keyboard is, and nothing else.
 func TestChanges(t *testing.T) {
@@ -411,8 +517,6 @@ func TestChanges(t *testing.T) {
 		var got []string
 		for _, c := range changes(old, v) {
 			got = append(got, fmt.Sprint(c.event, " of ", c.of.ID))
-			variantClear.Call(into(&c.was))
-			variantClear.Call(into(&c.is))
 		}
 		if s := strings.Join(got, ", "); s != want {
 			t.Errorf("%s: told %q, want %q", what, s, want)
@@ -429,6 +533,25 @@ func TestChanges(t *testing.T) {
 	step("it folds", "0 of 1", folded)
 	step("it unfolds", "0 of 1", other)
 	step("it goes", "")
+
+	step("a window comes", "20005 of 1", testWindow(0)) // its News is what it opens with
+	w := testWindow(0)
+	for _, n := range w.Children {
+		switch n.Role {
+		case CheckBox, Radio:
+			n.State |= Checked
+		case ComboBox:
+			n.State, n.Value = Expanded, "is"
+		case Entry:
+			n.State, n.About, n.Focused = Invalid, "wrong", true
+		case News:
+			n.ID, n.Name = 60, "not saved"
+		case TabList:
+			n.Children[0].State, n.Children[1].State = 0, Selected
+		}
+	}
+	step("all changes", fmt.Sprintf("0 of 1, 30013 of %d, 30103 of %[1]d, 30086 of %d, 30079 of %d, 20012 of %[3]d, 30045 of %d, 30070 of %[4]d, "+
+		"30079 of 50, 30079 of 51, 20012 of 51, 20005 of %[1]d, 20024 of 60", 100+Entry, 100+CheckBox, 100+Radio, 100+ComboBox), w)
 }
 
 // alone leaves out a test unless it is the only one of its process.
@@ -528,8 +651,9 @@ func walkQuietly(f *face) {
 }
 
 var (
-	safeArrayDestroy = oleaut32.NewProc("SafeArrayDestroy")
-	sysFreeString    = oleaut32.NewProc("SysFreeString")
+	safeArrayDestroy    = oleaut32.NewProc("SafeArrayDestroy")
+	safeArrayGetElement = oleaut32.NewProc("SafeArrayGetElement")
+	sysFreeString       = oleaut32.NewProc("SysFreeString")
 )
 
 // TestServe shows a card to a client in another process until standard input ends.

@@ -97,12 +97,17 @@ func (b *Bridge) disconnect() {
 type change struct {
 	of      *place
 	event   uintptr // or a property, or neither: other things stand in it
-	was, is variant // of a property; tell frees them
+	was, is any     // of a property
 }
 
+// changing are the properties of which a change is told.
+var changing = []uintptr{propertyName, propertyValue, propertyEnabled, propertyHelpText, propertyValid, propertyToggled, propertyExpanded, propertySelected}
+
 // changes are those between two views, as far as readers act on them or would
-// otherwise go on with what they know. News is an alert of the system: of all that a
-// program in the background can say, NVDA reads out only this, and it reads it once.
+// otherwise go on with what they know. News of a card is an alert of the system: of all
+// that a program in the background can say, NVDA reads out only this, and it reads it
+// once. News of a window is a live region, which all readers say of the program in front;
+// what a window opens with is none.
 func changes(old, now *view) (all []change) {
 	for _, p := range now.inOrder {
 		was := old.nodes[p.ID]
@@ -112,22 +117,26 @@ func changes(old, now *view) (all []change) {
 		if !slices.EqualFunc(was.Children, p.Children, func(a, b *Node) bool { return a.ID == b.ID }) {
 			all = append(all, change{of: p})
 		}
-		if was.Name != p.Name {
-			all = append(all, change{p, propertyName, text(was.Name), text(p.Name)})
+		for _, id := range changing {
+			of := properties[id]
+			if a, b := of(target{v: old, place: was}), of(target{v: now, place: p}); a != b {
+				all = append(all, change{p, id, a, b})
+			}
 		}
-		if was.Value != p.Value {
-			all = append(all, change{p, propertyValue, text(was.Value), text(p.Value)})
-		}
-		if was.Off != p.Off {
-			all = append(all, change{p, propertyEnabled, boolean(!was.Off), boolean(!p.Off)})
+		if p.chosen() && !was.chosen() {
+			all = append(all, change{of: p, event: eventElementSelected})
 		}
 	}
 	if p, was := now.focused(), old.focused(); p != nil && (was == nil || was.ID != p.ID) {
 		all = append(all, change{of: p, event: eventFocusChanged})
 	}
 	for _, p := range now.inOrder { // last: it takes the longest to say
-		if p.Role == News && old.find(p.ID) == nil {
+		switch root := p.root(); {
+		case p.Role != News || old.find(p.ID) != nil:
+		case root.Role == Card:
 			all = append(all, change{of: p, event: eventSystemAlert})
+		case old.nodes[root.ID] != nil:
+			all = append(all, change{of: p, event: eventLiveRegionChanged})
 		}
 	}
 	return all
@@ -135,8 +144,6 @@ func changes(old, now *view) (all []change) {
 
 // tell tells readers of a change.
 func (b *Bridge) tell(c change) {
-	defer variantClear.Call(uintptr(unsafe.Pointer(&c.was)))
-	defer variantClear.Call(uintptr(unsafe.Pointer(&c.is)))
 	f := b.provide(c.of, asSimple)
 	if f == nil {
 		return
@@ -147,11 +154,14 @@ func (b *Bridge) tell(c change) {
 		if wineOnly.Find() != nil { // wine 8 ends a program that calls it
 			raiseStructureChanged.Call(provider, childrenInvalidated, 0, 0)
 		}
-	case eventFocusChanged, eventSystemAlert:
+	case eventFocusChanged, eventElementSelected, eventSystemAlert, eventLiveRegionChanged:
 		raiseEvent.Call(provider, c.event)
 	default:
+		was, is := variantOf(c.was), variantOf(c.is)
 		// Passed by value, which is by address for things of this size.
-		raisePropertyChanged.Call(provider, c.event, uintptr(unsafe.Pointer(&c.was)), uintptr(unsafe.Pointer(&c.is)))
+		raisePropertyChanged.Call(provider, c.event, uintptr(unsafe.Pointer(&was)), uintptr(unsafe.Pointer(&is)))
+		variantClear.Call(uintptr(unsafe.Pointer(&was)))
+		variantClear.Call(uintptr(unsafe.Pointer(&is)))
 	}
 }
 
@@ -193,8 +203,22 @@ func hostOf(window uintptr) (host uintptr) {
 	return host
 }
 
-// asked is set once a client has asked for a window of this program.
-var asked atomic.Bool
+// asked is set once a client has asked for a window of this program, and whenAsked is
+// called then.
+var (
+	asked     atomic.Bool
+	whenAsked atomic.Pointer[func()]
+)
+
+// WhenAsked has f called, on the thread of a window, once Wanted is true because a
+// client has asked for that window. It must not wait. nil ends that.
+func WhenAsked(f func()) {
+	if f == nil {
+		whenAsked.Store(nil)
+		return
+	}
+	whenAsked.Store(&f)
+}
 
 // Answer deals with WM_GETOBJECT of a window, on its thread; false leaves it to the
 // system.
@@ -204,8 +228,10 @@ func Answer(window, wParam, lParam uintptr) (uintptr, bool) {
 	if what != rootObject && what != client {
 		return 0, false
 	}
-	if what == rootObject {
-		asked.Store(true)
+	if what == rootObject && asked.CompareAndSwap(false, true) {
+		if f := whenAsked.Load(); f != nil {
+			(*f)()
+		}
 	}
 	b := running.Load()
 	if b == nil {

@@ -13,18 +13,26 @@ const (
 	asFragment
 	asRoot
 	asInvoke
+	asSelection
 	asValue
+	asExpand
 	asWindow
+	asSelectionItem
+	asToggle
 	interfaces
 )
 
 var iids = [interfaces]windows.GUID{
-	asSimple:   {Data1: 0xd6dd68d1, Data2: 0x86fd, Data3: 0x4332, Data4: [8]byte{0x86, 0x66, 0x9a, 0xbe, 0xde, 0xa2, 0xd2, 0x4c}},
-	asFragment: {Data1: 0xf7063da8, Data2: 0x8359, Data3: 0x439c, Data4: [8]byte{0x92, 0x97, 0xbb, 0xc5, 0x29, 0x9a, 0x7d, 0x87}},
-	asRoot:     {Data1: 0x620ce2a5, Data2: 0xab8f, Data3: 0x40a9, Data4: [8]byte{0x86, 0xcb, 0xde, 0x3c, 0x75, 0x59, 0x9b, 0x58}},
-	asInvoke:   {Data1: 0x54fcb24b, Data2: 0xe18e, Data3: 0x47a2, Data4: [8]byte{0xb4, 0xd3, 0xec, 0xcb, 0xe7, 0x75, 0x99, 0xa2}},
-	asValue:    {Data1: 0xc7935180, Data2: 0x6fb3, Data3: 0x4201, Data4: [8]byte{0xb1, 0x74, 0x7d, 0xf7, 0x3a, 0xdb, 0xf6, 0x4a}},
-	asWindow:   {Data1: 0x987df77b, Data2: 0xdb06, Data3: 0x4d77, Data4: [8]byte{0x8f, 0x8a, 0x86, 0xa9, 0xc3, 0xbb, 0x90, 0xb9}},
+	asSimple:        {Data1: 0xd6dd68d1, Data2: 0x86fd, Data3: 0x4332, Data4: [8]byte{0x86, 0x66, 0x9a, 0xbe, 0xde, 0xa2, 0xd2, 0x4c}},
+	asFragment:      {Data1: 0xf7063da8, Data2: 0x8359, Data3: 0x439c, Data4: [8]byte{0x92, 0x97, 0xbb, 0xc5, 0x29, 0x9a, 0x7d, 0x87}},
+	asRoot:          {Data1: 0x620ce2a5, Data2: 0xab8f, Data3: 0x40a9, Data4: [8]byte{0x86, 0xcb, 0xde, 0x3c, 0x75, 0x59, 0x9b, 0x58}},
+	asInvoke:        {Data1: 0x54fcb24b, Data2: 0xe18e, Data3: 0x47a2, Data4: [8]byte{0xb4, 0xd3, 0xec, 0xcb, 0xe7, 0x75, 0x99, 0xa2}},
+	asSelection:     {Data1: 0xfb8b03af, Data2: 0x3bdf, Data3: 0x48d4, Data4: [8]byte{0xbd, 0x36, 0x1a, 0x65, 0x79, 0x3b, 0xe1, 0x68}},
+	asValue:         {Data1: 0xc7935180, Data2: 0x6fb3, Data3: 0x4201, Data4: [8]byte{0xb1, 0x74, 0x7d, 0xf7, 0x3a, 0xdb, 0xf6, 0x4a}},
+	asExpand:        {Data1: 0xd847d3a5, Data2: 0xcab0, Data3: 0x4a98, Data4: [8]byte{0x8c, 0x32, 0xec, 0xb4, 0x5c, 0x59, 0xad, 0x24}},
+	asWindow:        {Data1: 0x987df77b, Data2: 0xdb06, Data3: 0x4d77, Data4: [8]byte{0x8f, 0x8a, 0x86, 0xa9, 0xc3, 0xbb, 0x90, 0xb9}},
+	asSelectionItem: {Data1: 0x2acad808, Data2: 0xb2d4, Data3: 0x452d, Data4: [8]byte{0xa4, 0x07, 0x91, 0xff, 0x1a, 0xd1, 0x67, 0xb2}},
+	asToggle:        {Data1: 0x56d00bd0, Data2: 0xc4f4, Data3: 0x433c, Data4: [8]byte{0xa8, 0x36, 0x1a, 0x52, 0xa5, 0x7e, 0x08, 0x92}},
 }
 
 var iidUnknown = windows.GUID{Data4: [8]byte{0xC0, 0, 0, 0, 0, 0, 0, 0x46}}
@@ -37,14 +45,17 @@ type face struct {
 	object  uintptr // which of objects.all
 }
 
-// object is what clients hold of a node.
+// object is what clients hold of a node. It has the interfaces of all patterns: a
+// client asks which of them there are now.
 type object struct {
 	node
 	faces *[interfaces]face
-	has   [interfaces]bool
+	root  bool
 	count int  // of those who hold it
 	left  bool // the system was told that it is on screen no more
 }
+
+func (o *object) has(i int) bool { return i != asRoot || o.root }
 
 // node names what an object stands for.
 type node struct {
@@ -76,13 +87,13 @@ func (b *Bridge) provide(p *place, as int) *face {
 			return nil
 		}
 		objects.last++
-		o = &object{node: node{b, p.ID}, faces: *(**[interfaces]face)(unsafe.Pointer(&at)), has: interfacesOf(p)}
+		o = &object{node: node{b, p.ID}, faces: *(**[interfaces]face)(unsafe.Pointer(&at)), root: p.parent == nil}
 		for i := range o.faces {
 			o.faces[i] = face{methods: &tables.methods[i][0], object: objects.last}
 		}
 		objects.all[objects.last], objects.of[o.node] = o, o
 	}
-	if !o.has[as] {
+	if !o.has(as) {
 		return nil
 	}
 	o.count++
@@ -101,7 +112,7 @@ func (f *face) as(i int) *face {
 	objects.Lock()
 	defer objects.Unlock()
 	o := objects.all[f.object]
-	if o == nil || !o.has[i] {
+	if o == nil || !o.has(i) {
 		return nil
 	}
 	o.count++
@@ -174,8 +185,8 @@ func makeTables() {
 			windows.NewCallback(navigate),
 			get(target.runtimeID),
 			get(target.rectangle),
-			get(func(target) uintptr { return 0 }),            // no windows stand in ours
-			does(func(target) uintptr { return eNotThatWay }), // the keyboard is the user's to give
+			get(func(target) uintptr { return 0 }), // no windows stand in ours
+			does(target.takeKeyboard),
 			get(func(t target) *face { return t.o.b.provide(t.root(), asRoot) }),
 		},
 		asRoot: {
@@ -183,19 +194,40 @@ func makeTables() {
 			get(target.focus),
 		},
 		asInvoke: {does(target.press)},
+		asSelection: {
+			get(target.selection),
+			get(no), get(no), // several at once, or none at all not: neither is known
+		},
 		asValue: {
-			windows.NewCallback(func(*face, uintptr) uintptr { return eNotThatWay }), // letters come from the keyboard
+			windows.NewCallback(setValue),
 			get(func(t target) uintptr { return systemText(t.Value) }),
-			get(no),
+			get(func(t target) int32 { return flag(t.Role != Entry || t.Off) }),
+		},
+		asExpand: {
+			does(func(t target) uintptr { return t.makes(t.Is(Expanded)) }),
+			does(func(t target) uintptr { return t.makes(!t.Is(Expanded)) }),
+			get(func(t target) int32 { return flag(t.Is(Expanded)) }),
 		},
 		asWindow: {
 			windows.NewCallback(func(*face, uintptr) uintptr { return eNotThatWay }),
 			does(func(target) uintptr { return eNotThatWay }), // it has a button for that
 			windows.NewCallback(func(_ *face, _ uintptr, idle *int32) uintptr { *idle = 1; return ok }),
-			get(no), get(no), get(no), // maximized, minimized, modal
+			get(no), get(no), // maximized, minimized
+			get(func(t target) int32 { return flag(t.Role == Dialog) }),
 			get(no), // which is "normal" of a WindowVisualState
 			get(func(target) int32 { return readyForInput }),
-			get(func(target) int32 { return 1 }), // above all others
+			get(func(t target) int32 { return flag(t.Role == Card) }), // above all others
+		},
+		asSelectionItem: {
+			does(func(t target) uintptr { return t.makes(t.chosen()) }),
+			does(func(t target) uintptr { return t.makes(t.chosen()) }),
+			does(func(target) uintptr { return eNotThatWay }),
+			get(func(t target) int32 { return flag(t.chosen()) }),
+			get(target.selectedIn),
+		},
+		asToggle: {
+			does(target.press),
+			get(func(t target) int32 { return flag(t.Is(Checked)) }),
 		},
 	} {
 		tables.methods[i] = append(unknown[:len(unknown):len(unknown)], own...)
@@ -203,6 +235,13 @@ func makeTables() {
 }
 
 func no(target) int32 { return 0 }
+
+func flag(is bool) int32 {
+	if is {
+		return 1
+	}
+	return 0
+}
 
 // get makes a method of what a node answers.
 func get[T any](f func(target) T) uintptr {

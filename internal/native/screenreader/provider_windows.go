@@ -4,6 +4,7 @@ import (
 	"image"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 
 	"golang.org/x/sys/windows"
@@ -15,40 +16,57 @@ type kind struct {
 	patterns []int // what it can do, as interfaces
 }
 
-// kinds has the roles; those that are not in it say by what they do what they are.
+// kinds has all roles.
 var kinds = map[Role]kind{
-	Button: {typeButton, []int{asInvoke}},
-	Entry:  {typeEdit, []int{asInvoke, asValue}},
-	Label:  {control: typeText},
-	News:   {control: typeText},
-	List:   {control: typeList},
-	Item:   {control: typeListItem},
-	Card:   {typeWindow, []int{asWindow}},
-}
-
-func kindOf(n *Node) kind {
-	k, known := kinds[n.Role]
-	switch {
-	case known:
-	case n.Acts():
-		k = kind{typeCustom, []int{asInvoke}}
-	case len(n.Children) > 0:
-		k = kind{control: typeCustom}
-	default:
-		k = kind{control: typeText}
-	}
-	return k
+	Button:   {typeButton, []int{asInvoke}},
+	Entry:    {typeEdit, []int{asInvoke, asValue}},
+	Label:    {control: typeText},
+	News:     {control: typeText},
+	List:     {control: typeList},
+	Item:     {control: typeListItem},
+	Card:     {typeWindow, []int{asWindow}},
+	Window:   {control: typeWindow}, // of which the system knows how to close it
+	Dialog:   {typeWindow, []int{asWindow}},
+	Heading:  {control: typeText},
+	CheckBox: {typeCheckBox, []int{asToggle}},
+	Radio:    {typeRadioButton, []int{asSelectionItem}},
+	ComboBox: {typeComboBox, []int{asExpand, asValue}},
+	TabList:  {control: typeTab},
+	Tab:      {typeTabItem, []int{asSelectionItem}},
+	Menu:     {control: typeMenu},
+	MenuItem: {typeMenuItem, []int{asInvoke}},
+	Link:     {typeHyperlink, []int{asInvoke}},
+	Picture:  {control: typeImage},
+	Group:    {control: typeGroup},
 }
 
 // patterns are the interfaces by the numbers that clients have for them.
-var patterns = map[uintptr]int{patternInvoke: asInvoke, patternValue: asValue, patternWindow: asWindow}
+var patterns = map[uintptr]int{patternInvoke: asInvoke, patternSelection: asSelection, patternValue: asValue, patternExpandCollapse: asExpand,
+	patternWindow: asWindow, patternSelectionItem: asSelectionItem, patternToggle: asToggle}
 
-func interfacesOf(p *place) (has [interfaces]bool) {
-	has[asSimple], has[asFragment], has[asRoot] = true, true, p.parent == nil
-	for _, i := range kindOf(p.Node).patterns {
-		has[i] = true
+// can tells whether something can now be used by an interface of a pattern.
+func (p *place) can(i int) bool {
+	switch {
+	case slices.Contains(kinds[p.Role].patterns, i):
+		return true
+	case i == asInvoke:
+		return p.Is(Acting)
+	case i == asExpand:
+		return p.Is(Expandable)
+	case i == asSelection: // or each would be said not to be selected
+		return slices.ContainsFunc(p.Children, func(n *Node) bool { return n.Is(Selected) })
+	case i == asSelectionItem:
+		return p.Role == Item && p.parent != nil && p.parent.can(asSelection)
 	}
-	return has
+	return false
+}
+
+// chosen tells whether it is what is selected of several.
+func (p *place) chosen() bool { return p.Is(Selected) || p.Role == Radio && p.Is(Checked) }
+
+// focusable tells whether the keyboard can come to it.
+func (p *place) focusable() bool {
+	return !p.Off && (p.Is(Focusable) || p.root().Role == Card && p.Acts())
 }
 
 // target is what a method is about, at this moment.
@@ -108,6 +126,58 @@ func (t target) press() uintptr {
 	return ok
 }
 
+// makes presses it unless it is what is wanted already.
+func (t target) makes(already bool) uintptr {
+	if already {
+		return ok
+	}
+	return t.press()
+}
+
+// takeKeyboard is called when the window is in front: a client has it brought there.
+func (t target) takeKeyboard() uintptr {
+	if t.v.Focus == nil || !t.focusable() {
+		return eNotThatWay // it is the user's to give
+	}
+	t.v.Focus(t.ID)
+	return ok
+}
+
+// selection are those that are selected in it.
+func (t target) selection() uintptr {
+	var all []*face
+	for i, n := range t.Children {
+		if n.Is(Selected) {
+			if f := t.o.b.provide(&place{n, t.place, i}, asSimple); f != nil {
+				all = append(all, f)
+			}
+		}
+	}
+	return list(all)
+}
+
+// selectedIn is what it is selected in.
+func (t target) selectedIn() *face {
+	if t.parent == nil || !t.parent.can(asSelection) {
+		return nil
+	}
+	return t.o.b.provide(t.parent, asSimple)
+}
+
+func setValue(this *face, value *uint16) uintptr {
+	t, there := this.target()
+	switch {
+	case !there:
+		return eNotAvailable
+	case t.v.Set == nil || t.Role != Entry:
+		return eNotThatWay // letters come from the keyboard
+	case t.Off:
+		return eNotEnabled
+	}
+	t.v.Set(t.ID, windows.UTF16PtrToString(value))
+	return ok
+}
+
 // under is the innermost that is at a place.
 func (t target) under(at image.Point) *face {
 	if !at.In(t.Bounds) {
@@ -117,7 +187,7 @@ func (t target) under(at image.Point) *face {
 down:
 	for {
 		for i, c := range p.Children {
-			if at.In(c.Bounds) {
+			if at.In(c.Bounds) && !c.Is(Outside) {
 				p = &place{c, p, i}
 				continue down
 			}
@@ -165,7 +235,11 @@ func patternProvider(this *face, pattern uintptr, out **face) uintptr {
 		return ePointer
 	}
 	*out = nil
-	if i, known := patterns[pattern&math.MaxUint32]; known {
+	t, there := this.target()
+	if !there {
+		return eNotAvailable
+	}
+	if i, known := patterns[pattern&math.MaxUint32]; known && t.can(i) {
 		*out = this.as(i)
 	}
 	return ok
@@ -181,7 +255,7 @@ func propertyValueOf(this *face, property uintptr, out *variant) uintptr {
 		return eNotAvailable
 	}
 	if f := properties[property&math.MaxUint32]; f != nil {
-		*out = f(t)
+		*out = variantOf(f(t))
 	}
 	return ok
 }
@@ -189,36 +263,40 @@ func propertyValueOf(this *face, property uintptr, out *variant) uintptr {
 // properties are what clients may want to know of a node; the rest the system knows
 // by itself, or nobody does. AutomationId stays the same as long as the thing is the
 // same.
-var properties = map[uintptr]func(target) variant{
-	propertyProcessID:    func(target) variant { return number(os.Getpid()) },
-	propertyControlType:  func(t target) variant { return number(kindOf(t.Node).control) },
-	propertyName:         func(t target) variant { return text(t.Name) },
-	propertyHasFocus:     func(t target) variant { return boolean(t.Focused) },
-	propertyFocusable:    func(t target) variant { return boolean(t.Acts()) },
-	propertyEnabled:      func(t target) variant { return boolean(!t.Off) },
-	propertyAutomationID: func(t target) variant { return text(strconv.Itoa(int(t.ID))) },
-	propertyHelpText: func(t target) variant {
-		if t.Position[0] > 0 { // which is said already
-			return variant{}
+var properties = map[uintptr]func(target) any{
+	propertyProcessID:    func(target) any { return os.Getpid() },
+	propertyControlType:  func(t target) any { return kinds[t.Role].control },
+	propertyName:         func(t target) any { return t.Name },
+	propertyHasFocus:     func(t target) any { p := t.v.focused(); return p != nil && p.ID == t.ID },
+	propertyFocusable:    func(t target) any { return t.focusable() },
+	propertyEnabled:      func(t target) any { return !t.Off },
+	propertyAutomationID: func(t target) any { return strconv.Itoa(int(t.ID)) },
+	propertyHelpText: func(t target) any {
+		if t.Position[0] > 0 && t.root().Role == Card { // which is said already
+			return nil
 		}
-		return text(t.About)
+		return t.About
 	},
-	propertyLiveSetting: func(t target) variant {
-		if t.Role != News {
-			return variant{}
-		}
-		return number(assertive)
-	},
-	propertyPositionInSet: func(t target) variant { return position(t.Position[0]) },
-	propertySizeOfSet:     func(t target) variant { return position(t.Position[1]) },
-	propertyIsDialog:      func(t target) variant { return boolean(t.Role == Card) },
+	propertyPassword:      func(t target) any { return t.Is(Password) },
+	propertyOffscreen:     func(t target) any { return where(t.parent != nil, t.Is(Outside)) },
+	propertyValue:         func(t target) any { return where(t.can(asValue), t.Value) },
+	propertyExpanded:      func(t target) any { return where(t.can(asExpand), int(flag(t.Is(Expanded)))) },
+	propertySelected:      func(t target) any { return where(t.can(asSelectionItem), t.chosen()) },
+	propertyToggled:       func(t target) any { return where(t.can(asToggle), int(flag(t.Is(Checked)))) },
+	propertyValid:         func(t target) any { return !t.Is(Invalid) },
+	propertyLiveSetting:   func(t target) any { return where(t.Role == News, assertive) },
+	propertyPositionInSet: func(t target) any { return where(t.Position[0] > 0, t.Position[0]) },
+	propertySizeOfSet:     func(t target) any { return where(t.Position[1] > 0, t.Position[1]) },
+	propertyHeadingLevel:  func(t target) any { return where(t.Level > 0, noHeading+t.Level) },
+	propertyIsDialog:      func(t target) any { return t.Role == Card || t.Role == Dialog },
 }
 
-func position(n int) variant {
-	if n == 0 {
-		return variant{}
+// where is what is so of some only, and nothing of the others.
+func where[T any](some bool, v T) any {
+	if some {
+		return v
 	}
-	return number(n)
+	return nil
 }
 
 // fromPointEntry is where clients begin who ask what is at a place, and fromPoint is

@@ -7,8 +7,12 @@ import "image"
 type Tree struct {
 	Windows []*Node // cards, or ordinary windows
 	// Press does what a click on something would, later and unless it has changed
-	// by then. Any goroutine may call it.
+	// by then. Any goroutine may call it, and what follows.
 	Press func(ID)
+	// Focus gives something the keyboard within its window, and Set gives an Entry
+	// another value; nil where the user alone does.
+	Focus func(ID)
+	Set   func(ID, string)
 }
 
 // ID names something on screen for as long as it is the same thing.

@@ -20,7 +20,7 @@ func TestWindows(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	p := winetest.New(t)
-	for only, passed := range map[string]int{"^Test(Providers|Changes|Churn)$": 3, "^TestNothingWithoutClients$": 1} {
+	for only, passed := range map[string]int{"^Test(Providers|Roles|Changes|Churn)$": 4, "^TestNothingWithoutClients$": 1} {
 		out, err := p.Command(exe, "-test.v", "-test.run", only).CombinedOutput()
 		if t.Logf("%s", out); err != nil || strings.Count(string(out), "--- PASS") != passed {
 			t.Errorf("%s: %v", only, err)
@@ -49,7 +49,7 @@ func TestWindows(t *testing.T) {
 		`{"Depth":3,"Type":50000,"ID":"4","Name":"Relatie openen","Focusable":true},` +
 		`{"Depth":1,"Type":50000,"ID":"6","Name":"Kaart sluiten","Off":true},` +
 		`{"Depth":1,"Type":50004,"ID":"8","Name":"Zoeken","Help":"in deze relaties","Focusable":true},` +
-		`{"Depth":1,"Type":50020,"ID":"9","Name":"iets anders"}]`
+		`{"Depth":1,"Type":50006,"ID":"9","Name":"iets anders"}]`
 	if got := walk(); got != card {
 		t.Errorf("a client finds\n%s, want\n%s", got, card)
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // Windows tells of locking and unlocking and of remote connections by messages
-// to a window; the rest has to be asked for, and is, with every such message and
+// to a window, and a screen reader that asks for a window of ours is noticed; the rest has to be asked for, and is, with every such message and
 // every few seconds: SHQueryUserNotificationState takes microseconds.
 const askEvery = 3 * time.Second
 
@@ -84,6 +84,7 @@ func open(ctx context.Context, log *slog.Logger, set func(State, []string)) (run
 			log.Warn("the session is looked at when it changes only", "why", err)
 		}
 		f.ask()
+		screenreader.WhenAsked(func() { win32.Post(window, wmTimer, 0, 0) })
 		made <- nil
 		win32.Loop()
 	}()
@@ -93,6 +94,7 @@ func open(ctx context.Context, log *slog.Logger, set func(State, []string)) (run
 	}
 	return func() {
 		<-ctx.Done()
+		screenreader.WhenAsked(nil)
 		win32.Post(window, win32.WMClose, 0, 0)
 		<-done
 	}, nil

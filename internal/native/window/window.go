@@ -12,6 +12,8 @@ package window
 import (
 	"errors"
 	"image"
+
+	"wiebelt/internal/native/screenreader"
 )
 
 // Display is the connection to the desktop.
@@ -82,6 +84,14 @@ type Window interface {
 	Sync() error
 	// Close destroys the window.
 	Close() error
+}
+
+// Explored says which node stands for a window, a Window or a Frame, in the trees that
+// screen readers get from now on. It matters where they ask the window itself (Windows).
+func Explored(w any, n screenreader.ID) {
+	if w, ok := w.(interface{ explored(screenreader.ID) }); ok {
+		w.explored(n)
+	}
 }
 
 // Handler receives what the pointer does over a window. Positions are window

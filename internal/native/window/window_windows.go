@@ -79,9 +79,8 @@ func (b *winBase) destroy() {
 	b.hwnd, b.pic = 0, nil
 }
 
-// Explored says which node stands for the window in the trees that screen readers get
-// from now on. It is a method of windows on this platform only.
-func (b *winBase) Explored(n screenreader.ID) {
+// explored is a method of windows on this platform only.
+func (b *winBase) explored(n screenreader.ID) {
 	_ = b.do(func() error { screenreader.Attach(b.hwnd, n); return nil }) // a closed one is explored by nobody
 }
 

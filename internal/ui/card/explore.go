@@ -7,6 +7,7 @@ import (
 
 	"wiebelt/internal/core/engine"
 	"wiebelt/internal/native/screenreader"
+	"wiebelt/internal/native/window"
 	"wiebelt/internal/text"
 )
 
@@ -52,9 +53,6 @@ func (cs *Cards) readerPressed(in input) {
 	}
 }
 
-// explored is a window that the system's readers ask, and not the program (Windows).
-type explored interface{ Explored(screenreader.ID) }
-
 // explorer makes the tree of one card.
 type explorer struct {
 	cs   *Cards
@@ -75,8 +73,8 @@ func (cs *Cards) explore(s *slot) *screenreader.Node {
 	_, known := s.known[root]
 	e.card = e.node(root, s.rect)
 	e.card.Focused = s.keys.here
-	if w, ok := s.win.(explored); ok && !known {
-		w.Explored(e.card.ID)
+	if !known {
+		window.Explored(s.win, e.card.ID)
 	}
 	var last *screenreader.Node // what closes it, as with the keys
 	word := 0

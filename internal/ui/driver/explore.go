@@ -9,6 +9,7 @@ import (
 	fynecanvas "fyne.io/fyne/v2/canvas"
 
 	"wiebelt/internal/native/screenreader"
+	"wiebelt/internal/native/window"
 	"wiebelt/internal/ui/explore"
 	"wiebelt/internal/ui/offscreen"
 )
@@ -27,7 +28,13 @@ type exploring struct {
 	untold bool // something has changed since
 	lastID screenreader.ID
 	known  map[any]screenreader.ID
-	press  map[screenreader.ID]func()
+	does   map[screenreader.ID]doing
+}
+
+// doing is what readers can do with something. None of it need be there.
+type doing struct {
+	press, focus func()
+	set          func(string)
 }
 
 // The keys of what is known, beside objects.
@@ -69,10 +76,18 @@ func (d *driver) tell() {
 	if r.show == nil || !r.untold {
 		return
 	}
-	r.untold, r.press = false, map[screenreader.ID]func(){}
-	t := screenreader.Tree{Press: func(id screenreader.ID) {
-		d.queue.add(func() { call(d.reader.press[id]) })
-	}}
+	r.untold, r.does = false, map[screenreader.ID]doing{}
+	t := screenreader.Tree{
+		Press: func(id screenreader.ID) { d.queue.add(func() { call(d.reader.does[id].press) }) },
+		Focus: func(id screenreader.ID) { d.queue.add(func() { call(d.reader.does[id].focus) }) },
+		Set: func(id screenreader.ID, value string) {
+			d.queue.add(func() {
+				if set := d.reader.does[id].set; set != nil {
+					set(value)
+				}
+			})
+		},
+	}
 	seen := map[any]bool{}
 	for _, w := range d.windows {
 		if w.native != nil && w.shown {
@@ -101,7 +116,11 @@ type spot struct {
 }
 
 func (e *explorer) window() *screenreader.Node {
+	_, known := e.w.d.reader.known[e.w]
 	n := e.node(e.w, screenreader.Window)
+	if !known {
+		window.Explored(e.w.native, n.ID)
+	}
 	n.Name, n.Focused, n.Bounds = e.w.title, e.w.focused, e.w.canvas.stands
 	e.in(n, e.w.canvas.top(), spot{clip: image.Rectangle{Max: e.w.size}}, explore.Said{})
 	return n
@@ -218,7 +237,7 @@ func (e *explorer) add(in *screenreader.Node, o fyne.CanvasObject, said explore.
 	}
 	n.Focused = e.w.focused && (said.Focused || said.Key == nil && sameObject(o, e.w.canvas.Focused()))
 	e.put(n, where, size)
-	e.presses(n, o, said)
+	e.presses(in, n, o, said)
 	for _, p := range said.Parts {
 		e.add(n, o, p.Said, spot{where.at.Add(p.At), where.clip}, p.Size, explore.Said{})
 	}
@@ -268,22 +287,28 @@ func (e *explorer) pixels(at fyne.Position, size fyne.Size) image.Rectangle {
 	return image.Rect(px(at.X), px(at.Y), px(at.X+size.Width), px(at.Y+size.Height))
 }
 
-// presses has a press on a node do what a click does.
-func (e *explorer) presses(n *screenreader.Node, o fyne.CanvasObject, said explore.Said) {
-	press := said.Press
-	focus, focusable := o.(fyne.Focusable)
+// presses has a press on a node do what a click does, and what else readers do. The
+// lines of a list have the keyboard with it.
+func (e *explorer) presses(in, n *screenreader.Node, o fyne.CanvasObject, said explore.Said) {
+	does := doing{press: said.Press, focus: e.w.d.reader.does[in.ID].focus}
+	if f, ok := o.(fyne.Focusable); ok {
+		does.focus = func() { e.w.canvas.Focus(f) }
+	}
 	tap, tappable := o.(fyne.Tappable)
+	if entry, ok := o.(interface{ SetText(string) }); ok && n.Role == screenreader.Entry {
+		does.set = entry.SetText
+	}
 	switch {
-	case press != nil:
+	case does.press != nil:
 		if n.Role == screenreader.Item {
 			n.State |= screenreader.Acting
 		}
-	case n.Role == screenreader.Entry && focusable:
-		press = func() { e.w.canvas.Focus(focus) }
+	case n.Role == screenreader.Entry && does.focus != nil:
+		does.press = does.focus
 	case tappable:
-		press = func() { tap.Tapped(&fyne.PointEvent{Position: fyne.NewPos(o.Size().Width/2, o.Size().Height/2)}) }
+		does.press = func() { tap.Tapped(&fyne.PointEvent{Position: fyne.NewPos(o.Size().Width/2, o.Size().Height/2)}) }
 	}
-	e.w.d.reader.press[n.ID] = press
+	e.w.d.reader.does[n.ID] = does
 }
 
 // texts is all that is written in an object.

@@ -104,7 +104,12 @@ func TestExplored(t *testing.T) {
 		t.Error("the same button is another one")
 	}
 
-	b.do(func() { b.w.Canvas().Focus(b.entry) })
+	field := r.find(screenreader.Entry, "field").ID
+	b.do(func() { r.tree.Focus(field) })
+	told("a reader gives the keyboard", func() bool { return r.find(screenreader.Entry, "field").Focused })
+	b.do(func() { r.tree.Set(field, "by a reader") })
+	told("what a reader writes", func() bool { return r.find(screenreader.Entry, "field").Value == "by a reader" })
+	b.do(func() { r.tree.Set(id, "no field"); b.entry.SetText("") })
 	b.Type("x", 0)
 	told("what was typed", func() bool { n := r.find(screenreader.Entry, "field"); return n.Value == "x" && n.Caret == 1 })
 	b.until("the button is at rest", func() bool { return len(b.app.animations) <= 1 })
