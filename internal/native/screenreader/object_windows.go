@@ -201,33 +201,33 @@ func makeTables() {
 		asValue: {
 			windows.NewCallback(setValue),
 			get(func(t target) uintptr { return systemText(t.Value) }),
-			get(func(t target) int32 { return flag(t.Role != Entry || t.Off) }),
+			get(func(t target) int32 { return bit(t.Role != Entry || t.Off) }),
 		},
 		asExpand: {
 			does(func(t target) uintptr { return t.makes(t.Is(Expanded)) }),
 			does(func(t target) uintptr { return t.makes(!t.Is(Expanded)) }),
-			get(func(t target) int32 { return flag(t.Is(Expanded)) }),
+			get(func(t target) int32 { return bit(t.Is(Expanded)) }),
 		},
 		asWindow: {
 			windows.NewCallback(func(*face, uintptr) uintptr { return eNotThatWay }),
 			does(func(target) uintptr { return eNotThatWay }), // it has a button for that
 			windows.NewCallback(func(_ *face, _ uintptr, idle *int32) uintptr { *idle = 1; return ok }),
 			get(no), get(no), // maximized, minimized
-			get(func(t target) int32 { return flag(t.Role == Dialog) }),
+			get(func(t target) int32 { return bit(t.Role == Dialog) }),
 			get(no), // which is "normal" of a WindowVisualState
 			get(func(target) int32 { return readyForInput }),
-			get(func(t target) int32 { return flag(t.Role == Card) }), // above all others
+			get(func(t target) int32 { return bit(t.Role == Card) }), // above all others
 		},
 		asSelectionItem: {
 			does(func(t target) uintptr { return t.makes(t.chosen()) }),
 			does(func(t target) uintptr { return t.makes(t.chosen()) }),
 			does(func(target) uintptr { return eNotThatWay }),
-			get(func(t target) int32 { return flag(t.chosen()) }),
+			get(func(t target) int32 { return bit(t.chosen()) }),
 			get(target.selectedIn),
 		},
 		asToggle: {
 			does(target.press),
-			get(func(t target) int32 { return flag(t.Is(Checked)) }),
+			get(func(t target) int32 { return bit(t.Is(Checked)) }),
 		},
 	} {
 		tables.methods[i] = append(unknown[:len(unknown):len(unknown)], own...)
@@ -236,7 +236,7 @@ func makeTables() {
 
 func no(target) int32 { return 0 }
 
-func flag(is bool) int32 {
+func bit(is bool) int32 {
 	if is {
 		return 1
 	}
