@@ -180,6 +180,11 @@ func (s *session) run(ctx context.Context, stream *exchangelink.Stream, group st
 				return err
 			}
 		case err := <-failed:
+			if stream.Silent() { // of which it may hear before us, and then knows no channel
+				for range stream.In() {
+				}
+				return stream.Err()
+			}
 			return err
 		}
 	}

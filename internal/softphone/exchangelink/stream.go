@@ -24,6 +24,7 @@ type Stream struct {
 
 	server *Server // as it was asked
 	in     chan []byte
+	on     context.Context // ends with the stream
 	end    context.CancelCauseFunc
 	task   sync.WaitGroup
 	err    error // why the reader ended; read it after in is closed
@@ -45,7 +46,7 @@ func (s *Server) Stream(ctx context.Context, method, path string, h http.Header,
 		end(nil)
 		return nil, 0, s.broke(ctx, err)
 	}
-	k.end = end
+	k.on, k.end = on, end
 	here := *s
 	here.fixed = at
 	here.client = here.newClient()
@@ -56,11 +57,11 @@ func (s *Server) Stream(ctx context.Context, method, path string, h http.Header,
 		}
 		k.Cookies += c.Name + "=" + c.Value
 	}
-	k.task.Go(func() { k.read(ctx, on, resp.Body, split) })
+	k.task.Go(func() { k.read(ctx, resp.Body, split) })
 	return k, resp.StatusCode, nil
 }
 
-func (k *Stream) read(ctx, on context.Context, body io.ReadCloser, split bufio.SplitFunc) {
+func (k *Stream) read(ctx context.Context, body io.ReadCloser, split bufio.SplitFunc) {
 	defer close(k.in)
 	defer body.Close()
 	silent := time.AfterFunc(k.server.opts.Silence, func() { k.end(os.ErrDeadlineExceeded) })
@@ -72,12 +73,12 @@ func (k *Stream) read(ctx, on context.Context, body io.ReadCloser, split bufio.S
 		silent.Stop() // while nobody takes it, the silence is ours
 		select {
 		case k.in <- bytes.Clone(parts.Bytes()):
-		case <-on.Done():
+		case <-k.on.Done():
 		}
 		silent.Reset(k.server.opts.Silence)
 	}
 	switch err := parts.Err(); {
-	case errors.Is(context.Cause(on), os.ErrDeadlineExceeded):
+	case k.Silent():
 		k.err = k.server.broke(ctx, os.ErrDeadlineExceeded)
 	case errors.Is(err, bufio.ErrTooLong):
 		k.err = k.server.broke(ctx, errLarge)
@@ -101,6 +102,9 @@ func (r heard) Read(b []byte) (n int, err error) {
 
 // In gives the parts. It is closed when the answer has ended.
 func (k *Stream) In() <-chan []byte { return k.in }
+
+// Silent reports whether it was given up because nothing came, and ends.
+func (k *Stream) Silent() bool { return errors.Is(context.Cause(k.on), os.ErrDeadlineExceeded) }
 
 // Err says why In is closed.
 func (k *Stream) Err() error { return k.err }
