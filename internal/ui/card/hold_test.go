@@ -200,7 +200,7 @@ func TestSpoken(t *testing.T) {
 	reports(other, "In gesprek op Schade (020 123 45 67): 06 12 34 56 79, Geen relatie met dit nummer in de administratie.")
 	reports(g["several"], "Inkomend op 020 123 45 67: 3 relaties met dit nummer, 020 987 65 43")
 	reports(g["nobody-left"], "Inkomend op Schade (020 123 45 67): 06 12 34 56 78, Niet J. de Vries, zegt u")
-	reports(g["failed"], "Inkomend op Schade (020 123 45 67): 06 12 34 56 78, Opzoeken lukt niet:")
+	reports(g["failed"], "Inkomend op Schade (020 123 45 67): 06 12 34 56 78, Opzoeken lukt niet: de hub reageert niet.")
 
 	strip := g["found"]
 	strip.ID = 6

@@ -418,13 +418,14 @@ func (p *painter) failed(c engine.Card) float32 {
 	p.big(c.Number.Display(), false)
 	bold := p.lg.T(text.CardFailed)
 	rest := p.lg.T(text.Failure(string(c.Failure)))
+	p.aloud(bold + " " + rest)
 	switch {
 	case c.Failure.NeedsAdmin():
 		rest += " " + p.lg.T(text.CardTell, p.admin())
 	case c.Retrying:
 		rest += " " + p.lg.T(text.CardRetrying)
 	}
-	w := p.say(p.aloud(bold), left, noteY, textWidth, fieldBold, p.c.Ink) + 4
+	w := p.say(bold, left, noteY, textWidth, fieldBold, p.c.Ink) + 4
 	lines := p.sentence(rest, w, noteY, 4, fieldFont, p.c.Muted)
 	return p.asked(c, p.lg.T(text.CardButtonRetry), false, lines)
 }
