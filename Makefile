@@ -74,10 +74,10 @@ bench: build
 	go test -tags $(TAGS) -run '^$$' -bench . -benchtime 200x $$(go list -tags $(TAGS) ./internal/... | grep -v /e2e)
 	WIEBELT_BIN=$(CURDIR)/bin WIEBELT_BENCH_ACCEPT=$(ACCEPT) go test -tags $(TAGS) -timeout 30m -run '^$$' -bench Budgets -benchtime 1x ./internal/e2e
 
-# The local hub with a million contacts, a hundred residents at once, the windows.
+# The local hub with a million contacts, a hundred residents at once, the windows, Orca.
 bench-more: build
 	.ci/install test
-	WIEBELT_BIN=$(CURDIR)/bin WIEBELT_BENCH_ACCEPT=$(ACCEPT) go test -tags $(TAGS) -timeout 30m -run '^$$' -bench 'Hub$$|Hundred|Windows$$' -benchtime 1x ./internal/e2e
+	WIEBELT_BIN=$(CURDIR)/bin WIEBELT_BENCH_ACCEPT=$(ACCEPT) go test -tags $(TAGS) -timeout 30m -run '^$$' -bench 'Hub$$|Hundred|Windows$$|Reader' -benchtime 1x ./internal/e2e
 
 # A relay with a thousand desks, and with five thousand, and the way of a call from
 # each exchange; on a quiet machine too.

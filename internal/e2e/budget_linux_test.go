@@ -45,13 +45,12 @@ func BenchmarkBudgets(b *testing.B) {
 	}
 }
 
-// calls measures event → number and answer → contact.
-func (s *stage) calls(t *table, n int) {
+// painted measures event → number, answer → contact, and how long a look takes.
+func (s *stage) painted(n int) (number, found, poll []time.Duration) {
 	s.b.Helper()
 	s.hold.Store(true)
 	defer s.hold.Store(false)
 	ctx := s.b.Context()
-	var number, found, poll []time.Duration
 	for i := range n + 5 {
 		phone := s.phones[i%len(s.phones)]
 		p := s.person(pause / time.Duration(len(s.phones)))
@@ -74,6 +73,13 @@ func (s *stage) calls(t *table, n int) {
 		}
 		s.over(phone, c)
 	}
+	return number, found, poll
+}
+
+// calls is what painted measures, as figures.
+func (s *stage) calls(t *table, n int) {
+	s.b.Helper()
+	number, found, poll := s.painted(n)
 	percent := fmt.Sprintf(" (%d %%)", int(s.scale*100))
 	if s.scale == 1 {
 		t.times("one look at the screen"+percent, poll, limit{p50: 0.5})

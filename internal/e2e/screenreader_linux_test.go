@@ -1,7 +1,9 @@
 package e2e
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"image"
 	"os"
 	"path/filepath"
@@ -15,6 +17,7 @@ import (
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/xtest"
 )
 
 // explorer writes what a program shows to whoever explores it, a line an object, and
@@ -152,5 +155,69 @@ func TestScreenReader(t *testing.T) {
 	o.Until("the keyboard is back", func() bool { return o.FocusedWindow() == was })
 	if n := strings.Count(said(), "J. de Vries"); n != 2 {
 		t.Errorf("said %d times: %q", n, said())
+	}
+	o.typesThrough(p, term)
+}
+
+// typesThrough: of 500 keys typed while 50 calls come and go none is lost.
+func (o *office) typesThrough(p *simulate.Phone, term *xtest.Terminal) {
+	o.t.Helper()
+	before, keys, done := term.Text(), strings.Repeat("abcdefghij", 50), make(chan error, 1)
+	go func() {
+		var err error
+		for n := 0; n < 50 && err == nil; n++ {
+			c := simulate.Call{ID: fmt.Sprint("typed", n), Number: fmt.Sprintf("06987%05d", n)}
+			err = cmp.Or(p.Ring(o.t.Context(), c), p.End(o.t.Context(), c, "missed"))
+		}
+		done <- err
+	}()
+	o.Type(keys, 8)
+	must.Do(o.t, <-done)
+	term.WaitText(before + keys)
+}
+
+// TestDemoIsSaid: Orca says what came of every call of the demo, once, in both
+// languages.
+func TestDemoIsSaid(t *testing.T) {
+	t.Parallel()
+	o := prepare(t, "")
+	o.Bus()
+	said := o.orca()
+	for _, d := range []struct{ language, all string }{
+		{"nl", `Inkomend op Schade (020 765 43 21): J.M. van der Berg, 06 12 34 56 78.
+Inkomend op Schade (020 765 43 21): 3 relaties met dit nummer, 020 123 45 67.
+Inkomend op Schade (020 765 43 21): 06 55 55 00 00, Geen relatie met dit nummer in de administratie.
+Inkomend op Schade (020 765 43 21): Anonieme beller.
+Intern op Schade (020 765 43 21): Receptie, Toestel 101.
+Inkomend 2e keer, op Schade: J.M. van der Berg, 06 12 34 56 78.
+Inkomend op Schade (020 765 43 21): A. Aardenburg, 06 98 76 00 01.
+Inkomend op Schade (020 765 43 21): 06 98 76 00 02, Opzoeken lukt niet: de hub is niet bereikbaar.
+Inkomend op Schade (020 765 43 21): 06 98 76 00 03, Opzoeken lukt niet: de hub weigert de koppeling.`},
+		{"en", `Incoming on Schade (020 765 43 21): J.M. van der Berg, 06 12 34 56 78.
+Incoming on Schade (020 765 43 21): 3 contacts with this number, 020 123 45 67.
+Incoming on Schade (020 765 43 21): 06 55 55 00 00, No contact at the hub has this number.
+Incoming on Schade (020 765 43 21): Anonymous caller.
+Internal on Schade (020 765 43 21): Receptie, Extension 101.
+Incoming call 2, on Schade: J.M. van der Berg, 06 12 34 56 78.
+Incoming on Schade (020 765 43 21): A. Aardenburg, 06 98 76 00 01.
+Incoming on Schade (020 765 43 21): 06 98 76 00 02, Lookup failed: the hub cannot be reached.
+Incoming on Schade (020 765 43 21): 06 98 76 00 03, Lookup failed: the hub refuses the connection's credentials.`},
+	} {
+		before := len(said())
+		out, err := o.Command(o.bin, "demo", "--play", "--hold", "2s", "--language", d.language).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		for line := range strings.SplitSeq(d.all, "\n") {
+			want := 1
+			if strings.HasPrefix(line, "Inter") {
+				want = 2 // one is passed on
+			}
+			times := func() int { return strings.Count(said()[before:], "notification "+line) }
+			o.Until("Orca says "+line, func() bool { return times() >= want }, func() []any { return []any{said()[before:]} })
+			if n := times(); n != want {
+				t.Errorf("said %d times, not %d: %s", n, want, line)
+			}
+		}
 	}
 }
