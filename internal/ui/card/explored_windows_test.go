@@ -1,17 +1,18 @@
 package card
 
 import (
-	"bufio"
 	"context"
-	"flag"
-	"fmt"
+	"errors"
 	"log/slog"
 	"os"
+	"runtime"
+	"slices"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/windows"
 
 	"wiebelt/internal/core/engine"
 	"wiebelt/internal/native/screenreader"
@@ -21,7 +22,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// acting is an engine that tells what it is asked to do.
+// acting is an engine that tells what it is asked to open.
 type acting struct {
 	*script
 	done chan engine.Action
@@ -55,9 +56,7 @@ func serveCards(t *testing.T) *served {
 	go func() { cs.Run(ctx); ended <- nil }()
 	t.Cleanup(func() {
 		cancel()
-		must.Do(t, <-ended)
-		must.Do(t, <-ended)
-		d.Close()
+		must.Do(t, errors.Join(<-ended, <-ended, d.Close()))
 		<-d.Done()
 	})
 	return s
@@ -73,36 +72,85 @@ func (s *served) shows(all ...engine.Card) {
 	}
 }
 
-// TestServeCards obeys its standard input, for TestWindowsExplored.
-func TestServeCards(t *testing.T) {
-	if only := flag.Lookup("test.run").Value.String(); only != "^"+t.Name()+"$" {
-		t.Skip("in a process of its own")
-	}
-	s, g := serveCards(t), gallery(t)
-	last := engine.CardID(100)
-	fmt.Println("ready")
-	for sc := bufio.NewScanner(os.Stdin); sc.Scan(); {
-		cmd, rest, _ := strings.Cut(strings.TrimSpace(sc.Text()), " ")
-		switch cmd {
-		case "show":
-			s.shows(g[rest])
-		case "press": // what its button would do, once it has stood there long enough
-			s.passed.Add(int64(time.Second))
-			s.tree.Press(screenreader.ID(must.Get(strconv.Atoi(rest))(t)))
-			rest = fmt.Sprint((<-s.done).Card)
-		case "churn": // that many cards, of which the last one stays
-			kinds := []string{"found", "several", "searching", "crowd"}
-			for i := range must.Get(strconv.Atoi(rest))(t) {
-				s.shows()
-				c := g[kinds[i%len(kinds)]]
-				last++
-				c.ID = last
-				s.shows(c)
+// client explores the cards from threads of its own.
+func client(t *testing.T) (explore func() []winetest.Found) {
+	t.Helper()
+	return func() (all []winetest.Found) {
+		done := make(chan error, 1)
+		go func() {
+			runtime.LockOSThread() // never unlocked: the thread ends
+			err := windows.CoInitializeEx(0, windows.COINIT_MULTITHREADED)
+			if err == nil {
+				_ = winetest.Explore("WiebeltCard", func(f winetest.Found) { all = append(all, f) }) // it may go meanwhile
+				windows.CoUninitialize()
 			}
-		case "usage":
-			s.shows()
-			rest = fmt.Sprint(winetest.Usage())
+			done <- err
+		}()
+		must.Do(t, <-done)
+		return all
+	}
+}
+
+// until explores until what is found is what is looked for.
+func until(explore func() []winetest.Found, is func(winetest.Found) bool) (all []winetest.Found, at int) {
+	for at = -1; at < 0; at = slices.IndexFunc(all, is) {
+		all = explore()
+	}
+	return all, at
+}
+
+// TestCardsExplored: a client finds all that stands on a card and does what its button
+// says; while it explores them, 500 cards come and go, with SOAK 10,000, and the program has
+// what it had.
+func TestCardsExplored(t *testing.T) {
+	s, g, explore := serveCards(t), gallery(t), client(t)
+	s.shows(g["found"])
+	const news, button = "Inkomend op Schade (020 123 45 67): J. de Vries, 06 12 34 56 78", 50000
+	all, at := until(explore, func(f winetest.Found) bool { return f.Name == "Relatie openen" && f.Type == button && f.Focusable })
+	said := 0
+	for i, f := range all {
+		if f.Name == "" || (f.Depth == 0) != (i == 0) {
+			t.Errorf("%d: %+v", i, f)
 		}
-		fmt.Println("ok", cmd, rest)
+		if f.Name == news {
+			said++
+		}
+	}
+	if said != 2 { // the card itself, and its news
+		t.Errorf("who calls is there %d times: %+v", said, all)
+	}
+	s.passed.Add(int64(time.Second)) // or nobody can have meant it
+	s.tree.Press(screenreader.ID(must.Get(strconv.Atoi(all[at].ID))(t)))
+	if a := <-s.done; a.Card != 1 || a.Index != 0 {
+		t.Errorf("pressed: %+v", a)
+	}
+
+	const batch = 100
+	cards := 5 * batch
+	if os.Getenv("SOAK") != "" {
+		cards = 10_000
+	}
+	kinds := []string{"found", "several", "searching", "crowd"}
+	var next uintptr
+	var memory uint64
+	for i := range cards {
+		s.shows()
+		c := g[kinds[i%len(kinds)]]
+		c.ID = engine.CardID(100 + i)
+		s.shows(c)
+		if i%batch == 0 {
+			until(explore, func(f winetest.Found) bool { return f.Type == button })
+		} else if i%10 == 0 {
+			explore()
+		}
+		if i == cards/10 {
+			next, memory = winetest.Usage()
+		}
+	}
+	s.shows()
+	n, m := winetest.Usage()
+	t.Logf("handle %d, then %d; memory %d, then %d", next, n, memory, m)
+	if n > next+100 || m > memory+memory/4 {
+		t.Error("the program grows")
 	}
 }

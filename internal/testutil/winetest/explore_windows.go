@@ -1,0 +1,180 @@
+package winetest
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+var (
+	automation = windows.NewLazySystemDLL("uiautomationcore.dll")
+	oleaut32   = windows.NewLazySystemDLL("oleaut32.dll")
+	user32     = windows.NewLazySystemDLL("user32.dll")
+
+	getPropertyValue    = automation.NewProc("UiaGetPropertyValue")
+	navigate            = automation.NewProc("UiaNavigate")
+	nodeFromHandle      = automation.NewProc("UiaNodeFromHandle")
+	nodeFromVariant     = automation.NewProc("UiaHUiaNodeFromVariant")
+	nodeRelease         = automation.NewProc("UiaNodeRelease")
+	safeArrayDestroy    = oleaut32.NewProc("SafeArrayDestroy")
+	safeArrayGetElement = oleaut32.NewProc("SafeArrayGetElement")
+	sysFreeString       = oleaut32.NewProc("SysFreeString")
+	variantClear        = oleaut32.NewProc("VariantClear")
+	findWindowEx        = user32.NewProc("FindWindowExW")
+	isWindowVisible     = user32.NewProc("IsWindowVisible")
+)
+
+type variant struct {
+	kind  uint16
+	_     [3]uint16
+	value unsafe.Pointer
+	_     uint64
+}
+
+// everything is a UiaCondition that is always met, nothing a UiaCacheRequest for the
+// node alone.
+var (
+	everything = struct{ kind int32 }{}
+	nothing    = struct {
+		view       unsafe.Pointer
+		scope      int32
+		properties uintptr
+		count      int32
+		patterns   uintptr
+		counted    int32
+		mode       int32
+	}{view: unsafe.Pointer(&everything), scope: 1, mode: 1}
+)
+
+const (
+	next  = 1
+	first = 3
+)
+
+// property is one of a node's: a text, a number, a yes or no, or nil.
+func property(node uintptr, id uintptr) any {
+	var v variant
+	if hr, _, _ := getPropertyValue.Call(node, id, uintptr(unsafe.Pointer(&v))); hr != 0 {
+		return nil
+	}
+	defer variantClear.Call(uintptr(unsafe.Pointer(&v)))
+	switch v.kind {
+	case 3:
+		return int(int32(uintptr(v.value)))
+	case 8:
+		return windows.UTF16PtrToString((*uint16)(v.value))
+	case 11:
+		return uint16(uintptr(v.value)) != 0
+	}
+	return nil
+}
+
+// Found is something on screen as a client finds it.
+type Found struct {
+	Depth, Type int
+	ID, Name    string
+	Help        string `json:",omitzero"`
+	Off         bool   `json:",omitzero"`
+	Focused     bool   `json:",omitzero"`
+	Focusable   bool   `json:",omitzero"`
+	Dialog      bool   `json:",omitzero"`
+	Live        int    `json:",omitzero"`
+	Which       [2]int `json:",omitzero"`
+}
+
+func look(node uintptr, depth int) (f Found) {
+	f.Depth = depth
+	f.Type, _ = property(node, 30003).(int)
+	f.Name, _ = property(node, 30005).(string)
+	f.ID, _ = property(node, 30011).(string)
+	f.Help, _ = property(node, 30013).(string)
+	on, is := property(node, 30010).(bool)
+	f.Off = is && !on
+	f.Focused, _ = property(node, 30008).(bool)
+	f.Focusable, _ = property(node, 30009).(bool)
+	f.Dialog, _ = property(node, 30174).(bool)
+	f.Live, _ = property(node, 30135).(int)
+	f.Which[0], _ = property(node, 30152).(int)
+	f.Which[1], _ = property(node, 30153).(int)
+	return f
+}
+
+// beside is what stands in a direction of a node; 0 for nothing.
+func beside(node, direction uintptr) (to uintptr, err error) {
+	var data, shape uintptr
+	hr, _, _ := navigate.Call(node, direction, uintptr(unsafe.Pointer(&everything)), uintptr(unsafe.Pointer(&nothing)),
+		uintptr(unsafe.Pointer(&data)), uintptr(unsafe.Pointer(&shape)))
+	if hr != 0 {
+		return 0, fmt.Errorf("navigate %d: %x", direction, hr)
+	}
+	defer sysFreeString.Call(shape)
+	if data == 0 {
+		return 0, nil
+	}
+	defer safeArrayDestroy.Call(data)
+	var v variant
+	at := [2]int32{}
+	if hr, _, _ := safeArrayGetElement.Call(data, uintptr(unsafe.Pointer(&at)), uintptr(unsafe.Pointer(&v))); hr != 0 {
+		return 0, nil
+	}
+	defer variantClear.Call(uintptr(unsafe.Pointer(&v)))
+	nodeFromVariant.Call(uintptr(unsafe.Pointer(&v)), uintptr(unsafe.Pointer(&to)))
+	return to, nil
+}
+
+// walk calls f on a node and all below it.
+func walk(node uintptr, depth int, f func(node uintptr, depth int)) error {
+	f(node, depth)
+	c, err := beside(node, first)
+	for c != 0 && err == nil {
+		if err = walk(c, depth+1, f); err == nil {
+			c, err = beside(c, next)
+		}
+	}
+	return err
+}
+
+// visible are the windows of a class that are up.
+func visible(class string) (all []uintptr) {
+	name, err := windows.UTF16PtrFromString(class)
+	if err != nil {
+		return nil
+	}
+	for h := uintptr(0); ; {
+		h, _, _ = findWindowEx.Call(0, h, uintptr(unsafe.Pointer(name)), 0)
+		if h == 0 {
+			return all
+		}
+		if up, _, _ := isWindowVisible.Call(h); up != 0 {
+			all = append(all, h)
+		}
+	}
+}
+
+// Explore tells what is in the windows of a class that are up, as screen readers find it
+// over UI Automation. It asks with functions of the system that wine 8 has. It has no
+// CUIAutomation, the objects that readers use; and its functions know the tree and most
+// properties, but no rectangles, no values, nothing to press with, and no events. The
+// calling goroutine must keep its thread, and COM be there (COINIT_MULTITHREADED).
+//
+// Between processes wine's RPC may wait for ever: RpcServerUnregisterIf does not always
+// hear that the last call of an object that is let go has ended.
+func Explore(class string, tell func(Found)) (err error) {
+	var all []uintptr
+	for _, h := range visible(class) {
+		var node uintptr
+		if hr, _, _ := nodeFromHandle.Call(h, uintptr(unsafe.Pointer(&node))); hr != 0 || node == 0 {
+			continue // it says nothing of itself
+		}
+		err = errors.Join(err, walk(node, 0, func(node uintptr, depth int) {
+			all = append(all, node)
+			tell(look(node, depth))
+		}))
+	}
+	for _, node := range all {
+		nodeRelease.Call(node)
+	}
+	return err
+}
