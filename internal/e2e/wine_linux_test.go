@@ -6,6 +6,7 @@ import (
 	"image"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -57,8 +58,7 @@ func foundOnScreen(img *image.RGBA) bool {
 }
 
 // TestWindowsDay: tray and card come up, Notepad keeps every key through twenty
-// calls, a client of UI Automation finds the card of a call, whose button opens the
-// contact, and calls handed over by command open no window.
+// calls, and calls handed over by command open no window.
 func TestWindowsDay(t *testing.T) {
 	t.Parallel()
 	dir := windowsPrograms(t)
@@ -66,43 +66,58 @@ func TestWindowsDay(t *testing.T) {
 	o.startsUnderWine(p, dir)
 	trayUnderWine(t, o)
 	keysUnderWine(t, p, o)
-	exploredUnderWine(t, p, o)
 	commandsUnderWine(t, p, o, dir)
 }
 
-// exploredUnderWine has a client find the card of a call. It comes when Wiebelt runs
-// already, and all that it needs to be heard of is to ask. wine 8 gives it nothing to
-// press with: the click is one of the pointer.
-func exploredUnderWine(t *testing.T, p *winetest.Prefix, o *office) {
-	t.Helper()
-	exe := filepath.Join(o.Dir, "winclient.exe")
+// TestWindowsExplored: a client of UI Automation finds the card of a call, who calls and
+// the button that opens the contact. It comes when Wiebelt runs already, and all that it
+// needs to be heard of is to ask.
+func TestWindowsExplored(t *testing.T) {
+	t.Parallel()
+	dir := windowsPrograms(t)
+	exe := filepath.Join(t.TempDir(), "winclient.exe")
 	must.Do(t, build(exe, "", "./internal/native/screenreader/testdata/winclient", forWindows...))
+	stuck := true
+	for i := 0; stuck && i < winetest.Attempts && !t.Failed(); i++ {
+		t.Run(strconv.Itoa(i), func(t *testing.T) { stuck = exploredUnderWine(t, dir, exe) })
+	}
+	if stuck {
+		t.Error("no client could explore the card")
+	}
+}
+
+// exploredUnderWine reports whether wine got stuck. It gives clients nothing to press
+// with: the click is one of the pointer.
+func exploredUnderWine(t *testing.T, dir, exe string) (stuck bool) {
+	t.Helper()
+	p, o := wineOffice(t, dir)
 	notes := o.opener("exit 0")
 	if out, code := p.Run("reg", "add", `HKCU\Software\Wine\WineBrowser`, "/v", "Browsers", "/d", filepath.Join(o.Dir, "xdg-open"), "/f"); code != 0 {
 		t.Fatalf("reg add: code %d, %s", code, out)
 	}
+	o.startsUnderWine(p, dir)
 	client := p.Start(exe)
-	find := func() (all []struct {
-		Type      int
-		Name      string
-		Focusable bool
-		Live      int
-	}) {
-		client.Send("walk WiebeltCard")
-		_ = json.Unmarshal([]byte(client.Wait("ok walk ")), &all) // or it went meanwhile
-		return all
-	}
-	phone, c := dial(o), simulate.Call{ID: "explored", Number: "+31698760011"}
-	must.Do(t, phone.Ring(t.Context(), c))
+	must.Do(t, dial(o).Ring(t.Context(), simulate.Call{ID: "1", Number: "+31698760011"}))
 	o.Until("the card of the caller", func() bool { return foundOnScreen(o.Screenshot()) })
-	says, opens := false, false
+	says, opens, got := false, false, ""
 	o.Until("a client finds who calls, and the button", func() bool {
-		for _, f := range find() {
+		client.Send("walk WiebeltCard")
+		got = client.Wait("ok walk ")
+		var all []struct {
+			Type, Live int
+			Name       string
+			Focusable  bool
+		}
+		_ = json.Unmarshal([]byte(got), &all) // unless the card went meanwhile
+		for _, f := range all {
 			says = says || f.Name == "Incoming: J. de Vries, 06 98 76 00 11" && f.Live == 2
 			opens = opens || f.Name == "Open contact" && f.Type == 50000 && f.Focusable
 		}
-		return says && opens
-	}, func() []any { return []any{says, opens, find()} })
+		return says && opens || got == winetest.Stuck
+	}, func() []any { return []any{got} })
+	if !says || !opens {
+		return true
+	}
 	meant()
 	corner := o.Screenshot().Rect.Max
 	o.Click(corner.X-16-380+60, corner.Y-16-54, 1)
@@ -110,9 +125,7 @@ func exploredUnderWine(t *testing.T, p *winetest.Prefix, o *office) {
 	if got, want := opened(notes)[0], o.hub.HubURL()+"/contacts/viewcontact/c-vries"; got != want {
 		t.Errorf("opened %q, want %q", got, want)
 	}
-	must.Do(t, phone.End(t.Context(), c, "missed"))
-	o.Move(5, 5) // or the card would stay
-	client.Send("quit")
+	return false
 }
 
 // trayUnderWine looks at the tray, which wine shows as a window where the desktop

@@ -42,7 +42,7 @@ func walk(class string) {
 			}
 			return
 		case <-time.After(stuckAfter):
-			fmt.Println("ok walk stuck")
+			fmt.Println("ok walk", winetest.Stuck)
 			return
 		}
 	}
