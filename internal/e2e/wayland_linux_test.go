@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/godbus/dbus/v5"
 
@@ -154,12 +155,19 @@ func (o *office) onCard(x, y int) {
 	o.Turn(1)
 }
 
-// opensFile clicks on the button of the first card.
+// opensFile clicks on the button of the first card, and once more where the card has
+// changed just before the click, which means nothing then.
 func (o *office) opensFile(notes string) {
 	o.t.Helper()
 	before := len(opened(notes))
-	o.onCard(122, 230)
-	o.Until("the browser is started", func() bool { return len(opened(notes)) == before+1 })
+	var clicked time.Time
+	o.Until("the browser is started", func() bool {
+		if len(opened(notes)) == before && time.Since(clicked) > 5*time.Second {
+			o.onCard(122, 230)
+			clicked = time.Now()
+		}
+		return len(opened(notes)) > before
+	})
 	if got, want := opened(notes)[before], o.hub.HubURL()+"/contacts/viewcontact/c-vries"; got != want {
 		o.t.Errorf("opened %q, want %q", got, want)
 	}

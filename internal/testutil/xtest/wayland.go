@@ -102,7 +102,8 @@ func inside(around, told []string, xwayland bool) (env []string) {
 }
 
 // compositor is the command of a compositor that starts one program, and what it needs
-// in its environment. All paint with the processor, as there is nothing else.
+// in its environment. All paint with the processor, as there is nothing else, and keys
+// are not repeated: on a busy machine one may be held for long.
 func (s *Server) compositor(name, first string, xwayland bool) (command, env []string) {
 	size := s.Size()
 	config := filepath.Join(s.Dir, name+".conf")
@@ -112,7 +113,7 @@ func (s *Server) compositor(name, first string, xwayland bool) (command, env []s
 		if xwayland {
 			x = "force"
 		}
-		s.write(config, fmt.Sprintf("output X11-1 mode %dx%d position 0 0 bg #204060 solid_color\nxwayland %s\ndefault_border none\nexec %s\n", size.X, size.Y, x, first), 0o600)
+		s.write(config, fmt.Sprintf("output X11-1 mode %dx%d position 0 0 bg #204060 solid_color\nxwayland %s\ndefault_border none\ninput * repeat_rate 0\nexec %s\n", size.X, size.Y, x, first), 0o600)
 		command = []string{"sway", "-c", config}
 		if os.Getuid() == 0 { // it does not start where it could become root
 			command = append([]string{"unshare", "--user", "--map-user=1000", "--map-group=1000"}, command...)
@@ -120,15 +121,20 @@ func (s *Server) compositor(name, first string, xwayland bool) (command, env []s
 		return command, []string{"WLR_BACKENDS=x11", "WLR_RENDERER=pixman"}
 	case "weston":
 		s.write(config, fmt.Sprintf("[core]\nxwayland=%v\nidle-time=0\n[shell]\nlocking=false\nanimation=none\nstartup-animation=none\nclose-animation=none\n"+
-			"background-color=0xff204060\nbackground-type=tile\n[autolaunch]\npath=%s\n", xwayland, first), 0o600)
+			"background-color=0xff204060\nbackground-type=tile\n[keyboard]\nrepeat-rate=0\n[autolaunch]\npath=%s\n", xwayland, first), 0o600)
 		return []string{"weston", "--backend=x11-backend.so", "--use-pixman", "--config=" + config, "--socket=wayland-1",
 			fmt.Sprintf("--width=%d", size.X), fmt.Sprintf("--height=%d", size.Y)}, nil
 	case "mutter":
+		settings := filepath.Join(s.Dir, "config", "glib-2.0", "settings")
+		if err := os.MkdirAll(settings, 0o700); err != nil {
+			s.t.Fatalf("xtest: %v", err)
+		}
+		s.write(filepath.Join(settings, "keyfile"), "[org/gnome/desktop/peripherals/keyboard]\nrepeat=false\n", 0o600)
 		command = []string{"mutter", "--nested", "--wayland"}
 		if !xwayland {
 			command = append(command, "--no-x11")
 		}
-		return append(command, "--", first), []string{"LIBGL_ALWAYS_SOFTWARE=1", "GSETTINGS_BACKEND=memory",
+		return append(command, "--", first), []string{"LIBGL_ALWAYS_SOFTWARE=1", "GSETTINGS_BACKEND=keyfile",
 			fmt.Sprintf("MUTTER_DEBUG_DUMMY_MODE_SPECS=%dx%d", size.X, size.Y)}
 	}
 	s.t.Fatalf("xtest: no compositor %q", name)
