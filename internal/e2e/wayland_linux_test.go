@@ -120,9 +120,17 @@ func throughXWayland(t *testing.T, compositor string) {
 	i := &icon{office: o, t: t, bus: c}
 	i.has("Oproepen… (51 gemist)")
 	menu := c.Object(tray.Items()[0], "/StatusNotifierItem/menu")
-	_, ids := xtest.TrayMenu(menu)
-	must.Do(t, xtest.ChooseTray(menu, ids["Oproepen… (51 gemist)"]))
-	o.Until("the missed calls in their window", func() bool { _, ok := o.see("Gemist (51)"); return ok })
+	var chosen time.Time
+	o.Until("the missed calls in their window", func() bool {
+		_, ids := xtest.TrayMenu(menu)
+		// A menu that has just been made anew does not know the old lines.
+		if id, is := ids["Oproepen… (51 gemist)"]; is && time.Since(chosen) > 5*time.Second {
+			must.Do(t, xtest.ChooseTray(menu, id))
+			chosen = time.Now()
+		}
+		_, ok := o.see("Gemist (51)")
+		return ok
+	})
 	o.shot("wayland-" + compositor + "-calls")
 
 	// weston has programs that fill the screen above all else.
