@@ -90,9 +90,8 @@ func (o *office) orca() (said func() string) {
 }
 
 // TestScreenReader: real Orca says who calls, once, and once more when the contact comes
-// or the user asks;
-// whoever explores the card finds everything with a name and presses its buttons, and
-// the keyboard stays where it was. Orca comes when Wiebelt runs already.
+// or the user asks; whoever explores the card finds everything with a name and presses
+// its buttons, and the keyboard stays where it was. Orca comes when Wiebelt runs already.
 func TestScreenReader(t *testing.T) {
 	t.Parallel()
 	o := prepare(t, "[ui]\nlanguage = \"nl\"\n[card]\nhotkey_hear = \"Ctrl+Alt+Shift+H\"")
@@ -153,6 +152,9 @@ func TestScreenReader(t *testing.T) {
 	}
 	o.Key("Escape")
 	o.Until("the keyboard is back", func() bool { return o.FocusedWindow() == was })
+	meant()
+	o.explore("Openen: Visser")
+	o.Until("the one that was chosen is opened", func() bool { return slices.Contains(opened(notes), o.hub.HubURL()+"/contacts/viewcontact/c-Visser") })
 	if n := strings.Count(said(), "J. de Vries"); n != 2 {
 		t.Errorf("said %d times: %q", n, said())
 	}
