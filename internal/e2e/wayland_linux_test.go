@@ -222,7 +222,11 @@ func withoutXWayland(t *testing.T) {
 	must.Do(t, p.Ring(t.Context(), ring))
 	shows("Inkomende oproep op Schade")
 	link := o.hub.HubURL() + "/contacts/viewcontact/c-vries"
-	// A press before the hub has answered opens nothing: it is pressed again.
+	// A press before the hub has answered asks for the window of calls.
+	o.Until("it is known who calls", func() bool {
+		all := callsOf(t, o)
+		return len(all) == 2 && all[0].Name == vries.Contact.Name() && all[1].Name == vries.Contact.Name()
+	})
 	o.Until("a click opens the file", func() bool {
 		if id, _ := s.now(); len(opened(notes)) == 0 && id != 0 {
 			_ = c.Emit(noticePath, noticeService+".ActionInvoked", id, "default")
