@@ -22,8 +22,8 @@
 //     Windows"). wine never stretches a window of a program that is not. Shown
 //     here: one monitor at 200 %, text at 150 %.
 //   - That Windows broadcasts WM_SETTINGCHANGE when the size of text, the
-//     appearance or high contrast changes, or WM_SYSCOLORCHANGE; shown is what we do when it comes. wine
-//     answers SPI_GETHIGHCONTRAST with "off", whatever is set.
+//     appearance or high contrast changes, or WM_SYSCOLORCHANGE; shown is what we do
+//     when it comes. wine answers SPI_GETHIGHCONTRAST with "off", whatever is set.
 //   - That the screen is locked: WTSRegisterSessionNotification succeeds here and
 //     nothing ever locks; shown is what we do with WM_WTSSESSION_CHANGE. Of
 //     SHQueryUserNotificationState wine knows one answer, QUNS_ACCEPTS_NOTIFICATIONS.
