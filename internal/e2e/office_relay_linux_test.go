@@ -87,7 +87,7 @@ func TestOfficeRelay(t *testing.T) {
 	if e := all[0]; e.Rang.Before(before.Truncate(time.Microsecond)) || e.Rang.After(after) {
 		t.Errorf("it rang at %v, and was reported between %v and %v", e.Rang, before, after)
 	}
-	if e := all[1]; !e.WhileOff() || !e.Open() || e.Number != "+31698760013" || e.Rang.After(before) || e.Line != "Schade" {
+	if e := all[1]; !e.WhileOff() || !e.Open() || e.Number != "+31698760013" || e.Rang.After(after) || e.Line != "Schade" {
 		t.Errorf("while it was off: %+v", e)
 	}
 	o.Until("its card", func() bool { return !o.empty() })

@@ -143,7 +143,7 @@ func (p *process) directory() *users.Directory {
 				return d
 			}
 		}
-		if time.Since(began) > time.Minute {
+		if time.Since(began) > 5*time.Minute {
 			p.t.Fatal(err)
 		}
 	}
