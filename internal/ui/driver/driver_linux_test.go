@@ -20,6 +20,7 @@ import (
 	"wiebelt/internal/testutil/shottest"
 	"wiebelt/internal/testutil/xtest"
 	"wiebelt/internal/ui/theme"
+	"wiebelt/internal/ui/widgets"
 )
 
 // bench is a small window on a server of its own, run by the loop.
@@ -30,7 +31,7 @@ type bench struct {
 	w       *frame
 	entry   *widget.Entry
 	button  *widget.Button
-	list    *widget.List
+	list    *widgets.List
 	label   *widget.Label
 	taps    int
 	dropped []string
@@ -51,8 +52,8 @@ func newBench(t *testing.T) *bench {
 	}
 	b.entry, b.label = widget.NewEntry(), widget.NewLabel("label")
 	b.button = widget.NewButton("button", func() { b.taps++ })
-	b.list = widget.NewList(func() int { return 100 }, func() fyne.CanvasObject { return widget.NewLabel("") },
-		func(i widget.ListItemID, o fyne.CanvasObject) { o.(*widget.Label).SetText(fmt.Sprint("row ", i)) })
+	b.list = widgets.NewList(func() int { return 100 }, func() fyne.CanvasObject { return widget.NewLabel("") },
+		func(i int, o fyne.CanvasObject) { o.(*widget.Label).SetText(fmt.Sprint("row ", i)) }, func(int) {})
 	b.w = b.app.CreateWindow("bench").(*frame)
 	b.w.SetContent(container.NewBorder(container.NewVBox(b.entry, b.button, b.label), nil, nil, nil, b.list))
 	b.w.Resize(fyne.NewSize(400, 300))
@@ -337,6 +338,9 @@ func TestFocusIsSeen(t *testing.T) {
 					at := image.Pt(int(r.Position().X), int(r.Position().Y+r.Size().Height/2))
 					if got := shottest.Mark(seen, theme.Pick(look == "dark", high).Accent, image.Rectangle{Min: at, Max: at.Add(image.Pt(ringOff, 1))}); got < 3 {
 						t.Errorf("%s: %T has a ring of %.2f : 1 at %v", what, on, got, at)
+					}
+					if high := r.Size().Height; on == fyne.CanvasObject(b.list) && high > 2*b.entry.Size().Height {
+						t.Errorf("%s: the ring of one row is %v high", what, high)
 					}
 				})
 				step("Tab")

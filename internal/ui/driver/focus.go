@@ -6,7 +6,6 @@ import (
 	"fyne.io/fyne/v2"
 	canvases "fyne.io/fyne/v2/canvas"
 	base "fyne.io/fyne/v2/theme"
-	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/ui/offscreen"
 )
@@ -29,10 +28,7 @@ func (c *canvas) ring() fyne.CanvasObject {
 	if _, own := f.(showsFocus); !ok || own || !c.w.focused || !c.keyed {
 		return nil
 	}
-	if row := rowOf(f); row != nil {
-		f = row
-	}
-	within, in := c.seen(f)
+	within, in := c.seen(lineOf(f))
 	if !in {
 		return nil
 	}
@@ -84,31 +80,23 @@ func (c *canvas) seen(o fyne.CanvasObject) (around span, in bool) {
 	return span{}, false
 }
 
-// rowOf is the row of a list that keys act on, nil where that is not certain: Fyne
-// paints it as one under the pointer.
-func rowOf(o fyne.CanvasObject) (row fyne.CanvasObject) {
-	list, ok := o.(*widget.List)
-	if !ok {
-		return nil
-	}
-	hover, n := base.Color(base.ColorNameHover), 0
-	var look func(o fyne.CanvasObject)
-	look = func(o fyne.CanvasObject) {
-		in, _ := offscreen.Children(o)
-		if len(in) > 0 {
-			if back, ok := in[0].(*canvases.Rectangle); ok && back.Visible() && back.FillColor == hover {
-				row = o
-				n++
-				return
+// lineOf is what of a list keys act on; o itself where nothing in it says so.
+func lineOf(o fyne.CanvasObject) fyne.CanvasObject {
+	var find func(fyne.CanvasObject) fyne.CanvasObject
+	find = func(o fyne.CanvasObject) fyne.CanvasObject {
+		if line, ok := o.(interface{ HasKeyboard() bool }); ok && line.HasKeyboard() {
+			return o
+		}
+		children, _ := offscreen.Children(o)
+		for _, c := range children {
+			if line := find(c); line != nil {
+				return line
 			}
 		}
-		for _, c := range in {
-			look(c)
-		}
-	}
-	look(list)
-	if n != 1 {
 		return nil
 	}
-	return row
+	if line := find(o); line != nil {
+		return line
+	}
+	return o
 }

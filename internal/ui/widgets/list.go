@@ -127,13 +127,16 @@ func (l *List) Explore() explore.Said {
 // CreateRenderer implements fyne.Widget.
 func (l *listLine) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(l.o) }
 
+// HasKeyboard tells whether keys act on it.
+func (l *listLine) HasKeyboard() bool { return l.l.focused && l.l.at == l.n }
+
 // Explore implements explore.Speaker.
 func (l *listLine) Explore() explore.Said {
 	if l.l.skipped(l.n) {
 		return explore.Said{Role: screenreader.Heading, Level: 2, Key: l.n, Alone: true}
 	}
 	s := explore.Said{Role: screenreader.Item, State: screenreader.Focusable, Key: l.n, Alone: true,
-		Focused: l.l.focused && l.l.at == l.n, Press: func() { l.l.Select(l.n) }}
+		Focused: l.HasKeyboard(), Press: func() { l.l.Select(l.n) }}
 	for i := range l.l.Length() {
 		if !l.l.skipped(i) {
 			s.Position[1]++

@@ -77,11 +77,11 @@ func TestRowsByKeys(t *testing.T) {
 	escaped := 0
 	w.Canvas().SetOnTypedKey(OnEscape(func() { escaped++ }))
 	w.Canvas().Focus(r)
-	if !r.all[0].ring.Visible() {
-		t.Error("nothing shows where the keyboard is")
+	if !r.all[0].HasKeyboard() {
+		t.Error("nothing has the keyboard")
 	}
 	keys(w.Canvas(), fyne.KeyUp, fyne.KeyDown, fyne.KeyDown, fyne.KeyReturn)
-	if done != 2 || r.all[0].ring.Visible() || !r.all[2].ring.Visible() {
+	if done != 2 || r.all[0].HasKeyboard() || !r.all[2].HasKeyboard() {
 		t.Errorf("did %d, the keyboard is on %d", done, r.at)
 	}
 	keys(w.Canvas(), fyne.KeyEnd, fyne.KeySpace)
@@ -93,7 +93,7 @@ func TestRowsByKeys(t *testing.T) {
 		t.Errorf("at %v, Escape %d times", scroll.Offset.Y, escaped)
 	}
 	w.Canvas().Unfocus()
-	if r.all[0].ring.Visible() {
-		t.Error("a ring without the keyboard")
+	if r.all[0].HasKeyboard() {
+		t.Error("one keeps the keyboard")
 	}
 }

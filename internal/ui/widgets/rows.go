@@ -2,10 +2,8 @@ package widgets
 
 import (
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/layout"
-	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/native/screenreader"
@@ -25,14 +23,13 @@ type Rows struct {
 	focused bool
 }
 
-// rowsOne is one of them, with a ring around it while the keyboard is on it.
+// rowsOne is one of them.
 type rowsOne struct {
 	widget.BaseWidget
-	in   *Rows
-	n    int
-	o    fyne.CanvasObject
-	ring *canvas.Rectangle
-	do   func()
+	in *Rows
+	n  int
+	o  fyne.CanvasObject
+	do func()
 }
 
 // NewRows has none yet. What the keyboard is on is scrolled into sight in scroll.
@@ -47,8 +44,7 @@ func (r *Rows) Clear() { r.all, r.box.Objects = nil, nil }
 
 // Add puts one below the others; do is what there is to do with it, nil for nothing.
 func (r *Rows) Add(o fyne.CanvasObject, do func()) {
-	one := &rowsOne{in: r, n: len(r.all), o: o, do: do, ring: canvas.NewRectangle(nil)}
-	one.ring.StrokeWidth, one.ring.CornerRadius = ringWide, 4
+	one := &rowsOne{in: r, n: len(r.all), o: o, do: do}
 	one.ExtendBaseWidget(one)
 	r.all = append(r.all, one)
 	r.box.Add(one)
@@ -65,12 +61,8 @@ func (r *Rows) reach(i int) {
 	if len(r.all) == 0 {
 		return
 	}
-	was := r.at
 	r.at = min(max(i, 0), len(r.all)-1)
-	if was < len(r.all) {
-		r.all[was].Refresh()
-	}
-	r.all[r.at].Refresh()
+	r.Refresh()
 	r.reveal(r.all[r.at])
 }
 
@@ -125,14 +117,6 @@ func (r *Rows) TypedKey(e *fyne.KeyEvent) {
 	}
 }
 
-// Refresh implements fyne.Widget.
-func (r *Rows) Refresh() {
-	for _, one := range r.all {
-		one.Refresh()
-	}
-	r.BaseWidget.Refresh()
-}
-
 // CreateRenderer implements fyne.Widget.
 func (r *Rows) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(r.box) }
 
@@ -141,38 +125,14 @@ func (r *Rows) Explore() explore.Said {
 	return explore.Said{Role: screenreader.List, State: screenreader.Focusable, Name: r.name}
 }
 
+// HasKeyboard tells whether keys act on it.
+func (o *rowsOne) HasKeyboard() bool { return o.in.focused && o.in.at == o.n }
+
 // Explore implements explore.Speaker.
 func (o *rowsOne) Explore() explore.Said {
-	return explore.Said{Role: screenreader.Item, State: screenreader.Focusable, Focused: o.in.focused && o.in.at == o.n, Key: o.n,
+	return explore.Said{Role: screenreader.Item, State: screenreader.Focusable, Focused: o.HasKeyboard(), Key: o.n,
 		Position: [2]int{o.n + 1, len(o.in.all)}, Press: o.do, Alone: true}
 }
 
 // CreateRenderer implements fyne.Widget.
-func (o *rowsOne) CreateRenderer() fyne.WidgetRenderer {
-	r := &rowsRenderer{WidgetRenderer: widget.NewSimpleRenderer(container.NewStack(o.o)), o: o}
-	r.Refresh()
-	return r
-}
-
-type rowsRenderer struct {
-	fyne.WidgetRenderer
-	o *rowsOne
-}
-
-func (r *rowsRenderer) Objects() []fyne.CanvasObject {
-	all := r.WidgetRenderer.Objects()
-	return append(all[:len(all):len(all)], r.o.ring)
-}
-
-func (r *rowsRenderer) Layout(size fyne.Size) {
-	r.WidgetRenderer.Layout(size)
-	r.o.ring.Move(fyne.NewPos(-ringOff-ringWide, -1))
-	r.o.ring.Resize(size.AddWidthHeight(2*(ringOff+ringWide), 2))
-}
-
-func (r *rowsRenderer) Refresh() {
-	r.o.ring.StrokeColor = Colour(base.ColorNamePrimary)
-	SetVisible(r.o.ring, r.o.in.focused && r.o.in.at == r.o.n)
-	r.WidgetRenderer.Refresh()
-	r.o.ring.Refresh()
-}
+func (o *rowsOne) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(o.o) }
