@@ -131,15 +131,25 @@ func changes(old, now *view) (all []change) {
 		all = append(all, change{of: p, event: eventFocusChanged})
 	}
 	for _, p := range now.inOrder { // last: it takes the longest to say
-		switch root := p.root(); {
+		switch top := p.top(); {
 		case p.Role != News || old.find(p.ID) != nil:
-		case root.Role == Card:
+		case top.Role == Card:
 			all = append(all, change{of: p, event: eventSystemAlert})
-		case old.nodes[root.ID] != nil:
+		case old.nodes[top.ID] != nil:
 			all = append(all, change{of: p, event: eventLiveRegionChanged})
 		}
 	}
 	return all
+}
+
+// focused is the innermost that has the keyboard; nil for none.
+func (v *view) focused() *place {
+	for _, p := range slices.Backward(v.inOrder) {
+		if p.Focused {
+			return p
+		}
+	}
+	return nil
 }
 
 // tell tells readers of a change.

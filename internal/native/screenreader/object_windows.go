@@ -187,7 +187,7 @@ func makeTables() {
 			get(target.rectangle),
 			get(func(target) uintptr { return 0 }), // no windows stand in ours
 			does(target.takeKeyboard),
-			get(func(t target) *face { return t.o.b.provide(t.root(), asRoot) }),
+			get(func(t target) *face { return t.o.b.provide(t.top(), asRoot) }),
 		},
 		asRoot: {
 			pointCallback(),

@@ -66,7 +66,7 @@ func (p *place) chosen() bool { return p.Is(Selected) || p.Role == Radio && p.Is
 
 // focusable tells whether the keyboard can come to it.
 func (p *place) focusable() bool {
-	return !p.Off && (p.Is(Focusable) || p.root().Role == Card && p.Acts())
+	return !p.Off && (p.Is(Focusable) || p.top().Role == Card && p.Acts())
 }
 
 // target is what a method is about, at this moment.
@@ -112,7 +112,7 @@ func (t target) rectangle() [4]float64 {
 // focus is what has the keyboard in the window.
 func (t target) focus() *face {
 	p := t.v.focused()
-	if p == nil || p.parent == nil || p.root().ID != t.ID {
+	if p == nil || p.parent == nil || p.top().ID != t.ID {
 		return nil
 	}
 	return t.o.b.provide(p, asFragment)
@@ -272,7 +272,7 @@ var properties = map[uintptr]func(target) any{
 	propertyEnabled:      func(t target) any { return !t.Off },
 	propertyAutomationID: func(t target) any { return strconv.Itoa(int(t.ID)) },
 	propertyHelpText: func(t target) any {
-		if t.Position[0] > 0 && t.root().Role == Card { // which is said already
+		if t.Position[0] > 0 && t.top().Role == Card { // which is said already
 			return nil
 		}
 		return t.About

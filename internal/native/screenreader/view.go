@@ -5,12 +5,12 @@ import "slices"
 // place is where a node is in the tree.
 type place struct {
 	*Node
-	parent *place // nil for a window
+	parent *place // nil for a card or a window
 	index  int    // in the parent
 }
 
-// root is the window.
-func (p *place) root() *place {
+// top is the card or window that it is in.
+func (p *place) top() *place {
 	for p.parent != nil {
 		p = p.parent
 	}
@@ -22,7 +22,7 @@ type view struct {
 	Tree
 	nodes   map[ID]*place
 	inOrder []*place
-	news    []*place // all that was told of the windows that are there
+	news    []*place // all that was told of the cards and windows that are there
 }
 
 // maxNews is how much news is kept for a reader that asks for it when there is
@@ -58,14 +58,4 @@ func (v *view) add(parent *place, all []*Node) {
 		}
 		v.add(p, n.Children)
 	}
-}
-
-// focused is the innermost that has the keyboard; nil for none.
-func (v *view) focused() *place {
-	for _, p := range slices.Backward(v.inOrder) {
-		if p.Focused {
-			return p
-		}
-	}
-	return nil
 }
