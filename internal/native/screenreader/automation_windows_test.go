@@ -1,10 +1,8 @@
 package screenreader
 
 import (
-	"bufio"
 	"context"
 	"encoding/binary"
-	"flag"
 	"fmt"
 	"image"
 	"math"
@@ -12,7 +10,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -22,7 +19,6 @@ import (
 
 	"wiebelt/internal/native/win32"
 	"wiebelt/internal/testutil/must"
-	"wiebelt/internal/testutil/winetest"
 )
 
 var testClass = win32.Class("WiebeltTest", func(hwnd, what, wParam, lParam uintptr) uintptr {
@@ -71,7 +67,7 @@ func testCard(news ID, name string, focused bool) *Node {
 	return &Node{ID: 1, Role: Card, Name: name, Bounds: image.Rect(100, 200, 400, 300), Focused: focused, Children: []*Node{
 		{ID: news, Role: News, Name: name, Bounds: image.Rect(110, 210, 300, 230)},
 		{ID: 3, Role: List, Name: "2 relaties", Bounds: image.Rect(110, 235, 390, 290), Children: []*Node{
-			{ID: 5, Role: Item, Name: "A. Bakker", About: "2 van 3", Position: [2]int{2, 3}, Bounds: image.Rect(110, 240, 390, 290), Children: []*Node{button}},
+			{ID: 5, Role: Item, Name: "A. Bakker", Position: [2]int{2, 3}, Bounds: image.Rect(110, 240, 390, 290), Children: []*Node{button}},
 		}},
 		{ID: 6, Role: Button, Name: "Kaart sluiten", Bounds: image.Rect(380, 205, 395, 220), Off: true},
 		{ID: 8, Role: Entry, Name: "Zoeken", Value: "vis", About: "in deze relaties", Bounds: image.Rect(310, 205, 370, 220)},
@@ -114,6 +110,12 @@ func into[T any](p *T) uintptr {
 }
 
 var kept atomic.Pointer[byte]
+
+var (
+	safeArrayDestroy    = oleaut32.NewProc("SafeArrayDestroy")
+	safeArrayGetElement = oleaut32.NewProc("SafeArrayGetElement")
+	sysFreeString       = oleaut32.NewProc("SysFreeString")
+)
 
 // answered is what a method without further arguments answers.
 func answered[T any](t *testing.T, f *face, method int, args ...uintptr) (v T) {
@@ -209,6 +211,28 @@ func on(t *testing.T, b *Bridge, id ID, as int, ask func(*face)) {
 	}
 	defer f.release()
 	ask(f)
+}
+
+// TestNothingWithoutClients: until somebody asks for a window nothing is made for it. It is
+// the first test of the process.
+func TestNothingWithoutClients(t *testing.T) {
+	if Wanted() {
+		t.Error("nobody is there, and is heard")
+	}
+	b := begin(t)
+	Attach(openWindow(t), 1)
+	for i := range ID(100) {
+		b.shows(Tree{Windows: []*Node{testCard(10+i, "Inkomend", false)}})
+	}
+	if objects.last != 0 || tables.methods[0] != nil {
+		t.Errorf("%d objects were made", objects.last)
+	}
+	took := testing.Benchmark(func(b *testing.B) {
+		for range b.N {
+			Wanted()
+		}
+	})
+	t.Logf("whether somebody is there: %v", took)
 }
 
 // TestProviders asks what clients ask, by the tables of methods.
@@ -552,127 +576,4 @@ func TestChanges(t *testing.T) {
 	}
 	step("all changes", fmt.Sprintf("0 of 1, 30013 of %d, 30103 of %[1]d, 30086 of %d, 30079 of %d, 20012 of %[3]d, 30045 of %d, 30070 of %[4]d, "+
 		"30079 of 50, 30079 of 51, 20012 of 51, 20005 of %[1]d, 20024 of 60", 100+Entry, 100+CheckBox, 100+Radio, 100+ComboBox), w)
-}
-
-// alone leaves out a test unless it is the only one of its process.
-func alone(t *testing.T) {
-	if only := flag.Lookup("test.run").Value.String(); only != "^"+t.Name()+"$" {
-		t.Skip("in a process of its own")
-	}
-}
-
-// TestNothingWithoutClients: until somebody asks for a window nothing is made for it.
-func TestNothingWithoutClients(t *testing.T) {
-	alone(t)
-	if Wanted() {
-		t.Error("nobody is there, and is heard")
-	}
-	b := begin(t)
-	Attach(openWindow(t), 1)
-	for i := range ID(100) {
-		b.shows(Tree{Windows: []*Node{testCard(10+i, "Inkomend", false)}})
-	}
-	if objects.last != 0 || tables.methods[0] != nil {
-		t.Errorf("%d objects were made", objects.last)
-	}
-	took := testing.Benchmark(func(b *testing.B) {
-		for range b.N {
-			Wanted()
-		}
-	})
-	t.Logf("whether somebody is there: %v", took)
-}
-
-// TestChurn: ten thousand cards come and go while clients walk them from threads of
-// their own; in the end nobody holds anything, and the program has what it had.
-func TestChurn(t *testing.T) {
-	b := New()
-	var walks atomic.Int64
-	var walkers sync.WaitGroup
-	done := make(chan struct{})
-	for range 2 {
-		walkers.Go(func() {
-			runtime.LockOSThread()
-			for {
-				select {
-				case <-done:
-					return
-				default:
-				}
-				if f := b.provide(b.now.Load().nodes[1], asFragment); f != nil {
-					walkQuietly(f)
-					walks.Add(1)
-				}
-			}
-		})
-	}
-	next, memory, largest := uintptr(0), uint64(0), 0
-	const cards = 10_000
-	for i := range int64(cards) {
-		b.take(Tree{Windows: []*Node{testCard(ID(10+i), fmt.Sprint("Inkomend ", i), i%2 == 0)}})
-		for seen := walks.Load(); i%50 == 0 && walks.Load() == seen; {
-			runtime.Gosched()
-		}
-		largest = max(largest, held())
-		b.take(Tree{})
-		if i == cards/10 {
-			next, memory = winetest.Usage()
-		}
-	}
-	close(done)
-	walkers.Wait()
-	n, m := winetest.Usage()
-	t.Logf("%d walks, at most %d objects; the next handle is %d, then %d; memory %d, then %d", walks.Load(), largest, next, n, memory, m)
-	if held() != 0 || largest > 100 || largest == 0 {
-		t.Errorf("%d objects are left of %d", held(), largest)
-	}
-	const handle = 4 // from one to the next: less than one for every fortieth card
-	if n > next+handle*cards/40 || m > memory+memory/4 || memory == 0 {
-		t.Error("the program grows")
-	}
-}
-
-// walkQuietly walks a fragment that may go meanwhile, and lets it go.
-func walkQuietly(f *face) {
-	var v variant
-	simple := f.as(asSimple)
-	if call(simple, 5, propertyName, into(&v)) == ok {
-		variantClear.Call(into(&v))
-	}
-	simple.release()
-	var c *face
-	call(f, methodNavigate, toFirst, into(&c))
-	for c != nil {
-		var after *face
-		call(c, methodNavigate, toNext, into(&after))
-		walkQuietly(c)
-		c = after
-	}
-	release(f)
-}
-
-var (
-	safeArrayDestroy    = oleaut32.NewProc("SafeArrayDestroy")
-	safeArrayGetElement = oleaut32.NewProc("SafeArrayGetElement")
-	sysFreeString       = oleaut32.NewProc("SysFreeString")
-)
-
-// TestServe shows a card to a client in another process until standard input ends.
-func TestServe(t *testing.T) {
-	alone(t)
-	b := begin(t)
-	Attach(openWindow(t), 1)
-	b.shows(Tree{Windows: []*Node{testCard(2, "Inkomend", false)}, Press: func(ID) {}})
-	fmt.Println("ready")
-	for sc := bufio.NewScanner(os.Stdin); sc.Scan(); {
-		switch cmd := strings.TrimSpace(sc.Text()); cmd {
-		case "wanted":
-			fmt.Println("ok", cmd, Wanted())
-		case "hide":
-			b.shows(Tree{})
-			fmt.Println("ok", cmd)
-		case "quit":
-			os.Exit(0) // whatever the system waits for
-		}
-	}
 }

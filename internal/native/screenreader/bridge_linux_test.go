@@ -3,6 +3,7 @@ package screenreader
 import (
 	"context"
 	"errors"
+	"fmt"
 	"image"
 	"slices"
 	"testing"
@@ -112,7 +113,7 @@ func aCard(news ID, name string, focused bool) *Node {
 	return &Node{ID: 1, Role: Card, Name: name, Bounds: image.Rect(100, 200, 400, 300), Focused: focused, Children: []*Node{
 		{ID: news, Role: News, Name: name, Bounds: image.Rect(110, 210, 300, 230)},
 		{ID: 3, Role: List, Name: "2 relaties", Bounds: image.Rect(110, 235, 390, 290), Children: []*Node{
-			{ID: 5, Role: Item, Name: "A. Bakker", About: "2 van 3", Position: [2]int{2, 3}, Bounds: image.Rect(110, 240, 390, 290), Children: []*Node{button}},
+			{ID: 5, Role: Item, Name: "A. Bakker", About: "Bekend", Position: [2]int{2, 3}, Bounds: image.Rect(110, 240, 390, 290), Children: []*Node{button}},
 		}},
 		{ID: 6, Role: Button, Name: "Kaart sluiten", Bounds: image.Rect(380, 205, 395, 220), Off: true},
 	}}
@@ -127,7 +128,9 @@ func TestBridge(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- b.Run(ctx) }()
 	defer cancel()
-	show := func(cards ...*Node) { b.Show(Tree{Windows: cards, Press: func(id ID) { pressed <- id }}) }
+	show := func(cards ...*Node) {
+		b.Show(Tree{Windows: cards, Press: func(id ID) { pressed <- id }, PositionText: func(i, of int) string { return fmt.Sprint(i, " van ", of) }})
+	}
 
 	show(aCard(2, "Inkomend: 06 12 34 56 78", false))
 	e.hears("Object.ChildrenChanged add of root", "Object.StateChanged showing of 2")
@@ -182,7 +185,7 @@ func explored(e *ears) {
 		{"the card's parent", property[reference](e, 1, "Accessible", "Parent"), reference{e.of, root}},
 		{"its name", property[string](e, 1, "Accessible", "Name"), "Inkomend: 06 12 34 56 78"},
 		{"its size", property[int32](e, 1, "Accessible", "ChildCount"), int32(3)},
-		{"the row's description", property[string](e, 5, "Accessible", "Description"), "2 van 3"},
+		{"the row's description", property[string](e, 5, "Accessible", "Description"), "Bekend. 2 van 3"},
 		{"its place", ask[map[string]string](e, 5, "Accessible.GetAttributes")["posinset"], "2"},
 		{"the button's place in it", ask[int32](e, 4, "Accessible.GetIndexInParent"), int32(0)},
 		{"its actions", property[int32](e, 4, "Action", "NActions"), int32(1)},

@@ -264,11 +264,27 @@ down:
 	}
 }
 
+// about is what more there is to say. Readers leave out where in a list something is,
+// or say it on request only.
+func (o object) about() string {
+	if o.Position[0] == 0 || o.v.PositionText == nil {
+		return o.About
+	}
+	at := o.v.PositionText(o.Position[0], o.Position[1])
+	switch {
+	case o.About == "":
+		return at
+	case strings.HasSuffix(o.About, "."):
+		return o.About + " " + at
+	}
+	return o.About + ". " + at
+}
+
 // properties are those of an interface.
 func (o object) properties(name string) map[string]dbus.Variant {
 	own, about := "Wiebelt", ""
 	if o.place != nil {
-		own, about = o.Name, o.About
+		own, about = o.Name, o.about()
 	}
 	all := map[string]any{}
 	switch strings.TrimPrefix(name, iface) {

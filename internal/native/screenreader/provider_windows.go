@@ -264,19 +264,14 @@ func propertyValueOf(this *face, property uintptr, out *variant) uintptr {
 // by itself, or nobody does. AutomationId stays the same as long as the thing is the
 // same.
 var properties = map[uintptr]func(target) any{
-	propertyProcessID:    func(target) any { return os.Getpid() },
-	propertyControlType:  func(t target) any { return kinds[t.Role].control },
-	propertyName:         func(t target) any { return t.Name },
-	propertyHasFocus:     func(t target) any { p := t.v.focused(); return p != nil && p.ID == t.ID },
-	propertyFocusable:    func(t target) any { return t.focusable() },
-	propertyEnabled:      func(t target) any { return !t.Off },
-	propertyAutomationID: func(t target) any { return strconv.Itoa(int(t.ID)) },
-	propertyHelpText: func(t target) any {
-		if t.Position[0] > 0 && t.top().Role == Card { // which is said already
-			return nil
-		}
-		return t.About
-	},
+	propertyProcessID:     func(target) any { return os.Getpid() },
+	propertyControlType:   func(t target) any { return kinds[t.Role].control },
+	propertyName:          func(t target) any { return t.Name },
+	propertyHasFocus:      func(t target) any { p := t.v.focused(); return p != nil && p.ID == t.ID },
+	propertyFocusable:     func(t target) any { return t.focusable() },
+	propertyEnabled:       func(t target) any { return !t.Off },
+	propertyAutomationID:  func(t target) any { return strconv.Itoa(int(t.ID)) },
+	propertyHelpText:      func(t target) any { return t.About },
 	propertyPassword:      func(t target) any { return t.Is(Password) },
 	propertyOffscreen:     func(t target) any { return where(t.parent != nil, t.Is(Outside)) },
 	propertyValue:         func(t target) any { return where(t.can(asValue), t.Value) },

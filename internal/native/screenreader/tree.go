@@ -13,6 +13,9 @@ type Tree struct {
 	// another value; nil where the user alone does.
 	Focus func(ID)
 	Set   func(ID, string)
+	// PositionText says a Position in words, where readers do not say it themselves.
+	// It never changes what it says. nil for nothing.
+	PositionText func(i, of int) string
 }
 
 // ID names something on screen for as long as it is the same thing.
@@ -76,7 +79,7 @@ type Node struct {
 	Bounds   image.Rectangle // desktop pixels, as far as it is in sight
 	Off      bool            // it cannot do anything now
 	Focused  bool
-	Position [2]int // of an Item: which of how many, the first is 1
+	Position [2]int // of an Item, or a control in it: which of how many, the first is 1
 	Level    int    // of a Heading, from 1
 	Caret    int    // of an Entry: the runes before it
 	Marked   [2]int // of an Entry: from where to where it is selected, in runes

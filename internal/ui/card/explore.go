@@ -32,7 +32,11 @@ func (cs *Cards) tell() {
 		return
 	}
 	cs.untold = false
-	t := screenreader.Tree{Press: func(id screenreader.ID) { cs.send(input{kind: chosenByReader, node: id}) }}
+	lang := cs.c.Language
+	t := screenreader.Tree{
+		Press:        func(id screenreader.ID) { cs.send(input{kind: chosenByReader, node: id}) },
+		PositionText: func(i, of int) string { return lang.T(text.CardRowAt, i, of) },
+	}
 	for _, s := range append(slices.Clone(cs.order), cs.slots[engine.MaxShown]) {
 		if s.up && s.face != nil {
 			t.Windows = append(t.Windows, cs.explore(s))
@@ -138,7 +142,7 @@ func (e *explorer) row(i int) *screenreader.Node {
 		e.put(0, e.list)
 		for _, r := range f.items {
 			n := e.node(thing{role: screenreader.Item, name: joined(r.says[:], ", ")}, e.at(left, r.y, textWidth, rowPitch))
-			n.Position, n.About = r.which, e.cs.c.Language.T(text.CardRowAt, r.which[0], r.which[1])
+			n.Position = r.which
 			e.list.Children = append(e.list.Children, n)
 		}
 	}
@@ -182,7 +186,7 @@ func (e *explorer) control(a *area) *screenreader.Node {
 		n.Name, n.About = e.words(), n.Name
 	case a.item > 0:
 		r := e.s.face.items[a.item-1]
-		n.Name, n.About = n.Name+": "+unmarked(cmp.Or(r.says[0], r.says[2])), e.row(a.item-1).About
+		n.Name, n.Position = n.Name+": "+unmarked(cmp.Or(r.says[0], r.says[2])), r.which
 	}
 	return n
 }

@@ -148,17 +148,17 @@ func TestExploredRows(t *testing.T) {
 	r.shows(gallery(t)["crowd"])
 	var rows []string
 	for _, n := range roles(r.tree.Windows[0], screenreader.Item) {
-		rows = append(rows, n.About+": "+n.Name)
+		rows = append(rows, r.tree.PositionText(n.Position[0], n.Position[1])+": "+n.Name)
 	}
 	if len(rows) != rowsShown || rows[1] != "2 van 14: B. van der Berg, 200 003, Laan 2, Amsterdam" {
 		t.Errorf("rows %q", rows)
 	}
-	if n := r.find("Openen: C. de Visser"); n.About != "3 van 14" || !n.Acts() {
+	if n := r.find("Openen: C. de Visser"); n.Position != [2]int{3, 14} || !n.Acts() {
 		t.Errorf("%+v", n)
 	}
 	r.tree.Press(r.find("Volgende relaties").ID)
 	r.sync()
-	if n := r.find("Openen: G. "); n.About != "7 van 14" {
+	if n := r.find("Openen: G. "); n.Position != [2]int{7, 14} {
 		t.Errorf("after turning: %+v", n)
 	}
 	r.d.pressed() // the hotkey

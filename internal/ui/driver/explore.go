@@ -15,16 +15,15 @@ import (
 )
 
 // Explored has screen readers told of what stands in the windows: after each frame
-// in which that has changed, show gets all of it. at says which of how many a line
-// of a list is. No show, and nobody is told. Only for the goroutine of Run.
-func (a *App) Explored(show func(screenreader.Tree), at func(i, of int) string) {
-	a.driver.reader = exploring{show: show, at: at, lastID: a.driver.reader.lastID, known: map[any]screenreader.ID{}, untold: true}
+// in which that has changed, show gets all of it. No show, and nobody is told. Only for
+// the goroutine of Run.
+func (a *App) Explored(show func(screenreader.Tree)) {
+	a.driver.reader = exploring{show: show, lastID: a.driver.reader.lastID, known: map[any]screenreader.ID{}, untold: true}
 }
 
 // exploring is what screen readers know of the windows.
 type exploring struct {
 	show   func(screenreader.Tree)
-	at     func(i, of int) string
 	untold bool // something has changed since
 	lastID screenreader.ID
 	known  map[any]screenreader.ID
@@ -232,9 +231,6 @@ func (e *explorer) add(in *screenreader.Node, o fyne.CanvasObject, said explore.
 	n.State, n.Name, n.Value, n.About = said.State, said.Name, said.Value, said.About
 	n.Off, n.Position, n.Level, n.Caret, n.Marked = said.Off, said.Position, said.Level, said.Caret, said.Marked
 	e.control(n, &said, words)
-	if n.Position[0] > 0 && e.w.d.reader.at != nil {
-		n.About = joined(n.About, e.w.d.reader.at(n.Position[0], n.Position[1]))
-	}
 	n.Focused = e.w.focused && (said.Focused || said.Key == nil && sameObject(o, e.w.canvas.Focused()))
 	e.put(n, where, size)
 	e.presses(in, n, o, said)

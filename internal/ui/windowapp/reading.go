@@ -6,18 +6,19 @@ import (
 
 	"wiebelt/internal/native/screenreader"
 	"wiebelt/internal/native/session"
+	"wiebelt/internal/text"
 	"wiebelt/internal/ui/driver"
 )
 
-// readers tells screen readers what stands in the windows, while there are any, until
-// ctx ends; at says which of how many a line is.
+// readers tells screen readers what stands in the windows, while there are any.
 type readers struct {
 	app  *driver.App
 	post func(func())
-	at   func(i, of int) string
+	lang func() text.Language // only for the goroutine of post
 	log  *slog.Logger
 }
 
+// follow does so until ctx ends.
 func (r readers) follow(ctx context.Context) {
 	w, err := session.Watch(ctx, r.log)
 	if err != nil {
@@ -53,9 +54,15 @@ func (r readers) begin(ctx context.Context) (end func()) {
 			r.log.Warn("screen readers cannot read the windows", "why", err)
 		}
 	}()
-	r.post(func() { r.app.Explored(b.Show, r.at) })
+	r.post(func() {
+		r.app.Explored(func(t screenreader.Tree) {
+			lang := r.lang() // now: readers ask on another goroutine
+			t.PositionText = func(i, of int) string { return lang.T(text.CardRowAt, i, of) }
+			b.Show(t)
+		})
+	})
 	return func() {
-		r.post(func() { r.app.Explored(nil, nil) })
+		r.post(func() { r.app.Explored(nil) })
 		cancel()
 		<-done
 	}

@@ -145,8 +145,7 @@ func Run(ctx context.Context, cfg Config) error {
 			quit()
 		})
 		group.Go(func() {
-			at := func(i, of int) string { return w.Lang.T(text.CardRowAt, i, of) }
-			readers{app: app, post: post, at: at, log: cfg.Log}.follow(ctx)
+			readers{app: app, post: post, lang: func() text.Language { return w.Lang }, log: cfg.Log}.follow(ctx)
 		})
 		group.Go(func() {
 			if !within(ctx, cfg.PaintedIn, &painted) {

@@ -1,0 +1,101 @@
+package screenreader
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"wiebelt/internal/testutil/winetest"
+)
+
+// TestChurn: ten thousand cards come and go while clients walk them from threads of
+// their own; in the end nobody holds anything, and the program has what it had.
+func TestChurn(t *testing.T) {
+	b := New()
+	var walks atomic.Int64
+	var walkers sync.WaitGroup
+	done := make(chan struct{})
+	for range 2 {
+		walkers.Go(func() {
+			runtime.LockOSThread()
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				if f := b.provide(b.now.Load().nodes[1], asFragment); f != nil {
+					walkQuietly(f)
+					walks.Add(1)
+				}
+			}
+		})
+	}
+	next, memory, largest := uintptr(0), uint64(0), 0
+	const cards = 10_000
+	for i := range int64(cards) {
+		b.take(Tree{Windows: []*Node{testCard(ID(10+i), fmt.Sprint("Inkomend ", i), i%2 == 0)}})
+		for seen := walks.Load(); i%50 == 0 && walks.Load() == seen; {
+			runtime.Gosched()
+		}
+		largest = max(largest, held())
+		b.take(Tree{})
+		if i == cards/10 {
+			next, memory = winetest.Usage()
+		}
+	}
+	close(done)
+	walkers.Wait()
+	n, m := winetest.Usage()
+	t.Logf("%d walks, at most %d objects; the next handle is %d, then %d; memory %d, then %d", walks.Load(), largest, next, n, memory, m)
+	if held() != 0 || largest > 100 || largest == 0 {
+		t.Errorf("%d objects are left of %d", held(), largest)
+	}
+	const handle = 4 // from one to the next: less than one for every fortieth card
+	if n > next+handle*cards/40 || m > memory+memory/4 || memory == 0 {
+		t.Error("the program grows")
+	}
+}
+
+// walkQuietly walks a fragment that may go meanwhile, and lets it go.
+func walkQuietly(f *face) {
+	var v variant
+	simple := f.as(asSimple)
+	if call(simple, 5, propertyName, into(&v)) == ok {
+		variantClear.Call(into(&v))
+	}
+	simple.release()
+	var c *face
+	call(f, methodNavigate, toFirst, into(&c))
+	for c != nil {
+		var after *face
+		call(c, methodNavigate, toNext, into(&after))
+		walkQuietly(c)
+		c = after
+	}
+	release(f)
+}
+
+// TestServe shows a card to a client in another process until standard input ends.
+func TestServe(t *testing.T) {
+	b := begin(t)
+	Attach(openWindow(t), 1)
+	b.shows(Tree{Windows: []*Node{testCard(2, "Inkomend", false)}, Press: func(ID) {}})
+	fmt.Println("ready")
+	for sc := bufio.NewScanner(os.Stdin); sc.Scan(); {
+		switch cmd := strings.TrimSpace(sc.Text()); cmd {
+		case "wanted":
+			fmt.Println("ok", cmd, Wanted())
+		case "hide":
+			b.shows(Tree{})
+			fmt.Println("ok", cmd)
+		case "quit":
+			os.Exit(0) // whatever the system waits for
+		}
+	}
+}
