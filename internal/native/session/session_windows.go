@@ -15,9 +15,10 @@ import (
 	"wiebelt/internal/native/win32"
 )
 
-// Windows tells of locking and unlocking and of remote connections by messages
-// to a window, and a screen reader that asks for a window of ours is noticed; the rest has to be asked for, and is, with every such message and
-// every few seconds: SHQueryUserNotificationState takes microseconds.
+// Windows tells of locking and unlocking and of remote connections by messages to a
+// window, and a screen reader that asks for a window of ours is noticed. The rest has to
+// be asked for, and is, with every such message and every few seconds:
+// SHQueryUserNotificationState takes microseconds.
 const askEvery = 3 * time.Second
 
 var (
