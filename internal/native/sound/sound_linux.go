@@ -21,18 +21,16 @@ func Player() string {
 	return ""
 }
 
-// Play plays a tone and returns when it has been heard. The tone is left as a file in
-// dir, for the next time. The player is ended with ctx.
+// Play plays a tone and returns when it has been heard. It writes the tone to a file in
+// dir, which it leaves there. The player is ended with ctx.
 func Play(ctx context.Context, dir string, k Kind) error {
 	name := Player()
 	if name == "" {
 		return ErrNoPlayer
 	}
 	path := filepath.Join(dir, "sound-"+string(k)+".wav")
-	if _, err := os.Stat(path); err != nil {
-		if err := os.WriteFile(path, waves()[k], 0o600); err != nil {
-			return err
-		}
+	if err := os.WriteFile(path, waves()[k], 0o600); err != nil {
+		return err
 	}
 	if err := exec.CommandContext(ctx, name, path).Run(); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
