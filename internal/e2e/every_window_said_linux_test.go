@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"encoding/json"
 	"image"
 	"slices"
 	"strings"
@@ -10,51 +9,6 @@ import (
 	"wiebelt/internal/instance/windowapi"
 	windows "wiebelt/internal/ui/windowapp"
 )
-
-// saidExplorer writes all that stands in the window that is named, a line an object.
-const saidExplorer = `
-import json, sys, pyatspi
-def walk(n, depth):
-    c = n.queryComponent().getExtents(pyatspi.DESKTOP_COORDS)
-    states = [pyatspi.stateToString(s) for s in n.getState().getStates()]
-    names = pyatspi.listInterfaces(n)
-    acts = n.queryAction().nActions if "Action" in names else 0
-    text = n.queryText().getText(0, -1) if "Text" in names else ""
-    print(json.dumps(dict(Depth=depth, Role=n.getRoleName(), Name=n.name, About=n.description, Acts=acts > 0, States=states,
-        Text=text, Set=dict(a.split(":", 1) for a in n.getAttributes()), At=[c.x, c.y, c.width, c.height])))
-    if len(sys.argv) > 2 and n.name == sys.argv[2]:
-        n.queryAction().doAction(0)
-        sys.exit() # what it stood among may be gone
-    for c in n:
-        walk(c, depth + 1)
-for app in pyatspi.Registry.getDesktop(0):
-    if app and app.name == "Wiebelt":
-        for w in app:
-            if w.getRole() == pyatspi.ROLE_FRAME and w.name.startswith(sys.argv[1]):
-                walk(w, 0)
-`
-
-// part is something in a window as pyatspi finds it.
-type part struct {
-	found
-	States []string
-	Text   string
-	Set    map[string]string
-}
-
-func (p part) is(state string) bool { return slices.Contains(p.States, state) }
-
-// parts are all that pyatspi finds in the window with a title, pressing what is named.
-func (o *office) parts(title string, press ...string) (all []part) {
-	o.t.Helper()
-	for line := range strings.Lines(o.Run("/usr/bin/python3", append([]string{"-c", saidExplorer, title}, press...)...)) {
-		var p part
-		if json.Unmarshal([]byte(line), &p) == nil {
-			all = append(all, p)
-		}
-	}
-	return all
-}
 
 // readable has the desktop say that a screen reader is there.
 func (o *office) readable() {
@@ -86,12 +40,13 @@ func TestEveryWindowIsSaid(t *testing.T) {
 		o.Run("xdotool", "windowactivate", "--sync", id)
 		var all []part
 		o.Until(window+" is said", func() bool {
-			all = o.parts("")
+			all = o.inWindow()
 			return len(all) > 2 && all[0].is("active")
 		}, func() []any { return []any{len(all), "parts"} })
-		o.settled(window, all, id)
+		o.settled(window, id)
 		for _, page := range beyond[window] {
-			o.settled(window+", "+page, o.parts("", page), id)
+			o.explore(page)
+			o.settled(window+", "+page, id)
 		}
 		o.Run("wmctrl", "-i", "-c", id)
 		if err := <-ended; err != nil {
@@ -100,13 +55,19 @@ func TestEveryWindowIsSaid(t *testing.T) {
 	}
 }
 
+// inWindow is all that pyatspi finds in windows.
+func (o *office) inWindow() []part {
+	return slices.DeleteFunc(o.explore(), func(p part) bool { return p.Depth == 0 })
+}
+
 // settled looks at a window once nothing more comes in it.
-func (o *office) settled(window string, all []part, id string) {
+func (o *office) settled(window, id string) {
 	o.t.Helper()
+	var all []part
 	o.Until(window+" stays as it is", func() bool {
 		was := len(all)
-		all = o.parts("")
-		return len(all) == was
+		all = o.inWindow()
+		return was > 0 && len(all) == was
 	})
 	said(o.t, window, all, o.placeOf(id))
 }

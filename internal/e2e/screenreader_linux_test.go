@@ -20,38 +20,54 @@ import (
 	"wiebelt/internal/testutil/xtest"
 )
 
-// explorer writes what a program shows to whoever explores it, a line an object, and
-// presses what is named.
+// explorer writes what our programs show to whoever explores them, a line an object, and
+// presses what is named. It begins again if that has changed under way.
 const explorer = `
 import json, sys, pyatspi
+from gi.repository import GLib
 def walk(n, depth):
+    names = pyatspi.listInterfaces(n)
     c = n.queryComponent().getExtents(pyatspi.DESKTOP_COORDS) if depth else None
-    acts = n.queryAction().nActions if "Action" in pyatspi.listInterfaces(n) else 0
-    print(json.dumps(dict(Depth=depth, Role=n.getRoleName(), Name=n.name, About=n.description, Acts=acts > 0,
-        At=[c.x, c.y, c.width, c.height] if c else None)))
-    if len(sys.argv) > 1 and n.name == sys.argv[1]:
-        n.queryAction().doAction(0)
+    found.append((n, dict(Depth=depth, Role=n.getRoleName(), Name=n.name, About=n.description,
+        Acts="Action" in names and n.queryAction().nActions > 0,
+        States=[pyatspi.stateToString(s) for s in n.getState().getStates()],
+        Text=n.queryText().getText(0, -1) if "Text" in names else "",
+        Set=dict(a.split(":", 1) for a in n.getAttributes()), At=[c.x, c.y, c.width, c.height] if c else None)))
     for c in n:
         walk(c, depth + 1)
-for app in pyatspi.Registry.getDesktop(0):
-    if app and app.name == "Wiebelt":
-        walk(app, 0)
+found = None
+while found is None:
+    found = []
+    try:
+        for app in pyatspi.Registry.getDesktop(0):
+            if app and app.name == "Wiebelt":
+                walk(app, 0)
+    except GLib.GError:
+        found = None
+for n, said in found:
+    print(json.dumps(said))
+for name in sys.argv[1:]:
+    next(n for n, said in found if said["Name"] == name and said["Acts"]).queryAction().doAction(0)
 `
 
-// found is something on screen as pyatspi finds it.
-type found struct {
-	Depth             int
-	Role, Name, About string
-	Acts              bool
-	At                [4]int
+// part is something on screen as pyatspi finds it; a program has the depth 0.
+type part struct {
+	Depth                   int
+	Role, Name, About, Text string
+	Acts                    bool
+	States                  []string
+	Set                     map[string]string
+	At                      [4]int
 }
 
-func (o *office) explore(press ...string) (all []found) {
+func (p part) is(state string) bool { return slices.Contains(p.States, state) }
+
+func (o *office) explore(press ...string) (all []part) {
 	o.t.Helper()
 	for line := range strings.Lines(o.Run("/usr/bin/python3", append([]string{"-c", explorer}, press...)...)) {
-		var f found
-		if json.Unmarshal([]byte(line), &f) == nil {
-			all = append(all, f)
+		var p part
+		if json.Unmarshal([]byte(line), &p) == nil {
+			all = append(all, p)
 		}
 	}
 	return all
@@ -116,7 +132,7 @@ func TestScreenReader(t *testing.T) {
 			t.Errorf("without a name or a place: %+v", f)
 		}
 	}
-	if !slices.ContainsFunc(all, func(f found) bool { return f.Name == "Kaart sluiten" && f.Role == "push button" && f.Acts }) {
+	if !slices.ContainsFunc(all, func(f part) bool { return f.Name == "Kaart sluiten" && f.Role == "push button" && f.Acts }) {
 		t.Errorf("nothing closes the card: %+v", all)
 	}
 	o.Until("the contact is opened", func() bool { return len(opened(notes)) == 1 })
@@ -147,7 +163,7 @@ func TestScreenReader(t *testing.T) {
 	hears("Openen: Bakker push button") // what follows the next key may cut off
 	o.Key("Down")
 	hears("Openen: Visser push button")
-	if all := o.explore(); !slices.ContainsFunc(all, func(f found) bool { return f.Name == "Openen: Visser" && f.About == "2 van 2" }) {
+	if all := o.explore(); !slices.ContainsFunc(all, func(f part) bool { return f.Name == "Openen: Visser" && f.About == "2 van 2" }) {
 		t.Errorf("nothing says which of how many: %+v", all)
 	}
 	o.Key("Escape")
