@@ -4,20 +4,15 @@ package window
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
-	"io"
-	"net"
 	"os"
-	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// waylandClipboard is what we own of the clipboard of the compositor around XWayland.
+// waylandClipboard is what we own of the clipboard of the compositor.
 // Compositors of wlroots take none from an X program that is not in front, as no card
 // ever is; for programs that look after the clipboard they have the protocol
 // data-control, which KWin has too. Elsewhere nothing is offered here, nor has to be.
@@ -30,12 +25,8 @@ type waylandClipboard struct {
 
 // offer puts a text on the clipboard, in place of the one before, and returns at once.
 func (c *waylandClipboard) offer(text []byte) {
-	path := os.Getenv("WAYLAND_DISPLAY")
-	if path == "" {
+	if os.Getenv("WAYLAND_DISPLAY") == "" {
 		return
-	}
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), path)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -49,13 +40,12 @@ func (c *waylandClipboard) offer(text []byte) {
 	c.stop = cancel
 	c.work.Go(func() {
 		defer cancel()
-		conn, err := (&net.Dialer{}).DialContext(ctx, "unix", path)
+		w, err := dialWayland(ctx)
 		if err != nil {
 			return
 		}
-		defer conn.Close()
-		defer context.AfterFunc(ctx, func() { conn.Close() })()
-		w := &waylandConn{UnixConn: conn.(*net.UnixConn)}
+		defer w.Close()
+		defer context.AfterFunc(ctx, func() { w.Close() })()
 		_ = w.serve(text) // ends when somebody else copies, with the compositor, or with ctx
 		w.dropFiles()
 	})
@@ -72,18 +62,9 @@ func (c *waylandClipboard) close() {
 	c.work.Wait()
 }
 
-// waylandConn speaks the wire protocol of Wayland.
-type waylandConn struct {
-	*net.UnixConn
-	in    []byte // read and not taken yet
-	files []int  // that came with it
-}
-
-// The objects of a connection: the first is there, the others get their numbers from us.
+// The objects that the clipboard needs.
 const (
-	waylandDisplay = iota + 1
-	waylandRegistry
-	waylandSynced
+	waylandSynced = iota + waylandRegistry + 1
 	waylandSeat
 	waylandManager
 	waylandSource
@@ -168,102 +149,4 @@ func (w *waylandConn) send(text []byte) {
 	const patience = 2 * time.Second // with one that does not read
 	_ = f.SetWriteDeadline(time.Now().Add(patience))
 	_, _ = f.Write(text)
-}
-
-func (w *waylandConn) dropFiles() {
-	for _, fd := range w.files {
-		_ = unix.Close(fd)
-	}
-}
-
-// waylandEvent is what an object tells.
-type waylandEvent struct {
-	object uint32
-	code   uint16
-	data   []byte
-}
-
-const waylandHead = 8 // object, then length and code
-
-// next waits for an event.
-func (w *waylandConn) next() (waylandEvent, error) {
-	for {
-		if len(w.in) >= waylandHead {
-			second := binary.NativeEndian.Uint32(w.in[4:])
-			switch n := int(second >> 16); {
-			case n < waylandHead:
-				return waylandEvent{}, errors.New("broken event")
-			case n <= len(w.in):
-				e := waylandEvent{binary.NativeEndian.Uint32(w.in), uint16(second), slices.Clone(w.in[waylandHead:n])}
-				w.in = w.in[n:]
-				return e, nil
-			}
-		}
-		if err := w.read(); err != nil {
-			return waylandEvent{}, err
-		}
-	}
-}
-
-func (w *waylandConn) read() error {
-	b, oob := make([]byte, 4096), make([]byte, 256)
-	n, k, _, _, err := w.ReadMsgUnix(b, oob)
-	if err != nil {
-		return err
-	}
-	if n == 0 {
-		return io.EOF
-	}
-	w.in = append(w.in, b[:n]...)
-	all, _ := unix.ParseSocketControlMessage(oob[:k])
-	for _, m := range all {
-		files, _ := unix.ParseUnixRights(&m)
-		for _, fd := range files {
-			unix.CloseOnExec(fd)
-		}
-		w.files = append(w.files, files...)
-	}
-	return nil
-}
-
-// number takes a number from an event; 0 where there is none.
-func (e *waylandEvent) number() uint32 {
-	if len(e.data) < 4 {
-		return 0
-	}
-	n := binary.NativeEndian.Uint32(e.data)
-	e.data = e.data[4:]
-	return n
-}
-
-// text takes a text from an event.
-func (e *waylandEvent) text() string {
-	n := int(e.number())
-	if n < 1 || n > len(e.data) {
-		return ""
-	}
-	s := string(e.data[:n-1]) // a zero ends it
-	e.data = e.data[min((n+3)&^3, len(e.data)):]
-	return s
-}
-
-// request appends a request with its arguments: numbers and texts.
-func request(b []byte, object uint32, code uint16, args ...any) []byte {
-	order := binary.NativeEndian
-	begin := len(b)
-	b = order.AppendUint32(order.AppendUint32(b, object), 0)
-	for _, a := range args {
-		switch a := a.(type) {
-		case int:
-			b = order.AppendUint32(b, uint32(a))
-		case uint32:
-			b = order.AppendUint32(b, a)
-		case string:
-			b = order.AppendUint32(b, uint32(len(a)+1))
-			b = append(b, a...)
-			b = append(b, make([]byte, 4-len(a)%4)...)
-		}
-	}
-	order.PutUint32(b[begin+4:], uint32(len(b)-begin)<<16|uint32(code))
-	return b
 }

@@ -112,7 +112,7 @@ func Open() (Desktop, error) {
 		conn.Close()
 		return nil, fmt.Errorf("%w: %w", ErrNoDisplay, err)
 	}
-	d.portal = startPortal(d)
+	d.portal = startPortal(d.post, d.tellChanged)
 	go d.events()
 	return d, nil
 }

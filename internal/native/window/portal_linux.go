@@ -1,5 +1,3 @@
-//go:build linux
-
 package window
 
 import (
@@ -21,10 +19,11 @@ import (
 // pressed. Desktops without one lack nothing but that. It is never started for
 // our sake.
 type portal struct {
-	d      *x11
-	cancel context.CancelFunc
-	work   sync.WaitGroup
-	look   atomic.Pointer[look]
+	post    func(func()) // has the goroutine that tells windows call something
+	changed func()       // tells them that the appearance has changed
+	cancel  context.CancelFunc
+	work    sync.WaitGroup
+	look    atomic.Pointer[look]
 
 	mu       sync.Mutex
 	conn     *dbus.Conn // nil while there is none
@@ -64,9 +63,9 @@ const (
 	appearance      = "org.freedesktop.appearance"
 )
 
-func startPortal(d *x11) *portal {
+func startPortal(post func(func()), changed func()) *portal {
 	ctx, cancel := context.WithCancel(context.Background())
-	p := &portal{d: d, ctx: ctx, cancel: cancel, answers: map[dbus.ObjectPath]chan answer{}, sessions: map[dbus.ObjectPath]func(){}}
+	p := &portal{post: post, changed: changed, ctx: ctx, cancel: cancel, answers: map[dbus.ObjectPath]chan answer{}, sessions: map[dbus.ObjectPath]func(){}}
 	p.look.Store(&look{})
 	p.work.Go(p.run)
 	return p
@@ -151,7 +150,7 @@ func (p *portal) heard(c *dbus.Conn, s *dbus.Signal) {
 		pressed := p.sessions[session]
 		p.mu.Unlock()
 		if pressed != nil {
-			p.d.post(pressed)
+			p.post(pressed)
 		}
 	}
 }
@@ -163,7 +162,7 @@ func (p *portal) read(c *dbus.Conn) {
 	now.contrast = p.setting(c, "contrast") == 1
 	now.still = p.setting(c, "reduced-motion") == 1
 	if old := p.look.Swap(now); *old != *now {
-		p.d.post(p.d.tellChanged)
+		p.post(p.changed)
 	}
 }
 
