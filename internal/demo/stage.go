@@ -11,6 +11,7 @@ import (
 
 	"wiebelt/internal/core/engine"
 	"wiebelt/internal/localhub"
+	"wiebelt/internal/native/window"
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/ui/card"
 )
@@ -81,7 +82,7 @@ type played struct {
 	// screen, contact the same for what the hub answered (0 if nothing was
 	// looked up), answer from the hub's answer to the screen.
 	painted, contact, answer time.Duration
-	picture                  *image.RGBA // read back from the screen
+	picture                  *image.RGBA // read back from the screen, where programs can
 }
 
 // errNotPainted says that a card was asked for and did not come on screen as it
@@ -153,10 +154,12 @@ func (s *stage) play(ctx context.Context, sc scenario, hold time.Duration, shown
 	if !last.Card.Answer.IsZero() {
 		out.contact, out.answer = last.At.Sub(s.rang), last.At.Sub(last.Card.Answer)
 	}
-	if out.picture, err = last.OnScreen(); err != nil {
+	switch out.picture, err = last.OnScreen(); {
+	case errors.Is(err, window.ErrUnsupported): // no program can look at this screen
+		out.picture = last.Wanted()
+	case err != nil:
 		return out, err
-	}
-	if !same(out.picture, last.Wanted()) {
+	case !same(out.picture, last.Wanted()):
 		return out, fmt.Errorf("%s: %w: the screen shows something else", sc.id, errNotPainted)
 	}
 	if shown != nil {

@@ -8,6 +8,7 @@ import (
 
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/health"
+	"wiebelt/internal/native/window"
 	"wiebelt/internal/softphone/phonefile"
 )
 
@@ -77,8 +78,8 @@ func (e *exam) screen(ctx context.Context) []finding {
 		return say(Off, "desktop.none")
 	}
 	switch kind := e.sys.screen(ctx); kind {
-	case screenWayland:
-		return say(Warn, "screen.wayland")
+	case screenWayland, string(window.Layers):
+		return say(Warn, "screen."+kind)
 	case screenFailed:
 		return say(Fail, "screen.failed")
 	default:

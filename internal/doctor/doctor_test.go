@@ -214,6 +214,7 @@ func rows(t *testing.T) []row {
 		{"screen", setUp, screenIs("windows"), say(OK, "screen.windows")},
 		{"screen", setUp, screenIs("xwayland"), say(OK, "screen.xwayland")},
 		{"screen", setUp, screenIs("panels"), say(OK, "screen.panels")},
+		{"screen", setUp, screenIs("layers"), say(Warn, "screen.layers")},
 		{"screen", setUp, screenIs(screenWayland), say(Warn, "screen.wayland")},
 		{"screen", setUp, screenIs(screenFailed), say(Fail, "screen.failed")},
 		{"screen", setUp, noDesktop, say(Off, "desktop.none")},

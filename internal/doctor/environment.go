@@ -67,7 +67,7 @@ func desktop(ctx context.Context, line func(name, value string)) {
 		line("monitors", "none")
 		return
 	}
-	d, err := window.Open()
+	d, err := window.OpenCards()
 	if err != nil {
 		line("monitors", "no screen to show cards on")
 		return

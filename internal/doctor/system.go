@@ -89,7 +89,7 @@ const (
 )
 
 func screenKind(context.Context) string {
-	d, err := window.Open()
+	d, err := window.OpenCards()
 	switch {
 	case errors.Is(err, window.ErrWayland):
 		return screenWayland

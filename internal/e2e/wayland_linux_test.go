@@ -15,33 +15,38 @@ import (
 	"wiebelt/internal/testutil/xtest"
 )
 
-// TestWayland: the whole way of a call in each compositor, and in one that has no X
-// server.
+// TestWayland: the whole way of a call in each compositor, and in two that have no X
+// server: one with layers for cards, one without.
 func TestWayland(t *testing.T) {
 	t.Parallel()
 	for _, name := range xtest.Compositors {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			throughXWayland(t, name)
+			onWayland(t, name, true)
 		})
 	}
-	t.Run("without XWayland", func(t *testing.T) {
+	t.Run("layers", func(t *testing.T) {
 		t.Parallel()
-		withoutXWayland(t)
+		onWayland(t, "sway", false)
+	})
+	t.Run("notifications", func(t *testing.T) {
+		t.Parallel()
+		withoutCards(t)
 	})
 }
 
-// throughXWayland: a card comes up sharp in its corner and takes no key from the
+// onWayland: a card comes up sharp in its corner and takes no key from the
 // program beside it; a click opens the file; what is copied can be pasted by programs
-// that know no X; the icon is there, and the missed call in the window of calls.
-func throughXWayland(t *testing.T, compositor string) {
+// that know no X; the icon is there, and the missed call in the window of calls, which
+// needs an X server.
+func onWayland(t *testing.T, compositor string, xwayland bool) {
 	h, value := startHub(t)
 	o := prepareOn(t, h, h.BaseURL(), value, "", xtest.Options{Width: width, Height: height}, "[ui]\nlanguage = \"nl\"\ntheme = \"light\"\n\n[card]\nafter_call = \"1s\"\n")
 	c := must.Get(dbus.Connect(o.PlainBus()))(t)
 	t.Cleanup(func() { _ = c.Close() })
 	tray := xtest.HostTray(t, c)
 	l, env := withLogind(t, o, false)
-	o.Compositor(compositor, true)
+	o.Compositor(compositor, xwayland)
 	notes := o.opener("exit 0")
 	o.start(env...)
 	term := o.WaylandTerminal("--maximized")
@@ -67,7 +72,11 @@ func throughXWayland(t *testing.T, compositor string) {
 	must.Do(t, p.Ring(t.Context(), first))
 	found := foundCard(t, first.Number, "", vries.Contact)
 	comes("the card in its corner", found)
-	o.shot("wayland-" + compositor + "-card")
+	name := "wayland-" + compositor
+	if !xwayland {
+		name += "-layers"
+	}
+	o.shot(name + "-card")
 	l.lock(true)
 	o.Until("no card on a locked screen", func() bool { return !there() })
 	l.lock(false)
@@ -107,32 +116,18 @@ func throughXWayland(t *testing.T, compositor string) {
 	}
 	pasted("a program that knows no X", "wl-paste", "--no-newline")
 
-	// Another X window in front: the card is above it, for the pointer too.
-	o.Spawn("xterm", "-geometry", "90x40+640+400")
-	at := o.placeOf(o.FindWindow("xterm")).Min
-	o.moveTo(at.Add(image.Pt(20, 20)))
-	o.Turn(1)
-	pasted("an X program", "xclip", "-o", "-selection", "clipboard")
-	o.opensFile(notes)
-	o.shot("wayland-" + compositor + "-xterm")
+	if xwayland {
+		o.aboveX(pasted, notes)
+		o.shot(name + "-xterm")
+	}
 
 	must.Do(t, p.End(t.Context(), first, "missed"))
 	i := &icon{office: o, t: t, bus: c}
 	i.has("Oproepen… (51 gemist)")
-	menu := c.Object(tray.Items()[0], "/StatusNotifierItem/menu")
-	var chosen time.Time
-	o.Until("the missed calls in their window", func() bool {
-		_, ids := xtest.TrayMenu(menu)
-		// A menu that has just been made anew does not know the old lines.
-		if id, is := ids["Oproepen… (51 gemist)"]; is && time.Since(chosen) > 5*time.Second {
-			must.Do(t, xtest.ChooseTray(menu, id))
-			chosen = time.Now()
-		}
-		_, ok := o.see("Gemist (51)")
-		return ok
-	})
-	o.shot("wayland-" + compositor + "-calls")
-
+	if xwayland {
+		o.missedOf(c.Object(tray.Items()[0], "/StatusNotifierItem/menu"))
+		o.shot(name + "-calls")
+	}
 	// weston has programs that fill the screen above all else.
 	if compositor == "weston" {
 		return
@@ -143,7 +138,34 @@ func throughXWayland(t *testing.T, compositor string) {
 	must.Do(t, p.Ring(t.Context(), simulate.Call{ID: "second", Number: "+31698760011"}))
 	o.Until("the card above a program that fills the screen", there)
 	o.opensFile(notes)
-	o.shot("wayland-" + compositor + "-full")
+	o.shot(name + "-full")
+}
+
+// aboveX brings another X window to the front: the card is above it, for the pointer too.
+func (o *office) aboveX(pasted func(who, program string, args ...string), notes string) {
+	o.t.Helper()
+	o.Spawn("xterm", "-geometry", "90x40+640+400")
+	at := o.placeOf(o.FindWindow("xterm")).Min
+	o.moveTo(at.Add(image.Pt(20, 20)))
+	o.Turn(1)
+	pasted("an X program", "xclip", "-o", "-selection", "clipboard")
+	o.opensFile(notes)
+}
+
+// missedOf chooses the missed calls in a menu and finds them in their window.
+func (o *office) missedOf(menu dbus.BusObject) {
+	o.t.Helper()
+	var chosen time.Time
+	o.Until("the missed calls in their window", func() bool {
+		_, ids := xtest.TrayMenu(menu)
+		// A menu that has just been made anew does not know the old lines.
+		if id, is := ids["Oproepen… (51 gemist)"]; is && time.Since(chosen) > 5*time.Second {
+			must.Do(o.t, xtest.ChooseTray(menu, id))
+			chosen = time.Now()
+		}
+		_, ok := o.see("Gemist (51)")
+		return ok
+	})
 }
 
 // moveTo moves the pointer to a place in steps, as a hand does. XWayland forgets where
@@ -182,16 +204,16 @@ func (o *office) opensFile(notes string) {
 	o.moveTo(image.Pt(300, 300))
 }
 
-// withoutXWayland: where no card can be put on the screen a notification says that
+// withoutCards: where no card can be put on the screen a notification says that
 // there is a call, and nothing of who it is; a click on it opens the file.
-func withoutXWayland(t *testing.T) {
+func withoutCards(t *testing.T) {
 	o := prepare(t, "[[line]]\nnumber = \"020 123 45 67\"\nname = \"Schade\"")
 	address := o.PlainBus()
 	c := owner(t, address, noticeService)
 	s := &noticeServer{shown: map[uint32]string{}}
 	must.Do(t, c.Export(s, noticePath, noticeService))
 	notes := o.opener("exit 0")
-	o.Compositor("sway", false)
+	o.Compositor("weston", false)
 	o.start()
 	if r, _ := o.doctor(); states(r, "cards") != "warn" || states(r, "screen") != "warn" {
 		t.Errorf("the doctor says %+v", r)

@@ -45,7 +45,7 @@ type cards interface {
 // openDisplay opens the desktop for cards. Where no window of ours can be put
 // there are notifications instead of cards, and a display that can do nothing.
 func (r *Resident) openDisplay() error {
-	d, err := window.Open()
+	d, err := window.OpenCards()
 	switch {
 	case errors.Is(err, window.ErrWayland):
 		r.o.Log.Warn("this desktop takes no cards: notifications stand in for them", "why", err)

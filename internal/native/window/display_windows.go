@@ -45,6 +45,9 @@ var desktops sync.Map // uintptr (window) -> *desktop
 
 var class = win32.Class("WiebeltCard", windowProc)
 
+// OpenCards connects to the desktop for cards alone.
+func OpenCards() (Display, error) { return Open() }
+
 // Open connects to the desktop of the session this process runs in. It returns
 // an error that wraps ErrNoDisplay if windows cannot be made there.
 func Open() (Desktop, error) {

@@ -9,6 +9,7 @@ const (
 	X11            Kind = "x11"
 	XWayland       Kind = "xwayland"
 	XWaylandPanels Kind = "panels" // it does not say where they stand
+	Layers         Kind = "layers" // Wayland without an X server, for cards only
 )
 
 // KindOf is the kind of desktop of a Display.

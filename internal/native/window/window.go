@@ -1,7 +1,8 @@
 // Package window makes native windows and reports what happens to them: cards, small
 // windows that never take the keyboard by themselves, and ordinary ones with borders.
 // Both show pictures and share pointer, keys, clipboard and painting. It draws nothing
-// itself and knows no toolkit; x11_*.go and *_windows.go are the two platforms.
+// itself and knows no toolkit. The platforms are x11_*.go and *_windows.go, and for
+// cards alone Wayland without an X server: wayland_layers.go and wayland_card.go.
 //
 // Concurrency: all methods of Display and Window may be called from any
 // goroutine and return when the native system has been told; none of them waits

@@ -55,7 +55,11 @@ func (cs *Cards) registerHotkey(i int, now time.Time) {
 	wasTaken := !state.retry.IsZero()
 	state.retry = time.Time{}
 	var err error
-	if keys != "" && keys != "off" {
+	switch {
+	case keys == "" || keys == "off":
+	case is == HotkeyKeyboard && window.KindOf(cs.display) == window.Layers:
+		err = window.ErrUnsupported // cards get no keyboard there
+	default:
 		state.release, err = cs.display.Hotkey(keys, func() { cs.send(input{kind: hotkeyDown, hotkey: i}) })
 	}
 	if errors.Is(err, window.ErrHotkeyTaken) {

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"cmp"
 	"image/color"
 
 	"fyne.io/fyne/v2"
@@ -95,8 +96,5 @@ func lineOf(o fyne.CanvasObject) fyne.CanvasObject {
 		}
 		return nil
 	}
-	if line := find(o); line != nil {
-		return line
-	}
-	return o
+	return cmp.Or(find(o), o)
 }

@@ -1,0 +1,348 @@
+//go:build linux
+
+package window
+
+import (
+	"image"
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+// layerCard is a card on a layer. Its surface lives as long as the card is up: after that
+// the compositor has nothing of it.
+type layerCard struct {
+	cardHandler
+	d *layers
+
+	// Guarded by the mu of d:
+	rect           image.Rectangle // empty before the first Show
+	pix            []byte
+	up             bool
+	closed         bool
+	on             *layerOutput // which the surface is on
+	scale          int          // of the surface
+	surface, layer uint32       // 0 while there is none
+	ready          bool         // the compositor takes pictures of it
+}
+
+func (d *layers) New(h Handler) (Window, error) {
+	w := &layerCard{cardHandler: cardHandler{Handler: h}, d: d}
+	return w, w.do(func() error { d.cards = append(d.cards, w); return nil })
+}
+
+// do does something with the card, unless it or the display has ended.
+func (w *layerCard) do(f func() error) error {
+	w.d.mu.Lock()
+	defer w.d.mu.Unlock()
+	if w.closed || w.d.alive() != nil {
+		return ErrClosed
+	}
+	return f()
+}
+
+func (w *layerCard) Show(r image.Rectangle, pic *Picture) error {
+	if err := fits(r, pic); err != nil {
+		return err
+	}
+	return w.do(func() error {
+		moved := r != w.rect
+		w.rect, w.up = r, true
+		w.pix = append(w.pix[:0], pic.Pix...)
+		if o := w.d.outputOf(r); o != w.on || o != nil && o.scale != w.scale {
+			w.unmap()
+		} else if moved && w.layer != 0 {
+			w.place()
+		}
+		return w.draw(image.Rectangle{Max: r.Size()})
+	})
+}
+
+func (w *layerCard) Update(p image.Point, pic *Picture) error {
+	if pic == nil {
+		return errBroken
+	}
+	r := image.Rectangle{Min: p, Max: p.Add(image.Pt(pic.W, pic.H))}
+	if err := fits(r, pic); err != nil {
+		return err
+	}
+	return w.do(func() error {
+		switch {
+		case w.rect.Empty():
+			return errNotShown
+		case !r.In(image.Rectangle{Max: w.rect.Size()}):
+			return errOutside
+		case !w.up:
+			return nil // Show brings all of it
+		}
+		for y := range pic.H {
+			copy(w.pix[4*((p.Y+y)*w.rect.Dx()+p.X):], pic.Pix[4*y*pic.W:][:4*pic.W])
+		}
+		return w.draw(r)
+	})
+}
+
+func (w *layerCard) Hide() error {
+	return w.do(func() error {
+		w.unmap()
+		w.up, w.pix = false, nil
+		return nil
+	})
+}
+
+func (w *layerCard) Close() error {
+	return w.do(func() error {
+		w.unmap()
+		w.closed = true
+		w.d.cards = slices.DeleteFunc(w.d.cards, func(o *layerCard) bool { return o == w })
+		return nil
+	})
+}
+
+// Sync does not wait for the compositor to ask for the first picture.
+func (w *layerCard) Sync() error {
+	if err := w.do(func() error { return nil }); err != nil {
+		return err
+	}
+	done := make(chan struct{})
+	w.d.post(func() { close(done) })
+	select {
+	case <-done:
+		return nil
+	case <-w.d.done:
+		return ErrClosed
+	}
+}
+
+// What a layer has not: it could take the keyboard only with a map of its keys, and no
+// compositor tells one program what others see.
+func (w *layerCard) TakeKeyboard() error            { return ErrUnsupported }
+func (w *layerCard) GiveKeyboardBack() error        { return nil }
+func (w *layerCard) HideFromCapture(bool) error     { return ErrUnsupported }
+func (w *layerCard) OnScreen() (*image.RGBA, error) { return nil, ErrUnsupported }
+
+// begin makes the surface; pictures are taken once the compositor has answered.
+func (w *layerCard) begin() {
+	d := w.d
+	w.surface = d.object(nil)
+	d.ask(d.globals[wlCompositor], 0, w.surface)
+	w.layer = d.layer(w.surface, w.on, w.layerTold)
+	d.ask(w.layer, layerAnchor, top|left)
+	d.ask(w.surface, surfaceScale, w.scale)
+	w.place()
+	d.ask(w.surface, surfaceCommit)
+}
+
+// place says how large it is and where it stands, with the next picture.
+func (w *layerCard) place() {
+	at, size := w.rect.Min.Sub(w.on.area.Min).Div(w.scale), w.padded().Div(w.scale)
+	w.d.ask(w.layer, layerSize, size.X, size.Y)
+	w.d.ask(w.layer, layerMargin, at.Y, 0, 0, at.X)
+}
+
+// padded is the size of its pictures: whole units.
+func (w *layerCard) padded() image.Point {
+	s := w.scale
+	return image.Pt((w.rect.Dx()+s-1)/s*s, (w.rect.Dy()+s-1)/s*s)
+}
+
+func (w *layerCard) unmap() {
+	if w.layer != 0 {
+		w.d.destroy(w.layer, layerDestroy)
+		w.d.destroy(w.surface, surfaceDestroy)
+		w.surface, w.layer, w.ready = 0, 0, false
+	}
+}
+
+// layerTold hears that the compositor takes pictures, or that the monitor has gone.
+func (w *layerCard) layerTold(e *waylandEvent) {
+	_ = w.do(func() error {
+		switch {
+		case w.layer != e.object:
+		case e.code == 1:
+			w.unmap()
+		default:
+			w.d.ask(w.layer, layerAck, e.number())
+			if w.ready {
+				w.d.ask(w.surface, surfaceCommit)
+				return nil
+			}
+			w.ready = true
+			return w.draw(image.Rectangle{Max: w.rect.Size()})
+		}
+		return nil
+	})
+}
+
+// draw brings what has changed to the screen: in a file of its own, which the compositor
+// keeps for as long as it wants.
+func (w *layerCard) draw(changed image.Rectangle) error {
+	switch {
+	case w.layer == 0:
+		if w.on = w.d.outputOf(w.rect); w.on != nil {
+			w.scale = w.on.scale
+			w.begin()
+		}
+		return nil
+	case !w.ready:
+		return nil
+	}
+	size, d := w.padded(), w.d
+	fd, err := unix.MemfdCreate("wiebelt", unix.MFD_CLOEXEC)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	pix := w.paddedTo(size)
+	for at := 0; at < len(pix); {
+		n, err := unix.Pwrite(fd, pix[at:], int64(at))
+		if err != nil {
+			return err
+		}
+		at += n
+	}
+	const opaque = 1 // XRGB8888
+	pool, buffer := d.object(nil), uint32(0)
+	d.send(request(d.out[:0], d.globals[wlShm], 0, pool, len(pix)), unix.UnixRights(fd))
+	buffer = d.object(func(e *waylandEvent) { // the compositor is done with it
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.destroy(e.object, 0)
+	})
+	d.ask(pool, 0, buffer, 0, size.X, size.Y, 4*size.X, opaque)
+	d.ask(pool, 1)
+	d.ask(w.surface, surfaceAttach, buffer, 0, 0)
+	d.ask(w.surface, surfaceDamage, changed.Min.X, changed.Min.Y, changed.Dx()+w.scale, changed.Dy()+w.scale)
+	d.ask(w.surface, surfaceCommit)
+	return nil
+}
+
+// paddedTo is its picture with the last column and row again where units want that.
+func (w *layerCard) paddedTo(size image.Point) []byte {
+	has := w.rect.Size()
+	if size == has {
+		return w.pix
+	}
+	pix := make([]byte, 0, 4*size.X*size.Y)
+	for y := range size.Y {
+		row := w.pix[4*min(y, has.Y-1)*has.X:][:4*has.X]
+		pix = append(pix, row...)
+		for range size.X - has.X {
+			pix = append(pix, row[len(row)-4:]...)
+		}
+	}
+	return pix
+}
+
+// layerPointer is where the pointer is, and what the wheel has done since the last frame.
+type layerPointer struct {
+	id, cursor uint32 // 0 while there is none
+	over       *layerCard
+	at         image.Point
+	steps      int32
+	way        int32 // in parts of 256
+}
+
+// seatTold hears whether there is a pointer. One that has gone, as when another session
+// is in front, says nothing more when it comes back.
+func (d *layers) seatTold(e *waylandEvent) {
+	const pointer, release = 1, 1
+	p := &d.pointer
+	has := e.number()&pointer != 0
+	if e.code != 0 || has == (p.id != 0) {
+		return
+	}
+	if p.over != nil {
+		p.over.FrameLeft()
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !has {
+		if p.cursor != 0 {
+			d.destroy(p.cursor, 0)
+		}
+		d.destroy(p.id, release)
+		*p = layerPointer{}
+		return
+	}
+	p.id = d.object(d.pointerTold)
+	d.ask(d.globals[wlSeat], 0, p.id)
+	if d.globals[wpCursors] != 0 {
+		p.cursor = d.object(nil)
+		d.ask(d.globals[wpCursors], 1, p.cursor, p.id)
+	}
+}
+
+// pointerTold hears what the pointer does.
+func (d *layers) pointerTold(e *waylandEvent) {
+	p := &d.pointer
+	spot := func() {
+		d.mu.Lock()
+		scale := p.over.scale
+		d.mu.Unlock()
+		part := func() int { return int(int32(e.number())) * scale >> 8 }
+		p.at = image.Pt(part(), part())
+	}
+	if e.code != 0 && p.over == nil {
+		return
+	}
+	switch e.code {
+	case 0: // enters
+		serial, surface := e.number(), e.number()
+		if p.over = d.cardOf(surface); p.over == nil {
+			return
+		}
+		if p.cursor != 0 {
+			const arrow = 1
+			d.mu.Lock()
+			d.ask(p.cursor, 1, serial, arrow)
+			d.mu.Unlock()
+		}
+		spot()
+		p.over.FramePointer(p.at)
+	case 1: // leaves
+		p.over.FrameLeft()
+		p.over = nil
+	case 2: // moves
+		e.number() // when
+		spot()
+		p.over.FramePointer(p.at)
+	case 3:
+		e.number()
+		e.number()
+		code, down := e.number(), e.number() != 0
+		if b := map[uint32]Button{0x110: Left, 0x111: Right, 0x112: Middle}[code]; b != 0 {
+			p.over.FrameButton(p.at, b, down, 0)
+		}
+	case 4: // how far the wheel, or two fingers
+		e.number()
+		if e.number() == 0 {
+			p.way += int32(e.number())
+		}
+	case 8: // steps of the wheel
+		if e.number() == 0 {
+			p.steps += int32(e.number())
+		}
+	case 5: // that was all
+		const step = 10 * 256 // of fingers, in what counts as one of the wheel
+		switch {
+		case p.steps != 0:
+			p.over.FrameScrolled(p.at, 0, -float32(p.steps))
+		case p.way != 0:
+			p.over.FrameScrolled(p.at, 0, -float32(p.way)/step)
+		}
+		p.steps, p.way = 0, 0
+	}
+}
+
+// cardOf is the card of a surface, nil for none.
+func (d *layers) cardOf(surface uint32) *layerCard {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, w := range d.cards {
+		if w.surface == surface && surface != 0 {
+			return w
+		}
+	}
+	return nil
+}

@@ -1,0 +1,465 @@
+//go:build linux
+
+package window
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"maps"
+	"os"
+	"slices"
+	"sync"
+	"time"
+)
+
+// layers is a Wayland compositor without an X server that has the protocol
+// wlr-layer-shell: with it programs put surfaces beside panels, above all windows, and
+// without the keyboard. Programs do not learn where panels are: monitors stand beside
+// each other here, each as large as its panels leave it.
+//
+// One goroutine (events) reads what the compositor tells and calls the handlers. It ends
+// when the connection does.
+type layers struct {
+	conn      *waylandConn
+	clipboard waylandClipboard
+	portal    *portal
+	done      chan struct{}
+
+	mu      sync.Mutex // guards writing, and what follows
+	last    uint32     // number of an object
+	unused  []uint32   // numbers that can be used again
+	told    map[uint32]func(*waylandEvent)
+	globals map[string]uint32       // 0 for what it does not have
+	copies  bool                    // it has data-control
+	outputs map[uint32]*layerOutput // by their numbers in the registry
+	shown   []Monitor               // never empty once there was one
+	gone    bool                    // a monitor is
+	cards   []*layerCard
+	out     []byte // the last request
+
+	pointer layerPointer // events goroutine only
+}
+
+// The objects of the compositor itself.
+const (
+	wlCompositor = "wl_compositor"
+	wlShm        = "wl_shm"
+	wlSeat       = "wl_seat"
+	wlrLayers    = "zwlr_layer_shell_v1"
+	wpCursors    = "wp_cursor_shape_manager_v1"
+	xdgOutputs   = "zxdg_output_manager_v1"
+)
+
+// layerGlobals are the versions of them that are used: damage in pixels is new in 4, and
+// steps of the wheel in 5.
+var layerGlobals = map[string]struct{ least, most uint32 }{
+	wlCompositor: {4, 4}, wlShm: {1, 1}, wlSeat: {5, 5}, wlrLayers: {1, 1}, wpCursors: {1, 1}, xdgOutputs: {1, 2},
+}
+
+// layerOutput is a monitor. An empty surface over all of it is told how much panels
+// leave.
+type layerOutput struct {
+	object, surface, probe, placed uint32
+	at                             image.Point // of the desktop, for the order only
+	name                           string
+	scale                          int
+	free                           image.Point // without panels, in units; zero before it is told
+	area                           image.Rectangle
+}
+
+// OpenCards connects to the desktop for cards alone, which can be shown on some that have
+// no windows for us.
+func OpenCards() (Display, error) {
+	d, err := Open()
+	if errors.Is(err, ErrWayland) {
+		return openLayers()
+	}
+	return d, err
+}
+
+// openLayers connects to the compositor. It returns an error that wraps ErrWayland where
+// that has no layers.
+func openLayers() (Display, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), openTimeout)
+	defer cancel()
+	conn, err := dialWayland(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrWayland, err)
+	}
+	d := &layers{conn: conn, done: make(chan struct{}), last: waylandRegistry, globals: map[string]uint32{}, outputs: map[uint32]*layerOutput{}}
+	d.told = map[uint32]func(*waylandEvent){waylandDisplay: d.displayTold, waylandRegistry: d.registryTold}
+	if err := d.prepare(ctx); err != nil {
+		conn.Close()
+		conn.dropFiles()
+		return nil, fmt.Errorf("%w: %w", ErrWayland, err)
+	}
+	d.portal = startPortal(d.post, d.changed)
+	go d.events()
+	return d, nil
+}
+
+// prepare waits until the monitors are known, or it is clear that there are no layers.
+func (d *layers) prepare(ctx context.Context) error {
+	until, _ := ctx.Deadline()
+	if err := d.conn.SetReadDeadline(until); err != nil {
+		return err
+	}
+	all := false // what the compositor has is known
+	d.mu.Lock()
+	d.ask(waylandDisplay, 1, waylandRegistry)
+	d.mu.Unlock()
+	d.post(func() { all = true })
+	for !all || !d.measured() {
+		if err := d.take(); err != nil {
+			if len(d.shown) > 0 && errors.Is(err, os.ErrDeadlineExceeded) {
+				break
+			}
+			return err
+		}
+		if g := d.globals; all && (g[wlCompositor] == 0 || g[wlShm] == 0 || g[wlrLayers] == 0) {
+			return errors.New("no layers")
+		}
+	}
+	return d.conn.SetReadDeadline(time.Time{})
+}
+
+// measured reports whether it is known of each monitor how large it is, and there is one.
+func (d *layers) measured() bool {
+	for _, o := range d.outputs {
+		if o.free == (image.Point{}) {
+			return false
+		}
+	}
+	return len(d.outputs) > 0
+}
+
+// events is the goroutine that reads what the compositor tells.
+func (d *layers) events() {
+	defer func() {
+		d.portal.stop()
+		d.clipboard.close()
+		d.conn.Close()
+		d.conn.dropFiles()
+		close(d.done)
+	}()
+	for d.take() == nil {
+	}
+}
+
+// take deals with one event.
+func (d *layers) take() error {
+	e, err := d.conn.next()
+	if err != nil {
+		return err
+	}
+	d.conn.dropFiles()
+	if e.object == waylandDisplay && e.code == 0 {
+		return fmt.Errorf("the compositor refuses: object %d, error %d: %s", e.number(), e.number(), e.text())
+	}
+	d.mu.Lock()
+	told := d.told[e.object]
+	d.mu.Unlock()
+	if told != nil {
+		told(&e)
+	}
+	return nil
+}
+
+// ask sends a request. A compositor that reads nothing ends the connection. With mu.
+func (d *layers) ask(object uint32, code uint16, args ...any) {
+	d.send(request(d.out[:0], object, code, args...), nil)
+}
+
+func (d *layers) send(b, files []byte) {
+	d.out = b
+	_ = d.conn.SetWriteDeadline(time.Now().Add(openTimeout))
+	if _, _, err := d.conn.WriteMsgUnix(b, files, nil); err != nil {
+		d.conn.Close()
+	}
+}
+
+// object makes the number of an object, whose events f deals with. With mu.
+func (d *layers) object(f func(*waylandEvent)) (id uint32) {
+	if n := len(d.unused); n > 0 {
+		id, d.unused = d.unused[n-1], d.unused[:n-1]
+	} else {
+		d.last++
+		id = d.last
+	}
+	if f != nil {
+		d.told[id] = f
+	}
+	return id
+}
+
+// destroy ends an object by its request for that. With mu.
+func (d *layers) destroy(id uint32, code uint16) {
+	delete(d.told, id)
+	d.ask(id, code)
+}
+
+// displayTold hears which numbers are free again.
+func (d *layers) displayTold(e *waylandEvent) {
+	if id := e.number(); e.code == 1 && id > waylandRegistry {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		delete(d.told, id)
+		d.unused = append(d.unused, id)
+	}
+}
+
+// registryTold hears what the compositor has, and has no more.
+func (d *layers) registryTold(e *waylandEvent) {
+	number := e.number()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if e.code == 1 {
+		d.outputGone(number)
+		return
+	}
+	name, version := e.text(), e.number()
+	bind := func(most uint32, f func(*waylandEvent)) uint32 {
+		id := d.object(f)
+		d.ask(waylandRegistry, 0, number, name, min(version, most), id)
+		return id
+	}
+	used, known := layerGlobals[name]
+	switch {
+	case known && d.globals[name] == 0 && version >= used.least:
+		told := map[string]func(*waylandEvent){wlSeat: d.seatTold}
+		d.globals[name] = bind(used.most, told[name])
+	case name == "ext_data_control_manager_v1", name == "zwlr_data_control_manager_v1":
+		d.copies = true // the clipboard has a connection of its own
+	case name == "wl_output" && version >= 3 && len(d.outputs) < 64:
+		o := &layerOutput{scale: 1, name: fmt.Sprint("output ", number)}
+		d.outputs[number] = o
+		o.object = bind(4, func(e *waylandEvent) { d.outputTold(o, e) })
+	}
+}
+
+// outputGone takes the cards of a monitor that has gone to another, or leaves them until
+// there is one. With mu.
+func (d *layers) outputGone(number uint32) {
+	o := d.outputs[number]
+	if o == nil {
+		return
+	}
+	delete(d.outputs, number)
+	d.endProbe(o)
+	if o.placed != 0 {
+		d.destroy(o.placed, 0)
+	}
+	d.destroy(o.object, 0)
+	for _, w := range d.cards {
+		if w.on == o {
+			w.unmap()
+		}
+	}
+	d.gone = true
+	d.arrange()
+}
+
+// outputTold hears how a monitor is.
+func (d *layers) outputTold(o *layerOutput, e *waylandEvent) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch e.code {
+	case 3:
+		const most = 8
+		o.scale = min(max(int(int32(e.number())), 1), most)
+	case 4:
+		o.name = cmp.Or(e.text(), o.name)
+	case 2: // that was all
+		if o.probe == 0 && d.globals[wlrLayers] != 0 && d.globals[wlCompositor] != 0 {
+			o.surface = d.object(nil)
+			d.ask(d.globals[wlCompositor], 0, o.surface)
+			o.probe = d.layer(o.surface, o, func(e *waylandEvent) { d.probeTold(o, e) })
+			d.ask(o.probe, 1, top|bottom|left|right)
+			d.ask(o.surface, surfaceCommit)
+		}
+		if o.placed == 0 && d.globals[xdgOutputs] != 0 {
+			o.placed = d.object(func(e *waylandEvent) { d.placeTold(o, e) })
+			d.ask(d.globals[xdgOutputs], 1, o.placed, o.object)
+		}
+		d.arrange()
+	}
+}
+
+// placeTold hears where a monitor is.
+func (d *layers) placeTold(o *layerOutput, e *waylandEvent) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if e.code == 0 {
+		o.at = image.Pt(int(int32(e.number())), int(int32(e.number())))
+		d.arrange()
+	}
+}
+
+// probeTold hears how much of a monitor panels leave.
+func (d *layers) probeTold(o *layerOutput, e *waylandEvent) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if e.code != 0 {
+		d.endProbe(o)
+		return
+	}
+	serial := e.number()
+	d.ask(o.probe, layerAck, serial)
+	o.free = image.Pt(int(e.number()), int(e.number()))
+	d.arrange()
+}
+
+func (d *layers) endProbe(o *layerOutput) {
+	if o.probe != 0 {
+		d.destroy(o.probe, layerDestroy)
+		d.destroy(o.surface, surfaceDestroy)
+		o.probe = 0
+	}
+}
+
+// arrange puts the monitors beside each other and tells of it if that is news. With mu.
+func (d *layers) arrange() {
+	all := slices.SortedFunc(maps.Values(d.outputs), func(a, b *layerOutput) int {
+		return cmp.Or(cmp.Compare(a.at.X, b.at.X), cmp.Compare(a.at.Y, b.at.Y), cmp.Compare(a.name, b.name))
+	})
+	var now []Monitor
+	x := 0
+	for _, o := range all {
+		if o.area = (image.Rectangle{}); o.free.X < 1 || o.free.Y < 1 || o.free.X > maxSide || o.free.Y > maxSide {
+			continue
+		}
+		o.area = image.Rectangle{Max: o.free.Mul(o.scale)}.Add(image.Pt(x, 0))
+		x = o.area.Max.X
+		now = append(now, Monitor{Name: o.name, Area: o.area, Work: o.area, Scale: float32(o.scale)})
+	}
+	if len(now) > 0 && (d.gone || !slices.Equal(now, d.shown)) {
+		d.shown, d.gone = now, false
+		for _, w := range d.cards {
+			if w.up && w.layer == 0 { // its monitor has gone, or comes back
+				_ = w.draw(image.Rectangle{})
+			}
+		}
+		if d.portal != nil { // else nobody is there to be told
+			d.postLocked(d.changed)
+		}
+	}
+}
+
+// outputOf is the monitor that a place is on, nil for none. With mu.
+func (d *layers) outputOf(r image.Rectangle) (best *layerOutput) {
+	most := 0
+	for _, o := range d.outputs {
+		if in := r.Intersect(o.area).Size(); in.X*in.Y > most {
+			best, most = o, in.X*in.Y
+		}
+	}
+	return best
+}
+
+// Requests of surfaces and layers, and edges, as the protocols count them.
+const (
+	surfaceDestroy = 0
+	surfaceAttach  = 1
+	surfaceCommit  = 6
+	surfaceScale   = 8
+	surfaceDamage  = 9
+
+	layerSize    = 0
+	layerAnchor  = 1
+	layerMargin  = 3
+	layerAck     = 6
+	layerDestroy = 7
+
+	top, bottom, left, right = 1, 2, 4, 8
+)
+
+// layer puts a surface above all windows of a monitor. With mu.
+func (d *layers) layer(surface uint32, o *layerOutput, f func(*waylandEvent)) uint32 {
+	const overlay = 3
+	id := d.object(f)
+	// The name says nothing of the call: programs may read it.
+	d.ask(d.globals[wlrLayers], 0, id, surface, o.object, overlay, "wiebelt")
+	return id
+}
+
+// post has the events goroutine call f, after all that was asked for until now.
+func (d *layers) post(f func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.postLocked(f)
+}
+
+func (d *layers) postLocked(f func()) {
+	d.ask(waylandDisplay, 0, d.object(func(*waylandEvent) { f() }))
+}
+
+// changed tells all cards that the display is another one. events goroutine only.
+func (d *layers) changed() {
+	d.mu.Lock()
+	all := slices.Clone(d.cards)
+	d.mu.Unlock()
+	for _, w := range all {
+		w.FrameDisplayChanged()
+	}
+}
+
+func (d *layers) Monitors() []Monitor {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.shown)
+}
+
+// Active is the first: no program is told where the user works.
+func (d *layers) Active() int        { return 0 }
+func (d *layers) Dark() bool         { return d.portal.look.Load().scheme == preferDark }
+func (d *layers) HighContrast() bool { return d.portal.look.Load().contrast }
+
+// LessMotion reports what the desktop says of movement.
+func (d *layers) LessMotion() bool { return d.portal.look.Load().still }
+
+func (d *layers) Hotkey(keys string, pressed func()) (func(), error) {
+	s, err := parseShortcut(keys)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.alive(); err != nil {
+		return nil, err
+	}
+	return d.portal.hotkey(s, pressed)
+}
+
+func (d *layers) Copy(text string) error {
+	if err := d.alive(); err != nil {
+		return err
+	}
+	d.mu.Lock()
+	copies := d.copies
+	d.mu.Unlock()
+	if !copies {
+		return ErrUnsupported
+	}
+	d.clipboard.offer([]byte(text))
+	return nil
+}
+
+func (d *layers) kind() Kind { return Layers }
+
+func (d *layers) Done() <-chan struct{} { return d.done }
+
+func (d *layers) Close() error {
+	d.conn.Close()
+	return nil
+}
+
+// alive is nil while there is a connection.
+func (d *layers) alive() error {
+	select {
+	case <-d.done:
+		return ErrClosed
+	default:
+		return nil
+	}
+}
