@@ -45,15 +45,16 @@ func BenchmarkBudgets(b *testing.B) {
 	}
 }
 
-// painted measures event → number, answer → contact, and how long a look takes.
-func (s *stage) painted(n int) (number, found, poll []time.Duration) {
+// painted measures event → number, answer → contact, and how long a look takes, of n calls
+// with a pause between two.
+func (s *stage) painted(n int, pause time.Duration) (number, found, poll []time.Duration) {
 	s.b.Helper()
 	s.hold.Store(true)
 	defer s.hold.Store(false)
 	ctx := s.b.Context()
 	for i := range n + 5 {
 		phone := s.phones[i%len(s.phones)]
-		p := s.person(pause / time.Duration(len(s.phones)))
+		p := s.person(pause)
 		num := "+31" + p.Numbers[0][1:]
 		first, second := s.eye(p, num, engine.Searching), s.eye(p, num, engine.Found)
 		began := time.Now()
@@ -79,7 +80,7 @@ func (s *stage) painted(n int) (number, found, poll []time.Duration) {
 // calls is what painted measures, as figures.
 func (s *stage) calls(t *table, n int) {
 	s.b.Helper()
-	number, found, poll := s.painted(n)
+	number, found, poll := s.painted(n, pause/time.Duration(len(s.phones)))
 	percent := fmt.Sprintf(" (%d %%)", int(s.scale*100))
 	if s.scale == 1 {
 		t.times("one look at the screen"+percent, poll, limit{p50: 0.5})
