@@ -221,7 +221,9 @@ func (i *Instance) peer(ctx context.Context, c *Conn, h Handler, calls *receiver
 	switch hello.Role {
 	case roleProbe:
 	case RoleRing:
-		i.ring(c, calls)
+		if stop() { // what is taken now is also said to be
+			i.ring(c, calls)
+		}
 	default:
 		_ = c.c.SetReadDeadline(time.Time{})
 		h.Peer(ctx, hello, c)

@@ -148,8 +148,7 @@ func playDay(t *testing.T, path string, calls int) {
 	screen := &wall{}
 	cards, err := card.New(card.Config{Language: text.Dutch, Appearance: "light", FileWord: "relatie", Corner: "bottom-right", Log: log}, eng, screen)
 	must.Do(t, err)
-	work.Go(func() { rec.Run(ctx) })
-	work.Go(func() { eng.Run(ctx) })
+	work.Go(func() { runEngine(ctx, eng, rec.Run) })
 	work.Go(func() { cards.Run(ctx) })
 	synctest.Wait()
 	before, windows := runtime.NumGoroutine(), screen.windows.Load()

@@ -231,15 +231,13 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	}
 	r.params(&p, now)
 	p.Record = rec.Take
-	work.Go(func() { rec.Run(ctx) })
 	r.engine = engine.New(p)
 	r.tray = tray.New(tray.Params{Icons: assets.Icons, Chosen: r.chosen, Open: func() { r.windows.Show(windowapi.WindowCalls) }, Log: r.o.Log})
 	if err := r.makeCards(); err != nil {
 		return err
 	}
 	work.Go(func() { r.corners.Run(ctx.Done()) })
-	work.Go(func() { r.chosenBefore.Run(ctx) })
-	work.Go(func() { r.engine.Run(ctx) })
+	work.Go(func() { runEngine(ctx, r.engine, rec.Run, r.chosenBefore.Run) })
 	work.Go(func() { r.cards.Run(ctx) })
 	work.Go(func() { r.soundCallers(ctx) })
 	work.Go(func() {
@@ -284,6 +282,19 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	}
 	r.tray.Run(ctx)
 	return nil
+}
+
+// runEngine runs the engine until ctx ends, and after that what writes down what it says
+// until all of that is written: a phone's program was told that its call was taken.
+func runEngine(ctx context.Context, e *engine.Engine, writers ...func(context.Context)) {
+	writing, end := context.WithCancel(context.WithoutCancel(ctx))
+	var work sync.WaitGroup
+	defer work.Wait()
+	defer end()
+	for _, run := range writers {
+		work.Go(func() { run(writing) })
+	}
+	e.Run(ctx)
 }
 
 // hubMended has the hub asked anew, whatever it said before.

@@ -1,0 +1,52 @@
+package resident
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/engine"
+	"wiebelt/internal/core/phone"
+	"wiebelt/internal/resident/recorder"
+	"wiebelt/internal/store/history"
+	"wiebelt/internal/testutil/must"
+)
+
+// TestLastCallIsKept: a call that is taken while the resident ends is in the history.
+func TestLastCallIsKept(t *testing.T) {
+	store, err := history.Open(filepath.Join(t.TempDir(), "history.db"), history.KeepFull, 7, time.Now)
+	must.Do(t, err)
+	defer store.Close()
+	rules, err := phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4})
+	must.Do(t, err)
+	log := slog.New(slog.DiscardHandler)
+	taken := 0
+	for range 100 {
+		rec := recorder.New(store, func() {}, log)
+		e := engine.New(engine.Params{Rules: rules, Record: rec.Take, Clock: systemClock{}, Log: log})
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			runEngine(ctx, e, rec.Run)
+		}()
+		go cancel()
+		for range 20 {
+			if e.Take(call.Event{Source: call.Source{Kind: call.KindCommand}, State: call.Ringing, Direction: call.Incoming, ID: strconv.Itoa(taken), Number: fmt.Sprintf("06987%05d", taken), At: time.Now()}) != nil {
+				break
+			}
+			taken++
+		}
+		cancel()
+		<-ended
+	}
+	n, err := store.Incoming(t.Context(), time.Time{}, time.Now().Add(time.Hour))
+	if must.Do(t, err); n != taken || taken == 0 {
+		t.Errorf("%d calls in the history, want %d", n, taken)
+	}
+}
