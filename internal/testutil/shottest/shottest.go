@@ -65,7 +65,7 @@ func UpToDate(t *testing.T, name, language string, got image.Image) {
 	}
 }
 
-// paletted is a picture with its 256 most frequent colours: a third of the file, and
+// paletted is a picture with its 128 most frequent colours: less than a third of the file, and
 // only edges of letters look different, if one looks for them.
 func paletted(img image.Image) image.Image {
 	often := map[color.RGBA]int{}
@@ -77,7 +77,7 @@ func paletted(img image.Image) image.Image {
 		return cmp.Or(often[b]-often[a], cmp.Compare(a.R, b.R), cmp.Compare(a.G, b.G), cmp.Compare(a.B, b.B))
 	})
 	var palette color.Palette
-	for _, c := range colors[:min(256, len(colors))] {
+	for _, c := range colors[:min(128, len(colors))] {
 		palette = append(palette, c)
 	}
 	out := image.NewPaletted(all.Rect, palette)
