@@ -26,7 +26,7 @@ func BenchmarkReader(b *testing.B) {
 		const alone, read = "event → number painted, with a bus", "  and with Orca"
 		t.times(alone, without, limit{})
 		t.times(read, with, limit{})
-		t.figure("  which is later by", t.value[read][0]-t.value[alone][0], 1, "ms")
+		t.figure("  which comes", t.value[read][0]-t.value[alone][0], 1, "ms later")
 		t.print(b, "bench-reader.json")
 	}
 }

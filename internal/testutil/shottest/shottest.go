@@ -65,8 +65,8 @@ func UpToDate(t *testing.T, name, language string, got image.Image) {
 	}
 }
 
-// paletted is a picture with its 128 most frequent colours: less than a third of the file, and
-// only edges of letters look different, if one looks for them.
+// paletted is a picture with its 128 most frequent colours: less than a third of the
+// file, and only edges of letters look different, if one looks for them.
 func paletted(img image.Image) image.Image {
 	often := map[color.RGBA]int{}
 	all := rgba(img)
