@@ -89,6 +89,45 @@ func TestEndingResident(t *testing.T) {
 	<-served
 }
 
+// TestTakenAtTheEnd: whose call is taken while the resident ends is told so, and does not
+// hand it over once more.
+func TestTakenAtTheEnd(t *testing.T) {
+	i := must.Get(Acquire(config(t.TempDir())))(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	taking, end := make(chan struct{}), make(chan struct{})
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = i.Serve(ctx, &lateHandler{taking: taking, end: end})
+	}()
+	handed := make(chan error)
+	go func() { handed <- HandOver(t.Context(), i.cfg, command("1"), nil) }()
+	<-taking
+	cancel()
+	waitFor(t, "it takes nobody any more", func() bool { return !answers(i.cfg) })
+	close(end)
+	if err := <-handed; err != nil {
+		t.Error(err)
+	}
+	<-served
+	_ = i.Close()
+	if files := must.Get(os.ReadDir(inboxDir(i.cfg)))(t); len(files) > 0 {
+		t.Errorf("%d calls wait in the inbox too", len(files))
+	}
+}
+
+// lateHandler takes a call once its resident has begun to end.
+type lateHandler struct {
+	testHandler
+	taking, end chan struct{}
+}
+
+func (h *lateHandler) Ring(call.Event) error {
+	close(h.taking)
+	<-h.end
+	return nil
+}
+
 // TestSlowToAnswer: where nothing can be started, a call that the running one
 // takes a little later was handed over; what an ending one leaves was not.
 func TestSlowToAnswer(t *testing.T) {

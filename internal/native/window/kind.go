@@ -14,8 +14,8 @@ const (
 
 // KindOf is the kind of desktop of a Display.
 func KindOf(d Display) Kind {
-	if k, ok := d.(interface{ kind() Kind }); ok {
-		return k.kind()
+	if k, ok := d.(interface{ Kind() Kind }); ok {
+		return k.Kind()
 	}
 	return Windows
 }

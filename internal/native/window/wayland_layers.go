@@ -445,7 +445,8 @@ func (d *layers) Copy(text string) error {
 	return nil
 }
 
-func (d *layers) kind() Kind { return Layers }
+// Kind is that for KindOf.
+func (d *layers) Kind() Kind { return Layers }
 
 func (d *layers) Done() <-chan struct{} { return d.done }
 

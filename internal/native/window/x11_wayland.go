@@ -24,7 +24,8 @@ func (d *x11) onWayland() bool {
 	return strings.HasPrefix(list[0].Name, "XWAYLAND")
 }
 
-func (d *x11) kind() Kind {
+// Kind is that for KindOf.
+func (d *x11) Kind() Kind {
 	switch {
 	case !d.xwayland:
 		return X11

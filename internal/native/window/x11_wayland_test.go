@@ -25,8 +25,8 @@ func TestToldAreas(t *testing.T) {
 	whole, told := image.Rect(0, 0, 800, 600), image.Rect(0, 32, 800, 560)
 	is := func(kind Kind, work image.Rectangle) {
 		t.Helper()
-		if got := d.Monitors()[0].Work; d.kind() != kind || got != work {
-			t.Errorf("%s: %v, want %s: %v", d.kind(), got, kind, work)
+		if got := d.Monitors()[0].Work; d.Kind() != kind || got != work {
+			t.Errorf("%s: %v, want %s: %v", d.Kind(), got, kind, work)
 		}
 	}
 	set := func(name, value string) { s.Run("xprop", "-root", "-f", name, "32c", "-set", name, value) }

@@ -113,6 +113,20 @@ func TestHotkeyHandsOverAndBack(t *testing.T) {
 	}
 }
 
+// TestNoKeyboardOnLayers: where cards get no keyboard the hotkey for that is said not to
+// work, and the others do.
+func TestNoKeyboardOnLayers(t *testing.T) {
+	told := map[Hotkey]error{}
+	r := startCards(t, func(c *Config, d *desktop) {
+		d.kind = window.Layers
+		c.Hotkey, c.HotkeyOpen = "Ctrl+Alt+W", "F2"
+		c.HotkeyResult = func(h Hotkey, _ string, err error) { told[h] = err }
+	})
+	if r.sync(); !errors.Is(told[HotkeyKeyboard], window.ErrUnsupported) || told[HotkeyOpen] != nil || r.d.more["F2"] == nil || r.d.keys != "" {
+		t.Errorf("told %v", told)
+	}
+}
+
 // TestMoreHotkeys: the first card's contact is opened, the card is said again and
 // taken away by keys that take the keyboard from nobody; one that another program has
 // leaves the others as they are.

@@ -34,6 +34,7 @@ type desktop struct {
 	pressed  func()
 	more     map[string]func() // the other hotkeys
 	dark     bool
+	kind     window.Kind
 }
 
 type pane struct {
@@ -58,6 +59,7 @@ func (d *desktop) New(h window.Handler) (window.Window, error) {
 func (d *desktop) Monitors() []window.Monitor { return slices.Clone(d.monitors) }
 func (d *desktop) Active() int                { return d.active }
 func (d *desktop) Dark() bool                 { return d.dark }
+func (d *desktop) Kind() window.Kind          { return d.kind }
 func (d *desktop) HighContrast() bool         { return false }
 func (d *desktop) Hotkey(keys string, pressed func()) (func(), error) {
 	if keys != "Ctrl+Alt+W" {
