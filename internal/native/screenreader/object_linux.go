@@ -270,14 +270,7 @@ func (o object) about() string {
 	if o.Position[0] == 0 || o.v.PositionText == nil {
 		return o.About
 	}
-	at := o.v.PositionText(o.Position[0], o.Position[1])
-	switch {
-	case o.About == "":
-		return at
-	case strings.HasSuffix(o.About, "."):
-		return o.About + " " + at
-	}
-	return o.About + ". " + at
+	return Joined(o.About, o.v.PositionText(o.Position[0], o.Position[1]))
 }
 
 // properties are those of an interface.

@@ -1,6 +1,9 @@
 package screenreader
 
-import "image"
+import (
+	"image"
+	"strings"
+)
 
 // Tree is what can be explored on screen at one moment. Nobody changes one that was
 // handed over.
@@ -84,6 +87,17 @@ type Node struct {
 	Caret    int    // of an Entry: the runes before it
 	Marked   [2]int // of an Entry: from where to where it is selected, in runes
 	Children []*Node
+}
+
+// Joined puts two sentences behind each other, as far as there are any.
+func Joined(a, b string) string {
+	switch {
+	case a == "" || b == "":
+		return a + b
+	case strings.HasSuffix(a, "."):
+		return a + " " + b
+	}
+	return a + ". " + b
 }
 
 // Is reports whether it has a state.

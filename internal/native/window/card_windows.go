@@ -61,11 +61,8 @@ func (w *winCard) place(after uintptr, r image.Rectangle, flags uintptr) error {
 }
 
 func (w *winCard) Update(p image.Point, pic *Picture) error {
-	if pic == nil {
-		return errBroken
-	}
-	r := image.Rectangle{Min: p, Max: p.Add(image.Pt(pic.W, pic.H))}
-	if err := fits(r, pic); err != nil {
+	r, err := partOf(p, pic)
+	if err != nil {
 		return err
 	}
 	return w.do(func() error {

@@ -59,11 +59,8 @@ func (w *layerCard) Show(r image.Rectangle, pic *Picture) error {
 }
 
 func (w *layerCard) Update(p image.Point, pic *Picture) error {
-	if pic == nil {
-		return errBroken
-	}
-	r := image.Rectangle{Min: p, Max: p.Add(image.Pt(pic.W, pic.H))}
-	if err := fits(r, pic); err != nil {
+	r, err := partOf(p, pic)
+	if err != nil {
 		return err
 	}
 	return w.do(func() error {
@@ -202,9 +199,9 @@ func (w *layerCard) draw(changed image.Rectangle) error {
 		at += n
 	}
 	const opaque = 1 // XRGB8888
-	pool, buffer := d.object(nil), uint32(0)
+	pool := d.object(nil)
 	d.send(request(d.out[:0], d.globals[wlShm], 0, pool, len(pix)), unix.UnixRights(fd))
-	buffer = d.object(func(e *waylandEvent) { // the compositor is done with it
+	buffer := d.object(func(e *waylandEvent) { // the compositor is done with it
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		d.destroy(e.object, 0)

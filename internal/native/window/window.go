@@ -168,5 +168,14 @@ func fits(r image.Rectangle, pic *Picture) error {
 	return nil
 }
 
+// partOf is the part of a window that pic goes to at p, if pic is whole.
+func partOf(p image.Point, pic *Picture) (image.Rectangle, error) {
+	if pic == nil {
+		return image.Rectangle{}, errBroken
+	}
+	r := image.Rectangle{Min: p, Max: p.Add(image.Pt(pic.W, pic.H))}
+	return r, fits(r, pic)
+}
+
 // maxSide is the largest coordinate X11 can express; Windows has more.
 const maxSide = 1<<15 - 1

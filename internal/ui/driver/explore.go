@@ -254,15 +254,15 @@ func (e *explorer) control(n *screenreader.Node, said *explore.Said, words explo
 	if hint := said.Hint; n.Name == "" { // that is all that says what it is for
 		n.Name = hint
 	} else if n.Value == "" {
-		n.About = joined(n.About, hint)
+		n.About = screenreader.Joined(n.About, hint)
 	}
-	switch fault := joined(said.Fault, words.Fault); {
+	switch fault := screenreader.Joined(said.Fault, words.Fault); {
 	case n.Role == screenreader.Button:
 	case fault != "":
 		n.State |= screenreader.Invalid
-		n.About = joined(fault, n.About)
+		n.About = screenreader.Joined(fault, n.About)
 	default:
-		n.About = joined(n.About, words.About)
+		n.About = screenreader.Joined(n.About, words.About)
 	}
 }
 
@@ -329,15 +329,4 @@ func texts(o fyne.CanvasObject, all []string) []string {
 		all = texts(c, all)
 	}
 	return all
-}
-
-// joined puts two sentences behind each other, as far as there are any.
-func joined(a, b string) string {
-	if a == "" || b == "" {
-		return a + b
-	}
-	if strings.HasSuffix(a, ".") {
-		return a + " " + b
-	}
-	return a + ". " + b
 }
