@@ -6,7 +6,9 @@ VERSION ?= $(or $(shell git describe --exact-match --tags --match 'v[0-9]*' 2>/d
 COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 TAGS    := migrated_fynedo,no_emoji
 LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
-GOBUILD := go build -trimpath -buildvcs=false -tags $(TAGS)
+GOBUILD := go build -buildvcs=false -tags $(TAGS)
+# What one target has compiled no other compiles again, nor another folder.
+export GOFLAGS := -trimpath
 
 .PHONY: build resident relay windows packages packages-linux packages-windows winres demo demo-relay test test-windows lint bench bench-more bench-relay fuzz soak shots clean
 
