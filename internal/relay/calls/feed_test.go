@@ -18,6 +18,7 @@ import (
 	"wiebelt/internal/relay/credentials"
 	"wiebelt/internal/relay/node"
 	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/testutil/must"
 )
 
 const site wire.Site = "kantoor"
@@ -25,27 +26,16 @@ const site wire.Site = "kantoor"
 // relays starts a server with several relays' feeds on it.
 func relays(t *testing.T, names ...string) (*Bucket, *nats.Conn) {
 	t.Helper()
-	a, err := credentials.New(site)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n, err := node.Start(node.Config{Name: "n1", Dir: t.TempDir(), Host: "127.0.0.1"}, a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(credentials.New(site))(t)
+	n := must.Get(node.Start(node.Config{Name: "n1", Dir: t.TempDir(), Host: "127.0.0.1"}, a))(t)
 	t.Cleanup(n.Close)
-	js, err := jetstream.New(n.Conn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	js := must.Get(jetstream.New(n.Conn))(t)
 	var b *Bucket
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	t.Cleanup(func() { stop(); running.Wait() })
 	for _, name := range names {
-		if b, err = Open(ctx, js, 1); err != nil {
-			t.Fatal(err)
-		}
+		b = must.Get(Open(ctx, js, 1))(t)
 		f := NewFeed(b, n.Conn, site, name, slog.New(slog.DiscardHandler))
 		running.Go(func() {
 			if err := f.Run(ctx); !errors.Is(err, context.Canceled) {
@@ -66,12 +56,8 @@ type desk struct {
 func follow(t *testing.T, c *nats.Conn, u wire.User) *desk {
 	t.Helper()
 	d := &desk{t: t, in: make(chan *nats.Msg, 1024)}
-	if _, err := c.ChanSubscribe(site.Of(wire.Calls, u), d.in); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(c.ChanSubscribe(site.Of(wire.Calls, u), d.in))(t)
+	must.Do(t, c.Flush())
 	return d
 }
 
@@ -88,10 +74,7 @@ func (d *desk) until(want ...string) {
 		}
 		select {
 		case m := <-d.in:
-			s, err := wire.ParseSnapshot(m.Data)
-			if err != nil {
-				d.t.Fatal(err)
-			}
+			s := must.Get(wire.ParseSnapshot(m.Data))(d.t)
 			if s.Compare(d.last) > 0 {
 				d.last = s
 			}
@@ -105,14 +88,8 @@ func (d *desk) until(want ...string) {
 func ask(t *testing.T, c *nats.Conn, u wire.User, seen wire.Snapshot) wire.Snapshot {
 	t.Helper()
 	for {
-		m, err := c.Request(site.Of(wire.Now, u), nil, time.Minute)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := wire.ParseSnapshot(m.Data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(c.Request(site.Of(wire.Now, u), nil, time.Minute))(t)
+		s := must.Get(wire.ParseSnapshot(m.Data))(t)
 		if s.Compare(seen) >= 0 {
 			return s
 		}
@@ -121,9 +98,7 @@ func ask(t *testing.T, c *nats.Conn, u wire.User, seen wire.Snapshot) wire.Snaps
 
 func tell(t *testing.T, b *Bucket, id string, s call.State, users ...wire.User) {
 	t.Helper()
-	if err := b.Take(t.Context(), Report{Event: call.Event{ID: id, State: s, At: time.Now()}, Users: users}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Take(t.Context(), Report{Event: call.Event{ID: id, State: s, At: time.Now()}, Users: users}))
 }
 
 // TestFeed: each user hears his own calls from whichever relay is first, and who asks
@@ -159,9 +134,7 @@ func TestFeed(t *testing.T) {
 // value that nobody can read is in nobody's way.
 func TestAtOnce(t *testing.T) {
 	b, c := relays(t, "r1")
-	if _, err := b.kv.Put(t.Context(), Key("wazo/1"), []byte("{broken")); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(b.kv.Put(t.Context(), Key("wazo/1"), []byte("{broken")))(t)
 	var all sync.WaitGroup
 	for i := range 20 {
 		u := wire.User(fmt.Sprint("u", i))
@@ -205,9 +178,7 @@ func TestTogether(t *testing.T) {
 	is := func(s call.State) Report {
 		return Report{Event: call.Event{ID: "wazo/1", State: s, At: time.Now()}, Users: []wire.User{"anna"}}
 	}
-	if err := b.Take(t.Context(), is(call.Ringing), is(call.Answered), is(call.Ringing)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Take(t.Context(), is(call.Ringing), is(call.Answered), is(call.Ringing)))
 	anna.until("wazo/1 answered")
 	if len(anna.in) > 0 {
 		t.Error("she is told more than once")
@@ -218,14 +189,8 @@ func TestTogether(t *testing.T) {
 // again everybody who had a call is told that nothing is known of it.
 func TestForgot(t *testing.T) {
 	_, c := relays(t)
-	js, err := jetstream.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := Open(t.Context(), js, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	js := must.Get(jetstream.New(c))(t)
+	b := must.Get(Open(t.Context(), js, 1))(t)
 	f := NewFeed(b, c, site, "r1", slog.New(slog.DiscardHandler))
 	anna := follow(t, c, "anna")
 	for range 2 {
@@ -234,22 +199,16 @@ func TestForgot(t *testing.T) {
 		tell(t, b, "wazo/1", call.Ringing, "anna")
 		anna.until("wazo/1 ringing")
 		before := anna.last
-		if err := b.stream.Purge(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.stream.Purge(t.Context()))
 		tell(t, b, "wazo/2", call.Ringing, "bob") // without the key that says since when
-		if err := b.kv.Delete(t.Context(), epochKey); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.kv.Delete(t.Context(), epochKey))
 		if err := <-ended; !errors.Is(err, ErrEpoch) {
 			t.Fatal(err)
 		}
 		for began := time.Now().UnixMilli(); time.Now().UnixMilli() == began; {
 			time.Sleep(time.Millisecond) // another epoch is a later one
 		}
-		if b, err = Open(t.Context(), js, 1); err != nil {
-			t.Fatal(err)
-		}
+		b = must.Get(Open(t.Context(), js, 1))(t)
 		ctx, stop := context.WithCancel(t.Context())
 		go func() { ended <- f.Run(ctx) }()
 		anna.until()
@@ -266,14 +225,8 @@ func TestForgot(t *testing.T) {
 // for longer leaves the bucket.
 func TestClocks(t *testing.T) {
 	_, c := relays(t)
-	js, err := jetstream.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := Open(t.Context(), js, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	js := must.Get(jetstream.New(c))(t)
+	b := must.Get(Open(t.Context(), js, 1))(t)
 	var later atomic.Int64 // for all
 	clocks := []time.Duration{-lifetime, lifetime}
 	ctx, stop := context.WithCancel(t.Context())
@@ -288,14 +241,9 @@ func TestClocks(t *testing.T) {
 	anna := follow(t, c, "anna")
 	say := func(by int, id string, s call.State) {
 		t.Helper()
-		if err := b.Take(t.Context(), Report{Event: call.Event{ID: id, State: s, At: time.Now().Add(clocks[by])}, Users: []wire.User{"anna"}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Take(t.Context(), Report{Event: call.Event{ID: id, State: s, At: time.Now().Add(clocks[by])}, Users: []wire.User{"anna"}}))
 	}
-	watch, err := b.kv.WatchAll(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	watch := must.Get(b.kv.WatchAll(t.Context()))(t)
 	say(0, "a", call.Ringing)
 	for i, id := range []string{"b", "c"} {
 		say(i, id, call.Ringing)
@@ -426,13 +374,8 @@ func TestBehind(t *testing.T) {
 // left to others.
 func TestMissed(t *testing.T) {
 	b, c := relays(t)
-	js, err := jetstream.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if b, err = Open(t.Context(), js, 1); err != nil {
-		t.Fatal(err)
-	}
+	js := must.Get(jetstream.New(c))(t)
+	b = must.Get(Open(t.Context(), js, 1))(t)
 	carla := follow(t, c, "carla")
 	miss := func(id string, u wire.User) { tell(t, b, id, call.Ringing, u); tell(t, b, id, call.Ended, u) }
 	miss("wazo/0", "anna")

@@ -12,6 +12,7 @@ import (
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/testutil/must"
 )
 
 var at = time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
@@ -268,10 +269,7 @@ func TestFull(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(json.Marshal(r))(t)
 	if back, err := Parse(b); err != nil || len(back.Legs) != maxLegs {
 		t.Fatalf("%d bytes: %v", len(b), err)
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // answers tries a TLS connection to a relay with a certificate.
@@ -32,40 +34,19 @@ func answers(t *testing.T, server tls.Certificate, name string, client *tls.Conf
 // given, under the name that it asked for, while the certificate is valid.
 func TestTrust(t *testing.T) {
 	now := time.Now()
-	ours, err := New("kantoor", now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := ours.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if ours, err = Parse(b); err != nil { // what was kept serves as well
-		t.Fatal(err)
-	}
-	theirs, err := New("kantoor", now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ours := must.Get(New("kantoor", now))(t)
+	ours = must.Get(Parse(must.Get(ours.Encode())(t)))(t) // what was kept serves as well
+	theirs := must.Get(New("kantoor", now))(t)
 	issue := func(a *Authority, at time.Time, hosts ...string) tls.Certificate {
 		t.Helper()
-		c, err := a.Issue(hosts, at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(a.Issue(hosts, at))(t)
 		return c
 	}
-	ahead, err := New("kantoor", now.Add(12*time.Hour)) // by the relay's clock, or the computer's is behind
-	if err != nil {
-		t.Fatal(err)
-	}
+	ahead := must.Get(New("kantoor", now.Add(12*time.Hour)))(t) // by the relay's clock, or the computer's is behind
 	good := issue(ours, now, "relay.kantoor.example", "127.0.0.1")
 	withOurs := issue(theirs, now, "relay.kantoor.example")
 	withOurs.Certificate = append(withOurs.Certificate, ours.Certificate.Raw) // shows ours, and is not of it
-	pool, err := Pool(ours.Public())
-	if err != nil {
-		t.Fatal(err)
-	}
+	pool := must.Get(Pool(ours.Public()))(t)
 	print := ours.Fingerprint()
 	for name, tt := range map[string]struct {
 		server tls.Certificate
@@ -99,10 +80,7 @@ func TestTrust(t *testing.T) {
 
 // TestServer: a relay keeps its certificate, and has another one in time.
 func TestServer(t *testing.T) {
-	a, err := New("kantoor", time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(New("kantoor", time.Now()))(t)
 	now := time.Now()
 	c := a.Server([]string{"relay.kantoor.example"}, func() time.Time { return now })
 	serial := func(after time.Duration) string {
@@ -121,18 +99,9 @@ func TestServer(t *testing.T) {
 }
 
 func TestBadAuthorities(t *testing.T) {
-	a, err := New("kantoor", time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := New("kantoor", time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	whole, err := other.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(New("kantoor", time.Now()))(t)
+	other := must.Get(New("kantoor", time.Now()))(t)
+	whole := must.Get(other.Encode())(t)
 	mixed := append(a.Public(), whole[len(other.Public()):]...)
 	for name, b := range map[string][]byte{"nothing": nil, "no key": a.Public(), "another's key": mixed, "text": []byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")} {
 		if _, err := Parse(b); err == nil {

@@ -21,6 +21,7 @@ import (
 	"wiebelt/internal/relay/users"
 	"wiebelt/internal/relay/wire"
 	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/testutil/must"
 )
 
 // guest adds a user at one relay who joins at another and is taken out again: he is
@@ -30,21 +31,13 @@ func (s *site) guest(at, other int) {
 	d := s.relays[at].directory()
 	s.relays[other].until("the other works", func(now server.Status) bool { return now.Fault == "" })
 	n := s.relays[other].status().Users
-	if err := d.Put(s.t.Context(), users.Entry{User: "guest"}); err != nil {
-		s.t.Fatal(err)
-	}
-	code, err := d.Invite(s.t.Context(), "guest")
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	code := invite(s.t, d, users.Entry{User: "guest"})
 	s.relays[other].until("a new user is known elsewhere", func(now server.Status) bool { return now.Users == n+1 })
 	g := s.desk(other, code)
 	defer g.stop()
 	g.until(s.t, "a new user is connected", func() bool { return g.is(link.Connected) })
 	began := time.Now()
-	if err := d.Remove(s.t.Context(), "guest"); err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, d.Remove(s.t.Context(), "guest"))
 	g.until(s.t, "a removed user is cut off", func() bool { return g.is(link.Refused) })
 	if took := time.Since(began); took > 5*time.Second && os.Getenv("SOAK") != "" {
 		s.t.Errorf("he was cut off after %v", took)
@@ -56,33 +49,15 @@ func (s *site) guest(at, other int) {
 func (s *site) away() {
 	s.t.Helper()
 	p, ctx := s.relays[0], s.t.Context()
-	d := p.directory()
-	if err := d.Put(ctx, users.Entry{User: "away", Extensions: []string{"999"}}); err != nil {
-		s.t.Fatal(err)
-	}
-	code, err := d.Invite(ctx, "away")
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	s.membership = s.join(0, code)
+	s.membership = s.join(0, invite(s.t, p.directory(), users.Entry{User: "away", Extensions: []string{"999"}}))
 	s.miss(1)
-	conn, err := node.Dial([]string{p.at.NATS}, p.roots(), p.folder.Keys)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	conn := must.Get(node.Dial([]string{p.at.NATS}, p.roots(), p.folder.Keys))(s.t)
 	defer conn.Close()
-	js, err := jetstream.New(conn)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-		if in, err := js.Stream(ctx, "journal"); err == nil && in.CachedInfo().State.Msgs == 1 {
-			return
-		}
-		if time.Since(began) > time.Minute {
-			s.t.Fatal("the missed call is not kept")
-		}
-	}
+	js := must.Get(jetstream.New(conn))(s.t)
+	must.Soon(s.t, func() (bool, any) {
+		in, err := js.Stream(ctx, "journal")
+		return err == nil && in.CachedInfo().State.Msgs == 1, "no missed call"
+	})
 }
 
 // miss lets calls ring in vain for the user who is away.
@@ -197,9 +172,7 @@ func (s *site) replace(lost, left int) {
 	s.t.Helper()
 	p, file := s.relays[lost], filepath.Join(s.t.TempDir(), "again.relay")
 	p.kill()
-	if err := os.RemoveAll(p.dir); err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, os.RemoveAll(p.dir))
 	(&office{s.t, s.relays[left].dir}).must("cluster", "make", file, "r1="+here[0].host, "r2="+here[1].host, "r3="+here[2].host, "--port", fmt.Sprint(s.relays[left].folder.Settings.ClusterPort))
 	(&office{s.t, p.dir}).must("cluster", "join", file, "--name", fmt.Sprint("r", lost+1), "--host", here[lost].host, "--admin", "127.0.0.1:0")
 	p.load()

@@ -37,6 +37,7 @@ import (
 	"wiebelt/internal/relay/wire"
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/testutil/linktest"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
 
@@ -63,10 +64,7 @@ type office struct {
 func freePorts(t *testing.T) (ports []string) {
 	t.Helper()
 	for range 3 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 		defer l.Close()
 		_, port, _ := net.SplitHostPort(l.Addr().String())
 		ports = append(ports, port)
@@ -126,18 +124,11 @@ func (o *office) run() (ready readiness) {
 // until asks for the status until it is as wanted: it follows the buckets.
 func (o *office) until(ok func(server.Status) bool) {
 	o.t.Helper()
-	for began := time.Now(); ; {
+	must.Soon(o.t, func() (bool, any) {
 		var s server.Status
-		if err := json.Unmarshal([]byte(o.must("status", "--json")), &s); err != nil {
-			o.t.Fatal(err)
-		}
-		if ok(s) {
-			return
-		}
-		if time.Since(began) > time.Minute {
-			o.t.Fatalf("%+v", s)
-		}
-	}
+		must.Do(o.t, json.Unmarshal([]byte(o.must("status", "--json")), &s))
+		return ok(s), s
+	})
 }
 
 // TestOffice: forty users from a table join by their codes, are listed, counted and
@@ -162,9 +153,7 @@ func TestOffice(t *testing.T) {
 		fmt.Fprintf(table, "user%d;Invented %d;%d\n", i, i, 100+i)
 	}
 	file := filepath.Join(t.TempDir(), "users.csv")
-	if err := os.WriteFile(file, []byte(table.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(table.String()), 0o600))
 	codes := o.must("user", "import", file)
 	rows, err := csv.NewReader(strings.NewReader(codes)).ReadAll()
 	if err != nil || len(rows) != 41 {
@@ -194,10 +183,7 @@ func TestOffice(t *testing.T) {
 		t.Errorf("doctor: exit %d: %s", code, out)
 	}
 	for path, want := range map[string]string{"/healthz": "", "/metrics": "wiebelt_relay_users 39\n"} {
-		a, err := http.Get(at.Admin + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(http.Get(at.Admin + path))(t)
 		b, err := io.ReadAll(a.Body)
 		_ = a.Body.Close()
 		if err != nil || a.StatusCode != http.StatusOK || !strings.Contains(string(b), want) {
@@ -212,9 +198,7 @@ func TestImportEndsEarly(t *testing.T) {
 	o := newOffice(t)
 	o.run()
 	file := filepath.Join(t.TempDir(), "users.csv")
-	if err := os.WriteFile(file, []byte("user\nanna\nbob\ncarla\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte("user\nanna\nbob\ncarla\n"), 0o600))
 	ctx, stop := context.WithCancel(t.Context())
 	var out, errOut bytes.Buffer
 	ends := writer(func(b []byte) (int, error) {
@@ -236,28 +220,13 @@ func (w writer) Write(b []byte) (int, error) { return w(b) }
 // join joins as a computer does, by a row of what the import has printed.
 func (o *office) join(web string, row []string) {
 	o.t.Helper()
-	pair, err := nkeys.CreateUser()
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	key, err := pair.PublicKey()
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	body, err := json.Marshal(wire.JoinRequest{Code: row[2], Key: key})
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	pair := must.Get(nkeys.CreateUser())(o.t)
+	key := must.Get(pair.PublicKey())(o.t)
+	body := must.Get(json.Marshal(wire.JoinRequest{Code: row[2], Key: key}))(o.t)
 	client := http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: certificates.Trust(row[3], "127.0.0.1")}}
-	a, err := client.Post(web+"/join", "application/json", bytes.NewReader(body))
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	a := must.Get(client.Post(web+"/join", "application/json", bytes.NewReader(body)))(o.t)
 	defer a.Body.Close()
-	b, err := io.ReadAll(a.Body)
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	b := must.Get(io.ReadAll(a.Body))(o.t)
 	if got, err := wire.ParseJoined(b); err != nil || string(got.User) != row[0] {
 		o.t.Errorf("%s: %d, %+v, %v", row[0], a.StatusCode, got, err)
 	}
@@ -269,9 +238,7 @@ func TestWrong(t *testing.T) {
 	o := newOffice(t)
 	o.run()
 	bad := filepath.Join(t.TempDir(), "bad.csv")
-	if err := os.WriteFile(bad, []byte("user,name\nanna,Anna\nanna,Anna\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(bad, []byte("user,name\nanna,Anna\nanna,Anna\n"), 0o600))
 	for _, c := range []struct {
 		code   int
 		nl, en string
@@ -329,15 +296,10 @@ func TestSecret(t *testing.T) {
 // TestHub: the relay asks the hub with a secret that only its folder has, and shows
 // nowhere.
 func TestHub(t *testing.T) {
-	h, err := localhub.Start(context.Background(), localhub.Config{Demo: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(localhub.Start(context.Background(), localhub.Config{Demo: true}))(t)
 	defer h.Close()
 	const canary = "p@ss+/=% canary"
-	if err := h.SetClientSecret(t.Context(), "office", "1234", canary); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.SetClientSecret(t.Context(), "office", "1234", canary))
 	o := newOffice(t)
 	set := func(in, address string) (int, string, string) {
 		return typing(t, in, "secret", "hub", "--base-url", address, "--client-id", "office", "--organisation-code", "1234", "--data", o.dir, "--language", "en")
@@ -364,10 +326,7 @@ func TestHub(t *testing.T) {
 // TestExchange: a relay that runs follows what is set: an exchange and its secret, its
 // going, and the hub. What cannot be used changes nothing, and the status says so.
 func TestExchange(t *testing.T) {
-	a, err := simulate.StartARI(t.Context(), "", simulate.Account{User: "wiebelt", Secret: "canary-1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(simulate.StartARI(t.Context(), "", simulate.Account{User: "wiebelt", Secret: "canary-1"}))(t)
 	defer func() { _ = a.Close() }()
 	o := newOffice(t)
 	o.run()
@@ -394,18 +353,13 @@ func TestExchange(t *testing.T) {
 	if out := o.must("status"); !strings.Contains(out, "Exchange ari (Asterisk (ARI)): connected since ") || !strings.Contains(out, "last call: not yet.") || !strings.Contains(out, "nobody's: 109") || strings.Contains(out, "canary") {
 		t.Errorf("%s", out)
 	}
-	dirs, err := profile.Find(o.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dirs := must.Get(profile.Find(o.dir))(t)
 	good, err := os.ReadFile(settings.Path(dirs))
 	if err != nil || bytes.Contains(good, []byte("canary")) {
 		t.Fatalf("%s, %v", good, err)
 	}
 	write := func(b []byte) {
-		if err := os.WriteFile(settings.Path(dirs), b, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(settings.Path(dirs), b, 0o600))
 	}
 	write(append([]byte("[hub]\nbase_url = 7\n"), bytes.ReplaceAll(good, []byte("[hub]"), nil)...))
 	o.until(func(s server.Status) bool { return len(s.Wrong) == 1 && s.Wrong[0] == "hub.base_url" })
@@ -431,9 +385,7 @@ func TestWebhook(t *testing.T) {
 	o.must("user", "add", "anna", "--extension", "101")
 	write := func(path, s string) string {
 		t.Helper()
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(s), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(s), 0o600))
 		return path
 	}
 	mapping := filepath.Join(o.dir, mappingsDir, "ringdesk.toml")
@@ -476,9 +428,7 @@ func TestWebhook(t *testing.T) {
 		t.Errorf("%s", out)
 	}
 	for _, to := range []string{"101", "109"} {
-		if a, err = client.Get(address + "/ringdesk?uuid=8&from=0698760011&to=" + to); err != nil {
-			t.Fatal(err)
-		}
+		a = must.Get(client.Get(address + "/ringdesk?uuid=8&from=0698760011&to=" + to))(t)
 		_ = a.Body.Close()
 	}
 	o.until(func(s server.Status) bool { return s.Nobody == 1 })
@@ -547,10 +497,7 @@ func TestRegister(t *testing.T) {
 func TestPublishers(t *testing.T) {
 	o := newOffice(t)
 	at := o.run()
-	f, err := setup.Load(o.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(setup.Load(o.dir))(t)
 	roots := x509.NewCertPool()
 	roots.AddCert(f.Authority.Certificate)
 	report := func(creds string) error {
@@ -562,9 +509,7 @@ func TestPublishers(t *testing.T) {
 		return errors.Join(c.Publish("wiebelt.kantoor.in", []byte(`{"id":"7","extension":"109"}`)), c.Flush())
 	}
 	first := o.must("publisher", "add", "kamailio")
-	if err := report(first); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, report(first))
 	o.until(func(s server.Status) bool {
 		return s.Nobody == 1 && s.Users == 0 && s.Computers == 0 && s.Strange[0] == "109"
 	})
@@ -594,13 +539,8 @@ func TestPublishers(t *testing.T) {
 // them; nothing else is, whatever is set for the next start.
 func TestForget(t *testing.T) {
 	o := newOffice(t)
-	dirs, err := profile.Find(o.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(settings.Path(dirs), []byte("[phone]\nregion = \"BE\"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	dirs := must.Get(profile.Find(o.dir))(t)
+	must.Do(t, os.WriteFile(settings.Path(dirs), []byte("[phone]\nregion = \"BE\"\n"), 0o600))
 	o.run()
 	o.must("user", "add", "anna", "--extension", "101")
 	o.until(func(s server.Status) bool { return s.Users == 1 })
@@ -611,29 +551,19 @@ func TestForget(t *testing.T) {
 	defer conn.Close()
 	kept := func() int {
 		t.Helper()
-		b, err := conn.Request(f.Keys.Site.Of(wire.Journal, "anna"), []byte("{}"), time.Minute)
-		if err != nil {
-			t.Fatal(err)
-		}
-		a, err := wire.ParseJournalAnswer(b.Data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(conn.Request(f.Keys.Site.Of(wire.Journal, "anna"), []byte("{}"), time.Minute))(t)
+		a := must.Get(wire.ParseJournalAnswer(b.Data))(t)
 		return len(a.Calls)
 	}
 	for i, number := range []string{"0470123451", "0470123452", "0470123452", "0470123453"} {
 		for _, state := range []string{"ringing", "ended"} {
-			if err := conn.Publish(f.Keys.Site.Reports(), fmt.Appendf(nil, `{"id":"%d","state":%q,"number":%q,"extension":"101"}`, i, state, number)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, conn.Publish(f.Keys.Site.Reports(), fmt.Appendf(nil, `{"id":"%d","state":%q,"number":%q,"extension":"101"}`, i, state, number)))
 		}
 	}
 	for kept() < 4 {
 	}
 	f.Settings.Journal.Days = 0
-	if err := f.Set(f.Settings); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Set(f.Settings))
 	for _, step := range []struct {
 		what          string
 		forgotten, is int
@@ -646,10 +576,7 @@ func TestForget(t *testing.T) {
 
 // TestHelp: every command, flag and argument has its help in both languages.
 func TestHelp(t *testing.T) {
-	p, err := kong.New(&commands{}, kong.Name(program))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(kong.New(&commands{}, kong.Name(program)))(t)
 	n := 0
 	_ = kong.Visit(p.Model.Node, func(v kong.Visitable, next kong.Next) error {
 		node, ok := v.(*kong.Node)
@@ -705,10 +632,7 @@ func TestGuide(t *testing.T) {
 			for _, line := range lines {
 				line, _, _ = strings.Cut(line, " < ")
 				line, _, _ = strings.Cut(line, " > ")
-				p, err := kong.New(&commands{}, kong.Name(program), kong.Exit(func(int) {}))
-				if err != nil {
-					t.Fatal(err)
-				}
+				p := must.Get(kong.New(&commands{}, kong.Name(program), kong.Exit(func(int) {})))(t)
 				n++
 				if _, err := p.Parse(strings.Fields(line)[1:]); err != nil {
 					t.Errorf("%s, %s: %s: %v", l, page.ID, line, err)

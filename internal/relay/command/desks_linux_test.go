@@ -17,15 +17,13 @@ import (
 	"wiebelt/internal/relay/server"
 	"wiebelt/internal/relay/users"
 	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/testutil/must"
 )
 
 // cpu is how long the process has computed.
 func (p *process) cpu() time.Duration {
 	p.t.Helper()
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid)))(p.t)
 	fields := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
 	var user, system int64
 	_, _ = fmt.Sscan(fields[11]+" "+fields[12], &user, &system)
@@ -35,24 +33,16 @@ func (p *process) cpu() time.Duration {
 // status is what it says of itself.
 func (p *process) status() (s server.Status) {
 	p.t.Helper()
-	a, err := http.Get(p.at.Admin + "/status")
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	a := must.Get(http.Get(p.at.Admin + "/status"))(p.t)
 	defer a.Body.Close()
-	if err := json.NewDecoder(a.Body).Decode(&s); err != nil {
-		p.t.Fatal(err)
-	}
+	must.Do(p.t, json.NewDecoder(a.Body).Decode(&s))
 	return s
 }
 
 // memory is what it has in memory, in MB.
 func (p *process) memory() (mb int) {
 	p.t.Helper()
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid)))(p.t)
 	_, after, _ := strings.Cut(string(b), "VmRSS:")
 	_, _ = fmt.Sscan(after, &mb)
 	return mb >> 10
@@ -99,9 +89,7 @@ func (o *desksOffice) add(from, n, together int) {
 		if i < together {
 			e.Extensions = append(e.Extensions, group)
 		}
-		if err := d.Put(o.t.Context(), e); err != nil {
-			o.t.Fatal(err)
-		}
+		must.Do(o.t, d.Put(o.t.Context(), e))
 	}
 	o.desks(from, n, func(i int, m *nats.Msg) { o.in <- heard{i, time.Now(), m.Data} })
 }
@@ -110,9 +98,7 @@ func (o *desksOffice) add(from, n, together int) {
 func (o *desksOffice) say(id, state, extension string) time.Time {
 	o.t.Helper()
 	at := time.Now()
-	if err := o.report(o.secret, fmt.Sprintf(`{"id":%q,"state":%q,"number":"0698760011","extension":%q}`, id, state, extension)); err != nil {
-		o.t.Fatal(err)
-	}
+	must.Do(o.t, o.report(o.secret, fmt.Sprintf(`{"id":%q,"state":%q,"number":"0698760011","extension":%q}`, id, state, extension)))
 	return at
 }
 
@@ -216,10 +202,7 @@ func TestBenchRelay(t *testing.T) {
 	for limit := time.After(5 * time.Minute); len(one) < calls; {
 		select {
 		case h := <-o.in:
-			s, err := wire.ParseSnapshot(h.data)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(wire.ParseSnapshot(h.data))(t)
 			mu.Lock()
 			for _, c := range s.Calls {
 				if at, ok := said[c.ID]; ok {
@@ -272,30 +255,13 @@ func (o *desksOffice) cutOff(n int) (all figures) {
 	d, ctx := o.directory(), o.t.Context()
 	for i := range n {
 		u := wire.User(fmt.Sprint("gone", i))
-		pair, err := nkeys.CreateUser()
-		if err != nil {
-			o.t.Fatal(err)
-		}
+		pair := must.Get(nkeys.CreateUser())(o.t)
 		public, _ := pair.PublicKey()
-		code := ""
-		if err = d.Put(ctx, users.Entry{User: u}); err == nil {
-			code, err = d.Invite(ctx, u)
-		}
-		if err == nil {
-			_, err = d.Join(ctx, code, public)
-		}
-		var c *nats.Conn
-		if err == nil {
-			c, err = o.connectWith(pair, u, func(*nats.Msg) {})
-		}
-		if err != nil {
-			o.t.Fatal(err)
-		}
+		must.Get(d.Join(ctx, invite(o.t, d, users.Entry{User: u}), public))(o.t)
+		c := must.Get(o.connectWith(pair, u, func(*nats.Msg) {}))(o.t)
 		cut := c.StatusChanged(nats.CLOSED)
 		began := time.Now()
-		if err := d.Remove(ctx, u); err != nil {
-			o.t.Fatal(err)
-		}
+		must.Do(o.t, d.Remove(ctx, u))
 		<-cut
 		all.add(time.Since(began))
 	}
@@ -357,10 +323,7 @@ func (o *desksOffice) webhooks(desks int) (answers figures, lost int) {
 	for limit := time.After(3 * time.Minute); len(rung) < messages/2; {
 		select {
 		case h := <-o.in:
-			s, err := wire.ParseSnapshot(h.data)
-			if err != nil {
-				o.t.Fatal(err)
-			}
+			s := must.Get(wire.ParseSnapshot(h.data))(o.t)
 			for _, c := range s.Calls {
 				if strings.HasPrefix(c.ID, "voipgrid/hook") {
 					rung[c.ID] = true

@@ -16,42 +16,31 @@ import (
 	"wiebelt/internal/relay/server"
 	"wiebelt/internal/relay/users"
 	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/testutil/must"
 )
 
 // ownDisk marks the test program that has a small disk for its temporary files.
 const ownDisk = "WIEBELT_RELAY_DISK"
 
-// until waits for a state and tells how long that took.
-func (p *process) until(what string, ok func(server.Status) bool) time.Duration {
+// until waits for a state.
+func (p *process) until(what string, ok func(server.Status) bool) {
 	p.t.Helper()
-	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+	took := must.Soon(p.t, func() (bool, any) {
 		s := p.status()
-		if ok(s) {
-			took := time.Since(began)
-			p.t.Logf("%s: after %v", what, took.Round(10*time.Millisecond))
-			return took
-		}
-		if time.Since(began) > time.Minute {
-			p.t.Fatalf("%s: %+v", what, s)
-		}
-	}
+		return ok(s), s
+	})
+	p.t.Logf("%s: after %v", what, took.Round(10*time.Millisecond))
 }
 
 // until waits for what must come at a user's.
 func (d *station) until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+	took := must.Soon(t, func() (bool, any) {
 		d.mu.Lock()
-		is := ok()
-		d.mu.Unlock()
-		if is {
-			t.Logf("%s: after %v", what, time.Since(began).Round(10*time.Millisecond))
-			return
-		}
-		if time.Since(began) > time.Minute {
-			t.Fatalf("never: %s", what)
-		}
-	}
+		defer d.mu.Unlock()
+		return ok(), "not yet: " + what
+	})
+	t.Logf("%s: after %v", what, took.Round(10*time.Millisecond))
 }
 
 // TestFullDisk: a relay whose disk is full says so, to its users too, while calls ring;
@@ -70,44 +59,28 @@ func TestFullDisk(t *testing.T) {
 		return
 	}
 	dir := filepath.Dir(t.TempDir()) // in which the next ones will be
-	if err := errors.Join(unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""), unix.Mount("tmpfs", dir, "tmpfs", 0, "size=64m")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""), unix.Mount("tmpfs", dir, "tmpfs", 0, "size=64m"))
 	t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
 	p := newProcess(t)
 	p.folder.Settings.Journal.Days = 2
-	if err := p.folder.Set(p.folder.Settings); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.folder.Set(p.folder.Settings))
 	p.start()
 	s := &site{t: t, relays: []*process{p, p, p}}
 	d := p.directory()
-	if err := d.Put(t.Context(), users.Entry{User: userNo(0), Extensions: []string{"1000"}}); err != nil {
-		t.Fatal(err)
-	}
-	code, err := d.Invite(t.Context(), userNo(0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	desk := s.desk(0, code)
+	desk := s.desk(0, invite(t, d, users.Entry{User: userNo(0), Extensions: []string{"1000"}}))
 	p.until("connected", func(s server.Status) bool { return s.Connected > 1 })
 	filler := filepath.Join(dir, "filler")
-	f, err := os.Create(filler)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Create(filler))(t)
 	for _, size := range []int{1 << 16, 1} {
-		for b := make([]byte, size); !errors.Is(err, unix.ENOSPC) || size == 1 && err == nil; {
+		err := error(nil)
+		for b := make([]byte, size); err == nil; {
 			_, err = f.Write(b)
 		}
-		if size > 1 {
-			err = nil
+		if !errors.Is(err, unix.ENOSPC) {
+			t.Fatal(err)
 		}
 	}
 	_ = f.Close()
-	if !errors.Is(err, unix.ENOSPC) {
-		t.Fatal(err)
-	}
 	if err := d.Put(t.Context(), users.Entry{User: "carla"}); err != nil {
 		t.Error(err)
 	}
@@ -120,9 +93,7 @@ func TestFullDisk(t *testing.T) {
 		t.Error(err)
 	}
 	desk.until(t, "a call rings", func() bool { return len(desk.shown) == 1 })
-	if err := os.Remove(filler); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filler))
 	p.until("there is room", func(s server.Status) bool { return s.Fault == "" && s.Connected > 1 })
 	p.kill()
 	blocks, err := filepath.Glob(filepath.Join(p.dir, "jetstream", "jetstream", "*", "streams", "KV_users", "msgs", "*.blk"))
@@ -134,9 +105,7 @@ func TestFullDisk(t *testing.T) {
 		for i := range b {
 			b[i] ^= 0x5a
 		}
-		if err = errors.Join(err, os.WriteFile(file, b, 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err, os.WriteFile(file, b, 0o600))
 	}
 	p.start()
 	if all, err := p.directory().List(t.Context()); err != nil || len(all) != 2 {

@@ -15,6 +15,7 @@ import (
 	"wiebelt/internal/relay/credentials"
 	"wiebelt/internal/relay/node"
 	"wiebelt/internal/relay/server"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
 
@@ -22,58 +23,33 @@ import (
 // its own, with the account and the two keys that it was given; the guide has the
 // rights that these need.
 func TestElsewhere(t *testing.T) {
-	theirs, err := credentials.New("kantoor") // whose account has a key for users, with these rights
-	if err != nil {
-		t.Fatal(err)
-	}
-	authority, err := certificates.New("NATS", time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	n, err := node.Start(node.Config{Name: "n1", Dir: t.TempDir(), Host: "127.0.0.1", TLS: authority.Server([]string{"127.0.0.1"}, time.Now)}, theirs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	theirs := must.Get(credentials.New("kantoor"))(t) // whose account has a key for users, with these rights
+	authority := must.Get(certificates.New("NATS", time.Now()))(t)
+	n := must.Get(node.Start(node.Config{Name: "n1", Dir: t.TempDir(), Host: "127.0.0.1", TLS: authority.Server([]string{"127.0.0.1"}, time.Now)}, theirs))(t)
 	t.Cleanup(n.Close)
-	who, err := theirs.Server(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := theirs.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	who := must.Get(theirs.Server(nil))(t)
+	b := must.Get(theirs.Encode())(t)
 	var seeds map[string]string
-	if err := json.Unmarshal(b, &seeds); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(b, &seeds))
 	dir := t.TempDir()
 	keys, ca := filepath.Join(dir, "keys.txt"), filepath.Join(dir, "nats.pem")
-	if err := os.WriteFile(ca, authority.Public(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(ca, authority.Public(), 0o600))
 	o := &office{t, filepath.Join(dir, "relay")}
 	args := []string{"init", "kantoor", "--reached", "127.0.0.1", "--host", "127.0.0.1", "--web-port", freePorts(t)[0], "--admin", "127.0.0.1:0",
 		"--nats-url", fmt.Sprintf("tls://127.0.0.1:%d", n.Port()), "--nats-ca", ca, "--nats-keys", keys}
 	for _, wrong := range []string{"", who.Account, who.Account + "\n" + seeds["account"] + "\n" + seeds["operator"], seeds["account"] + "\n" + seeds["account"] + "\n" + seeds["signing"]} {
-		if err := os.WriteFile(keys, []byte(wrong), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(keys, []byte(wrong), 0o600))
 		if code, _, errOut := o.command(args...); code != exitUsage || !strings.Contains(errOut, "three lines") || strings.Contains(errOut, seeds["account"]) {
 			t.Errorf("exit %d: %s", code, errOut)
 		}
 	}
-	if err := os.WriteFile(keys, []byte(who.Account+"\n"+seeds["account"]+"\n"+seeds["signing"]+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(keys, []byte(who.Account+"\n"+seeds["account"]+"\n"+seeds["signing"]+"\n"), 0o600))
 	o.must(args...)
 	p := &process{t: t, dir: o.dir}
 	p.load()
 	p.start()
 	table := filepath.Join(dir, "users.csv")
-	if err := os.WriteFile(table, []byte("user,extensions\nuser0,1000\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(table, []byte("user,extensions\nuser0,1000\n"), 0o600))
 	row := strings.Split(strings.TrimSpace(strings.Split(o.must("user", "import", table), "\n")[1]), ",")
 	s := &site{t: t, relays: []*process{p, p, p}, secret: p.secret(), calls: map[string]*ringing{}}
 	d := s.desk(0, row[2])

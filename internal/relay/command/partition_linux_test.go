@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"wiebelt/internal/relay/server"
+	"wiebelt/internal/testutil/must"
 )
 
 // apart marks the test program that runs in a network of its own, with no way out.
@@ -144,11 +145,10 @@ func (s *site) awaitFault(n *network, i int, what string) {
 // back waits until a relay takes part again.
 func (s *site) back(i int) {
 	s.t.Helper()
-	for began := time.Now(); s.relays[i].report(s.secret, `{"id":"nobody's","state":"ended"}`) != nil; time.Sleep(10 * time.Millisecond) {
-		if time.Since(began) > time.Minute {
-			s.t.Fatalf("r%d does not come back", i+1)
-		}
-	}
+	must.Soon(s.t, func() (bool, any) {
+		err := s.relays[i].report(s.secret, `{"id":"nobody's","state":"ended"}`)
+		return err == nil, err
+	})
 }
 
 // TestPartition: while two hundred calls ring, a relay is cut off from the two others,

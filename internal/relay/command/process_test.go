@@ -59,19 +59,14 @@ func newProcess(t testing.TB) *process {
 	t.Helper()
 	p := &process{t: t, dir: filepath.Join(t.TempDir(), "relay")}
 	s := setup.Settings{Name: "r1", Host: "127.0.0.1", Admin: "127.0.0.1:0", Reached: []string{"127.0.0.1"}}
-	if err := setup.Create(p.dir, must.Get(credentials.New("kantoor"))(t), s, time.Now()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, setup.Create(p.dir, must.Get(credentials.New("kantoor"))(t), s, time.Now()))
 	p.load()
 	return p
 }
 
 func (p *process) load() {
 	p.t.Helper()
-	var err error
-	if p.folder, err = setup.Load(p.dir); err != nil {
-		p.t.Fatal(err)
-	}
+	p.folder = must.Get(setup.Load(p.dir))(p.t)
 	p.http = &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 16, TLSClientConfig: certificates.Trust(p.folder.Authority.Fingerprint(), p.folder.Settings.Host)}}
 	p.t.Cleanup(p.http.CloseIdleConnections)
 }
@@ -83,17 +78,12 @@ func (p *process) start() {
 	p.cmd.Env = append(os.Environ(), asProgram+"=1")
 	var said strings.Builder
 	p.cmd.Stderr = &said
-	out, err := p.cmd.StdoutPipe()
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	out := must.Get(p.cmd.StdoutPipe())(p.t)
 	start := p.cmd.Start
 	if p.launch != nil {
 		start = func() error { return p.launch(p.cmd.Start) }
 	}
-	if err := start(); err != nil {
-		p.t.Fatal(err)
-	}
+	must.Do(p.t, start())
 	lines := bufio.NewReader(out)
 	line, _ := lines.ReadBytes('\n')
 	cmd, exited := p.cmd, make(chan struct{})
@@ -149,6 +139,13 @@ func (p *process) directory() *users.Directory {
 	}
 }
 
+// invite adds a user, or changes one, and gives a code.
+func invite(t testing.TB, d *users.Directory, e users.Entry) string {
+	t.Helper()
+	must.Do(t, d.Put(t.Context(), e))
+	return must.Get(d.Invite(t.Context(), e.User))(t)
+}
+
 // report reports a call as an exchange does.
 func (p *process) report(secret, body string) error {
 	a, err := p.http.Post(p.web+"/in/"+secret, "application/json", strings.NewReader(body))
@@ -165,10 +162,7 @@ func (p *process) report(secret, body string) error {
 
 func (p *process) secret() string {
 	p.t.Helper()
-	all, err := setup.Paths(p.dir, time.Now())
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	all := must.Get(setup.Paths(p.dir, time.Now()))(p.t)
 	return all[0]
 }
 

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -24,6 +25,7 @@ import (
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/relaylink"
 	"wiebelt/internal/testutil/linktest"
+	"wiebelt/internal/testutil/must"
 )
 
 // site is three relays in processes of their own, with exchanges and users.
@@ -76,14 +78,7 @@ func newSite(t *testing.T, n int, at []place) *site {
 	d := first.directory()
 	var codes []string
 	for i := range n {
-		if err := d.Put(t.Context(), users.Entry{User: userNo(i), Extensions: []string{strconv.Itoa(1000 + i)}}); err != nil {
-			t.Fatal(err)
-		}
-		code, err := d.Invite(t.Context(), userNo(i))
-		if err != nil {
-			t.Fatal(err)
-		}
-		codes = append(codes, code)
+		codes = append(codes, invite(t, d, users.Entry{User: userNo(i), Extensions: []string{strconv.Itoa(1000 + i)}}))
 	}
 	s.relays, s.secret = []*process{first, first, first}, first.secret()
 	s.away()
@@ -141,23 +136,16 @@ func (s *site) desk(i int, code string) *station {
 }
 
 // join joins at a relay, and gives what has to be kept.
-func (s *site) join(at int, code string) (stored string) {
+func (s *site) join(at int, code string) string {
 	s.t.Helper()
-	stored, err := relaylink.Join(s.t.Context(), s.relays[at].at.Web, code, s.relays[0].folder.Authority.Fingerprint())
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return stored
+	return must.Get(relaylink.Join(s.t.Context(), s.relays[at].at.Web, code, s.relays[0].folder.Authority.Fingerprint()))(s.t)
 }
 
 // joined runs the Wiebelt of a user who has joined.
 func (s *site) joined(i int, stored string, save relaylink.MissedSaver) *station {
 	t := s.t
 	t.Helper()
-	p, err := relaylink.New(exchangelink.Account{Address: "https://relay.kantoor.example", Secret: func(context.Context) (string, error) { return stored, nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(relaylink.New(exchangelink.Account{Address: "https://relay.kantoor.example", Secret: func(context.Context) (string, error) { return stored, nil }}))(t)
 	d := &station{user: i, phone: p.(*relaylink.Phone), shown: map[string]call.State{}, ended: map[string]bool{}}
 	d.phone.SaveMissed(save)
 	ctx, stop := context.WithCancel(context.Background())
@@ -240,10 +228,7 @@ func (s *site) post(body string) (via int) {
 // listen has the relays listen to an Asterisk.
 func (s *site) listen() {
 	s.t.Helper()
-	var err error
-	if s.hears, err = simulate.StartARI(context.Background(), "", linktest.Known); err != nil {
-		s.t.Fatal(err)
-	}
+	s.hears = must.Get(simulate.StartARI(context.Background(), "", linktest.Known))(s.t)
 	s.t.Cleanup(func() { _ = s.hears.Close() })
 	for _, p := range s.relays {
 		s.listenAt(p)
@@ -262,16 +247,14 @@ func (s *site) listenAt(p *process) {
 // holder waits until a relay listens, and says which.
 func (s *site) holder() (has int) {
 	s.t.Helper()
-	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
-		for i, p := range s.relays {
-			if all := p.status().Links; len(all) == 1 && all[0].State == link.Connected.String() {
-				return i
-			}
-		}
-		if time.Since(began) > time.Minute {
-			s.t.Fatal("no relay listens")
-		}
-	}
+	must.Soon(s.t, func() (bool, any) {
+		has = slices.IndexFunc(s.relays, func(p *process) bool {
+			all := p.status().Links
+			return len(all) == 1 && all[0].State == link.Connected.String()
+		})
+		return has >= 0, "no relay that listens"
+	})
+	return has
 }
 
 // happens has a channel of the Asterisk do something, whether anybody listens or not.
@@ -355,15 +338,10 @@ func (s *site) differs() string {
 // settle waits until every user sees what is so, and tells how long that took.
 func (s *site) settle() time.Duration {
 	s.t.Helper()
-	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+	return must.Soon(s.t, func() (bool, any) {
 		why := s.differs()
-		if why == "" {
-			return time.Since(began)
-		}
-		if time.Since(began) > time.Minute {
-			s.t.Fatal(why)
-		}
-	}
+		return why == "", why
+	})
 }
 
 // during lets calls begin, be taken and end, while what is done to the relays is done.

@@ -39,10 +39,7 @@ func TestDays(t *testing.T) {
 	}
 	pages := func() int {
 		t.Helper()
-		p, err := j.Page(t.Context(), "anna", 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(j.Page(t.Context(), "anna", 0))(t)
 		return len(p.Calls)
 	}
 	if n := pages(); n != 1 {

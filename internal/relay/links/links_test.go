@@ -25,6 +25,7 @@ import (
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/testutil/linktest"
+	"wiebelt/internal/testutil/must"
 )
 
 // office is a site with an Asterisk and a node, and no relay yet.
@@ -37,26 +38,13 @@ type office struct {
 
 func start(t *testing.T) *office {
 	t.Helper()
-	a, err := credentials.New("kantoor")
-	if err != nil {
-		t.Fatal(err)
-	}
-	n, err := node.Start(node.Config{Name: "n1", Dir: t.TempDir(), Host: "127.0.0.1"}, a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(credentials.New("kantoor"))(t)
+	n := must.Get(node.Start(node.Config{Name: "n1", Dir: t.TempDir(), Host: "127.0.0.1"}, a))(t)
 	t.Cleanup(n.Close)
-	js, err := jetstream.New(n.Conn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	js := must.Get(jetstream.New(n.Conn))(t)
 	o := &office{ARI: linktest.Start(t, nil, simulate.StartARI), t: t}
-	if o.bucket, err = calls.Open(t.Context(), js, 1); err != nil {
-		t.Fatal(err)
-	}
-	if o.leases, err = OpenLeases(t.Context(), js, 1); err != nil {
-		t.Fatal(err)
-	}
+	o.bucket = must.Get(calls.Open(t.Context(), js, 1))(t)
+	o.leases = must.Get(OpenLeases(t.Context(), js, 1))(t)
 	return o
 }
 
@@ -160,10 +148,7 @@ func (r *relay) is(state string) func() bool {
 
 // rings are the calls that stand, and at whom.
 func (o *office) rings() (all []string) {
-	standing, err := o.bucket.Standing(context.Background(), "centrale/")
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	standing := must.Get(o.bucket.Standing(context.Background(), "centrale/"))(o.t)
 	for _, r := range standing {
 		for u := range r.Legs {
 			all = append(all, r.ID+" "+string(u))
@@ -213,10 +198,7 @@ func TestTakeOver(t *testing.T) {
 // ended, though the exchange tells it of calls.
 func TestLostLease(t *testing.T) {
 	o := start(t)
-	l, err := take(t.Context(), o.leases, "centrale", "r1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(take(t.Context(), o.leases, "centrale", "r1"))(t)
 	if _, err := take(t.Context(), o.leases, "centrale", "r2"); !errors.Is(err, errHeld) {
 		t.Errorf("two have it: %v", err)
 	}
@@ -252,10 +234,7 @@ func TestSettings(t *testing.T) {
 // apart, have their link's name and fit.
 func TestIDs(t *testing.T) {
 	o := start(t)
-	l, err := take(t.Context(), o.leases, "x", "r1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(take(t.Context(), o.leases, "x", "r1"))(t)
 	var got []call.Event
 	h := &leasedLink{links: New(Config{Changed: func() {}, Take: func(_ context.Context, e call.Event, _ bool) error { got = append(got, e); return nil }}), lease: l, on: map[string]bool{}, before: map[string]bool{}}
 	for _, name := range []string{"a", "a/b", strings.Repeat("n", 400)} {

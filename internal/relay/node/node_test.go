@@ -13,6 +13,7 @@ import (
 
 	"wiebelt/internal/relay/credentials"
 	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/testutil/must"
 )
 
 const site wire.Site = "kantoor"
@@ -29,17 +30,10 @@ type desk struct {
 
 func newDesk(t *testing.T, a *credentials.Authority, u wire.User, until time.Time) *desk {
 	t.Helper()
-	pair, err := nkeys.CreateUser()
-	if err != nil {
-		t.Fatal(err)
-	}
+	pair := must.Get(nkeys.CreateUser())(t)
 	d := &desk{t: t, user: u, pair: pair, errs: make(chan error, 256)}
-	if d.public, err = pair.PublicKey(); err != nil {
-		t.Fatal(err)
-	}
-	if d.token, err = a.User(u, d.public, until); err != nil {
-		t.Fatal(err)
-	}
+	d.public = must.Get(pair.PublicKey())(t)
+	d.token = must.Get(a.User(u, d.public, until))(t)
 	return d
 }
 
@@ -51,21 +45,9 @@ func (d *desk) connect(url string) (*nats.Conn, error) {
 
 func start(t *testing.T) (*Node, *credentials.Authority) {
 	t.Helper()
-	a, err := credentials.New(site)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := a.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if a, err = credentials.Parse(b); err != nil { // what was kept serves as well
-		t.Fatal(err)
-	}
-	n, err := Start(Config{Name: "r1", Dir: t.TempDir(), Host: "127.0.0.1"}, a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(credentials.New(site))(t)
+	a = must.Get(credentials.Parse(must.Get(a.Encode())(t)))(t) // what was kept serves as well
+	n := must.Get(Start(Config{Name: "r1", Dir: t.TempDir(), Host: "127.0.0.1"}, a))(t)
 	t.Cleanup(n.Close)
 	return n, a
 }
@@ -73,35 +55,19 @@ func start(t *testing.T) (*Node, *credentials.Authority) {
 // TestRights: a user hears and asks what is his, and nothing of anybody else.
 func TestRights(t *testing.T) {
 	n, a := start(t)
-	js, err := jetstream.New(n.Conn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	bucket, err := js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "users", Storage: jetstream.MemoryStorage})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := bucket.Put(t.Context(), "bob", []byte("secret")); err != nil {
-		t.Fatal(err)
-	}
-	answers, err := n.Conn.Subscribe("wiebelt.>", func(m *nats.Msg) { _ = m.Respond([]byte("secret")) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	js := must.Get(jetstream.New(n.Conn))(t)
+	bucket := must.Get(js.CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "users", Storage: jetstream.MemoryStorage}))(t)
+	must.Get(bucket.Put(t.Context(), "bob", []byte("secret")))(t)
+	answers := must.Get(n.Conn.Subscribe("wiebelt.>", func(m *nats.Msg) { _ = m.Respond([]byte("secret")) }))(t)
 	defer func() { _ = answers.Unsubscribe() }()
 
 	// A name that is the beginning of another's is the hardest case.
 	anna := newDesk(t, a, "anna", time.Now().Add(time.Hour))
-	c, err := anna.connect(n.server.ClientURL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(anna.connect(n.server.ClientURL()))(t)
 	defer c.Close()
 	own := make(chan *nats.Msg, 16)
 	for _, s := range []string{site.Of(wire.Calls, "anna"), site.Relays()} {
-		if _, err := c.ChanSubscribe(s, own); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(c.ChanSubscribe(s, own))(t)
 	}
 	for _, topic := range wire.Topics[1:] {
 		if m, err := c.Request(site.Of(topic, "anna"), nil, 10*time.Second); err != nil || string(m.Data) != "secret" {
@@ -134,20 +100,12 @@ func TestRights(t *testing.T) {
 	for _, s := range asked {
 		_ = c.PublishRequest(s, wire.Inbox("anna")+".stolen", []byte("{}"))
 	}
-	if _, err := c.ChanSubscribe(wire.Inbox("anna")+".stolen", stolen); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(c.ChanSubscribe(wire.Inbox("anna")+".stolen", stolen))(t)
+	must.Do(t, c.Flush())
 	for _, s := range []string{site.Of(wire.Calls, "bob"), site.Of(wire.Calls, "anna.b"), wire.Inbox("bob") + ".x.1", wire.Inbox("anna.b") + ".x.1"} {
-		if err := n.Conn.Publish(s, []byte("secret")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, n.Conn.Publish(s, []byte("secret")))
 	}
-	if err := errors.Join(n.Conn.Publish(site.Of(wire.Calls, "anna"), []byte("hers")), n.Conn.Flush(), c.Flush()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, n.Conn.Publish(site.Of(wire.Calls, "anna"), []byte("hers")), n.Conn.Flush(), c.Flush())
 	if m := <-own; string(m.Data) != "hers" {
 		t.Errorf("her own calls: %s", m.Data)
 	}
@@ -169,10 +127,7 @@ func TestRights(t *testing.T) {
 func TestPublisher(t *testing.T) {
 	n, a := start(t)
 	heard := make(chan *nats.Msg, 1024)
-	all, err := n.Conn.ChanSubscribe(">", heard)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(n.Conn.ChanSubscribe(">", heard))(t)
 	defer func() { _ = all.Unsubscribe() }()
 	creds, public, err := a.Publisher("kamailio")
 	if err != nil {
@@ -181,10 +136,7 @@ func TestPublisher(t *testing.T) {
 	connect := func() (*nats.Conn, error) {
 		return nats.Connect(n.server.ClientURL(), nats.NoReconnect(), nats.UserCredentialBytes(creds), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
 	}
-	c, err := connect()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(connect())(t)
 	stolen := make(chan *nats.Msg, 1024)
 	subjects := []string{">", "*", "wiebelt.>", site.Reports(), site.Reports() + ".x", site.Relays(), "_INBOX.>", "_INBOX.kamailio.x", "wiebelt.other.in", "$JS.API.INFO", "$JS.API.STREAM.NAMES",
 		"$JS.API.STREAM.DELETE.KV_users", "$JS.API.DIRECT.GET.KV_users.$KV.users.bob", "$KV.users.bob", "$KV.leases.x", "$SYS.REQ.USER.INFO", "$SYS.REQ.SERVER.PING"}
@@ -199,9 +151,7 @@ func TestPublisher(t *testing.T) {
 			_ = c.PublishRequest(s, "_INBOX.kamailio.x", []byte("odd"))
 		}
 	}
-	if err := errors.Join(c.Publish(site.Reports(), []byte("report")), c.Flush(), n.Conn.Publish(site.Relays(), []byte("state")), n.Conn.Flush(), c.Flush()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Publish(site.Reports(), []byte("report")), c.Flush(), n.Conn.Publish(site.Relays(), []byte("state")), n.Conn.Flush(), c.Flush())
 	for m := (*nats.Msg)(nil); m == nil || string(m.Data) != "state"; {
 		if m = <-heard; m.Subject != site.Reports() && string(m.Data) != "state" {
 			t.Errorf("it may publish on %s", m.Subject)
@@ -211,9 +161,7 @@ func TestPublisher(t *testing.T) {
 		t.Errorf("it hears %s", (<-stolen).Subject)
 	}
 	out := c.StatusChanged(nats.CLOSED)
-	if err := n.Revoke(map[string]time.Time{public: time.Now()}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, n.Revoke(map[string]time.Time{public: time.Now()}))
 	<-out
 	if _, err := connect(); err == nil {
 		t.Error("it is let in again")
@@ -226,19 +174,11 @@ func TestPublisher(t *testing.T) {
 func TestRevoke(t *testing.T) {
 	n, a := start(t)
 	anna, bob := newDesk(t, a, "anna", time.Now().Add(time.Hour)), newDesk(t, a, "bob", time.Now().Add(time.Hour))
-	ca, err := anna.connect(n.server.ClientURL())
-	if err != nil {
-		t.Fatal(err)
-	}
-	cb, err := bob.connect(n.server.ClientURL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	ca := must.Get(anna.connect(n.server.ClientURL()))(t)
+	cb := must.Get(bob.connect(n.server.ClientURL()))(t)
 	defer cb.Close()
 	out := ca.StatusChanged(nats.CLOSED)
-	if err := n.Revoke(map[string]time.Time{anna.public: time.Now().Add(-time.Hour)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, n.Revoke(map[string]time.Time{anna.public: time.Now().Add(-time.Hour)}))
 	<-out
 	if _, err := anna.connect(n.server.ClientURL()); err == nil {
 		t.Error("she is let in again")
@@ -254,10 +194,7 @@ func TestRevoke(t *testing.T) {
 // TestTokens: others' tokens, old ones and strange keys.
 func TestTokens(t *testing.T) {
 	n, a := start(t)
-	foreign, err := credentials.New(site)
-	if err != nil {
-		t.Fatal(err)
-	}
+	foreign := must.Get(credentials.New(site))(t)
 	for name, d := range map[string]*desk{
 		"of another site": newDesk(t, foreign, "anna", time.Now().Add(time.Hour)),
 		"expired":         newDesk(t, a, "anna", time.Now().Add(-time.Minute)),

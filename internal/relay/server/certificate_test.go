@@ -13,6 +13,7 @@ import (
 	"wiebelt/internal/relay/setup"
 	"wiebelt/internal/relay/users"
 	"wiebelt/internal/softphone/relaylink"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
 
@@ -44,25 +45,14 @@ func TestMain(m *testing.M) {
 func TestOwnCertificate(t *testing.T) {
 	write := func(dir, host string, at time.Time, key bool) {
 		t.Helper()
-		c, err := public.Issue([]string{host}, at)
-		if err != nil {
-			t.Fatal(err)
-		}
-		private, err := x509.MarshalPKCS8PrivateKey(c.PrivateKey)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(public.Issue([]string{host}, at))(t)
+		private := must.Get(x509.MarshalPKCS8PrivateKey(c.PrivateKey))(t)
 		chain := append(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Certificate[0]}), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Certificate[1]})...)
-		err = os.WriteFile(filepath.Join(dir, "relay.pem"), chain, 0o600)
-		if err == nil && key {
-			err = os.WriteFile(filepath.Join(dir, "relay.key"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}), 0o600)
+		must.Do(t, os.WriteFile(filepath.Join(dir, "relay.pem"), chain, 0o600))
+		if key {
+			must.Do(t, os.WriteFile(filepath.Join(dir, "relay.key"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}), 0o600))
 		}
-		if err == nil {
-			err = os.Chtimes(filepath.Join(dir, "relay.pem"), at, at)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chtimes(filepath.Join(dir, "relay.pem"), at, at))
 	}
 	var dir string
 	o := start(t, func(c *Config) {
@@ -70,21 +60,12 @@ func TestOwnCertificate(t *testing.T) {
 		c.Settings.TLS = setup.TLS{Cert: "relay.pem", Key: filepath.Join(c.Dir, "relay.key")}
 		write(dir, "127.0.0.1", time.Now(), true)
 	})
-	join := func(u users.Entry) error {
+	join := func(u users.Entry) (err error) {
 		t.Helper()
-		if err := o.users.Load().Put(t.Context(), u); err != nil {
-			t.Fatal(err)
-		}
-		code, err := o.users.Load().Invite(t.Context(), u.User)
-		if err != nil {
-			t.Fatal(err)
-		}
-		o.stored[u.User], err = relaylink.Join(t.Context(), o.at.Web, code, o.Fingerprint())
+		o.stored[u.User], err = relaylink.Join(t.Context(), o.at.Web, o.invite(u), o.Fingerprint())
 		return err
 	}
-	if err := join(users.Entry{User: "anna", Extensions: []string{"101"}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, join(users.Entry{User: "anna", Extensions: []string{"101"}}))
 	_, states := o.link("anna")
 	wait(t, states, connected)
 	o.barred("anna")

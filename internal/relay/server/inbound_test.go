@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/testutil/linktest"
+	"wiebelt/internal/testutil/must"
 )
 
 // connects has an Asterisk connect to the relay by itself.
@@ -31,18 +33,17 @@ func rings(a *simulate.ARI, id, extension string) {
 	a.Send(fmt.Sprintf(`{"type":"ChannelStateChange","timestamp":%q,"channel":%s}`, time.Now().Format("2006-01-02T15:04:05.000-0700"), channel))
 }
 
-func (o *office) linkIs(state string) wire.LinkState {
+func (o *office) linkIs(state string) (is wire.LinkState) {
 	o.t.Helper()
-	for began := time.Now(); ; time.Sleep(time.Millisecond) {
-		for _, l := range o.status().Links {
-			if l.State == state {
-				return l
-			}
+	must.Soon(o.t, func() (bool, any) {
+		all := o.status().Links
+		i := slices.IndexFunc(all, func(l wire.LinkState) bool { return l.State == state })
+		if i >= 0 {
+			is = all[i]
 		}
-		if time.Since(began) > time.Minute {
-			o.t.Fatalf("never %s: %+v", state, o.status().Links)
-		}
-	}
+		return i >= 0, all
+	})
+	return is
 }
 
 // TestInboundLost: an Asterisk that connects by itself is heard again as soon as it has
@@ -106,10 +107,7 @@ func TestInboundSecond(t *testing.T) {
 	}
 	get := func(path string) int {
 		t.Helper()
-		a, err := o.http.Get(o.at.Web + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(o.http.Get(o.at.Web + path))(t)
 		_ = a.Body.Close()
 		return a.StatusCode
 	}

@@ -16,6 +16,7 @@ import (
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/relay/users"
 	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/testutil/must"
 )
 
 // missedCalls asks for the calls that a user has missed, page after page, and says
@@ -24,31 +25,22 @@ func (o *office) missedCalls(u wire.User, pages int) (all []wire.MissedCall, see
 	o.t.Helper()
 	for range pages {
 		b, _ := json.Marshal(wire.JournalRequest{Seen: seen})
-		m, err := o.node.Conn.Request(o.Keys.Site.Of(wire.Journal, u), b, time.Minute)
-		if err != nil {
-			o.t.Fatal(err)
-		}
-		a, err := wire.ParseJournalAnswer(m.Data)
-		if err != nil {
-			o.t.Fatal(err)
-		}
+		m := must.Get(o.node.Conn.Request(o.Keys.Site.Of(wire.Journal, u), b, time.Minute))(o.t)
+		a := must.Get(wire.ParseJournalAnswer(m.Data))(o.t)
 		all, seen = append(all, a.Calls...), a.Seen
 	}
 	return all, seen
 }
 
 // until waits until a user has missed n calls.
-func (o *office) until(u wire.User, n int) {
+func (o *office) until(u wire.User, n int) (all []wire.MissedCall) {
 	o.t.Helper()
-	for began := time.Now(); ; time.Sleep(time.Millisecond) {
-		all, err := o.journal.Page(o.t.Context(), u, 0)
-		if err == nil && len(all.Calls) == n {
-			return
-		}
-		if time.Since(began) > time.Minute {
-			o.t.Fatalf("%s has missed %d of %d, %v", u, len(all.Calls), n, err)
-		}
-	}
+	must.Soon(o.t, func() (bool, any) {
+		page, err := o.journal.Page(o.t.Context(), u, 0)
+		all = page.Calls
+		return err == nil && len(all) == n, fmt.Sprint(len(all), " of ", n, ", ", err)
+	})
+	return all
 }
 
 // canary is a caller's number of these tests.
@@ -96,14 +88,9 @@ func (o *office) traces(from, to int) (n int) {
 func TestJournal(t *testing.T) {
 	_, client := theHub(t)
 	o := start(t, func(c *Config) { c.Hub, c.Settings.Journal.Days = client, 2 })
-	if err := o.users.Load().Put(t.Context(), users.Entry{User: "anna", Extensions: []string{"101"}}); err != nil {
-		t.Fatal(err)
-	}
+	o.add(users.Entry{User: "anna", Extensions: []string{"101"}})
 	bob, states, _ := o.desk(users.Entry{User: "bob", Extensions: []string{"102"}})
 	wait(t, states, connected)
-	for !o.table.Load().Knows("anna") || !o.table.Load().Knows("bob") {
-		time.Sleep(time.Millisecond) // the table follows the bucket
-	}
 	const n = 100
 	before := time.Now()
 	o.missed("101", 0, n/2)
@@ -154,13 +141,8 @@ func TestJournalForgotten(t *testing.T) {
 	for i, u := range []wire.User{"anna", "bob", "carla", "dirk"} {
 		for version := range 2 {
 			n := canary(own + 10*version + i)
-			if err := o.users.Load().Put(t.Context(), users.Entry{User: u, Name: n, Extensions: []string{fmt.Sprint(101 + i)}, Numbers: []string{n}, Email: n, Queues: []string{n}}); err != nil {
-				t.Fatal(err)
-			}
+			o.add(users.Entry{User: u, Name: n, Extensions: []string{fmt.Sprint(101 + i)}, Numbers: []string{n}, Email: n, Queues: []string{n}})
 		}
-	}
-	for !o.table.Load().Knows("dirk") {
-		time.Sleep(time.Millisecond)
 	}
 	const each = 125
 	for i, u := range []wire.User{"anna", "bob", "carla", "dirk"} {
@@ -178,9 +160,7 @@ func TestJournalForgotten(t *testing.T) {
 	if !o.lookups.may(t.Context(), "bob", last) {
 		t.Error("he may not look up who called him")
 	}
-	if err := o.users.Load().Remove(t.Context(), "bob"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, o.users.Load().Remove(t.Context(), "bob"))
 	o.until("bob", 0)
 	if n := o.traces(each, 2*each); n > 0 {
 		t.Errorf("%d are left of a user who was removed", n)
@@ -188,11 +168,9 @@ func TestJournalForgotten(t *testing.T) {
 	if o.lookups.may(t.Context(), "bob", last) {
 		t.Error("whoever gets his name may look up who called him")
 	}
-	for began := time.Now(); o.traces(own+1, own+2)+o.traces(own+10, own+14) > 3; time.Sleep(time.Millisecond) { // the relay's copy follows
-		if time.Since(began) > time.Minute {
-			t.Fatal("what he was is left")
-		}
-	}
+	must.Soon(t, func() (bool, any) { // the relay's copy follows
+		return o.traces(own+1, own+2)+o.traces(own+10, own+14) <= 3, "what he was"
+	})
 	if n := o.traces(own+10, own+14); n != 3 {
 		t.Errorf("%d of the other three are there", n)
 	}
@@ -205,11 +183,10 @@ func TestJournalForgotten(t *testing.T) {
 	o.end()
 	o.config.Settings.Journal.Days = 0
 	o.run()
-	for began := time.Now(); o.traces(0, 4*each) > 0; time.Sleep(time.Millisecond) { // the server removes the file beside its other work
-		if time.Since(began) > time.Minute {
-			t.Fatalf("%d are left where nothing is to be kept", o.traces(0, 4*each))
-		}
-	}
+	must.Soon(t, func() (bool, any) { // the server removes the file beside its other work
+		n := o.traces(0, 4*each)
+		return n == 0, n
+	})
 	o.missed("101", 0, 1)
 	if all, _ := o.missedCalls("anna", 1); len(all) > 0 {
 		t.Errorf("%+v is kept", all)

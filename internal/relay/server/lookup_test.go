@@ -22,6 +22,7 @@ import (
 	"wiebelt/internal/relay/setup"
 	"wiebelt/internal/relay/users"
 	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/testutil/must"
 )
 
 // lines collects a log that many write.
@@ -45,22 +46,11 @@ func (l *lines) String() string {
 // theHub is a hub that knows one caller, and a client of it.
 func theHub(t *testing.T) (*localhub.Hub, *hub.Client) {
 	t.Helper()
-	h, err := localhub.Start(context.Background(), localhub.Config{Demo: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(localhub.Start(context.Background(), localhub.Config{Demo: true}))(t)
 	t.Cleanup(func() { _ = h.Close() })
-	_, err = h.AddInvented(t.Context(), localhub.Record{Numbers: []string{"0698760011"}, Contact: contact.Contact{RelationNumber: "100200", Initials: "J.", Prefix: "de", FamilyName: "Vries"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := h.SetClientSecret(t.Context(), "office", "1234", "canary"); err != nil {
-		t.Fatal(err)
-	}
-	c, err := hub.New(hub.Config{BaseURL: h.BaseURL(), ClientID: "office", OrganisationCode: "1234", Secret: func(context.Context) (string, error) { return "canary", nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(h.AddInvented(t.Context(), localhub.Record{Numbers: []string{"0698760011"}, Contact: contact.Contact{RelationNumber: "100200", Initials: "J.", Prefix: "de", FamilyName: "Vries"}}))(t)
+	must.Do(t, h.SetClientSecret(t.Context(), "office", "1234", "canary"))
+	c := must.Get(hub.New(hub.Config{BaseURL: h.BaseURL(), ClientID: "office", OrganisationCode: "1234", Secret: func(context.Context) (string, error) { return "canary", nil }}))(t)
 	t.Cleanup(c.Close)
 	return h, c
 }
@@ -89,21 +79,13 @@ func TestOneLookup(t *testing.T) {
 	log := &lines{}
 	o := start(t, func(c *Config) { c.Hub, c.Log = client, slog.New(slog.NewTextHandler(log, nil)) })
 	trace := &lines{}
-	heard, err := o.node.Conn.Subscribe(">", func(m *nats.Msg) { _, _ = trace.Write(m.Data) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	heard := must.Get(o.node.Conn.Subscribe(">", func(m *nats.Msg) { _, _ = trace.Write(m.Data) }))(t)
 	defer func() { _ = heard.Unsubscribe() }()
 	for i := range n {
-		if err := o.users.Load().Put(t.Context(), users.Entry{User: wire.User(fmt.Sprint("u", i)), Extensions: []string{"600"}}); err != nil {
-			t.Fatal(err)
-		}
+		o.add(users.Entry{User: wire.User(fmt.Sprint("u", i)), Extensions: []string{"600"}})
 	}
 	anna, states, _ := o.desk(users.Entry{User: "anna", Extensions: []string{"600"}})
 	wait(t, states, connected)
-	for len(o.table.Load().Find(users.At("600"), "")) < n+1 {
-		time.Sleep(time.Millisecond) // the table follows the bucket
-	}
 	if status, _ := o.post("/in/"+o.secret, `{"id":"7","state":"ringing","number":"0698760011","extension":"600"}`); status != 204 {
 		t.Fatal(status)
 	}
@@ -129,11 +111,10 @@ func TestOneLookup(t *testing.T) {
 			t.Errorf("the log has %s", canary)
 		}
 	}
-	for began := time.Now(); strings.Count(trace.String(), "Vries") < n; time.Sleep(time.Millisecond) {
-		if time.Since(began) > time.Minute {
-			t.Fatal("the answers are not heard")
-		}
-	}
+	must.Soon(t, func() (bool, any) {
+		heard := strings.Count(trace.String(), "Vries")
+		return heard >= n, fmt.Sprint(heard, " answers")
+	})
 	if strings.Contains(trace.String()+o.stored["anna"], "canary") {
 		t.Error("computers get the secret")
 	}
@@ -186,10 +167,7 @@ func TestLookupRights(t *testing.T) {
 // TestAskedEarly: who asks of a call that his relay has yet to hear of gets the answer once
 // it has; where it does not hear of it, he is refused soon, and the hub is not to blame.
 func TestAskedEarly(t *testing.T) {
-	rules, err := phone.NewRules(phone.Config{Region: "NL"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rules := must.Get(phone.NewRules(phone.Config{Region: "NL"}))(t)
 	for number, want := range map[string]contact.Failure{"0698760011": "", "0698760012": contact.NeverRang} {
 		synctest.Test(t, func(t *testing.T) {
 			l := newLookups(Config{Folder: &setup.Folder{}, Rules: rules, Office: Office{Hub: found{}}, Log: slog.New(slog.DiscardHandler)}, func(wire.User) bool { return true }, func() {})
@@ -217,10 +195,7 @@ func (found) Lookup(context.Context, string) ([]contact.Contact, error) {
 // TestAheadOnce: however many phones a call is reported for, one slot is taken by asking for
 // its number.
 func TestAheadOnce(t *testing.T) {
-	rules, err := phone.NewRules(phone.Config{Region: "NL"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rules := must.Get(phone.NewRules(phone.Config{Region: "NL"}))(t)
 	h := slow{make(chan string, lookupsAtOnce), make(chan struct{})}
 	l := newLookups(Config{Folder: &setup.Folder{}, Rules: rules, Office: Office{Hub: h}}, nil, func() {})
 	for range 10 {
@@ -243,17 +218,10 @@ func TestAskedTwice(t *testing.T) {
 	o := start(t, func(c *Config) {
 		c.Hub, c.Settings.Lookup.Manual, c.Log = h, true, slog.New(slog.NewTextHandler(log, nil))
 	})
-	if err := o.users.Load().Put(t.Context(), users.Entry{User: "anna"}); err != nil {
-		t.Fatal(err)
-	}
-	for !o.table.Load().Knows("anna") {
-		time.Sleep(time.Millisecond)
-	}
+	o.add(users.Entry{User: "anna"})
 	inbox := o.node.Conn.NewInbox()
 	for range 3 {
-		if err := o.node.Conn.PublishRequest(o.Keys.Site.Of(wire.Lookup, "anna"), inbox, []byte(`{"number":"0698760011"}`)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, o.node.Conn.PublishRequest(o.Keys.Site.Of(wire.Lookup, "anna"), inbox, []byte(`{"number":"0698760011"}`)))
 	}
 	o.ask("anna", "101") // whose answer is after the questions before it
 	close(h.answers)
@@ -280,12 +248,7 @@ func (s slow) Lookup(_ context.Context, number string) ([]contact.Contact, error
 func TestHubGone(t *testing.T) {
 	h, client := theHub(t)
 	o := start(t, func(c *Config) { c.Hub, c.Settings.Lookup.Manual = client, true })
-	if err := o.users.Load().Put(t.Context(), users.Entry{User: "anna"}); err != nil {
-		t.Fatal(err)
-	}
-	for !o.table.Load().Knows("anna") {
-		time.Sleep(time.Millisecond)
-	}
+	o.add(users.Entry{User: "anna"})
 	if got := o.lookups.state(); got != "untried" {
 		t.Error(got)
 	}

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -55,21 +54,10 @@ type office struct {
 func start(t *testing.T, change ...func(*Config)) *office {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "relay")
-	if err := setup.Create(dir, must.Get(credentials.New("kantoor"))(t), setup.Settings{Name: "r1", Host: "127.0.0.1", Admin: "127.0.0.1:0", Reached: []string{"127.0.0.1"}}, time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	folder, err := setup.Load(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	paths, err := setup.Paths(dir, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	rules, err := phone.NewRules(phone.Config{Region: "NL"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, setup.Create(dir, must.Get(credentials.New("kantoor"))(t), setup.Settings{Name: "r1", Host: "127.0.0.1", Admin: "127.0.0.1:0", Reached: []string{"127.0.0.1"}}, time.Now()))
+	folder := must.Get(setup.Load(dir))(t)
+	paths := must.Get(setup.Paths(dir, time.Now()))(t)
+	rules := must.Get(phone.NewRules(phone.Config{Region: "NL"}))(t)
 	c := Config{Folder: folder, Rules: rules, Log: slog.New(slog.DiscardHandler)}
 	for _, f := range change {
 		f(&c)
@@ -103,30 +91,34 @@ func (o *office) run() {
 
 func (o *office) post(path, body string) (status int, answer []byte) {
 	o.t.Helper()
-	a, err := o.http.Post(o.at.Web+path, "application/json", strings.NewReader(body))
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	a := must.Get(o.http.Post(o.at.Web+path, "application/json", strings.NewReader(body)))(o.t)
 	defer a.Body.Close()
-	b, err := io.ReadAll(a.Body)
-	if err != nil {
-		o.t.Fatal(err)
-	}
+	b := must.Get(io.ReadAll(a.Body))(o.t)
 	return a.StatusCode, b
+}
+
+// add adds a user, or changes one, of whom the relay knows then.
+func (o *office) add(e users.Entry) {
+	o.t.Helper()
+	must.Do(o.t, o.users.Load().Put(o.t.Context(), e))
+	must.Soon(o.t, func() (bool, any) {
+		table := o.table.Load()
+		return table.Knows(e.User) && table.Label(e.User) == e.Label(), "nobody new"
+	})
+}
+
+// invite is add, and gives a code.
+func (o *office) invite(e users.Entry) string {
+	o.t.Helper()
+	o.add(e)
+	return must.Get(o.users.Load().Invite(o.t.Context(), e.User))(o.t)
 }
 
 // desk joins as a user's computer does, and links to the relay.
 func (o *office) desk(e users.Entry) (calls <-chan call.Event, states <-chan link.State, key string) {
 	t := o.t
 	t.Helper()
-	if err := o.users.Load().Put(t.Context(), e); err != nil {
-		t.Fatal(err)
-	}
-	code, err := o.users.Load().Invite(t.Context(), e.User)
-	if err != nil {
-		t.Fatal(err)
-	}
-	stored, err := relaylink.Join(t.Context(), o.at.Web, code, o.Authority.Fingerprint())
+	stored, err := relaylink.Join(t.Context(), o.at.Web, o.invite(e), o.Authority.Fingerprint())
 	if err != nil || len(stored) > secret.MaxLength {
 		t.Fatalf("%d bytes, %v", len(stored), err)
 	}
@@ -144,10 +136,7 @@ func (o *office) desk(e users.Entry) (calls <-chan call.Event, states <-chan lin
 func (o *office) link(u wire.User) (<-chan call.Event, <-chan link.State) {
 	t, stored := o.t, o.stored[u]
 	t.Helper()
-	p, err := relaylink.New(exchangelink.Account{Address: o.at.Web, Secret: func(context.Context) (string, error) { return stored, nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(relaylink.New(exchangelink.Account{Address: o.at.Web, Secret: func(context.Context) (string, error) { return stored, nil }}))(t)
 	in, as := make(chan call.Event, 64), make(chan link.State, 64)
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -199,9 +188,7 @@ func TestOffice(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	say(`{"id":"8","state":"ringing","number":"0698760012","extension":"999"}`)
-	if err := o.node.Conn.Publish(o.Keys.Site.Reports(), []byte(`{"id":"9","state":"proceeding","number":"0698760013","extension":"102"}`)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, o.node.Conn.Publish(o.Keys.Site.Reports(), []byte(`{"id":"9","state":"proceeding","number":"0698760013","extension":"102"}`)))
 	if e := wait(t, bob, any); e.ID != "9" || e.State != call.Ringing {
 		t.Errorf("%+v", e)
 	}
@@ -232,10 +219,7 @@ func TestOffice(t *testing.T) {
 func TestStateOften(t *testing.T) {
 	o := start(t)
 	said := make(chan *nats.Msg, 64)
-	heard, err := o.node.Conn.ChanSubscribe(o.Keys.Site.Relays(), said)
-	if err != nil {
-		t.Fatal(err)
-	}
+	heard := must.Get(o.node.Conn.ChanSubscribe(o.Keys.Site.Relays(), said))(t)
 	defer func() { _ = heard.Unsubscribe() }()
 	var before time.Time
 	for range 3 {
@@ -244,9 +228,7 @@ func TestStateOften(t *testing.T) {
 			o.changed()
 			select {
 			case m := <-said:
-				if s, err = wire.ParseState(m.Data); err != nil {
-					t.Fatal(err)
-				}
+				s = must.Get(wire.ParseState(m.Data))(t)
 			case <-time.After(time.Millisecond):
 			}
 		}
@@ -261,10 +243,7 @@ func TestStateOften(t *testing.T) {
 // whoever tries one.
 func TestPaths(t *testing.T) {
 	dir := t.TempDir()
-	first, err := setup.RenewPath(dir, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(setup.RenewPath(dir, time.Now()))(t)
 	var p paths
 	has := func(want ...string) {
 		t.Helper()
@@ -274,21 +253,11 @@ func TestPaths(t *testing.T) {
 	}
 	has(first)
 	file, written := filepath.Join(dir, "reports.json"), setup.PathsWritten(dir)
-	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(os.WriteFile(file, []byte("?"), 0o600), os.Chtimes(file, written, written)); err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile(file))(t)
+	must.Do(t, os.WriteFile(file, []byte("?"), 0o600), os.Chtimes(file, written, written))
 	has(first)
-	if err := os.WriteFile(file, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	second, err := setup.RenewPath(dir, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, b, 0o600))
+	second := must.Get(setup.RenewPath(dir, time.Now()))(t)
 	has(second, first)
 }
 
@@ -319,9 +288,7 @@ func TestTunnel(t *testing.T) {
 	if e := wait(t, anna, func(call.Event) bool { return true }); e.ID != "7" {
 		t.Errorf("%+v", e)
 	}
-	if err := o.users.Load().Remove(t.Context(), "anna"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, o.users.Load().Remove(t.Context(), "anna"))
 	if s := wait(t, states, func(s link.State) bool { return s.Phase == link.Refused }); s.Cause != link.CauseDenied {
 		t.Errorf("%+v", s)
 	}
@@ -331,10 +298,7 @@ func TestTunnel(t *testing.T) {
 // queue that it came by; everybody is told how relay and link are doing, and nobody's
 // extensions are named in the status.
 func TestLink(t *testing.T) {
-	a, err := simulate.StartARI(t.Context(), "", linktest.Known)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(simulate.StartARI(t.Context(), "", linktest.Known))(t)
 	t.Cleanup(func() { _ = a.Close() })
 	o := start(t, func(c *Config) {
 		c.Links = []links.Link{{Name: "centrale", Kind: registry.ARI, Same: 1, Open: func(hears func(string) bool) (link.Phone, error) {
@@ -343,17 +307,11 @@ func TestLink(t *testing.T) {
 			return ari.New(account)
 		}}}
 	})
-	told, err := o.node.Conn.SubscribeSync(o.Keys.Site.Relays())
-	if err != nil {
-		t.Fatal(err)
-	}
+	told := must.Get(o.node.Conn.SubscribeSync(o.Keys.Site.Relays()))(t)
 	says := func(ok func(wire.State) bool) {
 		t.Helper()
 		for {
-			m, err := told.NextMsg(time.Minute)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must.Get(told.NextMsg(time.Minute))(t)
 			s, err := wire.ParseState(m.Data)
 			if err != nil || s.Relay != "r1" || s.Hub != "off" {
 				t.Fatalf("%s, %v", m.Data, err)
@@ -394,9 +352,7 @@ func TestRemoved(t *testing.T) {
 	wait(t, states, connected)
 	wait(t, others, connected)
 	refused := func(s link.State) bool { return s.Phase == link.Refused }
-	if err := o.users.Load().Remove(t.Context(), "anna"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, o.users.Load().Remove(t.Context(), "anna"))
 	if s := wait(t, states, refused); s.Cause != link.CauseDenied {
 		t.Errorf("%+v", s)
 	}
@@ -404,10 +360,7 @@ func TestRemoved(t *testing.T) {
 	o.end()
 	o.config.Settings.NATSPort = port // users know it
 	hosts := []string{"127.0.0.1"}
-	n, err := o.config.node(hosts, o.Authority.Server(hosts, time.Now))
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(o.config.node(hosts, o.Authority.Server(hosts, time.Now)))(t)
 	_, again := o.link("anna") // as after a restart of her computer
 	wait(t, again, refused)
 	n.Close()
@@ -429,14 +382,9 @@ func TestRenew(t *testing.T) {
 	ask := func(u wire.User, key string) wire.Renewed {
 		t.Helper()
 		b, _ := json.Marshal(wire.RenewRequest{Key: key})
-		m, err := o.node.Conn.Request(o.Keys.Site.Of(wire.Renew, u), b, time.Minute)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(o.node.Conn.Request(o.Keys.Site.Of(wire.Renew, u), b, time.Minute))(t)
 		var r wire.Renewed
-		if err := json.Unmarshal(m.Data, &r); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(m.Data, &r))
 		return r
 	}
 	for ask("anna", anna).Token == "" { // the table follows the bucket
@@ -459,14 +407,8 @@ func TestStrangers(t *testing.T) {
 			t.Errorf("%.40q: %d %q, want %d", body, got, answer, want)
 		}
 	}
-	if err := o.node.Conn.Publish(o.Keys.Site.Reports(), []byte("ringing")); err != nil {
-		t.Fatal(err)
-	}
-	for began := time.Now(); o.status().Dropped < 6; time.Sleep(time.Millisecond) {
-		if time.Since(began) > time.Minute {
-			t.Fatalf("%d are counted", o.status().Dropped)
-		}
-	}
+	must.Do(t, o.node.Conn.Publish(o.Keys.Site.Reports(), []byte("ringing")))
+	must.Soon(t, func() (bool, any) { return o.status().Dropped >= 6, o.status() })
 	for _, path := range []string{"/in/" + o.secret[1:], "/in/", "/in/x/" + o.secret, "/in/" + o.secret + "/nothing", "/in/x/voipgrid", "/", "/healthz"} {
 		if got, _ := o.post(path, `{"id":"1"}`); got != http.StatusNotFound {
 			t.Errorf("%s: %d", path, got)
@@ -483,17 +425,8 @@ func TestStrangers(t *testing.T) {
 func TestGuesses(t *testing.T) {
 	const computers, each = 100, 10
 	o := start(t)
-	if err := o.users.Load().Put(t.Context(), users.Entry{User: "anna"}); err != nil {
-		t.Fatal(err)
-	}
-	code, err := o.users.Load().Invite(t.Context(), "anna")
-	if err != nil {
-		t.Fatal(err)
-	}
-	pair, err := nkeys.CreateUser()
-	if err != nil {
-		t.Fatal(err)
-	}
+	code := o.invite(users.Entry{User: "anna"})
+	pair := must.Get(nkeys.CreateUser())(t)
 	key, _ := pair.PublicKey()
 	var guessing sync.WaitGroup
 	answers := make(chan string, computers*each)

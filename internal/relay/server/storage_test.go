@@ -13,6 +13,7 @@ import (
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/relay/users"
 	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/testutil/must"
 )
 
 // TestLost: where a stream of the relay is lost, it tells users so and makes it again,
@@ -21,38 +22,23 @@ func TestLost(t *testing.T) {
 	o := start(t, func(c *Config) { c.Settings.Journal.Days = 2 })
 	anna, states, key := o.desk(users.Entry{User: "anna", Extensions: []string{"101"}})
 	wait(t, states, connected)
-	for began := time.Now(); ; time.Sleep(time.Millisecond) {
-		if b, err := os.ReadFile(filepath.Join(o.Dir, usersBackup)); err == nil && strings.Contains(string(b), key) {
-			break
-		}
-		if time.Since(began) > time.Minute {
-			t.Fatal("the users are not backed up")
-		}
-	}
-	told, err := o.node.Conn.SubscribeSync(o.Keys.Site.Relays())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Soon(t, func() (bool, any) {
+		b, err := os.ReadFile(filepath.Join(o.Dir, usersBackup))
+		return err == nil && strings.Contains(string(b), key), "no backup of the users"
+	})
+	told := must.Get(o.node.Conn.SubscribeSync(o.Keys.Site.Relays()))(t)
 	awaitFault := func(want string) {
 		t.Helper()
 		for {
-			m, err := told.NextMsg(time.Minute)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must.Get(told.NextMsg(time.Minute))(t)
 			if s, err := wire.ParseState(m.Data); err == nil && s.Fault == want {
 				return
 			}
 		}
 	}
-	js, err := jetstream.New(o.node.Conn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	js := must.Get(jetstream.New(o.node.Conn))(t)
 	for i, name := range []string{"KV_users", "KV_joins", "KV_calls", "KV_leases", "journal"} {
-		if err := js.DeleteStream(t.Context(), name); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, js.DeleteStream(t.Context(), name))
 		awaitFault(faultStorage)
 		awaitFault("")
 		if _, err := js.Stream(t.Context(), name); err != nil {

@@ -17,6 +17,7 @@ import (
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/testutil/linktest"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/storytest"
 )
 
@@ -60,10 +61,7 @@ func site(t *testing.T, kind string) (*office, simulate.Softphone) {
 	k := registry.Of(kind)
 	if k.ToRelay() {
 		o := start(t)
-		at, err := url.Parse(o.at.Web)
-		if err != nil {
-			t.Fatal(err)
-		}
+		at := must.Get(url.Parse(o.at.Web))(t)
 		port, _ := strconv.Atoi(at.Port())
 		return o, open(t, kind, simulate.Options{Port: port, PathToken: o.secret})
 	}
@@ -82,10 +80,7 @@ func site(t *testing.T, kind string) (*office, simulate.Softphone) {
 }
 
 func open(t *testing.T, kind string, with simulate.Options) simulate.Softphone {
-	f, err := simulate.Open(t.Context(), kind, with)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(simulate.Open(t.Context(), kind, with))(t)
 	t.Cleanup(func() { _ = f.Close() })
 	return f
 }
@@ -109,9 +104,7 @@ func TestStories(t *testing.T) {
 			o, f := site(t, kind)
 			anna, states, _ := o.desk(users.Entry{User: "anna", Extensions: []string{"115"}})
 			wait(t, states, connected)
-			if err := f.Ready(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, f.Ready(t.Context()))
 			for _, story := range simulate.Builtin() {
 				told, seen, over := storytest.New(t), make(chan call.State), make(chan struct{})
 				var reading sync.WaitGroup

@@ -23,6 +23,7 @@ import (
 	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/softphone/webhook"
 	"wiebelt/internal/testutil/logtest"
+	"wiebelt/internal/testutil/must"
 )
 
 // notified is what VoIPGRID sends of one call: those who are named, by account number.
@@ -38,10 +39,7 @@ func notified(status, more string, at ...string) string {
 // words or by a mapping; each sender is known by the last part of its address, and one
 // that nobody understands is counted, and not refused.
 func TestWebhook(t *testing.T) {
-	mapping, err := webhook.ParseMapping([]byte("id = \"uuid\"\nnumber = \"from\"\nextension = \"to\"\nstate = \"event\"\n[states]\nend = \"ended\"\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	mapping := must.Get(webhook.ParseMapping([]byte("id = \"uuid\"\nnumber = \"from\"\nextension = \"to\"\nstate = \"event\"\n[states]\nend = \"ended\"\n")))(t)
 	o := start(t, func(c *Config) { c.Webhooks = map[string]webhook.Reader{"ringdesk": mapping.Reader()} })
 	anna, as, _ := o.desk(users.Entry{User: "anna", Name: "Anna de Boer", Email: "anna@kantoor.example", Extensions: []string{"678"}})
 	bob, bs, _ := o.desk(users.Entry{User: "bob", Extensions: []string{"679"}})
@@ -121,10 +119,7 @@ func members(kind, trunk string, states ...string) string {
 // twice, nobody's phone rings once the end was among them; and before it everybody has
 // what the call is for him.
 func TestWebhookOrders(t *testing.T) {
-	rules, err := phone.NewRules(phone.Config{Region: "NL"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rules := must.Get(phone.NewRules(phone.Config{Region: "NL"}))(t)
 	var all []users.Entry
 	for i, u := range []wire.User{"anna", "bob", "carla", "receptie"} {
 		all = append(all, users.Entry{User: u, Extensions: []string{fmt.Sprint(234 + i)}})
@@ -168,12 +163,10 @@ func TestWebhookOrders(t *testing.T) {
 			var r calls.Record
 			for _, m := range messages {
 				now = now.Add(time.Second / 10)
-				reports, err := read(sent(m))
-				if err != nil {
-					t.Fatal(err)
-				}
+				reports := must.Get(read(sent(m)))(t)
 				for _, one := range reports {
 					p := told(one, now)
+					var err error
 					if r, _, err = r.Apply(calls.Report{Event: p.event, Users: table.Find(p.to, ""), MaybeForAll: p.maybeForAll, MayReturn: true}); err != nil {
 						t.Fatal(err)
 					}
@@ -209,19 +202,7 @@ func TestLate(t *testing.T) {
 	say("ringing", "", "678", "679")
 	say("in-progress", "", "679")
 	say("ended", `,"reason":"completed"`)
-	missed := func(u wire.User) []wire.MissedCall {
-		t.Helper()
-		for began := time.Now(); ; time.Sleep(time.Millisecond) {
-			page, err := o.journal.Page(t.Context(), u, 0)
-			if err != nil || time.Since(began) > time.Minute {
-				t.Fatal("nothing is kept", err)
-			}
-			if len(page.Calls) > 0 {
-				return page.Calls
-			}
-		}
-	}
-	if all := missed("anna"); len(all) != 1 || all[0].By != "Bob Smit" || all[0].Reason != call.Elsewhere.String() || all[0].Rang.Sub(rang).Abs() > time.Second {
+	if all := o.until("anna", 1); all[0].By != "Bob Smit" || all[0].Reason != call.Elsewhere.String() || all[0].Rang.Sub(rang).Abs() > time.Second {
 		t.Errorf("%+v", all)
 	}
 	then = time.Now().Add(-lateAfter * 3 / 5) // late enough for a message, not for this
@@ -263,10 +244,7 @@ func TestSecrets(t *testing.T) {
 		t.Errorf("a long one: %d", got)
 	}
 	first := o.secret
-	second, err := setup.RenewPath(o.Dir, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	second := must.Get(setup.RenewPath(o.Dir, time.Now()))(t)
 	status := func(path string) int {
 		got, _ := o.post(path, `{"id":"1","extension":"9"}`)
 		return got

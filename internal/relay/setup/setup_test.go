@@ -24,9 +24,7 @@ func create(t *testing.T) string {
 	dir := filepath.Join(t.TempDir(), "relay")
 	s := Defaults()
 	s.Reached = []string{"relay.kantoor.example", "192.0.2.7"}
-	if err := Create(dir, keys(t, "kantoor"), s, time.Now()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Create(dir, keys(t, "kantoor"), s, time.Now()))
 	return dir
 }
 
@@ -34,10 +32,7 @@ func create(t *testing.T) string {
 // changes nothing, and what a crash left undone is done.
 func TestCreate(t *testing.T) {
 	dir := create(t)
-	first, err := Load(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(Load(dir))(t)
 	if err := Create(dir, keys(t, "other"), first.Settings, time.Now()); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a second one: %v", err)
 	}
@@ -54,9 +49,7 @@ func TestCreate(t *testing.T) {
 			t.Errorf("%s: %v, %v", f.Name(), info.Mode(), err)
 		}
 	}
-	if err := os.Remove(filepath.Join(dir, settingsFile)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(dir, settingsFile)))
 	if err := Create(dir, keys(t, "kantoor"), first.Settings, time.Now()); err != nil {
 		t.Errorf("after a crash: %v", err)
 	}
@@ -69,9 +62,7 @@ func TestCreate(t *testing.T) {
 func TestSilent(t *testing.T) {
 	dir := create(t)
 	for says, manual := range map[string]bool{"": true, "[lookup]\n": true, "[lookup]\nmanual = false\n": false} {
-		if err := os.WriteFile(filepath.Join(dir, settingsFile), []byte("name = \"r1\"\nreached = [\"a\"]\n"+says), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, settingsFile), []byte("name = \"r1\"\nreached = [\"a\"]\n"+says), 0o600))
 		if f, err := Load(dir); err != nil || f.Settings.Lookup.Manual != manual || f.Settings.Journal.Days != 2 {
 			t.Errorf("%q: %+v, %v", says, f, err)
 		}
@@ -80,21 +71,13 @@ func TestSilent(t *testing.T) {
 
 // TestLock: one relay a folder.
 func TestLock(t *testing.T) {
-	f, err := Load(create(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	release, err := f.Lock()
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(Load(create(t)))(t)
+	release := must.Get(f.Lock())(t)
 	if _, err := f.Lock(); err == nil {
 		t.Error("two at once")
 	}
 	release()
-	if release, err = f.Lock(); err != nil {
-		t.Fatal(err)
-	}
+	release = must.Get(f.Lock())(t)
 	release()
 }
 
@@ -113,9 +96,7 @@ func TestBroken(t *testing.T) {
 		"no TOML": func(p func(string) string) error { return os.WriteFile(p(settingsFile), []byte("port: 1"), 0o600) },
 	} {
 		dir := create(t)
-		if err := spoil(func(f string) string { return filepath.Join(dir, f) }); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, spoil(func(f string) string { return filepath.Join(dir, f) }))
 		if _, err := Load(dir); err == nil {
 			t.Errorf("%s: it is read", name)
 		}
@@ -170,20 +151,14 @@ func TestPaths(t *testing.T) {
 	dir, now := create(t), time.Now()
 	paths := func(at time.Time) []string {
 		t.Helper()
-		all, err := Paths(dir, at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := must.Get(Paths(dir, at))(t)
 		return all
 	}
 	first := paths(now)
 	if len(first) != 1 || len(first[0]) != 64 || strings.Trim(first[0], "0123456789abcdef") != "" {
 		t.Fatalf("%q", first)
 	}
-	second, err := RenewPath(dir, now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	second := must.Get(RenewPath(dir, now))(t)
 	if got := paths(now.Add(overlap - time.Minute)); !slices.Equal(got, []string{second, first[0]}) {
 		t.Errorf("%q", got)
 	}

@@ -18,27 +18,16 @@ import (
 	"wiebelt/internal/relay/credentials"
 	"wiebelt/internal/relay/node"
 	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/testutil/must"
 )
 
 func open(t *testing.T) *Directory {
 	t.Helper()
-	a, err := credentials.New("kantoor")
-	if err != nil {
-		t.Fatal(err)
-	}
-	n, err := node.Start(node.Config{Name: "n1", Dir: t.TempDir(), Host: "127.0.0.1"}, a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(credentials.New("kantoor"))(t)
+	n := must.Get(node.Start(node.Config{Name: "n1", Dir: t.TempDir(), Host: "127.0.0.1"}, a))(t)
 	t.Cleanup(n.Close)
-	js, err := jetstream.New(n.Conn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := Open(t.Context(), js, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	js := must.Get(jetstream.New(n.Conn))(t)
+	d := must.Get(Open(t.Context(), js, 1))(t)
 	return d
 }
 
@@ -61,17 +50,12 @@ func TestJoin(t *testing.T) {
 	if _, err := d.Invite(ctx, "anna"); !errors.Is(err, ErrUnknown) {
 		t.Errorf("a code for nobody: %v", err)
 	}
-	if err := d.Put(ctx, anna); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.Put(ctx, anna))
 	code, err := d.Invite(ctx, "anna")
 	if err != nil || len(code) != 19 || strings.Trim(code, alphabet+"-") != "" {
 		t.Fatalf("%q, %v", code, err)
 	}
-	old, err := d.Invite(ctx, "anna")
-	if err != nil {
-		t.Fatal(err)
-	}
+	old := must.Get(d.Invite(ctx, "anna"))(t)
 	for _, wrong := range []string{"", "7F3K", strings.Repeat("2", 16), code + "2", "*", ">", strings.Repeat("é", 8), "2222-2222-2222-2222\x00"} {
 		if _, err := d.Join(ctx, wrong, "K"); !errors.Is(err, ErrCode) {
 			t.Errorf("%q: %v", wrong, err)
@@ -114,19 +98,13 @@ func TestRemove(t *testing.T) {
 		_, err = d.Join(ctx, code, key)
 		return err
 	}
-	if err := errors.Join(d.Put(ctx, anna), join("K1"), join("K2")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.Put(ctx, anna), join("K1"), join("K2"))
 	code, err := d.Invite(ctx, "anna")
-	if err := errors.Join(err, d.Put(ctx, anna)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err, d.Put(ctx, anna))
 	if len(d.only(t).Keys) != 2 || len(Revoked([]Entry{d.only(t)})) != 0 {
 		t.Errorf("changed: %+v", d.only(t))
 	}
-	if err := d.Remove(ctx, "anna"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.Remove(ctx, "anna"))
 	e := d.only(t)
 	if gone := Revoked([]Entry{e}); len(gone) != 2 || gone["K1"].IsZero() || e.Name+e.Email != "" || len(e.Numbers)+len(e.Extensions) != 0 {
 		t.Errorf("%v is left of %+v", gone, e)
@@ -134,15 +112,11 @@ func TestRemove(t *testing.T) {
 	if NewTable([]Entry{e}, nil).Knows("anna") {
 		t.Error("she is known")
 	}
-	if err := d.Put(ctx, anna); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.Put(ctx, anna))
 	if _, err := d.Join(ctx, code, "K3"); !errors.Is(err, ErrCode) {
 		t.Errorf("with a code of before: %v", err)
 	}
-	if err := join("K4"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, join("K4"))
 	if gone := Revoked([]Entry{d.only(t)}); len(gone) != 2 || !gone["K4"].IsZero() {
 		t.Errorf("back again: %v", gone)
 	}
@@ -151,13 +125,8 @@ func TestRemove(t *testing.T) {
 // TestFailedJoin: a code with which nobody could join is good again.
 func TestFailedJoin(t *testing.T) {
 	d, ctx := open(t), t.Context()
-	if err := d.Put(ctx, anna); err != nil {
-		t.Fatal(err)
-	}
-	code, err := d.Invite(ctx, "anna")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.Put(ctx, anna))
+	code := must.Get(d.Invite(ctx, "anna"))(t)
 	if _, err := d.Join(ctx, code, strings.Repeat("K", maxEntry)); err == nil || errors.Is(err, ErrCode) {
 		t.Fatalf("more than an entry holds: %v", err)
 	}
@@ -220,10 +189,7 @@ func TestImport(t *testing.T) {
 // TestTable: whom a call is for. What rings at somebody of whom the relay does not know is
 // not for the others in the queue.
 func TestTable(t *testing.T) {
-	rules, err := phone.NewRules(phone.Config{Region: "NL"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rules := must.Get(phone.NewRules(phone.Config{Region: "NL"}))(t)
 	bob := Entry{User: "bob", Extensions: []string{"102", "Balie"}, Numbers: []string{"+31201234501"}, Queues: []string{"Schade"}}
 	left := Entry{User: "dirk", Extensions: []string{"101"}, Removed: time.Now()}
 	carla := Entry{User: "carla", Queues: []string{"Nieuw", "schade "}}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"wiebelt/internal/core/call"
+	"wiebelt/internal/testutil/must"
 )
 
 var at = time.Date(2026, 11, 22, 9, 41, 25, 0, time.UTC)
@@ -57,10 +58,7 @@ func TestEncode(t *testing.T) {
 		s.Calls = append(s.Calls, c)
 	}
 	s.Epoch, s.At = 1, at
-	got, err := ParseSnapshot(s.Encode())
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(ParseSnapshot(s.Encode()))(t)
 	ringing := 0
 	for _, c := range got.Calls {
 		if c.State == "ringing" {
@@ -131,10 +129,7 @@ func TestState(t *testing.T) {
 
 // TestNames: nothing in a name can reach another's subjects.
 func TestNames(t *testing.T) {
-	site, err := ParseSite("kantoor-1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	site := must.Get(ParseSite("kantoor-1"))(t)
 	for _, s := range []string{"", "a.b", "a b", "A", "*", ">", strings.Repeat("a", 33)} {
 		if _, err := ParseSite(s); err == nil {
 			t.Errorf("site %q", s)
@@ -147,10 +142,7 @@ func TestNames(t *testing.T) {
 	}
 	seen := map[string]User{}
 	for _, s := range []string{"anna", "Anna.B", "anna-b", "anna_b", "a..b", "."} {
-		u, err := ParseUser(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := must.Get(ParseUser(s))(t)
 		for _, topic := range Topics {
 			subject := site.Of(topic, u)
 			if back, err := UserOf(subject); err != nil || back != u || strings.Count(subject, ".") != 3 || seen[subject] != "" {

@@ -58,9 +58,7 @@ func (r *relay) start() {
 	js, err := jetstream.New(n.Conn)
 	must.Do(r.t, err)
 	r.node, r.port = n, n.Port()
-	if r.bucket, err = calls.Open(context.Background(), js, 1); err != nil {
-		r.t.Fatal(err)
-	}
+	r.bucket = must.Get(calls.Open(context.Background(), js, 1))(r.t)
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	f := calls.NewFeed(r.bucket, n.Conn, site, "r1", slog.New(slog.DiscardHandler))
@@ -102,9 +100,7 @@ func newDeskUntil(t *testing.T, r *relay, until time.Time) *desk {
 	pair, err := nkeys.CreateUser()
 	must.Do(t, err)
 	d := &desk{t: t, events: make(chan call.Event, 64), states: make(chan link.State, 64), wake: make(chan struct{}, 1), kept: make(chan string, 64)}
-	if d.public, err = pair.PublicKey(); err != nil {
-		t.Fatal(err)
-	}
+	d.public = must.Get(pair.PublicKey())(t)
 	token, err := r.authority.User("anna", d.public, until)
 	must.Do(t, err)
 	seed, err := pair.Seed()
@@ -365,9 +361,7 @@ func TestOverOnce(t *testing.T) {
 	over, epoch := wire.Call{ID: "wazo/1", State: "ended"}, time.Now().Add(time.Hour).UnixMilli()
 	for i, calls := range [][]wire.Call{{{ID: "wazo/1", State: "ringing"}}, {over}, {}, {over}, {over, {ID: "wazo/2", State: "ringing"}}} {
 		s := wire.Snapshot{Epoch: epoch, Seq: uint64(i), At: time.Now(), Calls: calls}
-		if err := r.node.Conn.Publish(site.Of(wire.Calls, "anna"), s.Encode()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.node.Conn.Publish(site.Of(wire.Calls, "anna"), s.Encode()))
 	}
 	for _, want := range []string{"ringing wazo/1", "ended wazo/1", "ringing wazo/2"} {
 		d.next(want)
@@ -382,9 +376,7 @@ func TestEpochBehind(t *testing.T) {
 	d.run()
 	d.until(link.Connected)
 	s := wire.Snapshot{Epoch: time.Now().Add(time.Hour).UnixMilli(), Seq: 1, At: time.Now(), Calls: []wire.Call{{ID: "wazo/1", State: "ringing"}}}
-	if err := r.node.Conn.Publish(site.Of(wire.Calls, "anna"), s.Encode()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.node.Conn.Publish(site.Of(wire.Calls, "anna"), s.Encode()))
 	d.next("ringing wazo/1")
 	r.end()
 	d.until(link.Waiting)
@@ -487,10 +479,7 @@ func TestCutOff(t *testing.T) {
 	d := newDesk(t, r)
 	var dead []string
 	for range 2 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 		defer l.Close()
 		dead = append(dead, "nats://"+l.Addr().String())
 	}

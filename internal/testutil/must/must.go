@@ -1,7 +1,11 @@
-// Package must ends a test at an error that the test is not about.
+// Package must ends a test at an error that the test is not about, or where what it waits for
+// never comes.
 package must
 
-import "errors"
+import (
+	"errors"
+	"time"
+)
 
 // Test is what ends: of package testing, or of rapid.
 type Test interface {
@@ -23,5 +27,23 @@ func Get[T any](v T, err error) func(Test) T {
 		t.Helper()
 		Do(t, err)
 		return v
+	}
+}
+
+// Soon waits until something is so, and tells how long that took. Where it is not within
+// a minute, the test ends with what there is instead.
+func Soon(t Test, is func() (so bool, instead any)) time.Duration {
+	t.Helper()
+	began := time.Now()
+	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
+		so, instead := is()
+		took := time.Since(began)
+		if so {
+			return took
+		}
+		if took > time.Minute {
+			t.Fatal("it never came; there is ", instead)
+		}
+		time.Sleep(pause)
 	}
 }
