@@ -295,37 +295,6 @@ func TestReplaced(t *testing.T) {
 	two.Expect(lastSaid)
 }
 
-func TestRefusals(t *testing.T) {
-	for _, tt := range []struct {
-		name   string
-		change func(*asterisk, *exchangelink.Account)
-		want   string
-	}{
-		{"wrong password", func(_ *asterisk, c *exchangelink.Account) { c.Secret = linktest.Secret("wrong") }, "Asterisk does not accept the user name and password of ARI (401)"},
-		{"not from here", func(a *asterisk, _ *exchangelink.Account) { a.Intercept(linktest.Status("/", http.StatusForbidden)) }, "Asterisk does not let this user of ARI in from this computer (403)"},
-		{"no password", func(_ *asterisk, c *exchangelink.Account) { c.Secret = linktest.Secret("") }, "no password of ARI is stored"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			a := newAsterisk(t)
-			cfg := linktest.Account(a.Address())
-			tt.change(a, &cfg)
-			listen(t, cfg).Refused(tt.want)
-		})
-	}
-}
-
-// TestNotReady: what is no refusal is tried again by itself.
-func TestNotReady(t *testing.T) {
-	a := newAsterisk(t)
-	a.Intercept(linktest.Status("/", http.StatusServiceUnavailable)) // Asterisk not booted
-	w := a.link()
-	if s := w.Until(link.Waiting); !strings.HasSuffix(s.Err.Error(), ": it answers with status 503") {
-		t.Error(s.Err)
-	}
-	a.Intercept(nil)
-	w.Until(link.Connected)
-}
-
 // TestAddress: with Asterisk's prefix or not, it is one exchange.
 func TestAddress(t *testing.T) {
 	good := exchangelink.Account{User: "u", Extension: "101", Secret: linktest.Secret("")}

@@ -3,10 +3,12 @@ package ari
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"testing"
 
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/exchangelink"
+	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
 	"wiebelt/internal/testutil/must"
 )
@@ -39,6 +41,12 @@ func TestExchange(t *testing.T) {
 		Ended:   "ended incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567",
 		Hostile: hostile(330),
 		Paths:   []string{"/", "/ari/channels"},
+		Denied:  "Asterisk does not accept the user name and password of ARI (401)", NoSecret: "no password of ARI is stored",
+		Refusals: map[string]linktest.Refusal{
+			"not from here": {Answer: linktest.Status("/", http.StatusForbidden),
+				Want: "Asterisk does not let this user of ARI in from this computer (403)", Cause: link.CauseRights},
+			"not booted yet": {Answer: linktest.Status("/", http.StatusServiceUnavailable), Waits: true, Want: "it answers with status 503", Cause: link.CauseFault},
+		},
 		Private: []string{"/ari/", "wiebelt-jansen"},
 		New: func(t testing.TB) *linktest.Exchange {
 			a := newAsterisk(t)

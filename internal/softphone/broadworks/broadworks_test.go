@@ -15,6 +15,7 @@ import (
 	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
+	"wiebelt/internal/testutil/must"
 )
 
 type told struct{ kind, call string }
@@ -147,37 +148,6 @@ func TestColleague(t *testing.T) {
 	listen(t, a).Refused("BroadWorks does not know the extension of the settings, or not for this user")
 }
 
-// TestRefusals: what keeps the link out is said, with what to do.
-func TestRefusals(t *testing.T) {
-	for name, tt := range map[string]struct {
-		answer linktest.Answer
-		phase  link.Phase
-		cause  link.Cause
-	}{
-		"password":             {linktest.Status("/com.broadsoft", http.StatusUnauthorized), link.Refused, link.CauseDenied},
-		"no rights":            {linktest.Status("/com.broadsoft.xsi-events/v2.0/user", http.StatusForbidden), link.Refused, link.CauseRights},
-		"no channels":          {linktest.Status("/com.broadsoft.async", http.StatusForbidden), link.Refused, link.CauseRights},
-		"another version":      {linktest.Status("/com.broadsoft.async", http.StatusNotFound), link.Waiting, link.CauseVersion},
-		"overloaded":           {linktest.Status("/com.broadsoft.async", http.StatusServiceUnavailable), link.Waiting, link.CauseFault},
-		"another program":      {linktest.Says("/com.broadsoft.async/com.broadsoft.xsi-events/v2.0/channel", "<html><body/></html>"), link.Waiting, link.CauseUnexpected},
-		"no subscription":      {linktest.Says("/com.broadsoft.xsi-events/v2.0/user/"+me, "<Subscription/>"), link.Waiting, link.CauseUnexpected},
-		"nobody tells a thing": {linktest.Says("/com.broadsoft.xsi-events/v2.0/user/"+me, "not XML"), link.Waiting, link.CauseUnexpected},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			x := newExchange(t)
-			x.Intercept(tt.answer)
-			w := x.link()
-			if s := w.Until(tt.phase); s.Cause != tt.cause {
-				t.Errorf("%v: %s", s.Err, s.Cause)
-			}
-			x.Intercept(nil)
-			w.Wake <- struct{}{}
-			w.Until(link.Connected)
-		})
-	}
-}
-
 // TestWithoutActions: an exchange that offers nothing but events is followed all the
 // same, by its first event; that it does not tell which calls are on ends none.
 func TestWithoutActions(t *testing.T) {
@@ -239,9 +209,7 @@ func TestRenewal(t *testing.T) {
 	x := newExchange(t)
 	x.With(func() { x.Expires = 1 })
 	w := connected(t, linktest.Account(x.Address()))
-	if err := x.Until(t.Context(), func() bool { return x.Renewed >= 4 }); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, x.Until(t.Context(), func() bool { return x.Renewed >= 4 }))
 	if len(w.States) != 0 {
 		t.Error("the link did not stay")
 	}
@@ -300,34 +268,6 @@ func TestNumbers(t *testing.T) {
 	}
 	if err := s.look(t.Context()); err != nil { // of an exchange that is not there
 		t.Error(err)
-	}
-}
-
-// TestLostAndBack: twenty times the link is lost, in every way, and is back in two
-// seconds once it can be, with the call that rings then.
-func TestLostAndBack(t *testing.T) {
-	x := newExchange(t)
-	w := connected(t, linktest.Account(x.Address()))
-	ways := []func(){x.restart, func() { x.Break() }, func() { x.EndChannels("Expired") }, func() { x.Drop() }}
-	worst := time.Duration(0)
-	for i := range 20 {
-		ways[i%len(ways)]()
-		w.Until(link.Waiting)
-		id := fmt.Sprintf("callhalf-%d:1", i)
-		ring := simulate.BroadWorksCall(id, fmt.Sprint(i), "Terminator", "Alerting", customer, "")
-		x.has(me, id, ring)
-		x.Tell(me, "CallReceivedEvent", ring) // to whom is back already
-		possible := time.Now()
-		w.Wake <- struct{}{} // as the network does
-		for e := w.Next(); e.ID != id || e.State != call.Ringing; e = w.Next() {
-		}
-		worst = max(worst, time.Since(possible))
-		x.has(me, id, "")
-		w.Until(link.Connected)
-	}
-	t.Logf("the call was shown after %v at most", worst)
-	if worst > 2*time.Second {
-		t.Errorf("the call was shown after %v", worst)
 	}
 }
 

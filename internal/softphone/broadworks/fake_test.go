@@ -2,6 +2,7 @@ package broadworks
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
+	"wiebelt/internal/testutil/must"
 )
 
 // me is the user of the account.
@@ -55,10 +57,7 @@ func (x *exchange) link() *linktest.Watch { return listen(x.t, linktest.Account(
 // listen runs a link until the test ends.
 func listen(t testing.TB, a exchangelink.Account) *linktest.Watch {
 	t.Helper()
-	p, err := New(a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(New(a))(t)
 	p.(*phone).again = 0
 	return linktest.Run(t, p)
 }
@@ -103,6 +102,28 @@ func TestExchange(t *testing.T) {
 			"ended":              func(e *linktest.Exchange) { e.Fake.(*exchange).EndChannels("NonResponsiveChannel") },
 			"ended with words":   func(e *linktest.Exchange) { e.Fake.(*exchange).EndChannels("number " + linktest.Number) },
 			"unsubscribed":       func(e *linktest.Exchange) { e.Fake.(*exchange).Drop() },
+		},
+		Losses: []func(*linktest.Exchange){
+			func(e *linktest.Exchange) { e.Fake.(*exchange).Break() },
+			func(e *linktest.Exchange) { e.Fake.(*exchange).EndChannels("Expired") },
+			func(e *linktest.Exchange) { e.Fake.(*exchange).Drop() },
+		},
+		Denied: "BroadWorks does not accept the user and password (401)", NoSecret: "no password of BroadWorks is stored",
+		Refusals: map[string]linktest.Refusal{
+			"no rights": {Answer: linktest.Status(events+"/user", http.StatusForbidden),
+				Want: "BroadWorks does not let this user follow the calls (403)", Cause: link.CauseRights},
+			"no channels": {Answer: linktest.Status(comet, http.StatusForbidden),
+				Want: "BroadWorks does not let this user follow the calls (403)", Cause: link.CauseRights},
+			"another version": {Answer: linktest.Status(comet, http.StatusNotFound), Waits: true,
+				Want: "it does not offer version 2.0 of Xsi-Events there (404)", Cause: link.CauseVersion},
+			"overloaded": {Answer: linktest.Status(comet, http.StatusServiceUnavailable), Waits: true,
+				Want: "it answers with status 503", Cause: link.CauseFault},
+			"another program": {Answer: linktest.Says(comet+"/channel", "<html><body/></html>"), Waits: true,
+				Want: "what it answers is no channel", Cause: link.CauseUnexpected},
+			"no subscription": {Answer: linktest.Says(events+user(me), "<Subscription/>"), Waits: true,
+				Want: "what it answers is no subscription", Cause: link.CauseUnexpected},
+			"nobody tells a thing": {Answer: linktest.Says(events+user(me), "not XML"), Waits: true,
+				Want: "its answer cannot be read", Cause: link.CauseUnexpected},
 		},
 		Paths:   []string{"/com.broadsoft.xsi-actions", "/com.broadsoft.xsi-events", "/com.broadsoft.async"},
 		Private: []string{"/com.broadsoft", "JSESSIONID"},

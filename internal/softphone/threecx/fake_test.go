@@ -2,12 +2,14 @@ package threecx
 
 import (
 	"encoding/json"
+	"net/http"
 	"strconv"
 	"strings"
 	"testing"
 
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/exchangelink"
+	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
 	"wiebelt/internal/testutil/must"
 )
@@ -86,6 +88,14 @@ func TestExchange(t *testing.T) {
 		BadTokens: map[string]string{
 			"none": `{}`, "not a string": `{"access_token":17}`, "a line end": `{"access_token":"a\r\nX-Evil: 1"}`, "too long": `{"access_token":"` + strings.Repeat("x", 20<<10) + `"}`,
 			"not JSON": "<html>", "odd life": `{"access_token":"x","expires_in":"soon"}`,
+		},
+		Denied: "3CX does not accept the client id and API key (400)", NoSecret: "no API key for 3CX is stored",
+		Refusals: map[string]linktest.Refusal{
+			"not allowed at all": {Answer: linktest.Status("/callcontrol", http.StatusUnauthorized),
+				Want: "3CX does not let this API client use call control for the extension (401)", Cause: link.CauseRights},
+			"no call control": {Answer: linktest.Status("/callcontrol", http.StatusForbidden),
+				Want: "3CX does not let this API client use call control for the extension (403)", Cause: link.CauseRights},
+			"another's extension": {Extension: "199", Want: "3CX does not know the extension, or not for this API client (404)", Cause: link.CauseExtension},
 		},
 		Paths:   []string{"/connect/token", "/callcontrol/101", "/callcontrol/ws"},
 		Private: []string{"/callcontrol", "/101"},

@@ -13,7 +13,6 @@ import (
 	"github.com/gorilla/websocket"
 
 	"wiebelt/internal/simulate"
-	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
 	"wiebelt/internal/testutil/must"
@@ -285,31 +284,6 @@ func TestExpired(t *testing.T) {
 	}
 	w.Until(link.Connected)
 	x.last(w)
-}
-
-func TestRefusals(t *testing.T) {
-	for _, tt := range []struct {
-		name   string
-		change func(*exchange, *exchangelink.Account)
-		want   string
-	}{
-		{"wrong key", func(_ *exchange, c *exchangelink.Account) { c.Secret = linktest.Secret("wrong") }, "3CX does not accept the client id and API key (400)"},
-		{"no key", func(_ *exchange, c *exchangelink.Account) { c.Secret = linktest.Secret("") }, "no API key for 3CX is stored"},
-		{"not allowed at all", func(x *exchange, _ *exchangelink.Account) {
-			x.Intercept(linktest.Status("/callcontrol", http.StatusUnauthorized))
-		}, "3CX does not let this API client use call control for the extension (401)"},
-		{"no call control", func(x *exchange, _ *exchangelink.Account) {
-			x.Intercept(linktest.Status("/callcontrol", http.StatusForbidden))
-		}, "3CX does not let this API client use call control for the extension (403)"},
-		{"another's extension", func(_ *exchange, c *exchangelink.Account) { c.Extension = "199" }, "3CX does not know the extension, or not for this API client (404)"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			x := newExchange(t)
-			cfg := linktest.Account(x.Address())
-			tt.change(x, &cfg)
-			listen(t, cfg).Refused(tt.want)
-		})
-	}
 }
 
 // TestRefusedLater: the client's rights are taken away while it is connected.

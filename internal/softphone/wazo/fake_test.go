@@ -13,6 +13,7 @@ import (
 
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/exchangelink"
+	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
 	"wiebelt/internal/testutil/must"
 )
@@ -96,6 +97,21 @@ func TestExchange(t *testing.T) {
 		BadTokens: map[string]string{
 			"none": `{"data":{}}`, "not a string": `{"data":{"token":17}}`, "a line end": `{"data":{"token":"a\r\nX-Evil: 1","metadata":{"uuid":"u"}}}`,
 			"too long": `{"data":{"token":"` + strings.Repeat("x", 20<<10) + `","metadata":{"uuid":"u"}}}`, "not JSON": "<html>", "an array": "[]",
+		},
+		Denied: "Wazo does not accept the user name and password (401)", NoSecret: "no password for Wazo is stored",
+		Refusals: map[string]linktest.Refusal{
+			"no events for this user": {Answer: closing(4002), Want: "Wazo does not let this user listen to events (4002)", Cause: link.CauseRights},
+			"no calls for this user": {Answer: linktest.Status("/api/calld", http.StatusUnauthorized),
+				Want: "Wazo does not let this user see its own calls (401)", Cause: link.CauseRights},
+			"another extension": {Answer: linktest.Says("/api/confd/1.1/users/"+uuid, `{"lines":[{"id":1,"extensions":[{"exten":"102"}]}]}`),
+				Want: "this user of Wazo has no line with the extension of the settings", Cause: link.CauseExtension},
+			"no token":       {Answer: closing(4001), Waits: true, Want: "it closed the connection (code 4001)"},
+			"protocol error": {Answer: closing(4004), Waits: true, Want: "it closed the connection (code 4004)"},
+			"bus lost":       {Answer: closing(1011), Waits: true, Want: "it closed the connection (code 1011)"},
+			"no login now": {Answer: linktest.Status("/api/auth", http.StatusServiceUnavailable), Waits: true,
+				Want: "it answers with status 503", Cause: link.CauseFault},
+			"no list now": {Answer: linktest.Status("/api/calld", http.StatusServiceUnavailable), Waits: true,
+				Want: "it answers with status 503", Cause: link.CauseFault},
 		},
 		Paths:   []string{"/api/auth", "/api/calld", "/api/websocketd"},
 		Private: []string{uuid, "/api/"},

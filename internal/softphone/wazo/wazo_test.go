@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"wiebelt/internal/simulate"
-	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
 	"wiebelt/internal/testutil/must"
@@ -214,31 +213,6 @@ func TestTokenIsKept(t *testing.T) {
 	w.Until(link.Connected)
 }
 
-func TestRefusals(t *testing.T) {
-	for _, tt := range []struct {
-		name   string
-		change func(*exchange, *exchangelink.Account)
-		want   string
-	}{
-		{"wrong password", func(_ *exchange, c *exchangelink.Account) { c.Secret = linktest.Secret("wrong") }, "Wazo does not accept the user name and password (401)"},
-		{"no password", func(_ *exchange, c *exchangelink.Account) { c.Secret = linktest.Secret("") }, "no password for Wazo is stored"},
-		{"no events for this user", func(x *exchange, _ *exchangelink.Account) { x.Intercept(closing(4002)) }, "Wazo does not let this user listen to events (4002)"},
-		{"no calls for this user", func(x *exchange, _ *exchangelink.Account) {
-			x.Intercept(linktest.Status("/api/calld", http.StatusUnauthorized))
-		}, "Wazo does not let this user see its own calls (401)"},
-		{"another extension", func(x *exchange, _ *exchangelink.Account) {
-			x.Lines = json.RawMessage(`[{"id":1,"extensions":[{"exten":"102"}]}]`)
-		}, "this user of Wazo has no line with the extension of the settings"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			x := newExchange(t)
-			cfg := linktest.Account(x.Address())
-			tt.change(x, &cfg)
-			listen(t, cfg).Refused(tt.want)
-		})
-	}
-}
-
 // TestOldTokenRefused: it is not the user who is refused before it was tried with
 // a new token.
 func TestOldTokenRefused(t *testing.T) {
@@ -264,9 +238,6 @@ func TestTroubles(t *testing.T) {
 		change func(*exchange)
 		want   string
 	}{
-		{"no token", func(x *exchange) { x.Intercept(closing(4001)) }, "(code 4001)"},
-		{"protocol error", func(x *exchange) { x.Intercept(closing(4004)) }, "(code 4004)"},
-		{"bus lost", func(x *exchange) { x.Intercept(closing(1011)) }, "(code 1011)"},
 		{"an operation refused", func(x *exchange) {
 			x.Asked = func(op string, _ map[string]string) int {
 				if op == "subscribe" {
@@ -276,8 +247,6 @@ func TestTroubles(t *testing.T) {
 			}
 		}, "the event server refuses what it was asked"},
 		{"never says init", func(x *exchange) { x.Intercept(silent) }, "the event server does not answer in time"},
-		{"no login now", func(x *exchange) { x.Intercept(linktest.Status("/api/auth", http.StatusServiceUnavailable)) }, "it answers with status 503"},
-		{"no list now", func(x *exchange) { x.Intercept(linktest.Status("/api/calld", http.StatusServiceUnavailable)) }, "it answers with status 503"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -3,6 +3,7 @@ package xelion
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -10,7 +11,9 @@ import (
 
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/exchangelink"
+	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
+	"wiebelt/internal/testutil/must"
 )
 
 func TestMain(m *testing.M) { linktest.Main(m) }
@@ -32,10 +35,7 @@ func (x *exchange) link() *linktest.Watch { return listen(x.t, linktest.Account(
 // listen runs a link until the test ends.
 func listen(t testing.TB, a exchangelink.Account, change ...func(*phone)) *linktest.Watch {
 	t.Helper()
-	p, err := New(a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(New(a))(t)
 	for _, f := range change {
 		f(p.(*phone))
 	}
@@ -121,7 +121,7 @@ func rigged(t testing.TB) (*exchange, *linktest.Exchange) {
 	x := newExchange(t)
 	return x, &linktest.Exchange{
 		Fake: x, Restart: x.restart, HangUp: x.forget,
-		Link: func(a exchangelink.Account) *linktest.Watch { return listen(t, a) },
+		Link: func(a exchangelink.Account) *linktest.Watch { return listen(t, a, func(p *phone) { p.brief = 0 }) },
 		Ring: func() { x.has(from, ring) },
 		Send: func(message string) { x.SendAll(message) },
 		Call: func(n int) (string, func()) {
@@ -129,6 +129,24 @@ func rigged(t testing.TB) (*exchange, *linktest.Exchange) {
 			x.set(c...)
 			return c[1].call + "." + c[1].id, func() { x.gone(c...) }
 		},
+	}
+}
+
+// ended breaks the connections and forgets their session.
+func (x *exchange) ended(taken bool) {
+	x.With(func() { x.Tokens.Valid, x.Taken = nil, taken })
+	x.EachSocket(linktest.Cut)
+}
+
+// login answers logins with a code of what is wrong.
+func login(status, code int) linktest.Answer {
+	return func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasSuffix(r.URL.Path, "/me/login") {
+			return false
+		}
+		w.WriteHeader(status)
+		fmt.Fprintf(w, `{"errorCode":%d,"message":"canary 0612345678"}`, code)
+		return true
 	}
 }
 
@@ -142,6 +160,25 @@ func TestExchange(t *testing.T) {
 		BadTokens: map[string]string{
 			"none": `{}`, "not a string": `{"authentication":{}}`, "a line end": `{"authentication":"a\r\nX-Evil: 1"}`,
 			"too long": `{"authentication":"` + strings.Repeat("x", 20<<10) + `"}`, "not JSON": "<html>",
+		},
+		Denied: "Xelion does not accept the user name and password (401)", NoSecret: "no password for Xelion is stored",
+		Refusals: map[string]linktest.Refusal{
+			"disabled":             {Answer: login(401, 10006), Want: "Xelion has disabled the user (401)", Cause: link.CauseDenied},
+			"expired":              {Answer: login(401, 10007), Want: "Xelion says that the password has expired (401)", Cause: link.CauseDenied},
+			"another version":      {Answer: login(401, 10008), Want: "Xelion has another version of its API (401)", Cause: link.CauseVersion},
+			"nothing there":        {Answer: login(404, 10100), Want: "Xelion has another version of its API (404)", Cause: link.CauseVersion},
+			"a second factor":      {Answer: login(401, 10013), Want: "Xelion asks this user for a second factor (401)", Cause: link.CauseRights},
+			"no API for this user": {Answer: login(403, 10101), Want: "Xelion does not let this user use its API (403)", Cause: link.CauseRights},
+			"everywhere logged in": {Answer: login(401, 10005), Want: "Xelion has this user logged in elsewhere", Cause: link.CauseReplaced},
+			"no calls for this user": {Answer: linktest.Status(base+"/communications", http.StatusForbidden),
+				Want: "Xelion does not let this user see calls (403)", Cause: link.CauseRights},
+			"no calls in this version": {Answer: linktest.Status(base+"/communications", http.StatusNotFound),
+				Want: "Xelion has another version of its API (404)", Cause: link.CauseVersion},
+		},
+		// The session has ended too, and another program may be in its user space.
+		Losses: []func(*linktest.Exchange){
+			func(e *linktest.Exchange) { e.Fake.(*exchange).ended(false) },
+			func(e *linktest.Exchange) { e.Fake.(*exchange).ended(true) },
 		},
 		Paths:   []string{base + "/me/login", base + "/me/websocket", base + "/communications", "/websocket/"},
 		Private: []string{"/api/", "/websocket"},

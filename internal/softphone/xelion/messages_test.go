@@ -14,6 +14,7 @@ import (
 	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
+	"wiebelt/internal/testutil/must"
 )
 
 // example is a story of messages with what they say, as testdata has it: a message a
@@ -25,10 +26,7 @@ type example struct {
 
 func examples(t testing.TB) (all []example) {
 	t.Helper()
-	b, err := os.ReadFile("testdata/messages.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile("testdata/messages.txt"))(t)
 	for line := range strings.Lines(string(b)) {
 		line = strings.TrimSpace(line)
 		switch name, ok := strings.CutPrefix(line, "== "); {
@@ -46,10 +44,7 @@ func examples(t testing.TB) (all []example) {
 // feed gives a session without a connection, and what it reported.
 func feed(t testing.TB, f func(*session)) []call.Event {
 	t.Helper()
-	p, err := New(exchangelink.Account{Address: "https://127.0.0.1:1", User: "u", Extension: "101", Secret: linktest.Secret("x")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(New(exchangelink.Account{Address: "https://127.0.0.1:1", User: "u", Extension: "101", Secret: linktest.Secret("x")}))(t)
 	events, _ := linktest.Once(t, linktest.Scripted{Phone: p, Do: func(_ context.Context, r *link.Reporter) error {
 		s := p.(*phone).session(r)
 		defer s.gaps.Stop()

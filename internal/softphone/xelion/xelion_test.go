@@ -11,11 +11,11 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"wiebelt/internal/core/call"
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
+	"wiebelt/internal/testutil/must"
 )
 
 // TestAddresses: the base of the API is found from what a person knows.
@@ -259,14 +259,8 @@ func TestRenewal(t *testing.T) {
 		}
 	})
 	x.last(w)
-	p, err := New(linktest.Account(x.Address()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	first, err := p.(*phone).login(t.Context(), exchangelink.Token{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(New(linktest.Account(x.Address())))(t)
+	first := must.Get(p.(*phone).login(t.Context(), exchangelink.Token{}))(t)
 	second, err := p.(*phone).renew(t.Context(), first)
 	if err != nil || second.ID == first.ID || !second.Lives() {
 		t.Errorf("%v: %v", second.ID == first.ID, err)
@@ -274,89 +268,6 @@ func TestRenewal(t *testing.T) {
 	x.With(func() { x.Tokens.Valid = nil })
 	if _, err := p.(*phone).renew(t.Context(), second); link.CauseOf(err) != link.CauseEnded {
 		t.Error(err)
-	}
-}
-
-// TestRefusals: what is wrong is said, and nothing else; once it is right, calls come.
-func TestRefusals(t *testing.T) {
-	login := func(status, code int) func(*exchange, *exchangelink.Account) {
-		return func(x *exchange, _ *exchangelink.Account) {
-			x.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
-				if !strings.HasSuffix(r.URL.Path, "/me/login") {
-					return false
-				}
-				w.WriteHeader(status)
-				fmt.Fprintf(w, `{"errorCode":%d,"message":"canary 0612345678"}`, code)
-				return true
-			})
-		}
-	}
-	list := func(status int) func(*exchange, *exchangelink.Account) {
-		return func(x *exchange, _ *exchangelink.Account) {
-			x.Intercept(linktest.Status("/api/v1/master/communications", status))
-		}
-	}
-	for _, tt := range []struct {
-		name   string
-		change func(*exchange, *exchangelink.Account)
-		cause  link.Cause
-		want   string
-	}{
-		{"wrong password", func(_ *exchange, a *exchangelink.Account) { a.Secret = linktest.Secret("wrong") }, link.CauseDenied, "Xelion does not accept the user name and password (401)"},
-		{"no password", func(_ *exchange, a *exchangelink.Account) { a.Secret = linktest.Secret("") }, link.CauseNoSecret, "no password for Xelion is stored"},
-		{"disabled", login(401, 10006), link.CauseDenied, "Xelion has disabled the user (401)"},
-		{"expired", login(401, 10007), link.CauseDenied, "Xelion says that the password has expired (401)"},
-		{"another version", login(401, 10008), link.CauseVersion, "Xelion has another version of its API (401)"},
-		{"nothing there", login(404, 10100), link.CauseVersion, "Xelion has another version of its API (404)"},
-		{"a second factor", login(401, 10013), link.CauseRights, "Xelion asks this user for a second factor (401)"},
-		{"no API for this user", login(403, 10101), link.CauseRights, "Xelion does not let this user use its API (403)"},
-		{"no calls for this user", list(403), link.CauseRights, "Xelion does not let this user see calls (403)"},
-		{"everywhere logged in", login(401, 10005), link.CauseReplaced, "Xelion has this user logged in elsewhere"},
-		{"no calls in this version", list(404), link.CauseVersion, "Xelion has another version of its API (404)"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			x := newExchange(t)
-			a := linktest.Account(x.Address())
-			tt.change(x, &a)
-			w := listen(t, a)
-			s := w.Until(link.Refused)
-			if s.Err.Error() != tt.want || s.Cause != tt.cause {
-				t.Errorf("%v (%s)", s.Err, s.Cause)
-			}
-			if !strings.Contains(tt.name, "password") {
-				x.Intercept(nil)
-				w.Wake <- struct{}{}
-				w.Until(link.Connected)
-				x.last(w)
-			}
-		})
-	}
-}
-
-// TestExpiry: twenty times the session has ended and the connection breaks. Each time it
-// is heard again within two seconds, and what rings by then is known.
-func TestExpiry(t *testing.T) {
-	x := newExchange(t)
-	a := linktest.Account(x.Address())
-	a.Client = "office"
-	w := listen(t, a, func(p *phone) { p.brief = 0 })
-	w.Until(link.Connected)
-	var longest time.Duration
-	for i := range 20 {
-		state, change := call.Ringing, func() { x.has(from, ring) }
-		if i%2 > 0 {
-			state, change = call.Ended, x.forget
-		}
-		change()
-		x.With(func() { x.Tokens.Valid, x.Taken = nil, i%3 == 0 })
-		x.EachSocket(linktest.Cut)
-		possible := time.Now()
-		w.Want(state)
-		longest = max(longest, time.Since(possible))
-	}
-	if t.Logf("heard again after %v at most", longest); longest > 2*time.Second {
-		t.Errorf("heard again after %v", longest)
 	}
 }
 
@@ -410,9 +321,7 @@ func withdrawn(t *testing.T, told time.Duration) {
 	x.With(func() { x.Tokens.Life = told })
 	w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.life, p.least = 300*time.Millisecond, 10*time.Millisecond })
 	w.Until(link.Connected)
-	if err := x.Until(t.Context(), func() bool { return x.Tokens.Made >= 4 }); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, x.Until(t.Context(), func() bool { return x.Tokens.Made >= 4 }))
 	if len(w.States) != 0 {
 		t.Error("the connection did not stay")
 	}
@@ -448,9 +357,7 @@ func TestWithoutSocket(t *testing.T) {
 		}
 	})
 	x.Intercept(nil)
-	if err := x.Until(t.Context(), x.Wanted); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, x.Until(t.Context(), x.Wanted))
 	x.last(w)
 	if len(w.States) != 0 {
 		t.Error("the connection did not stay")
@@ -481,10 +388,7 @@ func TestNoAdministrator(t *testing.T) {
 		return true
 	})
 	a := linktest.Account(x.Address())
-	p, err := New(a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(New(a))(t)
 	w := linktest.Run(t, p)
 	w.Until(link.Waiting)
 	w.Until(link.Connected)

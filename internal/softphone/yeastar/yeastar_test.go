@@ -79,6 +79,8 @@ func TestExchange(t *testing.T) {
 		TokenPath: api + "get_token",
 		BadTokens: map[string]string{"none": `{"errcode":0}`, "not a string": `{"access_token":17}`, "a line end": `{"errcode":0,"access_token":"a\r\nX-Evil: 1"}`,
 			"too long": `{"access_token":"` + strings.Repeat("x", 20<<10) + `"}`, "not JSON": "<html>", "an array": "[]"},
+		Denied: "the exchange does not accept the client id and secret", NoSecret: "no client secret for Yeastar is stored",
+		Losses:  []func(*linktest.Exchange){func(e *linktest.Exchange) { e.Fake.(*exchange).Withdraw() }},
 		Paths:   []string{api + "get_token", api + "subscribe", api + "call/query"},
 		Private: []string{"access_token", "/openapi"},
 		New: func(t testing.TB) *linktest.Exchange {
@@ -167,29 +169,6 @@ func TestToken(t *testing.T) {
 			t.Errorf("%d tokens, %d before", len(x.Tokens.Valid), valid)
 		}
 	})
-}
-
-// TestWithdrawn: where the tokens are withdrawn, it is heard again within two seconds
-// each time, and a call that rings then is known.
-func TestWithdrawn(t *testing.T) {
-	x := newExchange(t)
-	a := many(x)
-	a.Client = "office"
-	w := listen(t, a)
-	w.Until(link.Connected)
-	var longest time.Duration
-	for i := range 20 {
-		id := fmt.Sprint(i)
-		x.lists(map[string]string{id: told(id, "ALERT", "101 RING")})
-		x.Withdraw()
-		possible := time.Now()
-		for e := w.Next(); e.ID != id || e.State != call.Ringing; e = w.Next() {
-		}
-		longest = max(longest, time.Since(possible))
-	}
-	if t.Logf("heard again after %v at most", longest); longest > 2*time.Second {
-		t.Errorf("heard again after %v", longest)
-	}
 }
 
 // TestRefused: a secret that is not accepted is said, and is not tried so often that the

@@ -1,8 +1,8 @@
 package linktest
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -112,11 +112,26 @@ type ExchangeTests struct {
 	TokenPath string
 	BadTokens map[string]string
 	Paths     []string // that are asked for before the link is connected
-	Private   []string // words that are never said, beside the account's
+	// Denied is what is said of a wrong secret, NoSecret of none.
+	Denied, NoSecret string
+	Refusals         map[string]Refusal
+	Losses           []func(*Exchange) // more that loses a connection
+	Private          []string          // words that are never said, beside the account's
+}
+
+// Refusal is an answer of an exchange, or an extension that is none of its, by which a link
+// does not stand.
+type Refusal struct {
+	Answer    Answer
+	Extension string
+	Waits     bool   // the link waits, and is not refused
+	Want      string // what is said; of a link that waits, behind the exchange's address
+	Cause     link.Cause
 }
 
 // Run runs them.
 func (x ExchangeTests) Run(t *testing.T) {
+	t.Run("refusals", x.refusals)
 	t.Run("restart", x.restart)
 	t.Run("lost", x.lost)
 	t.Run("sleep", x.sleep)
@@ -166,17 +181,50 @@ func (x ExchangeTests) restart(t *testing.T) {
 	e.Reports(t, w, 0)
 }
 
-// lost: the connection of an office is lost twenty times. Each time it is back within two
-// seconds, and knows of the call that began meanwhile, or of its end.
+// refusals: what keeps a link out is said, and nothing else; once it is right, calls come.
+func (x ExchangeTests) refusals(t *testing.T) {
+	const wrong, none = "wrong secret", "no secret"
+	all := map[string]Refusal{wrong: {Want: x.Denied, Cause: link.CauseDenied}, none: {Want: x.NoSecret, Cause: link.CauseNoSecret}}
+	maps.Copy(all, x.Refusals)
+	for name, r := range all {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := x.New(t)
+			e.Intercept(r.Answer)
+			a := Account(e.Address())
+			a.Extension = cmp.Or(r.Extension, a.Extension)
+			secret := map[string]string{wrong: "canary-wrong", none: ""}
+			if s, is := secret[name]; is {
+				a.Secret = func(context.Context) (string, error) { return s, nil }
+			}
+			w, phase, want := e.Link(a), link.Refused, r.Want
+			if r.Waits {
+				phase, want = link.Waiting, Host(e.Address())+": "+want
+			}
+			if s := w.Until(phase); s.Err.Error() != want || s.Cause != r.Cause {
+				t.Errorf("%v (%s), want %s (%s)", s.Err, s.Cause, want, r.Cause)
+			}
+			if r.Answer != nil {
+				e.Intercept(nil)
+				w.Wake <- struct{}{}
+				w.Until(link.Connected)
+				e.Reports(t, w, 0)
+			}
+		})
+	}
+}
+
+// lost: the connection of an office is lost twenty times, in every way. Each time it is back
+// within two seconds, and knows of the call that began meanwhile, or of its end.
 func (x ExchangeTests) lost(t *testing.T) {
 	e := x.New(t)
 	a := Account(e.Address())
 	a.Client = "office"
 	w := e.Link(a)
 	w.Until(link.Connected)
-	cut := func(e *Exchange) { e.EachSocket(Cut) }
-	for _, do := range x.Breaks { // any will do
-		cut = do
+	losses := x.Losses
+	if x.Breaks == nil {
+		losses = append(losses, func(e *Exchange) { e.EachSocket(Cut) })
 	}
 	var longest time.Duration
 	for i := range 20 {
@@ -185,7 +233,7 @@ func (x ExchangeTests) lost(t *testing.T) {
 			state, change = call.Ended, e.HangUp
 		}
 		change()
-		cut(e)
+		losses[i/2%len(losses)](e)
 		possible := time.Now()
 		for w.Next().State != state {
 		}
@@ -342,8 +390,7 @@ func (x ExchangeTests) unsaid(t testing.TB, said string) {
 // Refused waits until the link is refused, for the reason that is wanted.
 func (w *Watch) Refused(want string) {
 	w.t.Helper()
-	var refusal *link.Refusal
-	if s := w.Until(link.Refused); !errors.As(s.Err, &refusal) || s.Err.Error() != want {
+	if s := w.Until(link.Refused); s.Err.Error() != want {
 		w.t.Errorf("%v", s.Err)
 	}
 }
