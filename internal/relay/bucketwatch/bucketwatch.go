@@ -3,7 +3,6 @@ package bucketwatch
 
 import (
 	"context"
-	"errors"
 	"math"
 	"time"
 
@@ -64,24 +63,21 @@ func attempt(ctx context.Context, bucket jetstream.KeyValue) (jetstream.KeyWatch
 func (w *Watch) Loaded(e jetstream.KeyValueEntry) (loaded bool, err error) {
 	if e != nil {
 		w.seen = e.Revision()
-	} else if w.newest, err = Newest(w.ctx, w.bucket); err != nil {
-		return false, err
+	} else {
+		w.newest, _, err = Newest(w.ctx, w.bucket)
 	}
-	return w.seen >= w.newest, nil
+	return err == nil && w.seen >= w.newest, err
 }
 
-// Newest is the newest revision of a bucket, by the server that leads the others. It fails
-// where there is none.
-func Newest(ctx context.Context, bucket jetstream.KeyValue) (uint64, error) {
+// Newest is the newest revision of a bucket, by the server that leads the others, and by how
+// much that server's clock is ahead. It fails where no server leads.
+func Newest(ctx context.Context, bucket jetstream.KeyValue) (revision uint64, ahead time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, beginTime)
 	defer cancel()
 	s, err := bucket.Status(ctx)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	b, ok := s.(*jetstream.KeyValueBucketStatus)
-	if !ok {
-		return 0, errors.New("the bucket is no stream")
-	}
-	return b.StreamInfo().State.LastSeq, nil
+	info := s.(*jetstream.KeyValueBucketStatus).StreamInfo()
+	return info.State.LastSeq, time.Until(info.TimeStamp), nil
 }

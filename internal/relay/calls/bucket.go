@@ -30,10 +30,7 @@ const epochKey = "epoch"
 
 // Bucket is where every relay of a site finds the calls. Its methods may be called
 // from any goroutine.
-type Bucket struct {
-	kv     jetstream.KeyValue
-	stream jetstream.Stream
-}
+type Bucket struct{ kv jetstream.KeyValue }
 
 // Open finds the bucket, or makes it. It is memory in as many nodes as replicas says.
 func Open(ctx context.Context, js jetstream.JetStream, replicas int) (*Bucket, error) {
@@ -43,29 +40,11 @@ func Open(ctx context.Context, js jetstream.JetStream, replicas int) (*Bucket, e
 	if err != nil {
 		return nil, fmt.Errorf("the bucket of calls: %w", err)
 	}
-	stream, err := js.Stream(ctx, "KV_calls")
-	if err != nil {
+	now := strconv.AppendInt(nil, time.Now().UnixMilli(), 10)
+	if _, err := kv.Create(ctx, epochKey, now); err != nil && !errors.Is(err, jetstream.ErrKeyExists) {
 		return nil, fmt.Errorf("the bucket of calls: %w", err)
 	}
-	b := &Bucket{kv, stream}
-	if _, err := kv.Create(ctx, epochKey, b.now()); err != nil && !errors.Is(err, jetstream.ErrKeyExists) {
-		return nil, fmt.Errorf("the bucket of calls: %w", err)
-	}
-	return b, nil
-}
-
-func (b *Bucket) now() []byte { return strconv.AppendInt(nil, time.Now().UnixMilli(), 10) }
-
-// last is the bucket's newest revision, and by how much the server's clock is ahead. It
-// fails where the servers cannot agree.
-func (b *Bucket) last(ctx context.Context) (revision uint64, ahead time.Duration, err error) {
-	ctx, cancel := context.WithTimeout(ctx, checkTime)
-	defer cancel()
-	info, err := b.stream.Info(ctx)
-	if err != nil {
-		return 0, 0, err
-	}
-	return info.State.LastSeq, time.Until(info.TimeStamp), nil
+	return &Bucket{kv}, nil
 }
 
 // Take puts reports on one call into the bucket, in their order. Of two relays that

@@ -121,7 +121,7 @@ func (f *Feed) watch(ctx context.Context) error {
 	var maintaining sync.WaitGroup
 	defer maintaining.Wait()
 	defer stop()
-	_, ahead, err := f.bucket.last(ctx)
+	_, ahead, err := bucketwatch.Newest(ctx, f.bucket.kv)
 	if err != nil {
 		return err
 	}
@@ -235,7 +235,7 @@ func (f *Feed) maintain(ctx context.Context, jobs <-chan job, checks chan<- chec
 		case j = <-jobs:
 			f.bucket.purge(ctx, j.expired, j.epoch)
 		}
-		last, ahead, err := f.bucket.last(ctx)
+		last, ahead, err := bucketwatch.Newest(ctx, f.bucket.kv)
 		if err == nil {
 			since = time.Now()
 		} else if time.Since(since) < electionTime {

@@ -199,7 +199,7 @@ func TestForgot(t *testing.T) {
 		tell(t, b, "wazo/1", call.Ringing, "anna")
 		anna.until("wazo/1 ringing")
 		before := anna.last
-		must.Do(t, b.stream.Purge(t.Context()))
+		must.Do(t, must.Get(js.Stream(t.Context(), "KV_calls"))(t).Purge(t.Context()))
 		tell(t, b, "wazo/2", call.Ringing, "bob") // without the key that says since when
 		must.Do(t, b.kv.Delete(t.Context(), epochKey))
 		if err := <-ended; !errors.Is(err, ErrEpoch) {
@@ -328,7 +328,7 @@ func TestBehind(t *testing.T) {
 	anna := follow(t, c, "anna")
 	changed, let := make(chan struct{}), make(chan struct{})
 	change := func() { tell(t, b, "wazo/2", call.Ended, "anna"); close(changed) }
-	f := NewFeed(&Bucket{behind{b.kv, change, 1, let}, b.stream}, c, site, "r2", slog.New(slog.DiscardHandler))
+	f := NewFeed(&Bucket{behind{b.kv, change, 1, let}}, c, site, "r2", slog.New(slog.DiscardHandler))
 	seen, loaded := 0, make(chan int, 64)
 	f.Seen, f.Loaded = func(Record) { seen++ }, func() { loaded <- seen }
 	ctx, stop := context.WithCancel(t.Context())
@@ -338,7 +338,7 @@ func TestBehind(t *testing.T) {
 	running.Go(func() { _ = f.Run(ctx) })
 	looked := make(chan []Record)
 	running.Go(func() {
-		all, _ := (&Bucket{behind{b.kv, func() { <-changed }, 1, let}, b.stream}).Standing(ctx, "wazo/")
+		all, _ := (&Bucket{behind{b.kv, func() { <-changed }, 1, let}}).Standing(ctx, "wazo/")
 		looked <- all
 	})
 	said := func(limit <-chan time.Time) (by wire.Snapshot) {

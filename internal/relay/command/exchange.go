@@ -46,7 +46,7 @@ func (c *exchangeAddCmd) Run(e *env) error {
 	if c.Name == "" {
 		c.Name = c.Kind
 	}
-	return e.exchanges(func(dirs profile.Dirs, now *settings.Settings) error {
+	return e.change(func(dirs profile.Dirs, now *settings.Settings) error {
 		value, err := e.secret(text.RelayExchangeSecret)
 		if err != nil {
 			return err
@@ -63,8 +63,8 @@ func (c *exchangeAddCmd) Run(e *env) error {
 	})
 }
 
-// exchanges carries out what is to be done with the links to exchanges.
-func (e *env) exchanges(do func(profile.Dirs, *settings.Settings) error) error {
+// change carries out what is to be done with the settings.
+func (e *env) change(do func(profile.Dirs, *settings.Settings) error) error {
 	if _, err := e.folder(); err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ type exchangeRemoveCmd struct {
 
 // Run takes a link to an exchange out, with its secret.
 func (c *exchangeRemoveCmd) Run(e *env) error {
-	return e.exchanges(func(dirs profile.Dirs, now *settings.Settings) error {
+	return e.change(func(dirs profile.Dirs, now *settings.Settings) error {
 		left := without(now, c.Name)
 		if len(left) == len(now.Softphones) {
 			return fail(exitNotFound, text.RelayExchangeNone, c.Name)
@@ -141,7 +141,7 @@ func (c *exchangeListCmd) Run(e *env) error {
 		User      string `json:"user"`
 		Extension string `json:"extension"`
 	}
-	return e.exchanges(func(_ profile.Dirs, now *settings.Settings) error {
+	return e.change(func(_ profile.Dirs, now *settings.Settings) error {
 		rows := []row{}
 		for _, p := range now.Softphones {
 			rows = append(rows, row{p.Name, p.Kind, p.Address, p.User, p.Extension})

@@ -5,10 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"net"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"wiebelt/internal/config/profile"
@@ -88,7 +86,7 @@ func (c *exchangeRegisterCmd) Run(e *env) error {
 		return err
 	}
 	if c.Relay == "" {
-		c.Relay = "https://" + net.JoinHostPort(f.Settings.Reached[0], strconv.Itoa(f.Settings.WebPort))
+		c.Relay = address(f.Settings)
 	}
 	ctx, cancel := context.WithTimeout(e.ctx, callTime)
 	defer cancel()

@@ -31,25 +31,19 @@ type secretHubCmd struct {
 // Run sets the hub that the relay asks, with the client's secret, which is read from
 // standard input.
 func (c *secretHubCmd) Run(e *env) error {
-	if _, err := e.folder(); err != nil {
-		return err
-	}
-	value, err := e.secret(text.RelayHubSecret)
-	if err != nil {
-		return err
-	}
-	dirs, err := profile.Find(e.data)
-	if err != nil {
-		return err
-	}
-	now, _ := settings.Load(dirs) // what is wrong in them is said by status
-	err = e.save(dirs, now, hubtrial.Wanted{Secret: value, Changes: map[string]any{
-		"hub.base_url": c.BaseURL, "hub.client_id": c.ClientID, "hub.organisation_code": c.OrganisationCode, "hub.secret_store": c.SecretStore}})
-	if err != nil {
-		return err
-	}
-	e.say(text.RelayHubSet)
-	return nil
+	return e.change(func(dirs profile.Dirs, now *settings.Settings) error {
+		value, err := e.secret(text.RelayHubSecret)
+		if err != nil {
+			return err
+		}
+		err = e.save(dirs, now, hubtrial.Wanted{Secret: value, Changes: map[string]any{
+			"hub.base_url": c.BaseURL, "hub.client_id": c.ClientID, "hub.organisation_code": c.OrganisationCode, "hub.secret_store": c.SecretStore}})
+		if err != nil {
+			return err
+		}
+		e.say(text.RelayHubSet)
+		return nil
+	})
 }
 
 // secret reads a secret: at a terminal a line that is not shown, else all there is.

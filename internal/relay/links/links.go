@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -79,12 +80,7 @@ func New(c Config) *Links { return &Links{Config: c, states: map[string]wire.Lin
 func (l *Links) States() []wire.LinkState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	all := make([]wire.LinkState, 0, len(l.states))
-	for _, s := range l.states {
-		all = append(all, s)
-	}
-	slices.SortFunc(all, func(a, b wire.LinkState) int { return cmp.Compare(a.Name, b.Name) })
-	return all
+	return slices.SortedFunc(maps.Values(l.states), func(a, b wire.LinkState) int { return cmp.Compare(a.Name, b.Name) })
 }
 
 // say says how a link is doing; the same again is no news.

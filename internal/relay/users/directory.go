@@ -194,16 +194,14 @@ var errBehind = errors.New("the bucket of users is not heard any more")
 
 func (d *Directory) watch(ctx context.Context, take func([]Entry), stopping *sync.WaitGroup) error {
 	ctx, stop := context.WithCancel(ctx)
-	var checking sync.WaitGroup
-	defer checking.Wait()
 	defer stop()
 	watch, err := bucketwatch.Begin(ctx, d.users)
 	if err != nil {
 		return err
 	}
 	defer stopping.Go(func() { _ = watch.Stop() }) // which asks a server that may be gone
-	newest := make(chan uint64)
-	checking.Go(func() { d.check(ctx, newest) })
+	tick := time.NewTicker(checkEvery)
+	defer tick.Stop()
 	all, loaded := map[string]Entry{}, false
 	seen, before := uint64(0), uint64(0) // revisions
 	for {
@@ -212,8 +210,9 @@ func (d *Directory) watch(ctx context.Context, take func([]Entry), stopping *syn
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case last := <-newest:
-			if loaded && last > seen && seen == before {
+		case <-tick.C:
+			last, _, err := bucketwatch.Newest(ctx, d.users) // there is no leader, perhaps
+			if err == nil && loaded && last > seen && seen == before {
 				return errBehind
 			}
 			before = seen
@@ -241,28 +240,6 @@ func (d *Directory) watch(ctx context.Context, take func([]Entry), stopping *syn
 		}
 		if loaded && len(watch.Updates()) == 0 {
 			take(slices.Collect(maps.Values(all)))
-		}
-	}
-}
-
-// check gives the newest revision of the bucket now and then, until ctx ends.
-func (d *Directory) check(ctx context.Context, newest chan<- uint64) {
-	tick := time.NewTicker(checkEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		last, err := bucketwatch.Newest(ctx, d.users)
-		if err != nil {
-			continue // there is no leader, perhaps
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case newest <- last:
 		}
 	}
 }

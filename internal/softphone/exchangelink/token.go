@@ -47,10 +47,11 @@ func (t Token) renewIn(least time.Duration) time.Duration {
 	return max(time.Until(t.end)-t.life/3, least)
 }
 
-// Renew gives the tokens that follow t, each before the one before it ends, until
-// ctx does; wait waits for that. next gives the one after another. One that fails is
+// Renew gives the tokens that follow t, each before the one before it ends, until stop
+// is called. next gives the one after another. One that fails is
 // tried again after least: the old token lives still, and its end closes the connection.
-func Renew(ctx context.Context, t Token, least time.Duration, next func(context.Context, Token) (Token, error)) (renewed <-chan Token, wait func()) {
+func Renew(ctx context.Context, t Token, least time.Duration, next func(context.Context, Token) (Token, error)) (renewed <-chan Token, stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
 	out := make(chan Token)
 	var task sync.WaitGroup
 	task.Go(func() {
@@ -74,5 +75,5 @@ func Renew(ctx context.Context, t Token, least time.Duration, next func(context.
 			}
 		}
 	})
-	return out, task.Wait
+	return out, func() { cancel(); task.Wait() }
 }

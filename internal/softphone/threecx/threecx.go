@@ -73,10 +73,8 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 
 // run is the connection's life, with the token's renewal beside it.
 func (s *session) run(ctx context.Context, sock *exchangelink.Socket) error {
-	ctx, cancel := context.WithCancel(ctx)
-	renewed, wait := exchangelink.Renew(ctx, s.token, s.least, s.fetch)
-	defer wait()
-	defer cancel()
+	renewed, stop := exchangelink.Renew(ctx, s.token, s.least, s.fetch)
+	defer stop()
 	for {
 		select {
 		case b, ok := <-sock.In():

@@ -102,10 +102,8 @@ func (s *session) dial(ctx context.Context) error {
 
 // run is the connection's life, with the token's renewal beside it.
 func (s *session) run(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	renewed, wait := exchangelink.Renew(ctx, s.token, s.least, s.login)
-	defer wait()
-	defer cancel()
+	renewed, stop := exchangelink.Renew(ctx, s.token, s.least, s.login)
+	defer stop()
 	greeting := time.NewTimer(s.greets)
 	defer greeting.Stop()
 	for {

@@ -206,9 +206,8 @@ const looksPerDial = 12
 
 // run is the connection's life, with the token's renewal beside it.
 func (s *session) run(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
 	failed := make(chan error, 1)
-	renewed, wait := exchangelink.Renew(ctx, s.token, s.least, func(ctx context.Context, t exchangelink.Token) (exchangelink.Token, error) {
+	renewed, stop := exchangelink.Renew(ctx, s.token, s.least, func(ctx context.Context, t exchangelink.Token) (exchangelink.Token, error) {
 		t, err := s.renew(ctx, t)
 		if link.CauseOf(err) == link.CauseEnded {
 			select {
@@ -218,8 +217,7 @@ func (s *session) run(ctx context.Context) error {
 		}
 		return t, err
 	})
-	defer wait()
-	defer cancel()
+	defer stop()
 	poll := time.NewTicker(s.poll)
 	defer poll.Stop()
 	for {

@@ -104,10 +104,8 @@ func (p *phone) connection(ctx context.Context, r *link.Reporter) error {
 
 // run is the connection's life, with the token's renewal beside it.
 func (s *session) run(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	renewed, wait := exchangelink.Renew(ctx, s.token, s.least, s.renew)
-	defer wait()
-	defer cancel()
+	renewed, stop := exchangelink.Renew(ctx, s.token, s.least, s.renew)
+	defer stop()
 	greeting, beat := time.NewTimer(s.greets), time.NewTicker(s.beats)
 	defer greeting.Stop()
 	defer beat.Stop()
