@@ -29,13 +29,11 @@ func relays(t *testing.T, names ...string) (*Bucket, *nats.Conn) {
 	a := must.Get(credentials.New(site))(t)
 	n := must.Get(node.Start(node.Config{Name: "n1", Dir: t.TempDir(), Host: "127.0.0.1"}, a))(t)
 	t.Cleanup(n.Close)
-	js := must.Get(jetstream.New(n.Conn))(t)
-	var b *Bucket
+	b := must.Get(Open(t.Context(), must.Get(jetstream.New(n.Conn))(t), 1))(t)
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	t.Cleanup(func() { stop(); running.Wait() })
 	for _, name := range names {
-		b = must.Get(Open(ctx, js, 1))(t)
 		f := NewFeed(b, n.Conn, site, name, slog.New(slog.DiscardHandler))
 		running.Go(func() {
 			if err := f.Run(ctx); !errors.Is(err, context.Canceled) {
@@ -188,9 +186,8 @@ func TestTogether(t *testing.T) {
 // TestForgot: a bucket that has lost its memory is known by it, and once it is opened
 // again everybody who had a call is told that nothing is known of it.
 func TestForgot(t *testing.T) {
-	_, c := relays(t)
+	b, c := relays(t)
 	js := must.Get(jetstream.New(c))(t)
-	b := must.Get(Open(t.Context(), js, 1))(t)
 	f := NewFeed(b, c, site, "r1", slog.New(slog.DiscardHandler))
 	anna := follow(t, c, "anna")
 	for range 2 {
@@ -224,9 +221,7 @@ func TestForgot(t *testing.T) {
 // call is told of for as long as it goes on, its end for a while, and what has been over
 // for longer leaves the bucket.
 func TestClocks(t *testing.T) {
-	_, c := relays(t)
-	js := must.Get(jetstream.New(c))(t)
-	b := must.Get(Open(t.Context(), js, 1))(t)
+	b, c := relays(t)
 	var later atomic.Int64 // for all
 	clocks := []time.Duration{-lifetime, lifetime}
 	ctx, stop := context.WithCancel(t.Context())
@@ -374,8 +369,6 @@ func TestBehind(t *testing.T) {
 // left to others.
 func TestMissed(t *testing.T) {
 	b, c := relays(t)
-	js := must.Get(jetstream.New(c))(t)
-	b = must.Get(Open(t.Context(), js, 1))(t)
 	carla := follow(t, c, "carla")
 	miss := func(id string, u wire.User) { tell(t, b, id, call.Ringing, u); tell(t, b, id, call.Ended, u) }
 	miss("wazo/0", "anna")

@@ -51,8 +51,7 @@ func (o *office) linkIs(state string) (is wire.LinkState) {
 func TestInboundLost(t *testing.T) {
 	o := start(t)
 	a := o.connects()
-	anna, states, _ := o.desk(users.Entry{User: "anna", Extensions: []string{"101"}})
-	wait(t, states, connected)
+	anna, _ := o.desk(users.Entry{User: "anna", Extensions: []string{"101"}})
 	if s := o.linkIs(link.Connected.String()); s.Kind != registry.ARIOutbound {
 		t.Errorf("%+v", s)
 	}

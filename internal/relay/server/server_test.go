@@ -115,21 +115,25 @@ func (o *office) invite(e users.Entry) string {
 }
 
 // desk joins as a user's computer does, and links to the relay.
-func (o *office) desk(e users.Entry) (calls <-chan call.Event, states <-chan link.State, key string) {
+func (o *office) desk(e users.Entry) (calls <-chan call.Event, states <-chan link.State) {
 	t := o.t
 	t.Helper()
 	stored, err := relaylink.Join(t.Context(), o.at.Web, o.invite(e), o.Authority.Fingerprint())
 	if err != nil || len(stored) > secret.MaxLength {
 		t.Fatalf("%d bytes, %v", len(stored), err)
 	}
-	all, _, err := o.users.Load().Find(t.Context(), e.User)
-	if err != nil {
-		t.Fatal(err)
-	}
-	key = all.Keys[0].Public
 	o.stored[e.User] = stored
 	calls, states = o.link(e.User)
-	return calls, states, key
+	wait(t, states, connected)
+	return calls, states
+}
+
+// key is the public key with which a user has joined.
+func (o *office) key(u wire.User) string {
+	o.t.Helper()
+	e, _, err := o.users.Load().Find(o.t.Context(), u)
+	must.Do(o.t, err)
+	return e.Keys[0].Public
 }
 
 // link links a user's computer to the relay, with what it joined with.
@@ -168,10 +172,8 @@ func connected(s link.State) bool { return s.Phase == link.Connected }
 // at those who are in it, and its end is the end for all.
 func TestOffice(t *testing.T) {
 	o := start(t)
-	anna, as, _ := o.desk(users.Entry{User: "anna", Name: "Anna de Boer", Extensions: []string{"101"}})
-	bob, bs, _ := o.desk(users.Entry{User: "bob", Extensions: []string{"102"}, Queues: []string{"Leven"}})
-	wait(t, as, connected)
-	wait(t, bs, connected)
+	anna, _ := o.desk(users.Entry{User: "anna", Name: "Anna de Boer", Extensions: []string{"101"}})
+	bob, _ := o.desk(users.Entry{User: "bob", Extensions: []string{"102"}, Queues: []string{"Leven"}})
 	say := func(body string) {
 		t.Helper()
 		if status, _ := o.post("/in/"+o.secret, body); status != http.StatusNoContent {
@@ -272,7 +274,7 @@ func (o *office) barred(u wire.User) {
 // another certificate than it joined by.
 func TestTunnel(t *testing.T) {
 	o := start(t)
-	_, _, _ = o.desk(users.Entry{User: "anna", Extensions: []string{"101"}})
+	o.desk(users.Entry{User: "anna", Extensions: []string{"101"}})
 	o.barred("anna")
 	o.stored["eve"] = strings.Replace(o.stored["anna"], `"print":"`, `"print":"00`, 1)
 	_, states := o.link("eve")
@@ -321,8 +323,7 @@ func TestLink(t *testing.T) {
 			}
 		}
 	}
-	anna, as, _ := o.desk(users.Entry{User: "anna", Extensions: []string{"101"}})
-	wait(t, as, connected)
+	anna, _ := o.desk(users.Entry{User: "anna", Extensions: []string{"101"}})
 	says(func(s wire.State) bool {
 		return len(s.Links) == 1 && s.Links[0].Name == "centrale" && s.Links[0].State == link.Connected.String()
 	})
@@ -347,10 +348,8 @@ func TestLink(t *testing.T) {
 // starts again, also while it knows of nobody yet; others come back by themselves.
 func TestRemoved(t *testing.T) {
 	o := start(t)
-	_, states, _ := o.desk(users.Entry{User: "anna", Extensions: []string{"101"}})
-	bob, others, _ := o.desk(users.Entry{User: "bob", Extensions: []string{"102"}})
-	wait(t, states, connected)
-	wait(t, others, connected)
+	_, states := o.desk(users.Entry{User: "anna", Extensions: []string{"101"}})
+	bob, others := o.desk(users.Entry{User: "bob", Extensions: []string{"102"}})
 	refused := func(s link.State) bool { return s.Phase == link.Refused }
 	must.Do(t, o.users.Load().Remove(t.Context(), "anna"))
 	if s := wait(t, states, refused); s.Cause != link.CauseDenied {
@@ -377,8 +376,8 @@ func TestRemoved(t *testing.T) {
 // TestRenew: a user gets a token for his own computers alone.
 func TestRenew(t *testing.T) {
 	o := start(t)
-	_, _, anna := o.desk(users.Entry{User: "anna", Extensions: []string{"101"}})
-	_, _, bob := o.desk(users.Entry{User: "bob", Extensions: []string{"102"}})
+	o.desk(users.Entry{User: "anna", Extensions: []string{"101"}})
+	o.desk(users.Entry{User: "bob", Extensions: []string{"102"}})
 	ask := func(u wire.User, key string) wire.Renewed {
 		t.Helper()
 		b, _ := json.Marshal(wire.RenewRequest{Key: key})
@@ -387,6 +386,7 @@ func TestRenew(t *testing.T) {
 		must.Do(t, json.Unmarshal(m.Data, &r))
 		return r
 	}
+	anna, bob := o.key("anna"), o.key("bob")
 	for ask("anna", anna).Token == "" { // the table follows the bucket
 	}
 	if ask("anna", bob).Token != "" || ask("carla", anna).Token != "" || ask("anna", "").Token != "" {

@@ -20,8 +20,8 @@ import (
 // with the users that there were; they stay joined, and calls go on.
 func TestLost(t *testing.T) {
 	o := start(t, func(c *Config) { c.Settings.Journal.Days = 2 })
-	anna, states, key := o.desk(users.Entry{User: "anna", Extensions: []string{"101"}})
-	wait(t, states, connected)
+	anna, _ := o.desk(users.Entry{User: "anna", Extensions: []string{"101"}})
+	key := o.key("anna")
 	must.Soon(t, func() (bool, any) {
 		b, err := os.ReadFile(filepath.Join(o.Dir, usersBackup))
 		return err == nil && strings.Contains(string(b), key), "no backup of the users"

@@ -102,8 +102,7 @@ func TestStories(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			o, f := site(t, kind)
-			anna, states, _ := o.desk(users.Entry{User: "anna", Extensions: []string{"115"}})
-			wait(t, states, connected)
+			anna, _ := o.desk(users.Entry{User: "anna", Extensions: []string{"115"}})
 			must.Do(t, f.Ready(t.Context()))
 			for _, story := range simulate.Builtin() {
 				told, seen, over := storytest.New(t), make(chan call.State), make(chan struct{})

@@ -41,10 +41,8 @@ func notified(status, more string, at ...string) string {
 func TestWebhook(t *testing.T) {
 	mapping := must.Get(webhook.ParseMapping([]byte("id = \"uuid\"\nnumber = \"from\"\nextension = \"to\"\nstate = \"event\"\n[states]\nend = \"ended\"\n")))(t)
 	o := start(t, func(c *Config) { c.Webhooks = map[string]webhook.Reader{"ringdesk": mapping.Reader()} })
-	anna, as, _ := o.desk(users.Entry{User: "anna", Name: "Anna de Boer", Email: "anna@kantoor.example", Extensions: []string{"678"}})
-	bob, bs, _ := o.desk(users.Entry{User: "bob", Extensions: []string{"679"}})
-	wait(t, as, connected)
-	wait(t, bs, connected)
+	anna, _ := o.desk(users.Entry{User: "anna", Name: "Anna de Boer", Email: "anna@kantoor.example", Extensions: []string{"678"}})
+	bob, _ := o.desk(users.Entry{User: "bob", Extensions: []string{"679"}})
 	send := func(name, body string) {
 		t.Helper()
 		if status, answer := o.post("/in/"+o.secret+"/"+name, body); status != http.StatusNoContent || len(answer) > 0 {
@@ -186,10 +184,8 @@ func TestWebhookOrders(t *testing.T) {
 // missed it; who took it has missed nothing. A call of which no end comes is one too.
 func TestLate(t *testing.T) {
 	o := start(t, func(c *Config) { c.Settings.Journal.Days = 1 })
-	anna, as, _ := o.desk(users.Entry{User: "anna", Extensions: []string{"678"}})
-	bob, bs, _ := o.desk(users.Entry{User: "bob", Name: "Bob Smit", Extensions: []string{"679"}})
-	wait(t, as, connected)
-	wait(t, bs, connected)
+	anna, _ := o.desk(users.Entry{User: "anna", Extensions: []string{"678"}})
+	bob, _ := o.desk(users.Entry{User: "bob", Name: "Bob Smit", Extensions: []string{"679"}})
 	then := time.Now().Add(-lateAfter - time.Minute)
 	say := func(status, more string, at ...string) {
 		t.Helper()

@@ -126,8 +126,7 @@ func TestStories(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			a := newAsterisk(t)
 			a.With(func() { maps.Copy(a.Vars, tt.vars) })
-			w := a.link()
-			w.Until(link.Connected)
+			w := a.link().Connected()
 			a.Send(tt.send...)
 			a.Send(last.event("ChannelStateChange"))
 			w.Expect(append(tt.want, lastSaid)...)
@@ -137,8 +136,7 @@ func TestStories(t *testing.T) {
 
 func TestWhatEventsCarry(t *testing.T) {
 	a := newAsterisk(t)
-	w := a.link()
-	w.Until(link.Connected)
+	w := a.link().Connected()
 	a.Send(ring.event("ChannelStateChange"))
 	e := w.Next()
 	if want := (call.Source{Kind: "ari", Conn: linktest.Host(a.Address()) + "/101", Reports: call.AllStates}); e.Source != want || e.At.IsZero() {
@@ -156,8 +154,7 @@ func TestExtensionWithHyphen(t *testing.T) {
 	a := newAsterisk(t)
 	cfg := linktest.Account(a.Address())
 	cfg.Extension = "101-desk"
-	w := listen(t, cfg)
-	w.Until(link.Connected)
+	w := listen(t, cfg).Connected()
 	a.Send(ring.event("ChannelStateChange"), last.as(func(c *chan_) { c.name = "PJSIP/101-desk-000000ff" }).event("ChannelStateChange"))
 	w.Expect("ringing incoming #1736065900.99 0201234599 on 101-desk")
 }
@@ -202,8 +199,7 @@ func TestNoAnswerAboutTheCaller(t *testing.T) {
 		c.Close()
 		return true
 	})
-	w := a.link()
-	w.Until(link.Connected)
+	w := a.link().Connected()
 	a.Send(ring.event("ChannelStateChange"))
 	w.Expect("ringing incoming #1736065800.12 anonymous on 0201234567")
 	a.Intercept(nil)
@@ -232,8 +228,7 @@ func TestChannelGone(t *testing.T) {
 		}
 		return true
 	})
-	w := a.link()
-	w.Until(link.Connected)
+	w := a.link().Connected()
 	a.Send(ring.event("ChannelStateChange"))
 	w.Expect("ringing incoming #1736065800.12 anonymous on 0201234567")
 	close(there) // and one that is there has no such function
@@ -255,8 +250,7 @@ func TestNobodyElsesCalls(t *testing.T) {
 			c.as(up).event("ChannelConnectedLine"), c.event("ChannelCallerId"), c.as(up).event("ChannelDestroyed"))
 	}
 	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	w := a.link()
-	w.Until(link.Connected)
+	w := a.link().Connected()
 	a.Send(all...)
 	a.Send(last.event("ChannelStateChange"))
 	ours := 0
@@ -284,10 +278,8 @@ func TestSnapshot(t *testing.T) {
 // TestReplaced: another program with our name is connected, and we stand back.
 func TestReplaced(t *testing.T) {
 	a := newAsterisk(t)
-	one := a.link()
-	one.Until(link.Connected)
-	two := a.link()
-	two.Until(link.Connected)
+	one := a.link().Connected()
+	two := a.link().Connected()
 	if s := one.Until(link.Kicked); !errors.Is(s.Err, link.ErrReplaced) || s.Retry.Sub(s.Since) < 30*time.Second {
 		t.Errorf("%+v", s)
 	}

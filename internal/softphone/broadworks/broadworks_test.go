@@ -58,7 +58,7 @@ func TestStories(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			x := newExchange(t)
-			w := connected(t, linktest.Account(x.Address()))
+			w := x.link().Connected()
 			for _, s := range tt.send {
 				x.Tell(me, s.kind, s.call)
 			}
@@ -81,7 +81,7 @@ func TestOffice(t *testing.T) {
 			x.With(func() { x.Group = group })
 			a := x.office()
 			x.has(me, "callhalf-1:0", half1("Active", "<answerTime>1</answerTime>"))
-			w := connected(t, a)
+			w := listen(t, a).Connected()
 			ours := strings.ReplaceAll(rings, "#", "#"+me+"/") + " at 101"
 			w.Expect(strings.Replace(ours, "ringing", "answered", 1))
 			ring := func(user, id, kind, state, more string) {
@@ -112,7 +112,7 @@ func TestEnterprise(t *testing.T) {
 	a := x.office()
 	a.Address += "/serviceprovider/simulatie/group/kantoor"
 	x.With(func() { x.Users = x.Users[1:] })
-	w := connected(t, a)
+	w := listen(t, a).Connected()
 	var asked atomic.Int32
 	x.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
 		busy := strings.HasSuffix(r.URL.Path, "bob@kantoor.example/profile") && asked.Add(1) == 1
@@ -141,7 +141,7 @@ func TestColleague(t *testing.T) {
 	x.office()
 	a := linktest.Account(x.Address())
 	a.Extension, a.Address = "102", a.Address+"/com.broadsoft.xsi-actions/"
-	w := connected(t, a)
+	w := listen(t, a).Connected()
 	x.Tell("bob@kantoor.example", "CallReceivedEvent", half1("Alerting"))
 	w.Expect(rings)
 	a.Extension = "999"
@@ -160,7 +160,7 @@ func TestWithoutActions(t *testing.T) {
 		return missing(w, r)
 	})
 	x.has(me, "callhalf-1:0", half1("Alerting"))
-	w := connected(t, linktest.Account(x.Address()))
+	w := x.link().Connected()
 	<-asked
 	x.Skip(1)
 	x.Tell(me, "HookStatusEvent", "<hookStatus>Off-Hook</hookStatus>")
@@ -190,7 +190,7 @@ func TestTakenOver(t *testing.T) {
 			if name == "another password" { // which only a heartbeat shows; of the others it could say less, and first
 				a.Net.PingEvery = 20 * time.Millisecond
 			}
-			w := connected(t, a)
+			w := listen(t, a).Connected()
 			x.Send(simulate.BroadWorksEnd("channel-of-before", "DuplicateChannelSet"))
 			tt.do(x)
 			if s := w.Until(tt.phase); s.Cause != tt.cause {
@@ -208,7 +208,7 @@ func TestTakenOver(t *testing.T) {
 func TestRenewal(t *testing.T) {
 	x := newExchange(t)
 	x.With(func() { x.Expires = 1 })
-	w := connected(t, linktest.Account(x.Address()))
+	w := x.link().Connected()
 	must.Do(t, x.Until(t.Context(), func() bool { return x.Renewed >= 4 }))
 	if len(w.States) != 0 {
 		t.Error("the link did not stay")
@@ -241,7 +241,7 @@ func TestPeople(t *testing.T) {
 // other are none.
 func TestGaps(t *testing.T) {
 	x := newExchange(t)
-	w := connected(t, linktest.Account(x.Address()))
+	w := x.link().Connected()
 	x.last(w)
 	x.has(me, "callhalf-1:0", half1("Alerting"))
 	x.has(me, "callhalf-last:0", "")
@@ -284,7 +284,7 @@ func TestOneServer(t *testing.T) {
 		}
 		return false
 	})
-	w := connected(t, a)
+	w := listen(t, a).Connected()
 	if err := x.Until(t.Context(), func() bool { return beats.Load() > 5 }); err != nil || len(w.States) != 0 {
 		t.Error("the link did not stay", err)
 	}
@@ -295,7 +295,7 @@ func TestOneServer(t *testing.T) {
 func TestReordered(t *testing.T) {
 	x := newExchange(t)
 	a := x.office()
-	w := connected(t, a)
+	w := listen(t, a).Connected()
 	r := rand.New(rand.NewPCG(1, 2))
 	users := []string{me, "bob@kantoor.example"}
 	states := []string{"Alerting", "Active", "Held", "Remote Held", "Detached", "Released", "Idle", "?"}

@@ -62,13 +62,6 @@ func listen(t testing.TB, a exchangelink.Account) *linktest.Watch {
 	return linktest.Run(t, p)
 }
 
-func connected(t testing.TB, a exchangelink.Account) *linktest.Watch {
-	t.Helper()
-	w := listen(t, a)
-	w.Until(link.Connected)
-	return w
-}
-
 // half1 is a call of the user, with whom it is with and more of what is told of it.
 func half1(state string, more ...string) string {
 	return simulate.BroadWorksCall("callhalf-1:0", "1:1", "Terminator", state, customer, strings.Join(more, ""))

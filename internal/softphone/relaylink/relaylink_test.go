@@ -95,6 +95,15 @@ func newDesk(t *testing.T, r *relay) *desk {
 	return newDeskUntil(t, r, time.Now().Add(90*24*time.Hour))
 }
 
+// connected is one that runs and is connected.
+func connected(t *testing.T, r *relay) *desk {
+	t.Helper()
+	d := newDesk(t, r)
+	d.run()
+	d.until(link.Connected)
+	return d
+}
+
 func newDeskUntil(t *testing.T, r *relay, until time.Time) *desk {
 	t.Helper()
 	pair, err := nkeys.CreateUser()
@@ -195,9 +204,7 @@ func TestCalls(t *testing.T) {
 // clock is from the relay's.
 func TestLate(t *testing.T) {
 	r := newRelay(t)
-	d := newDesk(t, r)
-	d.run()
-	d.until(link.Connected)
+	d := connected(t, r)
 	for i, off := range []time.Duration{-5 * time.Hour, 0, 5 * time.Hour} {
 		at, id := time.Now().Add(off), fmt.Sprint("wazo/", i)
 		answered := at.Add(-9 * time.Minute)
@@ -224,9 +231,7 @@ func TestLate(t *testing.T) {
 // long as they may not know it again.
 func TestForgot(t *testing.T) {
 	r := newRelay(t)
-	d := newDesk(t, r)
-	d.run()
-	d.until(link.Connected)
+	d := connected(t, r)
 	r.tell("wazo/1", call.Ringing, time.Now())
 	d.next("ringing wazo/1")
 	r.tell("wazo/2", call.Ringing, time.Now())
@@ -253,9 +258,7 @@ func TestForgot(t *testing.T) {
 // told again, for nobody could say so meanwhile.
 func TestAgain(t *testing.T) {
 	r := newRelay(t)
-	d := newDesk(t, r)
-	d.run()
-	d.until(link.Connected)
+	d := connected(t, r)
 	r.tell("wazo/1", call.Ringing, time.Now())
 	d.next("ringing wazo/1")
 	d.wake <- struct{}{}
@@ -334,9 +337,7 @@ func TestCatchUp(t *testing.T) {
 // forgot with its memory are over once it is back.
 func TestRelayGone(t *testing.T) {
 	r := newRelay(t)
-	d := newDesk(t, r)
-	d.run()
-	d.until(link.Connected)
+	d := connected(t, r)
 	r.tell("wazo/1", call.Ringing, time.Now())
 	d.next("ringing wazo/1")
 	r.end()
@@ -355,9 +356,7 @@ func TestRelayGone(t *testing.T) {
 // shown again.
 func TestOverOnce(t *testing.T) {
 	r := newRelay(t)
-	d := newDesk(t, r)
-	d.run()
-	d.until(link.Connected)
+	d := connected(t, r)
 	over, epoch := wire.Call{ID: "wazo/1", State: "ended"}, time.Now().Add(time.Hour).UnixMilli()
 	for i, calls := range [][]wire.Call{{{ID: "wazo/1", State: "ringing"}}, {over}, {}, {over}, {over, {ID: "wazo/2", State: "ringing"}}} {
 		s := wire.Snapshot{Epoch: epoch, Seq: uint64(i), At: time.Now(), Calls: calls}
@@ -372,9 +371,7 @@ func TestOverOnce(t *testing.T) {
 // which it began before, are believed by who connects to them anew.
 func TestEpochBehind(t *testing.T) {
 	r := newRelay(t)
-	d := newDesk(t, r)
-	d.run()
-	d.until(link.Connected)
+	d := connected(t, r)
 	s := wire.Snapshot{Epoch: time.Now().Add(time.Hour).UnixMilli(), Seq: 1, At: time.Now(), Calls: []wire.Call{{ID: "wazo/1", State: "ringing"}}}
 	must.Do(t, r.node.Conn.Publish(site.Of(wire.Calls, "anna"), s.Encode()))
 	d.next("ringing wazo/1")
@@ -390,9 +387,7 @@ func TestEpochBehind(t *testing.T) {
 // TestNotAllowed: who is taken out of the site is told so, and keeps asking seldom.
 func TestNotAllowed(t *testing.T) {
 	r := newRelay(t)
-	d := newDesk(t, r)
-	d.run()
-	d.until(link.Connected)
+	d := connected(t, r)
 	must.Do(t, r.node.Revoke(map[string]time.Time{d.public: time.Now()}))
 	if s := d.until(link.Refused); s.Cause != link.CauseDenied {
 		t.Errorf("%+v", s)
@@ -435,9 +430,7 @@ func TestRenewed(t *testing.T) {
 // failure with a name.
 func TestLookup(t *testing.T) {
 	r := newRelay(t)
-	d := newDesk(t, r)
-	d.run()
-	d.until(link.Connected)
+	d := connected(t, r)
 	asked := 0
 	sub, err := r.node.Conn.Subscribe(site.Of(wire.Lookup, "anna"), func(m *nats.Msg) { // the number is what it says
 		if asked++; asked == 1 {

@@ -61,9 +61,7 @@ func TestTrouble(t *testing.T) {
 // TestBehind: a desk hears how the relay is doing, and says the same again only once.
 func TestBehind(t *testing.T) {
 	r := newRelay(t)
-	d := newDesk(t, r)
-	d.run()
-	d.until(link.Connected)
+	d := connected(t, r)
 	say := func(s wire.State) {
 		t.Helper()
 		s.Relay, s.At = "r1", time.Now()

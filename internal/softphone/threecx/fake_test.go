@@ -131,7 +131,11 @@ func (p part) json(ext string, id int) json.RawMessage {
 func TestMain(m *testing.M) { linktest.Main(m) }
 
 // listen runs a link until the test ends.
-func listen(t testing.TB, cfg exchangelink.Account) *linktest.Watch {
+func listen(t testing.TB, cfg exchangelink.Account, change ...func(*phone)) *linktest.Watch {
 	t.Helper()
-	return linktest.Run(t, must.Get(New(cfg))(t))
+	p := must.Get(New(cfg))(t)
+	for _, f := range change {
+		f(p.(*phone))
+	}
+	return linktest.Run(t, p)
 }

@@ -47,8 +47,7 @@ func hostileParts(n int) []string {
 // TestHostileParticipants: what an answer of the API could be.
 func TestHostileParticipants(t *testing.T) {
 	x, e := rigged(t)
-	w := e.Link(linktest.Account(x.Address()))
-	w.Until(link.Connected)
+	w := e.Link(linktest.Account(x.Address())).Connected()
 	for i, m := range append(hostileParts(330), `{"id":"`+linktest.Number+linktest.Known.Secret+`"}`) {
 		x.Intercept(linktest.Says("/callcontrol/101/participants/7", m))
 		x.note(simulate.Upsert, simulate.Entity("101", 7))

@@ -15,7 +15,6 @@ import (
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
-	"wiebelt/internal/testutil/must"
 )
 
 var ring = part{status: "Ringing", number: "0612345678", name: "J. de Vries", did: "0201234567", call: 33}
@@ -65,8 +64,7 @@ func TestStories(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			x := newExchange(t)
-			w := x.link()
-			w.Until(link.Connected)
+			w := x.link().Connected()
 			// One after another: the event says only that something has changed, and
 			// two quick ones are told as one.
 			for i, n := 0, 0; i < len(tt.steps); i++ {
@@ -88,8 +86,7 @@ func TestStories(t *testing.T) {
 // asked for, it is not there any more.
 func TestGoneBeforeAsked(t *testing.T) {
 	x := newExchange(t)
-	w := x.link()
-	w.Until(link.Connected)
+	w := x.link().Connected()
 	x.note(simulate.Upsert, simulate.Entity("101", 7))
 	if err := x.Until(t.Context(), func() bool { return x.Fetched["7"] == 1 }); err != nil { // in vain
 		t.Fatal(err)
@@ -105,8 +102,7 @@ func TestGoneBeforeAsked(t *testing.T) {
 // TestOnlyOurAddresses: an event names what is asked for, and could name anything.
 func TestOnlyOurAddresses(t *testing.T) {
 	x := newExchange(t)
-	w := x.link()
-	w.Until(link.Connected)
+	w := x.link().Connected()
 	asked := make(chan string, 1000)
 	x.Intercept(func(_ http.ResponseWriter, r *http.Request) bool {
 		asked <- r.URL.Path
@@ -135,8 +131,7 @@ func TestOnlyOurAddresses(t *testing.T) {
 // client may see all.
 func TestNobodyElsesCalls(t *testing.T) {
 	x := newExchange(t)
-	w := x.link()
-	w.Until(link.Connected)
+	w := x.link().Connected()
 	order := rand.Perm(50)
 	for _, i := range order {
 		ext := fmt.Sprint(101 + i)
@@ -162,10 +157,7 @@ func TestNobodyElsesCalls(t *testing.T) {
 // for again.
 func TestGaps(t *testing.T) {
 	x := newExchange(t)
-	p := must.Get(New(linktest.Account(x.Address())))(t)
-	p.(*phone).again = 50 * time.Millisecond
-	w := linktest.Run(t, p)
-	w.Until(link.Connected)
+	w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.again = 50 * time.Millisecond }).Connected()
 	x.set("102", 1, &ring) // the first event counts from where it will
 	x.set("101", 7, &ring)
 	w.Expect(rings)
@@ -187,10 +179,7 @@ func TestGaps(t *testing.T) {
 // have gaps; that must not become a storm of questions.
 func TestGapsWithoutEnd(t *testing.T) {
 	x := newExchange(t)
-	p := must.Get(New(linktest.Account(x.Address())))(t)
-	p.(*phone).again = 10 * time.Millisecond
-	w := linktest.Run(t, p)
-	w.Until(link.Connected)
+	w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.again = 10 * time.Millisecond }).Connected()
 	for end := time.Now().Add(time.Second); time.Now().Before(end); {
 		x.With(func() { x.Sequence += 3 })
 		x.set("101", 7, &ring)
@@ -207,8 +196,7 @@ func TestGapsWithoutEnd(t *testing.T) {
 // TestFault: the exchange cannot say what has changed, and is asked again.
 func TestFault(t *testing.T) {
 	x := newExchange(t)
-	w := x.link()
-	w.Until(link.Connected)
+	w := x.link().Connected()
 	var asked atomic.Int32
 	x.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
 		return asked.Add(1) == 1 && linktest.Status("/callcontrol/101/participants", http.StatusInternalServerError)(w, r)
@@ -240,10 +228,7 @@ func TestSnapshotAfterRestart(t *testing.T) {
 func TestRenewal(t *testing.T) {
 	x := newExchange(t)
 	x.Tokens.Life = 150 * time.Millisecond
-	p := must.Get(New(linktest.Account(x.Address())))(t)
-	p.(*phone).least = time.Millisecond
-	w := linktest.Run(t, p)
-	w.Until(link.Connected)
+	w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.least = time.Millisecond }).Connected()
 	for made := 1; made < 5; {
 		x.set("101", 7, &ring)
 		w.Expect(rings)
@@ -261,8 +246,7 @@ func TestRenewal(t *testing.T) {
 // to be asked, and the call is told all the same.
 func TestExpired(t *testing.T) {
 	x := newExchange(t)
-	w := x.link()
-	w.Until(link.Connected)
+	w := x.link().Connected()
 	for made := 2; made < 5; made++ {
 		x.With(func() { x.Tokens.Valid = nil })
 		x.last(w)
@@ -289,8 +273,7 @@ func TestExpired(t *testing.T) {
 // TestRefusedLater: the client's rights are taken away while it is connected.
 func TestRefusedLater(t *testing.T) {
 	x := newExchange(t)
-	w := x.link()
-	w.Until(link.Connected)
+	w := x.link().Connected()
 	x.Intercept(linktest.Status("/callcontrol", http.StatusUnauthorized))
 	x.set("101", 7, &ring)
 	if s := w.Until(link.Refused); strings.Contains(s.Err.Error(), "canary") {

@@ -80,8 +80,7 @@ func TestStories(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			x := newExchange(t)
-			w := x.link()
-			w.Until(link.Connected)
+			w := x.link().Connected()
 			x.SendAll(`{"op": "pong", "code": 0, "data": {"payload": "x"}}`, `{"op": "init", "code": 0, "data": {"version": 2}}`, `{"op": "start", "code": 0, "data": null}`)
 			x.Send(tt.send...)
 			x.Send(last.event("call_updated"))
@@ -108,8 +107,7 @@ func TestNobodyElsesCalls(t *testing.T) {
 		all = append(all, c.event("call_created"), c.event("call_updated"), c.as(up).event("call_answered"), c.event("call_ended"))
 	}
 	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	w := x.link()
-	w.Until(link.Connected)
+	w := x.link().Connected()
 	x.Send(all...)
 	x.Send(ring.event("call_updated"), last.event("call_updated"))
 	ours := 0
@@ -148,10 +146,7 @@ func TestRenewal(t *testing.T) {
 		}
 		return 0
 	}
-	p := must.Get(New(linktest.Account(x.Address())))(t)
-	p.(*phone).least = time.Millisecond
-	w := linktest.Run(t, p)
-	w.Until(link.Connected)
+	w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.least = time.Millisecond }).Connected()
 	seen := map[string]bool{"simulated.token.1": true}
 	for range 4 {
 		token := <-renewals
@@ -172,8 +167,7 @@ func TestRenewal(t *testing.T) {
 func TestExpired(t *testing.T) {
 	x := newExchange(t)
 	x.list(ring)
-	w := x.link()
-	w.Until(link.Connected)
+	w := x.link().Connected()
 	w.Expect("ringing incoming #1736065800.12 +31612345678 (J. de Vries) on 0201234567")
 	x.expire()
 	if s := w.Until(link.Waiting); !strings.HasSuffix(s.Err.Error(), "(code 4003)") {
@@ -194,8 +188,7 @@ func TestExpired(t *testing.T) {
 // the exchange has forgotten is replaced without troubling anybody.
 func TestTokenIsKept(t *testing.T) {
 	x := newExchange(t)
-	w := x.link()
-	w.Until(link.Connected)
+	w := x.link().Connected()
 	x.EachSocket(cut)
 	w.Until(link.Waiting)
 	w.Until(link.Connected)
@@ -217,8 +210,7 @@ func TestTokenIsKept(t *testing.T) {
 // a new token.
 func TestOldTokenRefused(t *testing.T) {
 	x := newExchange(t)
-	w := x.link()
-	w.Until(link.Connected)
+	w := x.link().Connected()
 	x.Intercept(linktest.Status("/api/calld", http.StatusUnauthorized))
 	x.EachSocket(cut)
 	w.Until(link.Waiting)
@@ -252,9 +244,7 @@ func TestTroubles(t *testing.T) {
 			t.Parallel()
 			x := newExchange(t)
 			tt.change(x)
-			p := must.Get(New(linktest.Account(x.Address())))(t)
-			p.(*phone).greets = 200 * time.Millisecond
-			w := linktest.Run(t, p)
+			w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.greets = 200 * time.Millisecond })
 			if s := w.Until(link.Waiting); !strings.HasSuffix(s.Err.Error(), tt.want) {
 				t.Error(s.Err)
 			}
@@ -278,8 +268,7 @@ func TestOlderWazo(t *testing.T) {
 		t.Fatalf("%+v", events)
 	}
 	events[1].server = events[0].server // the test's has a port that is free
-	w := linktest.Run(t, p)
-	w.Until(link.Connected)
+	w := linktest.Run(t, p).Connected()
 	x.Send(last.event("call_updated"))
 	w.Expect(lastSaid)
 }

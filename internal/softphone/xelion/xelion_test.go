@@ -72,8 +72,7 @@ func TestPassedOn(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			x := newExchange(t)
-			w := x.link()
-			w.Until(link.Connected)
+			w := x.link().Connected()
 			tt.do(x)
 			w.Expect(tt.want...)
 			x.last(w)
@@ -84,8 +83,7 @@ func TestPassedOn(t *testing.T) {
 // TestTakenBy: those who rang too hear who took it.
 func TestTakenBy(t *testing.T) {
 	x := newExchange(t)
-	w := x.link()
-	w.Until(link.Connected)
+	w := x.link().Connected()
 	x.set(from, ring, told{"SIP/lijn-1", "SIP/102-3", "CONNECTED", "Bram", "CALLEE", "102"})
 	w.Expect(rings)
 	x.gone(ring)
@@ -134,8 +132,7 @@ func TestNumbers(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			x := newExchange(t)
-			w := x.link()
-			w.Until(link.Connected)
+			w := x.link().Connected()
 			tt.do(x)
 			for n := 0; ; n++ {
 				if got := linktest.Say(w.Next()); got == "ringing incoming #SIP/lijn-1.SIP/101-2 "+tt.want {
@@ -156,8 +153,7 @@ func TestNumbers(t *testing.T) {
 // TestNobodyElsesCalls plays a busy exchange of fifty extensions.
 func TestNobodyElsesCalls(t *testing.T) {
 	x := newExchange(t)
-	w := x.link()
-	w.Until(link.Connected)
+	w := x.link().Connected()
 	for i := range 50 {
 		n := fmt.Sprint(101 + i)
 		call := []told{{"SIP/l-" + n, "SIP/l-" + n, "RINGING", "06123450" + n, "CALLER", ""}, {"SIP/l-" + n, "SIP/" + n + "-2", "RINGING", n, "CALLEE", n}}
@@ -180,8 +176,7 @@ func TestEverybody(t *testing.T) {
 	x := newExchange(t)
 	a := linktest.Account(x.Address())
 	a.Extension, a.Hears = "", func(extension string) bool { return strings.HasPrefix(extension, "1") && extension != "103" }
-	w := listen(t, a)
-	w.Until(link.Connected)
+	w := listen(t, a).Connected()
 	x.set(from, told{from.call, "SIP/103-9", "RINGING", "Carla", "CALLEE", "103"}, ring, told{from.call, "SIP/102-3", "RINGING", "Bram", "CALLEE", "102"})
 	w.Expect(rings+" at 101", "ringing incoming #SIP/lijn-1.SIP/102-3 0612345678 on 102 at 102")
 	x.set(ring.as(up))
@@ -193,8 +188,7 @@ func TestEverybody(t *testing.T) {
 // where an event about a call fits no channel.
 func TestGaps(t *testing.T) {
 	x := newExchange(t)
-	w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.again = time.Millisecond })
-	w.Until(link.Connected)
+	w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.again = time.Millisecond }).Connected()
 	stranger := told{"SIP/l-9", "SIP/199-9", "RINGING", "x", "CALLEE", "199"}
 	x.set(stranger)
 	x.set(from, ring)
@@ -222,8 +216,7 @@ func TestGaps(t *testing.T) {
 // storm of questions.
 func TestGapsWithoutEnd(t *testing.T) {
 	x := newExchange(t)
-	w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.again = 10 * time.Millisecond })
-	w.Until(link.Connected)
+	w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.again = 10 * time.Millisecond }).Connected()
 	x.set(from, ring)
 	w.Expect(rings)
 	pace := time.NewTicker(5 * time.Millisecond)
@@ -244,8 +237,7 @@ func TestGapsWithoutEnd(t *testing.T) {
 // have been forgotten too.
 func TestRenewal(t *testing.T) {
 	x := newExchange(t)
-	w := x.link()
-	w.Until(link.Connected)
+	w := x.link().Connected()
 	x.With(func() { x.Tokens.Valid = nil })
 	x.set(from.as(func(c *told) { c.name = "J. de Vries" }), ring) // its number has to be asked for
 	w.Expect("ringing incoming #SIP/lijn-1.SIP/101-2 (J. de Vries) on 101")
@@ -287,8 +279,7 @@ func TestReplaced(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := newExchange(t)
-			w := x.link()
-			w.Until(link.Connected)
+			w := x.link().Connected()
 			for n := range mostOusted + 1 {
 				x.With(func() { x.Tokens.Valid = nil })
 				show(x, w, n+1)
@@ -319,8 +310,7 @@ func TestWithdrawn(t *testing.T) {
 func withdrawn(t *testing.T, told time.Duration) {
 	x := newExchange(t)
 	x.With(func() { x.Tokens.Life = told })
-	w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.life, p.least = 300*time.Millisecond, 10*time.Millisecond })
-	w.Until(link.Connected)
+	w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.life, p.least = 300*time.Millisecond, 10*time.Millisecond }).Connected()
 	must.Do(t, x.Until(t.Context(), func() bool { return x.Tokens.Made >= 4 }))
 	if len(w.States) != 0 {
 		t.Error("the connection did not stay")
@@ -342,8 +332,7 @@ func TestWithoutSocket(t *testing.T) {
 	x.Intercept(linktest.Status("/api/v1/master/me/websocket", http.StatusForbidden))
 	const pace = 100 * time.Millisecond
 	began := time.Now()
-	w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.poll = pace })
-	w.Until(link.Connected)
+	w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.poll = pace }).Connected()
 	x.has(from, ring)
 	w.Expect(rings)
 	x.has(ring.as(up))

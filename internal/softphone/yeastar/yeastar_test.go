@@ -115,8 +115,7 @@ const rings = "ringing incoming #1 0612345678 on 0201234567"
 // there was no connection is known from what is on; what was then over is.
 func TestShared(t *testing.T) {
 	x := newExchange(t)
-	w := listen(t, many(x))
-	w.Until(link.Connected)
+	w := listen(t, many(x)).Connected()
 	x.say(told("1", "ALERT", "101 RING", "102 RING", "103 RING"))
 	w.Expect(rings+" at 101", rings+" at 102")
 	x.say(told("1", "ANSWERED", "101 ANSWER", "102 BYE"))
@@ -149,8 +148,7 @@ func TestToken(t *testing.T) {
 	x.With(func() { x.Tokens.Life, x.Idle = 300*time.Millisecond, 400*time.Millisecond })
 	p := fresh(t, linktest.Account(x.Address()))
 	p.beats = 50 * time.Millisecond
-	w := linktest.Run(t, p)
-	w.Until(link.Connected)
+	w := linktest.Run(t, p).Connected()
 	made := func(n int) func() bool { return func() bool { return x.Tokens.Made >= n } }
 	must.Do(t, x.Until(t.Context(), made(4)))
 	x.With(func() { x.Tokens.Life = time.Hour })
@@ -206,8 +204,7 @@ func TestRefused(t *testing.T) {
 	}
 	x.Intercept(nil)
 	x.With(func() { x.Withholds = true })
-	w := linktest.Run(t, p)
-	w.Until(link.Connected)
+	w := linktest.Run(t, p).Connected()
 	x.say(told("1", "ALERT", "101 RING"))
 	w.Expect(rings)
 }

@@ -143,9 +143,7 @@ func (x ExchangeTests) Run(t *testing.T) {
 }
 
 func (x *Exchange) connect() *Watch {
-	w := x.Link(Account(x.Address()))
-	w.Until(link.Connected)
-	return w
+	return x.Link(Account(x.Address())).Connected()
 }
 
 // Reports says whether the link still reports calls, among whatever else comes.

@@ -124,6 +124,13 @@ func (w *Watch) Until(p link.Phase) link.State {
 	}
 }
 
+// Connected waits until the link stands.
+func (w *Watch) Connected() *Watch {
+	w.t.Helper()
+	w.Until(link.Connected)
+	return w
+}
+
 // Next waits for an event.
 func (w *Watch) Next() call.Event {
 	w.t.Helper()
