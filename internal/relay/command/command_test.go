@@ -24,18 +24,17 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nkeys"
 
 	"wiebelt/internal/commandline"
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/guide"
 	"wiebelt/internal/localhub"
-	"wiebelt/internal/relay/certificates"
 	"wiebelt/internal/relay/server"
 	"wiebelt/internal/relay/setup"
 	"wiebelt/internal/relay/wire"
 	"wiebelt/internal/simulate"
+	"wiebelt/internal/softphone/relaylink"
 	"wiebelt/internal/testutil/linktest"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
@@ -97,6 +96,17 @@ func (o *office) must(args ...string) string {
 	return out
 }
 
+// ends checks with which code a command ends, and what it says.
+func (o *office) ends(code int, args []string, says ...string) {
+	o.t.Helper()
+	got, out, errOut := o.command(args...)
+	for _, s := range says {
+		if got != code || !strings.Contains(out+errOut, s) {
+			o.t.Errorf("%q: exit %d: %s%s", args, got, out, errOut)
+		}
+	}
+}
+
 // run runs the relay, and gives where it can be reached.
 func (o *office) run() (ready readiness) {
 	o.t.Helper()
@@ -136,17 +146,11 @@ func (o *office) until(ok func(server.Status) bool) {
 func TestOffice(t *testing.T) {
 	o := newOffice(t)
 	for _, args := range [][]string{{"user", "list"}, {"status"}, {"user", "add", "anna"}} {
-		if code, _, errOut := o.command(args...); code != exitNotRunning || !strings.Contains(errOut, "not running") {
-			t.Errorf("%q while it does not run: exit %d: %s", args, code, errOut)
-		}
+		o.ends(exitNotRunning, args, "not running")
 	}
-	if code, out, _ := o.command("doctor"); code != exitFailed || !strings.Contains(out, "fail  relay") {
-		t.Errorf("doctor while it does not run: exit %d: %s", code, out)
-	}
+	o.ends(exitFailed, []string{"doctor"}, "fail  relay")
 	at := o.run()
-	if code, _, errOut := o.command("run"); code != exitFailed || !strings.Contains(errOut, "already") {
-		t.Errorf("a second one: exit %d: %s", code, errOut)
-	}
+	o.ends(exitFailed, []string{"run"}, "already")
 	table := &strings.Builder{}
 	table.WriteString("user;name;extensions\n")
 	for i := range 40 {
@@ -175,9 +179,7 @@ func TestOffice(t *testing.T) {
 		t.Errorf("%s", list)
 	}
 	for _, args := range [][]string{{"user", "remove", "user7"}, {"user", "code", "nobody"}} {
-		if code, _, errOut := o.command(args...); code != exitNotFound || !strings.Contains(errOut, "no user") {
-			t.Errorf("%q: exit %d: %s", args, code, errOut)
-		}
+		o.ends(exitNotFound, args, "no user")
 	}
 	if code, out, _ := o.command("doctor"); code != exitDone || strings.Contains(out, "fail") {
 		t.Errorf("doctor: exit %d: %s", code, out)
@@ -220,15 +222,9 @@ func (w writer) Write(b []byte) (int, error) { return w(b) }
 // join joins as a computer does, by a row of what the import has printed.
 func (o *office) join(web string, row []string) {
 	o.t.Helper()
-	pair := must.Get(nkeys.CreateUser())(o.t)
-	key := must.Get(pair.PublicKey())(o.t)
-	body := must.Get(json.Marshal(wire.JoinRequest{Code: row[2], Key: key}))(o.t)
-	client := http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: certificates.Trust(row[3], "127.0.0.1")}}
-	a := must.Get(client.Post(web+"/join", "application/json", bytes.NewReader(body)))(o.t)
-	defer a.Body.Close()
-	b := must.Get(io.ReadAll(a.Body))(o.t)
-	if got, err := wire.ParseJoined(b); err != nil || string(got.User) != row[0] {
-		o.t.Errorf("%s: %d, %+v, %v", row[0], a.StatusCode, got, err)
+	stored := must.Get(relaylink.Join(o.t.Context(), web, row[2], row[3]))(o.t)
+	if !strings.Contains(stored, fmt.Sprintf(`"user":%q`, row[0])) {
+		o.t.Errorf("%s joined as somebody else", row[0])
 	}
 }
 
@@ -343,9 +339,7 @@ func TestExchange(t *testing.T) {
 	}
 	add("canary-2")
 	is("refused")
-	if code, out, _ := o.command("doctor"); code != exitFailed || !strings.Contains(out, "fail  exchange     Exchange ari (Asterisk (ARI)): refused since") {
-		t.Errorf("doctor: exit %d: %s", code, out)
-	}
+	o.ends(exitFailed, []string{"doctor"}, "fail  exchange     Exchange ari (Asterisk (ARI)): refused since")
 	add("canary-1")
 	is("connected")
 	a.Send(`{"type":"ChannelStateChange","channel":{"id":"1.1","name":"PJSIP/109-00000001","state":"Ringing","connected":{"number":"0698760011"}}}`)
@@ -410,9 +404,7 @@ func TestWebhook(t *testing.T) {
 			t.Errorf("%s: %s", said, out)
 		}
 	}
-	if code, _, errOut := o.command("exchange", "try", "fax", message); code != exitNotFound || !strings.Contains(errOut, "no exchange fax") {
-		t.Errorf("exit %d: %s", code, errOut)
-	}
+	o.ends(exitNotFound, []string{"exchange", "try", "fax", message}, "no exchange fax")
 	reports := strings.TrimSpace(o.must("secret", "reports"))
 	fields := strings.Fields(reports)
 	address := at.Web + "/in/" + fields[len(fields)-1][strings.LastIndexByte(fields[len(fields)-1], '/')+1:]
@@ -439,9 +431,7 @@ func TestWebhook(t *testing.T) {
 		t.Fatalf("%v, %v", a, err)
 	}
 	_ = a.Body.Close()
-	if code, out, _ := o.command("doctor"); code != exitFailed || !strings.Contains(out, "fail  exchange") || !strings.Contains(out, "perhaps of another version") {
-		t.Errorf("exit %d: %s", code, out)
-	}
+	o.ends(exitFailed, []string{"doctor"}, "fail  exchange", "perhaps of another version")
 }
 
 // TestRegister: the relay registers its address at a provider, sees and says when another
@@ -477,9 +467,7 @@ func TestRegister(t *testing.T) {
 		o.until(func(s server.Status) bool { return len(s.Links) == 1 && s.Links[0].State == want })
 	}
 	state("kicked")
-	if code, out, _ := o.command("doctor"); code != exitFailed || !strings.Contains(out, "taken over by another program") || !strings.Contains(out, "Give that program a registration of its own") {
-		t.Errorf("doctor: exit %d: %s", code, out)
-	}
+	o.ends(exitFailed, []string{"doctor"}, "taken over by another program", "Give that program a registration of its own")
 	p.With(func() { clear(p.Targets) })
 	registered()
 	state("connected")
@@ -487,8 +475,8 @@ func TestRegister(t *testing.T) {
 	registered()
 	o.must("exchange", "unregister")
 	o.until(func(s server.Status) bool { return len(s.Links) == 0 })
-	if code, _, errOut := o.command("exchange", "unregister"); code != exitNotFound || !strings.Contains(errOut, "Nothing is registered") || len(at()) > 0 {
-		t.Errorf("exit %d: %s %q", code, errOut, at())
+	if o.ends(exitNotFound, []string{"exchange", "unregister"}, "Nothing is registered"); len(at()) > 0 {
+		t.Errorf("%q", at())
 	}
 }
 
