@@ -96,7 +96,7 @@ func Parse(b []byte) (Record, error) {
 		return Record{}, ErrRecord
 	}
 	for u, leg := range r.Legs {
-		if parsed, err := wire.ParseUser(string(u)); err != nil || parsed != u || leg == nil {
+		if !u.Valid() || leg == nil {
 			return Record{}, ErrRecord
 		}
 	}

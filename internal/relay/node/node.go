@@ -121,7 +121,7 @@ func Start(c Config, a *credentials.Authority) (*Node, error) {
 		n.Close()
 		return nil, errors.New("the NATS server does not start")
 	}
-	if err := n.connect(c.Name); err != nil {
+	if n.Conn, err = dial(c.Name, a, nats.InProcessServer(n.server), nats.MaxReconnects(-1)); err != nil {
 		n.Close()
 		return nil, fmt.Errorf("the relay's own connection: %w", err)
 	}
@@ -130,7 +130,7 @@ func Start(c Config, a *credentials.Authority) (*Node, error) {
 
 // Elsewhere connects to servers that are somebody else's: the site has an account there.
 func Elsewhere(name string, urls []string, roots *x509.CertPool, a *credentials.Authority) (n *Node, err error) {
-	n = &Node{authority: a}
+	n = &Node{}
 	n.Conn, err = dial(name, a, nats.MaxReconnects(-1), nats.ReconnectWait(routePing), to(urls, roots))
 	if err != nil {
 		return nil, fmt.Errorf("NATS: %w", err)
@@ -145,11 +145,6 @@ func to(urls []string, roots *x509.CertPool) nats.Option {
 		o.Secure, o.TLSConfig = true, &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: roots}
 		return nil
 	}
-}
-
-func (n *Node) connect(name string) (err error) {
-	n.Conn, err = dial(name, n.authority, nats.InProcessServer(n.server), nats.MaxReconnects(-1))
-	return err
 }
 
 // Dial connects to a relay's server as a relay does, for whoever has the site's keys.

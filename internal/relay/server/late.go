@@ -30,42 +30,38 @@ const (
 	lateTimeout = 10 * time.Second
 )
 
-// take takes a report, and gives the call once it is over.
-func (l *late) take(r calls.Report, over func(calls.Record)) {
+// take takes a report, and gives the call once it is over; until then that is empty.
+func (l *late) take(r calls.Report) (over calls.Record) {
 	l.reports.Add(1)
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	before, known := l.calls[r.ID]
 	after, _, err := before.Apply(r)
 	switch ended := err == nil && r.State == call.Ended && after.Ended(); {
 	case err != nil || !known && len(l.calls) >= maxLate:
-		after = calls.Record{}
 	case ended:
 		delete(l.calls, r.ID)
+		return after
 	default:
 		if l.calls == nil {
 			l.calls = map[string]lateCall{}
 		}
 		l.calls[r.ID] = lateCall{after, time.Now()}
-		after = calls.Record{}
 	}
-	l.mu.Unlock()
-	over(after)
+	return over
 }
 
 // expire gives the calls of which nothing was told for a while.
-func (l *late) expire(now time.Time, over func(calls.Record)) {
+func (l *late) expire(now time.Time) (all []calls.Record) {
 	l.mu.Lock()
-	var all []calls.Record
+	defer l.mu.Unlock()
 	for id, c := range l.calls {
 		if now.Sub(c.told) >= lateTimeout {
 			all = append(all, c.Record)
 			delete(l.calls, id)
 		}
 	}
-	l.mu.Unlock()
-	for _, r := range all {
-		over(r)
-	}
+	return all
 }
 
 // storeMissedOfAll stores a call that is over for those at whom it rang and who did not

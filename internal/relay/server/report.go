@@ -214,7 +214,7 @@ func (r *relay) put(ctx context.Context, waiting []report) bool {
 		}
 		told := calls.Report{Event: p.event, Users: to, MaybeForAll: p.maybeForAll, MayReturn: p.mayReturn}
 		if p.late {
-			r.late.take(told, r.storeMissedOfAll)
+			r.storeMissedOfAll(r.late.take(told))
 			continue
 		}
 		r.lookups.ahead(ctx, p.event)

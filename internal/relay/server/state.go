@@ -130,7 +130,9 @@ func (r *relay) publishState(ctx context.Context) error {
 			return ctx.Err()
 		case <-r.news:
 		case now := <-tick.C:
-			r.late.expire(now, r.storeMissedOfAll)
+			for _, c := range r.late.expire(now) {
+				r.storeMissedOfAll(c)
+			}
 		}
 	}
 }

@@ -211,14 +211,12 @@ func TestLate(t *testing.T) {
 	}
 	at := time.Now()
 	var l late
-	l.take(calls.Report{Event: call.Event{ID: "1", Number: "0698760011", At: at.Add(-time.Hour)}, Users: []wire.User{"anna"}}, func(r calls.Record) {
-		if r.ID != "" {
-			t.Errorf("%+v", r)
-		}
-	})
+	if r := l.take(calls.Report{Event: call.Event{ID: "1", Number: "0698760011", At: at.Add(-time.Hour)}, Users: []wire.User{"anna"}}); r.ID != "" {
+		t.Errorf("%+v", r)
+	}
 	var over []calls.Record
 	for _, after := range []time.Duration{lateTimeout / 2, 2 * lateTimeout, 3 * lateTimeout} {
-		l.expire(at.Add(after), func(r calls.Record) { over = append(over, r) })
+		over = append(over, l.expire(at.Add(after))...)
 	}
 	if len(over) != 1 || over[0].ID != "1" {
 		t.Errorf("%+v", over)

@@ -127,7 +127,7 @@ var (
 
 // Check tells what is wrong with an entry.
 func (e Entry) Check() error {
-	if u, err := wire.ParseUser(string(e.User)); err != nil || u != e.User {
+	if !e.User.Valid() {
 		return wire.ErrName
 	}
 	if len(e.Extensions)+len(e.Numbers)+len(e.Queues) > maxNumbers || len(e.Keys) > maxKeys {

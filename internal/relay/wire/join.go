@@ -44,13 +44,7 @@ type Renewed struct {
 // ParseJoined reads the answer to a JoinRequest.
 func ParseJoined(b []byte) (Joined, error) {
 	var j Joined
-	if json.Unmarshal(b, &j) != nil || j.V < 1 || j.Token == "" || len(j.URLs) == 0 {
-		return Joined{}, errJoined
-	}
-	if site, err := ParseSite(string(j.Site)); err != nil || site != j.Site {
-		return Joined{}, errJoined
-	}
-	if u, err := ParseUser(string(j.User)); err != nil || u != j.User {
+	if json.Unmarshal(b, &j) != nil || j.V < 1 || j.Token == "" || len(j.URLs) == 0 || !j.Site.Valid() || !j.User.Valid() {
 		return Joined{}, errJoined
 	}
 	return j, nil

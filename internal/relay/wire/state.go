@@ -54,10 +54,7 @@ func (s State) Encode() []byte {
 // ParseState reads a state. What is shown of it is cleaned.
 func ParseState(b []byte) (State, error) {
 	var s State
-	if len(b) > MaxBytes || json.Unmarshal(b, &s) != nil || s.V < 1 || s.At.IsZero() || len(s.Links) > MaxLinks {
-		return State{}, errState
-	}
-	if site, err := ParseSite(s.Relay); err != nil || string(site) != s.Relay {
+	if len(b) > MaxBytes || json.Unmarshal(b, &s) != nil || s.V < 1 || s.At.IsZero() || len(s.Links) > MaxLinks || !Site(s.Relay).Valid() {
 		return State{}, errState
 	}
 	for i := range s.Links {

@@ -27,7 +27,7 @@ type Site string
 
 // ParseSite checks the name of a site.
 func ParseSite(s string) (Site, error) {
-	if !named(s, maxSite, "-") {
+	if !Site(s).Valid() {
 		return "", ErrName
 	}
 	return Site(s), nil
@@ -39,11 +39,18 @@ type User string
 // ParseUser checks the name of a user: mostly that under which somebody logs on.
 // Capitals become small, for Windows does not tell them apart.
 func ParseUser(s string) (User, error) {
-	if s = strings.ToLower(s); !named(s, maxUser, "-._") {
+	u := User(strings.ToLower(s))
+	if !u.Valid() {
 		return "", ErrName
 	}
-	return User(s), nil
+	return u, nil
 }
+
+// Valid tells whether ParseSite could have given the site.
+func (s Site) Valid() bool { return named(string(s), maxSite, "-") }
+
+// Valid tells whether ParseUser could have given the user.
+func (u User) Valid() bool { return named(string(u), maxUser, "-._") }
 
 func named(s string, most int, also string) bool {
 	for _, r := range s {

@@ -221,7 +221,7 @@ func (w *overSocket) get(ctx context.Context, path string, into any) (status int
 		var a response
 		if a, err = w.answer(ctx); err == nil && a.RequestID == id {
 			if w.clock, _ = time.Parse(stampLayout, a.Timestamp); a.Status == 200 && json.Unmarshal([]byte(a.Body), into) != nil {
-				err = &link.Failure{Why: w.sock.Server().Host() + ": its answer cannot be read", Cause: link.CauseUnexpected}
+				err = w.sock.Server().Failure("its answer cannot be read", link.CauseUnexpected)
 			}
 			return a.Status, err
 		}
@@ -234,7 +234,7 @@ func (w *overSocket) answer(ctx context.Context) (a response, err error) {
 	for {
 		select {
 		case <-ctx.Done():
-			return a, &link.Failure{Why: w.sock.Server().Host() + ": it does not answer in time", Cause: link.CauseSilent}
+			return a, w.sock.Server().Failure("it does not answer in time", link.CauseSilent)
 		case b, ok := <-w.sock.In():
 			if !ok {
 				return a, w.sock.Err()

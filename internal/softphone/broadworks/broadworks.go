@@ -128,7 +128,7 @@ func (s *session) opened(stream *exchangelink.Stream) error {
 	}
 	d, err := parse(b)
 	if err != nil || d.XMLName.Local != "Channel" || d.Channel == "" {
-		return &link.Failure{Why: s.Server.Host() + ": what it answers is no channel", Cause: link.CauseUnexpected}
+		return s.Server.Failure("what it answers is no channel", link.CauseUnexpected)
 	}
 	s.channel = string(d.Channel)
 	s.expire(d.Expires)
@@ -236,11 +236,7 @@ func (s *session) gone(status int) error {
 	case status >= 500 || status == http.StatusTooManyRequests:
 		return s.Server.Status(status)
 	}
-	return s.ended(fmt.Sprintf("it does not know the channel or subscription any more (%d)", status))
-}
-
-func (s *session) ended(why string) error {
-	return &link.Failure{Why: s.Server.Host() + ": " + why, Cause: link.CauseEnded}
+	return s.Server.Failure(fmt.Sprintf("it does not know the channel or subscription any more (%d)", status), link.CauseEnded)
 }
 
 func (s *session) refused(status int) error {
@@ -250,7 +246,7 @@ func (s *session) refused(status int) error {
 	case http.StatusForbidden:
 		return &link.Refusal{Why: "BroadWorks does not let this user follow the calls (403)", Cause: link.CauseRights}
 	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone, http.StatusNotImplemented:
-		return &link.Failure{Why: fmt.Sprintf("%s: it does not offer version 2.0 of Xsi-Events there (%d)", s.Server.Host(), status), Cause: link.CauseVersion}
+		return s.Server.Failure(fmt.Sprintf("it does not offer version 2.0 of Xsi-Events there (%d)", status), link.CauseVersion)
 	}
 	return s.Server.Status(status)
 }
@@ -292,7 +288,7 @@ func (s *session) subscribed(d document, status int, err error) error {
 	case status/100 != 2:
 		return s.refused(status)
 	case d.Subscription == "":
-		return &link.Failure{Why: s.Server.Host() + ": what it answers is no subscription", Cause: link.CauseUnexpected}
+		return s.Server.Failure("what it answers is no subscription", link.CauseUnexpected)
 	}
 	s.subscriptions[string(d.Subscription)] = true
 	s.expire(d.Expires)
@@ -326,7 +322,7 @@ func (s *session) do(ctx context.Context, method, path string, content []byte) (
 		err = s.Server.Status(status)
 	case status/100 == 2:
 		if d, err = parse(b); err != nil {
-			err = &link.Failure{Why: s.Server.Host() + ": its answer cannot be read", Cause: link.CauseUnexpected}
+			err = s.Server.Failure("its answer cannot be read", link.CauseUnexpected)
 		}
 	}
 	return d, status, err

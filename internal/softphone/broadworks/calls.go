@@ -254,7 +254,7 @@ func (s *session) message(ctx context.Context, b []byte) error {
 	case kind == "ChannelTerminated":
 		return s.terminated(d)
 	case kind == "SubscriptionTerminated" && s.subscriptions[string(d.Subscription)]:
-		return s.ended("it has ended the subscription")
+		return s.Server.Failure("it has ended the subscription", link.CauseEnded)
 	case strings.HasPrefix(kind, "CallSubscription"): // all calls of a user
 		s.counted(d)
 		there := map[string]bool{}
@@ -287,7 +287,7 @@ func (s *session) terminated(d document) error {
 	case d.Reason == "UserDeleted":
 		return s.refused(http.StatusUnauthorized)
 	}
-	return s.ended("it has ended the channel")
+	return s.Server.Failure("it has ended the channel", link.CauseEnded)
 }
 
 // counted notes the number of an event, of those of its subscription. Events of

@@ -13,6 +13,7 @@ package exchangelink
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -46,14 +47,9 @@ type Options struct {
 
 // fill sets the times that are not set.
 func (o *Options) fill() {
-	for _, d := range []struct {
-		value    *time.Duration
-		fallback time.Duration
-	}{{&o.PingEvery, 15 * time.Second}, {&o.Silence, 40 * time.Second}, {&o.Answer, 10 * time.Second}} {
-		if *d.value <= 0 {
-			*d.value = d.fallback
-		}
-	}
+	o.PingEvery = cmp.Or(o.PingEvery, 15*time.Second)
+	o.Silence = cmp.Or(o.Silence, 40*time.Second)
+	o.Answer = cmp.Or(o.Answer, 10*time.Second)
 }
 
 const (
@@ -232,13 +228,18 @@ func (s *Server) send(ctx context.Context, c *http.Client, method, path string, 
 	return resp, err
 }
 
+// Failure is an error with the server's address before it.
+func (s *Server) Failure(why string, cause link.Cause) error {
+	return &link.Failure{Why: s.base.Host + ": " + why, Cause: cause}
+}
+
 // Status is the error for an answer that nobody expects.
 func (s *Server) Status(code int) error {
 	cause := link.CauseUnexpected
 	if code >= 500 || code == http.StatusTooManyRequests {
 		cause = link.CauseFault
 	}
-	return &link.Failure{Why: fmt.Sprintf("%s: it answers with status %d", s.base.Host, code), Cause: cause}
+	return s.Failure(fmt.Sprintf("it answers with status %d", code), cause)
 }
 
 // Basic is the header of a user name and password.
@@ -277,8 +278,7 @@ func (s *Server) broke(ctx context.Context, err error) error {
 	if errors.Is(err, errOdd) {
 		return fmt.Errorf("%s: %w", s.base.Host, &unreadable)
 	}
-	why, cause := reason(err)
-	return &link.Failure{Why: s.base.Host + ": " + why, Cause: cause}
+	return s.Failure(reason(err))
 }
 
 var unreadable = link.Failure{Why: errOdd.Error(), Cause: link.CauseUnexpected}

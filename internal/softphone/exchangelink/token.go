@@ -2,9 +2,10 @@ package exchangelink
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
+
+	"wiebelt/internal/softphone/link"
 )
 
 // Token opens an exchange for a while. The zero value opens nothing.
@@ -28,7 +29,7 @@ func NewToken(id, user string, life time.Duration) Token {
 // Grant is NewToken of what the server gave, which may be anything.
 func (s *Server) Grant(id, user string, life time.Duration) (Token, error) {
 	if !Sendable(id) {
-		return Token{}, errors.New(s.Host() + ": it gave no token that can be used")
+		return Token{}, s.Failure("it gave no token that can be used", link.NoCause)
 	}
 	return NewToken(id, user, life), nil
 }

@@ -3,10 +3,10 @@ package wazo
 import (
 	"context"
 	"encoding/json"
-	"errors"
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/softphone/exchangelink"
+	"wiebelt/internal/softphone/link"
 )
 
 // message is what the server sends, of version 2 of its protocol.
@@ -51,7 +51,7 @@ func (s *session) message(ctx context.Context, b []byte) error {
 		return nil
 	case "init", "subscribe", "start", "token":
 		if m.Code != 0 {
-			return errors.New(s.Server.Host() + ": the event server refuses what it was asked")
+			return s.Server.Failure("the event server refuses what it was asked", link.NoCause)
 		}
 	}
 	switch {

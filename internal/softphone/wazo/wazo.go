@@ -117,11 +117,11 @@ func (s *session) run(ctx context.Context) error {
 			}
 		case <-greeting.C:
 			if !s.ready {
-				return errors.New(s.Server.Host() + ": the event server does not answer in time")
+				return s.Server.Failure("the event server does not answer in time", link.NoCause)
 			}
 		case t := <-renewed:
 			if t.User != s.token.User {
-				return errors.New(s.Server.Host() + ": the new token is another user's")
+				return s.Server.Failure("the new token is another user's", link.NoCause)
 			}
 			s.token = t
 			if err := s.send("token", "token", t.ID); err != nil {

@@ -154,7 +154,7 @@ func (s *session) dial(ctx context.Context) error {
 
 // open opens the socket at an address, which holds a key. No token goes there.
 func (s *session) open(ctx context.Context, address string) (status int, err error) {
-	odd := s.odd("it gave no address for its events that can be used")
+	odd := s.Server.Failure("it gave no address for its events that can be used", link.CauseVersion)
 	u, err := url.Parse(address)
 	if err != nil || u.User != nil || u.Scheme != "wss" && !(u.Scheme == "ws" && strings.HasPrefix(s.Account.Address, "http:")) {
 		return 0, odd
@@ -293,7 +293,7 @@ func (s *session) list(ctx context.Context, path string, each func(webhook.Docum
 		return status, err
 	}
 	if !answer.At("data").Is() && !answer.At("meta").Is() {
-		return 0, s.odd("its list cannot be read")
+		return 0, s.Server.Failure("its list cannot be read", link.CauseVersion)
 	}
 	for _, d := range answer.At("data").All() {
 		if inner := d.At("object"); inner.Is() {
@@ -307,12 +307,7 @@ func (s *session) list(ctx context.Context, path string, each func(webhook.Docum
 // ended is the error where the server knows a session no more. Its socket may stay, and
 // tell of nothing.
 func (p *phone) ended() error {
-	return &link.Failure{Why: p.Server.Host() + ": its session has ended", Cause: link.CauseEnded}
-}
-
-// odd is the error for an answer of a Xelion that is not as we know it.
-func (s *session) odd(why string) error {
-	return &link.Failure{Why: s.Server.Host() + ": " + why, Cause: link.CauseVersion}
+	return p.Server.Failure("its session has ended", link.CauseEnded)
 }
 
 func (s *session) refused(status int) error {

@@ -127,7 +127,7 @@ func (s *session) run(ctx context.Context) error {
 			}
 		case <-greeting.C:
 			if !s.ready {
-				return errors.New(s.Server.Host() + ": the subscription is not answered in time")
+				return s.Server.Failure("the subscription is not answered in time", link.NoCause)
 			}
 		case s.token = <-renewed:
 		}
