@@ -191,9 +191,11 @@ func (x ExchangeTests) refusals(t *testing.T) {
 			e.Intercept(r.Answer)
 			a := Account(e.Address())
 			a.Extension = cmp.Or(r.Extension, a.Extension)
-			secret := map[string]string{wrong: "canary-wrong", none: ""}
-			if s, is := secret[name]; is {
-				a.Secret = func(context.Context) (string, error) { return s, nil }
+			switch name {
+			case wrong:
+				a.Secret = Secret("canary-wrong")
+			case none:
+				a.Secret = Secret("")
 			}
 			w, phase, want := e.Link(a), link.Refused, r.Want
 			if r.Waits {
