@@ -23,30 +23,15 @@ const (
 
 // Bridge shows what is on screen to programs that ask for it over AT-SPI.
 type Bridge struct {
-	next chan Tree
-
+	screen
 	conn    *dbus.Conn
 	desktop atomic.Pointer[reference] // the parent that the registry gave us
-	now     atomic.Pointer[view]
-}
-
-// New makes one. It is seen by nobody before Run.
-func New() *Bridge { return &Bridge{next: make(chan Tree, 1)} }
-
-// Show makes t what is on screen and returns at once; of several in a row the last
-// one counts. It may be called from one goroutine.
-func (b *Bridge) Show(t Tree) {
-	select {
-	case <-b.next:
-	default:
-	}
-	b.next <- t
 }
 
 // Run is one of the desktop's programs until ctx ends, which is no error, or its
 // bus does.
 func (b *Bridge) Run(ctx context.Context) error {
-	b.now.Store(viewOf(Tree{}, nil))
+	b.set(Tree{})
 	b.desktop.Store(&nobody)
 	if err := b.connect(ctx); err != nil {
 		return err
@@ -62,10 +47,7 @@ func (b *Bridge) Run(ctx context.Context) error {
 			}
 			return desktopbus.ErrEnded
 		case t := <-b.next:
-			old := b.now.Load()
-			now := viewOf(t, old.news)
-			b.now.Store(now) // first: readers ask back
-			b.tell(old, now)
+			b.tell(b.set(t)) // first what they find: they ask back
 		}
 	}
 }
@@ -126,15 +108,13 @@ func (b *Bridge) tell(old, now *view) {
 			}
 			was = &place{Node: &Node{Off: p.Off, State: p.State, Value: p.Value, Caret: p.Caret, Marked: p.Marked}}
 		case was.Name != p.Name:
-			b.object("PropertyChange", p.path(), "accessible-name", 0, p.Name)
+			b.object("PropertyChange", p.ID.path(), "accessible-name", 0, p.Name)
 		}
 		b.states(was, p)
 		b.text(was, p)
 	}
-	for _, p := range now.inOrder { // all of it is known by now
-		if p.Role == News && old.find(p.ID) == nil && (p.top().Role == Card || old.nodes[p.top().ID] != nil) {
-			b.state(p, "showing", true) // what a window opens with is not news
-		}
+	for _, p := range now.newsSince(old) { // all of it is known by now
+		b.state(p, "showing", true)
 	}
 }
 
@@ -164,21 +144,21 @@ func (b *Bridge) states(was, p *place) {
 func (b *Bridge) text(was, p *place) {
 	switch {
 	case p.Role == ComboBox && was.Value != p.Value:
-		b.object("SelectionChanged", p.path(), "", 0, "")
+		b.object("SelectionChanged", p.ID.path(), "", 0, "")
 	case p.Role != Entry:
 	default:
 		at, gone, come := differing(was.Value, p.Value)
 		if gone != "" {
-			b.emit("Object.TextChanged", p.path(), "delete", at, runes(gone), gone)
+			b.emit("Object.TextChanged", p.ID.path(), "delete", at, runes(gone), gone)
 		}
 		if come != "" {
-			b.emit("Object.TextChanged", p.path(), "insert", at, runes(come), come)
+			b.emit("Object.TextChanged", p.ID.path(), "insert", at, runes(come), come)
 		}
 		if was.Caret != p.Caret {
-			b.object("TextCaretMoved", p.path(), "", int32(p.Caret), "")
+			b.object("TextCaretMoved", p.ID.path(), "", int32(p.Caret), "")
 		}
 		if was.Marked != p.Marked {
-			b.object("TextSelectionChanged", p.path(), "", 0, "")
+			b.object("TextSelectionChanged", p.ID.path(), "", 0, "")
 		}
 	}
 }
@@ -201,19 +181,19 @@ func (b *Bridge) state(p *place, name string, on bool) {
 	if on {
 		n = 1
 	}
-	b.object("StateChanged", p.path(), name, n, int32(0))
+	b.object("StateChanged", p.ID.path(), name, n, int32(0))
 }
 
 // child tells that p is, or was, in what it stands in.
 func (b *Bridge) child(how string, p *place) {
 	in := root
 	if p.parent != nil {
-		in = p.parent.path()
+		in = p.parent.ID.path()
 	}
-	b.object("ChildrenChanged", in, how, int32(p.index), b.ref(p.path()))
+	b.object("ChildrenChanged", in, how, int32(p.index), b.ref(p.ID.path()))
 }
 
-func (b *Bridge) window(what string, p *place) { b.emit("Window."+what, p.path(), "", 0, 0, p.Name) }
+func (b *Bridge) window(what string, p *place) { b.emit("Window."+what, p.ID.path(), "", 0, 0, p.Name) }
 
 func (b *Bridge) object(what string, of dbus.ObjectPath, detail string, n int32, value any) {
 	b.emit("Object."+what, of, detail, n, 0, value)

@@ -12,27 +12,7 @@ import (
 )
 
 // Bridge shows what is on screen to programs that ask for it over UI Automation.
-type Bridge struct {
-	next chan Tree
-	now  atomic.Pointer[view]
-}
-
-// New makes one. It is seen by nobody before Run.
-func New() *Bridge {
-	b := &Bridge{next: make(chan Tree, 1)}
-	b.now.Store(viewOf(Tree{}, nil))
-	return b
-}
-
-// Show makes t what is on screen and returns at once; of several in a row the last
-// one counts. It may be called from one goroutine.
-func (b *Bridge) Show(t Tree) {
-	select {
-	case <-b.next:
-	default:
-	}
-	b.next <- t
-}
+type Bridge struct{ screen }
 
 // running is the bridge that answers for the windows of this program.
 var running atomic.Pointer[Bridge]
@@ -47,7 +27,7 @@ func (b *Bridge) Run(ctx context.Context) error {
 	running.Store(b)
 	defer func() {
 		running.CompareAndSwap(b, nil)
-		b.now.Store(viewOf(Tree{}, nil))
+		b.set(Tree{})
 		b.disconnect()
 	}()
 	for {
@@ -62,9 +42,7 @@ func (b *Bridge) Run(ctx context.Context) error {
 
 // take makes t what clients find from now on, and tells them.
 func (b *Bridge) take(t Tree) {
-	old := b.now.Load()
-	now := viewOf(t, old.news)
-	b.now.Store(now) // first: readers ask back
+	old, now := b.set(t) // first: readers ask back
 	b.disconnect()
 	if listening() {
 		for _, c := range changes(old, now) {
@@ -130,14 +108,12 @@ func changes(old, now *view) (all []change) {
 	if p, was := now.focused(), old.focused(); p != nil && (was == nil || was.ID != p.ID) {
 		all = append(all, change{of: p, event: eventFocusChanged})
 	}
-	for _, p := range now.inOrder { // last: it takes the longest to say
-		switch top := p.top(); {
-		case p.Role != News || old.find(p.ID) != nil:
-		case top.Role == Card:
-			all = append(all, change{of: p, event: eventSystemAlert})
-		case old.nodes[top.ID] != nil:
-			all = append(all, change{of: p, event: eventLiveRegionChanged})
+	for _, p := range now.newsSince(old) { // last: it takes the longest to say
+		event := uintptr(eventLiveRegionChanged)
+		if p.top().Role == Card {
+			event = eventSystemAlert
 		}
+		all = append(all, change{of: p, event: event})
 	}
 	return all
 }

@@ -2,7 +2,6 @@ package screenreader
 
 import (
 	"image"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -27,8 +26,8 @@ type (
 
 var nobody = reference{"", folder + "null"}
 
-func (p *place) path() dbus.ObjectPath {
-	return objects + "/" + dbus.ObjectPath(strconv.Itoa(int(p.ID)))
+func (id ID) path() dbus.ObjectPath {
+	return objects + "/" + dbus.ObjectPath(strconv.Itoa(int(id)))
 }
 
 // Roles and states as AT-SPI counts them.
@@ -99,7 +98,7 @@ func (o object) children() []reference {
 	}
 	refs := make([]reference, len(all))
 	for i, n := range all {
-		refs[i] = o.b.ref((&place{Node: n}).path())
+		refs[i] = o.b.ref(n.ID.path())
 	}
 	return refs
 }
@@ -118,7 +117,7 @@ func (o object) parent() reference {
 	case o.place.parent == nil:
 		return o.b.ref(root)
 	}
-	return o.b.ref(o.place.parent.path())
+	return o.b.ref(o.place.parent.ID.path())
 }
 
 func (o object) role() (uint32, string) {
@@ -143,7 +142,7 @@ func (o object) state() uint64 {
 		it  bool
 		bit uint64
 	}{
-		{!o.Off, enabled}, {!o.Is(Outside), showing}, {!o.Off && (o.Is(Focusable) || o.top().Role == Card && o.Acts()), focusable},
+		{!o.Off, enabled}, {!o.Is(Outside), showing}, {o.focusable(), focusable},
 		{o.Focused && o.Role.topmost(), active}, {o.Focused && !o.Role.topmost(), focused},
 		{o.Is(Checked), checked}, {o.Is(Selected), selected}, {o.Is(Invalid), invalid},
 		{o.Is(Expandable), expandable}, {o.Is(Expanded), expanded}, {o.Is(Expandable) && !o.Is(Expanded), collapsed},
@@ -182,7 +181,7 @@ func (o object) interfaces() []string {
 	if o.Role == Entry {
 		names = append(names, iface+"Text")
 	}
-	if slices.ContainsFunc(o.Children, func(n *Node) bool { return n.Is(Selected) }) { // else each is said not to be
+	if o.selects() {
 		names = append(names, iface+"Selection")
 	}
 	return names
@@ -195,7 +194,7 @@ func (o object) chosen() (all []reference) {
 	}
 	for _, n := range o.Children {
 		if n.Is(Selected) {
-			all = append(all, o.b.ref((&place{Node: n}).path()))
+			all = append(all, o.b.ref(n.ID.path()))
 		}
 	}
 	return all
@@ -228,20 +227,13 @@ func (o object) bounds(from uint32) image.Rectangle {
 	if o.place == nil {
 		return image.Rectangle{}
 	}
-	at := o.place
-	switch from {
-	case fromWindow:
-		for at.parent != nil {
-			at = at.parent
-		}
-	case fromParent:
-		if at = at.parent; at == nil {
-			return o.Bounds
-		}
-	default:
-		return o.Bounds
+	switch {
+	case from == fromWindow:
+		return o.Bounds.Sub(o.top().Bounds.Min)
+	case from == fromParent && o.place.parent != nil:
+		return o.Bounds.Sub(o.place.parent.Bounds.Min)
 	}
-	return o.Bounds.Sub(at.Bounds.Min)
+	return o.Bounds
 }
 
 // under is what is at a place of an object.
@@ -251,17 +243,7 @@ func (o object) under(x, y int32, from uint32) reference {
 		return nobody
 	}
 	at = at.Sub(o.bounds(from).Min).Add(o.Bounds.Min)
-	n := o.Node
-down:
-	for {
-		for _, c := range n.Children {
-			if at.In(c.Bounds) && !c.Is(Outside) {
-				n = c
-				continue down
-			}
-		}
-		return o.b.ref((&place{Node: n}).path())
-	}
+	return o.b.ref(o.place.under(at).ID.path())
 }
 
 // about is what more there is to say. Readers leave out where in a list something is,

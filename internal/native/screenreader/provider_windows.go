@@ -53,8 +53,8 @@ func (p *place) can(i int) bool {
 		return p.Is(Acting)
 	case i == asExpand:
 		return p.Is(Expandable)
-	case i == asSelection: // or each would be said not to be selected
-		return slices.ContainsFunc(p.Children, func(n *Node) bool { return n.Is(Selected) })
+	case i == asSelection:
+		return p.selects()
 	case i == asSelectionItem:
 		return p.Role == Item && p.parent != nil && p.parent.can(asSelection)
 	}
@@ -63,11 +63,6 @@ func (p *place) can(i int) bool {
 
 // chosen tells whether it is what is selected of several.
 func (p *place) chosen() bool { return p.Is(Selected) || p.Role == Radio && p.Is(Checked) }
-
-// focusable tells whether the keyboard can come to it.
-func (p *place) focusable() bool {
-	return !p.Off && (p.Is(Focusable) || p.top().Role == Card && p.Acts())
-}
 
 // target is what a method is about, at this moment.
 type target struct {
@@ -183,17 +178,7 @@ func (t target) under(at image.Point) *face {
 	if !at.In(t.Bounds) {
 		return nil
 	}
-	p := t.place
-down:
-	for {
-		for i, c := range p.Children {
-			if at.In(c.Bounds) && !c.Is(Outside) {
-				p = &place{c, p, i}
-				continue down
-			}
-		}
-		return t.o.b.provide(p, asFragment)
-	}
+	return t.o.b.provide(t.place.under(at), asFragment)
 }
 
 // beside is what stands in a direction; nil for nothing.

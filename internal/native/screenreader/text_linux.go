@@ -3,8 +3,6 @@ package screenreader
 import (
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/godbus/dbus/v5"
 )
 
 // runes is how many characters a text has, as AT-SPI counts.
@@ -112,72 +110,66 @@ func (o object) marked() [][2]int {
 	return [][2]int{o.Marked}
 }
 
+// around is the part of what was typed that a place is in, and where it is.
+func (o object) around(at int, u unit) (string, int32, int32) {
+	from, to := around(o.runes(), at, u)
+	return o.part(int32(from), int32(to)), int32(from), int32(to)
+}
+
+// extents is where an object is, as left, top, width and height.
+func (o object) extents(from uint32) (x, y, w, h int32) {
+	r := o.bounds(from)
+	return int32(r.Min.X), int32(r.Min.Y), int32(r.Dx()), int32(r.Dy())
+}
+
 // textMethods are what readers may ask of what was typed; they cannot type.
-func (b *Bridge) textMethods() table {
-	span := func(choose func(o object, at int32, n uint32) (int, int)) any {
-		return func(m dbus.Message, at int32, n uint32) (string, int32, int32, *dbus.Error) {
-			o, err := b.asked(m)
-			if err != nil {
-				return "", 0, 0, err
-			}
-			from, to := choose(o, at, n)
-			return o.part(int32(from), int32(to)), int32(from), int32(to), nil
-		}
-	}
-	plain := func(m dbus.Message) (map[string]string, int32, int32, *dbus.Error) {
-		o, err := b.asked(m)
-		return map[string]string{}, 0, int32(len(o.runes())), err
-	}
+func textMethods() table {
+	none := map[string]string{}
+	attributes := func(object) map[string]string { return none }
 	return table{
-		"GetText":              answer2(b, object.part),
-		"GetCharacterAtOffset": answer1(b, func(o object, at int32) int32 { return firstRune(o.part(at, at+1)) }),
-		"GetStringAtOffset": span(func(o object, at int32, n uint32) (int, int) {
-			return around(o.runes(), int(at), unitOf(granularities, n))
-		}),
-		"GetTextAtOffset": span(func(o object, at int32, n uint32) (int, int) {
-			return around(o.runes(), int(at), unitOf(boundaries, n))
-		}),
-		"GetTextBeforeOffset": span(func(o object, at int32, n uint32) (int, int) {
+		"GetText":              object.part,
+		"GetCharacterAtOffset": func(o object, at int32) int32 { return firstRune(o.part(at, at+1)) },
+		"GetStringAtOffset": func(o object, at int32, n uint32) (string, int32, int32) {
+			return o.around(int(at), unitOf(granularities, n))
+		},
+		"GetTextAtOffset": func(o object, at int32, n uint32) (string, int32, int32) {
+			return o.around(int(at), unitOf(boundaries, n))
+		},
+		"GetTextBeforeOffset": func(o object, at int32, n uint32) (string, int32, int32) {
 			from, _ := around(o.runes(), int(at), unitOf(boundaries, n))
 			if from == 0 {
-				return 0, 0
+				return "", 0, 0
 			}
-			return around(o.runes(), from-1, unitOf(boundaries, n))
-		}),
-		"GetTextAfterOffset": span(func(o object, at int32, n uint32) (int, int) {
+			return o.around(from-1, unitOf(boundaries, n))
+		},
+		"GetTextAfterOffset": func(o object, at int32, n uint32) (string, int32, int32) {
 			_, to := around(o.runes(), int(at), unitOf(boundaries, n))
 			if to == len(o.runes()) {
-				return to, to
+				return "", int32(to), int32(to)
 			}
-			return around(o.runes(), to, unitOf(boundaries, n))
-		}),
-		"GetAttributes":          func(m dbus.Message, _ int32) (map[string]string, int32, int32, *dbus.Error) { return plain(m) },
-		"GetAttributeRun":        func(m dbus.Message, _ int32, _ bool) (map[string]string, int32, int32, *dbus.Error) { return plain(m) },
-		"GetDefaultAttributes":   answer(b, func(object) map[string]string { return map[string]string{} }),
-		"GetDefaultAttributeSet": answer(b, func(object) map[string]string { return map[string]string{} }),
-		"GetNSelections":         answer(b, func(o object) int32 { return int32(len(o.marked())) }),
-		"GetSelection": func(m dbus.Message, i int32) (int32, int32, *dbus.Error) {
-			o, err := b.asked(m)
-			if all := o.marked(); err == nil && i >= 0 && int(i) < len(all) {
-				return int32(all[i][0]), int32(all[i][1]), nil
+			return o.around(to, unitOf(boundaries, n))
+		},
+		"GetAttributes": func(o object, _ int32) (map[string]string, int32, int32) { return none, 0, int32(len(o.runes())) },
+		"GetAttributeRun": func(o object, _ int32, _ bool) (map[string]string, int32, int32) {
+			return none, 0, int32(len(o.runes()))
+		},
+		"GetDefaultAttributes":   attributes,
+		"GetDefaultAttributeSet": attributes,
+		"GetNSelections":         func(o object) int32 { return int32(len(o.marked())) },
+		"GetSelection": func(o object, i int32) (from, to int32) {
+			if all := o.marked(); i >= 0 && int(i) < len(all) {
+				from, to = int32(all[i][0]), int32(all[i][1])
 			}
-			return 0, 0, err
+			return from, to
 		},
-		"GetCharacterExtents": func(m dbus.Message, _ int32, from uint32) (int32, int32, int32, int32, *dbus.Error) {
-			o, err := b.asked(m) // where the field is: nobody needs more
-			r := o.bounds(from)
-			return int32(r.Min.X), int32(r.Min.Y), int32(r.Dx()), int32(r.Dy()), err
-		},
-		"GetRangeExtents": func(m dbus.Message, _, _ int32, from uint32) (int32, int32, int32, int32, *dbus.Error) {
-			o, err := b.asked(m)
-			r := o.bounds(from)
-			return int32(r.Min.X), int32(r.Min.Y), int32(r.Dx()), int32(r.Dy()), err
-		},
-		"GetOffsetAtPoint": answer3(b, func(object, int32, int32, uint32) int32 { return -1 }),
-		"SetCaretOffset":   answer1(b, func(object, int32) bool { return false }),
-		"AddSelection":     answer2(b, func(object, int32, int32) bool { return false }),
-		"RemoveSelection":  answer1(b, func(object, int32) bool { return false }),
-		"SetSelection":     answer3(b, func(object, int32, int32, int32) bool { return false }),
+		// Where the field is: nobody needs more.
+		"GetCharacterExtents": func(o object, _ int32, from uint32) (x, y, w, h int32) { return o.extents(from) },
+		"GetRangeExtents":     func(o object, _, _ int32, from uint32) (x, y, w, h int32) { return o.extents(from) },
+		"GetOffsetAtPoint":    func(object, int32, int32, uint32) int32 { return -1 },
+		"SetCaretOffset":      func(object, int32) bool { return false },
+		"AddSelection":        func(object, int32, int32) bool { return false },
+		"RemoveSelection":     func(object, int32) bool { return false },
+		"SetSelection":        func(object, int32, int32, int32) bool { return false },
 	}
 }
 

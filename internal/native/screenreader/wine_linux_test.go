@@ -54,7 +54,7 @@ func exploredByAnother(t *testing.T, p *winetest.Prefix, exe, winclient string) 
 	const card = `[{"Depth":0,"Type":50032,"ID":"1","Name":"Inkomend","Dialog":true},` +
 		`{"Depth":1,"Type":50020,"ID":"2","Name":"Inkomend","Live":2},` +
 		`{"Depth":1,"Type":50008,"ID":"3","Name":"2 relaties"},` +
-		`{"Depth":2,"Type":50007,"ID":"5","Name":"A. Bakker","Which":[2,3]},` +
+		`{"Depth":2,"Type":50007,"ID":"5","Name":"A. Bakker","Help":"Bekend","Which":[2,3]},` +
 		`{"Depth":3,"Type":50000,"ID":"4","Name":"Relatie openen","Focusable":true},` +
 		`{"Depth":1,"Type":50000,"ID":"6","Name":"Kaart sluiten","Off":true},` +
 		`{"Depth":1,"Type":50004,"ID":"8","Name":"Zoeken","Help":"in deze relaties","Focusable":true},` +
