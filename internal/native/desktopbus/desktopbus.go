@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -71,58 +72,86 @@ func Connect(ctx context.Context, address string) (*dbus.Conn, error) {
 	return c, nil
 }
 
+// Call calls a method of an object. It starts nobody.
+func Call(ctx context.Context, c *dbus.Conn, owner string, path dbus.ObjectPath, method string, args ...any) *dbus.Call {
+	ctx, cancel := context.WithTimeout(ctx, Patience)
+	defer cancel()
+	return c.Object(owner, path).CallWithContext(ctx, method, dbus.FlagNoAutoStart, args...)
+}
+
 // Owner is the unique name of who owns a name, "" if nobody does. It starts
 // nobody.
 func Owner(ctx context.Context, c *dbus.Conn, name string) string {
-	ctx, cancel := context.WithTimeout(ctx, Patience)
-	defer cancel()
 	var owner string
-	if c.BusObject().CallWithContext(ctx, "org.freedesktop.DBus.GetNameOwner", 0, name).Store(&owner) != nil {
-		return ""
-	}
+	_ = Call(ctx, c, busName, "/org/freedesktop/DBus", busName+".GetNameOwner", name).Store(&owner)
 	return owner
 }
 
 // Get reads a property of an object. It starts nobody.
 func Get(ctx context.Context, c *dbus.Conn, owner string, path dbus.ObjectPath, iface, property string) (any, error) {
-	ctx, cancel := context.WithTimeout(ctx, Patience)
-	defer cancel()
 	var v dbus.Variant
-	err := c.Object(owner, path).CallWithContext(ctx, "org.freedesktop.DBus.Properties.Get", dbus.FlagNoAutoStart, iface, property).Store(&v)
+	err := Call(ctx, c, owner, path, "org.freedesktop.DBus.Properties.Get", iface, property).Store(&v)
 	return v.Value(), err
-}
-
-// FollowOwner has the bus tell when a name gets another owner; OwnerChange
-// reads what it tells.
-func FollowOwner(ctx context.Context, c *dbus.Conn, name string) error {
-	return c.AddMatchSignalContext(ctx, dbus.WithMatchSender(busName), dbus.WithMatchInterface(busName),
-		dbus.WithMatchMember("NameOwnerChanged"), dbus.WithMatchArg(0, name))
 }
 
 const busName = "org.freedesktop.DBus"
 
-// OwnerChange reports which name has which owner from now on, "" for none.
-func OwnerChange(s *dbus.Signal) (name, owner string, ok bool) {
-	if s.Sender != busName || s.Name != busName+".NameOwnerChanged" || len(s.Body) != 3 {
-		return "", "", false
-	}
-	name, ok1 := s.Body[0].(string)
-	owner, ok2 := s.Body[2].(string)
-	return name, owner, ok1 && ok2
+// Follower follows programs on a bus by their names.
+type Follower struct {
+	Names   []string
+	Matches [][]dbus.MatchOption // of the signals that are heard
+	// Owned is called with who has one of the names, "" for nobody: at first, when that
+	// changes, and when the bus ends. Ready, which may be nil, is called in between, and
+	// Heard with each other signal; any program can send those that are for nobody else.
+	Owned func(name, owner string)
+	Ready func()
+	Heard func(*dbus.Signal)
 }
 
-// Listen gives heard one signal after another until ctx ends, which is no
-// error, or the bus does: ErrEnded.
-func Listen(ctx context.Context, signals <-chan *dbus.Signal, heard func(*dbus.Signal)) error {
+// Run follows until ctx ends, which is no error, or the bus does: ErrEnded.
+func (f Follower) Run(ctx context.Context, c *dbus.Conn) error {
+	signals := make(chan *dbus.Signal, 16)
+	c.Signal(signals)
+	// Listen first, ask then: what changes in between is heard.
+	matches := f.Matches
+	for _, name := range f.Names {
+		matches = append(matches, []dbus.MatchOption{dbus.WithMatchSender(busName), dbus.WithMatchInterface(busName),
+			dbus.WithMatchMember("NameOwnerChanged"), dbus.WithMatchArg(0, name)})
+	}
+	for _, m := range matches {
+		if err := c.AddMatchSignalContext(ctx, m...); err != nil {
+			return err
+		}
+	}
+	for _, name := range f.Names {
+		f.Owned(name, Owner(ctx, c, name))
+	}
+	if f.Ready != nil {
+		f.Ready()
+	}
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case s, more := <-signals:
 			if !more {
+				for _, name := range f.Names {
+					f.Owned(name, "")
+				}
 				return ErrEnded
 			}
-			heard(s)
+			f.heard(s)
 		}
+	}
+}
+
+func (f Follower) heard(s *dbus.Signal) {
+	if s.Sender != busName || s.Name != busName+".NameOwnerChanged" {
+		f.Heard(s)
+		return
+	}
+	var name, before, owner string
+	if dbus.Store(s.Body, &name, &before, &owner) == nil && slices.Contains(f.Names, name) {
+		f.Owned(name, owner)
 	}
 }

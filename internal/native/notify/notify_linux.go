@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -43,33 +44,53 @@ type Notifier struct {
 func Open(ctx context.Context, chosen func(tag, action string)) (*Notifier, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	n := &Notifier{chosen: chosen, cancel: cancel, ctx: ctx, done: make(chan struct{}), ids: map[string]uint32{}}
-	if err := n.connect(); err != nil {
+	ready := make(chan struct{})
+	var failed error
+	go func() {
+		defer close(n.done)
+		failed = n.run(ready)
+	}()
+	select {
+	case <-ready:
+		return n, nil
+	case <-n.done:
 		cancel()
-		return nil, fmt.Errorf("%w: %w", ErrUnsupported, err)
+		return nil, fmt.Errorf("%w: %w", ErrUnsupported, cmp.Or(failed, ctx.Err()))
 	}
-	signals := make(chan *dbus.Signal, 16)
-	n.conn.Signal(signals)
-	go n.run(signals)
-	return n, nil
 }
 
-func (n *Notifier) connect() error {
-	c, err := desktopbus.Session(n.ctx)
-	if err != nil {
+// run is the goroutine that hears of buttons. ready is closed when it does.
+func (n *Notifier) run(ready chan<- struct{}) (err error) {
+	if n.conn, err = desktopbus.Session(n.ctx); err != nil {
 		return err
 	}
-	n.conn = c
-	err = c.AddMatchSignalContext(n.ctx, dbus.WithMatchSender(service), dbus.WithMatchInterface(service), dbus.WithMatchObjectPath(object))
-	if err == nil {
-		err = desktopbus.FollowOwner(n.ctx, c, service)
+	defer n.conn.Close()
+	defer func() {
+		n.mu.Lock()
+		n.closed = true
+		n.mu.Unlock()
+	}()
+	if err := n.ask(); err != nil {
+		return err
 	}
-	if err == nil {
-		err = n.ask()
-	}
-	if err != nil {
-		c.Close()
-	}
-	return err
+	return desktopbus.Follower{
+		Names: []string{service},
+		Matches: [][]dbus.MatchOption{
+			{dbus.WithMatchSender(service), dbus.WithMatchInterface(service), dbus.WithMatchObjectPath(object)},
+		},
+		Owned: func(_, owner string) { // a new service knows nothing of the old one's
+			n.mu.Lock()
+			defer n.mu.Unlock()
+			n.owner = owner
+			clear(n.ids)
+		},
+		Ready: func() { close(ready) },
+		Heard: func(s *dbus.Signal) {
+			if tag, action, ok := n.pressed(s); ok {
+				n.chosen(tag, action)
+			}
+		},
+	}.Run(n.ctx, n.conn)
 }
 
 // ask learns what the service can do; it is started if it does not run.
@@ -81,40 +102,15 @@ func (n *Notifier) ask() error {
 		return err
 	}
 	n.buttons = slices.Contains(can, "actions")
-	n.owner = desktopbus.Owner(ctx, n.conn, service)
 	return nil
 }
 
-// run is the goroutine that hears of buttons.
-func (n *Notifier) run(signals <-chan *dbus.Signal) {
-	defer close(n.done)
-	defer n.conn.Close()
-	if desktopbus.Listen(n.ctx, signals, n.heard) != nil {
-		n.mu.Lock()
-		n.closed = true
-		n.mu.Unlock()
-	}
-}
-
-// heard acts on a signal; only the service itself is believed.
-func (n *Notifier) heard(s *dbus.Signal) {
-	if tag, action, ok := n.pressed(s); ok {
-		n.chosen(tag, action)
-	}
-}
-
-// pressed reads a signal and reports which button was pressed, if one was. That
+// pressed reads a signal and reports which button was pressed, if one was; only the
+// service itself is believed. That
 // may be before Show knows the number of its notification: the lock waits.
 func (n *Notifier) pressed(s *dbus.Signal) (tag, action string, ok bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if name, owner, ok := desktopbus.OwnerChange(s); ok {
-		if name == service { // a new service knows nothing of the old one's
-			n.owner = owner
-			clear(n.ids)
-		}
-		return "", "", false
-	}
 	if s.Sender != n.owner || len(s.Body) != 2 {
 		return "", "", false
 	}
@@ -179,9 +175,7 @@ func (n *Notifier) Withdraw(tag string) error {
 		return nil
 	}
 	delete(n.ids, tag)
-	ctx, cancel := context.WithTimeout(n.ctx, desktopbus.Patience)
-	defer cancel()
-	return n.conn.Object(service, object).CallWithContext(ctx, service+".CloseNotification", dbus.FlagNoAutoStart, id).Err
+	return desktopbus.Call(n.ctx, n.conn, service, object, service+".CloseNotification", id).Err
 }
 
 // Close takes away what is shown, ends the connection and waits until it has

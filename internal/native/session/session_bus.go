@@ -50,8 +50,6 @@ func watchUser(ctx context.Context, f *facts, ready func()) error {
 	}
 	defer c.Close()
 	u := &user{f: f, c: c, owners: map[string]string{}}
-	signals := make(chan *dbus.Signal, 16)
-	c.Signal(signals)
 	names := []string{shell, notifications, accessibility}
 	matches := [][]dbus.MatchOption{
 		{dbus.WithMatchSender(notifications), dbus.WithMatchInterface(properties), dbus.WithMatchMember("PropertiesChanged")},
@@ -62,28 +60,10 @@ func watchUser(ctx context.Context, f *facts, ready func()) error {
 		names = append(names, s.name)
 		matches = append(matches, []dbus.MatchOption{dbus.WithMatchSender(s.name), dbus.WithMatchInterface(s.name), dbus.WithMatchMember("ActiveChanged")})
 	}
-	// Listen first, ask then: what changes in between is heard.
-	for _, m := range matches {
-		if err := c.AddMatchSignalContext(ctx, m...); err != nil {
-			return err
-		}
-	}
-	for _, name := range names {
-		if err := desktopbus.FollowOwner(ctx, c, name); err != nil {
-			return err
-		}
-	}
-	for _, name := range names {
-		u.owned(ctx, name, desktopbus.Owner(ctx, c, name))
-	}
-	ready()
-	err = desktopbus.Listen(ctx, signals, func(s *dbus.Signal) { u.heard(ctx, s) })
-	if err != nil {
-		for _, name := range names {
-			u.owned(ctx, name, "")
-		}
-	}
-	return err
+	return desktopbus.Follower{Names: names, Matches: matches, Ready: ready,
+		Owned: func(name, owner string) { u.owned(ctx, name, owner) },
+		Heard: func(s *dbus.Signal) { u.heard(ctx, s) },
+	}.Run(ctx, c)
 }
 
 // owned notes who owns a name and asks him what holds.
@@ -111,12 +91,6 @@ func (u *user) owned(ctx context.Context, name, owner string) {
 // heard acts on a signal. What is said in the name of a program counts only
 // from its owner: any program can send a signal straight to us.
 func (u *user) heard(ctx context.Context, s *dbus.Signal) {
-	if name, owner, ok := desktopbus.OwnerChange(s); ok {
-		if _, ours := u.owners[name]; ours {
-			u.owned(ctx, name, owner)
-		}
-		return
-	}
 	if name, ok := strings.CutSuffix(s.Name, ".ActiveChanged"); ok {
 		if u.owners[name] == "" || u.owners[name] != s.Sender || len(s.Body) != 1 {
 			return
@@ -146,14 +120,12 @@ func (u *user) active(ctx context.Context, name, owner string) (active, known bo
 	if owner == "" {
 		return false, false
 	}
-	ctx, cancel := context.WithTimeout(ctx, desktopbus.Patience)
-	defer cancel()
 	for _, s := range savers {
 		if s.name != name {
 			continue
 		}
 		for _, path := range s.paths {
-			if u.c.Object(owner, path).CallWithContext(ctx, name+".GetActive", dbus.FlagNoAutoStart).Store(&active) == nil {
+			if desktopbus.Call(ctx, u.c, owner, path, name+".GetActive").Store(&active) == nil {
 				return active, true
 			}
 		}
@@ -237,28 +209,18 @@ func watchMachine(ctx context.Context, f *facts, ready func()) error {
 	}
 	defer c.Close()
 	m := &machine{f: f, c: c}
-	signals := make(chan *dbus.Signal, 16)
-	c.Signal(signals)
-	if err := c.AddMatchSignalContext(ctx, dbus.WithMatchSender(login), dbus.WithMatchInterface(properties),
-		dbus.WithMatchMember("PropertiesChanged"), dbus.WithMatchArg(0, loginSession)); err != nil {
-		return err
-	}
-	if err := desktopbus.FollowOwner(ctx, c, login); err != nil {
-		return err
-	}
-	m.owned(ctx, desktopbus.Owner(ctx, c, login))
-	ready()
-	err = desktopbus.Listen(ctx, signals, func(s *dbus.Signal) {
-		if name, owner, ok := desktopbus.OwnerChange(s); ok && name == login {
-			m.owned(ctx, owner)
-		} else if s.Sender == m.owner && s.Path == m.path {
-			m.read(ctx)
-		}
-	})
-	if err != nil {
-		m.owned(ctx, "")
-	}
-	return err
+	return desktopbus.Follower{
+		Names: []string{login},
+		Matches: [][]dbus.MatchOption{{dbus.WithMatchSender(login), dbus.WithMatchInterface(properties),
+			dbus.WithMatchMember("PropertiesChanged"), dbus.WithMatchArg(0, loginSession)}},
+		Owned: func(_, owner string) { m.owned(ctx, owner) },
+		Ready: ready,
+		Heard: func(s *dbus.Signal) {
+			if s.Sender == m.owner && s.Path == m.path {
+				m.read(ctx)
+			}
+		},
+	}.Run(ctx, c)
 }
 
 func (m *machine) owned(ctx context.Context, owner string) {
@@ -272,18 +234,14 @@ func (m *machine) owned(ctx context.Context, owner string) {
 // session finds our session: by its id, by our process, or, for a program that
 // the user's service manager has started, the one on the user's screen.
 func (m *machine) session(ctx context.Context) dbus.ObjectPath {
-	ctx, cancel := context.WithTimeout(ctx, desktopbus.Patience)
-	defer cancel()
-	manager := m.c.Object(m.owner, loginPath)
 	var path dbus.ObjectPath
-	if id := os.Getenv("XDG_SESSION_ID"); id != "" &&
-		manager.CallWithContext(ctx, loginManager+".GetSession", 0, id).Store(&path) == nil {
+	found := func(method string, arg any) bool {
+		return desktopbus.Call(ctx, m.c, m.owner, loginPath, loginManager+method, arg).Store(&path) == nil
+	}
+	if id := os.Getenv("XDG_SESSION_ID"); id != "" && found(".GetSession", id) || found(".GetSessionByPID", uint32(os.Getpid())) {
 		return path
 	}
-	if manager.CallWithContext(ctx, loginManager+".GetSessionByPID", 0, uint32(os.Getpid())).Store(&path) == nil {
-		return path
-	}
-	if manager.CallWithContext(ctx, loginManager+".GetUser", 0, uint32(os.Getuid())).Store(&path) != nil {
+	if !found(".GetUser", uint32(os.Getuid())) {
 		return ""
 	}
 	v, err := desktopbus.Get(ctx, m.c, m.owner, path, loginUser, "Display")

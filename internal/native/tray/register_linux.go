@@ -21,27 +21,20 @@ func (t *Tray) stayRegistered(ctx context.Context) {
 		return
 	}
 	defer c.Close()
-	if desktopbus.FollowOwner(ctx, c, watcher) != nil {
-		return
-	}
-	signals := make(chan *dbus.Signal, 16)
-	c.Signal(signals)
-	register(ctx, c) // the panel may have come between the library's first try and now
-	_ = desktopbus.Listen(ctx, signals, func(s *dbus.Signal) {
-		if name, owner, ok := desktopbus.OwnerChange(s); ok && name == watcher && owner != "" {
-			register(ctx, c)
-		}
-	})
+	// At first as well: a panel may have come between the library's first try and now.
+	_ = desktopbus.Follower{
+		Names: []string{watcher},
+		Owned: func(string, string) { register(ctx, c) },
+		Heard: func(*dbus.Signal) {},
+	}.Run(ctx, c)
 }
 
 // register names the library's connection, the one that has the icon.
 func register(ctx context.Context, c *dbus.Conn) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
 	item := desktopbus.Owner(ctx, c, fmt.Sprintf("org.kde.StatusNotifierItem-%d-1", os.Getpid()))
 	if item == "" {
 		return
 	}
 	// The answer does not matter: without a panel there is nobody to answer.
-	_ = c.Object(watcher, "/StatusNotifierWatcher").CallWithContext(ctx, watcher+".RegisterStatusNotifierItem", dbus.FlagNoAutoStart, item).Err
+	_ = desktopbus.Call(ctx, c, watcher, "/StatusNotifierWatcher", watcher+".RegisterStatusNotifierItem", item).Err
 }

@@ -85,24 +85,17 @@ func (p *portal) run() {
 		return
 	}
 	defer c.Close()
-	signals := make(chan *dbus.Signal, 16)
-	c.Signal(signals)
-	for _, m := range [][]dbus.MatchOption{
-		{dbus.WithMatchSender(portalName), dbus.WithMatchInterface(portalSettings), dbus.WithMatchMember("SettingChanged"), dbus.WithMatchArg(0, appearance)},
-		{dbus.WithMatchSender(portalName), dbus.WithMatchInterface(portalRequest), dbus.WithMatchMember("Response")},
-		{dbus.WithMatchSender(portalName), dbus.WithMatchInterface(portalShortcuts), dbus.WithMatchMember("Activated")},
-	} {
-		if c.AddMatchSignalContext(p.ctx, m...) != nil {
-			return
-		}
-	}
-	if desktopbus.FollowOwner(p.ctx, c, portalName) != nil {
-		return
-	}
-	p.owned(c, desktopbus.Owner(p.ctx, c, portalName))
-	if desktopbus.Listen(p.ctx, signals, func(s *dbus.Signal) { p.heard(c, s) }) != nil {
-		p.owned(nil, "")
-	}
+	_ = desktopbus.Follower{
+		Names: []string{portalName},
+		Matches: [][]dbus.MatchOption{
+			{dbus.WithMatchSender(portalName), dbus.WithMatchInterface(portalSettings), dbus.WithMatchMember("SettingChanged"),
+				dbus.WithMatchArg(0, appearance)},
+			{dbus.WithMatchSender(portalName), dbus.WithMatchInterface(portalRequest), dbus.WithMatchMember("Response")},
+			{dbus.WithMatchSender(portalName), dbus.WithMatchInterface(portalShortcuts), dbus.WithMatchMember("Activated")},
+		},
+		Owned: func(_, owner string) { p.owned(c, owner) },
+		Heard: func(s *dbus.Signal) { p.heard(c, s) },
+	}.Run(p.ctx, c)
 }
 
 func (p *portal) owned(c *dbus.Conn, owner string) {
@@ -115,12 +108,6 @@ func (p *portal) owned(c *dbus.Conn, owner string) {
 }
 
 func (p *portal) heard(c *dbus.Conn, s *dbus.Signal) {
-	if name, owner, ok := desktopbus.OwnerChange(s); ok {
-		if name == portalName {
-			p.owned(c, owner)
-		}
-		return
-	}
 	if s.Sender != p.owner { // any program can send a signal straight to us
 		return
 	}
@@ -128,12 +115,10 @@ func (p *portal) heard(c *dbus.Conn, s *dbus.Signal) {
 	case portalSettings + ".SettingChanged":
 		p.read(c)
 	case portalRequest + ".Response":
-		if len(s.Body) != 2 {
+		var a answer
+		if dbus.Store(s.Body, &a.code, &a.results) != nil {
 			return
 		}
-		var a answer
-		a.code, _ = s.Body[0].(uint32)
-		a.results, _ = s.Body[1].(map[string]dbus.Variant)
 		p.mu.Lock()
 		ch := p.answers[s.Path]
 		delete(p.answers, s.Path)
@@ -168,11 +153,9 @@ func (p *portal) read(c *dbus.Conn) {
 
 // setting is one value of the appearance, 0 for "no preference".
 func (p *portal) setting(c *dbus.Conn, key string) uint32 {
-	ctx, cancel := context.WithTimeout(p.ctx, desktopbus.Patience)
-	defer cancel()
 	var v dbus.Variant
 	// The later ReadOne is not everywhere; this one packs the value twice.
-	if c.Object(p.owner, portalPath).CallWithContext(ctx, portalSettings+".Read", dbus.FlagNoAutoStart, appearance, key).Store(&v) != nil {
+	if desktopbus.Call(p.ctx, c, p.owner, portalPath, portalSettings+".Read", appearance, key).Store(&v) != nil {
 		return 0
 	}
 	if inner, ok := v.Value().(dbus.Variant); ok {
@@ -241,9 +224,7 @@ func (p *portal) hotkey(s shortcut, pressed func()) (func(), error) {
 		p.mu.Lock()
 		delete(p.sessions, session)
 		p.mu.Unlock()
-		ctx, stop := context.WithTimeout(p.ctx, desktopbus.Patience)
-		defer stop()
-		_ = c.Object(owner, session).CallWithContext(ctx, portalSession+".Close", dbus.FlagNoAutoStart).Err
+		_ = desktopbus.Call(p.ctx, c, owner, session, portalSession+".Close").Err
 	}), nil
 }
 
