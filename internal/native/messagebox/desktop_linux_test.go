@@ -6,12 +6,10 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/godbus/dbus/v5"
 	"go.uber.org/goleak"
 
-	"wiebelt/internal/native/desktopbus"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
 )
@@ -35,26 +33,14 @@ func (d *desktop) CloseNotification(uint32) *dbus.Error {
 	return nil
 }
 
-func next(t *testing.T, ch <-chan string) string {
-	t.Helper()
-	select {
-	case s := <-ch:
-		return s
-	case <-time.After(xtest.Patience):
-		t.Fatal("it never came")
-		return ""
-	}
-}
-
 // TestNotification: the desktop shows it until it was clicked or nobody waits.
 func TestNotification(t *testing.T) {
 	address := xtest.Start(t, "", xtest.Options{}).PlainBus()
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", address)
-	c := must.Get(desktopbus.Connect(context.Background(), address))(t)
-	t.Cleanup(func() { c.Close() })
+	c := xtest.Connect(t, address)
 	d := &desktop{make(chan string, 10), make(chan string, 10)}
 	must.Do(t, c.Export(d, "/org/freedesktop/Notifications", service))
-	must.Get(c.RequestName(service, dbus.NameFlagDoNotQueue))(t)
+	xtest.Own(t, c, service)
 	// Nothing of it is cut, however long a sentence with its path is.
 	message := "De vensters kunnen niet worden getoond: " + strings.Repeat("/een/lang/pad", 30) + "."
 	for _, end := range []string{"click", "cancel"} {
@@ -67,7 +53,7 @@ func TestNotification(t *testing.T) {
 			}
 			told <- "told"
 		}()
-		if got := next(t, d.shown); got != "Wiebelt: "+message {
+		if got := xtest.Next(t, d.shown); got != "Wiebelt: "+message {
 			t.Errorf("shown: %s", got)
 		}
 		if end == "cancel" {
@@ -75,9 +61,9 @@ func TestNotification(t *testing.T) {
 		} else if err := c.Emit("/org/freedesktop/Notifications", service+".ActionInvoked", uint32(7), "default"); err != nil {
 			t.Fatal(err)
 		} else {
-			next(t, d.gone)
+			xtest.Next(t, d.gone)
 		}
-		if got := next(t, told); got != "told" {
+		if got := xtest.Next(t, told); got != "told" {
 			t.Errorf("after %s: %s", end, got)
 		}
 		cancel()

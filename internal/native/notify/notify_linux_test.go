@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/godbus/dbus/v5"
 	"go.uber.org/goleak"
@@ -67,25 +66,11 @@ func (s *server) emit(t *testing.T, name string, args ...any) {
 
 func serve(t *testing.T, address string, can ...string) *server {
 	t.Helper()
-	c := must.Get(desktopbus.Connect(context.Background(), address))(t)
-	t.Cleanup(func() { c.Close() })
+	c := xtest.Connect(t, address)
 	s := &server{c: c, can: can, shown: make(chan shown, 100), gone: make(chan uint32, 100)}
 	must.Do(t, c.Export(s, object, service))
-	if r, err := c.RequestName(service, dbus.NameFlagDoNotQueue); err != nil || r != dbus.RequestNameReplyPrimaryOwner {
-		t.Fatal(r, err)
-	}
+	xtest.Own(t, c, service)
 	return s
-}
-
-func next[T any](t *testing.T, ch <-chan T) T {
-	t.Helper()
-	select {
-	case v := <-ch:
-		return v
-	case <-time.After(xtest.Patience):
-		t.Fatal("it never came")
-		panic("unreachable")
-	}
 }
 
 func open(t *testing.T, address string) (*Notifier, chan string) {
@@ -120,7 +105,7 @@ func TestNotifications(t *testing.T) {
 	show := func(tag string, o Notice) shown {
 		t.Helper()
 		must.Do(t, n.Show(tag, o))
-		return next(t, srv.shown)
+		return xtest.Next(t, srv.shown)
 	}
 	call := IncomingCall(text.Dutch, "Schade")
 	one := show("call 1", call)
@@ -142,8 +127,7 @@ func TestNotifications(t *testing.T) {
 
 	// Another program's signals mean nothing, nor do other notifications. Its
 	// signal is with the bus once that has answered it.
-	liar := must.Get(desktopbus.Connect(context.Background(), address))(t)
-	defer liar.Close()
+	liar := xtest.Connect(t, address)
 	xtest.SignalAll(t, liar, object, service, "ActionInvoked", one.id, "default")
 	if err := liar.BusObject().Call("org.freedesktop.DBus.GetId", 0).Err; err != nil {
 		t.Fatal(err)
@@ -151,11 +135,11 @@ func TestNotifications(t *testing.T) {
 	srv.emit(t, "ActionInvoked", uint32(4711), "default")
 	srv.emit(t, "ActionInvoked", "nonsense", "default")
 	srv.emit(t, "ActionInvoked", two.id, "dismiss")
-	if got := next(t, chosen); got != "call 2 dismiss" {
+	if got := xtest.Next(t, chosen); got != "call 2 dismiss" {
 		t.Errorf("chosen: %q", got)
 	}
 	srv.emit(t, "ActionInvoked", one.id, "default")
-	if got := next(t, chosen); got != "call 1 default" {
+	if got := xtest.Next(t, chosen); got != "call 1 default" {
 		t.Errorf("chosen: %q", got)
 	}
 
@@ -164,19 +148,19 @@ func TestNotifications(t *testing.T) {
 	srv.emit(t, "NotificationClosed", two.id, uint32(2))
 	srv.emit(t, "ActionInvoked", two.id, "default")
 	srv.emit(t, "ActionInvoked", one.id, "default")
-	if got := next(t, chosen); got != "call 1 default" {
+	if got := xtest.Next(t, chosen); got != "call 1 default" {
 		t.Errorf("chosen: %q", got)
 	}
 	if err := n.Withdraw("call 2"); err != nil || len(srv.gone) != 0 {
 		t.Errorf("taken away twice: %v", err)
 	}
 	must.Do(t, n.Withdraw("call 1"))
-	if got := next(t, srv.gone); got != one.id {
+	if got := xtest.Next(t, srv.gone); got != one.id {
 		t.Errorf("took %d away", got)
 	}
 	three := show("call 3", call)
 	n.Close()
-	if got := next(t, srv.gone); got != three.id {
+	if got := xtest.Next(t, srv.gone); got != three.id {
 		t.Errorf("Close took %d away", got)
 	}
 	if err := n.Show("call 4", call); !errors.Is(err, ErrClosed) {
@@ -191,7 +175,7 @@ func TestNoButtons(t *testing.T) {
 	srv := serve(t, address, "body")
 	n, _ := open(t, address)
 	must.Do(t, n.Show("call", IncomingCall(text.Dutch, "")))
-	if got := next(t, srv.shown); len(got.actions) != 0 {
+	if got := xtest.Next(t, srv.shown); len(got.actions) != 0 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -202,12 +186,8 @@ func TestDunst(t *testing.T) {
 	s := xtest.Start(t, "openbox", xtest.Options{})
 	address := s.Bus()
 	s.Spawn("dunst")
+	c := xtest.Connect(t, address)
 	s.Until("dunst is there", func() bool {
-		c, err := desktopbus.Connect(context.Background(), address)
-		if err != nil {
-			return false
-		}
-		defer c.Close()
 		return desktopbus.Owner(context.Background(), c, service) != ""
 	})
 	n, chosen := open(t, address)
@@ -215,7 +195,7 @@ func TestDunst(t *testing.T) {
 	displayed := func() string { return strings.TrimSpace(s.Run("dunstctl", "count", "displayed")) }
 	s.Until("it is displayed", func() bool { return displayed() == "1" })
 	s.Run("dunstctl", "action", "0")
-	if got := next(t, chosen); got != "call default" {
+	if got := xtest.Next(t, chosen); got != "call default" {
 		t.Errorf("chosen: %q", got)
 	}
 	must.Do(t, n.Show("call", IncomingCall(text.Dutch, "Schade")))

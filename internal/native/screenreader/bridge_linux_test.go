@@ -24,13 +24,6 @@ type launcher struct{ address string }
 
 func (l launcher) GetAddress() (string, *dbus.Error) { return l.address, nil }
 
-func connect(t *testing.T, address string) *dbus.Conn {
-	t.Helper()
-	c := must.Get(desktopbus.Connect(context.Background(), address))(t)
-	t.Cleanup(func() { c.Close() })
-	return c
-}
-
 // ears are a program on the accessibility bus, with the real registry, that hears
 // what others tell.
 type ears struct {
@@ -45,13 +38,11 @@ func listen(t *testing.T) *ears {
 	s := xtest.Start(t, "", xtest.Options{Width: 320, Height: 200})
 	accessible, session := s.PlainBus(), s.PlainBus()
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", session)
-	c := connect(t, session)
+	c := xtest.Connect(t, session)
 	must.Do(t, c.Export(launcher{accessible}, busPath, busName))
-	if r, err := c.RequestName(busName, dbus.NameFlagDoNotQueue); err != nil || r != dbus.RequestNameReplyPrimaryOwner {
-		t.Fatal(r, err)
-	}
+	xtest.Own(t, c, busName)
 	s.Spawn("env", "AT_SPI_BUS_ADDRESS="+accessible, "DBUS_SESSION_BUS_ADDRESS="+accessible, "/usr/libexec/at-spi2-registryd")
-	e := &ears{t: t, c: connect(t, accessible), heard: make(chan *dbus.Signal, 100)}
+	e := &ears{t: t, c: xtest.Connect(t, accessible), heard: make(chan *dbus.Signal, 100)}
 	s.Until("the registry is there", func() bool { return desktopbus.Owner(t.Context(), e.c, registry) != "" })
 	e.c.Signal(e.heard)
 	for _, kind := range []string{"Object", "Window"} {

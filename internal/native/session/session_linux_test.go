@@ -16,7 +16,6 @@ import (
 	"github.com/jezek/xgb"
 	"github.com/jezek/xgb/xproto"
 
-	"wiebelt/internal/native/desktopbus"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
 )
@@ -29,16 +28,7 @@ type example struct {
 
 func newExample(t *testing.T, address string) *example {
 	t.Helper()
-	c := must.Get(desktopbus.Connect(context.Background(), address))(t)
-	t.Cleanup(func() { c.Close() })
-	return &example{t, c}
-}
-
-func (e *example) own(name string) {
-	e.t.Helper()
-	if r, err := e.c.RequestName(name, dbus.NameFlagDoNotQueue); err != nil || r != dbus.RequestNameReplyPrimaryOwner {
-		e.t.Fatal(name, r, err)
-	}
+	return &example{t, xtest.Connect(t, address)}
 }
 
 func (e *example) emit(path dbus.ObjectPath, name string, args ...any) {
@@ -60,7 +50,7 @@ func newSaver(t *testing.T, address string, path dbus.ObjectPath, name string, a
 	t.Helper()
 	s := &saver{example: newExample(t, address), path: path, name: name, active: active}
 	must.Do(t, s.c.Export(s, path, name))
-	s.own(name)
+	xtest.Own(t, s.c, name)
 	return s
 }
 
@@ -199,7 +189,7 @@ func TestLiar(t *testing.T) {
 	xtest.SignalAll(t, liar.c, "/org/gnome/ScreenSaver", "org.gnome.ScreenSaver", "ActiveChanged", true)
 	// What comes after it from there has been heard.
 	must.Do(t, liar.c.Export(liar, "/org/mate/ScreenSaver", "org.mate.ScreenSaver"))
-	liar.own("org.mate.ScreenSaver")
+	xtest.Own(t, liar.c, "org.mate.ScreenSaver")
 	x.Until("the liar is known", func() bool { return slices.Contains(w.Sources(), "org.mate.ScreenSaver") })
 	if w.State().Locked {
 		t.Error("a liar was believed")
@@ -224,7 +214,7 @@ func TestLogind(t *testing.T) {
 			}
 			e.object(userPath, loginUser, map[string]any{"Display": display{"c7", path}})
 			props := e.object(path, loginSession, map[string]any{"LockedHint": false})
-			e.own(login)
+			xtest.Own(t, e.c, login)
 			t.Setenv("XDG_SESSION_ID", "c7")
 			w := watch(t, "", "", address)
 			if s := w.State(); s != (State{}) || !slices.Equal(w.Sources(), []string{"logind"}) {
@@ -267,7 +257,7 @@ func TestQuietKDE(t *testing.T) {
 	address := x.PlainBus()
 	e := newExample(t, address)
 	props := e.object("/org/freedesktop/Notifications", notifications, map[string]any{"Inhibited": true})
-	e.own(notifications)
+	xtest.Own(t, e.c, notifications)
 	w := watch(t, "", address, "")
 	if s := w.State(); !s.Quiet || len(w.Sources()) != 0 {
 		t.Errorf("%+v", s)
@@ -288,7 +278,7 @@ func TestReader(t *testing.T) {
 	e := newExample(t, address)
 	const status = "org.a11y.Status"
 	props := e.object("/org/a11y/bus", status, map[string]any{"IsEnabled": false, "ScreenReaderEnabled": false})
-	e.own(accessibility)
+	xtest.Own(t, e.c, accessibility)
 	w := watch(t, "", address, "")
 	if w.State().Reader {
 		t.Error("a reader at the start")
@@ -327,7 +317,7 @@ func TestQuietGNOME(t *testing.T) {
 		t.Error("quiet without GNOME, where nobody obeys the setting")
 	}
 	e := newExample(t, address)
-	e.own(shell)
+	xtest.Own(t, e.c, shell)
 	becomes(t, w, "quiet", quiet)
 	set("true")
 	becomes(t, w, "loud", loud)

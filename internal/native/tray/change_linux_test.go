@@ -121,8 +121,7 @@ func TestFirstPicture(t *testing.T) {
 // those that nobody is there to answer.
 func calledFor(t *testing.T, address, member string) <-chan *dbus.Message {
 	t.Helper()
-	c := must.Get(dbus.Connect(address))(t)
-	t.Cleanup(func() { _ = c.Close() })
+	c := xtest.Connect(t, address)
 	rules := []string{"type='method_call',member='" + member + "'"}
 	if err := c.BusObject().Call("org.freedesktop.DBus.Monitoring.BecomeMonitor", 0, rules, uint32(0)).Err; err != nil {
 		t.Fatal(err)

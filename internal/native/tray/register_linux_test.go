@@ -24,7 +24,7 @@ func TestRegisteredAfterAPrompt(t *testing.T) {
 	for range 3 {
 		must.Get(c.ReleaseName(watcher))(t)
 		h.Forget()
-		must.Get(c.RequestName(watcher, dbus.NameFlagDoNotQueue))(t)
+		xtest.Own(t, c, watcher)
 		until(t, "registered again", func() bool { return len(h.Items()) > 0 })
 		for _, item := range h.Items() {
 			if item != first { // a panel would show a second icon

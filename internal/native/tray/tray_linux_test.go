@@ -57,11 +57,7 @@ func ownBus(t *testing.T) (address string, c *dbus.Conn) {
 	line, err := bufio.NewReader(out).ReadString('\n')
 	must.Do(t, err)
 	address = strings.TrimSpace(line)
-	if c, err = dbus.Connect(address); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Close() })
-	return address, c
+	return address, xtest.Connect(t, address)
 }
 
 type child struct {
@@ -171,7 +167,7 @@ func TestTray(t *testing.T) {
 	// A tray host that comes back is told again.
 	must.Get(c.ReleaseName(watcher))(t)
 	before := len(h.Items())
-	must.Get(c.RequestName(watcher, dbus.NameFlagDoNotQueue))(t)
+	xtest.Own(t, c, watcher)
 	until(t, "registered again", func() bool { return len(h.Items()) > before })
 }
 

@@ -1,7 +1,6 @@
 package window
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"image"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/godbus/dbus/v5"
 
-	"wiebelt/internal/native/desktopbus"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
 )
@@ -34,20 +32,14 @@ type examplePortal struct {
 
 func startExamplePortal(t *testing.T, address string, shortcuts bool) *examplePortal {
 	t.Helper()
-	c, err := desktopbus.Connect(context.Background(), address)
-	must.Do(t, err)
-	t.Cleanup(func() { c.Close() })
+	c := xtest.Connect(t, address)
 	p := &examplePortal{t: t, c: c, values: map[string]uint32{}, bound: make(chan string, 10), closed: make(chan struct{}, 10)}
 	must.Do(t, c.ExportMethodTable(map[string]any{"Read": p.read}, portalPath, portalSettings))
 	if shortcuts {
 		must.Do(t, c.ExportMethodTable(map[string]any{"CreateSession": p.create, "BindShortcuts": p.bind}, portalPath, portalShortcuts))
 		must.Do(t, c.ExportMethodTable(map[string]any{"Get": p.get}, portalPath, "org.freedesktop.DBus.Properties"))
 	}
-	r, err := c.RequestName(portalName, dbus.NameFlagDoNotQueue)
-	must.Do(t, err)
-	if r != dbus.RequestNameReplyPrimaryOwner {
-		t.Fatal(r)
-	}
+	xtest.Own(t, c, portalName)
 	return p
 }
 
@@ -211,14 +203,12 @@ func TestPortalHotkey(t *testing.T) {
 	if got := <-p.bound; got != string(p.current())+" CTRL+ALT+Page_Up" {
 		t.Errorf("asked for %q", got)
 	}
-	liar, err := desktopbus.Connect(context.Background(), address)
-	must.Do(t, err)
-	defer liar.Close()
+	liar := xtest.Connect(t, address)
 	xtest.SignalAll(t, liar, portalPath, portalShortcuts, "Activated", p.current(), shortcutID, uint64(1), map[string]dbus.Variant{})
 	must.Do(t, liar.BusObject().Call("org.freedesktop.DBus.GetId", 0).Err) // the bus has it
 	must.Do(t, p.c.Emit(portalPath, portalShortcuts+".Activated", dbus.ObjectPath("/other"), shortcutID, uint64(1), map[string]dbus.Variant{}))
 	must.Do(t, p.c.Emit(portalPath, portalShortcuts+".Activated", p.current(), shortcutID, uint64(1), map[string]dbus.Variant{}))
-	wait(t, pressed)
+	xtest.Next(t, pressed)
 	p.set("color-scheme", preferDark) // comes after whatever else there may be
 	s.Until("all was heard", d.Dark)
 	if len(pressed) != 0 {
@@ -231,11 +221,11 @@ func TestPortalHotkey(t *testing.T) {
 		t.Errorf("asked for %q", got)
 	}
 	must.Do(t, p.c.Emit(portalPath, portalShortcuts+".Activated", p.current(), shortcutID, uint64(1), map[string]dbus.Variant{}))
-	wait(t, others)
+	xtest.Next(t, others)
 	releaseOther()
-	wait(t, p.closed)
+	xtest.Next(t, p.closed)
 	must.Do(t, p.c.Emit(portalPath, portalShortcuts+".Activated", first, shortcutID, uint64(1), map[string]dbus.Variant{}))
-	wait(t, pressed)
+	xtest.Next(t, pressed)
 	p.mu.Lock()
 	if slices.Sort(p.ids); len(slices.Compact(p.ids)) != 2 {
 		t.Errorf("bound %q", p.ids)
@@ -243,7 +233,7 @@ func TestPortalHotkey(t *testing.T) {
 	p.mu.Unlock()
 	release()
 	release()
-	wait(t, p.closed)
+	xtest.Next(t, p.closed)
 	for keys, want := range map[string]string{"Win+Shift+3": "SHIFT+LOGO+3", "F12": "F12", "Ctrl+Space": "CTRL+space", "alt+esc": "ALT+Escape"} {
 		k, err := parseShortcut(keys)
 		if got := k.trigger(); err != nil || got != want {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jezek/xgb/xproto"
 
@@ -39,7 +40,7 @@ func (k keys) KeyPressed(p KeyPress) {
 // next is the next key that was told of.
 func (k keys) next(t *testing.T) string {
 	t.Helper()
-	late := patience()
+	late := time.After(xtest.Patience)
 	for {
 		select {
 		case l := <-k.lines:
@@ -82,7 +83,7 @@ func TestKeyboard(t *testing.T) {
 				s.Type(piece, 0)
 				typed += piece
 				s.Key("ctrl+alt+w")
-				wait(t, pressed)
+				xtest.Next(t, pressed)
 				must.Do(t, w.TakeKeyboard())
 				if got := s.FocusedWindow(); got != uint32(w.(*x11Card).id) {
 					t.Fatalf("round %d: the keyboard is with %#x", i, got)
@@ -189,7 +190,7 @@ func TestNoKeysUnasked(t *testing.T) {
 	}()
 	s.Type("secret", 0)
 	for range "secret" {
-		wait(t, got)
+		xtest.Next(t, got)
 	}
 	must.Do(t, w.TakeKeyboard())
 	s.Type("x", 0)
@@ -308,9 +309,9 @@ func TestHotkey(t *testing.T) {
 	count := func(what string, keys ...string) {
 		t.Helper()
 		s.Key(keys...)
-		wait(t, pressed)
+		xtest.Next(t, pressed)
 		s.Key("shift+F12") // comes after whatever else there may be
-		wait(t, pressed)
+		xtest.Next(t, pressed)
 		if n := len(pressed); n != 0 {
 			t.Errorf("%s: %d presses too many", what, n)
 			for range n {

@@ -70,17 +70,6 @@ func (r *recorder) wait(t *testing.T, want string) {
 	}
 }
 
-func patience() <-chan time.Time { return time.After(xtest.Patience) }
-
-func wait(t *testing.T, ch <-chan struct{}) {
-	t.Helper()
-	select {
-	case <-ch:
-	case <-patience():
-		t.Fatal("it never came")
-	}
-}
-
 // open connects to the server of the test.
 func open(t *testing.T, s *xtest.Server) *x11 {
 	t.Helper()

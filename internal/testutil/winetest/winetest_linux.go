@@ -8,13 +8,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
 )
 
@@ -37,23 +37,14 @@ type Prefix struct {
 func New(t testing.TB) *Prefix {
 	t.Helper()
 	p := &Prefix{t: t, Screen: xtest.Start(t, "openbox", xtest.Options{})}
-	pristine, err := p.pristine()
-	if err != nil {
-		t.Fatalf("winetest: %v", err)
-	}
-	if p.Dir, err = os.MkdirTemp(filepath.Dir(pristine), "run-"); err != nil {
-		t.Fatalf("winetest: %v", err)
-	}
+	pristine := p.pristine()
+	p.Dir = must.Get(os.MkdirTemp(filepath.Dir(pristine), "run-"))(t)
 	t.Cleanup(func() { os.RemoveAll(p.Dir) })
-	if err := clone(pristine, p.Dir); err != nil {
-		t.Fatalf("winetest: %v", err)
-	}
+	must.Do(t, clone(pristine, p.Dir))
 	p.env = environment(p.Screen.Env(), p.Dir)
 	// Wine's server goes seconds after the last program: one that begins just then
 	// fails.
-	if err := p.tool("wineserver", p.env, "-p60"); err != nil {
-		t.Fatalf("winetest: %v", err)
-	}
+	must.Do(t, p.tool("wineserver", p.env, "-p60"))
 	t.Cleanup(func() {
 		for _, flag := range []string{"-k", "-w"} {
 			if err := p.tool("wineserver", p.env, flag); err != nil && flag == "-w" {
@@ -63,9 +54,7 @@ func New(t testing.TB) *Prefix {
 	})
 	// Wine's own services start with the first program and stay as long as its server.
 	// They must not hold the output of one that a test reads to its end.
-	if err := p.tool("wine", p.env, "cmd", "/c", "exit"); err != nil {
-		t.Fatalf("winetest: %v", err)
-	}
+	must.Do(t, p.tool("wine", p.env, "cmd", "/c", "exit"))
 	return p
 }
 
@@ -83,27 +72,18 @@ func environment(base []string, dir string) []string {
 const libraries = "mscoree=;mshtml=;winemenubuilder.exe=;opengl32="
 
 // pristine makes the prefix all others are copies of, unless it is there.
-func (p *Prefix) pristine() (string, error) {
-	version, err := exec.Command("wine", "--version").Output()
-	if err != nil {
-		return "", fmt.Errorf("wine: %w", err)
-	}
+func (p *Prefix) pristine() string {
+	p.t.Helper()
+	version := must.Get(exec.Command("wine", "--version").Output())(p.t)
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		cache = os.TempDir()
 	}
 	base := filepath.Join(cache, "wiebelt-test")
-	if err := os.MkdirAll(base, 0o700); err != nil {
-		return "", err
-	}
-	lock, err := os.OpenFile(filepath.Join(base, "wine.lock"), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return "", err
-	}
+	must.Do(p.t, os.MkdirAll(base, 0o700))
+	lock := must.Get(os.OpenFile(filepath.Join(base, "wine.lock"), os.O_CREATE|os.O_RDWR, 0o600))(p.t)
 	defer lock.Close() // and with it the lock
-	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
-		return "", err
-	}
+	must.Do(p.t, unix.Flock(int(lock.Fd()), unix.LOCK_EX))
 	name := strings.Map(func(r rune) rune {
 		if r < '0' || r > 'z' {
 			return '-'
@@ -113,26 +93,18 @@ func (p *Prefix) pristine() (string, error) {
 	dir := filepath.Join(base, name+"-"+layout)
 	if _, err := os.Stat(dir); err == nil {
 		sweep(base)
-		return dir, nil
+		return dir
 	}
-	half, err := os.MkdirTemp(base, "new-")
-	if err != nil {
-		return "", err
-	}
+	half := must.Get(os.MkdirTemp(base, "new-"))(p.t)
 	defer os.RemoveAll(half)
 	env := environment(p.Screen.Env(), half)
-	if err := p.tool("wineboot", env, "--init"); err != nil {
-		return "", err
-	}
-	if err := p.tool("wineserver", env, "-w"); err != nil {
-		return "", err
-	}
+	must.Do(p.t, p.tool("wineboot", env, "--init"))
+	must.Do(p.t, p.tool("wineserver", env, "-w"))
 	// Go asks for random numbers where wine 8 has nothing.
 	random := forwarder("bcryptprimitives.dll", "ProcessPrng", "advapi32.SystemFunction036")
-	if err := os.WriteFile(filepath.Join(half, "drive_c/windows/system32/bcryptprimitives.dll"), random, 0o600); err != nil {
-		return "", err
-	}
-	return dir, os.Rename(half, dir)
+	must.Do(p.t, os.WriteFile(filepath.Join(half, "drive_c/windows/system32/bcryptprimitives.dll"), random, 0o600))
+	must.Do(p.t, os.Rename(half, dir))
+	return dir
 }
 
 // sweep removes what tests that were killed have left behind long ago.
@@ -190,19 +162,13 @@ func (p *Prefix) private(name string, args ...string) *exec.Cmd {
 func (p *Prefix) tool(name string, env []string, args ...string) error {
 	cmd := p.private(name, args...)
 	cmd.Env = env
-	late := make(chan struct{})
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	stop := time.AfterFunc(3*time.Minute, func() { close(late); cmd.Process.Kill() })
+	stop := time.AfterFunc(3*time.Minute, func() { cmd.Process.Kill() })
 	defer stop.Stop()
 	if err := cmd.Wait(); err != nil {
-		select {
-		case <-late:
-			return fmt.Errorf("%s takes more than three minutes", name)
-		default:
-			return fmt.Errorf("%s: %w", name, err)
-		}
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
 }
@@ -223,40 +189,28 @@ func (p *Prefix) Run(exe string, args ...string) (string, int) {
 	p.t.Helper()
 	cmd := p.Command(exe, args...)
 	// Files and no pipes, which wine's own programs would hold for a second more.
-	dir, err := os.MkdirTemp(p.Screen.Dir, "out")
-	if err != nil {
-		p.t.Fatalf("winetest: %v", err)
-	}
-	defer os.RemoveAll(dir)
-	var said [2]*os.File
-	for i := range said {
-		if said[i], err = os.Create(filepath.Join(dir, strconv.Itoa(i))); err != nil {
-			p.t.Fatalf("winetest: %v", err)
-		}
-		defer said[i].Close()
-	}
-	cmd.Stdout, cmd.Stderr = said[0], said[1]
-	if err := cmd.Start(); err != nil {
-		p.t.Fatalf("winetest: %s: %v", exe, err)
-	}
+	said, complained := p.output(), p.output()
+	defer said.Close()
+	defer complained.Close()
+	cmd.Stdout, cmd.Stderr = said, complained
+	must.Do(p.t, cmd.Start())
 	stop := time.AfterFunc(3*xtest.Patience, func() { cmd.Process.Kill() })
 	defer stop.Stop()
 	if err := cmd.Wait(); cmd.ProcessState == nil {
 		p.t.Fatalf("winetest: %s: %v", exe, err)
 	}
-	var texts [2]string
-	for i, f := range said {
-		b, err := os.ReadFile(f.Name())
-		if err != nil {
-			p.t.Fatalf("winetest: %v", err)
-		}
-		texts[i] = string(b)
-	}
 	code := cmd.ProcessState.ExitCode()
 	if code != 0 { // seen only where the test fails
-		p.t.Logf("winetest: %s: exit %d: %s", filepath.Base(exe), code, texts[1])
+		why, _ := os.ReadFile(complained.Name())
+		p.t.Logf("winetest: %s: exit %d: %s", filepath.Base(exe), code, why)
 	}
-	return texts[0], code
+	return string(must.Get(os.ReadFile(said.Name()))(p.t)), code
+}
+
+// output is a file for what a program writes.
+func (p *Prefix) output() *os.File {
+	p.t.Helper()
+	return must.Get(os.CreateTemp(p.Screen.Dir, "output"))(p.t)
 }
 
 // Process is a running Windows program that is talked to by lines.
@@ -271,24 +225,13 @@ type Process struct {
 func (p *Prefix) Start(exe string, args ...string) *Process {
 	p.t.Helper()
 	cmd := p.Command(exe, args...)
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		p.t.Fatalf("winetest: %v", err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		p.t.Fatalf("winetest: %v", err)
-	}
+	in := must.Get(cmd.StdinPipe())(p.t)
+	out := must.Get(cmd.StdoutPipe())(p.t)
 	// A file, since what wine leaves running may hold the other end of a pipe.
-	said, err := os.CreateTemp(p.t.TempDir(), "said")
-	if err != nil {
-		p.t.Fatalf("winetest: %v", err)
-	}
+	said := p.output()
 	defer said.Close()
 	cmd.Stderr = said
-	if err := cmd.Start(); err != nil {
-		p.t.Fatalf("winetest: %s: %v", exe, err)
-	}
+	must.Do(p.t, cmd.Start())
 	proc := &Process{t: p.t, cmd: cmd, in: in, lines: make(chan string, 10000)}
 	read := make(chan struct{})
 	go func() {
@@ -316,9 +259,7 @@ func (p *Prefix) Start(exe string, args ...string) *Process {
 // Send writes a line to the program's standard input.
 func (p *Process) Send(line string) {
 	p.t.Helper()
-	if _, err := io.WriteString(p.in, line+"\n"); err != nil {
-		p.t.Fatalf("winetest: %v", err)
-	}
+	must.Get(io.WriteString(p.in, line+"\n"))(p.t)
 }
 
 // Wait passes over lines the program prints until one starts with prefix, and

@@ -6,6 +6,8 @@ import (
 	"github.com/jezek/xgb"
 	"github.com/jezek/xgb/damage"
 	"github.com/jezek/xgb/xproto"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // Changes tells when something on the screen has been painted. Who waits for it
@@ -13,28 +15,17 @@ import (
 // does.
 func (s *Server) Changes() <-chan struct{} {
 	s.t.Helper()
-	c, err := xgb.NewConnDisplay(s.Display)
-	if err != nil {
-		s.t.Fatalf("xtest: %v", err)
-	}
+	c := must.Get(xgb.NewConnDisplay(s.Display))(s.t)
 	s.t.Cleanup(c.Close)
-	id := damage.Damage(0)
 	const name = "DAMAGE"
-	r, err := xproto.QueryExtension(c, uint16(len(name)), name).Reply()
-	if err == nil {
-		c.ExtLock.Lock()
-		c.Extensions[name] = r.MajorOpcode
-		c.ExtLock.Unlock()
-		// The server speaks it only with those who have asked for its version.
-		if _, err = damage.QueryVersion(c, 1, 1).Reply(); err == nil {
-			if id, err = damage.NewDamageId(c); err == nil {
-				err = damage.CreateChecked(c, id, xproto.Drawable(s.root), damage.ReportLevelRawRectangles).Check()
-			}
-		}
-	}
-	if err != nil {
-		s.t.Fatalf("xtest: damage: %v", err)
-	}
+	r := must.Get(xproto.QueryExtension(c, uint16(len(name)), name).Reply())(s.t)
+	c.ExtLock.Lock()
+	c.Extensions[name] = r.MajorOpcode
+	c.ExtLock.Unlock()
+	// The server speaks it only with those who have asked for its version.
+	must.Get(damage.QueryVersion(c, 1, 1).Reply())(s.t)
+	id := must.Get(damage.NewDamageId(c))(s.t)
+	must.Do(s.t, damage.CreateChecked(c, id, xproto.Drawable(s.root), damage.ReportLevelRawRectangles).Check())
 	changed := make(chan struct{}, 1)
 	go func() {
 		for {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/jezek/xgb"
 	"github.com/jezek/xgb/xproto"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // dropVersion is that of the XDND protocol we speak (freedesktop.org, "Drag-and-
@@ -17,10 +19,7 @@ const dropVersion = 5
 // file manager does: it is the source of an XDND drag of its own.
 func (s *Server) Drop(x, y int, paths ...string) {
 	s.t.Helper()
-	d, err := newDrag(s, paths)
-	if err != nil {
-		s.t.Fatalf("xtest: drop: %v", err)
-	}
+	d := newDrag(s, paths)
 	defer d.conn.Close()
 	s.Move(x, y)
 	if d.target = d.under(int16(x), int16(y)); d.target == 0 {
@@ -53,44 +52,29 @@ type drag struct {
 	given  bool   // the target has it
 }
 
-func newDrag(s *Server, paths []string) (*drag, error) {
-	conn, err := xgb.NewConnDisplay(s.Display)
-	if err != nil {
-		return nil, err
-	}
-	d := &drag{s: s, conn: conn}
+func newDrag(s *Server, paths []string) *drag {
+	s.t.Helper()
+	d := &drag{s: s, conn: must.Get(xgb.NewConnDisplay(s.Display))(s.t)}
 	for _, p := range paths {
 		d.list = append(d.list, (&url.URL{Scheme: "file", Path: p}).String()+"\r\n"...)
 	}
-	screen := xproto.Setup(conn).DefaultScreen(conn)
-	if d.window, err = xproto.NewWindowId(conn); err == nil {
-		err = xproto.CreateWindowChecked(conn, 0, d.window, screen.Root, -10, -10, 1, 1, 0, xproto.WindowClassInputOnly, 0, 0, nil).Check()
-	}
-	if err == nil {
-		err = xproto.SetSelectionOwnerChecked(conn, d.window, d.atom("XdndSelection"), xproto.TimeCurrentTime).Check()
-	}
-	if err != nil {
-		conn.Close()
-		return nil, err
-	}
-	return d, nil
+	d.window = must.Get(xproto.NewWindowId(d.conn))(s.t)
+	must.Do(s.t, xproto.CreateWindowChecked(d.conn, 0, d.window, s.root, -10, -10, 1, 1, 0, xproto.WindowClassInputOnly, 0, 0, nil).Check(),
+		xproto.SetSelectionOwnerChecked(d.conn, d.window, d.atom("XdndSelection"), xproto.TimeCurrentTime).Check())
+	return d
 }
 
 func (d *drag) atom(name string) xproto.Atom {
 	d.s.t.Helper()
-	r, err := xproto.InternAtom(d.conn, false, uint16(len(name)), name).Reply()
-	if err != nil {
-		d.s.t.Fatalf("xtest: drop: %v", err)
-	}
+	r := must.Get(xproto.InternAtom(d.conn, false, uint16(len(name)), name).Reply())(d.s.t)
 	return r.Atom
 }
 
 // under is the window at a place that takes drops, the uppermost first.
 func (d *drag) under(x, y int16) xproto.Window {
 	aware := d.atom("XdndAware")
-	root := xproto.Setup(d.conn).DefaultScreen(d.conn).Root
-	for w := root; ; {
-		r, err := xproto.TranslateCoordinates(d.conn, root, w, x, y).Reply()
+	for w := d.s.root; ; {
+		r, err := xproto.TranslateCoordinates(d.conn, d.s.root, w, x, y).Reply()
 		if err != nil || r.Child == 0 {
 			return 0
 		}
@@ -105,9 +89,7 @@ func (d *drag) send(kind string, data ...uint32) {
 	d.s.t.Helper()
 	m := xproto.ClientMessageEvent{Format: 32, Window: d.target, Type: d.atom(kind),
 		Data: xproto.ClientMessageDataUnionData32New(append([]uint32{uint32(d.window)}, data...))}
-	if err := xproto.SendEventChecked(d.conn, false, d.target, xproto.EventMaskNoEvent, string(m.Bytes())).Check(); err != nil {
-		d.s.t.Fatalf("xtest: drop: %v", err)
-	}
+	must.Do(d.s.t, xproto.SendEventChecked(d.conn, false, d.target, xproto.EventMaskNoEvent, string(m.Bytes())).Check())
 }
 
 // wait waits for a message of the target, and gives it the files when it asks.

@@ -10,6 +10,8 @@ import (
 
 	"github.com/jezek/xgb/xproto"
 	fake "github.com/jezek/xgb/xtest"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // Move puts the pointer at a place of the screen.
@@ -70,12 +72,8 @@ func (s *Server) Turn(button byte) {
 // fake has the server believe in an event of a key or button.
 func (s *Server) fake(kind, code byte) {
 	s.t.Helper()
-	if err := fake.Init(s.conn); err != nil {
-		s.t.Fatalf("xtest: %v", err)
-	}
-	if err := fake.FakeInputChecked(s.conn, kind, code, 0, s.root, 0, 0, 0).Check(); err != nil {
-		s.t.Fatalf("xtest: %v", err)
-	}
+	must.Do(s.t, fake.Init(s.conn))
+	must.Do(s.t, fake.FakeInputChecked(s.conn, kind, code, 0, s.root, 0, 0, 0).Check())
 }
 
 // PressRows presses all keys that write by their places: the four rows plain, with
@@ -117,10 +115,7 @@ func (s *Server) PressRows(hasAltGr bool, up func()) (n int) {
 // for none and "where the pointer is".
 func (s *Server) FocusedWindow() uint32 {
 	s.t.Helper()
-	r, err := xproto.GetInputFocus(s.windows).Reply()
-	if err != nil {
-		s.t.Fatalf("xtest: %v", err)
-	}
+	r := must.Get(xproto.GetInputFocus(s.windows).Reply())(s.t)
 	return uint32(r.Focus)
 }
 
@@ -137,10 +132,7 @@ type Terminal struct {
 // takes keys.
 func (s *Server) Terminal(r image.Rectangle) *Terminal {
 	s.t.Helper()
-	f, err := os.CreateTemp(s.Dir, "keys")
-	if err != nil {
-		s.t.Fatalf("xtest: %v", err)
-	}
+	f := must.Get(os.CreateTemp(s.Dir, "keys"))(s.t)
 	f.Close()
 	term := &Terminal{s: s, file: f.Name()}
 	title := "terminal-" + filepath.Base(f.Name())
@@ -173,10 +165,7 @@ func (term *Terminal) Focus() {
 
 // Text is what was typed into the terminal until now.
 func (term *Terminal) Text() string {
-	b, err := os.ReadFile(term.file)
-	if err != nil {
-		term.s.t.Fatalf("xtest: %v", err)
-	}
+	b := must.Get(os.ReadFile(term.file))(term.s.t)
 	return string(b)
 }
 

@@ -61,12 +61,8 @@ func (s *Server) Panel() *Panel {
 	s.t.Helper()
 	p := &Panel{s: s}
 	dir := filepath.Join(s.Dir, "config", "xfce4", "xfconf", "xfce-perchannel-xml")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		s.t.Fatalf("xtest: %v", err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "xfce4-panel.xml"), fmt.Appendf(nil, panelConfig, p.wide()/2), 0o600); err != nil {
-		s.t.Fatalf("xtest: %v", err)
-	}
+	must.Do(s.t, os.MkdirAll(dir, 0o700))
+	must.Do(s.t, os.WriteFile(filepath.Join(dir, "xfce4-panel.xml"), fmt.Appendf(nil, panelConfig, p.wide()/2), 0o600))
 	p.Start()
 	return p
 }

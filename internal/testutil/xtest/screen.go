@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/jezek/xgb/xproto"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // Screenshot is what the whole screen shows now.
@@ -21,10 +23,7 @@ func (s *Server) Screenshot() *image.RGBA {
 // Crop is what a part of the screen shows now. Its bounds are r.
 func (s *Server) Crop(r image.Rectangle) *image.RGBA {
 	s.t.Helper()
-	img, err := s.crop(r)
-	if err != nil {
-		s.t.Fatalf("xtest: picture of the screen: %v", err)
-	}
+	img := must.Get(s.crop(r))(s.t)
 	return img
 }
 
@@ -161,10 +160,7 @@ func (s *Server) Until(what string, ok func() bool, more ...func() []any) {
 // as a window manager sets when it is ready.
 func (s *Server) WaitProperty(name string) {
 	s.t.Helper()
-	a, err := xproto.InternAtom(s.conn, false, uint16(len(name)), name).Reply()
-	if err != nil {
-		s.t.Fatalf("xtest: %v", err)
-	}
+	a := must.Get(xproto.InternAtom(s.conn, false, uint16(len(name)), name).Reply())(s.t)
 	s.Until("property "+name, func() bool {
 		r, err := xproto.GetProperty(s.conn, false, s.root, a.Atom, xproto.GetPropertyTypeAny, 0, 1).Reply()
 		return err == nil && r.Format != 0

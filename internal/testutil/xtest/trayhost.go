@@ -26,7 +26,7 @@ func HostTray(t testing.TB, c *dbus.Conn) *TrayHost {
 	t.Helper()
 	h := &TrayHost{}
 	must.Do(t, c.Export(h, "/StatusNotifierWatcher", TrayWatcher))
-	must.Get(c.RequestName(TrayWatcher, dbus.NameFlagDoNotQueue))(t)
+	Own(t, c, TrayWatcher)
 	return h
 }
 

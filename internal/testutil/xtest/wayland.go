@@ -11,6 +11,8 @@ import (
 
 	"github.com/jezek/xgb"
 	"github.com/jezek/xgb/xproto"
+
+	"wiebelt/internal/testutil/must"
 )
 
 var black = color.RGBA{A: 255} // an empty screen, and the ground of a terminal
@@ -48,10 +50,7 @@ func (s *Server) Compositor(name string, xwayland bool) {
 	})
 	s.Until(name+" takes programs", func() bool { _, err := os.Stat(told); return err == nil })
 	s.Until(name+" has painted its screen", func() bool { return s.Pixel(s.Size().X/2, s.Size().Y/2) != black })
-	b, err := os.ReadFile(told)
-	if err != nil {
-		s.t.Fatalf("xtest: %v", err)
-	}
+	b := must.Get(os.ReadFile(told))(s.t)
 	s.around = s.Env()
 	// weston counts the way of the pointer from where it believes it to be: in the
 	// corner both are at one place.
@@ -66,18 +65,14 @@ func (s *Server) Compositor(name string, xwayland bool) {
 		}
 	}
 	s.Run("xhost", "+local:") // mutter's lets in who knows its secret
-	if s.windows, err = xgb.NewConnDisplay(display); err != nil {
-		s.t.Fatalf("xtest: XWayland at %q: %v", display, err)
-	}
+	s.windows = must.Get(xgb.NewConnDisplay(display))(s.t)
 	s.t.Cleanup(s.windows.Close)
 	s.desk = xproto.Setup(s.windows).DefaultScreen(s.windows).Root
 }
 
 func (s *Server) write(path, text string, mode os.FileMode) {
 	s.t.Helper()
-	if err := os.WriteFile(path, []byte(text), mode); err != nil {
-		s.t.Fatalf("xtest: %v", err)
-	}
+	must.Do(s.t, os.WriteFile(path, []byte(text), mode))
 }
 
 // inside is the environment of programs in a compositor, by what it told of its own.
@@ -126,9 +121,7 @@ func (s *Server) compositor(name, first string, xwayland bool) (command, env []s
 			fmt.Sprintf("--width=%d", size.X), fmt.Sprintf("--height=%d", size.Y)}, nil
 	case "mutter":
 		settings := filepath.Join(s.Dir, "config", "glib-2.0", "settings")
-		if err := os.MkdirAll(settings, 0o700); err != nil {
-			s.t.Fatalf("xtest: %v", err)
-		}
+		must.Do(s.t, os.MkdirAll(settings, 0o700))
 		s.write(filepath.Join(settings, "keyfile"), "[org/gnome/desktop/peripherals/keyboard]\nrepeat=false\n", 0o600)
 		command = []string{"mutter", "--nested", "--wayland"}
 		if !xwayland {

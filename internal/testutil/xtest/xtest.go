@@ -20,6 +20,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,6 +30,8 @@ import (
 
 	"github.com/jezek/xgb"
 	"github.com/jezek/xgb/xproto"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // Patience is how long the helpers wait for anything before they fail the test:
@@ -77,12 +80,9 @@ type Server struct {
 // that name ("openbox", "xfwm4"), and returns when both are ready.
 func Start(t testing.TB, wm string, o Options) *Server {
 	t.Helper()
-	dir := t.TempDir()
-	NoneLeft(t, dir)
-	s, err := start(t, dir, o, t.Cleanup)
-	if err != nil {
-		t.Fatalf("xtest: %v", err)
-	}
+	s := &Server{t: t, Dir: t.TempDir()}
+	NoneLeft(t, s.Dir)
+	s.start(o)
 	s.placeMonitors(o.Monitors)
 	if wm != "" {
 		s.startManager(wm)
@@ -127,15 +127,13 @@ Section "Screen"
 EndSection
 `
 
-// xorg is the command of such a server, up to its display.
-func xorg(dir string) (*exec.Cmd, error) {
-	config := filepath.Join(dir, "xorg.conf")
-	if err := os.WriteFile(config, []byte(dummy), 0o600); err != nil {
-		return nil, err
-	}
-	// Not the wrapper of that name: it wants a console.
-	return exec.Command("/usr/lib/xorg/Xorg", "-config", config, "-logfile", filepath.Join(dir, "xorg.log"),
-		"-noreset", "-novtswitch", "-sharevts", "-nolisten", "tcp", "-displayfd", "3"), nil
+// xorg is the command of such a server, up to its display. It is not the wrapper of that
+// name, which wants a console.
+func (s *Server) xorg() *exec.Cmd {
+	config := filepath.Join(s.Dir, "xorg.conf")
+	s.write(config, dummy, 0o600)
+	return exec.Command("/usr/lib/xorg/Xorg", "-config", config, "-logfile", filepath.Join(s.Dir, "xorg.log"),
+		"-noreset", "-novtswitch", "-sharevts", "-nolisten", "tcp", "-displayfd", "3")
 }
 
 // prepare keeps the X library from writing on the test's output when a server
@@ -156,78 +154,64 @@ type extensionEvent []byte
 func (e extensionEvent) Bytes() []byte  { return e }
 func (e extensionEvent) String() string { return "event of an extension" }
 
-func start(t testing.TB, dir string, o Options, cleanup func(func())) (*Server, error) {
+func (s *Server) start(o Options) {
+	s.t.Helper()
 	prepare()
 	if o.Width == 0 {
 		o.Width, o.Height = 1280, 800
 	}
-	o.Depth = cmp.Or(o.Depth, 24)
-	s := &Server{t: t, Dir: dir}
-	r, w, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	cmd := exec.Command("Xvfb", "-displayfd", "3", "-screen", "0",
-		fmt.Sprintf("%dx%dx%d", o.Width, o.Height, o.Depth), "-nolisten", "tcp", "-noreset")
-	cmd.Args = append(cmd.Args, o.Arguments...)
+	s.xvfb = exec.Command("Xvfb", "-displayfd", "3", "-screen", "0",
+		fmt.Sprintf("%dx%dx%d", o.Width, o.Height, cmp.Or(o.Depth, 24)), "-nolisten", "tcp", "-noreset")
+	s.xvfb.Args = append(s.xvfb.Args, o.Arguments...)
 	if len(o.Monitors) > 0 {
-		if cmd, err = xorg(dir); err != nil {
-			w.Close()
-			return nil, err
-		}
+		s.xvfb = s.xorg()
 	}
-	cmd.ExtraFiles = []*os.File{w}
-	cmd.SysProcAttr = child()
 	var log bytes.Buffer
-	cmd.Stderr = &log
-	if err := cmd.Start(); err != nil {
-		w.Close()
-		return nil, err
-	}
-	w.Close()
-	cleanup(func() { end(cmd) })
-	s.xvfb = cmd
-	r.SetReadDeadline(time.Now().Add(Patience))
-	line, err := bufio.NewReader(r).ReadString('\n')
+	s.xvfb.Stderr = &log
+	line, err := s.firstLine(s.xvfb)
 	if err != nil {
-		end(cmd) // or it would still be writing
-		return nil, fmt.Errorf("the screen does not come up: %v\n%s", err, log.String())
+		end(s.xvfb) // or it would still be writing
+		s.t.Fatalf("xtest: the screen does not come up: %v\n%s", err, log.String())
 	}
-	s.Display = ":" + strings.TrimSpace(line)
-	s.env = environment(s.Display, dir, o.Env)
+	s.Display = ":" + line
+	s.env = environment(s.Display, s.Dir, o.Env)
 	// An empty file of our own: clients must not look into the user's.
-	if err := os.WriteFile(filepath.Join(dir, ".Xauthority"), nil, 0o600); err != nil {
-		return nil, err
-	}
-	if s.conn, err = xgb.NewConnDisplay(s.Display); err != nil {
-		return nil, err
-	}
-	cleanup(s.conn.Close)
+	s.write(filepath.Join(s.Dir, ".Xauthority"), "", 0o600)
+	s.conn = must.Get(xgb.NewConnDisplay(s.Display))(s.t)
+	s.t.Cleanup(s.conn.Close)
 	s.setup = xproto.Setup(s.conn)
 	s.root = s.setup.DefaultScreen(s.conn).Root
 	s.windows, s.desk = s.conn, s.root
 	if o.DPI != 0 {
 		v := "Xft.dpi:\t" + strconv.Itoa(o.DPI) + "\n"
-		err = xproto.ChangePropertyChecked(s.conn, xproto.PropModeReplace, s.root, xproto.AtomResourceManager,
-			xproto.AtomString, 8, uint32(len(v)), []byte(v)).Check()
+		must.Do(s.t, xproto.ChangePropertyChecked(s.conn, xproto.PropModeReplace, s.root, xproto.AtomResourceManager,
+			xproto.AtomString, 8, uint32(len(v)), []byte(v)).Check())
 	}
-	return s, err
+}
+
+// firstLine starts a program that is ended with the test, and waits for what it writes
+// first on its file 3.
+func (s *Server) firstLine(cmd *exec.Cmd) (string, error) {
+	s.t.Helper()
+	r, w, err := os.Pipe()
+	must.Do(s.t, err)
+	defer r.Close()
+	cmd.ExtraFiles, cmd.SysProcAttr = []*os.File{w}, child()
+	err = cmd.Start()
+	w.Close()
+	must.Do(s.t, err)
+	s.t.Cleanup(func() { end(cmd) })
+	r.SetReadDeadline(time.Now().Add(Patience))
+	line, err := bufio.NewReader(r).ReadString('\n')
+	return strings.TrimSpace(line), err
 }
 
 // environment leaves out everything that would lead to the user's own session.
 func environment(display, dir string, more []string) []string {
 	drop := []string{"DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET", "XAUTHORITY", "HOME", "XDG_", "DBUS_", "GTK_", "QT_", "SESSION_MANAGER", "DESKTOP_"}
-	var env []string
-	for _, e := range os.Environ() {
-		keep := true
-		for _, d := range drop {
-			keep = keep && !strings.HasPrefix(e, d)
-		}
-		if keep {
-			env = append(env, e)
-		}
-	}
+	env := slices.DeleteFunc(os.Environ(), func(e string) bool {
+		return slices.ContainsFunc(drop, func(d string) bool { return strings.HasPrefix(e, d) })
+	})
 	env = append(env,
 		"DISPLAY="+display,
 		"HOME="+dir,
@@ -329,7 +313,7 @@ func (s *Server) Bus() string { return s.bus("--session") }
 func (s *Server) PlainBus() string {
 	s.t.Helper()
 	config := filepath.Join(s.Dir, "bus.conf")
-	if err := os.WriteFile(config, []byte(`<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+	s.write(config, `<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
 <busconfig>
   <type>session</type>
@@ -338,33 +322,14 @@ func (s *Server) PlainBus() string {
   <policy context="default">
     <allow send_destination="*"/><allow receive_sender="*"/><allow own="*"/>
   </policy>
-</busconfig>`), 0o600); err != nil {
-		s.t.Fatalf("xtest: %v", err)
-	}
+</busconfig>`, 0o600)
 	return s.bus("--config-file=" + config)
 }
 
 func (s *Server) bus(kind string) string {
 	s.t.Helper()
-	r, w, err := os.Pipe()
-	if err != nil {
-		s.t.Fatalf("xtest: %v", err)
-	}
-	defer r.Close()
-	cmd := s.Command("dbus-daemon", kind, "--nofork", "--nopidfile", "--print-address=3")
-	cmd.ExtraFiles = []*os.File{w}
-	err = cmd.Start()
-	w.Close()
-	if err != nil {
-		s.t.Fatalf("dbus-daemon: %v", err)
-	}
-	s.t.Cleanup(func() { end(cmd) })
-	r.SetReadDeadline(time.Now().Add(Patience))
-	line, err := bufio.NewReader(r).ReadString('\n')
-	if err != nil {
-		s.t.Fatalf("dbus-daemon does not come up: %v", err)
-	}
-	address := strings.TrimSpace(line)
+	address, err := s.firstLine(s.Command("dbus-daemon", kind, "--nofork", "--nopidfile", "--print-address=3"))
+	must.Do(s.t, err)
 	s.env = append(s.env, "DBUS_SESSION_BUS_ADDRESS="+address)
 	return address
 }
@@ -443,9 +408,6 @@ func end(cmd *exec.Cmd) {
 // Size is the size of the screen, which monitors may change.
 func (s *Server) Size() image.Point {
 	s.t.Helper()
-	g, err := xproto.GetGeometry(s.conn, xproto.Drawable(s.root)).Reply()
-	if err != nil {
-		s.t.Fatalf("xtest: %v", err)
-	}
+	g := must.Get(xproto.GetGeometry(s.conn, xproto.Drawable(s.root)).Reply())(s.t)
 	return image.Pt(int(g.Width), int(g.Height))
 }

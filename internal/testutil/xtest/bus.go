@@ -2,11 +2,42 @@ package xtest
 
 import (
 	"testing"
+	"time"
 
 	"github.com/godbus/dbus/v5"
 
 	"wiebelt/internal/testutil/must"
 )
+
+// Connect makes a connection to a bus that ends with the test, and has the names there.
+func Connect(t testing.TB, address string, names ...string) *dbus.Conn {
+	t.Helper()
+	c := must.Get(dbus.Connect(address, dbus.WithSignalHandler(dbus.NewSequentialSignalHandler())))(t)
+	t.Cleanup(func() { c.Close() })
+	Own(t, c, names...)
+	return c
+}
+
+// Own gives a connection names on its bus.
+func Own(t testing.TB, c *dbus.Conn, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		if r := must.Get(c.RequestName(name, dbus.NameFlagDoNotQueue))(t); r != dbus.RequestNameReplyPrimaryOwner {
+			t.Fatalf("xtest: %s has another owner", name)
+		}
+	}
+}
+
+// Next is what comes next from a channel.
+func Next[T any](t testing.TB, ch <-chan T) (v T) {
+	t.Helper()
+	select {
+	case v = <-ch:
+	case <-time.After(Patience):
+		t.Fatal("it never came")
+	}
+	return v
+}
 
 // SignalAll sends a signal straight to everybody on a bus, as any program may: what
 // matches were asked for does not hold it back.
