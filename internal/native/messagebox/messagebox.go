@@ -20,10 +20,7 @@ const (
 
 // open holds what is on screen, so that a user who clicks five times is told
 // once.
-var open struct {
-	sync.Mutex
-	texts map[string]bool
-}
+var open sync.Map
 
 // Tell shows a title and a text and returns when the user has read it or ctx
 // ends, which takes it away; where the platform cannot tell when it was read, at
@@ -37,23 +34,10 @@ func Tell(ctx context.Context, title, text string) error {
 	}
 	title, text = readable(title, maxTitle), readable(text, maxText)
 	key := title + "\x00" + text
-	open.Lock()
-	shown := open.texts[key]
-	if !shown {
-		if open.texts == nil {
-			open.texts = map[string]bool{}
-		}
-		open.texts[key] = true
-	}
-	open.Unlock()
-	if shown {
+	if _, shown := open.LoadOrStore(key, true); shown {
 		return nil
 	}
-	defer func() {
-		open.Lock()
-		defer open.Unlock()
-		delete(open.texts, key)
-	}()
+	defer open.Delete(key)
 	return tell(ctx, title, text)
 }
 

@@ -2,6 +2,8 @@ package messagebox
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"time"
 
 	"wiebelt/internal/native/notify"
@@ -35,4 +37,10 @@ func tell(ctx context.Context, title, text string) error {
 	case <-ctx.Done():
 	}
 	return nil
+}
+
+// write says it on standard error.
+func write(title, text string) error {
+	_, err := fmt.Fprintf(os.Stderr, "%s: %s\n", title, text)
+	return err
 }

@@ -146,29 +146,20 @@ func setDefault(text, mime, id, ours string) string {
 
 // defaultOf reads what a type is opened with, "" for nothing.
 func defaultOf(text, mime string) string {
-	in := false
-	for _, line := range strings.Split(text, "\n") {
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "[") {
-			in = line == "[Default Applications]"
-			continue
-		}
-		key, value, found := strings.Cut(line, "=")
-		if in && found && strings.TrimSpace(key) == mime {
-			first, _, _ := strings.Cut(value, ";")
-			return strings.TrimSpace(first)
-		}
-	}
-	return ""
+	first, _, _ := strings.Cut(keyOf(text, "[Default Applications]", mime), ";")
+	return strings.TrimSpace(first)
 }
 
 // valueOf reads a key of a desktop file's first group.
-func valueOf(text, key string) string {
+func valueOf(text, key string) string { return keyOf(text, "[Desktop Entry]", key) }
+
+// keyOf reads a key of a group, "" where it is not there.
+func keyOf(text, group, key string) string {
 	in := false
-	for _, line := range strings.Split(text, "\n") {
+	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "[") {
-			in = line == "[Desktop Entry]"
+			in = line == group
 			continue
 		}
 		if k, v, found := strings.Cut(line, "="); in && found && strings.TrimSpace(k) == key {
