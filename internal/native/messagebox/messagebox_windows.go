@@ -5,19 +5,13 @@ import (
 	"fmt"
 	"runtime"
 	"time"
-	"unsafe"
 
 	"golang.org/x/sys/windows"
 
 	"wiebelt/internal/native/win32"
 )
 
-var (
-	user32     = windows.NewLazySystemDLL("user32.dll")
-	messageBox = user32.NewProc("MessageBoxW")
-	findWindow = user32.NewProc("FindWindowExW")
-	ownerOf    = user32.NewProc("GetWindowThreadProcessId")
-)
+var findWindow = windows.NewLazySystemDLL("user32.dll").NewProc("FindWindowExW")
 
 const (
 	// An OK button and a warning's icon, above other windows; the system decides
@@ -39,8 +33,7 @@ func tell(ctx context.Context, title, text string) error {
 	go func() {
 		runtime.LockOSThread() // never unlocked: the thread ends with its box
 		thread <- windows.GetCurrentThreadId()
-		ok, _, err := messageBox.Call(0, uintptr(unsafe.Pointer(s)), uintptr(unsafe.Pointer(t)), mbTopmostWarning)
-		if ok == 0 {
+		if _, err := windows.MessageBox(0, s, t, mbTopmostWarning); err != nil {
 			read <- fmt.Errorf("MessageBox: %w", err)
 			return
 		}
@@ -71,7 +64,7 @@ func closeBoxes(thread uint32) {
 		if h, _, _ = findWindow.Call(0, h, dialogClass, 0); h == 0 {
 			return
 		}
-		if id, _, _ := ownerOf.Call(h, 0); uint32(id) == thread {
+		if id, err := windows.GetWindowThreadProcessId(windows.HWND(h), nil); err == nil && id == thread {
 			win32.Post(h, win32.WMClose, 0, 0)
 		}
 	}

@@ -141,13 +141,9 @@ func (f *follower) register(hwnd uintptr) {
 		return
 	}
 	const thisSession = 0
-	err := registerSession.Find()
-	if err == nil {
-		var ok uintptr
-		if ok, _, err = registerSession.Call(hwnd, thisSession); ok != 0 {
-			f.told = true
-			return
-		}
+	ok, _, err := registerSession.Call(hwnd, thisSession)
+	if f.told = ok != 0; f.told {
+		return
 	}
 	f.registerFail.Do(func() { f.log.Warn("Windows does not tell when the screen is locked", "why", err) })
 }

@@ -72,7 +72,7 @@ func (w *winCard) Update(p image.Point, pic *Picture) error {
 		if !r.In(image.Rect(0, 0, w.pic.W, w.pic.H)) {
 			return errOutside
 		}
-		w.put(p, pic)
+		w.pic.put(p, pic)
 		w.repaint(r)
 		return nil
 	})

@@ -227,11 +227,9 @@ func monitors() (list []Monitor, handles []uintptr) {
 			Work:  info.work.image(),
 			Scale: text,
 		}
-		if getDPIForMonitor.Find() == nil { // Windows 8.1
-			var x, y uint32
-			if r, _, _ := getDPIForMonitor.Call(h, 0, uintptr(unsafe.Pointer(&x)), uintptr(unsafe.Pointer(&y))); r == 0 && x > 0 {
-				m.Scale = text * float32(x) / 96
-			}
+		var x, y uint32
+		if r, _, _ := getDPIForMonitor.Call(h, 0, uintptr(unsafe.Pointer(&x)), uintptr(unsafe.Pointer(&y))); r == 0 && x > 0 {
+			m.Scale = text * float32(x) / 96
 		}
 		const primary = 1
 		if info.flags&primary != 0 {
@@ -268,8 +266,8 @@ func (d *desktop) Monitors() []Monitor {
 
 func (d *desktop) Active() int {
 	_, handles := monitors()
-	if f, _, _ := getForegroundWindow.Call(); f != 0 && !isShell(f) {
-		if m, _, _ := monitorFromWindow.Call(f, 0); m != 0 {
+	if f := windows.GetForegroundWindow(); f != 0 && !isShell(f) {
+		if m, _, _ := monitorFromWindow.Call(uintptr(f), 0); m != 0 {
 			if i := slices.Index(handles, m); i >= 0 {
 				return i
 			}
@@ -287,9 +285,9 @@ func (d *desktop) Active() int {
 }
 
 // isShell tells the desktop itself, which lies over all monitors.
-func isShell(hwnd uintptr) bool {
+func isShell(hwnd windows.HWND) bool {
 	var name [64]uint16
-	getClassName.Call(hwnd, uintptr(unsafe.Pointer(&name[0])), uintptr(len(name)))
+	_, _ = windows.GetClassName(hwnd, &name[0], int32(len(name)))
 	c := windows.UTF16ToString(name[:])
 	return c == "Progman" || c == "WorkerW"
 }
@@ -297,21 +295,20 @@ func isShell(hwnd uintptr) bool {
 // fullScreen asks whether the window in front, one of another program, covers
 // all of area. One with a title bar is only maximized.
 func (d *desktop) fullScreen(area image.Rectangle) bool {
-	f, _, _ := getForegroundWindow.Call()
+	f := windows.GetForegroundWindow()
 	if f == 0 || isShell(f) {
 		return false
 	}
 	var process uint32
-	getWindowThread.Call(f, uintptr(unsafe.Pointer(&process)))
-	if process == windows.GetCurrentProcessId() {
+	if _, err := windows.GetWindowThreadProcessId(f, &process); err != nil || process == windows.GetCurrentProcessId() {
 		return false
 	}
 	const styleIndex, caption = ^uintptr(15), 0x00C00000 // GWL_STYLE is -16
-	if style, _, _ := getWindowLong.Call(f, styleIndex); style&caption == caption {
+	if style, _, _ := getWindowLong.Call(uintptr(f), styleIndex); style&caption == caption {
 		return false
 	}
 	var r winRect
-	ok, _, _ := getWindowRect.Call(f, uintptr(unsafe.Pointer(&r)))
+	ok, _, _ := getWindowRect.Call(uintptr(f), uintptr(unsafe.Pointer(&r)))
 	return ok != 0 && !area.Empty() && area.In(r.image())
 }
 

@@ -91,9 +91,8 @@ func (f *winFrame) SetDark(on bool) error {
 		if on {
 			v = 1
 		}
-		if setWindowAttribute.Find() == nil { // older systems have no dark borders
-			setWindowAttribute.Call(f.hwnd, immersiveDark, uintptr(unsafe.Pointer(&v)), unsafe.Sizeof(v))
-		}
+		// Older systems have no dark borders.
+		_ = windows.DwmSetWindowAttribute(windows.HWND(f.hwnd), immersiveDark, unsafe.Pointer(&v), uint32(unsafe.Sizeof(v)))
 		return nil
 	})
 }
@@ -158,12 +157,8 @@ func (f *winFrame) Move(p image.Point) error {
 // around is the place of a window whose content has a place.
 func (f *winFrame) around(r image.Rectangle) image.Rectangle {
 	w := winRect{int32(r.Min.X), int32(r.Min.Y), int32(r.Max.X), int32(r.Max.Y)}
-	if adjustWindowRectForDPI.Find() == nil && getDPIForWindow.Find() == nil {
-		dpi, _, _ := getDPIForWindow.Call(f.hwnd)
-		adjustWindowRectForDPI.Call(uintptr(unsafe.Pointer(&w)), wsOverlapped, 0, 0, dpi)
-	} else {
-		adjustWindowRect.Call(uintptr(unsafe.Pointer(&w)), wsOverlapped, 0, 0)
-	}
+	dpi, _, _ := getDPIForWindow.Call(f.hwnd)
+	adjustWindowRectForDPI.Call(uintptr(unsafe.Pointer(&w)), wsOverlapped, 0, 0, dpi)
 	return w.image()
 }
 
@@ -196,9 +191,7 @@ func (f *winFrame) fit(size image.Point) {
 		pic.Pix[i], pic.Pix[i+1], pic.Pix[i+2] = f.background[2], f.background[1], f.background[0]
 	}
 	if f.pic != nil {
-		for y := range min(pic.H, f.pic.H) {
-			copy(pic.Pix[4*y*pic.W:4*(y+1)*pic.W], f.pic.Pix[4*y*f.pic.W:4*(y+1)*f.pic.W])
-		}
+		pic.put(image.Point{}, f.pic)
 	}
 	f.pic = pic
 }
@@ -212,7 +205,7 @@ func (f *winFrame) Draw(p image.Point, pic *Picture) error {
 		if f.pic == nil {
 			return nil // minimized
 		}
-		f.put(p, pic)
+		f.pic.put(p, pic)
 		f.repaint(image.Rect(p.X, p.Y, p.X+pic.W, p.Y+pic.H))
 		return nil
 	})

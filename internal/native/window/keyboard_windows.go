@@ -82,7 +82,7 @@ func (w *winCard) TakeKeyboard() error {
 		if w.keyboard {
 			return nil
 		}
-		before, _, _ := getForegroundWindow.Call()
+		before := uintptr(windows.GetForegroundWindow())
 		// Windows allows it to whom the last key was meant for: the hotkey.
 		if ok, _, _ := setForegroundWindow.Call(w.hwnd); ok == 0 {
 			return errNoKeyboard
@@ -110,12 +110,12 @@ func (w *winCard) giveBack() {
 	}
 	// Where the user has gone elsewhere since, he stays there. Without the window
 	// it came from, the desktop gets it: a card must not keep it.
-	if now, _, _ := getForegroundWindow.Call(); now == w.hwnd {
-		to := w.before
-		if there, _, _ := isWindow.Call(to); there == 0 {
-			to, _, _ = getShellWindow.Call()
+	if uintptr(windows.GetForegroundWindow()) == w.hwnd {
+		to := windows.HWND(w.before)
+		if !windows.IsWindow(to) {
+			to = windows.GetShellWindow()
 		}
-		setForegroundWindow.Call(to)
+		setForegroundWindow.Call(uintptr(to))
 	}
 	w.lost()
 }

@@ -72,9 +72,8 @@ func (w *layerCard) Update(p image.Point, pic *Picture) error {
 		case !w.up:
 			return nil // Show brings all of it
 		}
-		for y := range pic.H {
-			copy(w.pix[4*((p.Y+y)*w.rect.Dx()+p.X):], pic.Pix[4*y*pic.W:][:4*pic.W])
-		}
+		shown := Picture{w.rect.Dx(), w.rect.Dy(), w.pix}
+		shown.put(p, pic)
 		return w.draw(r)
 	})
 }

@@ -140,6 +140,16 @@ func NewPicture(w, h int, old *Picture) *Picture {
 	return &Picture{W: w, H: h, Pix: make([]byte, n)}
 }
 
+// put copies another picture to p, as far as there is room.
+func (pic *Picture) put(p image.Point, from *Picture) {
+	w := min(from.W, pic.W-p.X)
+	for y := range min(from.H, pic.H-p.Y) {
+		if w > 0 {
+			copy(pic.Pix[4*((p.Y+y)*pic.W+p.X):][:4*w], from.Pix[4*y*from.W:])
+		}
+	}
+}
+
 // ErrNoDisplay is returned by Open where there is no desktop to draw on.
 var ErrNoDisplay = errors.New("no display")
 

@@ -91,16 +91,6 @@ func (b *winBase) repaint(r image.Rectangle) {
 	updateWindow.Call(b.hwnd)
 }
 
-// put copies a picture into the one that is shown, as far as it has room there.
-func (b *winBase) put(p image.Point, pic *Picture) {
-	w := min(pic.W, b.pic.W-p.X)
-	for y := range min(pic.H, b.pic.H-p.Y) {
-		if w > 0 {
-			copy(b.pic.Pix[4*((p.Y+y)*b.pic.W+p.X):][:4*w], pic.Pix[4*y*pic.W:])
-		}
-	}
-}
-
 // rename gives the window a title.
 func (b *winBase) rename(title string) error {
 	t, err := windows.UTF16PtrFromString(strings.ReplaceAll(title, "\x00", ""))

@@ -248,55 +248,36 @@ func (m *keymap) parse(b []byte) error {
 	if b[14] != 0 || first+n > len(m.keys) {
 		return errKeymap
 	}
-	b = b[40:]
-	take := func(n int) []byte {
-		if n > len(b) {
-			b = nil
-			return nil
-		}
-		v := b[:n]
-		b = b[n:]
-		return v
-	}
-	types := make([]levels, 0, kinds)
-	for range kinds {
-		h := take(8)
-		if h == nil {
-			return errKeymap
-		}
+	in := reader{rest: b[40:], order: binary.LittleEndian}
+	types := make([]levels, kinds)
+	for i := range types {
+		h := in.take(8)
+		types[i] = levels{mask: uint16(h[0]), byState: map[uint16]uint16{}}
 		entries, preserved := int(h[5]), h[6] != 0
-		l := levels{mask: uint16(h[0]), byState: map[uint16]uint16{}}
 		for range entries {
-			e := take(8)
-			if e == nil {
-				return errKeymap
-			}
-			if e[0] != 0 {
-				l.byState[uint16(e[1])] = uint16(e[2])
+			if e := in.take(8); e[0] != 0 {
+				types[i].byState[uint16(e[1])] = uint16(e[2])
 			}
 		}
-		if preserved && entries > 0 && take(4*entries) == nil {
-			return errKeymap
+		if preserved {
+			in.take(4 * entries)
 		}
-		types = append(types, l)
 	}
 	var keys [256]keySyms
 	for i := range n {
-		h := take(8)
-		if h == nil {
-			return errKeymap
-		}
+		h := in.take(8)
 		k := &keys[first+i]
 		copy(k.kinds[:], h)
 		k.info, k.width = h[4], int(h[5])
-		count := int(binary.LittleEndian.Uint16(h[6:]))
-		v := take(4 * count)
-		if v == nil && count > 0 || k.groups() > len(k.kinds) {
-			return errKeymap
-		}
-		for ; len(v) > 0; v = v[4:] {
+		for v := in.take(4 * int(binary.LittleEndian.Uint16(h[6:]))); len(v) > 0; v = v[4:] {
 			k.syms = append(k.syms, sym(binary.LittleEndian.Uint32(v)))
 		}
+		if in.broken || k.groups() > len(k.kinds) {
+			return errKeymap
+		}
+	}
+	if in.broken {
+		return errKeymap
 	}
 	m.types, m.keys = types, keys
 	return nil

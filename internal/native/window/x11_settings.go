@@ -129,50 +129,27 @@ func parseXSettings(b []byte) (map[string]any, error) {
 	if b[0] == 1 {
 		order = binary.BigEndian
 	}
-	n := order.Uint32(b[8:])
-	b = b[12:]
-	take := func(n int) []byte {
-		padded := (n + 3) &^ 3
-		if n < 0 || padded < n || padded > len(b) {
-			b = nil
-			return nil
-		}
-		v := b[:n]
-		b = b[padded:]
-		return v
-	}
-	for range n {
-		head := take(4)
-		if head == nil {
-			return all, errXSettings
-		}
-		name := take(int(order.Uint16(head[2:])))
-		if serial := take(4); serial == nil {
-			return all, errXSettings
-		}
+	in := reader{rest: b[12:], order: order}
+	for range order.Uint32(b[8:]) {
+		head := in.take(4)
+		name := string(in.take(int(order.Uint16(head[2:]))))
+		in.take(4) // the serial
+		var v any
 		switch head[0] {
 		case 0:
-			v := take(4)
-			if v == nil {
-				return all, errXSettings
-			}
-			all[string(name)] = int32(order.Uint32(v))
+			v = int32(in.number())
 		case 1:
-			size := take(4)
-			if size == nil {
-				return all, errXSettings
-			}
-			v := take(int(int32(order.Uint32(size))))
-			if v == nil {
-				return all, errXSettings
-			}
-			all[string(name)] = string(v)
+			v = string(in.take(int(int32(in.number()))))
 		case 2:
-			if take(8) == nil {
-				return all, errXSettings
-			}
+			in.take(8)
 		default:
+			in.broken = true
+		}
+		if in.broken {
 			return all, errXSettings
+		}
+		if v != nil {
+			all[name] = v
 		}
 	}
 	return all, nil

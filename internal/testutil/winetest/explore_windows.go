@@ -23,7 +23,6 @@ var (
 	sysFreeString       = oleaut32.NewProc("SysFreeString")
 	variantClear        = oleaut32.NewProc("VariantClear")
 	findWindowEx        = user32.NewProc("FindWindowExW")
-	isWindowVisible     = user32.NewProc("IsWindowVisible")
 )
 
 type variant struct {
@@ -147,7 +146,7 @@ func visible(class string) (all []uintptr) {
 		if h == 0 {
 			return all
 		}
-		if up, _, _ := isWindowVisible.Call(h); up != 0 {
+		if windows.IsWindowVisible(windows.HWND(h)) {
 			all = append(all, h)
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"os"
 	"strings"
 	"time"
-	"unsafe"
 
 	"golang.org/x/sys/windows"
 
@@ -44,9 +43,8 @@ func plain(w, h int, rgb uint32) *window.Picture {
 
 // foreground is the class of the window that Windows gives the keys to.
 func foreground() string {
-	h, _, _ := user32.NewProc("GetForegroundWindow").Call()
 	var name [64]uint16
-	user32.NewProc("GetClassNameW").Call(h, uintptr(unsafe.Pointer(&name[0])), uintptr(len(name)))
+	_, _ = windows.GetClassName(windows.GetForegroundWindow(), &name[0], int32(len(name)))
 	return windows.UTF16ToString(name[:])
 }
 
