@@ -35,7 +35,7 @@ func (d *desktop) CloseNotification(uint32) *dbus.Error {
 
 // TestNotification: the desktop shows it until it was clicked or nobody waits.
 func TestNotification(t *testing.T) {
-	address := xtest.Start(t, "", xtest.Options{}).PlainBus()
+	address := xtest.NoScreen(t).PlainBus()
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", address)
 	c := xtest.Connect(t, address)
 	d := &desktop{make(chan string, 10), make(chan string, 10)}

@@ -97,8 +97,7 @@ func TestNotice(t *testing.T) {
 }
 
 func TestNotifications(t *testing.T) {
-	s := xtest.Start(t, "", xtest.Options{Width: 320, Height: 200})
-	address := s.Bus()
+	address := xtest.NoScreen(t).Bus()
 	srv := serve(t, address, "actions", "body-markup")
 	n, chosen := open(t, address)
 
@@ -170,8 +169,7 @@ func TestNotifications(t *testing.T) {
 
 // TestNoButtons: a service that says it has none is told of none.
 func TestNoButtons(t *testing.T) {
-	s := xtest.Start(t, "", xtest.Options{Width: 320, Height: 200})
-	address := s.Bus()
+	address := xtest.NoScreen(t).Bus()
 	srv := serve(t, address, "body")
 	n, _ := open(t, address)
 	must.Do(t, n.Show("call", IncomingCall(text.Dutch, "")))
@@ -213,8 +211,7 @@ func TestNoDesktop(t *testing.T) {
 		}
 	}
 	// A bus on which nobody shows notifications.
-	s := xtest.Start(t, "", xtest.Options{Width: 320, Height: 200})
-	t.Setenv("DBUS_SESSION_BUS_ADDRESS", s.PlainBus())
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", xtest.NoScreen(t).PlainBus())
 	if n, err := Open(context.Background(), nil); !errors.Is(err, ErrUnsupported) || n != nil {
 		t.Errorf("nobody there: %v", err)
 	}

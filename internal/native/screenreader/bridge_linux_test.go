@@ -35,7 +35,7 @@ type ears struct {
 
 func listen(t *testing.T) *ears {
 	t.Helper()
-	s := xtest.Start(t, "", xtest.Options{Width: 320, Height: 200})
+	s := xtest.Start(t, "", xtest.Options{Width: 320, Height: 200}) // the registry wants one
 	accessible, session := s.PlainBus(), s.PlainBus()
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", session)
 	c := xtest.Connect(t, session)

@@ -151,8 +151,7 @@ func TestScreenSavers(t *testing.T) {
 	for _, s := range savers {
 		for _, path := range s.paths {
 			t.Run(s.name+string(path), func(t *testing.T) {
-				x := xtest.Start(t, "", xtest.Options{Width: 320, Height: 200})
-				address := x.PlainBus()
+				address := xtest.NoScreen(t).PlainBus()
 				locker := newSaver(t, address, path, s.name, true)
 				w := watch(t, "", address, "")
 				if s := w.State(); !s.Locked {
@@ -181,7 +180,7 @@ func TestScreenSavers(t *testing.T) {
 
 // TestLiar: what another program says in the name of a locker changes nothing.
 func TestLiar(t *testing.T) {
-	x := xtest.Start(t, "", xtest.Options{Width: 320, Height: 200})
+	x := xtest.NoScreen(t)
 	address := x.PlainBus()
 	locker := newSaver(t, address, "/org/gnome/ScreenSaver", "org.gnome.ScreenSaver", false)
 	w := watch(t, "", address, "")
@@ -204,8 +203,7 @@ func TestLogind(t *testing.T) {
 		"by id": {byID: path}, "by process": {byPID: path}, "by user": {user: userPath},
 	} {
 		t.Run(name, func(t *testing.T) {
-			x := xtest.Start(t, "", xtest.Options{Width: 320, Height: 200})
-			address := x.PlainBus()
+			address := xtest.NoScreen(t).PlainBus()
 			e := newExample(t, address)
 			must.Do(t, e.c.Export(m, loginPath, loginManager))
 			type display struct {
@@ -253,8 +251,7 @@ func TestAnyOfThem(t *testing.T) {
 }
 
 func TestQuietKDE(t *testing.T) {
-	x := xtest.Start(t, "", xtest.Options{Width: 320, Height: 200})
-	address := x.PlainBus()
+	address := xtest.NoScreen(t).PlainBus()
 	e := newExample(t, address)
 	props := e.object("/org/freedesktop/Notifications", notifications, map[string]any{"Inhibited": true})
 	xtest.Own(t, e.c, notifications)
@@ -273,8 +270,7 @@ func TestQuietKDE(t *testing.T) {
 // TestReader: a screen reader is heard of when it comes, whichever way it says so, and
 // when it goes.
 func TestReader(t *testing.T) {
-	x := xtest.Start(t, "", xtest.Options{Width: 320, Height: 200})
-	address := x.PlainBus()
+	address := xtest.NoScreen(t).PlainBus()
 	e := newExample(t, address)
 	const status = "org.a11y.Status"
 	props := e.object("/org/a11y/bus", status, map[string]any{"IsEnabled": false, "ScreenReaderEnabled": false})
@@ -299,7 +295,7 @@ func TestReader(t *testing.T) {
 
 // TestQuietGNOME changes the real setting with GNOME's own program.
 func TestQuietGNOME(t *testing.T) {
-	x := xtest.Start(t, "", xtest.Options{Width: 320, Height: 200})
+	x := xtest.NoScreen(t)
 	address := x.Bus() // starts dconf
 	for _, v := range x.Env() {
 		name, value, _ := strings.Cut(v, "=")

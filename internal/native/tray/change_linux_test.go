@@ -17,24 +17,11 @@ import (
 	"wiebelt/internal/testutil/xtest"
 )
 
-// shownOn has a tray show m and returns its item and menu on the bus.
-func shownOn(t *testing.T, m Model) (kid *child, item, dbusMenu dbus.BusObject) {
-	t.Helper()
-	address, c := ownBus(t)
-	h := xtest.HostTray(t, c)
-	kid = start(t, busVar+"="+address)
-	kid.set(m)
-	until(t, "registered", func() bool { return len(h.Items()) > 0 })
-	name := h.Items()[0]
-	item, dbusMenu = c.Object(name, "/StatusNotifierItem"), c.Object(name, "/StatusNotifierItem/menu")
-	until(t, "the first menu", func() bool { got, _ := xtest.TrayMenu(dbusMenu); return len(got) == len(m.Items) })
-	return kid, item, dbusMenu
-}
-
 // TestAmended: lines that only read differently stay the same lines, so that an
 // open menu stays open and a click that is under way hits what was aimed at.
 func TestAmended(t *testing.T) {
-	kid, _, dbusMenu := shownOn(t, calls)
+	icon := shownOn(t, calls)
+	kid, dbusMenu := icon.kid, icon.menu
 	_, before := xtest.TrayMenu(dbusMenu)
 	m := calls
 	m.Items = slices.Clone(calls.Items)
@@ -67,7 +54,8 @@ func TestAmended(t *testing.T) {
 // TestClicksWhileBuilding: clicks on a menu that is being replaced do no harm,
 // and never choose another line than the one clicked.
 func TestClicksWhileBuilding(t *testing.T) {
-	kid, _, dbusMenu := shownOn(t, calls)
+	icon := shownOn(t, calls)
+	kid, dbusMenu := icon.kid, icon.menu
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -102,7 +90,7 @@ func TestClicksWhileBuilding(t *testing.T) {
 func TestFirstPicture(t *testing.T) {
 	m := calls
 	m.State, m.Sentence = LinkLost, "De verbinding is weg."
-	_, item, _ := shownOn(t, m)
+	item := shownOn(t, m).item
 	v, err := item.GetProperty("org.kde.StatusNotifierItem.ToolTip")
 	if err != nil || !strings.Contains(fmt.Sprint(v.Value()), "Wiebelt – De verbinding is weg.") {
 		t.Errorf("tooltip %v %v", v, err)

@@ -14,12 +14,8 @@ import (
 // own, such as that of a prompt which was answered. A panel that comes afterwards
 // shows the icon all the same, and once.
 func TestRegisteredAfterAPrompt(t *testing.T) {
-	address, c := ownBus(t)
-	h := xtest.HostTray(t, c)
-	kid := start(t, busVar+"="+address)
-	kid.set(calls)
-	until(t, "registered", func() bool { return len(h.Items()) > 0 })
-	first := h.Items()[0]
+	icon := shownOn(t, calls)
+	c, h, first := icon.c, icon.host, icon.name
 	xtest.SignalAll(t, c, "/org/freedesktop/secrets/prompt/p1", "org.freedesktop.Secret.Prompt", "Completed", false, dbus.MakeVariant(""))
 	for range 3 {
 		must.Get(c.ReleaseName(watcher))(t)

@@ -49,14 +49,7 @@ func TestMain(m *testing.M) {
 // ownBus is a session bus of the test's own.
 func ownBus(t *testing.T) (address string, c *dbus.Conn) {
 	t.Helper()
-	cmd := exec.Command("dbus-daemon", "--session", "--print-address", "--nofork", "--nopidfile")
-	out, err := cmd.StdoutPipe()
-	must.Do(t, err)
-	must.Do(t, cmd.Start())
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	line, err := bufio.NewReader(out).ReadString('\n')
-	must.Do(t, err)
-	address = strings.TrimSpace(line)
+	address = xtest.NoScreen(t).PlainBus()
 	return address, xtest.Connect(t, address)
 }
 
@@ -116,22 +109,35 @@ func until(t *testing.T, what string, ok func() bool) {
 var calls = Model{State: Ready, Sentence: "Klaar.", Items: []Item{
 	{ID: "status", Title: "Klaar.", Disabled: true}, {Separator: true}, {ID: "calls", Title: "Oproepen…"}, {ID: "quit", Title: "Afsluiten"}}}
 
-func TestTray(t *testing.T) {
+// shown is a tray and what a panel has of it on the bus.
+type shown struct {
+	kid        *child
+	c          *dbus.Conn
+	host       *xtest.TrayHost
+	name       string
+	item, menu dbus.BusObject
+}
+
+// shownOn has a tray show m.
+func shownOn(t *testing.T, m Model) shown {
+	t.Helper()
 	address, c := ownBus(t)
-	h := xtest.HostTray(t, c)
-	kid := start(t, "DBUS_SESSION_BUS_ADDRESS="+address)
-	kid.set(calls)
-	until(t, "registered", func() bool { return len(h.Items()) > 0 })
-	name := h.Items()[0]
-	item := c.Object(name, "/StatusNotifierItem")
-	dbusMenu := c.Object(name, "/StatusNotifierItem/menu")
-	want := []string{"Klaar.", "-", "Oproepen…", "Afsluiten"}
-	var ids map[string]int32
-	until(t, "the menu as set", func() bool {
-		var got []string
-		got, ids = xtest.TrayMenu(dbusMenu)
-		return slices.Equal(got, want)
-	})
+	s := shown{kid: start(t, busVar+"="+address), c: c, host: xtest.HostTray(t, c)}
+	s.kid.set(m)
+	until(t, "registered", func() bool { return len(s.host.Items()) > 0 })
+	s.name = s.host.Items()[0]
+	s.item, s.menu = c.Object(s.name, "/StatusNotifierItem"), c.Object(s.name, "/StatusNotifierItem/menu")
+	until(t, "the first menu", func() bool { got, _ := xtest.TrayMenu(s.menu); return len(got) == len(m.Items) })
+	return s
+}
+
+func TestTray(t *testing.T) {
+	icon := shownOn(t, calls)
+	kid, c, h, item, dbusMenu := icon.kid, icon.c, icon.host, icon.item, icon.menu
+	titles, ids := xtest.TrayMenu(dbusMenu)
+	if want := []string{"Klaar.", "-", "Oproepen…", "Afsluiten"}; !slices.Equal(titles, want) {
+		t.Errorf("the menu is %q, want %q", titles, want)
+	}
 	// An entry that is chosen is reported by its id, a click on the icon too.
 	must.Do(t, xtest.ChooseTray(dbusMenu, ids["Oproepen…"]))
 	kid.says("chosen calls")

@@ -105,29 +105,35 @@ func (p *examplePortal) bind(from dbus.Sender, session dbus.ObjectPath, list []b
 	return p.respond(from, options, 0, nil), nil
 }
 
-func TestPortalAppearance(t *testing.T) {
-	s := xtest.Start(t, "", xtest.Options{})
+// TestAppearance: by the settings manager and by the portal, each of which may come later.
+func TestAppearance(t *testing.T) {
+	s := xtest.Start(t, "", xtest.Options{DPI: 96})
 	address := s.PlainBus()
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", address)
 	d := open(t, s)
 	rec := newRecorder()
 	newWindow(t, d, rec)
-	if d.Dark() || d.HighContrast() {
-		t.Error("dark or in contrast without a reason")
+	if d.Dark() || d.HighContrast() || d.Monitors()[0].Scale != 1 {
+		t.Error("dark, in contrast or scaled without a reason")
 	}
 	m := exampleWindow(t, s, image.Rect(0, 0, 1, 1))
-	m.bytes("_XSETTINGS_SETTINGS", "_XSETTINGS_SETTINGS", xsettings(map[string]any{"Net/ThemeName": "HighContrastInverse"}))
-	m.own("_XSETTINGS_S0")
-	rec.wait(t, "changed")
-	if !d.Dark() || !d.HighContrast() {
-		t.Errorf("by the theme: dark %v contrast %v", d.Dark(), d.HighContrast())
+	for i, c := range []struct {
+		theme          string
+		dpi            int32
+		dark, contrast bool
+		scale          float32
+	}{
+		{"HighContrastInverse", 120 * 1024, true, true, 1.25}, {"Adwaita", -1, false, false, 1}, {"Adwaita-dark", 96 * 1024, true, false, 1},
+	} {
+		m.bytes("_XSETTINGS_SETTINGS", "_XSETTINGS_SETTINGS", xsettings(map[string]any{"Net/ThemeName": c.theme, "Xft/DPI": c.dpi}))
+		if i == 0 {
+			m.own("_XSETTINGS_S0")
+		}
+		rec.wait(t, "changed")
+		if scale := d.Monitors()[0].Scale; d.Dark() != c.dark || d.HighContrast() != c.contrast || scale != c.scale {
+			t.Errorf("%s: dark %v contrast %v scale %v", c.theme, d.Dark(), d.HighContrast(), scale)
+		}
 	}
-	m.bytes("_XSETTINGS_SETTINGS", "_XSETTINGS_SETTINGS", xsettings(map[string]any{"Net/ThemeName": "Adwaita-dark"}))
-	rec.wait(t, "changed")
-	if !d.Dark() || d.HighContrast() {
-		t.Errorf("by the theme: dark %v contrast %v", d.Dark(), d.HighContrast())
-	}
-
 	// A portal that comes later is asked, and wins.
 	p := startExamplePortal(t, address, false)
 	p.set("color-scheme", preferLight)

@@ -108,28 +108,6 @@ func TestScaleAndMonitors(t *testing.T) {
 	s.Until("active monitor by focus", func() bool { return d.Active() == 1-right })
 }
 
-func TestSettingsManager(t *testing.T) {
-	s := xtest.Start(t, "", xtest.Options{DPI: 96})
-	d := open(t, s)
-	rec := newRecorder()
-	newWindow(t, d, rec)
-	if d.Dark() || d.Monitors()[0].Scale != 1 {
-		t.Fatal("dark or scaled without a reason")
-	}
-	m := exampleWindow(t, s, image.Rect(0, 0, 1, 1))
-	m.bytes("_XSETTINGS_SETTINGS", "_XSETTINGS_SETTINGS", xsettings(map[string]any{"Net/ThemeName": "Yaru-dark", "Xft/DPI": int32(120 * 1024)}))
-	m.own("_XSETTINGS_S0")
-	rec.wait(t, "changed")
-	if !d.Dark() || d.Monitors()[0].Scale != 1.25 {
-		t.Errorf("dark %v scale %v", d.Dark(), d.Monitors()[0].Scale)
-	}
-	m.bytes("_XSETTINGS_SETTINGS", "_XSETTINGS_SETTINGS", xsettings(map[string]any{"Net/ThemeName": "Adwaita", "Xft/DPI": int32(-1)}))
-	rec.wait(t, "changed")
-	if d.Dark() || d.Monitors()[0].Scale != 1 {
-		t.Errorf("light again: dark %v scale %v", d.Dark(), d.Monitors()[0].Scale)
-	}
-}
-
 // example is a window of another program.
 type example struct {
 	t  *testing.T

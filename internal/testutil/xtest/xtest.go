@@ -80,13 +80,21 @@ type Server struct {
 // that name ("openbox", "xfwm4"), and returns when both are ready.
 func Start(t testing.TB, wm string, o Options) *Server {
 	t.Helper()
-	s := &Server{t: t, Dir: t.TempDir()}
-	NoneLeft(t, s.Dir)
+	s := NoScreen(t)
 	s.start(o)
 	s.placeMonitors(o.Monitors)
 	if wm != "" {
 		s.startManager(wm)
 	}
+	return s
+}
+
+// NoScreen is a server that shows nothing, for programs that need no more than a bus.
+func NoScreen(t testing.TB) *Server {
+	t.Helper()
+	s := &Server{t: t, Dir: t.TempDir()}
+	NoneLeft(t, s.Dir)
+	s.env = environment("", s.Dir, nil)
 	return s
 }
 
