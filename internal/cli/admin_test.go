@@ -1,8 +1,8 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,30 +19,24 @@ func TestSettingsSet(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range [][3]string{{"hub.proxy", "none", "none"}, {"history.days", "30", "30"}, {"card.full_for", "90s", "90s"},
 		{"hub.secret_expires", "2027-01-31", "2027-01-31"}, {"phone.internal_prefixes", "8, 9", "8, 9"}, {"lookup.manual", "false", "false"}} {
-		if code, out, errOut := run(t, "", "settings", "set", c[0], c[1], "--profile", dir); code != 0 || !strings.Contains(out, c[2]) {
-			t.Errorf("%v: exit %d: %s%s", c, code, out, errOut)
-		}
+		exits(t, 0, "", "settings", "set", c[0], c[1], "--profile", dir).says(c[2])
 	}
 	before := snapshot(t, dir)
 	for _, args := range [][]string{{"set", "hub.proxy", "ftp://x"}, {"set", "no.such", "1"}, {"set", "history.days", "many"}, {"set", "line", "x"}, {"unset", "no.such"}, {"unset", "softphone"}} {
-		if code, _, errOut := run(t, "", append([]string{"settings", "--profile", dir}, args...)...); code != 2 || strings.Count(errOut, "\n") != 1 {
-			t.Errorf("%v: exit %d: %s", args, code, errOut)
+		if s := exits(t, 2, "", append([]string{"settings", "--profile", dir}, args...)...); strings.Count(s.err, "\n") != 1 {
+			t.Errorf("%v: %s", args, s.err)
 		}
 	}
-	if after := snapshot(t, dir); fmt.Sprint(after) != fmt.Sprint(before) {
+	if !maps.Equal(snapshot(t, dir), before) {
 		t.Error("something changed")
 	}
-	if code, _, errOut := run(t, "", "settings", "unset", "hub.proxy", "--profile", dir); code != 0 {
-		t.Errorf("exit %d: %s", code, errOut)
-	}
-	code, out, _ := run(t, "", "settings", "hub.proxy", "--json", "--profile", dir)
+	exits(t, 0, "", "settings", "unset", "hub.proxy", "--profile", dir)
 	var one settingsJSON
-	if err := json.Unmarshal([]byte(out), &one); err != nil || code != 0 || len(one.Settings) != 1 || one.Settings[0].Value != "system" || one.Settings[0].Source != "default" {
-		t.Errorf("exit %d: %s", code, out)
+	exits(t, 0, "", "settings", "hub.proxy", "--json", "--profile", dir).json(&one)
+	if len(one.Settings) != 1 || one.Settings[0].Value != "system" || one.Settings[0].Source != "default" {
+		t.Errorf("%+v", one)
 	}
-	if code, _, _ := run(t, "", "settings", "hub.proxi", "--json", "--profile", dir); code != 2 {
-		t.Errorf("a key that is none: exit %d", code)
-	}
+	exits(t, 2, "", "settings", "hub.proxi", "--json", "--profile", dir)
 }
 
 // TestSettingsCheck: a policy is examined before anybody has it.
@@ -57,13 +51,11 @@ func TestSettingsCheck(t *testing.T) {
 		"nonsense\n": 1,
 	} {
 		must.Do(t, os.WriteFile(file, []byte(text), 0o600))
-		if code, out, errOut := run(t, "", "settings", "check", file); code != want || strings.Contains(out+errOut, "Geheim") || out == "" && want == 0 {
-			t.Errorf("%q: exit %d: %s%s", text, code, out, errOut)
+		if s := exits(t, want, "", "settings", "check", file).hides("Geheim"); s.out == "" && want == 0 {
+			t.Errorf("%q: nothing is said", text)
 		}
 	}
-	if code, _, _ := run(t, "", "settings", "check", file+"-none"); code != 1 {
-		t.Errorf("no file: exit %d", code)
-	}
+	exits(t, 1, "", "settings", "check", file+"-none")
 }
 
 // TestSecretRemove: every kind of secret, where it is kept, and no other.
@@ -71,16 +63,13 @@ func TestSecretRemove(t *testing.T) {
 	dir, _ := setUp(t)
 	must.Do(t, os.WriteFile(filepath.Join(dir, "settings.toml"), append([]byte("[[softphone]]\nkind = \"ari\"\nname = \"centrale\"\naddress = \"https://pbx.example\"\n"), []byte(snapshot(t, dir)[filepath.Join(dir, "settings.toml")])...), 0o600))
 	state := func() string {
-		_, out, _ := run(t, "", "settings", "--json", "--profile", dir)
 		var all settingsJSON
-		must.Do(t, json.Unmarshal([]byte(out), &all))
+		exits(t, 0, "", "settings", "--json", "--profile", dir).json(&all)
 		return fmt.Sprint(all.Secrets)
 	}
 	do := func(want int, in string, args ...string) {
 		t.Helper()
-		if code, out, errOut := run(t, in, append(args, "--profile", dir)...); code != want {
-			t.Errorf("%v: exit %d: %s%s", args, code, out, errOut)
-		}
+		exits(t, want, in, append(args, "--profile", dir)...)
 	}
 	do(0, "pbx\n", "provision", "--softphone", "centrale", "--secret-stdin")
 	do(3, "", "secret", "remove", "hub", "--client-id", "another")
@@ -114,7 +103,7 @@ func TestSecretRemove(t *testing.T) {
 // tried on its own; a secret of another address does not pass for one of the new.
 func TestProvisionTest(t *testing.T) {
 	dir, h := setUp(t)
-	before := fmt.Sprint(snapshot(t, dir))
+	before := snapshot(t, dir)
 	for _, c := range []struct {
 		in   string
 		args []string
@@ -127,22 +116,18 @@ func TestProvisionTest(t *testing.T) {
 		{"", []string{"--client-id", "another", "--test"}, 1}, // has no secret
 		{"", []string{"--test-number", "0698760011"}, 2},
 	} {
-		if code, out, errOut := run(t, c.in, append([]string{"provision", "--profile", dir}, c.args...)...); code != c.want {
-			t.Errorf("%v: exit %d: %s%s", c.args, code, out, errOut)
-		}
+		exits(t, c.want, c.in, append([]string{"provision", "--profile", dir}, c.args...)...)
 	}
-	if fmt.Sprint(snapshot(t, dir)) != before {
+	if !maps.Equal(snapshot(t, dir), before) {
 		t.Error("a test changed something")
 	}
-	code, out, errOut := run(t, "", "provision", "--base-url", "https://hub.example", "--profile", dir)
-	if code != 0 || !strings.Contains(out, "--secret-stdin") {
-		t.Errorf("a hub whose secret is missing: exit %d: %s%s", code, out, errOut)
-	}
+	exits(t, 0, "", "provision", "--base-url", "https://hub.example", "--profile", dir).says("--secret-stdin") // it is missing now
 }
 
 // TestForgetCalls: also those that wait for a Wiebelt that does not run; and what
 // is no number is refused.
 func TestForgetCalls(t *testing.T) {
+	exits(t, 0, "", "forget", "--all", "--profile", t.TempDir())
 	for _, c := range []struct {
 		args []string
 		want []string // of the numbers, those that are left
@@ -159,16 +144,13 @@ func TestForgetCalls(t *testing.T) {
 			must.Do(t, os.WriteFile(filepath.Join(inbox, fmt.Sprintf("%d.call", i)), []byte(`{"way":"command","state":"ringing","number":"`+number+`","at":"`+at+`"}`), 0o600))
 		}
 		must.Do(t, os.WriteFile(filepath.Join(inbox, "new-1"), []byte(`{"number":"0698`), 0o600))
-		if code, _, errOut := run(t, "", "forget", "--number", "abc", "--profile", dir); code != 2 || errOut == "" {
-			t.Errorf("no number: exit %d: %s", code, errOut)
-		}
+		exits(t, 2, "", "forget", "--number", "abc", "--profile", dir)
+		exits(t, 2, "", "forget", "--older-than", "x", "--profile", dir)
 		if n := len(snapshot(t, inbox)); n != 3 {
 			t.Fatalf("%d files", n)
 		}
 		must.Do(t, os.WriteFile(filepath.Join(dir, settings.FileName), []byte("[hub]\nsecret_store = \"file\"\n"), 0o600))
-		if code, _, errOut := run(t, "", append([]string{"forget", "--profile", dir}, c.args...)...); code != 0 {
-			t.Errorf("%v: exit %d: %s", c.args, code, errOut)
-		}
+		exits(t, 0, "", append([]string{"forget", "--profile", dir}, c.args...)...)
 		var left []string
 		for _, b := range snapshot(t, inbox) {
 			for _, number := range []string{"0698760011", "0698760022"} {

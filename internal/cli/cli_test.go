@@ -23,6 +23,65 @@ func run(t *testing.T, in string, args ...string) (code int, out, errOut string)
 	return code, o.String(), e.String()
 }
 
+// said is what a command wrote.
+type said struct {
+	t        *testing.T
+	args     []string
+	out, err string
+}
+
+// exits runs a command that must end with an exit code.
+func exits(t *testing.T, want int, in string, args ...string) said {
+	t.Helper()
+	code, out, errOut := run(t, in, args...)
+	if code != want {
+		t.Errorf("%q: exit %d, want %d: %s%s", args, code, want, out, errOut)
+	}
+	return said{t, args, out, errOut}
+}
+
+// says has what must stand on standard output.
+func (s said) says(parts ...string) said {
+	s.t.Helper()
+	for _, p := range parts {
+		if !strings.Contains(s.out, p) {
+			s.t.Errorf("%q says no %q: %s%s", s.args, p, s.out, s.err)
+		}
+	}
+	return s
+}
+
+// complains has what must stand on standard error.
+func (s said) complains(parts ...string) said {
+	s.t.Helper()
+	for _, p := range parts {
+		if !strings.Contains(s.err, p) {
+			s.t.Errorf("%q complains of no %q: %s%s", s.args, p, s.out, s.err)
+		}
+	}
+	return s
+}
+
+// hides has what may stand on neither.
+func (s said) hides(parts ...string) said {
+	s.t.Helper()
+	for _, p := range parts {
+		if strings.Contains(s.out+s.err, p) {
+			s.t.Errorf("%q says %q: %s%s", s.args, p, s.out, s.err)
+		}
+	}
+	return s
+}
+
+// json reads standard output.
+func (s said) json(into any) said {
+	s.t.Helper()
+	if err := json.Unmarshal([]byte(s.out), into); err != nil {
+		s.t.Fatalf("%q: %v: %s%s", s.args, err, s.out, s.err)
+	}
+	return s
+}
+
 // setUp makes a profile that is provisioned for a local hub.
 func setUp(t *testing.T) (dir string, h *localhub.Hub) {
 	t.Helper()
@@ -35,25 +94,21 @@ func setUp(t *testing.T) (dir string, h *localhub.Hub) {
 	const awkward = "p@ss+/=% canary"
 	must.Do(t, h.SetClientSecret(t.Context(), "office", "1234", awkward))
 	dir = t.TempDir()
-	code, _, errOut := run(t, "\ufeff"+awkward+"\r\n", "provision", "--profile", dir, "--base-url", h.BaseURL(), "--hub-url", h.HubURL(),
+	exits(t, 0, "\ufeff"+awkward+"\r\n", "provision", "--profile", dir, "--base-url", h.BaseURL(), "--hub-url", h.HubURL(),
 		"--client-id", "office", "--organisation-code", "1234", "--secret-store", "file", "--secret-stdin")
-	if code != 0 {
-		t.Fatalf("provision: exit %d: %s", code, errOut)
-	}
 	return dir, h
 }
 
 func TestLookup(t *testing.T) {
 	dir, h := setUp(t)
 	for number, want := range map[string]int{"0698760011": 0, "+31 6 9876 0011": 0, "T 06-98760011 (mobiel)": 0, "06-98760011 / 020 765 00 22": 2, "0655550000": 3, "101": 3, "anonymous": 3, "hello": 2} {
-		if code, out, errOut := run(t, "", "lookup", "--profile", dir, number); code != want {
-			t.Errorf("%s: exit %d, want %d: %s%s", number, code, want, out, errOut)
-		}
+		exits(t, want, "", "lookup", "--profile", dir, number)
 	}
-	code, out, _ := run(t, "", "lookup", "--json", "--profile", dir, "0698760011")
 	var a lookupAnswer
-	if err := json.Unmarshal([]byte(out), &a); err != nil || code != 0 || a.Outcome != "found" || len(a.Contacts) != 1 || a.Contacts[0].Achternaam != "Vries" || !a.Contacts[0].LinkOK || a.Number != "+31698760011" {
-		t.Errorf("exit %d: %v: %s", code, err, out)
+	s := exits(t, 0, "", "lookup", "--json", "--profile", dir, "0698760011").json(&a)
+	if a.Outcome != "found" || len(a.Contacts) != 1 || a.Contacts[0].Achternaam != "Vries" || !a.Contacts[0].LinkOK ||
+		a.Number != "+31698760011" {
+		t.Errorf("%s", s.out)
 	}
 	// A link that would not be opened is not put on a terminal either.
 	k := lookupContact{Link: "https://hub.example/\x1b]0;title\x07", Achternaam: "Vries"}
@@ -68,23 +123,18 @@ func TestLookup(t *testing.T) {
 		t.Errorf("exit %d: %q %s", code, out, errOut)
 	}
 	h.Faults().RefuseCredentials(true)
-	code, out, errOut := run(t, "", "lookup", "--json", "--profile", dir, "0698760011")
-	if err := json.Unmarshal([]byte(out), &a); err != nil || code != 1 || a.Outcome != "failed" || a.Error == nil || a.Error.Code != "credentials_refused" {
-		t.Errorf("exit %d: %s%s", code, out, errOut)
+	s = exits(t, 1, "", "lookup", "--json", "--profile", dir, "0698760011").json(&a)
+	if a.Outcome != "failed" || a.Error == nil || a.Error.Code != "credentials_refused" {
+		t.Errorf("%s", s.out)
 	}
-	if code, out, _ := run(t, "", "lookup", "--json", "--profile", t.TempDir(), "0698760011"); code != 1 || !strings.Contains(out, `"not_set_up"`) {
-		t.Errorf("exit %d: %s", code, out)
-	}
+	exits(t, 1, "", "lookup", "--json", "--profile", t.TempDir(), "0698760011").says(`"not_set_up"`)
 }
 
 // TestSecretIsShownNowhere: no command and no readable file holds it, but its
 // own with mode 0600.
 func TestSecretIsShownNowhere(t *testing.T) {
 	dir, _ := setUp(t)
-	code, out, errOut := run(t, "", "settings", "--profile", dir)
-	if code != 0 || strings.Contains(out+errOut, "canary") || !strings.Contains(out, "set") {
-		t.Errorf("exit %d: %s%s", code, out, errOut)
-	}
+	exits(t, 0, "", "settings", "--profile", dir).says("set").hides("canary")
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -109,12 +159,8 @@ func TestSecretStaysWithItsAddress(t *testing.T) {
 	dir, _ := setUp(t)
 	other := must.Get(localhub.Start(context.Background(), localhub.Config{Synthetic: 5, Demo: true}))(t)
 	defer other.Close()
-	if code, _, errOut := run(t, "", "provision", "--profile", dir, "--base-url", other.BaseURL()); code != 0 {
-		t.Fatalf("exit %d: %s", code, errOut)
-	}
-	if code, _, _ := run(t, "", "lookup", "--profile", dir, "0698760011"); code != 1 {
-		t.Errorf("exit %d", code)
-	}
+	exits(t, 0, "", "provision", "--profile", dir, "--base-url", other.BaseURL())
+	exits(t, 1, "", "lookup", "--profile", dir, "0698760011")
 	if n := other.Stats().Tokens; n != 0 {
 		t.Errorf("%d token requests with the old secret reached the other address", n)
 	}
@@ -122,7 +168,7 @@ func TestSecretStaysWithItsAddress(t *testing.T) {
 
 func TestProvisionRefuses(t *testing.T) {
 	dir := t.TempDir()
-	for name, c := range map[string]struct {
+	for _, c := range map[string]struct {
 		in   string
 		args []string
 		want int
@@ -135,17 +181,13 @@ func TestProvisionRefuses(t *testing.T) {
 		"colon in client":  {"s\n", []string{"--base-url", "https://hub.example", "--client-id", "a:b", "--secret-store", "file", "--secret-stdin"}, 2},
 		"secret as a flag": {"", []string{"--secret", "x"}, 2},
 	} {
-		if code, out, errOut := run(t, c.in, append([]string{"provision", "--profile", dir}, c.args...)...); code != c.want {
-			t.Errorf("%s: exit %d, want %d: %s%s", name, code, c.want, out, errOut)
-		}
+		exits(t, c.want, c.in, append([]string{"provision", "--profile", dir}, c.args...)...)
 	}
 }
 
 func TestUsage(t *testing.T) {
 	for _, help := range [][]string{{"--help"}, {"help"}} {
-		if code, out, _ := run(t, "", help...); code != 0 || !strings.Contains(out, "Every day") || !strings.Contains(out, "Trying and testing") {
-			t.Errorf("exit %d: %s", code, out)
-		}
+		exits(t, 0, "", help...).says("Every day", "Trying and testing")
 	}
 	for _, args := range [][]string{{"nonsense"}, {"lookup"}, {"ring", "--state", "dancing", "--", "1"}, {"open-url"}, {"--no-such"}, {"forget"},
 		{"window"}, {"window", "unheard-of"}} {
@@ -154,9 +196,7 @@ func TestUsage(t *testing.T) {
 		}
 	}
 	for _, version := range []string{"version", "--version"} {
-		if code, out, _ := run(t, "", version); code != 0 || !strings.Contains(out, "wiebelt test") {
-			t.Errorf("exit %d: %s", code, out)
-		}
+		exits(t, 0, "", version).says("wiebelt test")
 	}
 }
 
@@ -179,21 +219,6 @@ func TestOutputThatIsLost(t *testing.T) {
 
 func TestSourcesIn(t *testing.T) {
 	dir := t.TempDir()
-	code, out, errOut := run(t, "", "settings", "--ways-in", "--profile", dir)
-	if code != 0 || !strings.Contains(out, "http://127.0.0.1:27471/v1/call/") || !strings.Contains(out, "token.") ||
-		!strings.Contains(out, ` --profile "`+dir+`" --state ringing -- `) {
-		t.Errorf("exit %d: %s%s", code, out, errOut)
-	}
-}
-
-func TestForget(t *testing.T) {
-	dir := t.TempDir()
-	for _, args := range [][]string{{"--all"}, {"--number", "0612345678"}, {"--older-than", "30d"}} {
-		if code, _, errOut := run(t, "", append([]string{"forget", "--profile", dir}, args...)...); code != 0 {
-			t.Errorf("%v: exit %d: %s", args, code, errOut)
-		}
-	}
-	if code, _, _ := run(t, "", "forget", "--profile", dir, "--older-than", "x"); code != 2 {
-		t.Errorf("exit %d", code)
-	}
+	exits(t, 0, "", "settings", "--ways-in", "--profile", dir).
+		says("http://127.0.0.1:27471/v1/call/", "token.", ` --profile "`+dir+`" --state ringing -- `)
 }

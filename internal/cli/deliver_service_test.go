@@ -14,19 +14,9 @@ import (
 
 // TestDeliverService: the files for a server come out whole, and nothing else.
 func TestDeliverService(t *testing.T) {
-	code, unit, errOut := run(t, "", "deliver", "service", "systemd")
-	if code != 0 || errOut != "" {
-		t.Fatalf("exit %d: %s", code, errOut)
-	}
-	for _, want := range []string{"[Unit]\n", "[Service]\n", "[Install]\n", "\nExecStart=", " deliver --profile ", " --watch ", "--intermediary"} {
-		if !strings.Contains(unit, want) {
-			t.Errorf("no %q in the unit", want)
-		}
-	}
-	code, task, errOut := run(t, "", "deliver", "service", "task")
-	if code != 0 || errOut != "" {
-		t.Fatalf("exit %d: %s", code, errOut)
-	}
+	exits(t, 0, "", "deliver", "service", "systemd").
+		says("[Unit]\n", "[Service]\n", "[Install]\n", "\nExecStart=", " deliver --profile ", " --watch ", "--intermediary")
+	task := exits(t, 0, "", "deliver", "service", "task").out
 	var root, all string
 	for d := xml.NewDecoder(strings.NewReader(task)); ; {
 		token, err := d.Token()
@@ -46,24 +36,17 @@ func TestDeliverService(t *testing.T) {
 	if root != "Task" || !strings.Contains(all, "wiebelt.exe") || !strings.Contains(all, "--watch") {
 		t.Errorf("a %s: %s", root, all)
 	}
-	if code, out, _ := run(t, "", "deliver", "service", "cron"); code != 2 || out != "" {
-		t.Errorf("exit %d, %q", code, out)
-	}
+	exits(t, 2, "", "deliver", "service", "cron")
 }
 
 // TestProvisionIsSeen: a new secret alone has a running Wiebelt look again.
 func TestProvisionIsSeen(t *testing.T) {
-	dir, _ := setUpDelivery(t)
+	dir := newSender(t).profile
 	dirs := must.Get(profile.Find(dir))(t)
 	before := settings.Fingerprint(dirs)
-	if code, _, errOut := run(t, "another\n", "provision", "--profile", dir, "--secret-stdin"); code != 0 {
-		t.Fatalf("exit %d: %s", code, errOut)
-	}
+	exits(t, 0, "another\n", "provision", "--profile", dir, "--secret-stdin")
 	if settings.Fingerprint(dirs) == before {
 		t.Error("nothing is seen of a new secret")
 	}
-	_, all, _ := run(t, "", "settings", "--profile", dir)
-	if !strings.Contains(all, "hub.intermediary") {
-		t.Error(all)
-	}
+	exits(t, 0, "", "settings", "--profile", dir).says("hub.intermediary")
 }

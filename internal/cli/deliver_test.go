@@ -42,26 +42,58 @@ func put(t testing.TB, path string, content []byte) string {
 	return path
 }
 
-// setUpDelivery is setUp with a message box.
-func setUpDelivery(t *testing.T) (profile string, h *localhub.Hub) {
+// sender is a profile with a message box, its hub, and a folder with files to send.
+type sender struct {
+	t           *testing.T
+	profile, in string
+	hub         *localhub.Hub
+}
+
+func newSender(t *testing.T) *sender {
 	t.Helper()
 	t.Setenv("LC_ALL", "nl_NL.UTF-8")
-	profile, h = setUp(t)
-	if code, _, errOut := run(t, "", "provision", "--profile", profile, "--intermediary", "intermediary"); code != 0 {
-		t.Fatalf("provision: exit %d: %s", code, errOut)
-	}
-	f, err := os.OpenFile(filepath.Join(profile, "settings.toml"), os.O_APPEND|os.O_WRONLY, 0)
+	s := &sender{t: t, in: t.TempDir()}
+	s.profile, s.hub = setUp(t)
+	exits(t, 0, "", "provision", "--profile", s.profile, "--intermediary", "intermediary")
+	f, err := os.OpenFile(filepath.Join(s.profile, "settings.toml"), os.O_APPEND|os.O_WRONLY, 0)
 	if err == nil {
 		_, err = f.WriteString("\n[delivery]\nsettle = \"1s\"\n")
 	}
 	must.Do(t, errors.Join(err, f.Close()))
-	return profile, h
+	return s
 }
 
-// reportOf reads the report that a run wrote, in both forms.
-func reportOf(t *testing.T, profile string) deliverReport {
+// file is a file in the folder: a message, or what is given.
+func (s *sender) file(name string, content ...string) string {
+	s.t.Helper()
+	if content == nil {
+		content = []string{string(zipOf(s.t, name))}
+	}
+	return put(s.t, filepath.Join(s.in, name), []byte(content[0]))
+}
+
+// exits runs "wiebelt deliver".
+func (s *sender) exits(want int, args ...string) said {
+	s.t.Helper()
+	return exits(s.t, want, "", append(append([]string{"deliver"}, args...), "--profile", s.profile)...)
+}
+
+// has the hub do something else with the next deliveries.
+func (s *sender) broken(f localhub.Fault) { s.hub.Faults().Set(localhub.AtTransaction, f) }
+
+// arrived is how many requests with messages the hub was sent.
+func (s *sender) arrived(want int64) {
+	s.t.Helper()
+	if n := s.hub.Stats().Messages; n != want {
+		s.t.Errorf("%d deliveries, want %d", n, want)
+	}
+}
+
+// report reads the report that a run wrote, in both forms.
+func (s *sender) report() deliverReport {
+	t := s.t
 	t.Helper()
-	all, err := filepath.Glob(filepath.Join(profile, "outbox", "reports", "report-*.json"))
+	all, err := filepath.Glob(filepath.Join(s.profile, "outbox", "reports", "report-*.json"))
 	if err != nil || len(all) == 0 {
 		t.Fatal("no report")
 	}
@@ -86,14 +118,12 @@ func reportOf(t *testing.T, profile string) deliverReport {
 
 // TestDeliverExitCodes: each code, with its line and its report.
 func TestDeliverExitCodes(t *testing.T) {
-	profile, h := setUpDelivery(t)
-	in := t.TempDir()
-	n := 0
+	s, n := newSender(t), 0
 	fresh := func() string {
 		n++
-		return put(t, filepath.Join(in, fmt.Sprintf("b%02d.zip", n)), zipOf(t, n))
+		return s.file(fmt.Sprintf("b%02d.zip", n))
 	}
-	bad := put(t, filepath.Join(in, "slecht.zip"), []byte("geen zip"))
+	bad := s.file("slecht.zip", "geen zip")
 	for _, c := range []struct {
 		name  string
 		fault localhub.Fault
@@ -104,7 +134,7 @@ func TestDeliverExitCodes(t *testing.T) {
 	}{
 		{"delivered", localhub.Fault{}, []string{fresh(), fresh()}, 0, "2 aangeleverd · 0 geweigerd · 0 mogelijk aangeleverd · 0 in de wacht\n", "Verslag: "},
 		{"one refused here", localhub.Fault{}, []string{fresh(), bad, fresh()}, 5, "2 aangeleverd · 1 geweigerd · 0 mogelijk aangeleverd · 0 in de wacht\n", "slecht.zip: geweigerd: "},
-		{"one absent", localhub.Fault{}, []string{filepath.Join(in, "weg.zip"), fresh()}, 1, "1 aangeleverd · 0 geweigerd · 0 mogelijk aangeleverd · 0 in de wacht · 1 niet aangenomen\n", "kan niet worden gelezen"},
+		{"one absent", localhub.Fault{}, []string{filepath.Join(s.in, "weg.zip"), fresh()}, 1, "1 aangeleverd · 0 geweigerd · 0 mogelijk aangeleverd · 0 in de wacht · 1 niet aangenomen\n", "kan niet worden gelezen"},
 		{"refused by the hub", localhub.Fault{Status: 422, Times: 1}, []string{fresh(), fresh()}, 5, "1 aangeleverd · 1 geweigerd · 0 mogelijk aangeleverd · 0 in de wacht\n", "antwoordcode 422"},
 		{"no answer", localhub.Fault{Body: localhub.BodyEmpty, Times: 1}, []string{fresh(), fresh()}, 6, "1 aangeleverd · 0 geweigerd · 1 mogelijk aangeleverd · 0 in de wacht\n", "mogelijk aangeleverd: "},
 		{"captive portal, again", localhub.Fault{Body: localhub.BodyHTML, Times: 1}, []string{"--uncertain", "retry", fresh()}, 0, "1 aangeleverd · 0 geweigerd · 0 mogelijk aangeleverd · 0 in de wacht\n", ""},
@@ -112,163 +142,129 @@ func TestDeliverExitCodes(t *testing.T) {
 		{"token refused once", localhub.Fault{Expired: true, Times: 1}, []string{fresh(), fresh(), fresh()}, 0, "3 aangeleverd · 0 geweigerd · 0 mogelijk aangeleverd · 0 in de wacht\n", ""},
 		{"forbidden", localhub.Fault{Status: 403}, []string{fresh(), fresh()}, 7, "0 aangeleverd · 0 geweigerd · 0 mogelijk aangeleverd · 2 in de wacht\n", "De wachtrij staat stil: de koppeling mag niet aanleveren. Meld dit bij"},
 		{"given up", localhub.Fault{Status: 500}, []string{"--max-age", "1ms", fresh()}, 5, "0 aangeleverd · 1 geweigerd · 0 mogelijk aangeleverd · 0 in de wacht\n", "het lukte te lang niet"},
-		{"what waited", localhub.Fault{}, []string{filepath.Join(in, "b15.zip")}, 0, "1 aangeleverd · 0 geweigerd · 0 mogelijk aangeleverd · 0 in de wacht\n", "staat al in de wacht sinds "},
-		{"again, and a copy of a new one", localhub.Fault{}, []string{filepath.Join(in, "b01.zip"), fresh(), put(t, filepath.Join(in, "copy.zip"), zipOf(t, n))}, 0,
+		{"what waited", localhub.Fault{}, []string{filepath.Join(s.in, "b15.zip")}, 0, "1 aangeleverd · 0 geweigerd · 0 mogelijk aangeleverd · 0 in de wacht\n", "staat al in de wacht sinds "},
+		{"again, and a copy of a new one", localhub.Fault{}, []string{filepath.Join(s.in, "b01.zip"), fresh(), s.file("copy.zip", string(zipOf(t, fmt.Sprintf("b%02d.zip", n))))}, 0,
 			"1 aangeleverd · 0 geweigerd · 0 mogelijk aangeleverd · 0 in de wacht · 2 al eerder aangeleverd\n", "b01.zip: al aangeleverd op "},
 	} {
 		if c.fault != (localhub.Fault{}) {
-			h.Faults().Set(localhub.AtTransaction, c.fault)
+			s.broken(c.fault)
 		}
-		code, out, errOut := run(t, "", append([]string{"deliver", "--profile", profile}, c.args...)...)
-		h.Faults().Clear(localhub.AtTransaction)
-		if code != c.code || out != c.line || !strings.Contains(errOut, c.err) {
-			t.Errorf("%s: exit %d, %q, %q", c.name, code, out, errOut)
+		if out := s.exits(c.code, c.args...).complains(c.err).out; out != c.line {
+			t.Errorf("%s: %q", c.name, out)
 		}
-		r := reportOf(t, profile)
+		s.hub.Faults().Clear(localhub.AtTransaction)
+		r := s.report()
 		if got := r.Summary.line(text.Dutch) + "\n"; got != c.line || r.Exit != c.code {
 			t.Errorf("%s: the report says %d, %s", c.name, r.Exit, got)
 		}
 	}
-	for args, want := range map[string]int{"": 2, "--watch " + in + " x.zip": 2, "--max-age -4h x.zip": 2, filepath.Join(in, "*.xyz"): 1, "@" + filepath.Join(in, "no.txt"): 1,
+	for args, want := range map[string]int{"": 2, "--watch " + s.in + " x.zip": 2, "--max-age -4h x.zip": 2, filepath.Join(s.in, "*.xyz"): 1, "@" + filepath.Join(s.in, "no.txt"): 1,
 		"--intermediary .. x.zip": 2, "--intermediary a/b x.zip": 2, "drain --for -1h": 2} {
-		if code, out, errOut := run(t, "", append([]string{"deliver", "--profile", profile}, strings.Fields(args)...)...); code != want || errOut == "" || out != "" {
-			t.Errorf("%q: exit %d, %q, %q", args, code, out, errOut)
+		if got := s.exits(want, strings.Fields(args)...); got.err == "" || got.out != "" {
+			t.Errorf("%q: %q, %q", args, got.out, got.err)
 		}
 	}
 	t.Setenv("HOME", "")
 	for _, name := range []string{"XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "APPDATA", "LOCALAPPDATA"} {
 		t.Setenv(name, "")
 	}
-	if code, _, errOut := run(t, "", "deliver", "x.zip"); code != 2 || !strings.Contains(errOut, "--profile") {
-		t.Errorf("without a home: exit %d, %q", code, errOut)
-	}
-	if code, _, errOut := run(t, "", "deliver", "--profile", t.TempDir(), "x.zip"); code != 1 || !strings.Contains(errOut, "--intermediary NAAM") {
-		t.Errorf("not set up: exit %d, %q", code, errOut)
-	}
+	exits(t, 2, "", "deliver", "x.zip").complains("--profile")
+	exits(t, 1, "", "deliver", "--profile", t.TempDir(), "x.zip").complains("--intermediary NAAM")
 }
 
 // TestDeliverHold: refused credentials burn nothing; afterwards all goes out.
 func TestDeliverHold(t *testing.T) {
-	profile, h := setUpDelivery(t)
-	in := t.TempDir()
+	s := newSender(t)
 	for i := range 5 {
-		put(t, filepath.Join(in, fmt.Sprint(i, ".zip")), zipOf(t, i))
+		s.file(fmt.Sprint(i, ".zip"))
 	}
-	h.Faults().RefuseCredentials(true)
-	code, out, errOut := run(t, "", "deliver", "--profile", profile, "--json", in)
+	s.hub.Faults().RefuseCredentials(true)
 	var r deliverReport
-	if err := json.Unmarshal([]byte(out), &r); err != nil || code != 7 || r.Exit != 7 || r.Hold != "credentials" || r.Summary.Waiting != 5 || !strings.Contains(errOut, "weigert de koppeling") {
-		t.Errorf("exit %d, %v, %+v, %s", code, err, r, errOut)
+	s.exits(7, "--json", s.in).complains("weigert de koppeling").json(&r)
+	if r.Exit != 7 || r.Hold != "credentials" || r.Summary.Waiting != 5 {
+		t.Errorf("%+v", r)
 	}
 	for _, f := range r.Files {
 		if f.Attempts != 0 || f.Outcome != "waiting" {
 			t.Errorf("%+v", f)
 		}
 	}
-	if n := h.Stats().Messages; n != 0 {
-		t.Errorf("%d deliveries", n)
-	}
-	code, out, _ = run(t, "", "deliver", "list", "--profile", profile, "--json")
+	s.arrived(0)
 	var list struct {
 		Hold    string
 		Working bool
 		Counts  map[string]int
 		Items   []deliverListed
 	}
-	if err := json.Unmarshal([]byte(out), &list); err != nil || code != 0 || list.Hold != "credentials" || list.Working || list.Counts["waiting"] != 5 || len(list.Items) != 5 {
-		t.Errorf("exit %d, %v, %s", code, err, out)
+	s.exits(0, "list", "--json").json(&list)
+	if list.Hold != "credentials" || list.Working || list.Counts["waiting"] != 5 || len(list.Items) != 5 {
+		t.Errorf("%+v", list)
 	}
-	h.Faults().RefuseCredentials(false)
-	if code, out, errOut = run(t, "", "deliver", "--profile", profile, filepath.Join(in, "*.zip")); code != 0 || !strings.HasPrefix(out, "5 aangeleverd") {
-		t.Errorf("exit %d, %s%s", code, out, errOut)
-	}
+	s.hub.Faults().RefuseCredentials(false)
+	s.exits(0, filepath.Join(s.in, "*.zip")).says("5 aangeleverd")
 }
 
 // TestDeliverNoWait: ids, and whether anybody delivers.
 func TestDeliverNoWait(t *testing.T) {
-	profile, h := setUpDelivery(t)
-	in := t.TempDir()
-	one, two := put(t, filepath.Join(in, "1.zip"), zipOf(t, 1)), put(t, filepath.Join(in, "2.zip"), zipOf(t, 2))
-	code, out, errOut := run(t, "", "deliver", "--profile", profile, "--no-wait", one)
-	if code != 6 || !strings.Contains(errOut, "niemand levert nu aan") || !regexp.MustCompile(`^[0-9a-f-]{36}  .*1\.zip\n$`).MatchString(out) {
-		t.Errorf("exit %d, %q, %q", code, out, errOut)
+	s := newSender(t)
+	out := s.exits(6, "--no-wait", s.file("1.zip")).complains("niemand levert nu aan").out
+	if !regexp.MustCompile(`^[0-9a-f-]{36}  .*1\.zip\n$`).MatchString(out) {
+		t.Errorf("%q", out)
 	}
-	if n := h.Stats().Messages; n != 0 {
-		t.Errorf("%d deliveries", n)
-	}
-	b, err := outbox.Open(t.Context(), outbox.Options{Dir: filepath.Join(profile, "outbox"), Tick: 10 * time.Millisecond, Hub: func(string) (outbox.Deliverer, error) {
+	s.arrived(0)
+	b, err := outbox.Open(t.Context(), outbox.Options{Dir: filepath.Join(s.profile, "outbox"), Tick: 10 * time.Millisecond, Hub: func(string) (outbox.Deliverer, error) {
 		return nil, errors.New("not reached")
 	}})
 	must.Do(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	worked := make(chan error, 1)
 	go func() { worked <- b.Work(ctx, nil) }()
-	if err := b.Watch(ctx, func(s *outbox.Snapshot) {
-		if s.Working {
-			if code, out, errOut := run(t, "", "deliver", "--profile", profile, "--no-wait", "--json", two); code != 0 || !strings.Contains(out, `"outcome":"waiting"`) {
-				t.Errorf("exit %d, %q, %q", code, out, errOut)
-			}
+	must.Do(t, b.Watch(ctx, func(now *outbox.Snapshot) {
+		if now.Working {
+			s.exits(0, "--no-wait", "--json", s.file("2.zip")).says(`"outcome":"waiting"`)
 			cancel()
 		}
-	}); err != nil {
-		t.Error(err)
-	}
-	if err := errors.Join(<-worked, b.Close()); err != nil {
-		t.Error(err)
-	}
+	}))
+	must.Do(t, <-worked, b.Close())
 	// A file that is refused says so at once.
-	if code, _, _ := run(t, "", "deliver", "--profile", profile, "--no-wait", put(t, filepath.Join(in, "x.zip"), []byte("x"))); code != 5 {
-		t.Errorf("exit %d", code)
-	}
+	s.exits(5, "--no-wait", s.file("x.zip", "x"))
 }
 
 // TestDeliverDrain: what waits goes out, without a file or a watch; within a limit
 // that a hub makes pass, it still waits.
 func TestDeliverDrain(t *testing.T) {
-	profile, h := setUpDelivery(t)
-	in := t.TempDir()
+	s := newSender(t)
 	for i := range 3 {
-		put(t, filepath.Join(in, fmt.Sprint(i, ".zip")), zipOf(t, i))
+		s.file(fmt.Sprint(i, ".zip"))
 	}
-	if code, _, _ := run(t, "", "deliver", "--profile", profile, "--no-wait", in); code != 6 {
-		t.Fatalf("exit %d", code)
-	}
-	must.Do(t, h.Faults().SetGone(true))
-	if code, out, _ := run(t, "", "deliver", "drain", "--profile", profile, "--for", "300ms"); code != 6 || !strings.HasSuffix(out, " 3 in de wacht\n") {
-		t.Errorf("exit %d, %s", code, out)
-	}
-	must.Do(t, h.Faults().SetGone(false))
-	if code, out, errOut := run(t, "", "deliver", "drain", "--profile", profile); code != 0 || !strings.HasPrefix(out, "3 aangeleverd") || !strings.Contains(errOut, "Verslag: ") || h.Stats().Messages != 3 {
-		t.Errorf("exit %d, %s%s", code, out, errOut)
-	}
-	if code, out, errOut := run(t, "", "deliver", "drain", "--profile", profile); code != 0 || !strings.HasPrefix(out, "0 aangeleverd") || errOut != "" {
-		t.Errorf("nothing to do: exit %d, %s%s", code, out, errOut)
+	s.exits(6, "--no-wait", s.in)
+	must.Do(t, s.hub.Faults().SetGone(true))
+	s.exits(6, "drain", "--for", "300ms").says(" 3 in de wacht\n")
+	must.Do(t, s.hub.Faults().SetGone(false))
+	s.exits(0, "drain").says("3 aangeleverd").complains("Verslag: ")
+	s.arrived(3)
+	if got := s.exits(0, "drain").says("0 aangeleverd"); got.err != "" {
+		t.Errorf("nothing to do: %s", got.err)
 	}
 }
 
 // TestDeliverDryRun: the verdicts of a run, and nothing kept or sent.
 func TestDeliverDryRun(t *testing.T) {
-	profile, h := setUpDelivery(t)
-	in := t.TempDir()
-	good := put(t, filepath.Join(in, "goed.zip"), zipOf(t, 1))
-	put(t, filepath.Join(in, "leeg.zip"), nil)
-	put(t, filepath.Join(in, "slecht.zip"), []byte("geen zip"))
-	code, out, errOut := run(t, "", "deliver", "--profile", profile, "--dry-run", in)
-	if code != 5 || !strings.Contains(out, "goed.zip: zou worden aangeleverd") || !strings.Contains(out, "leeg.zip: geweigerd: het bestand is leeg") || !strings.Contains(out, "slecht.zip: geweigerd: Dit is geen ZIP-bestand.") {
-		t.Errorf("exit %d, %s%s", code, out, errOut)
-	}
-	if code, _, _ := run(t, "", "deliver", "--profile", profile, "--dry-run", good); code != 0 {
-		t.Errorf("exit %d", code)
-	}
-	code, out, _ = run(t, "", "deliver", "--profile", profile, "--dry-run", "--json", in)
+	s := newSender(t)
+	good := s.file("goed.zip")
+	s.file("leeg.zip", "")
+	s.file("slecht.zip", "geen zip")
+	s.exits(5, "--dry-run", s.in).says("goed.zip: zou worden aangeleverd", "leeg.zip: geweigerd: het bestand is leeg",
+		"slecht.zip: geweigerd: Dit is geen ZIP-bestand.")
+	s.exits(0, "--dry-run", good)
 	var r struct{ Files []deliverFile }
-	if err := json.Unmarshal([]byte(out), &r); err != nil || code != 5 || len(r.Files) != 3 {
-		t.Errorf("exit %d, %v: %s", code, err, out)
+	if s.exits(5, "--dry-run", "--json", s.in).json(&r); len(r.Files) != 3 {
+		t.Errorf("%+v", r)
 	}
-	if _, err := os.Stat(filepath.Join(profile, "outbox")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(s.profile, "outbox")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("something was kept: %v", err)
 	}
-	if n := h.Stats().Messages + h.Stats().Tokens; n != 0 {
+	if n := s.hub.Stats().Messages + s.hub.Stats().Tokens; n != 0 {
 		t.Errorf("%d requests", n)
 	}
 }
@@ -276,38 +272,29 @@ func TestDeliverDryRun(t *testing.T) {
 // TestDeliverTellsWhatIsOdd: a message that departs from the shape is sent all the
 // same, and whoever sends it hears of it: on the screen, in the report, in JSON.
 func TestDeliverTellsWhatIsOdd(t *testing.T) {
-	profile, _ := setUpDelivery(t)
-	in := t.TempDir()
-	odd := put(t, filepath.Join(in, "datum.zip"), messagetest.ZIP(t, "bericht.xml", "<Contractdocument><PP><VP><VP_GEBDAT>20230230</VP_GEBDAT></VP></PP></Contractdocument>"))
-	put(t, filepath.Join(in, "goed.zip"), zipOf(t, 1))
-	const said = "datum.zip: let op: Een datum bestaat niet. (PP[1]/VP[1]/VP_GEBDAT)\n"
-	code, out, _ := run(t, "", "deliver", "--profile", profile, "--dry-run", in)
-	if code != 0 || !strings.Contains(out, "datum.zip: zou worden aangeleverd; let op: Een datum bestaat niet. (PP[1]/VP[1]/VP_GEBDAT)\n") || !strings.Contains(out, "goed.zip: zou worden aangeleverd\n") {
-		t.Errorf("exit %d, %s", code, out)
-	}
-	code, _, errOut := run(t, "", "deliver", "--profile", profile, in)
-	if code != 0 || !strings.Contains(errOut, said) || strings.Contains(errOut, "goed.zip") {
-		t.Errorf("exit %d, %s", code, errOut)
-	}
-	for _, f := range reportOf(t, profile).Files {
+	s := newSender(t)
+	odd := s.file("datum.zip", string(messagetest.ZIP(t, "bericht.xml", "<Contractdocument><PP><VP><VP_GEBDAT>20230230</VP_GEBDAT></VP></PP></Contractdocument>")))
+	s.file("goed.zip")
+	const mind = "let op: Een datum bestaat niet. (PP[1]/VP[1]/VP_GEBDAT)\n"
+	s.exits(0, "--dry-run", s.in).says("datum.zip: zou worden aangeleverd; "+mind, "goed.zip: zou worden aangeleverd\n")
+	s.exits(0, s.in).complains("datum.zip: " + mind).hides("goed.zip")
+	for _, f := range s.report().Files {
 		if has := slices.ContainsFunc(f.Findings, func(x message.Finding) bool {
 			return x.Code == message.NoSuchDate && x.Severity == message.Warning && x.Element == "PP[1]/VP[1]/VP_GEBDAT"
 		}); has != (f.File == odd) || f.Findings == nil {
 			t.Errorf("%s: %v", f.File, f.Findings)
 		}
 	}
-	if code, _, errOut := run(t, "", "deliver", "--profile", profile, "--strict", odd); code != 5 || !strings.Contains(errOut, "datum.zip: geweigerd: Een datum bestaat niet.") {
-		t.Errorf("exit %d, %s", code, errOut)
-	}
+	s.exits(5, "--strict", odd).complains("datum.zip: geweigerd: Een datum bestaat niet.")
 }
 
 // TestDeliverListOfMany: what does not fit the list is counted, and retried with
 // the rest.
 func TestDeliverListOfMany(t *testing.T) {
-	profile, _ := setUpDelivery(t)
-	run(t, "", "deliver", "--profile", profile, "--no-wait", put(t, filepath.Join(t.TempDir(), "a.zip"), zipOf(t, 1)))
+	s := newSender(t)
+	s.exits(6, "--no-wait", s.file("a.zip"))
 	const more = 3 // than the list holds: one row becomes so many
-	db, err := sqlitefile.Open(filepath.Join(profile, "outbox", outbox.DatabaseName), "")
+	db, err := sqlitefile.Open(filepath.Join(s.profile, "outbox", outbox.DatabaseName), "")
 	if err == nil {
 		_, err = db.Exec(fmt.Sprintf("CREATE TEMP TABLE one AS SELECT * FROM items; CREATE TEMP TRIGGER each AFTER UPDATE ON one BEGIN INSERT INTO items SELECT * FROM one; END;"+
 			" CREATE TEMP TABLE n AS WITH RECURSIVE c(x) AS (VALUES(2) UNION ALL SELECT x+1 FROM c WHERE x < %d) SELECT x FROM c;"+
@@ -315,46 +302,36 @@ func TestDeliverListOfMany(t *testing.T) {
 		err = errors.Join(err, db.Close())
 	}
 	must.Do(t, err)
-	code, out, errOut := run(t, "", "deliver", "list", "--profile", profile)
-	if code != 0 || strings.Count(out, "\n") != outbox.MaxItems || !strings.Contains(errOut, "3 oudere berichten") {
-		t.Errorf("exit %d, %d lines, %s", code, strings.Count(out, "\n"), errOut)
-	}
-	code, out, _ = run(t, "", "deliver", "list", "--profile", profile, "--json")
 	var x struct {
 		More  int
 		Items []struct{ ID string }
 	}
-	if err := json.Unmarshal([]byte(out), &x); err != nil || code != 0 || x.More != more || len(x.Items) != outbox.MaxItems {
-		t.Errorf("exit %d, %v: %d items, %d more", code, err, len(x.Items), x.More)
+	if s.exits(0, "list", "--json").json(&x); x.More != more || len(x.Items) != outbox.MaxItems {
+		t.Errorf("%d items, %d more", len(x.Items), x.More)
 	}
-	if code, out, _ = run(t, "", "deliver", "retry", "--profile", profile, "--all"); code != 6 || strings.Count(out, "\n") != outbox.MaxItems+more {
-		t.Errorf("exit %d, %d retried", code, strings.Count(out, "\n"))
+	for args, want := range map[string]int{"list": outbox.MaxItems, "retry --all": outbox.MaxItems + more} {
+		code, out, errOut := run(t, "", append(strings.Fields("deliver "+args), "--profile", s.profile)...)
+		if lines := strings.Count(out, "\n"); lines != want || (code == 0) != strings.Contains(errOut, "3 oudere berichten") {
+			t.Errorf("%s: exit %d, %d lines, %s", args, code, lines, errOut)
+		}
 	}
 }
 
 // TestDeliverBuild: one message of a document and its attachments.
 func TestDeliverBuild(t *testing.T) {
-	profile, h := setUpDelivery(t)
-	in := t.TempDir()
-	xml := put(t, filepath.Join(in, "polis.xml"), []byte(fmt.Sprintf(contract, 1)))
-	pdf := put(t, filepath.Join(in, "bijlage é.pdf"), []byte("%PDF-1.4"))
-	code, out, errOut := run(t, "", "deliver", "--profile", profile, "--build", xml, pdf)
-	if code != 0 || !strings.HasPrefix(out, "1 aangeleverd") {
-		t.Fatalf("exit %d, %s%s", code, out, errOut)
-	}
-	all, err := h.Messages(t.Context(), "", 10)
+	s := newSender(t)
+	xml := s.file("polis.xml", fmt.Sprintf(contract, 1))
+	pdf := s.file("bijlage é.pdf", "%PDF-1.4")
+	s.exits(0, "--build", xml, pdf).says("1 aangeleverd")
+	all, err := s.hub.Messages(t.Context(), "", 10)
 	if err != nil || len(all) != 1 || all[0].Files != 2 {
 		t.Fatalf("%+v %v", all, err)
 	}
-	if r := reportOf(t, profile); filepath.Base(r.Files[0].File) != "polis.zip" || r.Files[0].SHA256 != all[0].SHA256 {
+	if r := s.report(); filepath.Base(r.Files[0].File) != "polis.zip" || r.Files[0].SHA256 != all[0].SHA256 {
 		t.Errorf("%+v", r.Files[0])
 	}
-	if code, _, errOut := run(t, "", "deliver", "--profile", profile, "--build", pdf, xml); code != 5 || !strings.Contains(errOut, "geweigerd: ") {
-		t.Errorf("without a document: exit %d, %s", code, errOut)
-	}
-	if code, _, errOut := run(t, "", "deliver", "--profile", profile, "--build", xml, filepath.Join(in, "weg.pdf")); code != 1 || errOut == "" {
-		t.Errorf("exit %d, %s", code, errOut)
-	}
+	s.exits(5, "--build", pdf, xml).complains("geweigerd: ")
+	s.exits(1, "--build", xml, filepath.Join(s.in, "weg.pdf")).complains("weg.pdf")
 }
 
 // TestExpand: files, folders, patterns and lists, each file once.
@@ -443,36 +420,19 @@ func FuzzFormula(f *testing.F) {
 
 // TestDeliverCommands: list, receipt, retry, resolve and forget.
 func TestDeliverCommands(t *testing.T) {
-	profile, h := setUpDelivery(t)
-	in := t.TempDir()
-	h.Faults().Set(localhub.AtTransaction, localhub.Fault{Body: localhub.BodyEmpty, Times: 1})
-	maybe := put(t, filepath.Join(in, "misschien.zip"), zipOf(t, 1))
-	if code, _, _ := run(t, "", "deliver", "--profile", profile, maybe); code != 6 {
-		t.Fatalf("exit %d", code)
-	}
-	h.Faults().Set(localhub.AtTransaction, localhub.Fault{Status: 422, Times: 1})
-	refused := put(t, filepath.Join(in, "geweigerd.zip"), zipOf(t, 2))
-	if code, _, _ := run(t, "", "deliver", "--profile", profile, refused); code != 5 {
-		t.Fatalf("exit %d", code)
-	}
-	r := func(args ...string) (int, string, string) {
-		return run(t, "", append([]string{"deliver", args[0], "--profile", profile}, args[1:]...)...)
-	}
-	_, out, _ := r("list")
-	lines := strings.Split(strings.TrimSpace(out), "\n")
-	if len(lines) != 2 || !strings.Contains(out, "mogelijk aangeleverd") || !strings.Contains(out, "geweigerd") || !strings.Contains(out, "antwoordcode 422") {
+	s := newSender(t)
+	s.broken(localhub.Fault{Body: localhub.BodyEmpty, Times: 1})
+	maybe := s.file("misschien.zip")
+	s.exits(6, maybe)
+	s.broken(localhub.Fault{Status: 422, Times: 1})
+	refused := s.file("geweigerd.zip")
+	s.exits(5, refused)
+	out := s.exits(0, "list").says("mogelijk aangeleverd", "geweigerd", "antwoordcode 422").out
+	lines := strings.Split(strings.TrimSpace(out), "\n") // what is undecided first
+	if len(lines) != 2 || !strings.Contains(lines[0], "misschien.zip") || !strings.Contains(lines[1], "geweigerd.zip") {
 		t.Fatalf("%s", out)
 	}
-	id := map[string]string{}
-	for _, l := range lines {
-		f := strings.Fields(l)
-		for _, name := range []string{"misschien.zip", "geweigerd.zip"} {
-			if strings.Contains(l, name) {
-				id[name] = f[0]
-			}
-		}
-	}
-	code, out, _ := r("receipt", "--json", id["geweigerd.zip"])
+	perhaps, no := strings.Fields(lines[0])[0], strings.Fields(lines[1])[0]
 	var x struct {
 		ID, SHA256, Outcome string
 		Receipts            []struct {
@@ -482,63 +442,50 @@ func TestDeliverCommands(t *testing.T) {
 			SHA256 string
 		}
 	}
-	if err := json.Unmarshal([]byte(out), &x); err != nil || code != 0 || len(x.Receipts) != 1 || x.Receipts[0].Status != 422 || x.Receipts[0].Class != "permanent" ||
+	s.exits(0, "receipt", "--json", no).json(&x)
+	if len(x.Receipts) != 1 || x.Receipts[0].Status != 422 || x.Receipts[0].Class != "permanent" ||
 		!strings.Contains(x.Receipts[0].Body, "broken on purpose") || x.Receipts[0].SHA256 != x.SHA256 || x.Outcome != "refused" {
-		t.Errorf("exit %d, %v, %s", code, err, out)
+		t.Errorf("%+v", x)
 	}
-	if code, out, _ := r("receipt", id["misschien.zip"]); code != 0 || !strings.Contains(out, "mogelijk aangeleverd") || !strings.Contains(out, "misschien.zip") {
-		t.Errorf("exit %d, %s", code, out)
-	}
+	s.exits(0, "receipt", perhaps).says("mogelijk aangeleverd", "misschien.zip")
 	for _, c := range []struct {
 		code int
 		args []string
 	}{
-		{1, []string{"retry", id["misschien.zip"]}},
+		{1, []string{"retry", perhaps}},
 		{3, []string{"retry", "nobody"}},
 		{3, []string{"receipt", "nobody"}},
 		{3, []string{"forget", "nobody"}},
 		{3, []string{"resolve", "nobody", "--delivered", "--note", "x"}},
 		{2, []string{"forget"}},
-		{2, []string{"resolve", id["misschien.zip"], "--delivered"}},
-		{2, []string{"resolve", id["misschien.zip"], "--note", "x"}},
-		{2, []string{"resolve", id["misschien.zip"], "--delivered", "--again", "--note", "x"}},
-		{1, []string{"resolve", id["geweigerd.zip"], "--delivered", "--note", "x"}},
-		{1, []string{"forget", id["misschien.zip"]}},
-		{0, []string{"resolve", id["misschien.zip"], "--delivered", "--note", "gebeld"}},
-		{6, []string{"retry", id["geweigerd.zip"]}}, // nobody delivers
-		{1, []string{"forget", id["geweigerd.zip"]}},
+		{2, []string{"resolve", perhaps, "--delivered"}},
+		{2, []string{"resolve", perhaps, "--note", "x"}},
+		{2, []string{"resolve", perhaps, "--delivered", "--again", "--note", "x"}},
+		{1, []string{"resolve", no, "--delivered", "--note", "x"}},
+		{1, []string{"forget", perhaps}},
+		{0, []string{"resolve", perhaps, "--delivered", "--note", "gebeld"}},
+		{6, []string{"retry", no}}, // nobody delivers
+		{1, []string{"forget", no}},
 	} {
-		if code, out, errOut := r(c.args...); code != c.code || code != 0 && errOut == "" {
-			t.Errorf("%v: exit %d, want %d: %s%s", c.args, code, c.code, out, errOut)
+		if got := s.exits(c.code, c.args...); c.code != 0 && got.err == "" {
+			t.Errorf("%v: nothing is said", c.args)
 		}
 	}
-	if code, _, _ := run(t, "", "deliver", "--profile", profile, refused); code != 0 { // it is the one that waits
-		t.Errorf("exit %d", code)
+	s.exits(0, refused) // it is the one that waits
+	if all := s.exits(0, "list", "--all").out; strings.Count(all, "\n") != 2 {
+		t.Errorf("%s", all)
 	}
-	if _, out, _ := r("list"); out != "" {
-		t.Errorf("still %s", out)
-	}
-	if _, out, _ := r("list", "--all"); strings.Count(out, "\n") != 2 {
-		t.Errorf("%s", out)
-	}
-	if code, out, _ := r("forget", id["misschien.zip"]); code != 0 || out != "1\n" {
-		t.Errorf("exit %d, %s", code, out)
-	}
-	if code, out, _ := r("forget", "--delivered"); code != 0 || out != "1\n" {
-		t.Errorf("exit %d, %s", code, out)
-	}
-	if code, out, _ := r("retry", "--all"); code != 0 || out != "" {
-		t.Errorf("exit %d, %s", code, out)
+	for _, c := range []struct{ args, out string }{{"list", ""}, {"forget " + perhaps, "1\n"}, {"forget --delivered", "1\n"},
+		{"retry --all", ""}, {"list --all", ""}} {
+		if got := s.exits(0, strings.Fields(c.args)...); got.out != c.out {
+			t.Errorf("%s: %s", c.args, got.out)
+		}
 	}
 	// What was forgotten is known all the same.
-	before := h.Stats().Messages
-	code, out, _ = run(t, "", "deliver", "--profile", profile, refused, maybe)
-	if code != 0 || !strings.HasPrefix(out, "0 aangeleverd") || !strings.HasSuffix(out, "2 al eerder aangeleverd\n") || h.Stats().Messages != before {
-		t.Errorf("exit %d, %s", code, out)
-	}
+	before := s.hub.Stats().Messages
+	s.exits(0, refused, maybe).says("0 aangeleverd", "2 al eerder aangeleverd\n")
+	s.arrived(before)
 }
-
-func sumOf(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) }
 
 // eventually waits for a condition that files show.
 func eventually(t *testing.T, what string, ok func() bool) {
@@ -552,85 +499,84 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
+// watch runs "wiebelt deliver --watch" on the folder until it is stopped.
+func (s *sender) watch(json bool, out, errOut io.Writer) (stop func(), done chan error) {
+	ctx, stop := context.WithCancel(s.t.Context())
+	done = make(chan error, 1)
+	go func() {
+		done <- (&deliverSendCmd{Wait: true, Watch: s.in, JSON: json}).Run(&env{ctx: ctx, out: out, err: errOut, profileDir: s.profile})
+	}()
+	return stop, done
+}
+
+// there waits until the folder has these files.
+func (s *sender) there(names ...string) {
+	s.t.Helper()
+	for _, name := range names {
+		eventually(s.t, name, func() bool { return s.has(name) })
+	}
+}
+
+func (s *sender) has(name string) bool {
+	_, err := os.Stat(filepath.Join(s.in, filepath.FromSlash(name)))
+	return err == nil
+}
+
+// read is what stands in a file of the folder.
+func (s *sender) read(name string) string {
+	s.t.Helper()
+	return string(must.Get(os.ReadFile(filepath.Join(s.in, name)))(s.t))
+}
+
 // TestDeliverWatch: files that are put into a folder are delivered once complete,
 // and moved; also those that were there when the last watcher was ended.
 func TestDeliverWatch(t *testing.T) {
-	profile, h := setUpDelivery(t)
-	dir := t.TempDir()
-	there := func(name string) bool {
-		_, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name)))
-		return err == nil
-	}
+	s := newSender(t)
 	var out, errOut logtest.Buffer
-	start := func(args ...string) (stop func()) {
-		ctx, cancel := context.WithCancel(t.Context())
-		e := &env{ctx: ctx, in: strings.NewReader(""), out: &out, err: &errOut, profileDir: profile}
-		done := make(chan error, 1)
-		go func() { done <- (&deliverSendCmd{Wait: true, Watch: dir, JSON: len(args) > 0}).Run(e) }()
-		return func() {
-			cancel()
-			if err := <-done; err != nil {
-				t.Error(err)
-			}
-		}
+	whole := string(zipOf(t, "groeit"))
+	s.file("groeit.zip", whole[:100])
+	s.file("a.zip")
+	s.file("slecht.zip", "geen zip")
+	s.file("lees.txt", "not for us")
+	stop, done := s.watch(false, &out, &errOut)
+	s.there("sent/a.zip", "refused/slecht.zip", "refused/slecht.zip.txt")
+	if len(s.read("refused/slecht.zip.txt")) < 10 {
+		t.Error("no reason beside the file")
 	}
-	growing := filepath.Join(dir, "groeit.zip")
-	whole := zipOf(t, "groeit")
-	put(t, growing, whole[:100])
-	put(t, filepath.Join(dir, "a.zip"), zipOf(t, "a"))
-	put(t, filepath.Join(dir, "slecht.zip"), []byte("geen zip"))
-	put(t, filepath.Join(dir, "lees.txt"), []byte("not for us"))
-	stop := start()
-	for n := 110; n < len(whole); n += 40 { // grows for longer than it takes to count as complete
-		now := time.Now()
-		eventually(t, "time", func() bool { return time.Since(now) > 500*time.Millisecond })
-		put(t, growing, whole[:n])
-		if there("sent/groeit.zip") || there("refused/groeit.zip") {
-			t.Fatal("taken while it grew")
-		}
-	}
-	put(t, growing, whole)
-	eventually(t, "a.zip sent", func() bool { return there("sent/a.zip") })
-	eventually(t, "slecht.zip refused", func() bool { return there("refused/slecht.zip") && there("refused/slecht.zip.txt") })
-	eventually(t, "groeit.zip sent", func() bool { return there("sent/groeit.zip") })
-	if b, err := os.ReadFile(filepath.Join(dir, "refused", "slecht.zip.txt")); err != nil || len(b) < 10 {
-		t.Errorf("%q %v", b, err)
-	}
-	if !there("lees.txt") || there("a.zip") || there("slecht.zip") {
+	if !s.has("groeit.zip") || !s.has("lees.txt") || s.has("a.zip") || s.has("slecht.zip") {
 		t.Error("the folder is not as it should be")
 	}
+	s.file("groeit.zip", whole)
+	s.there("sent/groeit.zip")
 	// The same contents again: known, and put with the others.
-	put(t, filepath.Join(dir, "a.zip"), zipOf(t, "a"))
-	eventually(t, "a-2.zip sent", func() bool { return there("sent/a-2.zip") && there("sent/a-2.zip.txt") })
+	s.file("a.zip")
+	s.there("sent/a-2.zip", "sent/a-2.zip.txt")
 	// A hub that refuses: the reason stands beside the file.
-	h.Faults().Set(localhub.AtTransaction, localhub.Fault{Status: 422, Times: 1})
-	put(t, filepath.Join(dir, "b.zip"), zipOf(t, "b"))
-	eventually(t, "b.zip refused", func() bool { return there("refused/b.zip") })
-	if b, err := os.ReadFile(filepath.Join(dir, "refused", "b.zip.txt")); err != nil || !strings.Contains(string(b), "antwoordcode 422") || !strings.Contains(string(b), "broken on purpose") {
-		t.Errorf("%q %v", b, err)
+	s.broken(localhub.Fault{Status: 422, Times: 1})
+	s.file("b.zip")
+	s.there("refused/b.zip")
+	if why := s.read("refused/b.zip.txt"); !strings.Contains(why, "antwoordcode 422") || !strings.Contains(why, "broken on purpose") {
+		t.Errorf("%q", why)
 	}
 	// Ended while the hub is gone; the next one goes on, and delivers once.
-	must.Do(t, h.Faults().SetGone(true))
-	put(t, filepath.Join(dir, "c.zip"), zipOf(t, "c"))
-	eventually(t, "c.zip taken", func() bool {
-		_, out, _ := run(t, "", "deliver", "list", "--profile", profile)
-		return strings.Contains(out, "c.zip")
-	})
+	must.Do(t, s.hub.Faults().SetGone(true))
+	s.file("c.zip")
+	eventually(t, "c.zip taken", func() bool { return strings.Contains(s.exits(0, "list").out, "c.zip") })
 	stop()
-	if !there("c.zip") {
+	must.Do(t, <-done)
+	if !s.has("c.zip") {
 		t.Error("c.zip was moved")
 	}
-	must.Do(t, h.Faults().SetGone(false))
-	before := h.Stats().Messages
-	stop = start("json")
-	eventually(t, "c.zip sent", func() bool { return there("sent/c.zip") })
+	must.Do(t, s.hub.Faults().SetGone(false))
+	before := s.hub.Stats().Messages
+	stop, done = s.watch(true, &out, &errOut)
+	s.there("sent/c.zip")
 	stop()
-	if n := h.Stats().Messages - before; n != 1 {
-		t.Errorf("c.zip was delivered %d times", n)
-	}
+	must.Do(t, <-done)
+	s.arrived(before + 1)
 	log, _, _ := strings.Cut(out.String(), "{")
-	for _, line := range []string{`(?m)^[0-9a-f-]{36} ` + sumOf(zipOf(t, "a")) + `: aangeleverd: antwoordcode 200$`, `(?m)^- ` + sumOf([]byte("geen zip")) + `: geweigerd: `} {
-		if !regexp.MustCompile(line).MatchString(log) {
+	for content, line := range map[string]string{string(zipOf(t, "a.zip")): `(?m)^[0-9a-f-]{36} %x: aangeleverd: antwoordcode 200$`, "geen zip": `(?m)^- %x: geweigerd: `} {
+		if line = fmt.Sprintf(line, sha256.Sum256([]byte(content))); !regexp.MustCompile(line).MatchString(log) {
 			t.Errorf("no line %s in %s", line, log)
 		}
 	}
@@ -645,20 +591,11 @@ func TestDeliverWatch(t *testing.T) {
 // TestDeliverWatchFolderRemoved: a service whose outbox is removed ends, so that
 // whoever runs it starts it again; then what lies in the folder is delivered.
 func TestDeliverWatchFolderRemoved(t *testing.T) {
-	profile, h := setUpDelivery(t)
-	dir := t.TempDir()
-	run := func(ctx context.Context, err io.Writer) chan error {
-		e := &env{ctx: ctx, in: strings.NewReader(""), out: io.Discard, err: err, profileDir: profile}
-		done := make(chan error, 1)
-		go func() { done <- (&deliverSendCmd{Wait: true, Watch: dir}).Run(e) }()
-		return done
-	}
-	must.Do(t, h.Faults().SetGone(true))
-	put(t, filepath.Join(dir, "a.zip"), zipOf(t, "a"))
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	done := run(ctx, io.Discard)
-	at := filepath.Join(profile, "outbox")
+	s := newSender(t)
+	must.Do(t, s.hub.Faults().SetGone(true))
+	s.file("a.zip")
+	_, done := s.watch(false, io.Discard, io.Discard)
+	at := filepath.Join(s.profile, "outbox")
 	eventually(t, "a.zip taken", func() bool {
 		taken, _ := filepath.Glob(filepath.Join(at, "spool", "*.zip"))
 		return len(taken) == 1
@@ -668,14 +605,9 @@ func TestDeliverWatchFolderRemoved(t *testing.T) {
 	if err := <-done; !errors.As(err, &failed) || failed.code != exitFailed || !strings.Contains(text.Dutch.Error(failed.error), "opnieuw") {
 		t.Fatalf("%v", err)
 	}
-	must.Do(t, h.Faults().SetGone(false))
-	done = run(ctx, io.Discard)
-	eventually(t, "a.zip sent", func() bool {
-		_, err := os.Stat(filepath.Join(dir, "sent", "a.zip"))
-		return err == nil
-	})
-	cancel()
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
+	must.Do(t, s.hub.Faults().SetGone(false))
+	stop, done := s.watch(false, io.Discard, io.Discard)
+	s.there("sent/a.zip")
+	stop()
+	must.Do(t, <-done)
 }

@@ -66,20 +66,16 @@ func TestDoctor(t *testing.T) {
 		t.Errorf("lookup %s: %s", s, out)
 	}
 	h.Faults().RefuseCredentials(true)
-	code, out, _ := run(t, "", "doctor", "--json", "--profile", dir)
-	if r := checkup(t, out); code != 1 || r.OK || stateOf(r, "hub.token") != doctor.Fail {
-		t.Errorf("exit %d: %s", code, out)
+	out = exits(t, 1, "", "doctor", "--json", "--profile", dir).out
+	if r := checkup(t, out); r.OK || stateOf(r, "hub.token") != doctor.Fail {
+		t.Error(out)
 	}
-	code, out, errOut = run(t, "", "doctor", "--profile", t.TempDir(), "--language", "nl")
-	if code != 1 || errOut != "" || !strings.Contains(out, "fail  setup") || !strings.Contains(out, "wiebelt provision") || strings.Count(out, "\n") != len(text.DoctorChecks)+1 {
-		t.Errorf("exit %d: %s%s", code, out, errOut)
+	s := exits(t, 1, "", "doctor", "--profile", t.TempDir(), "--language", "nl").says("fail  setup", "wiebelt provision")
+	if s.err != "" || strings.Count(s.out, "\n") != len(text.DoctorChecks)+1 {
+		t.Errorf("%s%s", s.out, s.err)
 	}
-	if code, out, _ := run(t, "", "doctor", "--profile", t.TempDir(), "--language", "en"); code != 1 || !strings.Contains(out, "Not set yet: hub.base_url") {
-		t.Errorf("exit %d: %s", code, out)
-	}
-	if code, _, _ := run(t, "", "doctor", "--nonsense"); code != 2 {
-		t.Errorf("exit %d", code)
-	}
+	exits(t, 1, "", "doctor", "--profile", t.TempDir(), "--language", "en").says("Not set yet: hub.base_url")
+	exits(t, 2, "", "doctor", "--nonsense")
 }
 
 // TestDoctorForMonitoring: the formats that monitoring reads, with the exit codes
@@ -128,15 +124,10 @@ func TestDoctorForMonitoring(t *testing.T) {
 
 // TestDoctorHelp lists every check, from the one table.
 func TestDoctorHelp(t *testing.T) {
-	code, out, _ := run(t, "", "doctor", "--help")
-	flat := strings.Join(strings.Fields(out), " ")
-	if code != 0 {
-		t.Errorf("exit %d", code)
-	}
+	s := exits(t, 0, "", "doctor", "--help")
+	s.out = strings.Join(strings.Fields(s.out), " ")
 	for _, id := range text.DoctorChecks {
-		if !strings.Contains(flat, id+" "+text.English.T(text.DoctorAbout(id))) {
-			t.Errorf("%s is not in the help: %s", id, out)
-		}
+		s.says(id + " " + text.English.T(text.DoctorAbout(id)))
 	}
 }
 
@@ -196,9 +187,7 @@ func (c *canaries) sow(t *testing.T, dir string) {
 	loaded, _ := settings.Load(d)
 	for _, p := range loaded.Softphones {
 		if p.Kind == "ari" || p.Kind == "wazo" || p.Kind == "3cx" {
-			if code, _, errOut := run(t, c.secret(), "provision", "--profile", dir, "--softphone", p.Name, "--secret-stdin"); code != 0 {
-				t.Fatalf("exit %d: %s", code, errOut)
-			}
+			exits(t, 0, c.secret(), "provision", "--profile", dir, "--softphone", p.Name, "--secret-stdin")
 		}
 	}
 
@@ -308,9 +297,7 @@ func TestBundleOverwritesNothing(t *testing.T) {
 	must.Do(t, os.WriteFile(path("there.zip"), []byte("mine"), 0o600))
 	must.Do(t, os.Symlink(path("victim"), path("link.zip")))
 	for _, name := range []string{"there.zip", "link.zip", "."} {
-		if code, _, errOut := run(t, "", "doctor", "--profile", dir, "--bundle", path(name), "--yes"); code != 1 || errOut == "" {
-			t.Errorf("%s: exit %d: %s", name, code, errOut)
-		}
+		exits(t, 1, "", "doctor", "--profile", dir, "--bundle", path(name), "--yes").complains(text.English.T(text.DoctorBundleThere))
 		if err := doctor.Write(path(name), nil); err != doctor.ErrExists {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -321,32 +308,23 @@ func TestBundleOverwritesNothing(t *testing.T) {
 	if _, err := os.Lstat(path("victim")); err == nil {
 		t.Error("a link was followed")
 	}
-	code, out, errOut := run(t, "y\n", "doctor", "--profile", dir, "--bundle", path("new.zip"), "--language", "en")
-	if code != 2 || !strings.Contains(errOut, "--yes") || !strings.Contains(out, "doctor.json") {
-		t.Errorf("without a terminal: exit %d: %s%s", code, out, errOut)
-	}
+	exits(t, 2, "y\n", "doctor", "--profile", dir, "--bundle", path("new.zip"), "--language", "en"). // no terminal
+														says("doctor.json").complains("--yes")
 	if _, err := os.Lstat(path("new.zip")); err == nil {
 		t.Error("written without being asked to")
 	}
-	if code, out, errOut := run(t, "", "doctor", "--profile", dir, "--bundle", path("new.zip"), "--yes"); code != 0 {
-		t.Errorf("exit %d: %s%s", code, out, errOut)
-	}
+	exits(t, 0, "", "doctor", "--profile", dir, "--bundle", path("new.zip"), "--yes")
 	if info, err := os.Lstat(path("new.zip")); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
-	if code, _, errOut := run(t, "", "doctor", "--profile", dir, "--bundle", path("none/new.zip"), "--yes"); code != 1 || errOut == "" {
-		t.Errorf("a folder that is not there: exit %d: %s", code, errOut)
-	}
+	exits(t, 1, "", "doctor", "--profile", dir, "--bundle", path("none/new.zip"), "--yes").complains("wiebelt: ")
 	if left, _ := os.ReadDir(folder); len(left) != 3 {
 		t.Errorf("%v", left)
 	}
 }
 
-// TestDoctorLeavesNothingRunning.
 func TestDoctorLeavesNothingRunning(t *testing.T) {
 	before := goleak.IgnoreCurrent()
-	if code, _, _ := run(t, "", "doctor", "--profile", t.TempDir()); code != 1 {
-		t.Errorf("exit %d", code)
-	}
+	exits(t, 1, "", "doctor", "--profile", t.TempDir())
 	goleak.VerifyNone(t, before)
 }

@@ -43,9 +43,9 @@ func TestHubImport(t *testing.T) {
 			{nil, 1, "", "id: the hub has a contact with this id already\n"},
 			{[]string{"--replace"}, 0, "4 contacts taken, the hub now holds 4\n", "note: 1 contacts have no telephone number (first: "},
 		} {
-			code, out, errOut := run(t, "", append([]string{"hub", "import", "--data", dir, samples + file}, step.args...)...)
-			if code != step.code || out != step.out || !strings.Contains(errOut, step.errOut) {
-				t.Errorf("%s %v: exit %d\n%s%s", file, step.args, code, out, errOut)
+			s := exits(t, step.code, "", append([]string{"hub", "import", "--data", dir, samples + file}, step.args...)...).complains(step.errOut)
+			if s.out != step.out {
+				t.Errorf("%s %v: %s", file, step.args, s.out)
 			}
 		}
 	}
@@ -76,7 +76,7 @@ func TestHubImportErrors(t *testing.T) {
 
 func TestHubImportUsage(t *testing.T) {
 	dir := emptyHub(t)
-	for name, c := range map[string]struct {
+	for _, c := range map[string]struct {
 		args []string
 		code int
 		says string
@@ -89,9 +89,7 @@ func TestHubImportUsage(t *testing.T) {
 		"a folder":     {[]string{"--data", dir, mkdir(t, "x.csv")}, 1, "not a file"},
 		"empty":        {[]string{"--data", dir, writeFile(t, "x.csv", "")}, 1, "holds no contacts"},
 	} {
-		if code, _, errOut := run(t, "", append([]string{"hub", "import"}, c.args...)...); code != c.code || !strings.Contains(errOut, c.says) {
-			t.Errorf("%s: exit %d: %s", name, code, errOut)
-		}
+		exits(t, c.code, "", append([]string{"hub", "import"}, c.args...)...).complains(c.says)
 	}
 }
 
@@ -104,20 +102,10 @@ func mkdir(t *testing.T, name string) string {
 
 // TestHubImportHelp: it names every column, and its sample is the tests'.
 func TestHubImportHelp(t *testing.T) {
-	code, out, _ := run(t, "", "hub", "import", "--help")
-	if code != 0 {
-		t.Fatalf("exit %d", code)
-	}
-	for _, c := range localhub.ImportColumns() {
-		if !strings.Contains(out, c) {
-			t.Errorf("no word about %s", c)
-		}
-	}
+	help := exits(t, 0, "", "hub", "import", "--help").says(localhub.ImportColumns()...)
 	b := must.Get(os.ReadFile(samples + "contacts.csv"))(t)
 	for _, line := range strings.Split(strings.TrimPrefix(string(b), "\ufeff"), "\r\n")[:2] {
-		if !strings.Contains(out, "    "+line+"\n") {
-			t.Errorf("the sample of the help is not that of testdata: %s\n%s", line, out)
-		}
+		help.says("    " + line + "\n")
 	}
 }
 
@@ -143,11 +131,9 @@ func TestHubImportBar(t *testing.T) {
 func TestHubUserListJSON(t *testing.T) {
 	dir := emptyHub(t)
 	for _, want := range []string{"[]\n", `[{"name":"anna","admin":true}]` + "\n"} {
-		if code, out, errOut := run(t, "", "hub", "user", "list", "--data", dir, "--json"); code != 0 || out != want {
-			t.Errorf("exit %d: %s%s, want %s", code, out, errOut, want)
+		if s := exits(t, 0, "", "hub", "user", "list", "--data", dir, "--json"); s.out != want {
+			t.Errorf("%s, want %s", s.out, want)
 		}
-		if code, _, errOut := run(t, "een-wachtwoord\n", "hub", "user", "add", "--data", dir, "--admin", "--password-stdin", "Anna"); code != 0 {
-			t.Fatal(errOut)
-		}
+		exits(t, 0, "een-wachtwoord\n", "hub", "user", "add", "--data", dir, "--admin", "--password-stdin", "Anna")
 	}
 }

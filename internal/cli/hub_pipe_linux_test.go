@@ -2,7 +2,6 @@ package cli
 
 import (
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 
@@ -15,9 +14,7 @@ func TestHubImportPipe(t *testing.T) {
 	dir := emptyHub(t)
 	pipe := filepath.Join(t.TempDir(), "contacts.csv")
 	must.Do(t, syscall.Mkfifo(pipe, 0o600))
-	if code, _, errOut := run(t, "", "hub", "import", "--data", dir, pipe); code != 1 || !strings.Contains(errOut, "not a file") {
-		t.Errorf("exit %d: %s", code, errOut)
-	}
+	exits(t, 1, "", "hub", "import", "--data", dir, pipe).complains("not a file")
 }
 
 // TestHubNotThere: what is asked for by name and is not there has the code for it.
@@ -27,8 +24,6 @@ func TestHubNotThere(t *testing.T) {
 		{"messages", "show", "--data", dir, "nobody"}, {"messages", "export", "--data", dir, "--to", t.TempDir(), "nobody"},
 		{"client", "rotate", "--data", dir, "nobody"}, {"client", "remove", "--data", dir, "nobody"}, {"user", "remove", "--data", dir, "nobody"},
 	} {
-		if code, out, errOut := run(t, "", append([]string{"hub"}, args...)...); code != 3 || out != "" || !strings.Contains(errOut, "there is no such") {
-			t.Errorf("%v: exit %d, %s%s", args, code, out, errOut)
-		}
+		exits(t, 3, "", append([]string{"hub"}, args...)...).complains("there is no such")
 	}
 }

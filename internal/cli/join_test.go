@@ -53,9 +53,7 @@ func TestJoin(t *testing.T) {
 	}
 
 	for _, set := range [][]string{{"relay.url", address}, {"relay.fingerprint", fingerprint}} {
-		if code, _, errOut := run(t, "", "settings", "set", set[0], set[1], "--profile", dir); code != exitDone {
-			t.Fatalf("%s: exit %d: %s", set[0], code, errOut)
-		}
+		exits(t, exitDone, "", "settings", "set", set[0], set[1], "--profile", dir)
 	}
 	setup, another := filepath.Join(t.TempDir(), "bob.wiebelt"), t.TempDir()
 	exit, phrase, errOut := run(t, "", "provision", "--export", setup, "--join-code", r.Invite(users.Entry{User: "bob"}), "--profile", dir)
@@ -82,10 +80,6 @@ func TestJoin(t *testing.T) {
 	if exit, _, errOut := take(third); exit != exitFailed || !strings.Contains(errOut, "used already") || len(snapshot(t, third)) > 0 {
 		t.Errorf("the same file once more: exit %d: %s, %v", exit, errOut, snapshot(t, third))
 	}
-	if exit, _, errOut := run(t, "", "join", r.Invite(users.Entry{User: "carla"}), "--profile", dir); exit != exitDone {
-		t.Errorf("with the address of the settings: exit %d: %s", exit, errOut)
-	}
-	if exit, _, _ := run(t, "", "provision", "--join-code", code, "--profile", dir); exit != exitUsage {
-		t.Errorf("a code without a file: exit %d", exit)
-	}
+	exits(t, exitDone, "", "join", r.Invite(users.Entry{User: "carla"}), "--profile", dir)
+	exits(t, exitUsage, "", "provision", "--join-code", code, "--profile", dir)
 }

@@ -70,9 +70,9 @@ func TestSecretAtATerminal(t *testing.T) {
 // TestSecretFromAPipe: it is one line.
 func TestSecretFromAPipe(t *testing.T) {
 	dir := t.TempDir()
-	code, _, errOut := run(t, "one\ntwo\n", "provision", "--profile", dir, "--base-url", "https://hub.example", "--client-id", "office-1",
-		"--organisation-code", "1234", "--secret-store", "file", "--secret-stdin")
-	if code != 1 || errOut == "" || len(snapshot(t, dir)) != 0 {
-		t.Errorf("exit %d: %s", code, errOut)
+	exits(t, 1, "one\ntwo\n", "provision", "--profile", dir, "--base-url", "https://hub.example", "--client-id", "office-1",
+		"--organisation-code", "1234", "--secret-store", "file", "--secret-stdin").complains("wiebelt: ")
+	if len(snapshot(t, dir)) != 0 {
+		t.Error("something was written")
 	}
 }

@@ -412,17 +412,12 @@ func TestRecipeCommands(t *testing.T) {
 		if l.args[0] != v.Ring {
 			t.Errorf("%s: runs %q: %s", l.id, l.args[0], l.line)
 		}
-		if code, out, errOut := run(t, l.in, noStart(l.args[1:])...); code != exitNotRunning {
-			t.Errorf("%s: exit %d: %s%s\n%s", l.id, code, out, errOut, l.line)
-		}
+		exits(t, exitNotRunning, l.in, noStart(l.args[1:])...)
 	}
 	events := running(t, dir)
 	states := map[string]map[call.State]bool{}
 	for _, l := range lines {
-		if code, out, errOut := run(t, l.in, noStart(l.args[1:])...); code != exitDone {
-			t.Errorf("%s: exit %d: %s%s\n%s", l.id, code, out, errOut, l.line)
-			continue
-		}
+		exits(t, exitDone, l.in, noStart(l.args[1:])...)
 		e := events.next(t)
 		if states[l.id] == nil {
 			states[l.id] = map[call.State]bool{}
@@ -448,10 +443,7 @@ func TestRecipeCommands(t *testing.T) {
 	s := must.Get(r.Blocks()[0].Fill(v))(t)
 	_, value, _ := strings.Cut(strings.Split(s, "\n")[0], "=")
 	for _, number := range []string{"", "anonymous", "--state=ended", "-h", "--profile", `a"b`} {
-		if code, out, errOut := run(t, "", noStart(microSIPSplit(value, number)[1:])...); code != exitDone {
-			t.Errorf("%q: exit %d: %s%s", number, code, out, errOut)
-			continue
-		}
+		exits(t, exitDone, "", noStart(microSIPSplit(value, number)[1:])...)
 		if e := events.next(t); e.State != call.Ringing || e.Number != strings.ReplaceAll(number, `"`, "") {
 			t.Errorf("%q became %+v", number, e)
 		}
@@ -478,11 +470,8 @@ func TestRecipeTwinkle(t *testing.T) {
 			if args[0] != v.Ring {
 				t.Errorf("runs %q", args[0])
 			}
-			if code, out, errOut := run(t, "", noStart(args[1:])...); code != want || !strings.Contains(out, "action=continue") {
-				t.Errorf("%s: exit %d: %s%s", line, code, out, errOut)
-			} else {
-				got(trigger)
-			}
+			exits(t, want, "", noStart(args[1:])...).says("action=continue")
+			got(trigger)
 		}
 	}
 	check(exitNotRunning, func(string) {})
@@ -545,33 +534,27 @@ func TestRecipeCommand(t *testing.T) {
 	tokens := must.Get(secret.Token(d))(t)
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		for _, r := range guide.All(l) {
-			code, out, errOut := run(t, "", "recipe", "--profile", dir, "--language", string(l), r.ID)
-			if code != 0 || errOut != "" || strings.Contains(out, "{{") || !strings.HasPrefix(out, r.Title+"\n") || !strings.Contains(out, r.VerifiedNote) {
-				t.Errorf("%s: exit %d: %s%s", r.ID, code, out, errOut)
+			s := exits(t, 0, "", "recipe", "--profile", dir, "--language", string(l), r.ID).says(r.VerifiedNote).hides("{{")
+			if s.err != "" || !strings.HasPrefix(s.out, r.Title+"\n") {
+				t.Errorf("%s: %s%s", r.ID, s.out, s.err)
 			}
 			wants := slices.ContainsFunc(r.Blocks(), guide.Block.Secret)
-			if has := strings.Contains(out, tokens.Path) || strings.Contains(out, tokens.Socket); has != wants {
+			if has := strings.Contains(s.out, tokens.Path) || strings.Contains(s.out, tokens.Socket); has != wants {
 				t.Errorf("%s: token %v, want %v", r.ID, has, wants)
 			}
 		}
 	}
-	if code, out, errOut := run(t, "", "recipe", "--profile", dir, "nokia"); code != exitUsage || out != "" || strings.Contains(errOut, "nokia") {
-		t.Errorf("exit %d: %s%s", code, out, errOut)
+	if s := exits(t, exitUsage, "", "recipe", "--profile", dir, "nokia"); s.out != "" || strings.Contains(s.err, "nokia") {
+		t.Errorf("%s%s", s.out, s.err)
 	}
 	for typed, meant := range map[string]string{"mircosip": "microsip", "Asterix": "asterisk", "3cx": "3cx-client, 3cx-v20", "ProCall": "estos", "z": "lists them.\n"} {
-		if code, _, errOut := run(t, "", "recipe", "--profile", dir, "--language", "en", typed); code != exitUsage || !strings.Contains(errOut, meant) {
-			t.Errorf("%s: exit %d: %s", typed, code, errOut)
-		}
+		exits(t, exitUsage, "", "recipe", "--profile", dir, "--language", "en", typed).complains(meant)
 	}
-	if code, out, errOut := run(t, "", "recipe", "--profile", dir, "--language", "de", "microsip"); code != exitUsage {
-		t.Errorf("exit %d: %s%s", code, out, errOut)
-	}
+	exits(t, exitUsage, "", "recipe", "--profile", dir, "--language", "de", "microsip")
 	if runtime.GOOS == "windows" {
 		return // the file below is readable by others there whatever its mode
 	}
 	path := filepath.Join(dir, settings.FileName)
 	must.Do(t, os.WriteFile(path, []byte("[listener]\nport = 27480\nhttp = false\n"), 0o600))
-	if code, out, errOut := run(t, "", "recipe", "--profile", dir, "--language", "en", "enreach"); code != 0 || !strings.Contains(out, "127.0.0.1:27480/") || !strings.Contains(errOut, "listener.http") {
-		t.Errorf("exit %d: %s%s", code, out, errOut)
-	}
+	exits(t, 0, "", "recipe", "--profile", dir, "--language", "en", "enreach").says("127.0.0.1:27480/").complains("listener.http")
 }

@@ -35,8 +35,8 @@ func TestUnregister(t *testing.T) {
 			must.Do(t, os.WriteFile(list, []byte(others), 0o644))
 		}
 		for _, command := range []string{"register", "unregister"} {
-			if code, out, errOut := run(t, "", command, "--profile", profile); code != 0 || out == "" {
-				t.Fatalf("%s: exit %d: %s%s", command, code, out, errOut)
+			if exits(t, 0, "", command, "--profile", profile).out == "" {
+				t.Fatalf("%s: nothing is said", command)
 			}
 		}
 		if b, _ := os.ReadFile(list); string(b) != others {
@@ -61,9 +61,7 @@ func TestForgetEverything(t *testing.T) {
 	before := snapshot(t, home)
 	for _, args := range [][]string{{"register"}, {"provision", "--base-url", "https://hub.example", "--hub-url", "https://hub.example", "--client-id", "a",
 		"--organisation-code", "1", "--secret-store", "file", "--secret-stdin"}} {
-		if code, _, errOut := run(t, "a secret", args...); code != 0 {
-			t.Fatalf("%v: exit %d: %s", args, code, errOut)
-		}
+		exits(t, 0, "a secret", args...)
 	}
 	if len(snapshot(t, home)) < len(before)+5 {
 		t.Fatal("there is nothing to forget")
@@ -73,20 +71,16 @@ func TestForgetEverything(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error)
 	go func() { served <- only.Serve(ctx, nil) }()
-	if code, out, errOut := run(t, "", "forget", "--everything"); code != 1 || out != "" {
-		t.Errorf("while it runs: exit %d: %s%s", code, out, errOut)
+	if s := exits(t, 1, "", "forget", "--everything"); s.out != "" {
+		t.Errorf("while it runs: %s", s.out)
 	}
 	cancel()
 	if err := <-served; err != nil {
 		t.Fatal(err)
 	}
 	_ = only.Close() // again, for the lock
-	if code, _, errOut := run(t, "", "forget", "--everything", "--profile", profile); code != 2 {
-		t.Errorf("a folder: exit %d: %s", code, errOut)
-	}
-	if code, out, errOut := run(t, "", "forget", "--everything"); code != 0 || !strings.Contains(out, filepath.Join(config, "wiebelt")) {
-		t.Errorf("exit %d: %s%s", code, out, errOut)
-	}
+	exits(t, 2, "", "forget", "--everything", "--profile", profile)
+	exits(t, 0, "", "forget", "--everything").says(filepath.Join(config, "wiebelt"))
 	if after := snapshot(t, home); !maps.Equal(after, before) {
 		t.Errorf("left %v of %v", after, before)
 	}
@@ -99,9 +93,7 @@ func TestForgetUser(t *testing.T) {
 	home, _ := desktop(t)
 	t.Setenv("XDG_DATA_HOME", "")
 	t.Setenv("XDG_CONFIG_HOME", "")
-	if code, _, errOut := run(t, "", "register", "--profile", filepath.Join(home, "p")); code != 0 {
-		t.Fatal(errOut)
-	}
+	exits(t, 0, "", "register", "--profile", filepath.Join(home, "p"))
 	outside := filepath.Join(t.TempDir(), "autostart")
 	must.Do(t, os.Rename(filepath.Join(home, ".config", "autostart"), outside))
 	must.Do(t, os.Symlink(outside, filepath.Join(home, ".config", "autostart")))
@@ -129,18 +121,15 @@ func TestRegisterRepair(t *testing.T) {
 	start, list := filepath.Join(home, "config", "autostart", "wiebelt.desktop"), filepath.Join(home, "config", "mimeapps.list")
 	repair := func(want string) {
 		t.Helper()
-		code, out, errOut := run(t, "", "register", "--repair", "--profile", profile)
-		if code != 0 || out != want {
-			t.Errorf("code %d, %q, %q; want %q", code, out, errOut, want)
+		if s := exits(t, 0, "", "register", "--repair", "--profile", profile); s.out != want {
+			t.Errorf("%q, want %q", s.out, want)
 		}
 	}
 	repair("Nothing that was registered before is lost.\n")
 	if _, err := os.Stat(list); err == nil {
 		t.Fatal("repairing nothing registered something")
 	}
-	if code, _, errOut := run(t, "", "register", "--profile", profile); code != 0 {
-		t.Fatalf("code %d: %s", code, errOut)
-	}
+	exits(t, 0, "", "register", "--profile", profile)
 	repair("Nothing that was registered before is lost.\n")
 	must.Do(t, os.WriteFile(list, []byte("[Default Applications]\nx-scheme-handler/wiebelt=other.desktop;\nx-scheme-handler/tel=phone.desktop;\n"), 0o600))
 	must.Do(t, os.RemoveAll(filepath.Join(home, "share", "applications")))
@@ -151,14 +140,10 @@ func TestRegisterRepair(t *testing.T) {
 	must.Do(t, os.Remove(start))
 	repair("registered again: Start\n")
 	// Taken back on purpose, nothing of it is lost.
-	if code, _, errOut := run(t, "", "unregister", "--profile", profile); code != 0 {
-		t.Fatalf("code %d: %s", code, errOut)
-	}
+	exits(t, 0, "", "unregister", "--profile", profile)
 	repair("Nothing that was registered before is lost.\n")
 	if _, err := os.Stat(start); err == nil {
 		t.Error("what was taken back came back")
 	}
-	if code, _, errOut := run(t, "", "register", "--repair", "--all-users", "--profile", profile); code != exitUsage || errOut == "" {
-		t.Errorf("code %d: %s", code, errOut)
-	}
+	exits(t, exitUsage, "", "register", "--repair", "--all-users", "--profile", profile).complains("--all-users")
 }

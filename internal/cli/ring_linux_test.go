@@ -99,9 +99,8 @@ func TestRingWithoutScreen(t *testing.T) {
 	t.Setenv("DISPLAY", "")
 	dir := t.TempDir()
 	for _, args := range [][]string{{"ring", "--profile", dir, "--", "0698760011"}, {"open-url", "--profile", dir, "--", "wiebelt:call?number=0698760012"}} {
-		code, out, errOut := run(t, "", args...)
-		if code != exitNotRunning || out != "" || !strings.Contains(errOut, "DISPLAY") || strings.Contains(errOut, "069876") {
-			t.Errorf("%s: exit %d: %s%s", args[0], code, out, errOut)
+		if s := exits(t, exitNotRunning, "", args...).complains("DISPLAY").hides("069876"); s.out != "" {
+			t.Errorf("%s: %s", args[0], s.out)
 		}
 	}
 	events := running(t, dir)

@@ -3,7 +3,6 @@ package cli
 import (
 	"encoding/json"
 	"encoding/xml"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -22,9 +21,7 @@ func setWhole(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	out := t.TempDir()
-	if code, _, errOut := run(t, "", "settings", "--templates", out); code != 0 {
-		t.Fatalf("exit %d: %s", code, errOut)
-	}
+	exits(t, 0, "", "settings", "--templates", out)
 	b := must.Get(os.ReadFile(filepath.Join(out, "policy-sample.en.toml")))(t)
 	b = regexp.MustCompile(`(?m)^#(\[\[|[a-z0-9_]+ = )`).ReplaceAll(b, []byte("$1"))
 	must.Do(t, os.WriteFile(filepath.Join(dir, "settings.toml"), b, 0o600))
@@ -56,9 +53,7 @@ func TestKeysAreTheSameEverywhere(t *testing.T) {
 		}
 	}
 	out := t.TempDir()
-	if code, _, errOut := run(t, "", "settings", "--templates", out); code != 0 {
-		t.Fatalf("exit %d: %s", code, errOut)
-	}
+	exits(t, 0, "", "settings", "--templates", out)
 	file := func(name string) string {
 		return string(must.Get(os.ReadFile(filepath.Join(out, name)))(t))
 	}
@@ -119,11 +114,8 @@ func TestKeysAreTheSameEverywhere(t *testing.T) {
 		same("sample "+string(l), got)
 		same("guide "+string(l), found("(?m)^\\| `([^`]+)` \\|", file("settings."+string(l)+".md")))
 
-		code, help, errOut := run(t, "", "settings", "--help-keys", "--language", string(l), "--profile", t.TempDir())
-		if code != 0 {
-			t.Fatalf("exit %d: %s", code, errOut)
-		}
-		same("--help-keys "+string(l), found(`(?m)^([^\s:]+): `, help))
+		help := exits(t, 0, "", "settings", "--help-keys", "--language", string(l), "--profile", t.TempDir())
+		same("--help-keys "+string(l), found(`(?m)^([^\s:]+): `, help.out))
 
 		same("texts "+string(l), func() map[string]bool {
 			got := map[string]bool{}
@@ -158,11 +150,9 @@ func TestKeysAreTheSameEverywhere(t *testing.T) {
 	same("catalogue", helped)
 
 	dir := setWhole(t)
-	_, stdout, errOut := run(t, "", "settings", "--json", "--profile", dir)
 	var o settingsJSON
-	if err := json.Unmarshal([]byte(stdout), &o); err != nil {
-		t.Fatal(err, errOut)
-	}
+	_, stdout, _ := run(t, "", "settings", "--json", "--profile", dir)
+	must.Do(t, json.Unmarshal([]byte(stdout), &o))
 	got = map[string]bool{}
 	for _, s := range o.Settings {
 		got[regexp.MustCompile(`\[\d+\]`).ReplaceAllString(s.Key, "")] = true
@@ -180,10 +170,9 @@ func TestKeysAreTheSameEverywhere(t *testing.T) {
 func TestSettingsJSON(t *testing.T) {
 	dir := t.TempDir()
 	must.Do(t, os.WriteFile(filepath.Join(dir, "settings.toml"), []byte("[hub]\nbase_url = \"https://a.example\"\nclient_id = \"c\"\nproxy = 5\n\n[[softphone]]\nkind = \"ari\"\naddress = \"http://127.0.0.1:8088\"\n[nonsense]\nx = 1\n"), 0o600))
-	code, out, errOut := run(t, "", "settings", "--json", "--profile", dir)
 	var o settingsJSON
-	if err := json.Unmarshal([]byte(out), &o); err != nil || code != 1 || errOut != "" {
-		t.Fatalf("exit %d: %v: %s", code, err, errOut)
+	if s := exits(t, 1, "", "settings", "--json", "--profile", dir).json(&o); s.err != "" {
+		t.Fatal(s.err)
 	}
 	if want := []problemJSON{{"wrong_type", "user", "hub.proxy", 4, o.Problems[0].Message}, {"unknown_key", "user", "nonsense", 9, o.Problems[1].Message}}; !slices.Equal(o.Problems, want) {
 		t.Errorf("%+v", o.Problems)
@@ -200,20 +189,15 @@ func TestSettingsJSON(t *testing.T) {
 func TestSettingsHelp(t *testing.T) {
 	dir := t.TempDir()
 	for l, want := range map[string]string{"nl": "Waarde: system", "en": "Value: system"} {
-		code, out, errOut := run(t, "", "settings", "hub.proxy", "--language", l, "--profile", dir)
-		if code != 0 || !strings.Contains(out, want) || strings.Count(out, "hub.") != 1 {
-			t.Errorf("exit %d: %s%s", code, out, errOut)
+		if s := exits(t, 0, "", "settings", "hub.proxy", "--language", l, "--profile", dir).says(want); strings.Count(s.out, "hub.") != 1 {
+			t.Error(s.out)
 		}
 	}
-	if code, _, _ := run(t, "", "settings", "hub.nonsense", "--profile", dir); code != 2 {
-		t.Errorf("exit %d", code)
-	}
+	exits(t, 2, "", "settings", "hub.nonsense", "--profile", dir)
 }
 
 func TestExpiryIsTold(t *testing.T) {
 	dir := t.TempDir()
 	must.Do(t, os.WriteFile(filepath.Join(dir, "settings.toml"), []byte("[hub]\nsecret_expires = \"2020-01-31\"\n[ui]\nlanguage = \"nl\"\n"), 0o600))
-	if code, _, errOut := run(t, "", "settings", "--profile", dir); code != 0 || !strings.Contains(errOut, "Het geheim is verlopen.") {
-		t.Errorf("exit %d: %s", code, fmt.Sprint(errOut))
-	}
+	exits(t, 0, "", "settings", "--profile", dir).complains("Het geheim is verlopen.")
 }

@@ -13,6 +13,7 @@ import (
 	"wiebelt/internal/config/setupfile"
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/text"
 )
 
 // Set-up files of these tests cost little work.
@@ -42,13 +43,10 @@ func exported(t *testing.T) (file, phrase string, h *localhub.Hub) {
 	must.Get(f.WriteString("\n[support]\ncontact = \"Jan (IT), toestel 140\"\n[phone]\ncall_back = \"dial {number}\"\n[[line]]\nnumber = \"0201234567\"\nname = \"Schade\"\n[[softphone]]\nkind = \"baresip\"\n[[softphone]]\nkind = \"ari\"\nname = \"centrale\"\naddress = \"https://pbx.example\"\nuser = \"u\"\nextension = \"101\"\n"))(t)
 	must.Do(t, f.Close())
 	file = filepath.Join(t.TempDir(), "office.wiebelt")
-	code, out, errOut := run(t, "", "provision", "--export", file, "--profile", dir)
-	if code != 0 {
-		t.Fatalf("exit %d: %s", code, errOut)
-	}
-	phrase = strings.TrimSuffix(out, "\n")
-	if len(phrase) < 20 || strings.ContainsAny(phrase, " \n") || !strings.Contains(errOut, "phone.call_back") {
-		t.Errorf("it shows %q, and says %q", out, errOut)
+	s := exits(t, 0, "", "provision", "--export", file, "--profile", dir).complains("phone.call_back")
+	phrase = strings.TrimSuffix(s.out, "\n")
+	if len(phrase) < 20 || strings.ContainsAny(phrase, " \n") {
+		t.Errorf("it shows %q", s.out)
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Fatalf("%v %v", info.Mode(), err)
@@ -56,12 +54,8 @@ func exported(t *testing.T) (file, phrase string, h *localhub.Hub) {
 	if b, _ := os.ReadFile(file); bytes.Contains(b, []byte("canary")) || bytes.Contains(b, []byte("127.0.0.1")) {
 		t.Error("the file is not encrypted")
 	}
-	if code, _, _ := run(t, "", "provision", "--export", file, "--profile", dir); code != 1 {
-		t.Errorf("written over: exit %d", code)
-	}
-	if code, _, _ := run(t, "", "provision", "--export", file+"2", "--secret-store", "file", "--profile", dir); code != 2 {
-		t.Errorf("a store, which no file names: exit %d", code)
-	}
+	exits(t, 1, "", "provision", "--export", file, "--profile", dir)
+	exits(t, 2, "", "provision", "--export", file+"2", "--secret-store", "file", "--profile", dir)
 	return file, phrase, h
 }
 
@@ -69,28 +63,13 @@ func TestImport(t *testing.T) {
 	file, phrase, _ := exported(t)
 	dir := t.TempDir()
 	args := []string{"provision", "--import", file, "--passphrase-stdin", "--secret-store", "file", "--test-number", "0698760011", "--profile", dir}
-	code, out, errOut := run(t, phrase+"\r\n", args...)
-	if code != 0 || !strings.Contains(out, "hub.base_url") || !strings.Contains(out, "http://127.") || strings.Contains(out+errOut, "canary") {
-		t.Fatalf("exit %d: %s%s", code, out, errOut)
-	}
-	if !strings.Contains(out, "provision --softphone centrale --secret-stdin") || strings.Contains(out, "softphone baresip") {
-		t.Errorf("of the links it says: %s", out)
-	}
-	code, stdout, errOut := run(t, "", "lookup", "--profile", dir, "0698760011")
-	if code != 0 || !strings.Contains(stdout, "Vries") {
-		t.Errorf("exit %d: %s%s", code, stdout, errOut)
-	}
-	_, all, _ := run(t, "", "settings", "--profile", dir)
-	if !strings.Contains(all, "Schade") || !strings.Contains(all, "Jan (IT)") || strings.Contains(all, "dial {number}") || !strings.Contains(all, "baresip") {
-		t.Errorf("%s", all)
-	}
-	if code, _, errOut := run(t, "a secret\n", "provision", "--softphone", "centrale", "--secret-stdin", "--profile", dir); code != 0 {
-		t.Errorf("exit %d: %s", code, errOut)
-	}
+	exits(t, 0, phrase+"\r\n", args...).says("hub.base_url", "http://127.", "provision --softphone centrale --secret-stdin").
+		hides("canary", "softphone baresip")
+	exits(t, 0, "", "lookup", "--profile", dir, "0698760011").says("Vries")
+	exits(t, 0, "", "settings", "--profile", dir).says("Schade", "Jan (IT)", "baresip").hides("dial {number}")
+	exits(t, 0, "a secret\n", "provision", "--softphone", "centrale", "--secret-stdin", "--profile", dir)
 	before := snapshot(t, dir)
-	if code, out, errOut := run(t, phrase+"\n", args...); code != 0 || strings.Contains(out, "--softphone") {
-		t.Errorf("again: exit %d: %s%s", code, out, errOut)
-	}
+	exits(t, 0, phrase+"\n", args...).hides("--softphone")
 	if after := snapshot(t, dir); len(after) != len(before) {
 		t.Errorf("again: %d files, not %d", len(after), len(before))
 	}
@@ -105,10 +84,8 @@ func TestImportChangesNothing(t *testing.T) {
 	const old = "old-canary"
 	must.Do(t, other.SetClientSecret(t.Context(), "office", "1234", old))
 	dir := t.TempDir()
-	if code, _, errOut := run(t, old+"\n", "provision", "--base-url", other.BaseURL(), "--client-id", "office", "--organisation-code", "1234",
-		"--secret-store", "file", "--secret-stdin", "--profile", dir); code != 0 {
-		t.Fatal(errOut)
-	}
+	exits(t, 0, old+"\n", "provision", "--base-url", other.BaseURL(), "--client-id", "office", "--organisation-code", "1234",
+		"--secret-store", "file", "--secret-stdin", "--profile", dir)
 	before := snapshot(t, dir)
 	for _, c := range []struct {
 		phrase string
@@ -121,25 +98,15 @@ func TestImportChangesNothing(t *testing.T) {
 		{phrase: phrase, extra: []string{"--secret-store", "machine", "--secret-group", "no-such-group"}},
 	} {
 		must.Do(t, h.Faults().SetGone(c.gone))
-		code, out, errOut := run(t, c.phrase+"\n", append([]string{"provision", "--import", file, "--passphrase-stdin", "--profile", dir}, c.extra...)...)
-		if code != 1 || !strings.Contains(english(errOut), c.want) || strings.Contains(out+errOut, "canary") {
-			t.Errorf("exit %d: %s%s", code, out, errOut)
-		}
+		args := append([]string{"provision", "--import", file, "--passphrase-stdin", "--language", "en", "--profile", dir}, c.extra...)
+		exits(t, 1, c.phrase+"\n", args...).complains(c.want).hides("canary")
 		if !maps.Equal(snapshot(t, dir), before) {
 			t.Errorf("%+v: the profile has changed", c)
 		}
 	}
 	must.Do(t, h.Faults().SetGone(false))
 	// And with everything in order it is taken over, and shown beside the old one.
-	code, out, errOut := run(t, phrase+"\n", "provision", "--import", file, "--passphrase-stdin", "--profile", dir)
-	if code != 0 || !strings.Contains(out, other.BaseURL()) || !strings.Contains(out, h.BaseURL()) {
-		t.Errorf("exit %d: %s%s", code, out, errOut)
-	}
-}
-
-// english: tests run in whatever language the computer has.
-func english(s string) string {
-	return strings.NewReplacer("wachtwoordzin", "passphrase", "De proef is mislukt", "The test failed").Replace(s)
+	exits(t, 0, phrase+"\n", "provision", "--import", file, "--passphrase-stdin", "--profile", dir).says(other.BaseURL(), h.BaseURL())
 }
 
 func TestImportUsage(t *testing.T) {
@@ -149,14 +116,28 @@ func TestImportUsage(t *testing.T) {
 		{"--passphrase-stdin"}, {"--test-number", "1"}, {"--import", "a", "--softphone", "x"},
 		{"--export", "a", "--passphrase-stdin"}, {"--import", "a", "--test"}, {"--softphone", "x", "--secret-stdin", "--test"},
 	} {
-		if code, _, _ := run(t, "", append([]string{"provision", "--profile", dir}, args...)...); code != 2 {
-			t.Errorf("%v: exit %d", args, code)
+		exits(t, 2, "", append([]string{"provision", "--profile", dir}, args...)...)
+	}
+	exits(t, 1, "x", "provision", "--profile", dir, "--import", dir, "--passphrase-stdin")
+	exits(t, 1, "", "provision", "--profile", dir, "--export", filepath.Join(dir, "x")).complains("hub.base_url")
+}
+
+// TestExportWhileASecretWaits: a set-up file holds a secret that the hub takes,
+// the new one as soon as it does and the old one until then.
+func TestExportWhileASecretWaits(t *testing.T) {
+	dir, h := setUp(t)
+	const fresh = "fresh-canary-secret"
+	exits(t, 0, fresh+"\n", "provision", "--secret-stdin", "--profile", dir).says("The old secret stays")
+	carry := func(when string, old bool) {
+		t.Helper()
+		file := filepath.Join(t.TempDir(), "office.wiebelt")
+		got := exits(t, 0, "", "provision", "--export", file, "--profile", dir).hides("canary")
+		if strings.Contains(got.err, text.English.T(text.SetupOldSecret)) != old {
+			t.Fatalf("%s: %s", when, got.err)
 		}
+		exits(t, 0, got.out, "provision", "--import", file, "--passphrase-stdin", "--secret-store", "file", "--profile", t.TempDir())
 	}
-	if code, _, _ := run(t, "x", "provision", "--profile", dir, "--import", dir, "--passphrase-stdin"); code != 1 {
-		t.Errorf("a folder: exit %d", code)
-	}
-	if code, _, errOut := run(t, "", "provision", "--profile", dir, "--export", filepath.Join(dir, "x")); code != 1 || errOut == "" {
-		t.Errorf("nothing set up: exit %d: %s", code, errOut)
-	}
+	carry("before the hub knows the new one", true)
+	must.Do(t, h.SetClientSecret(t.Context(), "office", "1234", fresh))
+	carry("when the hub knows the new one", false)
 }

@@ -84,12 +84,8 @@ func TestSimulateToTheListener(t *testing.T) {
 		if !strings.Contains(tt.args, "--profile") {
 			args = append(args, "--profile", dir)
 		}
-		code, out, errOut := run(t, tt.in, args...)
-		if code != 0 || out != "" || h.String() != tt.want {
-			t.Errorf("%s: exit %d, %s%s\nheard %s\nwant  %s", tt.args, code, out, errOut, h, tt.want)
-		}
-		if strings.Contains(out+errOut, tokens.Socket) || strings.Contains(out+errOut, tokens.Path) {
-			t.Errorf("%s: a token is shown", tt.args)
+		if s := exits(t, 0, tt.in, args...).hides(tokens.Socket, tokens.Path); s.out != "" || h.String() != tt.want {
+			t.Errorf("%s: %s\nheard %s\nwant  %s", tt.args, s.out, h, tt.want)
 		}
 	}
 }
@@ -123,9 +119,8 @@ func TestSimulateWrong(t *testing.T) {
 		if !strings.Contains(args, "--profile") {
 			all = append(all, "--profile", dir)
 		}
-		code, out, errOut := run(t, "", all...)
-		if code != want.code || !strings.Contains(errOut, want.say) || out != "" {
-			t.Errorf("%s: exit %d, %s%s; want %d, %q", args, code, out, errOut, want.code, want.say)
+		if s := exits(t, want.code, "", all...).complains(want.say); s.out != "" {
+			t.Errorf("%s: %s", args, s.out)
 		}
 	}
 	if got := h.String(); got != "" {
@@ -135,9 +130,9 @@ func TestSimulateWrong(t *testing.T) {
 
 func TestSimulateList(t *testing.T) {
 	for language, want := range map[string]string{"nl": "customer            Relatie belt, u neemt op en hangt op\n", "en": "customer            A customer calls, you answer and hang up\n"} {
-		code, out, errOut := run(t, "", "simulate", "--list", "--language", language, "--profile", t.TempDir())
-		if code != 0 || !strings.Contains(out, want) || strings.Count(out, "\n") != len(simulate.Builtin()) {
-			t.Errorf("exit %d: %s%s", code, out, errOut)
+		s := exits(t, 0, "", "simulate", "--list", "--language", language, "--profile", t.TempDir()).says(want)
+		if strings.Count(s.out, "\n") != len(simulate.Builtin()) {
+			t.Error(s.out)
 		}
 	}
 }
@@ -178,8 +173,5 @@ func TestSimulateServer(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, &said)
 		}
 	}
-	code, _, errOut := run(t, "", "simulate", "--scenario", "customer", "--over", "linphone", "--listen", "relative", "--profile", dir)
-	if code != 1 {
-		t.Errorf("exit %d: %s", code, errOut)
-	}
+	exits(t, 1, "", "simulate", "--scenario", "customer", "--over", "linphone", "--listen", "relative", "--profile", dir)
 }
