@@ -15,32 +15,21 @@ func (f *file) layout(members []member, e ending, report *Report) error {
 	for i := range members {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(a, b int) int {
-		switch x, y := members[a].offset, members[b].offset; {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(members[a].offset, members[b].offset) })
+	place := func(n int) int64 { // of the nth header, or of what follows the last entry
+		if n < len(order) {
+			return min(members[order[n]].offset, e.start)
 		}
-		return a - b
-	})
+		return e.start
+	}
 	for n, i := range order {
-		m := &members[i]
-		next := e.start
-		if n+1 < len(order) {
-			next = members[order[n+1]].offset
-		}
-		if err := f.header(m, i, min(next, e.start)); err != nil {
+		if err := f.header(&members[i], i, place(n+1)); err != nil {
 			return err
 		}
 	}
 	at, unused := int64(0), false
-	for n := 0; n <= len(order); n++ {
-		to := e.start
-		if n < len(order) {
-			to = members[order[n]].offset
-		}
-		if at < to {
+	for n := range len(order) + 1 {
+		if to := place(n); at < to {
 			unused = true
 			if err := f.gap(at, to); err != nil {
 				return err

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"wiebelt/internal/testutil/must"
 )
 
@@ -147,4 +149,11 @@ func large(t *testing.T, name string, size int64) {
 	if err != nil || !r.Sendable(true) {
 		t.Fatalf("%v, %v", r, err)
 	}
+}
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(memoryDir); dir != "" {
+		os.Exit(inspectAll(dir))
+	}
+	goleak.VerifyTestMain(m)
 }

@@ -15,8 +15,10 @@
 package message
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // Limits bound what a message may be.
@@ -51,17 +53,14 @@ const (
 	Refused                     // never sent
 )
 
+var severityNames = [...]string{"unknown", "note", "warning", "refused"}
+
 // String gives "note", "warning" or "refused".
 func (s Severity) String() string {
-	switch s {
-	case Note:
-		return "note"
-	case Warning:
-		return "warning"
-	case Refused:
-		return "refused"
+	if s < Note || s > Refused {
+		s = 0
 	}
-	return "unknown"
+	return severityNames[s]
 }
 
 // MarshalText writes what String gives.
@@ -69,13 +68,10 @@ func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil
 
 // UnmarshalText reads what String gives.
 func (s *Severity) UnmarshalText(b []byte) error {
-	for _, x := range []Severity{Note, Warning, Refused} {
-		if x.String() == string(b) {
-			*s = x
-			return nil
-		}
+	if *s = Severity(slices.Index(severityNames[:], string(b))); *s < Note {
+		return errors.New("message: no such severity")
 	}
-	return fmt.Errorf("message: no such severity")
+	return nil
 }
 
 // Finding is one thing that was noticed. It holds no value of the
@@ -112,15 +108,22 @@ type Report struct {
 	Findings []Finding // in the order in which they were found
 }
 
-// Sendable reports whether nothing was refused. In strict mode a warning is
-// enough to keep a message back.
-func (r *Report) Sendable(strict bool) bool {
-	worst := Severity(0)
-	for _, f := range r.Findings {
-		worst = max(worst, f.Severity)
+// Obstacle is the first finding that keeps the message back, nil if nothing does. In
+// strict mode a warning is enough.
+func (r *Report) Obstacle(strict bool) *Finding {
+	least := Refused
+	if strict {
+		least = Warning
 	}
-	return worst < Warning || worst == Warning && !strict
+	i := slices.IndexFunc(r.Findings, func(f Finding) bool { return f.Severity >= least })
+	if i < 0 {
+		return nil
+	}
+	return &r.Findings[i]
 }
+
+// Sendable reports whether nothing keeps the message back.
+func (r *Report) Sendable(strict bool) bool { return r.Obstacle(strict) == nil }
 
 func (r *Report) add(f Finding) {
 	if len(r.Findings) < maxFindings {

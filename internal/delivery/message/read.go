@@ -47,8 +47,8 @@ func readDocument(r io.Reader, l Limits, found finder) (attachments []attachment
 
 // node is an element as it was read.
 type node struct {
-	name     string
-	attrs    []string // their names
+	name     string // without a prefix
+	attrs    []xml.Name
 	text     string
 	children []node
 	line     int
@@ -83,7 +83,7 @@ func newTree(r *bufio.Reader, l Limits) (_ *tree, odd Code, err error) {
 // token reads a token. Errors are problems, io.EOF or the reader's.
 func (t *tree) token() (xml.Token, error) {
 	t.g.token = t.limit.Token
-	token, err := t.d.RawToken()
+	token, err := t.d.Token()
 	t.line, _ = t.d.InputPos()
 	switch {
 	case err == nil:
@@ -121,7 +121,7 @@ func (t *tree) read() (root node, err error) {
 			return root, nil
 		}
 		if err == io.EOF {
-			err = problem(XMLMalformed) // nothing, or elements that do not end
+			err = problem(XMLMalformed) // nothing
 		}
 		if err != nil {
 			return node{}, err
@@ -131,10 +131,7 @@ func (t *tree) read() (root node, err error) {
 			if open, err = t.begin(open, x, done); err != nil {
 				return node{}, err
 			}
-		case xml.EndElement:
-			if len(open) == 0 || open[len(open)-1].name != raw(x.Name) {
-				return node{}, problem(XMLMalformed)
-			}
+		case xml.EndElement: // of the last one
 			n := open[len(open)-1].whole()
 			if open = open[:len(open)-1]; len(open) == 0 {
 				root, done = n, true
@@ -167,9 +164,9 @@ func (t *tree) begin(open []element, x xml.StartElement, done bool) ([]element, 
 	case len(open) == t.limit.Depth:
 		return nil, problem(XMLTooDeep)
 	}
-	n := node{name: raw(x.Name), line: t.line}
+	n := node{name: x.Name.Local, line: t.line}
 	for _, a := range x.Attr {
-		n.attrs = append(n.attrs, raw(a.Name))
+		n.attrs = append(n.attrs, a.Name)
 	}
 	return append(open, element{node: n}), nil
 }
@@ -200,21 +197,6 @@ func (t *tree) aside(token xml.Token, begun bool) error {
 	return nil
 }
 
-// raw is a name as it was written.
-func raw(n xml.Name) string {
-	if n.Space == "" {
-		return n.Local
-	}
-	return n.Space + ":" + n.Local
-}
-
-func local(name string) string {
-	if _, after, ok := strings.Cut(name, ":"); ok && after != "" {
-		return after
-	}
-	return name
-}
-
 func blank(b []byte) bool { return len(bytes.Trim(b, " \t\r\n")) == 0 }
 
 // checker holds what was read against the shape.
@@ -225,7 +207,7 @@ type checker struct {
 
 func (c *checker) attributes(n node, at string) {
 	for _, a := range n.attrs {
-		if a == "xmlns" || strings.HasPrefix(a, "xmlns:") {
+		if a.Space == "xmlns" || a == (xml.Name{Local: "xmlns"}) {
 			c.found(Namespace, at, n.line)
 		} else {
 			c.found(UnknownAttribute, at, n.line)
@@ -248,10 +230,10 @@ func (c *checker) group(g group, n node, path string) {
 	count, values := map[string]int{}, map[string]string{}
 	last, ordered := 0, true
 	for _, child := range n.children {
-		name := local(child.name)
+		name := child.name
 		place, inner := g.find(name)
 		if place == 0 {
-			c.found(UnknownElement, below(child.name), child.line)
+			c.found(UnknownElement, below(name), child.line)
 			continue
 		}
 		if count[name]++; count[name] == 2 {
@@ -304,7 +286,6 @@ func (c *checker) missing(g group, n node, count map[string]int, values map[stri
 // shown is a name that may stand in a log: one that looks like a name of this
 // document. Any other one could be anything.
 func shown(name string) string {
-	name = local(name)
 	letters, rest, split := strings.Cut(name, "_")
 	ok := len(letters) == 2 && (!split || rest != "") && len(rest) <= 12
 	for _, c := range letters {
