@@ -109,7 +109,7 @@ func (b *Outbox) Add(ctx context.Context, s Source) (Added, error) {
 // or may yet be delivered. What was refused may be sent again: somebody mended
 // something.
 func duplicateOf(ctx context.Context, tx *sql.Tx, it Item) (_ Item, found bool, err error) {
-	same, err := some(ctx, tx, "sha256 = ? AND intermediary = ? AND state <> ? AND id <> ? ORDER BY id LIMIT 1", it.SHA256, it.Intermediary, string(Refused), it.ID)
+	same, err := some(ctx, tx, "sha256 = ? AND intermediary = ? AND state <> ? AND id <> ? ORDER BY id LIMIT 1", it.SHA256, it.Intermediary, Refused, it.ID)
 	if err != nil || len(same) > 0 {
 		return append(same, Item{})[0], len(same) > 0, err
 	}

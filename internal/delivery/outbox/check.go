@@ -23,22 +23,10 @@ func Inspect(strict bool) Check {
 		if err != nil {
 			return nil, err
 		}
-		found := report.Findings
-		if report.Sendable(strict) {
-			return found, nil
+		if f := report.Obstacle(strict); f != nil {
+			err = &RefusedError{Code: string(f.Code), Why: "the contents are not in order: " + string(f.Code), Findings: report.Findings}
 		}
-		least := message.Refused
-		if strict {
-			least = message.Warning
-		}
-		why := &RefusedError{Code: "content", Why: "the contents are not in order", Findings: found}
-		for _, f := range found {
-			if f.Severity >= least {
-				why.Code, why.Why = string(f.Code), "the contents are not in order: "+string(f.Code)
-				break
-			}
-		}
-		return found, why
+		return report.Findings, err
 	}
 }
 

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -304,4 +306,14 @@ func TestAnswersPerItem(t *testing.T) {
 	if o := judge(hub.Receipt{}, errors.New("x"), []bool{true}, true); o[0].class != cut {
 		t.Errorf("we ended it: %v", o[0].class)
 	}
+}
+
+// startTLS is a server with a certificate that nobody knows, by its address.
+func startTLS(t *testing.T) string {
+	t.Helper()
+	s := httptest.NewUnstartedServer(http.NotFoundHandler())
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	return strings.TrimPrefix(s.URL, "https://")
 }

@@ -63,12 +63,12 @@ func (b *Outbox) Retry(ctx context.Context, id string) (Item, error) {
 
 // Retriable are the ids of all items that Retry takes, oldest first.
 func (b *Outbox) Retriable(ctx context.Context) ([]string, error) {
-	return b.ids(ctx, "state = ? OR state = ? AND kept = 1", string(Waiting), string(Refused))
+	return b.ids(ctx, "state = ? OR state = ? AND kept = 1", Waiting, Refused)
 }
 
 // Undecided are the ids of all items that wait or are being sent, oldest first.
 func (b *Outbox) Undecided(ctx context.Context) ([]string, error) {
-	return b.ids(ctx, "state IN (?, ?)", string(Waiting), string(Sending))
+	return b.ids(ctx, "state IN (?, ?)", Waiting, Sending)
 }
 
 func (b *Outbox) ids(ctx context.Context, where string, args ...any) ([]string, error) {
@@ -193,10 +193,10 @@ func (b *Outbox) ForgetDelivered(ctx context.Context) (int, error) {
 	var gone []Item
 	err := b.tx(ctx, func(tx *sql.Tx) error {
 		var err error
-		if gone, err = some(ctx, tx, "state = ?", string(Delivered)); err != nil {
+		if gone, err = some(ctx, tx, "state = ?", Delivered); err != nil {
 			return err
 		}
-		return forget(ctx, tx, "state = ?", string(Delivered))
+		return forget(ctx, tx, "state = ?", Delivered)
 	})
 	if err != nil {
 		return 0, err

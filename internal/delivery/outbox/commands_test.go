@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -60,9 +61,7 @@ func TestResolve(t *testing.T) {
 
 // TestForget: row, receipts, copy, and the name in the files of the database.
 func TestForget(t *testing.T) {
-	b := open(t, Options{Hub: to(answering(func([][]byte) (hub.Receipt, error) {
-		return hub.Receipt{Status: 200, Answer: "canary-answer"}, nil
-	})), Policy: Policy{KeepSent: 10}})
+	b := open(t, Options{Hub: says(hub.Receipt{Status: 200, Answer: "canary-answer"}), Policy: Policy{KeepSent: 10}})
 	it := add(t, b, write(t, "canary-name.zip", []byte("PK canary-content")))
 	other := add(t, b, write(t, "other.zip", []byte("PK other")))
 	drive(t, b)
@@ -91,9 +90,7 @@ func TestForget(t *testing.T) {
 	if n, err := b.ForgetDelivered(t.Context()); n != 1 || err != nil {
 		t.Errorf("%d %v", n, err)
 	}
-	if left, _ := filepath.Glob(filepath.Join(b.o.Dir, spoolName, "*")); len(left) != 0 {
-		t.Errorf("left: %v", left)
-	}
+	spooled(t, b, 0)
 	// The same file is known again, to the same message box, for as long as receipts are kept.
 	again := write(t, "again.zip", []byte("PK other"))
 	a, err := b.Add(t.Context(), Source{Path: again, Intermediary: "intermediary"})
@@ -121,10 +118,44 @@ func TestForget(t *testing.T) {
 	disk.set(nil)
 	b.o.Now = func() time.Time { return time.Now().Add(keepReceipts + time.Hour) }
 	must.Do(t, b.Purge(t.Context()))
-	if all, _ := filepath.Glob(filepath.Join(b.o.Dir, spoolName, "*")); len(all) != 0 {
-		t.Errorf("left: %v", all)
-	}
+	spooled(t, b, 0)
 	if a, err := b.Add(t.Context(), Source{Path: again, Intermediary: "intermediary"}); err != nil || a.Duplicate {
 		t.Errorf("%+v %v", a, err)
+	}
+}
+
+// TestWatch: a snapshot for every change, whoever made it; none is changed later.
+func TestWatch(t *testing.T) {
+	b := open(t, Options{})
+	b.o.Tick = time.Hour // what this process changes is seen at once
+	ctx, cancel := context.WithCancel(t.Context())
+	seen := make(chan *Snapshot, 100)
+	done := make(chan error, 1)
+	go func() { done <- b.Watch(ctx, func(s *Snapshot) { seen <- s }) }()
+	if s := <-seen; len(s.Items) != 0 || s.Working {
+		t.Errorf("%+v", s)
+	}
+	it := add(t, b, write(t, "a.zip", []byte("a")))
+	first := <-seen
+	if len(first.Items) != 1 || first.Counts[Waiting] != 1 {
+		t.Errorf("%+v", first)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	b.o.Tick = time.Millisecond
+	ctx, cancel = context.WithCancel(t.Context())
+	later := make(chan *Snapshot, 100)
+	go func() { done <- b.Watch(ctx, func(s *Snapshot) { later <- s }) }()
+	<-later
+	other := open(t, Options{Dir: b.o.Dir}) // as another process would
+	must.Do(t, other.Forget(t.Context(), it.ID, true))
+	if s := <-later; len(s.Items) != 0 || len(first.Items) != 1 {
+		t.Errorf("%+v", s)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
 }

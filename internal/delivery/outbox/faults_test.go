@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -42,60 +43,46 @@ func (f *failing) set(err error, ops ...string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.next = func(op string) error {
-		for _, o := range ops {
-			if o == op {
-				return err
-			}
+		if slices.Contains(ops, op) {
+			return err
 		}
 		return nil
 	}
 }
 
-func (f *failing) Create(path string) (file, error) {
-	if err := f.fails("create"); err != nil {
-		return nil, err
+func (f *failing) do(op string, really func() error) error {
+	if err := f.fails(op); err != nil {
+		return err
 	}
-	x, err := f.files.Create(path)
-	return &failingFile{x, f}, err
+	return really()
 }
 
-func (f *failing) Open(path string) (file, error) {
-	if err := f.fails("open"); err != nil {
-		return nil, err
-	}
-	x, err := f.files.Open(path)
+func (f *failing) file(op string, really func(path string) (file, error), path string) (x file, err error) {
+	err = f.do(op, func() (err error) { x, err = really(path); return err })
 	if err != nil {
 		return nil, err
 	}
 	return &failingFile{x, f}, nil
 }
 
+func (f *failing) Create(path string) (file, error) { return f.file("create", f.files.Create, path) }
+
+func (f *failing) Open(path string) (file, error) { return f.file("open", f.files.Open, path) }
+
 func (f *failing) Rename(from, to string) error {
-	if err := f.fails("rename"); err != nil {
-		return err
-	}
-	return f.files.Rename(from, to)
+	return f.do("rename", func() error { return f.files.Rename(from, to) })
 }
 
 func (f *failing) Remove(path string) error {
-	if err := f.fails("remove"); err != nil {
-		return err
-	}
-	return f.files.Remove(path)
+	return f.do("remove", func() error { return f.files.Remove(path) })
 }
 
 func (f *failing) MkdirAll(path string) error {
-	if err := f.fails("mkdir"); err != nil {
-		return err
-	}
-	return f.files.MkdirAll(path)
+	return f.do("mkdir", func() error { return f.files.MkdirAll(path) })
 }
 
 func (f *failing) SyncDir(path string) error {
-	if err := f.fails("syncdir"); err != nil {
-		return err
-	}
-	return f.files.SyncDir(path)
+	return f.do("syncdir", func() error { return f.files.SyncDir(path) })
 }
 
 type failingFile struct {
@@ -103,9 +90,8 @@ type failingFile struct {
 	f *failing
 }
 
-func (x *failingFile) Write(p []byte) (int, error) {
+func (x *failingFile) Write(p []byte) (n int, err error) {
 	if err := x.f.fails("write"); err != nil {
-		n := 0
 		if x.f.short {
 			n, _ = x.file.Write(p[:len(p)/2])
 		}
@@ -114,19 +100,12 @@ func (x *failingFile) Write(p []byte) (int, error) {
 	return x.file.Write(p)
 }
 
-func (x *failingFile) Read(p []byte) (int, error) {
-	if err := x.f.fails("read"); err != nil {
-		return 0, err
-	}
-	return x.file.Read(p)
+func (x *failingFile) Read(p []byte) (n int, err error) {
+	err = x.f.do("read", func() (err error) { n, err = x.file.Read(p); return err })
+	return n, err
 }
 
-func (x *failingFile) Sync() error {
-	if err := x.f.fails("sync"); err != nil {
-		return err
-	}
-	return x.file.Sync()
-}
+func (x *failingFile) Sync() error { return x.f.do("sync", x.file.Sync) }
 
 // TestDiskFailsWhileAdding: nothing is taken, nothing is left, and the trouble has
 // a name.
@@ -148,14 +127,11 @@ func TestDiskFailsWhileAdding(t *testing.T) {
 		for _, op := range c.ops {
 			disk0.set(c.err, op)
 			_, err := b.Add(t.Context(), Source{Path: path, Intermediary: "x"})
-			var trouble *Trouble
-			if !errors.As(err, &trouble) || trouble.Kind != c.kind || strings.Contains(err.Error(), "canary") {
+			if troubleIn(err) != c.kind || strings.Contains(err.Error(), "canary") {
 				t.Errorf("%s %v: %v, want %s", op, c.err, err, c.kind)
 			}
 			disk0.set(nil)
-			if left, _ := filepath.Glob(filepath.Join(b.o.Dir, spoolName, "*")); len(left) != 0 {
-				t.Errorf("%s %v: left in the spool: %d", op, c.err, len(left))
-			}
+			spooled(t, b, 0)
 		}
 	}
 	if s, err := b.Snapshot(t.Context()); err != nil || len(s.Items) != 0 {
@@ -186,8 +162,7 @@ func TestDatabaseFull(t *testing.T) {
 		}
 		a, err := b.Add(t.Context(), Source{Path: write(t, names(i), []byte(names(i))), Intermediary: "x"})
 		if err != nil {
-			var trouble *Trouble
-			if !errors.As(err, &trouble) || trouble.Kind != DiskFull {
+			if troubleIn(err) != DiskFull {
 				t.Fatal(err)
 			}
 			break
@@ -197,8 +172,7 @@ func TestDatabaseFull(t *testing.T) {
 	// The answer cannot be written down: nothing else is sent until it is.
 	for range 3 {
 		_, _, err := b.step(t.Context())
-		var trouble *Trouble
-		if !errors.As(err, &trouble) || trouble.Kind != DiskFull {
+		if troubleIn(err) != DiskFull {
 			t.Fatalf("%v after %d requests", err, requests)
 		}
 	}
@@ -224,18 +198,14 @@ func TestDatabaseFull(t *testing.T) {
 // TestSpoolGone: with the whole folder gone the queue rests; one copy that is gone
 // or was changed is named, and stops nobody.
 func TestSpoolGone(t *testing.T) {
-	d := answering(func([][]byte) (hub.Receipt, error) {
-		return hub.Receipt{Status: 200, Answer: "ok"}, nil
-	})
-	b := open(t, Options{Hub: to(d), Policy: Policy{KeepRefused: 30}})
+	b := open(t, Options{Hub: says(hub.Receipt{Status: 200, Answer: "ok"}), Policy: Policy{KeepRefused: 30}})
 	gone, changed, shorter, fine := add(t, b, write(t, "a.zip", []byte("one"))), add(t, b, write(t, "b.zip", []byte("two"))),
 		add(t, b, write(t, "c.zip", []byte("three"))), add(t, b, write(t, "d.zip", []byte("four")))
 	away := filepath.Join(t.TempDir(), "away")
 	must.Do(t, os.Rename(b.spoolDir(), away))
 	for range 2 {
 		_, _, err := b.step(t.Context())
-		var trouble *Trouble
-		if !errors.As(err, &trouble) || trouble.Kind != SpoolGone {
+		if troubleIn(err) != SpoolGone {
 			t.Fatal(err)
 		}
 	}
@@ -264,8 +234,7 @@ func TestSpoolGone(t *testing.T) {
 	// The folder of the outbox itself.
 	must.Do(t, os.RemoveAll(b.o.Dir))
 	_, err := b.Add(t.Context(), Source{Path: write(t, "e.zip", []byte("five")), Intermediary: "x"})
-	var trouble *Trouble
-	if !errors.As(err, &trouble) || trouble.Kind != SpoolGone {
+	if troubleIn(err) != SpoolGone {
 		t.Errorf("taken into nothing: %v", err)
 	}
 }
@@ -273,9 +242,7 @@ func TestSpoolGone(t *testing.T) {
 // TestWorkerGoesOnAfterTrouble: trouble is shown, and forgotten once it is mended.
 func TestWorkerGoesOnAfterTrouble(t *testing.T) {
 	disk0 := &failing{files: disk{}}
-	b := open(t, Options{fs: disk0, Hub: to(answering(func([][]byte) (hub.Receipt, error) {
-		return hub.Receipt{Status: 200, Answer: "ok"}, nil
-	}))})
+	b := open(t, Options{fs: disk0, Hub: says(hub.Receipt{Status: 200, Answer: "ok"})})
 	it := add(t, b, write(t, "a.zip", []byte("one")))
 	away := filepath.Join(t.TempDir(), "away")
 	must.Do(t, os.Rename(b.spoolDir(), away))
@@ -337,9 +304,7 @@ func TestDiskFailsWhileSending(t *testing.T) {
 // cannot have the whole, and is maybe delivered if it can.
 func TestInterrupted(t *testing.T) {
 	for _, how := range []string{UncertainHold, UncertainRetry} {
-		b := open(t, Options{Hub: to(answering(func([][]byte) (hub.Receipt, error) {
-			return hub.Receipt{Status: 200, Answer: "ok"}, nil
-		})), Policy: Policy{Uncertain: how}})
+		b := open(t, Options{Hub: says(hub.Receipt{Status: 200, Answer: "ok"}), Policy: Policy{Uncertain: how}})
 		half, whole := add(t, b, write(t, "a.zip", []byte("half"))), add(t, b, write(t, "b.zip", []byte("whole")))
 		for range 2 {
 			if _, _, err := b.next(t.Context(), time.Now()); err != nil {
@@ -364,6 +329,67 @@ func TestInterrupted(t *testing.T) {
 		}
 		if got := get(t, b, whole.ID); got.State != want || got.Reason != Interrupted || got.Attempts != 1 {
 			t.Errorf("%s: whole: %+v", how, got)
+		}
+	}
+}
+
+// unwritten is an outbox whose worker knows what the hub said of each item and
+// could not write it down, and was started again since.
+func unwritten(t *testing.T, r hub.Receipt, n int) (*Outbox, []Item) {
+	t.Helper()
+	c := clocktest.New(monday)
+	b := open(t, Options{Now: c.Now, Hub: to(answering(func([][]byte) (hub.Receipt, error) { return r, nil })), Policy: Policy{KeepSent: 9, ItemsPerRequest: n}})
+	var all []Item
+	for i := range n {
+		all = append(all, add(t, b, write(t, names(i), []byte(names(i)))))
+	}
+	items, _, err := b.next(t.Context(), b.o.Now())
+	if err != nil || len(items) != n {
+		t.Fatalf("%d items, %v", len(items), err)
+	}
+	b.send(t.Context(), items)
+	must.Do(t, b.recover(t.Context()))
+	return b, all
+}
+
+// TestOvertaken: what could not be written down in time decides nothing that was
+// decided since, and holds nobody up.
+func TestOvertaken(t *testing.T) {
+	b, all := unwritten(t, hub.Receipt{}, 4)
+	forgotten, resolved, again, left := all[0], all[1], all[2], all[3]
+	must.Do(t, b.Forget(t.Context(), forgotten.ID, true))
+	must.Get(b.Resolve(t.Context(), resolved.ID, true, "asked"))(t)
+	must.Get(b.Resolve(t.Context(), again.ID, false, "asked"))(t)
+	if err := b.record(t.Context()); err != nil {
+		t.Fatalf("the worker would stand still: %v", err)
+	}
+	if len(b.pending) != 0 {
+		t.Errorf("%d are still to be written", len(b.pending))
+	}
+	if _, err := b.Get(t.Context(), forgotten.ID); !errors.Is(err, ErrNoItem) {
+		t.Error(err)
+	}
+	for _, c := range []struct {
+		it   Item
+		want State
+	}{{resolved, Delivered}, {again, Waiting}, {left, Uncertain}} {
+		if got := get(t, b, c.it.ID); got.State != c.want {
+			t.Errorf("%s, want %s", got.State, c.want)
+		}
+	}
+}
+
+// TestWrittenLate: what the hub said counts, also when the worker was started
+// again before it could be written down.
+func TestWrittenLate(t *testing.T) {
+	b, all := unwritten(t, hub.Receipt{Status: 201, Answer: "ok"}, 2)
+	if got := get(t, b, all[0].ID); got.State != Uncertain {
+		t.Fatalf("%s after the start", got.State)
+	}
+	must.Do(t, b.record(context.Background()))
+	for _, it := range all {
+		if got := get(t, b, it.ID); got.State != Delivered || got.Status != 201 {
+			t.Errorf("%s, status %d", got.State, got.Status)
 		}
 	}
 }

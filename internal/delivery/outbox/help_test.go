@@ -168,6 +168,25 @@ func readItem(it hub.Item) ([]byte, error) {
 	return b, errors.Join(err, r.Close())
 }
 
+// says has a hub give the same answer to every request.
+func says(r hub.Receipt) func(string) (Deliverer, error) {
+	return to(answering(func([][]byte) (hub.Receipt, error) { return r, nil }))
+}
+
+// troubleIn is the kind of trouble that an error is, "" if it is none.
+func troubleIn(err error) string {
+	t, _ := errors.AsType[*Trouble](err)
+	return t.kind()
+}
+
+// spooled checks how many files lie in the spool.
+func spooled(t testing.TB, b *Outbox, want int) {
+	t.Helper()
+	if all, _ := filepath.Glob(filepath.Join(b.spoolDir(), "*")); len(all) != want {
+		t.Errorf("%d files in the spool, want %d: %v", len(all), want, all)
+	}
+}
+
 func to(d Deliverer) func(string) (Deliverer, error) {
 	return func(string) (Deliverer, error) { return d, nil }
 }

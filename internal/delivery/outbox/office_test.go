@@ -32,8 +32,7 @@ type office struct {
 
 func (o *office) fatal(err error) {
 	o.t.Helper()
-	var trouble *Trouble
-	if err != nil && !(o.full && errors.As(err, &trouble) && trouble.Kind == DiskFull) {
+	if err != nil && !(o.full && troubleIn(err) == DiskFull) {
 		o.t.Fatal(err)
 	}
 }

@@ -61,9 +61,7 @@ func TestDeliver(t *testing.T) {
 	if err := <-worked; err != nil { // which takes copies away after it has written down why
 		t.Error(err)
 	}
-	if left, _ := filepath.Glob(filepath.Join(b.o.Dir, spoolName, "*")); len(left) != 0 {
-		t.Errorf("left in the spool: %v", left)
-	}
+	spooled(t, b, 0)
 	if runtime.GOOS != "windows" {
 		for _, dir := range []string{b.o.Dir, filepath.Join(b.o.Dir, spoolName)} {
 			if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {

@@ -43,7 +43,7 @@ func (b *Outbox) Purge(ctx context.Context) error {
 	var gone []string
 	err := b.tx(ctx, func(tx *sql.Tx) error {
 		old, err := some(ctx, tx, "kept = 1 AND (state = ? AND decided <= ? OR state = ? AND decided <= ?)",
-			string(Delivered), sqlitefile.Micros(now.Add(-time.Duration(b.policy().KeepSent)*day)), string(Refused), sqlitefile.Micros(now.Add(-time.Duration(b.policy().KeepRefused)*day)))
+			Delivered, sqlitefile.Micros(now.Add(-time.Duration(b.policy().KeepSent)*day)), Refused, sqlitefile.Micros(now.Add(-time.Duration(b.policy().KeepRefused)*day)))
 		if err != nil {
 			return err
 		}
@@ -62,7 +62,7 @@ func (b *Outbox) Purge(ctx context.Context) error {
 			return err
 		}
 		_, err = tx.ExecContext(ctx, "DELETE FROM items WHERE state IN (?, ?) AND kept = 0 AND decided < ?",
-			string(Delivered), string(Refused), sqlitefile.Micros(now.Add(-keepReceipts)))
+			Delivered, Refused, sqlitefile.Micros(now.Add(-keepReceipts)))
 		return err
 	})
 	if err != nil {

@@ -77,7 +77,7 @@ func TestKeepSent(t *testing.T) {
 // by themselves.
 func TestPurgeLeavesTheUndecided(t *testing.T) {
 	now := clocktest.New(monday)
-	b := open(t, Options{Now: now.Now, Hub: to(answering(func([][]byte) (hub.Receipt, error) { return hub.Receipt{}, nil }))})
+	b := open(t, Options{Now: now.Now, Hub: says(hub.Receipt{})})
 	maybe := add(t, b, write(t, "a.zip", []byte("a")))
 	if _, _, err := b.step(t.Context()); err != nil {
 		t.Fatal(err)

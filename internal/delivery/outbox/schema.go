@@ -84,23 +84,19 @@ var migrations = []sqlitefile.Step{
 const columns = `name, path, sha256, size, intermediary, state, reason, status, added, first_try, last_try, next_try,
 	decided, deadline, tries, attempts, note, kept, unknowns, odds, whole, alone, crc, found`
 
-// values are an item's columns in the order of columns.
-func (it Item) values() []any {
-	return []any{it.Name, it.Path, it.SHA256, it.Size, it.Intermediary, string(it.State), string(it.Reason), it.Status,
-		sqlitefile.Micros(it.Added), sqlitefile.Micros(it.FirstTry), sqlitefile.Micros(it.LastTry), sqlitefile.Micros(it.NextTry), sqlitefile.Micros(it.Decided), sqlitefile.Micros(it.Deadline),
-		it.Tries, it.Attempts, it.Note, it.Kept, it.unknowns, it.odds, it.Whole, it.alone, it.crc, it.found}
+// fields are an item's columns in the order of columns, to be read and written.
+func (it *Item) fields() []any {
+	at := sqlitefile.At
+	return []any{&it.Name, &it.Path, &it.SHA256, &it.Size, &it.Intermediary, &it.State, &it.Reason, &it.Status,
+		at(&it.Added), at(&it.FirstTry), at(&it.LastTry), at(&it.NextTry), at(&it.Decided), at(&it.Deadline), &it.Tries,
+		&it.Attempts, &it.Note, &it.Kept, &it.unknowns, &it.odds, &it.Whole, &it.alone, &it.crc, &it.found}
 }
 
-var marks = strings.Repeat(", ?", len(Item{}.values()))[2:]
+var marks = strings.Repeat(", ?", len((&Item{}).fields()))[2:]
 
 // scanItem reads "id, columns".
-func scanItem(row sqlitefile.Row) (Item, error) {
-	var it Item
-	var added, first, last, next, decided, deadline int64
-	err := row.Scan(&it.ID, &it.Name, &it.Path, &it.SHA256, &it.Size, &it.Intermediary, &it.State, &it.Reason, &it.Status,
-		&added, &first, &last, &next, &decided, &deadline, &it.Tries, &it.Attempts, &it.Note, &it.Kept, &it.unknowns, &it.odds, &it.Whole, &it.alone, &it.crc, &it.found)
-	it.Added, it.FirstTry, it.LastTry, it.NextTry = sqlitefile.Time(added), sqlitefile.Time(first), sqlitefile.Time(last), sqlitefile.Time(next)
-	it.Decided, it.Deadline = sqlitefile.Time(decided), sqlitefile.Time(deadline)
+func scanItem(row sqlitefile.Row) (it Item, err error) {
+	err = row.Scan(append([]any{&it.ID}, it.fields()...)...)
 	return it, err
 }
 

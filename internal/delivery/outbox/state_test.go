@@ -147,9 +147,7 @@ func TestQueue(t *testing.T) {
 func TestDueUnderAnotherClock(t *testing.T) {
 	for shift, want := range map[time.Duration]bool{0: false, 14 * time.Minute: false, longest: true, -time.Second: true, -365 * 24 * time.Hour: true, 365 * 24 * time.Hour: true} {
 		now := clocktest.New(monday)
-		b := open(t, Options{Now: now.Now, first: time.Hour, Hub: to(answering(func([][]byte) (hub.Receipt, error) {
-			return hub.Receipt{Status: 500}, nil
-		}))})
+		b := open(t, Options{Now: now.Now, first: time.Hour, Hub: says(hub.Receipt{Status: 500})})
 		it := add(t, b, write(t, "a.zip", []byte("a")))
 		drive(t, b)
 		now.Forward(shift)
@@ -164,9 +162,7 @@ func TestDueUnderAnotherClock(t *testing.T) {
 // is put back after that.
 func TestRetriedUnderAnotherClock(t *testing.T) {
 	now := clocktest.New(monday)
-	b := open(t, Options{Now: now.Now, first: time.Hour, Hub: to(answering(func([][]byte) (hub.Receipt, error) {
-		return hub.Receipt{Status: 422}, nil
-	}))})
+	b := open(t, Options{Now: now.Now, first: time.Hour, Hub: says(hub.Receipt{Status: 422})})
 	it := add(t, b, write(t, "a.zip", []byte("a")))
 	drive(t, b)
 	now.Forward(200 * time.Hour)

@@ -54,7 +54,7 @@ func (b *Outbox) there() error {
 
 // put writes an item in place of what the database has of it.
 func put(ctx context.Context, tx *sql.Tx, it Item) error {
-	done, err := tx.ExecContext(ctx, "UPDATE items SET ("+columns+") = ("+marks+") WHERE id = ?", append(it.values(), it.ID)...)
+	done, err := tx.ExecContext(ctx, "UPDATE items SET ("+columns+") = ("+marks+") WHERE id = ?", append(it.fields(), it.ID)...)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func put(ctx context.Context, tx *sql.Tx, it Item) error {
 }
 
 func insert(ctx context.Context, tx *sql.Tx, it Item) error {
-	_, err := tx.ExecContext(ctx, "INSERT INTO items (id, "+columns+") VALUES (?, "+marks+")", append([]any{it.ID}, it.values()...)...)
+	_, err := tx.ExecContext(ctx, "INSERT INTO items (id, "+columns+") VALUES (?, "+marks+")", append([]any{it.ID}, it.fields()...)...)
 	return err
 }
 
@@ -88,25 +88,27 @@ func some(ctx context.Context, q querier, where string, args ...any) ([]Item, er
 	return sqlitefile.Rows(scanItem)(q.QueryContext(ctx, "SELECT id, "+columns+" FROM items WHERE "+where, args...))
 }
 
-func readQueue(ctx context.Context, q querier) (Queue, error) {
-	var w Queue
-	var since, until, from, resume int64
-	err := q.QueryRowContext(ctx, "SELECT held, since, until, paused, began, resume, pauses FROM queue").Scan(
-		&w.Held, &since, &until, &w.Paused, &from, &resume, &w.pauses)
-	w.Since, w.Until, w.From, w.Resume = sqlitefile.Time(since), sqlitefile.Time(until), sqlitefile.Time(from), sqlitefile.Time(resume)
-	return w, err
+const queueColumns = "held, since, until, paused, began, resume, pauses"
+
+func (q *Queue) fields() []any {
+	return []any{&q.Held, sqlitefile.At(&q.Since), sqlitefile.At(&q.Until), &q.Paused,
+		sqlitefile.At(&q.From), sqlitefile.At(&q.Resume), &q.pauses}
+}
+
+func readQueue(ctx context.Context, from querier) (q Queue, err error) {
+	err = from.QueryRowContext(ctx, "SELECT "+queueColumns+" FROM queue").Scan(q.fields()...)
+	return q, err
 }
 
 func writeQueue(ctx context.Context, tx *sql.Tx, q Queue) error {
-	_, err := tx.ExecContext(ctx, "UPDATE queue SET (held, since, until, paused, began, resume, pauses) = (?, ?, ?, ?, ?, ?, ?)",
-		string(q.Held), sqlitefile.Micros(q.Since), sqlitefile.Micros(q.Until), string(q.Paused), sqlitefile.Micros(q.From), sqlitefile.Micros(q.Resume), q.pauses)
+	_, err := tx.ExecContext(ctx, "UPDATE queue SET ("+queueColumns+") = (?, ?, ?, ?, ?, ?, ?)", q.fields()...)
 	return err
 }
 
 // setWhole writes that all of an item was handed over, or that it begins again.
 func (b *Outbox) setWhole(ctx context.Context, id string, whole bool) error {
 	return b.tx(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "UPDATE items SET whole = ? WHERE id = ? AND state = ?", whole, id, string(Sending))
+		_, err := tx.ExecContext(ctx, "UPDATE items SET whole = ? WHERE id = ? AND state = ?", whole, id, Sending)
 		return err
 	})
 }
@@ -122,6 +124,12 @@ type Receipt struct {
 	Cut          bool   // Body is not all that the hub said
 }
 
+const receiptColumns = "n, began, ended, status, class, reason, body, cut"
+
+func (r *Receipt) fields() []any {
+	return []any{&r.N, sqlitefile.At(&r.Began), sqlitefile.At(&r.Ended), &r.Status, &r.Class, &r.Reason, &r.Body, &r.Cut}
+}
+
 // maxReceipts is how many receipts an item keeps: the first, and the newest.
 const maxReceipts = 50
 
@@ -129,8 +137,9 @@ func addReceipt(ctx context.Context, tx *sql.Tx, id string, r Receipt) error {
 	if err := tx.QueryRowContext(ctx, "SELECT coalesce(max(n), 0) + 1 FROM receipts WHERE item = ?", id).Scan(&r.N); err != nil {
 		return err
 	}
-	_, err := tx.ExecContext(ctx, "INSERT INTO receipts (item, n, began, ended, status, class, reason, body, cut) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		id, r.N, sqlitefile.Micros(r.Began), sqlitefile.Micros(r.Ended), r.Status, r.Class, string(r.Reason), strings.ToValidUTF8(r.Body, ""), r.Cut)
+	r.Body = strings.ToValidUTF8(r.Body, "")
+	_, err := tx.ExecContext(ctx, "INSERT INTO receipts (item, "+receiptColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		append([]any{id}, r.fields()...)...)
 	if err != nil || r.N <= maxReceipts {
 		return err
 	}
@@ -141,11 +150,9 @@ func addReceipt(ctx context.Context, tx *sql.Tx, id string, r Receipt) error {
 // Receipts are those of an item, oldest first.
 func (b *Outbox) Receipts(ctx context.Context, id string) ([]Receipt, error) {
 	all, err := sqlitefile.Rows(func(row sqlitefile.Row) (r Receipt, err error) {
-		var began, ended int64
-		err = row.Scan(&r.N, &began, &ended, &r.Status, &r.Class, &r.Reason, &r.Body, &r.Cut)
-		r.Began, r.Ended = sqlitefile.Time(began), sqlitefile.Time(ended)
+		err = row.Scan(r.fields()...)
 		return r, err
-	})(b.db.QueryContext(ctx, "SELECT n, began, ended, status, class, reason, body, cut FROM receipts WHERE item = ? ORDER BY n", id))
+	})(b.db.QueryContext(ctx, "SELECT "+receiptColumns+" FROM receipts WHERE item = ? ORDER BY n", id))
 	return all, b.named(ctx, err)
 }
 

@@ -58,7 +58,7 @@ func (s *Summary) read(ctx context.Context, db *sql.DB, schema int) error {
 	var oldest sql.NullInt64
 	err := db.QueryRowContext(ctx, "SELECT count(*) FILTER (WHERE state IN (?1, ?2)), min(added) FILTER (WHERE state IN (?1, ?2)),"+
 		" count(*) FILTER (WHERE state = ?3), count(*) FILTER (WHERE state = ?4 AND kept = 1), count(*) FILTER (WHERE state = ?2 AND whole = 1) FROM items",
-		string(Waiting), string(Sending), string(Uncertain), string(Refused)).Scan(&s.Waiting, &oldest, &s.Uncertain, &s.Kept, &s.left)
+		Waiting, Sending, Uncertain, Refused).Scan(&s.Waiting, &oldest, &s.Uncertain, &s.Kept, &s.left)
 	if err != nil {
 		return err
 	}

@@ -31,10 +31,10 @@ func (b *Outbox) Snapshot(ctx context.Context) (*Snapshot, error) {
 	if s.Queue, err = b.Queue(ctx); err != nil {
 		return nil, err
 	}
-	if s.Items, err = some(ctx, b.db, "state IN (?, ?, ?) ORDER BY id DESC LIMIT ?", string(Waiting), string(Sending), string(Uncertain), MaxItems); err != nil {
+	if s.Items, err = some(ctx, b.db, "state IN (?, ?, ?) ORDER BY id DESC LIMIT ?", Waiting, Sending, Uncertain, MaxItems); err != nil {
 		return nil, b.named(ctx, err)
 	}
-	others, err := some(ctx, b.db, "+state IN (?, ?) ORDER BY id DESC LIMIT ?", string(Delivered), string(Refused), MaxItems-len(s.Items))
+	others, err := some(ctx, b.db, "+state IN (?, ?) ORDER BY id DESC LIMIT ?", Delivered, Refused, MaxItems-len(s.Items))
 	if err != nil {
 		return nil, b.named(ctx, err)
 	}

@@ -171,7 +171,7 @@ func (b *Outbox) Recover(ctx context.Context) error {
 
 func (b *Outbox) decideLeft(ctx context.Context, tx *sql.Tx) error {
 	now := b.o.Now()
-	left, err := some(ctx, tx, "state = ?", string(Sending))
+	left, err := some(ctx, tx, "state = ?", Sending)
 	if err != nil {
 		return err
 	}
@@ -227,7 +227,7 @@ func (b *Outbox) next(ctx context.Context, now time.Time) (items []Item, wait ti
 	// clock says nothing.
 	const due = "state = ? AND (next_try <= ? OR last_try > ? OR added > ?)"
 	var any bool // asked without a lock: an idle worker is in nobody's way
-	err = b.db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM items WHERE "+due+")", string(Waiting), t, t, t).Scan(&any)
+	err = b.db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM items WHERE "+due+")", Waiting, t, t, t).Scan(&any)
 	if err != nil || !any {
 		return nil, wait, b.named(ctx, err)
 	}
@@ -246,7 +246,7 @@ func (b *Outbox) next(ctx context.Context, now time.Time) (items []Item, wait ti
 		if q.Held != "" || q.Paused != "" {
 			limit = 1 // a try
 		}
-		all, err := some(ctx, tx, due+" ORDER BY next_try, id LIMIT ?", string(Waiting), t, t, t, limit)
+		all, err := some(ctx, tx, due+" ORDER BY next_try, id LIMIT ?", Waiting, t, t, t, limit)
 		if err != nil || len(all) == 0 {
 			return err
 		}

@@ -7,6 +7,7 @@ package sqlitefile
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -286,4 +287,20 @@ func Time(micros int64) time.Time {
 		return time.Time{}
 	}
 	return time.UnixMicro(micros)
+}
+
+// At has a time written and read as Micros stores it.
+func At(t *time.Time) any { return at{t} }
+
+type at struct{ *time.Time }
+
+func (a at) Value() (driver.Value, error) { return Micros(*a.Time), nil }
+
+func (a at) Scan(v any) error {
+	micros, ok := v.(int64)
+	if !ok {
+		return fmt.Errorf("a time is stored as %T", v)
+	}
+	*a.Time = Time(micros)
+	return nil
 }
