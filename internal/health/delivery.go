@@ -21,13 +21,15 @@ func (r *Report) deliveries(d Delivery, l text.Language, support string) {
 		s = max(s, state)
 		r.Sentence += " " + sentence
 	}
+	held := HubGone
+	if d.Held == "credentials" || d.Held == "forbidden" {
+		held = CredentialsRefused
+	}
 	switch {
 	case d.Trouble != "":
-		say(Doubt, l.T(text.DeliveryTrouble, l.T(text.DeliveryTroubleOf(d.Trouble)), l.T(text.DeliveryTroubleDo(d.Trouble))))
-	case d.Held == "credentials", d.Held == "forbidden":
-		say(CredentialsRefused, l.T(text.DeliveryWindowHeld, l.T(text.DeliveryReason(d.Held)), cmp.Or(support, l.T(text.CardAdmin))))
+		say(Doubt, l.DeliveryTrouble(d.Trouble))
 	case d.Held != "":
-		say(HubGone, l.T(text.DeliveryWindowHeld, l.T(text.DeliveryReason(d.Held)), cmp.Or(support, l.T(text.CardAdmin))))
+		say(held, l.T(text.DeliveryWindowHeld, l.T(text.DeliveryReason(d.Held)), cmp.Or(support, l.T(text.CardAdmin))))
 	}
 	if d.Lost > 0 {
 		say(Doubt, l.N(text.DeliveryLost, d.Lost))

@@ -65,3 +65,8 @@ func DeliveryTroubleDo(kind string) Key { return Key("delivery.trouble." + kind 
 
 // DeliveryTroubleOf says what is wrong with the disk.
 func DeliveryTroubleOf(kind string) Key { return Key("delivery.trouble." + kind) }
+
+// DeliveryTrouble says what is wrong with the disk, and what to do.
+func (l Language) DeliveryTrouble(kind string) string {
+	return l.T(DeliveryTrouble, l.T(DeliveryTroubleOf(kind)), l.T(DeliveryTroubleDo(kind)))
+}

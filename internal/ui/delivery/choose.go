@@ -14,6 +14,7 @@ import (
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
+	"wiebelt/internal/delivery/folderwatch"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/theme"
 	"wiebelt/internal/ui/widgets"
@@ -118,16 +119,13 @@ func zipsIn(dir string) ([]chooseItem, error) {
 		if err != nil || strings.HasPrefix(name, ".") || len(all) == maxShown {
 			continue
 		}
-		if info.IsDir() || info.Mode().IsRegular() && strings.EqualFold(filepath.Ext(name), ".zip") {
+		if info.IsDir() || info.Mode().IsRegular() && folderwatch.IsZIP(name) {
 			all = append(all, chooseItem{name, info.IsDir(), info.Size()})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b chooseItem) int {
 		if a.folder != b.folder {
-			if a.folder {
-				return -1
-			}
-			return 1
+			return widgets.Either(a.folder, -1, 1)
 		}
 		return cmp.Compare(strings.ToLower(a.name), strings.ToLower(b.name))
 	})
@@ -174,11 +172,7 @@ func (c *chooser) pick(i int) {
 func (c *chooser) count() {
 	n := len(c.chosen)
 	c.send.SetText(c.w.host.Lang.N(text.DeliveryWindowChooseSend, n))
-	if n == 0 {
-		c.send.Disable()
-	} else {
-		c.send.Enable()
-	}
+	widgets.SetEnabled(c.send, n > 0)
 }
 
 func (c *chooser) deliver() {

@@ -343,11 +343,7 @@ func (w *window) draw() {
 	default:
 		p = bodyEmpty
 	}
-	if s.SetUp {
-		w.choose.Enable()
-	} else {
-		w.choose.Disable()
-	}
+	widgets.SetEnabled(w.choose, s.SetUp)
 	widgets.SetVisible(w.tools, w.reading.done && (len(s.Rows) > 0 || w.view != viewAll))
 	if w.body.show(p, func() fyne.CanvasObject { return w.pageContent(p) }) {
 		w.front.Refresh()

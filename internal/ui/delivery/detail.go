@@ -81,11 +81,7 @@ func (t *detail) showState() {
 
 func (t *detail) enable() {
 	for _, b := range t.decide {
-		if strings.TrimSpace(t.note.Text) == "" {
-			b.Disable()
-		} else {
-			b.Enable()
-		}
+		widgets.SetEnabled(b, strings.TrimSpace(t.note.Text) != "")
 	}
 }
 
@@ -243,11 +239,7 @@ func (t *detail) findings() fyne.CanvasObject {
 		if where == "" && f.Entry >= 0 {
 			where = l.T(text.MessageAtFile, f.Entry+1)
 		}
-		if f.Severity >= inspect.Warning {
-			rows.Add(widgets.Trouble(said))
-		} else {
-			rows.Add(widgets.Plain(said, theme.SizeHint, widget.MediumImportance))
-		}
+		rows.Add(widgets.Either(f.Severity >= inspect.Warning, widgets.Trouble(said), widgets.Plain(said, theme.SizeHint, widget.MediumImportance)))
 		if where != "" {
 			rows.Add(container.New(layout.NewCustomPaddedLayout(0, 4, 0, 0), widgets.Plain(where, base.SizeNameCaptionText, widget.LowImportance)))
 		}

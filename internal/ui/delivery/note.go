@@ -46,7 +46,7 @@ func (w *window) showNote() {
 	case w.failed != "":
 		said = w.failed
 	case s.Trouble != "":
-		said = l.T(text.DeliveryTrouble, l.T(text.DeliveryTroubleOf(s.Trouble)), l.T(text.DeliveryTroubleDo(s.Trouble)))
+		said = l.DeliveryTrouble(s.Trouble)
 	case s.Held != "":
 		said = l.T(text.DeliveryWindowHeld, l.T(text.DeliveryReason(s.Held)), s.Support) + " " + l.T(text.DeliveryWindowHeldHint)
 		label = l.T(text.DeliveryWindowNow)

@@ -114,15 +114,13 @@ func (o *sharedOutbox) with(ctx context.Context, do func(box) error) error {
 	}
 	if o.box == nil {
 		b, err := o.open(ctx, o.settings())
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
+		if errors.Is(err, os.ErrNotExist) {
+			return outbox.ErrNoItem
+		}
+		if err != nil {
 			return err
 		}
-		if err == nil {
-			o.box = b
-		}
-	}
-	if o.box == nil {
-		return outbox.ErrNoItem
+		o.box = b
 	}
 	if o.shut { // what was clicked last is done all the same
 		defer o.leave()
@@ -272,7 +270,7 @@ func says(l text.Language, err error) string {
 	case errors.Is(err, outbox.ErrNoItem):
 		return l.T(text.DeliveryWindowGone)
 	case errors.As(err, &t):
-		return l.T(text.DeliveryTrouble, l.T(text.DeliveryTroubleOf(t.Kind)), l.T(text.DeliveryTroubleDo(t.Kind)))
+		return l.DeliveryTrouble(t.Kind)
 	}
 	return l.T(text.DeliveryWindowState)
 }
