@@ -265,27 +265,21 @@ func (c *lookupCmd) print(e *env, a lookupAnswer) error {
 	return nil
 }
 
-// line is a contact on a line: relation number, name, address and link, as far as
-// they are there.
+// line is a contact on a line: relation number, name, address and the link that would
+// be opened, as far as they are there.
 func (k lookupContact) line() string {
-	w := k.Woonadres
+	w, link := k.Woonadres, ""
+	if k.LinkOK { // any other can hold whatever the hub put there, a terminal's commands included
+		link = k.Link
+	}
 	var parts []string
 	for _, words := range [][]string{{k.BackofficeRelatienummer}, {k.Voorletters, k.Voorvoegsel, k.Achternaam},
-		{w.Straat, w.Huisnummer, w.Toevoeging}, {w.Postcode, w.Plaats}, {k.openable()}} {
+		{w.Straat, w.Huisnummer, w.Toevoeging}, {w.Postcode, w.Plaats}, {link}} {
 		if s := strings.Join(strings.Fields(strings.Join(words, " ")), " "); s != "" {
 			parts = append(parts, s)
 		}
 	}
 	return strings.Join(parts, ", ")
-}
-
-// openable is the link for a terminal: only one that would be opened. Any other
-// can hold whatever the hub put there, a terminal's commands included.
-func (k lookupContact) openable() string {
-	if k.LinkOK {
-		return k.Link
-	}
-	return ""
 }
 
 func contactJSON(k contact.Contact, links *hub.Links) lookupContact {

@@ -85,10 +85,10 @@ func (c *deliverSendCmd) Run(e *env) error {
 
 // with opens the outbox to deliver with it.
 func (c *deliverSendCmd) with(e *env, p deliverPlace, do func(*delivery) error) error {
-	run := &delivery{e: e, p: p, cmd: c, senders: &fromsettings.Senders{Dirs: p.dirs, Settings: func() settings.Hub { return p.s.Hub }}}
+	run := &delivery{e: e, p: p, cmd: c, bar: &deliverBar{w: e.err}, senders: &fromsettings.Senders{Dirs: p.dirs, Settings: func() settings.Hub { return p.s.Hub }}}
 	defer run.senders.Close()
 	o := p.options()
-	o.Hub, o.Check, o.Progress = run.senders.Client, outbox.Inspect(c.Strict), run.progress
+	o.Hub, o.Check, o.Progress = run.senders.Client, outbox.Inspect(c.Strict), run.bar.progress
 	o.Policy.Uncertain, o.Policy.Duplicate = cmp.Or(c.Uncertain, o.Policy.Uncertain), cmp.Or(c.Duplicate, o.Policy.Duplicate)
 	var err error
 	if run.b, err = p.open(e, o); err != nil {
@@ -105,23 +105,17 @@ func (c *deliverSendCmd) intermediary(p deliverPlace) string {
 // dryRun checks and tells, and keeps nothing.
 func (c *deliverSendCmd) dryRun(e *env, p deliverPlace, sources []outbox.Source) error {
 	var all []deliverFile
-	code := exitDone
 	for _, s := range sources {
 		f := deliverFile{File: s.Path, Outcome: "waiting"}
 		var err error
 		if f.Size, f.Findings, err = outbox.Try(e.ctx, s, p.dirs.Run, outbox.Inspect(c.Strict)); err != nil {
 			f.refuse(p, err)
-			if f.Outcome == notTaken || code == exitFailed {
-				code = exitFailed
-			} else {
-				code = exitRefused
-			}
 		}
 		all = append(all, f)
 		if !c.JSON {
 			word := p.lang.T(text.DeliveryWouldSend)
 			if f.Outcome != "waiting" {
-				word = p.lang.T(text.DeliveryState(f.Outcome)) + ": " + f.Why
+				word = f.words(p)
 			} else if mind := f.mind(p.lang); mind != "" {
 				word += "; " + mind
 			}
@@ -136,7 +130,9 @@ func (c *deliverSendCmd) dryRun(e *env, p deliverPlace, sources []outbox.Source)
 			return err
 		}
 	}
-	if code != exitDone {
+	n := countOf(all)
+	n.Waiting = 0 // for nobody
+	if code := n.code(false); code != exitDone {
 		return &failure{code: code}
 	}
 	return nil

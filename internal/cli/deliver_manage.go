@@ -31,21 +31,37 @@ func (e *env) withOutbox(do func(deliverPlace, *outbox.Outbox) error) (err error
 	return p.troubled(do(p, b))
 }
 
+// itemErrors are what can be wrong with an item, the closest first.
+var itemErrors = []struct {
+	is   error
+	code int
+	says text.Key
+}{
+	{outbox.ErrNoItem, exitNotFound, text.DeliveryNoItem}, {outbox.ErrUndecided, exitFailed, text.DeliveryUndecided},
+	{outbox.ErrDuplicate, exitFailed, text.DeliveryTwin}, {outbox.ErrNoCopy, exitFailed, text.DeliveryNoCopy},
+	{outbox.ErrState, exitFailed, text.DeliveryOtherState},
+}
+
 // itemError says which item an error is about.
-func (p deliverPlace) itemError(id string, err error) error {
-	switch {
-	case errors.Is(err, outbox.ErrNoItem):
-		return fail(exitNotFound, text.DeliveryNoItem, id)
-	case errors.Is(err, outbox.ErrUndecided):
-		return fail(exitFailed, text.DeliveryUndecided, id)
-	case errors.Is(err, outbox.ErrDuplicate):
-		return fail(exitFailed, text.DeliveryTwin, id)
-	case errors.Is(err, outbox.ErrNoCopy):
-		return fail(exitFailed, text.DeliveryNoCopy, id)
-	case errors.Is(err, outbox.ErrState):
-		return fail(exitFailed, text.DeliveryOtherState, id)
+func itemError(id string, err error) error {
+	for _, e := range itemErrors {
+		if errors.Is(err, e.is) {
+			return fail(e.code, e.says, id)
+		}
 	}
 	return err
+}
+
+// ids are the whole ids of items, of which beginnings were given.
+func (e *env) ids(b *outbox.Outbox, given ...string) (ids []string, err error) {
+	for _, id := range given {
+		it, err := b.Get(e.ctx, id)
+		if err != nil {
+			return nil, itemError(id, err)
+		}
+		ids = append(ids, it.ID)
+	}
+	return ids, nil
 }
 
 type deliverListCmd struct {
@@ -110,25 +126,22 @@ type deliverRetryCmd struct {
 
 func (c *deliverRetryCmd) Run(e *env) error {
 	return e.withOutbox(func(p deliverPlace, b *outbox.Outbox) error {
-		ids, err := p.ids(e, b, c.IDs)
+		ids, err := e.ids(b, c.IDs...)
+		if err == nil && c.All {
+			var all []string
+			all, err = b.Retriable(e.ctx)
+			ids = append(all, ids...)
+		}
 		if err != nil {
 			return err
 		}
-		if c.All {
-			all, err := b.Retriable(e.ctx)
-			if err != nil {
-				return err
-			}
-			ids = append(all, ids...)
-		}
 		for _, id := range ids {
-			if _, err := b.Retry(e.ctx, id); err != nil {
-				if c.All && (errors.Is(err, outbox.ErrState) || errors.Is(err, outbox.ErrNoItem) || errors.Is(err, outbox.ErrDuplicate)) {
-					continue // somebody delivers, and was quicker, or delivered it as another file
-				}
-				return p.itemError(id, err)
-			}
-			fmt.Fprintln(e.out, id)
+			switch _, err := b.Retry(e.ctx, id); {
+			case err == nil:
+				fmt.Fprintln(e.out, id)
+			case !c.All || !errors.Is(err, outbox.ErrState) && !errors.Is(err, outbox.ErrNoItem) && !errors.Is(err, outbox.ErrDuplicate):
+				return itemError(id, err)
+			} // else somebody delivers, and was quicker, or delivered it as another file
 		}
 		if err := b.Release(e.ctx); err != nil {
 			return err
@@ -145,18 +158,6 @@ func (c *deliverRetryCmd) Run(e *env) error {
 	})
 }
 
-// ids are the whole ids of items, of which beginnings were given.
-func (p deliverPlace) ids(e *env, b *outbox.Outbox, given []string) (ids []string, err error) {
-	for _, id := range given {
-		it, err := b.Get(e.ctx, id)
-		if err != nil {
-			return nil, p.itemError(id, err)
-		}
-		ids = append(ids, it.ID)
-	}
-	return ids, nil
-}
-
 type deliverForgetCmd struct {
 	Delivered bool
 	Force     bool
@@ -168,24 +169,20 @@ func (c *deliverForgetCmd) Run(e *env) error {
 		if !c.Delivered && len(c.IDs) == 0 {
 			return wrong(text.DeliveryGiveIDs)
 		}
-		ids, err := p.ids(e, b, c.IDs)
+		ids, err := e.ids(b, c.IDs...)
+		for _, id := range ids {
+			if err := b.Forget(e.ctx, id, c.Force); err != nil {
+				return itemError(id, err)
+			}
+		}
+		n := 0
+		if err == nil && c.Delivered {
+			n, err = b.ForgetDelivered(e.ctx)
+		}
 		if err != nil {
 			return err
 		}
-		for _, id := range ids {
-			if err := b.Forget(e.ctx, id, c.Force); err != nil {
-				return p.itemError(id, err)
-			}
-		}
-		n := len(ids)
-		if c.Delivered {
-			more, err := b.ForgetDelivered(e.ctx)
-			if err != nil {
-				return err
-			}
-			n += more
-		}
-		_, err = fmt.Fprintln(e.out, n)
+		_, err = fmt.Fprintln(e.out, len(c.IDs)+n)
 		return err
 	})
 }
@@ -199,7 +196,7 @@ func (c *deliverReceiptCmd) Run(e *env) error {
 	return e.withOutbox(func(p deliverPlace, b *outbox.Outbox) error {
 		it, err := b.Get(e.ctx, c.ID)
 		if err != nil {
-			return p.itemError(c.ID, err)
+			return itemError(c.ID, err)
 		}
 		all, err := b.Receipts(e.ctx, it.ID)
 		if err != nil {
@@ -257,13 +254,13 @@ type deliverResolveCmd struct {
 }
 
 func (c *deliverResolveCmd) Run(e *env) error {
-	return e.withOutbox(func(p deliverPlace, b *outbox.Outbox) error {
+	return e.withOutbox(func(_ deliverPlace, b *outbox.Outbox) error {
 		it, err := b.Get(e.ctx, c.ID)
 		if err == nil {
 			it, err = b.Resolve(e.ctx, it.ID, c.Delivered, c.Note)
 		}
 		if err != nil {
-			return p.itemError(c.ID, err)
+			return itemError(c.ID, err)
 		}
 		_, err = fmt.Fprintln(e.out, it.ID, it.State)
 		return err

@@ -55,19 +55,13 @@ func (p deliverPlace) open(e *env, o outbox.Options) (*outbox.Outbox, error) {
 // troubled is trouble in the words of people, for all to see.
 func (p deliverPlace) troubled(err error) error {
 	if t, ok := errors.AsType[*outbox.Trouble](err); ok {
-		return &failure{exitFailed, errors.New(p.trouble(t))}
+		return &failure{exitFailed, errors.New(p.lang.DeliveryTrouble(t.Kind))}
 	}
 	return err
 }
 
-func (p deliverPlace) trouble(t *outbox.Trouble) string {
-	return p.lang.T(text.DeliveryTrouble, p.lang.T(text.DeliveryTroubleOf(t.Kind)), p.lang.T(text.DeliveryTroubleDo(t.Kind)))
-}
-
-func (p deliverPlace) admin() string { return cmp.Or(p.s.Support.Contact, p.lang.T(text.CardAdmin)) }
-
 func (p deliverPlace) held(why outbox.Reason) string {
-	return p.lang.T(text.DeliveryHold, p.lang.T(text.DeliveryReason(string(why))), p.admin())
+	return p.lang.T(text.DeliveryHold, p.lang.T(text.DeliveryReason(string(why))), cmp.Or(p.s.Support.Contact, p.lang.T(text.CardAdmin)))
 }
 
 // why says why an item stands where it stands, in a few words.

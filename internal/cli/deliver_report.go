@@ -170,8 +170,8 @@ func (r *delivery) update(items []outbox.Item) {
 	}
 }
 
-func (r *delivery) count() (n deliverCount) {
-	for _, f := range r.files {
+func countOf(files []deliverFile) (n deliverCount) {
+	for _, f := range files {
 		switch f.Outcome {
 		case string(outbox.Delivered):
 			if f.before {
@@ -220,12 +220,9 @@ func (n deliverCount) line(l text.Language) string {
 	return s
 }
 
-func (r *delivery) report(code int, held outbox.Reason, path string) deliverReport {
-	files := r.files
-	if files == nil {
-		files = []deliverFile{}
-	}
-	return deliverReport{Started: stamp(r.started), Ended: stamp(time.Now()), Exit: code, Hold: string(held), Summary: r.count(), Report: path, Files: files}
+func (r *delivery) report(code int, held outbox.Reason) deliverReport {
+	return deliverReport{Started: stamp(r.started), Ended: stamp(time.Now()), Exit: code, Hold: string(held),
+		Summary: countOf(r.files), Files: append([]deliverFile{}, r.files...)}
 }
 
 func (r *delivery) print(report deliverReport) error { return json.NewEncoder(r.e.out).Encode(report) }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"wiebelt/internal/config/fromsettings"
@@ -23,28 +22,30 @@ type delivery struct {
 	b   *outbox.Outbox
 
 	senders *fromsettings.Senders
-	bar     atomic.Pointer[deliverBar] // set once the files are in the outbox
+	bar     *deliverBar
 
 	files   []deliverFile
 	started time.Time
+	broken  error // about the outbox; what is wrong with a file stands in files
 }
 
 // send puts the files into the outbox and, unless told otherwise, waits for them.
 func (r *delivery) send(sources []outbox.Source) error {
 	r.started = time.Now()
 	if !r.cmd.Wait {
-		return r.handedOver(r.add(r.e.ctx, sources))
+		r.add(sources)
+		return r.handedOver()
 	}
-	return r.deliver(func() (add, followed error) {
-		add = r.add(r.e.ctx, sources)
-		return add, r.follow(r.e.ctx)
+	return r.deliver(func() error {
+		r.add(sources)
+		return r.follow(r.e.ctx)
 	})
 }
 
 // drain sends what waits in the outbox, until nothing does or the limit is over.
 func (r *delivery) drain(limit time.Duration) error {
 	r.started = time.Now()
-	return r.deliver(func() (add, followed error) {
+	return r.deliver(func() error {
 		ctx := r.e.ctx
 		if limit > 0 {
 			var end context.CancelFunc
@@ -62,7 +63,7 @@ func (r *delivery) drain(limit time.Duration) error {
 				break
 			}
 			if err != nil || len(items) == 0 {
-				return nil, err
+				return err
 			}
 			for _, it := range items {
 				known[it.ID] = true
@@ -71,15 +72,15 @@ func (r *delivery) drain(limit time.Duration) error {
 				r.files = append(r.files, f)
 			}
 			if err := r.follow(ctx); err != nil {
-				return nil, err
+				return err
 			}
 		}
-		return nil, nil
+		return nil
 	})
 }
 
 // deliver works at the outbox, or waits for its turn, while do runs.
-func (r *delivery) deliver(do func() (add, followed error)) error {
+func (r *delivery) deliver(do func() error) error {
 	ctx, cancel := context.WithCancel(r.e.ctx)
 	defer cancel()
 	// Who asks for a delivery may have mended what held the queue.
@@ -89,30 +90,26 @@ func (r *delivery) deliver(do func() (add, followed error)) error {
 	stop := make(chan struct{})
 	worked := make(chan error, 1)
 	go func() { worked <- r.b.Join(ctx, stop) }()
-	add, err := do()
+	err := do()
 	close(stop)
 	if werr := <-worked; err == nil {
 		err = werr
 	}
-	return r.finish(add, err)
+	return r.finish(err)
 }
 
-// add takes the files. An error is about the outbox; what is wrong with a file
-// stands in r.files.
-func (r *delivery) add(ctx context.Context, sources []outbox.Source) error {
-	var broken error
+// add takes the files.
+func (r *delivery) add(sources []outbox.Source) {
 	seen := map[string]bool{} // items of this run
 	for _, s := range sources {
 		f := deliverFile{File: s.Path}
-		if broken == nil && ctx.Err() != nil {
-			broken = ctx.Err()
-		}
-		if broken != nil {
+		r.broken = cmp.Or(r.broken, r.e.ctx.Err())
+		if r.broken != nil {
 			f.Outcome = notTaken
 			r.files = append(r.files, f)
 			continue
 		}
-		a, err := r.b.Add(ctx, s)
+		a, err := r.b.Add(r.e.ctx, s)
 		switch {
 		case err == nil:
 			f.take(a)
@@ -128,7 +125,7 @@ func (r *delivery) add(ctx context.Context, sources []outbox.Source) error {
 		case errors.Is(err, outbox.ErrRefused):
 			f.refuse(r.p, err)
 		default:
-			broken = err
+			r.broken = err
 			f.Outcome = notTaken
 		}
 		if a.Duplicate && err == nil && (f.before || a.Item.State != outbox.Delivered) {
@@ -136,7 +133,6 @@ func (r *delivery) add(ctx context.Context, sources []outbox.Source) error {
 		}
 		r.files = append(r.files, f)
 	}
-	return broken
 }
 
 // earlier says since when the same file is in the outbox, and how.
@@ -152,12 +148,11 @@ func (r *delivery) earlier(it outbox.Item) string {
 }
 
 // handedOver ends --no-wait.
-func (r *delivery) handedOver(add error) error {
-	var end error
-	code := exitDone
-	switch n := r.count(); {
-	case add != nil:
-		code, end = exitFailed, r.p.troubled(add)
+func (r *delivery) handedOver() error {
+	end, code := r.p.troubled(r.broken), exitDone
+	switch n := countOf(r.files); {
+	case end != nil:
+		code = exitFailed
 	case n.NotTaken > 0:
 		code, end = exitFailed, &failure{code: exitFailed}
 	case n.Refused > 0:
@@ -166,7 +161,7 @@ func (r *delivery) handedOver(add error) error {
 		code, end = exitUncertain, fail(exitUncertain, text.DeliveryNobody)
 	}
 	if r.cmd.JSON {
-		if err := r.print(r.report(code, "", "")); err != nil {
+		if err := r.print(r.report(code, "")); err != nil {
 			return err
 		}
 	} else {
@@ -197,9 +192,8 @@ func (r *delivery) follow(ctx context.Context) error {
 			total += f.Size
 		}
 	}
-	bar := newDeliverBar(r.e.err, total, r.p.lang.T(text.DeliveryProgress))
-	r.bar.Store(bar)
-	defer bar.end()
+	r.bar.begin(r.p.lang.T(text.DeliveryProgress), total)
+	defer r.bar.end()
 	said := outbox.Reason("")
 	var troubled time.Time
 	var failed error
@@ -214,7 +208,7 @@ func (r *delivery) follow(ctx context.Context) error {
 					left++
 				}
 			}
-			bar.items(items)
+			r.bar.items(items)
 			switch {
 			case left == 0:
 				enough = true
@@ -223,7 +217,7 @@ func (r *delivery) follow(ctx context.Context) error {
 			case t != nil:
 				if troubled.IsZero() {
 					troubled = time.Now()
-					bar.say(r.e.err, "wiebelt: "+r.p.trouble(t))
+					r.bar.say("wiebelt: " + r.p.lang.DeliveryTrouble(t.Kind))
 				} else if time.Since(troubled) > patienceWithDisk {
 					enough, failed = true, t
 				}
@@ -232,7 +226,7 @@ func (r *delivery) follow(ctx context.Context) error {
 			}
 			if q.Paused != "" && q.Paused != said {
 				said = q.Paused
-				bar.say(r.e.err, "wiebelt: "+r.p.lang.T(text.DeliveryWaits, r.p.why(string(said), 0)))
+				r.bar.say("wiebelt: " + r.p.lang.T(text.DeliveryWaits, r.p.why(string(said), 0)))
 			}
 			return enough
 		})
@@ -248,7 +242,7 @@ func (r *delivery) follow(ctx context.Context) error {
 }
 
 // finish counts, reports and gives the exit code.
-func (r *delivery) finish(add, followed error) error {
+func (r *delivery) finish(followed error) error {
 	held := outbox.Reason("")
 	// The command was stopped, perhaps: what became of the files is still read.
 	ctx := context.WithoutCancel(r.e.ctx)
@@ -264,7 +258,7 @@ func (r *delivery) finish(add, followed error) error {
 		return r.p.troubled(err)
 	}
 	r.update(items)
-	n := r.count()
+	n := countOf(r.files)
 	code := n.code(held != "")
 	if code != exitHold {
 		held = ""
@@ -272,12 +266,12 @@ func (r *delivery) finish(add, followed error) error {
 	if err := r.tell(code, n, held); err != nil {
 		return err
 	}
-	return r.ended(code, held, add, followed)
+	return r.ended(code, held, followed)
 }
 
 // tell writes the report and says what came of it all.
 func (r *delivery) tell(code int, n deliverCount, held outbox.Reason) error {
-	report := r.report(code, held, "")
+	report := r.report(code, held)
 	path, err := "", error(nil)
 	if len(r.files) > 0 {
 		path, err = writeReport(cmp.Or(r.cmd.Report, filepath.Join(r.p.dir(), outbox.ReportsName)), r.started, &report)
@@ -300,15 +294,15 @@ func (r *delivery) tell(code int, n deliverCount, held outbox.Reason) error {
 }
 
 // ended is the error that the command ends with.
-func (r *delivery) ended(code int, held outbox.Reason, add, followed error) error {
+func (r *delivery) ended(code int, held outbox.Reason, followed error) error {
 	var t *outbox.Trouble
 	switch {
 	case code == exitHold:
 		return &failure{code, errors.New(r.p.held(held))}
-	case errors.As(add, &t), errors.As(followed, &t):
-		return &failure{cmp.Or(code, exitFailed), errors.New(r.p.trouble(t))}
-	case add != nil && !errors.Is(add, context.Canceled):
-		return &failure{exitFailed, add}
+	case errors.As(r.broken, &t), errors.As(followed, &t):
+		return &failure{cmp.Or(code, exitFailed), errors.New(r.p.lang.DeliveryTrouble(t.Kind))}
+	case r.broken != nil && !errors.Is(r.broken, context.Canceled):
+		return &failure{exitFailed, r.broken}
 	case followed != nil && !errors.Is(followed, errHeld):
 		return &failure{cmp.Or(code, exitFailed), followed}
 	case code != exitDone:

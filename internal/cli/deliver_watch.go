@@ -181,7 +181,7 @@ func (w *watcher) reason(err error) string {
 	case errors.As(err, &refused):
 		return cmp.Or(sentence(w.p.lang, refused.Code), refused.Why)
 	case errors.As(err, &t):
-		return w.p.trouble(t)
+		return w.p.lang.DeliveryTrouble(t.Kind)
 	}
 	return w.p.lang.Error(err)
 }

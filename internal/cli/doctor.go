@@ -1,12 +1,10 @@
 package cli
 
 import (
-	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"wiebelt/internal/config/fromsettings"
@@ -95,19 +93,4 @@ func (c *doctorCmd) bundle(e *env, cfg doctor.Config, r doctor.Report, format do
 	}
 	fmt.Fprintln(show, l.T(text.DoctorBundleWritten, oneLine(c.Bundle)))
 	return nil
-}
-
-// agreed reads an answer; nothing, and an interrupt, is no.
-func (e *env) agreed(in io.Reader) bool {
-	answer := make(chan string, 1)
-	go func() { // ends with the answer or the process: a terminal cannot be interrupted
-		line, _ := bufio.NewReader(io.LimitReader(in, 100)).ReadString('\n')
-		answer <- strings.ToLower(strings.TrimSpace(line))
-	}()
-	select {
-	case a := <-answer:
-		return slices.Contains([]string{"y", "yes", "j", "ja"}, a)
-	case <-e.ctx.Done():
-		return false
-	}
 }

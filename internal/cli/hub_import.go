@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -52,7 +51,7 @@ func (c *hubImportCmd) Run(e *env) error {
 	defer f.Close()
 	return c.with(e, func(d *localhub.Data) error {
 		notes := importNotes{}
-		report := newImportReport(e, info.Size())
+		report := newImportReport(e, info.Size(), isTerminal(e.err))
 		n, err := d.Import(e.ctx, f, format, localhub.ImportOptions{
 			Replace: c.Replace, Check: c.Check, Progress: report.progress, Warn: notes.add,
 		})
@@ -101,33 +100,21 @@ func (n importNotes) show(e *env, f localhub.Format) {
 	}
 }
 
-// importReport shows how far an import is: a bar on a terminal, one line at the
-// end elsewhere.
+// importReport shows how far an import is: a bar on a terminal, and one line at the
+// end.
 type importReport struct {
 	e    *env
 	size int64
-	bar  *progressbar.ProgressBar // nil without a terminal
+	bar  *progressbar.ProgressBar
 	rows int
 }
 
-func newImportReport(e *env, size int64) *importReport {
-	r := &importReport{e: e, size: size}
-	if isTerminal(e.err) {
-		r.bar = importBar(e.err, e.T(text.OutputHubReading), size)
-	}
-	return r
-}
-
-func importBar(w io.Writer, doing string, size int64) *progressbar.ProgressBar {
-	return progressbar.NewOptions64(size, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(doing),
-		progressbar.OptionShowBytes(true), progressbar.OptionSetWidth(30), progressbar.OptionClearOnFinish())
+func newImportReport(e *env, size int64, shown bool) *importReport {
+	return &importReport{e: e, size: size, bar: newBar(e.err, e.T(text.OutputHubReading), size, shown, progressbar.OptionShowBytes(true))}
 }
 
 func (r *importReport) progress(rows int, bytes int64) {
 	r.rows = rows
-	if r.bar == nil {
-		return
-	}
 	if bytes >= r.size { // the whole file was read; a full bar would vanish
 		r.bar.Describe(r.e.T(text.OutputHubStoring))
 		return
@@ -136,9 +123,6 @@ func (r *importReport) progress(rows int, bytes int64) {
 }
 
 func (r *importReport) end() {
-	if r.bar != nil {
-		_ = r.bar.Clear()
-		_ = r.bar.Exit()
-	}
+	endBar(r.bar)
 	fmt.Fprintln(r.e.err, r.e.T(text.OutputHubRead, r.rows))
 }

@@ -111,8 +111,7 @@ func TestHubImportHelp(t *testing.T) {
 
 func TestHubImportBar(t *testing.T) {
 	var b bytes.Buffer
-	r := &importReport{e: &env{err: &b, language: text.Dutch}, size: 1000}
-	r.bar = importBar(&b, "lezen", r.size)
+	r := newImportReport(&env{err: &b, language: text.Dutch}, 1000, true)
 	r.progress(10, 250)
 	if s := b.String(); !strings.Contains(s, "lezen  25%") {
 		t.Errorf("%q", s)

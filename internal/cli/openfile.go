@@ -60,16 +60,15 @@ func (e *env) openFile(args []string) error {
 	if err := startResident(e.profileDir, true); err != nil {
 		return err
 	}
-	for tick := time.NewTicker(startRetry); ; {
+	tick := time.NewTicker(startRetry)
+	defer tick.Stop()
+	for errors.Is(err, instance.ErrNotRunning) {
 		select {
 		case <-ctx.Done():
-			tick.Stop()
 			return err
 		case <-tick.C:
 		}
-		if err = resident.OpenFile(ctx, cfg, path); !errors.Is(err, instance.ErrNotRunning) {
-			tick.Stop()
-			return err
-		}
+		err = resident.OpenFile(ctx, cfg, path)
 	}
+	return err
 }

@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"golang.org/x/term"
@@ -51,27 +53,41 @@ func (e *env) hidden(f *os.File, prompt string) (string, error) {
 		return "", err
 	}
 	defer func() { _ = term.Restore(int(f.Fd()), was) }()
-	type answer struct {
-		line string
-		err  error
-	}
-	read := make(chan answer, 1)
-	go func() { // ends with the answer or the process: a terminal cannot be interrupted
-		line, err := term.NewTerminal(struct {
+	line, err := e.answer(func() (string, error) {
+		return term.NewTerminal(struct {
 			io.Reader
 			io.Writer
 		}{f, e.err}, "").ReadPassword(prompt)
-		read <- answer{line, err}
+	})
+	if errors.Is(err, io.EOF) { // Ctrl+C or Ctrl+D
+		err = context.Canceled
+	}
+	if err != nil {
+		_, _ = io.WriteString(e.err, "\r\n")
+	}
+	return line, err
+}
+
+// agreed reads an answer; nothing, and an interrupt, is no.
+func (e *env) agreed(in io.Reader) bool {
+	line, _ := e.answer(func() (string, error) { return bufio.NewReader(io.LimitReader(in, 100)).ReadString('\n') })
+	return slices.Contains([]string{"y", "yes", "j", "ja"}, strings.ToLower(strings.TrimSpace(line)))
+}
+
+// answer is what read gives, unless the command is told to end before. A terminal
+// cannot be interrupted: read ends with the answer or the process.
+func (e *env) answer(read func() (string, error)) (line string, err error) {
+	done := make(chan struct{})
+	var typed string
+	var failed error
+	go func() {
+		typed, failed = read()
+		close(done)
 	}()
 	select {
-	case a := <-read:
-		if errors.Is(a.err, io.EOF) { // Ctrl+C or Ctrl+D
-			_, _ = io.WriteString(e.err, "\r\n")
-			return "", context.Canceled
-		}
-		return a.line, a.err
+	case <-done:
+		return typed, failed
 	case <-e.ctx.Done():
-		_, _ = io.WriteString(e.err, "\r\n")
 		return "", e.ctx.Err()
 	}
 }

@@ -201,3 +201,21 @@ func TestExpiryIsTold(t *testing.T) {
 	must.Do(t, os.WriteFile(filepath.Join(dir, "settings.toml"), []byte("[hub]\nsecret_expires = \"2020-01-31\"\n[ui]\nlanguage = \"nl\"\n"), 0o600))
 	exits(t, 0, "", "settings", "--profile", dir).complains("Het geheim is verlopen.")
 }
+
+// TestDamagedTokens: every command that shows tokens says how to get new ones,
+// and the command that makes them works.
+func TestDamagedTokens(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "tokens.json")
+	must.Do(t, os.WriteFile(path, []byte("{}"), 0o600))
+	for _, args := range [][]string{{"settings", "--ways-in"}, {"recipe", "any-url"}} {
+		exits(t, 1, "", append(args, "--profile", dir)...).complains("--renew-tokens")
+	}
+	first := exits(t, 0, "", "settings", "--renew-tokens", "--profile", dir).says("/v1/call/").out
+	if exits(t, 0, "", "settings", "--ways-in", "--profile", dir).out != first {
+		t.Error("other tokens are shown than were made")
+	}
+	if exits(t, 0, "", "settings", "--renew-tokens", "--profile", dir).out == first {
+		t.Error("the tokens are the same as before")
+	}
+}

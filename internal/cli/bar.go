@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"wiebelt/internal/commandline"
+	"wiebelt/internal/delivery/outbox"
+)
+
+// isTerminal reports whether a stream of ours is a terminal.
+func isTerminal(stream any) bool {
+	if o, ok := stream.(*commandline.Output); ok {
+		stream = o.Writer
+	}
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// newBar shows how far something is, where there is somebody to see it.
+func newBar(w io.Writer, doing string, size int64, shown bool, more ...progressbar.Option) *progressbar.ProgressBar {
+	return progressbar.NewOptions64(size, append(more, progressbar.OptionSetWriter(w), progressbar.OptionSetDescription(doing),
+		progressbar.OptionSetWidth(30), progressbar.OptionClearOnFinish(), progressbar.OptionSetVisibility(shown))...)
+}
+
+// endBar takes a bar away.
+func endBar(bar *progressbar.ProgressBar) {
+	_ = bar.Clear()
+	_ = bar.Exit()
+}
+
+// deliverBar shows how far a delivery is. Safe for concurrent use.
+type deliverBar struct {
+	w io.Writer
+
+	mu      sync.Mutex
+	bar     *progressbar.ProgressBar // nil before the files are in the outbox
+	total   int64
+	decided int64            // bytes of decided items
+	sent    map[string]int64 // bytes of the others that went out, in this try
+}
+
+// begin shows the bar for so many bytes.
+func (d *deliverBar) begin(doing string, total int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.bar, d.total, d.sent = newBar(d.w, doing, total, isTerminal(d.w)), total, map[string]int64{}
+}
+
+// items tells what is decided.
+func (d *deliverBar) items(items []outbox.Item) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	before := d.sent
+	d.decided, d.sent = 0, map[string]int64{}
+	for _, it := range items {
+		if it.State.Over() {
+			d.decided += it.Size
+		} else {
+			d.sent[it.ID] = before[it.ID]
+		}
+	}
+	d.show()
+}
+
+// progress tells how much of an item went out.
+func (d *deliverBar) progress(id string, sent, _ int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, ours := d.sent[id]; ours {
+		d.sent[id] = sent
+		d.show()
+	}
+}
+
+func (d *deliverBar) show() {
+	n := d.decided
+	for _, sent := range d.sent {
+		n += sent
+	}
+	if n < d.total { // a full bar would vanish
+		_ = d.bar.Set64(n)
+	}
+}
+
+// say prints a line that the bar does not spoil.
+func (d *deliverBar) say(line string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_ = d.bar.Clear()
+	fmt.Fprintln(d.w, line)
+}
+
+func (d *deliverBar) end() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	endBar(d.bar)
+	d.total, d.sent = 0, nil // what is sent from here on is not ours
+}
