@@ -183,9 +183,8 @@ func TestHubServeRefuses(t *testing.T) {
 		"back-office address":                                 {[]string{"--back-office-url", "javascript:{relation}"}, 2},
 		"a name of its own":                                   {[]string{"--relation-field", "link"}, 2},
 	} {
-		code, out, errOut := run(t, "", append([]string{"hub"}, c.args...)...)
-		if code != c.code || out != "" || !strings.Contains(errOut, want) || strings.Count(errOut, "\n") != 1 {
-			t.Errorf("%v: exit %d, %q, %q", c.args, code, out, errOut)
+		if s := exits(t, c.code, "", append([]string{"hub"}, c.args...)...).complains(want); s.out != "" || strings.Count(s.err, "\n") != 1 {
+			t.Errorf("%v: %q, %q", c.args, s.out, s.err)
 		}
 	}
 }

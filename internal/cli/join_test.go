@@ -25,19 +25,20 @@ func TestJoin(t *testing.T) {
 	file := filepath.Join(dir, settings.FileName)
 	const before = "[hub]\nsecret_store = \"file\"\n\n[[softphone]]\nkind = \"baresip\"\nname = \"mine\"\n"
 	must.Do(t, os.WriteFile(file, []byte(before), 0o600))
-	join := func(code, fingerprint string) (int, string, string) {
-		return run(t, "", "join", address, code, "--fingerprint", fingerprint, "--profile", dir, "--language", "en")
+	join := func(want int, code, fingerprint string) said {
+		t.Helper()
+		return exits(t, want, "", "join", address, code, "--fingerprint", fingerprint, "--profile", dir, "--language", "en")
 	}
 	for wrong, print := range map[string]string{"2222-2222-2222-2222": fingerprint, code: strings.Repeat("0", 64)} {
-		if code, out, errOut := join(wrong, print); code != exitFailed || out != "" || strings.Count(errOut, "\n") != 1 {
-			t.Errorf("exit %d: %s%s", code, out, errOut)
+		if s := join(exitFailed, wrong, print); s.out != "" || strings.Count(s.err, "\n") != 1 {
+			t.Errorf("%s%s", s.out, s.err)
 		}
 	}
 	if b, err := os.ReadFile(file); err != nil || string(b) != before {
 		t.Errorf("%s, %v", b, err)
 	}
-	if code, out, errOut := join(strings.ToLower(code), fingerprint); code != exitDone || errOut != "" || !strings.Contains(out, "has joined") {
-		t.Fatalf("exit %d: %s%s", code, out, errOut)
+	if s := join(exitDone, strings.ToLower(code), fingerprint).says("has joined"); s.err != "" {
+		t.Fatal(s.err)
 	}
 	d, err := profile.Find(dir)
 	must.Do(t, err)
@@ -48,24 +49,18 @@ func TestJoin(t *testing.T) {
 	p, err := fromsettings.Softphone(d, s.Hub.SecretStore, s.Softphones[1])
 	must.Do(t, err)
 	linktest.Run(t, p).Until(link.Connected)
-	if code, _, errOut := join(code, fingerprint); code != exitFailed || !strings.Contains(errOut, "used already") {
-		t.Errorf("a second time: exit %d: %s", code, errOut)
-	}
+	join(exitFailed, code, fingerprint).complains("used already")
 
 	for _, set := range [][]string{{"relay.url", address}, {"relay.fingerprint", fingerprint}} {
 		exits(t, exitDone, "", "settings", "set", set[0], set[1], "--profile", dir)
 	}
 	setup, another := filepath.Join(t.TempDir(), "bob.wiebelt"), t.TempDir()
-	exit, phrase, errOut := run(t, "", "provision", "--export", setup, "--join-code", r.Invite(users.Entry{User: "bob"}), "--profile", dir)
-	if exit != exitDone {
-		t.Fatalf("exit %d: %s", exit, errOut)
+	phrase := exits(t, exitDone, "", "provision", "--export", setup, "--join-code", r.Invite(users.Entry{User: "bob"}), "--profile", dir).out
+	take := func(want int, to string) said {
+		t.Helper()
+		return exits(t, want, phrase, "provision", "--import", setup, "--passphrase-stdin", "--secret-store", "file", "--profile", to, "--language", "en")
 	}
-	take := func(to string) (int, string, string) {
-		return run(t, phrase, "provision", "--import", setup, "--passphrase-stdin", "--secret-store", "file", "--profile", to, "--language", "en")
-	}
-	if exit, out, errOut := take(another); exit != exitDone || strings.Contains(out, "--softphone") {
-		t.Fatalf("exit %d: %s%s", exit, out, errOut)
-	}
+	take(exitDone, another).hides("--softphone")
 	if d, err = profile.Find(another); err != nil {
 		t.Fatal(err)
 	}
@@ -77,8 +72,8 @@ func TestJoin(t *testing.T) {
 	}
 	linktest.Run(t, p).Until(link.Connected)
 	third := t.TempDir()
-	if exit, _, errOut := take(third); exit != exitFailed || !strings.Contains(errOut, "used already") || len(snapshot(t, third)) > 0 {
-		t.Errorf("the same file once more: exit %d: %s, %v", exit, errOut, snapshot(t, third))
+	if take(exitFailed, third).complains("used already"); len(snapshot(t, third)) > 0 {
+		t.Errorf("the same file once more: %v", snapshot(t, third))
 	}
 	exits(t, exitDone, "", "join", r.Invite(users.Entry{User: "carla"}), "--profile", dir)
 	exits(t, exitUsage, "", "provision", "--join-code", code, "--profile", dir)

@@ -522,10 +522,7 @@ func TestRecipeTyped(t *testing.T) {
 
 func TestRecipeCommand(t *testing.T) {
 	dir := t.TempDir()
-	code, out, errOut := run(t, "", "recipe", "--profile", dir, "--language", "en")
-	if code != 0 || !strings.Contains(out, "microsip  ") || !strings.Contains(out, "Phone with a web address") {
-		t.Errorf("exit %d: %s%s", code, out, errOut)
-	}
+	exits(t, 0, "", "recipe", "--profile", dir, "--language", "en").says("microsip  ", "Phone with a web address")
 	d := must.Get(profile.Find(dir))(t)
 	tokens := must.Get(secret.Token(d))(t)
 	for _, l := range []text.Language{text.Dutch, text.English} {

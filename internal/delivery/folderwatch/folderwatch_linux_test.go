@@ -43,8 +43,7 @@ func TestSettles(t *testing.T) {
 	if len(s.box.items) > 0 {
 		t.Error("taken at once")
 	}
-	s.look()
-	s.look()
+	s.looks(2)
 	if s.box.delivered[string(s.a)] != 1 || !exists(filepath.Join(s.dir, Sent, "a.zip")) {
 		t.Errorf("not delivered: %+v %v", s.words.moved, s.words.trouble)
 	}
@@ -110,9 +109,7 @@ func TestPlanted(t *testing.T) {
 	must.Do(t, s.open())
 	must.Do(t, os.Symlink(filepath.Join(s.private, "settings.toml"), filepath.Join(s.dir, Refused, "a.zip.txt")))
 	s.put(filepath.Join(s.dir, "a.zip"), s.broken)
-	for range 3 {
-		s.look()
-	}
+	s.looks(3)
 	if b, err := os.ReadFile(filepath.Join(s.private, "settings.toml")); err != nil || string(b) != "settings" {
 		t.Errorf("%q %v", b, err)
 	}
@@ -149,9 +146,7 @@ func TestGroupReads(t *testing.T) {
 		must.Do(t, os.Mkdir(filepath.Join(s.dir, Refused), 0o700)) // of an earlier version
 		must.Do(t, s.open())
 		s.put(filepath.Join(s.dir, "a.zip"), s.broken)
-		for range 3 {
-			s.look()
-		}
+		s.looks(3)
 		for _, name := range []string{Sent, Refused} {
 			if m, ours := mode(filepath.Join(s.dir, name)); m != want[0] || ours != (dir == 0o770) {
 				t.Errorf("%s is %v, of the group: %v", name, m, ours)
@@ -171,30 +166,22 @@ func TestWaits(t *testing.T) {
 	must.Do(t, s.open())
 	at := filepath.Join(s.dir, "a.zip")
 	s.put(at, s.a)
-	for range 4 {
-		s.look()
-	}
+	s.looks(4)
 	s.box.items[0].State = outbox.Uncertain
-	for range 3 {
-		s.look()
-	}
+	s.looks(3)
 	var u *Uncertain
 	if len(s.words.trouble) != 1 || !errors.As(s.words.trouble[0], &u) || u.Item.ID != "0" || !exists(at) {
 		t.Fatalf("%v", s.words.trouble)
 	}
 	s.box.items[0].ID, s.box.items[0].SHA256, s.box.hold = "gone", "", false
-	for range 3 {
-		s.look()
-	}
+	s.looks(3)
 	if s.box.delivered[string(s.a)] != 1 || exists(at) {
 		t.Errorf("%+v", s.words)
 	}
 	// The same contents again are moved without being sent, and a result says so.
 	s.put(at, bytes.Clone(s.a))
 	must.Do(t, os.Chtimes(at, time.Time{}, time.Now().Add(-time.Hour)))
-	for range 3 {
-		s.look()
-	}
+	s.looks(3)
 	if n := len(s.words.moved); n != 2 || !s.words.moved[1].Duplicate || s.box.delivered[string(s.a)] != 1 {
 		t.Errorf("%+v", s.words.moved)
 	}

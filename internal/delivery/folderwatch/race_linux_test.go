@@ -143,6 +143,12 @@ func (s *stage) look() {
 	}
 }
 
+func (s *stage) looks(times int) {
+	for range times {
+		s.look()
+	}
+}
+
 // files are the contents of all files below the folder, with the places of each.
 func (s *stage) files() map[string][]string {
 	all := map[string][]string{}
@@ -287,15 +293,11 @@ func oneRace(t *testing.T, root string, good bool, name string, do func(*stage, 
 		}
 		after = s.files()
 	}
-	for range 4 {
-		s.look()
-	}
+	s.looks(4)
 	if after == nil {
 		return false
 	}
-	for range 6 { // and what lies there now
-		s.look()
-	}
+	s.looks(6) // and what lies there now
 	fault := func(format string, args ...any) {
 		t.Helper()
 		t.Errorf("%s before step %d (%s), good %v: %s", name, n, where, good, fmt.Sprintf(format, args...))
