@@ -28,6 +28,8 @@ type ARI struct {
 	dials    bool     // it connects by itself
 	kept     []string // events of while it was not connected
 	Refuses  int      // a status with which it answers everything, 0 for none
+	ours     extension
+	ordered  []string // channels in Vars that are played, oldest first
 }
 
 // StartARI starts one, until ctx ends or Close. listen is a literal loopback
@@ -38,7 +40,9 @@ func StartARI(ctx context.Context, listen string, account Account) (*ARI, error)
 }
 
 func newARI() *ARI {
-	return &ARI{server: newServer(), Channels: Listed{}, Vars: map[string]string{}, apps: map[string]*wsConn{}}
+	a := &ARI{Channels: Listed{}, Vars: map[string]string{}, apps: map[string]*wsConn{}}
+	a.server = newServer(func() bool { return a.listed && len(a.apps) > 0 })
+	return a
 }
 
 func (a *ARI) serve(w http.ResponseWriter, r *http.Request) {
@@ -153,21 +157,8 @@ func (a *ARI) Send(events ...string) {
 	})
 }
 
-// ariPhone plays calls at an Asterisk. A withheld number stands in the channel all
-// the same; only its presentation says so.
-type ariPhone struct {
-	*ARI
-	x       extension
-	ordered []string // channels in Vars, oldest first
-}
-
-func startARIPhone(ctx context.Context, listen string) (*ariPhone, error) {
-	a, err := StartARI(ctx, listen, simulated)
-	return &ariPhone{ARI: a}, err
-}
-
-// hiddenNumber is what Asterisk has of a caller who withholds it. It must never
-// show anywhere.
+// hiddenNumber is what Asterisk has of a caller who withholds it: it stands in the
+// channel all the same, and only the presentation says so. It must never show anywhere.
 const hiddenNumber = "+31201239999"
 
 const (
@@ -217,19 +208,15 @@ func trunkChannel(c exchangeCall, state string) map[string]any {
 		"creationtime": stamp(c.began), "language": "nl"}
 }
 
-func (a *ariPhone) Ready(ctx context.Context) error {
-	return a.Until(ctx, func() bool { return a.listed && len(a.apps) > 0 })
-}
-
 // Tell sends events, and waits until it was asked whether a new number may be
 // shown.
-func (a *ariPhone) Tell(ctx context.Context, n Update) error {
+func (a *ARI) Tell(ctx context.Context, n Update) error {
 	var events []string
 	asks := map[string]int{} // what is to be asked, and how often it was
 	joins := 0               // how often it is to have been asked which legs belong together
 	a.With(func() {
-		ch := a.x.take(n)
-		a.x.list(a.Channels, channelID, channel)
+		ch := a.ours.take(n)
+		a.ours.list(a.Channels, channelID, channel)
 		events = ariEvents(n, ch)
 		pres := "allowed_not_screened"
 		if n.Call.Number == "" {
@@ -294,7 +281,7 @@ func ariEvents(n Update, ch change) (events []string) {
 	return events
 }
 
-func (a *ariPhone) timesAsked(variable string) (n int) {
+func (a *ARI) timesAsked(variable string) (n int) {
 	for _, v := range a.Asked {
 		if v == variable {
 			n++
@@ -304,7 +291,7 @@ func (a *ariPhone) timesAsked(variable string) (n int) {
 }
 
 // remember keeps what may be asked about a channel, of the last ones only.
-func (a *ariPhone) remember(id, pres, first string) {
+func (a *ARI) remember(id, pres, first string) {
 	a.Vars[id+" "+presentation], a.Vars[id+" "+linked] = pres, first
 	if a.ordered = append(a.ordered, id); len(a.ordered) > maxRemembered/2 {
 		delete(a.Vars, a.ordered[0]+" "+presentation)

@@ -54,7 +54,7 @@ func (a *ARI) Connect(ctx context.Context, address string) {
 
 // connection is one of them, from its beginning to its end.
 func (a *ARI) connection(ctx context.Context, address string) {
-	d := websocket.Dialer{HandshakeTimeout: writeTime, Subprotocols: []string{"ari"}, TLSClientConfig: webhookClient.Transport.(*http.Transport).TLSClientConfig}
+	d := websocket.Dialer{HandshakeTimeout: writeTime, Subprotocols: []string{"ari"}, TLSClientConfig: anyCertificate}
 	conn, _, err := d.DialContext(ctx, address, nil)
 	if err != nil {
 		return
@@ -132,5 +132,5 @@ func (a *ARI) rest(b []byte) []byte {
 func openOutboundARI(ctx context.Context, o Options) (Softphone, error) {
 	a := OutboundARI()
 	a.Connect(ctx, "wss://"+address(o.Port)+"/in/"+url.PathEscape(o.PathToken)+"/"+registry.ARIOutbound)
-	return struct{ Softphone }{&ariPhone{ARI: a}}, nil
+	return struct{ Softphone }{a}, nil
 }

@@ -28,13 +28,10 @@ func StartBaresip(ctx context.Context, address string) (*Baresip, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Baresip{server: newServer()}
+	b := &Baresip{}
+	b.server = newServer(func() bool { return b.client != nil })
 	b.address = Address{Ready: true, Over: registry.Baresip, Address: l.Addr().String()}
-	b.part = func(c io.Closer) {
-		if t, ok := c.(*net.TCPConn); ok {
-			_ = t.CloseWrite()
-		}
-	}
+	b.part = halfClose
 	b.startStream(ctx, l, b.began, l.Close)
 	return b, nil
 }
@@ -55,10 +52,6 @@ func (b *Baresip) began(conn net.Conn) func() {
 			}
 		})
 	}
-}
-
-func (b *Baresip) Ready(ctx context.Context) error {
-	return b.Until(ctx, func() bool { return b.client != nil })
 }
 
 // Send writes bytes to the client, if there is one.
@@ -90,15 +83,8 @@ type baresipEvent struct {
 // Netstring is text as a frame of the protocol.
 func Netstring(text string) string { return fmt.Sprintf("%d:%s,", len(text), text) }
 
-// baresipPhone plays calls at a baresip.
-type baresipPhone struct{ *Baresip }
-
-func startBaresipPhone(ctx context.Context, address string) (baresipPhone, error) {
-	b, err := StartBaresip(ctx, address)
-	return baresipPhone{b}, err
-}
-
-func (b baresipPhone) Tell(_ context.Context, n Update) error {
+// Tell sends the events of a change.
+func (b *Baresip) Tell(_ context.Context, n Update) error {
 	e := baresipEvent{Event: true, Class: "call", Account: "sip:" + extensionNumber + "@127.0.0.1", Direction: "incoming", Peer: sipURI(n.Call),
 		Name: sipName(n.Call), ID: n.Call.ID + "@127.0.0.1"}
 	if line := digits(n.Call.Line); line != "" {

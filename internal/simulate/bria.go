@@ -30,6 +30,7 @@ type Bria struct {
 	// Asked, if set, is told each question and its answer, and gives what is answered
 	// instead; "" is silence. It is called by the goroutine of the connection.
 	Asked   func(question, answer string) string
+	played  []briaCall
 	version int             // of the list
 	knows   map[*wsConn]int // the list that each connection has had, -1 for none
 }
@@ -46,7 +47,15 @@ func StartBria(ctx context.Context, listen string) (*Bria, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Bria{server: newServer(), knows: map[*wsConn]int{}}
+	b := &Bria{knows: map[*wsConn]int{}}
+	b.server = newServer(func() bool {
+		for _, v := range b.knows {
+			if v >= 0 {
+				return true
+			}
+		}
+		return false
+	})
 	err = b.startWeb(ctx, listen, &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}, b.serve)
 	b.address.Over = registry.Bria
 	return b, err
@@ -140,43 +149,23 @@ func (b *Bria) Change(calls string) (version int) {
 	return version
 }
 
-// briaPhone plays calls at a Bria.
-type briaPhone struct {
-	*Bria
-	calls []briaCall
-}
-
+// briaCall is a call that is played.
 type briaCall struct {
 	id, number, name, state string
 }
 
-func startBriaPhone(ctx context.Context, listen string) (*briaPhone, error) {
-	b, err := StartBria(ctx, listen)
-	return &briaPhone{Bria: b}, err
-}
-
-// list is the calls as they stand in an answer.
-func (b *briaPhone) list() string {
+// list is the calls that are played as they stand in an answer.
+func (b *Bria) list() string {
 	var s strings.Builder
-	for _, c := range b.calls {
+	for _, c := range b.played {
 		fmt.Fprintf(&s, "<call>\n<id>%s</id>\n<holdStatus>offHold</holdStatus>\n<participants>\n<participant>\n<number>%s</number>\n<displayName>%s</displayName>\n<state>%s</state>\n<timeInitiated> %d</timeInitiated>\n</participant>\n</participants>\n</call>\n",
 			html.EscapeString(c.id), html.EscapeString(c.number), html.EscapeString(c.name), c.state, time.Now().Unix())
 	}
 	return s.String()
 }
 
-func (b *briaPhone) Ready(ctx context.Context) error {
-	return b.Until(ctx, func() bool {
-		for _, v := range b.knows {
-			if v >= 0 {
-				return true
-			}
-		}
-		return false
-	})
-}
-
-func (b *briaPhone) Tell(ctx context.Context, n Update) error {
+// Tell changes the list, and waits until everybody has asked for it.
+func (b *Bria) Tell(ctx context.Context, n Update) error {
 	c := briaCall{id: n.Call.ID, number: digits(n.Call.Number), name: n.Call.Name, state: "ringing"}
 	if n.Call.Number == "" {
 		c.number, c.name = "anonymous", "Anonymous"
@@ -189,21 +178,21 @@ func (b *briaPhone) Tell(ctx context.Context, n Update) error {
 	case n.Call.Direction == "outgoing":
 		c.state = "connecting"
 	}
-	at := slices.IndexFunc(b.calls, func(o briaCall) bool { return o.id == c.id })
+	at := slices.IndexFunc(b.played, func(o briaCall) bool { return o.id == c.id })
 	if at < 0 {
-		at, b.calls = len(b.calls), append(b.calls, c)
+		at, b.played = len(b.played), append(b.played, c)
 	}
-	b.calls[at] = c
+	b.played[at] = c
 	if err := b.change(ctx); err != nil || n.Do != End {
 		return err
 	}
 	// It stands there as ended for a moment, and then no longer.
-	b.calls = slices.Delete(b.calls, at, at+1)
+	b.played = slices.Delete(b.played, at, at+1)
 	return b.change(ctx)
 }
 
 // change says that the list has changed, and waits until everybody has asked.
-func (b *briaPhone) change(ctx context.Context) error {
+func (b *Bria) change(ctx context.Context) error {
 	version := b.Change(b.list())
 	return b.taken(ctx, func() bool {
 		for _, known := range b.knows {

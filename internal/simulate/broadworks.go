@@ -64,8 +64,9 @@ const xsi = "http://schema.broadsoft.com/xsi"
 // StartBroadWorks starts one, until ctx ends or Close. listen is a literal loopback
 // address with its port, "" for a free one.
 func StartBroadWorks(ctx context.Context, listen string, account Account) (*BroadWorks, error) {
-	b := &BroadWorks{server: newServer(), Users: []BroadWorksUser{{account.User, account.Extension}}, Calls: map[string]map[string]string{}, Group: true, Expires: 3600,
+	b := &BroadWorks{Users: []BroadWorksUser{{account.User, account.Extension}}, Calls: map[string]map[string]string{}, Group: true, Expires: 3600,
 		Subscriptions: map[string]string{}, Unconfirmed: map[string]bool{}, channels: map[*broadWorksChannel]bool{}, numbers: map[string]int{}}
+	b.server = newServer(func() bool { return len(b.channels) > 0 && len(b.Subscriptions) > 0 && b.Listed > 0 })
 	err := b.startExchange(ctx, registry.BroadWorks, listen, account, b.serve)
 	b.part = func(c io.Closer) { _ = c.Close() } // channels are all there is
 	return b, err
@@ -402,13 +403,9 @@ type broadWorksPhone struct {
 	x extension
 }
 
-func startBroadWorksPhone(ctx context.Context, listen string) (*broadWorksPhone, error) {
-	b, err := StartBroadWorks(ctx, listen, simulated)
+func startBroadWorksPhone(ctx context.Context, listen string, account Account) (*broadWorksPhone, error) {
+	b, err := StartBroadWorks(ctx, listen, account)
 	return &broadWorksPhone{BroadWorks: b}, err
-}
-
-func (b *broadWorksPhone) Ready(ctx context.Context) error {
-	return b.Until(ctx, func() bool { return len(b.channels) > 0 && len(b.Subscriptions) > 0 && b.Listed > 0 })
 }
 
 func (b *broadWorksPhone) Tell(_ context.Context, n Update) error {

@@ -15,13 +15,6 @@ import (
 	"wiebelt/internal/core/call"
 )
 
-// childPhone runs our own program for each event, as softphones do that can run a
-// program: with arguments, a link, or Twinkle's environment.
-type childPhone struct {
-	o    Options
-	line func(Update) commandRun
-}
-
 // commandRun is how the program is run for an event.
 type commandRun struct {
 	command string
@@ -35,18 +28,16 @@ const (
 	maxSaid   = 4 << 10          // bytes of what a program says
 )
 
+// openProgram makes a phone that runs our own program for each event, as softphones do
+// that can run a program: with arguments, a link, or Twinkle's environment.
 func openProgram(line func(Update) commandRun) func(context.Context, Options) (Softphone, error) {
 	return func(_ context.Context, o Options) (Softphone, error) {
 		if o.Exe == "" {
 			return nil, errors.New("no program to run")
 		}
-		return &childPhone{o, line}, nil
+		return sender(func(ctx context.Context, n Update) error { return line(n).do(ctx, o) }), nil
 	}
 }
-
-func (p *childPhone) Ready(context.Context) error { return nil }
-
-func (p *childPhone) Close() error { return nil }
 
 func urlLine(n Update) commandRun {
 	return commandRun{command: "open-url", args: []string{"--", link(n)}}
@@ -96,24 +87,22 @@ func digits(number string) string {
 	}, number)
 }
 
-// Tell runs the program to its end.
-func (p *childPhone) Tell(ctx context.Context, n Update) error {
+// do runs the program to its end.
+func (run commandRun) do(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithTimeout(ctx, childTime)
 	defer cancel()
-	run := p.line(n)
-	all := append(slices.Clone(p.o.Args), run.command)
-	if p.o.Profile != "" {
-		all = append(all, "--profile", p.o.Profile)
+	all := append(slices.Clone(o.Args), run.command)
+	if o.Profile != "" {
+		all = append(all, "--profile", o.Profile)
 	}
-	cmd := exec.CommandContext(ctx, p.o.Exe, append(all, run.args...)...)
+	cmd := exec.CommandContext(ctx, o.Exe, append(all, run.args...)...)
 	cmd.Env = append(withoutTwinkle(os.Environ()), run.env...)
 	cmd.WaitDelay = time.Second // it may have started Wiebelt, which lives on
-	said := &bounded{}
-	out := &bounded{}
+	out, said := &bounded{}, &bounded{}
 	cmd.Stdout, cmd.Stderr = out, said
 	err := cmd.Run()
-	if p.o.Stray != nil && said.Len() > 0 {
-		_, _ = p.o.Stray.Write(said.Bytes())
+	if o.Stray != nil && said.Len() > 0 {
+		_, _ = o.Stray.Write(said.Bytes())
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -137,13 +126,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 }
 
 func withoutTwinkle(env []string) []string {
-	var rest []string
-	for _, v := range env {
-		if !strings.HasPrefix(v, "TWINKLE_") && !strings.HasPrefix(v, "SIP") {
-			rest = append(rest, v)
-		}
-	}
-	return rest
+	return slices.DeleteFunc(env, func(v string) bool { return strings.HasPrefix(v, "TWINKLE_") || strings.HasPrefix(v, "SIP") })
 }
 
 // twinkleEnv is what Twinkle sets for the script of an event.

@@ -30,7 +30,9 @@ type Linphone struct {
 	// what is answered instead; "" hangs up.
 	Asked  func(command, answer string) string
 	client net.Conn
-	idle   bool // the client, having had all events, has asked for more
+	idle   bool           // the client, having had all events, has asked for more
+	ids    map[string]int // of calls that are played
+	made   int
 }
 
 // LinphoneCall is a call as call-status tells it.
@@ -70,7 +72,8 @@ func StartLinphone(ctx context.Context, path string) (*Linphone, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("listen: %w", err), clean())
 	}
-	p := &Linphone{server: newServer(), Calls: map[int]LinphoneCall{}}
+	p := &Linphone{Calls: map[int]LinphoneCall{}, ids: map[string]int{}}
+	p.server = newServer(func() bool { return p.idle })
 	p.address = Address{Ready: true, Over: registry.Linphone, Address: path}
 	p.startStream(ctx, l, p.began, func() error { return errors.Join(l.Close(), clean()) })
 	return p, nil
@@ -155,28 +158,12 @@ func (p *Linphone) status(which string) string {
 	return said + "\n"
 }
 
-// linphonePhone plays calls at a linphone-daemon.
-type linphonePhone struct {
-	*Linphone
-	ids  map[string]int
-	made int
-}
-
-func startLinphonePhone(ctx context.Context, path string) (*linphonePhone, error) {
-	p, err := StartLinphone(ctx, path)
-	return &linphonePhone{Linphone: p, ids: map[string]int{}}, err
-}
-
-func (p *linphonePhone) Ready(ctx context.Context) error {
-	return p.Until(ctx, func() bool { return p.idle })
-}
-
 // maxQueued bounds the events that nobody asks for.
 const maxQueued = 1000
 
 // Tell queues events, and waits until the client, having had them all, asks for
 // more.
-func (p *linphonePhone) Tell(ctx context.Context, n Update) error {
+func (p *Linphone) Tell(ctx context.Context, n Update) error {
 	p.With(func() {
 		id, ok := p.ids[n.Call.ID]
 		if !ok {

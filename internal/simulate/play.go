@@ -87,7 +87,7 @@ const hangUpTime = 2 * time.Second
 // Run plays a scenario on a phone. Calls that are still on in the end, or when
 // ctx ends, are hung up. The error of a ctx that has ended is its own.
 func (p Play) Run(ctx context.Context, phone Softphone, s *Scenario) error {
-	t := teller{phone: phone, can: p.Can, prefix: p.Prefix, on: map[string]*live{}}
+	t := teller{phone: phone, can: p.Can, prefix: p.Prefix}
 	speed := p.Speed
 	if speed <= 0 {
 		speed = 1
@@ -133,26 +133,30 @@ type teller struct {
 	phone  Softphone
 	can    registry.Capabilities
 	prefix string
-	made   int              // ids given out
-	on     map[string]*live // by the scenario's name
-	order  []string
+	made   int // ids given out
+	on     []*live
 }
 
 type live struct {
+	name     string // in the scenario
 	call     Call
 	answered bool
 	untold   bool // the protocol has no word for it
 }
 
 func (t *teller) step(ctx context.Context, s Step) error {
-	c := t.on[s.Name]
-	switch s.Do {
-	case Ring:
-		c = &live{call: s.Call, untold: !t.sayable(s.Call)}
+	if s.Do == Ring {
+		c := &live{name: s.Name, call: s.Call, untold: !t.sayable(s.Call)}
 		c.call.ID = t.id()
-		t.on[s.Name] = c
-		t.order = append(t.order, s.Name)
+		t.on = append(t.on, c)
 		return t.tell(ctx, c, Update{Do: Ring})
+	}
+	i := slices.IndexFunc(t.on, func(c *live) bool { return c.name == s.Name })
+	if i < 0 {
+		return nil // a pause
+	}
+	c := t.on[i]
+	switch s.Do {
 	case Again:
 		if t.can.Again {
 			return t.tell(ctx, c, Update{Do: Again})
@@ -165,7 +169,8 @@ func (t *teller) step(ctx context.Context, s Step) error {
 	case Caller:
 		return t.moved(ctx, c, s)
 	case End:
-		return t.end(ctx, s.Name, s.Reason)
+		t.on = slices.Delete(t.on, i, i+1)
+		return t.end(ctx, c, s.Reason)
 	}
 	return nil
 }
@@ -180,18 +185,16 @@ func (t *teller) sayable(c Call) bool {
 	return (c.Number != "" || t.can.Withheld) && (c.Direction == "" || t.can.Outgoing)
 }
 
-// moved tells that a call was passed on.
+// moved tells that a call was passed on; where that cannot be told, it goes on as it
+// began.
 func (t *teller) moved(ctx context.Context, c *live, s Step) error {
-	before := *c
-	c.call.Number, c.call.Name, c.call.Via = s.Call.Number, s.Call.Name, s.Call.Via
-	switch {
-	case t.can.Moved == registry.NotMoved:
-		c.call = before.call // it goes on as it began
+	before, now := *c, c.call
+	now.Number, now.Name, now.Via = s.Call.Number, s.Call.Name, s.Call.Via
+	if t.can.Moved == registry.NotMoved || !t.sayable(now) {
 		return nil
-	case !t.sayable(c.call):
-		c.call = before.call
-		return nil
-	case t.can.Moved == registry.SameCall && !before.untold:
+	}
+	c.call = now
+	if t.can.Moved == registry.SameCall && !before.untold {
 		return t.tell(ctx, c, Update{Do: Caller})
 	}
 	// The new call is there before the old one goes.
@@ -201,20 +204,21 @@ func (t *teller) moved(ctx context.Context, c *live, s Step) error {
 	if err == nil && c.answered && t.can.Answer {
 		err = t.tell(ctx, c, Update{Do: Answer})
 	}
-	if err == nil && t.can.End {
-		reason := call.Missed
-		if before.answered {
-			reason = call.Completed
-		}
-		err = t.tell(ctx, &before, Update{Do: End, Reason: reason})
+	if err == nil {
+		err = t.end(ctx, &before, usualEnd(before.answered))
 	}
 	return err
 }
 
-func (t *teller) end(ctx context.Context, name string, why call.Reason) error {
-	c := t.on[name]
-	delete(t.on, name)
-	t.order = slices.DeleteFunc(t.order, func(n string) bool { return n == name })
+// usualEnd is how a call ends of which nothing else is said.
+func usualEnd(answered bool) call.Reason {
+	if answered {
+		return call.Completed
+	}
+	return call.Missed
+}
+
+func (t *teller) end(ctx context.Context, c *live, why call.Reason) error {
 	if !t.can.End {
 		return nil
 	}
@@ -231,18 +235,15 @@ func (t *teller) tell(ctx context.Context, c *live, n Update) error {
 
 // hangUp ends what is still on, also after ctx has ended.
 func (t *teller) hangUp(ctx context.Context) error {
-	if len(t.order) == 0 {
+	if len(t.on) == 0 {
 		return ctx.Err()
 	}
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), hangUpTime)
 	defer cancel()
 	var errs []error
-	for _, name := range slices.Clone(t.order) {
-		why := call.Missed
-		if t.on[name].answered {
-			why = call.Completed
-		}
-		errs = append(errs, t.end(late, name, why))
+	for _, c := range t.on {
+		errs = append(errs, t.end(late, c, usualEnd(c.answered)))
 	}
+	t.on = nil
 	return errors.Join(errs...)
 }

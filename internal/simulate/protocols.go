@@ -63,29 +63,32 @@ var phones = map[string]func(context.Context, Options) (Softphone, error){
 		return &socketPhone{port: o.Port, token: o.Token}, nil
 	},
 	call.KindHTTP: func(_ context.Context, o Options) (Softphone, error) {
-		return &httpPhone{port: o.Port, token: o.PathToken}, nil
+		return sender(func(ctx context.Context, n Update) error {
+			return ReportHTTP(ctx, o.Port, o.PathToken, state(n), n.Reason.String(), n.Call)
+		}), nil
 	},
-	call.KindCommand:  openProgram(commandLine),
-	call.KindURL:      openProgram(urlLine),
-	registry.Twinkle:  openProgram(twinkleLine),
-	registry.Bria:     openServer(startBriaPhone),
-	registry.Baresip:  openServer(startBaresipPhone),
-	registry.Linphone: openServer(startLinphonePhone),
-	registry.ARI:      openServer(startARIPhone),
-	registry.Wazo:     openServer(startWazoPhone),
-	registry.ThreeCX:  openServer(start3CXPhone),
-	registry.Xelion:   openServer(startXelionPhone),
-	registry.Relay:    openServer(startRelayPhone),
+	call.KindCommand: openProgram(commandLine),
+	call.KindURL:     openProgram(urlLine),
+	registry.Twinkle: openProgram(twinkleLine),
 
-	registry.BroadWorks: openServer(startBroadWorksPhone),
+	registry.Bria:     openServer(StartBria),
+	registry.Baresip:  openServer(StartBaresip),
+	registry.Linphone: openServer(StartLinphone),
+	registry.Relay:    openServer(StartRelay),
+
+	registry.ARI:           openExchange(StartARI),
+	registry.Wazo:          openExchange(StartWazo),
+	registry.ThreeCX:       openExchange(Start3CX),
+	registry.Xelion:        openExchange(StartXelion),
+	registry.YeastarSocket: openExchange(StartYeastar),
+	registry.BroadWorks:    openExchange(startBroadWorksPhone),
+
+	registry.ARIOutbound: openOutboundARI,
 
 	registry.VoIPGRID:  openWebhook("/"+registry.VoIPGRID, voipgridMessage),
 	registry.Yeastar:   openWebhook("/"+registry.Yeastar, yeastarMessage),
 	registry.VOIPZeker: openWebhook("/"+registry.VOIPZeker, voipzekerMessage),
 	registry.Webhook:   openWebhook("", plainMessage),
-
-	registry.ARIOutbound:   openOutboundARI,
-	registry.YeastarSocket: openServer(startYeastarPhone),
 }
 
 // Open makes the stand-in of a kind of phone. A client connects with Ready; a
@@ -105,6 +108,10 @@ func openServer[S Server](start func(context.Context, string) (S, error)) func(c
 		}
 		return s, nil
 	}
+}
+
+func openExchange[S Server](start func(context.Context, string, Account) (S, error)) func(context.Context, Options) (Softphone, error) {
+	return openServer(func(ctx context.Context, listen string) (S, error) { return start(ctx, listen, simulated) })
 }
 
 // socketPhone is a Phone that plays.
@@ -130,16 +137,11 @@ func (s *socketPhone) Close() error {
 	return s.phone.Close()
 }
 
-// httpPhone opens addresses of the listener.
-type httpPhone struct {
-	port  int
-	token string
-}
+// sender is a phone that neither connects nor listens: it tells, and that is all.
+type sender func(context.Context, Update) error
 
-func (h *httpPhone) Ready(context.Context) error { return nil }
+func (sender) Ready(context.Context) error { return nil }
 
-func (h *httpPhone) Tell(ctx context.Context, n Update) error {
-	return ReportHTTP(ctx, h.port, h.token, state(n), n.Reason.String(), n.Call)
-}
+func (s sender) Tell(ctx context.Context, n Update) error { return s(ctx, n) }
 
-func (h *httpPhone) Close() error { return nil }
+func (sender) Close() error { return nil }

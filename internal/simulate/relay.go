@@ -68,13 +68,10 @@ func StartRelay(ctx context.Context, address string) (*Relay, error) {
 		_ = l.Close()
 		return nil, err
 	}
-	r := &Relay{server: newServer()}
+	r := &Relay{}
+	r.server = newServer(func() bool { return r.client != nil && r.client.knows })
 	r.address = Address{Ready: true, Over: registry.Relay, Address: "http://" + l.Addr().String(), Secret: string(membership)}
-	r.part = func(c io.Closer) { // what was told arrives
-		if t, ok := c.(*net.TCPConn); ok {
-			_ = t.CloseWrite()
-		}
-	}
+	r.part = halfClose // what was told arrives
 	r.startStream(ctx, l, r.began, l.Close)
 	return r, nil
 }
@@ -151,21 +148,8 @@ func (r *Relay) snapshot() []byte {
 	return b
 }
 
-// Ready waits until a link listens and knows what goes on.
-func (r *Relay) Ready(ctx context.Context) error {
-	return r.Until(ctx, func() bool { return r.client != nil && r.client.knows })
-}
-
-// relayPhone plays calls at a relay.
-type relayPhone struct{ *Relay }
-
-func startRelayPhone(ctx context.Context, address string) (relayPhone, error) {
-	r, err := StartRelay(ctx, address)
-	return relayPhone{r}, err
-}
-
 // Tell changes the call and tells all that goes on. A call that is over is told once.
-func (r relayPhone) Tell(_ context.Context, n Update) error {
+func (r *Relay) Tell(_ context.Context, n Update) error {
 	now := time.Now()
 	r.With(func() {
 		i := slices.IndexFunc(r.calls, func(c relayCall) bool { return c.ID == n.Call.ID })

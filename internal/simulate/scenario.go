@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/lazyregexp"
 	"wiebelt/internal/text"
 )
 
@@ -320,10 +321,7 @@ func (s *Step) caller(words []word) error {
 }
 
 func (s *Step) reason(words []word, answered bool) error {
-	s.Reason = call.Missed
-	if answered {
-		s.Reason = call.Completed
-	}
+	s.Reason = usualEnd(answered)
 	if len(words) == 0 {
 		return nil
 	}
@@ -356,46 +354,23 @@ type word struct {
 
 func (w word) is(s string) bool { return w.key == "" && !w.quoted && w.text == s }
 
-var errQuote = text.Errorf(text.SimulateBadQuote)
+// wordForm is a word and the blanks behind it: key=text or text, which may be quoted.
+var (
+	wordForm = lazyregexp.New(`^(?:([^ \t="]+)=)?(?:"((?:[^"\\]|\\.)*)"|([^ \t"]*))(?:[ \t]+|$)`)
+	unquote  = strings.NewReplacer(`\"`, `"`, `\\`, `\`)
+)
 
 // split takes a line apart, up to a comment.
-func split(s string) ([]word, error) {
-	var all []word
-	for {
-		s = strings.TrimLeft(s, " \t")
-		if s == "" || s[0] == '#' {
-			return all, nil
+func split(s string) (all []word, err error) {
+	for s = strings.TrimLeft(s, " \t"); s != "" && s[0] != '#'; {
+		m := wordForm().FindStringSubmatch(s)
+		if m == nil {
+			return nil, text.Errorf(text.SimulateBadQuote)
 		}
-		var w word
-		if i := strings.IndexAny(s, " \t=\""); i > 0 && s[i] == '=' {
-			w.key, s = s[:i], s[i+1:]
-		}
-		if s == "" || s[0] != '"' {
-			i := strings.IndexAny(s, " \t")
-			if i < 0 {
-				i = len(s)
-			}
-			w.text, s = s[:i], s[i:]
-			if strings.ContainsAny(w.text, "\"") {
-				return nil, errQuote
-			}
-			all = append(all, w)
-			continue
-		}
-		var quoted strings.Builder
-		i := 1
-		for ; i < len(s) && s[i] != '"'; i++ {
-			if s[i] == '\\' && i+1 < len(s) && (s[i+1] == '"' || s[i+1] == '\\') {
-				i++
-			}
-			quoted.WriteByte(s[i])
-		}
-		if i >= len(s) || i+1 < len(s) && s[i+1] != ' ' && s[i+1] != '\t' {
-			return nil, errQuote
-		}
-		w.text, w.quoted, s = quoted.String(), true, s[i+1:]
-		all = append(all, w)
+		all = append(all, word{key: m[1], text: unquote.Replace(m[2]) + m[3], quoted: strings.Contains(m[0], `"`)})
+		s = s[len(m[0]):]
 	}
+	return all, nil
 }
 
 // Single is the scenario of one call, which rings for ring and, unless answer is
@@ -403,11 +378,9 @@ func split(s string) ([]word, error) {
 func Single(c Call, ring, answer time.Duration) *Scenario {
 	c.ID = ""
 	s := &Scenario{Repeat: 1, Steps: []Step{{Do: Ring, Name: "a", Call: c}}}
-	reason, over := call.Missed, ring
 	if answer > 0 {
 		s.Steps = append(s.Steps, Step{At: answer, Do: Answer, Name: "a"})
-		reason, over = call.Completed, answer+ring
 	}
-	s.Steps = append(s.Steps, Step{At: over, Do: End, Name: "a", Reason: reason})
+	s.Steps = append(s.Steps, Step{At: answer + ring, Do: End, Name: "a", Reason: usualEnd(answer > 0)})
 	return s
 }

@@ -31,6 +31,7 @@ const (
 type server struct {
 	address Address
 	account Account         // of an exchange
+	ready   func() bool     // somebody is there to be told; asked under the lock
 	listens func() error    // ends what listens
 	part    func(io.Closer) // tells a connection that all is over, where that is done
 	stop    func() bool     // of the context's end
@@ -48,9 +49,12 @@ type server struct {
 	news   chan struct{}
 }
 
-func newServer() *server {
-	return &server{news: make(chan struct{}), conns: map[io.Closer]bool{}}
+func newServer(ready func() bool) *server {
+	return &server{ready: ready, news: make(chan struct{}), conns: map[io.Closer]bool{}}
 }
+
+// Ready waits until somebody is there to be told.
+func (s *server) Ready(ctx context.Context) error { return s.Until(ctx, s.ready) }
 
 // Address is where it listens.
 func (s *server) Address() Address { return s.address }
@@ -294,6 +298,13 @@ func (c *wsConn) send(texts ...[]byte) error {
 		}
 	}
 	return nil
+}
+
+// halfClose lets the other side read to the end.
+func halfClose(c io.Closer) {
+	if t, ok := c.(*net.TCPConn); ok {
+		_ = t.CloseWrite()
+	}
 }
 
 func goAway(c io.Closer) {

@@ -25,12 +25,14 @@ type ThreeCX struct {
 	Sequence     int            // number of the last event
 	Lists        int            // how often the extension was asked for
 	Fetched      map[string]int // how often each participant was
+	ours         extension
 }
 
 // Start3CX starts one, until ctx ends or Close. listen is a literal loopback
 // address with its port, "" for a free one.
 func Start3CX(ctx context.Context, listen string, account Account) (*ThreeCX, error) {
-	t := &ThreeCX{server: newServer(), Participants: Listed{}, Tokens: Tokens{Life: time.Hour}, Fetched: map[string]int{}}
+	t := &ThreeCX{Participants: Listed{}, Tokens: Tokens{Life: time.Hour}, Fetched: map[string]int{}}
+	t.server = newServer(func() bool { return t.Lists > 0 && len(t.conns) > 0 })
 	return t, t.startExchange(ctx, registry.ThreeCX, listen, account, t.serve)
 }
 
@@ -160,28 +162,13 @@ func participant(c exchangeCall, leg int) map[string]any {
 	return m
 }
 
-// threecxPhone plays calls at a 3CX.
-type threecxPhone struct {
-	*ThreeCX
-	x extension
-}
-
-func start3CXPhone(ctx context.Context, listen string) (*threecxPhone, error) {
-	t, err := Start3CX(ctx, listen, simulated)
-	return &threecxPhone{ThreeCX: t}, err
-}
-
-func (t *threecxPhone) Ready(ctx context.Context) error {
-	return t.Until(ctx, func() bool { return t.Lists > 0 && len(t.conns) > 0 })
-}
-
 // Tell says what has changed, and waits until it was asked for.
-func (t *threecxPhone) Tell(ctx context.Context, n Update) error {
+func (t *ThreeCX) Tell(ctx context.Context, n Update) error {
 	var events []string
 	before := map[string]int{} // how often a participant was asked for until now
 	t.With(func() {
-		ch := t.x.take(n)
-		t.x.list(t.Participants, strconv.Itoa, participant)
+		ch := t.ours.take(n)
+		t.ours.list(t.Participants, strconv.Itoa, participant)
 		for _, leg := range append(ch.began, ch.changed...) {
 			events = append(events, t.Event(Upsert, Entity(extensionNumber, leg)))
 			before[strconv.Itoa(leg)] = t.Fetched[strconv.Itoa(leg)]

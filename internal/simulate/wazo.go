@@ -24,6 +24,7 @@ type Wazo struct {
 	Asked   func(op string, data map[string]string) (code int)
 	sockets map[*wsConn]*wazoSocket
 	listed  bool // somebody has started and asked for the calls
+	ours    extension
 }
 
 type wazoSocket struct {
@@ -37,8 +38,16 @@ const WazoUser = "7ad0bd2c-3a8b-4c6a-9b36-0b7c4a3d9a01"
 // StartWazo starts one, until ctx ends or Close. listen is a literal loopback
 // address with its port, "" for a free one.
 func StartWazo(ctx context.Context, listen string, account Account) (*Wazo, error) {
-	z := &Wazo{server: newServer(), Calls: Listed{}, Tokens: Tokens{Life: 2 * time.Hour}, sockets: map[*wsConn]*wazoSocket{},
+	z := &Wazo{Calls: Listed{}, Tokens: Tokens{Life: 2 * time.Hour}, sockets: map[*wsConn]*wazoSocket{},
 		Asked: func(string, map[string]string) int { return 0 }}
+	z.server = newServer(func() bool {
+		for _, s := range z.sockets {
+			if s.started && z.listed {
+				return true
+			}
+		}
+		return false
+	})
 	return z, z.startExchange(ctx, registry.Wazo, listen, account, z.serve)
 }
 
@@ -189,18 +198,6 @@ func (e Event) String() string {
 		"timestamp": stamp(time.Now()), "tenant_uuid": "simulate", "user_uuid:" + WazoUser: true, "data": e.Call}}))
 }
 
-// wazoPhone plays calls at a Wazo. An event comes before the caller is known, one
-// comes late, and a withheld number is filled in with the number that was called.
-type wazoPhone struct {
-	*Wazo
-	x extension
-}
-
-func startWazoPhone(ctx context.Context, listen string) (*wazoPhone, error) {
-	z, err := StartWazo(ctx, listen, simulated)
-	return &wazoPhone{Wazo: z}, err
-}
-
 // wazoCall is one device's part in a call, as wazo-calld describes it.
 func wazoCall(c exchangeCall, leg int) map[string]any {
 	dialed := digits(c.call.Line)
@@ -223,27 +220,18 @@ func wazoCall(c exchangeCall, leg int) map[string]any {
 		"on_hold": false, "muted": false, "is_video": false, "parked": false, "talking_to": map[string]any{}, "bridges": []string{}}
 }
 
-func (z *wazoPhone) Ready(ctx context.Context) error {
-	return z.Until(ctx, func() bool {
-		for _, s := range z.sockets {
-			if s.started && z.listed {
-				return true
-			}
-		}
-		return false
-	})
-}
-
-func (z *wazoPhone) Tell(_ context.Context, n Update) error {
+// Tell sends the events of a change. One comes before the caller is known, one comes
+// late, and a withheld number is filled in with the number that was called.
+func (z *Wazo) Tell(_ context.Context, n Update) error {
 	var events []Event
 	event := func(name string, call map[string]any) { events = append(events, Event{name, toJSON(call)}) }
 	z.With(func() {
 		before := exchangeCall{}
-		if c := z.x.find(n.Call.ID); c != nil {
+		if c := z.ours.find(n.Call.ID); c != nil {
 			before = *c
 		}
-		ch := z.x.take(n)
-		z.x.list(z.Calls, channelID, wazoCall)
+		ch := z.ours.take(n)
+		z.ours.list(z.Calls, channelID, wazoCall)
 		for _, leg := range ch.began { // first without its caller
 			event("call_created", with(wazoCall(ch.call, leg), "status", "Down", "direction", "unknown", "peer_caller_id_name", "", "peer_caller_id_number", ""))
 			event("call_updated", wazoCall(ch.call, leg))

@@ -1,12 +1,8 @@
 package simulate
 
 import (
-	"bytes"
 	"context"
-	"crypto/tls"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -15,56 +11,15 @@ import (
 	"wiebelt/internal/core/call"
 )
 
-// webhookPhone is a provider's exchange, which sends a message to an address of the
-// relay at each change of a call of one extension.
-type webhookPhone struct {
-	address string
-	message func(Update) (method, query string, body []byte)
-}
-
-// openWebhook makes the exchange of a kind. The token is the secret in the address.
+// openWebhook makes a provider's exchange of a kind, which sends a message to an address
+// of the relay at each change of a call of one extension. The token is the secret in it.
 func openWebhook(path string, message func(Update) (method, query string, body []byte)) func(context.Context, Options) (Softphone, error) {
 	return func(_ context.Context, o Options) (Softphone, error) {
-		return &webhookPhone{"https://" + address(o.Port) + "/in/" + url.PathEscape(o.PathToken) + path, message}, nil
+		return sender(func(ctx context.Context, n Update) error {
+			method, query, body := message(n)
+			return deliver(ctx, method, "https://"+address(o.Port)+"/in/"+url.PathEscape(o.PathToken)+path+query, body)
+		}), nil
 	}
-}
-
-// webhookClient goes to this computer only, whose relay has a certificate of its own
-// making: nobody else could read what is sent.
-var webhookClient = &http.Client{
-	Transport:     &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}},
-	CheckRedirect: client.CheckRedirect,
-}
-
-func (w *webhookPhone) Ready(context.Context) error { return nil }
-
-func (w *webhookPhone) Close() error { return nil }
-
-// Tell sends a message, and returns once it was taken.
-func (w *webhookPhone) Tell(ctx context.Context, n Update) error {
-	ctx, cancel := context.WithTimeout(ctx, Deadline)
-	defer cancel()
-	method, query, body := w.message(n)
-	req, err := http.NewRequestWithContext(ctx, method, w.address+query, bytes.NewReader(body))
-	if err != nil {
-		return errors.New("report call: address is not valid") // the error itself holds the secret
-	}
-	if len(body) > 0 {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	a, err := webhookClient.Do(req)
-	if err != nil {
-		if u, ok := errors.AsType[*url.Error](err); ok {
-			err = u.Err // without the address
-		}
-		return fmt.Errorf("report call: %w", err)
-	}
-	defer a.Body.Close()
-	_, _ = io.Copy(io.Discard, io.LimitReader(a.Body, 4<<10))
-	if a.StatusCode/100 != 2 {
-		return refused(a)
-	}
-	return nil
 }
 
 // fromColleague tells whether an extension calls, which is shorter than any number.

@@ -29,6 +29,8 @@ type Xelion struct {
 	Tested   int               // messages that were sent back
 	sockets  map[*wsConn]map[string]bool
 	keys     Tokens // of sockets
+	ours     extension
+	left     map[string]map[string]any // channels that are over by the next news
 }
 
 const xelionBase = "/api/v1/master"
@@ -36,7 +38,9 @@ const xelionBase = "/api/v1/master"
 // StartXelion starts one, until ctx ends or Close. listen is a literal loopback address
 // with its port, "" for a free one.
 func StartXelion(ctx context.Context, listen string, account Account) (*Xelion, error) {
-	x := &Xelion{server: newServer(), Channels: Listed{}, Numbers: map[string]string{}, Tokens: Tokens{Life: time.Hour}, sockets: map[*wsConn]map[string]bool{}}
+	x := &Xelion{Channels: Listed{}, Numbers: map[string]string{}, Tokens: Tokens{Life: time.Hour}, sockets: map[*wsConn]map[string]bool{},
+		left: map[string]map[string]any{}}
+	x.server = newServer(func() bool { return x.Lists > 0 && x.Wanted() })
 	return x, x.startExchange(ctx, registry.Xelion, listen, account, x.serve)
 }
 
@@ -209,23 +213,6 @@ func (x *Xelion) Channel(update string, channel any) Notification {
 	return Notification{"activeChannelEvent", map[string]any{"updateType": update, "version": x.Version, "activeChannel": channel}}
 }
 
-// xelionPhone plays calls at a Xelion. Its user is an administrator, whose events tell
-// of numbers before the channels are there.
-type xelionPhone struct {
-	*Xelion
-	x    extension
-	left map[string]map[string]any // channels that are over by the next news
-}
-
-func startXelionPhone(ctx context.Context, listen string) (*xelionPhone, error) {
-	x, err := StartXelion(ctx, listen, simulated)
-	return &xelionPhone{Xelion: x, left: map[string]map[string]any{}}, err
-}
-
-func (x *xelionPhone) Ready(ctx context.Context) error {
-	return x.Until(ctx, func() bool { return x.Lists > 0 && x.Wanted() })
-}
-
 func sipChannel(account string, n int) string { return fmt.Sprintf("SIP/%s-%08x", account, n) }
 
 // party is a channel in a call, as the exchange describes it.
@@ -236,7 +223,7 @@ func party(callID, id, state, name, role, phone string) map[string]any {
 
 // parties are who is on the line with us and our own channels, and what the call is to
 // an administrator.
-func (x *xelionPhone) parties(c exchangeCall) (other map[string]any, own func(leg int) map[string]any, about map[string]any) {
+func (x *Xelion) parties(c exchangeCall) (other map[string]any, own func(leg int) map[string]any, about map[string]any) {
 	number, line := digits(c.call.Number), digits(c.call.Line)
 	if line == "" {
 		line = extensionNumber
@@ -265,8 +252,9 @@ func (x *xelionPhone) parties(c exchangeCall) (other map[string]any, own func(le
 	return party(id, theirs, state, name, role, phone), own, about
 }
 
-// Tell tells, and waits until what has come was put together.
-func (x *xelionPhone) Tell(ctx context.Context, n Update) error {
+// Tell tells, and waits until what has come was put together. The user is an
+// administrator, whose events tell of numbers before the channels are there.
+func (x *Xelion) Tell(ctx context.Context, n Update) error {
 	var events []Notification
 	tested := 0
 	set := func(channel map[string]any, there bool) {
@@ -283,12 +271,12 @@ func (x *xelionPhone) Tell(ctx context.Context, n Update) error {
 			set(c, false)
 		}
 		clear(x.left)
-		if c := x.x.find(n.Call.ID); c != nil && n.Do == Caller {
+		if c := x.ours.find(n.Call.ID); c != nil && n.Do == Caller {
 			before, _, _ := x.parties(*c)
 			set(before, false)
-			c.talk = x.x.number()
+			c.talk = x.ours.number()
 		}
-		ch := x.x.take(n)
+		ch := x.ours.take(n)
 		if ch.call.talk == 0 {
 			return
 		}
@@ -324,10 +312,10 @@ func (x *xelionPhone) Tell(ctx context.Context, n Update) error {
 }
 
 // hungUp is what becomes of who was on the line: somebody else's, or nobody's yet.
-func (x *xelionPhone) hungUp(n Update, other, about map[string]any, set func(map[string]any, bool)) {
+func (x *Xelion) hungUp(n Update, other, about map[string]any, set func(map[string]any, bool)) {
 	switch n.Reason {
 	case call.Elsewhere:
-		colleague := party(about["callId"].(string), sipChannel("102", x.x.number()), "CONNECTED", "Bram", "CALLEE", "102")
+		colleague := party(about["callId"].(string), sipChannel("102", x.ours.number()), "CONNECTED", "Bram", "CALLEE", "102")
 		set(colleague, true)
 		x.left["colleague"], x.left["other"] = colleague, other
 	case call.Rejected:

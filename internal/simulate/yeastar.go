@@ -48,7 +48,8 @@ const (
 // StartYeastar starts one, until ctx ends or Close. listen is a literal loopback address
 // with its port, "" for a free one.
 func StartYeastar(ctx context.Context, listen string, account Account) (*Yeastar, error) {
-	y := &Yeastar{server: newServer(), Calls: Listed{}, Tokens: Tokens{Life: 30 * time.Minute}, refreshing: map[string]bool{}, Idle: time.Minute, topics: map[*wsConn][]int{}}
+	y := &Yeastar{Calls: Listed{}, Tokens: Tokens{Life: 30 * time.Minute}, refreshing: map[string]bool{}, Idle: time.Minute, topics: map[*wsConn][]int{}}
+	y.server = newServer(func() bool { return y.queried && len(y.topics) > 0 })
 	return y, y.startExchange(ctx, registry.YeastarSocket, listen, account, y.serve)
 }
 
@@ -160,20 +161,8 @@ func (y *Yeastar) Send(kind int, event string) {
 	})
 }
 
-// yeastarPhone plays calls at such an exchange.
-type yeastarPhone struct{ *Yeastar }
-
-func startYeastarPhone(ctx context.Context, listen string) (*yeastarPhone, error) {
-	y, err := StartYeastar(ctx, listen, simulated)
-	return &yeastarPhone{y}, err
-}
-
-func (y *yeastarPhone) Ready(ctx context.Context) error {
-	return y.Until(ctx, func() bool { return y.queried && len(y.topics) > 0 })
-}
-
 // Tell sends an event.
-func (y *yeastarPhone) Tell(_ context.Context, n Update) error {
+func (y *Yeastar) Tell(_ context.Context, n Update) error {
 	kind, call := yeastarCall(n)
 	y.With(func() {
 		if y.Calls[n.Call.ID] = toJSON(call); n.Do == End {
