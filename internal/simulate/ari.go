@@ -131,12 +131,14 @@ func (a *ARI) events(w http.ResponseWriter, r *http.Request) {
 				_ = old.send(toJSON(map[string]any{"type": "ApplicationReplaced", "timestamp": stamp(time.Now()), "application": app, "asterisk_id": asteriskID}))
 			}
 		},
-		over: func(c *wsConn) {
-			if a.apps[app] == c {
-				delete(a.apps, app)
-			}
-		},
+		over: func(c *wsConn) { a.over(app, c) },
 	})
+}
+
+func (a *ARI) over(app string, c *wsConn) {
+	if a.apps[app] == c {
+		delete(a.apps, app)
+	}
 }
 
 const asteriskID = "08:00:27:00:00:01"

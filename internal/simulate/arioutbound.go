@@ -3,10 +3,8 @@ package simulate
 import (
 	"context"
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -34,12 +32,7 @@ func OutboundARI() *ARI {
 // another certificate than this computer knows.
 func (a *ARI) Connect(ctx context.Context, address string) {
 	ctx, cancel := context.WithCancel(ctx)
-	a.listens, a.part = func() error { cancel(); return nil }, func(c io.Closer) {
-		ws := c.(*wsConn)
-		ws.mu.Lock() // an answer goes before it
-		defer ws.mu.Unlock()
-		goAway(c)
-	}
+	a.listens, a.part = func() error { cancel(); return nil }, goAway
 	a.tasks.Go(func() {
 		for ctx.Err() == nil {
 			a.connection(ctx, address)
@@ -59,45 +52,26 @@ func (a *ARI) connection(ctx context.Context, address string) {
 	if err != nil {
 		return
 	}
-	c := &wsConn{conn: conn}
-	var kept []string
-	ok := false
-	a.With(func() {
-		if ok = a.admit(c); !ok {
-			return
-		}
-		if a.deaf {
-			conn.SetPingHandler(func(string) error { return nil })
-		}
-		a.apps[outboundApp], kept, a.kept = c, a.kept, nil
-		c.mu.Lock() // what was kept comes first
-	})
-	if !ok {
-		_ = conn.Close()
-		return
-	}
-	defer a.leave(c)
-	defer a.With(func() {
-		if a.apps[outboundApp] == c {
-			delete(a.apps, outboundApp)
-		}
-	})
-	for _, text := range append(slices.Clip(kept), string(a.said("ApplicationRegistered"))) {
-		_ = conn.WriteMessage(websocket.TextMessage, []byte(text))
-	}
-	c.mu.Unlock()
-	for {
-		_, b, err := conn.ReadMessage()
-		if err != nil {
-			return
-		}
-		c.mu.Lock()
-		err = conn.WriteMessage(websocket.TextMessage, a.rest(b))
-		c.mu.Unlock()
-		if err != nil {
-			return
-		}
-	}
+	a.serveSocket(socket{
+		began: func(c *wsConn) func() {
+			var first [][]byte
+			for _, event := range a.kept {
+				first = append(first, []byte(event))
+			}
+			a.apps[outboundApp], a.kept = c, nil
+			c.mu.Lock() // what was kept comes first
+			return func() {
+				defer c.mu.Unlock()
+				_ = c.write(append(first, a.said("ApplicationRegistered"))...) // a failure shows when reading
+			}
+		},
+		took: func(c *wsConn, b []byte) bool {
+			c.mu.Lock() // whoever waits for the question sends nothing before its answer
+			defer c.mu.Unlock()
+			return c.write(a.rest(b)) == nil
+		},
+		over: func(c *wsConn) { a.over(outboundApp, c) },
+	}, func() (*websocket.Conn, error) { return conn, nil })
 }
 
 // said is an event of the application, or an answer.

@@ -130,14 +130,8 @@ func (s *server) taken(ctx context.Context, ok func() bool) error {
 	return nil
 }
 
-// enter begins to serve a connection, unless the server has ended or serves
-// enough of them.
-func (s *server) enter(c io.Closer) (ok bool) {
-	s.With(func() { ok = s.admit(c) })
-	return ok
-}
-
-// admit is enter under the lock.
+// admit begins to serve a connection, under the lock, unless the server has ended or
+// serves enough of them.
 func (s *server) admit(c io.Closer) bool {
 	if s.ended || len(s.conns) >= maxConns {
 		return false
@@ -200,7 +194,8 @@ func (s *server) startStream(ctx context.Context, l net.Listener, began func(net
 			if err != nil {
 				return // it was closed
 			}
-			if !s.enter(conn) {
+			ok := false
+			if s.With(func() { ok = s.admit(conn) }); !ok {
 				_ = conn.Close()
 				continue
 			}
@@ -291,6 +286,11 @@ func (c *wsConn) Close() error { return c.conn.Close() }
 func (c *wsConn) send(texts ...[]byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.write(texts...)
+}
+
+// write is send under the connection's lock.
+func (c *wsConn) write(texts ...[]byte) error {
 	_ = c.conn.SetWriteDeadline(time.Now().Add(writeTime))
 	for _, t := range texts {
 		if err := c.conn.WriteMessage(websocket.TextMessage, t); err != nil {
@@ -307,8 +307,11 @@ func halfClose(c io.Closer) {
 	}
 }
 
+// goAway tells a WebSocket that all is over, behind what is being written to it.
 func goAway(c io.Closer) {
 	if ws, ok := c.(*wsConn); ok {
+		ws.mu.Lock()
+		defer ws.mu.Unlock()
 		ws.shutWith(websocket.CloseGoingAway)
 	}
 }
@@ -333,26 +336,31 @@ type socket struct {
 // upgrade makes a WebSocket of a request and serves it until it ends.
 func (s *server) upgrade(w http.ResponseWriter, r *http.Request, k socket) {
 	up := websocket.Upgrader{Subprotocols: k.protocols, HandshakeTimeout: writeTime}
-	var c *wsConn
+	s.serveSocket(k, func() (*websocket.Conn, error) { return up.Upgrade(w, r, nil) }) // a web page's Origin is refused
+}
+
+// serveSocket serves a WebSocket until it ends. It is made by open, which is called
+// under the lock.
+func (s *server) serveSocket(k socket, open func() (*websocket.Conn, error)) {
+	c, admitted := &wsConn{}, false
 	var then func()
 	s.With(func() {
-		conn, err := up.Upgrade(w, r, nil) // a web page's Origin is refused
-		if err != nil {
+		var err error
+		if c.conn, err = open(); err != nil {
 			return
 		}
-		if c = (&wsConn{conn: conn}); s.deaf {
-			conn.SetPingHandler(func(string) error { return nil })
-		}
-		if !s.admit(c) {
-			_ = conn.Close()
-			c = nil
+		if admitted = s.admit(c); !admitted {
+			_ = c.Close()
 			return
+		}
+		if s.deaf {
+			c.conn.SetPingHandler(func(string) error { return nil })
 		}
 		if k.began != nil {
 			then = k.began(c)
 		}
 	})
-	if c == nil {
+	if !admitted {
 		return
 	}
 	defer s.leave(c)
