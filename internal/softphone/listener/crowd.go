@@ -1,9 +1,9 @@
 package listener
 
 import (
-	"container/list"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 )
 
@@ -15,36 +15,20 @@ const maxSilent = 64
 // the oldest goes. A phone sends its request at once, so it gets through however
 // many others only hold on. It is safe for concurrent use.
 type crowd struct {
-	mu     sync.Mutex // protects the rest
-	silent list.List  // of net.Conn, oldest first
-	where  map[net.Conn]*list.Element
+	mu     sync.Mutex // protects silent
+	silent []net.Conn // oldest first
 }
 
 // watch is an http.Server's ConnState.
 func (c *crowd) watch(conn net.Conn, s http.ConnState) {
-	if oldest := c.note(conn, s); oldest != nil {
-		oldest.Close()
-	}
-}
-
-func (c *crowd) note(conn net.Conn, s http.ConnState) net.Conn {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.where == nil {
-		c.where = map[net.Conn]*list.Element{}
-	}
 	if s != http.StateNew {
-		if e := c.where[conn]; e != nil {
-			c.silent.Remove(e)
-			delete(c.where, conn)
-		}
-		return nil
+		c.silent = slices.DeleteFunc(c.silent, func(o net.Conn) bool { return o == conn })
+		return
 	}
-	c.where[conn] = c.silent.PushBack(conn)
-	if c.silent.Len() <= maxSilent {
-		return nil
+	if c.silent = append(c.silent, conn); len(c.silent) > maxSilent {
+		c.silent[0].Close()
+		c.silent = slices.Delete(c.silent, 0, 1)
 	}
-	oldest := c.silent.Remove(c.silent.Front()).(net.Conn)
-	delete(c.where, oldest)
-	return oldest
 }

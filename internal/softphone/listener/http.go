@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"strings"
 
+	"golang.org/x/time/rate"
+
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/text"
@@ -41,7 +43,7 @@ func (l *Listener) call(w http.ResponseWriter, r *http.Request) {
 		l.refuse(w, r, badMethod)
 		return
 	}
-	source, rate, ok := l.httpSource(r)
+	source, limit, ok := l.httpSource(r)
 	if !ok {
 		l.refuse(w, r, badToken)
 		return
@@ -50,7 +52,7 @@ func (l *Listener) call(w http.ResponseWriter, r *http.Request) {
 		l.refuse(w, r, stopping)
 		return
 	}
-	if !rate.take(l.cfg.Now()) {
+	if !limit.AllowN(l.cfg.Now(), 1) {
 		l.refuse(w, r, slowDown)
 		return
 	}
@@ -75,12 +77,12 @@ func (l *Listener) call(w http.ResponseWriter, r *http.Request) {
 // httpSource gives the source that r's token stands for, and its rate. HTTP says
 // nothing about what a phone will report later, so a source is taken to report the
 // ring only until it has reported more.
-func (l *Listener) httpSource(r *http.Request) (call.Source, *bucket, bool) {
+func (l *Listener) httpSource(r *http.Request) (call.Source, *rate.Limiter, bool) {
 	if tok, inPath := strings.CutPrefix(r.URL.Path, pathCall+"/"); inPath {
-		return registry.Of(call.KindHTTP).CallSource("path"), &l.rates.path, l.pathToken.matches(tok)
+		return registry.Of(call.KindHTTP).CallSource("path"), l.rates.path, l.pathToken.matches(tok)
 	}
 	tok, ok := bearer(r)
-	return registry.Of(call.KindHTTP).CallSource("bearer"), &l.rates.bearer, ok && l.socketToken.matches(tok)
+	return registry.Of(call.KindHTTP).CallSource("bearer"), l.rates.bearer, ok && l.socketToken.matches(tok)
 }
 
 // readForm reads the fields of the address and of a posted form.
@@ -140,22 +142,16 @@ const pageText = `<!doctype html>
 <p>%s</p></html>
 `
 
+// pages are the sentences on a page; for any other code it is that the address is bad.
+var pages = map[code]text.Key{
+	none: text.ListenerDone, unfilledMacro: text.ListenerUnfilled, badNumber: text.ListenerBadNumber,
+	badToken: text.ListenerBadToken, slowDown: text.ListenerSlowDown, stopping: text.ListenerStopping,
+}
+
 // page answers a browser. Without a code the report was taken.
 func (l *Listener) page(w http.ResponseWriter, r *http.Request, status int, c code) {
-	key := text.ListenerDone
-	switch c {
-	case none:
-	case unfilledMacro:
-		key = text.ListenerUnfilled
-	case badNumber:
-		key = text.ListenerBadNumber
-	case badToken:
-		key = text.ListenerBadToken
-	case slowDown:
-		key = text.ListenerSlowDown
-	case stopping:
-		key = text.ListenerStopping
-	default:
+	key, ok := pages[c]
+	if !ok {
 		key = text.ListenerBadAddress
 	}
 	lang := text.Dutch

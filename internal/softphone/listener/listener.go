@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+	"golang.org/x/time/rate"
 
 	"wiebelt/internal/core/call"
 )
@@ -112,7 +113,7 @@ type Listener struct {
 
 	socketToken, pathToken token
 
-	rates    struct{ bearer, path bucket }
+	rates    struct{ bearer, path *rate.Limiter }
 	lastConn atomic.Uint64
 
 	serving sync.WaitGroup // accept loops and WebSockets
@@ -160,6 +161,7 @@ func start(ctx context.Context, cfg Config, t timing) (*Listener, error) {
 		pathToken:   newToken(cfg.PathToken),
 		sockets:     map[*socket]struct{}{},
 	}
+	l.rates.bearer, l.rates.path = newRate(), newRate()
 	l.upgrader = websocket.Upgrader{
 		HandshakeTimeout: t.write,
 		Subprotocols:     []string{Subprotocol},
@@ -300,6 +302,9 @@ func (l *Listener) take(e call.Event) code {
 	}
 	return none
 }
+
+// newRate allows EventsBurst things at once and EventsPerSec a second in the long run.
+func newRate() *rate.Limiter { return rate.NewLimiter(EventsPerSec, EventsBurst) }
 
 // token is kept as its hash: comparing hashes takes the same time for every
 // guess, whatever its length.

@@ -238,7 +238,7 @@ func BenchmarkHTTP(b *testing.B) {
 	r.Host = d.host()
 	b.ReportAllocs()
 	for b.Loop() {
-		d.rates.path.used = 0
+		d.rates.path = newRate()
 		w := httptest.NewRecorder()
 		if d.ServeHTTP(w, r); w.Code != 204 {
 			b.Fatal(w.Code)

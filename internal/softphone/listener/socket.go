@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gorilla/websocket"
+	"golang.org/x/time/rate"
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/softphone/registry"
@@ -29,9 +30,9 @@ type socket struct {
 	l      *Listener
 	conn   *websocket.Conn
 	source call.Source
-	rate   bucket // events
-	ctl    bucket // pings and pongs of the peer
-	busy   bool   // within a message; reader only
+	rate   *rate.Limiter // events
+	ctl    *rate.Limiter // pings and pongs of the peer
+	busy   bool          // within a message; reader only
 }
 
 func (l *Listener) events(w http.ResponseWriter, r *http.Request) {
@@ -60,8 +61,8 @@ func (l *Listener) events(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // refused by the upgrader's Error, or the peer is gone
 	}
-	s := &socket{l: l, conn: conn, source: registry.Of(call.KindWebSocket).CallSource(strconv.FormatUint(l.lastConn.Add(1), 10))}
-	s.serve()
+	source := registry.Of(call.KindWebSocket).CallSource(strconv.FormatUint(l.lastConn.Add(1), 10))
+	(&socket{l: l, conn: conn, source: source, rate: newRate(), ctl: newRate()}).serve()
 }
 
 // enter takes a place before the upgrade; leave gives it back.
@@ -150,7 +151,7 @@ func (s *socket) read() error {
 		if !utf8.Valid(buf.Bytes()) {
 			return s.end(websocket.CloseInvalidFramePayloadData, errUTF8)
 		}
-		if !s.rate.take(s.l.cfg.Now()) {
+		if !s.rate.AllowN(s.l.cfg.Now(), 1) {
 			s.l.log.note(slowDown)
 			if err := s.write(refusal("", slowDown)); err != nil {
 				return err
@@ -169,7 +170,7 @@ func (s *socket) read() error {
 // gives the peer more time, unless it is in the middle of a message: a message
 // that never ends is no sign of life.
 func (s *socket) alive(data *string) error {
-	if !s.ctl.take(s.l.cfg.Now()) {
+	if !s.ctl.AllowN(s.l.cfg.Now(), 1) {
 		return errFlood
 	}
 	if !s.busy {
