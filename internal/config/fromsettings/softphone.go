@@ -29,13 +29,10 @@ import (
 
 // links make the link of each kind.
 var links = map[string]func(exchangelink.Account) (link.Phone, error){
-	registry.Bria: func(a exchangelink.Account) (link.Phone, error) { return bria.New(bria.Config{Address: a.Address}) },
-	registry.Baresip: func(a exchangelink.Account) (link.Phone, error) {
-		return baresip.New(baresip.Config{Address: a.Address})
-	},
-	registry.Linphone: func(a exchangelink.Account) (link.Phone, error) {
-		return linphone.New(linphone.Config{Address: a.Address})
-	},
+	registry.Bria:     at(bria.New),
+	registry.Baresip:  at(baresip.New),
+	registry.Linphone: at(linphone.New),
+
 	registry.ARI:     ari.New,
 	registry.Wazo:    wazo.New,
 	registry.ThreeCX: threecx.New,
@@ -44,6 +41,11 @@ var links = map[string]func(exchangelink.Account) (link.Phone, error){
 
 	registry.YeastarSocket: yeastar.New,
 	registry.BroadWorks:    broadworks.New,
+}
+
+// at makes the link of a phone of which nothing but its address is known.
+func at(open func(address string) (link.Phone, error)) func(exchangelink.Account) (link.Phone, error) {
+	return func(a exchangelink.Account) (link.Phone, error) { return open(a.Address) }
 }
 
 // Softphone makes the phone of a link in the settings. The error says what is

@@ -21,21 +21,12 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// Config is where baresip is found.
-type Config struct {
-	// Address is host:port of ctrl_tcp, "127.0.0.1:4444" as baresip comes.
-	Address string
-	// Dial connects; nil is an ordinary TCP dialler.
-	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-}
-
 const (
 	dialTime  = 5 * time.Second
 	frameTime = 10 * time.Second // for the rest of a frame that has begun
 )
 
 type softphone struct {
-	cfg    Config
 	traits link.Traits
 	served string // the listening socket of the last session, "" if not known
 }
@@ -43,19 +34,16 @@ type softphone struct {
 // errRestarted is a connection that ended because the phone has.
 var errRestarted = errors.New("baresip was started anew")
 
-// New makes the phone for link.Run. Only the address can be wrong.
-func New(cfg Config) (link.Phone, error) {
-	host, port, err := net.SplitHostPort(cfg.Address)
+// New makes the phone for link.Run. Its address is host:port of ctrl_tcp, "127.0.0.1:4444"
+// as baresip comes; only that can be wrong.
+func New(address string) (link.Phone, error) {
+	host, port, err := net.SplitHostPort(address)
 	if err != nil || port == "" {
 		return nil, errors.New("baresip: address is not host:port")
 	}
-	if cfg.Dial == nil {
-		cfg.Dial = (&net.Dialer{Timeout: dialTime}).DialContext
-	}
-	ip := net.ParseIP(host)
-	return &softphone{cfg: cfg, traits: link.Traits{
-		Source:    registry.Of(registry.Baresip).CallSource(cfg.Address),
-		Local:     host == "localhost" || ip != nil && ip.IsLoopback(),
+	return &softphone{traits: link.Traits{
+		Source:    registry.Of(registry.Baresip).CallSource(address),
+		Local:     link.IsLocal(host),
 		OneClient: true,
 	}}, nil
 }
@@ -66,9 +54,13 @@ func (p *softphone) Traits() link.Traits { return p.traits }
 // for hours, so only a frame that has begun has a deadline; TCP's keep-alive
 // finds a peer that is gone.
 func (p *softphone) Session(ctx context.Context, r *link.Reporter) error {
-	conn, err := p.dial(ctx)
-	if err != nil {
-		return err
+	d := net.Dialer{Timeout: dialTime}
+	conn, err := d.DialContext(ctx, "tcp", p.traits.Source.Conn)
+	switch {
+	case link.Nobody(err):
+		return link.NotThere(err)
+	case err != nil:
+		return fmt.Errorf("connect to baresip: %w", err)
 	}
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
@@ -105,17 +97,4 @@ func (p *softphone) listening(conn net.Conn) string {
 	}
 	at := a.AddrPort()
 	return link.Listening(netip.AddrPortFrom(at.Addr().Unmap(), at.Port()))
-}
-
-func (p *softphone) dial(ctx context.Context) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, dialTime)
-	defer cancel()
-	conn, err := p.cfg.Dial(ctx, "tcp", p.cfg.Address)
-	switch {
-	case link.Nobody(err):
-		return nil, link.NotThere(err)
-	case err != nil:
-		return nil, fmt.Errorf("connect to baresip: %w", err)
-	}
-	return conn, nil
 }

@@ -41,7 +41,7 @@ func newFake(t testing.TB) *simulate.Baresip {
 
 func newPhone(t testing.TB, address string) link.Phone {
 	t.Helper()
-	return must.Get(New(Config{Address: address}))(t)
+	return must.Get(New(address))(t)
 }
 
 // feed gives the events that a link makes of these bytes on one connection.
@@ -176,7 +176,7 @@ func TestAddress(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	for _, address := range []string{"", "127.0.0.1", "127.0.0.1:"} {
-		if _, err := New(Config{Address: address}); err == nil {
+		if _, err := New(address); err == nil {
 			t.Errorf("%q accepted", address)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 // connect is a link to a real phone.
 func connect(t *testing.T, address string) *linktest.Watch {
 	t.Helper()
-	return linktest.Run(t, must.Get(baresip.New(baresip.Config{Address: address}))(t))
+	return linktest.Run(t, must.Get(baresip.New(address))(t))
 }
 
 func TestReal(t *testing.T) {

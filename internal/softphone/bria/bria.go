@@ -30,18 +30,10 @@ import (
 // Where Bria listens. Its maker's name for this computer exists for browsers:
 // Bria's certificate is made out to it. We do not ask a name server for it.
 const (
-	DefaultAddress = makerName + ":9002"
+	defaultAddress = makerName + ":9002"
 	makerName      = "cpclientapi.softphone.com"
 	path           = "/counterpath/socketapi/v1/"
 )
-
-// Config is where Bria is found.
-type Config struct {
-	// Address is host:port; "" is DefaultAddress, which means this computer.
-	Address string
-	// Dial connects; nil is an ordinary TCP dialler.
-	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-}
 
 const (
 	dialTime     = 10 * time.Second
@@ -50,29 +42,27 @@ const (
 )
 
 type phone struct {
-	cfg    Config
 	dialed string // host:port
 	name   string // that the certificate is made out to
 	traits link.Traits
 	times  times
+	// dialer is replaced by tests.
+	dialer func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// New makes the phone for link.Run. Only the address can be wrong.
-func New(cfg Config) (link.Phone, error) {
-	cfg.Address = cmp.Or(cfg.Address, DefaultAddress)
-	host, port, err := net.SplitHostPort(cfg.Address)
+// New makes the phone for link.Run. Its address is host:port, "" for the usual one on this
+// computer; only that can be wrong.
+func New(address string) (link.Phone, error) {
+	address = cmp.Or(address, defaultAddress)
+	host, port, err := net.SplitHostPort(address)
 	if err != nil || host == "" || port == "" {
 		return nil, errors.New("bria: address is not host:port")
 	}
-	if cfg.Dial == nil {
-		cfg.Dial = new(net.Dialer).DialContext
-	}
-	p := &phone{cfg: cfg, dialed: cfg.Address, name: host, times: usual}
+	p := &phone{dialed: address, name: host, times: usual, dialer: new(net.Dialer).DialContext}
 	if host == makerName {
 		p.dialed = net.JoinHostPort("127.0.0.1", port)
 	}
-	ip := net.ParseIP(host)
-	local := host == makerName || host == "localhost" || ip != nil && ip.IsLoopback()
+	local := host == makerName || link.IsLocal(host)
 	if local {
 		p.name = makerName
 	}
@@ -90,7 +80,7 @@ func (p *phone) dial(ctx context.Context) (*websocket.Conn, error) {
 		ReadBufferSize:   4 << 10,
 		WriteBufferSize:  1 << 10,
 		NetDialTLSContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
-			conn, err := p.cfg.Dial(ctx, network, p.dialed)
+			conn, err := p.dialer(ctx, network, p.dialed)
 			if err != nil {
 				return nil, err
 			}

@@ -21,7 +21,7 @@ import (
 
 func TestCall(t *testing.T) {
 	f := newFake(t).start()
-	w := run(t, f.config(), times{})
+	w := run(t, f.listen, times{})
 	w.Until(link.Connected)
 	f.set(oneCall("a", "+31612345678", "J. de Vries", "ringing"))
 	e := w.Next()
@@ -39,7 +39,7 @@ func TestSnapshot(t *testing.T) {
 	f := newFake(t)
 	f.calls = oneCall("a", "1", "", "ringing") + oneCall("b", "2", "", "connected") + oneCall("c", "3", "", "connecting") + oneCall("d", "4", "", "ended")
 	f.start()
-	w := run(t, f.config(), times{})
+	w := run(t, f.listen, times{})
 	w.Expect("ringing incoming #a 1")
 	w.Expect("answered unknown #b 2")
 	w.Expect("ringing outgoing #c 3")
@@ -57,7 +57,7 @@ func TestCoalesce(t *testing.T) {
 		return answered(id, calls)
 	}
 	f.start()
-	w := run(t, f.config(), times{})
+	w := run(t, f.listen, times{})
 	hold <- struct{}{}
 	w.Until(link.Connected)
 	f.question()
@@ -84,7 +84,7 @@ func TestCoalesce(t *testing.T) {
 // it says last is heard.
 func TestFlood(t *testing.T) {
 	f := newFake(t).start()
-	w := run(t, f.config(), times{})
+	w := run(t, f.listen, times{})
 	w.Until(link.Connected)
 	questions, began := 0, time.Now()
 	for time.Since(began) < 2*time.Second {
@@ -105,7 +105,7 @@ func TestFlood(t *testing.T) {
 // What is not a call is not asked for.
 func TestOtherMessages(t *testing.T) {
 	f := newFake(t).start()
-	w := run(t, f.config(), times{})
+	w := run(t, f.listen, times{})
 	w.Until(link.Connected)
 	f.question()
 	f.send(
@@ -142,7 +142,7 @@ func TestNotAllowed(t *testing.T) {
 			f := newFake(t)
 			set(f)
 			f.start()
-			w := run(t, f.config(), times{allow: 100 * time.Millisecond, answer: time.Minute, ping: time.Hour, silent: time.Hour})
+			w := run(t, f.listen, times{allow: 100 * time.Millisecond, answer: time.Minute, ping: time.Hour, silent: time.Hour})
 			s := w.Until(link.Refused)
 			if wait := s.Retry.Sub(s.Since); wait < 7*time.Second || wait > 13*time.Second {
 				t.Errorf("comes again after %v", wait)
@@ -164,7 +164,7 @@ func TestNoLongerAllowed(t *testing.T) {
 		return "HTTP/1.1 403 Forbidden\r\n"
 	}
 	f.start()
-	w := run(t, f.config(), times{})
+	w := run(t, f.listen, times{})
 	w.Until(link.Connected)
 	f.set("")
 	w.Until(link.Refused)
@@ -177,7 +177,7 @@ func TestHangs(t *testing.T) {
 	f.deaf = true
 	f.start()
 	quick := times{allow: time.Minute, answer: time.Minute, ping: 20 * time.Millisecond, silent: 60 * time.Millisecond}
-	w := run(t, f.config(), quick)
+	w := run(t, f.listen, quick)
 	w.Until(link.Connected)
 	for range 4 {
 		f.question() // without any event
@@ -196,7 +196,7 @@ func TestHangs(t *testing.T) {
 	}
 	f.start()
 	quick.answer = 100 * time.Millisecond
-	w = run(t, f.config(), quick)
+	w = run(t, f.listen, quick)
 	w.Until(link.Connected)
 	f.set("")
 	if s := w.Until(link.Waiting); !strings.Contains(s.Err.Error(), "does not answer") {
@@ -207,7 +207,7 @@ func TestHangs(t *testing.T) {
 // An idle connection with pongs is asked nothing.
 func TestPongs(t *testing.T) {
 	f := newFake(t).start()
-	w := run(t, f.config(), times{allow: time.Minute, answer: time.Minute, ping: 10 * time.Millisecond, silent: 2 * time.Second})
+	w := run(t, f.listen, times{allow: time.Minute, answer: time.Minute, ping: 10 * time.Millisecond, silent: 2 * time.Second})
 	w.Until(link.Connected)
 	time.AfterFunc(2500*time.Millisecond, func() { f.set(oneCall("a", "1", "", "ringing")) })
 	w.Expect("ringing incoming #a 1")
@@ -220,7 +220,7 @@ func TestPongs(t *testing.T) {
 // the link is there again within two seconds.
 func TestRestart(t *testing.T) {
 	f := newFake(t).start()
-	w := run(t, f.config(), times{})
+	w := run(t, f.listen, times{})
 	w.Until(link.Connected)
 	f.set(oneCall("a", "1", "", "ringing"))
 	w.Expect("ringing incoming #a 1")
@@ -243,7 +243,7 @@ func TestRestart(t *testing.T) {
 // what happened meanwhile.
 func TestDropped(t *testing.T) {
 	f := newFake(t).start()
-	w := run(t, f.config(), times{})
+	w := run(t, f.listen, times{})
 	w.Until(link.Connected)
 	f.set(oneCall("a", "1", "", "ringing") + oneCall("b", "2", "", "ringing"))
 	w.Expect("ringing incoming #a 1")
@@ -267,12 +267,13 @@ func TestCertificate(t *testing.T) {
 		"": makerName, makerName + ":9002": makerName, "127.0.0.1:9002": makerName, "localhost:9002": makerName, "bria.example:9002": "bria.example",
 	} {
 		dialled, seems := "", func(c net.Conn) net.Conn { return elsewhere{c} }
-		p := newPhone(t, Config{Address: address, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+		p := newPhone(t, address, times{}).(*phone)
+		p.dialer = func(ctx context.Context, network, address string) (net.Conn, error) {
 			dialled = address
 			conn, err := new(net.Dialer).DialContext(ctx, network, f.listen)
 			return seems(conn), err
-		}}, times{})
-		if c := p.(*phone).tls(elsewhere{}.RemoteAddr()); c.ServerName != name || c.InsecureSkipVerify {
+		}
+		if c := p.tls(elsewhere{}.RemoteAddr()); c.ServerName != name || c.InsecureSkipVerify {
 			t.Errorf("%q: the certificate of %q is expected, unverified %v", address, c.ServerName, c.InsecureSkipVerify)
 		}
 		once := func() error { // until it is let in
@@ -304,7 +305,7 @@ func TestAddress(t *testing.T) {
 		"": "127.0.0.1:9002", "127.0.0.1:9010": "127.0.0.1:9010", "[::1]:9002": "[::1]:9002", makerName + ":9003": "127.0.0.1:9003", "bria.example:1": "bria.example:1",
 		"127.0.0.1": "-", ":9002": "-", "127.0.0.1:": "-", "a:b:c": "-",
 	} {
-		p, err := New(Config{Address: address})
+		p, err := New(address)
 		switch {
 		case (err != nil) != (conn == "-"):
 			t.Errorf("%q: %v", address, err)
@@ -318,7 +319,7 @@ func TestNobodyThere(t *testing.T) {
 	ln := must.Get(net.Listen("tcp4", "127.0.0.1:0"))(t)
 	address := ln.Addr().String()
 	ln.Close()
-	if err := link.Once(t.Context(), link.Config{}, newPhone(t, Config{Address: address}, times{})); !errors.Is(err, link.ErrNotThere) {
+	if err := link.Once(t.Context(), link.Config{}, newPhone(t, address, times{})); !errors.Is(err, link.ErrNotThere) {
 		t.Error(err)
 	}
 }
@@ -354,7 +355,7 @@ func TestNotBria(t *testing.T) {
 
 func isNotBria(t *testing.T, address string, tooLong bool) {
 	t.Helper()
-	err := link.Once(t.Context(), link.Config{}, newPhone(t, Config{Address: address}, times{}))
+	err := link.Once(t.Context(), link.Config{}, newPhone(t, address, times{}))
 	var refusal *link.Refusal
 	if err == nil || errors.As(err, &refusal) || len(err.Error()) > 250 {
 		t.Fatalf("ended with %v", err)
@@ -366,7 +367,7 @@ func isNotBria(t *testing.T, address string, tooLong bool) {
 
 func TestEndsWithItsContext(t *testing.T) {
 	f := newFake(t).start()
-	w := run(t, f.config(), times{})
+	w := run(t, f.listen, times{})
 	w.Until(link.Connected)
 	began := time.Now()
 	w.Stop()

@@ -83,8 +83,6 @@ func (f *fake) start() *fake {
 // stop ends the phone, and its connections with it. It may be called again.
 func (f *fake) stop() { f.Close() }
 
-func (f *fake) config() Config { return Config{Address: f.listen} }
-
 func (f *fake) asked(question, answer string) string {
 	id := 0
 	_, rest, _ := strings.Cut(question, "Transaction-ID: ")
@@ -123,15 +121,15 @@ func (f *fake) question() {
 func (f *fake) set(calls string) { f.Change(calls) }
 
 // run keeps a link until the test ends.
-func run(t testing.TB, cfg Config, quick times) *linktest.Watch {
+func run(t testing.TB, address string, quick times) *linktest.Watch {
 	t.Helper()
-	return linktest.Run(t, newPhone(t, cfg, quick))
+	return linktest.Run(t, newPhone(t, address, quick))
 }
 
 // newPhone makes a phone with other times where they are set.
-func newPhone(t testing.TB, cfg Config, quick times) link.Phone {
+func newPhone(t testing.TB, address string, quick times) link.Phone {
 	t.Helper()
-	p := must.Get(New(cfg))(t)
+	p := must.Get(New(address))(t)
 	if quick != (times{}) {
 		p.(*phone).times = quick
 	}

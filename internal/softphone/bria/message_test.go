@@ -3,10 +3,9 @@ package bria
 import (
 	"context"
 	"fmt"
+	"io"
 	"reflect"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/testutil/linktest"
+	"wiebelt/internal/testutil/logtest"
 )
 
 // As in the reference, byte for byte.
@@ -111,7 +111,7 @@ func TestReadCalls(t *testing.T) {
 // scripted gives the events of a session that is a function.
 func scripted(t testing.TB, do func(r *link.Reporter)) []call.Event {
 	t.Helper()
-	got, _ := linktest.Once(t, linktest.Scripted{Phone: newPhone(t, Config{}, times{}), Do: func(_ context.Context, r *link.Reporter) error {
+	got, _ := linktest.Once(t, linktest.Scripted{Phone: newPhone(t, "", times{}), Do: func(_ context.Context, r *link.Reporter) error {
 		do(r)
 		return nil
 	}})
@@ -201,44 +201,14 @@ func hostile() []string {
 // Whatever comes, as an answer or unasked, the next call is told: on the same
 // connection, or on the next.
 func TestHostile(t *testing.T) {
-	messages := hostile()
-	var same atomic.Int32
-	var all sync.WaitGroup
-	const beside = 40 // they mostly wait
-	logs := make([]strings.Builder, beside)
-	for i := range beside {
-		all.Go(func() {
-			for n := i; n < len(messages); n += beside {
-				said, stayed := survives(t, messages[n], n%2 == 0, []int{websocket.TextMessage, websocket.BinaryMessage}[n/2%2])
-				logs[i].WriteString(said)
-				if stayed {
-					same.Add(1)
-				}
-			}
-		})
-	}
-	all.Wait()
-	t.Logf("%d messages, %d survived on the same connection", len(messages), same.Load())
-	if len(messages) < 300 || int(same.Load()) < len(messages)/3 {
-		t.Error("too few")
-	}
-	log := ""
-	for i := range logs {
-		log += logs[i].String()
-	}
-	if !strings.Contains(log, "cannot be read") {
-		t.Error("nothing is in the log")
-	}
-	for _, secret := range []string{"0201234567", "31612345678", "Zoë", "Vries"} {
-		if strings.Contains(log, secret) {
-			t.Errorf("%q is in the log", secret)
-		}
-	}
+	linktest.Hostile(t, hostile(), func(i int, message string, log *logtest.Buffer) bool {
+		return survives(t, message, i%2 == 0, []int{websocket.TextMessage, websocket.BinaryMessage}[i/2%2], log)
+	})
 }
 
 // survives sends a message, unasked or as the second answer, and then a call, which
-// must be told. It gives the log, and whether the call came on the same connection.
-func survives(t *testing.T, message string, unasked bool, kind int) (log string, same bool) {
+// must be told. It tells whether the call came on the same connection.
+func survives(t *testing.T, message string, unasked bool, kind int, log *logtest.Buffer) (same bool) {
 	f := newFake(t)
 	sent := make(chan struct{})
 	f.answer = func(id int, calls string) string {
@@ -256,7 +226,7 @@ func survives(t *testing.T, message string, unasked bool, kind int) (log string,
 	defer f.stop()
 	quick := usual
 	quick.answer = 200 * time.Millisecond
-	w := run(t, f.config(), quick)
+	w := run(t, f.listen, quick)
 	w.Until(link.Connected)
 	if unasked {
 		f.EachSocket(func(c *websocket.Conn) { c.WriteMessage(kind, []byte(message)) })
@@ -283,7 +253,8 @@ func survives(t *testing.T, message string, unasked bool, kind int) (log string,
 			connections++
 		}
 	}
-	return w.Log.String(), connections == 1
+	_, _ = io.WriteString(log, w.Log.String())
+	return connections == 1
 }
 
 func FuzzMessage(f *testing.F) {

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"net"
 	"syscall"
 	"time"
 
@@ -347,6 +348,9 @@ func (l *link) longestWait() time.Duration {
 
 // NotThere marks an error as ErrNotThere, which stays in its text.
 func NotThere(err error) error { return fmt.Errorf("%w: %w", ErrNotThere, err) }
+
+// IsLocal tells whether a host's name means this computer.
+func IsLocal(host string) bool { return host == "localhost" || net.ParseIP(host).IsLoopback() }
 
 // Nobody reports whether a dial failed because nothing listens there. Windows has
 // a number of its own for it, which package syscall does not name.

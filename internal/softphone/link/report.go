@@ -1,6 +1,7 @@
 package link
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"time"
@@ -62,15 +63,7 @@ func (r *Reporter) Report(e call.Event) {
 		if e.Number == "" {
 			e.Number, e.Name = k.event.Number, k.event.Name
 		}
-		if e.Line == "" {
-			e.Line = k.event.Line
-		}
-		if e.Via == "" {
-			e.Via = k.event.Via
-		}
-		if e.Extension == "" {
-			e.Extension = k.event.Extension
-		}
+		e.Line, e.Via, e.Extension = cmp.Or(e.Line, k.event.Line), cmp.Or(e.Via, k.event.Via), cmp.Or(e.Extension, k.event.Extension)
 		if k.event.Direction != call.DirectionUnknown {
 			e.Direction = k.event.Direction
 		}

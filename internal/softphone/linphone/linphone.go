@@ -25,16 +25,6 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// Config is where linphone-daemon is found.
-type Config struct {
-	// Address is the path of its socket, or the bare name that was given with
-	// --pipe, which stands for a path in /tmp: "lp" is "/tmp/lp".
-	Address string
-	// Dial connects; nil is an ordinary dialler, which also checks whose socket
-	// it is.
-	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-}
-
 const (
 	maxPath   = 100 // bytes; the system's limit is 108
 	dialTime  = 5 * time.Second
@@ -45,25 +35,26 @@ const (
 )
 
 type softphone struct {
-	cfg    Config
+	path   string
 	traits link.Traits
+	// dialer is replaced by tests.
+	dialer func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// New makes the phone for link.Run. Only the address can be wrong.
-func New(cfg Config) (link.Phone, error) {
-	if cfg.Address != "" && !strings.Contains(cfg.Address, "/") {
-		cfg.Address = "/tmp/" + cfg.Address
+// New makes the phone for link.Run. Its address is the path of the daemon's socket, or the
+// bare name that was given with --pipe, which stands for a path in /tmp: "lp" is "/tmp/lp".
+// Only the address can be wrong.
+func New(address string) (link.Phone, error) {
+	if address != "" && !strings.Contains(address, "/") {
+		address = "/tmp/" + address
 	}
-	if !strings.HasPrefix(cfg.Address, "/") || len(cfg.Address) > maxPath || strings.ContainsRune(cfg.Address, 0) {
+	if !strings.HasPrefix(address, "/") || len(address) > maxPath || strings.ContainsRune(address, 0) {
 		return nil, errors.New("linphone: address is neither the path of a socket nor the name of a pipe")
 	}
-	if cfg.Dial == nil {
-		cfg.Dial = dialOwn
-	}
-	return &softphone{cfg, link.Traits{
-		Source: registry.Of(registry.Linphone).CallSource(cfg.Address),
+	return &softphone{address, link.Traits{
+		Source: registry.Of(registry.Linphone).CallSource(address),
 		Local:  true,
-	}}, nil
+	}, dialOwn}, nil
 }
 
 func (p *softphone) Traits() link.Traits { return p.traits }
@@ -97,7 +88,7 @@ var errRestarted = errors.New("linphone-daemon was started anew")
 
 // socket is the file of the daemon's socket, nil if there is none.
 func (p *softphone) socket() fs.FileInfo {
-	info, err := os.Stat(p.cfg.Address)
+	info, err := os.Stat(p.path)
 	if err != nil {
 		return nil
 	}
@@ -139,7 +130,7 @@ func (p *softphone) connected(ctx context.Context, r *link.Reporter) error {
 func (p *softphone) dial(ctx context.Context) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTime)
 	defer cancel()
-	conn, err := p.cfg.Dial(ctx, "unix", p.cfg.Address)
+	conn, err := p.dialer(ctx, "unix", p.path)
 	var refusal *link.Refusal
 	switch {
 	case err == nil:

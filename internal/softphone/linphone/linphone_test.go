@@ -71,13 +71,13 @@ func newFake(t testing.TB, path string) *fake {
 	return f
 }
 
-func newPhone(t testing.TB, cfg Config) link.Phone {
+func newPhone(t testing.TB, address string) *softphone {
 	t.Helper()
-	return must.Get(New(cfg))(t)
+	return must.Get(New(address))(t).(*softphone)
 }
 
 func (f *fake) phone(t testing.TB) link.Phone {
-	return newPhone(t, Config{Address: f.Address().Address})
+	return newPhone(t, f.Address().Address)
 }
 
 // connection is what a daemon has to say on one connection, before it hangs up.
@@ -297,12 +297,13 @@ func TestServedToAnother(t *testing.T) {
 func TestRestartedWhileAsked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lp")
 	d := newFake(t, path)
-	p := newPhone(t, Config{Address: path, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+	p := newPhone(t, path)
+	p.dialer = func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := new(net.Dialer).DialContext(ctx, network, address)
 		d.Close()
 		d = newFake(t, path)
 		return conn, err
-	}})
+	}
 	if _, err := linktest.Once(t, p); !errors.Is(err, link.ErrNotThere) || errors.Is(err, link.ErrReplaced) {
 		t.Error(err)
 	}
@@ -315,7 +316,7 @@ func TestNobodyThere(t *testing.T) {
 	ln.SetUnlinkOnClose(false)
 	ln.Close()
 	for _, path := range []string{missing, left, stale} {
-		if _, err := linktest.Once(t, newPhone(t, Config{Address: path})); !errors.Is(err, link.ErrNotThere) {
+		if _, err := linktest.Once(t, newPhone(t, path)); !errors.Is(err, link.ErrNotThere) {
 			t.Error(err)
 		}
 	}
@@ -326,7 +327,7 @@ func TestAddress(t *testing.T) {
 		"lp": "/tmp/lp", "/run/user/1000/lp": "/run/user/1000/lp", "@lp": "/tmp/@lp",
 		"": "", "a/b": "", "./lp": "", "/a\x00b": "", "/" + strings.Repeat("a", maxPath): "", strings.Repeat("a", maxPath): "",
 	} {
-		p, err := New(Config{Address: address})
+		p, err := New(address)
 		switch {
 		case err != nil && want != "":
 			t.Errorf("%q: %v", address, err)

@@ -1,32 +1,29 @@
 //go:build linux
 
-package linphone_test
+package linphone
 
 import (
-	"context"
-	"net"
 	"testing"
 	"time"
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/softphone/link"
-	"wiebelt/internal/softphone/linphone"
 	"wiebelt/internal/testutil/linktest"
-	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/phonetest"
 )
 
-type dialler = func(ctx context.Context, network, address string) (net.Conn, error)
-
-func connect(t *testing.T, address string, dial dialler) *linktest.Watch {
+// connect is a link over which commands can be pressed, too.
+func connect(t *testing.T, d *phonetest.Linphone) *linktest.Watch {
 	t.Helper()
-	return linktest.Run(t, must.Get(linphone.New(linphone.Config{Address: address, Dial: dial}))(t))
+	p := newPhone(t, d.Pipe)
+	p.dialer = d.Dial
+	return linktest.Run(t, p)
 }
 
 func TestReal(t *testing.T) {
 	t.Parallel()
 	d := phonetest.StartLinphone(t)
-	linktest.RealPhone{Phone: d, Link: func() *linktest.Watch { return connect(t, d.Pipe, d.Dial) }, Answer: func() { d.Press("answer") }}.Run(t)
+	linktest.RealPhone{Phone: d, Link: func() *linktest.Watch { return connect(t, d) }, Answer: func() { d.Press("answer") }}.Run(t)
 }
 
 // A program that starts during calls finds them: the one that is on, and the one
@@ -34,7 +31,7 @@ func TestReal(t *testing.T) {
 func TestRealSnapshot(t *testing.T) {
 	t.Parallel()
 	d := phonetest.StartLinphone(t)
-	before := connect(t, d.Pipe, d.Dial)
+	before := connect(t, d)
 	before.Until(link.Connected)
 	talk := d.Place(t, phonetest.Scenario{Number: "0612345678", Answer: true, Talk: 4 * time.Second})
 	first := before.Want(call.Ringing)
@@ -44,7 +41,7 @@ func TestRealSnapshot(t *testing.T) {
 	second := before.Want(call.Ringing)
 	before.Stop()
 
-	w := connect(t, d.Pipe, d.Dial)
+	w := connect(t, d)
 	got := map[string]call.Event{}
 	for range 2 {
 		e := w.Next()
@@ -67,7 +64,7 @@ func TestRealSnapshot(t *testing.T) {
 func TestRealOutgoing(t *testing.T) {
 	t.Parallel()
 	d := phonetest.StartLinphone(t)
-	w := connect(t, d.Pipe, d.Dial)
+	w := connect(t, d)
 	w.Until(link.Connected)
 	d.Press("call sip:0687654321@127.0.0.1:1")
 	e := w.Want(call.Ringing)
@@ -85,9 +82,9 @@ func TestRealOutgoing(t *testing.T) {
 func TestRealSecondClient(t *testing.T) {
 	t.Parallel()
 	d := phonetest.StartLinphone(t)
-	first := connect(t, d.Pipe, nil)
+	first := linktest.Run(t, newPhone(t, d.Pipe))
 	first.Until(link.Connected)
-	second := connect(t, d.Pipe, nil)
+	second := linktest.Run(t, newPhone(t, d.Pipe))
 	if s := second.Until(link.Kicked); s.Retry.Sub(s.Since) < 30*time.Second {
 		t.Errorf("the second comes again after %v", s.Retry.Sub(s.Since))
 	}

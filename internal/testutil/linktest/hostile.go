@@ -7,6 +7,11 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"wiebelt/internal/testutil/logtest"
 )
 
 // What other sides repeat that must never be said.
@@ -42,6 +47,39 @@ func Mutate(out []string, n int, seeds ...string) []string {
 		out = append(out, string(b))
 	}
 	return out
+}
+
+// Hostile hands messages, many at a time, to survives, which shows that a link lives on
+// and writes down its log, and tells whether that was on the same connection. A third of
+// all do no harm at all, and what cannot be read is in the log without its content.
+func Hostile(t *testing.T, messages []string, survives func(i int, message string, log *logtest.Buffer) (same bool)) {
+	t.Helper()
+	var log logtest.Buffer
+	var same atomic.Int32
+	var all sync.WaitGroup
+	const beside = 40 // they mostly wait
+	for first := range beside {
+		all.Go(func() {
+			for i := first; i < len(messages); i += beside {
+				if survives(i, messages[i], &log) {
+					same.Add(1)
+				}
+			}
+		})
+	}
+	all.Wait()
+	t.Logf("%d messages, %d survived on the same connection", len(messages), same.Load())
+	if len(messages) < 300 || int(same.Load()) < len(messages)/3 {
+		t.Error("too few")
+	}
+	if !strings.Contains(log.String(), "cannot be read") {
+		t.Error("nothing is in the log")
+	}
+	for _, secret := range []string{"0201234567", "31612345678", "Zoë", "Vries"} {
+		if strings.Contains(log.String(), secret) {
+			t.Errorf("%q is in the log", secret)
+		}
+	}
 }
 
 const stolen = "/stolen"

@@ -50,26 +50,36 @@ func StartBaresip(t testing.TB) (sipAddr, ctrlAddr string) {
 // New is StartBaresip for tests that also stop the phone or start it again.
 func New(t testing.TB) *Baresip {
 	t.Helper()
-	// The ports are free now, and could be somebody else's a moment later.
-	for range 5 {
+	var b *Baresip
+	started(t, func() error {
 		sip, ctl, cons := freePort(t, 2), freePort(t, 1), freePort(t, 1)
-		b := &Baresip{SIP: local(sip), Control: local(ctl), console: local(cons), dir: t.TempDir()}
-		b.write(t, "contacts", "")
-		b.write(t, "accounts", "<sip:101@127.0.0.1>;regint=0;answermode=manual\n")
-		b.write(t, "config", fmt.Sprintf(config, b.SIP, modules(t), b.Control, b.console))
-		if err := b.start(); err != nil {
-			t.Logf("baresip did not start, trying other ports: %v", err)
-			continue
+		b = &Baresip{SIP: local(sip), Control: local(ctl), console: local(cons), dir: t.TempDir()}
+		for name, content := range map[string]string{"contacts": "", "accounts": "<sip:101@127.0.0.1>;regint=0;answermode=manual\n",
+			"config": fmt.Sprintf(config, b.SIP, modules(t), b.Control, b.console)} {
+			must.Do(t, os.WriteFile(filepath.Join(b.dir, name), []byte(content), 0o600))
 		}
-		phones.Store(b.SIP, b)
-		t.Cleanup(func() {
-			phones.Delete(b.SIP)
-			b.Stop()
-		})
-		return b
+		return b.start()
+	})
+	phones.Store(b.SIP, b)
+	t.Cleanup(func() {
+		phones.Delete(b.SIP)
+		b.Stop()
+	})
+	return b
+}
+
+// started starts a program, again if that fails: ports that are free now could be
+// somebody else's a moment later.
+func started(t testing.TB, start func() error) {
+	t.Helper()
+	for range 5 {
+		err := start()
+		if err == nil {
+			return
+		}
+		t.Logf("trying other ports: %v", err)
 	}
-	t.Fatal("baresip did not start")
-	return nil
+	t.Fatal("it did not start")
 }
 
 // The sound goes nowhere; everything listens on loopback only.
@@ -100,27 +110,15 @@ func modules(t testing.TB) string {
 	return ""
 }
 
-func (b *Baresip) write(t testing.TB, name, content string) {
-	t.Helper()
-	must.Do(t, os.WriteFile(filepath.Join(b.dir, name), []byte(content), 0o600))
-}
-
 // start runs the program until it says that it is ready. Should nobody end it,
 // it ends by itself.
 func (b *Baresip) start() error {
-	p, err := run(b.dir, "baresip", "-f", b.dir, "-t", "900")
+	p, err := run(b.dir, nil, "baresip", "-f", b.dir, "-t", "900")
 	if err != nil {
 		return err
 	}
-	ready := time.NewTimer(startTime)
-	defer ready.Stop()
-	select {
-	case <-p.said("baresip is ready."):
-	case <-p.done:
-		return fmt.Errorf("baresip ended: %s", p.output())
-	case <-ready.C:
-		p.kill()
-		return fmt.Errorf("baresip is not ready: %s", p.output())
+	if err := p.until(p.said("baresip is ready.")); err != nil {
+		return err
 	}
 	b.process = p
 	// It says ready even if it could not have a port.
@@ -211,13 +209,8 @@ type process struct {
 	wait map[string]chan struct{}
 }
 
-// run starts a program in dir, with nothing to read.
-func run(dir, name string, args ...string) (*process, error) {
-	return runWith(dir, nil, name, args...)
-}
-
-// runWith starts a program in dir that reads in.
-func runWith(dir string, in *os.File, name string, args ...string) (*process, error) {
+// run starts a program in dir that reads in, which may be nil.
+func run(dir string, in *os.File, name string, args ...string) (*process, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &process{cmd: exec.CommandContext(ctx, name, args...), cancel: cancel, done: make(chan struct{}), wait: map[string]chan struct{}{}}
 	p.cmd.Dir = dir
@@ -290,6 +283,21 @@ func (p *process) waiter(what string) <-chan struct{} {
 		p.wait[what] = c
 	}
 	return c
+}
+
+// until waits for what it says. A program that does not say it is ended.
+func (p *process) until(what <-chan struct{}) error {
+	limit := time.NewTimer(startTime)
+	defer limit.Stop()
+	select {
+	case <-what:
+		return nil
+	case <-p.done:
+		return fmt.Errorf("%s ended: %s", p.cmd.Path, p.output())
+	case <-limit.C:
+		p.kill()
+		return fmt.Errorf("%s does not go on: %s", p.cmd.Path, p.output())
+	}
 }
 
 func (p *process) output() string {

@@ -20,17 +20,14 @@ func StartKamailio(t testing.TB, phone, more string) (sipAddr string) {
 	if !ok {
 		t.Fatal("no phone of this package")
 	}
-	for range 5 {
+	own := must.Get(os.ReadFile(more))(t)
+	started(t, func() error {
 		dir, port := t.TempDir(), freePort(t, 1)
+		sipAddr = local(port)
 		file := filepath.Join(dir, "kamailio.cfg")
-		must.Do(t, os.WriteFile(file, fmt.Appendf(nil, kamailio, local(port), filepath.Base(more), phone), 0o600))
-		own, err := os.ReadFile(more)
-		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, filepath.Base(more)), own, 0o600)
-		}
-		must.Do(t, err)
-		p, err := run(dir, "kamailio", "-DD", "-E", "-f", file, "-Y", dir, "-m", "32", "-M", "4")
-		must.Do(t, err)
+		must.Do(t, os.WriteFile(file, fmt.Appendf(nil, kamailio, sipAddr, filepath.Base(more), phone), 0o600))
+		must.Do(t, os.WriteFile(filepath.Join(dir, filepath.Base(more)), own, 0o600))
+		p := must.Get(run(dir, nil, "kamailio", "-DD", "-E", "-f", file, "-Y", dir, "-m", "32", "-M", "4"))(t)
 		t.Cleanup(func() { // it ends its processes itself
 			_ = p.cmd.Process.Signal(syscall.SIGTERM)
 			select {
@@ -40,19 +37,11 @@ func StartKamailio(t testing.TB, phone, more string) (sipAddr string) {
 				p.kill()
 			}
 		})
-		select {
-		case <-p.said("the exchange is ready"):
-			phones.Store(local(port), b)
-			t.Cleanup(func() { phones.Delete(local(port)) })
-			return local(port)
-		case <-p.done:
-			t.Logf("Kamailio ended, trying another port: %s", p.output())
-		case <-time.After(startTime):
-			t.Fatalf("Kamailio is not ready: %s", p.output())
-		}
-	}
-	t.Fatal("Kamailio did not start")
-	return ""
+		return p.until(p.said("the exchange is ready"))
+	})
+	phones.Store(sipAddr, b)
+	t.Cleanup(func() { phones.Delete(sipAddr) })
+	return sipAddr
 }
 
 // kamailio is as little of an exchange as brings calls to a phone, built as the

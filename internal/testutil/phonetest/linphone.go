@@ -3,7 +3,6 @@ package phonetest
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -31,52 +30,43 @@ func StartLinphone(t testing.TB) *Linphone {
 	dir := t.TempDir()
 	// Without this folder it has no database, and then no port.
 	must.Do(t, os.MkdirAll(filepath.Join(dir, ".local", "share", "linphone"), 0o700))
-	for range 5 {
+	l := &Linphone{dir: dir, commands: make(chan string, 16)}
+	started(t, func() error {
 		port := freePort(t, 1)
 		rc := fmt.Sprintf("[sip]\nsip_port=%d\nsip_tcp_port=0\nsip_tls_port=0\nbind_address=127.0.0.1\n", port)
 		must.Do(t, os.WriteFile(filepath.Join(dir, "rc"), []byte(rc), 0o600))
-		l := &Linphone{SIP: local(port), dir: dir, commands: make(chan string, 16)}
 		// It puts the name behind "/tmp/", and a path may have 107 bytes.
-		l.Pipe = fmt.Sprintf("/tmp/wiebelt-%d-%d", os.Getpid(), port)
-		if err := l.start(); err != nil {
-			t.Logf("linphone-daemon did not start, trying another port: %v", err)
-			continue
-		}
-		t.Cleanup(func() {
-			l.Stop()
-			os.Remove(l.Pipe)
-		})
-		return l
-	}
-	t.Fatal("linphone-daemon did not start")
-	return nil
+		l.SIP, l.Pipe = local(port), fmt.Sprintf("/tmp/wiebelt-%d-%d", os.Getpid(), port)
+		return l.start()
+	})
+	t.Cleanup(func() {
+		l.Stop()
+		os.Remove(l.Pipe)
+	})
+	return l
 }
 
 // start runs the daemon until its SIP port is taken: it says nothing when it is
 // ready.
-func (l *Linphone) start() error {
-	p, err := run(l.dir, "linphone-daemon", "--pipe", filepath.Base(l.Pipe), "--config", filepath.Join(l.dir, "rc"), "--disable-stats-events")
+func (l *Linphone) start() (err error) {
+	l.process, err = run(l.dir, nil, "linphone-daemon", "--pipe", filepath.Base(l.Pipe), "--config", filepath.Join(l.dir, "rc"), "--disable-stats-events")
 	if err != nil {
 		return err
 	}
-	look := time.NewTicker(10 * time.Millisecond)
-	defer look.Stop()
-	limit := time.NewTimer(startTime)
-	defer limit.Stop()
-	for {
-		if taken(l.SIP) {
-			l.process = p
-			return nil
+	ready := make(chan struct{})
+	go func() {
+		look := time.NewTicker(10 * time.Millisecond)
+		defer look.Stop()
+		for !taken(l.SIP) {
+			select {
+			case <-look.C:
+			case <-l.process.done:
+				return
+			}
 		}
-		select {
-		case <-look.C:
-		case <-p.done:
-			return fmt.Errorf("it ended: %s", p.output())
-		case <-limit.C:
-			p.kill()
-			return errors.New("it takes no calls")
-		}
-	}
+		close(ready)
+	}()
+	return l.process.until(ready)
 }
 
 // taken reads the kernel's table of sockets. Who tried the port instead would hold

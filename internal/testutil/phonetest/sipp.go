@@ -75,7 +75,7 @@ func (s Scenario) call(t testing.TB, to, user string, port, sound int, by ...str
 	args := append(by, "sipp", to, "-sf", file, "-i", "127.0.0.1", "-p", fmt.Sprint(port), "-m", "1",
 		"-timeout", fmt.Sprintf("%ds", int(limit.Seconds())+1), "-timeout_error", "-nostdin", "-s", user,
 		"-trace_err", "-error_file", filepath.Join(dir, "errors.log"), "-mp", fmt.Sprint(sound))
-	p := must.Get(run(dir, args[0], args[1:]...))(t)
+	p := must.Get(run(dir, nil, args[0], args[1:]...))(t)
 	t.Cleanup(p.kill)
 	return &Running{t: t, p: p}
 }

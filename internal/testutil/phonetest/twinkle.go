@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"wiebelt/internal/testutil/must"
 )
@@ -44,7 +43,7 @@ func StartTwinkle(t testing.TB, program string) *Twinkle {
 	out, in, err := os.Pipe()
 	must.Do(t, err)
 	w.keys = in
-	p, err := runWith(w.dir, out, "unshare", "-rn", "sh", "-c", "ip link set lo up && exec twinkle-console")
+	p, err := run(w.dir, out, "unshare", "-rn", "sh", "-c", "ip link set lo up && exec twinkle-console")
 	out.Close()
 	must.Do(t, err)
 	w.process = p
@@ -58,15 +57,7 @@ func StartTwinkle(t testing.TB, program string) *Twinkle {
 
 func (w *Twinkle) until(t testing.TB, what <-chan struct{}) {
 	t.Helper()
-	limit := time.NewTimer(startTime)
-	defer limit.Stop()
-	select {
-	case <-what:
-	case <-w.process.done:
-		t.Fatalf("twinkle ended: %s", w.process.output())
-	case <-limit.C:
-		t.Fatalf("twinkle does not go on: %s", w.process.output())
-	}
+	must.Do(t, w.process.until(what))
 }
 
 // Press types a command, such as "answer", "reject" or "bye".
