@@ -178,10 +178,7 @@ func channel(c exchangeCall, leg int) map[string]any {
 	if c.call.Number == "" {
 		number, name = hiddenNumber, "Anonymous"
 	}
-	exten := digits(c.call.Line)
-	if exten == "" {
-		exten = extensionNumber
-	}
+	exten := c.call.dialled()
 	if c.call.Direction == "outgoing" {
 		exten = number
 	}

@@ -85,11 +85,8 @@ func Netstring(text string) string { return fmt.Sprintf("%d:%s,", len(text), tex
 
 // Tell sends the events of a change.
 func (b *Baresip) Tell(_ context.Context, n Update) error {
-	e := baresipEvent{Event: true, Class: "call", Account: "sip:" + extensionNumber + "@127.0.0.1", Direction: "incoming", Peer: sipURI(n.Call),
+	e := baresipEvent{Event: true, Class: "call", Account: "sip:" + n.Call.dialled() + "@127.0.0.1", Direction: "incoming", Peer: sipURI(n.Call),
 		Name: sipName(n.Call), ID: n.Call.ID + "@127.0.0.1"}
-	if line := digits(n.Call.Line); line != "" {
-		e.Account = "sip:" + line + "@127.0.0.1"
-	}
 	e.Param = e.Peer
 	out := n.Call.Direction == "outgoing"
 	if out {

@@ -145,7 +145,7 @@ func (b *Bria) Change(calls string) (version int) {
 		b.version++
 		b.Calls, version = calls, b.version
 	})
-	b.sendEach(func(*wsConn) []string { return []string{BriaChanged} })
+	b.SendAll(BriaChanged)
 	return version
 }
 

@@ -284,13 +284,20 @@ func (u BroadWorksUser) String() string {
 	return fmt.Sprintf(`<userId>%s</userId><firstName>Gebruiker</firstName><lastName>%s</lastName><number>+3120123%04[2]s</number><extension>%[2]s</extension>`, u.ID, u.Extension)
 }
 
-// Send writes documents to every channel.
-func (b *BroadWorks) Send(documents ...string) {
+// each does something with every channel.
+func (b *BroadWorks) each(do func(*broadWorksChannel)) {
 	b.With(func() {
 		for c := range b.channels {
-			for _, d := range documents {
-				c.tell(d)
-			}
+			do(c)
+		}
+	})
+}
+
+// Send writes documents to every channel.
+func (b *BroadWorks) Send(documents ...string) {
+	b.each(func(c *broadWorksChannel) {
+		for _, d := range documents {
+			c.tell(d)
 		}
 	})
 }
@@ -335,21 +342,13 @@ func (b *BroadWorks) event(subscription, user, kind, said string) string {
 }
 
 // Break cuts every channel off.
-func (b *BroadWorks) Break() {
-	b.With(func() {
-		for c := range b.channels {
-			_ = c.Close()
-		}
-	})
-}
+func (b *BroadWorks) Break() { b.each(func(c *broadWorksChannel) { _ = c.Close() }) }
 
 // EndChannels tells every channel that it ends, and why.
 func (b *BroadWorks) EndChannels(reason string) {
-	b.With(func() {
-		for c := range b.channels {
-			c.tell(BroadWorksEnd(c.id, reason))
-			_ = c.Close()
-		}
+	b.each(func(c *broadWorksChannel) {
+		c.tell(BroadWorksEnd(c.id, reason))
+		_ = c.Close()
 	})
 }
 

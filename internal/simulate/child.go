@@ -131,10 +131,7 @@ func withoutTwinkle(env []string) []string {
 
 // twinkleEnv is what Twinkle sets for the script of an event.
 func twinkleEnv(n Update) []string {
-	us := digits(n.Call.Line)
-	if us == "" {
-		us = extensionNumber
-	}
+	us := n.Call.dialled()
 	out := n.Call.Direction == "outgoing"
 	from, to := nameAddr(n.Call), "<sip:"+us+"@127.0.0.1>"
 	fromUser, toUser := user(n.Call), us

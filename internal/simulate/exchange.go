@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -10,6 +11,9 @@ import (
 
 	"wiebelt/internal/core/call"
 )
+
+// dialled is our number that was called.
+func (c Call) dialled() string { return cmp.Or(digits(c.Line), extensionNumber) }
 
 // exchangeCall is a call of the extension at a simulated exchange. It rings on
 // one device or more, of which each has a part of its own, a leg.

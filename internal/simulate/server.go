@@ -379,6 +379,11 @@ func (s *server) serveSocket(k socket, open func() (*websocket.Conn, error)) {
 	}
 }
 
+// SendAll writes to every WebSocket.
+func (s *server) SendAll(texts ...string) {
+	s.sendEach(func(*wsConn) []string { return texts })
+}
+
 // sendEach writes to each WebSocket what texts, which is asked under the lock, gives
 // for it; one that does not take it is closed.
 func (s *server) sendEach(texts func(*wsConn) []string) {

@@ -140,11 +140,6 @@ func Entity(extension string, participant int) string {
 	return fmt.Sprintf("/callcontrol/%s/participants/%d", extension, participant)
 }
 
-// Send writes events to everybody.
-func (t *ThreeCX) Send(events ...string) {
-	t.sendEach(func(*wsConn) []string { return events })
-}
-
 const device = "sip:" + extensionNumber + "@127.0.0.1:5483"
 
 // participant is one device's part in a call.
@@ -178,7 +173,7 @@ func (t *ThreeCX) Tell(ctx context.Context, n Update) error {
 			delete(t.Fetched, strconv.Itoa(leg))
 		}
 	})
-	t.Send(events...)
+	t.SendAll(events...)
 	return t.taken(ctx, func() bool {
 		for leg, n := range before {
 			if len(t.conns) > 0 && t.Fetched[leg] == n {

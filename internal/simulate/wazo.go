@@ -168,11 +168,6 @@ func (z *Wazo) took(c *wsConn, b []byte) bool {
 	return c.send(fmt.Appendf(nil, `{"op": %q, "code": %d, "data": %s}`, m.Op, code, data)) == nil
 }
 
-// SendAll writes to every socket.
-func (z *Wazo) SendAll(messages ...string) {
-	z.sendEach(func(*wsConn) []string { return messages })
-}
-
 // Event is one about a call.
 type Event struct {
 	Name string // such as call_updated
@@ -200,10 +195,7 @@ func (e Event) String() string {
 
 // wazoCall is one device's part in a call, as wazo-calld describes it.
 func wazoCall(c exchangeCall, leg int) map[string]any {
-	dialed := digits(c.call.Line)
-	if dialed == "" {
-		dialed = extensionNumber
-	}
+	dialed := c.call.dialled()
 	peer, name, direction, caller := digits(c.call.Number), c.call.Name, "inbound", false
 	switch {
 	case c.call.Direction == "outgoing":

@@ -176,11 +176,6 @@ func (x *Xelion) Wanted() bool {
 	return false
 }
 
-// SendAll writes to every socket.
-func (x *Xelion) SendAll(messages ...string) {
-	x.sendEach(func(*wsConn) []string { return messages })
-}
-
 // Notification is an event of a type.
 type Notification struct {
 	Type string
@@ -224,10 +219,7 @@ func party(callID, id, state, name, role, phone string) map[string]any {
 // parties are who is on the line with us and our own channels, and what the call is to
 // an administrator.
 func (x *Xelion) parties(c exchangeCall) (other map[string]any, own func(leg int) map[string]any, about map[string]any) {
-	number, line := digits(c.call.Number), digits(c.call.Line)
-	if line == "" {
-		line = extensionNumber
-	}
+	number, line := digits(c.call.Number), c.call.dialled()
 	name, phone := c.call.Name, ""
 	switch {
 	case number == "":

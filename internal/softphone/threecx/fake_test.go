@@ -39,7 +39,7 @@ func (x *exchange) forget() { x.With(func() { clear(x.Participants) }) }
 func (x *exchange) note(kind int, entity string) {
 	event := ""
 	x.With(func() { event = x.Event(kind, entity) })
-	x.Send(event)
+	x.SendAll(event)
 }
 
 // set makes a participant what it is and tells of it; nothing is its end.
@@ -71,7 +71,7 @@ func rigged(t testing.TB) (*exchange, *linktest.Exchange) {
 		Fake: x, Restart: x.restart, HangUp: x.forget,
 		Link: func(c exchangelink.Account) *linktest.Watch { return listen(t, c) },
 		Ring: func() { x.has(7, ring.json("101", 7)) },
-		Send: func(message string) { x.Send(message) },
+		Send: func(message string) { x.SendAll(message) },
 		Call: func(n int) (string, func()) {
 			x.set("101", 10_000+n, &part{status: "Ringing", number: "0201234599", call: 5000 + n})
 			return strconv.Itoa(5000+n) + "." + strconv.Itoa(10_000+n), func() { x.set("101", 10_000+n, nil) }
