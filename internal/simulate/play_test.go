@@ -12,6 +12,7 @@ import (
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/registry"
+	"wiebelt/internal/testutil/must"
 )
 
 // paper is a phone that writes down what it is to tell.
@@ -45,11 +46,7 @@ var tellsAll = registry.Capabilities{Answer: true, End: true, Withheld: true, Ou
 
 func parse(t testing.TB, text string) *simulate.Scenario {
 	t.Helper()
-	s, err := simulate.Parse([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Get(simulate.Parse([]byte(text)))(t)
 }
 
 const movedStory = "0 ring a number=101\n0 answer a\n0 caller a number=102 name=x via=y\n0 ring b withheld line=1\n0 again b\n0 end b elsewhere\n0 ring c outgoing number=2\n0 answer c\n0 end c\n0 end a"

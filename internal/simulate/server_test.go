@@ -1,10 +1,8 @@
 package simulate_test
 
 import (
-	"bufio"
 	"context"
 	"crypto/tls"
-	"encoding/json"
 	"errors"
 	"io"
 	"net"
@@ -20,16 +18,14 @@ import (
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/testutil/linktest"
+	"wiebelt/internal/testutil/must"
 )
 
 var servers = registry.Links()
 
 func open(t testing.TB, ctx context.Context, over, listen string) simulate.Server {
 	t.Helper()
-	p, err := simulate.Open(ctx, over, simulate.Options{Listen: listen})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(simulate.Open(ctx, over, simulate.Options{Listen: listen}))(t)
 	t.Cleanup(func() { _ = p.Close() })
 	return p.(simulate.Server)
 }
@@ -58,10 +54,7 @@ func TestEndsWithItsContext(t *testing.T) {
 				t.Errorf("ready while nobody is there: %v", err)
 			}
 			network, address := dialable(s.Address())
-			silent, err := net.Dial(network, address)
-			if err != nil {
-				t.Fatal(err)
-			}
+			silent := must.Get(net.Dial(network, address))(t)
 			defer silent.Close()
 			cancel()
 			_ = silent.SetReadDeadline(time.Now().Add(5 * time.Second))                        // less than a server waits for a question
@@ -124,9 +117,7 @@ func TestLinkComesLate(t *testing.T) {
 			c := simulate.Call{ID: "s<1&", Number: "0612345678", Name: `Zoë & <Zn> "B\V"`}
 			tell := func(n simulate.Update) {
 				t.Helper()
-				if err := w.Tell(t.Context(), n); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, w.Tell(t.Context(), n))
 			}
 			w.link.Stop()
 			tell(simulate.Update{Do: simulate.Ring, Call: c})
@@ -145,30 +136,25 @@ func TestLinkComesLate(t *testing.T) {
 	}
 }
 
-// Two programs at one baresip: the newer one gets the calls. At linphone-daemon
-// the second one gets nothing.
-func TestOneClient(t *testing.T) {
+// ends shows that the other side has hung up.
+func ends(t testing.TB, c net.Conn) {
+	t.Helper()
+	_ = c.SetReadDeadline(time.Now().Add(20 * time.Second))
+	if _, err := c.Read(make([]byte, 1)); err != io.EOF {
+		t.Errorf("it goes on: %v", err)
+	}
+}
+
+// Two programs at one baresip: the newer one gets the calls.
+func TestOneClientOfBaresip(t *testing.T) {
 	b := open(t, t.Context(), "baresip", "")
-	first, err := net.Dial("tcp", b.Address().Address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(net.Dial("tcp", b.Address().Address))(t)
 	defer first.Close()
-	if err := b.Ready(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	second, err := net.Dial("tcp", b.Address().Address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Ready(t.Context()))
+	second := must.Get(net.Dial("tcp", b.Address().Address))(t)
 	defer second.Close()
-	_ = first.SetReadDeadline(time.Now().Add(20 * time.Second))
-	if _, err := first.Read(make([]byte, 1)); err != io.EOF {
-		t.Errorf("the first one: %v", err)
-	}
-	if err := b.Tell(t.Context(), simulate.Update{Do: simulate.Ring, Call: simulate.Call{ID: "1-13829", Number: "020 1234567", Name: `Café "De Hoek" Zoë`}}); err != nil {
-		t.Fatal(err)
-	}
+	ends(t, first)
+	must.Do(t, b.Tell(t.Context(), simulate.Update{Do: simulate.Ring, Call: simulate.Call{ID: "1-13829", Number: "020 1234567", Name: `Café "De Hoek" Zoë`}}))
 	// As captured from baresip 1.0.0, but for account and port.
 	const want = `262:{"event":true,"type":"CALL_INCOMING","class":"call","accountaor":"sip:115@127.0.0.1","direction":"incoming","peeruri":"sip:0201234567@127.0.0.1:5070","peerdisplayname":"Café \\\"De Hoek\\\" Zoë","id":"1-13829@127.0.0.1","param":"sip:0201234567@127.0.0.1:5070"},`
 	_ = second.SetReadDeadline(time.Now().Add(20 * time.Second))
@@ -176,56 +162,44 @@ func TestOneClient(t *testing.T) {
 	if _, err := io.ReadFull(second, got); err != nil || string(got) != want {
 		t.Errorf("%v: %s\nwant %s", err, got, want)
 	}
+}
 
+// At linphone-daemon the second program gets nothing, and the first what it asks for.
+func TestOneClientOfLinphone(t *testing.T) {
+	const idle = "Status: Ok\n\nSize: 0\n\n"
 	l := open(t, t.Context(), "linphone", "")
-	one, err := net.Dial("unix", l.Address().Address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := must.Get(net.Dial("unix", l.Address().Address))(t)
 	defer one.Close()
 	ask := func(command string) string {
 		t.Helper()
 		_ = one.SetDeadline(time.Now().Add(20 * time.Second))
-		if _, err := io.WriteString(one, command+"\n"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(io.WriteString(one, command+"\n"))(t)
 		buf := make([]byte, 4<<10)
-		n, err := one.Read(buf)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(buf[:n])
+		return string(buf[:must.Get(one.Read(buf))(t)])
 	}
-	for command, want := range map[string]string{"pop-event": "Status: Ok\n\nSize: 0\n\n", "call-status": "Status: Error\nReason: No current call available.\n",
+	for command, want := range map[string]string{"pop-event": idle, "call-status": "Status: Error\nReason: No current call available.\n",
 		"call-status 7": "Status: Error\nReason: No call with such id.\n", "call-status x": "Status: Error\nReason: No call with such id.\n",
 		"terminate 1": "Status: Error\nReason: Unknown command.\n", strings.Repeat("x", 10<<10): "Status: Error\nReason: Unknown command.\n"} {
 		if got := ask(command); got != want {
 			t.Errorf("%.20s: %q", command, got)
 		}
 	}
-	two, err := net.Dial("unix", l.Address().Address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	two := must.Get(net.Dial("unix", l.Address().Address))(t)
 	defer two.Close()
-	_ = two.SetReadDeadline(time.Now().Add(20 * time.Second))
-	if _, err := two.Read(make([]byte, 1)); err != io.EOF {
-		t.Errorf("the second one: %v", err)
-	}
+	ends(t, two)
 	told := make(chan error, 1)
 	go func() {
 		told <- l.Tell(t.Context(), simulate.Update{Do: simulate.Ring, Call: simulate.Call{ID: "a", Number: "+31612345678", Name: "J. de Vries"}})
 	}()
-	var got2 string
-	for got2 = ask("pop-event"); got2 == "Status: Ok\n\nSize: 0\n\n"; got2 = ask("pop-event") {
+	got := idle
+	for got == idle {
+		got = ask("pop-event")
 	}
-	if want := "Status: Ok\n\nSize: 0\nEvent-type: call-state-changed\n\nEvent: LinphoneCallIncomingReceived\nFrom: \"J. de Vries\" <sip:+31612345678@127.0.0.1:5070>\nId: 1\n\n\n\n"; got2 != want {
-		t.Errorf("%q\nwant %q", got2, want)
+	if want := "Status: Ok\n\nSize: 0\nEvent-type: call-state-changed\n\nEvent: LinphoneCallIncomingReceived\nFrom: \"J. de Vries\" <sip:+31612345678@127.0.0.1:5070>\nId: 1\n\n\n\n"; got != want {
+		t.Errorf("%q\nwant %q", got, want)
 	}
 	ask("pop-event") // having had it, the client asks for more
-	if err := <-told; err != nil {
-		t.Error(err)
-	}
+	must.Do(t, <-told)
 }
 
 // What is no question, too long or from a web page harms nobody.
@@ -235,90 +209,52 @@ func TestHostileClients(t *testing.T) {
 		t.Run(over, func(t *testing.T) {
 			t.Parallel()
 			s := open(t, t.Context(), over, "")
-			a := s.Address()
-			scheme, path, h := "ws", "", http.Header{}
-			switch over {
-			case "bria":
+			scheme, path, known := "ws", "", http.Header{}
+			switch f := s.(type) {
+			case *simulate.Bria:
 				scheme, path = "wss", "/counterpath/socketapi/v1"
-			case "ari":
+			case *simulate.ARI:
 				path = "/ari/events?app=x&subscribeAll=true"
-				(&http.Request{Header: h}).SetBasicAuth(a.User, a.Secret)
-			case "wazo":
+				(&http.Request{Header: known}).SetBasicAuth(f.Address().User, f.Address().Secret)
+			case *simulate.Wazo:
+				f.With(func() { f.Tokens.Valid = []string{"known"} })
 				path = "/api/websocketd/?version=2"
-				h.Set("X-Auth-Token", token(t, a, "/api/auth/0.1/token", "application/json", `{"backend":"wazo_user","expiration":7200}`))
-			case "3cx":
+				known.Set("X-Auth-Token", "known")
+			case *simulate.ThreeCX:
+				f.With(func() { f.Tokens.Valid = []string{"known"} })
 				path = "/callcontrol/ws"
-				h.Set("Authorization", "Bearer "+token(t, a, "/connect/token", "application/x-www-form-urlencoded", "client_id=simulate&client_secret=simulate&grant_type=client_credentials"))
+				known.Set("Authorization", "Bearer known")
 			}
 			d := websocket.Dialer{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, HandshakeTimeout: 20 * time.Second}
-			_, at := dialable(a)
-			for _, m := range []string{"", "\x00", deep, "{}", `{"op":"dance"}`, `{"op":"subscribe","data":7}`, "GET /status\r\n\r\n<status><type>missedCall</type></status>", "DELETE /x", strings.Repeat("x", 1<<20)} {
+			_, at := dialable(s.Address())
+			dial := func(h http.Header) (*websocket.Conn, error) {
 				c, _, err := d.Dial(scheme+"://"+at+path, h)
-				if err != nil {
-					t.Fatal(err)
-				}
+				return c, err
+			}
+			for _, m := range []string{"", "\x00", deep, "{}", `{"op":"dance"}`, `{"op":"subscribe","data":7}`, "GET /status\r\n\r\n<status><type>missedCall</type></status>", "DELETE /x", strings.Repeat("x", 1<<20)} {
+				c := must.Get(dial(known))(t)
 				_ = c.WriteMessage(websocket.TextMessage, []byte(m)) // it may be closed meanwhile
 				_ = c.Close()
 			}
-			evil := h.Clone()
+			evil := known.Clone()
 			evil.Set("Origin", "https://evil.example")
-			if c, _, err := d.Dial(scheme+"://"+at+path, evil); err == nil {
+			if c, err := dial(evil); err == nil {
 				t.Error("a web page is let in")
 				_ = c.Close()
 			}
-			if over != "bria" {
-				if c, resp, err := d.Dial(scheme+"://"+at+path, nil); over != "wazo" && (err == nil || resp == nil || resp.StatusCode != http.StatusUnauthorized) {
-					t.Errorf("without a secret: %v", err)
-				} else if over == "wazo" {
-					_, _, err := c.ReadMessage()
-					if !websocket.IsCloseError(err, 4001) {
-						t.Errorf("without a token: %v", err)
-					}
+			for _, strange := range []http.Header{nil, {"Authorization": {"Bearer unknown"}, "X-Auth-Token": {"unknown"}}} {
+				c, err := dial(strange)
+				if err == nil && over == "wazo" { // which says so on the socket
+					_, _, err = c.ReadMessage()
+				}
+				if let := err == nil; let != (over == "bria") || over == "wazo" && !websocket.IsCloseError(err, 4001, 4002) {
+					t.Errorf("without a secret that it knows: %v", err)
+				}
+				if c != nil {
 					_ = c.Close()
 				}
 			}
-			if over == "3cx" {
-				wrong := http.Header{"Authorization": {"Bearer simulated.token.7"}}
-				if c, resp, err := d.Dial(scheme+"://"+at+path, wrong); err == nil || resp == nil || resp.StatusCode != http.StatusUnauthorized {
-					t.Errorf("with a token of nobody's: %v", err)
-					_ = c.Close()
-				}
-			}
-			c, _, err := d.Dial(scheme+"://"+at+path, h) // it is there as before
-			if err != nil {
-				t.Fatal(err)
-			}
-			_ = c.Close()
+			_ = must.Get(dial(known))(t).Close() // it is there as before
 		})
 	}
-}
-
-// token asks an exchange for one.
-func token(t testing.TB, a simulate.Address, path, kind, body string) string {
-	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, a.Address+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Content-Type", kind)
-	r.SetBasicAuth(a.User, a.Secret)
-	c := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	resp, err := c.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	var answer struct {
-		Access string `json:"access_token"`
-		Data   struct {
-			Token string `json:"token"`
-		} `json:"data"`
-	}
-	if err := json.NewDecoder(bufio.NewReader(resp.Body)).Decode(&answer); err != nil || resp.StatusCode != http.StatusOK {
-		t.Fatalf("%d: %v", resp.StatusCode, err)
-	}
-	if answer.Access != "" {
-		return answer.Access
-	}
-	return answer.Data.Token
 }

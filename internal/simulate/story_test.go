@@ -22,6 +22,7 @@ import (
 	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/softphone/webhook"
 	"wiebelt/internal/testutil/linktest"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/storytest"
 )
 
@@ -41,12 +42,7 @@ func webhooks() []string {
 // linkTo makes the link of this program to a simulated phone.
 func linkTo(t testing.TB, a simulate.Address) link.Phone {
 	t.Helper()
-	p, err := fromsettings.Link(a.Over, exchangelink.Account{Address: a.Address, User: a.User, Extension: a.Extension,
-		Secret: func(context.Context) (string, error) { return a.Secret, nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must.Get(fromsettings.Link(a.Over, linktest.Account(a)))(t)
 }
 
 // wired is a simulated phone with our link to it, or our listener.
@@ -63,10 +59,7 @@ func wire(t testing.TB, over string) *wired {
 	var o simulate.Options
 	switch over {
 	case "websocket", "http":
-		l, err := listener.Start(t.Context(), listener.Config{SocketToken: socketToken, PathToken: pathToken, HTTP: true, Tries: 1, Take: w.told.Take})
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(listener.Start(t.Context(), listener.Config{SocketToken: socketToken, PathToken: pathToken, HTTP: true, Tries: 1, Take: w.told.Take}))(t)
 		t.Cleanup(l.Close)
 		o = simulate.Options{Port: l.Port(), Token: socketToken, PathToken: pathToken}
 	default:
@@ -80,10 +73,7 @@ func wire(t testing.TB, over string) *wired {
 			o = simulate.Options{Port: hear(t, over, w.told.Take), PathToken: pathToken}
 		}
 	}
-	p, err := simulate.Open(t.Context(), over, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(simulate.Open(t.Context(), over, o))(t)
 	w.Softphone = p
 	t.Cleanup(func() { _ = p.Close() })
 	if s, ok := p.(simulate.Server); ok {
@@ -139,12 +129,8 @@ func TestEveryStory(t *testing.T) {
 				t.Parallel()
 				w := wire(t, over)
 				err := simulate.Play{Can: registry.Of(over).Can, Speed: 1e6, Repeat: 1, Prefix: "sim-", Said: func(s simulate.Step) { w.told.Set(s.At) }}.Run(t.Context(), w, s)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := w.Close(); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, err)
+				must.Do(t, w.Close())
 				if w.link != nil {
 					w.link.Until(link.Waiting) // everything before was taken
 				}
