@@ -71,9 +71,7 @@ func (p *softphone) Session(ctx context.Context, r *link.Reporter) error {
 	}
 	p.served = now
 	r.Up()
-	in := newFrameReader(bufio.NewReaderSize(conn, 4<<10))
-	in.began = func() { conn.SetReadDeadline(time.Now().Add(frameTime)) }
-	in.ended = func() { conn.SetReadDeadline(time.Time{}) }
+	in := frameReader{r: bufio.NewReaderSize(conn, 4<<10), until: conn.SetReadDeadline}
 	for {
 		b, err := in.next()
 		switch {

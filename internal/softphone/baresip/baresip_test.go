@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/simulate"
@@ -182,12 +183,6 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-func TestEndsWithItsContext(t *testing.T) {
-	w := linktest.Run(t, newPhone(t, newFake(t).Address().Address))
-	w.Until(link.Connected)
-	w.Stop()
-}
-
 func TestNobodyThere(t *testing.T) {
 	d := newFake(t)
 	d.Close()
@@ -202,7 +197,7 @@ func FuzzNetstring(f *testing.F) {
 	}
 	f.Add([]byte("0:,5:hello,05:hello,"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		r := newFrameReader(bufio.NewReader(strings.NewReader(string(raw))))
+		r := frameReader{r: bufio.NewReader(strings.NewReader(string(raw))), until: func(time.Time) error { return nil }}
 		used := 0
 		for {
 			b, err := r.next()

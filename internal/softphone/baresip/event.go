@@ -63,7 +63,10 @@ func (p *softphone) frame(r *link.Reporter, b []byte) {
 func event(f frame) call.Event {
 	e := call.Event{
 		ID: link.CallID(f.ID), State: call.Ringing, Direction: call.DirectionUnknown,
-		Number: f.Peer, Name: address.Unescape(f.Name), Line: f.Account, Via: userPart(f.Diverter),
+		Number: f.Peer, Name: address.Unescape(f.Name), Line: f.Account,
+	}
+	if f.Diverter != "" {
+		e.Via = address.Split(f.Diverter).User
 	}
 	if e.Number == "" && f.Type == "CALL_INCOMING" && (strings.HasPrefix(f.Param, "sip:") || strings.HasPrefix(f.Param, "sips:") || strings.HasPrefix(f.Param, "tel:")) {
 		e.Number = f.Param // the same address, there even where peeruri is left out
@@ -75,19 +78,4 @@ func event(f frame) call.Event {
 		e.Direction = call.Outgoing
 	}
 	return e
-}
-
-// userPart gives the part of a SIP address that a person knows: who passed the
-// call on is shown as it stands.
-func userPart(uri string) string {
-	for _, scheme := range [...]string{"sip:", "sips:", "tel:"} {
-		if len(uri) > len(scheme) && strings.EqualFold(uri[:len(scheme)], scheme) {
-			uri = uri[len(scheme):]
-			break
-		}
-	}
-	if i := strings.IndexAny(uri, "@;"); i >= 0 {
-		uri = uri[:i]
-	}
-	return uri
 }

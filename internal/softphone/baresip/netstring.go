@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"io"
+	"time"
 )
 
 // maxFrame is the longest frame that is read, in bytes. baresip's are below
@@ -17,13 +18,9 @@ var errFrame = errors.New("bytes are not a netstring")
 // frameReader reads netstrings: a length in decimal digits, a colon, so many
 // bytes, a comma.
 type frameReader struct {
-	r            *bufio.Reader
-	began, ended func() // around a frame, once its first byte is there
-	buf          []byte
-}
-
-func newFrameReader(r *bufio.Reader) *frameReader {
-	return &frameReader{r: r, began: func() {}, ended: func() {}}
+	r     *bufio.Reader
+	until func(time.Time) error // sets the deadline for the rest of a frame that has begun
+	buf   []byte
 }
 
 // next gives the content of the next frame, valid until the next call. The
@@ -32,7 +29,7 @@ func (f *frameReader) next() ([]byte, error) {
 	if _, err := f.r.Peek(1); err != nil {
 		return nil, err
 	}
-	f.began()
+	_ = f.until(time.Now().Add(frameTime)) // a failure shows when reading
 	n, err := f.length()
 	if err != nil {
 		return nil, err
@@ -47,8 +44,7 @@ func (f *frameReader) next() ([]byte, error) {
 	if b[n] != ',' {
 		return nil, errFrame
 	}
-	f.ended()
-	return b[:n], nil
+	return b[:n], f.until(time.Time{})
 }
 
 // length reads "123:". A netstring's length has no sign and no leading zero.

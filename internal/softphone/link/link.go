@@ -170,11 +170,9 @@ func jitter(d time.Duration) time.Duration {
 }
 
 func (l *link) wait(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
 	case <-ctx.Done():
-	case <-t.C:
+	case <-time.After(d):
 	case <-l.cfg.Wake:
 	}
 }

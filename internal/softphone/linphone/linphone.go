@@ -70,8 +70,10 @@ func (p *softphone) Session(ctx context.Context, r *link.Reporter) error {
 		return err
 	}
 	// The daemon may not have seen yet that our last connection has ended.
-	if !pause(ctx, secondTry) {
+	select {
+	case <-ctx.Done():
 		return ctx.Err()
+	case <-time.After(secondTry):
 	}
 	if err = p.connected(ctx, r); !errors.Is(err, errNotServed) {
 		return err
@@ -121,8 +123,10 @@ func (p *softphone) connected(ctx context.Context, r *link.Reporter) error {
 		if more || len(r.Calls()) > 0 {
 			wait = callPoll
 		}
-		if !pause(ctx, wait) {
+		select {
+		case <-ctx.Done():
 			return ctx.Err()
+		case <-time.After(wait):
 		}
 	}
 }
@@ -157,16 +161,4 @@ func dialOwn(ctx context.Context, network, address string) (net.Conn, error) {
 		return nil, fmt.Errorf("connect to %s: %w", address, fs.ErrPermission)
 	}
 	return conn, nil
-}
-
-// pause waits, and reports whether ctx still holds.
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
 }

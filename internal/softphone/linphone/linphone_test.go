@@ -336,9 +336,3 @@ func TestAddress(t *testing.T) {
 		}
 	}
 }
-
-func TestEndsWithItsContext(t *testing.T) {
-	w := linktest.Run(t, newFake(t, "").phone(t))
-	w.Until(link.Connected)
-	w.Stop()
-}

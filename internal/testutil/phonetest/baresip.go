@@ -287,14 +287,12 @@ func (p *process) waiter(what string) <-chan struct{} {
 
 // until waits for what it says. A program that does not say it is ended.
 func (p *process) until(what <-chan struct{}) error {
-	limit := time.NewTimer(startTime)
-	defer limit.Stop()
 	select {
 	case <-what:
 		return nil
 	case <-p.done:
 		return fmt.Errorf("%s ended: %s", p.cmd.Path, p.output())
-	case <-limit.C:
+	case <-time.After(startTime):
 		p.kill()
 		return fmt.Errorf("%s does not go on: %s", p.cmd.Path, p.output())
 	}

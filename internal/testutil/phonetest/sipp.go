@@ -91,10 +91,8 @@ func (r *Running) press(s Scenario, rings <-chan struct{}) {
 		case <-r.p.done:
 			return
 		}
-		ring := time.NewTimer(s.Ring)
-		defer ring.Stop()
 		select {
-		case <-ring.C:
+		case <-time.After(s.Ring):
 		case <-r.p.done:
 			return
 		}
