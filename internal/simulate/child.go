@@ -30,7 +30,7 @@ const (
 
 // openProgram makes a phone that runs our own program for each event, as softphones do
 // that can run a program: with arguments, a link, or Twinkle's environment.
-func openProgram(line func(Update) commandRun) func(context.Context, Options) (Softphone, error) {
+func openProgram(line func(Update) commandRun) opener {
 	return func(_ context.Context, o Options) (Softphone, error) {
 		if o.Exe == "" {
 			return nil, errors.New("no program to run")
@@ -126,7 +126,9 @@ func (b *bounded) Write(p []byte) (int, error) {
 }
 
 func withoutTwinkle(env []string) []string {
-	return slices.DeleteFunc(env, func(v string) bool { return strings.HasPrefix(v, "TWINKLE_") || strings.HasPrefix(v, "SIP") })
+	return slices.DeleteFunc(env, func(v string) bool {
+		return strings.HasPrefix(v, "TWINKLE_") || strings.HasPrefix(v, "SIP")
+	})
 }
 
 // twinkleEnv is what Twinkle sets for the script of an event.

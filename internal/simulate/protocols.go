@@ -57,8 +57,11 @@ type Server interface {
 // ErrProtocol is a name of no kind.
 var ErrProtocol = errors.New("no such protocol")
 
+// opener makes a stand-in.
+type opener = func(context.Context, Options) (Softphone, error)
+
 // phones make the stand-in of each kind.
-var phones = map[string]func(context.Context, Options) (Softphone, error){
+var phones = map[string]opener{
 	call.KindWebSocket: func(_ context.Context, o Options) (Softphone, error) {
 		return &socketPhone{port: o.Port, token: o.Token}, nil
 	},
@@ -100,7 +103,7 @@ func Open(ctx context.Context, kind string, o Options) (Softphone, error) {
 	return nil, ErrProtocol
 }
 
-func openServer[S Server](start func(context.Context, string) (S, error)) func(context.Context, Options) (Softphone, error) {
+func openServer[S Server](start func(context.Context, string) (S, error)) opener {
 	return func(ctx context.Context, o Options) (Softphone, error) {
 		s, err := start(ctx, o.Listen)
 		if err != nil {
@@ -110,7 +113,7 @@ func openServer[S Server](start func(context.Context, string) (S, error)) func(c
 	}
 }
 
-func openExchange[S Server](start func(context.Context, string, Account) (S, error)) func(context.Context, Options) (Softphone, error) {
+func openExchange[S Server](start func(context.Context, string, Account) (S, error)) opener {
 	return openServer(func(ctx context.Context, listen string) (S, error) { return start(ctx, listen, simulated) })
 }
 

@@ -336,7 +336,9 @@ type socket struct {
 // upgrade makes a WebSocket of a request and serves it until it ends.
 func (s *server) upgrade(w http.ResponseWriter, r *http.Request, k socket) {
 	up := websocket.Upgrader{Subprotocols: k.protocols, HandshakeTimeout: writeTime}
-	s.serveSocket(k, func() (*websocket.Conn, error) { return up.Upgrade(w, r, nil) }) // a web page's Origin is refused
+	s.serveSocket(k, func() (*websocket.Conn, error) {
+		return up.Upgrade(w, r, nil) // a web page's Origin is refused
+	})
 }
 
 // serveSocket serves a WebSocket until it ends. It is made by open, which is called

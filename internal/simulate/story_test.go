@@ -59,7 +59,8 @@ func wire(t testing.TB, over string) *wired {
 	var o simulate.Options
 	switch over {
 	case "websocket", "http":
-		l := must.Get(listener.Start(t.Context(), listener.Config{SocketToken: socketToken, PathToken: pathToken, HTTP: true, Tries: 1, Take: w.told.Take}))(t)
+		l := must.Get(listener.Start(t.Context(), listener.Config{SocketToken: socketToken, PathToken: pathToken,
+			HTTP: true, Tries: 1, Take: w.told.Take}))(t)
 		t.Cleanup(l.Close)
 		o = simulate.Options{Port: l.Port(), Token: socketToken, PathToken: pathToken}
 	default:

@@ -13,7 +13,7 @@ import (
 
 // openWebhook makes a provider's exchange of a kind, which sends a message to an address
 // of the relay at each change of a call of one extension. The token is the secret in it.
-func openWebhook(path string, message func(Update) (method, query string, body []byte)) func(context.Context, Options) (Softphone, error) {
+func openWebhook(path string, message func(Update) (method, query string, body []byte)) opener {
 	return func(_ context.Context, o Options) (Softphone, error) {
 		return sender(func(ctx context.Context, n Update) error {
 			method, query, body := message(n)

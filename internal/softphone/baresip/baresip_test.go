@@ -2,6 +2,7 @@ package baresip
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -197,7 +198,7 @@ func FuzzNetstring(f *testing.F) {
 	}
 	f.Add([]byte("0:,5:hello,05:hello,"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		r := frameReader{r: bufio.NewReader(strings.NewReader(string(raw))), until: func(time.Time) error { return nil }}
+		r := frameReader{r: bufio.NewReader(bytes.NewReader(raw)), until: func(time.Time) error { return nil }}
 		used := 0
 		for {
 			b, err := r.next()

@@ -23,14 +23,14 @@ func TestCall(t *testing.T) {
 	f := newFake(t).start()
 	w := run(t, f.listen, times{})
 	w.Until(link.Connected)
-	f.set(oneCall("a", "+31612345678", "J. de Vries", "ringing"))
+	f.Change(oneCall("a", "+31612345678", "J. de Vries", "ringing"))
 	e := w.Next()
 	if have := linktest.Say(e); have != "ringing incoming #a +31612345678 (J. de Vries)" || e.Source != (call.Source{Kind: "bria", Conn: f.listen, Reports: call.AllStates}) || e.At.IsZero() {
 		t.Fatalf("%s: %+v", have, e)
 	}
-	f.set(oneCall("a", "+31612345678", "J. de Vries", "connected"))
+	f.Change(oneCall("a", "+31612345678", "J. de Vries", "connected"))
 	w.Expect("answered incoming #a +31612345678 (J. de Vries)")
-	f.set("")
+	f.Change("")
 	w.Expect("ended completed incoming #a +31612345678 (J. de Vries)")
 }
 
@@ -61,17 +61,17 @@ func TestCoalesce(t *testing.T) {
 	hold <- struct{}{}
 	w.Until(link.Connected)
 	f.question()
-	f.set(oneCall("a", "1", "", "ringing"))
+	f.Change(oneCall("a", "1", "", "ringing"))
 	f.question()
 	for range 20 {
-		f.set(oneCall("a", "1", "", "connected"))
+		f.Change(oneCall("a", "1", "", "connected"))
 	}
 	hold <- struct{}{}
 	w.Expect("ringing incoming #a 1")
 	f.question()
 	hold <- struct{}{}
 	w.Expect("answered incoming #a 1")
-	f.set("")
+	f.Change("")
 	f.question()
 	hold <- struct{}{}
 	w.Expect("ended completed incoming #a 1")
@@ -97,7 +97,7 @@ func TestFlood(t *testing.T) {
 		t.Errorf("%d questions in %v, at most %d", questions, took, most)
 	}
 	began = time.Now()
-	f.set(oneCall("a", "1", "", "ringing"))
+	f.Change(oneCall("a", "1", "", "ringing"))
 	w.Expect("ringing incoming #a 1")
 	t.Logf("%d questions; a call is told after %v", questions, time.Since(began))
 }
@@ -113,7 +113,7 @@ func TestOtherMessages(t *testing.T) {
 		strings.ReplaceAll(changed, `"call"`, `"missedCall"`), strings.ReplaceAll(changed, `"call"`, `"neverHeardOf"`), strings.ReplaceAll(changed, ` type="call"`, ""), "POST /somethingNew\r\n\r\n<event type=\"call\"/>",
 		answered(1, oneCall("old", "1", "", "ringing")), // nobody asked
 		"", "hello")
-	f.set(oneCall("a", "1", "", "ringing"))
+	f.Change(oneCall("a", "1", "", "ringing"))
 	w.Expect("ringing incoming #a 1")
 	if n := len(f.questions); n != 1 {
 		t.Errorf("%d questions", n)
@@ -133,7 +133,7 @@ func TestNotAllowed(t *testing.T) {
 		"not allowed": func(f *fake) { f.answer = says("503 notAllowed") },
 		"forbidden":   func(f *fake) { f.answer = says("403 Forbidden") },
 		"silence":     func(f *fake) { f.answer = func(int, string) string { return "" } },
-		"closed":      func(f *fake) { f.answer = func(int, string) string { go f.stop(); return "" } },
+		"closed":      func(f *fake) { f.answer = func(int, string) string { go f.Close(); return "" } },
 		"forbidden at the handshake": func(f *fake) {
 			f.open = func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusForbidden) }
 		},
@@ -166,7 +166,7 @@ func TestNoLongerAllowed(t *testing.T) {
 	f.start()
 	w := run(t, f.listen, times{})
 	w.Until(link.Connected)
-	f.set("")
+	f.Change("")
 	w.Until(link.Refused)
 }
 
@@ -198,7 +198,7 @@ func TestHangs(t *testing.T) {
 	quick.answer = 100 * time.Millisecond
 	w = run(t, f.listen, quick)
 	w.Until(link.Connected)
-	f.set("")
+	f.Change("")
 	if s := w.Until(link.Waiting); !strings.Contains(s.Err.Error(), "does not answer") {
 		t.Error(s.Err)
 	}
@@ -209,7 +209,7 @@ func TestPongs(t *testing.T) {
 	f := newFake(t).start()
 	w := run(t, f.listen, times{allow: time.Minute, answer: time.Minute, ping: 10 * time.Millisecond, silent: 2 * time.Second})
 	w.Until(link.Connected)
-	time.AfterFunc(2500*time.Millisecond, func() { f.set(oneCall("a", "1", "", "ringing")) })
+	time.AfterFunc(2500*time.Millisecond, func() { f.Change(oneCall("a", "1", "", "ringing")) })
 	w.Expect("ringing incoming #a 1")
 	if n := len(f.questions); n != 2 {
 		t.Errorf("%d questions", n)
@@ -222,9 +222,9 @@ func TestRestart(t *testing.T) {
 	f := newFake(t).start()
 	w := run(t, f.listen, times{})
 	w.Until(link.Connected)
-	f.set(oneCall("a", "1", "", "ringing"))
+	f.Change(oneCall("a", "1", "", "ringing"))
 	w.Expect("ringing incoming #a 1")
-	f.stop()
+	f.Close()
 	w.Until(link.Waiting)
 	w.Expect("ended incoming #a 1")
 	f.calls = oneCall("b", "2", "", "ringing")
@@ -245,7 +245,7 @@ func TestDropped(t *testing.T) {
 	f := newFake(t).start()
 	w := run(t, f.listen, times{})
 	w.Until(link.Connected)
-	f.set(oneCall("a", "1", "", "ringing") + oneCall("b", "2", "", "ringing"))
+	f.Change(oneCall("a", "1", "", "ringing") + oneCall("b", "2", "", "ringing"))
 	w.Expect("ringing incoming #a 1")
 	w.Expect("ringing incoming #b 2")
 	f.With(func() { f.Calls = oneCall("a", "1", "", "connected") })

@@ -60,12 +60,9 @@ func newFake(t testing.TB) *fake {
 // start listens until the test ends, where it did before if it did.
 func (f *fake) start() *fake {
 	f.t.Helper()
-	var err error
-	if f.Bria, err = simulate.StartBria(context.Background(), f.listen); err != nil {
-		f.t.Fatal(err)
-	}
+	f.Bria = must.Get(simulate.StartBria(context.Background(), f.listen))(f.t)
 	f.listen = f.Address().Address
-	f.t.Cleanup(f.stop)
+	f.t.Cleanup(func() { f.Close() })
 	f.Deaf(f.deaf)
 	f.With(func() { f.Calls, f.Asked = f.calls, f.asked })
 	f.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
@@ -79,9 +76,6 @@ func (f *fake) start() *fake {
 	})
 	return f
 }
-
-// stop ends the phone, and its connections with it. It may be called again.
-func (f *fake) stop() { f.Close() }
 
 func (f *fake) asked(question, answer string) string {
 	id := 0
@@ -116,9 +110,6 @@ func (f *fake) question() {
 		f.t.Fatal("nothing was asked")
 	}
 }
-
-// set changes the calls and tells of it.
-func (f *fake) set(calls string) { f.Change(calls) }
 
 // run keeps a link until the test ends.
 func run(t testing.TB, address string, quick times) *linktest.Watch {

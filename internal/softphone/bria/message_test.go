@@ -223,7 +223,7 @@ func survives(t *testing.T, message string, unasked bool, kind int, log *logtest
 		return answered(id, calls)
 	}
 	f.start()
-	defer f.stop()
+	defer f.Close()
 	quick := usual
 	quick.answer = 200 * time.Millisecond
 	w := run(t, f.listen, quick)
@@ -231,9 +231,9 @@ func survives(t *testing.T, message string, unasked bool, kind int, log *logtest
 	if unasked {
 		f.EachSocket(func(c *websocket.Conn) { c.WriteMessage(kind, []byte(message)) })
 	} else {
-		f.set("<harmless/>")
+		f.Change("<harmless/>")
 	}
-	f.set(oneCall("good", "0201234567", "Zoë", "ringing"))
+	f.Change(oneCall("good", "0201234567", "Zoë", "ringing"))
 	for e := w.Next(); ; e = w.Next() {
 		if e != e.Clean() || e.Source.Kind != registry.Bria || e.ID == "" {
 			t.Errorf("%.200q: %+v", message, e)
@@ -246,7 +246,7 @@ func survives(t *testing.T, message string, unasked bool, kind int, log *logtest
 		}
 	}
 	w.Stop()
-	f.stop()
+	f.Close()
 	connections := 0
 	for range len(f.questions) {
 		if <-f.questions == 1 {

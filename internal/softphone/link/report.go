@@ -63,7 +63,9 @@ func (r *Reporter) Report(e call.Event) {
 		if e.Number == "" {
 			e.Number, e.Name = k.event.Number, k.event.Name
 		}
-		e.Line, e.Via, e.Extension = cmp.Or(e.Line, k.event.Line), cmp.Or(e.Via, k.event.Via), cmp.Or(e.Extension, k.event.Extension)
+		e.Line = cmp.Or(e.Line, k.event.Line)
+		e.Via = cmp.Or(e.Via, k.event.Via)
+		e.Extension = cmp.Or(e.Extension, k.event.Extension)
 		if k.event.Direction != call.DirectionUnknown {
 			e.Direction = k.event.Direction
 		}
