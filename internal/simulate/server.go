@@ -291,8 +291,8 @@ func (c *wsConn) send(texts ...[]byte) error {
 
 // write is send under the connection's lock.
 func (c *wsConn) write(texts ...[]byte) error {
-	_ = c.conn.SetWriteDeadline(time.Now().Add(writeTime))
 	for _, t := range texts {
+		_ = c.conn.SetWriteDeadline(time.Now().Add(writeTime))
 		if err := c.conn.WriteMessage(websocket.TextMessage, t); err != nil {
 			return err
 		}
