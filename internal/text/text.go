@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"wiebelt/assets"
 )
@@ -114,4 +115,23 @@ func fill(s string, args []any) string {
 		return s
 	}
 	return fmt.Sprintf(s, args...)
+}
+
+// OpenFile is the name of the button that opens a customer file, which an office calls
+// by a word of its own (ui.file_word).
+func (l Language) OpenFile(word string) string {
+	key := CardWordRelatie
+	switch word {
+	case "klantkaart":
+		key = CardWordKlantkaart
+	case "dossier":
+		key = CardWordDossier
+	}
+	return Capital(l.T(CardButtonOpen, l.T(key)))
+}
+
+// Capital is s with a capital at its beginning.
+func Capital(s string) string {
+	_, n := utf8.DecodeRuneInString(s)
+	return strings.ToUpper(s[:n]) + s[n:]
 }

@@ -1,5 +1,6 @@
-// Package shottest holds the pictures of the guide against what the program draws
-// now. With WIEBELT_SHOTS_WRITE set (make shots) they are written anew.
+// Package shottest holds pictures that were looked at, those of the guide mostly, against
+// what the program draws now. With WIEBELT_SHOTS_WRITE set (make shots) the guide's are
+// written anew.
 package shottest
 
 import (
@@ -32,44 +33,59 @@ var All = []struct {
 	{text.English, "light", ""}, {text.English, "dark", "-dark"},
 }
 
-// most is the share of pixels that may look different: an antialiased edge here
-// and there, and never a word.
-const most = 0.002
+// Kept is how pictures are kept, and how far what is drawn now may be from them.
+type Kept struct {
+	Colours int     // of a file
+	Far     int     // how much of red, green or blue may be another
+	Most    float64 // the share of pixels that may look different
+	Write   bool    // the files anew
+	How     string  // that is asked for
+}
+
+// guide is how those of the guide are kept: an antialiased edge here and there may
+// look different, and never a word.
+var guide = Kept{Colours: 128, Far: 32, Most: 0.002,
+	Write: os.Getenv("WIEBELT_SHOTS_WRITE") != "", How: "make shots"}
 
 // UpToDate fails if the guide's picture of that name and language, such as "calls"
 // and "nl", is not what got shows.
 func UpToDate(t *testing.T, name, language string, got image.Image) {
 	t.Helper()
-	path := filepath.Join(dir, name+"."+language+".png")
-	if os.Getenv("WIEBELT_SHOTS_WRITE") != "" {
+	guide.UpToDate(t, filepath.Join(dir, name+"."+language+".png"), got)
+}
+
+// UpToDate fails if the picture in a file is not what img shows.
+func (k *Kept) UpToDate(t *testing.T, path string, img image.Image) {
+	t.Helper()
+	got, name := rgba(img), filepath.Base(path)
+	if k.Write {
 		var b bytes.Buffer
 		e := png.Encoder{CompressionLevel: png.BestCompression}
-		must.Do(t, e.Encode(&b, paletted(got)))
+		must.Do(t, e.Encode(&b, paletted(got, k.Colours)))
 		must.Do(t, os.WriteFile(path, b.Bytes(), 0o644))
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatalf("%s: %v (make shots draws it)", name, err)
-	}
-	want, err := png.Decode(bytes.NewReader(b))
-	must.Do(t, err)
-	if want.Bounds().Size() != got.Bounds().Size() {
-		t.Errorf("%s.%s is %v, and it looks %v now (make shots draws it anew)", name, language, want.Bounds().Size(), got.Bounds().Size())
+		t.Errorf("%s was never looked at: %v (%s draws it)", name, err, k.How)
 		return
 	}
-	n := differ(rgba(want), rgba(got))
-	share := float64(n) / float64(len(rgba(got).Pix)/4)
-	t.Logf("%s.%s: %d pixels differ (%.3f %%)", name, language, n, 100*share)
-	if share > most {
-		t.Errorf("%s.%s is out of date: %d pixels differ (make shots draws it anew; look at it)", name, language, n)
+	want := rgba(must.Get(png.Decode(bytes.NewReader(b)))(t))
+	if want.Rect != got.Rect {
+		t.Errorf("%s is %v, and it looks %v now (%s draws it anew)", name, want.Rect.Max, got.Rect.Max, k.How)
+		return
+	}
+	n := differ(want, got, k.Far)
+	share := float64(n) / float64(len(got.Pix)/4)
+	t.Logf("%s: %d pixels differ (%.3f %%)", name, n, 100*share)
+	if share > k.Most {
+		t.Errorf("%s is out of date: %d pixels differ (%s draws it anew; look at it)", name, n, k.How)
 	}
 }
 
-// paletted is a picture with its 128 most frequent colours: less than a third of the
-// file, and only edges of letters look different, if one looks for them.
-func paletted(img image.Image) image.Image {
+// paletted is a picture with its most frequent colours: less than a third of the file,
+// and only edges of letters look different, if one looks for them.
+func paletted(all *image.RGBA, most int) image.Image {
 	often := map[color.RGBA]int{}
-	all := rgba(img)
 	for p := range slices.Chunk(all.Pix, 4) {
 		often[color.RGBA{p[0], p[1], p[2], p[3]}]++
 	}
@@ -77,7 +93,7 @@ func paletted(img image.Image) image.Image {
 		return cmp.Or(often[b]-often[a], cmp.Compare(a.R, b.R), cmp.Compare(a.G, b.G), cmp.Compare(a.B, b.B))
 	})
 	var palette color.Palette
-	for _, c := range colors[:min(128, len(colors))] {
+	for _, c := range colors[:min(most, len(colors))] {
 		palette = append(palette, c)
 	}
 	out := image.NewPaletted(all.Rect, palette)
@@ -91,10 +107,10 @@ func rgba(img image.Image) *image.RGBA {
 	return out
 }
 
-func differ(a, b *image.RGBA) (n int) {
+func differ(a, b *image.RGBA, far int) (n int) {
 	for i := 0; i < len(a.Pix); i += 4 {
 		for k := range 3 {
-			if d := int(a.Pix[i+k]) - int(b.Pix[i+k]); d > 32 || d < -32 {
+			if d := int(a.Pix[i+k]) - int(b.Pix[i+k]); d > far || d < -far {
 				n++
 				break
 			}

@@ -51,12 +51,6 @@ func simple(s string) bool {
 	return true
 }
 
-// noto is the usual font.
-func noto(bold bool) fyne.Resource {
-	f, _ := theme.FontFor(' ', bold)
-	return f
-}
-
 // others are the fonts of the system. Which there are is found out only when a
 // letter needs them, and not while a card waits for it: until then, and for ever
 // where there is none, such letters are the sign for a letter that cannot be
@@ -101,7 +95,7 @@ func drawable(r rune, bold bool) rune {
 // left out.
 func pieces(s string, bold bool) []piece {
 	if simple(s) {
-		return []piece{{s, noto(bold)}}
+		return []piece{{s, fontFor(' ', bold)}}
 	}
 	var runes []rune
 	var inner [][]piece // of the isolates, each a stand-in in runes
@@ -120,15 +114,11 @@ func pieces(s string, bold bool) []piece {
 		runes = append(runes, standIn)
 		s = after
 	}
-	tokens := tokens(runes, levels(runes), bold)
+	tokens := tokens(runes, levels(runes), inner, bold)
 	reorder(tokens)
 	var out []piece
 	for _, t := range tokens {
-		if t.position {
-			out = append(out, inner[t.nth]...)
-			continue
-		}
-		out = append(out, t.piece)
+		out = append(out, t.pieces...)
 	}
 	return out
 }
@@ -236,26 +226,38 @@ func separators(class []bidi.Class) {
 	}
 }
 
+// spans calls each with every stretch, as long as it is, of indices that are in.
+func spans(n int, in func(int) bool, each func(from, to int)) {
+	for i := 0; i < n; i++ {
+		from := i
+		for i < n && in(i) {
+			i++
+		}
+		if i > from {
+			each(from, i)
+		}
+	}
+}
+
+// set gives all of a stretch one class.
+func set(class []bidi.Class, to bidi.Class) {
+	for i := range class {
+		class[i] = to
+	}
+}
+
 // terminators beside digits, such as currency signs, belong to them (W5).
 func terminators(class []bidi.Class) {
-	for i := 0; i < len(class); {
-		j := i
-		for j < len(class) && class[j] == bidi.ET {
-			j++
+	spans(len(class), func(i int) bool { return class[i] == bidi.ET }, func(from, to int) {
+		if at(class, from-1) == bidi.EN || at(class, to) == bidi.EN {
+			set(class[from:to], bidi.EN)
 		}
-		if j > i && (at(class, i-1) == bidi.EN || at(class, j) == bidi.EN) {
-			for k := i; k < j; k++ {
-				class[k] = bidi.EN
-			}
-		}
-		i = max(j, i+1)
-	}
+	})
 }
 
 // neutral gives spaces and signs the direction of what stands on both sides of
 // them, else that of the line (N1, N2).
 func neutral(class []bidi.Class, base bidi.Class) {
-	is := func(c bidi.Class) bool { return c != bidi.L && c != bidi.R && c != bidi.EN && c != bidi.AN }
 	side := func(i int) bidi.Class {
 		switch {
 		case i < 0 || i >= len(class):
@@ -265,67 +267,51 @@ func neutral(class []bidi.Class, base bidi.Class) {
 		}
 		return bidi.R
 	}
-	for i := 0; i < len(class); {
-		j := i
-		for j < len(class) && is(class[j]) {
+	is := func(i int) bool {
+		c := class[i]
+		return c != bidi.L && c != bidi.R && c != bidi.EN && c != bidi.AN
+	}
+	spans(len(class), is, func(from, to int) {
+		if before := side(from - 1); before == side(to) {
+			set(class[from:to], before)
+		} else {
+			set(class[from:to], base)
+		}
+	})
+}
+
+// token is what is moved as a whole: a piece, or all of an isolate.
+type token struct {
+	pieces []piece
+	level  int
+}
+
+// tokens cuts runes where level or font changes, and puts the isolates where their
+// stand-ins are. On the way to the left, signs are tokens of their own: Fyne would
+// set them to the right again.
+func tokens(runes []rune, level []int, isolates [][]piece, bold bool) []token {
+	var out []token
+	for i, j := 0, 0; i < len(runes); i = j {
+		j = i + 1
+		if runes[i] == standIn {
+			out = append(out, token{isolates[0], level[i]})
+			isolates = isolates[1:]
+			continue
+		}
+		font, left := fontFor(runes[i], bold), level[i] == 1
+		if left && !toLeft(runes[i]) {
+			out = append(out, token{[]piece{{mirror(runes[i]), font}}, 1})
+			continue
+		}
+		goesOn := func(k int) bool {
+			return k < len(runes) && level[k] == level[i] && runes[k] != standIn &&
+				fontFor(runes[k], bold) == font && (!left || toLeft(runes[k]))
+		}
+		// A space between two letters to the left stays between them.
+		for goesOn(j) || left && j < len(runes) && level[j] == 1 && runes[j] == ' ' && goesOn(j+1) {
 			j++
 		}
-		if j > i {
-			to := base
-			if a := side(i - 1); a == side(j) {
-				to = a
-			}
-			for k := i; k < j; k++ {
-				class[k] = to
-			}
-		}
-		i = max(j, i+1)
-	}
-}
-
-// token is what is moved as a whole.
-type token struct {
-	piece
-	level    int
-	position bool // for the isolate nth
-	nth      int
-}
-
-// tokens cuts runes where level or font changes. On the way to the left, signs
-// are tokens of their own: Fyne would set them to the right again.
-func tokens(runes []rune, level []int, bold bool) []token {
-	var out []token
-	nth := 0
-	for i := 0; i < len(runes); {
-		if runes[i] == standIn {
-			out = append(out, token{level: level[i], position: true, nth: nth})
-			nth++
-			i++
-			continue
-		}
-		font := fontFor(runes[i], bold)
-		j := i + 1
-		if level[i] == 1 && !toLeft(runes[i]) {
-			out = append(out, token{piece: piece{mirror(runes[i]), font}, level: 1})
-			i = j
-			continue
-		}
-		for ; j < len(runes) && level[j] == level[i] && runes[j] != standIn; j++ {
-			if level[i] == 1 {
-				// A space between two letters to the left stays between them.
-				if runes[j] == ' ' && j+1 < len(runes) && toLeft(runes[j+1]) && fontFor(runes[j+1], bold) == font {
-					continue
-				}
-				if !toLeft(runes[j]) {
-					break
-				}
-			}
-			if fontFor(runes[j], bold) != font {
-				break
-			}
-		}
-		out = append(out, token{piece: piece{string(runes[i:j]), font}, level: level[i]})
-		i = j
+		out = append(out, token{[]piece{{string(runes[i:j]), font}}, level[i]})
 	}
 	return out
 }
@@ -351,13 +337,6 @@ func mirror(r rune) string {
 // reorder turns around what is written to the left (L2).
 func reorder(t []token) {
 	for level := 2; level >= 1; level-- {
-		for i := 0; i < len(t); {
-			j := i
-			for j < len(t) && t[j].level >= level {
-				j++
-			}
-			slices.Reverse(t[i:j])
-			i = max(j, i+1)
-		}
+		spans(len(t), func(i int) bool { return t[i].level >= level }, func(from, to int) { slices.Reverse(t[from:to]) })
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"image/color"
 	"strings"
 	"time"
-	"unicode"
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/contact"
@@ -347,7 +346,7 @@ func (p *painter) trouble(c engine.Card) string {
 // openButton ends a card with the pair that opens the file of its contact, where
 // that can be done, and copies the number; who is the contact, -1 for none yet.
 func (p *painter) openButton(c engine.Card, on bool, who int) float32 {
-	s := p.openWords()
+	s := p.lg.OpenFile(p.l.FileWord)
 	if c.Opened == 0 {
 		s = p.lg.T(text.CardButtonAgain)
 	}
@@ -364,17 +363,6 @@ func (p *painter) actions(c engine.Card, y float32, words string, primary, on bo
 	p.button(words, left, y, primaryW, primary, on, do)
 	p.copyButton(c.Number, left+primaryW+gap, y, textWidth-primaryW-gap)
 	return p.foot(c, y+buttonH, who, -1)
-}
-
-func (p *painter) openWords() string {
-	word := p.lg.T(text.Key("card.word." + cmp.Or(p.l.FileWord, "relatie")))
-	return capital(p.lg.T(text.CardButtonOpen, word))
-}
-
-func capital(s string) string {
-	r := []rune(s)
-	r[0] = unicode.ToUpper(r[0])
-	return string(r)
 }
 
 func (p *painter) copyButton(n phone.Number, x, y, w float32) {

@@ -73,7 +73,7 @@ func (p *painter) centre(s string, x, y, room float32, f font, c color.Color) {
 func line(s string, x, y float32, f font, c color.Color) []*canvas.Text {
 	style := fyne.TextStyle{Bold: f.bold}
 	d := fyne.CurrentApp().Driver()
-	usual, base := d.RenderedTextSize(" ", f.size, style, noto(f.bold))
+	usual, base := d.RenderedTextSize(" ", f.size, style, fontFor(' ', f.bold))
 	base += y + (f.line-usual.Height)/2
 	ps := pieces(s, f.bold)
 	out := make([]*canvas.Text, 0, len(ps))

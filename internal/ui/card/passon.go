@@ -1,6 +1,7 @@
 package card
 
 import (
+	"cmp"
 	"strings"
 
 	"wiebelt/internal/core/engine"
@@ -39,11 +40,8 @@ func passOn(c engine.Card, who int, lg text.Language) string {
 	if !c.Rang.IsZero() {
 		add(lg.T(text.CardPassTime, c.Rang.Local().Format("15:04")))
 	}
-	switch {
-	case c.LineName != "":
-		add(lg.T(text.CardLine, c.LineName))
-	case c.LineText != "":
-		add(lg.T(text.CardLine, c.LineText))
+	if line := cmp.Or(c.LineName, c.LineText); line != "" {
+		add(lg.T(text.CardLine, line))
 	}
 	add(link)
 	return strings.Join(parts, " · ")

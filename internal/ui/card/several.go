@@ -182,7 +182,7 @@ func (p *painter) row(c engine.Card, i int, y float32) {
 		address = ""
 	}
 	if p.l.Privacy == PrivacyNumber && number != "" {
-		name, number = capital(p.lg.T(text.CardRelation, number)), ""
+		name, number = text.Capital(p.lg.T(text.CardRelation, number)), ""
 	}
 	name = cmp.Or(name, p.lg.T(text.CardUnnamed))
 	tag := ""

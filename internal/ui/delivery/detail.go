@@ -4,7 +4,6 @@ import (
 	"context"
 	"reflect"
 	"strings"
-	"unicode"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -111,15 +110,10 @@ func (t *detail) draw() {
 
 // sentence makes one of a reason.
 func sentence(s string) string {
-	r := []rune(s)
-	if len(r) == 0 {
-		return ""
+	if s != "" && !strings.HasSuffix(s, ".") && !strings.HasSuffix(s, "?") {
+		s += "."
 	}
-	r[0] = unicode.ToUpper(r[0])
-	if !strings.ContainsRune(".?", r[len(r)-1]) {
-		r = append(r, '.')
-	}
-	return string(r)
+	return text.Capital(s)
 }
 
 // actions are what can be done with the file in its state.

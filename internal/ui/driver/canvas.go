@@ -3,6 +3,7 @@ package driver
 import (
 	"image"
 	"image/color"
+	"slices"
 
 	"fyne.io/fyne/v2"
 	fynecanvas "fyne.io/fyne/v2/canvas"
@@ -158,31 +159,31 @@ func (c *canvas) frame(size image.Point) []image.Rectangle {
 	return damage
 }
 
-// position is where an object lies in the window, in units.
-func (c *canvas) position(o fyne.CanvasObject) (fyne.Position, bool) {
-	for _, root := range c.roots() {
-		if p, ok := within(root, o, fyne.Position{}); ok {
-			return p, true
+// find is where an object lies in the window, in units, and the part of the window in
+// which what it scrolls in shows it; false if it is not there.
+func (c *canvas) find(o fyne.CanvasObject) (at fyne.Position, clip span, found bool) {
+	var look func(in fyne.CanvasObject, offset fyne.Position, within span) bool
+	look = func(in fyne.CanvasObject, offset fyne.Position, within span) bool {
+		if in == nil || !in.Visible() {
+			return false
 		}
-	}
-	return fyne.Position{}, false
-}
-
-func within(in, o fyne.CanvasObject, offset fyne.Position) (fyne.Position, bool) {
-	if in == nil || !in.Visible() {
-		return offset, false
-	}
-	offset = offset.Add(in.Position())
-	if in == o {
-		return offset, true
-	}
-	children, _ := offscreen.Children(in)
-	for _, c := range children {
-		if p, ok := within(c, o, offset); ok {
-			return p, true
+		offset = offset.Add(in.Position())
+		if in == o {
+			at, clip = offset, within
+			return true
 		}
+		children, clips := offscreen.Children(in)
+		if clips {
+			within = within.within(spanOf(offset, in.Size()))
+		}
+		return slices.ContainsFunc(children, func(child fyne.CanvasObject) bool {
+			return look(child, offset, within)
+		})
 	}
-	return offset, false
+	found = slices.ContainsFunc(c.roots(), func(root fyne.CanvasObject) bool {
+		return look(root, fyne.Position{}, spanOf(fyne.Position{}, c.Size()))
+	})
+	return at, clip, found
 }
 
 // at is the innermost object under a place that matches, and the place within it.

@@ -200,7 +200,7 @@ func (d *driver) CanvasForObject(o fyne.CanvasObject) fyne.Canvas {
 func (d *driver) AbsolutePositionForObject(o fyne.CanvasObject) fyne.Position {
 	for _, w := range d.windows {
 		if w.canvas.holds[o] {
-			if pos, ok := w.canvas.position(o); ok {
+			if pos, _, ok := w.canvas.find(o); ok {
 				return pos
 			}
 		}

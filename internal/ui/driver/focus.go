@@ -52,33 +52,12 @@ func (s span) within(o span) span {
 // seen is what is around an object as far as what it scrolls in shows that, false if
 // nothing of it is.
 func (c *canvas) seen(o fyne.CanvasObject) (around span, in bool) {
-	var find func(in fyne.CanvasObject, offset fyne.Position, clip span) (span, bool)
-	find = func(in fyne.CanvasObject, offset fyne.Position, clip span) (span, bool) {
-		if in == nil || !in.Visible() {
-			return clip, false
-		}
-		offset = offset.Add(in.Position())
-		if in == o {
-			s := spanOf(offset.SubtractXY(ringOff, ringOff), in.Size().AddWidthHeight(2*ringOff, 2*ringOff)).within(clip)
-			return s, s.end.X-s.at.X > 2*ringOff && s.end.Y-s.at.Y > 2*ringOff
-		}
-		children, clips := offscreen.Children(in)
-		if clips {
-			clip = clip.within(spanOf(offset, in.Size()))
-		}
-		for _, child := range children {
-			if s, ok := find(child, offset, clip); ok {
-				return s, true
-			}
-		}
-		return clip, false
+	at, clip, found := c.find(o)
+	if !found {
+		return span{}, false
 	}
-	for _, root := range c.roots() {
-		if s, ok := find(root, fyne.Position{}, spanOf(fyne.Position{}, c.Size())); ok {
-			return s, true
-		}
-	}
-	return span{}, false
+	s := spanOf(at.SubtractXY(ringOff, ringOff), o.Size().AddWidthHeight(2*ringOff, 2*ringOff)).within(clip)
+	return s, s.end.X-s.at.X > 2*ringOff && s.end.Y-s.at.Y > 2*ringOff
 }
 
 // lineOf is what of a list keys act on; o itself where nothing in it says so.

@@ -14,7 +14,6 @@ import (
 	"image"
 	"log/slog"
 	"time"
-	"unicode"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
@@ -199,20 +198,5 @@ func (h *Host) Decode(kind string, raw json.RawMessage, into any) bool {
 	return true
 }
 
-// fileWord is what a customer file is called here (ui.file_word).
-func fileWord(l text.Language, word string) string {
-	switch word {
-	case "klantkaart":
-		return l.T(text.CardWordKlantkaart)
-	case "dossier":
-		return l.T(text.CardWordDossier)
-	}
-	return l.T(text.CardWordRelatie)
-}
-
 // OpenWords are those of the button that opens a customer file.
-func (h *Host) OpenWords() string {
-	r := []rune(h.Lang.T(text.CardButtonOpen, fileWord(h.Lang, h.Welcome.FileWord)))
-	r[0] = unicode.ToUpper(r[0])
-	return string(r)
-}
+func (h *Host) OpenWords() string { return h.Lang.OpenFile(h.Welcome.FileWord) }

@@ -1,6 +1,7 @@
 package widgets
 
 import (
+	"image/color"
 	"sort"
 	"strings"
 
@@ -66,77 +67,44 @@ func (w *TextLine) Width() float32 {
 
 // CreateRenderer implements fyne.Widget.
 func (w *TextLine) CreateRenderer() fyne.WidgetRenderer {
-	r := &textLineRenderer{w: w, text: canvas.NewText("", nil)}
-	r.Refresh()
-	return r
+	text := canvas.NewText("", nil)
+	measure := func(s string) fyne.Size { return fyne.MeasureText(s, w.Theme().Size(w.size), w.style()) }
+	return Draw(w, Drawing{Parts: []fyne.CanvasObject{text},
+		Least: func() fyne.Size {
+			s := measure(w.Text)
+			if w.cut {
+				s.Width = 0
+			}
+			return s
+		},
+		Arrange: func(size fyne.Size) {
+			text.Text = w.Text
+			if w.cut {
+				text.Text = fit(w.Text, size.Width, w.middle, func(s string) float32 { return measure(s).Width })
+			}
+			text.Resize(size)
+			text.Refresh()
+		},
+		Paint: func(colour func(fyne.ThemeColorName) color.Color) {
+			text.Color, text.TextSize = colour(w.Colour), w.Theme().Size(w.size)
+			text.TextStyle, text.Alignment = w.style(), w.Align
+		}})
 }
 
-type textLineRenderer struct {
-	w    *TextLine
-	text *canvas.Text
-}
-
-func (r *textLineRenderer) Destroy()                     {}
-func (r *textLineRenderer) Objects() []fyne.CanvasObject { return []fyne.CanvasObject{r.text} }
-
-func (r *textLineRenderer) MinSize() fyne.Size {
-	s := fyne.MeasureText(r.w.Text, r.w.Theme().Size(r.w.size), r.w.style())
-	if r.w.cut {
-		s.Width = 0
-	}
-	return s
-}
-
-func (r *textLineRenderer) Layout(size fyne.Size) {
-	r.text.Text = r.w.Text
-	if r.w.cut {
-		cut := Either(r.w.middle, fitMiddle, fit)
-		r.text.Text = cut(r.w.Text, size.Width, func(s string) float32 {
-			return fyne.MeasureText(s, r.text.TextSize, r.text.TextStyle).Width
-		})
-	}
-	r.text.Resize(size)
-	r.text.Refresh()
-}
-
-func (r *textLineRenderer) Refresh() {
-	r.text.Color, r.text.TextSize = Colour(r.w.Colour), r.w.Theme().Size(r.w.size)
-	r.text.TextStyle = r.w.style()
-	r.text.Alignment = r.w.Align
-	r.Layout(r.w.Size())
-}
-
-// fit gives the longest beginning of s that is at most width wide, with an
-// ellipsis if it is not all of it.
-func fit(s string, width float32, measure func(string) float32) string {
-	if measure(s) <= width+0.5 {
-		return s
-	}
-	runes := []rune(s)
-	low, high := 0, len(runes)-1
-	for low < high {
-		if middle := (low + high + 1) / 2; measure(string(runes[:middle])+"…") <= width {
-			low = middle
-		} else {
-			high = middle - 1
-		}
-	}
-	if low == 0 {
-		return ""
-	}
-	return strings.TrimRight(string(runes[:low]), " ·") + "…"
-}
-
-// fitMiddle gives as much of the beginning and the end of s as is at most width
-// wide, two parts of the first to one of the second, with an ellipsis between.
-func fitMiddle(s string, width float32, measure func(string) float32) string {
+// fit gives as much of s as is at most width wide, with an ellipsis for what is left
+// out: its beginning, or of the beginning two parts to one of the end.
+func fit(s string, width float32, middle bool, measure func(string) float32) string {
 	if measure(s) <= width+0.5 {
 		return s
 	}
 	runes := []rune(s)
 	kept := func(n int) string {
-		end := n / 3
-		return strings.TrimRight(string(runes[:n-end]), " ") + "…" + strings.TrimLeft(string(runes[len(runes)-end:]), " ")
+		end := 0
+		if middle {
+			end = n / 3
+		}
+		first, last := string(runes[:n-end]), string(runes[len(runes)-end:])
+		return strings.TrimRight(first, " ·") + "…" + strings.TrimLeft(last, " ")
 	}
 	n := sort.Search(len(runes), func(n int) bool { return measure(kept(n)) > width }) - 1
 	if n <= 0 {
