@@ -96,7 +96,8 @@ func (h *windowUser) use(window string) {
 			h.Key("ctrl+a")
 			h.Type(digits, 0)
 			h.Key("ctrl+a", "ctrl+c")
-			b, _ := h.Command("xclip", "-o", "-selection", "clipboard").Output() // fails while there is nothing
+			// Fails while there is nothing, and waits for ever for a program that has just let go.
+			b, _ := h.Command("timeout", "5", "xclip", "-o", "-selection", "clipboard").Output()
 			got = string(b)
 			return got == digits
 		}, func() []any { return []any{digits, "is", got, at, h.placeOf(id)} })
