@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fyne.io/systray"
+	"github.com/godbus/dbus/v5"
 
 	"wiebelt/internal/native/desktopbus"
 )
@@ -64,6 +65,25 @@ func HasHost(ctx context.Context) bool {
 	}
 	defer c.Close()
 	return desktopbus.Owner(ctx, c, watcher) != ""
+}
+
+// WaitHost waits until a tray host is there, at most for d. At log-on the panel
+// comes seconds after the programs that start with it.
+func WaitHost(ctx context.Context, d time.Duration) (there bool) {
+	ctx, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	if c, err := desktopbus.Session(ctx); err == nil {
+		defer c.Close()
+		owned := func(_, owner string) {
+			if owner != "" {
+				there = true
+				cancel()
+			}
+		}
+		_ = desktopbus.Follower{Names: []string{watcher}, Owned: owned, Heard: func(*dbus.Signal) {}}.Run(ctx, c)
+	}
+	<-ctx.Done() // without a bus nobody comes
+	return there
 }
 
 func tooltip(s string) string { return s }

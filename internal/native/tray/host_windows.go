@@ -29,6 +29,9 @@ const settling = 3 * time.Second
 // HasHost reports whether a tray host is there; Windows always has one.
 func HasHost(context.Context) bool { return true }
 
+// WaitHost has nothing to wait for.
+func WaitHost(context.Context, time.Duration) bool { return true }
+
 func reachable(context.Context) bool { return true }
 
 // run gives the caller's goroutine to the system's event loop.
