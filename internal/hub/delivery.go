@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/base64"
@@ -253,41 +254,30 @@ const (
 	bodyEnd   = `"}]}}`
 )
 
-var (
-	errStalled = errors.New("nothing went on")
-	errGivenUp = errors.New("the request was given up")
-)
+var errStalled = errors.New("nothing went on")
 
-// message is the body of a delivery, made while it is read. The transport reads
-// it in one goroutine and closes it, maybe in another; wait returns after that.
+// message is the body of a delivery. A goroutine of its own, which the first Read
+// begins, makes it while the transport reads and closes it, maybe in another; wait
+// returns when nobody does anything with the files any more.
 type message struct {
-	length int64 // of the whole body
-	sent   atomic.Int64
-	fault  error // set before closed is
-
+	length   int64 // of the whole body
+	sent     atomic.Int64
+	fault    error // of a file; known after wait
 	items    []Item
-	next     int // item to open
-	file     io.ReadCloser
-	left     int64  // of the file
-	plain    []byte // of the file, not yet encoded
-	ready    []byte // encoded, not yet read
-	room     []byte // that ready lies in
-	ended    bool   // all of it is ready or read
-	over     bool   // closed
-	stall    *time.Timer
 	patience patience
-	mu       sync.Mutex // all above from items on
-	closed   chan struct{}
-	once     sync.Once
+	stall    *time.Timer
+	from     *io.PipeReader
+	to       *io.PipeWriter
+	begin    sync.Once
+	ended    chan struct{}
 }
 
-// piece is how much of a file is read at once; a multiple of three.
-const piece = 24 << 10
+// piece is how much of a body is made at once.
+const piece = 32 << 10
 
 func newMessage(items []Item, p patience, stalled func()) *message {
-	m := &message{items: items, patience: p, closed: make(chan struct{}), plain: make([]byte, piece),
-		room:  make([]byte, base64.StdEncoding.EncodedLen(piece)+len(bodyStart)+len(bodyEnd)),
-		stall: time.AfterFunc(p.stall, stalled)}
+	m := &message{items: items, patience: p, ended: make(chan struct{}), stall: time.AfterFunc(p.stall, stalled)}
+	m.from, m.to = io.Pipe()
 	m.length = int64(len(bodyStart) + len(bodyNext)*(len(items)-1) + len(bodyEnd))
 	for _, it := range items {
 		m.length += (it.Size + 2) / 3 * 4
@@ -297,103 +287,88 @@ func newMessage(items []Item, p patience, stalled func()) *message {
 
 // Read implements io.Reader for one request.
 func (m *message) Read(p []byte) (int, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	m.stall.Reset(m.patience.stall)
-	for len(m.ready) == 0 {
-		switch {
-		case m.over:
-			return 0, errGivenUp
-		case m.fault != nil:
-			return 0, m.fault
-		case m.ended:
-			m.stall.Reset(m.patience.answer)
-			return 0, io.EOF
-		}
-		m.fault = m.fill()
-	}
-	n := copy(p, m.ready)
-	m.ready = m.ready[n:]
-	m.sent.Add(int64(n))
-	if len(m.ready) == 0 && m.ended {
+	m.begin.Do(func() {
+		go func() {
+			defer close(m.ended)
+			m.to.CloseWithError(m.write())
+		}()
+	})
+	n, err := m.from.Read(p)
+	if m.sent.Add(int64(n)) == m.length {
 		m.stall.Reset(m.patience.answer)
 	}
-	return n, nil
+	return n, err
 }
 
-// fill makes the next piece of the body ready.
-func (m *message) fill() error {
-	out := m.room[:0]
-	if m.file == nil {
-		before := bodyNext
-		if m.next == 0 {
-			before = bodyStart
+// write makes the body. What is wrong with a file is seen before the body's end goes
+// out: the hub never has a whole request then.
+func (m *message) write() error {
+	out, room := bufio.NewWriterSize(m.to, piece), make([]byte, piece)
+	before := bodyStart
+	for n, it := range m.items {
+		if _, err := out.WriteString(before); err != nil {
+			return err
 		}
-		out = append(out, before...)
-		f, err := m.items[m.next].Open()
-		if err != nil {
-			return m.wrong(m.next+1, "the file cannot be opened", err)
-		}
-		m.file, m.left = f, m.items[m.next].Size
-		m.next++
-	}
-	want := min(m.left, piece)
-	got, err := io.ReadFull(m.file, m.plain[:want])
-	m.left -= int64(got)
-	switch {
-	case err == io.EOF || err == io.ErrUnexpectedEOF:
-		return m.wrong(m.next, "the file is shorter than its size", nil)
-	case err != nil:
-		return m.wrong(m.next, "the file cannot be read", err)
-	}
-	out = base64.StdEncoding.AppendEncode(out, m.plain[:want])
-	if m.left == 0 {
-		// Seen before the last piece goes out: the hub never has a whole request.
-		switch n, err := io.ReadFull(m.file, m.plain[:1]); {
-		case n > 0:
-			return m.wrong(m.next, "the file is longer than its size", nil)
-		case err != io.EOF:
-			return m.wrong(m.next, "the file cannot be read", err)
-		}
-		_ = m.file.Close()
-		m.file = nil
-		if m.next == len(m.items) {
-			out = append(out, bodyEnd...)
-			m.ended = true
+		before = bodyNext
+		if err := m.add(out, room, n+1, it); err != nil {
+			return err
 		}
 	}
-	m.ready = out
-	return nil
+	if _, err := out.WriteString(bodyEnd); err != nil {
+		return err
+	}
+	return out.Flush()
 }
 
-// wrong is an error about an item, without the name that errors of files carry.
-func (m *message) wrong(number int, why string, err error) error {
-	if p, ok := errors.AsType[*fs.PathError](err); ok {
-		err = p.Err
+// add writes a file; room is for its bytes.
+func (m *message) add(out io.Writer, room []byte, number int, it Item) error {
+	wrong := func(why string, err error) error {
+		if p, ok := errors.AsType[*fs.PathError](err); ok {
+			err = p.Err // without the file's name
+		}
+		m.fault = &itemError{number, why, err}
+		return m.fault
 	}
-	return &itemError{number, why, err}
+	f, err := it.Open()
+	if err != nil {
+		return wrong("the file cannot be opened", err)
+	}
+	defer f.Close()
+	to := base64.NewEncoder(base64.StdEncoding, out)
+	for left := it.Size; left > 0; {
+		n, err := io.ReadFull(f, room[:min(left, piece)])
+		left -= int64(n)
+		switch {
+		case err == io.EOF || err == io.ErrUnexpectedEOF:
+			return wrong("the file is shorter than its size", nil)
+		case err != nil:
+			return wrong("the file cannot be read", err)
+		}
+		if _, err := to.Write(room[:n]); err != nil {
+			return err
+		}
+	}
+	switch n, err := io.ReadFull(f, room[:1]); {
+	case n > 0:
+		return wrong("the file is longer than its size", nil)
+	case err != io.EOF:
+		return wrong("the file cannot be read", err)
+	}
+	return to.Close()
 }
 
 // Close implements io.Closer.
 func (m *message) Close() error {
-	m.once.Do(func() {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		if m.file != nil {
-			_ = m.file.Close()
-			m.file = nil
-		}
-		m.over = true
-		close(m.closed)
-	})
-	return nil
+	m.begin.Do(func() { close(m.ended) })
+	return m.from.Close()
 }
 
 // whole reports whether all of the body was read.
 func (m *message) whole() bool { return m.sent.Load() == m.length }
 
-// wait returns when nobody reads the body any more.
+// wait returns when the files are closed.
 func (m *message) wait() {
-	<-m.closed
+	<-m.ended
 	m.stall.Stop()
 }
