@@ -117,10 +117,7 @@ func (c *Client) CheckDelivery(ctx context.Context) (life time.Duration, same bo
 }
 
 func (t *tokens) check(ctx context.Context) (time.Duration, error) {
-	t.mu.Lock()
-	f := t.start()
-	t.mu.Unlock()
-	g, err := t.wait(ctx, f)
+	g, err := t.fetch(ctx)
 	if err != nil {
 		return 0, err
 	}

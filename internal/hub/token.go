@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"golang.org/x/oauth2"
+	"golang.org/x/sync/singleflight"
 
 	"wiebelt/internal/core/contact"
 )
@@ -46,13 +47,13 @@ const (
 // refused, otherwise longer from failure to failure, as far as longestPause. A
 // new Client knows nothing of that.
 type tokens struct {
-	c      *Client
-	scopes string
+	c       *Client
+	scopes  string
+	fetches singleflight.Group
 
 	mu       sync.Mutex
 	grant    *grant
 	renewAt  time.Time
-	fetch    *fetch // under way
 	timer    *time.Timer
 	warmed   bool
 	failures int // in a row
@@ -68,13 +69,6 @@ type grant struct {
 	bearer []string    // the value of Authorization
 	header http.Header // of a lookup, shared by its requests
 	worked atomic.Bool // some interface took it
-}
-
-// fetch is one token request that any number of callers wait for.
-type fetch struct {
-	done  chan struct{}
-	grant *grant
-	err   error
 }
 
 // sameScopes compares two space-separated lists as sets.
@@ -103,19 +97,20 @@ func (t *tokens) get(ctx context.Context) (*grant, error) {
 		t.mu.Unlock()
 		return g, nil
 	}
-	if t.fetch == nil && t.resting(now) {
+	if t.resting(now) {
 		defer t.mu.Unlock()
 		return nil, t.err
 	}
-	f := t.start()
 	t.mu.Unlock()
-	return t.wait(ctx, f)
+	return t.fetch(ctx)
 }
 
-func (t *tokens) wait(ctx context.Context, f *fetch) (*grant, error) {
+// fetch waits for a new token as long as ctx allows.
+func (t *tokens) fetch(ctx context.Context) (*grant, error) {
 	select {
-	case <-f.done:
-		return f.grant, f.err
+	case r := <-t.start():
+		g, _ := r.Val.(*grant)
+		return g, r.Err
 	case <-ctx.Done():
 	case <-t.c.life.Done():
 	}
@@ -164,36 +159,24 @@ func (t *tokens) warm() {
 	}
 }
 
-// start begins a fetch or joins the one under way. t.mu is held.
-func (t *tokens) start() *fetch {
-	if t.fetch != nil {
-		return t.fetch
-	}
-	f := &fetch{done: make(chan struct{})}
-	if !t.c.begin() {
-		f.err = errClosed()
-		close(f.done)
-		return f
-	}
-	t.fetch = f
-	go func() {
+// start asks for a token, or joins the request that is under way.
+func (t *tokens) start() <-chan singleflight.Result {
+	return t.fetches.DoChan("", func() (any, error) {
+		if !t.c.begin() {
+			return nil, errClosed()
+		}
 		defer t.c.work.Done()
 		// Its own deadline: the first caller may be gone before it is answered.
 		ctx, cancel := context.WithTimeout(t.c.life, fetchTime)
 		defer cancel()
-		var source oauth2.TokenSource = tokenRequest{ctx, t.c, t.scopes}
-		token, err := source.Token()
+		token, wait, err := t.request(ctx)
 		t.mu.Lock()
-		t.fetch = nil
-		if err == nil {
-			f.grant = t.took(token)
-		} else {
-			f.err = t.missed(err)
+		defer t.mu.Unlock()
+		if err != nil {
+			return nil, t.missed(err, wait)
 		}
-		t.mu.Unlock()
-		close(f.done)
-	}()
-	return f
+		return t.took(token), nil
+	})
 }
 
 // took puts a new token in place. t.mu is held.
@@ -208,12 +191,9 @@ func (t *tokens) took(token *oauth2.Token) *grant {
 	return t.grant
 }
 
-// missed remembers a failure and returns what callers are told. t.mu is held.
-func (t *tokens) missed(err error) error {
-	var asked askedToWait
-	if errors.As(err, &asked) {
-		err = asked.error
-	}
+// missed remembers a failure, after which the hub asks us to wait, and returns what
+// callers are told. t.mu is held.
+func (t *tokens) missed(err error, wait time.Duration) error {
 	t.failures = min(t.failures+1, 20)
 	t.err, t.failedAt = err, t.c.cfg.Now()
 	switch contact.FailureOf(err) {
@@ -221,7 +201,7 @@ func (t *tokens) missed(err error) error {
 		t.pause = refuseFor
 		return err // only an administrator can mend it: nothing in the background
 	}
-	t.pause = max(jitter(min(firstPause<<(t.failures-1), longestPause)), min(asked.wait, longestWait))
+	t.pause = max(jitter(min(firstPause<<(t.failures-1), longestPause)), min(wait, longestWait))
 	if t.warmed {
 		t.schedule(max(t.pause, jitter(min(time.Second<<t.failures, longestRetry))))
 	}
@@ -249,29 +229,8 @@ func (t *tokens) schedule(in time.Duration) {
 	if t.c.life.Err() != nil {
 		return
 	}
-	t.timer = time.AfterFunc(in, func() {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		if t.c.life.Err() == nil {
-			t.start()
-		}
-	})
+	t.timer = time.AfterFunc(in, func() { t.start() })
 }
-
-// tokenRequest is one request for a token, exactly as documented.
-type tokenRequest struct {
-	ctx    context.Context
-	c      *Client
-	scopes string
-}
-
-// askedToWait is an error with the hub's Retry-After.
-type askedToWait struct {
-	error
-	wait time.Duration
-}
-
-func (a askedToWait) Unwrap() error { return a.error }
 
 // SecretAnswered is told whether the hub took a secret that Config.Secret gave
 // out; other failures say nothing of it. again asks for one more try, with what
@@ -279,60 +238,54 @@ func (a askedToWait) Unwrap() error { return a.error }
 // place of the other.
 type SecretAnswered func(ctx context.Context, secret string, accepted bool) (again bool)
 
-// Token implements oauth2.TokenSource: it asks, every time.
-func (q tokenRequest) Token() (*oauth2.Token, error) {
-	token, again, err := q.try()
-	if again {
-		token, _, err = q.try()
+// request asks for a token, once more with another secret where SecretAnswered says so.
+// wait is how long the hub asks us not to ask again.
+func (t *tokens) request(ctx context.Context) (*oauth2.Token, time.Duration, error) {
+	for tries := 1; ; tries++ {
+		secret, err := t.c.cfg.Secret(ctx)
+		var why *contact.LookupError
+		switch {
+		case errors.As(err, &why):
+			return nil, 0, why
+		case err != nil || secret == "":
+			return nil, 0, failed(contact.NotSetUp, "no secret")
+		}
+		token, wait, err := t.ask(ctx, secret)
+		refused := err != nil && contact.FailureOf(err) == contact.CredentialsRefused
+		again := false
+		if answered := t.c.cfg.SecretAnswered; answered != nil && (err == nil || refused) {
+			again = answered(ctx, secret, err == nil)
+		}
+		if !refused || !again || tries == 2 {
+			return token, wait, err
+		}
 	}
-	return token, err
 }
 
-// try asks once, with the secret that there is now.
-func (q tokenRequest) try() (token *oauth2.Token, again bool, err error) {
-	secret, err := q.c.cfg.Secret(q.ctx)
-	var why *contact.LookupError
-	switch {
-	case errors.As(err, &why):
-		return nil, false, why
-	case err != nil || secret == "":
-		return nil, false, failed(contact.NotSetUp, "no secret")
-	}
-	token, err = q.ask(secret)
-	refused := err != nil && contact.FailureOf(err) == contact.CredentialsRefused
-	if answered := q.c.cfg.SecretAnswered; answered != nil && (err == nil || refused) {
-		again = answered(q.ctx, secret, err == nil)
-	}
-	return token, again && refused, err
-}
-
-func (q tokenRequest) ask(secret string) (*oauth2.Token, error) {
-	c := q.c
-	body := c.scopeParameter() + "=" + escape(q.scopes) + "&grant_type=client_credentials"
-	r, err := http.NewRequestWithContext(q.ctx, http.MethodPost, c.base.String()+"/identity/token", strings.NewReader(body))
+// ask sends one request, exactly as documented.
+func (t *tokens) ask(ctx context.Context, secret string) (token *oauth2.Token, wait time.Duration, err error) {
+	c := t.c
+	body := c.scopeParameter() + "=" + escape(t.scopes) + "&grant_type=client_credentials"
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base.String()+"/identity/token", strings.NewReader(body))
 	if err != nil {
-		return nil, failed(contact.NotSetUp, "address")
+		return nil, 0, failed(contact.NotSetUp, "address")
 	}
 	r.Header.Set("Authorization", c.basic(secret))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("Accept", "application/json")
 	resp, err := c.transport.RoundTrip(r)
 	if err != nil {
-		return nil, transportError(q.ctx, err)
+		return nil, 0, transportError(ctx, err)
 	}
 	defer resp.Body.Close()
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxToken+1))
 	if err != nil {
-		return nil, transportError(q.ctx, err)
+		return nil, 0, transportError(ctx, err)
 	}
-	token, err := readToken(resp.StatusCode, raw, c.cfg.Now())
-	if err != nil {
+	if token, err = readToken(resp.StatusCode, raw, c.cfg.Now()); err != nil {
 		c.heard(raw, secret)
 	}
-	if wait := retryAfter(resp.Header.Get("Retry-After"), c.cfg.Now()); err != nil && wait > 0 {
-		return nil, askedToWait{err, wait}
-	}
-	return token, err
+	return token, retryAfter(resp.Header.Get("Retry-After"), c.cfg.Now()), err
 }
 
 func (c *Client) scopeParameter() string {

@@ -14,15 +14,10 @@ import (
 	"time"
 	"unsafe"
 
-	"golang.org/x/oauth2"
-
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/testutil/clocktest"
 	"wiebelt/internal/testutil/must"
 )
-
-// The token request is an x/oauth2 source, so that its helpers can wrap it.
-var _ oauth2.TokenSource = tokenRequest{}
 
 func newClock() *clocktest.Clock { return clocktest.New(time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)) }
 
@@ -137,23 +132,18 @@ func TestEarlyRefreshKeepsNobodyWaiting(t *testing.T) {
 	c := i.client(t, nil)
 	calls(t, c, 1)
 	give := i.token
-	gate := make(chan struct{})
-	i.token = func(w http.ResponseWriter, r *http.Request) { <-gate; give(w, r) }
+	begun, gate := make(chan struct{}), make(chan struct{})
+	i.token = func(w http.ResponseWriter, r *http.Request) { close(begun); <-gate; give(w, r) }
 	i.clock.Forward(time.Hour - 90*time.Second)
 	calls(t, c, 50) // all answered while the token endpoint hangs
 	if n := i.lookups.Load(); n != 51 {
 		t.Errorf("%d lookups", n)
 	}
-	c.token.mu.Lock()
-	f := c.token.fetch
-	c.token.mu.Unlock()
-	if f == nil {
-		t.Fatal("nothing was begun")
-	}
+	<-begun
+	renewed := c.token.start() // joins the request that is under way
 	close(gate)
-	<-f.done
-	if n := i.tokens.Load(); n != 2 || f.err != nil {
-		t.Errorf("%d token requests, %v", n, f.err)
+	if r := <-renewed; i.tokens.Load() != 2 || r.Err != nil {
+		t.Errorf("%d token requests, %v", i.tokens.Load(), r.Err)
 	}
 	i.clock.Forward(2 * time.Minute) // the old one is over
 	calls(t, c, 50)
