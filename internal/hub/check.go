@@ -3,11 +3,8 @@ package hub
 import (
 	"context"
 	"crypto/x509"
-	"errors"
 	"io"
 	"net/http"
-	"net/http/httptrace"
-	"sync/atomic"
 	"time"
 
 	"wiebelt/internal/core/contact"
@@ -41,31 +38,23 @@ func (c *Client) Reach(ctx context.Context) (Reached, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTime)
 	defer cancel()
 	defer context.AfterFunc(c.life, cancel)()
-	var dns, resolved, connected atomic.Bool
-	trace := &httptrace.ClientTrace{
-		DNSStart:     func(httptrace.DNSStartInfo) { dns.Store(true) },
-		DNSDone:      func(i httptrace.DNSDoneInfo) { resolved.CompareAndSwap(false, i.Err == nil) },
-		ConnectStart: func(string, string) { resolved.CompareAndSwap(false, !dns.Load()) }, // an address needs no resolving
-		ConnectDone:  func(_, _ string, err error) { connected.CompareAndSwap(false, err == nil) },
-		GotConn:      func(httptrace.GotConnInfo) { resolved.Store(true); connected.Store(true) },
-	}
-	q, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, trace), http.MethodHead, c.base.String()+"/", nil)
+	q, err := http.NewRequestWithContext(ctx, http.MethodHead, c.base.String()+"/", nil)
 	if err != nil {
 		return r, failed(contact.NotSetUp, "address")
 	}
 	q.Header.Set("Accept", "application/json")
 	before := c.cfg.Now()
-	resp, err := c.transport.RoundTrip(q)
+	w := &way{}
+	resp, err := c.transport.carry(q, w)
 	after := c.cfg.Now()
-	r.Resolved, r.Connected = resolved.Load(), connected.Load()
+	stage := w.stage.Load()
+	r.Resolved, r.Connected, r.Proxy = stage >= stageConnect, stage >= stageOpen, w.proxy.Load()
 	if err != nil {
-		var w *way
-		r.Proxy = errors.As(err, &w) && w.proxy.Load()
 		return r, transportError(ctx, err)
 	}
 	defer resp.Body.Close()
 	_, _ = io.CopyN(io.Discard, resp.Body, maxHeader) // a connection that was read to its end is used again
-	r.Answered, r.Proxy = true, c.proxied(q)
+	r.Answered = true
 	if resp.StatusCode == http.StatusProxyAuthRequired {
 		return r, failed(contact.ProxyLogin, statusDetail("proxy", resp.StatusCode))
 	}
@@ -77,15 +66,6 @@ func (c *Client) Reach(ctx context.Context) (Reached, error) {
 		r.Dated, r.Ahead = true, before.Add(after.Sub(before)/2).Sub(at.Add(500*time.Millisecond)).Round(time.Second)
 	}
 	return r, nil
-}
-
-// proxied tells whether a request that was answered went through a proxy.
-func (c *Client) proxied(q *http.Request) bool {
-	if c.transport.next.Proxy == nil {
-		return false
-	}
-	u, err := c.transport.next.Proxy(q)
-	return u != nil && err == nil
 }
 
 func firstExpiry(chain []*x509.Certificate) time.Time {

@@ -161,11 +161,14 @@ type onlyTo struct {
 }
 
 // RoundTrip carries one request. Its errors are for transportError.
-func (o *onlyTo) RoundTrip(r *http.Request) (*http.Response, error) {
+func (o *onlyTo) RoundTrip(r *http.Request) (*http.Response, error) { return o.carry(r, &way{}) }
+
+// carry is RoundTrip that notes in w how far the request comes.
+func (o *onlyTo) carry(r *http.Request, w *way) (*http.Response, error) {
 	if r.URL.Scheme != o.scheme || r.URL.Host != o.host {
 		return nil, errElsewhere
 	}
-	w := &way{online: o.online}
+	w.online = o.online
 	ctx := context.WithValue(r.Context(), wayKey{}, w)
 	r = r.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GetConn:              func(string) { w.stage.Store(stageNone) },
