@@ -89,7 +89,7 @@ type Client struct {
 	delivers  *tokens // of deliveries, maybe the same
 	life      context.Context
 	end       context.CancelFunc
-	flight    flights
+	flight    *flights
 	mu        sync.Mutex // closed and work
 	closed    bool
 	work      sync.WaitGroup
@@ -139,7 +139,7 @@ func New(cfg Config) (*Client, error) {
 	if !sameScopes(cfg.Scopes, cfg.DeliveryScopes) {
 		c.delivers = &tokens{c: c, scopes: cfg.DeliveryScopes}
 	}
-	c.flight.set(cfg.Now)
+	c.flight = newFlights(cfg.Now)
 	return c, nil
 }
 

@@ -136,13 +136,12 @@ func isJSON(kind string) bool {
 // flights has callers with the same number share one request, and keeps answers
 // for a minute. Failures are never kept.
 type flights struct {
-	mu     sync.Mutex
-	now    func() time.Time
-	open   map[string]*flight
-	recent map[string]answer // up to half of maxKept
-	older  map[string]answer // what recent was before
-	sweep  *time.Timer       // while there are answers
-	ended  bool
+	mu    sync.Mutex
+	now   func() time.Time
+	open  map[string]*flight
+	kept  map[string]answer
+	sweep *time.Timer // while there are answers
+	ended bool
 }
 
 // flight is a request under way. The caller who began it runs it; where that one
@@ -166,18 +165,14 @@ const (
 	sweepEvery = 10 * time.Second
 )
 
-func (f *flights) set(now func() time.Time) {
-	f.now, f.open, f.recent, f.older = now, map[string]*flight{}, map[string]answer{}, map[string]answer{}
+func newFlights(now func() time.Time) *flights {
+	return &flights{now: now, open: map[string]*flight{}, kept: map[string]answer{}}
 }
 
 func (f *flights) do(ctx context.Context, c *Client, number string) ([]contact.Contact, error) {
 	for {
 		f.mu.Lock()
-		a, ok := f.recent[number]
-		if !ok {
-			a, ok = f.older[number]
-		}
-		if ok && a.fresh(f.now()) {
+		if a, ok := f.kept[number]; ok && a.fresh(f.now()) {
 			f.mu.Unlock()
 			return a.found, nil
 		}
@@ -236,11 +231,13 @@ func (f *flights) keep(number string, found []contact.Contact) {
 	if f.ended {
 		return
 	}
-	if len(f.recent) >= maxKept/2 {
-		clear(f.older)
-		f.recent, f.older = f.older, f.recent
+	for old := range f.kept { // any one goes where there are too many
+		if len(f.kept) < maxKept {
+			break
+		}
+		delete(f.kept, old)
 	}
-	f.recent[number] = answer{found, f.now()}
+	f.kept[number] = answer{found, f.now()}
 	if f.sweep == nil {
 		f.sweep = time.AfterFunc(sweepEvery, f.clean)
 	}
@@ -252,11 +249,9 @@ func (f *flights) clean() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now := f.now()
-	old := func(_ string, a answer) bool { return !a.fresh(now) }
-	maps.DeleteFunc(f.recent, old)
-	maps.DeleteFunc(f.older, old)
+	maps.DeleteFunc(f.kept, func(_ string, a answer) bool { return !a.fresh(now) })
 	f.sweep = nil
-	if len(f.recent)+len(f.older) > 0 && !f.ended {
+	if len(f.kept) > 0 && !f.ended {
 		f.sweep = time.AfterFunc(sweepEvery, f.clean)
 	}
 }
@@ -273,6 +268,5 @@ func (f *flights) stop() {
 	if f.sweep != nil {
 		f.sweep.Stop()
 	}
-	clear(f.recent)
-	clear(f.older)
+	clear(f.kept)
 }

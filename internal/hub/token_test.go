@@ -419,31 +419,25 @@ func TestSomebodyElseGoesOn(t *testing.T) {
 // minute, and never more than maxKept.
 func TestAnswersAreForgotten(t *testing.T) {
 	clock := newClock()
-	var f flights
-	f.set(clock.Now)
+	f := newFlights(clock.Now)
 	defer f.stop()
 	found := []contact.Contact{{ID: "c1"}}
 	f.mu.Lock()
 	for n := range 3 * maxKept {
 		f.keep(fmt.Sprint(n), found)
-		if n := len(f.recent) + len(f.older); n > maxKept {
-			t.Fatalf("%d answers", n)
-		}
-	}
-	for n := range maxKept/2 + 1 { // the newest
-		if name := fmt.Sprint(3*maxKept - 1 - n); f.recent[name].found == nil && f.older[name].found == nil {
-			t.Fatalf("%s is gone", name)
+		if len(f.kept) > maxKept || f.kept[fmt.Sprint(n)].found == nil {
+			t.Fatalf("%d answers, or not the newest", len(f.kept))
 		}
 	}
 	f.mu.Unlock()
 	f.clean() // what the timer does
-	if len(f.older) == 0 || f.sweep == nil {
+	if len(f.kept) != maxKept || f.sweep == nil {
 		t.Error("fresh answers are gone, or will never go")
 	}
 	clock.Forward(cacheFor)
 	f.clean()
-	if len(f.recent)+len(f.older) != 0 || f.sweep != nil {
-		t.Errorf("%d answers after a minute", len(f.recent)+len(f.older))
+	if len(f.kept) != 0 || f.sweep != nil {
+		t.Errorf("%d answers after a minute", len(f.kept))
 	}
 }
 
