@@ -11,15 +11,12 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"io"
-	"log"
 	"math/big"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -100,24 +97,14 @@ func writeFile(t testing.TB, b []byte) string {
 	return f
 }
 
-// tlsHub is a hub that answers everything, over TLS, and counts requests.
-func tlsHub(t testing.TB, cfg *tls.Config) (base string, requests *atomic.Int64) {
-	t.Helper()
-	requests = &atomic.Int64{}
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		requests.Add(1)
-		w.Header().Set("Content-Type", "application/json")
-		if r.URL.Path == "/identity/token" {
-			_, _ = io.WriteString(w, goodToken)
-			return
-		}
-		_, _ = io.WriteString(w, oneContact)
-	}))
-	s.TLS = cfg
-	s.Config.ErrorLog = log.New(io.Discard, "", 0)
-	s.StartTLS()
-	t.Cleanup(s.Close)
-	return s.URL, requests
+// server is the configuration of a server with a certificate of the authority.
+func (a *authority) server(t testing.TB) *tls.Config {
+	return &tls.Config{Certificates: []tls.Certificate{a.issue(t, nil)}}
+}
+
+// trusting is a client that knows the authority of a hub.
+func (a *authority) trusting(t testing.TB, base string) *Client {
+	return newClient(t, base, func(cfg *Config) { cfg.ExtraCAFile = a.file(t) })
 }
 
 // TestBadCertificates: every way in which no secure connection comes about has
@@ -128,6 +115,7 @@ func TestBadCertificates(t *testing.T) {
 	serve := func(c tls.Certificate) *tls.Config { return &tls.Config{Certificates: []tls.Certificate{c}} }
 	with := func(c *tls.Config, change func(*tls.Config)) *tls.Config { change(c); return c }
 	good := root.issue(t, nil)
+	file := root.file(t)
 	texts := map[string]string{}
 	for _, c := range []struct {
 		name   string
@@ -156,15 +144,15 @@ func TestBadCertificates(t *testing.T) {
 		{"refused", &tls.Config{GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return nil, io.EOF }, Certificates: []tls.Certificate{good}},
 			contact.TLSFailed, "the hub refuses the TLS handshake"},
 	} {
-		base, requests := tlsHub(t, c.cfg)
-		_, err := newClient(t, base, func(cfg *Config) { cfg.ExtraCAFile = root.file(t) }).Lookup(t.Context(), number)
+		f := newTLSFake(t, c.cfg)
+		_, err := newClient(t, f.URL, func(cfg *Config) { cfg.ExtraCAFile = file }).Lookup(t.Context(), number)
 		var le *contact.LookupError
 		if le, _ = err.(*contact.LookupError); le == nil || le.Failure != c.want || le.Detail != c.detail {
 			t.Errorf("%s: %v, want %s: %s", c.name, err, c.want, c.detail)
 			continue
 		}
 		texts[err.Error()] = c.name
-		if n := requests.Load(); n != 0 {
+		if n := f.tokens.Load() + f.lookups.Load(); n != 0 {
 			t.Errorf("%s: %d requests", c.name, n)
 		}
 	}
@@ -184,8 +172,9 @@ func TestBadCertificates(t *testing.T) {
 func TestClientCertificateIsAlwaysNamed(t *testing.T) {
 	root := newAuthority(t, "Root", nil)
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
-		base, _ := tlsHub(t, &tls.Config{Certificates: []tls.Certificate{root.issue(t, nil)}, ClientAuth: tls.RequireAnyClientCert, MinVersion: version, MaxVersion: version})
-		c := newClient(t, base, func(cfg *Config) { cfg.ExtraCAFile = root.file(t) })
+		cfg := root.server(t)
+		cfg.ClientAuth, cfg.MinVersion, cfg.MaxVersion = tls.RequireAnyClientCert, version, version
+		c := root.trusting(t, newTLSFake(t, cfg).URL)
 		for range 30 {
 			if _, err := c.Lookup(t.Context(), number); err == nil || err.Error() != "lookup: tls_failed: the hub wants a client certificate" {
 				t.Fatalf("%s: %v", tls.VersionName(version), err)
@@ -194,23 +183,18 @@ func TestClientCertificateIsAlwaysNamed(t *testing.T) {
 	}
 	// A hub that would only like to have one serves us all the same, and is not
 	// blamed for it when a connection breaks later.
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/identity/token" {
-			panic(http.ErrAbortHandler)
-		}
-		_, _ = io.WriteString(w, goodToken)
-	}))
-	s.TLS = &tls.Config{Certificates: []tls.Certificate{root.issue(t, nil)}, ClientAuth: tls.RequestClientCert}
-	s.StartTLS()
-	t.Cleanup(s.Close)
-	_, err := newClient(t, s.URL, func(cfg *Config) { cfg.ExtraCAFile = root.file(t) }).Lookup(t.Context(), number)
+	cfg := root.server(t)
+	cfg.ClientAuth = tls.RequestClientCert
+	f := newTLSFake(t, cfg)
+	f.lookup = func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+	_, err := root.trusting(t, f.URL).Lookup(t.Context(), number)
 	check(t, err, "hub_error: the connection broke")
 }
 
 func TestExtraAuthority(t *testing.T) {
 	root, other := newAuthority(t, "Root", nil), newAuthority(t, "Other", nil)
 	middle := newAuthority(t, "Intermediate", root)
-	base, _ := tlsHub(t, &tls.Config{Certificates: []tls.Certificate{middle.issue(t, nil, middle)}})
+	base := newTLSFake(t, &tls.Config{Certificates: []tls.Certificate{middle.issue(t, nil, middle)}}).URL
 	block := func(kind string, b []byte) []byte { return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: b}) }
 	key, err := x509.MarshalPKCS8PrivateKey(root.key)
 	must.Do(t, err)

@@ -4,33 +4,26 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"io"
-	"log"
-	"net"
 	"net/http"
-	"net/http/httptest"
 	"testing"
 	"time"
 
 	"wiebelt/internal/core/contact"
-	"wiebelt/internal/testutil/must"
 )
 
 // TestReach tells certificate and clock without sending credentials.
 func TestReach(t *testing.T) {
 	root := newAuthority(t, "Root", nil)
 	until := time.Now().Add(40 * 24 * time.Hour).Truncate(time.Second)
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	f := newTLSFake(t, &tls.Config{Certificates: []tls.Certificate{root.issue(t, func(c *x509.Certificate) { c.NotAfter = until })}})
+	f.lookup = func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "" || r.Method != http.MethodHead || r.ContentLength > 0 {
 			t.Errorf("%s with %d bytes and %q", r.Method, r.ContentLength, r.Header.Get("Authorization"))
 		}
 		w.Header().Set("Date", time.Now().Add(-7*time.Minute).UTC().Format(http.TimeFormat))
 		w.WriteHeader(http.StatusMethodNotAllowed)
-	}))
-	s.TLS = &tls.Config{Certificates: []tls.Certificate{root.issue(t, func(c *x509.Certificate) { c.NotAfter = until })}}
-	s.StartTLS()
-	t.Cleanup(s.Close)
-	c := newClient(t, s.URL, func(cfg *Config) { cfg.ExtraCAFile = root.file(t) })
+	}
+	c := root.trusting(t, f.URL)
 	r, err := c.Reach(t.Context())
 	if err != nil || !r.Resolved || !r.Connected || !r.Answered || r.Proxy || r.TestHub || !r.Expires.Equal(until) {
 		t.Fatalf("%+v, %v", r, err)
@@ -42,35 +35,24 @@ func TestReach(t *testing.T) {
 
 // TestReachStops says how far the way went.
 func TestReachStops(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must.Do(t, err)
-	gone := "http://" + l.Addr().String()
-	_ = l.Close()
+	gone := "http://" + nobody(t)
 	root := newAuthority(t, "Root", nil)
-	s := httptest.NewUnstartedServer(http.NotFoundHandler())
-	s.TLS = &tls.Config{Certificates: []tls.Certificate{root.issue(t, nil)}}
-	s.Config.ErrorLog = log.New(io.Discard, "", 0)
-	s.StartTLS()
-	t.Cleanup(s.Close)
 	for name, c := range map[string]struct {
 		base      string
 		want      contact.Failure
 		connected bool
 	}{
 		"gone":        {gone, contact.ConnectionRefused, false},
-		"certificate": {s.URL, contact.CertificateUnknown, true},
+		"certificate": {newTLSFake(t, root.server(t)).URL, contact.CertificateUnknown, true},
 	} {
 		r, err := newClient(t, c.base, nil).Reach(t.Context())
 		if contact.FailureOf(err) != c.want || r.Connected != c.connected || r.Answered {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
 	}
-	hangs, err := net.Listen("tcp", "127.0.0.1:0")
-	must.Do(t, err)
-	defer hangs.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	r, err := newClient(t, "http://"+hangs.Addr().String(), nil).Reach(ctx)
+	r, err := newClient(t, serving(t, hang), nil).Reach(ctx)
 	if contact.FailureOf(err) != contact.HubSlow || !r.Connected || !r.TestHub {
 		t.Errorf("hanging: %+v, %v", r, err)
 	}
@@ -83,10 +65,8 @@ func TestReachStops(t *testing.T) {
 
 // TestReachThroughAProxy says so.
 func TestReachThroughAProxy(t *testing.T) {
-	p := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.WriteHeader(http.StatusProxyAuthRequired)
-	}))
-	t.Cleanup(p.Close)
+	p := newFake(t)
+	p.lookup = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusProxyAuthRequired) }
 	r, err := newClient(t, "https://hub.example", func(cfg *Config) { cfg.Proxy = p.URL }).Reach(t.Context())
 	if contact.FailureOf(err) != contact.ProxyLogin || !r.Proxy {
 		t.Errorf("%+v, %v", r, err)

@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/base64"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -117,6 +119,20 @@ type fake struct {
 }
 
 func newFake(t testing.TB) *fake {
+	f := unstarted(t)
+	f.Start()
+	return f
+}
+
+// newTLSFake is a hub over TLS.
+func newTLSFake(t testing.TB, cfg *tls.Config) *fake {
+	f := unstarted(t)
+	f.TLS = cfg
+	f.StartTLS()
+	return f
+}
+
+func unstarted(t testing.TB) *fake {
 	f := &fake{}
 	f.token = func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, goodToken) }
 	f.lookup = func(w http.ResponseWriter, _ *http.Request) {
@@ -137,7 +153,7 @@ func newFake(t testing.TB) *fake {
 			f.conns.Add(1)
 		}
 	}
-	f.Start()
+	f.Config.ErrorLog = log.New(io.Discard, "", 0)
 	t.Cleanup(f.Close)
 	return f
 }

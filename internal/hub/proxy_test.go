@@ -17,7 +17,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"wiebelt/internal/core/contact"
 	"wiebelt/internal/testutil/must"
 )
 
@@ -108,7 +107,7 @@ func socks(method, reply byte) func(*proxyOf, net.Conn) bool {
 // can answer instead.
 func TestProxies(t *testing.T) {
 	root := newAuthority(t, "Root", nil)
-	hub, _ := tlsHub(t, &tls.Config{Certificates: []tls.Certificate{root.issue(t, nil)}})
+	hub := newTLSFake(t, root.server(t)).URL
 	secure := func(c tls.Certificate) net.Listener {
 		return tls.NewListener(listen(t), &tls.Config{Certificates: []tls.Certificate{c}})
 	}
@@ -367,19 +366,4 @@ func TestAskingTheSystem(t *testing.T) {
 		}
 		close(hang)
 	})
-}
-
-// TestPlain407: a proxy in the way that answers in the hub's place.
-func TestPlain407(t *testing.T) {
-	f := newFake(t)
-	login := func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Proxy-Authenticate", `Basic realm="canary"`)
-		w.WriteHeader(http.StatusProxyAuthRequired)
-	}
-	f.lookup = login
-	_, err := look(t, f.URL, "", nil)
-	check(t, err, string(contact.ProxyLogin))
-	f.token = login
-	_, err = look(t, f.URL, "", nil)
-	check(t, err, string(contact.ProxyLogin))
 }

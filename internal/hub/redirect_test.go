@@ -1,12 +1,9 @@
 package hub
 
 import (
-	"crypto/tls"
 	"io"
-	"log"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -41,7 +38,6 @@ func TestNoRedirectIsFollowed(t *testing.T) {
 	_, port, err := net.SplitHostPort(other.addr.String())
 	must.Do(t, err)
 	root := newAuthority(t, "Root", nil)
-	var hubAddr string
 	type shape struct {
 		name   string
 		status int
@@ -71,31 +67,26 @@ func TestNoRedirectIsFollowed(t *testing.T) {
 		shape{"alternative service", 200, "Alt-Svc", `h2="127.0.0.1:%p"`, "<p>", contact.NotUnderstood},
 	)
 	var now shape
-	var at string
-	var requests atomic.Int64
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		requests.Add(1)
-		if at == "token" != (r.URL.Path == "/identity/token") {
-			_, _ = io.WriteString(w, goodToken)
-			return
-		}
-		fill := strings.NewReplacer("%p", port, "%h", hubAddr).Replace
+	f := newTLSFake(t, root.server(t))
+	shaped := func(w http.ResponseWriter, _ *http.Request) {
+		fill := strings.NewReplacer("%p", port, "%h", f.Listener.Addr().String()).Replace
 		w.Header().Set(now.header, fill(now.where))
 		w.WriteHeader(now.status)
 		if now.status != http.StatusNotModified {
 			_, _ = io.WriteString(w, fill(now.body))
 		}
-	}))
-	s.TLS = &tls.Config{Certificates: []tls.Certificate{root.issue(t, nil)}}
-	s.Config.ErrorLog = log.New(io.Discard, "", 0)
-	s.StartTLS()
-	t.Cleanup(s.Close)
-	hubAddr = s.Listener.Addr().String()
+	}
+	token := f.token
 	file := root.file(t)
-	for _, at = range []string{"token", "lookup"} {
+	for _, at := range []string{"token", "lookup"} {
+		f.token, f.lookup = shaped, shaped
+		if at == "lookup" {
+			f.token = token
+		}
 		for _, now = range shapes {
-			requests.Store(0)
-			c := newClient(t, s.URL, func(cfg *Config) { cfg.ExtraCAFile = file })
+			f.tokens.Store(0)
+			f.lookups.Store(0)
+			c := newClient(t, f.URL, func(cfg *Config) { cfg.ExtraCAFile = file })
 			_, err := c.Lookup(t.Context(), number)
 			if contact.FailureOf(err) != now.want {
 				t.Errorf("%s at the %s (%d): %v, want %s", now.name, at, now.status, err, now.want)
@@ -104,7 +95,7 @@ func TestNoRedirectIsFollowed(t *testing.T) {
 			if at == "lookup" {
 				want = 2
 			}
-			if n := requests.Load(); n != want {
+			if n := f.tokens.Load() + f.lookups.Load(); n != want {
 				t.Errorf("%s at the %s (%d): the hub got %d requests, want %d", now.name, at, now.status, n, want)
 			}
 			c.Close()

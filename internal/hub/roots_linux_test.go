@@ -1,7 +1,6 @@
 package hub
 
 import (
-	"crypto/tls"
 	"os"
 	"os/exec"
 	"testing"
@@ -30,8 +29,7 @@ func TestSystemRootsAndExtraAuthority(t *testing.T) {
 		return
 	}
 	a, b := newAuthority(t, "System", nil), newAuthority(t, "Office", nil)
-	one, _ := tlsHub(t, &tls.Config{Certificates: []tls.Certificate{a.issue(t, nil)}})
-	two, _ := tlsHub(t, &tls.Config{Certificates: []tls.Certificate{b.issue(t, nil)}})
+	one, two := newTLSFake(t, a.server(t)).URL, newTLSFake(t, b.server(t)).URL
 	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestSystemRootsAndExtraAuthority$", "-test.v")
 	child.Env = append(os.Environ(), "SSL_CERT_FILE="+a.file(t), "SSL_CERT_DIR="+t.TempDir(), system+"="+one, extra+"="+two, "HUB_TEST_FILE="+b.file(t))
 	if out, err := child.CombinedOutput(); err != nil {

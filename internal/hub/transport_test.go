@@ -16,18 +16,13 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestTLSIsAtLeast12 holds the transport itself against it; TestBadCertificates
-// does so with servers.
+// TestTLSIsAtLeast12; TestBadCertificates has what is older.
 func TestTLSIsAtLeast12(t *testing.T) {
-	c := newClient(t, "https://hub.example", nil)
-	tr := c.transport.next
-	if tr.TLSClientConfig.MinVersion < tls.VersionTLS12 || tr.DialTLSContext != nil {
-		t.Errorf("%x", tr.TLSClientConfig.MinVersion)
-	}
 	root := newAuthority(t, "Root", nil)
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
-		base, _ := tlsHub(t, &tls.Config{Certificates: []tls.Certificate{root.issue(t, nil)}, MinVersion: version, MaxVersion: version})
-		if _, err := newClient(t, base, func(cfg *Config) { cfg.ExtraCAFile = root.file(t) }).Lookup(t.Context(), number); err != nil {
+		cfg := root.server(t)
+		cfg.MinVersion, cfg.MaxVersion = version, version
+		if _, err := root.trusting(t, newTLSFake(t, cfg).URL).Lookup(t.Context(), number); err != nil {
 			t.Errorf("%s: %v", tls.VersionName(version), err)
 		}
 	}

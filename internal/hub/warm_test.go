@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -22,38 +21,30 @@ import (
 func TestARingPaysForNoHandshake(t *testing.T) {
 	root := newAuthority(t, "Root", nil)
 	for _, two := range []bool{false, true} {
-		var conns, handshakes atomic.Int64
+		var handshakes atomic.Int64
 		warm := make(chan struct{}, 1)
-		s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f := unstarted(t)
+		f.EnableHTTP2, f.TLS = two, root.server(t)
+		f.TLS.VerifyConnection = func(tls.ConnectionState) error {
+			handshakes.Add(1)
+			return nil
+		}
+		token, lookup := f.token, f.lookup
+		f.token = func(w http.ResponseWriter, r *http.Request) { token(w, r); warm <- struct{}{} }
+		f.lookup = func(w http.ResponseWriter, r *http.Request) {
 			if (r.ProtoMajor == 2) != two {
 				t.Errorf("%s", r.Proto)
 			}
-			if r.URL.Path == "/identity/token" {
-				_, _ = io.WriteString(w, goodToken)
-				warm <- struct{}{}
-				return
-			}
-			_, _ = io.WriteString(w, oneContact)
-		}))
-		s.EnableHTTP2 = two
-		s.TLS = &tls.Config{Certificates: []tls.Certificate{root.issue(t, nil)}, VerifyConnection: func(tls.ConnectionState) error {
-			handshakes.Add(1)
-			return nil
-		}}
-		s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
-			if state == http.StateNew {
-				conns.Add(1)
-			}
+			lookup(w, r)
 		}
-		s.StartTLS()
-		t.Cleanup(s.Close)
-		c := newClient(t, s.URL, func(cfg *Config) { cfg.ExtraCAFile = root.file(t) })
+		f.StartTLS()
+		c := root.trusting(t, f.URL)
 		c.Warm()
 		<-warm
 		for n := range 20 {
 			must.Get(c.Lookup(t.Context(), fmt.Sprintf("+312012345%02d", n)))(t)
 		}
-		if n, h := conns.Load(), handshakes.Load(); n != 1 || h != 1 {
+		if n, h := f.conns.Load(), handshakes.Load(); n != 1 || h != 1 {
 			t.Errorf("HTTP/2 %v: %d connections, %d handshakes for a token and 20 lookups", two, n, h)
 		}
 	}
