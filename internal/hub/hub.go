@@ -38,9 +38,11 @@ import (
 	"wiebelt/internal/core/contact"
 )
 
-// DefaultScopes are those that are recommended for the message box; the organisation
-// code follows in place of <code>.
-const DefaultScopes = "Basic P0boxadministrator orgCode:<code>"
+// CodeMark stands in scopes for the organisation code.
+const CodeMark = "<code>"
+
+// DefaultScopes are those that are recommended for the message box.
+const DefaultScopes = "Basic P0boxadministrator orgCode:" + CodeMark
 
 // Config is what a Client needs. Secret is called for every token request and
 // should be quick or obey its context.
@@ -97,7 +99,7 @@ type Client struct {
 
 // New checks the configuration and makes a client. Nothing is sent yet.
 func New(cfg Config) (*Client, error) {
-	base, err := checkAddress("hub.base_url", cfg.BaseURL)
+	base, err := Address("hub.base_url", cfg.BaseURL)
 	if err != nil {
 		return nil, err
 	}
@@ -109,8 +111,8 @@ func New(cfg Config) (*Client, error) {
 	}
 	cfg.Scopes = cmp.Or(cfg.Scopes, DefaultScopes)
 	cfg.DeliveryScopes = cmp.Or(cfg.DeliveryScopes, cfg.Scopes)
-	cfg.Scopes = strings.ReplaceAll(cfg.Scopes, "<code>", cfg.OrganisationCode)
-	cfg.DeliveryScopes = strings.ReplaceAll(cfg.DeliveryScopes, "<code>", cfg.OrganisationCode)
+	cfg.Scopes = strings.ReplaceAll(cfg.Scopes, CodeMark, cfg.OrganisationCode)
+	cfg.DeliveryScopes = strings.ReplaceAll(cfg.DeliveryScopes, CodeMark, cfg.OrganisationCode)
 	cfg.LookupTimeout = cmp.Or(cfg.LookupTimeout, 5*time.Second)
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)

@@ -23,14 +23,15 @@ type Links struct {
 	before string   // what stands before the contact in a link that is opened
 }
 
-// NewLinks makes a check for {hub_url}; "" refuses every link.
+// NewLinks makes a check for {hub_url}; "" refuses every link, and so does what comes
+// beside an error.
 func NewLinks(hubURL string) (*Links, error) {
 	if hubURL == "" {
 		return &Links{}, nil
 	}
-	u, err := checkAddress("hub.hub_url", hubURL)
+	u, err := Address("hub.hub_url", hubURL)
 	if err != nil {
-		return nil, err
+		return &Links{}, err
 	}
 	path := strings.TrimSuffix(u.EscapedPath(), "/") + "/contacts/viewcontact/"
 	host := u.Host
@@ -63,7 +64,7 @@ func (l *Links) Check(link string) (string, error) {
 	return l.before + contact, nil
 }
 
-// parseLink reads a web address that has a path and nothing behind it.
+// parseLink reads a web address that has nothing behind its path.
 func parseLink(link string) (*url.URL, bool) {
 	odd := func(r rune) bool { return r <= 0x20 || r >= 0x7f || r == '\\' || r == '?' || r == '#' }
 	if len(link) > maxLink || strings.ContainsFunc(link, odd) {
@@ -73,7 +74,6 @@ func parseLink(link string) (*url.URL, bool) {
 	if err != nil {
 		return nil, false
 	}
-	u.Scheme = strings.ToLower(u.Scheme)
 	return u, u.Opaque == "" && u.User == nil && (u.Scheme == "https" || u.Scheme == "http")
 }
 

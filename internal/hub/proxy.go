@@ -31,7 +31,7 @@ func newProxy(cfg Config, base *url.URL, system func() proxies) (func(*http.Requ
 	case "", "system":
 	default:
 		var err error
-		if set, err = checkProxy(cfg.Proxy); err != nil {
+		if set, err = CheckProxy(cfg.Proxy); err != nil {
 			return nil, err
 		}
 	}
@@ -60,9 +60,9 @@ func always(u *url.URL) func(*http.Request) (*url.URL, error) {
 	}
 }
 
-// checkProxy reads the address of a proxy. Its errors do not repeat it: a
+// CheckProxy reads the address of a proxy. Its errors do not repeat it: a
 // password may stand in it.
-func checkProxy(s string) (*url.URL, error) {
+func CheckProxy(s string) (*url.URL, error) {
 	u, err := url.Parse(s)
 	switch {
 	case err != nil || u.Hostname() == "" || u.Opaque != "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "":
@@ -186,7 +186,7 @@ func firstProxy(list, scheme string) *url.URL {
 		if !strings.Contains(e, "://") {
 			e = "http://" + e
 		}
-		if u, err := checkProxy(e); err == nil {
+		if u, err := CheckProxy(e); err == nil {
 			return u
 		}
 	}

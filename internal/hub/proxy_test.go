@@ -195,7 +195,7 @@ func TestWhichProxy(t *testing.T) {
 		for _, name := range []string{"no_proxy", "NO_PROXY"} {
 			t.Setenv(name, c.no)
 		}
-		base, err := checkAddress("base", c.base)
+		base, err := Address("base", c.base)
 		must.Do(t, err)
 		choose, err := newProxy(Config{Proxy: c.setting, Now: time.Now}, base, system)
 		must.Do(t, err)

@@ -20,22 +20,17 @@ import (
 	"time"
 )
 
-// checkAddress reads an address of the hub: https, or http to a literal loopback
-// address.
-func checkAddress(key, s string) (*url.URL, error) {
-	u, err := url.Parse(strings.TrimRight(strings.TrimSpace(s), "/"))
-	if err != nil || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || u.Opaque != "" {
-		return nil, fmt.Errorf("%s: not an address such as https://hub.example", key)
-	}
-	u.Scheme, u.Host = strings.ToLower(u.Scheme), strings.ToLower(u.Host)
+// Address reads an address of the hub: https, or http to a literal loopback address,
+// since a name such as localhost can be moved. key is the setting that has it.
+func Address(key, s string) (*url.URL, error) {
+	u, ok := parseLink(strings.TrimRight(strings.TrimSpace(s), "/"))
 	switch {
-	case u.Scheme == "https":
-	case u.Scheme == "http" && isLoopback(u.Hostname()):
-	case u.Scheme == "http":
+	case !ok || u.Hostname() == "" || strings.HasSuffix(u.Host, ":"):
+		return nil, fmt.Errorf("%s: not an address such as https://hub.example", key)
+	case u.Scheme == "http" && !isLoopback(u.Hostname()):
 		return nil, fmt.Errorf("%s: http is for the test hub on this computer only; use https", key)
-	default:
-		return nil, fmt.Errorf("%s: use https", key)
 	}
+	u.Host = strings.ToLower(u.Host)
 	return u, nil
 }
 

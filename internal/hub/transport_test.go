@@ -97,13 +97,15 @@ func TestPlainHTTPStaysHere(t *testing.T) {
 func TestAddresses(t *testing.T) {
 	for address, want := range map[string]bool{
 		"https://hub.example": true, "https://hub.example/sub/": true, "ftp://hub.example": false, "": false, "hub.example": false,
+		"https://hub.example#": false, "https:hub.example": false, `https://hub.example\evil`: false, "https://hüb.example": false,
+		"https://hub.example:": false, "http://[::1%lo]/": false, "http://127.0.0.1.evil.example": false,
 		"https://u:p@hub.example": false, "https://hub.example?x=1": false, "https://hub.example#x": false, "http://hub.example": false,
 		"http://127.0.0.1": true, "http://127.0.0.1:8080": true, "http://127.255.255.254": true, "http://[::1]": true, "http://[::1]:8080": true, "http://[0:0:0:0:0:0:0:1]": true,
 		"http://localhost": false, "http://LOCALHOST:80": false, "http://127.1": false, "http://2130706433": false, "http://0x7f.0.0.1": false, "http://0177.0.0.1": false, "http://127.0.0.1.": false,
 		"http://127.0.0.1.nip.example": false, "http://[::ffff:127.0.0.1]": false, "http://[::1%25lo]": false, "http://[::]": false, "http://0.0.0.0": false, "http://0": false, "http://128.0.0.1": false,
 		"http://192.168.1.1": false, "http://10.0.0.1:8080": false, "http://[fe80::1]": false, "http://127.0.0.1@hub.example": false, "http://hub.example#127.0.0.1": false,
 	} {
-		if _, err := checkAddress("hub.base_url", address); (err == nil) != want {
+		if _, err := Address("hub.base_url", address); (err == nil) != want {
 			t.Errorf("%s: %v", address, err)
 		}
 	}

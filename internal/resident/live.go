@@ -205,7 +205,6 @@ func (r *Resident) hub(s *settings.Settings) (*hub.Client, *hub.Links) {
 	links, lerr := hub.NewLinks(hubURL)
 	if lerr != nil {
 		r.o.Log.Error("no customer file can be opened", "why", lerr)
-		links, _ = hub.NewLinks("")
 	}
 	if err != nil {
 		if !s.Relayed() {

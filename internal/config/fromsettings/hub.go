@@ -27,8 +27,8 @@ import (
 // secret is read from its store for every token request and kept nowhere else.
 func Hub(dirs profile.Dirs, h settings.Hub, log *slog.Logger) (cfg hub.Config, hubURL string, err error) {
 	cfg = hub.Config{
-		BaseURL: h.BaseURL, ClientID: h.ClientID, OrganisationCode: h.OrganisationCode, Scopes: h.ContactScope(),
-		DeliveryScopes: h.DeliveryScope(), Intermediary: h.Intermediary,
+		BaseURL: h.BaseURL, ClientID: h.ClientID, OrganisationCode: h.OrganisationCode, Scopes: h.ContactScopes,
+		DeliveryScopes: h.DeliveryScopes, Intermediary: h.Intermediary,
 		BasicAuthEncoding: h.BasicAuthEncoding, ScopeParameter: h.ScopeParameter, RelationNumberField: h.RelationField,
 		Proxy: h.Proxy, ExtraCAFile: h.ExtraCAFile, LookupTimeout: h.LookupTimeout, Log: log,
 	}
@@ -59,10 +59,7 @@ func Hub(dirs profile.Dirs, h settings.Hub, log *slog.Logger) (cfg hub.Config, h
 // Links are the deep links that may be opened, those of a hub's address; none where
 // that is no address.
 func Links(hubURL string) *hub.Links {
-	links, err := hub.NewLinks(hubURL)
-	if err != nil {
-		links, _ = hub.NewLinks("")
-	}
+	links, _ := hub.NewLinks(hubURL)
 	return links
 }
 

@@ -3,7 +3,6 @@ package settings
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"net/netip"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -11,23 +10,13 @@ import (
 
 	"wiebelt/internal/core/displaytext"
 	"wiebelt/internal/core/phone"
+	"wiebelt/internal/hub"
 )
 
-// hubURL is an address of the hub: https, or http with a literal loopback
-// address, since a name such as localhost can be moved. It has no slash at its
-// end.
+// hubURL is an address of the hub, without a slash at its end.
 func hubURL(s string) (string, bool) {
-	if len(s) > 2048 || strings.ContainsFunc(s, func(r rune) bool { return r <= 0x20 || r >= 0x7f || r == '\\' }) {
-		return "", false
-	}
-	u, err := url.Parse(s)
-	if err != nil || u.Opaque != "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || strings.Contains(s, "#") || u.Hostname() == "" || strings.HasSuffix(u.Host, ":") {
-		return "", false
-	}
-	if !(u.Scheme == "https" || u.Scheme == "http" && literalLoopback(u.Hostname())) {
-		return "", false
-	}
-	return strings.TrimRight(s, "/"), true
+	_, err := hub.Address("", s)
+	return strings.TrimRight(s, "/"), err == nil
 }
 
 // relayURL is an address of a relay.
@@ -41,12 +30,6 @@ func fingerprint(s string) (string, bool) {
 	s = strings.ToLower(strings.NewReplacer(":", "", " ", "").Replace(s))
 	b, err := hex.DecodeString(s)
 	return s, err == nil && len(b) == sha256.Size
-}
-
-// literalLoopback: 127.0.0.0/8 or [::1], written as an address.
-func literalLoopback(host string) bool {
-	a, err := netip.ParseAddr(host)
-	return err == nil && a.IsLoopback() && !a.Is4In6() && a.Zone() == ""
 }
 
 func clientID(s string) (string, bool) {
@@ -71,21 +54,15 @@ func scopes(s string) (string, bool) {
 }
 
 func segment(s string) (string, bool) {
-	return s, len(s) <= 200 && s != "." && s != ".." && !strings.ContainsAny(s, `/\?#`) && !control(s)
+	return s, hub.Segment(s) && !control(s)
 }
 
 func proxy(s string) (string, bool) {
 	if s == "system" || s == "none" {
 		return s, true
 	}
-	if control(s) || len(s) > 2048 {
-		return "", false
-	}
-	u, err := url.Parse(s)
-	if err != nil || u.Hostname() == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
-		return "", false
-	}
-	return s, u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "socks5"
+	_, err := hub.CheckProxy(s)
+	return s, err == nil && !control(s) && len(s) <= 2048
 }
 
 func absolute(s string) (string, bool) { return s, filepath.IsAbs(s) && !control(s) && len(s) <= 4096 }

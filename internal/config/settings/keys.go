@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"wiebelt/internal/hub"
 )
 
 // Type is the type of a key's value.
@@ -75,11 +77,6 @@ type complaint struct {
 	want string
 }
 
-// codeMark stands in scopes for the organisation code.
-const codeMark = "<code>"
-
-const documentedScopes = "Basic P0boxadministrator orgCode:" + codeMark
-
 // CardFields are the fields that a card can show, in their usual order
 // (name, number and link are always there, and with an empty
 // list nothing else).
@@ -97,8 +94,8 @@ var table = []Entry{
 	text("hub.hub_url", "", "an https address, or http://127.0.0.1 or http://[::1]", func(s *Settings) *string { return &s.Hub.HubURL }, hubURL),
 	text("hub.client_id", "", "at most 200 characters without : and control characters", func(s *Settings) *string { return &s.Hub.ClientID }, clientID),
 	text("hub.organisation_code", "", "a code without spaces", func(s *Settings) *string { return &s.Hub.OrganisationCode }, scopeToken),
-	text("hub.contact_scopes", documentedScopes, "scopes with spaces between", func(s *Settings) *string { return &s.Hub.ContactScopes }, scopes),
-	text("hub.delivery_scopes", documentedScopes, "scopes with spaces between", func(s *Settings) *string { return &s.Hub.DeliveryScopes }, scopes),
+	text("hub.contact_scopes", hub.DefaultScopes, "scopes with spaces between", func(s *Settings) *string { return &s.Hub.ContactScopes }, scopes),
+	text("hub.delivery_scopes", hub.DefaultScopes, "scopes with spaces between", func(s *Settings) *string { return &s.Hub.DeliveryScopes }, scopes),
 	choice("hub.basic_auth_encoding", func(s *Settings) *string { return &s.Hub.BasicAuthEncoding }, "plain", "rfc6749"),
 	choice("hub.scope_parameter", func(s *Settings) *string { return &s.Hub.ScopeParameter }, "scopes", "scope"),
 	text("hub.relation_number_field", "", "a JSON name", func(s *Settings) *string { return &s.Hub.RelationField }, freeText(100)),

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"wiebelt/internal/core/phone"
+	"wiebelt/internal/hub"
 )
 
 // Settings are the effective values. Read-only once loaded.
@@ -46,7 +47,7 @@ type Hub struct {
 	HubURL            string // of the hub's pages, which deep links must lead to
 	ClientID          string
 	OrganisationCode  string
-	ContactScopes     string // may hold <code>; see ContactScope
+	ContactScopes     string // may hold hub.CodeMark
 	DeliveryScopes    string
 	BasicAuthEncoding string // "plain", "rfc6749"
 	ScopeParameter    string // "scopes", "scope"
@@ -60,14 +61,6 @@ type Hub struct {
 	OpenAtStart       bool
 }
 
-// ContactScope is the scope set for lookups, organisation code filled in.
-func (h Hub) ContactScope() string { return h.fill(h.ContactScopes) }
-
-// DeliveryScope is the scope set for delivery, organisation code filled in.
-func (h Hub) DeliveryScope() string { return h.fill(h.DeliveryScopes) }
-
-func (h Hub) fill(s string) string { return strings.ReplaceAll(s, codeMark, h.OrganisationCode) }
-
 // Missing are the keys without which no lookup is possible, in the order of the
 // table; none if the hub is set up (its secret apart).
 func (h Hub) Missing() []string {
@@ -78,7 +71,7 @@ func (h Hub) Missing() []string {
 	}{
 		{"hub.base_url", h.BaseURL == ""},
 		{"hub.client_id", h.ClientID == ""},
-		{"hub.organisation_code", h.OrganisationCode == "" && strings.Contains(h.ContactScopes, codeMark)},
+		{"hub.organisation_code", h.OrganisationCode == "" && strings.Contains(h.ContactScopes, hub.CodeMark)},
 	} {
 		if k.unset {
 			keys = append(keys, k.key)
