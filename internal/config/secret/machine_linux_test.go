@@ -35,8 +35,8 @@ func TestMachineStore(t *testing.T) {
 	dir, group := atMachine(t, true)
 	old := syscall.Umask(0o077)
 	defer syscall.Umask(old)
-	s := &machineStore{group: group}
-	everyStore(t, cleared{s})
+	s := &machineStore{newFileStore(dirs(t)), group}
+	everyStore(t, rotate(cleared{s}))
 	rotation(t, rotate(cleared{s}))
 	ref := hub(t, "https://a.example", "c")
 	must.Do(t, s.Set(t.Context(), ref, "x"))
@@ -119,7 +119,7 @@ func TestMachineExposed(t *testing.T) {
 func TestMachineKeys(t *testing.T) {
 	_, group := atMachine(t, false)
 	own := newFileStore(dirs(t))
-	s := rotate(&divided{Store: own, machine: &machineStore{group: group}})
+	s := rotate(&machineStore{own, group})
 	must.Do(t, s.Set(t.Context(), Key("choices"), "k"))
 	if v, err := own.Get(t.Context(), Key("choices")); v != "k" || err != nil {
 		t.Error(v, err)

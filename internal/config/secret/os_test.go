@@ -88,7 +88,7 @@ func withRing(t *testing.T, r *fakeRing) *osStore {
 	return s
 }
 
-func TestOSStore(t *testing.T) { everyStore(t, withRing(t, &fakeRing{})) }
+func TestOSStore(t *testing.T) { everyStore(t, rotate(withRing(t, &fakeRing{}))) }
 
 func TestProfilesDoNotShare(t *testing.T) {
 	r := &fakeRing{}

@@ -12,10 +12,10 @@ import (
 
 // TestRealStore goes through the Credential Manager of this user.
 func TestRealStore(t *testing.T) {
-	s := newOSStore(profile.Dirs{State: `C:\wiebelt-test`}) // the name is all it needs of a profile
+	s := rotate(newOSStore(profile.Dirs{State: `C:\wiebelt-test`})) // the name is all it needs of a profile
 	defer func() { _ = s.Clear(t.Context()) }()
 	everyStore(t, s)
-	rotation(t, rotate(s))
+	rotation(t, s)
 }
 
 // TestNoSession: error 1312 has a state of its own.

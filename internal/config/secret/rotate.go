@@ -16,7 +16,7 @@ const retryNext = 10 * time.Minute
 // worked and, after Renew, a new one. Get gives out the new one first; whoever
 // used it tells by Answered how that went. Accepted, it takes the old one's
 // place; refused, the old one counts again, and the new one is tried anew after
-// a while.
+// a while. It is in front of every store, and refuses what cannot be asked of any.
 type rotating struct {
 	Store
 	now func() time.Time
@@ -42,6 +42,9 @@ func (r Ref) rotates() bool { return r.kind == "hub" }
 func (r Ref) next() Ref { return Ref{r.kind + "-next", r.origin, r.client} }
 
 func (r *rotating) Get(ctx context.Context, ref Ref) (string, error) {
+	if err := check(ctx, ref); err != nil {
+		return "", err
+	}
 	if !ref.rotates() {
 		return r.Store.Get(ctx, ref)
 	}
@@ -63,6 +66,9 @@ func (r *rotating) Get(ctx context.Context, ref Ref) (string, error) {
 
 // Set makes a secret the only one.
 func (r *rotating) Set(ctx context.Context, ref Ref, secret string) error {
+	if err := checkSet(ctx, ref, secret); err != nil {
+		return err
+	}
 	if err := r.Store.Set(ctx, ref, secret); err != nil || !ref.rotates() {
 		return err
 	}
@@ -70,6 +76,9 @@ func (r *rotating) Set(ctx context.Context, ref Ref, secret string) error {
 }
 
 func (r *rotating) Delete(ctx context.Context, ref Ref) error {
+	if err := check(ctx, ref); err != nil {
+		return err
+	}
 	err := r.Store.Delete(ctx, ref)
 	if ref.rotates() {
 		err = errors.Join(err, r.Store.Delete(ctx, ref.next()))

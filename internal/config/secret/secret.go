@@ -102,7 +102,7 @@ func Open(kind string, dirs profile.Dirs) (Store, error) {
 // that may read what is set; "" keeps the one that has been chosen before, or
 // takes MachineGroup.
 func OpenMachine(group string, dirs profile.Dirs) Store {
-	return rotate(&divided{Store: newOSStore(dirs), machine: &machineStore{group: group}})
+	return rotate(&machineStore{newOSStore(dirs), group})
 }
 
 // Ref says whose secret it is. Values are comparable; the zero Ref has no

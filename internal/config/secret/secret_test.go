@@ -138,7 +138,6 @@ func everyStore(t *testing.T, s Store) {
 
 func TestFileStore(t *testing.T) {
 	d := dirs(t)
-	everyStore(t, newFileStore(d))
 	s, _ := Open(KindFile, d)
 	everyStore(t, s)
 	left, _ := filepath.Glob(filepath.Join(d.State, "secrets", "*"))

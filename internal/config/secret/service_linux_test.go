@@ -122,7 +122,6 @@ func TestRealStore(t *testing.T) {
 	t.Run("open store", func(t *testing.T) {
 		bus(t)
 		gnomeKeyring(t, "pw")
-		everyStore(t, newOSStore(dirs(t)))
 		s, _ := Open(KindOS, dirs(t))
 		everyStore(t, s)
 		rotation(t, s)
