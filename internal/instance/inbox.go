@@ -83,11 +83,17 @@ func (b *inbox) readSoon() {
 // reader.
 func (b *inbox) watch(ctx context.Context) {
 	var appeared chan fsnotify.Event
-	var missed chan error
 	if w, err := fsnotify.NewWatcher(); err == nil {
+		var reading sync.WaitGroup
+		reading.Go(func() { // on Windows it ends only once they are read
+			for range w.Errors { // more files than the system tells one by one
+				b.readSoon()
+			}
+		})
+		defer reading.Wait()
 		defer w.Close()
 		if err = w.Add(b.dir); err == nil {
-			appeared, missed = w.Events, w.Errors
+			appeared = w.Events
 		}
 	}
 	if appeared == nil {
@@ -113,12 +119,6 @@ func (b *inbox) watch(ctx context.Context) {
 			if !ok {
 				appeared = nil
 			} else if e.Has(fsnotify.Create) && strings.HasSuffix(e.Name, callSuffix) {
-				read()
-			}
-		case _, ok := <-missed:
-			if !ok {
-				missed = nil
-			} else { // more files than the system tells one by one
 				read()
 			}
 		case <-b.wake:

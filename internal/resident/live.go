@@ -3,6 +3,7 @@ package resident
 import (
 	"context"
 	"reflect"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -51,25 +52,36 @@ func (r *Resident) follow(ctx context.Context) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	clock, jumped := sleepwatch.NewClock(), sleepwatch.Jumps(ctx)
+	touched := newSignal()
 	file, err := fsnotify.NewWatcher()
 	if err != nil { // it is looked at all the same, a little later
 		r.o.Log.Warn("the settings' file is not watched", "why", err)
-		file = &fsnotify.Watcher{}
 	} else {
+		// Windows' watcher does nothing else, such as adding a file, until all that it
+		// tells has been read.
+		var reading sync.WaitGroup
+		reading.Go(func() {
+			for range file.Events {
+				touched.send()
+			}
+		})
+		reading.Go(func() {
+			for range file.Errors { // there is the clock
+			}
+		})
+		defer reading.Wait()
 		defer file.Close()
 	}
 	var written <-chan time.Time
 	for {
-		if file.Events != nil { // the file is another one when a program has replaced it
+		if file != nil { // the file is another one when a program has replaced it
 			_ = file.Add(settings.Path(r.o.Dirs))
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-file.Events:
+		case <-touched:
 			written = time.After(writtenIn)
-			continue
-		case <-file.Errors: // there is the clock
 			continue
 		case <-written:
 		case <-jumped:
