@@ -31,6 +31,7 @@ func TestEveryWindowIsSaid(t *testing.T) {
 	o.readable()
 	for _, window := range windows.Names() {
 		cmd := o.wiebelt("window", window)
+		cmd.Stderr = o.log
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}

@@ -18,6 +18,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/secret"
@@ -91,7 +92,7 @@ func watchProcesses(t *testing.T, bin string) *processes {
 	p := &processes{seen: map[string]bool{}, pids: map[string]bool{}, stop: cancel, done: make(chan struct{})}
 	go func() {
 		defer close(p.done)
-		for ctx.Err() == nil {
+		for again := time.Tick(10 * time.Millisecond); ctx.Err() == nil; <-again {
 			p.look(bin)
 		}
 	}()
