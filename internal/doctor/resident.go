@@ -239,31 +239,20 @@ func linkOf(n int, p settings.Softphone, t residentState) []finding {
 			phase, why = l.Phase, l.Why
 		}
 	}
-	lines := ofPhase(phase, n, p)
+	state, known := phases[phase]
+	switch {
+	case !known:
+		phase, state = "unknown", Warn
+	case phase == windowapi.LinkDown && registry.Of(p.Kind).Reach == registry.ByPhone: // somebody has not started it
+		state = Warn
+	}
+	lines := say(state, "link."+phase, n, p.Kind)
 	if slices.Contains(link.Causes(), link.Cause(why)) && phase != windowapi.LinkUp {
 		lines[0].also, lines[0].hint = text.LinkWhy(why), text.LinkDo(why)
 	}
 	return lines
 }
 
-// ofPhase is a link as far as its phase tells.
-func ofPhase(phase string, n int, p settings.Softphone) []finding {
-	switch phase {
-	case windowapi.LinkUp:
-		return say(OK, "link.up", n, p.Kind)
-	case windowapi.LinkDown:
-		if registry.Of(p.Kind).Reach == registry.ByPhone { // somebody has not started it
-			return say(Warn, "link.down", n, p.Kind)
-		}
-		return say(Fail, "link.down", n, p.Kind)
-	case windowapi.LinkKicked:
-		return say(Warn, "link.kicked", n, p.Kind)
-	case windowapi.LinkRefused:
-		return say(Fail, "link.refused", n, p.Kind)
-	case windowapi.LinkIncomplete:
-		return say(Fail, "link.incomplete", n, p.Kind)
-	case windowapi.LinkBehind:
-		return say(Fail, "link.behind", n, p.Kind)
-	}
-	return say(Warn, "link.unknown", n, p.Kind)
-}
+// phases are what those of a link come to.
+var phases = map[string]State{windowapi.LinkUp: OK, windowapi.LinkDown: Fail, windowapi.LinkKicked: Warn, windowapi.LinkRefused: Fail,
+	windowapi.LinkIncomplete: Fail, windowapi.LinkBehind: Fail}

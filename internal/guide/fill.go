@@ -45,39 +45,38 @@ var (
 // characters.
 const maxMicroSIP = 255
 
-// A place is what can be filled in: what stands there, and the path in it that
-// a phone could misread.
-type place struct {
-	text func(Values) string
-	path func(Values) string // nil: none
+// places are what can be filled in.
+var places = map[string]func(Values) string{
+	"exe":          func(v Values) string { return v.Exe },
+	"ring":         func(v Values) string { return v.Ring },
+	"settings":     func(v Values) string { return v.Settings },
+	"port":         func(v Values) string { return strconv.Itoa(v.Port) },
+	"path_token":   func(v Values) string { return v.PathToken },
+	"socket_token": func(v Values) string { return v.SocketToken },
+	"profile":      func(v Values) string { return v.profile(`"`) },
+	"profile_bare": func(v Values) string { return v.profile("") }, // for phones that know no quotes
 }
 
-func profile(v Values) string { return v.Profile }
-
-var places = map[string]place{
-	"exe":          {Values.exe, Values.exe},
-	"ring":         {func(v Values) string { return v.Ring }, func(v Values) string { return v.Ring }},
-	"settings":     {func(v Values) string { return v.Settings }, nil},
-	"port":         {func(v Values) string { return strconv.Itoa(v.Port) }, nil},
-	"path_token":   {func(v Values) string { return v.PathToken }, nil},
-	"socket_token": {func(v Values) string { return v.SocketToken }, nil},
-	// The profile is an argument only where there is one; a space in front of it.
-	"profile": {func(v Values) string {
-		if v.Profile == "" {
-			return ""
-		}
-		return ` --profile "` + v.Profile + `"`
-	}, profile},
-	// For phones that know no quotes.
-	"profile_bare": {func(v Values) string {
-		if v.Profile == "" {
-			return ""
-		}
-		return " --profile " + v.Profile
-	}, profile},
+// profile is an argument with a space in front of it, only where there is a profile.
+func (v Values) profile(quote string) string {
+	if v.Profile == "" {
+		return ""
+	}
+	return " --profile " + quote + v.Profile + quote
 }
 
-func (v Values) exe() string { return v.Exe }
+// path is the one in a place that a phone could misread, "" for none.
+func (v Values) path(place string) string {
+	switch place {
+	case "exe":
+		return v.Exe
+	case "ring":
+		return v.Ring
+	case "profile", "profile_bare":
+		return v.Profile
+	}
+	return ""
+}
 
 var placeForm = lazyregexp.New(`\{\{([^{}]*)\}\}`)
 
@@ -102,18 +101,14 @@ func (b Block) Needs() (listener, http bool) {
 
 // In fills the places of a step or a caption.
 func (v Values) In(s string) string {
-	return placeForm().ReplaceAllStringFunc(s, func(p string) string { return places[p[2:len(p)-2]].text(v) })
+	return placeForm().ReplaceAllStringFunc(s, func(p string) string { return places[p[2:len(p)-2]](v) })
 }
 
 // Fill gives the text to paste. The error is one of ErrSpace, ErrLong and
 // ErrPath; it holds nothing of v.
 func (b Block) Fill(v Values) (string, error) {
 	for _, name := range placesIn(b.Text) {
-		if places[name].path == nil {
-			continue
-		}
-		path := places[name].path(v)
-		switch {
+		switch path := v.path(name); {
 		case strings.ContainsFunc(path, func(r rune) bool { return r == '"' || r < ' ' || r == 0x7f }):
 			return "", ErrPath
 		case (b.Kind == Twinkle || name == "profile_bare") && strings.ContainsAny(path, " \u00a0"):

@@ -45,7 +45,7 @@ const (
 	Any   Group = "any"   // a kind of phone, for those that have no page
 )
 
-// Tells is what a phone reports of a call when it is set as the recipe says.
+// Reports is what a phone tells of a call when it is set as the recipe says.
 type Reports string
 
 // What phones report.
