@@ -16,7 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/core/contact"
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/testutil/must"
 )
@@ -135,7 +134,7 @@ func TestHubServe(t *testing.T) {
 	if rest != "" {
 		t.Errorf("more than the ready line: %q", rest)
 	}
-	if !strings.Contains(errOut, "client office, organisation code 1234, secret ") || !strings.Contains(errOut, "part=/login status=503") {
+	if !strings.Contains(errOut, "client office, organisation code 1234, secret ") || !strings.Contains(errOut, `part="GET /login" status=503`) {
 		t.Errorf("%s", errOut)
 	}
 	if secret := s.ready.AdminURL[strings.LastIndex(s.ready.AdminURL, "/")+1:]; strings.Contains(errOut, secret) {
@@ -157,7 +156,7 @@ func TestHubServeRefuses(t *testing.T) {
 	addr := strings.TrimPrefix(taken.BaseURL(), "http://")
 	real := filepath.Join(t.TempDir(), "hub")
 	data := must.Get(localhub.OpenData(t.Context(), real))(t)
-	must.Get(data.AddContact(t.Context(), localhub.Record{Numbers: []string{"0201234567"}, Contact: contact.Contact{FamilyName: "Vries"}}))(t)
+	must.Get(data.Import(t.Context(), strings.NewReader("achternaam\nVries\n"), localhub.CSV, localhub.ImportOptions{}))(t)
 	must.Do(t, data.Close())
 	missing := filepath.Join(t.TempDir(), "missing.pem")
 	for want, c := range map[string]struct {

@@ -74,7 +74,7 @@ func (a *admin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	a.fail(w, "admin", err)
+	a.fail(w, r, err)
 }
 
 // allowed gives the path behind the secret.

@@ -1,4 +1,4 @@
-package localhub_test
+package localhub
 
 import (
 	"encoding/json"
@@ -7,27 +7,26 @@ import (
 	"strings"
 	"testing"
 
-	"wiebelt/internal/localhub"
 	"wiebelt/internal/testutil/must"
 )
 
 // ask is a request as the admin interface wants it.
-func ask(t testing.TB, h *localhub.Hub, method, path, body string, header ...string) answer {
+func ask(t testing.TB, h *Hub, method, path, body string, header ...string) answer {
 	t.Helper()
-	return do(t, client(t), method, h.AdminURL()+path, body, append([]string{"Content-Type", "application/json"}, header...)...)
+	return do(t, newClient(t), method, h.AdminURL()+path, body, append([]string{"Content-Type", "application/json"}, header...)...)
 }
 
 func TestAdminInterface(t *testing.T) {
-	if h := start(t, localhub.Config{}); h.AdminURL() != "" {
+	if h := start(t, Config{}); h.AdminURL() != "" {
 		t.Error("there without being asked for")
 	}
-	h := start(t, localhub.Config{Admin: true})
+	h := start(t, Config{Admin: true})
 	u, err := url.Parse(h.AdminURL())
 	if err != nil || u.Scheme != "http" || u.Hostname() != "127.0.0.1" || len(u.Path) != 44 || strings.Contains(h.BaseURL(), u.Host) {
 		t.Fatalf("address %v %v", u.Redacted(), err)
 	}
 	for _, path := range []string{"", "/"} {
-		if a := do(t, client(t), "GET", h.AdminURL()+path, ""); a.status != 200 || !strings.HasPrefix(a.header.Get("Content-Type"), "text/plain") ||
+		if a := do(t, newClient(t), "GET", h.AdminURL()+path, ""); a.status != 200 || !strings.HasPrefix(a.header.Get("Content-Type"), "text/plain") ||
 			!strings.Contains(a.body, "PUT    /faults/<endpoint>") || strings.Contains(a.body, u.Path[1:]) {
 			t.Errorf("about: %d %v", a.status, a.header)
 		}
@@ -79,7 +78,7 @@ func TestAdminInterface(t *testing.T) {
 }
 
 func TestAdminShowsWhoWaits(t *testing.T) {
-	h := start(t, localhub.Config{Admin: true})
+	h := start(t, Config{Admin: true})
 	ask(t, h, "PUT", "/faults/pages", `{"delay":"1h"}`)
 	c := wire(t, h, loginRequest)
 	for ask(t, h, "GET", "/faults", "").body != `{"faults":{"pages":{"delay":"1h0m0s"}},"waiting":{"pages":1}}`+"\n" {
@@ -91,9 +90,9 @@ func TestAdminShowsWhoWaits(t *testing.T) {
 
 // Whoever is not meant to change anything does not.
 func TestAdminRefuses(t *testing.T) {
-	h := start(t, localhub.Config{Admin: true})
-	kept := localhub.Fault{Status: 418, Times: 7}
-	h.Faults().Set(localhub.AtLookup, kept)
+	h := start(t, Config{Admin: true})
+	kept := Fault{Status: 418, Times: 7}
+	h.Faults().Set(AtLookup, kept)
 	u, _ := url.Parse(h.AdminURL())
 	root, good := "http://"+u.Host, u.Path
 	flipped := good[:43] + string(good[43]^1)
@@ -144,7 +143,7 @@ func TestAdminRefuses(t *testing.T) {
 		"reset with more":       {"POST", good + "/faults/reset", drop, nil, 400},
 	} {
 		header := append([]string{"Content-Type", "application/json"}, c.header...)
-		a, err := try(t, client(t), c.method, root+c.path, c.body, header...)
+		a, err := try(t, newClient(t), c.method, root+c.path, c.body, header...)
 		if err != nil || a.status != c.want || errorCode(t, a) == "" {
 			t.Errorf("%s: %d, want %d; %v %s", name, a.status, c.want, err, a.body)
 		}
@@ -154,7 +153,7 @@ func TestAdminRefuses(t *testing.T) {
 		if a.header.Get("Access-Control-Allow-Origin") != "" || a.header.Get("X-Content-Type-Options") != "nosniff" || a.header.Get("Referrer-Policy") != "no-referrer" {
 			t.Errorf("%s: %v", name, a.header)
 		}
-		if all := h.Faults().All(); len(all) != 1 || all[localhub.AtLookup] != kept {
+		if all := h.Faults().All(); len(all) != 1 || all[AtLookup] != kept {
 			t.Fatalf("%s: changed something: %+v", name, all)
 		}
 	}
@@ -162,15 +161,15 @@ func TestAdminRefuses(t *testing.T) {
 
 // The admin interface and the hub's own port are two things.
 func TestAdminIsNotOnTheHubsPort(t *testing.T) {
-	h := start(t, localhub.Config{Admin: true})
+	h := start(t, Config{Admin: true})
 	u, _ := url.Parse(h.AdminURL())
-	if a := do(t, client(t), "GET", h.BaseURL()+u.Path+"/faults", ""); a.status != 404 {
+	if a := do(t, newClient(t), "GET", h.BaseURL()+u.Path+"/faults", ""); a.status != 404 {
 		t.Errorf("%d", a.status)
 	}
 	if a := ask(t, h, "GET", "/login", ""); a.status != 404 {
 		t.Errorf("%d", a.status)
 	}
-	other := start(t, localhub.Config{Admin: true})
+	other := start(t, Config{Admin: true})
 	v, _ := url.Parse(other.AdminURL())
 	if u.Path == v.Path {
 		t.Error("two hubs with one secret")
@@ -178,15 +177,15 @@ func TestAdminIsNotOnTheHubsPort(t *testing.T) {
 }
 
 func FuzzAdminFault(f *testing.F) {
-	h, err := localhub.Start(f.Context(), localhub.Config{Admin: true})
+	h, err := Start(f.Context(), Config{Admin: true})
 	must.Do(f, err)
 	f.Cleanup(func() { _ = h.Close() })
 	for _, s := range []string{`{"drop":true}`, `{"delay":"1s","times":3}`, `{"slow":"1/1s"}`, `{"body":"cut"}`, `{"status":"x"}`, `[]`, ``, `{"times":1e9}`} {
 		f.Add(s)
 	}
-	c := client(f)
+	c := newClient(f)
 	f.Fuzz(func(t *testing.T, body string) {
-		h.Faults().Clear(localhub.AtLookup)
+		h.Faults().Clear(AtLookup)
 		a := do(t, c, "PUT", h.AdminURL()+"/faults/lookup", body, "Content-Type", "application/json")
 		set := h.Faults().All()
 		if (a.status == 200) != (len(set) == 1) || a.status != 200 && a.status != 400 && a.status != 413 {
@@ -195,7 +194,7 @@ func FuzzAdminFault(f *testing.F) {
 		if a.status != 200 {
 			return
 		}
-		if _, y, err := localhub.ParseFault("lookup:" + set[localhub.AtLookup].String()); err != nil || y != set[localhub.AtLookup] {
+		if _, y, err := ParseFault("lookup:" + set[AtLookup].String()); err != nil || y != set[AtLookup] {
 			t.Errorf("%+v, %v", set, err)
 		}
 	})

@@ -86,22 +86,23 @@ func (h *Hub) api(method, scope string, do operation) http.HandlerFunc {
 		if err == nil {
 			answer, err = do(w, r, from)
 		}
-		switch answer := answer.(type) {
-		case nil:
-			h.fail(w, part(r.URL.Path), err)
-		case []byte:
-			writeBody(w, http.StatusOK, answer)
-		default:
-			writeJSON(w, http.StatusOK, answer)
+		if err != nil {
+			h.fail(w, r, err)
+			return
 		}
+		if b, isJSON := answer.([]byte); isJSON {
+			writeBody(w, http.StatusOK, b)
+			return
+		}
+		writeJSON(w, http.StatusOK, answer)
 	}
 }
 
 // fail writes an error.
-func (h *Hub) fail(w http.ResponseWriter, what string, err error) {
+func (h *Hub) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var known *refusal
 	if !errors.As(err, &known) {
-		h.log.Error("local hub: request failed", "what", what, "error", err)
+		h.log.Error("local hub: request failed", "part", r.Pattern, "error", err)
 		known = refuse(http.StatusInternalServerError, "server_error", "the hub could not do it")
 	}
 	known.write(w)

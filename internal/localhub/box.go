@@ -135,28 +135,17 @@ func (d *Data) newIncomingFile() (*incomingFile, error) {
 	return &incomingFile{file: f, hash: sha256.New()}, nil
 }
 
-// storageError is a failure to write on this side of the connection.
-type storageError struct{ error }
-
-func (e storageError) Unwrap() error { return e.error }
-
 func (p *incomingFile) Write(b []byte) (int, error) {
 	n, err := p.file.Write(b)
 	p.size += int64(n)
 	_, _ = p.hash.Write(b[:n]) // never fails
-	if err != nil {
-		return n, storageError{err}
-	}
-	return n, nil
+	return n, err
 }
 
 // seal ends the writing: what was written is on the disk.
 func (p *incomingFile) seal(files int) error {
 	p.files, p.sum = files, hex.EncodeToString(p.hash.Sum(nil))
-	if err := errors.Join(p.file.Sync(), p.file.Close()); err != nil {
-		return storageError{err}
-	}
-	return nil
+	return errors.Join(p.file.Sync(), p.file.Close())
 }
 
 // removeFiles removes what is left of them.
@@ -192,20 +181,20 @@ func (d *Data) keep(ctx context.Context, all []*incomingFile, from client, inter
 	for _, p := range all {
 		name, err := d.messageFile(p.sum)
 		if err != nil {
-			return nil, storageError{err}
+			return nil, err
 		}
 		if info, err := os.Lstat(name); err == nil && info.Mode().IsRegular() && info.Size() == p.size {
 			continue
 		}
 		if err := os.Rename(p.file.Name(), name); err != nil {
-			return nil, storageError{err}
+			return nil, err
 		}
 		placed = append(placed, name)
 		folders[filepath.Dir(name)] = true
 	}
 	for f := range folders {
 		if err := errors.Join(syncFolder(f), syncFolder(filepath.Dir(f))); err != nil {
-			return nil, storageError{err}
+			return nil, err
 		}
 	}
 	now := time.UnixMilli(d.now().UnixMilli()).UTC()
@@ -230,10 +219,7 @@ func (d *Data) keep(ctx context.Context, all []*incomingFile, from client, inter
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, storageError{err}
-	}
-	return receipts, nil
+	return receipts, err
 }
 
 // syncFolder puts the names in a folder on the disk. Windows does so by itself.

@@ -1,4 +1,4 @@
-package localhub_test
+package localhub
 
 import (
 	"net/http"
@@ -6,27 +6,26 @@ import (
 	"strings"
 	"testing"
 
-	"wiebelt/internal/localhub"
 	"wiebelt/internal/testutil/messagetest"
 	"wiebelt/internal/testutil/must"
 )
 
 func TestMessageBoxPages(t *testing.T) {
-	h := start(t, localhub.Config{Dir: t.TempDir(), Now: newClock().Now})
+	h := start(t, Config{Dir: t.TempDir(), Now: newClock().Now})
 	for user, admin := range map[string]bool{"anna": false, "beheer": true} {
 		must.Do(t, h.AddUser(t.Context(), user, "een-wachtwoord", admin))
 	}
 	tok := token(t, h)
-	var all []receipt
 	var files []string
 	for i := range 250 {
 		files = append(files, strings.Repeat("a", 1+i)+".xml", "x")
 	}
 	many := messagetest.ZIP(t, files...)
+	var messages [][]byte
 	for i := range 52 {
-		all = append(all, receipts(t, deliver(t, h, tok, messagetest.Request(message(t, i))))...)
+		messages = append(messages, numbered(t, i))
 	}
-	all = append(all, receipts(t, deliver(t, h, tok, messagetest.Request(many)))...)
+	all := receipts(t, deliver(t, h, tok, messagetest.Request(append(messages, many)...)))
 	newest, oldest := all[len(all)-1], all[0]
 	paths := []string{"/messages", "/messages/" + newest.ID, "/messages/" + newest.ID + "/zip"}
 

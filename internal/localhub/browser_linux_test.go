@@ -1,4 +1,4 @@
-package localhub_test
+package localhub
 
 import (
 	"context"
@@ -7,17 +7,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/page"
+	cdpnet "github.com/chromedp/cdproto/network"
+	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/contact"
-	"wiebelt/internal/localhub"
 	"wiebelt/internal/testutil/clocktest"
 	"wiebelt/internal/testutil/messagetest"
 	"wiebelt/internal/testutil/must"
@@ -46,35 +44,36 @@ const (
 // fullHub is a hub with everything there is to see: a contact and, on the same
 // number, one for each hostile word, users and messages. The last message is
 // hostile throughout.
-func fullHub(t *testing.T, now *clocktest.Clock) (h *localhub.Hub, file string, bad []string) {
+func fullHub(t *testing.T, now *clocktest.Clock) (h *Hub, file string, bad []string) {
 	t.Helper()
-	h = start(t, localhub.Config{Dir: t.TempDir(), Now: now.Now})
+	h = start(t, Config{Dir: t.TempDir(), Now: now.Now})
 	for user, admin := range map[string]bool{"anna": false, hostileUser: true} {
 		must.Do(t, h.AddUser(t.Context(), user, "een-wachtwoord", admin))
 	}
-	people := []localhub.Record{{Contact: contact.Contact{RelationNumber: "100200", Initials: "B.M.", Prefix: "van den", FamilyName: "Heuvel",
+	people := []Record{{Contact: contact.Contact{RelationNumber: "100200", Initials: "B.M.", Prefix: "van den", FamilyName: "Heuvel",
 		Address:  contact.Address{Street: "Kade", Number: "12", Addition: "A", PostalCode: "1011AB", City: "Zaanwijk"},
 		Producer: contact.Coded{Code: "P1", Description: "Kantoor Oost"}, LastModifiedBy: contact.Coded{Code: "XY", Description: "X. Ypma"},
 	}, Numbers: []string{"+31612345678"}, Emails: []string{"bm@example.org"}}}
 	for _, x := range hostile {
-		people = append(people, localhub.Record{Contact: contact.Contact{RelationNumber: x, Initials: x, Prefix: x, FamilyName: x,
+		people = append(people, Record{Contact: contact.Contact{RelationNumber: x, Initials: x, Prefix: x, FamilyName: x,
 			Address:  contact.Address{Street: x, Number: x, Addition: x, PostalCode: x, City: x, Country: x},
 			Producer: contact.Coded{Code: x, Description: x}, LastModifiedBy: contact.Coded{Code: x, Description: x},
 		}, Numbers: []string{"+31612345678"}})
 	}
-	ids, err := h.AddContact(t.Context(), people...)
+	ids, err := h.AddInvented(t.Context(), people...)
 	must.Do(t, err)
 	for i, id := range ids[1:] {
 		bad = append(bad, "/contacts/viewcontact/"+id)
 		for mail := range 2 { // such a number or address is not taken, but a database may hold it
-			must.Do(t, h.Exec("INSERT INTO terms SELECT ?, n, ?, ? FROM contacts WHERE id = ?", fmt.Sprint("term", mail), hostile[i], mail, id))
+			must.Do(t, exec(h, "INSERT INTO terms SELECT ?, n, ?, ? FROM contacts WHERE id = ?", fmt.Sprint("term", mail), hostile[i], mail, id))
 		}
 	}
 	tok := token(t, h)
+	var messages [][]byte
 	for i := range 60 {
-		deliver(t, h, tok, messagetest.Request(message(t, i)))
-		now.Forward(7 * time.Second)
+		messages = append(messages, numbered(t, i))
 	}
+	receipts(t, deliver(t, h, tok, messagetest.Request(messages...)))
 	must.Do(t, h.SetClientSecret(t.Context(), hostileClient, hostileOrg, secret))
 	tok = tokenOf(t, h, hostileClient, hostileOrg)
 	receipts(t, deliver(t, h, tok, messagetest.Request(hostileZIP(t))))
@@ -122,12 +121,12 @@ func TestDeepLinkInChromium(t *testing.T) {
 // the browser's memory.
 func (c *chromium) back() {
 	c.t.Helper()
-	value(c, chromedp.WaitEvent(page.FrameNavigated, nil, chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
-		past, err := cdp.Call(ctx, t, page.GetNavigationHistory, cdp.Empty{})
+	value(c, chromedp.WaitEvent(cdppage.FrameNavigated, nil, chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		past, err := cdp.Call(ctx, t, cdppage.GetNavigationHistory, cdp.Empty{})
 		if err != nil {
 			return err
 		}
-		_, err = cdp.Call(ctx, t, page.NavigateToHistoryEntry, page.NavigateToHistoryEntryParams{EntryID: past.Entries[past.CurrentIndex-1].ID})
+		_, err = cdp.Call(ctx, t, cdppage.NavigateToHistoryEntry, cdppage.NavigateToHistoryEntryParams{EntryID: past.Entries[past.CurrentIndex-1].ID})
 		return err
 	})))
 }
@@ -145,14 +144,14 @@ type pageSeenBy struct {
 func allPages(t *testing.T) []pageSeenBy {
 	t.Helper()
 	h, file, bad := fullHub(t, newClock())
-	demo := start(t, localhub.Config{Synthetic: 50, Demo: true, Now: newClock().Now})
+	demo := start(t, Config{Synthetic: 50, Demo: true, Now: newClock().Now})
 	all, err := h.Messages(t.Context(), "", 100)
 	must.Do(t, err)
 	anyone, anna, boss := newBrowser(t, h), newBrowser(t, h), newBrowser(t, h)
 	anna.login("anna", "een-wachtwoord", "/")
 	boss.login(hostileUser, "een-wachtwoord", "/")
 	guest, player := newBrowser(t, demo), newBrowser(t, demo)
-	player.login(localhub.DemoUser, localhub.DemoPassword, "/")
+	player.login(DemoUser, demoPassword, "/")
 	pages := []pageSeenBy{
 		{"login", anyone, "/login?next=" + file, nil}, {"login-box", anyone, "/login?next=/messages", nil}, {"demo-login", guest, "/login", nil},
 		{"home", anna, "/", nil}, {"home-admin", boss, "/", nil}, {"demo-home", player, "/", nil},
@@ -195,11 +194,14 @@ const focused = `(() => {
 	return all.indexOf(e) + (s.outlineStyle === "solid" && parseFloat(s.outlineWidth) >= 2 ? "" : " cannot be seen")
 })()`
 
-// looks are a language, a scheme and a width, each pair of which is seen.
-var looks = []struct {
-	lang, scheme string
-	width        int64
-}{{"nl", "light", 1280}, {"en", "dark", 1280}, {"en", "light", 360}, {"nl", "dark", 360}}
+// look is how a page is seen.
+type look struct {
+	scheme string
+	width  int64
+}
+
+// looks are those in each language: every two of language, scheme and width meet.
+var looks = map[string][]look{"nl": {{"light", 1280}, {"dark", 360}}, "en": {{"dark", 1280}, {"light", 360}}}
 
 // Every page can be read, on a phone and on a wide screen, by day and by night, in
 // both languages, and be used with the keyboard alone. What others wrote is shown as
@@ -207,28 +209,41 @@ var looks = []struct {
 func TestPagesInChromium(t *testing.T) {
 	c := startChromium(t)
 	for _, p := range allPages(t) {
-		must.Get(chromedp.Call(c.ctx, network.ClearBrowserCookies, struct{}{}))(t)
+		must.Get(chromedp.Call(c.ctx, cdpnet.ClearBrowserCookies, struct{}{}))(t)
 		for _, k := range p.b.c.Jar.Cookies(p.b.u) {
-			must.Get(chromedp.Call(c.ctx, network.SetCookie, network.SetCookieParams{Name: k.Name, Value: k.Value, URL: p.b.h.HubURL()}))(t)
+			must.Get(chromedp.Call(c.ctx, cdpnet.SetCookie, cdpnet.SetCookieParams{Name: k.Name, Value: k.Value, URL: p.b.h.HubURL()}))(t)
 		}
-		from := 0
-		if strings.HasPrefix(p.name, "hostile") { // which looks like another file but for what it says
-			from = len(looks) - 1
-		}
-		for _, l := range looks[from:] {
-			c.speaks(l.lang)
-			must.Get(chromedp.Call(c.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: l.scheme}}}))(t)
-			what := fmt.Sprintf("%s-%s-%s-%d", p.name, l.lang, l.scheme, l.width)
-			c.do(chromedp.EmulateViewport(l.width, 900), chromedp.Navigate(p.b.h.HubURL()+p.path))
-			c.fits(what)
-			c.isHarmless(what, p.shows)
-			for _, bad := range value(c, chromedp.Evaluate[[]string](unreadable)) {
-				t.Errorf("%s: %s", what, bad)
+		for lang, looks := range looks {
+			if strings.HasPrefix(p.name, "hostile") { // which looks like another file but for what it says
+				lang, looks = "nl", []look{{"dark", 360}}
 			}
-			c.shoot("hub-" + what + ".png")
+			c.speaks(lang)
+			c.goTo(p.b.h.HubURL() + p.path)
+			c.isHarmless(p.name+"-"+lang, p.shows)
+			for _, l := range looks {
+				c.sees(l)
+				what := fmt.Sprintf("%s-%s-%s-%d", p.name, lang, l.scheme, l.width)
+				for _, e := range value(c, chromedp.Evaluate[[]string](cutOff)) {
+					t.Errorf("%s: %s is cut off", what, e)
+				}
+				for _, bad := range value(c, chromedp.Evaluate[[]string](unreadable)) {
+					t.Errorf("%s: %s", what, bad)
+				}
+				c.shoot("hub-" + what + ".png")
+			}
+			if strings.HasPrefix(p.name, "hostile") {
+				break
+			}
 		}
 		c.tabThrough(p.name)
 	}
+}
+
+// sees has pages look so.
+func (c *chromium) sees(l look) {
+	c.t.Helper()
+	must.Get(chromedp.Call(c.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: l.scheme}}}))(c.t)
+	c.do(chromedp.EmulateViewport(l.width, 900))
 }
 
 // isHarmless reports parts of a page that are not ours, and what it does not show.
@@ -276,15 +291,6 @@ const cutOff = `[document.documentElement, ...document.body.querySelectorAll(":n
 	return e.scrollWidth > e.clientWidth + 1 && (e.parentElement === null || s.overflowX !== "visible") && s.clipPath === "none" && s.textOverflow !== "ellipsis"
 }).map(e => e.localName + "." + e.className)`
 
-// fits reports a page that is wider than the window, or a part of it that is
-// cut off.
-func (c *chromium) fits(what string) {
-	c.t.Helper()
-	for _, e := range value(c, chromedp.Evaluate[[]string](cutOff)) {
-		c.t.Errorf("%s: %s is cut off", what, e)
-	}
-}
-
 // shoot keeps a picture, where pictures are wanted.
 func (c *chromium) shoot(name string) {
 	c.t.Helper()
@@ -292,7 +298,7 @@ func (c *chromium) shoot(name string) {
 	if dir == "" {
 		return
 	}
-	got, err := chromedp.Call(c.ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{})
+	got, err := chromedp.Call(c.ctx, cdppage.CaptureScreenshot, cdppage.CaptureScreenshotParams{})
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, name), got.Data, 0o600)
 	}

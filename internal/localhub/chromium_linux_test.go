@@ -1,4 +1,4 @@
-package localhub_test
+package localhub
 
 import (
 	"context"
@@ -12,12 +12,11 @@ import (
 
 	"github.com/chromedp/cdproto/audits"
 	cdplog "github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/page"
+	cdpnet "github.com/chromedp/cdproto/network"
+	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
-	"wiebelt/internal/localhub"
 	"wiebelt/internal/testutil/must"
 )
 
@@ -67,15 +66,15 @@ func (c *chromium) judge(ev any) {
 		}
 	case *audits.EventIssueAdded:
 		c.complain("issue: " + string(e.Issue.Code))
-	case *page.EventJavascriptDialogOpening:
+	case *cdppage.EventJavascriptDialogOpening:
 		c.complain("dialog: " + e.Message)
-	case *network.EventRequestWillBeSent:
+	case *cdpnet.EventRequestWillBeSent:
 		u, err := url.Parse(e.Request.URL)
 		if of, err2 := url.Parse(e.DocumentURL); err != nil || err2 != nil || strings.HasPrefix(u.Scheme, "http") && u.Hostname() != of.Hostname() {
 			c.complain("a request to elsewhere")
 		}
-	case *network.EventResponseReceived:
-		if e.Type != network.ResourceTypeDocument && e.Response.Status >= 400 && !strings.HasSuffix(e.Response.URL, "/favicon.ico") {
+	case *cdpnet.EventResponseReceived:
+		if e.Type != cdpnet.ResourceTypeDocument && e.Response.Status >= 400 && !strings.HasSuffix(e.Response.URL, "/favicon.ico") {
 			c.complain(fmt.Sprintf("a part of a page answers %v", e.Response.Status))
 		}
 	}
@@ -146,7 +145,7 @@ func (c *chromium) settles() {
 }
 
 // at is the path that the browser shows.
-func (c *chromium) at(h *localhub.Hub) string {
+func (c *chromium) at(h *Hub) string {
 	c.t.Helper()
 	return strings.TrimPrefix(value(c, chromedp.Location()), h.HubURL())
 }
@@ -158,5 +157,5 @@ func (c *chromium) text() string {
 
 func (c *chromium) speaks(lang string) {
 	c.t.Helper()
-	must.Get(chromedp.Call(c.ctx, network.SetExtraHTTPHeaders, network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Accept-Language": lang}}))(c.t)
+	must.Get(chromedp.Call(c.ctx, cdpnet.SetExtraHTTPHeaders, cdpnet.SetExtraHTTPHeadersParams{Headers: cdpnet.Headers{"Accept-Language": lang}}))(c.t)
 }

@@ -12,7 +12,6 @@ import (
 
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/store/sqlitefile"
-	"wiebelt/internal/text"
 )
 
 // Record is a contact as the hub holds it. Of the contact, ID is made up when
@@ -100,32 +99,22 @@ func null(s string) any {
 	return s
 }
 
-// AddContact stores contacts from outside, all or none, and returns their ids
-// in the same order. A demo hub refuses: it holds invented contacts only.
-func (d *Data) AddContact(ctx context.Context, r ...Record) (ids []string, err error) {
-	if d.demo {
-		return nil, text.Errorf(text.LocalhubImportDemo)
-	}
-	return d.add(ctx, false, slices.Values(r))
-}
-
-// AddInvented is AddContact for contacts that the caller knows to be invented,
-// in a demo hub too.
+// AddInvented stores contacts that the caller knows to be invented, all or none,
+// and returns their ids in the same order. Real ones come by Import.
 func (d *Data) AddInvented(ctx context.Context, r ...Record) (ids []string, err error) {
-	return d.add(ctx, true, slices.Values(r))
+	return d.add(ctx, slices.Values(r))
 }
 
 // fill puts invented contacts into a database that has none.
 func (d *Data) fill(ctx context.Context, all iter.Seq[Record]) error {
 	if has, err := d.has(ctx, d.r, "SELECT 1 FROM contacts"); err != nil || has {
-		return err
+		return failed("database", err)
 	}
-	_, err := d.add(ctx, true, all)
+	_, err := d.add(ctx, all)
 	return err
 }
 
-// add stores all contacts or none and returns their ids.
-func (d *Data) add(ctx context.Context, invented bool, all iter.Seq[Record]) (ids []string, err error) {
+func (d *Data) add(ctx context.Context, all iter.Seq[Record]) (ids []string, err error) {
 	ctx = d.ctx(ctx)
 	err = sqlitefile.Tx(ctx, d.w, func(tx *sql.Tx) error {
 		w, err := newContactWriter(ctx, tx, "contacts", "terms", "invented")
@@ -147,7 +136,7 @@ func (d *Data) add(ctx context.Context, invented bool, all iter.Seq[Record]) (id
 				return errors.New("an e-mail address cannot be read")
 			}
 			n++
-			if err := w.write(ctx, &r, n, invented); err != nil {
+			if err := w.write(ctx, &r, n, true); err != nil {
 				return err
 			}
 			ids = append(ids, r.ID)
@@ -175,7 +164,7 @@ type querier interface {
 // has reports whether a query gives any row.
 func (d *Data) has(ctx context.Context, q querier, query string, args ...any) (has bool, err error) {
 	err = q.QueryRowContext(d.ctx(ctx), "SELECT EXISTS ("+query+")", args...).Scan(&has)
-	return has, failed("database", err)
+	return has, err
 }
 
 // byTerm gives every contact with the term, oldest first.

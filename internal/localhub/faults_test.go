@@ -1,4 +1,4 @@
-package localhub_test
+package localhub
 
 import (
 	"bufio"
@@ -16,38 +16,37 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"wiebelt/internal/localhub"
 	"wiebelt/internal/testutil/messagetest"
 	"wiebelt/internal/testutil/must"
 )
 
 func TestFaultsOfALookup(t *testing.T) {
-	h := start(t, localhub.Config{})
-	must.Get(h.AddContact(t.Context(), person("Een", "0612345678")))(t)
+	h := start(t, Config{})
+	must.Get(h.AddInvented(t.Context(), person("Een", "0612345678")))(t)
 	tok, f := token(t, h), h.Faults()
 	good := lookup(t, h, tok, "0612345678").body
 	valid := func(s string) bool { return json.Valid([]byte(s)) }
 	for name, c := range map[string]struct {
-		fault localhub.Fault
+		fault Fault
 		check func(a answer, err error) bool
 	}{
-		"500":       {localhub.Fault{Status: 500}, func(a answer, err error) bool { return err == nil && a.status == 500 && valid(a.body) }},
-		"html":      {localhub.Fault{Body: localhub.BodyHTML}, func(a answer, _ error) bool { return a.status == 200 && strings.HasPrefix(a.body, "<!doctype") }},
-		"truncated": {localhub.Fault{Body: localhub.BodyTruncated}, func(a answer, err error) bool { return err == nil && a.status == 200 && a.body == good[:len(good)/2] }},
-		"cut":       {localhub.Fault{Body: localhub.BodyCut}, func(a answer, err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) && a.status == 200 }},
-		"empty":     {localhub.Fault{Body: localhub.BodyEmpty}, func(a answer, err error) bool { return err == nil && a.status == 200 && a.body == "" }},
-		"wrong":     {localhub.Fault{Body: localhub.BodyWrong}, func(a answer, err error) bool { return err == nil && valid(a.body) && a.body != good }},
-		"drop":      {localhub.Fault{Drop: true}, func(_ answer, err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) }},
+		"500":       {Fault{Status: 500}, func(a answer, err error) bool { return err == nil && a.status == 500 && valid(a.body) }},
+		"html":      {Fault{Body: BodyHTML}, func(a answer, _ error) bool { return a.status == 200 && strings.HasPrefix(a.body, "<!doctype") }},
+		"truncated": {Fault{Body: BodyTruncated}, func(a answer, err error) bool { return err == nil && a.status == 200 && a.body == good[:len(good)/2] }},
+		"cut":       {Fault{Body: BodyCut}, func(a answer, err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) && a.status == 200 }},
+		"empty":     {Fault{Body: BodyEmpty}, func(a answer, err error) bool { return err == nil && a.status == 200 && a.body == "" }},
+		"wrong":     {Fault{Body: BodyWrong}, func(a answer, err error) bool { return err == nil && valid(a.body) && a.body != good }},
+		"drop":      {Fault{Drop: true}, func(_ answer, err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) }},
 	} {
-		f.Set(localhub.AtLookup, c.fault)
-		a, err := try(t, client(t), "GET", h.BaseURL()+"/contact/contacts/telephony?q=0612345678", "", "Authorization", "Bearer "+tok)
+		f.Set(AtLookup, c.fault)
+		a, err := try(t, newClient(t), "GET", h.BaseURL()+"/contact/contacts/telephony?q=0612345678", "", "Authorization", "Bearer "+tok)
 		if !c.check(a, err) {
 			t.Errorf("%s: %+v, %v", name, a, err)
 		}
 		if askToken(t, h).status != 200 {
 			t.Errorf("%s: the token endpoint is broken too", name)
 		}
-		f.Clear(localhub.AtLookup)
+		f.Clear(AtLookup)
 		if a := lookup(t, h, tok, "0612345678"); a.body != good {
 			t.Errorf("%s: not mended: %+v", name, a)
 		}
@@ -55,7 +54,7 @@ func TestFaultsOfALookup(t *testing.T) {
 }
 
 func TestRefuseCredentials(t *testing.T) {
-	h := start(t, localhub.Config{})
+	h := start(t, Config{})
 	tok := token(t, h)
 	h.Faults().RefuseCredentials(true)
 	if a := lookup(t, h, tok, "0612345678"); a.status != 401 {
@@ -71,8 +70,8 @@ func TestRefuseCredentials(t *testing.T) {
 }
 
 func TestGoneAndBack(t *testing.T) {
-	h := start(t, localhub.Config{})
-	c, f := client(t), h.Faults()
+	h := start(t, Config{})
+	c, f := newClient(t), h.Faults()
 	u := h.BaseURL() + "/login"
 	do(t, c, "GET", u, "") // leaves a connection open
 	for range 3 {
@@ -83,7 +82,7 @@ func TestGoneAndBack(t *testing.T) {
 		if _, err := try(t, c, "GET", u, ""); err == nil {
 			t.Fatal("answered")
 		}
-		if _, err := try(t, client(t), "GET", u, ""); !errors.Is(err, syscall.ECONNREFUSED) {
+		if _, err := try(t, newClient(t), "GET", u, ""); !errors.Is(err, syscall.ECONNREFUSED) {
 			t.Errorf("want refused, got %v", err)
 		}
 		must.Do(t, f.SetGone(false))
@@ -101,7 +100,7 @@ func TestGoneAndBack(t *testing.T) {
 }
 
 // wire sends a request on a connection of its own.
-func wire(t *testing.T, h *localhub.Hub, request string) net.Conn {
+func wire(t *testing.T, h *Hub, request string) net.Conn {
 	t.Helper()
 	addr := strings.TrimPrefix(h.BaseURL(), "http://")
 	c, err := net.Dial("tcp", addr)
@@ -129,9 +128,9 @@ func headOf(t *testing.T, r *bufio.Reader) string {
 const loginRequest = "GET /login HTTP/1.1\r\nConnection: close\r\n\r\n"
 
 func TestDropOnTheWire(t *testing.T) {
-	h := start(t, localhub.Config{})
-	for _, e := range []localhub.Endpoint{localhub.AtToken, localhub.AtLookup, localhub.AtTransaction, localhub.AtPages} {
-		h.Faults().Set(e, localhub.Fault{Drop: true})
+	h := start(t, Config{})
+	for _, e := range []Endpoint{AtToken, AtLookup, AtTransaction, AtPages} {
+		h.Faults().Set(e, Fault{Drop: true})
 	}
 	for _, path := range []string{"GET /login", "POST /identity/token", "GET /contact/contacts/telephony?q=0201234567", "POST /transaction/intermediary"} {
 		if b, err := io.ReadAll(wire(t, h, path+" HTTP/1.1\r\nContent-Length: 0\r\n\r\n")); len(b) > 0 || err != nil && !errors.Is(err, syscall.ECONNRESET) {
@@ -145,8 +144,8 @@ func TestDropOnTheWire(t *testing.T) {
 
 // A drop arrives on its own, and a hub that ends does not wait for the next.
 func TestSlowEndsWithTheHub(t *testing.T) {
-	h := start(t, localhub.Config{})
-	h.Faults().Set(localhub.AtPages, localhub.Fault{Slow: localhub.Slow{Bytes: 5, Every: time.Hour}})
+	h := start(t, Config{})
+	h.Faults().Set(AtPages, Fault{Slow: Slow{Bytes: 5, Every: time.Hour}})
 	r := bufio.NewReader(wire(t, h, loginRequest))
 	headOf(t, r)
 	drop := make([]byte, 5)
@@ -165,28 +164,29 @@ func TestSlowEndsWithTheHub(t *testing.T) {
 
 // A wait is not cut short by the time the server gives a request.
 func TestFaultsOutlastTheServersDeadlines(t *testing.T) {
-	defer localhub.SetReadTime(100 * time.Millisecond)()
-	h := start(t, localhub.Config{})
-	for name, x := range map[string]localhub.Fault{
+	defer func(old time.Duration) { readTime = old }(readTime)
+	readTime = 100 * time.Millisecond
+	h := start(t, Config{})
+	for name, x := range map[string]Fault{
 		"late":          {Delay: 300 * time.Millisecond},
-		"late and slow": {Delay: 150 * time.Millisecond, Slow: localhub.Slow{Bytes: 100, Every: 150 * time.Millisecond}},
+		"late and slow": {Delay: 150 * time.Millisecond, Slow: Slow{Bytes: 100, Every: 150 * time.Millisecond}},
 	} {
-		h.Faults().Set(localhub.AtToken, x)
+		h.Faults().Set(AtToken, x)
 		if a := askToken(t, h); a.status != 200 {
 			t.Errorf("%s token: %d", name, a.status)
 		}
-		h.Faults().Set(localhub.AtPages, x)
-		if a := do(t, client(t), "GET", h.BaseURL()+"/web/icon.svg", ""); a.status != 200 || !strings.HasSuffix(a.body, "</svg>\n") {
+		h.Faults().Set(AtPages, x)
+		if a := do(t, newClient(t), "GET", h.BaseURL()+"/web/icon.svg", ""); a.status != 200 || !strings.HasSuffix(a.body, "</svg>\n") {
 			t.Errorf("%s page: %d", name, a.status)
 		}
 	}
 }
 
 func TestLargeOnTheWire(t *testing.T) {
-	h := start(t, localhub.Config{})
+	h := start(t, Config{})
 	tok := token(t, h)
 	for size, want := range map[int]int64{1_000_000: 1_000_000, 0: 64 << 20} {
-		h.Faults().Set(localhub.AtLookup, localhub.Fault{Body: localhub.BodyLarge, Size: size})
+		h.Faults().Set(AtLookup, Fault{Body: BodyLarge, Size: size})
 		r := bufio.NewReader(wire(t, h, "GET /contact/contacts/telephony?q=0201234567 HTTP/1.1\r\nAuthorization: Bearer "+tok+"\r\nConnection: close\r\n\r\n"))
 		resp, err := http.ReadResponse(r, nil)
 		must.Do(t, err)
@@ -203,19 +203,19 @@ func TestLargeOnTheWire(t *testing.T) {
 }
 
 func TestStatusWithItsHeaders(t *testing.T) {
-	h := start(t, localhub.Config{})
+	h := start(t, Config{})
 	for _, c := range []struct {
-		fault             localhub.Fault
+		fault             Fault
 		status            int
 		retry, kind, body string
 	}{
-		{localhub.Fault{Status: 503, RetryAfter: 1500 * time.Millisecond}, 503, "2", "application/json", `{"error":"fault","error_description":"broken on purpose"}` + "\n"},
-		{localhub.Fault{Status: 429, RetryAfter: time.Minute}, 429, "60", "application/json", `{"error":"fault","error_description":"broken on purpose"}` + "\n"},
-		{localhub.Fault{Status: 502, Body: localhub.BodyHTML}, 502, "", "text/html; charset=utf-8", "<!doctype html><title>Wifi</title><h1>Wifi</h1><p>Log in to go on.</p>"},
-		{localhub.Fault{Status: 500, Body: localhub.BodyEmpty}, 500, "", "application/json", ""},
-		{localhub.Fault{Status: 204}, 204, "", "application/json", ""},
+		{Fault{Status: 503, RetryAfter: 1500 * time.Millisecond}, 503, "2", "application/json", `{"error":"fault","error_description":"broken on purpose"}` + "\n"},
+		{Fault{Status: 429, RetryAfter: time.Minute}, 429, "60", "application/json", `{"error":"fault","error_description":"broken on purpose"}` + "\n"},
+		{Fault{Status: 502, Body: BodyHTML}, 502, "", "text/html; charset=utf-8", "<!doctype html><title>Wifi</title><h1>Wifi</h1><p>Log in to go on.</p>"},
+		{Fault{Status: 500, Body: BodyEmpty}, 500, "", "application/json", ""},
+		{Fault{Status: 204}, 204, "", "application/json", ""},
 	} {
-		h.Faults().Set(localhub.AtToken, c.fault)
+		h.Faults().Set(AtToken, c.fault)
 		a := askToken(t, h)
 		if a.status != c.status || a.header.Get("Retry-After") != c.retry || a.header.Get("Content-Type") != c.kind || a.body != c.body {
 			t.Errorf("%v: %d %v %q", c.fault, a.status, a.header, a.body)
@@ -225,9 +225,9 @@ func TestStatusWithItsHeaders(t *testing.T) {
 
 func TestExpiredTokens(t *testing.T) {
 	now := newClock()
-	h := start(t, localhub.Config{Now: now.Now, TokenLifetime: 30 * time.Minute})
+	h := start(t, Config{Now: now.Now, TokenLifetime: 30 * time.Minute})
 	f, old := h.Faults(), token(t, h)
-	f.Set(localhub.AtToken, localhub.Fault{Expired: true})
+	f.Set(AtToken, Fault{Expired: true})
 	var a struct {
 		AccessToken string `json:"access_token"`
 		TokenType   string `json:"token_type"`
@@ -252,22 +252,22 @@ func TestExpiredTokens(t *testing.T) {
 		t.Errorf("a token from before: %d", a.status)
 	}
 	// A refusal stays a refusal.
-	if a := do(t, client(t), "POST", h.BaseURL()+"/identity/token", body, "Content-Type", form, "Authorization", basic(clientID, "wrong")); a.status != 401 || errorCode(t, a) != "invalid_client" {
+	if a := do(t, newClient(t), "POST", h.BaseURL()+"/identity/token", body, "Content-Type", form, "Authorization", basic(clientID, "wrong")); a.status != 401 || errorCode(t, a) != "invalid_client" {
 		t.Errorf("%+v", a)
 	}
-	f.Clear(localhub.AtToken)
+	f.Clear(AtToken)
 	if a := lookup(t, h, token(t, h), "0201234567"); a.status != 200 {
 		t.Errorf("mended: %d", a.status)
 	}
 
-	f.Set(localhub.AtLookup, localhub.Fault{Expired: true, Times: 1})
-	f.Set(localhub.AtTransaction, localhub.Fault{Expired: true, Times: 1})
+	f.Set(AtLookup, Fault{Expired: true, Times: 1})
+	f.Set(AtTransaction, Fault{Expired: true, Times: 1})
 	good := token(t, h)
 	for i, want := range []bool{true, false} {
 		if a := lookup(t, h, good, "0201234567"); invalid(a) != want || !want && a.status != 200 {
 			t.Errorf("lookup %d: %+v", i, a)
 		}
-		if a := deliver(t, h, good, messagetest.Request(message(t, 1))); invalid(a) != want || !want && a.status != 200 {
+		if a := deliver(t, h, good, messagetest.Request(numbered(t, 1))); invalid(a) != want || !want && a.status != 200 {
 			t.Errorf("delivery %d: %+v", i, a)
 		}
 	}
@@ -279,10 +279,10 @@ func TestExpiredTokens(t *testing.T) {
 // A spoiled answer does not undo the delivery: that is what a sender must cope
 // with.
 func TestCutReceipt(t *testing.T) {
-	h := start(t, localhub.Config{})
-	tok, z := token(t, h), message(t, 1)
-	h.Faults().Set(localhub.AtTransaction, localhub.Fault{Body: localhub.BodyCut, Times: 1})
-	if _, err := try(t, client(t), "POST", h.BaseURL()+"/transaction/intermediary", messagetest.Request(z), "Authorization", "Bearer "+tok, "Content-Type", "application/json"); !errors.Is(err, io.ErrUnexpectedEOF) {
+	h := start(t, Config{})
+	tok, z := token(t, h), numbered(t, 1)
+	h.Faults().Set(AtTransaction, Fault{Body: BodyCut, Times: 1})
+	if _, err := try(t, newClient(t), "POST", h.BaseURL()+"/transaction/intermediary", messagetest.Request(z), "Authorization", "Bearer "+tok, "Content-Type", "application/json"); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("%v", err)
 	}
 	if got := receipts(t, deliver(t, h, tok, messagetest.Request(z))); len(got) != 1 || !got[0].Repeated || len(box(t, h)) != 1 {
@@ -290,22 +290,22 @@ func TestCutReceipt(t *testing.T) {
 	}
 }
 
-var faultTexts = map[string]localhub.Fault{
+var faultTexts = map[string]Fault{
 	"lookup:delay=2s,status=503,times=3":       {Delay: 2 * time.Second, Status: 503, Times: 3},
 	"token:drop":                               {Drop: true},
 	"token:drop,delay=1m0s,times=2":            {Drop: true, Delay: time.Minute, Times: 2},
-	"pages:body=html":                          {Body: localhub.BodyHTML},
-	"pages:body=truncated":                     {Body: localhub.BodyTruncated},
-	"pages:body=cut":                           {Body: localhub.BodyCut},
-	"pages:body=empty":                         {Body: localhub.BodyEmpty},
-	"lookup:body=wrong":                        {Body: localhub.BodyWrong},
-	"lookup:body=large":                        {Body: localhub.BodyLarge},
-	"lookup:size=1073741824,body=large":        {Body: localhub.BodyLarge, Size: 1 << 30},
+	"pages:body=html":                          {Body: BodyHTML},
+	"pages:body=truncated":                     {Body: BodyTruncated},
+	"pages:body=cut":                           {Body: BodyCut},
+	"pages:body=empty":                         {Body: BodyEmpty},
+	"lookup:body=wrong":                        {Body: BodyWrong},
+	"lookup:body=large":                        {Body: BodyLarge},
+	"lookup:size=1073741824,body=large":        {Body: BodyLarge, Size: 1 << 30},
 	"transaction:status=429,retry-after=30s":   {Status: 429, RetryAfter: 30 * time.Second},
 	"transaction:expired,times=1":              {Expired: true, Times: 1},
 	"token:expired":                            {Expired: true},
 	"lookup:content-type=text/plain; a=b":      {ContentType: "text/plain; a=b"},
-	"lookup:slow=10/1s,body=wrong,delay=500ms": {Slow: localhub.Slow{Bytes: 10, Every: time.Second}, Body: localhub.BodyWrong, Delay: 500 * time.Millisecond},
+	"lookup:slow=10/1s,body=wrong,delay=500ms": {Slow: Slow{Bytes: 10, Every: time.Second}, Body: BodyWrong, Delay: 500 * time.Millisecond},
 	"lookup:content-type=0":                    {ContentType: "0"},
 	"lookup:status=200":                        {Status: 200},
 	"lookup:delay=1h":                          {Delay: time.Hour},
@@ -362,14 +362,14 @@ var badFaultTexts = map[string]string{ // what the error must say
 
 func TestParseFault(t *testing.T) {
 	for text, want := range faultTexts {
-		e, x, err := localhub.ParseFault(text)
+		e, x, err := ParseFault(text)
 		if err != nil || x != want || !strings.HasPrefix(text, string(e)+":") {
 			t.Errorf("%s: %s, %+v, %v", text, e, x, err)
 		}
 	}
 	for text, want := range badFaultTexts {
-		e, x, err := localhub.ParseFault(text)
-		if err == nil || !strings.Contains(err.Error(), want) || e != "" || x != (localhub.Fault{}) {
+		e, x, err := ParseFault(text)
+		if err == nil || !strings.Contains(err.Error(), want) || e != "" || x != (Fault{}) {
 			t.Errorf("%s: %s, %+v, %v", text, e, x, err)
 		}
 	}
@@ -384,9 +384,9 @@ func FuzzParseFault(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		e, x, err := localhub.ParseFault(text)
+		e, x, err := ParseFault(text)
 		if err != nil {
-			if len(err.Error()) > 3000 || x != (localhub.Fault{}) {
+			if len(err.Error()) > 3000 || x != (Fault{}) {
 				t.Errorf("%v", err)
 			}
 			return
@@ -396,7 +396,7 @@ func FuzzParseFault(f *testing.F) {
 			t.Errorf("%q: %+v", text, x)
 		}
 		again := fmt.Sprintf("%s:%s", e, x)
-		if e2, y, err := localhub.ParseFault(again); err != nil || e2 != e || y != x {
+		if e2, y, err := ParseFault(again); err != nil || e2 != e || y != x {
 			t.Errorf("%q: %q is %+v, %v", text, again, y, err)
 		}
 	})

@@ -84,15 +84,12 @@ type counters struct{ tokens, lookups, messages, files atomic.Int64 }
 // ErrNotLoopback if the address needs a certificate that is not there.
 func Start(ctx context.Context, cfg Config) (*Hub, error) {
 	cfg = cfg.withDefaults()
-	if err := cfg.check(); err != nil {
+	where, err := cfg.place()
+	if err := cmp.Or(cfg.check(), err); err != nil {
 		return nil, settingError{err}
 	}
-	where, err := cfg.place()
-	switch {
-	case errors.As(err, new(certificateError)):
+	if err := where.certify(cfg); err != nil { // its files may be right tomorrow
 		return nil, err
-	case err != nil:
-		return nil, settingError{err}
 	}
 	h := &Hub{cfg: cfg, faults: cfg.Faults, logins: newLogins(), uploads: uploads{of: map[string]int{}}}
 	h.prepareServer(ctx, where, cfg.Log)
@@ -197,9 +194,7 @@ func checkBackOffice(raw string) error {
 	return nil
 }
 
-// prepare makes keys, invented contacts and the demo's user. Hashing the
-// demo's password takes as long as filling the database, so they run side by
-// side.
+// prepare makes keys, invented contacts and the demo's user.
 func (h *Hub) prepare(ctx context.Context) error {
 	var err error
 	if h.jwtKey, err = h.key(ctx, "jwt"); err != nil {
@@ -207,10 +202,6 @@ func (h *Hub) prepare(ctx context.Context) error {
 	}
 	if h.csrfKey, err = h.key(ctx, "csrf"); err != nil {
 		return err
-	}
-	hashed := make(chan hashResult, 1)
-	if h.cfg.Demo {
-		go func() { hashed <- hashPassword(demoPassword) }() // ends by itself; the channel never blocks it
 	}
 	if h.cfg.Synthetic > 0 {
 		if err := h.fill(ctx, Synthetic(h.cfg.Seed, h.cfg.Synthetic)); err != nil {
@@ -220,18 +211,15 @@ func (h *Hub) prepare(ctx context.Context) error {
 	if !h.cfg.Demo {
 		return h.withoutDemoUser(ctx)
 	}
-	pw := <-hashed
-	if pw.err != nil {
-		return pw.err
-	}
 	real, err := h.has(ctx, h.r, "SELECT 1 FROM contacts WHERE invented = 0")
 	if err != nil {
-		return err
+		return failed("database", err)
 	}
 	if real {
 		return text.Errorf(text.LocalhubBadDemoReal)
 	}
-	return h.putUser(ctx, DemoUser, pw.hash, true)
+	// Everybody knows the password: there is nothing that a dear hash would guard.
+	return h.putUser(ctx, DemoUser, demoPassword, bcrypt.MinCost, true)
 }
 
 // withoutDemoUser removes the user that an earlier demo left in the folder: its

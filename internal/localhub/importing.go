@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 
+	"wiebelt/internal/core/displaytext"
 	"wiebelt/internal/store/sqlitefile"
 	"wiebelt/internal/text"
 )
@@ -28,6 +30,7 @@ const (
 	maxImportField = 512       // bytes of a field
 	maxImportTerms = 20        // telephone numbers of a contact, and e-mail addresses
 	maxRowErrors   = 20        // kept; the others are counted
+	maxShownName   = 40        // characters of a column's name in an error
 	progressEvery  = 1000      // rows
 )
 
@@ -133,21 +136,16 @@ func (d *Data) Import(ctx context.Context, r io.Reader, format Format, opt Impor
 		return 0, failed("import", err)
 	}
 	defer m.conn.Close()
-	unlock, err := m.mayImport()
-	if err != nil {
+	err = m.run(r)
+	switch {
+	case err == nil:
+		return int(m.n), nil
+	case ctx.Err() != nil: // the database says it in many ways
+		return 0, failed("import", ctx.Err())
+	case errors.As(err, new(*text.Error)), errors.As(err, new(*ImportError)):
 		return 0, err
 	}
-	defer unlock()
-	defer func() {
-		_, _ = m.conn.ExecContext(context.WithoutCancel(ctx), unstaging) // or with the connection, or before the next import
-	}()
-	if err := m.run(r); err != nil {
-		if ctx.Err() != nil { // the database says it in many ways
-			err = failed("import", ctx.Err())
-		}
-		return 0, err
-	}
-	return int(m.n), nil
+	return 0, failed("import", err)
 }
 
 // importer is one import, used from one goroutine.
@@ -168,9 +166,17 @@ type importer struct {
 
 // run reads the whole file before anything changes.
 func (m *importer) run(r io.Reader) error {
-	if _, err := m.conn.ExecContext(m.dbctx, staging); err != nil {
-		return failed("import", err)
+	unlock, err := m.mayImport()
+	if err != nil {
+		return err
 	}
+	defer unlock()
+	if _, err := m.conn.ExecContext(m.dbctx, staging); err != nil {
+		return err
+	}
+	defer func() {
+		_, _ = m.conn.ExecContext(context.WithoutCancel(m.ctx), unstaging) // or with the connection, or before the next import
+	}()
 	// In one transaction for speed. Of a kind that locks nothing that others use.
 	if err := m.tx(&sql.TxOptions{ReadOnly: true}, func(tx *sql.Tx) error { return m.stage(tx, r) }); err != nil {
 		return err
@@ -190,13 +196,13 @@ func (m *importer) run(r io.Reader) error {
 func (m *importer) tx(opt *sql.TxOptions, do func(tx *sql.Tx) error) error {
 	tx, err := m.conn.BeginTx(m.dbctx, opt)
 	if err != nil {
-		return failed("import", err)
+		return err
 	}
 	if err := do(tx); err != nil {
 		_ = tx.Rollback() // it may have ended with ctx
 		return err
 	}
-	return failed("import", tx.Commit())
+	return tx.Commit()
 }
 
 // mayImport refuses to mix real contacts with invented ones. A hub that runs on
@@ -214,10 +220,10 @@ func (m *importer) mayImport() (unlock func(), err error) {
 		return unlock, nil // ours alone, and no demo
 	}
 	l, err := m.tryLock()
-	if err != nil {
-		return unlock, failed("import", err)
-	}
-	if l == nil {
+	switch {
+	case err != nil:
+		return unlock, err
+	case l == nil:
 		return unlock, text.Errorf(text.LocalhubImportRunning)
 	}
 	return func() { _ = l.Unlock() }, nil
@@ -231,24 +237,22 @@ func (m *importer) invented(q querier) (bool, error) {
 func (m *importer) stage(tx *sql.Tx, r io.Reader) error {
 	w, err := newContactWriter(m.dbctx, tx, "temp.staged", "temp.staged_terms", "row", "given")
 	if err != nil {
-		return failed("import", err)
+		return err
 	}
-	m.put = func() error {
-		return failed("import", w.write(m.dbctx, &m.row.Record, m.n, m.row.at, m.row.ID != ""))
-	}
+	m.put = func() error { return w.write(m.dbctx, &m.row.Record, m.n, m.row.at, m.row.ID != "") }
 	return m.read(r)
 }
 
 // problem refuses the present row.
 func (m *importer) problem(column string, what *text.Error) {
 	m.row.bad = true
-	m.errs.add(m.row.at, shown(column), what)
+	m.errs.add(m.row.at, displaytext.Line(column, maxShownName), what)
 }
 
 // warn notes something about the present row, which is taken.
 func (m *importer) warn(column string, what text.Key) {
 	if m.opt.Warn != nil {
-		m.opt.Warn(RowError{m.row.at, shown(column), text.Errorf(what)})
+		m.opt.Warn(RowError{m.row.at, displaytext.Line(column, maxShownName), text.Errorf(what)})
 	}
 }
 
@@ -287,7 +291,7 @@ func (m *importer) progress() {
 // number of another row or 0.
 func (m *importer) blame(problem func(other int) *text.Error) func(*sql.Rows, error) error {
 	return func(rows *sql.Rows, err error) error {
-		_, err = collect("import", func(row sqlitefile.Row) (none struct{}, err error) {
+		_, err = sqlitefile.Rows(func(row sqlitefile.Row) (none struct{}, err error) {
 			var at, other int
 			if err = row.Scan(&at, &other); err == nil {
 				m.errs.add(at, columnTable[idColumn].name, problem(other))
@@ -332,7 +336,7 @@ func (m *importer) store(tx *sql.Tx) error {
 	}
 	if m.opt.Replace {
 		if _, err := tx.ExecContext(m.dbctx, "DELETE FROM main.terms; DELETE FROM main.contacts"); err != nil {
-			return failed("import", err)
+			return err
 		}
 	}
 	statements := []string{
@@ -342,14 +346,14 @@ func (m *importer) store(tx *sql.Tx) error {
 	}
 	var base int64
 	if err := tx.QueryRowContext(m.dbctx, "SELECT coalesce(max(n), 0) FROM main.contacts").Scan(&base); err != nil {
-		return failed("import", err)
+		return err
 	}
 	for _, s := range statements {
 		if err := m.ctx.Err(); err != nil {
 			return err
 		}
 		if _, err := tx.ExecContext(m.dbctx, s, base); err != nil {
-			return failed("import", err)
+			return err
 		}
 	}
 	return m.ctx.Err()

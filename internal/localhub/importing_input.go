@@ -34,7 +34,7 @@ func (m *importer) unreadable(last int, err error) error {
 		m.problem("", text.Errorf(text.LocalhubImportLongRow, maxImportRow))
 		return nil
 	}
-	return failed("import", err)
+	return err
 }
 
 const importBuffer = 64 << 10

@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"wiebelt/internal/core/displaytext"
 	"wiebelt/internal/text"
 )
 
@@ -263,23 +264,9 @@ func odd(r rune) bool {
 	return r < ' ' || r >= 0x7f && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == utf8.RuneError || r == '\ufeff' || r == '\u200b')
 }
 
-// shown is a column's name for an error. Names come from the file and are
-// quoted only beside others that are known: a file without a header row has a
-// person in their place.
-func shown(name string) string {
-	name = strings.Map(func(r rune) rune {
-		if unicode.IsGraphic(r) && r != utf8.RuneError {
-			return r
-		}
-		return -1
-	}, name)
-	if r := []rune(name); len(r) > 40 {
-		name = string(r[:40]) + "…"
-	}
-	return name
-}
-
-// unknownNames is the problem of a row or header with names that lead nowhere.
+// unknownNames is the problem of a row or header with names that lead nowhere. They
+// come from the file and are quoted only beside others that are known: a file without a
+// header row has a person in their place.
 func unknownNames(names []string, anyKnown bool) *text.Error {
 	if !anyKnown {
 		return text.Errorf(text.LocalhubImportNames, strings.Join(ImportColumns(), ", "))
@@ -290,7 +277,7 @@ func unknownNames(names []string, anyKnown bool) *text.Error {
 			some = append(some, "…")
 			break
 		}
-		some = append(some, `"`+shown(n)+`"`)
+		some = append(some, `"`+displaytext.Line(n, maxShownName)+`"`)
 	}
 	return text.Errorf(text.LocalhubImportUnknown, strings.Join(some, ", "), strings.Join(ImportColumns(), ", "))
 }

@@ -30,8 +30,8 @@ type place struct {
 	hosts []string // what a request's Host may be, in small letters
 }
 
-// place works out what Listen, the certificate and PublicHost come to. Listen
-// is a literal address: a hosts file can move "localhost".
+// place works out what Listen and PublicHost come to. Listen is a literal
+// address: a hosts file can move "localhost".
 func (c Config) place() (place, error) {
 	a, err := netip.ParseAddrPort(c.Listen)
 	if err != nil || a.Addr().Zone() != "" {
@@ -41,20 +41,12 @@ func (c Config) place() (place, error) {
 	if p.host != "" && !hostName(p.host) {
 		return place{}, text.Errorf(text.LocalhubBadPublic)
 	}
-	secure := c.TLSCert != "" || c.TLSKey != ""
-	if !p.loopback && !secure && !c.AllowNetwork {
+	switch secure := c.TLSCert != "" || c.TLSKey != ""; {
+	case !p.loopback && !secure && !c.AllowNetwork:
 		return place{}, ErrNotLoopback
-	}
-	if c.Demo && !p.loopback {
+	case c.Demo && !p.loopback:
 		return place{}, text.Errorf(text.LocalhubBadDemoLoopback)
-	}
-	if secure {
-		if p.tls, p.host, err = certificate(c.TLSCert, c.TLSKey, p.host, c.Now()); err != nil {
-			return place{}, certificateError{err}
-		}
-		return p, nil
-	}
-	switch {
+	case secure: // its name may be the certificate's
 	case p.loopback && p.host != "":
 		return place{}, text.Errorf(text.LocalhubBadPublicOther)
 	case p.host == "" && a.Addr().IsUnspecified():
@@ -71,46 +63,43 @@ func ownLoopback() string {
 	return fmt.Sprintf("127.%d.%d.%d:0", 1+rand.IntN(254), rand.IntN(256), 1+rand.IntN(254))
 }
 
-// certificateError is about the certificate's files, which may be right tomorrow.
-type certificateError struct{ error }
-
-func (e certificateError) Unwrap() error { return e.error }
-
-// certificate reads a certificate with its key and gives the name that the hub
-// goes by.
-func certificate(certFile, keyFile, host string, now time.Time) (*tls.Config, string, error) {
-	if certFile == "" || keyFile == "" {
-		return nil, "", text.Errorf(text.LocalhubBadPair)
+// certify reads the certificate with its key, if there is one, and the name that the
+// hub goes by.
+func (p *place) certify(c Config) error {
+	switch {
+	case c.TLSCert == "" && c.TLSKey == "":
+		return nil
+	case c.TLSCert == "" || c.TLSKey == "":
+		return text.Errorf(text.LocalhubBadPair)
 	}
-	cert, err := tls.LoadX509KeyPair(certFile, keyFile)
-	if err != nil {
-		if _, ok := errors.AsType[*fs.PathError](err); ok {
-			return nil, "", text.Errorf(text.LocalhubBadCertificate, err)
-		}
-		return nil, "", text.Errorf(text.LocalhubBadPEM)
+	cert, err := tls.LoadX509KeyPair(c.TLSCert, c.TLSKey)
+	if _, unread := errors.AsType[*fs.PathError](err); unread {
+		return text.Errorf(text.LocalhubBadCertificate, err)
+	} else if err != nil {
+		return text.Errorf(text.LocalhubBadPEM)
 	}
-	leaf := cert.Leaf
+	now, leaf := c.Now(), cert.Leaf
 	switch {
 	case now.After(leaf.NotAfter):
-		return nil, "", text.Errorf(text.LocalhubBadExpired, leaf.NotAfter.Format(time.DateOnly))
+		return text.Errorf(text.LocalhubBadExpired, leaf.NotAfter.Format(time.DateOnly))
 	case now.Before(leaf.NotBefore):
-		return nil, "", text.Errorf(text.LocalhubBadNotYet, leaf.NotBefore.Format(time.DateOnly))
-	case host != "":
-		if leaf.VerifyHostname(host) != nil {
-			return nil, "", text.Errorf(text.LocalhubBadForeign)
-		}
+		return text.Errorf(text.LocalhubBadNotYet, leaf.NotBefore.Format(time.DateOnly))
+	case p.host != "" && leaf.VerifyHostname(p.host) != nil:
+		return text.Errorf(text.LocalhubBadForeign)
+	case p.host != "":
 	case len(leaf.DNSNames) > 0:
-		host = leaf.DNSNames[0]
+		p.host = leaf.DNSNames[0]
 	case len(leaf.IPAddresses) > 0:
-		host = leaf.IPAddresses[0].String()
+		p.host = leaf.IPAddresses[0].String()
 	}
-	if !hostName(host) {
-		return nil, "", text.Errorf(text.LocalhubBadFirstName)
+	if !hostName(p.host) {
+		return text.Errorf(text.LocalhubBadFirstName)
 	}
-	return &tls.Config{
+	p.tls = &tls.Config{
 		Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12,
 		NextProtos: []string{"http/1.1"}, // faults happen to connections, and HTTP/2 has one for all requests
-	}, host, nil
+	}
+	return nil
 }
 
 // hostName is a name as in DNS, or an address that others can use.

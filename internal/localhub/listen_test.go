@@ -1,7 +1,8 @@
-package localhub_test
+package localhub
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -16,6 +17,7 @@ import (
 	"math/big"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -24,13 +26,12 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/localhub"
 	"wiebelt/internal/testutil/messagetest"
 	"wiebelt/internal/testutil/must"
 )
 
 func TestListensOnLoopbackAddressesOnly(t *testing.T) {
-	h := start(t, localhub.Config{Listen: "127.0.0.2:0"})
+	h := start(t, Config{Listen: "127.0.0.2:0"})
 	if runtime.GOOS == "linux" && !strings.HasPrefix(h.BaseURL(), "http://127.0.0.2:") {
 		t.Errorf("base URL %s", h.BaseURL())
 	}
@@ -38,7 +39,7 @@ func TestListensOnLoopbackAddressesOnly(t *testing.T) {
 	// cookies to every port of it.
 	seen := map[string]bool{}
 	for range 5 {
-		u, err := url.Parse(start(t, localhub.Config{}).BaseURL())
+		u, err := url.Parse(start(t, Config{}).BaseURL())
 		if err != nil || !strings.HasPrefix(u.Hostname(), "127.") {
 			t.Fatalf("%v %v", u, err)
 		}
@@ -52,28 +53,28 @@ func TestListensOnLoopbackAddressesOnly(t *testing.T) {
 func TestIPv6Loopback(t *testing.T) {
 	l, err := net.Listen("tcp", "[::1]:0")
 	if err != nil { // a computer without it: the reason is given
-		if h, err := localhub.Start(t.Context(), localhub.Config{Listen: "[::1]:0"}); err == nil {
+		if h, err := Start(t.Context(), Config{Listen: "[::1]:0"}); err == nil {
 			_ = h.Close()
 			t.Error("listens where nobody can")
 		}
 		return
 	}
 	_ = l.Close()
-	h := start(t, localhub.Config{Listen: "[::1]:0"})
-	if a := do(t, client(t), "GET", h.BaseURL()+"/login", ""); a.status != 200 || !strings.HasPrefix(h.BaseURL(), "http://[::1]:") {
+	h := start(t, Config{Listen: "[::1]:0"})
+	if a := do(t, newClient(t), "GET", h.BaseURL()+"/login", ""); a.status != 200 || !strings.HasPrefix(h.BaseURL(), "http://[::1]:") {
 		t.Errorf("%s: login %d", h.BaseURL(), a.status)
 	}
 }
 
 func TestEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	h, err := localhub.Start(ctx, localhub.Config{})
+	h, err := Start(ctx, Config{})
 	must.Do(t, err)
 	cancel()
 	if err := h.Close(); err != nil { // waits for the close that the context began
 		t.Fatal(err)
 	}
-	if _, err := try(t, client(t), "GET", h.BaseURL()+"/login", ""); err == nil {
+	if _, err := try(t, newClient(t), "GET", h.BaseURL()+"/login", ""); err == nil {
 		t.Error("still answers")
 	}
 	if err := h.Close(); err != nil {
@@ -110,7 +111,7 @@ func pair(t testing.TB, change func(*x509.Certificate)) (certFile, keyFile strin
 }
 
 // overTLS is a client that finds every name at the address of h.
-func overTLS(t testing.TB, h *localhub.Hub, c *tls.Config) *http.Client {
+func overTLS(t testing.TB, h *Hub, c *tls.Config) *http.Client {
 	_, port, err := net.SplitHostPort(strings.TrimPrefix(h.BaseURL(), "https://"))
 	must.Do(t, err)
 	tr := &http.Transport{TLSClientConfig: c, DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
@@ -122,9 +123,9 @@ func overTLS(t testing.TB, h *localhub.Hub, c *tls.Config) *http.Client {
 
 func TestTLS(t *testing.T) {
 	cert, key, roots := pair(t, nil)
-	h := start(t, localhub.Config{TLSCert: cert, TLSKey: key, Synthetic: 5})
-	if !strings.HasPrefix(h.BaseURL(), "https://hub.example:") || h.HubURL() != h.BaseURL() || !h.Secure() {
-		t.Fatalf("%s, secure %v", h.BaseURL(), h.Secure())
+	h := start(t, Config{TLSCert: cert, TLSKey: key, Synthetic: 5})
+	if !strings.HasPrefix(h.BaseURL(), "https://hub.example:") || h.HubURL() != h.BaseURL() || !h.secure() {
+		t.Fatalf("%s, secure %v", h.BaseURL(), h.secure())
 	}
 	port := h.BaseURL()[len("https://hub.example:"):]
 	for version, want := range map[uint16]bool{tls.VersionTLS10: false, tls.VersionTLS11: false, tls.VersionTLS12: true, tls.VersionTLS13: true} {
@@ -143,7 +144,7 @@ func TestTLS(t *testing.T) {
 			t.Errorf("%s: %d, want %d", host, a.status, want)
 		}
 	}
-	if a := do(t, client(t), "GET", "http://127.0.0.1:"+port+"/login", ""); a.status != 400 {
+	if a := do(t, newClient(t), "GET", "http://127.0.0.1:"+port+"/login", ""); a.status != 400 {
 		t.Errorf("plain http: %d", a.status)
 	}
 	a := do(t, c, "POST", h.BaseURL()+"/identity/token", body, "Content-Type", form, "Authorization", basic(clientID, secret))
@@ -151,16 +152,30 @@ func TestTLS(t *testing.T) {
 		t.Errorf("token: %d", a.status)
 	}
 	// Faults happen to the connection here as well.
-	h.Faults().Set(localhub.AtPages, localhub.Fault{Drop: true}) // not once: the client tries again
+	h.Faults().Set(AtPages, Fault{Drop: true}) // not once: the client tries again
 	if _, err := try(t, c, "GET", h.BaseURL()+"/login", ""); !errors.Is(err, io.EOF) {
 		t.Errorf("drop: %v", err)
 	}
-	h.Faults().Clear(localhub.AtPages)
+	h.Faults().Clear(AtPages)
 	must.Do(t, h.Faults().SetGone(true))
 	must.Do(t, h.Faults().SetGone(false))
 	if a := do(t, c, "GET", h.BaseURL()+"/login", ""); a.status != 200 {
 		t.Errorf("back again: %d", a.status)
 	}
+}
+
+// placeOf is where a hub with these settings would be reached, had it been given
+// that address.
+func placeOf(c Config, given string) (place, error) {
+	c = c.withDefaults()
+	p, err := c.place()
+	if err == nil {
+		err = p.certify(c)
+	}
+	if err == nil {
+		p.onPort(net.TCPAddrFromAddrPort(netip.MustParseAddrPort(given)))
+	}
+	return p, err
 }
 
 func TestCertificatesAreChecked(t *testing.T) {
@@ -192,12 +207,12 @@ func TestCertificatesAreChecked(t *testing.T) {
 		"no host":               {good, goodKey, "hub_example/", "", "without a port"},
 		"a host that is no one": {good, goodKey, "0.0.0.0", "", "without a port"},
 	} {
-		got, _, err := localhub.PlaceOf(localhub.Config{Listen: "0.0.0.0:0", TLSCert: c.cert, TLSKey: c.key, PublicHost: c.host}, "0.0.0.0:8443")
+		p, err := placeOf(Config{Listen: "0.0.0.0:0", TLSCert: c.cert, TLSKey: c.key, PublicHost: c.host}, "0.0.0.0:8443")
 		switch {
-		case c.refused == "" && (err != nil || got != c.url):
-			t.Errorf("%s: %s, %v", name, got, err)
+		case c.refused == "" && (err != nil || p.url != c.url):
+			t.Errorf("%s: %s, %v", name, p.url, err)
 		case c.refused != "" && (err == nil || runtime.GOOS != "windows" && !strings.Contains(err.Error(), c.refused)):
-			t.Errorf("%s: %s, %v", name, got, err)
+			t.Errorf("%s: %s, %v", name, p.url, err)
 		}
 	}
 }
@@ -205,81 +220,73 @@ func TestCertificatesAreChecked(t *testing.T) {
 func TestWhoMayReachTheHub(t *testing.T) {
 	cert, key, _ := pair(t, nil)
 	for name, c := range map[string]struct {
-		cfg     localhub.Config
+		cfg     Config
 		given   string
 		url     string
 		takes   []string
 		not     []string
 		refused string // "loopback": ErrNotLoopback
 	}{
-		"network without a certificate": {cfg: localhub.Config{Listen: "192.0.2.1:80"}, refused: "loopback"},
-		"every address":                 {cfg: localhub.Config{Listen: "0.0.0.0:80"}, refused: "loopback"},
-		"every address of IPv6":         {cfg: localhub.Config{Listen: "[::]:80"}, refused: "loopback"},
-		"a demo on the network":         {cfg: localhub.Config{Listen: "192.0.2.1:80", Demo: true}, refused: "loopback"},
-		"a demo by https":               {cfg: localhub.Config{Listen: "192.0.2.1:80", Demo: true, TLSCert: cert, TLSKey: key}, refused: "demo"},
-		"a demo, allowed":               {cfg: localhub.Config{Listen: "192.0.2.1:80", Demo: true, AllowNetwork: true}, refused: "demo"},
-		"allowed, no name":              {cfg: localhub.Config{Listen: "0.0.0.0:80", AllowNetwork: true}, refused: "public host"},
-		"a name on loopback":            {cfg: localhub.Config{PublicHost: "hub.example"}, refused: "others can reach"},
-		"a name":                        {cfg: localhub.Config{Listen: "localhost:0"}, refused: "literal"},
-		"no port":                       {cfg: localhub.Config{Listen: "127.0.0.1"}, refused: "literal"},
-		"a zone":                        {cfg: localhub.Config{Listen: "[fe80::1%eth0]:80", AllowNetwork: true}, refused: "literal"},
-		"allowed": {cfg: localhub.Config{Listen: "192.0.2.1:0", AllowNetwork: true}, given: "192.0.2.1:4000", url: "http://192.0.2.1:4000",
+		"network without a certificate": {cfg: Config{Listen: "192.0.2.1:80"}, refused: "loopback"},
+		"every address":                 {cfg: Config{Listen: "0.0.0.0:80"}, refused: "loopback"},
+		"every address of IPv6":         {cfg: Config{Listen: "[::]:80"}, refused: "loopback"},
+		"a demo on the network":         {cfg: Config{Listen: "192.0.2.1:80", Demo: true}, refused: "loopback"},
+		"a demo by https":               {cfg: Config{Listen: "192.0.2.1:80", Demo: true, TLSCert: cert, TLSKey: key}, refused: "demo"},
+		"a demo, allowed":               {cfg: Config{Listen: "192.0.2.1:80", Demo: true, AllowNetwork: true}, refused: "demo"},
+		"allowed, no name":              {cfg: Config{Listen: "0.0.0.0:80", AllowNetwork: true}, refused: "public host"},
+		"a name on loopback":            {cfg: Config{PublicHost: "hub.example"}, refused: "others can reach"},
+		"a name":                        {cfg: Config{Listen: "localhost:0"}, refused: "literal"},
+		"no port":                       {cfg: Config{Listen: "127.0.0.1"}, refused: "literal"},
+		"a zone":                        {cfg: Config{Listen: "[fe80::1%eth0]:80", AllowNetwork: true}, refused: "literal"},
+		"allowed": {cfg: Config{Listen: "192.0.2.1:0", AllowNetwork: true}, given: "192.0.2.1:4000", url: "http://192.0.2.1:4000",
 			takes: []string{"192.0.2.1:4000"}, not: []string{"192.0.2.1", "localhost:4000", "127.0.0.1:4000"}},
-		"allowed, named": {cfg: localhub.Config{Listen: "0.0.0.0:0", AllowNetwork: true, PublicHost: "hub.example"}, given: "0.0.0.0:4000",
+		"allowed, named": {cfg: Config{Listen: "0.0.0.0:0", AllowNetwork: true, PublicHost: "hub.example"}, given: "0.0.0.0:4000",
 			url: "http://hub.example:4000", takes: []string{"hub.example:4000"}, not: []string{"0.0.0.0:4000", "hub.example", "localhost:4000"}},
-		"https on its usual port": {cfg: localhub.Config{Listen: "[::]:443", TLSCert: cert, TLSKey: key}, given: "[::]:443",
+		"https on its usual port": {cfg: Config{Listen: "[::]:443", TLSCert: cert, TLSKey: key}, given: "[::]:443",
 			url: "https://hub.example:443", takes: []string{"hub.example:443", "hub.example"}, not: []string{"[::]:443", "other.example"}},
-		"IPv6": {cfg: localhub.Config{Listen: "[::1]:0"}, given: "[::1]:4000", url: "http://[::1]:4000",
+		"IPv6": {cfg: Config{Listen: "[::1]:0"}, given: "[::1]:4000", url: "http://[::1]:4000",
 			takes: []string{"[::1]:4000", "localhost:4000"}, not: []string{"::1:4000", "[::1]", "[::2]:4000"}},
 	} {
-		url, takes, err := localhub.PlaceOf(c.cfg, orWord(c.given, "127.0.0.1:1"))
-		if c.refused == "loopback" {
-			if !errors.Is(err, localhub.ErrNotLoopback) {
-				t.Errorf("%s: %s, %v", name, url, err)
+		p, err := placeOf(c.cfg, cmp.Or(c.given, "127.0.0.1:1"))
+		switch {
+		case c.refused == "loopback":
+			if !errors.Is(err, ErrNotLoopback) {
+				t.Errorf("%s: %s, %v", name, p.url, err)
 			}
 			continue
-		}
-		if c.refused != "" {
+		case c.refused != "":
 			if err == nil || !strings.Contains(err.Error(), c.refused) {
-				t.Errorf("%s: %s, %v", name, url, err)
+				t.Errorf("%s: %s, %v", name, p.url, err)
 			}
 			continue
-		}
-		if err != nil || url != c.url {
-			t.Errorf("%s: %s, %v", name, url, err)
+		case err != nil || p.url != c.url:
+			t.Errorf("%s: %s, %v", name, p.url, err)
 			continue
 		}
 		for _, host := range c.takes {
-			if !takes(host) {
+			if !p.takes(host) {
 				t.Errorf("%s: refuses %s", name, host)
 			}
 		}
 		for _, host := range append(c.not, "", "evil.example", c.given+".evil.example") {
-			if takes(host) {
+			if p.takes(host) {
 				t.Errorf("%s: takes %q", name, host)
 			}
 		}
 	}
 	// What may be reached is tried: nobody has this address (RFC 5737).
-	if h, err := localhub.Start(t.Context(), localhub.Config{Listen: "192.0.2.1:0", AllowNetwork: true}); err == nil {
+	if h, err := Start(t.Context(), Config{Listen: "192.0.2.1:0", AllowNetwork: true}); err == nil {
 		_ = h.Close()
 		t.Error("listens on an address of nobody")
-	} else if errors.Is(err, localhub.ErrNotLoopback) {
+	} else if errors.Is(err, ErrNotLoopback) {
 		t.Error(err)
 	}
 }
 
-func orWord(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
-}
-
 func TestPortInUse(t *testing.T) {
-	first := start(t, localhub.Config{})
+	first := start(t, Config{})
 	addr := strings.TrimPrefix(first.BaseURL(), "http://")
-	h, err := localhub.Start(t.Context(), localhub.Config{Listen: addr, Dir: t.TempDir()})
+	h, err := Start(t.Context(), Config{Listen: addr, Dir: t.TempDir()})
 	if err == nil {
 		_ = h.Close()
 		t.Fatal("two hubs on one port")
@@ -307,7 +314,7 @@ type half struct {
 	rest string
 }
 
-func startDelivery(t *testing.T, h *localhub.Hub, body string) half {
+func startDelivery(t *testing.T, h *Hub, body string) half {
 	t.Helper()
 	tok := token(t, h)
 	conn, err := net.Dial("tcp", strings.TrimPrefix(h.BaseURL(), "http://"))
@@ -334,7 +341,7 @@ func (d half) finish(t *testing.T) int {
 }
 
 // closeHub begins to close h and waits until the port is closed.
-func closeHub(t *testing.T, h *localhub.Hub) <-chan error {
+func closeHub(t *testing.T, h *Hub) <-chan error {
 	t.Helper()
 	closed := make(chan error, 1)
 	go func() { closed <- h.Close() }()
@@ -349,10 +356,10 @@ func closeHub(t *testing.T, h *localhub.Hub) <-chan error {
 
 func TestStopLetsADeliveryFinish(t *testing.T) {
 	dir := t.TempDir()
-	h := start(t, localhub.Config{Dir: dir, Admin: true})
-	h.SetGrace(10 * time.Second)
+	h := start(t, Config{Dir: dir, Admin: true})
+	h.grace, h.last = 10*time.Second, time.Millisecond
 	large := messagetest.ZIP(t, "scan.txt", strings.Repeat("large ", 1<<18)) // is read in pieces: its request must not be called off
-	d := startDelivery(t, h, messagetest.Request(message(t, 1), large))
+	d := startDelivery(t, h, messagetest.Request(numbered(t, 1), large))
 	closed := closeHub(t, h)
 	select {
 	case err := <-closed:
@@ -365,7 +372,7 @@ func TestStopLetsADeliveryFinish(t *testing.T) {
 	if err := <-closed; err != nil {
 		t.Error(err)
 	}
-	data, err := localhub.OpenData(t.Context(), dir)
+	data, err := OpenData(t.Context(), dir)
 	must.Do(t, err)
 	defer data.Close()
 	if all := box(t, data); len(all) != 2 {
@@ -375,9 +382,9 @@ func TestStopLetsADeliveryFinish(t *testing.T) {
 
 func TestStopCutsADeliveryThatStands(t *testing.T) {
 	dir := t.TempDir()
-	h := start(t, localhub.Config{Dir: dir})
-	h.SetGrace(200 * time.Millisecond)
-	d := startDelivery(t, h, messagetest.Request(message(t, 1)))
+	h := start(t, Config{Dir: dir})
+	h.grace, h.last = 200*time.Millisecond, time.Millisecond
+	d := startDelivery(t, h, messagetest.Request(numbered(t, 1)))
 	began := time.Now()
 	if err := <-closeHub(t, h); err != nil {
 		t.Error(err)
@@ -388,7 +395,7 @@ func TestStopCutsADeliveryThatStands(t *testing.T) {
 	if b, err := io.ReadAll(d.conn); len(b) > 0 {
 		t.Errorf("%q, %v", b, err)
 	}
-	data, err := localhub.OpenData(t.Context(), dir)
+	data, err := OpenData(t.Context(), dir)
 	must.Do(t, err)
 	defer data.Close()
 	if all, left := box(t, data), files(t, dir); len(all) != 0 || len(left) != 0 {
@@ -397,7 +404,7 @@ func TestStopCutsADeliveryThatStands(t *testing.T) {
 }
 
 func TestStopDoesNotWaitForSilentConnections(t *testing.T) {
-	h := start(t, localhub.Config{})
+	h := start(t, Config{})
 	for range 3 {
 		c, err := net.Dial("tcp", strings.TrimPrefix(h.BaseURL(), "http://"))
 		must.Do(t, err)
@@ -416,24 +423,24 @@ func TestStopDoesNotWaitForSilentConnections(t *testing.T) {
 // knows the password.
 func TestDemoUserDoesNotStay(t *testing.T) {
 	dir := t.TempDir()
-	must.Do(t, start(t, localhub.Config{Dir: dir, Demo: true, Synthetic: 5}).Close())
-	h := start(t, localhub.Config{Dir: dir, Synthetic: 5})
+	must.Do(t, start(t, Config{Dir: dir, Demo: true, Synthetic: 5}).Close())
+	h := start(t, Config{Dir: dir, Synthetic: 5})
 	if all, err := h.Users(t.Context()); err != nil || len(all) != 0 {
 		t.Errorf("%v %v", all, err)
 	}
-	if a := newBrowser(t, h).login(localhub.DemoUser, localhub.DemoPassword, "/"); a.status != 401 {
+	if a := newBrowser(t, h).login(DemoUser, demoPassword, "/"); a.status != 401 {
 		t.Errorf("login: %d", a.status)
 	}
-	must.Do(t, h.AddUser(t.Context(), localhub.DemoUser, "een-eigen-wachtwoord", false))
+	must.Do(t, h.AddUser(t.Context(), DemoUser, "een-eigen-wachtwoord", false))
 	must.Do(t, h.Close())
-	h = start(t, localhub.Config{Dir: dir})
-	if a := newBrowser(t, h).login(localhub.DemoUser, "een-eigen-wachtwoord", "/"); a.status != 303 {
+	h = start(t, Config{Dir: dir})
+	if a := newBrowser(t, h).login(DemoUser, "een-eigen-wachtwoord", "/"); a.status != 303 {
 		t.Errorf("a user of that name: %d", a.status)
 	}
 }
 
 func TestSettingsAreChecked(t *testing.T) {
-	for name, c := range map[string]localhub.Config{
+	for name, c := range map[string]Config{
 		"too many people":      {Synthetic: 5_000_001},
 		"fewer than none":      {Synthetic: -1},
 		"token for no time":    {TokenLifetime: time.Millisecond},
@@ -453,9 +460,11 @@ func TestSettingsAreChecked(t *testing.T) {
 		"host only":            {BackOfficeURL: "//backoffice.example/{relation}"},
 		"long":                 {BackOfficeURL: "https://backoffice.example/{relation}" + strings.Repeat("a", 2000)},
 	} {
-		if h, err := localhub.Start(t.Context(), c); err == nil {
-			_ = h.Close()
+		if c.withDefaults().check() == nil {
 			t.Errorf("%s was accepted", name)
 		}
+	}
+	if _, err := Start(t.Context(), Config{Synthetic: -1}); !errors.Is(err, ErrSetting) {
+		t.Error(err)
 	}
 }

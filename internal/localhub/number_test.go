@@ -7,27 +7,24 @@ import (
 	"testing"
 )
 
-func TestLastNine(t *testing.T) {
-	for in, want := range map[string]string{
-		"0612345678": "612345678", "+31 6 12 34 56 78": "612345678", "123456789": "123456789", "12345678": "",
-		"sip:0612345678@10.1.2.3": "612345678", "tel:0201234567;ext=99": "201234567", "": "", "x": "",
-		"020-1234567 tst 12": "201234567", "thuis: 020-1234567": "201234567", "<sip:0612345678@h>;tag=123456789": "612345678",
-		"06\u00a01234\u20115678": "612345678", "0900-1234": "", "\xff0612345678": "612345678",
+func TestTermOf(t *testing.T) {
+	for want, all := range map[string][]string{
+		"612345678": {
+			"0612345678", "06-12345678", "06 12 34 56 78", "+31612345678", "+31 (0)6 1234 5678", "0031612345678", "(06) 1234.5678", "612345678", " 31612345678",
+			"06/123 456 78", "+31\u00a06\u201112345678", "sip:0612345678@10.11.12.13:5060;user=phone", "<sip:+31612345678@pbx.example;transport=tcp>",
+			`"Jan 2" <sip:0612345678@pbx>`, "tel:+31-6-1234-5678;ext=12", "Mob. 06-12345678", "06-12345678 (privé 2)", "+99 777 612345678",
+			"sip:0612345678@10.1.2.3", "<sip:0612345678@h>;tag=123456789", "06\u00a01234\u20115678", "\xff0612345678", "0612345678@pbx",
+		},
+		"201234567": {"tel:0201234567;ext=99", "020-1234567 tst 12", "thuis: 020-1234567"},
+		"123456789": {"123456789"},
+		"a@b.nl":    {"a@b.nl", " A@B.NL "},
+		"112@x":     {"112@x"},
+		"":          {"12345678", "", "x", "0900-1234", "sip:jan@pbx", "jan@", "@x", "jan 1@x", "jan@x;y"},
 	} {
-		got, ok := lastNine(in)
-		if got != want || ok != (want != "") {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
-	}
-}
-
-func TestEmail(t *testing.T) {
-	for in, want := range map[string]bool{
-		"a@b.nl": true, " A@B.NL ": true, "0612345678@pbx": false, "sip:jan@pbx": false, "jan@": false, "@x": false,
-		"112@x": true, "jan 1@x": false, "jan@x;y": false,
-	} {
-		if _, ok := email(in); ok != want {
-			t.Errorf("%q: %v", in, ok)
+		for _, s := range all {
+			if got, ok := termOf(s); got != want || ok != (want != "") {
+				t.Errorf("%q: %q, want %q", s, got, want)
+			}
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package localhub_test
+package localhub
 
 import (
 	"bytes"
@@ -15,13 +15,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 
-	"wiebelt/internal/localhub"
 	"wiebelt/internal/testutil/messagetest"
 	"wiebelt/internal/testutil/must"
 )
@@ -72,13 +72,13 @@ func closeSchema(ref *openapi3.SchemaRef) {
 // contracts holds one contract for each name of the relation number.
 var contracts sync.Map
 
-func contractFor(h *localhub.Hub) (*contract, error) {
-	field := localhub.DefaultRelationField
+func contractFor(h *Hub) (*contract, error) {
+	field := DefaultRelationField
 	if h != nil {
-		field = h.RelationField()
+		field = h.cfg.RelationField
 	}
 	load, _ := contracts.LoadOrStore(field, sync.OnceValues(func() (*contract, error) {
-		return loadContract(localhub.Describe("http://127.0.0.1:1", field))
+		return loadContract(describe("http://127.0.0.1:1", field))
 	}))
 	return load.(func() (*contract, error))()
 }
@@ -112,10 +112,10 @@ func (c *checked) CloseIdleConnections() {
 }
 
 func (c *checked) RoundTrip(r *http.Request) (*http.Response, error) {
-	var h *localhub.Hub
+	var h *Hub
 	var faults int64
 	if x, ok := hubs.Load(r.URL.Host); ok {
-		h = x.(*localhub.Hub)
+		h = x.(*Hub)
 		faults = h.Stats().Faults
 	}
 	resp, err := c.next.RoundTrip(r)
@@ -135,17 +135,13 @@ func (c *checked) RoundTrip(r *http.Request) (*http.Response, error) {
 	_ = resp.Body.Close()
 	rest := io.Reader(bytes.NewReader(b))
 	if err != nil { // whoever reads it sees that
-		rest = io.MultiReader(rest, failing{err})
+		rest = io.MultiReader(rest, iotest.ErrReader(err))
 	} else if err := compare(in, resp.StatusCode, resp.Header, b); err != nil {
 		c.fail("%s %s is not as described: status %d: %v", r.Method, in.Route.Path, resp.StatusCode, err)
 	}
 	resp.Body = io.NopCloser(rest)
 	return resp, nil
 }
-
-type failing struct{ err error }
-
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 // find finds the operation of a request, or nil if the description has no such
 // path. A method that is not described belongs to the path's only operation.
@@ -222,8 +218,8 @@ func authenticated(_ context.Context, in *openapi3filter.AuthenticationInput) er
 // The description of a running hub: for everyone, valid, and this hub's own.
 func TestOpenAPIIsServed(t *testing.T) {
 	for _, field := range []string{"", `eigen "nummer" <ü>`} {
-		h := start(t, localhub.Config{RelationField: field})
-		a := do(t, client(t), "GET", h.BaseURL()+"/openapi.json", "")
+		h := start(t, Config{RelationField: field})
+		a := do(t, newClient(t), "GET", h.BaseURL()+"/openapi.json", "")
 		if a.status != 200 || a.header.Get("Content-Type") != "application/json" || a.header.Get("Cache-Control") != "no-store" ||
 			a.header.Get("Access-Control-Allow-Origin") != "" {
 			t.Fatalf("%d %v", a.status, a.header)
@@ -238,7 +234,7 @@ func TestOpenAPIIsServed(t *testing.T) {
 			t.Errorf("relation number: %v", contact.Required)
 		}
 		for method, want := range map[string]int{"HEAD": 200, "POST": 405} {
-			if a := do(t, client(t), method, h.BaseURL()+"/openapi.json", ""); a.status != want {
+			if a := do(t, newClient(t), method, h.BaseURL()+"/openapi.json", ""); a.status != want {
 				t.Errorf("%s: %d", method, a.status)
 			}
 		}
@@ -280,17 +276,17 @@ func TestOpenAPITellsDocumentedPartsApart(t *testing.T) {
 // Every interface refuses a foreign name, and tells nothing of a failure of its
 // own.
 func TestEveryInterfaceFails(t *testing.T) {
-	ask := func(h *localhub.Hub, tok, operation string, header ...string) answer {
+	ask := func(h *Hub, tok, operation string, header ...string) answer {
 		switch operation {
 		case "token":
-			return do(t, client(t), "POST", h.BaseURL()+"/identity/token", body, append(header, "Content-Type", form, "Authorization", basic(clientID, secret))...)
+			return do(t, newClient(t), "POST", h.BaseURL()+"/identity/token", body, append(header, "Content-Type", form, "Authorization", basic(clientID, secret))...)
 		case "lookup":
-			return do(t, client(t), "GET", h.BaseURL()+"/contact/contacts/telephony?q=0201234567", "", append(header, "Authorization", "Bearer "+tok)...)
+			return do(t, newClient(t), "GET", h.BaseURL()+"/contact/contacts/telephony?q=0201234567", "", append(header, "Authorization", "Bearer "+tok)...)
 		}
-		return do(t, client(t), "POST", h.BaseURL()+"/transaction/intermediary", messagetest.Request(message(t, 1)), append(header, "Content-Type", "application/json", "Authorization", "Bearer "+tok)...)
+		return do(t, newClient(t), "POST", h.BaseURL()+"/transaction/intermediary", messagetest.Request(numbered(t, 1)), append(header, "Content-Type", "application/json", "Authorization", "Bearer "+tok)...)
 	}
 	for operation, table := range map[string]string{"token": "clients", "lookup": "contacts", "deliver": "messages"} {
-		h := start(t, localhub.Config{})
+		h := start(t, Config{})
 		tok := token(t, h)
 		if a := ask(h, tok, operation); a.status != 200 {
 			t.Errorf("%s: %d", operation, a.status)
@@ -298,7 +294,7 @@ func TestEveryInterfaceFails(t *testing.T) {
 		if a := ask(h, tok, operation, "Host", "hub.example"); a.status != 421 || errorCode(t, a) != "invalid_host" {
 			t.Errorf("%s under a foreign name: %d %s", operation, a.status, a.body)
 		}
-		must.Do(t, h.Exec("DROP TABLE "+table))
+		must.Do(t, exec(h, "DROP TABLE "+table))
 		if a := ask(h, tok, operation); a.status != 500 || errorCode(t, a) != "server_error" || strings.Contains(a.body, table) {
 			t.Errorf("%s without a table: %d %s", operation, a.status, a.body)
 		}
@@ -308,12 +304,12 @@ func TestEveryInterfaceFails(t *testing.T) {
 // A request that stops coming. Thirty seconds of silence are left out: the body
 // says what reading it says then.
 func TestSilentSender(t *testing.T) {
-	h := start(t, localhub.Config{})
-	r := httptest.NewRequest("POST", h.BaseURL()+"/transaction/intermediary", io.MultiReader(strings.NewReader(`{"data":`), failing{os.ErrDeadlineExceeded}))
+	h := start(t, Config{})
+	r := httptest.NewRequest("POST", h.BaseURL()+"/transaction/intermediary", io.MultiReader(strings.NewReader(`{"data":`), iotest.ErrReader(os.ErrDeadlineExceeded)))
 	r.Header.Set("Authorization", "Bearer "+token(t, h))
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
-	h.Handler().ServeHTTP(w, r)
+	h.handler.ServeHTTP(w, r)
 	if a := (answer{w.Code, w.Header(), w.Body.String()}); a.status != http.StatusRequestTimeout || refused(t, a).Error != "timeout" || len(box(t, h)) != 0 {
 		t.Errorf("%d %s", a.status, a.body)
 	}

@@ -52,18 +52,22 @@ func (h *Hub) routes() http.Handler {
 	}
 
 	p := http.NewServeMux()
-	p.HandleFunc("GET /login", h.page(h.showLogin))
-	p.HandleFunc("POST /login", h.page(h.doLogin))
-	p.HandleFunc("POST /logout", h.page(h.doLogout))
-	p.HandleFunc("GET /{$}", h.loggedIn(h.showHome))
-	p.HandleFunc("GET "+filePath+"{id}", h.loggedIn(h.showFile))
-	p.HandleFunc("GET "+boxPath, h.administered(h.showBox))
-	p.HandleFunc("GET "+boxPath+"/{id}", h.administered(h.showMessage))
-	p.HandleFunc("GET "+boxPath+"/{id}/zip", h.administered(h.sendMessage))
-	p.HandleFunc("GET /backoffice/{relation}", h.loggedIn(h.showBackOffice))
-	p.HandleFunc("GET /web/{name}", h.showAsset)
-	p.HandleFunc("GET /", h.showNothing)
-	m.Handle("/", h.faulty(AtPages, pageHeaders(http.NewCrossOriginProtection().Handler(p))))
+	for pattern, handler := range map[string]http.HandlerFunc{
+		"GET /login":                   h.page(h.showLogin),
+		"POST /login":                  h.page(h.doLogin),
+		"POST /logout":                 h.page(h.doLogout),
+		"GET /{$}":                     h.loggedIn(h.showHome),
+		"GET " + filePath + "{id}":     h.loggedIn(h.showFile),
+		"GET " + boxPath:               h.administered(h.showBox),
+		"GET " + boxPath + "/{id}":     h.administered(h.showMessage),
+		"GET " + boxPath + "/{id}/zip": h.administered(h.sendMessage),
+		"GET /backoffice/{relation}":   h.loggedIn(h.showBackOffice),
+		"GET /web/{name}":              h.showAsset,
+		"GET /":                        h.showNothing,
+	} {
+		p.Handle(pattern, h.faulty(AtPages, handler))
+	}
+	m.Handle("/", pageHeaders(http.NewCrossOriginProtection().Handler(p)))
 	return h.logged(h.guardHost(m))
 }
 
@@ -74,28 +78,10 @@ func (h *Hub) logged(next http.Handler) http.Handler {
 		began := time.Now()
 		s := &statusWriter{ResponseWriter: w, status: http.StatusOK}
 		defer func() {
-			h.log.Debug("local hub answered", "method", known(r.Method), "part", part(r.URL.Path), "status", s.status, "took", time.Since(began))
+			h.log.Debug("local hub answered", "part", r.Pattern, "status", s.status, "took", time.Since(began))
 		}()
 		next.ServeHTTP(s, r)
 	})
-}
-
-func known(method string) string {
-	switch method {
-	case http.MethodGet, http.MethodPost, http.MethodHead:
-		return method
-	}
-	return "other"
-}
-
-// part is the part of the hub that a path belongs to.
-func part(path string) string {
-	for _, p := range []string{"/identity/token", "/contact/contacts/telephony", "/transaction/", filePath, boxPath, "/login", "/logout", "/web/"} {
-		if strings.HasPrefix(path, p) {
-			return p
-		}
-	}
-	return "other"
 }
 
 type statusWriter struct {
@@ -162,7 +148,7 @@ func (h *Hub) page(show page) http.HandlerFunc {
 		}
 		var said *pageError
 		if !errors.As(err, &said) {
-			h.log.Error("local hub: page failed", "part", part(r.URL.Path), "error", err)
+			h.log.Error("local hub: page failed", "part", r.Pattern, "error", err)
 			said, who = &pageError{http.StatusInternalServerError, text.LocalhubFailed, text.LocalhubFailedBody}, visitor{}
 		}
 		h.message(w, r, said.status, who, said.heading, said.body)
@@ -292,7 +278,7 @@ func (h *Hub) showNothing(w http.ResponseWriter, r *http.Request) {
 func (h *Hub) message(w http.ResponseWriter, r *http.Request, status int, who visitor, heading, body text.Key) {
 	lang := language(r)
 	if err := h.show(w, r, status, "message", lang.T(heading), who, messageView{lang.T(heading), lang.T(body)}); err != nil {
-		h.fail(w, "page", err)
+		h.fail(w, r, err)
 	}
 }
 

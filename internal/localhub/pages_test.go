@@ -1,4 +1,4 @@
-package localhub_test
+package localhub
 
 import (
 	"net/http"
@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"wiebelt/internal/core/contact"
-	"wiebelt/internal/localhub"
 	"wiebelt/internal/testutil/clocktest"
 	"wiebelt/internal/testutil/must"
 )
@@ -19,13 +18,13 @@ import (
 // browser keeps cookies and follows nothing by itself.
 type browser struct {
 	t *testing.T
-	h *localhub.Hub
+	h *Hub
 	c *http.Client
 	u *url.URL
 }
 
-func newBrowser(t *testing.T, h *localhub.Hub) *browser {
-	c := client(t)
+func newBrowser(t *testing.T, h *Hub) *browser {
+	c := newClient(t)
 	c.Jar, _ = cookiejar.New(nil)
 	u, _ := url.Parse(h.HubURL())
 	return &browser{t, h, c, u}
@@ -68,12 +67,12 @@ func (b *browser) cookieValue(prefix string) string {
 }
 
 // hubWithContact is a hub with a user and a contact, and the path of its file.
-func hubWithContact(t *testing.T, now *clocktest.Clock) (*localhub.Hub, string) {
+func hubWithContact(t *testing.T, now *clocktest.Clock) (*Hub, string) {
 	t.Helper()
-	h := start(t, localhub.Config{Now: now.Now})
+	h := start(t, Config{Now: now.Now})
 	must.Do(t, h.AddUser(t.Context(), "Anna", "een-wachtwoord", false))
-	ids, err := h.AddContact(t.Context(),
-		localhub.Record{Contact: contact.Contact{
+	ids, err := h.AddInvented(t.Context(),
+		Record{Contact: contact.Contact{
 			RelationNumber: "100200", Initials: "B.M.", Prefix: "van den", FamilyName: "Heuvel<b>",
 			Address:  contact.Address{Street: "Kade", Number: "12", Addition: "A", PostalCode: "1011AB", City: "Zaanwijk"},
 			Producer: contact.Coded{Code: "P1", Description: "Kantoor Oost"}, LastModifiedBy: contact.Coded{Code: "XY", Description: "X. Ypma"},
@@ -123,11 +122,11 @@ func TestDeepLinkLoginFile(t *testing.T) {
 }
 
 func TestBackOfficeAddress(t *testing.T) {
-	h := start(t, localhub.Config{BackOfficeURL: "backoffice:relation?n={relation}"})
+	h := start(t, Config{BackOfficeURL: "backoffice:relation?n={relation}"})
 	must.Do(t, h.AddUser(t.Context(), "anna", "een-wachtwoord", false))
 	r := person("Een")
 	r.RelationNumber = "1 2"
-	ids, err := h.AddContact(t.Context(), r)
+	ids, err := h.AddInvented(t.Context(), r)
 	must.Do(t, err)
 	b := newBrowser(t, h)
 	b.login("anna", "een-wachtwoord", "/")
@@ -218,7 +217,7 @@ func TestBadSessions(t *testing.T) {
 		t.Error("a session outlived the password")
 	}
 	b.login("anna", "een-ander-wachtwoord", file)
-	must.Do(t, h.Exec("DELETE FROM users"))
+	must.Do(t, exec(h, "DELETE FROM users"))
 	if b.get(file).status != 303 {
 		t.Error("a session outlived its user")
 	}
@@ -280,20 +279,20 @@ func TestLoginLeadsOnlyToOwnPages(t *testing.T) {
 		"/messages/", "/messages?before=" + id, "/messages/" + id + "/zip", "/messages/" + id + "\n", "/messages/{" + id + "}", "/messages/urn:uuid:" + id, "/messages//evil.example",
 		"/backoffice/1", file + strings.Repeat("a", 200),
 	}
-	b := newBrowser(t, h)
-	for i, next := range append(own, elsewhere...) {
+	for i, to := range append(own, elsewhere...) {
 		want := "/"
 		if i < len(own) {
-			want = next
+			want = to
 		}
-		if a := b.login("anna", "een-wachtwoord", next); a.status != 303 || a.header.Get("Location") != want {
-			t.Errorf("%q: %d to %q", next, a.status, a.header.Get("Location"))
+		if got := next(to); got != want {
+			t.Errorf("%q: %q", to, got)
 		}
-		// Who is logged in already is led on by the same rule.
-		if a := b.get("/login?next=" + url.QueryEscape(next)); a.status != 303 || a.header.Get("Location") != want {
-			t.Errorf("%q, logged in: %d to %q", next, a.status, a.header.Get("Location"))
+	}
+	b := newBrowser(t, h)
+	for _, to := range []string{file, "//evil.example"} {
+		if a := newBrowser(t, h).login("anna", "een-wachtwoord", to); a.status != 303 || a.header.Get("Location") != next(to) {
+			t.Errorf("%q: %d to %q", to, a.status, a.header.Get("Location"))
 		}
-		b = newBrowser(t, h)
 	}
 	for path, want := range map[string]string{
 		"/messages": "/messages", "/messages/" + id: "/messages/" + id, "/messages/" + id + "/zip": "/messages/" + id, "/backoffice/1": "", "/": "",
@@ -404,14 +403,14 @@ func TestFailurePage(t *testing.T) {
 	h, file := hubWithContact(t, newClock())
 	b := newBrowser(t, h)
 	b.login("anna", "een-wachtwoord", file)
-	must.Do(t, h.Exec("ALTER TABLE terms RENAME TO gone"))
+	must.Do(t, exec(h, "ALTER TABLE terms RENAME TO gone"))
 	if a := b.get(file); a.status != 500 || !strings.Contains(a.body, "niet gelukt") || strings.Contains(a.body, "terms") || !strings.Contains(a.header.Get("Content-Type"), "text/html") {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 }
 
 func TestLanguages(t *testing.T) {
-	h := start(t, localhub.Config{})
+	h := start(t, Config{})
 	b := newBrowser(t, h)
 	for accept, want := range map[string]string{
 		"": "nl", "nl": "nl", "nl-BE,nl;q=0.9": "nl", "en-GB,en;q=0.9": "en", "en;q=0.4, nl;q=0.8": "nl", "nl;q=0.1,en;q=0.9": "en",
@@ -428,30 +427,30 @@ func TestLanguages(t *testing.T) {
 }
 
 func TestDemoShowsItsUser(t *testing.T) {
-	h := start(t, localhub.Config{Demo: true, Synthetic: 20})
+	h := start(t, Config{Demo: true, Synthetic: 20})
 	b := newBrowser(t, h)
 	a := b.get("/login")
-	if !strings.Contains(a.body, `value="`+localhub.DemoPassword+`"`) || !strings.Contains(a.body, `value="`+localhub.DemoUser+`"`) {
+	if !strings.Contains(a.body, `value="`+demoPassword+`"`) || !strings.Contains(a.body, `value="`+DemoUser+`"`) {
 		t.Error("not filled in")
 	}
 	if strings.Contains(a.body, `type="password"`) {
 		t.Error("browsers will offer to keep the demo's password")
 	}
-	file := "/contacts/viewcontact/" + items(t, lookup(t, h, token(t, h), localhub.OnePerson))[0].ID
-	if a := b.login(localhub.DemoUser, localhub.DemoPassword, file); a.status != 303 || b.get(file).status != 200 {
+	file := "/contacts/viewcontact/" + items(t, lookup(t, h, token(t, h), OnePerson))[0].ID
+	if a := b.login(DemoUser, demoPassword, file); a.status != 303 || b.get(file).status != 200 {
 		t.Errorf("%d", a.status)
 	}
-	plain := newBrowser(t, start(t, localhub.Config{Synthetic: 20}))
-	if a := plain.get("/login"); strings.Contains(a.body, localhub.DemoPassword) {
+	plain := newBrowser(t, start(t, Config{Synthetic: 20}))
+	if a := plain.get("/login"); strings.Contains(a.body, demoPassword) {
 		t.Error("a hub that is no demo shows the password")
 	}
-	if a := plain.login(localhub.DemoUser, localhub.DemoPassword, file); a.status != 401 {
+	if a := plain.login(DemoUser, demoPassword, file); a.status != 401 {
 		t.Errorf("the demo's user logs in elsewhere: %d", a.status)
 	}
 }
 
 func TestUsersAreChecked(t *testing.T) {
-	h := start(t, localhub.Config{})
+	h := start(t, Config{})
 	for _, u := range [][2]string{{"", "een-wachtwoord"}, {"a\x00", "een-wachtwoord"}, {"a", "kort"}, {"a", strings.Repeat("x", 73)}, {strings.Repeat("a", 101), "een-wachtwoord"}} {
 		if err := h.AddUser(t.Context(), u[0], u[1], false); err == nil {
 			t.Errorf("%q was accepted", u[0])
@@ -461,10 +460,10 @@ func TestUsersAreChecked(t *testing.T) {
 
 // The foot of every page says what hub this is.
 func TestPagesSayWhatHubThisIs(t *testing.T) {
-	shared := start(t, localhub.Config{})
-	shared.SetLoopback(false)
-	for want, h := range map[string]*localhub.Hub{
-		"draait alleen op deze computer": start(t, localhub.Config{}), "verzonnen": start(t, localhub.Config{Demo: true, Synthetic: 5}), "bereikbaar via het netwerk": shared,
+	shared := start(t, Config{})
+	shared.place.loopback = false
+	for want, h := range map[string]*Hub{
+		"draait alleen op deze computer": start(t, Config{}), "verzonnen": start(t, Config{Demo: true, Synthetic: 5}), "bereikbaar via het netwerk": shared,
 	} {
 		if a := newBrowser(t, h).get("/login"); !strings.Contains(a.body, want) {
 			t.Errorf("does not say %q", want)

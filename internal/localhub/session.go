@@ -8,7 +8,6 @@ import (
 	"database/sql"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"strings"
@@ -37,19 +36,6 @@ var hashCost = bcrypt.DefaultCost
 
 const maxPassword = 72 // what bcrypt looks at
 
-type hashResult struct {
-	hash []byte
-	err  error
-}
-
-func hashPassword(password string) hashResult {
-	hash, err := bcrypt.GenerateFromPassword([]byte(password), hashCost)
-	if err != nil {
-		err = fmt.Errorf("local hub: password: %w", err)
-	}
-	return hashResult{hash, err}
-}
-
 // AddUser makes a user of the hub's pages, or gives one another password and
 // rank. The name's case does not matter. A password has 8 to 72 bytes.
 func (d *Data) AddUser(ctx context.Context, name, password string, admin bool) error {
@@ -60,16 +46,16 @@ func (d *Data) AddUser(ctx context.Context, name, password string, admin bool) e
 	if len(password) < 8 || len(password) > maxPassword {
 		return text.Errorf(text.LocalhubBadPassword)
 	}
-	pw := hashPassword(password)
-	if pw.err != nil {
-		return pw.err
-	}
-	return d.putUser(ctx, name, pw.hash, admin)
+	return d.putUser(ctx, name, password, hashCost, admin)
 }
 
 // putUser stores a user; another password ends the sessions begun with the old
 // one.
-func (d *Data) putUser(ctx context.Context, name string, hash []byte, admin bool) error {
+func (d *Data) putUser(ctx context.Context, name, password string, cost int, admin bool) error {
+	hash, err := bcrypt.GenerateFromPassword([]byte(password), cost)
+	if err != nil {
+		return failed("users", err)
+	}
 	ctx = d.ctx(ctx)
 	return failed("users", sqlitefile.Tx(ctx, d.w, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `INSERT INTO users (name, hash, admin) VALUES (?1, ?2, ?3)
@@ -115,7 +101,10 @@ func userName(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
 
 // noUser is compared with when there is no such user, so that the time taken
 // does not tell.
-var noUser = sync.OnceValue(func() []byte { return hashPassword(rand.Text()).hash })
+var noUser = sync.OnceValue(func() []byte {
+	hash, _ := bcrypt.GenerateFromPassword([]byte(rand.Text()), hashCost) // fails at longer ones
+	return hash
+})
 
 // errBusy means that more passwords are tried than there is time to look at.
 var errBusy = errors.New("local hub: too many passwords at one time")

@@ -1,6 +1,7 @@
-package localhub_test
+package localhub
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -11,13 +12,12 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"wiebelt/internal/localhub"
 	"wiebelt/internal/testutil/must"
 )
 
 func TestToken(t *testing.T) {
 	now := newClock()
-	h := start(t, localhub.Config{Now: now.Now})
+	h := start(t, Config{Now: now.Now})
 	a := askToken(t, h)
 	var v struct {
 		AccessToken string `json:"access_token"`
@@ -45,7 +45,7 @@ func TestToken(t *testing.T) {
 }
 
 func TestTokenCredentials(t *testing.T) {
-	h := start(t, localhub.Config{})
+	h := start(t, Config{})
 	for id, s := range map[string]string{"plus+id": "a b", "pct%41": "%41", "percent": "100%", "utf-é": "wachtwoord-ü", "colon": "a:b:c"} {
 		must.Do(t, h.SetClientSecret(t.Context(), id, org, s))
 	}
@@ -76,7 +76,7 @@ func TestTokenCredentials(t *testing.T) {
 		"no colon":              {"Basic " + base64.StdEncoding.EncodeToString([]byte("abc")), 401},
 		"huge":                  {"Basic " + strings.Repeat("QUFB", 2500), 401},
 	} {
-		a := do(t, client(t), "POST", h.BaseURL()+"/identity/token", body, "Content-Type", form, "Authorization", c.header)
+		a := do(t, newClient(t), "POST", h.BaseURL()+"/identity/token", body, "Content-Type", form, "Authorization", c.header)
 		if a.status != c.want {
 			t.Errorf("%s: %d, want %d", name, a.status, c.want)
 		}
@@ -87,7 +87,7 @@ func TestTokenCredentials(t *testing.T) {
 }
 
 func TestTokenRequests(t *testing.T) {
-	h := start(t, localhub.Config{})
+	h := start(t, Config{})
 	long := "scopes=Basic&grant_type=client_credentials&x=" + strings.Repeat("y", 20<<10)
 	for name, c := range map[string]struct {
 		method, kind, body string
@@ -117,7 +117,7 @@ func TestTokenRequests(t *testing.T) {
 		"get":                 {"GET", form, "", 405, "invalid_request", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := do(t, client(t), c.method, h.BaseURL()+"/identity/token?scopes=Basic&grant_type=client_credentials", c.body,
+			a := do(t, newClient(t), c.method, h.BaseURL()+"/identity/token?scopes=Basic&grant_type=client_credentials", c.body,
 				"Content-Type", c.kind, "Authorization", basic(clientID, secret))
 			if a.status != c.status {
 				t.Fatalf("%d %s", a.status, a.body)
@@ -145,18 +145,33 @@ func errorCode(t testing.TB, a answer) string {
 	return v.Error
 }
 
+// sign makes a token with the hub's key, or another.
+func sign(h *Hub, method jwt.SigningMethod, key any, client, organisation, scope string, expires *time.Time) (string, error) {
+	c := claims{Client: client, Organisation: organisation, Scope: scope}
+	if known, found, err := h.credential(context.Background(), client); err == nil && found {
+		c.Secret = secretID(known.salt)
+	}
+	if expires != nil {
+		c.ExpiresAt = jwt.NewNumericDate(*expires)
+	}
+	if key == nil {
+		key = h.jwtKey
+	}
+	return jwt.NewWithClaims(method, c).SignedString(key)
+}
+
 func TestBearer(t *testing.T) {
 	now := newClock()
-	h := start(t, localhub.Config{Now: now.Now})
+	h := start(t, Config{Now: now.Now})
 	must.Do(t, h.SetClientSecret(t.Context(), "gone", org, "x"))
-	must.Do(t, h.Exec("DELETE FROM clients WHERE id = 'gone'"))
+	must.Do(t, exec(h, "DELETE FROM clients WHERE id = 'gone'"))
 	in := func(d time.Duration) *time.Time { x := now.Now().Add(d); return &x }
-	sign := func(m jwt.SigningMethod, key any, id, org, scope string, exp *time.Time) string {
-		s, err := h.Sign(m, key, id, org, scope, exp)
+	bearer := func(m jwt.SigningMethod, key any, id, org, scope string, exp *time.Time) string {
+		s, err := sign(h, m, key, id, org, scope, exp)
 		must.Do(t, err)
 		return "Bearer " + s
 	}
-	good := sign(jwt.SigningMethodHS256, nil, clientID, org, "Basic", in(time.Minute))
+	good := bearer(jwt.SigningMethodHS256, nil, clientID, org, "Basic", in(time.Minute))
 	for name, c := range map[string]struct {
 		header string
 		want   int
@@ -168,16 +183,16 @@ func TestBearer(t *testing.T) {
 		"basic":              {basic(clientID, secret), 401, "invalid_token"},
 		"nonsense":           {"Bearer abc", 401, "invalid_token"},
 		"changed":            {good[:len(good)-4] + "AAAA", 401, "invalid_token"},
-		"foreign key":        {sign(jwt.SigningMethodHS256, []byte("0123456789abcdef0123456789abcdef"), clientID, org, "Basic", in(time.Minute)), 401, "invalid_token"},
-		"no signature":       {sign(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, clientID, org, "Basic", in(time.Minute)), 401, "invalid_token"},
-		"other method":       {sign(jwt.SigningMethodHS512, nil, clientID, org, "Basic", in(time.Minute)), 401, "invalid_token"},
-		"expired":            {sign(jwt.SigningMethodHS256, nil, clientID, org, "Basic", in(-time.Second)), 401, "invalid_token"},
-		"for ever":           {sign(jwt.SigningMethodHS256, nil, clientID, org, "Basic", nil), 401, "invalid_token"},
-		"client gone":        {sign(jwt.SigningMethodHS256, nil, "gone", org, "Basic", in(time.Minute)), 401, "invalid_token"},
-		"other organisation": {sign(jwt.SigningMethodHS256, nil, clientID, "1", "Basic", in(time.Minute)), 401, "invalid_token"},
-		"scope missing":      {sign(jwt.SigningMethodHS256, nil, clientID, org, "P0boxadministrator", in(time.Minute)), 403, "insufficient_scope"},
+		"foreign key":        {bearer(jwt.SigningMethodHS256, []byte("0123456789abcdef0123456789abcdef"), clientID, org, "Basic", in(time.Minute)), 401, "invalid_token"},
+		"no signature":       {bearer(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, clientID, org, "Basic", in(time.Minute)), 401, "invalid_token"},
+		"other method":       {bearer(jwt.SigningMethodHS512, nil, clientID, org, "Basic", in(time.Minute)), 401, "invalid_token"},
+		"expired":            {bearer(jwt.SigningMethodHS256, nil, clientID, org, "Basic", in(-time.Second)), 401, "invalid_token"},
+		"for ever":           {bearer(jwt.SigningMethodHS256, nil, clientID, org, "Basic", nil), 401, "invalid_token"},
+		"client gone":        {bearer(jwt.SigningMethodHS256, nil, "gone", org, "Basic", in(time.Minute)), 401, "invalid_token"},
+		"other organisation": {bearer(jwt.SigningMethodHS256, nil, clientID, "1", "Basic", in(time.Minute)), 401, "invalid_token"},
+		"scope missing":      {bearer(jwt.SigningMethodHS256, nil, clientID, org, "P0boxadministrator", in(time.Minute)), 403, "insufficient_scope"},
 	} {
-		a := do(t, client(t), "GET", h.BaseURL()+"/contact/contacts/telephony?q=0612345678", "", "Authorization", c.header)
+		a := do(t, newClient(t), "GET", h.BaseURL()+"/contact/contacts/telephony?q=0612345678", "", "Authorization", c.header)
 		if a.status != c.want || c.code != "" && (errorCode(t, a) != c.code || !strings.HasPrefix(a.header.Get("WWW-Authenticate"), "Bearer ")) {
 			t.Errorf("%s: %d %s", name, a.status, a.body)
 		}
@@ -196,7 +211,7 @@ func TestBearer(t *testing.T) {
 // TestTokensDieWithTheirSecret: a token holds for the secret that it was given for,
 // whatever the client is called.
 func TestTokensDieWithTheirSecret(t *testing.T) {
-	h := start(t, localhub.Config{})
+	h := start(t, Config{})
 	change := func(name string, do func() error) {
 		t.Helper()
 		old := token(t, h)
@@ -215,7 +230,7 @@ func TestTokensDieWithTheirSecret(t *testing.T) {
 }
 
 func TestClientsAreChecked(t *testing.T) {
-	h := start(t, localhub.Config{})
+	h := start(t, Config{})
 	for _, c := range [][3]string{
 		{"", org, "s"}, {"a:b", org, "s"}, {"a\nb", org, "s"}, {"a", "", "s"}, {"a", "x y", "s"}, {"a", `x"`, "s"},
 		{"a", org, ""}, {"a", org, "\x00"}, {"a", org, "\xff"}, {strings.Repeat("a", 201), org, "s"},

@@ -53,26 +53,30 @@ func (h *Hub) takeDelivery(w http.ResponseWriter, r *http.Request, c client) (an
 	defer h.uploads.end(c.id)
 	receipts, err := h.take(r.Context(), body, c, intermediary)
 	if err != nil {
-		return nil, blame(err)
+		return nil, blame(r.Context(), err)
 	}
 	h.log.Info("local hub: messages taken", "items", len(receipts))
 	return receiptsJSON(receipts), nil
 }
 
+// senderError is one of reading the request.
+type senderError struct{ error }
+
+func (e senderError) Unwrap() error { return e.error }
+
 // blame says what was wrong with a delivery.
-func blame(err error) error {
-	var storage storageError
+func blame(ctx context.Context, err error) error {
 	switch {
 	case errors.As(err, new(*refusal)):
 		return err
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return refuse(http.StatusRequestTimeout, "timeout", "the request came too slowly")
-	case errors.As(err, &storage) && noSpace(storage):
+	case ctx.Err() != nil, errors.As(err, new(senderError)):
+		panic(http.ErrAbortHandler) // the sender went away
+	case noSpace(err):
 		return refuse(http.StatusInsufficientStorage, "no_space", "the hub has no room left; nothing was stored")
-	case errors.As(err, &storage):
-		return err
 	}
-	panic(http.ErrAbortHandler) // the sender went away
+	return err
 }
 
 // take reads a request and stores all its messages or none.
@@ -81,11 +85,10 @@ func (h *Hub) take(ctx context.Context, body io.Reader, from client, intermediar
 	defer func() { removeFiles(all) }()
 	err := readDelivery(body, deliveries, func(int) (io.Writer, error) {
 		p, err := h.newIncomingFile()
-		if err != nil {
-			return nil, storageError{err}
+		if err == nil {
+			all = append(all, p)
 		}
-		all = append(all, p)
-		return p, nil
+		return p, err
 	}, func(i int) error {
 		p := all[i]
 		files, err := checkZIP(ctx, p, i)
@@ -110,11 +113,8 @@ var zipLimits = func() message.Limits {
 // checkZIP looks at the ZIP file of the item and gives how many files it holds.
 func checkZIP(ctx context.Context, p *incomingFile, item int) (files int, err error) {
 	report, files, err := message.InspectZIP(ctx, p.file, p.size, zipLimits)
-	switch {
-	case ctx.Err() != nil:
-		return 0, ctx.Err()
-	case err != nil:
-		return 0, storageError{err}
+	if err != nil {
+		return 0, err
 	}
 	for _, f := range report.Findings {
 		if f.Severity == message.Refused || f.Code == message.NameBackslash {
@@ -210,6 +210,9 @@ func (p *pacedReader) Read(b []byte) (int, error) {
 	}
 	n, err := p.body.Read(b)
 	p.read += int64(n)
+	if err != nil && err != io.EOF {
+		err = senderError{err}
+	}
 	return n, err
 }
 
