@@ -129,8 +129,7 @@ func (h hanging) Get(context.Context, secret.Ref) (string, error) { <-h.until; r
 // TestEverythingHangs: each check says so by itself, and all of it takes less
 // than ten seconds.
 func TestEverythingHangs(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0") // takes connections and says nothing
-	must.Do(t, err)
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t) // takes connections and says nothing
 	defer l.Close()
 	cfg := configured(t, strings.ReplaceAll(setUp, "https://hub.example", "http://"+l.Addr().String()))
 	over := make(chan struct{})
@@ -153,8 +152,7 @@ func TestEverythingHangs(t *testing.T) {
 		installed:   func(string) error { wait(); return nil },
 	}
 	// A resident that takes the connection and says nothing.
-	silence, err := net.Listen("unix", filepath.Join(cfg.Dirs.Run, instance.SocketName))
-	must.Do(t, err)
+	silence := must.Get(net.Listen("unix", filepath.Join(cfg.Dirs.Run, instance.SocketName)))(t)
 	defer silence.Close()
 	began := time.Now()
 	cfg.Settings, cfg.Late = load(t.Context(), func() *settings.Settings { wait(); return nil })
