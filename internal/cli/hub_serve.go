@@ -33,39 +33,36 @@ type hubServeCmd struct {
 	LogLevel string   `name:"log-level" enum:"error,warn,info,debug" default:"warn"`
 }
 
-func (c *hubServeCmd) config() (localhub.Config, error) {
-	cfg := localhub.Config{
+func (c *hubServeCmd) config() (cfg localhub.Config, broken map[localhub.Endpoint]localhub.Fault, err error) {
+	cfg = localhub.Config{
 		Listen: c.Listen, TLSCert: c.TLSCert, TLSKey: c.TLSKey, PublicHost: c.PublicHost, AllowNetwork: c.Insecure, Admin: true,
 		Dir: c.Data, Synthetic: c.Synthetic, Seed: c.Seed, Demo: c.Synthetic > 0 && c.TLSCert == "" && !c.Insecure,
 		Intermediaries: c.Intermediary, RelationField: c.RelationField, BackOfficeURL: c.BackOfficeURL, TokenLifetime: c.TokenLifetime,
-		Faults: &localhub.Faults{},
 	}
-	if (c.TLSCert == "") != (c.TLSKey == "") {
-		return cfg, fail(exitFailed, text.OutputHubPair)
+	switch {
+	case (c.TLSCert == "") != (c.TLSKey == ""):
+		return cfg, nil, fail(exitFailed, text.OutputHubPair)
+	case c.Insecure && c.TLSCert != "":
+		return cfg, nil, wrong(text.OutputHubInsecure)
+	case c.TokenLifetime <= 0:
+		return cfg, nil, wrong(text.OutputHubLifetime)
 	}
-	if c.Insecure && (c.TLSCert != "" || c.TLSKey != "") {
-		return cfg, wrong(text.OutputHubInsecure)
-	}
-	if c.TokenLifetime <= 0 {
-		return cfg, wrong(text.OutputHubLifetime)
-	}
-	broken := map[localhub.Endpoint]bool{}
+	broken = map[localhub.Endpoint]localhub.Fault{}
 	for _, s := range c.Fault {
 		e, x, err := localhub.ParseFault(s)
 		if err != nil {
-			return cfg, wrong(text.OutputHubFault, err)
+			return cfg, nil, wrong(text.OutputHubFault, err)
 		}
-		if broken[e] {
-			return cfg, wrong(text.OutputHubFaultTwice, e)
+		if _, twice := broken[e]; twice {
+			return cfg, nil, wrong(text.OutputHubFaultTwice, e)
 		}
-		broken[e] = true
-		cfg.Faults.Set(e, x)
+		broken[e] = x
 	}
-	return cfg, nil
+	return cfg, broken, nil
 }
 
 func (c *hubServeCmd) Run(e *env) error {
-	cfg, err := c.config()
+	cfg, broken, err := c.config()
 	if err != nil {
 		return err
 	}
@@ -81,6 +78,9 @@ func (c *hubServeCmd) Run(e *env) error {
 		return err
 	}
 	defer h.Close()
+	for at, x := range broken {
+		h.Faults().Set(at, x)
+	}
 	if c.Insecure {
 		e.note(text.OutputHubPlain)
 	}

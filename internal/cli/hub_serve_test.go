@@ -232,7 +232,7 @@ func TestHubServeConfig(t *testing.T) {
 		{hubServeCmd{Synthetic: 5, Insecure: true}, false},
 	} {
 		c.cmd.TokenLifetime = time.Hour
-		cfg, err := c.cmd.config()
+		cfg, _, err := c.cmd.config()
 		if err != nil || cfg.Demo != c.demo || !cfg.Admin || cfg.TLSCert != c.cmd.TLSCert || cfg.TLSKey != c.cmd.TLSKey || cfg.PublicHost != c.cmd.PublicHost || cfg.AllowNetwork != c.cmd.Insecure {
 			t.Errorf("%+v: %+v, %v", c.cmd, cfg, err)
 		}

@@ -38,7 +38,7 @@ func newSender(t testing.TB) *sender {
 	root := must.Get(os.MkdirTemp("", "wiebelt-sender-"))(t)
 	t.Cleanup(func() { _ = os.RemoveAll(root) })
 	s := &sender{t: t, bin: bin, dir: filepath.Join(root, "profile"), in: filepath.Join(root, "in"),
-		hubCfg: localhub.Config{Dir: t.TempDir(), Faults: &localhub.Faults{}}}
+		hubCfg: localhub.Config{Dir: t.TempDir()}}
 	for _, dir := range []string{s.dir, s.in} {
 		must.Do(t, os.Mkdir(dir, 0o700))
 	}
@@ -167,8 +167,7 @@ func TestDeliverNight(t *testing.T) {
 	go func() { ended <- cmd.Wait() }()
 
 	// Things happen as the night goes on, each once the hub has so many messages.
-	faults := s.hubCfg.Faults
-	at := func(f localhub.Fault) func() { return func() { faults.Set(localhub.AtTransaction, f) } }
+	at := func(f localhub.Fault) func() { return func() { s.hub.Faults().Set(localhub.AtTransaction, f) } }
 	restarts := 0
 	night := []struct {
 		have int
@@ -211,7 +210,7 @@ func TestDeliverNight(t *testing.T) {
 	if len(night) != 0 || restarts != 1 {
 		t.Fatalf("%d things did not happen: %v: %s", len(night), failed, errOut.String())
 	}
-	must.Do(t, faults.Reset())
+	must.Do(t, s.hub.Faults().Reset())
 
 	r := s.report()
 	code := cmd.ProcessState.ExitCode()
@@ -283,7 +282,7 @@ func TestDeliverNight(t *testing.T) {
 func TestDeliverStopped(t *testing.T) {
 	t.Parallel()
 	s := newSender(t)
-	s.hubCfg.Faults.Set(localhub.AtTransaction, localhub.Fault{Status: 503, RetryAfter: time.Hour})
+	s.hub.Faults().Set(localhub.AtTransaction, localhub.Fault{Status: 503, RetryAfter: time.Hour})
 	path := s.file("a.zip", contractZIP(t, 1))
 	cmd := s.command("deliver", path)
 	var out bytes.Buffer
@@ -305,7 +304,7 @@ func TestDeliverStopped(t *testing.T) {
 	if err := <-ended; cmd.ProcessState.ExitCode() != 6 || out.String() != "0 aangeleverd · 0 geweigerd · 0 mogelijk aangeleverd · 1 in de wacht\n" {
 		t.Errorf("%v: %s", err, out.String())
 	}
-	s.hubCfg.Faults.Clear(localhub.AtTransaction)
+	s.hub.Faults().Clear(localhub.AtTransaction)
 	if code, _, errOut := s.deliver("retry", "--all"); code != 6 { // it waits, and nobody delivers
 		t.Errorf("exit %d: %s", code, errOut)
 	}

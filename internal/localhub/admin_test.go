@@ -177,8 +177,7 @@ func TestAdminIsNotOnTheHubsPort(t *testing.T) {
 }
 
 func FuzzAdminFault(f *testing.F) {
-	h, err := Start(f.Context(), Config{Admin: true})
-	must.Do(f, err)
+	h := must.Get(Start(f.Context(), Config{Admin: true}))(f)
 	f.Cleanup(func() { _ = h.Close() })
 	for _, s := range []string{`{"drop":true}`, `{"delay":"1s","times":3}`, `{"slow":"1/1s"}`, `{"body":"cut"}`, `{"status":"x"}`, `[]`, ``, `{"times":1e9}`} {
 		f.Add(s)

@@ -60,8 +60,7 @@ func fullHub(t *testing.T, now *clocktest.Clock) (h *Hub, file string, bad []str
 			Producer: contact.Coded{Code: x, Description: x}, LastModifiedBy: contact.Coded{Code: x, Description: x},
 		}, Numbers: []string{"+31612345678"}})
 	}
-	ids, err := h.AddInvented(t.Context(), people...)
-	must.Do(t, err)
+	ids := must.Get(h.AddInvented(t.Context(), people...))(t)
 	for i, id := range ids[1:] {
 		bad = append(bad, "/contacts/viewcontact/"+id)
 		for mail := range 2 { // such a number or address is not taken, but a database may hold it
@@ -145,8 +144,7 @@ func allPages(t *testing.T) []pageSeenBy {
 	t.Helper()
 	h, file, bad := fullHub(t, newClock())
 	demo := start(t, Config{Synthetic: 50, Demo: true, Now: newClock().Now})
-	all, err := h.Messages(t.Context(), "", 100)
-	must.Do(t, err)
+	all := must.Get(h.Messages(t.Context(), "", 100))(t)
 	anyone, anna, boss := newBrowser(t, h), newBrowser(t, h), newBrowser(t, h)
 	anna.login("anna", "een-wachtwoord", "/")
 	boss.login(hostileUser, "een-wachtwoord", "/")

@@ -23,12 +23,19 @@ type Record struct {
 	Emails  []string
 }
 
-// fields are the columns of a contact beside its number n.
-const fields = "id, relation, initials, prefix, family, street, house, addition, postal, city, country, " +
-	"producer_code, producer, changed_code, changed"
+// fields are the columns of a contact beside its number n, in the order of
+// columnTable.
+var fields = func() string {
+	var names []string
+	for _, c := range columnTable[:phoneColumn] {
+		names = append(names, c.stored)
+	}
+	return strings.Join(names, ", ")
+}()
 
-// columns are those and n, of the contact c.
-var columns = "c." + strings.ReplaceAll(fields, ", ", ", c.") + ", c.n"
+// columns are those and n, of the contact c. An addition or a country may be null.
+var columns = strings.NewReplacer("c.addition", "ifnull(c.addition, '')", "c.country", "ifnull(c.country, '')").
+	Replace("c." + strings.ReplaceAll(fields, ", ", ", c.") + ", c.n")
 
 func scanContact(row sqlitefile.Row) (c contact.Contact, err error) {
 	c, _, err = scanNumbered(row)
@@ -36,12 +43,13 @@ func scanContact(row sqlitefile.Row) (c contact.Contact, err error) {
 }
 
 func scanNumbered(row sqlitefile.Row) (c contact.Contact, n int64, err error) {
-	var addition, country sql.NullString
-	err = row.Scan(&c.ID, &c.RelationNumber, &c.Initials, &c.Prefix, &c.FamilyName, &c.Address.Street,
-		&c.Address.Number, &addition, &c.Address.PostalCode, &c.Address.City, &country,
-		&c.Producer.Code, &c.Producer.Description, &c.LastModifiedBy.Code, &c.LastModifiedBy.Description, &n)
-	c.Address.Addition, c.Address.Country = addition.String, country.String
-	return c, n, err
+	var r Record
+	into := make([]any, 0, len(columnTable))
+	for _, c := range columnTable[:phoneColumn] {
+		into = append(into, c.field(&r))
+	}
+	err = row.Scan(append(into, &n)...)
+	return r.Contact, n, err
 }
 
 // contactWriter puts contacts with their terms into two tables.
@@ -50,7 +58,7 @@ type contactWriter struct{ contact, term *sql.Stmt }
 // newContactWriter writes fields, n and the other columns to the table contacts.
 func newContactWriter(ctx context.Context, tx *sql.Tx, contacts, terms string, others ...string) (w contactWriter, err error) {
 	names := append([]string{fields, "n"}, others...)
-	places := strings.Repeat("?,", strings.Count(fields, ",")+1+len(others)) + "?"
+	places := strings.Repeat("?,", int(phoneColumn)+len(others)) + "?"
 	if w.contact, err = tx.PrepareContext(ctx, "INSERT INTO "+contacts+" ("+strings.Join(names, ", ")+") VALUES ("+places+")"); err != nil {
 		return w, err
 	}
@@ -68,9 +76,11 @@ func (w contactWriter) write(ctx context.Context, r *Record, n int64, others ...
 		}
 		r.ID = id.String()
 	}
-	a := r.Address
-	values := append([]any{r.ID, r.RelationNumber, r.Initials, r.Prefix, r.FamilyName, a.Street, a.Number, null(a.Addition), a.PostalCode, a.City,
-		null(a.Country), r.Producer.Code, r.Producer.Description, r.LastModifiedBy.Code, r.LastModifiedBy.Description, n}, others...)
+	values := make([]any, 0, len(columnTable)+len(others))
+	for _, c := range columnTable[:phoneColumn] {
+		values = append(values, *c.field(r))
+	}
+	values = append(append(values, n), others...)
 	if _, err := w.contact.ExecContext(ctx, values...); err != nil {
 		return err
 	}
@@ -90,13 +100,6 @@ func (w contactWriter) write(ctx context.Context, r *Record, n int64, others ...
 		}
 	}
 	return nil
-}
-
-func null(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
 }
 
 // AddInvented stores contacts that the caller knows to be invented, all or none,

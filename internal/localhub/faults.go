@@ -15,28 +15,19 @@ import (
 
 const largeBody = 64 << 20
 
-// Faults are settable while the hub runs, from any goroutine. The zero value
-// is a hub in good health. It belongs to one hub at a time.
+// Faults are settable while the hub runs, from any goroutine.
 type Faults struct {
-	mu     sync.Mutex
+	hub *server
+
+	mu     sync.Mutex // guards what follows
 	set    map[Endpoint]Fault
 	refuse bool
 	held   map[Endpoint]int // requests waiting out a delay
 	taken  int64            // requests that a fault happened to
-
-	gate sync.Mutex // one opening or closing of the port at a time
-	hub  *server    // nil without one
 }
 
 // Set breaks an endpoint, in place of an earlier fault of it.
-func (f *Faults) Set(e Endpoint, x Fault) {
-	f.locked(func() {
-		if f.set == nil {
-			f.set = map[Endpoint]Fault{}
-		}
-		f.set[e] = x
-	})
-}
+func (f *Faults) Set(e Endpoint, x Fault) { f.locked(func() { f.set[e] = x }) }
 
 // Clear mends an endpoint.
 func (f *Faults) Clear(e Endpoint) { f.locked(func() { delete(f.set, e) }) }
@@ -53,26 +44,15 @@ func (f *Faults) refused() (on bool) {
 // SetGone closes the hub's port and all connections, so that clients are
 // refused, or opens the same port again. It returns when that has happened.
 // Opening fails if another program took the port in the meantime.
-func (f *Faults) SetGone(gone bool) error {
-	f.gate.Lock()
-	defer f.gate.Unlock()
-	if f.hub == nil {
-		return nil
-	}
-	return f.hub.setGone(gone)
-}
+func (f *Faults) SetGone(gone bool) error { return f.hub.setGone(gone) }
 
 // Reset mends everything.
 func (f *Faults) Reset() error {
-	f.locked(func() { f.set, f.refuse = nil, false })
+	f.locked(func() {
+		clear(f.set)
+		f.refuse = false
+	})
 	return f.SetGone(false)
-}
-
-// attach makes f the faults of a hub, or of none.
-func (f *Faults) attach(hub *server) {
-	f.gate.Lock()
-	defer f.gate.Unlock()
-	f.hub = hub
 }
 
 // All gives the faults that are set. Times is what is left of it.
@@ -120,12 +100,7 @@ func (f *Faults) take(e Endpoint) (x Fault, broken bool) {
 
 // hold waits; false means that the client or the hub went away first.
 func (f *Faults) hold(out *slowWriter, e Endpoint, d time.Duration) bool {
-	f.locked(func() {
-		if f.held == nil {
-			f.held = map[Endpoint]int{}
-		}
-		f.held[e]++
-	})
+	f.locked(func() { f.held[e]++ })
 	defer f.locked(func() {
 		if f.held[e]--; f.held[e] == 0 {
 			delete(f.held, e)

@@ -75,10 +75,7 @@ func TestGoneAndBack(t *testing.T) {
 	u := h.BaseURL() + "/login"
 	do(t, c, "GET", u, "") // leaves a connection open
 	for range 3 {
-		must.Do(t, f.SetGone(true))
-		if err := f.SetGone(true); err != nil { // once more changes nothing
-			t.Fatal(err)
-		}
+		must.Do(t, f.SetGone(true), f.SetGone(true)) // once more changes nothing
 		if _, err := try(t, c, "GET", u, ""); err == nil {
 			t.Fatal("answered")
 		}
@@ -90,21 +87,15 @@ func TestGoneAndBack(t *testing.T) {
 			t.Errorf("back: %d", a.status)
 		}
 	}
-	must.Do(t, f.SetGone(true))
-	if err := h.Close(); err != nil { // closing while gone
-		t.Fatal(err)
-	}
-	if err := f.SetGone(false); err != nil { // a hub that has ended stays away
-		t.Error(err)
-	}
+	must.Do(t, f.SetGone(true), h.Close())
+	must.Do(t, f.SetGone(false)) // a hub that has ended stays away
 }
 
 // wire sends a request on a connection of its own.
 func wire(t *testing.T, h *Hub, request string) net.Conn {
 	t.Helper()
 	addr := strings.TrimPrefix(h.BaseURL(), "http://")
-	c, err := net.Dial("tcp", addr)
-	must.Do(t, err)
+	c := must.Get(net.Dial("tcp", addr))(t)
 	t.Cleanup(func() { _ = c.Close() })
 	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
 	must.Get(io.WriteString(c, strings.Replace(request, "\r\n", "\r\nHost: "+addr+"\r\n", 1)))(t)
@@ -116,8 +107,7 @@ func headOf(t *testing.T, r *bufio.Reader) string {
 	t.Helper()
 	var b strings.Builder
 	for {
-		line, err := r.ReadString('\n')
-		must.Do(t, err)
+		line := must.Get(r.ReadString('\n'))(t)
 		if line == "\r\n" {
 			return b.String()
 		}
@@ -188,8 +178,7 @@ func TestLargeOnTheWire(t *testing.T) {
 	for size, want := range map[int]int64{1_000_000: 1_000_000, 0: 64 << 20} {
 		h.Faults().Set(AtLookup, Fault{Body: BodyLarge, Size: size})
 		r := bufio.NewReader(wire(t, h, "GET /contact/contacts/telephony?q=0201234567 HTTP/1.1\r\nAuthorization: Bearer "+tok+"\r\nConnection: close\r\n\r\n"))
-		resp, err := http.ReadResponse(r, nil)
-		must.Do(t, err)
+		resp := must.Get(http.ReadResponse(r, nil))(t)
 		if resp.ContentLength != -1 || resp.StatusCode != 200 {
 			t.Errorf("length %d, status %d", resp.ContentLength, resp.StatusCode)
 		}

@@ -48,7 +48,6 @@ type Config struct {
 	TokenLifetime  time.Duration    // whole seconds up to a day; 0 is an hour
 	Log            *slog.Logger     // nil: silent
 	Now            func() time.Time // nil: time.Now
-	Faults         *Faults          // nil: a set of its own, see Hub.Faults
 }
 
 // Hub is a running hub. Its methods may be used from any goroutine.
@@ -91,7 +90,8 @@ func Start(ctx context.Context, cfg Config) (*Hub, error) {
 	if err := where.certify(cfg); err != nil { // its files may be right tomorrow
 		return nil, err
 	}
-	h := &Hub{cfg: cfg, faults: cfg.Faults, logins: newLogins(), uploads: uploads{of: map[string]int{}}}
+	h := &Hub{cfg: cfg, logins: newLogins(), uploads: uploads{of: map[string]int{}}}
+	h.faults = &Faults{hub: &h.server, set: map[Endpoint]Fault{}, held: map[Endpoint]int{}}
 	h.prepareServer(ctx, where, cfg.Log)
 	if err := h.open(ctx); err != nil {
 		return nil, errors.Join(err, h.Close())
@@ -123,7 +123,6 @@ func (h *Hub) open(ctx context.Context) error {
 			return err
 		}
 	}
-	h.faults.attach(&h.server)
 	return nil
 }
 
@@ -142,7 +141,6 @@ func (c Config) withDefaults() Config {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	c.Faults = cmp.Or(c.Faults, &Faults{})
 	return c
 }
 
@@ -265,7 +263,6 @@ func (h *Hub) Stats() Stats {
 // was in memory is gone. Later calls wait for the first and return its result.
 func (h *Hub) Close() error {
 	h.closing.Do(func() {
-		h.faults.attach(nil)
 		h.stop()
 		if h.Data != nil {
 			h.closed = h.Data.Close()

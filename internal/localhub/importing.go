@@ -106,7 +106,7 @@ func (e *ImportError) orNil() error {
 // keeps in a file without a name and not in memory. So a bad file touches
 // nothing, and the hub's database is locked for others only while the contacts
 // go into it, sorted as they lie there.
-const (
+var (
 	staging = unstaging + `
 CREATE TEMP TABLE staged (n INTEGER PRIMARY KEY, row, given, ` + fields + `);
 CREATE TEMP TABLE staged_terms (term, contact, written, mail);

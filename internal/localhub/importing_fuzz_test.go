@@ -58,8 +58,7 @@ func fuzzImport(t *testing.T, format Format, file []byte) {
 }
 
 func seeds(f *testing.F, name string, more ...string) {
-	b, err := os.ReadFile("testdata/" + name)
-	must.Do(f, err)
+	b := must.Get(os.ReadFile("testdata/" + name))(f)
 	f.Add(b)
 	for _, s := range more {
 		f.Add([]byte(s))

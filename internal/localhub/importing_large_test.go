@@ -97,9 +97,7 @@ func TestImportWhileServing(t *testing.T) {
 		_, err := d.Import(t.Context(), people(n, CSV, ""), CSV, ImportOptions{Progress: func(int, int64) {
 			once.Do(func() {
 				// The import waits for this: nothing is locked while it reads.
-				if err := h.SetClientSecret(t.Context(), "meanwhile", org, secret); err != nil {
-					t.Error(err)
-				}
+				must.Do(t, h.SetClientSecret(t.Context(), "meanwhile", org, secret))
 				close(reading)
 			})
 		}})

@@ -13,30 +13,32 @@ import (
 // column is where a value of a file goes: one of columns, or ignoredColumn.
 type column uint8
 
-// columnTable has the columns of a file: the name that we write, the other names that the Contact
-// API has for it, and the place in a record. The last two may come several times.
+// columnTable has the columns of a file: the name that we write, the column in the
+// database, the other names that the Contact API has for it, and the place in a
+// record. The last two may come several times, and lie elsewhere.
 var columnTable = [...]struct {
 	name   string
+	stored string
 	others []string
 	field  func(*Record) *string
 }{
-	idColumn:       {"id", nil, func(r *Record) *string { return &r.ID }},
-	relationColumn: {DefaultRelationField, nil, func(r *Record) *string { return &r.RelationNumber }},
-	{"voorletters", nil, func(r *Record) *string { return &r.Initials }},
-	{"voorvoegsel", nil, func(r *Record) *string { return &r.Prefix }},
-	{"achternaam", nil, func(r *Record) *string { return &r.FamilyName }},
-	{"straat", []string{"woonadres.straat"}, func(r *Record) *string { return &r.Address.Street }},
-	{"huisnummer", []string{"woonadres.huisnummer"}, func(r *Record) *string { return &r.Address.Number }},
-	{"toevoeging", []string{"woonadres.toevoeging"}, func(r *Record) *string { return &r.Address.Addition }},
-	{"postcode", []string{"woonadres.postcode"}, func(r *Record) *string { return &r.Address.PostalCode }},
-	{"plaats", []string{"woonadres.plaats"}, func(r *Record) *string { return &r.Address.City }},
-	countryColumn: {"landIso", []string{"woonadres.landIso"}, func(r *Record) *string { return &r.Address.Country }},
-	{"producent_code", []string{"producent.code"}, func(r *Record) *string { return &r.Producer.Code }},
-	{"producent", []string{"producent.description"}, func(r *Record) *string { return &r.Producer.Description }},
-	{"gewijzigd_code", []string{"laatstGewijzigdDoor.code"}, func(r *Record) *string { return &r.LastModifiedBy.Code }},
-	{"gewijzigd", []string{"laatstGewijzigdDoor.description", "laatstGewijzigdDoor"}, func(r *Record) *string { return &r.LastModifiedBy.Description }},
-	phoneColumn: {"telefoon", nil, nil},
-	emailColumn: {"email", nil, nil},
+	idColumn:       {"id", "id", nil, func(r *Record) *string { return &r.ID }},
+	relationColumn: {DefaultRelationField, "relation", nil, func(r *Record) *string { return &r.RelationNumber }},
+	{"voorletters", "initials", nil, func(r *Record) *string { return &r.Initials }},
+	{"voorvoegsel", "prefix", nil, func(r *Record) *string { return &r.Prefix }},
+	{"achternaam", "family", nil, func(r *Record) *string { return &r.FamilyName }},
+	{"straat", "street", []string{"woonadres.straat"}, func(r *Record) *string { return &r.Address.Street }},
+	{"huisnummer", "house", []string{"woonadres.huisnummer"}, func(r *Record) *string { return &r.Address.Number }},
+	{"toevoeging", "addition", []string{"woonadres.toevoeging"}, func(r *Record) *string { return &r.Address.Addition }},
+	{"postcode", "postal", []string{"woonadres.postcode"}, func(r *Record) *string { return &r.Address.PostalCode }},
+	{"plaats", "city", []string{"woonadres.plaats"}, func(r *Record) *string { return &r.Address.City }},
+	countryColumn: {"landIso", "country", []string{"woonadres.landIso"}, func(r *Record) *string { return &r.Address.Country }},
+	{"producent_code", "producer_code", []string{"producent.code"}, func(r *Record) *string { return &r.Producer.Code }},
+	{"producent", "producer", []string{"producent.description"}, func(r *Record) *string { return &r.Producer.Description }},
+	{"gewijzigd_code", "changed_code", []string{"laatstGewijzigdDoor.code"}, func(r *Record) *string { return &r.LastModifiedBy.Code }},
+	{"gewijzigd", "changed", []string{"laatstGewijzigdDoor.description", "laatstGewijzigdDoor"}, func(r *Record) *string { return &r.LastModifiedBy.Description }},
+	phoneColumn: {"telefoon", "", nil, nil},
+	emailColumn: {"email", "", nil, nil},
 }
 
 // Columns that are treated in a way of their own.

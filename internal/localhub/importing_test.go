@@ -22,12 +22,9 @@ import (
 
 func openFolder(t testing.TB, dir string) *Data {
 	t.Helper()
-	d, err := OpenData(t.Context(), dir)
-	must.Do(t, err)
+	d := must.Get(OpenData(t.Context(), dir))(t)
 	t.Cleanup(func() {
-		if err := d.Close(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, d.Close())
 	})
 	return d
 }
@@ -53,8 +50,7 @@ func importText(t testing.TB, d *Data, f Format, text string, opt ImportOptions)
 
 func count(t testing.TB, d *Data) int {
 	t.Helper()
-	n, err := d.Count(t.Context())
-	must.Do(t, err)
+	n := must.Get(d.Count(t.Context()))(t)
 	return n
 }
 
@@ -76,28 +72,24 @@ var samplePeople = []Record{
 }
 
 func TestImportSamples(t *testing.T) {
-	utf8, err := os.ReadFile("testdata/contacts.csv")
-	must.Do(t, err)
+	utf8 := must.Get(os.ReadFile("testdata/contacts.csv"))(t)
 	bare := bytes.TrimPrefix(utf8, []byte("\ufeff"))
 	if len(bare) == len(utf8) {
 		t.Error("the sample has no mark, as spreadsheets write it")
 	}
-	answer, err := os.ReadFile("testdata/contacts.json")
-	must.Do(t, err)
+	answer := must.Get(os.ReadFile("testdata/contacts.json"))(t)
 	var records struct {
 		Data struct{ Items []json.RawMessage }
 	}
 	must.Do(t, json.Unmarshal(answer, &records))
 	encode := func(e interface{ Bytes([]byte) ([]byte, error) }, s []byte) string {
-		b, err := e.Bytes(s)
-		must.Do(t, err)
+		b := must.Get(e.Bytes(s))(t)
 		return string(b)
 	}
 	resep := func(sep rune, head string) string {
 		r := csv.NewReader(bytes.NewReader(bare))
 		r.Comma = ';'
-		all, err := r.ReadAll()
-		must.Do(t, err)
+		all := must.Get(r.ReadAll())(t)
 		var b strings.Builder
 		b.WriteString(head)
 		w := csv.NewWriter(&b)
@@ -105,8 +97,7 @@ func TestImportSamples(t *testing.T) {
 		must.Do(t, w.WriteAll(all))
 		return b.String()
 	}
-	array, err := json.Marshal(records.Data.Items)
-	must.Do(t, err)
+	array := must.Get(json.Marshal(records.Data.Items))(t)
 	var lines bytes.Buffer
 	for _, r := range records.Data.Items {
 		must.Do(t, json.Compact(&lines, r))
@@ -294,8 +285,7 @@ func TestImportReplaceAndCheck(t *testing.T) {
 func TestImportAndDemo(t *testing.T) {
 	const file = "achternaam,telefoon\nEcht,0611111111\n"
 	dir := t.TempDir()
-	demo, err := Start(t.Context(), Config{Dir: dir, Synthetic: 20, Demo: true})
-	must.Do(t, err)
+	demo := must.Get(Start(t.Context(), Config{Dir: dir, Synthetic: 20, Demo: true}))(t)
 	defer demo.Close()
 	refused := func(d *Data, opt ImportOptions, want string) {
 		t.Helper()
@@ -315,29 +305,21 @@ func TestImportAndDemo(t *testing.T) {
 	refused(d, ImportOptions{}, "have to replace them")
 	began := false
 	other := openFolder(t, t.TempDir())
-	_, err = other.Import(t.Context(), strings.NewReader(file), CSV, ImportOptions{Progress: func(int, int64) {
+	_, err := other.Import(t.Context(), strings.NewReader(file), CSV, ImportOptions{Progress: func(int, int64) {
 		again := openFolder(t, other.dir)
-		if _, err := again.AddInvented(t.Context(), person("Verzonnen", "0622222222")); err != nil {
-			t.Error(err)
-		}
+		must.Get(again.AddInvented(t.Context(), person("Verzonnen", "0622222222")))(t)
 	}})
 	if n := count(t, other); err == nil || !strings.Contains(err.Error(), "meanwhile") || n != 1 {
 		t.Error(n, err)
 	}
 	_, err = d.Import(t.Context(), strings.NewReader(file), CSV, ImportOptions{Replace: true, Progress: func(int, int64) {
 		began = true
-		if h, err := Start(t.Context(), Config{Dir: dir, Demo: true}); err == nil {
-			_ = h.Close()
-			t.Error("a demo started during the import")
-		}
+		_ = notStarted(t, Config{Dir: dir, Demo: true})
 	}})
 	if n := count(t, d); err != nil || n != 1 || !began {
 		t.Fatal(n, err, began)
 	}
-	if h, err := Start(t.Context(), Config{Dir: dir, Synthetic: 20, Demo: true}); err == nil {
-		_ = h.Close()
-		t.Error("a demo started on real contacts")
-	}
+	_ = notStarted(t, Config{Dir: dir, Synthetic: 20, Demo: true})
 	h := start(t, Config{Dir: dir}) // the lock was given back
 	if got := items(t, lookup(t, h, token(t, h), "0611111111")); len(got) != 1 || got[0].Family != "Echt" {
 		t.Errorf("%+v", got)

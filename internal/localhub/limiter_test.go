@@ -97,8 +97,7 @@ func attempt(h *Hub, jar map[string]string, remote, user, password string) int {
 func TestRightPasswordGetsIn(t *testing.T) {
 	defer func(old int) { hashCost = old }(hashCost)
 	hashCost = 5
-	h, err := Start(t.Context(), Config{})
-	must.Do(t, err)
+	h := must.Get(Start(t.Context(), Config{}))(t)
 	defer h.Close()
 	const password = "een-wachtwoord"
 	must.Do(t, h.AddUser(t.Context(), "anna", password, false))

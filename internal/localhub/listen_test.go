@@ -53,10 +53,7 @@ func TestListensOnLoopbackAddressesOnly(t *testing.T) {
 func TestIPv6Loopback(t *testing.T) {
 	l, err := net.Listen("tcp", "[::1]:0")
 	if err != nil { // a computer without it: the reason is given
-		if h, err := Start(t.Context(), Config{Listen: "[::1]:0"}); err == nil {
-			_ = h.Close()
-			t.Error("listens where nobody can")
-		}
+		_ = notStarted(t, Config{Listen: "[::1]:0"})
 		return
 	}
 	_ = l.Close()
@@ -68,25 +65,19 @@ func TestIPv6Loopback(t *testing.T) {
 
 func TestEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	h, err := Start(ctx, Config{})
-	must.Do(t, err)
+	h := must.Get(Start(ctx, Config{}))(t)
 	cancel()
-	if err := h.Close(); err != nil { // waits for the close that the context began
-		t.Fatal(err)
-	}
+	must.Do(t, h.Close()) // waits for the close that the context began
 	if _, err := try(t, newClient(t), "GET", h.BaseURL()+"/login", ""); err == nil {
 		t.Error("still answers")
 	}
-	if err := h.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, h.Close())
 }
 
 // pair makes a certificate that signs itself.
 func pair(t testing.TB, change func(*x509.Certificate)) (certFile, keyFile string, roots *x509.CertPool) {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	must.Do(t, err)
+	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	c := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "hub.example"}, DNSNames: []string{"hub.example", "other.example"},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
@@ -94,8 +85,7 @@ func pair(t testing.TB, change func(*x509.Certificate)) (certFile, keyFile strin
 	if change != nil {
 		change(c)
 	}
-	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
-	must.Do(t, err)
+	der := must.Get(x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key))(t)
 	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
 	must.Do(t, err)
 	dir := t.TempDir()
@@ -275,10 +265,7 @@ func TestWhoMayReachTheHub(t *testing.T) {
 		}
 	}
 	// What may be reached is tried: nobody has this address (RFC 5737).
-	if h, err := Start(t.Context(), Config{Listen: "192.0.2.1:0", AllowNetwork: true}); err == nil {
-		_ = h.Close()
-		t.Error("listens on an address of nobody")
-	} else if errors.Is(err, ErrNotLoopback) {
+	if err := notStarted(t, Config{Listen: "192.0.2.1:0", AllowNetwork: true}); errors.Is(err, ErrNotLoopback) {
 		t.Error(err)
 	}
 }
@@ -286,26 +273,16 @@ func TestWhoMayReachTheHub(t *testing.T) {
 func TestPortInUse(t *testing.T) {
 	first := start(t, Config{})
 	addr := strings.TrimPrefix(first.BaseURL(), "http://")
-	h, err := Start(t.Context(), Config{Listen: addr, Dir: t.TempDir()})
-	if err == nil {
-		_ = h.Close()
-		t.Fatal("two hubs on one port")
+	if err := notStarted(t, Config{Listen: addr, Dir: t.TempDir()}); !strings.Contains(fmt.Sprint(err), "another program listens on "+addr) {
+		t.Error(err)
 	}
-	if !strings.Contains(err.Error(), "another program listens on "+addr) {
-		t.Errorf("%v", err)
-	}
-	if f := first.Faults(); f.SetGone(true) != nil {
-		t.Fatal("not gone")
-	}
-	l, err := net.Listen("tcp", addr)
-	must.Do(t, err)
+	must.Do(t, first.Faults().SetGone(true))
+	l := must.Get(net.Listen("tcp", addr))(t)
 	if err := first.Faults().SetGone(false); err == nil || !strings.Contains(err.Error(), "another program") {
 		t.Errorf("come back to a taken port: %v", err)
 	}
 	_ = l.Close()
-	if err := first.Faults().SetGone(false); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, first.Faults().SetGone(false))
 }
 
 // half is a delivery of which the first half has arrived.
@@ -317,8 +294,7 @@ type half struct {
 func startDelivery(t *testing.T, h *Hub, body string) half {
 	t.Helper()
 	tok := token(t, h)
-	conn, err := net.Dial("tcp", strings.TrimPrefix(h.BaseURL(), "http://"))
-	must.Do(t, err)
+	conn := must.Get(net.Dial("tcp", strings.TrimPrefix(h.BaseURL(), "http://")))(t)
 	t.Cleanup(func() { _ = conn.Close() })
 	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
 	before := h.Stats().Messages
@@ -334,8 +310,7 @@ func startDelivery(t *testing.T, h *Hub, body string) half {
 func (d half) finish(t *testing.T) int {
 	t.Helper()
 	_, _ = io.WriteString(d.conn, d.rest)
-	resp, err := http.ReadResponse(bufio.NewReader(d.conn), nil)
-	must.Do(t, err)
+	resp := must.Get(http.ReadResponse(bufio.NewReader(d.conn), nil))(t)
 	_ = resp.Body.Close()
 	return resp.StatusCode
 }
@@ -369,11 +344,8 @@ func TestStopLetsADeliveryFinish(t *testing.T) {
 	if status := d.finish(t); status != 200 {
 		t.Errorf("status %d", status)
 	}
-	if err := <-closed; err != nil {
-		t.Error(err)
-	}
-	data, err := OpenData(t.Context(), dir)
-	must.Do(t, err)
+	must.Do(t, <-closed)
+	data := must.Get(OpenData(t.Context(), dir))(t)
 	defer data.Close()
 	if all := box(t, data); len(all) != 2 {
 		t.Errorf("%d messages", len(all))
@@ -386,17 +358,14 @@ func TestStopCutsADeliveryThatStands(t *testing.T) {
 	h.grace, h.last = 200*time.Millisecond, time.Millisecond
 	d := startDelivery(t, h, messagetest.Request(numbered(t, 1)))
 	began := time.Now()
-	if err := <-closeHub(t, h); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, <-closeHub(t, h))
 	if took := time.Since(began); took < 200*time.Millisecond || took > 5*time.Second {
 		t.Errorf("took %v", took)
 	}
 	if b, err := io.ReadAll(d.conn); len(b) > 0 {
 		t.Errorf("%q, %v", b, err)
 	}
-	data, err := OpenData(t.Context(), dir)
-	must.Do(t, err)
+	data := must.Get(OpenData(t.Context(), dir))(t)
 	defer data.Close()
 	if all, left := box(t, data), files(t, dir); len(all) != 0 || len(left) != 0 {
 		t.Errorf("%d messages, files %v", len(all), left)
@@ -406,14 +375,11 @@ func TestStopCutsADeliveryThatStands(t *testing.T) {
 func TestStopDoesNotWaitForSilentConnections(t *testing.T) {
 	h := start(t, Config{})
 	for range 3 {
-		c, err := net.Dial("tcp", strings.TrimPrefix(h.BaseURL(), "http://"))
-		must.Do(t, err)
+		c := must.Get(net.Dial("tcp", strings.TrimPrefix(h.BaseURL(), "http://")))(t)
 		defer c.Close()
 	}
 	began := time.Now()
-	if err := h.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, h.Close())
 	if took := time.Since(began); took > 5*time.Second { // half of what a request gets
 		t.Errorf("took %v", took)
 	}
@@ -464,7 +430,7 @@ func TestSettingsAreChecked(t *testing.T) {
 			t.Errorf("%s was accepted", name)
 		}
 	}
-	if _, err := Start(t.Context(), Config{Synthetic: -1}); !errors.Is(err, ErrSetting) {
+	if err := notStarted(t, Config{Synthetic: -1}); !errors.Is(err, ErrSetting) {
 		t.Error(err)
 	}
 }

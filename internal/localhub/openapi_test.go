@@ -224,8 +224,7 @@ func TestOpenAPIIsServed(t *testing.T) {
 			a.header.Get("Access-Control-Allow-Origin") != "" {
 			t.Fatalf("%d %v", a.status, a.header)
 		}
-		c, err := loadContract([]byte(a.body))
-		must.Do(t, err)
+		c := must.Get(loadContract([]byte(a.body)))(t)
 		if c.doc.OpenAPI != "3.1.0" || !strings.Contains(a.body, `"`+h.BaseURL()+`"`) {
 			t.Errorf("version %s, or another address", c.doc.OpenAPI)
 		}
@@ -243,8 +242,7 @@ func TestOpenAPIIsServed(t *testing.T) {
 
 // What the document says and what was chosen are told apart.
 func TestOpenAPITellsDocumentedPartsApart(t *testing.T) {
-	b, err := os.ReadFile("api/openapi.json")
-	must.Do(t, err)
+	b := must.Get(os.ReadFile("api/openapi.json"))(t)
 	labels := 0
 	var look func(where string, v any)
 	look = func(where string, v any) {

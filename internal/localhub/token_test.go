@@ -167,8 +167,7 @@ func TestBearer(t *testing.T) {
 	must.Do(t, exec(h, "DELETE FROM clients WHERE id = 'gone'"))
 	in := func(d time.Duration) *time.Time { x := now.Now().Add(d); return &x }
 	bearer := func(m jwt.SigningMethod, key any, id, org, scope string, exp *time.Time) string {
-		s, err := sign(h, m, key, id, org, scope, exp)
-		must.Do(t, err)
+		s := must.Get(sign(h, m, key, id, org, scope, exp))(t)
 		return "Bearer " + s
 	}
 	good := bearer(jwt.SigningMethodHS256, nil, clientID, org, "Basic", in(time.Minute))

@@ -69,8 +69,7 @@ func box(t testing.TB, d interface {
 	Messages(context.Context, string, int) ([]Message, error)
 }) []Message {
 	t.Helper()
-	all, err := d.Messages(t.Context(), "", 10_000)
-	must.Do(t, err)
+	all := must.Get(d.Messages(t.Context(), "", 10_000))(t)
 	return all
 }
 
@@ -105,8 +104,7 @@ func TestDeliverAndRead(t *testing.T) {
 			if r := got[i]; r.SHA256 != sumOf(want) || r.Size != int64(len(want)) || r.Repeated || !r.Received.Equal(now.Now()) {
 				t.Errorf("receipt %d: %+v", i, r)
 			}
-			m, err := h.Message(t.Context(), got[i].ID)
-			must.Do(t, err)
+			m := must.Get(h.Message(t.Context(), got[i].ID))(t)
 			if m.Sender != clientID || m.OrganisationCode != org || m.Intermediary != "intermediary" || m.Files != i+1 || !m.Received.Equal(now.Now()) {
 				t.Errorf("message %d: %+v", i, m)
 			}
@@ -143,20 +141,10 @@ func TestMessagesOutliveTheHub(t *testing.T) {
 	dir := t.TempDir()
 	h := start(t, Config{Dir: dir})
 	id := receipts(t, deliver(t, h, token(t, h), messagetest.Request(numbered(t, 7))))[0].ID
-	if _, err := Start(t.Context(), Config{Dir: dir}); err == nil {
-		t.Error("two hubs serve one folder")
-	}
-	d, err := OpenData(t.Context(), dir) // while it runs
-	must.Do(t, err)
-	if _, err := d.Message(t.Context(), id); err != nil {
-		t.Error(err)
-	}
-	if err := d.Close(); err != nil {
-		t.Error(err)
-	}
-	if err := h.Close(); err != nil {
-		t.Error(err)
-	}
+	_ = notStarted(t, Config{Dir: dir})
+	d := must.Get(OpenData(t.Context(), dir))(t) // while it runs
+	must.Get(d.Message(t.Context(), id))(t)
+	must.Do(t, d.Close(), h.Close())
 	// What an interrupted delivery leaves is gone at the next start; what is in
 	// the list stays.
 	for _, stray := range []string{"incoming/x.part", "messages/aa/" + strings.Repeat("a", 64) + ".zip"} {
@@ -164,14 +152,10 @@ func TestMessagesOutliveTheHub(t *testing.T) {
 		must.Do(t, os.MkdirAll(filepath.Dir(name), 0o700))
 		must.Do(t, os.WriteFile(name, []byte("half"), 0o600))
 	}
-	h2, err := Start(t.Context(), Config{Dir: dir})
-	must.Do(t, err)
+	h2 := must.Get(Start(t.Context(), Config{Dir: dir}))(t)
 	defer h2.Close()
-	m, err := h2.Message(t.Context(), id)
-	must.Do(t, err)
-	if err := h2.CopyMessage(m, io.Discard); err != nil {
-		t.Error(err)
-	}
+	m := must.Get(h2.Message(t.Context(), id))(t)
+	must.Do(t, h2.CopyMessage(m, io.Discard))
 	if left := files(t, dir); len(left) != 1 {
 		t.Errorf("left behind: %v", left)
 	}
@@ -257,8 +241,7 @@ func TestDeliverRepeatedAtOneTime(t *testing.T) {
 func TestDeliverNeedsScope(t *testing.T) {
 	h := start(t, Config{})
 	expires := time.Now().Add(time.Hour)
-	basicOnly, err := sign(h, jwt.SigningMethodHS256, nil, clientID, org, "Basic", &expires)
-	must.Do(t, err)
+	basicOnly := must.Get(sign(h, jwt.SigningMethodHS256, nil, clientID, org, "Basic", &expires))(t)
 	for tok, want := range map[string]int{basicOnly: http.StatusForbidden, "nonsense": http.StatusUnauthorized} {
 		if a := deliver(t, h, tok, messagetest.Request(numbered(t, 1))); a.status != want {
 			t.Errorf("%d %s, want %d", a.status, a.body, want)
@@ -335,8 +318,7 @@ func heap(do func()) int64 {
 // and reads the answer while it still writes.
 func sender(t testing.TB, h *Hub, token, length string, body io.Reader) (status string, sent int64) {
 	t.Helper()
-	conn, err := net.Dial("tcp", strings.TrimPrefix(h.BaseURL(), "http://"))
-	must.Do(t, err)
+	conn := must.Get(net.Dial("tcp", strings.TrimPrefix(h.BaseURL(), "http://")))(t)
 	defer conn.Close()
 	fmt.Fprintf(conn, "POST /transaction/intermediary HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n%s\r\n\r\n",
 		strings.TrimPrefix(h.BaseURL(), "http://"), token, length)
@@ -345,8 +327,7 @@ func sender(t testing.TB, h *Hub, token, length string, body io.Reader) (status 
 		n, _ := io.Copy(conn, body) // the hub may close first
 		written <- n
 	}()
-	line, err := bufio.NewReader(conn).ReadString('\n')
-	must.Do(t, err)
+	line := must.Get(bufio.NewReader(conn).ReadString('\n'))(t)
 	conn.Close()
 	return strings.TrimSpace(line), <-written
 }

@@ -36,12 +36,11 @@ func hubProcess() {
 	var seed uint64
 	_, err := fmt.Sscan(os.Getenv(seedEnv), &seed)
 	orExit(err)
-	faults := &localhub.Faults{}
-	if seed%2 == 0 {
-		faults.Set(localhub.AtTransaction, localhub.Fault{Delay: 8 * time.Millisecond})
-	}
-	h, err := localhub.Start(context.Background(), localhub.Config{Dir: os.Getenv(dirEnv), Listen: os.Getenv(hubEnv), Faults: faults})
+	h, err := localhub.Start(context.Background(), localhub.Config{Dir: os.Getenv(dirEnv), Listen: os.Getenv(hubEnv)})
 	orExit(err)
+	if seed%2 == 0 {
+		h.Faults().Set(localhub.AtTransaction, localhub.Fault{Delay: 8 * time.Millisecond})
+	}
 	orExit(h.SetClientSecret(context.Background(), "office", "1234", "geheim"))
 	fmt.Println("ready", h.BaseURL())
 	_, _ = io.Copy(io.Discard, os.Stdin) // until the other end is gone
