@@ -34,6 +34,15 @@ func TestAdminInterface(t *testing.T) {
 	if a := ask(t, h, "GET", "/faults", ""); a.status != 200 || a.body != `{"faults":{},"waiting":{}}`+"\n" || a.header.Get("Cache-Control") != "no-store" {
 		t.Errorf("%+v", a)
 	}
+	// It and the hub's own port are two things, and two hubs have two secrets.
+	for _, address := range []string{h.BaseURL() + u.Path + "/faults", h.AdminURL() + "/login"} {
+		if a := do(t, newClient(t), "GET", address, ""); a.status != 404 {
+			t.Errorf("%d", a.status)
+		}
+	}
+	if v, err := url.Parse(start(t, Config{Admin: true}).AdminURL()); err != nil || v.Path == u.Path {
+		t.Error("two hubs with one secret", err)
+	}
 	tok := token(t, h)
 	full := `{"delay":"10ms","status":503,"retry_after":"30s","body":"html","content_type":"text/plain","slow":"10/1ms","times":2}`
 	want := `{"faults":{"lookup":` + full + `},"waiting":{}}` + "\n"
@@ -156,23 +165,6 @@ func TestAdminRefuses(t *testing.T) {
 		if all := h.Faults().All(); len(all) != 1 || all[AtLookup] != kept {
 			t.Fatalf("%s: changed something: %+v", name, all)
 		}
-	}
-}
-
-// The admin interface and the hub's own port are two things.
-func TestAdminIsNotOnTheHubsPort(t *testing.T) {
-	h := start(t, Config{Admin: true})
-	u, _ := url.Parse(h.AdminURL())
-	if a := do(t, newClient(t), "GET", h.BaseURL()+u.Path+"/faults", ""); a.status != 404 {
-		t.Errorf("%d", a.status)
-	}
-	if a := ask(t, h, "GET", "/login", ""); a.status != 404 {
-		t.Errorf("%d", a.status)
-	}
-	other := start(t, Config{Admin: true})
-	v, _ := url.Parse(other.AdminURL())
-	if u.Path == v.Path {
-		t.Error("two hubs with one secret")
 	}
 }
 

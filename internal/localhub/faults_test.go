@@ -102,19 +102,6 @@ func wire(t *testing.T, h *Hub, request string) net.Conn {
 	return c
 }
 
-// headOf reads up to the empty line.
-func headOf(t *testing.T, r *bufio.Reader) string {
-	t.Helper()
-	var b strings.Builder
-	for {
-		line := must.Get(r.ReadString('\n'))(t)
-		if line == "\r\n" {
-			return b.String()
-		}
-		b.WriteString(line)
-	}
-}
-
 const loginRequest = "GET /login HTTP/1.1\r\nConnection: close\r\n\r\n"
 
 func TestDropOnTheWire(t *testing.T) {
@@ -136,10 +123,9 @@ func TestDropOnTheWire(t *testing.T) {
 func TestSlowEndsWithTheHub(t *testing.T) {
 	h := start(t, Config{})
 	h.Faults().Set(AtPages, Fault{Slow: Slow{Bytes: 5, Every: time.Hour}})
-	r := bufio.NewReader(wire(t, h, loginRequest))
-	headOf(t, r)
+	resp := must.Get(http.ReadResponse(bufio.NewReader(wire(t, h, loginRequest)), nil))(t)
 	drop := make([]byte, 5)
-	if _, err := io.ReadFull(r, drop); err != nil || !strings.EqualFold(string(drop), "<!doc") {
+	if _, err := io.ReadFull(resp.Body, drop); err != nil || !strings.EqualFold(string(drop), "<!doc") {
 		t.Fatalf("%q, %v", drop, err)
 	}
 	began := time.Now()
@@ -147,8 +133,8 @@ func TestSlowEndsWithTheHub(t *testing.T) {
 	if took := time.Since(began); took > 1500*time.Millisecond {
 		t.Errorf("took %v", took)
 	}
-	if _, err := r.ReadByte(); err == nil {
-		t.Error("more came")
+	if n, err := resp.Body.Read(drop); err == nil {
+		t.Errorf("%d more came", n)
 	}
 }
 

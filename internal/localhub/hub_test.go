@@ -69,10 +69,13 @@ func notStarted(t testing.TB, cfg Config) error {
 
 // newClient has connections of its own, which end with the test. Its requests and
 // their answers are checked against the hub's description.
-func newClient(t testing.TB) *http.Client {
-	tr := &http.Transport{}
+func newClient(t testing.TB) *http.Client { return clientBy(t, &http.Transport{}) }
+
+// clientBy is newClient over a transport.
+func clientBy(t testing.TB, tr *http.Transport) *http.Client {
 	t.Cleanup(tr.CloseIdleConnections)
-	return check(t, &http.Client{Transport: tr, Timeout: 20 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }})
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &http.Client{Transport: &checked{tr, t.Errorf}, Timeout: 20 * time.Second, CheckRedirect: stay}
 }
 
 // exec runs a statement.
@@ -106,18 +109,10 @@ type answer struct {
 
 func do(t testing.TB, c *http.Client, method, url, body string, header ...string) answer {
 	t.Helper()
-	a := must.Get(try(t, c, method, url, body, header...))(t)
-	return a
+	return must.Get(try(t, c, method, url, body, header...))(t)
 }
 
 func try(t testing.TB, c *http.Client, method, url, body string, header ...string) (answer, error) {
-	t.Helper()
-	return send(t, check(t, c), method, url, body, header...)
-}
-
-// send is try for a client whose answers are not held against the hub's description:
-// that takes ten times as long as the answer.
-func send(t testing.TB, c *http.Client, method, url, body string, header ...string) (answer, error) {
 	t.Helper()
 	r := must.Get(http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body)))(t)
 	for i := 0; i < len(header); i += 2 {

@@ -104,11 +104,9 @@ func pair(t testing.TB, change func(*x509.Certificate)) (certFile, keyFile strin
 func overTLS(t testing.TB, h *Hub, c *tls.Config) *http.Client {
 	_, port, err := net.SplitHostPort(strings.TrimPrefix(h.BaseURL(), "https://"))
 	must.Do(t, err)
-	tr := &http.Transport{TLSClientConfig: c, DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+	return clientBy(t, &http.Transport{TLSClientConfig: c, DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, network, "127.0.0.1:"+port)
-	}}
-	t.Cleanup(tr.CloseIdleConnections)
-	return &http.Client{Transport: tr, Timeout: 20 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	}})
 }
 
 func TestTLS(t *testing.T) {

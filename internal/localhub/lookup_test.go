@@ -2,7 +2,6 @@ package localhub
 
 import (
 	"cmp"
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -33,24 +32,11 @@ func TestLookupEveryField(t *testing.T) {
 			`{"id":"` + ids[1] + `","` + field + `":"","voorletters":"","achternaam":"","voorvoegsel":"",` +
 			`"woonadres":{"straat":"","huisnummer":"","toevoeging":null,"postcode":"","plaats":"","landIso":null},` +
 			`"producent":{"code":"","description":""},"laatstGewijzigdDoor":{"code":"","description":""},` +
-			`"link":"` + h.HubURL() + `/contacts/viewcontact/` + ids[1] + `"}]}}`
-		if got := canonical(t, a.body); got != canonical(t, want) || a.header.Get("Content-Type") != "application/json" {
+			`"link":"` + h.HubURL() + `/contacts/viewcontact/` + ids[1] + `"}]}}` + "\n"
+		if a.body != want || a.header.Get("Content-Type") != "application/json" {
 			t.Errorf("got  %s\nwant %s", a.body, want)
 		}
-		if strings.Index(a.body, `"voorletters"`) > strings.Index(a.body, `"achternaam"`) {
-			t.Error("not in the document's order")
-		}
 	}
-}
-
-func canonical(t *testing.T, s string) string {
-	t.Helper()
-	var v any
-	if err := json.Unmarshal([]byte(s), &v); err != nil {
-		t.Fatal(err, s)
-	}
-	b, _ := json.Marshal(v)
-	return string(b)
 }
 
 // What finds whom; TestTermOf has the notations.

@@ -95,22 +95,6 @@ type checked struct {
 	fail func(format string, args ...any)
 }
 
-// check puts c's requests through a checker.
-func check(t testing.TB, c *http.Client) *http.Client {
-	if _, ok := c.Transport.(*checked); ok {
-		return c
-	}
-	same := *c
-	same.Transport = &checked{cmp.Or(c.Transport, http.DefaultTransport), t.Errorf}
-	return &same
-}
-
-func (c *checked) CloseIdleConnections() {
-	if i, ok := c.next.(interface{ CloseIdleConnections() }); ok {
-		i.CloseIdleConnections()
-	}
-}
-
 func (c *checked) RoundTrip(r *http.Request) (*http.Response, error) {
 	var h *Hub
 	var faults int64

@@ -12,6 +12,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
+	"wiebelt/internal/testutil/messagetest"
 	"wiebelt/internal/testutil/must"
 )
 
@@ -194,6 +195,12 @@ func TestBearer(t *testing.T) {
 		a := do(t, newClient(t), "GET", h.BaseURL()+"/contact/contacts/telephony?q=0612345678", "", "Authorization", c.header)
 		if a.status != c.want || c.code != "" && (errorCode(t, a) != c.code || !strings.HasPrefix(a.header.Get("WWW-Authenticate"), "Bearer ")) {
 			t.Errorf("%s: %d %s", name, a.status, a.body)
+		}
+	}
+	// A delivery asks for another scope.
+	for tok, want := range map[string]int{strings.TrimPrefix(good, "Bearer "): 403, "nonsense": 401} {
+		if a := deliver(t, h, tok, messagetest.Request(numbered(t, 1))); a.status != want || len(box(t, h)) != 0 {
+			t.Errorf("delivery: %d, want %d", a.status, want)
 		}
 	}
 	tok := token(t, h)
