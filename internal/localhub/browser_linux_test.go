@@ -90,26 +90,34 @@ func hostileZIP(t *testing.T) []byte {
 	return messagetest.ZIP(t, files...)
 }
 
-// The deep link in a real browser: login first, then the file. After logging out
-// the browser's way back leads to the login too, although it keeps pages.
-func TestDeepLinkInChromium(t *testing.T) {
-	h, file, _ := fullHub(t, newClock())
+// TestChromium looks at the hub's pages in a real browser, which is started once.
+func TestChromium(t *testing.T) {
+	h, file, bad := fullHub(t, newClock())
 	c := startChromium(t)
+	c.followDeepLink(h, file)
+	for _, p := range allPages(t, h, file, bad) {
+		c.lookAt(p)
+	}
+}
+
+// followDeepLink: login first, then the file. After logging out the browser's way
+// back leads to the login too, although it keeps pages.
+func (c *chromium) followDeepLink(h *Hub, file string) {
 	asksFirst := func(when string) {
-		t.Helper()
+		c.t.Helper()
 		if at := c.at(h); !strings.HasPrefix(at, "/login?next=") || strings.Contains(c.text(), "Heuvel") {
-			t.Errorf("%s: at %s", when, at)
+			c.t.Errorf("%s: at %s", when, at)
 		}
 	}
 	c.goTo(h.HubURL() + file)
 	asksFirst("not logged in")
 	c.login(hostileUser, "fout-wachtwoord")
 	if v := value(c, chromedp.Value(chromedp.CSS("#user"))); v != hostileUser || !strings.Contains(c.text(), "klopt niet") {
-		t.Errorf("the user name has become %q", v)
+		c.t.Errorf("the user name has become %q", v)
 	}
 	c.login("anna", "een-wachtwoord")
 	if at := c.at(h); at != file || !strings.Contains(c.text(), "B.M. van den Heuvel") {
-		t.Fatalf("logged in, and at %s", at)
+		c.t.Fatalf("logged in, and at %s", at)
 	}
 	c.press("header form button")
 	c.back()
@@ -140,9 +148,8 @@ type pageSeenBy struct {
 
 // allPages are all pages there are, those with the worst that others can write
 // included.
-func allPages(t *testing.T) []pageSeenBy {
+func allPages(t *testing.T, h *Hub, file string, bad []string) []pageSeenBy {
 	t.Helper()
-	h, file, bad := fullHub(t, newClock())
 	demo := start(t, Config{Synthetic: 50, Demo: true, Now: newClock().Now})
 	all := must.Get(h.Messages(t.Context(), "", 100))(t)
 	anyone, anna, boss := newBrowser(t, h), newBrowser(t, h), newBrowser(t, h)
@@ -201,40 +208,36 @@ type look struct {
 // looks are those in each language: every two of language, scheme and width meet.
 var looks = map[string][]look{"nl": {{"light", 1280}, {"dark", 360}}, "en": {{"dark", 1280}, {"light", 360}}}
 
-// Every page can be read, on a phone and on a wide screen, by day and by night, in
-// both languages, and be used with the keyboard alone. What others wrote is shown as
-// text, whatever it says. Pictures of all go to WIEBELT_SHOTS if that is set.
-func TestPagesInChromium(t *testing.T) {
-	c := startChromium(t)
-	for _, p := range allPages(t) {
-		must.Get(chromedp.Call(c.ctx, cdpnet.ClearBrowserCookies, struct{}{}))(t)
-		for _, k := range p.b.c.Jar.Cookies(p.b.u) {
-			must.Get(chromedp.Call(c.ctx, cdpnet.SetCookie, cdpnet.SetCookieParams{Name: k.Name, Value: k.Value, URL: p.b.h.HubURL()}))(t)
-		}
-		for lang, looks := range looks {
-			if strings.HasPrefix(p.name, "hostile") { // which looks like another file but for what it says
-				lang, looks = "nl", []look{{"dark", 360}}
-			}
-			c.speaks(lang)
-			c.goTo(p.b.h.HubURL() + p.path)
-			c.isHarmless(p.name+"-"+lang, p.shows)
-			for _, l := range looks {
-				c.sees(l)
-				what := fmt.Sprintf("%s-%s-%s-%d", p.name, lang, l.scheme, l.width)
-				for _, e := range value(c, chromedp.Evaluate[[]string](cutOff)) {
-					t.Errorf("%s: %s is cut off", what, e)
-				}
-				for _, bad := range value(c, chromedp.Evaluate[[]string](unreadable)) {
-					t.Errorf("%s: %s", what, bad)
-				}
-				c.shoot("hub-" + what + ".png")
-			}
-			if strings.HasPrefix(p.name, "hostile") {
-				break
-			}
-		}
-		c.tabThrough(p.name)
+// lookAt sees to it that a page can be read, on a phone and on a wide screen, by day
+// and by night, in both languages, and be used with the keyboard alone. What others
+// wrote is shown as text, whatever it says. Pictures go to WIEBELT_SHOTS if that is
+// set.
+func (c *chromium) lookAt(p pageSeenBy) {
+	must.Get(chromedp.Call(c.ctx, cdpnet.ClearBrowserCookies, struct{}{}))(c.t)
+	for _, k := range p.b.c.Jar.Cookies(p.b.u) {
+		must.Get(chromedp.Call(c.ctx, cdpnet.SetCookie, cdpnet.SetCookieParams{Name: k.Name, Value: k.Value, URL: p.b.h.HubURL()}))(c.t)
 	}
+	all := looks
+	if strings.HasPrefix(p.name, "hostile") { // which looks like another file but for what it says
+		all = map[string][]look{"nl": {{"dark", 360}}}
+	}
+	for lang, looks := range all {
+		c.speaks(lang)
+		c.goTo(p.b.h.HubURL() + p.path)
+		c.isHarmless(p.name+"-"+lang, p.shows)
+		for _, l := range looks {
+			c.sees(l)
+			what := fmt.Sprintf("%s-%s-%s-%d", p.name, lang, l.scheme, l.width)
+			for _, e := range value(c, chromedp.Evaluate[[]string](cutOff)) {
+				c.t.Errorf("%s: %s is cut off", what, e)
+			}
+			for _, bad := range value(c, chromedp.Evaluate[[]string](unreadable)) {
+				c.t.Errorf("%s: %s", what, bad)
+			}
+			c.shoot("hub-" + what + ".png")
+		}
+	}
+	c.tabThrough(p.name)
 }
 
 // sees has pages look so.
