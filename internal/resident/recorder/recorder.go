@@ -61,8 +61,8 @@ const (
 	// tellEvery is how often the log tells of what is missing: a flood must not
 	// fill it either.
 	tellEvery = 10 * time.Second
-	// lastTime is how long writing may go on at the end: a little less than the
-	// resident that follows waits for this one.
+	// lastTime is how long one call may take to be written at the end. Then the disk
+	// hangs, and the rest is given up: the resident that follows waits a little longer.
 	lastTime = 4 * time.Second
 )
 
@@ -176,14 +176,17 @@ func (r *Recorder) Run(ctx context.Context) {
 				r.log.Warn("old calls not removed", "why", err)
 			}
 		case <-ctx.Done():
-			end, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTime)
+			end, cancel := context.WithCancel(write)
 			defer cancel()
+			late := time.AfterFunc(lastTime, cancel)
+			defer late.Stop()
 			_ = r.store.Hurry(end) // without it the rest takes longer
 			for {
 				e, ok := r.next()
 				if !ok {
 					return
 				}
+				late.Reset(lastTime)
 				r.put(end, e)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -114,6 +115,27 @@ func TestEndLosesNothing(t *testing.T) {
 	if n != rounds {
 		t.Errorf("%d of %d calls are kept; the log says %q", n, rounds, lines(log))
 	}
+}
+
+// TestEndOnASlowDisk: all that waits at the end is written, however long the whole of
+// it takes.
+func TestEndOnASlowDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := must.Get(history.Open(filepath.Join(t.TempDir(), "history.db"), history.KeepFull, 7, time.Now))(t)
+		defer store.Close()
+		log := &logtest.Buffer{}
+		r := New(store, func() { time.Sleep(lastTime / 2) }, slog.New(slog.NewTextHandler(log, nil)))
+		const calls = 10
+		for i := range calls {
+			r.Take(engine.Entry{Call: call.ID(i + 1), Card: engine.Card{Rang: time.Now()}})
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		r.Run(ctx)
+		if _, err := store.Get(t.Context(), calls); err != nil || log.String() != "" {
+			t.Errorf("%v; the log says %q", err, log)
+		}
+	})
 }
 
 // A file that is opened after the call was missed ticks it off; one that was
