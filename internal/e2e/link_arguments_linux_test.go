@@ -120,9 +120,11 @@ func TestLinksUnderWine(t *testing.T) {
 	must.Do(t, build(filepath.Join(dir, "launch.exe"), "", "./internal/e2e/testdata/launch", forWindows...))
 	p := winetest.New(t)
 	const profile = `C:\wiebelt-test`
+	began := time.Now()
 	if out, code := p.Run(filepath.Join(programs, "wiebelt.exe"), "register", "--all-users", "--profile", profile); code != 0 {
 		t.Fatalf("register: %d %s", code, out)
 	}
+	took := time.Since(began)
 	var all []string
 	for _, l := range links() {
 		// Others are not ours to open, and longer ones no shell of Windows passes on.
@@ -139,7 +141,7 @@ func TestLinksUnderWine(t *testing.T) {
 	must.Do(t, os.WriteFile(list, b, 0o600))
 	launch := p.Command(filepath.Join(dir, "launch.exe"), winPath(list))
 	launch.WaitDelay = time.Second
-	late := time.AfterFunc(4*time.Minute, func() { _ = launch.Process.Kill() })
+	late := time.AfterFunc(time.Duration(5*len(all))*took, func() { _ = launch.Process.Kill() })
 	defer late.Stop()
 	out, err := launch.Output()
 	lines := strings.Fields(string(out))

@@ -76,20 +76,23 @@ func TestLaunchesFromPages(t *testing.T) {
 	found := foundCard(t, "+31698760011", "sip:101@127.0.0.1", vries.Contact)
 	o.shows("the card of the call", found)
 	watcher := watchCards(t, o)
-	began := time.Now()
 	const same = "wiebelt:call?number=%2B31698760011"
-	launch(same, same+"&state=answered", same+"&state=ended", same+"&id=1&state=answered", "wiebelt:call?id=1&number=0698700001",
-		"wiebelt://call?number=0698700002&name=Iemand&line=1", "wiebelt:call?number=0698700003&state=ended", "wiebelt:open?number=0698700004",
-		"wiebelt:call?number=0698700005", "wiebelt:call?number=0698700006", "WIEBELT:call?number=0698700007", "wiebelt:call?number=0698700008")
-	quick := time.Since(began)
+	launch(same, same+"&state=answered", same+"&state=ended", same+"&id=1&state=answered",
+		"wiebelt:call?number=0698700003&state=ended", "wiebelt:open?number=0698700004")
 	o.shows("the same card of the call", found)
-	for n := 0; watcher.rises.Load() < 2 && time.Since(began) < quick+xtest.Patience; n++ {
-		launch(fmt.Sprintf("wiebelt:call?number=06987001%02d", n%100))
+	others := []string{"wiebelt:call?id=1&number=0698700001", "wiebelt://call?number=0698700002&name=Iemand&line=1",
+		"wiebelt:call?number=0698700005", "wiebelt:call?number=0698700006", "WIEBELT:call?number=0698700007", "wiebelt:call?number=0698700008"}
+	began := time.Now()
+	for n := 0; watcher.rises.Load() < 2 && time.Since(began) < xtest.Patience; n++ {
+		if n == len(others) {
+			others = append(others, fmt.Sprintf("wiebelt:call?number=06987001%02d", n%100))
+		}
+		launch(others[n])
 	}
 	live.hangUp(t)
 	seen := watcher.stop()
 
-	t.Logf("%d launches in %v (the first 12 in %v): cards came at %v", sent, time.Since(began).Round(time.Second), quick.Round(time.Millisecond), seen.rose)
+	t.Logf("%d launches, the last in %v: cards came at %v", sent, time.Since(began).Round(time.Second), seen.rose)
 	if seen.most > 3 {
 		t.Errorf("%d windows of cards at once", seen.most)
 	}
