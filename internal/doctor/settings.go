@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/secret"
@@ -18,6 +17,7 @@ import (
 	"wiebelt/internal/core/lazyregexp"
 	"wiebelt/internal/health"
 	"wiebelt/internal/hub"
+	"wiebelt/internal/store/sqlitefile"
 	"wiebelt/internal/text"
 )
 
@@ -218,7 +218,7 @@ func (e *exam) secret(ctx context.Context) []finding {
 		return say(Fail, "secret.locked", kind)
 	case errors.Is(err, secret.ErrNoStore):
 		return say(Fail, "secret.absent", kind)
-	case errors.Is(err, secret.ErrFull), errors.Is(err, syscall.ENOSPC):
+	case errors.Is(err, secret.ErrFull), sqlitefile.Full(err):
 		return say(Fail, "secret.full", kind)
 	case errors.Is(err, secret.ErrExposed):
 		return say(Fail, "secret.exposed")

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"wiebelt/internal/delivery/message"
@@ -73,7 +72,7 @@ func blame(ctx context.Context, err error) error {
 		return refuse(http.StatusRequestTimeout, "timeout", "the request came too slowly")
 	case ctx.Err() != nil, errors.As(err, new(senderError)):
 		panic(http.ErrAbortHandler) // the sender went away
-	case noSpace(err):
+	case sqlitefile.Full(err):
 		return refuse(http.StatusInsufficientStorage, "no_space", "the hub has no room left; nothing was stored")
 	}
 	return err
@@ -231,9 +230,4 @@ func answerFirst(next http.Handler) http.Handler {
 
 func (p *pacedReader) drain() {
 	_, _ = io.CopyN(io.Discard, p, maxDrained)
-}
-
-func noSpace(err error) bool {
-	const full = 13 // SQLITE_FULL
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, errDiskFull) || sqlitefile.Code(err) == full
 }

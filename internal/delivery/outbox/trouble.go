@@ -4,10 +4,10 @@ import (
 	"errors"
 	"io/fs"
 
-	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"wiebelt/internal/filetrust"
+	"wiebelt/internal/store/sqlitefile"
 )
 
 // Kinds of trouble with the place where the outbox lives. The value is stable
@@ -74,18 +74,12 @@ func troubleOf(err error) error {
 		return err
 	}
 	kind := DiskFailed
-	code := -1
-	var s *sqlite.Error
-	if errors.As(err, &s) {
-		code = s.Code() & 0xff
-	}
-	switch {
+	switch code := sqlitefile.Code(err) & 0xff; {
 	case errors.Is(err, filetrust.Err):
 		kind = Exposed
-	case isFull(err), code == sqlite3.SQLITE_FULL, s != nil && s.Code() == sqlite3.SQLITE_IOERR_SHMSIZE: // that file could not grow
+	case sqlitefile.Full(err):
 		kind = DiskFull
-	case errors.Is(err, fs.ErrPermission), isReadOnly(err),
-		code == sqlite3.SQLITE_READONLY, code == sqlite3.SQLITE_PERM:
+	case sqlitefile.ReadOnly(err):
 		kind = ReadOnly
 	case errors.Is(err, fs.ErrNotExist), code == sqlite3.SQLITE_CANTOPEN:
 		kind = SpoolGone

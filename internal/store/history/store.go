@@ -9,13 +9,10 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"time"
 
 	"wiebelt/internal/filetrust"
 	"wiebelt/internal/store/sqlitefile"
-
-	sqlite3 "modernc.org/sqlite/lib"
 )
 
 const (
@@ -238,12 +235,12 @@ func FaultOf(err error) Fault {
 	if before, ok := errors.AsType[faultError](err); ok { // not tried again: it is what it was
 		return Fault(before)
 	}
-	switch code := sqlitefile.Code(err) & 0xff; {
+	switch {
 	case errors.Is(err, ErrNewer):
 		return FaultNewer
-	case code == sqlite3.SQLITE_FULL, errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+	case sqlitefile.Full(err):
 		return FaultFull
-	case code == sqlite3.SQLITE_READONLY, code == sqlite3.SQLITE_PERM, errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+	case sqlitefile.ReadOnly(err):
 		return FaultReadOnly
 	}
 	return FaultOther

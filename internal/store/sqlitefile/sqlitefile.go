@@ -140,6 +140,19 @@ func Damaged(err error) bool {
 	return code&0xff == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB || code == sqlite3.SQLITE_IOERR_SHORT_READ
 }
 
+// Full reports whether an error of SQLite's or of the system's says that nothing more can
+// be stored.
+func Full(err error) bool {
+	code := Code(err)
+	return full(err) || code&0xff == sqlite3.SQLITE_FULL || code == sqlite3.SQLITE_IOERR_SHMSIZE // that file could not grow
+}
+
+// ReadOnly reports whether one says that it cannot be written, or not by us.
+func ReadOnly(err error) bool {
+	code := Code(err) & 0xff
+	return readOnly(err) || errors.Is(err, fs.ErrPermission) || code == sqlite3.SQLITE_READONLY || code == sqlite3.SQLITE_PERM
+}
+
 // Code is the extended code of an error of SQLite's, SQLITE_OK for other errors.
 func Code(err error) int {
 	var e *sqlite.Error

@@ -1,12 +1,12 @@
-package outbox
+package sqlitefile
 
 import (
 	"errors"
 	"syscall"
 )
 
-func isFull(err error) bool {
+func full(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }
 
-func isReadOnly(err error) bool { return errors.Is(err, syscall.EROFS) }
+func readOnly(err error) bool { return errors.Is(err, syscall.EROFS) }

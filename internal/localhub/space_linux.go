@@ -1,5 +1,0 @@
-package localhub
-
-import "syscall"
-
-var errDiskFull error = syscall.EDQUOT

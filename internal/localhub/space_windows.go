@@ -1,5 +1,0 @@
-package localhub
-
-import "golang.org/x/sys/windows"
-
-var errDiskFull error = windows.ERROR_DISK_FULL
