@@ -1,0 +1,123 @@
+package users
+
+import (
+	"cmp"
+	"strings"
+
+	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/phone"
+	"wiebelt/internal/relay/wire"
+)
+
+// Table tells whom a call is for. It is not changed once made, and may be used by
+// many goroutines.
+type Table struct {
+	rules       *phone.Rules
+	labels      map[wire.User]string
+	keys        map[wire.User][]string
+	byExtension map[string][]wire.User
+	byEmail     map[string][]wire.User
+	byNumber    map[string][]wire.User
+	byQueue     map[string][]wire.User
+}
+
+// NewTable makes the table of the users that are not removed.
+func NewTable(all []Entry, rules *phone.Rules) *Table {
+	t := &Table{rules: rules, labels: map[wire.User]string{}, keys: map[wire.User][]string{}, byExtension: map[string][]wire.User{}, byEmail: map[string][]wire.User{}, byNumber: map[string][]wire.User{}, byQueue: map[string][]wire.User{}}
+	for _, e := range all {
+		if !e.Person() {
+			continue
+		}
+		t.labels[e.User] = e.Label()
+		for _, k := range e.Keys {
+			if k.Revoked.IsZero() {
+				t.keys[e.User] = append(t.keys[e.User], k.Public)
+			}
+		}
+		for _, x := range e.Extensions {
+			t.byExtension[fold(x)] = append(t.byExtension[fold(x)], e.User)
+		}
+		for _, n := range e.Numbers {
+			if key := t.number(n); key != "" {
+				t.byNumber[key] = append(t.byNumber[key], e.User)
+			}
+		}
+		for _, q := range e.Queues {
+			t.byQueue[fold(q)] = append(t.byQueue[fold(q)], e.User)
+		}
+		if e.Email != "" {
+			t.byEmail[fold(e.Email)] = append(t.byEmail[fold(e.Email)], e.User)
+		}
+	}
+	return t
+}
+
+func fold(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
+
+// number is the key of one of our own numbers, however it is written.
+func (t *Table) number(s string) string { return t.rules.Parse(s, "").Key() }
+
+// Address is whom an exchange names, in as many ways as it knows.
+type Address struct {
+	Extensions, Emails []string
+	Called             string // the number that was called
+}
+
+// At is the address of an extension, "" for none.
+func At(extension string) (a Address) {
+	if extension != "" {
+		a.Extensions = []string{extension}
+	}
+	return a
+}
+
+// Find gives the users at whom something arrives: by the extension, which may be a
+// number, or the e-mail address where the exchange names one that is known, and else by
+// the number that was called or, last of all, the queue in which it waits.
+func (t *Table) Find(a Address, queue string) []wire.User {
+	for _, by := range []struct {
+		known map[string][]wire.User
+		names []string
+	}{{t.byExtension, a.Extensions}, {t.byEmail, a.Emails}} {
+		for _, name := range by.names {
+			if found := by.known[fold(name)]; len(found) > 0 {
+				return found
+			}
+		}
+	}
+	numbers, nowhere := a.Extensions, len(a.Extensions)+len(a.Emails) == 0
+	if nowhere { // else it is somebody's, if nobody's of ours
+		numbers = []string{a.Called}
+	}
+	for _, n := range numbers {
+		if found := t.byNumber[t.number(n)]; n != "" && len(found) > 0 {
+			return found
+		}
+	}
+	if nowhere {
+		return t.byQueue[fold(queue)]
+	}
+	return nil
+}
+
+// HasExtension tells whether an extension is somebody's.
+func (t *Table) HasExtension(extension string) bool { return len(t.byExtension[fold(extension)]) > 0 }
+
+// Label is what colleagues call a user.
+func (t *Table) Label(u wire.User) string {
+	return call.CleanText(cmp.Or(t.labels[u], string(u)), call.MaxName)
+}
+
+// Keys are the public keys with which a user may come. The slice is not to be changed.
+func (t *Table) Keys(u wire.User) []string { return t.keys[u] }
+
+// Knows tells whether somebody is a user who was not removed.
+func (t *Table) Knows(u wire.User) bool { return t.labels[u] != "" }
+
+// Count is how many users there are, and on how many computers they have joined.
+func (t *Table) Count() (people, computers int) {
+	for _, keys := range t.keys {
+		computers += len(keys)
+	}
+	return len(t.labels), computers
+}
