@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"syscall"
 
 	"wiebelt/internal/config/secret"
 	"wiebelt/internal/config/settings"
@@ -190,8 +189,7 @@ func taken(ctx context.Context, port int) bool {
 	if err == nil {
 		_ = l.Close()
 	}
-	const windows = syscall.Errno(10048) // WSAEADDRINUSE
-	return errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, windows)
+	return listener.Taken(err)
 }
 
 // announced reports whether listener.json is ours alone and names the port.

@@ -22,6 +22,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"wiebelt/internal/text"
@@ -337,4 +338,16 @@ func ReadFile(path string, limit int64, who Who) ([]byte, error) {
 		return nil, fmt.Errorf("read: %w", err)
 	}
 	return b, nil
+}
+
+// SyncDir puts the names in a folder on the disk. Windows does so by itself.
+func SyncDir(path string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }

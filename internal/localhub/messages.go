@@ -12,12 +12,12 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
+	"wiebelt/internal/filetrust"
 	"wiebelt/internal/store/sqlitefile"
 	"wiebelt/internal/text"
 )
@@ -193,7 +193,7 @@ func (d *Data) keep(ctx context.Context, all []*incomingFile, from client, inter
 		folders[filepath.Dir(name)] = true
 	}
 	for f := range folders {
-		if err := errors.Join(syncFolder(f), syncFolder(filepath.Dir(f))); err != nil {
+		if err := errors.Join(filetrust.SyncDir(f), filetrust.SyncDir(filepath.Dir(f))); err != nil {
 			return nil, err
 		}
 	}
@@ -220,18 +220,6 @@ func (d *Data) keep(ctx context.Context, all []*incomingFile, from client, inter
 		return nil
 	})
 	return receipts, err
-}
-
-// syncFolder puts the names in a folder on the disk. Windows does so by itself.
-func syncFolder(name string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }
 
 // sweep removes what an interrupted delivery left behind. Only the hub that

@@ -8,16 +8,6 @@ import (
 
 func rename(from, to string) error { return os.Rename(from, to) }
 
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	err = d.Sync()
-	d.Close()
-	return err
-}
-
 var globQuote = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace
 
 // base is the value of an XDG variable, or the fallback below home. Relative

@@ -30,8 +30,5 @@ func rename(from, to string) error {
 	return err
 }
 
-// syncDir: Windows has no such thing for folders.
-func syncDir(string) error { return nil }
-
 // globQuote: Windows patterns have no escape, and file names no * and ?.
 func globQuote(s string) string { return s }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"wiebelt/internal/filetrust"
 )
 
 // staleAfter is how old a temporary file must be before it counts as left over
@@ -25,7 +27,7 @@ func WriteFile(path string, b []byte, mode fs.FileMode) error {
 		os.Remove(temp)
 		return err
 	}
-	return syncDir(filepath.Dir(path))
+	return filetrust.SyncDir(filepath.Dir(path))
 }
 
 // CreateFile is WriteFile for a file that must not be there yet: of several
@@ -45,7 +47,7 @@ func CreateFile(path string, b []byte, mode fs.FileMode) error {
 		// A file system without hard links: then creating decides who is first.
 		return createPlain(path, b, mode)
 	}
-	return syncDir(filepath.Dir(path))
+	return filetrust.SyncDir(filepath.Dir(path))
 }
 
 // RemoveFile removes path and whatever an interrupted WriteFile left of it. A
@@ -55,7 +57,7 @@ func RemoveFile(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return syncDir(filepath.Dir(path))
+	return filetrust.SyncDir(filepath.Dir(path))
 }
 
 func writeTemp(path string, b []byte, mode fs.FileMode) (temp string, err error) {
@@ -92,7 +94,7 @@ func createPlain(path string, b []byte, mode fs.FileMode) error {
 		os.Remove(path)
 		return err
 	}
-	return syncDir(filepath.Dir(path))
+	return filetrust.SyncDir(filepath.Dir(path))
 }
 
 func tempPattern(path string) string { return "." + filepath.Base(path) + ".*.tmp" }

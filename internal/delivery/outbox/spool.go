@@ -67,17 +67,7 @@ func patiently(do func() error) error {
 // MkdirAll makes a folder that only we can enter; one of ours is closed.
 func (disk) MkdirAll(path string) error { return filetrust.Make(path, filetrust.Alone) }
 
-// SyncDir puts the names in a folder on the disk. Windows does so by itself.
-func (disk) SyncDir(path string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
-}
+func (disk) SyncDir(path string) error { return filetrust.SyncDir(path) }
 
 // copied is a file that was copied to the spool.
 type copied struct {

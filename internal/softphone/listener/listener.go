@@ -222,7 +222,7 @@ func listen(ctx context.Context, port, tries int) ([]net.Listener, int, error) {
 		v4, err := lc.Listen(ctx, "tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(p)))
 		if err != nil {
 			last = err
-			if !taken(err) {
+			if !Taken(err) {
 				return nil, 0, err
 			}
 			continue
@@ -232,7 +232,7 @@ func listen(ctx context.Context, port, tries int) ([]net.Listener, int, error) {
 		switch {
 		case err == nil:
 			return []net.Listener{v4, v6}, got, nil
-		case taken(err):
+		case Taken(err):
 			v4.Close()
 			last = err
 		default: // no IPv6 on this machine

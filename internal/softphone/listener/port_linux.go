@@ -8,5 +8,5 @@ import (
 // exclusive is nothing here: two programs cannot hold one port.
 func exclusive(_, _ string, _ syscall.RawConn) error { return nil }
 
-// taken tells whether another program holds the port.
-func taken(err error) bool { return errors.Is(err, syscall.EADDRINUSE) }
+// Taken tells whether another program holds the port.
+func Taken(err error) bool { return errors.Is(err, syscall.EADDRINUSE) }

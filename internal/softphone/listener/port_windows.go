@@ -23,8 +23,8 @@ func exclusive(_, _ string, c syscall.RawConn) error {
 	return err
 }
 
-// taken tells whether another program holds the port. Windows answers "access
+// Taken tells whether another program holds the port. Windows answers "access
 // denied" where the other one holds it exclusively or the range is reserved.
-func taken(err error) bool {
+func Taken(err error) bool {
 	return errors.Is(err, wsaeAddrInUse) || errors.Is(err, wsaeAccess)
 }
