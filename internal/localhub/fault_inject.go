@@ -198,7 +198,7 @@ func (s *slowWriter) Write(b []byte) (int, error) {
 	return sent, nil
 }
 
-// recorder keeps an answer back so that it can be spoiled.
+// recorder keeps an answer back so that it can be corrupted.
 type recorder struct {
 	http.ResponseWriter // the connection's
 	header              http.Header
@@ -229,7 +229,7 @@ func (c *recorder) Write(b []byte) (int, error) {
 func (c *recorder) send(out *slowWriter, x Fault) {
 	c.WriteHeader(http.StatusOK)
 	whole := c.body.Len()
-	body := c.spoiled(x)
+	body := c.corruptBody(x)
 	head := out.w.Header()
 	maps.Copy(head, c.header)
 	if x.ContentType != "" {
@@ -257,8 +257,8 @@ func (c *recorder) send(out *slowWriter, x Fault) {
 	}
 }
 
-// spoiled is the body that is sent.
-func (c *recorder) spoiled(x Fault) []byte {
+// corruptBody is the body that is sent in the place of the answer's.
+func (c *recorder) corruptBody(x Fault) []byte {
 	body := c.body.Bytes()
 	switch x.Body {
 	case BodyHTML:

@@ -18,7 +18,6 @@ import (
 // Endpoint is a part of the hub that can be broken on its own.
 type Endpoint string
 
-// The endpoints.
 const (
 	AtToken       Endpoint = "token"       // token endpoint
 	AtLookup      Endpoint = "lookup"      // Contact API
@@ -32,7 +31,6 @@ var Endpoints = []Endpoint{AtToken, AtLookup, AtTransaction, AtPages}
 // Body is what becomes of an answer's body.
 type Body string
 
-// The bodies.
 const (
 	BodyAsIs      Body = ""
 	BodyHTML      Body = "html"      // a page in place of JSON, with status 200: a captive portal

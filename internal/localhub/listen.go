@@ -117,7 +117,7 @@ func hostName(s string) bool {
 	return len(s) <= 253
 }
 
-// onPort completes p with the port that was given out.
+// onPort sets the names and the address once the port is known.
 func (p *place) onPort(at net.Addr) {
 	addr := at.String()
 	host, port, _ := net.SplitHostPort(addr)

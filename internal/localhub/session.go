@@ -115,7 +115,7 @@ const (
 	hashWaiting  = 8
 )
 
-// logins keep those out who guess passwords.
+// logins throttles those who guess passwords.
 type logins struct {
 	limits *limiter
 	// Passwords that are being looked at, of browsers that are known for a user and

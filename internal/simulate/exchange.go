@@ -52,7 +52,7 @@ func (x *extension) find(id string) *exchangeCall {
 	return nil
 }
 
-// change is what news did: the call, the legs that began, changed and ended.
+// change is what an update did: the call, the legs that began, changed and ended.
 type change struct {
 	call                 exchangeCall // as it is now
 	began, changed, gone []int

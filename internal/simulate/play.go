@@ -126,7 +126,7 @@ func Wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// teller turns the steps of a scenario into news that the phone can tell.
+// teller turns the steps of a scenario into updates that the phone can tell.
 type teller struct {
 	phone  Softphone
 	can    registry.Capabilities

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	takeTime  = 2 * time.Second // how long news may take to be taken
+	takeTime  = 2 * time.Second // how long an update may take to be taken
 	writeTime = 2 * time.Second
 	partTime  = 2 * time.Second // for the other side to hang up
 	maxAsked  = 16 << 10        // bytes of a message to us
@@ -45,12 +45,12 @@ type server struct {
 	tasks     sync.WaitGroup
 	plain     atomic.Int32 // connections of HTTP: who has one may still ask about what it has heard
 
-	newsMu sync.Mutex // protects news; nothing is locked while it is held
-	news   chan struct{}
+	wokenMu sync.Mutex // protects woken; nothing is locked while it is held
+	woken   chan struct{}
 }
 
 func newServer(ready func() bool) *server {
-	return &server{ready: ready, news: make(chan struct{}), conns: map[io.Closer]bool{}}
+	return &server{ready: ready, woken: make(chan struct{}), conns: map[io.Closer]bool{}}
 }
 
 // Ready waits until somebody is there to be told.
@@ -69,10 +69,10 @@ func (s *server) With(f func()) {
 }
 
 func (s *server) wake() {
-	s.newsMu.Lock()
-	defer s.newsMu.Unlock()
-	close(s.news)
-	s.news = make(chan struct{})
+	s.wokenMu.Lock()
+	defer s.wokenMu.Unlock()
+	close(s.woken)
+	s.woken = make(chan struct{})
 }
 
 // Intercept has f see each request first, which is answered if f says so.
@@ -103,9 +103,9 @@ func (s *server) EachSocket(f func(*websocket.Conn)) {
 // Until waits until ok, which is asked under the lock.
 func (s *server) Until(ctx context.Context, ok func() bool) error {
 	for {
-		s.newsMu.Lock()
-		news := s.news
-		s.newsMu.Unlock()
+		s.wokenMu.Lock()
+		woken := s.woken
+		s.wokenMu.Unlock()
 		s.mu.Lock()
 		done := ok()
 		s.mu.Unlock()
@@ -113,14 +113,14 @@ func (s *server) Until(ctx context.Context, ok func() bool) error {
 			return nil
 		}
 		select {
-		case <-news:
+		case <-woken:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
 }
 
-// taken is Until for news, which are no failure if nobody takes them.
+// taken is Until for an update, which is no failure if nobody takes it.
 func (s *server) taken(ctx context.Context, ok func() bool) error {
 	short, cancel := context.WithTimeout(ctx, takeTime)
 	defer cancel()

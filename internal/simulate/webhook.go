@@ -76,7 +76,7 @@ func yeastarEvent(kind int, call any) []byte {
 	return toJSON(map[string]any{"type": kind, "sn": "simulate", "msg": string(toJSON(call))})
 }
 
-// yeastarCall is a call after news, and the kind of event that tells of it.
+// yeastarCall is a call after an update, and the kind of event that tells of it.
 func yeastarCall(n Update) (kind int, call map[string]any) {
 	c := n.Call
 	theirs, ours := "ALERT", "RING"

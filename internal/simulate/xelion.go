@@ -30,7 +30,7 @@ type Xelion struct {
 	sockets  map[*wsConn]map[string]bool
 	keys     Tokens // of sockets
 	ours     extension
-	left     map[string]map[string]any // channels that are over by the next news
+	left     map[string]map[string]any // channels that are over by the next update
 }
 
 const xelionBase = "/api/v1/master"

@@ -10,7 +10,7 @@ import (
 	"wiebelt/internal/relay/wire"
 )
 
-// late are the calls of which nobody told in time, as when a sender has kept his messages
+// late holds calls that were reported too late to be shown, as when a sender has kept his messages
 // while the relay was away. Whoever did not take such a call has missed it; none rings.
 // The zero value has none. It may be used by many goroutines.
 type late struct {

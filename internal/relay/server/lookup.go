@@ -64,7 +64,7 @@ func newLookups(c Config, knows func(wire.User) bool, news func()) *lookups {
 	return l
 }
 
-// set has another hub asked, or none.
+// set replaces the hub that is asked; nil asks none.
 func (l *lookups) set(h Hub) {
 	now := &h
 	if h == nil {

@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	batch   = 512 // reports that are put into the bucket together
-	writers = 16  // calls that are
+	maxBatch   = 512 // reports that are put into the bucket together
+	maxWriters = 16  // calls that are
 )
 
 // report is what an exchange says of a call, with whom it names.
@@ -38,8 +38,8 @@ type report struct {
 // lateAfter is the age at which a report makes history and no card.
 const lateAfter = 5 * time.Minute
 
-// told is a report as a reader gives it, which came at a moment.
-func told(r webhook.Report, at time.Time) report {
+// newReport is a report as a reader gives it, which came at a moment.
+func newReport(r webhook.Report, at time.Time) report {
 	late := !r.Sent.IsZero() && at.Sub(r.Sent) > lateAfter
 	if r.At = at; late {
 		r.At = r.Sent.UTC()
@@ -69,7 +69,7 @@ func (r *relay) reported(w http.ResponseWriter, q *http.Request) {
 	case err != nil:
 		r.dropped.Add(1)
 		w.WriteHeader(http.StatusBadRequest)
-	case !r.enqueueReplicated(q.Context(), told(all[0], time.Now().UTC())):
+	case !r.enqueueReplicated(q.Context(), newReport(all[0], time.Now().UTC())):
 		w.Header().Set("Retry-After", "1")
 		w.WriteHeader(http.StatusServiceUnavailable)
 	default:
@@ -120,7 +120,7 @@ func (r *relay) path(secret string) bool {
 // published takes a report over NATS.
 func (r *relay) published(m *nats.Msg) {
 	all, err := webhook.Plain(webhook.Message{Body: m.Data})
-	if err != nil || !r.enqueue(told(all[0], time.Now().UTC())) {
+	if err != nil || !r.enqueue(newReport(all[0], time.Now().UTC())) {
 		r.dropped.Add(1)
 	}
 }
@@ -171,7 +171,7 @@ func (r *relay) take(ctx context.Context) error {
 		case p := <-r.reports:
 			waiting = append(waiting, p)
 		}
-		for len(r.reports) > 0 && len(waiting) < batch {
+		for len(r.reports) > 0 && len(waiting) < maxBatch {
 			waiting = append(waiting, <-r.reports)
 		}
 		of := map[string][]report{}
@@ -179,7 +179,7 @@ func (r *relay) take(ctx context.Context) error {
 			of[p.event.ID] = append(of[p.event.ID], p)
 		}
 		var group errgroup.Group
-		group.SetLimit(writers)
+		group.SetLimit(maxWriters)
 		for _, all := range of {
 			group.Go(func() error {
 				ok := r.put(ctx, all)

@@ -78,7 +78,7 @@ const (
 	writeTime = 10 * time.Second
 	idleTime  = time.Minute
 	maxHeader = 8 << 10
-	waiting   = 4096 // reports that are not in the bucket yet
+	queueSize = 4096 // reports that are not in the bucket yet
 )
 
 type relay struct {
@@ -135,7 +135,7 @@ func run(ctx context.Context, c Config, ready func(*relay, Ready)) error {
 		return err
 	}
 	defer n.Close()
-	r := &relay{Config: c, node: n, webhooks: webhooks{mapped: c.Webhooks}, reports: make(chan report, waiting), news: make(chan struct{}, 1), wrong: newLimiter(wrongCodes, time.Minute), since: time.Now()}
+	r := &relay{Config: c, node: n, webhooks: webhooks{mapped: c.Webhooks}, reports: make(chan report, queueSize), news: make(chan struct{}, 1), wrong: newLimiter(wrongCodes, time.Minute), since: time.Now()}
 	r.storage.fault.Store(faultStarting)
 	r.lookups = newLookups(c, func(u wire.User) bool { return r.table.Load().Knows(u) }, r.changed)
 	r.links = links.New(links.Config{Relay: s.Name, Standing: r.standing, Hears: r.knowsExtension, Take: r.linked, Changed: r.changed, Log: c.Log})

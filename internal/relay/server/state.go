@@ -98,7 +98,7 @@ func (s *unknownExtensions) without(t *users.Table) []string {
 	return slices.Clone(s.all)
 }
 
-// changed has everybody told how the relay is doing.
+// changed asks that everybody be told how the relay is doing.
 func (r *relay) changed() {
 	select {
 	case r.news <- struct{}{}:

@@ -131,7 +131,7 @@ func (r *relay) webhook(w http.ResponseWriter, q *http.Request) {
 		r.changed()
 	}
 	for _, one := range all {
-		p := told(one, at)
+		p := newReport(one, at)
 		p.mayReturn, p.event.ID = true, link.CallID(name+"/"+p.event.ID)
 		if !r.enqueueReplicated(q.Context(), p) {
 			w.Header().Set("Retry-After", "1")

@@ -163,7 +163,7 @@ func TestWebhookOrders(t *testing.T) {
 				now = now.Add(time.Second / 10)
 				reports := must.Get(read(sent(m)))(t)
 				for _, one := range reports {
-					p := told(one, now)
+					p := newReport(one, now)
 					var err error
 					if r, _, err = r.Apply(calls.Report{Event: p.event, Users: table.Find(p.to, ""), MaybeForAll: p.maybeForAll, MayReturn: true}); err != nil {
 						t.Fatal(err)

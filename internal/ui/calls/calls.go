@@ -304,7 +304,7 @@ func (c *window) showNote() {
 func (c *window) fail(sentence string) {
 	c.failed = sentence
 	c.showNote()
-	c.host.After(widgets.FailedIs, func() {
+	c.host.After(widgets.FailedFor, func() {
 		c.host.Post(func() {
 			if c.failed == sentence {
 				c.failed = ""

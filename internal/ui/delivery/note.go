@@ -79,7 +79,7 @@ func (w *window) showNote() {
 func (w *window) fail(sentence string) {
 	w.failed = sentence
 	w.showNote()
-	w.host.After(widgets.FailedIs, func() {
+	w.host.After(widgets.FailedFor, func() {
 		w.host.Post(func() {
 			if w.failed == sentence {
 				w.failed = ""

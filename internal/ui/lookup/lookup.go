@@ -164,7 +164,7 @@ func (w *window) copy(s string) {
 	w.host.Send(windowapi.KindCopy, windowapi.Copy{Text: s})
 	w.copied = s
 	w.show()
-	w.host.After(widgets.CopiedIs, func() {
+	w.host.After(widgets.CopiedFor, func() {
 		w.host.Post(func() {
 			if w.copied == s {
 				w.copied = ""

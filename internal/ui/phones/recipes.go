@@ -277,7 +277,7 @@ func (p *pasteBlock) copy() {
 	l := p.w.host.Lang
 	p.w.host.Copy(p.full)
 	p.copying.SetText(l.T(text.RecipesCopied))
-	p.w.host.After(widgets.CopiedIs, func() {
+	p.w.host.After(widgets.CopiedFor, func() {
 		p.w.host.Post(func() { p.copying.SetText(l.T(text.RecipesCopy)) })
 	})
 }

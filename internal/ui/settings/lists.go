@@ -61,7 +61,7 @@ type linesBox struct {
 func newLinesBox(w *window) *linesBox {
 	b := &linesBox{w: w, object: newColumn(8)}
 	b.all = slices.Clone(w.state.set.Lines)
-	if w.draft.linesIn {
+	if w.draft.linesChanged {
 		b.all = slices.Clone(w.draft.lines)
 	}
 	b.build()
@@ -70,7 +70,7 @@ func newLinesBox(w *window) *linesBox {
 
 func (b *linesBox) changed() {
 	b.w.draft.lines = slices.Clone(b.all)
-	b.w.draft.linesIn = !slices.Equal(filledLines(b.all), b.w.state.set.Lines)
+	b.w.draft.linesChanged = !slices.Equal(filledLines(b.all), b.w.state.set.Lines)
 	b.w.edited()
 }
 
@@ -173,7 +173,7 @@ func softphones(drafts []draftPhone) (all []settings.Softphone) {
 func newPhonesBox(w *window) *phonesBox {
 	b := &phonesBox{w: w, object: newColumn(12)}
 	b.all = draftPhones(w.state.set.Softphones)
-	if w.draft.phoneIn || w.draft.phoneSecrets() {
+	if w.draft.phonesChanged || w.draft.phoneSecrets() {
 		b.all = slices.Clone(w.draft.phones)
 	}
 	w.phones = b
@@ -190,7 +190,7 @@ func (b *phonesBox) again() {
 
 func (b *phonesBox) changed() {
 	b.w.draft.phones = slices.Clone(b.all)
-	b.w.draft.phoneIn = !slices.Equal(softphones(b.all), b.w.state.set.Softphones)
+	b.w.draft.phonesChanged = !slices.Equal(softphones(b.all), b.w.state.set.Softphones)
 	b.w.edited()
 }
 

@@ -97,10 +97,10 @@ func (w *window) wrong() string {
 			}
 		}
 	}
-	if w.draft.linesIn && !linesFine(w.draft.lines) {
+	if w.draft.linesChanged && !linesFine(w.draft.lines) {
 		return "line"
 	}
-	if w.draft.phoneIn && phonesFault(w.draft.phones) >= 0 {
+	if w.draft.phonesChanged && phonesFault(w.draft.phones) >= 0 {
 		return "softphone"
 	}
 	return ""
@@ -138,10 +138,10 @@ func (w *window) wanted() (hubtrial.Wanted, error) {
 	d := w.draft
 	want := hubtrial.Wanted{Links: map[string]string{}}
 	want.Changes, _ = w.changes()
-	if d.linesIn {
+	if d.linesChanged {
 		want.Changes["line"] = filledLines(d.lines)
 	}
-	if d.phoneIn {
+	if d.phonesChanged {
 		want.Changes["softphone"] = softphones(d.phones)
 	}
 	var err error
@@ -165,7 +165,7 @@ func (w *window) saved(err error, secrets bool) {
 		w.draft.said = l.T(text.SettingsWindowSaved)
 		w.stale = true // what holds now is read next
 		w.footer.show()
-		w.trial.savedNow()
+		w.trial.show() // what was tested has been saved
 		w.host.Changed(widgets.Either(secrets, windowapi.ChangedSecret, windowapi.ChangedSettings))
 		w.load()
 		return

@@ -26,7 +26,9 @@ import (
 
 const (
 	sectionsWidth = 184
-	settingsWidth = 536 // of a page, in however wide a window
+	windowWidth   = 720
+	windowHeight  = 688
+	pageWidth     = 536 // of a page, in however wide a window
 )
 
 // window shows every setting: a page for everybody and one for
@@ -68,15 +70,15 @@ type built struct {
 
 // settingsDraft is what was changed and not saved.
 type settingsDraft struct {
-	texts   map[string]string // by key, as for settings.ParseText
-	lines   []settings.Line
-	phones  []draftPhone
-	linesIn bool // lines were changed; phonesIn likewise
-	phoneIn bool
-	secret  string // of the hub's client
-	saving  bool
-	said    string
-	bad     bool // what is said is trouble
+	texts         map[string]string // by key, as for settings.ParseText
+	lines         []settings.Line
+	phones        []draftPhone
+	linesChanged  bool
+	phonesChanged bool
+	secret        string // of the hub's client
+	saving        bool
+	said          string
+	bad           bool // what is said is trouble
 }
 
 func newDraft() settingsDraft {
@@ -123,7 +125,7 @@ func newWindow(host *widgets.Host) *window {
 		w.draft.said, w.draft.bad = "", false // in the other language
 	}
 	body := container.NewBorder(nil, w.footer.object, nil, nil, container.New(widgets.SideLayout(sectionsWidth), side, w.scroll))
-	w.win = host.Window(text.SettingsWindowTitle, body, fyne.NewSize(720, 688))
+	w.win = host.Window(text.SettingsWindowTitle, body, fyne.NewSize(windowWidth, windowHeight))
 	w.win.SetCloseIntercept(w.close)
 	w.win.Canvas().SetOnTypedKey(widgets.OnEscape(w.escape))
 	w.win.SetOnDropped(func(_ fyne.Position, all []fyne.URI) { w.dropped(all) })
@@ -202,7 +204,7 @@ func (w *window) build() {
 		}
 	}
 	pad := layout.NewCustomPaddedLayout(20, 24, widgets.Edge, widgets.Edge)
-	w.general, w.admins = container.New(widgets.AtMost(settingsWidth), container.New(pad, general)), container.New(widgets.AtMost(settingsWidth), container.New(pad, admins))
+	w.general, w.admins = container.New(widgets.AtMost(pageWidth), container.New(pad, general)), container.New(widgets.AtMost(pageWidth), container.New(pad, admins))
 	w.footer.show()
 	w.show()
 }
@@ -312,7 +314,7 @@ func (w *window) scrollTo(y float32) {
 	w.scroll.Refresh()
 }
 
-// holds is what holds of a key, as text.
+// holds is the value of a key that is in effect, as text.
 func (w *window) holds(key string) string { return w.state.values[key].Value }
 
 // by is where the policy stands that locks a key, "" if none does.
@@ -382,7 +384,7 @@ func (w *window) changes() (changes map[string]any, bad []string) {
 
 func (w *window) unsaved() bool {
 	d := w.draft
-	return len(d.texts) > 0 || d.linesIn || d.phoneIn || d.secret != "" || d.phoneSecrets()
+	return len(d.texts) > 0 || d.linesChanged || d.phonesChanged || d.secret != "" || d.phoneSecrets()
 }
 
 // escape goes back from a set-up file, and else closes the window.

@@ -398,7 +398,7 @@ func TestSettingsLists(t *testing.T) {
 		t.Error("an empty line is a change")
 	}
 	tap("Verwijderen") // the first number
-	if !w.draft.linesIn || len(filledLines(w.draft.lines)) != 1 || w.draft.lines[0].Name != "Leven" {
+	if !w.draft.linesChanged || len(filledLines(w.draft.lines)) != 1 || w.draft.lines[0].Name != "Leven" {
 		t.Errorf("%v", w.draft.lines)
 	}
 	tap("Koppeling toevoegen")

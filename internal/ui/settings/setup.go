@@ -56,7 +56,7 @@ func (w *window) openFile(path string) {
 	v := &setupView{w: w, path: path, body: newColumn(12), phrase: w.newSecretField(), number: w.newField(), steps: newStepList(w.host.Lang)}
 	v.phrase.OnSubmitted = func(string) { v.open() }
 	v.number.SetPlaceHolder(w.host.Lang.T(text.SettingsWindowTestNumber))
-	v.object = container.New(widgets.AtMost(settingsWidth), container.New(layout.NewCustomPaddedLayout(20, 24, widgets.Edge, widgets.Edge), v.body))
+	v.object = container.New(widgets.AtMost(pageWidth), container.New(layout.NewCustomPaddedLayout(20, 24, widgets.Edge, widgets.Edge), v.body))
 	w.file = v
 	v.show()
 	w.show()

@@ -241,9 +241,6 @@ func (b *trialBox) edited() {
 	}
 }
 
-// savedNow is called when what was tested has been saved.
-func (b *trialBox) savedNow() { b.show() }
-
 // adopt puts a value that worked in the place of that of the window.
 func (b *trialBox) adopt() {
 	w := b.w

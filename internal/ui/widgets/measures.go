@@ -15,9 +15,9 @@ const (
 
 // How long something is shown, or waited for.
 const (
-	CopiedIs = time.Second            // "copied" is said
-	FailedIs = 10 * time.Second       // what did not work is said
-	Settle   = 300 * time.Millisecond // a click counts for the row that was there before
+	CopiedFor = time.Second            // "copied" is said
+	FailedFor = 10 * time.Second       // what did not work is said
+	Settle    = 300 * time.Millisecond // a click counts for the row that was there before
 )
 
 // MaxTyped is how many bytes of a number are taken over.
