@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -55,6 +56,7 @@ func TestMain(m *testing.M) {
 		err := HandOver(context.Background(), config(dir), e, func() error {
 			cmd := exec.Command(os.Args[0])
 			cmd.Env = append(os.Environ(), roleEnv+"=resident")
+			cmd.ExtraFiles = []*os.File{os.NewFile(3, "alive")}
 			return startDetached(func() *exec.Cmd { return cmd })
 		})
 		if err != nil {
@@ -129,12 +131,22 @@ func (e *testHandler) Peer(_ context.Context, _ Hello, c *Conn) {
 // resident comes up, and it hears fifty calls.
 func TestFiftyAtOnce(t *testing.T) {
 	dir := t.TempDir()
-	t.Cleanup(func() { endResidents(t, dir) })
+	// Every program holds the end of this pipe. Those that see that they are not the
+	// first may still be in the folder when the fifty calls have been heard.
+	gone, alive, err := os.Pipe()
+	must.Do(t, err)
+	t.Cleanup(func() {
+		_ = alive.Close()
+		endResidents(t, dir)
+		_, _ = io.Copy(io.Discard, gone)
+		_ = gone.Close()
+	})
 	var all sync.WaitGroup
 	for n := range 50 {
 		all.Go(func() {
 			cmd := exec.Command(os.Args[0], strconv.Itoa(1000+n))
 			cmd.Env = append(os.Environ(), roleEnv+"=ring", "WIEBELT_INSTANCE_DIR="+dir)
+			cmd.ExtraFiles = []*os.File{alive}
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Errorf("ring %d: %v: %s", n, err, out)
 			}
@@ -186,7 +198,6 @@ func endResidents(t *testing.T, dir string) {
 				continue
 			}
 			_ = p.Kill()
-			_, _ = p.Wait()
 		}
 	}
 }
