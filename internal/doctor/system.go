@@ -97,7 +97,7 @@ func screenKind(context.Context) string {
 		return screenFailed
 	}
 	defer d.Close()
-	return string(window.KindOf(d))
+	return string(d.Kind())
 }
 
 // lockSources names who can tell of a locked screen.

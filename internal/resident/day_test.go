@@ -23,6 +23,7 @@ import (
 	"wiebelt/internal/core/engine"
 	"wiebelt/internal/core/phone"
 	"wiebelt/internal/native/window"
+	"wiebelt/internal/resident/notifications"
 	"wiebelt/internal/resident/recorder"
 	"wiebelt/internal/store/history"
 	"wiebelt/internal/testutil/must"
@@ -31,19 +32,19 @@ import (
 )
 
 // wall is a display that counts what is put on it.
-type wall struct{ windows, up, painted atomic.Int64 }
+type wall struct {
+	notifications.Display
+	windows, up, painted atomic.Int64
+}
 
-func (d *wall) New(window.Handler) (window.Window, error) { d.windows.Add(1); return &board{d: d}, nil }
+func (d *wall) NewCard(window.CardHandler) (window.Card, error) {
+	d.windows.Add(1)
+	return &board{d: d}, nil
+}
 func (d *wall) Monitors() []window.Monitor {
 	return []window.Monitor{{Area: image.Rect(0, 0, 1280, 1024), Work: image.Rect(0, 0, 1280, 1024), Scale: 1}}
 }
-func (d *wall) Active() int                           { return 0 }
-func (d *wall) Dark() bool                            { return false }
-func (d *wall) HighContrast() bool                    { return false }
 func (d *wall) Hotkey(string, func()) (func(), error) { return func() {}, nil }
-func (d *wall) Copy(string) error                     { return nil }
-func (d *wall) Done() <-chan struct{}                 { return nil }
-func (d *wall) Close() error                          { return nil }
 
 type board struct {
 	d  *wall

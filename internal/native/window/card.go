@@ -5,28 +5,28 @@ import (
 	"math"
 )
 
-// cardHandler tells the handler of a card's window what happens to it, in the
-// words of an ordinary window.
-type cardHandler struct {
-	Handler
+// cardAsFrame tells the handler of a card what happens to its window, in the words
+// of an ordinary one.
+type cardAsFrame struct {
+	CardHandler
 	inside bool
 	rest   int // of the wheel, in parts of a step
 }
 
-func (h *cardHandler) FramePointer(p image.Point) {
+func (h *cardAsFrame) FramePointer(p image.Point) {
 	h.inside = true
 	h.PointerMoved(p)
 }
 
 // FrameLeft is told once, however often the system says so.
-func (h *cardHandler) FrameLeft() {
+func (h *cardAsFrame) FrameLeft() {
 	if h.inside {
 		h.inside = false
 		h.PointerLeft()
 	}
 }
 
-func (h *cardHandler) FrameButton(p image.Point, b Button, down bool, _ Modifiers) {
+func (h *cardAsFrame) FrameButton(p image.Point, b Button, down bool, _ Modifiers) {
 	if down {
 		h.PointerPressed(p, b)
 	} else {
@@ -35,7 +35,7 @@ func (h *cardHandler) FrameButton(p image.Point, b Button, down bool, _ Modifier
 }
 
 // FrameScrolled collects the small steps of fine wheels to whole ones.
-func (h *cardHandler) FrameScrolled(p image.Point, _, dy float32) {
+func (h *cardAsFrame) FrameScrolled(p image.Point, _, dy float32) {
 	const parts = 120 // what Windows counts in
 	h.rest += int(math.Round(float64(dy) * parts))
 	if n := h.rest / parts; n != 0 {
@@ -46,7 +46,7 @@ func (h *cardHandler) FrameScrolled(p image.Point, _, dy float32) {
 
 // FrameKey passes on presses of keys that write or mean something to a card. A letter
 // with Ctrl and Alt is AltGr on Windows, and comes as what it writes.
-func (h *cardHandler) FrameKey(e KeyEvent) {
+func (h *cardAsFrame) FrameKey(e KeyEvent) {
 	k := KeyPress{Key: e.Key, Text: e.Text, Ctrl: e.Held&ModCtrl != 0, Shift: e.Held&ModShift != 0, Alt: e.Held&ModAlt != 0}
 	if k.Key == KeySpace {
 		k.Key = KeyText
@@ -61,10 +61,10 @@ func (h *cardHandler) FrameKey(e KeyEvent) {
 	}
 }
 
-func (h *cardHandler) FrameDisplayChanged() { h.DisplayChanged() }
+func (h *cardAsFrame) FrameDisplayChanged() { h.DisplayChanged() }
 
 // What does not happen to cards, or is no news to them.
-func (*cardHandler) FrameFocus(bool)                    {}
-func (*cardHandler) FrameResized(image.Point)           {}
-func (*cardHandler) FrameClosing()                      {}
-func (*cardHandler) FrameDropped(image.Point, []string) {}
+func (*cardAsFrame) FrameFocus(bool)                    {}
+func (*cardAsFrame) FrameResized(image.Point)           {}
+func (*cardAsFrame) FrameClosing()                      {}
+func (*cardAsFrame) FrameDropped(image.Point, []string) {}

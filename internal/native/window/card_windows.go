@@ -12,7 +12,7 @@ import (
 // winCard is a card's window. All fields belong to the loop's thread.
 type winCard struct {
 	winBase
-	card Handler
+	card CardHandler
 	rect image.Rectangle
 	up   bool
 
@@ -23,8 +23,8 @@ type winCard struct {
 	affinity uintptr // what Windows was last told of that
 }
 
-func (d *desktop) New(h Handler) (Window, error) {
-	w := &winCard{winBase: winBase{d: d, handler: &cardHandler{Handler: h}}, card: h}
+func (d *desktop) NewCard(h CardHandler) (Card, error) {
+	w := &winCard{winBase: winBase{d: d, handler: &cardAsFrame{CardHandler: h}}, card: h}
 	return w, d.do(func() (err error) {
 		if w.hwnd, err = create(wsExTopmost); err == nil {
 			d.add(w)

@@ -292,9 +292,9 @@ func isShell(hwnd windows.HWND) bool {
 	return c == "Progman" || c == "WorkerW"
 }
 
-// fullScreen asks whether the window in front, one of another program, covers
+// FullScreen asks whether the window in front, one of another program, covers
 // all of area. One with a title bar is only maximized.
-func (d *desktop) fullScreen(area image.Rectangle) bool {
+func (d *desktop) FullScreen(area image.Rectangle) bool {
 	f := windows.GetForegroundWindow()
 	if f == 0 || isShell(f) {
 		return false

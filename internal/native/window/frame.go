@@ -14,7 +14,7 @@ type Desktop interface {
 
 // Frame is an ordinary window of the desktop: it has a title and borders, stands
 // in the task bar, and takes the keyboard like every other one. The same rules
-// of concurrency as for Window.
+// of concurrency as for Card.
 type Frame interface {
 	SetTitle(title string) error
 	// SetDark chooses dark or light borders, where the desktop has both.

@@ -156,6 +156,8 @@ func (d *desktop) HighContrast() bool {
 	return ok != 0 && c.flags&on != 0
 }
 
+func (d *desktop) Kind() Kind { return Windows }
+
 // LessMotion asks whether the user has switched animations off.
 func (d *desktop) LessMotion() bool {
 	const spiGetClientAreaAnimation = 0x1042

@@ -152,14 +152,14 @@ func TestAppearance(t *testing.T) {
 	// Less motion, by the one and by the other.
 	p.set("reduced-motion", 1)
 	rec.wait(t, "changed")
-	byPortal := LessMotion(d)
+	byPortal := d.LessMotion()
 	p.set("reduced-motion", 0)
 	rec.wait(t, "changed")
-	before := LessMotion(d)
+	before := d.LessMotion()
 	m.bytes("_XSETTINGS_SETTINGS", "_XSETTINGS_SETTINGS", xsettings(map[string]any{"Net/ThemeName": "Adwaita-dark", "Gtk/EnableAnimations": int32(0)}))
 	rec.wait(t, "changed")
-	if !byPortal || before || !LessMotion(d) {
-		t.Errorf("less motion: by the portal %v, without %v, by the settings %v", byPortal, before, LessMotion(d))
+	if !byPortal || before || !d.LessMotion() {
+		t.Errorf("less motion: by the portal %v, without %v, by the settings %v", byPortal, before, d.LessMotion())
 	}
 	// No preference: the theme again.
 	p.set("contrast", 0)

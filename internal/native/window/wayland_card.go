@@ -12,7 +12,7 @@ import (
 // layerCard is a card on a layer. Its surface lives as long as the card is up: after that
 // the compositor has nothing of it.
 type layerCard struct {
-	cardHandler
+	cardAsFrame
 	d *layers
 
 	// Guarded by the mu of d:
@@ -26,8 +26,8 @@ type layerCard struct {
 	ready          bool         // the compositor takes pictures of it
 }
 
-func (d *layers) New(h Handler) (Window, error) {
-	w := &layerCard{cardHandler: cardHandler{Handler: h}, d: d}
+func (d *layers) NewCard(h CardHandler) (Card, error) {
+	w := &layerCard{cardAsFrame: cardAsFrame{CardHandler: h}, d: d}
 	return w, w.do(func() error { d.cards = append(d.cards, w); return nil })
 }
 

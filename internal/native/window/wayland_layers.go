@@ -445,8 +445,10 @@ func (d *layers) Copy(text string) error {
 	return nil
 }
 
-// Kind is that for KindOf.
 func (d *layers) Kind() Kind { return Layers }
+
+// FullScreen: a compositor does not tell.
+func (d *layers) FullScreen(image.Rectangle) bool { return false }
 
 func (d *layers) Done() <-chan struct{} { return d.done }
 

@@ -35,8 +35,8 @@ func TestLayers(t *testing.T) {
 	s := inCompositor(t, "sway")
 	d := must.Get(OpenCards())(t).(*layers)
 	t.Cleanup(func() { d.Close(); <-d.Done() })
-	if got := d.Monitors(); len(got) != 1 || got[0].Work != image.Rect(0, 0, 800, 600) || got[0].Scale != 1 || got[0].Name != "X11-1" || KindOf(d) != Layers {
-		t.Errorf("%v: %+v", KindOf(d), got)
+	if got := d.Monitors(); len(got) != 1 || got[0].Work != image.Rect(0, 0, 800, 600) || got[0].Scale != 1 || got[0].Name != "X11-1" || d.Kind() != Layers {
+		t.Errorf("%v: %+v", d.Kind(), got)
 	}
 	desktop := color.RGBA{0x20, 0x40, 0x60, 255}
 	rec := newRecorder()
@@ -72,7 +72,7 @@ func TestLayers(t *testing.T) {
 	shows("where it was", 600, 500, desktop)
 
 	// A panel: another program's surface that reserves room.
-	panel := must.Get(d.New(newRecorder()))(t).(*layerCard)
+	panel := must.Get(d.NewCard(newRecorder()))(t).(*layerCard)
 	must.Do(t, panel.Show(image.Rect(0, 0, 800, 30), plain(800, 30, green)))
 	must.Do(t, panel.do(func() error {
 		d.ask(panel.layer, layerAnchor, top|left|right)

@@ -4,14 +4,15 @@
 // itself and knows no toolkit. The platforms are x11_*.go and *_windows.go, and for
 // cards alone Wayland without an X server: wayland_layers.go and wayland_card.go.
 //
-// Concurrency: all methods of Display and Window may be called from any
+// Concurrency: all methods of Display, Card and Frame may be called from any
 // goroutine and return when the native system has been told; none of them waits
-// for another program. Callbacks (Handler) come on one goroutine of the package,
+// for another program. Callbacks (handlers) come on one goroutine of the package,
 // in the order in which things happened, and must not block.
 package window
 
 import (
 	"errors"
+	"fmt"
 	"image"
 
 	"wiebelt/internal/native/screenreader"
@@ -19,9 +20,9 @@ import (
 
 // Display is the connection to the desktop.
 type Display interface {
-	// New makes a window, unmapped, without decoration, in no task bar, that
-	// never takes the keyboard.
-	New(h Handler) (Window, error)
+	// NewCard makes a card, not shown yet, without decoration, in no task bar, that
+	// never takes the keyboard by itself.
+	NewCard(h CardHandler) (Card, error)
 	// Monitors lists the monitors, primary first. Never empty.
 	Monitors() []Monitor
 	// Active is the index in Monitors of the monitor the user works on: that of
@@ -31,6 +32,12 @@ type Display interface {
 	// whether it asks for high contrast.
 	Dark() bool
 	HighContrast() bool
+	// LessMotion reports whether it asks for as little movement as can be.
+	LessMotion() bool
+	// FullScreen reports whether a program fills the monitor that covers area: a film,
+	// a presentation, a game; false where the desktop cannot tell.
+	FullScreen(area image.Rectangle) bool
+	Kind() Kind
 	// Hotkey asks the desktop for a key combination such as "Ctrl+Alt+W", which
 	// then calls pressed on the package's goroutine wherever the keyboard is.
 	// It returns an error that wraps ErrHotkeyTaken, ErrUnsupported or says what
@@ -41,11 +48,23 @@ type Display interface {
 	Copy(text string) error
 	// Done is closed when the connection has ended: by Close or because the
 	// desktop went away. From then on every method that can fail returns
-	// ErrClosed and no Handler is called.
+	// ErrClosed and no handler is called.
 	Done() <-chan struct{}
 	// Close ends the connection and every window of it.
 	Close() error
 }
+
+// Kind is a kind of desktop, by how windows get onto it.
+type Kind string
+
+// The kinds. Under XWayland a compositor may say where its panels stand, or not.
+const (
+	Windows        Kind = "windows"
+	X11            Kind = "x11"
+	XWayland       Kind = "xwayland"
+	XWaylandPanels Kind = "panels" // it does not say where they stand
+	Layers         Kind = "layers" // Wayland without an X server, for cards only
+)
 
 // Monitor is one screen.
 type Monitor struct {
@@ -57,8 +76,8 @@ type Monitor struct {
 	Scale float32
 }
 
-// Window shows one picture.
-type Window interface {
+// Card is a small window that shows one picture.
+type Card interface {
 	// Show makes pic the window's content and brings the window up at r (desktop
 	// pixels, same size as pic) above the others, in one step, without taking
 	// the keyboard. On a window that is up it moves and repaints it without
@@ -87,7 +106,7 @@ type Window interface {
 	Close() error
 }
 
-// Explored says which node stands for a window, a Window or a Frame, in the trees that
+// Explored says which node stands for a window, a Card or a Frame, in the trees that
 // screen readers get from now on. It matters where they ask the window itself (Windows).
 func Explored(w any, n screenreader.ID) {
 	if w, ok := w.(interface{ explored(screenreader.ID) }); ok {
@@ -95,9 +114,9 @@ func Explored(w any, n screenreader.ID) {
 	}
 }
 
-// Handler receives what the pointer does over a window. Positions are window
+// CardHandler receives what the pointer does over a card. Positions are window
 // pixels. It is called on the package's goroutine and must not block.
-type Handler interface {
+type CardHandler interface {
 	PointerMoved(p image.Point)
 	PointerLeft()
 	PointerPressed(p image.Point, b Button)
@@ -152,6 +171,11 @@ func (pic *Picture) put(p image.Point, from *Picture) {
 
 // ErrNoDisplay is returned by Open where there is no desktop to draw on.
 var ErrNoDisplay = errors.New("no display")
+
+// ErrWayland is returned by Open on a Wayland desktop that has no X server, and by
+// OpenCards where that has no layers either: no program may put a window in a corner
+// there. It wraps ErrNoDisplay.
+var ErrWayland = fmt.Errorf("%w: Wayland without an X server", ErrNoDisplay)
 
 // ErrClosed is returned by everything asked of a display or window that was
 // closed or whose desktop went away.

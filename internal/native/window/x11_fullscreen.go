@@ -23,11 +23,11 @@ func (d *x11) stacked() []uint32 {
 	return list(d.atoms.clients) // xfwm4 has no such list before something was raised; newer windows lie higher
 }
 
-// fullScreen asks for the windows on the desktop, the topmost first, and looks
+// FullScreen asks for the windows on the desktop, the topmost first, and looks
 // at the first that covers the monitor as far as panels leave it: a window in
 // front of a presentation does not end it, one over all of it does. A program
 // that fills the screen without telling the window manager goes unnoticed.
-func (d *x11) fullScreen(area image.Rectangle) bool {
+func (d *x11) FullScreen(area image.Rectangle) bool {
 	work := area
 	for _, m := range d.Monitors() {
 		if m.Area == area {

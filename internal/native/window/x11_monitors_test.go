@@ -75,7 +75,7 @@ func TestTwoMonitors(t *testing.T) {
 						continue
 					}
 
-					full := func(of int) bool { return FullScreen(d, want[of].Area) }
+					full := func(of int) bool { return d.FullScreen(want[of].Area) }
 					if full(0) || full(1) {
 						t.Error("full screen without a reason")
 					}
@@ -133,7 +133,7 @@ func TestFullScreenAlone(t *testing.T) {
 		t.Run(wm, func(t *testing.T) {
 			s := xtest.Start(t, wm, xtest.Options{})
 			d := open(t, s)
-			full := func() bool { return FullScreen(d, d.Monitors()[0].Area) }
+			full := func() bool { return d.FullScreen(d.Monitors()[0].Area) }
 			film := s.Terminal(image.Rect(20, 20, 500, 300))
 			if full() {
 				t.Error("a small window fills the screen")

@@ -80,9 +80,9 @@ func open(t *testing.T, s *xtest.Server) *x11 {
 	return d.(*x11)
 }
 
-func newWindow(t *testing.T, d Display, h Handler) Window {
+func newWindow(t *testing.T, d Display, h CardHandler) Card {
 	t.Helper()
-	return must.Get(d.New(h))(t)
+	return must.Get(d.NewCard(h))(t)
 }
 
 func TestOpenWithoutDisplay(t *testing.T) {
@@ -345,7 +345,7 @@ func TestServerGoes(t *testing.T) {
 	if _, err := w.OnScreen(); !errors.Is(err, ErrClosed) {
 		t.Errorf("OnScreen: %v", err)
 	}
-	if _, err := d.New(newRecorder()); !errors.Is(err, ErrClosed) {
+	if _, err := d.NewCard(newRecorder()); !errors.Is(err, ErrClosed) {
 		t.Errorf("New: %v", err)
 	}
 	if m := d.Monitors(); len(m) != 1 {

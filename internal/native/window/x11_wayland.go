@@ -24,7 +24,6 @@ func (d *x11) onWayland() bool {
 	return strings.HasPrefix(list[0].Name, "XWAYLAND")
 }
 
-// Kind is that for KindOf.
 func (d *x11) Kind() Kind {
 	switch {
 	case !d.xwayland:

@@ -10,7 +10,7 @@ import (
 // monitor, and nothing can be done on it.
 type Display struct{}
 
-func (Display) New(window.Handler) (window.Window, error) { return nil, window.ErrWayland }
+func (Display) NewCard(window.CardHandler) (window.Card, error) { return nil, window.ErrWayland }
 func (Display) Monitors() []window.Monitor {
 	r := image.Rect(0, 0, 1024, 768)
 	return []window.Monitor{{Name: "none", Area: r, Work: r, Scale: 1}}
@@ -18,6 +18,9 @@ func (Display) Monitors() []window.Monitor {
 func (Display) Active() int                           { return 0 }
 func (Display) Dark() bool                            { return false }
 func (Display) HighContrast() bool                    { return false }
+func (Display) LessMotion() bool                      { return false }
+func (Display) FullScreen(image.Rectangle) bool       { return false }
+func (Display) Kind() window.Kind                     { return "" }
 func (Display) Hotkey(string, func()) (func(), error) { return nil, window.ErrUnsupported }
 func (Display) Copy(string) error                     { return window.ErrUnsupported }
 func (Display) Done() <-chan struct{}                 { return nil }

@@ -60,7 +60,7 @@ type Cards struct {
 
 // slot is one native window with the card that stands in it.
 type slot struct {
-	win   window.Window
+	win   window.Card
 	first bool
 	up    bool
 	state engine.Card // as the engine has it
@@ -104,15 +104,15 @@ func ReadFonts() { offscreen.ReadFonts() }
 func New(c Config, engine Engine, display window.Display) (*Cards, error) {
 	offscreen.Start(theme.New(string(c.Appearance)))
 	cs := &Cards{c: c, engine: engine, display: display, input: make(chan input, 64), changed: make(chan struct{}, 1),
-		now: time.Now, fullScreen: fullScreen{full: window.FullScreen}}
+		now: time.Now}
 	for i := range cs.slots {
-		win, err := display.New(&handler{cs, i})
+		win, err := display.NewCard(&handler{cs, i})
 		if err != nil {
 			return nil, err
 		}
 		cs.slots[i] = &slot{win: win, first: i == 0}
 	}
-	frame, err := display.New(&handler{cs, slots})
+	frame, err := display.NewCard(&handler{cs, slots})
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +224,7 @@ func (cs *Cards) set(c Config) {
 }
 
 func (cs *Cards) keepOutOfCapture() {
-	all := []window.Window{cs.frame}
+	all := []window.Card{cs.frame}
 	for _, s := range cs.slots {
 		all = append(all, s.win)
 	}
@@ -237,7 +237,7 @@ func (cs *Cards) keepOutOfCapture() {
 }
 
 func (cs *Cards) look(s *slot) Look {
-	l := Look{Language: cs.c.Language, Dark: cs.dark(), HighContrast: cs.display.HighContrast(), Still: window.LessMotion(cs.display), FileWord: cs.c.FileWord,
+	l := Look{Language: cs.c.Language, Dark: cs.dark(), HighContrast: cs.display.HighContrast(), Still: cs.display.LessMotion(), FileWord: cs.c.FileWord,
 		Support: cs.c.Support, Fields: cs.c.Fields, Privacy: cs.c.privacy(), Hover: s.hover,
 		Copied: s.copied, CopyFailed: s.failed, List: s.list, Rows: cs.rowsThatFit(s.card)}
 	if s.form.rows > 0 {

@@ -9,7 +9,7 @@ import (
 
 // dragFrame shows where a card that is dragged will stand.
 type dragFrame struct {
-	frame  window.Window
+	frame  window.Card
 	framed image.Rectangle // empty while it is not shown
 }
 

@@ -1,12 +1,10 @@
 package card
 
 import (
-	"image"
 	"slices"
 	"time"
 
 	"wiebelt/internal/core/engine"
-	"wiebelt/internal/native/window"
 )
 
 // lookAgain is how often cards ask, while there are any, whether a program fills
@@ -15,7 +13,6 @@ const lookAgain = 500 * time.Millisecond
 
 // fullScreen is what is known of programs that fill the monitor.
 type fullScreen struct {
-	full  func(window.Display, image.Rectangle) bool
 	waits bool      // cards are held back
 	looks time.Time // when to look again; zero: not
 }
@@ -29,7 +26,7 @@ func (cs *Cards) holdsBack(snap *engine.Snapshot) bool {
 	if cs.c.UnderFullScreen && len(snap.Cards) > 0 {
 		cs.looks = time.Now().Add(lookAgain)
 		underHand := slices.ContainsFunc(cs.slots[:], func(s *slot) bool { return s.up && s.held() })
-		wait = !underHand && cs.full(cs.display, cs.monitor.Area)
+		wait = !underHand && cs.display.FullScreen(cs.monitor.Area)
 	}
 	if wait != cs.waits {
 		cs.waits = wait

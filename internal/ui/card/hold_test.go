@@ -20,16 +20,14 @@ import (
 // monitor, while in use, and with the setting on, nothing waits.
 func TestFullScreenHoldsBack(t *testing.T) {
 	var told []bool
-	filled := image.Rectangle{}
 	r := startCards(t, func(c *Config, _ *desktop) {
 		c.UnderFullScreen, c.Held = true, func(on bool) { told = append(told, on) }
 	})
 	cs, d, e := r.cs, r.d, r.e
-	cs.full = func(_ window.Display, area image.Rectangle) bool { return area == filled }
 	d.monitors = append(d.monitors, window.Monitor{Name: "two", Area: image.Rect(1000, 0, 2000, 800), Scale: 1})
 	later := func() { cs.ticked(time.Now().Add(lookAgain)) }
 
-	filled = d.monitors[0].Area
+	d.filled = d.monitors[0].Area
 	e.set(0, gallery(t)["found"])
 	cs.show()
 	if n := len(d.up()); n != 0 {
@@ -42,12 +40,12 @@ func TestFullScreenHoldsBack(t *testing.T) {
 	if n := len(d.up()); n != 0 || !slices.Equal(told, []bool{true}) {
 		t.Fatalf("%d cards over the film, told %v", n, told)
 	}
-	filled = d.monitors[1].Area
+	d.filled = d.monitors[1].Area
 	later()
 	if n := len(d.up()); n != 1 {
 		t.Fatalf("%d cards after the film went to the other monitor", n)
 	}
-	filled = d.monitors[0].Area
+	d.filled = d.monitors[0].Area
 	cs.take(input{kind: moved, slot: 0, at: openAt, when: time.Now()})
 	later()
 	if n := len(d.up()); n != 1 {

@@ -57,7 +57,7 @@ func (cs *Cards) registerHotkey(i int, now time.Time) {
 	var err error
 	switch {
 	case keys == "" || keys == "off":
-	case is == HotkeyKeyboard && window.KindOf(cs.display) == window.Layers:
+	case is == HotkeyKeyboard && cs.display.Kind() == window.Layers:
 		err = window.ErrUnsupported // cards get no keyboard there
 	default:
 		state.release, err = cs.display.Hotkey(keys, func() { cs.send(input{kind: hotkeyDown, hotkey: i}) })

@@ -35,11 +35,12 @@ type desktop struct {
 	more     map[string]func() // the other hotkeys
 	dark     bool
 	kind     window.Kind
+	filled   image.Rectangle // by another program
 }
 
 type pane struct {
 	d        *desktop
-	h        window.Handler
+	h        window.CardHandler
 	rect     image.Rectangle
 	up       bool
 	keyboard bool
@@ -51,16 +52,18 @@ func newDesktop() *desktop {
 	return &desktop{monitors: []window.Monitor{{Name: "one", Area: image.Rect(0, 0, 1000, 800), Work: image.Rect(0, 0, 1000, 760), Scale: 1}}}
 }
 
-func (d *desktop) New(h window.Handler) (window.Window, error) {
+func (d *desktop) NewCard(h window.CardHandler) (window.Card, error) {
 	p := &pane{d: d, h: h}
 	d.windows = append(d.windows, p)
 	return p, nil
 }
-func (d *desktop) Monitors() []window.Monitor { return slices.Clone(d.monitors) }
-func (d *desktop) Active() int                { return d.active }
-func (d *desktop) Dark() bool                 { return d.dark }
-func (d *desktop) Kind() window.Kind          { return d.kind }
-func (d *desktop) HighContrast() bool         { return false }
+func (d *desktop) Monitors() []window.Monitor           { return slices.Clone(d.monitors) }
+func (d *desktop) Active() int                          { return d.active }
+func (d *desktop) Dark() bool                           { return d.dark }
+func (d *desktop) Kind() window.Kind                    { return d.kind }
+func (d *desktop) HighContrast() bool                   { return false }
+func (d *desktop) LessMotion() bool                     { return false }
+func (d *desktop) FullScreen(area image.Rectangle) bool { return area == d.filled }
 func (d *desktop) Hotkey(keys string, pressed func()) (func(), error) {
 	if keys != "Ctrl+Alt+W" {
 		if keys == "F1" {

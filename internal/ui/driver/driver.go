@@ -49,7 +49,7 @@ type looks struct {
 }
 
 func looksOf(d window.Desktop) looks {
-	l := looks{base.VariantLight, d.HighContrast(), window.LessMotion(d)}
+	l := looks{base.VariantLight, d.HighContrast(), d.LessMotion()}
 	if d.Dark() {
 		l.variant = base.VariantDark
 	}

@@ -54,9 +54,9 @@ func main() {
 		fmt.Println("error", err)
 		os.Exit(1)
 	}
-	wins := map[int]window.Window{}
+	wins := map[int]window.Card{}
 	for i := range 2 {
-		if wins[i], err = d.New(handler{}); err != nil {
+		if wins[i], err = d.NewCard(handler{}); err != nil {
 			fmt.Println("error", err)
 			os.Exit(1)
 		}
@@ -121,7 +121,7 @@ func main() {
 		case "private":
 			err = wins[n].HideFromCapture(true)
 		case "fullscreen":
-			more = window.FullScreen(d, d.Monitors()[0].Area)
+			more = d.FullScreen(d.Monitors()[0].Area)
 		case "broadcast":
 			const all, settingChange, abortIfHung = 0xFFFF, 0x1A, 2
 			user32.NewProc("SendMessageTimeoutW").Call(all, settingChange, 0, 0, abortIfHung, 5000, 0)
@@ -134,7 +134,7 @@ func main() {
 				err = why
 			}
 		case "still":
-			more = window.LessMotion(d)
+			more = d.LessMotion()
 		case "monitors":
 			more = fmt.Sprintf("%d %d %+v %v %v", len(d.Monitors()), d.Active(), d.Monitors()[0], d.Dark(), d.HighContrast())
 		case "ours":
