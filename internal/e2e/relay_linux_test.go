@@ -10,7 +10,7 @@ import (
 
 // relay stands between two programs of a test and passes on what they say. For
 // each connection it asks for two listeners, of which one hears what is sent to the
-// server and the other what comes back, each piece before it is passed on.
+// server and the other what comes back, each piece before it is passed on; nil at the end.
 type relay struct {
 	net.Listener
 	to        string
@@ -75,6 +75,7 @@ func (r *relay) pass(c net.Conn) {
 func forward(to, from net.Conn, note func([]byte)) {
 	defer to.Close()
 	defer from.Close()
+	defer note(nil)
 	b := make([]byte, 32<<10)
 	for {
 		n, err := from.Read(b)

@@ -31,7 +31,10 @@ type requestLog struct {
 	all []*passed
 }
 
-type passed struct{ request, status []byte } // first lines
+type passed struct {
+	request, status []byte // first lines
+	ended           bool
+}
 
 func newRequestLog(t *testing.T, port int) *requestLog {
 	t.Helper()
@@ -50,13 +53,20 @@ func newRequestLog(t *testing.T, port int) *requestLog {
 				}
 			}
 		}
-		return note(&p.request), note(&p.status)
+		answer := note(&p.status)
+		return note(&p.request), func(b []byte) {
+			answer(b)
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			p.ended = b == nil
+		}
 	})
 	return w
 }
 
 // answers are the statuses that the requests whose first line contains what have
-// got; "" for one without an answer yet.
+// got; "" for one without an answer yet. Left out are those whose connection ended
+// before: a browser had given them up, or asks again over another connection.
 func (w *requestLog) answers(what string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -64,7 +74,7 @@ func (w *requestLog) answers(what string) []string {
 	for _, p := range w.all {
 		request, _, _ := bytes.Cut(p.request, []byte("\n"))
 		line, _, whole := bytes.Cut(p.status, []byte("\n"))
-		if !bytes.Contains(request, []byte(what)) {
+		if !bytes.Contains(request, []byte(what)) || p.ended && !whole {
 			continue
 		}
 		status := ""
