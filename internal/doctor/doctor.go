@@ -88,7 +88,7 @@ type Config struct {
 }
 
 // For is what there is to look at for a profile, by the program that runs:
-// everything but a number and the language. It takes a second at most.
+// everything but a number and the language. It takes two seconds at most.
 func For(ctx context.Context, d profile.Dirs, profileDir, version, commit string) (Config, error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -109,10 +109,10 @@ func For(ctx context.Context, d profile.Dirs, profileDir, version, commit string
 // Times. The settings come before everything else, then all checks run at once:
 // together less than ten seconds.
 const (
-	loadTime   = time.Second
+	loadTime   = 2 * time.Second
 	residentIn = 2500 * time.Millisecond
 	secretIn   = 3 * time.Second // a store waits two seconds by itself
-	hubIn      = 8 * time.Second
+	hubIn      = 7500 * time.Millisecond
 	probeIn    = hubIn - time.Second/2 // so that what ended it can be told
 	usualTime  = 4 * time.Second
 	grace      = 250 * time.Millisecond // to put the end of a deadline into words

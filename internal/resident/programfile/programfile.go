@@ -20,7 +20,7 @@ import (
 const (
 	lookAtProgram = time.Hour
 	busyAgain     = 2 * time.Second // while a call is on: the one that was handed over last may be over already
-	versionIn     = 5 * time.Second
+	versionIn     = time.Minute     // a virus scanner may read it first
 )
 
 // Watcher watches the file that this process was started from.
