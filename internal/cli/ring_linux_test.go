@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -15,6 +16,8 @@ import (
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/guide"
 	"wiebelt/internal/instance"
+	"wiebelt/internal/softphone/scheme"
+	"wiebelt/internal/testutil/linktest"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
@@ -108,5 +111,39 @@ func TestRingWithoutScreen(t *testing.T) {
 		if e := events.next(t); e.Number != number {
 			t.Errorf("%+v, want %s", e, number)
 		}
+	}
+}
+
+// TestLinksAsArguments: only a good link acts, and every other one ends with code 2 and
+// does nothing.
+func TestLinksAsArguments(t *testing.T) {
+	dir := t.TempDir()
+	d := must.Get(profile.Find(dir))(t)
+	must.Do(t, d.Make(), instance.MarkQuit(instance.Config{RunDir: d.Run}))
+	all := slices.DeleteFunc(linktest.URLs(), func(l string) bool { return strings.Contains(l, "\x00") }) // no argument holds it
+	for _, l := range all {
+		want := exitUsage
+		if _, err := scheme.Parse(l); err == nil {
+			want = exitNotRunning // taken; but the user has quit, so nothing is started
+		}
+		exits(t, want, "", "open-url", "--profile", dir, "--", l)
+	}
+	// More, fewer or other arguments are no link at all.
+	const good = "wiebelt:call?number=0698760011"
+	for _, args := range [][]string{{}, {good}, {"--", good, good}, {"--", good, "--profile", dir}, {"--profile", dir, good}, {"--profile", "relative", "--", good}, {"--profile", `\\evil\share`, "--", good},
+		{"--profile", "//evil/share", "--", good}, {"--profile=" + dir, "--", good}, {"--help", "--", good}, {"--", "--", good}, {"-", good}, {"--no-start", "--", good}, {"--", "--profile", dir, good}} {
+		exits(t, exitUsage, "", append([]string{"open-url"}, args...)...)
+	}
+	// What stands behind "--" of ring is a number and a name, never a flag, and never a
+	// reason to fail.
+	for _, l := range append(all, "--help", "--state=ended", "-h", "--profile", "--no-start") {
+		args := []string{"--state", "ringing", "--", l, l}
+		if !strings.HasPrefix(l, "-") { // a flag's value that looks like a flag is a mistake in the recipe
+			args = append([]string{"--name", l}, args...)
+		}
+		exits(t, exitNotRunning, "", append([]string{"ring", "--no-start", "--profile", dir}, args...)...)
+	}
+	if left, _ := os.ReadDir(filepath.Join(d.Run, "inbox")); len(left) != 0 {
+		t.Errorf("%d calls were laid by", len(left))
 	}
 }
