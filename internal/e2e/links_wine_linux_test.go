@@ -33,12 +33,16 @@ func TestLinksUnderWine(t *testing.T) {
 	var all []string
 	for _, l := range linktest.URLs() {
 		// Others are not ours to open, and longer ones no shell of Windows passes on.
-		// What no shell splits or replaces is read as elsewhere.
-		if strings.HasPrefix(strings.ToLower(l), "wiebelt:") && len(l) < 1000 && (len(all) < 6 || strings.ContainsAny(l, "\"\\ %\t\n")) {
+		// What no shell splits or replaces is read as elsewhere, and an end that does
+		// comes behind a good link, too.
+		ours := strings.HasPrefix(strings.ToLower(l), "wiebelt:") && len(l) < 1000
+		splits := strings.ContainsAny(strings.ReplaceAll(l, "%2B", ""), "\"\\ %\t\n")
+		again := strings.HasPrefix(l, "wiebelt:call?number=") && !strings.HasPrefix(l, linktest.GoodURL)
+		if ours && (len(all) < 5 || splits && !again) {
 			all = append(all, l)
 		}
 	}
-	if len(all) < 40 {
+	if len(all) < 30 {
 		t.Fatalf("%d links", len(all))
 	}
 	b := must.Get(json.Marshal(all))(t)
