@@ -97,7 +97,7 @@ func (c *Client) CheckDelivery(ctx context.Context) (life time.Duration, same bo
 }
 
 func (t *tokens) check(ctx context.Context) (time.Duration, error) {
-	g, err := t.fetch(ctx)
+	g, err := t.wait(ctx, t.start())
 	if err != nil {
 		return 0, err
 	}

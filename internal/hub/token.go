@@ -101,14 +101,15 @@ func (t *tokens) get(ctx context.Context) (*grant, error) {
 		defer t.mu.Unlock()
 		return nil, t.err
 	}
+	fetched := t.start() // under the lock: a request that has just ended is not made again
 	t.mu.Unlock()
-	return t.fetch(ctx)
+	return t.wait(ctx, fetched)
 }
 
-// fetch waits for a new token as long as ctx allows.
-func (t *tokens) fetch(ctx context.Context) (*grant, error) {
+// wait waits for a new token as long as ctx allows.
+func (t *tokens) wait(ctx context.Context, fetched <-chan singleflight.Result) (*grant, error) {
 	select {
-	case r := <-t.start():
+	case r := <-fetched:
 		g, _ := r.Val.(*grant)
 		return g, r.Err
 	case <-ctx.Done():
