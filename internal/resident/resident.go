@@ -351,9 +351,11 @@ func (r *Resident) offerWindow(ctx context.Context, first bool) {
 	}
 	defer n.Close()
 	note := notify.Notice{Summary: "Wiebelt", Body: r.lang().T(text.StatusNoHost), Actions: []notify.Action{{Key: notify.Default, Label: r.lang().T(text.StatusMenuCalls)}}}
-	if err := n.Show("host", note); err == nil {
-		<-ctx.Done() // as long as the notification can be clicked
+	if err := n.Show("host", note); err != nil {
+		r.o.Log.Warn("nobody is told", "why", err)
+		return
 	}
+	<-ctx.Done() // as long as the notification can be clicked
 }
 
 // openHistory opens the history and shows what it says.

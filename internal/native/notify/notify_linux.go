@@ -22,7 +22,8 @@ const (
 )
 
 // Notifier shows notifications, one for each tag. Its methods may be called
-// from any goroutine; they wait for the desktop, a second at most.
+// from any goroutine; they wait for the desktop, five seconds at most: what shows
+// notifications may have to be started first.
 type Notifier struct {
 	conn   *dbus.Conn
 	chosen func(tag, action string)
@@ -143,7 +144,7 @@ func (n *Notifier) Show(tag string, o Notice) error {
 			actions = append(actions, a.Key, clean(a.Label, maxText))
 		}
 	}
-	ctx, cancel := context.WithTimeout(n.ctx, desktopbus.Patience)
+	ctx, cancel := context.WithTimeout(n.ctx, 5*desktopbus.Patience)
 	defer cancel()
 	// Transient: it is not kept in a list. It stays as long as the call does,
 	// and is taken away by Withdraw.
