@@ -124,13 +124,11 @@ func (c *window) copying(r row, relation bool) {
 	c.run(r, func(ctx context.Context) error { return c.h.do.Copy(ctx, r.id, relation) })
 	c.copied = r.id
 	c.list.again()
-	c.host.After(widgets.CopiedFor, func() {
-		c.host.Post(func() {
-			if c.copied == r.id {
-				c.copied = 0
-				c.list.again()
-			}
-		})
+	c.host.Later(widgets.CopiedFor, func() {
+		if c.copied == r.id {
+			c.copied = 0
+			c.list.again()
+		}
 	})
 }
 

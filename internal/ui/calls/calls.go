@@ -291,8 +291,7 @@ func (c *window) showNote() {
 				c.host.Changed(windowapi.ChangedRead)
 				c.showNote()
 			})
-			line = container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), container.NewCenter(ok)),
-				container.New(widgets.Middle(), line))
+			line = widgets.Beside(line, ok, 12)
 		}
 		c.note.Objects = []fyne.CanvasObject{line}
 	}
@@ -304,13 +303,11 @@ func (c *window) showNote() {
 func (c *window) fail(sentence string) {
 	c.failed = sentence
 	c.showNote()
-	c.host.After(widgets.FailedFor, func() {
-		c.host.Post(func() {
-			if c.failed == sentence {
-				c.failed = ""
-				c.showNote()
-			}
-		})
+	c.host.Later(widgets.FailedFor, func() {
+		if c.failed == sentence {
+			c.failed = ""
+			c.showNote()
+		}
 	})
 }
 

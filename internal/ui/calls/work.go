@@ -41,13 +41,11 @@ func (c *window) leave(r row, said string, stays bool, away, back func(context.C
 	u := &undo{row: r, made: c.host.Now(), ids: c.callsOf(r), at: r.place, open: r.open, stays: stays, undo: back, away: make(chan struct{})}
 	u.row.undo, u.row.said, u.row.open = true, said, false
 	c.undos = append(slices.DeleteFunc(c.undos, func(o *undo) bool { return o.id == r.id }), u)
-	c.host.After(undoIs, func() {
-		c.host.Post(func() {
-			if now := c.h.calls; now != nil && slices.Contains(now.undos, u) {
-				now.dropUndo(u)
-				now.build()
-			}
-		})
+	c.host.Later(undoIs, func() {
+		if now := c.h.calls; now != nil && slices.Contains(now.undos, u) {
+			now.dropUndo(u)
+			now.build()
+		}
 	})
 	if away == nil {
 		close(u.away)

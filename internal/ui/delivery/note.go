@@ -65,8 +65,7 @@ func (w *window) showNote() {
 	changed := w.note.show(said, func() fyne.CanvasObject {
 		line := widgets.Trouble(said)
 		if label != "" {
-			line = container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), container.NewCenter(widgets.NewButton(label, do))),
-				container.New(widgets.Middle(), line))
+			line = widgets.Beside(line, widgets.NewButton(label, do), 12)
 		}
 		return container.New(layout.NewCustomPaddedLayout(8, 0, 0, 0), line)
 	})
@@ -79,13 +78,11 @@ func (w *window) showNote() {
 func (w *window) fail(sentence string) {
 	w.failed = sentence
 	w.showNote()
-	w.host.After(widgets.FailedFor, func() {
-		w.host.Post(func() {
-			if w.failed == sentence {
-				w.failed = ""
-				w.showNote()
-			}
-		})
+	w.host.Later(widgets.FailedFor, func() {
+		if w.failed == sentence {
+			w.failed = ""
+			w.showNote()
+		}
 	})
 }
 

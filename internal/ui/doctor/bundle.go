@@ -61,7 +61,6 @@ type bundleView struct {
 	w      *window
 	all    []doctor.Entry // what is written
 	files  []bundleFile   // what is shown of it
-	items  []widgets.SideItem
 	list   *widgets.List
 	shown  bundleFile
 	view   *widgets.List
@@ -74,12 +73,12 @@ type bundleView struct {
 func newBundleView(w *window, all []doctor.Entry, files []bundleFile, path string) *bundleView {
 	l := w.host.Lang
 	v := &bundleView{w: w, all: all, files: files, notes: newStack(8), path: widget.NewEntry()}
+	var items []widgets.SideItem
 	for _, f := range files {
-		v.items = append(v.items, widgets.SideItem{ID: f.name, Title: f.name + " · " + l.Size(int64(f.size))})
+		items = append(items, widgets.SideItem{ID: f.name, Title: f.name + " · " + l.Size(int64(f.size))})
 	}
 	var side fyne.CanvasObject
-	v.list, side = widgets.NewSide(v, func() []widgets.SideItem { return v.items })
-	v.list.Name = l.T(text.DoctorWindowHolds)
+	v.list, side = widgets.NewSide(v, l.T(text.DoctorWindowHolds), items)
 	v.view = widgets.NewList(func() int { return len(v.shown.lines) },
 		func() fyne.CanvasObject {
 			label := widget.NewLabel("")

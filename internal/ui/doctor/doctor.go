@@ -284,7 +284,7 @@ func (w *window) copy() {
 	w.host.Copy(b.String())
 	w.copied = true
 	w.head()
-	w.host.After(widgets.CopiedFor, func() { w.host.Post(func() { w.copied = false; w.head() }) })
+	w.host.Later(widgets.CopiedFor, func() { w.copied = false; w.head() })
 }
 
 // gather makes the file for the help desk, in memory.

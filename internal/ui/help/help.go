@@ -6,7 +6,6 @@
 package help
 
 import (
-	"encoding/json"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -28,7 +27,6 @@ type window struct {
 	host   *widgets.Host
 	win    fyne.Window
 	all    []guide.HelpPage
-	items  []widgets.SideItem
 	list   *widgets.List
 	shown  string
 	pages  *fyne.Container
@@ -39,18 +37,18 @@ type window struct {
 func Open(host *widgets.Host) widgets.Page {
 	w := &window{host: host, all: guide.Help(host.Lang), pages: container.NewStack()}
 	l := host.Lang
+	var items []widgets.SideItem
 	for i, p := range w.all {
 		switch {
 		case i == 0:
-			w.items = append(w.items, widgets.SideItem{Title: l.T(text.HelpEverybody), Heading: true})
+			items = append(items, widgets.SideItem{Title: l.T(text.HelpEverybody), Heading: true})
 		case p.Admin && !w.all[i-1].Admin:
-			w.items = append(w.items, widgets.SideItem{Title: l.T(text.HelpAdmins), Heading: true})
+			items = append(items, widgets.SideItem{Title: l.T(text.HelpAdmins), Heading: true})
 		}
-		w.items = append(w.items, widgets.SideItem{ID: p.ID, Title: p.Title})
+		items = append(items, widgets.SideItem{ID: p.ID, Title: p.Title})
 	}
 	var side fyne.CanvasObject
-	w.list, side = widgets.NewSide(w, func() []widgets.SideItem { return w.items })
-	w.list.Name = l.T(text.HelpTitle)
+	w.list, side = widgets.NewSide(w, l.T(text.HelpTitle), items)
 	w.scroll = container.NewVScroll(w.pages)
 	w.win = host.Window(text.HelpTitle, container.New(widgets.SideLayout(topicsWidth), side, w.scroll), fyne.NewSize(720, 640))
 	w.Choose(w.all[0].ID)
@@ -59,9 +57,6 @@ func Open(host *widgets.Host) widgets.Page {
 
 // Window implements widgets.Page.
 func (w *window) Window() fyne.Window { return w.win }
-
-// Take implements widgets.Page.
-func (w *window) Take(string, json.RawMessage) {} // it asks nothing
 
 // Chosen implements widgets.Chooser.
 func (w *window) Chosen() string { return w.shown }

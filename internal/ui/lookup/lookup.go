@@ -151,12 +151,10 @@ func (w *window) ask() {
 
 // later does something unless there is an answer, or another question, by then.
 func (w *window) later(t time.Duration, seq int, do func()) {
-	w.host.After(t, func() {
-		w.host.Post(func() {
-			if w.asking && w.seq == seq && w.host.Page(windowapi.WindowLookup) == widgets.Page(w) {
-				do()
-			}
-		})
+	w.host.Later(t, func() {
+		if w.asking && w.seq == seq && w.host.Page(windowapi.WindowLookup) == widgets.Page(w) {
+			do()
+		}
 	})
 }
 
@@ -164,13 +162,11 @@ func (w *window) copy(s string) {
 	w.host.Send(windowapi.KindCopy, windowapi.Copy{Text: s})
 	w.copied = s
 	w.show()
-	w.host.After(widgets.CopiedFor, func() {
-		w.host.Post(func() {
-			if w.copied == s {
-				w.copied = ""
-				w.show()
-			}
-		})
+	w.host.Later(widgets.CopiedFor, func() {
+		if w.copied == s {
+			w.copied = ""
+			w.show()
+		}
 	})
 }
 
@@ -404,8 +400,7 @@ func (w *window) match(k windowapi.Contact) fyne.CanvasObject {
 		open.Disable()
 	}
 	words := container.New(layout.NewCustomPaddedVBoxLayout(0), name, detail)
-	return container.New(layout.NewCustomPaddedLayout(8, 8, 0, 0),
-		container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), container.NewCenter(open)), container.New(widgets.Middle(), words)))
+	return container.New(layout.NewCustomPaddedLayout(8, 8, 0, 0), widgets.Beside(words, open, 12))
 }
 
 func join2(a, b string) string { return strings.TrimSpace(a + " " + b) }

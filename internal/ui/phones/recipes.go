@@ -69,8 +69,7 @@ func Open(host *widgets.Host) widgets.Page {
 		w.items = append(w.items, widgets.SideItem{ID: r.ID, Title: r.Title})
 	}
 	var side fyne.CanvasObject
-	w.list, side = widgets.NewSide(w, func() []widgets.SideItem { return w.items })
-	w.list.Name = l.T(text.RecipesTitle)
+	w.list, side = widgets.NewSide(w, l.T(text.RecipesTitle), w.items)
 	w.scroll = container.NewVScroll(w.pages)
 	w.win = host.Window(text.RecipesTitle, container.New(widgets.SideLayout(phonesWidth), side, w.scroll), fyne.NewSize(720, 688))
 	w.Choose(sourcesPage)
@@ -277,9 +276,7 @@ func (p *pasteBlock) copy() {
 	l := p.w.host.Lang
 	p.w.host.Copy(p.full)
 	p.copying.SetText(l.T(text.RecipesCopied))
-	p.w.host.After(widgets.CopiedFor, func() {
-		p.w.host.Post(func() { p.copying.SetText(l.T(text.RecipesCopy)) })
-	})
+	p.w.host.Later(widgets.CopiedFor, func() { p.copying.SetText(l.T(text.RecipesCopy)) })
 }
 
 // CreateRenderer implements fyne.Widget.

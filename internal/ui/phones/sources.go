@@ -92,7 +92,7 @@ func (w *window) sourceState(s windowapi.SourceState) fyne.CanvasObject {
 		widgets.NewTextLine(name, theme.SizeHint, base.ColorNameForeground, true).Cutting(),
 		widgets.Plain(sentence, theme.SizeHint, widgets.Either(m == widgets.MarkTrouble, widget.WarningImportance, widget.MediumImportance)))
 	return widgets.NewSoftBox(container.New(layout.NewCustomPaddedLayout(8, 8, 12, 12),
-		container.New(widgets.Columns(widgets.SignWidth), container.New(layout.NewCustomPaddedLayout(4, 0, 0, 0), container.NewVBox(container.NewHBox(widgets.NewShape(m)))), lines)))
+		widgets.Signed(m, 4, lines)))
 }
 
 // sourceLine says how a source is doing. Only a link that has a heartbeat is ever

@@ -53,12 +53,10 @@ func (b *secretBox) address() {
 	b.asked++
 	mine := b.asked
 	b.show()
-	b.w.host.After(askSecretIn, func() {
-		b.w.host.Post(func() {
-			if b.asked == mine && b.w.host.Page(windowapi.WindowSettings) == widgets.Page(b.w) && b.w.hubBox == b {
-				b.w.look()
-			}
-		})
+	b.w.host.Later(askSecretIn, func() {
+		if b.asked == mine && b.w.host.Page(windowapi.WindowSettings) == widgets.Page(b.w) && b.w.hubBox == b {
+			b.w.look()
+		}
 	})
 }
 

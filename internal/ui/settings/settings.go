@@ -112,8 +112,7 @@ func newWindow(host *widgets.Host) *window {
 		items = append(items, widgets.SideItem{ID: s.id, Title: l.T(text.SettingsWindowSection(s.id))})
 	}
 	var side fyne.CanvasObject
-	w.list, side = widgets.NewSide(w, func() []widgets.SideItem { return items })
-	w.list.Name = l.T(text.SettingsWindowTitle)
+	w.list, side = widgets.NewSide(w, l.T(text.SettingsWindowTitle), items)
 	w.scroll = container.NewVScroll(container.NewStack(w.pages, newWheel(func(e *fyne.ScrollEvent) { w.scroll.Scrolled(e) })))
 	w.scroll.OnScrolled = func(fyne.Position) { w.mark() }
 	w.footer = newSettingsFooter(w)
@@ -270,7 +269,7 @@ func (w *window) mark() {
 	end := w.scroll.Offset.Y+high >= w.pages.MinSize().Height-1
 	now := ""
 	for _, s := range settingsPlan() {
-		if s.admin == w.isAdmin(w.shown) && (now == "" || end || w.placeOf(w.parts[s.id]) <= w.scroll.Offset.Y+high/3) {
+		if s.admin == w.isAdmin(w.shown) && (now == "" || end || widgets.Below(w.scroll, w.parts[s.id]) <= w.scroll.Offset.Y+high/3) {
 			now = s.id
 		}
 	}
@@ -286,32 +285,13 @@ func (w *window) goTo(o fyne.CanvasObject) {
 		return
 	}
 	w.win.Canvas().Content().Refresh() // what was just built has places only now
-	w.scrollTo(w.placeOf(o) - 20)
+	widgets.ScrollTo(w.scroll, widgets.Below(w.scroll, o)-20)
 }
 
-// placeOf is how far down the page an object stands.
-func (w *window) placeOf(o fyne.CanvasObject) float32 {
-	d := w.host.App.Driver()
-	return d.AbsolutePositionForObject(o).Y - d.AbsolutePositionForObject(w.scroll).Y + w.scroll.Offset.Y
-}
-
-// reveal scrolls as little as is needed to see an object: who goes from field to
-// field with the keyboard sees where he types.
+// reveal scrolls to an object: who goes from field to field with the keyboard sees
+// where he types.
 func (w *window) reveal(o fyne.CanvasObject) {
-	const around = 48 // its name above it, and what is said below it
-	y, h := w.placeOf(o), w.scroll.Size().Height
-	switch at := w.scroll.Offset.Y; {
-	case y-around < at:
-		w.scrollTo(y - around)
-	case y+o.Size().Height+around > at+h:
-		w.scrollTo(y + o.Size().Height + around - h)
-	}
-}
-
-func (w *window) scrollTo(y float32) {
-	most := max(0, w.pages.MinSize().Height-w.scroll.Size().Height)
-	w.scroll.Offset = fyne.NewPos(0, min(max(0, y), most))
-	w.scroll.Refresh()
+	widgets.Reveal(w.scroll, o, 48) // its name above it, and what is said below it
 }
 
 // holds is the value of a key that is in effect, as text.

@@ -114,13 +114,11 @@ func (v *setupView) takeOpened(o *hubtrial.SetupFile, why string) {
 	v.opening, v.opened, v.why = false, o, why
 	if o != nil {
 		v.phrase.SetText("")
-		v.w.host.After(openedFor, func() {
-			v.w.host.Post(func() {
-				if v.opened == o && !v.testing && !v.taken {
-					v.opened = nil
-					v.show()
-				}
-			})
+		v.w.host.Later(openedFor, func() {
+			if v.opened == o && !v.testing && !v.taken {
+				v.opened = nil
+				v.show()
+			}
 		})
 	}
 	v.show()
@@ -257,14 +255,6 @@ func titleOfRow(key string) text.Key {
 // sideBySide is a layout of a name and two values.
 type sideBySide struct{}
 
-const sideGap = 12
-
-func (sideBySide) widths(all float32) [3]float32 {
-	name := min(132, all/3)
-	rest := (all - name - 2*sideGap) / 2
-	return [3]float32{name, rest, rest}
-}
-
 // MinSize implements fyne.Layout.
 func (sideBySide) MinSize(o []fyne.CanvasObject) (s fyne.Size) {
 	for _, x := range o {
@@ -274,11 +264,14 @@ func (sideBySide) MinSize(o []fyne.CanvasObject) (s fyne.Size) {
 }
 
 // Layout implements fyne.Layout.
-func (c sideBySide) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	x := float32(0)
-	for i, w := range c.widths(size.Width) {
-		o[i].Resize(fyne.NewSize(w, size.Height))
-		o[i].Move(fyne.NewPos(x, 0))
-		x += w + sideGap
+func (sideBySide) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	const gap = 12
+	x, wide := float32(0), min(132, size.Width/3)
+	rest := (size.Width - wide - 2*gap) / 2
+	for _, c := range o {
+		c.Resize(fyne.NewSize(wide, size.Height))
+		c.Move(fyne.NewPos(x, 0))
+		x += wide + gap
+		wide = rest
 	}
 }

@@ -29,8 +29,10 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// leastWidth is how narrow the windows can be made.
-const leastWidth = 392
+const (
+	leastWidth = 392 // how narrow the windows can be made
+	signBelow  = 5   // of a mark beside a line, from its top
+)
 
 // window asks three things at the first start: where the card comes, which
 // language, and whether a call gets through. Each answer holds at once.
@@ -270,22 +272,19 @@ func (w *window) phone(p phone) fyne.CanvasObject {
 	}
 	side := fyne.CanvasObject(container.NewWithoutLayout())
 	if button != nil {
-		side = container.NewCenter(button)
+		side = button
 	}
 	words := container.New(layout.NewCustomPaddedVBoxLayout(2),
 		widgets.Bold(p.name, base.SizeNameText), widgets.Plain(p.sentence, theme.SizeHint, widget.LowImportance))
 	return widgets.NewFrame(container.New(layout.NewCustomPaddedLayout(8, 8, 12, 8),
-		container.New(widgets.Columns(widgets.SignWidth), container.New(layout.NewCustomPaddedLayout(5, 0, 0, 0), container.NewVBox(container.NewHBox(widgets.NewShape(m)))),
-			container.New(besideButton{}, words, side))), true)
+		widgets.Signed(m, signBelow, widgets.Beside(words, side, 8))), true)
 }
 
 // reveal brings the test call to the top as far as it goes: its button, and below
 // it what is said.
 func (w *window) reveal() {
 	w.win.Content().Refresh() // what was just said has a height only now
-	d := w.host.App.Driver()
-	above := d.AbsolutePositionForObject(w.panel.button).Y - d.AbsolutePositionForObject(w.scroll).Y + w.scroll.Offset.Y
-	w.scroll.ScrollToOffset(fyne.NewPos(0, above-8))
+	widgets.ScrollTo(w.scroll, widgets.Below(w.scroll, w.panel.button)-8)
 }
 
 func (w *window) toggle() {
@@ -319,24 +318,4 @@ func question(n int, ask string, answer fyne.CanvasObject) fyne.CanvasObject {
 	number := widgets.NewTextLine(strconv.Itoa(n), theme.SizeStart, base.ColorNamePrimary, true)
 	return container.New(widgets.Columns(widgets.StepWidth), container.NewVBox(explore.Unsaid(number)),
 		container.New(layout.NewCustomPaddedVBoxLayout(12), widgets.Bold(ask, theme.SizeStart), answer))
-}
-
-// besideButton is a layout of running text and a button at its right, at half
-// height.
-type besideButton struct{}
-
-func (besideButton) MinSize(o []fyne.CanvasObject) fyne.Size {
-	t, b := o[0].MinSize(), o[1].MinSize()
-	return fyne.NewSize(t.Width+b.Width+12, max(t.Height, b.Height))
-}
-
-func (besideButton) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	b := o[1].MinSize()
-	room := size.Width - b.Width - 12
-	o[0].Resize(fyne.NewSize(room, size.Height)) // wraps, and so gets its height
-	t := o[0].MinSize()
-	o[0].Resize(fyne.NewSize(room, t.Height))
-	o[0].Move(fyne.NewPos(0, max(0, (size.Height-t.Height)/2)))
-	o[1].Resize(b)
-	o[1].Move(fyne.NewPos(size.Width-b.Width, (size.Height-b.Height)/2))
 }

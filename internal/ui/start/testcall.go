@@ -82,7 +82,7 @@ func (p *testPanel) tick(seq int) {
 		return
 	}
 	p.left.Say(p.waiting(), base.ColorNameForeground)
-	p.host.After(time.Second, func() { p.host.Post(func() { p.tick(seq) }) })
+	p.host.Later(time.Second, func() { p.tick(seq) })
 }
 
 func (p *testPanel) waiting() string {
@@ -129,12 +129,12 @@ func (p *testPanel) show() {
 	case !c.until.IsZero():
 		label, do = text.TestStop, p.stop
 		p.left = widgets.NewTextLine(p.waiting(), base.SizeNameText, base.ColorNameForeground, true)
-		all = []fyne.CanvasObject{signed(widgets.MarkRing, p.left.Cutting())}
+		all = []fyne.CanvasObject{widgets.Signed(widgets.MarkRing, signBelow, p.left.Cutting())}
 	case c.seen != nil:
 		all = p.came(*c.seen)
 	case c.nothing != nil:
 		p.button.Importance = p.weight
-		all = []fyne.CanvasObject{signed(widgets.MarkTrouble, widgets.NewTextLine(l.T(text.TestNothing), base.SizeNameText, base.ColorNameWarning, true).Cutting())}
+		all = []fyne.CanvasObject{widgets.Signed(widgets.MarkTrouble, signBelow, widgets.NewTextLine(l.T(text.TestNothing), base.SizeNameText, base.ColorNameWarning, true).Cutting())}
 		all = append(all, indented(widgets.Plain(l.T(text.TestNothingHint), theme.SizeHint, widget.LowImportance)))
 		for _, k := range c.nothing {
 			all = append(all, indented(container.New(layout.NewCustomPaddedVBoxLayout(2),
@@ -170,15 +170,10 @@ func (p *testPanel) came(m windowapi.TestSeen) []fyne.CanvasObject {
 		seen.Add(container.New(layout.NewCustomPaddedHBoxLayout(6), container.NewCenter(widgets.NewShape(mark)), widgets.NewTextLine(l.T(s.key), theme.SizeHint, colour, false)))
 	}
 	return []fyne.CanvasObject{
-		signed(widgets.MarkDot, widgets.Bold(l.T(text.TestSeen, l.Clock(m.At), name), base.SizeNameText)),
+		widgets.Signed(widgets.MarkDot, signBelow, widgets.Bold(l.T(text.TestSeen, l.Clock(m.At), name), base.SizeNameText)),
 		indented(seen),
 		indented(widgets.Plain(l.T(text.TestReports(m.Reports)), theme.SizeHint, widget.MediumImportance)),
 	}
-}
-
-// signed puts a mark before a line of words.
-func signed(m widgets.Mark, w fyne.CanvasObject) fyne.CanvasObject {
-	return container.New(widgets.Columns(widgets.SignWidth), container.New(layout.NewCustomPaddedLayout(5, 0, 0, 0), container.NewVBox(container.NewHBox(widgets.NewShape(m)))), w)
 }
 
 // indented stands below what a mark was put before.

@@ -1,16 +1,11 @@
 package widgets
 
-import (
-	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/widget"
+import "fyne.io/fyne/v2"
 
-	"wiebelt/internal/ui/explore"
-)
-
-// FilterBox is an entry to search with: Down goes on into what it has left, and
+// FilterBox is a field to search with: Down goes on into what it has left, and
 // escape empties it, or goes on to the window.
 type FilterBox struct {
-	widget.Entry
+	Field
 	Down func()
 }
 
@@ -27,7 +22,7 @@ func (f *FilterBox) TypedKey(e *fyne.KeyEvent) {
 		}
 		f.SetText("")
 	default:
-		f.Entry.TypedKey(e)
+		f.Field.TypedKey(e)
 	}
 }
 
@@ -38,6 +33,3 @@ func NewFilterBox(hint string) *FilterBox {
 	f.SetPlaceHolder(hint)
 	return f
 }
-
-// Explore implements explore.Speaker.
-func (f *FilterBox) Explore() explore.Said { return explore.Entry(&f.Entry) }

@@ -94,9 +94,10 @@ func (w *wrapLayout) flow(o []fyne.CanvasObject, put func(fyne.CanvasObject, fyn
 // Middle puts its one object at half height, as wide as there is room.
 func Middle() fyne.Layout {
 	return arranged{first, func(o []fyne.CanvasObject, size fyne.Size) {
+		o[0].Resize(fyne.NewSize(size.Width, o[0].Size().Height)) // text that wraps gets its height
 		h := o[0].MinSize().Height
 		o[0].Resize(fyne.NewSize(size.Width, h))
-		o[0].Move(fyne.NewPos(0, (size.Height-h)/2))
+		o[0].Move(fyne.NewPos(0, max(0, (size.Height-h)/2)))
 	}}
 }
 

@@ -40,7 +40,20 @@ func BigLine(s string) fyne.CanvasObject { return Bold(s, base.SizeNameHeadingTe
 
 // Marked is a mark and what it stands for, the mark on the first line.
 func Marked(m Mark, o fyne.CanvasObject) fyne.CanvasObject {
-	return container.New(Columns(18), container.New(layout.NewCustomPaddedLayout(4, 0, 0, 0), container.NewVBox(NewShape(m))), o)
+	return container.New(Columns(SignWidth), container.New(layout.NewCustomPaddedLayout(4, 0, 0, 0), container.NewVBox(NewShape(m))), o)
+}
+
+// Signed is a mark at the left border and what it stands for; the mark stands a little
+// below the top, beside the first line.
+func Signed(m Mark, below float32, o fyne.CanvasObject) fyne.CanvasObject {
+	mark := container.NewVBox(container.NewHBox(NewShape(m)))
+	return container.New(Columns(SignWidth), container.New(layout.NewCustomPaddedLayout(below, 0, 0, 0), mark), o)
+}
+
+// Beside is words and a button at their right, at half height.
+func Beside(words, button fyne.CanvasObject, gap float32) fyne.CanvasObject {
+	return container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, gap, 0), container.NewCenter(button)),
+		container.New(Middle(), words))
 }
 
 // Trouble is a sentence with the mark of trouble, which screen readers say.

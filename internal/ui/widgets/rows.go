@@ -63,23 +63,7 @@ func (r *Rows) reach(i int) {
 	}
 	r.at = min(max(i, 0), len(r.all)-1)
 	r.Refresh()
-	r.reveal(r.all[r.at])
-}
-
-// reveal scrolls as little as is needed to see one of them.
-func (r *Rows) reveal(one *rowsOne) {
-	at := fyne.CurrentApp().Driver().AbsolutePositionForObject
-	y, high := at(one).Y-at(r.scroll).Y, r.scroll.Size().Height
-	by := float32(0)
-	switch end := y + one.Size().Height; {
-	case y < 0 || one.Size().Height > high:
-		by = y
-	case end > high:
-		by = end - high
-	}
-	if by != 0 {
-		r.scroll.ScrollToOffset(fyne.NewPos(0, r.scroll.Offset.Y+by))
-	}
+	Reveal(r.scroll, r.all[r.at], 0)
 }
 
 // FocusGained implements fyne.Focusable.

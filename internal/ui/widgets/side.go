@@ -29,26 +29,17 @@ type SideItem struct {
 const sideHeight = 28
 
 // NewSide is the list of pages along the left border of a window, and the box in
-// which it stands. The items are asked for whenever the list is drawn.
-func NewSide(w Chooser, items func() []SideItem) (*List, fyne.CanvasObject) {
+// which it stands. Its name is for screen readers.
+func NewSide(w Chooser, name string, items []SideItem) (*List, fyne.CanvasObject) {
 	list := NewList(
-		func() int { return len(items()) },
+		func() int { return len(items) },
 		func() fyne.CanvasObject { return newSideLine(w) },
-		func(i int, o fyne.CanvasObject) {
-			if all := items(); i < len(all) {
-				o.(*sideLine).set(all[i])
-			}
-		},
-		func(i int) { w.Choose(items()[i].ID) }) // by the keyboard; the lines take clicks themselves
-	list.Skip = func(i int) bool {
-		all := items()
-		return i < len(all) && all[i].Heading
-	}
-	list.Mark = func(i int) bool {
-		all := items()
-		return i < len(all) && !all[i].Heading && all[i].ID == w.Chosen()
-	}
-	for i, it := range items() {
+		func(i int, o fyne.CanvasObject) { o.(*sideLine).set(items[i]) },
+		func(i int) { w.Choose(items[i].ID) }) // by the keyboard; the lines take clicks themselves
+	list.Name = name
+	list.Skip = func(i int) bool { return items[i].Heading }
+	list.Mark = func(i int) bool { return !items[i].Heading && items[i].ID == w.Chosen() }
+	for i, it := range items {
 		if it.Heading && i > 0 {
 			list.SetItemHeight(i, sideHeight+8)
 		}

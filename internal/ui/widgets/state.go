@@ -1,8 +1,6 @@
 package widgets
 
-import (
-	"fyne.io/fyne/v2"
-)
+import "fyne.io/fyne/v2"
 
 // SetVisible shows or hides an object, unless it is already.
 func SetVisible(o fyne.CanvasObject, yes bool) {
@@ -24,13 +22,11 @@ func Either[T any](first bool, a, b T) T {
 	return b
 }
 
-// SetEnabled makes a button one that can be pressed or not. Doing so costs a drawing,
-// so only what differs is done.
+// SetEnabled makes a button one that can be pressed or not.
 func SetEnabled(b *Button, on bool) {
-	switch {
-	case on && b.Disabled():
+	if on {
 		b.Enable()
-	case !on && !b.Disabled():
+	} else {
 		b.Disable()
 	}
 }
