@@ -26,12 +26,6 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// written is the settings file.
-func written(t testing.TB, b *uitest.Harness) string {
-	t.Helper()
-	return string(must.Get(os.ReadFile(settings.Path(b.Dirs)))(t))
-}
-
 // Every key of the table has a row with a field in the window, of everybody's
 // keys on the one page and of administrators' on the other, and every field of
 // the lists stands in their boxes. The plan has each once.
@@ -157,17 +151,17 @@ func TestSettingsSave(t *testing.T) {
 	if !w.footer.save.Disabled() {
 		t.Error("there is something to save before anything was changed")
 	}
-	before := written(t, b)
+	before := fileOf(t, b.Dirs)
 	typeInto(w, "support.contact", "Piet, toestel 12")
 	typeInto(w, "hub.base_url", "ftp://hub.example")
 	test.Tap(w.footer.save)
-	if written(t, b) != before || w.shown != sectionHub || !w.draft.bad {
+	if fileOf(t, b.Dirs) != before || w.shown != sectionHub || !w.draft.bad {
 		t.Error("a wrong value was kept")
 	}
 	typeInto(w, "hub.base_url", "https://api.hub.example") // as it was
 	w.hubBox.entry.SetText("\x00")
 	test.Tap(w.footer.save)
-	if written(t, b) != before || !w.draft.bad || w.draft.said == "" {
+	if fileOf(t, b.Dirs) != before || !w.draft.bad || w.draft.said == "" {
 		t.Errorf("what is no secret: %q", w.draft.said)
 	}
 	w.hubBox.entry.SetText("kanarie-een")
@@ -175,7 +169,7 @@ func TestSettingsSave(t *testing.T) {
 	w.draft.phones[slices.IndexFunc(w.draft.phones, func(p draftPhone) bool { return p.Name == "centrale" })].secret = "kanarie-twee"
 	test.Tap(w.footer.save)
 	uitest.WantTexts(t, w.win, text.Dutch.T(text.SettingsWindowSaved))
-	if now := written(t, b); now != strings.Replace(before, "Jan (IT), toestel 140", "Piet, toestel 12", 1) {
+	if now := fileOf(t, b.Dirs); now != strings.Replace(before, "Jan (IT), toestel 140", "Piet, toestel 12", 1) {
 		t.Error(now)
 	}
 	if len(b.Sent) != 1 || !reflect.DeepEqual(b.Sent[0].M, windowapi.Changed{What: windowapi.ChangedSecret}) {
@@ -203,7 +197,7 @@ func TestSettingsSave(t *testing.T) {
 	put(t, b, "[hub\n")
 	b.Sent = nil
 	test.Tap(w.footer.save)
-	if written(t, b) != "[hub\n" || !w.draft.bad || len(b.Sent) > 0 {
+	if fileOf(t, b.Dirs) != "[hub\n" || !w.draft.bad || len(b.Sent) > 0 {
 		t.Errorf("%q, said %v", w.draft.said, b.Sent)
 	}
 }
@@ -316,7 +310,7 @@ func TestSettingsSetupFile(t *testing.T) {
 		t.Fatal("the file is not shown")
 	}
 	uitest.WantTexts(t, w.win, "kantoor.wiebelt", "Wachtwoordzin")
-	before := written(t, b)
+	before := fileOf(t, b.Dirs)
 	w.file.open() // without a passphrase
 	if w.file.why != "" || w.file.opened != nil {
 		t.Error("opened without a passphrase")
@@ -327,15 +321,11 @@ func TestSettingsSetupFile(t *testing.T) {
 	w.file.phrase.SetText(phrase)
 	w.file.open()
 	uitest.WantTexts(t, w.win, "https://old.example", "http://127.", "het adres van de hub verandert")
-	if w.file.phrase.Text != "" || strings.Contains(strings.Join(uitest.Texts(w.win), ""), kantoor) || written(t, b) != before {
+	if w.file.phrase.Text != "" || strings.Contains(strings.Join(uitest.Texts(w.win), ""), kantoor) || fileOf(t, b.Dirs) != before {
 		t.Error("the passphrase or the secret is still there, or something changed")
 	}
 	b.Sent = nil
-	for _, button := range buttonsIn(w.file.object) {
-		if button.Text == "Testen en overnemen" {
-			test.Tap(button)
-		}
-	}
+	uitest.PressIn(t, w.file.object, "Testen en overnemen")
 	uitest.WantTexts(t, w.win, text.Dutch.T(text.SettingsWindowFileTaken))
 	if s, _ := settings.Load(b.Dirs); s.Hub.BaseURL != h.BaseURL() || w.holds("hub.base_url") != h.BaseURL() {
 		t.Error("not taken over, or not shown")
@@ -361,37 +351,20 @@ func TestSettingsSetupFile(t *testing.T) {
 	}
 }
 
-func buttonsIn(o fyne.CanvasObject) (all []*widgets.Button) {
-	switch o := o.(type) {
-	case *widgets.Button:
-		return []*widgets.Button{o}
-	case *fyne.Container:
-		for _, child := range o.Objects {
-			all = append(all, buttonsIn(child)...)
-		}
-	case *widgets.Box:
-		for _, child := range test.WidgetRenderer(o).Objects() {
-			all = append(all, buttonsIn(child)...)
-		}
-	}
-	return all
-}
-
 // Numbers and links can be added, changed and removed; what a kind needs is told
 // while it is not there.
 func TestSettingsLists(t *testing.T) {
 	b := openOn(t, text.Dutch, "light", officeSettings)
 	w := opened(b)
 	w.Choose(sectionLines)
-	tap := func(label string) {
+	tap := func(label string) { // the first of that name
 		t.Helper()
-		for _, button := range buttonsIn(w.admins) {
-			if button.Text == label {
-				test.Tap(button)
-				return
-			}
+		all := shownIn[*widgets.Button](w.admins)
+		i := slices.IndexFunc(all, func(b *widgets.Button) bool { return b.Text == label })
+		if i < 0 {
+			t.Fatalf("no button %q", label)
 		}
-		t.Fatalf("no button %q", label)
+		test.Tap(all[i])
 	}
 	tap("Nummer toevoegen")
 	if w.unsaved() {
@@ -406,9 +379,9 @@ func TestSettingsLists(t *testing.T) {
 	w.phones.build()
 	w.phones.changed()
 	uitest.WantTexts(t, w.win, "Nodig bij deze soort.")
-	before := written(t, b)
+	before := fileOf(t, b.Dirs)
 	test.Tap(w.footer.save)
-	if written(t, b) != before {
+	if fileOf(t, b.Dirs) != before {
 		t.Error("a link without what it needs was kept")
 	}
 	w.phones.all[2].Address, w.phones.all[2].Extension, w.phones.all[2].User = "https://3cx.example", "101", "wiebelt"
@@ -591,7 +564,7 @@ func TestLinksOfOneKind(t *testing.T) {
 	}
 	kind := w.phones.all[0].Kind
 	w.phones.all[0].secret, w.phones.all[1].secret = "kanarie-een", "kanarie-twee"
-	name := fieldsIn(newPhoneBox(w.phones, 0, false))[0]
+	name := shownIn[*widgets.Field](newPhoneBox(w.phones, 0, false))[0]
 	for _, s := range []string{kind + "-", kind + "-2", kind + "-20"} { // by way of the second one's
 		name.SetText(s)
 	}
@@ -601,19 +574,12 @@ func TestLinksOfOneKind(t *testing.T) {
 	}
 }
 
-// fieldsIn are the fields below an object, in their order.
-func fieldsIn(o fyne.CanvasObject) (all []*widgets.Field) {
-	switch o := o.(type) {
-	case *widgets.Field:
-		return []*widgets.Field{o}
-	case *fyne.Container:
-		for _, child := range o.Objects {
-			all = append(all, fieldsIn(child)...)
+// shownIn are the widgets of a type below an object, in their order.
+func shownIn[T any](o fyne.CanvasObject) (all []T) {
+	uitest.Each(o, func(o any) {
+		if w, ok := o.(T); ok {
+			all = append(all, w)
 		}
-	case fyne.Widget:
-		for _, child := range test.WidgetRenderer(o).Objects() {
-			all = append(all, fieldsIn(child)...)
-		}
-	}
+	})
 	return all
 }
