@@ -5,7 +5,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/store/history"
@@ -88,8 +87,7 @@ func (c *window) pageContent(p string) fyne.CanvasObject {
 			return widgets.EmptyPage(l.T(text.WindowCallsEmpty), nil,
 				l.T(text.WindowCallsEmptyHint), l.T(text.WindowCallsEmptyCommand))
 		}
-		demo := widgets.NewButton(l.T(text.WindowDemoOpen), func() { c.host.Show(windowapi.WindowDemo) })
-		demo.Importance = widget.HighImportance
+		demo := widgets.NewPrimary(l.T(text.WindowDemoOpen), func() { c.host.Show(windowapi.WindowDemo) })
 		return widgets.EmptyPage(l.T(text.WindowCallsEmpty), demo, l.T(text.WindowCallsEmptyHint), l.T(text.WindowCallsEmptyDemo))
 	}
 	if words := pageWords[p]; words != nil {

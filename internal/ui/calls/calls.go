@@ -103,7 +103,7 @@ func newWindow(h *History) *window {
 		before.stop()
 		c.follow(before)
 	}
-	c.status = widgets.NewTextLine("", base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).Cutting()
+	c.status = widgets.Caption("")
 	c.filter = widgets.NewFilterBox(l.T(text.WindowCallsFilter))
 	c.filter.OnChanged = func(string) { c.search() }
 	c.filter.Down = func() { c.win.Canvas().Focus(c.list) }
@@ -112,11 +112,9 @@ func newWindow(h *History) *window {
 	c.list = newList(c)
 
 	c.title = container.NewStack()
-	c.tools = container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), c.views), c.filter)
-	state := container.NewBorder(nil, nil, container.NewCenter(c.sign), nil,
-		container.New(layout.NewCustomPaddedLayout(0, 0, 4, 0), c.status))
-	head := container.New(layout.NewCustomPaddedLayout(16, 4, widgets.Edge, widgets.Edge),
-		container.New(layout.NewCustomPaddedVBoxLayout(6), c.title, state, c.note, c.tools))
+	c.tools = container.NewBorder(nil, nil, nil, widgets.Padded(0, 0, 12, 0, c.views), c.filter)
+	state := container.NewBorder(nil, nil, container.NewCenter(c.sign), nil, widgets.Padded(0, 0, 4, 0, c.status))
+	head := widgets.Padded(16, 4, widgets.Edge, widgets.Edge, widgets.Column(6, c.title, state, c.note, c.tools))
 	c.titleLine()
 	c.showViews()
 	c.showStatus()
@@ -192,7 +190,7 @@ func (c *window) titleLine() {
 		buttons.Add(widgets.NewButton(l.T(text.LookupOpen), func() { c.host.Show(windowapi.WindowLookup) }))
 	}
 	buttons.Add(c.moreButton())
-	title := widgets.NewTextLine(l.T(text.WindowCallsTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
+	title := widgets.Title(l.T(text.WindowCallsTitle))
 	high := canvas.NewRectangle(color.Transparent) // that of a button, there or not
 	high.SetMinSize(fyne.NewSize(0, widgets.ChoiceHigh))
 	c.title.Objects = []fyne.CanvasObject{high, container.NewBorder(nil, nil, nil, buttons, container.New(widgets.Middle(), title))}

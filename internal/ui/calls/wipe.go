@@ -22,7 +22,7 @@ func (c *window) moreButton() fyne.CanvasObject {
 	return b
 }
 
-// ways are the lines of that menu.
+// sources are the lines of that menu.
 func (c *window) sources() []*fyne.MenuItem {
 	l, demo := c.host.Lang, len(c.host.Welcome.Demo) > 0
 	var items []*fyne.MenuItem

@@ -51,20 +51,19 @@ func newChooser(w *window) *chooser {
 	c.path = widgets.NewFilterBox(l.T(text.DeliveryWindowChoosePath))
 	c.path.OnSubmitted = func(s string) { c.typed(s) }
 	c.path.Down = func() { c.typed(c.path.Text) }
-	c.said = widgets.NewTextLine("", base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).Cutting()
+	c.said = widgets.Caption("")
 	c.list = widgets.NewList(
 		func() int { return len(c.found) },
 		newChooseLine, c.write, c.pick)
 	c.list.Name = l.T(text.DeliveryWindowChooseTitle)
 	c.list.Mark = func(i int) bool { return i < len(c.found) && c.chosen[filepath.Join(c.dir, c.found[i].name)] }
-	c.send = widgets.NewButton("", c.deliver)
-	c.send.Importance = widget.HighImportance
+	c.send = widgets.NewPrimary("", c.deliver)
 	back := widgets.NewButtonWithIcon(l.T(text.DeliveryWindowBack), base.NavigateBackIcon(), w.back)
 	up := widgets.NewButtonWithIcon(l.T(text.DeliveryWindowChooseUp), base.MoveUpIcon(), func() { c.open(filepath.Dir(c.dir)) })
-	title := widgets.NewTextLine(l.T(text.DeliveryWindowChooseTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
-	head := container.New(layout.NewCustomPaddedLayout(16, 4, widgets.Edge, widgets.Edge), container.New(layout.NewCustomPaddedVBoxLayout(8),
+	title := widgets.Title(l.T(text.DeliveryWindowChooseTitle))
+	head := widgets.Padded(16, 4, widgets.Edge, widgets.Edge, widgets.Column(8,
 		container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedHBoxLayout(8), back, c.send), container.New(widgets.Middle(), title)),
-		container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 8, 0), up), c.path), c.said))
+		container.NewBorder(nil, nil, nil, widgets.Padded(0, 0, 8, 0, up), c.path), c.said))
 	c.content = container.NewBorder(head, nil, nil, nil, c.list)
 	c.count()
 	return c
@@ -186,7 +185,7 @@ func (c *chooser) deliver() {
 func newChooseLine() fyne.CanvasObject {
 	name := widgets.NewTextLine("", base.SizeNameText, base.ColorNameForeground, false).CuttingMiddle()
 	size := widgets.NewTextLine("", theme.SizeHint, base.ColorNamePlaceHolder, false)
-	return container.New(layout.NewCustomPaddedLayout(8, 8, widgets.Edge, widgets.Edge), container.NewBorder(nil, nil, widget.NewIcon(nil), size, name))
+	return widgets.Padded(8, 8, widgets.Edge, widgets.Edge, container.NewBorder(nil, nil, widget.NewIcon(nil), size, name))
 }
 
 // write writes a file or folder into a line.

@@ -18,7 +18,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
@@ -26,7 +25,6 @@ import (
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/theme"
 	"wiebelt/internal/ui/widgets"
 )
 
@@ -112,8 +110,7 @@ func Open(host *widgets.Host) widgets.Page {
 	if before, again := host.Page(windowapi.WindowDelivery).(*window); again {
 		w.outbox = before.outbox
 	}
-	w.choose = widgets.NewButton(l.T(text.DeliveryWindowChoose), w.chooseFiles)
-	w.choose.Importance = widget.HighImportance
+	w.choose = widgets.NewPrimary(l.T(text.DeliveryWindowChoose), w.chooseFiles)
 	w.views = widgets.NewChoice(func(i int) { w.show(deliveryViews[i]) })
 	w.list = widgets.NewList(
 		func() int { return len(w.state.Rows) },
@@ -122,9 +119,9 @@ func Open(host *widgets.Host) widgets.Page {
 		w.openRow) // by the keyboard; the lines take clicks themselves
 	w.list.Name = l.T(text.DeliveryWindowTitle)
 	w.views.Name = l.T(text.DeliveryWindowTitle)
-	title := widgets.NewTextLine(l.T(text.DeliveryWindowTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
-	w.tools = container.New(layout.NewCustomPaddedLayout(0, 0, -widgets.OptionPad, 0), container.NewHBox(w.views))
-	head := container.New(layout.NewCustomPaddedLayout(20, 12, widgets.Edge, widgets.Edge), container.New(layout.NewCustomPaddedVBoxLayout(4),
+	title := widgets.Title(l.T(text.DeliveryWindowTitle))
+	w.tools = widgets.Padded(0, 0, -widgets.OptionPad, 0, container.NewHBox(w.views))
+	head := widgets.Padded(20, 12, widgets.Edge, widgets.Edge, widgets.Column(4,
 		container.NewBorder(nil, nil, nil, w.choose, container.New(widgets.Middle(), title)), w.status.Container, w.note.Container, w.question.Container, widgets.Gap(4), w.tools))
 	w.front = widgets.WithHeader(head, w.body.Container)
 	w.pages = container.NewStack(w.front)
@@ -370,16 +367,16 @@ func (w *window) pageContent(p string) fyne.CanvasObject {
 // dropPage is a place to drop files on; the whole window takes them.
 func (w *window) dropPage() fyne.CanvasObject {
 	l := w.host.Lang
-	words := container.New(layout.NewCustomPaddedVBoxLayout(8),
-		widgets.NewTextLine(l.T(text.DeliveryWindowDrop), theme.SizeStart, base.ColorNameForeground, true).Cutting(),
+	words := widgets.Column(8,
+		widgets.Subtitle(l.T(text.DeliveryWindowDrop)),
 		widgets.Paragraph(l.T(text.DeliveryWindowDropHint)), widgets.Paragraph(l.T(text.DeliveryWindowDropClose)))
 	icon := widget.NewIcon(base.NewColoredResource(base.UploadIcon(), base.ColorNamePrimary))
 	box := canvas.NewRectangle(color.Transparent)
 	box.SetMinSize(fyne.NewSize(40, 40))
 	picture := container.NewVBox(container.NewStack(box, icon))
-	return container.NewVScroll(container.New(layout.NewCustomPaddedLayout(12, 24, widgets.Edge, widgets.Edge), widgets.NewSoftBox(
-		container.New(layout.NewCustomPaddedLayout(32, 32, 24, 24), container.NewBorder(nil, nil,
-			container.New(layout.NewCustomPaddedLayout(0, 0, 0, 16), picture), nil, container.New(widgets.AtMost(widgets.TextWidth), words))))))
+	return container.NewVScroll(widgets.Padded(12, 24, widgets.Edge, widgets.Edge, widgets.NewSoftBox(
+		widgets.Padded(32, 32, 24, 24, container.NewBorder(nil, nil,
+			widgets.Padded(0, 0, 0, 16, picture), nil, container.New(widgets.AtMost(widgets.TextWidth), words))))))
 }
 
 // dropped takes what was dragged into the window.

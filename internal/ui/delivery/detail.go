@@ -7,7 +7,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
@@ -43,7 +42,7 @@ func newDetail(w *window, r row) *detail {
 	t.note.SetPlaceHolder(l.T(text.DeliveryWindowResolveNote))
 	t.note.OnChanged = func(string) { t.enable() }
 	back := widgets.NewButtonWithIcon(l.T(text.DeliveryWindowBack), base.NavigateBackIcon(), w.back)
-	head := container.New(layout.NewCustomPaddedLayout(20, 8, widgets.Edge, widgets.Edge), container.NewHBox(back))
+	head := widgets.Padded(20, 8, widgets.Edge, widgets.Edge, container.NewHBox(back))
 	t.content = container.NewBorder(head, nil, nil, nil, container.NewVScroll(t.body))
 	t.draw()
 	return t
@@ -87,13 +86,13 @@ func (t *detail) enable() {
 func (t *detail) draw() {
 	t.showState()
 	t.decide = nil
-	page := container.New(layout.NewCustomPaddedVBoxLayout(8), widgets.BigLine(t.all.Row.Name),
-		container.NewBorder(nil, nil, container.NewCenter(t.sign), nil, container.New(layout.NewCustomPaddedLayout(0, 0, 4, 0), t.state)))
+	page := widgets.Column(8, widgets.BigLine(t.all.Row.Name),
+		container.NewBorder(nil, nil, container.NewCenter(t.sign), nil, widgets.Padded(0, 0, 4, 0, t.state)))
 	if why := t.w.remark(t.all.Row); inView(t.all.Row, viewAct) && why != "" {
 		if why = sentence(why); t.all.Row.State == windowapi.DeliveryQuestion {
 			why = t.w.questionOf(t.all.Row)
 		}
-		page.Add(widgets.Plain(why, base.SizeNameText, widget.MediumImportance))
+		page.Add(widgets.Running(why))
 	}
 	page.Add(t.actions())
 	page.Add(t.fields())
@@ -104,7 +103,7 @@ func (t *detail) draw() {
 		page.Add(t.receipts())
 	}
 	t.enable()
-	t.body.Objects = []fyne.CanvasObject{container.New(layout.NewCustomPaddedLayout(4, 24, widgets.Edge, widgets.Edge), page)}
+	t.body.Objects = []fyne.CanvasObject{widgets.Padded(4, 24, widgets.Edge, widgets.Edge, page)}
 	t.body.Refresh()
 }
 
@@ -123,7 +122,7 @@ func (t *detail) actions() fyne.CanvasObject {
 		sure := widgets.NewButton(l.T(text.DeliveryWindowRemove), func() { t.w.remove(t.id); t.w.back() })
 		sure.Importance = widget.DangerImportance
 		no := widgets.NewButton(l.T(text.DeliveryWindowBack), func() { t.removing = false; t.draw() })
-		return container.New(layout.NewCustomPaddedVBoxLayout(8), container.New(widgets.AtMost(widgets.TextWidth), widgets.Plain(l.T(text.DeliveryWindowRemoveAsk), base.SizeNameText, widget.MediumImportance)),
+		return widgets.Column(8, container.New(widgets.AtMost(widgets.TextWidth), widgets.Running(l.T(text.DeliveryWindowRemoveAsk))),
 			widgets.Buttons(no, sure))
 	}
 	line := widgets.Buttons()
@@ -183,13 +182,13 @@ func (t *detail) resolving(remove func()) fyne.CanvasObject {
 	} else {
 		again.Disable() // our copy of it is gone
 	}
-	return container.New(layout.NewCustomPaddedLayout(8, 0, 0, 0), ruled(widgets.Plain(l.T(text.DeliveryWindowResolve), base.SizeNameText, widget.MediumImportance), t.note,
+	return widgets.Padded(8, 0, 0, 0, ruled(widgets.Running(l.T(text.DeliveryWindowResolve)), t.note,
 		widgets.Buttons(yes, again, widgets.NewButton(l.T(text.DeliveryWindowRemove), remove))))
 }
 
 func (t *detail) fields() fyne.CanvasObject {
 	l, a := t.w.host.Lang, t.all
-	rows := container.New(layout.NewCustomPaddedVBoxLayout(4))
+	rows := widgets.Column(4)
 	add := func(label text.Key, value string) {
 		if value != "" {
 			rows.Add(widgets.Fact(l.T(label), value))
@@ -207,11 +206,11 @@ func (t *detail) fields() fyne.CanvasObject {
 		add(text.DeliveryWindowFieldID, a.Row.ID)
 		add(text.DeliveryWindowFieldSum, sum[:min(len(sum), 32)]+" "+sum[min(len(sum), 32):])
 	}
-	return container.New(layout.NewCustomPaddedLayout(8, 0, 0, 0), rows)
+	return widgets.Padded(8, 0, 0, 0, rows)
 }
 
 func part(title string) fyne.CanvasObject {
-	return container.New(layout.NewCustomPaddedLayout(12, 0, 0, 0), widgets.NewTextLine(title, theme.SizeStart, base.ColorNameForeground, true).Cutting())
+	return widgets.Padded(12, 0, 0, 0, widgets.Subtitle(title))
 }
 
 // findings are what the check found, a sentence each; nil while it is not known.
@@ -220,7 +219,7 @@ func (t *detail) findings() fyne.CanvasObject {
 	if !t.read || t.all.Row.SHA256 == "" && len(t.all.Row.Found) == 0 {
 		return nil
 	}
-	rows := container.New(layout.NewCustomPaddedVBoxLayout(4), part(l.T(text.DeliveryWindowChecked)))
+	rows := widgets.Column(4, part(l.T(text.DeliveryWindowChecked)))
 	for _, f := range t.all.Row.Found {
 		said := l.T(text.MessageFinding(string(f.Code)))
 		where := ""
@@ -233,13 +232,13 @@ func (t *detail) findings() fyne.CanvasObject {
 		if where == "" && f.Entry >= 0 {
 			where = l.T(text.MessageAtFile, f.Entry+1)
 		}
-		rows.Add(widgets.Either(f.Severity >= inspect.Warning, widgets.Trouble(said), widgets.Plain(said, theme.SizeHint, widget.MediumImportance)))
+		rows.Add(widgets.Either(f.Severity >= inspect.Warning, widgets.Trouble(said), widgets.Hint(said)))
 		if where != "" {
-			rows.Add(container.New(layout.NewCustomPaddedLayout(0, 4, 0, 0), widgets.Plain(where, base.SizeNameCaptionText, widget.LowImportance)))
+			rows.Add(widgets.Padded(0, 4, 0, 0, widgets.Small(where)))
 		}
 	}
 	if len(t.all.Row.Found) == 0 {
-		rows.Add(widgets.Plain(sentence(l.T(text.DeliveryWindowClean)), theme.SizeHint, widget.LowImportance))
+		rows.Add(widgets.Paragraph(sentence(l.T(text.DeliveryWindowClean))))
 	}
 	return rows
 }
@@ -247,7 +246,7 @@ func (t *detail) findings() fyne.CanvasObject {
 // receipts are what came of each attempt.
 func (t *detail) receipts() fyne.CanvasObject {
 	l := t.w.host.Lang
-	rows := container.New(layout.NewCustomPaddedVBoxLayout(4), part(l.T(text.DeliveryWindowReceipts)))
+	rows := widgets.Column(4, part(l.T(text.DeliveryWindowReceipts)))
 	for _, r := range t.all.Receipts {
 		status := ""
 		if r.Status != 0 {
@@ -257,7 +256,7 @@ func (t *detail) receipts() fyne.CanvasObject {
 		if r.Reason == "" {
 			said = l.T(text.DeliveryState(string(outbox.Delivered)))
 		}
-		rows.Add(widgets.Plain(widgets.Join(t.w.moment(r.Ended), said, status), theme.SizeHint, widget.MediumImportance))
+		rows.Add(widgets.Hint(widgets.Join(t.w.moment(r.Ended), said, status)))
 		body := r.Body
 		if r.Cut {
 			body += " […]"
@@ -266,14 +265,14 @@ func (t *detail) receipts() fyne.CanvasObject {
 			label := widget.NewLabel(body)
 			label.SizeName, label.Wrapping, label.Selectable = theme.SizeHint, fyne.TextWrapWord, true
 			label.TextStyle.Monospace = true
-			rows.Add(widgets.Boxed(container.New(layout.NewCustomPaddedLayout(-8, -8, -8, -8), label)))
+			rows.Add(widgets.Boxed(widgets.Padded(-8, -8, -8, -8, label)))
 		}
 	}
 	switch {
 	case len(t.all.Receipts) == 0:
-		rows.Add(widgets.Plain(l.T(text.DeliveryWindowReceiptsNone), theme.SizeHint, widget.LowImportance))
+		rows.Add(widgets.Paragraph(l.T(text.DeliveryWindowReceiptsNone)))
 	case t.all.More > 0:
-		rows.Add(widgets.Plain(l.N(text.DeliveryWindowReceiptsMore, t.all.More), theme.SizeHint, widget.LowImportance))
+		rows.Add(widgets.Paragraph(l.N(text.DeliveryWindowReceiptsMore, t.all.More)))
 	}
 	return rows
 }

@@ -6,8 +6,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
-	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/delivery/outbox"
@@ -35,7 +33,7 @@ func (w *window) showStatus() {
 		parts = append(parts, l.N(text.DeliveryWindowMore, s.More))
 	}
 	said := strings.Join(parts, " · ")
-	w.status.show(said, func() fyne.CanvasObject { return widgets.Plain(said, base.SizeNameCaptionText, widget.LowImportance) })
+	w.status.show(said, func() fyne.CanvasObject { return widgets.Small(said) })
 }
 
 // showNote says what is wrong, or has happened, and what to do.
@@ -67,7 +65,7 @@ func (w *window) showNote() {
 		if label != "" {
 			line = widgets.Beside(line, widgets.NewButton(label, do), 12)
 		}
-		return container.New(layout.NewCustomPaddedLayout(8, 0, 0, 0), line)
+		return widgets.Padded(8, 0, 0, 0, line)
 	})
 	if changed {
 		w.win.Content().Refresh()
@@ -93,7 +91,7 @@ func (w *window) showQuestion() {
 		key = fmt.Sprint(q.ID, w.questionOf(*q), w.state.Questions)
 	}
 	if w.question.show(key, func() fyne.CanvasObject {
-		return container.New(layout.NewCustomPaddedLayout(8, 4, 0, 0), w.questionBox(*q))
+		return widgets.Padded(8, 4, 0, 0, w.questionBox(*q))
 	}) {
 		w.win.Content().Refresh()
 	}
@@ -101,8 +99,7 @@ func (w *window) showQuestion() {
 
 // ruled sets what somebody has to decide apart, between two lines.
 func ruled(o ...fyne.CanvasObject) fyne.CanvasObject {
-	return container.NewVBox(widget.NewSeparator(), container.New(layout.NewCustomPaddedLayout(8, 8, 0, 0),
-		container.New(layout.NewCustomPaddedVBoxLayout(12), o...)), widget.NewSeparator())
+	return container.NewVBox(widget.NewSeparator(), widgets.Padded(8, 8, 0, 0, widgets.Column(12, o...)), widget.NewSeparator())
 }
 
 func (w *window) questionOf(r row) string {
@@ -117,9 +114,9 @@ func (w *window) questionBox(q row) fyne.CanvasObject {
 	l := w.host.Lang
 	send := widgets.NewButton(l.T(text.DeliveryWindowSend), func() { w.answer(windowapi.DeliveryDo{ID: q.ID, Again: true}) })
 	skip := widgets.NewButton(l.T(text.DeliveryWindowSkip), func() { w.answer(windowapi.DeliveryDo{ID: q.ID, Drop: true}) })
-	said := container.New(layout.NewCustomPaddedVBoxLayout(4), widgets.Plain(w.questionOf(q), base.SizeNameText, widget.MediumImportance))
+	said := widgets.Column(4, widgets.Running(w.questionOf(q)))
 	if w.state.Questions > 1 {
-		said.Add(widgets.Plain(l.N(text.DeliveryWindowQuestionMore, w.state.Questions-1), base.SizeNameCaptionText, widget.LowImportance))
+		said.Add(widgets.Small(l.N(text.DeliveryWindowQuestionMore, w.state.Questions-1)))
 	}
 	return ruled(said, widgets.Buttons(skip, send))
 }

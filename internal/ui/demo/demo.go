@@ -10,7 +10,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
@@ -45,10 +44,10 @@ func Open(host *widgets.Host) widgets.Page {
 
 	title := widgets.NewTextLine(l.T(text.WindowDemoTitle), base.SizeNameHeadingText, base.ColorNameForeground, true)
 	calls := widgets.NewButton(l.T(text.WindowDemoCalls), func() { host.Show(windowapi.WindowCalls) })
-	head := container.New(layout.NewCustomPaddedLayout(20, 8, widgets.Edge, widgets.Edge),
+	head := widgets.Padded(20, 8, widgets.Edge, widgets.Edge,
 		container.NewBorder(nil, nil, title, calls))
 
-	rows := container.New(layout.NewCustomPaddedVBoxLayout(8),
+	rows := widgets.Column(8,
 		container.New(widgets.AtMost(560), widgets.Paragraph(l.T(text.WindowDemoIntro))), widgets.Gap(0))
 	for i, c := range host.Welcome.Demo {
 		b := widgets.NewButton(c.Title, func() { w.play(c.ID) })
@@ -59,12 +58,12 @@ func Open(host *widgets.Host) widgets.Page {
 		w.buttons = append(w.buttons, b)
 		rows.Add(container.New(beside{}, b, widgets.Paragraph(c.Hint)))
 	}
-	list := container.NewVScroll(container.New(layout.NewCustomPaddedLayout(4, 16, widgets.Edge, widgets.Edge), rows))
+	list := container.NewVScroll(widgets.Padded(4, 16, widgets.Edge, widgets.Edge, rows))
 
-	foot := container.New(layout.NewCustomPaddedLayout(0, 16, widgets.Edge, widgets.Edge), widgets.NewSoftBox(
-		container.New(layout.NewCustomPaddedLayout(10, 10, 16, 16),
+	foot := widgets.Padded(0, 16, widgets.Edge, widgets.Edge, widgets.NewSoftBox(
+		widgets.Padded(10, 10, 16, 16,
 			container.NewBorder(nil, nil, container.NewCenter(w.sign), nil,
-				container.New(layout.NewCustomPaddedLayout(0, 0, 4, 0), w.last)))))
+				widgets.Padded(0, 0, 4, 0, w.last)))))
 	w.showSign()
 
 	height := float32(212 + 44*len(host.Welcome.Demo))

@@ -10,7 +10,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
@@ -72,7 +71,7 @@ type bundleView struct {
 
 func newBundleView(w *window, all []doctor.Entry, files []bundleFile, path string) *bundleView {
 	l := w.host.Lang
-	v := &bundleView{w: w, all: all, files: files, notes: newStack(8), path: widget.NewEntry()}
+	v := &bundleView{w: w, all: all, files: files, notes: widgets.Column(8), path: widget.NewEntry()}
 	var items []widgets.SideItem
 	for _, f := range files {
 		items = append(items, widgets.SideItem{ID: f.name, Title: f.name + " · " + l.Size(int64(f.size))})
@@ -83,7 +82,7 @@ func newBundleView(w *window, all []doctor.Entry, files []bundleFile, path strin
 		func() fyne.CanvasObject {
 			label := widget.NewLabel("")
 			label.TextStyle.Monospace, label.SizeName, label.Truncation = true, base.SizeNameCaptionText, fyne.TextTruncateClip
-			return container.New(layout.NewCustomPaddedLayout(-8, -8, 0, 0), label)
+			return widgets.Padded(-8, -8, 0, 0, label)
 		},
 		func(i int, o fyne.CanvasObject) {
 			if i < len(v.shown.lines) {
@@ -94,18 +93,17 @@ func newBundleView(w *window, all []doctor.Entry, files []bundleFile, path strin
 	v.view.Name = l.T(text.DoctorWindowHolds)
 	v.path.SetText(path)
 	v.path.OnSubmitted = func(string) { v.write() }
-	v.save = widgets.NewButton(l.T(text.DoctorWindowWrite), v.write)
-	v.save.Importance = widget.HighImportance
+	v.save = widgets.NewPrimary(l.T(text.DoctorWindowWrite), v.write)
 	back := widgets.NewButton(l.T(text.DoctorWindowBack), w.back)
 
-	head := newStack(8)
-	head.Add(widgets.NewTextLine(l.T(text.DoctorWindowHolds), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting())
+	head := widgets.Column(8)
+	head.Add(widgets.Title(l.T(text.DoctorWindowHolds)))
 	head.Add(widgets.Paragraph(l.T(text.DoctorWindowHoldsHint)))
 	head.Add(widgets.NewTextLine(l.T(text.DoctorWindowPlace), theme.SizeHint, base.ColorNamePlaceHolder, false).Cutting())
 	head.Add(explore.Named(v.path, l.T(text.DoctorWindowPlace), "", nil))
 	head.Add(v.notes)
-	page := container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), v.view)
-	v.object = widgets.WithHeader(container.New(layout.NewCustomPaddedLayout(20, 12, widgets.Edge, widgets.Edge), head),
+	page := widgets.Padded(0, 0, 12, 0, v.view)
+	v.object = widgets.WithHeader(widgets.Padded(20, 12, widgets.Edge, widgets.Edge, head),
 		container.NewBorder(nil, widgets.Footer(widgets.Buttons(back, v.save)), nil, nil, container.New(widgets.SideLayout(bundleWidth), side, page)))
 	v.notes.Hide()
 	v.Choose(files[0].name)

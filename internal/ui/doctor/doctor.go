@@ -14,7 +14,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
@@ -78,25 +77,25 @@ func Open(host *widgets.Host) widgets.Page {
 
 func newWindow(host *widgets.Host) *window {
 	l := host.Lang
-	w := &window{host: host, end: func() {}, parts: parts{rows: map[string]*fyne.Container{}, notes: newStack(8), holder: container.NewStack()}}
+	w := &window{host: host, end: func() {}, parts: parts{rows: map[string]*fyne.Container{}, notes: widgets.Column(8), holder: container.NewStack()}}
 	w.summary = widgets.NewTextLine("", base.SizeNameText, base.ColorNameForeground, true).Cutting()
 	w.again = widgets.NewButton(l.T(text.DoctorWindowAgain), w.run)
 	w.copyAll = widgets.NewButton(l.T(text.DoctorWindowCopy), w.copy)
 	w.bundle = widgets.NewButton(l.T(text.DoctorWindowBundle), w.gather)
-	w.top = newStack(12)
-	w.scroll = container.NewVScroll(container.New(layout.NewCustomPaddedLayout(20, 24, widgets.Edge, widgets.Edge), w.top))
+	w.top = widgets.Column(12)
+	w.scroll = container.NewVScroll(widgets.OnPage(w.top))
 	w.list = widgets.NewRows(l.T(text.DoctorWindowTitle), 8, w.scroll)
 	for i, g := range text.DoctorGroups {
 		if i > 0 {
 			w.list.Between(widgets.Gap(4))
 		}
-		w.list.Between(widgets.NewTextLine(l.T(text.DoctorGroup(g.Group)), theme.SizeStart, base.ColorNameForeground, true).Cutting())
+		w.list.Between(widgets.Subtitle(l.T(text.DoctorGroup(g.Group))))
 		for _, id := range g.Checks {
-			w.rows[id] = newStack(8)
+			w.rows[id] = widgets.Column(8)
 			w.list.Add(w.rows[id], nil)
 		}
 	}
-	w.top.Add(widgets.NewTextLine(l.T(text.DoctorWindowTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting())
+	w.top.Add(widgets.Title(l.T(text.DoctorWindowTitle)))
 	w.top.Add(explore.As(w.summary, func() explore.Said { // how it ended is said
 		return explore.Said{Role: widgets.Either(w.running, screenreader.Label, screenreader.News), Name: w.summary.Text, Alone: true}
 	}))
@@ -108,11 +107,6 @@ func newWindow(host *widgets.Host) *window {
 	w.win = host.Window(text.DoctorWindowTitle, w.holder, fyne.NewSize(720, 688))
 	w.show()
 	return w
-}
-
-// newStack is a column with a distance between its parts.
-func newStack(distance float32) *fyne.Container {
-	return container.New(layout.NewCustomPaddedVBoxLayout(distance))
 }
 
 // Window implements widgets.Page.
@@ -193,7 +187,7 @@ func (w *window) head() {
 	case w.said != "" && w.bad:
 		w.notes.Add(widgets.Trouble(w.said))
 	case w.said != "":
-		w.notes.Add(widgets.Plain(w.said, theme.SizeHint, widget.MediumImportance))
+		w.notes.Add(widgets.Hint(w.said))
 	}
 	if none := len(w.notes.Objects) == 0; !none || !w.notes.Hidden {
 		w.notes.Hidden = none
@@ -238,9 +232,9 @@ func (w *window) line(name string, c doctor.Check) fyne.CanvasObject {
 	if c.State == doctor.OK || c.State == doctor.Off || c.State == waits {
 		colour = base.ColorNamePlaceHolder // what needs nobody keeps quiet
 	}
-	state := container.New(widgets.Columns(signSize+6), container.New(layout.NewCustomPaddedLayout(3, 0, 0, 0), container.NewVBox(newSign(c.State))),
+	state := container.New(widgets.Columns(signSize+6), widgets.Padded(3, 0, 0, 0, container.NewVBox(newSign(c.State))),
 		container.NewVBox(widgets.NewTextLine(l.T(text.DoctorState(string(c.State))), theme.SizeHint, colour, c.State == doctor.Fail || c.State == doctor.Warn)))
-	said := newStack(2)
+	said := widgets.Column(2)
 	importance := widget.MediumImportance
 	if c.State == doctor.Off {
 		importance = widget.LowImportance
@@ -249,7 +243,7 @@ func (w *window) line(name string, c doctor.Check) fyne.CanvasObject {
 		said.Add(widgets.Plain(c.Message, theme.SizeHint, importance))
 	}
 	if c.Hint != "" && c.State != doctor.Off {
-		said.Add(widgets.Plain(w.whom(c.Hint), theme.SizeHint, widget.LowImportance))
+		said.Add(widgets.Paragraph(w.whom(c.Hint)))
 	}
 	return container.New(widgets.Columns(verdictWidth), state, container.New(widgets.Columns(checkWidth),
 		container.NewVBox(widgets.NewTextLine(name, theme.SizeHint, base.ColorNameForeground, true).Cutting()), said))

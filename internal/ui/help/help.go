@@ -10,8 +10,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
-	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/guide"
@@ -81,13 +79,11 @@ func (w *window) Choose(id string) {
 // helpPage lays a page out: headings and quotes of our own, the rest as the
 // toolkit writes rich text.
 func helpPage(p guide.HelpPage) fyne.CanvasObject {
-	page := container.New(layout.NewCustomPaddedVBoxLayout(12),
-		widgets.NewTextLine(p.Title, base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting())
+	page := widgets.Column(12, widgets.Title(p.Title))
 	for _, part := range strings.Split(p.Text, "\n\n") {
 		switch {
 		case strings.HasPrefix(part, "## "):
-			page.Add(container.New(layout.NewCustomPaddedLayout(8, -4, 0, 0),
-				widgets.NewTextLine(strings.TrimPrefix(part, "## "), theme.SizeStart, base.ColorNameForeground, true).Cutting()))
+			page.Add(widgets.Padded(8, -4, 0, 0, widgets.Subtitle(strings.TrimPrefix(part, "## "))))
 		case strings.HasPrefix(part, "- !["):
 			for _, line := range strings.Split(part, "\n") {
 				page.Add(withIcon(line))
@@ -102,7 +98,7 @@ func helpPage(p guide.HelpPage) fyne.CanvasObject {
 			page.Add(rich(part))
 		}
 	}
-	return container.New(layout.NewCustomPaddedLayout(20, 24, widgets.Edge, widgets.Edge), page)
+	return widgets.OnPage(page)
 }
 
 // rich is running text with bold words, code and lists, without the toolkit's
@@ -110,7 +106,7 @@ func helpPage(p guide.HelpPage) fyne.CanvasObject {
 func rich(markdown string) fyne.CanvasObject {
 	t := widget.NewRichTextFromMarkdown(markdown)
 	t.Wrapping = fyne.TextWrapWord
-	return container.New(layout.NewCustomPaddedLayout(-8, -8, -8, 0), t)
+	return widgets.Padded(-8, -8, -8, 0, t)
 }
 
 // listing is text as it is typed or stands in a file.
@@ -124,5 +120,5 @@ func listing(part string) fyne.CanvasObject {
 	label.SizeName = theme.SizeHint
 	label.Wrapping = fyne.TextWrapWord
 	label.Selectable = true
-	return container.New(layout.NewCustomPaddedLayout(-8, -8, -8, -8), label)
+	return widgets.Padded(-8, -8, -8, -8, label)
 }

@@ -16,7 +16,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/desktop"
-	"fyne.io/fyne/v2/layout"
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
@@ -71,13 +70,11 @@ func newWindow(host *widgets.Host) *window {
 		w.win.Canvas().Focus(w.rows)
 	}
 	w.box.OnChanged = func(s string) { w.typed() }
-	w.button = widgets.NewButton(l.T(text.LookupButton), w.ask)
-	w.button.Importance = widget.HighImportance
-	title := widgets.NewTextLine(l.T(text.LookupTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting()
-	line := container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 8, 0), w.button), w.box)
+	w.button = widgets.NewPrimary(l.T(text.LookupButton), w.ask)
+	title := widgets.Title(l.T(text.LookupTitle))
+	line := container.NewBorder(nil, nil, nil, widgets.Padded(0, 0, 8, 0, w.button), w.box)
 	w.scroll = container.NewVScroll(w.body)
-	head := container.New(layout.NewCustomPaddedLayout(20, 12, widgets.Edge, widgets.Edge),
-		container.New(layout.NewCustomPaddedVBoxLayout(12), title, line))
+	head := widgets.Padded(20, 12, widgets.Edge, widgets.Edge, widgets.Column(12, title, line))
 	w.win = host.Window(text.LookupTitle, container.NewBorder(head, nil, nil, nil, w.scroll), fyne.NewSize(560, 520))
 	find := &desktop.CustomShortcut{KeyName: fyne.KeyF, Modifier: fyne.KeyModifierShortcutDefault}
 	w.win.Canvas().AddShortcut(find, func(fyne.Shortcut) { w.win.Canvas().Focus(w.box) })
@@ -205,7 +202,7 @@ func (w *window) show() {
 func (w *window) content() fyne.CanvasObject {
 	l := w.host.Lang
 	w.rows = nil
-	page := container.New(layout.NewCustomPaddedVBoxLayout(8))
+	page := widgets.Column(8)
 	if w.said != "" {
 		page.Add(widgets.Trouble(w.said))
 	}
@@ -214,12 +211,12 @@ func (w *window) content() fyne.CanvasObject {
 		page.Add(widgets.NewTextLine(l.T(text.LookupSearching), base.SizeNameText, base.ColorNamePlaceHolder, false).Cutting())
 	case f == nil && w.said != "":
 	case f == nil:
-		page.Add(widgets.NewTextLine(l.T(text.LookupStart), theme.SizeStart, base.ColorNameForeground, true).Cutting())
+		page.Add(widgets.Subtitle(l.T(text.LookupStart)))
 		page.Add(container.New(widgets.AtMost(widgets.TextWidth), widgets.Paragraph(l.T(text.LookupStartHint))))
 	default:
 		w.answer(page, f)
 	}
-	return container.New(layout.NewCustomPaddedLayout(8, 24, widgets.Edge, widgets.Edge), page)
+	return widgets.Padded(8, 24, widgets.Edge, widgets.Edge, page)
 }
 
 // answer writes what a lookup gave, in the words of the card.
@@ -266,8 +263,7 @@ func (w *window) answer(page *fyne.Container, f *windowapi.Found) {
 		if k.Link == "" {
 			say(l.T(text.CardNolink))
 		} else {
-			open := widgets.NewButton(w.host.OpenWords(), func() { w.open(k) })
-			open.Importance = widget.HighImportance
+			open := widgets.NewPrimary(w.host.OpenWords(), func() { w.open(k) })
 			buttons.Add(open)
 		}
 		if k.Relation != "" {
@@ -282,7 +278,7 @@ func (w *window) answer(page *fyne.Container, f *windowapi.Found) {
 			say(l.T(text.CardPossibleWhy))
 		}
 		w.matches(f)
-		page.Add(container.New(layout.NewCustomPaddedLayout(4, 0, 0, 0), w.rows))
+		page.Add(widgets.Padded(4, 0, 0, 0, w.rows))
 		if f.More > 0 {
 			say(l.N(text.LookupMore, f.More))
 		}
@@ -361,12 +357,12 @@ func (w *window) fields(page *fyne.Container, k windowapi.Contact) {
 	if k.Modified != "" {
 		modified = l.T(text.CardFieldModifiedBy, k.Modified)
 	}
-	rows := container.New(layout.NewCustomPaddedVBoxLayout(4))
+	rows := widgets.Column(4)
 	for _, f := range [][2]string{{l.T(text.CardFieldRelation), contact.GroupDigits(k.Relation)}, {l.T(text.CardFieldAddress), k.Address},
 		{l.T(text.CardFieldProducer), k.Producer}, {l.T(text.CardFieldModified), modified}} {
 		if f[1] != "" {
 			label := widgets.NewTextLine(f[0], theme.SizeHint, base.ColorNamePlaceHolder, false)
-			rows.Add(container.New(widgets.Columns(fieldWidth), container.NewVBox(label), widgets.Plain(f[1], theme.SizeHint, widget.MediumImportance)))
+			rows.Add(container.New(widgets.Columns(fieldWidth), container.NewVBox(label), widgets.Hint(f[1])))
 		}
 	}
 	page.Add(rows)
@@ -393,14 +389,14 @@ func (w *window) match(k windowapi.Contact) fyne.CanvasObject {
 	if k.Earlier {
 		name = container.NewBorder(nil, nil, nil, widgets.NewTextLine(l.T(text.CardEarlier), base.SizeNameCaptionText, base.ColorNamePlaceHolder, false), name)
 	}
-	detail := widgets.Plain(widgets.Join(contact.GroupDigits(k.Relation), k.Address, k.Producer), base.SizeNameCaptionText, widget.LowImportance)
+	detail := widgets.Small(widgets.Join(contact.GroupDigits(k.Relation), k.Address, k.Producer))
 	open := widgets.NewButton(l.T(text.CardButtonOpenRow), func() { w.open(k) })
 	open.Of = nameOf(l, k)
 	if k.Link == "" {
 		open.Disable()
 	}
-	words := container.New(layout.NewCustomPaddedVBoxLayout(0), name, detail)
-	return container.New(layout.NewCustomPaddedLayout(8, 8, 0, 0), widgets.Beside(words, open, 12))
+	words := widgets.Column(0, name, detail)
+	return widgets.Padded(8, 8, 0, 0, widgets.Beside(words, open, 12))
 }
 
 func join2(a, b string) string { return strings.TrimSpace(a + " " + b) }

@@ -135,10 +135,10 @@ func (w *window) page() {
 
 func (w *window) recipe(r guide.Recipe) fyne.CanvasObject {
 	l, v := w.host.Lang, w.facts.values
-	page := container.New(layout.NewCustomPaddedVBoxLayout(12))
-	page.Add(container.New(layout.NewCustomPaddedVBoxLayout(8),
-		widgets.NewTextLine(r.Title, base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting(),
-		container.New(layout.NewCustomPaddedVBoxLayout(4),
+	page := widgets.Column(12)
+	page.Add(widgets.Column(8,
+		widgets.Title(r.Title),
+		widgets.Column(4,
 			widgets.Fact(l.T(text.RecipesReports), r.Tell(l)),
 			widgets.Fact(l.T(text.RecipesTransfers), r.Transfers(l)),
 			widgets.Fact(l.T(text.RecipesVerified), r.VerifiedNote))))
@@ -155,7 +155,7 @@ func (w *window) recipe(r guide.Recipe) fyne.CanvasObject {
 		case p.Block != nil:
 			b := newPasteBlock(w, *p.Block, v)
 			w.blocks = append(w.blocks, b)
-			page.Add(container.New(layout.NewCustomPaddedLayout(0, 4, widgets.StepWidth, 0), b))
+			page.Add(widgets.Padded(0, 4, widgets.StepWidth, 0, b))
 			secret = secret || p.Block.Secret()
 		case p.Step > 0:
 			page.Add(step(p.Step, v.In(p.Text)))
@@ -166,7 +166,7 @@ func (w *window) recipe(r guide.Recipe) fyne.CanvasObject {
 	if secret {
 		page.Add(widgets.Paragraph(l.T(text.RecipesSecret)))
 	}
-	return container.New(layout.NewCustomPaddedLayout(20, 24, widgets.Edge, widgets.Edge), page)
+	return widgets.OnPage(page)
 }
 
 // trouble says why the addresses of a recipe do not work now, "" if they do.
@@ -218,13 +218,13 @@ func newPasteBlock(w *window, b guide.Block, v guide.Values) *pasteBlock {
 	l := w.host.Lang
 	p.text.Wrapping = fyne.TextWrapWord // an address without spaces is still broken
 	p.text.SizeName = theme.SizeHint
-	caption := widgets.NewTextLine(v.In(b.Caption), base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).Cutting()
+	caption := widgets.Caption(v.In(b.Caption))
 	full, err := b.Fill(v)
 	if err != nil {
 		p.text.SetText(guide.Why(l, err))
 		p.text.Importance = widget.WarningImportance
-		p.content = container.New(layout.NewCustomPaddedVBoxLayout(0),
-			container.New(layout.NewCustomPaddedLayout(12, 0, 12, 12), caption), container.New(layout.NewCustomPaddedLayout(0, 4, 4, 4), p.text))
+		p.content = widgets.Column(0,
+			widgets.Padded(12, 0, 12, 12, caption), widgets.Padded(0, 4, 4, 4, p.text))
 		p.ExtendBaseWidget(p)
 		return p
 	}
@@ -241,9 +241,9 @@ func newPasteBlock(w *window, b guide.Block, v guide.Values) *pasteBlock {
 	// As wide as both of its texts, so that nothing moves when it was used.
 	both := max(p.copying.MinSize().Width, widgets.NewButton(l.T(text.RecipesCopied), nil).MinSize().Width)
 	buttons.Add(container.New(widgets.AtLeast(both), p.copying))
-	p.content = container.New(layout.NewCustomPaddedVBoxLayout(0),
-		container.New(layout.NewCustomPaddedLayout(4, 0, 12, 4), container.NewBorder(nil, nil, nil, buttons, container.New(widgets.Middle(), caption))),
-		container.New(layout.NewCustomPaddedLayout(-4, 2, 4, 4), p.text))
+	p.content = widgets.Column(0,
+		widgets.Padded(4, 0, 12, 4, container.NewBorder(nil, nil, nil, buttons, container.New(widgets.Middle(), caption))),
+		widgets.Padded(-4, 2, 4, 4, p.text))
 	p.say()
 	p.ExtendBaseWidget(p)
 	return p

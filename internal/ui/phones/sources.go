@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
@@ -88,11 +86,10 @@ func (w *window) sourceState(s windowapi.SourceState) fyne.CanvasObject {
 		}
 	}
 	m, sentence := sourceLine(l, s, w.host.Now())
-	lines := container.New(layout.NewCustomPaddedVBoxLayout(2),
+	lines := widgets.Column(2,
 		widgets.NewTextLine(name, theme.SizeHint, base.ColorNameForeground, true).Cutting(),
 		widgets.Plain(sentence, theme.SizeHint, widgets.Either(m == widgets.MarkTrouble, widget.WarningImportance, widget.MediumImportance)))
-	return widgets.NewSoftBox(container.New(layout.NewCustomPaddedLayout(8, 8, 12, 12),
-		widgets.Signed(m, 4, lines)))
+	return widgets.NewSoftBox(widgets.Padded(8, 8, 12, 12, widgets.Signed(m, 4, lines)))
 }
 
 // sourceLine says how a source is doing. Only a link that has a heartbeat is ever
@@ -136,11 +133,10 @@ func (w *window) overview() fyne.CanvasObject {
 	l := w.host.Lang
 	w.states = widgets.NewRows(l.T(text.SourcesTitle), 8, w.scroll)
 	w.fillStates()
-	test := widgets.NewButton(l.T(text.TestBegin), func() { w.host.Show(windowapi.WindowTest) })
-	test.Importance = widget.HighImportance
+	test := widgets.NewPrimary(l.T(text.TestBegin), func() { w.host.Show(windowapi.WindowTest) })
 	start := widgets.NewButton(l.T(text.SourcesStart), func() { w.host.Show(windowapi.WindowStart) })
-	return container.New(layout.NewCustomPaddedLayout(20, 24, widgets.Edge, widgets.Edge), container.New(layout.NewCustomPaddedVBoxLayout(12),
-		widgets.NewTextLine(l.T(text.SourcesTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting(),
+	return widgets.OnPage(widgets.Column(12,
+		widgets.Title(l.T(text.SourcesTitle)),
 		widgets.Paragraph(l.T(text.SourcesIntro)), w.states, widget.NewSeparator(),
 		widgets.Buttons(test, start)))
 }

@@ -5,7 +5,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
@@ -26,7 +25,7 @@ func (t checkTheme) Color(name fyne.ThemeColorName, v fyne.ThemeVariant) color.C
 
 // onGrid is a check without its padding at the left.
 func onGrid(c *widget.Check) fyne.CanvasObject {
-	return container.New(layout.NewCustomPaddedLayout(-4, -4, -4, 0), container.NewThemeOverride(c, checkTheme{fyne.CurrentApp().Settings().Theme()}))
+	return widgets.Padded(-4, -4, -4, 0, container.NewThemeOverride(c, checkTheme{fyne.CurrentApp().Settings().Theme()}))
 }
 
 // good is a sentence with the mark of what works.
@@ -36,7 +35,7 @@ func good(s string) fyne.CanvasObject {
 
 // lockedLine says who set something.
 func lockedLine(s string) fyne.CanvasObject {
-	return widgets.Marked(widgets.MarkQuiet, widgets.Plain(s, theme.SizeHint, widget.LowImportance))
+	return widgets.Marked(widgets.MarkQuiet, widgets.Paragraph(s))
 }
 
 // lockedValue is a value that cannot be changed here.
@@ -45,11 +44,6 @@ func lockedValue(s string) fyne.CanvasObject {
 	label.Wrapping = fyne.TextWrapWord
 	label.Selectable = true
 	return widgets.NewSoftBox(label)
-}
-
-// muted is a line of small muted text that wraps.
-func muted(s string) fyne.CanvasObject {
-	return widgets.Plain(s, base.SizeNameCaptionText, widget.LowImportance)
 }
 
 // newField is a field that is scrolled into view when it gets the keyboard.
@@ -63,13 +57,6 @@ func (w *window) newField() *widgets.Field {
 func (w *window) newSecretField() *widgets.Field {
 	f := w.newField()
 	f.Password = true
-	return f
-}
-
-// newLinesField is a field of several lines.
-func (w *window) newLinesField() *widgets.Field {
-	f := w.newField()
-	f.MultiLine = true
 	return f
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/config/secret"
@@ -16,7 +15,6 @@ import (
 	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/explore"
-	"wiebelt/internal/ui/theme"
 	"wiebelt/internal/ui/widgets"
 )
 
@@ -59,7 +57,7 @@ type linesBox struct {
 }
 
 func newLinesBox(w *window) *linesBox {
-	b := &linesBox{w: w, object: newColumn(8)}
+	b := &linesBox{w: w, object: widgets.Column(8)}
 	b.all = slices.Clone(w.state.set.Lines)
 	if w.draft.linesChanged {
 		b.all = slices.Clone(w.draft.lines)
@@ -123,7 +121,7 @@ func (b *linesBox) row(i int, locked bool) fyne.CanvasObject {
 	name.SetText(b.all[i].Name)
 	number.OnChanged = func(s string) { b.all[i].Number = s; check(); b.changed() }
 	name.OnChanged = func(s string) { b.all[i].Name = s; check(); b.changed() }
-	remove := smallButton(l.T(text.SettingsWindowRemove), func() {
+	remove := widgets.NewQuiet(l.T(text.SettingsWindowRemove), func() {
 		b.all = slices.Delete(b.all, i, i+1)
 		b.build()
 		b.changed()
@@ -135,9 +133,9 @@ func (b *linesBox) row(i int, locked bool) fyne.CanvasObject {
 		remove.Hide()
 	}
 	check()
-	fields := container.New(widgets.Columns(lineWidth), container.New(layout.NewCustomPaddedLayout(0, 0, 0, 8), explore.Named(number, l.T(text.SettingTitle("line.number")), "", said)),
+	fields := container.New(widgets.Columns(lineWidth), widgets.Padded(0, 0, 0, 8, explore.Named(number, l.T(text.SettingTitle("line.number")), "", said)),
 		explore.Named(name, l.T(text.SettingTitle("line.name")), "", nil))
-	return container.New(layout.NewCustomPaddedVBoxLayout(4), container.NewBorder(nil, nil, nil, remove, fields), fault.object)
+	return widgets.Column(4, container.NewBorder(nil, nil, nil, remove, fields), fault.object)
 }
 
 const lineWidth = 160 // of a telephone number
@@ -171,7 +169,7 @@ func softphones(drafts []draftPhone) (all []settings.Softphone) {
 }
 
 func newPhonesBox(w *window) *phonesBox {
-	b := &phonesBox{w: w, object: newColumn(12)}
+	b := &phonesBox{w: w, object: widgets.Column(12)}
 	b.all = draftPhones(w.state.set.Softphones)
 	if w.draft.phonesChanged || w.draft.phoneSecrets() {
 		b.all = slices.Clone(w.draft.phones)
@@ -221,7 +219,7 @@ func (b *phonesBox) build() {
 	b.w.fillList(b.object, "softphone", len(b.all), text.SettingsWindowPhonesIntro, text.SettingsWindowPhonesNone,
 		func(i int, locked bool) fyne.CanvasObject { return newPhoneBox(b, i, locked) },
 		widgets.NewButton(l.T(text.SettingsWindowPhonesAdd), b.add),
-		smallButton(l.T(text.SettingsWindowPhonesRecipes), func() { w.host.Show(windowapi.WindowRecipes) }))
+		widgets.NewQuiet(l.T(text.SettingsWindowPhonesRecipes), func() { w.host.Show(windowapi.WindowRecipes) }))
 }
 
 // add puts a link of the first kind at the end, with a name of its own.
@@ -263,7 +261,7 @@ func newPhoneBox(b *phonesBox, i int, locked bool) fyne.CanvasObject {
 		b.build()
 		b.changed()
 	}
-	remove := smallButton(l.T(text.SettingsWindowRemove), func() {
+	remove := widgets.NewQuiet(l.T(text.SettingsWindowRemove), func() {
 		b.all = slices.Delete(b.all, i, i+1)
 		b.build()
 		b.changed()
@@ -273,7 +271,7 @@ func newPhoneBox(b *phonesBox, i int, locked bool) fyne.CanvasObject {
 		kind.Disable()
 		remove.Hide()
 	}
-	content := newColumn(8)
+	content := widgets.Column(8)
 	content.Add(container.NewBorder(nil, nil, nil, container.NewBorder(nil, remove, nil, nil), labelled(l.T(text.SettingTitle("softphone.kind")), container.New(widgets.AtMost(choiceWidth), kind))))
 	content.Add(x.field("name", p.Name, func(s string) {
 		b.all[i].Name = s
@@ -300,7 +298,7 @@ func newPhoneBox(b *phonesBox, i int, locked bool) fyne.CanvasObject {
 
 // phase says how the link is doing and why, and nothing where that is not known.
 func (x *phoneBox) phase() fyne.CanvasObject {
-	said := newColumn(0)
+	said := widgets.Column(0)
 	show := func() {
 		said.Objects = nil
 		if s := x.phaseNow(); s != "" {
@@ -360,7 +358,7 @@ func (x *phoneBox) field(name, now string, set func(string)) fyne.CanvasObject {
 	f := newFaultLine()
 	x.faults[name] = f
 	title := l.T(text.SettingTitle("softphone." + name))
-	return container.New(layout.NewCustomPaddedVBoxLayout(2), labelled(title, explore.Named(e, title, "", func() string { return f.said })), f.object)
+	return widgets.Column(2, labelled(title, explore.Named(e, title, "", func() string { return f.said })), f.object)
 }
 
 // secret is the field of the link's secret, which is never shown.
@@ -372,7 +370,7 @@ func (x *phoneBox) secret() fyne.CanvasObject {
 		x.b.all[x.i].secret = s
 		x.b.changed()
 	}
-	state := newColumn(0)
+	state := widgets.Column(0)
 	show := func() {
 		said := text.SettingsWindowSecretLooking
 		if x.i >= len(x.b.all) {
@@ -392,13 +390,13 @@ func (x *phoneBox) secret() fyne.CanvasObject {
 				said = text.SecretState(string(k))
 			}
 		}
-		state.Objects = []fyne.CanvasObject{widgets.Plain(l.T(said), theme.SizeHint, widget.MediumImportance)}
+		state.Objects = []fyne.CanvasObject{widgets.Hint(l.T(said))}
 		state.Refresh()
 	}
 	show()
 	x.b.shows = append(x.b.shows, show)
 	e.SetPlaceHolder(l.T(text.SettingsWindowSecretEnter))
-	return container.New(layout.NewCustomPaddedVBoxLayout(2), caption(l.T(text.SettingsWindowSecret)), state, explore.Named(e, l.T(text.SettingsWindowSecret), "", nil))
+	return widgets.Column(2, widgets.Caption(l.T(text.SettingsWindowSecret)), state, explore.Named(e, l.T(text.SettingsWindowSecret), "", nil))
 }
 
 // moved tells whether the link's secret belongs to another address.

@@ -8,7 +8,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/config/setupfile"
@@ -92,7 +91,7 @@ func (v *setupView) showPicking(b *fyne.Container) {
 		if r := []rune(folder); len(r) > maxFolder {
 			folder = "…" + string(r[len(r)-maxFolder:])
 		}
-		b.Add(container.New(layout.NewCustomPaddedVBoxLayout(2), name, muted(folder)))
+		b.Add(widgets.Column(2, name, widgets.Small(folder)))
 	}
 	path := v.w.newField()
 	open := widgets.NewButton(l.T(text.SettingsWindowFileShow), nil)
@@ -106,8 +105,8 @@ func (v *setupView) showPicking(b *fyne.Container) {
 		v.w.openFile(p)
 	}
 	path.OnSubmitted = func(string) { open.OnTapped() }
-	b.Add(container.New(layout.NewCustomPaddedVBoxLayout(4), widgets.Bold(l.T(text.SettingsWindowFilePath), theme.SizeHint),
-		container.NewStack(container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 8, 0), open),
+	b.Add(widgets.Column(4, widgets.Bold(l.T(text.SettingsWindowFilePath), theme.SizeHint),
+		container.NewStack(container.NewBorder(nil, nil, nil, widgets.Padded(0, 0, 8, 0, open),
 			explore.Named(path, l.T(text.SettingsWindowFilePath), "", func() string { return fault.said }))), fault.object))
 	b.Add(container.NewHBox(widgets.NewButton(l.T(text.SettingsWindowFileCancel), v.w.closeFile)))
 }

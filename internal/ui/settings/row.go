@@ -8,7 +8,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
@@ -46,7 +45,7 @@ type settingRow struct {
 func (w *window) row(key string) *settingRow {
 	entry, _ := settings.Of(key)
 	l, value, by := w.host.Lang, w.holds(key), w.by(key)
-	r := &settingRow{w: w, entry: entry, object: newColumn(4), fault: newFaultLine()}
+	r := &settingRow{w: w, entry: entry, object: widgets.Column(4), fault: newFaultLine()}
 	w.rows[key] = r
 	title := l.T(text.SettingTitle(key))
 	if list, ok := w.state.set.Get(key).([]string); ok && len(value) > maxShown {
@@ -268,7 +267,7 @@ func (r *settingRow) seconds() (fyne.CanvasObject, func()) {
 }
 
 func withUnit(e fyne.CanvasObject, unit string) fyne.CanvasObject {
-	return container.New(widgets.Columns(numberWidth+8), container.New(layout.NewCustomPaddedLayout(0, 0, 0, 8), e),
+	return container.New(widgets.Columns(numberWidth+8), widgets.Padded(0, 0, 0, 8, e),
 		container.New(widgets.Middle(), widgets.NewTextLine(unit, base.SizeNameText, base.ColorNamePlaceHolder, false).Cutting()))
 }
 
@@ -297,7 +296,8 @@ func dateIn(l text.Language, s string) string {
 
 // lines is a field for a list, an element on each line.
 func (r *settingRow) lines() (fyne.CanvasObject, func()) {
-	e := r.w.newLinesField()
+	e := r.w.newField()
+	e.MultiLine = true
 	e.SetMinRowsVisible(3)
 	e.SetPlaceHolder(r.w.host.Lang.T(text.SettingsWindowListHint))
 	r.put = func(s string) {
@@ -351,7 +351,7 @@ type orderedBox struct {
 }
 
 func newOrderedBox(r *settingRow) *orderedBox {
-	o := &orderedBox{r: r, object: newColumn(0)}
+	o := &orderedBox{r: r, object: widgets.Column(0)}
 	r.put = func(s string) {
 		o.order, o.on = nil, map[string]bool{}
 		for _, p := range strings.Split(s, ",") {

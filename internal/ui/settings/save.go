@@ -8,7 +8,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/layout"
-	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/config/hubtrial"
 	"wiebelt/internal/config/secret"
@@ -16,7 +15,6 @@ import (
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/explore"
-	"wiebelt/internal/ui/theme"
 	"wiebelt/internal/ui/widgets"
 )
 
@@ -31,11 +29,10 @@ type settingsFooter struct {
 func newSettingsFooter(w *window) *settingsFooter {
 	l := w.host.Lang
 	f := &settingsFooter{w: w, said: container.NewStack()}
-	f.save = widgets.NewButton(l.T(text.SettingsWindowSave), w.save)
-	f.save.Importance = widget.HighImportance
+	f.save = widgets.NewPrimary(l.T(text.SettingsWindowSave), w.save)
 	f.undo = widgets.NewButton(l.T(text.SettingsWindowUndo), w.undo)
 	buttons := container.New(layout.NewCustomPaddedHBoxLayout(8), f.undo, f.save)
-	bar := container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 12, 0), container.New(widgets.Middle(), buttons)),
+	bar := container.NewBorder(nil, nil, nil, widgets.Padded(0, 0, 12, 0, container.New(widgets.Middle(), buttons)),
 		container.New(widgets.Middle(), f.said))
 	f.object = container.NewStack(widgets.NewFrame(widgets.Footer(bar), false))
 	return f
@@ -61,7 +58,7 @@ func (f *settingsFooter) show() {
 	case bad:
 		line = widgets.Trouble(said)
 	case said != "":
-		line = widgets.Plain(said, theme.SizeHint, widget.LowImportance)
+		line = widgets.Paragraph(said)
 		if !unsaved && !d.saving { // how saving went is said
 			line = explore.News(line)
 		}

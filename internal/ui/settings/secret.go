@@ -4,10 +4,6 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
-	base "fyne.io/fyne/v2/theme"
-	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/config/secret"
 	"wiebelt/internal/instance/windowapi"
@@ -32,7 +28,7 @@ type secretBox struct {
 
 func newSecretBox(w *window) *secretBox {
 	l := w.host.Lang
-	b := &secretBox{w: w, object: newColumn(4), state: newColumn(4), entry: w.newSecretField()}
+	b := &secretBox{w: w, object: widgets.Column(4), state: widgets.Column(4), entry: w.newSecretField()}
 	b.entry.SetText(w.draft.secret)
 	b.entry.OnChanged = func(s string) {
 		w.draft.secret = s
@@ -79,7 +75,7 @@ func (b *secretBox) show() {
 	b.state.Objects = nil
 	b.entry.SetPlaceHolder(l.T(text.SettingsWindowSecretEnter))
 	say := func(s string) {
-		b.state.Add(widgets.Plain(s, base.SizeNameText, widget.MediumImportance))
+		b.state.Add(widgets.Running(s))
 	}
 	switch {
 	case !known && w.moved() && w.draft.secret == "":
@@ -124,19 +120,7 @@ func (w *window) takeSecrets(k keptSecrets) {
 	}
 }
 
-// smallButton is a quiet button as wide as its word.
-func smallButton(s string, do func()) *widgets.Button {
-	b := widgets.NewButton(s, do)
-	b.Importance = widget.LowImportance
-	return b
-}
-
-// caption is a small label above a field within a box.
-func caption(s string) fyne.CanvasObject {
-	return widgets.NewTextLine(s, base.SizeNameCaptionText, base.ColorNamePlaceHolder, false).Cutting()
-}
-
 // labelled is a field with its name above it.
 func labelled(s string, field fyne.CanvasObject) fyne.CanvasObject {
-	return container.New(layout.NewCustomPaddedVBoxLayout(2), caption(s), explore.Named(field, s, "", nil))
+	return widgets.Column(2, widgets.Caption(s), explore.Named(field, s, "", nil))
 }

@@ -3,20 +3,18 @@ package settings
 import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/theme"
 	"wiebelt/internal/ui/widgets"
 )
 
 // section lays out one section, with a rule below it where another follows.
 func (w *window) section(s section, last bool) fyne.CanvasObject {
 	l := w.host.Lang
-	part := newColumn(16)
-	part.Add(widgets.NewTextLine(l.T(text.SettingsWindowSection(s.id)), theme.SizeStart, base.ColorNameForeground, true).Cutting())
+	part := widgets.Column(16)
+	part.Add(widgets.Subtitle(l.T(text.SettingsWindowSection(s.id))))
 	switch s.id {
 	case sectionHub:
 		w.hubSection(part, s)
@@ -30,9 +28,9 @@ func (w *window) section(s section, last bool) fyne.CanvasObject {
 		w.addRows(part, s.keys)
 	}
 	if last {
-		return container.New(layout.NewCustomPaddedVBoxLayout(16), part)
+		return part
 	}
-	return container.New(layout.NewCustomPaddedVBoxLayout(16), part, widget.NewSeparator())
+	return widgets.Column(16, part, widget.NewSeparator())
 }
 
 func (w *window) addRows(part *fyne.Container, keys []string) {
@@ -82,13 +80,13 @@ func (w *window) advancedSection(part *fyne.Container, s section) {
 		w.build()
 		w.goTo(w.parts[sectionAdvanced])
 	})))
-	rest := newColumn(16)
+	rest := widgets.Column(16)
 	group := "none yet"
 	for _, key := range s.keys {
 		r := w.row(key)
 		if g := r.entry.Group(); g != group {
 			group = g
-			rest.Add(container.New(layout.NewCustomPaddedLayout(8, 0, 0, 0), widgets.Bold(l.T(text.SettingGroup(group)), base.SizeNameText)))
+			rest.Add(widgets.Padded(8, 0, 0, 0, widgets.Bold(l.T(text.SettingGroup(group)), base.SizeNameText)))
 		}
 		rest.Add(r.object)
 	}
@@ -100,7 +98,7 @@ func (w *window) advancedSection(part *fyne.Container, s section) {
 
 // problems are what is wrong in the files.
 func (w *window) problems() fyne.CanvasObject {
-	lines := newColumn(4)
+	lines := widgets.Column(4)
 	lines.Add(widgets.Trouble(w.host.Lang.T(text.SettingsWindowProblems)))
 	for _, p := range w.state.problems {
 		lines.Add(widgets.Paragraph(p))

@@ -15,7 +15,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/config/settings"
@@ -187,7 +186,7 @@ func (w *window) build() {
 	if old != nil {
 		w.trial.resume(old)
 	}
-	general, admins := newColumn(28), newColumn(28)
+	general, admins := widgets.Column(28), widgets.Column(28)
 	if len(w.state.problems) > 0 {
 		general.Add(w.problems())
 		admins.Add(w.problems())
@@ -202,15 +201,14 @@ func (w *window) build() {
 			general.Add(part)
 		}
 	}
-	pad := layout.NewCustomPaddedLayout(20, 24, widgets.Edge, widgets.Edge)
-	w.general, w.admins = container.New(widgets.AtMost(pageWidth), container.New(pad, general)), container.New(widgets.AtMost(pageWidth), container.New(pad, admins))
+	w.general, w.admins = onPage(general), onPage(admins)
 	w.footer.show()
 	w.show()
 }
 
-// newColumn is objects below each other.
-func newColumn(between float32) *fyne.Container {
-	return container.New(layout.NewCustomPaddedVBoxLayout(between))
+// onPage is what stands on a page, which is not wider than is read at ease.
+func onPage(o fyne.CanvasObject) *fyne.Container {
+	return container.New(widgets.AtMost(pageWidth), widgets.OnPage(o))
 }
 
 // show shows the page of the section that is chosen, or the set-up file.
@@ -394,7 +392,6 @@ func (w *window) close() {
 		return
 	}
 	l := w.host.Lang
-	stay := widgets.NewButton(l.T(text.SettingsWindowStay), w.escape)
-	stay.Importance = widget.HighImportance
+	stay := widgets.NewPrimary(l.T(text.SettingsWindowStay), w.escape)
 	w.asking = widgets.Ask(w.win.Canvas(), l.T(text.SettingsWindowUnsaved), widgets.NewButton(l.T(text.SettingsWindowDrop), gone), stay)
 }

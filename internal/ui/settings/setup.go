@@ -9,7 +9,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
@@ -53,10 +52,10 @@ func (w *window) openFile(path string) {
 		return
 	}
 	w.closeFile()
-	v := &setupView{w: w, path: path, body: newColumn(12), phrase: w.newSecretField(), number: w.newField(), steps: newStepList(w.host.Lang)}
+	v := &setupView{w: w, path: path, body: widgets.Column(12), phrase: w.newSecretField(), number: w.newField(), steps: newStepList(w.host.Lang)}
 	v.phrase.OnSubmitted = func(string) { v.open() }
 	v.number.SetPlaceHolder(w.host.Lang.T(text.SettingsWindowTestNumber))
-	v.object = container.New(widgets.AtMost(pageWidth), container.New(layout.NewCustomPaddedLayout(20, 24, widgets.Edge, widgets.Edge), v.body))
+	v.object = onPage(v.body)
 	w.file = v
 	v.show()
 	w.show()
@@ -161,7 +160,7 @@ func (v *setupView) show() {
 	l := v.w.host.Lang
 	b := v.body
 	b.Objects = nil
-	b.Add(widgets.NewTextLine(l.T(text.SettingsWindowFileTitle), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting())
+	b.Add(widgets.Title(l.T(text.SettingsWindowFileTitle)))
 	if v.path == "" {
 		v.showPicking(b)
 		b.Refresh()
@@ -180,15 +179,14 @@ func (v *setupView) show() {
 func (v *setupView) showLocked(b *fyne.Container) {
 	l := v.w.host.Lang
 	b.Add(widgets.Paragraph(l.T(text.SettingsWindowFileIntro)))
-	b.Add(container.New(layout.NewCustomPaddedVBoxLayout(4), fieldLabel(l.T(text.SettingsWindowFilePhrase)),
+	b.Add(widgets.Column(4, fieldLabel(l.T(text.SettingsWindowFilePhrase)),
 		explore.Named(v.phrase, l.T(text.SettingsWindowFilePhrase), "", nil)))
 	if v.opening {
 		b.Add(widgets.Paragraph(l.T(text.SettingsWindowFileOpening)))
 	} else if v.why != "" {
 		b.Add(widgets.Trouble(v.why))
 	}
-	open := widgets.NewButton(l.T(text.SettingsWindowFileShow), v.open)
-	open.Importance = widget.HighImportance
+	open := widgets.NewPrimary(l.T(text.SettingsWindowFileShow), v.open)
 	widgets.SetEnabled(open, !v.opening)
 	b.Add(widgets.Buttons(widgets.NewButton(l.T(text.SettingsWindowFileCancel), v.w.closeFile), open))
 }
@@ -200,27 +198,27 @@ func (v *setupView) showRows(b *fyne.Container) {
 		b.Add(widgets.Trouble(l.T(text.SetupMoved)))
 	}
 	b.Add(widgets.Paragraph(l.T(text.SettingsWindowFileCheck)))
-	table := newColumn(8)
-	head := func(k text.Key) fyne.CanvasObject { return caption(l.T(k)) }
+	table := widgets.Column(8)
+	head := func(k text.Key) fyne.CanvasObject { return widgets.Caption(l.T(k)) }
 	table.Add(container.New(sideBySide{}, head(text.SetupSetting), head(text.SetupNow), head(text.SetupNew)))
 	for _, r := range v.opened.Rows {
 		table.Add(widget.NewSeparator())
 		changed := r.Now != r.New
 		value := func(s string, strong bool) fyne.CanvasObject {
 			if s == "" {
-				return widgets.Plain(l.T(text.SetupNothing), theme.SizeHint, widget.LowImportance)
+				return widgets.Paragraph(l.T(text.SetupNothing))
 			}
 			if strong {
 				return widgets.Bold(s, theme.SizeHint)
 			}
-			return widgets.Plain(s, theme.SizeHint, widget.MediumImportance)
+			return widgets.Hint(s)
 		}
-		table.Add(container.New(sideBySide{}, widgets.Plain(l.T(titleOfRow(r.Key)), theme.SizeHint, widget.LowImportance), value(shortened(r.Now), false), value(shortened(r.New), changed)))
+		table.Add(container.New(sideBySide{}, widgets.Paragraph(l.T(titleOfRow(r.Key))), value(shortened(r.Now), false), value(shortened(r.New), changed)))
 	}
 	table.Add(widget.NewSeparator())
 	b.Add(table)
 	if !v.taken && !v.opened.WithoutHub {
-		b.Add(container.New(layout.NewCustomPaddedVBoxLayout(4), fieldLabel(l.T(text.SettingsWindowFileNumber)),
+		b.Add(widgets.Column(4, fieldLabel(l.T(text.SettingsWindowFileNumber)),
 			explore.Named(v.number, l.T(text.SettingsWindowFileNumber), "", nil)))
 	}
 	b.Add(v.steps.object)
@@ -233,13 +231,11 @@ func (v *setupView) showRows(b *fyne.Container) {
 		b.Add(widgets.Trouble(v.refused))
 	}
 	if v.taken {
-		end := widgets.NewButton(l.T(text.SettingsWindowFileClose), v.w.closeFile)
-		end.Importance = widget.HighImportance
+		end := widgets.NewPrimary(l.T(text.SettingsWindowFileClose), v.w.closeFile)
 		b.Add(container.NewHBox(end))
 		return
 	}
-	take := widgets.NewButton(l.T(text.SettingsWindowFileTake), v.take)
-	take.Importance = widget.HighImportance
+	take := widgets.NewPrimary(l.T(text.SettingsWindowFileTake), v.take)
 	widgets.SetEnabled(take, !v.testing)
 	b.Add(widgets.Buttons(widgets.NewButton(l.T(text.SettingsWindowFileCancel), v.w.closeFile), take))
 }

@@ -10,7 +10,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
@@ -63,12 +62,12 @@ type trialBox struct {
 
 func newTrialBox(w *window) *trialBox {
 	l := w.host.Lang
-	b := &trialBox{w: w, number: w.newField(), steps: newStepList(l), end: newColumn(8)}
+	b := &trialBox{w: w, number: w.newField(), steps: newStepList(l), end: widgets.Column(8)}
 	b.number.SetPlaceHolder(l.T(text.SettingsWindowTestNumber))
 	b.number.OnSubmitted = func(string) { b.toggle() }
 	b.start = widgets.NewButton(l.T(text.SettingsWindowTestStart), b.toggle)
-	line := container.NewBorder(nil, nil, nil, container.New(layout.NewCustomPaddedLayout(0, 0, 8, 0), b.start), explore.Named(b.number, l.T(text.SettingsWindowTestNumber), "", nil))
-	content := newColumn(8)
+	line := container.NewBorder(nil, nil, nil, widgets.Padded(0, 0, 8, 0, b.start), explore.Named(b.number, l.T(text.SettingsWindowTestNumber), "", nil))
+	content := widgets.Column(8)
 	content.Add(widgets.Bold(l.T(text.SettingsWindowTest), base.SizeNameText))
 	content.Add(widgets.Paragraph(l.T(text.SettingsWindowTestHelp)))
 	content.Add(line)
@@ -290,14 +289,14 @@ func (b *trialBox) show() {
 // better offers values that worked.
 func (b *trialBox) better(all []value) fyne.CanvasObject {
 	l := b.w.host.Lang
-	lines := newColumn(4)
-	lines.Add(widgets.Plain(l.T(text.SettingsWindowBetter), theme.SizeHint, widget.MediumImportance))
+	lines := widgets.Column(4)
+	lines.Add(widgets.Hint(l.T(text.SettingsWindowBetter)))
 	for _, c := range all {
 		v := choiceLabel(l, c.key, c.text)
 		if c.text == "" {
 			v = l.T(text.SettingsWindowBetterEmpty)
 		}
-		lines.Add(widgets.Plain(l.T(text.SettingTitle(c.key))+": "+v, theme.SizeHint, widget.MediumImportance))
+		lines.Add(widgets.Hint(l.T(text.SettingTitle(c.key)) + ": " + v))
 	}
 	lines.Add(container.NewHBox(widgets.NewButton(l.T(text.SettingsWindowBetterTake), b.adopt)))
 	return lines
@@ -311,7 +310,7 @@ type stepList struct {
 }
 
 func newStepList(l text.Language) *stepList {
-	s := &stepList{l: l, object: newColumn(8)}
+	s := &stepList{l: l, object: widgets.Column(8)}
 	s.begin()
 	return s
 }
@@ -356,7 +355,7 @@ var stepMarks = map[string]widgets.Mark{hubtrial.StateRunning: widgets.MarkRing,
 // line is a step: its name, how it went, and what to do.
 func (s *stepList) line(m step) fyne.CanvasObject {
 	l := s.l
-	said := newColumn(2)
+	said := widgets.Column(2)
 	sentence := m.sentence
 	if m.state == hubtrial.StateRunning {
 		sentence = l.T(text.SettingsWindowTestRunning)
@@ -370,13 +369,13 @@ func (s *stepList) line(m step) fyne.CanvasObject {
 	}
 	said.Add(widgets.Plain(sentence, theme.SizeHint, importance))
 	if m.said != "" {
-		said.Add(widgets.Plain(l.T(text.SettingsWindowHubSays, m.said), theme.SizeHint, widget.MediumImportance))
+		said.Add(widgets.Hint(l.T(text.SettingsWindowHubSays, m.said)))
 	}
 	if m.do != "" {
-		said.Add(widgets.Plain(m.do, theme.SizeHint, widget.MediumImportance))
+		said.Add(widgets.Hint(m.do))
 	}
 	if m.detail != "" {
-		said.Add(muted(m.detail))
+		said.Add(widgets.Small(m.detail))
 	}
 	name := container.NewVBox(widgets.NewTextLine(l.T(text.SetupStep(m.name)), theme.SizeHint, base.ColorNamePlaceHolder, false).Cutting())
 	return widgets.Marked(stepMarks[m.state], container.New(widgets.Columns(stepNameWidth), name, said))

@@ -7,8 +7,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
-	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/config/hubtrial"
 	"wiebelt/internal/config/settings"
@@ -34,15 +32,14 @@ func (w *window) fillJoin() {
 	w.join.Objects = nil
 	if w.state.join {
 		l, busy := w.host.Lang, w.asked == joining
-		button := widgets.NewButton(l.T(widgets.Either(busy, text.StartJoinBusy, text.StartJoinDo)), w.useCode)
-		button.Importance = widget.HighImportance
+		button := widgets.NewPrimary(l.T(widgets.Either(busy, text.StartJoinBusy, text.StartJoinDo)), w.useCode)
 		widgets.SetEnabled(button, !busy)
-		body := container.New(layout.NewCustomPaddedVBoxLayout(8), widgets.Bold(l.T(text.StartJoin), theme.SizeStart),
+		body := widgets.Column(8, widgets.Bold(l.T(text.StartJoin), theme.SizeStart),
 			widgets.Paragraph(l.T(text.StartJoinIntro)), w.code, container.NewHBox(button))
 		if w.notJoined != "" {
 			body.Add(widgets.Trouble(w.notJoined))
 		}
-		w.join.Objects = []fyne.CanvasObject{widgets.NewFrame(container.New(layout.NewCustomPaddedLayout(12, 12, 16, 16), body), true)}
+		w.join.Objects = []fyne.CanvasObject{widgets.NewFrame(widgets.Padded(12, 12, 16, 16, body), true)}
 	}
 	w.join.Refresh()
 }

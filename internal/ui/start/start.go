@@ -63,8 +63,8 @@ type window struct {
 func Open(host *widgets.Host) widgets.Page {
 	l := host.Lang
 	w := &window{host: host, language: container.New(layout.NewCustomPaddedHBoxLayout(8)), hint: container.NewStack(),
-		join: container.NewStack(), phones: container.New(layout.NewCustomPaddedVBoxLayout(8)), failed: container.NewStack(), unset: container.NewStack(),
-		admins: container.New(layout.NewCustomPaddedVBoxLayout(8)), end: func() {}, last: make(chan struct{})}
+		join: container.NewStack(), phones: widgets.Column(8), failed: container.NewStack(), unset: container.NewStack(),
+		admins: widgets.Column(8), end: func() {}, last: make(chan struct{})}
 	close(w.last)
 	w.code = w.newCode()
 	w.picker = newCornerPicker(func(corner string) {
@@ -77,21 +77,19 @@ func Open(host *widgets.Host) widgets.Page {
 	w.panel = newTestPanel(host, windowapi.WindowStart, widget.MediumImportance)
 	w.panel.said = w.reveal
 
-	body := container.New(layout.NewCustomPaddedVBoxLayout(16),
-		container.New(layout.NewCustomPaddedVBoxLayout(8),
-			widgets.NewTextLine(l.T(text.StartHello), base.SizeNameHeadingText, base.ColorNameForeground, true).Cutting(), widgets.Paragraph(l.T(text.StartIntro)), w.unset, w.join),
+	body := widgets.Column(16,
+		widgets.Column(8,
+			widgets.Title(l.T(text.StartHello)), widgets.Paragraph(l.T(text.StartIntro)), w.unset, w.join),
 		question(1, l.T(text.StartCorner), container.New(widgets.Columns(screenWidth+20), w.picker, w.hint)),
 		widget.NewSeparator(),
-		question(2, l.T(text.StartLanguage), container.New(layout.NewCustomPaddedLayout(-6, -6, -8, 0), w.language)),
+		question(2, l.T(text.StartLanguage), widgets.Padded(-6, -6, -8, 0, w.language)),
 		widget.NewSeparator(),
-		question(3, l.T(text.StartCall), container.New(layout.NewCustomPaddedVBoxLayout(12), w.phones, container.NewHBox(w.panel.button), w.panel.content)),
+		question(3, l.T(text.StartCall), widgets.Column(12, w.phones, container.NewHBox(w.panel.button), w.panel.content)),
 		w.failed, w.admins)
-	w.scroll = container.NewVScroll(container.New(layout.NewCustomPaddedLayout(20, 16, widgets.Edge, widgets.Edge), body))
+	w.scroll = container.NewVScroll(widgets.Padded(20, 16, widgets.Edge, widgets.Edge, body))
 
-	w.more = widgets.NewButton(l.T(text.StartAdmins), w.toggle)
-	w.more.Importance = widget.LowImportance
-	done := widgets.NewButton(l.T(text.StartDone), func() { w.win.Close() })
-	done.Importance = widget.HighImportance
+	w.more = widgets.NewQuiet(l.T(text.StartAdmins), w.toggle)
+	done := widgets.NewPrimary(l.T(text.StartDone), func() { w.win.Close() })
 	foot := widgets.Footer(container.NewBorder(nil, nil, w.more, container.New(widgets.AtLeast(96), done)))
 	w.win = host.Window(text.StartTitle, container.New(widgets.AtLeast(leastWidth), container.NewBorder(nil, foot, nil, nil, w.scroll)), fyne.NewSize(640, 696))
 	if old, ok := host.Page(windowapi.WindowStart).(*window); ok { // the same in another language
@@ -186,7 +184,7 @@ func (w *window) fill() {
 	}
 	locked := s.set.Locked("card.corner")
 	w.picker.set(s.set.Card.Corner, locked)
-	w.hint.Objects = []fyne.CanvasObject{widgets.Plain(l.T(widgets.Either(locked, text.StartByPolicy, text.StartCornerHint)), theme.SizeHint, widget.LowImportance)}
+	w.hint.Objects = []fyne.CanvasObject{widgets.Paragraph(l.T(widgets.Either(locked, text.StartByPolicy, text.StartCornerHint)))}
 	w.fillJoin()
 	w.fillLanguage()
 	w.fillPhones()
@@ -231,10 +229,10 @@ func (w *window) fillPhones() {
 	}
 	if len(s.phones) == 0 {
 		how := widgets.NewButton(l.T(text.StartHow), func() { w.host.Show(windowapi.WindowRecipes) })
-		w.phones.Add(widgets.Plain(l.T(text.StartCallNone), theme.SizeHint, widget.LowImportance))
+		w.phones.Add(widgets.Paragraph(l.T(text.StartCallNone)))
 		w.phones.Add(container.NewHBox(how))
 	}
-	w.phones.Add(widgets.Plain(l.T(text.StartCallHint), theme.SizeHint, widget.LowImportance))
+	w.phones.Add(widgets.Paragraph(l.T(text.StartCallHint)))
 	w.phones.Refresh()
 }
 
@@ -274,10 +272,8 @@ func (w *window) phone(p phone) fyne.CanvasObject {
 	if button != nil {
 		side = button
 	}
-	words := container.New(layout.NewCustomPaddedVBoxLayout(2),
-		widgets.Bold(p.name, base.SizeNameText), widgets.Plain(p.sentence, theme.SizeHint, widget.LowImportance))
-	return widgets.NewFrame(container.New(layout.NewCustomPaddedLayout(8, 8, 12, 8),
-		widgets.Signed(m, signBelow, widgets.Beside(words, side, 8))), true)
+	words := widgets.Column(2, widgets.Bold(p.name, base.SizeNameText), widgets.Paragraph(p.sentence))
+	return widgets.NewFrame(widgets.Padded(8, 8, 12, 8, widgets.Signed(m, signBelow, widgets.Beside(words, side, 8))), true)
 }
 
 // reveal brings the test call to the top as far as it goes: its button, and below
@@ -308,7 +304,7 @@ func (w *window) fillAdmins() {
 		buttons.Add(widgets.NewButton(l.T(text.StartAdminsHelp), func() { w.host.Show(windowapi.WindowHelp) }))
 		w.admins.Objects = []fyne.CanvasObject{widget.NewSeparator(),
 			widgets.NewTextLine(l.T(text.StartAdmins), theme.SizeStart, base.ColorNameForeground, true),
-			widgets.Plain(l.T(widgets.Either(w.state.setUp, text.StartAdminsSet, text.StartAdminsNot)), theme.SizeHint, widget.MediumImportance), buttons}
+			widgets.Hint(l.T(widgets.Either(w.state.setUp, text.StartAdminsSet, text.StartAdminsNot))), buttons}
 	}
 	w.admins.Refresh()
 }
@@ -317,5 +313,5 @@ func (w *window) fillAdmins() {
 func question(n int, ask string, answer fyne.CanvasObject) fyne.CanvasObject {
 	number := widgets.NewTextLine(strconv.Itoa(n), theme.SizeStart, base.ColorNamePrimary, true)
 	return container.New(widgets.Columns(widgets.StepWidth), container.NewVBox(explore.Unsaid(number)),
-		container.New(layout.NewCustomPaddedVBoxLayout(12), widgets.Bold(ask, theme.SizeStart), answer))
+		widgets.Column(12, widgets.Bold(ask, theme.SizeStart), answer))
 }

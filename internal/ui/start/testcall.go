@@ -39,7 +39,7 @@ type testPanel struct {
 }
 
 func newTestPanel(host *widgets.Host, window string, weight widget.Importance) *testPanel {
-	p := &testPanel{host: host, window: window, weight: weight, button: widgets.NewButton("", nil), content: container.New(layout.NewCustomPaddedVBoxLayout(12)), said: func() {}}
+	p := &testPanel{host: host, window: window, weight: weight, button: widgets.NewButton("", nil), content: widgets.Column(12), said: func() {}}
 	p.show()
 	return p
 }
@@ -135,10 +135,10 @@ func (p *testPanel) show() {
 	case c.nothing != nil:
 		p.button.Importance = p.weight
 		all = []fyne.CanvasObject{widgets.Signed(widgets.MarkTrouble, signBelow, widgets.NewTextLine(l.T(text.TestNothing), base.SizeNameText, base.ColorNameWarning, true).Cutting())}
-		all = append(all, indented(widgets.Plain(l.T(text.TestNothingHint), theme.SizeHint, widget.LowImportance)))
+		all = append(all, indented(widgets.Paragraph(l.T(text.TestNothingHint))))
 		for _, k := range c.nothing {
-			all = append(all, indented(container.New(layout.NewCustomPaddedVBoxLayout(2),
-				widgets.NewTextLine(k.name, theme.SizeHint, base.ColorNameForeground, true).Cutting(), widgets.Plain(k.sentence, theme.SizeHint, widget.MediumImportance))))
+			all = append(all, indented(widgets.Column(2, widgets.NewTextLine(k.name, theme.SizeHint, base.ColorNameForeground, true).Cutting(),
+				widgets.Hint(k.sentence))))
 		}
 	default:
 		p.button.Importance = p.weight
@@ -172,13 +172,13 @@ func (p *testPanel) came(m windowapi.TestSeen) []fyne.CanvasObject {
 	return []fyne.CanvasObject{
 		widgets.Signed(widgets.MarkDot, signBelow, widgets.Bold(l.T(text.TestSeen, l.Clock(m.At), name), base.SizeNameText)),
 		indented(seen),
-		indented(widgets.Plain(l.T(text.TestReports(m.Reports)), theme.SizeHint, widget.MediumImportance)),
+		indented(widgets.Hint(l.T(text.TestReports(m.Reports)))),
 	}
 }
 
 // indented stands below what a mark was put before.
 func indented(o fyne.CanvasObject) fyne.CanvasObject {
-	return container.New(layout.NewCustomPaddedLayout(0, 0, widgets.SignWidth, 0), o)
+	return widgets.Padded(0, 0, widgets.SignWidth, 0, o)
 }
 
 // testWindow is a window of nothing but a test call.
@@ -191,15 +191,14 @@ type testWindow struct {
 func OpenTest(host *widgets.Host) widgets.Page {
 	w := &testWindow{panel: newTestPanel(host, windowapi.WindowTest, widget.HighImportance)}
 	l := host.Lang
-	how := widgets.NewButton(l.T(text.StartHow), func() { host.Show(windowapi.WindowRecipes) })
-	how.Importance = widget.LowImportance
-	content := container.New(layout.NewCustomPaddedVBoxLayout(16),
-		container.New(layout.NewCustomPaddedVBoxLayout(8),
+	how := widgets.NewQuiet(l.T(text.StartHow), func() { host.Show(windowapi.WindowRecipes) })
+	content := widgets.Column(16,
+		widgets.Column(8,
 			widgets.BigLine(l.T(text.TestTitle)), widgets.Paragraph(l.T(text.TestIntro))),
 		w.panel.content)
 	foot := widgets.Footer(widgets.Buttons(w.panel.button, how))
 	w.win = host.Window(text.TestTitle, container.New(widgets.AtLeast(leastWidth), container.NewBorder(nil, foot, nil, nil,
-		container.NewVScroll(container.New(layout.NewCustomPaddedLayout(20, 16, widgets.Edge, widgets.Edge), content)))), fyne.NewSize(560, 480))
+		container.NewVScroll(widgets.Padded(20, 16, widgets.Edge, widgets.Edge, content)))), fyne.NewSize(560, 480))
 	host.Send(windowapi.KindSources, nil)
 	if old, ok := host.Page(windowapi.WindowTest).(*testWindow); ok {
 		w.panel.takeOver(old.panel.call)

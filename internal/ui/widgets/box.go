@@ -5,8 +5,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
-	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
@@ -41,7 +39,7 @@ func NewFrame(content fyne.CanvasObject, lined bool) *Box {
 // Framed sets something with fields apart: on the soft background they could not
 // be seen.
 func Framed(o fyne.CanvasObject) fyne.CanvasObject {
-	return NewFrame(container.New(layout.NewCustomPaddedLayout(12, 12, 12, 12), o), true)
+	return NewFrame(Padded(12, 12, 12, 12, o), true)
 }
 
 // Square makes the corners of a box square, for one that ends at a window's border
@@ -75,5 +73,5 @@ func (b *Box) CreateRenderer() fyne.WidgetRenderer {
 
 // Boxed sets something apart.
 func Boxed(o fyne.CanvasObject) fyne.CanvasObject {
-	return NewSoftBox(container.New(layout.NewCustomPaddedLayout(10, 10, 12, 12), o))
+	return NewSoftBox(Padded(10, 10, 12, 12, o))
 }

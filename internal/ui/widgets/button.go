@@ -17,6 +17,18 @@ type Button struct {
 // NewButton is a button with a label.
 func NewButton(label string, do func()) *Button { return NewButtonWithIcon(label, nil, do) }
 
+// NewPrimary is the button with what somebody most likely wants; a window has one.
+func NewPrimary(label string, do func()) *Button { return weighed(label, widget.HighImportance, do) }
+
+// NewQuiet is a button for what is rarely wanted, as wide as its word.
+func NewQuiet(label string, do func()) *Button { return weighed(label, widget.LowImportance, do) }
+
+func weighed(label string, weight widget.Importance, do func()) *Button {
+	b := NewButton(label, do)
+	b.Importance = weight
+	return b
+}
+
 // NewButtonWithIcon is a button with an icon and a label.
 func NewButtonWithIcon(label string, icon fyne.Resource, do func()) *Button {
 	b := &Button{}

@@ -3,10 +3,6 @@ package widgets
 import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
-	base "fyne.io/fyne/v2/theme"
-
-	"wiebelt/internal/ui/theme"
 )
 
 // TextWidth is how wide running text may get.
@@ -14,8 +10,7 @@ const TextWidth = 440
 
 // EmptyPage says what will appear here and how to try it. button may be nil.
 func EmptyPage(title string, button *Button, sentences ...string) fyne.CanvasObject {
-	lines := container.New(layout.NewCustomPaddedVBoxLayout(8),
-		NewTextLine(title, theme.SizeStart, base.ColorNameForeground, true).Cutting())
+	lines := Column(8, Subtitle(title))
 	for _, s := range sentences {
 		lines.Add(Paragraph(s))
 	}
@@ -23,5 +18,5 @@ func EmptyPage(title string, button *Button, sentences ...string) fyne.CanvasObj
 		lines.Add(Gap(0))
 		lines.Add(container.NewHBox(button))
 	}
-	return container.NewVScroll(container.New(layout.NewCustomPaddedLayout(24, 24, Edge, Edge), container.New(AtMost(TextWidth), lines)))
+	return container.NewVScroll(Padded(24, 24, Edge, Edge, container.New(AtMost(TextWidth), lines)))
 }

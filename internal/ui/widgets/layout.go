@@ -19,6 +19,19 @@ func (a arranged) Layout(o []fyne.CanvasObject, size fyne.Size) { a.put(o, size)
 // first is the smallest size of a layout's first object.
 func first(o []fyne.CanvasObject) fyne.Size { return o[0].MinSize() }
 
+// Column is objects below each other, with a distance between them.
+func Column(gap float32, all ...fyne.CanvasObject) *fyne.Container {
+	return container.New(layout.NewCustomPaddedVBoxLayout(gap), all...)
+}
+
+// Padded is an object with empty room around it.
+func Padded(top, bottom, left, right float32, o fyne.CanvasObject) *fyne.Container {
+	return container.New(layout.NewCustomPaddedLayout(top, bottom, left, right), o)
+}
+
+// OnPage is what stands on a page, with the room around it.
+func OnPage(o fyne.CanvasObject) *fyne.Container { return Padded(20, 24, Edge, Edge, o) }
+
 // Columns is a layout of two objects side by side, the first of a fixed width.
 func Columns(width float32) fyne.Layout {
 	return arranged{func(o []fyne.CanvasObject) fyne.Size {
@@ -139,8 +152,7 @@ func WithHeader(head, body fyne.CanvasObject) *fyne.Container {
 
 // Footer is the buttons of a window below what scrolls, so that they are always seen.
 func Footer(o fyne.CanvasObject) fyne.CanvasObject {
-	return container.New(layout.NewCustomPaddedVBoxLayout(0), widget.NewSeparator(),
-		container.New(layout.NewCustomPaddedLayout(12, 12, Edge, Edge), o))
+	return Column(0, widget.NewSeparator(), Padded(12, 12, Edge, Edge, o))
 }
 
 // Gap is empty height.

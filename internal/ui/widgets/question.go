@@ -3,7 +3,6 @@ package widgets
 import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/widget"
 )
 
@@ -17,9 +16,9 @@ func Ask(c fyne.Canvas, question string, answers ...*Button) *widget.PopUp {
 	for _, b := range answers {
 		row.Add(b)
 	}
-	content := container.New(layout.NewCustomPaddedVBoxLayout(16), container.New(AtLeast(questionWide), Running(question)), row)
+	content := Column(16, container.New(AtLeast(questionWide), Running(question)), row)
 	// With a line around it: its background is that of the window below.
-	asking := widget.NewModalPopUp(NewFrame(container.New(layout.NewCustomPaddedLayout(16, 16, 16, 16), content), true), c)
+	asking := widget.NewModalPopUp(NewFrame(Padded(16, 16, 16, 16, content), true), c)
 	asking.Show()
 	c.Focus(answers[len(answers)-1])
 	return asking

@@ -3,7 +3,6 @@ package widgets
 import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
 	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/native/screenreader"
@@ -34,7 +33,7 @@ type rowsOne struct {
 
 // NewRows has none yet. What the keyboard is on is scrolled into sight in scroll.
 func NewRows(name string, gap float32, scroll *container.Scroll) *Rows {
-	r := &Rows{name: name, scroll: scroll, box: container.New(layout.NewCustomPaddedVBoxLayout(gap))}
+	r := &Rows{name: name, scroll: scroll, box: Column(gap)}
 	r.ExtendBaseWidget(r)
 	return r
 }

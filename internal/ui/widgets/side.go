@@ -5,9 +5,7 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
-	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/desktop"
-	"fyne.io/fyne/v2/layout"
 	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
@@ -44,7 +42,7 @@ func NewSide(w Chooser, name string, items []SideItem) (*List, fyne.CanvasObject
 			list.SetItemHeight(i, sideHeight+8)
 		}
 	}
-	return list, NewSoftBox(container.New(layout.NewCustomPaddedLayout(12, 0, 8, 8), list)).Square()
+	return list, NewSoftBox(Padded(12, 0, 8, 8, list)).Square()
 }
 
 // sideLine is a line of such a list.
