@@ -15,7 +15,7 @@ import (
 const (
 	KindWelcome  = "welcome"  // Welcome, from the resident: its first message
 	KindStatus   = "status"   // Status, from the resident, whenever it changed
-	KindPainted  = "painted"  // from a window, no content: the first window is on screen, or one that was asked for
+	KindPainted  = "painted"  // from a window, no content: a window that was asked for is on screen
 	KindLookup   = "lookup"   // Lookup, from a window; Found comes back
 	KindChoice   = "choice"   // Choice, from a window
 	KindForget   = "forget"   // Forget, from a command or a window; Forgotten comes back

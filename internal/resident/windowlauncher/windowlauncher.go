@@ -26,7 +26,7 @@ import (
 // paintedIn is how long the windows process may take from its start until it asks
 // what to show, and from then until something is on screen; one that shows nothing
 // is ended, generously, since the first start on a slow machine takes long.
-const paintedIn = 15 * time.Second
+const paintedIn = 30 * time.Second
 
 // Params is what the windows process is shown with. The functions may be called
 // from any goroutine.

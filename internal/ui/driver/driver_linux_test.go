@@ -2,6 +2,7 @@ package driver
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"image"
 	"image/color"
@@ -278,6 +279,28 @@ type eyes struct {
 
 func (e eyes) HighContrast() bool { return e.high }
 func (e eyes) LessMotion() bool   { return e.still }
+
+// full is a desktop that has no place for another window.
+type full struct{ window.Desktop }
+
+func (full) NewFrame(window.FrameHandler, window.FrameOptions) (window.Frame, error) {
+	return nil, errors.New("no place")
+}
+
+// TestNoPlace: a window that cannot come up is not held, and its owner is told.
+func TestNoPlace(t *testing.T) {
+	b := newBench(t)
+	b.do(func() {
+		b.app.display = full{b.app.display}
+		closed := false
+		w := b.app.NewWindow("another")
+		w.SetOnClosed(func() { closed = true })
+		w.Show()
+		if n := len(b.app.AllWindows()); n != 1 || !closed {
+			t.Errorf("%d windows, told %v", n, closed)
+		}
+	})
+}
 
 // TestLooks: windows follow a desktop that comes to ask for high contrast, or for less
 // motion.

@@ -144,7 +144,8 @@ func (w *frame) limit(least fyne.Size) {
 	}
 }
 
-// Show brings the window up, or to the front.
+// Show brings the window up, or to the front. One that the desktop has no place for
+// is closed.
 func (w *frame) Show() {
 	if w.closed {
 		return
@@ -158,6 +159,7 @@ func (w *frame) Show() {
 		n, err := w.d.display.NewFrame(handler{w}, window.FrameOptions{Title: w.title, Size: w.size, Icons: w.d.icons, Background: [3]uint8{bg.R, bg.G, bg.B}})
 		if err != nil {
 			w.check(err)
+			w.Close() // or a window would be held that nobody sees
 			return
 		}
 		w.native = n

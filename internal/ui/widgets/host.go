@@ -11,13 +11,10 @@ package widgets
 import (
 	"context"
 	"encoding/json"
-	"image"
 	"log/slog"
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/canvas"
-	"fyne.io/fyne/v2/container"
 
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/instance/windowapi"
@@ -55,9 +52,8 @@ type Host struct {
 	Sources *windowapi.Sources // how the sources of calls are doing, nil until the resident said so
 	Openers map[string]Opener  // all windows that there are; set once, before the first is shown
 
-	pages   map[string]Page
-	reuse   fyne.Window // to be built anew instead of a new one, nil mostly
-	painted bool
+	pages map[string]Page
+	reuse fyne.Window // to be built anew instead of a new one, nil mostly
 }
 
 // NewHost has no windows yet and looks as the welcome says; Openers is still to be
@@ -73,8 +69,7 @@ func (h *Host) Copy(s string) {
 	h.Send(windowapi.KindCopy, windowapi.Copy{Text: s})
 }
 
-// Window makes a window of ours with a content; the first frame of the first
-// window is reported to the resident.
+// Window makes a window of ours with a content.
 func (h *Host) Window(title text.Key, content fyne.CanvasObject, size fyne.Size) fyne.Window {
 	name := h.Lang.T(title) + " – Wiebelt"
 	if w := h.reuse; w != nil { // stays where it is, and as large as it was made
@@ -84,30 +79,10 @@ func (h *Host) Window(title text.Key, content fyne.CanvasObject, size fyne.Size)
 	}
 	w := h.App.NewWindow(name)
 	w.SetPadded(false)
-	if !h.painted {
-		content = container.NewStack(content, h.probe())
-	}
 	w.SetContent(fitting(content, size, h.Welcome.WorkArea))
 	h.place(w, size)
 	w.Canvas().SetOnTypedKey(OnEscape(w.Close))
 	return w
-}
-
-// probe is one transparent pixel that reports when it is painted. The
-// resident waits for it: a process with windows that runs and paints nothing is
-// ended.
-func (h *Host) probe() fyne.CanvasObject {
-	pixel := canvas.NewRaster(func(width, height int) image.Image {
-		h.Post(func() { // once this frame is done
-			if !h.painted {
-				h.painted = true
-				h.Send(windowapi.KindPainted, nil)
-			}
-		})
-		return image.NewNRGBA(image.Rect(0, 0, width, height))
-	})
-	pixel.Resize(fyne.NewSquareSize(1))
-	return container.NewWithoutLayout(pixel)
 }
 
 // Handle does what a message of the resident asks. Kinds of a newer resident
@@ -136,7 +111,6 @@ func (h *Host) Handle(kind string, raw json.RawMessage) {
 		if h.Decode(kind, raw, &m) {
 			h.Welcome.WorkArea = m.WorkArea
 			h.ShowAt(m.Window, m.Place)
-			h.Send(windowapi.KindPainted, nil)
 		}
 	case windowapi.KindLookup, windowapi.KindCopy:
 		h.pass(windowapi.WindowCalls, kind, raw)

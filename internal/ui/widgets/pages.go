@@ -61,9 +61,13 @@ func (h *Host) Show(name string) {
 	w.RequestFocus()
 }
 
-// ShowAt shows a window at a place in it.
+// ShowAt shows a window at a place in it, "" for its beginning, and tells the resident,
+// which ends a process with windows that shows nothing.
 func (h *Host) ShowAt(name, place string) {
 	h.Show(name)
+	if len(h.App.Driver().AllWindows()) > 0 {
+		h.Send(windowapi.KindPainted, nil)
+	}
 	if p, ok := h.pages[name].(placed); ok && place != "" {
 		p.ShowAt(place)
 	}

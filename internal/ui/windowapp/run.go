@@ -11,7 +11,6 @@ package windowapp
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,7 +20,6 @@ import (
 	"image/png"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -52,8 +50,6 @@ type Config struct {
 	Dirs    profile.Dirs
 	Program widgets.Program
 	Log     *slog.Logger
-	// PaintedIn is how long the first frame may take; 0 means 5 s.
-	PaintedIn time.Duration
 }
 
 var (
@@ -79,7 +75,6 @@ func Run(ctx context.Context, cfg Config) error {
 	if err != nil || conn == nil {
 		return err
 	}
-	cfg.PaintedIn = cmp.Or(cfg.PaintedIn, 5*time.Second)
 
 	app, err := newApp()
 	if err != nil {
@@ -92,7 +87,6 @@ func Run(ctx context.Context, cfg Config) error {
 	}
 
 	var group, works sync.WaitGroup
-	var painted, late atomic.Bool
 	out := make(chan message, 64)
 	kicks := make(chan struct{}, 1)
 	// After its loop has ended, Fyne runs what is posted on the poster's own
@@ -111,9 +105,6 @@ func Run(ctx context.Context, cfg Config) error {
 		Post: post, Now: time.Now, Log: cfg.Log,
 		After: func(d time.Duration, f func()) { time.AfterFunc(d, f) },
 		Send: func(kind string, m any) {
-			if kind == windowapi.KindPainted {
-				painted.Store(true)
-			}
 			select {
 			case out <- message{kind, m}:
 			default: // the resident hangs; the click is lost rather than the window
@@ -128,6 +119,7 @@ func Run(ctx context.Context, cfg Config) error {
 		},
 	}, welcome)
 
+	none := false
 	sent := make(chan struct{})
 	app.Lifecycle().SetOnStopped(cancel)
 	past := calls.NewHistory(w)
@@ -147,13 +139,8 @@ func Run(ctx context.Context, cfg Config) error {
 		group.Go(func() {
 			readers{app: app, post: post, lang: func() text.Language { return w.Lang }, log: cfg.Log}.follow(ctx)
 		})
-		group.Go(func() {
-			if !within(ctx, cfg.PaintedIn, &painted) {
-				late.Store(true)
-				quit()
-			}
-		})
-		w.Show(welcome.Window)
+		w.ShowAt(welcome.Window, "")
+		none = len(app.Driver().AllWindows()) == 0
 	})
 	app.Run()
 
@@ -166,7 +153,7 @@ func Run(ctx context.Context, cfg Config) error {
 	}
 	err = conn.Close()
 	group.Wait()
-	if late.Load() {
+	if none {
 		return ErrNoWindow
 	}
 	if err != nil {
@@ -248,15 +235,5 @@ func send(conn Conn, out <-chan message, log *slog.Logger) {
 			log.Debug("resident is gone", "error", err)
 			return
 		}
-	}
-}
-
-// within tells whether something was painted in time, or no longer had to be.
-func within(ctx context.Context, d time.Duration, painted *atomic.Bool) bool {
-	select {
-	case <-ctx.Done():
-		return true
-	case <-time.After(d):
-		return painted.Load()
 	}
 }

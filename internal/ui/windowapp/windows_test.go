@@ -57,24 +57,6 @@ func TestHandleStrange(t *testing.T) {
 	}
 }
 
-func TestPaintedIsSaidOnce(t *testing.T) {
-	b := allWindows(t, uitest.Greeting(text.Dutch, uitest.DemoCalls...))
-	b.Show(windowapi.WindowCalls)
-	b.Page(windowapi.WindowCalls).Window().Canvas().Capture()
-	b.Page(windowapi.WindowCalls).Window().Canvas().Capture()
-	b.Show(windowapi.WindowDemo)
-	b.Page(windowapi.WindowDemo).Window().Canvas().Capture()
-	painted := 0
-	for _, m := range b.Sent {
-		if m.Kind == windowapi.KindPainted {
-			painted++
-		}
-	}
-	if painted != 1 {
-		t.Errorf("said painted %d times", painted)
-	}
-}
-
 // Another language or look comes while windows are open: they stay where they
 // are and read anew.
 func TestWindowsFollowTheSettings(t *testing.T) {
