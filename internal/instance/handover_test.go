@@ -89,8 +89,8 @@ func TestEndingResident(t *testing.T) {
 	<-served
 }
 
-// TestTakenAtTheEnd: whose call is taken while the resident ends is told so, and does not
-// hand it over once more.
+// TestTakenAtTheEnd: whose call is taken while the resident ends is told so, and has no
+// reason to hand it over once more.
 func TestTakenAtTheEnd(t *testing.T) {
 	i := must.Get(Acquire(config(t.TempDir())))(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -100,20 +100,19 @@ func TestTakenAtTheEnd(t *testing.T) {
 		defer close(served)
 		_ = i.Serve(ctx, &lateHandler{taking: taking, end: end})
 	}()
-	handed := make(chan error)
-	go func() { handed <- HandOver(t.Context(), i.cfg, command("1"), nil) }()
+	ring := must.Get(line("ring", encodeEvent(command("1"))))(t)
+	c, _, err := connect(t.Context(), i.cfg, RoleRing, ring) // as HandOver does, and without its limits of time
+	must.Do(t, err)
+	defer c.Close()
 	<-taking
 	cancel()
 	waitFor(t, "it takes nobody any more", func() bool { return !answers(i.cfg) })
 	close(end)
-	if err := <-handed; err != nil {
-		t.Error(err)
+	if kind, _, err := c.Receive(); kind != "ack" || err != nil {
+		t.Errorf("told %q, %v", kind, err)
 	}
 	<-served
 	_ = i.Close()
-	if files := must.Get(os.ReadDir(inboxDir(i.cfg)))(t); len(files) > 0 {
-		t.Errorf("%d calls wait in the inbox too", len(files))
-	}
 }
 
 // lateHandler takes a call once its resident has begun to end.
