@@ -200,7 +200,8 @@ func TestWindowsPackage(t *testing.T) {
 		if out, err := set.CombinedOutput(); err != nil {
 			t.Fatalf("provision: %v: %s", err, out)
 		}
-		o.append(fmt.Sprintf("\n[card]\nafter_call = \"0s\"\n\n[listener]\nport = %d\n", ownPort(t)))
+		// A phone that was never heard to end a call has it no longer than its card is full.
+		o.append(fmt.Sprintf("\n[card]\nafter_call = \"0s\"\nfull_for = \"1h\"\n\n[listener]\nport = %d\n", ownPort(t)))
 	}
 	// A registration of the user's own names a version's folder, which goes.
 	w.registers("register")
