@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"image"
 	"image/png"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -167,16 +168,20 @@ func prepareOn(t testing.TB, h *localhub.Hub, base, value, wm string, screen xte
 	return o
 }
 
-// ports counts those that were given out. They lie where the system gives none
-// to those who ask for any.
-var ports atomic.Int32
+// ports counts those that were given out, and firstPort is where that begins: others may
+// run these tests at the same time. They lie where the system gives none to those who ask
+// for any.
+var (
+	ports     atomic.Int32
+	firstPort = rand.IntN(4000)
+)
 
 // ownPort is a port for one office alone: a resident that is started again finds
 // it free.
 func ownPort(t testing.TB) int {
 	t.Helper()
 	for range 100 {
-		port := 28000 + int(ports.Add(1))%4000
+		port := 28000 + (firstPort+int(ports.Add(1)))%4000
 		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 		if err != nil {
 			continue // another program's
