@@ -19,7 +19,7 @@ import (
 // Times of looking at our own program.
 const (
 	lookAtProgram = time.Hour
-	busyAgain     = 2 * time.Second // while a call is on: the one that was handed over last may be over already
+	lookAgain     = 2 * time.Second // while a call is on: the one that was handed over last may be over already
 	versionIn     = time.Minute     // a virus scanner may read it first
 )
 
@@ -66,24 +66,26 @@ func (p *Watcher) changed() bool {
 	return !os.SameFile(info, p.info) || info.Size() != p.info.Size() || !info.ModTime().Equal(p.info.ModTime())
 }
 
-// another reports whether a file runs and is not what we are.
-func another(ctx context.Context, path, version, commit string) bool {
+// another reports whether a file is not what we are. It returns an error where that
+// cannot be told: the file is half written, held by a virus scanner, or not for this
+// computer.
+func another(ctx context.Context, path, version, commit string) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, versionIn)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, "version")
 	cmd.WaitDelay = time.Second
 	out, err := cmd.Output()
 	if err != nil {
-		return false // half written, or not for this computer
+		return false, err
 	}
 	lines := strings.SplitN(string(out), "\n", 3)
-	return len(lines) == 3 && strings.HasPrefix(lines[0], "wiebelt ") && (lines[0] != "wiebelt "+version || lines[1] != "commit "+commit)
+	return len(lines) == 3 && strings.HasPrefix(lines[0], "wiebelt ") && (lines[0] != "wiebelt "+version || lines[1] != "commit "+commit), nil
 }
 
 // Follow waits until another version lies on disk and no call is on, and reports
 // whether that came before ctx ended. version and commit are ours.
 func (p *Watcher) Follow(ctx context.Context, version, commit string, busy func() bool) bool {
-	wait := lookAtProgram
+	wait, failed := lookAtProgram, 0
 	for {
 		t := time.NewTimer(wait)
 		select {
@@ -99,15 +101,19 @@ func (p *Watcher) Follow(ctx context.Context, version, commit string, busy func(
 			continue
 		}
 		if busy() {
-			wait = busyAgain
+			wait = lookAgain
 			continue
 		}
 		path, seen := p.there() // before it is run: what comes in its place meanwhile is looked at next
+		is, err := another(ctx, path, version, commit)
 		switch {
-		case !another(ctx, path, version, commit):
-			p.info = seen // the same version once more
+		case err != nil: // less and less often
+			wait = min(lookAgain<<failed, lookAtProgram)
+			failed = min(failed+1, 12)
+		case !is:
+			p.info, failed = seen, 0 // the same version once more
 		case busy(): // it rang while that one was asked
-			wait = busyAgain
+			wait = lookAgain
 		default:
 			return true
 		}
