@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/hub"
@@ -16,6 +17,36 @@ var (
 	errMissing = errors.New("the copy is gone")
 	errDamaged = errors.New("the copy is not what was taken")
 )
+
+// class is a kind of ending of a request.
+type class uint8
+
+const (
+	safe      class = iota // the hub has not the whole: sent again, not counted
+	done                   // delivered
+	unknown                // all was sent, and nobody knows
+	permanent              // this item will not do
+	hold                   // no item will do until an administrator acts
+	conflict               // maybe the hub has it already
+	later                  // the hub says: later
+	odd                    // anything else
+	local                  // our copy is gone or damaged
+	unread                 // our copy cannot be read now
+	split                  // a request of several was refused: each is sent alone
+	cut                    // we ended the request ourselves
+)
+
+func (c class) String() string {
+	return [...]string{"safe", "done", "unknown", "permanent", "hold", "conflict", "later", "odd", "local", "unread", "split", "cut"}[c]
+}
+
+// outcome is what came of a request for one of its items.
+type outcome struct {
+	class  class
+	reason Reason
+	status int
+	after  time.Duration // the hub asks for so much time
+}
 
 // classify tells what an ended request means for one of its items, of which all
 // was handed over if whole; ended tells that we ended the request ourselves.

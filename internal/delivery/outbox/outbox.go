@@ -5,7 +5,7 @@
 //
 // The hub documents no status codes and cannot be asked what it has. So every
 // ending of a request belongs to a class (class.go), and a pure function
-// (state.go) turns class and item into what happens next. "Maybe delivered" is a
+// (retry.go) turns class and item into what happens next. "Maybe delivered" is a
 // state of its own, which a person resolves.
 //
 // Several processes may use one outbox: all may add and command, one works. An

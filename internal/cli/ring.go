@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"wiebelt/internal/commandline"
+	"wiebelt/internal/instance"
+	"wiebelt/internal/softphone/ring"
+	"wiebelt/internal/text"
+)
+
+// ringCmd stands in the help only; ring does the work.
+type ringCmd struct {
+	State     string `default:"ringing"`
+	ID        string `name:"id"`
+	Name      string
+	Line      string
+	Via       string
+	Direction string `default:"incoming"`
+	Stdin     bool
+	Twinkle   bool
+	NoStart   bool     `name:"no-start"`
+	Number    []string `arg:"" optional:"" passthrough:"partial"`
+}
+
+func (ringCmd) Run(*env) error { return wrong(text.RingFlag) }
+
+// ring hands a call over; args are those behind "ring".
+func (e *env) ring(args []string) error {
+	r, err := ring.Parse(args, os.Getenv, e.in)
+	e.profileDir, e.language = r.Profile, text.Language(r.Language)
+	if key, known := ringFaults[err]; known {
+		return wrong(key)
+	}
+	if err == nil && !r.Nothing {
+		err = e.handOver(r)
+	}
+	if r.Answer != "" { // Twinkle rings when it has read it, whatever became of the call here
+		fmt.Fprint(e.out, r.Answer)
+	}
+	return err
+}
+
+var ringFaults = map[error]text.Key{ring.ErrFlag: text.RingFlag, ring.ErrState: text.RingState, ring.ErrDirection: text.RingDirection,
+	ring.ErrProfile: text.RingProfile, ring.ErrInput: text.RingInput, ring.ErrTwinkle: text.RingTwinkle}
+
+func (e *env) handOver(r ring.Request) error {
+	d, err := e.dirs()
+	if err != nil {
+		return err
+	}
+	err = r.HandOver(e.ctx, e.instance(d, nil), newest)
+	for _, why := range []error{instance.ErrNotRunning, instance.ErrQuit, ring.ErrNoScreen} {
+		if errors.Is(err, why) {
+			return &failure{exitNotRunning, why}
+		}
+	}
+	return err
+}
+
+// openURLCmd stands in the help only; openURL does the work.
+type openURLCmd struct{}
+
+func (openURLCmd) Run(e *env) error { return e.wrongLone("open-url", "URI") }
+
+// openURL does nothing at all with what is not exactly one link.
+func (e *env) openURL(args []string) error {
+	r, err := ring.ParseLink(args)
+	e.profileDir = r.Profile
+	switch {
+	case errors.Is(err, ring.ErrLone):
+		return e.wrongLone("open-url", "URI")
+	case err != nil:
+		return &failure{exitUsage, err}
+	}
+	return e.handOver(r)
+}
+
+func (e *env) wrongLone(command, what string) error {
+	return wrong(text.OutputUsageLone, command, commandline.Place(e.lang(), what))
+}
