@@ -191,7 +191,7 @@ func TestLookupLife(t *testing.T) {
 func TestLookupShowAt(t *testing.T) {
 	b := uitest.New(t, uitest.Greeting(text.Dutch), map[string]widgets.Opener{windowapi.WindowLookup: Open})
 	b.ShowAt(windowapi.WindowLookup, "+31612345678")
-	if got := b.Take(); len(got) != 1 || got[0].M != (windowapi.Lookup{Seq: 1, Text: "+31612345678"}) {
+	if got := b.Take(); len(got) != 2 || got[0].Kind != windowapi.KindPainted || got[1].M != (windowapi.Lookup{Seq: 1, Text: "+31612345678"}) {
 		t.Errorf("said %v", got)
 	}
 }
