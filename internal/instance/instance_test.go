@@ -56,7 +56,7 @@ func TestMain(m *testing.M) {
 		err := HandOver(context.Background(), config(dir), e, func() error {
 			cmd := exec.Command(os.Args[0])
 			cmd.Env = append(os.Environ(), roleEnv+"=resident")
-			cmd.ExtraFiles = []*os.File{os.NewFile(3, "alive")}
+			cmd.ExtraFiles = []*os.File{os.NewFile(3, "alive"), os.NewFile(4, "over")}
 			return startDetached(func() *exec.Cmd { return cmd })
 		})
 		if err != nil {
@@ -87,8 +87,11 @@ func resident(dir string) int {
 		return 1
 	}
 	fmt.Fprintf(f, "start %d\n", os.Getpid())
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		_, _ = io.Copy(io.Discard, os.NewFile(4, "over"))
+		cancel()
+	}()
 	_ = i.Serve(ctx, &testHandler{f: f})
 	return 0
 }
@@ -131,22 +134,24 @@ func (e *testHandler) Peer(_ context.Context, _ Hello, c *Conn) {
 // resident comes up, and it hears fifty calls.
 func TestFiftyAtOnce(t *testing.T) {
 	dir := t.TempDir()
-	// Every program holds the end of this pipe. Those that see that they are not the
-	// first may still be in the folder when the fifty calls have been heard.
+	// Every program holds the end of the first pipe. Those that see that they are not the
+	// first may still be in the folder when the fifty calls have been heard, or be the
+	// first after all. With the end of the second one each resident ends.
 	gone, alive, err := os.Pipe()
 	must.Do(t, err)
+	over, on, err := os.Pipe()
+	must.Do(t, err)
 	t.Cleanup(func() {
-		_ = alive.Close()
-		endResidents(t, dir)
+		_, _ = alive.Close(), on.Close()
 		_, _ = io.Copy(io.Discard, gone)
-		_ = gone.Close()
+		_, _ = gone.Close(), over.Close()
 	})
 	var all sync.WaitGroup
 	for n := range 50 {
 		all.Go(func() {
 			cmd := exec.Command(os.Args[0], strconv.Itoa(1000+n))
 			cmd.Env = append(os.Environ(), roleEnv+"=ring", "WIEBELT_INSTANCE_DIR="+dir)
-			cmd.ExtraFiles = []*os.File{alive}
+			cmd.ExtraFiles = []*os.File{alive, over}
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Errorf("ring %d: %v: %s", n, err, out)
 			}
@@ -184,20 +189,6 @@ func waitFor(t *testing.T, what string, ok func() bool) {
 	for end := time.Now().Add(30 * time.Second); !ok(); <-tick.C {
 		if time.Now().After(end) {
 			t.Fatalf("waited in vain for %s", what)
-		}
-	}
-}
-
-func endResidents(t *testing.T, dir string) {
-	b, _ := os.ReadFile(filepath.Join(dir, "heard"))
-	for l := range strings.Lines(string(b)) {
-		if pid, err := strconv.Atoi(strings.TrimSpace(strings.TrimPrefix(l, "start "))); err == nil {
-			p, err := os.FindProcess(pid)
-			if err != nil {
-				t.Error(err)
-				continue
-			}
-			_ = p.Kill()
 		}
 	}
 }
