@@ -21,7 +21,7 @@ const (
 	certificate = 30              // days before a certificate's end
 )
 
-// hubState is the one way to the hub and back that the hub's checks speak of.
+// hubState is what came of one visit to the hub, which all checks of the hub share.
 type hubState struct {
 	off      bool // not set up
 	reached  hub.Reached

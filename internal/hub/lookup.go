@@ -63,7 +63,7 @@ func (c *Client) ask(ctx context.Context, number string, g *grant) ([]contact.Co
 	}
 	found, err := c.readAnswer(resp, raw)
 	if err != nil {
-		c.heard(raw, g.AccessToken)
+		c.passRefusal(raw, g.AccessToken)
 	}
 	return found, resp.StatusCode, err
 }

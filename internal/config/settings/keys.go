@@ -83,7 +83,7 @@ type complaint struct {
 var CardFields = []string{"relation_number", "address", "producer", "last_modified_by"}
 
 // table holds every key; [[line]] and [[softphone]] are in arrays. A new key also
-// needs its words in assets/text/setting.json and may need:
+// needs its field in Settings and its words in assets/text/setting.json, and may need:
 //   - adminKeys, if an administrator sets it
 //   - strictly, if the default is not the safe value where a policy cannot be read
 //   - stays in package setupfile, if it does not travel with a set-up file

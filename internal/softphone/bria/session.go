@@ -45,7 +45,7 @@ type session struct {
 	again    bool      // something has happened since it was asked
 	deadline time.Time // of its answer
 	last     time.Time // when Bria was heard last
-	paid     time.Time // until when the questions so far take, at one in askPause
+	paid     time.Time // when the questions so far are used up, at one in askPause
 }
 
 // Session takes events until the connection ends.
@@ -148,8 +148,8 @@ func (s *session) late() error {
 	return nil
 }
 
-// changed asks for the calls. While a question is open, however many times
-// something changes makes one more.
+// changed asks for the calls. However much changes while a question is open, only one
+// more follows it.
 func (s *session) changed() error {
 	if s.open {
 		s.again = true

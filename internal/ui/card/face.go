@@ -140,7 +140,7 @@ type wording struct {
 // row is one of several matches.
 type row struct {
 	y     float32
-	which [2]int    // the how manieth of how many
+	which [2]int    // position and total: 2 of 5
 	says  [4]string // what stands in it
 }
 

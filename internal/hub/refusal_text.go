@@ -16,9 +16,9 @@ const (
 	maxHeard     = 240 // runes
 )
 
-// heard passes on the hub's own words of an answer that says no. hide are
-// secrets that it may have repeated.
-func (c *Client) heard(raw []byte, hide ...string) {
+// passRefusal passes on the words of an answer in which the hub refused a request.
+// hide are secrets that it may have repeated, which are taken out.
+func (c *Client) passRefusal(raw []byte, hide ...string) {
 	if c.cfg.Heard == nil {
 		return
 	}

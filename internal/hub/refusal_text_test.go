@@ -31,11 +31,11 @@ func TestOwnWords(t *testing.T) {
 func TestHeardHides(t *testing.T) {
 	var got string
 	c := &Client{cfg: Config{Heard: func(s string) { got = s }}}
-	c.heard([]byte(`{"message":"the secret kanarie is wrong"}`), "kanarie", "")
+	c.passRefusal([]byte(`{"message":"the secret kanarie is wrong"}`), "kanarie", "")
 	if got != "the secret … is wrong" {
 		t.Error(got)
 	}
-	(&Client{}).heard([]byte("x")) // nobody listens
+	(&Client{}).passRefusal([]byte("x")) // nobody listens
 }
 
 func FuzzOwnWords(f *testing.F) {
