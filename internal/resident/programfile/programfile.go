@@ -85,7 +85,7 @@ func another(ctx context.Context, path, version, commit string) (bool, error) {
 // Follow waits until another version lies on disk and no call is on, and reports
 // whether that came before ctx ended. version and commit are ours.
 func (p *Watcher) Follow(ctx context.Context, version, commit string, busy func() bool) bool {
-	wait, failed := lookAtProgram, 0
+	wait, retry := lookAtProgram, lookAgain
 	for {
 		t := time.NewTimer(wait)
 		select {
@@ -108,10 +108,9 @@ func (p *Watcher) Follow(ctx context.Context, version, commit string, busy func(
 		is, err := another(ctx, path, version, commit)
 		switch {
 		case err != nil: // less and less often
-			wait = min(lookAgain<<failed, lookAtProgram)
-			failed = min(failed+1, 12)
+			wait, retry = retry, min(2*retry, lookAtProgram)
 		case !is:
-			p.info, failed = seen, 0 // the same version once more
+			p.info, retry = seen, lookAgain // the same version once more
 		case busy(): // it rang while that one was asked
 			wait = lookAgain
 		default:

@@ -24,7 +24,7 @@ const (
 	SizeStart fyne.ThemeSizeName = "wiebelt-start" // the first line of an empty page
 )
 
-// Fyne is the tokens as a theme for ordinary Fyne windows.
+// Fyne is the colours as a theme for ordinary Fyne windows.
 type Fyne struct {
 	appearance string
 	high       bool

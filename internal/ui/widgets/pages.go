@@ -61,16 +61,19 @@ func (h *Host) Show(name string) {
 	w.RequestFocus()
 }
 
-// ShowAt shows a window at a place in it, "" for its beginning, and tells the resident,
-// which ends a process with windows that shows nothing.
-func (h *Host) ShowAt(name, place string) {
+// ShowAt shows a window at a place in it, "" for its beginning, and reports whether any
+// window is up. The resident is told, for it ends a process with windows that shows
+// nothing.
+func (h *Host) ShowAt(name, place string) bool {
 	h.Show(name)
-	if len(h.App.Driver().AllWindows()) > 0 {
-		h.Send(windowapi.KindPainted, nil)
+	if len(h.App.Driver().AllWindows()) == 0 {
+		return false
 	}
+	h.Send(windowapi.KindPainted, nil)
 	if p, ok := h.pages[name].(placed); ok && place != "" {
 		p.ShowAt(place)
 	}
+	return true
 }
 
 // follow takes over how the windows have to look now. They are built anew where

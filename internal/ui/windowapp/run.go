@@ -119,7 +119,7 @@ func Run(ctx context.Context, cfg Config) error {
 		},
 	}, welcome)
 
-	none := false
+	var up bool
 	sent := make(chan struct{})
 	app.Lifecycle().SetOnStopped(cancel)
 	past := calls.NewHistory(w)
@@ -139,8 +139,7 @@ func Run(ctx context.Context, cfg Config) error {
 		group.Go(func() {
 			readers{app: app, post: post, lang: func() text.Language { return w.Lang }, log: cfg.Log}.follow(ctx)
 		})
-		w.ShowAt(welcome.Window, "")
-		none = len(app.Driver().AllWindows()) == 0
+		up = w.ShowAt(welcome.Window, "")
 	})
 	app.Run()
 
@@ -153,7 +152,7 @@ func Run(ctx context.Context, cfg Config) error {
 	}
 	err = conn.Close()
 	group.Wait()
-	if none {
+	if !up {
 		return ErrNoWindow
 	}
 	if err != nil {
