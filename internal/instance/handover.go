@@ -2,11 +2,10 @@ package instance
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,9 +44,7 @@ func reportsWord(t call.Reports) string {
 }
 
 func encodeEvent(e call.Event) event {
-	var id [12]byte
-	_, _ = rand.Read(id[:])
-	return event{hex.EncodeToString(id[:]), e.Source.Kind, e.State.String(), e.Direction.String(), e.Reason.String(), e.ID, e.Number, e.Name, e.Line, e.Via, e.At.UTC(), reportsWord(e.Source.Reports)}
+	return event{fmt.Sprintf("%016x%08x", rand.Uint64(), rand.Uint32()), e.Source.Kind, e.State.String(), e.Direction.String(), e.Reason.String(), e.ID, e.Number, e.Name, e.Line, e.Via, e.At.UTC(), reportsWord(e.Source.Reports)}
 }
 
 var errNotUnderstood = errors.New("call is not understood")

@@ -22,7 +22,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -107,7 +107,7 @@ type Handler interface {
 type Instance struct {
 	cfg      Config
 	release  func()
-	listener net.Listener
+	listener *listener
 }
 
 // Acquire becomes the one, or returns ErrRunning. Calls are accepted from here
@@ -176,7 +176,7 @@ func (i *Instance) Serve(ctx context.Context, h Handler) error {
 	for {
 		c, err := i.listener.Accept()
 		if err != nil {
-			if ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
+			if ctx.Err() != nil || errors.Is(err, os.ErrClosed) {
 				return nil
 			}
 			i.cfg.log().Warn("peer not accepted", "why", err)
@@ -249,12 +249,12 @@ func (i *Instance) ring(c *Conn, calls *receiver) {
 // one JSON object a line. Send may be called from any goroutine, Receive from
 // one at a time.
 type Conn struct {
-	c  net.Conn
+	c  *os.File
 	in *bufio.Reader
 	mu sync.Mutex
 }
 
-func newConn(c net.Conn) *Conn { return &Conn{c: c, in: bufio.NewReaderSize(c, 4096)} }
+func newConn(c *os.File) *Conn { return &Conn{c: c, in: bufio.NewReaderSize(c, 4096)} }
 
 type message struct {
 	Kind string          `json:"kind"`

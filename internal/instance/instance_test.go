@@ -377,7 +377,10 @@ func FuzzReceive(f *testing.F) {
 	f.Add([]byte(`{"kind":"hello","msg":{"role":"ring"}}` + "\n"))
 	f.Add([]byte("{}\n\n{\"kind\":1}\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		ours, theirs := net.Pipe()
+		ours, theirs, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
 		sent := make(chan struct{})
 		go func() { defer close(sent); _, _ = theirs.Write(b); _ = theirs.Close() }()
 		c := newConn(ours)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,38 +30,85 @@ func lock(cfg Config) (release func(), err error) {
 	return func() { _ = f.Close() }, nil
 }
 
+// listener accepts on a socket; its Close may be called more than once.
+type listener struct {
+	f    *os.File
+	path string
+}
+
 // listen makes the socket. Holding the lock, a socket that is there already is
 // one that a dead process left behind.
-func listen(cfg Config) (net.Listener, error) {
+func listen(cfg Config) (*listener, error) {
 	if err := os.Remove(cfg.socket()); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("remove the old socket: %w", err)
 	}
-	path, done, err := short(cfg.socket())
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	f, err := socket(cfg.socket(), func(fd int, path string) error {
+		if err := unix.Bind(fd, &unix.SockaddrUnix{Name: path}); err != nil {
+			return err
+		}
+		if err := os.Chmod(path, 0o600); err != nil {
+			return err
+		}
+		return unix.Listen(fd, maxWaiting)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("make the socket: %w", err)
 	}
-	l.SetUnlinkOnClose(path == cfg.socket())
-	if err := os.Chmod(path, 0o600); err != nil {
-		_ = l.Close()
-		return nil, err
-	}
-	return l, nil
+	return &listener{f, cfg.socket()}, nil
 }
 
-func dial(ctx context.Context, cfg Config) (net.Conn, error) {
-	path, done, err := short(cfg.socket())
+// Accept waits for the next peer; os.ErrClosed after Close.
+func (l *listener) Accept() (*os.File, error) {
+	raw, err := l.f.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	var fd int
+	if raw.Read(func(s uintptr) bool {
+		fd, _, err = unix.Accept4(int(s), unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK)
+		return err != unix.EAGAIN
+	}) != nil {
+		return nil, os.ErrClosed
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), l.path), nil
+}
+
+// Close ends a waiting Accept and takes the socket away.
+func (l *listener) Close() error {
+	err := l.f.Close()
+	if err == nil {
+		err = os.Remove(l.path)
+	}
+	return err
+}
+
+func dial(_ context.Context, cfg Config) (*os.File, error) {
+	return socket(cfg.socket(), func(fd int, path string) error { return unix.Connect(fd, &unix.SockaddrUnix{Name: path}) })
+}
+
+// socket makes a socket and has do bind it to a path, or connect it.
+func socket(path string, do func(fd int, path string) error) (*os.File, error) {
+	name, done, err := short(path)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	var d net.Dialer
-	return d.DialContext(ctx, "unix", path)
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := do(fd, name); err != nil {
+		_ = unix.Close(fd)
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), path), nil
 }
+
+// maxWaiting is how many peers wait to be accepted.
+const maxWaiting = 4096
 
 // maxSocket is the longest path that a socket gets: the system's limit is 108
 // bytes, the closing zero included.

@@ -2,7 +2,6 @@ package instance
 
 import (
 	"errors"
-	"net"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -11,12 +10,8 @@ import (
 var errOtherUser = errors.New("the other side is another user")
 
 // samePeer checks with the kernel that the other side is this user.
-func samePeer(c net.Conn) error {
-	u, ok := c.(*net.UnixConn)
-	if !ok {
-		return errOtherUser
-	}
-	raw, err := u.SyscallConn()
+func samePeer(c *os.File) error {
+	raw, err := c.SyscallConn()
 	if err != nil {
 		return err
 	}

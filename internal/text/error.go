@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"net"
 	"os"
 	"strings"
 	"syscall"
@@ -121,19 +120,16 @@ func (l Language) Error(err error) string {
 // others are English.
 var coded = lazyregexp.New(`^\w+: (?:status \d+|[a-z]+(?:_[a-z]+)+)$|^status \d+$`)
 
-// place is the file or address that an error of the system is about, and whether
+// place is the file that an error of the system is about, and whether
 // it is such an error and nothing around it.
 func place(err error) (at string, bare bool) {
 	var path *fs.PathError
 	var link *os.LinkError
-	var op *net.OpError
 	switch {
 	case errors.As(err, &path):
 		return path.Path, err == error(path)
 	case errors.As(err, &link):
 		return link.New, err == error(link)
-	case errors.As(err, &op) && op.Addr != nil:
-		return op.Addr.String(), err == error(op)
 	}
 	_, bare = err.(syscall.Errno)
 	return "", bare

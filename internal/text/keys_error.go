@@ -16,6 +16,7 @@ const (
 	ErrorClosed     Key = "error.closed"
 	ErrorStopped    Key = "error.stopped"
 	ErrorLate       Key = "error.late"
+	ErrorAt         Key = "error.at"    // the address that an error is about, the error
 	ErrorOther      Key = "error.other" // what the error says of itself
 	ErrorOutput     Key = "error.output"
 )

@@ -23,6 +23,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -145,7 +146,7 @@ func run(ctx context.Context, c Config, ready func(*relay, Ready)) error {
 			return text.Errorf(text.RelayTLS, err)
 		}
 	}
-	web, err := net.Listen("tcp", net.JoinHostPort(s.Host, strconv.Itoa(s.WebPort)))
+	web, err := listen(net.JoinHostPort(s.Host, strconv.Itoa(s.WebPort)))
 	if err != nil {
 		return err
 	}
@@ -157,7 +158,7 @@ func run(ctx context.Context, c Config, ready func(*relay, Ready)) error {
 	reached.Web = "https://" + s.Local(web.Addr().(*net.TCPAddr).Port)
 	var admin net.Listener
 	if s.Admin != "" {
-		if admin, err = net.Listen("tcp", s.Admin); err != nil {
+		if admin, err = listen(s.Admin); err != nil {
 			return err
 		}
 		defer admin.Close()
@@ -236,6 +237,15 @@ func (r *relay) routes() http.Handler {
 		}})
 	}
 	return mux
+}
+
+// listen takes a port of this server. There are two: an error says which it is about.
+func listen(addr string) (net.Listener, error) {
+	l, err := net.Listen("tcp", addr)
+	if no, is := errors.AsType[syscall.Errno](err); is {
+		err = text.Errorf(text.ErrorAt, addr, no)
+	}
+	return l, err
 }
 
 // serve answers over HTTP until ctx ends.

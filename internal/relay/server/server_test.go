@@ -37,6 +37,7 @@ import (
 	"wiebelt/internal/softphone/webhook"
 	"wiebelt/internal/testutil/linktest"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/text"
 )
 
 // office is a relay that runs, with one that speaks to it.
@@ -494,5 +495,16 @@ func TestNamed(t *testing.T) {
 	}
 	if got := s.without(users.NewTable(nil, nil)); !slices.Equal(got, []string{"109", "12345"}) {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestPortTaken: whoever starts a relay is told which of its ports another program has.
+func TestPortTaken(t *testing.T) {
+	other := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
+	defer other.Close()
+	at := other.Addr().String()
+	_, err := listen(at)
+	if said := text.Dutch.Error(err); said != at+": "+text.Dutch.T(text.ErrorPort) {
+		t.Errorf("%q", said)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"time"
@@ -35,7 +34,7 @@ func (e handler) Peer(ctx context.Context, hello instance.Hello, c *instance.Con
 	for {
 		kind, raw, err := c.Receive()
 		if err != nil {
-			fmt.Fprintln(e.out, "peer gone", err == io.EOF, errors.Is(err, net.ErrClosed))
+			fmt.Fprintln(e.out, "peer gone", err == io.EOF, errors.Is(err, os.ErrClosed))
 			return
 		}
 		_ = c.Send(kind, raw)
@@ -130,7 +129,7 @@ func desk() error {
 	go func() { _, _, err := c.Receive(); ended <- err }()
 	time.Sleep(50 * time.Millisecond)
 	_ = c.Close()
-	if err := <-ended; !errors.Is(err, net.ErrClosed) {
+	if err := <-ended; !errors.Is(err, os.ErrClosed) {
 		return fmt.Errorf("after closing: %w", err)
 	}
 	return nil
