@@ -55,15 +55,15 @@ type Hub struct {
 	*Data
 	server
 	*logins
-	cfg     Config
-	faults  *Faults
-	admin   *admin // nil without Config.Admin
-	uploads uploads
-	jwtKey  []byte
-	csrfKey []byte
-	stats   counters
-	closing sync.Once
-	closed  error
+	cfg      Config
+	faults   *Faults
+	admin    *admin // nil without Config.Admin
+	uploads  uploads
+	jwtKey   []byte
+	knownKey []byte
+	stats    counters
+	closing  sync.Once
+	closed   error
 }
 
 // Stats counts requests that came as far as the part they asked for, and those
@@ -198,7 +198,7 @@ func (h *Hub) prepare(ctx context.Context) error {
 	if h.jwtKey, err = h.key(ctx, "jwt"); err != nil {
 		return err
 	}
-	if h.csrfKey, err = h.key(ctx, "csrf"); err != nil {
+	if h.knownKey, err = h.key(ctx, "known"); err != nil {
 		return err
 	}
 	if h.cfg.Synthetic > 0 {

@@ -13,8 +13,8 @@ import (
 )
 
 type loginView struct {
-	Form, Lead, Next, Name, Password, Error string
-	Demo                                    bool
+	Lead, Next, Name, Password, Error string
+	Demo                              bool
 }
 
 // next is a page of ours that a login may lead to: the start page, a customer
@@ -39,13 +39,7 @@ func (h *Hub) showLogin(w http.ResponseWriter, r *http.Request, who visitor) err
 	return h.loginForm(w, r, http.StatusOK, loginView{Next: to})
 }
 
-// loginForm shows the form, tied to a cookie that the browser has or gets.
 func (h *Hub) loginForm(w http.ResponseWriter, r *http.Request, status int, l loginView) error {
-	cookie := h.cookie(r, "login")
-	if cookie == "" {
-		cookie = newToken()
-		h.setCookie(w, "login", cookie, time.Hour)
-	}
 	if h.cfg.Demo {
 		l.Demo, l.Name, l.Password = true, DemoUser, demoPassword
 	}
@@ -57,7 +51,7 @@ func (h *Hub) loginForm(w http.ResponseWriter, r *http.Request, status int, l lo
 		lead = text.LocalhubLoginLeadBox
 	}
 	lang := language(r)
-	l.Lead, l.Form = lang.T(lead), h.formToken("login", cookie)
+	l.Lead = lang.T(lead)
 	return h.show(w, r, status, "login", lang.T(text.LocalhubLogin), visitor{}, l)
 }
 
@@ -67,10 +61,6 @@ func (h *Hub) doLogin(w http.ResponseWriter, r *http.Request, _ visitor) error {
 		name = ""
 	}
 	l := loginView{Next: next(r.PostForm.Get("next")), Name: name}
-	if !h.formTokenFits(r, "login", h.cookie(r, "login")) {
-		l.Error = language(r).T(text.LocalhubAgain)
-		return h.loginForm(w, r, http.StatusForbidden, l)
-	}
 	ok, wait, err := h.tryPassword(r, name, password)
 	switch {
 	case errors.Is(err, errTooMany):
@@ -86,7 +76,6 @@ func (h *Hub) doLogin(w http.ResponseWriter, r *http.Request, _ visitor) error {
 	if err := h.begin(r.Context(), w, name); err != nil {
 		return err
 	}
-	h.setCookie(w, "login", "", 0) // the next login has a form of its own
 	http.Redirect(w, r, l.Next, http.StatusSeeOther)
 	return nil
 }
@@ -131,9 +120,6 @@ func (h *Hub) later(w http.ResponseWriter, r *http.Request, l loginView, status 
 
 func (h *Hub) doLogout(w http.ResponseWriter, r *http.Request, who visitor) error {
 	if who.Name != "" {
-		if !h.formTokenFits(r, "logout", who.token) {
-			return &pageError{http.StatusForbidden, text.LocalhubFailed, text.LocalhubAgain}
-		}
 		if err := h.change(r.Context(), "session", nil, "DELETE FROM sessions WHERE token = ?", stored(who.token)); err != nil {
 			return err
 		}

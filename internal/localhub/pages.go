@@ -186,7 +186,6 @@ type view struct {
 	Lang  text.Language
 	Title string
 	User  User   // logged in
-	Form  string // form token for logging out
 	Where string // what hub this is, at the foot
 	Data  any    // what this page is about
 }
@@ -233,9 +232,6 @@ func language(r *http.Request) text.Language {
 // show answers with a page.
 func (h *Hub) show(w http.ResponseWriter, r *http.Request, status int, page, title string, who visitor, data any) error {
 	v := view{Lang: language(r), Title: title, User: who.User, Data: data}
-	if who.Name != "" {
-		v.Form = h.formToken("logout", who.token)
-	}
 	where := text.LocalhubShared
 	switch {
 	case h.cfg.Demo:

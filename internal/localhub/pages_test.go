@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -40,21 +39,9 @@ func (b *browser) post(path string, v url.Values, header ...string) answer {
 	return do(b.t, b.c, "POST", b.h.HubURL()+path, v.Encode(), append([]string{"Content-Type", form}, header...)...)
 }
 
-var formField = regexp.MustCompile(`name="form" value="([^"]+)"`)
-
-func (b *browser) form(a answer) string {
-	b.t.Helper()
-	m := formField.FindStringSubmatch(a.body)
-	if m == nil {
-		b.t.Fatalf("no form token: %d %s", a.status, a.body)
-	}
-	return m[1]
-}
-
 func (b *browser) login(user, password, next string) answer {
 	b.t.Helper()
-	f := b.form(b.get("/login?next=" + url.QueryEscape(next)))
-	return b.post("/login", url.Values{"form": {f}, "user": {user}, "password": {password}, "next": {next}})
+	return b.post("/login", url.Values{"user": {user}, "password": {password}, "next": {next}})
 }
 
 func (b *browser) cookieValue(prefix string) string {
@@ -169,14 +156,13 @@ func TestLogout(t *testing.T) {
 	b := newBrowser(t, h)
 	b.login("anna", "een-wachtwoord", file)
 	kept := b.cookieValue("hub_session")
-	a := b.get(file)
-	if a := b.post("/logout", url.Values{"form": {"wrong"}}); a.status != 403 || b.get(file).status != 200 {
-		t.Errorf("forged logout: %d", a.status)
+	if a := b.post("/logout", nil, "Sec-Fetch-Site", "same-site"); a.status != 403 || b.get(file).status != 200 {
+		t.Errorf("logout by another port's page: %d", a.status)
 	}
 	if a := b.get("/logout"); a.status == 200 || b.get(file).status != 200 {
 		t.Errorf("logout by a link: %d", a.status)
 	}
-	if a := b.post("/logout", url.Values{"form": {b.form(a)}}); a.status != 303 {
+	if a := b.post("/logout", nil); a.status != 303 {
 		t.Errorf("%d", a.status)
 	}
 	if b.get(file).status != 303 {
@@ -224,15 +210,11 @@ func TestBadSessions(t *testing.T) {
 
 func TestLoginForms(t *testing.T) {
 	h, file := hubWithContact(t, newClock())
-	other := newBrowser(t, h)
-	theirs := other.form(other.get("/login"))
 	for name, c := range map[string]struct {
 		v      url.Values
 		header []string
 		want   int
 	}{
-		"no token":        {url.Values{}, nil, 403},
-		"someone else's":  {url.Values{"form": {theirs}}, nil, 403},
 		"another site":    {nil, []string{"Origin", "https://evil.example"}, 403},
 		"another site 2":  {nil, []string{"Sec-Fetch-Site", "cross-site"}, 403},
 		"wrong password":  {url.Values{"password": {"fout"}}, nil, 401},
@@ -246,10 +228,7 @@ func TestLoginForms(t *testing.T) {
 		"name in capital": {url.Values{"user": {" ANNA "}}, nil, 303},
 	} {
 		b := newBrowser(t, h)
-		v := url.Values{"form": {b.form(b.get("/login"))}, "user": {"anna"}, "password": {"een-wachtwoord"}, "next": {file}}
-		if name == "no token" {
-			v.Del("form")
-		}
+		v := url.Values{"user": {"anna"}, "password": {"een-wachtwoord"}, "next": {file}}
 		for k, x := range c.v {
 			v[k] = x
 		}
@@ -381,15 +360,13 @@ func TestPageHeaders(t *testing.T) {
 		}
 	}
 	fresh := newBrowser(t, h)
-	a := fresh.get("/login")
-	f := fresh.form(a)
-	in := fresh.post("/login", url.Values{"form": {f}, "user": {"anna"}, "password": {"een-wachtwoord"}})
-	for _, c := range append(a.header.Values("Set-Cookie"), in.header.Values("Set-Cookie")...) {
+	in := fresh.post("/login", url.Values{"user": {"anna"}, "password": {"een-wachtwoord"}})
+	for _, c := range in.header.Values("Set-Cookie") {
 		if !strings.Contains(c, "; HttpOnly") || !strings.Contains(c, "; SameSite=Lax") || !strings.Contains(c, "Path=/;") {
 			t.Errorf("cookie %s", c)
 		}
 	}
-	if len(a.header.Values("Set-Cookie")) != 1 || len(in.header.Values("Set-Cookie")) != 3 {
+	if len(fresh.get("/login").header.Values("Set-Cookie")) != 0 || len(in.header.Values("Set-Cookie")) != 2 {
 		t.Error("cookies are missing")
 	}
 	if c := in.header.Values("Set-Cookie")[0]; !strings.Contains(c, "Max-Age=36000") {

@@ -241,7 +241,7 @@ func (h *Hub) begin(ctx context.Context, w http.ResponseWriter, user string) err
 		return failed("session", err)
 	}
 	h.setCookie(w, "session", token, SessionLife)
-	h.setCookie(w, "known", h.formToken("known", user), knownLife)
+	h.setCookie(w, "known", h.knownToken(user), knownLife)
 	return nil
 }
 
@@ -252,7 +252,13 @@ const knownLife = 90 * 24 * time.Hour
 // before. It opens nothing: such a browser has tries of its own, that others who
 // try the name cannot use up.
 func (h *Hub) isKnown(r *http.Request, user string) bool {
-	return hmac.Equal([]byte(h.cookie(r, "known")), []byte(h.formToken("known", user)))
+	return hmac.Equal([]byte(h.cookie(r, "known")), []byte(h.knownToken(user)))
+}
+
+func (h *Hub) knownToken(user string) string {
+	m := hmac.New(sha256.New, h.knownKey)
+	m.Write([]byte(user))
+	return base64.RawURLEncoding.EncodeToString(m.Sum(nil))
 }
 
 // visitor gives who is logged in. A login lasts exactly SessionLife; one that
@@ -269,15 +275,4 @@ func (h *Hub) visitor(r *http.Request) (visitor, error) {
 		return visitor{}, nil
 	}
 	return who, failed("session", err)
-}
-
-// formToken ties a form to a cookie, so that another site's form is refused.
-func (h *Hub) formToken(form, cookie string) string {
-	m := hmac.New(sha256.New, h.csrfKey)
-	m.Write([]byte(form + "\x00" + cookie))
-	return base64.RawURLEncoding.EncodeToString(m.Sum(nil))
-}
-
-func (h *Hub) formTokenFits(r *http.Request, form, cookie string) bool {
-	return cookie != "" && hmac.Equal([]byte(r.PostForm.Get("form")), []byte(h.formToken(form, cookie)))
 }

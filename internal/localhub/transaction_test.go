@@ -274,13 +274,12 @@ func heap(do func()) int64 {
 	end, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
-		tick := time.NewTicker(5 * time.Millisecond)
-		defer tick.Stop()
+		tick := time.Tick(5 * time.Millisecond)
 		for {
 			select {
 			case <-end:
 				return
-			case <-tick.C:
+			case <-tick:
 				runtime.ReadMemStats(&m)
 				most = max(most, int64(m.HeapAlloc)-before)
 			}

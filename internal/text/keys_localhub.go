@@ -12,7 +12,6 @@ const (
 	LocalhubWrong          Key = "localhub.login.wrong"
 	LocalhubWait           Key = "localhub.login.wait"
 	LocalhubWaitSeconds    Key = "localhub.login.wait.seconds"
-	LocalhubAgain          Key = "localhub.login.again"
 	LocalhubHome           Key = "localhub.home"
 	LocalhubHomeBody       Key = "localhub.home.body"
 	LocalhubFile           Key = "localhub.file"
