@@ -493,9 +493,8 @@ func TestDeliverCommands(t *testing.T) {
 // eventually waits for a condition that files show.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for end := time.Now().Add(time.Minute); !ok(); <-tick.C {
+	tick := time.Tick(20 * time.Millisecond)
+	for end := time.Now().Add(time.Minute); !ok(); <-tick {
 		if time.Now().After(end) {
 			t.Fatal("not seen: " + what)
 		}

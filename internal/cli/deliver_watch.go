@@ -51,8 +51,7 @@ func (r *delivery) watch() error {
 	worked := make(chan error, 1)
 	go func() { worked <- r.b.Join(ctx, nil) }()
 	fmt.Fprintln(r.e.err, r.p.lang.T(text.DeliveryWatching, dir))
-	t := time.NewTicker(watchEvery)
-	defer t.Stop()
+	tick := time.Tick(watchEvery)
 	for {
 		if r.b.Gone() {
 			// Whoever runs this as a service starts it again, and it begins anew: what
@@ -82,7 +81,7 @@ func (r *delivery) watch() error {
 			return <-worked
 		case err := <-worked:
 			return r.p.troubled(err)
-		case <-t.C:
+		case <-tick:
 		}
 	}
 }

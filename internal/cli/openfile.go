@@ -60,13 +60,12 @@ func (e *env) openFile(args []string) error {
 	if err := startResident(e.profileDir, true); err != nil {
 		return err
 	}
-	tick := time.NewTicker(startRetry)
-	defer tick.Stop()
+	tick := time.Tick(startRetry)
 	for errors.Is(err, instance.ErrNotRunning) {
 		select {
 		case <-ctx.Done():
 			return err
-		case <-tick.C:
+		case <-tick:
 		}
 		err = resident.OpenFile(ctx, cfg, path)
 	}

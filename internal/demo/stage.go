@@ -172,8 +172,7 @@ func (s *stage) play(ctx context.Context, sc scenario, hold time.Duration, shown
 // until reads what is painted until it is what is waited for.
 func (s *stage) until(ctx context.Context, ok func(card.Painted) bool) (card.Painted, error) {
 	last := "nothing"
-	limit := time.NewTimer(15 * time.Second)
-	defer limit.Stop()
+	limit := time.After(15 * time.Second)
 	for {
 		select {
 		case p := <-s.painted:
@@ -184,7 +183,7 @@ func (s *stage) until(ctx context.Context, ok func(card.Painted) bool) (card.Pai
 				return p, nil
 			}
 			last = fmt.Sprintf("outcome %d %s", p.Card.Outcome, p.Card.Failure)
-		case <-limit.C:
+		case <-limit:
 			return card.Painted{}, fmt.Errorf("%w; last seen: %s", errNotPainted, last)
 		case <-ctx.Done():
 			return card.Painted{}, ctx.Err()

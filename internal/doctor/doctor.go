@@ -225,8 +225,7 @@ func start[T any](ctx context.Context, in time.Duration, find func(context.Conte
 
 // wait gives the value, or false if it does not come in time.
 func (l *future[T]) wait(ctx context.Context, in time.Duration) (v T, ok bool) {
-	t := time.NewTimer(in)
-	defer t.Stop()
+	late := time.After(in)
 	select {
 	case <-l.done:
 		return l.value, true
@@ -235,7 +234,7 @@ func (l *future[T]) wait(ctx context.Context, in time.Duration) (v T, ok bool) {
 	select {
 	case <-l.done:
 		return l.value, true
-	case <-t.C:
+	case <-late:
 	case <-ctx.Done():
 	}
 	return v, false

@@ -139,9 +139,8 @@ func endProcess(t *testing.T, file string) {
 // end ends a process that is none of our children by its id.
 func end(pid int) {
 	_ = syscall.Kill(pid, syscall.SIGTERM)
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for late := time.Now().Add(10 * time.Second); time.Now().Before(late); <-tick.C {
+	tick := time.Tick(20 * time.Millisecond)
+	for late := time.Now().Add(10 * time.Second); time.Now().Before(late); <-tick {
 		if syscall.Kill(pid, 0) != nil {
 			return
 		}

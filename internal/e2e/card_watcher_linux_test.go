@@ -60,13 +60,12 @@ func watchCards(t *testing.T, o *office) *cardWatcher {
 	before, began := len(e.columns()), time.Now()
 	go func() {
 		defer close(e.done)
-		tick := time.NewTicker(20 * time.Millisecond)
-		defer tick.Stop()
+		tick := time.Tick(20 * time.Millisecond)
 		for {
 			select {
 			case <-e.quit:
 				return
-			case <-tick.C:
+			case <-tick:
 			}
 			all := e.columns()
 			n := len(all)

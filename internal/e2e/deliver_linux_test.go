@@ -189,14 +189,13 @@ func TestDeliverNight(t *testing.T) {
 		{370, at(localhub.Fault{Status: 500, Times: 6})},
 		{420, at(localhub.Fault{Status: 409, Times: 1})},
 	}
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
+	tick := time.Tick(5 * time.Millisecond)
 	var failed error
 	for over := false; !over; {
 		select {
 		case failed = <-ended:
 			over = true
-		case <-tick.C:
+		case <-tick:
 			if len(night) == 0 {
 				continue
 			}

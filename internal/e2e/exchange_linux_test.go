@@ -169,10 +169,9 @@ func BenchmarkExchanges(b *testing.B) {
 		line := must.Get(net.Dial("udp", exchange))(b)
 		defer line.Close()
 		var all []time.Duration
-		pace := time.NewTicker(lookupPace)
-		defer pace.Stop()
+		pace := time.Tick(lookupPace)
 		for i := range 205 {
-			<-pace.C
+			<-pace
 			p := s.person(pause)
 			num := "+31" + p.Numbers[0][1:]
 			e := s.eye(p, num, engine.Found)
@@ -284,11 +283,10 @@ func (r *officeRelay) times(s *stage, t *table, kind string, most limit) {
 		defer r.run("", "exchange", "remove", kind)
 	}
 	must.Do(b, f.Ready(b.Context()))
-	pace := time.NewTicker(lookupPace)
-	defer pace.Stop()
+	pace := time.Tick(lookupPace)
 	var all []time.Duration
 	for i := range 90 {
-		<-pace.C
+		<-pace
 		p := s.person(pause)
 		num := "+31" + p.Numbers[0][1:]
 		e := s.eye(p, num, engine.Found)

@@ -109,12 +109,11 @@ func (c *counted) of(prefix string) int {
 // every calls do n times, hertz a second in the long run.
 func every(ctx context.Context, n, hertz int, do func(int)) {
 	began := time.Now()
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
+	tick := time.Tick(2 * time.Millisecond)
 	for i := range n {
 		for time.Since(began) < time.Duration(i)*time.Second/time.Duration(hertz) {
 			select {
-			case <-tick.C:
+			case <-tick:
 			case <-ctx.Done():
 				return
 			}

@@ -156,8 +156,7 @@ func (o *office) pid() int {
 func meanwhile(t *testing.T, phones []*simulate.Phone) func() int {
 	stop, had := make(chan struct{}), make(chan int)
 	go func() {
-		again := time.NewTicker(300 * time.Millisecond)
-		defer again.Stop()
+		again := time.Tick(300 * time.Millisecond)
 		for n := 0; ; n++ {
 			c := simulate.Call{ID: strconv.Itoa(n), Number: "+31698760012"}
 			for _, p := range phones {
@@ -169,7 +168,7 @@ func meanwhile(t *testing.T, phones []*simulate.Phone) func() int {
 			case <-stop:
 				had <- n + 1
 				return
-			case <-again.C:
+			case <-again:
 			}
 		}
 	}()

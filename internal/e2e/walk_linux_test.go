@@ -155,9 +155,8 @@ func (w *walk) settings() string { return filepath.Join(w.home, ".config", "wieb
 // until asks again and again: what programs start by themselves tells nobody.
 func (w *walk) until(what string, ok func() bool, said ...fmt.Stringer) {
 	w.t.Helper()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for late := time.Now().Add(xtest.Patience); !ok(); <-tick.C {
+	tick := time.Tick(10 * time.Millisecond)
+	for late := time.Now().Add(xtest.Patience); !ok(); <-tick {
 		if time.Now().After(late) {
 			w.t.Fatal("never: ", what, said)
 		}

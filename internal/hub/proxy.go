@@ -117,11 +117,9 @@ func (s *systemProxy) get(ctx context.Context) *url.URL {
 	if known || q == nil {
 		return answer
 	}
-	patience := time.NewTimer(time.Until(q.since.Add(s.wait)))
-	defer patience.Stop()
 	select {
 	case <-q.done:
-	case <-patience.C:
+	case <-time.After(time.Until(q.since.Add(s.wait))):
 	case <-ctx.Done():
 	}
 	s.mu.Lock()

@@ -129,8 +129,7 @@ func free(cfg Config) bool {
 // taken reports whether somebody takes a call out of the inbox, as long as there
 // is somebody who might.
 func taken(ctx context.Context, file string, cfg Config) bool {
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
+	tick := time.Tick(10 * time.Millisecond)
 	for end := time.Now().Add(settleTime); ; {
 		last := free(cfg) || time.Now().After(end) // asked first: it may take the call and go
 		if _, err := os.Lstat(file); errors.Is(err, os.ErrNotExist) {
@@ -140,7 +139,7 @@ func taken(ctx context.Context, file string, cfg Config) bool {
 			return false
 		}
 		select {
-		case <-tick.C:
+		case <-tick:
 		case <-ctx.Done():
 			return false
 		}

@@ -184,9 +184,8 @@ func TestFiftyAtOnce(t *testing.T) {
 
 func waitFor(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for end := time.Now().Add(30 * time.Second); !ok(); <-tick.C {
+	tick := time.Tick(10 * time.Millisecond)
+	for end := time.Now().Add(30 * time.Second); !ok(); <-tick {
 		if time.Now().After(end) {
 			t.Fatalf("waited in vain for %s", what)
 		}

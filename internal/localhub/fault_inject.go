@@ -161,10 +161,9 @@ func (s *slowWriter) wait(d time.Duration) bool {
 	// would look like that.
 	_ = control.SetReadDeadline(time.Time{})
 	_ = control.SetWriteDeadline(time.Now().Add(d + writeTime))
-	t := time.NewTimer(d)
-	defer t.Stop()
+	t := time.After(d)
 	select {
-	case <-t.C:
+	case <-t:
 		if s.r.ContentLength != 0 {
 			_ = control.SetReadDeadline(time.Now().Add(readTime))
 		}

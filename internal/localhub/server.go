@@ -156,11 +156,10 @@ func (s *server) stop() {
 		defer close(answered)
 		s.running.Wait()
 	}()
-	late := time.NewTimer(s.grace)
-	defer late.Stop()
+	late := time.After(s.grace)
 	select {
 	case <-answered:
-	case <-late.C:
+	case <-late:
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), s.last)
 	defer cancel()

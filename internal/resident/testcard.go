@@ -54,11 +54,10 @@ func (x *testCard) Do(a engine.Action) {
 func (x *testCard) show(ctx context.Context, c *engine.Card) {
 	x.shown.Store(c)
 	x.changed()
-	t := time.NewTimer(testCardFor)
-	defer t.Stop()
+	t := time.After(testCardFor)
 	select {
 	case <-ctx.Done():
-	case <-t.C:
+	case <-t:
 	}
 	if x.shown.CompareAndSwap(c, nil) {
 		x.changed()

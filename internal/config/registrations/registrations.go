@@ -186,17 +186,13 @@ func (r *Watch) Run(ctx context.Context) {
 			lost = now
 			r.onLost(lost)
 		}
-		t := time.NewTimer(readEvery)
 		select {
 		case <-ctx.Done():
-		case <-t.C:
+			return
+		case <-time.After(readEvery):
 		case <-r.wake:
 		case f := <-r.fix:
 			f.done(r.mend(f.what))
-		}
-		t.Stop()
-		if ctx.Err() != nil {
-			return
 		}
 	}
 }

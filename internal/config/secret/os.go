@@ -76,13 +76,12 @@ func (s *osStore) forget(ctx context.Context, f func() error) error {
 // store's time allow. A call that takes longer runs on, and until it is back
 // further ones say that the store is locked: that is what it waits for.
 func (s *osStore) call(ctx context.Context, f func() (string, error)) (string, error) {
-	late := time.NewTimer(s.wait)
-	defer late.Stop()
+	late := time.After(s.wait)
 	select {
 	case s.busy <- struct{}{}:
 	case <-ctx.Done():
 		return "", ctx.Err()
-	case <-late.C:
+	case <-late:
 		return "", fmt.Errorf("%w: it still waits for an earlier call", ErrUnanswered)
 	}
 	type result struct {
@@ -108,7 +107,7 @@ func (s *osStore) call(ctx context.Context, f func() (string, error)) (string, e
 		return r.secret, r.err
 	case <-ctx.Done():
 		return "", ctx.Err()
-	case <-late.C:
+	case <-late:
 		return "", fmt.Errorf("%w: no answer within %v", ErrUnanswered, s.wait)
 	}
 }

@@ -75,8 +75,7 @@ const together = 250 * time.Millisecond
 // other processes are looked for at every tick.
 func (b *Outbox) changes(ctx context.Context, do func() (enough bool, err error)) error {
 	var last string
-	t := time.NewTicker(b.o.Tick)
-	defer t.Stop()
+	tick := time.Tick(b.o.Tick)
 	for {
 		enough, stirred := false, b.nextStir()
 		mark, err := b.mark(ctx)
@@ -93,7 +92,7 @@ func (b *Outbox) changes(ctx context.Context, do func() (enough bool, err error)
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-t.C:
+		case <-tick:
 		case <-stirred:
 			select {
 			case <-ctx.Done():

@@ -75,14 +75,12 @@ func (b *Outbox) Work(ctx context.Context, stop <-chan struct{}) error {
 		}
 		// Short timers only: a long one may run or stand still while the computer
 		// sleeps, and other processes add items.
-		timer := time.NewTimer(max(min(wait, b.o.Tick), time.Millisecond))
 		select {
 		case <-ctx.Done():
 		case <-stop:
 		case <-b.wake:
-		case <-timer.C:
+		case <-time.After(max(min(wait, b.o.Tick), time.Millisecond)):
 		}
-		timer.Stop()
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -115,15 +113,13 @@ func (b *Outbox) Join(ctx context.Context, stop <-chan struct{}) error {
 		if err := b.Work(ctx, stop); !errors.Is(err, ErrBusy) {
 			return err
 		}
-		timer := time.NewTimer(b.o.Tick)
 		select {
 		case <-ctx.Done():
+			return nil
 		case <-stop:
-		case <-timer.C:
-			continue
+			return nil
+		case <-time.After(b.o.Tick):
 		}
-		timer.Stop()
-		return nil
 	}
 }
 

@@ -53,12 +53,11 @@ func Open(ctx context.Context, address string) error {
 	}
 	done := make(chan error, 1)
 	go func() { done <- pkgbrowser.OpenURL(address) }()
-	late := time.NewTimer(patience)
-	defer late.Stop()
+	late := time.After(patience)
 	select {
 	case err := <-done:
 		return explain(err)
-	case <-late.C:
+	case <-late:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

@@ -84,15 +84,14 @@ func start(ctx context.Context, argv []string) error {
 	}
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()
-	late := time.NewTimer(patience)
-	defer late.Stop()
+	late := time.After(patience)
 	select {
 	case err := <-done:
 		if err != nil {
 			return errors.New("the program to call with failed")
 		}
 		return nil
-	case <-late.C:
+	case <-late:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

@@ -29,11 +29,10 @@ func tell(ctx context.Context, title, text string) error {
 	if err := n.Show("message", notify.Notice{Summary: title, Body: text, Actions: []notify.Action{{Key: notify.Default}}}); err != nil && ctx.Err() == nil {
 		return write(title, text)
 	}
-	late := time.NewTimer(readIn)
-	defer late.Stop()
+	late := time.After(readIn)
 	select {
 	case <-read:
-	case <-late.C:
+	case <-late:
 	case <-ctx.Done():
 	}
 	return nil

@@ -45,14 +45,13 @@ func tell(ctx context.Context, title, text string) error {
 	case <-ctx.Done():
 	}
 	// The box may not be up yet, so asking once is not enough.
-	again := time.NewTicker(20 * time.Millisecond)
-	defer again.Stop()
+	again := time.Tick(20 * time.Millisecond)
 	for id := <-thread; ; {
 		closeBoxes(id)
 		select {
 		case err := <-read:
 			return err
-		case <-again.C:
+		case <-again:
 		}
 	}
 }

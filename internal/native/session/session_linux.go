@@ -76,11 +76,10 @@ func open(ctx context.Context, log *slog.Logger, set func(State, []string)) (run
 		first.Wait()
 		close(heard)
 	})
-	late := time.NewTimer(firstRound)
-	defer late.Stop()
+	late := time.After(firstRound)
 	select {
 	case <-heard:
-	case <-late.C:
+	case <-late:
 	case <-ctx.Done():
 	}
 	return all.Wait, nil

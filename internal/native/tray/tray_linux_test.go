@@ -97,9 +97,8 @@ func (c *child) says(want string) {
 
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for end := time.Now().Add(10 * time.Second); !ok(); <-tick.C {
+	tick := time.Tick(10 * time.Millisecond)
+	for end := time.Now().Add(10 * time.Second); !ok(); <-tick {
 		if time.Now().After(end) {
 			t.Fatalf("never: %s", what)
 		}

@@ -222,12 +222,11 @@ func (d *x11) paste(selection, kind xproto.Atom, late time.Time) ([]byte, bool) 
 	}()
 	xproto.DeleteProperty(d.conn, d.clipboard.window, d.atoms.pasted)
 	xproto.ConvertSelection(d.conn, d.clipboard.window, selection, kind, d.atoms.pasted, xproto.TimeCurrentTime)
-	t := time.NewTimer(time.Until(late))
-	defer t.Stop()
+	t := time.After(time.Until(late))
 	select {
 	case b := <-got:
 		return b, b != nil
-	case <-t.C:
+	case <-t:
 	case <-d.done:
 	}
 	return nil, false

@@ -189,14 +189,13 @@ func TestNeverTakesTheKeyboard(t *testing.T) {
 			}()
 			pic := plain(380, 260, green)
 			shows := 0
-			tick := time.NewTicker(20 * time.Millisecond)
-			defer tick.Stop()
+			tick := time.Tick(20 * time.Millisecond)
 			for done := false; !done || shows < 50; shows++ {
 				// In turn over the terminal and beside it.
 				x := 100 + shows%2*600
 				must.Do(t, w.Show(image.Rect(x, 100, x+380, 360), pic))
 				must.Do(t, w.Sync())
-				<-tick.C
+				<-tick
 				must.Do(t, w.Hide())
 				select {
 				case <-typed:

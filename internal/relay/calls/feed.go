@@ -133,8 +133,7 @@ func (f *Feed) watch(ctx context.Context) error {
 	f.epoch, f.seq, f.ahead, f.fewer, f.view = nil, 0, ahead, false, view{map[string]entry{}, map[wire.User]map[string]time.Time{}}
 	jobs, checks := make(chan job), make(chan check)
 	began, loaded, lastSeq := time.Now(), false, uint64(0)
-	tick := time.NewTicker(checkEvery)
-	defer tick.Stop()
+	tick := time.Tick(checkEvery)
 	for {
 		select {
 		case <-ctx.Done():
@@ -168,7 +167,7 @@ func (f *Feed) watch(ctx context.Context) error {
 			f.answer(m)
 		case m := <-f.undelivered:
 			f.takeUndelivered(m)
-		case <-tick.C:
+		case <-tick:
 			if !loaded && time.Since(began) > electionTime {
 				return ErrEpoch
 			}

@@ -187,10 +187,9 @@ func TestBenchRelay(t *testing.T) {
 	said, one := map[string]time.Time{}, figures{}
 	var mu sync.Mutex // protects said
 	go func() {
-		tick := time.NewTicker(time.Second / 100)
-		defer tick.Stop()
+		tick := time.Tick(time.Second / 100)
 		for i := range calls {
-			<-tick.C
+			<-tick
 			id := fmt.Sprint("one", i)
 			mu.Lock()
 			said[id] = time.Now()
@@ -311,11 +310,10 @@ func (o *desksOffice) webhooks(desks int) (answers figures, lost int) {
 	}
 	go func() {
 		defer close(next)
-		tick := time.NewTicker(time.Second / 100)
-		defer tick.Stop()
+		tick := time.Tick(time.Second / 100)
 		for i := range messages {
 			if i%(perSecond/100) == 0 {
-				<-tick.C
+				<-tick
 			}
 			next <- i
 		}

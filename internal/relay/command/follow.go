@@ -80,13 +80,12 @@ func (o *follower) read(ctx context.Context) (now server.Office, old *hub.Client
 
 // follow tells what is set otherwise, until ctx ends.
 func (o *follower) follow(ctx context.Context, to chan<- server.Office) {
-	tick := time.NewTicker(followEvery)
-	defer tick.Stop()
+	tick := time.Tick(followEvery)
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-tick:
 		}
 		stamp := o.stamp(ctx)
 		if stamp == o.seen || ctx.Err() != nil {

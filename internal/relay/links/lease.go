@@ -72,13 +72,12 @@ func (l *lease) ours() bool { return time.Now().Before(*l.until.Load()) }
 
 // renew renews the lease until ctx ends or it is lost.
 func (l *lease) renew(ctx context.Context) {
-	tick := time.NewTicker(renewEvery)
-	defer tick.Stop()
+	tick := time.Tick(renewEvery)
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-tick:
 		}
 		asked := time.Now()
 		limited, cancel := context.WithDeadline(ctx, *l.until.Load())

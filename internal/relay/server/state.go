@@ -112,8 +112,7 @@ const stateLeast = 250 * time.Millisecond
 
 // publishState says to everybody how the relay is doing, until ctx ends.
 func (r *relay) publishState(ctx context.Context) error {
-	tick := time.NewTicker(wire.StateEvery)
-	defer tick.Stop()
+	tick := time.Tick(wire.StateEvery)
 	for {
 		s := r.status()
 		b := wire.State{Relay: s.Relay, At: time.Now().UTC(), Fault: s.Fault, Hub: s.Hub, Links: s.Links}.Encode()
@@ -129,7 +128,7 @@ func (r *relay) publishState(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-r.news:
-		case now := <-tick.C:
+		case now := <-tick:
 			for _, c := range r.late.expire(now) {
 				r.storeMissedOfAll(c)
 			}

@@ -86,13 +86,12 @@ var errIsolated = errors.New("no other relay is reached")
 // watchPeers fails once no other relay of the site is reached. The servers would notice
 // too, but later.
 func (r *relay) watchPeers(ctx context.Context) error {
-	tick := time.NewTicker(peerCheckEvery)
-	defer tick.Stop()
+	tick := time.Tick(peerCheckEvery)
 	for !r.isolated() {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-tick.C:
+		case <-tick:
 		}
 	}
 	return errIsolated
@@ -108,8 +107,7 @@ const (
 // watchDisk checks that the disk has free space, and backs the users up as long as it
 // has. Calls go on where it has none.
 func (r *relay) watchDisk(ctx context.Context) error {
-	tick := time.NewTicker(diskCheckEvery)
-	defer tick.Stop()
+	tick := time.Tick(diskCheckEvery)
 	var saved *[]users.Entry
 	for file, b := filepath.Join(r.Dir, "disk-check"), make([]byte, diskCheckBytes); ; {
 		err := os.WriteFile(file, b, 0o600)
@@ -130,7 +128,7 @@ func (r *relay) watchDisk(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-tick.C:
+		case <-tick:
 		}
 	}
 }
@@ -194,8 +192,7 @@ var errStreamLost = errors.New("a stream is lost")
 // watchStreams fails once a stream is gone that was there when it began: a watch of its
 // bucket does not notice.
 func watchStreams(ctx context.Context, js jetstream.JetStream) error {
-	tick := time.NewTicker(streamCheckEvery)
-	defer tick.Stop()
+	tick := time.Tick(streamCheckEvery)
 	for all := []string(nil); ; {
 		var now []string
 		names := js.StreamNames(ctx)
@@ -211,7 +208,7 @@ func watchStreams(ctx context.Context, js jetstream.JetStream) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-tick.C:
+		case <-tick:
 		}
 	}
 }

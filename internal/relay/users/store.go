@@ -200,8 +200,7 @@ func (d *Directory) watch(ctx context.Context, take func([]Entry), stopping *syn
 		return err
 	}
 	defer stopping.Go(func() { _ = watch.Stop() }) // which asks a server that may be gone
-	tick := time.NewTicker(checkEvery)
-	defer tick.Stop()
+	tick := time.Tick(checkEvery)
 	all, loaded := map[string]Entry{}, false
 	seen, before := uint64(0), uint64(0) // revisions
 	for {
@@ -210,7 +209,7 @@ func (d *Directory) watch(ctx context.Context, take func([]Entry), stopping *syn
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-tick.C:
+		case <-tick:
 			last, _, err := bucketwatch.Newest(ctx, d.users) // there is no leader, perhaps
 			if err == nil && loaded && last > seen && seen == before {
 				return errBehind

@@ -101,8 +101,7 @@ const warnEvery = time.Hour
 // Run records until ctx ends what only administrators can mend before it breaks: a
 // secret that expires, a policy that is ignored.
 func (a *Audit) Run(ctx context.Context) {
-	tick := time.NewTicker(warnEvery)
-	defer tick.Stop()
+	tick := time.Tick(warnEvery)
 	said := map[eventlog.ID]string{}
 	once := func(e eventlog.Record) {
 		if today := time.Now().Format(time.DateOnly); said[e.ID] != today {
@@ -122,7 +121,7 @@ func (a *Audit) Run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-tick:
 		}
 	}
 }

@@ -29,14 +29,13 @@ type Secret struct {
 
 // Run looks until ctx ends.
 func (s Secret) Run(ctx context.Context) {
-	tick := time.NewTicker(secretEvery)
-	defer tick.Stop()
+	tick := time.Tick(secretEvery)
 	var tried mark
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-tick:
 		}
 		failure := s.Failure()
 		if failure != contact.CredentialsRefused && failure != contact.NotSetUp && failure != contact.SecretNoRight {

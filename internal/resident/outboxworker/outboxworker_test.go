@@ -182,8 +182,7 @@ func (d *deliverer) changes(do func(*outbox.Outbox) error) {
 
 func (d *deliverer) until(what string, ok func(seen) bool) seen {
 	d.t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
+	tick := time.Tick(5 * time.Millisecond)
 	late := time.After(30 * time.Second)
 	for {
 		s := d.now()
@@ -191,7 +190,7 @@ func (d *deliverer) until(what string, ok func(seen) bool) seen {
 			return s
 		}
 		select {
-		case <-tick.C:
+		case <-tick:
 		case <-late:
 			d.t.Fatalf("waited in vain for: %s; %+v", what, s.Files)
 		}

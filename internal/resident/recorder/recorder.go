@@ -150,8 +150,7 @@ func (r *Recorder) tell() {
 // Run writes until ctx ends and everything queued by then is written. The history
 // is to be closed after it.
 func (r *Recorder) Run(ctx context.Context) {
-	purge := time.NewTicker(time.Hour)
-	defer purge.Stop()
+	purge := time.Tick(time.Hour)
 	_ = r.store.Purge(ctx)
 	defer r.tell()
 	full, tell := r.full, (<-chan time.Time)(nil)
@@ -171,7 +170,7 @@ func (r *Recorder) Run(ctx context.Context) {
 		case <-tell:
 			full, tell = r.full, nil
 			r.tell()
-		case <-purge.C:
+		case <-purge:
 			if err := r.store.Purge(ctx); err != nil {
 				r.log.Warn("old calls not removed", "why", err)
 			}

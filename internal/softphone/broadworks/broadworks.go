@@ -207,8 +207,7 @@ func (s *session) look(ctx context.Context) error {
 // beat has the exchange say that the channel lives, and tells it which events have
 // come. What does not come through shows as silence.
 func (s *session) beat(ctx context.Context) error {
-	every := time.NewTicker(s.here.PingEvery())
-	defer every.Stop()
+	every := time.Tick(s.here.PingEvery())
 	for {
 		var status int
 		var err error
@@ -218,7 +217,7 @@ func (s *session) beat(ctx context.Context) error {
 			return ctx.Err()
 		case id := <-s.acks:
 			_, status, err = s.here.Ask(ctx, http.MethodPost, events+"/channel/eventresponse", s.header, body("EventResponse", "eventID", id, "statusCode", "200", "reason", "OK"))
-		case <-every.C:
+		case <-every:
 			beats = true
 			_, status, err = s.here.Ask(ctx, http.MethodPut, events+"/channel/"+url.PathEscape(s.channel)+"/heartbeat", s.header, nil)
 		}

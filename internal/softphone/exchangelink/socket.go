@@ -131,15 +131,14 @@ func (k *Socket) alive() error {
 }
 
 func (k *Socket) ping(ctx context.Context) {
-	t := time.NewTicker(k.server.opts.PingEvery)
-	defer t.Stop()
+	t := time.Tick(k.server.opts.PingEvery)
 	for {
 		select {
 		case <-k.closing:
 			return
 		case <-ctx.Done():
 			return
-		case <-t.C:
+		case <-t:
 			// A failure shows on the reading side.
 			_ = k.conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(writeTime))
 		}

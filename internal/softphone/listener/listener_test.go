@@ -181,13 +181,12 @@ func TestCallOverWebSocket(t *testing.T) {
 func waitFor(t testing.TB, ok func() bool) {
 	t.Helper()
 	limit := time.After(20 * time.Second)
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
+	tick := time.Tick(time.Millisecond)
 	for !ok() {
 		select {
 		case <-limit:
 			t.Fatal("did not happen")
-		case <-tick.C:
+		case <-tick:
 		}
 	}
 }

@@ -204,13 +204,12 @@ func (s *socket) goAway() {
 // ping asks for a sign of life until done is closed. A failed write needs no
 // answer here: the reader runs into its deadline or the closed connection.
 func (s *socket) ping(done <-chan struct{}) {
-	tick := time.NewTicker(s.l.time.ping)
-	defer tick.Stop()
+	tick := time.Tick(s.l.time.ping)
 	for {
 		select {
 		case <-done:
 			return
-		case <-tick.C:
+		case <-tick:
 			_ = s.conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(s.l.time.write))
 		}
 	}

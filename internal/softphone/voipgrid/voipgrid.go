@@ -170,8 +170,7 @@ func (p *phone) Traits() link.Traits {
 
 // Session looks again and again.
 func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
-	again := time.NewTicker(p.every)
-	defer again.Stop()
+	again := time.Tick(p.every)
 	for {
 		if err := p.look(ctx); err != nil {
 			return err
@@ -180,7 +179,7 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-again.C:
+		case <-again:
 		}
 	}
 }

@@ -104,8 +104,7 @@ func (s *session) dial(ctx context.Context) error {
 func (s *session) run(ctx context.Context) error {
 	renewed, stop := exchangelink.Renew(ctx, s.token, s.least, s.login)
 	defer stop()
-	greeting := time.NewTimer(s.greets)
-	defer greeting.Stop()
+	greeting := time.After(s.greets)
 	for {
 		select {
 		case b, ok := <-s.sock.In():
@@ -115,7 +114,7 @@ func (s *session) run(ctx context.Context) error {
 			if err := s.message(ctx, b); err != nil {
 				return err
 			}
-		case <-greeting.C:
+		case <-greeting:
 			if !s.ready {
 				return s.Server.Failure("the event server does not answer in time", link.NoCause)
 			}

@@ -219,9 +219,8 @@ func TestGapsWithoutEnd(t *testing.T) {
 	w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.again = 10 * time.Millisecond }).Connected()
 	x.set(from, ring)
 	w.Expect(rings)
-	pace := time.NewTicker(5 * time.Millisecond)
-	defer pace.Stop()
-	for end := time.Now().Add(time.Second); time.Now().Before(end); <-pace.C {
+	pace := time.Tick(5 * time.Millisecond)
+	for end := time.Now().Add(time.Second); time.Now().Before(end); <-pace {
 		x.With(func() { x.Version += 3 })
 		x.set(ring)
 	}

@@ -55,11 +55,10 @@ func (l *Linphone) start() (err error) {
 	}
 	ready := make(chan struct{})
 	go func() {
-		look := time.NewTicker(10 * time.Millisecond)
-		defer look.Stop()
+		look := time.Tick(10 * time.Millisecond)
 		for !taken(l.SIP) {
 			select {
-			case <-look.C:
+			case <-look:
 			case <-l.process.done:
 				return
 			}

@@ -66,8 +66,7 @@ func Start(t testing.TB, cmd *exec.Cmd) *Terminal {
 // Until waits for words, behind those that it waited for before.
 func (x *Terminal) Until(words string) {
 	x.t.Helper()
-	late := time.NewTimer(time.Minute)
-	defer late.Stop()
+	late := time.After(time.Minute)
 	for {
 		if i := strings.Index(x.shown.String()[x.seen:], words); i >= 0 {
 			x.seen += i + len(words)
@@ -79,7 +78,7 @@ func (x *Terminal) Until(words string) {
 				x.t.Fatalf("%q never came: %q", words, x.shown.String())
 			}
 			x.shown.WriteString(s)
-		case <-late.C:
+		case <-late:
 			x.t.Fatalf("%q never came: %q", words, x.shown.String())
 		}
 	}

@@ -266,8 +266,7 @@ func (p *Process) Send(line string) {
 // returns the rest of it.
 func (p *Process) Wait(prefix string) string {
 	p.t.Helper()
-	late := time.NewTimer(3 * xtest.Patience)
-	defer late.Stop()
+	late := time.After(3 * xtest.Patience)
 	var seen []string
 	for {
 		select {
@@ -279,7 +278,7 @@ func (p *Process) Wait(prefix string) string {
 				return rest
 			}
 			seen = append(seen, line)
-		case <-late.C:
+		case <-late:
 			p.t.Fatalf("winetest: the program never said %q, but %q", prefix, seen)
 		}
 	}

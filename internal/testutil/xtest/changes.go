@@ -45,12 +45,11 @@ func (s *Server) Changes() <-chan struct{} {
 // fails the test after Patience.
 func (s *Server) When(changed <-chan struct{}, what string, ok func() bool) {
 	s.t.Helper()
-	late := time.NewTimer(Patience)
-	defer late.Stop()
+	late := time.After(Patience)
 	for !ok() {
 		select {
 		case <-changed:
-		case <-late.C:
+		case <-late:
 			s.t.Fatal("never:", what)
 		}
 	}

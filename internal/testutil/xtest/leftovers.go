@@ -16,8 +16,7 @@ import (
 func NoneLeft(t testing.TB, dir string) {
 	t.Helper()
 	t.Cleanup(func() {
-		tick := time.NewTicker(10 * time.Millisecond)
-		defer tick.Stop()
+		tick := time.Tick(10 * time.Millisecond)
 		late := time.Now().Add(Patience)
 		for left := processesOf(dir); len(left) > 0; left = processesOf(dir) {
 			if time.Now().After(late) {
@@ -29,7 +28,7 @@ func NoneLeft(t testing.TB, dir string) {
 				}
 				late = time.Now().Add(Patience)
 			}
-			<-tick.C
+			<-tick
 		}
 	})
 }

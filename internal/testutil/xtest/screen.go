@@ -137,8 +137,7 @@ func (s *Server) WaitPixel(x, y int, want color.RGBA) {
 // other programs do, of which no event tells, and leaves them room to do it.
 func (s *Server) Until(what string, ok func() bool, more ...func() []any) {
 	s.t.Helper()
-	stop := time.NewTimer(Patience)
-	defer stop.Stop()
+	stop := time.After(Patience)
 	for {
 		began := time.Now()
 		if ok() {
@@ -146,7 +145,7 @@ func (s *Server) Until(what string, ok func() bool, more ...func() []any) {
 		}
 		select {
 		case <-time.After(min(max(time.Since(began), 5*time.Millisecond), 50*time.Millisecond)):
-		case <-stop.C:
+		case <-stop:
 			args := []any{"never:", what}
 			for _, m := range more {
 				args = append(args, m()...)

@@ -277,10 +277,9 @@ func endOther(pid int) {
 	if err != nil || p.Signal(syscall.SIGTERM) != nil {
 		return
 	}
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
+	tick := time.Tick(5 * time.Millisecond)
 	for late := time.Now().Add(5 * time.Second); time.Now().Before(late) && p.Signal(syscall.Signal(0)) == nil; {
-		<-tick.C
+		<-tick
 	}
 }
 
@@ -296,17 +295,15 @@ func (s *Server) managed() bool {
 	xproto.CreateWindow(s.conn, sc.RootDepth, id, s.root, 0, 0, 8, 8, 0, xproto.WindowClassInputOutput, sc.RootVisual, 0, nil)
 	xproto.MapWindow(s.conn, id)
 	defer xproto.DestroyWindow(s.conn, id)
-	stop := time.NewTimer(100 * time.Millisecond)
-	defer stop.Stop()
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
+	stop := time.After(100 * time.Millisecond)
+	tick := time.Tick(2 * time.Millisecond)
 	for {
 		if r, err := xproto.QueryTree(s.conn, id).Reply(); err == nil && r.Parent != s.root {
 			return true // it has got a frame
 		}
 		select {
-		case <-tick.C:
-		case <-stop.C:
+		case <-tick:
+		case <-stop:
 			return false
 		}
 	}
