@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"runtime"
 	"runtime/debug"
 
@@ -30,7 +29,7 @@ func (e *env) ask(a *lookupAnswer, d profile.Dirs, s *settings.Settings, n phone
 		fail(contact.NotSetUp, e.T(text.AdminIncomplete, missing[0]))
 		return
 	}
-	cfg, hubURL, err := fromsettings.Hub(d, s.Hub, slog.New(slog.DiscardHandler))
+	cfg, err := fromsettings.Hub(d, s.Hub)
 	if err != nil {
 		fail(contact.NotSetUp, e.tell(err))
 		return
@@ -41,7 +40,7 @@ func (e *env) ask(a *lookupAnswer, d profile.Dirs, s *settings.Settings, n phone
 		return
 	}
 	defer client.Close()
-	links := fromsettings.Links(hubURL)
+	links := fromsettings.Links(s.Hub.HubURL)
 	found, err := client.Lookup(e.ctx, n.Query())
 	outcome := "none"
 	switch {

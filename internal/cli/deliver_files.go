@@ -14,6 +14,7 @@ import (
 	"wiebelt/internal/delivery/folderwatch"
 	"wiebelt/internal/delivery/message"
 	"wiebelt/internal/delivery/outbox"
+	"wiebelt/internal/filetrust"
 	"wiebelt/internal/text"
 )
 
@@ -187,6 +188,6 @@ func (c *deliverSendCmd) built(p deliverPlace) ([]outbox.Source, error) {
 			if b, ok := errors.AsType[*message.BuildError](err); ok {
 				return &outbox.RefusedError{Code: string(b.Code), Why: err.Error()}
 			}
-			return &outbox.RefusedError{Code: "build", Why: reasonOf(err).Error()} // of a file; the spool's own counts before it
+			return &outbox.RefusedError{Code: "build", Why: filetrust.Reason(err).Error()} // of a file; the spool's own counts before it
 		}}}, nil
 }

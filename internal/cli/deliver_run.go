@@ -11,6 +11,7 @@ import (
 
 	"wiebelt/internal/config/fromsettings"
 	"wiebelt/internal/delivery/outbox"
+	"wiebelt/internal/filetrust"
 	"wiebelt/internal/text"
 )
 
@@ -277,7 +278,7 @@ func (r *delivery) tell(code int, n deliverCount, held outbox.Reason) error {
 		path, err = writeReport(cmp.Or(r.cmd.Report, filepath.Join(r.p.dir(), outbox.ReportsName)), r.started, &report)
 	}
 	if err != nil {
-		fmt.Fprintf(r.e.err, "wiebelt: %s: %s\n", r.p.lang.T(text.DeliveryNoReport), oneLine(reasonOf(err).Error()))
+		fmt.Fprintf(r.e.err, "wiebelt: %s: %s\n", r.p.lang.T(text.DeliveryNoReport), oneLine(filetrust.Reason(err).Error()))
 	}
 	if r.cmd.JSON {
 		return r.print(report)

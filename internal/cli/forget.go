@@ -13,6 +13,7 @@ import (
 	"wiebelt/internal/config/fromsettings"
 	"wiebelt/internal/config/secret"
 	"wiebelt/internal/config/settings"
+	"wiebelt/internal/filetrust"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/native/register"
@@ -144,7 +145,7 @@ func forgetUser(e *env, name string) error {
 		switch {
 		case err != nil:
 			left = true
-			e.say(text.AdminLeftOf, f.path(), e.tell(reasonOf(err)))
+			e.say(text.AdminLeftOf, f.path(), e.tell(filetrust.Reason(err)))
 		case there:
 			e.say(text.AdminDeleted, f.path())
 		}
@@ -158,7 +159,7 @@ func forgetUser(e *env, name string) error {
 		}
 		if err != nil {
 			left = true
-			e.say(text.AdminLeftOf, u.HomeDir, e.tell(reasonOf(err)))
+			e.say(text.AdminLeftOf, u.HomeDir, e.tell(filetrust.Reason(err)))
 		}
 	}
 	if !found {
@@ -199,12 +200,4 @@ func (f userFolder) remove() (there bool, err error) {
 		return true, text.Errorf(text.AdminMadeAnew)
 	}
 	return true, nil
-}
-
-// reasonOf is an error without the path, which is printed beside it.
-func reasonOf(err error) error {
-	if p, ok := errors.AsType[*fs.PathError](err); ok {
-		return p.Err
-	}
-	return err
 }

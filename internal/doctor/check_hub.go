@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"log/slog"
 	"math"
 	"slices"
 	"time"
@@ -41,7 +40,7 @@ type hubState struct {
 
 // hubConfig is that of the lookups.
 func (e *exam) hubConfig() (hub.Config, error) {
-	cfg, _, err := fromsettings.Hub(e.Dirs, e.s.Hub, slog.New(slog.DiscardHandler))
+	cfg, err := fromsettings.Hub(e.Dirs, e.s.Hub)
 	return cfg, err
 }
 
@@ -97,7 +96,7 @@ func (e *exam) probeHub(ctx context.Context) hubState {
 		return j
 	}
 	if e.s.Hub.Intermediary != "" {
-		_, _, j.delivery = c.CheckDelivery(ctx)
+		j.delivery = c.CheckDelivery(ctx)
 	}
 	if e.Number != "" {
 		e.lookOneUp(ctx, c, &j)

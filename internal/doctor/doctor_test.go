@@ -46,7 +46,7 @@ func at(key string, line int) any { return placeOf(settings.Problem{Key: key, Li
 func is(lines ...[]finding) []finding { return slices.Concat(lines...) }
 
 func rows(t *testing.T) []row {
-	none, running := residentState{}, hub.Reached{Resolved: true, Connected: true}
+	none, running := residentState{}, hub.Reached{Resolved: true}
 	busy := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { _ = busy.Close() })
 	port := busy.Addr().(*net.TCPAddr).Port

@@ -9,6 +9,7 @@ import (
 
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/secret"
+	"wiebelt/internal/config/settings"
 	"wiebelt/internal/filetrust"
 	"wiebelt/internal/native/browser"
 	"wiebelt/internal/native/eventlog"
@@ -41,7 +42,7 @@ type system struct {
 
 func theSystem() system {
 	return system{
-		store: secret.Open, register: register.State, policy: policySources, desktop: hasDesktop, screen: screenKind,
+		store: secret.Open, register: register.State, policy: settings.PolicySources, desktop: hasDesktop, screen: screenKind,
 		trayHost: tray.HasHost, player: sound.Player, lockSources: lockSources, browser: browser.Available, audit: auditLog, microSIP: func() string { return detect.ThisSystem().MicroSIP },
 		free: freeSpace, folder: folderFault, writable: writable, installed: filetrust.Program,
 	}

@@ -12,9 +12,6 @@ import (
 	"wiebelt/internal/native/xconn"
 )
 
-// policySources: there is one, the file.
-func policySources() (file, managed bool) { return true, false }
-
 func hasDesktop() bool {
 	return os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != ""
 }

@@ -3,24 +3,9 @@ package doctor
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 
 	"golang.org/x/sys/windows"
-	"golang.org/x/sys/windows/registry"
 )
-
-// policySources looks for both, as the settings do.
-func policySources() (file, managed bool) {
-	if dir, err := windows.KnownFolderPath(windows.FOLDERID_ProgramData, windows.KF_FLAG_DEFAULT); err == nil {
-		file = exists(filepath.Join(dir, "Wiebelt", "policy.toml"))
-	}
-	k, err := registry.OpenKey(registry.LOCAL_MACHINE, `Software\Policies\Wiebelt`, registry.READ|registry.WOW64_64KEY)
-	if err == nil {
-		managed = true
-		_ = k.Close()
-	}
-	return file, managed
-}
 
 func hasDesktop() bool { return true }
 

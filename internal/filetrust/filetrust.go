@@ -340,6 +340,14 @@ func ReadFile(path string, limit int64, who Who) ([]byte, error) {
 	return b, nil
 }
 
+// Reason is an error without the path that it is about.
+func Reason(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err
+	}
+	return err
+}
+
 // SyncDir puts the names in a folder on the disk. Windows does so by itself.
 func SyncDir(path string) error {
 	if runtime.GOOS == "windows" {

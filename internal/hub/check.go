@@ -12,11 +12,9 @@ import (
 
 // Reached is what was seen on the way to the hub, as far as the way went.
 type Reached struct {
-	TestHub   bool // plain http to this computer
-	Proxy     bool // through a proxy, which then resolves the hub's name
-	Resolved  bool // the name, of the hub or of its proxy
-	Connected bool
-	Answered  bool
+	TestHub  bool // plain http to this computer
+	Proxy    bool // through a proxy, which then resolves the hub's name
+	Resolved bool // the name, of the hub or of its proxy
 	// Expires is when the first certificate of the hub's chain expires, without
 	// its root; zero without TLS.
 	Expires time.Time
@@ -47,14 +45,12 @@ func (c *Client) Reach(ctx context.Context) (Reached, error) {
 	w := &way{}
 	resp, err := c.transport.carry(q, w)
 	after := c.cfg.Now()
-	stage := w.stage.Load()
-	r.Resolved, r.Connected, r.Proxy = stage >= stageConnect, stage >= stageOpen, w.proxy.Load()
+	r.Resolved, r.Proxy = w.stage.Load() >= stageConnect, w.proxy.Load()
 	if err != nil {
 		return r, transportError(ctx, err)
 	}
 	defer resp.Body.Close()
 	_, _ = io.CopyN(io.Discard, resp.Body, maxHeader) // a connection that was read to its end is used again
-	r.Answered = true
 	if resp.StatusCode == http.StatusProxyAuthRequired {
 		return r, failed(contact.ProxyLogin, statusDetail("proxy", resp.StatusCode))
 	}
@@ -87,13 +83,13 @@ func (c *Client) Check(ctx context.Context) (life time.Duration, err error) {
 }
 
 // CheckDelivery is Check for the token of deliveries. It asks nothing where that
-// is the same, and reports so.
-func (c *Client) CheckDelivery(ctx context.Context) (life time.Duration, same bool, err error) {
+// is the same.
+func (c *Client) CheckDelivery(ctx context.Context) error {
 	if c.delivers == c.token {
-		return 0, true, nil
+		return nil
 	}
-	life, err = c.delivers.check(ctx)
-	return life, false, err
+	_, err := c.delivers.check(ctx)
+	return err
 }
 
 func (t *tokens) check(ctx context.Context) (time.Duration, error) {

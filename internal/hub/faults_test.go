@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -19,7 +18,6 @@ import (
 	"time"
 
 	"wiebelt/internal/core/contact"
-	"wiebelt/internal/testutil/logtest"
 	"wiebelt/internal/testutil/must"
 )
 
@@ -111,10 +109,9 @@ func hang(c net.Conn) { _, _ = io.Copy(io.Discard, c) }
 func drip(before, part string) func(net.Conn) {
 	return func(c net.Conn) {
 		_, err := io.WriteString(c, before)
-		tick := time.NewTicker(5 * time.Millisecond)
-		defer tick.Stop()
+		tick := time.Tick(5 * time.Millisecond)
 		for err == nil {
-			<-tick.C
+			<-tick
 			_, err = io.WriteString(c, part)
 		}
 	}
@@ -174,9 +171,7 @@ func look(t *testing.T, base, want string, change func(*Config, *Client)) ([]con
 	if strings.HasPrefix(want, "hub_slow") {
 		limit = 300 * time.Millisecond
 	}
-	var logged logtest.Buffer
 	cfg := Config{BaseURL: base, ClientID: "canary-client", OrganisationCode: "canary", LookupTimeout: limit,
-		Log:    slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Secret: func(context.Context) (string, error) { return "canary-secret", nil }}
 	if change != nil {
 		change(&cfg, nil)
@@ -197,7 +192,7 @@ func look(t *testing.T, base, want string, change func(*Config, *Client)) ([]con
 	if took := time.Since(began); took > margin {
 		t.Errorf("Close took %v", took)
 	}
-	told := logged.String()
+	told := ""
 	for e := err; e != nil; e = errors.Unwrap(e) {
 		told += fmt.Sprintf("%v|%+v|%#v|%s", e, e, e, e.Error())
 	}

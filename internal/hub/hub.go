@@ -29,7 +29,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"log/slog"
 	"net/url"
 	"strings"
 	"sync"
@@ -64,7 +63,6 @@ type Config struct {
 	// Heard is told in the hub's own words why it said no: bounded text from
 	// outside, for the person who tries the settings, never for a log. May be nil.
 	Heard func(words string)
-	Log   *slog.Logger
 	Now   func() time.Time
 }
 
@@ -114,9 +112,6 @@ func New(cfg Config) (*Client, error) {
 	cfg.Scopes = strings.ReplaceAll(cfg.Scopes, CodeMark, cfg.OrganisationCode)
 	cfg.DeliveryScopes = strings.ReplaceAll(cfg.DeliveryScopes, CodeMark, cfg.OrganisationCode)
 	cfg.LookupTimeout = cmp.Or(cfg.LookupTimeout, 5*time.Second)
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}

@@ -104,6 +104,8 @@ func TestNothingOlderThanFourteenDays(t *testing.T) {
 	}
 }
 
+// TestScrub: what could tell of a person or open a door goes whole; times and the hub's
+// scope stay whole.
 func TestScrub(t *testing.T) {
 	for in, want := range map[string]string{
 		"call from 0612345678":                                "call from [number]",
@@ -124,6 +126,23 @@ func TestScrub(t *testing.T) {
 		"/usr/lib/x86_64-linux-gnu/libsomething/else/deep.so": "/usr/lib/x86_64-linux-gnu/libsomething/else/deep.so",
 		"version 1.26.8 took 1.234567s":                       "version 1.26.8 took 1.234567s",
 		"extension 101 on port 5060":                          "extension 101 on port 5060",
+		"2026-11-21T14:22:37.123456789+01:00":                 "2026-11-21T14:22:37.123456789+01:00",
+		"2026-11-21T14:22:37Z from 0612345678":                "2026-11-21T14:22:37Z from [number]",
+		"2026-11-21 14:22:37 0612345678":                      "2026-11-21 14:22:37 [number]",
+		"2026-11-21T14:22:37.06123456789 x":                   "2026-11-21T14:22:37.[number] x", // no fraction is that long
+		`{"time":"2026-11-21T14:22:37.1Z"}`:                   `{"time":"2026-11-21T14:22:37.1Z"}`,
+		"scopes Basic P0boxadministrator orgCode:1234":        "scopes Basic P0boxadministrator orgCode:1234",
+		"scopes=Basic%20P0boxadministrator%20orgCode%3A1234":  "scopes=Basic%20P0boxadministrator%20orgCode%3A1234",
+		"Basic P0boxadministrator:hunter2!x":                  "Basic [token]",
+		"Authorization: Basic P0box:hunter2,and;more":         "Authorization: Basic [token]",
+		"Authorization: Basic%20cDBib3g6c2VjcmV0":             "Authorization: Basic%20[token]",
+		`"Authorization": "Bearer a:b{c}"`:                    `"Authorization": "Bearer [token]"`,
+		`{"client_secret":"ab\"cd ef"}`:                       `{"client_secret":"[secret]"}`,
+		"client_secret=abc&grant_type=client_credentials":     "client_secret=[secret]&grant_type=client_credentials",
+		"password: p&q,r;s":                                   "password: [secret]",
+		"password = 'two words'":                              "password = '[secret]'",
+		"the secret is missing":                               "the secret is missing",
+		"basic rules":                                         "basic rules",
 	} {
 		if got := Scrub(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)

@@ -49,8 +49,7 @@ func (r *Resident) lang() text.Language { return r.current().lang }
 // included, and notices that the computer has slept, until ctx ends. It is the only
 // one that changes what holds.
 func (r *Resident) follow(ctx context.Context) {
-	tick := time.NewTicker(lookEvery)
-	defer tick.Stop()
+	tick := time.Tick(lookEvery)
 	clock, jumped := sleepwatch.NewClock(), sleepwatch.Jumps(ctx)
 	touched := newSignal()
 	file, err := fsnotify.NewWatcher()
@@ -85,7 +84,7 @@ func (r *Resident) follow(ctx context.Context) {
 			continue
 		case <-written:
 		case <-jumped:
-		case <-tick.C:
+		case <-tick:
 			if r.deliveries != nil {
 				r.deliveries.Look()
 			}
@@ -208,7 +207,8 @@ func (r *Resident) rules(s *settings.Settings) *phone.Rules {
 // hub makes the hub's client, nil while nothing is set up, and the check of deep
 // links.
 func (r *Resident) hub(s *settings.Settings) (*hub.Client, *hub.Links) {
-	cfg, hubURL, err := fromsettings.Hub(r.o.Dirs, s.Hub, r.o.Log)
+	cfg, err := fromsettings.Hub(r.o.Dirs, s.Hub)
+	hubURL := s.Hub.HubURL
 	if o := r.o.Hub; o != nil {
 		cfg.BaseURL, cfg.ClientID, cfg.OrganisationCode, hubURL, err = o.BaseURL, o.ClientID, o.OrganisationCode, o.HubURL, nil
 		cfg.Scopes = ""

@@ -62,7 +62,7 @@ func newDesktop(t *testing.T) *desktop {
 	key, err := h.AddClient(t.Context(), "office", "1234")
 	must.Do(t, err)
 	client, err := hub.New(hub.Config{BaseURL: h.BaseURL(), ClientID: "office", OrganisationCode: "1234", Now: time.Now,
-		Secret: func(context.Context) (string, error) { return key, nil }, Log: slog.New(slog.DiscardHandler)})
+		Secret: func(context.Context) (string, error) { return key, nil }})
 	must.Do(t, err)
 	t.Cleanup(client.Close)
 	links, err := hub.NewLinks(h.HubURL())

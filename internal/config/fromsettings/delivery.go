@@ -2,7 +2,6 @@ package fromsettings
 
 import (
 	"errors"
-	"log/slog"
 	"path/filepath"
 	"reflect"
 	"sync"
@@ -58,7 +57,7 @@ func (s *Senders) Client(intermediary string) (outbox.Deliverer, error) {
 	}
 	now.Intermediary = intermediary
 	// What goes wrong with a request is the outbox's to tell.
-	cfg, _, err := Hub(s.Dirs, now, slog.New(slog.DiscardHandler))
+	cfg, err := Hub(s.Dirs, now)
 	if intermediary == "" {
 		err = errors.New("hub.intermediary is missing")
 	}

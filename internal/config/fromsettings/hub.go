@@ -11,7 +11,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 
 	"wiebelt/internal/config/profile"
@@ -25,23 +24,23 @@ import (
 
 // Hub turns settings into the configuration of the hub's client. The
 // secret is read from its store for every token request and kept nowhere else.
-func Hub(dirs profile.Dirs, h settings.Hub, log *slog.Logger) (cfg hub.Config, hubURL string, err error) {
+func Hub(dirs profile.Dirs, h settings.Hub) (cfg hub.Config, err error) {
 	cfg = hub.Config{
 		BaseURL: h.BaseURL, ClientID: h.ClientID, OrganisationCode: h.OrganisationCode, Scopes: h.ContactScopes,
 		DeliveryScopes: h.DeliveryScopes, Intermediary: h.Intermediary,
 		BasicAuthEncoding: h.BasicAuthEncoding, ScopeParameter: h.ScopeParameter, RelationNumberField: h.RelationField,
-		Proxy: h.Proxy, ExtraCAFile: h.ExtraCAFile, LookupTimeout: h.LookupTimeout, Log: log,
+		Proxy: h.Proxy, ExtraCAFile: h.ExtraCAFile, LookupTimeout: h.LookupTimeout,
 	}
 	if missing := h.Missing(); len(missing) > 0 {
-		return cfg, h.HubURL, text.Errorf(text.OutputNotSetUp, missing[0])
+		return cfg, text.Errorf(text.OutputNotSetUp, missing[0])
 	}
 	store, err := secret.Open(h.SecretStore, dirs)
 	if err != nil {
-		return cfg, h.HubURL, fmt.Errorf("hub.secret_store: %w", err)
+		return cfg, fmt.Errorf("hub.secret_store: %w", err)
 	}
 	ref, err := secret.Hub(h.BaseURL, h.ClientID)
 	if err != nil {
-		return cfg, h.HubURL, text.Errorf(text.OutputNotSetUp, err)
+		return cfg, text.Errorf(text.OutputNotSetUp, err)
 	}
 	cfg.Secret = func(ctx context.Context) (string, error) {
 		v, err := store.Get(ctx, ref)
@@ -53,7 +52,7 @@ func Hub(dirs profile.Dirs, h settings.Hub, log *slog.Logger) (cfg hub.Config, h
 	cfg.SecretAnswered = func(ctx context.Context, value string, accepted bool) bool {
 		return secret.NoteAnswer(ctx, store, ref, value, accepted)
 	}
-	return cfg, h.HubURL, nil
+	return cfg, nil
 }
 
 // Links are the deep links that may be opened, those of a hub's address; none where

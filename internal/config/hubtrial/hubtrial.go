@@ -10,7 +10,6 @@ package hubtrial
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -125,7 +124,7 @@ func (r *trialRun) words() string {
 
 // with makes a client for a hub.
 func (r *trialRun) with(h settings.Hub) (*hub.Client, error) {
-	cfg, _, err := fromsettings.Hub(r.Dirs, h, slog.New(slog.DiscardHandler))
+	cfg, err := fromsettings.Hub(r.Dirs, h)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +170,7 @@ func (r *trialRun) scopes(ctx context.Context) error {
 	if r.refused != nil {
 		return r.refused
 	}
-	_, _, err := r.client.CheckDelivery(ctx)
+	err := r.client.CheckDelivery(ctx)
 	if r.Hub.Intermediary == "" && contact.FailureOf(err) == contact.ScopeRefused {
 		return nil // nothing is delivered here
 	}

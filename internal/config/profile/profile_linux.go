@@ -1,14 +1,8 @@
 package profile
 
 import (
-	"os"
 	"path/filepath"
-	"strings"
 )
-
-func rename(from, to string) error { return os.Rename(from, to) }
-
-var globQuote = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace
 
 // base is the value of an XDG variable, or the fallback below home. Relative
 // values are invalid and count as unset.

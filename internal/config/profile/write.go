@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"time"
 
 	"wiebelt/internal/filetrust"
@@ -23,11 +25,22 @@ func WriteFile(path string, b []byte, mode fs.FileMode) error {
 	if err != nil {
 		return err
 	}
-	if err := rename(temp, path); err != nil {
+	if err := Patiently(func() error { return os.Rename(temp, path) }); err != nil {
 		os.Remove(temp)
 		return err
 	}
 	return filetrust.SyncDir(filepath.Dir(path))
+}
+
+// Patiently tries for a second on Windows, which refuses while a virus scanner or a
+// reader holds a file open for a moment.
+func Patiently(do func() error) error {
+	err := do()
+	for wait := 5 * time.Millisecond; err != nil && runtime.GOOS == "windows" && !errors.Is(err, fs.ErrNotExist) && wait < 700*time.Millisecond; wait *= 2 {
+		time.Sleep(wait)
+		err = do()
+	}
+	return err
 }
 
 // CreateFile is WriteFile for a file that must not be there yet: of several
@@ -61,7 +74,7 @@ func RemoveFile(path string) error {
 }
 
 func writeTemp(path string, b []byte, mode fs.FileMode) (temp string, err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), tempPattern(path))
+	f, err := os.CreateTemp(filepath.Dir(path), tempPrefix(path)+"*"+tempSuffix)
 	if err != nil {
 		return "", err
 	}
@@ -97,14 +110,20 @@ func createPlain(path string, b []byte, mode fs.FileMode) error {
 	return filetrust.SyncDir(filepath.Dir(path))
 }
 
-func tempPattern(path string) string { return "." + filepath.Base(path) + ".*.tmp" }
+func tempPrefix(path string) string { return "." + filepath.Base(path) + "." }
+
+const tempSuffix = ".tmp"
 
 // sweep removes temporary files of path that are older than before.
 func sweep(path string, before time.Time) {
-	left, _ := filepath.Glob(filepath.Join(globQuote(filepath.Dir(path)), tempPattern(path)))
-	for _, f := range left {
-		if info, err := os.Lstat(f); err == nil && info.Mode().IsRegular() && info.ModTime().Before(before) {
-			os.Remove(f)
+	files, _ := os.ReadDir(filepath.Dir(path))
+	for _, f := range files {
+		rest, ours := strings.CutPrefix(f.Name(), tempPrefix(path))
+		if !ours || !strings.HasSuffix(rest, tempSuffix) {
+			continue
+		}
+		if info, err := f.Info(); err == nil && info.Mode().IsRegular() && info.ModTime().Before(before) {
+			os.Remove(filepath.Join(filepath.Dir(path), f.Name()))
 		}
 	}
 }

@@ -11,11 +11,7 @@ import (
 	"wiebelt/internal/config/profile"
 )
 
-// Bounds of the file with the days.
-const (
-	maxNoted     = 100
-	maxNotedFile = 64 << 10
-)
+const maxNoted = 100
 
 // notedPath is where the days stand on which secrets were set: stores do not tell.
 func notedPath(dirs profile.Dirs) string { return filepath.Join(dirs.State, "secret-days.json") }
@@ -50,7 +46,7 @@ func SetOn(dirs profile.Dirs, ref Ref) time.Time {
 func noted(dirs profile.Dirs) map[string]string {
 	days := map[string]string{}
 	b, err := readPrivate(notedPath(dirs))
-	if err != nil || len(b) > maxNotedFile || json.Unmarshal(b, &days) != nil || days == nil {
+	if err != nil || json.Unmarshal(b, &days) != nil || days == nil {
 		return map[string]string{}
 	}
 	return days

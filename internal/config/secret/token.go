@@ -72,7 +72,7 @@ func RenewToken(dirs profile.Dirs) (Tokens, error) {
 func RemoveTokens(dirs profile.Dirs) error { return profile.RemoveFile(tokenPath(dirs)) }
 
 func newTokens() (Tokens, []byte) {
-	t := Tokens{Socket: randomToken(), Path: randomToken()}
+	t := Tokens{Socket: RandomKey(), Path: RandomKey()}
 	b, _ := json.Marshal(keptTokens{1, t.Socket, t.Path}) // two texts and a number cannot fail
 	return t, append(b, '\n')
 }
@@ -91,9 +91,7 @@ func loadTokens(dirs profile.Dirs) (Tokens, error) {
 
 // RandomKey returns 32 random bytes, for keys that are kept as text: base64url
 // without padding.
-func RandomKey() string { return randomToken() }
-
-func randomToken() string {
+func RandomKey() string {
 	var b [32]byte
 	_, _ = rand.Read(b[:]) // never fails: it ends the program instead
 	return base64.RawURLEncoding.EncodeToString(b[:])

@@ -17,6 +17,7 @@ import (
 
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/core/displaytext"
+	"wiebelt/internal/filetrust"
 )
 
 // FileName is the user's settings file, in the profile's Config folder.
@@ -64,7 +65,7 @@ func CheckPolicy(path string) (*Settings, []Problem) {
 	b, err := readFile(path)
 	l.take(b, err)
 	if _, err := os.Stat(path); err != nil {
-		l.problem(Unreadable, reason(err))
+		l.problem(Unreadable, filetrust.Reason(err))
 	}
 	s.apply(l)
 	return s, s.Problems()
@@ -168,28 +169,21 @@ func readFile(path string) ([]byte, error) {
 		return nil, fs.ErrNotExist
 	}
 	if err != nil {
-		return nil, reason(err)
+		return nil, filetrust.Reason(err)
 	}
 	if !info.Mode().IsRegular() {
 		return nil, errors.New("it is not a file")
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, reason(err)
+		return nil, filetrust.Reason(err)
 	}
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
-		return nil, reason(err)
+		return nil, filetrust.Reason(err)
 	}
 	return b, plainText(b)
-}
-
-func reason(err error) error {
-	if p, ok := errors.AsType[*fs.PathError](err); ok {
-		return p.Err
-	}
-	return err
 }
 
 // mark is the byte order mark that some editors put at the beginning.

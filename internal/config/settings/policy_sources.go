@@ -40,6 +40,12 @@ func policies() []layer {
 	return []layer{policyFile(policyPath()), managedLayer(managed())}
 }
 
+// PolicySources reports which of the two are there.
+func PolicySources() (file, byManagement bool) {
+	_, err := os.Lstat(policyPath())
+	return err == nil, managed() != nil
+}
+
 // policyFile reads the file. One that somebody else could have written is
 // ignored whole.
 func policyFile(path string) layer {
@@ -54,7 +60,7 @@ func policyFile(path string) layer {
 	case errors.Is(err, filetrust.ErrTooLarge):
 		l.take(nil, errTooLarge)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		l.take(nil, reason(err))
+		l.take(nil, filetrust.Reason(err))
 	default:
 		l.take(b, err)
 	}

@@ -157,11 +157,16 @@ func (it Item) again(now time.Time, wait time.Duration) Item {
 
 // backoff is the wait after so many tries.
 func (r rules) backoff(tries int) time.Duration {
+	return r.jitter(r.doubled(tries-1, longest))
+}
+
+// doubled is the first wait, doubled so many times, longest at most.
+func (r rules) doubled(times int, longest time.Duration) time.Duration {
 	d := r.first
-	for i := 1; i < tries && d < longest; i++ {
+	for i := 0; i < times && d < longest; i++ {
 		d *= 2
 	}
-	return r.jitter(min(d, longest))
+	return min(d, longest)
 }
 
 // Queue is what holds for all items.
@@ -189,11 +194,7 @@ func (q Queue) after(e effect, why Reason, now time.Time, r rules) Queue {
 		q.Held, q.Until = e.hold, now.Add(probe)
 		q.Paused, q.From, q.Resume, q.pauses = "", time.Time{}, time.Time{}, 0
 	case e.pause:
-		d := r.first
-		for i := 0; i < q.pauses && d < longPause; i++ {
-			d *= 2
-		}
-		q = Queue{Paused: why, From: now, Resume: now.Add(max(r.jitter(min(d, longPause)), e.after)), pauses: q.pauses + 1}
+		q = Queue{Paused: why, From: now, Resume: now.Add(max(r.jitter(r.doubled(q.pauses, longPause)), e.after)), pauses: q.pauses + 1}
 	case e.clear:
 		q = Queue{}
 	}

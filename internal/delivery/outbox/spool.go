@@ -12,10 +12,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"sync/atomic"
-	"time"
 
+	"wiebelt/internal/config/profile"
 	"wiebelt/internal/delivery/message"
 	"wiebelt/internal/filetrust"
 )
@@ -47,22 +46,13 @@ func (disk) Create(path string) (file, error) {
 }
 func (disk) Open(path string) (file, error) { return os.Open(path) }
 func (disk) Rename(from, to string) error {
-	return patiently(func() error { return os.Rename(from, to) })
+	return profile.Patiently(func() error { return os.Rename(from, to) })
 }
-func (disk) Remove(path string) error                   { return patiently(func() error { return os.Remove(path) }) }
+func (disk) Remove(path string) error {
+	return profile.Patiently(func() error { return os.Remove(path) })
+}
 func (disk) Stat(path string) (fs.FileInfo, error)      { return os.Stat(path) }
 func (disk) ReadDir(path string) ([]fs.DirEntry, error) { return os.ReadDir(path) }
-
-// patiently tries for a second on Windows: a virus scanner may hold a new file
-// open for a moment.
-func patiently(do func() error) error {
-	err := do()
-	for wait := 5 * time.Millisecond; err != nil && runtime.GOOS == "windows" && !isMissing(err) && wait < 700*time.Millisecond; wait *= 2 {
-		time.Sleep(wait)
-		err = do()
-	}
-	return err
-}
 
 // MkdirAll makes a folder that only we can enter; one of ours is closed.
 func (disk) MkdirAll(path string) error { return filetrust.Make(path, filetrust.Alone) }

@@ -61,10 +61,7 @@ func plain(err error) error {
 	if errors.Is(err, filetrust.Err) {
 		return filetrust.Err
 	}
-	if p, ok := errors.AsType[*fs.PathError](err); ok {
-		return p.Err
-	}
-	return err
+	return filetrust.Reason(err)
 }
 
 // troubleOf names an error of the disk or the database.

@@ -66,9 +66,8 @@ func TestContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	go func() {
-		tick := time.NewTicker(time.Millisecond)
-		defer tick.Stop()
-		for range tick.C { // until the script runs
+		tick := time.Tick(time.Millisecond)
+		for range tick { // until the script runs
 			if b, err := os.ReadFile(pid); err == nil && strings.HasSuffix(string(b), "\n") {
 				cancel()
 				return

@@ -66,7 +66,7 @@ func (*runCmd) serve(ctx context.Context, e *env) error {
 
 // hub is the hub's client, with a token before the first call needs one.
 func (e *env) hub(dirs profile.Dirs, s *settings.Settings) (*hub.Client, error) {
-	cfg, _, err := fromsettings.Hub(dirs, s.Hub, e.log)
+	cfg, err := fromsettings.Hub(dirs, s.Hub)
 	if err != nil {
 		return nil, err
 	}

@@ -106,18 +106,18 @@ func Delete(ctx context.Context, calls *history.Store, chosen *chosencontacts.St
 		case m.All:
 			fromCalls = calls.DeleteAll(ctx)
 		case m.Days != nil:
-			_, fromCalls = calls.DeleteOlder(ctx, before)
+			fromCalls = calls.DeleteOlder(ctx, before)
 		default:
-			_, fromCalls = calls.DeleteNumber(ctx, key)
+			fromCalls = calls.DeleteNumber(ctx, key)
 		}
 	}
 	switch {
 	case m.All:
 		fromChoices = chosen.ForgetAll(ctx)
 	case m.Days != nil:
-		_, fromChoices = chosen.ForgetOlder(ctx, before)
+		fromChoices = chosen.ForgetOlder(ctx, before)
 	default:
-		_, fromChoices = chosen.Forget(ctx, key)
+		fromChoices = chosen.Forget(ctx, key)
 	}
 	return errors.Join(fromCalls, fromChoices)
 }

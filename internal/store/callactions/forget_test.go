@@ -37,7 +37,7 @@ func TestForgetFiles(t *testing.T) {
 				over := make(chan struct{})
 				go func() { defer close(over); chosen.Run(ctx) }()
 				// A command that deletes nothing: what is in the file is read by then.
-				must.Get(chosen.ForgetOlder(ctx, time.Time{}))(t)
+				must.Do(t, chosen.ForgetOlder(ctx, time.Time{}))
 				do(chosen)
 				end()
 				<-over

@@ -199,14 +199,14 @@ func sum(key []byte, text string) (t tag) {
 // phone.Number.Key, from memory and disk. It fails if something is kept
 // and the secret store does not give the key without which the number cannot be
 // found.
-func (s *Store) Forget(ctx context.Context, number string) (int, error) {
-	return s.command(ctx, func(ctx context.Context) (int, error) {
+func (s *Store) Forget(ctx context.Context, number string) error {
+	return s.command(ctx, func(ctx context.Context) error {
 		s.mu.Lock()
 		none := len(s.kept) == 0
 		s.mu.Unlock()
 		if !none {
 			if err := s.needKey(ctx); err != nil {
-				return 0, err
+				return err
 			}
 		}
 		return s.deleteIf(func(t tag, n string, _ choice) bool { return n == number || n == "" && t == s.tag(number) })
@@ -214,52 +214,48 @@ func (s *Store) Forget(ctx context.Context, number string) (int, error) {
 }
 
 // ForgetOlder deletes the choices last made before t.
-func (s *Store) ForgetOlder(ctx context.Context, t time.Time) (int, error) {
-	return s.command(ctx, func(context.Context) (int, error) {
+func (s *Store) ForgetOlder(ctx context.Context, t time.Time) error {
+	return s.command(ctx, func(context.Context) error {
 		return s.deleteIf(func(_ tag, _ string, c choice) bool { return c.used.Before(t) })
 	})
 }
 
 // ForgetAll deletes every choice, the file, and the key.
 func (s *Store) ForgetAll(ctx context.Context) error {
-	_, err := s.command(ctx, func(ctx context.Context) (int, error) { return 0, s.removeAll(ctx) })
-	return err
+	return s.command(ctx, s.removeAll)
 }
 
 // command has Run carry f out.
-func (s *Store) command(ctx context.Context, f func(context.Context) (int, error)) (n int, err error) {
+func (s *Store) command(ctx context.Context, f func(context.Context) error) (err error) {
 	ready := make(chan struct{})
 	carry := func(ctx context.Context) {
 		defer close(ready)
-		n, err = f(ctx)
+		err = f(ctx)
 	}
 	select {
 	case s.commands <- carry:
 		<-ready
-		return n, err
+		return err
 	case <-ctx.Done():
-		return 0, ctx.Err()
+		return ctx.Err()
 	case <-s.done:
-		return 0, ErrStopped
+		return ErrStopped
 	}
 }
 
 // deleteIf deletes what gone says from memory and disk; n is "" for what the
 // file has.
-func (s *Store) deleteIf(gone func(t tag, n string, c choice) bool) (int, error) {
+func (s *Store) deleteIf(gone func(t tag, n string, c choice) bool) error {
 	s.mu.Lock()
-	count := 0
 	for t, c := range s.kept {
 		if gone(t, "", c) {
 			delete(s.kept, t)
 			s.changed = true
-			count++
 		}
 	}
 	for n, c := range s.session {
 		if gone(tag{}, n, c) {
 			delete(s.session, n)
-			count++
 		}
 	}
 	undone := s.undone[:0]
@@ -270,5 +266,5 @@ func (s *Store) deleteIf(gone func(t tag, n string, c choice) bool) (int, error)
 	}
 	s.undone = undone
 	s.mu.Unlock()
-	return count, s.save()
+	return s.save()
 }

@@ -27,8 +27,7 @@ func (s *Store) Run(ctx context.Context) {
 	defer close(s.done)
 	s.load()
 	s.purge()
-	purge := time.NewTicker(purgeEvery)
-	defer purge.Stop()
+	purge := time.Tick(purgeEvery)
 	var write, again <-chan time.Time
 	attend := func() {
 		if again == nil && s.wanted() {
@@ -62,7 +61,7 @@ func (s *Store) Run(ctx context.Context) {
 		case <-write:
 			write = nil
 			s.report(s.save())
-		case <-purge.C:
+		case <-purge:
 			s.purge()
 		}
 	}
@@ -153,7 +152,7 @@ func markOf(key []byte) string {
 // purge deletes what is older than KeepFor.
 func (s *Store) purge() {
 	limit := s.p.Now().Add(-KeepFor)
-	_, err := s.deleteIf(func(_ tag, _ string, c choice) bool { return !c.used.After(limit) })
+	err := s.deleteIf(func(_ tag, _ string, c choice) bool { return !c.used.After(limit) })
 	s.report(errors.Join(err, s.file.purge(s.p.Path, limit)))
 }
 

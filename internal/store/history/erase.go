@@ -28,7 +28,7 @@ func (s *Store) purge(ctx context.Context) error {
 		return nil
 	}
 	limit := now.AddDate(0, 0, -s.days)
-	if _, err := s.erase(ctx, `DELETE FROM calls WHERE rang < ?`, sqlitefile.Micros(limit)); err != nil {
+	if err := s.erase(ctx, `DELETE FROM calls WHERE rang < ?`, sqlitefile.Micros(limit)); err != nil {
 		return err
 	}
 	if fi, err := os.Stat(s.asidePath()); err == nil && fi.ModTime().Before(limit) {
@@ -44,7 +44,7 @@ func (s *Store) DeleteAll(ctx context.Context) error {
 	if s.db == nil {
 		return s.removeFiles()
 	}
-	if _, err := s.erase(ctx, `DELETE FROM calls`); err != nil {
+	if err := s.erase(ctx, `DELETE FROM calls`); err != nil {
 		return err
 	}
 	if s.moved() { // its log may be here
@@ -53,27 +53,27 @@ func (s *Store) DeleteAll(ctx context.Context) error {
 	return remove(s.asidePath())
 }
 
-// DeleteNumber deletes the calls of a number, in the form that Entry.Number has,
-// and tells how many there were. Nobody can tell whose calls are in a damaged
-// file that was put aside, so that goes too.
-func (s *Store) DeleteNumber(ctx context.Context, number string) (int, error) {
+// DeleteNumber deletes the calls of a number, in the form that Entry.Number has.
+// Nobody can tell whose calls are in a damaged file that was put aside, so that
+// goes too.
+func (s *Store) DeleteNumber(ctx context.Context, number string) error {
 	return s.deleteWhere(ctx, `number = ? AND number <> ''`, number)
 }
 
-// DeleteOlder deletes the calls that rang before t, and tells how many there
-// were; a damaged file that was put aside goes too.
-func (s *Store) DeleteOlder(ctx context.Context, t time.Time) (int, error) {
+// DeleteOlder deletes the calls that rang before t; a damaged file that was put
+// aside goes too.
+func (s *Store) DeleteOlder(ctx context.Context, t time.Time) error {
 	return s.deleteWhere(ctx, `rang < ?`, sqlitefile.Micros(t))
 }
 
-func (s *Store) deleteWhere(ctx context.Context, which string, arg any) (int, error) {
+func (s *Store) deleteWhere(ctx context.Context, which string, arg any) error {
 	s.using.RLock()
 	defer s.using.RUnlock()
 	if err := remove(s.asidePath()); err != nil {
-		return 0, erasing(err)
+		return erasing(err)
 	}
 	if s.db == nil {
-		return 0, s.unopened()
+		return s.unopened()
 	}
 	return s.erase(ctx, `DELETE FROM calls WHERE `+which, arg)
 }
@@ -154,21 +154,20 @@ func (s *Store) forgetPersons(ctx context.Context) error {
 	return s.clean(ctx)
 }
 
-// erase runs a statement that takes something away, and tells how many entries
-// it touched.
-func (s *Store) erase(ctx context.Context, statement string, args ...any) (int, error) {
+// erase runs a statement that takes something away.
+func (s *Store) erase(ctx context.Context, statement string, args ...any) error {
 	r, err := s.db.ExecContext(ctx, statement, args...)
 	if err != nil {
-		return 0, erasing(err)
+		return erasing(err)
 	}
 	n, err := r.RowsAffected()
 	if err != nil || n == 0 {
-		return 0, err
+		return err
 	}
 	if err := s.clean(ctx); err != nil {
-		return int(n), erasing(err)
+		return erasing(err)
 	}
-	return int(n), s.count(ctx)
+	return s.count(ctx)
 }
 
 // clean empties the write-ahead log, where what was deleted would stay.

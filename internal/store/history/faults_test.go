@@ -146,7 +146,7 @@ func TestOpensLater(t *testing.T) {
 		t.Error("nothing was kept")
 	}
 	wantState(t, s, FaultNone, NoticeNone)
-	if _, err := s.DeleteNumber(t.Context(), "+31612345678"); err != nil {
+	if err := s.DeleteNumber(t.Context(), "+31612345678"); err != nil {
 		t.Error(err)
 	}
 }
@@ -181,7 +181,7 @@ func TestNewerFileIsLeftAlone(t *testing.T) {
 	if _, err := s.Put(t.Context(), known(monday)); err == nil {
 		t.Error("written into a newer file")
 	}
-	if _, err := s.DeleteNumber(t.Context(), "+31612345678"); err == nil {
+	if err := s.DeleteNumber(t.Context(), "+31612345678"); err == nil {
 		t.Error("said deleted, and was not")
 	}
 	if _, err := s.Remove(t.Context(), 1); err == nil {
@@ -248,11 +248,7 @@ func TestDeletedMeansGone(t *testing.T) {
 	}{
 		{"all", func(ctx context.Context, s *Store, _ []int64, _ *clocktest.Clock) error { return s.DeleteAll(ctx) }, both},
 		{"older", func(ctx context.Context, s *Store, _ []int64, c *clocktest.Clock) error {
-			n, err := s.DeleteOlder(ctx, c.Now())
-			if n != canaries {
-				return fmt.Errorf("%d deleted, %w", n, err)
-			}
-			return err
+			return s.DeleteOlder(ctx, c.Now())
 		}, both},
 		{"retention", func(ctx context.Context, s *Store, _ []int64, c *clocktest.Clock) error {
 			c.Forward(8 * 24 * time.Hour)
@@ -260,8 +256,8 @@ func TestDeletedMeansGone(t *testing.T) {
 		}, both},
 		{"each number", func(ctx context.Context, s *Store, _ []int64, _ *clocktest.Clock) error {
 			for i := range canaries {
-				if n, err := s.DeleteNumber(ctx, canary(i).Number); err != nil || n != 1 {
-					return fmt.Errorf("number %d: %d, %w", i, n, err)
+				if err := s.DeleteNumber(ctx, canary(i).Number); err != nil {
+					return fmt.Errorf("number %d: %w", i, err)
 				}
 			}
 			return nil

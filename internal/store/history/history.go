@@ -26,9 +26,6 @@ const (
 	KeepFull    Keep = "full"
 )
 
-// DefaultDays is how long calls are kept unless the settings say otherwise.
-const DefaultDays = 7
-
 // Entry is one call. Times that never came are zero.
 type Entry struct {
 	ID                    int64
@@ -97,7 +94,6 @@ const (
 	OutcomeInternal = "internal"
 	OutcomeShort    = "short"
 	OutcomeOwn      = "own"
-	OutcomeNone     = "" // not looked up
 )
 
 // ResultOf gives the result of a call from what its source reported, and never

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 }
 
 func writeForever(path string) {
-	s, err := Open(path, KeepFull, DefaultDays, time.Now)
+	s, err := Open(path, KeepFull, 7, time.Now)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

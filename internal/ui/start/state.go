@@ -52,7 +52,7 @@ func find(ctx context.Context) []detect.Phone {
 func read(ctx context.Context, d profile.Dirs, l text.Language, sources *windowapi.Sources) state {
 	now, _ := settings.Load(d)
 	s := state{set: now}
-	_, _, err := fromsettings.Hub(d, now.Hub, slog.New(slog.DiscardHandler))
+	_, err := fromsettings.Hub(d, now.Hub)
 	s.setUp = err == nil || now.Relayed()
 	s.join = now.Unjoined()
 	for _, p := range now.Softphones {
