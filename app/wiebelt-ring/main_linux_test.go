@@ -14,6 +14,7 @@ import (
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/instance"
+	"wiebelt/internal/testutil/must"
 )
 
 // TestMain is the program itself where a test has put it beside another.
@@ -91,9 +92,7 @@ func TestHandsOver(t *testing.T) {
 			t.Fatalf("started with %q", b)
 		}
 	}
-	if err := os.Chmod(whole, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(whole, 0o600))
 	if code, out := run("", append([]string{"DISPLAY=:9", "LANG=nl"}, twinkle...), all[4].args...); code != 1 || !strings.Contains(out, "wacht tot Wiebelt draait") || !strings.Contains(out, all[4].says) {
 		t.Errorf("nothing can be started: exit %d, %q", code, out)
 	}
@@ -103,9 +102,7 @@ func TestHandsOver(t *testing.T) {
 			t.Errorf("what waited for it: %+v", got)
 		}
 	}
-	if err := os.Chmod(whole, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(whole, 0o700))
 	for _, c := range all {
 		code, out := run(c.input, c.env, c.args...)
 		if code != 0 || out != c.says {

@@ -75,9 +75,7 @@ func TestForgetEverything(t *testing.T) {
 		t.Errorf("while it runs: %s", s.out)
 	}
 	cancel()
-	if err := <-served; err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, <-served)
 	_ = only.Close() // again, for the lock
 	exits(t, 2, "", "forget", "--everything", "--profile", profile)
 	exits(t, 0, "", "forget", "--everything").says(filepath.Join(config, "wiebelt"))

@@ -29,9 +29,7 @@ func notifications(b *testing.B, t *table, n int) (median float64) {
 	config := filepath.Join(s.Dir, "dunstrc")
 	const colours = "[global]\ngeometry = \"380x100-16+16\"\norigin = top-right\noffset = 16x16\nwidth = 380\nframe_width = 0\nfont = Sans 12\n" +
 		"[urgency_normal]\nbackground = \"#0B6BCB\"\nforeground = \"#FFFFFF\"\ntimeout = 0\n"
-	if err := os.WriteFile(config, []byte(colours), 0o600); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, os.WriteFile(config, []byte(colours), 0o600))
 	dunst := s.Spawn("dunst", "-config", config)
 	s.Until("dunst answers", func() bool { return s.Command("dunstctl", "is-paused").Run() == nil })
 	box := image.Rect(width-16-200, 16, width-16, 16+60)
@@ -44,9 +42,7 @@ func notifications(b *testing.B, t *table, n int) (median float64) {
 	for i := range n {
 		cmd := s.Command("notify-send", "Inkomende oproep", fmt.Sprintf("0698%06d", i))
 		began := time.Now()
-		if err := cmd.Start(); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, cmd.Start())
 		for !shown() {
 			if time.Since(began) > 10*time.Second {
 				b.Fatal("dunst shows nothing")
@@ -205,9 +201,7 @@ func browser(b *testing.B, t *table) {
 	s := xtest.Start(b, "openbox", xtest.Options{Width: width, Height: height})
 	s.Bus()
 	page := filepath.Join(dir, "page.html")
-	if err := os.WriteFile(page, []byte("<!doctype html><title>page</title><style>html{background:#1b7f4b}</style>"), 0o600); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, os.WriteFile(page, []byte("<!doctype html><title>page</title><style>html{background:#1b7f4b}</style>"), 0o600))
 	ctx, cancel := context.WithTimeout(b.Context(), time.Minute)
 	defer cancel()
 	var all []time.Duration
@@ -216,9 +210,7 @@ func browser(b *testing.B, t *table) {
 		cmd := s.Command("chromium", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update",
 			"--disable-sync", "--password-store=basic", "--user-data-dir="+filepath.Join(dir, "chromium"), "--window-position=700,100", "--window-size=500,400", "--app=file://"+page)
 		began := time.Now()
-		if err := cmd.Start(); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, cmd.Start())
 		for !xtest.Near(s.Pixel(900, 300), color.RGBA{0x1b, 0x7f, 0x4b, 255}, 3) {
 			if ctx.Err() != nil {
 				b.Fatal("the browser shows nothing")

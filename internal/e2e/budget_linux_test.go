@@ -96,9 +96,7 @@ func (s *stage) calls(t *table, n int) {
 // over ends a call and waits until its card is gone.
 func (s *stage) over(phone *simulate.Phone, c simulate.Call) {
 	s.b.Helper()
-	if err := phone.End(s.b.Context(), c, "missed"); err != nil {
-		s.b.Fatal(err)
-	}
+	must.Do(s.b, phone.End(s.b.Context(), c, "missed"))
 	s.Until("the card is gone", s.empty)
 }
 
@@ -117,9 +115,7 @@ func (s *stage) rings(t *table, n int) {
 		began := time.Now()
 		go func() { done <- cmd.Run() }()
 		painted = append(painted, e.wait(s.b, "the contact of a ring").Sub(began))
-		if err := <-done; err != nil {
-			s.b.Fatal(err)
-		}
+		must.Do(s.b, <-done)
 		ran(s.b, s.ring("--id", p.ID, "--state", "ended", "--", num))
 		s.Until("the card is gone", s.empty)
 		exit = append(exit, ran(s.b, s.ring("--id", p.ID+"-2", "--", num)))
@@ -136,9 +132,7 @@ func (s *stage) rings(t *table, n int) {
 func ran(b testing.TB, cmd *exec.Cmd) time.Duration {
 	b.Helper()
 	began := time.Now()
-	if err := cmd.Run(); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, cmd.Run())
 	return time.Since(began)
 }
 
@@ -160,9 +154,7 @@ func (s *stage) coldRings(t *table, n int) {
 		num := "+31" + p.Numbers[0][1:]
 		e := s.eye(p, num, engine.Found)
 		began := time.Now()
-		if err := s.ring("--", num).Run(); err != nil {
-			s.b.Fatal(err)
-		}
+		must.Do(s.b, s.ring("--", num).Run())
 		all = append(all, e.wait(s.b, "the contact, from nothing").Sub(began))
 		s.Until("it is announced", func() bool { _, err := os.Stat(s.announced()); return err == nil })
 		end(s.at().PID)
@@ -179,9 +171,7 @@ func (s *stage) starts(t *table, n int) {
 		cmd := s.wiebelt("run", "--background")
 		cmd.Stderr = io.Discard
 		began := time.Now()
-		if err := cmd.Start(); err != nil {
-			s.b.Fatal(err)
-		}
+		must.Do(s.b, cmd.Start())
 		for {
 			if _, err := os.Stat(s.announced()); err == nil {
 				break
@@ -341,9 +331,7 @@ func (s *stage) flood(phones []*patient) {
 		}()
 	}
 	for range phones {
-		if err := <-done; err != nil {
-			s.b.Fatal(err)
-		}
+		must.Do(s.b, <-done)
 	}
 	s.Until("no card", s.empty)
 }

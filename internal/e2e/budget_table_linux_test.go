@@ -60,9 +60,7 @@ func buildNothing(b testing.TB, env ...string) string {
 	b.Helper()
 	dir := b.TempDir()
 	src := filepath.Join(dir, "main.go")
-	if err := os.WriteFile(src, []byte("package main\n\nfunc main() {}\n"), 0o600); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, os.WriteFile(src, []byte("package main\n\nfunc main() {}\n"), 0o600))
 	out := filepath.Join(dir, "nothing.exe")
 	cmd := exec.Command("go", "build", "-ldflags", "-s -w", "-o", out, src)
 	cmd.Env = append(os.Environ(), env...)

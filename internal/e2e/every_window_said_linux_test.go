@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"wiebelt/internal/instance/windowapi"
+	"wiebelt/internal/testutil/must"
 	windows "wiebelt/internal/ui/windowapp"
 )
 
@@ -32,9 +33,7 @@ func TestEveryWindowIsSaid(t *testing.T) {
 	for _, window := range windows.Names() {
 		cmd := o.wiebelt("window", window)
 		cmd.Stderr = o.log
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, cmd.Start())
 		ended := make(chan error, 1)
 		go func() { ended <- cmd.Wait() }()
 		id := o.FindWindow("– Wiebelt$")

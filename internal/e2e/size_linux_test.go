@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // TestProgramsAreSmall: what a program is made of is read at every start, at the
@@ -46,9 +48,7 @@ func BenchmarkSize(b *testing.B) {
 		t := newTable(b)
 		t.figure("wiebelt", megabytes(b, path), 38, "MB")
 		whole := filepath.Join(b.TempDir(), "wiebelt")
-		if err := build(whole, "", "./app/wiebelt", "CGO_ENABLED=0"); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, build(whole, "", "./app/wiebelt", "CGO_ENABLED=0"))
 		parts := partsOf(b, whole)
 		largest := slices.SortedFunc(maps.Keys(parts), func(x, y string) int { return cmp.Compare(parts[y], parts[x]) })
 		for _, name := range largest[:16] {

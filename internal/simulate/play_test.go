@@ -73,9 +73,7 @@ func TestWhatCannotBeTold(t *testing.T) {
 			if left := fmt.Sprint(simulate.LeftOut(s, tt.can)); left != tt.left {
 				t.Errorf("left out %s, want %s", left, tt.left)
 			}
-			if err := (simulate.Play{Can: tt.can, Repeat: 1, Prefix: "p"}).Run(t.Context(), p, s); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, (simulate.Play{Can: tt.can, Repeat: 1, Prefix: "p"}).Run(t.Context(), p, s))
 			if !reflect.DeepEqual(p.lines, tt.want) {
 				t.Errorf("told %q\nwant %q", p.lines, tt.want)
 			}
@@ -88,9 +86,7 @@ func TestWhatCannotBeTold(t *testing.T) {
 func TestTimes(t *testing.T) {
 	p := &paper{began: time.Now()}
 	s := parse(t, "repeat 2\n0 ring a number=1\n2 answer a\n4 ring b number=2\n")
-	if err := (simulate.Play{Can: tellsAll, Repeat: 1, Speed: 20, Prefix: "p"}).Run(t.Context(), p, s); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, (simulate.Play{Can: tellsAll, Repeat: 1, Speed: 20, Prefix: "p"}).Run(t.Context(), p, s))
 	want := []string{"ring p1 1 false", "answer p1 1 true", "ring p2 2 false", "end p1 1 true completed", "end p2 2 false missed",
 		"ring p3 1 false", "answer p3 1 true", "ring p4 2 false", "end p3 1 true completed", "end p4 2 false missed"}
 	if !reflect.DeepEqual(p.lines, want) {
@@ -146,9 +142,7 @@ func TestSingle(t *testing.T) {
 		{time.Nanosecond, "ring p1 1 false; answer p1 1 true; end p1 1 true completed"},
 	} {
 		p := &paper{}
-		if err := (simulate.Play{Can: tellsAll, Repeat: 1, Prefix: "p"}).Run(t.Context(), p, simulate.Single(simulate.Call{ID: "x", Number: "1"}, time.Nanosecond, tt.answer)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, (simulate.Play{Can: tellsAll, Repeat: 1, Prefix: "p"}).Run(t.Context(), p, simulate.Single(simulate.Call{ID: "x", Number: "1"}, time.Nanosecond, tt.answer)))
 		if got := strings.Join(p.lines, "; "); got != tt.want {
 			t.Errorf("told %s, want %s", got, tt.want)
 		}

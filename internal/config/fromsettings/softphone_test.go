@@ -19,6 +19,7 @@ import (
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/registry"
+	"wiebelt/internal/testutil/must"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -62,9 +63,7 @@ func TestExchangesThroughTheProxy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := d.Make(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, d.Make())
 		s := settings.Softphone{Kind: kind, Name: "centrale", Address: "https://pbx.example:5001", User: "u", Extension: "101"}
 		store, err := secret.Open(secret.KindFile, d)
 		if err != nil {
@@ -74,9 +73,7 @@ func TestExchangesThroughTheProxy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := store.Set(t.Context(), ref, "geheim"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, store.Set(t.Context(), ref, "geheim"))
 		p, err := Softphone(d, secret.KindFile, s)
 		if err != nil {
 			t.Fatal(err)
@@ -89,9 +86,7 @@ func TestExchangesThroughTheProxy(t *testing.T) {
 			set   string
 			asked <-chan string
 		}{{"proxy = \"http://" + first + "\"", askedFirst}, {"proxy = \"http://" + second + "\"", askedSecond}, {"", askedEnvironment}} {
-			if err := os.WriteFile(filepath.Join(dir, settings.FileName), []byte("[hub]\n"+c.set+"\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(dir, settings.FileName), []byte("[hub]\n"+c.set+"\n"), 0o600))
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			err := link.Once(ctx, link.Config{}, p)
 			cancel()

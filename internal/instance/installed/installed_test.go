@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // TestNewest: by number and not by letter, and only what is there whole; what is older is
@@ -13,12 +15,8 @@ func TestNewest(t *testing.T) {
 	write := func(path ...string) {
 		t.Helper()
 		at := filepath.Join(append([]string{dir}, path...)...)
-		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(at, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(at), 0o700))
+		must.Do(t, os.WriteFile(at, nil, 0o600))
 	}
 	old := filepath.Join(dir, "0.9.0", "w")
 	write("0.9.0", "w")

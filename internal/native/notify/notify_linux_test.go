@@ -128,9 +128,7 @@ func TestNotifications(t *testing.T) {
 	// signal is with the bus once that has answered it.
 	liar := xtest.Connect(t, address)
 	xtest.SignalAll(t, liar, object, service, "ActionInvoked", one.id, "default")
-	if err := liar.BusObject().Call("org.freedesktop.DBus.GetId", 0).Err; err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, liar.BusObject().Call("org.freedesktop.DBus.GetId", 0).Err)
 	srv.emit(t, "ActionInvoked", uint32(4711), "default")
 	srv.emit(t, "ActionInvoked", "nonsense", "default")
 	srv.emit(t, "ActionInvoked", two.id, "dismiss")

@@ -111,9 +111,7 @@ func calledFor(t *testing.T, address, member string) <-chan *dbus.Message {
 	t.Helper()
 	c := xtest.Connect(t, address)
 	rules := []string{"type='method_call',member='" + member + "'"}
-	if err := c.BusObject().Call("org.freedesktop.DBus.Monitoring.BecomeMonitor", 0, rules, uint32(0)).Err; err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.BusObject().Call("org.freedesktop.DBus.Monitoring.BecomeMonitor", 0, rules, uint32(0)).Err)
 	heard := make(chan *dbus.Message, 16)
 	c.Eavesdrop(heard)
 	return heard

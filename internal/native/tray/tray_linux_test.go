@@ -140,9 +140,7 @@ func TestTray(t *testing.T) {
 	// An entry that is chosen is reported by its id, a click on the icon too.
 	must.Do(t, xtest.ChooseTray(dbusMenu, ids["Oproepen…"]))
 	kid.says("chosen calls")
-	if err := item.Call("org.kde.StatusNotifierItem.Activate", 0, int32(1), int32(1)).Err; err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, item.Call("org.kde.StatusNotifierItem.Activate", 0, int32(1), int32(1)).Err)
 	kid.says("open")
 
 	// Every state has a picture of its own.

@@ -13,6 +13,7 @@ import (
 	"aead.dev/minisign"
 
 	"wiebelt/internal/packaging/release"
+	"wiebelt/internal/testutil/must"
 )
 
 // TestSigned: the list is one that sha256sum reads, its signature is that of the key
@@ -29,9 +30,7 @@ func TestSigned(t *testing.T) {
 	}
 	put := func(name string, b []byte) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, b, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, b, 0o600))
 		return path
 	}
 	r, err := release.New("1.2.3", "abc", "1700000000", dir, filepath.Join(dir, "out"))
@@ -42,9 +41,7 @@ func TestSigned(t *testing.T) {
 	key := Key{File: put("plain", plain)}
 	var before []byte
 	for range 2 {
-		if err := Write(r, key); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Write(r, key))
 		list, err := os.ReadFile(r.Package(sums))
 		if err != nil {
 			t.Fatal(err)

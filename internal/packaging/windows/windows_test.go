@@ -27,6 +27,7 @@ import (
 
 	"wiebelt/internal/config/secret"
 	"wiebelt/internal/packaging/release"
+	"wiebelt/internal/testutil/must"
 )
 
 // program is a small one for Windows, with properties.
@@ -49,17 +50,13 @@ var program = sync.OnceValues(func() ([]byte, error) {
 func made(t *testing.T, number string) release.Release {
 	t.Helper()
 	r := release.Release{Version: number, Commit: "c", Time: time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC), Bin: t.TempDir(), Out: t.TempDir()}
-	if err := os.MkdirAll(r.Program("windows"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(r.Program("windows"), 0o700))
 	b, err := program()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"wiebelt.exe", "wiebeltw.exe", "wiebelt-ringw.exe", "wiebelt-relay.exe"} {
-		if err := os.WriteFile(r.Program("windows/"+name), b, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(r.Program("windows/"+name), b, 0o600))
 	}
 	return r
 }
@@ -67,9 +64,7 @@ func made(t *testing.T, number string) release.Release {
 func build(t *testing.T, r release.Release) {
 	t.Helper()
 	for _, p := range products(t, r.Version) {
-		if err := p.write(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.write(t.Context(), r))
 	}
 }
 
@@ -239,9 +234,7 @@ func TestSigned(t *testing.T) {
 	}
 	s := &Signer{Certificate: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem")}
 	for path, block := range map[string]*pem.Block{s.Certificate: {Type: "CERTIFICATE", Bytes: der}, s.Key: {Type: "PRIVATE KEY", Bytes: pkcs8}} {
-		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, pem.EncodeToMemory(block), 0o600))
 	}
 	r := made(t, "1.2.3")
 	p := products(t, r.Version)[0]
@@ -271,9 +264,7 @@ func TestSigned(t *testing.T) {
 		t.Fatal(err)
 	}
 	b[len(b)/2] ^= 1
-	if err := os.WriteFile(exe, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(exe, b, 0o600))
 	if out, err := verify(exe); err == nil {
 		t.Errorf("a changed program: %s", out)
 	}

@@ -98,9 +98,7 @@ func TestAnotherVersion(t *testing.T) {
 			t.Fatal("room is made while a call is on")
 		}
 	}
-	if err := os.Remove(ringing); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(ringing))
 	install(says("2", "b"))
 	p.Look()
 	select {
