@@ -40,10 +40,7 @@ func (calls) Peer(context.Context, instance.Hello, *instance.Conn) {}
 // and environment, and its exit code is ours.
 func TestHandsOver(t *testing.T) {
 	dir := t.TempDir()
-	ours, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	ours := must.Get(os.Executable())(t)
 	program, whole := filepath.Join(dir, "wiebelt-ring"), filepath.Join(dir, "wiebelt")
 	if err := errors.Join(copyFile(ours, program),
 		os.WriteFile(whole, []byte("#!/bin/sh\ncase \"$*\" in *--background) echo \"$@\" > \"$0.started\";; *) echo \"$@\"; cat; exit 7; esac\n"), 0o700)); err != nil {
@@ -126,14 +123,8 @@ func TestHandsOver(t *testing.T) {
 // running is a resident that takes calls.
 func running(t *testing.T, folder string) calls {
 	t.Helper()
-	d, err := profile.Find(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	one, err := instance.Acquire(instance.Config{RunDir: d.Run})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(profile.Find(folder))(t)
+	one := must.Get(instance.Acquire(instance.Config{RunDir: d.Run}))(t)
 	taken := make(calls, 1)
 	ctx, stop := context.WithCancel(t.Context())
 	var serving sync.WaitGroup

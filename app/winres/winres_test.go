@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // TestPrograms builds the Windows programs and reads them back: what the system
@@ -30,10 +32,7 @@ func TestPrograms(t *testing.T) {
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
-		f, err := pe.Open(exe)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(pe.Open(exe))(t)
 		defer f.Close()
 		h, ok := f.OptionalHeader.(*pe.OptionalHeader64)
 		if !ok || h.Subsystem != c.subsystem {
@@ -43,10 +42,7 @@ func TestPrograms(t *testing.T) {
 		if s == nil {
 			t.Fatalf("%s has no resources", name)
 		}
-		b, err := s.Data()
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(s.Data())(t)
 		check(t, name, b)
 	}
 }
@@ -66,10 +62,7 @@ func TestOneVersion(t *testing.T) {
 		"versioninfo.json": `"ProductVersion": "` + version + `"`,
 		"wiebelt.manifest": `name="nl.wiebelt.companion" version="` + version + `.0"`,
 	} {
-		b, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(os.ReadFile(file))(t)
 		if !strings.Contains(string(b), want) {
 			t.Errorf("%s is of another version than %s", file, version)
 		}

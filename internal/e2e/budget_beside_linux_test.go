@@ -66,10 +66,7 @@ func sipCalls(b *testing.B, t *table, n int) {
 	control, reported := listenIn(b, control, "CALL_INCOMING")
 	s := openStage(b, 1, "[[softphone]]\nkind = \"baresip\"\nname = \"baresip\"\naddress = \""+control+"\"\n")
 	s.Until("the link is up", func() bool { return strings.Contains(s.log.String(), "state=connected") })
-	line, err := net.Dial("udp", sip)
-	if err != nil {
-		b.Fatal(err)
-	}
+	line := must.Get(net.Dial("udp", sip))(b)
 	defer line.Close()
 	s.hold.Store(true)
 	defer s.hold.Store(false)

@@ -21,6 +21,7 @@ import (
 	"wiebelt/internal/core/phone"
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/simulate"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/card"
@@ -61,10 +62,7 @@ func openStage(b testing.TB, scale float32, more string) *stage {
 	if _, err := h.AddInvented(b.Context(), s.people...); err != nil {
 		b.Fatal(err)
 	}
-	base, err := url.Parse(h.BaseURL())
-	if err != nil {
-		b.Fatal(err)
-	}
+	base := must.Get(url.Parse(h.BaseURL()))(b)
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(base) },
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }} // a lookup whose call was over
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -121,10 +119,7 @@ func (s *stage) person(long time.Duration) localhub.Record {
 func (s *stage) picture(p localhub.Record, number string, o engine.Outcome) *image.RGBA {
 	fonts.Lock()
 	defer fonts.Unlock()
-	rules, err := phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4})
-	if err != nil {
-		s.b.Fatal(err)
-	}
+	rules := must.Get(phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4}))(s.b)
 	c := engine.Card{Outcome: o, Number: rules.Parse(number, ""), Opened: -1, Earlier: -1, Times: 1, Reports: call.AllStates, Rang: time.Now()}
 	if o == engine.Found {
 		c.Contacts, c.LinkOK = []contact.Contact{p.Contact}, []bool{true}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
 )
 
@@ -173,10 +174,7 @@ func wakes(t testing.TB, pid int) (n int) {
 		t.Fatalf("no threads: %v", err)
 	}
 	for _, f := range all {
-		b, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(os.ReadFile(f))(t)
 		for l := range strings.Lines(string(b)) {
 			if k, v, _ := strings.Cut(l, ":"); strings.HasSuffix(k, "voluntary_ctxt_switches") {
 				i, _ := strconv.Atoi(strings.TrimSpace(v))

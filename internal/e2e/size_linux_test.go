@@ -17,10 +17,7 @@ import (
 // latest when it is used. A library that brings a megabyte along is worth a thought.
 func TestProgramsAreSmall(t *testing.T) {
 	t.Parallel()
-	path, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := must.Get(binary())(t)
 	for name, most := range map[string]float64{"wiebelt": 38.5, "wiebelt-ring": 4.2} {
 		if mb := megabytes(t, filepath.Join(filepath.Dir(path), name)); mb > most {
 			t.Errorf("%s is %.1f MB, more than %.1f: BenchmarkSize says of what", name, mb, most)
@@ -30,20 +27,14 @@ func TestProgramsAreSmall(t *testing.T) {
 
 func megabytes(t testing.TB, path string) float64 {
 	t.Helper()
-	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Get(os.Stat(path))(t)
 	return float64(info.Size()) / 1e6
 }
 
 // BenchmarkSize says how large the program is and which its largest parts are: code
 // and data by library, and what the linker adds for all of them.
 func BenchmarkSize(b *testing.B) {
-	path, err := binary()
-	if err != nil {
-		b.Fatal(err)
-	}
+	path := must.Get(binary())(b)
 	for range b.N {
 		t := newTable(b)
 		t.figure("wiebelt", megabytes(b, path), 38, "MB")
@@ -60,15 +51,9 @@ func BenchmarkSize(b *testing.B) {
 
 // partsOf gives the bytes of a program's file by the library that they are for.
 func partsOf(b *testing.B, path string) map[string]float64 {
-	f, err := elf.Open(path)
-	if err != nil {
-		b.Fatal(err)
-	}
+	f := must.Get(elf.Open(path))(b)
 	defer f.Close()
-	symbols, err := f.Symbols()
-	if err != nil {
-		b.Fatal(err)
-	}
+	symbols := must.Get(f.Symbols())(b)
 	parts := map[string]float64{}
 	for _, s := range f.Sections {
 		switch s.Name {

@@ -13,6 +13,7 @@ import (
 
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/testutil/linktest"
+	"wiebelt/internal/testutil/must"
 )
 
 func TestMain(m *testing.M) { linktest.Main(m) }
@@ -52,10 +53,7 @@ func serve(t *testing.T, answer func(message string) (string, bool)) int {
 
 func dial(t *testing.T, port int) *simulate.Phone {
 	t.Helper()
-	p, err := simulate.Dial(context.Background(), port, "tok")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(simulate.Dial(context.Background(), port, "tok"))(t)
 	t.Cleanup(func() { p.Close() })
 	return p
 }
@@ -120,10 +118,7 @@ func TestAnswersAreWaitedFor(t *testing.T) {
 }
 
 func TestNobodyThere(t *testing.T) {
-	ln, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ln := must.Get(net.Listen("tcp4", "127.0.0.1:0"))(t)
 	port := ln.Addr().(*net.TCPAddr).Port
 	ln.Close()
 	if _, err := simulate.Dial(context.Background(), port, "tok"); err == nil {

@@ -59,20 +59,11 @@ func TestExchangesThroughTheProxy(t *testing.T) {
 	t.Setenv("https_proxy", "")
 	for _, kind := range []string{"ari", "wazo", "3cx", "broadworks", "xelion", "yeastar-socket"} {
 		dir := t.TempDir()
-		d, err := profile.Find(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(profile.Find(dir))(t)
 		must.Do(t, d.Make())
 		s := settings.Softphone{Kind: kind, Name: "centrale", Address: "https://pbx.example:5001", User: "u", Extension: "101"}
-		store, err := secret.Open(secret.KindFile, d)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ref, err := secret.Softphone(s.Name, s.Address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		store := must.Get(secret.Open(secret.KindFile, d))(t)
+		ref := must.Get(secret.Softphone(s.Name, s.Address))(t)
 		must.Do(t, store.Set(t.Context(), ref, "geheim"))
 		p, err := Softphone(d, secret.KindFile, s)
 		if err != nil {

@@ -24,10 +24,7 @@ func TestSigned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plain, err := secret.MarshalText()
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := must.Get(secret.MarshalText())(t)
 	put := func(name string, b []byte) string {
 		path := filepath.Join(dir, name)
 		must.Do(t, os.WriteFile(path, b, 0o600))
@@ -42,10 +39,7 @@ func TestSigned(t *testing.T) {
 	var before []byte
 	for range 2 {
 		must.Do(t, Write(r, key))
-		list, err := os.ReadFile(r.Package(sums))
-		if err != nil {
-			t.Fatal(err)
-		}
+		list := must.Get(os.ReadFile(r.Package(sums)))(t)
 		signature, err := os.ReadFile(r.Package(sums + ".minisig"))
 		if err != nil || !minisign.Verify(public, list, signature) {
 			t.Errorf("not its signature: %v", err)

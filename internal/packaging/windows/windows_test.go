@@ -51,10 +51,7 @@ func made(t *testing.T, number string) release.Release {
 	t.Helper()
 	r := release.Release{Version: number, Commit: "c", Time: time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC), Bin: t.TempDir(), Out: t.TempDir()}
 	must.Do(t, os.MkdirAll(r.Program("windows"), 0o700))
-	b, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(program())(t)
 	for _, name := range []string{"wiebelt.exe", "wiebeltw.exe", "wiebelt-ringw.exe", "wiebelt-relay.exe"} {
 		must.Do(t, os.WriteFile(r.Program("windows/"+name), b, 0o600))
 	}
@@ -70,10 +67,7 @@ func build(t *testing.T, r release.Release) {
 
 func products(t *testing.T, number string) []*Product {
 	t.Helper()
-	p, err := Wiebelt(number)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(Wiebelt(number))(t)
 	return []*Product{p, Relay(number)}
 }
 
@@ -99,10 +93,7 @@ func TestSameBytes(t *testing.T) {
 		t.Fatalf("%q, %v", files, err)
 	}
 	for _, f := range files {
-		a, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(os.ReadFile(f))(t)
 		b, err := os.ReadFile(two.Package(filepath.Base(f)))
 		if err != nil || !bytes.Equal(a, b) {
 			t.Errorf("%s is another one the second time: %v", filepath.Base(f), err)
@@ -112,10 +103,7 @@ func TestSameBytes(t *testing.T) {
 
 // TestProperties: a program gets the package's version, and keeps its icon and manifest.
 func TestProperties(t *testing.T) {
-	b, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(program())(t)
 	before, err := winres.LoadFromEXE(bytes.NewReader(b))
 	if err != nil {
 		t.Fatal(err)
@@ -198,10 +186,7 @@ func TestManifests(t *testing.T) {
 	r := made(t, "1.2.3")
 	build(t, r)
 	product := strings.TrimSpace(strings.TrimPrefix(say(t, "sh", "-c", "msiinfo export "+r.Package(wiebeltFile)+" Property | grep ^ProductCode"), "ProductCode\t"))
-	b, err := os.ReadFile(r.Package("wiebelt-1.2.3-x64.intune.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile(r.Package("wiebelt-1.2.3-x64.intune.json")))(t)
 	var told win32App
 	if err := json.Unmarshal(b, &told); err != nil || told.MSI.ProductCode != product || told.MSI.UpgradeCode != "{"+wiebeltUpgrades+"}" || told.MSI.RequiresReboot {
 		t.Errorf("%+v, %v, want %s", told, err, product)
@@ -218,20 +203,11 @@ func TestManifests(t *testing.T) {
 // and one that was changed afterwards is not taken for signed.
 func TestSigned(t *testing.T) {
 	dir := t.TempDir()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Office"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageCodeSigning}, KeyUsage: x509.KeyUsageDigitalSignature}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pkcs8, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := must.Get(x509.CreateCertificate(rand.Reader, template, template, key.Public(), key))(t)
+	pkcs8 := must.Get(x509.MarshalPKCS8PrivateKey(key))(t)
 	s := &Signer{Certificate: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem")}
 	for path, block := range map[string]*pem.Block{s.Certificate: {Type: "CERTIFICATE", Bytes: der}, s.Key: {Type: "PRIVATE KEY", Bytes: pkcs8}} {
 		must.Do(t, os.WriteFile(path, pem.EncodeToMemory(block), 0o600))
@@ -259,10 +235,7 @@ func TestSigned(t *testing.T) {
 			t.Errorf("%s: %v: %s", path, err, out)
 		}
 	}
-	b, err := os.ReadFile(exe)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile(exe))(t)
 	b[len(b)/2] ^= 1
 	must.Do(t, os.WriteFile(exe, b, 0o600))
 	if out, err := verify(exe); err == nil {

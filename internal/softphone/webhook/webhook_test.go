@@ -15,6 +15,7 @@ import (
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/guide"
 	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
 
@@ -59,10 +60,7 @@ type example struct{ name, message, want string }
 
 func examples(t testing.TB, kind string) (all []example) {
 	t.Helper()
-	b, err := os.ReadFile("testdata/" + kind + ".txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile("testdata/" + kind + ".txt"))(t)
 	for part := range strings.SplitSeq("\n"+string(b), "\n== ") {
 		name, rest, ok := strings.Cut(part, "\n")
 		if !ok || name == "" {
@@ -261,10 +259,7 @@ func TestHostile(t *testing.T) {
 			m := message(e.message)
 			if tree, err := parse(m.Body); err == nil {
 				spoiled(tree, with, func(v any) {
-					b, err := json.Marshal(v)
-					if err != nil {
-						t.Fatal(err)
-					}
+					b := must.Get(json.Marshal(v))(t)
 					n++
 					all, err := read(Message{Type: m.Type, Body: b})
 					usable(t, e.name, all, err)

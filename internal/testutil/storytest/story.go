@@ -13,6 +13,7 @@ import (
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/phone"
+	"wiebelt/internal/testutil/must"
 )
 
 // beat is one thing that happens in a story. Calls are counted from 1 in the
@@ -273,10 +274,7 @@ type Tracked struct {
 // New makes a Tracked whose clock stands still until Set.
 func New(t testing.TB) *Tracked {
 	t.Helper()
-	rules, err := phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rules := must.Get(phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4}))(t)
 	return &Tracked{tracker: call.NewTracker(), rules: rules, now: start, news: make(chan struct{})}
 }
 
