@@ -162,7 +162,7 @@ func TestAdminRefuses(t *testing.T) {
 		if a.header.Get("Access-Control-Allow-Origin") != "" || a.header.Get("X-Content-Type-Options") != "nosniff" || a.header.Get("Referrer-Policy") != "no-referrer" {
 			t.Errorf("%s: %v", name, a.header)
 		}
-		if all := h.Faults().All(); len(all) != 1 || all[AtLookup] != kept {
+		if all := h.Faults().state().Faults; len(all) != 1 || all[AtLookup] != kept {
 			t.Fatalf("%s: changed something: %+v", name, all)
 		}
 	}
@@ -178,7 +178,7 @@ func FuzzAdminFault(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body string) {
 		h.Faults().Clear(AtLookup)
 		a := do(t, c, "PUT", h.AdminURL()+"/faults/lookup", body, "Content-Type", "application/json")
-		set := h.Faults().All()
+		set := h.Faults().state().Faults
 		if (a.status == 200) != (len(set) == 1) || a.status != 200 && a.status != 400 && a.status != 413 {
 			t.Fatalf("%d %+v", a.status, set)
 		}

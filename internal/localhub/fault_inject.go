@@ -55,15 +55,12 @@ func (f *Faults) Reset() error {
 	return f.SetGone(false)
 }
 
-// All gives the faults that are set. Times is what is left of it.
-func (f *Faults) All() map[Endpoint]Fault { return f.state().Faults }
-
 // Pending is how many requests wait out a delay at e just now.
 func (f *Faults) Pending(e Endpoint) int { return f.state().Waiting[e] }
 
 // faultState is what is broken just now.
 type faultState struct {
-	Faults  map[Endpoint]Fault `json:"faults"`
+	Faults  map[Endpoint]Fault `json:"faults"`  // Times is what is left of it
 	Waiting map[Endpoint]int   `json:"waiting"` // requests that a delay holds up
 	taken   int64
 }

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -22,26 +21,9 @@ import (
 	"wiebelt/internal/relay/setup"
 	"wiebelt/internal/relay/users"
 	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/testutil/logtest"
 	"wiebelt/internal/testutil/must"
 )
-
-// lines collects a log that many write.
-type lines struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lines) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(b)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
 
 // theHub is a hub that knows one caller, and a client of it.
 func theHub(t *testing.T) (*localhub.Hub, *hub.Client) {
@@ -76,9 +58,9 @@ func (o *office) ask(u wire.User, number string) wire.LookupAnswer {
 func TestOneLookup(t *testing.T) {
 	const n = 300
 	h, client := theHub(t)
-	log := &lines{}
+	log := &logtest.Buffer{}
 	o := start(t, func(c *Config) { c.Hub, c.Log = client, slog.New(slog.NewTextHandler(log, nil)) })
-	trace := &lines{}
+	trace := &logtest.Buffer{}
 	heard := must.Get(o.node.Conn.Subscribe(">", func(m *nats.Msg) { _, _ = trace.Write(m.Data) }))(t)
 	defer func() { _ = heard.Unsubscribe() }()
 	for i := range n {
@@ -211,7 +193,7 @@ func TestAheadOnce(t *testing.T) {
 // TestAskedTwice: a question that is asked again while its answer is awaited is answered once.
 func TestAskedTwice(t *testing.T) {
 	h := slow{make(chan string, 8), make(chan struct{})}
-	log := &lines{}
+	log := &logtest.Buffer{}
 	o := start(t, func(c *Config) {
 		c.Hub, c.Settings.Lookup.Manual, c.Log = h, true, slog.New(slog.NewTextHandler(log, nil))
 	})

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/text/encoding/charmap"
+
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/softphone/exchangelink"
 )
@@ -102,21 +104,12 @@ var errDocument = errors.New("not a document of BroadWorks")
 // parse reads a document. What the decoder says of it may quote it and is not kept.
 func parse(b []byte) (d document, err error) {
 	x := xml.NewDecoder(bytes.NewReader(b))
-	x.CharsetReader = latin1
+	// What is not UTF-8, answers about users, comes in ISO-8859-1.
+	x.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return charmap.ISO8859_1.NewDecoder().Reader(in), nil }
 	if x.Decode(&d) != nil {
 		return document{}, errDocument
 	}
 	return d, nil
-}
-
-// latin1 reads what is not UTF-8: answers about users come in ISO-8859-1.
-func latin1(_ string, in io.Reader) (io.Reader, error) {
-	b, err := io.ReadAll(in)
-	all := make([]rune, len(b))
-	for i, c := range b {
-		all[i] = rune(c)
-	}
-	return strings.NewReader(string(all)), err
 }
 
 // kind is what an event tells, such as CallReceived.

@@ -135,7 +135,6 @@ func (p *softphone) dial(ctx context.Context) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTime)
 	defer cancel()
 	conn, err := p.dialer(ctx, "unix", p.path)
-	var refusal *link.Refusal
 	switch {
 	case err == nil:
 		return conn, nil
@@ -143,8 +142,6 @@ func (p *softphone) dial(ctx context.Context) (net.Conn, error) {
 		return nil, link.NotThere(err) // a socket without its daemon stays behind as a file
 	case errors.Is(err, fs.ErrPermission):
 		return nil, &link.Refusal{Why: "the socket of linphone-daemon belongs to another user", Cause: link.CauseOwner}
-	case errors.As(err, &refusal):
-		return nil, err
 	}
 	return nil, fmt.Errorf("connect to linphone-daemon: %w", err)
 }

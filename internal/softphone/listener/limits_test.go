@@ -78,7 +78,7 @@ func TestHostileFrames(t *testing.T) {
 			if e, ok := err.(net.Error); ok && e.Timeout() {
 				t.Error("not ended")
 			}
-			waitFor(t, func() bool { return d.Connections() == 0 })
+			d.connected(t, 0)
 			if len(d.events()) != 0 {
 				t.Error("event taken")
 			}
@@ -153,12 +153,12 @@ func TestConnectionsAreLimited(t *testing.T) {
 		defer c.Close()
 		open = append(open, c)
 	}
-	waitFor(t, func() bool { return d.Connections() == MaxConnections })
+	d.connected(t, MaxConnections)
 	if status, _, body := d.raw(upgrade(d.host(), withProtocol, withBearer)); status != 429 || !strings.Contains(body, "slow_down") {
 		t.Errorf("one more: %d %s", status, body)
 	}
 	open[0].Close()
-	waitFor(t, func() bool { return d.Connections() == MaxConnections-1 })
+	d.connected(t, MaxConnections-1)
 	d.socket(t).Close()
 }
 
@@ -171,7 +171,7 @@ func TestHalfOpenPeer(t *testing.T) {
 	defer alive.Close()
 	ended := make(chan error, 1)
 	go func() { _, _, err := alive.ReadMessage(); ended <- err }()
-	waitFor(t, func() bool { d.mu.Lock(); defer d.mu.Unlock(); return len(d.gone) == 1 })
+	must.Soon(t, func() (bool, any) { d.mu.Lock(); defer d.mu.Unlock(); return len(d.gone) == 1, d.gone })
 	select {
 	case err := <-ended:
 		t.Errorf("the living one ended: %v", err)
@@ -194,7 +194,7 @@ func TestEndlessMessage(t *testing.T) {
 	defer c.Close()
 	c.NetConn().Write([]byte{0x01, 0x80, 1, 2, 3, 4}) // a first part with nothing in it
 	go func() { c.ReadMessage() }()                   // answers pings
-	waitFor(t, func() bool { d.mu.Lock(); defer d.mu.Unlock(); return len(d.gone) == 1 })
+	must.Soon(t, func() (bool, any) { d.mu.Lock(); defer d.mu.Unlock(); return len(d.gone) == 1, d.gone })
 }
 
 // Connections that say nothing cost little and keep nobody out.

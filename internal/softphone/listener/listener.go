@@ -32,9 +32,6 @@ import (
 	"wiebelt/internal/core/call"
 )
 
-// DefaultPort is the port recipes speak of when nobody chose another.
-const DefaultPort = 27471
-
 // Limits that other programs may rely on.
 const (
 	MaxMessage     = 16 << 10 // bytes of a WebSocket message or a posted form
@@ -53,7 +50,7 @@ var (
 
 // Config is what a Listener needs. It is not changed after Start.
 type Config struct {
-	// Port to listen on, normally DefaultPort; 0 is any free one, for tests.
+	// Port to listen on, normally that of the settings; 0 is any free one, for tests.
 	Port int
 	// Tries is how many ports from Port upwards may be tried, at least 1. More
 	// than one is for users whose recipes hold no port as text yet; when all of

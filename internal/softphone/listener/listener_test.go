@@ -173,22 +173,17 @@ func TestCallOverWebSocket(t *testing.T) {
 		t.Error("two connections are one way")
 	}
 	p.Close()
-	waitFor(t, func() bool { d.mu.Lock(); defer d.mu.Unlock(); return len(d.gone) == 1 && d.gone[0] == got[0].Source })
+	must.Soon(t, func() (bool, any) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		return len(d.gone) == 1 && d.gone[0] == got[0].Source, d.gone
+	})
 }
 
-// waitFor lets others run until ok; a test that needs it waits for something
-// that another goroutine does next.
-func waitFor(t testing.TB, ok func() bool) {
+// connected waits until there are so many connections.
+func (d *desk) connected(t testing.TB, n int) {
 	t.Helper()
-	limit := time.After(20 * time.Second)
-	tick := time.Tick(time.Millisecond)
-	for !ok() {
-		select {
-		case <-limit:
-			t.Fatal("did not happen")
-		case <-tick:
-		}
-	}
+	must.Soon(t, func() (bool, any) { now := d.Connections(); return now == n, now })
 }
 
 // The bytes that go back are fixed; nothing about the caller is among them.
@@ -350,7 +345,7 @@ func TestCloseTellsAndWaits(t *testing.T) {
 	d := newDesk(t)
 	conn := d.socket(t)
 	defer conn.Close()
-	waitFor(t, func() bool { return d.Connections() == 1 })
+	d.connected(t, 1)
 	d.Close()
 	conn.SetReadDeadline(time.Now().Add(10 * time.Second))
 	_, _, err := conn.ReadMessage()

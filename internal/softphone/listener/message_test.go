@@ -129,7 +129,7 @@ func TestNothingLeaks(t *testing.T) {
 	}
 	c := d.socket(t)
 	c.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(4000, "canary-reason"), time.Now().Add(time.Second))
-	waitFor(t, func() bool { return d.Connections() == 0 })
+	d.connected(t, 0)
 	c.Close()
 	d.Close()
 	for name, s := range map[string]string{"log": out.String(), "answers": back.String()} {

@@ -82,9 +82,6 @@ func (x *exchange) expire() {
 	x.EachSocket(func(c *websocket.Conn) { shut(c, 4003, "authentication expired") })
 }
 
-// cut breaks a connection.
-func cut(c *websocket.Conn) { c.NetConn().Close() }
-
 // TestExchange is what every exchange does to us, and the computer we run on.
 func TestExchange(t *testing.T) {
 	linktest.ExchangeTests{

@@ -189,7 +189,7 @@ func TestExpired(t *testing.T) {
 func TestTokenIsKept(t *testing.T) {
 	x := newExchange(t)
 	w := x.link().Connected()
-	x.EachSocket(cut)
+	x.EachSocket(linktest.Cut)
 	w.Until(link.Waiting)
 	w.Until(link.Connected)
 	x.With(func() {
@@ -212,7 +212,7 @@ func TestOldTokenRefused(t *testing.T) {
 	x := newExchange(t)
 	w := x.link().Connected()
 	x.Intercept(linktest.Status("/api/calld", http.StatusUnauthorized))
-	x.EachSocket(cut)
+	x.EachSocket(linktest.Cut)
 	w.Until(link.Waiting)
 	if s := <-w.States; s.Phase != link.Waiting || !strings.HasSuffix(s.Err.Error(), "status 401") {
 		t.Errorf("%v: %v", s.Phase, s.Err)

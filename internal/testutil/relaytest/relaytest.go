@@ -36,20 +36,12 @@ type Relay struct {
 // Start runs a relay that asks a hub, or none.
 func Start(t testing.TB, hub server.Hub) *Relay {
 	t.Helper()
-	must := func(err error) {
-		t.Helper()
-		must.Do(t, err)
-	}
 	dir := filepath.Join(t.TempDir(), "relay")
-	keys, err := credentials.New("kantoor")
-	must(err)
-	must(setup.Create(dir, keys, setup.Settings{Name: "r1", Host: "127.0.0.1", Reached: []string{"127.0.0.1"}, Journal: setup.Journal{Days: 2}}, time.Now()))
-	f, err := setup.Load(dir)
-	must(err)
-	paths, err := setup.Paths(dir, time.Now())
-	must(err)
-	rules, err := phone.NewRules(phone.Config{Region: "NL"})
-	must(err)
+	keys := must.Get(credentials.New("kantoor"))(t)
+	must.Do(t, setup.Create(dir, keys, setup.Settings{Name: "r1", Host: "127.0.0.1", Reached: []string{"127.0.0.1"}, Journal: setup.Journal{Days: 2}}, time.Now()))
+	f := must.Get(setup.Load(dir))(t)
+	paths := must.Get(setup.Paths(dir, time.Now()))(t)
+	rules := must.Get(phone.NewRules(phone.Config{Region: "NL"}))(t)
 	ctx, stop := context.WithCancel(context.Background())
 	ready, ended := make(chan server.Ready, 1), make(chan error, 1)
 	go func() {
@@ -70,13 +62,10 @@ func Start(t testing.TB, hub server.Hub) *Relay {
 	}
 	roots := x509.NewCertPool()
 	roots.AddCert(f.Authority.Certificate)
-	conn, err := node.Dial([]string{at.NATS}, roots, f.Keys)
-	must(err)
+	conn := must.Get(node.Dial([]string{at.NATS}, roots, f.Keys))(t)
 	t.Cleanup(conn.Close)
-	js, err := jetstream.New(conn)
-	must(err)
-	directory, err := users.Open(t.Context(), js, 1)
-	must(err)
+	js := must.Get(jetstream.New(conn))(t)
+	directory := must.Get(users.Open(t.Context(), js, 1))(t)
 	return &Relay{Address: at.Web, Fingerprint: f.Authority.Fingerprint(), t: t, reports: at.Web + "/in/" + paths[0], users: directory}
 }
 
