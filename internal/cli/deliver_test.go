@@ -493,12 +493,7 @@ func TestDeliverCommands(t *testing.T) {
 // eventually waits for a condition that files show.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	tick := time.Tick(20 * time.Millisecond)
-	for end := time.Now().Add(time.Minute); !ok(); <-tick {
-		if time.Now().After(end) {
-			t.Fatal("not seen: " + what)
-		}
-	}
+	must.Soon(t, func() (bool, any) { return ok(), "no " + what })
 }
 
 // watch runs "wiebelt deliver --watch" on the folder until it is stopped.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -106,36 +105,15 @@ func sipCalls(b *testing.B, t *table, n int) {
 // server says word.
 func listenIn(b testing.TB, address, word string) (own string, said <-chan time.Time) {
 	b.Helper()
-	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(b)
-	b.Cleanup(func() { _ = l.Close() })
 	heard := make(chan time.Time, 1)
-	go func() {
-		for {
-			client, err := l.Accept()
-			if err != nil {
-				return
+	r := newRelay(b, address, func() (sent, got func([]byte)) {
+		return func([]byte) {}, func(p []byte) {
+			if bytes.Contains(p, []byte(word)) {
+				heard <- time.Now()
 			}
-			server, err := net.Dial("tcp", address)
-			if err != nil {
-				_ = client.Close()
-				continue
-			}
-			go func() { _, _ = io.Copy(server, client); _ = server.Close() }()
-			go func() {
-				defer client.Close()
-				for buf := make([]byte, 64<<10); ; {
-					n, err := server.Read(buf)
-					if bytes.Contains(buf[:n], []byte(word)) {
-						heard <- time.Now()
-					}
-					if _, e := client.Write(buf[:n]); err != nil || e != nil {
-						return
-					}
-				}
-			}()
 		}
-	}()
-	return l.Addr().String(), heard
+	})
+	return r.Addr().String(), heard
 }
 
 // invitation is one call as it goes over the wire.

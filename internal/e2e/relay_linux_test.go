@@ -22,7 +22,7 @@ type relay struct {
 	conns []net.Conn
 }
 
-func newRelay(t *testing.T, to string, listeners func() (sent, got func([]byte))) *relay {
+func newRelay(t testing.TB, to string, listeners func() (sent, got func([]byte))) *relay {
 	t.Helper()
 	l := must.Get(net.Listen("tcp4", "127.0.0.1:0"))(t)
 	r := &relay{Listener: l, to: to, listeners: listeners}

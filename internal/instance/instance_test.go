@@ -184,12 +184,7 @@ func TestFiftyAtOnce(t *testing.T) {
 
 func waitFor(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	tick := time.Tick(10 * time.Millisecond)
-	for end := time.Now().Add(30 * time.Second); !ok(); <-tick {
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain for %s", what)
-		}
-	}
+	must.Soon(t, func() (bool, any) { return ok(), "no " + what })
 }
 
 func serve(t *testing.T, dir string, e *testHandler) *Instance {

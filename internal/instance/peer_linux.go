@@ -4,29 +4,16 @@ import (
 	"errors"
 	"os"
 
-	"golang.org/x/sys/unix"
+	"wiebelt/internal/filetrust"
 )
 
 var errOtherUser = errors.New("the other side is another user")
 
 // samePeer checks with the kernel that the other side is this user.
 func samePeer(c *os.File) error {
-	raw, err := c.SyscallConn()
-	if err != nil {
-		return err
+	uid, err := filetrust.PeerUID(c)
+	if err == nil && int(uid) != os.Getuid() {
+		err = errOtherUser
 	}
-	var cred *unix.Ucred
-	var credErr error
-	if err := raw.Control(func(fd uintptr) {
-		cred, credErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
-	}); err != nil {
-		return err
-	}
-	if credErr != nil {
-		return credErr
-	}
-	if int(cred.Uid) != os.Getuid() {
-		return errOtherUser
-	}
-	return nil
+	return err
 }

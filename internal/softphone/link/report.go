@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
+	"slices"
 	"time"
 
 	"wiebelt/internal/core/call"
@@ -111,13 +113,7 @@ func (r *Reporter) Known(id string) (e call.Event, ok bool) {
 }
 
 // Calls gives the ids of the calls that are not over.
-func (r *Reporter) Calls() []string {
-	all := make([]string, 0, len(r.calls))
-	for id := range r.calls {
-		all = append(all, id)
-	}
-	return all
-}
+func (r *Reporter) Calls() []string { return slices.Collect(maps.Keys(r.calls)) }
 
 // End reports a known call as over; an unknown one is left alone.
 func (r *Reporter) End(id string, why call.Reason) { r.EndBy(id, why, "") }

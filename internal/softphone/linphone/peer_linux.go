@@ -3,25 +3,17 @@ package linphone
 import (
 	"net"
 	"os"
+	"syscall"
 
-	"golang.org/x/sys/unix"
+	"wiebelt/internal/filetrust"
 )
 
 // ours reports whether the program that listens runs as this user or as root.
 func ours(conn net.Conn) bool {
-	c, ok := conn.(*net.UnixConn)
+	c, ok := conn.(syscall.Conn)
 	if !ok {
 		return false
 	}
-	raw, err := c.SyscallConn()
-	if err != nil {
-		return false
-	}
-	var cred *unix.Ucred
-	if e := raw.Control(func(fd uintptr) {
-		cred, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
-	}); e != nil || err != nil {
-		return false
-	}
-	return cred.Uid == 0 || int(cred.Uid) == os.Getuid()
+	uid, err := filetrust.PeerUID(c)
+	return err == nil && (uid == 0 || int(uid) == os.Getuid())
 }
