@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"wiebelt/internal/core/wake"
+
 	"github.com/fsnotify/fsnotify"
 
 	"wiebelt/internal/core/call"
@@ -73,10 +75,7 @@ func newInbox(cfg Config, t *receiver) *inbox {
 
 // readSoon has the inbox read soon.
 func (b *inbox) readSoon() {
-	select {
-	case b.wake <- struct{}{}:
-	default:
-	}
+	wake.Up(b.wake)
 }
 
 // watch reads the inbox at once and whenever a file appears. It is the only

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"wiebelt/internal/core/wake"
+
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/engine"
 	"wiebelt/internal/health"
@@ -35,10 +37,7 @@ func (s *fakeCards) Set(c card.Config) {
 	s.mu.Lock()
 	s.c = c
 	s.mu.Unlock()
-	select {
-	case s.told <- struct{}{}:
-	default:
-	}
+	wake.Up(s.told)
 }
 
 func (s *fakeCards) hidden() bool {

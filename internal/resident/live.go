@@ -14,6 +14,7 @@ import (
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/core/engine"
 	"wiebelt/internal/core/phone"
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/native/sleepwatch"
@@ -51,7 +52,7 @@ func (r *Resident) lang() text.Language { return r.current().lang }
 func (r *Resident) follow(ctx context.Context) {
 	tick := time.Tick(lookEvery)
 	clock, jumped := sleepwatch.NewClock(), sleepwatch.Jumps(ctx)
-	touched := newSignal()
+	touched := make(chan struct{}, 1)
 	file, err := fsnotify.NewWatcher()
 	if err != nil { // it is looked at all the same, a little later
 		r.o.Log.Warn("the settings' file is not watched", "why", err)
@@ -61,7 +62,7 @@ func (r *Resident) follow(ctx context.Context) {
 		var reading sync.WaitGroup
 		reading.Go(func() {
 			for range file.Events {
-				touched.send()
+				wake.Up(touched)
 			}
 		})
 		reading.Go(func() {
@@ -154,7 +155,7 @@ func (r *Resident) apply(ctx context.Context, next *settings.Settings) {
 // settingsChanged has what was just written take effect at once. Where a secret
 // was set, the hub is asked anew although the address is the same.
 func (r *Resident) settingsChanged(secrets bool) {
-	r.reread.send()
+	wake.Up(r.reread)
 	if secrets {
 		r.hubWatch.SettingsChanged()
 	}

@@ -75,7 +75,7 @@ func newDesktop(t *testing.T) *desktop {
 	s.Lines = []settings.Line{{Number: "020 123 45 67", Name: "Schade"}}
 	s.Phone.NeverLookup = []string{"0612340000"}
 	d := &desktop{t: t, set: s, asked: h}
-	d.Resident = &Resident{o: Options{Dirs: dirs, Settings: s, Log: slog.New(slog.DiscardHandler)}, refresher: refresher{wanted: newSignal()}, activity: activity.New()}
+	d.Resident = &Resident{o: Options{Dirs: dirs, Settings: s, Log: slog.New(slog.DiscardHandler)}, refresher: refresher{wanted: make(chan struct{}, 1)}, activity: activity.New()}
 	d.effective.Store(&effective{settings: s, lang: text.Dutch, client: client, links: links})
 	d.windows = windowlauncher.New(t.Context(), d.windowParams())
 	if d.store, err = history.Open(fromsettings.HistoryFile(d.o.Dirs), history.KeepFull, 7, time.Now); err != nil {

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"wiebelt/internal/core/wake"
+
 	"wiebelt/assets"
 	"wiebelt/internal/config/fromsettings"
 	"wiebelt/internal/config/profile"
@@ -110,20 +112,20 @@ type lookups struct {
 
 // settingsFiles are the files that follow looks at.
 type settingsFiles struct {
-	fingerprint string // as last seen
-	reread      signal // look now
+	fingerprint string        // as last seen
+	reread      chan struct{} // look now
 }
 
 // refresher is what has the state shown.
 type refresher struct {
 	showing sync.Mutex        // held while the state is looked at and shown
 	sent    windowapi.Sources // to the windows
-	wanted  signal            // show the state anew
-	rested  signal            // no card has been up for a while
+	wanted  chan struct{}     // show the state anew
+	rested  chan struct{}     // no card has been up for a while
 }
 
 // requestRefresh schedules that the state is shown anew. It never blocks.
-func (f *refresher) requestRefresh() { f.wanted.send() }
+func (f *refresher) requestRefresh() { wake.Up(f.wanted) }
 
 // watches are what looks at the world around us.
 type watches struct {
@@ -132,19 +134,6 @@ type watches struct {
 	registers *registrations.Watch // nil in the demo
 	program   *programfile.Watcher
 	replaced  bool // another version lies on disk; watchProgram's until Run ends
-}
-
-// signal wakes a goroutine that looks at everything anew when it gets one.
-type signal chan struct{}
-
-func newSignal() signal { return make(signal, 1) }
-
-// send never blocks; what is sent before somebody looks counts as one.
-func (s signal) send() {
-	select {
-	case s <- struct{}{}:
-	default:
-	}
 }
 
 // What debug.SetGCPercent gets. gcPercent trades CPU for memory: pictures of cards are
@@ -174,7 +163,7 @@ func Run(ctx context.Context, o Options) error {
 	defer one.Close()
 	instance.ClearQuit(cfg)
 	r := &Resident{o: o, inst: cfg, stop: stop, ready: make(chan struct{}), activity: activity.New(),
-		refresher: refresher{wanted: newSignal(), rested: newSignal()}, settingsFiles: settingsFiles{settings.Fingerprint(o.Dirs), newSignal()}}
+		refresher: refresher{wanted: make(chan struct{}, 1), rested: make(chan struct{}, 1)}, settingsFiles: settingsFiles{settings.Fingerprint(o.Dirs), make(chan struct{}, 1)}}
 	r.program = programfile.New()
 	r.facts.now.Opened = time.Now()
 	r.facts.now.Paused = pausedBefore(o.Dirs, r.facts.now.Opened)

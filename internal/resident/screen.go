@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"wiebelt/internal/config/profile"
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/health"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/native/browser"
@@ -88,7 +89,7 @@ func (r *Resident) cardConfig() card.Config {
 		Hotkey: s.Card.Hotkey, HotkeyOpen: s.Card.HotkeyOpen, HotkeyHear: s.Card.HotkeyHear, HotkeyClose: s.Card.HotkeyClose,
 		Events: card.Events{
 			Moved:        func(monitor string, to card.Corner) { r.corners.Moved(r.set(), monitor, to) },
-			HotkeyResult: r.hotkeyResult, Held: r.held, Rested: r.rested.send, Painted: r.o.Painted,
+			HotkeyResult: r.hotkeyResult, Held: r.held, Rested: func() { wake.Up(r.rested) }, Painted: r.o.Painted,
 		},
 	}
 	if b := r.reader.Load(); b != nil {

@@ -14,6 +14,7 @@ import (
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/engine"
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/health"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/softphone/link"
@@ -45,7 +46,7 @@ type sources struct {
 type source struct {
 	end  context.CancelFunc
 	over chan struct{}
-	wake signal // has a link try at once, or connect anew
+	wake chan struct{} // has a link try at once, or connect anew
 }
 
 func newSources(ctx context.Context, r *Resident, work *sync.WaitGroup) *sources {
@@ -132,7 +133,7 @@ func (w *sources) wake(all bool) {
 	now := w.r.facts.read().links
 	for p, l := range w.links {
 		if all || !now[linkName(p)].Phase.Stands() {
-			l.wake.send()
+			wake.Up(l.wake)
 		}
 	}
 }
@@ -160,7 +161,7 @@ func (w *sources) dial(s *settings.Settings, phone settings.Softphone) *source {
 	}
 	r.facts.setLink(phone.Kind, name, health.Unwatched, link.State{})
 	ctx, end := context.WithCancel(w.ctx)
-	l := &source{end: end, over: make(chan struct{}), wake: newSignal()}
+	l := &source{end: end, over: make(chan struct{}), wake: make(chan struct{}, 1)}
 	w.work.Go(func() {
 		defer close(l.over)
 		link.Run(ctx, link.Config{Name: name, Take: r.taker(name), Gone: r.engine.SourceGone, Wake: l.wake, Log: r.o.Log,

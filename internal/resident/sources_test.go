@@ -71,7 +71,7 @@ func TestLinksAreWoken(t *testing.T) {
 	phases := map[string]health.Phase{"stands": health.Up, "waits": health.Down}
 	for name, phase := range phases {
 		p := settings.Softphone{Kind: "baresip", Name: name}
-		d.sources.links[p] = &source{wake: newSignal()}
+		d.sources.links[p] = &source{wake: make(chan struct{}, 1)}
 		d.facts.setLink(p.Kind, name, phase, link.State{Cause: link.NoCause})
 	}
 	woken := func() (names []string) {

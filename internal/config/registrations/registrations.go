@@ -19,6 +19,8 @@ import (
 	"slices"
 	"time"
 
+	"wiebelt/internal/core/wake"
+
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/health"
@@ -163,10 +165,7 @@ func newWatch(d profile.Dirs, log *slog.Logger) *Watch {
 
 // Reread has it look now.
 func (r *Watch) Reread() {
-	select {
-	case r.wake <- struct{}{}:
-	default: // it is about to look anyway
-	}
+	wake.Up(r.wake)
 }
 
 // Repair has it register something again, and calls done with what came of it. It

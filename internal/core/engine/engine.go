@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"wiebelt/internal/core/wake"
+
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/core/phone"
@@ -299,9 +301,6 @@ func (e *Engine) publish() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, w := range e.watchers {
-		select {
-		case w <- struct{}{}:
-		default: // it has not read the last one yet
-		}
+		wake.Up(w)
 	}
 }

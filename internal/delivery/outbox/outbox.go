@@ -27,6 +27,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"wiebelt/internal/core/wake"
+
 	"github.com/gofrs/flock"
 
 	"wiebelt/internal/hub"
@@ -218,10 +220,7 @@ func (b *Outbox) lock() *flock.Flock {
 // Wake tells the worker of this process that there may be something to do: another
 // process may have left it.
 func (b *Outbox) Wake() {
-	select {
-	case b.wake <- struct{}{}:
-	default:
-	}
+	wake.Up(b.wake)
 }
 
 // notifyWatchers tells whoever watches that this process changed something.

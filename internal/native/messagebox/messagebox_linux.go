@@ -6,6 +6,8 @@ import (
 	"os"
 	"time"
 
+	"wiebelt/internal/core/wake"
+
 	"wiebelt/internal/native/notify"
 )
 
@@ -17,10 +19,7 @@ const readIn = 20 * time.Second
 func tell(ctx context.Context, title, text string) error {
 	read := make(chan struct{}, 1)
 	n, err := notify.Open(ctx, func(string, string) {
-		select {
-		case read <- struct{}{}:
-		default:
-		}
+		wake.Up(read)
 	})
 	if err != nil {
 		return write(title, text)

@@ -7,6 +7,8 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+
+	"wiebelt/internal/core/wake"
 )
 
 // State is what the desktop says now. What nobody can tell is false: a desktop
@@ -84,8 +86,5 @@ func (w *Watcher) set(s State, sources []string) {
 	if same {
 		return
 	}
-	select {
-	case w.changed <- struct{}{}:
-	default: // one is waiting already
-	}
+	wake.Up(w.changed)
 }

@@ -7,6 +7,8 @@ import (
 	"os"
 	"time"
 
+	"wiebelt/internal/core/wake"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -35,10 +37,7 @@ func Jumps(ctx context.Context) <-chan struct{} {
 			if _, err := f.Read(make([]byte, 8)); !errors.Is(err, unix.ECANCELED) {
 				return
 			}
-			select {
-			case jumped <- struct{}{}:
-			default:
-			}
+			wake.Up(jumped)
 		}
 	}()
 	return jumped

@@ -17,6 +17,8 @@ import (
 	"log/slog"
 	"sync"
 
+	"wiebelt/internal/core/wake"
+
 	"fyne.io/systray"
 )
 
@@ -85,10 +87,7 @@ func (t *Tray) Set(m Model) {
 	t.mu.Lock()
 	t.next = &m
 	t.mu.Unlock()
-	select {
-	case t.wake <- struct{}{}:
-	default:
-	}
+	wake.Up(t.wake)
 }
 
 // Run shows the tray until ctx ends. It must be called on the main goroutine.

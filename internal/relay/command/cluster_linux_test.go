@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"wiebelt/internal/core/wake"
+
 	"github.com/nats-io/nats.go/jetstream"
 
 	"wiebelt/internal/core/call"
@@ -76,10 +78,7 @@ func (s *site) comesBack() {
 	s.t.Helper()
 	refused := make(chan struct{}, 1)
 	first := s.joined(0, s.membership, func(context.Context, []wire.MissedCall) error {
-		select {
-		case refused <- struct{}{}:
-		default:
-		}
+		wake.Up(refused)
 		return errors.New("full")
 	})
 	select {

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"wiebelt/internal/core/wake"
+
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/relay/calls"
 	"wiebelt/internal/relay/links"
@@ -100,10 +102,7 @@ func (s *unknownExtensions) without(t *users.Table) []string {
 
 // changed asks that everybody be told how the relay is doing.
 func (r *relay) changed() {
-	select {
-	case r.news <- struct{}{}:
-	default:
-	}
+	wake.Up(r.news)
 }
 
 // stateLeast is the least time between two of its states: what changes all the time, such

@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 	"sync"
 
+	"wiebelt/internal/core/wake"
+
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/ui/card"
@@ -105,10 +107,7 @@ func (c *Corners) Moved(s *settings.Settings, monitor string, to card.Corner) {
 	}
 	next[monitor] = to
 	c.kept = cornersFile{Version: 1, Setting: setting, Monitors: next}
-	select {
-	case c.dirty <- struct{}{}:
-	default:
-	}
+	wake.Up(c.dirty)
 }
 
 // Run writes what changes until done is closed, and then what is left.

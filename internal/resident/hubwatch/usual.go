@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"wiebelt/internal/core/wake"
+
 	"wiebelt/internal/health"
 )
 
@@ -34,10 +36,7 @@ func (u *UsualCalls) Calls() int { return int(u.calls.Load()) }
 
 // Resumed has it look again: the computer has slept, perhaps past midnight.
 func (u *UsualCalls) Resumed() {
-	select {
-	case u.wake <- struct{}{}:
-	default: // it is about to look anyway
-	}
+	wake.Up(u.wake)
 }
 
 // Run counts at the start and after every midnight until ctx ends.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/delivery/folderwatch"
 	"wiebelt/internal/delivery/outbox"
 	"wiebelt/internal/instance/windowapi"
@@ -45,7 +46,7 @@ func (d *Worker) offer(paths []string) {
 		d.queue(p, now)
 	}
 	d.mu.Unlock()
-	signal(d.todo)
+	wake.Up(d.todo)
 	d.changed()
 }
 
@@ -181,7 +182,7 @@ func (d *Worker) again(id, duplicate string) bool {
 		}
 		c.duplicate, c.queued = duplicate, true
 		c.row = windowapi.DeliveryFile{ID: id, Name: c.row.Name, Size: c.row.Size, Added: c.row.Added, State: windowapi.DeliveryAdding}
-		signal(d.todo)
+		wake.Up(d.todo)
 		return true
 	}
 	return false

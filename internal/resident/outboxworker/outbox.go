@@ -16,6 +16,8 @@ import (
 	"sync"
 	"time"
 
+	"wiebelt/internal/core/wake"
+
 	"wiebelt/internal/config/fromsettings"
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/settings"
@@ -81,14 +83,7 @@ func New(p Params) *Worker {
 
 // Look has Run look at what is wanted, and whether somebody else made an outbox: it is
 // to be called every few seconds. It never blocks.
-func (d *Worker) Look() { signal(d.wake) }
-
-func signal(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default: // it is about to look anyway
-	}
-}
+func (d *Worker) Look() { wake.Up(d.wake) }
 
 // Run delivers until ctx ends.
 func (d *Worker) Run(ctx context.Context) {
@@ -262,7 +257,7 @@ func (d *Worker) progress(id string, sent, size int64) {
 	d.mu.Lock()
 	d.sent, d.told = windowapi.Progress{ID: id, Sent: sent, Size: size}, false
 	d.mu.Unlock()
-	signal(d.news)
+	wake.Up(d.news)
 }
 
 // changed has windows told how it is now.
@@ -270,7 +265,7 @@ func (d *Worker) changed() {
 	d.mu.Lock()
 	d.another = true
 	d.mu.Unlock()
-	signal(d.news)
+	wake.Up(d.news)
 }
 
 // tell tells windows of changes and of progress, a few times a second.

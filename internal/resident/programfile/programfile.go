@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"wiebelt/internal/core/wake"
+
 	"wiebelt/internal/instance/installed"
 )
 
@@ -44,10 +46,7 @@ func at(path string) *Watcher {
 
 // Look asks for a look at the file. It never blocks.
 func (p *Watcher) Look() {
-	select {
-	case p.wake <- struct{}{}:
-	default:
-	}
+	wake.Up(p.wake)
 }
 
 // there is the file that would be started now.

@@ -16,6 +16,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"wiebelt/internal/core/wake"
+
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/engine"
 	"wiebelt/internal/core/phone"
@@ -105,10 +107,7 @@ func (r *Recorder) Take(e engine.Entry) {
 		r.left.Add(1)
 		r.toTell()
 	}
-	select {
-	case r.more <- struct{}{}:
-	default:
-	}
+	wake.Up(r.more)
 }
 
 // next gives the entry that waits longest.
@@ -129,10 +128,7 @@ func (r *Recorder) next() (e engine.Entry, ok bool) {
 }
 
 func (r *Recorder) toTell() {
-	select {
-	case r.full <- struct{}{}:
-	default:
-	}
+	wake.Up(r.full)
 }
 
 // tell writes one line about all that is missing since the last one.
@@ -160,10 +156,7 @@ func (r *Recorder) Run(ctx context.Context) {
 		case <-r.more:
 			if e, ok := r.next(); ok {
 				r.put(write, e)
-				select {
-				case r.more <- struct{}{}: // there may be another one
-				default:
-				}
+				wake.Up(r.more)
 			}
 		case <-full:
 			full, tell = nil, r.after(tellEvery)

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"time"
 
+	"wiebelt/internal/core/wake"
+
 	"github.com/nats-io/nats.go"
 
 	"wiebelt/internal/relay/certificates"
@@ -33,10 +35,7 @@ func (s *session) connect(ctx context.Context, joined string) (err error) {
 	o.AllowReconnect, o.Timeout, o.PingInterval, o.MaxPingsOut = false, dialTime, pingEvery, 2
 	o.UserJWT, o.SignatureCB = func() (string, error) { return s.Token, nil }, s.pair.Sign
 	o.AsyncErrorCB = func(*nats.Conn, *nats.Subscription, error) {
-		select {
-		case s.overflow <- struct{}{}:
-		default:
-		}
+		wake.Up(s.overflow)
 	}
 	o.Secure = !s.plain
 	if s.Conn, err = s.first(ctx, o, s.URLs); err != nil && !refused(failed(ctx, err)) && !s.plain {

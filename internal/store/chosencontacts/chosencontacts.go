@@ -19,6 +19,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"wiebelt/internal/core/wake"
+
 	"wiebelt/internal/config/secret"
 )
 
@@ -179,10 +181,7 @@ func (s *Store) clear() {
 }
 
 func (s *Store) wakeRun() {
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
+	wake.Up(s.wake)
 }
 
 // tag hashes a number. The key is known.

@@ -3,6 +3,8 @@ package xtest
 import (
 	"time"
 
+	"wiebelt/internal/core/wake"
+
 	"github.com/jezek/xgb"
 	"github.com/jezek/xgb/damage"
 	"github.com/jezek/xgb/xproto"
@@ -32,10 +34,7 @@ func (s *Server) Changes() <-chan struct{} {
 			if e, err := c.WaitForEvent(); e == nil && err == nil {
 				return // closed
 			}
-			select {
-			case changed <- struct{}{}:
-			default:
-			}
+			wake.Up(changed)
 		}
 	}()
 	return changed

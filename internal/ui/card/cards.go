@@ -17,6 +17,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"wiebelt/internal/core/wake"
+
 	"wiebelt/internal/core/engine"
 	"wiebelt/internal/native/screenreader"
 	"wiebelt/internal/native/window"
@@ -139,10 +141,7 @@ func (cs *Cards) warm() {
 // several settings in a row the last one holds.
 func (cs *Cards) Set(c Config) {
 	cs.next.Store(&c)
-	select {
-	case cs.changed <- struct{}{}:
-	default: // the last change was not taken up yet: it will find this one
-	}
+	wake.Up(cs.changed)
 }
 
 // Run shows cards until ctx ends or the engine does, then hides them.

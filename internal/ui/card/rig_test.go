@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"wiebelt/internal/core/wake"
+
 	"go.uber.org/goleak"
 
 	"wiebelt/internal/core/engine"
@@ -147,10 +149,7 @@ func (s *script) set(more int, cards ...engine.Card) {
 }
 func (s *script) show(more int, cards ...engine.Card) {
 	s.set(more, cards...)
-	select {
-	case s.watch <- struct{}{}:
-	default:
-	}
+	wake.Up(s.watch)
 }
 
 // rig is cards on a desktop of their own. The test's goroutine is theirs: what

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"wiebelt/internal/core/wake"
+
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
 	base "fyne.io/fyne/v2/theme"
@@ -72,10 +74,7 @@ func (q *queue) add(f func()) bool {
 		return false
 	}
 	q.jobs = append(q.jobs, f)
-	select {
-	case q.wake <- struct{}{}:
-	default:
-	}
+	wake.Up(q.wake)
 	return true
 }
 

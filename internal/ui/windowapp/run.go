@@ -22,6 +22,8 @@ import (
 	"sync"
 	"time"
 
+	"wiebelt/internal/core/wake"
+
 	"fyne.io/fyne/v2"
 
 	"wiebelt/assets"
@@ -112,10 +114,7 @@ func Run(ctx context.Context, cfg Config) error {
 			}
 		},
 		ReadHistory: func() {
-			select {
-			case kicks <- struct{}{}:
-			default: // a reading is due anyway
-			}
+			wake.Up(kicks)
 		},
 	}, welcome)
 
