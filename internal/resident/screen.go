@@ -96,12 +96,10 @@ func (r *Resident) cardConfig() card.Config {
 		c.Explored = b.Show
 	}
 	switch r.hiding() {
-	case health.HidingLocked:
+	case health.HidingLocked, health.HidingQuiet, health.HidingPresenting:
 		c.Hidden = true
-	case health.HidingQuiet, health.HidingPresenting:
-		c.Quiet = card.QuietHide
 	case health.NumberQuiet, health.NumberPresenting:
-		c.Quiet = card.QuietNumber
+		c.Privacy = card.PrivacyNumber
 	}
 	if !r.facts.pausedUntil(now).IsZero() {
 		c.Hidden = true

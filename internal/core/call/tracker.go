@@ -3,6 +3,7 @@ package call
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -88,8 +89,6 @@ type Tracker struct {
 	calls   []*live // oldest first
 	late    []*live // known from reports that came too late, oldest first
 	learned map[source]seen
-	// Dropped counts reports that matched no call.
-	Dropped uint64
 }
 
 // NewTracker makes an empty tracker.
@@ -123,11 +122,9 @@ func (t *Tracker) Apply(e Event, key string, now time.Time) Change {
 func (t *Tracker) apply(c *live, e Event, w source, key string, now time.Time) Change {
 	switch {
 	case c == nil && e.State == Ended:
-		t.Dropped++
 		return Change{}
 	case c == nil && e.State == Answered && e.Number == "" && e.ID == "":
-		t.Dropped++ // nobody knows which call this speaks of
-		return Change{}
+		return Change{} // nobody knows which call this speaks of
 	case c == nil:
 		if e.State == Ringing && e.Direction == Incoming {
 			if c = t.mergeable(w, key, e.began(now)); c != nil {
@@ -208,7 +205,6 @@ func (t *Tracker) tooLate(e Event, w source, key string) Change {
 	case c != nil:
 		t.update(c, e, key, e.At)
 	case e.State == Ended || e.Number == "" && e.ID == "" && e.State != Ringing:
-		t.Dropped++
 		return Change{}
 	default:
 		if len(t.late) >= maxLate {
@@ -248,7 +244,7 @@ func (t *Tracker) find(calls []*live, e Event, w source, key string, now time.Ti
 		}
 		return c
 	}
-	if e.State != Ringing && count == 1 && !hasDigit(e.Number) {
+	if e.State != Ringing && count == 1 && !strings.ContainsAny(e.Number, "0123456789") {
 		return only // "ended" without a usable number: the source's only call
 	}
 	return nil
@@ -368,13 +364,4 @@ func (t *Tracker) update(c *live, e Event, key string, now time.Time) Change {
 		}
 	}
 	return Change{Kind: kind, Call: c.Live}
-}
-
-func hasDigit(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if s[i] >= '0' && s[i] <= '9' {
-			return true
-		}
-	}
-	return false
 }

@@ -481,7 +481,7 @@ func (e *Engine) record(c *card) {
 		return
 	}
 	e.p.Record(Entry{Call: c.call, Card: c.Card, Source: c.source, Ended: c.ended, Reason: c.reason, By: c.by,
-		WasCard: c.ID != 0, Contacts: len(c.Contacts), Person: c.whose()})
+		Contacts: len(c.Contacts), Person: c.whose()})
 }
 
 // whose is the index of the contact who goes into the history as the caller.

@@ -106,7 +106,6 @@ type Entry struct {
 	Ended    time.Time // zero while it is not known to be over
 	Reason   call.Reason
 	By       string // who took it, with call.Elsewhere
-	WasCard  bool   // false for a call that was heard of too late to be a card
 	Contacts int
 	// Person is the index of the contact whose name is kept, -1 for nobody: the
 	// only one there is, or the one whose file was opened. Of a foreign number

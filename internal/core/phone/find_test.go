@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"wiebelt/internal/testutil/must"
 )
 
 // What somebody pastes is read as a person reads it.
@@ -36,7 +38,7 @@ func TestFind(t *testing.T) {
 		strings.Repeat("020-1234567 06-12345678 ", 10000): {"+31201234567", "+31612345678"},
 	} {
 		var got []string
-		for _, n := range (*Rules)(nil).Find(text) {
+		for _, n := range must.Get(NewRules(Config{}))(t).Find(text) {
 			got = append(got, n.Key())
 		}
 		if !slices.Equal(got, want) {

@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
-	"sync"
 
 	"wiebelt/internal/core/address"
 	"wiebelt/internal/core/numbering"
@@ -41,7 +40,7 @@ type Config struct {
 	Lines            []Line   // our own numbers
 }
 
-// Rules reads numbers. Make one with NewRules; a nil *Rules has the defaults.
+// Rules reads numbers. Make one with NewRules.
 type Rules struct {
 	c     Config
 	code  int
@@ -88,23 +87,10 @@ func NewRules(c Config) (*Rules, error) {
 	return r, nil
 }
 
-var defaults = sync.OnceValue(func() *Rules {
-	r, _ := NewRules(Config{}) // the defaults are a good configuration
-	return r
-})
-
-func (r *Rules) orDefaults() *Rules {
-	if r == nil {
-		return defaults()
-	}
-	return r
-}
-
 // Parse reads a caller's number as a softphone gives it. displayName serves only
 // to recognise a caller who wants to stay unknown; it is never a source of a
 // number.
 func (r *Rules) Parse(raw, displayName string) Number {
-	r = r.orDefaults()
 	a := address.Split(raw)
 	n := r.plain(a)
 	for _, name := range []string{address.Visible(displayName), a.Display} {
@@ -127,7 +113,6 @@ func (r *Rules) Parse(raw, displayName string) Number {
 // Line tells which of our own lines a call came in on: its number written the
 // Dutch way, and its configured name, "" if it has none.
 func (r *Rules) Line(raw string) (shown, name string) {
-	r = r.orDefaults()
 	n := r.plain(address.Split(raw))
 	if n.Kind == NoNumber || n.Kind == Withheld || n.Kind == Unfilled {
 		return "", ""

@@ -202,11 +202,11 @@ func TestValidate(t *testing.T) {
 }
 
 func TestDefaults(t *testing.T) {
-	var none *Rules
-	if n := none.Parse("0612345678", ""); n.Query() != "+31612345678" {
+	rules := must.Get(NewRules(Config{}))(t)
+	if n := rules.Parse("0612345678", ""); n.Query() != "+31612345678" {
 		t.Errorf("%+v", n)
 	}
-	if s, _ := none.Line("0201234567"); s != "020 123 45 67" {
+	if s, _ := rules.Line("0201234567"); s != "020 123 45 67" {
 		t.Errorf("%q", s)
 	}
 	off, err := NewRules(Config{InternalDigits: -1, Lines: []Line{{Number: "anonymous", Name: "x"}}, NeverLookup: []string{""}})

@@ -5,17 +5,7 @@ package messagebox
 
 import (
 	"context"
-	"strings"
 	"sync"
-	"unicode/utf8"
-
-	"wiebelt/internal/core/displaytext"
-)
-
-// Bounds of what is shown, in characters; what is longer is cut.
-const (
-	maxTitle = 100
-	maxText  = 1000
 )
 
 // open holds what is on screen, so that a user who clicks five times is told
@@ -26,31 +16,16 @@ var open sync.Map
 // ends, which takes it away; where the platform cannot tell when it was read, at
 // once. What is on screen already is not shown a second time. An error means
 // that nobody was told. Tell may be called from any goroutine; do not call it
-// where waiting hurts. text must hold no personal data: on some platforms it
+// where waiting hurts. Both are sentences of ours, without personal data: on some platforms it
 // stays in a list of notifications.
 func Tell(ctx context.Context, title, text string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	title, text = readable(title, maxTitle), readable(text, maxText)
 	key := title + "\x00" + text
 	if _, shown := open.LoadOrStore(key, true); shown {
 		return nil
 	}
 	defer open.Delete(key)
 	return tell(ctx, title, text)
-}
-
-// readable leaves letters, signs and line ends, at most room characters of them.
-func readable(s string, room int) string {
-	s = strings.Map(func(r rune) rune {
-		if r != '\n' && displaytext.Hidden(r) {
-			return -1
-		}
-		return r
-	}, s)
-	if utf8.RuneCountInString(s) > room {
-		s = string([]rune(s)[:room-1]) + "…"
-	}
-	return s
 }

@@ -1,7 +1,6 @@
 package register
 
 import (
-	"errors"
 	"strings"
 )
 
@@ -14,7 +13,7 @@ const reserved = " \t\n\"'\\><~|&;$*?#()`"
 func execLine(argv ...string) string {
 	var all []string
 	for _, a := range argv {
-		if a == "%u" {
+		if a == "%u" || a == "%f" {
 			all = append(all, a)
 			continue
 		}
@@ -35,50 +34,6 @@ func execLine(argv ...string) string {
 		all = append(all, strings.ReplaceAll(a, `\`, `\\`))
 	}
 	return strings.Join(all, " ")
-}
-
-// checkExec looks at a command that opens links: the validator of desktop files
-// passes all of what it refuses.
-func checkExec(line string) error {
-	quoted, codes := false, 0
-	for i := 0; i < len(line); i++ {
-		switch line[i] {
-		case '\\':
-			i++
-		case '"':
-			quoted = !quoted
-		case '%':
-			if i++; i == len(line) {
-				return errors.New("a loose percent sign")
-			}
-			switch {
-			case line[i] == '%':
-			case line[i] != 'u':
-				return errors.New("another field code than %u")
-			case quoted:
-				return errors.New("%u stands in quotes")
-			case i >= 2 && line[i-2] != ' ' || i+1 < len(line) && line[i+1] != ' ':
-				return errors.New("%u is part of a word")
-			default:
-				codes++
-			}
-		}
-	}
-	words := strings.Fields(line)
-	switch {
-	case quoted:
-		return errors.New("a loose quote")
-	case codes != 1:
-		return errors.New("not exactly one %u")
-	case len(words) < 3 || words[len(words)-1] != "%u" || words[len(words)-2] != "--":
-		return errors.New(`%u does not stand last, behind "--"`)
-	}
-	first := strings.Trim(words[0], `"`)
-	switch first[strings.LastIndexByte(first, '/')+1:] {
-	case "sh", "bash", "dash", "zsh", "ksh", "env", "xterm", "python3", "perl":
-		return errors.New("a shell or interpreter opens the link")
-	}
-	return nil
 }
 
 // without takes a name out of a list, "" if nothing is left.

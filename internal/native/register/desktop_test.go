@@ -9,26 +9,8 @@ func TestExecLine(t *testing.T) {
 		`/opt/100%%/wiebelt open-url -- %u`:                      {"/opt/100%/wiebelt", "open-url", "--", "%u"},
 		`"/opt/a\\$b\\\\c\\` + "`" + `d/wiebelt" open-url -- %u`: {"/opt/a$b\\c`d/wiebelt", "open-url", "--", "%u"},
 	} {
-		got := execLine(argv...)
-		if got != want {
+		if got := execLine(argv...); got != want {
 			t.Errorf("%s, want %s", got, want)
-		}
-		if err := checkExec(got); err != nil {
-			t.Errorf("%s: %v", got, err)
-		}
-	}
-}
-
-// Lines that the validator of desktop files lets pass.
-func TestCheckExecRefuses(t *testing.T) {
-	for _, line := range []string{
-		"", "wiebelt", "wiebelt %u", "wiebelt open-url %u", `wiebelt open-url -- "%u"`, `wiebelt open-url -- '%u' "`, "wiebelt open-url -- %U",
-		"wiebelt open-url -- %u %u", "wiebelt open-url -- %f", "wiebelt open-url -- x%u", "wiebelt open-url -- %ux", "wiebelt %u open-url --",
-		`sh -c "wiebelt open-url -- %u"`, "sh -c wiebelt -- %u", "/bin/bash wiebelt -- %u", `"/usr/bin/env" wiebelt open-url -- %u`,
-		"wiebelt open-url -- %%u", "wiebelt open-url -- %", "wiebelt open-url --url=%u -- x",
-	} {
-		if checkExec(line) == nil {
-			t.Errorf("%q was let pass", line)
 		}
 	}
 }

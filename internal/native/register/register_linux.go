@@ -115,16 +115,11 @@ func Files(o Options, data, config string) (map[string]string, error) {
 }
 
 func (o Options) files(p places) (map[string]string, error) {
-	link, open := execLine(o.link("%u")...), o.command("open-file", "--", "%u")
-	if err := errors.Join(checkExec(link), checkExec(open)); err != nil {
-		return nil, fmt.Errorf("register: the command for links or files is not safe: %w", err)
-	}
-	open = strings.TrimSuffix(open, "%u") + "%f" // a path, where a link would be a link
 	files := map[string]string{
 		p.start():                              fmt.Sprintf(entry, o.command("run", "--background"), "X-GNOME-Autostart-enabled=true\n"),
-		filepath.Join(p.applications, linkID):  fmt.Sprintf(entry, link, "NoDisplay=true\nMimeType="+mime+";\n"),
+		filepath.Join(p.applications, linkID):  fmt.Sprintf(entry, execLine(o.link("%u")...), "NoDisplay=true\nMimeType="+mime+";\n"),
 		filepath.Join(p.applications, menuID):  fmt.Sprintf(entry, o.command("run"), "Categories=Office;Telephony;\n"),
-		filepath.Join(p.applications, setupID): fmt.Sprintf(entry, open, "NoDisplay=true\nMimeType="+setupMime+";\n"),
+		filepath.Join(p.applications, setupID): fmt.Sprintf(entry, o.command("open-file", "--", "%f"), "NoDisplay=true\nMimeType="+setupMime+";\n"),
 		p.setupType():                          setupType,
 	}
 	for _, size := range sizes {

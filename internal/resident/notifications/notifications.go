@@ -129,7 +129,7 @@ func (s *Notifier) show(ctx context.Context) {
 			rings[c.ID] = c.LineName
 		}
 	}
-	if s.c.Hidden || s.c.Quiet == card.QuietHide {
+	if s.c.Hidden {
 		clear(rings)
 	}
 	for id := range s.up {

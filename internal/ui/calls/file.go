@@ -102,34 +102,27 @@ func (f *file) read(ctx context.Context, w wish, tell func(answer)) {
 	tell(a)
 }
 
-func (f *file) clock() time.Time {
-	if f.now == nil {
-		return time.Now()
-	}
-	return f.now()
-}
-
 // search reads what a filter leaves. In a long history that takes a while, so it
 // tells what it has after a moment, and again at the first window full; how many
 // there are in all comes last.
 func (f *file) search(ctx context.Context, a *answer, tell func(answer)) {
-	since := midnight(f.clock())
+	since := midnight(f.now())
 	if a.index > 0 {
 		f.count(ctx, a)
 		f.run(ctx, a)
 		return
 	}
-	began := f.clock()
+	began := f.now()
 	moment := began.Add(searchIn)
 	for next := (history.Place{}); a.err == nil && len(a.entries) < block; {
 		var some []history.Entry
 		some, next, a.err = f.reader.Part(ctx, a.query, next, cmp.Or(f.span, searchSpan), block-len(a.entries))
 		a.entries = append(a.entries, some...)
-		if a.count, a.today = len(a.entries), today(a.entries, f.clock()); next == (history.Place{}) {
+		if a.count, a.today = len(a.entries), today(a.entries, f.now()); next == (history.Place{}) {
 			a.exact = a.err == nil && len(a.entries) < block
 			break
 		}
-		if now := f.clock(); a.err == nil && now.After(moment) {
+		if now := f.now(); a.err == nil && now.After(moment) {
 			a.long = now.Sub(began) >= searchLong
 			tell(*a)
 			moment = began.Add(searchLong)
@@ -150,7 +143,7 @@ func (f *file) search(ctx context.Context, a *answer, tell func(answer)) {
 
 // count counts the list.
 func (f *file) count(ctx context.Context, a *answer) {
-	a.count, a.today, a.err = f.reader.Count(ctx, a.query, midnight(f.clock()))
+	a.count, a.today, a.err = f.reader.Count(ctx, a.query, midnight(f.now()))
 	a.exact = a.err == nil
 }
 

@@ -96,7 +96,7 @@ func TestFile(t *testing.T) {
 	if a := readAll(t, f, wish{})[0]; a.count != 3 || a.err != nil {
 		t.Errorf("another file: %d calls, %v", a.count, a.err)
 	}
-	g := &file{path: t.TempDir()} // a folder is no missing file
+	g := &file{path: t.TempDir(), now: time.Now} // a folder is no missing file
 	defer g.close()
 	if a := readAll(t, g, wish{})[0]; a.err == nil {
 		t.Error("a folder was read")
@@ -114,7 +114,7 @@ func TestFile(t *testing.T) {
 func TestLongSearch(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
 	keep(t, path, 40)
-	f := &file{path: path}
+	f := &file{path: path, now: time.Now}
 	defer f.close()
 	f.span = 4
 	now := uitest.Noon

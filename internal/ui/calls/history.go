@@ -53,7 +53,7 @@ type doer interface {
 
 // NewHistory is a history of which nothing is read yet, for the windows of d.
 func NewHistory(host *widgets.Host) *History {
-	return &History{host: host, file: &file{path: host.Welcome.History}, do: host.CallActions()}
+	return &History{host: host, file: &file{path: host.Welcome.History, now: time.Now}, do: host.CallActions()}
 }
 
 // Open opens the calls window; it is a widgets.Opener.
@@ -137,15 +137,12 @@ func (h *History) Follow(ctx context.Context, kicks <-chan struct{}) {
 	defer h.file.close()
 	wanted := make(chan wish, 1)
 	for {
-		midnight := time.NewTimer(untilMidnight(time.Now()))
 		select {
 		case <-ctx.Done():
-			midnight.Stop()
 			return
 		case <-kicks:
-		case <-midnight.C:
+		case <-time.After(time.Until(midnight(time.Now().AddDate(0, 0, 1)).Add(time.Second))):
 		}
-		midnight.Stop()
 		h.host.Post(func() { wanted <- h.wanted() })
 		select {
 		case <-ctx.Done():
@@ -168,9 +165,4 @@ func (h *History) readWish(ctx context.Context, next wish) {
 			h.host.Post(func() { h.took(a) })
 		}
 	})
-}
-
-func untilMidnight(now time.Time) time.Duration {
-	y, m, d := now.Date()
-	return time.Date(y, m, d+1, 0, 0, 1, 0, now.Location()).Sub(now)
 }

@@ -91,12 +91,6 @@ func TestRowTexts(t *testing.T) {
 	}
 }
 
-func TestUntilMidnight(t *testing.T) {
-	if got := untilMidnight(uitest.Noon); got != 12*time.Hour+time.Second {
-		t.Errorf("untilMidnight(noon) = %v", got)
-	}
-}
-
 // A call of which the phone told neither number nor name has a title all the same.
 func TestRowWithoutANumber(t *testing.T) {
 	e := history.Entry{Rang: uitest.Noon, Number: "text:", Result: history.ResultMissed}

@@ -216,7 +216,7 @@ func (cs *Cards) set(c Config) {
 	if cs.anyUp() && old.Monitor != c.Monitor {
 		cs.monitor = cs.pickMonitor()
 	}
-	if !c.hidden() { // before anything is hidden, nothing new is shown
+	if !c.Hidden { // before anything is hidden, nothing new is shown
 		cs.repaint()
 	}
 	cs.show()
@@ -237,7 +237,7 @@ func (cs *Cards) keepOutOfCapture() {
 
 func (cs *Cards) look(s *slot) Look {
 	l := Look{Language: cs.c.Language, Dark: cs.dark(), HighContrast: cs.display.HighContrast(), Still: cs.display.LessMotion(), FileWord: cs.c.FileWord,
-		Support: cs.c.Support, Fields: cs.c.Fields, Privacy: cs.c.privacy(), Hover: s.hover,
+		Support: cs.c.Support, Fields: cs.c.Fields, Privacy: cs.c.Privacy, Hover: s.hover,
 		Copied: s.copied, CopyFailed: s.failed, List: s.list, Rows: cs.rowsThatFit(s.card)}
 	if s.form.rows > 0 {
 		l.Rows = min(l.Rows, s.form.rows)
@@ -262,7 +262,7 @@ func (cs *Cards) dark() bool {
 // empty one while nothing may be shown.
 func (cs *Cards) show() *engine.Snapshot {
 	snap := cs.engine.Snapshot()
-	if cs.c.hidden() {
+	if cs.c.Hidden {
 		snap = &engine.Snapshot{}
 	}
 	if !cs.anyUp() && len(snap.Cards) > 0 {

@@ -38,10 +38,8 @@ type Config struct {
 	Fields  []string
 	Privacy Privacy
 	Speech  Speech
-	// Quiet is what holds now: QuietShow unless the desktop is quiet.
-	Quiet Quiet
-	// Hidden shows nothing at all: the session is locked. Cards that are still
-	// alive come up when it ends.
+	// Hidden shows nothing at all: the session is locked, or is to be quiet. Cards
+	// that are still alive come up when it ends.
 	Hidden bool
 	// HideFromCapture keeps the cards out of screen sharing.
 	HideFromCapture bool
@@ -81,16 +79,6 @@ type Events struct {
 	// Painted: a card came on screen; the screen has the picture.
 	Painted func(Painted)
 }
-
-// privacy is what holds when quiet is taken into account.
-func (c *Config) privacy() Privacy {
-	if c.Quiet == QuietNumber {
-		return PrivacyNumber
-	}
-	return c.Privacy
-}
-
-func (c *Config) hidden() bool { return c.Hidden || c.Quiet == QuietHide }
 
 // Painted says that a state of a card is on screen.
 type Painted struct {

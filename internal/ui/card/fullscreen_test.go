@@ -205,11 +205,10 @@ func TestSpoken(t *testing.T) {
 	reports(strip, "Inkomend op Schade (020 123 45 67): J. de Vries, 06 12 34 56 78")
 	strip.Phase, strip.Strip = engine.PhaseAnswered, true
 	reports(strip, "")
-	cs.set(Config{Language: text.Dutch, Appearance: Light, Corner: BottomRight, Log: cs.c.Log, Events: cs.c.Events, Quiet: QuietNumber})
+	cs.set(Config{Language: text.Dutch, Appearance: Light, Corner: BottomRight, Log: cs.c.Log, Events: cs.c.Events, Privacy: PrivacyNumber})
 	if len(h.said) > 0 {
 		t.Errorf("while presenting the strip says %v", h.said)
 	}
-	cs.c.Quiet = QuietShow
 
 	cs.c.Privacy = PrivacyInitials
 	found = g["found"]
@@ -218,7 +217,7 @@ func TestSpoken(t *testing.T) {
 	cs.c.Privacy = PrivacyNumber
 	found.ID = 8
 	reports(found, "Inkomend op Schade (020 123 45 67): 06 12 34 56 78, 1 relatie gevonden")
-	cs.c.Privacy, cs.c.Quiet = PrivacyFull, QuietNumber
+	cs.c.Privacy = PrivacyNumber
 	found.ID, found.Reports = 9, call.RingOnly
 	found.Phase = engine.PhaseReported
 	reports(found, "Gebeld om 10:42 op Schade (020 123 45 67): 06 12 34 56 78, 1 relatie gevonden")

@@ -2,6 +2,7 @@ package card
 
 import (
 	"image/color"
+	"sort"
 	"strings"
 	"unicode"
 
@@ -109,7 +110,6 @@ func fit(s string, room float32, f font) (string, float32) {
 	}
 	iso := strings.ContainsRune(s, isolate)
 	r := []rune(s)
-	lo, hi := 0, len(r)
 	cut := func(n int) string {
 		for n > 0 && n < len(r) && clings(r[n]) {
 			n--
@@ -120,15 +120,7 @@ func fit(s string, room float32, f font) (string, float32) {
 		}
 		return s
 	}
-	for lo < hi { // the longest start that fits
-		mid := (lo + hi + 1) / 2
-		if width(cut(mid), f) <= room {
-			lo = mid
-		} else {
-			hi = mid - 1
-		}
-	}
-	s = cut(lo)
+	s = cut(sort.Search(len(r), func(n int) bool { return width(cut(n+1), f) > room })) // the longest start that fits
 	if w = width(s, f); w > room {
 		return "", 0
 	}

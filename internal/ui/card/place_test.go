@@ -194,12 +194,12 @@ func TestSettingsHoldAtOnce(t *testing.T) {
 	if !r.says("J. de V.") {
 		t.Fatal("the name is still there")
 	}
-	r.c.Quiet = QuietNumber
+	r.c.Privacy = PrivacyNumber
 	r.cs.Set(r.c)
 	if r.says("J. de V.") || !r.says("06 12 34 56 78") {
 		t.Fatal("quiet, and the name is still there")
 	}
-	r.c.Quiet, r.c.Privacy = QuietShow, PrivacyFull
+	r.c.Privacy = PrivacyFull
 	before := r.d.painted
 	r.c.Appearance = Dark
 	r.cs.Set(r.c)
@@ -216,56 +216,45 @@ func TestSettingsHoldAtOnce(t *testing.T) {
 	})
 }
 
-// TestLockedShowsNothing: a locked session and a quiet one that hides show
-// nothing, not even for a moment; what is alive comes up afterwards.
-func TestLockedShowsNothing(t *testing.T) {
-	for name, hide := range map[string]func(*Config, bool){
-		"locked": func(c *Config, on bool) { c.Hidden = on },
-		"quiet": func(c *Config, on bool) {
-			if c.Quiet = QuietShow; on {
-				c.Quiet = QuietHide
-			}
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var painted []engine.CardID
-			r := startCards(t, func(c *Config, _ *desktop) {
-				hide(c, true)
-				c.Painted = func(p Painted) { painted = append(painted, p.Card.ID) }
-			})
-			a, b := gallery(t)["found"], gallery(t)["nobody"]
-			b.ID = 2
-			r.e.show(2, a)
-			r.sync()
-			if r.d.painted != 0 || len(r.d.up()) != 0 {
-				t.Fatal("something was shown")
-			}
-			hide(&r.c, false)
-			r.cs.Set(r.c)
-			r.is("the card and the line that counts", func() bool { return len(r.d.up()) == 2 })
-			r.d.windows[0].h.PointerMoved(image.Pt(50, 50))
-			r.action(engine.DoHover)
-			before := r.d.painted
-			hide(&r.c, true)
-			r.c.Language = "en"
-			r.cs.Set(r.c)
-			r.is("nothing", func() bool { return len(r.d.up()) == 0 })
-			r.action(engine.DoLeave) // no pointer is on what is not there
-			r.e.show(0, a, b)
-			r.sync()
-			if r.d.painted != before {
-				t.Fatal("something was painted")
-			}
-			r.e.show(0, b)
-			hide(&r.c, false)
-			r.cs.Set(r.c)
-			r.is("the one that is alive", func() bool { return len(r.d.up()) == 1 })
-			var id engine.CardID
-			r.on(func() { id = r.cs.order[0].card.ID })
-			if id != 2 {
-				t.Fatalf("card %d is up", id)
-			}
-		})
+// TestHiddenShowsNothing: what is hidden is not shown, not even for a moment; what is
+// alive comes up afterwards.
+func TestHiddenShowsNothing(t *testing.T) {
+	var painted []engine.CardID
+	r := startCards(t, func(c *Config, _ *desktop) {
+		c.Hidden = true
+		c.Painted = func(p Painted) { painted = append(painted, p.Card.ID) }
+	})
+	a, b := gallery(t)["found"], gallery(t)["nobody"]
+	b.ID = 2
+	r.e.show(2, a)
+	r.sync()
+	if r.d.painted != 0 || len(r.d.up()) != 0 {
+		t.Fatal("something was shown")
+	}
+	r.c.Hidden = false
+	r.cs.Set(r.c)
+	r.is("the card and the line that counts", func() bool { return len(r.d.up()) == 2 })
+	r.d.windows[0].h.PointerMoved(image.Pt(50, 50))
+	r.action(engine.DoHover)
+	before := r.d.painted
+	r.c.Hidden = true
+	r.c.Language = "en"
+	r.cs.Set(r.c)
+	r.is("nothing", func() bool { return len(r.d.up()) == 0 })
+	r.action(engine.DoLeave) // no pointer is on what is not there
+	r.e.show(0, a, b)
+	r.sync()
+	if r.d.painted != before {
+		t.Fatal("something was painted")
+	}
+	r.e.show(0, b)
+	r.c.Hidden = false
+	r.cs.Set(r.c)
+	r.is("the one that is alive", func() bool { return len(r.d.up()) == 1 })
+	var id engine.CardID
+	r.on(func() { id = r.cs.order[0].card.ID })
+	if id != 2 {
+		t.Fatalf("card %d is up", id)
 	}
 }
 

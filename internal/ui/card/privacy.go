@@ -16,17 +16,6 @@ const (
 	PrivacyNumber   Privacy = "number"
 )
 
-// Quiet is what a card shows while the desktop is quiet: somebody presents, or
-// asked not to be disturbed.
-type Quiet string
-
-// The values of the setting card.quiet; "" is QuietShow.
-const (
-	QuietShow   Quiet = "show"
-	QuietNumber Quiet = "number"
-	QuietHide   Quiet = "hide"
-)
-
 // name is the name of a contact as far as it may be shown: "J. de Vries",
 // "J. de V." or nothing.
 func (v Privacy) name(k contact.Contact) string {

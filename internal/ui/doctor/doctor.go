@@ -9,8 +9,6 @@ package doctor
 import (
 	"context"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -259,8 +257,7 @@ func (w *window) whom(hint string) string {
 	if c := w.cfg.Settings; c != nil && c.Support.Contact != "" && !strings.Contains(who, " ") {
 		who += " (" + c.Support.Contact + ")"
 	}
-	first, size := utf8.DecodeRuneInString(do)
-	return who + ": " + string(unicode.ToUpper(first)) + do[size:]
+	return who + ": " + text.Capital(do)
 }
 
 // copy puts all that is shown on the clipboard, as text.

@@ -74,17 +74,7 @@ func dark() bool {
 // newFramed draws a thin line around a picture, so that a window does not run into
 // a page of the same colour.
 func newFramed(o fyne.CanvasObject) fyne.CanvasObject {
-	return widgets.NewSoftBox(container.New(outlined{}, o)).Square()
-}
-
-// outlined leaves the width of a line around its one object.
-type outlined struct{}
-
-func (outlined) MinSize(o []fyne.CanvasObject) fyne.Size { return o[0].MinSize().AddWidthHeight(2, 2) }
-
-func (outlined) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	o[0].Move(fyne.NewPos(1, 1))
-	o[0].Resize(size.SubtractWidthHeight(2, 2))
+	return widgets.NewSoftBox(widgets.Padded(1, 1, 1, 1, o)).Square()
 }
 
 // withIcon is a line of a list that begins with an icon of the program.

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -211,9 +210,7 @@ func inWords(l text.Language, st hubtrial.Step, support string) step {
 			s.sentence, s.detail = l.T(text.SettingsWindowTestBad), shortened(st.Err.Error())
 			return s
 		}
-		said := []rune(l.T(text.Failure(string(known.Failure))))
-		said[0] = unicode.ToUpper(said[0])
-		s.sentence, s.detail = string(said), shortened(known.Detail)
+		s.sentence, s.detail = text.Capital(l.T(text.Failure(string(known.Failure)))), shortened(known.Detail)
 		s.do = l.T(text.FailureDo(string(known.Failure)))
 		if known.Failure.NeedsAdmin() && support != "" {
 			s.do += " " + l.T(text.SettingsWindowAsk, shortened(support))

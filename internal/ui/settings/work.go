@@ -9,6 +9,7 @@ import (
 	"wiebelt/internal/config/secret"
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/config/templates"
+	"wiebelt/internal/core/displaytext"
 	"wiebelt/internal/health"
 	"wiebelt/internal/text"
 )
@@ -152,9 +153,5 @@ func secretSentence(l text.Language, err error) string {
 
 // shortened keeps a text from outside to what a row can hold.
 func shortened(s string) string {
-	const most = 300
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
+	return displaytext.Line(s, 300)
 }
