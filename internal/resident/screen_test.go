@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"wiebelt/internal/health"
+	"wiebelt/internal/native/session"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/card"
 )
 
 // Cards come again when a pause is over, whatever it is that tells so: a call that
@@ -68,5 +70,31 @@ func TestPauseOutlivesAStart(t *testing.T) {
 	d.facts.now.Paused = until
 	if got := health.Assess(d.facts.of(d.engine.Snapshot()), text.Dutch, "", now); got.State != health.Paused {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestSessionHides: what a locked screen, a projector and a quiet desktop show, by the
+// setting card.quiet.
+func TestSessionHides(t *testing.T) {
+	d, _ := running(t)
+	for _, c := range []struct {
+		now     session.State
+		mode    string
+		hidden  bool
+		privacy card.Privacy
+	}{
+		{session.State{}, "hide", false, card.PrivacyFull},
+		{session.State{Locked: true}, "show", true, card.PrivacyFull},
+		{session.State{Quiet: true}, "show", false, card.PrivacyFull},
+		{session.State{Quiet: true}, "number", false, card.PrivacyNumber},
+		{session.State{Quiet: true}, "hide", true, card.PrivacyFull},
+		{session.State{Presenting: true}, "show", false, card.PrivacyNumber},
+		{session.State{Presenting: true}, "hide", true, card.PrivacyFull},
+	} {
+		d.session.Store(&c.now)
+		d.set.Card.Quiet = c.mode
+		if got := d.cardConfig(); got.Hidden != c.hidden || got.Privacy != c.privacy {
+			t.Errorf("%+v, %s: hidden %v, %s", c.now, c.mode, got.Hidden, got.Privacy)
+		}
 	}
 }
