@@ -61,7 +61,7 @@ func TestWhatCannotBeBuilt(t *testing.T) {
 	}
 	build := func(xml Source, more ...Source) error { return Build(t.Context(), io.Discard, xml, more) }
 	var e *BuildError
-	if err := build(source("a.xml", strings.Repeat("x", 5<<20))); !errors.As(err, &e) || *e != (BuildError{XMLTooLarge, 0}) {
+	if err := build(source("a.xml", strings.Repeat("x", int(Defaults.XML)+1))); !errors.As(err, &e) || *e != (BuildError{XMLTooLarge, 0}) {
 		t.Error(err)
 	}
 	if err := build(xml, make([]Source, 10_000)...); !errors.As(err, &e) || *e != (BuildError{TooManyEntries, -1}) {

@@ -173,8 +173,11 @@ func TestRecorderTicksOff(t *testing.T) {
 		t.Errorf("%d missed after the file was opened", store.Missed())
 	}
 
-	// "Niet deze relatie" on the card is in the history, and goes when it is undone.
+	// "Niet deze relatie" on the card is in the history, and goes when it is undone; how
+	// the call ended was told before, and stays.
 	e.Call++
+	record(-1, true)
+	e.Ended, e.Reason = time.Time{}, call.ReasonUnknown
 	known := e.Card
 	known.Outcome, known.Contacts, known.LinkOK = engine.Found, []contact.Contact{{ID: "c1", Initials: "J.", FamilyName: "Vries", RelationNumber: "100200"}}, []bool{false}
 	for _, denied := range []bool{false, true, false} {
@@ -190,6 +193,8 @@ func TestRecorderTicksOff(t *testing.T) {
 		}
 		if g := got[0]; g.TakenOff != denied || g.Name != "J. Vries" || (g.RelationNumber == "") != denied {
 			t.Errorf("denied %v: taken off %v, %q with %q", denied, g.TakenOff, g.Name, g.RelationNumber)
+		} else if g.Ended.IsZero() || g.Result != history.ResultMissed {
+			t.Errorf("denied %v: ended %v, %q", denied, g.Ended, g.Result)
 		}
 	}
 }

@@ -250,7 +250,7 @@ func TestPrivacy(t *testing.T) {
 	for v, words := range secret {
 		for name, c := range gallery(t) {
 			for _, strip := range []bool{false, true} {
-				c.Strip = strip
+				c.Strip, c.Via = strip, "Receptie (101)"
 				f := layout(c, Look{Language: text.Dutch, Privacy: v, Now: now, List: List{Open: true}})
 				for _, w := range f.words {
 					for _, s := range words {
