@@ -161,14 +161,17 @@ func (p *Prefix) private(name string, args ...string) *exec.Cmd {
 // tool runs one of wine's own helpers to its end.
 func (p *Prefix) tool(name string, env []string, args ...string) error {
 	cmd := p.private(name, args...)
-	cmd.Env = env
+	said := p.output() // a file, since wine's server keeps it
+	defer said.Close()
+	cmd.Env, cmd.Stdout, cmd.Stderr = env, said, said
 	if err := cmd.Start(); err != nil {
 		return err
 	}
 	stop := time.AfterFunc(3*time.Minute, func() { cmd.Process.Kill() })
 	defer stop.Stop()
 	if err := cmd.Wait(); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		text, _ := os.ReadFile(said.Name())
+		return fmt.Errorf("%s %s: %w: %s", name, args, err, text)
 	}
 	return nil
 }
