@@ -2,6 +2,7 @@ package call
 
 import (
 	"cmp"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -90,6 +91,9 @@ func TestIdentity(t *testing.T) {
 		"the way that tells more takes a merged call over": {
 			{0, url, "", Ringing, a, Began, 1}, {s, bare, "x", Ringing, a, SameCall, 1}, {9 * s, bare, "x", Ended, a, WasEnded, 1},
 		},
+		"what is answered is no longer merged": {
+			{0, bare, "x", Ringing, a, Began, 1}, {s, bare, "x", Answered, a, WasAnswered, 1}, {2 * s, full, "1", Ringing, a, Began, 2},
+		},
 		"an id of another way changes nobody": {
 			{0, bare, "1", Ringing, a, Began, 1}, {s, full, "1", Answered, b, Began, 2},
 		},
@@ -119,14 +123,28 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// TestACallBackIsAnother: calling the number that rings is a call of its own.
+// TestACallBackIsAnother: calling the number that rings is a call of its own, whichever
+// is heard of first.
 func TestACallBackIsAnother(t *testing.T) {
-	tr := NewTracker()
-	for i, e := range []Event{{Source: bare, ID: "x"}, {Source: full, ID: "1", Direction: Outgoing}} {
-		e.Number, e.At = "+31612345678", t0
-		if got := tr.Apply(e, e.Number, t0); got.Kind != Began || got.Call.ID != ID(i+1) {
-			t.Errorf("%+v", got)
+	in, out := Event{Source: bare, ID: "x"}, Event{Source: full, ID: "1", Direction: Outgoing}
+	for _, events := range [][]Event{{in, out}, {out, in}} {
+		tr := NewTracker()
+		for i, e := range events {
+			e.Number, e.At = "+31612345678", t0
+			if got := tr.Apply(e, e.Number, t0); got.Kind != Began || got.Call.ID != ID(i+1) {
+				t.Errorf("%+v", got)
+			}
 		}
+	}
+}
+
+// TestASecondSourceAddsWhatItKnows and takes nothing away.
+func TestASecondSourceAddsWhatItKnows(t *testing.T) {
+	tr := NewTracker()
+	tr.Apply(Event{Source: bare, ID: "x", Number: "1", Name: "first"}, "1", t0)
+	got := tr.Apply(Event{Source: full, ID: "1", Number: "1", Name: "second", Line: "line", Via: "via", Queue: "queue"}, "1", t0)
+	if c := got.Call; got.Kind != SameCall || c.Name != "first" || c.Line != "line" || c.Via != "via" || c.Queue != "queue" {
+		t.Errorf("%+v", got)
 	}
 }
 
@@ -226,6 +244,9 @@ func TestSourcesShowWhatTheyReport(t *testing.T) {
 	if got := call(Ringing); got != AllStates {
 		t.Errorf("the next call: %d", got)
 	}
+	if got := call(Ended, Answered); got != AllStates {
+		t.Errorf("and another one: %d", got)
+	}
 	tr = NewTracker()
 	if got := call(Ringing, Ended); got != RingAndEnd {
 		t.Errorf("an end: %d", got)
@@ -242,14 +263,36 @@ func TestLostConnectionLeavesRingOnlyCalls(t *testing.T) {
 	}
 }
 
+// TestFloodIsBounded, and ends no call of another kind of source.
 func TestFloodIsBounded(t *testing.T) {
 	tr := NewTracker()
+	tr.Apply(Event{Source: bare, ID: "x", Number: "1"}, "1", t0)
 	for i := range 100_000 {
 		id := time.Duration(i).String()
 		tr.Apply(Event{Source: Source{Kind: KindWebSocket, Conn: id}, ID: id, State: State(i % 2), Number: id}, id, t0)
 	}
 	if tr.Len() > maxLive || len(tr.learned) > 4*maxLive {
 		t.Fatalf("%d calls, %d ways remembered", tr.Len(), len(tr.learned))
+	}
+	if got := tr.Apply(Event{Source: bare, ID: "x", State: Ended}, "1", t0); got.Kind != WasEnded {
+		t.Errorf("the flood ended another call: %+v", got)
+	}
+}
+
+// TestClean: no text of a report reaches a card as it came.
+func TestClean(t *testing.T) {
+	var e Event
+	v := reflect.ValueOf(&e).Elem()
+	for i := range v.NumField() {
+		if f := v.Field(i); f.Kind() == reflect.String {
+			f.SetString("\u202e" + strings.Repeat("1", 2*MaxName))
+		}
+	}
+	e = e.Clean()
+	for i := range v.NumField() {
+		if f := v.Field(i); f.Kind() == reflect.String && (f.Len() == 0 || f.Len() > MaxName || strings.Contains(f.String(), "\u202e")) {
+			t.Errorf("%s has %d bytes: %q", v.Type().Field(i).Name, f.Len(), f)
+		}
 	}
 }
 
