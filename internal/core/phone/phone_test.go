@@ -49,6 +49,8 @@ func TestForms(t *testing.T) {
 		{"tel: 4930123456", "", External, "+4930123456", "+49 30 123456", "004930123456"},
 		{" 0612345678", "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
 		{" 101", "", Internal, "", "101", "101"},
+		{"681721234", "", External, "+31681721234", "06 81 72 12 34", "0681721234"}, // one of Wallis and Futuna too
+		{" 681721234", "", External, "+681721234", "+681 72 12 34", "00681721234"},
 		{"31612345678", "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
 		{"4930123456789", "", External, "+4930123456789", "+49 30 123456789", "004930123456789"},
 		{"0031(0)612345678", "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
@@ -136,7 +138,7 @@ func TestForms(t *testing.T) {
 
 // TestLengths: nine digits as dialled are looked up, eight are not.
 func TestLengths(t *testing.T) {
-	r := rules(t)
+	r := must.Get(NewRules(Config{}))(t)
 	for raw, kind := range map[string]Kind{
 		"02012345": Short, "020123456": External, "0201234567": External, "31201234567": External, "0031201234567": External,
 		"12345678": Short, "123456789": External, "+4912345": Short, "+49123456": Short, "+491234567": External,
