@@ -127,6 +127,7 @@ func TestOpenFile(t *testing.T) {
 		"ours":                        {func(_, f string) error { return nil }, Alone, ""},
 		"others may read":             {func(_, f string) error { return os.Chmod(f, 0o644) }, Ours, ""},
 		"alone, but others may read":  {func(_, f string) error { return os.Chmod(f, 0o640) }, Alone, Read},
+		"alone, in a readable folder": {func(d, _ string) error { return os.Chmod(d, 0o755) }, Alone, ""},
 		"others may write":            {func(_, f string) error { return os.Chmod(f, 0o620) }, Ours, Written},
 		"another's":                   {func(_, f string) error { return os.Chown(f, stranger, -1) }, Ours, Owner},
 		"another's, as administrator": {func(_, f string) error { return os.Chown(f, stranger, -1) }, Admins, Owner},

@@ -487,7 +487,7 @@ func (e *Engine) record(c *card) {
 // whose is the index of the contact who goes into the history as the caller.
 func (c *card) whose() int {
 	switch {
-	case c.Possible || c.Number.Kind != phone.External:
+	case c.Possible:
 		return -1
 	case c.Opened >= 0:
 		return c.Opened

@@ -64,6 +64,9 @@ func TestFloodTakesNothingFromAnotherSource(t *testing.T) {
 	if s := b.e.Snapshot(); len(s.Cards) != MaxShown || !slices.ContainsFunc(s.Cards, func(c Card) bool { return c.Outcome == Found }) {
 		t.Errorf("the flood took the call of another way: %d cards", len(s.Cards))
 	}
+	if n := len(b.e.s.rings); n > 4*maxCalls {
+		t.Errorf("%d callers are remembered", n)
+	}
 	b.event(quiet, "1", known, call.Answered)
 	b.until("answered", func(s *Snapshot) bool {
 		return slices.ContainsFunc(s.Cards, func(c Card) bool { return c.Phase == PhaseAnswered })

@@ -229,9 +229,7 @@ func (e *Engine) Watch() <-chan struct{} {
 // Run owns the engine until ctx ends. It starts lookups and browsers on
 // goroutines of their own, all of which have ended when it returns.
 func (e *Engine) Run(ctx context.Context) {
-	ctx, cancel := context.WithCancel(ctx)
 	defer func() {
-		cancel()
 		e.s.work.Wait()
 		close(e.done)
 		e.mu.Lock()

@@ -25,6 +25,7 @@ func TestOutcomes(t *testing.T) {
 		"empty":      {"", Withheld, 0},
 		"internal":   {"101", Internal, 0},
 		"short":      {"0800 1234", Short, 0},
+		"not asked":  {"020 111 22 33", Short, 0},
 		"own line":   {"020 765 43 21", Own, 0},
 		"not filled": {"%CallerNumber%", Unfilled, 0},
 	} {

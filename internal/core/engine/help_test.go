@@ -73,7 +73,7 @@ type harness struct {
 
 func start(t *testing.T, change func(*Params)) *harness {
 	t.Helper()
-	rules, err := phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4, Lines: []phone.Line{{Number: "0207654321", Name: "Schade"}}})
+	rules, err := phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4, NeverLookup: []string{"0201112233"}, Lines: []phone.Line{{Number: "0207654321", Name: "Schade"}}})
 	must.Do(t, err)
 	b := &harness{t: t, clock: clocktest.New(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)), opened: make(chan string, 8),
 		hub: &hub{reply: map[string]func(context.Context) ([]contact.Contact, error){known: people("Vries"), family: people("Zwart", "Bakker", "Aalst")}},

@@ -153,9 +153,6 @@ func named(name string, k contact.Contact) bool {
 // sorted orders contacts by family name without prefix. The order says nothing
 // about who calls.
 func sorted(found []contact.Contact) []contact.Contact {
-	if len(found) < 2 {
-		return slices.Clone(found)
-	}
 	keys := make([]string, len(found))
 	order := make([]int, len(found))
 	for i, k := range found {

@@ -21,6 +21,8 @@ import (
 //	opened …                         what browsers were asked for since
 //	history …                        the last entry: name and how it ended
 //	remembered …                     the choice for the number of card 1
+//	chosen +31201234567 Zwart        a choice from before
+//	same card 1, another card 1      as the first one of the story
 var storyTexts = map[string]string{
 	"blind transfer": `
 		ring a 101 name=Receptie
@@ -130,6 +132,19 @@ var storyTexts = map[string]string{
 		ring b 0612345678
 		shows 0612345678 Vries ringing x2
 		same card 1`,
+	"called, and called back": `
+		call a 0612345678
+		answer a
+		end a
+		shows 0612345678 Vries over strip
+		ring b 0612345678
+		shows 0612345678 Vries ringing
+		another card 1`,
+	"who stays unknown is nobody who rang before": `
+		ring a@cmd anonymous
+		wait 16s
+		ring b@cmd anonymous
+		shows withheld ringing / withheld ringing`,
 	"a repeated ring does not open what was closed": `
 		ring a@cmd 0612345678
 		close 1
@@ -363,6 +378,10 @@ var storyTexts = map[string]string{
 		not-this 1 0
 		shows 0201234567 Aalst+Bakker ringing x2 not-this undo
 		remembered -`,
+	"chosen earlier, and the hub has it no more": `
+		chosen +31201234567 Gone
+		ring a 0201234567
+		shows 0201234567 Aalst+Bakker+Zwart ringing`,
 	"one contact is no choice": `
 		ring a 0612345678
 		open 1 0
@@ -373,7 +392,11 @@ var storyTexts = map[string]string{
 		shows 0881234567 31 ringing many
 		open 1 4
 		opened P04
-		remembered -`,
+		remembered -
+		chosen +31881234567 P04
+		end a missed
+		ring b 0881234567
+		shows 0881234567 31 ringing x2 many`,
 	"not this one, the only one": `
 		ring a 0612345678 name=J.deVries
 		history Vries live

@@ -125,8 +125,12 @@ func (s *storyRun) tell(words []string) error {
 		got := s.choices[s.e.Snapshot().Cards[0].Number.Key()]
 		got = cmp.Or(got, "-")
 		return differ(got, rest)
-	case "same":
-		return differ(fmt.Sprint(s.e.Snapshot().Cards[0].ID), fmt.Sprint(s.first))
+	case "chosen":
+		s.choices[words[1]] = words[2]
+	case "same", "another":
+		if first := s.e.Snapshot().Cards[0].ID == s.first; first != (words[0] == "same") {
+			return fmt.Errorf("the first card: %t", first)
+		}
 	case "nobody":
 		if c := s.e.s.recent[0]; len(c.Contacts)+len(c.found) > 0 {
 			return fmt.Errorf("%d contacts are", len(c.found))
@@ -242,6 +246,9 @@ func (s *storyRun) cards() string {
 		}
 		if c.Opened >= 0 {
 			w = append(w, "opened="+c.Contacts[c.Opened].FamilyName)
+		}
+		if c.OpenError {
+			w = append(w, "no-browser")
 		}
 		if c.NotThis > 0 {
 			w = append(w, "not-this")
