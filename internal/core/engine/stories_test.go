@@ -118,6 +118,14 @@ var storyTexts = map[string]string{
 		shows 0612345678 Vries reported strip
 		ring b@cmd 0687654321
 		shows 0687654321 Jansen ringing`,
+	"only the ring: unfolded at the last moment": `
+		ring a@cmd 0612345678
+		wait 10m55s
+		unfold 1
+		wait 15s
+		shows 0612345678 Vries reported
+		wait 10s
+		shows nothing`,
 	"only the ring: the same caller again keeps the card": `
 		ring a@cmd 0612345678
 		shows 0612345678 Vries ringing
