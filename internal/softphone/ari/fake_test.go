@@ -37,6 +37,7 @@ func (a *asterisk) link() *linktest.Watch { return listen(a.t, linktest.Account(
 
 // TestExchange is what every exchange does to us, and the computer we run on.
 func TestExchange(t *testing.T) {
+	t.Parallel()
 	linktest.ExchangeTests{
 		Ended:   "ended incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567",
 		Hostile: hostile(330),

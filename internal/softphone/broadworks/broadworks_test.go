@@ -206,6 +206,7 @@ func TestTakenOver(t *testing.T) {
 // TestRenewal: what the exchange gives for a short time lives on, and what it does not
 // renew is made anew.
 func TestRenewal(t *testing.T) {
+	t.Parallel()
 	x := newExchange(t)
 	x.With(func() { x.Expires = 1 })
 	w := x.link().Connected()
@@ -293,6 +294,7 @@ func TestOneServer(t *testing.T) {
 // TestReordered: in whatever order the events of some calls come, doubled and with some
 // missing, the last word on all calls is right.
 func TestReordered(t *testing.T) {
+	t.Parallel()
 	x := newExchange(t)
 	a := x.office()
 	w := listen(t, a).Connected()

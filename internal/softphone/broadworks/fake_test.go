@@ -86,6 +86,7 @@ func (x *exchange) last(w *linktest.Watch) {
 
 // TestExchange is what every exchange does to us, and the computer we run on.
 func TestExchange(t *testing.T) {
+	t.Parallel()
 	linktest.ExchangeTests{
 		Ended:   strings.Replace(rings, "ringing", "ended", 1),
 		Hostile: hostile(330),

@@ -81,6 +81,7 @@ func rigged(t testing.TB) (*exchange, *linktest.Exchange) {
 
 // TestExchange is what every exchange does to us, and the computer we run on.
 func TestExchange(t *testing.T) {
+	t.Parallel()
 	linktest.ExchangeTests{
 		Ended:     strings.Replace(rings, "ringing", "ended", 1),
 		Hostile:   hostileEvents(330),

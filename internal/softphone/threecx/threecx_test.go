@@ -178,6 +178,7 @@ func TestGaps(t *testing.T) {
 // TestGapsWithoutEnd: if the count is of the whole exchange's events, ours always
 // have gaps; that must not become a storm of questions.
 func TestGapsWithoutEnd(t *testing.T) {
+	t.Parallel()
 	x := newExchange(t)
 	w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.again = 10 * time.Millisecond }).Connected()
 	for end := time.Now().Add(time.Second); time.Now().Before(end); {
@@ -210,6 +211,7 @@ func TestFault(t *testing.T) {
 
 // TestSnapshotAfterRestart: a participant's number is another call's now.
 func TestSnapshotAfterRestart(t *testing.T) {
+	t.Parallel()
 	x := newExchange(t)
 	x.has(7, ring.json("101", 7))
 	x.has(8, ring.json("102", 8))

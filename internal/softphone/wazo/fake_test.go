@@ -84,6 +84,7 @@ func (x *exchange) expire() {
 
 // TestExchange is what every exchange does to us, and the computer we run on.
 func TestExchange(t *testing.T) {
+	t.Parallel()
 	linktest.ExchangeTests{
 		Ended:   "ended incoming #1736065800.12 +31612345678 (J. de Vries) on 0201234567",
 		Hostile: hostile(330),

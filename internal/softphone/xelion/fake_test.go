@@ -152,6 +152,7 @@ func login(status, code int) linktest.Answer {
 
 // TestExchange is what every exchange does to us, and the computer we run on.
 func TestExchange(t *testing.T) {
+	t.Parallel()
 	const base = "/api/v1/master"
 	linktest.ExchangeTests{
 		Ended:     strings.Replace(rings, "ringing", "ended", 1),

@@ -215,6 +215,7 @@ func TestGaps(t *testing.T) {
 // TestGapsWithoutEnd: if the count is of more than our events, that must not become a
 // storm of questions.
 func TestGapsWithoutEnd(t *testing.T) {
+	t.Parallel()
 	x := newExchange(t)
 	w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.again = 10 * time.Millisecond }).Connected()
 	x.set(from, ring)
@@ -235,6 +236,7 @@ func TestGapsWithoutEnd(t *testing.T) {
 // made anew: a call rings at once, and the connection is another one, as its socket may
 // have been forgotten too.
 func TestRenewal(t *testing.T) {
+	t.Parallel()
 	x := newExchange(t)
 	w := x.link().Connected()
 	x.With(func() { x.Tokens.Valid = nil })
@@ -266,6 +268,7 @@ func TestRenewal(t *testing.T) {
 // and they are not made again and again. It shows when connecting, or when a call rings
 // whose number is asked for.
 func TestReplaced(t *testing.T) {
+	t.Parallel()
 	for name, show := range map[string]func(*exchange, *linktest.Watch, int){
 		"connecting": func(x *exchange, _ *linktest.Watch, _ int) { x.EachSocket(linktest.Cut) },
 		"asking": func(x *exchange, w *linktest.Watch, n int) {
@@ -301,6 +304,7 @@ func TestReplaced(t *testing.T) {
 // TestWithdrawn: the session is renewed again and again, whatever time the server tells,
 // until the login is withdrawn. That is said, though the connection stands.
 func TestWithdrawn(t *testing.T) {
+	t.Parallel()
 	for name, told := range map[string]time.Duration{"it is past": -time.Hour, "another zone": 2 * time.Hour} {
 		t.Run(name, func(t *testing.T) { withdrawn(t, told) })
 	}
@@ -327,6 +331,7 @@ func withdrawn(t *testing.T, told time.Duration) {
 // TestWithoutSocket: the list is asked for again and again, not often, until there is a
 // socket.
 func TestWithoutSocket(t *testing.T) {
+	t.Parallel()
 	x := newExchange(t)
 	x.Intercept(linktest.Status("/api/v1/master/me/websocket", http.StatusForbidden))
 	const pace = 100 * time.Millisecond

@@ -72,6 +72,7 @@ func TestMain(m *testing.M) { linktest.Main(m) }
 
 // TestExchange is what every exchange does to us, and the computer we run on.
 func TestExchange(t *testing.T) {
+	t.Parallel()
 	odd := []string{"", "{", "null", "[]", "17", `{"errcode":null}`, `{"errcode":{}}`, `{"errcode":0}`, `{"type":30008,"msg":"{\"extension\":\"101\"}"}`, `{"type":30011}`, `{"type":30011,"msg":17}`,
 		`{"type":30011,"msg":"{"}`, `{"type":30011,"msg":{"call_id":{},"members":7}}`, "heartbeat", "heartbeat response\n", "\x00", strings.Repeat("[", 50_000), event(told("", "RING", "101 RING"))}
 	linktest.ExchangeTests{
