@@ -190,6 +190,7 @@ func (s *site) replace(lost, left int) {
 // once, and who was away is told of every call that he missed. With one relay left
 // users know that nothing works, and one that is lost for good can be replaced.
 func TestClusterKilled(t *testing.T) {
+	beside(t)
 	s := newSite(t, 20, here)
 	s.listen()
 	rounds := 1

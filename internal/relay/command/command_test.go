@@ -322,6 +322,7 @@ func TestHub(t *testing.T) {
 // TestExchange: a relay that runs follows what is set: an exchange and its secret, its
 // going, and the hub. What cannot be used changes nothing, and the status says so.
 func TestExchange(t *testing.T) {
+	t.Parallel()
 	a := must.Get(simulate.StartARI(t.Context(), "", simulate.Account{User: "wiebelt", Secret: "canary-1"}))(t)
 	defer func() { _ = a.Close() }()
 	o := newOffice(t)

@@ -48,6 +48,7 @@ func (d *station) until(t *testing.T, what string, ok func() bool) {
 // files of its server are damaged by a power cut.
 func TestFullDisk(t *testing.T) {
 	if os.Getenv(ownDisk) == "" {
+		beside(t)
 		cmd := exec.Command(os.Args[0], "-test.run=^TestFullDisk$", "-test.v", "-test.timeout=5m")
 		cmd.Env = append(os.Environ(), ownDisk+"=1")
 		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNS, Pdeathsig: unix.SIGKILL}

@@ -157,6 +157,7 @@ func (s *site) back(i int) {
 // itself what keeps it from working.
 func TestPartition(t *testing.T) {
 	if os.Getenv(apart) == "" {
+		beside(t)
 		cmd := exec.Command(os.Args[0], "-test.run=^TestPartition$", "-test.v", "-test.timeout=90m")
 		cmd.Env = append(os.Environ(), apart+"=1")
 		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNET, Pdeathsig: unix.SIGKILL}

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -36,6 +37,10 @@ const asProgram = "WIEBELT_RELAY_PROGRAM"
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		os.Exit(Main(Build{Version: "test"}, os.Args, os.Stdin, os.Stdout, os.Stderr))
+	}
+	flag.Parse()
+	if err := flag.Set("test.parallel", "4"); err != nil { // those that run beside others mostly wait
+		panic(err)
 	}
 	os.Exit(m.Run())
 }

@@ -62,6 +62,14 @@ type place struct {
 	launch func(start func() error) error
 }
 
+// beside has a test, which mostly waits, run beside others; where it measures how long
+// users wait, it runs alone.
+func beside(t *testing.T) {
+	if os.Getenv("SOAK") == "" {
+		t.Parallel()
+	}
+}
+
 // here are three addresses of this computer.
 var here = []place{{host: "127.0.0.2"}, {host: "127.0.0.3"}, {host: "127.0.0.4"}}
 

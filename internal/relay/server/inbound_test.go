@@ -49,6 +49,7 @@ func (o *office) linkIs(state string) (is wire.LinkState) {
 // TestInboundLost: an Asterisk that connects by itself is heard again as soon as it has
 // come back, twenty times: also where its connection of before hangs. A call that began meanwhile rings, one that ended is over.
 func TestInboundLost(t *testing.T) {
+	t.Parallel()
 	o := start(t)
 	a := o.connects()
 	anna, _ := o.desk(users.Entry{User: "anna", Extensions: []string{"101"}})

@@ -135,6 +135,7 @@ func TestJournal(t *testing.T) {
 // user has it, he was removed, the office says so, or its days are over; nor of what the
 // relay knew of a user who was removed, before and then.
 func TestJournalForgotten(t *testing.T) {
+	t.Parallel()
 	o := start(t, func(c *Config) { c.Settings.Journal.Days = 2 })
 	const own = 1000 // canaries of the users themselves
 	for i, u := range []wire.User{"anna", "bob", "carla", "dirk"} {

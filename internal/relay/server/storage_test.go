@@ -19,6 +19,7 @@ import (
 // TestLost: where a stream of the relay is lost, it tells users so and makes it again,
 // with the users that there were; they stay joined, and calls go on.
 func TestLost(t *testing.T) {
+	t.Parallel()
 	o := start(t, func(c *Config) { c.Settings.Journal.Days = 2 })
 	anna, _ := o.desk(users.Entry{User: "anna", Extensions: []string{"101"}})
 	key := o.key("anna")
