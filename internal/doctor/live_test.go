@@ -129,6 +129,7 @@ func (h hanging) Get(context.Context, secret.Ref) (string, error) { <-h.until; r
 // TestEverythingHangs: each check says so by itself, and all of it takes less
 // than ten seconds.
 func TestEverythingHangs(t *testing.T) {
+	t.Parallel()
 	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t) // takes connections and says nothing
 	defer l.Close()
 	cfg := configured(t, strings.ReplaceAll(setUp, "https://hub.example", "http://"+l.Addr().String()))
@@ -176,6 +177,7 @@ func TestEverythingHangs(t *testing.T) {
 
 // TestHangingHubWithASecret: the token is waited for no longer than the rest.
 func TestHangingHubWithASecret(t *testing.T) {
+	t.Parallel()
 	over := make(chan struct{})
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodHead {
@@ -230,6 +232,7 @@ func residentOf(t *testing.T, d profile.Dirs, version, build string, a answering
 // TestAsksTheResident: one that answers, one of another version, one that hangs,
 // one that talks nonsense, one that died.
 func TestAsksTheResident(t *testing.T) {
+	t.Parallel()
 	ask := func(cfg Config) Report { return runJSON(t, cfg, calm()) }
 	t.Run("answers", func(t *testing.T) {
 		cfg := configured(t, "")

@@ -72,6 +72,7 @@ func quietly(string, []Check) {}
 // TestStream: every check is told of once, those that hang last, and the report
 // keeps the order of the table.
 func TestStream(t *testing.T) {
+	t.Parallel()
 	slow := calm()
 	slow.trayHost = func(ctx context.Context) bool { <-ctx.Done(); return false }
 	var told []string

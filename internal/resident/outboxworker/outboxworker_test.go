@@ -335,6 +335,7 @@ func TestDeliveriesHold(t *testing.T) {
 // TestDeliveriesResolve: what is maybe delivered waits for a person, the tray
 // says so, and a person decides with a note.
 func TestDeliveriesResolve(t *testing.T) {
+	t.Parallel()
 	d := newDeliverer(t)
 	d.asked.Faults().Set(localhub.AtTransaction, localhub.Fault{Body: localhub.BodyCut, Times: 2})
 	d.add(d.file("a.zip", "a"), d.file("b.zip", "b"))
@@ -358,6 +359,7 @@ func TestDeliveriesResolve(t *testing.T) {
 // TestDeliveriesBesideACommand: while a command delivers, the resident hands over
 // and waits; when the command ends it goes on.
 func TestDeliveriesBesideACommand(t *testing.T) {
+	t.Parallel()
 	d := newDeliverer(t)
 	d.stop() // or it could be the first to deliver
 	options := d.deliveries.options()
