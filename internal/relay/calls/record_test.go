@@ -164,12 +164,18 @@ func TestPassedOn(t *testing.T) {
 	}
 }
 
-// TestAnotherCaller: of who called before nothing stays.
+// TestAnotherCaller: of who called before nothing stays; of who is told of again, all that
+// is not told anew.
 func TestAnotherCaller(t *testing.T) {
-	before, after := report(0, call.Ringing, "anna"), report(time.Second, call.Ringing, "anna")
+	before, more, after := report(0, call.Ringing, "anna"), report(time.Second, call.Ringing, "anna"), report(2*time.Second, call.Ringing, "anna")
 	before.Number, before.Name, before.Line = "101", "Receptie", "0201234567"
+	more.Queue = "Schade"
 	after.Number = "0698760011"
-	r := take(t, take(t, Record{}, before), after)
+	r := take(t, Record{}, before, more)
+	if c, _ := r.For("anna"); c.Number != "101" || c.Name != "Receptie" || c.Queue != "Schade" || !r.Began.Equal(before.At) {
+		t.Errorf("%+v", r)
+	}
+	r = take(t, r, after)
 	if c, _ := r.For("anna"); c.Number != "0698760011" || c.Name != "" || c.Line != "0201234567" {
 		t.Errorf("%+v", c)
 	}
@@ -210,6 +216,11 @@ func TestTaken(t *testing.T) {
 	r = take(t, r, again(time.Minute, call.Ringing, "bob"), again(61*time.Second, call.Answered, "anna"))
 	if got := heard(r, "bob"); got != "ringing   false" {
 		t.Errorf("passed on to bob: %s", got)
+	}
+	taken := again(time.Second, call.Answered, "anna")
+	r = take(t, Record{}, again(0, call.Ringing, "anna"), taken, again(time.Second/2, call.Ringing, "bob"), taken)
+	if got := heard(r, "bob"); got != "ended elsewhere anna true" {
+		t.Errorf("his ring was told late, and the answer again: %s", got)
 	}
 	r = take(t, Record{}, report(0, call.Ringing, "anna", "bob"), report(time.Second, call.Answered, "anna"))
 	if got := heard(r, "bob"); got != "ringing   true" {
