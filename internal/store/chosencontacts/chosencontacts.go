@@ -15,6 +15,8 @@ import (
 	"crypto/sha256"
 	"errors"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -59,11 +61,10 @@ type Store struct {
 
 	mu      sync.RWMutex // protects what follows; never held while waiting for anything
 	keep    bool
-	key     []byte            // nil as long as it is not known
-	kept    map[tag]choice    // what the file has, or will have
-	session map[string]choice // by number, as long as there is no key
-	undone  []op              // what was done to session, for kept
-	changed bool              // kept is not what the file has
+	key     []byte         // nil as long as it is not known
+	kept    map[tag]choice // what the file has, or will have
+	undone  []op           // what is to be done to kept once there is a key
+	changed bool           // kept is not what the file has
 
 	file file // Run's alone
 }
@@ -85,7 +86,7 @@ type op struct {
 
 // New makes a Store that knows nothing until Run.
 func New(p Params) *Store {
-	return &Store{p: p, keep: p.Keep, kept: map[tag]choice{}, session: map[string]choice{},
+	return &Store{p: p, keep: p.Keep, kept: map[tag]choice{},
 		wake: make(chan struct{}, 1), commands: make(chan func(context.Context)), done: make(chan struct{})}
 }
 
@@ -93,11 +94,16 @@ func New(p Params) *Store {
 func (s *Store) Earlier(number string) (contactID string, ok bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	c, ok := s.session[number]
-	if !ok && s.key != nil {
-		c, ok = s.kept[s.tag(number)]
+	var c choice
+	if s.key != nil {
+		c = s.kept[s.tag(number)]
 	}
-	if !ok || !s.keep || s.p.Now().Sub(c.used) >= KeepFor {
+	for _, o := range s.undone {
+		if o.number == number {
+			c = o.after(c)
+		}
+	}
+	if c == (choice{}) || !s.keep || s.p.Now().Sub(c.used) >= KeepFor {
 		return "", false
 	}
 	return c.contact, true
@@ -124,37 +130,48 @@ func (s *Store) do(o op) {
 		return
 	}
 	if s.key != nil {
-		apply(s.kept, s.tag(o.number), o, &s.changed)
-	} else {
-		var changed bool
-		apply(s.session, o.number, o, &changed)
-		if s.undone = append(s.undone, o); len(s.undone) > maxChoices {
-			s.undone = append(s.undone[:0], s.undone[len(s.undone)-maxChoices/2:]...)
-		}
+		s.apply(o)
+	} else if s.undone = append(s.undone, o); len(s.undone) > maxChoices {
+		s.undone = slices.Delete(s.undone, 0, 1)
 	}
-	s.wakeRun()
+	wake.Up(s.wake)
 }
 
-func apply[K comparable](m map[K]choice, k K, o op, changed *bool) {
+// after is the choice for the number once o was done, where it was c before; of none
+// it is none.
+func (o op) after(c choice) choice {
 	switch {
 	case o.chose:
-		m[k] = choice{o.contact, o.at}
-		if len(m) > maxChoices {
-			delete(m, oldest(m))
-		}
-	case m[k].contact == o.contact:
-		delete(m, k)
-	default:
-		return
+		return choice{o.contact, o.at}
+	case o.contact == c.contact:
+		return choice{}
 	}
-	*changed = true
+	return c
 }
 
-func oldest[K comparable](m map[K]choice) (at K) {
+// apply does o to kept. The key is known.
+func (s *Store) apply(o op) {
+	t := s.tag(o.number)
+	was := s.kept[t]
+	switch now := o.after(was); now {
+	case was:
+		return
+	case choice{}:
+		delete(s.kept, t)
+	default:
+		s.kept[t] = now
+		if len(s.kept) > maxChoices {
+			delete(s.kept, oldest(s.kept))
+		}
+	}
+	s.changed = true
+}
+
+func oldest(kept map[tag]choice) (at tag) {
 	first := true
-	for k, c := range m {
-		if first || c.used.Before(m[at].used) {
-			at, first = k, false
+	for t, c := range kept {
+		if first || c.used.Before(kept[at].used) {
+			at, first = t, false
 		}
 	}
 	return at
@@ -171,17 +188,12 @@ func (s *Store) Configure(keep bool) {
 	if s.keep = keep; !keep {
 		s.clear()
 	}
-	s.wakeRun()
+	wake.Up(s.wake)
 }
 
 func (s *Store) clear() {
 	clear(s.kept)
-	clear(s.session)
 	s.undone, s.changed = nil, false
-}
-
-func (s *Store) wakeRun() {
-	wake.Up(s.wake)
 }
 
 // tag hashes a number. The key is known.
@@ -246,24 +258,10 @@ func (s *Store) command(ctx context.Context, f func(context.Context) error) (err
 // file has.
 func (s *Store) deleteIf(gone func(t tag, n string, c choice) bool) error {
 	s.mu.Lock()
-	for t, c := range s.kept {
-		if gone(t, "", c) {
-			delete(s.kept, t)
-			s.changed = true
-		}
-	}
-	for n, c := range s.session {
-		if gone(tag{}, n, c) {
-			delete(s.session, n)
-		}
-	}
-	undone := s.undone[:0]
-	for _, o := range s.undone {
-		if !gone(tag{}, o.number, choice{o.contact, o.at}) {
-			undone = append(undone, o)
-		}
-	}
-	s.undone = undone
+	had := len(s.kept)
+	maps.DeleteFunc(s.kept, func(t tag, c choice) bool { return gone(t, "", c) })
+	s.changed = s.changed || len(s.kept) != had
+	s.undone = slices.DeleteFunc(s.undone, func(o op) bool { return gone(tag{}, o.number, choice{o.contact, o.at}) })
 	s.mu.Unlock()
 	return s.save()
 }

@@ -131,10 +131,9 @@ func (s *Store) findKey(ctx context.Context) error {
 		s.changed = true
 	}
 	for _, o := range s.undone {
-		apply(s.kept, s.tag(o.number), o, &s.changed)
+		s.apply(o)
 	}
 	s.undone = nil
-	clear(s.session)
 	return nil
 }
 
