@@ -158,14 +158,8 @@ func (d *Data) Count(ctx context.Context) (n int, err error) {
 	return n, failed("contacts", err)
 }
 
-// querier is a connection, a transaction or the database.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
-
 // has reports whether a query gives any row.
-func (d *Data) has(ctx context.Context, q querier, query string, args ...any) (has bool, err error) {
+func (d *Data) has(ctx context.Context, q sqlitefile.Querier, query string, args ...any) (has bool, err error) {
 	err = q.QueryRowContext(d.ctx(ctx), "SELECT EXISTS ("+query+")", args...).Scan(&has)
 	return has, err
 }

@@ -229,7 +229,7 @@ func (m *importer) mayImport() (unlock func(), err error) {
 	return func() { _ = l.Unlock() }, nil
 }
 
-func (m *importer) invented(q querier) (bool, error) {
+func (m *importer) invented(q sqlitefile.Querier) (bool, error) {
 	return m.has(m.dbctx, q, "SELECT 1 FROM contacts WHERE invented = 1")
 }
 
@@ -314,7 +314,7 @@ func (m *importer) twice() error {
 }
 
 // there looks for ids that the hub has already.
-func (m *importer) there(q querier) error {
+func (m *importer) there(q sqlitefile.Querier) error {
 	if m.opt.Replace {
 		return nil
 	}

@@ -69,13 +69,8 @@ func insert(ctx context.Context, tx *sql.Tx, it Item) error {
 	return err
 }
 
-type querier interface {
-	QueryContext(context.Context, string, ...any) (*sql.Rows, error)
-	QueryRowContext(context.Context, string, ...any) *sql.Row
-}
-
 // one is an item by its id, or ErrNoItem.
-func one(ctx context.Context, q querier, id string) (Item, error) {
+func one(ctx context.Context, q sqlitefile.Querier, id string) (Item, error) {
 	it, err := scanItem(q.QueryRowContext(ctx, "SELECT id, "+columns+" FROM items WHERE id = ?", id))
 	if errors.Is(err, sql.ErrNoRows) {
 		err = ErrNoItem
@@ -84,7 +79,7 @@ func one(ctx context.Context, q querier, id string) (Item, error) {
 }
 
 // some are the items that follow where.
-func some(ctx context.Context, q querier, where string, args ...any) ([]Item, error) {
+func some(ctx context.Context, q sqlitefile.Querier, where string, args ...any) ([]Item, error) {
 	return sqlitefile.Rows(scanItem)(q.QueryContext(ctx, "SELECT id, "+columns+" FROM items WHERE "+where, args...))
 }
 
@@ -95,7 +90,7 @@ func (q *Queue) fields() []any {
 		sqlitefile.At(&q.From), sqlitefile.At(&q.Resume), &q.pauses}
 }
 
-func readQueue(ctx context.Context, from querier) (q Queue, err error) {
+func readQueue(ctx context.Context, from sqlitefile.Querier) (q Queue, err error) {
 	err = from.QueryRowContext(ctx, "SELECT "+queueColumns+" FROM queue").Scan(q.fields()...)
 	return q, err
 }

@@ -106,9 +106,7 @@ func scan(row sqlitefile.Row) (Entry, error) {
 }
 
 // get gives the entry with an ID, or ErrGone.
-func get(ctx context.Context, q interface {
-	QueryRowContext(context.Context, string, ...any) *sql.Row
-}, id int64) (Entry, error) {
+func get(ctx context.Context, q sqlitefile.Querier, id int64) (Entry, error) {
 	return orGone(scan(q.QueryRowContext(ctx, `SELECT `+all+` FROM calls WHERE id = ?`, id)))
 }
 

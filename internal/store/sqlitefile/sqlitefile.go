@@ -44,26 +44,18 @@ func Make(path string, who filetrust.Who) (os.FileInfo, error) {
 	return info, errors.Join(err, f.Close())
 }
 
-// Open opens a file with the driver's query, such as "mode=ro&_pragma=…".
+// Open opens a file with the driver's query, such as "mode=ro&_pragma=…". The file is
+// named by a URI, since nothing else can say mode=ro.
 func Open(path, query string) (*sql.DB, error) {
-	uri, err := URI(path)
+	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
-	return sql.Open("sqlite", uri+"?"+query)
-}
-
-// URI names a file for the driver; only a URI can say mode=ro.
-func URI(path string) (string, error) {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path // C:/…
 	}
-	p := filepath.ToSlash(path)
-	if !strings.HasPrefix(p, "/") {
-		p = "/" + p // C:/…
-	}
-	return (&url.URL{Scheme: "file", Path: p}).String(), nil
+	return sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: query}).String())
 }
 
 // Sides are the files that SQLite keeps beside a file.
@@ -85,20 +77,12 @@ func Check(ctx context.Context, db *sql.DB) error {
 // file at the same time get in each other's way for a moment, at which SQLite does
 // not wait by itself: whoever is refused tries again, for ten seconds.
 func Prepare(ctx context.Context, db *sql.DB, steps []Step) error {
-	for late := time.Now().Add(10 * time.Second); ; {
-		err := Check(ctx, db)
-		if err == nil {
-			err = Migrate(ctx, db, steps)
-		}
-		if Code(err)&0xff != sqlite3.SQLITE_BUSY || time.Now().After(late) {
+	return whileBusy(ctx, 10*time.Second, func() error {
+		if err := Check(ctx, db); err != nil {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
+		return Migrate(ctx, db, steps)
+	})
 }
 
 // heldFor is how long others may hold the log before EmptyLog says so.
@@ -109,18 +93,21 @@ const heldFor = 5 * time.Second
 // same SQLite does not wait by itself, so this does; ErrHeld if somebody has been
 // reading all the time.
 func EmptyLog(ctx context.Context, db *sql.DB) error {
-	for late := time.Now().Add(heldFor); ; {
+	return whileBusy(ctx, heldFor, func() error {
 		var busy, pages, moved sql.NullInt64
 		err := db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved)
-		if err == nil && busy.Int64 == 0 {
-			return nil
-		}
-		if err == nil {
+		if err == nil && busy.Int64 != 0 {
 			err = ErrHeld
-		} else if Code(err)&0xff != sqlite3.SQLITE_BUSY {
-			return err
 		}
-		if time.Now().After(late) {
+		return err
+	})
+}
+
+// whileBusy does something again while others are in its way, for so long at most.
+func whileBusy(ctx context.Context, most time.Duration, do func() error) error {
+	for late := time.Now().Add(most); ; {
+		err := do()
+		if !errors.Is(err, ErrHeld) && Code(err)&0xff != sqlite3.SQLITE_BUSY || time.Now().After(late) {
 			return err
 		}
 		select {
@@ -198,10 +185,14 @@ func Migrate(ctx context.Context, db *sql.DB, steps []Step) error {
 	}
 }
 
-// Version is how many steps a file has had.
-func Version(ctx context.Context, q interface {
+// Querier is a database, a connection to it or a transaction.
+type Querier interface {
+	QueryContext(context.Context, string, ...any) (*sql.Rows, error)
 	QueryRowContext(context.Context, string, ...any) *sql.Row
-}) (int, error) {
+}
+
+// Version is how many steps a file has had.
+func Version(ctx context.Context, q Querier) (int, error) {
 	var v int
 	err := q.QueryRowContext(ctx, "PRAGMA user_version").Scan(&v)
 	return v, err
