@@ -311,8 +311,8 @@ func seed(tb testing.TB, path string, n int) {
 	must.Do(tb, err)
 	_, err = s.db.Exec(`WITH RECURSIVE i(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < ?)
 		INSERT INTO calls (`+columns+`) SELECT rang - n * 60000000, answered, ended, outgoing, kind, printf('+316%08d', n), printf('06 %08d', n),
-			line, line_number, via, char(65 + n % 26) || '. ' || name, contact_id, relation_number, link, matches, outcome, result,
-			char(97 + n % 26) || printf('. de vries%s316%08d', char(10), n) || char(10) || 'schade' || char(10) || '0201234567', handled, taken_off, taken_by
+			line, line_number, via, char(65 + n % 26) || '. ' || name, contact_id, relation_number, link, matches, outcome, result, handled, taken_off, taken_by,
+			char(97 + n % 26) || printf('. de vries%s316%08d', char(10), n) || char(10) || 'schade' || char(10) || '0201234567'
 		FROM i, calls WHERE id = ?`, n-1, id)
 	must.Do(tb, err)
 	must.Do(tb, s.Close())

@@ -74,34 +74,29 @@ func fillFind(ctx context.Context, tx *sql.Tx) error {
 	}
 }
 
-// columns are those that an entry writes; all are those that are read.
+// all are the columns that are read, columns those that an entry writes: what is
+// searched is made of the others.
 const (
-	columns = `rang, answered, ended, outgoing, kind, number, shown, line, line_number, via,
-	name, contact_id, relation_number, link, matches, outcome, result, find, handled, taken_off, taken_by`
-	all = `id, ` + columns
+	fields = `rang, answered, ended, outgoing, kind, number, shown, line, line_number, via,
+	name, contact_id, relation_number, link, matches, outcome, result, handled, taken_off, taken_by`
+	all     = `id, ` + fields
+	columns = fields + `, find`
 )
 
-// values are an entry's columns in the order of columns.
-func (e Entry) values() []any {
-	return []any{sqlitefile.Micros(e.Rang), sqlitefile.Micros(e.Answered), sqlitefile.Micros(e.Ended), e.Outgoing, e.Kind, e.Number, e.Shown,
-		e.Line, e.LineNumber, e.Via, e.Name, e.ContactID, e.RelationNumber, e.Link, e.Matches, e.Outcome, e.Result, e.find(),
-		sqlitefile.Micros(e.Handled), e.off, e.By}
+// fields are an entry's columns in the order of fields, to be read and written.
+func (e *Entry) fields() []any {
+	at := sqlitefile.At
+	return []any{at(&e.Rang), at(&e.Answered), at(&e.Ended), &e.Outgoing, &e.Kind, &e.Number, &e.Shown, &e.Line, &e.LineNumber, &e.Via,
+		&e.Name, &e.ContactID, &e.RelationNumber, &e.Link, &e.Matches, &e.Outcome, &e.Result, at(&e.Handled), &e.off, &e.By}
 }
 
+// values are an entry's columns in the order of columns.
+func (e Entry) values() []any { return append(e.fields(), e.find()) }
+
 // scan reads all.
-func scan(row sqlitefile.Row) (Entry, error) {
-	var e Entry
-	var rang, answered, ended, handled int64
-	var find sql.RawBytes
-	var dest any = &find
-	if _, one := row.(*sql.Row); one { // which cannot lend bytes
-		dest = new(string)
-	}
-	err := row.Scan(&e.ID, &rang, &answered, &ended, &e.Outgoing, &e.Kind, &e.Number, &e.Shown,
-		&e.Line, &e.LineNumber, &e.Via, &e.Name, &e.ContactID, &e.RelationNumber, &e.Link, &e.Matches, &e.Outcome, &e.Result, dest,
-		&handled, &e.off, &e.By)
+func scan(row sqlitefile.Row) (e Entry, err error) {
+	err = row.Scan(append([]any{&e.ID}, e.fields()...)...)
 	e.TakenOff = e.off != offNot
-	e.Rang, e.Answered, e.Ended, e.Handled = sqlitefile.Time(rang), sqlitefile.Time(answered), sqlitefile.Time(ended), sqlitefile.Time(handled)
 	return e, err
 }
 

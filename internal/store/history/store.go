@@ -291,8 +291,7 @@ func (s *Store) reading(do func(*sql.DB) error) error {
 // count counts what is not ticked off.
 func (s *Store) count(ctx context.Context) error {
 	var n int
-	err := s.db.QueryRowContext(ctx, `SELECT count(*) FROM calls INDEXED BY calls_open
-		WHERE result = 'missed' AND outgoing = 0 AND handled = 0`).Scan(&n)
+	err := s.db.QueryRowContext(ctx, `SELECT count(*) FROM calls INDEXED BY calls_open WHERE `+notTickedOff).Scan(&n)
 	if err != nil {
 		return err
 	}

@@ -140,7 +140,7 @@ func (s *Store) put(ctx context.Context, tx *sql.Tx, e Entry) (int64, error) {
 func (s *Store) Restore(ctx context.Context, e Entry) error {
 	return s.write(ctx, func(tx *sql.Tx, keep Keep) error {
 		values := append([]any{e.ID}, e.allowed(keep).values()...)
-		_, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO calls (`+all+`) VALUES (`+marks(values)+`)`, values...)
+		_, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO calls (id, `+columns+`) VALUES (`+marks(values)+`)`, values...)
 		return err
 	})
 }
