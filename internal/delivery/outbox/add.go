@@ -51,19 +51,19 @@ func (b *Outbox) Add(ctx context.Context, s Source) (Added, error) {
 		return Added{}, err
 	}
 	id := u.String()
-	c, err := b.keep(ctx, id, func(w io.Writer) error {
+	it, err := b.keep(ctx, id, func(w io.Writer) error {
 		if s.Write != nil {
 			return s.Write(ctx, w)
 		}
 		return copyFile(w, s.Path)
 	})
+	it.Name, it.Path = call.CleanText(filepath.Base(s.Path), 255), s.Path
 	if err != nil {
-		return Added{Item: Item{Name: call.CleanText(filepath.Base(s.Path), 255), Path: s.Path, SHA256: c.sum, Size: c.size}}, err
+		return Added{Item: it}, err
 	}
 	duplicate := cmp.Or(s.Duplicate, b.policy().Duplicate)
 	now := b.o.Now()
-	it := Item{ID: id, Name: call.CleanText(filepath.Base(s.Path), 255), Path: s.Path, SHA256: c.sum, crc: c.crc, Size: c.size, found: c.found,
-		Intermediary: s.Intermediary, State: Waiting, Added: now, NextTry: now, Kept: true}
+	it.ID, it.Intermediary, it.State, it.Added, it.NextTry, it.Kept = id, s.Intermediary, Waiting, now, now, true
 	if !utf8.ValidString(it.Path) {
 		it.Path = it.Name
 	}

@@ -18,27 +18,23 @@ var (
 	errDamaged = errors.New("the copy is not what was taken")
 )
 
-// class is a kind of ending of a request.
-type class uint8
+// class is a kind of ending of a request, as receipts name it.
+type class string
 
 const (
-	safe      class = iota // the hub has not the whole: sent again, not counted
-	done                   // delivered
-	unknown                // all was sent, and nobody knows
-	permanent              // this item will not do
-	hold                   // no item will do until an administrator acts
-	conflict               // maybe the hub has it already
-	later                  // the hub says: later
-	odd                    // anything else
-	local                  // our copy is gone or damaged
-	unread                 // our copy cannot be read now
-	split                  // a request of several was refused: each is sent alone
-	cut                    // we ended the request ourselves
+	safe      class = "safe"      // the hub has not the whole: sent again, not counted
+	done      class = "done"      // delivered
+	unknown   class = "unknown"   // all was sent, and nobody knows
+	permanent class = "permanent" // this item will not do
+	hold      class = "hold"      // no item will do until an administrator acts
+	conflict  class = "conflict"  // maybe the hub has it already
+	later     class = "later"     // the hub says: later
+	odd       class = "odd"       // anything else
+	local     class = "local"     // our copy is gone or damaged
+	unread    class = "unread"    // our copy cannot be read now
+	split     class = "split"     // a request of several was refused: each is sent alone
+	cut       class = "cut"       // we ended the request ourselves
 )
-
-func (c class) String() string {
-	return [...]string{"safe", "done", "unknown", "permanent", "hold", "conflict", "later", "odd", "local", "unread", "split", "cut"}[c]
-}
 
 // outcome is what came of a request for one of its items.
 type outcome struct {

@@ -72,10 +72,13 @@ func (b *Outbox) Undecided(ctx context.Context) ([]string, error) {
 }
 
 func (b *Outbox) ids(ctx context.Context, where string, args ...any) ([]string, error) {
-	all, err := sqlitefile.Rows(func(row sqlitefile.Row) (id string, err error) {
-		return id, row.Scan(&id)
-	})(b.db.QueryContext(ctx, "SELECT id FROM items WHERE "+where+" ORDER BY id", args...))
+	all, err := sqlitefile.Rows(scanID)(b.db.QueryContext(ctx, "SELECT id FROM items WHERE "+where+" ORDER BY id", args...))
 	return all, b.named(ctx, err)
+}
+
+func scanID(row sqlitefile.Row) (id string, err error) {
+	err = row.Scan(&id)
+	return id, err
 }
 
 // Release lifts a hold or a pause of the queue: the next item is tried at once.

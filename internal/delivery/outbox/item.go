@@ -73,7 +73,7 @@ type Item struct {
 
 	unknowns int    // attempts of which nobody knows whether they delivered
 	odds     int    // attempts with an odd status
-	crc      uint32 // of our copy
+	crc      uint32 // CRC-32C of our copy, which costs next to nothing to compare again
 	alone    bool   // it is not put into a request with others
 	found    string // by Options.Check, packed
 }

@@ -193,10 +193,7 @@ func (b *Outbox) Close() error { return b.db.Close() }
 
 // Gone reports whether the folder of the outbox was removed, or replaced by
 // another: there is nothing left to work with, and Open begins anew.
-func (b *Outbox) Gone() bool {
-	var t *Trouble
-	return errors.As(b.there(), &t) && t.Kind == SpoolGone
-}
+func (b *Outbox) Gone() bool { return KindOf(b.there()) == SpoolGone }
 
 // SetAside is the path of the damaged database that Open put aside, "" if it was
 // sound. What lay in the spool is Uncertain then, with the reason Recovered.
@@ -238,4 +235,6 @@ func (b *Outbox) nextStir() <-chan struct{} {
 	return b.stirred
 }
 
-func (b *Outbox) spool(id string) string { return filepath.Join(b.o.Dir, spoolName, id+".zip") }
+func (b *Outbox) spoolDir() string { return filepath.Join(b.o.Dir, spoolName) }
+
+func (b *Outbox) spool(id string) string { return filepath.Join(b.spoolDir(), id+".zip") }

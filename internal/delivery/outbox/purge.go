@@ -20,8 +20,6 @@ const (
 	strayAfter   = 24 * time.Hour // of copies that no row names
 )
 
-func (b *Outbox) spoolDir() string { return filepath.Join(b.o.Dir, spoolName) }
-
 // purge removes once an hour what has been kept long enough. What fails is tried
 // again an hour later.
 func (b *Outbox) purge(ctx context.Context) {
@@ -41,19 +39,11 @@ func (b *Outbox) Purge(ctx context.Context) error {
 	now := b.o.Now()
 	day := 24 * time.Hour
 	var gone []string
-	err := b.tx(ctx, func(tx *sql.Tx) error {
-		old, err := some(ctx, tx, "kept = 1 AND (state = ? AND decided <= ? OR state = ? AND decided <= ?)",
-			Delivered, sqlitefile.Micros(now.Add(-time.Duration(b.policy().KeepSent)*day)), Refused, sqlitefile.Micros(now.Add(-time.Duration(b.policy().KeepRefused)*day)))
+	err := b.tx(ctx, func(tx *sql.Tx) (err error) {
+		gone, err = sqlitefile.Rows(scanID)(tx.QueryContext(ctx, "UPDATE items SET kept = 0 WHERE kept = 1 AND (state = ? AND decided <= ? OR state = ? AND decided <= ?) RETURNING id",
+			Delivered, sqlitefile.Micros(now.Add(-time.Duration(b.policy().KeepSent)*day)), Refused, sqlitefile.Micros(now.Add(-time.Duration(b.policy().KeepRefused)*day))))
 		if err != nil {
 			return err
-		}
-		gone = nil
-		for _, it := range old {
-			it.Kept = false
-			if err := put(ctx, tx, it); err != nil {
-				return err
-			}
-			gone = append(gone, it.ID)
 		}
 		if _, err := tx.ExecContext(ctx, "UPDATE receipts SET body = '' WHERE body <> '' AND ended < ?", sqlitefile.Micros(now.Add(-keepBodies))); err != nil {
 			return err

@@ -62,7 +62,7 @@ type transition struct {
 	effect   effect // on the queue
 }
 
-var transitions = [...]transition{
+var transitions = map[class]transition{
 	safe:      {expires: true, effect: effect{pause: true}},
 	done:      {attempts: 1, end: Delivered, effect: effect{clear: true}},
 	unknown:   {attempts: 1, end: Uncertain, effect: effect{pause: true}}, // whatever swallows answers would make item after item uncertain

@@ -59,70 +59,56 @@ func (disk) MkdirAll(path string) error { return filetrust.Make(path, filetrust.
 
 func (disk) SyncDir(path string) error { return filetrust.SyncDir(path) }
 
-// copied is a file that was copied to the spool.
-type copied struct {
-	sum   string // SHA-256
-	crc   uint32 // CRC-32C, which costs next to nothing to compare again
-	size  int64
-	found string // by Options.Check
-}
-
 // castagnoli is made with the first file, not with every start of the program.
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 // keep puts what write gives into the spool under an id, looks into it with
 // Options.Check, and returns when it is on the disk. Nothing is left of it after
 // an error; what the check refused has its checksum all the same.
-func (b *Outbox) keep(ctx context.Context, id string, write func(io.Writer) error) (c copied, err error) {
-	dir := filepath.Join(b.o.Dir, spoolName)
-	if err := b.o.fs.MkdirAll(dir); err != nil {
-		return c, troubleOf(err)
+func (b *Outbox) keep(ctx context.Context, id string, write func(io.Writer) error) (it Item, err error) {
+	if err := b.o.fs.MkdirAll(b.spoolDir()); err != nil {
+		return it, troubleOf(err)
 	}
-	part := filepath.Join(dir, id+".part")
+	part := filepath.Join(b.spoolDir(), id+".part")
 	f, err := b.o.fs.Create(part)
 	if err != nil {
-		return c, troubleOf(err)
+		return it, troubleOf(err)
 	}
-	open := true
 	defer func() {
-		if open {
-			_ = f.Close()
-		}
 		if err != nil {
+			_ = f.Close() // mostly for the second time
 			_ = b.o.fs.Remove(part)
 		}
 	}()
 	w := &counting{w: f, ctx: ctx, sum: sha256.New()}
 	if err := write(w); err != nil {
 		if w.err != nil {
-			return c, troubleOf(w.err)
+			return it, troubleOf(w.err)
 		}
-		return c, err
+		return it, err
 	}
 	if w.n == 0 {
-		return c, errEmpty
+		return it, errEmpty
 	}
-	c.sum, c.crc, c.size = hex.EncodeToString(w.sum.Sum(nil)), w.crc, w.n
+	it = w.item()
 	if b.o.Check != nil {
 		var found []message.Finding
 		if found, err = b.o.Check(ctx, f, w.n); err != nil {
-			return c, err
+			return it, err
 		}
-		c.found = pack(found)
+		it.found = pack(found)
 	}
-	err = f.Sync()
-	open = false
-	if err = errors.Join(err, f.Close()); err != nil {
-		return c, troubleOf(err)
+	if err = errors.Join(f.Sync(), f.Close()); err != nil {
+		return it, troubleOf(err)
 	}
 	if err = b.o.fs.Rename(part, b.spool(id)); err != nil {
-		return c, troubleOf(err)
+		return it, troubleOf(err)
 	}
-	if err = b.o.fs.SyncDir(dir); err != nil {
+	if err = b.o.fs.SyncDir(b.spoolDir()); err != nil {
 		_ = b.o.fs.Remove(b.spool(id))
-		return c, troubleOf(err)
+		return it, troubleOf(err)
 	}
-	return c, nil
+	return it, nil
 }
 
 // counting writes to the spool; err is what the spool, not the source, did wrong.
@@ -150,6 +136,11 @@ func (c *counting) Write(p []byte) (int, error) {
 		c.err = err
 	}
 	return n, err
+}
+
+// item has what there is to know of what was written.
+func (c *counting) item() Item {
+	return Item{SHA256: hex.EncodeToString(c.sum.Sum(nil)), crc: c.crc, Size: c.n}
 }
 
 // parcel is an item on its way: its copy, given out as often as the hub's client

@@ -4,11 +4,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -154,7 +152,7 @@ func (b *Outbox) Receipts(ctx context.Context, id string) ([]Receipt, error) {
 // inSpool lists what lies in the spool when the database is lost. Nobody knows
 // any more whether it was delivered.
 func (b *Outbox) inSpool() ([]Item, error) {
-	names, err := b.o.fs.ReadDir(filepath.Join(b.o.Dir, spoolName))
+	names, err := b.o.fs.ReadDir(b.spoolDir())
 	if isMissing(err) {
 		return nil, nil
 	}
@@ -168,24 +166,23 @@ func (b *Outbox) inSpool() ([]Item, error) {
 		if !isZIP || !e.Type().IsRegular() {
 			continue
 		}
-		c, err := b.sumOf(id)
+		it, err := b.sum(id)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, Item{ID: id, Name: e.Name(), SHA256: c.sum, crc: c.crc, Size: c.size, Added: now, Kept: true, Reason: Recovered}.over(Uncertain, now))
+		it.ID, it.Name, it.Added, it.Reason, it.Kept = id, e.Name(), now, Recovered, true
+		all = append(all, it.over(Uncertain, now))
 	}
 	return all, nil
 }
 
-func (b *Outbox) sumOf(id string) (c copied, err error) {
+// sum reads the copy of an item.
+func (b *Outbox) sum(id string) (Item, error) {
 	f, err := b.o.fs.Open(b.spool(id))
 	if err != nil {
-		return c, err
+		return Item{}, err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
 	w := &counting{w: io.Discard, ctx: context.Background(), sum: sha256.New()}
-	if _, err = io.Copy(w, f); err != nil {
-		return c, err
-	}
-	return copied{sum: hex.EncodeToString(w.sum.Sum(nil)), crc: w.crc, size: w.n}, nil
+	_, err = io.Copy(w, f)
+	return w.item(), errors.Join(err, f.Close())
 }

@@ -181,7 +181,7 @@ func (b *Outbox) decideLeft(ctx context.Context, tx *sql.Tx) error {
 		if err := put(ctx, tx, it); err != nil {
 			return err
 		}
-		if err := addReceipt(ctx, tx, it.ID, Receipt{Began: began, Ended: now, Class: o.class.String(), Reason: o.reason}); err != nil {
+		if err := addReceipt(ctx, tx, it.ID, Receipt{Began: began, Ended: now, Class: string(o.class), Reason: o.reason}); err != nil {
 			return err
 		}
 	}
@@ -300,8 +300,8 @@ func (b *Outbox) send(ctx context.Context, items []Item) {
 	now := b.o.Now()
 	for i, o := range judge(r, err, whole, ended) {
 		b.pending = append(b.pending, result{items[i].ID, o, Receipt{Began: items[i].LastTry, Ended: now, Status: o.status,
-			Class: o.class.String(), Reason: o.reason, Body: r.Answer, Cut: r.Cut || r.Broken}})
-		b.o.Log.Info("outbox: request ended", "item", items[i].ID, "class", o.class.String(), "status", o.status)
+			Class: string(o.class), Reason: o.reason, Body: r.Answer, Cut: r.Cut || r.Broken}})
+		b.o.Log.Info("outbox: request ended", "item", items[i].ID, "class", string(o.class), "status", o.status)
 	}
 }
 
