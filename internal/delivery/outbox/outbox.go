@@ -116,13 +116,12 @@ var (
 
 // Outbox is an open outbox.
 type Outbox struct {
-	o       Options
-	now     atomic.Pointer[Policy]
-	db      *sql.DB
-	info    os.FileInfo // of the database's file when it was opened
-	aside   string
-	wake    chan struct{} // of the worker in this process
-	working chan struct{} // held by the worker in this process
+	o     Options
+	now   atomic.Pointer[Policy]
+	db    *sql.DB
+	info  os.FileInfo // of the database's file when it was opened
+	aside string
+	wake  chan struct{} // of the worker in this process
 
 	mu      sync.Mutex
 	stirred chan struct{} // closed at the next change that this process makes
@@ -162,7 +161,7 @@ func Open(ctx context.Context, o Options) (*Outbox, error) {
 		return nil, fmt.Errorf("outbox: %w", err)
 	}
 	o.Dir = dir
-	b := &Outbox{o: o, wake: make(chan struct{}, 1), working: make(chan struct{}, 1), stirred: make(chan struct{})}
+	b := &Outbox{o: o, wake: make(chan struct{}, 1), stirred: make(chan struct{})}
 	if err := b.Configure(o.Policy); err != nil {
 		return nil, err
 	}
@@ -209,7 +208,8 @@ func (b *Outbox) Busy() bool {
 	return !free && err == nil
 }
 
-// lock is the one for the worker: the system's own, gone with its process.
+// lock is the one for the worker, in this process or another: the system's own, gone
+// with its process.
 func (b *Outbox) lock() *flock.Flock {
 	return flock.New(filepath.Join(b.o.Dir, lockName), flock.SetPermissions(0o600))
 }

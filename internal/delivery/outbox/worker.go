@@ -28,12 +28,6 @@ type result struct {
 // ErrBusy at once if another worker runs. Trouble with the disk does not end it:
 // it is in Snapshot, and tried again.
 func (b *Outbox) Work(ctx context.Context, stop <-chan struct{}) error {
-	select {
-	case b.working <- struct{}{}:
-		defer func() { <-b.working }()
-	default:
-		return ErrBusy
-	}
 	l := b.lock()
 	if err := take(ctx, l); err != nil {
 		return err
@@ -151,12 +145,6 @@ func (b *Outbox) recover(ctx context.Context) error {
 // Recover decides what a worker left behind that ended in the middle of a
 // request: it is maybe delivered, or waits. It does nothing while one runs.
 func (b *Outbox) Recover(ctx context.Context) error {
-	select {
-	case b.working <- struct{}{}:
-		defer func() { <-b.working }()
-	default:
-		return nil
-	}
 	l := b.lock()
 	if alone, err := l.TryLock(); err != nil || !alone {
 		return troubleOf(err)
