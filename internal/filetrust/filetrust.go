@@ -17,7 +17,6 @@ package filetrust
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -97,7 +96,11 @@ func Folder(path string, who Who) error {
 		return err
 	}
 	if Local(real) {
-		return judge(real, who, true)
+		t, err := look(real, who)
+		if err != nil {
+			return err
+		}
+		return t.fault(real, who, true)
 	}
 	if info, err := os.Stat(real); err != nil || !info.IsDir() {
 		return cmp.Or(err, error(&Error{Path: real, Why: Kind}))
@@ -133,15 +136,7 @@ func Parents(path string) error {
 	return err
 }
 
-// judge says what is wrong with the last one on the way.
-func judge(path string, who Who, folder bool) error {
-	t, err := look(path, who)
-	if err != nil {
-		return err
-	}
-	return t.fault(path, who, folder)
-}
-
+// fault says what is wrong with the last one on the way.
 func (t thing) fault(path string, who Who, folder bool) error {
 	switch {
 	case t.link:
@@ -329,15 +324,35 @@ func ReadFile(path string, limit int64, who Who) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(b)) > limit {
-		err = ErrTooLarge
+	return readAll(f, limit)
+}
+
+// ReadPlain reads a regular file, whoever may write it, at most limit bytes
+// (ErrTooLarge). Links are followed; anything but a file, such as a pipe that would be
+// waited for, is an *Error.
+func ReadPlain(path string, limit int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = &Error{Path: path, Why: Kind}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read: %w", err)
+		return nil, err
 	}
-	return b, nil
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return readAll(f, limit)
+}
+
+// readAll reads a file to its end and closes it.
+func readAll(f *os.File, limit int64) ([]byte, error) {
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if int64(len(b)) > limit {
+		return nil, ErrTooLarge
+	}
+	return b, err
 }
 
 // Reason is an error without the path that it is about.

@@ -216,7 +216,7 @@ func TestExtraAuthority(t *testing.T) {
 		"garbage":  {writeFile(t, []byte("garbage")), "hub.extra_ca_file: holds no certificate"},
 		"a key":    {writeFile(t, block("PRIVATE KEY", key)), "hub.extra_ca_file: holds no certificate"},
 		"broken":   {writeFile(t, append(root.pem(), block("CERTIFICATE", root.raw[:100])...)), "hub.extra_ca_file: its certificate 2 cannot be read"},
-		"huge":     {writeFile(t, bytes.Repeat([]byte{'\n'}, maxCAFile+1)), "hub.extra_ca_file: too large"},
+		"huge":     {writeFile(t, bytes.Repeat([]byte{'\n'}, maxCAFile+1)), "hub.extra_ca_file: the file is too large"},
 	} {
 		_, err := New(Config{BaseURL: base, ClientID: "c", ExtraCAFile: c.file, Secret: func(context.Context) (string, error) { return "s", nil }})
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {

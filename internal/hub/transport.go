@@ -8,16 +8,16 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/netip"
 	"net/url"
-	"os"
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"wiebelt/internal/filetrust"
 )
 
 // Address reads an address of the hub: https, or http to a literal loopback address,
@@ -98,17 +98,9 @@ func rootsWith(file string) (*x509.CertPool, error) {
 	if file == "" {
 		return nil, nil
 	}
-	f, err := os.Open(file)
+	raw, err := filetrust.ReadPlain(file, maxCAFile)
 	if err != nil {
 		return nil, fmt.Errorf("hub.extra_ca_file: %w", err)
-	}
-	defer f.Close()
-	raw, err := io.ReadAll(io.LimitReader(f, maxCAFile+1))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("hub.extra_ca_file: %w", err)
-	case len(raw) > maxCAFile:
-		return nil, errors.New("hub.extra_ca_file: too large")
 	}
 	pool, err := x509.SystemCertPool()
 	if err != nil {

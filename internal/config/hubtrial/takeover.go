@@ -1,13 +1,10 @@
 package hubtrial
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -17,24 +14,17 @@ import (
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/config/setupfile"
 	"wiebelt/internal/core/private"
+	"wiebelt/internal/filetrust"
 	"wiebelt/internal/text"
 )
 
-// ReadSetup reads a set-up file, at most a little more than such a file can be.
+// ReadSetup reads a set-up file, and nothing of one that is far too large to be one.
 func ReadSetup(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
+	b, err := filetrust.ReadPlain(path, 2<<20)
+	if errors.Is(err, filetrust.ErrTooLarge) {
+		return nil, nil // as OpenSetup will say
 	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("the set-up file is not a file")
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, 2<<20))
+	return b, err
 }
 
 // SetupFile is a set-up file as somebody is shown it: what is taken over is this, not
@@ -55,7 +45,7 @@ type SetupFile struct {
 // to be kept, "" for where the settings say. The error is a sentence on what is wrong
 // with the file, the passphrase or what the policy allows.
 func OpenSetup(b []byte, passphrase, store string, before *settings.Settings) (*SetupFile, error) {
-	office, err := setupfile.Read(bytes.NewReader(b), passphrase)
+	office, err := setupfile.Read(b, passphrase)
 	var key *setupfile.KeyError
 	switch {
 	case errors.Is(err, setupfile.ErrPassphrase):

@@ -23,6 +23,7 @@ import (
 
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/settings"
+	"wiebelt/internal/filetrust"
 	"wiebelt/internal/health"
 )
 
@@ -49,14 +50,8 @@ type Registered struct {
 // known.
 func RegisteredIn(d profile.Dirs) Registered {
 	var was Registered
-	f, err := os.Open(filepath.Join(d.State, registeredFile))
-	if err != nil {
-		return Registered{Version: 1}
-	}
-	defer f.Close()
-	b := make([]byte, maxRegistered)
-	n, _ := f.Read(b)
-	if json.Unmarshal(b[:n], &was) != nil {
+	b, err := filetrust.ReadPlain(filepath.Join(d.State, registeredFile), maxRegistered)
+	if err != nil || json.Unmarshal(b, &was) != nil {
 		return Registered{Version: 1}
 	}
 	was.Version = 1
@@ -100,10 +95,7 @@ func (r Registered) with(what health.Registration, on bool, path string) Registe
 	case health.Autostart:
 		r.Autostart = on
 	default:
-		r.MicroSIP = ""
-		if on {
-			r.MicroSIP = path
-		}
+		r.MicroSIP = path // "" where it is not on
 	}
 	return r
 }

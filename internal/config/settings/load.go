@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -161,26 +160,18 @@ func plainText(b []byte) error {
 // readFile reads a settings file. Its errors name no path beyond the file's own
 // name.
 func readFile(path string) ([]byte, error) {
-	info, err := os.Stat(path) // opening a pipe would wait for its other end
-	if errors.Is(err, fs.ErrNotExist) {
+	b, err := filetrust.ReadPlain(path, maxFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		if _, err := os.Lstat(path); err == nil {
 			return nil, errors.New("it is a link to nowhere")
 		}
 		return nil, fs.ErrNotExist
-	}
-	if err != nil {
-		return nil, filetrust.Reason(err)
-	}
-	if !info.Mode().IsRegular() {
+	case errors.Is(err, filetrust.Err):
 		return nil, errors.New("it is not a file")
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, filetrust.Reason(err)
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil {
+	case errors.Is(err, filetrust.ErrTooLarge):
+		return nil, errTooLarge
+	case err != nil:
 		return nil, filetrust.Reason(err)
 	}
 	return b, plainText(b)

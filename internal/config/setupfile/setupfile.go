@@ -171,11 +171,7 @@ func made() string {
 
 // Read decrypts a file and checks every setting in it. It returns ErrPassphrase,
 // ErrDamaged or a *KeyError for what cannot be taken over.
-func Read(r io.Reader, passphrase string) (Office, error) {
-	b, err := io.ReadAll(io.LimitReader(r, maxFile+1))
-	if err != nil {
-		return Office{}, err
-	}
+func Read(b []byte, passphrase string) (Office, error) {
 	if len(b) > maxFile {
 		return Office{}, ErrDamaged
 	}

@@ -96,7 +96,7 @@ func TestRoundTrip(t *testing.T) {
 	if bytes.Contains(b, []byte("canary")) || bytes.Contains(b, []byte("example")) || bytes.Contains(b, []byte("0201234568")) {
 		t.Error("something stands in the file as it is")
 	}
-	o := must.Get(Read(bytes.NewReader(b), phrase))(t)
+	o := must.Get(Read(b, phrase))(t)
 	if o.Secret != "canary secret" || o.Settings.Hub.BaseURL != "https://api.hub.example" || len(o.Settings.Lines) != 1 || len(o.Settings.Softphones) != 1 ||
 		o.Settings.Support.Contact == "" || o.Settings.Hub.SecretExpires.IsZero() {
 		t.Errorf("%+v", o.Settings)
@@ -159,7 +159,7 @@ func TestRefused(t *testing.T) {
 		"a plain http hub":   {sealed(t, plain("[hub]\nbase_url = \"http://a.example\"\n", "s"), phrase, 4), &KeyError{}},
 		"settings not UTF-8": {sealed(t, "{\"format\":\"wiebelt-setup\",\"version\":1,\"settings\":\"\\u0000\",\"secret\":\"s\"}", phrase, 4), &KeyError{}},
 	} {
-		_, err := Read(bytes.NewReader(c.file), phrase)
+		_, err := Read(c.file, phrase)
 		var key, wanted *KeyError
 		if errors.As(c.want, &wanted) {
 			if !errors.As(err, &key) {
@@ -170,7 +170,7 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	for _, wrong := range []string{"", "vier willekeurige woordjes", phrase + " ", strings.Repeat("x", maxPhrase+1)} {
-		if _, err := Read(bytes.NewReader(good), wrong); !errors.Is(err, ErrPassphrase) {
+		if _, err := Read(good, wrong); !errors.Is(err, ErrPassphrase) {
 			t.Errorf("with another passphrase: %v", err)
 		}
 	}
@@ -195,10 +195,10 @@ func TestRelay(t *testing.T) {
 			t.Errorf("%s stands in the file as it is", hidden)
 		}
 	}
-	if o, err := Read(bytes.NewReader(b.Bytes()), "aaaa-aaaa-aaaa-aaaa-aaaa"); !errors.Is(err, ErrPassphrase) || o != (Office{}) {
+	if o, err := Read(b.Bytes(), "aaaa-aaaa-aaaa-aaaa-aaaa"); !errors.Is(err, ErrPassphrase) || o != (Office{}) {
 		t.Errorf("with another passphrase: %v", err)
 	}
-	o, err := Read(bytes.NewReader(b.Bytes()), phrase)
+	o, err := Read(b.Bytes(), phrase)
 	if err != nil || o.Code != code || o.Secret != "" || o.Settings.Relay != (settings.Relay{URL: "https://relay.example:8443", Fingerprint: print}) {
 		t.Fatalf("%v: %+v", err, o.Settings)
 	}
@@ -224,7 +224,7 @@ func TestRelay(t *testing.T) {
 // less work, still open.
 func TestOldFiles(t *testing.T) {
 	const old, hub = "vier willekeurige woorden", "[hub]\nbase_url = \"https://a.example\"\nclient_id = \"c\"\norganisation_code = \"1\"\n"
-	if o, err := Read(bytes.NewReader(sealed(t, plain(hub, "s"), old, 12)), old); err != nil || o.Secret != "s" {
+	if o, err := Read(sealed(t, plain(hub, "s"), old, 12), old); err != nil || o.Secret != "s" {
 		t.Errorf("%v", err)
 	}
 }

@@ -8,10 +8,10 @@ package cardcorners
 
 import (
 	"encoding/json"
-	"io"
+	"errors"
+	"io/fs"
 	"log/slog"
 	"maps"
-	"os"
 	"path/filepath"
 	"sync"
 
@@ -19,6 +19,7 @@ import (
 
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/settings"
+	"wiebelt/internal/filetrust"
 	"wiebelt/internal/ui/card"
 )
 
@@ -57,14 +58,12 @@ type Corners struct {
 // Open reads what was kept; a file that makes no sense counts as none.
 func Open(dirs profile.Dirs, log *slog.Logger) *Corners {
 	c := &Corners{path: filepath.Join(dirs.State, cornersName), log: log, dirty: make(chan struct{}, 1)}
-	f, err := os.Open(c.path)
-	if err != nil {
+	b, err := filetrust.ReadPlain(c.path, maxCornersFile)
+	if errors.Is(err, fs.ErrNotExist) {
 		return c
 	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxCornersFile+1))
 	var read cornersFile
-	if err != nil || len(b) > maxCornersFile || json.Unmarshal(b, &read) != nil || read.Version != 1 {
+	if err != nil || json.Unmarshal(b, &read) != nil || read.Version != 1 {
 		log.Warn("the corners of the monitors are not known")
 		return c
 	}
