@@ -1,9 +1,6 @@
 package screenreader
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,12 +10,7 @@ import (
 // TestWindows runs this package's tests of UI Automation under wine, and has a client in
 // another process explore a card.
 func TestWindows(t *testing.T) {
-	exe := filepath.Join(t.TempDir(), "screenreader.test.exe")
-	build := exec.Command("go", "test", "-c", "-o", exe, ".")
-	build.Env = append(os.Environ(), "GOOS=windows", "GOARCH=amd64", "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	exe := winetest.BuildTests(t)
 	p := winetest.New(t)
 	out, err := p.Command(exe, "-test.v", "-test.run", "^Test(NothingWithoutClients|Providers|Roles|Changes|Churn)$").CombinedOutput()
 	if t.Logf("%s", out); err != nil || strings.Count(string(out), "--- PASS") != 5 {

@@ -291,12 +291,22 @@ func (p *Process) Wait(prefix string) string {
 // for go build, relative to the test's folder) and returns the file.
 func Build(t testing.TB, pkg string, flags ...string) string {
 	t.Helper()
+	return build(t, append([]string{"build"}, flags...), pkg)
+}
+
+// BuildTests is Build for the tests of the package that is tested.
+func BuildTests(t testing.TB, flags ...string) string {
+	t.Helper()
+	return build(t, append([]string{"test", "-c"}, flags...), ".")
+}
+
+func build(t testing.TB, args []string, pkg string) string {
+	t.Helper()
 	exe := filepath.Join(t.TempDir(), "program.exe")
-	args := append(append([]string{"build", "-o", exe}, flags...), pkg)
-	cmd := exec.Command("go", args...)
+	cmd := exec.Command("go", append(args, "-o", exe, pkg)...)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=windows", "GOARCH=amd64")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("go build %s for Windows: %v\n%s", pkg, err, out)
+		t.Fatalf("go %s for Windows: %v\n%s", args[0], err, out)
 	}
 	return exe
 }

@@ -2,8 +2,6 @@ package card
 
 import (
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,12 +10,7 @@ import (
 
 // TestWindowsExplored runs TestCardsExplored under wine.
 func TestWindowsExplored(t *testing.T) {
-	exe := filepath.Join(t.TempDir(), "card.test.exe")
-	build := exec.Command("go", "test", "-c", "-tags", "migrated_fynedo,no_emoji", "-o", exe, ".")
-	build.Env = append(os.Environ(), "GOOS=windows", "GOARCH=amd64", "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	exe := winetest.BuildTests(t, "-tags", "migrated_fynedo,no_emoji")
 	run := winetest.New(t).Command(exe, "-test.v", "-test.run", "^TestCardsExplored$", "-test.timeout", "1h")
 	run.Env = append(run.Env, "SOAK="+os.Getenv("SOAK"))
 	out, err := run.CombinedOutput()
