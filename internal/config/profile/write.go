@@ -20,7 +20,6 @@ const staleAfter = 10 * time.Minute
 // finds the old or the new contents: temporary file in the same folder, synced,
 // renamed, folder synced. A link at path is replaced, not followed.
 func WriteFile(path string, b []byte, mode fs.FileMode) error {
-	sweep(path, time.Now().Add(-staleAfter))
 	temp, err := writeTemp(path, b, mode)
 	if err != nil {
 		return err
@@ -47,7 +46,6 @@ func Patiently(do func() error) error {
 // programs that create it at once exactly one succeeds, the others get an error
 // that is fs.ErrExist and find the whole file.
 func CreateFile(path string, b []byte, mode fs.FileMode) error {
-	sweep(path, time.Now().Add(-staleAfter))
 	temp, err := writeTemp(path, b, mode)
 	if err != nil {
 		return err
@@ -74,6 +72,7 @@ func RemoveFile(path string) error {
 }
 
 func writeTemp(path string, b []byte, mode fs.FileMode) (temp string, err error) {
+	sweep(path, time.Now().Add(-staleAfter))
 	f, err := os.CreateTemp(filepath.Dir(path), tempPrefix(path)+"*"+tempSuffix)
 	if err != nil {
 		return "", err
@@ -102,8 +101,7 @@ func createPlain(path string, b []byte, mode fs.FileMode) error {
 		return err
 	}
 	_, err = f.Write(b)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err != nil {
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		os.Remove(path)
 		return err
 	}

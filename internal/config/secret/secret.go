@@ -24,6 +24,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 
 	"wiebelt/internal/config/profile"
@@ -172,15 +173,10 @@ func origin(address string, schemes ...string) (string, error) {
 		return "", fmt.Errorf("%w: address", ErrBadRef) // err would repeat the address
 	}
 	scheme := strings.ToLower(u.Scheme)
-	known := len(schemes) == 0
-	for _, s := range schemes {
-		known = known || s == scheme
-	}
-	if !known {
+	if len(schemes) > 0 && !slices.Contains(schemes, scheme) {
 		return "", fmt.Errorf("%w: address", ErrBadRef)
 	}
-	port := u.Port()
-	port = cmp.Or(port, map[string]string{"https": "443", "wss": "443", "http": "80", "ws": "80"}[scheme])
+	port := cmp.Or(u.Port(), map[string]string{"https": "443", "wss": "443", "http": "80", "ws": "80"}[scheme])
 	return scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port), nil
 }
 

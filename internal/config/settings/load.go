@@ -40,7 +40,9 @@ const (
 // a Problem says what. The problems are those of Settings.Problems.
 func Load(dirs profile.Dirs) (*Settings, []Problem) {
 	s := Defaults()
-	for _, l := range append([]layer{readLayer(User, Path(dirs))}, policies()...) { // weakest first
+	user := layer{source: User}
+	user.take(readFile(Path(dirs)))
+	for _, l := range append([]layer{user}, policies()...) { // weakest first
 		s.apply(l)
 	}
 	s.lockHub()
@@ -117,12 +119,6 @@ type layer struct {
 	problems   []Problem
 }
 
-func readLayer(source Source, path string) layer {
-	l := layer{source: source}
-	l.take(readFile(path))
-	return l
-}
-
 // take reads the text of a file, or says why there is none. No file says nothing.
 func (l *layer) take(b []byte, err error) {
 	if err == nil {
@@ -188,12 +184,10 @@ func decode(src string) (tree map[string]any, line int, err error) {
 	if n := strings.Count(src, "[") + strings.Count(src, "{"); n > maxBrackets {
 		return nil, 0, errors.New("too many brackets")
 	}
-	for i, rest := 1, src; rest != ""; i++ {
-		head, tail, _ := strings.Cut(rest, "\n")
-		if len(head) > maxLine {
-			return nil, i, errors.New("too long")
+	for i, line := range strings.Split(src, "\n") {
+		if len(line) > maxLine {
+			return nil, i + 1, errors.New("too long")
 		}
-		rest = tail
 	}
 	_, err = toml.Decode(strings.TrimPrefix(src, mark), &tree)
 	if p, ok := errors.AsType[toml.ParseError](err); ok {

@@ -124,9 +124,9 @@ func (c *Calls) changed(removed ...time.Time) {
 }
 
 // each does something with each of some calls, and gives the last error.
-func each(ids []int64, do func(int64) error) (failed error) {
-	for _, id := range ids {
-		if err := do(id); err != nil {
+func each[T any](calls []T, do func(T) error) (failed error) {
+	for _, c := range calls {
+		if err := do(c); err != nil {
 			failed = err
 		}
 	}
@@ -166,13 +166,8 @@ func (c *Calls) Remove(ctx context.Context, ids ...int64) (was []history.Entry, 
 
 // Restore puts calls back that Remove gave.
 func (c *Calls) Restore(ctx context.Context, was ...history.Entry) error {
-	return c.write(ctx, func(ctx context.Context, s *history.Store) (failed error) {
-		for _, e := range was {
-			if err := s.Restore(ctx, e); err != nil {
-				failed = err
-			}
-		}
-		return failed
+	return c.write(ctx, func(ctx context.Context, s *history.Store) error {
+		return each(was, func(e history.Entry) error { return s.Restore(ctx, e) })
 	})
 }
 
@@ -285,11 +280,7 @@ func (c *Calls) CallBack(ctx context.Context, id int64) error {
 	case "off":
 		err = errors.New("phone.call_back is off")
 	case "tel":
-		if n.E164 != "" {
-			err = dial.Open(ctx, how, n.E164)
-		} else {
-			err = dial.Open(ctx, how, n.Copy())
-		}
+		err = dial.Open(ctx, how, cmp.Or(n.E164, n.Copy()))
 	case "sip":
 		err = dial.Open(ctx, how, n.Copy())
 	default:
