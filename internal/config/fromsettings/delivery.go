@@ -3,7 +3,6 @@ package fromsettings
 import (
 	"errors"
 	"path/filepath"
-	"reflect"
 	"sync"
 
 	"wiebelt/internal/config/profile"
@@ -48,7 +47,7 @@ func (s *Senders) Client(intermediary string) (outbox.Deliverer, error) {
 	now := s.Settings()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stale || !reflect.DeepEqual(now, s.set) {
+	if s.stale || now != s.set {
 		s.close()
 		s.set, s.stale = now, false
 	}

@@ -92,29 +92,22 @@ func Link(kind string, a exchangelink.Account) (link.Phone, error) {
 func proxyNow(dirs profile.Dirs, address string) func(*http.Request) (*url.URL, error) {
 	var (
 		mu      sync.Mutex
-		known   bool
-		setting string
+		setting string // for which choose was made, "" before the first
 		choose  func(*http.Request) (*url.URL, error)
 	)
-	current := func() (func(*http.Request) (*url.URL, error), error) {
+	return func(r *http.Request) (*url.URL, error) {
 		now, _ := settings.Load(dirs) // what is wrong in it was said when it was put in effect
 		mu.Lock()
-		defer mu.Unlock()
-		if known && setting == now.Hub.Proxy {
-			return choose, nil
+		f, err := choose, error(nil)
+		if setting != now.Hub.Proxy {
+			if f, err = hub.ProxyFor(now.Hub.Proxy, address); err == nil {
+				setting, choose = now.Hub.Proxy, f
+			}
 		}
-		f, err := hub.ProxyFor(now.Hub.Proxy, address)
-		if err != nil {
-			return nil, err
-		}
-		known, setting, choose = true, now.Hub.Proxy, f
-		return choose, nil
-	}
-	return func(r *http.Request) (*url.URL, error) {
-		f, err := current()
+		mu.Unlock()
 		if f == nil || err != nil {
 			return nil, err
 		}
-		return f(r)
+		return f(r) // which may ask the system, and take its time
 	}
 }
