@@ -181,7 +181,7 @@ func TestWindowsPackage(t *testing.T) {
 	t.Parallel()
 	programs := windowsPrograms(t)
 	pack := func(version string) string {
-		return packed(t, must.Get(windows.Wiebelt(version))(t), programs, "wiebelt.exe", "wiebeltw.exe", "wiebelt-ringw.exe")
+		return packed(t, windows.Wiebelt(version), programs, "wiebelt.exe", "wiebeltw.exe", "wiebelt-ringw.exe")
 	}
 	old, new := pack(oldVersion), pack(newVersion)
 	h, value := startHub(t)
@@ -246,7 +246,7 @@ func TestWindowsPackage(t *testing.T) {
 	w.msiexec(1603, "/i", winPath(old))
 	w.installed(newVersion)
 	w.msiexec(0, "/x", winPath(new))
-	w.msiexec(1605, "/x", "{"+must.Get(windows.Wiebelt(newVersion))(t).ProductCode+"}") // not installed
+	w.msiexec(1605, "/x", "{"+windows.Wiebelt(newVersion).ProductCode+"}") // not installed
 	if after := w.state(); after != clean {
 		t.Errorf("something is left:\n%s", difference(clean, after))
 	}

@@ -24,7 +24,7 @@ import (
 // with their values.
 func groupPolicy(t *testing.T) (reg []byte, want map[string]string) {
 	t.Helper()
-	all := must.Get(templates.Files())(t)
+	all := templates.Files()
 	want = map[string]string{}
 	var template []byte
 	for _, f := range all {

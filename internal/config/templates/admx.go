@@ -123,7 +123,7 @@ func elementOf(e settings.Entry, name string) element {
 	return el
 }
 
-func admx() ([]byte, error) {
+func admx() []byte {
 	d := definitions{NS: namespace, Revision: "1.0", Schema: "1.0", Target: target{"wiebelt", "Wiebelt.Policies.Wiebelt"}, Minimum: resources{"1.0"},
 		On:         []named{{"supported", str("supported")}},
 		Categories: []category{{named: named{"wiebelt", str("wiebelt")}}}}
@@ -205,7 +205,7 @@ func boxOf(l text.Language, e settings.Entry, name string) box {
 	return box{XMLName: xml.Name{Local: "textBox"}, Ref: name, Label: label, Begin: e.Default()}
 }
 
-func adml(l text.Language) ([]byte, error) {
+func adml(l text.Language) []byte {
 	t := translations{NS: namespace, Revision: "1.0", Schema: "1.0", Name: "Wiebelt", About: l.T(text.SetupSetting) + " Wiebelt",
 		Strings: []translation{{"wiebelt", "Wiebelt"}, {"supported", "Wiebelt 1"}}}
 	add := func(id, s string) {
@@ -251,12 +251,9 @@ func adml(l text.Language) ([]byte, error) {
 	return encode(t)
 }
 
-func encode(v any) ([]byte, error) {
-	b, err := xml.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return nil, err
-	}
-	return append(append([]byte(xml.Header), b...), '\n'), nil
+func encode(v any) []byte {
+	b, _ := xml.MarshalIndent(v, "", "  ") // texts and numbers cannot fail
+	return append(append([]byte(xml.Header), b...), '\n')
 }
 
 // intune is what goes into custom profiles: how the template is taken in, and

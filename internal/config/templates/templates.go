@@ -36,32 +36,20 @@ var languages = []struct {
 }{{"nl-NL", text.Dutch}, {"en-US", text.English}}
 
 // Files makes all files.
-func Files() ([]File, error) {
-	body, err := admx()
-	if err != nil {
-		return nil, err
-	}
-	all := []File{{"wiebelt.admx", body}, {"intune.txt", intune()}}
+func Files() []File {
+	all := []File{{"wiebelt.admx", admx()}, {"intune.txt", intune()}}
 	for _, l := range languages {
-		body, err := adml(l.Language)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, File{l.code + "/wiebelt.adml", body},
+		all = append(all, File{l.code + "/wiebelt.adml", adml(l.Language)},
 			File{"policy-sample." + string(l.Language) + ".toml", sample(l.Language)},
 			File{"settings." + string(l.Language) + ".md", table(l.Language)})
 	}
-	return all, nil
+	return all
 }
 
 // Write writes all files into a folder, which it makes. Files of these names
 // that are there already are replaced.
 func Write(dir string) error {
-	all, err := Files()
-	if err != nil {
-		return err
-	}
-	for _, f := range all {
+	for _, f := range Files() {
 		path := filepath.Join(dir, filepath.FromSlash(f.Path))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err

@@ -18,7 +18,7 @@ import (
 
 func files(t *testing.T) map[string]string {
 	t.Helper()
-	all := must.Get(Files())(t)
+	all := Files()
 	byPath := map[string]string{}
 	for _, f := range all {
 		byPath[f.Path] = string(f.Body)

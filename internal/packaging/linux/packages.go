@@ -44,11 +44,7 @@ relay, and delivers messages to the hub's message box.`}
 	for path, body := range desktop {
 		p.files[path] = []byte(body)
 	}
-	all, err := templates.Files()
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range all {
+	for _, f := range templates.Files() {
 		if strings.HasPrefix(f.Path, "policy-sample.") {
 			p.files["/usr/share/doc/wiebelt/examples/"+f.Path] = f.Body
 		}

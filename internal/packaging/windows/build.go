@@ -24,11 +24,7 @@ import (
 // Build writes both packages of a release, what is inside, what Intune wants to know of
 // them, and winget's manifests.
 func Build(ctx context.Context, r release.Release) error {
-	wiebelt, err := Wiebelt(r.Version)
-	if err != nil {
-		return err
-	}
-	for _, p := range []*Product{wiebelt, Relay(r.Version)} {
+	for _, p := range []*Product{Wiebelt(r.Version), Relay(r.Version)} {
 		var programs []string
 		for _, name := range slices.Sorted(maps.Values(p.programs)) {
 			programs = append(programs, r.Program("windows/"+name))

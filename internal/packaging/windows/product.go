@@ -71,16 +71,13 @@ func (p *Product) VersionGuid(component string) string {
 }
 
 // Wiebelt is the package with all programs of a workplace.
-func Wiebelt(version string) (*Product, error) {
+func Wiebelt(version string) *Product {
 	p := product("Wiebelt", "wiebelt", wiebeltUpgrades, version, map[text.Language]string{
 		text.Dutch: "Toont wie er belt voordat u opneemt", text.English: "Shows who is calling before you answer"})
 	p.programs = map[string]string{"wiebelt.exe": "wiebelt.exe", "wiebeltw.exe": "wiebeltw.exe", "wiebelt_ringw.exe": "wiebelt-ringw.exe"}
 	p.content["complete"] = []byte(version + "\r\n")
 	scheme, autostart := registered()
-	policies, err := p.templates()
-	if err != nil {
-		return nil, err
-	}
+	policies := p.templates()
 	components := []string{"Programs", "ProgramW", "Complete", "StartMenu", "Policy", "Scheme", "Autostart", "Events"}
 	remembered := []string{"INSTALLDIR", policyFile}
 	for _, k := range kept {
@@ -95,7 +92,7 @@ func Wiebelt(version string) (*Product, error) {
 	for i, property := range remembered {
 		p.rows = append(p.rows, remember(i, property)...)
 	}
-	return p, nil
+	return p
 }
 
 // Relay is the package with the relay as a service.
@@ -127,9 +124,8 @@ func registered() (scheme, autostart []register.Value) {
 type policyTemplate struct{ ID, File, Folder, Name string }
 
 // templates takes the policy templates into the package.
-func (p *Product) templates() (all []policyTemplate, err error) {
-	files, err := templates.Files()
-	for _, f := range files {
+func (p *Product) templates() (all []policyTemplate) {
+	for _, f := range templates.Files() {
 		folder, name := path.Split(f.Path)
 		if ext := path.Ext(name); ext != ".admx" && ext != ".adml" {
 			continue
@@ -139,7 +135,7 @@ func (p *Product) templates() (all []policyTemplate, err error) {
 		p.content[t.File] = f.Body
 		all = append(all, t)
 	}
-	return all, err
+	return all
 }
 
 // packageCode identifies a package's very bytes.

@@ -67,7 +67,7 @@ func build(t *testing.T, r release.Release) {
 
 func products(t *testing.T, number string) []*Product {
 	t.Helper()
-	p := must.Get(Wiebelt(number))(t)
+	p := Wiebelt(number)
 	return []*Product{p, Relay(number)}
 }
 
