@@ -68,10 +68,7 @@ func Remember(d profile.Dirs, r Registered) error {
 		}
 		return nil
 	}
-	b, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
+	b, _ := json.Marshal(r) // a number, flags and a text cannot fail
 	if err := os.MkdirAll(d.State, 0o700); err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package secret
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"os/user"
@@ -62,11 +61,7 @@ func groupOf(dir, group string) (int, error) {
 	if err != nil {
 		return 0, ErrNoGroup
 	}
-	gid, err := strconv.Atoi(g.Gid)
-	if err != nil {
-		return 0, fmt.Errorf("%w: its number is none", ErrNoGroup)
-	}
-	return gid, nil
+	return strconv.Atoi(g.Gid)
 }
 
 // The rights of the file are what protects it.

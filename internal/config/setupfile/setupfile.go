@@ -139,10 +139,7 @@ func Write(w io.Writer, o Office) (passphrase string, err error) {
 	if err != nil {
 		return "", err
 	}
-	b, err := json.Marshal(contents{format, 1, text, o.Secret, o.Code})
-	if err != nil {
-		return "", err
-	}
+	b, _ := json.Marshal(contents{format, 1, text, o.Secret, o.Code}) // texts and a number cannot fail
 	passphrase = made()
 	to, err := age.NewScryptRecipient(passphrase)
 	if err != nil {

@@ -163,10 +163,7 @@ func write(path string, c contents) error {
 	for i := range c.Choices {
 		c.Choices[i].Number = base64.RawURLEncoding.EncodeToString([]byte(c.Choices[i].Number))
 	}
-	b, err := json.Marshal(c)
-	if err != nil {
-		return errDamaged // cannot be: texts and numbers
-	}
+	b, _ := json.Marshal(c) // texts and numbers cannot fail
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
