@@ -42,16 +42,9 @@ func (s *Store) join(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	db, err := connect(s.path)
-	if err != nil {
-		return err
-	}
-	if err := current(ctx, db); err != nil {
-		_ = db.Close() // the error that matters is the one above
-		return err
-	}
-	s.db, s.was = db, was
-	return nil
+	s.was = was
+	s.db, err = sqlitefile.OpenWith(ctx, s.path, writing, current)
+	return err
 }
 
 // current checks that a file has the schema of this version.

@@ -31,13 +31,9 @@ func OpenReadOnly(path string) (*Reader, error) {
 		return nil, fmt.Errorf("open call history: %w", err)
 	}
 	// What is sorted stays in memory: a temporary file would outlive a deletion.
-	db, err := sqlitefile.Open(path, "mode=ro&_pragma=busy_timeout(5000)&_pragma=query_only(ON)&_pragma=temp_store(MEMORY)")
+	db, err := sqlitefile.OpenWith(context.Background(), path,
+		"mode=ro&_pragma=busy_timeout(5000)&_pragma=query_only(ON)&_pragma=temp_store(MEMORY)", current)
 	if err != nil {
-		return nil, fmt.Errorf("open call history: %w", err)
-	}
-	db.SetMaxOpenConns(1)
-	if err := current(context.Background(), db); err != nil {
-		_ = db.Close() // the error that matters is the one above
 		return nil, fmt.Errorf("open call history: %w", err)
 	}
 	return &Reader{db, path, was}, nil

@@ -174,29 +174,18 @@ func (s *Store) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	db, err := connect(s.path)
-	if err != nil {
-		return err
-	}
-	if err := sqlitefile.Prepare(ctx, db, migrations); err != nil {
-		_ = db.Close() // the error that matters is the one above
-		return err
-	}
-	s.db, s.was = db, was
-	return nil
+	s.was = was
+	s.db, err = sqlitefile.OpenWith(ctx, s.path, writing, func(ctx context.Context, db *sql.DB) error {
+		return sqlitefile.Prepare(ctx, db, migrations)
+	})
+	return err
 }
 
-// connect opens the file at path for writing. FULL: an acknowledged entry also
+// writing is how the file is opened to be written. FULL: an acknowledged entry also
 // survives a power cut. busy_timeout comes first, the others already need the file.
 // Temporary files would hold what is to be deleted, so there are none.
-func connect(path string) (*sql.DB, error) {
-	db, err := sqlitefile.Open(path, "_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"+
-		"&_pragma=secure_delete(ON)&_pragma=temp_store(MEMORY)&_pragma=cache_size(-400)&_txlock=immediate")
-	if err == nil {
-		db.SetMaxOpenConns(1)
-	}
-	return db, err
-}
+const writing = "_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)" +
+	"&_pragma=secure_delete(ON)&_pragma=temp_store(MEMORY)&_pragma=cache_size(-400)&_txlock=immediate"
 
 // continueIDs lets a new file go on where the one before it ended, since whoever
 // writes a call remembers its ID.

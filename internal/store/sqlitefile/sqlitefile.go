@@ -44,8 +44,8 @@ func Make(path string, who filetrust.Who) (os.FileInfo, error) {
 	return info, errors.Join(err, f.Close())
 }
 
-// Open opens a file with the driver's query, such as "mode=ro&_pragma=…". The file is
-// named by a URI, since nothing else can say mode=ro.
+// Open opens a file with the driver's query, such as "mode=ro&_pragma=…", for one
+// connection at a time. The file is named by a URI, since nothing else can say mode=ro.
 func Open(path, query string) (*sql.DB, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -55,7 +55,24 @@ func Open(path, query string) (*sql.DB, error) {
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path // C:/…
 	}
-	return sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: query}).String())
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: query}).String())
+	if err == nil {
+		db.SetMaxOpenConns(1)
+	}
+	return db, err
+}
+
+// OpenWith is Open of a file that is of use once ready has seen it; else it is closed.
+func OpenWith(ctx context.Context, path, query string, ready func(context.Context, *sql.DB) error) (*sql.DB, error) {
+	db, err := Open(path, query)
+	if err != nil {
+		return nil, err
+	}
+	if err := ready(ctx, db); err != nil {
+		_ = db.Close() // the error that matters is ready's
+		return nil, err
+	}
+	return db, nil
 }
 
 // Sides are the files that SQLite keeps beside a file.
@@ -220,7 +237,6 @@ func look(ctx context.Context, path string, do func(db *sql.DB, schema int) erro
 		return err
 	}
 	defer db.Close()
-	db.SetMaxOpenConns(1)
 	schema, err := Version(ctx, db)
 	if err != nil {
 		return err

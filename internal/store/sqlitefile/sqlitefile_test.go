@@ -31,7 +31,6 @@ func TestMadeBySeveral(t *testing.T) {
 					return
 				}
 				defer db.Close()
-				db.SetMaxOpenConns(1)
 				if err := Prepare(t.Context(), db, steps); err != nil {
 					t.Error(err)
 					return
