@@ -22,7 +22,7 @@ func (c *joinCmd) Run(e *env, d profile.Dirs) error {
 		r.Address, r.Code = "", c.Address
 	}
 	err := hubtrial.Join(e.ctx, d, e.load(d), r)
-	var bad *settings.Error
+	var bad settings.Problem
 	switch {
 	case errors.As(err, &bad):
 		return &failure{exitUsage, err}

@@ -38,8 +38,8 @@ func (e *env) T(key text.Key, args ...any) string { return e.tell(text.Errorf(ke
 
 // tell is an error in the language of the run, on one line.
 func (e *env) tell(err error) string {
-	if bad, ok := errors.AsType[*settings.Error](err); ok {
-		return oneLine(templates.Say(e.lang(), bad.Problem))
+	if bad, ok := errors.AsType[settings.Problem](err); ok {
+		return oneLine(templates.Say(e.lang(), bad))
 	}
 	return oneLine(e.lang().Error(err))
 }

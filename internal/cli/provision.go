@@ -114,7 +114,7 @@ func (c *provisionCmd) hub(e *env, d profile.Dirs, before *settings.Settings, ch
 // allowed says what keeps changes from being written.
 func (e *env) allowed(d profile.Dirs, changes map[string]any) error {
 	err := settings.Check(d, changes)
-	if bad, ok := errors.AsType[*settings.Error](err); ok && bad.Problem.Kind == settings.NotAllowed {
+	if bad, ok := errors.AsType[settings.Problem](err); ok && bad.Kind == settings.NotAllowed {
 		return &failure{exitUsage, err}
 	}
 	return err

@@ -64,7 +64,7 @@ func (e *env) setSetting(d profile.Dirs, key string, value *string) (err error) 
 	default:
 		_, err = before.With(map[string]any{key: nil})
 	}
-	if _, bad := errors.AsType[*settings.Error](err); bad {
+	if _, bad := errors.AsType[settings.Problem](err); bad {
 		return &failure{exitUsage, err}
 	}
 	if err != nil {
@@ -229,7 +229,7 @@ func (c *settingsShowCmd) printJSON(e *env, d profile.Dirs) error {
 		problems = slices.DeleteFunc(problems, func(p settings.Problem) bool { return p.Key != c.Key })
 	}
 	for _, p := range problems {
-		o.Problems = append(o.Problems, problemJSON{string(p.Kind), p.Source.String(), p.Key, p.Line, p.String()})
+		o.Problems = append(o.Problems, problemJSON{string(p.Kind), p.Source.String(), p.Key, p.Line, p.Error()})
 	}
 	if err := json.NewEncoder(e.out).Encode(o); err != nil {
 		return err

@@ -114,7 +114,7 @@ func TestSave(t *testing.T) {
 	if _, err := save(store, Wanted{Secret: "one"}); !errors.Is(err, ErrNoAddress) || kept() != "/ /" {
 		t.Errorf("a secret of nobody: %v, %s", err, kept())
 	}
-	var wrong *settings.Error
+	var wrong settings.Problem
 	if _, err := save(store, Wanted{Changes: map[string]any{"hub.base_url": "ftp://nonsense"}, Secret: "one"}); !errors.As(err, &wrong) || kept() != "/ /" || file() != before {
 		t.Errorf("wrong settings: %v, %s", err, kept())
 	}

@@ -289,11 +289,11 @@ func shortDuration(d time.Duration) string {
 func ParseText(key, s string) (any, error) {
 	e := find(key)
 	if e == nil || e.Type == Tables {
-		return nil, Problem{Kind: UnknownKey, Source: User, Key: key}.err()
+		return nil, Problem{Kind: UnknownKey, Source: User, Key: key}
 	}
 	v, c := e.read(e.typed(s))
 	if c != nil {
-		return nil, Problem{Kind: c.kind, Source: User, Key: key, Want: c.want}.err()
+		return nil, Problem{Kind: c.kind, Source: User, Key: key, Want: c.want}
 	}
 	return v, nil
 }
@@ -320,14 +320,6 @@ func (e *Entry) typed(s string) any {
 	}
 	return s
 }
-
-// Error is a problem that stopped something.
-type Error struct{ Problem Problem }
-
-// Error is the problem on one line.
-func (e *Error) Error() string { return e.Problem.String() }
-
-func (p Problem) err() error { return &Error{p} }
 
 // Defaults are the settings of somebody who set nothing.
 func Defaults() *Settings {

@@ -243,7 +243,7 @@ func TestProblems(t *testing.T) {
 			t.Errorf("%q: %+v, want %s %d %s", name, p, c.key, c.line, c.kind)
 		}
 		for _, p := range problems {
-			if strings.Contains(p.String(), canary) {
+			if strings.Contains(p.Error(), canary) {
 				t.Errorf("%q: the value stands in %q", name, p)
 			}
 		}

@@ -115,7 +115,7 @@ func TestExtensionOf(t *testing.T) {
 func TestAddressCarriesNobody(t *testing.T) {
 	for _, address := range []string{"https://piet:Geheim9@pbx.example", "piet:Geheim9@pbx.example:5038", "https://piet@pbx.example"} {
 		s, problems := Parse("[[softphone]]\nkind = \"ari\"\naddress = \"" + address + "\"\n")
-		if len(s.Softphones) != 0 || len(problems) != 1 || problems[0].Key != "softphone[1].address" || strings.Contains(problems[0].String(), "Geheim") {
+		if len(s.Softphones) != 0 || len(problems) != 1 || problems[0].Key != "softphone[1].address" || strings.Contains(problems[0].Error(), "Geheim") {
 			t.Errorf("%s: %v", address, problems)
 		}
 		if err := Check(profile.Dirs{Config: t.TempDir()}, map[string]any{"softphone": []Softphone{{Kind: "ari", Address: address}}}); err == nil {

@@ -44,7 +44,7 @@ func TestPolicyOfSomebodyElse(t *testing.T) {
 	if len(problems) != 1 || problems[0].Kind != Untrusted || s.Locked("hub.base_url") {
 		t.Fatal(problems)
 	}
-	if got := problems[0].String(); got != "policy.toml: is ignored: "+(&filetrust.Error{Path: "/policy/" + PolicyFile, Why: filetrust.Written}).Error() {
+	if got := problems[0].Error(); got != "policy.toml: is ignored: "+(&filetrust.Error{Path: "/policy/" + PolicyFile, Why: filetrust.Written}).Error() {
 		t.Error(got)
 	}
 }

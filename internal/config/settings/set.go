@@ -30,7 +30,7 @@ const lockName = "settings.lock"
 // nil takes a key out, so that the default holds. Everything is checked first:
 // either all of it is written or the file stays as it was. Comments, order and
 // whatever else a person wrote stay. A file that cannot be read, or is not TOML,
-// is never written over. Errors are *Error where a key or value is wrong.
+// is never written over. Errors are a Problem where a key or value is wrong.
 func Set(dirs profile.Dirs, changes map[string]any) error {
 	if err := os.MkdirAll(dirs.State, 0o700); err != nil {
 		return err
@@ -77,7 +77,7 @@ func prepare(dirs profile.Dirs, changes map[string]any) (prepared, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		return p, Problem{Kind: Unreadable, Source: User, Want: err.Error()}.err()
+		return p, Problem{Kind: Unreadable, Source: User, Want: err.Error()}
 	default:
 		if info, err := os.Stat(p.path); err == nil {
 			p.mode = info.Mode().Perm()
@@ -93,7 +93,7 @@ func checked(changes map[string]any) (map[string]any, error) {
 	for key, raw := range changes {
 		var wrong error
 		report := func(_ string, kind ProblemKind, want string) {
-			wrong = cmp.Or(wrong, Problem{Kind: kind, Source: User, Key: showKey(key), Want: want}.err())
+			wrong = cmp.Or(wrong, error(Problem{Kind: kind, Source: User, Key: showKey(key), Want: want}))
 		}
 		wanted[key] = nil
 		switch e := find(key); {
@@ -118,7 +118,7 @@ func edit(src string, wanted map[string]any) (string, error) {
 	}
 	before, line, err := decode(src)
 	if err != nil {
-		return "", Problem{Kind: BadSyntax, Source: User, Line: line, Want: "mend it before anything is changed"}.err()
+		return "", Problem{Kind: BadSyntax, Source: User, Line: line, Want: "mend it before anything is changed"}
 	}
 	newline := "\n"
 	if strings.Contains(src, "\r\n") {

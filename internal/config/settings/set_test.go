@@ -91,11 +91,11 @@ func TestSetRefuses(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			d := dirs(t, c.file)
 			err := Set(d, c.changes)
-			var e *Error
+			var e Problem
 			switch {
 			case c.kind == "" && !errors.Is(err, ErrByHand):
 				t.Errorf("%v", err)
-			case c.kind != "" && (!errors.As(err, &e) || e.Problem.Kind != c.kind):
+			case c.kind != "" && (!errors.As(err, &e) || e.Kind != c.kind):
 				t.Errorf("%v", err)
 			}
 			if got := read(t, Path(d)); got != c.file {

@@ -237,8 +237,9 @@ const (
 	Untrusted  ProblemKind = "untrusted"   // a policy that somebody else could have written, ignored whole
 )
 
-// Problem is one thing that is wrong with the settings. It never carries the
-// value: people put secrets and addresses into the wrong line.
+// Problem is one thing that is wrong with the settings, and the error where it stopped
+// something. It never carries the value: people put secrets and addresses into the
+// wrong line.
 type Problem struct {
 	Kind   ProblemKind
 	Source Source
@@ -248,8 +249,8 @@ type Problem struct {
 	Closed bool   // of a policy: the strictest value holds for the keys of privacy that it is about
 }
 
-// String is the problem on one line, for the terminal.
-func (p Problem) String() string {
+// Error is the problem on one line, for the terminal.
+func (p Problem) Error() string {
 	s := p.Key
 	if s == "" {
 		s = FileName
@@ -300,7 +301,7 @@ func (s *Settings) Values() []Value {
 	byKey := map[string]string{}
 	for _, p := range s.problems {
 		if byKey[p.Key] == "" {
-			byKey[p.Key] = p.String()
+			byKey[p.Key] = p.Error()
 		}
 	}
 	var all []Value

@@ -201,7 +201,7 @@ func Read(b []byte, passphrase string) (Office, error) {
 func office(c contents) (Office, error) {
 	s, problems := settings.Parse(c.Settings)
 	if len(problems) > 0 {
-		return Office{}, &KeyError{problems[0].String()}
+		return Office{}, &KeyError{problems[0].Error()}
 	}
 	for _, e := range settings.Keys() {
 		if s.Source(e.Key) != settings.Default && slices.Contains(stays, e.Key) {

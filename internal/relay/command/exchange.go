@@ -85,8 +85,8 @@ func (e *env) save(dirs profile.Dirs, now *settings.Settings, w hubtrial.Wanted)
 	ctx, cancel := context.WithTimeout(e.ctx, callTime)
 	defer cancel()
 	_, err := hubtrial.Save(ctx, dirs, now, w)
-	if bad, ok := errors.AsType[*settings.Error](err); ok {
-		return &failure{exitUsage, errors.New(templates.Say(e.lang(), bad.Problem))}
+	if bad, ok := errors.AsType[settings.Problem](err); ok {
+		return &failure{exitUsage, errors.New(templates.Say(e.lang(), bad))}
 	} else if stored, ok := errors.AsType[*hubtrial.StoreError](err); ok {
 		return text.Errorf(text.SecretState(string(secret.StateOf(stored.Err))))
 	}

@@ -121,14 +121,14 @@ func (w *window) lookFor(ctx context.Context, s *settings.Settings, post func(fu
 // notSaved says why nothing was saved, and which keys are to blame.
 func (w *window) notSaved(err error) (bad []string, why string) {
 	l := w.host.Lang
-	var wrong *settings.Error
+	var wrong settings.Problem
 	var locked *hubtrial.LockedError
 	var store *hubtrial.StoreError
 	switch {
 	case errors.As(err, &locked):
 		return locked.Keys, l.T(text.SettingsWindowBadValues)
-	case errors.As(err, &wrong) && wrong.Problem.Key != "":
-		return []string{wrong.Problem.Key}, l.T(text.SettingsWindowBadValues)
+	case errors.As(err, &wrong) && wrong.Key != "":
+		return []string{wrong.Key}, l.T(text.SettingsWindowBadValues)
 	case errors.As(err, &wrong):
 		return nil, l.T(text.SettingsWindowNotWritable, settings.FileName)
 	case errors.Is(err, settings.ErrByHand):
