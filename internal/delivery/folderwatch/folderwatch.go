@@ -140,7 +140,7 @@ func Open(o Options) (_ *Folder, err error) {
 		return nil, err
 	}
 	for _, name := range []string{Sent, Refused} {
-		if f.own[name], err = newPlace(dir, name); err != nil {
+		if f.own[name], err = newPlace(dir, f.info, name); err != nil {
 			return nil, err
 		}
 	}

@@ -24,17 +24,13 @@ type place struct {
 
 // newPlace opens a folder of our own, and makes it if need be. The group that may
 // read the folder that is watched may read this one, too.
-func newPlace(in *filetrust.Shared, name string) (*place, error) {
+func newPlace(in *filetrust.Shared, above fs.FileInfo, name string) (*place, error) {
 	s, err := in.Folder(name, 0o700)
 	if err != nil {
 		return nil, err
 	}
 	p := &place{Shared: s}
-	above, err := in.Root().Stat(".")
-	if err == nil {
-		p.info, err = s.Root().Stat(".")
-	}
-	if err == nil {
+	if p.info, err = s.Root().Stat("."); err == nil {
 		err = p.share(above)
 	}
 	if err != nil {

@@ -194,22 +194,8 @@ var races = []struct {
 	{"removed and made anew", func(s *stage, at string) error { return errors.Join(os.Remove(at), os.WriteFile(at, s.b, 0o600)) }},
 	{"emptied", func(_ *stage, at string) error { return os.Truncate(at, 0) }},
 	{"cut", func(s *stage, at string) error { return os.Truncate(at, 5) }},
-	{"grown", func(_ *stage, at string) error {
-		f, err := os.OpenFile(at, os.O_WRONLY|os.O_APPEND, 0)
-		if err != nil {
-			return err
-		}
-		_, err = f.WriteString("more")
-		return errors.Join(err, f.Close())
-	}},
-	{"written over", func(s *stage, at string) error {
-		f, err := os.OpenFile(at, os.O_WRONLY, 0)
-		if err != nil {
-			return err
-		}
-		_, err = f.Write(s.b)
-		return errors.Join(err, f.Close())
-	}},
+	{"grown", func(_ *stage, at string) error { return into(at, os.O_APPEND, []byte("more")) }},
+	{"written over", func(s *stage, at string) error { return into(at, 0, s.b) }},
 	{"renamed", func(_ *stage, at string) error { return os.Rename(at, filepath.Join(filepath.Dir(at), "other.zip")) }},
 	{"pipe", func(_ *stage, at string) error {
 		return errors.Join(os.Rename(at, at+".old"), syscall.Mkfifo(at, 0o600))
@@ -246,6 +232,16 @@ var races = []struct {
 	{"the folder is a link", func(s *stage, _ string) error {
 		return errors.Join(os.Rename(s.dir, s.dir+".old"), os.Symlink(s.private, s.dir), os.Lchown(s.dir, 65534, 65534))
 	}},
+}
+
+// into writes into a file that is there.
+func into(at string, flag int, b []byte) error {
+	f, err := os.OpenFile(at, os.O_WRONLY|flag, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	return errors.Join(err, f.Close())
 }
 
 // TestRaces lets somebody else act before every one of our steps, in every way:

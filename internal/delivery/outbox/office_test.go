@@ -95,14 +95,7 @@ func (o *office) work(i int) (again bool) {
 			return false
 		}
 	}
-	defer func() {
-		if r := recover(); r != nil {
-			if _, ok := r.(killed); !ok {
-				panic(r)
-			}
-			o.kill(i)
-		}
-	}()
+	defer whenKilled(func() { o.kill(i) })
 	again, _, err := b.step(context.Background())
 	o.fatal(err)
 	return again

@@ -38,6 +38,16 @@ type world struct {
 // killed is the end of the process, in the middle of a request.
 type killed struct{}
 
+// whenKilled is deferred to go on after that.
+func whenKilled(then func()) {
+	if r := recover(); r != nil {
+		if _, ok := r.(killed); !ok {
+			panic(r)
+		}
+		then()
+	}
+}
+
 // endings of a request; the second word of a name tells whether it arrived.
 var endings = []string{"delivered yes", "refused no", "later no", "later yes", "busy no", "unreachable no", "half no", "silence no", "silence yes",
 	"portal no", "portal yes", "credentials no", "forbidden no", "redirect no", "conflict yes", "odd no", "killed-half no", "killed-whole no", "killed-whole yes"}
@@ -132,14 +142,7 @@ func (w *world) start() {
 
 // step lets the worker do one thing, which may be its last.
 func (w *world) step() {
-	defer func() {
-		if r := recover(); r != nil {
-			if _, ok := r.(killed); !ok {
-				panic(r)
-			}
-			w.restart()
-		}
-	}()
+	defer whenKilled(w.restart)
 	if _, _, err := w.b.step(context.Background()); err != nil && troubleIn(err) == "" {
 		w.t.Fatal(err)
 	}

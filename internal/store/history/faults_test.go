@@ -300,7 +300,9 @@ func TestDeletedMeansGone(t *testing.T) {
 				if i%3 == 0 { // a call that goes on, under a name as long and a longer one
 					e.Name += " en nog een naam"
 					put(t, s, e)
-					put(t, s, canaryWith(i, e.ID))
+					last := canary(i)
+					last.ID = e.ID
+					put(t, s, last)
 				}
 				all = append(all, e.ID)
 			}
@@ -326,10 +328,4 @@ func TestDeletedMeansGone(t *testing.T) {
 			}
 		})
 	}
-}
-
-func canaryWith(i int, id int64) Entry {
-	e := canary(i)
-	e.ID = id
-	return e
 }
