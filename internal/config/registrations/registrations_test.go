@@ -29,60 +29,28 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // computer is one on which registrations come and go.
 type computer struct {
-	mu    sync.Mutex
+	sync.Mutex
 	at    map[health.Registration]standing
 	looks int
 	again []health.Registration
 	with  Registered // what was known at the last of them
 	fails error
-	told  [][]health.Registration
+	lost  []health.Registration
+	told  int // how often
 	log   bytes.Buffer
-}
-
-func (c *computer) stand(what health.Registration, s standing) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.at[what] = s
-}
-
-func (c *computer) fail(err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.fails = err
-}
-
-func (c *computer) looked() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.looks
-}
-
-func (c *computer) registered() []health.Registration {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return slices.Clone(c.again)
-}
-
-func (c *computer) lost() []health.Registration {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.told) == 0 {
-		return nil
-	}
-	return c.told[len(c.told)-1]
 }
 
 func (c *computer) watch(d profile.Dirs) *Watch {
 	r := newWatch(d, slog.New(slog.NewTextHandler(&c.log, nil)))
 	r.look = func(what health.Registration, _ Registered) (standing, string) {
-		c.mu.Lock()
-		defer c.mu.Unlock()
+		c.Lock()
+		defer c.Unlock()
 		c.looks++
 		return c.at[what], "/ini"
 	}
 	r.again = func(what health.Registration, was Registered) error {
-		c.mu.Lock()
-		defer c.mu.Unlock()
+		c.Lock()
+		defer c.Unlock()
 		c.again, c.with = append(c.again, what), was
 		if c.fails == nil {
 			c.at[what] = ours
@@ -90,9 +58,9 @@ func (c *computer) watch(d profile.Dirs) *Watch {
 		return c.fails
 	}
 	r.onLost = func(lost []health.Registration) {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.told = append(c.told, lost)
+		c.Lock()
+		defer c.Unlock()
+		c.lost, c.told = lost, c.told+1
 	}
 	return r
 }
@@ -112,60 +80,61 @@ func TestWhatWasTakenIsNoticed(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
 		defer end()
 		go r.Run(ctx)
-		later := func(in time.Duration) { time.Sleep(in); synctest.Wait() }
+		c.Lock() // Run has it while time passes
+		later := func(in time.Duration) { c.Unlock(); time.Sleep(in); synctest.Wait(); c.Lock() }
 		later(0)
-		if got := c.registered(); !slices.Equal(got, []health.Registration{health.Scheme}) {
+		if got := c.again; !slices.Equal(got, []health.Registration{health.Scheme}) {
 			t.Errorf("that of an older version: registered %v", got)
 		}
 		if was := RegisteredIn(d); !was.Scheme || !was.Autostart || was.MicroSIP != "" {
 			t.Fatalf("noted %+v", was)
 		}
-		if len(c.told) != 0 {
-			t.Errorf("lost: %v", c.told) // MicroSIP never was ours
+		if c.told != 0 {
+			t.Errorf("lost: %v", c.lost) // MicroSIP never was ours
 		}
-		c.stand(health.Scheme, notOurs)
+		c.at[health.Scheme] = notOurs
 		later(59 * time.Minute)
-		if n := c.looked(); n != len(order) {
+		if n := c.looks; n != len(order) {
 			t.Errorf("%d looks before the hour is over", n)
 		}
 		later(2 * time.Minute)
-		if got := c.lost(); !slices.Equal(got, []health.Registration{health.Scheme}) {
+		if got := c.lost; !slices.Equal(got, []health.Registration{health.Scheme}) {
 			t.Errorf("lost %v", got)
 		}
 		// What cannot be told stays as it was known; what somebody switched off on
 		// purpose is nobody's business any more.
-		c.stand(health.Scheme, unknown)
-		c.stand(health.Autostart, declined)
+		c.at[health.Scheme] = unknown
+		c.at[health.Autostart] = declined
 		later(time.Hour)
-		if got := c.lost(); !slices.Equal(got, []health.Registration{health.Scheme}) {
+		if got := c.lost; !slices.Equal(got, []health.Registration{health.Scheme}) {
 			t.Errorf("lost %v", got)
 		}
-		c.stand(health.Autostart, notOurs)
+		c.at[health.Autostart] = notOurs
 		r.Reread()
 		later(0)
-		if got := c.lost(); slices.Contains(got, health.Autostart) || RegisteredIn(d).Autostart {
+		if got := c.lost; slices.Contains(got, health.Autostart) || RegisteredIn(d).Autostart {
 			t.Errorf("switched off on purpose, and missed: %v", got)
 		}
-		c.stand(health.Scheme, ours)
+		c.at[health.Scheme] = ours
 		later(time.Hour)
-		if got := c.lost(); len(got) != 0 {
+		if got := c.lost; len(got) != 0 {
 			t.Errorf("back, and still lost: %v", got)
 		}
-		c.stand(health.MicroSIP, older)
-		c.fail(ErrPhoneRuns)
+		c.at[health.MicroSIP] = older
+		c.fails = ErrPhoneRuns
 		c.log.Reset()
 		later(time.Hour)
 		if c.log.Len() > 0 {
 			t.Errorf("a phone that runs is no fault: %s", &c.log)
 		}
-		c.fail(nil)
+		c.fails = nil
 		later(time.Hour)
 		if s := c.at[health.MicroSIP]; s != ours || c.with.MicroSIP != "/ini" {
 			t.Errorf("lines of an older version: %v, renewed with %+v", s, c.with)
 		}
-		c.stand(health.MicroSIP, notOurs)
+		c.at[health.MicroSIP] = notOurs
 		later(time.Hour)
-		if got := c.lost(); !slices.Equal(got, []health.Registration{health.MicroSIP}) || RegisteredIn(d).MicroSIP != "/ini" {
+		if got := c.lost; !slices.Equal(got, []health.Registration{health.MicroSIP}) || RegisteredIn(d).MicroSIP != "/ini" {
 			t.Errorf("lost %v, noted %+v", got, RegisteredIn(d))
 		}
 	})
@@ -183,7 +152,7 @@ func TestRepair(t *testing.T) {
 		defer end()
 		go r.Run(ctx)
 		synctest.Wait()
-		if got := c.lost(); !slices.Equal(got, []health.Registration{health.Scheme}) {
+		if got := c.lost; !slices.Equal(got, []health.Registration{health.Scheme}) {
 			t.Fatalf("lost %v", got)
 		}
 		mend := func(what health.Registration) error {
@@ -192,18 +161,18 @@ func TestRepair(t *testing.T) {
 			synctest.Wait()
 			return <-done
 		}
-		c.fail(os.ErrPermission)
-		if err := mend(health.Scheme); !errors.Is(err, os.ErrPermission) || len(c.lost()) != 1 {
-			t.Errorf("%v, lost %v", err, c.lost())
+		c.fails = os.ErrPermission
+		if err := mend(health.Scheme); !errors.Is(err, os.ErrPermission) || len(c.lost) != 1 {
+			t.Errorf("%v, lost %v", err, c.lost)
 		}
-		c.fail(nil)
+		c.fails = nil
 		for _, what := range []health.Registration{health.Autostart, health.MicroSIP} {
 			if err := mend(what); !errors.Is(err, errNever) {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
-		if err := mend(health.Scheme); err != nil || len(c.lost()) != 0 {
-			t.Errorf("%v, lost %v", err, c.lost())
+		if err := mend(health.Scheme); err != nil || len(c.lost) != 0 {
+			t.Errorf("%v, lost %v", err, c.lost)
 		}
 		if !slices.Equal(c.again, []health.Registration{health.Scheme, health.Scheme}) {
 			t.Errorf("registered %v", c.again)
