@@ -12,13 +12,9 @@ func (s *Settings) With(changes map[string]any) (*Settings, error) {
 	next := *s
 	next.sources, next.places = maps.Clone(s.sources), maps.Clone(s.places)
 	for key, v := range wanted {
-		source := User
+		e, source := find(key), User
 		if v == nil {
-			source = Default
-		}
-		e := find(key)
-		if v == nil {
-			v = e.def
+			v, source = e.def, Default
 		}
 		e.set(&next, v)
 		next.sources[key] = source
