@@ -19,10 +19,8 @@ func rights(t *testing.T, path, list string) {
 	must.Do(t, err)
 	dacl, _, err := sd.DACL()
 	must.Do(t, err)
-	if err := windows.SetNamedSecurityInfo(path, windows.SE_FILE_OBJECT,
-		windows.DACL_SECURITY_INFORMATION|windows.PROTECTED_DACL_SECURITY_INFORMATION, nil, nil, dacl, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, windows.SetNamedSecurityInfo(path, windows.SE_FILE_OBJECT,
+		windows.DACL_SECURITY_INFORMATION|windows.PROTECTED_DACL_SECURITY_INFORMATION, nil, nil, dacl, nil))
 }
 
 func wants(t *testing.T, err error, why Why) {

@@ -10,6 +10,7 @@ import (
 	"wiebelt/internal/config/secret"
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/softphone/link"
+	"wiebelt/internal/testutil/must"
 )
 
 // shut is a store that gives nothing out.
@@ -20,24 +21,18 @@ func (shut) Get(context.Context, secret.Ref) (string, error) { return "", secret
 // TestLinksSayWhy: an exchange whose secret is missing or locked away says so,
 // and not that the exchange is not there.
 func TestLinksSayWhy(t *testing.T) {
-	d, err := profile.Find(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(profile.Find(t.TempDir()))(t)
 	for _, kind := range []string{"ari", "wazo", "3cx", "broadworks", "xelion", "yeastar-socket"} {
 		s := settings.Softphone{Kind: kind, Name: "centrale", Address: "https://127.0.0.1:1", User: "u", Extension: "101"}
-		p, err := Softphone(d, secret.KindFile, s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(Softphone(d, secret.KindFile, s))(t)
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-		err = link.Once(ctx, link.Config{}, p)
+		err := link.Once(ctx, link.Config{}, p)
 		cancel()
 		if got := link.CauseOf(err); got != link.CauseNoSecret {
 			t.Errorf("%s without a secret: %q (%v)", kind, got, err)
 		}
 	}
-	_, err = linkSecret(shut{}, secret.Ref{})(t.Context())
+	_, err := linkSecret(shut{}, secret.Ref{})(t.Context())
 	var refusal *link.Refusal
 	if !errors.As(err, &refusal) || link.CauseOf(err) != link.CauseStore {
 		t.Errorf("a locked store: %v", err)

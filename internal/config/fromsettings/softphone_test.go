@@ -27,10 +27,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // refusing is a proxy that lets nobody through and tells who asked for what.
 func refusing(t *testing.T) (address string, asked <-chan string) {
 	t.Helper()
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp4", "127.0.0.1:0"))(t)
 	c := make(chan string, 16)
 	var serving sync.WaitGroup
 	serving.Go(func() {
@@ -65,10 +62,7 @@ func TestExchangesThroughTheProxy(t *testing.T) {
 		store := must.Get(secret.Open(secret.KindFile, d))(t)
 		ref := must.Get(secret.Softphone(s.Name, s.Address))(t)
 		must.Do(t, store.Set(t.Context(), ref, "geheim"))
-		p, err := Softphone(d, secret.KindFile, s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(Softphone(d, secret.KindFile, s))(t)
 		first, askedFirst := refusing(t)
 		second, askedSecond := refusing(t)
 		environment, askedEnvironment := refusing(t)

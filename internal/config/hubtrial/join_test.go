@@ -45,8 +45,7 @@ func TestJoin(t *testing.T) {
 		"no address":               {"", "", Relay{Code: used}, text.RelayJoinAddress},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, err := profile.Find(t.TempDir())
-			must.Do(t, err)
+			d := must.Get(profile.Find(t.TempDir()))(t)
 			must.Do(t, d.Make())
 			c.user = "[hub]\nsecret_store = \"file\"\n" + c.user
 			must.Do(t, os.WriteFile(settings.Path(d), []byte(c.user), 0o600))
@@ -56,7 +55,7 @@ func TestJoin(t *testing.T) {
 				must.Do(t, os.WriteFile(path, []byte(c.policy+"[hub]\nsecret_store = \"file\"\n"), 0o600))
 				before, _ = settings.CheckPolicy(path)
 			}
-			err = Join(t.Context(), d, before, c.relay)
+			err := Join(t.Context(), d, before, c.relay)
 			now, _ := settings.Load(d)
 			if c.want != "" {
 				if said, ok := err.(*text.Error); !ok || said.Key != c.want || now.Relayed() {

@@ -61,8 +61,7 @@ func TestKilledSaver(t *testing.T) {
 	if os.Getenv("SOAK") != "" {
 		rounds = 500
 	}
-	d, err := profile.Find(t.TempDir())
-	must.Do(t, err)
+	d := must.Get(profile.Find(t.TempDir()))(t)
 	write(t, d, "# ours\n[ui]\nlanguage = \"nl\" # stays\n")
 	ref, err := secret.Hub("https://hub.example", "office")
 	must.Do(t, errors.Join(err, settings.Set(d, map[string]any{"hub.base_url": "https://hub.example", "hub.client_id": "office", "hub.secret_store": "file"})))

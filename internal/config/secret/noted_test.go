@@ -7,14 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/config/profile"
 	"wiebelt/internal/testutil/must"
 )
 
 func TestDaysAreNoted(t *testing.T) {
-	dirs, err := profile.Find(t.TempDir())
-	must.Do(t, err)
-	must.Do(t, dirs.Make())
+	dirs := dirs(t)
 	at := func(n int) Ref {
 		return must.Get(Hub(fmt.Sprintf("https://hub%d.example", n), "office"))(t)
 	}

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/config/profile"
 	"wiebelt/internal/testutil/must"
 )
 
@@ -164,11 +163,7 @@ func FuzzSet(f *testing.F) {
 // TestTouch: a running Wiebelt is told to load anew, with settings and without,
 // and the settings are as they were.
 func TestTouch(t *testing.T) {
-	d, err := profile.Find(t.TempDir())
-	if err == nil {
-		err = d.Make()
-	}
-	must.Do(t, err)
+	d := dirs(t, "")
 	for _, was := range []string{"", "[hub]\nclient_id = \"wiebelt-1\"\n"} {
 		if was != "" {
 			must.Do(t, os.WriteFile(Path(d), []byte(was), 0o600))

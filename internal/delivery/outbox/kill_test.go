@@ -48,9 +48,8 @@ func startProcess(t *testing.T, what, dir, at string, seed uint64) *process {
 	p.cmd.Env = append(os.Environ(), processEnv+"="+what, dirEnv+"="+dir, hubEnv+"="+at, seedEnv+"="+fmt.Sprint(seed))
 	p.cmd.Stderr = os.Stderr
 	var err error
-	if p.in, err = p.cmd.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
+	p.in, err = p.cmd.StdinPipe()
+	must.Do(t, err)
 	out, err := p.cmd.StdoutPipe()
 	must.Do(t, err)
 	must.Do(t, p.cmd.Start())

@@ -36,9 +36,7 @@ func TestDeliver(t *testing.T) {
 	if it.SHA256 != sumOf(content) || it.Size != int64(len(content)) || it.Name != "bericht é.zip" || it.State != Waiting {
 		t.Errorf("%+v", it)
 	}
-	if err := os.WriteFile(path, []byte("something else"), 0o600); err != nil { // ours is a copy
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte("something else"), 0o600)) // ours is a copy
 	ctx, end := context.WithCancel(t.Context())
 	defer end()
 	worked := make(chan error, 1)

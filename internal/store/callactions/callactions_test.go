@@ -40,14 +40,11 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	dirs, err := profile.Find(t.TempDir())
-	must.Do(t, err)
+	dirs := must.Get(profile.Find(t.TempDir()))(t)
 	must.Do(t, dirs.Make())
 	b := &fixture{t: t, set: settings.Defaults(), dir: t.TempDir()}
 	b.set.Hub.HubURL, b.set.Support.Contact = hubURL, "Jan (IT)"
-	if b.store, err = history.Open(fromsettings.HistoryFile(dirs), history.KeepFull, 7, time.Now); err != nil {
-		t.Fatal(err)
-	}
+	b.store = must.Get(history.Open(fromsettings.HistoryFile(dirs), history.KeepFull, 7, time.Now))(t)
 	t.Cleanup(func() { _ = b.store.Close() })
 	var log bytes.Buffer
 	t.Cleanup(func() {

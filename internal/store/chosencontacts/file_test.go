@@ -74,9 +74,7 @@ func TestDamagedFileIsSetAside(t *testing.T) {
 				r.again()
 				r.rest()
 				r.is(anna, "c-1")
-				if err := os.Chtimes(aside(r.path), time.Now(), time.Now()); err != nil { // the bubble's time
-					t.Fatal(err)
-				}
+				must.Do(t, os.Chtimes(aside(r.path), time.Now(), time.Now())) // the bubble's time
 				time.Sleep(KeepFor + 2*time.Hour)
 				synctest.Wait()
 				if _, err := os.Stat(aside(r.path)); !errors.Is(err, fs.ErrNotExist) {
