@@ -23,8 +23,8 @@ const FromConsole = "WIEBELT_FROM_CONSOLE"
 
 // Newest gives the program of a name in the newest version below programs, a folder
 // in which every version has its own. A version that is just being written or
-// removed does not count; ok is false where there is none.
-func Newest(programs, name string) (path string, ok bool) {
+// removed does not count; "" where there is none.
+func Newest(programs, name string) (path string) {
 	folders, _ := os.ReadDir(programs)
 	var newest []int
 	for _, f := range folders {
@@ -37,21 +37,19 @@ func Newest(programs, name string) (path string, ok bool) {
 			newest, path = v, filepath.Join(at, name)
 		}
 	}
-	return path, newest != nil
+	return path
 }
 
 // In gives a program of a folder: in that of its newest version, or the folder's own.
 func In(dir, name string) string {
-	path, _ := Newest(dir, name)
-	return cmp.Or(path, filepath.Join(dir, name))
+	return cmp.Or(Newest(dir, name), filepath.Join(dir, name))
 }
 
 // NewestOf gives the program that is to run in exe's place: of those that were
 // installed beside one another the newest one, elsewhere exe.
 func NewestOf(exe string) string {
 	if programs, ok := Beside(exe); ok {
-		path, _ := Newest(programs, filepath.Base(exe))
-		return cmp.Or(path, exe)
+		return cmp.Or(Newest(programs, filepath.Base(exe)), exe)
 	}
 	return exe
 }
