@@ -107,7 +107,9 @@ func (d *Worker) take(ctx context.Context, c *candidate) {
 	}
 	box, err := d.open(ctx, true)
 	if err != nil {
-		d.decide(c, func() { c.row.State, c.row.Reason = windowapi.DeliveryNotTaken, outbox.KindOf(err) })
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		c.row.State, c.row.Reason = windowapi.DeliveryNotTaken, outbox.KindOf(err)
 		return
 	}
 	d.Look() // somebody has to deliver it
@@ -119,31 +121,25 @@ func (d *Worker) take(ctx context.Context, c *candidate) {
 	}
 	a, err := box.Add(ctx, outbox.Source{Path: c.path, Intermediary: d.p.Settings().Hub.Intermediary, Duplicate: how})
 	var r *outbox.RefusedError
-	d.decide(c, func() {
-		switch {
-		case err == nil:
-			c.row.Item, c.row.State, c.takenAt = a.Item.ID, string(a.Item.State), time.Now()
-		case ctx.Err() != nil:
-		case errors.Is(err, outbox.ErrDuplicate):
-			c.row.State, c.row.Reason, c.row.Was = string(outbox.Refused), "duplicate", string(a.Item.State)
-			if c.row.Before = a.Item.Added; a.Item.State == outbox.Delivered {
-				c.row.Before = a.Item.Decided
-			}
-			if question {
-				c.row.State = windowapi.DeliveryQuestion
-			}
-		case errors.As(err, &r):
-			c.row.State, c.row.Reason, c.row.Findings = string(outbox.Refused), r.Code, few(r.Findings)
-		default:
-			c.row.State, c.row.Reason = windowapi.DeliveryNotTaken, outbox.KindOf(err)
-		}
-	})
-}
-
-func (d *Worker) decide(c *candidate, do func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	do()
+	switch {
+	case err == nil:
+		c.row.Item, c.row.State, c.takenAt = a.Item.ID, string(a.Item.State), time.Now()
+	case ctx.Err() != nil:
+	case errors.Is(err, outbox.ErrDuplicate):
+		c.row.State, c.row.Reason, c.row.Was = string(outbox.Refused), "duplicate", string(a.Item.State)
+		if c.row.Before = a.Item.Added; a.Item.State == outbox.Delivered {
+			c.row.Before = a.Item.Decided
+		}
+		if question {
+			c.row.State = windowapi.DeliveryQuestion
+		}
+	case errors.As(err, &r):
+		c.row.State, c.row.Reason, c.row.Findings = string(outbox.Refused), r.Code, few(r.Findings)
+	default:
+		c.row.State, c.row.Reason = windowapi.DeliveryNotTaken, outbox.KindOf(err)
+	}
 }
 
 // folder queues the ZIP files that lie directly in a folder, in its place.
