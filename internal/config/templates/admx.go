@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"html"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -209,12 +210,9 @@ func adml(l text.Language) []byte {
 	t := translations{NS: namespace, Revision: "1.0", Schema: "1.0", Name: "Wiebelt", About: l.T(text.SetupSetting) + " Wiebelt",
 		Strings: []translation{{"wiebelt", "Wiebelt"}, {"supported", "Wiebelt 1"}}}
 	add := func(id, s string) {
-		for _, have := range t.Strings {
-			if have.ID == id {
-				return
-			}
+		if !slices.ContainsFunc(t.Strings, func(have translation) bool { return have.ID == id }) {
+			t.Strings = append(t.Strings, translation{id, s})
 		}
-		t.Strings = append(t.Strings, translation{id, s})
 	}
 	for _, s := range sections() {
 		title := l.T(text.SettingGroup(s.name))

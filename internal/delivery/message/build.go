@@ -79,19 +79,16 @@ func addFile(ctx context.Context, z *zip.Writer, s Source, place int, limit int6
 		h.Flags |= flagUTF8
 	}
 	var packed bytes.Buffer
-	into, pack := io.Discard, (*flate.Writer)(nil)
+	into, pack, tooLong := io.Discard, (*flate.Writer)(nil), UnpacksTooLarge
 	if place == 0 {
-		limit = min(limit, Defaults.XML)
+		limit, tooLong = min(limit, Defaults.XML), XMLTooLarge
 		pack, _ = flate.NewWriter(&packed, flate.DefaultCompression) // a level that there is
 		into, h.Method = pack, methodDeflate
 	}
 	head := &beginning{w: into}
 	size, crc, err := copyFile(ctx, head, s, limit)
-	if err == errTooLong && place == 0 {
-		return 0, &BuildError{XMLTooLarge, place}
-	}
 	if err == errTooLong {
-		return 0, &BuildError{UnpacksTooLarge, place}
+		return 0, &BuildError{tooLong, place}
 	}
 	if err != nil {
 		return 0, err
@@ -104,9 +101,7 @@ func addFile(ctx context.Context, z *zip.Writer, s Source, place int, limit int6
 	}
 	h.CRC32, h.UncompressedSize64, h.CompressedSize64 = crc, uint64(size), uint64(size)
 	if pack != nil {
-		if err := pack.Close(); err != nil {
-			return 0, err
-		}
+		_ = pack.Close() // into memory
 		h.CompressedSize64 = uint64(packed.Len())
 	}
 	out, err := z.CreateRaw(h)

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -21,13 +22,7 @@ func (e Entry) find() string {
 	if strings.ContainsFunc(e.Shown, unicode.IsLetter) {
 		parts = append(parts, fold(e.Shown))
 	}
-	kept := parts[:0]
-	for i, p := range parts {
-		if p != "" && (i == 0 || p != parts[i-1]) {
-			kept = append(kept, p)
-		}
-	}
-	return strings.Join(kept, "\n")
+	return strings.Join(slices.DeleteFunc(slices.Compact(parts), func(p string) bool { return p == "" }), "\n")
 }
 
 // terms splits a filter into what an entry must hold: words, and numbers however
