@@ -83,7 +83,7 @@ func newDesktop(t *testing.T) *desktop {
 	}
 	store := d.store
 	t.Cleanup(func() { _ = store.Close() })
-	d.chosenBefore = chosencontacts.New(chosencontacts.Params{Path: filepath.Join(dirs.State, chosencontacts.FileName), Keep: true, Now: time.Now, Log: d.o.Log})
+	d.chosenBefore = chosencontacts.New(chosencontacts.Params{Path: filepath.Join(dirs.State, chosencontacts.FileName), Keep: true, Log: d.o.Log})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { defer close(ended); d.chosenBefore.Run(ctx) }()

@@ -139,7 +139,7 @@ func Gone(rules *phone.Rules, m windowapi.Forget, now time.Time) func(engine.Las
 // ChoiceParams say where choices are remembered. The key of their marks is in the
 // secret store; without a store they last as long as the program.
 func ChoiceParams(dirs profile.Dirs, s *settings.Settings) chosencontacts.Params {
-	p := chosencontacts.Params{Path: filepath.Join(dirs.State, chosencontacts.FileName), Keep: s.History.Choices, Now: time.Now, Log: slog.New(slog.DiscardHandler)}
+	p := chosencontacts.Params{Path: filepath.Join(dirs.State, chosencontacts.FileName), Keep: s.History.Choices, Log: slog.New(slog.DiscardHandler)}
 	if store, err := secret.Open(s.Hub.SecretStore, dirs); err == nil {
 		p.Secrets = store
 	}

@@ -42,12 +42,11 @@ const FileName = "choices.json"
 // ErrStopped is returned when Run has ended.
 var ErrStopped = errors.New("choices: not running any more")
 
-// Params is what a Store needs. Path, Now and Log are required.
+// Params is what a Store needs. Path and Log are required.
 type Params struct {
 	Path    string
 	Secrets secret.Store // nil: in memory only
 	Keep    bool         // setting history.choices
-	Now     func() time.Time
 	Log     *slog.Logger
 }
 
@@ -103,7 +102,7 @@ func (s *Store) Earlier(number string) (contactID string, ok bool) {
 			c = o.after(c)
 		}
 	}
-	if c == (choice{}) || !s.keep || s.p.Now().Sub(c.used) >= KeepFor {
+	if c == (choice{}) || !s.keep || time.Now().Sub(c.used) >= KeepFor {
 		return "", false
 	}
 	return c.contact, true
@@ -115,12 +114,12 @@ func (s *Store) Chose(number, contactID string) {
 	if number == "" || len(number) > maxNumber || contactID == "" || len(contactID) > maxContact || !utf8.ValidString(contactID) {
 		return
 	}
-	s.do(op{number, contactID, s.p.Now(), true})
+	s.do(op{number, contactID, time.Now(), true})
 }
 
 // NotThis forgets a contact if that is the one chosen for a number.
 func (s *Store) NotThis(number, contactID string) {
-	s.do(op{number, contactID, s.p.Now(), false})
+	s.do(op{number, contactID, time.Now(), false})
 }
 
 func (s *Store) do(o op) {

@@ -172,7 +172,7 @@ func TestTogether(t *testing.T) {
 }
 
 func BenchmarkEarlier(b *testing.B) {
-	s := New(Params{Path: filepath.Join(b.TempDir(), FileName), Keep: true, Now: time.Now, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	s := New(Params{Path: filepath.Join(b.TempDir(), FileName), Keep: true, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	s.key = make([]byte, 32)
 	for i := range maxChoices {
 		s.Chose(fmt.Sprint(i), "c")

@@ -63,7 +63,7 @@ func (s *Store) load() {
 		s.p.Log.Warn("the remembered choices cannot be read", "why", err)
 		return
 	}
-	kept, ok := parse(c, s.p.Now())
+	kept, ok := parse(c, time.Now())
 	if err != nil || !ok {
 		s.p.Log.Warn("the file with remembered choices is damaged and was put aside")
 		if err := os.Rename(s.p.Path, aside(s.p.Path)); err != nil {

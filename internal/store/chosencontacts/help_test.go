@@ -104,7 +104,7 @@ func newFixture(t *testing.T) *fixture {
 }
 
 func (r *fixture) start() {
-	p := Params{Path: r.path, Keep: r.keep, Now: time.Now, Log: slog.New(slog.NewTextHandler(&r.log, nil))}
+	p := Params{Path: r.path, Keep: r.keep, Log: slog.New(slog.NewTextHandler(&r.log, nil))}
 	if r.vault != nil {
 		p.Secrets = r.vault
 	}

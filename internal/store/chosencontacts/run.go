@@ -150,7 +150,7 @@ func markOf(key []byte) string {
 
 // purge deletes what is older than KeepFor.
 func (s *Store) purge() {
-	limit := s.p.Now().Add(-KeepFor)
+	limit := time.Now().Add(-KeepFor)
 	err := s.deleteIf(func(_ tag, _ string, c choice) bool { return !c.used.After(limit) })
 	s.report(errors.Join(err, s.file.purge(s.p.Path, limit)))
 }
