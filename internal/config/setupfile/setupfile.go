@@ -17,7 +17,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -200,24 +199,18 @@ func Read(b []byte, passphrase string) (Office, error) {
 
 func office(c contents) (Office, error) {
 	s, problems := settings.Parse(c.Settings)
-	if len(problems) > 0 {
+	wrong, missing := LeftOut(s), s.Hub.Missing()
+	switch {
+	case len(problems) > 0:
 		return Office{}, &KeyError{problems[0].Error()}
-	}
-	for _, e := range settings.Keys() {
-		if s.Source(e.Key) != settings.Default && slices.Contains(stays, e.Key) {
-			return Office{}, &KeyError{e.Key}
-		}
-	}
-	if c.Code != "" && s.Relay.URL == "" {
+	case len(wrong) > 0:
+		return Office{}, &KeyError{wrong[0]}
+	case c.Code != "" && s.Relay.URL == "":
 		return Office{}, &KeyError{"relay.url is missing"}
-	}
-	if c.Secret == "" && WithoutHub(s) {
-		return Office{Settings: s, Code: c.Code}, nil
-	}
-	if missing := s.Hub.Missing(); len(missing) > 0 {
-		return Office{}, &KeyError{fmt.Sprintf("%s is missing", missing[0])}
-	}
-	if c.Secret == "" {
+	case c.Secret == "" && WithoutHub(s): // nothing is missing
+	case len(missing) > 0:
+		return Office{}, &KeyError{missing[0] + " is missing"}
+	case c.Secret == "":
 		return Office{}, ErrDamaged
 	}
 	return Office{Settings: s, Secret: c.Secret, Code: c.Code}, nil
