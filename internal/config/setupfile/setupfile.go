@@ -124,13 +124,7 @@ const format = "wiebelt-setup"
 // secrets, and gives the passphrase that it made: 100 random bits as five
 // groups of letters and digits. Errors are those of w.
 func Write(w io.Writer, o Office) (passphrase string, err error) {
-	s := o.Settings
-	values := map[string]any{}
-	for _, k := range Keys() {
-		if s.Source(k) != settings.Default {
-			values[k] = s.Get(k)
-		}
-	}
+	values := o.Changes()
 	if links, ok := values["softphone"].([]settings.Softphone); ok { // one to a relay is made by joining
 		values["softphone"] = slices.DeleteFunc(links, func(l settings.Softphone) bool { return l.Kind == registry.Relay })
 	}
