@@ -40,8 +40,10 @@ func (b *Outbox) Purge(ctx context.Context) error {
 	day := 24 * time.Hour
 	var gone []string
 	err := b.tx(ctx, func(tx *sql.Tx) (err error) {
-		gone, err = sqlitefile.Rows(scanID)(tx.QueryContext(ctx, "UPDATE items SET kept = 0 WHERE kept = 1 AND (state = ? AND decided <= ? OR state = ? AND decided <= ?) RETURNING id",
-			Delivered, sqlitefile.Micros(now.Add(-time.Duration(b.policy().KeepSent)*day)), Refused, sqlitefile.Micros(now.Add(-time.Duration(b.policy().KeepRefused)*day))))
+		gone, err = sqlitefile.Rows(scanID)(tx.QueryContext(ctx, `UPDATE items SET kept = 0 WHERE kept = 1
+			AND (state = ? AND decided <= ? OR state = ? AND decided <= ?) RETURNING id`,
+			Delivered, sqlitefile.Micros(now.Add(-time.Duration(b.policy().KeepSent)*day)),
+			Refused, sqlitefile.Micros(now.Add(-time.Duration(b.policy().KeepRefused)*day))))
 		if err != nil {
 			return err
 		}

@@ -160,8 +160,9 @@ func (b *Outbox) openFile(ctx context.Context) error {
 	b.info = info
 	// FULL: what was taken or decided also survives a power cut. busy_timeout comes
 	// first, the others already need the file.
-	b.db, err = sqlitefile.OpenWith(ctx, b.dbPath(), "_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"+
-		"&_pragma=foreign_keys(ON)&_pragma=secure_delete(ON)&_txlock=immediate",
+	b.db, err = sqlitefile.OpenWith(ctx, b.dbPath(),
+		"_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"+
+			"&_pragma=foreign_keys(ON)&_pragma=secure_delete(ON)&_txlock=immediate",
 		func(ctx context.Context, db *sql.DB) error { return sqlitefile.Prepare(ctx, db, migrations) })
 	return err
 }

@@ -86,8 +86,9 @@ const (
 // fields are an entry's columns in the order of fields, to be read and written.
 func (e *Entry) fields() []any {
 	at := sqlitefile.At
-	return []any{at(&e.Rang), at(&e.Answered), at(&e.Ended), &e.Outgoing, &e.Kind, &e.Number, &e.Shown, &e.Line, &e.LineNumber, &e.Via,
-		&e.Name, &e.ContactID, &e.RelationNumber, &e.Link, &e.Matches, &e.Outcome, &e.Result, at(&e.Handled), &e.off, &e.By}
+	return []any{at(&e.Rang), at(&e.Answered), at(&e.Ended), &e.Outgoing, &e.Kind, &e.Number, &e.Shown,
+		&e.Line, &e.LineNumber, &e.Via, &e.Name, &e.ContactID, &e.RelationNumber, &e.Link, &e.Matches,
+		&e.Outcome, &e.Result, at(&e.Handled), &e.off, &e.By}
 }
 
 // values are an entry's columns in the order of columns.
