@@ -15,7 +15,6 @@ import (
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/relay/calls"
 	"wiebelt/internal/relay/setup"
-	"wiebelt/internal/relay/users"
 	"wiebelt/internal/relay/wire"
 	"wiebelt/internal/softphone/webhook"
 )
@@ -27,12 +26,10 @@ const (
 
 // report is what an exchange says of a call, with whom it names.
 type report struct {
-	event       call.Event
-	to          users.Address
-	maybeForAll bool        // an end that may be meant for all
-	mayReturn   bool        // the call may come back to a user for whom it was over
-	late        bool        // it was so long ago that it is history alone
-	done        chan<- bool // told whether it was taken, if not nil
+	webhook.Report
+	mayReturn bool        // the call may come back to a user for whom it was over
+	late      bool        // it was so long ago that it is history alone
+	done      chan<- bool // told whether it was taken, if not nil
 }
 
 // lateAfter is the age at which a report makes history and no card.
@@ -44,7 +41,7 @@ func newReport(r webhook.Report, at time.Time) report {
 	if r.At = at; late {
 		r.At = r.Sent.UTC()
 	}
-	return report{event: r.Event, to: users.Address(r.Place), maybeForAll: r.MaybeForAll, late: late}
+	return report{Report: r, late: late}
 }
 
 // reported takes a report over HTTPS. It is taken once it is in the queue, or other
@@ -176,7 +173,7 @@ func (r *relay) take(ctx context.Context) error {
 		}
 		of := map[string][]report{}
 		for _, p := range waiting {
-			of[p.event.ID] = append(of[p.event.ID], p)
+			of[p.ID] = append(of[p.ID], p)
 		}
 		var group errgroup.Group
 		group.SetLimit(maxWriters)
@@ -200,24 +197,24 @@ func (r *relay) take(ctx context.Context) error {
 func (r *relay) put(ctx context.Context, waiting []report) bool {
 	var all []calls.Report
 	for _, p := range waiting {
-		queue := p.event.Queue
-		if p.event.State == call.Ended && webhook.Place(p.to).Nowhere() {
+		queue := p.Queue
+		if p.State == call.Ended && p.Nowhere() {
 			queue = "" // it is over for all, in the queue or not
 		}
-		to := r.table.Load().Find(p.to, queue)
-		if len(to) == 0 && !(webhook.Place(p.to).Nowhere() && queue == "") && !p.maybeForAll {
+		to := r.table.Load().Find(p.Place, queue)
+		if len(to) == 0 && !(p.Nowhere() && queue == "") && !p.MaybeForAll {
 			r.nobody.Add(1) // and shown to nobody
-			for _, extension := range p.to.Extensions {
+			for _, extension := range p.Extensions {
 				r.unknown.note(extension)
 			}
 			continue
 		}
-		told := calls.Report{Event: p.event, Users: to, MaybeForAll: p.maybeForAll, MayReturn: p.mayReturn}
+		told := calls.Report{Event: p.Event, Users: to, MaybeForAll: p.MaybeForAll, MayReturn: p.mayReturn}
 		if p.late {
 			r.storeMissedOfAll(r.late.take(told))
 			continue
 		}
-		r.lookups.ahead(ctx, p.event)
+		r.lookups.ahead(ctx, p.Event)
 		all = append(all, told)
 	}
 	for began := time.Now(); len(all) > 0; {

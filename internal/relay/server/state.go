@@ -14,6 +14,7 @@ import (
 	"wiebelt/internal/relay/links"
 	"wiebelt/internal/relay/users"
 	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/softphone/webhook"
 )
 
 // follow has what is set take effect, until ctx ends.
@@ -59,8 +60,12 @@ func (r *relay) standing(ctx context.Context, prefix string) ([]calls.Record, er
 // linked takes what a link to an exchange tells. It waits where there are too many
 // reports: the exchange is read no further then.
 func (r *relay) linked(ctx context.Context, e call.Event, shared bool) error {
+	p := report{Report: webhook.Report{Event: e}, mayReturn: shared}
+	if e.Extension != "" {
+		p.Extensions = []string{e.Extension}
+	}
 	select {
-	case r.reports <- report{event: e, to: users.At(e.Extension), mayReturn: shared}:
+	case r.reports <- p:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

@@ -132,7 +132,7 @@ func (r *relay) webhook(w http.ResponseWriter, q *http.Request) {
 	}
 	for _, one := range all {
 		p := newReport(one, at)
-		p.mayReturn, p.event.ID = true, link.CallID(name+"/"+p.event.ID)
+		p.mayReturn, p.ID = true, link.CallID(name+"/"+p.ID)
 		if !r.enqueueReplicated(q.Context(), p) {
 			w.Header().Set("Retry-After", "1")
 			w.WriteHeader(http.StatusServiceUnavailable)

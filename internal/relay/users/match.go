@@ -7,6 +7,7 @@ import (
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/phone"
 	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/softphone/webhook"
 )
 
 // Table tells whom a call is for. It is not changed once made, and may be used by
@@ -57,37 +58,23 @@ func fold(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
 // number is the key of one of our own numbers, however it is written.
 func (t *Table) number(s string) string { return t.rules.Parse(s, "").Key() }
 
-// Address is whom an exchange names, in as many ways as it knows.
-type Address struct {
-	Extensions, Emails []string
-	Called             string // the number that was called
-}
-
-// At is the address of an extension, "" for none.
-func At(extension string) (a Address) {
-	if extension != "" {
-		a.Extensions = []string{extension}
-	}
-	return a
-}
-
 // Find gives the users at whom something arrives: by the extension, which may be a
 // number, or the e-mail address where the exchange names one that is known, and else by
 // the number that was called or, last of all, the queue in which it waits.
-func (t *Table) Find(a Address, queue string) []wire.User {
+func (t *Table) Find(at webhook.Place, queue string) []wire.User {
 	for _, by := range []struct {
 		known map[string][]wire.User
 		names []string
-	}{{t.byExtension, a.Extensions}, {t.byEmail, a.Emails}} {
+	}{{t.byExtension, at.Extensions}, {t.byEmail, at.Emails}} {
 		for _, name := range by.names {
 			if found := by.known[fold(name)]; len(found) > 0 {
 				return found
 			}
 		}
 	}
-	numbers, nowhere := a.Extensions, len(a.Extensions)+len(a.Emails) == 0
+	numbers, nowhere := at.Extensions, len(at.Extensions)+len(at.Emails) == 0
 	if nowhere { // else it is somebody's, if nobody's of ours
-		numbers = []string{a.Called}
+		numbers = []string{at.Called}
 	}
 	for _, n := range numbers {
 		if found := t.byNumber[t.number(n)]; n != "" && len(found) > 0 {

@@ -18,6 +18,7 @@ import (
 	"wiebelt/internal/relay/credentials"
 	"wiebelt/internal/relay/node"
 	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/softphone/webhook"
 	"wiebelt/internal/testutil/must"
 )
 
@@ -194,48 +195,42 @@ func TestTable(t *testing.T) {
 	left := Entry{User: "dirk", Extensions: []string{"101"}, Removed: time.Now()}
 	carla := Entry{User: "carla", Queues: []string{"Nieuw", "schade "}}
 	table := NewTable([]Entry{anna, bob, carla, left}, rules)
-	at := func(extension, email, called string) (a Address) {
-		if a = At(extension); email != "" {
-			a.Emails = []string{"nobody@kantoor.example", email}
+	at := func(extension, email, called string) (p webhook.Place) {
+		if extension != "" {
+			p.Extensions = []string{extension}
 		}
-		a.Called = called
-		return a
+		if email != "" {
+			p.Emails = []string{"nobody@kantoor.example", email}
+		}
+		p.Called = called
+		return p
 	}
 	for _, one := range []struct {
-		Address
-		want []wire.User
-	}{
-		{at("101", "", ""), []wire.User{"anna"}},
-		{at(" BALIE ", "", ""), []wire.User{"bob"}},
-		{at("", "anna@Kantoor.example", ""), []wire.User{"anna"}},
-		{at("999", anna.Email, ""), []wire.User{"anna"}},
-		{at("", "", "0201234501"), []wire.User{"anna", "bob"}},
-		{at("", "", "0031201234501"), []wire.User{"anna", "bob"}},
-		{at("+31201234501", "", ""), []wire.User{"anna", "bob"}},
-		{at("102", "", "0201234501"), []wire.User{"bob"}},
-		{at("999", "", "0201234501"), nil},
-		{at("", "", "0201234599"), nil},
-		{},
-	} {
-		if got := table.Find(one.Address, ""); !slices.Equal(got, one.want) {
-			t.Errorf("%+v: %v, want %v", one.Address, got, one.want)
-		}
-	}
-	for _, one := range []struct {
-		Address
+		webhook.Place
 		queue string
 		want  []wire.User
 	}{
-		{Address{}, "SCHADE", []wire.User{"bob", "carla"}},
+		{at("101", "", ""), "", []wire.User{"anna"}},
+		{at(" BALIE ", "", ""), "", []wire.User{"bob"}},
+		{at("", "anna@Kantoor.example", ""), "", []wire.User{"anna"}},
+		{at("999", anna.Email, ""), "", []wire.User{"anna"}},
+		{at("", "", "0201234501"), "", []wire.User{"anna", "bob"}},
+		{at("", "", "0031201234501"), "", []wire.User{"anna", "bob"}},
+		{at("+31201234501", "", ""), "", []wire.User{"anna", "bob"}},
+		{at("102", "", "0201234501"), "", []wire.User{"bob"}},
+		{at("999", "", "0201234501"), "", nil},
+		{at("", "", "0201234599"), "", nil},
+		{},
+		{webhook.Place{}, "SCHADE", []wire.User{"bob", "carla"}},
 		{at("", "", "0201234599"), "Nieuw", []wire.User{"carla"}},
 		{at("", "", "0201234501"), "Nieuw", []wire.User{"anna", "bob"}},
 		{at("101", "", ""), "Nieuw", []wire.User{"anna"}},
 		{at("999", "", ""), "Nieuw", nil},
 		{at("", "bert@kantoor.example", ""), "Nieuw", nil},
-		{Address{}, "Balie", nil},
+		{webhook.Place{}, "Balie", nil},
 	} {
-		if got := table.Find(one.Address, one.queue); !slices.Equal(got, one.want) {
-			t.Errorf("%+v in %s: %v, want %v", one.Address, one.queue, got, one.want)
+		if got := table.Find(one.Place, one.queue); !slices.Equal(got, one.want) {
+			t.Errorf("%+v in %s: %v, want %v", one.Place, one.queue, got, one.want)
 		}
 	}
 	if table.Label("anna") != "Anna de Boer" || table.Label("bob") != "bob" || table.Knows("dirk") {
