@@ -33,6 +33,8 @@ type Mapping struct {
 	Reasons    map[string]string `toml:"reasons"`
 	// Swapped: of an outgoing call, number and extension stand in each other's place.
 	Swapped bool `toml:"swapped"`
+
+	own bool // our own message: an end that names a place is for that place alone
 }
 
 // paths is one path, or several.
@@ -63,6 +65,13 @@ var voipzeker = Mapping{
 	Directions: map[string]string{"in": "incoming", "out": "outgoing"},
 	Swapped:    true,
 }
+
+// Plain reads our own message: the event of the listener, and where the call is.
+var Plain = Mapping{
+	ID: paths{"id"}, Number: paths{"number"}, Name: paths{"name"}, Line: paths{"line"}, Via: paths{"via"}, Queue: paths{"queue"},
+	State: paths{"state"}, Direction: paths{"direction"}, Reason: paths{"reason"}, Extension: paths{"extension"}, Email: paths{"email"},
+	own: true,
+}.Reader()
 
 // ParseMapping reads a mapping. The error is for the administrator.
 func ParseMapping(b []byte) (Mapping, error) {
@@ -109,7 +118,7 @@ func (m Mapping) Reader() Reader {
 			Event: call.Event{ID: d.First(m.ID...), State: state, Direction: call.ParseDirection(word(m.Directions, d.First(m.Direction...))),
 				Number: d.First(m.Number...), Name: d.First(m.Name...), Line: d.First(m.Line...), Via: d.First(m.Via...), Queue: d.First(m.Queue...)}}
 		if state == call.Ended {
-			r.Reason, r.MaybeForAll = call.ParseReason(word(m.Reasons, d.First(m.Reason...))), len(r.Extensions)+len(r.Emails) > 0
+			r.Reason, r.MaybeForAll = call.ParseReason(word(m.Reasons, d.First(m.Reason...))), !m.own && len(r.Extensions)+len(r.Emails) > 0
 		}
 		if m.Swapped && r.Direction == call.Outgoing && len(r.Extensions) > 0 {
 			r.Number, r.Extensions = r.Extensions[0], []string{r.Number}

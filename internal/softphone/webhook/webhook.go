@@ -88,22 +88,6 @@ var statuses = map[string]int{registry.BroadWorks: http.StatusOK}
 // Status is what answers a message of a kind that was taken.
 func Status(kind string) int { return cmp.Or(statuses[kind], http.StatusNoContent) }
 
-// Plain reads our own message: the event of the listener, and where the call is.
-func Plain(m Message) ([]Report, error) {
-	d, err := m.document()
-	if err != nil {
-		return nil, err
-	}
-	state, _ := call.ParseState(d.text("state"))
-	r := Report{Place: Place{Extensions: d.texts("extension"), Emails: d.texts("email"), Called: d.text("line")},
-		Event: call.Event{ID: d.text("id"), State: state, Direction: call.ParseDirection(d.text("direction")), Number: d.text("number"),
-			Name: d.text("name"), Line: d.text("line"), Via: d.text("via"), Queue: d.text("queue")}}
-	if state == call.Ended {
-		r.Reason = call.ParseReason(d.text("reason"))
-	}
-	return checked(r)
-}
-
 // checked gives reports as they may be used: cleaned, each of a call that has an id.
 func checked(all ...Report) ([]Report, error) {
 	for i, r := range all {

@@ -101,10 +101,14 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestPlain: our own message, whose numbers may be text and whose texts may be numbers.
+// TestPlain: our own message, whose numbers may be text and whose texts may be numbers, and
+// whose end is for the extension that it names.
 func TestPlain(t *testing.T) {
 	all, err := Plain(Message{Body: []byte(`{"id":7,"state":"Answered","direction":"outbound","number":"0612345678","name":"J. de Vries","line":"0201234567","via":"Receptie","queue":"Schade","extension":101,"email":"anna@kantoor.example","more":[]}`)})
 	if err != nil || len(all) != 1 || line(all[0]) != "7 answered outgoing 0612345678 name=J. de Vries line=0201234567 queue=Schade via=Receptie at=101,anna@kantoor.example" || all[0].Called != "0201234567" {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if all, err := Plain(Message{Body: []byte(`{"id":7,"state":"ended","reason":"missed","extension":101}`)}); err != nil || line(all[0]) != "7 ended incoming - missed at=101" {
 		t.Errorf("%+v, %v", all, err)
 	}
 	for _, s := range []string{"", "[]", "{}", `{"id":{}}`, `{"id":""}`, `{"id":"1"`, `{"id":"` + strings.Repeat("x", MaxBody) + `"}`} {
