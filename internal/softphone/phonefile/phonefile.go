@@ -8,7 +8,6 @@ package phonefile
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -16,8 +15,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/unicode"
 
 	"wiebelt/internal/config/profile"
 )
@@ -44,12 +45,11 @@ func Pairs(text string) []Pair {
 
 // File is such a file as it was read. Not safe for concurrent use.
 type File struct {
-	path  string
-	mode  fs.FileMode
-	wide  bool // UTF-16LE with its mark
-	mark  bool // UTF-8 with its mark
-	end   string
-	lines []string // without their ends; the last is empty if the file ends in a line end
+	path     string
+	mode     fs.FileMode
+	encoding encoding.Encoding
+	end      string
+	lines    []string // without their ends; the last is empty if the file ends in a line end
 }
 
 // Read reads the file at path. A link is followed.
@@ -73,30 +73,23 @@ func Read(path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	file := &File{path: path, mode: info.Mode().Perm(), end: "\n"}
+	file := &File{path: path, mode: info.Mode().Perm(), encoding: encoding.Nop, end: "\n"}
 	return file, file.decode(b)
 }
 
 func (f *File) decode(b []byte) error {
-	var text string
 	switch {
 	case len(b) > maxFile:
 		return ErrFormat
-	case bytes.HasPrefix(b, []byte{0xff, 0xfe}):
-		if len(b)%2 != 0 {
-			return ErrFormat
-		}
-		units := make([]uint16, len(b)/2-1)
-		for i := range units {
-			units[i] = binary.LittleEndian.Uint16(b[2*i+2:])
-		}
-		text, f.wide = string(utf16.Decode(units)), true
+	case bytes.HasPrefix(b, []byte("\xff\xfe")):
+		f.encoding = unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)
 	case bytes.HasPrefix(b, []byte("\xef\xbb\xbf")):
-		text, f.mark = string(b[3:]), true
-	default:
-		text = string(b)
+		f.encoding = unicode.UTF8BOM
 	}
-	if strings.ContainsRune(text, 0) || !utf8.ValidString(text) || f.wide && strings.ContainsRune(text, utf8.RuneError) {
+	read, err := f.encoding.NewDecoder().Bytes(b)
+	text := string(read)
+	back, _ := f.encode(text)
+	if err != nil || !bytes.Equal(back, b) || !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
 		return ErrFormat // what cannot be written back as it was is left alone
 	}
 	if strings.Contains(text, "\r\n") {
@@ -109,6 +102,10 @@ func (f *File) decode(b []byte) error {
 		}
 	}
 	return nil
+}
+
+func (f *File) encode(text string) ([]byte, error) {
+	return f.encoding.NewEncoder().Bytes([]byte(text))
 }
 
 // Get gives the value of a key in a group, "" for the lines before any group. An
@@ -154,18 +151,9 @@ func (f *File) Set(group string, pairs ...Pair) error {
 
 // Write puts the file in place whole.
 func (f *File) Write() error {
-	text := strings.Join(f.lines, f.end)
-	var b []byte
-	switch {
-	case f.wide:
-		b = []byte{0xff, 0xfe}
-		for _, u := range utf16.Encode([]rune(text)) {
-			b = binary.LittleEndian.AppendUint16(b, u)
-		}
-	case f.mark:
-		b = append([]byte("\xef\xbb\xbf"), text...)
-	default:
-		b = []byte(text)
+	b, err := f.encode(strings.Join(f.lines, f.end))
+	if err != nil {
+		return err
 	}
 	return profile.WriteFile(f.path, b, f.mode)
 }
