@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -186,17 +185,4 @@ func (l *Listener) answer(b []byte, w call.Source) []byte {
 		f.id = ""
 	}
 	return refusal(f.id, c)
-}
-
-// splitList splits a header that is a list, over all its lines.
-func splitList(lines []string) []string {
-	var all []string
-	for _, line := range lines {
-		for s := range strings.SplitSeq(line, ",") {
-			if s = strings.TrimSpace(s); s != "" {
-				all = append(all, s)
-			}
-		}
-	}
-	return all
 }

@@ -41,7 +41,9 @@ func (l *Listener) events(w http.ResponseWriter, r *http.Request) {
 		l.refuse(w, r, badMethod)
 		return
 	}
-	protocols := splitList(r.Header["Sec-Websocket-Protocol"])
+	const header = "Sec-Websocket-Protocol" // of which the library reads one line only
+	r.Header[header] = []string{strings.Join(r.Header[header], ",")}
+	protocols := websocket.Subprotocols(r)
 	if !l.socketTokenOK(r, protocols) {
 		l.refuse(w, r, badToken)
 		return
@@ -55,8 +57,6 @@ func (l *Listener) events(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer l.leave()
-	// The library reads one header line only.
-	r.Header["Sec-Websocket-Protocol"] = []string{strings.Join(protocols, ", ")}
 	conn, err := l.upgrader.Upgrade(w, r, nil)
 	if err != nil {
 		return // refused by the upgrader's Error, or the peer is gone
