@@ -44,9 +44,7 @@ func read(b []byte) (m message, ok bool) {
 			return message{}, false
 		}
 		m.answer, m.status = true, int(status)
-		for head != "" {
-			var line string
-			line, head, _ = strings.Cut(head, "\n")
+		for line := range strings.Lines(head) {
 			if name, value, _ := strings.Cut(line, ":"); strings.EqualFold(strings.TrimSpace(name), "Transaction-ID") {
 				m.id = strings.TrimSpace(value)
 			}
@@ -54,12 +52,7 @@ func read(b []byte) (m message, ok bool) {
 		return m, true
 	}
 	const told = "POST/statusChange" // the document leaves the space out here and there
-	what := strings.Map(func(r rune) rune {
-		if r == ' ' || r == '\t' {
-			return -1
-		}
-		return r
-	}, first)
+	what := strings.NewReplacer(" ", "", "\t", "").Replace(first)
 	if len(what) < len(told) || !strings.EqualFold(what[:len(told)], told) {
 		return message{}, strings.ContainsRune(first, '/') // something that later versions tell
 	}

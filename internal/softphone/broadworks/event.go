@@ -125,14 +125,7 @@ func (d document) owner() string { return string(cmp.Or(d.Target, d.User)) }
 func (d document) calls() []half { return append(d.Data.Call, d.Data.Calls...) }
 
 // word is a word without what its spellings differ in.
-func word(t text) string {
-	return strings.Map(func(r rune) rune {
-		if r == '-' || r == '_' || r == ' ' {
-			return -1
-		}
-		return r
-	}, strings.ToLower(string(t)))
-}
+func word(t text) string { return exchangelink.Word(string(t)) }
 
 // event is what a half of a call tells in an event of a kind, "" being none. Not ok is
 // one that says nothing of the user's telephone.

@@ -171,6 +171,11 @@ func PublicNumber(extension string) bool {
 	return len(extension) >= 7 && strings.Trim(strings.TrimPrefix(extension, "+"), "0123456789") == ""
 }
 
+var signs = strings.NewReplacer("_", "", "-", "", " ", "")
+
+// Word is a word of an exchange's without what its spellings differ in.
+func Word(s string) string { return signs.Replace(strings.ToLower(s)) }
+
 // Anonymous is how a withheld number is reported.
 const Anonymous = "anonymous"
 

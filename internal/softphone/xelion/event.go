@@ -62,8 +62,7 @@ var (
 
 // words says whether a word, in whatever letters and signs, is one of some.
 func words(all ...string) func(string) bool {
-	plain := strings.NewReplacer("_", "", "-", "", " ", "")
-	return func(s string) bool { return slices.Contains(all, plain.Replace(strings.ToLower(s))) }
+	return func(s string) bool { return slices.Contains(all, exchangelink.Word(s)) }
 }
 
 // isNumber says whether a name is a number.
