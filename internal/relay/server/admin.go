@@ -30,10 +30,6 @@ type Status struct {
 
 func (r *relay) status() Status {
 	people, computers := r.table.Load().Count()
-	var wrong []string
-	if w := r.wrongs.Load(); w != nil {
-		wrong = *w
-	}
 	fault := r.storage.fault.Load().(string)
 	if fault == "" && r.storage.diskFull.Load() {
 		fault = faultDisk
@@ -43,7 +39,7 @@ func (r *relay) status() Status {
 	return Status{Relay: r.Settings.Name, Site: string(r.Keys.Site), Since: r.since, Fault: fault,
 		Users: people, Computers: computers, Connected: r.node.Connections(), Hub: r.lookups.state(),
 		Reports: r.taken.Load(), Nobody: r.nobody.Load(), Dropped: r.dropped.Load(), Late: r.late.reports.Load(),
-		Wrong: wrong, Links: listened, Strange: r.unknown.without(r.table.Load())}
+		Wrong: *r.wrongs.Load(), Links: listened, Strange: r.unknown.without(r.table.Load())}
 }
 
 // admin is what programs on this computer can ask.

@@ -26,8 +26,7 @@ const wrongCodes = 5
 func (r *relay) join(w http.ResponseWriter, q *http.Request) {
 	from, _, _ := net.SplitHostPort(q.RemoteAddr)
 	if !r.wrong.try(from, time.Now()) {
-		w.Header().Set("Retry-After", "60")
-		w.WriteHeader(http.StatusTooManyRequests)
+		later(w, http.StatusTooManyRequests, "60")
 		return
 	}
 	b, err := io.ReadAll(http.MaxBytesReader(w, q.Body, wire.MaxRequest))

@@ -52,7 +52,7 @@ func (r *relay) reported(w http.ResponseWriter, q *http.Request) {
 		return
 	}
 	if !r.webhooks.mayCome("") {
-		tooMany(w)
+		later(w, http.StatusTooManyRequests, "1")
 		return
 	}
 	b, err := io.ReadAll(http.MaxBytesReader(w, q.Body, webhook.MaxBody))
@@ -67,8 +67,7 @@ func (r *relay) reported(w http.ResponseWriter, q *http.Request) {
 		r.dropped.Add(1)
 		w.WriteHeader(http.StatusBadRequest)
 	case !r.enqueueReplicated(q.Context(), newReport(all[0], time.Now().UTC())):
-		w.Header().Set("Retry-After", "1")
-		w.WriteHeader(http.StatusServiceUnavailable)
+		later(w, http.StatusServiceUnavailable, "1")
 	default:
 		w.WriteHeader(http.StatusNoContent)
 	}

@@ -138,6 +138,7 @@ func run(ctx context.Context, c Config, ready func(*relay, Ready)) error {
 	defer n.Close()
 	r := &relay{Config: c, node: n, webhooks: webhooks{mapped: c.Webhooks}, reports: make(chan report, queueSize), news: make(chan struct{}, 1), wrong: newLimiter(wrongCodes, time.Minute), since: time.Now()}
 	r.storage.fault.Store(faultStarting)
+	r.wrongs.Store(new([]string))
 	r.lookups = newLookups(c, func(u wire.User) bool { return r.table.Load().Knows(u) }, r.changed)
 	r.links = links.New(links.Config{Relay: s.Name, Standing: r.standing, Hears: r.knowsExtension, Take: r.linked, Changed: r.changed, Log: c.Log})
 	r.table.Store(users.NewTable(nil, r.Rules))

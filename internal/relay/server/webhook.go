@@ -49,10 +49,10 @@ func (h *webhooks) mayCome(name string) bool {
 	return h.paces[name].Allow()
 }
 
-// tooMany answers a sender who sends too much.
-func tooMany(w http.ResponseWriter) {
-	w.Header().Set("Retry-After", "1")
-	w.WriteHeader(http.StatusTooManyRequests)
+// later answers whoever is to come again after some seconds.
+func later(w http.ResponseWriter, status int, seconds string) {
+	w.Header().Set("Retry-After", seconds)
+	w.WriteHeader(status)
 }
 
 // set replaces the mappings.
@@ -109,7 +109,7 @@ func (r *relay) webhook(w http.ResponseWriter, q *http.Request) {
 		return
 	}
 	if !r.webhooks.mayCome(name) {
-		tooMany(w)
+		later(w, http.StatusTooManyRequests, "1")
 		return
 	}
 	b, err := io.ReadAll(http.MaxBytesReader(w, q.Body, webhook.MaxBody))
@@ -134,8 +134,7 @@ func (r *relay) webhook(w http.ResponseWriter, q *http.Request) {
 		p := newReport(one, at)
 		p.mayReturn, p.ID = true, link.CallID(name+"/"+p.ID)
 		if !r.enqueueReplicated(q.Context(), p) {
-			w.Header().Set("Retry-After", "1")
-			w.WriteHeader(http.StatusServiceUnavailable)
+			later(w, http.StatusServiceUnavailable, "1")
 			return
 		}
 	}
