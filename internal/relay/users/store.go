@@ -132,11 +132,12 @@ func (d *Directory) List(ctx context.Context) ([]Entry, error) {
 		if err != nil {
 			continue // not a user's
 		}
-		e, _, err := d.Find(ctx, u)
-		if err != nil && !errors.Is(err, ErrUnknown) {
+		switch e, _, err := d.Find(ctx, u); {
+		case err == nil:
+			all = append(all, e)
+		case !errors.Is(err, ErrUnknown): // which a server says that is behind the others
 			return nil, err
 		}
-		all = append(all, e)
 	}
 	slices.SortFunc(all, func(a, b Entry) int { return strings.Compare(string(a.User), string(b.User)) })
 	return all, nil
@@ -158,14 +159,8 @@ func (d *Directory) Find(ctx context.Context, u wire.User) (e Entry, revision ui
 // Restore adds an entry as it was, and tells whether it was lost: not there, or not to
 // be read.
 func (d *Directory) Restore(ctx context.Context, e Entry) (lost bool, err error) {
-	kv, err := d.users.Get(ctx, e.User.Token())
-	if err == nil {
-		_, err = Parse(kv.Value())
-	} else if !errors.Is(err, jetstream.ErrKeyNotFound) {
+	if _, _, err := d.Find(ctx, e.User); !errors.Is(err, ErrUnknown) && !errors.Is(err, errEntry) {
 		return false, err
-	}
-	if err == nil {
-		return false, nil
 	}
 	b, err := json.Marshal(e)
 	if err == nil {
@@ -251,7 +246,6 @@ func (d *Directory) change(ctx context.Context, u wire.User, do func(*Entry) err
 		if err != nil && !errors.Is(err, ErrUnknown) {
 			return err
 		}
-		e.Keys = slices.Clone(e.Keys)
 		if err := cmp.Or(do(&e), e.Check()); err != nil {
 			return err
 		}
@@ -357,20 +351,13 @@ func hashOf(code string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// normalize takes a code as people type it.
-func normalize(code string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '-' || r == ' ' {
-			return -1
-		}
-		return r
-	}, strings.ToUpper(code))
-}
+// typed are the signs that people put into a code.
+var typed = strings.NewReplacer("-", "", " ", "")
 
 // Join uses a code up and adds the computer's public key to its user. Of two that
 // come with one code at the same time, one joins.
 func (d *Directory) Join(ctx context.Context, code, publicKey string) (wire.User, error) {
-	code = normalize(code)
+	code = typed.Replace(strings.ToUpper(code))
 	if len(code) != codeLength {
 		return "", ErrCode
 	}
