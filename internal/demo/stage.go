@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"wiebelt/internal/core/engine"
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/native/window"
 	"wiebelt/internal/simulate"
@@ -53,7 +54,7 @@ var scenarios = []scenario{
 }
 
 func passOn(ctx context.Context, s *stage, c simulate.Call) error {
-	if err := simulate.Wait(ctx, 1500*time.Millisecond); err != nil {
+	if err := wake.Pause(ctx, 1500*time.Millisecond); err != nil {
 		return err
 	}
 	c.Number, c.Name, c.Via = localhub.OnePerson, "", "Receptie (101)"
@@ -165,7 +166,7 @@ func (s *stage) play(ctx context.Context, sc scenario, hold time.Duration, shown
 	if shown != nil {
 		shown(out)
 	}
-	_ = simulate.Wait(ctx, hold) // cut short by the next call: this one went well
+	_ = wake.Pause(ctx, hold) // cut short by the next call: this one went well
 	return out, nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/softphone/registry"
 )
 
@@ -36,10 +37,7 @@ func (a *ARI) Connect(ctx context.Context, address string) {
 	a.tasks.Go(func() {
 		for ctx.Err() == nil {
 			a.connection(ctx, address)
-			select {
-			case <-ctx.Done():
-			case <-time.After(ReconnectInterval):
-			}
+			_ = wake.Pause(ctx, ReconnectInterval)
 		}
 	})
 	a.stop = context.AfterFunc(ctx, func() { a.shut(nil) })

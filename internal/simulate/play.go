@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/softphone/registry"
 )
 
@@ -95,7 +96,7 @@ func (p Play) Run(ctx context.Context, phone Softphone, s *Scenario) error {
 	for n := 0; p.Repeat == 0 || n < p.Repeat*max(s.Repeat, 1); n++ {
 		began := time.Now()
 		for _, step := range s.Steps {
-			err := Wait(ctx, time.Until(began.Add(time.Duration(float64(step.At)/speed))))
+			err := wake.Pause(ctx, time.Until(began.Add(time.Duration(float64(step.At)/speed))))
 			if err == nil {
 				if p.Said != nil {
 					p.Said(step)
@@ -111,19 +112,6 @@ func (p Play) Run(ctx context.Context, phone Softphone, s *Scenario) error {
 		}
 	}
 	return nil
-}
-
-// Wait lets time pass, or less of it with the error of a ctx that ends.
-func Wait(ctx context.Context, d time.Duration) error {
-	if d <= 0 {
-		return ctx.Err()
-	}
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // teller turns the steps of a scenario into updates that the phone can tell.

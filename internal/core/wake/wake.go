@@ -1,5 +1,21 @@
-// Package wake has one goroutine wake another that looks at everything anew.
+// Package wake has a goroutine pause, and wake another that looks at everything anew.
 package wake
+
+import (
+	"context"
+	"time"
+)
+
+// Pause waits for d, or until ctx ends, whose error it gives then.
+func Pause(ctx context.Context, d time.Duration) error {
+	if d > 0 {
+		select {
+		case <-ctx.Done():
+		case <-time.After(d):
+		}
+	}
+	return ctx.Err()
+}
 
 // Up wakes whoever receives from c, which has one place. It never blocks: what is sent
 // before somebody looks counts as one.

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"wiebelt/internal/core/wake"
 )
 
 // How long a watch may take to begin, how often that is tried, and after which pause. One
@@ -38,10 +40,8 @@ func Begin(ctx context.Context, bucket jetstream.KeyValue) (*Watch, error) {
 		if try == tries {
 			return nil, err
 		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(retryPause):
+		if err := wake.Pause(ctx, retryPause); err != nil {
+			return nil, err
 		}
 	}
 }

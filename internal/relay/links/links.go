@@ -21,6 +21,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/relay/calls"
 	"wiebelt/internal/relay/wire"
 	"wiebelt/internal/softphone/link"
@@ -191,16 +192,11 @@ func (l *Links) runOutbound(ctx context.Context, of Link) {
 			phone, err := of.Open(l.Hears) // anew: it knows of no call
 			l.runLeased(ctx, of, lease, phone, err)
 		}
-		l.pause(ctx)
+		pause(ctx)
 	}
 }
 
-func (l *Links) pause(ctx context.Context) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(leaseCheckEvery):
-	}
-}
+func pause(ctx context.Context) { _ = wake.Pause(ctx, leaseCheckEvery) }
 
 // runInbound has a link for as long as the exchange is here, until ctx ends.
 func (l *Links) runInbound(ctx context.Context, of Link) {
@@ -218,7 +214,7 @@ func (l *Links) runInbound(ctx context.Context, of Link) {
 // connected before, and has the link. Where that relay keeps it, the exchange is sent
 // away, and comes again.
 func (l *Links) leaseInbound(ctx context.Context, of Link, in Inbound) {
-	for began := time.Now(); ctx.Err() == nil && time.Since(began) < 2*life; l.pause(ctx) {
+	for began := time.Now(); ctx.Err() == nil && time.Since(began) < 2*life; pause(ctx) {
 		lease, err := take(ctx, l.leases, of.Name, l.Relay)
 		if err == nil {
 			l.runLeased(ctx, of, lease, in, nil)

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/relay/calls"
 	"wiebelt/internal/relay/setup"
 	"wiebelt/internal/relay/wire"
@@ -231,10 +232,7 @@ func (r *relay) put(ctx context.Context, waiting []report) bool {
 			r.Log.Warn("a report was not taken", "why", err)
 			return time.Since(began) <= retryTimeout // told again it would fare no better
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(retryPause):
-		}
+		_ = wake.Pause(ctx, retryPause)
 	}
 	return true
 }

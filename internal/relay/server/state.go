@@ -7,9 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"wiebelt/internal/core/wake"
-
 	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/relay/calls"
 	"wiebelt/internal/relay/links"
 	"wiebelt/internal/relay/users"
@@ -123,10 +122,8 @@ func (r *relay) publishState(ctx context.Context) error {
 		if err := r.node.Conn.Publish(r.Keys.Site.Relays(), b); err != nil && ctx.Err() == nil {
 			r.Log.Warn("the relay's state was not published", "why", err)
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(stateLeast):
+		if err := wake.Pause(ctx, stateLeast); err != nil {
+			return err
 		}
 		select {
 		case <-ctx.Done():

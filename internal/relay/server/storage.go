@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/errgroup"
 
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/relay/calls"
 	"wiebelt/internal/relay/journal"
 	"wiebelt/internal/relay/links"
@@ -53,10 +54,7 @@ func (r *relay) retryStorage(ctx context.Context, up func()) error {
 			r.changed()
 			up()
 		}))
-		select {
-		case <-ctx.Done():
-		case <-time.After(storageRetry/2 + rand.N(storageRetry)): // not all relays at the same time
-		}
+		_ = wake.Pause(ctx, storageRetry/2+rand.N(storageRetry)) // not all relays at the same time
 	}
 	return ctx.Err()
 }

@@ -21,6 +21,7 @@ import (
 	"strings"
 	"time"
 
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/registry"
 )
@@ -70,10 +71,8 @@ func (p *softphone) Session(ctx context.Context, r *link.Reporter) error {
 		return err
 	}
 	// The daemon may not have seen yet that our last connection has ended.
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(secondTry):
+	if err := wake.Pause(ctx, secondTry); err != nil {
+		return err
 	}
 	if err = p.connected(ctx, r); !errors.Is(err, errNotServed) {
 		return err
@@ -123,10 +122,8 @@ func (p *softphone) connected(ctx context.Context, r *link.Reporter) error {
 		if more || len(r.Calls()) > 0 {
 			wait = callPoll
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(wait):
+		if err := wake.Pause(ctx, wait); err != nil {
+			return err
 		}
 	}
 }
