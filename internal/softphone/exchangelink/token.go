@@ -26,6 +26,14 @@ func NewToken(id, user string, life time.Duration) Token {
 	return Token{ID: id, User: user, life: life, end: time.Now().Round(0).Add(life)}
 }
 
+// Seconds is a life that a server tells in seconds; where it does not, half an hour.
+func Seconds(n float64) time.Duration {
+	if n <= 0 {
+		return 30 * time.Minute
+	}
+	return time.Duration(min(n, maxLife.Seconds()) * float64(time.Second))
+}
+
 // Grant is NewToken of what the server gave, which may be anything.
 func (s *Server) Grant(id, user string, life time.Duration) (Token, error) {
 	if !Sendable(id) {

@@ -2,6 +2,7 @@ package relaylink
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -160,24 +161,22 @@ func requestJoin(ctx context.Context, to string, asked wire.JoinRequest, fingerp
 // maxAnswer bounds a relay's answer, in bytes.
 const maxAnswer = 64 << 10
 
+// unreached are the words for why a relay was not reached.
+var unreached = map[link.Cause]text.Key{
+	link.CauseHost: text.RelayJoinName, link.CauseExpired: text.RelayJoinExpired,
+	link.CauseAuthority: text.RelayJoinUnknown, link.CauseTLS: text.RelayJoinUnknown,
+}
+
 // said says why a relay was not reached.
 func said(err error) error {
-	var unknown x509.UnknownAuthorityError
-	var name x509.HostnameError
-	var invalid x509.CertificateInvalidError
+	key := unreached[link.CauseOf(err)]
 	switch {
 	case errors.Is(err, certificates.ErrFingerprint):
-		return text.Errorf(text.RelayJoinFingerprint)
-	case errors.As(err, &name):
-		return text.Errorf(text.RelayJoinName)
-	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		return text.Errorf(text.RelayJoinExpired)
-	case errors.As(err, &unknown), errors.As(err, &invalid):
-		return text.Errorf(text.RelayJoinUnknown)
+		key = text.RelayJoinFingerprint
 	case link.Nobody(err), errors.Is(err, context.DeadlineExceeded):
-		return text.Errorf(text.RelayJoinNobody)
+		key = text.RelayJoinNobody
 	}
-	return text.Errorf(text.RelayJoinOther)
+	return text.Errorf(cmp.Or(key, text.RelayJoinOther))
 }
 
 // renewEvery is how often it is looked at how long the token lasts.

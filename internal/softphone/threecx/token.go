@@ -5,14 +5,10 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"time"
 
 	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
 )
-
-// usualLife is a token's if the server does not tell.
-const usualLife = 30 * time.Minute
 
 func header(t exchangelink.Token) http.Header {
 	return http.Header{"Authorization": {"Bearer " + t.ID}}
@@ -50,9 +46,5 @@ func (p *phone) fetch(ctx context.Context, _ exchangelink.Token) (exchangelink.T
 	case status != http.StatusOK:
 		return exchangelink.Token{}, p.Server.Status(status)
 	}
-	life := usualLife
-	if e := answer.Expires; e > 0 {
-		life = time.Duration(min(e, 7*24*3600) * float64(time.Second))
-	}
-	return p.Server.Grant(answer.Token, "", life)
+	return p.Server.Grant(answer.Token, "", exchangelink.Seconds(answer.Expires))
 }

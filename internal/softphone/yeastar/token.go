@@ -11,10 +11,7 @@ import (
 	"wiebelt/internal/softphone/link"
 )
 
-const (
-	api       = "/openapi/v1.0/"
-	usualLife = 30 * time.Minute // of a token if the server does not tell
-)
+const api = "/openapi/v1.0/"
 
 // agent is the header that every request needs.
 var agent = http.Header{"User-Agent": {"OpenAPI"}}
@@ -95,11 +92,7 @@ func (p *phone) ask(ctx context.Context, path string, with map[string]string) (t
 	case a.Code != 0:
 		return t, a.Code, nil
 	}
-	life := usualLife
-	if a.Life > 0 {
-		life = time.Duration(min(a.Life, 7*24*3600) * float64(time.Second))
-	}
-	if t, err = p.Server.Grant(a.Token, "", life); exchangelink.Sendable(a.Refresh) {
+	if t, err = p.Server.Grant(a.Token, "", exchangelink.Seconds(a.Life)); exchangelink.Sendable(a.Refresh) {
 		t.Renewal = a.Refresh
 	}
 	return t, 0, err
