@@ -153,7 +153,7 @@ func (s *site) join(at int, code string) string {
 func (s *site) joined(i int, stored string, save relaylink.MissedSaver) *station {
 	t := s.t
 	t.Helper()
-	p := must.Get(relaylink.New(exchangelink.Account{Address: "https://relay.kantoor.example", Secret: func(context.Context) (string, error) { return stored, nil }}))(t)
+	p := must.Get(relaylink.New(exchangelink.Account{Address: "https://relay.kantoor.example", Secret: linktest.Secret(stored)}))(t)
 	d := &station{user: i, phone: p.(*relaylink.Phone), shown: map[string]call.State{}, ended: map[string]bool{}}
 	d.phone.SaveMissed(save)
 	ctx, stop := context.WithCancel(context.Background())

@@ -139,17 +139,10 @@ func (o *office) key(u wire.User) string {
 
 // link links a user's computer to the relay, with what it joined with.
 func (o *office) link(u wire.User) (<-chan call.Event, <-chan link.State) {
-	t, stored := o.t, o.stored[u]
-	t.Helper()
-	p := must.Get(relaylink.New(exchangelink.Account{Address: o.at.Web, Secret: func(context.Context) (string, error) { return stored, nil }}))(t)
-	in, as := make(chan call.Event, 64), make(chan link.State, 64)
-	ctx, stop := context.WithCancel(context.Background())
-	var running sync.WaitGroup
-	running.Go(func() {
-		link.Run(ctx, link.Config{Name: "relay", Take: func(e call.Event) error { in <- e; return nil }, State: func(s link.State) { as <- s }}, p)
-	})
-	t.Cleanup(func() { stop(); running.Wait() })
-	return in, as
+	o.t.Helper()
+	p := must.Get(relaylink.New(exchangelink.Account{Address: o.at.Web, Secret: linktest.Secret(o.stored[u])}))(o.t)
+	w := linktest.Run(o.t, p)
+	return w.Events, w.States
 }
 
 func wait[T any](t *testing.T, from <-chan T, ok func(T) bool) T {
