@@ -116,6 +116,13 @@ func (a *Authority) Public() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.Certificate.Raw})
 }
 
+// Roots are for whoever trusts this authority alone.
+func (a *Authority) Roots() *x509.CertPool {
+	roots := x509.NewCertPool()
+	roots.AddCert(a.Certificate)
+	return roots
+}
+
 // Fingerprint is by what people and set-up files know the authority: SHA-256, in
 // hexadecimal.
 func (a *Authority) Fingerprint() string { return fingerprint(a.Certificate) }
@@ -171,8 +178,7 @@ func (a *Authority) Server(hosts []string, now func() time.Time) *tls.Config {
 // the authority, which certifies relays alone.
 func (a *Authority) Cluster(hosts []string, now func() time.Time) *tls.Config {
 	c := a.Server(hosts, now)
-	c.RootCAs = x509.NewCertPool()
-	c.RootCAs.AddCert(a.Certificate)
+	c.RootCAs = a.Roots()
 	c.ClientCAs, c.ClientAuth = c.RootCAs, tls.RequireAndVerifyClientCert
 	mine := c.GetCertificate
 	c.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return mine(nil) }

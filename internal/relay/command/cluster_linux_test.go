@@ -53,7 +53,7 @@ func (s *site) away() {
 	p, ctx := s.relays[0], s.t.Context()
 	s.membership = s.join(0, invite(s.t, p.directory(), users.Entry{User: "away", Extensions: []string{"999"}}))
 	s.miss(1)
-	conn := must.Get(node.Dial([]string{p.at.NATS}, p.roots(), p.folder.Keys))(s.t)
+	conn := must.Get(node.Dial([]string{p.at.NATS}, p.folder.Authority.Roots(), p.folder.Keys))(s.t)
 	defer conn.Close()
 	js := must.Get(jetstream.New(conn))(s.t)
 	must.Soon(s.t, func() (bool, any) {
@@ -150,19 +150,15 @@ func (s *site) oneLeft() {
 // everybody waits for what must be so for all users.
 func (s *site) everybody(what string, ok func(*station) bool) {
 	s.t.Helper()
-	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+	took := must.Soon(s.t, func() (bool, any) {
 		left := slices.ContainsFunc(s.desks, func(d *station) bool {
 			d.mu.Lock()
 			defer d.mu.Unlock()
 			return !ok(d)
 		})
-		if took := time.Since(began); !left {
-			s.t.Logf("everybody %s: after %v", what, took.Round(10*time.Millisecond))
-			return
-		} else if took > time.Minute {
-			s.t.Fatalf("not everybody %s", what)
-		}
-	}
+		return !left, "not everybody " + what
+	})
+	s.t.Logf("everybody %s: after %v", what, took.Round(10*time.Millisecond))
 }
 
 // replace puts an empty relay in the place of one whose disk is lost, from one that is

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -487,10 +486,8 @@ func TestPublishers(t *testing.T) {
 	o := newOffice(t)
 	at := o.run()
 	f := must.Get(setup.Load(o.dir))(t)
-	roots := x509.NewCertPool()
-	roots.AddCert(f.Authority.Certificate)
 	report := func(creds string) error {
-		c, err := nats.Connect(at.NATS, nats.UserCredentialBytes([]byte(creds)), nats.Secure(&tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS13}), nats.NoReconnect())
+		c, err := nats.Connect(at.NATS, nats.UserCredentialBytes([]byte(creds)), nats.Secure(&tls.Config{RootCAs: f.Authority.Roots(), MinVersion: tls.VersionTLS13}), nats.NoReconnect())
 		if err != nil {
 			return err
 		}

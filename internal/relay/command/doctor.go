@@ -123,8 +123,7 @@ func (e *env) counted(s server.Status, add func(id, state string, says text.Key,
 func (e *env) certificate(f *setup.Folder) (time.Time, error) {
 	var roots *x509.CertPool // those of the system
 	if !f.Settings.TLS.Own() {
-		roots = x509.NewCertPool()
-		roots.AddCert(f.Authority.Certificate)
+		roots = f.Authority.Roots()
 	}
 	d := tls.Dialer{NetDialer: &net.Dialer{Timeout: callTime}, Config: &tls.Config{RootCAs: roots, ServerName: f.Settings.Reached[0], MinVersion: tls.VersionTLS13}}
 	c, err := d.DialContext(e.ctx, "tcp", f.Settings.Local(f.Settings.WebPort))

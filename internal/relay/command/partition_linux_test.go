@@ -53,19 +53,12 @@ func ip(line string) error {
 	return nil
 }
 
-func (n *network) must(err error) {
-	n.t.Helper()
-	if err != nil {
-		n.t.Fatal(err)
-	}
-}
-
 // newNetwork makes the computers and the switch.
 func newNetwork(t *testing.T) *network {
 	t.Helper()
 	n := &network{t: t}
 	for _, line := range []string{"link set lo up", "link add switch type bridge", "addr add 10.77.0.254/24 dev switch", "link set switch up"} {
-		n.must(ip(line))
+		must.Do(n.t, ip(line))
 	}
 	for i := range 3 {
 		made := make(chan error)
@@ -76,12 +69,12 @@ func newNetwork(t *testing.T) *network {
 			n.spaces = append(n.spaces, space)
 			made <- errors.Join(err, open)
 		}()
-		n.must(<-made)
+		must.Do(n.t, <-made)
 		t.Cleanup(func() { _ = n.spaces[i].Close() })
-		n.must(ip(fmt.Sprintf("link add port%d type veth peer name wire%d", i, i)))
-		n.must(ip(fmt.Sprintf("link set wire%d netns /proc/%d/fd/%d", i, os.Getpid(), n.spaces[i].Fd())))
-		n.must(ip(fmt.Sprintf("link set port%d master switch up", i)))
-		n.must(n.in(i, func() error {
+		must.Do(n.t, ip(fmt.Sprintf("link add port%d type veth peer name wire%d", i, i)))
+		must.Do(n.t, ip(fmt.Sprintf("link set wire%d netns /proc/%d/fd/%d", i, os.Getpid(), n.spaces[i].Fd())))
+		must.Do(n.t, ip(fmt.Sprintf("link set port%d master switch up", i)))
+		must.Do(n.t, n.in(i, func() error {
 			return errors.Join(ip("link set lo up"), ip(fmt.Sprintf("addr add %s/24 dev wire%d", n.host(i), i)), ip(fmt.Sprintf("link set wire%d up", i)))
 		}))
 	}
@@ -95,7 +88,7 @@ func (n *network) unplug(i int, out bool) {
 	if out {
 		state = "down"
 	}
-	n.must(ip(fmt.Sprintf("link set port%d %s", i, state)))
+	must.Do(n.t, ip(fmt.Sprintf("link set port%d %s", i, state)))
 }
 
 // split lets a computer and the two others lose what they send each other, but not
@@ -110,8 +103,8 @@ func (n *network) split(i int, lost bool) {
 		if j == i {
 			continue
 		}
-		n.must(n.in(i, func() error { return ip("route " + do + " blackhole " + n.host(j)) }))
-		n.must(n.in(j, func() error { return ip("route " + do + " blackhole " + n.host(i)) }))
+		must.Do(n.t, n.in(i, func() error { return ip("route " + do + " blackhole " + n.host(j)) }))
+		must.Do(n.t, n.in(j, func() error { return ip("route " + do + " blackhole " + n.host(i)) }))
 	}
 }
 
@@ -119,7 +112,7 @@ func (n *network) split(i int, lost bool) {
 func (s *site) awaitFault(n *network, i int, what string) {
 	s.t.Helper()
 	address := strings.TrimPrefix(s.relays[i].at.Admin, "http://")
-	for began := time.Now(); ; time.Sleep(100 * time.Millisecond) {
+	took := must.Soon(s.t, func() (bool, any) {
 		var c net.Conn
 		var said server.Status
 		err := n.in(i, func() (err error) { c, err = net.Dial("tcp", address); return err })
@@ -131,15 +124,9 @@ func (s *site) awaitFault(n *network, i int, what string) {
 			}
 			_ = c.Close()
 		}
-		took := time.Since(began)
-		if said.Fault == what {
-			s.t.Logf("r%d says so after %v", i+1, took.Round(100*time.Millisecond))
-			return
-		}
-		if took > time.Minute {
-			s.t.Fatalf("r%d: %+v, %v", i+1, said, err)
-		}
-	}
+		return said.Fault == what, fmt.Sprintf("r%d: %+v, %v", i+1, said, err)
+	})
+	s.t.Logf("r%d says so after %v", i+1, took.Round(100*time.Millisecond))
 }
 
 // back waits until a relay takes part again.

@@ -3,7 +3,6 @@ package command
 import (
 	"bufio"
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -114,19 +113,12 @@ func (p *process) kill() {
 	<-p.exited
 }
 
-// roots is the authority that desks trust.
-func (p *process) roots() *x509.CertPool {
-	roots := x509.NewCertPool()
-	roots.AddCert(p.folder.Authority.Certificate)
-	return roots
-}
-
 // directory is the users of the relay. While servers choose a leader that takes
 // several tries.
 func (p *process) directory() *users.Directory {
 	p.t.Helper()
 	for began := time.Now(); ; {
-		conn, err := node.Dial([]string{p.at.NATS}, p.roots(), p.folder.Keys)
+		conn, err := node.Dial([]string{p.at.NATS}, p.folder.Authority.Roots(), p.folder.Keys)
 		if err == nil {
 			p.t.Cleanup(conn.Close)
 			var js jetstream.JetStream
@@ -187,7 +179,7 @@ func (p *process) connectWith(pair nkeys.KeyPair, u wire.User, heard nats.MsgHan
 		return nil, err
 	}
 	c, err := nats.Connect(p.at.NATS, nats.CustomInboxPrefix(wire.Inbox(u)), nats.NoReconnect(), nats.Timeout(time.Minute), nats.PingInterval(30*time.Second),
-		nats.Secure(&tls.Config{MinVersion: tls.VersionTLS13, RootCAs: p.roots()}),
+		nats.Secure(&tls.Config{MinVersion: tls.VersionTLS13, RootCAs: p.folder.Authority.Roots()}),
 		nats.UserJWT(func() (string, error) { return token, nil }, pair.Sign))
 	if err != nil {
 		return nil, err

@@ -3,7 +3,6 @@ package relaytest
 
 import (
 	"context"
-	"crypto/x509"
 	"log/slog"
 	"net/http"
 	"path/filepath"
@@ -60,9 +59,7 @@ func Start(t testing.TB, hub server.Hub) *Relay {
 		ended <- nil
 		t.Fatal(err)
 	}
-	roots := x509.NewCertPool()
-	roots.AddCert(f.Authority.Certificate)
-	conn := must.Get(node.Dial([]string{at.NATS}, roots, f.Keys))(t)
+	conn := must.Get(node.Dial([]string{at.NATS}, f.Authority.Roots(), f.Keys))(t)
 	t.Cleanup(conn.Close)
 	js := must.Get(jetstream.New(conn))(t)
 	directory := must.Get(users.Open(t.Context(), js, 1))(t)
