@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
 
@@ -18,9 +16,6 @@ import (
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/must"
 )
-
-// ownDisk marks the test program that has a small disk for its temporary files.
-const ownDisk = "WIEBELT_RELAY_DISK"
 
 // until waits for a state.
 func (p *process) until(what string, ok func(server.Status) bool) {
@@ -47,16 +42,7 @@ func (d *station) until(t *testing.T, what string, ok func() bool) {
 // once there is room all is well by itself, and nothing is lost, not even where the
 // files of its server are damaged by a power cut.
 func TestFullDisk(t *testing.T) {
-	if os.Getenv(ownDisk) == "" {
-		beside(t)
-		cmd := exec.Command(os.Args[0], "-test.run=^TestFullDisk$", "-test.v", "-test.timeout=5m")
-		cmd.Env = append(os.Environ(), ownDisk+"=1")
-		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNS, Pdeathsig: unix.SIGKILL}
-		out, err := cmd.CombinedOutput()
-		t.Logf("%s", out)
-		if err != nil {
-			t.Error(err)
-		}
+	if !alone(t, unix.CLONE_NEWNS, "5m") { // with a small disk for its temporary files
 		return
 	}
 	dir := filepath.Dir(t.TempDir()) // in which the next ones will be

@@ -22,8 +22,26 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// apart marks the test program that runs in a network of its own, with no way out.
-const apart = "WIEBELT_RELAY_NETWORK"
+// apart marks the test program that runs one test by itself.
+const apart = "WIEBELT_RELAY_APART"
+
+// alone runs a test in a process that has namespaces of its own, and tells whether this is it.
+func alone(t *testing.T, namespaces uintptr, limit string) bool {
+	t.Helper()
+	if os.Getenv(apart) != "" {
+		return true
+	}
+	beside(t)
+	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v", "-test.timeout="+limit)
+	cmd.Env = append(os.Environ(), apart+"=1")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: namespaces, Pdeathsig: unix.SIGKILL}
+	out, err := cmd.CombinedOutput()
+	t.Logf("%s", out)
+	if err != nil {
+		t.Error(err)
+	}
+	return false
+}
 
 // network is three computers, each a network namespace, on a switch to which this
 // program is connected too. It ends with the program.
@@ -143,16 +161,7 @@ func (s *site) back(i int) {
 // again, each once, and none that is over; so it is when the relay is back. It says of
 // itself what keeps it from working.
 func TestPartition(t *testing.T) {
-	if os.Getenv(apart) == "" {
-		beside(t)
-		cmd := exec.Command(os.Args[0], "-test.run=^TestPartition$", "-test.v", "-test.timeout=90m")
-		cmd.Env = append(os.Environ(), apart+"=1")
-		cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNET, Pdeathsig: unix.SIGKILL}
-		out, err := cmd.CombinedOutput()
-		t.Logf("%s", out)
-		if err != nil {
-			t.Error(err)
-		}
+	if !alone(t, unix.CLONE_NEWNET, "90m") { // with no way out
 		return
 	}
 	n := newNetwork(t)
