@@ -26,6 +26,7 @@ import (
 	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/registry"
+	"wiebelt/internal/testutil/linktest"
 	"wiebelt/internal/testutil/must"
 )
 
@@ -53,10 +54,8 @@ func newRelay(t *testing.T) *relay {
 
 func (r *relay) start() {
 	r.t.Helper()
-	n, err := node.Start(node.Config{Name: "r1", Dir: r.dir, Host: "127.0.0.1", Port: r.port}, r.authority)
-	must.Do(r.t, err)
-	js, err := jetstream.New(n.Conn)
-	must.Do(r.t, err)
+	n := must.Get(node.Start(node.Config{Name: "r1", Dir: r.dir, Host: "127.0.0.1", Port: r.port}, r.authority))(r.t)
+	js := must.Get(jetstream.New(n.Conn))(r.t)
 	r.node, r.port = n, n.Port()
 	r.bucket = must.Get(calls.Open(context.Background(), js, 1))(r.t)
 	ctx, stop := context.WithCancel(context.Background())
@@ -76,15 +75,13 @@ func (r *relay) tell(id string, s call.State, at time.Time) {
 
 // desk is a Wiebelt that has joined.
 type desk struct {
-	t      *testing.T
-	public string
-	events chan call.Event
-	states chan link.State
-	wake   chan struct{}
-	phone  *Phone
-	kept   chan string
-	stored atomic.Pointer[string] // what is kept of its membership
-	save   MissedSaver
+	*linktest.Watch // since it runs
+	t               *testing.T
+	public          string
+	phone           *Phone
+	kept            chan string
+	stored          atomic.Pointer[string] // what is kept of its membership
+	save            MissedSaver
 }
 
 // address is where somebody joined who never did.
@@ -100,67 +97,38 @@ func connected(t *testing.T, r *relay) *desk {
 	t.Helper()
 	d := newDesk(t, r)
 	d.run()
-	d.until(link.Connected)
+	d.Until(link.Connected)
 	return d
 }
 
 func newDeskUntil(t *testing.T, r *relay, until time.Time) *desk {
 	t.Helper()
-	pair, err := nkeys.CreateUser()
-	must.Do(t, err)
-	d := &desk{t: t, events: make(chan call.Event, 64), states: make(chan link.State, 64), wake: make(chan struct{}, 1), kept: make(chan string, 64)}
+	pair := must.Get(nkeys.CreateUser())(t)
+	d := &desk{t: t, kept: make(chan string, 64)}
 	d.public = must.Get(pair.PublicKey())(t)
-	token, err := r.authority.User("anna", d.public, until)
-	must.Do(t, err)
-	seed, err := pair.Seed()
-	must.Do(t, err)
-	stored, err := membership{Joined: wire.Joined{V: 1, Site: site, User: "anna", URLs: []string{r.url()}, Token: token}, Seed: string(seed)}.encode()
-	must.Do(t, err)
+	token := must.Get(r.authority.User("anna", d.public, until))(t)
+	seed := must.Get(pair.Seed())(t)
+	stored := must.Get(membership{Joined: wire.Joined{V: 1, Site: site, User: "anna", URLs: []string{r.url()}, Token: token}, Seed: string(seed)}.encode())(t)
 	d.stored.Store(&stored)
 	return d
 }
 
 func (d *desk) run() {
 	d.t.Helper()
-	p, err := New(exchangelink.Account{Address: address, Secret: func(context.Context) (string, error) { return *d.stored.Load(), nil },
-		Keep: func(_ context.Context, stored string) error { d.kept <- stored; return nil }})
-	must.Do(d.t, err)
+	p := must.Get(New(exchangelink.Account{Address: address, Secret: func(context.Context) (string, error) { return *d.stored.Load(), nil },
+		Keep: func(_ context.Context, stored string) error { d.kept <- stored; return nil }}))(d.t)
 	d.phone = p.(*Phone)
 	d.phone.SaveMissed(d.save)
-	ctx, stop := context.WithCancel(context.Background())
-	var running sync.WaitGroup
-	running.Go(func() {
-		link.Run(ctx, link.Config{Name: "relay", Wake: d.wake, Take: func(e call.Event) error { d.events <- e; return nil }, State: func(s link.State) { d.states <- s }}, p)
-	})
-	d.t.Cleanup(func() { stop(); running.Wait() })
-}
-
-func (d *desk) until(want link.Phase) link.State {
-	d.t.Helper()
-	for {
-		select {
-		case s := <-d.states:
-			if s.Phase == want {
-				return s
-			}
-		case <-time.After(time.Minute):
-			d.t.Fatalf("never %v", want)
-		}
-	}
+	d.Watch = linktest.Run(d.t, p)
 }
 
 func (d *desk) next(want string) call.Event {
 	d.t.Helper()
-	select {
-	case e := <-d.events:
-		if got := fmt.Sprint(e.State, " ", e.ID); got != want || e.Source.Kind != registry.Relay || e.Source.Reports != call.AllStates {
-			d.t.Fatalf("%+v, want %s", e, want)
-		}
-		return e
-	case <-time.After(time.Minute):
-		d.t.Fatalf("nothing, want %s", want)
+	e := d.Next()
+	if got := fmt.Sprint(e.State, " ", e.ID); got != want || e.Source.Kind != registry.Relay || e.Source.Reports != call.AllStates {
+		d.t.Fatalf("%+v, want %s", e, want)
 	}
-	panic("not reached")
+	return e
 }
 
 // TestCalls: what goes on reaches the desk once, and one that comes late hears of a
@@ -261,11 +229,11 @@ func TestAgain(t *testing.T) {
 	d := connected(t, r)
 	r.tell("wazo/1", call.Ringing, time.Now())
 	d.next("ringing wazo/1")
-	d.wake <- struct{}{}
+	d.Wake <- struct{}{}
 	d.next("ringing wazo/1")
 	r.tell("wazo/1", call.Answered, time.Now())
 	d.next("answered wazo/1")
-	d.wake <- struct{}{}
+	d.Wake <- struct{}{}
 	d.next("ringing wazo/1")
 	d.next("answered wazo/1")
 	r.tell("wazo/1", call.Ended, time.Now())
@@ -326,7 +294,7 @@ func TestCatchUp(t *testing.T) {
 	d.run()
 	next(0, 10, 20)
 	<-refused
-	d.wake <- struct{}{}
+	d.Wake <- struct{}{}
 	next(0, 10, 20, 30)
 	if len(kept) != 5 {
 		t.Errorf("%d pages kept", len(kept))
@@ -341,12 +309,12 @@ func TestRelayGone(t *testing.T) {
 	r.tell("wazo/1", call.Ringing, time.Now())
 	d.next("ringing wazo/1")
 	r.end()
-	d.until(link.Waiting)
-	if len(d.events) > 0 {
-		t.Errorf("%+v", <-d.events)
+	d.Until(link.Waiting)
+	if len(d.Events) > 0 {
+		t.Errorf("%+v", <-d.Events)
 	}
 	r.start()
-	d.until(link.Connected)
+	d.Until(link.Connected)
 	d.next("ended wazo/1")
 	r.tell("wazo/2", call.Ringing, time.Now())
 	d.next("ringing wazo/2")
@@ -376,9 +344,9 @@ func TestEpochBehind(t *testing.T) {
 	must.Do(t, r.node.Conn.Publish(site.Of(wire.Calls, "anna"), s.Encode()))
 	d.next("ringing wazo/1")
 	r.end()
-	d.until(link.Waiting)
+	d.Until(link.Waiting)
 	r.start()
-	d.until(link.Connected)
+	d.Until(link.Connected)
 	d.next("ended wazo/1")
 	r.tell("wazo/2", call.Ringing, time.Now())
 	d.next("ringing wazo/2")
@@ -389,7 +357,7 @@ func TestNotAllowed(t *testing.T) {
 	r := newRelay(t)
 	d := connected(t, r)
 	must.Do(t, r.node.Revoke(map[string]time.Time{d.public: time.Now()}))
-	if s := d.until(link.Refused); s.Cause != link.CauseDenied {
+	if s := d.Until(link.Refused); s.Cause != link.CauseDenied {
 		t.Errorf("%+v", s)
 	}
 }
@@ -417,10 +385,10 @@ func TestRenewed(t *testing.T) {
 		t.Errorf("%v, %s", err, stored)
 	}
 	r.end()
-	d.until(link.Waiting)
+	d.Until(link.Waiting)
 	d.stored.Store(&stored)
 	r.start()
-	d.until(link.Connected)
+	d.Until(link.Connected)
 	if len(d.kept) > 0 {
 		t.Error("renewed again")
 	}
@@ -459,7 +427,7 @@ func TestLookup(t *testing.T) {
 		t.Errorf("nobody answers: %v", err)
 	}
 	r.end()
-	d.until(link.Waiting)
+	d.Until(link.Waiting)
 	if _, err := d.phone.Lookup(t.Context(), "+31698760011"); contact.FailureOf(err) != contact.ConnectionRefused {
 		t.Errorf("no relay: %v", err)
 	}
@@ -480,7 +448,7 @@ func TestCutOff(t *testing.T) {
 	d.stored.Store(&stored)
 	began := time.Now()
 	d.run()
-	d.until(link.Connected)
+	d.Until(link.Connected)
 	if took := time.Since(began); took >= dialTime {
 		t.Errorf("connected after %v", took)
 	}
@@ -502,7 +470,7 @@ func TestDamaged(t *testing.T) {
 		stored := change(*d.stored.Load())
 		d.stored.Store(&stored)
 		d.run()
-		if s := d.until(link.Refused); s.Cause != link.CauseNoSecret {
+		if s := d.Until(link.Refused); s.Cause != link.CauseNoSecret {
 			t.Errorf("%s: %+v", name, s)
 		}
 	}

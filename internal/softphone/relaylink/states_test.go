@@ -77,7 +77,7 @@ func TestBehind(t *testing.T) {
 		if step.want == "" && len(step.said.Links) > 0 {
 			continue // nothing new
 		}
-		s := d.until(link.Connected)
+		s := d.Until(link.Connected)
 		if s.Cause != step.want || s.Cause == link.CauseExchange && s.Behind.Sub(since).Abs() > time.Minute {
 			t.Fatalf("%+v, want %q", s, step.want)
 		}
