@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"net"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"wiebelt/internal/text"
 )
@@ -55,27 +55,27 @@ func TestCauses(t *testing.T) {
 // sleep is not called connected until it is.
 func TestStateTellsWhy(t *testing.T) {
 	var states []State
-	wake := make(chan struct{}, 1)
-	ctx, cancel := context.WithCancel(t.Context())
-	errs := []error{&Refusal{Why: "no", Cause: CauseDenied}, &Refusal{Why: "no", Cause: CauseRights}}
-	p := phoneFunc(func(ctx context.Context, r *Reporter) error {
-		if len(errs) > 0 {
-			err := errs[0]
-			errs = errs[1:]
-			return err
-		}
-		if states[len(states)-1].Phase == Connecting { // dialling anew after the sleep
-			cancel()
+	synctest.Test(t, func(t *testing.T) {
+		wake := make(chan struct{}, 1)
+		ctx, cancel := context.WithCancel(t.Context())
+		errs := []error{&Refusal{Why: "no", Cause: CauseDenied}, &Refusal{Why: "no", Cause: CauseRights}}
+		p := phoneFunc(func(ctx context.Context, r *Reporter) error {
+			if len(errs) > 0 {
+				err := errs[0]
+				errs = errs[1:]
+				return err
+			}
+			if states[len(states)-1].Phase == Connecting { // dialling anew after the sleep
+				cancel()
+				return ctx.Err()
+			}
+			r.Up()
+			wake <- struct{}{}
+			<-ctx.Done()
 			return ctx.Err()
-		}
-		r.Up()
-		wake <- struct{}{}
-		<-ctx.Done()
-		return ctx.Err()
+		})
+		Run(ctx, Config{Wake: wake, State: func(s State) { states = append(states, s) }}, p)
 	})
-	l := newLink(Config{Wake: wake, State: func(s State) { states = append(states, s) }}, p)
-	l.sleep = func(context.Context, time.Duration) {}
-	l.run(ctx)
 	want := []State{{Phase: Connecting}, {Phase: Refused, Cause: CauseDenied}, {Phase: Refused, Cause: CauseRights}, {Phase: Connected}, {Phase: Connecting}}
 	if len(states) != len(want) {
 		t.Fatalf("%+v", states)

@@ -84,8 +84,7 @@ type Config struct {
 	// one: a link that waits tries
 	// at once, one to another computer connects anew, any other stays.
 	Wake <-chan struct{}
-	Log  *slog.Logger     // nil: silent
-	Now  func() time.Time // nil: time.Now
+	Log  *slog.Logger // nil: silent
 }
 
 // Phase is how a link is doing.
@@ -144,21 +143,15 @@ type link struct {
 	traits Traits
 	state  State
 	rep    Reporter
-	said   map[Cause]bool // to the log, of this phase
-
-	sleep  func(context.Context, time.Duration) // tests replace it
-	jitter func(time.Duration) time.Duration
+	said   map[Cause]bool                    // to the log, of this phase
+	jitter func(time.Duration) time.Duration // tests replace it
 }
 
 func newLink(cfg Config, p Phone) *link {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	if cfg.Now == nil {
-		cfg.Now = time.Now
-	}
 	l := &link{cfg: cfg, phone: p, traits: p.Traits(), jitter: jitter}
-	l.sleep = l.wait
 	l.rep = Reporter{l: l, calls: map[string]*known{}}
 	return l
 }
@@ -182,7 +175,7 @@ func (l *link) run(ctx context.Context) {
 	l.enter(State{Phase: Connecting})
 	b := backoff{l: l}
 	for ctx.Err() == nil {
-		began := l.cfg.Now()
+		began := time.Now()
 		l.rep.up, l.rep.unreadable = false, 0
 		err := l.session(ctx)
 		if l.rep.up && l.cfg.Gone != nil {
@@ -194,13 +187,13 @@ func (l *link) run(ctx context.Context) {
 		if errors.Is(err, ErrNotThere) {
 			l.rep.EndAll() // the phone is gone, and its calls with it
 		}
-		phase, d := b.next(err, l.rep.up, l.rep.since.Sub(began), l.cfg.Now().Sub(began))
+		phase, d := b.next(err, l.rep.up, l.rep.since.Sub(began), time.Since(began))
 		if d == 0 {
 			l.enter(State{Phase: phase}) // whatever it was, it does not stand now
 			continue
 		}
-		l.enter(State{Phase: phase, Retry: l.cfg.Now().Add(d), Err: err, Cause: CauseOf(err)})
-		l.sleep(ctx, d)
+		l.enter(State{Phase: phase, Retry: time.Now().Add(d), Err: err, Cause: CauseOf(err)})
+		l.wait(ctx, d)
 	}
 }
 
@@ -241,7 +234,7 @@ func (l *link) session(ctx context.Context) error {
 // enter publishes a state. Repeated failures are one state to the log, and each
 // cause is told once.
 func (l *link) enter(s State) {
-	s.Since = l.cfg.Now()
+	s.Since = time.Now()
 	log := l.cfg.Log.With("kind", l.traits.Source.Kind, "name", l.cfg.Name)
 	switch {
 	case s.Phase != l.state.Phase || l.state.Since.IsZero():

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -15,13 +16,12 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// script is a phone that is there or not, as a list of sessions says, on a
-// clock of its own.
+// script is a phone that is there or not, as a list of sessions says.
 type script struct {
 	traits   Traits
-	now      time.Time
 	sessions []session
-	waits    []time.Duration
+	ended    time.Time       // the last one
+	waits    []time.Duration // from then on until the next one
 	seen     []State
 	taken    []string
 	stop     context.CancelFunc
@@ -40,44 +40,46 @@ type session struct {
 func (s *script) Traits() Traits { return s.traits }
 
 func (s *script) Session(_ context.Context, r *Reporter) error {
+	if !s.ended.IsZero() {
+		s.waits = append(s.waits, time.Since(s.ended))
+	}
 	if len(s.sessions) == 0 {
 		s.stop()
 		return context.Canceled
 	}
 	now := s.sessions[0]
 	s.sessions = s.sessions[1:]
-	s.now = s.now.Add(now.dial)
+	time.Sleep(now.dial)
 	if now.up {
 		r.Up()
 	}
 	for _, e := range now.reports {
 		r.Report(e)
 	}
-	s.now = s.now.Add(now.lives)
+	time.Sleep(now.lives)
+	s.ended = time.Now()
 	return now.err
 }
 
-// play runs a link against the script until it has no sessions left.
-func (s *script) play() {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	s.stop, s.now = cancel, time.Unix(1e9, 0)
-	s.traits.Source = call.Source{Kind: "script", Reports: call.AllStates}
-	l := newLink(Config{
-		Take: func(e call.Event) error {
-			s.taken = append(s.taken, e.State.String()+" "+e.ID+" "+e.Reason.String())
-			return nil
-		},
-		Gone:  func(call.Source) { s.taken = append(s.taken, "gone") },
-		State: func(st State) { s.seen = append(s.seen, st) },
-		Now:   func() time.Time { return s.now },
-	}, s)
-	l.jitter = func(d time.Duration) time.Duration { return d }
-	l.sleep = func(_ context.Context, d time.Duration) {
-		s.waits = append(s.waits, d)
-		s.now = s.now.Add(d)
-	}
-	l.run(ctx)
+// play runs a link against the script, on a clock of its own, until it has no sessions
+// left.
+func (s *script) play(t *testing.T) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		s.stop = cancel
+		s.traits.Source = call.Source{Kind: "script", Reports: call.AllStates}
+		l := newLink(Config{
+			Take: func(e call.Event) error {
+				s.taken = append(s.taken, e.State.String()+" "+e.ID+" "+e.Reason.String())
+				return nil
+			},
+			Gone:  func(call.Source) { s.taken = append(s.taken, "gone") },
+			State: func(st State) { s.seen = append(s.seen, st) },
+		}, s)
+		l.jitter = func(d time.Duration) time.Duration { return d }
+		l.run(ctx)
+	})
 }
 
 func (s *script) phases() string {
@@ -136,7 +138,7 @@ func TestBackoff(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &script{traits: tt.traits, sessions: tt.sessions}
-			s.play()
+			s.play(t)
 			if got := fmt.Sprint(s.waits); got != tt.waits {
 				t.Errorf("waits %s, want %s", got, tt.waits)
 			}
@@ -167,14 +169,14 @@ func TestCallsWhenTheLinkEnds(t *testing.T) {
 	b := call.Event{ID: "b", Number: "0201234567"}
 	answered := call.Event{ID: "a", State: call.Answered}
 	s := &script{sessions: []session{{up: true, reports: []call.Event{a, answered, b}, err: ErrClosed}, {err: NotThere(errors.New("refused"))}}}
-	s.play()
+	s.play(t)
 	got := strings.Join(s.taken, "; ")
 	if !strings.HasPrefix(got, "ringing a ; answered a ; ringing b ; gone; ended ") || !strings.Contains(got, "ended a completed") || !strings.Contains(got, "ended b ") {
 		t.Errorf("phone ended: %s", got)
 	}
 	over := call.Event{ID: "a", State: call.Ended}
 	s = &script{sessions: []session{{up: true, reports: []call.Event{a}, err: ErrClosed}, {up: true, reports: []call.Event{over}, err: ErrClosed}}}
-	s.play()
+	s.play(t)
 	if got := strings.Join(s.taken, "; "); got != "ringing a ; gone; ended a ; gone" {
 		t.Errorf("dropped for a moment: %s", got)
 	}
@@ -276,38 +278,32 @@ func TestWake(t *testing.T) {
 // A wake during a session with a phone on this computer belongs to no later wait:
 // a link that stands back must not come back at once.
 func TestWakeIsNotKept(t *testing.T) {
-	wake := make(chan struct{})
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	s := &wakeful{t: t, wake: wake, end: cancel}
-	l := newLink(Config{Wake: wake, Take: func(call.Event) error { return nil }}, s)
-	slept := 0
-	l.sleep = func(context.Context, time.Duration) {
-		select {
-		case <-wake:
-			t.Error("a wake was kept")
-		default:
+	synctest.Test(t, func(t *testing.T) {
+		wake := make(chan struct{})
+		ctx, cancel := context.WithCancel(t.Context())
+		s := &wakeful{t: t, wake: wake, end: cancel}
+		Run(ctx, Config{Wake: wake, State: func(now State) { s.retry = now.Retry }}, s)
+		if s.sessions != 20 {
+			t.Errorf("%d sessions", s.sessions)
 		}
-		if slept++; slept == 20 {
-			cancel()
-		}
-	}
-	l.run(ctx)
-	if slept != 20 {
-		t.Errorf("%d sessions", slept)
-	}
+	})
 }
 
 // wakeful is a phone during whose sessions the computer sleeps.
 type wakeful struct {
-	t    *testing.T
-	wake chan<- struct{}
-	end  context.CancelFunc
+	t        *testing.T
+	wake     chan<- struct{}
+	end      context.CancelFunc
+	sessions int
+	retry    time.Time // not to come before
 }
 
 func (s *wakeful) Traits() Traits { return Traits{Local: true} }
 
 func (s *wakeful) Session(ctx context.Context, r *Reporter) error {
+	if time.Now().Before(s.retry) {
+		s.t.Error("a wake was kept")
+	}
 	r.Up()
 	select {
 	case s.wake <- struct{}{}:
@@ -317,6 +313,9 @@ func (s *wakeful) Session(ctx context.Context, r *Reporter) error {
 	}
 	if ctx.Err() != nil {
 		s.t.Error("a session on this computer was ended")
+	}
+	if s.sessions++; s.sessions == 20 {
+		s.end()
 	}
 	return ErrClosed
 }

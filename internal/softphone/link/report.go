@@ -36,7 +36,7 @@ type Reporter struct {
 // Up tells that the connection stands and events can come.
 func (r *Reporter) Up() {
 	if !r.up {
-		r.up, r.since = true, r.l.cfg.Now()
+		r.up, r.since = true, time.Now()
 		r.l.enter(State{Phase: Connected})
 	}
 }
@@ -58,7 +58,7 @@ func (r *Reporter) Behind(c Cause, since time.Time) {
 func (r *Reporter) Report(e call.Event) {
 	e.Source = r.l.traits.Source
 	if e.At.IsZero() {
-		e.At = r.l.cfg.Now()
+		e.At = time.Now()
 	}
 	k := r.calls[e.ID]
 	if k != nil {
@@ -94,7 +94,7 @@ func (r *Reporter) Report(e call.Event) {
 // Pass hands an event over as it is, of a phone that tells all of a call each time. It is
 // not remembered.
 func (r *Reporter) Pass(e call.Event) {
-	e.Source, e.At = r.l.traits.Source, r.l.cfg.Now()
+	e.Source, e.At = r.l.traits.Source, time.Now()
 	r.emit(e.Clean())
 }
 
