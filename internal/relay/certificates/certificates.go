@@ -156,28 +156,27 @@ func (a *Authority) Issue(hosts []string, now time.Time) (tls.Certificate, error
 
 // Server is how a relay serves those names and addresses. It makes itself another
 // certificate long before the one that it has ends.
-func (a *Authority) Server(hosts []string, now func() time.Time) *tls.Config {
+func (a *Authority) Server(hosts []string) *tls.Config {
 	var mu sync.Mutex
-	var held tls.Certificate
+	var held *tls.Certificate
 	return &tls.Config{MinVersion: tls.VersionTLS13, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		if at := now(); held.Leaf == nil || at.Add(renewBefore).After(held.Leaf.NotAfter) {
-			c, err := a.Issue(hosts, at)
+		if held == nil || time.Until(held.Leaf.NotAfter) < renewBefore {
+			c, err := a.Issue(hosts, time.Now())
 			if err != nil {
 				return nil, err
 			}
-			held = c
+			held = &c
 		}
-		c := held
-		return &c, nil
+		return held, nil
 	}}
 }
 
 // Cluster is how the relays of a site reach each other: both sides are certified by
 // the authority, which certifies relays alone.
-func (a *Authority) Cluster(hosts []string, now func() time.Time) *tls.Config {
-	c := a.Server(hosts, now)
+func (a *Authority) Cluster(hosts []string) *tls.Config {
+	c := a.Server(hosts)
 	c.RootCAs = a.Roots()
 	c.ClientCAs, c.ClientAuth = c.RootCAs, tls.RequireAndVerifyClientCert
 	mine := c.GetCertificate

@@ -25,7 +25,7 @@ import (
 func TestElsewhere(t *testing.T) {
 	theirs := must.Get(credentials.New("kantoor"))(t) // whose account has a key for users, with these rights
 	authority := must.Get(certificates.New("NATS", time.Now()))(t)
-	n := must.Get(node.Start(node.Config{Name: "n1", Dir: t.TempDir(), Host: "127.0.0.1", TLS: authority.Server([]string{"127.0.0.1"}, time.Now)}, theirs))(t)
+	n := must.Get(node.Start(node.Config{Name: "n1", Dir: t.TempDir(), Host: "127.0.0.1", TLS: authority.Server([]string{"127.0.0.1"})}, theirs))(t)
 	t.Cleanup(n.Close)
 	who := must.Get(theirs.Server(nil))(t)
 	b := must.Get(theirs.Encode())(t)

@@ -130,7 +130,7 @@ func run(ctx context.Context, c Config, ready func(*relay, Ready)) error {
 	s := c.Settings
 	here, _, _ := net.SplitHostPort(s.Local(0))
 	hosts := append([]string{here}, s.Reached...)
-	secure := c.Authority.Server(hosts, time.Now)
+	secure := c.Authority.Server(hosts)
 	n, err := c.node(hosts, secure)
 	if err != nil {
 		return err
@@ -207,7 +207,7 @@ func (c Config) node(hosts []string, secure *tls.Config) (*node.Node, error) {
 	at := node.Config{Name: s.Name, Dir: filepath.Join(c.Dir, singleDir), Host: s.Host, Port: s.NATSPort, TLS: secure.Clone(), Revoked: c.revoked()}
 	if len(s.Cluster) > 0 {
 		at.Dir = filepath.Join(c.Dir, clusterDir)
-		at.Cluster = &node.Cluster{Name: string(c.Keys.Site), Port: s.ClusterPort, TLS: c.Authority.Cluster(hosts, time.Now),
+		at.Cluster = &node.Cluster{Name: string(c.Keys.Site), Port: s.ClusterPort, TLS: c.Authority.Cluster(hosts),
 			Hosts: slices.Collect(maps.Values(s.Cluster))}
 	}
 	return node.Start(at, c.Keys)

@@ -353,7 +353,7 @@ func TestRemoved(t *testing.T) {
 	o.end()
 	o.config.Settings.NATSPort = port // users know it
 	hosts := []string{"127.0.0.1"}
-	n := must.Get(o.config.node(hosts, o.Authority.Server(hosts, time.Now)))(t)
+	n := must.Get(o.config.node(hosts, o.Authority.Server(hosts)))(t)
 	_, again := o.link("anna") // as after a restart of her computer
 	wait(t, again, refused)
 	n.Close()
