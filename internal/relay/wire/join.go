@@ -1,11 +1,6 @@
 package wire
 
-import (
-	"encoding/json"
-	"errors"
-)
-
-var errJoined = errors.New("not the answer of a relay")
+import "encoding/json"
 
 // MaxRequest bounds what a user asks, in bytes.
 const MaxRequest = 4 << 10
@@ -45,7 +40,7 @@ type Renewed struct {
 func ParseJoined(b []byte) (Joined, error) {
 	var j Joined
 	if json.Unmarshal(b, &j) != nil || j.V < 1 || j.Token == "" || len(j.URLs) == 0 || !j.Site.Valid() || !j.User.Valid() {
-		return Joined{}, errJoined
+		return Joined{}, errMessage
 	}
 	return j, nil
 }

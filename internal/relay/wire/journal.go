@@ -2,7 +2,6 @@ package wire
 
 import (
 	"encoding/json"
-	"errors"
 	"slices"
 	"time"
 
@@ -42,8 +41,6 @@ type JournalAnswer struct {
 	bytes int // of Calls
 }
 
-var errJournal = errors.New("not an answer about the journal")
-
 // Add puts a call into an answer, and reports whether there was room.
 func (a *JournalAnswer) Add(m MissedCall, seen uint64) bool {
 	b, err := json.Marshal(m)
@@ -65,13 +62,13 @@ func (a JournalAnswer) Encode() []byte {
 func ParseJournalAnswer(b []byte) (JournalAnswer, error) {
 	var a JournalAnswer
 	if len(b) > maxPageBytes+1024 || json.Unmarshal(b, &a) != nil || a.V < 1 || a.At.IsZero() || len(a.Calls) > maxPage || (len(a.Calls) == 0) != (a.Seen == 0) {
-		return JournalAnswer{}, errJournal
+		return JournalAnswer{}, errMessage
 	}
 	for i := range a.Calls {
 		m := &a.Calls[i]
 		e := call.Event{Number: m.Number, Line: m.Line, Via: m.Queue, By: m.By}.Clean()
 		if m.Number, m.Line, m.Queue, m.By = e.Number, e.Line, e.Via, e.By; m.Rang.IsZero() {
-			return JournalAnswer{}, errJournal
+			return JournalAnswer{}, errMessage
 		}
 	}
 	return a, nil

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"encoding/json"
-	"errors"
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/contact"
@@ -28,8 +27,6 @@ type LookupAnswer struct {
 	Failure  contact.Failure   `json:"failure,omitempty"`
 }
 
-var errAnswer = errors.New("not the answer to a lookup")
-
 // Encode gives the message. Contacts that it has no room for are left out.
 func (a LookupAnswer) Encode() []byte {
 	a.V = 1
@@ -46,7 +43,7 @@ func (a LookupAnswer) Encode() []byte {
 func ParseLookupAnswer(b []byte) (LookupAnswer, error) {
 	var a LookupAnswer
 	if len(b) > maxAnswer || json.Unmarshal(b, &a) != nil || a.V < 1 || len(a.Contacts) > maxContacts {
-		return LookupAnswer{}, errAnswer
+		return LookupAnswer{}, errMessage
 	}
 	for i := range a.Contacts {
 		c := &a.Contacts[i]

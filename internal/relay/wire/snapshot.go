@@ -3,7 +3,6 @@ package wire
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"slices"
 	"time"
 
@@ -48,23 +47,20 @@ type Call struct {
 	Elsewhere bool       `json:"elsewhere"` // somebody else took it
 }
 
-// errSnapshot says nothing of what was in the message.
-var errSnapshot = errors.New("not a snapshot of calls")
-
 // ParseSnapshot reads a snapshot. What is shown of a call is cleaned; one that has no
 // id, or a second one of an id, makes the whole message wrong, for then nobody knows
 // which calls are over.
 func ParseSnapshot(b []byte) (Snapshot, error) {
 	var s Snapshot
 	if len(b) > MaxBytes || json.Unmarshal(b, &s) != nil || s.V < 1 || s.Epoch <= 0 || s.At.IsZero() || len(s.Calls) > MaxCalls {
-		return Snapshot{}, errSnapshot
+		return Snapshot{}, errMessage
 	}
 	seen := make(map[string]bool, len(s.Calls))
 	for i := range s.Calls {
 		c := &s.Calls[i]
 		id := call.CleanText(c.ID, call.MaxID)
 		if id == "" || id != c.ID || seen[id] {
-			return Snapshot{}, errSnapshot
+			return Snapshot{}, errMessage
 		}
 		seen[id] = true
 	}

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"encoding/json"
-	"errors"
 	"time"
 
 	"wiebelt/internal/core/call"
@@ -41,9 +40,6 @@ type LinkState struct {
 	Heard time.Time `json:"heard,omitzero"` // when it last told of a call
 }
 
-// errState says nothing of what was in the message.
-var errState = errors.New("not a relay's state")
-
 // Encode gives the message.
 func (s State) Encode() []byte {
 	s.V = 1
@@ -55,7 +51,7 @@ func (s State) Encode() []byte {
 func ParseState(b []byte) (State, error) {
 	var s State
 	if len(b) > MaxBytes || json.Unmarshal(b, &s) != nil || s.V < 1 || s.At.IsZero() || len(s.Links) > MaxLinks || !Site(s.Relay).Valid() {
-		return State{}, errState
+		return State{}, errMessage
 	}
 	for i := range s.Links {
 		s.Links[i].Name = call.CleanText(s.Links[i].Name, call.MaxName)

@@ -22,6 +22,9 @@ const (
 // ErrName: a site or a user cannot have that name.
 var ErrName = errors.New("a site's name has a-z, 0-9 and -, 32 at most; a user's . and _ too, 64 at most")
 
+// errMessage is another message than was expected. It says nothing of what was in it.
+var errMessage = errors.New("not such a message of a relay")
+
 // Site is the name of one installation, for which ParseSite vouches.
 type Site string
 
@@ -81,7 +84,7 @@ const (
 	Now     Topic = "now"     // nothing → Snapshot, the one that holds
 	Lookup  Topic = "lookup"  // LookupRequest → LookupAnswer
 	Journal Topic = "journal" // JournalRequest → JournalAnswer
-	Renew   Topic = "renew"   // nothing → RenewAnswer
+	Renew   Topic = "renew"   // RenewRequest → Renewed
 )
 
 // Topics are all those that have a user.
