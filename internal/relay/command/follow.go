@@ -11,6 +11,7 @@ import (
 	"wiebelt/internal/config/fromsettings"
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/relay/links"
 	"wiebelt/internal/relay/server"
@@ -80,13 +81,7 @@ func (o *follower) read(ctx context.Context) (now server.Office, old *hub.Client
 
 // follow tells what is set otherwise, until ctx ends.
 func (o *follower) follow(ctx context.Context, to chan<- server.Office) {
-	tick := time.Tick(followEvery)
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick:
-		}
+	for wake.Pause(ctx, followEvery) == nil {
 		stamp := o.stamp(ctx)
 		if stamp == o.seen || ctx.Err() != nil {
 			continue

@@ -84,12 +84,9 @@ var errIsolated = errors.New("no other relay is reached")
 // watchPeers fails once no other relay of the site is reached. The servers would notice
 // too, but later.
 func (r *relay) watchPeers(ctx context.Context) error {
-	tick := time.Tick(peerCheckEvery)
 	for !r.isolated() {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-tick:
+		if err := wake.Pause(ctx, peerCheckEvery); err != nil {
+			return err
 		}
 	}
 	return errIsolated
@@ -105,7 +102,6 @@ const (
 // watchDisk checks that the disk has free space, and backs the users up as long as it
 // has. Calls go on where it has none.
 func (r *relay) watchDisk(ctx context.Context) error {
-	tick := time.Tick(diskCheckEvery)
 	var saved *[]users.Entry
 	for file, b := filepath.Join(r.Dir, "disk-check"), make([]byte, diskCheckBytes); ; {
 		err := os.WriteFile(file, b, 0o600)
@@ -123,10 +119,8 @@ func (r *relay) watchDisk(ctx context.Context) error {
 			r.Log.Error("the free space on the disk has changed", "full", full, "why", err)
 			r.changed()
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-tick:
+		if err := wake.Pause(ctx, diskCheckEvery); err != nil {
+			return err
 		}
 	}
 }
@@ -190,7 +184,6 @@ var errStreamLost = errors.New("a stream is lost")
 // watchStreams fails once a stream is gone that was there when it began: a watch of its
 // bucket does not notice.
 func watchStreams(ctx context.Context, js jetstream.JetStream) error {
-	tick := time.Tick(streamCheckEvery)
 	for all := []string(nil); ; {
 		var now []string
 		names := js.StreamNames(ctx)
@@ -203,10 +196,8 @@ func watchStreams(ctx context.Context, js jetstream.JetStream) error {
 			}
 			all = now
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-tick:
+		if err := wake.Pause(ctx, streamCheckEvery); err != nil {
+			return err
 		}
 	}
 }

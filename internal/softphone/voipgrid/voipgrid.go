@@ -21,6 +21,7 @@ import (
 	"strings"
 	"time"
 
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/registry"
@@ -170,16 +171,13 @@ func (p *phone) Traits() link.Traits {
 
 // Session looks again and again.
 func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
-	again := time.Tick(p.every)
 	for {
 		if err := p.look(ctx); err != nil {
 			return err
 		}
 		r.Up()
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-again:
+		if err := wake.Pause(ctx, p.every); err != nil {
+			return err
 		}
 	}
 }
