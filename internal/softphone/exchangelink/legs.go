@@ -138,11 +138,7 @@ func (l *Legs) EndBy(r *link.Reporter, leg string, why call.Reason, by string) {
 func (l *Legs) EndOthers(r *link.Reporter, legs map[string]bool) {
 	for i := len(l.calls) - 1; i >= 0; i-- {
 		c := l.calls[i]
-		for leg := range c.legs {
-			if !legs[leg] {
-				delete(c.legs, leg)
-			}
-		}
+		maps.DeleteFunc(c.legs, func(leg string, _ bool) bool { return !legs[leg] })
 		if len(c.legs) == 0 || c.answered != "" && !c.legs[c.answered] {
 			l.drop(r, i, call.ReasonUnknown, "")
 		}
@@ -156,7 +152,7 @@ func (l *Legs) EndOthers(r *link.Reporter, legs map[string]bool) {
 
 func (l *Legs) drop(r *link.Reporter, i int, why call.Reason, by string) {
 	id := l.calls[i].id
-	l.calls = append(l.calls[:i], l.calls[i+1:]...)
+	l.calls = slices.Delete(l.calls, i, i+1)
 	r.EndBy(id, why, by)
 }
 

@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -141,7 +142,7 @@ func (f *File) Set(group string, pairs ...Pair) error {
 			}
 			at++
 		}
-		f.lines = append(f.lines[:at], append([]string{line}, f.lines[at:]...)...)
+		f.lines = slices.Insert(f.lines, at, line)
 		if f.lines[len(f.lines)-1] != "" {
 			f.lines = append(f.lines, "")
 		}

@@ -1,6 +1,7 @@
 package relaylink
 
 import (
+	"maps"
 	"time"
 
 	"wiebelt/internal/relay/wire"
@@ -31,11 +32,7 @@ func (s states) take(b []byte, now time.Time) {
 // they say so. What one of them can do works; a relay that has not spoken for a while
 // counts for nothing.
 func (s states) trouble(now time.Time) (c link.Cause, since time.Time) {
-	for name, said := range s {
-		if now.Sub(said.at) > 3*wire.StateEvery {
-			delete(s, name)
-		}
-	}
+	maps.DeleteFunc(s, func(_ string, said heardState) bool { return now.Sub(said.at) > 3*wire.StateEvery })
 	faulty, noHub, hub := 0, false, false
 	connected, silent := map[string]bool{}, map[string]time.Time{}
 	for _, said := range s {

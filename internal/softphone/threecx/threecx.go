@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -175,11 +176,7 @@ func (s *session) snapshot(ctx context.Context, anew bool) (changed bool, err er
 			s.take(at.Extension, p)
 		})
 	}
-	for leg := range s.calls {
-		if !there[leg] {
-			delete(s.calls, leg)
-		}
-	}
+	maps.DeleteFunc(s.calls, func(leg string, _ int64) bool { return !there[leg] })
 	s.Legs.EndOthers(s.r, there)
 	return exchangelink.Summary(s.r) != before, nil
 }

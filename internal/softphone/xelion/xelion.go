@@ -341,8 +341,7 @@ func (s *session) look(ctx context.Context, anew bool) (changed bool, err error)
 // lookAgain is look while events come: a server that cannot answer now is asked later.
 func (s *session) lookAgain(ctx context.Context) error {
 	changed, err := s.look(ctx, false)
-	var failure *link.Failure
-	late := errors.As(err, &failure) && failure.Cause == link.CauseFault
+	late := link.CauseOf(err) == link.CauseFault
 	if err != nil && !late {
 		return err
 	}
