@@ -4,9 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
 	"net/http"
-	"slices"
 	"time"
 
 	"wiebelt/internal/core/call"
@@ -200,24 +198,27 @@ func (s *session) snapshot(ctx context.Context) error {
 			continue // it was read as JSON
 		}
 		for _, r := range s.take(b) {
-			if r.State != call.Ended && there[r.ID] == nil {
+			if r.State == call.Ended {
+				continue
+			}
+			if there[r.ID] == nil {
 				there[r.ID] = map[string]bool{}
 			}
 			for _, at := range r.Extensions {
-				if r.State != call.Ended {
-					there[r.ID][at] = true
-				}
+				there[r.ID][at] = true
 			}
 		}
 	}
-	for id, at := range maps.Clone(s.calls) {
+	for id, at := range s.calls {
+		over := webhook.Report{Event: call.Event{ID: id, State: call.Ended}}
 		if there[id] == nil {
-			s.over(id)
+			s.report(over)
 			continue
 		}
-		for _, extension := range slices.Collect(maps.Keys(at)) {
+		for extension := range at {
 			if !there[id][extension] {
-				s.report(webhook.Report{Event: call.Event{ID: id, State: call.Ended}, Place: webhook.Place{Extensions: []string{extension}}})
+				over.Extensions = []string{extension}
+				s.report(over)
 			}
 		}
 	}
@@ -265,9 +266,4 @@ func (s *session) report(r webhook.Report) {
 		r.Event.Extension = named
 		s.r.Pass(r.Event)
 	}
-}
-
-// over ends a call for all.
-func (s *session) over(id string) {
-	s.report(webhook.Report{Event: call.Event{ID: id, State: call.Ended}})
 }
