@@ -10,7 +10,6 @@ import (
 	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
-	"wiebelt/internal/testutil/must"
 )
 
 // asterisk is an Asterisk that can be stopped and started.
@@ -102,7 +101,5 @@ func TestMain(m *testing.M) { linktest.Main(m) }
 // listen runs a link until the test ends.
 func listen(t testing.TB, cfg exchangelink.Account) *linktest.Watch {
 	t.Helper()
-	p := must.Get(New(cfg))(t)
-	p.(*phone).app = "wiebelt-jansen-pc7"
-	return linktest.Run(t, p)
+	return linktest.Listen(t, New, cfg, func(p *phone) { p.app = "wiebelt-jansen-pc7" })
 }

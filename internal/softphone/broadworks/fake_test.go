@@ -10,7 +10,6 @@ import (
 	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
-	"wiebelt/internal/testutil/must"
 )
 
 // me is the user of the account.
@@ -57,9 +56,7 @@ func (x *exchange) link() *linktest.Watch { return listen(x.t, linktest.Account(
 // listen runs a link until the test ends.
 func listen(t testing.TB, a exchangelink.Account) *linktest.Watch {
 	t.Helper()
-	p := must.Get(New(a))(t)
-	p.(*phone).again = 0
-	return linktest.Run(t, p)
+	return linktest.Listen(t, New, a, func(p *phone) { p.again = 0 })
 }
 
 // half1 is a call of the user, with whom it is with and more of what is told of it.

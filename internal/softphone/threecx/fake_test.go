@@ -11,7 +11,6 @@ import (
 	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
-	"wiebelt/internal/testutil/must"
 )
 
 // exchange is a 3CX that can be stopped and started.
@@ -134,9 +133,5 @@ func TestMain(m *testing.M) { linktest.Main(m) }
 // listen runs a link until the test ends.
 func listen(t testing.TB, cfg exchangelink.Account, change ...func(*phone)) *linktest.Watch {
 	t.Helper()
-	p := must.Get(New(cfg))(t)
-	for _, f := range change {
-		f(p.(*phone))
-	}
-	return linktest.Run(t, p)
+	return linktest.Listen(t, New, cfg, change...)
 }

@@ -15,7 +15,6 @@ import (
 	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
-	"wiebelt/internal/testutil/must"
 )
 
 const (
@@ -171,9 +170,5 @@ func TestMain(m *testing.M) { linktest.Main(m) }
 // listen runs a link until the test ends.
 func listen(t testing.TB, cfg exchangelink.Account, change ...func(*phone)) *linktest.Watch {
 	t.Helper()
-	p := must.Get(New(cfg))(t)
-	for _, f := range change {
-		f(p.(*phone))
-	}
-	return linktest.Run(t, p)
+	return linktest.Listen(t, New, cfg, change...)
 }

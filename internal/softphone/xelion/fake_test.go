@@ -13,7 +13,6 @@ import (
 	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
-	"wiebelt/internal/testutil/must"
 )
 
 func TestMain(m *testing.M) { linktest.Main(m) }
@@ -35,11 +34,7 @@ func (x *exchange) link() *linktest.Watch { return listen(x.t, linktest.Account(
 // listen runs a link until the test ends.
 func listen(t testing.TB, a exchangelink.Account, change ...func(*phone)) *linktest.Watch {
 	t.Helper()
-	p := must.Get(New(a))(t)
-	for _, f := range change {
-		f(p.(*phone))
-	}
-	return linktest.Run(t, p)
+	return linktest.Listen(t, New, a, change...)
 }
 
 // told is a channel as the exchange describes it.

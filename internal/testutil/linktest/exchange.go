@@ -28,6 +28,17 @@ func Account(a simulate.Address) exchangelink.Account {
 	return exchangelink.Account{Address: a.Address, User: a.User, Extension: a.Extension, Secret: Secret(a.Secret)}
 }
 
+// Listen keeps a link to an exchange until the test ends, by a phone of its package that
+// change may change.
+func Listen[P link.Phone](t testing.TB, open func(exchangelink.Account) (link.Phone, error), a exchangelink.Account, change ...func(P)) *Watch {
+	t.Helper()
+	p := must.Get(open(a))(t)
+	for _, f := range change {
+		f(p.(P))
+	}
+	return Run(t, p)
+}
+
 // Secret gives a password.
 func Secret(s string) func(context.Context) (string, error) {
 	return func(context.Context) (string, error) { return s, nil }
