@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"wiebelt/internal/relay/links"
 	"wiebelt/internal/relay/users"
 	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/webhook"
 )
 
@@ -78,15 +78,11 @@ type unknownExtensions struct {
 	all []string
 }
 
-const (
-	maxUnknown = 32 // so many are named
-	// maxDigits of one that is named. Exchanges tell of others' telephones too, and what
-	// is longer may be the number of a person.
-	maxDigits = 5
-)
+const maxUnknown = 32 // so many are named
 
 func (s *unknownExtensions) note(extension string) {
-	if extension == "" || len(extension) > maxDigits || strings.Trim(extension, "0123456789") != "" {
+	// Exchanges tell of others' telephones too: what is longer may be the number of a person.
+	if !exchangelink.Internal(extension) {
 		return
 	}
 	s.mu.Lock()
