@@ -39,8 +39,7 @@ func FuzzMessage(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		p, err := New(exchangelink.Account{Address: "https://127.0.0.1:1", User: "u", Extension: "101", Secret: linktest.Secret("")})
-		must.Do(t, err)
+		p := must.Get(New(exchangelink.Account{Address: "https://127.0.0.1:1", User: "u", Extension: "101", Secret: linktest.Secret("")}))(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel() // so that nothing is asked of anybody
 		events, _ := linktest.Once(t, linktest.Scripted{Phone: p, Do: func(_ context.Context, r *link.Reporter) error {

@@ -21,20 +21,14 @@ type standIn struct {
 
 func (s *standIn) serve() {
 	s.t.Helper()
-	var err error
-	if s.conn, err = s.listener.Accept(); err != nil {
-		s.t.Fatal(err)
-	}
-	if _, err = io.WriteString(s.conn, frIncoming); err != nil {
-		s.t.Fatal(err)
-	}
+	s.conn = must.Get(s.listener.Accept())(s.t)
+	must.Get(io.WriteString(s.conn, frIncoming))(s.t)
 }
 
 // A phone that is started anew in no time is no phone that another program uses,
 // and its calls are over, each time. One that drops us and goes on is.
 func TestRestartedInNoTime(t *testing.T) {
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	must.Do(t, err)
+	l := must.Get(net.Listen("tcp4", "127.0.0.1:0"))(t)
 	s := &standIn{t: t, listener: l}
 	defer func() { s.listener.Close() }()
 	l.(*net.TCPListener).SetDeadline(time.Now().Add(30 * time.Second))
@@ -43,9 +37,7 @@ func TestRestartedInNoTime(t *testing.T) {
 	w.Want(call.Ringing)
 	for range 5 {
 		s.listener.Close()
-		if s.listener, err = net.Listen("tcp4", l.Addr().String()); err != nil {
-			t.Fatal(err)
-		}
+		s.listener = must.Get(net.Listen("tcp4", l.Addr().String()))(t)
 		s.listener.(*net.TCPListener).SetDeadline(time.Now().Add(2 * time.Second)) // it must be back by then
 		s.conn.Close()
 		s.serve()

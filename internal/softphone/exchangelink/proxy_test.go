@@ -138,8 +138,7 @@ func TestThroughAProxy(t *testing.T) {
 				_, _, _ = c.ReadMessage()
 			}, func(srv *httptest.Server, _ *Options) { tested = srv })
 			exchange := s.base.Host
-			l, err := net.Listen("tcp4", "127.0.0.1:0")
-			must.Do(t, err)
+			l := must.Get(net.Listen("tcp4", "127.0.0.1:0"))(t)
 			hello := connects(good)
 			switch scheme {
 			case "https":

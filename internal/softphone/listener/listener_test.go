@@ -90,8 +90,7 @@ func (d *desk) refuseWith(err error) {
 // raw sends bytes as they are and gives the status of the answer, 0 for none.
 func (d *desk) raw(request string) (int, http.Header, string) {
 	d.t.Helper()
-	conn, err := net.Dial("tcp4", fmt.Sprintf("127.0.0.1:%d", d.Port()))
-	must.Do(d.t, err)
+	conn := must.Get(net.Dial("tcp4", fmt.Sprintf("127.0.0.1:%d", d.Port())))(d.t)
 	defer conn.Close()
 	conn.SetDeadline(time.Now().Add(20 * time.Second))
 	if _, err := io.WriteString(conn, request); err != nil {
@@ -265,8 +264,7 @@ func TestPorts(t *testing.T) {
 		t.Errorf("taken port: %v", err)
 	}
 	cfg.Tries = 16
-	l, err := Start(context.Background(), cfg)
-	must.Do(t, err)
+	l := must.Get(Start(context.Background(), cfg))(t)
 	defer l.Close()
 	if p := l.Port(); p <= taken.Port() || p >= taken.Port()+16 || !l.Lasting() {
 		t.Errorf("port %d after %d", p, taken.Port())
@@ -277,8 +275,7 @@ func TestPorts(t *testing.T) {
 		defer next.Close()
 	}
 	cfg.Tries = 2
-	last, err := Start(context.Background(), cfg)
-	must.Do(t, err)
+	last := must.Get(Start(context.Background(), cfg))(t)
 	defer last.Close()
 	if p := last.Port(); p == taken.Port() || p == taken.Port()+1 || last.Lasting() {
 		t.Errorf("port %d, lasting %v", p, last.Lasting())

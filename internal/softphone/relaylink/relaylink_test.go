@@ -151,18 +151,14 @@ func TestCalls(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	at := time.Now()
-	if err := r.bucket.Take(t.Context(), calls.Report{Event: call.Event{ID: "wazo/3", State: call.Ringing, Number: "0698760013", At: at}, Users: []wire.User{"anna"}},
-		calls.Report{Event: call.Event{ID: "wazo/3", State: call.Ended, At: at.Add(time.Second)}, Users: []wire.User{"anna"}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.bucket.Take(t.Context(), calls.Report{Event: call.Event{ID: "wazo/3", State: call.Ringing, Number: "0698760013", At: at}, Users: []wire.User{"anna"}},
+		calls.Report{Event: call.Event{ID: "wazo/3", State: call.Ended, At: at.Add(time.Second)}, Users: []wire.User{"anna"}}))
 	if e := d.next("ringing wazo/3"); e.Number != "0698760013" {
 		t.Errorf("%+v", e)
 	}
 	d.next("ended wazo/3") // it rang and ended between two snapshots
-	if err := errors.Join(r.node.Conn.Publish(site.Of(wire.Calls, "anna"), []byte(`{"calls":7}`)),
-		r.node.Conn.Publish(site.Of(wire.Calls, "anna"), wire.Snapshot{Epoch: 1, Seq: 1, At: time.Now()}.Encode())); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.node.Conn.Publish(site.Of(wire.Calls, "anna"), []byte(`{"calls":7}`)),
+		r.node.Conn.Publish(site.Of(wire.Calls, "anna"), wire.Snapshot{Epoch: 1, Seq: 1, At: time.Now()}.Encode()))
 	r.tell("wazo/2", call.Ended, time.Now())
 	d.next("ended wazo/2") // and not by the message of another shape, nor by the old one
 }

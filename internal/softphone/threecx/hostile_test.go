@@ -107,11 +107,10 @@ func mustPart(b []byte) (p participant) {
 // feed gives a session without a connection.
 func feed(t *testing.T, f func(context.Context, *session) error) {
 	t.Helper()
-	p, err := New(exchangelink.Account{Address: "https://127.0.0.1:1", User: "c", Extension: "101", Secret: linktest.Secret("x")})
-	must.Do(t, err)
+	p := must.Get(New(exchangelink.Account{Address: "https://127.0.0.1:1", User: "c", Extension: "101", Secret: linktest.Secret("x")}))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel() // so that nothing is asked of anybody
-	if _, err = linktest.Once(t, linktest.Scripted{Phone: p, Do: func(_ context.Context, r *link.Reporter) error {
+	if _, err := linktest.Once(t, linktest.Scripted{Phone: p, Do: func(_ context.Context, r *link.Reporter) error {
 		return f(ctx, &session{phone: p.(*phone), r: r})
 	}}); err != nil {
 		t.Fatal(err)

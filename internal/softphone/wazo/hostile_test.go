@@ -52,8 +52,7 @@ func FuzzMessage(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		p, err := New(exchangelink.Account{Address: "https://127.0.0.1:1", User: "u", Extension: "101", Secret: linktest.Secret("")})
-		must.Do(t, err)
+		p := must.Get(New(exchangelink.Account{Address: "https://127.0.0.1:1", User: "u", Extension: "101", Secret: linktest.Secret("")}))(t)
 		events, _ := linktest.Once(t, linktest.Scripted{Phone: p, Do: func(ctx context.Context, r *link.Reporter) error {
 			s := &session{phone: p.(*phone), r: r, began: true, ready: true}
 			s.token.User = uuid
