@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/softphone/link"
 )
 
@@ -20,12 +21,6 @@ type Token struct {
 
 const maxLife = 24 * time.Hour // what is believed of what a server says
 
-// NewToken is a token that was given out now and lives so long.
-func NewToken(id, user string, life time.Duration) Token {
-	life = min(life, maxLife)
-	return Token{ID: id, User: user, life: life, end: time.Now().Round(0).Add(life)}
-}
-
 // Seconds is a life that a server tells in seconds; where it does not, half an hour.
 func Seconds(n float64) time.Duration {
 	if n <= 0 {
@@ -34,12 +29,14 @@ func Seconds(n float64) time.Duration {
 	return time.Duration(min(n, maxLife.Seconds()) * float64(time.Second))
 }
 
-// Grant is NewToken of what the server gave, which may be anything.
+// Grant is a token that was given out now and lives so long. What the server gave may be
+// anything.
 func (s *Server) Grant(id, user string, life time.Duration) (Token, error) {
 	if !Sendable(id) {
 		return Token{}, s.Failure("it gave no token that can be used", link.NoCause)
 	}
-	return NewToken(id, user, life), nil
+	life = min(life, maxLife)
+	return Token{ID: id, User: user, life: life, end: time.Now().Round(0).Add(life)}, nil
 }
 
 // Lives says whether the token may be used for a new connection.
@@ -64,14 +61,7 @@ func Renew(ctx context.Context, t Token, least time.Duration, next func(context.
 	out := make(chan Token)
 	var task sync.WaitGroup
 	task.Go(func() {
-		for {
-			timer := time.NewTimer(t.renewIn(least))
-			select {
-			case <-ctx.Done():
-				timer.Stop()
-				return
-			case <-timer.C:
-			}
+		for wake.Pause(ctx, t.renewIn(least)) == nil {
 			after, err := next(ctx, t)
 			if err != nil {
 				continue
