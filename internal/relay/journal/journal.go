@@ -118,14 +118,13 @@ func (j *Journal) Run(ctx context.Context) error {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	expire := time.NewTicker(expireEvery)
-	defer expire.Stop()
+	expire := time.Tick(expireEvery)
 	j.expire(ctx)
 	for {
 		select {
 		case n := <-j.noted:
 			j.store(ctx, n)
-		case <-expire.C:
+		case <-expire:
 			j.expire(ctx)
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTimeout)

@@ -67,7 +67,6 @@ type visit struct {
 
 func (s *visit) run(ctx context.Context) error {
 	look := time.NewTimer(s.next())
-	defer look.Stop()
 	for {
 		for len(s.queue) > 0 {
 			s.hears(ctx, s.queued(), time.Time{})

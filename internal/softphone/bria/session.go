@@ -93,11 +93,9 @@ func (s *session) run(ctx context.Context, in <-chan heard, readErr *error) erro
 	if err := s.ask(time.Now()); err != nil {
 		return err
 	}
-	ping := time.NewTicker(s.times.ping)
-	defer ping.Stop()
+	ping := time.Tick(s.times.ping)
 	for {
 		var err error
-		timer := time.NewTimer(time.Until(s.next()))
 		select {
 		case <-ctx.Done():
 			err = ctx.Err()
@@ -108,16 +106,15 @@ func (s *session) run(ctx context.Context, in <-chan heard, readErr *error) erro
 			case m != nil:
 				err = s.message(m)
 			}
-		case now := <-ping.C:
+		case now := <-ping:
 			err = s.ws.WriteControl(websocket.PingMessage, nil, now.Add(writeTime))
 			// Not every program answers a ping, but Bria answers a question.
 			if err == nil && now.Sub(s.last) > s.times.silent {
 				err = s.changed()
 			}
-		case <-timer.C:
+		case <-time.After(time.Until(s.next())):
 			err = s.late()
 		}
-		timer.Stop()
 		if err != nil {
 			return err
 		}

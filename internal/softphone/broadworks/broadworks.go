@@ -89,7 +89,6 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 		subscriptions: map[string]bool{}, last: map[string]int64{}, missed: map[string]bool{}, gaps: exchangelink.NewGaps(gapTime, p.again), acks: make(chan string, 1<<10)}
 	s.header.Set("Accept", "application/xml")
 	s.header.Set("Content-Type", "application/xml; charset=UTF-8")
-	defer s.gaps.Stop()
 	defer p.Server.Idle()
 	group, err := s.learn(ctx)
 	if err != nil {
@@ -160,8 +159,7 @@ func (s *session) run(ctx context.Context, stream *exchangelink.Stream, group st
 		return err
 	}
 	s.r.Up()
-	renew := time.NewTicker(s.lives / 2)
-	defer renew.Stop()
+	renew := time.Tick(s.lives / 2)
 	for {
 		select {
 		case b, ok := <-stream.In():
@@ -175,7 +173,7 @@ func (s *session) run(ctx context.Context, stream *exchangelink.Stream, group st
 			if err := s.look(ctx); err != nil {
 				return err
 			}
-		case <-renew.C:
+		case <-renew:
 			if err := s.renew(ctx); err != nil {
 				return err
 			}

@@ -258,7 +258,6 @@ func TestGaps(t *testing.T) {
 // TestNumbers: events of different users overtake each other, and nothing is missed.
 func TestNumbers(t *testing.T) {
 	s := &session{subscriptions: map[string]bool{"a": true, "b": true}, last: map[string]int64{}, missed: map[string]bool{}, gaps: exchangelink.NewGaps(time.Hour, 0)}
-	defer s.gaps.Stop()
 	for _, e := range []struct {
 		subscription, number text
 		missed               int

@@ -10,7 +10,7 @@ import (
 
 // Gaps say when an exchange is looked at again after events were missed: at once for
 // the first gap in a while, and more and more rarely while nothing new comes of it. They
-// belong to one goroutine, which calls Stop.
+// belong to one goroutine.
 type Gaps struct {
 	timer   *time.Timer
 	looking bool // the timer runs
@@ -49,9 +49,6 @@ func (g *Gaps) Looked(changed bool) {
 		g.wait = g.least
 	}
 }
-
-// Stop ends the timer.
-func (g *Gaps) Stop() { g.timer.Stop() }
 
 // Summary is what is known of all calls, to be compared.
 func Summary(r *link.Reporter) string {

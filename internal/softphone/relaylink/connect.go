@@ -79,7 +79,6 @@ func (s *session) first(ctx context.Context, o nats.Options, urls []string) (*na
 	}
 	results := make(chan result)
 	next := time.NewTimer(0)
-	defer next.Stop()
 	var why error
 	for tried, lost := 0, 0; lost < len(urls); {
 		select {

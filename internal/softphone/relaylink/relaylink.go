@@ -120,7 +120,6 @@ func (p *Phone) Session(ctx context.Context, r *link.Reporter) error {
 	defer p.joined.CompareAndSwap(s, nil)
 	up := false
 	late := time.NewTimer(retryPause) // until the first answer, then to renew the token
-	defer late.Stop()
 	var recovered <-chan time.Time
 	var work sync.WaitGroup // no call waits for it
 	defer work.Wait()

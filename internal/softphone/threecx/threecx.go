@@ -50,7 +50,6 @@ type session struct {
 // extension is asked for, so that nothing falls in between.
 func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 	s := &session{phone: p, r: r, gaps: exchangelink.NewGaps(0, p.again)}
-	defer s.gaps.Stop()
 	defer p.Server.Idle()
 	if !p.token.Lives() {
 		if err := s.login(ctx); err != nil {

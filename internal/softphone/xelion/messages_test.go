@@ -47,8 +47,6 @@ func feed(t testing.TB, f func(*session)) []call.Event {
 	p := must.Get(New(exchangelink.Account{Address: "https://127.0.0.1:1", User: "u", Extension: "101", Secret: linktest.Secret("x")}))(t)
 	events, _ := linktest.Once(t, linktest.Scripted{Phone: p, Do: func(_ context.Context, r *link.Reporter) error {
 		s := p.(*phone).session(r)
-		defer s.gaps.Stop()
-		defer s.patience.Stop()
 		f(s)
 		return nil
 	}})

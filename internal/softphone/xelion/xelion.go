@@ -88,8 +88,6 @@ type session struct {
 // channels are asked for, so that nothing falls in between.
 func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 	s := p.session(r)
-	defer s.gaps.Stop()
-	defer s.patience.Stop()
 	defer p.Server.Idle()
 	if !p.token.Lives() {
 		if err := s.login(ctx); err != nil {
@@ -219,7 +217,6 @@ func (s *session) run(ctx context.Context) error {
 	})
 	defer stop()
 	poll := time.NewTicker(s.poll)
-	defer poll.Stop()
 	for {
 		if !s.dialled.Equal(s.began) {
 			return s.ended()

@@ -104,9 +104,7 @@ func (p *phone) connection(ctx context.Context, r *link.Reporter) error {
 func (s *session) run(ctx context.Context) error {
 	renewed, stop := exchangelink.Renew(ctx, s.token, s.least, s.renew)
 	defer stop()
-	greeting, beat := time.NewTimer(s.greets), time.NewTicker(s.beats)
-	defer greeting.Stop()
-	defer beat.Stop()
+	greeting, beat := time.After(s.greets), time.Tick(s.beats)
 	for {
 		select {
 		case b, ok := <-s.sock.In():
@@ -119,11 +117,11 @@ func (s *session) run(ctx context.Context) error {
 			if err := s.message(ctx, b); err != nil {
 				return err
 			}
-		case <-beat.C:
+		case <-beat:
 			if err := s.sock.Send([]byte("heartbeat")); err != nil {
 				return err
 			}
-		case <-greeting.C:
+		case <-greeting:
 			if !s.ready {
 				return s.Server.Failure("the subscription is not answered in time", link.NoCause)
 			}
