@@ -11,11 +11,10 @@ import (
 	"sync"
 	"time"
 
-	"wiebelt/internal/core/wake"
-
 	"github.com/fsnotify/fsnotify"
 
 	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/wake"
 )
 
 // retryAfter is when a file is tried again that could not be read or removed, at

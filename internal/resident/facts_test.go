@@ -10,10 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/core/wake"
-
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/engine"
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/health"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/native/tray"

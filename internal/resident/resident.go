@@ -11,8 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"wiebelt/internal/core/wake"
-
 	"wiebelt/assets"
 	"wiebelt/internal/config/fromsettings"
 	"wiebelt/internal/config/profile"
@@ -22,6 +20,7 @@ import (
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/core/engine"
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/health"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/instance/windowapi"

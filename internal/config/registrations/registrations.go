@@ -19,10 +19,9 @@ import (
 	"slices"
 	"time"
 
-	"wiebelt/internal/core/wake"
-
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/filetrust"
 	"wiebelt/internal/health"
 )

@@ -8,11 +8,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"wiebelt/internal/core/wake"
-
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/core/phone"
+	"wiebelt/internal/core/wake"
 )
 
 // Lookup asks the hub for the contacts of a number. It returns no contacts and

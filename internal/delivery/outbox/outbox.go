@@ -27,10 +27,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"wiebelt/internal/core/wake"
-
 	"github.com/gofrs/flock"
 
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/store/sqlitefile"
 )

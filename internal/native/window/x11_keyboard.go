@@ -5,9 +5,10 @@ package window
 import (
 	"errors"
 	"slices"
-	"wiebelt/internal/native/xconn"
 
 	"github.com/jezek/xgb/xproto"
+
+	"wiebelt/internal/native/xconn"
 )
 
 // restingEvents are what a window hears of. Keys are not among them: where the

@@ -13,11 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/core/wake"
-
 	"github.com/nats-io/nats.go/jetstream"
 
 	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/relay/node"
 	"wiebelt/internal/relay/server"
 	"wiebelt/internal/relay/users"

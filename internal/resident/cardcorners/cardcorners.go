@@ -15,10 +15,9 @@ import (
 	"path/filepath"
 	"sync"
 
-	"wiebelt/internal/core/wake"
-
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/filetrust"
 	"wiebelt/internal/ui/card"
 )

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"wiebelt/internal/core/wake"
-
 	"wiebelt/internal/health"
 )
 

@@ -16,11 +16,10 @@ import (
 	"sync"
 	"time"
 
-	"wiebelt/internal/core/wake"
-
 	"wiebelt/internal/config/fromsettings"
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/delivery/outbox"
 	"wiebelt/internal/health"
 	"wiebelt/internal/instance/windowapi"

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"wiebelt/internal/core/wake"
-
 	"wiebelt/internal/instance/installed"
 )
 

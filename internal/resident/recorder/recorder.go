@@ -16,11 +16,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"wiebelt/internal/core/wake"
-
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/engine"
 	"wiebelt/internal/core/phone"
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/store/history"
 )
 

@@ -11,10 +11,9 @@ import (
 	"syscall"
 	"time"
 
-	"wiebelt/internal/core/wake"
-
 	"github.com/nats-io/nats.go"
 
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/relay/certificates"
 	"wiebelt/internal/relay/wire"
 	"wiebelt/internal/softphone/link"

@@ -21,9 +21,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"wiebelt/internal/core/wake"
-
 	"wiebelt/internal/config/secret"
+	"wiebelt/internal/core/wake"
 )
 
 // KeepFor is how long a choice is remembered after it was last made.

@@ -3,12 +3,11 @@ package xtest
 import (
 	"time"
 
-	"wiebelt/internal/core/wake"
-
 	"github.com/jezek/xgb"
 	"github.com/jezek/xgb/damage"
 	"github.com/jezek/xgb/xproto"
 
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/testutil/must"
 )
 

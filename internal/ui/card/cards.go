@@ -17,9 +17,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"wiebelt/internal/core/wake"
-
 	"wiebelt/internal/core/engine"
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/native/screenreader"
 	"wiebelt/internal/native/window"
 	"wiebelt/internal/ui/offscreen"

@@ -9,11 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"wiebelt/internal/core/wake"
-
 	"go.uber.org/goleak"
 
 	"wiebelt/internal/core/engine"
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/native/window"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"

@@ -7,12 +7,11 @@ import (
 	"sync"
 	"time"
 
-	"wiebelt/internal/core/wake"
-
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
 	base "fyne.io/fyne/v2/theme"
 
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/native/window"
 	"wiebelt/internal/ui/offscreen"
 	"wiebelt/internal/ui/theme"

@@ -22,12 +22,11 @@ import (
 	"sync"
 	"time"
 
-	"wiebelt/internal/core/wake"
-
 	"fyne.io/fyne/v2"
 
 	"wiebelt/assets"
 	"wiebelt/internal/config/profile"
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/calls"
