@@ -1,6 +1,8 @@
 package contact
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -28,6 +30,63 @@ func TestOrder(t *testing.T) {
 	for i := range want {
 		if got[i] != want[i] {
 			t.Errorf("%d: %s, want %s", i, got[i].Name(), want[i].Name())
+		}
+	}
+}
+
+// TestNames are written as Dutch letters write them.
+func TestNames(t *testing.T) {
+	for _, c := range []struct{ initials, prefix, family, want string }{
+		{"B.M.", "van den", "Heuvel", "B.M. van den Heuvel"},
+		{"JP", "", "Vries", "J.P. Vries"}, {" J P ", "de", "Vries", "J.P. de Vries"}, {"ÉÖ", "", "Vries", "É.Ö. Vries"},
+		{"ABCDEF", "", "Vries", "A.B.C.D.E.F. Vries"}, {"ABCDEFG", "", "Vries", "ABCDEFG Vries"}, {"JP.", "", "Vries", "JP. Vries"},
+		{"Jan", "de", "Vries", "Jan de Vries"},
+		{"", "van der", "Berg", "Van der Berg"}, {"", "ö", "Berg", "Ö Berg"}, {"", "", "Vries", "Vries"},
+		{"J", "", "", "J."}, {"", "", " ", ""},
+	} {
+		if got := (Contact{Initials: c.initials, Prefix: c.prefix, FamilyName: c.family}).Name(); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+// TestAddresses are written as on an envelope, without what is missing.
+func TestAddresses(t *testing.T) {
+	for want, a := range map[string]Address{
+		"Kade 12 A, 1011 AB Amsterdam | Kade 12 A, Amsterdam": {"Kade", "12", "A", "1011ab", "Amsterdam", "nl"},
+		"Kade 12, 1011 AB Amsterdam | Kade 12, Amsterdam":     {"Kade", "12", " ", "1011 AB", "Amsterdam", ""},
+		"Kaai 1, 2000 Antwerpen, BE | Kaai 1, Antwerpen":      {"Kaai", "1", "", "2000", "Antwerpen", "BE"},
+		"Weg, 101119 Stad | Weg, Stad":                        {"Weg", "", "", "101119", "Stad", ""},
+		"10111B, RU | ":                                       {"", "", "", "10111B", "", "RU"},
+		"0111AB | ":                                           {"", "", "", "0111AB", "", ""},
+		" | ":                                                 {},
+	} {
+		if got := a.Line() + " | " + a.ShortLine(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestRelationNumbers(t *testing.T) {
+	for in, want := range map[string]string{"": "", "123": "123", "1234": "1 234", "100200": "100 200", "1234567": "1 234 567", "12A456": "12A456", "12/456": "12/456", "12:456": "12:456"} {
+		if got := GroupDigits(in); got != want {
+			t.Errorf("%q became %q, want %q", in, got, want)
+		}
+	}
+	if (Coded{"7", "Jansen"}).Text() != "Jansen" || (Coded{Code: "7"}).Text() != "7" {
+		t.Error("a code stands before its description, or nothing where there is none")
+	}
+}
+
+// TestFailures: any error is a failure, and every failure says which.
+func TestFailures(t *testing.T) {
+	slow := &LookupError{Failure: HubSlow, Detail: "token"}
+	if slow.Error() != "lookup: hub_slow: token" || (&LookupError{Failure: HubSlow}).Error() != "lookup: hub_slow" {
+		t.Error(slow)
+	}
+	for want, err := range map[Failure]error{"": nil, HubError: errors.New("x"), HubSlow: fmt.Errorf("wrapped: %w", slow)} {
+		if got := FailureOf(err); got != want {
+			t.Errorf("%v is %q", err, got)
 		}
 	}
 }
