@@ -89,9 +89,6 @@ func GroupDigits(s string) string {
 			return s
 		}
 	}
-	if len(s) <= 3 {
-		return s
-	}
 	var b strings.Builder
 	for i, r := range s {
 		if i > 0 && (len(s)-i)%3 == 0 {
@@ -105,10 +102,6 @@ func GroupDigits(s string) string {
 // dotted gives initials their full stops: "JP" and "J P" become "J.P.", what
 // already has stops or small letters (a first name) stays.
 func dotted(s string) string {
-	s = strings.TrimSpace(s)
-	if s == "" || strings.Contains(s, ".") {
-		return s
-	}
 	compact := strings.ReplaceAll(s, " ", "")
 	for _, r := range compact {
 		if !unicode.IsUpper(r) {
