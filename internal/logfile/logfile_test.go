@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"testing"
@@ -83,7 +84,12 @@ func TestNothingOlderThanFourteenDays(t *testing.T) {
 	defer l.Close()
 	log := slog.New(l.Handler())
 	log.Info("first")
-	for range 20 {
+	crash := filepath.Join(dir, CrashName)
+	must.Do(t, os.WriteFile(crash, []byte("first"), 0o600), os.Chtimes(crash, c.Now(), c.Now()))
+	for day := range 20 {
+		if _, err := os.Stat(crash); err != nil && day < 14 {
+			t.Errorf("a crash of %d days ago: %v", day, err)
+		}
 		c.Forward(24 * time.Hour)
 		stamp := c.Now()
 		for i := range maxFiles { // files grow old with the clock of the test
@@ -182,6 +188,16 @@ func TestCrashIsKept(t *testing.T) {
 	}
 	if found := Files(dir); len(found) != 1 {
 		t.Error(found)
+	}
+	crash := filepath.Join(dir, CrashName)
+	l := must.Get(Open(dir, "info"))(t)
+	defer l.Close()
+	defer func() { must.Do(t, debug.SetCrashOutput(nil, debug.CrashOptions{})) }()
+	for size, kept := range map[int64]int64{maxCrash: maxCrash, maxCrash + 1: 0} {
+		must.Do(t, os.Truncate(crash, size), l.CatchCrashes())
+		if info, err := os.Stat(crash); err != nil || info.Size() != kept {
+			t.Errorf("of %d bytes %d are kept, %v", size, info.Size(), err)
+		}
 	}
 }
 

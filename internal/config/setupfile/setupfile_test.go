@@ -14,6 +14,7 @@ import (
 	"filippo.io/age"
 
 	"wiebelt/internal/config/settings"
+	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/testutil/must"
 )
 
@@ -151,6 +152,7 @@ func TestRefused(t *testing.T) {
 		"too much in it":     {sealed(t, plain(strings.Repeat("#", maxPlain), "s"), phrase, 4), ErrDamaged},
 		"no secret":          {sealed(t, plain(hub, ""), phrase, 4), ErrDamaged},
 		"a secret too long":  {sealed(t, plain(hub, strings.Repeat("x", 3000)), phrase, 4), ErrDamaged},
+		"a code too long":    {sealed(t, strings.Replace(plain(hub, "s"), "{", `{"code":"`+strings.Repeat("x", maxCode+1)+`",`, 1), phrase, 4), ErrDamaged},
 		"work for a minute":  {bytes.Replace(good, []byte(" 5\n"), []byte(" 22\n"), 1), ErrDamaged},
 		"a command":          {sealed(t, plain(hub+"[phone]\ncall_back = \"rm {number}\"\n", "s"), phrase, 4), &KeyError{}},
 		"an origin":          {sealed(t, plain(hub+"[listener]\nallowed_origins = [\"https://evil.example\"]\n", "s"), phrase, 4), &KeyError{}},
@@ -181,7 +183,8 @@ func TestRefused(t *testing.T) {
 func TestRelay(t *testing.T) {
 	cheap(t)
 	print := strings.Repeat("5e", 32)
-	text := "[hub]\nhub_url = \"https://hub.example\"\n[relay]\nurl = \"https://relay.example:8443\"\nfingerprint = \"" + print + "\"\n"
+	text := "[hub]\nhub_url = \"https://hub.example\"\n[relay]\nurl = \"https://relay.example:8443\"\nfingerprint = \"" + print + "\"\n" +
+		"[[softphone]]\nkind = \"relay\"\naddress = \"https://relay.example:8443\"\n[[softphone]]\nkind = \"bria\"\n"
 	s, problems := settings.Parse(text)
 	if len(problems) > 0 {
 		t.Fatal(problems)
@@ -201,6 +204,9 @@ func TestRelay(t *testing.T) {
 	o, err := Read(b.Bytes(), phrase)
 	if err != nil || o.Code != code || o.Secret != "" || o.Settings.Relay != (settings.Relay{URL: "https://relay.example:8443", Fingerprint: print}) {
 		t.Fatalf("%v: %+v", err, o.Settings)
+	}
+	if all := o.Settings.Softphones; len(all) != 1 || all[0].Kind != registry.Bria {
+		t.Errorf("phones: %+v", all) // the one to the relay is made by joining
 	}
 	if c := o.Changes(); c["relay.url"] == nil || c["relay.fingerprint"] == nil {
 		t.Errorf("%v", c)
