@@ -285,5 +285,9 @@ func (r *relay) answer(ctx context.Context) (stop func(), err error) {
 		}
 		all = append(all, s)
 	}
+	// Whoever is told that the relay is ready may publish at once, and what comes before the
+	// NATS server knows of the subscriptions is lost. A connection that ends meanwhile is
+	// made anew with them.
+	_ = r.node.Conn.Flush()
 	return stop, nil
 }
