@@ -507,6 +507,9 @@ func TestPublishers(t *testing.T) {
 			t.Errorf("%q: exit %d: %s%s", args, code, out, errOut)
 		}
 	}
+	for _, do := range []string{"remove", "code"} { // it is nobody's
+		o.ends(exitNotFound, []string{"user", do, "kamailio"}, "kamailio")
+	}
 	second := o.must("publisher", "add", "kamailio")
 	for report(first) == nil { // the relay follows
 	}

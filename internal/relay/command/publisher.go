@@ -64,10 +64,7 @@ type publisherRemoveCmd struct {
 
 // Run cuts a publisher off.
 func (c *publisherRemoveCmd) Run(e *env) error {
-	return e.known(c.Name, func(ctx context.Context, d *users.Directory, _ *setup.Folder, name wire.User) error {
-		if one, _, err := d.Find(ctx, name); err != nil || !one.Publisher {
-			return users.ErrUnknown
-		}
+	return e.known(c.Name, true, func(ctx context.Context, d *users.Directory, _ *setup.Folder, name wire.User) error {
 		if err := d.Remove(ctx, name); err != nil {
 			return err
 		}

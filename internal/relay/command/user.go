@@ -89,19 +89,25 @@ type userCodeCmd struct {
 
 // Run prints another code, for another computer of the user's.
 func (c *userCodeCmd) Run(e *env) error {
-	return e.known(c.User, func(ctx context.Context, d *users.Directory, f *setup.Folder, u wire.User) error {
+	return e.known(c.User, false, func(ctx context.Context, d *users.Directory, f *setup.Folder, u wire.User) error {
 		return e.invite(ctx, d, f, u)
 	})
 }
 
-// known carries out what is to be done with a user who must be there.
-func (e *env) known(name string, do func(context.Context, *users.Directory, *setup.Folder, wire.User) error) error {
+// known carries out what is to be done with a user, or a publisher, who must be there.
+func (e *env) known(name string, publisher bool, do func(context.Context, *users.Directory, *setup.Folder, wire.User) error) error {
 	u, err := wire.ParseUser(name)
 	if err != nil {
 		return &failure{exitUsage, err}
 	}
 	return e.with(func(ctx context.Context, d *users.Directory, f *setup.Folder) error {
-		err := do(ctx, d, f, u)
+		one, _, err := d.Find(ctx, u)
+		if err == nil && one.Publisher != publisher {
+			err = users.ErrUnknown
+		}
+		if err == nil {
+			err = do(ctx, d, f, u)
+		}
 		if err == users.ErrUnknown {
 			return fail(exitNotFound, text.RelayNoUser, u)
 		}
@@ -115,7 +121,7 @@ type userRemoveCmd struct {
 
 // Run takes a user out of the site.
 func (c *userRemoveCmd) Run(e *env) error {
-	return e.known(c.User, func(ctx context.Context, d *users.Directory, f *setup.Folder, u wire.User) error {
+	return e.known(c.User, false, func(ctx context.Context, d *users.Directory, f *setup.Folder, u wire.User) error {
 		if err := d.Remove(ctx, u); err != nil {
 			return err
 		}
