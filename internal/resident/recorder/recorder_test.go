@@ -198,3 +198,32 @@ func TestRecorderTicksOff(t *testing.T) {
 		}
 	}
 }
+
+// TestEntry: what is kept of who calls, and what is not.
+func TestEntry(t *testing.T) {
+	rules := must.Get(phone.NewRules(phone.Config{Region: "NL"}))(t)
+	k := contact.Contact{ID: "c1", Initials: "J.", FamilyName: "Vries", Link: "https://hub.example/c1"}
+	denied := func(e *engine.Entry) {
+		e.Card.Contacts, e.Card.LinkOK, e.Person, e.Card.NotThis, e.Card.NotWho = nil, nil, -1, 1, k
+	}
+	for name, c := range map[string]struct {
+		change             func(*engine.Entry)
+		caller, id, link   string
+		number, taken, off string
+	}{
+		"one contact":      {func(*engine.Entry) {}, "J. Vries", "c1", k.Link, "+31698760011", "", ""},
+		"no good link":     {func(e *engine.Entry) { e.Card.LinkOK[0] = false }, "J. Vries", "c1", "", "+31698760011", "", ""},
+		"nobody is known":  {func(e *engine.Entry) { e.Person = -1 }, "phone", "", "", "+31698760011", "", ""},
+		"not this one":     {denied, "J. Vries", "", "", "+31698760011", "", "off"},
+		"maybe, and not":   {func(e *engine.Entry) { denied(e); e.Card.Possible = true }, "", "", "", "+31698760011", "", "off"},
+		"stays unknown":    {func(e *engine.Entry) { e.Person, e.Card.Number = -1, rules.Parse("anonymous", "") }, "", "", "", "", "", ""},
+		"a colleague took": {func(e *engine.Entry) { e.By = "Bob" }, "J. Vries", "c1", k.Link, "+31698760011", "Bob", ""},
+	} {
+		e := engine.Entry{Card: engine.Card{Number: rules.Parse("0698760011", ""), PhoneName: "phone", Contacts: []contact.Contact{k}, LinkOK: []bool{true}}}
+		c.change(&e)
+		h := entry(e)
+		if h.Name != c.caller || h.ContactID != c.id || h.Link != c.link || h.Number != c.number || h.By != c.taken || h.TakenOff != (c.off != "") {
+			t.Errorf("%s: %+v", name, h)
+		}
+	}
+}
