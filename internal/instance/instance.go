@@ -28,6 +28,7 @@ import (
 	"time"
 
 	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/filetrust"
 	"wiebelt/internal/text"
 )
@@ -180,10 +181,7 @@ func (i *Instance) Serve(ctx context.Context, h Handler) error {
 				return nil
 			}
 			i.cfg.log().Warn("peer not accepted", "why", err)
-			select { // a passing fault such as too many open files
-			case <-time.After(50 * time.Millisecond):
-			case <-ctx.Done():
-			}
+			_ = wake.Pause(ctx, 50*time.Millisecond) // a passing fault such as too many open files
 			continue
 		}
 		if err := samePeer(c); err != nil {

@@ -10,6 +10,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/windows"
+
+	"wiebelt/internal/core/wake"
 )
 
 // listener accepts on a named pipe. Every accepted connection is one
@@ -156,10 +158,9 @@ func dial(ctx context.Context, cfg Config) (*os.File, error) {
 		if !errors.Is(err, windows.ERROR_PIPE_BUSY) {
 			return nil, err
 		}
-		select { // all instances taken: the next one is made within moments
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(time.Millisecond):
+		// All instances are taken: the next one is made within moments.
+		if err := wake.Pause(ctx, time.Millisecond); err != nil {
+			return nil, err
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/store/sqlitefile"
 )
 
@@ -94,10 +95,8 @@ func (b *Outbox) changes(ctx context.Context, do func() (enough bool, err error)
 			return nil
 		case <-tick:
 		case <-stirred:
-			select {
-			case <-ctx.Done():
+			if wake.Pause(ctx, min(together, b.o.Tick)) != nil {
 				return nil
-			case <-time.After(min(together, b.o.Tick)):
 			}
 		}
 	}

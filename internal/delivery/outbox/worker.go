@@ -8,6 +8,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/store/sqlitefile"
 )
@@ -93,10 +94,8 @@ func take(ctx context.Context, l *flock.Flock) error {
 		case wait > 32*time.Millisecond:
 			return ErrBusy
 		}
-		select {
-		case <-ctx.Done():
+		if wake.Pause(ctx, wait) != nil {
 			return ErrBusy
-		case <-time.After(wait):
 		}
 	}
 }

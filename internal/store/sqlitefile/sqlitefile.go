@@ -20,6 +20,7 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/filetrust"
 )
 
@@ -127,10 +128,8 @@ func whileBusy(ctx context.Context, most time.Duration, do func() error) error {
 		if !errors.Is(err, ErrHeld) && Code(err)&0xff != sqlite3.SQLITE_BUSY || time.Now().After(late) {
 			return err
 		}
-		select {
-		case <-ctx.Done():
+		if wake.Pause(ctx, 5*time.Millisecond) != nil {
 			return err
-		case <-time.After(5 * time.Millisecond):
 		}
 	}
 }
