@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -184,5 +185,31 @@ func TestWaits(t *testing.T) {
 	s.looks(3)
 	if n := len(s.words.moved); n != 2 || !s.words.moved[1].Duplicate || s.box.delivered[string(s.a)] != 1 {
 		t.Errorf("%+v", s.words.moved)
+	}
+}
+
+// TestTold: the outbox hears of each file that lies there no more, once: because it was
+// moved, taken away or replaced.
+func TestTold(t *testing.T) {
+	s := newStage(t, t.TempDir())
+	s.box.hold = true
+	must.Do(t, s.open())
+	taken, replaced := filepath.Join(s.dir, "a.zip"), filepath.Join(s.dir, "b.zip")
+	s.put(taken, s.a)
+	s.put(replaced, s.b)
+	s.looks(3)
+	if len(s.box.items) != 2 || len(s.box.moved) > 0 {
+		t.Fatalf("%+v %v", s.box.items, s.box.moved)
+	}
+	must.Do(t, os.Remove(taken))
+	s.put(replaced, s.secret)
+	s.looks(3)
+	if got := slices.Sorted(slices.Values(s.box.moved)); !slices.Equal(got, []string{"0", "1"}) || len(s.box.items) != 3 {
+		t.Errorf("told of %v, %+v", got, s.box.items)
+	}
+	s.box.hold = false
+	s.looks(2)
+	if got := s.box.moved[2:]; !slices.Equal(got, []string{"2"}) || exists(replaced) {
+		t.Errorf("told of %v", got)
 	}
 }

@@ -26,6 +26,7 @@ type box struct {
 	delivered map[string]int // by contents
 	contents  []string
 	hold      bool // nothing is delivered for the moment
+	moved     []string
 }
 
 func (b *box) Add(ctx context.Context, s outbox.Source) (outbox.Added, error) {
@@ -62,7 +63,10 @@ func (b *box) Get(_ context.Context, id string) (outbox.Item, error) {
 	return outbox.Item{}, outbox.ErrNoItem
 }
 
-func (b *box) Moved(context.Context, string) error { return nil }
+func (b *box) Moved(_ context.Context, id string) error {
+	b.moved = append(b.moved, id)
+	return nil
+}
 
 // words keeps what it is told.
 type words struct {
