@@ -1,6 +1,7 @@
 package ring
 
 import (
+	"errors"
 	"io"
 	"os"
 	"slices"
@@ -133,5 +134,34 @@ func TestClear(t *testing.T) {
 	env := []string{"WIEBELT_NUMBER=x", "WIEBELT_OTHER=stays", "WIEBELT_NAME=x", "SIP_FROM=x", "TWINKLE_TRIGGER=x", "HOME=/"}
 	if got := withoutCall(env); !slices.Equal(got, []string{"WIEBELT_OTHER=stays", "HOME=/"}) {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestLone: a link with a quote in it becomes several arguments, and is refused with all
+// that it says.
+func TestLone(t *testing.T) {
+	for _, c := range []struct {
+		args              []string
+		argument, profile string
+		good              bool
+	}{
+		{[]string{"--", "wiebelt:call"}, "wiebelt:call", "", true},
+		{[]string{"--", "--profile"}, "--profile", "", true},
+		{[]string{"--profile", "/p", "--", "wiebelt:call"}, "wiebelt:call", "/p", true},
+		{nil, "", "", false},
+		{[]string{"wiebelt:call"}, "", "", false},
+		{[]string{"x", "wiebelt:call"}, "", "", false},
+		{[]string{"--", "wiebelt:call", "x"}, "", "", false},
+		{[]string{"--", "wiebelt:call", "--profile", "/p"}, "", "", false},
+		{[]string{"--profile", "/p", "wiebelt:call", "--"}, "", "", false},
+		{[]string{"--language", "/p", "--", "wiebelt:call"}, "", "", false},
+		{[]string{"--profile", "p", "--", "wiebelt:call"}, "", "", false},
+		{[]string{"--profile", "//host/p", "--", "wiebelt:call"}, "", "", false},
+		{[]string{"--profile", `\\host\p`, "--", "wiebelt:call"}, "", "", false},
+	} {
+		argument, profile, err := Lone(c.args)
+		if argument != c.argument || profile != c.profile || errors.Is(err, ErrLone) == c.good {
+			t.Errorf("%q: %q, %q, %v", c.args, argument, profile, err)
+		}
 	}
 }
