@@ -101,7 +101,7 @@ func (s *Store) Earlier(number string) (contactID string, ok bool) {
 			c = o.after(c)
 		}
 	}
-	if c == (choice{}) || !s.keep || time.Now().Sub(c.used) >= KeepFor {
+	if c == (choice{}) || !s.keep || time.Since(c.used) >= KeepFor {
 		return "", false
 	}
 	return c.contact, true
