@@ -7,7 +7,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	fynecanvas "fyne.io/fyne/v2/canvas"
-	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/driver/software"
 	base "fyne.io/fyne/v2/theme"
 
@@ -27,11 +26,7 @@ type canvas struct {
 	stale bool // something may have another smallest size
 	readAs
 	keyed bool // the user works with keys, as far as is known
-
-	onKeyDown, onKeyUp func(*fyne.KeyEvent)
 }
-
-var _ desktop.Canvas = (*canvas)(nil)
 
 func newCanvas(w *frame) *canvas {
 	c := &canvas{WindowlessCanvas: software.NewCanvas(), w: w, holds: map[fyne.CanvasObject]bool{},
@@ -39,11 +34,6 @@ func newCanvas(w *frame) *canvas {
 	c.SetOnTypedKey(nil)
 	return c
 }
-
-func (c *canvas) OnKeyDown() func(*fyne.KeyEvent)     { return c.onKeyDown }
-func (c *canvas) SetOnKeyDown(f func(*fyne.KeyEvent)) { c.onKeyDown = f }
-func (c *canvas) OnKeyUp() func(*fyne.KeyEvent)       { return c.onKeyUp }
-func (c *canvas) SetOnKeyUp(f func(*fyne.KeyEvent))   { c.onKeyUp = f }
 
 // Refresh notes that an object looks different.
 func (c *canvas) Refresh(o fyne.CanvasObject) {
@@ -155,8 +145,7 @@ func (c *canvas) frame(size image.Point) []image.Rectangle {
 	if r := c.ring(); r != nil {
 		roots = append(roots, r)
 	}
-	damage := c.surface.Frame(size, c.Scale(), background, roots, func(o fyne.CanvasObject) { c.holds[o] = true })
-	return damage
+	return c.surface.Frame(size, c.Scale(), background, roots, func(o fyne.CanvasObject) { c.holds[o] = true })
 }
 
 // find is where an object lies in the window, in units, and the part of the window in

@@ -26,7 +26,6 @@ type frame struct {
 	shown   bool
 	center  bool
 	at      *image.Point // where the content is to come up, in pixels of the desktop
-	fixed   bool
 	closed  bool
 	unlaid  bool // size is new
 	focused bool
@@ -36,7 +35,6 @@ type frame struct {
 
 	intercept, onClosed func()
 	onDropped           func(fyne.Position, []fyne.URI)
-	menu                *fyne.MainMenu
 }
 
 func (d *driver) newFrame(title string) *frame {
@@ -82,19 +80,19 @@ func (w *frame) SetTitle(t string) {
 
 func (w *frame) FullScreen() bool         { return false }
 func (w *frame) SetFullScreen(bool)       {}
-func (w *frame) FixedSize() bool          { return w.fixed }
-func (w *frame) SetFixedSize(on bool)     { w.fixed = on }
+func (w *frame) FixedSize() bool          { return false }
+func (w *frame) SetFixedSize(bool)        {}
 func (w *frame) CenterOnScreen()          { w.center = true }
 func (w *frame) Padded() bool             { return w.canvas.Padded() }
 func (w *frame) SetPadded(on bool)        { w.canvas.SetPadded(on) }
 func (w *frame) Icon() fyne.Resource      { return nil }
 func (w *frame) SetIcon(fyne.Resource)    {}
 func (w *frame) SetMaster()               {}
-func (w *frame) MainMenu() *fyne.MainMenu { return w.menu }
+func (w *frame) MainMenu() *fyne.MainMenu { return nil }
 
-func (w *frame) SetMainMenu(m *fyne.MainMenu) { w.menu = m }
-func (w *frame) SetOnClosed(f func())         { w.onClosed = f }
-func (w *frame) SetCloseIntercept(f func())   { w.intercept = f }
+func (w *frame) SetMainMenu(*fyne.MainMenu) {}
+func (w *frame) SetOnClosed(f func())       { w.onClosed = f }
+func (w *frame) SetCloseIntercept(f func()) { w.intercept = f }
 
 func (w *frame) SetOnDropped(f func(fyne.Position, []fyne.URI)) { w.onDropped = f }
 

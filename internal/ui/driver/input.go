@@ -402,22 +402,15 @@ func (w *frame) key(e window.KeyEvent) {
 	held := modifiers(e.Held)
 	w.d.held = held
 	keyable, _ := w.canvas.Focused().(desktop.Keyable)
-	if e.Down {
-		w.canvas.keyed = true
-	} else {
-		switch {
-		case keyable != nil:
+	if !e.Down {
+		if keyable != nil {
 			keyable.KeyUp(event)
-		case w.canvas.Focused() == nil && w.canvas.onKeyUp != nil:
-			w.canvas.onKeyUp(event)
 		}
 		return
 	}
-	switch {
-	case keyable != nil:
+	w.canvas.keyed = true
+	if keyable != nil {
 		keyable.KeyDown(event)
-	case w.canvas.Focused() == nil && w.canvas.onKeyDown != nil:
-		w.canvas.onKeyDown(event)
 	}
 	if !w.typedKey(e, event, held) {
 		return
