@@ -147,11 +147,7 @@ func (c *window) callsOf(r row) []int64 {
 
 // hasOpen tells whether the view begins with those to be called back.
 func (c *window) hasOpen() bool {
-	switch c.query.View {
-	case history.ViewElsewhere, history.ViewUnsure:
-		return false
-	}
-	return true
+	return c.query.View != history.ViewElsewhere && c.query.View != history.ViewUnsure
 }
 
 // build makes the rows of what was read.

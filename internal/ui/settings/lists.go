@@ -192,15 +192,14 @@ func (b *phonesBox) changed() {
 	b.w.edited()
 }
 
-// phonesFault is the first link that is not complete, or has another's name; -1
-// if there is none.
-func phonesFault(all []draftPhone) int {
+// phonesFine tells whether each link is complete and has a name of its own.
+func phonesFine(all []draftPhone) bool {
 	for i, p := range all {
 		if field, _ := phoneFault(all, i); field != "" || p.Kind == "" {
-			return i
+			return false
 		}
 	}
-	return -1
+	return true
 }
 
 // phoneFault is what is wrong with a link beside the others, and the text that

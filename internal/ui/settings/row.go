@@ -102,11 +102,7 @@ func shownValue(l text.Language, e settings.Entry, s string) string {
 	case s == "":
 		return l.T(text.SettingNone)
 	case len(e.Choices) > 0:
-		parts := strings.Split(s, ", ")
-		for i, p := range parts {
-			parts[i] = choiceLabel(l, e.Key, p)
-		}
-		return strings.Join(parts, ", ")
+		return strings.Join(choiceLabels(l, e.Key, strings.Split(s, ", ")), ", ")
 	case e.Type == settings.Date:
 		return dateIn(l, s)
 	}
@@ -173,7 +169,7 @@ func (r *settingRow) input(title string) (field fyne.CanvasObject, disable func(
 	case r.entry.Type == settings.Date:
 		return r.date()
 	case r.entry.Type == settings.Number:
-		e := r.text(func(s string) string { return s }, func(s string) string { return strings.TrimSpace(s) })
+		e := r.text(func(s string) string { return s }, strings.TrimSpace)
 		return container.New(widgets.AtMost(numberWidth), e), e.Disable
 	}
 	if words := wellKnown[r.entry.Key]; words != nil {
@@ -192,10 +188,7 @@ func isHotkey(key string) bool { return strings.HasPrefix(key, "card.hotkey") }
 
 // wordsOr is a field for one of a few words, as people say them, or a text.
 func (r *settingRow) wordsOr(words []string) (fyne.CanvasObject, func()) {
-	labels := make([]string, len(words))
-	for i, v := range words {
-		labels[i] = choiceLabel(r.w.host.Lang, r.entry.Key, v)
-	}
+	labels := choiceLabels(r.w.host.Lang, r.entry.Key, words)
 	e := widget.NewSelectEntry(labels)
 	r.put = func(s string) { e.SetText(choiceLabel(r.w.host.Lang, r.entry.Key, s)) }
 	e.OnChanged = func(s string) {
@@ -226,11 +219,7 @@ func (r *settingRow) choice(words []string) (fyne.CanvasObject, func()) {
 	if now := r.w.now(r.entry.Key); !slices.Contains(words, now) {
 		words = append(words, now) // a monitor that is not here now
 	}
-	labels := make([]string, len(words))
-	for i, v := range words {
-		labels[i] = choiceLabel(r.w.host.Lang, r.entry.Key, v)
-	}
-	c := widget.NewSelect(labels, nil)
+	c := widget.NewSelect(choiceLabels(r.w.host.Lang, r.entry.Key, words), nil)
 	r.put = func(s string) { c.SetSelectedIndex(slices.Index(words, s)) }
 	c.OnChanged = func(string) {
 		if i := c.SelectedIndex(); i >= 0 {
@@ -248,6 +237,15 @@ func choiceLabel(l text.Language, key, value string) string {
 		return s
 	}
 	return value
+}
+
+// choiceLabels are the labels of some values.
+func choiceLabels(l text.Language, key string, values []string) []string {
+	labels := make([]string, len(values))
+	for i, v := range values {
+		labels[i] = choiceLabel(l, key, v)
+	}
+	return labels
 }
 
 // seconds is a field for a time.
@@ -376,12 +374,7 @@ func (o *orderedBox) disable() {
 }
 
 func (o *orderedBox) changed() {
-	var on []string
-	for _, v := range o.order {
-		if o.on[v] {
-			on = append(on, v)
-		}
-	}
+	on := slices.DeleteFunc(slices.Clone(o.order), func(v string) bool { return !o.on[v] })
 	o.r.typed(strings.Join(on, ", "))
 }
 

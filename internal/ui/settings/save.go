@@ -97,7 +97,7 @@ func (w *window) wrong() string {
 	if w.draft.linesChanged && !linesFine(w.draft.lines) {
 		return "line"
 	}
-	if w.draft.phonesChanged && phonesFault(w.draft.phones) >= 0 {
+	if w.draft.phonesChanged && !phonesFine(w.draft.phones) {
 		return "softphone"
 	}
 	return ""

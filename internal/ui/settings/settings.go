@@ -228,11 +228,7 @@ func (w *window) show() {
 		w.pages.Refresh()
 	}
 	w.list.Refresh()
-	if w.state == nil || w.file != nil {
-		w.footer.object.Hide()
-	} else {
-		w.footer.object.Show()
-	}
+	widgets.SetVisible(w.footer.object, w.state != nil && w.file == nil)
 }
 
 func (w *window) isAdmin(id string) bool {

@@ -161,15 +161,15 @@ func (v *setupView) show() {
 	b := v.body
 	b.Objects = nil
 	b.Add(widgets.Title(l.T(text.SettingsWindowFileTitle)))
-	if v.path == "" {
-		v.showPicking(b)
-		b.Refresh()
-		return
+	if v.path != "" {
+		b.Add(widgets.Plain(filepath.Base(v.path), base.SizeNameText, widget.LowImportance))
 	}
-	b.Add(widgets.Plain(filepath.Base(v.path), base.SizeNameText, widget.LowImportance))
-	if v.opened == nil {
+	switch {
+	case v.path == "":
+		v.showPicking(b)
+	case v.opened == nil:
 		v.showLocked(b)
-	} else {
+	default:
 		v.showRows(b)
 	}
 	b.Refresh()
