@@ -169,6 +169,19 @@ type Sources struct {
 	Sources []SourceState `json:"sources"`
 }
 
+// Of is how a link is doing, LinkUnknown if nobody has said so, and why. s can be nil.
+func (s *Sources) Of(kind, name string) (phase, why string) {
+	if s == nil {
+		return LinkUnknown, ""
+	}
+	for _, w := range s.Sources {
+		if w.Kind == kind && w.Name == name {
+			return w.Phase, w.Why
+		}
+	}
+	return LinkUnknown, ""
+}
+
 // Phases of a SourceState beside those of DoctorLink.
 const (
 	SourceListens = "listens" // no heartbeat: it waits for a phone to call

@@ -312,18 +312,16 @@ func (x *phoneBox) phase() fyne.CanvasObject {
 }
 
 func (x *phoneBox) phaseNow() string {
-	l, sources := x.b.w.host.Lang, x.b.w.host.Sources
-	if sources == nil || x.i >= len(x.b.all) {
+	if x.i >= len(x.b.all) {
 		return ""
 	}
-	p := x.b.all[x.i]
-	i := slices.IndexFunc(sources.Sources, func(s windowapi.SourceState) bool { return s.Kind == p.Kind && s.Name == p.Name })
-	if i < 0 || sources.Sources[i].Phase == windowapi.LinkUnknown {
+	l, p := x.b.w.host.Lang, x.b.all[x.i]
+	phase, cause := x.b.w.host.Sources.Of(p.Kind, p.Name)
+	if phase == windowapi.LinkUnknown {
 		return ""
 	}
-	now := sources.Sources[i]
-	s, why := l.T(text.SettingsWindowPhase(now.Phase)), text.LinkTrouble(l, now.Why)
-	if why == "" || now.Phase == windowapi.LinkUp {
+	s, why := l.T(text.SettingsWindowPhase(phase)), text.LinkTrouble(l, cause)
+	if why == "" || phase == windowapi.LinkUp {
 		return s
 	}
 	return s + ". " + why

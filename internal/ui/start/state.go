@@ -56,7 +56,7 @@ func read(ctx context.Context, d profile.Dirs, l text.Language, sources *windowa
 	s.setUp = err == nil || now.Relayed()
 	s.join = now.Unjoined()
 	for _, p := range now.Softphones {
-		phase, _ := phaseOf(sources, p)
+		phase, _ := sources.Of(p.Kind, p.Name)
 		s.join = s.join || p.Kind == registry.Relay && now.Relay.URL != "" && (phase == windowapi.LinkRefused || phase == windowapi.LinkIncomplete)
 		s.phones = append(s.phones, phone{id: "link " + cmp.Or(p.Name, p.Address), name: nameOf(l, p), ok: phase == windowapi.LinkUp,
 			sentence: l.T(text.StartLink(cmp.Or(phase, "trying")))})
@@ -81,20 +81,6 @@ func read(ctx context.Context, d profile.Dirs, l text.Language, sources *windowa
 		s.phones = append(s.phones, f)
 	}
 	return s
-}
-
-// phaseOf is how a link is doing, windowapi.LinkUnknown if nobody has said so, and
-// why.
-func phaseOf(sources *windowapi.Sources, p settings.Softphone) (phase, why string) {
-	if sources == nil {
-		return windowapi.LinkUnknown, ""
-	}
-	for _, w := range sources.Sources {
-		if w.Kind == p.Kind && w.Name == p.Name {
-			return w.Phase, w.Why
-		}
-	}
-	return windowapi.LinkUnknown, ""
 }
 
 // nameOf is what people call a link.
@@ -175,7 +161,7 @@ func checks(ctx context.Context, d profile.Dirs, l text.Language, sources *windo
 		all = append(all, check{name, l.T(key, args...)})
 	}
 	for _, p := range set.Softphones {
-		phase, why := phaseOf(sources, p)
+		phase, why := sources.Of(p.Kind, p.Name)
 		switch name := nameOf(l, p); {
 		case phase == windowapi.LinkRefused && why == string(link.CauseBria):
 			add(name, text.StartCheckBria)
