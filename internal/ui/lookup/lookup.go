@@ -7,6 +7,7 @@
 package lookup
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -290,7 +291,7 @@ func (w *window) answer(page *fyne.Container, f *windowapi.Found) {
 		}
 	case history.OutcomeFailed:
 		big(f.Shown)
-		page.Add(widgets.Trouble(join2(l.T(text.CardFailed), l.T(text.Failure(f.Failure)))))
+		page.Add(widgets.Trouble(l.T(text.CardFailed) + " " + l.T(text.Failure(f.Failure))))
 		if contact.Failure(f.Failure).NeedsAdmin() {
 			say(l.T(text.CardTell, f.Support))
 		}
@@ -336,10 +337,7 @@ func notLookedUp(l text.Language, f *windowapi.Found) (title, why string) {
 }
 
 func nameOf(l text.Language, k windowapi.Contact) string {
-	if k.Name == "" {
-		return l.T(text.CardUnnamed)
-	}
-	return k.Name
+	return cmp.Or(k.Name, l.T(text.CardUnnamed))
 }
 
 // copying is a button that copies and says so for a moment.
@@ -398,5 +396,3 @@ func (w *window) match(k windowapi.Contact) fyne.CanvasObject {
 	words := widgets.Column(0, name, detail)
 	return widgets.Padded(8, 8, 0, 0, widgets.Beside(words, open, 12))
 }
-
-func join2(a, b string) string { return strings.TrimSpace(a + " " + b) }
