@@ -2,7 +2,6 @@ package card
 
 import (
 	"image"
-	"maps"
 	"math"
 	"slices"
 	"time"
@@ -246,12 +245,10 @@ func (cs *Cards) drop(p image.Point) {
 		return
 	}
 	cs.monitor = m
-	kept := maps.Clone(cs.corners)
-	if kept == nil {
-		kept = map[string]Corner{}
+	if cs.corners == nil {
+		cs.corners = map[string]Corner{}
 	}
-	kept[m.Name] = to
-	cs.corners = kept
+	cs.corners[m.Name] = to
 	for _, s := range cs.slots {
 		if s.over { // the pointer stays where it is
 			s.over, s.hover = false, Do{}

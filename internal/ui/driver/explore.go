@@ -2,6 +2,7 @@ package driver
 
 import (
 	"image"
+	"maps"
 	"slices"
 	"strings"
 
@@ -93,11 +94,7 @@ func (d *driver) tell() {
 			t.Windows = append(t.Windows, (&explorer{w: w, seen: seen}).window())
 		}
 	}
-	for k := range r.known {
-		if !seen[k] {
-			delete(r.known, k)
-		}
-	}
+	maps.DeleteFunc(r.known, func(k any, _ screenreader.ID) bool { return !seen[k] })
 	r.show(t)
 }
 
@@ -158,9 +155,7 @@ func (e *explorer) in(n *screenreader.Node, o fyne.CanvasObject, where spot, wor
 	if said, ok := e.said(o); ok {
 		in := n
 		n = e.add(in, o, said, where, o.Size(), words)
-		if said.Beside != nil {
-			e.in(in, said.Beside, where, words)
-		}
+		e.in(in, said.Beside, where, words)
 		if said.Alone {
 			return
 		}
