@@ -32,43 +32,43 @@ const second = 65001
 // S the profile of a running delivery service, W the folder that it watches, in
 // which everybody may put files; MINE is a folder of his own.
 var attempts = []struct{ name, script string }{
-	{"callsWindow: list the profile's runtime folder", `ls "$P/run"`},
-	{"callsWindow: read the settings", `cat "$P/settings.toml"`},
-	{"callsWindow: read the tokens", `cat "$P/tokens.json"`},
-	{"callsWindow: read the history", `cat "$P/history.db"`},
-	{"callsWindow: read the history's newest pages", `cat "$P/history.db-wal"`},
-	{"callsWindow: read the secrets", `cat "$P"/secrets/*`},
-	{"callsWindow: read the log", `cat "$P"/log/*`},
-	{"callsWindow: read where the listener is", `cat "$P/run/listener.json"`},
-	{"callsWindow: write the settings", `echo 'audit = "off"' >> "$P/settings.toml"`},
-	{"callsWindow: put other settings in their place", `cp /etc/hostname "$MINE/settings.toml" && mv -f "$MINE/settings.toml" "$P/settings.toml"`},
-	{"callsWindow: put a file into the profile", `touch "$P/outbox.db"`},
-	{"callsWindow: put a link into the profile", `ln -s /etc/passwd "$P/policy.toml"`},
-	{"callsWindow: rename the profile", `mv "$P" "$MINE/profile"`},
-	{"callsWindow: open the profile", `chmod 0777 "$P"`},
-	{"callsWindow: empty the history", `: > "$P/history.db"`},
-	{"callsWindow: remove the tokens", `rm -f "$P/tokens.json" && [ ! -e "$P/tokens.json" ]`},
-	{"callsWindow: a second name for the tokens", `ln "$P/tokens.json" "$MINE/tokens.json"`},
-	{"callsWindow: lay a call into the inbox", `echo '{"way":"command","state":"ringing","number":"0698760011"}' > "$P/run/inbox/0-0.call"`},
-	{"callsWindow: put a socket in its place", `rm -f "$P/run/wiebelt.sock" && [ ! -e "$P/run/wiebelt.sock" ]`},
-	{"callsWindow: ring on its profile", `"$BIN" ring --no-start --profile "$P" -- 0698760011`},
-	{"callsWindow: read its settings by command", `"$BIN" settings --profile "$P" --json`},
-	{"callsWindow: renew its tokens", `"$BIN" settings --renew-tokens --profile "$P"`},
-	{"callsWindow: forget its calls", `"$BIN" forget --all --yes --profile "$P" || "$BIN" forget --all --profile "$P"`},
-	{"callsWindow: read its environment", `cat /proc/$PID/environ`},
-	{"callsWindow: read its memory", `head -c 1 /proc/$PID/mem || cat /proc/$PID/maps`},
-	{"callsWindow: see its open files", `ls /proc/$PID/fd/`},
-	{"callsWindow: its working folder", `cd /proc/$PID/cwd`},
-	{"callsWindow: end it", `kill $PID`},
-	{"callsWindow: report a call without a key", `http $PORT GET '/v1/call?number=0698760011'`},
-	{"callsWindow: report a call with a guessed key", `http $PORT GET '/v1/call/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA?number=0698760011'`},
-	{"callsWindow: take its port", `timeout 1 "$BIN" hub --listen 127.0.0.1:$PORT --demo`},
+	{"desk: list the profile's runtime folder", `ls "$P/run"`},
+	{"desk: read the settings", `cat "$P/settings.toml"`},
+	{"desk: read the tokens", `cat "$P/tokens.json"`},
+	{"desk: read the history", `cat "$P/history.db"`},
+	{"desk: read the history's newest pages", `cat "$P/history.db-wal"`},
+	{"desk: read the secrets", `cat "$P"/secrets/*`},
+	{"desk: read the log", `cat "$P"/log/*`},
+	{"desk: read where the listener is", `cat "$P/run/listener.json"`},
+	{"desk: write the settings", `echo 'audit = "off"' >> "$P/settings.toml"`},
+	{"desk: put other settings in their place", `cp /etc/hostname "$MINE/settings.toml" && mv -f "$MINE/settings.toml" "$P/settings.toml"`},
+	{"desk: put a file into the profile", `touch "$P/outbox.db"`},
+	{"desk: put a link into the profile", `ln -s /etc/passwd "$P/policy.toml"`},
+	{"desk: rename the profile", `mv "$P" "$MINE/profile"`},
+	{"desk: open the profile", `chmod 0777 "$P"`},
+	{"desk: empty the history", `: > "$P/history.db"`},
+	{"desk: remove the tokens", `rm -f "$P/tokens.json" && [ ! -e "$P/tokens.json" ]`},
+	{"desk: a second name for the tokens", `ln "$P/tokens.json" "$MINE/tokens.json"`},
+	{"desk: lay a call into the inbox", `echo '{"way":"command","state":"ringing","number":"0698760011"}' > "$P/run/inbox/0-0.call"`},
+	{"desk: put a socket in its place", `rm -f "$P/run/wiebelt.sock" && [ ! -e "$P/run/wiebelt.sock" ]`},
+	{"desk: ring on its profile", `"$BIN" ring --no-start --profile "$P" -- 0698760011`},
+	{"desk: read its settings by command", `"$BIN" settings --profile "$P" --json`},
+	{"desk: renew its tokens", `"$BIN" settings --renew-tokens --profile "$P"`},
+	{"desk: forget its calls", `"$BIN" forget --all --yes --profile "$P" || "$BIN" forget --all --profile "$P"`},
+	{"desk: read its environment", `cat /proc/$PID/environ`},
+	{"desk: read its memory", `head -c 1 /proc/$PID/mem || cat /proc/$PID/maps`},
+	{"desk: see its open files", `ls /proc/$PID/fd/`},
+	{"desk: its working folder", `cd /proc/$PID/cwd`},
+	{"desk: end it", `kill $PID`},
+	{"desk: report a call without a key", `http $PORT GET '/v1/call?number=0698760011'`},
+	{"desk: report a call with a guessed key", `http $PORT GET '/v1/call/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA?number=0698760011'`},
+	{"desk: take its port", `timeout 1 "$BIN" hub --listen 127.0.0.1:$PORT --demo`},
 	{"hub: list its folder", `ls "$H"`},
 	{"hub: read its database", `cat "$H/hub.db"`},
 	{"hub: read its newest pages", `cat "$H/hub.db-wal"`},
 	{"hub: write its database", `echo x >> "$H/hub.db"`},
 	{"hub: put another in its place", `cp /etc/hostname "$MINE/hub.db" && mv -f "$MINE/hub.db" "$H/hub.db"`},
-	{"hub: hold its lock", `makeMarkers -n "$H/hub.lock" true`},
+	{"hub: open its lock", `: < "$H/hub.lock"`},
 	{"hub: put a message into its box", `mkdir -p "$H/messages" && touch "$H/messages/x.zip"`},
 	{"hub: add a user", `echo password-of-mine | "$BIN" hub user add --data "$H" second`},
 	{"hub: read its messages by command", `"$BIN" hub messages --data "$H"`},
@@ -167,9 +167,12 @@ head -1 <&3 | grep -q ' 2[0-9][0-9] '; }
 		if cmd.ProcessState == nil {
 			t.Fatal(err)
 		}
-		if err == nil {
+		switch {
+		case err == nil:
 			worked++
 			t.Errorf("%s: worked: %.300s", a.name, out.String())
+		case cmd.ProcessState.ExitCode() == 127: // bash has found no such program
+			t.Errorf("%s: nothing was tried: %.300s", a.name, out.String())
 		}
 	}
 	t.Logf("%d attempts, %d worked", len(attempts), worked)
