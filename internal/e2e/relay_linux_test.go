@@ -5,7 +5,7 @@ import (
 	"sync"
 	"testing"
 
-	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/nettest"
 )
 
 // relay stands between two programs of a test and passes on what they say. For
@@ -15,55 +15,23 @@ type relay struct {
 	net.Listener
 	to        string
 	listeners func() (sent, got func([]byte))
-	work      sync.WaitGroup
-
-	mu    sync.Mutex // protects the rest
-	over  bool
-	conns []net.Conn
 }
 
 func newRelay(t testing.TB, to string, listeners func() (sent, got func([]byte))) *relay {
 	t.Helper()
-	l := must.Get(net.Listen("tcp4", "127.0.0.1:0"))(t)
-	r := &relay{Listener: l, to: to, listeners: listeners}
-	r.work.Go(func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			r.work.Go(func() { r.pass(c) })
-		}
-	})
-	t.Cleanup(func() {
-		_ = l.Close()
-		r.mu.Lock()
-		r.over = true
-		for _, c := range r.conns {
-			_ = c.Close()
-		}
-		r.mu.Unlock()
-		r.work.Wait()
-	})
+	r := &relay{Listener: nettest.Listen(t), to: to, listeners: listeners}
+	nettest.Accept(t, r, r.pass)
 	return r
 }
 
 func (r *relay) port() int { return r.Addr().(*net.TCPAddr).Port }
 
-func (r *relay) pass(c net.Conn) {
-	defer c.Close()
+func (r *relay) pass(c net.Conn, keep func(net.Conn)) {
 	d, err := net.Dial("tcp4", r.to)
 	if err != nil {
 		return
 	}
-	defer d.Close()
-	r.mu.Lock()
-	over := r.over
-	r.conns = append(r.conns, c, d)
-	r.mu.Unlock()
-	if over {
-		return
-	}
+	keep(d)
 	sent, got := r.listeners()
 	var both sync.WaitGroup
 	both.Go(func() { forward(d, c, sent) })

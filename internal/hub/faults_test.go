@@ -19,6 +19,7 @@ import (
 
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/nettest"
 )
 
 // Canaries: what must never be in a log line or an error. The number is one of
@@ -27,55 +28,10 @@ const canaryNumber = "+31209876543"
 
 var canaries = []string{"canary", "9876543", "Y2FuYXJ5"} // the last: "canary" as Basic has it
 
-// accept serves each connection of a listener with serve, and ends all of it with
-// the test. What serve keeps is closed with the rest.
-func accept(t testing.TB, l net.Listener, serve func(c net.Conn, keep func(net.Conn))) {
-	t.Helper()
-	var (
-		all  sync.WaitGroup
-		mu   sync.Mutex
-		open []net.Conn
-	)
-	keep := func(c net.Conn) {
-		mu.Lock()
-		defer mu.Unlock()
-		open = append(open, c)
-	}
-	all.Go(func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			keep(c)
-			all.Go(func() {
-				defer c.Close()
-				serve(c, keep)
-			})
-		}
-	})
-	t.Cleanup(func() {
-		_ = l.Close()
-		mu.Lock()
-		for _, c := range open {
-			_ = c.Close()
-		}
-		mu.Unlock()
-		all.Wait()
-	})
-}
-
-func listen(t testing.TB) net.Listener {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must.Do(t, err)
-	return l
-}
-
 // nobody is an address at which nothing listens.
 func nobody(t testing.TB) string {
 	t.Helper()
-	l := listen(t)
+	l := nettest.Listen(t)
 	defer l.Close()
 	return l.Addr().String()
 }
@@ -97,8 +53,8 @@ func wire(t testing.TB, answer func(c net.Conn, path string)) string {
 // serving serves connections, and gives the address.
 func serving(t testing.TB, serve func(net.Conn)) string {
 	t.Helper()
-	l := listen(t)
-	accept(t, l, func(c net.Conn, _ func(net.Conn)) { serve(c) })
+	l := nettest.Listen(t)
+	nettest.Accept(t, l, func(c net.Conn, _ func(net.Conn)) { serve(c) })
 	return "http://" + l.Addr().String()
 }
 

@@ -1,15 +1,13 @@
 package hub
 
 import (
-	"bufio"
 	"context"
 	"crypto/tls"
-	"encoding/binary"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,90 +16,8 @@ import (
 	"time"
 
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/nettest"
 )
-
-// proxyOf is a proxy that leads every name to one hub.
-type proxyOf struct {
-	addr  string
-	asked atomic.Int64
-	mu    sync.Mutex
-	last  string // what was asked for last
-}
-
-func (p *proxyOf) note(s string) {
-	p.asked.Add(1)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.last = s
-}
-
-func (p *proxyOf) target() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.last
-}
-
-// newProxyOf serves each connection with serve, which says whether to join it with
-// the hub.
-func newProxyOf(t testing.TB, hub string, l net.Listener, serve func(p *proxyOf, c net.Conn) bool) *proxyOf {
-	t.Helper()
-	p := &proxyOf{addr: l.Addr().String()}
-	accept(t, l, func(c net.Conn, keep func(net.Conn)) {
-		if !serve(p, c) {
-			return
-		}
-		to, err := net.Dial("tcp", strings.TrimPrefix(hub, "https://"))
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		keep(to)
-		back := make(chan struct{})
-		go func() { defer close(back); _, _ = io.Copy(to, c); _ = to.Close() }()
-		_, _ = io.Copy(c, to)
-		_ = c.Close()
-		<-back
-	})
-	return p
-}
-
-// connect answers CONNECT with answer, and joins where that is "200".
-func connect(answer string) func(*proxyOf, net.Conn) bool {
-	return func(p *proxyOf, c net.Conn) bool {
-		r, err := http.ReadRequest(bufio.NewReader(c))
-		if err != nil {
-			return false
-		}
-		p.note(r.Method + " " + r.Host)
-		_, _ = io.WriteString(c, answer)
-		return strings.HasPrefix(answer, "HTTP/1.1 200")
-	}
-}
-
-const joined = "HTTP/1.1 200 Connection established\r\n\r\n"
-
-// socks speaks SOCKS5 (RFC 1928) without a password; reply 0 joins.
-func socks(method, reply byte) func(*proxyOf, net.Conn) bool {
-	return func(p *proxyOf, c net.Conn) bool {
-		b := make([]byte, 300)
-		if _, err := io.ReadFull(c, b[:2]); err != nil || b[0] != 5 {
-			return false
-		}
-		_, _ = io.ReadFull(c, b[:b[1]])
-		_, _ = c.Write([]byte{5, method})
-		if method != 0 {
-			return false
-		}
-		if _, err := io.ReadFull(c, b[:5]); err != nil || b[3] != 3 {
-			return false
-		}
-		n := int(b[4])
-		_, _ = io.ReadFull(c, b[:n+2])
-		p.note(fmt.Sprintf("SOCKS %s:%d", b[:n], binary.BigEndian.Uint16(b[n:])))
-		_, _ = c.Write([]byte{5, reply, 0, 1, 0, 0, 0, 0, 0, 0})
-		return reply == 0
-	}
-}
 
 // TestProxies: a lookup of a hub that only the proxy knows, and everything a proxy
 // can answer instead.
@@ -109,57 +25,58 @@ func TestProxies(t *testing.T) {
 	root := newAuthority(t, "Root", nil)
 	hub := newTLSFake(t, root.server(t)).URL
 	secure := func(c tls.Certificate) net.Listener {
-		return tls.NewListener(listen(t), &tls.Config{Certificates: []tls.Certificate{c}})
+		return tls.NewListener(nettest.Listen(t), &tls.Config{Certificates: []tls.Certificate{c}})
 	}
-	closed := listen(t)
+	closed := nettest.Listen(t)
 	_ = closed.Close()
 	refuse := func(status string) string {
 		return "HTTP/1.1 " + status + " canary\r\nProxy-Authenticate: Basic realm=\"canary\"\r\nContent-Length: 6\r\n\r\ncanary"
 	}
+	const asked = "hub.example:443 User-Agent"
 	for _, c := range []struct {
 		name, scheme string
 		l            net.Listener
-		serve        func(*proxyOf, net.Conn) bool
+		serve        nettest.Hello
 		asked, want  string
 	}{
-		{"http", "http", listen(t), connect(joined), "CONNECT hub.example:443", "answered"},
-		{"https", "https", secure(root.issue(t, nil)), connect(joined), "CONNECT hub.example:443", "answered"},
-		{"socks5", "socks5", listen(t), socks(0, 0), "SOCKS hub.example:443", "answered"},
-		{"login wanted", "http", listen(t), connect(refuse("407")), "CONNECT hub.example:443", "proxy_login: proxy: status 407"},
-		{"SOCKS login wanted", "socks5", listen(t), socks(0xff, 0), "", "proxy_login: proxy: SOCKS"},
-		{"forbidden", "http", listen(t), connect(refuse("403")), "CONNECT hub.example:443", "proxy_failed: proxy: status 403"},
-		{"no way on", "http", listen(t), connect(refuse("502")), "CONNECT hub.example:443", "proxy_failed: proxy: status 502"},
-		{"SOCKS no way on", "socks5", listen(t), socks(0, 4), "SOCKS hub.example:443", "proxy_failed: proxy: it does not reach the hub"},
-		{"redirect", "http", listen(t), connect("HTTP/1.1 302 canary\r\nLocation: https://127.0.0.1/\r\nContent-Length: 0\r\n\r\n"), "CONNECT hub.example:443", "proxy_failed: proxy: status 302"},
+		{"http", "http", nettest.Listen(t), nettest.Connect(nettest.Joined), asked, "answered"},
+		{"https", "https", secure(root.issue(t, nil)), nettest.Connect(nettest.Joined), asked, "answered"},
+		{"socks5", "socks5", nettest.Listen(t), nettest.Socks(0, 0), "hub.example:443", "answered"},
+		{"login wanted", "http", nettest.Listen(t), nettest.Connect(refuse("407")), asked, "proxy_login: proxy: status 407"},
+		{"SOCKS login wanted", "socks5", nettest.Listen(t), nettest.Socks(0xff, 0), "", "proxy_login: proxy: SOCKS"},
+		{"forbidden", "http", nettest.Listen(t), nettest.Connect(refuse("403")), asked, "proxy_failed: proxy: status 403"},
+		{"no way on", "http", nettest.Listen(t), nettest.Connect(refuse("502")), asked, "proxy_failed: proxy: status 502"},
+		{"SOCKS no way on", "socks5", nettest.Listen(t), nettest.Socks(0, 4), "hub.example:443", "proxy_failed: proxy: it does not reach the hub"},
+		{"redirect", "http", nettest.Listen(t), nettest.Connect("HTTP/1.1 302 canary\r\nLocation: https://127.0.0.1/\r\nContent-Length: 0\r\n\r\n"), asked, "proxy_failed: proxy: status 302"},
 		{"refused", "http", closed, nil, "", "proxy_failed: proxy: no connection"},
-		{"its certificate", "https", secure(newAuthority(t, "Unknown", nil).issue(t, nil)), connect(joined), "", "proxy_failed: proxy: no TLS with it"},
-		{"no HTTP", "http", listen(t), connect("canary\r\n\r\n"), "CONNECT hub.example:443", "proxy_failed: proxy: the connection broke"},
-		{"closes", "http", listen(t), connect(""), "CONNECT hub.example:443", "proxy_failed: proxy: the connection broke"},
-		{"hangs", "http", listen(t), func(_ *proxyOf, c net.Conn) bool { hang(c); return false }, "", "hub_slow"},
-		{"headers without end", "http", listen(t), func(_ *proxyOf, c net.Conn) bool {
+		{"its certificate", "https", secure(newAuthority(t, "Unknown", nil).issue(t, nil)), nettest.Connect(nettest.Joined), "", "proxy_failed: proxy: no TLS with it"},
+		{"no HTTP", "http", nettest.Listen(t), nettest.Connect("canary\r\n\r\n"), asked, "proxy_failed: proxy: the connection broke"},
+		{"closes", "http", nettest.Listen(t), nettest.Connect(""), asked, "proxy_failed: proxy: the connection broke"},
+		{"hangs", "http", nettest.Listen(t), func(_ *nettest.Proxy, c net.Conn) bool { hang(c); return false }, "", "hub_slow"},
+		{"headers without end", "http", nettest.Listen(t), func(_ *nettest.Proxy, c net.Conn) bool {
 			drip("HTTP/1.1 200 OK\r\nX: ", "canary")(c)
 			return false
 		}, "", "hub_slow"},
-		{"speaks for the hub", "http", listen(t), func(p *proxyOf, c net.Conn) bool {
-			connect(joined)(p, c)
+		{"speaks for the hub", "http", nettest.Listen(t), func(p *nettest.Proxy, c net.Conn) bool {
+			nettest.Connect(nettest.Joined)(p, c)
 			_, _ = c.Read(make([]byte, 1))
 			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\ncanary")
 			hang(c)
 			return false
-		}, "CONNECT hub.example:443", "tls_failed: the hub answers without TLS"},
+		}, asked, "tls_failed: the hub answers without TLS"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := &proxyOf{addr: c.l.Addr().String()}
+			p := &nettest.Proxy{Address: c.l.Addr().String()}
 			if c.serve != nil {
-				p = newProxyOf(t, hub, c.l, c.serve)
+				p = nettest.StartProxy(t, c.l, strings.TrimPrefix(hub, "https://"), c.serve)
 			}
 			_, err := look(t, "https://hub.example", c.want, func(cfg *Config, _ *Client) {
 				if cfg != nil {
-					cfg.Proxy, cfg.ExtraCAFile = c.scheme+"://"+p.addr, root.file(t)
+					cfg.Proxy, cfg.ExtraCAFile = c.scheme+"://"+p.Address, root.file(t)
 				}
 			})
 			check(t, err, c.want)
-			if got := p.target(); got != c.asked {
+			if got := strings.Join(slices.Compact(p.Asked()), " "); got != c.asked {
 				t.Errorf("the proxy was asked for %q, want %q", got, c.asked)
 			}
 		})

@@ -10,6 +10,7 @@ import (
 
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/nettest"
 )
 
 // counter counts the connections and bytes that reach another place.
@@ -20,9 +21,9 @@ type counter struct {
 
 func newCounter(t testing.TB) *counter {
 	t.Helper()
-	l := listen(t)
+	l := nettest.Listen(t)
 	c := &counter{addr: l.Addr()}
-	accept(t, l, func(conn net.Conn, _ func(net.Conn)) {
+	nettest.Accept(t, l, func(conn net.Conn, _ func(net.Conn)) {
 		c.conns.Add(1)
 		n, _ := io.Copy(io.Discard, conn)
 		c.bytes.Add(n)

@@ -1,14 +1,9 @@
 package fromsettings
 
 import (
-	"bufio"
 	"context"
-	"io"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
@@ -20,33 +15,10 @@ import (
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/nettest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// refusing is a proxy that lets nobody through and tells who asked for what.
-func refusing(t *testing.T) (address string, asked <-chan string) {
-	t.Helper()
-	l := must.Get(net.Listen("tcp4", "127.0.0.1:0"))(t)
-	c := make(chan string, 16)
-	var serving sync.WaitGroup
-	serving.Go(func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
-			if r, err := http.ReadRequest(bufio.NewReader(conn)); err == nil {
-				c <- r.Method + " " + r.Host
-				_, _ = io.WriteString(conn, "HTTP/1.1 403 no\r\n\r\n")
-			}
-			conn.Close()
-		}
-	})
-	t.Cleanup(func() { l.Close(); serving.Wait() })
-	return l.Addr().String(), c
-}
 
 // Links to exchanges go through the proxy that the hub is reached through: that of
 // the settings, as they are when a connection is made, else the environment's.
@@ -63,25 +35,21 @@ func TestExchangesThroughTheProxy(t *testing.T) {
 		ref := must.Get(secret.Softphone(s.Name, s.Address))(t)
 		must.Do(t, store.Set(t.Context(), ref, "geheim"))
 		p := must.Get(Softphone(d, secret.KindFile, s))(t)
-		first, askedFirst := refusing(t)
-		second, askedSecond := refusing(t)
-		environment, askedEnvironment := refusing(t)
-		t.Setenv("HTTPS_PROXY", "http://"+environment)
+		refusing := func() *nettest.Proxy {
+			return nettest.StartProxy(t, nettest.Listen(t), "", nettest.Connect("HTTP/1.1 403 no\r\n\r\n"))
+		}
+		first, second, environment := refusing(), refusing(), refusing()
+		t.Setenv("HTTPS_PROXY", "http://"+environment.Address)
 		for _, c := range []struct {
-			set   string
-			asked <-chan string
-		}{{"proxy = \"http://" + first + "\"", askedFirst}, {"proxy = \"http://" + second + "\"", askedSecond}, {"", askedEnvironment}} {
+			set string
+			by  *nettest.Proxy
+		}{{"proxy = \"http://" + first.Address + "\"", first}, {"proxy = \"http://" + second.Address + "\"", second}, {"", environment}} {
 			must.Do(t, os.WriteFile(filepath.Join(dir, settings.FileName), []byte("[hub]\n"+c.set+"\n"), 0o600))
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			err := link.Once(ctx, link.Config{}, p)
 			cancel()
-			select {
-			case got := <-c.asked:
-				if got != "CONNECT pbx.example:5001" {
-					t.Errorf("%s: %s", kind, got)
-				}
-			default:
-				t.Errorf("%s with %q: not through the proxy: %v", kind, c.set, err)
+			if asked := c.by.Asked(); len(asked) == 0 || asked[0] != "pbx.example:5001" {
+				t.Errorf("%s with %q: the proxy was asked for %q: %v", kind, c.set, asked, err)
 			}
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -19,6 +18,7 @@ import (
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/nettest"
 )
 
 // registered are the 63 status codes that are registered, with the class of each.
@@ -45,36 +45,19 @@ const goodToken = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-
 
 func startWire(t testing.TB, answer func(net.Conn, *http.Request)) *wire {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must.Do(t, err)
-	w := &wire{Listener: l, answer: answer, token: goodToken}
-	var open sync.WaitGroup
-	open.Go(func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			open.Go(func() {
-				defer c.Close()
-				_ = c.SetDeadline(time.Now().Add(20 * time.Second))
-				r, err := http.ReadRequest(bufio.NewReader(c))
-				if err != nil {
-					return
-				}
-				if strings.HasSuffix(r.URL.Path, "/identity/token") {
-					_, _ = io.Copy(io.Discard, r.Body)
-					_, _ = io.WriteString(c, w.token)
-					return
-				}
-				w.requests.Add(1)
-				w.answer(c, r)
-			})
+	w := &wire{Listener: nettest.Listen(t), answer: answer, token: goodToken}
+	nettest.Accept(t, w, func(c net.Conn, _ func(net.Conn)) {
+		r, err := http.ReadRequest(bufio.NewReader(c))
+		if err != nil {
+			return
 		}
-	})
-	t.Cleanup(func() {
-		_ = l.Close()
-		open.Wait() // connections end with their deadline at the latest
+		if strings.HasSuffix(r.URL.Path, "/identity/token") {
+			_, _ = io.Copy(io.Discard, r.Body)
+			_, _ = io.WriteString(c, w.token)
+			return
+		}
+		w.requests.Add(1)
+		w.answer(c, r)
 	})
 	return w
 }

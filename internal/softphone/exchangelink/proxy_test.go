@@ -1,19 +1,15 @@
 package exchangelink
 
 import (
-	"bufio"
 	"context"
 	"crypto/tls"
-	"encoding/binary"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,102 +17,8 @@ import (
 
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/nettest"
 )
-
-// between is a proxy that joins every connection with one exchange.
-type between struct {
-	address string
-	asked   atomic.Int32
-	target  atomic.Value // string: the last one
-}
-
-// startBetween serves each connection with hello, which gives what was asked for.
-func startBetween(t *testing.T, l net.Listener, exchange string, hello func(net.Conn) (string, error)) *between {
-	b := &between{address: l.Addr().String()}
-	var all sync.WaitGroup
-	var mu sync.Mutex
-	var open []net.Conn
-	keep := func(c net.Conn) {
-		mu.Lock()
-		defer mu.Unlock()
-		open = append(open, c)
-	}
-	all.Go(func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			keep(c)
-			all.Go(func() {
-				defer c.Close()
-				_ = c.SetDeadline(time.Now().Add(patient))
-				target, err := hello(c)
-				b.asked.Add(1)
-				b.target.Store(target)
-				if err != nil {
-					return
-				}
-				to, err := net.Dial("tcp", exchange)
-				if err != nil {
-					return
-				}
-				keep(to)
-				all.Go(func() { _, _ = io.Copy(to, c); to.Close() })
-				_, _ = io.Copy(c, to)
-			})
-		}
-	})
-	t.Cleanup(func() {
-		l.Close()
-		mu.Lock()
-		for _, c := range open {
-			c.Close()
-		}
-		mu.Unlock()
-		all.Wait()
-	})
-	return b
-}
-
-func connects(answer string) func(net.Conn) (string, error) {
-	return func(c net.Conn) (string, error) {
-		r, err := http.ReadRequest(bufio.NewReader(c))
-		if err != nil {
-			return "", err
-		}
-		if r.Method != http.MethodConnect || len(r.Header) > 0 {
-			return "", fmt.Errorf("%s %v", r.Method, r.Header)
-		}
-		if _, err := io.WriteString(c, answer); err != nil || !strings.Contains(answer, " 200 ") {
-			return r.Host, fmt.Errorf("refused %w", err)
-		}
-		return r.Host, nil
-	}
-}
-
-const good = "HTTP/1.1 200 Connection established\r\nVia: 1.1 x\r\n\r\n"
-
-// speaksSocks is the server's side of RFC 1928 without a login.
-func speaksSocks(c net.Conn) (string, error) {
-	b := make([]byte, 262)
-	if _, err := io.ReadFull(c, b[:2]); err != nil {
-		return "", err
-	}
-	if _, err := io.ReadFull(c, b[:b[1]]); err != nil {
-		return "", err
-	}
-	_, _ = c.Write([]byte{5, 0})
-	if _, err := io.ReadFull(c, b[:5]); err != nil || b[3] != 3 {
-		return "", fmt.Errorf("no name: %w", err)
-	}
-	n := int(b[4])
-	if _, err := io.ReadFull(c, b[:n+2]); err != nil {
-		return "", err
-	}
-	_, _ = c.Write([]byte{5, 0, 0, 1, 0, 0, 0, 0, 0, 0})
-	return fmt.Sprintf("%s:%d", b[:n], binary.BigEndian.Uint16(b[n:])), nil
-}
 
 // Requests and sockets go through the proxy and reach the exchange by its name,
 // with TLS from end to end.
@@ -138,22 +40,22 @@ func TestThroughAProxy(t *testing.T) {
 				_, _, _ = c.ReadMessage()
 			}, func(srv *httptest.Server, _ *Options) { tested = srv })
 			exchange := s.base.Host
-			l := must.Get(net.Listen("tcp4", "127.0.0.1:0"))(t)
-			hello := connects(good)
+			l := nettest.Listen(t)
+			hello := nettest.Connect(nettest.Joined)
 			switch scheme {
 			case "https":
 				l = tls.NewListener(l, &tls.Config{Certificates: tested.TLS.Certificates})
 			case "socks5", "socks5h":
-				hello = speaksSocks
+				hello = nettest.Socks(0, 0)
 			}
-			b := startBetween(t, l, exchange, hello)
+			p := nettest.StartProxy(t, l, exchange, hello)
 			_, port, _ := net.SplitHostPort(exchange)
 			through, err := New("https://example.com:"+port, Options{Roots: s.opts.Roots, Answer: 5 * time.Second,
 				Proxy: func(r *http.Request) (*url.URL, error) {
 					if r.URL.Scheme != "https" || r.URL.Host != "example.com:"+port {
 						t.Errorf("asked for %s", r.URL)
 					}
-					return &url.URL{Scheme: scheme, Host: b.address}, nil
+					return &url.URL{Scheme: scheme, Host: p.Address}, nil
 				}})
 			must.Do(t, err)
 			defer through.Idle()
@@ -161,8 +63,8 @@ func TestThroughAProxy(t *testing.T) {
 			if status, err := through.Get(t.Context(), "/get", nil, &into); status != 200 || err != nil {
 				t.Fatal(status, err)
 			}
-			if b.asked.Load() != 1 || b.target.Load() != "example.com:"+port {
-				t.Fatalf("%d times, %v", b.asked.Load(), b.target.Load())
+			if asked := p.Asked(); !slices.Equal(asked, []string{"example.com:" + port}) {
+				t.Fatalf("asked for %q", asked)
 			}
 			sock, _, err := through.Dial(t.Context(), "/ws", nil)
 			must.Do(t, err)
@@ -170,8 +72,8 @@ func TestThroughAProxy(t *testing.T) {
 			if m, ok := in(t, sock); !ok || m != "example.com:"+port {
 				t.Errorf("%q", m)
 			}
-			if b.asked.Load() != 2 {
-				t.Errorf("%d times", b.asked.Load())
+			if asked := p.Asked(); len(asked) != 2 {
+				t.Errorf("asked for %q", asked)
 			}
 		})
 	}
@@ -190,36 +92,35 @@ func TestNoProxyForIt(t *testing.T) {
 }
 
 func TestProxyInTheWay(t *testing.T) {
-	gone := must.Get(net.Listen("tcp4", "127.0.0.1:0"))(t)
+	gone := nettest.Listen(t)
 	gone.Close()
 	cause := map[error]link.Cause{errProxyGone: link.CauseProxy, errProxyRefused: link.CauseProxy, errProxyLogin: link.CauseLogin}
 	for _, c := range []struct {
 		name, scheme string
-		hello        func(net.Conn) (string, error) // nil: nobody listens
+		hello        nettest.Hello // nil: nobody listens
 		want         error
 	}{
 		{"nobody", "http", nil, errProxyGone},
 		{"nobody", "socks5", nil, errProxyGone},
 		{"a kind that nobody knows", "ftp", nil, errProxyGone},
-		{"login", "http", connects("HTTP/1.1 407 Geheim-canary\r\nProxy-Authenticate: Basic realm=\"canary\"\r\n\r\n"), errProxyLogin},
-		{"no", "http", connects("HTTP/1.1 403 canary\r\n\r\n"), errProxyRefused},
-		{"more than was asked for", "http", connects(good + "canary"), nil},
-		{"no http", "http", connects("canary 200 \r\n\r\n"), errProxyGone},
-		{"a flood", "http", connects("HTTP/1.1 200 x\r\nA: " + strings.Repeat("canary", 1<<16) + "\r\n\r\n"), errProxyGone},
-		{"a redirect", "http", connects("HTTP/1.1 302 x\r\nLocation: http://canary\r\n\r\n"), errProxyRefused},
-		{"hangs up", "http", func(net.Conn) (string, error) { return "", io.EOF }, errProxyGone},
-		{"no TLS", "https", connects("canary 200 \r\n\r\n"), errProxyGone},
-		{"no SOCKS", "socks5", func(c net.Conn) (string, error) {
+		{"login", "http", nettest.Connect("HTTP/1.1 407 Geheim-canary\r\nProxy-Authenticate: Basic realm=\"canary\"\r\n\r\n"), errProxyLogin},
+		{"no", "http", nettest.Connect("HTTP/1.1 403 canary\r\n\r\n"), errProxyRefused},
+		{"more than was asked for", "http", nettest.Connect(nettest.Joined + "canary"), nil},
+		{"no http", "http", nettest.Connect("canary 200 \r\n\r\n"), errProxyGone},
+		{"a flood", "http", nettest.Connect("HTTP/1.1 200 x\r\nA: " + strings.Repeat("canary", 1<<16) + "\r\n\r\n"), errProxyGone},
+		{"a redirect", "http", nettest.Connect("HTTP/1.1 302 x\r\nLocation: http://canary\r\n\r\n"), errProxyRefused},
+		{"hangs up", "http", func(*nettest.Proxy, net.Conn) bool { return false }, errProxyGone},
+		{"no TLS", "https", nettest.Connect("canary 200 \r\n\r\n"), errProxyGone},
+		{"no SOCKS", "socks5", func(_ *nettest.Proxy, c net.Conn) bool {
 			_, _ = c.Read(make([]byte, 3))
 			_, _ = io.WriteString(c, "canary\r\n\r\n")
-			return "", io.EOF
+			return false
 		}, errProxyRefused},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			address := gone.Addr().String()
 			if c.hello != nil {
-				l := must.Get(net.Listen("tcp4", "127.0.0.1:0"))(t)
-				address = startBetween(t, l, gone.Addr().String(), c.hello).address
+				address = nettest.StartProxy(t, nettest.Listen(t), gone.Addr().String(), c.hello).Address
 			}
 			s, err := New("https://pbx.example", Options{Answer: 2 * time.Second, Proxy: func(*http.Request) (*url.URL, error) {
 				return &url.URL{Scheme: c.scheme, Host: address}, nil

@@ -1,0 +1,154 @@
+// Package nettest gives tests servers of bytes, and proxies that lead to them.
+package nettest
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"wiebelt/internal/testutil/must"
+)
+
+// Listen is a listener of this computer alone.
+func Listen(t testing.TB) net.Listener {
+	t.Helper()
+	return must.Get(net.Listen("tcp4", "127.0.0.1:0"))(t)
+}
+
+// Accept serves each connection of a listener with serve, and ends all of it with
+// the test. What serve keeps is closed with the rest.
+func Accept(t testing.TB, l net.Listener, serve func(c net.Conn, keep func(net.Conn))) {
+	t.Helper()
+	var (
+		all  sync.WaitGroup
+		mu   sync.Mutex // protects the rest
+		over bool
+		open []net.Conn
+	)
+	keep := func(c net.Conn) {
+		mu.Lock()
+		defer mu.Unlock()
+		if over {
+			_ = c.Close()
+		}
+		open = append(open, c)
+	}
+	all.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			keep(c)
+			all.Go(func() {
+				defer c.Close()
+				serve(c, keep)
+			})
+		}
+	})
+	t.Cleanup(func() {
+		_ = l.Close()
+		mu.Lock()
+		over = true
+		for _, c := range open {
+			_ = c.Close()
+		}
+		mu.Unlock()
+		all.Wait()
+	})
+}
+
+// Proxy leads every name to one server.
+type Proxy struct {
+	Address string
+
+	mu    sync.Mutex // protects asked
+	asked []string
+}
+
+// Asked is where it was asked to lead until now, such as "hub.example:443", with the names
+// of the headers behind it, if there were any.
+func (p *Proxy) Asked() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.asked)
+}
+
+func (p *Proxy) note(to string, headers ...string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asked = append(p.asked, strings.Join(append([]string{to}, headers...), " "))
+}
+
+// A Hello is how a proxy begins with a connection; it says whether to join it with the
+// server.
+type Hello func(p *Proxy, c net.Conn) bool
+
+// StartProxy serves each connection with hello; server is host:port of what it leads to.
+func StartProxy(t testing.TB, l net.Listener, server string, hello Hello) *Proxy {
+	t.Helper()
+	p := &Proxy{Address: l.Addr().String()}
+	Accept(t, l, func(c net.Conn, keep func(net.Conn)) {
+		if !hello(p, c) {
+			return
+		}
+		to, err := net.Dial("tcp", server)
+		if err != nil {
+			return
+		}
+		keep(to)
+		var back sync.WaitGroup
+		back.Go(func() { _, _ = io.Copy(to, c); _ = to.Close() })
+		_, _ = io.Copy(c, to)
+		_ = c.Close()
+		back.Wait()
+	})
+	return p
+}
+
+// Joined is the answer of a proxy that leads on.
+const Joined = "HTTP/1.1 200 Connection established\r\nVia: 1.1 x\r\n\r\n"
+
+// Connect answers CONNECT with answer, and joins where that begins as Joined does.
+func Connect(answer string) Hello {
+	return func(p *Proxy, c net.Conn) bool {
+		r, err := http.ReadRequest(bufio.NewReader(c))
+		if err != nil || r.Method != http.MethodConnect {
+			return false
+		}
+		p.note(r.Host, slices.Sorted(maps.Keys(r.Header))...)
+		_, err = io.WriteString(c, answer)
+		return err == nil && strings.HasPrefix(answer, "HTTP/1.1 200 ")
+	}
+}
+
+// Socks speaks SOCKS5 (RFC 1928) without a password; reply 0 joins.
+func Socks(method, reply byte) Hello {
+	return func(p *Proxy, c net.Conn) bool {
+		b := make([]byte, 300)
+		if _, err := io.ReadFull(c, b[:2]); err != nil || b[0] != 5 {
+			return false
+		}
+		_, _ = io.ReadFull(c, b[:b[1]])
+		_, _ = c.Write([]byte{5, method})
+		if method != 0 {
+			return false
+		}
+		if _, err := io.ReadFull(c, b[:5]); err != nil || b[3] != 3 { // by name
+			return false
+		}
+		n := int(b[4])
+		_, _ = io.ReadFull(c, b[:n+2])
+		p.note(fmt.Sprintf("%s:%d", b[:n], binary.BigEndian.Uint16(b[n:])))
+		_, _ = c.Write([]byte{5, reply, 0, 1, 0, 0, 0, 0, 0, 0})
+		return reply == 0
+	}
+}
