@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -195,7 +196,7 @@ func browser(b *testing.B, t *table) {
 			all = append(all, time.Since(began))
 		}
 		most = max(most, family(b, cmd.Process.Pid))
-		end(cmd.Process.Pid)
+		_ = cmd.Process.Signal(syscall.SIGTERM)
 		_ = cmd.Wait()
 		s.Until("the browser's window is gone", func() bool { return !xtest.Near(s.Pixel(900, 300), color.RGBA{0x1b, 0x7f, 0x4b, 255}, 3) })
 	}

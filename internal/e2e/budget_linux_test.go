@@ -13,6 +13,7 @@ import (
 	"wiebelt/internal/core/engine"
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/xtest"
 )
 
 // BenchmarkBudgets measures what FIGURES.md shows, in one run and
@@ -157,7 +158,7 @@ func (s *stage) coldRings(t *table, n int) {
 		must.Do(s.b, s.ring("--", num).Run())
 		all = append(all, e.wait(s.b, "the contact, from nothing").Sub(began))
 		s.Until("it is announced", func() bool { _, err := os.Stat(s.announced()); return err == nil })
-		end(s.at().PID)
+		xtest.End(s.at().PID)
 		s.Until("it has ended", func() bool { _, err := os.Stat(s.announced()); return err != nil && s.empty() })
 	}
 	t.times("wiebelt-ring with nothing running → contact painted", all, limit{p50: 60})

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -21,6 +20,7 @@ import (
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/phonetest"
+	"wiebelt/internal/testutil/xtest"
 )
 
 // TestRealCall is the whole product: sipp calls baresip, the card shows who it
@@ -133,19 +133,7 @@ func endProcess(t *testing.T, file string) {
 		t.Error(err)
 		return
 	}
-	end(n)
-}
-
-// end ends a process that is none of our children by its id.
-func end(pid int) {
-	_ = syscall.Kill(pid, syscall.SIGTERM)
-	tick := time.Tick(20 * time.Millisecond)
-	for late := time.Now().Add(10 * time.Second); time.Now().Before(late); <-tick {
-		if syscall.Kill(pid, 0) != nil {
-			return
-		}
-	}
-	_ = syscall.Kill(pid, syscall.SIGKILL)
+	xtest.End(n)
 }
 
 // lookUp asks the hub the way the resident does, in the order of the card.

@@ -311,8 +311,7 @@ func TestWindowsAlone(t *testing.T) {
 	o := prepare(t, "[ui]\ntheme = \"light\"\nlanguage = \"nl\"")
 	seedCalls(t, o, 3)
 	out, err := o.wiebelt("window", windowapi.WindowLookup).CombinedOutput()
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != 4 || !strings.Contains(string(out), text.Dutch.T(text.WindowNeedsResident)) {
+	if exit, is := errors.AsType[*exec.ExitError](err); !is || exit.ExitCode() != 4 || !strings.Contains(string(out), text.Dutch.T(text.WindowNeedsResident)) {
 		t.Errorf("%v: %s", err, out)
 	}
 	windows := o.wiebelt("window", windowapi.WindowCalls)

@@ -90,8 +90,7 @@ func (s *machine) wiebelt(stdin string, args ...string) (code int, out, errOut s
 	var o, e bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &o, &e
 	err := cmd.Run()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
+	if _, ended := errors.AsType[*exec.ExitError](err); err != nil && !ended {
 		s.t.Fatal(err)
 	}
 	return cmd.ProcessState.ExitCode(), o.String(), e.String()

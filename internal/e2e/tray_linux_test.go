@@ -1,11 +1,9 @@
 package e2e
 
 import (
-	"errors"
 	"fmt"
 	"image"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -240,8 +238,8 @@ func TestTrayMenu(t *testing.T) {
 	i.choose("Wiebelt afsluiten")
 	i.Until("no icon after quitting", func() bool { return i.panel.Shown().Empty() })
 	// Whoever quits means it.
-	var exit *exec.ExitError
-	if err := i.wiebelt("ring", "--", "0698760011").Run(); !errors.As(err, &exit) || exit.ExitCode() != 4 {
+	quit := i.wiebelt("ring", "--", "0698760011")
+	if err := quit.Run(); quit.ProcessState.ExitCode() != 4 {
 		t.Errorf("a call after quitting: %v", err)
 	}
 }

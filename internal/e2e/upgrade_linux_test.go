@@ -9,6 +9,7 @@ import (
 
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/xtest"
 )
 
 // TestAnotherVersionTakesOver: a new version on disk takes over at the next call
@@ -26,7 +27,7 @@ func TestAnotherVersionTakesOver(t *testing.T) {
 	before := o.at().PID
 	t.Cleanup(func() {
 		if a := o.at(); a.PID != before { // started by the first one, not by us
-			end(a.PID)
+			xtest.End(a.PID)
 		}
 	})
 	p := dial(o)

@@ -334,8 +334,7 @@ func (w *walk) run(line string, o outcome) (string, int) {
 	late := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() }) // a command that waits for ever
 	err := cmd.Run()
 	late.Stop()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
+	if _, ended := errors.AsType[*exec.ExitError](err); err != nil && !ended {
 		w.t.Fatal(err)
 	}
 	return said.String(), cmd.ProcessState.ExitCode()

@@ -245,7 +245,7 @@ func (s *Server) startManager(wm string) {
 		// The bus has started the one that keeps those settings, and writes them
 		// when it ends: into a folder that is being removed by then.
 		keeper := 0
-		s.t.Cleanup(func() { endOther(keeper) })
+		s.t.Cleanup(func() { End(keeper) })
 		defer func() { keeper = s.owner("org.xfce.Xfconf") }()
 	}
 	s.Spawn(wm, args...)
@@ -268,18 +268,18 @@ func (s *Server) owner(name string) int {
 	return pid
 }
 
-// endOther ends a process that is no child of ours and waits until it has gone.
-func endOther(pid int) {
-	if pid <= 1 {
-		return
-	}
+// End ends a process that is no child of ours and waits until it has gone.
+func End(pid int) {
 	p, err := os.FindProcess(pid)
-	if err != nil || p.Signal(syscall.SIGTERM) != nil {
+	if pid <= 1 || err != nil || p.Signal(syscall.SIGTERM) != nil {
 		return
 	}
 	tick := time.Tick(5 * time.Millisecond)
-	for late := time.Now().Add(5 * time.Second); time.Now().Before(late) && p.Signal(syscall.Signal(0)) == nil; {
-		<-tick
+	for late := time.Now().Add(10 * time.Second); p.Signal(syscall.Signal(0)) == nil; <-tick {
+		if time.Now().After(late) {
+			_ = p.Kill() // it may just have gone
+			return
+		}
 	}
 }
 
