@@ -210,6 +210,7 @@ func TestProblems(t *testing.T) {
 		{"[ui]\nlanguage = \"de\"\n", "ui.language", 2, NotAllowed},
 		{"audit = true\n", "audit", 1, WrongType},
 		{"colour = 1\n", "colour", 1, UnknownKey},
+		{"\n\"col\\u006fur\" = 1\n", "colour", 2, UnknownKey},
 		{"[colour]\nx = 1\n", "colour", 1, UnknownKey},
 		{"hub = \"https://geheim4711\"\n", "hub", 1, WrongType},
 		{"[[hub]]\nbase_url = \"https://hub.example\"\n", "hub", 1, WrongType},
@@ -247,13 +248,61 @@ func TestProblems(t *testing.T) {
 				t.Errorf("%q: the value stands in %q", name, p)
 			}
 		}
+		told := c.key == ""
 		for _, v := range s.Values() {
+			told = told || v.Key == c.key && v.Problem != ""
 			if strings.Contains(v.Problem, canary) {
 				t.Errorf("%q: the value stands in %q", name, v.Problem)
 			}
 		}
+		if !told {
+			t.Errorf("%q: no problem of %s among the values", name, c.key)
+		}
 		if e := find(c.key); e != nil && c.key != "hub.client_id" && !reflect.DeepEqual(e.get(s), e.def) {
 			t.Errorf("%q: the default does not hold", name)
+		}
+	}
+}
+
+// TestTexts: what a key takes, up to its limit, and as what it is kept.
+func TestTexts(t *testing.T) {
+	long := func(n int) string { return strings.Repeat("1", n) }
+	for _, c := range []struct{ key, text, want string }{
+		{"hub.client_id", long(200), long(200)},
+		{"hub.client_id", long(201), ""},
+		{"hub.organisation_code", long(200), long(200)},
+		{"hub.organisation_code", long(201), ""},
+		{"hub.intermediary", "tussenpersoon-1", "tussenpersoon-1"},
+		{"hub.intermediary", "a\u202eb", ""},
+		{"hub.proxy", "http://proxy.example:8080", "http://proxy.example:8080"},
+		{"relay.url", "https://relay.example/", "https://relay.example"},
+		{"relay.url", "http://127.0.0.1:8080", ""},
+		{"support.contact", long(200), long(200)},
+		{"support.contact", long(201), ""},
+		{"support.contact", "Jan\u202e", ""},
+		{"phone.region", "nl", "NL"},
+		{"phone.internal_prefixes", long(20), long(20)},
+		{"phone.internal_prefixes", long(21), ""},
+		{"listener.allowed_origins", "https://Phone.Example:8443, chrome-extension://abc", "https://phone.example:8443, chrome-extension://abc"},
+		{"listener.allowed_origins", "https://" + long(292), "https://" + long(292)},
+		{"listener.allowed_origins", "https://" + long(293), ""},
+		{"listener.allowed_origins", "https://user@phone.example", ""},
+		{"listener.allowed_origins", "https://*.example", ""},
+		{"listener.allowed_origins", "phone.example", ""},
+		{"listener.allowed_origins", "https://phone.example?", ""},
+		{"listener.allowed_origins", "https://phone.example#", ""},
+		{"phone.never_lookup", strings.Repeat("020, ", maxList-1) + "020", strings.Repeat("020, ", maxList-1) + "020"},
+		{"phone.never_lookup", strings.Repeat("020, ", maxList) + "020", ""},
+	} {
+		v, err := ParseText(c.key, c.text)
+		if c.want == "" {
+			if err == nil {
+				t.Errorf("%s takes %.40q", c.key, c.text)
+			}
+			continue
+		}
+		if got := find(c.key).format(v); err != nil || got != c.want {
+			t.Errorf("%s = %.40q gives %.40q, %v; want %.40q", c.key, c.text, got, err, c.want)
 		}
 	}
 }
@@ -296,8 +345,12 @@ func TestEditorsMarks(t *testing.T) {
 	}
 }
 
-// TestNoFileAtAll: things that are no file are reported, and never waited for.
+// TestNoFileAtAll: things that are no file are reported, and never waited for; so is a
+// policy that is to be looked at and is not there.
 func TestNoFileAtAll(t *testing.T) {
+	if _, problems := CheckPolicy(Path(dirs(t, ""))); len(problems) != 1 || problems[0].Kind != Unreadable || problems[0].Source != Policy {
+		t.Errorf("no policy: %v", problems)
+	}
 	for name, plant := range map[string]func(path string) error{
 		"folder":       func(path string) error { return os.Mkdir(path, 0o700) },
 		"link nowhere": linkNowhere,

@@ -123,6 +123,21 @@ func TestRemove(t *testing.T) {
 	}
 }
 
+// TestOneName: a user and a publisher do not have the same name, unless the one is gone.
+func TestOneName(t *testing.T) {
+	d, ctx := open(t), t.Context()
+	must.Do(t, d.Put(ctx, anna), d.Publish(ctx, "kamailio", "P1"))
+	if err := d.Publish(ctx, anna.User, "P2"); !errors.Is(err, ErrTaken) {
+		t.Errorf("a publisher of a user's name: %v", err)
+	}
+	kamailio := Entry{User: "kamailio"}
+	if err := d.Put(ctx, kamailio); !errors.Is(err, ErrTaken) {
+		t.Errorf("a user of a publisher's name: %v", err)
+	}
+	must.Do(t, d.Remove(ctx, anna.User), d.Remove(ctx, kamailio.User))
+	must.Do(t, d.Put(ctx, kamailio), d.Publish(ctx, anna.User, "P2"))
+}
+
 // TestFailedJoin: a code with which nobody could join is good again.
 func TestFailedJoin(t *testing.T) {
 	d, ctx := open(t), t.Context()
