@@ -99,43 +99,26 @@ func WantTexts(t *testing.T, w fyne.Window, want ...string) {
 func Uncut(t testing.TB, what string, w fyne.Window, data ...string) {
 	t.Helper()
 	c := w.Canvas()
-	var walk func(o fyne.CanvasObject, at fyne.Position)
-	walk = func(o fyne.CanvasObject, at fyne.Position) {
-		if !o.Visible() {
-			return
-		}
-		at = at.Add(o.Position())
+	walk(c.Content(), fyne.Position{}, func(o fyne.CanvasObject, at fyne.Position) bool {
 		switch o := o.(type) {
 		case *canvas.Text:
-			if o.Text == "" {
-				return
-			}
-			if need := o.MinSize().Width; at.X+need > c.Size().Width+1 && o.Alignment == fyne.TextAlignLeading {
+			if need := o.MinSize().Width; o.Text != "" && at.X+need > c.Size().Width+1 && o.Alignment == fyne.TextAlignLeading {
 				t.Errorf("%s: %q reaches to %v of %v", what, o.Text, at.X+need, c.Size().Width)
 			}
 		case *widgets.Button:
 			if o.Size().Width+0.5 < o.MinSize().Width {
 				t.Errorf("%s: the button %q is %v wide and needs %v", what, o.Text, o.Size().Width, o.MinSize().Width)
 			}
-		case *fyne.Container:
-			for _, child := range o.Objects {
-				walk(child, at)
-			}
-		case fyne.Widget:
-			shown := test.WidgetRenderer(o).Objects()
-			if words, ok := o.(*widgets.TextLine); ok {
-				said := shown[0].(*canvas.Text).Text
-				named := func(d string) bool { return strings.Contains(d, words.Text) || strings.HasPrefix(words.Text, d) }
-				if said != words.Text && !slices.ContainsFunc(data, named) {
-					t.Errorf("%s: %q is cut: %q", what, words.Text, said)
-				}
-			}
-			for _, child := range shown {
-				walk(child, at)
+			return false
+		case *widgets.TextLine:
+			said := test.WidgetRenderer(o).Objects()[0].(*canvas.Text).Text
+			named := func(d string) bool { return strings.Contains(d, o.Text) || strings.HasPrefix(o.Text, d) }
+			if said != o.Text && !slices.ContainsFunc(data, named) {
+				t.Errorf("%s: %q is cut: %q", what, o.Text, said)
 			}
 		}
-	}
-	walk(c.Content(), fyne.NewPos(0, 0))
+		return true
+	})
 }
 
 // Scaled gives a window its size on a screen of a scale.
@@ -152,19 +135,31 @@ var Scales = []float32{1, 1.25, 1.5, 1.75, 2, 4, 6}
 
 // Each visits every object of a tree that can be seen.
 func Each(o fyne.CanvasObject, visit func(any)) {
+	walk(o, fyne.Position{}, func(o fyne.CanvasObject, _ fyne.Position) bool {
+		visit(o)
+		return true
+	})
+}
+
+// walk visits the objects of a tree that can be seen, with where they are; what an
+// object consists of only if visit says so.
+func walk(o fyne.CanvasObject, at fyne.Position, visit func(fyne.CanvasObject, fyne.Position) (within bool)) {
 	if !o.Visible() {
 		return
 	}
-	visit(o)
+	at = at.Add(o.Position())
+	if !visit(o, at) {
+		return
+	}
+	var parts []fyne.CanvasObject
 	switch o := o.(type) {
 	case *fyne.Container:
-		for _, c := range o.Objects {
-			Each(c, visit)
-		}
+		parts = o.Objects
 	case fyne.Widget:
-		for _, c := range test.WidgetRenderer(o).Objects() {
-			Each(c, visit)
-		}
+		parts = test.WidgetRenderer(o).Objects()
+	}
+	for _, part := range parts {
+		walk(part, at, visit)
 	}
 }
 
@@ -218,32 +213,25 @@ func Fits(t testing.TB, what string, w fyne.Window) {
 		if min := w.Content().MinSize(); min.Width > size.Width+0.5 || min.Height > size.Height+0.5 {
 			t.Errorf("%s: %v needs %v", what, size, min)
 		}
-		buttons(t, what, w.Content(), fyne.NewPos(0, 0), size)
-		for _, o := range w.Canvas().Overlays().List() {
-			buttons(t, what, o, fyne.NewPos(0, 0), size)
+		for _, o := range append(w.Canvas().Overlays().List(), w.Content()) {
+			buttons(t, what, o, size)
 		}
 	}
 }
 
-func buttons(t testing.TB, what string, o fyne.CanvasObject, at fyne.Position, size fyne.Size) {
+// buttons fails for those of a tree that cannot be seen in a window of a size.
+func buttons(t testing.TB, what string, o fyne.CanvasObject, size fyne.Size) {
 	t.Helper()
-	if !o.Visible() {
-		return
-	}
-	at = at.Add(o.Position())
-	switch o := o.(type) {
-	case *container.Scroll:
-	case *widgets.Button:
-		if at.X < -0.5 || at.Y < -0.5 || at.X+o.Size().Width > size.Width+0.5 || at.Y+o.Size().Height > size.Height+0.5 || o.Size().Width+0.5 < o.MinSize().Width {
-			t.Errorf("%s: in %v the button %q, %v large at %v, cannot be seen", what, size, o.Text, o.Size(), at)
+	walk(o, fyne.Position{}, func(o fyne.CanvasObject, at fyne.Position) bool {
+		switch o := o.(type) {
+		case *container.Scroll:
+			return false
+		case *widgets.Button:
+			if at.X < -0.5 || at.Y < -0.5 || at.X+o.Size().Width > size.Width+0.5 || at.Y+o.Size().Height > size.Height+0.5 || o.Size().Width+0.5 < o.MinSize().Width {
+				t.Errorf("%s: in %v the button %q, %v large at %v, cannot be seen", what, size, o.Text, o.Size(), at)
+			}
+			return false
 		}
-	case *fyne.Container:
-		for _, c := range o.Objects {
-			buttons(t, what, c, at, size)
-		}
-	case fyne.Widget:
-		for _, c := range test.WidgetRenderer(o).Objects() {
-			buttons(t, what, c, at, size)
-		}
-	}
+		return true
+	})
 }
