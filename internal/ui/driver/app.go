@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"image"
 	"net/url"
-	"slices"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -34,7 +33,8 @@ type Options struct {
 }
 
 // App is the application: windows, a theme, a clipboard. It keeps no files and
-// sends no notifications.
+// sends no notifications. Run shows the windows until the last one is closed, the
+// desktop goes away or Quit is called.
 type App struct {
 	driver
 	settings  settings
@@ -58,12 +58,6 @@ func New(o Options) (*App, error) {
 
 // NewWindow makes a window, not shown yet.
 func (a *App) NewWindow(title string) fyne.Window { return a.CreateWindow(title) }
-
-// Run shows the windows until the last one is closed or Quit is called.
-func (a *App) Run() { a.driver.Run() }
-
-// Quit ends Run and closes the windows.
-func (a *App) Quit() { a.driver.Quit() }
 
 // Driver is the driver of the windows.
 func (a *App) Driver() fyne.Driver { return &a.driver }
@@ -102,10 +96,9 @@ func (a *App) ScheduleNotification(*fyne.Notification, time.Time) (*fyne.Schedul
 
 // settings are what Fyne asks about looks.
 type settings struct {
-	theme     fyne.Theme
-	desktop   looks
-	changed   func()
-	listeners []func(fyne.Settings)
+	theme   fyne.Theme
+	desktop looks
+	changed func()
 }
 
 func (s *settings) Theme() fyne.Theme {
@@ -123,25 +116,17 @@ func (s *settings) PrimaryColor() string                 { return base.ColorBlue
 func (s *settings) BuildType() fyne.BuildType            { return fyne.BuildStandard }
 func (s *settings) ShowAnimations() bool                 { return !s.desktop.still }
 func (s *settings) AddChangeListener(chan fyne.Settings) {}
-func (s *settings) AddListener(f func(fyne.Settings))    { s.listeners = append(s.listeners, f) }
-func (s *settings) SetTheme(t fyne.Theme)                { s.theme = t; s.tell() }
-func (s *settings) setLooks(l looks)                     { s.desktop = l; s.tell() }
-func (s *settings) tell() {
-	if s.changed != nil {
-		s.changed()
-	}
-	for _, f := range slices.Clone(s.listeners) {
-		f(s)
-	}
-}
+func (s *settings) AddListener(func(fyne.Settings))      {}
+func (s *settings) SetTheme(t fyne.Theme)                { s.theme = t; s.changed() }
+func (s *settings) setLooks(l looks)                     { s.desktop = l; s.changed() }
 
 // lifecycle keeps what is to be called.
-type lifecycle struct{ entered, exited, started, stopped func() }
+type lifecycle struct{ started, stopped func() }
 
-func (l *lifecycle) SetOnEnteredForeground(f func()) { l.entered = f }
-func (l *lifecycle) SetOnExitedForeground(f func())  { l.exited = f }
-func (l *lifecycle) SetOnStarted(f func())           { l.started = f }
-func (l *lifecycle) SetOnStopped(f func())           { l.stopped = f }
+func (l *lifecycle) SetOnEnteredForeground(func()) {}
+func (l *lifecycle) SetOnExitedForeground(func())  {}
+func (l *lifecycle) SetOnStarted(f func())         { l.started = f }
+func (l *lifecycle) SetOnStopped(f func())         { l.stopped = f }
 
 func call(f func()) {
 	if f != nil {

@@ -151,6 +151,7 @@ func (d *driver) keep(now time.Time) {
 	}
 }
 
+// Quit ends Run and closes the windows.
 func (d *driver) Quit() { d.queue.add(func() { d.quit = true }) }
 
 // DoFromGoroutine has the loop run f. After the loop has ended nothing runs.

@@ -85,13 +85,7 @@ func (w *frame) focus(has bool) {
 	if !has {
 		w.pointer.release() // the buttons may go up where nobody tells
 	}
-	o := w.canvas.Focused()
-	if has {
-		call(w.d.app.lifecycle.entered)
-	} else {
-		call(w.d.app.lifecycle.exited)
-	}
-	switch {
+	switch o := w.canvas.Focused(); {
 	case o == nil:
 	case has:
 		o.FocusGained()
