@@ -38,13 +38,13 @@ type window struct {
 	host     *widgets.Host
 	win      fyne.Window
 	choose   *widgets.Button
-	status   slot // how many there are of each kind
-	note     slot // what is wrong, or has happened
-	question slot // whether to send a file once more
+	status   *widgets.Slot // how many there are of each kind
+	note     *widgets.Slot // what is wrong, or has happened
+	question *widgets.Slot // whether to send a file once more
 	views    *widgets.Choice
 	tools    *fyne.Container
 	list     *widgets.List
-	body     slot            // the list, or a page that says why there is none
+	body     *widgets.Slot   // the list, or a page that says why there is none
 	pages    *fyne.Container // the list page, or one file
 	front    fyne.CanvasObject
 
@@ -73,40 +73,13 @@ type residentState struct {
 	sent  windowapi.Progress
 }
 
-// slot is a place in the window for what changes, and a name of what is there now.
-type slot struct {
-	*fyne.Container
-	shows string
-}
-
-func newSlot() slot {
-	s := slot{Container: container.NewStack()}
-	s.Hide()
-	return s
-}
-
-// show puts something into the slot, nothing where its name is "". It reports false
-// if that is there already.
-func (s *slot) show(name string, content func() fyne.CanvasObject) (changed bool) {
-	if name == s.shows {
-		return false
-	}
-	s.shows, s.Objects = name, nil
-	if name != "" {
-		s.Objects = []fyne.CanvasObject{content()}
-	}
-	widgets.SetVisible(s.Container, name != "")
-	s.Refresh()
-	return true
-}
-
 // Open opens the window and asks what was delivered.
 func Open(host *widgets.Host) widgets.Page {
 	l := host.Lang
 	w := &window{host: host, view: viewAll, outbox: &sharedOutbox{open: openIn(fromsettings.OutboxFolder(host.Dirs)), settings: func() *settings.Settings {
 		s, _ := settings.Load(host.Dirs) // what is wrong in it the settings window says
 		return s
-	}}, status: newSlot(), note: newSlot(), question: newSlot(), body: newSlot()}
+	}}, status: widgets.NewSlot(), note: widgets.NewSlot(), question: widgets.NewSlot(), body: widgets.NewSlot()}
 	if before, again := host.Page(windowapi.WindowDelivery).(*window); again {
 		w.outbox = before.outbox
 	}
@@ -342,7 +315,7 @@ func (w *window) draw() {
 	}
 	widgets.SetEnabled(w.choose, s.SetUp)
 	widgets.SetVisible(w.tools, w.reading.done && (len(s.Rows) > 0 || w.view != viewAll))
-	if w.body.show(p, func() fyne.CanvasObject { return w.pageContent(p) }) {
+	if w.body.Put(p, func() fyne.CanvasObject { return w.pageContent(p) }) {
 		w.front.Refresh()
 	}
 }

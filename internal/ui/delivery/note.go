@@ -33,7 +33,7 @@ func (w *window) showStatus() {
 		parts = append(parts, l.N(text.DeliveryWindowMore, s.More))
 	}
 	said := strings.Join(parts, " · ")
-	w.status.show(said, func() fyne.CanvasObject { return widgets.Small(said) })
+	w.status.Put(said, func() fyne.CanvasObject { return widgets.Small(said) })
 }
 
 // showNote says what is wrong, or has happened, and what to do.
@@ -60,7 +60,7 @@ func (w *window) showNote() {
 	case s.Paused != "" && s.Waiting > 0:
 		said, label = l.T(text.DeliveryWindowPaused, l.T(text.DeliveryReason(s.Paused))), l.T(text.DeliveryWindowNow)
 	}
-	changed := w.note.show(said, func() fyne.CanvasObject {
+	changed := w.note.Put(said, func() fyne.CanvasObject {
 		line := widgets.Trouble(said)
 		if label != "" {
 			line = widgets.Beside(line, widgets.NewButton(label, do), 12)
@@ -90,7 +90,7 @@ func (w *window) showQuestion() {
 	if q != nil {
 		key = fmt.Sprint(q.ID, w.questionOf(*q), w.state.Questions)
 	}
-	if w.question.show(key, func() fyne.CanvasObject {
+	if w.question.Put(key, func() fyne.CanvasObject {
 		return widgets.Padded(8, 4, 0, 0, w.questionBox(*q))
 	}) {
 		w.win.Content().Refresh()
@@ -123,6 +123,6 @@ func (w *window) questionBox(q row) fyne.CanvasObject {
 
 func (w *window) answer(m windowapi.DeliveryDo) {
 	w.do(m)
-	w.question.show("", nil) // the next one comes with the answer
+	w.question.Put("", nil) // the next one comes with the answer
 	w.win.Content().Refresh()
 }

@@ -107,7 +107,7 @@ func (b *linesBox) build() {
 func (b *linesBox) row(i int, locked bool) fyne.CanvasObject {
 	l := b.w.host.Lang
 	fault := newFaultLine()
-	said := func() string { return fault.said }
+	said := func() string { return fault.Shows }
 	check := func() {
 		fault.say("")
 		if !lineFine(b.all[i]) {
@@ -135,7 +135,7 @@ func (b *linesBox) row(i int, locked bool) fyne.CanvasObject {
 	check()
 	fields := container.New(widgets.Columns(lineWidth), widgets.Padded(0, 0, 0, 8, explore.Named(number, l.T(text.SettingTitle("line.number")), "", said)),
 		explore.Named(name, l.T(text.SettingTitle("line.name")), "", nil))
-	return widgets.Column(4, container.NewBorder(nil, nil, nil, remove, fields), fault.object)
+	return widgets.Column(4, container.NewBorder(nil, nil, nil, remove, fields), fault.Container)
 }
 
 const lineWidth = 160 // of a telephone number
@@ -237,12 +237,12 @@ func (b *phonesBox) add() {
 type phoneBox struct {
 	b      *phonesBox
 	i      int
-	faults map[string]*faultLine
+	faults map[string]faultLine
 	locked bool
 }
 
 func newPhoneBox(b *phonesBox, i int, locked bool) fyne.CanvasObject {
-	x := &phoneBox{b: b, i: i, faults: map[string]*faultLine{}, locked: locked}
+	x := &phoneBox{b: b, i: i, faults: map[string]faultLine{}, locked: locked}
 	l, p := b.w.host.Lang, b.all[i]
 	all := registry.Links()
 	labels := make([]string, len(all))
@@ -355,7 +355,7 @@ func (x *phoneBox) field(name, now string, set func(string)) fyne.CanvasObject {
 	f := newFaultLine()
 	x.faults[name] = f
 	title := l.T(text.SettingTitle("softphone." + name))
-	return widgets.Column(2, labelled(title, explore.Named(e, title, "", func() string { return f.said })), f.object)
+	return widgets.Column(2, labelled(title, explore.Named(e, title, "", func() string { return f.Shows })), f.Container)
 }
 
 // secret is the field of the link's secret, which is never shown.

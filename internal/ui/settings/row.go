@@ -35,7 +35,7 @@ type settingRow struct {
 	w      *window
 	entry  settings.Entry
 	object *fyne.Container
-	fault  *faultLine
+	fault  faultLine
 	put    func(s string) // shows a text of settings.ParseText
 	focus  fyne.Focusable // nil if there is nothing to type into
 	live   bool           // what happens to the field from now on, a person does
@@ -64,12 +64,12 @@ func (w *window) row(key string) *settingRow {
 	if r.entry.Type != settings.Flag { // its name stands beside the box
 		r.object.Add(fieldLabel(title))
 	}
-	r.object.Add(explore.Named(input, title, helpOf(l, key), func() string { return r.fault.said }))
-	r.object.Add(r.fault.object)
+	r.object.Add(explore.Named(input, title, helpOf(l, key), func() string { return r.fault.Shows }))
+	r.object.Add(r.fault.Container)
 	r.object.Add(widgets.Paragraph(helpOf(l, key)))
 	if isHotkey(key) {
 		w.hotkeys[key] = newFaultLine()
-		r.object.Add(w.hotkeys[key].object)
+		r.object.Add(w.hotkeys[key].Container)
 		w.StatusChanged()
 	}
 	r.put(w.now(key))
@@ -314,29 +314,13 @@ func (r *settingRow) lines() (fyne.CanvasObject, func()) {
 	return e, e.Disable
 }
 
-// faultLine is what is wrong, with no height while nothing is.
-type faultLine struct {
-	object *fyne.Container
-	said   string
-}
+// faultLine is what is wrong.
+type faultLine struct{ *widgets.Slot }
 
-func newFaultLine() *faultLine {
-	f := &faultLine{object: container.NewStack()}
-	f.object.Hide()
-	return f
-}
+func newFaultLine() faultLine { return faultLine{widgets.NewSlot()} }
 
-func (f *faultLine) say(s string) {
-	if s == f.said {
-		return
-	}
-	f.said = s
-	f.object.Objects = nil
-	if s != "" {
-		f.object.Objects = []fyne.CanvasObject{widgets.Trouble(s)}
-	}
-	f.object.Hidden = s == ""
-	f.object.Refresh()
+func (f faultLine) say(s string) {
+	f.Put(s, func() fyne.CanvasObject { return widgets.Trouble(s) })
 }
 
 // orderedBox is a field for some of a few words in an order.

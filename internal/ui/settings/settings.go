@@ -64,7 +64,7 @@ type built struct {
 	hubBox  *secretBox
 	trial   *trialBox
 	phones  *phonesBox
-	hotkeys map[string]*faultLine // by the key of the setting
+	hotkeys map[string]faultLine // by the key of the setting
 }
 
 // settingsDraft is what was changed and not saved.
@@ -180,7 +180,7 @@ func (w *window) build() {
 		w.show()
 		return
 	}
-	w.rows, w.parts, w.hotkeys = map[string]*settingRow{}, map[string]fyne.CanvasObject{}, map[string]*faultLine{}
+	w.rows, w.parts, w.hotkeys = map[string]*settingRow{}, map[string]fyne.CanvasObject{}, map[string]faultLine{}
 	old := w.trial
 	w.trial = newTrialBox(w)
 	if old != nil {

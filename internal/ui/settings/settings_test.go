@@ -107,8 +107,8 @@ func TestSettingsFields(t *testing.T) {
 		if got := w.draft.texts[key]; got != c.sent {
 			t.Errorf("%s: %q became %q, want %q", key, c.typed, got, c.sent)
 		}
-		if w.rows[key].fault.said != "" {
-			t.Errorf("%s: %s", key, w.rows[key].fault.said)
+		if w.rows[key].fault.Shows != "" {
+			t.Errorf("%s: %s", key, w.rows[key].fault.Shows)
 		}
 	}
 	w.rows["card.corner"].focus.(*widget.Select).SetSelected("Linksboven")
@@ -127,16 +127,16 @@ func TestSettingsFields(t *testing.T) {
 	for key, bad := range map[string]string{"card.full_for": "1", "listener.port": "80", "hub.base_url": "http://hub.example", "hub.client_id": "a:b",
 		"hub.secret_expires": "31-02-2027", "phone.region": "XX", "listener.allowed_origins": "*", "phone.internal_prefixes": "abc"} {
 		typeInto(w, key, bad)
-		if w.rows[key].fault.said == "" || strings.HasPrefix(w.rows[key].fault.said, "settingswindow.") {
-			t.Errorf("%s: %q is taken: %q", key, bad, w.rows[key].fault.said)
+		if w.rows[key].fault.Shows == "" || strings.HasPrefix(w.rows[key].fault.Shows, "settingswindow.") {
+			t.Errorf("%s: %q is taken: %q", key, bad, w.rows[key].fault.Shows)
 		}
 	}
 	// The same bounds for every number and time of the table.
 	for _, e := range settings.Keys() {
 		if e.Type == settings.Number {
 			typeInto(w, e.Key, fmt.Sprint(e.Most+1))
-			if !strings.Contains(w.rows[e.Key].fault.said, fmt.Sprint(e.Most)) {
-				t.Errorf("%s: %q", e.Key, w.rows[e.Key].fault.said)
+			if !strings.Contains(w.rows[e.Key].fault.Shows, fmt.Sprint(e.Most)) {
+				t.Errorf("%s: %q", e.Key, w.rows[e.Key].fault.Shows)
 			}
 		}
 	}
@@ -191,7 +191,7 @@ func TestSettingsSave(t *testing.T) {
 	// written over.
 	typeInto(w, "support.contact", "x")
 	w.saved(&hubtrial.LockedError{Keys: []string{"support.contact"}}, false)
-	if !w.unsaved() || w.rows["support.contact"].fault.said == "" {
+	if !w.unsaved() || w.rows["support.contact"].fault.Shows == "" {
 		t.Error("a refused value is not marked")
 	}
 	put(t, b, "[hub\n")

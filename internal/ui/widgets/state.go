@@ -1,6 +1,9 @@
 package widgets
 
-import "fyne.io/fyne/v2"
+import (
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+)
 
 // SetVisible shows or hides an object, unless it is already.
 func SetVisible(o fyne.CanvasObject, yes bool) {
@@ -29,4 +32,33 @@ func SetEnabled(b *Button, on bool) {
 	} else {
 		b.Disable()
 	}
+}
+
+// Slot is a place in a window for what changes, and a name of what is there now. It
+// has no height while nothing is.
+type Slot struct {
+	*fyne.Container
+	Shows string
+}
+
+// NewSlot makes an empty one.
+func NewSlot() *Slot {
+	s := &Slot{Container: container.NewStack()}
+	s.Hide()
+	return s
+}
+
+// Put puts something into the slot, nothing where its name is "". It reports false if
+// that is there already.
+func (s *Slot) Put(name string, content func() fyne.CanvasObject) (changed bool) {
+	if name == s.Shows {
+		return false
+	}
+	s.Shows, s.Objects = name, nil
+	if name != "" {
+		s.Objects = []fyne.CanvasObject{content()}
+	}
+	SetVisible(s.Container, name != "")
+	s.Refresh()
+	return true
 }
