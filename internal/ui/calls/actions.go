@@ -122,14 +122,7 @@ func (c *window) copy(r row) {
 
 func (c *window) copying(r row, relation bool) {
 	c.run(r, func(ctx context.Context) error { return c.h.do.Copy(ctx, r.id, relation) })
-	c.copied = r.id
-	c.list.again()
-	c.host.Later(widgets.CopiedFor, func() {
-		if c.copied == r.id {
-			c.copied = 0
-			c.list.again()
-		}
-	})
+	widgets.Shortly(c.host, widgets.CopiedFor, &c.copied, r.id, c.list.again)
 }
 
 // lookAgain has the hub asked once more who has the number.

@@ -299,14 +299,7 @@ func (c *window) showNote() {
 
 // fail says for a moment what did not work.
 func (c *window) fail(sentence string) {
-	c.failed = sentence
-	c.showNote()
-	c.host.Later(widgets.FailedFor, func() {
-		if c.failed == sentence {
-			c.failed = ""
-			c.showNote()
-		}
-	})
+	widgets.Shortly(c.host, widgets.FailedFor, &c.failed, sentence, c.showNote)
 }
 
 // viewList are the views that are offered, in their order. In a ring group most

@@ -197,8 +197,8 @@ func (p *painter) big(s string, ours bool) float32 {
 	return p.put(p.aloud(s), left, bigY, textWidth, f, p.c.Ink, ours)
 }
 
-// numberLine is the second line. number says it is a telephone number, which can
-// be copied where no button does that.
+// numberLine is the second line; icon says that it is a telephone number, which can be
+// copied.
 func (p *painter) numberLine(c engine.Card, s string, icon bool) {
 	x := float32(left)
 	x += p.text(p.aloud(s), x, numberY, textWidth, numberFont, p.c.Ink)

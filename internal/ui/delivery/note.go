@@ -74,14 +74,7 @@ func (w *window) showNote() {
 
 // fail says for a moment what did not work.
 func (w *window) fail(sentence string) {
-	w.failed = sentence
-	w.showNote()
-	w.host.Later(widgets.FailedFor, func() {
-		if w.failed == sentence {
-			w.failed = ""
-			w.showNote()
-		}
-	})
+	widgets.Shortly(w.host, widgets.FailedFor, &w.failed, sentence, w.showNote)
 }
 
 // showQuestion asks whether a file that was delivered before is sent once more.

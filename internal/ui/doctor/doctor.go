@@ -273,9 +273,7 @@ func (w *window) copy() {
 	}
 	b.WriteString(w.report.Sentence(l) + "\n")
 	w.host.Copy(b.String())
-	w.copied = true
-	w.head()
-	w.host.Later(widgets.CopiedFor, func() { w.copied = false; w.head() })
+	widgets.Shortly(w.host, widgets.CopiedFor, &w.copied, true, w.head)
 }
 
 // gather makes the file for the help desk, in memory.

@@ -158,14 +158,7 @@ func (w *window) later(t time.Duration, seq int, do func()) {
 
 func (w *window) copy(s string) {
 	w.host.Send(windowapi.KindCopy, windowapi.Copy{Text: s})
-	w.copied = s
-	w.show()
-	w.host.Later(widgets.CopiedFor, func() {
-		if w.copied == s {
-			w.copied = ""
-			w.show()
-		}
-	})
+	widgets.Shortly(w.host, widgets.CopiedFor, &w.copied, s, w.show)
 }
 
 func (w *window) open(k windowapi.Contact) {

@@ -143,6 +143,18 @@ func (h *Host) pass(name, kind string, raw json.RawMessage) {
 // Later does something on the UI thread when a time has passed.
 func (h *Host) Later(d time.Duration, do func()) { h.After(d, func() { h.Post(do) }) }
 
+// Shortly shows a value until a time has passed or another one takes its place.
+func Shortly[T comparable](h *Host, d time.Duration, at *T, value T, show func()) {
+	*at = value
+	show()
+	h.Later(d, func() {
+		if *at == value {
+			*at = *new(T)
+			show()
+		}
+	})
+}
+
 // Work does something for a window off the UI thread until it is done, end is
 // called or the windows end. What it hands over by post runs on the UI thread, but
 // not after end.
