@@ -17,6 +17,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/relay/calls"
 	"wiebelt/internal/relay/wire"
 )
@@ -159,9 +160,7 @@ func (j *Journal) store(ctx context.Context, n note) {
 		if err == nil || stored(err) {
 			return
 		}
-		select {
-		case <-time.After(retryPause):
-		case <-ctx.Done():
+		if wake.Pause(ctx, retryPause) != nil {
 			j.Note(n.user, c, n.over)
 			return
 		}

@@ -118,10 +118,7 @@ func (d *Worker) forever(ctx context.Context, do func() error) {
 			return
 		}
 		d.p.Log.Error("the outbox failed", "why", err)
-		select {
-		case <-ctx.Done():
-		case <-time.After(boxAgain):
-		}
+		_ = wake.Pause(ctx, boxAgain)
 	}
 }
 
@@ -287,10 +284,8 @@ func (d *Worker) tell(ctx context.Context) {
 				d.p.Send(windowapi.KindDelivery, part)
 			}
 		}
-		select {
-		case <-ctx.Done():
+		if wake.Pause(ctx, newsEvery) != nil {
 			return
-		case <-time.After(newsEvery):
 		}
 	}
 }
