@@ -1,8 +1,8 @@
 package hub
 
 import (
-	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"math"
 	"mime"
 	"net/http"
@@ -256,9 +257,8 @@ const (
 
 var errStalled = errors.New("nothing went on")
 
-// message is the body of a delivery. A goroutine of its own, which the first Read
-// begins, makes it while the transport reads and closes it, maybe in another; wait
-// returns when nobody does anything with the files any more.
+// message is the body of a delivery, made while it is read. The transport reads it in
+// one goroutine and closes it, maybe in another; wait returns after that.
 type message struct {
 	length   int64 // of the whole body
 	sent     atomic.Int64
@@ -266,18 +266,23 @@ type message struct {
 	items    []Item
 	patience patience
 	stall    *time.Timer
-	from     *io.PipeReader
-	to       *io.PipeWriter
-	begin    sync.Once
-	ended    chan struct{}
+
+	mu     sync.Mutex // what follows
+	next   func() (piece []byte, more bool)
+	stop   func()
+	ready  []byte    // of the body, not yet read
+	end    error     // what follows the last piece
+	moved  time.Time // when stall was set
+	closed chan struct{}
+	once   sync.Once
 }
 
-// piece is how much of a body is made at once.
-const piece = 32 << 10
+// piece is how much of a file is read at once; a multiple of three.
+const piece = 24 << 10
 
 func newMessage(items []Item, p patience, stalled func()) *message {
-	m := &message{items: items, patience: p, ended: make(chan struct{}), stall: time.AfterFunc(p.stall, stalled)}
-	m.from, m.to = io.Pipe()
+	m := &message{items: items, patience: p, end: io.EOF, closed: make(chan struct{}), stall: time.AfterFunc(p.stall, stalled)}
+	m.next, m.stop = iter.Pull(m.pieces)
 	m.length = int64(len(bodyStart) + len(bodyNext)*(len(items)-1) + len(bodyEnd))
 	for _, it := range items {
 		m.length += (it.Size + 2) / 3 * 4
@@ -287,55 +292,54 @@ func newMessage(items []Item, p patience, stalled func()) *message {
 
 // Read implements io.Reader for one request.
 func (m *message) Read(p []byte) (int, error) {
-	m.stall.Reset(m.patience.stall)
-	m.begin.Do(func() {
-		go func() {
-			defer close(m.ended)
-			m.to.CloseWithError(m.write())
-		}()
-	})
-	n, err := m.from.Read(p)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	// Not each time: setting a timer wakes a thread, and a message has thousands of pieces.
+	if now := time.Now(); now.Sub(m.moved) > m.patience.stall/10 {
+		m.stall.Reset(m.patience.stall)
+		m.moved = now
+	}
+	for more := true; len(m.ready) == 0; {
+		if m.ready, more = m.next(); !more {
+			return 0, cmp.Or(m.fault, m.end)
+		}
+	}
+	n := copy(p, m.ready)
+	m.ready = m.ready[n:]
 	if m.sent.Add(int64(n)) == m.length {
 		m.stall.Reset(m.patience.answer)
 	}
-	return n, err
+	return n, nil
 }
 
-// write makes the body. What is wrong with a file is seen before the body's end goes
+// pieces makes the body. What is wrong with a file is seen before the body's end goes
 // out: the hub never has a whole request then.
-func (m *message) write() error {
-	out, room := bufio.NewWriterSize(m.to, piece), make([]byte, piece)
+func (m *message) pieces(yield func([]byte) bool) {
 	before := bodyStart
 	for n, it := range m.items {
-		if _, err := out.WriteString(before); err != nil {
-			return err
+		if !m.add(yield, before, n+1, it) {
+			return
 		}
 		before = bodyNext
-		if err := m.add(out, room, n+1, it); err != nil {
-			return err
-		}
 	}
-	if _, err := out.WriteString(bodyEnd); err != nil {
-		return err
-	}
-	return out.Flush()
+	yield([]byte(bodyEnd))
 }
 
-// add writes a file; room is for its bytes.
-func (m *message) add(out io.Writer, room []byte, number int, it Item) error {
-	wrong := func(why string, err error) error {
+// add makes a file's part, with what stands before it.
+func (m *message) add(yield func([]byte) bool, before string, number int, it Item) (more bool) {
+	wrong := func(why string, err error) bool {
 		if p, ok := errors.AsType[*fs.PathError](err); ok {
 			err = p.Err // without the file's name
 		}
 		m.fault = &itemError{number, why, err}
-		return m.fault
+		return false
 	}
 	f, err := it.Open()
 	if err != nil {
 		return wrong("the file cannot be opened", err)
 	}
 	defer f.Close()
-	to := base64.NewEncoder(base64.StdEncoding, out)
+	room, encoded := make([]byte, piece), []byte(before)
 	for left := it.Size; left > 0; {
 		n, err := io.ReadFull(f, room[:min(left, piece)])
 		left -= int64(n)
@@ -345,9 +349,11 @@ func (m *message) add(out io.Writer, room []byte, number int, it Item) error {
 		case err != nil:
 			return wrong("the file cannot be read", err)
 		}
-		if _, err := to.Write(room[:n]); err != nil {
-			return err
+		encoded = base64.StdEncoding.AppendEncode(encoded, room[:n])
+		if !yield(encoded) {
+			return false
 		}
+		encoded = encoded[:0]
 	}
 	switch n, err := io.ReadFull(f, room[:1]); {
 	case n > 0:
@@ -355,20 +361,26 @@ func (m *message) add(out io.Writer, room []byte, number int, it Item) error {
 	case err != io.EOF:
 		return wrong("the file cannot be read", err)
 	}
-	return to.Close()
+	return true
 }
 
 // Close implements io.Closer.
 func (m *message) Close() error {
-	m.begin.Do(func() { close(m.ended) })
-	return m.from.Close()
+	m.once.Do(func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.stop()
+		m.ready, m.end = nil, io.ErrClosedPipe
+		close(m.closed)
+	})
+	return nil
 }
 
 // whole reports whether all of the body was read.
 func (m *message) whole() bool { return m.sent.Load() == m.length }
 
-// wait returns when the files are closed.
+// wait returns when nobody reads the body any more.
 func (m *message) wait() {
-	<-m.ended
+	<-m.closed
 	m.stall.Stop()
 }
