@@ -19,15 +19,18 @@ const largeBody = 64 << 20
 type Faults struct {
 	hub *server
 
-	mu     sync.Mutex // guards what follows
-	set    map[Endpoint]Fault
+	mu     sync.Mutex           // guards what follows
+	set    map[Endpoint][]Fault // one after the other, never empty
 	refuse bool
 	held   map[Endpoint]int // requests waiting out a delay
 	taken  int64            // requests that a fault happened to
 }
 
-// Set breaks an endpoint, in place of an earlier fault of it.
-func (f *Faults) Set(e Endpoint, x Fault) { f.locked(func() { f.set[e] = x }) }
+// Set breaks an endpoint, in place of earlier faults of it. Of several, each follows
+// once those before it have happened all their times.
+func (f *Faults) Set(e Endpoint, x Fault, then ...Fault) {
+	f.locked(func() { f.set[e] = append([]Fault{x}, then...) })
+}
 
 // Clear mends an endpoint.
 func (f *Faults) Clear(e Endpoint) { f.locked(func() { delete(f.set, e) }) }
@@ -60,13 +63,18 @@ func (f *Faults) Pending(e Endpoint) int { return f.state().Waiting[e] }
 
 // faultState is what is broken just now.
 type faultState struct {
-	Faults  map[Endpoint]Fault `json:"faults"`  // Times is what is left of it
+	Faults  map[Endpoint]Fault `json:"faults"`  // of the next request; Times is what is left of it
 	Waiting map[Endpoint]int   `json:"waiting"` // requests that a delay holds up
 	taken   int64
 }
 
 func (f *Faults) state() (s faultState) {
-	f.locked(func() { s = faultState{maps.Clone(f.set), maps.Clone(f.held), f.taken} })
+	f.locked(func() {
+		s = faultState{map[Endpoint]Fault{}, maps.Clone(f.held), f.taken}
+		for e, all := range f.set {
+			s.Faults[e] = all[0]
+		}
+	})
 	return s
 }
 
@@ -79,17 +87,19 @@ func (f *Faults) locked(do func()) {
 // take is the fault of the next request at e.
 func (f *Faults) take(e Endpoint) (x Fault, broken bool) {
 	f.locked(func() {
-		if x, broken = f.set[e]; !broken {
+		all := f.set[e]
+		if broken = len(all) > 0; !broken {
 			return
 		}
 		f.taken++
-		switch left := x; x.Times {
-		case 0:
-		case 1:
+		x = all[0]
+		switch {
+		case x.Times > 1:
+			all[0].Times--
+		case x.Times == 1 && len(all) > 1:
+			f.set[e] = all[1:]
+		case x.Times == 1:
 			delete(f.set, e)
-		default:
-			left.Times--
-			f.set[e] = left
 		}
 	})
 	return x, broken
@@ -115,7 +125,11 @@ func (h *Hub) faulty(e Endpoint, next http.Handler) http.Handler {
 			return
 		}
 		out := &slowWriter{w: w, r: r, slow: x.Slow, end: h.life.Done()}
-		if x.Delay > 0 && !h.faults.hold(out, e, x.Delay) || x.Drop {
+		if x.Delay > 0 && !h.faults.hold(out, e, x.Delay) {
+			panic(http.ErrAbortHandler)
+		}
+		if x.Drop {
+			_, _ = io.Copy(io.Discard, r.Body) // else a client may know that we do not have it
 			panic(http.ErrAbortHandler)
 		}
 		if (x == Fault{Delay: x.Delay, Times: x.Times}) {

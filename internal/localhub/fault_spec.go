@@ -48,7 +48,7 @@ var bodies = []Body{BodyHTML, BodyTruncated, BodyCut, BodyEmpty, BodyWrong, Body
 // answer, and the other parts change what is sent of it, and how.
 type Fault struct {
 	Delay       time.Duration `json:"delay,omitzero,format:units"`       // before anything is answered
-	Drop        bool          `json:"drop,omitzero"`                     // the connection is closed without an answer
+	Drop        bool          `json:"drop,omitzero"`                     // the request is read, and the connection closed without an answer
 	Status      int           `json:"status,omitzero"`                   // this status, with a JSON error, in place of the answer
 	RetryAfter  time.Duration `json:"retry_after,omitzero,format:units"` // header of that name in the answer, in whole seconds
 	Expired     bool          `json:"expired,omitzero"`                  // a token that is handed out has expired already; elsewhere no token is valid any more

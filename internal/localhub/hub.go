@@ -91,7 +91,7 @@ func Start(ctx context.Context, cfg Config) (*Hub, error) {
 		return nil, err
 	}
 	h := &Hub{cfg: cfg, logins: newLogins(), uploads: uploads{of: map[string]int{}}}
-	h.faults = &Faults{hub: &h.server, set: map[Endpoint]Fault{}, held: map[Endpoint]int{}}
+	h.faults = &Faults{hub: &h.server, set: map[Endpoint][]Fault{}, held: map[Endpoint]int{}}
 	h.prepareServer(ctx, where, cfg.Log)
 	if err := h.open(ctx); err != nil {
 		return nil, errors.Join(err, h.Close())
