@@ -159,10 +159,11 @@ func TestRealCallsInAFlood(t *testing.T) {
 	t.Logf("another program's work: %v in quiet, %v in the flood", before, during)
 	t.Logf("%d calls in %v: %d taken, %d refused; lookups: %v; log %d bytes", p.sent, p.lasted.Round(time.Millisecond), p.taken, p.refused, p.lookups, len(o.log.String()))
 	t.Logf("hand-over: p50 %v, p99 %v, %d through the inbox; %d windows at most, %d whole cards", p.took[len(p.took)/2], p.took[len(p.took)*99/100], p.inbox, seen.most, seen.whole)
-	if p.sent != 10_000 || p.took[len(p.took)/2] > 50*time.Millisecond {
+	slices.Sort(during)
+	if p.sent != 10_000 || p.took[len(p.took)/2] > during[1]/5 { // a 25th where nothing else runs
 		t.Errorf("%d calls were sent, or hand-overs took too long", p.sent)
 	}
-	if p.full > 0 && slices.Max(during) < 2*before { // as where nobody has the processor for a second
+	if p.full > 0 && during[2] < 2*before { // as where nobody has the processor for a second
 		t.Errorf("the inbox was full %d times", p.full)
 	}
 	for road, n := range p.lookups {
@@ -177,7 +178,6 @@ func TestRealCallsInAFlood(t *testing.T) {
 	}
 	// The flood takes most of the machine, and so may others: what any program has to
 	// wait now is not ours. Nobody sees a tenth of a second.
-	slices.Sort(during)
 	slower := max(1, float64(during[1])/float64(before))
 	usual := max(150*time.Millisecond, time.Duration(20*slower*float64(quiet.shown)))
 	shown := []time.Duration{all[0].shown, all[1].shown, all[2].shown}
