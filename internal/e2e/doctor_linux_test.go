@@ -19,9 +19,7 @@ func (o *office) doctor(args ...string) (r doctor.Report, code int) {
 	o.t.Helper()
 	began := time.Now()
 	out, err := o.wiebelt(append([]string{"doctor", "--json"}, args...)...).Output()
-	if took := time.Since(began); took > 10*time.Second {
-		o.t.Errorf("the doctor took %v", took)
-	}
+	must.Within(o.t, began, 10*time.Second)
 	if err != nil {
 		x, ok := err.(*exec.ExitError)
 		if !ok {

@@ -1,8 +1,9 @@
 // Package must ends a test at an error that the test is not about, or where what it waits for
-// never comes.
+// never comes, or too late.
 package must
 
 import (
+	"crypto/sha256"
 	"errors"
 	"time"
 )
@@ -47,3 +48,25 @@ func Soon(t Test, is func() (so bool, instead any)) time.Duration {
 		time.Sleep(pause)
 	}
 }
+
+// Within ends the test where more than limit has passed since began. Where a fixed piece
+// of work takes longer than on a quiet machine, the limit is as many times longer.
+func Within(t Test, began time.Time, limit time.Duration) {
+	t.Helper()
+	took := time.Since(began)
+	if took <= limit {
+		return
+	}
+	began = time.Now()
+	for range work {
+		sha256.Sum256(make([]byte, 1<<20))
+	}
+	if slower := float64(time.Since(began)) / float64(usual); float64(took) > float64(limit)*slower {
+		t.Fatal("it took ", took, " where ", limit, " is allowed; the machine takes ", slower, " times as long as usual")
+	}
+}
+
+const (
+	work  = 50
+	usual = 50 * time.Millisecond // that so much work takes where nothing else runs
+)
