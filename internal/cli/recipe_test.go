@@ -83,7 +83,7 @@ func (k taker) next(t *testing.T) call.Event {
 	select {
 	case e := <-k:
 		return e
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("no event came")
 		return call.Event{}
 	}

@@ -280,7 +280,7 @@ func (o *office) startAs(before []string, command ...string) {
 		go func() { _ = o.resident.Wait(); close(done) }()
 		select {
 		case <-done:
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			o.t.Error("the resident does not end when asked to")
 			_ = o.resident.Process.Kill()
 			<-done

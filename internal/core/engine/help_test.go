@@ -111,7 +111,7 @@ func (b *harness) event(w call.Source, id, number string, s call.State) {
 // until waits for a snapshot that satisfies ok.
 func (b *harness) until(what string, ok func(*Snapshot) bool) *Snapshot {
 	b.t.Helper()
-	end := time.After(5 * time.Second)
+	end := time.After(time.Minute)
 	for {
 		if s := b.e.Snapshot(); ok(s) {
 			return s

@@ -62,7 +62,7 @@ func TestOnlyAHubThatWasAskedIsSlow(t *testing.T) {
 	b.clock.Forward(slowAfter + time.Second) // in one step, as on a busy computer
 	select {
 	case <-asked:
-	case <-time.After(5 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("the hub is never asked")
 	}
 	b.settle()

@@ -73,7 +73,7 @@ func start(t *testing.T, env ...string) *child {
 		go func() { _ = cmd.Wait(); close(done) }()
 		select {
 		case <-done:
-		case <-time.After(5 * time.Second):
+		case <-time.After(time.Minute):
 			t.Error("the tray does not end")
 			_ = cmd.Process.Kill()
 			<-done

@@ -266,7 +266,7 @@ func TestWake(t *testing.T) {
 			wake <- struct{}{}
 			select {
 			case <-s.begun:
-			case <-time.After(10 * time.Second):
+			case <-time.After(time.Minute):
 				t.Fatal(name, "did not come back")
 			}
 		}
@@ -307,7 +307,7 @@ func (s *wakeful) Session(ctx context.Context, r *Reporter) error {
 	r.Up()
 	select {
 	case s.wake <- struct{}{}:
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		s.t.Error("nobody hears that the computer has slept")
 		s.end()
 	}

@@ -115,7 +115,7 @@ func TestFlood(t *testing.T) {
 	}
 	select {
 	case <-flood.Done():
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("flood goes on")
 	}
 	if err := quiet.Ring(ctx, simulate.Call{Number: "0612345678"}); err != nil {

@@ -120,7 +120,7 @@ func (o *office) settle() {
 // until pumps, while a little time passes again and again, until ok.
 func (o *office) until(what string, ok func() bool) {
 	o.t.Helper()
-	end := time.After(10 * time.Second)
+	end := time.After(time.Minute)
 	for !ok() {
 		select {
 		case <-o.watch:
