@@ -87,6 +87,49 @@ func TestLeftOutCallsAreCounted(t *testing.T) {
 	}
 }
 
+// TestFloodPaysItself: where too much waits, what is left out is the newest of the source
+// that causes most of it.
+func TestFloodPaysItself(t *testing.T) {
+	r := New(nil, func() {}, slog.New(slog.DiscardHandler))
+	flood, phone := call.Source{Kind: call.KindHTTP}, call.Source{Kind: call.KindCommand}
+	r.Take(engine.Entry{Source: phone})
+	for i := range queued {
+		r.Take(engine.Entry{Source: flood, Call: call.ID(i)})
+	}
+	r.Take(engine.Entry{Source: phone})
+	left := map[call.Source]int{}
+	last := call.ID(0)
+	for e, ok := r.next(); ok; e, ok = r.next() {
+		left[e.Source]++
+		if e.Source == flood {
+			last = e.Call
+		}
+	}
+	if left[phone] != 2 || left[flood] != queued-2 || last != queued-3 || r.left.Load() != 2 {
+		t.Errorf("%v wait, the last of the flood is %d, and %d were left out", left, last, r.left.Load())
+	}
+}
+
+// TestLongCall: a call is one entry of the history however many come and go meanwhile,
+// and who they were does not stay in memory.
+func TestLongCall(t *testing.T) {
+	store := must.Get(history.Open(filepath.Join(t.TempDir(), "history.db"), history.KeepFull, 7, time.Now))(t)
+	defer store.Close()
+	r := New(store, func() {}, slog.New(slog.DiscardHandler))
+	long := engine.Entry{Call: 1, Card: engine.Card{Rang: time.Now()}}
+	r.Take(long)
+	for i := range 2 * remembered {
+		r.Take(engine.Entry{Call: call.ID(i + 2), Card: engine.Card{Rang: time.Now()}, Ended: time.Now()})
+	}
+	r.Take(long)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r.Run(ctx)
+	if all := must.Get(store.Last(t.Context(), queued))(t); len(all) != 2*remembered+1 || len(r.calls) > remembered {
+		t.Errorf("%d calls in the history, %d in memory", len(all), len(r.calls))
+	}
+}
+
 // TestEndLosesNothing: a call that was taken is kept, at whatever moment the end
 // comes.
 func TestEndLosesNothing(t *testing.T) {
