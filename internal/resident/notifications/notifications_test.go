@@ -98,7 +98,13 @@ func begin(t *testing.T) (*desktop, *Notifier) {
 	ctx, cancel := context.WithCancel(t.Context())
 	over := make(chan struct{})
 	go func() { defer close(over); n.Run(ctx) }()
-	t.Cleanup(func() { cancel(); <-over })
+	t.Cleanup(func() {
+		cancel()
+		<-over
+		if got := d.tags(); len(got) > 0 {
+			t.Errorf("left behind: %v", got)
+		}
+	})
 	synctest.Wait()
 	return d, n
 }
@@ -110,11 +116,13 @@ var ringing = engine.Card{ID: 1, Phase: engine.PhaseRinging, LineName: "Schade",
 func TestACallThatRingsIsNoticed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, n := begin(t)
-		out, over := ringing, ringing
+		out, over, told, strip := ringing, ringing, ringing, ringing
 		out.ID, out.Outgoing = 2, true
 		over.ID, over.Phase = 3, engine.PhaseAnswered
-		d.call(ringing, out, over)
-		if got := d.tags(); !slices.Equal(got, []string{"1"}) || !slices.Equal(d.able, []bool{true}) {
+		told.ID, told.Phase = 4, engine.PhaseReported
+		strip.ID, strip.Phase, strip.Strip = 5, engine.PhaseReported, true
+		d.call(ringing, out, over, told, strip)
+		if got := d.tags(); !slices.Equal(got, []string{"1", "4"}) || !slices.Equal(d.able, []bool{true}) {
 			t.Errorf("%v, able %v", got, d.able)
 		}
 		n.Set(card.Config{Language: text.Dutch, Hidden: true})
@@ -124,7 +132,7 @@ func TestACallThatRingsIsNoticed(t *testing.T) {
 		}
 		n.Set(card.Config{Language: text.Dutch})
 		synctest.Wait()
-		if got := d.tags(); len(got) != 1 {
+		if got := d.tags(); len(got) != 2 {
 			t.Errorf("no more hidden, and %v", got)
 		}
 		d.call()
@@ -138,15 +146,16 @@ func TestACallThatRingsIsNoticed(t *testing.T) {
 func TestAButtonIsPressed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, _ := begin(t)
-		several := ringing
+		several, noLink := ringing, ringing
 		several.ID, several.Outcome = 2, engine.Several
-		d.call(ringing, several)
-		for _, p := range [][2]string{{"1", notify.Default}, {"2", notify.Default}, {"1", notify.Dismiss}, {"9", notify.Default}, {"9", notify.Dismiss}, {"x", notify.Default}} {
+		noLink.ID, noLink.LinkOK = 3, []bool{false}
+		d.call(ringing, several, noLink)
+		for _, p := range [][2]string{{"1", notify.Default}, {"2", notify.Default}, {"3", notify.Default}, {"1", notify.Dismiss}, {"9", notify.Default}, {"9", notify.Dismiss}, {"x", notify.Default}} {
 			d.press(p[0], p[1])
 		}
 		synctest.Wait()
 		want := []engine.Action{{Card: 1, Do: engine.DoOpen, Edition: 4}, {Card: 1, Do: engine.DoClose}}
-		if !slices.Equal(d.did, want) || d.opened != 2 {
+		if !slices.Equal(d.did, want) || d.opened != 3 {
 			t.Errorf("did %+v, the calls window was opened %d times", d.did, d.opened)
 		}
 	})
