@@ -32,15 +32,15 @@ func TestRealTwinkle(t *testing.T) {
 		want     []string
 	}{
 		{"given up", phonetest.Scenario{Number: "+31612345678", Name: `Zoë "de" Vries`, Ring: 200 * time.Millisecond},
-			[]string{`ended sip:+31612345678@127.0.0.1:5070 Zoë "de" Vries `, `ringing sip:+31612345678@127.0.0.1:5070 Zoë "de" Vries `}},
+			[]string{`ended sip:+31612345678@127.0.0.1:5060 Zoë "de" Vries `, `ringing sip:+31612345678@127.0.0.1:5060 Zoë "de" Vries `}},
 		{"a tel: address", phonetest.Scenario{From: "<tel:+31-6-1234-5678;ext=12>", Ring: 200 * time.Millisecond},
 			[]string{"ended tel:+31-6-1234-5678;ext=12  ", "ringing tel:+31-6-1234-5678;ext=12  "}},
 		{"withheld", phonetest.Scenario{Number: "0612345678", Withheld: true, Ring: 200 * time.Millisecond},
 			[]string{"ended sip:anonymous@anonymous.invalid Anonymous ", "ringing sip:anonymous@anonymous.invalid Anonymous "}},
 		{"refused", phonetest.Scenario{Number: "0201234567", Reject: true},
-			[]string{"ended sip:0201234567@127.0.0.1:5070  rejected", "ringing sip:0201234567@127.0.0.1:5070  "}},
+			[]string{"ended sip:0201234567@127.0.0.1:5060  rejected", "ringing sip:0201234567@127.0.0.1:5060  "}},
 		{"answered", phonetest.Scenario{Number: "0201234567", Answer: true, Talk: 200 * time.Millisecond},
-			[]string{"answered sip:0201234567@127.0.0.1:5070  ", "ended   completed", "ringing sip:0201234567@127.0.0.1:5070  "}},
+			[]string{"answered sip:0201234567@127.0.0.1:5060  ", "ended   completed", "ringing sip:0201234567@127.0.0.1:5060  "}},
 	} {
 		phone.Call(t, c.scenario)
 		var got, ids []string

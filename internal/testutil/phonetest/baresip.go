@@ -173,7 +173,7 @@ func local(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(
 func freePort(t testing.TB, n int) int {
 	t.Helper()
 	for range 200 {
-		if port := 20000 + rand.IntN(12000); allFree(port, n) {
+		if port := 20000 + rand.IntN(8000); allFree(port, n) {
 			return port
 		}
 	}

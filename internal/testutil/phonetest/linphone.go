@@ -91,7 +91,7 @@ func (l *Linphone) Restart(t testing.TB) {
 // test. An answered call waits for Press("answer").
 func (l *Linphone) Place(t testing.TB, s Scenario) *Running {
 	t.Helper()
-	return s.call(t, l.SIP, "101", freePort(t, 1), freePort(t, 2))
+	return s.call(t, l.SIP, "101")
 }
 
 // Press gives the daemon a command, such as "answer" or "terminate". It serves

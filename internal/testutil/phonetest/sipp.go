@@ -55,8 +55,7 @@ func Place(t testing.TB, sipAddr string, s Scenario) *Running {
 	if s.Answer || s.Reject {
 		rings = phone.process.says("Incoming call from")
 	}
-	// sipp has no way to tell that its port was taken but its end.
-	r := s.call(t, sipAddr, "101", freePort(t, 1), freePort(t, 2))
+	r := s.call(t, sipAddr, "101")
 	r.phone = phone
 	if rings != nil {
 		r.press(s, rings)
@@ -64,17 +63,18 @@ func Place(t testing.TB, sipAddr string, s Scenario) *Running {
 	return r
 }
 
-// call runs the caller: to is host:port of the phone, user whom it calls there; its
-// own ports are for SIP and sound. by is the program that runs it, if any.
-func (s Scenario) call(t testing.TB, to, user string, port, sound int, by ...string) *Running {
+// call runs the caller: to is host:port of the phone, user whom it calls there. by is the
+// program that runs it, if any. It finds a port for SIP itself; for sound and pictures it
+// takes the one that it is given and the next but one, or ends without a word.
+func (s Scenario) call(t testing.TB, to, user string, by ...string) *Running {
 	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "call.xml")
 	must.Do(t, os.WriteFile(file, []byte(s.xml()), 0o600))
 	limit := s.Ring + s.Talk + startTime
-	args := append(by, "sipp", to, "-sf", file, "-i", "127.0.0.1", "-p", fmt.Sprint(port), "-m", "1",
+	args := append(by, "sipp", to, "-sf", file, "-i", "127.0.0.1", "-ci", "127.0.0.1", "-m", "1",
 		"-timeout", fmt.Sprintf("%ds", int(limit.Seconds())+1), "-timeout_error", "-nostdin", "-s", user,
-		"-trace_err", "-error_file", filepath.Join(dir, "errors.log"), "-mp", fmt.Sprint(sound))
+		"-trace_err", "-error_file", filepath.Join(dir, "errors.log"), "-mp", fmt.Sprint(freePort(t, 3)))
 	p := must.Get(run(dir, nil, args[0], args[1:]...))(t)
 	t.Cleanup(p.kill)
 	return &Running{t: t, p: p}

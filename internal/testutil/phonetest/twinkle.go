@@ -92,7 +92,7 @@ func (w *Twinkle) Call(t testing.TB, s Scenario) {
 func (w *Twinkle) Place(t testing.TB, s Scenario) *Running {
 	t.Helper()
 	w.rings = w.process.says("ncoming call")
-	return s.call(t, "127.0.0.1:5064", "103", 5070, 6000, "nsenter", "-t", fmt.Sprint(w.process.cmd.Process.Pid), "-U", "-n", "--preserve-credentials")
+	return s.call(t, "127.0.0.1:5064", "103", "nsenter", "-t", fmt.Sprint(w.process.cmd.Process.Pid), "-U", "-n", "--preserve-credentials")
 }
 
 // Rings waits until the phone tells of the call that was placed last: then it
