@@ -122,14 +122,21 @@ func TestWindowsLayouts(t *testing.T) {
 		s.Run("setxkbmap", layout...) // which a running program would not learn of in wine
 		prog := talk(t, p.Start(exe))
 		keys := 0
-		into := func(field, class string) string {
+		into := func(field, class string) (text string) {
 			prog.ask("%s", field)
 			s.Run("xdotool", "windowactivate", "--sync", s.FindWindow("^"+field+"$"))
 			prog.front(s, class)
 			const enter = 36
+			s.Until("keys arrive", func() bool { // as in Notepad above
+				s.Press(enter)
+				return prog.Said("typed ")
+			})
 			keys += s.PressRows(layout[0] != "us" || len(layout) > 1, func() { prog.Wait("up") })
 			s.Press(enter)
-			return prog.Wait("typed ")
+			for text == "" || text == `""` {
+				text = prog.Wait("typed ")
+			}
+			return text
 		}
 		want := into("system", "Static")
 		if got := into("ours", "WiebeltWindow"); got != want {

@@ -265,6 +265,21 @@ func (p *Process) Send(line string) {
 	must.Get(io.WriteString(p.in, line+"\n"))(p.t)
 }
 
+// Said passes over the lines that the program has printed until one starts with prefix,
+// and reports whether one does.
+func (p *Process) Said(prefix string) bool {
+	for {
+		select {
+		case line, ok := <-p.lines:
+			if !ok || strings.HasPrefix(line, prefix) {
+				return ok
+			}
+		default:
+			return false
+		}
+	}
+}
+
 // Wait passes over lines the program prints until one starts with prefix, and
 // returns the rest of it.
 func (p *Process) Wait(prefix string) string {
