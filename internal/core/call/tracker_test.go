@@ -314,3 +314,15 @@ func TestCleanText(t *testing.T) {
 		}
 	}
 }
+
+// TestNobodyPassesACallOnToHimself: an exchange names whoever had the call before, and
+// who that is has the call again at times.
+func TestNobodyPassesACallOnToHimself(t *testing.T) {
+	for via, want := range map[string]string{"Bob (12)": "Bob (12)", "11": "", "Anna": "", "Anna (11)": "", "Anna (12)": "Anna (12)"} {
+		tr := NewTracker()
+		tr.Apply(Event{Source: full, ID: "1", Number: "11", Name: "Anna"}, "11", t0)
+		if got := tr.Apply(Event{Source: full, ID: "1", Number: "11", Via: via}, "11", t0); got.Call.Via != want {
+			t.Errorf("%q: passed on by %q", via, got.Call.Via)
+		}
+	}
+}
