@@ -75,6 +75,8 @@ func TestACallIsSeen(t *testing.T) {
 		at := time.Now()
 		note("phone", rings("baresip", call.AllStates, call.Ringing))
 		note("", rings("http", call.RingOnly, call.Ringing)) // another way tells of it too
+		note("other", rings("baresip", call.AllStates, call.Ended))
+		note("phone", rings("http", call.RingAndEnd, call.Ended))
 		time.Sleep(59 * time.Second)
 		note("phone", rings("baresip", call.AllStates, call.Answered))
 		note("phone", rings("baresip", call.AllStates, call.Ended))
@@ -155,7 +157,7 @@ func TestWhatASourceReports(t *testing.T) {
 		{windowapi.TestSeen{Reports: windowapi.RingOnly, Answered: true}, windowapi.RingOnly},
 		{windowapi.TestSeen{Reports: windowapi.RingOnly, Ended: true}, windowapi.RingAndEnd},
 		{windowapi.TestSeen{Reports: windowapi.RingOnly, Answered: true, Ended: true}, windowapi.AllStates},
-		{windowapi.TestSeen{Reports: windowapi.AllStates}, windowapi.AllStates},
+		{windowapi.TestSeen{Reports: windowapi.AllStates, Ended: true}, windowapi.AllStates},
 		{windowapi.TestSeen{Reports: windowapi.RingAndEnd, Ended: true}, windowapi.RingAndEnd},
 	} {
 		if got := more(tt.s); got != tt.want {
