@@ -159,7 +159,7 @@ func TestDeliverNight(t *testing.T) {
 		}
 		sums[s.file(name, content)] = ""
 	}
-	well := localhub.Fault{Times: 45}
+	well := localhub.Fault{Times: 45} // requests that nothing happens to
 	s.hub.Faults().Set(localhub.AtTransaction, well, localhub.Fault{Status: 422, Times: 7},
 		well, localhub.Fault{Body: localhub.BodyCut, Times: 3},
 		well, localhub.Fault{Status: 503, RetryAfter: time.Second, Times: 2},

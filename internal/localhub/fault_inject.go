@@ -27,7 +27,8 @@ type Faults struct {
 }
 
 // Set breaks an endpoint, in place of earlier faults of it. Of several, each follows
-// once those before it have happened all their times.
+// once those before it have happened all their times; one of Times alone lets so many
+// requests pass.
 func (f *Faults) Set(e Endpoint, x Fault, then ...Fault) {
 	f.locked(func() { f.set[e] = append([]Fault{x}, then...) })
 }

@@ -119,6 +119,34 @@ func TestDropOnTheWire(t *testing.T) {
 	}
 }
 
+// A client whose connection is dropped cannot know whether the hub has its request: all
+// of it was asked for first.
+func TestDropReadsTheRequest(t *testing.T) {
+	h := start(t, Config{})
+	h.Faults().Set(AtTransaction, Fault{Drop: true})
+	c := wire(t, h, "POST /transaction/intermediary HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
+	const goOn = "HTTP/1.1 100 Continue\r\n\r\n"
+	got := make([]byte, len(goOn))
+	if _, err := io.ReadFull(c, got); err != nil || string(got) != goOn {
+		t.Fatalf("%q, %v", got, err)
+	}
+	must.Get(io.WriteString(c, "{}"))(t)
+	if b, err := io.ReadAll(c); len(b) > 0 || err != nil {
+		t.Errorf("%q, %v", b, err)
+	}
+}
+
+// TestFaultsInOrder: each holds for its times and then makes room for the next.
+func TestFaultsInOrder(t *testing.T) {
+	h := start(t, Config{})
+	h.Faults().Set(AtPages, Fault{Times: 2}, Fault{Status: 503, Times: 2}, Fault{Times: 1}, Fault{Status: 418})
+	for i, want := range []int{200, 200, 503, 503, 200, 418, 418} {
+		if a := do(t, newClient(t), "GET", h.BaseURL()+"/login", ""); a.status != want {
+			t.Errorf("request %d: %d, want %d", i+1, a.status, want)
+		}
+	}
+}
+
 // A drop arrives on its own, and a hub that ends does not wait for the next.
 func TestSlowEndsWithTheHub(t *testing.T) {
 	h := start(t, Config{})
