@@ -169,7 +169,8 @@ func local(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(
 
 // freePort finds a port that is free for TCP and UDP, and the n-1 after it:
 // baresip takes the one after its SIP port too. It is below those that the
-// system gives to connections, which could take it while a phone is stopped.
+// system gives to connections, which could take it while a phone is stopped, and below
+// 28000, where tests of the whole program have theirs.
 func freePort(t testing.TB, n int) int {
 	t.Helper()
 	for range 200 {
