@@ -325,9 +325,9 @@ func (h *leasedLink) pass(e call.Event) error {
 }
 
 // state says how the link is doing. Once it stands, the calls of which it does not
-// know are over.
+// know are over, unless the lease ended meanwhile: what it told since was not taken.
 func (h *leasedLink) state(s link.State) {
-	if s.Phase == link.Connected {
+	if s.Phase == link.Connected && h.lease.ours() {
 		h.end(h.before)
 	}
 	if s.Cause == link.CauseReplaced {

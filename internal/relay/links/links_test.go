@@ -195,19 +195,20 @@ func TestTakeOver(t *testing.T) {
 }
 
 // TestLostLease: whoever cannot renew its lease writes nothing any more when that has
-// ended, though the exchange tells it of calls.
+// ended, though the exchange tells it of calls, and those that stood do not end.
 func TestLostLease(t *testing.T) {
 	o := start(t)
 	l := must.Get(take(t.Context(), o.leases, "centrale", "r1"))(t)
 	if _, err := take(t.Context(), o.leases, "centrale", "r2"); !errors.Is(err, errHeld) {
 		t.Errorf("two have it: %v", err)
 	}
-	h := &leasedLink{links: New(Config{Take: func(context.Context, call.Event, bool) error { t.Error("it is written"); return nil }}), of: o.link(), lease: l}
+	h := &leasedLink{links: New(Config{Take: func(context.Context, call.Event, bool) error { t.Error("it is written"); return nil }, Changed: func() {}}), of: o.link(), lease: l, before: map[string]bool{"centrale/1": true}}
 	past := time.Now()
 	l.until.Store(&past)
 	if err := h.take(call.Event{ID: "1"}); !errors.Is(err, errLost) {
 		t.Error(err)
 	}
+	h.state(link.State{Phase: link.Connected})
 }
 
 // TestSettings: links follow what is set. One that is set as before goes on; the calls
