@@ -86,6 +86,8 @@ type Node struct {
 
 	mu      sync.Mutex // protects the rest
 	revoked map[string]time.Time
+	claims  *jwt.AccountClaims // with them
+	closed  bool
 }
 
 // Start runs a server and connects to it.
@@ -191,6 +193,10 @@ func (n *Node) Tunnel() string {
 	return strings.Replace(n.server.WebsocketURL(), "ws:", "http:", 1)
 }
 
+// revokeAgain is how long after it keys are revoked once more: the server does not throw
+// out whom it is letting in at that moment, between its look at his key and the connection.
+const revokeAgain = 2 * time.Second
+
 // Revoke makes the tokens of public keys worthless, which were so from a moment on, and
 // throws out whoever is connected with one. It takes the whole list each time; the
 // server looks at every connection, which it is spared where the list is the same.
@@ -208,13 +214,30 @@ func (n *Node) Revoke(keys map[string]time.Time) error {
 	if err := n.store(who); err != nil {
 		return err
 	}
-	account, err := n.server.LookupAccount(who.Account)
-	if err != nil {
+	n.claims = who.AccountClaims
+	if err := n.enforce(); err != nil {
 		return err
 	}
-	n.server.UpdateAccountClaims(account, who.AccountClaims)
+	time.AfterFunc(revokeAgain, func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		_ = n.enforce() // as it could before
+	})
 	n.revoked = keys
 	return nil
+}
+
+// enforce has the server throw out whoever is connected with a key that is revoked. The
+// caller has the lock.
+func (n *Node) enforce() error {
+	if n.closed {
+		return nil
+	}
+	account, err := n.server.LookupAccount(n.account)
+	if err == nil {
+		n.server.UpdateAccountClaims(account, n.claims)
+	}
+	return err
 }
 
 // Others is how many other servers of the relays' own cluster are reached.
@@ -256,6 +279,9 @@ func (n *Node) Compact(stream string) {
 
 // Close ends the connection and the server, and waits for both.
 func (n *Node) Close() {
+	n.mu.Lock()
+	n.closed = true
+	n.mu.Unlock()
 	if n.Conn != nil {
 		n.Conn.Close()
 	}

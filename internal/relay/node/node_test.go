@@ -191,6 +191,25 @@ func TestRevoke(t *testing.T) {
 	}
 }
 
+// TestRevokedWhileConnecting: who was let in at the moment at which his key was revoked,
+// and whom the server has not thrown out therefore, goes a little later.
+func TestRevokedWhileConnecting(t *testing.T) {
+	n, a := start(t)
+	anna := newDesk(t, a, "anna", time.Now().Add(time.Hour))
+	must.Do(t, n.Revoke(map[string]time.Time{anna.public: time.Now()}))
+	out := func() chan nats.Status {
+		n.mu.Lock() // nothing goes on meanwhile
+		defer n.mu.Unlock()
+		before := must.Get(a.Server(nil))(t)
+		n.server.UpdateAccountClaims(must.Get(n.server.LookupAccount(n.account))(t), before.AccountClaims)
+		return must.Get(anna.connect(n.server.ClientURL()))(t).StatusChanged(nats.CLOSED)
+	}()
+	<-out
+	if _, err := anna.connect(n.server.ClientURL()); err == nil {
+		t.Error("she is let in again")
+	}
+}
+
 // TestTokens: others' tokens, old ones and strange keys.
 func TestTokens(t *testing.T) {
 	n, a := start(t)
