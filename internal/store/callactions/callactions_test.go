@@ -16,6 +16,7 @@ import (
 	"wiebelt/internal/config/fromsettings"
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/contact"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/store/history"
@@ -280,11 +281,12 @@ func TestLooked(t *testing.T) {
 		{"foreign", failed, possible, "", "", text.Dutch.T(text.CallsAgainPossible), history.OutcomeFound, 1, 1},
 		{"never", failed, windowapi.Found{Outcome: windowapi.LookupNever}, "", "", text.Dutch.T(text.CardNever), history.OutcomeFailed, 0, 0},
 		{"no answer", failed, windowapi.Found{Outcome: history.OutcomeFailed, Failure: "credentials_refused", Support: "Jan (IT)"}, "", "", "Opzoeken lukt niet: ", history.OutcomeFailed, 0, 0},
+		{"no answer yet", failed, windowapi.Found{Outcome: history.OutcomeFailed, Failure: string(contact.HubSlow), Support: "Jan (IT)"}, "", "", "Opzoeken lukt niet: ", history.OutcomeFailed, 0, 0},
 	} {
 		id := b.put(tt.e)
 		m, err := b.LookedUp(t.Context(), text.Dutch, b.at(id), tt.f)
 		if err != nil || m.Entry != id || !strings.HasPrefix(m.Sentence, tt.says) || (m.Sentence == "") != (tt.says == "") ||
-			len(m.Contacts) != tt.shows {
+			strings.Contains(m.Sentence, "Jan (IT)") != contact.Failure(tt.f.Failure).NeedsAdmin() || len(m.Contacts) != tt.shows {
 			t.Errorf("%s: %+v, %v", tt.what, m, err)
 		}
 		if e := b.at(id); e.ContactID != tt.id || e.Name != tt.name || e.Outcome != tt.outcome || e.Matches != tt.matches || (e.Link != "") != (tt.id != "") {
