@@ -140,13 +140,12 @@ type station struct {
 
 func (s *site) desk(i int, code string) *station {
 	s.t.Helper()
-	return s.joined(i, s.join(i%3, code), nil)
+	return s.joined(i, must.Get(s.join(i%3, code))(s.t), nil)
 }
 
 // join joins at a relay, and gives what has to be kept.
-func (s *site) join(at int, code string) string {
-	s.t.Helper()
-	return must.Get(relaylink.Join(s.t.Context(), s.relays[at].at.Web, code, s.relays[0].folder.Authority.Fingerprint()))(s.t)
+func (s *site) join(at int, code string) (string, error) {
+	return relaylink.Join(s.t.Context(), s.relays[at].at.Web, code, s.relays[0].folder.Authority.Fingerprint())
 }
 
 // joined runs the Wiebelt of a user who has joined.
