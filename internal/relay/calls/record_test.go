@@ -222,6 +222,10 @@ func TestTaken(t *testing.T) {
 	if got := heard(r, "bob"); got != "ended elsewhere anna true" {
 		t.Errorf("his ring was told late, and the answer again: %s", got)
 	}
+	r = take(t, Record{}, again(0, call.Ringing, "anna", "bob"), again(time.Second, call.Answered, "anna"), again(time.Second, call.Answered, "bob"))
+	if got := heard(r, "bob"); got != "answered   false" {
+		t.Errorf("both have taken it: %s", got)
+	}
 	r = take(t, Record{}, report(0, call.Ringing, "anna", "bob"), report(time.Second, call.Answered, "anna"))
 	if got := heard(r, "bob"); got != "ringing   true" {
 		t.Errorf("his own end is told: %s", got)
@@ -242,6 +246,11 @@ func TestReturn(t *testing.T) {
 			}
 		}
 		again.MayReturn = true
+		soon := again
+		soon.At = end.At.Add(time.Second)
+		if got := heard(take(t, r, soon), "anna"); got != "ended   false" {
+			t.Errorf("a ring was on its way when her phone stopped: %s", got)
+		}
 		r = take(t, r, again)
 		if c, ok := r.For("anna"); !ok || c.State != "ringing" || !c.Began.Equal(at.Add(30*time.Second)) {
 			t.Errorf("called again: %+v", c)
