@@ -104,7 +104,7 @@ func (s *site) comesBack() {
 	})
 	select {
 	case <-refused:
-	case <-time.After(time.Minute):
+	case <-time.After(must.Patience):
 		s.t.Fatal("nothing was missed")
 	}
 	first.stop()
@@ -146,7 +146,7 @@ func (s *site) forgotten() {
 			s.t.Logf("no trace is left after %v", time.Since(began).Round(100*time.Millisecond))
 			return
 		}
-		if time.Since(began) > time.Minute {
+		if time.Since(began) > must.Patience {
 			s.t.Fatalf("it is still in %s", where)
 		}
 	}

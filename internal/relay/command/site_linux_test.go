@@ -212,7 +212,7 @@ func (s *site) tell(id string, c *ringing) {
 
 // post reports to the first relay that takes it, and says which.
 func (s *site) post(body string) (via int) {
-	for try, limit := rand.IntN(3), time.Now().Add(time.Minute); ; try++ {
+	for try, limit := rand.IntN(3), time.Now().Add(must.Patience); ; try++ {
 		s.mu.Lock()
 		shun := time.Since(s.deaf[try%3]) < 2*time.Second
 		s.mu.Unlock()
@@ -433,7 +433,7 @@ func (s *site) answered(what string, limit time.Duration) {
 				if !failed || why.Failure != contact.ConnectionRefused && why.Failure != contact.HubSlow {
 					return nil
 				}
-				if time.Since(began) > time.Minute {
+				if time.Since(began) > must.Patience {
 					return err
 				}
 				time.Sleep(10 * time.Millisecond)

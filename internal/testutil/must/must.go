@@ -31,8 +31,12 @@ func Get[T any](v T, err error) func(Test) T {
 	}
 }
 
+// Patience is how long a test waits for what should come. A machine may be busy, and only
+// a test that fails waits so long.
+const Patience = 3 * time.Minute
+
 // Soon waits until something is so, and tells how long that took. Where it is not within
-// a minute, the test ends with what there is instead.
+// Patience, the test ends with what there is instead.
 func Soon(t Test, is func() (so bool, instead any)) time.Duration {
 	t.Helper()
 	began := time.Now()
@@ -42,7 +46,7 @@ func Soon(t Test, is func() (so bool, instead any)) time.Duration {
 		if so {
 			return took
 		}
-		if took > time.Minute {
+		if took > Patience {
 			t.Fatal("it never came; there is ", instead)
 		}
 		time.Sleep(pause)
