@@ -37,6 +37,7 @@ type lease struct {
 	relay    []byte
 	revision uint64
 	until    atomic.Pointer[time.Time] // by the clock that nobody sets
+	lost     atomic.Bool
 }
 
 // take takes the lease of a link that nobody has.
@@ -67,8 +68,14 @@ func (l *lease) renewed(revision uint64, asked time.Time) {
 	l.until.Store(&until)
 }
 
-// ours reports whether the lease holds.
-func (l *lease) ours() bool { return time.Now().Before(*l.until.Load()) }
+// ours reports whether the lease holds. One that did not once is renewed in vain: what the
+// exchange told meanwhile was not taken, so that it has to be read anew.
+func (l *lease) ours() bool {
+	if !time.Now().Before(*l.until.Load()) {
+		l.lost.Store(true)
+	}
+	return !l.lost.Load()
+}
 
 // renew renews the lease until ctx ends or it is lost.
 func (l *lease) renew(ctx context.Context) {
@@ -83,10 +90,10 @@ func (l *lease) renew(ctx context.Context) {
 		limited, cancel := context.WithDeadline(ctx, *l.until.Load())
 		revision, err := l.kv.Update(limited, l.key, l.relay, l.revision)
 		cancel()
-		switch {
-		case err == nil:
+		if err == nil {
 			l.renewed(revision, asked)
-		case errors.Is(err, jetstream.ErrKeyRevisionMismatch) || !l.ours():
+		}
+		if errors.Is(err, jetstream.ErrKeyRevisionMismatch) || !l.ours() {
 			return
 		}
 	}
