@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -197,7 +198,7 @@ func (d *Directory) watch(ctx context.Context, take func([]Entry), stopping *syn
 	defer stopping.Go(func() { _ = watch.Stop() }) // which asks a server that may be gone
 	tick := time.Tick(checkEvery)
 	all, loaded := map[string]Entry{}, false
-	seen, before := uint64(0), uint64(0) // revisions
+	seen, before := uint64(0), uint64(math.MaxUint64) // revisions
 	for {
 		var kv jetstream.KeyValueEntry
 		var open bool
@@ -206,7 +207,7 @@ func (d *Directory) watch(ctx context.Context, take func([]Entry), stopping *syn
 			return ctx.Err()
 		case <-tick:
 			last, _, err := bucketwatch.Newest(ctx, d.users) // there is no leader, perhaps
-			if err == nil && loaded && last > seen && seen == before {
+			if err == nil && last > seen && seen == before {
 				return errBehind
 			}
 			before = seen

@@ -202,6 +202,53 @@ func TestImport(t *testing.T) {
 	}
 }
 
+// deaf is a bucket of which the first watch hears nothing, and the second one nothing any
+// more once it has begun.
+type deaf struct {
+	jetstream.KeyValue
+	watches int
+	told    bool // of the second one
+}
+
+type deafWatcher struct {
+	jetstream.KeyWatcher
+	*deaf
+}
+
+func (d *deaf) WatchAll(ctx context.Context, o ...jetstream.WatchOpt) (jetstream.KeyWatcher, error) {
+	d.watches++
+	w, err := d.KeyValue.WatchAll(ctx, o...)
+	return deafWatcher{w, d}, err
+}
+
+func (w deafWatcher) Updates() <-chan jetstream.KeyValueEntry {
+	if w.watches == 1 || w.watches == 2 && w.told {
+		return nil
+	}
+	return w.KeyWatcher.Updates()
+}
+
+// TestDeaf: a watch whose server has ended without a word is begun anew, whether it had
+// told of all there is or not.
+func TestDeaf(t *testing.T) {
+	d := open(t)
+	must.Do(t, d.Put(t.Context(), anna))
+	b := &deaf{KeyValue: d.users}
+	d.users = b
+	ctx, stop := context.WithCancel(t.Context())
+	err := d.Watch(ctx, func(all []Entry) {
+		if b.told {
+			stop()
+			return
+		}
+		b.told = true
+		must.Do(t, d.Put(t.Context(), Entry{User: "bob"}))
+	})
+	if !errors.Is(err, context.Canceled) || b.watches != 3 {
+		t.Errorf("%d watches: %v", b.watches, err)
+	}
+}
+
 // TestTable: whom a call is for. What rings at somebody of whom the relay does not know is
 // not for the others in the queue.
 func TestTable(t *testing.T) {
