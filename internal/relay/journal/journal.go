@@ -3,7 +3,7 @@
 // days. It is no key-value bucket, since what leaves it is overwritten in its file,
 // which buckets do not allow.
 //
-// Note may be called from any goroutine; one goroutine, that of Run, writes.
+// Note and ForgetUsers may be called from any goroutine; one goroutine, that of Run, writes.
 package journal
 
 import (
@@ -13,6 +13,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -42,7 +44,10 @@ type Journal struct {
 	noted  chan note
 	log    *slog.Logger
 	now    func() time.Time
-	forgot map[wire.User]bool // ForgetUsers'
+
+	gone   atomic.Pointer[[]wire.User] // users, as ForgetUsers was told
+	more   chan struct{}               // there are others
+	forgot map[wire.User]bool          // those of them whose calls are forgotten; Run's
 }
 
 type note struct {
@@ -54,7 +59,8 @@ type note struct {
 // Open finds the stream, or makes it, in as many nodes as replicas says. With 0 days
 // it goes, and all that is in it.
 func Open(ctx context.Context, js jetstream.JetStream, replicas, days int, log *slog.Logger) (*Journal, error) {
-	j := &Journal{js: js, config: jetstream.StreamConfig{Name: Name, Subjects: []string{subjectRoot + ">"}, Replicas: replicas, MaxMsgSize: maxValue}, life: time.Duration(days) * 24 * time.Hour, noted: make(chan note, waiting), log: log, now: time.Now}
+	j := &Journal{js: js, config: jetstream.StreamConfig{Name: Name, Subjects: []string{subjectRoot + ">"}, Replicas: replicas, MaxMsgSize: maxValue}, life: time.Duration(days) * 24 * time.Hour, noted: make(chan note, waiting), log: log, now: time.Now, more: make(chan struct{}, 1)}
+	j.gone.Store(new([]wire.User))
 	if days <= 0 {
 		if err := js.DeleteStream(ctx, Name); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
 			return nil, failed(err)
@@ -121,8 +127,13 @@ func (j *Journal) Run(ctx context.Context) error {
 	}
 	expire := time.Tick(expireEvery)
 	j.expire(ctx)
+	again := j.forgetGone(ctx)
 	for {
 		select {
+		case <-j.more:
+			again = j.forgetGone(ctx)
+		case <-again:
+			again = j.forgetGone(ctx)
 		case n := <-j.noted:
 			j.store(ctx, n)
 		case <-expire:
@@ -146,8 +157,11 @@ const (
 )
 
 // store writes a call, or notes it again if that does not succeed before ctx ends. Of several
-// relays that keep one, one does.
+// relays that keep one, one does. That of a user who is gone meanwhile is not kept.
 func (j *Journal) store(ctx context.Context, n note) {
+	if slices.Contains(*j.gone.Load(), n.user) {
+		return
+	}
 	c := n.call
 	value, err := json.Marshal(wire.MissedCall{Number: c.Number, Line: c.Line, Queue: c.Queue, Reason: c.Reason, By: c.By, Rang: c.Began, Ended: n.over})
 	if err != nil {
@@ -201,21 +215,37 @@ func (j *Journal) Page(ctx context.Context, u wire.User, seen uint64) (page wire
 	return page, err
 }
 
-// ForgetUsers forgets all calls of users who are gone, once as long as they are among
-// them. One goroutine at a time may call it.
-func (j *Journal) ForgetUsers(ctx context.Context, gone []wire.User) (err error) {
+// ForgetUsers has Run forget all calls of users who are gone, and keep none. It never
+// blocks.
+func (j *Journal) ForgetUsers(gone []wire.User) {
+	j.gone.Store(&gone)
+	wake.Up(j.more)
+}
+
+// forgetAgain is when it is tried again to forget calls that could not be.
+const forgetAgain = 5 * time.Second
+
+// forgetGone forgets the calls of users who are gone, once as long as they are among them;
+// again tells when to try it again, nil if that is not needed.
+func (j *Journal) forgetGone(ctx context.Context) (again <-chan time.Time) {
 	done := map[wire.User]bool{}
-	for _, u := range gone {
-		if !j.forgot[u] {
-			if _, one := j.forget(ctx, of(u), func(*jetstream.RawStreamMsg) bool { return true }); one != nil {
-				err = one
-				continue
-			}
+	var err error
+	for _, u := range *j.gone.Load() {
+		forgot := j.forgot[u]
+		if !forgot && err == nil { // else the others would fail too
+			_, err = j.forget(ctx, of(u), func(*jetstream.RawStreamMsg) bool { return true })
+			forgot = err == nil
 		}
-		done[u] = true
+		if forgot {
+			done[u] = true
+		}
 	}
 	j.forgot = done
-	return err
+	if err == nil || ctx.Err() != nil {
+		return nil
+	}
+	j.log.Error("missed calls of users who were removed are still there", "why", err)
+	return time.After(forgetAgain)
 }
 
 // TakeOver keeps the calls of another journal too, in which they stay.

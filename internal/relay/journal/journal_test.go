@@ -83,3 +83,45 @@ func TestWaits(t *testing.T) {
 		t.Errorf("%+v, %v", p, err)
 	}
 }
+
+// broken is a stream whose servers do not agree.
+type broken struct{ jetstream.Stream }
+
+func (broken) GetMsg(context.Context, uint64, ...jetstream.GetMsgOpt) (*jetstream.RawStreamMsg, error) {
+	return nil, context.DeadlineExceeded
+}
+
+// TestGone: the calls of a user who is gone are forgotten, later where that fails, and none
+// is kept any more; he may come back.
+func TestGone(t *testing.T) {
+	j, _ := open(t)
+	begin := time.Now()
+	missed := func(want map[wire.User]int) {
+		t.Helper()
+		for u, n := range want {
+			j.store(t.Context(), note{u, wire.Call{ID: "a", Number: "0698760001", Began: begin}, begin})
+			if p := must.Get(j.Page(t.Context(), u, 0))(t); len(p.Calls) != n {
+				t.Errorf("%s: %d calls", u, len(p.Calls))
+			}
+		}
+	}
+	missed(map[wire.User]int{"anna": 1, "bob": 1})
+	j.ForgetUsers([]wire.User{"anna"})
+	whole := j.stream
+	j.stream = broken{whole}
+	if j.forgetGone(t.Context()) == nil {
+		t.Error("it is not tried again")
+	}
+	j.stream = whole
+	if j.forgetGone(t.Context()) != nil {
+		t.Error("it is tried again")
+	}
+	missed(map[wire.User]int{"anna": 0, "bob": 1})
+	j.stream = broken{whole}
+	if j.forgetGone(t.Context()) != nil {
+		t.Error("what is forgotten is looked for again")
+	}
+	j.stream = whole
+	j.ForgetUsers(nil)
+	missed(map[wire.User]int{"anna": 1, "bob": 1})
+}

@@ -42,19 +42,15 @@ func (r *relay) answerMissed(ctx context.Context, m *nats.Msg) {
 	_ = m.Respond(page.Encode())
 }
 
-// purgeRemoved deletes the missed calls of users who were removed, and whom they may look up.
-func (r *relay) purgeRemoved(ctx context.Context, all []users.Entry) {
+// purgeRemoved has the missed calls of users who were removed deleted, and whom they may
+// look up.
+func (r *relay) purgeRemoved(all []users.Entry) {
 	var gone []wire.User
 	for _, e := range all {
 		if !e.Removed.IsZero() {
 			gone = append(gone, e.User)
 		}
 	}
-	if len(gone) == 0 {
-		return
-	}
 	r.lookups.forget(gone)
-	if err := r.journal.ForgetUsers(ctx, gone); err != nil && ctx.Err() == nil {
-		r.Log.Error("missed calls of users who were removed are still there", "why", err)
-	}
+	r.journal.ForgetUsers(gone)
 }

@@ -214,13 +214,13 @@ func (c Config) node(hosts []string, secure *tls.Config) (*node.Node, error) {
 }
 
 // setUsers takes the users as they are now.
-func (r *relay) setUsers(ctx context.Context, all []users.Entry) {
+func (r *relay) setUsers(all []users.Entry) {
 	r.table.Store(users.NewTable(all, r.Rules))
 	gone := users.Revoked(all)
 	if err := cmp.Or(r.node.Revoke(gone), r.saveRevoked(gone)); err != nil {
 		r.Log.Error("keys that hold no more could not be revoked", "why", err)
 	}
-	r.purgeRemoved(ctx, all)
+	r.purgeRemoved(all)
 }
 
 // routes are what everybody in the network can ask over HTTPS.

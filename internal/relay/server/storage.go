@@ -167,7 +167,7 @@ func (r *relay) runStorage(ctx context.Context, up func()) error {
 		group.Go(func() error { return r.journal.Run(ctx) })
 		group.Go(func() error {
 			return r.users.Load().Watch(ctx, func(all []users.Entry) {
-				r.setUsers(ctx, all)
+				r.setUsers(all)
 				r.storage.users.Store(&all)
 			})
 		})
@@ -246,7 +246,7 @@ func (r *relay) openBuckets(ctx context.Context) (jetstream.JetStream, error) {
 		return nil, err
 	}
 	r.leases = leases
-	r.setUsers(ctx, all)
+	r.setUsers(all)
 	r.bucket.Store(bucket)
 	r.users.Store(directory)
 	if r.feed == nil {
