@@ -261,3 +261,25 @@ func TestIDs(t *testing.T) {
 		t.Errorf("%d events", len(got))
 	}
 }
+
+// TestEnds: where extensions share a call's id, the end of it at one of them is that alone;
+// an end that names none, any end of another exchange's call, and one of a link that is of
+// one extension, is the end for all.
+func TestEnds(t *testing.T) {
+	o := start(t)
+	l := must.Get(take(t.Context(), o.leases, "x", "r1"))(t)
+	for _, tt := range []struct {
+		kind      string
+		link, end string // extensions
+		want      string
+	}{{registry.YeastarSocket, "", "101", "101"}, {registry.YeastarSocket, "", "", ""}, {registry.YeastarSocket, "101", "101", ""}, {registry.ARI, "", "101", ""}} {
+		var got call.Event
+		h := &leasedLink{links: New(Config{Changed: func() {}, Take: func(_ context.Context, e call.Event, _ bool) error { got = e; return nil }}),
+			of: Link{Name: "x", Kind: tt.kind, Extension: tt.link}, lease: l, on: map[string]bool{}, before: map[string]bool{}}
+		must.Do(t, h.take(call.Event{ID: "1", Extension: "101"}))
+		must.Do(t, h.take(call.Event{ID: "1", Extension: tt.end, State: call.Ended}))
+		if got.Extension != tt.want || h.on["x/1"] != (tt.want != "") {
+			t.Errorf("%+v: the end at %q", tt, got.Extension)
+		}
+	}
+}
