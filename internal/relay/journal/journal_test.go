@@ -84,6 +84,19 @@ func TestWaits(t *testing.T) {
 	}
 }
 
+// TestTakeOver: what another journal has is kept too, once, also where that was begun before.
+func TestTakeOver(t *testing.T) {
+	from, _ := open(t)
+	to, _ := open(t)
+	for _, id := range []string{"a", "b"} {
+		from.store(t.Context(), note{"anna", wire.Call{ID: id, Number: "0698760001", Began: time.Now()}, time.Now()})
+		must.Do(t, to.TakeOver(t.Context(), from.js))
+	}
+	if p := must.Get(to.Page(t.Context(), "anna", 0))(t); len(p.Calls) != 2 {
+		t.Errorf("%d calls", len(p.Calls))
+	}
+}
+
 // broken is a stream whose servers do not agree.
 type broken struct{ jetstream.Stream }
 
