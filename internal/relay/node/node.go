@@ -87,6 +87,7 @@ type Node struct {
 	mu      sync.Mutex // protects the rest
 	revoked map[string]time.Time
 	claims  *jwt.AccountClaims // with them
+	again   *time.Timer        // when they are revoked once more
 	closed  bool
 }
 
@@ -218,7 +219,10 @@ func (n *Node) Revoke(keys map[string]time.Time) error {
 	if err := n.enforce(); err != nil {
 		return err
 	}
-	time.AfterFunc(revokeAgain, func() {
+	if n.again != nil {
+		n.again.Stop()
+	}
+	n.again = time.AfterFunc(revokeAgain, func() {
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		_ = n.enforce() // as it could before
