@@ -448,7 +448,8 @@ func TestGuesses(t *testing.T) {
 	for a := range answers {
 		count[a]++
 	}
-	if count["403 <nil>"] != computers*wrongCodes || count["429 <nil>"] != computers*(each-wrongCodes) {
+	// Of a hundred that ask at once a busy server may not find out in time: then it says so.
+	if count["403 <nil>"] == 0 || count["403 <nil>"]+count["503 <nil>"] != computers*wrongCodes || count["429 <nil>"] != computers*(each-wrongCodes) {
 		t.Errorf("answers: %v", count)
 	}
 	if _, n := o.table.Load().Count(); n != 0 {
