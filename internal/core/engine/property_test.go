@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
+	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -382,7 +383,10 @@ func playStory(t *testing.T, auto bool, story []play) (wrong string, saw map[str
 // TestStories plays random stories, half of them with files that open when a call
 // is answered. One that goes wrong is made as short as it can be.
 func TestStories(t *testing.T) {
-	const stories = 10_000
+	stories := 4_000
+	if os.Getenv("SOAK") != "" {
+		stories = 100_000
+	}
 	var mu sync.Mutex
 	saw := map[string]int{}
 	workers := runtime.GOMAXPROCS(0)
