@@ -127,13 +127,13 @@ func (j *Journal) Run(ctx context.Context) error {
 	}
 	expire := time.Tick(expireEvery)
 	j.expire(ctx)
-	again := j.forgetGone(ctx)
+	wake.Up(j.more)
 	for {
 		select {
 		case <-j.more:
-			again = j.forgetGone(ctx)
-		case <-again:
-			again = j.forgetGone(ctx)
+			if j.forgetGone(ctx) != nil {
+				time.AfterFunc(forgetAgain, func() { wake.Up(j.more) })
+			}
 		case n := <-j.noted:
 			j.store(ctx, n)
 		case <-expire:
@@ -225,11 +225,9 @@ func (j *Journal) ForgetUsers(gone []wire.User) {
 // forgetAgain is when it is tried again to forget calls that could not be.
 const forgetAgain = 5 * time.Second
 
-// forgetGone forgets the calls of users who are gone, once as long as they are among them;
-// again tells when to try it again, nil if that is not needed.
-func (j *Journal) forgetGone(ctx context.Context) (again <-chan time.Time) {
+// forgetGone forgets the calls of users who are gone, once as long as they are among them.
+func (j *Journal) forgetGone(ctx context.Context) (err error) {
 	done := map[wire.User]bool{}
-	var err error
 	for _, u := range *j.gone.Load() {
 		forgot := j.forgot[u]
 		if !forgot && err == nil { // else the others would fail too
@@ -241,11 +239,10 @@ func (j *Journal) forgetGone(ctx context.Context) (again <-chan time.Time) {
 		}
 	}
 	j.forgot = done
-	if err == nil || ctx.Err() != nil {
-		return nil
+	if err != nil && ctx.Err() == nil {
+		j.log.Error("missed calls of users who were removed are still there", "why", err)
 	}
-	j.log.Error("missed calls of users who were removed are still there", "why", err)
-	return time.After(forgetAgain)
+	return err
 }
 
 // TakeOver keeps the calls of another journal too, in which they stay.

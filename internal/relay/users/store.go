@@ -198,7 +198,7 @@ func (d *Directory) watch(ctx context.Context, take func([]Entry), stopping *syn
 	defer stopping.Go(func() { _ = watch.Stop() }) // which asks a server that may be gone
 	tick := time.Tick(checkEvery)
 	all, loaded := map[string]Entry{}, false
-	seen, before := uint64(0), uint64(math.MaxUint64) // revisions
+	seen, before := uint64(0), uint64(math.MaxUint64) // revisions; there was none before
 	for {
 		var kv jetstream.KeyValueEntry
 		var open bool
