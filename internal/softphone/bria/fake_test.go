@@ -106,7 +106,7 @@ func (f *fake) question() {
 	f.t.Helper()
 	select {
 	case <-f.questions:
-	case <-time.After(linktest.Patient):
+	case <-time.After(must.Patience):
 		f.t.Fatal("nothing was asked")
 	}
 }

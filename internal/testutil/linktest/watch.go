@@ -17,6 +17,7 @@ import (
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/testutil/logtest"
+	"wiebelt/internal/testutil/must"
 )
 
 // Main is TestMain for tests that mostly wait for the other end: many run at one
@@ -30,10 +31,6 @@ func Main(m *testing.M) {
 	}
 	goleak.VerifyTestMain(m)
 }
-
-// Patient is how long a test waits for what should come; only a failing one waits
-// so long.
-const Patient = time.Minute
 
 // Watch is a link that runs, and what it tells.
 type Watch struct {
@@ -112,7 +109,7 @@ func (w *Watch) In(t testing.TB) *Watch {
 // Until waits for a phase and gives that state.
 func (w *Watch) Until(p link.Phase) link.State {
 	w.t.Helper()
-	for late := time.After(Patient); ; {
+	for late := time.After(must.Patience); ; {
 		select {
 		case s := <-w.States:
 			if s.Phase == p {
@@ -137,7 +134,7 @@ func (w *Watch) Next() call.Event {
 	select {
 	case e := <-w.Events:
 		return e
-	case <-time.After(Patient):
+	case <-time.After(must.Patience):
 		w.t.Fatal("no event came")
 	}
 	panic("unreachable")
