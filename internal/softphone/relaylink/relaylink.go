@@ -42,6 +42,7 @@ const (
 	switchPause      = 150 * time.Millisecond // before another relay is tried than the one that ended
 	maxRetryWait     = time.Second            // before another try: telephones ring
 	pingEvery        = 30 * time.Second       // and two that are not answered end the connection
+	silenceTime      = 3 * wire.StateEvery    // after which a relay that has said how it does has stopped
 )
 
 // Phone is the link to a relay. Lookup may be called from any goroutine.
@@ -55,6 +56,7 @@ type Phone struct {
 	last       string   // the address of the relay that there was a session with
 	over       []string // calls that have ended, the newest last: one relay tells of them for longer than another
 	recovering bool     // the relays have lost what they knew, and are learning it from the exchange
+	silence    time.Duration
 }
 
 // MissedSaver saves calls that rang while Wiebelt was not there. It may take long, and be
@@ -91,7 +93,7 @@ func New(a exchangelink.Account) (link.Phone, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Phone{account: a, turn: rand.IntN(1 << 20), traits: link.Traits{Source: registry.Of(registry.Relay).CallSource(server.Host()), MaxWait: maxRetryWait, RetryAfter: switchPause}}, nil
+	return &Phone{account: a, turn: rand.IntN(1 << 20), silence: silenceTime, traits: link.Traits{Source: registry.Of(registry.Relay).CallSource(server.Host()), MaxWait: maxRetryWait, RetryAfter: switchPause}}, nil
 }
 
 // Traits: the relay is the office's.
@@ -120,7 +122,7 @@ func (p *Phone) Session(ctx context.Context, r *link.Reporter) error {
 	defer p.joined.CompareAndSwap(s, nil)
 	up := false
 	late := time.NewTimer(retryPause) // until the first answer, then to renew the token
-	var recovered <-chan time.Time
+	var recovered, silent <-chan time.Time
 	var work sync.WaitGroup // no call waits for it
 	defer work.Wait()
 	ctx, end := context.WithCancel(ctx)
@@ -147,6 +149,9 @@ func (p *Phone) Session(ctx context.Context, r *link.Reporter) error {
 			p.take(r, s, m)
 		case m := <-s.said:
 			s.applyState(r, m.Data)
+			silent = time.After(p.silence)
+		case <-silent: // its computer answers for it, or it would be known by now
+			return failed(ctx, nats.ErrStaleConnection)
 		case <-s.overflow:
 			if err := s.askNow(); err != nil {
 				return failed(ctx, err)

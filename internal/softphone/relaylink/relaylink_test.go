@@ -1,6 +1,7 @@
 package relaylink
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -82,6 +83,7 @@ type desk struct {
 	kept            chan string
 	stored          atomic.Pointer[string] // what is kept of its membership
 	save            MissedSaver
+	silence         time.Duration // instead of the usual one
 }
 
 // address is where somebody joined who never did.
@@ -119,6 +121,7 @@ func (d *desk) run() {
 		Keep: func(_ context.Context, stored string) error { d.kept <- stored; return nil }}))(d.t)
 	d.phone = p.(*Phone)
 	d.phone.SaveMissed(d.save)
+	d.phone.silence = cmp.Or(d.silence, d.phone.silence)
 	d.Watch = linktest.Run(d.t, p)
 }
 
@@ -448,6 +451,19 @@ func TestCutOff(t *testing.T) {
 	if took := time.Since(began); took >= dialTime {
 		t.Errorf("connected after %v", took)
 	}
+}
+
+// TestSilent: a relay that has said how it does and then says nothing more has stopped,
+// even where its computer keeps the connection.
+func TestSilent(t *testing.T) {
+	r := newRelay(t)
+	d := newDesk(t, r)
+	d.silence = 50 * time.Millisecond
+	d.run()
+	d.Until(link.Connected)
+	must.Do(t, r.node.Conn.Publish(site.Relays(), wire.State{Relay: "r1"}.Encode()))
+	d.Until(link.Waiting)
+	d.Until(link.Connected)
 }
 
 // TestDamaged: what is stored and is no membership is said to be missing, and leads
