@@ -10,6 +10,8 @@ package links
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"log/slog"
 	"maps"
@@ -84,11 +86,11 @@ func (l *Links) States() []wire.LinkState {
 	return slices.SortedFunc(maps.Values(l.states), func(a, b wire.LinkState) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// say says how a link is doing; the same again is no news.
-func (l *Links) say(of Link, state, cause string) {
+// say says how a link is doing, and whether that is news.
+func (l *Links) say(of Link, state, cause string) (news bool) {
 	l.mu.Lock()
 	s := l.states[of.Name]
-	news := s.State != state || s.Cause != cause || s.Kind != of.Kind
+	news = s.State != state || s.Cause != cause || s.Kind != of.Kind
 	if news {
 		if s.State != state {
 			s.Since = time.Now()
@@ -99,6 +101,14 @@ func (l *Links) say(of Link, state, cause string) {
 	l.mu.Unlock()
 	if news {
 		l.Changed()
+	}
+	return news
+}
+
+// waits says that a link is ours to have and cannot be had yet, and why, once.
+func (l *Links) waits(of Link, why error) {
+	if l.say(of, link.Waiting.String(), "") {
+		l.Log.Warn("a link to an exchange waits for the relays' storage", "name", of.Name, "why", why)
 	}
 }
 
@@ -136,7 +146,10 @@ func (l *Links) Run(ctx context.Context, leases jetstream.KeyValue, sets <-chan 
 		case <-ctx.Done():
 			return ctx.Err()
 		case set := <-sets:
-			set = set[:min(len(set), wire.MaxLinks)]
+			if many := len(set) - wire.MaxLinks; many > 0 {
+				l.Log.Error("there are more links to exchanges than a relay can have", "most", wire.MaxLinks, "left out", many)
+				set = set[:wire.MaxLinks]
+			}
 			for name, r := range all {
 				if !slices.ContainsFunc(set, func(n Link) bool { return n.Name == name && n.Same == r.same }) {
 					r.end(errRemoved)
@@ -187,7 +200,7 @@ func (l *Links) runOutbound(ctx context.Context, of Link) {
 		case errors.Is(err, errHeld):
 			l.say(of, wire.LinkElsewhere, "")
 		case err != nil:
-			l.say(of, link.Waiting.String(), "")
+			l.waits(of, err)
 		default:
 			phone, err := of.Open(l.Hears) // anew: it knows of no call
 			l.runLeased(ctx, of, lease, phone, err)
@@ -222,6 +235,8 @@ func (l *Links) leaseInbound(ctx context.Context, of Link, in Inbound) {
 		}
 		if errors.Is(err, errHeld) {
 			l.say(of, wire.LinkElsewhere, "")
+		} else {
+			l.waits(of, err)
 		}
 	}
 }
@@ -235,7 +250,7 @@ func (l *Links) runLeased(ctx context.Context, of Link, lease *lease, phone link
 		standing, err = l.standing(ctx, of)
 	}
 	if err != nil {
-		l.Log.Warn("a link to an exchange", "name", of.Name, "why", err)
+		l.waits(of, err)
 		return
 	}
 	ours, end := context.WithCancel(ctx)
@@ -257,7 +272,9 @@ func (l *Links) runLeased(ctx context.Context, of Link, lease *lease, phone link
 	end()
 	work.Wait()
 	if errors.Is(context.Cause(ctx), errRemoved) {
-		h.ctx = context.WithoutCancel(ctx)
+		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), life)
+		defer cancel()
+		h.ctx = limited
 		h.end(h.on)
 		h.end(h.before)
 	}
@@ -269,9 +286,14 @@ func (l *Links) standing(ctx context.Context, of Link) ([]calls.Record, error) {
 	return l.Standing(ctx, prefix(of.Name))
 }
 
-// prefix is what the ids of a link's calls begin with.
+// prefix is what the ids of a link's calls begin with, and those of no other link.
 func prefix(name string) string {
-	return call.CleanText(strings.ReplaceAll(name, "/", "-"), call.MaxID/4) + "/"
+	p := call.CleanText(strings.ReplaceAll(name, "/", "-"), call.MaxID/4)
+	if p != name {
+		sum := sha256.Sum256([]byte(name))
+		p += "-" + hex.EncodeToString(sum[:4])
+	}
+	return p + "/"
 }
 
 // leasedLink is a link that is ours. It belongs to the goroutine of the link.
@@ -305,19 +327,25 @@ func (h *leasedLink) take(e call.Event) error {
 	if e.Extension == "" {
 		e.Extension = h.of.Extension
 	}
-	delete(h.before, e.ID)
-	if e.State == call.Ended {
-		if !registry.Of(h.of.Kind).Shared || h.of.Extension != "" {
-			e.Extension = ""
+	h.links.heard(h.of, e.At)
+	if e.State != call.Ended {
+		delete(h.before, e.ID)
+		if len(h.on) < maxCalls {
+			h.on[e.ID] = true
 		}
+		return h.pass(e)
+	}
+	if !registry.Of(h.of.Kind).Shared || h.of.Extension != "" {
+		e.Extension = ""
+	}
+	err := h.pass(e)
+	if err == nil { // or else it goes on until its link ends
+		delete(h.before, e.ID)
 		if e.Extension == "" {
 			delete(h.on, e.ID)
 		}
-	} else if len(h.on) < maxCalls {
-		h.on[e.ID] = true
 	}
-	h.links.heard(h.of, e.At)
-	return h.pass(e)
+	return err
 }
 
 func (h *leasedLink) pass(e call.Event) error {

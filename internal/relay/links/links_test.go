@@ -242,7 +242,7 @@ func TestIDs(t *testing.T) {
 	l := must.Get(take(t.Context(), o.leases, "x", "r1"))(t)
 	var got []call.Event
 	h := &leasedLink{links: New(Config{Changed: func() {}, Take: func(_ context.Context, e call.Event, _ bool) error { got = append(got, e); return nil }}), lease: l, on: map[string]bool{}, before: map[string]bool{}}
-	for _, name := range []string{"a", "a/b", strings.Repeat("n", 400)} {
+	for _, name := range []string{"a", "a/b", "a-b", strings.Repeat("n", 300) + "1", strings.Repeat("n", 300) + "2"} {
 		h.of = Link{Name: name, Extension: "7"}
 		for _, id := range []string{"1", strings.Repeat("x", call.MaxID), strings.Repeat("x", call.MaxID-1) + "y", ""} {
 			if err := h.take(call.Event{ID: id}); err != nil {
@@ -257,7 +257,7 @@ func TestIDs(t *testing.T) {
 		}
 		seen[e.ID] = true
 	}
-	if len(got) != 9 {
+	if len(got) != 15 {
 		t.Errorf("%d events", len(got))
 	}
 }
@@ -281,5 +281,25 @@ func TestEnds(t *testing.T) {
 		if got.Extension != tt.want || h.on["x/1"] != (tt.want != "") {
 			t.Errorf("%+v: the end at %q", tt, got.Extension)
 		}
+	}
+}
+
+// TestEndNotTaken: a call whose end could not be passed on, as its link is being removed,
+// is among those that end with it.
+func TestEndNotTaken(t *testing.T) {
+	o := start(t)
+	l := must.Get(take(t.Context(), o.leases, "x", "r1"))(t)
+	var why error
+	h := &leasedLink{links: New(Config{Changed: func() {}, Take: func(context.Context, call.Event, bool) error { return why }}),
+		of: Link{Name: "x"}, lease: l, on: map[string]bool{}, before: map[string]bool{"x/2": true}}
+	must.Do(t, h.take(call.Event{ID: "1"}))
+	why = context.Canceled
+	for _, id := range []string{"1", "2"} {
+		if err := h.take(call.Event{ID: id, State: call.Ended}); !errors.Is(err, why) {
+			t.Error(err)
+		}
+	}
+	if !h.on["x/1"] || !h.before["x/2"] {
+		t.Errorf("forgotten: %v, %v", h.on, h.before)
 	}
 }
