@@ -71,8 +71,8 @@ type Config struct {
 	// Name is what the settings call this link, for the log.
 	Name string
 	// Take hands an event to the tracker and should return at once. An error
-	// means that the event was not taken; it is counted and not sent again,
-	// since the call goes on meanwhile.
+	// means that the event was not taken; it is not sent again, since the call
+	// goes on meanwhile.
 	Take func(call.Event) error
 	// Gone, if set, is told when the connection has ended: what it reported may
 	// not be reported as over any more.
@@ -81,8 +81,8 @@ type Config struct {
 	// Run's goroutine.
 	State func(State)
 	// Wake, if set, tells that the computer has slept, or that a secret is another
-	// one: a link that waits tries
-	// at once, one to another computer connects anew, any other stays.
+	// one: a link that waits tries at once, one to another computer connects anew,
+	// any other stays.
 	Wake <-chan struct{}
 	Log  *slog.Logger // nil: silent
 }
@@ -92,7 +92,7 @@ type Phase uint8
 
 // The phases of a link.
 const (
-	Connecting Phase = iota // not tried yet, or trying now for the first time
+	Connecting Phase = iota // not tried yet, or for the first time since the computer woke
 	Connected
 	Waiting // not connected; tries again at State.Retry
 	Kicked  // another program took our place; tries again at State.Retry

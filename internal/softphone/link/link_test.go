@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -215,6 +217,19 @@ func TestCallsAreBounded(t *testing.T) {
 	}
 	if len(l.rep.Calls()) != maxCalls {
 		t.Errorf("%d calls remembered", len(l.rep.Calls()))
+	}
+}
+
+// Events that nobody takes are logged once, until one is taken.
+func TestUntakenIsLoggedOnce(t *testing.T) {
+	var log strings.Builder
+	var why error
+	l := newLink(Config{Take: func(call.Event) error { return why }, Log: slog.New(slog.NewTextHandler(&log, nil))}, &script{})
+	for _, why = range []error{io.EOF, io.EOF, nil, io.EOF, io.EOF} {
+		l.rep.Report(call.Event{ID: "1"})
+	}
+	if n := strings.Count(log.String(), "was not taken"); n != 2 {
+		t.Errorf("%d warnings", n)
 	}
 }
 

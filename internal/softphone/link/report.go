@@ -31,6 +31,7 @@ type Reporter struct {
 	up         bool
 	since      time.Time // of up
 	unreadable int       // messages of this connection that could not be read
+	untaken    bool      // the last event was not taken
 }
 
 // Up tells that the connection stands and events can come.
@@ -98,10 +99,14 @@ func (r *Reporter) Pass(e call.Event) {
 	r.emit(e.Clean())
 }
 
+// emit hands an event over. Of several that are not taken one after another the first
+// is logged.
 func (r *Reporter) emit(e call.Event) {
-	if err := r.l.cfg.Take(e); err != nil {
+	err := r.l.cfg.Take(e)
+	if err != nil && !r.untaken {
 		r.l.cfg.Log.Warn("softphone event was not taken", "name", r.l.cfg.Name, "state", e.State.String())
 	}
+	r.untaken = err != nil
 }
 
 // Known gives what was reported last of a call that is not over.
