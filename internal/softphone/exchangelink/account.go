@@ -32,8 +32,9 @@ type Account struct {
 	// place of Extension. Events then name the extension. It is asked at each event,
 	// on the session's goroutine.
 	Hears func(extension string) bool
-	// Client is under what name an exchange knows us that serves one program for each;
-	// "" is one for each user and computer.
+	// Client is the name of a program that hears the exchange for a whole office. An
+	// exchange that serves one program for each name knows it by that; "" is a name for
+	// each user and computer.
 	Client string
 	Net    Options
 }
@@ -117,8 +118,9 @@ func (a Account) Password(ctx context.Context, what string) (string, error) {
 	return secret, nil
 }
 
-// ClientName is another one for each client, mostly each user and computer, and says
-// nothing of either: some exchanges serve one program for each name.
+// ClientName is the name under which an exchange knows a program, if it serves one for
+// each name: that of client, or else one for each user and computer. It tells nothing of
+// them.
 func ClientName(client string) string {
 	host, _ := os.Hostname()
 	who := host

@@ -8,7 +8,7 @@
 // went wrong in our own words: what the other side says could be anything, a
 // caller's number or our own secret included.
 //
-// Goroutines: a Socket has two, which Close waits for, and Renew one.
+// Goroutines: a Socket has two and a Stream one, which Close waits for, and Renew one.
 package exchangelink
 
 import (
@@ -126,7 +126,7 @@ func loopback(host string) bool {
 	return err == nil && a.Unmap().IsLoopback()
 }
 
-// Host is the server's host and port, as a person gave it.
+// Host is the server's host, in small letters, and its port if one was given.
 func (s *Server) Host() string { return s.base.Host }
 
 // Sibling is the same host at another port, by TLS if the server itself is.

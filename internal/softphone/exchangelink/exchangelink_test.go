@@ -332,6 +332,39 @@ func TestDeadPeer(t *testing.T) {
 	done.Wait()
 }
 
+// TestAlive: of two who ask at once whether the other end is there, both hear of the
+// one pong that may stand for two pings.
+func TestAlive(t *testing.T) {
+	s, done := talk(t, Options{}, func(c *websocket.Conn) {
+		pings := 0
+		c.SetPingHandler(func(d string) error {
+			if pings++; pings < 2 {
+				return nil
+			}
+			return c.WriteControl(websocket.PongMessage, []byte(d), time.Now().Add(time.Second))
+		})
+		c.ReadMessage()
+	})
+	k, _, err := s.Dial(t.Context(), "/", nil)
+	must.Do(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), patient)
+	defer cancel()
+	var asking sync.WaitGroup
+	for range 2 {
+		asking.Go(func() {
+			if !k.Answers(ctx) {
+				t.Error("it does not answer")
+			}
+		})
+	}
+	asking.Wait()
+	k.Close()
+	done.Wait()
+	if k.Answers(t.Context()) {
+		t.Error("a closed one answers")
+	}
+}
+
 // TestUntakenStream: what comes while nobody takes it ends no stream; silence does.
 func TestUntakenStream(t *testing.T) {
 	const silence, parts = 200 * time.Millisecond, 2 * queued

@@ -18,10 +18,10 @@ const (
 	maxLegs     = 64               // of one call
 )
 
-// Legs are the calls of an extension, or of many. What rings on several devices of one at once is
-// several legs to the exchange, and one call to a person: it is reported once,
-// under the first leg's id, is answered when one leg is, and over when that one
-// or the last one is. The zero value has no calls. It belongs to the session's
+// Legs are the calls of an extension, or of many. What rings on several devices of an
+// extension at once is several legs to the exchange, and one call to a person: it is
+// reported once, under the first leg's id, is answered when one leg is, and over when
+// that one or the last one is. The zero value has no calls. It belongs to the session's
 // goroutine and lives as long as the link.
 type Legs struct {
 	calls []*joined // oldest first
@@ -62,9 +62,9 @@ func (l *Legs) All() (legs []string) {
 	return legs
 }
 
-// Take reports what a leg tells. id is the leg's at the exchange, as is the one
-// under which its call is reported if the exchange uses leg again. same is asked
-// whether the leg is of one call with another one, of which all else agrees.
+// Take reports what a leg tells. id is what its call is reported as: it differs from leg
+// where the exchange uses ids of legs again. same, if there is one, is asked whether leg
+// and another one, with the same caller and extension, are one call.
 func (l *Legs) Take(r *link.Reporter, leg, id string, e call.Event, same func(other string) bool) {
 	c := l.find(leg)
 	if c == nil {

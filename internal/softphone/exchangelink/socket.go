@@ -37,7 +37,8 @@ type Socket struct {
 	server  *Server
 	conn    *websocket.Conn
 	in      chan []byte
-	pongs   chan struct{}
+	mu      sync.Mutex    // protects news
+	news    chan struct{} // closed when the next frame comes
 	ended   chan struct{} // nobody reads any more
 	closing chan struct{}
 	stop    func() bool
@@ -72,8 +73,8 @@ func (s *Server) Dial(ctx context.Context, path string, h http.Header, protocols
 }
 
 // Accept makes a socket of a request with which an exchange comes by itself; name is
-// what errors call it. It ends with ctx. Of a request that is none the error was
-// answered.
+// what errors call it. It ends with ctx. A request that is not for a WebSocket has been
+// answered when the error comes.
 func Accept(ctx context.Context, w http.ResponseWriter, r *http.Request, name string, o Options, protocols ...string) (*Socket, error) {
 	o.fill()
 	s := &Server{base: &url.URL{Host: name}, opts: o}
@@ -87,16 +88,10 @@ func Accept(ctx context.Context, w http.ResponseWriter, r *http.Request, name st
 
 // socket begins to read a connection, of which no message may be longer than most.
 func (s *Server) socket(ctx context.Context, conn *websocket.Conn, most int64) *Socket {
-	k := &Socket{server: s, conn: conn, in: make(chan []byte, queued), pongs: make(chan struct{}, 1), ended: make(chan struct{}), closing: make(chan struct{})}
+	k := &Socket{server: s, conn: conn, in: make(chan []byte, queued), news: make(chan struct{}), ended: make(chan struct{}), closing: make(chan struct{})}
 	k.stop = context.AfterFunc(ctx, func() { conn.Close() })
 	conn.SetReadLimit(most)
-	conn.SetPongHandler(func(string) error {
-		select {
-		case k.pongs <- struct{}{}:
-		default:
-		}
-		return k.alive()
-	})
+	conn.SetPongHandler(func(string) error { return k.alive() })
 	conn.SetPingHandler(func(data string) error {
 		_ = conn.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(writeTime))
 		return k.alive()
@@ -109,13 +104,12 @@ func (s *Server) socket(ctx context.Context, conn *websocket.Conn, most int64) *
 // Answers asks whether the other end is there, and waits for that until ctx ends. Any
 // goroutine may ask.
 func (k *Socket) Answers(ctx context.Context) bool {
-	select {
-	case <-k.pongs:
-	default:
-	}
+	k.mu.Lock()
+	news := k.news
+	k.mu.Unlock()
 	_ = k.conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(writeTime))
 	select {
-	case <-k.pongs:
+	case <-news:
 		return true
 	case <-k.ended:
 	case <-ctx.Done():
@@ -126,7 +120,12 @@ func (k *Socket) Answers(ctx context.Context) bool {
 // Server is the other end.
 func (k *Socket) Server() *Server { return k.server }
 
+// alive notes that a frame has come.
 func (k *Socket) alive() error {
+	k.mu.Lock()
+	close(k.news)
+	k.news = make(chan struct{})
+	k.mu.Unlock()
 	return k.conn.SetReadDeadline(time.Now().Add(k.server.opts.Silence))
 }
 

@@ -22,18 +22,18 @@ type Stream struct {
 	// Cookies are those that it wants back, as the header Cookie has them.
 	Cookies string
 
-	server *Server // as it was asked
-	in     chan []byte
-	on     context.Context // ends with the stream
-	end    context.CancelCauseFunc
-	task   sync.WaitGroup
-	err    error // why the reader ended; read it after in is closed
+	asked *Server // under the name of all of them
+	in    chan []byte
+	on    context.Context // ends with the stream
+	end   context.CancelCauseFunc
+	task  sync.WaitGroup
+	err   error // why the reader ended; read it after in is closed
 }
 
 // Stream makes a request and gives the parts into which split cuts its answer. A server
 // that refuses gives its status and no stream and no error. The stream ends with ctx.
 func (s *Server) Stream(ctx context.Context, method, path string, h http.Header, body []byte, split bufio.SplitFunc) (k *Stream, status int, err error) {
-	k = &Stream{server: s, in: make(chan []byte, queued)}
+	k = &Stream{asked: s, in: make(chan []byte, queued)}
 	on, end := context.WithCancelCause(ctx)
 	var at string
 	traced := httptrace.WithClientTrace(on, &httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) { at = c.Conn.RemoteAddr().String() }})
@@ -64,9 +64,9 @@ func (s *Server) Stream(ctx context.Context, method, path string, h http.Header,
 func (k *Stream) read(ctx context.Context, body io.ReadCloser, split bufio.SplitFunc) {
 	defer close(k.in)
 	defer body.Close()
-	silent := time.AfterFunc(k.server.opts.Silence, func() { k.end(os.ErrDeadlineExceeded) })
+	silent := time.AfterFunc(k.asked.opts.Silence, func() { k.end(os.ErrDeadlineExceeded) })
 	defer silent.Stop()
-	parts := bufio.NewScanner(heard{body, func() { silent.Reset(k.server.opts.Silence) }})
+	parts := bufio.NewScanner(heard{body, func() { silent.Reset(k.asked.opts.Silence) }})
 	parts.Buffer(nil, maxMessage)
 	parts.Split(split)
 	for parts.Scan() {
@@ -75,15 +75,15 @@ func (k *Stream) read(ctx context.Context, body io.ReadCloser, split bufio.Split
 		case k.in <- bytes.Clone(parts.Bytes()):
 		case <-k.on.Done():
 		}
-		silent.Reset(k.server.opts.Silence)
+		silent.Reset(k.asked.opts.Silence)
 	}
 	switch err := parts.Err(); {
 	case k.Silent():
-		k.err = k.server.broke(ctx, os.ErrDeadlineExceeded)
+		k.err = k.asked.broke(ctx, os.ErrDeadlineExceeded)
 	case errors.Is(err, bufio.ErrTooLong):
-		k.err = k.server.broke(ctx, errLarge)
+		k.err = k.asked.broke(ctx, errLarge)
 	default:
-		k.err = k.server.broke(ctx, errors.Join(io.ErrUnexpectedEOF, err)) // it should not have ended
+		k.err = k.asked.broke(ctx, errors.Join(io.ErrUnexpectedEOF, err)) // it should not have ended
 	}
 }
 
