@@ -2,6 +2,7 @@ package resident
 
 import (
 	"context"
+	"errors"
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/phone"
@@ -11,7 +12,7 @@ import (
 )
 
 // saveMissed writes calls to the history that rang while Wiebelt was not running. The
-// relay forgets them after that.
+// relay forgets them after that, and keeps them while there is no history.
 func (r *Resident) saveMissed(ctx context.Context, all []wire.MissedCall) error {
 	rules := r.rules(r.set())
 	var entries []history.Entry
@@ -30,7 +31,10 @@ func (r *Resident) saveMissed(ctx context.Context, all []wire.MissedCall) error 
 		entries = append(entries, e)
 	}
 	err := r.store.PutMissed(ctx, entries)
-	if err != nil {
+	switch {
+	case errors.Is(err, history.ErrOff):
+		return err
+	case err != nil:
 		r.o.Log.Warn("missed calls are not in the history yet", "count", len(entries), "why", err)
 		return err
 	}

@@ -244,6 +244,9 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 			r.o.Ready(ctx, port, tokens, r.hubMended)
 		})
 	}
+	if r.o.Demo == nil {
+		r.watch(ctx, &work)
+	}
 	work.Go(func() { r.follow(ctx) })
 	if r.deliveries != nil {
 		work.Go(func() { r.deliveries.Run(ctx) })
@@ -257,7 +260,6 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 		work.Go(func() { r.audit.Run(ctx) })
 		work.Go(func() { r.watchProgram(ctx) })
 		work.Go(func() { r.readHistory(ctx) })
-		r.watch(ctx, &work)
 	}
 	work.Go(func() { _ = one.Serve(ctx, r) })
 	work.Go(func() { r.refreshLoop(ctx) })

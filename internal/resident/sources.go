@@ -21,7 +21,6 @@ import (
 	"wiebelt/internal/softphone/listener"
 	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/softphone/relaylink"
-	"wiebelt/internal/store/history"
 )
 
 // sources are those that have a life of their own: the listener and the links to
@@ -156,7 +155,7 @@ func (w *sources) dial(s *settings.Settings, phone settings.Softphone) *source {
 	if l, ok := p.(engine.Lookup); ok {
 		r.relay.link.Store(&l)
 	}
-	if l, ok := p.(interface{ SaveMissed(relaylink.MissedSaver) }); ok && s.History.Keep != string(history.KeepOff) {
+	if l, ok := p.(interface{ SaveMissed(relaylink.MissedSaver) }); ok {
 		l.SaveMissed(r.saveMissed)
 	}
 	r.facts.setLink(phone.Kind, name, health.Unwatched, link.State{})

@@ -126,6 +126,8 @@ var (
 	// purged or deleted, and writing it again would bring a forgotten person
 	// back.
 	ErrGone = errors.New("no such call in the history")
+	// ErrOff says that no history is kept.
+	ErrOff = errors.New("no history is kept")
 )
 
 // Fault is what keeps calls from being written at this moment.

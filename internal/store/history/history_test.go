@@ -404,6 +404,9 @@ func TestConfigure(t *testing.T) {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("off: the file is there: %v", err)
 	}
+	if err := s.PutMissed(ctx, []Entry{{Rang: now, Number: "+31201234567"}}); !errors.Is(err, ErrOff) {
+		t.Errorf("off: whoever tells of missed calls may forget them: %v", err)
+	}
 	configure(KeepFull, 7)
 	if e, err := s.Get(ctx, put(0)); err != nil || e.Name == "" {
 		t.Fatalf("on again: %+v %v", e, err)

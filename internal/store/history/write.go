@@ -47,11 +47,13 @@ func (s *Store) Put(ctx context.Context, e Entry) (id int64, err error) {
 }
 
 // PutMissed writes calls that rang while Wiebelt was not running: all of them or, with an
-// error, none. Those that were there before it leaves alone, so that it can be told of
+// error, none; with KeepOff that is ErrOff. Those that were there before it leaves alone, so that it can be told of
 // them again: their times differ a little then.
 func (s *Store) PutMissed(ctx context.Context, all []Entry) error {
 	var last int64
+	off := true
 	err := s.write(ctx, func(tx *sql.Tx, keep Keep) error {
+		off = false
 		var fresh []Entry
 		for _, e := range all {
 			e.Kind = KindWhileOff
@@ -74,6 +76,9 @@ func (s *Store) PutMissed(ctx context.Context, all []Entry) error {
 		}
 		return nil
 	})
+	if err == nil && off {
+		return ErrOff
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last = max(s.last, last)
