@@ -219,7 +219,7 @@ func TestSettingsFit(t *testing.T) {
 			scene.do(t, b, l)
 			for _, scale := range uitest.Scales {
 				name := "settings-" + string(l) + "-" + scene.name
-				uitest.Examine(t, name, w.win, scale, []fyne.Size{{Width: 720, Height: 688}}, l.T(text.SettingsWindowTestRunning))
+				uitest.ExamineAt(t, name, w.win, scale, []fyne.Size{{Width: 720, Height: 688}}, l.T(text.SettingsWindowTestRunning))
 				if got := w.pages.MinSize().Width; got > w.scroll.Size().Width {
 					t.Errorf("%s at %v: a page is %v wide in %v", name, scale, got, w.scroll.Size().Width)
 				}

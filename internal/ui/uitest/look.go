@@ -16,7 +16,6 @@ import (
 	"fyne.io/fyne/v2/driver/software"
 	"fyne.io/fyne/v2/test"
 
-	"wiebelt/internal/text"
 	"wiebelt/internal/ui/theme"
 	"wiebelt/internal/ui/widgets"
 )
@@ -48,18 +47,17 @@ func Shot(t testing.TB, w fyne.Window, name string) {
 	}
 }
 
-// EachScale runs look in both languages and at every scale.
-func EachScale(look func(l text.Language, scale float32)) {
-	for _, l := range []text.Language{text.Dutch, text.English} {
-		for _, scale := range Scales {
-			look(l, scale)
-		}
+// Examine looks at a window at every scale, in its own size and in others.
+func Examine(t testing.TB, name string, w fyne.Window, sizes []fyne.Size, data ...string) {
+	t.Helper()
+	for _, scale := range Scales {
+		ExamineAt(t, name, w, scale, sizes, data...)
 	}
 }
 
-// Examine looks at a window at a scale, in its own size and in others: Uncut. At
-// scale 1 the smallest screen has room for it, too, and pictures of it are left.
-func Examine(t testing.TB, name string, w fyne.Window, scale float32, sizes []fyne.Size, data ...string) {
+// ExamineAt looks at a window at a scale: Uncut. At scale 1 the smallest screen has room
+// for it, too, and pictures of it are left.
+func ExamineAt(t testing.TB, name string, w fyne.Window, scale float32, sizes []fyne.Size, data ...string) {
 	t.Helper()
 	for _, size := range sizes {
 		Scaled(w, size.AddWidthHeight(1, 1), scale) // text that wraps tells its height only once it has a width

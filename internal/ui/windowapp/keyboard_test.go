@@ -21,27 +21,29 @@ func TestEscapeCloses(t *testing.T) {
 	const most = 12
 	pressed := 0
 	for _, name := range slices.Sorted(maps.Keys(openers(nil))) {
-		seen := map[string]bool{} // kinds of what Tab has come to in this window
-		for n := range most {
+		open := func() (*uitest.Harness, fyne.Window) {
 			b := allWindows(t, uitest.Greeting(text.Dutch, uitest.DemoCalls...))
 			b.Show(name)
-			w := b.Page(name).Window()
-			for range n {
-				w.Canvas().FocusNext()
-			}
-			on := w.Canvas().Focused()
+			return b, b.Page(name).Window()
+		}
+		_, first := open()
+		seen := map[string]bool{} // kinds of what Tab has come to in this window
+		for n := range most {
+			on := first.Canvas().Focused()
+			first.Canvas().FocusNext()
 			what := reflect.TypeOf(on)
-			kind := fmt.Sprint(what)
-			if seen[kind] {
-				w.Close()
+			if seen[fmt.Sprint(what)] {
 				continue
 			}
-			seen[kind] = true
+			seen[fmt.Sprint(what)] = true
 			if on != nil && !strings.Contains(what.Elem().PkgPath(), "wiebelt") {
-				w.Close()
 				continue // a list or a choice of Fyne's keeps Escape for itself
 			}
 			pressed++
+			b, w := open()
+			for range n {
+				w.Canvas().FocusNext()
+			}
 			for range 2 {
 				if b.Page(name) == nil {
 					break
@@ -58,6 +60,7 @@ func TestEscapeCloses(t *testing.T) {
 				w.Close()
 			}
 		}
+		first.Close()
 	}
 	if pressed < 15 {
 		t.Errorf("pressed in %d places only", pressed)
