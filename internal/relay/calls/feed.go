@@ -186,7 +186,7 @@ func (f *Feed) watch(ctx context.Context) error {
 
 // answer tells a user what goes on, who asked.
 func (f *Feed) answer(m *nats.Msg) {
-	if u, err := wire.UserOf(m.Subject); err == nil {
+	if u, err := wire.Asker(m.Subject, m.Reply); err == nil {
 		_ = m.Respond(f.snapshot(u, f.now()).Encode())
 	}
 }

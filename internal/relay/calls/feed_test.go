@@ -19,6 +19,7 @@ import (
 	"wiebelt/internal/relay/node"
 	"wiebelt/internal/relay/wire"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/natstest"
 )
 
 const site wire.Site = "kantoor"
@@ -86,8 +87,7 @@ func (d *desk) until(want ...string) {
 func ask(t *testing.T, c *nats.Conn, u wire.User, seen wire.Snapshot) wire.Snapshot {
 	t.Helper()
 	for {
-		m := must.Get(c.Request(site.Of(wire.Now, u), nil, time.Minute))(t)
-		s := must.Get(wire.ParseSnapshot(m.Data))(t)
+		s := must.Get(wire.ParseSnapshot(must.Get(natstest.Ask(c, site.Of(wire.Now, u), nil))(t)))(t)
 		if s.Compare(seen) >= 0 {
 			return s
 		}

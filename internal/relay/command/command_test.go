@@ -19,7 +19,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/alecthomas/kong"
 	"github.com/nats-io/nats.go"
@@ -36,6 +35,7 @@ import (
 	"wiebelt/internal/softphone/relaylink"
 	"wiebelt/internal/testutil/linktest"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/natstest"
 	"wiebelt/internal/text"
 )
 
@@ -540,8 +540,7 @@ func TestForget(t *testing.T) {
 	defer conn.Close()
 	kept := func() int {
 		t.Helper()
-		b := must.Get(conn.Request(f.Keys.Site.Of(wire.Journal, "anna"), []byte("{}"), time.Minute))(t)
-		a := must.Get(wire.ParseJournalAnswer(b.Data))(t)
+		a := must.Get(wire.ParseJournalAnswer(must.Get(natstest.Ask(conn, f.Keys.Site.Of(wire.Journal, "anna"), []byte("{}")))(t)))(t)
 		return len(a.Calls)
 	}
 	for i, number := range []string{"0470123451", "0470123452", "0470123452", "0470123453"} {

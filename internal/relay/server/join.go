@@ -81,7 +81,7 @@ func (r *relay) urls() (all []string) {
 // renew gives a user a token that lasts longer.
 func (r *relay) renew(m *nats.Msg) {
 	var asked wire.RenewRequest
-	u, err := wire.UserOf(m.Subject)
+	u, err := wire.Asker(m.Subject, m.Reply)
 	if err != nil || len(m.Data) > wire.MaxRequest || json.Unmarshal(m.Data, &asked) != nil {
 		return
 	}

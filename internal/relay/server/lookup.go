@@ -156,7 +156,7 @@ func (l *lookups) may(ctx context.Context, u wire.User, n phone.Number) bool {
 
 // asked answers a user; the subject says who that is.
 func (l *lookups) asked(ctx context.Context, m *nats.Msg) {
-	u, err := wire.UserOf(m.Subject)
+	u, err := wire.Asker(m.Subject, m.Reply)
 	var q wire.LookupRequest
 	if err != nil || !l.knows(u) || len(m.Data) > wire.MaxRequest || json.Unmarshal(m.Data, &q) != nil {
 		return

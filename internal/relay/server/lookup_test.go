@@ -23,6 +23,7 @@ import (
 	"wiebelt/internal/relay/wire"
 	"wiebelt/internal/testutil/logtest"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/natstest"
 )
 
 // theHub is a hub that knows one caller, and a client of it.
@@ -40,12 +41,12 @@ func theHub(t *testing.T) (*localhub.Hub, *hub.Client) {
 // ask looks a number up as a user.
 func (o *office) ask(u wire.User, number string) wire.LookupAnswer {
 	b, _ := json.Marshal(wire.LookupRequest{Number: number})
-	m, err := o.node.Conn.Request(o.Keys.Site.Of(wire.Lookup, u), b, time.Minute)
+	b, err := natstest.Ask(o.node.Conn, o.Keys.Site.Of(wire.Lookup, u), b)
 	if err != nil {
 		o.t.Error(err)
 		return wire.LookupAnswer{}
 	}
-	a, err := wire.ParseLookupAnswer(m.Data)
+	a, err := wire.ParseLookupAnswer(b)
 	if err != nil {
 		o.t.Error(err)
 	}
@@ -198,7 +199,7 @@ func TestAskedTwice(t *testing.T) {
 		c.Hub, c.Settings.Lookup.Manual, c.Log = h, true, slog.New(slog.NewTextHandler(log, nil))
 	})
 	o.add(users.Entry{User: "anna"})
-	inbox := o.node.Conn.NewInbox()
+	inbox := wire.Inbox("anna") + ".twice"
 	for range 3 {
 		must.Do(t, o.node.Conn.PublishRequest(o.Keys.Site.Of(wire.Lookup, "anna"), inbox, []byte(`{"number":"0698760011"}`)))
 	}

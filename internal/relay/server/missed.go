@@ -24,7 +24,7 @@ func (r *relay) storeMissed(u wire.User, c wire.Call, over time.Time) {
 // answerMissed answers a user who asks for the calls that he missed; the subject says who
 // that is. He may look those numbers up.
 func (r *relay) answerMissed(ctx context.Context, m *nats.Msg) {
-	u, err := wire.UserOf(m.Subject)
+	u, err := wire.Asker(m.Subject, m.Reply)
 	var q wire.JournalRequest
 	if err != nil || !r.table.Load().Knows(u) || len(m.Data) > wire.MaxRequest || json.Unmarshal(m.Data, &q) != nil {
 		return

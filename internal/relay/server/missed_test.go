@@ -16,6 +16,7 @@ import (
 	"wiebelt/internal/relay/users"
 	"wiebelt/internal/relay/wire"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/natstest"
 )
 
 // missedCalls asks for the calls that a user has missed, page after page, and says
@@ -24,8 +25,7 @@ func (o *office) missedCalls(u wire.User, pages int) (all []wire.MissedCall, see
 	o.t.Helper()
 	for range pages {
 		b, _ := json.Marshal(wire.JournalRequest{Seen: seen})
-		m := must.Get(o.node.Conn.Request(o.Keys.Site.Of(wire.Journal, u), b, time.Minute))(o.t)
-		a := must.Get(wire.ParseJournalAnswer(m.Data))(o.t)
+		a := must.Get(wire.ParseJournalAnswer(must.Get(natstest.Ask(o.node.Conn, o.Keys.Site.Of(wire.Journal, u), b))(o.t)))(o.t)
 		all, seen = append(all, a.Calls...), a.Seen
 	}
 	return all, seen

@@ -37,6 +37,7 @@ import (
 	"wiebelt/internal/softphone/webhook"
 	"wiebelt/internal/testutil/linktest"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/natstest"
 	"wiebelt/internal/text"
 )
 
@@ -367,6 +368,26 @@ func TestRemoved(t *testing.T) {
 	}
 }
 
+// TestAnswersTheAsker: whoever asks chooses where the answer goes, and a relay may publish
+// everywhere: nothing goes elsewhere than to his own inbox.
+func TestAnswersTheAsker(t *testing.T) {
+	o := start(t)
+	o.add(users.Entry{User: "anna"})
+	elsewhere := make(chan *nats.Msg, 64)
+	for _, to := range []string{o.Keys.Site.Of(wire.Calls, "bob"), "$KV.users.bob", "$JS.API.STREAM.DELETE.KV_users", wire.Inbox("bob") + ".x", wire.Inbox("anna"), wire.Inbox("anna.b") + ".x"} {
+		must.Get(o.node.Conn.ChanSubscribe(to, elsewhere))(t)
+		for _, topic := range wire.Topics[1:] {
+			must.Do(t, o.node.Conn.PublishRequest(o.Keys.Site.Of(topic, "anna"), to, []byte(`{"number":"0698760011"}`)))
+		}
+	}
+	for _, topic := range wire.Topics[1:] { // which are answered after those before
+		must.Get(natstest.Ask(o.node.Conn, o.Keys.Site.Of(topic, "anna"), []byte(`{"number":"0698760011"}`)))(t)
+	}
+	if n := len(elsewhere); n > 0 {
+		t.Errorf("%d answers went elsewhere, one to %s", n, (<-elsewhere).Subject)
+	}
+}
+
 // TestRenew: a user gets a token for his own computers alone.
 func TestRenew(t *testing.T) {
 	o := start(t)
@@ -375,9 +396,8 @@ func TestRenew(t *testing.T) {
 	ask := func(u wire.User, key string) wire.Renewed {
 		t.Helper()
 		b, _ := json.Marshal(wire.RenewRequest{Key: key})
-		m := must.Get(o.node.Conn.Request(o.Keys.Site.Of(wire.Renew, u), b, time.Minute))(t)
 		var r wire.Renewed
-		must.Do(t, json.Unmarshal(m.Data, &r))
+		must.Do(t, json.Unmarshal(must.Get(natstest.Ask(o.node.Conn, o.Keys.Site.Of(wire.Renew, u), b))(t), &r))
 		return r
 	}
 	anna, bob := o.key("anna"), o.key("bob")

@@ -74,6 +74,17 @@ func UserOf(subject string) (User, error) {
 	return ParseUser(strings.ReplaceAll(token, "=", "."))
 }
 
+// Asker gives the user who asks on a subject. The server lets nobody ask on another's, but
+// anybody name any subject for the answer, and a relay may publish on all of them: only
+// what goes to an inbox of the asker is answered.
+func Asker(subject, answerTo string) (User, error) {
+	u, err := UserOf(subject)
+	if err == nil && !strings.HasPrefix(answerTo, Inbox(u)+".") {
+		err = errMessage
+	}
+	return u, err
+}
+
 // Topic is what a subject is about.
 type Topic string
 
