@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"maps"
 	"net"
 	"net/http"
@@ -316,6 +317,34 @@ func TestHub(t *testing.T) {
 	if out := o.must("status"); !strings.Contains(out, "has not been asked yet") || strings.Contains(out, "canary") {
 		t.Errorf("%s", out)
 	}
+}
+
+// TestHubKept: while another setting is wrong the relay goes on with the hub that it had,
+// and its client lives.
+func TestHubKept(t *testing.T) {
+	o := newOffice(t)
+	f := &follower{env: &env{ctx: t.Context(), data: o.dir, log: slog.New(slog.DiscardHandler)}, dirs: must.Get(profile.Find(o.dir))(t), site: "kantoor"}
+	defer func() { f.client.Close() }()
+	set := func(port int) {
+		t.Helper()
+		if code, _, errOut := typing(t, "secret", "secret", "hub", "--base-url", fmt.Sprintf("http://127.0.0.1:%d", port), "--client-id", "office", "--organisation-code", "1234", "--data", o.dir); code != 0 {
+			t.Fatal(errOut)
+		}
+	}
+	set(1)
+	f.read(t.Context())
+	first := f.client
+	set(2)
+	bad := filepath.Join(o.dir, mappingsDir, "bad.toml")
+	must.Do(t, os.MkdirAll(filepath.Dir(bad), 0o700), os.WriteFile(bad, []byte("?"), 0o600))
+	if now, old := f.read(t.Context()); first == nil || f.client != first || old != nil || len(now.Wrong) != 1 {
+		t.Errorf("%p, %p in its place, %v is wrong", old, f.client, now.Wrong)
+	}
+	must.Do(t, os.Remove(bad))
+	if now, old := f.read(t.Context()); f.client == first || old != first || now.Hub != f.client {
+		t.Error("the hub that is set now is not asked")
+	}
+	first.Close()
 }
 
 // TestExchange: a relay that runs follows what is set: an exchange and its secret, its

@@ -54,21 +54,6 @@ func (o *follower) read(ctx context.Context) (now server.Office, old *hub.Client
 		o.env.log.Warn("a setting is wrong", "key", p.Key, "line", p.Line)
 		now.Wrong = append(now.Wrong, p.Key)
 	}
-	if is := fmt.Sprintf("%+v", s.Hub); is != o.hub && (len(problems) == 0 || o.hub == "") {
-		old = o.client
-		o.hub, o.client = is, nil
-		if s.Hub.BaseURL != "" {
-			client, err := o.env.hub(o.dirs, s)
-			if err != nil {
-				o.env.log.Warn("the hub's settings cannot be used", "why", err)
-				now.Wrong = append(now.Wrong, "hub")
-			}
-			o.client = client
-		}
-	}
-	if o.client != nil {
-		now.Hub = o.client
-	}
 	now.Links = o.links(ctx, s)
 	var wrong map[string]error
 	now.Webhooks, wrong = mappings(o.env.data)
@@ -76,7 +61,28 @@ func (o *follower) read(ctx context.Context) (now server.Office, old *hub.Client
 		o.env.log.Warn("a mapping of a webhook is wrong", "file", file, "why", wrong[file])
 		now.Wrong = append(now.Wrong, file)
 	}
+	// While something is wrong the relay goes on with what it had, the client included.
+	if is := fmt.Sprintf("%+v", s.Hub); is != o.hub && (len(now.Wrong) == 0 || o.hub == "") {
+		client, err := o.newClient(s)
+		if err != nil {
+			o.env.log.Warn("the hub's settings cannot be used", "why", err)
+			now.Wrong = append(now.Wrong, "hub")
+		} else {
+			old, o.hub, o.client = o.client, is, client
+		}
+	}
+	if o.client != nil {
+		now.Hub = o.client
+	}
 	return now, old
+}
+
+// newClient makes the client of a hub, nil if none is set.
+func (o *follower) newClient(s *settings.Settings) (*hub.Client, error) {
+	if s.Hub.BaseURL == "" {
+		return nil, nil
+	}
+	return o.env.hub(o.dirs, s)
 }
 
 // follow tells what is set otherwise, until ctx ends.
