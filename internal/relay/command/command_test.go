@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"crypto/tls"
 	"encoding/csv"
 	"encoding/json"
@@ -323,7 +324,7 @@ func TestHub(t *testing.T) {
 // and its client lives.
 func TestHubKept(t *testing.T) {
 	o := newOffice(t)
-	f := &follower{env: &env{ctx: t.Context(), data: o.dir, log: slog.New(slog.DiscardHandler)}, dirs: must.Get(profile.Find(o.dir))(t), site: "kantoor"}
+	f := &follower{env: &env{ctx: t.Context(), data: o.dir, log: slog.New(slog.DiscardHandler)}, dirs: must.Get(profile.Find(o.dir))(t), site: "kantoor", secrets: map[string][sha256.Size]byte{}}
 	defer func() { f.client.Close() }()
 	set := func(port int) {
 		t.Helper()

@@ -35,6 +35,8 @@ type follower struct {
 
 	hub    string // the settings of client
 	client *hub.Client
+
+	secrets map[string][sha256.Size]byte // by link, as they could be read last
 }
 
 // stamp is another one when the settings are, or the secret of a link.
@@ -117,8 +119,10 @@ func (o *follower) links(ctx context.Context, s *settings.Settings) (all []links
 		a, wrong := fromsettings.Account(o.dirs, s.Hub.SecretStore, p)
 		is := same{Softphone: p, store: s.Hub.SecretStore}
 		if wrong == nil && a.Secret != nil {
-			value, _ := a.Secret(ctx) // that there is none is the link's to say
-			is.secret = sha256.Sum256([]byte(value))
+			if value, err := a.Secret(ctx); err == nil {
+				o.secrets[p.Name] = sha256.Sum256([]byte(value)) // that there is none is the link's to say
+			}
+			is.secret = o.secrets[p.Name] // a store that fails for a moment changes no link
 		}
 		l := links.Link{Name: p.Name, Kind: p.Kind, Extension: p.Extension, Same: is}
 		if p.Extension == everybody {

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"crypto/sha256"
 	"sync"
 
 	"wiebelt/internal/config/fromsettings"
@@ -41,7 +42,7 @@ func (*runCmd) serve(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	o := &follower{env: e, dirs: dirs, site: string(f.Keys.Site)}
+	o := &follower{env: e, dirs: dirs, site: string(f.Keys.Site), secrets: map[string][sha256.Size]byte{}}
 	defer func() {
 		if o.client != nil {
 			o.client.Close()

@@ -128,7 +128,8 @@ type running struct {
 	over chan struct{}
 }
 
-// errRemoved ends a link that is not set any more: its calls end too.
+// errRemoved ends a link that is not set any more, or cannot be used as it is set now: its
+// calls end too. Those of one that is set otherwise go on, if the exchange still has them.
 var errRemoved = errors.New("the link is not set any more")
 
 // Run keeps the links that sets last told of, until ctx ends, with leases in the bucket
@@ -151,8 +152,13 @@ func (l *Links) Run(ctx context.Context, leases jetstream.KeyValue, sets <-chan 
 				set = set[:wire.MaxLinks]
 			}
 			for name, r := range all {
-				if !slices.ContainsFunc(set, func(n Link) bool { return n.Name == name && n.Same == r.same }) {
-					r.end(errRemoved)
+				i := slices.IndexFunc(set, func(n Link) bool { return n.Name == name })
+				if i < 0 || set[i].Same != r.same {
+					var why error
+					if i < 0 || l.usable(set[i]) != nil {
+						why = errRemoved
+					}
+					r.end(why)
 					<-r.over
 					delete(all, name)
 					l.mu.Lock()
@@ -183,12 +189,21 @@ func (l *Links) Run(ctx context.Context, leases jetstream.KeyValue, sets <-chan 
 	}
 }
 
+// usable gives why a link cannot be used as it is set.
+func (l *Links) usable(of Link) error {
+	if of.Accept != nil {
+		return nil
+	}
+	_, err := of.Open(l.Hears)
+	return err
+}
+
 // leaseCheckEvery is how often a relay looks whether a link is free.
 const leaseCheckEvery = 250 * time.Millisecond
 
 // runOutbound has a link whenever no other relay has it, until ctx ends.
 func (l *Links) runOutbound(ctx context.Context, of Link) {
-	if _, err := of.Open(l.Hears); err != nil {
+	if err := l.usable(of); err != nil {
 		l.Log.Error("a link to an exchange", "name", of.Name, "why", err)
 		l.say(of, wire.LinkSettings, string(cmp.Or(link.CauseOf(err), link.CauseSettings)))
 		<-ctx.Done() // until they are others

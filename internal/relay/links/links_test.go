@@ -215,8 +215,9 @@ func TestLostLease(t *testing.T) {
 	}
 }
 
-// TestSettings: links follow what is set. One that is set as before goes on; the calls
-// of one that is taken out are over; one that cannot be used says so.
+// TestSettings: links follow what is set. One that is set as before goes on; calls go on
+// where their link is set otherwise, and are over where it is taken out or cannot be used
+// any more; one that cannot be used says so.
 func TestSettings(t *testing.T) {
 	o := start(t)
 	r := o.run("r1", 0)
@@ -230,9 +231,22 @@ func TestSettings(t *testing.T) {
 	if s := r.States()[0]; s.State != "connected" || s.Since != since || s.Heard.IsZero() {
 		t.Errorf("the first one: %+v", s)
 	}
-	r.sets <- []Link{odd}
+	other := o.link()
+	other.Same = 3
+	r.sets <- []Link{other}
+	o.until("it is connected anew", func() bool { s := r.States(); return len(s) == 1 && s[0].State == "connected" && s[0].Since.After(since) })
+	o.ring("17.2", "102", true)
+	o.until("another call beside the first", o.stand("centrale/17.1 u101", "centrale/17.2 u102"))
+	other.Same, other.Open = 4, odd.Open
+	r.sets <- []Link{other}
 	o.until("one that is wrong", r.is(wire.LinkSettings))
 	o.until("no call", o.stand())
+	r.sets <- []Link{o.link()}
+	o.ring("17.3", "103", true)
+	o.until("a call anew", o.stand("centrale/17.3 u103"))
+	r.sets <- []Link{odd}
+	o.until("one that is wrong, alone", r.is(wire.LinkSettings))
+	o.until("no call at all", o.stand())
 }
 
 // TestIDs: whatever an exchange calls its calls, and a link is called, ids can be told
