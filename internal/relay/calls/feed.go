@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/relay/bucketwatch"
 	"wiebelt/internal/relay/wire"
 )
@@ -89,6 +90,7 @@ const (
 	checkEvery   = 500 * time.Millisecond
 	checkTime    = time.Second
 	electionTime = 4 * time.Second
+	watchPause   = 50 * time.Millisecond // before a bucket that cannot be watched is tried again
 )
 
 var errBehind = errors.New("the bucket of calls is not heard any more")
@@ -109,6 +111,9 @@ func (f *Feed) Run(ctx context.Context) error {
 	for {
 		err := f.watch(ctx)
 		if ctx.Err() != nil || errors.Is(err, ErrEpoch) || err != errBehind && time.Since(f.healthyAt) > electionTime {
+			return err
+		}
+		if err := wake.Pause(ctx, watchPause); err != nil {
 			return err
 		}
 	}

@@ -162,7 +162,7 @@ func (a *Authority) Server(hosts []string) *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS13, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		if held == nil || time.Until(held.Leaf.NotAfter) < renewBefore {
+		if held == nil || stale(held.Leaf, time.Now()) {
 			c, err := a.Issue(hosts, time.Now())
 			if err != nil {
 				return nil, err
@@ -171,6 +171,12 @@ func (a *Authority) Server(hosts []string) *tls.Config {
 		}
 		return held, nil
 	}}
+}
+
+// stale tells whether a certificate is to be another one: it ends soon, or a clock that was
+// ahead has made it, and it does not hold yet.
+func stale(c *x509.Certificate, now time.Time) bool {
+	return c.NotAfter.Sub(now) < renewBefore || now.Before(c.NotBefore)
 }
 
 // Cluster is how the relays of a site reach each other: both sides are certified by

@@ -113,3 +113,15 @@ func TestBadAuthorities(t *testing.T) {
 		t.Error("nothing can be trusted")
 	}
 }
+
+// TestStale: another certificate is made long before one ends, and where it does not hold
+// yet, for the clock was ahead.
+func TestStale(t *testing.T) {
+	now := time.Now()
+	a := must.Get(New("kantoor", now))(t)
+	for made, want := range map[time.Duration]bool{0: false, -relayLife: true, 48 * time.Hour: true} {
+		if c := must.Get(a.Issue([]string{"127.0.0.1"}, now.Add(made)))(t); stale(c.Leaf, now) != want {
+			t.Errorf("made after %v: want %v", made, want)
+		}
+	}
+}

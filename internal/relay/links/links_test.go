@@ -234,7 +234,10 @@ func TestSettings(t *testing.T) {
 	other := o.link()
 	other.Same = 3
 	r.sets <- []Link{other}
-	o.until("it is connected anew", func() bool { s := r.States(); return len(s) == 1 && s[0].State == "connected" && s[0].Since.After(since) })
+	o.until("it is connected anew", func() bool {
+		s := r.States()
+		return len(s) == 1 && s[0].State == "connected" && s[0].Since.After(since)
+	})
 	o.ring("17.2", "102", true)
 	o.until("another call beside the first", o.stand("centrale/17.1 u101", "centrale/17.2 u102"))
 	other.Same, other.Open = 4, odd.Open

@@ -134,7 +134,8 @@ func Start(c Config, a *credentials.Authority) (*Node, error) {
 // Elsewhere connects to servers that are somebody else's: the site has an account there.
 func Elsewhere(name string, urls []string, roots *x509.CertPool, a *credentials.Authority) (n *Node, err error) {
 	n = &Node{}
-	n.Conn, err = dial(name, a, nats.MaxReconnects(-1), nats.ReconnectWait(routePing), to(urls, roots))
+	// Servers that have just started may not know the account yet.
+	n.Conn, err = dial(name, a, nats.MaxReconnects(-1), nats.IgnoreAuthErrorAbort(), nats.ReconnectWait(routePing), to(urls, roots))
 	if err != nil {
 		return nil, fmt.Errorf("NATS: %w", err)
 	}

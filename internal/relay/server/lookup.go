@@ -192,8 +192,8 @@ func (l *lookups) answer(ctx context.Context, u wire.User, q wire.LookupRequest)
 	switch {
 	case l.hub.Load() == nil:
 		return wire.LookupAnswer{Failure: contact.NotSetUp}
-	case !l.often.try(string(u), time.Now()):
-		a.Failure = contact.HubSlow
+	case !l.often.try(string(u), time.Now()): // nor is it logged: there is no end to those
+		return wire.LookupAnswer{Failure: contact.HubSlow}
 	case !n.Lookup() || !l.may(ctx, u, n):
 		a.Failure = contact.NeverRang
 	default:

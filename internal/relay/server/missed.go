@@ -11,9 +11,6 @@ import (
 	"wiebelt/internal/relay/wire"
 )
 
-// journalTimeout is how long reading the missed calls of a user may take.
-const journalTimeout = 10 * time.Second
-
 // storeMissed stores a call that none of a user's computers heard.
 func (r *relay) storeMissed(u wire.User, c wire.Call, over time.Time) {
 	if r.table.Load().Knows(u) {
@@ -29,8 +26,6 @@ func (r *relay) answerMissed(ctx context.Context, m *nats.Msg) {
 	if err != nil || !r.table.Load().Knows(u) || len(m.Data) > wire.MaxRequest || json.Unmarshal(m.Data, &q) != nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, journalTimeout)
-	defer cancel()
 	page, err := r.journal.Page(ctx, u, q.Seen)
 	if err != nil {
 		r.Log.Warn("missed calls cannot be read", "why", err)

@@ -377,24 +377,26 @@ func (d *Directory) Join(ctx context.Context, code, publicKey string) (wire.User
 	if json.Unmarshal(entry.Value(), &i) != nil || d.now().After(i.Until) {
 		return "", ErrCode
 	}
-	switch err := d.joins.Delete(ctx, hashOf(code), jetstream.LastRevision(entry.Revision())); {
-	case errors.Is(err, jetstream.ErrKeyRevisionMismatch):
+	err = d.joins.Delete(ctx, hashOf(code), jetstream.LastRevision(entry.Revision()))
+	if errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
 		return "", ErrCode
-	case err != nil:
-		return "", err
 	}
-	err = d.change(ctx, i.User, func(e *Entry) error {
-		if !e.Person() || !e.Added.Equal(i.Added) {
-			return ErrCode
-		}
-		e.join(Key{Public: publicKey, Since: d.now()})
-		return nil
-	})
+	if err == nil {
+		err = d.change(ctx, i.User, func(e *Entry) error {
+			if !e.Person() || !e.Added.Equal(i.Added) {
+				return ErrCode
+			}
+			e.join(Key{Public: publicKey, Since: d.now()})
+			return nil
+		})
+	}
 	if err != nil && !errors.Is(err, ErrCode) { // he has not joined, and can try again
 		again, cancel := context.WithTimeout(context.WithoutCancel(ctx), restoreTime)
 		defer cancel()
 		_, e := d.joins.Create(again, hashOf(code), entry.Value())
-		err = errors.Join(err, e)
+		if !errors.Is(e, jetstream.ErrKeyExists) {
+			err = errors.Join(err, e)
+		}
 	}
 	return i.User, err
 }

@@ -149,6 +149,31 @@ func TestFailedJoin(t *testing.T) {
 	if _, err := d.Join(ctx, code, "K"); err != nil {
 		t.Error(err)
 	}
+	code = must.Get(d.Invite(ctx, "anna"))(t)
+	kept := d.joins
+	for _, applied := range []bool{true, false} {
+		d.joins = unanswered{kept, applied}
+		if _, err := d.Join(ctx, code, "L"); err == nil || errors.Is(err, ErrCode) {
+			t.Errorf("without an answer of the server: %v", err)
+		}
+	}
+	d.joins = kept
+	if _, err := d.Join(ctx, code, "L"); err != nil {
+		t.Error(err)
+	}
+}
+
+// unanswered is a bucket whose deletions have no answer, done or not.
+type unanswered struct {
+	jetstream.KeyValue
+	applied bool
+}
+
+func (u unanswered) Delete(ctx context.Context, key string, o ...jetstream.KVDeleteOpt) error {
+	if u.applied {
+		_ = u.KeyValue.Delete(ctx, key, o...)
+	}
+	return context.DeadlineExceeded
 }
 
 // TestManyComputers: of more computers than a user may have the oldest is out, and
