@@ -1,6 +1,7 @@
 package links
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -34,32 +35,48 @@ var errHeld = errors.New("the link is another relay's")
 type lease struct {
 	kv       jetstream.KeyValue
 	key      string
-	relay    []byte
+	holder   []byte
 	revision uint64
 	until    atomic.Pointer[time.Time] // by the clock that nobody sets
 	lost     atomic.Bool
 }
 
-// take takes the lease of a link that nobody has.
-func take(ctx context.Context, kv jetstream.KeyValue, link, relay string) (*lease, error) {
+// take takes the lease of a link that nobody has. What was written and had no answer, as
+// its server ended, is ours too: holder is another one for each process.
+func take(ctx context.Context, kv jetstream.KeyValue, link, holder string) (*lease, error) {
 	ctx, cancel := context.WithTimeout(ctx, renewEvery)
 	defer cancel()
 	sum := sha256.Sum256([]byte(link))
-	l := &lease{kv: kv, key: hex.EncodeToString(sum[:16]), relay: []byte(relay)}
-	if _, err := kv.Get(ctx, l.key); err == nil {
-		return nil, errHeld
-	} else if !errors.Is(err, jetstream.ErrKeyNotFound) {
-		return nil, err
-	}
+	l := &lease{kv: kv, key: hex.EncodeToString(sum[:16]), holder: []byte(holder)}
 	asked := time.Now()
-	revision, err := kv.Create(ctx, l.key, l.relay)
-	if errors.Is(err, jetstream.ErrKeyExists) {
+	revision, err := l.written(ctx)
+	switch {
+	case errors.Is(err, jetstream.ErrKeyNotFound):
+		revision, err = kv.Create(ctx, l.key, l.holder)
+	case err == nil:
+		revision, err = kv.Update(ctx, l.key, l.holder, revision)
+	}
+	switch {
+	case errors.Is(err, jetstream.ErrKeyExists), errors.Is(err, jetstream.ErrKeyRevisionMismatch):
 		return nil, errHeld
-	} else if err != nil {
+	case err != nil:
 		return nil, err
 	}
 	l.renewed(revision, asked)
 	return l, nil
+}
+
+// written gives the revision of what this process has written, errHeld where another one
+// has.
+func (l *lease) written(ctx context.Context) (uint64, error) {
+	e, err := l.kv.Get(ctx, l.key)
+	if err != nil {
+		return 0, err
+	}
+	if !bytes.Equal(e.Value(), l.holder) {
+		return 0, errHeld
+	}
+	return e.Revision(), nil
 }
 
 func (l *lease) renewed(revision uint64, asked time.Time) {
@@ -79,22 +96,26 @@ func (l *lease) ours() bool {
 
 // renew renews the lease until ctx ends or it is lost.
 func (l *lease) renew(ctx context.Context) {
-	tick := time.Tick(renewEvery)
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick:
-		}
+	for tick := time.Tick(renewEvery); ; {
 		asked := time.Now()
 		limited, cancel := context.WithDeadline(ctx, *l.until.Load())
-		revision, err := l.kv.Update(limited, l.key, l.relay, l.revision)
+		revision, err := l.kv.Update(limited, l.key, l.holder, l.revision)
+		if errors.Is(err, jetstream.ErrKeyRevisionMismatch) { // the answer of the last one was lost
+			if revision, err = l.written(limited); err == nil {
+				revision, err = l.kv.Update(limited, l.key, l.holder, revision)
+			}
+		}
 		cancel()
 		if err == nil {
 			l.renewed(revision, asked)
 		}
-		if errors.Is(err, jetstream.ErrKeyRevisionMismatch) || !l.ours() {
+		if errors.Is(err, errHeld) || errors.Is(err, jetstream.ErrKeyNotFound) || !l.ours() {
 			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick:
 		}
 	}
 }

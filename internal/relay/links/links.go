@@ -10,6 +10,7 @@ package links
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -71,13 +72,16 @@ type Config struct {
 // Links are the links of one relay. Its methods may be called from any goroutine.
 type Links struct {
 	Config
+	holder string             // of leases: another one for each process
 	leases jetstream.KeyValue // since Run
 	mu     sync.Mutex         // protects states
 	states map[string]wire.LinkState
 }
 
 // New makes the links of a relay, of which there are none yet.
-func New(c Config) *Links { return &Links{Config: c, states: map[string]wire.LinkState{}} }
+func New(c Config) *Links {
+	return &Links{Config: c, holder: c.Relay + " " + rand.Text(), states: map[string]wire.LinkState{}}
+}
 
 // States are how all links are doing, by name.
 func (l *Links) States() []wire.LinkState {
@@ -210,7 +214,7 @@ func (l *Links) runOutbound(ctx context.Context, of Link) {
 		return
 	}
 	for ctx.Err() == nil {
-		lease, err := take(ctx, l.leases, of.Name, l.Relay)
+		lease, err := take(ctx, l.leases, of.Name, l.holder)
 		switch {
 		case errors.Is(err, errHeld):
 			l.say(of, wire.LinkElsewhere, "")
@@ -243,7 +247,7 @@ func (l *Links) runInbound(ctx context.Context, of Link) {
 // away, and comes again.
 func (l *Links) leaseInbound(ctx context.Context, of Link, in Inbound) {
 	for began := time.Now(); ctx.Err() == nil && time.Since(began) < 2*life; pause(ctx) {
-		lease, err := take(ctx, l.leases, of.Name, l.Relay)
+		lease, err := take(ctx, l.leases, of.Name, l.holder)
 		if err == nil {
 			l.runLeased(ctx, of, lease, in, nil)
 			return

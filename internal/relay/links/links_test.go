@@ -215,6 +215,43 @@ func TestLostLease(t *testing.T) {
 	}
 }
 
+// unanswered is a bucket whose first update has no answer, though it is done.
+type unanswered struct {
+	jetstream.KeyValue
+	updates chan uint64
+}
+
+func (u unanswered) Update(ctx context.Context, key string, b []byte, revision uint64) (uint64, error) {
+	revision, err := u.KeyValue.Update(ctx, key, b, revision)
+	if err == nil {
+		if u.updates <- revision; len(u.updates) == 1 {
+			return 0, context.DeadlineExceeded
+		}
+	}
+	return revision, err
+}
+
+// TestUnanswered: a lease that was written without an answer is not given up, and is
+// taken by the process that has it, and by no other.
+func TestUnanswered(t *testing.T) {
+	o := start(t)
+	kv := unanswered{o.leases, make(chan uint64, 8)}
+	l := must.Get(take(t.Context(), kv, "centrale", "r1 a"))(t)
+	ctx, stop := context.WithCancel(t.Context())
+	var renewing sync.WaitGroup
+	renewing.Go(func() { l.renew(ctx) })
+	o.until("another renewal", func() bool { return len(kv.updates) == 2 })
+	stop()
+	renewing.Wait()
+	if !l.ours() {
+		t.Error("it is lost")
+	}
+	if _, err := take(t.Context(), kv, "centrale", "r1 b"); !errors.Is(err, errHeld) {
+		t.Errorf("another process: %v", err)
+	}
+	must.Get(take(t.Context(), kv, "centrale", "r1 a"))(t)
+}
+
 // TestSettings: links follow what is set. One that is set as before goes on; calls go on
 // where their link is set otherwise, and are over where it is taken out or cannot be used
 // any more; one that cannot be used says so.
