@@ -48,6 +48,7 @@ type Journal struct {
 	gone   atomic.Pointer[[]wire.User] // users, as ForgetUsers was told
 	more   chan struct{}               // there are others
 	forgot map[wire.User]bool          // those of them whose calls are forgotten; Run's
+	waits  bool                        // the last call could not be written; Run's
 }
 
 type note struct {
@@ -149,14 +150,14 @@ func (j *Journal) Run(ctx context.Context) error {
 	}
 }
 
-// How often it is tried to keep a call, for servers that choose another leader take
+// How soon it is tried again to keep a call, for servers that choose another leader take
 // seconds, and how long that goes on once Run is to end.
 const (
 	retryPause   = 250 * time.Millisecond
 	flushTimeout = 2 * time.Second
 )
 
-// store writes a call, or notes it again if that does not succeed before ctx ends. Of several
+// store writes a call, or notes it again after a while if that does not succeed. Of several
 // relays that keep one, one does. That of a user who is gone meanwhile is not kept.
 func (j *Journal) store(ctx context.Context, n note) {
 	if slices.Contains(*j.gone.Load(), n.user) {
@@ -169,15 +170,14 @@ func (j *Journal) store(ctx context.Context, n note) {
 		return
 	}
 	key := calls.Key(fmt.Sprint(c.ID, " ", c.Began.UnixNano())) // an exchange may use an id again
-	for {
-		_, err := j.js.Publish(ctx, subjectRoot+n.user.Token()+"."+key, value, jetstream.WithExpectLastSequencePerSubject(0))
-		if err == nil || stored(err) {
-			return
-		}
-		if wake.Pause(ctx, retryPause) != nil {
-			j.Note(n.user, c, n.over)
-			return
-		}
+	_, err = j.js.Publish(ctx, subjectRoot+n.user.Token()+"."+key, value, jetstream.WithExpectLastSequencePerSubject(0))
+	waits := err != nil && !stored(err)
+	if waits && !j.waits {
+		j.log.Warn("missed calls wait to be kept", "why", err)
+	}
+	if j.waits = waits; waits {
+		_ = wake.Pause(ctx, retryPause)
+		j.Note(n.user, c, n.over)
 	}
 }
 

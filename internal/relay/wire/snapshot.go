@@ -72,8 +72,9 @@ func (s Snapshot) Compare(o Snapshot) int {
 	return cmp.Or(cmp.Compare(s.Epoch, o.Epoch), cmp.Compare(s.Seq, o.Seq))
 }
 
-// Encode gives the message. Of more calls than it may hold, those that are over go
-// first, then those that began first.
+// Encode gives the message. Of more calls than it may hold, those that are over are left
+// out first, then those that ring, then those that somebody talks on; of these the ones
+// that began first.
 func (s Snapshot) Encode() []byte {
 	s.V = 1
 	s.Calls = slices.Clone(s.Calls)
@@ -84,7 +85,10 @@ func (s Snapshot) Encode() []byte {
 				return b
 			}
 		}
-		out := max(0, slices.IndexFunc(s.Calls, func(c Call) bool { return c.State == call.Ended.String() }))
+		out := slices.IndexFunc(s.Calls, func(c Call) bool { return c.State == call.Ended.String() })
+		if out < 0 {
+			out = max(0, slices.IndexFunc(s.Calls, func(c Call) bool { return c.Answered == nil }))
+		}
 		s.Calls = slices.Delete(s.Calls, out, out+1)
 	}
 }

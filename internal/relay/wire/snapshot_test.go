@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -46,8 +47,8 @@ func TestParseSnapshot(t *testing.T) {
 	}
 }
 
-// TestEncode: whatever goes on, the message has its limits, and what rings comes
-// before what is over.
+// TestEncode: whatever goes on, the message has its limits. What is over is left out before
+// what rings, and that before a call that somebody talks on.
 func TestEncode(t *testing.T) {
 	var s Snapshot
 	for i := range 60 {
@@ -67,6 +68,14 @@ func TestEncode(t *testing.T) {
 	}
 	if ringing != 20 || len(s.Calls) != 60 {
 		t.Errorf("%d of 20 that ring are left; ours are %d", ringing, len(s.Calls))
+	}
+	for i := range s.Calls {
+		s.Calls[i].State = "ringing"
+	}
+	s.Calls[0].State, s.Calls[0].Answered = "answered", &at
+	got = must.Get(ParseSnapshot(s.Encode()))(t)
+	if !slices.ContainsFunc(got.Calls, func(c Call) bool { return c.ID == s.Calls[0].ID }) {
+		t.Error("the call that somebody talks on is left out")
 	}
 }
 
