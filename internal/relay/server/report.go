@@ -81,27 +81,31 @@ type paths struct {
 	mu            sync.Mutex
 	all           []string
 	written, read time.Time
+	unreadable    bool
 }
 
 // pathsTTL is how long they are not read again: the older one ends some day.
 const pathsTTL = time.Minute
 
+// now gives the paths that count. Where they cannot be read, those that were do, and the
+// error is told once.
 func (p *paths) now(dir string) ([]string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	written, now := setup.PathsWritten(dir), time.Now()
 	if p.all == nil || !written.Equal(p.written) || now.Sub(p.read) > pathsTTL {
 		all, err := setup.Paths(dir, now)
-		if err != nil {
-			p.all = nil
-			return nil, err
+		if err == nil {
+			p.all, p.written, p.read, p.unreadable = all, written, now, false
+		} else if !p.unreadable {
+			p.unreadable = true
+			return p.all, err
 		}
-		p.all, p.written, p.read = all, written, now
 	}
 	return p.all, nil
 }
 
-// path tells whether a secret path counts. Where that cannot be read, none does.
+// path tells whether a secret path counts.
 func (r *relay) path(secret string) bool {
 	all, err := r.webhooks.paths.now(r.Dir)
 	if err != nil {

@@ -253,6 +253,11 @@ func TestPaths(t *testing.T) {
 	b := must.Get(os.ReadFile(file))(t)
 	must.Do(t, os.WriteFile(file, []byte("?"), 0o600), os.Chtimes(file, written, written))
 	has(first)
+	must.Do(t, os.Chtimes(file, written, written.Add(time.Second)))
+	if got, err := p.now(dir); err == nil || !slices.Equal(got, []string{first}) {
+		t.Errorf("%d paths, %v: what cannot be read changes nothing, and is told", len(got), err)
+	}
+	has(first)
 	must.Do(t, os.WriteFile(file, b, 0o600))
 	second := must.Get(setup.RenewPath(dir, time.Now()))(t)
 	has(second, first)

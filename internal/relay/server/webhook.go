@@ -86,7 +86,10 @@ func (h *webhooks) heard(name, kind string, at time.Time, wrong link.Cause) (new
 		s = wire.LinkState{Name: name, Kind: kind, State: wire.LinkReports, Since: at}
 	}
 	news = !known || s.Cause != string(wrong)
-	s.Heard, s.Cause = at, string(wrong)
+	if s.Cause != string(wrong) {
+		s.Cause, s.Since = string(wrong), at
+	}
+	s.Heard = at
 	h.states[name] = s
 	return news
 }
@@ -124,10 +127,12 @@ func (r *relay) webhook(w http.ResponseWriter, q *http.Request) {
 	}
 	if err != nil {
 		r.dropped.Add(1)
-		r.Log.Warn("a message of an exchange was not understood", "from", name)
 		wrong = link.CauseUnread
 	}
 	if r.webhooks.heard(name, kind, at, wrong) {
+		if wrong == link.CauseUnread {
+			r.Log.Warn("a message of an exchange was not understood", "from", name)
+		}
 		r.changed()
 	}
 	for _, one := range all {
