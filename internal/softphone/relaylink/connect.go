@@ -34,7 +34,7 @@ func (s *session) connect(ctx context.Context, joined string) (err error) {
 	o.AllowReconnect, o.Timeout, o.PingInterval, o.MaxPingsOut = false, dialTime, pingEvery, 2
 	o.UserJWT, o.SignatureCB = func() (string, error) { return s.Token, nil }, s.pair.Sign
 	o.AsyncErrorCB = func(*nats.Conn, *nats.Subscription, error) {
-		wake.Up(s.overflow)
+		wake.Up(s.stale)
 	}
 	o.Secure = !s.plain
 	if s.Conn, err = s.first(ctx, o, s.URLs); err != nil && !refused(failed(ctx, err)) && !s.plain {

@@ -20,6 +20,7 @@ import (
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/contact"
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/relay/wire"
 	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
@@ -71,16 +72,16 @@ func (p *Phone) SaveMissed(save MissedSaver) { p.saveMissed = save }
 type session struct {
 	*nats.Conn
 	membership
-	inbox    string         // where the snapshot comes that was asked for
-	heard    chan *nats.Msg // snapshots
-	asked    int            // how often that was asked again
-	knows    bool           // has taken one
-	said     chan *nats.Msg // how the relays are doing
-	relays   states
-	behind   time.Time     // since when something does not work behind them
-	overflow chan struct{} // messages were dropped, as there were too many
-	closed   chan error
-	trying   sync.WaitGroup // other relays, until another one is reached
+	inbox  string         // where the snapshot comes that was asked for
+	heard  chan *nats.Msg // snapshots
+	asked  int            // how often that was asked again
+	knows  bool           // has taken one
+	said   chan *nats.Msg // how the relays are doing
+	relays states
+	behind time.Time     // since when something does not work behind them
+	stale  chan struct{} // what is known may not hold: messages were dropped, as there were too many
+	closed chan error
+	trying sync.WaitGroup // other relays, until another one is reached
 }
 
 // New makes the phone for link.Run. The account's secret is what Join has given; the
@@ -110,7 +111,7 @@ func (p *Phone) Session(ctx context.Context, r *link.Reporter) error {
 	if err != nil {
 		return &link.Refusal{Why: "the stored membership of the relay is damaged", Cause: link.CauseNoSecret}
 	}
-	s := &session{membership: m, heard: make(chan *nats.Msg, 64), said: make(chan *nats.Msg, 16), relays: states{}, overflow: make(chan struct{}, 1), closed: make(chan error, 1)}
+	s := &session{membership: m, heard: make(chan *nats.Msg, 64), said: make(chan *nats.Msg, 16), relays: states{}, stale: make(chan struct{}, 1), closed: make(chan error, 1)}
 	defer s.trying.Wait()
 	s.URLs = p.inTurn(s.URLs)
 	if err := s.connect(ctx, p.account.Address); err != nil {
@@ -134,9 +135,7 @@ func (p *Phone) Session(ctx context.Context, r *link.Reporter) error {
 		select {
 		case <-recovered:
 			recovered = nil
-			if err := s.askNow(); err != nil {
-				return failed(ctx, err)
-			}
+			wake.Up(s.stale)
 		case m := <-s.heard:
 			if nobodyAnswers(m) {
 				return failed(ctx, nats.ErrNoResponders)
@@ -152,7 +151,7 @@ func (p *Phone) Session(ctx context.Context, r *link.Reporter) error {
 			silent = time.After(p.silence)
 		case <-silent: // its computer answers for it, or it would be known by now
 			return failed(ctx, nats.ErrStaleConnection)
-		case <-s.overflow:
+		case <-s.stale:
 			if err := s.askNow(); err != nil {
 				return failed(ctx, err)
 			}
