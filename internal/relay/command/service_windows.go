@@ -117,6 +117,9 @@ func (serviceInstallCmd) Run(e *env) error {
 	if err := s.SetRecoveryActions([]mgr.RecoveryAction{{Type: mgr.ServiceRestart, Delay: restartAfter}}, 0); err != nil {
 		return err
 	}
+	if err := s.SetRecoveryActionsOnNonCrashFailures(true); err != nil {
+		return err
+	}
 	e.say(text.RelayServiceMade, serviceName)
 	return nil
 }

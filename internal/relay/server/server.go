@@ -184,6 +184,7 @@ func run(ctx context.Context, c Config, ready func(*relay, Ready)) error {
 		ready(r, reached)
 	})
 	group.Go(func() error { return r.retryStorage(ctx, open) })
+	group.Go(func() error { return r.watchDisk(ctx) })
 	group.Go(func() error { return serve(ctx, tls.NewListener(web, secure), r.routes()) })
 	if admin != nil {
 		group.Go(func() error { return serve(ctx, admin, r.admin()) })

@@ -99,6 +99,10 @@ const (
 	diskCheckBytes = 1 << 20
 )
 
+// errDiskFreed: the NATS server of a relay of several writes nothing any more once it could
+// not, until it starts again. The service manager starts the relay.
+var errDiskFreed = errors.New("the disk was full and has free space again: the relay starts anew")
+
 // watchDisk checks that the disk has free space, and backs the users up as long as it
 // has. Calls go on where it has none.
 func (r *relay) watchDisk(ctx context.Context) error {
@@ -118,6 +122,9 @@ func (r *relay) watchDisk(ctx context.Context) error {
 		if full := err != nil; r.storage.diskFull.Swap(full) != full {
 			r.Log.Error("the free space on the disk has changed", "full", full, "why", err)
 			r.changed()
+			if !full && len(r.Settings.Cluster) > 0 {
+				return errDiskFreed
+			}
 		}
 		if err := wake.Pause(ctx, diskCheckEvery); err != nil {
 			return err
@@ -160,7 +167,6 @@ func (r *relay) runStorage(ctx context.Context, up func()) error {
 		if err != nil {
 			return err
 		}
-		group.Go(func() error { return r.watchDisk(ctx) })
 		group.Go(func() error { return watchStreams(ctx, js) })
 		r.feed.Loaded = sync.OnceFunc(up) // users ask about calls that were there before
 		group.Go(func() error { return r.feed.Run(ctx) })
