@@ -8,8 +8,10 @@
 package logfile
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -27,6 +29,8 @@ const (
 	maxFiles = 3
 	maxAge   = 14 * 24 * time.Hour
 	maxCrash = 1 << 20
+	maxFirst = 64 << 10  // of a first line
+	again    = time.Hour // until files that could not be renamed are tried again
 )
 
 // Names of the files in the profile's log folder.
@@ -43,7 +47,7 @@ type File struct {
 	mu    sync.Mutex
 	f     *os.File
 	size  int64
-	began time.Time // when the newest file was begun
+	next  time.Time // when another file is begun, however small this one is
 	level slog.LevelVar
 }
 
@@ -56,7 +60,11 @@ func open(dir, level string, now func() time.Time) (*File, error) {
 	if err := filetrust.Make(dir, filetrust.Ours); err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
-	if err := l.begin(); err != nil {
+	err := l.begin()
+	if err == nil && l.now().After(l.next) {
+		err = l.turn()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
 	l.forget()
@@ -83,7 +91,7 @@ func (l *File) Handler() slog.Handler {
 func (l *File) Write(line []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.f == nil || l.size+int64(len(line)) > l.max || l.now().Sub(l.began) > maxAge/maxFiles {
+	if l.f == nil || l.size+int64(len(line)) > l.max || l.now().After(l.next) {
 		if err := l.turn(); err != nil {
 			return 0, err
 		}
@@ -93,23 +101,28 @@ func (l *File) Write(line []byte) (int, error) {
 	return n, err
 }
 
-// turn begins a new file and lets the oldest go.
+// turn begins a new file and lets the oldest go. Where a file cannot be renamed, as
+// on Windows while another program has it open, the newest is written on.
 func (l *File) turn() error {
 	if l.f != nil {
 		_ = l.f.Close() // every line is in the system's hands already
 		l.f = nil
 	}
-	for i := maxFiles - 1; i > 0; i-- {
-		if err := os.Rename(l.path(i-1), l.path(i)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
+	refused := false
+	for i := maxFiles - 1; i > 0 && !refused; i-- {
+		err := os.Rename(l.path(i-1), l.path(i))
+		refused = err != nil && !errors.Is(err, fs.ErrNotExist)
 	}
 	l.forget()
-	return l.begin()
+	err := l.begin()
+	if refused {
+		l.size, l.next = 0, l.now().Add(again)
+	}
+	return err
 }
 
 func (l *File) begin() error {
-	f, err := filetrust.OpenFile(l.path(0), os.O_CREATE|os.O_APPEND|os.O_WRONLY, filetrust.Ours)
+	f, err := filetrust.OpenFile(l.path(0), os.O_CREATE|os.O_APPEND|os.O_RDWR, filetrust.Ours)
 	if err != nil {
 		return err
 	}
@@ -118,25 +131,49 @@ func (l *File) begin() error {
 		_ = f.Close()
 		return err
 	}
-	l.f, l.size, l.began = f, info.Size(), l.now()
+	began := l.now()
+	if info.Size() > 0 {
+		began = first(f, info)
+	}
+	l.f, l.size, l.next = f, info.Size(), began.Add(maxAge/maxFiles)
 	return nil
 }
 
-// forget removes what is too old.
+// first is the time of a file's first line; of its last where the first tells none, or
+// one of a clock that was ahead.
+func first(f io.ReaderAt, info fs.FileInfo) time.Time {
+	var line struct{ Time time.Time }
+	if json.NewDecoder(io.NewSectionReader(f, 0, maxFirst)).Decode(&line) != nil || line.Time.IsZero() || line.Time.After(info.ModTime()) {
+		return info.ModTime()
+	}
+	return line.Time
+}
+
+// forget removes what is too old. The newest file is turned before it is.
 func (l *File) forget() {
-	for i := range maxFiles {
-		p := l.path(i)
-		if i == 0 && l.f != nil {
-			continue
-		}
-		if info, err := os.Stat(p); err == nil && l.now().Sub(info.ModTime()) > maxAge {
-			_ = os.Remove(p)
+	for i := 1; i < maxFiles; i++ {
+		if began, err := begun(l.path(i)); err == nil && l.now().Sub(began) > maxAge {
+			_ = os.Remove(l.path(i))
 		}
 	}
 	crash := filepath.Join(l.dir, CrashName)
 	if info, err := os.Stat(crash); err == nil && l.now().Sub(info.ModTime()) > maxAge {
 		_ = os.Remove(crash)
 	}
+}
+
+// begun is the time of the first line of the file of that name.
+func begun(path string) (time.Time, error) {
+	f, err := filetrust.OpenFile(path, os.O_RDONLY, filetrust.Ours)
+	if err != nil {
+		return time.Time{}, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return time.Time{}, err
+	}
+	return first(f, info), nil
 }
 
 func (l *File) path(i int) string {

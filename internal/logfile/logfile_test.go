@@ -77,13 +77,22 @@ func TestNeverMoreThanThreeFiles(t *testing.T) {
 	}
 }
 
+// TestNothingOlderThanFourteenDays: of a program that goes on, and of one that is
+// started daily.
 func TestNothingOlderThanFourteenDays(t *testing.T) {
+	t.Run("on", func(t *testing.T) { nothingOlder(t, false) })
+	t.Run("daily", func(t *testing.T) { nothingOlder(t, true) })
+}
+
+func nothingOlder(t *testing.T, daily bool) {
 	dir := t.TempDir()
 	c := clocktest.New(time.Now())
 	l := must.Get(open(dir, "info", c.Now))(t)
-	defer l.Close()
-	log := slog.New(l.Handler())
-	log.Info("first")
+	defer func() { must.Do(t, l.Close()) }()
+	say := func(what string) {
+		must.Do(t, l.Handler().Handle(t.Context(), slog.NewRecord(c.Now(), slog.LevelInfo, what, 0)))
+	}
+	say("first")
 	crash := filepath.Join(dir, CrashName)
 	must.Do(t, os.WriteFile(crash, []byte("first"), 0o600), os.Chtimes(crash, c.Now(), c.Now()))
 	for day := range 20 {
@@ -95,7 +104,11 @@ func TestNothingOlderThanFourteenDays(t *testing.T) {
 		for i := range maxFiles { // files grow old with the clock of the test
 			_ = os.Chtimes(l.path(i), stamp, stamp)
 		}
-		log.Info("daily")
+		if daily {
+			must.Do(t, l.Close())
+			l = must.Get(open(dir, "info", c.Now))(t)
+		}
+		say("daily")
 	}
 	all := ""
 	for _, p := range Files(dir) {
@@ -108,6 +121,45 @@ func TestNothingOlderThanFourteenDays(t *testing.T) {
 	if strings.Count(all, "daily") < 5 {
 		t.Error("lines of yesterday are gone")
 	}
+}
+
+// TestOldLogIsTurnedAtOnce: a program that says nothing keeps nothing too old.
+func TestOldLogIsTurnedAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	c := clocktest.New(time.Now())
+	must.Do(t, os.WriteFile(filepath.Join(dir, Name), []byte(`{"time":"`+c.Now().Format(time.RFC3339)+`"}`+"\n"), 0o600))
+	c.Forward(maxAge + time.Hour)
+	l := must.Get(open(dir, "error", c.Now))(t)
+	defer l.Close()
+	if found := Files(dir); len(found) > 0 {
+		t.Error(found)
+	}
+}
+
+// TestNoLineIsLostWithoutRename: where files cannot be renamed the newest is written
+// on, and an hour later another one is begun.
+func TestNoLineIsLostWithoutRename(t *testing.T) {
+	dir := t.TempDir()
+	c := clocktest.New(time.Now())
+	l := must.Get(open(dir, "info", c.Now))(t)
+	defer l.Close()
+	must.Do(t, os.WriteFile(l.path(1), nil, 0o600), os.MkdirAll(filepath.Join(l.path(2), "in the way"), 0o700))
+	l.max = 20
+	write := func(lines, want int64) {
+		t.Helper()
+		for range lines {
+			must.Get(l.Write([]byte("123456789\n")))(t)
+		}
+		if size := must.Get(os.Stat(l.path(0)))(t).Size(); size != want {
+			t.Errorf("%d bytes, want %d", size, want)
+		}
+	}
+	write(4, 40)
+	must.Do(t, os.RemoveAll(l.path(2)))
+	l.max = maxSize
+	write(1, 50)
+	c.Forward(again + time.Second)
+	write(1, 10)
 }
 
 // TestScrub: what could tell of a person or open a door goes whole; times and the hub's
