@@ -20,7 +20,7 @@ var (
 	phones  = lazyregexp.New(`\+?\(?\d(?:[ ()/.\x{00A0}-]{0,2}\d){8,}`)
 	address = lazyregexp.New(`^\d{1,3}(?:\.\d{1,3}){3}$`)
 	random  = lazyregexp.New(`[\w+/-]{40,}={0,2}`)
-	dates   = lazyregexp.New(`^\d{4}-\d{2}-\d{2}`)
+	dates   = lazyregexp.New(`^(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])\b`)
 	stamps  = lazyregexp.New(`\b(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])[T ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-][01]\d:[0-5]\d)?(?:\b|$)`)
 	// The names of values that are secret by themselves.
 	secretName = lazyregexp.New(`(?i)(?:secret|password|passwd|passphrase|token|api[_-]?key|authorization)$`)
@@ -71,8 +71,11 @@ func Scrub(s string) string {
 
 func scrubNumbers(s string) string {
 	return phones().ReplaceAllStringFunc(s, func(m string) string {
-		if address().MatchString(m) || dates().MatchString(m) {
+		if address().MatchString(m) {
 			return m
+		}
+		if date := dates().FindString(m); date != "" {
+			return date + scrubNumbers(m[len(date):])
 		}
 		return "[number]"
 	})
