@@ -234,5 +234,5 @@ func (e *env) residentLog(d profile.Dirs, level string) (log *slog.Logger, file 
 func (e *env) logger(level string) *slog.Logger {
 	l := slog.LevelInfo
 	_ = l.UnmarshalText([]byte(level)) // a checked setting; info otherwise
-	return slog.New(slog.NewTextHandler(e.err, &slog.HandlerOptions{Level: l}))
+	return slog.New(slog.NewTextHandler(e.err, &slog.HandlerOptions{Level: l, ReplaceAttr: logfile.ScrubAttr}))
 }

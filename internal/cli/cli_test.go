@@ -220,3 +220,13 @@ func TestSourcesIn(t *testing.T) {
 	exits(t, 0, "", "settings", "--ways-in", "--profile", dir).
 		says("http://127.0.0.1:27471/v1/call/", "token.", ` --profile "`+dir+`" --state ringing -- `)
 }
+
+// TestShownLogTellsNothing: what is logged on standard error is no more than what is
+// kept on disk.
+func TestShownLogTellsNothing(t *testing.T) {
+	var said bytes.Buffer
+	(&env{err: &said}).logger("info").Info("call of 0698760011", "token", "abc")
+	if got := said.String(); !strings.HasSuffix(got, "msg=\"call of [number]\" token=[secret]\n") {
+		t.Error(got)
+	}
+}

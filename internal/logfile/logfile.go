@@ -83,7 +83,7 @@ func (l *File) SetLevel(level string) {
 
 // Handler writes to the log.
 func (l *File) Handler() slog.Handler {
-	return slog.NewJSONHandler(l, &slog.HandlerOptions{Level: &l.level, ReplaceAttr: scrubAttr})
+	return slog.NewJSONHandler(l, &slog.HandlerOptions{Level: &l.level, ReplaceAttr: ScrubAttr})
 }
 
 // Write takes one line. It is for the handler; a disk that fails loses lines and

@@ -81,8 +81,8 @@ func scrubNumbers(s string) string {
 	})
 }
 
-// scrubAttr scrubs the values of a log line that are text; the message too.
-func scrubAttr(groups []string, a slog.Attr) slog.Attr {
+// ScrubAttr scrubs the values of a log line that are text; the message too.
+func ScrubAttr(groups []string, a slog.Attr) slog.Attr {
 	if len(groups) == 0 && (a.Key == slog.TimeKey || a.Key == slog.LevelKey) {
 		return a
 	}
