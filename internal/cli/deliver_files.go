@@ -61,7 +61,7 @@ func expand(args []string) ([]string, error) {
 		if isList {
 			err = x.list(list)
 		} else {
-			err = x.one(a)
+			err = x.one(a, "*?[")
 		}
 		if err != nil {
 			return nil, err
@@ -90,9 +90,9 @@ func (x *expansion) take(path string) error {
 	return nil
 }
 
-// one is an argument or line: a file, a folder or a pattern. Shells of Windows
-// leave patterns to us.
-func (x *expansion) one(a string) error {
+// one is an argument or line: a file, a folder or, with one of the characters in
+// wild, a pattern. Shells of Windows leave patterns to us.
+func (x *expansion) one(a, wild string) error {
 	info, err := os.Stat(a)
 	switch {
 	case err == nil && info.IsDir():
@@ -103,17 +103,21 @@ func (x *expansion) one(a string) error {
 		return x.takeAll(found)
 	case err == nil:
 		return x.take(a)
-	case !strings.ContainsAny(a, "*?["):
+	case !strings.ContainsAny(a, wild):
 		return x.take(a) // told with the others that it is not there
 	}
 	found, err := filepath.Glob(a)
 	if err != nil {
 		return wrong(text.DeliveryBadPattern, a)
 	}
-	return x.takeAll(slices.DeleteFunc(found, func(path string) bool {
+	found = slices.DeleteFunc(found, func(path string) bool {
 		info, err := os.Stat(path)
 		return err == nil && info.IsDir()
-	}))
+	})
+	if len(found) == 0 {
+		return x.take(a) // told as a file is
+	}
+	return x.takeAll(found)
 }
 
 func (x *expansion) takeAll(paths []string) error {
@@ -126,7 +130,8 @@ func (x *expansion) takeAll(paths []string) error {
 }
 
 // list reads a list of files: UTF-8, with or without a mark at its beginning;
-// empty lines and those that begin with # do not count.
+// empty lines and those that begin with # do not count. Programs write it: a name
+// with [ is that name.
 func (x *expansion) list(name string) error {
 	unread := func(err error) error {
 		return fail(exitFailed, text.DeliveryBadList, name, err)
@@ -149,7 +154,11 @@ func (x *expansion) list(name string) error {
 		if !utf8.ValidString(line) || strings.ContainsRune(line, 0) {
 			return fail(exitFailed, text.DeliveryBadLine, name, n)
 		}
-		if err := x.one(line); err != nil {
+		wild := "*?"
+		if strings.Contains(line, "[") {
+			wild = ""
+		}
+		if err := x.one(line, wild); err != nil {
 			return err
 		}
 	}

@@ -161,7 +161,7 @@ func TestDeliverExitCodes(t *testing.T) {
 			t.Errorf("%s: the report says %d, %s", c.name, r.Exit, got)
 		}
 	}
-	for args, want := range map[string]int{"": 2, "--watch " + s.in + " x.zip": 2, "--max-age -4h x.zip": 2, filepath.Join(s.in, "*.xyz"): 1, "@" + filepath.Join(s.in, "no.txt"): 1,
+	for args, want := range map[string]int{"": 2, "--watch " + s.in + " x.zip": 2, "--max-age -4h x.zip": 2, t.TempDir(): 1, "@" + filepath.Join(s.in, "no.txt"): 1,
 		"--intermediary .. x.zip": 2, "--intermediary a/b x.zip": 2, "drain --for -1h": 2} {
 		if got := s.exits(want, strings.Fields(args)...); got.err == "" || got.out != "" {
 			t.Errorf("%q: %q, %q", args, got.out, got.err)
@@ -348,6 +348,7 @@ func TestExpand(t *testing.T) {
 	put(t, filepath.Join(dir, "sub", "d.zip"), []byte("x"))
 	must.Do(t, os.Symlink(filepath.Join(dir, "a.zip"), filepath.Join(dir, "sub", "link.zip")))
 	put(t, filepath.Join(dir, "list.txt"), []byte("\ufeffa.zip\r\n\r\n# of today\r\n  sub  \r\n*.ZIP\nc.txt"))
+	put(t, filepath.Join(dir, "names.txt"), []byte("[1].zip\n[a].zip\n[a]*\na?.zip\n"))
 	put(t, filepath.Join(dir, "latin.txt"), []byte("a\xe9.zip\n"))
 	put(t, filepath.Join(dir, "long.txt"), []byte(strings.Repeat("x", 10_000)))
 	for _, c := range []struct {
@@ -361,7 +362,8 @@ func TestExpand(t *testing.T) {
 		{[]string{"[1].zip"}, []string{"[1].zip"}},
 		{[]string{"sub"}, []string{"sub/d.zip"}}, // no link, that may lead anywhere
 		{[]string{"sub/[d]*"}, []string{"sub/d.zip"}},
-		{[]string{"*.none"}, nil},
+		{[]string{"*.none", "a?.zip", "s*b"}, []string{"*.none", "a?.zip", "s*b"}},
+		{[]string{"@names.txt"}, []string{"[1].zip", "[a].zip", "[a]*", "a?.zip"}},
 		{[]string{"absent.zip"}, []string{"absent.zip"}},
 		{[]string{"@latin.txt"}, []string{"error"}},
 		{[]string{"@long.txt"}, []string{"error"}},
