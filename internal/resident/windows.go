@@ -122,11 +122,14 @@ func show(ctx context.Context, cfg instance.Config, m windowapi.Show) error {
 		return err
 	}
 	defer c.Close()
+	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
 	if err := c.Send(windowapi.KindShow, m); err != nil {
 		return err
 	}
-	_, _, err = c.Receive()
-	return err
+	if _, _, err := c.Receive(); err != nil {
+		return cmp.Or(ctx.Err(), err)
+	}
+	return nil
 }
 
 // doctorFacts is what the doctor cannot see from outside.

@@ -1,6 +1,7 @@
 package callactions
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -49,12 +50,13 @@ func ask(ctx context.Context, cfg instance.Config, what windowapi.Forget) error 
 		return err
 	}
 	defer c.Close()
+	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
 	if err := c.Send(windowapi.KindForget, what); err != nil {
 		return err
 	}
 	kind, raw, err := c.Receive()
 	if err != nil {
-		return err
+		return cmp.Or(ctx.Err(), err)
 	}
 	var done windowapi.Forgotten
 	if kind != windowapi.KindForget || json.Unmarshal(raw, &done) != nil {
