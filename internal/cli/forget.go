@@ -83,16 +83,11 @@ func forgetEverything(e *env) error {
 		return err
 	}
 	defer only.Close()
-	s, _ := settings.Load(d) // before they go; what is wrong in them does not matter
-	kind := s.Hub.SecretStore
-	if kind == secret.KindMachine { // the computer's is not this user's
-		kind = secret.KindOS
+	s, _ := settings.Load(d)                     // before they go; what is wrong in them does not matter
+	if s.Hub.SecretStore == secret.KindMachine { // the computer's is not this user's
+		s.Hub.SecretStore = secret.KindOS
 	}
-	store, err := secret.Open(kind, d)
-	if err == nil {
-		err = store.Clear(e.ctx)
-	}
-	left := err != nil
+	left := (&secretRemoveCmd{}).all(e, d, s) != nil
 	if left {
 		e.say(text.AdminVault, vaultHint(secret.VaultName(d)))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -82,6 +83,19 @@ func TestForgetEverything(t *testing.T) {
 	if after := snapshot(t, home); !maps.Equal(after, before) {
 		t.Errorf("left %v of %v", after, before)
 	}
+}
+
+// TestForgetEverythingInTheVault: what the vault may have of a user is not left in
+// silence, whichever store the settings name now.
+func TestForgetEverythingInTheVault(t *testing.T) {
+	home, _ := desktop(t)
+	t.Setenv("XDG_STATE_HOME", "")
+	t.Setenv("XDG_RUNTIME_DIR", "")
+	exits(t, 0, "a secret", "provision", "--base-url", "https://hub.example", "--client-id", "a", "--secret-store", "file", "--secret-stdin")
+	silent := must.Get(net.Listen("unix", filepath.Join(home, "bus")))(t)
+	defer silent.Close()
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path="+silent.Addr().String())
+	exits(t, 1, "", "forget", "--everything").says("secret-tool clear service ")
 }
 
 // TestForgetUser: an administrator deletes another user's Wiebelt, the start at
