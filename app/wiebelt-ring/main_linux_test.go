@@ -74,6 +74,7 @@ func TestHandsOver(t *testing.T) {
 		{"", nil, []string{"open-url", "--profile", folder, "--", "wiebelt:call?number=0698760011"}, "open-url --profile " + folder + " -- wiebelt:call?number=0698760011\n", call.Event{State: call.Ringing, Number: "0698760011"}, ""},
 	}
 	t.Setenv("DISPLAY", "") // where Wiebelt cannot run
+	t.Setenv("WAYLAND_DISPLAY", "")
 	for _, c := range all {
 		if code, out := run(c.input, c.env, c.args...); code != 7 || out != c.whole {
 			t.Errorf("%v with nobody there: exit %d, %q", c.args, code, out)

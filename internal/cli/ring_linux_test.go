@@ -100,6 +100,7 @@ func TestRecipeScript(t *testing.T) {
 // and the call waits for the Wiebelt that does.
 func TestRingWithoutScreen(t *testing.T) {
 	t.Setenv("DISPLAY", "")
+	t.Setenv("WAYLAND_DISPLAY", "")
 	dir := t.TempDir()
 	for _, args := range [][]string{{"ring", "--profile", dir, "--", "0698760011"}, {"open-url", "--profile", dir, "--", "wiebelt:call?number=0698760012"}} {
 		if s := exits(t, exitNotRunning, "", args...).complains("DISPLAY").hides("069876"); s.out != "" {

@@ -64,7 +64,9 @@ type Request struct {
 var ErrNoScreen = text.Errorf(text.RingNoScreen)
 
 // Screen reports whether Wiebelt can run here.
-func Screen() bool { return runtime.GOOS != "linux" || os.Getenv("DISPLAY") != "" }
+func Screen() bool {
+	return runtime.GOOS != "linux" || os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != ""
+}
 
 // HandOver gives the call to the Wiebelt that runs and otherwise starts the whole program,
 // whose path is asked for only then, and which then takes the call. Errors are those of

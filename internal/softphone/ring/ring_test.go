@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -163,5 +164,21 @@ func TestLone(t *testing.T) {
 		if argument != c.argument || profile != c.profile || errors.Is(err, ErrLone) == c.good {
 			t.Errorf("%q: %q, %q, %v", c.args, argument, profile, err)
 		}
+	}
+}
+
+// TestScreen: Wiebelt runs on either kind of screen.
+func TestScreen(t *testing.T) {
+	t.Setenv("DISPLAY", "")
+	t.Setenv("WAYLAND_DISPLAY", "")
+	if Screen() != (runtime.GOOS != "linux") {
+		t.Error("there is a screen")
+	}
+	for _, name := range []string{"DISPLAY", "WAYLAND_DISPLAY"} {
+		t.Run(name, func(t *testing.T) {
+			if t.Setenv(name, "x"); !Screen() {
+				t.Error("there is no screen")
+			}
+		})
 	}
 }
