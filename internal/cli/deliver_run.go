@@ -37,17 +37,16 @@ func (r *delivery) send(sources []outbox.Source) error {
 		r.add(sources)
 		return r.handedOver()
 	}
-	return r.deliver(func() error {
+	return r.deliver(func(ctx context.Context) error {
 		r.add(sources)
-		return r.follow(r.e.ctx)
+		return r.follow(ctx)
 	})
 }
 
 // drain sends what waits in the outbox, until nothing does or the limit is over.
 func (r *delivery) drain(limit time.Duration) error {
 	r.started = time.Now()
-	return r.deliver(func() error {
-		ctx := r.e.ctx
+	return r.deliver(func(ctx context.Context) error {
 		if limit > 0 {
 			var end context.CancelFunc
 			ctx, end = context.WithTimeout(ctx, limit)
@@ -80,8 +79,9 @@ func (r *delivery) drain(limit time.Duration) error {
 	})
 }
 
-// deliver works at the outbox, or waits for its turn, while do runs.
-func (r *delivery) deliver(do func() error) error {
+// deliver works at the outbox, or waits for its turn, while do runs, which it ends
+// where it cannot work.
+func (r *delivery) deliver(do func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(r.e.ctx)
 	defer cancel()
 	// Who asks for a delivery may have mended what held the queue.
@@ -90,13 +90,16 @@ func (r *delivery) deliver(do func() error) error {
 	}
 	stop := make(chan struct{})
 	worked := make(chan error, 1)
-	go func() { worked <- r.b.Join(ctx, stop) }()
-	err := do()
+	go func() {
+		err := r.b.Join(ctx, stop)
+		if err != nil {
+			cancel()
+		}
+		worked <- err
+	}()
+	err := do(ctx)
 	close(stop)
-	if werr := <-worked; err == nil {
-		err = werr
-	}
-	return r.finish(err)
+	return r.finish(cmp.Or(<-worked, err))
 }
 
 // add takes the files.

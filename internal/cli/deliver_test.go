@@ -251,6 +251,19 @@ func TestDeliverDrain(t *testing.T) {
 	}
 }
 
+// TestDeliverWithoutWorker: where nothing can be sent from here nobody is waited for.
+func TestDeliverWithoutWorker(t *testing.T) {
+	s := newSender(t)
+	s.exits(6, "--no-wait", s.file("1.zip"))
+	lock := filepath.Join(s.profile, "outbox", "outbox.lock")
+	must.Do(t, os.RemoveAll(lock), os.Mkdir(lock, 0o700))
+	const why = "de schijf geeft een fout"
+	s.exits(6, s.file("2.zip")).says(" 1 in de wacht\n").complains(why)
+	if code, _, errOut := run(t, "", "deliver", "drain", "--profile", s.profile); code == 0 || !strings.Contains(errOut, why) {
+		t.Errorf("exit %d: %s", code, errOut)
+	}
+}
+
 // TestDeliverDryRun: the verdicts of a run, and nothing kept or sent.
 func TestDeliverDryRun(t *testing.T) {
 	s := newSender(t)
