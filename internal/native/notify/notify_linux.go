@@ -79,12 +79,7 @@ func (n *Notifier) run(ready chan<- struct{}) (err error) {
 		Matches: [][]dbus.MatchOption{
 			{dbus.WithMatchSender(service), dbus.WithMatchInterface(service), dbus.WithMatchObjectPath(object)},
 		},
-		Owned: func(_, owner string) { // a new service knows nothing of the old one's
-			n.mu.Lock()
-			defer n.mu.Unlock()
-			n.owner = owner
-			clear(n.ids)
-		},
+		Owned: n.owned,
 		Ready: func() { close(ready) },
 		Heard: func(s *dbus.Signal) {
 			if tag, action, ok := n.pressed(s); ok {
@@ -92,6 +87,17 @@ func (n *Notifier) run(ready chan<- struct{}) (err error) {
 			}
 		},
 	}.Run(n.ctx, n.conn)
+}
+
+// owned notes who shows notifications now. A new service knows nothing of the old one's.
+// One that Show has just had started is heard of after it has shown what it got.
+func (n *Notifier) owned(_, owner string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.owner != "" {
+		clear(n.ids)
+	}
+	n.owner = owner
 }
 
 // ask learns what the service can do; it is started if it does not run.

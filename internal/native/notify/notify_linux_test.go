@@ -165,6 +165,25 @@ func TestNotifications(t *testing.T) {
 	}
 }
 
+// TestStartedToShow: what a service is started for is not forgotten when it is heard
+// of, and is when it ends.
+func TestStartedToShow(t *testing.T) {
+	n := &Notifier{ids: map[string]uint32{}}
+	n.owned(service, ":1.1")
+	n.owned(service, "")
+	n.ids["call"] = 7 // what Show does, to whom the lock belongs meanwhile
+	n.owned(service, ":1.2")
+	if n.ids["call"] != 7 {
+		t.Error("what was shown cannot be clicked")
+	}
+	for _, next := range []string{":1.3", ""} {
+		n.ids["call"] = 8
+		if n.owned(service, next); len(n.ids) != 0 {
+			t.Errorf("now of %q: %v", next, n.ids)
+		}
+	}
+}
+
 // TestNoButtons: a service that says it has none is told of none.
 func TestNoButtons(t *testing.T) {
 	address := xtest.NoScreen(t).Bus()
