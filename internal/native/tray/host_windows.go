@@ -19,6 +19,7 @@ const iconSuffix = ".ico"
 
 var (
 	user32            = windows.NewLazySystemDLL("user32.dll")
+	procFindWindow    = user32.NewProc("FindWindowW")
 	procPeekMessage   = user32.NewProc("PeekMessageW")
 	procThreadMessage = user32.NewProc("PostThreadMessageW")
 )
@@ -26,13 +27,36 @@ var (
 // settling is how long a tray may take to appear before it is given up.
 const settling = 3 * time.Second
 
-// HasHost reports whether a tray host is there; Windows always has one.
-func HasHost(context.Context) bool { return true }
+// HasHost reports whether the taskbar is there.
+func HasHost(context.Context) bool {
+	class, err := windows.UTF16PtrFromString("Shell_TrayWnd")
+	if err != nil {
+		return false
+	}
+	h, _, _ := procFindWindow.Call(uintptr(unsafe.Pointer(class)), 0)
+	return h != 0
+}
 
-// WaitHost has nothing to wait for.
-func WaitHost(context.Context, time.Duration) bool { return true }
+// WaitHost waits until the taskbar is there, at most for d.
+func WaitHost(ctx context.Context, d time.Duration) bool {
+	ctx, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	return reachable(ctx)
+}
 
-func reachable(context.Context) bool { return true }
+// reachable waits for the taskbar, which at log-on may come later than we do: the
+// library asks for its icon once, and without a taskbar never says that it is ready.
+func reachable(ctx context.Context) bool {
+	again := time.Tick(time.Second)
+	for !HasHost(ctx) {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-again:
+		}
+	}
+	return true
+}
 
 // run gives the caller's goroutine to the system's event loop.
 func (t *Tray) run(ctx context.Context) {

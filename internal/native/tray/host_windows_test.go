@@ -1,9 +1,19 @@
 package tray
 
 import (
+	"context"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 	"unicode/utf16"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+
+	"wiebelt/internal/native/win32"
+	"wiebelt/internal/testutil/must"
 )
 
 func TestTooltipFits(t *testing.T) {
@@ -13,4 +23,50 @@ func TestTooltipFits(t *testing.T) {
 			t.Errorf("%q became %q, %d units", s, got, n)
 		}
 	}
+}
+
+// TestTaskbarComesLater: a taskbar that comes after us is waited for, on a desktop that
+// has none at first.
+func TestTaskbarComesLater(t *testing.T) {
+	const everything = 0x10000000 // GENERIC_ALL
+	name := must.Get(windows.UTF16PtrFromString("bare"))(t)
+	desktop, _, err := user32.NewProc("CreateDesktopW").Call(uintptr(unsafe.Pointer(name)), 0, 0, 0, everything, 0)
+	if desktop == 0 {
+		t.Fatal(err)
+	}
+	enter := func() {
+		runtime.LockOSThread()
+		if ok, _, err := user32.NewProc("SetThreadDesktop").Call(desktop); ok == 0 {
+			t.Error(err)
+		}
+	}
+	enter()
+	defer runtime.UnlockOSThread()
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if HasHost(ended) || reachable(ended) {
+		t.Error("there is a taskbar")
+	}
+	seen := make(chan struct{})
+	var work sync.WaitGroup
+	work.Go(func() {
+		enter()
+		defer runtime.UnlockOSThread()
+		class, err := win32.Class("Shell_TrayWnd", win32.Default)()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		h, err := win32.Create(class, "", 0, 0)
+		if err != nil {
+			t.Error(err)
+		}
+		<-seen
+		win32.Destroy(h)
+	})
+	if !WaitHost(t.Context(), time.Minute) || !HasHost(t.Context()) {
+		t.Error("the taskbar was not waited for")
+	}
+	close(seen)
+	work.Wait()
 }

@@ -91,7 +91,8 @@ func (t *Tray) Set(m Model) {
 }
 
 // Run shows the tray until ctx ends. It must be called on the main goroutine.
-// Where there is nothing that could have a tray it only waits for ctx.
+// Where there is nothing that could have a tray it only waits for ctx; on Windows it
+// waits for the taskbar too.
 func (t *Tray) Run(ctx context.Context) {
 	if ctx.Err() != nil {
 		return

@@ -1,0 +1,16 @@
+package tray
+
+import (
+	"strings"
+	"testing"
+
+	"wiebelt/internal/testutil/winetest"
+)
+
+// TestWindows runs this package's tests of Windows under wine.
+func TestWindows(t *testing.T) {
+	out, err := winetest.New(t).Command(winetest.BuildTests(t), "-test.v").CombinedOutput()
+	if err != nil || strings.Count(string(out), "--- PASS") != 2 {
+		t.Errorf("%v: %s", err, out)
+	}
+}
