@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -26,6 +27,7 @@ import (
 	"wiebelt/internal/core/displaytext"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/logfile"
+	"wiebelt/internal/native/messagebox"
 	"wiebelt/internal/softphone/ring"
 	"wiebelt/internal/text"
 )
@@ -110,7 +112,7 @@ func Main(b Build, args []string, in io.Reader, out, errOut io.Writer) int {
 		return e.finish(e.openURL(args[1:]))
 	}
 	if len(args) > 0 && args[0] == "open-file" {
-		return e.finish(e.openFile(args[1:]))
+		return e.finish(e.onScreen(e.openFile(args[1:])))
 	}
 	if len(args) > 0 {
 		switch args[0] {
@@ -182,6 +184,20 @@ func (e *env) finish(err error) int {
 		fmt.Fprintln(e.err, "wiebelt:", e.tell(err))
 	}
 	return code
+}
+
+// onScreen says what went wrong in a message of the system too, where the desktop has
+// started us and nobody reads standard error.
+func (e *env) onScreen(err error) error {
+	f, ok := e.err.(*os.File)
+	if err == nil || !ok || e.build.Console || isTerminal(f) {
+		return err
+	}
+	if info, bad := f.Stat(); bad == nil && info.Mode()&fs.ModeNamedPipe != 0 {
+		return err // a program reads it
+	}
+	_ = messagebox.Tell(e.ctx, "Wiebelt", e.tell(err)) // what nobody is told, finish says all the same
+	return err
 }
 
 // oneLine keeps an error with text from outside on its line.

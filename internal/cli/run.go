@@ -15,6 +15,14 @@ type runCmd struct {
 }
 
 func (c *runCmd) Run(e *env, d profile.Dirs) error {
+	err := c.run(e, d)
+	if c.Background { // every call would say it again
+		return err
+	}
+	return e.onScreen(err)
+}
+
+func (c *runCmd) run(e *env, d profile.Dirs) error {
 	self, err := os.Executable() // not what was typed, which may lack its .exe
 	if err != nil {
 		return err
@@ -41,6 +49,9 @@ func (c *runCmd) Run(e *env, d profile.Dirs) error {
 		}
 		cfg := e.instance(d, log)
 		return resident.ShowCalls(e.ctx, cfg)
+	}
+	if err != nil {
+		log.Error("Wiebelt does not run", "why", err)
 	}
 	return err
 }

@@ -1,6 +1,6 @@
 // Package messagebox tells the user one thing in the plainest way a platform has,
-// where nothing else of ours can come on screen: when the windows' process does
-// not start. It needs no window of ours and no toolkit.
+// where nothing else of ours can come on screen: when the windows' process or Wiebelt
+// itself does not start. It needs no window of ours and no toolkit.
 package messagebox
 
 import (

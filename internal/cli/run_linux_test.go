@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/godbus/dbus/v5"
+
+	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/xtest"
+)
+
+// notices is a desktop's service of notifications on which all are clicked away.
+type notices struct {
+	c     *dbus.Conn
+	shown chan string
+}
+
+func (*notices) GetCapabilities() ([]string, *dbus.Error) { return []string{"actions"}, nil }
+
+func (n *notices) Notify(_ string, _ uint32, _, _, body string, _ []string, _ map[string]dbus.Variant, _ int32) (uint32, *dbus.Error) {
+	n.shown <- body
+	_ = n.c.Emit("/org/freedesktop/Notifications", "org.freedesktop.Notifications.ActionInvoked", uint32(7), "default")
+	return 7, nil
+}
+
+func (*notices) CloseNotification(uint32) *dbus.Error { return nil }
+
+// TestFailsOnScreen: a start that fails is said on screen where the desktop has started
+// us, and where a phone or the log-on has, in the log alone.
+func TestFailsOnScreen(t *testing.T) {
+	address := xtest.NoScreen(t).PlainBus()
+	c := xtest.Connect(t, address)
+	n := &notices{c, make(chan string, 10)}
+	must.Do(t, c.Export(n, "/org/freedesktop/Notifications", "org.freedesktop.Notifications"))
+	xtest.Own(t, c, "org.freedesktop.Notifications")
+	dir := t.TempDir()
+	must.Do(t, os.WriteFile(filepath.Join(dir, "run"), nil, 0o600)) // where a folder should be
+	fails := func(stderr io.Writer, args ...string) (said string) {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestWiebeltProcess$")
+		cmd.Env = append(os.Environ(), "LANG=nl_NL.UTF-8", "DBUS_SESSION_BUS_ADDRESS="+address, "WIEBELT_PROCESS_ARGS="+strings.Join(args, "\n"))
+		cmd.Stderr = stderr
+		if err := cmd.Run(); cmd.ProcessState.ExitCode() < 1 {
+			t.Errorf("%v: %v", args, err)
+		}
+		select {
+		case said = <-n.shown:
+		default:
+		}
+		return said
+	}
+	unread := must.Get(os.Create(filepath.Join(t.TempDir(), "session-errors")))(t)
+	defer unread.Close()
+	if got := fails(unread, "open-file", "--", "kantoor.txt"); !strings.Contains(got, ".wiebelt") {
+		t.Errorf("open-file: %q", got)
+	}
+	if got := fails(unread, "--profile", dir, "run"); got == "" {
+		t.Error("run: nothing is said")
+	}
+	if got := fails(unread, "--profile", dir, "run", "--background"); got != "" {
+		t.Errorf("run --background: %q", got)
+	}
+	if got := fails(new(strings.Builder), "--profile", dir, "run"); got != "" {
+		t.Errorf("where a program reads it: %q", got)
+	}
+	kept := ""
+	for _, content := range snapshot(t, filepath.Join(dir, "log")) {
+		kept += content
+	}
+	if strings.Count(kept, "Wiebelt does not run") != 3 {
+		t.Errorf("the log: %q", kept)
+	}
+}
