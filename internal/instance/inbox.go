@@ -3,7 +3,6 @@ package instance
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +14,7 @@ import (
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/wake"
+	"wiebelt/internal/filetrust"
 )
 
 // retryAfter is when a file is tried again that could not be read or removed, at
@@ -41,21 +41,21 @@ type receiver struct {
 // errLater: the resident is ending; the call is for the next one.
 var errLater = errors.New("not now")
 
-func (t *receiver) take(raw []byte) error {
+func (r *receiver) take(raw []byte) error {
 	e, name, err := decodeEvent(raw)
 	if err != nil {
 		return err
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if name != "" && slices.Contains(t.names[:], name) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if name != "" && slices.Contains(r.names[:], name) {
 		return nil
 	}
-	if err := t.h.Ring(e); err != nil {
+	if err := r.h.Ring(e); err != nil {
 		return errLater
 	}
-	t.names[t.next] = name
-	t.next = (t.next + 1) % len(t.names)
+	r.names[r.next] = name
+	r.next = (r.next + 1) % len(r.names)
 	return nil
 }
 
@@ -164,19 +164,11 @@ func (b *inbox) read() (all bool) {
 var errNoCall = errors.New("not a file that a phone's program writes")
 
 func readCall(path string) ([]byte, error) {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > inboxSize {
+	b, err := filetrust.ReadFile(path, inboxSize, filetrust.Alone)
+	if errors.Is(err, filetrust.ErrTooLarge) || errors.Is(err, filetrust.Err) {
 		return nil, errNoCall
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, inboxSize))
+	return b, err
 }
 
 // ForgetCalls removes calls from the inbox of a resident that does not run: those

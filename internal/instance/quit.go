@@ -1,9 +1,10 @@
 package instance
 
 import (
-	"io"
 	"os"
 	"path/filepath"
+
+	"wiebelt/internal/filetrust"
 )
 
 // MarkQuit notes that the user has quit: until the next start by hand or the
@@ -19,11 +20,6 @@ func quitFile(cfg Config) string { return filepath.Join(cfg.RunDir, "quit") }
 
 // wasQuit reports whether the user has quit since this log-on.
 func wasQuit(cfg Config) bool {
-	f, err := os.Open(quitFile(cfg))
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	noted, err := io.ReadAll(io.LimitReader(f, 256))
+	noted, err := filetrust.ReadPlain(quitFile(cfg), 256)
 	return err == nil && sameLogon(string(noted), logon())
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"wiebelt/assets"
+	"wiebelt/internal/filetrust"
 )
 
 const (
@@ -277,11 +278,7 @@ func execOf(folders []string, id string) string {
 const maxRead = 1 << 20
 
 func read(name string) string {
-	info, err := os.Stat(name)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxRead {
-		return ""
-	}
-	b, _ := os.ReadFile(name)
+	b, _ := filetrust.ReadPlain(name, maxRead)
 	return string(b)
 }
 
