@@ -97,13 +97,12 @@ func (e *Engine) open(ctx context.Context, c *card, i int) {
 	if err != nil {
 		return
 	}
-	c.Opened, c.OpenError = i, false
+	c.Opened, c.OpenError, c.inBrowser = i, false, false
 	id, browse := c.call, e.p.Browse
 	e.record(c)
 	e.s.work.Go(func() {
-		if browse(ctx, address) != nil {
-			e.deliver(ctx, func(context.Context) { e.browserFailed(id) })
-		}
+		err := browse(ctx, address)
+		e.deliver(ctx, func(context.Context) { e.browsed(id, err == nil) })
 	})
 }
 
@@ -122,9 +121,18 @@ func (e *Engine) autoOpen(ctx context.Context, c *card) {
 	e.open(ctx, c, 0)
 }
 
-func (e *Engine) browserFailed(id call.ID) {
-	e.p.Log.Warn("browser not started")
-	if c := e.cardOf(id); c != nil && c.Opened >= 0 {
+// browsed notes whether the browser started with a contact's file.
+func (e *Engine) browsed(id call.ID, started bool) {
+	if !started {
+		e.p.Log.Warn("browser not started")
+	}
+	c := e.cardOf(id)
+	switch {
+	case c == nil || c.Opened < 0:
+	case started:
+		c.inBrowser = true
+		e.record(c)
+	default:
 		c.OpenError = true
 		e.s.dirty = true
 	}

@@ -59,13 +59,28 @@ func TestSchemeLaunches(t *testing.T) {
 	}
 }
 
-// TestBrokenBrowser: the card says so, for the call whose file it was.
+// TestBrokenBrowser: the card says so, for the call whose file it was, and it is recorded
+// as opened only once the browser has started.
 func TestBrokenBrowser(t *testing.T) {
-	b := start(t, func(p *Params) { p.Browse = func(context.Context, string) error { return errors.New("no browser") } })
+	fails := errors.New("no browser")
+	opened := make(chan bool, 100)
+	b := start(t, func(p *Params) {
+		p.Browse = func(context.Context, string) error { return fails }
+		p.Record = func(e Entry) { opened <- e.Opened }
+	})
 	b.ring(b.ws, "1", known)
 	c := b.one(Found)
 	b.do(Action{Card: c.ID, Do: DoOpen})
 	b.until("said", func(s *Snapshot) bool { return s.Cards[0].OpenError })
+	for len(opened) > 0 {
+		if <-opened {
+			t.Error("recorded as opened without a browser")
+		}
+	}
+	fails = nil
+	b.do(Action{Card: c.ID, Do: DoOpen})
+	for !<-opened {
+	}
 }
 
 // TestClickForSomebodyElse: a click that was meant for whom the card showed before

@@ -34,6 +34,7 @@ type card struct {
 	lost          time.Time                    // its source ended at
 	person        time.Time                    // since when this caller is on the card
 	confirmed     bool                         // the user wants a launch by URL scheme looked up, or a phone reported it too
+	inBrowser     bool                         // the browser has started with the file of Opened
 	autoOpened    bool                         // a file was opened by itself during this call
 	rang          []string                     // the numbers whose ring was counted
 	denied        map[string][]contact.Contact // taken off the card, by number
@@ -481,7 +482,7 @@ func (e *Engine) record(c *card) {
 		return
 	}
 	e.p.Record(Entry{Call: c.call, Card: c.Card, Source: c.source, Ended: c.ended, Reason: c.reason, By: c.by,
-		Contacts: len(c.Contacts), Person: c.whose()})
+		Contacts: len(c.Contacts), Person: c.whose(), Opened: c.Opened >= 0 && c.inBrowser})
 }
 
 // whose is the index of the contact who goes into the history as the caller.

@@ -110,6 +110,7 @@ type Entry struct {
 	// only one there is, or the one whose file was opened. Of a foreign number
 	// nobody is, nor anybody whom the user left over with "Niet deze relatie".
 	Person int
+	Opened bool // the browser has started with a contact's file
 }
 
 // ErrStopped is returned by Take when the engine has ended.

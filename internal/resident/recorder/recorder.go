@@ -204,8 +204,7 @@ func (r *Recorder) put(ctx context.Context, e engine.Entry) {
 	}
 	// A file opened while the phone rang is part of that call; one opened after
 	// it was missed is dealing with it.
-	opened := e.Card.Opened >= 0
-	if opened && known && !was.opened && h.Missed() {
+	if e.Opened && known && !was.opened && h.Missed() {
 		if err := r.store.Handle(ctx, id); err != nil {
 			r.failed(err)
 		}
@@ -214,7 +213,7 @@ func (r *Recorder) put(ctx context.Context, e engine.Entry) {
 		if !known {
 			r.order = append(r.order, e.Call)
 		}
-		r.calls[e.Call] = recorded{id, h.Ended, h.Result, opened}
+		r.calls[e.Call] = recorded{id, h.Ended, h.Result, e.Opened}
 		r.leaveOff()
 	}
 	r.changed()

@@ -192,7 +192,7 @@ func TestRecorderTicksOff(t *testing.T) {
 	e := engine.Entry{Call: 1, Source: call.Source{Reports: call.AllStates}, Person: -1,
 		Card: engine.Card{Rang: now, Reports: call.AllStates, Number: rules.Parse("0698760011", "")}}
 	record := func(opened int, ended bool) {
-		e.Card.Opened = opened
+		e.Card.Opened, e.Opened = opened, opened >= 0
 		if ended {
 			e.Ended, e.Reason = now, call.Missed
 		}
@@ -210,6 +210,10 @@ func TestRecorderTicksOff(t *testing.T) {
 	record(-1, true)
 	if store.Missed() != 1 { // the first one is ticked off by the second
 		t.Fatalf("%d missed", store.Missed())
+	}
+	e.Card.Opened = 0 // clicked, and no browser has started
+	if rec.put(t.Context(), e); store.Missed() != 1 {
+		t.Error("a click without a browser ticks off")
 	}
 	record(0, true)
 	if store.Missed() != 0 {
