@@ -12,6 +12,8 @@
 //	windows.go   what windows and commands are told and ask
 //	lookups.go   look-ups for a window
 //	testcard.go  a card without a call
+//	callersound.go  a tone for who calls
+//	missed.go    calls that the relay has kept, since no computer of the user heard them
 //
 // What has a goroutine or a file of its own is a package below this one. It knows
 // neither the resident nor another of them: the resident hands it functions.

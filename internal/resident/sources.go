@@ -118,10 +118,10 @@ func (w *sources) retry(s *settings.Settings) bool {
 }
 
 // stop ends a source and waits until it has.
-func (l *source) stop() {
-	if l != nil {
-		l.end()
-		<-l.over
+func (s *source) stop() {
+	if s != nil {
+		s.end()
+		<-s.over
 	}
 }
 

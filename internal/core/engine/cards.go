@@ -363,8 +363,8 @@ func (e *Engine) over(c *card, r call.Reason, at time.Time) {
 // within it rang afterwards.
 const sinceWaking = 3 * time.Second
 
-// allOver ends every call from before a sleep, when that began and without a
-// reason that nobody knows, and takes its card away.
+// allOver ends every call from before a sleep, as of the sleep's beginning and for a
+// reason that is not known, and takes its card away.
 func (e *Engine) allOver(slept time.Duration) {
 	now := e.p.Clock.Now()
 	e.s.cards = slices.DeleteFunc(e.s.cards, func(c *card) bool {

@@ -20,11 +20,11 @@ const (
 )
 
 // Lives reports whether somebody is on the line, or waits there.
-func (s Rank) Lives() bool { return s < Launched }
+func (r Rank) Lives() bool { return r < Launched }
 
 // asked is how early the hotkey asks for it: who talks already can wait for who
 // rings.
-func (s Rank) asked() int { return [...]int{InCall: 1, Rings: 0, Launched: 2, Ended: 3}[s] }
+func (r Rank) asked() int { return [...]int{InCall: 1, Rings: 0, Launched: 2, Ended: 3}[r] }
 
 // Rank is that of the card's call.
 func (c Card) Rank() Rank {

@@ -102,8 +102,8 @@ type Snapshot struct {
 // a building than about a caller: no choice is remembered for it.
 const ManyContacts = 30
 
-// MaxCards is how many calls have a card at once, beside those that somebody
-// talks on; of further ones up to MaxShown have a line, the others are counted.
+// MaxCards is how many calls have a card at once. Those that somebody talks on count
+// too, but have one however many they are. Of further ones up to MaxShown have a line, the others are counted.
 const (
 	MaxCards = 3
 	MaxShown = 8
