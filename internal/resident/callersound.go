@@ -80,7 +80,7 @@ func (c *callerSound) run(ctx context.Context, e interface {
 // maySound reports whether a tone may be heard now: not while the desktop is quiet,
 // locked or in a presentation, or cards are paused.
 func (r *Resident) maySound() bool {
-	if r.set().Card.Sound == "off" || !r.facts.pausedUntil(time.Now()).IsZero() {
+	if r.settings().Card.Sound == "off" || !r.facts.pausedUntil(time.Now()).IsZero() {
 		return false
 	}
 	s := r.session.Load()

@@ -159,7 +159,7 @@ func (r *Resident) readHistory(ctx context.Context) {
 	if err != nil {
 		r.o.Log.Warn("the calls of before are not known", "why", err)
 	}
-	rules := r.rules(r.set())
+	rules := r.rules(r.settings())
 	r.facts.change(func(k *known) {
 		for _, e := range last {
 			if !e.Rang.Before(k.Opened) {
@@ -178,7 +178,7 @@ func (r *Resident) readHistory(ctx context.Context) {
 		r.o.Log.Warn("when calls last came is not known", "why", err)
 	}
 	links := map[string][]string{}
-	for _, p := range r.set().Softphones {
+	for _, p := range r.settings().Softphones {
 		links[p.Kind] = append(links[p.Kind], linkName(p))
 	}
 	for kind, at := range byKind {

@@ -40,16 +40,16 @@ type effective struct {
 
 func (r *Resident) current() *effective { return r.effective.Load() }
 
-// set are the settings that hold now.
-func (r *Resident) set() *settings.Settings { return r.current().settings }
+// settings are those that hold now.
+func (r *Resident) settings() *settings.Settings { return r.current().settings }
 
 // lang is the language that holds now.
 func (r *Resident) lang() text.Language { return r.current().lang }
 
-// follow keeps what runs in line with the settings, those of the policy
+// followSettings keeps what runs in line with the settings, those of the policy
 // included, and notices that the computer has slept, until ctx ends. It is the only
 // one that changes what holds.
-func (r *Resident) follow(ctx context.Context) {
+func (r *Resident) followSettings(ctx context.Context) {
 	tick := time.Tick(lookEvery)
 	clock, jumped := sleepwatch.NewClock(), sleepwatch.Jumps(ctx)
 	touched := make(chan struct{}, 1)
@@ -98,7 +98,7 @@ func (r *Resident) follow(ctx context.Context) {
 			next, _ := settings.Load(r.o.Dirs)
 			r.fingerprint = print
 			r.apply(ctx, next)
-		} else if r.sources.retry(r.set()) {
+		} else if r.sources.retry(r.settings()) {
 			r.refresh()
 		}
 	}

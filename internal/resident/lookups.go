@@ -41,7 +41,7 @@ func (r *Resident) callsTitle() string {
 // historyFault says in a sentence why calls are not kept at this moment, "" if
 // they are or are not meant to be.
 func (r *Resident) historyFault() string {
-	if r.set().History.Keep == string(history.KeepOff) {
+	if r.settings().History.Keep == string(history.KeepOff) {
 		return ""
 	}
 	l := r.lang()
@@ -66,7 +66,7 @@ func (r *Resident) historyNotice() string {
 
 // support is who to tell.
 func (r *Resident) support() string {
-	if s := r.set().Support.Contact; s != "" {
+	if s := r.settings().Support.Contact; s != "" {
 		return s
 	}
 	return r.lang().T(text.CardAdmin)
@@ -129,11 +129,11 @@ func (r *Resident) people(n phone.Number, found []contact.Contact) (list []windo
 
 // lookUp looks up what somebody typed, or the number of a kept call once more.
 func (r *Resident) lookUp(ctx context.Context, m windowapi.Lookup) windowapi.Found {
-	rules, all := r.rules(r.set()), []phone.Number(nil)
+	rules, all := r.rules(r.settings()), []phone.Number(nil)
 	switch {
 	case m.Entry != 0:
 		all = []phone.Number{rules.Parse(m.Text, "")}
-	case !r.set().Lookup.Manual:
+	case !r.settings().Lookup.Manual:
 		return windowapi.Found{Seq: m.Seq, Outcome: windowapi.LookupOff}
 	default:
 		all = rules.Find(m.Text)

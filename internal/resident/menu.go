@@ -113,7 +113,7 @@ func (r *Resident) refresh() {
 
 // menu is the menu as it should be now: only what is set up and there.
 func (r *Resident) menu(report health.Report, now time.Time) []tray.Item {
-	l, set := r.lang(), r.set()
+	l, set := r.lang(), r.settings()
 	items := []tray.Item{{ID: "status", Title: report.Sentence, Disabled: true}}
 	for _, what := range report.Repair {
 		items = append(items, tray.Item{ID: menuRepair + string(what), Title: l.T(text.StartRepair(string(what)))})

@@ -14,7 +14,7 @@ import (
 // saveMissed writes calls to the history that rang while Wiebelt was not running. The
 // relay forgets them after that, and keeps them while there is no history.
 func (r *Resident) saveMissed(ctx context.Context, all []wire.MissedCall) error {
-	rules := r.rules(r.set())
+	rules := r.rules(r.settings())
 	var entries []history.Entry
 	for _, m := range all {
 		n := rules.Parse(m.Number, "")

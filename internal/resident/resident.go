@@ -109,7 +109,7 @@ type lookups struct {
 	audit *audit.Audit // nil in the demo
 }
 
-// settingsFiles are the files that follow looks at.
+// settingsFiles are the files that followSettings looks at.
 type settingsFiles struct {
 	fingerprint string        // as last seen
 	reread      chan struct{} // look now
@@ -203,7 +203,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	defer r.store.Close()                  // after the last entry was written
 
 	if r.o.Demo == nil {
-		r.audit = audit.New(r.set, r.o.Log)
+		r.audit = audit.New(r.settings, r.o.Log)
 		defer r.audit.Close()
 	}
 	if r.o.Demo == nil && r.o.Hub == nil {
@@ -247,7 +247,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	if r.o.Demo == nil {
 		r.watch(ctx, &work)
 	}
-	work.Go(func() { r.follow(ctx) })
+	work.Go(func() { r.followSettings(ctx) })
 	if r.deliveries != nil {
 		work.Go(func() { r.deliveries.Run(ctx) })
 	}
@@ -386,7 +386,7 @@ func (r *Resident) hubParams() hubwatch.HubParams {
 		},
 		Changed:   r.requestRefresh,
 		Recovered: func() { r.deliveries.Recheck() },
-		Expires:   func() time.Time { return r.set().Hub.SecretExpires },
+		Expires:   func() time.Time { return r.settings().Hub.SecretExpires },
 		Warned:    func(day string) bool { return hubwatch.OnceADay(filepath.Join(r.o.Dirs.State, "expiry-warned"), day) },
 		Log:       r.o.Log}
 }
@@ -394,7 +394,7 @@ func (r *Resident) hubParams() hubwatch.HubParams {
 // secretWatch looks for another secret of the hub that holds now.
 func (r *Resident) secretWatch() hubwatch.Secret {
 	return hubwatch.Secret{Dirs: r.o.Dirs, Hub: r.hubWatch,
-		Of:      func() settings.Hub { return r.set().Hub },
+		Of:      func() settings.Hub { return r.settings().Hub },
 		Failure: func() contact.Failure { return r.facts.of(r.engine.Snapshot()).Lookup.Failure }}
 }
 
@@ -402,7 +402,7 @@ func (r *Resident) secretWatch() hubwatch.Secret {
 // end with ctx.
 func (r *Resident) watch(ctx context.Context, work *sync.WaitGroup) {
 	lost := func(lost []health.Registration) { r.note(func(k *known) { k.Lost = lost }) }
-	if w, err := registrations.New(r.o.Dirs, r.o.ProfileDir, r.set, lost, r.o.Log); err != nil {
+	if w, err := registrations.New(r.o.Dirs, r.o.ProfileDir, r.settings, lost, r.o.Log); err != nil {
 		r.o.Log.Warn("registrations are not read", "why", err)
 	} else {
 		r.registers = w
@@ -414,7 +414,7 @@ func (r *Resident) watch(ctx context.Context, work *sync.WaitGroup) {
 
 // deliveryParams are what files are delivered with.
 func (r *Resident) deliveryParams() outboxworker.Params {
-	return outboxworker.Params{Dirs: r.o.Dirs, Settings: r.set, Language: r.lang, Send: r.windows.Send, Log: r.o.Log,
+	return outboxworker.Params{Dirs: r.o.Dirs, Settings: r.settings, Language: r.lang, Send: r.windows.Send, Log: r.o.Log,
 		Told: func(now health.Delivery) { r.note(func(k *known) { k.Delivery = now }) }}
 }
 

@@ -79,7 +79,7 @@ func (r *Resident) makeCards() error {
 
 // cardConfig is how cards look and where they stand at this moment.
 func (r *Resident) cardConfig() card.Config {
-	s, now := r.set(), time.Now()
+	s, now := r.settings(), time.Now()
 	c := card.Config{
 		Language: r.lang(), Appearance: card.Appearance(s.UI.Theme), FileWord: s.UI.FileWord, Support: s.Support.Contact,
 		Fields: s.Card.Fields, Privacy: card.Privacy(s.Card.Privacy), Speech: card.Speech(s.Card.Speech),
@@ -88,7 +88,7 @@ func (r *Resident) cardConfig() card.Config {
 		Corners: r.corners.Of(s), UnderFullScreen: !s.Card.OverFullscreen, Log: r.o.Log,
 		Hotkey: s.Card.Hotkey, HotkeyOpen: s.Card.HotkeyOpen, HotkeyHear: s.Card.HotkeyHear, HotkeyClose: s.Card.HotkeyClose,
 		Events: card.Events{
-			Moved:        func(monitor string, to card.Corner) { r.corners.Moved(r.set(), monitor, to) },
+			Moved:        func(monitor string, to card.Corner) { r.corners.Moved(r.settings(), monitor, to) },
 			HotkeyResult: r.hotkeyResult, Held: r.held, Rested: func() { wake.Up(r.rested) }, Painted: r.o.Painted,
 		},
 	}
@@ -155,7 +155,7 @@ func (r *Resident) report(now time.Time) health.Report {
 	if r.facts.read().held && (f.Hiding == health.HidingNot || f.Hiding == health.NumberPresenting) {
 		f.Hiding = health.HidingPresenting
 	}
-	return health.Assess(f, r.lang(), r.set().Support.Contact, now)
+	return health.Assess(f, r.lang(), r.settings().Support.Contact, now)
 }
 
 // followSession follows the user's session – locked, quiet, presenting – and what
@@ -224,7 +224,7 @@ func (r *Resident) hiding() health.Hiding {
 	if s.Presenting {
 		busy, number = health.HidingPresenting, health.NumberPresenting
 	}
-	switch mode := r.set().Card.Quiet; {
+	switch mode := r.settings().Card.Quiet; {
 	case s.Locked:
 		return health.HidingLocked
 	case !s.Quiet && !s.Presenting:
@@ -249,7 +249,7 @@ const openedName = "hub-opened"
 // openHubAtStart opens the hub once a day, so that its login is done before the
 // first call (hub.open_at_start).
 func (r *Resident) openHubAtStart(ctx context.Context) {
-	if !r.set().Hub.OpenAtStart || r.o.Demo != nil {
+	if !r.settings().Hub.OpenAtStart || r.o.Demo != nil {
 		return
 	}
 	today, path := time.Now().Format(time.DateOnly), filepath.Join(r.o.Dirs.State, openedName)
@@ -265,7 +265,7 @@ func (r *Resident) openHubAtStart(ctx context.Context) {
 
 // openHub opens the hub's first page.
 func (r *Resident) openHub(ctx context.Context) {
-	address := r.set().Hub.HubURL
+	address := r.settings().Hub.HubURL
 	if r.o.Hub != nil {
 		address = r.o.Hub.HubURL
 	}

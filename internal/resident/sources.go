@@ -282,7 +282,7 @@ var linkPhases = map[health.Phase]string{health.Unwatched: windowapi.LinkUnknown
 // heartbeat; of the others nothing is claimed but what became of the listener's
 // port and when a call last came.
 func (r *Resident) sourcesNow() windowapi.Sources {
-	s, now := r.set(), r.facts.read()
+	s, now := r.settings(), r.facts.read()
 	all := windowapi.Sources{Sources: []windowapi.SourceState{}}
 	off := map[string]bool{call.KindWebSocket: !s.Listener.Enabled, call.KindHTTP: !s.Listener.Enabled || !s.Listener.HTTP}
 	for _, name := range registry.Sources() {

@@ -66,7 +66,7 @@ func (x *testCard) show(ctx context.Context, c *engine.Card) {
 
 // newTestCard is an invented caller.
 func (r *Resident) newTestCard(l text.Language) *engine.Card {
-	return &engine.Card{ID: testCardID, Outcome: engine.Found, Number: r.rules(r.set()).Parse("+31612345678", ""),
+	return &engine.Card{ID: testCardID, Outcome: engine.Found, Number: r.rules(r.settings()).Parse("+31612345678", ""),
 		Times: 1, Reports: call.RingOnly, Rang: time.Now(), Opened: -1, Earlier: -1, Edition: 1, LinkOK: []bool{true},
 		Contacts: []contact.Contact{{ID: "test", RelationNumber: "100200", FamilyName: l.T(text.StartCardName),
 			Address: contact.Address{Street: "Dorpsstraat", Number: "1", PostalCode: "1234AB", City: "Ons Dorp"}}}}

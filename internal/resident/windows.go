@@ -41,7 +41,7 @@ func (r *Resident) windowParams() windowlauncher.Params {
 
 // welcome is what the windows' process is told first, and whenever it changes.
 func (r *Resident) welcome(window string) windowapi.Welcome {
-	s := r.set()
+	s := r.settings()
 	w := windowapi.Welcome{Language: string(r.lang()), Theme: s.UI.Theme, FileWord: s.UI.FileWord, Window: window,
 		Status: r.status(r.report(time.Now())), WorkArea: r.workArea()}
 	if w.Theme == "system" { // that of the cards, so that windows and cards never differ
@@ -143,7 +143,7 @@ func (r *Resident) doctorFacts(now time.Time) windowapi.DoctorFacts {
 		PortTaken: f.PortTaken > 0,
 		Cards:     string(f.Cards), Hotkeys: f.HotkeyReasons(),
 	}
-	for _, p := range r.set().Softphones {
+	for _, p := range r.settings().Softphones {
 		l := k.links[linkName(p)]
 		d.Links = append(d.Links, windowapi.DoctorLink{Kind: p.Kind, Name: linkName(p), Phase: linkPhases[l.Phase], Why: string(l.cause)})
 	}
@@ -157,7 +157,7 @@ func (r *Resident) forget(ctx context.Context, raw json.RawMessage) windowapi.Fo
 	if json.Unmarshal(raw, &m) != nil || (m.All && m.Number != "") || ((m.All || m.Number != "") == (m.Days != nil)) || m.Days != nil && *m.Days < 0 {
 		return windowapi.Forgotten{Error: "not understood"}
 	}
-	rules := r.rules(r.set())
+	rules := r.rules(r.settings())
 	r.forgetRecent(callactions.Gone(rules, m, time.Now()))
 	err := callactions.Delete(ctx, r.store, r.chosenBefore, rules, m)
 	r.windows.Send(windowapi.KindChanged, windowapi.Changed{What: windowapi.ChangedForgot})
@@ -174,7 +174,7 @@ func (r *Resident) answerWindow(q request.Request) {
 	case windowapi.KindChanged:
 		var m windowapi.Changed
 		if q.Decode(&m) {
-			r.follows(q.Ctx, m)
+			r.takeChange(q.Ctx, m)
 		}
 	case windowapi.KindLookup:
 		var m windowapi.Lookup
@@ -202,8 +202,8 @@ func (r *Resident) answerWindow(q request.Request) {
 	}
 }
 
-// follows takes in what a window has changed on disk.
-func (r *Resident) follows(ctx context.Context, m windowapi.Changed) {
+// takeChange takes in what a window has changed on disk.
+func (r *Resident) takeChange(ctx context.Context, m windowapi.Changed) {
 	switch m.What {
 	case windowapi.ChangedHistory:
 		if len(m.Removed) > 0 {
