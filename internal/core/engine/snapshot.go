@@ -103,7 +103,8 @@ type Snapshot struct {
 const ManyContacts = 30
 
 // MaxCards is how many calls have a card at once. Those that somebody talks on count
-// too, but have one however many they are. Of further ones up to MaxShown have a line, the others are counted.
+// too, but have one however many they are. Of further ones up to MaxShown have a line,
+// the others are counted.
 const (
 	MaxCards = 3
 	MaxShown = 8
