@@ -300,3 +300,30 @@ func TestDamagedDatabase(t *testing.T) {
 		})
 	}
 }
+
+// TestDamagedDatabaseStays: what keeps a new database from being made leaves the damaged
+// one in its place, so that the next attempt names what lies in the spool.
+func TestDamagedDatabaseStays(t *testing.T) {
+	for what, meanwhile := range map[string]func(t *testing.T, path string, cancel func()){
+		"its log cannot be removed": func(t *testing.T, path string, _ func()) {
+			must.Do(t, os.MkdirAll(filepath.Join(path+"-shm", "full"), 0o700))
+		},
+		"no new one can be made": func(_ *testing.T, _ string, cancel func()) { cancel() },
+	} {
+		t.Run(what, func(t *testing.T) {
+			b := open(t, Options{})
+			it := add(t, b, write(t, "a.zip", []byte("PK kept")))
+			dir, path := b.o.Dir, b.dbPath()
+			must.Do(t, b.Close())
+			write(t, path, bytes.Repeat([]byte("nothing of ours\n"), 1000))
+			ctx, cancel := context.WithCancel(t.Context())
+			if n, err := Open(ctx, Options{Dir: dir, Now: func() time.Time { meanwhile(t, path, cancel); return monday }}); err == nil {
+				t.Fatal("opened", n.Close())
+			}
+			must.Do(t, os.RemoveAll(path+"-shm"))
+			if got := get(t, open(t, Options{Dir: dir}), it.ID); got.Reason != Recovered {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}

@@ -130,24 +130,36 @@ func (b *Outbox) startAgain(ctx context.Context, why error) error {
 	if err != nil {
 		return err
 	}
-	if b.aside, err = sqlitefile.PutAside(b.dbPath()); err != nil {
-		return err
+	if b.aside, err = sqlitefile.PutAside(b.dbPath()); err == nil {
+		err = b.beginWith(ctx, found)
 	}
+	if err != nil && b.aside != "" {
+		// The next attempt must find the damaged file again, without a log of the new one.
+		for _, side := range sqlitefile.Sides(b.dbPath()) {
+			_ = os.Remove(side)
+		}
+		err = errors.Join(err, os.Rename(b.aside, b.dbPath()))
+	}
+	return err
+}
+
+// beginWith makes a new database of what was found.
+func (b *Outbox) beginWith(ctx context.Context, found []Item) error {
 	if err := b.openFile(ctx); err != nil {
 		return err
 	}
-	if err := b.tx(ctx, func(tx *sql.Tx) error {
+	err := b.tx(ctx, func(tx *sql.Tx) error {
 		for _, it := range found {
 			if err := insert(ctx, tx, it); err != nil {
 				return err
 			}
 		}
 		return nil
-	}); err != nil {
-		// The next attempt must find the damaged file again.
-		return errors.Join(err, b.db.Close(), os.Rename(b.aside, b.dbPath()))
+	})
+	if err != nil {
+		err = errors.Join(err, b.db.Close())
 	}
-	return nil
+	return err
 }
 
 func (b *Outbox) dbPath() string { return filepath.Join(b.o.Dir, DatabaseName) }
