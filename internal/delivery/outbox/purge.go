@@ -39,6 +39,7 @@ func (b *Outbox) Purge(ctx context.Context) error {
 	now := b.o.Now()
 	day := 24 * time.Hour
 	var gone []string
+	var rows int64 // of which contents went
 	err := b.tx(ctx, func(tx *sql.Tx) (err error) {
 		gone, err = sqlitefile.Rows(scanID)(tx.QueryContext(ctx, `UPDATE items SET kept = 0 WHERE kept = 1
 			AND (state = ? AND decided <= ? OR state = ? AND decided <= ?) RETURNING id`,
@@ -47,21 +48,34 @@ func (b *Outbox) Purge(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, "UPDATE receipts SET body = '' WHERE body <> '' AND ended < ?", sqlitefile.Micros(now.Add(-keepBodies))); err != nil {
-			return err
+		for _, old := range []struct {
+			statement string
+			kept      time.Duration
+		}{
+			{"UPDATE receipts SET body = '' WHERE body <> '' AND ended < ?", keepBodies},
+			{"DELETE FROM past WHERE decided < ?", keepReceipts},
+			{"DELETE FROM items WHERE state IN ('" + string(Delivered) + "', '" + string(Refused) + "') AND kept = 0 AND decided < ?", keepReceipts},
+		} {
+			r, err := tx.ExecContext(ctx, old.statement, sqlitefile.Micros(now.Add(-old.kept)))
+			if err != nil {
+				return err
+			}
+			n, err := r.RowsAffected()
+			if err != nil {
+				return err
+			}
+			rows += n
 		}
-		if _, err := tx.ExecContext(ctx, "DELETE FROM past WHERE decided < ?", sqlitefile.Micros(now.Add(-keepReceipts))); err != nil {
-			return err
-		}
-		_, err = tx.ExecContext(ctx, "DELETE FROM items WHERE state IN (?, ?) AND kept = 0 AND decided < ?",
-			Delivered, Refused, sqlitefile.Micros(now.Add(-keepReceipts)))
-		return err
+		return nil
 	})
 	if err != nil {
 		return err
 	}
 	for _, id := range gone {
 		err = errors.Join(err, b.drop(id))
+	}
+	if rows > 0 {
+		err = errors.Join(err, b.erased(ctx))
 	}
 	return errors.Join(err, b.sweep(ctx, now), sweepReports(filepath.Join(b.o.Dir, ReportsName), now))
 }

@@ -73,6 +73,20 @@ func TestKeepSent(t *testing.T) {
 	}
 }
 
+// TestPurgeErases: what went stands in no file any more, its log included.
+func TestPurgeErases(t *testing.T) {
+	now := clocktest.New(monday)
+	b := open(t, Options{Now: now.Now, Hub: says(hub.Receipt{Status: 200, Answer: "canary-answer"})})
+	it := add(t, b, write(t, "canary-name.zip", []byte("PK canary-content")))
+	drive(t, b)
+	now.Forward(keepBodies + time.Hour)
+	must.Do(t, b.Purge(t.Context()))
+	nowhere(t, b, "canary-answer")
+	now.Forward(keepReceipts)
+	must.Do(t, b.Purge(t.Context()))
+	nowhere(t, b, "canary-name", it.ID)
+}
+
 // TestPurgeLeavesTheUndecided: neither waiting nor maybe delivered items ever go
 // by themselves.
 func TestPurgeLeavesTheUndecided(t *testing.T) {
