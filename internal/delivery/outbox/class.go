@@ -22,7 +22,7 @@ var (
 type class string
 
 const (
-	safe      class = "safe"      // the hub has not the whole: sent again, not counted
+	safe      class = "safe"      // the hub has not the whole: sent again
 	done      class = "done"      // delivered
 	unknown   class = "unknown"   // all was sent, and nobody knows
 	permanent class = "permanent" // this item will not do
@@ -52,10 +52,10 @@ func classify(r hub.Receipt, err error, whole, ended bool) outcome {
 		return outcome{class: local, reason: CopyMissing}
 	case errors.Is(err, errDamaged):
 		return outcome{class: local, reason: CopyDamaged}
+	case err != nil && ended: // before ErrItem: what we end at a file's last byte is one
+		return outcome{class: cut}
 	case errors.Is(err, hub.ErrItem):
 		return outcome{class: unread, reason: CopyUnread}
-	case err != nil && ended:
-		return outcome{class: cut}
 	case err != nil:
 		if why := holdReason(contact.FailureOf(err)); why != "" {
 			return outcome{class: hold, reason: why}

@@ -286,8 +286,10 @@ func TestAnswersPerItem(t *testing.T) {
 	if o := judge(per(200, 201, 422), nil, []bool{true}, false); o[0].class != unknown || o[0].reason != Unclear {
 		t.Errorf("one item, two statuses: %v", o[0].class)
 	}
-	if o := judge(hub.Receipt{}, errors.New("x"), []bool{true}, true); o[0].class != cut {
-		t.Errorf("we ended it: %v", o[0].class)
+	for _, err := range []error{errors.New("x"), fmt.Errorf("%w: %w", hub.ErrItem, context.Canceled)} {
+		if o := judge(hub.Receipt{}, err, []bool{true}, true); o[0].class != cut {
+			t.Errorf("we ended it: %v: %v", err, o[0].class)
+		}
 	}
 }
 
