@@ -126,7 +126,9 @@ func Try(ctx context.Context, s Source, temp string, check Check) (size int64, f
 	var f *os.File
 	if s.Write == nil {
 		f, _, err = openFile(s.Path)
-	} else if f, err = os.CreateTemp(temp, "try-*.zip"); err == nil {
+	} else if f, err = os.CreateTemp(temp, "try-*.zip"); err != nil {
+		err = troubleOf(err)
+	} else {
 		defer func() { _ = os.Remove(f.Name()) }()
 		w := &counting{w: f, ctx: ctx, sum: sha256.New()}
 		if err = s.Write(ctx, w); w.err != nil {

@@ -195,6 +195,9 @@ func TestMade(t *testing.T) {
 	if err != nil || a.Item.Name != "made.zip" || string(got) != "PK made" {
 		t.Errorf("%+v %v %q", a, err, got)
 	}
+	if _, _, err := Try(t.Context(), Source{Write: func(context.Context, io.Writer) error { return nil }}, b.spool("absent"), nil); troubleIn(err) != SpoolGone {
+		t.Errorf("tried with no folder: %v", err)
+	}
 }
 
 // TestFindingsAreKept: what the check found stays with the file that was taken,

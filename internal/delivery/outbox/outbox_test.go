@@ -210,6 +210,11 @@ func TestOneWorker(t *testing.T) {
 			t.Errorf("a second worker: %v", err)
 		}
 	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if err := b.Work(ended, nil); err != nil {
+		t.Errorf("a second worker that was ended: %v", err)
+	}
 	first := add(t, b, write(t, "a.zip", []byte("one"))) // handed over: a sends it
 	until(t, b, func(all []Item) bool { return len(all) == 1 && all[0].State == Sending })
 	if err := b.Forget(t.Context(), first.ID, true); !errors.Is(err, ErrState) {

@@ -30,7 +30,9 @@ type result struct {
 // it is in Snapshot, and tried again.
 func (b *Outbox) Work(ctx context.Context, stop <-chan struct{}) error {
 	l := b.lock()
-	if err := take(ctx, l); err != nil {
+	if err := take(ctx, l); ctx.Err() != nil && err != nil {
+		return nil
+	} else if err != nil {
 		return err
 	}
 	defer func() { _ = l.Unlock() }()
@@ -94,8 +96,8 @@ func take(ctx context.Context, l *flock.Flock) error {
 		case wait > 32*time.Millisecond:
 			return ErrBusy
 		}
-		if wake.Pause(ctx, wait) != nil {
-			return ErrBusy
+		if err := wake.Pause(ctx, wait); err != nil {
+			return err
 		}
 	}
 }
