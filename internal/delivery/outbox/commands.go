@@ -29,14 +29,14 @@ func (b *Outbox) change(ctx context.Context, id string, do func(*sql.Tx, *Item) 
 	return it, err
 }
 
-// afresh is the item as if it had never been tried.
+// afresh has the item wait as if it had never been tried; only its attempts stay.
 func (it *Item) afresh() {
 	it.State, it.Reason, it.NextTry, it.Decided, it.Deadline = Waiting, NoReason, time.Time{}, time.Time{}, time.Time{}
 	it.FirstTry, it.LastTry, it.Tries, it.unknowns, it.odds = time.Time{}, time.Time{}, 0, 0, 0
 }
 
-// Retry sends an item that waits or was refused as soon as possible, as if it had
-// never been tried. ErrState if it is in another state, ErrNoCopy if its copy is
+// Retry sends an item that waits or was refused as soon as possible, a refused one as
+// if it had never been tried. ErrState if it is in another state, ErrNoCopy if its copy is
 // gone; ErrDuplicate if the same file was delivered since, or is about to be.
 func (b *Outbox) Retry(ctx context.Context, id string) (Item, error) {
 	return b.change(ctx, id, func(tx *sql.Tx, it *Item) error {

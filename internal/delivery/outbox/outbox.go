@@ -115,18 +115,20 @@ var (
 
 // Outbox is an open outbox.
 type Outbox struct {
-	o     Options
-	now   atomic.Pointer[Policy]
-	db    *sql.DB
-	info  os.FileInfo // of the database's file when it was opened
-	aside string
-	wake  chan struct{} // of the worker in this process
+	o       Options
+	current atomic.Pointer[Policy]
+	db      *sql.DB
+	info    os.FileInfo // of the database's file when it was opened
+	aside   string
+	wake    chan struct{} // of the worker in this process
+
+	// The worker's own.
+	pending []result // what it knows and could not write down
+	purged  time.Time
 
 	mu      sync.Mutex
 	stirred chan struct{} // closed at the next change that this process makes
 	trouble *Trouble
-	pending []result // what the worker knows and could not write down; the worker's own
-	purged  time.Time
 }
 
 // Names below Dir.
@@ -176,11 +178,11 @@ func (b *Outbox) Configure(p Policy) error {
 		return err
 	}
 	p.ItemsPerRequest = max(p.ItemsPerRequest, 1)
-	b.now.Store(&p)
+	b.current.Store(&p)
 	return nil
 }
 
-func (b *Outbox) policy() Policy { return *b.now.Load() }
+func (b *Outbox) policy() Policy { return *b.current.Load() }
 
 func (b *Outbox) rules() rules {
 	return rules{retry: b.policy().Uncertain == UncertainRetry, first: b.o.first, jitter: b.o.jitter}
