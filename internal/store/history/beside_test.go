@@ -190,3 +190,20 @@ func TestHurry(t *testing.T) {
 		t.Errorf("%d calls", n)
 	}
 }
+
+// TestRemovedWhileRead: a call is gone also where somebody reads all the while, who
+// keeps the log from being emptied.
+func TestRemovedWhileRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.db")
+	s := open(t, path, KeepFull, clocktest.New(monday))
+	id := put(t, s, known(monday))
+	r := must.Get(OpenReadOnly(path))(t)
+	defer r.Close()
+	tx := must.Get(r.db.Begin())(t)
+	defer func() { _ = tx.Rollback() }()
+	var n int
+	must.Do(t, tx.QueryRow("SELECT count(*) FROM calls").Scan(&n))
+	if was, err := s.Remove(t.Context(), id); err != nil || was.ID != id {
+		t.Errorf("%+v, %v", was, err)
+	}
+}

@@ -101,13 +101,17 @@ func (s *Store) Remove(ctx context.Context, id int64) (was Entry, err error) {
 	return was, s.cleaned(ctx, err)
 }
 
-// cleaned empties the log once something was taken away, which went as err says.
+// cleaned empties the log once something was taken away, which went as err says. If
+// somebody reads all the time it is emptied later.
 func (s *Store) cleaned(ctx context.Context, err error) error {
 	if err == nil {
 		s.using.RLock()
 		defer s.using.RUnlock()
 		if s.db != nil {
 			err = s.clean(ctx)
+		}
+		if errors.Is(err, sqlitefile.ErrHeld) {
+			return nil
 		}
 	}
 	return erasing(err)
