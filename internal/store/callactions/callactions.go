@@ -349,7 +349,7 @@ func (c *Calls) LookedUp(ctx context.Context, l text.Language, asked history.Ent
 		m.Sentence = l.T(text.CardNever)
 		return m, nil
 	}
-	return m, c.write(ctx, func(ctx context.Context, s *history.Store) error {
+	err := c.write(ctx, func(ctx context.Context, s *history.Store) error {
 		e, err := s.Get(ctx, asked.ID)
 		if err != nil {
 			return err
@@ -381,4 +381,5 @@ func (c *Calls) LookedUp(ctx context.Context, l text.Language, asked history.Ent
 		}
 		return s.Looked(ctx, e)
 	})
+	return m, err
 }
