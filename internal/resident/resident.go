@@ -200,7 +200,7 @@ func (r *Resident) run(ctx context.Context, one *instance.Instance) error {
 	r.store = history.New(fromsettings.HistoryFile(r.o.Dirs), history.Keep(h.Keep), h.Days, time.Now)
 	rec := recorder.New(r.store, r.historyChanged, r.o.Log)
 	work.Go(func() { r.openHistory(ctx) }) // no card waits for a disk
-	defer r.store.Close()                  // after the last entry was written
+	defer r.closeHistory()                 // after the last entry was written
 
 	if r.o.Demo == nil {
 		r.audit = audit.New(r.settings, r.o.Log)
@@ -354,6 +354,13 @@ func (r *Resident) openHistory(ctx context.Context) {
 		r.o.Log.Error("the history is not kept for now", "why", err)
 	}
 	r.historyChanged()
+}
+
+// closeHistory closes the history.
+func (r *Resident) closeHistory() {
+	if err := r.store.Close(); err != nil {
+		r.o.Log.Error("the last calls may not be kept", "why", err)
+	}
 }
 
 // openChoices remembers whom the user chose among several; without a secret store

@@ -102,7 +102,8 @@ func Describe(l text.Language, err error) string {
 func (c *Calls) with(ctx context.Context, s *settings.Settings, do func(*history.Store) error) error {
 	store, err := history.OpenBeside(ctx, fromsettings.HistoryFile(c.Dirs), history.Keep(s.History.Keep), time.Now)
 	if err == nil {
-		err = errors.Join(do(store), store.Close())
+		err = do(store)
+		_ = store.Close() // in no hurry: what was written is safe
 	}
 	if err != nil && !errors.Is(err, history.ErrGone) {
 		c.Log.Warn("the history was not changed, or not read", "why", err)

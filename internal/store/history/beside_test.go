@@ -189,6 +189,13 @@ func TestHurry(t *testing.T) {
 	if n != 1 {
 		t.Errorf("%d calls", n)
 	}
+	s = open(t, path, KeepFull, c)
+	must.Do(t, s.Hurry(t.Context()))
+	put(t, s, Entry{Rang: c.Now(), Number: "+31612345678", Result: ResultMissed})
+	must.Do(t, s.db.Close()) // nothing can be brought to the file any more
+	if s.Close() == nil {
+		t.Error("closed as if all were safe")
+	}
 }
 
 // TestRemovedWhileRead: a call is gone also where somebody reads all the while, who

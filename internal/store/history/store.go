@@ -310,14 +310,15 @@ func remove(paths ...string) error {
 	return all
 }
 
-// Close closes the file. The Store cannot be used afterwards.
-func (s *Store) Close() error {
+// Close closes the file. The Store cannot be used afterwards. An error means that what
+// was put since Hurry may not be safe.
+func (s *Store) Close() (err error) {
 	s.using.Lock()
 	defer s.using.Unlock()
 	s.shut = true
 	if s.db != nil { // closing leaves out what Hurry left, if somebody else has the file open
-		_, _ = s.db.Exec("PRAGMA wal_checkpoint(PASSIVE)")
+		_, err = s.db.Exec("PRAGMA wal_checkpoint(PASSIVE)")
 	}
 	s.close()
-	return nil
+	return err
 }

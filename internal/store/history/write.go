@@ -14,7 +14,7 @@ import (
 )
 
 // Hurry is for the end: entries put from now on are safe on disk once Close has
-// returned, so that a slow disk is waited for once and not for each of them.
+// returned nil, so that a slow disk is waited for once and not for each of them.
 func (s *Store) Hurry(ctx context.Context) error {
 	return s.reading(func(db *sql.DB) error {
 		_, err := db.ExecContext(ctx, "PRAGMA synchronous = NORMAL")
