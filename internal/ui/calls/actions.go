@@ -51,17 +51,24 @@ func (c *window) withChosen(do func(row)) {
 // run does something with the call of a row off the UI thread, and says what did not
 // work.
 func (c *window) run(r row, do func(context.Context) error) {
+	c.runThen(r, do, func(*window, error) {})
+}
+
+// runThen is run that tells the window, if there is one, how it went.
+func (c *window) runThen(r row, do func(context.Context) error, then func(now *window, err error)) {
 	h := c.h
 	h.host.Go(func(ctx context.Context) {
 		err := do(ctx)
-		h.host.ReadHistory()
-		if err != nil {
-			h.host.Post(func() {
-				if h.calls != nil {
-					h.calls.didNot(r.id, err)
-				}
-			})
-		}
+		h.host.Post(func() {
+			if h.calls == nil {
+				return
+			}
+			then(h.calls, err)
+			if err != nil {
+				h.calls.didNot(r.id, err)
+			}
+		})
+		h.host.ReadHistory() // after that: a reading lets go of what was taken back
 	})
 }
 
@@ -71,7 +78,6 @@ func (c *window) didNot(id int64, err error) {
 		c.looking = -1
 		c.list.again()
 	}
-	c.failedAgain(id)
 	c.fail(callactions.Describe(c.host.Lang, err))
 }
 
@@ -185,15 +191,20 @@ func (c *window) looked(m callactions.LookedUp) {
 
 func (c *window) remove(r row) {
 	var was []history.Entry // of those who take it away, and then of those who take that back
-	c.takeAway(r, text.CallsRemoved, func(ctx context.Context, ids []int64) (err error) {
+	c.takeAway(r, text.CallsRemoved, func(ctx context.Context, ids []int64) (gone []int64, err error) {
 		was, err = c.h.do.Remove(ctx, ids...)
-		return err
+		for _, e := range was {
+			gone = append(gone, e.ID)
+		}
+		return gone, err
 	}, func(ctx context.Context, _ []int64) error { return c.h.do.Restore(ctx, was...) })
 }
 
 func (c *window) tick(r row) {
 	if r.open {
-		c.takeAway(r, text.CallsHandled, func(ctx context.Context, ids []int64) error { return c.h.do.Tick(ctx, ids...) }, c.reopen)
+		c.takeAway(r, text.CallsHandled, func(ctx context.Context, ids []int64) ([]int64, error) {
+			return nil, c.h.do.Tick(ctx, ids...) // what was ticked off all the same can be found and reopened
+		}, c.reopen)
 	}
 }
 
@@ -201,7 +212,7 @@ func (c *window) reopen(ctx context.Context, ids []int64) error { return c.h.do.
 
 // takeAway takes the calls of a row away; its place stays for a while, in which
 // they can come back.
-func (c *window) takeAway(r row, said text.Key, away, back func(context.Context, []int64) error) {
+func (c *window) takeAway(r row, said text.Key, away takes, back func(context.Context, []int64) error) {
 	if r.person != 0 || r.undo && r.said != "" {
 		return
 	}
@@ -220,9 +231,11 @@ func (c *window) takeAway(r row, said text.Key, away, back func(context.Context,
 
 func (c *window) notThis(r row) {
 	var was history.Entry
-	c.leave(r, "", true, func(ctx context.Context, _ []int64) (err error) {
-		was, err = c.h.do.NotThis(ctx, r.id)
-		return err
+	c.leave(r, "", true, func(ctx context.Context, _ []int64) (gone []int64, err error) {
+		if was, err = c.h.do.NotThis(ctx, r.id); was.ID != 0 {
+			gone = []int64{r.id}
+		}
+		return gone, err
 	}, func(ctx context.Context, _ []int64) error { return c.h.do.RestorePerson(ctx, was) })
 	c.build()
 }

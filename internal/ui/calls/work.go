@@ -32,28 +32,47 @@ type undo struct {
 	stays bool                                 // its call is still in its place: only its person was taken off
 	undo  func(context.Context, []int64) error // takes it back
 	away  chan struct{}                        // closed once it was taken away
-	back  bool                                 // taken back; the next reading has it
+	back  bool                                 // it is being taken back
+	done  bool                                 // it was; the next reading has it
 }
+
+// takes takes calls away and tells which of them are gone, whatever else failed.
+type takes func(context.Context, []int64) (gone []int64, err error)
 
 // leave takes the calls of a row away, unless that was done elsewhere, and keeps its
 // place.
-func (c *window) leave(r row, said string, stays bool, away, back func(context.Context, []int64) error) {
+func (c *window) leave(r row, said string, stays bool, away takes, back func(context.Context, []int64) error) {
 	u := &undo{row: r, made: c.host.Now(), ids: c.callsOf(r), at: r.place, open: r.open, stays: stays, undo: back, away: make(chan struct{})}
 	u.row.undo, u.row.said, u.row.open = true, said, false
-	c.undos = append(slices.DeleteFunc(c.undos, func(o *undo) bool { return o.id == r.id }), u)
-	c.host.Later(undoIs, func() {
-		if now := c.h.calls; now != nil && slices.Contains(now.undos, u) {
-			now.dropUndo(u)
-			now.build()
-		}
-	})
+	c.offer(u)
 	if away == nil {
 		close(u.away)
 		return
 	}
-	c.run(r, func(ctx context.Context) error {
+	ids, gone := u.ids, []int64(nil)
+	c.runThen(r, func(ctx context.Context) (err error) {
 		defer close(u.away)
-		return away(ctx, u.ids)
+		gone, err = away(ctx, ids)
+		return err
+	}, func(now *window, err error) {
+		if err == nil {
+			return
+		}
+		if u.ids = gone; len(gone) == 0 {
+			now.dropUndo(u)
+		}
+		now.build()
+	})
+}
+
+// offer offers for a while to take something back.
+func (c *window) offer(u *undo) {
+	c.undos = append(slices.DeleteFunc(c.undos, func(o *undo) bool { return o.id == u.id }), u)
+	c.host.Later(undoIs, func() {
+		if now := c.h.calls; now != nil && slices.Contains(now.undos, u) && !u.back {
+			now.dropUndo(u)
+			now.build()
+		}
 	})
 }
 
@@ -73,13 +92,19 @@ func (c *window) takeBack(id int64) {
 		if u.id != id || u.back {
 			continue
 		}
-		c.run(u.row, func(ctx context.Context) error {
+		u.back = true
+		ids := u.ids
+		c.runThen(u.row, func(ctx context.Context) error {
 			<-u.away
-			return u.undo(ctx, u.ids)
+			return u.undo(ctx, ids)
+		}, func(now *window, err error) {
+			if u.done = err == nil; !u.done && slices.Contains(now.undos, u) {
+				again := *u
+				again.made, again.back = now.host.Now(), false
+				now.offer(&again)
+				now.build()
+			}
 		})
-		if u.back = true; u.stays {
-			c.dropUndo(u)
-		}
 		c.build()
 		return
 	}
@@ -98,7 +123,7 @@ func (c *window) takeBackLast() {
 // readAnew lets go of what a reading has again, and keeps the places of callers who
 // were dealt with somewhere else: by opening the file, by calling back.
 func (c *window) readAnew(a answer) {
-	c.undos = slices.DeleteFunc(c.undos, func(u *undo) bool { return u.back })
+	c.undos = slices.DeleteFunc(c.undos, func(u *undo) bool { return u.done })
 	open, handled := map[int64]bool{}, map[int64]bool{}
 	for _, e := range a.open {
 		open[e.ID] = true
@@ -111,12 +136,6 @@ func (c *window) readAnew(a answer) {
 			c.leave(r, c.host.Lang.T(text.CallsHandled), false, nil, c.reopen)
 		}
 	}
-}
-
-// failedAgain lets a call that could not be taken away stand there again.
-func (c *window) failedAgain(entry int64) {
-	c.undos = slices.DeleteFunc(c.undos, func(u *undo) bool { return u.id == entry })
-	c.build()
 }
 
 // group are the missed calls of one caller that nobody has dealt with, newest
@@ -256,7 +275,7 @@ func (c *window) find(p picked, was int) int {
 
 // withUndo offers to take back what was done to a row that is still there.
 func (c *window) withUndo(r row, gone map[int64]*undo) row {
-	if u := gone[r.id]; u != nil && u.stays {
+	if u := gone[r.id]; u != nil && u.stays && !u.back {
 		r.undo = true
 	}
 	return r

@@ -189,6 +189,33 @@ func TestRemoveAndUndo(t *testing.T) {
 	}
 	wantRows(t, "not removed", c, "A. Aarts||2:14", "B. Jansen||2:14", "C. Prins||2:14", "D. Visser||2:14")
 
+	// What fails afterwards takes nothing from whoever wants it back.
+	c.remove(views(b)[9].row)
+	over := b.Later[len(b.Later)-1]
+	b.did()
+	b.on.fail = errors.New("disk")
+	c.copying(views(b)[9].row, false)
+	c.takeBackLast()
+	b.read(all[1:], nil)
+	wantRows(t, "not restored", c, "A. Aarts|Verwijderd|2:14", "B. Jansen||2:14", "C. Prins||2:14", "D. Visser||2:14")
+	over() // the first offer
+	b.on.fail = nil
+	c.takeBackLast()
+	b.wantDid(t, "tried again", "copy 9 false", "restore [9]", "restore [9]")
+	b.read(all, nil)
+	wantRows(t, "restored", c, "A. Aarts||2:14", "B. Jansen||2:14", "C. Prins||2:14", "D. Visser||2:14")
+	c.remove(views(b)[9].row)
+	b.on.fail = errors.New("disk")
+	b.Later = nil
+	c.takeBackLast()
+	b.on.fail = nil
+	for _, over := range b.Later {
+		over()
+	}
+	b.did()
+	c.takeBackLast()
+	b.wantDid(t, "Ctrl+Z after a failure, too late")
+
 	c.remove(views(b)[9].row)
 	m := b.Welcome // built anew in another language it still offers it
 	m.Language = string(text.English)
@@ -250,6 +277,31 @@ func TestPeopleOfARow(t *testing.T) {
 	b.did()
 	v := views(b)[7]
 	b.Clock = b.Clock.Add(time.Second)
+	b.on.fail = errors.New("disk")
 	test.TapAt(v, fyne.NewPos(v.Size().Width-40, 20))
+	b.on.fail = nil
+	b.wantDid(t, "undo that fails", "this 7")
+	b.read([]history.Entry{several, denied}, nil)
+	uitest.WantTexts(t, c.win, "Ongedaan maken")
+	c.takeBackLast()
 	b.wantDid(t, "undo", "this 7")
+}
+
+// Of several calls that were removed in part, those can come back.
+func TestRemovedInPart(t *testing.T) {
+	b := newHarness(t, uitest.Greeting(text.Dutch))
+	all := workDay()
+	b.read(all, nil)
+	b.Show(windowapi.WindowCalls)
+	c := b.calls
+	b.on.fail, b.on.half = errors.New("disk"), 2
+	c.remove(views(b)[6].row)
+	b.on.fail = nil
+	b.did()
+	b.read(slices.DeleteFunc(slices.Clone(all), func(e history.Entry) bool { return e.ID == 6 || e.ID == 4 }), nil)
+	wantRows(t, "in part", c, "Anonieme beller", "Anonieme beller", "A. Jansen|Verwijderd|3 keer, ook 11:20, zo 13 sep", "B. de Boer", "A. Jansen", "J. de Vries||2:14", "K. Prins||afgehandeld")
+	c.takeBackLast()
+	b.wantDid(t, "undo", "restore [6 4]")
+	b.read(all, nil)
+	wantRows(t, "undone", c, "Anonieme beller", "Anonieme beller", "A. Jansen||3 keer, ook 11:20, zo 13 sep", "B. de Boer", "J. de Vries||2:14", "K. Prins||afgehandeld")
 }
