@@ -2,6 +2,7 @@ package settings
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -118,6 +119,8 @@ func (w *window) save() {
 		w.footer.show()
 		return
 	}
+	saved := *d
+	saved.texts = maps.Clone(d.texts)
 	d.saving, d.said, d.bad = true, "", false
 	w.footer.show()
 	dirs := w.host.Dirs
@@ -126,7 +129,7 @@ func (w *window) save() {
 		defer cancel()
 		before, _ := settings.Load(dirs)
 		_, err := hubtrial.Save(ctx, dirs, before, want)
-		post(func(w *window) { w.saved(err, want.Secret != "" || len(want.Links) > 0) })
+		post(func(w *window) { w.saved(err, want.Secret != "" || len(want.Links) > 0, saved) })
 	})
 }
 
@@ -153,13 +156,43 @@ func (w *window) wanted() (hubtrial.Wanted, error) {
 	return want, err
 }
 
-// saved tells how that went.
-func (w *window) saved(err error, secrets bool) {
+// since is what was typed while the draft before was saved.
+func (w *window) since(before settingsDraft) settingsDraft {
+	d, later := w.draft, newDraft()
+	for key := range before.texts {
+		later.texts[key] = w.now(key) // it may be as it was again
+	}
+	maps.Copy(later.texts, d.texts)
+	maps.DeleteFunc(later.texts, func(key, s string) bool {
+		saved, was := before.texts[key]
+		return was && saved == s
+	})
+	if d.secret != before.secret {
+		later.secret = d.secret
+	}
+	if !slices.Equal(d.lines, before.lines) {
+		later.lines, later.linesChanged = d.lines, true
+	}
+	if !slices.Equal(d.phones, before.phones) {
+		later.phones, later.phonesChanged = slices.Clone(d.phones), true
+		for i, p := range later.phones {
+			if slices.ContainsFunc(before.phones, func(o draftPhone) bool { return o.Name == p.Name && o.secret == p.secret }) {
+				later.phones[i].secret = ""
+			}
+		}
+	}
+	return later
+}
+
+// saved tells how saving a draft went.
+func (w *window) saved(err error, secrets bool, draft settingsDraft) {
 	l := w.host.Lang
 	w.draft.saving = false
 	if err == nil {
-		w.draft = newDraft()
-		w.draft.said = l.T(text.SettingsWindowSaved)
+		w.draft = w.since(draft)
+		if !w.unsaved() {
+			w.draft.said = l.T(text.SettingsWindowSaved)
+		}
 		w.stale = true // what holds now is read next
 		w.footer.show()
 		w.trial.show() // what was tested has been saved

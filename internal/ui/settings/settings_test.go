@@ -187,10 +187,33 @@ func TestSettingsSave(t *testing.T) {
 		t.Error("not undone")
 	}
 
+	// What is typed while it is saved stays, to be saved next.
+	line, link := settings.Line{Number: "0201234567"}, draftPhone{Softphone: settings.Softphone{Kind: "baresip", Name: "een"}, secret: "a"}
+	w.draft.texts = map[string]string{"support.contact": "y", "hub.client_id": "new", "listener.port": "30000"}
+	w.draft.secret, w.draft.lines, w.draft.phones = "a", []settings.Line{line}, []draftPhone{link}
+	draft := w.draft
+	draft.texts = maps.Clone(draft.texts)
+	if w.draft = w.since(draft); w.unsaved() {
+		t.Errorf("nothing was typed, and %+v is left", w.draft)
+	}
+	w.draft = draft
+	w.draft.texts = map[string]string{"support.contact": "z", "hub.client_id": "new", "card.full_for": "90s"} // the port is as it was
+	w.draft.secret, w.draft.lines = "b", []settings.Line{line, line}
+	w.draft.phones = []draftPhone{link, {Softphone: link.Softphone, secret: "b"}}
+	w.draft.phones[1].Name = "twee"
+	w.saved(nil, false, draft)
+	if want := map[string]string{"support.contact": "z", "card.full_for": "90s", "listener.port": w.holds("listener.port")}; !maps.Equal(w.draft.texts, want) {
+		t.Errorf("what was typed since: %v, want %v", w.draft.texts, want)
+	}
+	if d := w.draft; d.secret != "b" || len(d.lines) != 2 || !d.linesChanged || len(d.phones) != 2 || d.phones[0].secret != "" || d.phones[1].secret != "b" || !d.phonesChanged || d.said != "" {
+		t.Errorf("%+v", d)
+	}
+	w.undo()
+
 	// What the policy locks meanwhile is marked; a file that is no TOML is never
 	// written over.
 	typeInto(w, "support.contact", "x")
-	w.saved(&hubtrial.LockedError{Keys: []string{"support.contact"}}, false)
+	w.saved(&hubtrial.LockedError{Keys: []string{"support.contact"}}, false, w.draft)
 	if !w.unsaved() || w.rows["support.contact"].fault.Shows == "" {
 		t.Error("a refused value is not marked")
 	}
