@@ -153,6 +153,9 @@ func (o *onlyTo) RoundTrip(r *http.Request) (*http.Response, error) { return o.c
 // carry is RoundTrip that notes in w how far the request comes.
 func (o *onlyTo) carry(r *http.Request, w *way) (*http.Response, error) {
 	if r.URL.Scheme != o.scheme || r.URL.Host != o.host {
+		if r.Body != nil {
+			_ = r.Body.Close() // as a RoundTripper does
+		}
 		return nil, errElsewhere
 	}
 	w.online = o.online

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"io"
 	"io/fs"
 	"net"
 	"net/http"
@@ -124,9 +125,13 @@ func TestOnlyToTheHub(t *testing.T) {
 	f := newFake(t)
 	c := newClient(t, f.URL, nil)
 	for _, address := range []string{"http://" + other.addr.String() + "/", "https://" + f.Listener.Addr().String() + "/", strings.Replace(f.URL, "127.0.0.1", "localhost", 1)} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+		body, sent := io.Pipe()
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, body)
 		must.Do(t, err)
 		resp, err := c.transport.RoundTrip(r)
+		if _, err := sent.Write([]byte("x")); !errors.Is(err, io.ErrClosedPipe) {
+			t.Errorf("%s: its body is not closed: %v", address, err)
+		}
 		if err == nil {
 			_ = resp.Body.Close()
 		}
