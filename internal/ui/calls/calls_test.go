@@ -186,7 +186,7 @@ func TestPlan(t *testing.T) {
 // has no port for a real phone.
 func TestWaysFromCalls(t *testing.T) {
 	labels := func(b *harness) (all []string) {
-		for _, i := range b.calls.sources() {
+		for _, i := range b.calls.menuItems() {
 			if !i.IsSeparator {
 				all = append(all, i.Label)
 			}
@@ -200,7 +200,7 @@ func TestWaysFromCalls(t *testing.T) {
 		text.Dutch.T(text.DoctorWindowMenu), "Help…", "Alles wissen…", "Wiebelt afsluiten"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	for _, i := range b.calls.sources() {
+	for _, i := range b.calls.menuItems() {
 		if i.Label == "Instellingen…" || i.Label == "Wiebelt afsluiten" {
 			i.Action()
 		}

@@ -51,7 +51,7 @@ type doer interface {
 	Wipe(context.Context) error
 }
 
-// NewHistory is a history of which nothing is read yet, for the windows of d.
+// NewHistory is a history of which nothing is read yet.
 func NewHistory(host *widgets.Host) *History {
 	return &History{host: host, file: &file{path: host.Welcome.History, now: time.Now}, do: host.CallActions()}
 }

@@ -1,58 +1,11 @@
 package calls
 
 import (
-	"fyne.io/fyne/v2"
-	base "fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
-	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/widgets"
 )
-
-// moreButton is a menu of all that there is, as the icon has it, and of what
-// concerns all calls: that is rare, and not to be hit by mistake.
-func (c *window) moreButton() fyne.CanvasObject {
-	var b *widgets.Button
-	b = widgets.NewButtonWithIcon(c.host.Lang.T(text.CallsMenu), base.MenuIcon(), func() {
-		m := widget.NewPopUpMenu(fyne.NewMenu("", c.sources()...), c.win.Canvas())
-		at := fyne.CurrentApp().Driver().AbsolutePositionForObject(b)
-		m.ShowAtPosition(at.AddXY(b.Size().Width-m.MinSize().Width, b.Size().Height+4))
-	})
-	return b
-}
-
-// sources are the lines of that menu.
-func (c *window) sources() []*fyne.MenuItem {
-	l, demo := c.host.Lang, len(c.host.Welcome.Demo) > 0
-	var items []*fyne.MenuItem
-	line := func() { items = append(items, fyne.NewMenuItemSeparator()) }
-	add := func(yes bool, window string, words text.Key) {
-		if yes && c.host.Has(window) {
-			items = append(items, fyne.NewMenuItem(l.T(words), func() { c.host.Show(window) }))
-		}
-	}
-	add(c.state.Manual, windowapi.WindowLookup, text.StatusMenuSearch)
-	add(c.state.Delivery, windowapi.WindowDelivery, text.StatusMenuMessages)
-	add(demo, windowapi.WindowDemo, text.StatusMenuDemo)
-	line()
-	// The demo's port and tokens are gone with it.
-	add(!demo, windowapi.WindowTest, text.StatusMenuTest)
-	add(!demo, windowapi.WindowRecipes, text.RecipesMenu)
-	add(!demo, windowapi.WindowSettings, text.StatusMenuSettings)
-	add(!demo, windowapi.WindowDoctor, text.DoctorWindowMenu)
-	add(!demo, windowapi.WindowHelp, text.StatusMenuHelp)
-	if !demo {
-		line()
-	}
-	items = append(items, fyne.NewMenuItem(l.T(text.CallsWipe), c.askWipe))
-	line()
-	items = append(items, fyne.NewMenuItem(l.T(text.StatusMenuQuit), func() { c.host.Send(windowapi.KindQuit, nil) }))
-	if items[0].IsSeparator {
-		items = items[1:]
-	}
-	return items
-}
 
 // askWipe asks whether everything about callers is to be deleted: that cannot be
 // undone.
