@@ -15,7 +15,7 @@
 //   - POST /transaction/<intermediary>: JSON with data.items[].message, each a
 //     ZIP file in base64, sent with Cache-Control: no-cache.
 //
-// It says nothing of the answer with a token and how long that lives, of the
+// The hub's documents say nothing of the answer with a token and how long that lives, of the
 // scopes of lookups, of errors and limits, of what answers a delivery, and of the
 // answer when nobody is found. There every sensible answer is accepted and none
 // assumed.
@@ -59,7 +59,7 @@ type Config struct {
 	ExtraCAFile         string
 	LookupTimeout       time.Duration // of one attempt, token included; 0 is 5 s
 	Secret              func(context.Context) (string, error)
-	SecretAnswered      SecretAnswered // may be nil
+	SecretAnswered      secretAnswered // may be nil
 	// Heard is told in the hub's own words why it said no: bounded text from
 	// outside, for the person who tries the settings, never for a log. May be nil.
 	Heard func(words string)

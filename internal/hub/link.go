@@ -8,9 +8,9 @@ import (
 
 // Reasons why a deep link is not opened. Their texts hold nothing of the link.
 var (
-	ErrNoHub      = errors.New("hub.hub_url is not set")
-	ErrOtherHost  = errors.New("the link leads to another host")
-	ErrOtherShape = errors.New("the link has another shape than documented")
+	errNoHub      = errors.New("hub.hub_url is not set")
+	errOtherHost  = errors.New("the link leads to another host")
+	errOtherShape = errors.New("the link has another shape than documented")
 )
 
 const maxLink = 2048
@@ -45,21 +45,21 @@ func NewLinks(hubURL string) (*Links, error) {
 // documented shape {hub_url}/contacts/viewcontact/<contact_id>.
 func (l *Links) Check(link string) (string, error) {
 	if l.hub == nil {
-		return "", ErrNoHub
+		return "", errNoHub
 	}
 	u, ok := parseLink(link)
 	switch {
 	case !ok:
-		return "", ErrOtherShape
+		return "", errOtherShape
 	case u.Scheme != l.hub.Scheme || !strings.EqualFold(u.Hostname(), l.hub.Hostname()) || portOf(u) != portOf(l.hub) || strings.HasSuffix(u.Host, ":"):
-		return "", ErrOtherHost
+		return "", errOtherHost
 	}
 	// The path as it was written: url.Parse would escape what must not be there.
 	_, rest, _ := strings.Cut(link, "://")
 	_, path, _ := strings.Cut(rest, "/")
 	contact, ok := strings.CutPrefix("/"+path, l.path)
 	if !ok || !goodSegment(contact) {
-		return "", ErrOtherShape
+		return "", errOtherShape
 	}
 	return l.before + contact, nil
 }

@@ -50,7 +50,7 @@ func TestLinks(t *testing.T) {
 func TestLinksWithoutAHub(t *testing.T) {
 	l, err := NewLinks("")
 	must.Do(t, err)
-	if _, err := l.Check("https://hub.example/contacts/viewcontact/c1"); err != ErrNoHub {
+	if _, err := l.Check("https://hub.example/contacts/viewcontact/c1"); err != errNoHub {
 		t.Errorf("%v", err)
 	}
 	if _, err := NewLinks("http://hub.example"); err == nil {

@@ -17,8 +17,8 @@ import (
 // Lookup asks for the contacts of a telephone number. No
 // contacts and no error mean that the hub answered and nobody has the number.
 // Every error is a *contact.LookupError. Callers with the same number share one
-// request; an answer serves for a minute and is shared too: nobody changes it. A
-// request whose callers have all gone is cancelled.
+// request, which ends when the one who began it gives up: whoever waits then begins
+// anew. An answer serves for a minute and is shared too: nobody changes it.
 func (c *Client) Lookup(ctx context.Context, number string) ([]contact.Contact, error) {
 	if number == "" {
 		return nil, failed(contact.HubError, "no number")

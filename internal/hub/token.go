@@ -174,7 +174,7 @@ func (t *tokens) start() <-chan singleflight.Result {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		if err != nil {
-			return nil, t.missed(err, wait)
+			return nil, t.noteFailure(err, wait)
 		}
 		return t.took(token), nil
 	})
@@ -192,9 +192,9 @@ func (t *tokens) took(token *oauth2.Token) *grant {
 	return t.grant
 }
 
-// missed remembers a failure, after which the hub asks us to wait, and returns what
+// noteFailure remembers a failure, after which the hub asks us to wait, and returns what
 // callers are told. t.mu is held.
-func (t *tokens) missed(err error, wait time.Duration) error {
+func (t *tokens) noteFailure(err error, wait time.Duration) error {
 	t.failures = min(t.failures+1, 20)
 	t.err, t.failedAt = err, t.c.cfg.Now()
 	switch contact.FailureOf(err) {
@@ -233,11 +233,11 @@ func (t *tokens) schedule(in time.Duration) {
 	t.timer = time.AfterFunc(in, func() { t.start() })
 }
 
-// SecretAnswered is told whether the hub took a secret that Config.Secret gave
+// secretAnswered is told whether the hub took a secret that Config.Secret gave
 // out; other failures say nothing of it. again asks for one more try, with what
 // Config.Secret gives then: a client may have two secrets while one takes the
 // place of the other.
-type SecretAnswered func(ctx context.Context, secret string, accepted bool) (again bool)
+type secretAnswered func(ctx context.Context, secret string, accepted bool) (again bool)
 
 // request asks for a token, once more with another secret where SecretAnswered says so.
 // wait is how long the hub asks us not to ask again.

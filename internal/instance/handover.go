@@ -44,7 +44,9 @@ func reportsWord(t call.Reports) string {
 }
 
 func encodeEvent(e call.Event) event {
-	return event{fmt.Sprintf("%016x%08x", rand.Uint64(), rand.Uint32()), e.Source.Kind, e.State.String(), e.Direction.String(), e.Reason.String(), e.ID, e.Number, e.Name, e.Line, e.Via, e.At.UTC(), reportsWord(e.Source.Reports)}
+	return event{HandOver: fmt.Sprintf("%016x%08x", rand.Uint64(), rand.Uint32()), Kind: e.Source.Kind, State: e.State.String(),
+		Direction: e.Direction.String(), Reason: e.Reason.String(), ID: e.ID, Number: e.Number, Name: e.Name, Line: e.Line, Via: e.Via,
+		At: e.At.UTC(), Reports: reportsWord(e.Source.Reports)}
 }
 
 var errNotUnderstood = errors.New("call is not understood")
@@ -157,7 +159,7 @@ func deliver(ctx context.Context, cfg Config, out event, wait time.Duration) err
 	}
 	// One that answers too late may have read the call: its name keeps it from being
 	// taken twice.
-	c, _, err := connect(quick, cfg, RoleRing, b)
+	c, _, err := connect(quick, cfg, roleRing, b)
 	if err != nil {
 		return err
 	}

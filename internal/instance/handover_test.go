@@ -101,7 +101,7 @@ func TestTakenAtTheEnd(t *testing.T) {
 		_ = i.Serve(ctx, &lateHandler{taking: taking, end: end})
 	}()
 	ring := must.Get(line("ring", encodeEvent(command("1"))))(t)
-	c, _, err := connect(t.Context(), i.cfg, RoleRing, ring) // as HandOver does, and without its limits of time
+	c, _, err := connect(t.Context(), i.cfg, roleRing, ring) // as HandOver does, and without its limits of time
 	must.Do(t, err)
 	defer c.Close()
 	<-taking

@@ -7,7 +7,8 @@
 // Who is first is decided by the operating system: an exclusive lock on Unix, a
 // named mutex on Windows, both gone with their process. Talking goes over a Unix
 // socket in a private folder, or a named pipe that only this user may open. The
-// other side is checked to be the same user on both.
+// other side is checked to be the same user: on Unix by its credentials; on Windows
+// whoever connects checks whose pipe it is.
 //
 // Goroutines: Serve runs one for accepting, one for the inbox and one for every
 // peer, all ended when it returns.
@@ -47,7 +48,7 @@ const (
 
 // Roles of a peer.
 const (
-	RoleRing    = "ring"    // hands one call over and goes
+	roleRing    = "ring"    // hands one call over and goes
 	RoleCommand = "command" // asks something and goes
 	RoleWindows = "windows" // the windows' process
 	roleProbe   = "probe"   // asks whether anybody is there
@@ -218,7 +219,7 @@ func (i *Instance) peer(ctx context.Context, c *Conn, h Handler, calls *receiver
 	}
 	switch hello.Role {
 	case roleProbe:
-	case RoleRing:
+	case roleRing:
 		if stop() { // what is taken now is also said to be
 			i.ring(c, calls)
 		}

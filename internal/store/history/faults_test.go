@@ -42,7 +42,7 @@ func TestDiskTroublePasses(t *testing.T) {
 			must.Get(s.db.Exec(tt.begin))(t)
 			big := known(monday)
 			big.Name = strings.Repeat("x", 100_000)
-			if _, err := s.Put(t.Context(), big); FaultOf(err) != tt.fault {
+			if _, err := s.Put(t.Context(), big); faultOf(err) != tt.fault {
 				t.Errorf("%v", err)
 			}
 			wantState(t, s, tt.fault, NoticeNone)
@@ -154,7 +154,7 @@ func TestOpensLater(t *testing.T) {
 // A fault that still holds stays the fault it was.
 func TestFaultStays(t *testing.T) {
 	for _, f := range []Fault{FaultFull, FaultReadOnly, FaultNewer, FaultOther} {
-		if got := FaultOf(fmt.Errorf("write: %w", faultError(f))); got != f {
+		if got := faultOf(fmt.Errorf("write: %w", faultError(f))); got != f {
 			t.Errorf("%s became %s", f, got)
 		}
 	}

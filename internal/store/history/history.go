@@ -48,8 +48,8 @@ type Entry struct {
 	// number, by opening the file, or by hand. Put does not change it.
 	Handled time.Time
 	// TakenOff says that the user has said "not this contact". Name is then who it
-	// is not, and nothing else of a person is kept with the call. What RemovePerson has
-	// set Put does not change; what was put, a later Put does.
+	// is not, and nothing else of a person is kept with the call. Put keeps what
+	// RemovePerson set, but may undo what an earlier Put set.
 	TakenOff bool
 	off      int // who said so
 }

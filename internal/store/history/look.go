@@ -38,7 +38,7 @@ func People(ctx context.Context, path string, limit int) (map[string][]string, e
 		found, err = readPeople(ctx, db, limit)
 		return err
 	})
-	return found, reading(err)
+	return found, readError(err)
 }
 
 func readPeople(ctx context.Context, db *sql.DB, limit int) (map[string][]string, error) {

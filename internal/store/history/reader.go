@@ -114,7 +114,7 @@ func (r *Reader) Part(ctx context.Context, q Query, p Place, span, limit int) (e
 	case errors.Is(err, sql.ErrNoRows):
 		next = Place{}
 	case err != nil:
-		return nil, Place{}, reading(err)
+		return nil, Place{}, readError(err)
 	default:
 		next.Rang = sqlitefile.Time(rang)
 		from += " AND (rang, id) >= (?, ?)"
@@ -171,7 +171,7 @@ func (r *Reader) Count(ctx context.Context, q Query, t time.Time) (count, since 
 }
 
 func (r *Reader) number(ctx context.Context, into *int, query string, args ...any) error {
-	return reading(r.db.QueryRowContext(ctx, query, args...).Scan(into))
+	return readError(r.db.QueryRowContext(ctx, query, args...).Scan(into))
 }
 
 // Open gives the missed calls that are not ticked off, newest first, at most limit.

@@ -12,7 +12,7 @@ import (
 func (s *Store) Get(ctx context.Context, id int64) (e Entry, err error) {
 	err = s.reading(func(db *sql.DB) error {
 		e, err = get(ctx, db, id)
-		return reading(err)
+		return readError(err)
 	})
 	if err == nil && e.ID == 0 {
 		err = ErrGone
@@ -32,7 +32,7 @@ func (s *Store) Last(ctx context.Context, limit int) (es []Entry, err error) {
 // Incoming tells how many calls came in between two moments, the first included.
 func (s *Store) Incoming(ctx context.Context, from, to time.Time) (n int, err error) {
 	err = s.reading(func(db *sql.DB) error {
-		return reading(db.QueryRowContext(ctx, `SELECT count(*) FROM calls INDEXED BY calls_list WHERE rang >= ? AND rang < ? AND outgoing = 0`,
+		return readError(db.QueryRowContext(ctx, `SELECT count(*) FROM calls INDEXED BY calls_list WHERE rang >= ? AND rang < ? AND outgoing = 0`,
 			sqlitefile.Micros(from), sqlitefile.Micros(to)).Scan(&n))
 	})
 	return n, err
@@ -50,7 +50,7 @@ func (s *Store) LastByKind(ctx context.Context) (map[string]time.Time, error) {
 			last[kind] = sqlitefile.Time(rang)
 			return none, err
 		})(db.QueryContext(ctx, `SELECT kind, max(rang) FROM calls WHERE outgoing = 0 GROUP BY kind`))
-		return reading(err)
+		return readError(err)
 	})
 	return last, err
 }

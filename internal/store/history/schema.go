@@ -117,11 +117,11 @@ func orGone(e Entry, err error) (Entry, error) {
 // query gives the entries that a query over all finds.
 func query(ctx context.Context, db *sql.DB, text string, args ...any) ([]Entry, error) {
 	es, err := sqlitefile.Rows(scan)(db.QueryContext(ctx, text, args...))
-	return es, reading(err)
+	return es, readError(err)
 }
 
-// reading wraps an error of reading.
-func reading(err error) error {
+// readError wraps an error of reading.
+func readError(err error) error {
 	if err != nil {
 		return fmt.Errorf("read call history: %w", err)
 	}

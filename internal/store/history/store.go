@@ -216,8 +216,8 @@ var (
 	errShut   = errors.New("the history is closed")
 )
 
-// FaultOf tells what an error of a Store means for the history.
-func FaultOf(err error) Fault {
+// faultOf tells what an error of a Store means for the history.
+func faultOf(err error) Fault {
 	if err == nil || errors.Is(err, ErrGone) || errors.Is(err, context.Canceled) {
 		return FaultNone
 	}
@@ -241,7 +241,7 @@ func (s *Store) note(err error) {
 		return // nobody waited for the answer
 	}
 	s.mu.Lock()
-	s.state.Fault = FaultOf(err)
+	s.state.Fault = faultOf(err)
 	s.mu.Unlock()
 }
 

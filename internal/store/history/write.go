@@ -275,7 +275,7 @@ func (s *Store) change(ctx context.Context, f func(*sql.Tx, Keep) error) error {
 	return err
 }
 
-// once tells for which opening of the file it is speaking.
+// once runs f once; opened identifies the file it used.
 func (s *Store) once(ctx context.Context, f func(*sql.Tx, Keep) error) (opened int, err error) {
 	s.using.RLock()
 	defer s.using.RUnlock()
