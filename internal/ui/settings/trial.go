@@ -55,8 +55,8 @@ type trialBox struct {
 	end     *fyne.Container
 	running bool
 	result  *outcome
-	old     bool // something was changed since
-	numbers string
+	old     bool   // something was changed since
+	tried   string // the number, as it was tried
 }
 
 func newTrialBox(w *window) *trialBox {
@@ -80,7 +80,7 @@ func newTrialBox(w *window) *trialBox {
 // resume goes on where the box of before was.
 func (b *trialBox) resume(old *trialBox) {
 	b.number.SetText(old.number.Text)
-	b.running, b.result, b.old, b.numbers = old.running, old.result, old.old, old.numbers
+	b.running, b.result, b.old, b.tried = old.running, old.result, old.old, old.tried
 	b.steps.resume(old.steps)
 	b.show()
 }
@@ -97,7 +97,7 @@ func (b *trialBox) toggle() {
 	}
 	b.begin()
 	want, bad := w.changes()
-	typed, dirs, l, number := w.draft.secret, w.host.Dirs, w.host.Lang, b.numbers
+	typed, dirs, l, number := w.draft.secret, w.host.Dirs, w.host.Lang, b.tried
 	if len(number) > widgets.MaxTyped {
 		number = number[:widgets.MaxTyped]
 	}
@@ -113,7 +113,7 @@ func (b *trialBox) toggle() {
 
 func (b *trialBox) begin() {
 	b.steps.begin()
-	b.running, b.result, b.old, b.numbers = true, nil, false, b.number.Text
+	b.running, b.result, b.old, b.tried = true, nil, false, b.number.Text
 	b.show()
 }
 
@@ -266,7 +266,7 @@ func (b *trialBox) show() {
 			b.end.Add(widgets.Trouble(m.why))
 		case !m.ok:
 			b.end.Add(widgets.Trouble(l.T(text.SettingsWindowTestFailed)))
-		case b.numbers == "":
+		case b.tried == "":
 			b.end.Add(good(l.T(text.SettingsWindowTestPassedNoNumber)))
 		case b.w.unsaved():
 			b.end.Add(good(l.T(text.SettingsWindowTestPassedSave)))
