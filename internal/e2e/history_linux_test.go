@@ -11,7 +11,7 @@ import (
 
 // callsOf reads the history of an office, empty while there is none.
 func callsOf(t *testing.T, o *office) []history.Entry {
-	r, err := history.OpenReadOnly(filepath.Join(o.profile, "history.db"))
+	r, err := history.OpenReadOnly(t.Context(), filepath.Join(o.profile, "history.db"))
 	if err != nil {
 		return nil
 	}

@@ -197,7 +197,7 @@ func playDay(t *testing.T, path string, calls int) {
 	synctest.Wait()
 	heapEnd, rssEnd := weight(t)
 	after := runtime.NumGoroutine()
-	kept, err := history.OpenReadOnly(path)
+	kept, err := history.OpenReadOnly(t.Context(), path)
 	must.Do(t, err)
 	all, err := kept.From(ctx, history.Query{}, 0, calls+1)
 	if err == nil {

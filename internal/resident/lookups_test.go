@@ -386,7 +386,7 @@ func TestForget(t *testing.T) {
 			if failed := done.Error != ""; failed != tt.fails {
 				t.Errorf("%+v", done)
 			}
-			r := must.Get(history.OpenReadOnly(fromsettings.HistoryFile(d.o.Dirs)))(t)
+			r := must.Get(history.OpenReadOnly(t.Context(), fromsettings.HistoryFile(d.o.Dirs)))(t)
 			defer r.Close()
 			if open, err := r.Open(t.Context(), 10); len(open) != tt.calls || err != nil {
 				t.Errorf("%d calls left, %v, want %d", len(open), err, tt.calls)

@@ -90,7 +90,7 @@ func TestForgetFiles(t *testing.T) {
 			if newer {
 				return
 			}
-			r, err := history.OpenReadOnly(fromsettings.HistoryFile(dirs))
+			r, err := history.OpenReadOnly(t.Context(), fromsettings.HistoryFile(dirs))
 			must.Do(t, err)
 			defer r.Close()
 			if open, err := r.Open(t.Context(), 10); len(open) != left || err != nil {

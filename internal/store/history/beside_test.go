@@ -78,7 +78,7 @@ func TestTwoWriters(t *testing.T) {
 			t.Errorf("it changed %d: %v", n, err)
 		}
 	}()
-	r, err := OpenReadOnly(path)
+	r, err := OpenReadOnly(t.Context(), path)
 	must.Do(t, err)
 	defer r.Close()
 	var mine []int64
@@ -177,7 +177,7 @@ func TestHurry(t *testing.T) {
 	c := clocktest.New(monday)
 	path := filepath.Join(t.TempDir(), "history.db")
 	s := open(t, path, KeepFull, c)
-	r := must.Get(OpenReadOnly(path))(t)
+	r := must.Get(OpenReadOnly(t.Context(), path))(t)
 	defer r.Close()
 	must.Do(t, s.Hurry(t.Context()))
 	put(t, s, Entry{Rang: c.Now(), Number: "+31612345678", Result: ResultMissed})
@@ -204,7 +204,7 @@ func TestRemovedWhileRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history.db")
 	s := open(t, path, KeepFull, clocktest.New(monday))
 	id := put(t, s, known(monday))
-	r := must.Get(OpenReadOnly(path))(t)
+	r := must.Get(OpenReadOnly(t.Context(), path))(t)
 	defer r.Close()
 	tx := must.Get(r.db.Begin())(t)
 	defer func() { _ = tx.Rollback() }()

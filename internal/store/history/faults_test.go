@@ -174,7 +174,7 @@ func TestNewerFileIsLeftAlone(t *testing.T) {
 		t.Fatalf("%v", err)
 	}
 	defer s.Close()
-	if _, err := OpenReadOnly(path); !errors.Is(err, ErrNewer) {
+	if _, err := OpenReadOnly(t.Context(), path); !errors.Is(err, ErrNewer) {
 		t.Errorf("OpenReadOnly: %v", err)
 	}
 	wantState(t, s, FaultNewer, NoticeNone)

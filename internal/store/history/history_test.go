@@ -55,7 +55,7 @@ func put(t *testing.T, s *Store, e Entry) int64 {
 
 func read(t *testing.T, path string) []Entry {
 	t.Helper()
-	r, err := OpenReadOnly(path)
+	r, err := OpenReadOnly(t.Context(), path)
 	must.Do(t, err)
 	defer r.Close()
 	work, err := r.Open(t.Context(), 100_000)
@@ -278,11 +278,16 @@ func TestDamagedFileIsSetAside(t *testing.T) {
 
 func TestReaderCannotWrite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
-	if _, err := OpenReadOnly(path); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := OpenReadOnly(t.Context(), path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no file: %v, want fs.ErrNotExist", err)
 	}
 	s := open(t, path, KeepFull, clocktest.New(monday))
-	r, err := OpenReadOnly(path)
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if _, err := OpenReadOnly(ended, path); !errors.Is(err, context.Canceled) {
+		t.Errorf("nobody waits any more: %v", err)
+	}
+	r, err := OpenReadOnly(t.Context(), path)
 	must.Do(t, err)
 	defer r.Close()
 	if _, err := r.db.Exec("DELETE FROM calls"); err == nil {

@@ -84,7 +84,7 @@ func TestKilledWriterLosesNothing(t *testing.T) {
 // whole checks the file as a reader finds it, and what its indexes say.
 func whole(t *testing.T, path string) {
 	t.Helper()
-	r, err := OpenReadOnly(path)
+	r, err := OpenReadOnly(t.Context(), path)
 	must.Do(t, err)
 	defer r.Close()
 	var said string

@@ -18,7 +18,7 @@ import (
 
 func reader(t *testing.T, path string) *Reader {
 	t.Helper()
-	r, err := OpenReadOnly(path)
+	r, err := OpenReadOnly(t.Context(), path)
 	must.Do(t, err)
 	t.Cleanup(func() { _ = r.Close() })
 	return r
@@ -325,7 +325,7 @@ func BenchmarkLists(b *testing.B) {
 	s, err := Open(path, KeepFull, 365, time.Now)
 	must.Do(b, err)
 	defer s.Close()
-	r, err := OpenReadOnly(path)
+	r, err := OpenReadOnly(b.Context(), path)
 	must.Do(b, err)
 	defer r.Close()
 	ctx := context.Background()

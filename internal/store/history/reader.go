@@ -25,13 +25,13 @@ type Reader struct {
 // OpenReadOnly opens the history at path for reading. A file that does not exist
 // (yet) gives an error for which errors.Is(err, fs.ErrNotExist) holds; one of a
 // newer version gives ErrNewer.
-func OpenReadOnly(path string) (*Reader, error) {
+func OpenReadOnly(ctx context.Context, path string) (*Reader, error) {
 	was, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("open call history: %w", err)
 	}
 	// What is sorted stays in memory: a temporary file would outlive a deletion.
-	db, err := sqlitefile.OpenWith(context.Background(), path,
+	db, err := sqlitefile.OpenWith(ctx, path,
 		"mode=ro&_pragma=busy_timeout(5000)&_pragma=query_only(ON)&_pragma=temp_store(MEMORY)", current)
 	if err != nil {
 		return nil, fmt.Errorf("open call history: %w", err)

@@ -56,14 +56,14 @@ type file struct {
 }
 
 // open opens the file if it is not, and opens another one that lies in its place.
-func (f *file) open() error {
+func (f *file) open(ctx context.Context) error {
 	if f.reader != nil && f.reader.Stale() {
 		f.close()
 	}
 	if f.reader != nil {
 		return nil
 	}
-	r, err := history.OpenReadOnly(f.path)
+	r, err := history.OpenReadOnly(ctx, f.path)
 	f.reader = r
 	return err
 }
@@ -81,7 +81,7 @@ func (f *file) read(ctx context.Context, w wish, tell func(answer)) {
 		tell(a)
 		return
 	}
-	if err := f.open(); err != nil {
+	if err := f.open(ctx); err != nil {
 		f.close()
 		if a.exact = errors.Is(err, fs.ErrNotExist); !a.exact {
 			a.err = err

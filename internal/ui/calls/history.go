@@ -116,7 +116,7 @@ func (h *History) took(a answer) {
 }
 
 // FirstReading reads before there is any window, so that the first frame already
-// has the calls; a disk that is slow does not hold it up for long.
+// has the calls; a history that is slow to answer does not hold it up for long.
 func (h *History) FirstReading(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, firstIn)
 	defer cancel()
