@@ -36,6 +36,7 @@ var known = map[string]string{
 	"the hub's secret expires soon": "for the log of administrators",
 	"the hub's secret has expired":  "for the log of administrators",
 	"none yet":                      "stands for no group of keys",
+	"Shell_TrayWnd":                 "the taskbar's window class",
 	"Desktop":                       "a folder of the system",
 	"Bureaublad":                    "a folder of the system",
 	"Documents":                     "a folder of the system",

@@ -117,7 +117,8 @@ func (serviceInstallCmd) Run(e *env) error {
 	if err := s.SetRecoveryActions([]mgr.RecoveryAction{{Type: mgr.ServiceRestart, Delay: restartAfter}}, 0); err != nil {
 		return err
 	}
-	if err := s.SetRecoveryActionsOnNonCrashFailures(true); err != nil {
+	// An end with an error counts too; Wine knows no such level.
+	if err := s.SetRecoveryActionsOnNonCrashFailures(true); err != nil && !errors.Is(err, windows.ERROR_INVALID_LEVEL) {
 		return err
 	}
 	e.say(text.RelayServiceMade, serviceName)
