@@ -15,9 +15,9 @@
 //   - POST /transaction/<intermediary>: JSON with data.items[].message, each a
 //     ZIP file in base64, sent with Cache-Control: no-cache.
 //
-// The hub's documents say nothing of the answer with a token and how long that lives, of the
-// scopes of lookups, of errors and limits, of what answers a delivery, and of the
-// answer when nobody is found. There every sensible answer is accepted and none
+// The hub's documents say nothing of the answer with a token and how long that lives,
+// of the scopes of lookups, of errors and limits, of what answers a delivery, and of
+// the answer when nobody is found. There every sensible answer is accepted and none
 // assumed.
 //
 // A Client is safe for concurrent use. Lookups and deliveries run in their

@@ -11,12 +11,12 @@ import (
 	"wiebelt/internal/config/fromsettings"
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/settings"
-	"wiebelt/internal/core/call"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/store/chosencontacts"
 	"wiebelt/internal/store/history"
 	"wiebelt/internal/store/sqlitefile"
+	"wiebelt/internal/testutil/instancetest"
 	"wiebelt/internal/testutil/must"
 )
 
@@ -100,29 +100,9 @@ func TestForgetFiles(t *testing.T) {
 	}
 }
 
-// mute is a resident that takes what is asked, says so, and never answers.
-type mute struct{ asked func() }
-
-func (mute) Ring(call.Event) error { return nil }
-
-func (m mute) Peer(_ context.Context, _ instance.Hello, c *instance.Conn) {
-	_, _, _ = c.Receive()
-	m.asked()
-	_, _, _ = c.Receive() // until they go
-}
-
 // TestForgetIsStopped: whoever asks a resident that does not answer can stop.
 func TestForgetIsStopped(t *testing.T) {
-	cfg := instance.Config{RunDir: t.TempDir(), Version: "test", Build: "test"}
-	one := must.Get(instance.Acquire(cfg))(t)
-	serving, end := context.WithCancel(t.Context())
-	ctx, stop := context.WithCancel(t.Context())
-	served := make(chan error, 1)
-	go func() { served <- one.Serve(serving, mute{stop}) }()
-	if err := Forget(ctx, cfg, profile.Dirs{}, nil, windowapi.Forget{All: true}); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	end()
-	must.Do(t, <-served)
-	_ = one.Close() // again, for the lock
+	instancetest.Stopped(t, func(ctx context.Context, cfg instance.Config) error {
+		return Forget(ctx, cfg, profile.Dirs{}, nil, windowapi.Forget{All: true})
+	})
 }

@@ -47,8 +47,8 @@ func (s *Store) Put(ctx context.Context, e Entry) (id int64, err error) {
 }
 
 // PutMissed writes calls that rang while Wiebelt was not running: all of them or, with an
-// error, none; with KeepOff that is ErrOff. Those that were there before it leaves alone, so that it can be told of
-// them again: their times differ a little then.
+// error, none; with KeepOff that is ErrOff. Those that were there before it leaves alone,
+// so that it can be told of them again: their times differ a little then.
 func (s *Store) PutMissed(ctx context.Context, all []Entry) error {
 	var last int64
 	off := true
