@@ -100,7 +100,7 @@ func until(explore func() []winetest.Found, is func(winetest.Found) bool) (all [
 }
 
 // TestCardsExplored: a client finds all that stands on a card and does what its button
-// says; while it explores them, 500 cards come and go, with SOAK 10,000, and the program has
+// says; while it explores them, 300 cards come and go, with SOAK 10,000, and the program has
 // what it had.
 func TestCardsExplored(t *testing.T) {
 	s, g, explore := serveCards(t), gallery(t), client(t)
@@ -126,7 +126,7 @@ func TestCardsExplored(t *testing.T) {
 	}
 
 	const batch = 100
-	cards := 5 * batch
+	cards := 3 * batch
 	if os.Getenv("SOAK") != "" {
 		cards = 10_000
 	}

@@ -7,6 +7,7 @@ import (
 	"image"
 	"log/slog"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -283,9 +284,12 @@ func (o *office) round(keys bool) (aim string) {
 // TestNeverAnotherFile: the pointer sets out to a button, or somebody to press a key, and
 // while it is on its way calls are answered, hung up, passed on and joined by
 // others. What opens is what was shown when it set out, or nothing: never
-// another.
+// another. With SOAK there are more rounds.
 func TestNeverAnotherFile(t *testing.T) {
-	const rounds = 1000
+	rounds := 500
+	if os.Getenv("SOAK") != "" {
+		rounds = 10_000
+	}
 	for _, keys := range []bool{false, true} {
 		t.Run(map[bool]string{false: "pointer", true: "keys"}[keys], func(t *testing.T) {
 			seed := uint64(20260302)
