@@ -144,7 +144,7 @@ func (s *Server) Until(what string, ok func() bool, more ...func() []any) {
 			return
 		}
 		select {
-		case <-time.After(min(max(time.Since(began), 5*time.Millisecond), 50*time.Millisecond)):
+		case <-time.After(min(max(4*time.Since(began), 5*time.Millisecond), 50*time.Millisecond)):
 		case <-stop:
 			args := []any{"never:", what}
 			for _, m := range more {
