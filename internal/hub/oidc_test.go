@@ -30,14 +30,14 @@ type oauthClient struct {
 
 // oauthServer runs the server with these clients until the test ends, and returns
 // its address.
-func oauthServer(t *testing.T, life int, clients []oauthClient) string {
+func oauthServer(t *testing.T, clients []oauthClient) string {
 	t.Helper()
 	modules := filepath.Join(npmtest.Install(t, "testdata/oidc"), "node_modules")
 	program, err := os.ReadFile("testdata/oidc/server.mjs")
 	must.Do(t, err)
 	dir := t.TempDir()
 	must.Do(t, errors.Join(os.WriteFile(filepath.Join(dir, "server.mjs"), program, 0o600), os.Symlink(modules, filepath.Join(dir, "node_modules"))))
-	settings, err := json.Marshal(map[string]any{"life": life, "clients": clients})
+	settings, err := json.Marshal(map[string]any{"life": 600, "clients": clients})
 	must.Do(t, err)
 	server := exec.Command(npmtest.Node(t), "server.mjs")
 	server.Dir = dir
@@ -76,10 +76,10 @@ func strictClient(t *testing.T, base, id, secret string, change func(*Config)) *
 	})
 }
 
-// TestSecretsAtAStrictServer: twelve secrets in both encodings, each to a token
-// and through a lookup with it. A strict server decodes id and secret as a form
-// (RFC 6749, 2.3.1): "+" is a space and "%" begins two hex digits.
-func TestSecretsAtAStrictServer(t *testing.T) {
+// TestStrictServer: twelve secrets in both encodings, each to a token and through
+// a lookup with it, and then scopes. A strict server decodes id and secret as a
+// form (RFC 6749, 2.3.1): "+" is a space and "%" begins two hex digits.
+func TestStrictServer(t *testing.T) {
 	const (
 		ok      = contact.Failure("")
 		refused = contact.CredentialsRefused // it read another secret: 401 invalid_client
@@ -124,7 +124,8 @@ func TestSecretsAtAStrictServer(t *testing.T) {
 	for n := range table {
 		clients = append(clients, oauthClient{fmt.Sprintf("client-%d", n), clients[n].Secret, hubScopes})
 	}
-	base := oauthServer(t, 600, clients)
+	clients = append(clients, oauthClient{"all", "s1", hubScopes}, oauthClient{"few", "s2", "Basic"})
+	base := oauthServer(t, clients)
 	outcomes := 0
 	for n, c := range table {
 		for _, e := range []struct {
@@ -149,14 +150,8 @@ func TestSecretsAtAStrictServer(t *testing.T) {
 	if outcomes != 24 {
 		t.Errorf("%d outcomes", outcomes)
 	}
-}
-
-// TestScopesAtAStrictServer: what a client may not have is refused by the token
-// endpoint; what it did not ask for is missing at the interface.
-func TestScopesAtAStrictServer(t *testing.T) {
-	base := oauthServer(t, 600, []oauthClient{
-		{"all", "s1", hubScopes}, {"few", "s2", "Basic"},
-	})
+	// What a client may not have is refused by the token endpoint; what it did not
+	// ask for is missing at the interface.
 	for _, c := range []struct {
 		name, id, secret string
 		change           func(*Config)
