@@ -82,11 +82,19 @@ func say(t *testing.T, name string, args ...string) string {
 
 const wiebeltFile, relayFile = "wiebelt-1.2.3-x64.msi", "wiebelt-relay-1.2.3-x64.msi"
 
-// TestSameBytes: another folder, another time of the files and of the build, and the
+// TestPackages builds them once for what looks at them.
+func TestPackages(t *testing.T) {
+	r := made(t, "1.2.3")
+	build(t, r)
+	t.Run("SameBytes", func(t *testing.T) { testSameBytes(t, r) })
+	t.Run("Tables", func(t *testing.T) { testTables(t, r) })
+	t.Run("Manifests", func(t *testing.T) { testManifests(t, r) })
+}
+
+// testSameBytes: another folder, another time of the files and of the build, and the
 // same packages.
-func TestSameBytes(t *testing.T) {
-	one, two := made(t, "1.2.3"), made(t, "1.2.3")
-	build(t, one)
+func testSameBytes(t *testing.T, one release.Release) {
+	two := made(t, "1.2.3")
 	build(t, two)
 	files, err := filepath.Glob(one.Package("*.*"))
 	if err != nil || len(files) != 4 {
@@ -124,10 +132,8 @@ func TestProperties(t *testing.T) {
 	})
 }
 
-// TestTables reads packages back.
-func TestTables(t *testing.T) {
-	r := made(t, "1.2.3")
-	build(t, r)
+// testTables reads packages back.
+func testTables(t *testing.T, r release.Release) {
 	msi := r.Package(wiebeltFile)
 	table := func(msi, name string) []string {
 		t.Helper()
@@ -181,10 +187,8 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestManifests: what Intune and winget are told is what stands in the package.
-func TestManifests(t *testing.T) {
-	r := made(t, "1.2.3")
-	build(t, r)
+// testManifests: what Intune and winget are told is what stands in the package.
+func testManifests(t *testing.T, r release.Release) {
 	product := strings.TrimSpace(strings.TrimPrefix(say(t, "sh", "-c", "msiinfo export "+r.Package(wiebeltFile)+" Property | grep ^ProductCode"), "ProductCode\t"))
 	b := must.Get(os.ReadFile(r.Package("wiebelt-1.2.3-x64.intune.json")))(t)
 	var told win32App
