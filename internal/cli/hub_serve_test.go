@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/hub"
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/testutil/must"
 )
@@ -142,9 +144,71 @@ func TestHubServe(t *testing.T) {
 	}
 }
 
-func TestHubServeIsQuiet(t *testing.T) {
-	s := serve(t, "--data", filepath.Join(t.TempDir(), "hub"))
-	fetch(t, "GET", s.ready.HubURL+"/login", "")
+// TestHubByHand: every command that an administrator needs, while the hub serves
+// the same folder in a process of its own and has nothing to say.
+func TestHubByHand(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "hub")
+	command := func(code int, in string, args ...string) said {
+		t.Helper()
+		return exits(t, code, in, append([]string{"hub", args[0], args[1], "--data", dir}, args[2:]...)...)
+	}
+	secret := strings.TrimSpace(command(0, "", "client", "add", "--organisation-code", "90210", "office").out)
+	if len(secret) < 40 || strings.ContainsAny(secret, " \n") {
+		t.Fatalf("the secret is not alone on standard output: %d characters", len(secret))
+	}
+	command(1, "", "client", "add", "office")
+	command(0, "een-goed-wachtwoord\r\n", "user", "add", "--admin", "--password-stdin", "Beheer")
+	s := serve(t, "--data", dir)
+	client := func(secret string) *hub.Client {
+		t.Helper()
+		c := must.Get(hub.New(hub.Config{BaseURL: s.ready.BaseURL, ClientID: "office", OrganisationCode: "90210", Intermediary: "intermediary",
+			Secret: func(context.Context) (string, error) { return secret, nil }}))(t)
+		t.Cleanup(c.Close)
+		return c
+	}
+	z := zipOf(t, "Provider")
+	open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(z)), nil }
+	if r, err := client(secret).Deliver(t.Context(), []hub.Item{{Open: open, Size: int64(len(z))}}); err != nil || r.Status != http.StatusOK {
+		t.Fatalf("delivery: %+v, %v", r, err)
+	}
+
+	var m struct{ ID, Sender string }
+	if err := json.Unmarshal([]byte(command(0, "", "messages", "list", "--json").out), &m); err != nil || m.Sender != "office" {
+		t.Fatalf("%+v %v", m, err)
+	}
+	command(0, "", "messages", "list").says(m.ID, "intermediary", "office")
+	command(0, "", "messages", "show", m.ID).says(m.ID, "intermediary", "office")
+	to := t.TempDir()
+	name := strings.TrimSpace(command(0, "", "messages", "export", "--to", to, m.ID).out)
+	if b, err := os.ReadFile(name); err != nil || !bytes.Equal(b, z) || name != filepath.Join(to, m.ID+".zip") {
+		t.Errorf("export: %v", err)
+	}
+	command(1, "", "messages", "export", "--to", to, "--all") // replaces no file
+	command(2, "", "messages", "export", "--to", to).complains("--all")
+	exits(t, 1, "", "hub", "client", "list", "--data", filepath.Join(dir, "typo")).complains("holds no hub")
+
+	command(0, "", "client", "list").says("office", "90210").hides(secret)
+	var list []struct{ ID string }
+	if err := json.Unmarshal([]byte(command(0, "", "client", "list", "--json").out), &list); err != nil || len(list) != 1 || list[0].ID != "office" {
+		t.Errorf("%v %v", list, err)
+	}
+	fresh := strings.TrimSpace(command(0, "", "client", "rotate", "office").out)
+	if _, err := client(secret).Check(t.Context()); contact.FailureOf(err) != contact.CredentialsRefused {
+		t.Errorf("the old secret: %v", err)
+	}
+	_, err := client(fresh).Check(t.Context())
+	must.Do(t, err)
+	command(0, "", "client", "remove", "office")
+	if _, err := client(fresh).Check(t.Context()); contact.FailureOf(err) != contact.CredentialsRefused {
+		t.Errorf("a client that was removed: %v", err)
+	}
+	command(0, "", "user", "list").says("beheer", "yes")
+	command(0, "", "user", "remove", "beheer")
+	for _, kept := range []string{secret, fresh, "een-goed-wachtwoord"} {
+		if bytes.Contains(must.Get(os.ReadFile(filepath.Join(dir, "hub.db")))(t), []byte(kept)) {
+			t.Error("a secret stands in the database")
+		}
+	}
 	if code, rest, errOut := s.stop(t); runtime.GOOS != "windows" && code != 0 || rest != "" || errOut != "" {
 		t.Errorf("exit %d: %q, %q", code, rest, errOut)
 	}

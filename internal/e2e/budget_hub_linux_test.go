@@ -66,7 +66,7 @@ func (h *hubProcess) ask(b *testing.B, secret string, contacts, n int) (all []ti
 	const connections = 16
 	c := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: connections}}
 	defer c.CloseIdleConnections()
-	token, _ := tokenOf(b, c, h.baseURL, "bench", secret)
+	token := tokenOf(b, c, h.baseURL, "bench", secret)
 	all = make([]time.Duration, n)
 	began := time.Now().Add(50 * time.Millisecond)
 	var work sync.WaitGroup
@@ -104,7 +104,7 @@ func largeMessage(b *testing.B, t *table) {
 	h := startHubProcess(b, "--data", dir)
 	c := &http.Client{Timeout: 5 * time.Minute}
 	defer c.CloseIdleConnections()
-	token, _ := tokenOf(b, c, h.baseURL, "bench", value)
+	token := tokenOf(b, c, h.baseURL, "bench", value)
 	const size = 500 << 20
 	f := must.Get(os.Create(filepath.Join(b.TempDir(), "large.zip")))(b)
 	defer f.Close()
