@@ -113,17 +113,6 @@ func TestFileChangesUnderUs(t *testing.T) {
 	}
 }
 
-// Switching off and on again begins a new file; IDs go on.
-func TestIDsGoOnAfterOff(t *testing.T) {
-	s := open(t, filepath.Join(t.TempDir(), "h.db"), KeepFull, clocktest.New(monday))
-	first := put(t, s, known(monday))
-	must.Do(t, s.Configure(t.Context(), KeepOff, 7))
-	must.Do(t, s.Configure(t.Context(), KeepFull, 7))
-	if id := put(t, s, known(monday)); id <= first {
-		t.Errorf("ID %d after %d", id, first)
-	}
-}
-
 // A place that cannot be used at the start can be later.
 func TestOpensLater(t *testing.T) {
 	dir := t.TempDir()

@@ -276,13 +276,14 @@ func TestMigratesTheFirstVersion(t *testing.T) {
 	db, err := sql.Open("sqlite", path)
 	must.Do(t, err)
 	must.Get(db.Exec(migrations[0].SQL + "; PRAGMA user_version = 1;"))(t)
+	tx := must.Get(db.BeginTx(t.Context(), nil))(t)
 	for i := range 1200 {
-		_, err := db.Exec(`INSERT INTO calls (rang, answered, ended, outgoing, kind, number, shown, line, line_number,
+		_, err := tx.Exec(`INSERT INTO calls (rang, answered, ended, outgoing, kind, number, shown, line, line_number,
 			name, contact_id, relation_number, link, matches, outcome, result) VALUES (?, 0, 0, 0, 'ari', ?, '', '', '', ?, '', '', '', 0, '', 'missed')`,
 			sqlitefile.Micros(monday)+int64(i), fmt.Sprint("+316", 10000000+i), fmt.Sprint("Müller ", i))
 		must.Do(t, err)
 	}
-	must.Do(t, db.Close())
+	must.Do(t, tx.Commit(), db.Close())
 	s := open(t, path, KeepFull, clocktest.New(monday))
 	if n := s.Missed(); n != 1200 {
 		t.Errorf("%d missed calls of 1200", n)
