@@ -25,6 +25,7 @@ import (
 	"wiebelt/internal/instance"
 	"wiebelt/internal/softphone/listener"
 	"wiebelt/internal/softphone/scheme"
+	"wiebelt/internal/testutil/instancetest"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
@@ -375,17 +376,8 @@ func running(t *testing.T, dir string) taker {
 	t.Helper()
 	d := must.Get(profile.Find(dir))(t)
 	must.Do(t, d.Make())
-	cfg := instance.Config{RunDir: d.Run, Version: "test"}
-	one := must.Get(instance.Acquire(cfg))(t)
 	events := make(taker, 16)
-	ctx, cancel := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() { served <- one.Serve(ctx, ringer{events}) }()
-	t.Cleanup(func() {
-		cancel()
-		<-served
-		one.Close()
-	})
+	instancetest.Serve(t, instance.Config{RunDir: d.Run, Version: "test"}, ringer{events})
 	return events
 }
 

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"maps"
 	"net"
@@ -12,6 +11,7 @@ import (
 
 	"wiebelt/internal/instance"
 	"wiebelt/internal/native/register"
+	"wiebelt/internal/testutil/instancetest"
 	"wiebelt/internal/testutil/must"
 )
 
@@ -67,17 +67,11 @@ func TestForgetEverything(t *testing.T) {
 	if len(snapshot(t, home)) < len(before)+5 {
 		t.Fatal("there is nothing to forget")
 	}
-	only, err := instance.Acquire(instance.Config{RunDir: filepath.Join(home, ".local", "state", "wiebelt", "run")})
-	must.Do(t, err)
-	ctx, cancel := context.WithCancel(t.Context())
-	served := make(chan error)
-	go func() { served <- only.Serve(ctx, nil) }()
+	stop := instancetest.Serve(t, instance.Config{RunDir: filepath.Join(home, ".local", "state", "wiebelt", "run")}, nil)
 	if s := exits(t, 1, "", "forget", "--everything"); s.out != "" {
 		t.Errorf("while it runs: %s", s.out)
 	}
-	cancel()
-	must.Do(t, <-served)
-	_ = only.Close() // again, for the lock
+	stop()
 	exits(t, 2, "", "forget", "--everything", "--profile", profile)
 	exits(t, 0, "", "forget", "--everything").says(filepath.Join(config, "wiebelt"))
 	if after := snapshot(t, home); !maps.Equal(after, before) {

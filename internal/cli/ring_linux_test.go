@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
@@ -17,6 +16,7 @@ import (
 	"wiebelt/internal/guide"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/softphone/scheme"
+	"wiebelt/internal/testutil/instancetest"
 	"wiebelt/internal/testutil/linktest"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
@@ -47,17 +47,8 @@ func (k *killer) Peer(context.Context, instance.Hello, *instance.Conn) {}
 func TestHandOverIsFinished(t *testing.T) {
 	dir := t.TempDir()
 	d := must.Get(profile.Find(dir))(t)
-	cfg := instance.Config{RunDir: d.Run, Version: "test", Build: "test"}
-	one := must.Get(instance.Acquire(cfg))(t)
 	k := &killer{make(chan *os.Process, 1), make(chan call.Event, 1)}
-	ctx, stop := context.WithCancel(t.Context())
-	var serving sync.WaitGroup
-	serving.Go(func() { _ = one.Serve(ctx, k) })
-	defer func() {
-		stop()
-		serving.Wait()
-		_ = one.Close()
-	}()
+	instancetest.Serve(t, instance.Config{RunDir: d.Run, Version: "test", Build: "test"}, k)
 	var said bytes.Buffer
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestWiebeltProcess$")
 	cmd.Env = append(os.Environ(), "WIEBELT_PROCESS_ARGS="+strings.Join([]string{"ring", "--profile", dir, "--no-start", "--", "0698760011"}, "\n"))

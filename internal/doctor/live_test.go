@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -27,6 +26,7 @@ import (
 	"wiebelt/internal/instance"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/native/register"
+	"wiebelt/internal/testutil/instancetest"
 	"wiebelt/internal/testutil/must"
 )
 
@@ -216,11 +216,7 @@ func (a answering) Peer(ctx context.Context, _ instance.Hello, c *instance.Conn)
 // residentOf runs one for a profile.
 func residentOf(t *testing.T, d profile.Dirs, version, build string, a answering) {
 	t.Helper()
-	one := must.Get(instance.Acquire(instance.Config{RunDir: d.Run, Version: version, Build: build}))(t)
-	ctx, cancel := context.WithCancel(context.Background())
-	var work sync.WaitGroup
-	work.Go(func() { _ = one.Serve(ctx, a) })
-	t.Cleanup(func() { cancel(); work.Wait(); _ = one.Close() })
+	instancetest.Serve(t, instance.Config{RunDir: d.Run, Version: version, Build: build}, a)
 }
 
 // TestAsksTheResident: one that answers, one of another version, one that hangs,

@@ -17,6 +17,7 @@ import (
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/store/history"
+	"wiebelt/internal/testutil/instancetest"
 	"wiebelt/internal/testutil/logtest"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/storytest"
@@ -57,13 +58,8 @@ func TestSimulatedPrograms(t *testing.T) {
 				t.Parallel()
 				dir := t.TempDir()
 				d := must.Get(profile.Find(dir))(t)
-				cfg := instance.Config{RunDir: d.Run, Version: "test"}
-				i := must.Get(instance.Acquire(cfg))(t)
 				told := storytest.New(t)
-				ctx, cancel := context.WithCancel(context.Background())
-				served := make(chan struct{})
-				go func() { defer close(served); _ = i.Serve(ctx, receiver{told}) }()
-				t.Cleanup(func() { cancel(); <-served; _ = i.Close() })
+				instancetest.Serve(t, instance.Config{RunDir: d.Run, Version: "test"}, receiver{told})
 				// A program that found us too slow has started a resident, which goes
 				// as long as it sees us.
 				xtest.NoneLeft(t, dir)

@@ -1,9 +1,11 @@
-// Package instancetest runs a resident that takes what is asked and never answers.
+// Package instancetest runs residents: a test's own, and one that takes what is asked and
+// never answers.
 package instancetest
 
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 
 	"wiebelt/internal/core/call"
@@ -21,20 +23,32 @@ func (m mute) Peer(_ context.Context, _ instance.Hello, c *instance.Conn) {
 	_, _, _ = c.Receive() // until they go
 }
 
+// Serve runs the one instance of a folder until stop, or the end of the test.
+func Serve(t *testing.T, cfg instance.Config, h instance.Handler) (stop func()) {
+	t.Helper()
+	one := must.Get(instance.Acquire(cfg))(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- one.Serve(ctx, h) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+		_ = one.Close() // again, for the lock
+	})
+	t.Cleanup(stop)
+	return stop
+}
+
 // Stopped has ask wait for the resident's answer, cancels its context meanwhile, and fails
 // unless it then ends with that.
 func Stopped(t *testing.T, ask func(context.Context, instance.Config) error) {
 	t.Helper()
 	cfg := instance.Config{RunDir: t.TempDir(), Version: "test", Build: "test"}
-	one := must.Get(instance.Acquire(cfg))(t)
-	serving, end := context.WithCancel(t.Context())
 	ctx, stop := context.WithCancel(t.Context())
-	served := make(chan error, 1)
-	go func() { served <- one.Serve(serving, mute{stop}) }()
+	Serve(t, cfg, mute{stop})
 	if err := ask(ctx, cfg); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	end()
-	must.Do(t, <-served)
-	_ = one.Close() // again, for the lock
 }

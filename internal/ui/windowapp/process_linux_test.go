@@ -18,6 +18,7 @@ import (
 	"wiebelt/internal/instance"
 	"wiebelt/internal/instance/windowapi"
 	nativewindow "wiebelt/internal/native/window"
+	"wiebelt/internal/testutil/instancetest"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
 )
@@ -94,19 +95,8 @@ func startWindows(t *testing.T, s *xtest.Server, w windowapi.Welcome) *resident 
 	dirs, err := profile.Find(dir)
 	must.Do(t, err)
 	must.Do(t, dirs.Make())
-	one, err := instance.Acquire(instance.Config{RunDir: dirs.Run, Version: build, Build: build})
-	must.Do(t, err)
 	r := &resident{t: t, welcome: w, met: make(chan struct{}), got: make(chan string, 64), done: make(chan error, 1), err: &bytes.Buffer{}}
-	ctx, cancel := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() { served <- one.Serve(ctx, r) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
-		one.Close()
-	})
+	instancetest.Serve(t, instance.Config{RunDir: dirs.Run, Version: build, Build: build}, r)
 	r.process = exec.Command(os.Args[0], dirs.Run, w.Window)
 	r.process.Env = append(s.Env(), windowsEnv+"=1")
 	r.process.Stderr = r.err
