@@ -29,6 +29,7 @@ import (
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/native/browser"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/nettest"
 	"wiebelt/internal/text"
 )
 
@@ -118,13 +119,6 @@ func behind(p *office, proxy string) {
 	p.toml = strings.Replace(p.toml, "https://hub.example", "https://hub.invalid", 1) + "proxy = \"" + proxy + "\"\n"
 }
 
-// closedPort is an address where nothing listens.
-func closedPort(t *testing.T) string {
-	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
-	defer l.Close()
-	return l.Addr().String()
-}
-
 // secretFile does something to the file with the secret.
 func secretFile(do func(path string) error) func(*office) {
 	return func(p *office) {
@@ -153,8 +147,8 @@ var troubles = map[string]struct{ before, after func(*office) }{
 	"secret.damaged": {after: secretFile(func(path string) error { return os.WriteFile(path, []byte("{"), 0o600) })},
 
 	"failure.name_not_resolved":  {before: change("https://hub.example", "https://hub.invalid")},
-	"failure.connection_refused": {before: func(p *office) { p.toml = strings.Replace(p.toml, "hub.example", closedPort(p.t), 1) }},
-	"failure.proxy_failed":       {before: func(p *office) { behind(p, "http://"+closedPort(p.t)) }},
+	"failure.connection_refused": {before: func(p *office) { p.toml = strings.Replace(p.toml, "hub.example", nettest.Nobody(p.t), 1) }},
+	"failure.proxy_failed":       {before: func(p *office) { behind(p, "http://"+nettest.Nobody(p.t)) }},
 	"failure.proxy_login":        {before: func(p *office) { behind(p, plainly(p.t, http.StatusProxyAuthRequired)) }},
 	"failure.tls_failed": {before: func(p *office) {
 		change("https://hub.example", "https"+strings.TrimPrefix(plainly(p.t, 200), "http"))(p)

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/nettest"
 	"wiebelt/internal/testutil/xtest"
 )
 
@@ -56,10 +56,7 @@ func TestTrayStates(t *testing.T) {
 	i.looks("ready", "Vandaag nog geen oproep ontvangen.")
 
 	// A phone's program that does not run.
-	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
-	closed := l.Addr().String()
-	_ = l.Close()
-	write(string(whole) + "\n[[softphone]]\nkind = \"baresip\"\nname = \"baresip\"\naddress = \"" + closed + "\"\n")
+	write(string(whole) + "\n[[softphone]]\nkind = \"baresip\"\nname = \"baresip\"\naddress = \"" + nettest.Nobody(t) + "\"\n")
 	i.looks("link-lost", "Geen verbinding met de telefoon (baresip). We proberen het opnieuw.")
 
 	// Nothing is set up any more.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"wiebelt/internal/core/contact"
+	"wiebelt/internal/testutil/nettest"
 )
 
 // TestReach tells certificate and clock without sending credentials.
@@ -35,7 +36,7 @@ func TestReach(t *testing.T) {
 
 // TestReachStops says how far the way went.
 func TestReachStops(t *testing.T) {
-	gone := "http://" + nobody(t)
+	gone := "http://" + nettest.Nobody(t)
 	root := newAuthority(t, "Root", nil)
 	for name, c := range map[string]struct {
 		base string

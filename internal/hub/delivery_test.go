@@ -20,6 +20,7 @@ import (
 
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/nettest"
 )
 
 // bytesItem is a file of these bytes; opened counts.
@@ -291,7 +292,7 @@ func (f *failing) Read([]byte) (int, error) { return 0, f.err }
 func TestNothingWasSent(t *testing.T) {
 	item := func(opened *atomic.Int64) []Item { return []Item{bytesItem([]byte("PK"), opened)} }
 	var opened atomic.Int64
-	if _, err := deliveryClient(t, "http://"+nobody(t), nil).Deliver(t.Context(), item(&opened)); contact.FailureOf(err) != contact.ConnectionRefused {
+	if _, err := deliveryClient(t, "http://"+nettest.Nobody(t), nil).Deliver(t.Context(), item(&opened)); contact.FailureOf(err) != contact.ConnectionRefused {
 		t.Errorf("nobody listens: %v", err)
 	}
 	f := newFake(t)

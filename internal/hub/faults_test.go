@@ -28,14 +28,6 @@ const canaryNumber = "+31209876543"
 
 var canaries = []string{"canary", "9876543", "Y2FuYXJ5"} // the last: "canary" as Basic has it
 
-// nobody is an address at which nothing listens.
-func nobody(t testing.TB) string {
-	t.Helper()
-	l := nettest.Listen(t)
-	defer l.Close()
-	return l.Addr().String()
-}
-
 // wire is a hub of bytes: answer gets each request's path and writes what it
 // likes.
 func wire(t testing.TB, answer func(c net.Conn, path string)) string {
@@ -329,7 +321,7 @@ func TestNetworkFaults(t *testing.T) {
 		online  bool
 		want    string
 	}{
-		{"refused", "https://" + nobody(t), nil, true, "connection_refused: refused"},
+		{"refused", "https://" + nettest.Nobody(t), nil, true, "connection_refused: refused"},
 		{"refused on Windows", hub, failing(dial(10061)), true, "connection_refused: refused"},
 		{"unreachable", hub, failing(dial(syscall.ENETUNREACH)), true, "connection_refused: no route"},
 		{"no network", hub, failing(dial(syscall.ENETUNREACH)), false, "no_network: no route"},

@@ -17,7 +17,6 @@ import (
 
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/hub"
-	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/nettest"
 )
 
@@ -128,9 +127,7 @@ func errorOf(f contact.Failure) error { return &contact.LookupError{Failure: f} 
 
 // TestTransportFaults: what breaks on the way, by how far the request came.
 func TestTransportFaults(t *testing.T) {
-	nobody, err := net.Listen("tcp", "127.0.0.1:0")
-	must.Do(t, err)
-	_ = nobody.Close()
+	nobody := "http://" + nettest.Nobody(t)
 	large := strings.Repeat("x", 8<<20)
 	over := func(answer func(net.Conn, *http.Request), change ...func(*hub.Config)) func(*testing.T) func(string) (Deliverer, error) {
 		return func(t *testing.T) func(string) (Deliverer, error) {
@@ -159,7 +156,7 @@ func TestTransportFaults(t *testing.T) {
 		large   bool
 	}{
 		{"connection refused", func(t *testing.T) func(string) (Deliverer, error) {
-			return to(newClient(t, "http://"+nobody.Addr().String()))
+			return to(newClient(t, nobody))
 		}, Waiting, Unreachable, "", false, false},
 		{"name not resolved", func(t *testing.T) func(string) (Deliverer, error) {
 			return to(newClient(t, "https://hub.invalid"))
@@ -168,7 +165,7 @@ func TestTransportFaults(t *testing.T) {
 			return to(newClient(t, "https://"+startWire(t, nil).Addr().String()))
 		}, Waiting, Unreachable, "", false, false},
 		{"proxy gone", func(t *testing.T) func(string) (Deliverer, error) {
-			return to(newClient(t, "https://hub.invalid", func(c *hub.Config) { c.Proxy = "http://" + nobody.Addr().String() }))
+			return to(newClient(t, "https://hub.invalid", func(c *hub.Config) { c.Proxy = nobody }))
 		}, Waiting, Unreachable, "", false, false},
 		{"proxy wants a login", func(t *testing.T) func(string) (Deliverer, error) {
 			p := startWire(t, func(c net.Conn, _ *http.Request) {

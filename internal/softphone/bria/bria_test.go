@@ -17,6 +17,7 @@ import (
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/nettest"
 )
 
 func TestCall(t *testing.T) {
@@ -312,10 +313,7 @@ func TestAddress(t *testing.T) {
 }
 
 func TestNobodyThere(t *testing.T) {
-	ln := must.Get(net.Listen("tcp4", "127.0.0.1:0"))(t)
-	address := ln.Addr().String()
-	ln.Close()
-	if err := link.Once(t.Context(), link.Config{}, newPhone(t, address, times{})); !errors.Is(err, link.ErrNotThere) {
+	if err := link.Once(t.Context(), link.Config{}, newPhone(t, nettest.Nobody(t), times{})); !errors.Is(err, link.ErrNotThere) {
 		t.Error(err)
 	}
 }

@@ -23,6 +23,7 @@ import (
 
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/nettest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -71,8 +72,6 @@ func TestAddresses(t *testing.T) {
 }
 
 func TestWhatGoesWrong(t *testing.T) {
-	nobody := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
-	nobody.Close()
 	ok := func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "{}") }
 	for _, tt := range []struct {
 		name   string
@@ -81,7 +80,7 @@ func TestWhatGoesWrong(t *testing.T) {
 		cause  link.Cause
 	}{
 		{"nobody there", func(t *testing.T) *Server {
-			return must.Get(New("https://"+nobody.Addr().String(), Options{}))(t)
+			return must.Get(New("https://"+nettest.Nobody(t), Options{}))(t)
 		}, "nobody listens there", link.CauseNobody},
 		{"unknown authority", func(t *testing.T) *Server {
 			return serve(t, ok, func(_ *httptest.Server, o *Options) { o.Roots = x509.NewCertPool() })

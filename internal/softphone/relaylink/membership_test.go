@@ -3,7 +3,6 @@ package relaylink
 import (
 	"crypto/tls"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -11,6 +10,7 @@ import (
 
 	"wiebelt/internal/relay/certificates"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/nettest"
 	"wiebelt/internal/text"
 )
 
@@ -32,9 +32,7 @@ func TestJoinRefused(t *testing.T) {
 		return s.URL
 	}
 	now, print, here := time.Now(), ours.Fingerprint(), "127.0.0.1"
-	free := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
-	nobody := "https://" + free.Addr().String()
-	_ = free.Close()
+	nobody := "https://" + nettest.Nobody(t)
 	for name, tt := range map[string]struct {
 		address, print string
 		want           text.Key

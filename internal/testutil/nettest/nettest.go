@@ -23,6 +23,14 @@ func Listen(t testing.TB) net.Listener {
 	return must.Get(net.Listen("tcp4", "127.0.0.1:0"))(t)
 }
 
+// Nobody is an address at which nothing listens.
+func Nobody(t testing.TB) string {
+	t.Helper()
+	l := Listen(t)
+	defer l.Close()
+	return l.Addr().String()
+}
+
 // Accept serves each connection of a listener with serve, and ends all of it with
 // the test. What serve keeps is closed with the rest.
 func Accept(t testing.TB, l net.Listener, serve func(c net.Conn, keep func(net.Conn))) {
