@@ -35,33 +35,39 @@ func TestNoKeyIsLost(t *testing.T) {
 			o := prepareUnder(t, wm, "")
 			o.start()
 			term := o.Terminal(image.Rect(40, 40, 600, 400))
-			p := dial(o)
-			keys := strings.Repeat("abcdefghij", 50)
-			done := make(chan struct{})
-			go func() {
-				defer close(done)
-				for n := range 50 {
-					c := simulate.Call{ID: strconv.Itoa(n), Number: fmt.Sprintf("06987%05d", n)}
-					if n%3 == 0 {
-						c.Number = "+31698760011"
-					}
-					if err := p.Ring(t.Context(), c); err != nil {
-						t.Error(err)
-						return
-					}
-					time.Sleep(60 * time.Millisecond) // the calls spread over the typing
-					if err := p.End(t.Context(), c, "missed"); err != nil {
-						t.Error(err)
-						return
-					}
+			o.typesThrough(dial(o), term, 60*time.Millisecond, func(n int) string {
+				if n%3 == 0 {
+					return "+31698760011"
 				}
-			}()
-			o.Type(keys, 8)
-			<-done
-			term.WaitText(keys)
+				return strangersNumber(n)
+			})
 		})
 	}
 }
+
+// typesThrough: of 500 keys typed while 50 calls come, stay for a while and go, none is
+// lost. The nth call is from number.
+func (o *office) typesThrough(p *simulate.Phone, term *xtest.Terminal, stays time.Duration, number func(n int) string) {
+	o.t.Helper()
+	before, keys, done := term.Text(), strings.Repeat("abcdefghij", 50), make(chan error, 1)
+	go func() {
+		var err error
+		for n := 0; n < 50 && err == nil; n++ {
+			c := simulate.Call{ID: fmt.Sprint("typed", n), Number: number(n)}
+			if err = p.Ring(o.t.Context(), c); err == nil {
+				time.Sleep(stays) // the calls spread over the typing
+				err = p.End(o.t.Context(), c, "missed")
+			}
+		}
+		done <- err
+	}()
+	o.Type(keys, 8)
+	must.Do(o.t, <-done)
+	term.WaitText(before + keys)
+}
+
+// strangersNumber is the number of the nth caller whom no contact has.
+func strangersNumber(n int) string { return fmt.Sprintf("06987%05d", n) }
 
 // meant waits until a key can have been meant: after the keyboard has come, and
 // after what it acts on has changed.

@@ -1,9 +1,7 @@
 package e2e
 
 import (
-	"cmp"
 	"encoding/json"
-	"fmt"
 	"image"
 	"os"
 	"path/filepath"
@@ -17,7 +15,6 @@ import (
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/testutil/must"
-	"wiebelt/internal/testutil/xtest"
 )
 
 // explorer writes what our programs show to whoever explores them, a line an object, and
@@ -175,24 +172,7 @@ func TestScreenReader(t *testing.T) {
 	if n := strings.Count(said(), "J. de Vries"); n != 2 {
 		t.Errorf("said %d times: %q", n, said())
 	}
-	o.typesThrough(p, term)
-}
-
-// typesThrough: of 500 keys typed while 50 calls come and go none is lost.
-func (o *office) typesThrough(p *simulate.Phone, term *xtest.Terminal) {
-	o.t.Helper()
-	before, keys, done := term.Text(), strings.Repeat("abcdefghij", 50), make(chan error, 1)
-	go func() {
-		var err error
-		for n := 0; n < 50 && err == nil; n++ {
-			c := simulate.Call{ID: fmt.Sprint("typed", n), Number: fmt.Sprintf("06987%05d", n)}
-			err = cmp.Or(p.Ring(o.t.Context(), c), p.End(o.t.Context(), c, "missed"))
-		}
-		done <- err
-	}()
-	o.Type(keys, 8)
-	must.Do(o.t, <-done)
-	term.WaitText(before + keys)
+	o.typesThrough(p, term, 0, strangersNumber)
 }
 
 // TestDemoIsSaid: Orca says what came of every call of the demo, once, in both

@@ -1,9 +1,7 @@
 package e2e
 
 import (
-	"fmt"
 	"image"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -83,25 +81,7 @@ func onWayland(t *testing.T, compositor string, xwayland bool) {
 	comes("the card of the unlocked screen", found)
 	o.opensFile(notes)
 
-	keys := strings.Repeat("abcdefghij", 50)
-	typed := make(chan struct{})
-	go func() {
-		defer close(typed)
-		for n := range 50 {
-			c := simulate.Call{ID: strconv.Itoa(n), Number: fmt.Sprintf("06987%05d", n)}
-			if err := p.Ring(t.Context(), c); err != nil {
-				t.Error(err)
-				return
-			}
-			if err := p.End(t.Context(), c, "missed"); err != nil {
-				t.Error(err)
-				return
-			}
-		}
-	}()
-	o.Type(keys, 8)
-	<-typed
-	term.WaitText(keys)
+	o.typesThrough(p, term, 0, strangersNumber)
 	o.opensFile(notes)
 
 	o.onCard(316, 230)
