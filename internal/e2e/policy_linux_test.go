@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"wiebelt/internal/testutil/logtest"
 	"wiebelt/internal/testutil/must"
 )
 
@@ -139,14 +142,33 @@ func (s *machine) settings(args ...string) (code int, e effectiveSettings) {
 
 // TestPolicyIsFollowed: a policy that changes while the program runs holds within
 // 15 seconds, one that somebody else could have written does not hold, and
-// nothing is started anew.
+// nothing is started anew. A new address of the hub gets nothing of the old one's
+// secret.
 func TestPolicyIsFollowed(t *testing.T) {
 	t.Parallel()
 	s := newMachine(t)
 	first, other := ownPort(t), ownPort(t)
-	o := prepare(t, "[listener]\nport = "+strconv.Itoa(first))
+	const value = "old-secret-marker"
+	h, _ := startHub(t)
+	must.Do(t, h.SetClientSecret(t.Context(), "office", "1234", value))
+	got := &logtest.Buffer{}
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_ = r.Write(got)
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	t.Cleanup(elsewhere.Close)
+	o := prepareAt(t, h, h.BaseURL(), value, 0, "[listener]\nport = "+strconv.Itoa(first))
 	o.start(s.before()...)
 	pid := o.at().PID
+	o.handOver("1", "0698760011")
+	o.Until("a call with its name", func() bool { c := callsOf(t, o); return len(c) == 1 && c[0].Name != "" })
+	s.policy("[hub]\nbase_url = \"" + elsewhere.URL + "\"\n")
+	o.Until("the policy holds", func() bool { return strings.Contains(o.log.String(), "settings are in effect") })
+	o.handOver("2", "0698760011")
+	o.Until("a second call", func() bool { return len(callsOf(t, o)) == 2 })
+	if len(hits(got.String(), []string{value})) > 0 || callsOf(t, o)[0].Name != "" {
+		t.Error("the secret went to another address")
+	}
 	port := func() int {
 		b, err := os.ReadFile(o.announced())
 		var a struct{ Port int }

@@ -2,48 +2,18 @@ package e2e
 
 import (
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"wiebelt/internal/testutil/logtest"
 	"wiebelt/internal/testutil/must"
 )
 
 // provision is what sets a profile up for a hub.
 func provision(base, hubURL string, more ...string) []string {
 	return append([]string{"provision", "--base-url", base, "--hub-url", hubURL, "--client-id", "office", "--organisation-code", "1234", "--secret-stdin"}, more...)
-}
-
-// TestSecretStaysHome: the address of the hub changes while the program runs, and the
-// new address gets nothing of the old one's secret.
-func TestSecretStaysHome(t *testing.T) {
-	t.Parallel()
-	const value = "old-secret-marker"
-	h, _ := startHub(t)
-	must.Do(t, h.SetClientSecret(t.Context(), "office", "1234", value))
-	got := &logtest.Buffer{}
-	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_ = r.Write(got)
-		w.WriteHeader(http.StatusUnauthorized)
-	}))
-	t.Cleanup(other.Close)
-	m := newMachine(t)
-	o := prepareAt(t, h, h.BaseURL(), value, 0, "")
-	o.start(m.before()...)
-	o.handOver("1", "0698760011")
-	o.Until("a call with its name", func() bool { c := callsOf(t, o); return len(c) == 1 && c[0].Name != "" })
-	m.policy("[hub]\nbase_url = \"" + other.URL + "\"\n")
-	o.Until("the policy holds", func() bool { return strings.Contains(o.log.String(), "settings are in effect") })
-	o.handOver("2", "0698760011")
-	o.Until("a second call", func() bool { return len(callsOf(t, o)) == 2 })
-	if len(hits(got.String(), []string{value})) > 0 || callsOf(t, o)[0].Name != "" {
-		t.Error("the secret went to another address")
-	}
 }
 
 // TestMachineSecret: an administrator sets one secret for the whole computer, and
