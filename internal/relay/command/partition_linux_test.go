@@ -150,10 +150,7 @@ func (s *site) awaitFault(n *network, i int, what string) {
 // back waits until a relay takes part again.
 func (s *site) back(i int) {
 	s.t.Helper()
-	must.Soon(s.t, func() (bool, any) {
-		err := s.relays[i].report(s.secret, `{"id":"nobody's","state":"ended"}`)
-		return err == nil, err
-	})
+	s.tries(func() error { return s.relays[i].report(s.secret, `{"id":"nobody's","state":"ended"}`) })
 }
 
 // TestPartition: while two hundred calls ring, a relay is cut off from the two others,
