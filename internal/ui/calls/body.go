@@ -52,8 +52,7 @@ func (c *window) draw() {
 		return
 	}
 	c.page = p
-	c.body.Objects = []fyne.CanvasObject{c.pageContent(p)}
-	c.body.Refresh()
+	widgets.Fill(c.body, c.pageContent(p))
 }
 
 func (c *window) pageNow() string {

@@ -38,7 +38,6 @@ type window struct {
 	state  callactions.State
 	stated bool          // it was read
 	failed string        // what did not work, for a moment
-	noted  string        // what note says
 	undos  []*undo       // what was just taken away and can come back
 	open   int           // rows to be called back, whatever the filter
 	asking *widget.PopUp // whether everything is to be deleted; nil when nobody asks
@@ -49,7 +48,7 @@ type parts struct {
 	win    fyne.Window
 	sign   *widgets.Shape
 	status *widgets.TextLine
-	note   *fyne.Container // what is wrong
+	note   *widgets.Slot // what is wrong
 	views  *widgets.Choice
 	filter *widgets.FilterBox
 	tools  *fyne.Container // filter and views
@@ -97,7 +96,7 @@ type picked struct {
 func newWindow(h *History) *window {
 	host := h.host
 	l := host.Lang
-	c := &window{host: host, h: h, parts: parts{sign: widgets.NewShape(widgets.MarkNone), body: container.NewStack(), note: container.NewStack()},
+	c := &window{host: host, h: h, parts: parts{sign: widgets.NewShape(widgets.MarkNone), body: container.NewStack(), note: widgets.NewSlot()},
 		choice: choice{chosen: -1, looking: -1}, open: -1}
 	if before := h.calls; before != nil { // made anew: what its readings say is not for this one
 		before.stop()
@@ -114,7 +113,7 @@ func newWindow(h *History) *window {
 	c.title = container.NewStack()
 	c.tools = container.NewBorder(nil, nil, nil, widgets.Padded(0, 0, 12, 0, c.views), c.filter)
 	state := container.NewBorder(nil, nil, container.NewCenter(c.sign), nil, widgets.Padded(0, 0, 4, 0, c.status))
-	head := widgets.Padded(16, 4, widgets.Edge, widgets.Edge, widgets.Column(6, c.title, state, c.note, c.tools))
+	head := widgets.Padded(16, 4, widgets.Edge, widgets.Edge, widgets.Column(6, c.title, state, c.note.Kept(), c.tools))
 	c.titleLine()
 	c.showViews()
 	c.showStatus()
@@ -193,8 +192,7 @@ func (c *window) titleLine() {
 	title := widgets.Title(l.T(text.WindowCallsTitle))
 	high := canvas.NewRectangle(color.Transparent) // that of a button, there or not
 	high.SetMinSize(fyne.NewSize(0, widgets.ChoiceHigh))
-	c.title.Objects = []fyne.CanvasObject{high, container.NewBorder(nil, nil, nil, buttons, container.New(widgets.Middle(), title))}
-	c.title.Refresh()
+	widgets.Fill(c.title, high, container.NewBorder(nil, nil, nil, buttons, container.New(widgets.Middle(), title)))
 }
 
 func (c *window) shortcuts() {
@@ -276,25 +274,19 @@ func (c *window) showNote() {
 	case now.Notice != "":
 		said, dismiss = now.Notice, true
 	}
-	if said == c.noted {
-		return
-	}
-	c.noted = said
-	c.note.Objects = nil
-	if said != "" {
-		line := widgets.Trouble(said)
-		if dismiss {
-			ok := widgets.NewButton(c.host.Lang.T(text.CallsNoticeOk), func() {
-				c.host.Welcome.Status.Notice = ""
-				c.host.Changed(windowapi.ChangedRead)
-				c.showNote()
-			})
-			line = widgets.Beside(line, ok, 12)
+	changed := c.note.Put(said, func() fyne.CanvasObject {
+		if !dismiss {
+			return widgets.Trouble(said)
 		}
-		c.note.Objects = []fyne.CanvasObject{line}
+		return widgets.Beside(widgets.Trouble(said), widgets.NewButton(c.host.Lang.T(text.CallsNoticeOk), func() {
+			c.host.Welcome.Status.Notice = ""
+			c.host.Changed(windowapi.ChangedRead)
+			c.showNote()
+		}), 12)
+	})
+	if changed {
+		c.win.Content().Refresh()
 	}
-	c.note.Refresh()
-	c.win.Content().Refresh()
 }
 
 // fail says for a moment what did not work.

@@ -92,7 +92,7 @@ func TestCallsState(t *testing.T) {
 	}
 	uitest.WantTexts(t, b.calls.win, "Begrepen")
 	b.did()
-	uitest.PressIn(t, b.calls.note, "Begrepen")
+	uitest.PressIn(t, b.calls.note.Container, "Begrepen")
 	b.wantDid(t, "reading the notice", "changed {What:read Removed:[]}")
 	if notes(b) != "" {
 		t.Errorf("shows %q", notes(b))

@@ -157,7 +157,7 @@ func offered(c *window, r row) (all []string) {
 }
 
 // notes is what the strip above the list says.
-func notes(b *harness) string { return b.calls.noted }
+func notes(b *harness) string { return b.calls.note.Shows }
 
 // long is a harness whose readings come from a list of n calls, as the reader would
 // give them.

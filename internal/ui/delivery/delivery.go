@@ -388,8 +388,7 @@ func (w *window) add(paths []string) {
 // chooseFiles shows the page to choose files on.
 func (w *window) chooseFiles() {
 	w.chooser, w.detail = newChooser(w), nil
-	w.pages.Objects = []fyne.CanvasObject{w.chooser.content}
-	w.pages.Refresh()
+	widgets.Fill(w.pages, w.chooser.content)
 	w.chooser.start()
 }
 
@@ -400,8 +399,7 @@ func (w *window) openRow(i int) {
 		return
 	}
 	w.detail = newDetail(w, r)
-	w.pages.Objects = []fyne.CanvasObject{w.detail.content}
-	w.pages.Refresh()
+	widgets.Fill(w.pages, w.detail.content)
 	w.win.Canvas().Unfocus()
 	w.look(r.ID)
 }
@@ -409,7 +407,6 @@ func (w *window) openRow(i int) {
 // back shows the list again.
 func (w *window) back() {
 	w.detail, w.chooser = nil, nil
-	w.pages.Objects = []fyne.CanvasObject{w.front}
-	w.pages.Refresh()
+	widgets.Fill(w.pages, w.front)
 	w.list.Refresh()
 }

@@ -103,8 +103,7 @@ func (t *detail) draw() {
 		page.Add(t.receipts())
 	}
 	t.enable()
-	t.body.Objects = []fyne.CanvasObject{widgets.Padded(4, 24, widgets.Edge, widgets.Edge, page)}
-	t.body.Refresh()
+	widgets.Fill(t.body, widgets.Padded(4, 24, widgets.Edge, widgets.Edge, page))
 }
 
 // sentence makes one of a reason.

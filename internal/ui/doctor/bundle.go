@@ -168,7 +168,6 @@ func (v *bundleView) write() {
 // fail says why nothing was written.
 func (v *bundleView) fail(sentence string) {
 	v.save.Enable()
-	v.notes.Objects = []fyne.CanvasObject{widgets.Trouble(sentence)}
+	widgets.Fill(v.notes, widgets.Trouble(sentence))
 	v.notes.Show()
-	v.notes.Refresh()
 }

@@ -300,13 +300,11 @@ func (w *window) gather() {
 func (w *window) hold(all []doctor.Entry, files []bundleFile, path string) {
 	w.head()
 	w.holds = newBundleView(w, all, files, path)
-	w.holder.Objects = []fyne.CanvasObject{w.holds.object}
-	w.holder.Refresh()
+	widgets.Fill(w.holder, w.holds.object)
 }
 
 // back shows the checks again; what was gathered is forgotten.
 func (w *window) back() {
 	w.holds = nil
-	w.holder.Objects = []fyne.CanvasObject{w.checks}
-	w.holder.Refresh()
+	widgets.Fill(w.holder, w.checks)
 }

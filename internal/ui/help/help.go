@@ -69,8 +69,7 @@ func (w *window) Choose(id string) {
 			continue
 		}
 		w.shown = id
-		w.pages.Objects = []fyne.CanvasObject{helpPage(p)}
-		w.pages.Refresh()
+		widgets.Fill(w.pages, helpPage(p))
 		w.scroll.ScrollToTop()
 		w.list.Refresh()
 	}

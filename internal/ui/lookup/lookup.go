@@ -136,8 +136,7 @@ func (w *window) ask() {
 	}
 	w.seq++
 	w.asking, w.found, w.said = true, nil, ""
-	w.body.Objects = nil // "looking up" is mentioned when it takes a while
-	w.body.Refresh()
+	widgets.Fill(w.body) // "looking up" is mentioned when it takes a while
 	w.host.Send(windowapi.KindLookup, windowapi.Lookup{Seq: w.seq, Text: number})
 	seq := w.seq
 	w.later(noticeIn, seq, w.show)
@@ -189,8 +188,7 @@ func (w *window) show() {
 		w.button.Importance = importance
 		w.button.Refresh()
 	}
-	w.body.Objects = []fyne.CanvasObject{w.content()}
-	w.body.Refresh()
+	widgets.Fill(w.body, w.content())
 }
 
 func (w *window) content() fyne.CanvasObject {

@@ -129,8 +129,7 @@ func (w *window) page() {
 		i := slices.IndexFunc(w.all, func(r guide.Recipe) bool { return r.ID == w.shown })
 		content = w.recipe(w.all[i])
 	}
-	w.pages.Objects = []fyne.CanvasObject{content}
-	w.pages.Refresh()
+	widgets.Fill(w.pages, content)
 }
 
 func (w *window) recipe(r guide.Recipe) fyne.CanvasObject {

@@ -106,12 +106,12 @@ func (b *linesBox) build() {
 // row is a number and its name, side by side.
 func (b *linesBox) row(i int, locked bool) fyne.CanvasObject {
 	l := b.w.host.Lang
-	fault := newFaultLine()
+	fault := widgets.NewSlot()
 	said := func() string { return fault.Shows }
 	check := func() {
-		fault.say("")
+		fault.Trouble("")
 		if !lineFine(b.all[i]) {
-			fault.say(l.T(text.SettingsWindowWant("line")))
+			fault.Trouble(l.T(text.SettingsWindowWant("line")))
 		}
 	}
 	number, name := b.w.newField(), b.w.newField()
@@ -237,12 +237,12 @@ func (b *phonesBox) add() {
 type phoneBox struct {
 	b      *phonesBox
 	i      int
-	faults map[string]faultLine
+	faults map[string]*widgets.Slot
 	locked bool
 }
 
 func newPhoneBox(b *phonesBox, i int, locked bool) fyne.CanvasObject {
-	x := &phoneBox{b: b, i: i, faults: map[string]faultLine{}, locked: locked}
+	x := &phoneBox{b: b, i: i, faults: map[string]*widgets.Slot{}, locked: locked}
 	l, p := b.w.host.Lang, b.all[i]
 	all := registry.Links()
 	labels := make([]string, len(all))
@@ -330,9 +330,9 @@ func (x *phoneBox) phaseNow() string {
 func (x *phoneBox) check() {
 	field, why := phoneFault(x.b.all, x.i)
 	for name, f := range x.faults {
-		f.say("")
+		f.Trouble("")
 		if name == field {
-			f.say(x.b.w.host.Lang.T(why))
+			f.Trouble(x.b.w.host.Lang.T(why))
 		}
 	}
 }
@@ -352,7 +352,7 @@ func (x *phoneBox) field(name, now string, set func(string)) fyne.CanvasObject {
 	if x.locked {
 		e.Disable()
 	}
-	f := newFaultLine()
+	f := widgets.NewSlot()
 	x.faults[name] = f
 	title := l.T(text.SettingTitle("softphone." + name))
 	return widgets.Column(2, labelled(title, explore.Named(e, title, "", func() string { return f.Shows })), f.Container)
@@ -387,8 +387,7 @@ func (x *phoneBox) secret() fyne.CanvasObject {
 				said = text.SecretState(string(k))
 			}
 		}
-		state.Objects = []fyne.CanvasObject{widgets.Hint(l.T(said))}
-		state.Refresh()
+		widgets.Fill(state, widgets.Hint(l.T(said)))
 	}
 	show()
 	x.b.shows = append(x.b.shows, show)

@@ -95,11 +95,11 @@ func (v *setupView) showPicking(b *fyne.Container) {
 	}
 	path := v.w.newField()
 	open := widgets.NewButton(l.T(text.SettingsWindowFileShow), nil)
-	fault := newFaultLine()
+	fault := widgets.NewSlot()
 	open.OnTapped = func() {
 		p := strings.Trim(strings.TrimSpace(path.Text), `"`) // as Windows copies a path
 		if !filepath.IsAbs(p) {
-			fault.say(l.T(text.SettingsWindowFileWhole))
+			fault.Trouble(l.T(text.SettingsWindowFileWhole))
 			return
 		}
 		v.w.openFile(p)

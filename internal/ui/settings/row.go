@@ -35,7 +35,7 @@ type settingRow struct {
 	w      *window
 	entry  settings.Entry
 	object *fyne.Container
-	fault  faultLine
+	fault  *widgets.Slot
 	put    func(s string) // shows a text of settings.ParseText
 	focus  fyne.Focusable // nil if there is nothing to type into
 	live   bool           // what happens to the field from now on, a person does
@@ -45,7 +45,7 @@ type settingRow struct {
 func (w *window) row(key string) *settingRow {
 	entry, _ := settings.Of(key)
 	l, value, by := w.host.Lang, w.holds(key), w.by(key)
-	r := &settingRow{w: w, entry: entry, object: widgets.Column(4), fault: newFaultLine()}
+	r := &settingRow{w: w, entry: entry, object: widgets.Column(4), fault: widgets.NewSlot()}
 	w.rows[key] = r
 	title := l.T(text.SettingTitle(key))
 	if list, ok := w.state.set.Get(key).([]string); ok && len(value) > maxShown {
@@ -68,7 +68,7 @@ func (w *window) row(key string) *settingRow {
 	r.object.Add(r.fault.Container)
 	r.object.Add(widgets.Paragraph(helpOf(l, key)))
 	if isHotkey(key) {
-		w.hotkeys[key] = newFaultLine()
+		w.hotkeys[key] = widgets.NewSlot()
 		r.object.Add(w.hotkeys[key].Container)
 		w.StatusChanged()
 	}
@@ -113,10 +113,10 @@ func shownValue(l text.Language, e settings.Entry, s string) string {
 func (r *settingRow) check(s string) bool {
 	_, err := settings.ParseText(r.entry.Key, s)
 	if err == nil || r.w.by(r.entry.Key) != "" {
-		r.fault.say("")
+		r.fault.Trouble("")
 		return true
 	}
-	r.fault.say(wantOf(r.w.host.Lang, r.entry))
+	r.fault.Trouble(wantOf(r.w.host.Lang, r.entry))
 	return false
 }
 
@@ -312,15 +312,6 @@ func (r *settingRow) lines() (fyne.CanvasObject, func()) {
 	}
 	r.focus = e
 	return e, e.Disable
-}
-
-// faultLine is what is wrong.
-type faultLine struct{ *widgets.Slot }
-
-func newFaultLine() faultLine { return faultLine{widgets.NewSlot()} }
-
-func (f faultLine) say(s string) {
-	f.Put(s, func() fyne.CanvasObject { return widgets.Trouble(s) })
 }
 
 // orderedBox is a field for some of a few words in an order.

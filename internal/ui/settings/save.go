@@ -64,8 +64,7 @@ func (f *settingsFooter) show() {
 			line = explore.News(line)
 		}
 	}
-	f.said.Objects = []fyne.CanvasObject{line}
-	f.said.Refresh()
+	widgets.Fill(f.said, line)
 	widgets.SetEnabled(f.save, unsaved && !d.saving)
 	widgets.SetEnabled(f.undo, unsaved && !d.saving)
 }
@@ -204,7 +203,7 @@ func (w *window) saved(err error, secrets bool, draft settingsDraft) {
 	w.draft.said, w.draft.bad = why, true
 	for _, key := range bad {
 		if r := w.rows[key]; r != nil {
-			r.fault.say(wantOf(l, r.entry))
+			r.fault.Trouble(wantOf(l, r.entry))
 		}
 	}
 	if len(bad) > 0 {

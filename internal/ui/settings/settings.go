@@ -64,7 +64,7 @@ type built struct {
 	hubBox  *secretBox
 	trial   *trialBox
 	phones  *phonesBox
-	hotkeys map[string]faultLine // by the key of the setting
+	hotkeys map[string]*widgets.Slot // by the key of the setting
 }
 
 // settingsDraft is what was changed and not saved.
@@ -152,7 +152,7 @@ func (w *window) StatusChanged() {
 		if w.host.Welcome.Status.Hotkeys[key] != "" && w.holds(key) != "off" {
 			said = w.host.Lang.T(text.SettingsWindowHotkeyOff)
 		}
-		line.say(said)
+		line.Trouble(said)
 	}
 }
 
@@ -180,7 +180,7 @@ func (w *window) build() {
 		w.show()
 		return
 	}
-	w.rows, w.parts, w.hotkeys = map[string]*settingRow{}, map[string]fyne.CanvasObject{}, map[string]faultLine{}
+	w.rows, w.parts, w.hotkeys = map[string]*settingRow{}, map[string]fyne.CanvasObject{}, map[string]*widgets.Slot{}
 	old := w.trial
 	w.trial = newTrialBox(w)
 	if old != nil {
@@ -224,8 +224,7 @@ func (w *window) show() {
 		content = w.general
 	}
 	if len(w.pages.Objects) != 1 || w.pages.Objects[0] != content {
-		w.pages.Objects = []fyne.CanvasObject{content}
-		w.pages.Refresh()
+		widgets.Fill(w.pages, content)
 	}
 	w.list.Refresh()
 	widgets.SetVisible(w.footer.object, w.state != nil && w.file == nil)

@@ -45,8 +45,8 @@ type window struct {
 	join      *fyne.Container // asks for the code of a relay, empty where there is none to join
 	code      *widgets.Field
 	phones    *fyne.Container
-	failed    *fyne.Container
-	unset     *fyne.Container // says that there are no names yet
+	failed    *widgets.Slot
+	unset     *widgets.Slot   // says that there are no names yet
 	admins    *fyne.Container // below "Voor beheerders", empty while it is shut
 	more      *widgets.Button
 	open      bool // what is for administrators
@@ -63,7 +63,7 @@ type window struct {
 func Open(host *widgets.Host) widgets.Page {
 	l := host.Lang
 	w := &window{host: host, language: container.New(layout.NewCustomPaddedHBoxLayout(8)), hint: container.NewStack(),
-		join: container.NewStack(), phones: widgets.Column(8), failed: container.NewStack(), unset: container.NewStack(),
+		join: container.NewStack(), phones: widgets.Column(8), failed: widgets.NewSlot(), unset: widgets.NewSlot(),
 		admins: widgets.Column(8), end: func() {}, last: make(chan struct{})}
 	close(w.last)
 	w.code = w.newCode()
@@ -79,13 +79,13 @@ func Open(host *widgets.Host) widgets.Page {
 
 	body := widgets.Column(16,
 		widgets.Column(8,
-			widgets.Title(l.T(text.StartHello)), widgets.Paragraph(l.T(text.StartIntro)), w.unset, w.join),
+			widgets.Title(l.T(text.StartHello)), widgets.Paragraph(l.T(text.StartIntro)), w.unset.Kept(), w.join),
 		question(1, l.T(text.StartCorner), container.New(widgets.Columns(screenWidth+20), w.picker, w.hint)),
 		widget.NewSeparator(),
 		question(2, l.T(text.StartLanguage), widgets.Padded(-6, -6, -8, 0, w.language)),
 		widget.NewSeparator(),
 		question(3, l.T(text.StartCall), widgets.Column(12, w.phones, container.NewHBox(w.panel.button), w.panel.content)),
-		w.failed, w.admins)
+		w.failed.Kept(), w.admins)
 	w.scroll = container.NewVScroll(widgets.Padded(20, 16, widgets.Edge, widgets.Edge, body))
 
 	w.more = widgets.NewQuiet(l.T(text.StartAdmins), w.toggle)
@@ -184,22 +184,17 @@ func (w *window) fill() {
 	}
 	locked := s.set.Locked("card.corner")
 	w.picker.set(s.set.Card.Corner, locked)
-	w.hint.Objects = []fyne.CanvasObject{widgets.Paragraph(l.T(widgets.Either(locked, text.StartByPolicy, text.StartCornerHint)))}
+	widgets.Fill(w.hint, widgets.Paragraph(l.T(widgets.Either(locked, text.StartByPolicy, text.StartCornerHint))))
 	w.fillJoin()
 	w.fillLanguage()
 	w.fillPhones()
-	w.failed.Objects = nil
-	if s.failed != "" {
-		w.failed.Objects = []fyne.CanvasObject{widgets.Trouble(s.failed)}
-	}
-	w.unset.Objects = nil
+	w.failed.Trouble(s.failed)
+	unset := ""
 	if !s.setUp && !s.join {
-		w.unset.Objects = []fyne.CanvasObject{widgets.Trouble(l.T(text.StartUnset, support(l, s.set)))}
+		unset = l.T(text.StartUnset, support(l, s.set))
 	}
+	w.unset.Trouble(unset)
 	w.fillAdmins()
-	for _, c := range []*fyne.Container{w.hint, w.failed, w.unset} {
-		c.Refresh()
-	}
 	w.scroll.Refresh()
 }
 

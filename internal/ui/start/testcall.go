@@ -146,8 +146,7 @@ func (p *testPanel) show() {
 	}
 	p.button.OnTapped = do
 	p.button.SetText(l.T(label))
-	p.content.Objects = all
-	p.content.Refresh()
+	widgets.Fill(p.content, all...)
 }
 
 // came says over which way a call came, what was seen of it and what that way

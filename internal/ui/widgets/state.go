@@ -34,6 +34,12 @@ func SetEnabled(b *Button, on bool) {
 	}
 }
 
+// Fill puts objects into a container, in place of what is in it.
+func Fill(c *fyne.Container, all ...fyne.CanvasObject) {
+	c.Objects = all
+	c.Refresh()
+}
+
 // Slot is a place in a window for what changes, and a name of what is there now. It
 // has no height while nothing is.
 type Slot struct {
@@ -62,3 +68,11 @@ func (s *Slot) Put(name string, content func() fyne.CanvasObject) (changed bool)
 	s.Refresh()
 	return true
 }
+
+// Trouble puts into the slot what is wrong, nothing where that is "".
+func (s *Slot) Trouble(said string) {
+	s.Put(said, func() fyne.CanvasObject { return Trouble(said) })
+}
+
+// Kept is the slot where the gap beside it stays while nothing is in it.
+func (s *Slot) Kept() fyne.CanvasObject { return container.NewStack(s.Container) }
