@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"wiebelt/internal/config/profile"
+	"wiebelt/internal/filetrust"
 )
 
 const version = 1
@@ -81,23 +81,13 @@ func (s *Store) load() {
 }
 
 func read(path string) (c contents, err error) {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return c, err
-	}
-	if !info.Mode().IsRegular() {
+	b, err := filetrust.ReadPlain(path, maxFile)
+	switch {
+	case errors.Is(err, filetrust.Err), errors.Is(err, filetrust.ErrTooLarge): // not what we wrote
 		return c, errDamaged
-	}
-	f, err := os.Open(path)
-	if err != nil {
+	case err != nil:
 		return c, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil {
-		return c, err
-	}
-	if len(b) > maxFile || json.Unmarshal(b, &c) != nil { // its error may quote the contents
+	case json.Unmarshal(b, &c) != nil: // its error may quote the contents
 		return c, errDamaged
 	}
 	return c, nil
