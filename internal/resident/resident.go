@@ -394,8 +394,11 @@ func (r *Resident) hubParams() hubwatch.HubParams {
 		Changed:   r.requestRefresh,
 		Recovered: func() { r.deliveries.Recheck() },
 		Expires:   func() time.Time { return r.settings().Hub.SecretExpires },
-		Warned:    func(day string) bool { return hubwatch.OnceADay(filepath.Join(r.o.Dirs.State, "expiry-warned"), day) },
-		Log:       r.o.Log}
+		Warned: func(day string) bool {
+			was, _ := hubwatch.OnceADay(filepath.Join(r.o.Dirs.State, "expiry-warned"), day) // warned at every look is better than never
+			return was
+		},
+		Log: r.o.Log}
 }
 
 // secretWatch looks for another secret of the hub that holds now.

@@ -21,6 +21,7 @@ import (
 	"wiebelt/internal/native/session"
 	"wiebelt/internal/native/window"
 	"wiebelt/internal/resident/cardcorners"
+	"wiebelt/internal/resident/hubwatch"
 	"wiebelt/internal/resident/notifications"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/card"
@@ -252,15 +253,13 @@ func (r *Resident) openHubAtStart(ctx context.Context) {
 	if !r.settings().Hub.OpenAtStart || r.o.Demo != nil {
 		return
 	}
-	today, path := time.Now().Format(time.DateOnly), filepath.Join(r.o.Dirs.State, openedName)
-	if b, err := os.ReadFile(path); err == nil && strings.TrimSpace(string(b)) == today {
-		return
-	}
-	if err := profile.WriteFile(path, []byte(today+"\n"), 0o600); err != nil {
+	was, err := hubwatch.OnceADay(filepath.Join(r.o.Dirs.State, openedName), time.Now().Format(time.DateOnly))
+	switch {
+	case err != nil:
 		r.o.Log.Warn("the hub is not opened", "why", err) // it would be at every unlock
-		return
+	case !was:
+		r.openHub(ctx)
 	}
-	r.openHub(ctx)
 }
 
 // openHub opens the hub's first page.

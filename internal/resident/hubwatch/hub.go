@@ -109,13 +109,11 @@ func NewHub(p HubParams, seen *HubSeen) *Hub {
 }
 
 // OnceADay reports whether a file names that day, and has it do so.
-func OnceADay(path, day string) bool {
+func OnceADay(path, day string) (was bool, err error) {
 	if b, err := os.ReadFile(path); err == nil && strings.TrimSpace(string(b)) == day {
-		return true
+		return true, nil
 	}
-	// One that cannot be written warns at every look, which is better than never.
-	_ = profile.WriteFile(path, []byte(day+"\n"), 0o600)
-	return false
+	return false, profile.WriteFile(path, []byte(day+"\n"), 0o600)
 }
 
 // Look asks for a check in a while. It never blocks.

@@ -287,8 +287,8 @@ func TestExpiryIsLoggedOnceADay(t *testing.T) {
 		day  string
 		want bool
 	}{{"2026-10-01", false}, {"2026-10-01", true}, {"2026-10-02", false}} {
-		if got := OnceADay(path, c.day); got != c.want {
-			t.Errorf("%d: %s was given: %v", i, c.day, got)
+		if got, err := OnceADay(path, c.day); got != c.want || err != nil {
+			t.Errorf("%d: %s was given: %v, %v", i, c.day, got, err)
 		}
 	}
 }
