@@ -330,6 +330,23 @@ func Connect(ctx context.Context, cfg Config, role string) (*Conn, Hello, error)
 	return connect(ctx, cfg, role, nil)
 }
 
+// Ask sends the running Wiebelt a message as a command does, and waits for the answer.
+func Ask(ctx context.Context, cfg Config, kind string, msg any) (answer string, raw json.RawMessage, err error) {
+	c, _, err := Connect(ctx, cfg, RoleCommand)
+	if err != nil {
+		return "", nil, err
+	}
+	defer c.Close()
+	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
+	if err := c.Send(kind, msg); err != nil {
+		return "", nil, err
+	}
+	if answer, raw, err = c.Receive(); err != nil {
+		return "", nil, cmp.Or(ctx.Err(), err)
+	}
+	return answer, raw, nil
+}
+
 // connect is Connect that sends behind the hello, in one piece with it, what needs no
 // answer to it.
 func connect(ctx context.Context, cfg Config, role string, behind []byte) (*Conn, Hello, error) {

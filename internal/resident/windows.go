@@ -117,19 +117,8 @@ func OpenFile(ctx context.Context, cfg instance.Config, path string) error {
 }
 
 func show(ctx context.Context, cfg instance.Config, m windowapi.Show) error {
-	c, _, err := instance.Connect(ctx, cfg, instance.RoleCommand)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
-	if err := c.Send(windowapi.KindShow, m); err != nil {
-		return err
-	}
-	if _, _, err := c.Receive(); err != nil {
-		return cmp.Or(ctx.Err(), err)
-	}
-	return nil
+	_, _, err := instance.Ask(ctx, cfg, windowapi.KindShow, m)
+	return err
 }
 
 // doctorFacts is what the doctor cannot see from outside.

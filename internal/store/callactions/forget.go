@@ -1,7 +1,6 @@
 package callactions
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -45,18 +44,9 @@ func Forget(ctx context.Context, cfg instance.Config, dirs profile.Dirs, s *sett
 
 // ask has the running resident do it; instance.ErrNotRunning if none runs.
 func ask(ctx context.Context, cfg instance.Config, what windowapi.Forget) error {
-	c, _, err := instance.Connect(ctx, cfg, instance.RoleCommand)
+	kind, raw, err := instance.Ask(ctx, cfg, windowapi.KindForget, what)
 	if err != nil {
 		return err
-	}
-	defer c.Close()
-	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
-	if err := c.Send(windowapi.KindForget, what); err != nil {
-		return err
-	}
-	kind, raw, err := c.Receive()
-	if err != nil {
-		return cmp.Or(ctx.Err(), err)
 	}
 	var done windowapi.Forgotten
 	if kind != windowapi.KindForget || json.Unmarshal(raw, &done) != nil {
