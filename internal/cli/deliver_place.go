@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -61,7 +60,7 @@ func (p deliverPlace) troubled(err error) error {
 }
 
 func (p deliverPlace) held(why outbox.Reason) string {
-	return p.lang.T(text.DeliveryHold, p.lang.T(text.DeliveryReason(string(why))), cmp.Or(p.s.Support.Contact, p.lang.T(text.CardAdmin)))
+	return p.lang.T(text.DeliveryHold, p.lang.T(text.DeliveryReason(string(why))), p.lang.Support(p.s.Support.Contact))
 }
 
 // why says why an item stands where it stands, in a few words.

@@ -1,8 +1,6 @@
 package health
 
 import (
-	"cmp"
-
 	"wiebelt/internal/text"
 )
 
@@ -29,7 +27,7 @@ func (r *Report) deliveries(d Delivery, l text.Language, support string) {
 	case d.Trouble != "":
 		say(Doubt, l.DeliveryTrouble(d.Trouble))
 	case d.Held != "":
-		say(held, l.T(text.DeliveryWindowHeld, l.T(text.DeliveryReason(d.Held)), cmp.Or(support, l.T(text.CardAdmin))))
+		say(held, l.T(text.DeliveryWindowHeld, l.T(text.DeliveryReason(d.Held)), l.Support(support)))
 	}
 	if d.Lost > 0 {
 		say(Doubt, l.N(text.DeliveryLost, d.Lost))

@@ -8,7 +8,6 @@
 package health
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -144,7 +143,7 @@ func Assess(f Facts, l text.Language, support string, now time.Time) Report {
 }
 
 func assess(f Facts, l text.Language, support string, now time.Time) Report {
-	j := judge{f, l, cmp.Or(support, l.T(text.CardAdmin)), now}
+	j := judge{f, l, l.Support(support), now}
 	if f.Paused.After(now) {
 		return j.say(Paused, text.StatusPaused, l.InWeek(f.Paused, now))
 	}

@@ -65,12 +65,7 @@ func (r *Resident) historyNotice() string {
 }
 
 // support is who to tell.
-func (r *Resident) support() string {
-	if s := r.settings().Support.Contact; s != "" {
-		return s
-	}
-	return r.lang().T(text.CardAdmin)
-}
+func (r *Resident) support() string { return r.lang().Support(r.settings().Support.Contact) }
 
 // choice takes in what the user said of who calls with a number.
 func (r *Resident) choice(m windowapi.Choice) {

@@ -6,6 +6,7 @@ package text
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -116,6 +117,10 @@ func fill(s string, args []any) string {
 	}
 	return fmt.Sprintf(s, args...)
 }
+
+// Support is whom to tell, the administrator where the office names nobody
+// (support.contact).
+func (l Language) Support(contact string) string { return cmp.Or(contact, l.T(CardAdmin)) }
 
 // OpenFile is the name of the button that opens a customer file, which an office calls
 // by a word of its own (ui.file_word).

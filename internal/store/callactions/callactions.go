@@ -91,7 +91,7 @@ func Describe(l text.Language, err error) string {
 	case errors.As(err, &f):
 		return l.T(text.Key(f))
 	case errors.As(err, &tell):
-		return l.T(text.CallsWipeFailed, cmp.Or(string(tell), l.T(text.CardAdmin)))
+		return l.T(text.CallsWipeFailed, l.Support(string(tell)))
 	case errors.Is(err, history.ErrGone):
 		return l.T(text.CallsTroubleGone)
 	}

@@ -459,7 +459,7 @@ func (p *painter) colleague(c engine.Card) string {
 	return cmp.Or(p.l.Privacy.words(c.PhoneName), p.lg.T(text.CardExtensionUnnamed))
 }
 
-func (p *painter) admin() string { return isolated(cmp.Or(p.l.Support, p.lg.T(text.CardAdmin))) }
+func (p *painter) admin() string { return isolated(p.lg.Support(p.l.Support)) }
 
 // clockText is a duration as "0:03" or "1:02:03".
 func clockText(d time.Duration) string {

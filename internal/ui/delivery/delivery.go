@@ -22,7 +22,6 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/config/fromsettings"
-	"wiebelt/internal/config/settings"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/widgets"
@@ -76,10 +75,8 @@ type residentState struct {
 // Open opens the window and asks what was delivered.
 func Open(host *widgets.Host) widgets.Page {
 	l := host.Lang
-	w := &window{host: host, view: viewAll, outbox: &sharedOutbox{open: openIn(fromsettings.OutboxFolder(host.Dirs)), settings: func() *settings.Settings {
-		s, _ := settings.Load(host.Dirs) // what is wrong in it the settings window says
-		return s
-	}}, status: widgets.NewSlot(), note: widgets.NewSlot(), question: widgets.NewSlot(), body: widgets.NewSlot()}
+	w := &window{host: host, view: viewAll, outbox: &sharedOutbox{open: openIn(fromsettings.OutboxFolder(host.Dirs)), settings: host.Settings},
+		status: widgets.NewSlot(), note: widgets.NewSlot(), question: widgets.NewSlot(), body: widgets.NewSlot()}
 	if before, again := host.Page(windowapi.WindowDelivery).(*window); again {
 		w.outbox = before.outbox
 	}
@@ -126,7 +123,7 @@ func (w *window) Window() fyne.Window { return w.win }
 func (w *window) Take(kind string, raw json.RawMessage) {
 	var m windowapi.Delivery
 	switch {
-	case !w.host.Decode(kind, raw, &m):
+	case kind != windowapi.KindDelivery || !w.host.Decode(kind, raw, &m):
 	case m.Progress != nil:
 		w.progress(*m.Progress)
 	default:

@@ -146,7 +146,7 @@ func (o *sharedOutbox) leave() {
 // state reads a view of the outbox; told is what the resident says as well.
 func (o *sharedOutbox) state(ctx context.Context, l text.Language, view string, told windowapi.Delivery) state {
 	set := o.settings()
-	s := state{SetUp: set.Hub.Intermediary != "" && len(set.Hub.Missing()) == 0, Support: cmp.Or(set.Support.Contact, l.T(text.CardAdmin)),
+	s := state{SetUp: set.Hub.Intermediary != "" && len(set.Hub.Missing()) == 0, Support: l.Support(set.Support.Contact),
 		View: view, Trouble: told.Trouble, Notice: told.Notice}
 	var now *outbox.Snapshot
 	if err := o.with(ctx, func(b box) (err error) { now, err = b.Snapshot(ctx); return err }); err != nil && !errors.Is(err, outbox.ErrNoItem) {

@@ -7,7 +7,6 @@
 package phones
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -88,7 +87,7 @@ func (w *window) Closed() { w.end() }
 func (w *window) read() {
 	host := w.host
 	w.end = host.Work(func(_ context.Context, post func(func())) {
-		s, _ := settings.Load(host.Dirs)
+		s := host.Settings()
 		v, err := fromsettings.Recipe(host.Dirs, s, host.Program.ProfileDir)
 		if err != nil {
 			host.Log.Error("the listener's tokens", "why", err)
@@ -124,7 +123,7 @@ func (w *window) page() {
 	case w.facts == nil:
 	case w.facts.broken:
 		l := w.host.Lang
-		content = widgets.EmptyPage(l.T(text.RecipesBroken), nil, l.T(text.RecipesBrokenHint, cmp.Or(w.facts.set.Support.Contact, l.T(text.CardAdmin))))
+		content = widgets.EmptyPage(l.T(text.RecipesBroken), nil, l.T(text.RecipesBrokenHint, l.Support(w.facts.set.Support.Contact)))
 	default:
 		i := slices.IndexFunc(w.all, func(r guide.Recipe) bool { return r.ID == w.shown })
 		content = w.recipe(w.all[i])

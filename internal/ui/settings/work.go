@@ -90,7 +90,7 @@ func (w *window) load() {
 	w.under.load()
 	host, l := w.host, w.host.Lang
 	w.under.load = w.work(func(ctx context.Context, post func(func(*window))) {
-		s, _ := settings.Load(host.Dirs)
+		s := host.Settings()
 		st := stateOf(l, s, host.Now())
 		post(func(w *window) { w.takeState(st) })
 		w.lookFor(ctx, s, post)

@@ -9,7 +9,6 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"wiebelt/internal/config/hubtrial"
-	"wiebelt/internal/config/settings"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/theme"
@@ -55,7 +54,7 @@ func (w *window) useCode() {
 	host, l := w.host, w.host.Lang
 	why := ""
 	w.after(func(ctx context.Context) string {
-		before, _ := settings.Load(host.Dirs)
+		before := host.Settings()
 		err := hubtrial.Join(ctx, host.Dirs, before, hubtrial.Relay{Code: code})
 		var said *text.Error
 		switch {
@@ -64,7 +63,7 @@ func (w *window) useCode() {
 			why = l.Error(said)
 		default:
 			host.Log.Warn("the relay was not joined", "why", err)
-			why = l.T(text.StartFailed, support(l, before))
+			why = l.T(text.StartFailed, l.Support(before.Support.Contact))
 		}
 		return ""
 	}, func() {

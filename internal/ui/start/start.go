@@ -21,7 +21,6 @@ import (
 
 	"wiebelt/internal/config/fromsettings"
 	"wiebelt/internal/config/hubtrial"
-	"wiebelt/internal/config/settings"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/explore"
@@ -145,10 +144,10 @@ func (w *window) take(s state) {
 func (w *window) answer(key, value string, then func()) {
 	host, l := w.host, w.host.Lang
 	w.after(func(ctx context.Context) string {
-		before, _ := settings.Load(host.Dirs)
+		before := host.Settings()
 		if _, err := hubtrial.Save(ctx, host.Dirs, before, hubtrial.Wanted{Changes: map[string]any{key: value}}); err != nil {
 			host.Log.Warn("an answer was not kept", "why", err)
-			return l.T(text.StartFailed, support(l, before))
+			return l.T(text.StartFailed, l.Support(before.Support.Contact))
 		}
 		return ""
 	}, then)
@@ -191,7 +190,7 @@ func (w *window) fill() {
 	w.failed.Trouble(s.failed)
 	unset := ""
 	if !s.setUp && !s.join {
-		unset = l.T(text.StartUnset, support(l, s.set))
+		unset = l.T(text.StartUnset, l.Support(s.set.Support.Contact))
 	}
 	w.unset.Trouble(unset)
 	w.fillAdmins()

@@ -91,11 +91,6 @@ func nameOf(l text.Language, p settings.Softphone) string {
 	return l.T(text.Source(p.Kind))
 }
 
-// support names who helps.
-func support(l text.Language, s *settings.Settings) string {
-	return cmp.Or(s.Support.Contact, l.T(text.CardAdmin))
-}
-
 // several reports whether more than one phone of a kind was found.
 func several(found []detect.Phone, kind string) bool {
 	n := 0
@@ -145,7 +140,7 @@ func connect(ctx context.Context, d profile.Dirs, profileDir string, l text.Lang
 		return l.T(text.StartFound(string(detect.Running)))
 	case err != nil:
 		log.Warn("a phone was not connected", "kind", p.Kind, "why", err)
-		return l.T(text.StartFailed, support(l, now))
+		return l.T(text.StartFailed, l.Support(now.Support.Contact))
 	}
 	return ""
 }
@@ -166,7 +161,7 @@ func checks(ctx context.Context, d profile.Dirs, l text.Language, sources *windo
 		case phase == windowapi.LinkRefused && why == string(link.CauseBria):
 			add(name, text.StartCheckBria)
 		case phase == windowapi.LinkRefused, phase == windowapi.LinkIncomplete, phase == windowapi.LinkBehind:
-			add(name, text.StartCheck(phase), support(l, set))
+			add(name, text.StartCheck(phase), l.Support(set.Support.Contact))
 		default:
 			add(name, text.StartCheck(cmp.Or(phase, "trying")))
 		}
@@ -182,7 +177,7 @@ func checks(ctx context.Context, d profile.Dirs, l text.Language, sources *windo
 	}
 	if sources != nil {
 		if i := slices.IndexFunc(sources.Sources, func(w windowapi.SourceState) bool { return w.Phase == windowapi.SourceTaken }); i >= 0 {
-			add(l.T(text.StartCheckPortName), text.StartCheckPort, sources.Sources[i].Port, support(l, set))
+			add(l.T(text.StartCheckPortName), text.StartCheckPort, sources.Sources[i].Port, l.Support(set.Support.Contact))
 		}
 		for _, w := range sources.Sources {
 			if !registry.Of(w.Kind).IsLink() && !w.Last.IsZero() {

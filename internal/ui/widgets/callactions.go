@@ -9,10 +9,7 @@ import (
 // CallActions is what can be done with the calls that are kept for the profile of the
 // windows. All of it waits for the disk: it belongs into Go.
 func (h *Host) CallActions() *callactions.Calls {
-	load := func() *settings.Settings {
-		s, _ := settings.Load(h.Dirs) // what is wrong in it the settings window says
-		return s
-	}
+	load := h.Settings
 	if of := h.Welcome.HubURL; of != "" { // the demo's, whose settings stand in no file
 		load = func() *settings.Settings {
 			s := settings.Defaults()

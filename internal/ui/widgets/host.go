@@ -17,6 +17,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/settings"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
 )
@@ -98,12 +99,12 @@ func (h *Host) Handle(kind string, raw json.RawMessage) {
 		var m windowapi.Status
 		if h.Decode(kind, raw, &m) {
 			h.Welcome.Status = m
-			h.statusChanged()
+			tell(h, statusKeeper.StatusChanged)
 		}
 	case windowapi.KindChanged:
 		var m windowapi.Changed
 		if h.Decode(kind, raw, &m) {
-			h.pass(windowapi.WindowCalls, kind, raw)
+			h.pass(kind, raw)
 			h.ReadHistory()
 		}
 	case windowapi.KindShow:
@@ -112,32 +113,22 @@ func (h *Host) Handle(kind string, raw json.RawMessage) {
 			h.Welcome.WorkArea = m.WorkArea
 			h.ShowAt(m.Window, m.Place)
 		}
-	case windowapi.KindLookup, windowapi.KindCopy:
-		h.pass(windowapi.WindowCalls, kind, raw)
-		h.pass(windowapi.WindowLookup, kind, raw)
-	case windowapi.KindDelivery:
-		h.pass(windowapi.WindowDelivery, kind, raw)
-	case windowapi.KindTest:
-		h.pass(windowapi.WindowStart, kind, raw)
-		h.pass(windowapi.WindowTest, kind, raw)
-	case windowapi.KindPlay:
-		h.pass(windowapi.WindowDemo, kind, raw)
 	case windowapi.KindSources:
 		var m windowapi.Sources
 		if h.Decode(kind, raw, &m) {
 			h.Sources = &m
-			h.sourcesChanged()
+			tell(h, sourcesKeeper.SourcesChanged)
 		}
 	case windowapi.KindQuit:
 		h.App.Quit()
+	default:
+		h.pass(kind, raw)
 	}
 }
 
-// pass hands a message to the window it is for, if that is open.
-func (h *Host) pass(name, kind string, raw json.RawMessage) {
-	if p, ok := h.pages[name].(taker); ok {
-		p.Take(kind, raw)
-	}
+// pass hands a message to the windows that may want it.
+func (h *Host) pass(kind string, raw json.RawMessage) {
+	tell(h, func(t taker) { t.Take(kind, raw) })
 }
 
 // Later does something on the UI thread when a time has passed.
@@ -173,6 +164,13 @@ func (h *Host) Work(do func(ctx context.Context, post func(func()))) (end contex
 		})
 	})
 	return end
+}
+
+// Settings are what holds for the profile now, as its file and the policy say. It waits
+// for the disk: it belongs into Go.
+func (h *Host) Settings() *settings.Settings {
+	s, _ := settings.Load(h.Dirs) // what is wrong in it the settings window says
+	return s
 }
 
 // Changed has the resident follow what a window has just changed on disk.

@@ -15,7 +15,8 @@ import (
 type Page interface{ Window() fyne.Window }
 
 type (
-	// taker takes the messages of the resident that are about it.
+	// taker takes the messages of the resident, and passes over kinds that are not
+	// about it.
 	taker interface {
 		Take(kind string, raw json.RawMessage)
 	}
@@ -92,7 +93,7 @@ func (h *Host) follow(m windowapi.Welcome) {
 		}
 	}
 	was.Theme, was.Status, was.WorkArea = m.Theme, m.Status, m.WorkArea
-	h.statusChanged()
+	tell(h, statusKeeper.StatusChanged)
 	if reflect.DeepEqual(was, m) {
 		return
 	}
@@ -103,18 +104,11 @@ func (h *Host) follow(m windowapi.Welcome) {
 	}
 }
 
-func (h *Host) statusChanged() {
+// tell tells every open window that is a T.
+func tell[T any](h *Host, do func(T)) {
 	for _, p := range h.pages {
-		if k, ok := p.(statusKeeper); ok {
-			k.StatusChanged()
-		}
-	}
-}
-
-func (h *Host) sourcesChanged() {
-	for _, p := range h.pages {
-		if k, ok := p.(sourcesKeeper); ok {
-			k.SourcesChanged()
+		if k, ok := p.(T); ok {
+			do(k)
 		}
 	}
 }
