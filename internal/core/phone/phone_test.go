@@ -52,6 +52,7 @@ func TestForms(t *testing.T) {
 		{"681721234", "", External, "+31681721234", "06 81 72 12 34", "0681721234"}, // one of Wallis and Futuna too
 		{" 681721234", "", External, "+681721234", "+681 72 12 34", "00681721234"},
 		{"31612345678", "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
+		{"+31612340000", "", External, "", "06 12 34 00 00", "0612340000"}, // never looked up
 		{"4930123456789", "", External, "+4930123456789", "+49 30 123456789", "004930123456789"},
 		{"0031(0)612345678", "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
 		{"tel:1234567;phone-context=+3120", "", External, "+31201234567", "020 123 45 67", "0201234567"},
@@ -96,6 +97,7 @@ func TestForms(t *testing.T) {
 		{"0000000000", "", Withheld, "", "", ""},
 		{`"Anonymous" <sip:c8oqz84zk7z@privacy.example>`, "", Withheld, "", "", ""},
 		{`"Anonymous" <sip:+31612345678@pbx>`, "", Withheld, "", "", ""},
+		{`"\Ano\nymous" <sip:0612345678@pbx>`, "", Withheld, "", "", ""},
 		{"0612345678", "Privénummer", Withheld, "", "", ""},
 		{"sip:c8oqz84zk7z@pbx", "Unavailable", Withheld, "", "", ""},
 		{"<Anonymous>", "", Withheld, "", "", ""},
@@ -133,6 +135,12 @@ func TestForms(t *testing.T) {
 		if c.shown != "" && (n.Display() != c.shown || n.Copy() != c.copied) {
 			t.Errorf("%q: shown %q copied %q, want %q %q", c.raw, n.Display(), n.Copy(), c.shown, c.copied)
 		}
+		if n.Lookup() != (c.query != "") || n.Foreign != (c.query != "" && !strings.HasPrefix(c.query, "+31")) {
+			t.Errorf("%q: looked up %v, foreign %v", c.raw, n.Lookup(), n.Foreign)
+		}
+		if c.query != "" && n.Key() != c.query || n.Kind == Withheld && n.Key() != r.Parse("", "").Key() {
+			t.Errorf("%q: another caller: %q", c.raw, n.Key())
+		}
 	}
 }
 
@@ -147,31 +155,6 @@ func TestLengths(t *testing.T) {
 		if n := r.Parse(raw, ""); n.Kind != kind {
 			t.Errorf("%s: kind %d, want %d (%+v)", raw, n.Kind, kind, n)
 		}
-	}
-}
-
-func TestNotationsAreOneCaller(t *testing.T) {
-	r := rules(t)
-	for _, raw := range []string{"0612345678", "+31612345678", "0031612345678", "tel:+31-6-1234-5678", " 31612345678"} {
-		if k := r.Parse(raw, "").Key(); k != "+31612345678" {
-			t.Errorf("%q: key %q", raw, k)
-		}
-	}
-	if r.Parse("anonymous", "").Key() != r.Parse("", "").Key() {
-		t.Error("two withheld callers differ")
-	}
-}
-
-func TestNeverLookup(t *testing.T) {
-	if n := rules(t).Parse("+31612340000", ""); n.Lookup() || n.Query() != "" {
-		t.Errorf("%+v", n)
-	}
-}
-
-func TestForeignIsMarked(t *testing.T) {
-	r := rules(t)
-	if !r.Parse("+32 2 123 45 67", "").Foreign || r.Parse("+31201234567", "").Foreign {
-		t.Error("foreign and home numbers are mixed up")
 	}
 }
 
@@ -300,13 +283,6 @@ func TestNameAddr(t *testing.T) {
 		if got := address.Unescape(s); got != want {
 			t.Errorf("%q: %q, want %q", s, got, want)
 		}
-	}
-}
-
-// A name that says that the number is hidden says so with backslashes too.
-func TestWithheldBehindBackslashes(t *testing.T) {
-	if n := rules(t).Parse(`"\Ano\nymous" <sip:0612345678@pbx>`, ""); n.Kind != Withheld {
-		t.Errorf("%+v", n)
 	}
 }
 
