@@ -44,6 +44,19 @@ func (h *hub) count() int {
 	return len(h.asked)
 }
 
+// choices are the contacts chosen before, by number.
+type choices map[string]string
+
+func (c choices) Earlier(number string) (string, bool) { id, ok := c[number]; return id, ok }
+
+func (c choices) Chose(number, id string) { c[number] = id }
+
+func (c choices) NotThis(number, id string) {
+	if c[number] == id {
+		delete(c, number)
+	}
+}
+
 func people(names ...string) func(context.Context) ([]contact.Contact, error) {
 	var cs []contact.Contact
 	for _, n := range names {

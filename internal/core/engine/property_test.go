@@ -346,9 +346,9 @@ func playStory(t *testing.T, auto bool, story []play) (wrong string, saw map[str
 	synctest.Test(t, func(t *testing.T) {
 		rules := must.Get(phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4}))(t)
 		w := &world{clock: clocktest.New(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)), auto: auto, entries: map[call.ID]Entry{},
-			choices: map[string]string{}, expected: map[string]int{}, unfolded: map[CardID]bool{}, saw: map[string]int{}}
+			choices: choices{}, expected: map[string]int{}, unfolded: map[CardID]bool{}, saw: map[string]int{}}
 		w.choices["+31612345603"], w.choices["+31612345604"], w.choices["+31612345601"] = "+31612345603#1", "+31612345604#0", "somebody else"
-		p := Params{Rules: rules, Lookup: w, Choices: w, Clock: w.clock, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		p := Params{Rules: rules, Lookup: w, Choices: w.choices, Clock: w.clock, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 			FullFor: 60 * time.Second, AfterCall: 20 * time.Second, SchemeLookup: SchemeAsk, Outgoing: OutgoingStrip,
 			CheckLink: func(l string) (string, error) { return l, nil }, Browse: w.browse, Record: w.record}
 		if auto {

@@ -47,7 +47,7 @@ type world struct {
 	entries map[call.ID]Entry
 	order   []call.ID
 	old     int // calls that came too late
-	choices map[string]string
+	choices choices
 
 	held     bool // pointer or keyboard
 	heldCard CardID
@@ -80,19 +80,6 @@ func (w *world) Lookup(ctx context.Context, number string) ([]contact.Contact, e
 		return peopleOf(number), err
 	case <-ctx.Done():
 		return nil, ctx.Err()
-	}
-}
-
-func (w *world) Earlier(number string) (string, bool) {
-	id, ok := w.choices[number]
-	return id, ok
-}
-
-func (w *world) Chose(number, id string) { w.choices[number] = id }
-
-func (w *world) NotThis(number, id string) {
-	if w.choices[number] == id {
-		delete(w.choices, number)
 	}
 }
 

@@ -19,24 +19,14 @@ import (
 type storyRun struct {
 	*harness
 	gate    chan struct{} // closed when the hub answers
-	choices map[string]string
+	choices choices
 	first   CardID
 }
 
-func (s *storyRun) Earlier(n string) (string, bool) { id, ok := s.choices[n]; return id, ok }
-
-func (s *storyRun) Chose(n, id string) { s.choices[n] = id }
-
-func (s *storyRun) NotThis(n, id string) {
-	if s.choices[n] == id {
-		delete(s.choices, n)
-	}
-}
-
 func newStoryRun(t *testing.T) *storyRun {
-	s := &storyRun{gate: make(chan struct{}), choices: map[string]string{}}
+	s := &storyRun{gate: make(chan struct{}), choices: choices{}}
 	close(s.gate)
-	s.harness = start(t, func(p *Params) { p.Choices = s; p.Outgoing = OutgoingStrip })
+	s.harness = start(t, func(p *Params) { p.Choices = s.choices; p.Outgoing = OutgoingStrip })
 	var crowd []string
 	for i := range ManyContacts + 1 {
 		crowd = append(crowd, fmt.Sprintf("P%02d", i))
