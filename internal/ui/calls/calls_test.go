@@ -118,9 +118,7 @@ func TestCallsState(t *testing.T) {
 	if s := notes(b); s != "Deze oproep is er niet meer." {
 		t.Errorf("says %q", s)
 	}
-	for _, f := range b.Later {
-		f()
-	}
+	b.Wait()
 	if s := notes(b); s != "" {
 		t.Errorf("says %q for ever", s)
 	}

@@ -59,9 +59,7 @@ func TestClicksInARow(t *testing.T) {
 		t.Error("no menu")
 	}
 	uitest.WantTexts(t, b.calls.win, "Gekopieerd")
-	for _, f := range b.Later {
-		f()
-	}
+	b.Wait()
 	if all := strings.Join(uitest.Texts(b.calls.win), "|"); strings.Contains(all, "Gekopieerd") {
 		t.Error("it says copied for ever")
 	}

@@ -10,7 +10,6 @@ import (
 	"wiebelt/internal/store/history"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/uitest"
-	"wiebelt/internal/ui/widgets"
 )
 
 // Everything is deleted after a question, and only then; what was removed before
@@ -54,21 +53,15 @@ func TestWipe(t *testing.T) {
 		// The way to it is there with calls and without.
 		for _, all := range [][]history.Entry{{customer()}, nil} {
 			b.read(all, nil)
-			found := false
-			uitest.Each(b.calls.title, func(o any) {
-				if w, ok := o.(*widgets.Button); ok && w.Text == l.T(text.CallsMenu) {
-					found = true
-					w.OnTapped()
-				}
-			})
-			if !found || top() == nil {
+			uitest.PressIn(t, b.calls.title, l.T(text.CallsMenu))
+			if top() == nil {
 				t.Fatalf("no way to it with %d calls", len(all))
 			}
-			uitest.Each(top(), func(o any) {
-				if m, ok := o.(*widget.Menu); ok && m.Position().X+m.Size().Width > b.calls.win.Canvas().Size().Width {
+			for _, m := range uitest.All[*widget.Menu](top()) {
+				if m.Position().X+m.Size().Width > b.calls.win.Canvas().Size().Width {
 					t.Errorf("its menu stands at %v", m.Position())
 				}
-			})
+			}
 			b.calls.win.Canvas().Overlays().Remove(top())
 		}
 	}

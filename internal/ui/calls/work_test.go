@@ -209,9 +209,7 @@ func TestRemoveAndUndo(t *testing.T) {
 	b.Later = nil
 	c.takeBackLast()
 	b.on.fail = nil
-	for _, over := range b.Later {
-		over()
-	}
+	b.Wait()
 	b.did()
 	c.takeBackLast()
 	b.wantDid(t, "Ctrl+Z after a failure, too late")

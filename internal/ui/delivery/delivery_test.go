@@ -104,23 +104,6 @@ func deliveryReceipts(id string) receipts {
 	return receipts{}
 }
 
-func tapNamed(t *testing.T, w fyne.Window, label string) {
-	t.Helper()
-	var found *widgets.Button
-	uitest.Each(w.Canvas().Content(), func(o any) {
-		if b, ok := o.(*widgets.Button); ok && b.Text == label && b.Visible() {
-			found = b
-		}
-	})
-	switch {
-	case found == nil:
-		t.Fatalf("no button %q", label)
-	case found.Disabled():
-		t.Fatalf("the button %q is off", label)
-	}
-	test.Tap(found)
-}
-
 func allTexts(w fyne.Window) string { return strings.Join(uitest.Texts(w), " ") }
 
 // TestDeliveryPictures leaves pictures of the window with WIEBELT_SHOTS set, and
@@ -240,7 +223,7 @@ func TestDeliveryActions(t *testing.T) {
 	}
 	release, changed := &windowapi.DeliveryDo{Release: true}, &windowapi.DeliveryDo{Changed: true}
 	uitest.WantTexts(t, w.win, "Toch versturen")
-	tapNamed(t, w.win, "Toch versturen")
+	uitest.Press(t, w.win, "Toch versturen")
 	does("", &windowapi.DeliveryDo{ID: "n2", Again: true})
 	if strings.Contains(allTexts(w.win), "Toch versturen") {
 		t.Error("the question is still asked")
@@ -248,7 +231,7 @@ func TestDeliveryActions(t *testing.T) {
 	w.takeState(now) // nothing new: the answer is on its way
 	now.Adding = 2
 	w.takeState(now)
-	tapNamed(t, w.win, "Niet versturen")
+	uitest.Press(t, w.win, "Niet versturen")
 	does("", &windowapi.DeliveryDo{ID: "n2", Drop: true})
 	now.Question, now.Questions = nil, 0
 	w.takeState(now)
@@ -265,29 +248,27 @@ func TestDeliveryActions(t *testing.T) {
 	open("i5") // maybe delivered: only with a note
 	uitest.WantTexts(t, w.win, "mutatie-11.zip", "mogelijk aangeleverd", "Element PP[1]/VP[1]/VP_GEBDAT")
 	for _, label := range []string{"Het is aangeleverd", "Nog eens versturen"} {
-		uitest.Each(w.win.Canvas().Content(), func(o any) {
-			if button, ok := o.(*widgets.Button); ok && button.Text == label && !button.Disabled() {
-				t.Errorf("%q without a note", label)
-			}
-		})
+		if !uitest.ButtonOf(w.win, label).Disabled() {
+			t.Errorf("%q without a note", label)
+		}
 		test.Type(w.detail.note, "Mw. Smit zag het staan")
 		w.detail.take(func() receipts { m := deliveryReceipts("i5"); m.Row.Attempts = 3; return m }())
 		if w.detail.note.Text != "Mw. Smit zag het staan" {
 			t.Errorf("what was typed is gone: %q", w.detail.note.Text)
 		}
-		tapNamed(t, w.win, label)
+		uitest.Press(t, w.win, label)
 		does(fmt.Sprint("resolve i5", label == "Het is aangeleverd", " Mw. Smit zag het staan"), changed)
 	}
 	open("i4")
-	tapNamed(t, w.win, "Opnieuw versturen")
+	uitest.Press(t, w.win, "Opnieuw versturen")
 	does("retry i4", release)
-	tapNamed(t, w.win, "Verwijderen")
+	uitest.Press(t, w.win, "Verwijderen")
 	does("", nil) // asks first
-	tapNamed(t, w.win, "Verwijderen")
+	uitest.Press(t, w.win, "Verwijderen")
 	does("forget i4true", changed)
 	open("i6")
 	p.fail = outbox.ErrState
-	tapNamed(t, w.win, "Nu proberen")
+	uitest.Press(t, w.win, "Nu proberen")
 	does("retry i6", release)
 	p.fail = nil
 	w.back()
@@ -298,10 +279,10 @@ func TestDeliveryActions(t *testing.T) {
 	}
 	open("n1")
 	uitest.WantTexts(t, w.win, "Er zit geen XML-bericht in het ZIP-bestand.")
-	tapNamed(t, w.win, "Opnieuw nakijken")
+	uitest.Press(t, w.win, "Opnieuw nakijken")
 	does("", &windowapi.DeliveryDo{ID: "n1"})
 	open("n1")
-	tapNamed(t, w.win, "Verwijderen") // nothing is kept of it
+	uitest.Press(t, w.win, "Verwijderen") // nothing is kept of it
 	does("", &windowapi.DeliveryDo{ID: "n1", Drop: true})
 	w.openRow(0) // is being checked: nothing to see yet
 	if w.detail != nil {
@@ -312,11 +293,11 @@ func TestDeliveryActions(t *testing.T) {
 	if s := allTexts(w.win); !strings.Contains(s, "de hub weigert de koppeling") || !strings.Contains(s, "Jan (IT)") {
 		t.Error(s)
 	}
-	tapNamed(t, w.win, "Nu proberen")
+	uitest.Press(t, w.win, "Nu proberen")
 	does("", release)
 	now.Held, now.Notice = "", "De administratie was beschadigd."
 	w.takeState(now)
-	tapNamed(t, w.win, text.Dutch.T(text.CallsNoticeOk))
+	uitest.Press(t, w.win, text.Dutch.T(text.CallsNoticeOk))
 	does("", &windowapi.DeliveryDo{Read: true})
 	b.Tell(t, windowapi.KindDelivery, windowapi.Delivery{Failed: true})
 	uitest.WantTexts(t, w.win, text.Dutch.T(text.DeliveryWindowState))

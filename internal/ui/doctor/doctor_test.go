@@ -109,9 +109,7 @@ func TestDoctorWindow(t *testing.T) {
 	w.begin()
 	uitest.WantTexts(t, w.win, "Bezig: nog 31 controles.")
 	w.win.Close()
-	for _, f := range b.Later {
-		f() // of a window that is gone
-	}
+	b.Wait() // for a window that is gone
 }
 
 // The window looks by itself, at its own profile, and again when asked; one that

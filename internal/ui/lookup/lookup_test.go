@@ -96,7 +96,7 @@ func TestLookupAnswers(t *testing.T) {
 					}
 				}
 				primary := 0
-				for _, button := range buttonsOf(w) {
+				for _, button := range uitest.All[*widgets.Button](w.win.Canvas().Content()) {
 					if button.Importance == widget.HighImportance {
 						primary++
 					}
@@ -107,15 +107,6 @@ func TestLookupAnswers(t *testing.T) {
 			})
 		}
 	}
-}
-
-func buttonsOf(w *window) (all []*widgets.Button) {
-	uitest.Each(w.win.Canvas().Content(), func(o any) {
-		if b, ok := o.(*widgets.Button); ok {
-			all = append(all, b)
-		}
-	})
-	return all
 }
 
 func TestLookupLife(t *testing.T) {
@@ -144,7 +135,7 @@ func TestLookupLife(t *testing.T) {
 		return history.ErrGone
 	}
 	uitest.WantTexts(t, w.win, "J. de Vries")
-	for _, button := range buttonsOf(w) {
+	for _, button := range uitest.All[*widgets.Button](w.win.Canvas().Content()) {
 		if button.Text == "Opzoeken" {
 			continue
 		}

@@ -133,9 +133,7 @@ func TestRecipesButtons(t *testing.T) {
 	if p.copying.Text != "Gekopieerd" {
 		t.Errorf("%q", p.copying.Text)
 	}
-	for _, f := range b.Later {
-		f()
-	}
+	b.Wait()
 	if p.copying.Text != "Kopiëren" {
 		t.Errorf("%q", p.copying.Text)
 	}
@@ -159,16 +157,14 @@ func TestRecipesList(t *testing.T) {
 	}
 	lines := func() map[string]line {
 		all := map[string]line{}
-		uitest.Each(w.list, func(o any) {
-			if x, ok := o.(fyne.Widget); ok {
-				if parts := test.WidgetRenderer(x).Objects(); len(parts) == 2 {
-					back, _ := parts[0].(*canvas.Rectangle)
-					if title, ok := parts[1].(*widgets.TextLine); ok && back != nil {
-						all[title.Text] = line{x, back, title}
-					}
+		for _, x := range uitest.All[fyne.Widget](w.list) {
+			if parts := test.WidgetRenderer(x).Objects(); len(parts) == 2 {
+				back, _ := parts[0].(*canvas.Rectangle)
+				if title, ok := parts[1].(*widgets.TextLine); ok && back != nil {
+					all[title.Text] = line{x, back, title}
 				}
 			}
-		})
+		}
 		return all
 	}
 	tap := func(l line) { test.TapAt(l.Widget.(fyne.Tappable), fyne.NewPos(20, 10)) }

@@ -272,9 +272,7 @@ func TestSettingsSecretMoves(t *testing.T) {
 			t.Errorf("%s: %s", address, all)
 		}
 	}
-	for _, f := range b.Later {
-		f()
-	}
+	b.Wait()
 	if k := w.secret; k.base != "https://api.hub.example:8443" || k.state != secret.NotSet {
 		t.Errorf("looked for %+v", k)
 	}
@@ -362,9 +360,7 @@ func TestSettingsSetupFile(t *testing.T) {
 	w.file.phrase.SetText(phrase)
 	b.Later = nil
 	w.file.open()
-	for _, f := range b.Later {
-		f()
-	}
+	b.Wait()
 	if w.file.opened != nil {
 		t.Error("held for ever")
 	}
@@ -380,14 +376,9 @@ func TestSettingsLists(t *testing.T) {
 	b := openOn(t, text.Dutch, "light", officeSettings)
 	w := opened(b)
 	w.Choose(sectionLines)
-	tap := func(label string) { // the first of that name
+	tap := func(label string) {
 		t.Helper()
-		all := shownIn[*widgets.Button](w.admins)
-		i := slices.IndexFunc(all, func(b *widgets.Button) bool { return b.Text == label })
-		if i < 0 {
-			t.Fatalf("no button %q", label)
-		}
-		test.Tap(all[i])
+		uitest.PressIn(t, w.admins, label)
 	}
 	tap("Nummer toevoegen")
 	if w.unsaved() {
@@ -587,7 +578,7 @@ func TestLinksOfOneKind(t *testing.T) {
 	}
 	kind := w.phones.all[0].Kind
 	w.phones.all[0].secret, w.phones.all[1].secret = "kanarie-een", "kanarie-twee"
-	name := shownIn[*widgets.Field](newPhoneBox(w.phones, 0, false))[0]
+	name := uitest.All[*widgets.Field](newPhoneBox(w.phones, 0, false))[0]
 	for _, s := range []string{kind + "-", kind + "-2", kind + "-20"} { // by way of the second one's
 		name.SetText(s)
 	}
@@ -595,14 +586,4 @@ func TestLinksOfOneKind(t *testing.T) {
 	if secrets := map[string]string{kind + "-20": "kanarie-een", kind + "-2": "kanarie-twee"}; err != nil || !maps.Equal(want.Links, secrets) {
 		t.Errorf("the secrets of %v, %v", slices.Collect(maps.Keys(want.Links)), err)
 	}
-}
-
-// shownIn are the widgets of a type below an object, in their order.
-func shownIn[T any](o fyne.CanvasObject) (all []T) {
-	uitest.Each(o, func(o any) {
-		if w, ok := o.(T); ok {
-			all = append(all, w)
-		}
-	})
-	return all
 }

@@ -296,11 +296,7 @@ func TestTestCall(t *testing.T) {
 	}
 	uitest.WantTexts(t, w.win, "Nog 60 seconden")
 	b.Clock = b.Clock.Add(13 * time.Second)
-	later := b.Later
-	b.Later = nil
-	for _, f := range later {
-		f()
-	}
+	b.Wait()
 	uitest.WantTexts(t, w.win, "Nog 47 seconden")
 	if len(b.Later) != 1 {
 		t.Errorf("%d ticks are due", len(b.Later))
@@ -311,10 +307,7 @@ func TestTestCall(t *testing.T) {
 	uitest.WantTexts(t, w.win, "Oproep ontvangen om 12:00 via een webadres.", "alleen melden dat er een oproep is")
 	came(t, b, 1, windowapi.TestSeen{Kind: "http", At: uitest.Noon, Reports: windowapi.AllStates, Answered: true, Ended: true})
 	uitest.WantTexts(t, w.win, "overgaan, opnemen en einde melden")
-	later, b.Later = b.Later, nil
-	for _, f := range later {
-		f()
-	}
+	b.Wait()
 	if len(b.Later) != 0 {
 		t.Error("it goes on counting")
 	}

@@ -54,6 +54,15 @@ func (b *Harness) Tell(t testing.TB, kind string, m any) {
 	b.Handle(kind, raw)
 }
 
+// Wait lets the time pass for all that is to run later by now.
+func (b *Harness) Wait() {
+	due := b.Later
+	b.Later = nil
+	for _, f := range due {
+		f()
+	}
+}
+
 // Take gives what was said since the last take, questions about the state apart.
 func (b *Harness) Take() []Message {
 	said := slices.DeleteFunc(b.Sent, func(m Message) bool { return m.Kind == windowapi.KindSources })
@@ -110,8 +119,6 @@ type other struct {
 }
 
 func (o *other) Window() fyne.Window { return o.win }
-
-func (o *other) Take(string, json.RawMessage) {}
 
 func (o *other) ShowAt(place string) { o.place = place }
 

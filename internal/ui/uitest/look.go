@@ -73,11 +73,11 @@ func ExamineAt(t testing.TB, name string, w fyne.Window, scale float32, sizes []
 
 // Texts gives everything that is written in a window, in the order of its tree.
 func Texts(w fyne.Window) (all []string) {
-	Each(w.Canvas().Content(), func(o any) {
-		if line, ok := o.(*canvas.Text); ok && line.Text != "" {
+	for _, line := range All[*canvas.Text](w.Canvas().Content()) {
+		if line.Text != "" {
 			all = append(all, line.Text)
 		}
-	})
+	}
 	return all
 }
 
@@ -131,12 +131,15 @@ func Scaled(w fyne.Window, size fyne.Size, scale float32) {
 // screens of 200 and 300 %.
 var Scales = []float32{1, 1.25, 1.5, 1.75, 2, 4, 6}
 
-// Each visits every object of a tree that can be seen.
-func Each(o fyne.CanvasObject, visit func(any)) {
+// All gives the objects of a kind in a tree, those that can be seen.
+func All[T fyne.CanvasObject](o fyne.CanvasObject) (all []T) {
 	walk(o, fyne.Position{}, func(o fyne.CanvasObject, _ fyne.Position) bool {
-		visit(o)
+		if one, ok := o.(T); ok {
+			all = append(all, one)
+		}
 		return true
 	})
+	return all
 }
 
 // walk visits the objects of a tree that can be seen, with where they are; what an
@@ -161,36 +164,36 @@ func walk(o fyne.CanvasObject, at fyne.Position, visit func(fyne.CanvasObject, f
 	}
 }
 
-// PressIn presses the button with a label somewhere in a tree.
-func PressIn(t *testing.T, o fyne.CanvasObject, label string) {
-	t.Helper()
-	b := buttonIn(o, label)
-	if b == nil {
-		t.Fatalf("no button %q", label)
-	}
-	test.Tap(b)
-}
-
 // ButtonOf gives the button of a window with a label, nil if there is none.
 func ButtonOf(w fyne.Window, label string) *widgets.Button {
 	return buttonIn(w.Canvas().Content(), label)
 }
 
-func buttonIn(o fyne.CanvasObject, label string) (found *widgets.Button) {
-	Each(o, func(o any) {
-		if b, ok := o.(*widgets.Button); ok && b.Text == label {
-			found = b
+// buttonIn gives the first button of a tree with a label.
+func buttonIn(o fyne.CanvasObject, label string) *widgets.Button {
+	for _, b := range All[*widgets.Button](o) {
+		if b.Text == label {
+			return b
 		}
-	})
-	return found
+	}
+	return nil
 }
 
 // Press presses the button of a window with a label.
 func Press(t *testing.T, w fyne.Window, label string) {
 	t.Helper()
-	b := ButtonOf(w, label)
-	if b == nil {
-		t.Fatalf("no button %q; there is: %s", label, strings.Join(Texts(w), "|"))
+	PressIn(t, w.Canvas().Content(), label)
+}
+
+// PressIn presses the button with a label somewhere in a tree.
+func PressIn(t *testing.T, o fyne.CanvasObject, label string) {
+	t.Helper()
+	b := buttonIn(o, label)
+	switch {
+	case b == nil:
+		t.Fatalf("no button %q", label)
+	case b.Disabled():
+		t.Fatalf("the button %q is off", label)
 	}
 	test.Tap(b)
 }
