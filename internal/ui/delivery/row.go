@@ -5,9 +5,7 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/driver/desktop"
 	base "fyne.io/fyne/v2/theme"
-	"fyne.io/fyne/v2/widget"
 
 	inspect "wiebelt/internal/delivery/message"
 	"wiebelt/internal/delivery/outbox"
@@ -123,27 +121,22 @@ const (
 // line shows one file of the list. It takes clicks itself, so that the
 // list does not keep it chosen.
 type line struct {
-	widget.BaseWidget
+	widgets.Pointed
 	w     *window
 	n     int
 	id    string
 	known bool
 	since time.Time
-	hover bool
 
 	widgets.Row
 }
 
-var (
-	_ fyne.Tappable      = (*line)(nil)
-	_ desktop.Hoverable  = (*line)(nil)
-	_ desktop.Cursorable = (*line)(nil)
-)
+var _ fyne.Tappable = (*line)(nil)
 
 func newLine(w *window) *line {
 	v := &line{w: w, Row: widgets.NewRow()}
 	v.Title.CuttingMiddle() // two files often differ in how their names end
-	v.ExtendBaseWidget(v)
+	v.Extend(v, nil)
 	return v
 }
 
@@ -166,18 +159,6 @@ func (v *line) Tapped(*fyne.PointEvent) {
 	}
 }
 
-// MouseIn implements desktop.Hoverable.
-func (v *line) MouseIn(*desktop.MouseEvent) { v.hover = true; v.Refresh() }
-
-// MouseMoved implements desktop.Hoverable.
-func (v *line) MouseMoved(*desktop.MouseEvent) {}
-
-// MouseOut implements desktop.Hoverable.
-func (v *line) MouseOut() { v.hover = false; v.Refresh() }
-
-// Cursor implements desktop.Cursorable.
-func (v *line) Cursor() desktop.Cursor { return desktop.PointerCursor }
-
 // Explore implements explore.Speaker.
 func (v *line) Explore() explore.Said { return explore.Text(v.Said(), 0) }
 
@@ -190,14 +171,14 @@ func (v *line) CreateRenderer() fyne.WidgetRenderer {
 			v.Row.Layout(size, right-stateWidth, right)
 		},
 		Paint: func(func(fyne.ThemeColorName) color.Color) {
-			v.Light(v.known && v.hover)
+			v.Light(v.known && v.Over == 0)
 			var s rowWords
 			if row, known := v.w.row(v.n); known {
 				s = v.w.wordsOf(row)
 			}
 			v.Time.Say(s.time, base.ColorNameForeground)
 			v.Day.Say(s.day, base.ColorNamePlaceHolder)
-			v.Title.Say(s.title, widgets.Either(v.hover, base.ColorNamePrimary, base.ColorNameForeground))
+			v.Title.Say(s.title, widgets.Either(v.Over == 0, base.ColorNamePrimary, base.ColorNameForeground))
 			v.Detail.Say(s.detail, base.ColorNamePlaceHolder)
 			v.Shape.Set(s.mark)
 			v.Result.Say(s.state, widgets.ColourOf(s.mark))

@@ -180,7 +180,7 @@ func TestRecipesList(t *testing.T) {
 		t.Error("a heading behaves as a phone")
 	}
 	other := lines()["Bria"]
-	other.Widget.(desktop.Hoverable).MouseIn(nil)
+	other.Widget.(desktop.Hoverable).MouseIn(&desktop.MouseEvent{})
 	if !other.back.Visible() {
 		t.Error("nothing shows where the pointer is")
 	}

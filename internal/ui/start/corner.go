@@ -5,9 +5,7 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
-	"fyne.io/fyne/v2/driver/desktop"
 	base "fyne.io/fyne/v2/theme"
-	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/native/screenreader"
 	"wiebelt/internal/ui/explore"
@@ -29,25 +27,21 @@ const (
 // cornerPicker is a small drawing of the screen on which a corner is chosen, by
 // pointer or with the arrows. Only for the UI thread.
 type cornerPicker struct {
-	widget.BaseWidget
-	chosen  int // index of corners
-	over    int // the pointer's, -1 for none
-	focused bool
-	locked  bool
-	name    string // for screen readers,
-	names   [len(corners)]string
-	picked  func(corner string)
+	widgets.Spots
+	chosen int    // index of corners
+	name   string // for screen readers,
+	names  [len(corners)]string
+	picked func(corner string)
 }
 
 var (
-	_ fyne.Tappable     = (*cornerPicker)(nil)
-	_ fyne.Focusable    = (*cornerPicker)(nil)
-	_ desktop.Hoverable = (*cornerPicker)(nil)
+	_ fyne.Tappable  = (*cornerPicker)(nil)
+	_ fyne.Focusable = (*cornerPicker)(nil)
 )
 
 func newCornerPicker(picked func(string)) *cornerPicker {
-	p := &cornerPicker{chosen: 3, over: -1, picked: picked}
-	p.ExtendBaseWidget(p)
+	p := &cornerPicker{chosen: 3, picked: picked}
+	p.Extend(p, at)
 	return p
 }
 
@@ -58,12 +52,12 @@ func (p *cornerPicker) set(corner string, locked bool) {
 			p.chosen = i
 		}
 	}
-	p.locked = locked
+	p.Locked = locked
 	p.Refresh()
 }
 
 func (p *cornerPicker) pick(i int) {
-	if p.locked {
+	if p.Locked {
 		return
 	}
 	p.chosen = i
@@ -90,49 +84,6 @@ func (p *cornerPicker) Tapped(e *fyne.PointEvent) {
 	}
 }
 
-// MouseIn implements desktop.Hoverable.
-func (p *cornerPicker) MouseIn(e *desktop.MouseEvent) { p.MouseMoved(e) }
-
-// MouseMoved implements desktop.Hoverable.
-func (p *cornerPicker) MouseMoved(e *desktop.MouseEvent) {
-	if now := at(e.Position); now != p.over && !p.locked {
-		p.over = now
-		p.Refresh()
-	}
-}
-
-// MouseOut implements desktop.Hoverable.
-func (p *cornerPicker) MouseOut() {
-	p.over = -1
-	p.Refresh()
-}
-
-// Cursor implements desktop.Cursorable.
-func (p *cornerPicker) Cursor() desktop.Cursor {
-	if p.locked {
-		return desktop.DefaultCursor
-	}
-	return desktop.PointerCursor
-}
-
-// ShowsFocus says that it marks by itself what has the focus.
-func (*cornerPicker) ShowsFocus() {}
-
-// FocusGained implements fyne.Focusable.
-func (p *cornerPicker) FocusGained() {
-	p.focused = true
-	p.Refresh()
-}
-
-// FocusLost implements fyne.Focusable.
-func (p *cornerPicker) FocusLost() {
-	p.focused = false
-	p.Refresh()
-}
-
-// TypedRune implements fyne.Focusable.
-func (p *cornerPicker) TypedRune(rune) {}
-
 // TypedKey implements fyne.Focusable.
 func (p *cornerPicker) TypedKey(e *fyne.KeyEvent) {
 	next := p.chosen
@@ -155,10 +106,10 @@ func (p *cornerPicker) TypedKey(e *fyne.KeyEvent) {
 
 // Explore implements explore.Speaker.
 func (p *cornerPicker) Explore() explore.Said {
-	s := explore.Said{Role: screenreader.Group, State: screenreader.Focusable, Name: p.name, Off: p.locked, Alone: true}
+	s := explore.Said{Role: screenreader.Group, State: screenreader.Focusable, Name: p.name, Off: p.Locked, Alone: true}
 	for i, name := range p.names {
-		c := explore.Said{Role: screenreader.Radio, State: screenreader.Focusable, Name: name, Key: i, Alone: true, Off: p.locked,
-			Focused: p.focused && i == p.chosen, Press: func() { p.pick(i) }}
+		c := explore.Said{Role: screenreader.Radio, State: screenreader.Focusable, Name: name, Key: i, Alone: true, Off: p.Locked,
+			Focused: p.Focused && i == p.chosen, Press: func() { p.pick(i) }}
 		if i == p.chosen {
 			c.State |= screenreader.Checked
 		}
@@ -202,13 +153,13 @@ func (p *cornerPicker) CreateRenderer() fyne.WidgetRenderer {
 			quiet, primary := colour(theme.ColorQuiet), colour(base.ColorNamePrimary)
 			screen.FillColor, screen.StrokeColor = colour(theme.ColorSoft), quiet
 			neck.FillColor, foot.FillColor = quiet, quiet
-			ring.StrokeColor, ring.Hidden = primary, !p.focused
+			ring.StrokeColor, ring.Hidden = primary, !p.Focused
 			for i, s := range spots {
 				s.FillColor, s.StrokeColor = color.Transparent, quiet
 				switch i {
 				case p.chosen:
 					s.FillColor, s.StrokeColor = colour(base.ColorNameBackground), primary
-				case p.over:
+				case p.Over:
 					s.FillColor, s.StrokeColor = colour(base.ColorNameHover), primary
 				}
 				strips[i].FillColor, strips[i].Hidden = primary, i != p.chosen

@@ -6,9 +6,7 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
-	"fyne.io/fyne/v2/driver/desktop"
 	base "fyne.io/fyne/v2/theme"
-	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/native/screenreader"
 	"wiebelt/internal/ui/explore"
@@ -22,29 +20,25 @@ const (
 // Choice is a row of words of which one holds, with a line below that one. Click,
 // or the arrow keys while it has the keyboard.
 type Choice struct {
-	widget.BaseWidget
-	Name    string // for screen readers
-	chosen  func(int)
-	words   []*TextLine
-	now     int
-	over    int // what the pointer is on, -1 none
-	focused bool
-	line    *canvas.Rectangle
-	ring    *canvas.Rectangle
+	Spots
+	Name   string // for screen readers
+	chosen func(int)
+	words  []*TextLine
+	now    int
+	line   *canvas.Rectangle
+	ring   *canvas.Rectangle
 }
 
 var (
-	_ fyne.Focusable     = (*Choice)(nil)
-	_ fyne.Tappable      = (*Choice)(nil)
-	_ desktop.Hoverable  = (*Choice)(nil)
-	_ desktop.Cursorable = (*Choice)(nil)
+	_ fyne.Focusable = (*Choice)(nil)
+	_ fyne.Tappable  = (*Choice)(nil)
 )
 
 // NewChoice is a choice without words yet; chosen is told which was clicked.
 func NewChoice(chosen func(int)) *Choice {
-	c := &Choice{chosen: chosen, over: -1, line: canvas.NewRectangle(nil), ring: canvas.NewRectangle(nil)}
+	c := &Choice{chosen: chosen, line: canvas.NewRectangle(nil), ring: canvas.NewRectangle(nil)}
 	c.ring.StrokeWidth, c.ring.CornerRadius = 2, 4
-	c.ExtendBaseWidget(c)
+	c.Extend(c, c.at)
 	return c
 }
 
@@ -80,38 +74,6 @@ func (c *Choice) choose(i int) {
 // Tapped implements fyne.Tappable.
 func (c *Choice) Tapped(e *fyne.PointEvent) { c.choose(c.at(e.Position)) }
 
-// MouseIn implements desktop.Hoverable.
-func (c *Choice) MouseIn(e *desktop.MouseEvent) { c.MouseMoved(e) }
-
-// MouseMoved implements desktop.Hoverable.
-func (c *Choice) MouseMoved(e *desktop.MouseEvent) {
-	if over := c.at(e.Position); over != c.over {
-		c.over = over
-		c.Refresh()
-	}
-}
-
-// MouseOut implements desktop.Hoverable.
-func (c *Choice) MouseOut() {
-	c.over = -1
-	c.Refresh()
-}
-
-// Cursor implements desktop.Cursorable.
-func (c *Choice) Cursor() desktop.Cursor { return desktop.PointerCursor }
-
-// ShowsFocus says that it marks by itself what has the focus.
-func (*Choice) ShowsFocus() {}
-
-// FocusGained implements fyne.Focusable.
-func (c *Choice) FocusGained() { c.focused = true; c.Refresh() }
-
-// FocusLost implements fyne.Focusable.
-func (c *Choice) FocusLost() { c.focused = false; c.Refresh() }
-
-// TypedRune implements fyne.Focusable.
-func (c *Choice) TypedRune(rune) {}
-
 // TypedKey implements fyne.Focusable.
 func (c *Choice) TypedKey(e *fyne.KeyEvent) {
 	switch e.Name {
@@ -131,7 +93,7 @@ func (c *Choice) Explore() explore.Said {
 	for i, w := range c.words {
 		width := w.MinSize().Width + 2*OptionPad
 		t := explore.Said{Role: screenreader.Tab, State: screenreader.Focusable, Name: w.Text, Key: i, Alone: true,
-			Press: func() { c.choose(i) }, Focused: c.focused && i == c.now, Position: [2]int{i + 1, len(c.words)}}
+			Press: func() { c.choose(i) }, Focused: c.Focused && i == c.now, Position: [2]int{i + 1, len(c.words)}}
 		if i == c.now {
 			t.State |= screenreader.Selected
 		}
@@ -146,10 +108,10 @@ func (c *Choice) CreateRenderer() fyne.WidgetRenderer {
 	var d *Drawing
 	paint := func(colour func(fyne.ThemeColorName) color.Color) {
 		c.line.FillColor, c.ring.StrokeColor = colour(base.ColorNamePrimary), colour(base.ColorNamePrimary)
-		SetVisible(c.ring, c.focused)
+		SetVisible(c.ring, c.Focused)
 		parts := []fyne.CanvasObject{c.ring, c.line}
 		for i, w := range c.words {
-			w.Say(w.Text, Either(i == c.now || i == c.over, base.ColorNameForeground, base.ColorNamePlaceHolder))
+			w.Say(w.Text, Either(i == c.now || i == c.Over, base.ColorNameForeground, base.ColorNamePlaceHolder))
 			parts = append(parts, w)
 		}
 		d.Parts = parts

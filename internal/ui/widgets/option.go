@@ -5,9 +5,7 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
-	"fyne.io/fyne/v2/driver/desktop"
 	base "fyne.io/fyne/v2/theme"
-	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/native/screenreader"
 	"wiebelt/internal/ui/explore"
@@ -18,17 +16,15 @@ import (
 // it where it is the chosen one, and its name. The toolkit's own ring is too
 // faint to be seen in our colours. Only for the UI thread.
 type Option struct {
-	widget.BaseWidget
-	Label         string
-	Chosen        bool
-	over, focused bool
-	choose        func()
+	Spots
+	Label  string
+	Chosen bool
+	choose func()
 }
 
 var (
-	_ fyne.Tappable     = (*Option)(nil)
-	_ fyne.Focusable    = (*Option)(nil)
-	_ desktop.Hoverable = (*Option)(nil)
+	_ fyne.Tappable  = (*Option)(nil)
+	_ fyne.Focusable = (*Option)(nil)
 )
 
 // Sizes of an option.
@@ -41,41 +37,12 @@ const (
 // NewOption is an option; choose is called when somebody takes it.
 func NewOption(label string, chosen bool, choose func()) *Option {
 	o := &Option{Label: label, Chosen: chosen, choose: choose}
-	o.ExtendBaseWidget(o)
+	o.Extend(o, nil)
 	return o
-}
-
-func (o *Option) look(over, focused bool) {
-	o.over, o.focused = over, focused
-	o.Refresh()
 }
 
 // Tapped implements fyne.Tappable.
 func (o *Option) Tapped(*fyne.PointEvent) { o.choose() }
-
-// MouseIn implements desktop.Hoverable.
-func (o *Option) MouseIn(*desktop.MouseEvent) { o.look(true, o.focused) }
-
-// MouseMoved implements desktop.Hoverable.
-func (o *Option) MouseMoved(*desktop.MouseEvent) {}
-
-// MouseOut implements desktop.Hoverable.
-func (o *Option) MouseOut() { o.look(false, o.focused) }
-
-// Cursor implements desktop.Cursorable.
-func (o *Option) Cursor() desktop.Cursor { return desktop.PointerCursor }
-
-// ShowsFocus says that it marks by itself what has the focus.
-func (*Option) ShowsFocus() {}
-
-// FocusGained implements fyne.Focusable.
-func (o *Option) FocusGained() { o.look(o.over, true) }
-
-// FocusLost implements fyne.Focusable.
-func (o *Option) FocusLost() { o.look(o.over, false) }
-
-// TypedRune implements fyne.Focusable.
-func (o *Option) TypedRune(rune) {}
 
 // TypedKey implements fyne.Focusable.
 func (o *Option) TypedKey(e *fyne.KeyEvent) {
@@ -116,8 +83,8 @@ func (o *Option) CreateRenderer() fyne.WidgetRenderer {
 		},
 		Paint: func(colour func(fyne.ThemeColorName) color.Color) {
 			primary := colour(base.ColorNamePrimary)
-			back.FillColor = Either[color.Color](o.over, colour(base.ColorNameHover), color.Transparent)
-			back.StrokeColor = Either[color.Color](o.focused, primary, color.Transparent)
+			back.FillColor = Either[color.Color](o.Over == 0, colour(base.ColorNameHover), color.Transparent)
+			back.StrokeColor = Either[color.Color](o.Focused, primary, color.Transparent)
 			ring.StrokeColor = Either(o.Chosen, primary, colour(theme.ColorQuiet))
 			dot.FillColor, dot.Hidden = primary, !o.Chosen
 			text.Color, text.TextSize = colour(base.ColorNameForeground), o.Theme().Size(base.SizeNameText)

@@ -5,9 +5,7 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
-	"fyne.io/fyne/v2/driver/desktop"
 	base "fyne.io/fyne/v2/theme"
-	"fyne.io/fyne/v2/widget"
 
 	"wiebelt/internal/ui/theme"
 )
@@ -47,58 +45,30 @@ func NewSide(w Chooser, name string, items []SideItem) (*List, fyne.CanvasObject
 
 // sideLine is a line of such a list.
 type sideLine struct {
-	widget.BaseWidget
+	Pointed
 	w     Chooser
 	item  SideItem
-	hover bool
 	back  *canvas.Rectangle
 	title *TextLine
 }
 
-var (
-	_ fyne.Tappable      = (*sideLine)(nil)
-	_ desktop.Hoverable  = (*sideLine)(nil)
-	_ desktop.Cursorable = (*sideLine)(nil)
-)
+var _ fyne.Tappable = (*sideLine)(nil)
 
 func newSideLine(w Chooser) *sideLine {
 	p := &sideLine{w: w, back: canvas.NewRectangle(nil)}
 	p.back.CornerRadius = 4
 	p.title = NewTextLine("", theme.SizeHint, base.ColorNameForeground, false).Cutting()
-	p.ExtendBaseWidget(p)
+	p.Extend(p, nil)
 	return p
 }
 
 func (p *sideLine) set(it SideItem) {
-	p.item = it
+	p.item, p.Locked = it, it.Heading
 	p.Refresh()
 }
 
 // Tapped implements fyne.Tappable.
 func (p *sideLine) Tapped(*fyne.PointEvent) { p.w.Choose(p.item.ID) }
-
-// MouseIn implements desktop.Hoverable.
-func (p *sideLine) MouseIn(*desktop.MouseEvent) {
-	p.hover = !p.item.Heading
-	p.Refresh()
-}
-
-// MouseMoved implements desktop.Hoverable.
-func (p *sideLine) MouseMoved(*desktop.MouseEvent) {}
-
-// MouseOut implements desktop.Hoverable.
-func (p *sideLine) MouseOut() {
-	p.hover = false
-	p.Refresh()
-}
-
-// Cursor implements desktop.Cursorable.
-func (p *sideLine) Cursor() desktop.Cursor {
-	if p.item.Heading {
-		return desktop.DefaultCursor
-	}
-	return desktop.PointerCursor
-}
 
 // CreateRenderer implements fyne.Widget.
 func (p *sideLine) CreateRenderer() fyne.WidgetRenderer {
@@ -116,7 +86,7 @@ func (p *sideLine) CreateRenderer() fyne.WidgetRenderer {
 		},
 		Paint: func(colour func(fyne.ThemeColorName) color.Color) {
 			chosen := p.item.ID != "" && p.item.ID == p.w.Chosen()
-			p.back.Hidden = !chosen && !p.hover
+			p.back.Hidden = !chosen && p.Over < 0
 			p.back.FillColor = colour(Either(chosen, base.ColorNameBackground, base.ColorNameHover))
 			t := p.title
 			t.Text, t.size, t.Bold, t.Colour = p.item.Title, theme.SizeHint, chosen, base.ColorNameForeground
