@@ -72,17 +72,10 @@ func (r *reader) find(name string) (found *screenreader.Node) {
 // it stands in, in both languages and at any scale, and all that can be clicked is
 // there.
 func TestExplored(t *testing.T) {
-	all := extras(t)
-	for name, c := range gallery(t) {
-		all[name] = shown{c, nil}
-	}
 	cs := startCards(t, nil).cs
-	for name, c := range all {
+	for name, c := range everyCard(t) {
 		for _, l := range languages {
-			look := Look{Language: l, Now: now}
-			if c.look != nil {
-				c.look(&look)
-			}
+			look := c.in(Look{Language: l, Now: now})
 			cs.c.Language = l
 			s := &slot{card: c.Card, face: layout(c.Card, look), list: look.List}
 			switch {

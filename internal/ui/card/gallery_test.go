@@ -46,6 +46,23 @@ type shown struct {
 	look func(*Look) // nil for the usual look
 }
 
+// in is how it looks where others look like l.
+func (s shown) in(l Look) Look {
+	if s.look != nil {
+		s.look(&l)
+	}
+	return l
+}
+
+// everyCard are those of the gallery and the extras.
+func everyCard(t testing.TB) map[string]shown {
+	all := extras(t)
+	for name, c := range gallery(t) {
+		all[name] = shown{c, nil}
+	}
+	return all
+}
+
 // gallery is one card of every kind in its usual look.
 func gallery(t testing.TB) map[string]engine.Card {
 	base := engine.Card{ID: 1, Opened: -1, Earlier: -1, Times: 1, Reports: call.AllStates, Number: number(t, "0612345678"), LineName: "Schade", LineText: "020 123 45 67", Rang: now.Add(-3 * time.Second)}

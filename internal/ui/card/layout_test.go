@@ -164,10 +164,7 @@ func TestEverythingFits(t *testing.T) {
 	})
 	for name, s := range extras(t) {
 		for _, lang := range languages {
-			l := Look{Language: lang, Now: now}
-			if s.look != nil {
-				s.look(&l)
-			}
+			l := s.in(Look{Language: lang, Now: now})
 			if l.Hover.Whole == "" { // that covers what lies beside it
 				checkFit(t, name, layout(s.Card, l))
 			}
@@ -334,17 +331,10 @@ func TestContrast(t *testing.T) {
 			t.Errorf("%s: the clock has %.2f : 1", name, r)
 		}
 	}
-	all := extras(t)
-	for name, c := range gallery(t) {
-		all[name] = shown{c, nil}
-	}
-	for name, s := range all {
+	for name, s := range everyCard(t) {
 		for _, dark := range []bool{false, true} {
 			for _, high := range []bool{false, true} {
-				l := Look{Language: text.Dutch, Now: now, Dark: dark}
-				if s.look != nil {
-					s.look(&l)
-				}
+				l := s.in(Look{Language: text.Dutch, Now: now, Dark: dark})
 				l.HighContrast = high
 				f := layout(s.Card, l)
 				check(name, f, high)

@@ -30,17 +30,11 @@ func pictures(t testing.TB) []pictured {
 		factor := map[string]float32{"100": 1, "150": 1.5, "200": 2}[scale]
 		all = append(all, pictured{name + "-" + tone + "-" + string(lang) + "-" + scale, func() *image.RGBA { return draw(l, factor) }})
 	}
-	cards := extras(t)
-	for name, c := range gallery(t) {
-		cards[name] = shown{c, nil}
-	}
+	cards := everyCard(t)
 	for i, name := range slices.Sorted(maps.Keys(cards)) {
 		c := cards[name]
 		draw := func(l Look, scale float32) *image.RGBA {
-			if c.look != nil {
-				c.look(&l)
-			}
-			return Picture(c.Card, l, scale)
+			return Picture(c.Card, c.in(l), scale)
 		}
 		switch {
 		case slices.Contains(hardest, name):
