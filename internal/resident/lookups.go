@@ -3,8 +3,6 @@ package resident
 import (
 	"context"
 	"encoding/json"
-	"slices"
-	"strings"
 	"time"
 
 	"wiebelt/internal/core/contact"
@@ -90,9 +88,7 @@ func (r *Resident) askHub(ctx context.Context, n phone.Number) ([]contact.Contac
 	ctx, cancel := context.WithTimeout(ctx, lookingIn)
 	defer cancel()
 	found, err := hub.Lookup(ctx, n.Query())
-	found = slices.Clone(found) // the hub's cache has the same
-	slices.SortStableFunc(found, func(a, b contact.Contact) int { return strings.Compare(a.SortKey(), b.SortKey()) })
-	return found, err
+	return contact.Sorted(found), err
 }
 
 // people are contacts as a window shows them, as many as a message holds, in the
@@ -102,13 +98,9 @@ func (r *Resident) people(n phone.Number, found []contact.Contact) (list []windo
 	if len(found) > 1 && len(found) <= engine.ManyContacts {
 		earlier, _ = r.chosenBefore.Earlier(n.Key())
 	}
-	found = slices.Clone(found)
-	if i := slices.IndexFunc(found, func(k contact.Contact) bool { return k.ID == earlier }); earlier != "" && i > 0 {
-		k := found[i]
-		found = slices.Insert(slices.Delete(found, i, i+1), 0, k)
-	}
+	first := contact.ToFront(found, earlier)
 	for i, k := range found {
-		c := windowapi.Contact{ID: k.ID, Earlier: earlier != "" && k.ID == earlier, Name: request.Cut(k.Name()), Relation: request.Cut(k.RelationNumber),
+		c := windowapi.Contact{ID: k.ID, Earlier: first && i == 0, Name: request.Cut(k.Name()), Relation: request.Cut(k.RelationNumber),
 			Address: request.Cut(k.Address.Line()), Producer: request.Cut(k.Producer.Text()), Modified: request.Cut(k.LastModifiedBy.Text())}
 		if _, err := r.current().links.Check(k.Link); err == nil {
 			c.Link = k.Link

@@ -4,6 +4,7 @@
 package contact
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -63,6 +64,34 @@ func (c Contact) Name() string {
 // "Pieters".
 func (c Contact) SortKey() string {
 	return displaytext.Fold(c.FamilyName + "\x00" + c.Initials + "\x00" + c.Prefix + "\x00" + c.RelationNumber + "\x00" + c.ID)
+}
+
+// Sorted is a copy of contacts in the order of their SortKey, which says nothing about who
+// calls.
+func Sorted(found []Contact) []Contact {
+	keys := make([]string, len(found))
+	order := make([]int, len(found))
+	for i, k := range found {
+		keys[i], order[i] = k.SortKey(), i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return strings.Compare(keys[a], keys[b]) })
+	out := make([]Contact, len(found))
+	for i, from := range order {
+		out[i] = found[from]
+	}
+	return out
+}
+
+// ToFront puts the contact with an id before the others, unless there is none.
+func ToFront(all []Contact, id string) bool {
+	i := slices.IndexFunc(all, func(k Contact) bool { return k.ID == id })
+	if i < 0 || id == "" {
+		return false
+	}
+	k := all[i]
+	copy(all[1:i+1], all[:i])
+	all[0] = k
+	return true
 }
 
 // StreetLine is "Kade 12 A", without what is missing.

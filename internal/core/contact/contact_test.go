@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -26,7 +25,7 @@ func TestOrder(t *testing.T) {
 	}
 	got := slices.Clone(want)
 	slices.Reverse(got)
-	slices.SortFunc(got, func(a, b Contact) int { return strings.Compare(a.SortKey(), b.SortKey()) })
+	got = Sorted(got)
 	for i := range want {
 		if got[i] != want[i] {
 			t.Errorf("%d: %s, want %s", i, got[i].Name(), want[i].Name())

@@ -13,7 +13,7 @@ import (
 func (e *Engine) applyContacts(c *card, found []contact.Contact) {
 	denied := c.denied[c.Number.Key()]
 	c.found = found
-	c.Contacts = slices.DeleteFunc(sorted(found), func(k contact.Contact) bool {
+	c.Contacts = slices.DeleteFunc(contact.Sorted(found), func(k contact.Contact) bool {
 		return slices.ContainsFunc(denied, func(d contact.Contact) bool { return same(k, d) })
 	})
 	if c.NotThis = len(found) - len(c.Contacts); c.NotThis > 0 {
@@ -49,17 +49,9 @@ func (e *Engine) earlierFirst(c *card) {
 	if e.p.Choices == nil || c.Many || len(c.Contacts) < 2 {
 		return
 	}
-	id, ok := e.p.Choices.Earlier(c.Number.Key())
-	if !ok || id == "" {
-		return
+	if id, ok := e.p.Choices.Earlier(c.Number.Key()); ok && contact.ToFront(c.Contacts, id) {
+		c.Earlier = 0
 	}
-	i := slices.IndexFunc(c.Contacts, func(k contact.Contact) bool { return k.ID == id })
-	if i < 0 {
-		return
-	}
-	k := c.Contacts[i]
-	copy(c.Contacts[1:i+1], c.Contacts[:i])
-	c.Contacts[0], c.Earlier = k, 0
 }
 
 // chose remembers a click on one contact of several.
@@ -148,20 +140,4 @@ func same(a, b contact.Contact) bool {
 // named reports whether a name that the phone gives is that of a contact.
 func named(name string, k contact.Contact) bool {
 	return k.FamilyName != "" && strings.Contains(strings.ToLower(name), strings.ToLower(k.FamilyName))
-}
-
-// sorted orders contacts by family name without prefix. The order says nothing
-// about who calls.
-func sorted(found []contact.Contact) []contact.Contact {
-	keys := make([]string, len(found))
-	order := make([]int, len(found))
-	for i, k := range found {
-		keys[i], order[i] = k.SortKey(), i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return strings.Compare(keys[a], keys[b]) })
-	out := make([]contact.Contact, len(found))
-	for i, from := range order {
-		out[i] = found[from]
-	}
-	return out
 }
