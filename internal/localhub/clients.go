@@ -78,7 +78,7 @@ func (d *Data) clients(ctx context.Context, which string, args ...any) ([]Client
 			c.Made = &made
 		}
 		return c, err
-	})(d.r.QueryContext(d.ctx(ctx), "SELECT id, organisation, made FROM clients "+which, args...))
+	})(d.r.QueryContext(ctx, "SELECT id, organisation, made FROM clients "+which, args...))
 }
 
 // RotateClient gives a client another secret and returns it. The old one is no
@@ -103,7 +103,7 @@ type credential struct {
 }
 
 func (d *Data) credential(ctx context.Context, id string) (c credential, found bool, err error) {
-	err = d.findCredential.QueryRowContext(d.ctx(ctx), id).Scan(&c.organisation, &c.salt, &c.hash)
+	err = d.findCredential.QueryRowContext(ctx, id).Scan(&c.organisation, &c.salt, &c.hash)
 	if errors.Is(err, sql.ErrNoRows) {
 		return c, false, nil
 	}

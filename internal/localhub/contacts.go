@@ -118,7 +118,6 @@ func (d *Data) fill(ctx context.Context, all iter.Seq[Record]) error {
 }
 
 func (d *Data) add(ctx context.Context, all iter.Seq[Record]) (ids []string, err error) {
-	ctx = d.ctx(ctx)
 	err = sqlitefile.Tx(ctx, d.w, func(tx *sql.Tx) error {
 		w, err := newContactWriter(ctx, tx, "contacts", "terms", "invented")
 		if err != nil {
@@ -129,9 +128,6 @@ func (d *Data) add(ctx context.Context, all iter.Seq[Record]) (ids []string, err
 			return err
 		}
 		for r := range all {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
 			if r.ID != "" && !validID(r.ID) {
 				return errors.New("an id has 1 to 200 of the characters A-Z a-z 0-9 - . _ ~, and neither one nor two dots alone")
 			}
@@ -154,25 +150,24 @@ func (d *Data) add(ctx context.Context, all iter.Seq[Record]) (ids []string, err
 
 // Count is how many contacts the hub holds.
 func (d *Data) Count(ctx context.Context) (n int, err error) {
-	err = d.r.QueryRowContext(d.ctx(ctx), "SELECT count(*) FROM contacts").Scan(&n)
+	err = d.r.QueryRowContext(ctx, "SELECT count(*) FROM contacts").Scan(&n)
 	return n, failed("contacts", err)
 }
 
 // has reports whether a query gives any row.
 func (d *Data) has(ctx context.Context, q sqlitefile.Querier, query string, args ...any) (has bool, err error) {
-	err = q.QueryRowContext(d.ctx(ctx), "SELECT EXISTS ("+query+")", args...).Scan(&has)
+	err = q.QueryRowContext(ctx, "SELECT EXISTS ("+query+")", args...).Scan(&has)
 	return has, err
 }
 
 // byTerm gives every contact with the term, oldest first.
 func (d *Data) byTerm(ctx context.Context, term string) ([]contact.Contact, error) {
-	return collect("lookup", scanContact)(d.findContacts.QueryContext(d.ctx(ctx), term))
+	return collect("lookup", scanContact)(d.findContacts.QueryContext(ctx, term))
 }
 
 // byID gives one contact with its numbers and e-mail addresses, and the other
 // contacts on those. found is false if there is no such contact.
 func (d *Data) byID(ctx context.Context, id string) (r Record, others []contact.Contact, found bool, err error) {
-	ctx = d.ctx(ctx)
 	c, n, err := scanNumbered(d.r.QueryRowContext(ctx, "SELECT "+columns+" FROM contacts c WHERE c.id = ?", id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return Record{}, nil, false, nil
@@ -203,7 +198,7 @@ func (d *Data) byID(ctx context.Context, id string) (r Record, others []contact.
 
 // first gives the oldest n contacts.
 func (d *Data) first(ctx context.Context, n int) ([]contact.Contact, error) {
-	return collect("contacts", scanContact)(d.r.QueryContext(d.ctx(ctx), "SELECT "+columns+" FROM contacts c ORDER BY c.n LIMIT ?", n))
+	return collect("contacts", scanContact)(d.r.QueryContext(ctx, "SELECT "+columns+" FROM contacts c ORDER BY c.n LIMIT ?", n))
 }
 
 // validID is what may stand in the last segment of a deep link without

@@ -130,9 +130,9 @@ func (d *Data) Import(ctx context.Context, r io.Reader, format Format, opt Impor
 	if d.demo {
 		return 0, text.Errorf(text.LocalhubImportDemo)
 	}
-	m := &importer{Data: d, ctx: ctx, dbctx: d.ctx(ctx), opt: opt, errs: ImportError{Format: format}}
+	m := &importer{Data: d, ctx: ctx, opt: opt, errs: ImportError{Format: format}}
 	var err error
-	if m.conn, err = d.w.Conn(m.dbctx); err != nil {
+	if m.conn, err = d.w.Conn(m.ctx); err != nil {
 		return 0, failed("import", err)
 	}
 	defer m.conn.Close()
@@ -151,11 +151,11 @@ func (d *Data) Import(ctx context.Context, r io.Reader, format Format, opt Impor
 // importer is one import, used from one goroutine.
 type importer struct {
 	*Data
-	ctx, dbctx context.Context // dbctx outlives ctx where the database would go with it
-	opt        ImportOptions
-	conn       *sql.Conn
-	wasDemo    bool
-	errs       ImportError
+	ctx     context.Context
+	opt     ImportOptions
+	conn    *sql.Conn
+	wasDemo bool
+	errs    ImportError
 
 	in   *input
 	put  func() error // stages the present row, the n-th
@@ -171,7 +171,7 @@ func (m *importer) run(r io.Reader) error {
 		return err
 	}
 	defer unlock()
-	if _, err := m.conn.ExecContext(m.dbctx, staging); err != nil {
+	if _, err := m.conn.ExecContext(m.ctx, staging); err != nil {
 		return err
 	}
 	defer func() {
@@ -194,7 +194,7 @@ func (m *importer) run(r io.Reader) error {
 }
 
 func (m *importer) tx(opt *sql.TxOptions, do func(tx *sql.Tx) error) error {
-	tx, err := m.conn.BeginTx(m.dbctx, opt)
+	tx, err := m.conn.BeginTx(m.ctx, opt)
 	if err != nil {
 		return err
 	}
@@ -230,16 +230,16 @@ func (m *importer) mayImport() (unlock func(), err error) {
 }
 
 func (m *importer) invented(q sqlitefile.Querier) (bool, error) {
-	return m.has(m.dbctx, q, "SELECT 1 FROM contacts WHERE invented = 1")
+	return m.has(m.ctx, q, "SELECT 1 FROM contacts WHERE invented = 1")
 }
 
 // stage reads the file. Errors in rows are collected; the others end it.
 func (m *importer) stage(tx *sql.Tx, r io.Reader) error {
-	w, err := newContactWriter(m.dbctx, tx, "temp.staged", "temp.staged_terms", "row", "given")
+	w, err := newContactWriter(m.ctx, tx, "temp.staged", "temp.staged_terms", "row", "given")
 	if err != nil {
 		return err
 	}
-	m.put = func() error { return w.write(m.dbctx, &m.row.Record, m.n, m.row.at, m.row.ID != "") }
+	m.put = func() error { return w.write(m.ctx, &m.row.Record, m.n, m.row.at, m.row.ID != "") }
 	return m.read(r)
 }
 
@@ -308,7 +308,7 @@ func (m *importer) blame(problem func(other int) *text.Error) func(*sql.Rows, er
 // twice looks for ids that more than one row has.
 func (m *importer) twice() error {
 	return m.blame(func(first int) *text.Error { return text.Errorf(text.LocalhubImportSame, m.errs.Format.Where(first)) })(
-		m.conn.QueryContext(m.dbctx, `SELECT again.row, first.row
+		m.conn.QueryContext(m.ctx, `SELECT again.row, first.row
  FROM (SELECT id, min(n) AS n FROM temp.staged WHERE given GROUP BY id HAVING count(*) > 1) f
  JOIN temp.staged first ON first.n = f.n JOIN temp.staged again ON again.id = f.id AND again.n > f.n ORDER BY again.n`))
 }
@@ -319,7 +319,7 @@ func (m *importer) there(q sqlitefile.Querier) error {
 		return nil
 	}
 	return m.blame(func(int) *text.Error { return text.Errorf(text.LocalhubImportThere) })(
-		q.QueryContext(m.dbctx, `SELECT s.row, 0 FROM temp.staged s WHERE s.given AND EXISTS
+		q.QueryContext(m.ctx, `SELECT s.row, 0 FROM temp.staged s WHERE s.given AND EXISTS
  (SELECT 1 FROM main.contacts c WHERE c.id = s.id) ORDER BY s.n`))
 }
 
@@ -335,7 +335,7 @@ func (m *importer) store(tx *sql.Tx) error {
 		return err
 	}
 	if m.opt.Replace {
-		if _, err := tx.ExecContext(m.dbctx, "DELETE FROM main.terms; DELETE FROM main.contacts"); err != nil {
+		if _, err := tx.ExecContext(m.ctx, "DELETE FROM main.terms; DELETE FROM main.contacts"); err != nil {
 			return err
 		}
 	}
@@ -345,16 +345,13 @@ func (m *importer) store(tx *sql.Tx) error {
  SELECT term, ? + contact, written, mail FROM temp.staged_terms ORDER BY term, contact`,
 	}
 	var base int64
-	if err := tx.QueryRowContext(m.dbctx, "SELECT coalesce(max(n), 0) FROM main.contacts").Scan(&base); err != nil {
+	if err := tx.QueryRowContext(m.ctx, "SELECT coalesce(max(n), 0) FROM main.contacts").Scan(&base); err != nil {
 		return err
 	}
 	for _, s := range statements {
-		if err := m.ctx.Err(); err != nil {
-			return err
-		}
-		if _, err := tx.ExecContext(m.dbctx, s, base); err != nil {
+		if _, err := tx.ExecContext(m.ctx, s, base); err != nil {
 			return err
 		}
 	}
-	return m.ctx.Err()
+	return nil
 }

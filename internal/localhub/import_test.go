@@ -3,6 +3,7 @@ package localhub
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -320,6 +321,36 @@ func TestImportAndDemo(t *testing.T) {
 	h := start(t, Config{Dir: dir}) // the lock was given back
 	if got := items(t, lookup(t, h, token(t, h), "0611111111")); len(got) != 1 || got[0].Family != "Echt" {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestGivenUp: of a hub in memory the one connection is the database. Whoever gives
+// up a query or a transaction does not take it along.
+func TestGivenUp(t *testing.T) {
+	h := start(t, Config{})
+	for _, begin := range []func(context.Context) (*sql.Rows, error){
+		func(ctx context.Context) (*sql.Rows, error) {
+			return h.r.QueryContext(ctx, "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c")
+		},
+		func(ctx context.Context) (*sql.Rows, error) {
+			tx, err := h.w.BeginTx(ctx, nil)
+			if err != nil {
+				return nil, err
+			}
+			return tx.QueryContext(ctx, "DELETE FROM clients RETURNING 1")
+		},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		rows := must.Get(begin(ctx))(t)
+		if !rows.Next() {
+			t.Fatal(rows.Err())
+		}
+		cancel()
+		for rows.Next() {
+		}
+		if all, err := h.Clients(t.Context()); err != nil || len(all) != 1 {
+			t.Errorf("%v, %v", all, err)
+		}
 	}
 }
 

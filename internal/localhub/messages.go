@@ -49,19 +49,19 @@ func scanMessage(row sqlitefile.Row) (m Message, err error) {
 // Messages gives up to limit messages, newest first: those that came before the
 // one with the id before, or with "" the newest of all.
 func (d *Data) Messages(ctx context.Context, before string, limit int) ([]Message, error) {
-	return collect("messages", scanMessage)(d.r.QueryContext(d.ctx(ctx), "SELECT "+messageColumns+` FROM messages
+	return collect("messages", scanMessage)(d.r.QueryContext(ctx, "SELECT "+messageColumns+` FROM messages
  WHERE ?1 = '' OR n < (SELECT n FROM messages WHERE id = ?1) ORDER BY n DESC LIMIT ?2`, before, limit))
 }
 
 // CountMessages is how many messages there are.
 func (d *Data) CountMessages(ctx context.Context) (n int, err error) {
-	err = d.r.QueryRowContext(d.ctx(ctx), "SELECT count(*) FROM messages").Scan(&n)
+	err = d.r.QueryRowContext(ctx, "SELECT count(*) FROM messages").Scan(&n)
 	return n, err
 }
 
 // Message gives one message, or ErrNoMessage.
 func (d *Data) Message(ctx context.Context, id string) (Message, error) {
-	m, err := scanMessage(d.r.QueryRowContext(d.ctx(ctx), "SELECT "+messageColumns+" FROM messages WHERE id = ?", id))
+	m, err := scanMessage(d.r.QueryRowContext(ctx, "SELECT "+messageColumns+" FROM messages WHERE id = ?", id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return Message{}, ErrNoMessage
 	}

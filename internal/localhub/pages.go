@@ -148,7 +148,7 @@ func (h *Hub) page(show page) http.HandlerFunc {
 		}
 		var said *pageError
 		if !errors.As(err, &said) {
-			h.log.Error("local hub: page failed", "part", r.Pattern, "error", err)
+			h.note(r, "local hub: page failed", err)
 			said, who = &pageError{http.StatusInternalServerError, text.LocalhubFailed, text.LocalhubFailedBody}, visitor{}
 		}
 		h.message(w, r, said.status, who, said.heading, said.body)

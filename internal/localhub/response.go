@@ -102,10 +102,17 @@ func (h *Hub) api(method, scope string, do operation) http.HandlerFunc {
 func (h *Hub) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var known *refusal
 	if !errors.As(err, &known) {
-		h.log.Error("local hub: request failed", "part", r.Pattern, "error", err)
+		h.note(r, "local hub: request failed", err)
 		known = refuse(http.StatusInternalServerError, "server_error", "the hub could not do it")
 	}
 	known.write(w)
+}
+
+// note logs what went wrong here; that a client went away is no concern of ours.
+func (h *Hub) note(r *http.Request, what string, err error) {
+	if r.Context().Err() == nil {
+		h.log.Error(what, "part", r.Pattern, "error", err)
+	}
 }
 
 // appendString writes a JSON string.

@@ -56,7 +56,6 @@ func (d *Data) putUser(ctx context.Context, name, password string, cost int, adm
 	if err != nil {
 		return failed("users", err)
 	}
-	ctx = d.ctx(ctx)
 	return failed("users", sqlitefile.Tx(ctx, d.w, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `INSERT INTO users (name, hash, admin) VALUES (?1, ?2, ?3)
  ON CONFLICT DO UPDATE SET hash = ?2, admin = ?3`, name, hash, admin); err != nil {
@@ -80,7 +79,7 @@ var ErrNoUser = text.Errorf(text.OutputHubNoUser)
 func (d *Data) Users(ctx context.Context) ([]User, error) {
 	return collect("users", func(row sqlitefile.Row) (u User, err error) {
 		return u, row.Scan(&u.Name, &u.Admin)
-	})(d.r.QueryContext(d.ctx(ctx), "SELECT name, admin FROM users ORDER BY name"))
+	})(d.r.QueryContext(ctx, "SELECT name, admin FROM users ORDER BY name"))
 }
 
 // RemoveUser removes a user and ends the user's sessions.
@@ -90,7 +89,7 @@ func (d *Data) RemoveUser(ctx context.Context, name string) error {
 
 // userHash is nil if there is no such user.
 func (d *Data) userHash(ctx context.Context, name string) (hash []byte, err error) {
-	err = d.r.QueryRowContext(d.ctx(ctx), "SELECT hash FROM users WHERE name = ?", name).Scan(&hash)
+	err = d.r.QueryRowContext(ctx, "SELECT hash FROM users WHERE name = ?", name).Scan(&hash)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
@@ -230,11 +229,11 @@ func stored(token string) []byte {
 func (h *Hub) begin(ctx context.Context, w http.ResponseWriter, user string) error {
 	token := newToken()
 	now := h.now()
-	err := sqlitefile.Tx(h.ctx(ctx), h.w, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(h.ctx(ctx), "DELETE FROM sessions WHERE began < ?", now.Add(-SessionLife).UnixMilli()); err != nil {
+	err := sqlitefile.Tx(ctx, h.w, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, "DELETE FROM sessions WHERE began < ?", now.Add(-SessionLife).UnixMilli()); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(h.ctx(ctx), "INSERT INTO sessions VALUES (?, ?, ?)", stored(token), user, now.UnixMilli())
+		_, err := tx.ExecContext(ctx, "INSERT INTO sessions VALUES (?, ?, ?)", stored(token), user, now.UnixMilli())
 		return err
 	})
 	if err != nil {
@@ -268,7 +267,7 @@ func (h *Hub) visitor(r *http.Request) (visitor, error) {
 	if who.token == "" {
 		return visitor{}, nil
 	}
-	err := h.r.QueryRowContext(h.ctx(r.Context()), `SELECT u.name, u.admin, s.began FROM sessions s JOIN users u ON u.name = s.user
+	err := h.r.QueryRowContext(r.Context(), `SELECT u.name, u.admin, s.began FROM sessions s JOIN users u ON u.name = s.user
  WHERE s.token = ?`, stored(who.token)).Scan(&who.Name, &who.Admin, &ms)
 	age := h.now().Sub(time.UnixMilli(ms))
 	if errors.Is(err, sql.ErrNoRows) || err == nil && (age >= SessionLife || age < -time.Minute) {

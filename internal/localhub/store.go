@@ -127,7 +127,6 @@ func limit(db *sql.DB, connections int) {
 }
 
 func (d *Data) setUp(ctx context.Context) error {
-	ctx = d.ctx(ctx)
 	err := sqlitefile.Migrate(ctx, d.w, steps)
 	if errors.Is(err, sqlitefile.ErrNewer) {
 		have, _ := sqlitefile.Version(ctx, d.w)
@@ -141,15 +140,6 @@ func (d *Data) setUp(ctx context.Context) error {
 	}
 	d.findCredential, err = d.r.PrepareContext(ctx, "SELECT organisation, salt, hash FROM clients WHERE id = ?")
 	return err
-}
-
-// ctx keeps a cancelled request from taking the only connection, and with it
-// the whole database, of a hub in memory along. Every query here is short.
-func (d *Data) ctx(ctx context.Context) context.Context {
-	if d.r == d.w {
-		return context.WithoutCancel(ctx)
-	}
-	return ctx
 }
 
 // Close closes the database; what was in memory is gone.
@@ -214,7 +204,7 @@ func collect[T any](what string, scan func(sqlitefile.Row) (T, error)) func(*sql
 
 // change runs a statement; missing is the error if it changes nothing.
 func (d *Data) change(ctx context.Context, what string, missing error, statement string, args ...any) error {
-	done, err := d.w.ExecContext(d.ctx(ctx), statement, args...)
+	done, err := d.w.ExecContext(ctx, statement, args...)
 	if err != nil {
 		return failed(what, err)
 	}
@@ -231,6 +221,6 @@ func (d *Data) key(ctx context.Context, name string) (k []byte, err error) {
 	if err := d.change(ctx, "keys", nil, "INSERT OR IGNORE INTO keys VALUES (?, ?)", name, k); err != nil {
 		return nil, err
 	}
-	err = d.w.QueryRowContext(d.ctx(ctx), "SELECT value FROM keys WHERE name = ?", name).Scan(&k)
+	err = d.w.QueryRowContext(ctx, "SELECT value FROM keys WHERE name = ?", name).Scan(&k)
 	return k, failed("keys", err)
 }
