@@ -147,7 +147,11 @@ func (a *admin) change(method string, e Endpoint, body io.Reader) error {
 	if err != nil {
 		return refuse(http.StatusRequestEntityTooLarge, "too_large", "the body is too long or incomplete")
 	}
-	x, err := faultOf(b, e)
+	words, ok := wordsOf(b)
+	if !ok {
+		return refuse(http.StatusBadRequest, "invalid_fault", "the body is one JSON object with the fields of a fault, see GET on this address")
+	}
+	x, err := faultOf(words, e)
 	if err != nil {
 		return refuse(http.StatusBadRequest, "invalid_fault", err.Error())
 	}

@@ -2,7 +2,6 @@ package localhub
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -69,15 +68,6 @@ type Slow struct {
 // MarshalText writes "10/1s".
 func (s Slow) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%d/%s", s.Bytes, s.Every), nil }
 
-// UnmarshalText reads what MarshalText writes.
-func (s *Slow) UnmarshalText(b []byte) (err error) {
-	bytes, every, _ := strings.Cut(string(b), "/")
-	if s.Bytes, err = strconv.Atoi(bytes); err == nil {
-		s.Every, err = time.ParseDuration(every)
-	}
-	return err
-}
-
 // Bounds of faults that come from outside.
 const (
 	maxFault     = 500 // bytes of text
@@ -86,45 +76,43 @@ const (
 	maxTimes     = 1_000_000
 )
 
-// faultParts are the parts of a fault: what each has to be, and whether it is.
-// A part that is not set is right.
-var faultParts = []struct {
-	name  string
-	want  *text.Error // nil for a flag
-	right func(Fault) bool
-}{
-	{"delay", text.Errorf(text.LocalhubFaultPause), func(x Fault) bool { return bounded(x.Delay, maxPause) }},
-	{"drop", nil, nil},
-	{"status", text.Errorf(text.LocalhubFaultNumber, 200, 599), func(x Fault) bool { return x.Status == 0 || x.Status >= 200 && x.Status <= 599 }},
-	{"retry-after", text.Errorf(text.LocalhubFaultPause), func(x Fault) bool { return bounded(x.RetryAfter, maxPause) }},
-	{"expired", nil, nil},
-	{"body", text.Errorf(text.LocalhubFaultOneOf, strings.Trim(fmt.Sprint(bodies), "[]")), func(x Fault) bool { return x.Body == "" || slices.Contains(bodies, x.Body) }},
-	{"size", text.Errorf(text.LocalhubFaultNumber, 1, maxFaultSize), func(x Fault) bool { return bounded(x.Size, maxFaultSize) }},
-	{"content-type", text.Errorf(text.LocalhubFaultType), func(Fault) bool { return true }},
-	{"slow", text.Errorf(text.LocalhubFaultSlow), func(x Fault) bool {
-		return bounded(x.Slow.Bytes, maxFaultSize) && bounded(x.Slow.Every, maxPause) && (x.Slow.Bytes == 0) == (x.Slow.Every == 0)
+// faultPart is a part of a fault: what it has to be, and how it is read; false if it is
+// not that.
+type faultPart struct {
+	name string
+	want *text.Error // nil for a flag
+	read func(x *Fault, value string) bool
+}
+
+var faultParts = []faultPart{
+	{"delay", text.Errorf(text.LocalhubFaultPause), func(x *Fault, v string) bool { return readPause(v, &x.Delay) }},
+	{"drop", nil, func(x *Fault, _ string) bool { x.Drop = true; return true }},
+	{"status", text.Errorf(text.LocalhubFaultNumber, 200, 599), func(x *Fault, v string) bool { return readNumber(v, &x.Status, 200, 599) }},
+	{"retry-after", text.Errorf(text.LocalhubFaultPause), func(x *Fault, v string) bool { return readPause(v, &x.RetryAfter) }},
+	{"expired", nil, func(x *Fault, _ string) bool { x.Expired = true; return true }},
+	{"body", text.Errorf(text.LocalhubFaultOneOf, strings.Trim(fmt.Sprint(bodies), "[]")), func(x *Fault, v string) bool {
+		x.Body = Body(v)
+		return slices.Contains(bodies, x.Body)
 	}},
-	{"times", text.Errorf(text.LocalhubFaultNumber, 1, maxTimes), func(x Fault) bool { return bounded(x.Times, maxTimes) }},
+	{"size", text.Errorf(text.LocalhubFaultNumber, 1, maxFaultSize), func(x *Fault, v string) bool { return readNumber(v, &x.Size, 1, maxFaultSize) }},
+	{"content-type", text.Errorf(text.LocalhubFaultType), func(x *Fault, v string) bool { x.ContentType = v; return v != "" }},
+	{"slow", text.Errorf(text.LocalhubFaultSlow), func(x *Fault, v string) bool {
+		bytes, every, _ := strings.Cut(v, "/")
+		return readNumber(bytes, &x.Slow.Bytes, 1, maxFaultSize) && readPause(every, &x.Slow.Every)
+	}},
+	{"times", text.Errorf(text.LocalhubFaultNumber, 1, maxTimes), func(x *Fault, v string) bool { return readNumber(v, &x.Times, 1, maxTimes) }},
 }
 
-func bounded[N ~int | ~int64](n, most N) bool { return n >= 0 && n <= most }
-
-// faultPart is the place of a part in faultParts, -1 for none.
-func faultPart(name string) int {
-	for i, p := range faultParts {
-		if p.name == name {
-			return i
-		}
-	}
-	return -1
+func readPause(v string, to *time.Duration) (ok bool) {
+	d, err := time.ParseDuration(v)
+	*to = d
+	return err == nil && d > 0 && d <= maxPause
 }
 
-// wrongPart says what the part of that name has to be.
-func wrongPart(name string) error {
-	if i := faultPart(name); i >= 0 && faultParts[i].want != nil {
-		return text.Errorf(text.LocalhubFaultPart, name, faultParts[i].want)
-	}
-	return errFaultJSON
+func readNumber(v string, to *int, least, most int) (ok bool) {
+	n, err := strconv.Atoi(v)
+	*to = n
+	return err == nil && n >= least && n <= most
 }
 
 var errEndpoint = text.Errorf(text.LocalhubFaultEndpoint)
@@ -154,113 +142,78 @@ func ParseFault(s string) (Endpoint, Fault, error) {
 	case !found:
 		return "", Fault{}, text.Errorf(text.LocalhubFaultAfter, e, e)
 	}
-	members, names := map[string]jsontext.Value{}, []string{}
-	for word := range strings.SplitSeq(parts, ",") {
-		name, value, err := readWord(word)
-		if err == nil && slices.Contains(names, name) {
-			err = text.Errorf(text.LocalhubFaultTwice, name)
-		}
-		if err != nil {
-			return "", Fault{}, err
-		}
-		members[strings.ReplaceAll(name, "-", "_")], names = value, append(names, name)
-	}
-	b, err := json.Marshal(members)
-	if err != nil {
-		return "", Fault{}, errFaultJSON
-	}
-	x, err := decodeFault(b)
-	for _, name := range names {
-		if isSet := func(w string) bool { return w == name || strings.HasPrefix(w, name+"=") }; err == nil && !slices.ContainsFunc(x.words(), isSet) {
-			err = wrongPart(name)
-		}
-	}
-	if err == nil {
-		err = x.check(e)
-	}
+	x, err := faultOf(strings.Split(parts, ","), e)
 	if err != nil {
 		return "", Fault{}, err
 	}
 	return e, x, nil
 }
 
-// readWord gives the name of a part and its value in JSON, of "drop" or
-// "delay=2s".
-func readWord(word string) (name string, value jsontext.Value, err error) {
-	name, after, hasValue := strings.Cut(word, "=")
-	i := faultPart(name)
-	switch {
-	case i < 0:
-		var all []string
-		for _, p := range faultParts {
-			all = append(all, p.name)
+// faultOf reads the parts of a fault of an endpoint, such as "drop" and "delay=2s".
+func faultOf(words []string, e Endpoint) (x Fault, err error) {
+	seen := map[string]bool{}
+	for _, word := range words {
+		name, value, hasValue := strings.Cut(word, "=")
+		i := slices.IndexFunc(faultParts, func(p faultPart) bool { return p.name == name })
+		if i < 0 {
+			var all []string
+			for _, p := range faultParts {
+				all = append(all, p.name)
+			}
+			return Fault{}, text.Errorf(text.LocalhubFaultNoneOf, name, strings.Join(all, ", "))
 		}
-		return "", nil, text.Errorf(text.LocalhubFaultNoneOf, name, strings.Join(all, ", "))
-	case faultParts[i].want == nil && hasValue:
-		return "", nil, text.Errorf(text.LocalhubFaultNoValue, name)
-	case faultParts[i].want == nil:
-		return name, jsontext.Value("true"), nil
-	case !hasValue:
-		return "", nil, text.Errorf(text.LocalhubFaultValue, name)
-	case name != "status" && name != "size" && name != "times":
-		return name, appendString(nil, after), nil
+		switch p := faultParts[i]; {
+		case seen[name]:
+			return Fault{}, text.Errorf(text.LocalhubFaultTwice, name)
+		case p.want == nil && hasValue:
+			return Fault{}, text.Errorf(text.LocalhubFaultNoValue, name)
+		case p.want != nil && !hasValue:
+			return Fault{}, text.Errorf(text.LocalhubFaultValue, name)
+		case !p.read(&x, value):
+			return Fault{}, text.Errorf(text.LocalhubFaultPart, name, p.want)
+		}
+		seen[name] = true
 	}
-	if value = jsontext.Value(after); value.Kind() != '0' || !value.IsValid() {
-		return "", nil, wrongPart(name)
+	if err := x.check(e); err != nil {
+		return Fault{}, err
 	}
-	return name, value, nil
+	return x, nil
 }
 
-// words are the parts that are set, as ParseFault reads them.
-func (x Fault) words() (all []string) {
-	b, _ := json.Marshal(x) // plain values do not fail
-	d := jsontext.NewDecoder(bytes.NewReader(b))
+// wordsOf are the parts that stand in a JSON object, as faultOf reads them; false if
+// it is not one. What is false or null there is not set.
+func wordsOf(object jsontext.Value) (all []string, ok bool) {
+	if object.Kind() != '{' || !object.IsValid() {
+		return nil, false
+	}
+	d := jsontext.NewDecoder(bytes.NewReader(object))
 	_, _ = d.ReadToken()
 	for d.PeekKind() == '"' {
 		t, _ := d.ReadToken()
 		word := strings.ReplaceAll(t.String(), "_", "-")
-		if v, _ := d.ReadToken(); v.Kind() != 't' {
-			word += "=" + v.String()
+		switch v, _ := d.ReadToken(); v.Kind() {
+		case 'n', 'f':
+		case 't':
+			all = append(all, word)
+		case '"', '0':
+			all = append(all, word+"="+v.String())
+		default:
+			return nil, false
 		}
-		all = append(all, word)
 	}
-	return all
+	return all, true
 }
 
 // String is how ParseFault reads x behind the colon.
-func (x Fault) String() string { return strings.Join(x.words(), ",") }
-
-var errFaultJSON = errors.New("the body is one JSON object with the fields of a fault, see GET on this address")
-
-// faultOf reads a fault for an endpoint from JSON.
-func faultOf(b []byte, e Endpoint) (Fault, error) {
-	x, err := decodeFault(b)
-	if err != nil {
-		return Fault{}, err
-	}
-	return x, x.check(e)
-}
-
-func decodeFault(b []byte) (Fault, error) {
-	var x *Fault
-	var wrong *json.SemanticError
-	switch err := json.Unmarshal(b, &x, json.RejectUnknownMembers(true)); {
-	case errors.As(err, &wrong):
-		return Fault{}, wrongPart(strings.ReplaceAll(wrong.JSONPointer.LastToken(), "_", "-"))
-	case err != nil || x == nil:
-		return Fault{}, errFaultJSON
-	}
-	return *x, nil
+func (x Fault) String() string {
+	b, _ := json.Marshal(x) // plain values do not fail
+	words, _ := wordsOf(b)
+	return strings.Join(words, ",")
 }
 
 // check refuses a fault from outside that would do nothing, or not what it
 // says.
 func (x Fault) check(e Endpoint) error {
-	for _, p := range faultParts {
-		if p.right != nil && !p.right(x) {
-			return wrongPart(p.name)
-		}
-	}
 	answer := x
 	answer.Delay, answer.Drop, answer.Times = 0, false, 0
 	switch {
