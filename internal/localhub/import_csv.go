@@ -149,36 +149,28 @@ func empty(fields []string) bool {
 	return true
 }
 
-// separator finds what stands between the names of the header row: what it has
-// most of outside quotation marks. A first line such as "sep=;", which
-// spreadsheets read, says it and is skipped.
+// separator finds what stands between the names of the header row: what makes most
+// names of it. A first line such as "sep=;", which spreadsheets read, says it and is
+// skipped.
 func separator(b *bufio.Reader) (comma rune, skipped int, err error) {
 	start, err := b.Peek(importBuffer)
 	if err != nil && err != io.EOF && len(start) == 0 {
 		return 0, 0, err
 	}
 	first, rest, _ := bytes.Cut(start, []byte("\n"))
-	if said := bytes.Trim(first, "\r\" "); len(said) == 5 && strings.EqualFold(string(said[:4]), "sep=") && strings.ContainsRune(";,\t", rune(said[4])) {
+	if said := bytes.Trim(first, "\r\" "); len(said) == 5 && strings.EqualFold(string(said[:4]), "sep=") && strings.ContainsRune(separators, rune(said[4])) {
 		_, err := b.Discard(len(start) - len(rest))
 		return rune(said[4]), 1, err
 	}
-	count, quoted := map[byte]int{}, false
-	for _, c := range bytes.TrimLeft(start, "\r\n") {
-		if c == '\n' && !quoted {
-			break
-		}
-		if c == '"' {
-			quoted = !quoted
-		}
-		if !quoted {
-			count[c]++
-		}
-	}
-	comma = ';'
-	for _, c := range ",\t" {
-		if count[byte(c)] > count[byte(comma)] {
-			comma = c
+	most := -1
+	for _, c := range separators {
+		r := csv.NewReader(bytes.NewReader(start))
+		r.Comma = c
+		if names, _ := r.Read(); len(names) > most { // one that cannot be read is judged later
+			comma, most = c, len(names)
 		}
 	}
 	return comma, 0, nil
 }
+
+const separators = ";,\t"
