@@ -15,8 +15,8 @@ import (
 
 	tags "golang.org/x/text/language"
 
-	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/contact"
+	"wiebelt/internal/core/displaytext"
 	"wiebelt/internal/text"
 )
 
@@ -201,18 +201,9 @@ type linkView struct{ ID, Name, Detail string }
 
 type messageView struct{ Heading, Body string }
 
-// longestShown is how many bytes of a name or a word are shown.
-const longestShown = 300
-
-// legible is text from outside without what could make a page lie, such as
-// characters that turn the order of others around.
-func legible(s string) string {
-	clean := call.CleanText(s, longestShown)
-	if len(s) > longestShown {
-		clean += "…"
-	}
-	return clean
-}
+// legible is text from outside, of up to 300 characters, without what could make a page
+// lie, such as characters that turn the order of others around.
+func legible(s string) string { return displaytext.Line(s, 300) }
 
 // Both are made on first use: programs that only link this package do not pay
 // for them.
