@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"wiebelt/internal/core/displaytext"
 )
 
 const maxName = 1024 // bytes
@@ -30,7 +32,7 @@ func checkName(name string) (code Code, key string) {
 	case colon >= 0:
 		worse(NameColon)
 	}
-	if strings.ContainsFunc(name, hidden) {
+	if strings.ContainsFunc(name, displaytext.Hidden) { // it looks like another one
 		worse(NameHidden)
 	}
 	if strings.ContainsAny(name, `<>"|?*`) {
@@ -59,17 +61,6 @@ func checkName(name string) (code Code, key string) {
 
 // fold makes names equal that differ in upper and small letters only.
 func fold(s string) string { return strings.ToLower(strings.ToUpper(s)) }
-
-// hidden characters make a name look like another one: they turn the direction
-// of writing, or cannot be seen.
-func hidden(r rune) bool {
-	switch {
-	case r >= 0x200b && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2060 && r <= 0x2069,
-		r == 0x061c, r == 0xfeff, r == 0x00ad, r == 0x2028, r == 0x2029:
-		return true
-	}
-	return false
-}
 
 // device reports whether Windows takes a name for a device, with any extension
 // and whatever stands behind it.

@@ -148,6 +148,7 @@ var zipCases = sync.OnceValue(func() []zipCase {
 		{"backslashes", named(`map\brief.txt`), "name_backslash"},
 		{"a question mark", named("brief?.txt"), "name_odd"},
 		{"letters the other way round", message(item{name: "brief\u202efdp.exe", content: "x", flags: flagUTF8}).bytes(), "name_hidden"},
+		{"letters that nobody sees", message(item{name: "brief\U000e0041.txt", content: "x", flags: flagUTF8}).bytes(), "name_hidden"},
 		{"a link", message(item{name: "a", content: "/etc/passwd", system: 3, attrs: 0xa1ff << 16}).bytes(), "symlink"},
 		{"a link of Windows", message(item{name: "a", content: "x", attrs: 0x400}).bytes(), "symlink"},
 		{"a pipe", message(item{name: "a", system: 3, attrs: 0x11ff << 16}).bytes(), "special_file"},
