@@ -1,7 +1,6 @@
 package localhub
 
 import (
-	"container/list"
 	"net/netip"
 	"sync"
 	"time"
@@ -17,11 +16,10 @@ const (
 // limiter slows down who tries passwords. What is counted is a name from a network
 // and the network alone: others who try a name keep nobody out who knows its
 // password. When the limit is reached every further try takes twice the wait of
-// the one before. Of too many counters the one least lately used goes.
+// the one before. Of too many counters those go that were not used lately.
 type limiter struct {
-	mu     sync.Mutex
-	seen   map[limitKey]*list.Element // of *counter
-	recent list.List                  // the latest used first
+	mu          sync.Mutex
+	seen, older map[limitKey]*counter // used lately, and before that; each half of limitKeys at most
 }
 
 // limitKey is what is counted: a name from a network, or from browsers that it
@@ -40,12 +38,11 @@ func (k limitKey) limit() int {
 }
 
 type counter struct {
-	key       limitKey
 	tries     int
 	next, end time.Time // when the next try may come; when all is forgotten
 }
 
-func newLimiter() *limiter { return &limiter{seen: map[limitKey]*list.Element{}} }
+func newLimiter() *limiter { return &limiter{seen: map[limitKey]*counter{}} }
 
 // network is what addresses are counted by: whoever has one address of an IPv6
 // network has all of them, and in a /24 often several.
@@ -70,16 +67,19 @@ func (l *limiter) try(now time.Time, keys ...limitKey) (wait time.Duration, ok b
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, k := range keys {
-		if e := l.seen[k]; e != nil {
-			l.recent.MoveToFront(e)
-			wait = max(wait, e.Value.(*counter).next.Sub(now))
+		if c := l.find(k); c != nil {
+			wait = max(wait, c.next.Sub(now))
 		}
 	}
 	if wait > 0 {
 		return wait, false
 	}
 	for _, k := range keys {
-		c := l.counter(now, k)
+		c := l.find(k)
+		if c == nil || !now.Before(c.end) {
+			c = &counter{}
+			l.keep(k, c)
+		}
 		c.tries++
 		if over := c.tries - k.limit(); over >= 0 {
 			c.next = now.Add(min(time.Second<<min(over, 10), limitWindow))
@@ -89,21 +89,21 @@ func (l *limiter) try(now time.Time, keys ...limitKey) (wait time.Duration, ok b
 	return 0, true
 }
 
-func (l *limiter) counter(now time.Time, k limitKey) *counter {
-	if e := l.seen[k]; e != nil {
-		c := e.Value.(*counter)
-		if !now.Before(c.end) {
-			*c = counter{key: k}
-		}
-		return c
+// find gives a counter, which is used now; nil if there is none.
+func (l *limiter) find(k limitKey) *counter {
+	c := l.seen[k]
+	if c == nil && l.older[k] != nil {
+		c = l.older[k]
+		l.keep(k, c)
 	}
-	if len(l.seen) >= limitKeys {
-		oldest := l.recent.Back()
-		delete(l.seen, l.recent.Remove(oldest).(*counter).key)
-	}
-	c := &counter{key: k}
-	l.seen[k] = l.recent.PushFront(c)
 	return c
+}
+
+func (l *limiter) keep(k limitKey, c *counter) {
+	if len(l.seen) == limitKeys/2 {
+		l.seen, l.older = map[limitKey]*counter{}, l.seen
+	}
+	l.seen[k] = c
 }
 
 // back gives a try back that was not looked at. One that was right gives all of
@@ -112,8 +112,7 @@ func (l *limiter) back(right bool, keys ...limitKey) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, k := range keys {
-		if e := l.seen[k]; e != nil {
-			c := e.Value.(*counter)
+		if c := l.find(k); c != nil {
 			c.tries, c.next = max(c.tries-1, 0), time.Time{}
 			if right && k.name != "" {
 				c.tries = 0
