@@ -48,7 +48,7 @@ func (m *importer) readJSON() error {
 	return err // one of ours
 }
 
-// each reads an array or an object; next reads every element or member of it.
+// each reads an array or an object; next reads what is in it, one after the other.
 func (j *jsonFile) each(next func() error) error {
 	_, err := j.d.ReadToken()
 	for err == nil && j.d.PeekKind() != ']' && j.d.PeekKind() != '}' {
@@ -60,14 +60,16 @@ func (j *jsonFile) each(next func() error) error {
 	return err
 }
 
-// member reads the name of a member, and tells what its value is.
-func (j *jsonFile) member() (name string, kind jsontext.Kind, err error) {
-	t, err := j.d.ReadToken()
-	if err != nil {
-		return "", 0, err
-	}
-	name = t.String()
-	return name, j.d.PeekKind(), nil
+// members reads an object; next reads the value of every member, which is of a kind.
+func (j *jsonFile) members(next func(name string, kind jsontext.Kind) error) error {
+	return j.each(func() error {
+		t, err := j.d.ReadToken()
+		if err != nil {
+			return err
+		}
+		name := t.String() // before the token is gone
+		return next(name, j.d.PeekKind())
+	})
 }
 
 // record reads a record. One that stands alone may be an answer of the Contact
@@ -83,16 +85,12 @@ func (j *jsonFile) record(alone bool) error {
 		return j.finish()
 	}
 	answer := false
-	err := j.each(func() error {
-		name, kind, err := j.member()
-		if err != nil {
-			return err
-		}
+	err := j.members(func(name string, kind jsontext.Kind) error {
 		inside := name == "data" && kind == '{'
 		answer = answer || alone && inside
 		switch alone = false; {
 		case answer && inside:
-			return j.each(j.inAnswer)
+			return j.members(j.inAnswer)
 		case answer:
 			return j.d.SkipValue()
 		}
@@ -104,12 +102,8 @@ func (j *jsonFile) record(alone bool) error {
 	return j.finish()
 }
 
-func (j *jsonFile) inAnswer() error {
-	name, kind, err := j.member()
-	switch {
-	case err != nil:
-		return err
-	case name == "items" && kind == '[':
+func (j *jsonFile) inAnswer(name string, kind jsontext.Kind) error {
+	if name == "items" && kind == '[' {
 		return j.each(func() error { return j.record(false) })
 	}
 	return j.d.SkipValue()
@@ -130,13 +124,7 @@ func (j *jsonFile) field(inside, name string, kind jsontext.Kind) error {
 	c, ok := columnOf(name)
 	switch {
 	case kind == '{' && inside == "" && hasFields(name):
-		return j.each(func() error {
-			inner, kind, err := j.member()
-			if err != nil {
-				return err
-			}
-			return j.field(name+".", inner, kind)
-		})
+		return j.members(func(inner string, kind jsontext.Kind) error { return j.field(name+".", inner, kind) })
 	case kind == 'n' && plainName(name) == "woonadres":
 		return j.d.SkipValue()
 	case !ok:

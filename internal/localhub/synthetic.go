@@ -57,17 +57,13 @@ func (g *inventor) household(i int) []Record {
 	case i%97 == 0:
 		return g.company()
 	}
-	switch p := g.IntN(100); {
-	case p < 42:
-		return g.family(i, 1)
-	case p < 74:
-		return g.family(i, 2)
-	case p < 87:
-		return g.family(i, 3)
-	case p < 96:
-		return g.family(i, 4)
+	size, p := 1, g.IntN(100)
+	for _, fewer := range []int{42, 74, 87, 96} { // in a hundred have so many people at most
+		if p >= fewer {
+			size++
+		}
 	}
-	return g.family(i, 5)
+	return g.family(i, size)
 }
 
 // fullContact has something in every field.

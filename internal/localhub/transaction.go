@@ -224,10 +224,6 @@ func answerFirst(next http.Handler) http.Handler {
 		next.ServeHTTP(w, r)
 		control := http.NewResponseController(w)
 		_ = control.Flush()
-		newPacedReader(r.Body, control, time.Now, drainTime).drain()
+		_, _ = io.CopyN(io.Discard, newPacedReader(r.Body, control, time.Now, drainTime), maxDrained)
 	})
-}
-
-func (p *pacedReader) drain() {
-	_, _ = io.CopyN(io.Discard, p, maxDrained)
 }
