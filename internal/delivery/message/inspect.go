@@ -88,7 +88,7 @@ func (i *inspection) contents() (candidates []int, err error) {
 		if xml {
 			candidates = append(candidates, n)
 		}
-		i.in.open(m)
+		i.in.open(n, m)
 		for first := true; ; first = false {
 			k, err := i.in.Read(buf)
 			if first && !xml && likeXML(buf[:k]) {
@@ -98,7 +98,7 @@ func (i *inspection) contents() (candidates []int, err error) {
 				break
 			}
 			if err != nil {
-				return nil, i.broken(err, n)
+				return nil, err
 			}
 		}
 		if i.in.unused {
@@ -112,14 +112,6 @@ func (i *inspection) contents() (candidates []int, err error) {
 		candidates = alike
 	}
 	return candidates, nil
-}
-
-// broken makes an error of an entry's contents a finding.
-func (i *inspection) broken(err error, entry int) error {
-	if p, ok := errors.AsType[problem](err); ok {
-		return bad{Code(p), entry}
-	}
-	return err
 }
 
 func likeXML(b []byte) bool {
@@ -143,12 +135,12 @@ func (i *inspection) documents(candidates []int) error {
 			break
 		}
 		part := &Report{}
-		i.in.open(m)
+		i.in.open(at, m)
 		attachments, isContract, err := readDocument(i.in, i.limit, func(c Code, element string, line int) {
 			part.add(Finding{c, c.Severity(), at, element, line})
 		})
 		if err != nil {
-			return i.broken(err, at)
+			return err
 		}
 		budget -= m.unpacked - i.in.left
 		if !isContract {

@@ -12,6 +12,7 @@ import (
 // as a ZIP may have thousands.
 type unpacker struct {
 	f       *file
+	entry   int // that is being read
 	packed  *bufio.Reader
 	inflate io.ReadCloser // nil before the first packed entry
 	in      io.Reader     // one of the two
@@ -26,7 +27,8 @@ func newUnpacker(f *file) *unpacker {
 }
 
 // open begins with an entry.
-func (u *unpacker) open(m member) {
+func (u *unpacker) open(entry int, m member) {
+	u.entry = entry
 	u.packed.Reset(io.NewSectionReader(u.f, m.data, m.packed))
 	u.left, u.want, u.crc, u.unused = m.unpacked, m.crc, 0, false
 	switch {
@@ -49,7 +51,7 @@ func (u *unpacker) Read(p []byte) (int, error) {
 	}
 	n, err := u.in.Read(p)
 	if u.left -= int64(n); u.left < 0 {
-		return 0, problem(SizeLie)
+		return 0, bad{SizeLie, u.entry}
 	}
 	u.crc = crc32.Update(u.crc, crc32.IEEETable, p[:n])
 	switch {
@@ -58,11 +60,11 @@ func (u *unpacker) Read(p []byte) (int, error) {
 	case err == nil:
 		return n, nil
 	case !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-		return 0, problem(Damaged)
+		return 0, bad{Damaged, u.entry}
 	case u.left > 0:
-		return 0, problem(SizeLie)
+		return 0, bad{SizeLie, u.entry}
 	case u.crc != u.want:
-		return 0, problem(Damaged)
+		return 0, bad{Damaged, u.entry}
 	}
 	if _, err := u.packed.ReadByte(); err == nil {
 		u.unused = true
