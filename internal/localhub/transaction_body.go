@@ -20,10 +20,9 @@ type deliveryLimits struct {
 // deliveries leaves room for every sensible request.
 var deliveries = deliveryLimits{items: 1000, bytes: 1 << 30}
 
-const (
-	maxAround = 1 << 20 // bytes of a request that are no message: white space, names, members that nobody asked for
-	maxDepth  = 32
-)
+// maxAround are the bytes of a request that are no message: white space, names, members
+// that nobody asked for.
+const maxAround = 1 << 20
 
 // readDelivery reads a request that delivers messages, an object with
 // data.items[].message, as a stream: a message of any size costs the same memory.
@@ -105,7 +104,7 @@ func (p *request) object(name string, member func() error) error {
 		if err != nil {
 			return err
 		}
-		read := p.skip
+		read := p.d.SkipValue
 		if t.String() == name {
 			read, found = member, true
 		}
@@ -118,22 +117,6 @@ func (p *request) object(name string, member func() error) error {
 	}
 	_, err = p.d.ReadToken()
 	return err
-}
-
-// skip reads a value that nobody asked for.
-func (p *request) skip() error {
-	outside := p.d.StackDepth()
-	for {
-		if _, err := p.d.ReadToken(); err != nil {
-			return err
-		}
-		switch depth := p.d.StackDepth(); {
-		case depth == outside:
-			return nil
-		case depth > maxDepth:
-			return p.tooLarge("the request is nested too deeply")
-		}
-	}
 }
 
 func (p *request) data() error { return p.object("items", p.array) }

@@ -106,7 +106,7 @@ func TestDeliveryRefuses(t *testing.T) {
 		"comma at the end":       {`{"data":{"items":[{"message":"` + z + `"},]}}`, "invalid_json"},
 		"control character":      {"{\"a\":\"\x01\"}", "invalid_json"},
 		"not UTF-8":              {"{\"a\":\"\xff\"}", "invalid_json"},
-		"deep":                   {`{"a":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + "}", "too_large"},
+		"deep":                   {`{"a":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + "}", "invalid_json"},
 		"nothing, and a lot":     {strings.Repeat(" ", 2<<20), "too_large"},
 		"a long text":            {`{"a":"` + strings.Repeat("a", 2<<20) + `"}`, "too_large"},
 		"a long number":          {`{"a":` + strings.Repeat("1", 2<<20) + `}`, "too_large"},
