@@ -286,15 +286,8 @@ func (c *checker) missing(g group, n node, count map[string]int, values map[stri
 // shown is a name that may stand in a log: one that looks like a name of this
 // document. Any other one could be anything.
 func shown(name string) string {
-	letters, rest, split := strings.Cut(name, "_")
-	ok := len(letters) == 2 && (!split || rest != "") && len(rest) <= 12
-	for _, c := range letters {
-		ok = ok && c >= 'A' && c <= 'Z'
-	}
-	for _, c := range rest {
-		ok = ok && (c >= 'A' && c <= 'Z' || c >= '0' && c <= '9')
-	}
-	if !ok {
+	group, rest, split := strings.Cut(name, "_")
+	if len(group) != 2 || split && rest == "" || len(rest) > 12 || !only(group, capitals) || !only(rest, capitals+digits) {
 		return "?"
 	}
 	return name
@@ -309,18 +302,18 @@ func checkValue(name, value string) Code {
 	}
 	switch name {
 	case "VP_GEBDAT":
-		if len(value) != 8 || !digits(value) {
+		if len(value) != 8 || !only(value, digits) {
 			return BadDate
 		}
 		if _, err := time.Parse("20060102", value); err != nil || value[:4] == "0000" {
 			return NoSuchDate
 		}
 	case "BY_VOLGNUM":
-		if n := strings.TrimPrefix(strings.TrimPrefix(value, "+"), "-"); n == "" || len(n) > 18 || !digits(n) {
+		if n := strings.TrimPrefix(strings.TrimPrefix(value, "+"), "-"); n == "" || len(n) > 18 || !only(n, digits) {
 			return BadNumber
 		}
 	case "BY_EXT":
-		if !extension(strings.TrimPrefix(value, ".")) {
+		if e := strings.TrimPrefix(value, "."); e == "" || len(e) > 16 || !only(e, digits+capitals+letters) {
 			return BadExtension
 		}
 	case "BY_URLBY":
@@ -331,15 +324,10 @@ func checkValue(name, value string) Code {
 	return ""
 }
 
-func digits(s string) bool {
-	return strings.Trim(s, "0123456789") == ""
-}
+const (
+	digits   = "0123456789"
+	capitals = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	letters  = "abcdefghijklmnopqrstuvwxyz"
+)
 
-func extension(s string) bool {
-	for _, c := range s {
-		if (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') {
-			return false
-		}
-	}
-	return s != "" && len(s) <= 16
-}
+func only(s, characters string) bool { return strings.Trim(s, characters) == "" }
