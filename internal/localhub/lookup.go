@@ -22,19 +22,12 @@ func (h *Hub) lookUp(_ http.ResponseWriter, r *http.Request, _ client) (any, err
 			return nil, err
 		}
 	}
-	answer := contactsJSON{}
+	items := []contactJSON{}
 	for _, c := range found {
-		answer.Data.Items = append(answer.Data.Items, h.contactJSON(c))
+		items = append(items, h.contactJSON(c))
 	}
-	b, err := encode(answer)
+	b, err := encode(itemsOf(items))
 	return rename(b, h.cfg.RelationField), err
-}
-
-// contactsJSON is the answer of the Contact API.
-type contactsJSON struct {
-	Data struct {
-		Items []contactJSON `json:"items"`
-	} `json:"data"`
 }
 
 type contactJSON struct {

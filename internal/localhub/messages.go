@@ -156,10 +156,13 @@ func removeFiles(all []*incomingFile) {
 	}
 }
 
-// receipt is what becomes of one item of a request.
+// receipt is what becomes of one item of a request, as the sender is told.
 type receipt struct {
-	Message
-	Repeated bool // it was there already, and was not stored again
+	ID       string    `json:"id"`
+	SHA256   string    `json:"sha256"`
+	Size     int64     `json:"size"`
+	Received time.Time `json:"received"`
+	Repeated bool      `json:"repeated"` // it was there already, and was not stored again
 }
 
 // keep stores all files as messages of the sender, or none. An item that is
@@ -215,7 +218,7 @@ func (d *Data) keep(ctx context.Context, all []*incomingFile, from client, inter
 					return err
 				}
 			}
-			receipts = append(receipts, receipt{m, n == 0})
+			receipts = append(receipts, receipt{m.ID, m.SHA256, m.Size, m.Received, n == 0})
 		}
 		return nil
 	})

@@ -35,6 +35,11 @@ func writeBody(w http.ResponseWriter, status int, b []byte) {
 	_, _ = w.Write(b) // a client that went away is no concern of ours
 }
 
+// itemsOf is an answer of both interfaces.
+func itemsOf(items any) any {
+	return map[string]any{"data": map[string]any{"items": items}}
+}
+
 // refusal is an error answer in the shape of RFC 6749 5.2, which all API errors
 // have. item, from 0, says which message of a delivery is to blame; -1: none.
 type refusal struct {

@@ -55,7 +55,7 @@ func (h *Hub) takeDelivery(w http.ResponseWriter, r *http.Request, c client) (an
 		return nil, blame(r.Context(), err)
 	}
 	h.log.Info("local hub: messages taken", "items", len(receipts))
-	return receiptsJSON(receipts), nil
+	return itemsOf(receipts), nil
 }
 
 // senderError is one of reading the request.
@@ -121,26 +121,6 @@ func checkZIP(ctx context.Context, p *incomingFile, item int) (files int, err er
 		}
 	}
 	return files, nil
-}
-
-// receiptsJSON is the answer to a delivery.
-func receiptsJSON(all []receipt) any {
-	type item struct {
-		ID       string `json:"id"`
-		SHA256   string `json:"sha256"`
-		Size     int64  `json:"size"`
-		Received string `json:"received"`
-		Repeated bool   `json:"repeated"`
-	}
-	var answer struct {
-		Data struct {
-			Items []item `json:"items"`
-		} `json:"data"`
-	}
-	for _, r := range all {
-		answer.Data.Items = append(answer.Data.Items, item{r.ID, r.SHA256, r.Size, r.Received.Format(time.RFC3339Nano), r.Repeated})
-	}
-	return answer
 }
 
 // uploads counts deliveries that are being taken, by client: one that is slow or
