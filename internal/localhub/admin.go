@@ -98,27 +98,21 @@ func (a *admin) allowed(r *http.Request) (path string, err error) {
 }
 
 // answer is a text, or what is sent as JSON.
-func (a *admin) answer(method, path string, body io.Reader) (any, error) {
+func (a *admin) answer(method, path string, body io.Reader) (_ any, err error) {
 	name, one := strings.CutPrefix(path, "faults/")
 	switch op := method + " " + path; {
 	case op == "GET ":
 		return adminAbout, nil
 	case op == "GET stats":
 		return a.Stats(), nil
-	case op == "GET faults":
-		return a.faults.state(), nil
 	case op == "POST faults/reset":
-		if err := a.reset(body); err != nil {
-			return nil, err
-		}
-		return a.faults.state(), nil
+		err = a.reset(body)
 	case one && (method == http.MethodPut || method == http.MethodDelete):
-		if err := a.change(method, Endpoint(name), body); err != nil {
-			return nil, err
-		}
-		return a.faults.state(), nil
+		err = a.change(method, Endpoint(name), body)
+	case op != "GET faults":
+		err = notFound
 	}
-	return nil, notFound
+	return a.faults.state(), err
 }
 
 func (a *admin) reset(body io.Reader) error {
