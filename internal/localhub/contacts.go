@@ -201,10 +201,11 @@ func (d *Data) first(ctx context.Context, n int) ([]contact.Contact, error) {
 	return collect("contacts", scanContact)(d.r.QueryContext(ctx, "SELECT "+columns+" FROM contacts c ORDER BY c.n LIMIT ?", n))
 }
 
+// alphanumeric are the letters and digits of ASCII.
+const alphanumeric = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
 // validID is what may stand in the last segment of a deep link without
 // escaping.
 func validID(id string) bool {
-	return id != "" && id != "." && id != ".." && len(id) <= 200 && !strings.ContainsFunc(id, func(r rune) bool {
-		return !(r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("-._~", r))
-	})
+	return id != "" && id != "." && id != ".." && len(id) <= 200 && strings.Trim(id, alphanumeric+"-._~") == ""
 }
