@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"errors"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -21,18 +20,17 @@ const (
 
 // boxView is a page of the message box.
 type boxView struct {
-	Title string
-	Count string // how many messages there are
-	Rows  []messageRow
-	Older string // id of the last message shown, if there are older ones
-	Newer bool   // this is not the first page
+	Count    string // how many messages there are
+	Messages []Message
+	Older    string // id of the last message shown, if there are older ones
+	Newer    bool   // this is not the first page
 }
 
-// messageRow is a message.
-type messageRow struct {
-	ID, Received, Sender, Organisation, Intermediary, Size, Files, SHA256 string
-	Names                                                                 []linkView // of the files in it; Detail is the size
-	More                                                                  string     // how many names were left out, "" for none
+// deliveredView is a message with the files in it.
+type deliveredView struct {
+	Message
+	Names []linkView // Detail is the size
+	More  string     // how many names were left out, "" for none
 }
 
 func (h *Hub) showBox(w http.ResponseWriter, r *http.Request, who visitor) error {
@@ -49,17 +47,15 @@ func (h *Hub) showBox(w http.ResponseWriter, r *http.Request, who visitor) error
 		return err
 	}
 	lang := language(r)
-	v := boxView{Title: lang.T(text.LocalhubBox), Count: lang.N(text.LocalhubBoxCount, n), Newer: before != ""}
+	v := boxView{Count: lang.N(text.LocalhubBoxCount, n), Newer: before != ""}
 	if n == 0 {
 		v.Count = lang.T(text.LocalhubBoxEmpty)
 	}
 	if len(all) > pageOf {
 		all, v.Older = all[:pageOf], all[pageOf-1].ID
 	}
-	for _, m := range all {
-		v.Rows = append(v.Rows, rowOf(lang, m))
-	}
-	return h.show(w, r, http.StatusOK, "box", v.Title, who, v)
+	v.Messages = all
+	return h.show(w, r, http.StatusOK, "box", lang.T(text.LocalhubBox), who, v)
 }
 
 // asked gives the message that a page is about.
@@ -77,8 +73,8 @@ func (h *Hub) showMessage(w http.ResponseWriter, r *http.Request, who visitor) e
 		return err
 	}
 	lang := language(r)
-	v := rowOf(lang, m)
-	if err := h.names(&v, lang, m); err != nil {
+	v := deliveredView{Message: m}
+	if err := h.names(&v, lang); err != nil {
 		return err
 	}
 	return h.show(w, r, http.StatusOK, "delivered", lang.T(text.LocalhubMessage), who, v)
@@ -86,13 +82,13 @@ func (h *Hub) showMessage(w http.ResponseWriter, r *http.Request, who visitor) e
 
 // names reads what a ZIP file holds. It was looked into when it came in, so its
 // list of files is of a bounded size.
-func (h *Hub) names(v *messageRow, lang text.Language, m Message) error {
-	f, err := h.openMessage(m)
+func (h *Hub) names(v *deliveredView, lang text.Language) error {
+	f, err := h.openMessage(v.Message)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	z, err := zip.NewReader(f, m.Size)
+	z, err := zip.NewReader(f, v.Size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // names are shown, and lead nowhere
 		return err
 	}
@@ -101,7 +97,7 @@ func (h *Hub) names(v *messageRow, lang text.Language, m Message) error {
 			continue
 		}
 		if len(v.Names) == namesShown {
-			v.More = lang.N(text.LocalhubMessageMore, m.Files-namesShown)
+			v.More = lang.N(text.LocalhubMessageMore, v.Files-namesShown)
 			break
 		}
 		v.Names = append(v.Names, linkView{Name: legible(strings.ToValidUTF8(e.Name, "?")), Detail: lang.Size(int64(e.UncompressedSize64))})
@@ -125,15 +121,4 @@ func (h *Hub) sendMessage(w http.ResponseWriter, r *http.Request, _ visitor) err
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(longest))
 	http.ServeContent(w, r, "", m.Received, f)
 	return nil
-}
-
-func rowOf(lang text.Language, m Message) messageRow {
-	layout := "02-01-2006 15:04"
-	if lang == text.English {
-		layout = "2 Jan 2006 15:04"
-	}
-	return messageRow{
-		ID: m.ID, Received: m.Received.Local().Format(layout), Sender: legible(m.Sender), Organisation: legible(m.OrganisationCode), Intermediary: legible(m.Intermediary),
-		Size: lang.Size(m.Size), Files: strconv.Itoa(m.Files), SHA256: m.SHA256,
-	}
 }

@@ -190,11 +190,18 @@ type view struct {
 	Data  any    // what this page is about
 }
 
-// Who is the name of who is logged in, for the templates.
-func (v view) Who() string { return legible(v.User.Name) }
+// For the templates: a text, a moment and a size as the page's language has them.
 
-// T is a text in the page's language, for the templates.
-func (v view) T(key string, args ...any) string { return v.Lang.T(text.Key(key), args...) }
+func (v view) T(key string) string { return v.Lang.T(text.Key(key)) }
+
+func (v view) Moment(t time.Time) string {
+	if v.Lang == text.English {
+		return t.Local().Format("2 Jan 2006 15:04")
+	}
+	return t.Local().Format("02-01-2006 15:04")
+}
+
+func (v view) Size(n int64) string { return v.Lang.Size(n) }
 
 // linkView is a contact to go to, or a file of a message.
 type linkView struct{ ID, Name, Detail string }
@@ -209,7 +216,9 @@ func legible(s string) string { return displaytext.Line(s, 300) }
 // for them.
 var (
 	languages = sync.OnceValue(func() tags.Matcher { return tags.NewMatcher([]tags.Tag{tags.Dutch, tags.English}) })
-	templates = sync.OnceValues(func() (*template.Template, error) { return template.ParseFS(web, "web/*.html") })
+	templates = sync.OnceValues(func() (*template.Template, error) {
+		return template.New("").Funcs(template.FuncMap{"legible": legible}).ParseFS(web, "web/*.html")
+	})
 )
 
 // language is what the browser asks for.
