@@ -9,6 +9,7 @@ import (
 	"database/sql"
 	"encoding/base64"
 	"errors"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -144,23 +145,12 @@ func (h *Hub) authenticate(ctx context.Context, readings []credentials) (client,
 // credentials are a client id and secret.
 type credentials struct{ id, secret string }
 
-// maxBasic is the longest Authorization header that is looked at.
-const maxBasic = 8 << 10
-
-// basicCredentials reads an Authorization header in every way it can be meant:
-// as it stands, and form-encoded inside (RFC 6749 2.3.1). None
-// means that it cannot be read.
-func basicCredentials(header string) []credentials {
-	scheme, rest, found := strings.Cut(header, " ")
-	if !found || !strings.EqualFold(scheme, "Basic") || len(rest) > maxBasic {
-		return nil
-	}
-	b, err := base64.StdEncoding.Strict().DecodeString(strings.TrimLeft(rest, " "))
-	if err != nil || !printable(string(b)) {
-		return nil
-	}
-	id, secret, found := strings.Cut(string(b), ":")
-	if !found || id == "" {
+// basicCredentials reads the credentials of a request in every way they can be meant: as
+// they stand, and form-encoded inside (RFC 6749 2.3.1). None means that they cannot be
+// read.
+func basicCredentials(r *http.Request) []credentials {
+	id, secret, ok := r.BasicAuth()
+	if !ok || id == "" || !printable(id) || !printable(secret) {
 		return nil
 	}
 	all := []credentials{{id, secret}}

@@ -2,6 +2,7 @@ package localhub
 
 import (
 	"encoding/base64"
+	"net/http"
 	"net/url"
 	"strings"
 	"testing"
@@ -60,8 +61,11 @@ func FuzzBasicCredentials(f *testing.F) {
 	}
 	f.Add("Basic")
 	f.Add("bearer x")
+	read := func(header string) []credentials {
+		return basicCredentials(&http.Request{Header: http.Header{"Authorization": {header}}})
+	}
 	f.Fuzz(func(t *testing.T, header string) {
-		for _, c := range basicCredentials(header) {
+		for _, c := range read(header) {
 			if c.id == "" || !printable(c.id) || !printable(c.secret) {
 				t.Fatalf("%q", c)
 			}
@@ -71,11 +75,11 @@ func FuzzBasicCredentials(f *testing.F) {
 		if !found || id == "" || !printable(header) || len(header) > 500 {
 			return
 		}
-		raw := basicCredentials("Basic " + base64.StdEncoding.EncodeToString([]byte(id+":"+secret)))
+		raw := read("Basic " + base64.StdEncoding.EncodeToString([]byte(id+":"+secret)))
 		if len(raw) == 0 || raw[0] != (credentials{id, secret}) {
 			t.Fatalf("raw %q: %q", header, raw)
 		}
-		enc := basicCredentials("Basic " + base64.StdEncoding.EncodeToString([]byte(url.QueryEscape(id)+":"+url.QueryEscape(secret))))
+		enc := read("Basic " + base64.StdEncoding.EncodeToString([]byte(url.QueryEscape(id)+":"+url.QueryEscape(secret))))
 		if len(enc) == 0 || enc[len(enc)-1] != (credentials{id, secret}) {
 			t.Fatalf("encoded %q: %q", header, enc)
 		}

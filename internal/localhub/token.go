@@ -2,7 +2,6 @@ package localhub
 
 import (
 	"context"
-	"io"
 	"mime"
 	"net/http"
 	"net/url"
@@ -50,7 +49,7 @@ func (h *Hub) readTokenRequest(w http.ResponseWriter, r *http.Request) (client, 
 	if err != nil {
 		return client{}, nil, err
 	}
-	readings := basicCredentials(r.Header.Get("Authorization"))
+	readings := basicCredentials(r)
 	if len(readings) > 0 && form.Has("client_secret") {
 		return client{}, nil, badToken("invalid_request", "credentials stand in the header and in the body")
 	}
@@ -72,26 +71,23 @@ func (h *Hub) readTokenRequest(w http.ResponseWriter, r *http.Request) (client, 
 
 func badToken(code, about string) error { return refuse(http.StatusBadRequest, code, about) }
 
-// tokenForm reads the fields of a request for a token, each of which may stand
-// there once.
+// tokenForm reads the fields of a request for a token, each of which may stand in its
+// body once. The query is not looked at.
 func tokenForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/x-www-form-urlencoded" {
 		return nil, badToken("invalid_request", "the body is application/x-www-form-urlencoded")
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxTokenBody))
-	if err != nil {
-		return nil, badToken("invalid_request", "the body is too long or incomplete")
+	r.Body = http.MaxBytesReader(w, r.Body, maxTokenBody)
+	r.URL.RawQuery = "" // it might not be one
+	if r.ParseForm() != nil {
+		return nil, badToken("invalid_request", "the body is too long, incomplete or not form-encoded")
 	}
-	form, err := url.ParseQuery(string(body))
-	if err != nil {
-		return nil, badToken("invalid_request", "the body is not form-encoded")
-	}
-	for _, v := range form {
+	for _, v := range r.PostForm {
 		if len(v) > 1 {
 			return nil, badToken("invalid_request", "a field stands there twice")
 		}
 	}
-	return form, nil
+	return r.PostForm, nil
 }
 
 // scopesOf are the scopes that a client asks for.
