@@ -16,16 +16,9 @@ type fileView struct {
 	Name, Relation    string
 	Address           []string
 	Phones, Emails    []string
-	Producer, Changed contact.Coded // the code is beside the description, or empty
-	Others            []linkView    // contacts on the same numbers and addresses
-	BackOffice        template.URL  // checked when it is made
-}
-
-func codedOf(c contact.Coded) contact.Coded {
-	if c.Code == "" || c.Description == "" {
-		return contact.Coded{Description: legible(c.Text())}
-	}
-	return contact.Coded{Code: legible(c.Code), Description: legible(c.Text())}
+	Producer, Changed contact.Coded
+	Others            []linkView   // contacts on the same numbers and addresses
+	BackOffice        template.URL // checked when it is made
 }
 
 func (h *Hub) showFile(w http.ResponseWriter, r *http.Request, who visitor) error {
@@ -39,16 +32,13 @@ func (h *Hub) showFile(w http.ResponseWriter, r *http.Request, who visitor) erro
 	h.stats.files.Add(1)
 	lang := language(r)
 	v := fileView{
-		Name: legible(rec.Name()), Relation: legible(contact.GroupDigits(rec.RelationNumber)), Address: addressLines(rec.Address), Others: linksOf(lang, others),
-		Producer: codedOf(rec.Producer), Changed: codedOf(rec.LastModifiedBy), BackOffice: h.backOffice(rec.RelationNumber),
+		Name: legible(rec.Name()), Relation: legible(contact.GroupDigits(rec.RelationNumber)), Address: addressLines(rec.Address), Emails: rec.Emails, Others: linksOf(lang, others),
+		Producer: rec.Producer, Changed: rec.LastModifiedBy, BackOffice: h.backOffice(rec.RelationNumber),
 	}
 	if rules, err := phone.NewRules(phone.Config{}); err == nil {
 		for _, n := range rec.Numbers {
-			v.Phones = append(v.Phones, legible(cmp.Or(rules.Parse(n, "").Display(), n)))
+			v.Phones = append(v.Phones, cmp.Or(rules.Parse(n, "").Display(), n))
 		}
-	}
-	for _, e := range rec.Emails {
-		v.Emails = append(v.Emails, legible(e))
 	}
 	return h.show(w, r, http.StatusOK, "file", cmp.Or(v.Name, lang.T(text.LocalhubFile)), who, v)
 }
@@ -76,7 +66,7 @@ func addressLines(a contact.Address) (lines []string) {
 	}
 	for _, line := range []string{a.StreetLine(), contact.Address{PostalCode: a.PostalCode, City: a.City}.Line(), country} {
 		if line != "" {
-			lines = append(lines, legible(line))
+			lines = append(lines, line)
 		}
 	}
 	return lines
