@@ -40,17 +40,16 @@ type admin struct {
 	secret string
 }
 
-func (h *Hub) startAdmin() (*admin, error) {
+func (h *Hub) startAdmin() error {
 	l, err := listen("127.0.0.1:0")
 	if err != nil {
-		return nil, fmt.Errorf("admin: %w", err)
+		return fmt.Errorf("admin: %w", err)
 	}
 	a := &admin{Hub: h, host: l.Addr().String(), secret: newToken()}
+	h.adminURL = "http://" + a.host + "/" + a.secret
 	h.others = append(h.others, h.serve(l, h.tracked(a)))
-	return a, nil
+	return nil
 }
-
-func (a *admin) url() string { return "http://" + a.host + "/" + a.secret }
 
 // ServeHTTP answers what knows the secret and is no page in a browser.
 func (a *admin) ServeHTTP(w http.ResponseWriter, r *http.Request) {

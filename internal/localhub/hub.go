@@ -57,7 +57,7 @@ type Hub struct {
 	*logins
 	cfg      Config
 	faults   *Faults
-	admin    *admin // nil without Config.Admin
+	adminURL string
 	uploads  uploads
 	jwtKey   []byte
 	knownKey []byte
@@ -119,9 +119,7 @@ func (h *Hub) open(ctx context.Context) error {
 		return err
 	}
 	if h.cfg.Admin {
-		if h.admin, err = h.startAdmin(); err != nil {
-			return err
-		}
+		return h.startAdmin()
 	}
 	return nil
 }
@@ -242,12 +240,7 @@ func (h *Hub) HubURL() string { return h.BaseURL() }
 // AdminURL is where the admin interface answers, without a trailing slash; "" if
 // there is none. It holds a secret: who knows it can break the hub on purpose.
 // GET on it says what it can do.
-func (h *Hub) AdminURL() string {
-	if h.admin == nil {
-		return ""
-	}
-	return h.admin.url()
-}
+func (h *Hub) AdminURL() string { return h.adminURL }
 
 // Faults is what can be broken on purpose while the hub runs.
 func (h *Hub) Faults() *Faults { return h.faults }
