@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -184,41 +185,42 @@ func (g *inventor) address(r Record) string {
 // the seed. None is given twice.
 func (g *inventor) in(i int) int { return (i*7919 + int(g.seed%10_000)) % 10_000 }
 
-// mobile is 06 1234 xxxx, then 06 5555 xxxx, then blocks above those.
-func (g *inventor) mobile() string {
+// free is the next number of a kind, of which count were given out. Those that are always
+// the same are not among them.
+func (g *inventor) free(count *int, number func(i int) string) string {
 	for {
-		block, i := g.mobiles/10_000, g.mobiles%10_000
-		g.mobiles++
-		prefix := 1234
-		if block > 0 {
-			prefix = 5554 + block
-		}
-		if n := fmt.Sprintf("06%04d%04d", prefix, g.in(i)); n[1:] != unusedNumber && n[1:] != firstNumber {
+		n := number(*count)
+		*count++
+		if !slices.Contains([]string{firstNumber, familyNumber, unusedNumber}, n[1:]) {
 			return n
 		}
 	}
+}
+
+// mobile is 06 1234 xxxx, then 06 5555 xxxx, then blocks above those.
+func (g *inventor) mobile() string {
+	return g.free(&g.mobiles, func(i int) string {
+		prefix := 1234
+		if block := i / 10_000; block > 0 {
+			prefix = 5554 + block
+		}
+		return fmt.Sprintf("06%04d%04d", prefix, g.in(i%10_000))
+	})
 }
 
 func (g *inventor) land() string {
-	for {
-		i := g.landlines
-		g.landlines++
+	return g.free(&g.landlines, func(i int) string {
 		area := areas[i%len(areas)]
 		i /= len(areas)
-		n := fmt.Sprintf("%s%02d%04d", area, 12+i/10_000, g.in(i%10_000))
 		if len(area) == 3 {
-			n = fmt.Sprintf("%s%03d%04d", area, 123+i/10_000, g.in(i%10_000))
+			return fmt.Sprintf("%s%03d%04d", area, 123+i/10_000, g.in(i%10_000))
 		}
-		if n[1:] != familyNumber {
-			return n
-		}
-	}
+		return fmt.Sprintf("%s%02d%04d", area, 12+i/10_000, g.in(i%10_000))
+	})
 }
 
 func (g *inventor) company088() string {
-	i := g.companies
-	g.companies++
-	return fmt.Sprintf("088%03d%04d", 123+i/10_000, g.in(i%10_000))
+	return g.free(&g.companies, func(i int) string { return fmt.Sprintf("088%03d%04d", 123+i/10_000, g.in(i%10_000)) })
 }
 
 // write gives a number one of the notations found in an administration.
