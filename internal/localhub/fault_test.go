@@ -272,7 +272,7 @@ func TestExpiredTokens(t *testing.T) {
 			t.Errorf("delivery %d: %+v", i, a)
 		}
 	}
-	if all := box(t, h); len(all) != 1 {
+	if all := box(t, h.Data); len(all) != 1 {
 		t.Errorf("%d messages", len(all))
 	}
 }
@@ -286,7 +286,7 @@ func TestCutReceipt(t *testing.T) {
 	if _, err := try(t, newClient(t), "POST", h.BaseURL()+"/transaction/intermediary", messagetest.Request(z), "Authorization", "Bearer "+tok, "Content-Type", "application/json"); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("%v", err)
 	}
-	if got := receipts(t, deliver(t, h, tok, messagetest.Request(z))); len(got) != 1 || !got[0].Repeated || len(box(t, h)) != 1 {
+	if got := receipts(t, deliver(t, h, tok, messagetest.Request(z))); len(got) != 1 || !got[0].Repeated || len(box(t, h.Data)) != 1 {
 		t.Errorf("%+v", got)
 	}
 }

@@ -292,7 +292,7 @@ func TestSilentSender(t *testing.T) {
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
 	h.handler.ServeHTTP(w, r)
-	if a := (answer{w.Code, w.Header(), w.Body.String()}); a.status != http.StatusRequestTimeout || refused(t, a).Error != "timeout" || len(box(t, h)) != 0 {
+	if a := (answer{w.Code, w.Header(), w.Body.String()}); a.status != http.StatusRequestTimeout || refused(t, a).Error != "timeout" || len(box(t, h.Data)) != 0 {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 }

@@ -134,18 +134,6 @@ func TestTokenRequests(t *testing.T) {
 	}
 }
 
-func errorCode(t testing.TB, a answer) string {
-	t.Helper()
-	var v struct {
-		Error       string
-		Description string `json:"error_description"`
-	}
-	if err := json.Unmarshal([]byte(a.body), &v); err != nil || v.Description == "" {
-		t.Errorf("not an error of RFC 6749: %s", a.body)
-	}
-	return v.Error
-}
-
 // sign makes a token with the hub's key, or another.
 func sign(h *Hub, method jwt.SigningMethod, key any, client, organisation, scope string, expires *time.Time) (string, error) {
 	c := claims{Client: client, Organisation: organisation, Scope: scope}
@@ -199,7 +187,7 @@ func TestBearer(t *testing.T) {
 	}
 	// A delivery asks for another scope.
 	for tok, want := range map[string]int{strings.TrimPrefix(good, "Bearer "): 403, "nonsense": 401} {
-		if a := deliver(t, h, tok, messagetest.Request(numbered(t, 1))); a.status != want || len(box(t, h)) != 0 {
+		if a := deliver(t, h, tok, messagetest.Request(numbered(t, 1))); a.status != want || len(box(t, h.Data)) != 0 {
 			t.Errorf("delivery: %d, want %d", a.status, want)
 		}
 	}

@@ -3,7 +3,6 @@ package localhub
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -57,12 +56,14 @@ func refused(t testing.TB, a answer) refusalJSON {
 	return v
 }
 
-func box(t testing.TB, d interface {
-	Messages(context.Context, string, int) ([]Message, error)
-}) []Message {
+func errorCode(t testing.TB, a answer) string {
 	t.Helper()
-	all := must.Get(d.Messages(t.Context(), "", 10_000))(t)
-	return all
+	return refused(t, a).Error
+}
+
+func box(t testing.TB, d *Data) []Message {
+	t.Helper()
+	return must.Get(d.Messages(t.Context(), "", 10_000))(t)
 }
 
 // files are the files below a hub's folder for messages and those on their way.
@@ -105,7 +106,7 @@ func TestDeliverAndRead(t *testing.T) {
 				t.Errorf("message %d came back otherwise: %v", i, err)
 			}
 		}
-		if all := box(t, h); len(all) != 2 || all[0].ID != got[1].ID || all[1].ID != got[0].ID {
+		if all := box(t, h.Data); len(all) != 2 || all[0].ID != got[1].ID || all[1].ID != got[0].ID {
 			t.Errorf("box: %+v", all)
 		}
 		if older, err := h.Messages(t.Context(), got[1].ID, 10); err != nil || len(older) != 1 || older[0].ID != got[0].ID {
@@ -188,8 +189,8 @@ func TestDeliverRepeated(t *testing.T) {
 	if !again[0].Repeated || !again[1].Repeated || again[0].ID != first[2].ID || again[1].ID != first[0].ID || !again[1].Received.Equal(first[0].Received) {
 		t.Errorf("again: %+v", again)
 	}
-	if len(box(t, h)) != 2 || len(files(t, dir)) != 2 {
-		t.Errorf("%d messages in %d files", len(box(t, h)), len(files(t, dir)))
+	if len(box(t, h.Data)) != 2 || len(files(t, dir)) != 2 {
+		t.Errorf("%d messages in %d files", len(box(t, h.Data)), len(files(t, dir)))
 	}
 	// Another intermediary, or another sender, is another message; the file is one.
 	elsewhere := do(t, newClient(t), "POST", h.BaseURL()+"/transaction/other", messagetest.Request(a), "Authorization", "Bearer "+tok, "Content-Type", "application/json")
@@ -199,8 +200,8 @@ func TestDeliverRepeated(t *testing.T) {
 	if r := receipts(t, deliver(t, h, tokenOf(t, h, "second", org), messagetest.Request(a))); r[0].Repeated {
 		t.Errorf("another sender: %+v", r)
 	}
-	if len(box(t, h)) != 4 || len(files(t, dir)) != 2 {
-		t.Errorf("%d messages in %d files", len(box(t, h)), len(files(t, dir)))
+	if len(box(t, h.Data)) != 4 || len(files(t, dir)) != 2 {
+		t.Errorf("%d messages in %d files", len(box(t, h.Data)), len(files(t, dir)))
 	}
 }
 
