@@ -58,12 +58,6 @@ func TestAdminInterface(t *testing.T) {
 	if a := ask(t, h, "PUT", "/faults/token", `{"drop":true}`, "Content-Type", "application/json; charset=utf-8"); a.status != 200 || !strings.Contains(a.body, `"token":{"drop":true}`) {
 		t.Errorf("%+v", a)
 	}
-	if a := ask(t, h, "PUT", "/faults/pages", `{"body":"large","size":5}`); a.status != 200 || !strings.Contains(a.body, `"pages":{"body":"large","size":5}`) {
-		t.Errorf("%+v", a)
-	}
-	if a := ask(t, h, "PUT", "/faults/transaction", `{"expired":true}`); a.status != 200 || !strings.Contains(a.body, `"transaction":{"expired":true}`) {
-		t.Errorf("%+v", a)
-	}
 	if a := ask(t, h, "DELETE", "/faults/lookup", ""); a.status != 200 || strings.Contains(a.body, "lookup") {
 		t.Errorf("%+v", a)
 	}

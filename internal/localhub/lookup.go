@@ -26,8 +26,7 @@ func (h *Hub) lookUp(_ http.ResponseWriter, r *http.Request, _ client) (any, err
 	for _, c := range found {
 		items = append(items, h.contactJSON(c))
 	}
-	b, err := encode(itemsOf(items))
-	return rename(b, h.cfg.RelationField), err
+	return rename(encode(itemsOf(items)), h.cfg.RelationField), nil
 }
 
 type contactJSON struct {
