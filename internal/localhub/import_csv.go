@@ -16,18 +16,22 @@ const maxImportColumns = 200
 // readCSV reads rows behind a header row.
 func (m *importer) readCSV() error {
 	b := bufio.NewReaderSize(m.in, importBuffer)
-	comma, skipped, err := separator(b)
+	comma, said, err := separator(b)
 	if err != nil {
 		return m.unreadable(1, err)
 	}
 	r := csv.NewReader(b)
 	r.Comma, r.FieldsPerRecord, r.ReuseRecord = comma, -1, true
-	header, err := m.header(r, skipped)
+	last := 1
+	if said {
+		_, _ = r.Read() // what says it
+		last = 2
+	}
+	header, err := m.header(r, last)
 	if err != nil || header == nil {
 		return err
 	}
 	m.in.next()
-	last := 1 + skipped
 	for {
 		record, err := r.Read()
 		var broken *csv.ParseError
@@ -35,7 +39,7 @@ func (m *importer) readCSV() error {
 		case err == io.EOF:
 			return nil
 		case errors.As(err, &broken):
-			m.begin(broken.StartLine + skipped)
+			m.begin(broken.StartLine)
 			if !errors.Is(err, csv.ErrBareQuote) {
 				m.problem("", text.Errorf(text.LocalhubImportQuote))
 				return nil
@@ -48,8 +52,7 @@ func (m *importer) readCSV() error {
 		case err != nil:
 			return m.unreadable(last, err)
 		}
-		line, _ := r.FieldPos(0)
-		last = line + skipped
+		last, _ = r.FieldPos(0)
 		if empty(record) {
 			m.in.next()
 			continue // spreadsheets write such rows behind the last one
@@ -68,10 +71,10 @@ type heading struct {
 	to   column
 }
 
-// header reads the names of the columns; nil with a problem noted if they
-// cannot be used.
-func (m *importer) header(r *csv.Reader, skipped int) ([]heading, error) {
-	m.begin(1 + skipped)
+// header reads the names of the columns, from a line on; nil with a problem noted if
+// they cannot be used.
+func (m *importer) header(r *csv.Reader, from int) ([]heading, error) {
+	m.begin(from)
 	names, err := r.Read()
 	var broken *csv.ParseError
 	switch {
@@ -81,10 +84,10 @@ func (m *importer) header(r *csv.Reader, skipped int) ([]heading, error) {
 		m.problem("", text.Errorf(text.LocalhubImportHeaderQuote))
 		return nil, nil
 	case err != nil:
-		return nil, m.unreadable(1+skipped, err)
+		return nil, m.unreadable(from, err)
 	}
 	line, _ := r.FieldPos(0)
-	m.begin(line + skipped)
+	m.begin(line)
 	if len(names) > maxImportColumns {
 		m.problem("", text.Errorf(text.LocalhubImportColumns, maxImportColumns))
 		return nil, nil
@@ -150,17 +153,16 @@ func empty(fields []string) bool {
 }
 
 // separator finds what stands between the names of the header row: what makes most
-// names of it. A first line such as "sep=;", which spreadsheets read, says it and is
-// skipped.
-func separator(b *bufio.Reader) (comma rune, skipped int, err error) {
+// names of it. A first line such as "sep=;", which spreadsheets read, says it.
+func separator(b *bufio.Reader) (comma rune, said bool, err error) {
 	start, err := b.Peek(importBuffer)
 	if err != nil && err != io.EOF && len(start) == 0 {
-		return 0, 0, err
+		return 0, false, err
 	}
-	first, rest, _ := bytes.Cut(start, []byte("\n"))
-	if said := bytes.Trim(first, "\r\" "); len(said) == 5 && strings.EqualFold(string(said[:4]), "sep=") && strings.ContainsRune(separators, rune(said[4])) {
-		_, err := b.Discard(len(start) - len(rest))
-		return rune(said[4]), 1, err
+	first, _, _ := bytes.Cut(start, []byte("\n"))
+	if s := bytes.Trim(first, "\r\" "); len(s) == 5 && strings.EqualFold(string(s[:4]), "sep=") && strings.ContainsRune(separators, rune(s[4])) &&
+		bytes.Count(first, []byte(`"`))%2 == 0 {
+		return rune(s[4]), true, nil
 	}
 	most := -1
 	for _, c := range separators {
@@ -170,7 +172,7 @@ func separator(b *bufio.Reader) (comma rune, skipped int, err error) {
 			comma, most = c, len(names)
 		}
 	}
-	return comma, 0, nil
+	return comma, false, nil
 }
 
 const separators = ";,\t"

@@ -169,6 +169,8 @@ func TestImportRefusesRows(t *testing.T) {
 		"quoted newlines": {CSV, "achternaam;telefoon;email\r\n\r\n\"A\r\nB\";\"06\n12345678\";\r\nC;;x\r\n\"D\n\n\nE\";;\nF;;\"y\nz\"\nG;;\n;;;\n\"H\nI\";\"1\n\";x\n;1;\n",
 			[]string{"line 6: email: is no e-mail address", "line 11: email: is no e-mail address", "line 15: email: is no e-mail address", "line 18: neither achternaam nor voorletters"}},
 		"the first line says it": {CSV, "sep=;\r\nachternaam;landIso\r\nA;Nederland\r\n", []string{"line 3: landIso: is no country code such as NL"}},
+		"in quotation marks":     {CSV, "\"sep=,\"\nachternaam,landIso\nA,Nederland\n", []string{"line 3: landIso: is no country code such as NL"}},
+		"in one":                 {CSV, "\"sep=;\nachternaam\nA\n", []string{"line 1: the header row cannot be read: a quotation mark is missing or one too many"}},
 		"several in a row": {CSV, "achternaam,id,relatienummer,telefoon\n" + long + ",a/b,R1,\"0612345678 / 0201234567\"\n", []string{
 			"line 2: achternaam: is longer than 512 bytes", "line 2: id: is not 1 to 200 of the characters A-Z a-z 0-9 - . _ ~, or is one or two dots alone",
 			"line 2: relatienummer: holds something other than digits", "line 2: telefoon: holds too many digits for one number; put ; or | between several"}},
