@@ -86,12 +86,7 @@ func goodSegment(s string) bool {
 	if err != nil || len(s) > 200 || plain == "" || plain == "." || plain == ".." || strings.Trim(s, unreserved+"%") != "" {
 		return false
 	}
-	for _, c := range []byte(plain) {
-		if c < 0x20 || c == '/' || c == '\\' || c == 0x7f {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(plain, func(r rune) bool { return r < 0x20 || r == '/' || r == '\\' || r == 0x7f })
 }
 
 func portOf(u *url.URL) string {

@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"wiebelt/internal/text"
@@ -144,12 +145,7 @@ func (m *importer) record(header []heading, fields []string) {
 }
 
 func empty(fields []string) bool {
-	for _, f := range fields {
-		if strings.TrimSpace(f) != "" {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(fields, func(f string) bool { return strings.TrimSpace(f) != "" })
 }
 
 // separator finds what stands between the names of the header row: what makes most

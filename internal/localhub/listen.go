@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -143,12 +144,7 @@ func (p *place) onPort(at net.Addr) {
 
 // takes reports whether a request's Host is one of the hub's names.
 func (p *place) takes(host string) bool {
-	for _, h := range p.hosts {
-		if strings.EqualFold(host, h) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.hosts, func(h string) bool { return strings.EqualFold(host, h) })
 }
 
 // guardHost refuses requests under a foreign name: a page elsewhere whose name
