@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"wiebelt/internal/core/displaytext"
+	"wiebelt/internal/core/lazyregexp"
 )
 
 const maxName = 1024 // bytes
@@ -62,22 +63,12 @@ func checkName(name string) (code Code, key string) {
 // fold makes names equal that differ in upper and small letters only.
 func fold(s string) string { return strings.ToLower(strings.ToUpper(s)) }
 
+var devices = lazyregexp.New(`^(CON|PRN|AUX|NUL|CLOCK\$|CONIN\$|CONOUT\$|(COM|LPT)[0-9¹²³])$`)
+
 // device reports whether Windows takes a name for a device, with any extension
 // and whatever stands behind it.
 func device(step string) bool {
 	base, _, _ := strings.Cut(step, ".")
 	base, _, _ = strings.Cut(base, ":")
-	base = strings.ToUpper(strings.TrimRight(base, " "))
-	switch base {
-	case "CON", "PRN", "AUX", "NUL", "CLOCK$", "CONIN$", "CONOUT$":
-		return true
-	}
-	for _, port := range []string{"COM", "LPT"} {
-		if n, ok := strings.CutPrefix(base, port); ok {
-			if len(n) == 1 && n[0] >= '0' && n[0] <= '9' || n == "¹" || n == "²" || n == "³" {
-				return true
-			}
-		}
-	}
-	return false
+	return devices().MatchString(strings.ToUpper(strings.TrimRight(base, " ")))
 }

@@ -134,6 +134,8 @@ var zipCases = sync.OnceValue(func() []zipCase {
 		{"a stream", named("a.txt:b"), "name_colon"},
 		{"a device", named("CON"), "name_device"},
 		{"a device with an extension", named("map/nul.txt"), "name_device"},
+		{"a device with a small number", message(item{name: "lpt\u00b2.txt", content: "x", flags: flagUTF8}).bytes(), "name_device"},
+		{"a name that begins as a device's", named("COM10.txt"), ""},
 		{"a device with a space", named("com1 .txt"), "name_device"},
 		{"a zero byte", named("a\x00.txt"), "name_impossible"},
 		{"no name", named(""), "name_impossible"},
