@@ -11,6 +11,8 @@ import (
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
+
+	"wiebelt/internal/core/lazyregexp"
 )
 
 // problem is a Code that ends the reading of a document.
@@ -113,26 +115,15 @@ func declaredEncoding(r *bufio.Reader, e encoding.Encoding) (string, error) {
 	if i := bytes.IndexFunc(head, func(c rune) bool { return c >= utf8.RuneSelf }); i >= 0 {
 		head = head[:i]
 	}
-	s, ok := strings.CutPrefix(string(head), "<?xml")
-	if !ok {
-		return "", nil
+	s, begins := strings.CutPrefix(string(head), "<?xml")
+	s, _, ends := strings.Cut(s, "?>")
+	if m := encodingIn().FindStringSubmatch(s); begins && ends && m != nil {
+		return strings.ToLower(m[1]), nil
 	}
-	s, _, ok = strings.Cut(s, "?>")
-	if !ok {
-		return "", nil
-	}
-	_, s, ok = strings.Cut(s, "encoding")
-	if !ok {
-		return "", nil
-	}
-	s, ok = strings.CutPrefix(strings.TrimLeft(s, " \t\r\n"), "=")
-	s = strings.TrimLeft(s, " \t\r\n")
-	if !ok || s == "" || s[0] != '"' && s[0] != '\'' {
-		return "", nil
-	}
-	s, _, _ = strings.Cut(s[1:], s[:1])
-	return strings.ToLower(s), nil
+	return "", nil
 }
+
+var encodingIn = lazyregexp.New(`encoding\s*=\s*["']([^"']*)["']`)
 
 // guard gives a document as UTF-8 and ends it with a problem when it, or the
 // token that is being read, gets too long.
