@@ -101,6 +101,9 @@ func TestStories(t *testing.T) {
 			cause(ring, 26),
 			ring.as(func(c *chan_) { c.id, c.name, c.state = "1736065800.13", "PJSIP/101-0000000d", "Up" }).event("ChannelDestroyed"),
 		}, []string{rings, rings, "answered incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567", "ended completed incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567"}},
+		{"two phones of the extension, the second one after the number was withheld", map[string]string{"1736065800.12 CHANNEL(linkedid)": "1736065800.11", "1736065800.13 CHANNEL(linkedid)": "1736065800.11"}, []string{
+			ring.event("ChannelStateChange"), trunk.event("ChannelCallerId"), ring.as(func(c *chan_) { c.id, c.name = "1736065800.13", "PJSIP/101-0000000d" }).event("ChannelStateChange"),
+		}, []string{rings, "ringing incoming #1736065800.12 anonymous on 0201234567", "ringing incoming #1736065800.12 anonymous on 0201234567"}},
 		{"one number twice is two calls", map[string]string{"1736065800.12 CHANNEL(linkedid)": "1736065800.11", "1736065800.13 CHANNEL(linkedid)": "1736065800.1"}, []string{
 			ring.event("ChannelStateChange"), ring.as(func(c *chan_) { c.id, c.name = "1736065800.13", "PJSIP/101-0000000d" }).event("ChannelStateChange"),
 		}, []string{rings, strings.Replace(rings, "#1736065800.12", "#1736065800.13", 1)}},

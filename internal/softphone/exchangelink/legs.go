@@ -32,9 +32,6 @@ type joined struct {
 	id       string          // as reported
 	legs     map[string]bool // by the exchange's id
 	answered string          // the leg that was, "" if none
-	ringing  bool            // an incoming call that was not answered
-	number   string
-	at       string // the extension, of many
 }
 
 func (l *Legs) find(leg string) *joined {
@@ -77,7 +74,7 @@ func (l *Legs) Take(r *link.Reporter, leg, id string, e call.Event, same func(ot
 	case c.answered == leg:
 		e.State = call.Answered // a call does not ring again once it was answered
 	case e.State == call.Answered:
-		c.answered, c.ringing = leg, false
+		c.answered = leg
 	}
 	if known, ok := r.Known(c.id); ok && e.Via == "" && e.Number != "" && e.Number != known.Number && Internal(known.Number) {
 		e.Via = known.Number // the colleague whom we had on the line has passed it on
@@ -85,17 +82,17 @@ func (l *Legs) Take(r *link.Reporter, leg, id string, e call.Event, same func(ot
 			e.Via = known.Name
 		}
 	}
-	if e.Number != "" {
-		c.number = e.Number
-	}
 	r.Report(e)
 }
 
 // place finds or makes the call of a new leg.
 func (l *Legs) place(r *link.Reporter, leg, id string, e call.Event, same func(string) bool) *joined {
 	if e.Direction == call.Incoming && same != nil {
+		number := e.Clean().Number
 		for _, c := range l.calls {
-			if !c.ringing || c.number != e.Number || c.at != e.Extension || len(c.legs) >= maxLegs {
+			known, ok := r.Known(c.id)
+			rings := ok && known.State == call.Ringing && known.Direction == call.Incoming
+			if !rings || known.Number != number || known.Extension != e.Extension || len(c.legs) >= maxLegs {
 				continue
 			}
 			for other := range c.legs {
@@ -110,7 +107,7 @@ func (l *Legs) place(r *link.Reporter, leg, id string, e call.Event, same func(s
 	if most := len(l.calls); most >= maxLegCalls && !l.many || most >= mostCalls {
 		l.drop(r, 0, call.ReasonUnknown, "")
 	}
-	c := &joined{id: link.CallID(id), legs: map[string]bool{leg: true}, ringing: e.Direction == call.Incoming && e.State == call.Ringing, number: e.Number, at: e.Extension}
+	c := &joined{id: link.CallID(id), legs: map[string]bool{leg: true}}
 	l.calls = append(l.calls, c)
 	return c
 }
