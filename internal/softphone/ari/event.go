@@ -2,7 +2,6 @@ package ari
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 
 	"wiebelt/internal/core/call"
@@ -42,8 +41,7 @@ type party struct {
 // link.
 func (s *session) message(ctx context.Context, b []byte) error {
 	var m message
-	if json.Unmarshal(b, &m) != nil {
-		s.r.Unreadable(len(b)) // the decoder's error may quote what it read
+	if !s.r.Read(b, &m) {
 		return nil
 	}
 	if m.Type == "ApplicationReplaced" && (m.Application == s.app || m.Application == "") {

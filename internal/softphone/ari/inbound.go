@@ -102,8 +102,7 @@ func (s *visit) next() time.Duration {
 // hears takes a message, unless it is an event of before began.
 func (s *visit) hears(ctx context.Context, b []byte, began time.Time) {
 	var m message
-	if json.Unmarshal(b, &m) != nil {
-		s.r.Unreadable(len(b))
+	if !s.r.Read(b, &m) {
 		return
 	}
 	if at, err := time.Parse(stampLayout, m.Timestamp); err == nil && at.Before(began) {

@@ -1,7 +1,6 @@
 package baresip
 
 import (
-	"encoding/json"
 	"strings"
 
 	"wiebelt/internal/core/address"
@@ -27,8 +26,7 @@ type frame struct {
 // ours; what cannot be read costs this one event, not the link.
 func (p *softphone) frame(r *link.Reporter, b []byte) {
 	var f frame
-	if err := json.Unmarshal(b, &f); err != nil {
-		r.Unreadable(len(b)) // the decoder's error may quote what it read
+	if !r.Read(b, &f) {
 		return
 	}
 	if !f.Event {

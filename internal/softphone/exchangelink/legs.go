@@ -188,11 +188,9 @@ func Person(name, extension string) string {
 func EachOf[T any](r *link.Reporter, list []json.RawMessage, f func(T)) {
 	for _, b := range list {
 		var item T
-		if json.Unmarshal(b, &item) != nil {
-			r.Unreadable(len(b)) // the decoder's error may quote what it read
-			continue
+		if r.Read(b, &item) {
+			f(item)
 		}
-		f(item)
 	}
 }
 

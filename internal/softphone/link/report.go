@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"maps"
 	"slices"
 	"time"
@@ -144,6 +145,16 @@ func (r *Reporter) EndOthers(ids map[string]bool) {
 
 // EndAll ends every call.
 func (r *Reporter) EndAll() { r.EndOthers(nil) }
+
+// Read decodes a message of JSON. One that cannot be read is noted, and not what the
+// decoder says of it, which may quote it.
+func (r *Reporter) Read(b []byte, into any) (ok bool) {
+	ok = json.Unmarshal(b, into) == nil
+	if !ok {
+		r.Unreadable(len(b))
+	}
+	return ok
+}
 
 // Unreadable notes a message that could not be read: once for each connection, and
 // without its content.

@@ -2,7 +2,6 @@ package threecx
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -44,8 +43,7 @@ type participant struct {
 // link.
 func (s *session) message(ctx context.Context, b []byte) error {
 	var m message
-	if json.Unmarshal(b, &m) != nil {
-		s.r.Unreadable(len(b)) // the decoder's error may quote what it read
+	if !s.r.Read(b, &m) {
 		return nil
 	}
 	if m.Sequence != nil {

@@ -41,8 +41,7 @@ type wazoCall struct {
 // message takes one. What cannot be read costs this one, not the link.
 func (s *session) message(ctx context.Context, b []byte) error {
 	var m message
-	if json.Unmarshal(b, &m) != nil {
-		s.r.Unreadable(len(b)) // the decoder's error may quote what it read
+	if !s.r.Read(b, &m) {
 		return nil
 	}
 	switch m.Op {
@@ -70,8 +69,7 @@ func (s *session) message(ctx context.Context, b []byte) error {
 // event takes one event about a call.
 func (s *session) event(b []byte) {
 	var e event
-	if json.Unmarshal(b, &e) != nil {
-		s.r.Unreadable(len(b))
+	if !s.r.Read(b, &e) {
 		return
 	}
 	switch e.Name {

@@ -2,7 +2,6 @@ package xelion
 
 import (
 	"cmp"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strconv"
@@ -111,8 +110,7 @@ func (s *session) read(d webhook.Document) *channel {
 // cannot be read costs this one, not the link.
 func (s *session) message(b []byte) (back bool) {
 	var m webhook.Document
-	if json.Unmarshal(b, &m) != nil {
-		s.r.Unreadable(len(b)) // the decoder's error may quote what it read
+	if !s.r.Read(b, &m) {
 		return false
 	}
 	about := m

@@ -151,9 +151,10 @@ func (s *session) message(ctx context.Context, b []byte) error {
 	var said struct {
 		Code *int `json:"errcode"`
 	}
-	switch err := json.Unmarshal(b, &said); {
-	case err != nil:
-		s.r.Unreadable(len(b)) // the decoder's error may quote what it read
+	if !s.r.Read(b, &said) {
+		return nil
+	}
+	switch {
 	case said.Code == nil:
 		s.take(b)
 	case *said.Code != 0:
