@@ -42,9 +42,9 @@ func lists(a *simulate.ARI, all ...chan_) {
 	})
 }
 
-// now gives an event the time at which it is sent.
+// now gives an event a time that is not past when it is heard, however long that takes.
 func now(event string) string {
-	return strings.Replace(event, "2026-01-05T09:30:00.000+0100", time.Now().Format(stampLayout), 1)
+	return strings.Replace(event, "2026-01-05T09:30:00.000+0100", time.Now().Add(time.Hour).Format(stampLayout), 1)
 }
 
 const ringsAt = "ringing incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567 at 101"
