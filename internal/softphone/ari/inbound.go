@@ -211,10 +211,7 @@ func (w *overSocket) get(ctx context.Context, path string, into any) (status int
 	defer cancel()
 	w.asked++
 	id := strconv.Itoa(w.asked)
-	b, err := json.Marshal(request{"RESTRequest", id, "GET", path})
-	if err == nil {
-		err = w.sock.Send(b)
-	}
+	err = w.sock.Send(exchangelink.JSON(request{"RESTRequest", id, "GET", path}))
 	for err == nil {
 		var a response
 		if a, err = w.answer(ctx); err == nil && a.RequestID == id {

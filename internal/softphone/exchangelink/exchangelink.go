@@ -247,6 +247,15 @@ func Basic(user, password string) http.Header {
 	return http.Header{"Authorization": {"Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))}}
 }
 
+// JSON is what can always be written as such: texts, numbers, and what was read as JSON.
+func JSON(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
 // maxToken bounds a token; those with claims in them have a few KiB.
 const maxToken = 16 << 10
 

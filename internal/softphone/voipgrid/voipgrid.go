@@ -76,13 +76,9 @@ func (r Registration) Register(ctx context.Context, target string) (Registration
 	if err != nil {
 		return r, err
 	}
-	body, err := json.Marshal(map[string]string{"target_url": target, "event": "custom"})
-	if err != nil {
-		return r, err // not of strings
-	}
 	h := p.header.Clone()
 	h.Set("Content-Type", "application/json")
-	said, status, err := p.Ask(ctx, http.MethodPost, path, h, body)
+	said, status, err := p.Ask(ctx, http.MethodPost, path, h, exchangelink.JSON(map[string]string{"target_url": target, "event": "custom"}))
 	switch {
 	case err != nil:
 		return r, err

@@ -142,11 +142,7 @@ func (s *session) greet() error {
 }
 
 func (s *session) send(op, key, value string) error {
-	b, err := json.Marshal(map[string]any{"op": op, "data": map[string]string{key: value}})
-	if err != nil {
-		return err // not of strings
-	}
-	return s.sock.Send(b)
+	return s.sock.Send(exchangelink.JSON(map[string]any{"op": op, "data": map[string]string{key: value}}))
 }
 
 // closed reads the code with which the server closed the connection.

@@ -44,10 +44,7 @@ func (p *phone) login(ctx context.Context, old exchangelink.Token) (exchangelink
 	}
 	h.Set("Content-Type", "application/json")
 	for _, space := range []string{p.space, p.space + "-" + rand.Text()[:8]} {
-		body, err := json.Marshal(map[string]string{"userName": p.Account.User, "password": secret, "userSpace": space, "clientId": "wiebelt"})
-		if err != nil {
-			return exchangelink.Token{}, err // not of strings
-		}
+		body := exchangelink.JSON(map[string]string{"userName": p.Account.User, "password": secret, "userSpace": space, "clientId": "wiebelt"})
 		b, status, err := p.Server.Ask(ctx, http.MethodPost, "/me/login", h, body)
 		if err != nil {
 			return exchangelink.Token{}, err
@@ -101,12 +98,8 @@ func (p *phone) granted(answer webhook.Document) (exchangelink.Token, error) {
 // renew gives a token after t, of the same session. It is safe beside the session's
 // goroutine.
 func (p *phone) renew(ctx context.Context, t exchangelink.Token) (exchangelink.Token, error) {
-	body, err := json.Marshal(t.Renewal)
-	if err != nil {
-		return exchangelink.Token{}, err // not of a string
-	}
 	var answer webhook.Document
-	status, err := p.Server.Post(ctx, "/me/renew", header(t), "application/json", body, &answer)
+	status, err := p.Server.Post(ctx, "/me/renew", header(t), "application/json", exchangelink.JSON(t.Renewal), &answer)
 	switch {
 	case err != nil:
 		return exchangelink.Token{}, err

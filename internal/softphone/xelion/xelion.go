@@ -3,7 +3,6 @@ package xelion
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -174,11 +173,8 @@ func (s *session) subscribe(ctx context.Context) error {
 		all = append(ofUser[:len(ofUser):len(ofUser)], ofAdmin...)
 	}
 	for _, name := range all {
-		b, err := json.Marshal(map[string]any{"messageType": "notificationRequest", "notificationType": name, "oid": nil, "toggle": true})
-		if err != nil {
-			return err // not of these
-		}
-		if err := s.sock.Send(b); err != nil {
+		wish := map[string]any{"messageType": "notificationRequest", "notificationType": name, "oid": nil, "toggle": true}
+		if err := s.sock.Send(exchangelink.JSON(wish)); err != nil {
 			return err
 		}
 	}

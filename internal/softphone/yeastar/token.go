@@ -3,7 +3,6 @@ package yeastar
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"net/http"
 	"time"
 
@@ -76,12 +75,8 @@ func (p *phone) renew(ctx context.Context, t exchangelink.Token) (exchangelink.T
 
 // ask asks for a token. A code that is not 0 is a refusal.
 func (p *phone) ask(ctx context.Context, path string, with map[string]string) (t exchangelink.Token, code int, err error) {
-	body, err := json.Marshal(with)
-	if err != nil {
-		return t, 0, err // not of strings
-	}
 	var a answer
-	status, err := p.Server.Post(ctx, api+path, agent, "application/json", body, &a)
+	status, err := p.Server.Post(ctx, api+path, agent, "application/json", exchangelink.JSON(with), &a)
 	switch {
 	case err != nil:
 		return t, 0, err

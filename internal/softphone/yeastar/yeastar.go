@@ -192,11 +192,7 @@ func (s *session) snapshot(ctx context.Context) error {
 	}
 	there := map[string]map[string]bool{}
 	for _, one := range a.Data {
-		b, err := json.Marshal(map[string]any{"type": 30011, "msg": one})
-		if err != nil {
-			continue // it was read as JSON
-		}
-		for _, r := range s.take(b) {
+		for _, r := range s.take(exchangelink.JSON(map[string]any{"type": 30011, "msg": one})) {
 			if r.State == call.Ended {
 				continue
 			}
