@@ -25,9 +25,6 @@ type asked struct {
 	withheld bool
 }
 
-// maxHeard bounds what is remembered of channels.
-const maxHeard = 512
-
 // New makes the phone for link.Run. The address may have Asterisk's prefix; "/ari"
 // at its end may be left out. The extension is the name of an endpoint. The error
 // is for the administrator.

@@ -147,10 +147,7 @@ func (s *session) hides(ctx context.Context, c channel) bool {
 			return true
 		}
 		a = asked{c.Connected.Number, strings.HasPrefix(presentation, "prohib")}
-		if len(s.asked) >= maxHeard {
-			clear(s.asked)
-		}
-		s.asked[c.ID] = a
+		exchangelink.Remember(s.asked, c.ID, a)
 	}
 	return a.withheld
 }
@@ -163,15 +160,12 @@ func (s *session) withheld(c channel) {
 	case ours != "" && c.Caller.Number == ours:
 		return
 	case ours != "":
-		s.asked[c.ID] = asked{c.Connected.Number, true}
+		exchangelink.Remember(s.asked, c.ID, asked{c.Connected.Number, true})
 		return
 	case c.Caller.Number == "":
 		return
 	}
-	if len(s.hidden) >= maxHeard {
-		clear(s.hidden)
-	}
-	s.hidden[c.ID] = c.Caller.Number
+	exchangelink.Remember(s.hidden, c.ID, c.Caller.Number)
 	for _, id := range s.r.Calls() {
 		if e, _ := s.r.Known(id); e.Number == c.Caller.Number && e.Direction == call.Incoming {
 			e.Number, e.Name = exchangelink.Anonymous, ""

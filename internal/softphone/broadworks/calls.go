@@ -80,7 +80,7 @@ func documentEnd(data []byte) int {
 const (
 	maxID     = 512
 	maxPeople = 4096
-	maxHalves = 4096
+	maxMissed = 4096
 	pages     = 8
 	askTime   = time.Second // how long a call waits for an answer about its user
 	asking    = 8           // requests for calls at one time
@@ -203,7 +203,7 @@ func (s *session) snapshot(ctx context.Context) (changed bool, err error) {
 	}
 	s.Legs.EndOthers(s.r, there)
 	maps.DeleteFunc(s.halves, func(leg string, _ known) bool { return !there[leg] })
-	return exchangelink.Summary(s.r) != before, nil
+	return !maps.Equal(exchangelink.Summary(s.r), before), nil
 }
 
 // present are the calls of a user that are on, with their details; nil is that the
@@ -300,8 +300,8 @@ func (s *session) counted(d document) {
 	event := func(n int64) string { return string(d.Subscription) + " " + strconv.FormatInt(n, 10) }
 	delete(s.missed, event(n))
 	last := s.last[string(d.Subscription)]
-	if last > 0 && n-last <= maxHalves {
-		for i := last + 1; i < n && len(s.missed) < maxHalves; i++ {
+	if last > 0 && n-last <= maxMissed {
+		for i := last + 1; i < n && len(s.missed) < maxMissed; i++ {
 			s.missed[event(i)] = true
 		}
 	}
@@ -354,10 +354,7 @@ func (s *session) take(ctx context.Context, id string, h half, kind string) (leg
 		return leg
 	}
 	e.Extension = named
-	if len(s.halves) >= maxHalves {
-		clear(s.halves)
-	}
-	s.halves[leg] = known{id, string(h.Tracking)}
+	exchangelink.Remember(s.halves, leg, known{id, string(h.Tracking)})
 	if k, isKnown := s.Legs.Known(s.r, leg); isKnown && kind == "" && k.State == e.State && k.Number == e.Number {
 		return leg
 	}

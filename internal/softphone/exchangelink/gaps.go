@@ -1,10 +1,10 @@
 package exchangelink
 
 import (
-	"encoding/json"
 	"slices"
 	"time"
 
+	"wiebelt/internal/core/call"
 	"wiebelt/internal/softphone/link"
 )
 
@@ -51,15 +51,24 @@ func (g *Gaps) Looked(changed bool) {
 }
 
 // Summary is what is known of all calls, to be compared.
-func Summary(r *link.Reporter) string {
-	ids := r.Calls()
-	all := make(map[string]string, len(ids))
-	for _, id := range ids {
-		e, _ := r.Known(id)
-		all[id] = e.State.String() + " " + e.Number
+func Summary(r *link.Reporter) map[string]call.Event {
+	all := map[string]call.Event{}
+	for _, id := range r.Calls() {
+		all[id], _ = r.Known(id)
 	}
-	b, _ := json.Marshal(all) // sorted
-	return string(b)
+	return all
+}
+
+// maxRemembered bounds what is remembered of calls whose end never comes.
+const maxRemembered = 4096
+
+// Remember puts what is to be known of an id into a map, which is emptied first if it is
+// full.
+func Remember[V any](all map[string]V, id string, v V) {
+	if _, known := all[id]; !known && len(all) >= maxRemembered {
+		clear(all)
+	}
+	all[id] = v
 }
 
 // Recent remembers the last few ids.

@@ -106,9 +106,6 @@ func (p participant) at(extension string) bool {
 	return p.ID != nil && *p.ID >= 0 && (p.Extension == extension || p.Extension == "")
 }
 
-// maxCalls bounds the memory for participants whose end never comes.
-const maxCalls = 4096
-
 // take reports what a participant tells.
 func (s *session) take(extension string, p participant) {
 	leg := s.leg(extension, *p.ID)
@@ -145,10 +142,7 @@ func (s *session) take(extension string, p participant) {
 			e.Number = exchangelink.Anonymous // whoever it is now, it is not the one before
 		}
 	}
-	if len(s.calls) >= maxCalls {
-		clear(s.calls)
-	}
-	s.calls[leg] = p.Call
+	exchangelink.Remember(s.calls, leg, p.Call)
 	s.Legs.Take(s.r, leg, fmt.Sprintf("%d.%s", p.Call, leg), e, func(other string) bool {
 		theirs, ok := s.calls[other]
 		return ok && p.Call != 0 && theirs == p.Call

@@ -177,7 +177,7 @@ func (s *session) snapshot(ctx context.Context, anew bool) (changed bool, err er
 	}
 	maps.DeleteFunc(s.calls, func(leg string, _ int64) bool { return !there[leg] })
 	s.Legs.EndOthers(s.r, there)
-	return exchangelink.Summary(s.r) != before, nil
+	return !maps.Equal(exchangelink.Summary(s.r), before), nil
 }
 
 // leg is what a participant is known by: of several extensions it has its own.

@@ -86,10 +86,7 @@ func (s *session) event(b []byte) {
 	}
 }
 
-const (
-	maxID    = 512
-	maxTalks = 512
-)
+const maxID = 512
 
 // mine says whether a call is the user's, on a line with the extension.
 func (s *session) mine(c wazoCall) bool {
@@ -123,11 +120,8 @@ func (s *session) take(c wazoCall) {
 	if e.Number == "" || e.Number != *c.PeerNumber {
 		e.Name = ""
 	}
-	if len(s.talks) >= maxTalks {
-		clear(s.talks)
-	}
 	if c.Conversation != "" && len(c.Conversation) <= maxID {
-		s.talks[c.ID] = c.Conversation
+		exchangelink.Remember(s.talks, c.ID, c.Conversation)
 	}
 	s.Legs.Take(s.r, c.ID, c.ID, e, func(other string) bool {
 		return c.Conversation != "" && s.talks[other] == c.Conversation

@@ -48,7 +48,6 @@ type talk struct {
 const (
 	maxID       = 512
 	maxChannels = 4096
-	maxTalks    = 4096
 )
 
 // The words that say that a channel is connected, and that it is over. Any other state is
@@ -170,11 +169,8 @@ func (s *session) put(c *channel) {
 func (s *session) talk(id string) *talk {
 	t := s.talks[id]
 	if t == nil {
-		if len(s.talks) >= maxTalks {
-			clear(s.talks)
-		}
 		t = &talk{}
-		s.talks[id] = t
+		exchangelink.Remember(s.talks, id, t)
 	}
 	t.idle = false
 	return t
