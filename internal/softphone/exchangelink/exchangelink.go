@@ -43,6 +43,7 @@ type Options struct {
 	PingEvery time.Duration  // 0: 15 s
 	Silence   time.Duration  // of a socket that counts as dead; 0: 40 s
 	Answer    time.Duration  // limit of one request or upgrade; 0: 10 s
+	Renewal   time.Duration  // least time between two renewals of a token; 0: 20 s
 }
 
 // fill sets the times that are not set.
@@ -50,6 +51,7 @@ func (o *Options) fill() {
 	o.PingEvery = cmp.Or(o.PingEvery, 15*time.Second)
 	o.Silence = cmp.Or(o.Silence, 40*time.Second)
 	o.Answer = cmp.Or(o.Answer, 10*time.Second)
+	o.Renewal = cmp.Or(o.Renewal, 20*time.Second)
 }
 
 const (

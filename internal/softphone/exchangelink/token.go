@@ -2,6 +2,8 @@ package exchangelink
 
 import (
 	"context"
+	"fmt"
+	"net/http"
 	"sync"
 	"time"
 
@@ -53,15 +55,67 @@ func (t Token) renewIn(least time.Duration) time.Duration {
 	return max(time.Until(t.end)-t.life/3, least)
 }
 
+// Maker makes the token after an old one. With an error it gives what is left of that.
+type Maker func(ctx context.Context, old Token) (Token, error)
+
+// Held is the token of a link. It lives as long as the link and belongs to the session's
+// goroutine.
+type Held struct {
+	Token
+	Fresh bool // it was made since a request was last let in with it
+}
+
+// Begin sees to it that a session begins with a token that lives.
+func (h *Held) Begin(ctx context.Context, next Maker) error {
+	h.Fresh = false
+	if h.Lives() {
+		return nil
+	}
+	return h.make(ctx, next)
+}
+
+func (h *Held) make(ctx context.Context, next Maker) (err error) {
+	h.Token, err = next(ctx, h.Token)
+	h.Fresh = err == nil
+	return err
+}
+
+// Ask makes a request, and once more with another token where it is too old.
+func (h *Held) Ask(ctx context.Context, next Maker, request func() (status int, err error)) (int, error) {
+	status, err := request()
+	if err == nil && status == http.StatusUnauthorized && !h.Fresh {
+		if err := h.make(ctx, next); err != nil {
+			return 0, err
+		}
+		status, err = request()
+	}
+	if err == nil && status != http.StatusUnauthorized && status != http.StatusForbidden {
+		h.Fresh = false // it was good, so a refusal later is of its age
+	}
+	return status, err
+}
+
+// Refused is the error where a server does not do with the token what it was asked. One
+// that was not made just now may simply be too old.
+func (h *Held) Refused(s *Server, status int, why string) error {
+	if status == http.StatusUnauthorized || status == http.StatusForbidden {
+		h.Token = Token{}
+		if h.Fresh {
+			return &link.Refusal{Why: fmt.Sprintf("%s (%d)", why, status), Cause: link.CauseRights}
+		}
+	}
+	return s.Status(status)
+}
+
 // Renew gives the tokens that follow t, each before the one before it ends, until stop
-// is called. next gives the one after another. One that fails is
-// tried again after least: the old token lives still, and its end closes the connection.
-func Renew(ctx context.Context, t Token, least time.Duration, next func(context.Context, Token) (Token, error)) (renewed <-chan Token, stop func()) {
+// is called. One that fails is tried again after Options.Renewal: the old token lives
+// still, and its end closes the connection.
+func (s *Server) Renew(ctx context.Context, t Token, next Maker) (renewed <-chan Token, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	out := make(chan Token)
 	var task sync.WaitGroup
 	task.Go(func() {
-		for wake.Pause(ctx, t.renewIn(least)) == nil {
+		for wake.Pause(ctx, t.renewIn(s.opts.Renewal)) == nil {
 			after, err := next(ctx, t)
 			if err != nil {
 				continue

@@ -3,7 +3,6 @@ package threecx
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
@@ -18,11 +17,10 @@ import (
 
 type phone struct {
 	*exchangelink.Phone
-	least time.Duration // between two renewals
-	again time.Duration // between two snapshots after gaps; tests shorten both
+	again time.Duration // between two snapshots after gaps; tests shorten it
 
 	// These live as long as the link and belong to the session's goroutine.
-	token exchangelink.Token
+	token exchangelink.Held
 	calls map[string]int64 // by participant (leg): its callid
 }
 
@@ -33,14 +31,13 @@ func New(a exchangelink.Account) (link.Phone, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &phone{Phone: p, least: 20 * time.Second, again: time.Second, calls: map[string]int64{}}, nil
+	return &phone{Phone: p, again: time.Second, calls: map[string]int64{}}, nil
 }
 
 // session is one connection.
 type session struct {
 	*phone
 	r     *link.Reporter
-	fresh bool  // the token was made since a request last needed one
 	last  int64 // sequence of the last event
 	heard bool  // there was one
 	gaps  *exchangelink.Gaps
@@ -51,12 +48,10 @@ type session struct {
 func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 	s := &session{phone: p, r: r, gaps: exchangelink.NewGaps(0, p.again)}
 	defer p.Server.Idle()
-	if !p.token.Lives() {
-		if err := s.login(ctx); err != nil {
-			return err
-		}
+	if err := p.token.Begin(ctx, p.login); err != nil {
+		return err
 	}
-	sock, status, err := p.Server.Dial(ctx, "/callcontrol/ws", header(p.token))
+	sock, status, err := p.Server.Dial(ctx, "/callcontrol/ws", p.header())
 	switch {
 	case err != nil:
 		return err
@@ -73,7 +68,7 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 
 // run is the connection's life, with the token's renewal beside it.
 func (s *session) run(ctx context.Context, sock *exchangelink.Socket) error {
-	renewed, stop := exchangelink.Renew(ctx, s.token, s.least, s.fetch)
+	renewed, stop := s.Server.Renew(ctx, s.token.Token, s.login)
 	defer stop()
 	for {
 		select {
@@ -90,38 +85,18 @@ func (s *session) run(ctx context.Context, sock *exchangelink.Socket) error {
 				return err
 			}
 			s.gaps.Looked(changed)
-		case s.token = <-renewed:
+		case s.token.Token = <-renewed:
 		}
 	}
 }
 
-// refused is the error for a status that is not the one that was hoped for. A
-// token that was not made just now may simply be too old.
+// refused is the error for a status that is not the one that was hoped for.
 func (s *session) refused(status int) error {
-	switch status {
-	case http.StatusUnauthorized, http.StatusForbidden:
-		s.token = exchangelink.Token{}
-		if !s.fresh {
-			return s.Server.Status(status)
-		}
-		return &link.Refusal{Why: fmt.Sprintf("3CX does not let this API client use call control for the extension (%d)", status), Cause: link.CauseRights}
-	}
-	return s.Server.Status(status)
+	return s.token.Refused(s.Server, status, "3CX does not let this API client use call control for the extension")
 }
 
-// get asks with the token, and once more with a new one where it is too old.
 func (s *session) get(ctx context.Context, path string, into any) (int, error) {
-	status, err := s.Server.Get(ctx, path, header(s.token), into)
-	if err == nil && status == http.StatusUnauthorized && !s.fresh {
-		if err := s.login(ctx); err != nil {
-			return 0, err
-		}
-		status, err = s.Server.Get(ctx, path, header(s.token), into)
-	}
-	if err == nil && status != http.StatusUnauthorized && status != http.StatusForbidden {
-		s.fresh = false // it was good, so a refusal later is of its age
-	}
-	return status, err
+	return s.token.Ask(ctx, s.login, func() (int, error) { return s.Server.Get(ctx, path, s.header(), into) })
 }
 
 func path(extension string) string { return "/callcontrol/" + url.PathEscape(extension) }

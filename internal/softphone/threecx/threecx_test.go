@@ -230,7 +230,9 @@ func TestSnapshotAfterRestart(t *testing.T) {
 func TestRenewal(t *testing.T) {
 	x := newExchange(t)
 	x.Tokens.Life = 150 * time.Millisecond
-	w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.least = time.Millisecond }).Connected()
+	a := linktest.Account(x.Address())
+	a.Net.Renewal = time.Millisecond
+	w := listen(t, a).Connected()
 	for made := 1; made < 5; {
 		x.set("101", 7, &ring)
 		w.Expect(rings)

@@ -10,23 +10,12 @@ import (
 	"wiebelt/internal/softphone/link"
 )
 
-func header(t exchangelink.Token) http.Header {
-	return http.Header{"Authorization": {"Bearer " + t.ID}}
+func (p *phone) header() http.Header {
+	return http.Header{"Authorization": {"Bearer " + p.token.ID}}
 }
 
-// login gets a new token for the session.
-func (s *session) login(ctx context.Context) error {
-	s.token = exchangelink.Token{}
-	t, err := s.fetch(ctx, s.token)
-	if err != nil {
-		return err
-	}
-	s.token, s.fresh = t, true
-	return nil
-}
-
-// fetch asks for a token. It is safe beside the session's goroutine.
-func (p *phone) fetch(ctx context.Context, _ exchangelink.Token) (exchangelink.Token, error) {
+// login asks for a token. It is safe beside the session's goroutine.
+func (p *phone) login(ctx context.Context, _ exchangelink.Token) (exchangelink.Token, error) {
 	secret, err := p.Account.Password(ctx, "API key for 3CX")
 	if err != nil {
 		return exchangelink.Token{}, err

@@ -17,11 +17,10 @@ import (
 type phone struct {
 	*exchangelink.Phone
 	events []source      // where the socket may be
-	least  time.Duration // between two renewals
-	greets time.Duration // limit of the greeting; tests shorten both
+	greets time.Duration // limit of the greeting; tests shorten it
 
 	// These live as long as the link and belong to the session's goroutine.
-	token exchangelink.Token
+	token exchangelink.Held
 	talks map[string]string   // by call_id: its conversation_id
 	over  exchangelink.Recent // call_ids that have ended
 }
@@ -42,7 +41,7 @@ func New(a exchangelink.Account) (link.Phone, error) {
 	if err != nil {
 		return nil, fmt.Errorf("wazo: %w", err)
 	}
-	return &phone{Phone: p, least: 20 * time.Second, greets: 15 * time.Second, talks: map[string]string{},
+	return &phone{Phone: p, greets: 15 * time.Second, talks: map[string]string{},
 		events: []source{{p.Server, "/api/websocketd/"}, {old, "/"}}}, nil
 }
 
@@ -54,7 +53,6 @@ type session struct {
 	*phone
 	r     *link.Reporter
 	sock  *exchangelink.Socket
-	fresh bool         // the token was made for this session
 	lines map[int]bool // of the extension; nil: not known
 	began bool         // told to send events
 	ready bool         // the server sends them
@@ -65,12 +63,8 @@ type session struct {
 func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 	s := &session{phone: p, r: r}
 	defer p.Server.Idle()
-	if !p.token.Lives() {
-		t, err := p.login(ctx, p.token)
-		if err != nil {
-			return err
-		}
-		p.token, s.fresh = t, true
+	if err := p.token.Begin(ctx, p.login); err != nil {
+		return err
 	}
 	if err := s.ownLines(ctx); err != nil {
 		return err
@@ -94,7 +88,7 @@ func (s *session) dial(ctx context.Context) error {
 			return nil
 		case status == http.StatusNotFound && i+1 < len(s.events):
 		default:
-			return s.refused(status, "Wazo does not let this user listen to events")
+			return s.token.Refused(s.Server, status, "Wazo does not let this user listen to events")
 		}
 	}
 	return nil // unreachable: there is a last source
@@ -102,7 +96,7 @@ func (s *session) dial(ctx context.Context) error {
 
 // run is the connection's life, with the token's renewal beside it.
 func (s *session) run(ctx context.Context) error {
-	renewed, stop := exchangelink.Renew(ctx, s.token, s.least, s.login)
+	renewed, stop := s.Server.Renew(ctx, s.token.Token, s.login)
 	defer stop()
 	greeting := time.After(s.greets)
 	for {
@@ -122,7 +116,7 @@ func (s *session) run(ctx context.Context) error {
 			if t.User != s.token.User {
 				return s.Server.Failure("the new token is another user's", link.NoCause)
 			}
-			s.token = t
+			s.token.Token = t
 			if err := s.send("token", "token", t.ID); err != nil {
 				return err
 			}
@@ -153,27 +147,14 @@ func (s *session) closed(err error) error {
 	}
 	switch c.Code {
 	case 4001, 4003: // none, or expired
-		s.token = exchangelink.Token{}
+		s.token.Token = exchangelink.Token{}
 	case 4002:
-		s.token = exchangelink.Token{}
-		if s.fresh && !s.ready {
+		s.token.Token = exchangelink.Token{}
+		if s.token.Fresh && !s.ready {
 			return &link.Refusal{Why: "Wazo does not let this user listen to events (4002)", Cause: link.CauseRights}
 		}
 	}
 	return err
-}
-
-// refused is the error for a status. A token that was not made just now may
-// simply be too old.
-func (s *session) refused(status int, what string) error {
-	if status != http.StatusUnauthorized && status != http.StatusForbidden {
-		return s.Server.Status(status)
-	}
-	s.token = exchangelink.Token{}
-	if !s.fresh {
-		return s.Server.Status(status)
-	}
-	return &link.Refusal{Why: fmt.Sprintf("%s (%d)", what, status), Cause: link.CauseRights}
 }
 
 func (s *session) header() http.Header { return http.Header{"X-Auth-Token": {s.token.ID}} }
@@ -188,7 +169,7 @@ func (s *session) snapshot(ctx context.Context) error {
 	case err != nil:
 		return err
 	case status != http.StatusOK:
-		return s.refused(status, "Wazo does not let this user see its own calls")
+		return s.token.Refused(s.Server, status, "Wazo does not let this user see its own calls")
 	}
 	there := map[string]bool{}
 	exchangelink.EachOf(s.r, answer.Items, func(c wazoCall) {

@@ -146,7 +146,9 @@ func TestRenewal(t *testing.T) {
 		}
 		return 0
 	}
-	w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.least = time.Millisecond }).Connected()
+	a := linktest.Account(x.Address())
+	a.Net.Renewal = time.Millisecond
+	w := listen(t, a).Connected()
 	seen := map[string]bool{"simulated.token.1": true}
 	for range 4 {
 		token := <-renewals

@@ -21,6 +21,8 @@ func header(t exchangelink.Token) http.Header {
 	return http.Header{"Authorization": {"xelion " + t.ID}}
 }
 
+func (p *phone) header() http.Header { return header(p.token.Token) }
+
 // The server's codes of what is wrong with a login.
 const (
 	codeTaken    = "10005" // the user is in the user space already
@@ -34,6 +36,7 @@ const (
 
 // login makes a session of the user name and password. An old one ends.
 func (p *phone) login(ctx context.Context, old exchangelink.Token) (exchangelink.Token, error) {
+	defer func() { p.began = time.Now() }()
 	secret, err := p.Account.Password(ctx, "password for Xelion")
 	if err != nil {
 		return exchangelink.Token{}, err

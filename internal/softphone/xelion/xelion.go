@@ -19,7 +19,6 @@ import (
 type phone struct {
 	*exchangelink.Phone
 	space  string        // of our session at the server
-	least  time.Duration // between two renewals
 	life   time.Duration // of a session at the most, whatever the server says
 	again  time.Duration // between two looks after gaps
 	brief  time.Duration // a session that is ended so soon was not too old
@@ -27,7 +26,7 @@ type phone struct {
 	poll   time.Duration // between two looks without a socket; tests shorten all
 
 	// These live as long as the link and belong to the session's goroutine.
-	token    exchangelink.Token
+	token    exchangelink.Held
 	began    time.Time // of the session that the token is of
 	ousted   int       // sessions that were ended soon, one after another
 	plain    bool      // the server does not want to be asked for an administrator's events
@@ -44,7 +43,7 @@ func New(a exchangelink.Account) (link.Phone, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &phone{Phone: p, space: exchangelink.ClientName(a.Client), least: 20 * time.Second, life: usualLife, again: time.Second, brief: 30 * time.Second,
+	return &phone{Phone: p, space: exchangelink.ClientName(a.Client), life: usualLife, again: time.Second, brief: 30 * time.Second,
 		moment: 500 * time.Millisecond, poll: 5 * time.Second, channels: map[string]*channel{}, talks: map[string]*talk{}}, nil
 }
 
@@ -73,7 +72,6 @@ type session struct {
 	r        *link.Reporter
 	sock     *exchangelink.Socket // nil: there is none to be had
 	dialled  time.Time            // when the session had begun that the socket is of
-	fresh    bool                 // the token was made since a request last needed one
 	gaps     *exchangelink.Gaps
 	patience *time.Timer // and whether it runs
 	waits    bool
@@ -88,10 +86,8 @@ type session struct {
 func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 	s := p.session(r)
 	defer p.Server.Idle()
-	if !p.token.Lives() {
-		if err := s.login(ctx); err != nil {
-			return err
-		}
+	if err := p.token.Begin(ctx, p.login); err != nil {
+		return err
 	}
 	defer s.hangUp()
 	if err := s.dial(ctx); err != nil {
@@ -117,20 +113,13 @@ func (s *session) hangUp() {
 	}
 }
 
-// login gets a new session at the server.
-func (s *session) login(ctx context.Context) (err error) {
-	s.token, err = s.phone.login(ctx, s.token)
-	s.fresh, s.began = err == nil, time.Now()
-	return err
-}
-
 // dial opens the socket, if the server has one, and asks for the events.
 func (s *session) dial(ctx context.Context) error {
 	var answer webhook.Document
-	status, err := s.ask(ctx, func() (int, error) {
-		status, err := s.Server.Post(ctx, "/me/websocket", header(s.token), "application/json", nil, &answer)
+	status, err := s.token.Ask(ctx, s.loginAgain, func() (int, error) {
+		status, err := s.Server.Post(ctx, "/me/websocket", s.header(), "application/json", nil, &answer)
 		if err == nil && (status == http.StatusMethodNotAllowed || status == http.StatusNotFound) {
-			status, err = s.Server.Get(ctx, "/me/websocket", header(s.token), &answer)
+			status, err = s.Server.Get(ctx, "/me/websocket", s.header(), &answer)
 		}
 		return status, err
 	})
@@ -201,7 +190,7 @@ const looksPerDial = 12
 // run is the connection's life, with the token's renewal beside it.
 func (s *session) run(ctx context.Context) error {
 	failed := make(chan error, 1)
-	renewed, stop := exchangelink.Renew(ctx, s.token, s.least, func(ctx context.Context, t exchangelink.Token) (exchangelink.Token, error) {
+	renewed, stop := s.Server.Renew(ctx, s.token.Token, func(ctx context.Context, t exchangelink.Token) (exchangelink.Token, error) {
 		t, err := s.renew(ctx, t)
 		if link.CauseOf(err) == link.CauseEnded {
 			select {
@@ -243,9 +232,9 @@ func (s *session) run(ctx context.Context) error {
 			poll.Reset(s.poll << min(s.busy, 4))
 		case <-s.gaps.C():
 			err = s.lookAgain(ctx)
-		case s.token = <-renewed:
+		case s.token.Token = <-renewed:
 		case err = <-failed:
-			s.token = s.token.Ended()
+			s.token.Token = s.token.Ended()
 		}
 		if err != nil {
 			return err
@@ -257,31 +246,21 @@ func (s *session) run(ctx context.Context) error {
 // another program that ends ours each time it makes its own.
 const mostOusted = 3
 
-// ask asks with the token, and once more with a new one where it is too old.
-func (s *session) ask(ctx context.Context, request func() (int, error)) (int, error) {
-	status, err := request()
-	if err == nil && status == http.StatusUnauthorized && !s.fresh {
-		if s.ousted++; time.Since(s.began) >= s.brief {
-			s.ousted = 0
-		} else if s.ousted > mostOusted {
-			s.token, s.ousted = exchangelink.Token{}, 0
-			return 0, link.ErrReplaced
-		}
-		if err := s.login(ctx); err != nil {
-			return 0, err
-		}
-		status, err = request()
+// loginAgain is login where the server has ended a session.
+func (p *phone) loginAgain(ctx context.Context, old exchangelink.Token) (exchangelink.Token, error) {
+	if p.ousted++; time.Since(p.began) >= p.brief {
+		p.ousted = 0
+	} else if p.ousted > mostOusted {
+		p.ousted = 0
+		return exchangelink.Token{}, link.ErrReplaced
 	}
-	if err == nil && status != http.StatusUnauthorized {
-		s.fresh = false // it was good, so a refusal later is of its age
-	}
-	return status, err
+	return p.login(ctx, old)
 }
 
 // list asks for the objects of a list.
 func (s *session) list(ctx context.Context, path string, each func(webhook.Document)) (int, error) {
 	var answer webhook.Document
-	status, err := s.ask(ctx, func() (int, error) { return s.Server.Get(ctx, path, header(s.token), &answer) })
+	status, err := s.token.Ask(ctx, s.loginAgain, func() (int, error) { return s.Server.Get(ctx, path, s.header(), &answer) })
 	if err != nil || status != http.StatusOK {
 		return status, err
 	}

@@ -313,7 +313,9 @@ func TestWithdrawn(t *testing.T) {
 func withdrawn(t *testing.T, told time.Duration) {
 	x := newExchange(t)
 	x.With(func() { x.Tokens.Life = told })
-	w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.life, p.least = 300*time.Millisecond, 10*time.Millisecond }).Connected()
+	a := linktest.Account(x.Address())
+	a.Net.Renewal = 10 * time.Millisecond
+	w := listen(t, a, func(p *phone) { p.life = 300 * time.Millisecond }).Connected()
 	must.Do(t, x.Until(t.Context(), func() bool { return x.Tokens.Made >= 4 }))
 	if len(w.States) != 0 {
 		t.Error("the connection did not stay")

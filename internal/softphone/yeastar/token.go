@@ -65,12 +65,20 @@ func (p *phone) login(ctx context.Context) (exchangelink.Token, error) {
 // renew changes a token for another, or makes a new one.
 func (p *phone) renew(ctx context.Context, t exchangelink.Token) (exchangelink.Token, error) {
 	if t.Renewal != p.spent {
-		if t, code, err := p.ask(ctx, "refresh_token", map[string]string{"refresh_token": t.Renewal}); err != nil || code == 0 {
+		next, code, err := p.ask(ctx, "refresh_token", map[string]string{"refresh_token": t.Renewal})
+		switch {
+		case err != nil:
 			return t, err
+		case code == 0:
+			return next, nil
 		}
 		p.spent = t.Renewal
 	}
-	return p.login(ctx)
+	next, err := p.login(ctx)
+	if err != nil {
+		return t, err
+	}
+	return next, nil
 }
 
 // ask asks for a token. A code that is not 0 is a refusal.
@@ -98,7 +106,7 @@ func (p *phone) giveBack(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	_, _ = p.Server.Get(ctx, p.path("del_token"), agent, &answer{})
-	p.token = exchangelink.Token{}
+	p.token.Token = exchangelink.Token{}
 }
 
 func (p *phone) path(of string) string {

@@ -16,18 +16,19 @@ import (
 
 type phone struct {
 	*exchangelink.Phone
-	least  time.Duration // between two renewals
-	beats  time.Duration // between two heartbeats
-	greets time.Duration // limit of the answer to the subscription; tests shorten them
-	read   webhook.Reader
+	beats time.Duration // between two heartbeats; tests shorten it
+	read  webhook.Reader
 
 	// These live as long as the link and belong to the session's goroutine, or to that
 	// which renews the token while there is one.
-	token   exchangelink.Token
+	token   exchangelink.Held
 	spent   string // with what no other token can be had any more
 	refused refusals
 	calls   map[string]map[string]bool // by id: the extensions that have it
 }
+
+// greetTime is how long the answer to the subscription may take.
+const greetTime = 10 * time.Second
 
 // mostCalls bounds the memory for calls whose end never comes.
 const mostCalls = 4096
@@ -40,7 +41,7 @@ func New(a exchangelink.Account) (link.Phone, error) {
 		return nil, err
 	}
 	read, _ := webhook.Of(registry.Yeastar)
-	return &phone{Phone: p, least: 20 * time.Second, beats: 20 * time.Second, greets: 10 * time.Second, read: read, calls: map[string]map[string]bool{}}, nil
+	return &phone{Phone: p, beats: 20 * time.Second, read: read, calls: map[string]map[string]bool{}}, nil
 }
 
 // topics are the events that tell of calls: one has changed, has ended, was passed on.
@@ -51,7 +52,6 @@ type session struct {
 	*phone
 	r     *link.Reporter
 	sock  *exchangelink.Socket
-	fresh bool // the token was made for this session
 	ready bool // it is subscribed
 }
 
@@ -71,16 +71,12 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 
 func (p *phone) connection(ctx context.Context, r *link.Reporter) error {
 	s := &session{phone: p, r: r}
-	if !p.token.Lives() {
-		t, err := p.renew(ctx, p.token)
-		if err != nil {
-			return err
-		}
-		p.token, s.fresh = t, true
+	if err := p.token.Begin(ctx, p.renew); err != nil {
+		return err
 	}
 	sock, status, err := p.Server.Dial(ctx, p.path("subscribe"), agent)
 	switch {
-	case exchangelink.Unreadable(err) && !s.fresh: // a code, with status 200
+	case exchangelink.Unreadable(err) && !s.token.Fresh: // a code, with status 200
 		return s.denied(http.StatusForbidden)
 	case err != nil:
 		return err
@@ -102,15 +98,15 @@ func (p *phone) connection(ctx context.Context, r *link.Reporter) error {
 
 // run is the connection's life, with the token's renewal beside it.
 func (s *session) run(ctx context.Context) error {
-	renewed, stop := exchangelink.Renew(ctx, s.token, s.least, s.renew)
+	renewed, stop := s.Server.Renew(ctx, s.token.Token, s.renew)
 	defer stop()
-	greeting, beat := time.After(s.greets), time.Tick(s.beats)
+	greeting, beat := time.After(greetTime), time.Tick(s.beats)
 	for {
 		select {
 		case b, ok := <-s.sock.In():
 			if !ok {
-				if !s.ready && !s.fresh {
-					s.token = s.token.Ended() // it may be too old
+				if !s.ready && !s.token.Fresh {
+					s.token.Token = s.token.Ended() // it may be too old
 				}
 				return s.sock.Err()
 			}
@@ -125,7 +121,7 @@ func (s *session) run(ctx context.Context) error {
 			if !s.ready {
 				return s.Server.Failure("the subscription is not answered in time", link.NoCause)
 			}
-		case s.token = <-renewed:
+		case s.token.Token = <-renewed:
 		}
 	}
 }
@@ -133,11 +129,11 @@ func (s *session) run(ctx context.Context) error {
 // denied is the error where the exchange refuses a token. One that was not made just now
 // may simply be too old, or was withdrawn.
 func (s *session) denied(status int) error {
-	s.token = s.token.Ended()
+	s.token.Token = s.token.Ended()
 	switch {
 	case status >= 500 || status == http.StatusTooManyRequests:
 		return s.Server.Status(status)
-	case !s.fresh:
+	case !s.token.Fresh:
 		return errOld
 	}
 	return &link.Refusal{Why: "the exchange does not let this client listen to its events", Cause: link.CauseRights}
@@ -183,7 +179,7 @@ func (s *session) snapshot(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case refused && s.fresh:
+	case refused && s.token.Fresh:
 		return nil // it may not ask that
 	case refused:
 		return s.denied(http.StatusForbidden)

@@ -31,15 +31,9 @@ func newExchange(t testing.TB) *exchange {
 func (x *exchange) restart() { x.Yeastar = linktest.Start(x.t, &x.Yeastar, simulate.StartYeastar) }
 
 // listen runs a link until the test ends.
-func listen(t testing.TB, a exchangelink.Account) *linktest.Watch {
+func listen(t testing.TB, a exchangelink.Account, change ...func(*phone)) *linktest.Watch {
 	t.Helper()
-	return linktest.Run(t, fresh(t, a))
-}
-
-func fresh(t testing.TB, a exchangelink.Account) *phone {
-	p := must.Get(New(a))(t)
-	p.(*phone).least = 10 * time.Millisecond
-	return p.(*phone)
+	return linktest.Listen(t, New, a, change...)
 }
 
 // a call of a customer with extensions in their states, as in "101 RING".
@@ -147,9 +141,9 @@ func TestShared(t *testing.T) {
 func TestToken(t *testing.T) {
 	x := newExchange(t)
 	x.With(func() { x.Tokens.Life, x.Idle = 300*time.Millisecond, 400*time.Millisecond })
-	p := fresh(t, linktest.Account(x.Address()))
-	p.beats = 50 * time.Millisecond
-	w := linktest.Run(t, p).Connected()
+	a := linktest.Account(x.Address())
+	a.Net.Renewal = 10 * time.Millisecond
+	w := listen(t, a, func(p *phone) { p.beats = 50 * time.Millisecond }).Connected()
 	made := func(n int) func() bool { return func() bool { return x.Tokens.Made >= n } }
 	must.Do(t, x.Until(t.Context(), made(4)))
 	x.With(func() { x.Tokens.Life = time.Hour })
@@ -178,7 +172,7 @@ func TestRefused(t *testing.T) {
 	a := linktest.Account(x.Address())
 	secret := "canary-wrong"
 	a.Secret = func(context.Context) (string, error) { return secret, nil }
-	p := fresh(t, a)
+	p := must.Get(New(a))(t)
 	try := func() error {
 		return link.Once(t.Context(), link.Config{Take: func(call.Event) error { return nil }}, p)
 	}
