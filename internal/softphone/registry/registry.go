@@ -20,7 +20,8 @@
 //  1. this file: its name and its row in the table,
 //  2. internal/config/fromsettings/softphone.go: its link,
 //  3. internal/simulate/protocols.go: its fake,
-//  4. internal/testutil/storytest/story.go: what it makes of the stories of calls,
+//  4. internal/testutil/storytest/story.go: how it tells the stories of calls, where that
+//     is in a way of its own,
 //  5. assets/text/status.json: what people call it,
 //  6. assets/text/command.json: its name in the help of "wiebelt simulate".
 //

@@ -13,13 +13,12 @@ import (
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/registry"
-	"wiebelt/internal/testutil/storytest"
 	"wiebelt/internal/text"
 )
 
 // TestEveryKindIsWhole: each kind has its names, its recipe in both languages, its
-// stand-in, what that makes of every story and, if it is a link, its settings and
-// the link itself; and each part says of the kind what the table says.
+// stand-in and, if it is a link, its settings and the link itself; and each part says of
+// the kind what the table says.
 func TestEveryKindIsWhole(t *testing.T) {
 	for _, name := range registry.Names() {
 		k := registry.Of(name)
@@ -32,9 +31,6 @@ func TestEveryKindIsWhole(t *testing.T) {
 				}
 			}
 			address := standsIn(t, k)
-			for _, s := range storytest.Scenarios() {
-				storytest.Want(t, s, k.Name)
-			}
 			if k.IsLink() {
 				connects(t, k, address)
 			} else if k.Needs != nil {

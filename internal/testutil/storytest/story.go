@@ -13,6 +13,7 @@ import (
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/phone"
+	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/testutil/must"
 )
 
@@ -94,41 +95,23 @@ var stories = map[string][]beat{
 		{call: 10, what: "rings", number: family, line: line}, {call: 10, what: "answered"}, {call: 10, what: "over", why: "completed"}},
 }
 
-// telling is what a protocol says of these stories, and how.
+// telling is what a protocol says of these stories. What it can tell stands in package
+// registry; beside that, here is how.
 type telling struct {
-	name bool
-	line string // "" none, "full", or what stands there when none was said
-	via  string // "", "full", "extension", or "colleague": whom we had on the line before
-	why  string // "", "all", or the reasons, in words
-	// anew: a call that was passed on is a new one, and the end of the old.
-	anew                       bool
-	noEnd, noOut, noneWithheld bool
+	registry.Capabilities
+	line string // what stands there when none was said, or the call goes out
+	via  string // "", "extension", or "colleague": whom we had on the line before
 }
 
-// What the protocols tell, as their descriptions have it.
 var tellings = map[string]telling{
-	"websocket": {name: true, line: "full", via: "full", why: "all"},
-	"http":      {name: true, line: "full", via: "full", why: "all"},
-	"command":   {name: true, line: "full", via: "full"},
-	"url":       {anew: true, noEnd: true, noOut: true, noneWithheld: true},
-	"twinkle":   {name: true, line: "115", why: "completed rejected", anew: true},
-	"bria":      {name: true, why: "completed"},
-	"baresip":   {name: true, line: "115", why: "completed", anew: true},
-	"linphone":  {name: true, why: "completed", anew: true},
-	"ari":       {name: true, line: "115", via: "extension", why: "all"},
-	"wazo":      {name: true, line: "115", via: "colleague", why: "all"},
-	"3cx":       {name: true, line: "115", via: "extension", why: "completed"},
-	// Of a call that was passed on, the colleague is known whom we had on the line.
-	"broadworks": {name: true, via: "colleague", why: "all"},
-	"xelion":     {name: true, line: "115", via: "colleague", why: "completed missed elsewhere"},
-	"relay":      {name: true, line: "full", via: "full", why: "all"},
-	"voipgrid":   {name: true, line: "full", via: "full", why: "all", anew: true},
-	"yeastar":    {line: "full"},
-	"voipzeker":  {anew: true},
-	"webhook":    {name: true, line: "full", via: "full", why: "all"},
-
-	"ari-outbound":   {name: true, line: "115", via: "extension", why: "all"},
-	"yeastar-socket": {line: "full"},
+	"twinkle":      {line: "115"},
+	"baresip":      {line: "115"},
+	"ari":          {line: "115", via: "extension"},
+	"ari-outbound": {line: "115", via: "extension"},
+	"wazo":         {line: "115", via: "colleague"},
+	"3cx":          {line: "115", via: "extension"},
+	"broadworks":   {via: "colleague"},
+	"xelion":       {line: "115", via: "colleague"},
 }
 
 // exceptions are stories that a protocol tells in a way of its own.
@@ -152,10 +135,12 @@ func Scenarios() []string {
 func Want(t testing.TB, scenario, protocol string) []string {
 	t.Helper()
 	story, ok := stories[scenario]
-	tell, ok2 := tellings[protocol]
+	kind, ok2 := registry.Find(protocol)
 	if !ok || !ok2 {
 		t.Fatalf("no story of %s over %s is written down", scenario, protocol)
 	}
+	tell := tellings[protocol]
+	tell.Capabilities = kind.Can
 	if lines, ok := exceptions[scenario+" over "+protocol]; ok {
 		return lines
 	}
@@ -172,12 +157,12 @@ func Want(t testing.TB, scenario, protocol string) []string {
 		lines = append(lines, tell.words(calls, "rings", b))
 		return &state{id: calls, beat: b}
 	}
-	over := func(c *state, why string) {
-		if tell.noEnd {
+	over := func(c *state, why call.Reason) {
+		if !tell.End {
 			return
 		}
-		if tell.why != "all" && !strings.Contains(tell.why, why) {
-			why = ""
+		if !slices.Contains(tell.Reasons, why) {
+			why = call.ReasonUnknown
 		}
 		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%d over %s", c.id, why)))
 	}
@@ -188,7 +173,7 @@ func Want(t testing.TB, scenario, protocol string) []string {
 		}
 		switch b.what {
 		case "rings":
-			if (!b.out || !tell.noOut) && (b.number != "withheld" || !tell.noneWithheld) {
+			if (!b.out || tell.Outgoing) && (b.number != "withheld" || tell.Withheld) {
 				now[b.call] = begin(b)
 			}
 		case "answered":
@@ -198,7 +183,7 @@ func Want(t testing.TB, scenario, protocol string) []string {
 			if tell.via == "colleague" && b.via != "" {
 				b.via = c.name // an exchange that says nothing of it: we know whom we had
 			}
-			if !tell.anew {
+			if tell.Moved == registry.SameCall {
 				b.line = c.line
 				lines = append(lines, tell.words(c.id, "becomes", b))
 				c.beat = b
@@ -208,14 +193,14 @@ func Want(t testing.TB, scenario, protocol string) []string {
 			if fresh.answered = c.answered; c.answered {
 				lines = append(lines, fmt.Sprintf("%d answered", fresh.id))
 			}
-			why := "missed"
+			why := call.Missed
 			if c.answered {
-				why = "completed"
+				why = call.Completed
 			}
 			over(c, why)
 			now[b.call] = fresh
 		case "over":
-			over(c, b.why)
+			over(c, call.ParseReason(b.why))
 		}
 	}
 	return lines
@@ -223,17 +208,17 @@ func Want(t testing.TB, scenario, protocol string) []string {
 
 // words is a beat about a caller, as the protocol tells it.
 func (tell telling) words(id int, what string, b beat) string {
-	if !tell.name || b.number == "withheld" {
+	if !tell.Name || b.number == "withheld" {
 		b.name = ""
 	}
 	switch {
-	case tell.line == "":
+	case !tell.Line:
 		b.line = ""
-	case tell.line != "full" && (b.line == "" || b.out):
+	case tell.line != "" && (b.line == "" || b.out):
 		b.line = tell.line
 	}
 	switch {
-	case tell.via == "":
+	case !tell.Via && tell.via == "":
 		b.via = ""
 	case tell.via == "extension" && b.via != "":
 		b.via = "101"
