@@ -225,7 +225,7 @@ func survives(t *testing.T, message string, unasked bool, kind int, log *logtest
 	f.start()
 	defer f.Close()
 	quick := usual
-	quick.answer = 200 * time.Millisecond
+	quick.answer = time.Second
 	w := run(t, f.listen, quick)
 	w.Until(link.Connected)
 	if unasked {
