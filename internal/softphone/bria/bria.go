@@ -7,8 +7,7 @@
 // On a terminal server only one user's Bria gets the port. It asks its own user
 // whether we may listen.
 //
-// Goroutines: each connection has one that reads it, which ends before Session
-// returns.
+// Goroutines: those of an exchangelink.Socket, which end before Session returns.
 package bria
 
 import (
@@ -98,7 +97,6 @@ func (p *phone) dial(ctx context.Context) (*websocket.Conn, error) {
 	switch {
 	case err == nil:
 		under.left = -1
-		ws.SetReadLimit(maxMessage)
 		return ws, nil
 	case link.Nobody(err):
 		return nil, link.NotThere(err)

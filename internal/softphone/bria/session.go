@@ -3,14 +3,10 @@ package bria
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"net"
 	"strconv"
 	"time"
 
-	"github.com/gorilla/websocket"
-
+	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
 )
 
@@ -25,17 +21,13 @@ type times struct {
 var usual = times{allow: 30 * time.Second, answer: 10 * time.Second, ping: 30 * time.Second, silent: 45 * time.Second}
 
 const (
-	writeTime = 2 * time.Second
-	askBurst  = 10                    // so many questions are asked at once,
-	askPause  = 20 * time.Millisecond // and then one in this time
+	askBurst = 10                    // so many questions are asked at once,
+	askPause = 20 * time.Millisecond // and then one in this time
 )
-
-// heard is what the reading goroutine hands on: a message, or nil for a pong.
-type heard []byte
 
 // session is the talk on one connection.
 type session struct {
-	ws    *websocket.Conn
+	sock  *exchangelink.Socket
 	r     *link.Reporter
 	times times
 
@@ -44,7 +36,6 @@ type session struct {
 	open     bool      // it is not answered yet
 	again    bool      // something has happened since it was asked
 	deadline time.Time // of its answer
-	last     time.Time // when Bria was heard last
 	paid     time.Time // when the questions so far are used up, at one in askPause
 }
 
@@ -54,71 +45,28 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 	if err != nil {
 		return err
 	}
-	in := make(chan heard)
-	var readErr error // valid once in is closed
-	ended := make(chan struct{})
-	go func() { // ends with the connection
-		defer close(in)
-		hand := func(m heard) error {
-			select {
-			case in <- m:
-				return nil
-			case <-ended:
-				return net.ErrClosed
-			}
-		}
-		ws.SetPongHandler(func(string) error { return hand(nil) })
-		for readErr == nil {
-			var b []byte
-			if _, b, readErr = ws.ReadMessage(); readErr == nil {
-				if b == nil {
-					b = []byte{}
-				}
-				readErr = hand(b)
-			}
-		}
-	}()
-	defer func() {
-		ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""), time.Now().Add(time.Second))
-		ws.Close()
-		close(ended)
-		for range in { // until the goroutine has closed it
-		}
-	}()
-	s := &session{ws: ws, r: r, times: p.times, last: time.Now()}
-	return s.run(ctx, in, &readErr)
+	// Not every program answers a ping, but Bria answers a question: the silence that ends
+	// the connection is longer than that after which it is asked.
+	o := exchangelink.Options{PingEvery: p.times.ping, Silence: 2 * (p.times.silent + p.times.answer)}
+	s := &session{sock: exchangelink.Keep(ctx, ws, p.dialed, o, maxMessage), r: r, times: p.times}
+	defer s.sock.Close()
+	return s.run(ctx)
 }
 
-func (s *session) run(ctx context.Context, in <-chan heard, readErr *error) error {
-	if err := s.ask(time.Now()); err != nil {
-		return err
-	}
-	ping := time.Tick(s.times.ping)
-	for {
-		var err error
+func (s *session) run(ctx context.Context) error {
+	err := s.ask(time.Now())
+	for err == nil {
 		select {
-		case <-ctx.Done():
-			err = ctx.Err()
-		case m, ok := <-in:
-			switch s.last = time.Now(); {
-			case !ok:
-				err = s.closed(*readErr)
-			case m != nil:
-				err = s.message(m)
+		case b, ok := <-s.sock.In():
+			if !ok {
+				return s.closed(ctx)
 			}
-		case now := <-ping:
-			err = s.ws.WriteControl(websocket.PingMessage, nil, now.Add(writeTime))
-			// Not every program answers a ping, but Bria answers a question.
-			if err == nil && now.Sub(s.last) > s.times.silent {
-				err = s.changed()
-			}
+			err = s.message(b)
 		case <-time.After(time.Until(s.next())):
 			err = s.late()
 		}
-		if err != nil {
-			return err
-		}
 	}
+	return err
 }
 
 // next is when something is due if nothing is heard.
@@ -129,7 +77,7 @@ func (s *session) next() time.Time {
 	case s.again:
 		return s.free()
 	}
-	return time.Now().Add(time.Hour)
+	return s.sock.Heard().Add(s.times.silent)
 }
 
 // late does what is due.
@@ -139,7 +87,7 @@ func (s *session) late() error {
 		return silent()
 	case s.open:
 		return errors.New("the phone does not answer any more")
-	case s.again:
+	case s.again, time.Since(s.sock.Heard()) >= s.times.silent:
 		return s.ask(time.Now())
 	}
 	return nil
@@ -174,11 +122,7 @@ func (s *session) ask(now time.Time) error {
 	if !s.up {
 		s.deadline = now.Add(s.times.allow)
 	}
-	s.ws.SetWriteDeadline(now.Add(writeTime))
-	if err := s.ws.WriteMessage(websocket.TextMessage, question(s.id)); err != nil {
-		return fmt.Errorf("write to Bria: %w", err)
-	}
-	return nil
+	return s.sock.Send(question(s.id))
 }
 
 // message takes what Bria says. What cannot be read costs this one message, not
@@ -219,14 +163,12 @@ func (s *session) answer(m message, size int) error {
 	return nil
 }
 
-// closed says what the end of the connection means. Its text is left out: the
-// other side chooses it.
-func (s *session) closed(err error) error {
-	var said *websocket.CloseError
-	var network *net.OpError
+// closed says what the end of the connection means.
+func (s *session) closed(ctx context.Context) error {
+	err := s.sock.Err()
 	switch {
-	case !errors.As(err, &said) && !errors.As(err, &network) && !errors.Is(err, io.EOF):
-		return fmt.Errorf("read from Bria: %w", err)
+	case ctx.Err() != nil || link.CauseOf(err) != link.NoCause: // a message was too long
+		return err
 	case !s.up:
 		return silent()
 	}

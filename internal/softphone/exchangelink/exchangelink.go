@@ -1,6 +1,7 @@
 // Package exchangelink is what the links to telephone exchanges share: the way to a
-// server (HTTPS requests and a WebSocket that is known to be alive), and the
-// joining of what rings on several devices of one extension into one call.
+// server (HTTPS requests and a WebSocket that is known to be alive, which the link to
+// Bria has too), and the joining of what rings on several devices of one extension into
+// one call.
 //
 // The way to a server: TLS 1.2 or newer with the system's roots, plain http only
 // to a literal loopback address, no redirect ever followed,

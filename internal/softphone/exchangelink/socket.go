@@ -37,8 +37,9 @@ type Socket struct {
 	server  *Server
 	conn    *websocket.Conn
 	in      chan []byte
-	mu      sync.Mutex    // protects news
+	mu      sync.Mutex    // protects the next two
 	news    chan struct{} // closed when the next frame comes
+	heard   time.Time     // when the last one came
 	ended   chan struct{} // nobody reads any more
 	closing chan struct{}
 	stop    func() bool
@@ -76,9 +77,8 @@ func (s *Server) Dial(ctx context.Context, path string, h http.Header, protocols
 // what errors call it. It ends with ctx. A request that is not for a WebSocket has been
 // answered when the error comes.
 func Accept(ctx context.Context, w http.ResponseWriter, r *http.Request, name string, o Options, protocols ...string) (*Socket, error) {
-	o.fill()
-	s := &Server{base: &url.URL{Host: name}, opts: o}
-	up := websocket.Upgrader{HandshakeTimeout: o.Answer, Subprotocols: protocols} // a web page's Origin is refused
+	s := named(name, o)
+	up := websocket.Upgrader{HandshakeTimeout: s.opts.Answer, Subprotocols: protocols} // a web page's Origin is refused
 	conn, err := up.Upgrade(w, r, nil)
 	if err != nil {
 		return nil, s.broke(ctx, err)
@@ -86,9 +86,21 @@ func Accept(ctx context.Context, w http.ResponseWriter, r *http.Request, name st
 	return s.socket(ctx, conn, maxAnswer), nil
 }
 
+// Keep makes a socket of a WebSocket that was opened otherwise, of which no message may be
+// longer than most; name is what errors call the other end. It ends with ctx.
+func Keep(ctx context.Context, conn *websocket.Conn, name string, o Options, most int64) *Socket {
+	return named(name, o).socket(ctx, conn, most)
+}
+
+// named is the other end of a connection that it did not make.
+func named(name string, o Options) *Server {
+	o.fill()
+	return &Server{base: &url.URL{Host: name}, opts: o}
+}
+
 // socket begins to read a connection, of which no message may be longer than most.
 func (s *Server) socket(ctx context.Context, conn *websocket.Conn, most int64) *Socket {
-	k := &Socket{server: s, conn: conn, in: make(chan []byte, queued), news: make(chan struct{}), ended: make(chan struct{}), closing: make(chan struct{})}
+	k := &Socket{server: s, conn: conn, in: make(chan []byte, queued), news: make(chan struct{}), heard: time.Now(), ended: make(chan struct{}), closing: make(chan struct{})}
 	k.stop = context.AfterFunc(ctx, func() { conn.Close() })
 	conn.SetReadLimit(most)
 	conn.SetPongHandler(func(string) error { return k.alive() })
@@ -117,6 +129,13 @@ func (k *Socket) Answers(ctx context.Context) bool {
 	return false
 }
 
+// Heard is when a frame has come last, or the socket has begun.
+func (k *Socket) Heard() time.Time {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.heard
+}
+
 // Server is the other end.
 func (k *Socket) Server() *Server { return k.server }
 
@@ -124,7 +143,7 @@ func (k *Socket) Server() *Server { return k.server }
 func (k *Socket) alive() error {
 	k.mu.Lock()
 	close(k.news)
-	k.news = make(chan struct{})
+	k.news, k.heard = make(chan struct{}), time.Now()
 	k.mu.Unlock()
 	return k.conn.SetReadDeadline(time.Now().Add(k.server.opts.Silence))
 }
