@@ -77,21 +77,16 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 }
 
 // dial opens the socket where there is one.
-func (s *session) dial(ctx context.Context) error {
-	for i, from := range s.events {
-		sock, status, err := from.server.Dial(ctx, from.path+exchangelink.Query("version", "2"), s.header())
-		switch {
-		case err != nil:
+func (s *session) dial(ctx context.Context) (err error) {
+	status := http.StatusNotFound
+	for i := 0; i < len(s.events) && status == http.StatusNotFound; i++ {
+		from := s.events[i]
+		s.sock, status, err = from.server.Dial(ctx, from.path+exchangelink.Query("version", "2"), s.header())
+		if err != nil || s.sock != nil {
 			return err
-		case sock != nil:
-			s.sock = sock
-			return nil
-		case status == http.StatusNotFound && i+1 < len(s.events):
-		default:
-			return s.token.Refused(s.Server, status, "Wazo does not let this user listen to events")
 		}
 	}
-	return nil // unreachable: there is a last source
+	return s.token.Refused(s.Server, status, "Wazo does not let this user listen to events")
 }
 
 // run is the connection's life, with the token's renewal beside it.
