@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"time"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"wiebelt/internal/core/address"
 	"wiebelt/internal/core/call"
+	"wiebelt/internal/softphone/link"
 )
 
 // maxDepth is how deeply a message may be nested. Ours are flat; what is deeper
@@ -50,11 +50,8 @@ func (f *fields) field(name string) *string {
 	return nil
 }
 
-// idOK tells whether an id can be given back in an answer and be told from
-// every other: one that had to be cut or cleaned could become another call's.
-func idOK(id string) bool {
-	return len(id) <= call.MaxID && utf8.ValidString(id) && call.CleanText(id, call.MaxID) == id
-}
+// idOK tells whether an id can be given back in an answer and be told from every other.
+func idOK(id string) bool { return link.CallID(id) == id }
 
 // toEvent turns what a phone said into an event, or says what is wrong with it.
 func (f *fields) toEvent(w call.Source, at time.Time) (call.Event, code) {
