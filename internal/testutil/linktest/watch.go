@@ -161,14 +161,14 @@ func (w *Watch) Expect(want ...string) {
 }
 
 // Say gives an event in words:
-// "ended missed incoming #id number (name) via forwarder on line at extension".
+// "ended missed incoming #id number (name) via forwarder on line at extension by taker".
 func Say(e call.Event) string {
 	words := []string{e.State.String()}
 	if e.Reason != call.ReasonUnknown {
 		words = append(words, e.Reason.String())
 	}
 	words = append(words, e.Direction.String())
-	for _, part := range []struct{ before, value, after string }{{"#", e.ID, ""}, {"", e.Number, ""}, {"(", e.Name, ")"}, {"via ", e.Via, ""}, {"on ", e.Line, ""}, {"at ", e.Extension, ""}} {
+	for _, part := range []struct{ before, value, after string }{{"#", e.ID, ""}, {"", e.Number, ""}, {"(", e.Name, ")"}, {"via ", e.Via, ""}, {"on ", e.Line, ""}, {"at ", e.Extension, ""}, {"by ", e.By, ""}} {
 		if part.value != "" {
 			words = append(words, part.before+part.value+part.after)
 		}
