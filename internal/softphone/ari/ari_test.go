@@ -1,7 +1,6 @@
 package ari
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -266,16 +265,6 @@ func TestNobodyElsesCalls(t *testing.T) {
 	if ours < 3 {
 		t.Errorf("%d events of ours", ours)
 	}
-}
-
-func TestSnapshot(t *testing.T) {
-	a := newAsterisk(t)
-	a.list(ring, ring.as(func(c *chan_) { c.id, c.name = "2", "PJSIP/102-0000000c" }))
-	a.With(func() { a.Channels["3"], a.Channels["4"] = json.RawMessage(`{"id":17}`), json.RawMessage("null") })
-	w := a.link()
-	w.Expect("ringing incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567")
-	a.Send(last.event("ChannelStateChange"))
-	w.Expect(lastSaid)
 }
 
 // TestReplaced: another program with our name is connected, and we stand back.

@@ -123,17 +123,6 @@ func TestNobodyElsesCalls(t *testing.T) {
 	}
 }
 
-func TestSnapshot(t *testing.T) {
-	x := newExchange(t)
-	x.list(ring, ring.as(func(c *told) { c.id, c.user = "2", other }))
-	x.Calls["3"] = json.RawMessage(`{"call_id":17}`)
-	w := x.link()
-	w.Expect("ringing incoming #1736065800.12 +31612345678 (J. de Vries) on 0201234567")
-	w.Until(link.Connected)
-	x.Send(last.event("call_updated"))
-	w.Expect(lastSaid)
-}
-
 // TestRenewal: the token is renewed on the open connection before it ends, again
 // and again, and no event is lost by it.
 func TestRenewal(t *testing.T) {
