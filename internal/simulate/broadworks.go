@@ -35,6 +35,7 @@ type BroadWorks struct {
 	channels map[*broadWorksChannel]bool
 	numbers  map[string]int // of the last event, by subscription
 	made     int
+	ours     extension
 }
 
 // BroadWorksUser is one of the group's.
@@ -302,9 +303,9 @@ func (b *BroadWorks) Send(documents ...string) {
 	})
 }
 
-// Tell has everybody who follows a user hear an event of a kind, such as
+// Report has everybody who follows a user hear an event of a kind, such as
 // CallReceivedEvent, about calls of BroadWorksCall.
-func (b *BroadWorks) Tell(user, kind string, calls ...string) {
+func (b *BroadWorks) Report(user, kind string, calls ...string) {
 	said := strings.Join(calls, "")
 	if len(calls) != 1 {
 		said = "<calls>" + said + "</calls>"
@@ -396,21 +397,11 @@ func BroadWorksParty(name, number string) string {
 	return said + "<address>tel:" + url.PathEscape(number) + "</address><callType>Network</callType>"
 }
 
-// broadWorksPhone plays calls at a BroadWorks.
-type broadWorksPhone struct {
-	*BroadWorks
-	x extension
-}
-
-func startBroadWorksPhone(ctx context.Context, listen string, account Account) (*broadWorksPhone, error) {
-	b, err := StartBroadWorks(ctx, listen, account)
-	return &broadWorksPhone{BroadWorks: b}, err
-}
-
-func (b *broadWorksPhone) Tell(_ context.Context, n Update) error {
+// Tell reports what has become of a call of the account's user.
+func (b *BroadWorks) Tell(_ context.Context, n Update) error {
 	kind, id, said := map[Verb]string{Ring: "CallReceivedEvent", Answer: "CallAnsweredEvent", Caller: "CallTransferredEvent", End: "CallReleasedEvent"}[n.Do], "", ""
 	b.With(func() {
-		c := b.x.take(n).call
+		c := b.ours.take(n).call
 		personality, state, more := "Terminator", [...]string{"Alerting", "Alerting", "Active"}[c.state], ""
 		if n.Call.Direction == "outgoing" {
 			personality = "Originator"
@@ -428,7 +419,7 @@ func (b *broadWorksPhone) Tell(_ context.Context, n Update) error {
 		}
 		tracking := c.talk
 		if n.Do == Caller {
-			tracking = b.x.number() // that of the call it became
+			tracking = b.ours.number() // that of the call it became
 		}
 		id = fmt.Sprintf("callhalf-%d:0", c.talk)
 		said = BroadWorksCall(id, fmt.Sprintf("%d:1", tracking), personality, state, BroadWorksParty(n.Call.Name, digits(n.Call.Number)), more)
@@ -439,6 +430,6 @@ func (b *broadWorksPhone) Tell(_ context.Context, n Update) error {
 			delete(b.Calls[b.account.User], id)
 		}
 	})
-	b.BroadWorks.Tell(b.account.User, cmp.Or(kind, "CallUpdatedEvent"), said)
+	b.Report(b.account.User, cmp.Or(kind, "CallUpdatedEvent"), said)
 	return nil
 }

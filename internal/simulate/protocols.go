@@ -84,7 +84,7 @@ var phones = map[string]opener{
 	registry.ThreeCX:       openExchange(Start3CX),
 	registry.Xelion:        openExchange(StartXelion),
 	registry.YeastarSocket: openExchange(StartYeastar),
-	registry.BroadWorks:    openExchange(startBroadWorksPhone),
+	registry.BroadWorks:    openExchange(StartBroadWorks),
 
 	registry.ARIOutbound: openOutboundARI,
 

@@ -60,9 +60,9 @@ func TestStories(t *testing.T) {
 			x := newExchange(t)
 			w := x.link().Connected()
 			for _, s := range tt.send {
-				x.Tell(me, s.kind, s.call)
+				x.Report(me, s.kind, s.call)
 			}
-			x.Tell("buur@kantoor.example", "CallReceivedEvent", half1("Alerting"))
+			x.Report("buur@kantoor.example", "CallReceivedEvent", half1("Alerting"))
 			w.Expect(tt.want...)
 			x.last(w)
 			if err := x.Until(t.Context(), func() bool { return len(x.Unconfirmed) == 0 }); err != nil {
@@ -85,7 +85,7 @@ func TestOffice(t *testing.T) {
 			ours := strings.ReplaceAll(rings, "#", "#"+me+"/") + " at 101"
 			w.Expect(strings.Replace(ours, "ringing", "answered", 1))
 			ring := func(user, id, kind, state, more string) {
-				x.Tell(user, kind, simulate.BroadWorksCall(id, "9:1", "Terminator", state, customer, "<huntGroupUserId>verkoop@kantoor.example</huntGroupUserId>"+more))
+				x.Report(user, kind, simulate.BroadWorksCall(id, "9:1", "Terminator", state, customer, "<huntGroupUserId>verkoop@kantoor.example</huntGroupUserId>"+more))
 			}
 			const bobs = " incoming #bob@kantoor.example/callhalf-6:0 +31612345678 (J. de Vries) at 102"
 			mine := " incoming #" + me + "/callhalf-5:0 +31612345678 (J. de Vries) at 101"
@@ -121,10 +121,10 @@ func TestEnterprise(t *testing.T) {
 		}
 		return busy
 	})
-	x.Tell("bob@kantoor.example", "CallReceivedEvent", half1("Alerting"))
-	x.Tell("bob@kantoor.example", "CallUpdatedEvent", half1("Alerting"))
+	x.Report("bob@kantoor.example", "CallReceivedEvent", half1("Alerting"))
+	x.Report("bob@kantoor.example", "CallUpdatedEvent", half1("Alerting"))
 	w.Expect("ringing incoming #bob@kantoor.example/callhalf-1:0 +31612345678 (J. de Vries) at 102")
-	x.Tell("1234@elders.example", "CallReceivedEvent", half1("Alerting")) // nobody tells his extension
+	x.Report("1234@elders.example", "CallReceivedEvent", half1("Alerting")) // nobody tells his extension
 	w.Expect("ringing incoming #1234@elders.example/callhalf-1:0 +31612345678 (J. de Vries) at 1234")
 	a.Address = strings.Replace(a.Address, "kantoor", "elders", 1)
 	listen(t, a).Refused("BroadWorks does not let this user follow the calls (403)")
@@ -142,7 +142,7 @@ func TestColleague(t *testing.T) {
 	a := linktest.Account(x.Address())
 	a.Extension, a.Address = "102", a.Address+"/com.broadsoft.xsi-actions/"
 	w := listen(t, a).Connected()
-	x.Tell("bob@kantoor.example", "CallReceivedEvent", half1("Alerting"))
+	x.Report("bob@kantoor.example", "CallReceivedEvent", half1("Alerting"))
 	w.Expect(rings)
 	a.Extension = "999"
 	listen(t, a).Refused("BroadWorks does not know the extension of the settings, or not for this user")
@@ -163,9 +163,9 @@ func TestWithoutActions(t *testing.T) {
 	w := x.link().Connected()
 	<-asked
 	x.Skip(1)
-	x.Tell(me, "HookStatusEvent", "<hookStatus>Off-Hook</hookStatus>")
+	x.Report(me, "HookStatusEvent", "<hookStatus>Off-Hook</hookStatus>")
 	<-asked
-	x.Tell(me, "CallAnsweredEvent", half1("Active"))
+	x.Report(me, "CallAnsweredEvent", half1("Active"))
 	w.Expect(rings, strings.Replace(rings, "ringing", "answered", 1))
 }
 
@@ -247,7 +247,7 @@ func TestGaps(t *testing.T) {
 	x.has(me, "callhalf-1:0", half1("Alerting"))
 	x.has(me, "callhalf-last:0", "")
 	x.Skip(1)
-	x.Tell(me, "HookStatusEvent", "<hookStatus>Off-Hook</hookStatus>")
+	x.Report(me, "HookStatusEvent", "<hookStatus>Off-Hook</hookStatus>")
 	for _, e := range []call.Event{w.Next(), w.Next()} {
 		if got := linktest.Say(e); got != rings && got != strings.Replace(lastr, "ringing", "ended", 1) {
 			t.Error(got)
@@ -305,7 +305,7 @@ func TestReordered(t *testing.T) {
 		for range 12 {
 			user, id, state := users[r.IntN(2)], fmt.Sprintf("callhalf-%d:0", r.IntN(4)), states[r.IntN(len(states))]
 			c := simulate.BroadWorksCall(id, fmt.Sprintf("%d:1", r.IntN(3)), "Terminator", state, customer, "")
-			sent = append(sent, func() { x.Tell(user, "CallUpdatedEvent", c) })
+			sent = append(sent, func() { x.Report(user, "CallUpdatedEvent", c) })
 		}
 		r.Shuffle(len(sent), func(i, j int) { sent[i], sent[j] = sent[j], sent[i] })
 		for _, do := range sent {
@@ -319,11 +319,11 @@ func TestReordered(t *testing.T) {
 				want[user+"/"+id] = true
 				calls = append(calls, simulate.BroadWorksCall(id, fmt.Sprintf("r%d%s%d", round, user, i), "Terminator", "Alerting", simulate.BroadWorksParty("", fmt.Sprintf("06123456%02d", i)), ""))
 			}
-			x.Tell(user, "CallSubscriptionEvent", calls...)
+			x.Report(user, "CallSubscriptionEvent", calls...)
 		}
 		marker := fmt.Sprintf("callhalf-marker-%d:0", round)
-		x.Tell(me, "CallReceivedEvent", simulate.BroadWorksCall(marker, "m", "Terminator", "Alerting", simulate.BroadWorksParty("", "0201234599"), ""))
-		x.Tell(me, "CallReleasedEvent", simulate.BroadWorksCall(marker, "m", "Terminator", "Released", "", ""))
+		x.Report(me, "CallReceivedEvent", simulate.BroadWorksCall(marker, "m", "Terminator", "Alerting", simulate.BroadWorksParty("", "0201234599"), ""))
+		x.Report(me, "CallReleasedEvent", simulate.BroadWorksCall(marker, "m", "Terminator", "Released", "", ""))
 		on := map[string]bool{}
 		if round > 0 {
 			for _, user := range users {

@@ -77,7 +77,7 @@ const (
 // last is a call by which a test knows that everything before it was taken.
 func (x *exchange) last(w *linktest.Watch) {
 	x.t.Helper()
-	x.Tell(me, "CallReceivedEvent", simulate.BroadWorksCall("callhalf-last:0", "99:1", "Terminator", "Alerting", simulate.BroadWorksParty("", "0201234599"), ""))
+	x.Report(me, "CallReceivedEvent", simulate.BroadWorksCall("callhalf-last:0", "99:1", "Terminator", "Alerting", simulate.BroadWorksParty("", "0201234599"), ""))
 	w.Expect(lastr)
 }
 
@@ -129,7 +129,7 @@ func TestExchange(t *testing.T) {
 				Call: func(n int) (string, func()) {
 					id := fmt.Sprintf("callhalf-%d:7", n)
 					tell := func(kind, state string) {
-						x.Tell(me, kind, simulate.BroadWorksCall(id, "77:1", "Terminator", state, customer, ""))
+						x.Report(me, kind, simulate.BroadWorksCall(id, "77:1", "Terminator", state, customer, ""))
 					}
 					tell("CallReceivedEvent", "Alerting")
 					return id, func() { tell("CallReleasedEvent", "Released") }
