@@ -99,7 +99,4 @@ func (c chan_) event(kind string) string {
 func TestMain(m *testing.M) { linktest.Main(m) }
 
 // listen runs a link until the test ends.
-func listen(t testing.TB, cfg exchangelink.Account) *linktest.Watch {
-	t.Helper()
-	return linktest.Listen(t, New, cfg, func(p *phone) { p.app = "wiebelt-jansen-pc7" })
-}
+var listen = linktest.Listen(New, func(p *phone) { p.app = "wiebelt-jansen-pc7" })

@@ -54,10 +54,7 @@ func (x *exchange) office() exchangelink.Account {
 func (x *exchange) link() *linktest.Watch { return listen(x.t, linktest.Account(x.Address())) }
 
 // listen runs a link until the test ends.
-func listen(t testing.TB, a exchangelink.Account) *linktest.Watch {
-	t.Helper()
-	return linktest.Listen(t, New, a, func(p *phone) { p.again = 0 })
-}
+var listen = linktest.Listen(New, func(p *phone) { p.again = 0 })
 
 // half1 is a call of the user, with whom it is with and more of what is told of it.
 func half1(state string, more ...string) string {

@@ -131,7 +131,4 @@ func (p part) json(ext string, id int) json.RawMessage {
 func TestMain(m *testing.M) { linktest.Main(m) }
 
 // listen runs a link until the test ends.
-func listen(t testing.TB, cfg exchangelink.Account, change ...func(*phone)) *linktest.Watch {
-	t.Helper()
-	return linktest.Listen(t, New, cfg, change...)
-}
+var listen = linktest.Listen[*phone](New)

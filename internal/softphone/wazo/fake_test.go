@@ -168,7 +168,4 @@ func (c told) end(reason int) simulate.Event {
 func TestMain(m *testing.M) { linktest.Main(m) }
 
 // listen runs a link until the test ends.
-func listen(t testing.TB, cfg exchangelink.Account, change ...func(*phone)) *linktest.Watch {
-	t.Helper()
-	return linktest.Listen(t, New, cfg, change...)
-}
+var listen = linktest.Listen[*phone](New)

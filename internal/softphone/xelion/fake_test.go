@@ -32,10 +32,7 @@ func (x *exchange) restart() { x.Xelion = linktest.Start(x.t, &x.Xelion, simulat
 func (x *exchange) link() *linktest.Watch { return listen(x.t, linktest.Account(x.Address())) }
 
 // listen runs a link until the test ends.
-func listen(t testing.TB, a exchangelink.Account, change ...func(*phone)) *linktest.Watch {
-	t.Helper()
-	return linktest.Listen(t, New, a, change...)
-}
+var listen = linktest.Listen[*phone](New)
 
 // told is a channel as the exchange describes it.
 type told struct{ call, id, state, name, role, phone string }

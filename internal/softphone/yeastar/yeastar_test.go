@@ -31,10 +31,7 @@ func newExchange(t testing.TB) *exchange {
 func (x *exchange) restart() { x.Yeastar = linktest.Start(x.t, &x.Yeastar, simulate.StartYeastar) }
 
 // listen runs a link until the test ends.
-func listen(t testing.TB, a exchangelink.Account, change ...func(*phone)) *linktest.Watch {
-	t.Helper()
-	return linktest.Listen(t, New, a, change...)
-}
+var listen = linktest.Listen[*phone](New)
 
 // a call of a customer with extensions in their states, as in "101 RING".
 func told(id, trunk string, states ...string) string {

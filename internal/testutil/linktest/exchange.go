@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,15 +29,17 @@ func Account(a simulate.Address) exchangelink.Account {
 	return exchangelink.Account{Address: a.Address, User: a.User, Extension: a.Extension, Secret: Secret(a.Secret)}
 }
 
-// Listen keeps a link to an exchange until the test ends, by a phone of its package that
-// change may change.
-func Listen[P link.Phone](t testing.TB, open func(exchangelink.Account) (link.Phone, error), a exchangelink.Account, change ...func(P)) *Watch {
-	t.Helper()
-	p := must.Get(open(a))(t)
-	for _, f := range change {
-		f(p.(P))
+// Listen is what keeps a link to an exchange until the test ends. Its phone, of the test's
+// own package, may be changed: by always each time, by change once.
+func Listen[P link.Phone](open func(exchangelink.Account) (link.Phone, error), always ...func(P)) func(testing.TB, exchangelink.Account, ...func(P)) *Watch {
+	return func(t testing.TB, a exchangelink.Account, change ...func(P)) *Watch {
+		t.Helper()
+		p := must.Get(open(a))(t)
+		for _, f := range slices.Concat(always, change) {
+			f(p.(P))
+		}
+		return Run(t, p)
 	}
-	return Run(t, p)
 }
 
 // Secret gives a password.
