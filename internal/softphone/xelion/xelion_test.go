@@ -12,7 +12,6 @@ import (
 	"github.com/gorilla/websocket"
 
 	"wiebelt/internal/simulate"
-	"wiebelt/internal/softphone/exchangelink"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
 	"wiebelt/internal/testutil/must"
@@ -240,16 +239,6 @@ func TestRenewal(t *testing.T) {
 		}
 	})
 	x.last(w)
-	p := must.Get(New(linktest.Account(x.Address())))(t)
-	first := must.Get(p.(*phone).login(t.Context(), exchangelink.Token{}))(t)
-	second, err := p.(*phone).renew(t.Context(), first)
-	if err != nil || second.ID == first.ID || !second.Lives() {
-		t.Errorf("%v: %v", second.ID == first.ID, err)
-	}
-	x.With(func() { x.Tokens.Valid = nil })
-	if _, err := p.(*phone).renew(t.Context(), second); link.CauseOf(err) != link.CauseEnded {
-		t.Error(err)
-	}
 }
 
 // TestReplaced: where somebody ends our sessions as soon as they are made, that is said,
