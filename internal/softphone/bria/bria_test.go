@@ -15,25 +15,9 @@ import (
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/softphone/link"
-	"wiebelt/internal/testutil/linktest"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/nettest"
 )
-
-func TestCall(t *testing.T) {
-	f := newFake(t).start()
-	w := run(t, f.listen, times{})
-	w.Until(link.Connected)
-	f.Change(oneCall("a", "+31612345678", "J. de Vries", "ringing"))
-	e := w.Next()
-	if have := linktest.Say(e); have != "ringing incoming #a +31612345678 (J. de Vries)" || e.Source != (call.Source{Kind: "bria", Conn: f.listen, Reports: call.AllStates}) || e.At.IsZero() {
-		t.Fatalf("%s: %+v", have, e)
-	}
-	f.Change(oneCall("a", "+31612345678", "J. de Vries", "connected"))
-	w.Expect("answered incoming #a +31612345678 (J. de Vries)")
-	f.Change("")
-	w.Expect("ended completed incoming #a +31612345678 (J. de Vries)")
-}
 
 // A program that starts during calls finds them.
 func TestSnapshot(t *testing.T) {
