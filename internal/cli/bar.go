@@ -3,24 +3,16 @@ package cli
 import (
 	"fmt"
 	"io"
-	"os"
 	"sync"
 
 	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
 
 	"wiebelt/internal/commandline"
 	"wiebelt/internal/delivery/outbox"
 )
 
 // isTerminal reports whether a stream of ours is a terminal.
-func isTerminal(stream any) bool {
-	if o, ok := stream.(*commandline.Output); ok {
-		stream = o.Writer
-	}
-	f, ok := stream.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
+func isTerminal(stream any) bool { return commandline.Terminal(stream) != nil }
 
 // newBar shows how far something is, where there is somebody to see it.
 func newBar(w io.Writer, doing string, size int64, shown bool, more ...progressbar.Option) *progressbar.ProgressBar {

@@ -76,12 +76,11 @@ func (c *doctorCmd) bundle(e *env, cfg doctor.Config, r doctor.Report, format do
 		fmt.Fprintf(show, "%10d  %s\n", len(f.Data), f.Name)
 	}
 	if !c.Yes {
-		in := e.terminal()
-		if in == nil {
+		if !isTerminal(e.in) {
 			return wrong(text.DoctorBundleYes)
 		}
 		fmt.Fprint(show, l.T(text.DoctorBundleAsk))
-		if !e.agreed(in) {
+		if !e.agreed() {
 			fmt.Fprintln(show, l.T(text.DoctorBundleNot))
 			return &failure{code: exitFailed}
 		}

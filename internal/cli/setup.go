@@ -113,7 +113,7 @@ func (c *provisionCmd) importOffice(e *env, d profile.Dirs, before *settings.Set
 	}
 	if !c.PassphraseStdin {
 		fmt.Fprint(e.out, e.T(text.SetupConfirm))
-		if !e.agreed(e.in) {
+		if !e.agreed() {
 			return fail(exitFailed, text.SetupCancelled)
 		}
 	}
@@ -219,7 +219,7 @@ func (e *env) steps() (say func(hubtrial.Step), done func()) {
 
 // passphrase reads the passphrase of a set-up file.
 func (c *provisionCmd) passphrase(e *env) (string, error) {
-	if !c.PassphraseStdin && e.terminal() == nil {
+	if !c.PassphraseStdin && !isTerminal(e.in) {
 		return "", wrong(text.AdminNoTerminal)
 	}
 	return e.secret(e.lang(), text.SetupPassphrase)

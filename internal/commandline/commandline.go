@@ -1,13 +1,12 @@
 // Package commandline reads the command lines of our programs: help and errors of
-// the parser come from the catalogue of texts, in the language of the run. It has no
-// state and no goroutines.
+// the parser come from the catalogue of texts, in the language of the run. It keeps
+// no state; what waits for an answer at a terminal does so in a goroutine of its own.
 package commandline
 
 import (
 	"cmp"
 	"fmt"
 	"io"
-	"os"
 	"reflect"
 	"regexp"
 	"slices"
@@ -350,18 +349,12 @@ func wrap(s string, width int) (lines []string) {
 // widthOf is how wide a line may be.
 func widthOf(out io.Writer) int {
 	const usual, most = 80, 110
-	for {
-		switch o := out.(type) {
-		case *Output:
-			out = o.Writer
-			continue
-		case *os.File:
-			if w, _, err := term.GetSize(int(o.Fd())); err == nil && w > 0 {
-				return max(min(w, most), 2*column)
-			}
+	if f := Terminal(out); f != nil {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+			return max(min(w, most), 2*column)
 		}
-		return usual
 	}
+	return usual
 }
 
 // Output notes whether what was written arrived.

@@ -1,13 +1,10 @@
 package command
 
 import (
-	"bytes"
-	"fmt"
-	"os"
+	"strings"
 	"time"
 
-	"golang.org/x/term"
-
+	"wiebelt/internal/commandline"
 	"wiebelt/internal/config/hubtrial"
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/secret"
@@ -49,14 +46,12 @@ func (c *secretHubCmd) Run(e *env) error {
 // secret reads a secret: at a terminal a line that is not shown, else all there is.
 func (e *env) secret(asks text.Key) (string, error) {
 	in := e.in
-	if f, ok := in.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		fmt.Fprint(e.err, e.lang().T(asks)+" ")
-		line, err := term.ReadPassword(int(f.Fd()))
-		fmt.Fprintln(e.err)
+	if f := commandline.Terminal(e.in); f != nil {
+		line, err := commandline.Hidden(e.ctx, f, e.err, e.lang().T(asks)+" ")
 		if err != nil {
 			return "", err
 		}
-		in = bytes.NewReader(line)
+		in = strings.NewReader(line)
 	}
 	value, err := secret.ReadSecret(in)
 	if err != nil {
