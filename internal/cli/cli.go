@@ -23,7 +23,6 @@ import (
 	"wiebelt/internal/commandline"
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/settings"
-	"wiebelt/internal/config/templates"
 	"wiebelt/internal/core/displaytext"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/logfile"
@@ -227,7 +226,7 @@ func (e *env) instance(d profile.Dirs, log *slog.Logger) instance.Config {
 func (e *env) load(d profile.Dirs) *settings.Settings {
 	s, problems := settings.Load(d)
 	for _, p := range problems {
-		fmt.Fprintln(e.err, "wiebelt:", oneLine(templates.Say(e.lang(), p)))
+		fmt.Fprintln(e.err, "wiebelt:", e.tell(p))
 	}
 	return s
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -126,7 +125,7 @@ func (c *deliverSendCmd) dryRun(e *env, p deliverPlace, sources []outbox.Source)
 		}
 	}
 	if c.JSON {
-		if err := json.NewEncoder(e.out).Encode(map[string]any{"files": all}); err != nil {
+		if err := e.print(map[string]any{"files": all}); err != nil {
 			return err
 		}
 	}

@@ -2,11 +2,9 @@ package cli
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"text/tabwriter"
 	"time"
 
 	"wiebelt/internal/core/displaytext"
@@ -100,13 +98,13 @@ func (c *deliverListCmd) Run(e *env) error {
 			for _, it := range items {
 				all = append(all, listed(it))
 			}
-			return json.NewEncoder(e.out).Encode(map[string]any{"hold": s.Queue.Held, "paused": s.Queue.Paused, "working": s.Working,
+			return e.print(map[string]any{"hold": s.Queue.Held, "paused": s.Queue.Paused, "working": s.Working,
 				"counts": s.Counts, "more": more, "items": all})
 		}
 		if s.Queue.Held != "" {
 			fmt.Fprintln(e.err, p.held(s.Queue.Held))
 		}
-		w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
+		w := e.table()
 		for _, it := range items {
 			when := cmp.Or(it.Decided, it.Added)
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", it.ID, p.lang.T(text.DeliveryState(string(it.State))), when.Local().Format("02-01-2006 15:04"),
@@ -243,7 +241,7 @@ func (c *deliverReceiptCmd) json(e *env, it outbox.Item, all []outbox.Receipt) e
 	for _, r := range all {
 		x.Receipts = append(x.Receipts, receipt{r.N, stamp(r.Began), stamp(r.Ended), r.Status, r.Class, string(r.Reason), r.Body, r.Cut, it.SHA256})
 	}
-	return json.NewEncoder(e.out).Encode(x)
+	return e.print(x)
 }
 
 type deliverResolveCmd struct {

@@ -225,8 +225,6 @@ func (r *delivery) report(code int, held outbox.Reason) deliverReport {
 		Summary: countOf(r.files), Files: append([]deliverFile{}, r.files...)}
 }
 
-func (r *delivery) print(report deliverReport) error { return json.NewEncoder(r.e.out).Encode(report) }
-
 // writeReport writes a report as JSON and as CSV and gives the path of the first.
 func writeReport(dir string, at time.Time, report *deliverReport) (string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {

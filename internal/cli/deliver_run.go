@@ -165,7 +165,7 @@ func (r *delivery) handedOver() error {
 		code, end = exitUncertain, fail(exitUncertain, text.DeliveryNobody)
 	}
 	if r.cmd.JSON {
-		if err := r.print(r.report(code, "")); err != nil {
+		if err := r.e.print(r.report(code, "")); err != nil {
 			return err
 		}
 	} else {
@@ -284,7 +284,7 @@ func (r *delivery) tell(code int, n deliverCount, held outbox.Reason) error {
 		fmt.Fprintf(r.e.err, "wiebelt: %s: %s\n", r.p.lang.T(text.DeliveryNoReport), oneLine(filetrust.Reason(err).Error()))
 	}
 	if r.cmd.JSON {
-		return r.print(report)
+		return r.e.print(report)
 	}
 	r.complain()
 	fmt.Fprintln(r.e.out, n.line(r.p.lang))

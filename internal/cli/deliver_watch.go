@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -111,7 +110,7 @@ func (w *watcher) Note(ctx context.Context, r folderwatch.Result) string {
 func (w *watcher) Moved(r folderwatch.Result) {
 	f := w.file(r)
 	if w.cmd.JSON {
-		_ = json.NewEncoder(w.e.out).Encode(f)
+		_ = w.e.print(f)
 		return
 	}
 	what := f.words(w.p)

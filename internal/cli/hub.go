@@ -1,13 +1,11 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"text/tabwriter"
 	"time"
 
 	"github.com/google/uuid"
@@ -99,9 +97,9 @@ type hubList struct {
 // show writes v for programs, or a table for people: its heading, and rows.
 func (c hubList) show(e *env, v any, heading text.Key, rows func(w io.Writer)) error {
 	if c.JSON {
-		return json.NewEncoder(e.out).Encode(v)
+		return e.print(v)
 	}
-	w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
+	w := e.table()
 	fmt.Fprintln(w, e.T(heading))
 	rows(w)
 	return w.Flush()
@@ -245,10 +243,9 @@ type hubMessagesListCmd struct {
 func (c *hubMessagesListCmd) Run(e *env) error {
 	return c.with(e, func(d *localhub.Data) error {
 		if c.JSON {
-			out := json.NewEncoder(e.out)
-			return each(e, d, func(m localhub.Message) error { return out.Encode(m) })
+			return each(e, d, func(m localhub.Message) error { return e.print(m) })
 		}
-		w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
+		w := e.table()
 		fmt.Fprintln(w, e.lang().T(text.OutputHubMessages))
 		err := each(e, d, func(m localhub.Message) error {
 			_, err := fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%d\n", m.ID, moment(m.Received), oneLine(m.Sender), oneLine(m.Intermediary), m.Files, m.Size)
@@ -271,9 +268,9 @@ func (c *hubMessagesShowCmd) Run(e *env) error {
 			return err
 		}
 		if c.JSON {
-			return json.NewEncoder(e.out).Encode(m)
+			return e.print(m)
 		}
-		w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
+		w := e.table()
 		fmt.Fprint(w, e.lang().T(text.OutputHubMessage, m.ID, moment(m.Received), oneLine(m.Sender), oneLine(m.OrganisationCode), oneLine(m.Intermediary), m.Files, m.Size, m.SHA256))
 		return w.Flush()
 	})

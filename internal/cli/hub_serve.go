@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -89,7 +88,7 @@ func (c *hubServeCmd) Run(e *env) error {
 			return err
 		}
 	}
-	err = json.NewEncoder(e.out).Encode(struct {
+	err = e.print(struct {
 		Ready    bool   `json:"ready"`
 		BaseURL  string `json:"base_url"`
 		HubURL   string `json:"hub_url"`

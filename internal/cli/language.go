@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"text/tabwriter"
 
 	"wiebelt/internal/commandline"
 	"wiebelt/internal/config/fromsettings"
@@ -31,6 +33,12 @@ func (e *env) lang() text.Language {
 func (e *env) say(key text.Key, args ...any) { fmt.Fprintln(e.out, e.T(key, args...)) }
 
 func (e *env) note(key text.Key, args ...any) { fmt.Fprintln(e.err, "wiebelt:", e.T(key, args...)) }
+
+// print writes a value for programs on standard output.
+func (e *env) print(v any) error { return json.NewEncoder(e.out).Encode(v) }
+
+// table lines up in columns what people read on standard output.
+func (e *env) table() *tabwriter.Writer { return tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0) }
 
 // T is a text in the language of the run; arguments that are errors or keys are
 // put into it, too.

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -114,7 +113,7 @@ func (c *lookupCmd) findNumber(rules *phone.Rules) error {
 
 func (c *lookupCmd) print(e *env, a lookupAnswer) error {
 	if c.JSON {
-		return json.NewEncoder(e.out).Encode(a)
+		return e.print(a)
 	}
 	if a.Possible && len(a.Contacts) > 0 {
 		e.say(text.OutputLookupPossible)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"wiebelt/internal/config/fromsettings"
 	"wiebelt/internal/config/profile"
@@ -24,7 +23,7 @@ func (c *recipeCmd) Run(e *env, d profile.Dirs) error {
 	s := e.load(d)
 	l := e.lang()
 	if c.Name == "" {
-		w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
+		w := e.table()
 		for _, r := range guide.All(l) {
 			fmt.Fprintf(w, "%s\t%s\n", r.ID, r.Title)
 		}
@@ -43,9 +42,9 @@ func (c *recipeCmd) Run(e *env, d profile.Dirs) error {
 		return tokensBad(err)
 	}
 	if !s.Listener.Enabled {
-		fmt.Fprintln(e.err, "wiebelt:", l.T(text.RecipesOff))
+		e.note(text.RecipesOff)
 	} else if !s.Listener.HTTP {
-		fmt.Fprintln(e.err, "wiebelt:", l.T(text.RecipesHTTP))
+		e.note(text.RecipesHTTP)
 	}
 	return printRecipe(e.out, l, r, v)
 }

@@ -3,14 +3,12 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"wiebelt/internal/config/fromsettings"
@@ -106,7 +104,7 @@ type settingsCheckCmd struct {
 func (c *settingsCheckCmd) Run(e *env) error {
 	s, problems := settings.CheckPolicy(c.File)
 	for _, p := range problems {
-		fmt.Fprintln(e.out, oneLine(templates.Say(e.lang(), p)))
+		fmt.Fprintln(e.out, e.tell(p))
 	}
 	if len(problems) > 0 {
 		return fail(exitFailed, text.AdminPolicyWrong, len(problems))
@@ -184,7 +182,7 @@ func (c *settingsShowCmd) Run(e *env) error {
 	case c.HelpKeys || c.Key != "":
 		return explain(e.out, l, s, c.Key)
 	}
-	w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
+	w := e.table()
 	for _, v := range s.Values() {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", v.Key, oneLine(v.Value), l.T(text.SettingFrom(v.Source.String())))
 	}
@@ -231,7 +229,7 @@ func (c *settingsShowCmd) printJSON(e *env, d profile.Dirs) error {
 	for _, p := range problems {
 		o.Problems = append(o.Problems, problemJSON{string(p.Kind), p.Source.String(), p.Key, p.Line, p.Error()})
 	}
-	if err := json.NewEncoder(e.out).Encode(o); err != nil {
+	if err := e.print(o); err != nil {
 		return err
 	}
 	if len(problems) > 0 {
@@ -294,7 +292,7 @@ func (e *env) readySources(d profile.Dirs, s *settings.Settings) error {
 		return err
 	}
 	number := e.T(text.CommandPlace("NUMBER"))
-	w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
+	w := e.table()
 	line := func(key text.Key, format string, args ...any) {
 		fmt.Fprintf(w, "%s\t%s\n", e.T(key), fmt.Sprintf(format, args...))
 	}

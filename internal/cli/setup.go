@@ -197,7 +197,7 @@ func compare(w io.Writer, l text.Language, rows []hubtrial.Row) error {
 // steps prints how the steps of a trial end; done ends the table.
 func (e *env) steps() (say func(hubtrial.Step), done func()) {
 	l := e.lang()
-	t := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
+	t := e.table()
 	return func(st hubtrial.Step) {
 		why, known := "", detail(st.Err)
 		switch {

@@ -3,14 +3,12 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"wiebelt/internal/config/profile"
@@ -53,7 +51,7 @@ func (c *simulateCmd) Run(e *env, d profile.Dirs) error {
 	}
 	l := e.lang()
 	if c.List {
-		w := tabwriter.NewWriter(e.out, 0, 4, 2, ' ', 0)
+		w := e.table()
 		for _, s := range simulate.Builtin() {
 			fmt.Fprintf(w, "%s\t%s\n", s.ID, s.Title[string(l)])
 		}
@@ -169,7 +167,7 @@ func (c *simulateCmd) play(e *env, d profile.Dirs, l text.Language, story *simul
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
 	if s, ok := p.(simulate.Server); ok {
-		if err := json.NewEncoder(e.out).Encode(s.Address()); err != nil {
+		if err := e.print(s.Address()); err != nil {
 			return err
 		}
 		introduce(e.err, l, s.Address(), settings.Path(d), e.profileDir)
