@@ -42,16 +42,9 @@ func (e *env) ask(a *lookupAnswer, d profile.Dirs, s *settings.Settings, n phone
 	defer client.Close()
 	links := fromsettings.Links(s.Hub.HubURL)
 	found, err := client.Lookup(e.ctx, n.Query())
-	outcome := "none"
-	switch {
-	case err != nil:
-		outcome = string(contact.FailureOf(err))
-	case len(found) > 0:
-		outcome = "found"
-	}
-	e.audit(s, outcome)
 	if err != nil {
 		f := contact.FailureOf(err)
+		e.audit(s, string(f))
 		if _, ok := errors.AsType[*contact.LookupError](err); !ok {
 			err = &contact.LookupError{Failure: f}
 		}
@@ -63,6 +56,7 @@ func (e *env) ask(a *lookupAnswer, d profile.Dirs, s *settings.Settings, n phone
 		a.Outcome = "found"
 		a.Contacts = append(a.Contacts, contactJSON(k, links))
 	}
+	e.audit(s, a.Outcome)
 }
 
 // audit records a look-up where that is set. It is said where it cannot be.
