@@ -15,6 +15,7 @@ import (
 
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/settings"
+	"wiebelt/internal/filetrust"
 	"wiebelt/internal/logfile"
 )
 
@@ -42,8 +43,7 @@ func Collect(ctx context.Context, cfg Config, r Report) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := cfg.Settings
-	known, ok := start(ctx, collectIn, func(ctx context.Context) *redactor { return redactorOf(ctx, cfg, s) }).wait(ctx, collectIn+grace)
+	known, ok := start(ctx, collectIn, func(ctx context.Context) *redactor { return redactorOf(ctx, cfg) }).wait(ctx, collectIn+grace)
 	if !ok {
 		return nil, errors.New("what has to be taken out could not be read in time")
 	}
@@ -53,7 +53,7 @@ func Collect(ctx context.Context, cfg Config, r Report) ([]Entry, error) {
 	}
 	all := []Entry{
 		{"doctor.json", append(b, '\n')},
-		{"settings.txt", []byte(settingsText(s, known))},
+		{"settings.txt", []byte(settingsText(cfg.Settings, known))},
 		{"environment.txt", []byte(facts)},
 	}
 	for _, path := range logfile.Files(cfg.Dirs.Log()) {
@@ -68,12 +68,12 @@ func Collect(ctx context.Context, cfg Config, r Report) ([]Entry, error) {
 
 func logEntry(path string, known *redactor) (Entry, error) {
 	name := filepath.Base(path)
-	b, err := readAtMost(path, maxLog+1)
+	b, err := filetrust.ReadPlain(path, maxLog)
 	switch {
+	case errors.Is(err, filetrust.ErrTooLarge):
+		return Entry{"log/" + name, []byte("left out: larger than the program writes\n")}, nil
 	case err != nil:
 		return Entry{}, fmt.Errorf("%s cannot be read", name)
-	case len(b) > maxLog:
-		return Entry{"log/" + name, []byte("left out: larger than the program writes\n")}, nil
 	case name == logfile.CrashName:
 		return Entry{"log/" + name, []byte(known.crash(string(b)))}, nil
 	}
@@ -90,9 +90,6 @@ func CheckNew(path string) error {
 
 // Write puts the bundle at path, whole or not at all, readable by its owner.
 func Write(path string, all []Entry) error {
-	if err := CheckNew(path); err != nil {
-		return err
-	}
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
 	now := time.Now()

@@ -111,7 +111,7 @@ func (e *exam) cards(ctx context.Context) []finding {
 		return say(Warn, "cards.none")
 	}
 	wrong := hotkeys(t.facts.Hotkeys)
-	if e.s.Card.Sound == "on" && e.sys.player() == "" {
+	if e.Settings.Card.Sound == "on" && e.sys.player() == "" {
 		wrong = append(wrong, say(Warn, "cards.silent")...)
 	}
 	if len(wrong) > 0 {

@@ -150,7 +150,7 @@ func (e *exam) crash(context.Context) []finding {
 // audit tells whether lookups can be recorded where that is asked for.
 func (e *exam) audit(context.Context) []finding {
 	switch {
-	case e.s.Audit != "eventlog":
+	case e.Settings.Audit != "eventlog":
 		return say(Off, "audit.off")
 	case e.sys.audit() != nil:
 		return say(Fail, "audit.none")
@@ -162,7 +162,7 @@ func (e *exam) audit(context.Context) []finding {
 func (e *exam) history(ctx context.Context) []finding {
 	path := fromsettings.HistoryFile(e.Dirs)
 	switch {
-	case e.s.History.Keep == string(history.KeepOff):
+	case e.Settings.History.Keep == string(history.KeepOff):
 		return say(Off, "history.off")
 	case !exists(path):
 		return say(Off, "history.none")

@@ -38,18 +38,12 @@ type hubState struct {
 	lookup   error
 }
 
-// hubConfig is that of the lookups.
-func (e *exam) hubConfig() (hub.Config, error) {
-	cfg, err := fromsettings.Hub(e.Dirs, e.s.Hub)
-	return cfg, err
-}
-
 // probeHub goes to the hub as lookups do.
 func (e *exam) probeHub(ctx context.Context) hubState {
-	if len(e.s.Hub.Missing()) > 0 {
+	if len(e.Settings.Hub.Missing()) > 0 {
 		return hubState{off: true}
 	}
-	cfg, err := e.hubConfig()
+	cfg, err := fromsettings.Hub(e.Dirs, e.Settings.Hub)
 	if err != nil && cfg.BaseURL == "" {
 		return hubState{off: true}
 	}
@@ -95,7 +89,7 @@ func (e *exam) probeHub(ctx context.Context) hubState {
 	if !j.served() {
 		return j
 	}
-	if e.s.Hub.Intermediary != "" {
+	if e.Settings.Hub.Intermediary != "" {
 		j.delivery = c.CheckDelivery(ctx)
 	}
 	if e.Number != "" {
@@ -108,7 +102,7 @@ func (e *exam) probeHub(ctx context.Context) hubState {
 func (j hubState) served() bool { return j.token == nil || j.two && j.newer == nil }
 
 func (e *exam) lookOneUp(ctx context.Context, c *hub.Client, j *hubState) {
-	rules, err := fromsettings.NumberRules(e.s)
+	rules, err := fromsettings.NumberRules(e.Settings)
 	if err != nil {
 		j.never = true
 		return

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -155,7 +154,7 @@ func build(s string) string {
 
 // listener looks at the port, the tokens and the file that tells both.
 func (e *exam) listener(ctx context.Context) []finding {
-	l := e.s.Listener
+	l := e.Settings.Listener
 	if !l.Enabled {
 		return say(Off, "listener.off")
 	}
@@ -177,7 +176,7 @@ func (e *exam) listener(ctx context.Context) []finding {
 		return say(Fail, "listener.silent")
 	case t.presence != absent:
 		return say(Off, "listener.unknown")
-	case e.s.Source("listener.port") != settings.Default && taken(ctx, l.Port):
+	case e.Settings.Source("listener.port") != settings.Default && taken(ctx, l.Port):
 		return say(Fail, "listener.taken", l.Port)
 	}
 	return say(Off, "listener.idle", l.Port)
@@ -203,25 +202,15 @@ func (e *exam) announced(port int) bool {
 	return err == nil && a.Version == 1 && a.Port == port
 }
 
-// readAtMost reads the beginning of a file.
-func readAtMost(path string, n int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, n))
-}
-
 // link tells how each link is, as the resident says. Links are named by their
 // place in the settings: their names may be people's.
 func (e *exam) link(ctx context.Context) []finding {
-	if len(e.s.Softphones) == 0 {
+	if len(e.Settings.Softphones) == 0 {
 		return say(Off, "link.none")
 	}
 	t := e.ask(ctx)
 	var all []finding
-	for i, p := range e.s.Softphones {
+	for i, p := range e.Settings.Softphones {
 		all = append(all, linkOf(i+1, p, t)...)
 	}
 	return all

@@ -11,10 +11,12 @@ import (
 	"slices"
 	"strings"
 
+	"wiebelt/internal/config/fromsettings"
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/secret"
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/core/lazyregexp"
+	"wiebelt/internal/filetrust"
 	"wiebelt/internal/health"
 	"wiebelt/internal/hub"
 	"wiebelt/internal/store/sqlitefile"
@@ -43,7 +45,7 @@ func placeOf(p settings.Problem) any {
 
 func (e *exam) problems(of settings.Source) []settings.Problem {
 	var all []settings.Problem
-	for _, p := range e.s.Problems() {
+	for _, p := range e.Settings.Problems() {
 		if p.Source == of {
 			all = append(all, p)
 		}
@@ -87,7 +89,7 @@ func ofSettings(p settings.Problem) []finding {
 // policy tells what an administrator decided, and what of it does not count.
 func (e *exam) policy(context.Context) []finding {
 	keys := 0
-	for _, k := range e.s.Values() {
+	for _, k := range e.Settings.Values() {
 		if k.Source == settings.Policy && k.Problem == "" {
 			keys++
 		}
@@ -135,21 +137,21 @@ func ofPolicy(wrong []settings.Problem, keys int, file, managed bool) []finding 
 
 // setup looks whether everything is there that lookups need.
 func (e *exam) setup(context.Context) []finding {
-	missing := e.s.Hub.Missing()
+	missing := e.Settings.Hub.Missing()
 	switch {
-	case e.s.Hub.BaseURL == "" && e.s.Relayed():
+	case e.Settings.Hub.BaseURL == "" && e.Settings.Relayed():
 		return say(OK, "setup.relay")
 	case len(missing) > 0:
 		return say(Fail, "setup.missing", strings.Join(missing, ", "))
 	}
-	if cfg, err := e.hubConfig(); err == nil {
+	if cfg, err := fromsettings.Hub(e.Dirs, e.Settings.Hub); err == nil {
 		c, err := hub.New(cfg)
 		if err != nil {
 			return say(Fail, "setup.wrong", keyOf(err))
 		}
 		c.Close()
 	}
-	if e.s.Hub.HubURL == "" {
+	if e.Settings.Hub.HubURL == "" {
 		return say(Warn, "setup.hub")
 	}
 	return say(OK, "setup.ok")
@@ -177,7 +179,7 @@ type storedSecret struct {
 
 // readSecret asks the store, once for everybody who needs to know.
 func (e *exam) readSecret(ctx context.Context) storedSecret {
-	h := e.s.Hub
+	h := e.Settings.Hub
 	if h.BaseURL == "" || h.ClientID == "" {
 		return storedSecret{off: true}
 	}
@@ -198,7 +200,7 @@ func (e *exam) readSecret(ctx context.Context) storedSecret {
 
 // secret tells how the store is.
 func (e *exam) secret(ctx context.Context) []finding {
-	kind := e.s.Hub.SecretStore
+	kind := e.Settings.Hub.SecretStore
 	k, in := e.fromStore.wait(ctx, secretIn)
 	switch err := k.err; {
 	case !in, errors.Is(err, secret.ErrUnanswered), errors.Is(err, context.DeadlineExceeded):
@@ -237,11 +239,7 @@ func (e *exam) secret(ctx context.Context) []finding {
 func otherHub(dirs profile.Dirs) bool {
 	files, _ := filepath.Glob(filepath.Join(dirs.State, "secrets", "*.json"))
 	for _, f := range files[:min(len(files), 100)] {
-		info, err := os.Lstat(f)
-		if err != nil || !info.Mode().IsRegular() || info.Size() > 16<<10 {
-			continue
-		}
-		b, err := os.ReadFile(f)
+		b, err := filetrust.ReadPlain(f, 16<<10)
 		var k struct{ Kind string } // the secret itself is left where it is
 		if err == nil && json.Unmarshal(b, &k) == nil && k.Kind == "hub" {
 			return true
@@ -252,7 +250,7 @@ func otherHub(dirs profile.Dirs) bool {
 
 // expiry tells when the secret has to be renewed.
 func (e *exam) expiry(context.Context) []finding {
-	switch stage, days := health.Expiry(e.now, e.s.Hub.SecretExpires); stage {
+	switch stage, days := health.Expiry(e.now, e.Settings.Hub.SecretExpires); stage {
 	case health.ExpiryFar:
 		return sayN(OK, "expiry.far", days)
 	case health.ExpirySoon:

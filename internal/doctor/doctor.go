@@ -145,7 +145,6 @@ type exam struct {
 	Config
 	sys          system
 	now          time.Time
-	s            *settings.Settings
 	fromResident *future[residentState]
 	fromStore    *future[storedSecret]
 	fromHub      *future[hubState]
@@ -169,7 +168,7 @@ func Stream(ctx context.Context, cfg Config, each func(id string, lines []Check)
 }
 
 func run(ctx context.Context, cfg Config, sys system, each func(id string, lines []Check)) Report {
-	e := &exam{Config: cfg, sys: sys, now: time.Now(), s: cfg.Settings}
+	e := &exam{Config: cfg, sys: sys, now: time.Now()}
 	e.fromResident = start(ctx, residentIn, e.askResident)
 	e.fromStore = start(ctx, secretIn, e.readSecret)
 	e.fromHub = start(ctx, probeIn, e.probeHub)

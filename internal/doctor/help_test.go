@@ -89,7 +89,6 @@ func server() system {
 // that gives tokens.
 func examined(t testing.TB, toml string) *exam {
 	e := &exam{Config: configured(t, toml), sys: calm(), now: time.Date(2026, 10, 1, 10, 0, 0, 0, time.Local)}
-	e.s = e.Settings
 	e.fromResident = given(residentState{presence: present, hello: instance.Hello{Version: "1.2.0", Build: "abc"}, facts: windowapi.DoctorFacts{SetUp: true, Port: 27471}})
 	e.fromStore = given(storedSecret{value: "s"})
 	e.fromHub = given(well())

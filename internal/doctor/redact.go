@@ -63,10 +63,10 @@ func (w words) replacer() *strings.Replacer {
 
 // redactorOf gathers what this computer knows of people and secrets. It reads
 // the history for that, and nothing of it goes anywhere.
-func redactorOf(ctx context.Context, cfg Config, s *settings.Settings) *redactor {
+func redactorOf(ctx context.Context, cfg Config) *redactor {
 	out := words{}
-	out.ofSettings(s)
-	out.add("[secret]", secretsOf(ctx, cfg, s)...)
+	out.ofSettings(cfg.Settings)
+	out.add("[secret]", secretsOf(ctx, cfg)...)
 	if exists(filepath.Join(cfg.Dirs.State, secret.TokensName)) {
 		if t, err := secret.Token(cfg.Dirs); err == nil {
 			out.add("[token]", t.Socket, t.Path)
@@ -115,7 +115,8 @@ func (w words) ofComputer() {
 
 // secretsOf are the secrets that the settings speak of, as far as their store
 // gives them in time.
-func secretsOf(ctx context.Context, cfg Config, s *settings.Settings) []string {
+func secretsOf(ctx context.Context, cfg Config) []string {
+	s := cfg.Settings
 	store, err := secret.Open(s.Hub.SecretStore, cfg.Dirs)
 	if err != nil {
 		return nil

@@ -23,7 +23,7 @@ func init() {
 // TestCrashReports of real crashes keep where it happened and lose what the
 // program panicked with.
 func TestCrashReports(t *testing.T) {
-	known := redactorOf(t.Context(), configured(t, ""), configured(t, "").Settings)
+	known := redactorOf(t.Context(), configured(t, ""))
 	for kind, want := range map[string]string{"value": "panic: [text]", "index": "panic: "} {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), crashEnv+"="+kind, "GOTRACEBACK=all")

@@ -9,6 +9,7 @@ import (
 	"github.com/jezek/xgb/xproto"
 	"golang.org/x/sys/unix"
 
+	"wiebelt/internal/filetrust"
 	"wiebelt/internal/native/xconn"
 )
 
@@ -28,7 +29,7 @@ func writable(path string) bool { return unix.Access(path, unix.W_OK) == nil }
 
 // systemName is what the distribution calls itself.
 func systemName() string {
-	b, err := readAtMost("/etc/os-release", 16<<10)
+	b, err := filetrust.ReadPlain("/etc/os-release", 16<<10)
 	if err != nil {
 		return ""
 	}
