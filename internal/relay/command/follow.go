@@ -79,12 +79,22 @@ func (o *follower) read(ctx context.Context) (now server.Office, old *hub.Client
 	return now, old
 }
 
-// newClient makes the client of a hub, nil if none is set.
+// newClient makes the client of a hub, with a token before the first call needs one;
+// nil if none is set.
 func (o *follower) newClient(s *settings.Settings) (*hub.Client, error) {
 	if s.Hub.BaseURL == "" {
 		return nil, nil
 	}
-	return o.env.hub(o.dirs, s)
+	cfg, err := fromsettings.Hub(o.dirs, s.Hub)
+	if err != nil {
+		return nil, err
+	}
+	client, err := hub.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	client.Warm()
+	return client, nil
 }
 
 // follow tells what is set otherwise, until ctx ends.

@@ -5,10 +5,7 @@ import (
 	"crypto/sha256"
 	"sync"
 
-	"wiebelt/internal/config/fromsettings"
 	"wiebelt/internal/config/profile"
-	"wiebelt/internal/config/settings"
-	"wiebelt/internal/hub"
 	"wiebelt/internal/relay/server"
 	"wiebelt/internal/text"
 )
@@ -63,18 +60,4 @@ func (*runCmd) serve(ctx context.Context, e *env) error {
 		return text.Errorf(text.RelayEnded, err)
 	}
 	return nil
-}
-
-// hub is the hub's client, with a token before the first call needs one.
-func (e *env) hub(dirs profile.Dirs, s *settings.Settings) (*hub.Client, error) {
-	cfg, err := fromsettings.Hub(dirs, s.Hub)
-	if err != nil {
-		return nil, err
-	}
-	client, err := hub.New(cfg)
-	if err != nil {
-		return nil, err
-	}
-	client.Warm()
-	return client, nil
 }

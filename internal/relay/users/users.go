@@ -117,9 +117,8 @@ func Parse(b []byte) (Entry, error) {
 
 // What is wrong with a user.
 var (
-	ErrMany   = errors.New("a user has too many extensions, numbers, queues or computers")
-	ErrLong   = errors.New("an extension, a number, a queue or an address is too long")
-	ErrNumber = errors.New("not a telephone number")
+	ErrMany = errors.New("a user has too many extensions, numbers, queues or computers")
+	ErrLong = errors.New("an extension, a number, a queue or an address is too long")
 )
 
 // Check tells what is wrong with an entry.
