@@ -65,16 +65,11 @@ type inbox struct {
 	dir  string
 	t    *receiver
 	file func(path string) ([]byte, error) // readCall, but for tests
-	wake chan struct{}
+	wake chan struct{}                     // has it read soon
 }
 
 func newInbox(cfg Config, t *receiver) *inbox {
 	return &inbox{cfg: cfg, dir: inboxDir(cfg), t: t, file: readCall, wake: make(chan struct{}, 1)}
-}
-
-// readSoon has the inbox read soon.
-func (b *inbox) readSoon() {
-	wake.Up(b.wake)
 }
 
 // watch reads the inbox at once and whenever a file appears. It is the only
@@ -85,7 +80,7 @@ func (b *inbox) watch(ctx context.Context) {
 		var reading sync.WaitGroup
 		reading.Go(func() { // on Windows it ends only once they are read
 			for range w.Errors { // more files than the system tells one by one
-				b.readSoon()
+				wake.Up(b.wake)
 			}
 		})
 		defer reading.Wait()

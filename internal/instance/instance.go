@@ -200,7 +200,7 @@ func (i *Instance) Serve(ctx context.Context, h Handler) error {
 			defer func() { <-places }()
 			defer c.Close()
 			i.peer(ctx, newConn(c), h, calls)
-			box.readSoon()
+			wake.Up(box.wake)
 		})
 	}
 }
