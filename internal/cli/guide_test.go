@@ -19,20 +19,20 @@ import (
 
 var inline = regexp.MustCompile("`([^`]+)`")
 
-// typed are the command lines of a page: those of its blocks, with their
+// typed are the command lines of a page for a program: those of its blocks, with their
 // continuations, and those within sentences.
-func typed(p guide.HelpPage) (blocks, inText []string) {
+func typed(p guide.HelpPage, program string) (blocks, inText []string) {
 	for _, part := range strings.Split(p.Text, "\n\n") {
 		if !strings.HasPrefix(part, "    ") {
 			for _, m := range inline.FindAllStringSubmatch(part, -1) {
-				if strings.HasPrefix(m[1], "wiebelt ") {
+				if strings.HasPrefix(m[1], program+" ") {
 					inText = append(inText, m[1])
 				}
 			}
 			continue
 		}
 		for _, line := range strings.Split(strings.ReplaceAll(part, "\\\n", " "), "\n") {
-			if line = strings.TrimSpace(line); strings.HasPrefix(line, "wiebelt ") {
+			if line = strings.TrimSpace(line); strings.HasPrefix(line, program+" ") {
 				blocks = append(blocks, line)
 			}
 		}
@@ -40,7 +40,7 @@ func typed(p guide.HelpPage) (blocks, inText []string) {
 	return blocks, inText
 }
 
-// arguments are the words behind "wiebelt", as a shell would give them.
+// arguments are the words behind a program's name, as a shell would give them.
 func arguments(line string) []string {
 	line, _, _ = strings.Cut(line, " < ")
 	line, _, _ = strings.Cut(line, " > ")
@@ -48,28 +48,29 @@ func arguments(line string) []string {
 }
 
 // TestGuideCommands: every command that the guide has people type is one that
-// the program understands, with these very arguments.
+// its program understands, with these very arguments.
 func TestGuideCommands(t *testing.T) {
-	n := 0
-	for _, l := range []text.Language{text.Dutch, text.English} {
-		for _, p := range guide.Help(l) {
-			blocks, inText := typed(p)
-			for i, line := range slices.Concat(blocks, inText) {
-				args := arguments(line)
-				k := must.Get(kong.New(&commands{}, kong.Name("wiebelt"), kong.Exit(func(int) {})))(t)
-				n++
-				if i >= len(blocks) && named(k.Model.Node, args) {
-					continue // a command by its name
-				}
-				if _, err := k.Parse(args); err != nil {
-					t.Errorf("%s, %s: %s: %v", l, p.ID, line, err)
+	for program, least := range map[string]int{"wiebelt": 60, "wiebelt-relay": 20} {
+		n := 0
+		for _, l := range []text.Language{text.Dutch, text.English} {
+			for _, p := range guide.Help(l) {
+				blocks, inText := typed(p, program)
+				for i, line := range slices.Concat(blocks, inText) {
+					args := arguments(line)
+					k := must.Get(kong.New(programs[program].commands(), kong.Name(program), kong.Exit(func(int) {})))(t)
+					n++
+					if i >= len(blocks) && named(k.Model.Node, args) {
+						continue // a command by its name
+					}
+					if _, err := k.Parse(args); err != nil {
+						t.Errorf("%s, %s: %s: %v", l, p.ID, line, err)
+					}
 				}
 			}
 		}
-	}
-	t.Logf("%d command lines", n)
-	if n < 60 {
-		t.Errorf("%d command lines", n)
+		if n < least {
+			t.Errorf("%d command lines of %s", n, program)
+		}
 	}
 	for _, wrong := range []string{"provison", "provision --secret x", "forget --user", "doctor --jsn"} {
 		k, _ := kong.New(&commands{}, kong.Name("wiebelt"), kong.Exit(func(int) {}))

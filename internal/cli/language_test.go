@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"regexp"
@@ -13,6 +14,7 @@ import (
 
 	"wiebelt/assets"
 	"wiebelt/internal/commandline"
+	"wiebelt/internal/relay/command"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
@@ -53,7 +55,7 @@ func onlyIn(t *testing.T) map[text.Language]map[string]bool {
 
 // codes are what is the same in every language: flags, keys, the doctor's ids and
 // states, names of files, and what stands in quotes or braces to be typed.
-var codes = regexp.MustCompile(`(?m)--[\w-]+|\w+(?:\.\w+)+|\{[^{}]*\}|"[^"\n]*"|^(?:ok|warn|fail|off) +[a-z.]+ |^ {2}[a-z.-]+(?: {2,}|$)|wiebelt(?: [a-z-]+)+`)
+var codes = regexp.MustCompile(`(?m)--[\w-]+|\w+(?:\.\w+)+|\{[^{}]*\}|"[^"\n]*"|^(?:ok|warn|fail|off) +[a-z.]+ |^ {2}[a-z.-]+(?: {2,}|$)|wiebelt(?:-relay)?(?: [a-z-]+)+`)
 
 // speaks fails where an output has words of the other language.
 func speaks(t *testing.T, only map[text.Language]map[string]bool, l text.Language, what []string, out string) {
@@ -73,10 +75,23 @@ func speaks(t *testing.T, only map[text.Language]map[string]bool, l text.Languag
 	}
 }
 
-// commandsOf are the paths of every command, and each has its help.
-func commandsOf(t *testing.T) (paths [][]string) {
+// programs are those with a command line.
+var programs = map[string]struct {
+	commands func() any
+	main     func(args []string, in io.Reader, out, errOut io.Writer) int
+}{
+	"wiebelt": {Commands, func(args []string, in io.Reader, out, errOut io.Writer) int {
+		return Main(Build{Version: "test"}, args, in, out, errOut)
+	}},
+	"wiebelt-relay": {command.Commands, func(args []string, in io.Reader, out, errOut io.Writer) int {
+		return command.Main(command.Build{Version: "test"}, args, in, out, errOut)
+	}},
+}
+
+// commandsOf are the paths of every command of a program, and each has its help.
+func commandsOf(t *testing.T, program string) (paths [][]string) {
 	t.Helper()
-	p := must.Get(kong.New(&commands{}, kong.Name("wiebelt")))(t)
+	model := must.Get(commandline.Model(programs[program].commands(), program))(t)
 	has := func(path, part string) {
 		for _, l := range []text.Language{text.Dutch, text.English} {
 			if commandline.HelpOf(l, path, part) == "" {
@@ -88,16 +103,16 @@ func commandsOf(t *testing.T) (paths [][]string) {
 	walk = func(n *kong.Node) {
 		path := commandline.PathOf(n)
 		if n.Help != "" || n.Detail != "" {
-			t.Errorf("%s: its help stands in the code and belongs into assets/text/command_help.json", path)
+			t.Errorf("%s: its help stands in the code and belongs into assets/text/command.json", path)
 		}
 		if path != "" {
 			has(path, "")
-			paths = append(paths, strings.Split(path, "."))
+			paths = append(paths, strings.Fields(n.FullPath())[1:])
 		}
 		for _, f := range n.Flags {
 			has(path, "--"+f.Name)
 			if f.Help != "" && f.Name != "help" {
-				t.Errorf("%s --%s: its help stands in the code and belongs into assets/text/command_help.json", path, f.Name)
+				t.Errorf("%s --%s: its help stands in the code and belongs into assets/text/command.json", path, f.Name)
 			}
 		}
 		for _, a := range n.Positional {
@@ -109,7 +124,7 @@ func commandsOf(t *testing.T) (paths [][]string) {
 			}
 		}
 	}
-	walk(p.Model.Node)
+	walk(model)
 	return paths
 }
 
@@ -117,19 +132,23 @@ func commandsOf(t *testing.T) (paths [][]string) {
 // is in the language of the run, and none of its lines is torn.
 func TestEveryHelpIsInOneLanguage(t *testing.T) {
 	only := onlyIn(t)
-	for _, path := range append(commandsOf(t), nil) {
-		for _, l := range []text.Language{text.Dutch, text.English} {
-			if len(path) > 0 && strings.HasPrefix(path[0], "open-") {
-				continue // takes no flag
-			}
-			code, out, errOut := run(t, "", append(slices.Clone(path), "--help", "--language", string(l))...)
-			if code != 0 || errOut != "" {
-				t.Errorf("%v: exit %d: %s", path, code, errOut)
-			}
-			speaks(t, only, l, path, out)
-			for line := range strings.Lines(out) {
-				if n := len([]rune(strings.TrimRight(line, "\n"))); n > 80 && !strings.HasPrefix(line, "    ") && !strings.HasPrefix(line, l.T(text.CommandUsage, "")) {
-					t.Errorf("%v: %d characters: %s", path, n, line)
+	for program, p := range programs {
+		for _, path := range append(commandsOf(t, program), nil) {
+			for _, l := range []text.Language{text.Dutch, text.English} {
+				if len(path) > 0 && strings.HasPrefix(path[0], "open-") {
+					continue // takes no flag
+				}
+				var shown, errOut strings.Builder
+				code := p.main(slices.Concat([]string{program}, path, []string{"--help", "--language", string(l)}), nil, &shown, &errOut)
+				out := shown.String()
+				if code != 0 || errOut.Len() > 0 || !strings.HasPrefix(out, l.T(text.CommandUsage, program)) {
+					t.Errorf("%s %v: exit %d: %s%s", program, path, code, out, errOut.String())
+				}
+				speaks(t, only, l, path, out)
+				for line := range strings.Lines(out) {
+					if n := len([]rune(strings.TrimRight(line, "\n"))); n > 80 && !strings.HasPrefix(line, "    ") && !strings.HasPrefix(line, l.T(text.CommandUsage, "")) {
+						t.Errorf("%v: %d characters: %s", path, n, line)
+					}
 				}
 			}
 		}

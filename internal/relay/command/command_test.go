@@ -22,13 +22,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/alecthomas/kong"
 	"github.com/nats-io/nats.go"
 
-	"wiebelt/internal/commandline"
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/settings"
-	"wiebelt/internal/guide"
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/relay/server"
 	"wiebelt/internal/relay/setup"
@@ -38,7 +35,6 @@ import (
 	"wiebelt/internal/testutil/linktest"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/natstest"
-	"wiebelt/internal/text"
 )
 
 func command(t *testing.T, args ...string) (code int, out, errOut string) {
@@ -589,76 +585,5 @@ func TestForget(t *testing.T) {
 		if out := o.must("forget", step.what); !strings.Contains(out, fmt.Sprintf("forgotten: %d", step.forgotten)) || kept() != step.is {
 			t.Errorf("%s: %s, and %d are kept", step.what, out, kept())
 		}
-	}
-}
-
-// TestHelp: every command, flag and argument has its help in both languages.
-func TestHelp(t *testing.T) {
-	p := must.Get(kong.New(&commands{}, kong.Name(program)))(t)
-	n := 0
-	_ = kong.Visit(p.Model.Node, func(v kong.Visitable, next kong.Next) error {
-		node, ok := v.(*kong.Node)
-		if !ok {
-			return next(nil)
-		}
-		parts := []string{""}
-		for _, f := range node.Flags {
-			parts = append(parts, "--"+f.Name)
-		}
-		for _, a := range node.Positional {
-			parts = append(parts, "<"+a.Name+">")
-		}
-		for _, part := range parts {
-			for _, l := range []text.Language{text.Dutch, text.English} {
-				if n++; commandline.HelpOf(l, commandline.PathOf(node), part) == "" {
-					t.Errorf("%s: no help for %s %s", l, commandline.PathOf(node), part)
-				}
-			}
-		}
-		return next(nil)
-	})
-	if n < 60 {
-		t.Errorf("only %d parts", n)
-	}
-	for l, want := range map[string]string{"nl": "Gebruik: wiebelt-relay", "en": "Usage: wiebelt-relay"} {
-		if code, out, _ := command(t, "--language", l, "--help"); code != 0 || !strings.HasPrefix(out, want) || !strings.Contains(out, "status") {
-			t.Errorf("exit %d: %s", code, out)
-		}
-	}
-}
-
-// TestGuide: every command that the guide has people type is one that the program
-// understands, in both languages.
-func TestGuide(t *testing.T) {
-	inText := regexp.MustCompile("`(wiebelt-relay [^`]+)`")
-	n := 0
-	for _, l := range []text.Language{text.Dutch, text.English} {
-		for _, page := range guide.Help(l) {
-			whole := strings.ReplaceAll(page.Text, "\\\n", " ")
-			var lines []string
-			for line := range strings.Lines(whole) {
-				if rest, ok := strings.CutPrefix(line, "    "); ok && strings.HasPrefix(rest, program+" ") {
-					lines = append(lines, rest)
-				}
-			}
-			for _, m := range inText.FindAllStringSubmatch(whole, -1) {
-				if len(strings.Fields(m[1])) == 3 && strings.Contains(m[1], " user code") {
-					m[1] += " anna" // a command by its name
-				}
-				lines = append(lines, m[1])
-			}
-			for _, line := range lines {
-				line, _, _ = strings.Cut(line, " < ")
-				line, _, _ = strings.Cut(line, " > ")
-				p := must.Get(kong.New(&commands{}, kong.Name(program), kong.Exit(func(int) {})))(t)
-				n++
-				if _, err := p.Parse(strings.Fields(line)[1:]); err != nil {
-					t.Errorf("%s, %s: %s: %v", l, page.ID, line, err)
-				}
-			}
-		}
-	}
-	if n < 20 {
-		t.Errorf("only %d command lines", n)
 	}
 }
