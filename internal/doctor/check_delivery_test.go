@@ -104,26 +104,3 @@ func spoolIs(fault error) func(*testing.T, *exam) {
 		}
 	}
 }
-
-// TestDeliveryChangesNothing: the doctor leaves an outbox as it found it.
-func TestDeliveryChangesNothing(t *testing.T) {
-	e := examined(t, "")
-	dir := fromsettings.OutboxFolder(e.Dirs)
-	e.delivery(t.Context())
-	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a folder was made: %v", err)
-	}
-	box(func(t *testing.T, _ string, b *outbox.Outbox) { put(t, b, 1) })(t, e)
-	names := func() (all string) {
-		entries := must.Get(os.ReadDir(dir))(t)
-		for _, x := range entries {
-			all += x.Name() + " "
-		}
-		return all
-	}
-	before := names()
-	e.delivery(t.Context())
-	if after := names(); after != before {
-		t.Errorf("%q, then %q", before, after)
-	}
-}

@@ -97,7 +97,13 @@ func examined(t testing.TB, toml string) *exam {
 
 func keepSecret(t testing.TB, d profile.Dirs, base, client, value string) {
 	t.Helper()
-	store := must.Get(secret.Open(secret.KindFile, d))(t)
-	ref := must.Get(secret.Hub(base, client))(t)
+	store, ref := storeOf(t, d, base, client)
 	must.Do(t, store.Set(t.Context(), ref, value))
+}
+
+// storeOf is the store of a profile and what it is asked for.
+func storeOf(t testing.TB, d profile.Dirs, base, client string) (secret.Store, secret.Ref) {
+	t.Helper()
+	store := must.Get(secret.Open(secret.KindFile, d))(t)
+	return store, must.Get(secret.Hub(base, client))(t)
 }

@@ -22,6 +22,7 @@ import (
 	"wiebelt/internal/config/secret"
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/core/call"
+	"wiebelt/internal/delivery/outbox"
 	"wiebelt/internal/filetrust"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/instance/windowapi"
@@ -283,24 +284,27 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// TestReadsOnly: a run changes no file of the profile.
+// TestReadsOnly: a run makes no file or folder in the profile, and takes none away.
 func TestReadsOnly(t *testing.T) {
 	cfg := configured(t, setUp)
-	calls(nil)(t, &exam{Config: cfg})
-	before := listing(t, cfg.Dirs.State)
-	runJSON(t, cfg, calm())
-	if after := listing(t, cfg.Dirs.State); after != before {
-		t.Errorf("before:\n%s\nafter:\n%s", before, after)
+	waits := box(func(t *testing.T, _ string, b *outbox.Outbox) { put(t, b, 1) })
+	for _, fill := range []func(*testing.T, *exam){nil, both(calls(nil), waits)} {
+		if fill != nil {
+			fill(t, &exam{Config: cfg})
+		}
+		before := listing(t, cfg.Dirs.State)
+		runJSON(t, cfg, calm())
+		if after := listing(t, cfg.Dirs.State); after != before {
+			t.Errorf("before:\n%s\nafter:\n%s", before, after)
+		}
 	}
 }
 
 func listing(t *testing.T, dir string) string {
 	t.Helper()
 	var b strings.Builder
-	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			b.WriteString(path + "\n")
-		}
+	err := filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+		b.WriteString(path + "\n")
 		return err
 	})
 	must.Do(t, err)

@@ -7,9 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/secret"
-	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 )
 
@@ -58,13 +56,6 @@ func TestBothSecrets(t *testing.T) {
 			t.Error("a secret is told")
 		}
 	}
-}
-
-// storeOf is the store of a profile and what it is asked for.
-func storeOf(t *testing.T, d profile.Dirs, base, client string) (secret.Store, secret.Ref) {
-	t.Helper()
-	store := must.Get(secret.Open(secret.KindFile, d))(t)
-	return store, must.Get(secret.Hub(base, client))(t)
 }
 
 func quietly(string, []Check) {}

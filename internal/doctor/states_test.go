@@ -71,11 +71,7 @@ func hotkey(setting, why string) func(*testing.T, *exam) {
 	})
 }
 
-func links(phase string) func(*testing.T, *exam) {
-	return tells(func(v *residentState) {
-		v.facts.Links = []windowapi.DoctorLink{{Kind: "baresip", Name: "Jansen", Phase: phase}, {Kind: "ari", Name: "ari", Phase: phase}}
-	})
-}
+func links(phase string) func(*testing.T, *exam) { return because(phase, "") }
 
 // because is links, with why the second one does not stand.
 func because(phase, why string) func(*testing.T, *exam) {
