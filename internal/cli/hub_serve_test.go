@@ -32,6 +32,13 @@ func TestWiebeltProcess(t *testing.T) {
 	os.Exit(Main(Build{Version: "test"}, append([]string{"wiebelt"}, strings.Split(args, "\n")...), os.Stdin, os.Stdout, os.Stderr))
 }
 
+// process is a command in a process of its own.
+func process(t *testing.T, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestWiebeltProcess$")
+	cmd.Env = append(os.Environ(), "WIEBELT_PROCESS_ARGS="+strings.Join(args, "\n"))
+	return cmd
+}
+
 // serving is "wiebelt hub" in a process of its own.
 type serving struct {
 	cmd   *exec.Cmd
@@ -47,8 +54,7 @@ type serving struct {
 
 func serve(t *testing.T, args ...string) *serving {
 	t.Helper()
-	s := &serving{cmd: exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestWiebeltProcess$"), err: &bytes.Buffer{}}
-	s.cmd.Env = append(os.Environ(), "WIEBELT_PROCESS_ARGS="+strings.Join(append([]string{"hub"}, args...), "\n"))
+	s := &serving{cmd: process(t, append([]string{"hub"}, args...)...), err: &bytes.Buffer{}}
 	s.cmd.Stderr = s.err
 	out, err := s.cmd.StdoutPipe()
 	must.Do(t, err)

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -14,8 +13,8 @@ import (
 // atTerminal runs a command at a terminal.
 func atTerminal(t *testing.T, args ...string) (*ptytest.Terminal, *exec.Cmd) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestWiebeltProcess$")
-	cmd.Env = append(os.Environ(), "LANG=nl_NL.UTF-8", "WIEBELT_PROCESS_ARGS="+strings.Join(args, "\n"))
+	cmd := process(t, args...)
+	cmd.Env = append(cmd.Env, "LANG=nl_NL.UTF-8")
 	return ptytest.Start(t, cmd), cmd
 }
 

@@ -35,43 +35,40 @@ const (
 	inventedName   = "J. de Vries"
 )
 
-// macros are what phones write where the caller belongs, the longer ones first.
-var macros = []struct{ of, number, name string }{
-	{"3cx-client", "%CallerNumber%", "%CallerDisplayName%"},
-	{"8x8", "%%CallerNumber%%", ""},
-	{"avaya", "<m>", "<n>"},
-	{"wildix", "{CALLERNUM}", "{CALLERNAME}"},
-	{"ringotel", "$caller$", "$caller_name$"},
-	{"enreach", "$callerid", ""},
-	{"innovaphone", "$n", "$d"},
-	{"estos", "<Call.NumberSC>", "<Call.ContactName>"},
-	{"globaliptel", "$RemoteParty", "$RemoteAlias"},
-	{"any-url", "NUMBER", ""},
-	{"any-program", "NUMBER", ""},
-	{"auerswald", "", ""}, // the number stands at the end
+// macros are what phones write where the caller belongs, by recipe.
+var macros = map[string]struct{ number, name string }{
+	"3cx-client":  {"%CallerNumber%", "%CallerDisplayName%"},
+	"8x8":         {"%%CallerNumber%%", ""},
+	"avaya":       {"<m>", "<n>"},
+	"wildix":      {"{CALLERNUM}", "{CALLERNAME}"},
+	"ringotel":    {"$caller$", "$caller_name$"},
+	"enreach":     {"$callerid", ""},
+	"innovaphone": {"$n", "$d"},
+	"estos":       {"<Call.NumberSC>", "<Call.ContactName>"},
+	"globaliptel": {"$RemoteParty", "$RemoteAlias"},
+	"any-url":     {"NUMBER", ""},
+	"any-program": {"NUMBER", ""},
+	"auerswald":   {"", ""}, // the number stands at the end
 }
 
 // asPhone writes the caller into a line as the phone of a recipe does.
 func asPhone(t *testing.T, id, line, number, name string) string {
 	t.Helper()
-	for _, m := range macros {
-		if m.of != id {
-			continue
-		}
-		if m.number == "" {
-			return line + number
-		}
-		if !strings.Contains(line, m.number) {
-			t.Errorf("%s: no place for the number in %s", id, line)
-		}
-		s := strings.ReplaceAll(line, m.number, number)
-		if m.name != "" {
-			s = strings.ReplaceAll(s, m.name, name)
-		}
-		return strings.ReplaceAll(s, "$CallGUID", "7c9e6679-7425-40de-944b-e07fc1f90ae7")
+	m, known := macros[id]
+	if !known {
+		t.Fatalf("%s: the test does not know how this phone writes a caller", id)
 	}
-	t.Fatalf("%s: the test does not know how this phone writes a caller", id)
-	return ""
+	if m.number == "" {
+		return line + number
+	}
+	if !strings.Contains(line, m.number) {
+		t.Errorf("%s: no place for the number in %s", id, line)
+	}
+	s := strings.ReplaceAll(line, m.number, number)
+	if m.name != "" {
+		s = strings.ReplaceAll(s, m.name, name)
+	}
+	return strings.ReplaceAll(s, "$CallGUID", "7c9e6679-7425-40de-944b-e07fc1f90ae7")
 }
 
 // taker takes events.
@@ -327,14 +324,14 @@ func ringLines(t *testing.T, v guide.Values) []ringLine {
 					continue
 				case guide.Arguments:
 					l.args = windowsSplit(`"` + program + `" ` + asPhone(t, r.ID, line, inventedNumber, inventedName))
-					l.named = strings.Contains(line, inventedMacroName(r.ID))
+					l.named = l.names()
 				case guide.Run:
 					if strings.Contains(line, "--stdin") {
 						l.args, l.in, l.named = windowsSplit(line), "number="+inventedNumber+"\nname="+inventedName+"\n", true
 						break
 					}
 					l.args = windowsSplit(asPhone(t, r.ID, line, inventedNumber, inventedName))
-					l.named = strings.Contains(line, inventedMacroName(r.ID))
+					l.named = l.names()
 				case guide.MicroSIP:
 					_, value, _ := strings.Cut(line, "=")
 					l.args = microSIPSplit(value, inventedNumber)
@@ -353,15 +350,10 @@ func ringLines(t *testing.T, v guide.Values) []ringLine {
 	return all
 }
 
-// inventedMacroName is where a phone puts the name, or something that stands
-// nowhere.
-func inventedMacroName(id string) string {
-	for _, m := range macros {
-		if m.of == id && m.name != "" {
-			return m.name
-		}
-	}
-	return "\x00"
+// names reports whether a phone puts the caller's name into a line.
+func (l ringLine) names() bool {
+	name := macros[l.id].name
+	return name != "" && strings.Contains(l.line, name)
 }
 
 // ringer takes what other programs hand over.

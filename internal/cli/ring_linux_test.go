@@ -50,8 +50,7 @@ func TestHandOverIsFinished(t *testing.T) {
 	k := &killer{make(chan *os.Process, 1), make(chan call.Event, 1)}
 	instancetest.Serve(t, instance.Config{RunDir: d.Run, Version: "test", Build: "test"}, k)
 	var said bytes.Buffer
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestWiebeltProcess$")
-	cmd.Env = append(os.Environ(), "WIEBELT_PROCESS_ARGS="+strings.Join([]string{"ring", "--profile", dir, "--no-start", "--", "0698760011"}, "\n"))
+	cmd := process(t, "ring", "--profile", dir, "--no-start", "--", "0698760011")
 	cmd.Stderr = &said
 	must.Do(t, cmd.Start())
 	k.program <- cmd.Process

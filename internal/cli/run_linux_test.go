@@ -3,7 +3,6 @@ package cli
 import (
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -42,8 +41,8 @@ func TestFailsOnScreen(t *testing.T) {
 	must.Do(t, os.WriteFile(filepath.Join(dir, "run"), nil, 0o600)) // where a folder should be
 	fails := func(stderr io.Writer, args ...string) (said string) {
 		t.Helper()
-		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestWiebeltProcess$")
-		cmd.Env = append(os.Environ(), "LANG=nl_NL.UTF-8", "DBUS_SESSION_BUS_ADDRESS="+address, "WIEBELT_PROCESS_ARGS="+strings.Join(args, "\n"))
+		cmd := process(t, args...)
+		cmd.Env = append(cmd.Env, "LANG=nl_NL.UTF-8", "DBUS_SESSION_BUS_ADDRESS="+address)
 		cmd.Stderr = stderr
 		if err := cmd.Run(); cmd.ProcessState.ExitCode() < 1 {
 			t.Errorf("%v: %v", args, err)

@@ -13,6 +13,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
+// mute takes what is asked and never answers.
 type mute struct{ asked func() }
 
 func (mute) Ring(call.Event) error { return nil }
