@@ -175,11 +175,15 @@ func TestProvisionRefuses(t *testing.T) {
 		"plain http":       {"s\n", []string{"--base-url", "http://hub.example", "--client-id", "c", "--secret-stdin"}, 2},
 		"localhost name":   {"s\n", []string{"--base-url", "http://localhost:1", "--client-id", "c", "--secret-stdin"}, 2},
 		"empty secret":     {"\n", []string{"--base-url", "https://hub.example", "--client-id", "c", "--secret-store", "file", "--secret-stdin"}, 1},
+		"two lines":        {"one\ntwo\n", []string{"--base-url", "https://hub.example", "--client-id", "c", "--organisation-code", "1234", "--secret-store", "file", "--secret-stdin"}, 1},
 		"UTF-16 secret":    {"s\x00e\x00", []string{"--base-url", "https://hub.example", "--client-id", "c", "--secret-store", "file", "--secret-stdin"}, 1},
 		"colon in client":  {"s\n", []string{"--base-url", "https://hub.example", "--client-id", "a:b", "--secret-store", "file", "--secret-stdin"}, 2},
 		"secret as a flag": {"", []string{"--secret", "x"}, 2},
 	} {
-		exits(t, c.want, c.in, append([]string{"provision", "--profile", dir}, c.args...)...)
+		exits(t, c.want, c.in, append([]string{"provision", "--profile", dir}, c.args...)...).complains("wiebelt: ")
+	}
+	if len(snapshot(t, dir)) != 0 {
+		t.Error("something was written")
 	}
 }
 

@@ -65,13 +65,3 @@ func TestSecretAtATerminal(t *testing.T) {
 		}
 	}
 }
-
-// TestSecretFromAPipe: it is one line.
-func TestSecretFromAPipe(t *testing.T) {
-	dir := t.TempDir()
-	exits(t, 1, "one\ntwo\n", "provision", "--profile", dir, "--base-url", "https://hub.example", "--client-id", "office-1",
-		"--organisation-code", "1234", "--secret-store", "file", "--secret-stdin").complains("wiebelt: ")
-	if len(snapshot(t, dir)) != 0 {
-		t.Error("something was written")
-	}
-}
