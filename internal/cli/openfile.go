@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"wiebelt/internal/config/setupfile"
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/resident"
 	"wiebelt/internal/softphone/ring"
@@ -60,13 +61,7 @@ func (e *env) openFile(args []string) error {
 	if err := startResident(e.profileDir, true); err != nil {
 		return err
 	}
-	tick := time.Tick(startRetry)
-	for errors.Is(err, instance.ErrNotRunning) {
-		select {
-		case <-ctx.Done():
-			return err
-		case <-tick:
-		}
+	for errors.Is(err, instance.ErrNotRunning) && wake.Pause(ctx, startRetry) == nil {
 		err = resident.OpenFile(ctx, cfg, path)
 	}
 	return err

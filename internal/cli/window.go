@@ -40,7 +40,7 @@ func (c *windowCmd) Run(e *env, d profile.Dirs) error {
 			return conn, err
 		}})
 	if errors.Is(err, instance.ErrNotRunning) {
-		return &failure{exitNotRunning, text.Errorf(text.WindowNeedsResident)}
+		return fail(exitNotRunning, text.WindowNeedsResident)
 	}
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"wiebelt/internal/core/call"
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/text"
 )
 
@@ -131,18 +132,12 @@ func free(cfg Config) bool {
 // taken reports whether somebody takes a call out of the inbox, as long as there
 // is somebody who might.
 func taken(ctx context.Context, file string, cfg Config) bool {
-	tick := time.Tick(10 * time.Millisecond)
 	for end := time.Now().Add(settleTime); ; {
 		last := free(cfg) || time.Now().After(end) // asked first: it may take the call and go
 		if _, err := os.Lstat(file); errors.Is(err, os.ErrNotExist) {
 			return true
 		}
-		if last {
-			return false
-		}
-		select {
-		case <-tick:
-		case <-ctx.Done():
+		if last || wake.Pause(ctx, 10*time.Millisecond) != nil {
 			return false
 		}
 	}

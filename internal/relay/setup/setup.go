@@ -20,16 +20,15 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/BurntSushi/toml"
 	"github.com/gofrs/flock"
 
 	"wiebelt/internal/config/profile"
+	"wiebelt/internal/core/lazyregexp"
 	"wiebelt/internal/filetrust"
 	"wiebelt/internal/relay/certificates"
 	"wiebelt/internal/relay/credentials"
@@ -196,10 +195,9 @@ func reachable(host string) bool {
 	return len(host) <= 253 && hostName().MatchString(host) || net.ParseIP(host) != nil
 }
 
-var hostName = sync.OnceValue(func() *regexp.Regexp {
-	const label = `[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?`
-	return regexp.MustCompile(`^` + label + `(\.` + label + `)*$`)
-})
+const hostLabel = `[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?`
+
+var hostName = lazyregexp.New(`^` + hostLabel + `(\.` + hostLabel + `)*$`)
 
 // Local is how a program on the relay's own computer reaches a port of it.
 func (s Settings) Local(port int) string {
