@@ -58,11 +58,9 @@ func newSender(t *testing.T) *sender {
 	s := &sender{t: t, in: t.TempDir()}
 	s.profile, s.hub = setUp(t)
 	exits(t, 0, "", "provision", "--profile", s.profile, "--intermediary", "intermediary")
-	f, err := os.OpenFile(filepath.Join(s.profile, "settings.toml"), os.O_APPEND|os.O_WRONLY, 0)
-	if err == nil {
-		_, err = f.WriteString("\n[delivery]\nsettle = \"1s\"\n")
-	}
-	must.Do(t, errors.Join(err, f.Close()))
+	f := must.Get(os.OpenFile(filepath.Join(s.profile, "settings.toml"), os.O_APPEND|os.O_WRONLY, 0))(t)
+	must.Get(f.WriteString("\n[delivery]\nsettle = \"1s\"\n"))(t)
+	must.Do(t, f.Close())
 	return s
 }
 
@@ -101,12 +99,10 @@ func (s *sender) report() deliverReport {
 		t.Fatal("no report")
 	}
 	slices.Sort(all)
-	raw, err := os.ReadFile(all[len(all)-1])
-	must.Do(t, err)
+	raw := must.Get(os.ReadFile(all[len(all)-1]))(t)
 	var r deliverReport
 	must.Do(t, json.Unmarshal(raw, &r))
-	table, err := os.ReadFile(strings.TrimSuffix(all[len(all)-1], ".json") + ".csv")
-	must.Do(t, err)
+	table := must.Get(os.ReadFile(strings.TrimSuffix(all[len(all)-1], ".json") + ".csv"))(t)
 	rows, err := csv.NewReader(bytes.NewReader(table)).ReadAll()
 	if err != nil || len(rows) != len(r.Files)+1 {
 		t.Fatalf("%d rows for %d files: %v", len(rows), len(r.Files), err)

@@ -196,10 +196,8 @@ func (c *canaries) sow(t *testing.T, dir string) {
 	for range 80 {
 		c.n++
 		c.all = append(c.all, fmt.Sprintf("relkanarie%03d", c.n))
-		if _, err := h.Put(t.Context(), history.Entry{Rang: time.Now(), Kind: "command", Number: c.number(), Shown: c.number(), Name: c.name(), Line: c.name(),
-			RelationNumber: fmt.Sprintf("relkanarie%03d", c.n), Link: "https://hub.example/contacts/" + fmt.Sprintf("relkanarie%03d", c.n)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(h.Put(t.Context(), history.Entry{Rang: time.Now(), Kind: "command", Number: c.number(), Shown: c.number(), Name: c.name(), Line: c.name(),
+			RelationNumber: fmt.Sprintf("relkanarie%03d", c.n), Link: "https://hub.example/contacts/" + fmt.Sprintf("relkanarie%03d", c.n)}))(t)
 	}
 	must.Do(t, h.Close())
 

@@ -56,8 +56,7 @@ func serve(t *testing.T, args ...string) *serving {
 	t.Helper()
 	s := &serving{cmd: process(t, append([]string{"hub"}, args...)...), err: &bytes.Buffer{}}
 	s.cmd.Stderr = s.err
-	out, err := s.cmd.StdoutPipe()
-	must.Do(t, err)
+	out := must.Get(s.cmd.StdoutPipe())(t)
 	must.Do(t, s.cmd.Start())
 	t.Cleanup(func() {
 		if s.cmd.ProcessState == nil {

@@ -40,14 +40,12 @@ func TestJoin(t *testing.T) {
 	if s := join(exitDone, strings.ToLower(code), fingerprint).says("has joined"); s.err != "" {
 		t.Fatal(s.err)
 	}
-	d, err := profile.Find(dir)
-	must.Do(t, err)
+	d := must.Get(profile.Find(dir))(t)
 	s, problems := settings.Load(d)
 	if len(problems) > 0 || len(s.Softphones) != 2 || s.Softphones[1].Kind != "relay" || s.Softphones[1].Address != address {
 		t.Fatalf("%+v, %v", s.Softphones, problems)
 	}
-	p, err := fromsettings.Softphone(d, s.Hub.SecretStore, s.Softphones[1])
-	must.Do(t, err)
+	p := must.Get(fromsettings.Softphone(d, s.Hub.SecretStore, s.Softphones[1]))(t)
 	linktest.Run(t, p).Until(link.Connected)
 	join(exitFailed, code, fingerprint).complains("used already")
 
@@ -61,15 +59,11 @@ func TestJoin(t *testing.T) {
 		return exits(t, want, phrase, "provision", "--import", setup, "--passphrase-stdin", "--secret-store", "file", "--profile", to, "--language", "en")
 	}
 	take(exitDone, another).hides("--softphone")
-	if d, err = profile.Find(another); err != nil {
-		t.Fatal(err)
-	}
+	d = must.Get(profile.Find(another))(t)
 	if s, _ = settings.Load(d); !s.Relayed() || len(s.Softphones) != 2 || s.Relay.URL != address {
 		t.Fatalf("%+v", s.Softphones)
 	}
-	if p, err = fromsettings.Softphone(d, s.Hub.SecretStore, s.Softphones[1]); err != nil {
-		t.Fatal(err)
-	}
+	p = must.Get(fromsettings.Softphone(d, s.Hub.SecretStore, s.Softphones[1]))(t)
 	linktest.Run(t, p).Until(link.Connected)
 	third := t.TempDir()
 	if take(exitFailed, third).complains("used already"); len(snapshot(t, third)) > 0 {

@@ -92,8 +92,7 @@ func startListener(t *testing.T) (taker, guide.Values) {
 	t.Helper()
 	events := make(taker, 16)
 	v := guide.Values{Exe: "/opt/wiebelt/wiebelt", Ring: "/opt/wiebelt/wiebelt", PathToken: secret.RandomKey(), SocketToken: secret.RandomKey()}
-	l, err := listener.Start(t.Context(), listener.Config{SocketToken: v.SocketToken, PathToken: v.PathToken, HTTP: true, Take: events.take})
-	must.Do(t, err)
+	l := must.Get(listener.Start(t.Context(), listener.Config{SocketToken: v.SocketToken, PathToken: v.PathToken, HTTP: true, Take: events.take}))(t)
 	t.Cleanup(func() { l.Close() })
 	v.Port = l.Port()
 	return events, v

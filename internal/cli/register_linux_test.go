@@ -103,8 +103,7 @@ func TestForgetUser(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "autostart")
 	must.Do(t, os.Rename(filepath.Join(home, ".config", "autostart"), outside))
 	must.Do(t, os.Symlink(outside, filepath.Join(home, ".config", "autostart")))
-	root, err := os.OpenRoot(home)
-	must.Do(t, err)
+	root := must.Get(os.OpenRoot(home))(t)
 	defer root.Close()
 	deleted, err := register.ForgetIn(root)
 	if err == nil || len(deleted) < 9 {

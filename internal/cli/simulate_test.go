@@ -47,14 +47,10 @@ func (h *heard) String() string {
 func hear(t *testing.T) (dir string, port int, tokens secret.Tokens, h *heard) {
 	t.Helper()
 	dir, h = t.TempDir(), &heard{}
-	d, err := profile.Find(dir)
-	must.Do(t, err)
+	d := must.Get(profile.Find(dir))(t)
 	must.Do(t, d.Make())
-	if tokens, err = secret.Token(d); err != nil {
-		t.Fatal(err)
-	}
-	l, err := listener.Start(t.Context(), listener.Config{SocketToken: tokens.Socket, PathToken: tokens.Path, HTTP: true, Tries: 1, Take: h.Take})
-	must.Do(t, err)
+	tokens = must.Get(secret.Token(d))(t)
+	l := must.Get(listener.Start(t.Context(), listener.Config{SocketToken: tokens.Socket, PathToken: tokens.Path, HTTP: true, Tries: 1, Take: h.Take}))(t)
 	t.Cleanup(l.Close)
 	must.Do(t, l.Announce(filepath.Join(d.Run, "listener.json")))
 	return dir, l.Port(), tokens, h

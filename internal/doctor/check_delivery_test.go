@@ -44,8 +44,7 @@ const since = "14-09-2026 11:14"
 func box(change func(t *testing.T, dir string, b *outbox.Outbox)) func(*testing.T, *exam) {
 	return func(t *testing.T, e *exam) {
 		dir := fromsettings.OutboxFolder(e.Dirs)
-		b, err := outbox.Open(t.Context(), outbox.Options{Dir: dir, Now: added, Hub: func(string) (outbox.Deliverer, error) { return nil, errors.New("none") }})
-		must.Do(t, err)
+		b := must.Get(outbox.Open(t.Context(), outbox.Options{Dir: dir, Now: added, Hub: func(string) (outbox.Deliverer, error) { return nil, errors.New("none") }}))(t)
 		if change != nil {
 			change(t, dir, b)
 		}
@@ -73,20 +72,17 @@ func worker(t *testing.T, dir string) {
 // sent puts one file in and has a hub answer so.
 func sent(r hub.Receipt) func(*testing.T, string, *outbox.Outbox) {
 	return func(t *testing.T, dir string, first *outbox.Outbox) {
-		b, err := outbox.Open(t.Context(), outbox.Options{Dir: dir, Now: added, Hub: func(string) (outbox.Deliverer, error) { return answers(r), nil }, Policy: outbox.Policy{KeepRefused: 30}})
-		must.Do(t, err)
+		b := must.Get(outbox.Open(t.Context(), outbox.Options{Dir: dir, Now: added, Hub: func(string) (outbox.Deliverer, error) { return answers(r), nil }, Policy: outbox.Policy{KeepRefused: 30}}))(t)
 		put(t, b, 1)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		done := make(chan error, 1)
 		go func() { done <- b.Work(ctx, nil) }()
-		if err := b.Watch(ctx, func(s *outbox.Snapshot) {
+		must.Do(t, b.Watch(ctx, func(s *outbox.Snapshot) {
 			if s.Queue.Held != "" || s.Counts[outbox.Waiting]+s.Counts[outbox.Sending] == 0 {
 				cancel()
 			}
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))
 		must.Do(t, errors.Join(<-done, b.Close()))
 	}
 }

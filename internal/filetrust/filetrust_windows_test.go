@@ -15,8 +15,7 @@ import (
 // rights sets who may do what with a file or folder, and takes nothing over.
 func rights(t *testing.T, path, list string) {
 	t.Helper()
-	sd, err := windows.SecurityDescriptorFromString(list)
-	must.Do(t, err)
+	sd := must.Get(windows.SecurityDescriptorFromString(list))(t)
 	dacl, _, err := sd.DACL()
 	must.Do(t, err)
 	must.Do(t, windows.SetNamedSecurityInfo(path, windows.SE_FILE_OBJECT,
@@ -82,8 +81,7 @@ func TestFolders(t *testing.T) {
 	made := filepath.Join(dir, "made")
 	wants(t, Make(made, Alone), "")
 	file := filepath.Join(made, "f")
-	f, err := OpenFile(file, os.O_CREATE|os.O_RDWR, Ours)
-	must.Do(t, err)
+	f := must.Get(OpenFile(file, os.O_CREATE|os.O_RDWR, Ours))(t)
 	f.Close()
 	rights(t, made, toRead)
 	wants(t, Folder(made, Ours), "")
@@ -93,7 +91,7 @@ func TestFolders(t *testing.T) {
 	rights(t, made, toWrite)
 	wants(t, Folder(made, Ours), Written)
 	wants(t, Make(made, Alone), Written)
-	_, err = OpenFile(file, os.O_RDONLY, Ours)
+	_, err := OpenFile(file, os.O_RDONLY, Ours)
 	wants(t, err, Written)
 	// The line that the sentence gives makes the folder ours again.
 	if os.Getenv("WINEPREFIX") == "" {

@@ -18,8 +18,7 @@ func shared(t *testing.T) (*Shared, string) {
 	dir := filepath.Join(t.TempDir(), "s")
 	must.Do(t, os.Mkdir(dir, 0o700), os.Chmod(dir, 0o777))
 	must.Do(t, os.WriteFile(filepath.Join(dir, "x"), []byte("x"), 0o600), os.WriteFile(filepath.Join(dir, "secret"), []byte("secret"), 0o600))
-	s, err := OpenShared(dir)
-	must.Do(t, err)
+	s := must.Get(OpenShared(dir))(t)
 	t.Cleanup(func() { s.Close() })
 	return s, dir
 }
@@ -119,8 +118,7 @@ func TestSharedMoves(t *testing.T) {
 	for name, rename := range map[string]func(*Shared, string, *Shared, string) error{"": (*Shared).rename, "without the system's help": (*Shared).replace} {
 		t.Run(name, func(t *testing.T) {
 			s, dir := shared(t)
-			sent, err := s.Folder("sent", 0o700)
-			must.Do(t, err)
+			sent := must.Get(s.Folder("sent", 0o700))(t)
 			defer sent.Close()
 			must.Do(t, rename(s, "x", sent, "x"))
 			if err := rename(s, "secret", sent, "x"); !errors.Is(err, fs.ErrExist) {
@@ -143,8 +141,7 @@ func TestSharedMoves(t *testing.T) {
 // TestSharedMoveSwapped: another file that has taken the name stays where it is put.
 func TestSharedMoveSwapped(t *testing.T) {
 	s, dir := shared(t)
-	sent, err := s.Folder("sent", 0o700)
-	must.Do(t, err)
+	sent := must.Get(s.Folder("sent", 0o700))(t)
 	defer sent.Close()
 	f, was, err := s.Open("x")
 	must.Do(t, err)

@@ -333,8 +333,7 @@ func TestOtherUser(t *testing.T) {
 	for _, p := range []string{filepath.Join(dir, SocketName), dir, filepath.Dir(dir)} { // all three are of the test
 		must.Do(t, os.Chmod(p, 0o777))
 	}
-	exe, err := os.ReadFile(os.Args[0])
-	must.Do(t, err)
+	exe := must.Get(os.ReadFile(os.Args[0]))(t)
 	stranger := filepath.Join(dir, "stranger")
 	must.Do(t, os.WriteFile(stranger, exe, 0o755))
 	cmd := exec.Command("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", stranger)

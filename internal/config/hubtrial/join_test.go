@@ -70,8 +70,7 @@ func TestJoin(t *testing.T) {
 			} else if len(now.Softphones) != 1 || now.Softphones[0] != l {
 				t.Fatalf("%+v", now.Softphones)
 			}
-			p, err := fromsettings.Softphone(d, secret.KindFile, l)
-			must.Do(t, err)
+			p := must.Get(fromsettings.Softphone(d, secret.KindFile, l))(t)
 			linktest.Run(t, p).Until(link.Connected)
 		})
 	}

@@ -12,16 +12,15 @@ import (
 
 func TestFindWithProfileFolder(t *testing.T) {
 	dir := t.TempDir()
-	d, err := Find(dir)
-	must.Do(t, err)
+	d := must.Get(Find(dir))(t)
 	if want := (Dirs{dir, dir, filepath.Join(dir, "run")}); d != want {
 		t.Errorf("%+v, want %+v", d, want)
 	}
 	t.Chdir(dir)
-	if d, err = Find("sub"); err != nil || d.Config != filepath.Join(dir, "sub") {
+	if d, err := Find("sub"); err != nil || d.Config != filepath.Join(dir, "sub") {
 		t.Errorf("relative: %+v, %v", d, err)
 	}
-	if _, err = Find("a\x00b"); !errors.Is(err, ErrNotLocal) {
+	if _, err := Find("a\x00b"); !errors.Is(err, ErrNotLocal) {
 		t.Errorf("with a zero byte: %v", err)
 	}
 }

@@ -27,10 +27,8 @@ func bus(t *testing.T) {
 	}
 	must.Do(t, os.Mkdir(filepath.Join(home, "run"), 0o700))
 	config := filepath.Join(home, "bus.conf")
-	if err := os.WriteFile(config, []byte(`<busconfig><type>session</type><listen>unix:dir=`+home+`</listen>
-<policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/></policy></busconfig>`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(config, []byte(`<busconfig><type>session</type><listen>unix:dir=`+home+`</listen>
+<policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/></policy></busconfig>`), 0o600))
 	address := firstLine(t, start(t, "", "dbus-daemon", "--config-file="+config, "--nofork", "--print-address=1"))
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", address)
 }

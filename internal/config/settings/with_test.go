@@ -10,8 +10,7 @@ import (
 
 func TestWith(t *testing.T) {
 	s, _ := Parse("[hub]\nclient_id = \"old\"\nproxy = \"none\"\n[[line]]\nnumber = \"0201234567\"\n")
-	next, err := s.With(map[string]any{"hub.client_id": "new", "hub.proxy": nil, "card.fields": []string{"address"}, "line": []Line{}})
-	must.Do(t, err)
+	next := must.Get(s.With(map[string]any{"hub.client_id": "new", "hub.proxy": nil, "card.fields": []string{"address"}, "line": []Line{}}))(t)
 	if next.Hub.ClientID != "new" || next.Hub.Proxy != "system" || next.Source("hub.proxy") != Default || next.Source("hub.client_id") != User ||
 		len(next.Lines) != 0 || !reflect.DeepEqual(next.Card.Fields, []string{"address"}) {
 		t.Errorf("%+v", next)

@@ -191,8 +191,7 @@ func TestRelay(t *testing.T) {
 	}
 	const code, hub = "7F3K-9QXM-2LHD-VT8W", "[hub]\nbase_url = \"https://a.example\"\nclient_id = \"c\"\norganisation_code = \"1\"\n"
 	var b bytes.Buffer
-	phrase, err := Write(&b, Office{Settings: s, Code: code})
-	must.Do(t, err)
+	phrase := must.Get(Write(&b, Office{Settings: s, Code: code}))(t)
 	for _, hidden := range []string{"relay", print, code, "7F3K", "hub.example"} {
 		if bytes.Contains(b.Bytes(), []byte(hidden)) {
 			t.Errorf("%s stands in the file as it is", hidden)
