@@ -26,7 +26,6 @@ type Frame interface {
 	// Show brings the window up, or to the front if it is up, and asks for the
 	// keyboard.
 	Show() error
-	Hide() error
 	// Resize asks for a size of the content; Resized tells what became of it.
 	Resize(size image.Point) error
 	// Move asks for a place of the content on the desktop.
@@ -36,8 +35,6 @@ type Frame interface {
 	// Draw replaces the part of the content at p by pic. What lies outside of
 	// the window is left out. pic is not kept.
 	Draw(p image.Point, pic *Picture) error
-	// Sync returns when the native system has carried out all that was asked.
-	Sync() error
 	Close() error
 }
 
@@ -108,9 +105,5 @@ const (
 	CursorArrow Cursor = iota
 	CursorText
 	CursorHand
-	CursorCross
-	CursorHorizontal // resizes to the left and right
-	CursorVertical
-	CursorNone
 	cursors
 )

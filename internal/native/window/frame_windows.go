@@ -111,13 +111,9 @@ func (f *winFrame) SetCursor(c Cursor) error {
 	})
 }
 
-// systemCursor is a cursor of the user's scheme; none is no cursor.
+// systemCursor is a cursor of the user's scheme.
 func systemCursor(c Cursor) uintptr {
-	id, ok := map[Cursor]uintptr{CursorArrow: 32512, CursorText: 32513, CursorCross: 32515, CursorHand: 32649, CursorHorizontal: 32644, CursorVertical: 32645}[c]
-	if !ok {
-		return 0
-	}
-	h, _, _ := loadCursor.Call(0, id)
+	h, _, _ := loadCursor.Call(0, map[Cursor]uintptr{CursorArrow: 32512, CursorText: 32513, CursorHand: 32649}[c])
 	return h
 }
 
@@ -132,10 +128,6 @@ func (f *winFrame) Show() error {
 		updateWindow.Call(f.hwnd)
 		return nil
 	})
-}
-
-func (f *winFrame) Hide() error {
-	return f.do(func() error { showWindow.Call(f.hwnd, swHide); return nil })
 }
 
 func (f *winFrame) Resize(size image.Point) error {

@@ -136,13 +136,6 @@ func (f *x11Frame) Show() error {
 // toManager is the mask of messages to the window manager.
 const toManager = xproto.EventMaskSubstructureRedirect | xproto.EventMaskSubstructureNotify
 
-func (f *x11Frame) Hide() error {
-	return f.ask(func() {
-		f.up.Store(false)
-		xproto.UnmapWindow(f.d.conn, f.id)
-	})
-}
-
 func (f *x11Frame) Resize(size image.Point) error {
 	return f.ask(func() {
 		xproto.ConfigureWindow(f.d.conn, f.id, xproto.ConfigWindowWidth|xproto.ConfigWindowHeight,
@@ -287,8 +280,8 @@ func (f *x11Frame) asked(e xproto.ClientMessageEvent) {
 
 // cursor gives the server's cursor of a kind, made at its first use.
 func (d *x11) cursor(c Cursor) xproto.Cursor {
-	glyph, ok := map[Cursor]uint16{CursorText: 152, CursorHand: 60, CursorCross: 34, CursorHorizontal: 108, CursorVertical: 116}[c]
-	if !ok || int(c) >= len(d.pointers) {
+	glyph, ok := map[Cursor]uint16{CursorText: 152, CursorHand: 60}[c]
+	if !ok {
 		return 0 // that of the desktop
 	}
 	d.mu.Lock()

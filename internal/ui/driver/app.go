@@ -26,8 +26,6 @@ import (
 
 // Options is what an application begins with.
 type Options struct {
-	ID    string
-	Name  string
 	Icons []*image.NRGBA // of windows, in several sizes
 	Theme fyne.Theme
 }
@@ -39,7 +37,6 @@ type App struct {
 	driver
 	settings  settings
 	lifecycle lifecycle
-	meta      fyne.AppMetadata
 }
 
 // New makes the process's Fyne application, which has to be run by Run. It
@@ -49,8 +46,7 @@ func New(o Options) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &App{meta: fyne.AppMetadata{ID: o.ID, Name: o.Name}}
-	a.settings = settings{theme: o.Theme}
+	a := &App{settings: settings{theme: o.Theme}}
 	a.driver.init(a, display, o.Icons)
 	fyne.SetCurrentApp(a)
 	return a, nil
@@ -68,18 +64,15 @@ func (a *App) Settings() fyne.Settings { return &a.settings }
 // Lifecycle tells when Run begins and ends.
 func (a *App) Lifecycle() fyne.Lifecycle { return &a.lifecycle }
 
-// Metadata is the application's id and name.
-func (a *App) Metadata() fyne.AppMetadata { return a.meta }
-
-// UniqueID is the application's id.
-func (a *App) UniqueID() string { return a.meta.ID }
-
 // Clipboard is that of the desktop.
 func (a *App) Clipboard() fyne.Clipboard { return clipboard{a.display} }
 
 var errNone = errors.New("not offered by this application")
 
-// What follows is not offered: whatever keeps files or leaves the window.
+// What follows is not offered: whatever keeps files, needs a name for that, or leaves the
+// window.
+func (a *App) Metadata() fyne.AppMetadata               { return fyne.AppMetadata{} }
+func (a *App) UniqueID() string                         { return "" }
 func (a *App) OpenURL(*url.URL) error                   { return errNone }
 func (a *App) Icon() fyne.Resource                      { return nil }
 func (a *App) SetIcon(fyne.Resource)                    {}
@@ -102,9 +95,6 @@ type settings struct {
 }
 
 func (s *settings) Theme() fyne.Theme {
-	if s.theme == nil {
-		return base.DefaultTheme()
-	}
 	if t, ours := s.theme.(theme.Fyne); ours {
 		return t.HighContrast(s.desktop.high)
 	}

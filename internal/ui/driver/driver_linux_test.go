@@ -48,7 +48,7 @@ func newBench(t *testing.T) *bench {
 		}
 	}
 	var err error
-	if b.app, err = New(Options{ID: "nl.example.test", Name: "test", Theme: base.DefaultTheme()}); err != nil {
+	if b.app, err = New(Options{Theme: base.DefaultTheme()}); err != nil {
 		t.Fatal(err)
 	}
 	b.entry, b.label = widget.NewEntry(), widget.NewLabel("label")

@@ -90,7 +90,7 @@ func (d *driver) tell() {
 	}
 	seen := map[any]bool{}
 	for _, w := range d.windows {
-		if w.native != nil && w.shown {
+		if w.native != nil {
 			t.Windows = append(t.Windows, (&explorer{w: w, seen: seen}).window())
 		}
 	}

@@ -23,7 +23,6 @@ type frame struct {
 
 	size    image.Point // of the content, in pixels
 	least   fyne.Size   // of the content, as the native window was told
-	shown   bool
 	center  bool
 	at      *image.Point // where the content is to come up, in pixels of the desktop
 	closed  bool
@@ -170,20 +169,17 @@ func (w *frame) Show() {
 			w.check(n.Move(image.Pt(work.Min.X+(work.Dx()-w.size.X)/2, work.Min.Y+max(0, (work.Dy()-w.size.Y)/2))))
 		}
 	}
-	w.shown = true
 	w.update() // painted before it comes up
 	w.check(w.native.Show())
 }
 
-// RequestPosition asks for a place of the content, in pixels of the desktop.
-func (w *frame) RequestPosition(x, y int) {
-	w.at = &image.Point{X: x, Y: y}
-	if w.native != nil {
-		w.check(w.native.Move(*w.at))
-	}
-}
+// RequestPosition asks for the place where the content is to come up, in pixels of the
+// desktop.
+func (w *frame) RequestPosition(x, y int) { w.at = &image.Point{X: x, Y: y} }
 
-// Not offered: a second screen to fill, and a place above all other windows.
+// Not offered: a window that is there and not seen, a second screen to fill, and a place
+// above all other windows.
+func (w *frame) Hide()                       {}
 func (w *frame) RequestFullScreenSecondary() {}
 func (w *frame) RequestAlwaysOnTop()         {}
 
@@ -199,12 +195,6 @@ func (w *frame) borders() {
 
 // RequestFocus brings the window to the front.
 func (w *frame) RequestFocus() { w.Show() }
-
-func (w *frame) Hide() {
-	if w.shown, w.d.reader.untold = false, true; w.native != nil {
-		w.check(w.native.Hide())
-	}
-}
 
 // ShowAndRun shows the window and runs the application.
 func (w *frame) ShowAndRun() {
@@ -269,7 +259,7 @@ func (w *frame) rescale() {
 
 // update brings on screen what has changed.
 func (w *frame) update() {
-	if w.closed || w.native == nil || !w.shown {
+	if w.closed || w.native == nil {
 		return
 	}
 	if w.unlaid {

@@ -191,10 +191,8 @@ func (p *pointer) hover(o fyne.CanvasObject, in fyne.Position) {
 
 func sameObject(a, b any) bool { return a != nil && a == b }
 
-var cursors = map[desktop.Cursor]window.Cursor{
-	desktop.TextCursor: window.CursorText, desktop.CrosshairCursor: window.CursorCross, desktop.PointerCursor: window.CursorHand,
-	desktop.HResizeCursor: window.CursorHorizontal, desktop.VResizeCursor: window.CursorVertical, desktop.HiddenCursor: window.CursorNone,
-}
+// cursors are those that our windows have.
+var cursors = map[desktop.Cursor]window.Cursor{desktop.TextCursor: window.CursorText, desktop.PointerCursor: window.CursorHand}
 
 func (w *frame) setCursor(c desktop.Cursor) {
 	if to := cursors[c]; to != w.cursor && w.native != nil {

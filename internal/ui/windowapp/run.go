@@ -211,7 +211,7 @@ func newApp() (*driver.App, error) {
 			icons = append(icons, to)
 		}
 	}
-	return driver.New(driver.Options{ID: "nl.wiebelt.companion", Name: "Wiebelt", Icons: icons, Theme: theme.New("")})
+	return driver.New(driver.Options{Icons: icons, Theme: theme.New("")})
 }
 
 // receive hands over what the resident says until the connection ends.
