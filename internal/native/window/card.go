@@ -61,10 +61,16 @@ func (h *cardAsFrame) FrameKey(e KeyEvent) {
 	}
 }
 
+// FrameFocus passes on that the keyboard has gone; that it came is no news.
+func (h *cardAsFrame) FrameFocus(has bool) {
+	if !has {
+		h.KeyboardGone()
+	}
+}
+
 func (h *cardAsFrame) FrameDisplayChanged() { h.DisplayChanged() }
 
-// What does not happen to cards, or is no news to them.
-func (*cardAsFrame) FrameFocus(bool)                    {}
+// What does not happen to cards.
 func (*cardAsFrame) FrameResized(image.Point)           {}
 func (*cardAsFrame) FrameClosing()                      {}
 func (*cardAsFrame) FrameDropped(image.Point, []string) {}

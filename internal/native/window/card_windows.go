@@ -12,7 +12,6 @@ import (
 // winCard is a card's window. All fields belong to the loop's thread.
 type winCard struct {
 	winBase
-	card CardHandler
 	rect image.Rectangle
 	up   bool
 
@@ -24,7 +23,7 @@ type winCard struct {
 }
 
 func (d *desktop) NewCard(h CardHandler) (Card, error) {
-	w := &winCard{winBase: winBase{d: d, handler: &cardAsFrame{CardHandler: h}}, card: h}
+	w := &winCard{winBase: winBase{d: d, handler: &cardAsFrame{CardHandler: h}}}
 	return w, d.do(func() (err error) {
 		if w.hwnd, err = create(wsExTopmost); err == nil {
 			d.add(w)
@@ -152,7 +151,7 @@ func (w *winCard) message(what uint32, wParam, lParam uintptr) (uintptr, bool) {
 	case wmKillFocus:
 		w.lost()
 	case wmKeyboardGone:
-		w.card.KeyboardGone()
+		w.handler.FrameFocus(false)
 	case wmLeft:
 		return w.winBase.message(wmMouseLeave, 0, 0)
 	case wmMouseMove:

@@ -76,6 +76,17 @@ type Monitor struct {
 	Scale float32
 }
 
+// MonitorOf is which of the monitors most of r lies on; -1 if it lies on none.
+func MonitorOf(list []Monitor, r image.Rectangle) int {
+	best, most := -1, 0
+	for i, m := range list {
+		if part := r.Intersect(m.Area); part.Dx()*part.Dy() > most {
+			best, most = i, part.Dx()*part.Dy()
+		}
+	}
+	return best
+}
+
 // Card is a small window that shows one picture.
 type Card interface {
 	// Show makes pic the window's content and brings the window up at r (desktop

@@ -14,12 +14,11 @@ import (
 // whenever a part comes to light.
 type x11Card struct {
 	x11Base
-	card CardHandler
 	rect image.Rectangle // empty before the first Show; guarded by mu
 }
 
 func (d *x11) NewCard(h CardHandler) (Card, error) {
-	w := &x11Card{card: h}
+	w := &x11Card{}
 	err := d.create(w, &cardAsFrame{CardHandler: h}, x11Options{size: image.Pt(1, 1), unmanaged: true, events: restingEvents, kind: d.atoms.notification})
 	if err != nil {
 		return nil, err

@@ -246,7 +246,7 @@ func (f *x11Frame) moved() {
 	if err != nil {
 		return
 	}
-	if i := largestShare(list, r); i >= 0 && i != f.monitor {
+	if i := MonitorOf(list, r); i >= 0 && i != f.monitor {
 		f.monitor = i
 		f.handler.FrameDisplayChanged()
 	}

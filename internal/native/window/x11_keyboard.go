@@ -178,7 +178,7 @@ func (w *x11Card) focusOut(e xproto.FocusOutEvent) {
 	}
 	d.focusing.Unlock()
 	if !again {
-		w.card.KeyboardGone()
+		w.handler.FrameFocus(false)
 	}
 }
 

@@ -184,7 +184,7 @@ func (d *x11) Active() int {
 		return 0
 	}
 	if r, ok := d.focused(); ok && !r.Eq(screen) {
-		if i := largestShare(list, r); i >= 0 {
+		if i := MonitorOf(list, r); i >= 0 {
 			return i
 		}
 	}
@@ -224,15 +224,4 @@ func (d *x11) focused() (image.Rectangle, bool) {
 	}
 	min := image.Pt(int(g.X), int(g.Y))
 	return image.Rectangle{Min: min, Max: min.Add(image.Pt(int(g.Width), int(g.Height)))}, true
-}
-
-// largestShare is the monitor most of r lies on; -1 if it lies on none.
-func largestShare(list []Monitor, r image.Rectangle) int {
-	best, most := -1, 0
-	for i, m := range list {
-		if part := r.Intersect(m.Area); part.Dx()*part.Dy() > most {
-			best, most = i, part.Dx()*part.Dy()
-		}
-	}
-	return best
 }

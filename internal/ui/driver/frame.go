@@ -49,13 +49,7 @@ func (w *frame) monitor() window.Monitor {
 	all := w.d.display.Monitors()
 	if w.native != nil {
 		if r, err := w.native.Place(); err == nil {
-			best, most := 0, 0
-			for i, m := range all {
-				if part := r.Intersect(m.Area); part.Dx()*part.Dy() > most {
-					best, most = i, part.Dx()*part.Dy()
-				}
-			}
-			return all[best]
+			return all[max(0, window.MonitorOf(all, r))]
 		}
 	}
 	return all[min(w.d.display.Active(), len(all)-1)]
