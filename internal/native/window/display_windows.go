@@ -56,7 +56,7 @@ func Open() (Desktop, error) {
 	if setDPIAwareness.Find() == nil {
 		setDPIAwareness.Call(perMonitorV2)
 	}
-	d := &desktop{windows: map[uintptr]winWindow{}, done: make(chan struct{})}
+	d := &desktop{windows: map[uintptr]winWindow{}, hotkeys: hotkeys{pressed: map[uintptr]func(){}}, done: make(chan struct{})}
 	ready := make(chan error, 1)
 	go d.loop(ready)
 	if err := <-ready; err != nil {

@@ -10,15 +10,14 @@ import (
 	"wiebelt/internal/native/win32"
 )
 
-// hotkeys are what RegisterHotKey gave us; loop thread only.
+// hotkeys are what RegisterHotKey gave us, by numbers that are not used again: a press
+// of one that was given back may still be on its way. Of the loop's thread only.
 type hotkeys struct {
 	last    uintptr
 	pressed map[uintptr]func()
 }
 
 const (
-	maxHotkeyID = 0xBFFF // beyond are those of libraries
-
 	modAlt      = 0x0001
 	modControl  = 0x0002
 	modShift    = 0x0004
@@ -37,14 +36,7 @@ func (d *desktop) Hotkey(keys string, pressed func()) (func(), error) {
 	var id uintptr
 	if err := d.do(func() error {
 		h := &d.hotkeys
-		if len(h.pressed) == maxHotkeys {
-			return errors.New("too many hotkeys")
-		}
-		for id = h.last + 1; h.pressed[id] != nil; id++ {
-		}
-		if id > maxHotkeyID {
-			return errors.New("too many hotkeys")
-		}
+		id = h.last + 1
 		ok, _, err := registerHotKey.Call(d.control, id, uintptr(mods|modNoRepeat), uintptr(key))
 		switch {
 		case ok != 0:
@@ -52,9 +44,6 @@ func (d *desktop) Hotkey(keys string, pressed func()) (func(), error) {
 			return fmt.Errorf("%s: %w", keys, ErrHotkeyTaken)
 		default:
 			return fmt.Errorf("RegisterHotKey: %w", err)
-		}
-		if h.pressed == nil {
-			h.pressed = map[uintptr]func(){}
 		}
 		h.last, h.pressed[id] = id, pressed
 		return nil

@@ -29,8 +29,6 @@ func (s shortcut) mask(ctrl, alt, shift, super uint16) (m uint16) {
 	return m
 }
 
-const maxHotkeys = 16
-
 // parseShortcut reads keys joined by "+": any of Ctrl, Alt, Shift and Win (or
 // Super), then a letter, a digit or the name of a key. A key that writes needs
 // Ctrl, Alt or Win: nobody may take it away from everybody else.

@@ -93,9 +93,6 @@ func (d *x11) Hotkey(keys string, pressed func()) (func(), error) {
 	}
 	d.keyboard.Lock()
 	defer d.keyboard.Unlock()
-	if len(d.hotkeys) >= maxHotkeys {
-		return nil, errors.New("too many hotkeys")
-	}
 	for _, h := range d.hotkeys {
 		if h.keys == s {
 			return nil, fmt.Errorf("%s: %w", keys, ErrHotkeyTaken)
