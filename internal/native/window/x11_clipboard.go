@@ -11,6 +11,7 @@ import (
 
 	"github.com/jezek/xgb"
 	"github.com/jezek/xgb/xproto"
+	"golang.org/x/text/encoding/charmap"
 
 	"wiebelt/internal/native/xconn"
 )
@@ -202,7 +203,7 @@ func (d *x11) Paste() (string, error) {
 			continue
 		}
 		if kind == xproto.AtomString {
-			return latin1Text(b), nil
+			return charmap.ISO8859_1.NewDecoder().String(string(b))
 		}
 		return string(bytes.ToValidUTF8(bytes.TrimRight(b, "\x00"), []byte("\uFFFD"))), nil
 	}
@@ -297,12 +298,4 @@ func (d *x11) takeProperty(id xproto.Window, name xproto.Atom) ([]byte, xproto.A
 		return nil, 0
 	}
 	return r.Value, r.Type
-}
-
-func latin1Text(b []byte) string {
-	r := make([]rune, len(b))
-	for i, c := range b {
-		r[i] = rune(c)
-	}
-	return string(r)
 }
