@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"wiebelt/assets"
+	"wiebelt/internal/config/profile"
 	"wiebelt/internal/filetrust"
 )
 
@@ -304,21 +305,13 @@ func change(name string, how func(string) string) error {
 	return write(name, []byte(text))
 }
 
-// write puts a file in place whole.
+// write puts a file in place whole, in a folder that need not be there.
 func write(name string, b []byte) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return fmt.Errorf("register: %w", err)
 	}
-	f, err := os.CreateTemp(filepath.Dir(name), ".wiebelt-*")
-	if err != nil {
+	if err := profile.WriteFile(name, b, 0o644); err != nil {
 		return fmt.Errorf("register: %w", err)
-	}
-	_, err = f.Write(b)
-	if err = errors.Join(err, f.Chmod(0o644), f.Close()); err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("register: %w", err), os.Remove(f.Name()))
 	}
 	return nil
 }
