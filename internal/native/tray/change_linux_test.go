@@ -28,7 +28,7 @@ func TestAmended(t *testing.T) {
 	m.Items[0].Title, m.Items[2].Disabled = "De_verbinding is weg.", true
 	kid.set(m)
 	var after map[string]int32
-	until(t, "the line that reads differently", func() bool {
+	icon.Until("the line that reads differently", func() bool {
 		var got []string
 		got, after = xtest.TrayMenu(dbusMenu)
 		// Desktops take one underline for the mark of a shortcut.
@@ -42,11 +42,11 @@ func TestAmended(t *testing.T) {
 		must.Do(t, dbusMenu.Call("com.canonical.dbusmenu.GetProperty", 0, id, "enabled").Store(&v))
 		return v.Value()
 	}
-	until(t, "disabled", func() bool { return enabled(after["Oproepen…"]) == false })
+	icon.Until("disabled", func() bool { return enabled(after["Oproepen…"]) == false })
 	m.Items = slices.Clone(m.Items)
 	m.Items[2].Disabled = false
 	kid.set(m)
-	until(t, "enabled again", func() bool { return enabled(after["Oproepen…"]) == true })
+	icon.Until("enabled again", func() bool { return enabled(after["Oproepen…"]) == true })
 	must.Do(t, xtest.ChooseTray(dbusMenu, after["Oproepen…"]))
 	kid.says("chosen calls")
 }
@@ -76,7 +76,7 @@ func TestClicksWhileBuilding(t *testing.T) {
 		kid.set(m)
 		select {
 		case <-ended:
-			until(t, "the last menu", func() bool {
+			icon.Until("the last menu", func() bool {
 				got, _ := xtest.TrayMenu(dbusMenu)
 				return slices.Equal(got, []string{fmt.Sprint(i), "-", "Afsluiten"})
 			})
@@ -120,7 +120,7 @@ func calledFor(t *testing.T, address, member string) <-chan *dbus.Message {
 // TestLateHost: a tray host that starts after the tray gets it too; until then
 // nothing is written anywhere about there being none.
 func TestLateHost(t *testing.T) {
-	address, c := ownBus(t)
+	s, address, c := ownBus(t)
 	tries := calledFor(t, address, "RegisterStatusNotifierItem")
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = []string{childEnv + "=1", busVar + "=" + address}
@@ -130,9 +130,9 @@ func TestLateHost(t *testing.T) {
 	must.Do(t, cmd.Start())
 	must.Do(t, json.NewEncoder(in).Encode(calls))
 	// The library looks for a host once, and so do we: both have found nobody.
-	until(t, "the tray has looked for a host", func() bool { return len(tries) >= 2 })
+	s.Until("the tray has looked for a host", func() bool { return len(tries) >= 2 })
 	h := xtest.HostTray(t, c)
-	until(t, "registered", func() bool { return len(h.Items()) > 0 })
+	s.Until("registered", func() bool { return len(h.Items()) > 0 })
 	_ = in.Close()
 	if err := cmd.Wait(); err != nil || out.Len() > 0 {
 		t.Errorf("%v, and it said %q", err, &out)

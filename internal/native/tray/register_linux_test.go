@@ -21,7 +21,7 @@ func TestRegisteredAfterAPrompt(t *testing.T) {
 		must.Get(c.ReleaseName(watcher))(t)
 		h.Forget()
 		xtest.Own(t, c, watcher)
-		until(t, "registered again", func() bool { return len(h.Items()) > 0 })
+		icon.Until("registered again", func() bool { return len(h.Items()) > 0 })
 		for _, item := range h.Items() {
 			if item != first { // a panel would show a second icon
 				t.Errorf("registered as %s and as %s", first, item)
