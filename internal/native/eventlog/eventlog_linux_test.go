@@ -107,16 +107,3 @@ func TestJournalThatHangs(t *testing.T) {
 	}
 	t.Error("the journal never filled up")
 }
-
-// TestDocumented: every kind has its line in the package's documentation.
-func TestDocumented(t *testing.T) {
-	b := must.Get(os.ReadFile("eventlog.go"))(t)
-	doc, _, _ := strings.Cut(string(b), "\npackage ")
-	seen := map[string]bool{}
-	for id, m := range messageIDs {
-		if seen[m] || len(m) != 32 || !strings.Contains(doc, m) || id < 1 || id > 1000 {
-			t.Errorf("%d: %s", id, m)
-		}
-		seen[m] = true
-	}
-}

@@ -3,6 +3,7 @@ package eventlog
 import (
 	"fmt"
 	"io/fs"
+	"os"
 	"strings"
 	"testing"
 
@@ -10,22 +11,25 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestGuideNamesEveryEvent: whoever watches the system's log finds in the guide
-// what to look for.
-func TestGuideNamesEveryEvent(t *testing.T) {
+// TestDocumented: every kind has a number and a name of its own, which whoever watches
+// the system's log finds in the package's documentation and in the guide.
+func TestDocumented(t *testing.T) {
+	doc, _, _ := strings.Cut(string(must.Get(os.ReadFile("eventlog.go"))(t)), "\npackage ")
+	texts := map[string]string{"the documentation": doc, "nl": "", "en": ""}
 	for _, l := range []string{"nl", "en"} {
-		var all strings.Builder
-		files, err := fs.Glob(assets.Help, "guide/help/*."+l+".md")
-		if err != nil || len(files) == 0 {
-			t.Fatalf("%d files: %v", len(files), err)
+		for _, f := range must.Get(fs.Glob(assets.Help, "guide/help/*."+l+".md"))(t) {
+			texts[l] += string(must.Get(fs.ReadFile(assets.Help, f))(t))
 		}
-		for _, f := range files {
-			b := must.Get(fs.ReadFile(assets.Help, f))(t)
-			all.Write(b)
+	}
+	seen := map[string]bool{}
+	for id, m := range messageIDs {
+		if seen[m] || len(m) != 32 || id < 1 || id > 1000 {
+			t.Errorf("%d: %s", id, m)
 		}
-		for id, message := range messageIDs {
-			if s := all.String(); !strings.Contains(s, message) || !strings.Contains(s, fmt.Sprint(uint32(id))) {
-				t.Errorf("%s: event %d (%s) is not in the guide", l, id, message)
+		seen[m] = true
+		for where, text := range texts {
+			if !strings.Contains(text, m) || !strings.Contains(text, fmt.Sprint(uint32(id))) {
+				t.Errorf("%s: event %d (%s) is not there", where, id, m)
 			}
 		}
 	}

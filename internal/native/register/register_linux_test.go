@@ -103,13 +103,6 @@ func TestSomebodyElsesScheme(t *testing.T) {
 	if s, _ := State(o); !s.Ours {
 		t.Errorf("%+v", s)
 	}
-	// The user switched the start at log-on off, in the way that desktops do.
-	start := filepath.Join(dir, "config", "autostart", "wiebelt.desktop")
-	b, _ := os.ReadFile(start)
-	must.Do(t, os.WriteFile(start, append(b, "Hidden=true\n"...), 0o644))
-	if s, _ := State(o); s.Autostart {
-		t.Error("switched off, and not noticed")
-	}
 }
 
 func TestPathsThatCannotBeWritten(t *testing.T) {

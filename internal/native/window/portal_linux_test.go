@@ -247,11 +247,3 @@ func TestPortalHotkey(t *testing.T) {
 		}
 	}
 }
-
-func TestWayland(t *testing.T) {
-	t.Setenv("DISPLAY", "")
-	t.Setenv("WAYLAND_DISPLAY", "wayland-0")
-	if d, err := Open(); !errors.Is(err, ErrWayland) || !errors.Is(err, ErrNoDisplay) || d != nil {
-		t.Errorf("%v", err)
-	}
-}
