@@ -1,6 +1,6 @@
 //go:build linux
 
-// Command packages makes packages of programs that were built before: "packages
+// Command packages makes packages of the programs in bin, in bin/packages: "packages
 // linux" those of Debian and Red Hat, "packages windows" those of Windows, "packages
 // seal" the list of all files with its signature. "make packages" runs it.
 package main
@@ -36,12 +36,10 @@ func main() {
 func run() error {
 	version := flag.String("version", "", "three `numbers`")
 	commit := flag.String("commit", "", "that the programs were built from")
-	bin := flag.String("bin", "bin", "`folder` of the programs")
-	out := flag.String("out", "bin/packages", "`folder` for the packages")
 	flag.StringVar(&key.File, "key", "", "`file` with minisign's secret key, to sign with")
 	flag.StringVar(&key.Password, "password", "", "`file` with the password of that key")
 	flag.Parse()
-	r, err := release.New(*version, *commit, os.Getenv("SOURCE_DATE_EPOCH"), *bin, *out)
+	r, err := release.New(*version, *commit, os.Getenv("SOURCE_DATE_EPOCH"), "bin", "bin/packages")
 	if err != nil {
 		return err
 	}

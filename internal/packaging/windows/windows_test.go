@@ -7,6 +7,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/json"
@@ -191,9 +192,17 @@ func testTables(t *testing.T, r release.Release) {
 func testManifests(t *testing.T, r release.Release) {
 	product := strings.TrimSpace(strings.TrimPrefix(say(t, "sh", "-c", "msiinfo export "+r.Package(wiebeltFile)+" Property | grep ^ProductCode"), "ProductCode\t"))
 	b := must.Get(os.ReadFile(r.Package("wiebelt-1.2.3-x64.intune.json")))(t)
-	var told win32App
-	if err := json.Unmarshal(b, &told); err != nil || told.MSI.ProductCode != product || told.MSI.UpgradeCode != "{"+wiebeltUpgrades+"}" || told.MSI.RequiresReboot {
-		t.Errorf("%+v, %v, want %s", told, err, product)
+	var told struct {
+		Sum string `json:"sha256"`
+		MSI struct {
+			ProductCode, ProductVersion, UpgradeCode string
+			RequiresReboot                           bool
+		} `json:"msiInformation"`
+	}
+	sum := sha256.Sum256(must.Get(os.ReadFile(r.Package(wiebeltFile)))(t))
+	if err := json.Unmarshal(b, &told); err != nil || told.MSI.ProductCode != product || told.MSI.ProductVersion != r.Version ||
+		told.MSI.UpgradeCode != "{"+wiebeltUpgrades+"}" || told.MSI.RequiresReboot || told.Sum != fmt.Sprintf("%X", sum) || bytes.Contains(b, []byte("$")) {
+		t.Errorf("%s, %v, want %s", b, err, product)
 	}
 	for name, want := range map[string]string{"Wiebelt.Wiebelt/Wiebelt.Wiebelt.yaml": "DefaultLocale: nl-NL", "Wiebelt.Wiebelt/Wiebelt.Wiebelt.installer.yaml": "ProductCode: '" + product + "'",
 		"Wiebelt.WiebeltRelay/Wiebelt.WiebeltRelay.installer.yaml": "/" + relayFile, "Wiebelt.Wiebelt/Wiebelt.Wiebelt.locale.nl-NL.yaml": "ManifestType: defaultLocale", "Wiebelt.Wiebelt/Wiebelt.Wiebelt.locale.en-US.yaml": "ManifestVersion: 1.12.0"} {
