@@ -151,26 +151,23 @@ func (b *Bridge) tell(c change) {
 	}
 }
 
-// attached are the windows by the nodes that stand for them, and the other way round.
+// attached are the nodes that stand for windows, by these.
 var attached = struct {
 	sync.Mutex
-	windows map[ID]uintptr
-	nodes   map[uintptr]ID
-}{windows: map[ID]uintptr{}, nodes: map[uintptr]ID{}}
+	nodes map[uintptr]ID
+}{nodes: map[uintptr]ID{}}
 
 // Attach says which node of the trees to come a window of the system is.
 func Attach(window uintptr, n ID) {
 	attached.Lock()
 	defer attached.Unlock()
-	delete(attached.windows, attached.nodes[window])
-	attached.nodes[window], attached.windows[n] = n, window
+	attached.nodes[window] = n
 }
 
 // Detach is called when a window ends, on its thread.
 func Detach(window uintptr) {
 	attached.Lock()
 	_, was := attached.nodes[window]
-	delete(attached.windows, attached.nodes[window])
 	delete(attached.nodes, window)
 	attached.Unlock()
 	if was {
@@ -181,7 +178,12 @@ func Detach(window uintptr) {
 func windowOf(n ID) uintptr {
 	attached.Lock()
 	defer attached.Unlock()
-	return attached.windows[n]
+	for window, is := range attached.nodes {
+		if is == n {
+			return window
+		}
+	}
+	return 0
 }
 
 func hostOf(window uintptr) (host uintptr) {
