@@ -297,12 +297,7 @@ func TestReader(t *testing.T) {
 func TestQuietGNOME(t *testing.T) {
 	x := xtest.NoScreen(t)
 	address := x.Bus() // starts dconf
-	for _, v := range x.Env() {
-		name, value, _ := strings.Cut(v, "=")
-		if strings.HasPrefix(name, "XDG_") || name == "HOME" {
-			t.Setenv(name, value)
-		}
-	}
+	x.Enter()
 	set := func(v string) {
 		t.Helper()
 		x.Run("gsettings", "set", "org.gnome.desktop.notifications", "show-banners", v)

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"image"
 	"image/color"
+	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"wiebelt/internal/testutil/must"
@@ -21,11 +21,7 @@ func inCompositor(t *testing.T, name string) *xtest.Server {
 	s.PlainBus()
 	s.Compositor(name, false)
 	t.Setenv("DISPLAY", "")
-	for _, e := range s.Env() {
-		if k, v, _ := strings.Cut(e, "="); k == "WAYLAND_DISPLAY" || k == "XDG_RUNTIME_DIR" || k == "DBUS_SESSION_BUS_ADDRESS" {
-			t.Setenv(k, v)
-		}
-	}
+	s.Enter()
 	return s
 }
 
@@ -110,7 +106,7 @@ func TestLayers(t *testing.T) {
 	rec.wait(t, "move (50,20)")
 
 	// At another scale a picture has more pixels in the same place.
-	socket := must.Get(filepath.Glob(filepath.Join(runtimeDir(s), "sway-ipc.*.sock")))(t)
+	socket := must.Get(filepath.Glob(filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "sway-ipc.*.sock")))(t)
 	s.Run("swaymsg", "--socket", socket[0], "output", "X11-1", "scale", "2")
 	rec.wait(t, "changed")
 	if got := d.Monitors()[0]; got.Scale != 2 || got.Work != image.Rect(0, 0, 800, 600) {
@@ -134,15 +130,6 @@ func TestLayers(t *testing.T) {
 	if err := w.Show(image.Rect(0, 0, 1, 1), plain(1, 1, red)); !errors.Is(err, ErrClosed) {
 		t.Errorf("closed: %v", err)
 	}
-}
-
-func runtimeDir(s *xtest.Server) (dir string) {
-	for _, e := range s.Env() {
-		if v, is := strings.CutPrefix(e, "XDG_RUNTIME_DIR="); is {
-			dir = v
-		}
-	}
-	return dir
 }
 
 // TestNoLayers: compositors that have none say so.

@@ -51,8 +51,6 @@ type Options struct {
 	DPI int
 	// Env is added to the environment of everything started on this server.
 	Env []string
-	// Arguments are for Xvfb itself, such as to leave an extension out.
-	Arguments []string
 }
 
 // Server is one running X server.
@@ -170,7 +168,6 @@ func (s *Server) start(o Options) {
 	}
 	s.xvfb = exec.Command("Xvfb", "-displayfd", "3", "-screen", "0",
 		fmt.Sprintf("%dx%dx%d", o.Width, o.Height, cmp.Or(o.Depth, 24)), "-nolisten", "tcp", "-noreset")
-	s.xvfb.Args = append(s.xvfb.Args, o.Arguments...)
 	if len(o.Monitors) > 0 {
 		s.xvfb = s.xorg()
 	}
@@ -341,6 +338,15 @@ func (s *Server) bus(kind string) string {
 
 // Env is the environment for programs on this server.
 func (s *Server) Env() []string { return append([]string(nil), s.env...) }
+
+// Enter has this process see the server as programs on it do, until the test ends.
+func (s *Server) Enter() {
+	s.t.Helper()
+	for _, e := range s.env {
+		name, value, _ := strings.Cut(e, "=")
+		s.t.Setenv(name, value)
+	}
+}
 
 // Command is a program on this server, not yet started.
 func (s *Server) Command(name string, args ...string) *exec.Cmd {

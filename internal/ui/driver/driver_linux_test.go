@@ -42,11 +42,7 @@ type bench struct {
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	b := &bench{Server: xtest.Start(t, "openbox", xtest.Options{}), t: t, done: make(chan struct{})}
-	for _, e := range b.Env() {
-		if k, v, _ := strings.Cut(e, "="); k == "DISPLAY" || k == "XAUTHORITY" || k == "HOME" || k == "DBUS_SESSION_BUS_ADDRESS" {
-			t.Setenv(k, v)
-		}
-	}
+	b.Enter()
 	var err error
 	if b.app, err = New(Options{Theme: base.DefaultTheme()}); err != nil {
 		t.Fatal(err)
