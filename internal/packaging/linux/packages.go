@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"embed"
+	"errors"
 	"fmt"
 	"strings"
 	"text/template"
@@ -90,25 +91,15 @@ func (p *pkg) common(r release.Release, commands any) error {
 		return err
 	}
 	p.help(r, program)
-	p.scripts = map[string][]byte{}
+	copyright, err1 := p.filled(r, "copyright")
+	changelog, err2 := p.filled(r, "changelog")
+	overrides, err3 := p.filled(r, p.name+".overrides")
+	preinst, err4 := p.filled(r, "preinst")
 	doc := "/usr/share/doc/" + p.name
-	overrides := "/usr/share/lintian/overrides/" + p.name
-	for path, name := range map[string]string{doc + "/copyright": "copyright", doc + "/changelog.gz": "changelog", overrides: p.name + ".overrides", "preinst": "preinst"} {
-		body, err := p.filled(r, name)
-		switch {
-		case err != nil:
-			return err
-		case path == overrides:
-			p.only["deb"][path] = body
-		case path == "preinst":
-			p.scripts[path] = body
-		case strings.HasSuffix(path, ".gz"):
-			p.files[path] = compressed(body)
-		default:
-			p.files[path] = body
-		}
-	}
-	return nil
+	p.files[doc+"/copyright"], p.files[doc+"/changelog.gz"] = copyright, compressed(changelog)
+	p.only["deb"]["/usr/share/lintian/overrides/"+p.name] = overrides
+	p.scripts = map[string][]byte{"preinst": preinst}
+	return errors.Join(err1, err2, err3, err4)
 }
 
 // help is man pages and completions.
