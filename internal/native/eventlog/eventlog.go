@@ -70,16 +70,14 @@ type Record struct {
 	ID      ID
 	Level   Level
 	Message string // in English, one line
-	fields  []field
+	field   string // NAME=value, "" for none
 }
-
-type field struct{ name, value string }
 
 // Lookup records that somebody was looked up. outcome is found, none or a
 // failure's code (contact.Failure); anything else is recorded as "other".
 func Lookup(outcome string) Record {
 	outcome = word(outcome)
-	return Record{LookedUp, Info, "A caller was looked up: " + outcome + ".", []field{{"WIEBELT_OUTCOME", outcome}}}
+	return Record{LookedUp, Info, "A caller was looked up: " + outcome + ".", "WIEBELT_OUTCOME=" + outcome}
 }
 
 // word keeps whatever is no code of ours out of the log.
@@ -97,16 +95,16 @@ func word(s string) string {
 
 // Expiry records when the hub's secret expires, in days from today.
 func Expiry(days int) Record {
-	n := strconv.Itoa(days)
+	field := "WIEBELT_DAYS=" + strconv.Itoa(days)
 	if days < 0 {
-		return Record{SecretExpired, Warning, "The hub's secret has expired; set a new one with wiebelt provision.", []field{{"WIEBELT_DAYS", n}}}
+		return Record{SecretExpired, Warning, "The hub's secret has expired; set a new one with wiebelt provision.", field}
 	}
-	return Record{SecretExpires, Warning, "The hub's secret expires soon (days left: " + n + "); set a new one with wiebelt provision.", []field{{"WIEBELT_DAYS", n}}}
+	return Record{SecretExpires, Warning, "The hub's secret expires soon (days left: " + strconv.Itoa(days) + "); set a new one with wiebelt provision.", field}
 }
 
 // UntrustedPolicy records that a policy file is ignored.
 func UntrustedPolicy() Record {
-	return Record{PolicyIgnored, Warning, "The policy file is ignored: it or its folder can be written by somebody other than an administrator.", nil}
+	return Record{PolicyIgnored, Warning, "The policy file is ignored: it or its folder can be written by somebody other than an administrator.", ""}
 }
 
 // Writer is where records go.

@@ -73,17 +73,17 @@ func (j *journal) Close() error {
 // datagram is the record as the journal takes it. No value of ours has a line
 // end in it.
 func (r Record) datagram() []byte {
-	var b strings.Builder
-	line := func(name, value string) { b.WriteString(name + "=" + strings.ReplaceAll(value, "\n", " ") + "\n") }
-	line("MESSAGE", r.Message)
-	line("MESSAGE_ID", messageIDs[r.ID])
-	line("PRIORITY", map[Level]string{Info: "6", Warning: "4"}[r.Level])
-	line("SYSLOG_IDENTIFIER", strings.ToLower(Source))
-	line("WIEBELT_EVENT_ID", strconv.Itoa(int(r.ID)))
-	for _, f := range r.fields {
-		line(f.name, f.value)
+	lines := []string{
+		"MESSAGE=" + r.Message,
+		"MESSAGE_ID=" + messageIDs[r.ID],
+		"PRIORITY=" + map[Level]string{Info: "6", Warning: "4"}[r.Level],
+		"SYSLOG_IDENTIFIER=" + strings.ToLower(Source),
+		"WIEBELT_EVENT_ID=" + strconv.Itoa(int(r.ID)),
 	}
-	return []byte(b.String())
+	if r.field != "" {
+		lines = append(lines, r.field)
+	}
+	return []byte(strings.Join(lines, "\n") + "\n")
 }
 
 // Install has nothing to do: the journal takes every source.

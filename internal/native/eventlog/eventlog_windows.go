@@ -2,7 +2,6 @@ package eventlog
 
 import (
 	"errors"
-	"strings"
 	"sync"
 
 	"golang.org/x/sys/windows"
@@ -30,15 +29,15 @@ func (a *application) Write(r Record) error {
 	if a.log == nil {
 		return ErrNoLog
 	}
-	message := []string{r.Message}
-	for _, f := range r.fields {
-		message = append(message, f.name+"="+f.value)
+	message := r.Message
+	if r.field != "" {
+		message += "\r\n" + r.field
 	}
 	write := a.log.Info
 	if r.Level == Warning {
 		write = a.log.Warning
 	}
-	return write(uint32(r.ID), strings.Join(message, "\r\n"))
+	return write(uint32(r.ID), message)
 }
 
 func (a *application) Close() error {
