@@ -104,9 +104,7 @@ func (t *Tray) Run(ctx context.Context) {
 	// The library reports its troubles, such as a desktop without a tray, through
 	// this logger; nothing of ours does.
 	log.SetOutput(io.Discard)
-	if t.p.Open != nil {
-		systray.SetOnTapped(func() { go t.p.Open() })
-	}
+	systray.SetOnTapped(func() { go t.p.Open() })
 	t.run(ctx)
 	t.stop()
 	t.ended.Wait()
