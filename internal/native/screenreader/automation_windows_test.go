@@ -214,12 +214,6 @@ func TestNothingWithoutClients(t *testing.T) {
 	if objects.last != 0 || tables.methods[0] != nil {
 		t.Errorf("%d objects were made", objects.last)
 	}
-	took := testing.Benchmark(func(b *testing.B) {
-		for range b.N {
-			Wanted()
-		}
-	})
-	t.Logf("whether somebody is there: %v", took)
 }
 
 // TestProviders asks what clients ask, by the tables of methods.

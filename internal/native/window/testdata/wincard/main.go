@@ -9,7 +9,6 @@ import (
 	"image"
 	"os"
 	"strings"
-	"time"
 
 	"golang.org/x/sys/windows"
 
@@ -70,16 +69,11 @@ func main() {
 		var err error
 		var more any = ""
 		fmt.Sscanf(rest, "%d %d %d %d %d %x", &n, &x, &y, &w, &h, &c)
-		start := time.Now()
 		switch cmd {
 		case "show":
-			pic := plain(w, h, c)
-			start = time.Now()
-			err = wins[n].Show(image.Rect(x, y, x+w, y+h), pic)
-			if err == nil {
+			if err = wins[n].Show(image.Rect(x, y, x+w, y+h), plain(w, h, c)); err == nil {
 				err = wins[n].Sync()
 			}
-			more = time.Since(start).Microseconds()
 		case "update":
 			err = wins[n].Update(image.Pt(x, y), plain(w, h, c))
 		case "hide":
@@ -122,12 +116,10 @@ func main() {
 			err = wins[n].HideFromCapture(true)
 		case "fullscreen":
 			more = d.FullScreen(d.Monitors()[0].Area)
-		case "broadcast":
-			const all, settingChange, abortIfHung = 0xFFFF, 0x1A, 2
-			user32.NewProc("SendMessageTimeoutW").Call(all, settingChange, 0, 0, abortIfHung, 5000, 0)
-		case "colours":
-			const all, sysColorChange, abortIfHung = 0xFFFF, 0x15, 2
-			user32.NewProc("SendMessageTimeoutW").Call(all, sysColorChange, 0, 0, abortIfHung, 5000, 0)
+		case "settings", "colours": // have changed
+			const all, abortIfHung = 0xFFFF, 2
+			what := map[string]uintptr{"settings": 0x1A, "colours": 0x15}[cmd] // WM_SETTINGCHANGE, WM_SYSCOLORCHANGE
+			user32.NewProc("SendMessageTimeoutW").Call(all, what, 0, 0, abortIfHung, 5000, 0)
 		case "animate":
 			const setClientAreaAnimation, keepAndTell = 0x1043, 3
 			if ok, _, why := user32.NewProc("SystemParametersInfoW").Call(setClientAreaAnimation, 0, uintptr(n), keepAndTell); ok == 0 {
