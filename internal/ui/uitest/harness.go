@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/driver/software"
 	"fyne.io/fyne/v2/test"
 
 	"wiebelt/internal/config/profile"
@@ -76,6 +77,9 @@ func New(t testing.TB, w windowapi.Welcome, openers map[string]widgets.Opener) *
 	t.Helper()
 	app := test.NewTempApp(t)
 	app.Settings().SetTheme(theme.New("light"))
+	// To Fyne it is as late as when a picture was last made: after a minute without one it
+	// forgets, at the next, how all that is new was laid out.
+	software.NewCanvas().Capture()
 	b := &Harness{Clock: Noon}
 	b.Host = widgets.NewHost(widgets.Params{
 		App:         app,
