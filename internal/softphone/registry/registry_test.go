@@ -39,9 +39,23 @@ func TestEveryKindIsWhole(t *testing.T) {
 			if can := k.Can.Answer && k.Can.End; k.Reports == call.AllStates && !can {
 				t.Error("it tells more than it can")
 			}
+			// Stories are played and expected by the table, so that they cannot see this.
+			if can := k.Can.End && k.Can.Withheld && k.Can.Outgoing; can == (k.Name == call.KindURL) {
+				t.Errorf("it can tell %+v", k.Can)
+			}
+			want := registry.SameCall
+			if slices.Contains(anew, k.Name) {
+				want = registry.OtherCall
+			}
+			if k.Can.Moved != want {
+				t.Errorf("a call that was passed on: %d, want %d", k.Can.Moved, want)
+			}
 		})
 	}
 }
+
+// anew are the kinds that tell of a call that was passed on as of another one.
+var anew = []string{call.KindURL, registry.Twinkle, registry.Baresip, registry.Linphone, registry.VoIPGRID, registry.VOIPZeker}
 
 var languages = []text.Language{text.Dutch, text.English}
 
