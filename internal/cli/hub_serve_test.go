@@ -201,11 +201,14 @@ func TestHubByHand(t *testing.T) {
 	if _, err := client(secret).Check(t.Context()); contact.FailureOf(err) != contact.CredentialsRefused {
 		t.Errorf("the old secret: %v", err)
 	}
-	_, err := client(fresh).Check(t.Context())
+	removed := client(fresh)
+	_, err := removed.Check(t.Context())
 	must.Do(t, err)
 	command(0, "", "client", "remove", "office")
-	if _, err := client(fresh).Check(t.Context()); contact.FailureOf(err) != contact.CredentialsRefused {
-		t.Errorf("a client that was removed: %v", err)
+	for _, c := range []*hub.Client{removed, client(fresh)} { // with a token, and without
+		if _, err := c.Lookup(t.Context(), "0612345678"); contact.FailureOf(err) != contact.CredentialsRefused {
+			t.Errorf("a client that was removed: %v", err)
+		}
 	}
 	command(0, "", "user", "list").says("beheer", "yes")
 	command(0, "", "user", "remove", "beheer")

@@ -151,7 +151,7 @@ func (b *Bridge) tell(c change) {
 	}
 }
 
-// attached are the nodes that stand for windows, by these.
+// attached are windows, and the node that stands for each.
 var attached = struct {
 	sync.Mutex
 	nodes map[uintptr]ID

@@ -58,7 +58,7 @@ type Model struct {
 type Params struct {
 	Icons  fs.FS           // folder icons with tray-<state>-<size>.png and tray-<state>.ico
 	Chosen func(id string) // an item was chosen; called on a goroutine of its own
-	Open   func()          // the icon was clicked; called on a goroutine of its own
+	Open   func()          // the icon was clicked; called on a goroutine of its own, never nil
 	Log    *slog.Logger
 }
 

@@ -171,14 +171,14 @@ func (v *line) CreateRenderer() fyne.WidgetRenderer {
 			v.Row.Layout(size, right-stateWidth, right)
 		},
 		Paint: func(func(fyne.ThemeColorName) color.Color) {
-			v.Light(v.known && v.Over == 0)
+			v.Light(v.known && v.Hover())
 			var s rowWords
 			if row, known := v.w.row(v.n); known {
 				s = v.w.wordsOf(row)
 			}
 			v.Time.Say(s.time, base.ColorNameForeground)
 			v.Day.Say(s.day, base.ColorNamePlaceHolder)
-			v.Title.Say(s.title, widgets.Either(v.Over == 0, base.ColorNamePrimary, base.ColorNameForeground))
+			v.Title.Say(s.title, widgets.Either(v.Hover(), base.ColorNamePrimary, base.ColorNameForeground))
 			v.Detail.Say(s.detail, base.ColorNamePlaceHolder)
 			v.Shape.Set(s.mark)
 			v.Result.Say(s.state, widgets.ColourOf(s.mark))

@@ -55,7 +55,7 @@ func (b *Harness) Tell(t testing.TB, kind string, m any) {
 	b.Handle(kind, raw)
 }
 
-// Wait lets the time pass for all that is to run later by now.
+// Wait runs all that is due later; what that plans waits for the next call.
 func (b *Harness) Wait() {
 	due := b.Later
 	b.Later = nil
@@ -77,8 +77,8 @@ func New(t testing.TB, w windowapi.Welcome, openers map[string]widgets.Opener) *
 	t.Helper()
 	app := test.NewTempApp(t)
 	app.Settings().SetTheme(theme.New("light"))
-	// To Fyne it is as late as when a picture was last made: after a minute without one it
-	// forgets, at the next, how all that is new was laid out.
+	// Fyne's clock is that of the last picture. After a minute without one, the next would
+	// drop the layout of new widgets.
 	software.NewCanvas().Capture()
 	b := &Harness{Clock: Noon}
 	b.Host = widgets.NewHost(widgets.Params{

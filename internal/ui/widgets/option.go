@@ -83,7 +83,7 @@ func (o *Option) CreateRenderer() fyne.WidgetRenderer {
 		},
 		Paint: func(colour func(fyne.ThemeColorName) color.Color) {
 			primary := colour(base.ColorNamePrimary)
-			back.FillColor = Either[color.Color](o.Over == 0, colour(base.ColorNameHover), color.Transparent)
+			back.FillColor = Either[color.Color](o.Hover(), colour(base.ColorNameHover), color.Transparent)
 			back.StrokeColor = Either[color.Color](o.Focused, primary, color.Transparent)
 			ring.StrokeColor = Either(o.Chosen, primary, colour(theme.ColorQuiet))
 			dot.FillColor, dot.Hidden = primary, !o.Chosen

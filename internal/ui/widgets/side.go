@@ -86,7 +86,7 @@ func (p *sideLine) CreateRenderer() fyne.WidgetRenderer {
 		},
 		Paint: func(colour func(fyne.ThemeColorName) color.Color) {
 			chosen := p.item.ID != "" && p.item.ID == p.w.Chosen()
-			p.back.Hidden = !chosen && p.Over < 0
+			p.back.Hidden = !chosen && !p.Hover()
 			p.back.FillColor = colour(Either(chosen, base.ColorNameBackground, base.ColorNameHover))
 			t := p.title
 			t.Text, t.size, t.Bold, t.Colour = p.item.Title, theme.SizeHint, chosen, base.ColorNameForeground

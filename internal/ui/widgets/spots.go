@@ -29,6 +29,9 @@ func (p *Pointed) Extend(of fyne.Widget, at func(fyne.Position) int) {
 	p.ExtendBaseWidget(of)
 }
 
+// Hover reports whether the pointer is on the widget.
+func (p *Pointed) Hover() bool { return p.Over >= 0 }
+
 // MouseIn implements desktop.Hoverable.
 func (p *Pointed) MouseIn(e *desktop.MouseEvent) { p.MouseMoved(e) }
 
@@ -51,8 +54,8 @@ func (p *Pointed) Cursor() desktop.Cursor {
 	return Either[desktop.Cursor](p.Locked, desktop.DefaultCursor, desktop.PointerCursor)
 }
 
-// Spots is what widgets have in common besides on which one of a few spots is chosen:
-// they mark by themselves that they have the keyboard.
+// Spots is Pointed for widgets on which one of a few spots is chosen: they mark by
+// themselves that they have the keyboard.
 type Spots struct {
 	Pointed
 	Focused bool
