@@ -103,6 +103,15 @@ var faultParts = []faultPart{
 	{"times", text.Errorf(text.LocalhubFaultNumber, 1, maxTimes), func(x *Fault, v string) bool { return readNumber(v, &x.Times, 1, maxTimes) }},
 }
 
+// part is that of a name, nil for none.
+func part(name string) *faultPart {
+	i := slices.IndexFunc(faultParts, func(p faultPart) bool { return p.name == name })
+	if i < 0 {
+		return nil
+	}
+	return &faultParts[i]
+}
+
 func readPause(v string, to *time.Duration) (ok bool) {
 	d, err := time.ParseDuration(v)
 	*to = d
@@ -154,15 +163,15 @@ func faultOf(words []string, e Endpoint) (x Fault, err error) {
 	seen := map[string]bool{}
 	for _, word := range words {
 		name, value, hasValue := strings.Cut(word, "=")
-		i := slices.IndexFunc(faultParts, func(p faultPart) bool { return p.name == name })
-		if i < 0 {
+		p := part(name)
+		if p == nil {
 			var all []string
 			for _, p := range faultParts {
 				all = append(all, p.name)
 			}
 			return Fault{}, text.Errorf(text.LocalhubFaultNoneOf, name, strings.Join(all, ", "))
 		}
-		switch p := faultParts[i]; {
+		switch {
 		case seen[name]:
 			return Fault{}, text.Errorf(text.LocalhubFaultTwice, name)
 		case p.want == nil && hasValue:
@@ -190,9 +199,15 @@ func wordsOf(object jsontext.Value) (all []string, ok bool) {
 	_, _ = d.ReadToken()
 	for d.PeekKind() == '"' {
 		t, _ := d.ReadToken()
+		if strings.ContainsAny(t.String(), "-=") { // as the command line has it
+			return nil, false
+		}
 		word := strings.ReplaceAll(t.String(), "_", "-")
 		switch v, _ := d.ReadToken(); v.Kind() {
 		case 'n', 'f':
+			if part(word) == nil {
+				return nil, false
+			}
 		case 't':
 			all = append(all, word)
 		case '"', '0':

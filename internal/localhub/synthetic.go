@@ -59,7 +59,7 @@ func (g *inventor) household(i int) []Record {
 		return g.company()
 	}
 	size, p := 1, g.IntN(100)
-	for _, fewer := range []int{42, 74, 87, 96} { // in a hundred have so many people at most
+	for _, fewer := range []int{42, 74, 87, 96} { // of a hundred households: those of one person, of two at most, and so on
 		if p >= fewer {
 			size++
 		}

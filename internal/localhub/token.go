@@ -78,7 +78,7 @@ func tokenForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 		return nil, badToken("invalid_request", "the body is application/x-www-form-urlencoded")
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxTokenBody)
-	r.URL.RawQuery = "" // it might not be one
+	r.URL.RawQuery = "" // ParseForm would refuse one that cannot be read
 	if r.ParseForm() != nil {
 		return nil, badToken("invalid_request", "the body is too long, incomplete or not form-encoded")
 	}

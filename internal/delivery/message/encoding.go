@@ -118,12 +118,12 @@ func declaredEncoding(r *bufio.Reader, e encoding.Encoding) (string, error) {
 	s, begins := strings.CutPrefix(string(head), "<?xml")
 	s, _, ends := strings.Cut(s, "?>")
 	if m := encodingIn().FindStringSubmatch(s); begins && ends && m != nil {
-		return strings.ToLower(m[1]), nil
+		return strings.ToLower(m[1] + m[2]), nil
 	}
 	return "", nil
 }
 
-var encodingIn = lazyregexp.New(`encoding\s*=\s*["']([^"']*)["']`)
+var encodingIn = lazyregexp.New(`encoding\s*=\s*(?:"([^"]*)"|'([^']*)')`)
 
 // guard gives a document as UTF-8 and ends it with a problem when it, or the
 // token that is being read, gets too long.

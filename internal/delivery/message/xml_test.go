@@ -72,6 +72,7 @@ func xmlCases() []xmlCase {
 		{"UTF-8 that is not", changed("Testpersoon", "Zo\xebf"), false, "xml_encoding_damaged"},
 		{"UTF-32", "\xff\xfe\x00\x00<\x00\x00\x00", false, "xml_encoding_unknown"},
 		{"EBCDIC", "\x4c\x6f\xa7\x94\x93", false, "xml_encoding_unknown"},
+		{"two kinds of quotation marks", declared("utf-8'x"), false, "xml_encoding_unknown"},
 		{"Shift JIS", declared("Shift_JIS"), false, "xml_encoding_unknown"},
 		{"UTF-7", declared("UTF-7"), false, "xml_encoding_unknown"},
 

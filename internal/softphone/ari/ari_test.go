@@ -1,6 +1,7 @@
 package ari
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -252,6 +253,7 @@ func TestNobodyElsesCalls(t *testing.T) {
 			c.as(up).event("ChannelConnectedLine"), c.event("ChannelCallerId"), c.as(up).event("ChannelDestroyed"))
 	}
 	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	a.With(func() { a.Channels["none"] = json.RawMessage("null") })
 	w := a.link().Connected()
 	a.Send(all...)
 	a.Send(last.event("ChannelStateChange"))

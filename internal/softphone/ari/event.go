@@ -32,6 +32,11 @@ type channel struct {
 	Redirected string `json:"caller_rdnis"`
 }
 
+// odd reports whether it is none of which anything can be remembered.
+func (c channel) odd() bool {
+	return c.ID == "" || len(c.ID)+len(c.Caller.Number)+len(c.Connected.Number) > 1<<10
+}
+
 type party struct {
 	Name   string `json:"name"`
 	Number string `json:"number"`
@@ -91,7 +96,7 @@ func (s *session) mine(name string) (extension string) {
 // take reports what a channel tells of a call of ours. moved is true if it tells
 // that somebody else is on the line.
 func (s *session) take(ctx context.Context, c channel, moved bool) {
-	if c.ID == "" || len(c.ID) > 1<<10 {
+	if c.odd() {
 		return
 	}
 	extension := s.mine(c.Name)
@@ -157,7 +162,7 @@ func (s *session) hides(ctx context.Context, c channel) bool {
 func (s *session) withheld(c channel) {
 	ours := s.mine(c.Name)
 	switch {
-	case ours != "" && c.Caller.Number == ours:
+	case c.odd(), ours != "" && c.Caller.Number == ours:
 		return
 	case ours != "":
 		exchangelink.Remember(s.asked, c.ID, asked{c.Connected.Number, true})

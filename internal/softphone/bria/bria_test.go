@@ -235,6 +235,17 @@ func TestDropped(t *testing.T) {
 	w.Expect("answered incoming #a 1")
 }
 
+// What is no frame of a WebSocket is not taken for the end of a phone.
+func TestNoFrame(t *testing.T) {
+	f := newFake(t).start()
+	w := run(t, f.listen, times{})
+	w.Until(link.Connected)
+	f.EachSocket(func(c *websocket.Conn) { _, _ = c.NetConn().Write([]byte{0x83, 0}) })
+	if s := w.Until(link.Waiting); link.CauseOf(s.Err) != link.CauseUnexpected {
+		t.Error(s.Err)
+	}
+}
+
 // elsewhere is a connection whose other end seems to be on another computer.
 type elsewhere struct{ net.Conn }
 

@@ -250,7 +250,7 @@ func Basic(user, password string) http.Header {
 	return http.Header{"Authorization": {"Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))}}
 }
 
-// JSON is what can always be written as such: texts, numbers, and what was read as JSON.
+// JSON writes what can always be written: texts, numbers, and what was read as JSON.
 func JSON(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -88,11 +88,11 @@ func (l *Legs) Take(r *link.Reporter, leg, id string, e call.Event, same func(ot
 // place finds or makes the call of a new leg.
 func (l *Legs) place(r *link.Reporter, leg, id string, e call.Event, same func(string) bool) *joined {
 	if e.Direction == call.Incoming && same != nil {
-		number := e.Clean().Number
+		clean := e.Clean()
 		for _, c := range l.calls {
 			known, ok := r.Known(c.id)
 			rings := ok && known.State == call.Ringing && known.Direction == call.Incoming
-			if !rings || known.Number != number || known.Extension != e.Extension || len(c.legs) >= maxLegs {
+			if !rings || known.Number != clean.Number || known.Extension != clean.Extension || len(c.legs) >= maxLegs {
 				continue
 			}
 			for other := range c.legs {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -189,6 +191,7 @@ func (k *Socket) read(ctx context.Context) {
 
 func (k *Socket) why(ctx context.Context, err error) error {
 	var closed *websocket.CloseError
+	var network net.Error
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -196,6 +199,8 @@ func (k *Socket) why(ctx context.Context, err error) error {
 		return &Closed{Host: k.server.Host(), Code: closed.Code}
 	case errors.Is(err, websocket.ErrReadLimit):
 		return k.server.broke(ctx, errLarge)
+	case !errors.As(err, &network) && !errors.Is(err, io.ErrUnexpectedEOF): // no frame of a WebSocket
+		return k.server.broke(ctx, errOdd)
 	}
 	return k.server.broke(ctx, err)
 }

@@ -95,7 +95,7 @@ func (h *Held) Ask(ctx context.Context, next Maker, request func() (status int, 
 	return status, err
 }
 
-// Refused is the error where a server does not do with the token what it was asked. One
+// Refused is the error for a status by which a server refuses a request with the token. One
 // that was not made just now may simply be too old.
 func (h *Held) Refused(s *Server, status int, why string) error {
 	if status == http.StatusUnauthorized || status == http.StatusForbidden {

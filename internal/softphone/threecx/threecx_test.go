@@ -214,6 +214,7 @@ func TestFault(t *testing.T) {
 func TestSnapshotAfterRestart(t *testing.T) {
 	t.Parallel()
 	x := newExchange(t)
+	x.has(5, json.RawMessage("null"))
 	x.has(6, json.RawMessage(`{"id":"x"}`))
 	x.has(7, ring.json("101", 7))
 	x.has(8, ring.json("102", 8))
