@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/core/call"
@@ -83,13 +82,10 @@ func TestHandsOver(t *testing.T) {
 	if code, out := run("", []string{"DISPLAY=:9"}, all[0].args...); code != 0 || out != "" {
 		t.Errorf("a Wiebelt is started: exit %d, %q", code, out)
 	}
-	for late := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		if b, _ := os.ReadFile(whole + ".started"); string(b) == "--profile "+folder+" run --background\n" {
-			break
-		} else if time.Now().After(late) {
-			t.Fatalf("started with %q", b)
-		}
-	}
+	must.Soon(t, func() (bool, any) {
+		b, _ := os.ReadFile(whole + ".started")
+		return string(b) == "--profile "+folder+" run --background\n", string(b)
+	})
 	must.Do(t, os.Chmod(whole, 0o600))
 	if code, out := run("", append([]string{"DISPLAY=:9", "LANG=nl"}, twinkle...), all[4].args...); code != 1 || !strings.Contains(out, "wacht tot Wiebelt draait") || !strings.Contains(out, all[4].says) {
 		t.Errorf("nothing can be started: exit %d, %q", code, out)

@@ -132,7 +132,7 @@ func (s *site) comesBack() {
 // forgotten waits until no file of the relays has a number of those missed calls.
 func (s *site) forgotten() {
 	s.t.Helper()
-	for began := time.Now(); ; time.Sleep(100 * time.Millisecond) {
+	took := must.Soon(s.t, func() (bool, any) {
 		where := ""
 		for _, p := range s.relays {
 			_ = filepath.WalkDir(p.dir, func(path string, _ fs.DirEntry, _ error) error {
@@ -142,14 +142,9 @@ func (s *site) forgotten() {
 				return nil // what goes meanwhile has nothing
 			})
 		}
-		if where == "" {
-			s.t.Logf("no trace is left after %v", time.Since(began).Round(100*time.Millisecond))
-			return
-		}
-		if time.Since(began) > must.Patience {
-			s.t.Fatalf("it is still in %s", where)
-		}
-	}
+		return where == "", where
+	})
+	s.t.Logf("no trace is left after %v", took.Round(100*time.Millisecond))
 }
 
 // oneLeft kills two relays: the third one says that it cannot work, users know it too,

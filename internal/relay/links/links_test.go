@@ -135,11 +135,7 @@ func (o *office) link() Link {
 // until waits for what must come.
 func (o *office) until(what string, ok func() bool) {
 	o.t.Helper()
-	for late := time.Now().Add(must.Patience); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(late) {
-			o.t.Fatal("it never came: ", what, o.rings())
-		}
-	}
+	must.Soon(o.t, func() (bool, any) { return ok(), fmt.Sprint("no ", what, ": ", o.rings()) })
 }
 
 func (r *relay) is(state string) func() bool {
