@@ -90,6 +90,8 @@ func TestStories(t *testing.T) {
 		{"not withheld", map[string]string{"1736065800.12 CONNECTEDLINE(num-pres)": "allowed_passed_screen"}, []string{ring.event("ChannelStateChange")}, []string{rings}},
 		{"withheld as the trunk's channel tells", nil, []string{trunk.event("ChannelCallerId"), ring.event("ChannelStateChange")},
 			[]string{"ringing incoming #1736065800.12 anonymous on 0201234567"}},
+		{"withheld as a channel tells whose id is too long to remember", nil, []string{
+			trunk.as(func(c *chan_) { c.id = strings.Repeat("1", 1<<10) }).event("ChannelCallerId"), ring.event("ChannelStateChange")}, []string{rings}},
 		{"withheld as the trunk's channel tells later", nil, []string{ring.event("ChannelStateChange"), trunk.event("ChannelCallerId"), ring.as(up).event("ChannelStateChange")},
 			[]string{rings, "ringing incoming #1736065800.12 anonymous on 0201234567", "answered incoming #1736065800.12 anonymous on 0201234567"}},
 		{"withheld as our channel tells", nil, []string{ring.as(func(c *chan_) { c.caller = "0612345678" }).event("ChannelCallerId")},

@@ -60,6 +60,11 @@ func TestLegs(t *testing.T) {
 			l.End(r, "a", call.Rejected)
 			l.End(r, "b", call.Missed)
 		}, "ringing  #a 1; ringing  #a 1; ended missed #a 1"},
+		{"two legs of an extension that is cleaned", func(l *Legs, r *link.Reporter) {
+			e := call.Event{Number: "1  2", Extension: "1  0"}
+			l.Take(r, "a", "a", e, yes)
+			l.Take(r, "b", "b", e, yes)
+		}, "ringing  #a 1 2; ringing  #a 1 2"},
 		{"two calls", func(l *Legs, r *link.Reporter) {
 			l.Take(r, "a", "a", ring("1"), no)
 			l.Take(r, "b", "b", ring("1"), no)
