@@ -2,7 +2,8 @@
 // design: nine of them, and imports only go down. Its test fails, with the reason,
 // on one that goes up.
 //
-//	9 wiring    app/*, internal/cli, internal/resident, internal/demo, internal/packaging/*
+//	9 wiring    app/*, internal/cli, internal/relay/command, internal/resident, internal/demo,
+//	            internal/packaging/*
 //	8 parts     internal/resident/*: the parts of the resident, which it connects
 //	7 windows   internal/ui/* — the only layer that imports Fyne
 //	6 tasks     internal/config/{fromsettings,hubtrial,registrations}, internal/store/callactions,
@@ -12,7 +13,7 @@
 //	4 engine    internal/core/engine
 //	3 adapters  internal/softphone/*, internal/hub, internal/store/*, internal/config/*,
 //	            internal/delivery/*, internal/instance, …
-//	2 words     internal/text, internal/guide, assets; internal/delivery/message;
+//	2 words     internal/text, internal/guide, internal/commandline, assets; internal/delivery/message;
 //	            internal/store/sqlitefile and internal/filetrust, which all files stand on
 //	1 domain    internal/core/*, internal/softphone/registry
 //

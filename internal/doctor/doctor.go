@@ -124,7 +124,8 @@ type check struct {
 	run  func(*exam, context.Context) []finding
 }
 
-// checks are those of text.DoctorChecks; time 0 is usualTime.
+// checks are those of text.DoctorChecks; time 0 is usualTime. What the computer itself tells,
+// and not the resident, is in check_desktop.go, of the group of phones too.
 var checks = map[string]check{
 	"settings": {0, (*exam).settings}, "policy": {0, (*exam).policy}, "setup": {0, (*exam).setup}, "secret": {0, (*exam).secret}, "expiry": {0, (*exam).expiry},
 	"hub.name":        {hubIn, atStep(atName, (*exam).hubName)},

@@ -30,7 +30,8 @@ var DoctorChecks = func() (all []string) {
 
 // DoctorTroubles are what the doctor can find wrong, each with a sentence and one
 // on what to do, in the order of the guide, which lists them. Those that begin
-// with "failure." are what can go wrong on the way to the hub.
+// with "failure." are what can go wrong on the way to the hub. What is found of deliveries
+// has a heading of its own there, and "late" is what any check can be.
 var DoctorTroubles = []struct {
 	Group string // of DoctorGroup
 	Found []string

@@ -51,7 +51,7 @@ type Entry struct {
 type Who string
 
 // AnyUser is everybody at the computer. Admin is who sets Wiebelt up: such keys
-// stand in no window that staff work with.
+// stand on the page for administrators.
 const (
 	AnyUser Who = "user"
 	Admin   Who = "admin"
@@ -82,13 +82,15 @@ type complaint struct {
 // list nothing else).
 var CardFields = []string{"relation_number", "address", "producer", "last_modified_by"}
 
-// table holds every key; [[line]] and [[softphone]] are in arrays. A new key also
+// table holds every key; [[line]] and [[softphone]] are in lists, see tables.go. A new key also
 // needs its field in Settings and its words in assets/text/setting.json, and may need:
 //   - adminKeys, if an administrator sets it
 //   - strictly, if the default is not the safe value where a policy cannot be read
 //   - stays in package setupfile, if it does not travel with a set-up file
 //   - example in package templates, if it has no default
 //   - settingsPlan in ui/settings, for its place in the window
+//   - settingswindow.choice.KEY.VALUE in assets/text/settingswindow.json, if it is a choice
+//   - setting.allowed.KEY in assets/text/setting.json, its English as here, if it is typed
 var table = []Entry{
 	text("hub.base_url", "", "an https address, or http://127.0.0.1 or http://[::1]", func(s *Settings) *string { return &s.Hub.BaseURL }, hubURL),
 	text("hub.hub_url", "", "an https address, or http://127.0.0.1 or http://[::1]", func(s *Settings) *string { return &s.Hub.HubURL }, hubURL),

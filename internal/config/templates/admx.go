@@ -13,8 +13,8 @@ import (
 	"wiebelt/internal/text"
 )
 
-// PolicyKey is where Windows keeps the policy, below HKEY_LOCAL_MACHINE: a subkey
-// a group, and line\1, softphone\1 and so on for the lists.
+// PolicyKey is where Windows keeps the policy, below HKEY_LOCAL_MACHINE, as package
+// settings reads it: a subkey a group, and line\1, softphone\1 and so on for the lists.
 const PolicyKey = `Software\Policies\Wiebelt`
 
 const namespace = "http://schemas.microsoft.com/GroupPolicy/2006/07/PolicyDefinitions"

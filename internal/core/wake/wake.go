@@ -1,4 +1,5 @@
-// Package wake has a goroutine pause, and wake another that looks at everything anew.
+// Package wake lets a goroutine sleep until a context ends, and wakes another by a
+// channel with one place, without ever waiting for it.
 package wake
 
 import (

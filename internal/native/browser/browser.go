@@ -1,5 +1,5 @@
 // Package browser opens a web address in the user's browser. It is the only
-// place from which a program of ours hands an address to another program.
+// place from which a program of ours does so; numbers go by package dial.
 //
 // The caller has already checked where the address leads; this package only
 // makes sure that it is a web address at all and that the program which opens

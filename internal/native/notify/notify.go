@@ -1,6 +1,6 @@
 // Package notify shows notifications of the desktop, for where a card cannot be
-// shown: a Wayland session without an X server. They may
-// stay in lists and on locked screens, so they carry neither number nor name.
+// shown: a Wayland session with neither an X server nor layer-shell. They may stay in
+// lists and on locked screens, so they carry neither number nor name.
 package notify
 
 import (

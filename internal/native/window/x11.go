@@ -91,7 +91,7 @@ type x11Drawing struct {
 }
 
 // Open connects to the X server that DISPLAY names. It returns an error that
-// wraps ErrNoDisplay if there is none, ErrWayland where that is how it is meant.
+// wraps ErrNoDisplay if there is none, ErrWayland if only WAYLAND_DISPLAY is set.
 func Open() (Desktop, error) {
 	if os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") != "" {
 		return nil, ErrWayland

@@ -1,6 +1,6 @@
 // Package hubwatch looks, although nobody calls, at what would otherwise be noticed
 // only when a call goes wrong: that the hub refuses our credentials, that somebody
-// has set another secret, and how many calls a day usually has.
+// has set another secret, and how many calls the last working day had.
 //
 // Hub, Secret and UsualCalls each run on one goroutine of their own, their Run, and own
 // no more than what they saw last, which may be read from any. They know the facts

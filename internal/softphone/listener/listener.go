@@ -66,9 +66,9 @@ type Config struct {
 	AllowedOrigins []string
 	// HTTP switches /v1/call on.
 	HTTP bool
-	// Take hands an event to the tracker. It is called from many goroutines and
-	// should return at once; nil means taken over, and only then is the event
-	// acknowledged.
+	// Take hands an event to the engine. It is called from many goroutines, and
+	// may wait, which slows whoever reports too much; nil means taken over, and
+	// only then is the event acknowledged.
 	Take func(call.Event) error
 	// Gone, if set, is told when a WebSocket has ended: what it reported will
 	// not be reported as over any more.

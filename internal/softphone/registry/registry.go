@@ -38,7 +38,7 @@ import (
 	"wiebelt/internal/core/call"
 )
 
-// The names of links, as settings, files and logs have them. Those of the sources
+// The names of kinds, as settings, files and logs have them. Those of the sources
 // that phones come to by themselves are in package call.
 const (
 	Bria     = "bria"
@@ -53,7 +53,7 @@ const (
 
 	BroadWorks = "broadworks" // it sends messages to the relay, too
 
-	VoIPGRID  = "voipgrid" // as those below, it sends messages to the relay
+	VoIPGRID  = "voipgrid" // as the three below, it sends messages to the relay
 	Yeastar   = "yeastar"
 	VOIPZeker = "voipzeker"
 	Webhook   = "webhook" // any other

@@ -21,8 +21,8 @@ import (
 // Sizes of the card in units (design: spacing in steps of 4).
 const (
 	cardWidth   = 380
-	stateStrip  = 5
-	left        = 20 // of everything but the strip
+	stateEdge   = 5
+	left        = 20 // of everything but the coloured edge
 	right       = 363
 	textWidth   = right - left
 	labelWidth  = 104
@@ -232,7 +232,7 @@ func (p *painter) finish(height float32, state color.NRGBA) *face {
 	border := []fyne.CanvasObject{
 		box(p.c.Line, 0, 0, cardWidth, 1), box(p.c.Line, 0, height-1, cardWidth, 1),
 		box(p.c.Line, cardWidth-1, 0, 1, height),
-		box(state, 0, 0, stateStrip, height),
+		box(state, 0, 0, stateEdge, height),
 	}
 	p.f.content.Objects = slices.Insert(p.f.content.Objects, 0, border...)
 	p.whole()
@@ -251,7 +251,7 @@ func (p *painter) finish(height float32, state color.NRGBA) *face {
 // ring shows what Enter would act on: two units of accent around it.
 func (p *painter) ring(a *area) {
 	const off, apart = 3, 4 // apart from the frame of the card
-	x, y := max(a.x-off, stateStrip+1), max(a.y-off, apart)
+	x, y := max(a.x-off, stateEdge+1), max(a.y-off, apart)
 	w, h := min(a.x+a.w+off, cardWidth-apart)-x, min(a.y+a.h+off, p.f.size.Height-apart)-y
 	r := box(color.Transparent, x, y, w, h)
 	r.StrokeColor, r.StrokeWidth, r.CornerRadius = p.c.Accent, 2, 6

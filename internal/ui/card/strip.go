@@ -17,7 +17,7 @@ func strip(c engine.Card, l Look) *face {
 	end := float32(right - 10)
 	unfold := p.act(c, engine.DoUnfold)
 	if unfold == l.Hover {
-		p.add(box(p.touched(p.c.Background), stateStrip, 1, cardWidth-stateStrip-1, stripHeight-2))
+		p.add(box(p.touched(p.c.Background), stateEdge, 1, cardWidth-stateEdge-1, stripHeight-2))
 	}
 	p.area(0, 0, end, stripHeight, p.lg.T(text.CardUnfold), unfold)
 	p.cross(end, stripHeight/2, p.act(c, engine.DoClose))
@@ -90,7 +90,7 @@ func lineOf(c engine.Card, l Look) *face {
 	state := p.foldedColour(c)
 	do := p.act(c, engine.DoUnfold)
 	if do == l.Hover {
-		p.add(box(p.touched(p.c.Background), stateStrip, 1, cardWidth-stateStrip-1, lineHeight-2))
+		p.add(box(p.touched(p.c.Background), stateEdge, 1, cardWidth-stateEdge-1, lineHeight-2))
 	}
 	p.mark(15, 9, c, state)
 	const x, end = 35, right - 20

@@ -1,6 +1,7 @@
 // Package offscreen paints Fyne objects into pictures in memory, without
-// any window. It is the one place that makes Fyne believe there is
-// an application: a fyne.App of our own whose driver is never run.
+// any window. In the resident it makes Fyne believe that there is an application:
+// a fyne.App of our own whose driver is never run. (In the windows' process package
+// driver does so.)
 //
 // Fyne's own headless application is not used, neither app.New with the build
 // tag "ci" (it reads settings and themes from a folder below the system's

@@ -542,6 +542,13 @@ func TestListFollowsScrolling(t *testing.T) {
 func TestValuesInWords(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		w := opened(openOn(t, l, "light", officeSettings))
+		for _, e := range settings.Keys() {
+			for _, v := range e.Choices {
+				if choiceLabel(l, e.Key, v) == v && l.T(text.SettingsWindowChoice(e.Key, v)) != v {
+					t.Errorf("%s: %s of %s has no words", l, v, e.Key)
+				}
+			}
+		}
 		for key, values := range wellKnown {
 			for _, v := range values {
 				label := choiceLabel(l, key, v)
