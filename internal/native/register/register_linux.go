@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"wiebelt/assets"
 	"wiebelt/internal/config/profile"
@@ -174,23 +176,48 @@ func ForgetIn(home *os.Root) (deleted []string, err error) {
 			err = errors.Join(err, e)
 		}
 	}
-	b, e := home.ReadFile(p.defaults)
-	if e != nil {
-		if errors.Is(e, fs.ErrNotExist) {
-			e = nil
-		}
-		return deleted, errors.Join(err, e)
+	had, e := forgetDefaults(home, p.defaults)
+	if had {
+		deleted = append(deleted, p.defaults)
+	}
+	return deleted, errors.Join(err, e)
+}
+
+// forgetDefaults takes ours out of a user's list and reports whether they were there.
+// What the user put in its place is neither waited for nor read without end, and what
+// was read is what is written.
+func forgetDefaults(home *os.Root, name string) (had bool, err error) {
+	f, err := home.OpenFile(name, os.O_RDWR|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = &filetrust.Error{Path: name, Why: filetrust.Kind}
+	}
+	if err != nil {
+		return false, err
+	}
+	b, err := io.ReadAll(io.LimitReader(f, maxRead+1))
+	if len(b) > maxRead {
+		err = filetrust.ErrTooLarge
+	}
+	if err != nil {
+		return false, err
 	}
 	text := setDefaults(string(b), false)
 	switch text {
 	case string(b):
-		return deleted, err
+		return false, nil
 	case "":
-		e = home.Remove(p.defaults)
-	default:
-		e = home.WriteFile(p.defaults, []byte(text), 0o644) // it stays the user's
+		return true, home.Remove(name)
 	}
-	return append(deleted, p.defaults), errors.Join(err, e)
+	_, err = f.WriteAt([]byte(text), 0) // it stays the user's
+	return true, errors.Join(err, f.Truncate(int64(len(text))))
 }
 
 // Unregister removes what Register wrote; what is not there is no error, and

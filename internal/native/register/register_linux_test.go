@@ -1,16 +1,19 @@
 package register
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
 
+	"wiebelt/internal/filetrust"
 	"wiebelt/internal/testutil/must"
 )
 
@@ -86,6 +89,41 @@ func TestRegisterAndBack(t *testing.T) {
 	}
 	if after := all(t, dir); fmt.Sprint(after) != fmt.Sprint(before) {
 		t.Errorf("left behind: %v", after)
+	}
+}
+
+// What a user put in the place of the list holds an administrator up no more than a
+// list does, and the rest of a list stays.
+func TestForgetIn(t *testing.T) {
+	const others = "[Default Applications]\ntext/html=chromium.desktop\n"
+	put := func(text string) func(string) error {
+		return func(list string) error { return os.WriteFile(list, []byte(text), 0o600) }
+	}
+	for name, c := range map[string]struct {
+		plant func(list string) error
+		left  string
+		err   error
+	}{
+		"a list of others too": {put(setDefaults(others, true)), others, nil},
+		"a pipe":               {func(list string) error { return syscall.Mkfifo(list, 0o600) }, "", filetrust.Err},
+		"without end":          {put(strings.Repeat("\n", maxRead+1)), "", filetrust.ErrTooLarge},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			list := filepath.Join(dir, ".config", "mimeapps.list")
+			must.Do(t, os.Mkdir(filepath.Dir(list), 0o700), c.plant(list))
+			home := must.Get(os.OpenRoot(dir))(t)
+			defer home.Close()
+			if deleted, err := ForgetIn(home); !errors.Is(err, c.err) || (len(deleted) == 1) != (err == nil) {
+				t.Errorf("deleted %v, %v", deleted, err)
+			}
+			if c.err != nil {
+				return
+			}
+			if b, err := os.ReadFile(list); string(b) != c.left {
+				t.Errorf("left %q, %v", b, err)
+			}
+		})
 	}
 }
 
