@@ -54,6 +54,18 @@ func terms(filter string) []string {
 // HasTerms reports whether a filter leaves anything out.
 func HasTerms(filter string) bool { return len(terms(filter)) > 0 }
 
+// Narrows reports whether a filter leaves out at least what another one does. One
+// that was typed on need not: "06 2" is one number, "06 2e" a number and a word.
+func Narrows(filter, than string) bool {
+	now := terms(filter)
+	for _, t := range terms(than) {
+		if !slices.ContainsFunc(now, func(n string) bool { return strings.Contains(n, t) }) {
+			return false
+		}
+	}
+	return true
+}
+
 // fold makes capitals and accents no difference.
 func fold(s string) string {
 	return strings.ReplaceAll(displaytext.Fold(strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")), "\x00", "")

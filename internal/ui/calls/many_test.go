@@ -96,6 +96,13 @@ func TestFilterShowsAtOnce(t *testing.T) {
 	if b.HistoryReads != 1 {
 		t.Errorf("%d readings asked for", b.HistoryReads)
 	}
+	c.filter.SetText("06 2")
+	b.took(answer{wish: b.wanted(), exact: true})
+	b.HistoryReads = 0
+	c.filter.SetText("06 2e") // a number and a word by now, which finds others than 062
+	if b.HistoryReads != 1 {
+		t.Errorf("%d readings asked for where a number became a word", b.HistoryReads)
+	}
 }
 
 // New calls come above what is read: what is on screen stays where it is; at the

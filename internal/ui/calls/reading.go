@@ -2,7 +2,6 @@ package calls
 
 import (
 	"slices"
-	"strings"
 
 	"wiebelt/internal/store/history"
 )
@@ -13,12 +12,12 @@ func (c *window) search() {
 	c.query.Filter = c.filter.Text
 	c.list.scroll.Offset.Y = 0
 	c.chosen, c.picked = -1, picked{}
-	if c.h.state != readingOK || c.start != 0 || !strings.HasPrefix(c.filter.Text, was.Filter) {
+	if c.h.state != readingOK || c.start != 0 || !history.Narrows(c.filter.Text, was.Filter) {
 		c.begin()
 		return
 	}
-	// A longer filter only leaves out more, so the first of what it finds are
-	// among what is here; or all of it, if all was here.
+	// It only leaves out more, so the first of what it finds are among what is here;
+	// or all of it, if all was here.
 	a := c.got
 	whole := a.exact && len(a.entries) == a.count
 	var left []history.Entry
