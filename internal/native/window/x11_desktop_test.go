@@ -4,6 +4,7 @@ package window
 
 import (
 	"image"
+	"image/color"
 	"os"
 	"slices"
 	"strings"
@@ -56,6 +57,24 @@ func TestClipboard(t *testing.T) {
 	}
 	if err := d.Copy(strings.Repeat("x", maxCopy+1)); err == nil {
 		t.Error("a text too long was taken")
+	}
+}
+
+// TestFrameGrows: what has come to light and is not drawn yet is the background.
+func TestFrameGrows(t *testing.T) {
+	s := xtest.Start(t, "", xtest.Options{})
+	d := open(t, s)
+	f := must.Get(d.NewFrame(&cardAsFrame{CardHandler: newRecorder()}, FrameOptions{Size: image.Pt(200, 200), Background: [3]uint8{255, 255, 255}}))(t)
+	must.Do(t, f.Show(), f.Draw(image.Point{}, plain(200, 200, red)), f.Resize(image.Pt(250, 250)))
+	exposed := make(chan bool, 1)
+	d.post(func() { exposed <- true }) // comes behind what the server tells of the new size
+	xtest.Next(t, exposed)
+	must.Do(t, f.(*x11Frame).Sync())
+	white := color.RGBA{255, 255, 255, 255}
+	for p, want := range map[image.Point]color.RGBA{{199, 199}: red, {200, 100}: white, {100, 249}: white, {249, 249}: white} {
+		if got := s.Pixel(p.X, p.Y); got != want {
+			t.Errorf("%v is %v, want %v", p, got, want)
+		}
 	}
 }
 

@@ -19,8 +19,8 @@ const frameEvents = restingEvents | xproto.EventMaskKeyPress | xproto.EventMaskK
 type x11Frame struct {
 	x11Base
 	// Guarded by mu.
-	gc     xproto.Gcontext
-	held   image.Point // size of the pixmap
+	gc     xproto.Gcontext // its foreground is the background of the window
+	held   image.Point     // size of the pixmap
 	least  image.Point
 	wanted *image.Point // where it is to come up
 
@@ -42,7 +42,7 @@ func (d *x11) NewFrame(h FrameHandler, o FrameOptions) (Frame, error) {
 		d.forget(id)
 		return nil, d.lost(err)
 	}
-	xproto.CreateGC(d.conn, f.gc, xproto.Drawable(id), xproto.GcGraphicsExposures, []uint32{0})
+	xproto.CreateGC(d.conn, f.gc, xproto.Drawable(id), xproto.GcForeground|xproto.GcGraphicsExposures, []uint32{background, 0})
 	a := &d.atoms
 	d.setNumbers(id, a.protocols, xproto.AtomAtom, uint32(a.deleteWindow), uint32(a.ping))
 	d.setNumbers(id, a.pid, xproto.AtomCardinal, uint32(os.Getpid()))
@@ -189,6 +189,8 @@ func (f *x11Frame) room(size image.Point) {
 	if err != nil {
 		return // the connection is gone, which the next request says
 	}
+	// What is not drawn yet may come to light first.
+	xproto.PolyFillRectangle(f.d.conn, xproto.Drawable(px), f.gc, []xproto.Rectangle{{Width: uint16(to.X), Height: uint16(to.Y)}})
 	if old != 0 {
 		xproto.CopyArea(f.d.conn, xproto.Drawable(old), xproto.Drawable(px), f.gc, 0, 0, 0, 0, uint16(f.held.X), uint16(f.held.Y))
 		xproto.FreePixmap(f.d.conn, old)
