@@ -24,11 +24,22 @@ func (d *desktop) Copy(text string) error {
 	if err != nil {
 		return errors.New("text with a NUL")
 	}
-	// Another program may hold the clipboard for a moment. Waiting happens
-	// here, not on the loop's thread, where it would delay a card.
+	return d.withClipboard(func() error { return setClipboard(u) })
+}
+
+// withClipboard runs f on the loop's thread while the clipboard is open. Another
+// program may hold it for a moment. Waiting happens here, not on that thread, where
+// it would delay a card.
+func (d *desktop) withClipboard(f func() error) error {
 	const tries = 5
 	for try := 1; ; try++ {
-		err := d.do(func() error { return d.setClipboard(u) })
+		err := d.do(func() error {
+			if ok, _, _ := openClipboard.Call(d.control); ok == 0 {
+				return errClipboardBusy
+			}
+			defer closeClipboard.Call()
+			return f()
+		})
 		if !errors.Is(err, errClipboardBusy) || try == tries || windows.GetCurrentThreadId() == d.thread {
 			return err
 		}
@@ -42,11 +53,7 @@ func (d *desktop) Copy(text string) error {
 	}
 }
 
-func (d *desktop) setClipboard(u []uint16) error {
-	if ok, _, _ := openClipboard.Call(d.control); ok == 0 {
-		return errClipboardBusy
-	}
-	defer closeClipboard.Call()
+func setClipboard(u []uint16) error {
 	size := uintptr(2 * len(u))
 	mem, _, err := globalAlloc.Call(gmemMoveable, size)
 	if mem == 0 {
@@ -71,11 +78,7 @@ func (d *desktop) setClipboard(u []uint16) error {
 const maxPaste = 8 << 20
 
 func (d *desktop) Paste() (text string, err error) {
-	err = d.do(func() error {
-		if ok, _, _ := openClipboard.Call(d.control); ok == 0 {
-			return errClipboardBusy
-		}
-		defer closeClipboard.Call()
+	err = d.withClipboard(func() error {
 		mem, _, _ := getClipboardData.Call(cfUnicodeText)
 		if mem == 0 {
 			return nil // something else, or nothing

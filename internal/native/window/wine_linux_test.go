@@ -127,6 +127,10 @@ func TestWindows(t *testing.T) {
 		return s.Run("sh", "-c", "xclip -o -selection clipboard -target UTF8_STRING 2>/dev/null || true") == name
 	})
 
+	if ask("busy") != "true" {
+		t.Error("a paste does not wait for who has the clipboard")
+	}
+
 	// wine cannot keep windows out of pictures; the card is shown all the same.
 	if got := prog.fails("private 0"); !strings.Contains(got, "SetWindowDisplayAffinity") {
 		t.Errorf("hidden from capture: %q", got)

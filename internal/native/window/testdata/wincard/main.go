@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"image"
 	"os"
+	"runtime"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/windows"
 
@@ -45,6 +47,27 @@ func foreground() string {
 	var name [64]uint16
 	_, _ = windows.GetClassName(windows.GetForegroundWindow(), &name[0], int32(len(name)))
 	return windows.UTF16ToString(name[:])
+}
+
+// busy reports whether try waits for a clipboard that somebody else has.
+func busy(try func() (string, error)) bool {
+	held, over := make(chan bool), make(chan bool)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		user32.NewProc("OpenClipboard").Call(0)
+		held <- true
+		<-over
+		user32.NewProc("CloseClipboard").Call()
+		close(held)
+	}()
+	<-held
+	began := time.Now()
+	_, err := try()
+	took := time.Since(began)
+	close(over)
+	<-held
+	return err != nil && took >= 4*20*time.Millisecond // as five tries take
 }
 
 func main() {
@@ -88,6 +111,8 @@ func main() {
 			}
 		case "copy":
 			err = d.Copy(rest)
+		case "busy":
+			more = busy(d.Paste)
 		case "hotkey":
 			var gone func()
 			if gone, err = d.Hotkey(rest, func() { fmt.Println("pressed") }); err == nil {
