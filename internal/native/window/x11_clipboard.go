@@ -24,6 +24,7 @@ type clipboard struct {
 	mu      sync.Mutex
 	text    []byte // UTF-8
 	owned   bool
+	copies  int // so far
 	pending int // copies the server has not yet told the time of
 	since   xproto.Timestamp
 	paste   *pasting // what somebody waits for, nil mostly
@@ -54,6 +55,8 @@ func (d *x11) Copy(text string) error {
 	cb.mu.Lock()
 	cb.text, cb.owned = []byte(text), true
 	cb.pending++
+	cb.copies++
+	this := cb.copies
 	cb.mu.Unlock()
 	// The current time, not that of an event: a copy may follow from something
 	// the user did long ago, and a time before the last copy is ignored. The
@@ -66,6 +69,11 @@ func (d *x11) Copy(text string) error {
 		return d.lost(err)
 	}
 	if o.Owner != cb.window {
+		cb.mu.Lock()
+		defer cb.mu.Unlock()
+		if cb.copies == this {
+			cb.text, cb.owned = nil, false
+		}
 		return errors.New("clipboard refused by the desktop")
 	}
 	if d.xwayland {

@@ -51,6 +51,16 @@ func TestClipboard(t *testing.T) {
 	must.Do(t, other.Start())
 	t.Cleanup(func() { other.Process.Kill(); other.Wait() })
 	s.Until("the other program owns the clipboard", func() bool { return s.Run("xclip", "-o", "-selection", "clipboard") == "theirs" })
+	// A desktop that refuses a copy: there is no window to own it.
+	xproto.DestroyWindow(d.conn, d.clipboard.window)
+	if err := d.Copy("refused"); err == nil {
+		t.Error("copied for a window that is not there")
+	}
+	xproto.CreateWindow(d.conn, 0, d.clipboard.window, d.root, -1, -1, 1, 1, 0, xproto.WindowClassInputOnly, 0,
+		xproto.CwEventMask, []uint32{xproto.EventMaskPropertyChange})
+	if got, err := d.Paste(); got != "theirs" || err != nil {
+		t.Errorf("pasted %q, %v", got, err)
+	}
 	must.Do(t, d.Copy("ours again"))
 	if got := paste("UTF8_STRING"); got != "ours again" {
 		t.Errorf("after copying again: %q", got)
