@@ -131,18 +131,23 @@ func (h *History) FirstReading(ctx context.Context) {
 }
 
 // Follow reads what the calls window wants whenever it is asked to, and when a day
-// begins, because "today" means something else then. It is for a goroutine of its
+// has begun, because "today" means something else then. It is for a goroutine of its
 // own, after FirstReading, and ends with ctx.
 func (h *History) Follow(ctx context.Context, kicks <-chan struct{}) {
 	defer h.file.close()
 	wanted := make(chan wish, 1)
+	day := midnight(h.file.now())
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-kicks:
-		case <-time.After(time.Until(midnight(time.Now().AddDate(0, 0, 1)).Add(time.Second))):
+		case <-time.After(time.Minute): // not the time until then: a timer may stand still while the computer sleeps
+			if midnight(h.file.now()).Equal(day) {
+				continue
+			}
 		}
+		day = midnight(h.file.now())
 		h.host.Post(func() { wanted <- h.wanted() })
 		select {
 		case <-ctx.Done():

@@ -3,7 +3,9 @@ package calls
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -44,6 +46,33 @@ func TestReadHistoryWhenAsked(t *testing.T) {
 	if h.state != readingOK || len(h.first.entries) != 0 {
 		t.Errorf("state %v with %d entries", h.state, len(h.first.entries))
 	}
+}
+
+// A day that has begun while the computer slept is noticed, though Go's timers stood
+// still.
+func TestNewDayAfterSleep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var slept, posts atomic.Int64
+		h := NewHistory(widgets.NewHost(widgets.Params{Post: func(f func()) { f(); posts.Add(1) }}, windowapi.Welcome{}))
+		h.file.now = func() time.Time { return time.Now().Add(time.Duration(slept.Load())) }
+		go h.Follow(ctx, nil)
+		after := func(d time.Duration, want int64, when string) {
+			t.Helper()
+			time.Sleep(d)
+			synctest.Wait()
+			if got := posts.Load(); got != want {
+				t.Errorf("%s: %d posts, want %d", when, got, want)
+			}
+		}
+		y, m, d := time.Now().Date()
+		noon := time.Date(y, m, d+1, 12, 0, 0, 0, time.Local)
+		after(0, 0, "at first")
+		slept.Store(int64(time.Until(noon)))
+		after(2*time.Minute, 2, "the next day") // what is wanted, and then the answer
+		after(time.Hour, 2, "an hour later")
+	})
 }
 
 // What was read goes with the window, and the next one asks for it anew.
