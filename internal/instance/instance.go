@@ -8,7 +8,8 @@
 // named mutex on Windows, both gone with their process. Talking goes over a Unix
 // socket in a private folder, or a named pipe that only this user may open. The
 // other side is checked to be the same user: on Unix by its credentials; on Windows
-// whoever connects checks whose pipe it is.
+// whoever connects checks whose pipe it is. There a stranger who takes the pipe's name
+// first keeps Wiebelt from starting, and can do nothing more.
 //
 // Goroutines: Serve runs one for accepting, one for the inbox and one for every
 // peer, all ended when it returns.
@@ -136,6 +137,9 @@ func Acquire(cfg Config) (*Instance, error) {
 	l, err := listen(cfg)
 	if err != nil {
 		release()
+		if answers(cfg) { // in another session of Windows, of which the lock does not tell
+			err = ErrRunning
+		}
 		return nil, err
 	}
 	return &Instance{cfg: cfg, release: release, listener: l}, nil

@@ -14,6 +14,9 @@ import (
 // TestWindows runs mutex, pipe and inbox under wine.
 func TestWindows(t *testing.T) {
 	p := winetest.New(t)
+	if out, code := p.Run(winetest.BuildTests(t), "-test.v"); code != 0 || strings.Count(out, "--- PASS") != 1 {
+		t.Errorf("code %d, %s", code, out)
+	}
 	exe := winetest.Build(t, "./testdata/wininstance")
 	const dir = `C:\wiebelt`
 	run := func(code int, args ...string) string {

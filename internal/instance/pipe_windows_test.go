@@ -1,0 +1,39 @@
+package instance
+
+import (
+	"errors"
+	"os"
+	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+
+	"wiebelt/internal/testutil/must"
+)
+
+// TestOtherSession: this user's Wiebelt in another session of the computer holds
+// another lock, and the name of the pipe.
+func TestOtherSession(t *testing.T) {
+	cfg := Config{RunDir: `C:\session`}
+	_, name, sid, err := names(cfg)
+	must.Do(t, err)
+	sd := must.Get(windows.SecurityDescriptorFromString("O:" + sid + "D:P(A;;GA;;;" + sid + ")"))(t)
+	attrs := &windows.SecurityAttributes{SecurityDescriptor: sd}
+	attrs.Length = uint32(unsafe.Sizeof(*attrs))
+	// Of one instance, or wine would let another program make the next.
+	pipe := must.Get(windows.CreateNamedPipe(must.Get(windows.UTF16PtrFromString(name))(t), windows.PIPE_ACCESS_DUPLEX|windows.FILE_FLAG_OVERLAPPED,
+		windows.PIPE_TYPE_BYTE, 1, 4096, 4096, 0, attrs))(t)
+	other := &listener{name: name, next: pipe, stop: must.Get(windows.CreateEvent(nil, 1, 0, nil))(t)}
+	served := make(chan error)
+	go func() {
+		err := other.connect()
+		c := newConn(os.NewFile(uintptr(pipe), name))
+		(&Instance{cfg: cfg}).peer(t.Context(), c, nil, nil)
+		served <- errors.Join(err, c.Close())
+	}()
+	if _, err := Acquire(cfg); !errors.Is(err, ErrRunning) {
+		t.Errorf("%v, want %v", err, ErrRunning)
+		must.Do(t, windows.SetEvent(other.stop))
+	}
+	must.Do(t, <-served, windows.CloseHandle(other.stop))
+}
