@@ -34,6 +34,9 @@ func (b *Bridge) Run(ctx context.Context) error {
 	b.set(Tree{})
 	b.desktop.Store(&nobody)
 	if err := b.connect(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
 		return err
 	}
 	defer b.conn.Close()
@@ -53,17 +56,15 @@ func (b *Bridge) Run(ctx context.Context) error {
 }
 
 // connect opens the accessibility bus, if there is one, and registers there; it
-// starts none.
+// starts none. At log-on that may take long: nobody waits for it.
 func (b *Bridge) connect(ctx context.Context) error {
-	within, cancel := context.WithTimeout(ctx, 3*desktopbus.Patience)
-	defer cancel()
-	session, err := desktopbus.Session(within)
+	session, err := desktopbus.Session(ctx)
 	if err != nil {
 		return err
 	}
 	defer session.Close()
 	var address string
-	if err := session.Object(busName, busPath).CallWithContext(within, busName+".GetAddress", dbus.FlagNoAutoStart).Store(&address); err != nil {
+	if err := session.Object(busName, busPath).CallWithContext(ctx, busName+".GetAddress", dbus.FlagNoAutoStart).Store(&address); err != nil {
 		return fmt.Errorf("accessibility bus: %w", err)
 	}
 	b.conn, err = desktopbus.Connect(ctx, address)
@@ -77,7 +78,7 @@ func (b *Bridge) connect(ctx context.Context) error {
 	}
 	if err == nil {
 		var desktop reference
-		err = b.conn.Object(registry, root).CallWithContext(within, iface+"Socket.Embed", 0, b.ref(root)).Store(&desktop)
+		err = b.conn.Object(registry, root).CallWithContext(ctx, iface+"Socket.Embed", 0, b.ref(root)).Store(&desktop)
 		b.desktop.Store(&desktop)
 	}
 	if err != nil {

@@ -20,9 +20,15 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // launcher tells where the accessibility bus is.
-type launcher struct{ address string }
+type launcher struct {
+	address string
+	after   time.Duration
+}
 
-func (l launcher) GetAddress() (string, *dbus.Error) { return l.address, nil }
+func (l launcher) GetAddress() (string, *dbus.Error) {
+	<-time.After(l.after)
+	return l.address, nil
+}
 
 // ears are a program on the accessibility bus, with the real registry, that hears
 // what others tell.
@@ -39,7 +45,7 @@ func listen(t *testing.T) *ears {
 	accessible, session := s.PlainBus(), s.PlainBus()
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", session)
 	c := xtest.Connect(t, session)
-	must.Do(t, c.Export(launcher{accessible}, busPath, busName))
+	must.Do(t, c.Export(launcher{address: accessible}, busPath, busName))
 	xtest.Own(t, c, busName)
 	s.Spawn("env", "AT_SPI_BUS_ADDRESS="+accessible, "DBUS_SESSION_BUS_ADDRESS="+accessible, "/usr/libexec/at-spi2-registryd")
 	e := &ears{t: t, c: xtest.Connect(t, accessible), heard: make(chan *dbus.Signal, 100)}
@@ -151,6 +157,18 @@ func TestBridge(t *testing.T) {
 	}
 	if desktopbus.Owner(t.Context(), e.c, e.of) != "" {
 		t.Error("the connection has not ended")
+	}
+}
+
+// TestSlowLauncher: where the bus is may be told long after the question.
+func TestSlowLauncher(t *testing.T) {
+	session := xtest.NoScreen(t).PlainBus()
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", session)
+	c := xtest.Connect(t, session)
+	must.Do(t, c.Export(launcher{after: 4 * desktopbus.Patience}, busPath, busName))
+	xtest.Own(t, c, busName)
+	if err := New().Run(t.Context()); !errors.Is(err, desktopbus.ErrNone) {
+		t.Errorf("told that there is none: %v", err)
 	}
 }
 
