@@ -18,6 +18,10 @@ import (
 // Patience is how long a program on a bus may take to answer a question.
 const Patience = time.Second
 
+// Late reports whether a program did not answer in time. That is neither yes nor no: on a
+// machine that has just started it may answer when it is asked again.
+func Late(err error) bool { return errors.Is(err, context.DeadlineExceeded) }
+
 var (
 	// ErrNone is returned where there is no such bus.
 	ErrNone = errors.New("no message bus")
@@ -79,11 +83,11 @@ func Call(ctx context.Context, c *dbus.Conn, owner string, path dbus.ObjectPath,
 	return c.Object(owner, path).CallWithContext(ctx, method, dbus.FlagNoAutoStart, args...)
 }
 
-// Owner is the unique name of who owns a name, "" if nobody does. It starts
-// nobody.
+// Owner is the unique name of who owns a name, "" if nobody does. It starts nobody, and
+// waits for the bus itself as long as ctx lasts.
 func Owner(ctx context.Context, c *dbus.Conn, name string) string {
 	var owner string
-	_ = Call(ctx, c, busName, "/org/freedesktop/DBus", busName+".GetNameOwner", name).Store(&owner)
+	_ = c.BusObject().CallWithContext(ctx, busName+".GetNameOwner", 0, name).Store(&owner)
 	return owner
 }
 
@@ -101,15 +105,30 @@ type Follower struct {
 	Names   []string
 	Matches [][]dbus.MatchOption // of the signals that are heard
 	// Owned is called with who has one of the names, "" for nobody: at first, when that
-	// changes, and when the bus ends. Ready, which may be nil, is called in between, and
-	// Heard with each other signal; any program can send those that are for nobody else.
+	// changes, and when the bus ends. Ready is called in between, and Heard with each other
+	// signal; any program can send those that are for nobody else. Ask asks what holds of
+	// who has a name: after Owned, when Heard wants that, and again later where the answer
+	// is Late. All but Owned may be nil.
 	Owned func(name, owner string)
 	Ready func()
-	Heard func(*dbus.Signal)
+	Heard func(*dbus.Signal) (ask string)
+	Ask   func(name string) error
 }
 
+// following is a Follower at work.
+type following struct {
+	Follower
+	late  map[string]bool  // the names of those who did not answer in time
+	again <-chan time.Time // when they are asked again; nil without any
+	pause time.Duration    // before that
+}
+
+// soon is the first pause; the next ones grow, since asking keeps signals waiting.
+const soon = 2 * Patience
+
 // Run follows until ctx ends, which is no error, or the bus does: ErrEnded.
-func (f Follower) Run(ctx context.Context, c *dbus.Conn) error {
+func (follower Follower) Run(ctx context.Context, c *dbus.Conn) error {
+	f := &following{Follower: follower, late: map[string]bool{}, pause: soon}
 	signals := make(chan *dbus.Signal, 16)
 	c.Signal(signals)
 	// Listen first, ask then: what changes in between is heard.
@@ -124,7 +143,7 @@ func (f Follower) Run(ctx context.Context, c *dbus.Conn) error {
 		}
 	}
 	for _, name := range f.Names {
-		f.Owned(name, Owner(ctx, c, name))
+		f.owned(name, Owner(ctx, c, name))
 	}
 	if f.Ready != nil {
 		f.Ready()
@@ -133,10 +152,12 @@ func (f Follower) Run(ctx context.Context, c *dbus.Conn) error {
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-f.again:
+			f.askAgain()
 		case s, more := <-signals:
 			if !more {
 				for _, name := range f.Names {
-					f.Owned(name, "")
+					f.owned(name, "")
 				}
 				return ErrEnded
 			}
@@ -145,13 +166,44 @@ func (f Follower) Run(ctx context.Context, c *dbus.Conn) error {
 	}
 }
 
-func (f Follower) heard(s *dbus.Signal) {
+func (f *following) heard(s *dbus.Signal) {
 	if s.Sender != busName || s.Name != busName+".NameOwnerChanged" {
-		f.Heard(s)
+		if f.Heard != nil {
+			f.ask(f.Heard(s))
+		}
 		return
 	}
 	var name, before, owner string
 	if dbus.Store(s.Body, &name, &before, &owner) == nil && slices.Contains(f.Names, name) {
-		f.Owned(name, owner)
+		f.owned(name, owner)
+	}
+}
+
+func (f *following) owned(name, owner string) {
+	f.Owned(name, owner)
+	f.ask(name)
+}
+
+func (f *following) ask(name string) {
+	if f.Ask == nil || name == "" {
+		return
+	}
+	if !Late(f.Ask(name)) {
+		delete(f.late, name)
+		return
+	}
+	if f.late[name] = true; f.again == nil {
+		f.again = time.After(f.pause)
+	}
+}
+
+// askAgain asks those who were late.
+func (f *following) askAgain() {
+	f.again, f.pause = nil, min(2*f.pause, time.Minute)
+	for name := range f.late {
+		f.ask(name)
+	}
+	if len(f.late) == 0 {
+		f.pause = soon
 	}
 }

@@ -81,10 +81,11 @@ func (n *Notifier) run(ready chan<- struct{}) (err error) {
 		},
 		Owned: n.owned,
 		Ready: func() { close(ready) },
-		Heard: func(s *dbus.Signal) {
+		Heard: func(s *dbus.Signal) string {
 			if tag, action, ok := n.pressed(s); ok {
 				n.chosen(tag, action)
 			}
+			return ""
 		},
 	}.Run(n.ctx, n.conn)
 }

@@ -61,115 +61,129 @@ func watchUser(ctx context.Context, f *facts, ready func()) error {
 		matches = append(matches, []dbus.MatchOption{dbus.WithMatchSender(s.name), dbus.WithMatchInterface(s.name), dbus.WithMatchMember("ActiveChanged")})
 	}
 	return desktopbus.Follower{Names: names, Matches: matches, Ready: ready,
-		Owned: func(name, owner string) { u.owned(ctx, name, owner) },
-		Heard: func(s *dbus.Signal) { u.heard(ctx, s) },
+		Owned: func(name, owner string) { u.owners[name] = owner },
+		Ask:   func(name string) error { return u.ask(ctx, name) },
+		Heard: u.heard,
 	}.Run(ctx, c)
 }
 
-// owned notes who owns a name and asks him what holds.
-func (u *user) owned(ctx context.Context, name, owner string) {
-	u.owners[name] = owner
+// ask asks who owns a name what holds. It changes nothing where the answer is late.
+func (u *user) ask(ctx context.Context, name string) error {
 	switch name {
 	case shell:
-		u.banners(ctx)
+		return u.banners(ctx)
 	case notifications:
-		u.inhibited(ctx)
+		return u.inhibited(ctx)
 	case accessibility:
-		u.reader(ctx)
-	default:
-		active, known := u.active(ctx, name, owner)
-		u.f.say(func(f *facts) {
-			if known {
-				f.savers[name] = active
-			} else {
-				delete(f.savers, name)
-			}
-		})
+		return u.reader(ctx)
 	}
+	return u.saver(ctx, name)
 }
 
-// heard acts on a signal. What is said in the name of a program counts only
-// from its owner: any program can send a signal straight to us.
-func (u *user) heard(ctx context.Context, s *dbus.Signal) {
+// heard acts on a signal, and tells whom to ask what holds now. What is said in the name
+// of a program counts only from its owner: any program can send a signal straight to us.
+func (u *user) heard(s *dbus.Signal) (ask string) {
 	if name, ok := strings.CutSuffix(s.Name, ".ActiveChanged"); ok {
 		if u.owners[name] == "" || u.owners[name] != s.Sender || len(s.Body) != 1 {
-			return
+			return ""
 		}
 		if active, ok := s.Body[0].(bool); ok {
 			u.f.say(func(f *facts) { f.savers[name] = active })
 		}
-		return
+		return ""
 	}
 	switch s.Name {
 	case properties + ".PropertiesChanged":
 		switch s.Sender {
 		case u.owners[notifications]:
-			u.inhibited(ctx)
+			return notifications
 		case u.owners[accessibility]:
-			u.reader(ctx)
+			return accessibility
 		}
 	case dconf + ".Notify":
 		if touches(s.Body, showBanners) {
-			u.banners(ctx)
+			return shell
 		}
 	}
+	return ""
 }
 
-// active asks a screen saver.
-func (u *user) active(ctx context.Context, name, owner string) (active, known bool) {
-	if owner == "" {
-		return false, false
-	}
+// saver asks a screen saver whether it is active.
+func (u *user) saver(ctx context.Context, name string) error {
+	owner, known, active := u.owners[name], false, false
 	for _, s := range savers {
-		if s.name != name {
+		if s.name != name || owner == "" {
 			continue
 		}
 		for _, path := range s.paths {
-			if desktopbus.Call(ctx, u.c, owner, path, name+".GetActive").Store(&active) == nil {
-				return active, true
+			err := desktopbus.Call(ctx, u.c, owner, path, name+".GetActive").Store(&active)
+			if desktopbus.Late(err) {
+				return err
+			}
+			if known = err == nil; known {
+				break
 			}
 		}
 	}
-	return false, false
+	u.f.say(func(f *facts) {
+		if known {
+			f.savers[name] = active
+		} else {
+			delete(f.savers, name)
+		}
+	})
+	return nil
+}
+
+// yes reports whether one of a program's properties is true.
+func (u *user) yes(ctx context.Context, name string, path dbus.ObjectPath, iface string, properties ...string) (on bool, late error) {
+	for _, property := range properties {
+		if owner := u.owners[name]; owner != "" && !on {
+			v, err := desktopbus.Get(ctx, u.c, owner, path, iface, property)
+			if desktopbus.Late(err) {
+				return false, err
+			}
+			on, _ = v.(bool)
+		}
+	}
+	return on, nil
 }
 
 // inhibited asks the notification service; only KDE's has the property.
-func (u *user) inhibited(ctx context.Context) {
-	on := false
-	if owner := u.owners[notifications]; owner != "" {
-		v, err := desktopbus.Get(ctx, u.c, owner, "/org/freedesktop/Notifications", notifications, "Inhibited")
-		on, _ = v.(bool)
-		on = on && err == nil
+func (u *user) inhibited(ctx context.Context) error {
+	on, late := u.yes(ctx, notifications, "/org/freedesktop/Notifications", notifications, "Inhibited")
+	if late == nil {
+		u.f.say(func(f *facts) { f.inhibited = on })
 	}
-	u.f.say(func(f *facts) { f.inhibited = on })
+	return late
 }
 
 // reader asks whether somebody wants to know what is on screen: a screen reader says
 // so when it starts.
-func (u *user) reader(ctx context.Context) {
-	on := false
-	for _, name := range []string{"IsEnabled", "ScreenReaderEnabled"} {
-		if owner := u.owners[accessibility]; owner != "" {
-			v, _ := desktopbus.Get(ctx, u.c, owner, "/org/a11y/bus", "org.a11y.Status", name)
-			yes, _ := v.(bool)
-			on = on || yes
-		}
+func (u *user) reader(ctx context.Context) error {
+	on, late := u.yes(ctx, accessibility, "/org/a11y/bus", "org.a11y.Status", "IsEnabled", "ScreenReaderEnabled")
+	if late == nil {
+		u.f.say(func(f *facts) { f.reader = on })
 	}
-	u.f.say(func(f *facts) { f.reader = on })
+	return late
 }
 
 // banners asks GNOME whether notifications are shown: "Do not disturb" is this
 // setting turned off. Settings can be read only through GNOME's own program;
 // that one has changed is told on the bus.
-func (u *user) banners(ctx context.Context) {
+func (u *user) banners(ctx context.Context) error {
 	off := false
 	if u.owners[shell] != "" {
 		ctx, cancel := context.WithTimeout(ctx, 2*desktopbus.Patience)
 		defer cancel()
 		out, err := exec.CommandContext(ctx, "gsettings", "get", "org.gnome.desktop.notifications", "show-banners").Output()
+		if desktopbus.Late(ctx.Err()) {
+			return ctx.Err()
+		}
 		off = err == nil && strings.TrimSpace(string(out)) == "false"
 	}
 	u.f.say(func(f *facts) { f.bannersOff = off })
+	return nil
 }
 
 // touches reports whether a notice of dconf (a prefix and what follows it,
@@ -199,7 +213,7 @@ type machine struct {
 	f     *facts
 	c     *dbus.Conn
 	owner string
-	path  dbus.ObjectPath
+	path  dbus.ObjectPath // "" while it is not known
 }
 
 func watchMachine(ctx context.Context, f *facts, ready func()) error {
@@ -213,54 +227,57 @@ func watchMachine(ctx context.Context, f *facts, ready func()) error {
 		Names: []string{login},
 		Matches: [][]dbus.MatchOption{{dbus.WithMatchSender(login), dbus.WithMatchInterface(properties),
 			dbus.WithMatchMember("PropertiesChanged"), dbus.WithMatchArg(0, loginSession)}},
-		Owned: func(_, owner string) { m.owned(ctx, owner) },
+		Owned: func(_, owner string) { m.owner, m.path = owner, "" },
 		Ready: ready,
-		Heard: func(s *dbus.Signal) {
-			if s.Sender == m.owner && s.Path == m.path {
-				m.read(ctx)
+		Ask:   func(string) error { return m.read(ctx) },
+		Heard: func(s *dbus.Signal) string {
+			if s.Sender == m.owner && (s.Path == m.path || m.path == "") {
+				return login
 			}
+			return ""
 		},
 	}.Run(ctx, c)
 }
 
-func (m *machine) owned(ctx context.Context, owner string) {
-	m.owner, m.path = owner, ""
-	if owner != "" {
-		m.path = m.session(ctx)
-	}
-	m.read(ctx)
-}
-
 // session finds our session: by its id, by our process, or, for a program that
-// the user's service manager has started, the one on the user's screen.
-func (m *machine) session(ctx context.Context) dbus.ObjectPath {
-	var path dbus.ObjectPath
+// the user's service manager has started, the one on the user's screen. Once an answer
+// is late it asks no more.
+func (m *machine) session(ctx context.Context) (path dbus.ObjectPath, err error) {
 	found := func(method string, arg any) bool {
-		return desktopbus.Call(ctx, m.c, m.owner, loginPath, loginManager+method, arg).Store(&path) == nil
+		if !desktopbus.Late(err) {
+			err = desktopbus.Call(ctx, m.c, m.owner, loginPath, loginManager+method, arg).Store(&path)
+		}
+		return err == nil
 	}
 	if id := os.Getenv("XDG_SESSION_ID"); id != "" && found(".GetSession", id) || found(".GetSessionByPID", uint32(os.Getpid())) {
-		return path
+		return path, nil
 	}
 	if !found(".GetUser", uint32(os.Getuid())) {
-		return ""
+		return "", err
 	}
 	v, err := desktopbus.Get(ctx, m.c, m.owner, path, loginUser, "Display")
 	if pair, ok := v.([]any); ok && err == nil && len(pair) == 2 {
 		path, _ = pair[1].(dbus.ObjectPath)
 		if path != "/" {
-			return path
+			return path, nil
 		}
 	}
-	return ""
+	return "", err
 }
 
-// read asks for what matters of our session.
-func (m *machine) read(ctx context.Context) {
-	var locked, known bool
-	if m.path != "" {
-		v, err := desktopbus.Get(ctx, m.c, m.owner, m.path, loginSession, "LockedHint")
-		locked, known = v.(bool)
-		known = known && err == nil
+// read asks for what matters of our session. It changes nothing where the answer is late.
+func (m *machine) read(ctx context.Context) (err error) {
+	if m.path == "" && m.owner != "" {
+		m.path, err = m.session(ctx)
 	}
-	m.f.say(func(f *facts) { f.logind, f.hint = known, locked && known })
+	var v any
+	if m.path != "" {
+		v, err = desktopbus.Get(ctx, m.c, m.owner, m.path, loginSession, "LockedHint")
+	}
+	if desktopbus.Late(err) {
+		return err
+	}
+	locked, known := v.(bool)
+	m.f.say(func(f *facts) { f.logind, f.hint = known, locked })
+	return nil
 }

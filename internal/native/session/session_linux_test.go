@@ -197,6 +197,12 @@ func TestLiar(t *testing.T) {
 	becomes(t, w, "locked", locked)
 }
 
+// loginDisplay is the session on a user's screen.
+type loginDisplay struct {
+	ID   string
+	Path dbus.ObjectPath
+}
+
 func TestLogind(t *testing.T) {
 	const path, userPath = "/org/freedesktop/login1/session/c7", "/org/freedesktop/login1/user/_0"
 	for name, m := range map[string]*manager{
@@ -206,11 +212,7 @@ func TestLogind(t *testing.T) {
 			address := xtest.NoScreen(t).PlainBus()
 			e := newExample(t, address)
 			must.Do(t, e.c.Export(m, loginPath, loginManager))
-			type display struct {
-				ID   string
-				Path dbus.ObjectPath
-			}
-			e.object(userPath, loginUser, map[string]any{"Display": display{"c7", path}})
+			e.object(userPath, loginUser, map[string]any{"Display": loginDisplay{"c7", path}})
 			props := e.object(path, loginSession, map[string]any{"LockedHint": false})
 			xtest.Own(t, e.c, login)
 			t.Setenv("XDG_SESSION_ID", "c7")
@@ -226,6 +228,25 @@ func TestLogind(t *testing.T) {
 			becomes(t, w, "unknown", func(s State) bool { return s == State{} })
 		})
 	}
+}
+
+// TestSessionLater: a program that was started before the user's screen finds the session
+// once that is there.
+func TestSessionLater(t *testing.T) {
+	const path, userPath = "/org/freedesktop/login1/session/c7", "/org/freedesktop/login1/user/_0"
+	address := xtest.NoScreen(t).PlainBus()
+	e := newExample(t, address)
+	must.Do(t, e.c.Export(&manager{user: userPath}, loginPath, loginManager))
+	user := e.object(userPath, loginUser, map[string]any{"Display": loginDisplay{"", "/"}})
+	props := e.object(path, loginSession, map[string]any{"LockedHint": false})
+	xtest.Own(t, e.c, login)
+	w := watch(t, "", "", address)
+	if got := w.Sources(); len(got) != 0 {
+		t.Errorf("sources %v", got)
+	}
+	user.SetMust(loginUser, "Display", loginDisplay{"c7", path})
+	props.SetMust(loginSession, "LockedHint", true)
+	becomes(t, w, "locked", locked)
 }
 
 func TestAnyOfThem(t *testing.T) {
@@ -291,6 +312,37 @@ func TestReader(t *testing.T) {
 	becomes(t, w, "read", there)
 	e.c.Close()
 	becomes(t, w, "unread", gone)
+}
+
+// TestSlowAtFirst: programs that have much to do when they are asked first, as at log-on,
+// are asked again.
+func TestSlowAtFirst(t *testing.T) {
+	x := xtest.NoScreen(t)
+	address := x.PlainBus()
+	e := newExample(t, address)
+	const path = "/org/freedesktop/login1/session/c7"
+	session, reader, active := xtest.AtFirst(), xtest.AtFirst(), xtest.AtFirst()
+	must.Do(t,
+		e.c.ExportMethodTable(map[string]any{"GetSession": func(string) (dbus.ObjectPath, *dbus.Error) {
+			session()
+			return path, nil
+		}}, loginPath, loginManager),
+		e.c.ExportMethodTable(map[string]any{"Get": func(string, string) (dbus.Variant, *dbus.Error) {
+			reader()
+			return dbus.MakeVariant(true), nil
+		}}, "/org/a11y/bus", properties),
+		e.c.ExportMethodTable(map[string]any{"GetActive": func() (bool, *dbus.Error) {
+			active()
+			return false, nil
+		}}, savers[1].paths[0], savers[1].name))
+	props := e.object(path, loginSession, map[string]any{"LockedHint": false})
+	xtest.Own(t, e.c, login, accessibility, savers[1].name)
+	t.Setenv("XDG_SESSION_ID", "c7")
+	w := watch(t, "", address, address)
+	becomes(t, w, "read", func(s State) bool { return s.Reader })
+	x.Until("all can be asked about the lock", func() bool { return slices.Equal(w.Sources(), []string{"logind", savers[1].name}) })
+	props.SetMust(loginSession, "LockedHint", true)
+	becomes(t, w, "locked", locked)
 }
 
 // TestQuietGNOME changes the real setting with GNOME's own program.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"fyne.io/systray"
-	"github.com/godbus/dbus/v5"
 
 	"wiebelt/internal/native/desktopbus"
 )
@@ -80,7 +79,7 @@ func WaitHost(ctx context.Context, d time.Duration) (there bool) {
 				cancel()
 			}
 		}
-		_ = desktopbus.Follower{Names: []string{watcher}, Owned: owned, Heard: func(*dbus.Signal) {}}.Run(ctx, c)
+		_ = desktopbus.Follower{Names: []string{watcher}, Owned: owned}.Run(ctx, c)
 	}
 	<-ctx.Done() // without a bus nobody comes
 	return there

@@ -25,7 +25,6 @@ func (t *Tray) stayRegistered(ctx context.Context) {
 	_ = desktopbus.Follower{
 		Names: []string{watcher},
 		Owned: func(string, string) { register(ctx, c) },
-		Heard: func(*dbus.Signal) {},
 	}.Run(ctx, c)
 }
 

@@ -94,7 +94,8 @@ func (p *portal) run() {
 			{dbus.WithMatchSender(portalName), dbus.WithMatchInterface(portalShortcuts), dbus.WithMatchMember("Activated")},
 		},
 		Owned: func(_, owner string) { p.owned(c, owner) },
-		Heard: func(s *dbus.Signal) { p.heard(c, s) },
+		Ask:   func(string) error { return p.read(c) },
+		Heard: p.heard,
 	}.Run(p.ctx, c)
 }
 
@@ -102,22 +103,20 @@ func (p *portal) owned(c *dbus.Conn, owner string) {
 	p.mu.Lock()
 	p.conn, p.owner = c, owner
 	p.mu.Unlock()
-	if owner != "" {
-		p.read(c)
-	}
 }
 
-func (p *portal) heard(c *dbus.Conn, s *dbus.Signal) {
+// heard acts on a signal, and tells whom to ask for the appearance.
+func (p *portal) heard(s *dbus.Signal) (ask string) {
 	if s.Sender != p.owner { // any program can send a signal straight to us
-		return
+		return ""
 	}
 	switch s.Name {
 	case portalSettings + ".SettingChanged":
-		p.read(c)
+		return portalName
 	case portalRequest + ".Response":
 		var a answer
 		if dbus.Store(s.Body, &a.code, &a.results) != nil {
-			return
+			return ""
 		}
 		p.mu.Lock()
 		ch := p.answers[s.Path]
@@ -128,7 +127,7 @@ func (p *portal) heard(c *dbus.Conn, s *dbus.Signal) {
 		}
 	case portalShortcuts + ".Activated":
 		if len(s.Body) < 2 {
-			return
+			return ""
 		}
 		session, _ := s.Body[0].(dbus.ObjectPath)
 		p.mu.Lock()
@@ -138,31 +137,39 @@ func (p *portal) heard(c *dbus.Conn, s *dbus.Signal) {
 			p.post(pressed)
 		}
 	}
+	return ""
 }
 
-// read asks for the appearance. A portal that has gone leaves what it said.
-func (p *portal) read(c *dbus.Conn) {
-	now := &look{}
-	now.scheme = p.setting(c, "color-scheme")
-	now.contrast = p.setting(c, "contrast") == 1
-	now.still = p.setting(c, "reduced-motion") == 1
+// read asks for the appearance. A portal that has gone, or does not answer in time, leaves
+// what it said.
+func (p *portal) read(c *dbus.Conn) error {
+	if p.owner == "" {
+		return nil
+	}
+	var values [3]uint32
+	for i, key := range []string{"color-scheme", "contrast", "reduced-motion"} {
+		var err error
+		if values[i], err = p.setting(c, key); desktopbus.Late(err) {
+			return err
+		}
+	}
+	now := &look{values[0], values[1] == 1, values[2] == 1}
 	if old := p.look.Swap(now); *old != *now {
 		p.post(p.changed)
 	}
+	return nil
 }
 
 // setting is one value of the appearance, 0 for "no preference".
-func (p *portal) setting(c *dbus.Conn, key string) uint32 {
+func (p *portal) setting(c *dbus.Conn, key string) (uint32, error) {
 	var v dbus.Variant
 	// The later ReadOne is not everywhere; this one packs the value twice.
-	if desktopbus.Call(p.ctx, c, p.owner, portalPath, portalSettings+".Read", appearance, key).Store(&v) != nil {
-		return 0
-	}
+	err := desktopbus.Call(p.ctx, c, p.owner, portalPath, portalSettings+".Read", appearance, key).Store(&v)
 	if inner, ok := v.Value().(dbus.Variant); ok {
 		v = inner
 	}
 	n, _ := v.Value().(uint32)
-	return n
+	return n, err
 }
 
 // shortcutID is the first part of the name of a shortcut, its keys the second: desktops

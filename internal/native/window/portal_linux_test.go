@@ -28,9 +28,18 @@ type examplePortal struct {
 	session dbus.ObjectPath // the last one
 	made    int
 	ids     []string // of what was bound
+	slow    map[string]func()
 }
 
 func startExamplePortal(t *testing.T, address string, shortcuts bool) *examplePortal {
+	t.Helper()
+	p := newExamplePortal(t, address, shortcuts)
+	xtest.Own(t, p.c, portalName)
+	return p
+}
+
+// newExamplePortal makes one that has no name yet.
+func newExamplePortal(t *testing.T, address string, shortcuts bool) *examplePortal {
 	t.Helper()
 	c := xtest.Connect(t, address)
 	p := &examplePortal{t: t, c: c, values: map[string]uint32{}, bound: make(chan string, 10), closed: make(chan struct{}, 10)}
@@ -39,8 +48,17 @@ func startExamplePortal(t *testing.T, address string, shortcuts bool) *examplePo
 		must.Do(t, c.ExportMethodTable(map[string]any{"CreateSession": p.create, "BindShortcuts": p.bind}, portalPath, portalShortcuts))
 		must.Do(t, c.ExportMethodTable(map[string]any{"Get": p.get}, portalPath, "org.freedesktop.DBus.Properties"))
 	}
-	xtest.Own(t, c, portalName)
 	return p
+}
+
+// take makes a method take its time where it is slow.
+func (p *examplePortal) take(method string) {
+	p.mu.Lock()
+	wait := p.slow[method]
+	p.mu.Unlock()
+	if wait != nil {
+		wait()
+	}
 }
 
 func (p *examplePortal) get(string, string) (dbus.Variant, *dbus.Error) {
@@ -48,6 +66,7 @@ func (p *examplePortal) get(string, string) (dbus.Variant, *dbus.Error) {
 }
 
 func (p *examplePortal) read(space, key string) (dbus.Variant, *dbus.Error) {
+	p.take("read")
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	v, ok := p.values[key]
@@ -168,6 +187,26 @@ func TestAppearance(t *testing.T) {
 	rec.wait(t, "changed")
 	if !d.Dark() || d.HighContrast() {
 		t.Errorf("without a preference: dark %v contrast %v", d.Dark(), d.HighContrast())
+	}
+}
+
+// TestSlowPortal: one that has much to do at first changes no colours.
+func TestSlowPortal(t *testing.T) {
+	s := xtest.Start(t, "", xtest.Options{})
+	address := s.PlainBus()
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", address)
+	d := open(t, s)
+	p := newExamplePortal(t, address, true)
+	p.values["color-scheme"] = preferDark
+	xtest.Own(t, p.c, portalName)
+	s.Until("dark by the portal", d.Dark)
+	p.mu.Lock()
+	p.slow = map[string]func(){"read": xtest.AtFirst()}
+	p.mu.Unlock()
+	p.set("contrast", 1)
+	s.Until("contrast by the portal", d.HighContrast)
+	if !d.Dark() {
+		t.Error("an answer that came late was no")
 	}
 }
 

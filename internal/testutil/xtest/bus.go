@@ -1,6 +1,7 @@
 package xtest
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -24,6 +25,21 @@ func Own(t testing.TB, c *dbus.Conn, names ...string) {
 	for _, name := range names {
 		if r := must.Get(c.RequestName(name, dbus.NameFlagDoNotQueue))(t); r != dbus.RequestNameReplyPrimaryOwner {
 			t.Fatalf("xtest: %s has another owner", name)
+		}
+	}
+}
+
+// AtFirst is for a program that has much to do at first: its answer to a question waits,
+// the first time, until the question comes again.
+func AtFirst() (wait func()) {
+	var asked atomic.Int32
+	again := make(chan struct{})
+	return func() {
+		switch asked.Add(1) {
+		case 1:
+			<-again
+		case 2:
+			close(again)
 		}
 	}
 }
