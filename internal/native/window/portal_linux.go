@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/godbus/dbus/v5"
 
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/native/desktopbus"
 )
 
@@ -25,13 +27,14 @@ type portal struct {
 	work    sync.WaitGroup
 	look    atomic.Pointer[look]
 
-	mu       sync.Mutex
-	conn     *dbus.Conn // nil while there is none
-	owner    string
-	last     int
-	answers  map[dbus.ObjectPath]chan answer
-	sessions map[dbus.ObjectPath]func() // by session: what its hotkey calls
-	ctx      context.Context
+	mu      sync.Mutex
+	conn    *dbus.Conn
+	owner   string
+	known   bool // who the owner is, or that there is none
+	last    int
+	answers map[dbus.ObjectPath]chan answer
+	wishes  []*wish
+	ctx     context.Context
 }
 
 // look is what the portal says of the appearance.
@@ -65,7 +68,7 @@ const (
 
 func startPortal(post func(func()), changed func()) *portal {
 	ctx, cancel := context.WithCancel(context.Background())
-	p := &portal{post: post, changed: changed, ctx: ctx, cancel: cancel, answers: map[dbus.ObjectPath]chan answer{}, sessions: map[dbus.ObjectPath]func(){}}
+	p := &portal{post: post, changed: changed, ctx: ctx, cancel: cancel, answers: map[dbus.ObjectPath]chan answer{}}
 	p.look.Store(&look{})
 	p.work.Go(p.run)
 	return p
@@ -73,13 +76,16 @@ func startPortal(post func(func()), changed func()) *portal {
 
 // stop returns when everything has ended.
 func (p *portal) stop() {
-	p.cancel()
+	p.mu.Lock()
+	p.cancel() // and nothing begins any more
+	p.mu.Unlock()
 	p.work.Wait()
 }
 
 // run is the goroutine that reads what the bus tells. It ends with the display
 // or with the bus.
 func (p *portal) run() {
+	defer p.owned(nil, "")
 	c, err := desktopbus.Session(p.ctx)
 	if err != nil {
 		return
@@ -99,10 +105,14 @@ func (p *portal) run() {
 	}.Run(p.ctx, c)
 }
 
+// owned asks a portal that has come for the hotkeys: one before it took its own along.
 func (p *portal) owned(c *dbus.Conn, owner string) {
 	p.mu.Lock()
-	p.conn, p.owner = c, owner
-	p.mu.Unlock()
+	defer p.mu.Unlock()
+	p.conn, p.owner, p.known = c, owner, true
+	for _, w := range p.wishes {
+		p.begin(w)
+	}
 }
 
 // heard acts on a signal, and tells whom to ask for the appearance.
@@ -129,9 +139,13 @@ func (p *portal) heard(s *dbus.Signal) (ask string) {
 		if len(s.Body) < 2 {
 			return ""
 		}
-		session, _ := s.Body[0].(dbus.ObjectPath)
+		var pressed func()
 		p.mu.Lock()
-		pressed := p.sessions[session]
+		for _, w := range p.wishes {
+			if w.session != "" && s.Body[0] == w.session {
+				pressed = w.pressed
+			}
+		}
 		p.mu.Unlock()
 		if pressed != nil {
 			p.post(pressed)
@@ -172,24 +186,74 @@ func (p *portal) setting(c *dbus.Conn, key string) (uint32, error) {
 	return n, err
 }
 
+// wish is a hotkey that each portal that comes is asked for.
+type wish struct {
+	keys    shortcut
+	pressed func()
+	told    func(error)
+	session dbus.ObjectPath    // of the portal that is there; "" before it has made one
+	end     context.CancelFunc // of asking it
+}
+
+// hotkey wishes for keys until they are given back.
+func (p *portal) hotkey(s shortcut, pressed func(), told func(error)) (release func()) {
+	w := &wish{keys: s, pressed: pressed, told: told, end: func() {}}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.wishes = append(p.wishes, w); p.known {
+		p.begin(w)
+	}
+	return sync.OnceFunc(func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		w.end()
+		p.wishes = slices.DeleteFunc(p.wishes, func(o *wish) bool { return o == w })
+		if w.session != "" {
+			p.conn.Object(p.owner, w.session).Call(portalSession+".Close", dbus.FlagNoAutoStart|dbus.FlagNoReplyExpected)
+		}
+	})
+}
+
+// begin asks the portal that is there for a hotkey, on a goroutine of its own, and again
+// as long as it does not answer in time. With mu.
+func (p *portal) begin(w *wish) {
+	w.end()
+	c, owner := p.conn, p.owner
+	ctx, cancel := context.WithCancel(p.ctx)
+	if w.session, w.end = "", cancel; ctx.Err() != nil {
+		return // stop may be waiting
+	}
+	p.work.Go(func() {
+		for {
+			err := p.bind(ctx, c, owner, w)
+			if ctx.Err() != nil {
+				return
+			}
+			if err != nil {
+				err = fmt.Errorf("%w: Wayland: %w", ErrUnsupported, err)
+			}
+			p.post(func() {
+				if ctx.Err() == nil {
+					w.told(err)
+				}
+			})
+			if !desktopbus.Late(err) || wake.Pause(ctx, 2*desktopbus.Patience) != nil {
+				return
+			}
+		}
+	})
+}
+
 // shortcutID is the first part of the name of a shortcut, its keys the second: desktops
 // remember shortcuts by their names.
 const shortcutID = "wiebelt"
 
-// hotkey asks the portal for keys. The desktop may ask the user whether he wants
+// bind asks a portal for keys. The desktop may ask the user whether he wants
 // that, and may take other keys; until he has answered nothing is pressed, and
 // if he says no, never.
-func (p *portal) hotkey(s shortcut, pressed func()) (func(), error) {
-	p.mu.Lock()
-	c, owner := p.conn, p.owner
-	p.mu.Unlock()
-	if c == nil || owner == "" {
-		return nil, fmt.Errorf("%w: Wayland without a portal", ErrUnsupported)
-	}
-	ctx, cancel := context.WithCancel(p.ctx)
-	if _, err := desktopbus.Get(ctx, c, owner, portalPath, portalShortcuts, "version"); err != nil {
-		cancel()
-		return nil, fmt.Errorf("%w: Wayland, whose portal has no shortcuts", ErrUnsupported)
+func (p *portal) bind(ctx context.Context, c *dbus.Conn, owner string, w *wish) error {
+	if owner == "" {
+		return errors.New("no portal")
 	}
 	o := c.Object(owner, portalPath)
 	// Newer portals want to know who asks; older ones do not know the question.
@@ -202,37 +266,31 @@ func (p *portal) hotkey(s shortcut, pressed func()) (func(), error) {
 		})
 	})
 	if err != nil {
-		cancel()
-		return nil, fmt.Errorf("%w: Wayland, whose portal refuses shortcuts: %w", ErrUnsupported, err)
+		return fmt.Errorf("no shortcuts: %w", err)
 	}
 	handle, _ := made["session_handle"].Value().(string)
 	session := dbus.ObjectPath(handle)
 	if !session.IsValid() {
-		cancel()
-		return nil, fmt.Errorf("%w: the portal makes no session", ErrUnsupported)
+		return errors.New("the portal makes no session")
 	}
 	p.mu.Lock()
-	p.sessions[session] = pressed
+	if ctx.Err() == nil {
+		w.session = session
+	}
 	p.mu.Unlock()
 	type wanted struct {
 		ID      string
 		Details map[string]dbus.Variant
 	}
-	p.work.Go(func() {
-		defer cancel()
-		_, _ = p.ask(ctx, c, func(token string) *dbus.Call {
-			return o.CallWithContext(ctx, portalShortcuts+".BindShortcuts", dbus.FlagNoAutoStart, session, []wanted{{shortcutID + "-" + strings.ToLower(s.trigger()), map[string]dbus.Variant{
-				"description": dbus.MakeVariant("Wiebelt " + s.trigger()), "preferred_trigger": dbus.MakeVariant(s.trigger()),
-			}}}, "", map[string]dbus.Variant{"handle_token": dbus.MakeVariant(token)})
-		})
-	})
-	return sync.OnceFunc(func() {
-		cancel()
-		p.mu.Lock()
-		delete(p.sessions, session)
-		p.mu.Unlock()
-		_ = desktopbus.Call(p.ctx, c, owner, session, portalSession+".Close").Err
-	}), nil
+	keys := w.keys.trigger()
+	if _, err = p.ask(ctx, c, func(token string) *dbus.Call {
+		return o.CallWithContext(ctx, portalShortcuts+".BindShortcuts", dbus.FlagNoAutoStart, session, []wanted{{shortcutID + "-" + strings.ToLower(keys), map[string]dbus.Variant{
+			"description": dbus.MakeVariant("Wiebelt " + keys), "preferred_trigger": dbus.MakeVariant(keys),
+		}}}, "", map[string]dbus.Variant{"handle_token": dbus.MakeVariant(token)})
+	}); err != nil {
+		return fmt.Errorf("the keys: %w", err)
+	}
+	return nil
 }
 
 const appID = "nl.wiebelt.companion"

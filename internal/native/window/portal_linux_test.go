@@ -11,6 +11,7 @@ import (
 
 	"github.com/godbus/dbus/v5"
 
+	"wiebelt/internal/native/desktopbus"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/xtest"
 )
@@ -46,7 +47,6 @@ func newExamplePortal(t *testing.T, address string, shortcuts bool) *examplePort
 	must.Do(t, c.ExportMethodTable(map[string]any{"Read": p.read}, portalPath, portalSettings))
 	if shortcuts {
 		must.Do(t, c.ExportMethodTable(map[string]any{"CreateSession": p.create, "BindShortcuts": p.bind}, portalPath, portalShortcuts))
-		must.Do(t, c.ExportMethodTable(map[string]any{"Get": p.get}, portalPath, "org.freedesktop.DBus.Properties"))
 	}
 	return p
 }
@@ -59,10 +59,6 @@ func (p *examplePortal) take(method string) {
 	if wait != nil {
 		wait()
 	}
-}
-
-func (p *examplePortal) get(string, string) (dbus.Variant, *dbus.Error) {
-	return dbus.MakeVariant(uint32(1)), nil
 }
 
 func (p *examplePortal) read(space, key string) (dbus.Variant, *dbus.Error) {
@@ -92,6 +88,7 @@ func (p *examplePortal) respond(from dbus.Sender, options map[string]dbus.Varian
 }
 
 func (p *examplePortal) create(from dbus.Sender, options map[string]dbus.Variant) (dbus.ObjectPath, *dbus.Error) {
+	p.take("create")
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.refuse {
@@ -190,27 +187,38 @@ func TestAppearance(t *testing.T) {
 	}
 }
 
-// TestSlowPortal: one that has much to do at first changes no colours.
+// TestSlowPortal: one that has much to do at first keeps nobody from his hotkeys, and
+// changes no colours.
 func TestSlowPortal(t *testing.T) {
 	s := xtest.Start(t, "", xtest.Options{})
 	address := s.PlainBus()
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", address)
 	d := open(t, s)
+	d.xwayland = true
 	p := newExamplePortal(t, address, true)
 	p.values["color-scheme"] = preferDark
 	xtest.Own(t, p.c, portalName)
 	s.Until("dark by the portal", d.Dark)
 	p.mu.Lock()
-	p.slow = map[string]func(){"read": xtest.AtFirst()}
+	p.slow = map[string]func(){"read": xtest.AtFirst(), "create": xtest.AtFirst()}
 	p.mu.Unlock()
+	told := make(chan error, 10)
+	must.Get(d.Hotkey("Ctrl+Alt+W", nil, func(err error) { told <- err }))(t)
 	p.set("contrast", 1)
 	s.Until("contrast by the portal", d.HighContrast)
 	if !d.Dark() {
 		t.Error("an answer that came late was no")
 	}
+	if err := xtest.Next(t, told); !desktopbus.Late(err) {
+		t.Errorf("told of a portal that is slow: %v", err)
+	}
+	if err := xtest.Next(t, told); err != nil {
+		t.Errorf("told in the end: %v", err)
+	}
 }
 
-// TestPortalHotkey plays XWayland, where keys are the portal's.
+// TestPortalHotkey plays XWayland, where keys are the portal's. They are asked of each
+// portal that comes.
 func TestPortalHotkey(t *testing.T) {
 	s := xtest.Start(t, "", xtest.Options{})
 	address := s.PlainBus()
@@ -220,34 +228,36 @@ func TestPortalHotkey(t *testing.T) {
 	if i := d.Active(); i != 0 {
 		t.Errorf("active is %d", i)
 	}
+	told := make(chan error, 10)
 	unsupported := func(what string) {
 		t.Helper()
-		if release, err := d.Hotkey("Ctrl+Alt+W", nil); !errors.Is(err, ErrUnsupported) || release != nil || err.Error() == ErrUnsupported.Error() {
+		if err := xtest.Next(t, told); !errors.Is(err, ErrUnsupported) || err.Error() == ErrUnsupported.Error() {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	unsupported("no portal")
-	p := startExamplePortal(t, address, true)
-	known := func() bool {
-		d.portal.mu.Lock()
-		defer d.portal.mu.Unlock()
-		return d.portal.owner != ""
-	}
-	s.Until("the portal is known", known)
-	p.mu.Lock()
-	p.refuse = true
-	p.mu.Unlock()
-	unsupported("a portal that refuses")
-	p.mu.Lock()
-	p.refuse = false
-	p.mu.Unlock()
-
 	pressed := make(chan struct{}, 10)
-	release, err := d.Hotkey("Ctrl+Alt+PageUp", func() { pressed <- struct{}{} })
-	must.Do(t, err)
+	release := must.Get(d.Hotkey("Ctrl+Alt+PageUp", func() { pressed <- struct{}{} }, func(err error) { told <- err }))(t)
+	unsupported("no portal")
+	p := startExamplePortal(t, address, false)
+	unsupported("a portal without shortcuts")
+	p.c.Close()
+	unsupported("a portal that has gone")
+	p = startExamplePortal(t, address, true)
+	must.Do(t, xtest.Next(t, told))
 	if got := <-p.bound; got != string(p.current())+" CTRL+ALT+Page_Up" {
 		t.Errorf("asked for %q", got)
 	}
+	refuse := func(is bool) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.refuse = is
+	}
+	refuse(true)
+	refused := must.Get(d.Hotkey("Ctrl+Alt+W", nil, func(err error) { told <- err }))(t)
+	unsupported("a portal that refuses")
+	refused()
+	refuse(false)
+
 	liar := xtest.Connect(t, address)
 	xtest.SignalAll(t, liar, portalPath, portalShortcuts, "Activated", p.current(), shortcutID, uint64(1), map[string]dbus.Variant{})
 	must.Do(t, liar.BusObject().Call("org.freedesktop.DBus.GetId", 0).Err) // the bus has it
@@ -261,7 +271,7 @@ func TestPortalHotkey(t *testing.T) {
 	}
 	// Another one has a session and a name of its own.
 	first, others := p.current(), make(chan struct{}, 10)
-	releaseOther := must.Get(d.Hotkey("Ctrl+Alt+F2", func() { others <- struct{}{} }))(t)
+	releaseOther := must.Get(d.Hotkey("Ctrl+Alt+F2", func() { others <- struct{}{} }, func(error) {}))(t)
 	if got := <-p.bound; got != string(p.current())+" CTRL+ALT+F2" || p.current() == first {
 		t.Errorf("asked for %q", got)
 	}
@@ -276,6 +286,13 @@ func TestPortalHotkey(t *testing.T) {
 		t.Errorf("bound %q", p.ids)
 	}
 	p.mu.Unlock()
+	// The next portal knows nothing of what this one was asked for.
+	p.c.Close()
+	unsupported("a portal that has gone")
+	p = startExamplePortal(t, address, true)
+	must.Do(t, xtest.Next(t, told))
+	must.Do(t, p.c.Emit(portalPath, portalShortcuts+".Activated", p.current(), shortcutID, uint64(1), map[string]dbus.Variant{}))
+	xtest.Next(t, pressed)
 	release()
 	release()
 	xtest.Next(t, p.closed)

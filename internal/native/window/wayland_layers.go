@@ -420,7 +420,7 @@ func (d *layers) HighContrast() bool { return d.portal.look.Load().contrast }
 // LessMotion reports what the desktop says of movement.
 func (d *layers) LessMotion() bool { return d.portal.look.Load().still }
 
-func (d *layers) Hotkey(keys string, pressed func()) (func(), error) {
+func (d *layers) Hotkey(keys string, pressed func(), told func(error)) (func(), error) {
 	s, err := parseShortcut(keys)
 	if err != nil {
 		return nil, err
@@ -428,7 +428,7 @@ func (d *layers) Hotkey(keys string, pressed func()) (func(), error) {
 	if err := d.alive(); err != nil {
 		return nil, err
 	}
-	return d.portal.hotkey(s, pressed)
+	return d.portal.hotkey(s, pressed, told), nil
 }
 
 func (d *layers) Copy(text string) error {

@@ -41,8 +41,10 @@ type Display interface {
 	// Hotkey asks the desktop for a key combination such as "Ctrl+Alt+W", which
 	// then calls pressed on the package's goroutine wherever the keyboard is.
 	// It returns an error that wraps ErrHotkeyTaken, ErrUnsupported or says what
-	// is wrong with keys. release gives the keys back and may be called twice.
-	Hotkey(keys string, pressed func()) (release func(), err error)
+	// is wrong with keys. Where another program has the last word (Wayland) told is
+	// called with it on that goroutine, whenever it comes: nil or such an error.
+	// release gives the keys back and may be called twice.
+	Hotkey(keys string, pressed func(), told func(error)) (release func(), err error)
 	// Copy puts text on the clipboard and keeps serving it until somebody else
 	// copies something or the display is closed.
 	Copy(text string) error

@@ -79,7 +79,7 @@ func (m *keymap) unlocked(state uint16) uint16 {
 	return state & modifiers
 }
 
-func (d *x11) Hotkey(keys string, pressed func()) (func(), error) {
+func (d *x11) Hotkey(keys string, pressed func(), told func(error)) (func(), error) {
 	s, err := parseShortcut(keys)
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (d *x11) Hotkey(keys string, pressed func()) (func(), error) {
 	}
 	if d.xwayland {
 		// Only X windows would see the keys; Wayland's go through the portal.
-		return d.portal.hotkey(s, pressed)
+		return d.portal.hotkey(s, pressed, told), nil
 	}
 	d.keyboard.Lock()
 	defer d.keyboard.Unlock()

@@ -65,8 +65,8 @@ type Config struct {
 type Events struct {
 	// Moved: the user dragged the cards to another corner.
 	Moved func(monitor string, to Corner)
-	// HotkeyResult: keys were tried; nil, or an error that wraps
-	// window.ErrHotkeyTaken, window.ErrUnsupported or says what is wrong.
+	// HotkeyResult: keys were tried, or the desktop has decided; nil, or an error that
+	// wraps window.ErrHotkeyTaken, window.ErrUnsupported or says what is wrong.
 	HotkeyResult func(h Hotkey, keys string, err error)
 	// Held: holding back under a full screen begins or ends.
 	Held func(bool)

@@ -117,6 +117,30 @@ func TestHotkeyComesBack(t *testing.T) {
 	}
 }
 
+// TestHotkeyDecidedLater: where it is decided later, and again, whether a hotkey works,
+// that is told as far as it is news of keys that are still wanted.
+func TestHotkeyDecidedLater(t *testing.T) {
+	var told []error
+	r := startCards(t, func(c *Config, _ *desktop) {
+		c.Hotkey, c.HotkeyResult = "Ctrl+Alt+W", func(h Hotkey, _ string, err error) {
+			if h == HotkeyKeyboard {
+				told = append(told, err)
+			}
+		}
+	})
+	for _, err := range []error{window.ErrUnsupported, window.ErrUnsupported, nil, window.ErrUnsupported} {
+		r.on(func() { r.d.told(err) })
+	}
+	r.sync()
+	r.c.Hotkey = "off"
+	r.cs.Set(r.c)
+	r.on(func() { r.d.told(window.ErrUnsupported) })
+	r.sync()
+	if want := []error{nil, window.ErrUnsupported, nil, window.ErrUnsupported, nil}; !slices.Equal(told, want) {
+		t.Errorf("told %v, want %v", told, want)
+	}
+}
+
 // hearing is a screen reader that notes what is said of cards.
 type hearing struct {
 	*rig

@@ -40,6 +40,7 @@ var hotkeys = [hotkeyCount]struct {
 type hotkeyState struct {
 	release func()    // gives it back; nil while there is none
 	retry   time.Time // when one that another program has is asked for again; zero: not
+	why     error     // it does not work, as it was told last
 }
 
 // registerHotkeys asks for all hotkeys.
@@ -49,10 +50,9 @@ func (cs *Cards) registerHotkeys(now time.Time) {
 	}
 }
 
-// registerHotkey asks for one. That another program still has it is no news.
+// registerHotkey asks for one.
 func (cs *Cards) registerHotkey(i int, now time.Time) {
 	state, is, keys := &cs.hotkeys[i], hotkeys[i].is, hotkeys[i].keys(&cs.c)
-	wasTaken := !state.retry.IsZero()
 	state.retry = time.Time{}
 	var err error
 	switch {
@@ -60,19 +60,28 @@ func (cs *Cards) registerHotkey(i int, now time.Time) {
 	case is == HotkeyKeyboard && cs.display.Kind() == window.Layers:
 		err = window.ErrUnsupported // cards get no keyboard there
 	default:
-		state.release, err = cs.display.Hotkey(keys, func() { cs.send(input{kind: hotkeyDown, hotkey: i}) })
+		state.release, err = cs.display.Hotkey(keys, func() { cs.send(input{kind: hotkeyDown, hotkey: i}) },
+			func(err error) { cs.send(input{kind: hotkeyTold, hotkey: i, keys: keys, err: err}) })
 	}
 	if errors.Is(err, window.ErrHotkeyTaken) {
 		state.retry = now.Add(hotkeyAgain)
-		if wasTaken {
-			return
-		}
 	}
+	cs.hotkeyTold(i, keys, err)
+}
+
+// hotkeyTold tells whether a hotkey works. That it still does not for the same reason is
+// no news, nor what becomes of keys that are no longer wanted.
+func (cs *Cards) hotkeyTold(i int, keys string, err error) {
+	is, before := hotkeys[i].is, cs.hotkeys[i].why
+	if keys != hotkeys[i].keys(&cs.c) || err != nil && before != nil && err.Error() == before.Error() {
+		return
+	}
+	cs.hotkeys[i].why = err
 	switch {
 	case err != nil:
 		cs.c.Log.Warn("no hotkey for the cards", "setting", is, "why", err)
-	case wasTaken:
-		cs.c.Log.Info("the hotkey for the cards is free again", "setting", is)
+	case before != nil:
+		cs.c.Log.Info("the hotkey for the cards works now", "setting", is)
 	}
 	if cs.c.HotkeyResult != nil {
 		cs.c.HotkeyResult(is, keys, err)

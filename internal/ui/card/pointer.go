@@ -21,6 +21,7 @@ const (
 	keyed
 	keysGone
 	hotkeyDown
+	hotkeyTold
 	chosenByReader
 )
 
@@ -34,8 +35,10 @@ type input struct {
 	left  bool
 	key   window.KeyPress
 	node  screenreader.ID
-	// hotkey is which of the hotkeys it was.
+	// hotkey is which of the hotkeys it was, keys and err what was told of it.
 	hotkey int
+	keys   string
+	err    error
 }
 
 // handler passes what happens over one window on to the cards' goroutine.
@@ -138,6 +141,9 @@ func (cs *Cards) take(in input) {
 		return
 	case hotkeyDown:
 		hotkeys[in.hotkey].press(cs, in.when)
+		return
+	case hotkeyTold:
+		cs.hotkeyTold(in.hotkey, in.keys, in.err)
 		return
 	case chosenByReader:
 		cs.readerPressed(in)

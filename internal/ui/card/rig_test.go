@@ -33,6 +33,7 @@ type desktop struct {
 	taken    bool   // another program has the first hotkey
 	keys     string // that hotkey, while it is ours
 	pressed  func()
+	told     func(error)       // what the desktop decides of the last hotkey
 	more     map[string]func() // the other hotkeys
 	dark     bool
 	kind     window.Kind
@@ -65,7 +66,8 @@ func (d *desktop) Kind() window.Kind                    { return d.kind }
 func (d *desktop) HighContrast() bool                   { return false }
 func (d *desktop) LessMotion() bool                     { return false }
 func (d *desktop) FullScreen(area image.Rectangle) bool { return area == d.filled }
-func (d *desktop) Hotkey(keys string, pressed func()) (func(), error) {
+func (d *desktop) Hotkey(keys string, pressed func(), told func(error)) (func(), error) {
+	d.told = told
 	if keys != "Ctrl+Alt+W" {
 		if keys == "F1" {
 			return nil, window.ErrHotkeyTaken
