@@ -72,6 +72,9 @@ func (r *Resident) refreshLoop(ctx context.Context) {
 			if !more {
 				watch = nil
 			}
+			if len(r.engine.Snapshot().Cards) == 0 {
+				memory.Collect()
+			}
 		case <-r.wanted:
 		case <-r.rested:
 			r.giveBack()

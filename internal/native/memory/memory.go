@@ -1,2 +1,18 @@
-// Package memory gives memory back to the system.
+// Package memory gives memory back, to Go or to the system, while nothing happens.
 package memory
+
+import (
+	"runtime"
+	"runtime/metrics"
+)
+
+// Collect takes the heap's garbage away if there is half as much as Go would wait for.
+// Done while nothing happens, it keeps Go from doing so while a call is waiting, from
+// which it would take a core for some milliseconds.
+func Collect() {
+	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/heap/goal:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(s)
+	if live, goal, now := s[0].Value.Uint64(), s[1].Value.Uint64(), s[2].Value.Uint64(); now > (live+goal)/2 {
+		runtime.GC()
+	}
+}
