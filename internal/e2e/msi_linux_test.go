@@ -53,8 +53,7 @@ type workplace struct {
 func newWorkplace(t *testing.T) *workplace {
 	t.Helper()
 	w := &workplace{Prefix: winetest.New(t), t: t}
-	w.Start("notepad") // or wine would start and end with every command
-	w.Screen.FindWindow("Notepad")
+	w.StayUp()
 	// Every Windows has these, a new prefix of wine does not yet or has them empty, and an
 	// installer takes a key away with its last value.
 	for _, key := range []string{`HKCU\Software\Classes`, `HKLM\Software\Microsoft\Windows\CurrentVersion\Run`, `HKLM\Software\Policies`, `HKLM\System\CurrentControlSet\Services\EventLog\Application`,

@@ -179,6 +179,24 @@ func (p *Prefix) tool(name string, env []string, args ...string) error {
 // Env is the environment for programs of this prefix.
 func (p *Prefix) Env() []string { return append([]string(nil), p.env...) }
 
+// StayUp opens a window that stays, or wine would start and end with every command.
+// wine gives its desktop ten seconds to come: where a busy machine takes longer, the
+// window's program ends at once, and finds the desktop when it is started again.
+func (p *Prefix) StayUp() {
+	p.t.Helper()
+	window := p.Start("notepad")
+	p.Screen.Until("a window of wine's", func() bool {
+		select {
+		case _, runs := <-window.lines:
+			if !runs {
+				window = p.Start("notepad")
+			}
+		default:
+		}
+		return len(p.Screen.Windows("Notepad")) > 0
+	})
+}
+
 // Command is a Windows program, a path or a name wine knows ("notepad"), not
 // yet started. Its Env may be added to.
 func (p *Prefix) Command(exe string, args ...string) *exec.Cmd {
