@@ -27,8 +27,11 @@ import (
 
 // Limits of what one connection may do.
 const (
-	maxPayload     = 512 << 10 // bytes of a message between relays; users have a limit of their own
-	maxPending     = 1 << 20   // bytes that a desk has not read; then it has to connect anew
+	maxPayload = 512 << 10 // bytes of a message between relays; users have a limit of their own
+	// Bytes that a connection has not read; then it has to connect anew. What watches a
+	// bucket, as the relay itself does, is sent up to 32 MB ahead; a desk that does not
+	// read is cut off by writeTime.
+	maxPending     = 64 << 20
 	maxConnections = 10_000
 	loginTime      = 5.0 // seconds
 	startTime      = 10 * time.Second
