@@ -163,9 +163,6 @@ func (a *Authority) Server(revoked map[string]time.Time) (Server, error) {
 	account.Name = string(a.Site)
 	account.Limits.JetStreamLimits = jwt.JetStreamLimits{MemoryStorage: -1, DiskStorage: -1, Streams: -1, Consumer: -1}
 	account.SigningKeys.AddScopedSigner(a.rights(public["signing"]))
-	for key, when := range revoked {
-		account.RevokeAt(key, when.Add(Lifetime))
-	}
 	system := jwt.NewAccountClaims(public["system"])
 	system.Name = "system"
 	s := Server{Operator: operator, Account: public["account"], System: public["system"], Accounts: map[string]string{}, AccountClaims: account}
@@ -175,6 +172,9 @@ func (a *Authority) Server(revoked map[string]time.Time) (Server, error) {
 			return Server{}, err
 		}
 		s.Accounts[claims.Subject] = token
+	}
+	for key, when := range revoked { // not in the token, which takes a megabyte at most
+		account.RevokeAt(key, when.Add(Lifetime))
 	}
 	return s, nil
 }

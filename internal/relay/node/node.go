@@ -122,6 +122,11 @@ func Start(c Config, a *credentials.Authority) (*Node, error) {
 	if n.server, err = server.NewServer(o); err != nil {
 		return nil, err
 	}
+	// The token has no room for years of revoked keys; the claims have.
+	n.claims = who.AccountClaims
+	if err := n.enforce(); err != nil {
+		return nil, err
+	}
 	go n.server.Start()
 	if !n.server.ReadyForConnections(startTime) {
 		n.Close()
