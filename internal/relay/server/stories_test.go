@@ -72,6 +72,7 @@ func site(t *testing.T, kind string) (*office, simulate.Softphone) {
 			a := a
 			if k.Everybody {
 				a.Extension, a.Hears = "", hears
+				must.Soon(t, func() (bool, any) { return hears("115"), "nobody with the extension" }) // it asks once
 			}
 			return fromsettings.Link(kind, a)
 		}}}
