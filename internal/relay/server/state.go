@@ -26,6 +26,7 @@ func (r *relay) follow(ctx context.Context, sets chan<- []links.Link) error {
 				r.lookups.set(o.Hub)
 			}
 			r.webhooks.set(o.Webhooks)
+			r.changed()
 			r.Office = o
 		}
 		select {

@@ -55,11 +55,15 @@ func later(w http.ResponseWriter, status int, seconds string) {
 	w.WriteHeader(status)
 }
 
-// set replaces the mappings.
+// set replaces the mappings. What was heard by one that is gone is not told of any more.
 func (h *webhooks) set(mapped map[string]webhook.Reader) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.mapped = mapped
+	maps.DeleteFunc(h.states, func(name string, _ wire.LinkState) bool {
+		_, known := webhook.Of(name)
+		return !known && mapped[name] == nil
+	})
 }
 
 // reader gives the reader of a name, with its kind. A mapping goes before a kind.
@@ -118,6 +122,10 @@ func (r *relay) webhook(w http.ResponseWriter, q *http.Request) {
 	b, err := io.ReadAll(http.MaxBytesReader(w, q.Body, webhook.MaxBody))
 	if err != nil {
 		w.WriteHeader(http.StatusRequestEntityTooLarge)
+		return
+	}
+	if len(b) == 0 && q.URL.RawQuery == "" { // somebody looks whether the address is there
+		w.WriteHeader(webhook.Status(kind))
 		return
 	}
 	all, err := read(webhook.Message{Query: q.URL.Query(), Type: q.Header.Get("Content-Type"), Body: b})

@@ -261,3 +261,26 @@ func TestSecrets(t *testing.T) {
 		t.Errorf("%d, %d", a, b)
 	}
 }
+
+// TestMappingGone: what could not be read is not told of for longer than its mapping is
+// there, and somebody who looks whether an address is there has sent nothing.
+func TestMappingGone(t *testing.T) {
+	mapping := must.Get(webhook.ParseMapping([]byte("id = \"uuid\"\nnumber = \"from\"\n")))(t)
+	changes := make(chan Office)
+	o := start(t, func(c *Config) {
+		c.Webhooks, c.Changes = map[string]webhook.Reader{"ringdesk": mapping.Reader()}, changes
+	})
+	_, states := o.desk(users.Entry{User: "anna", Extensions: []string{"678"}})
+	o.post("/in/"+o.secret+"/ringdesk", "not understood")
+	wait(t, states, func(s link.State) bool { return s.Cause == link.CauseExchange })
+	a := must.Get(o.http.Get(o.at.Web + "/in/" + o.secret + "/voipgrid"))(t)
+	must.Do(t, a.Body.Close())
+	if l := o.status().Links; len(l) != 1 || l[0].Name != "ringdesk" {
+		t.Errorf("told of %v", l)
+	}
+	changes <- Office{}
+	wait(t, states, func(s link.State) bool { return s.Cause == link.NoCause })
+	if l := o.status().Links; len(l) != 0 {
+		t.Errorf("told of %v", l)
+	}
+}
