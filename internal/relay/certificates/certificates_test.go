@@ -125,3 +125,30 @@ func TestStale(t *testing.T) {
 		}
 	}
 }
+
+// TestCluster: a relay lets only those in that have a certificate of the same site.
+func TestCluster(t *testing.T) {
+	now := time.Now()
+	ours, theirs := must.Get(New("kantoor", now))(t), must.Get(New("kantoor", now))(t)
+	issued := func(by *Authority) []tls.Certificate {
+		return []tls.Certificate{must.Get(by.Issue([]string{"127.0.0.1"}, now))(t)}
+	}
+	for name, c := range map[string]struct {
+		with []tls.Certificate
+		in   bool
+	}{"without one": {nil, false}, "with ours": {issued(ours), true}, "with another site's": {issued(theirs), false}} {
+		near, far := net.Pipe()
+		client := tls.Client(near, &tls.Config{RootCAs: ours.Roots(), ServerName: "127.0.0.1", Certificates: c.with})
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			_, _ = client.Read(make([]byte, 1)) // shakes hands, and hears what the other says to it
+		}()
+		if err := tls.Server(far, ours.Cluster([]string{"127.0.0.1"})).HandshakeContext(t.Context()); (err == nil) != c.in {
+			t.Errorf("%s: %v", name, err)
+		}
+		_ = far.Close()
+		<-ended
+		_ = near.Close()
+	}
+}
