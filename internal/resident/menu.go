@@ -72,13 +72,14 @@ func (r *Resident) refreshLoop(ctx context.Context) {
 			if !more {
 				watch = nil
 			}
-			if len(r.engine.Snapshot().Cards) == 0 {
+			if started == nil && len(r.engine.Snapshot().Cards) == 0 {
 				memory.Collect()
 			}
 		case <-r.wanted:
 		case <-r.rested:
 			r.giveBack()
 		case <-started:
+			started = nil
 			debug.SetGCPercent(gcPercent)
 			r.giveBack()
 		case <-t.C:
