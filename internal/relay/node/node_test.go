@@ -37,10 +37,10 @@ func newDesk(t *testing.T, a *credentials.Authority, u wire.User, until time.Tim
 	return d
 }
 
-func (d *desk) connect(url string) (*nats.Conn, error) {
-	return nats.Connect(url, nats.CustomInboxPrefix(wire.Inbox(d.user)), nats.NoReconnect(),
+func (d *desk) connect(url string, more ...nats.Option) (*nats.Conn, error) {
+	return nats.Connect(url, append(more, nats.CustomInboxPrefix(wire.Inbox(d.user)), nats.NoReconnect(),
 		nats.UserJWT(func() (string, error) { return d.token, nil }, d.pair.Sign),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { d.errs <- err }))
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { d.errs <- err }))...)
 }
 
 func start(t *testing.T) (*Node, *credentials.Authority) {

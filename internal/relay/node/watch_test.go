@@ -2,10 +2,14 @@ package node
 
 import (
 	"fmt"
+	"net"
 	"testing"
+	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"wiebelt/internal/relay/wire"
 	"wiebelt/internal/testutil/must"
 )
 
@@ -29,4 +33,48 @@ func TestMuchAtOnce(t *testing.T) {
 		t.Errorf("connected anew %d times", again)
 	}
 	must.Do(t, w.Stop())
+}
+
+// idle is a connection that reads until it is told to stop.
+type idle struct {
+	net.Conn
+	stop, over chan struct{}
+}
+
+func (c idle) Dial(network, address string) (net.Conn, error) {
+	conn, err := net.Dial(network, address)
+	c.Conn = conn
+	return c, err
+}
+
+func (c idle) Read(b []byte) (int, error) {
+	select {
+	case <-c.stop:
+		<-c.over
+		return 0, net.ErrClosed
+	default:
+		return c.Conn.Read(b)
+	}
+}
+
+// TestDeskThatDoesNotRead is cut off long before a relay keeps for it all that it may.
+func TestDeskThatDoesNotRead(t *testing.T) {
+	n, a := start(t)
+	line := idle{stop: make(chan struct{}), over: make(chan struct{})}
+	c := must.Get(newDesk(t, a, "anna", time.Now().Add(time.Hour)).connect(n.server.ClientURL(), nats.SetCustomDialer(line)))(t)
+	defer c.Close()
+	defer close(line.over)
+	calls := site.Of(wire.Calls, "anna")
+	must.Get(c.Subscribe(calls, func(*nats.Msg) {}))(t)
+	must.Do(t, c.Flush())
+	close(line.stop)
+	before, sent := n.server.NumClients(), 0
+	must.Soon(t, func() (bool, any) {
+		sent += 100 << 10
+		must.Do(t, n.Conn.Publish(calls, make([]byte, 100<<10)), n.Conn.Flush())
+		return n.server.NumClients() < before, before
+	})
+	if sent > maxPending/2 {
+		t.Errorf("cut off after %d MB", sent>>20)
+	}
 }
