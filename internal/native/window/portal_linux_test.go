@@ -187,14 +187,20 @@ func TestAppearance(t *testing.T) {
 	}
 }
 
+// onXWayland plays a desktop whose hotkeys are the portal's, with a bus of its own.
+func onXWayland(t *testing.T) (s *xtest.Server, d *x11, bus string) {
+	s = xtest.Start(t, "", xtest.Options{})
+	bus = s.PlainBus()
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", bus)
+	d = open(t, s)
+	d.xwayland = true
+	return s, d, bus
+}
+
 // TestSlowPortal: one that has much to do at first keeps nobody from his hotkeys, and
 // changes no colours.
 func TestSlowPortal(t *testing.T) {
-	s := xtest.Start(t, "", xtest.Options{})
-	address := s.PlainBus()
-	t.Setenv("DBUS_SESSION_BUS_ADDRESS", address)
-	d := open(t, s)
-	d.xwayland = true
+	s, d, address := onXWayland(t)
 	p := newExamplePortal(t, address, true)
 	p.values["color-scheme"] = preferDark
 	xtest.Own(t, p.c, portalName)
@@ -217,14 +223,9 @@ func TestSlowPortal(t *testing.T) {
 	}
 }
 
-// TestPortalHotkey plays XWayland, where keys are the portal's. They are asked of each
-// portal that comes.
+// TestPortalHotkey: keys are asked of each portal that comes.
 func TestPortalHotkey(t *testing.T) {
-	s := xtest.Start(t, "", xtest.Options{})
-	address := s.PlainBus()
-	t.Setenv("DBUS_SESSION_BUS_ADDRESS", address)
-	d := open(t, s)
-	d.xwayland = true
+	s, d, address := onXWayland(t)
 	if i := d.Active(); i != 0 {
 		t.Errorf("active is %d", i)
 	}
