@@ -42,20 +42,47 @@ func New(t testing.TB) *Prefix {
 	t.Cleanup(func() { os.RemoveAll(p.Dir) })
 	must.Do(t, clone(pristine, p.Dir))
 	p.env = environment(p.Screen.Env(), p.Dir)
-	// Wine's server goes seconds after the last program: one that begins just then
-	// fails.
-	must.Do(t, p.tool("wineserver", p.env, "-p60"))
-	t.Cleanup(func() {
-		for _, flag := range []string{"-k", "-w"} {
-			if err := p.tool("wineserver", p.env, flag); err != nil && flag == "-w" {
-				t.Logf("winetest: wineserver %s: %v", flag, err)
-			}
+	t.Cleanup(p.stop)
+	for range 5 {
+		if p.start() {
+			return p
+		}
+		p.stop()
+	}
+	t.Fatal("winetest: wine's services do not start")
+	return nil
+}
+
+// start starts wine's server and services, and tells whether they are well. Services
+// start with the first program, stay as long as the server, and write where that one
+// does, which must not be what a test reads to its end.
+//
+// Now and then a driver of wine 8 crashes while it starts, since its IoCreateDevice may
+// come before the driver that it is for. It takes its process along: without the mount
+// manager, for one, nobody can list credentials.
+func (p *Prefix) start() bool {
+	p.t.Helper()
+	said := p.output()
+	p.t.Cleanup(func() {
+		said.Close()
+		if text, err := os.ReadFile(said.Name()); err == nil && p.t.Failed() {
+			p.t.Logf("winetest: wine's services: %s", text)
 		}
 	})
-	// Wine's own services start with the first program and stay as long as its server.
-	// They must not hold the output of one that a test reads to its end.
-	must.Do(t, p.tool("wine", p.env, "cmd", "/c", "exit"))
-	return p
+	// Wine's server goes seconds after the last program: one that begins just then fails.
+	must.Do(p.t, p.tool("wineserver", p.env, "-p60"))
+	err := p.toolTo(said, "wine", p.env, "cmd", "/c", `type \\.\MountPointManager`)
+	text := string(must.Get(os.ReadFile(said.Name()))(p.t))
+	return err == nil && !strings.Contains(text, "Unhandled")
+}
+
+// stop ends wine's server, and every program with it.
+func (p *Prefix) stop() {
+	for _, flag := range []string{"-k", "-w"} {
+		if err := p.tool("wineserver", p.env, flag); err != nil && flag == "-w" {
+			p.t.Logf("winetest: wineserver %s: %v", flag, err)
+		}
+	}
 }
 
 func environment(base []string, dir string) []string {
@@ -160,9 +187,13 @@ func (p *Prefix) private(name string, args ...string) *exec.Cmd {
 
 // tool runs one of wine's own helpers to its end.
 func (p *Prefix) tool(name string, env []string, args ...string) error {
-	cmd := p.private(name, args...)
 	said := p.output() // a file, since wine's server keeps it
 	defer said.Close()
+	return p.toolTo(said, name, env, args...)
+}
+
+func (p *Prefix) toolTo(said *os.File, name string, env []string, args ...string) error {
+	cmd := p.private(name, args...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = env, said, said
 	if err := cmd.Start(); err != nil {
 		return err
