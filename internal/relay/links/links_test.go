@@ -185,7 +185,17 @@ func TestTakeOver(t *testing.T) {
 	o.until("an end by another clock", o.stand("centrale/17.3 u103"))
 	o.until("the dead one has nothing", first.is(wire.LinkElsewhere))
 	first.dead.Store(false)
+	leases := must.Get(o.leases.WatchAll(t.Context(), jetstream.UpdatesOnly()))(t)
+	defer leases.Stop()
 	second.stop()
+	o.until("the lease is given back", func() bool {
+		select {
+		case e := <-leases.Updates():
+			return e != nil && e.Operation() == jetstream.KeyValueDelete
+		default:
+			return false
+		}
+	})
 	o.until("the first one's link again", first.is("connected"))
 	o.until("what rings still", o.stand("centrale/17.3 u103"))
 }
