@@ -121,14 +121,15 @@ func (d *Directory) PurgeOld(ctx context.Context) error {
 	return nil
 }
 
-// List gives all entries, those of removed users too, by name.
+// List gives all entries, those of removed users too, by name. It asks who leads the
+// stream: a watch may be begun by a server whose disk is full, and fails there.
 func (d *Directory) List(ctx context.Context) ([]Entry, error) {
-	names, err := d.users.Keys(ctx)
-	if err != nil && !errors.Is(err, jetstream.ErrNoKeysFound) {
+	info, err := d.stream.Info(ctx, jetstream.WithSubjectFilter(subject+">"))
+	if err != nil {
 		return nil, err
 	}
 	var all []Entry
-	for _, name := range names {
+	for name := range info.State.Subjects {
 		u, err := wire.UserOf(name)
 		if err != nil {
 			continue // not a user's
