@@ -217,7 +217,7 @@ func (c Config) node(hosts []string, secure *tls.Config) (*node.Node, error) {
 // setUsers takes the users as they are now.
 func (r *relay) setUsers(all []users.Entry) {
 	r.table.Store(users.NewTable(all, r.Rules))
-	gone := users.Revoked(all)
+	gone := users.Revoked(all, time.Now())
 	if err := cmp.Or(r.node.Revoke(gone), r.saveRevoked(gone)); err != nil {
 		r.Log.Error("keys that hold no more could not be revoked", "why", err)
 	}

@@ -54,6 +54,11 @@ func (k *Key) revoke(now time.Time) {
 	}
 }
 
+// over tells whether no token for a key can be valid any more.
+func (k Key) over(now time.Time) bool {
+	return !k.Revoked.IsZero() && !k.Endless && now.Sub(k.Revoked) > credentials.Lifetime
+}
+
 // there tells whether somebody is a user.
 func (e *Entry) there() bool { return e.User != "" && e.Removed.IsZero() }
 
@@ -70,14 +75,13 @@ func (e Entry) Computers() (n int) {
 	return n
 }
 
-// join adds a computer. Where there are too many, the oldest one is out; a key is
-// forgotten once no token for it can be valid. Of more keys than an entry holds, that is
+// join adds a computer. Where there are too many, the oldest one is out; a key that is
+// over is forgotten. Of more keys than an entry holds, that is
 // the one that was made worthless first.
 func (e *Entry) join(k Key) {
 	e.Keys = append(e.Keys, k)
-	ends := func(old Key) bool { return !old.Revoked.IsZero() && !old.Endless }
-	e.Keys = slices.DeleteFunc(e.Keys, func(old Key) bool { return ends(old) && k.Since.Sub(old.Revoked) > credentials.Lifetime })
-	if i := slices.IndexFunc(e.Keys, ends); i >= 0 && len(e.Keys) > maxKeys {
+	e.Keys = slices.DeleteFunc(e.Keys, func(old Key) bool { return old.over(k.Since) })
+	if i := slices.IndexFunc(e.Keys, func(old Key) bool { return !old.Revoked.IsZero() && !old.Endless }); i >= 0 && len(e.Keys) > maxKeys {
 		e.Keys = slices.Delete(e.Keys, i, i+1)
 	}
 	hold := 0
@@ -90,12 +94,13 @@ func (e *Entry) join(k Key) {
 	}
 }
 
-// Revoked are the keys that hold no more, with the moment since when, for Node.Revoke.
-func Revoked(all []Entry) map[string]time.Time {
+// Revoked are the keys that hold no more, with the moment since when, for Node.Revoke;
+// those that are over are none.
+func Revoked(all []Entry, now time.Time) map[string]time.Time {
 	out := map[string]time.Time{}
 	for _, e := range all {
 		for _, k := range e.Keys {
-			if !k.Revoked.IsZero() {
+			if !k.Revoked.IsZero() && !k.over(now) {
 				out[k.Public] = k.Revoked
 			}
 		}

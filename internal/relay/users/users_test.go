@@ -102,13 +102,16 @@ func TestRemove(t *testing.T) {
 	must.Do(t, d.Put(ctx, anna), join("K1"), join("K2"))
 	code, err := d.Invite(ctx, "anna")
 	must.Do(t, err, d.Put(ctx, anna))
-	if len(d.only(t).Keys) != 2 || len(Revoked([]Entry{d.only(t)})) != 0 {
+	if len(d.only(t).Keys) != 2 || len(Revoked([]Entry{d.only(t)}, time.Now())) != 0 {
 		t.Errorf("changed: %+v", d.only(t))
 	}
 	must.Do(t, d.Remove(ctx, "anna"))
 	e := d.only(t)
-	if gone := Revoked([]Entry{e}); len(gone) != 2 || gone["K1"].IsZero() || e.Name+e.Email != "" || len(e.Numbers)+len(e.Extensions) != 0 {
+	if gone := Revoked([]Entry{e}, time.Now()); len(gone) != 2 || gone["K1"].IsZero() || e.Name+e.Email != "" || len(e.Numbers)+len(e.Extensions) != 0 {
 		t.Errorf("%v is left of %+v", gone, e)
+	}
+	if gone := Revoked([]Entry{e}, time.Now().Add(credentials.Lifetime+time.Minute)); len(gone) != 0 {
+		t.Errorf("once no token of hers holds: %v", gone)
 	}
 	if NewTable([]Entry{e}, nil).Knows("anna") {
 		t.Error("she is known")
@@ -118,7 +121,7 @@ func TestRemove(t *testing.T) {
 		t.Errorf("with a code of before: %v", err)
 	}
 	must.Do(t, join("K4"))
-	if gone := Revoked([]Entry{d.only(t)}); len(gone) != 2 || !gone["K4"].IsZero() {
+	if gone := Revoked([]Entry{d.only(t)}, time.Now()); len(gone) != 2 || !gone["K4"].IsZero() {
 		t.Errorf("back again: %v", gone)
 	}
 }
