@@ -270,6 +270,47 @@ func TestPutKeepsWhatTheUserSaid(t *testing.T) {
 	}
 }
 
+// Whoever is known to have called stays in the history when less is known later: the
+// hub does not answer when the card is shown again, or nobody was chosen on it.
+func TestPutLosesNobody(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "h.db"), KeepFull, clocktest.New(monday))
+	chosen := known(monday)
+	chosen.Matches, chosen.Outcome = 3, OutcomeSeveral
+	several := chosen.withoutPerson()
+	failed := several
+	failed.Matches, failed.Outcome = 0, OutcomeFailed
+	denied := several
+	denied.TakenOff, denied.Name = true, "A. Ander"
+	other := several
+	other.Number = "+31201234567"
+	for _, c := range []struct {
+		what           string
+		was, put, want Entry
+	}{
+		{"nobody is chosen", chosen, several, chosen},
+		{"one was chosen, and the hub is away", chosen, failed, chosen},
+		{"several, and the hub is away", several, failed, several},
+		{"taken off, and the hub is away", denied, failed, denied},
+		{"the hub is back", failed, several, several},
+		{"taken off", chosen, denied, denied},
+		{"passed on", chosen, other, other},
+	} {
+		c.put.ID = put(t, s, c.was)
+		put(t, s, c.put)
+		got := must.Get(s.Get(t.Context(), c.put.ID))(t)
+		if c.want.ID, got.off = got.ID, 0; !same(got, c.want) {
+			t.Errorf("%s: %+v, want %+v", c.what, got, c.want)
+		}
+	}
+	several.ID = put(t, s, several)
+	chosen.ID = several.ID
+	must.Do(t, s.SetPerson(t.Context(), chosen)) // in the calls window
+	put(t, s, several)                           // at its end
+	if got := must.Get(s.Get(t.Context(), chosen.ID))(t); !same(got, chosen) {
+		t.Errorf("chosen while it went on: %+v", got)
+	}
+}
+
 // A file of the first version is taken over with all it has, searchable.
 func TestMigratesTheFirstVersion(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")

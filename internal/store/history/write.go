@@ -27,7 +27,8 @@ func (s *Store) Hurry(ctx context.Context) error {
 // out, and a withheld number never has a person; with KeepOff nothing happens
 // and the ID is 0. An ID that was deleted meanwhile gives ErrGone.
 //
-// An entry ticks off the missed calls before it that have its number.
+// An entry ticks off the missed calls before it that have its number. Whoever
+// is known to be its caller stays when e has nobody, unless e says TakenOff.
 func (s *Store) Put(ctx context.Context, e Entry) (id int64, err error) {
 	err = s.write(ctx, func(tx *sql.Tx, keep Keep) error {
 		id, err = s.put(ctx, tx, e.allowed(keep))
@@ -115,6 +116,10 @@ func (s *Store) put(ctx context.Context, tx *sql.Tx, e Entry) (int64, error) {
 			return 0, err
 		}
 	}
+	if e.saysLess(was) {
+		e.Matches, e.Outcome, e.TakenOff = was.Matches, was.Outcome, was.TakenOff
+		e.setPerson(was)
+	}
 	e.Handled, e.off = was.Handled, offNot
 	switch {
 	case was.off == offByHand:
@@ -138,6 +143,19 @@ func (s *Store) put(ctx context.Context, tx *sql.Tx, e Entry) (int64, error) {
 		return 0, err
 	}
 	return e.ID, s.tickOff(ctx, tx, e)
+}
+
+// saysLess reports whether e has less of its caller than was is known of him: the card is
+// shown again and the hub does not answer, or he was chosen before, there or in the
+// calls window.
+func (e Entry) saysLess(was Entry) bool {
+	switch {
+	case e.Number != was.Number, was.Outcome == OutcomeFailed, was.Outcome == "":
+		return false
+	case e.Outcome == OutcomeFailed:
+		return true
+	}
+	return !e.TakenOff && e == e.withoutFile() && was != was.withoutFile()
 }
 
 // Restore puts an entry back that Remove took away, under the ID it had. What
