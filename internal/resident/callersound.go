@@ -13,7 +13,13 @@ import (
 type callerSound struct {
 	play    func(context.Context, sound.Kind) error
 	allowed func() bool // now, by the settings and the session
-	done    map[engine.CardID]bool
+	done    map[ring]bool
+}
+
+// ring is one call of a card: a caller who rings again has the same card.
+type ring struct {
+	card engine.CardID
+	rang time.Time
 }
 
 // kinds are the outcomes that have a tone.
@@ -23,12 +29,13 @@ var kinds = map[engine.Outcome]sound.Kind{engine.Found: sound.Known, engine.Seve
 // next is the tone that the cards of a snapshot ask for, "" for none. Of several calls
 // at one moment the newest is heard.
 func (c *callerSound) next(s *engine.Snapshot) (k sound.Kind) {
-	still := map[engine.CardID]bool{}
+	still := map[ring]bool{}
 	for i := range s.Cards {
 		card := &s.Cards[i]
 		kind, has := kinds[card.Outcome]
-		still[card.ID] = c.done[card.ID] || has
-		if has && !c.done[card.ID] && card.Phase == engine.PhaseRinging && !card.Outgoing {
+		is := ring{card.ID, card.Rang}
+		still[is] = c.done[is] || has
+		if has && !c.done[is] && card.Phase == engine.PhaseRinging && !card.Outgoing {
 			k = kind
 		}
 	}

@@ -2,6 +2,7 @@ package resident
 
 import (
 	"testing"
+	"time"
 
 	"wiebelt/internal/core/engine"
 	"wiebelt/internal/native/sound"
@@ -28,6 +29,10 @@ func TestCallerSound(t *testing.T) {
 	hears("gone", "")
 	hears("nobody", sound.Unknown, card(3, engine.Nobody))
 	hears("withheld", sound.Unknown, card(3, engine.Nobody), card(4, engine.Withheld))
+	again := card(3, engine.Nobody)
+	again.Rang = again.Rang.Add(time.Minute)
+	hears("the same caller again", sound.Unknown, again)
+	hears("again, still", "", again)
 	hears("failed", "", card(5, engine.Failed))
 	hears("mended", sound.Known, card(5, engine.Found))
 	answered := card(6, engine.Found)

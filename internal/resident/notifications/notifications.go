@@ -45,7 +45,13 @@ type Notifier struct {
 	c     card.Config
 	n     service // nil while there is none
 	tried time.Time
-	up    map[engine.CardID]string // the line that was said
+	up    map[ring]string // the line that was said
+}
+
+// ring is one call of a card: a caller who rings again has the same card.
+type ring struct {
+	card engine.CardID
+	rang time.Time
 }
 
 type choice struct{ tag, action string }
@@ -55,7 +61,7 @@ const openAgain = 10 * time.Second
 
 // New makes notices.
 func New(p Params) *Notifier {
-	return &Notifier{p: p, c: p.Config, next: make(chan card.Config, 1), pressed: make(chan choice, 16), up: map[engine.CardID]string{},
+	return &Notifier{p: p, c: p.Config, next: make(chan card.Config, 1), pressed: make(chan choice, 16), up: map[ring]string{},
 		find: func(ctx context.Context, pressed func(tag, action string)) (service, error) {
 			n, err := notify.Open(ctx, pressed)
 			if err != nil {
@@ -123,23 +129,23 @@ func (s *Notifier) close() {
 
 // show brings the notices in line with the calls that ring.
 func (s *Notifier) show(ctx context.Context) {
-	rings := map[engine.CardID]string{}
+	rings := map[ring]string{}
 	for _, c := range s.p.Engine.Snapshot().Cards {
 		if c.Phase == engine.PhaseRinging && !c.Outgoing || c.Phase == engine.PhaseReported && !c.Strip {
-			rings[c.ID] = c.LineName
+			rings[ring{c.ID, c.Rang}] = c.LineName
 		}
 	}
 	if s.c.Hidden {
 		clear(rings)
 	}
-	for id := range s.up {
-		if _, still := rings[id]; !still {
-			delete(s.up, id)
-			_ = s.n.Withdraw(tagOf(id)) // gone with the desktop's service otherwise
+	for r := range s.up {
+		if _, still := rings[r]; !still {
+			delete(s.up, r)
+			_ = s.n.Withdraw(r.tag()) // gone with the desktop's service otherwise
 		}
 	}
-	for id, line := range rings {
-		if said, is := s.up[id]; is && said == line {
+	for r, line := range rings {
+		if said, is := s.up[r]; is && said == line {
 			continue
 		}
 		if s.n == nil {
@@ -150,7 +156,7 @@ func (s *Notifier) show(ctx context.Context) {
 				return
 			}
 		}
-		if err := s.n.Show(tagOf(id), notify.IncomingCall(s.c.Language, line)); err != nil {
+		if err := s.n.Show(r.tag(), notify.IncomingCall(s.c.Language, line)); err != nil {
 			s.p.Log.Warn("no notification", "why", err)
 			if ctx.Err() == nil { // another service may be there next time
 				s.n.Close()
@@ -160,11 +166,11 @@ func (s *Notifier) show(ctx context.Context) {
 			}
 			return
 		}
-		s.up[id] = line
+		s.up[r] = line
 	}
 }
 
-func tagOf(id engine.CardID) string { return strconv.FormatUint(uint64(id), 10) }
+func (r ring) tag() string { return strconv.FormatUint(uint64(r.card), 10) }
 
 // choose does what a button of a notice asks for. The file opens only where
 // there is one to open; all others are to be seen in the calls window.

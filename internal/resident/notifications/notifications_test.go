@@ -33,6 +33,7 @@ type desktop struct {
 	press func(tag, action string)
 
 	watch  chan struct{}
+	shown  int // times a notice was
 	able   []bool
 	opened int // times the calls window was
 }
@@ -54,6 +55,7 @@ func (d *desktop) Show(tag string, n notify.Notice) error {
 	defer d.mu.Unlock()
 	if d.fails == nil {
 		d.up[tag] = n
+		d.shown++
 	}
 	return d.fails
 }
@@ -134,6 +136,11 @@ func TestACallThatRingsIsNoticed(t *testing.T) {
 		synctest.Wait()
 		if got := d.tags(); len(got) != 2 {
 			t.Errorf("no more hidden, and %v", got)
+		}
+		d.call(ringing, told)
+		told.Phase, told.Rang = engine.PhaseRinging, told.Rang.Add(time.Minute)
+		if d.call(ringing, told); d.shown != 5 || len(d.tags()) != 2 {
+			t.Errorf("the same caller again: %d times, %v", d.shown, d.tags())
 		}
 		d.call()
 		if got := d.tags(); len(got) != 0 {

@@ -290,6 +290,9 @@ func (cs *Cards) show() *engine.Snapshot {
 		if c.Aside && !s.state.Aside && s.keys.here { // Enter was for a call that is over
 			s.keys.focus, s.keys.set = Do{}, cs.now()
 		}
+		if c.Phase == engine.PhaseRinging && !c.Rang.Equal(s.state.Rang) { // the same caller rings again
+			s.said = ""
+		}
 		s.asked = c.Raised.After(s.state.Raised)
 		s.state = c
 		cs.lay(s)

@@ -223,6 +223,12 @@ func TestSpoken(t *testing.T) {
 	reports(g["several"], "Inkomend op 020 123 45 67: 3 relaties met dit nummer, 020 987 65 43")
 	reports(g["nobody-left"], "Inkomend op Schade (020 123 45 67): 06 12 34 56 78, Niet J. de Vries, zegt u")
 	reports(g["failed"], "Inkomend op Schade (020 123 45 67): 06 12 34 56 78, Opzoeken lukt niet: de hub reageert niet.")
+	again := g["failed"]
+	again.Phase = engine.PhaseReported
+	reports(again, "")
+	again.Phase, again.Rang = engine.PhaseRinging, again.Rang.Add(time.Minute)
+	reports(again, "Inkomend op Schade (020 123 45 67): 06 12 34 56 78, Opzoeken lukt niet: de hub reageert niet.")
+	reports(again, "")
 
 	strip := g["found"]
 	strip.ID = 6
