@@ -366,7 +366,7 @@ const sinceWaking = 3 * time.Second
 // allOver ends every call from before a sleep, as of the sleep's beginning and for a
 // reason that is not known, and takes its card away.
 func (e *Engine) allOver(slept time.Duration) {
-	now := e.p.Clock.Now()
+	now := e.p.Clock.Now().Round(0) // on the wall: the monotonic clock may stand still in a sleep
 	e.s.cards = slices.DeleteFunc(e.s.cards, func(c *card) bool {
 		if !c.Rang.Before(now.Add(-sinceWaking)) {
 			return false

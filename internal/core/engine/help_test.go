@@ -155,3 +155,33 @@ func (b *harness) one(o Outcome) Card {
 	s := b.until("one card", func(s *Snapshot) bool { return len(s.Cards) == 1 && s.Cards[0].Outcome == o })
 	return s.Cards[0]
 }
+
+// TestCutOffBySleep: a call that goes on when the computer falls asleep has lasted until
+// then, also by a clock that stands still meanwhile.
+func TestCutOffBySleep(t *testing.T) {
+	const night = 8 * time.Hour
+	rang := time.Now()
+	asleep := rang.Add(10 * time.Minute)
+	b := start(t, func(p *Params) { p.Clock = clocktest.New(clocktest.Slept(asleep, night)) })
+	for id, since := range map[string]time.Time{"1": rang, "2": asleep.Add(-time.Second)} {
+		must.Do(t, b.e.Take(call.Event{Source: b.ws, ID: id, Number: known + id, State: call.Answered, Since: since}))
+	}
+	b.e.Resumed(night)
+	b.settle()
+	if n := len(b.e.Snapshot().Cards); n != 0 {
+		t.Errorf("%d cards after the night", n)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	ended := 0
+	for _, en := range b.entries {
+		if !en.Ended.IsZero() {
+			if ended++; en.Ended.Round(0).Sub(asleep.Round(0)) != 0 {
+				t.Errorf("lasted until %v, asleep at %v", en.Ended, asleep)
+			}
+		}
+	}
+	if ended != 2 {
+		t.Errorf("%d of 2 calls are over", ended)
+	}
+}
