@@ -301,6 +301,7 @@ const longestPause = 48 * time.Hour
 
 // pause stops cards until a moment; calls are still noted. The zero time ends it.
 func (r *Resident) pause(until time.Time) {
+	until = until.Round(0) // on the wall: the monotonic clock may stand still in a sleep
 	r.facts.change(func(k *known) { k.Paused = until })
 	path := filepath.Join(r.o.Dirs.State, pausedName)
 	var err error

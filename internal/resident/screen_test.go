@@ -10,6 +10,7 @@ import (
 
 	"wiebelt/internal/health"
 	"wiebelt/internal/native/session"
+	"wiebelt/internal/testutil/clocktest"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/card"
@@ -56,6 +57,10 @@ func TestPauseOutlivesAStart(t *testing.T) {
 	}
 	if got := pausedBefore(d.o.Dirs, until); !got.IsZero() {
 		t.Errorf("after its end paused until %v", got)
+	}
+	d.pause(now.Add(time.Hour))
+	if got := d.facts.pausedUntil(clocktest.Slept(now, 2*time.Hour)); !got.IsZero() {
+		t.Errorf("two hours of sleep later paused until %v", got)
 	}
 	d.pause(time.Time{})
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
