@@ -12,6 +12,7 @@ import (
 const (
 	reportedFor = 10 * time.Minute // the strip of a phone that reports only the ring
 	stillAfter  = time.Second      // nothing moves after pointer or keyboard left
+	endLost     = 4 * time.Hour    // a call whose card was closed has ended, only nobody said so
 )
 
 // held reports whether the pointer or the keyboard is on the cards, or was a
@@ -81,6 +82,8 @@ func (e *Engine) goesAt(c *card) time.Time {
 		t = later(c.person, c.Answered).Add(e.p.FullFor + reportedFor)
 		t = later(t, c.lost.Add(reportedFor))
 		t = later(t, c.unfolded.Add(e.p.AfterCall))
+	case c.closed:
+		t = later(c.Answered, c.person).Add(endLost)
 	default:
 		return t
 	}

@@ -66,7 +66,8 @@ func TestOutgoingCallsWithoutACardAreRecorded(t *testing.T) {
 	}
 }
 
-// A call is on until it is over, also when its card was closed, or never was.
+// A call is on until it is over, also when its card was closed, or never was; not for
+// ever where nobody tells of its end.
 func TestCallsThatAreOn(t *testing.T) {
 	b := start(t, func(p *Params) { p.Outgoing = OutgoingOff })
 	on := func(what string, want int) {
@@ -84,4 +85,13 @@ func TestCallsThatAreOn(t *testing.T) {
 		must.Do(t, b.e.Take(call.Event{Source: b.ws, ID: id, State: call.Ended}))
 		on("over", 1-i)
 	}
+	b.ring(b.ws, "lost", known)
+	b.do(Action{Card: b.one(Found).ID, Do: DoClose})
+	must.Do(t, b.e.Take(call.Event{Source: b.ws, ID: "lost too", Number: family, Direction: call.Outgoing}))
+	b.settle()
+	b.clock.Forward(endLost - time.Second)
+	b.settle()
+	on("not yet", 2)
+	b.clock.Forward(time.Second)
+	on("its end was lost", 0)
 }
