@@ -167,7 +167,7 @@ func (r *Resident) params(p *engine.Params, e *effective) {
 	p.FullFor, p.AfterCall = c.FullFor, c.AfterCall
 	p.SchemeLookup = engine.SchemeLookup(e.settings.Scheme.Lookup)
 	p.Outgoing = engine.Outgoing(c.Outgoing)
-	p.AutoOpen = engine.AutoOpen(c.AutoOpen)
+	p.AutoOpen = r.autoOpen()
 	p.CheckLink = e.links.Check
 	p.Lookup = r.lookup(e)
 }

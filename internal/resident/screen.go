@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"wiebelt/internal/config/profile"
+	"wiebelt/internal/core/engine"
 	"wiebelt/internal/core/wake"
 	"wiebelt/internal/health"
 	"wiebelt/internal/instance/windowapi"
@@ -173,16 +174,13 @@ func (r *Resident) followSession(ctx context.Context) {
 	unread := func() {}
 	defer func() { unread() }()
 	for {
-		s, before := w.State(), r.hiding()
-		r.session.Store(&s)
+		s := w.State()
+		r.sessionIs(s)
 		if s.Reader != (r.reader.Load() != nil) {
 			unread()
 			if unread = func() {}; s.Reader {
 				unread = r.letRead(ctx)
 			}
-		}
-		if r.hiding() != before { // cards that look the same stay as they are
-			r.showChange()
 		}
 		if !s.Locked {
 			r.openHubAtStart(ctx)
@@ -193,6 +191,24 @@ func (r *Resident) followSession(ctx context.Context) {
 		case <-w.Changed():
 		}
 	}
+}
+
+// sessionIs has what depends on the user's session follow it.
+func (r *Resident) sessionIs(s session.State) {
+	before := r.hiding()
+	if r.session.Store(&s); r.hiding() == before {
+		return // cards that look the same stay as they are
+	}
+	r.engine.Reconfigure(func(p *engine.Params) { p.AutoOpen = r.autoOpen() })
+	r.showChange()
+}
+
+// autoOpen is when a customer file opens by itself: never on a projector.
+func (r *Resident) autoOpen() engine.AutoOpen {
+	if s := r.session.Load(); s != nil && s.Presenting {
+		return engine.AutoOpenNever
+	}
+	return engine.AutoOpen(r.settings().Card.AutoOpen)
 }
 
 // letRead shows the cards to screen readers until the end of what it returns.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"wiebelt/internal/core/engine"
 	"wiebelt/internal/health"
 	"wiebelt/internal/native/session"
 	"wiebelt/internal/testutil/clocktest"
@@ -79,9 +80,10 @@ func TestPauseOutlivesAStart(t *testing.T) {
 }
 
 // TestSessionHides: what a locked screen, a projector and a quiet desktop show, by the
-// setting card.quiet.
+// setting card.quiet; no file opens by itself on a projector.
 func TestSessionHides(t *testing.T) {
 	d, _ := running(t)
+	d.set.Card.AutoOpen = "answered"
 	for _, c := range []struct {
 		now     session.State
 		mode    string
@@ -96,10 +98,18 @@ func TestSessionHides(t *testing.T) {
 		{session.State{Presenting: true}, "show", false, card.PrivacyNumber},
 		{session.State{Presenting: true}, "hide", true, card.PrivacyFull},
 	} {
-		d.session.Store(&c.now)
 		d.set.Card.Quiet = c.mode
+		d.sessionIs(c.now)
 		if got := d.cardConfig(); got.Hidden != c.hidden || got.Privacy != c.privacy {
 			t.Errorf("%+v, %s: hidden %v, %s", c.now, c.mode, got.Hidden, got.Privacy)
+		}
+	}
+	for _, presenting := range []bool{false, true, false} {
+		d.sessionIs(session.State{Presenting: presenting})
+		opens := make(chan engine.AutoOpen)
+		d.engine.Reconfigure(func(p *engine.Params) { opens <- p.AutoOpen })
+		if got := <-opens; (got == engine.AutoOpenAnswered) == presenting {
+			t.Errorf("presenting %v: a file opens %s", presenting, got)
 		}
 	}
 }
