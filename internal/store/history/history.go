@@ -49,7 +49,7 @@ type Entry struct {
 	Handled time.Time
 	// TakenOff says that the user has said "not this contact". Name is then who it
 	// is not, and nothing else of a person is kept with the call. Put keeps what
-	// RemovePerson set, but may undo what an earlier Put set.
+	// RemovePerson set of the same number, but may undo what an earlier Put set.
 	TakenOff bool
 	off      int // who said so
 }

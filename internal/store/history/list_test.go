@@ -227,7 +227,8 @@ func TestTickOff(t *testing.T) {
 }
 
 // A call that goes on when it was ticked off or its person was taken off stays so;
-// both can be taken back. What the card has said of the person, the card takes back.
+// both can be taken back. Whom it is passed on to is another person. What the card has
+// said of the person, the card takes back.
 func TestPutKeepsWhatTheUserSaid(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "h.db"), KeepFull, clocktest.New(monday))
 	e := known(monday)
@@ -243,6 +244,14 @@ func TestPutKeepsWhatTheUserSaid(t *testing.T) {
 	if err != nil || !got.TakenOff || got.Handled.IsZero() || !same(got.withoutFile(), got) || got.Name != e.Name {
 		t.Errorf("%+v, %v", got, err)
 	}
+	other := e
+	other.Number, other.Name = "+31201234567", "A. Ander"
+	put(t, s, other)
+	if got := must.Get(s.Get(t.Context(), e.ID))(t); got.TakenOff || got.Name != other.Name || got.Link != other.Link {
+		t.Errorf("passed on: %+v", got)
+	}
+	put(t, s, e)
+	must.Get(s.RemovePerson(t.Context(), e.ID))(t)
 	must.Do(t, s.Reopen(t.Context(), e.ID))
 	must.Do(t, s.SetPerson(t.Context(), was))
 	if got, err := s.Get(t.Context(), e.ID); err != nil || got.TakenOff || !got.Open() || got.ContactID != e.ContactID || s.Missed() != 1 {

@@ -122,7 +122,7 @@ func (s *Store) put(ctx context.Context, tx *sql.Tx, e Entry) (int64, error) {
 	}
 	e.Handled, e.off = was.Handled, offNot
 	switch {
-	case was.off == offByHand:
+	case was.off == offByHand && was.Number == e.Number:
 		e.Name, e.off = was.Name, offByHand
 		e = e.withoutFile()
 	case e.TakenOff:
