@@ -88,9 +88,8 @@ func (c *window) act(r row) {
 	case r.undo:
 		c.takeBack(r.id)
 	case r.person > 0:
-		k := c.people.Contacts[r.person-1]
-		if k.Link != "" {
-			c.run(r, func(ctx context.Context) error { return c.h.do.OpenPerson(ctx, r.id, k) })
+		if r.openable { // whoever stands in its place by now
+			c.run(r, func(ctx context.Context) error { return c.h.do.OpenPerson(ctx, r.id, r.who) })
 		}
 	case r.several && c.people.Entry == r.id:
 		c.fold()

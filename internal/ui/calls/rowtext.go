@@ -35,9 +35,10 @@ type row struct {
 	handled  bool // missed and ticked off
 
 	place  history.Place
-	person int    // this one of the people of the call, from 1; -1 for the line below them
-	undo   bool   // something was just taken away that can come back
-	said   string // what was done to the whole call, "" if it is still there
+	person int               // this one of the people of the call, from 1; -1 for the line below them
+	who    windowapi.Contact // of that person
+	undo   bool              // something was just taken away that can come back
+	said   string            // what was done to the whole call, "" if it is still there
 }
 
 func rowOf(l text.Language, e history.Entry, now time.Time) row {

@@ -288,7 +288,7 @@ func (c *window) withPeople(rows []row) []row {
 		return rows
 	}
 	for i, k := range c.people.Contacts {
-		p := row{id: r.id, person: i + 1, day: r.day, place: r.place, openable: k.Link != "", title: k.Name, detail: contactLine(k)}
+		p := row{id: r.id, person: i + 1, who: k, day: r.day, place: r.place, openable: k.Link != "", title: k.Name, detail: contactLine(k)}
 		p.title = cmp.Or(p.title, c.host.Lang.T(text.CardUnnamed))
 		if k.Earlier {
 			p.result = c.host.Lang.T(text.CardEarlier)

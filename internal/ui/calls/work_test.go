@@ -261,7 +261,11 @@ func TestPeopleOfARow(t *testing.T) {
 	c.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn}) // there is nothing to open
 	c.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDelete}) // nor to remove
 	b.wantDid(t, "Enter and Delete")
+	bakker, _ := c.row(1)
+	menu := c.items(bakker)
 	c.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyLeft})
+	menu[0].Action() // a menu of before
+	b.wantDid(t, "a person of a call that was folded", "open 8 b")
 	wantRows(t, "folded", c, "3 relaties met dit nummer||2:14", "J. de Vries||2:14")
 	if c.picked != (picked{8, 0}) {
 		t.Errorf("the keyboard is on %v", c.picked)
