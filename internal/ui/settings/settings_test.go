@@ -44,6 +44,9 @@ func TestSettingsHoldEveryKey(t *testing.T) {
 		if e.Key != "card.fields" && r.focus == nil {
 			t.Errorf("%s cannot be changed", e.Key)
 		}
+		if f, ok := r.focus.(fyne.Tabbable); ok && f.AcceptsTab() {
+			t.Errorf("%s cannot be left by keyboard", e.Key)
+		}
 		in := w.general
 		if e.Who == settings.Admin {
 			in = w.admins

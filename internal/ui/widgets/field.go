@@ -37,5 +37,8 @@ func (f *Field) TypedKey(e *fyne.KeyEvent) {
 	f.Entry.TypedKey(e)
 }
 
+// AcceptsTab implements fyne.Tabbable: Tab leaves a field of several lines, too.
+func (f *Field) AcceptsTab() bool { return false }
+
 // Explore implements explore.Speaker.
 func (f *Field) Explore() explore.Said { return explore.Entry(&f.Entry) }
