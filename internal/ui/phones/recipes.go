@@ -2,12 +2,13 @@
 // for each, and how every source of calls is doing.
 //
 // What stands in the recipes on this computer, tokens included, is read with every
-// opening, off Fyne's thread, and held no longer than the window; how the sources
-// of calls are doing is the Host's. All of it belongs to Fyne's thread.
+// opening and whenever the sources of calls change, off Fyne's thread, and held no
+// longer than the window; how the sources are doing is the Host's. All of it belongs to Fyne's thread.
 package phones
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"strconv"
 
@@ -40,7 +41,7 @@ type window struct {
 	list     *widgets.List
 	shown    string             // id of the recipe that is shown
 	facts    *facts             // nil until they were read
-	end      context.CancelFunc // of the reading
+	end      context.CancelFunc // of the last reading
 	wasTaken bool               // the listener's port, when the page was made
 	blocks   []*pasteBlock      // of the page
 	scroll   *container.Scroll  // around the page
@@ -57,7 +58,7 @@ type facts struct {
 
 // Open opens the window and reads what stands in the recipes here.
 func Open(host *widgets.Host) widgets.Page {
-	w := &window{host: host, all: guide.All(host.Lang), pages: container.NewStack()}
+	w := &window{host: host, all: guide.All(host.Lang), pages: container.NewStack(), end: func() {}}
 	l := host.Lang
 	w.items = []widgets.SideItem{{Title: l.T(text.SourcesHere), Heading: true}, {ID: sourcesPage, Title: l.T(text.SourcesTitle)},
 		{Title: l.T(text.RecipesPhones), Heading: true}}
@@ -83,8 +84,10 @@ func (w *window) Window() fyne.Window { return w.win }
 // Closed implements widgets.Page's closer.
 func (w *window) Closed() { w.end() }
 
-// read reads what stands in the pages on this computer.
+// read reads what stands in the pages on this computer. A page that is right stays, and
+// a token that is shown on it.
 func (w *window) read() {
+	w.end()
 	host := w.host
 	w.end = host.Work(func(_ context.Context, post func(func())) {
 		s := host.Settings()
@@ -93,8 +96,10 @@ func (w *window) read() {
 			host.Log.Error("the listener's tokens", "why", err)
 		}
 		post(func() {
-			w.facts = &facts{v, err != nil, s}
-			w.page()
+			if now := (&facts{v, err != nil, s}); !reflect.DeepEqual(w.facts, now) {
+				w.facts = now
+				w.page()
+			}
 		})
 	})
 }

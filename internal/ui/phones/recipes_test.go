@@ -41,6 +41,7 @@ func openRecipes(t *testing.T, l text.Language, f facts) *uitest.Harness {
 	b := uitest.New(t, uitest.Greeting(l), map[string]widgets.Opener{windowapi.WindowRecipes: Open})
 	b.Show(windowapi.WindowRecipes)
 	b.Sent = nil
+	b.Go = func(func(context.Context)) {} // the facts stay these
 	recipes(b).facts = &f
 	recipes(b).page()
 	return b
@@ -258,6 +259,18 @@ func TestRecipesOfTheProfile(t *testing.T) {
 	b.Show(windowapi.WindowRecipes)
 	if v := recipes(b).facts.values; v.PathToken != tokens.Path || v.SocketToken != tokens.Socket || v.Port != 27480 || v.Settings != settings.Path(b.Dirs) || !filepath.IsAbs(v.Exe) {
 		t.Error("other values than the settings and tokens give") // printing them would show tokens
+	}
+	recipes(b).Choose("enreach")
+	shown := recipes(b).blocks[0]
+	test.Tap(shown.show)
+	b.Tell(t, windowapi.KindSources, windowapi.Sources{})
+	if recipes(b).blocks[0] != shown {
+		t.Error("a page on which nothing is another was made anew, and its token is hidden")
+	}
+	must.Do(t, os.WriteFile(settings.Path(b.Dirs), []byte("[listener]\nport = 27481\n"), 0o600))
+	b.Tell(t, windowapi.KindSources, windowapi.Sources{})
+	if !strings.Contains(recipes(b).blocks[0].full, ":27481/") {
+		t.Error("another port, and the old one is copied")
 	}
 	recipes(b).win.Close()
 	must.Do(t, os.WriteFile(filepath.Join(b.Dirs.State, secret.TokensName), []byte("nonsense"), 0o600))

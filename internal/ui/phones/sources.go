@@ -20,8 +20,9 @@ import (
 // sourcesPage is the page of the recipes' window on which all sources of calls stand.
 const sourcesPage = "sources"
 
-// SourcesChanged shows how the sources are doing now.
+// SourcesChanged shows how the sources are doing now; the listener may have another port.
 func (w *window) SourcesChanged() {
+	w.read()
 	if taken := w.taken(); taken != w.wasTaken {
 		w.wasTaken = taken
 		w.page()
