@@ -73,6 +73,7 @@ func (f *settingsFooter) show() {
 func (w *window) undo() {
 	w.draft = newDraft()
 	w.rebuild()
+	w.look() // another address may have been looked at
 	w.trial.edited()
 }
 

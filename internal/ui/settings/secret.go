@@ -50,7 +50,7 @@ func (b *secretBox) address() {
 	mine := b.asked
 	b.show()
 	b.w.host.Later(askSecretIn, func() {
-		if b.asked == mine && b.w.host.Page(windowapi.WindowSettings) == widgets.Page(b.w) && b.w.hubBox == b {
+		if b.asked == mine && b.w.host.Page(windowapi.WindowSettings) == widgets.Page(b.w) {
 			b.w.look()
 		}
 	})
@@ -80,9 +80,9 @@ func (b *secretBox) show() {
 	switch {
 	case !known && w.moved() && w.draft.secret == "":
 		b.state.Add(widgets.Trouble(l.T(text.SettingsWindowSecretAgain)))
-	case !known && k == nil:
+	case !known:
 		say(l.T(text.SettingsWindowSecretLooking))
-	case !known || k.state == secret.NotSet:
+	case k.state == secret.NotSet:
 		say(l.T(text.SettingsWindowSecretNone))
 		if w.moved() && w.draft.secret == "" {
 			b.state.Add(widgets.Trouble(l.T(text.SettingsWindowSecretAgain)))

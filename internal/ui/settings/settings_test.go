@@ -279,6 +279,15 @@ func TestSettingsSecretMoves(t *testing.T) {
 	if k := w.secret; k.base != "https://api.hub.example:8443" || k.state != secret.NotSet {
 		t.Errorf("looked for %+v", k)
 	}
+	keepSecret(t, b.Dirs, w.holds("hub.base_url"), w.holds("hub.client_id"), "kanarie")
+	var look func(context.Context)
+	b.Go = func(work func(context.Context)) { look = work }
+	test.Tap(w.footer.undo)
+	uitest.WantTexts(t, w.win, text.Dutch.T(text.SettingsWindowSecretLooking))
+	look(t.Context())
+	if uitest.WantTexts(t, w.win, savedOn(text.Dutch, w.secret)); w.secret.state != secret.IsSet {
+		t.Errorf("undone, and the secret is %+v", w.secret)
+	}
 	typeInto(w, "hub.base_url", "https://API.hub.example/other") // the same host
 	if w.moved() {
 		t.Error("the same host and client count as others")

@@ -89,33 +89,33 @@ type keptSecrets struct {
 func (w *window) load() {
 	w.under.load()
 	host, l := w.host, w.host.Lang
-	w.under.load = w.work(func(ctx context.Context, post func(func(*window))) {
-		s := host.Settings()
-		st := stateOf(l, s, host.Now())
-		post(func(w *window) { w.takeState(st) })
-		w.lookFor(ctx, s, post)
+	w.under.load = w.work(func(_ context.Context, post func(func(*window))) {
+		st := stateOf(l, host.Settings(), host.Now())
+		post(func(w *window) {
+			w.takeState(st)
+			w.look()
+		})
 	})
 }
 
-// look asks after the secret of the address and client that stand in the window.
+// look asks after the secret of the address and client that stand in the window, and
+// after those of links.
 func (w *window) look() {
 	w.under.look()
-	s := *w.state.set
+	s, dirs := *w.state.set, w.host.Dirs
 	s.Hub.BaseURL, s.Hub.ClientID, s.Hub.SecretStore = w.now("hub.base_url"), w.now("hub.client_id"), w.now("hub.secret_store")
-	w.under.look = w.work(func(ctx context.Context, post func(func(*window))) { w.lookFor(ctx, &s, post) })
-}
-
-func (w *window) lookFor(ctx context.Context, s *settings.Settings, post func(func(*window))) {
-	ctx, cancel := context.WithTimeout(ctx, lookIn)
-	defer cancel()
-	k := keptSecrets{base: s.Hub.BaseURL, client: s.Hub.ClientID}
-	k.state, k.links = hubtrial.Secrets(ctx, w.host.Dirs, s)
-	if ref, err := secret.Hub(k.base, k.client); err == nil {
-		k.on = secret.SetOn(w.host.Dirs, ref)
-	} else {
-		k.state = secret.NotSet
-	}
-	post(func(w *window) { w.takeSecrets(k) })
+	w.under.look = w.work(func(ctx context.Context, post func(func(*window))) {
+		ctx, cancel := context.WithTimeout(ctx, lookIn)
+		defer cancel()
+		k := keptSecrets{base: s.Hub.BaseURL, client: s.Hub.ClientID}
+		k.state, k.links = hubtrial.Secrets(ctx, dirs, &s)
+		if ref, err := secret.Hub(k.base, k.client); err == nil {
+			k.on = secret.SetOn(dirs, ref)
+		} else {
+			k.state = secret.NotSet
+		}
+		post(func(w *window) { w.takeSecrets(k) })
+	})
 }
 
 // notSaved says why nothing was saved, and which keys are to blame.
