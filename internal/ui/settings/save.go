@@ -123,27 +123,23 @@ func (w *window) save() {
 	saved.texts = maps.Clone(d.texts)
 	d.saving, d.said, d.bad = true, "", false
 	w.footer.show()
-	dirs := w.host.Dirs
+	dirs, shown := w.host.Dirs, w.state.set
 	w.under.save = w.work(func(ctx context.Context, post func(func(*window))) {
 		ctx, cancel := context.WithTimeout(ctx, saveIn)
 		defer cancel()
 		before, _ := settings.Load(dirs)
+		maps.Copy(want.Changes, saved.onto(shown, before).lists())
 		_, err := hubtrial.Save(ctx, dirs, before, want)
 		post(func(w *window) { w.saved(err, want.Secret != "" || len(want.Links) > 0, saved) })
 	})
 }
 
-// wanted is the draft, its values being allowed; the error is about a secret.
+// wanted is the draft but for its lists, its values being allowed; the error is about a
+// secret.
 func (w *window) wanted() (hubtrial.Wanted, error) {
 	d := w.draft
 	want := hubtrial.Wanted{Links: map[string]string{}}
 	want.Changes, _ = w.changes()
-	if d.linesChanged {
-		want.Changes["line"] = filledLines(d.lines)
-	}
-	if d.phonesChanged {
-		want.Changes["softphone"] = softphones(d.phones)
-	}
 	var err error
 	if d.secret != "" {
 		want.Secret, err = secret.ReadSecret(strings.NewReader(d.secret))
@@ -154,6 +150,45 @@ func (w *window) wanted() (hubtrial.Wanted, error) {
 		}
 	}
 	return want, err
+}
+
+// lists are those that were changed, as for settings.Set.
+func (d settingsDraft) lists() map[string]any {
+	all := map[string]any{}
+	if d.linesChanged {
+		all["line"] = filledLines(d.lines)
+	}
+	if d.phonesChanged {
+		all["softphone"] = softphones(d.phones)
+	}
+	return all
+}
+
+// onto is the draft of settings that were others when it was begun: a list holds what
+// others have added to it since, a link to a relay that was joined mostly, and no longer
+// what they have taken out.
+func (d settingsDraft) onto(was, now *settings.Settings) settingsDraft {
+	if d.linesChanged {
+		d.lines = merged(d.lines, was.Lines, now.Lines, func(a, b settings.Line) bool { return a == b })
+		d.linesChanged = !slices.Equal(filledLines(d.lines), now.Lines)
+	}
+	if d.phonesChanged || d.phoneSecrets() {
+		d.phones = merged(d.phones, draftPhones(was.Softphones), draftPhones(now.Softphones), func(a, b draftPhone) bool { return a.Softphone == b.Softphone })
+		d.phonesChanged = !slices.Equal(softphones(d.phones), now.Softphones)
+	}
+	return d
+}
+
+// merged is a list with what became of the one that it was made from.
+func merged[T any](mine, was, now []T, same func(a, b T) bool) []T {
+	in := func(all []T, x T) bool { return slices.ContainsFunc(all, func(o T) bool { return same(o, x) }) }
+	left := slices.DeleteFunc(slices.Clone(mine), func(x T) bool { return in(was, x) && !in(now, x) })
+	for _, x := range now {
+		if !in(was, x) && !in(left, x) {
+			left = append(left, x)
+		}
+	}
+	return left
 }
 
 // since is what was typed while the draft before was saved.

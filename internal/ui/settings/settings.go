@@ -156,22 +156,29 @@ func (w *window) StatusChanged() {
 	}
 }
 
-// SourcesChanged shows how links are doing now.
+// SourcesChanged shows how links are doing now; one may have come.
 func (w *window) SourcesChanged() {
 	if w.phones != nil {
 		w.phones.again()
 	}
+	w.load()
 }
 
 // Closed implements widgets.Page's closer.
 func (w *window) Closed() { w.under.end() }
 
-// takeState shows what holds. What is typed and not saved stays.
-func (w *window) takeState(m state) {
-	if w.state == nil || w.stale || !reflect.DeepEqual(*w.state, m) {
-		w.state, w.stale = &m, false
-		w.rebuild()
+// takeState shows what holds, and reports whether that is news. What is typed and not
+// saved stays.
+func (w *window) takeState(m state) (news bool) {
+	if w.state != nil && !w.stale && reflect.DeepEqual(*w.state, m) {
+		return false
 	}
+	if w.state != nil {
+		w.draft = w.draft.onto(w.state.set, m.set)
+	}
+	w.state, w.stale = &m, false
+	w.rebuild()
+	return true
 }
 
 // build makes both pages from what holds and what was typed.

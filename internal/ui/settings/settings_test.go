@@ -419,6 +419,30 @@ func TestSettingsLists(t *testing.T) {
 	if len(now.Lines) != 1 || len(now.Softphones) != 3 || now.Softphones[2].Kind != "3cx" || w.secret.links["3cx"] != secret.IsSet || len(problems) > 0 {
 		t.Errorf("%v %v", now.Softphones, problems)
 	}
+
+	// What came into the settings meanwhile stays there, and is shown once it is heard of.
+	tap("Verwijderen")                                // the last number
+	uitest.PressIn(t, w.phones.object, "Verwijderen") // baresip
+	add := func(name string) {
+		now, _ := settings.Load(b.Dirs)
+		must.Do(t, settings.Set(b.Dirs, map[string]any{"softphone": append(now.Softphones, settings.Softphone{Kind: "relay", Name: name, Address: "https://relay.example"}),
+			"line": append(now.Lines, settings.Line{Number: "0201234569", Name: name})}))
+	}
+	add("heard of")
+	b.Tell(t, windowapi.KindSources, windowapi.Sources{})
+	if all := w.phones.all; len(all) != 3 || all[2].Name != "heard of" || len(w.draft.lines) != 1 {
+		t.Errorf("%v, %v", softphones(all), w.draft.lines)
+	}
+	add("unheard of")
+	test.Tap(w.footer.save)
+	now, _ = settings.Load(b.Dirs)
+	var names []string
+	for _, p := range now.Softphones {
+		names = append(names, p.Name)
+	}
+	if want := []string{"centrale", "3cx", "heard of", "unheard of"}; !slices.Equal(names, want) || len(now.Lines) != 2 || len(w.phones.all) != 4 {
+		t.Errorf("links %v, want %v; numbers %v", names, want, now.Lines)
+	}
 }
 
 // Another language or look while something is typed: the window reads anew, and

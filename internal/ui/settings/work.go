@@ -85,15 +85,16 @@ type keptSecrets struct {
 	links        map[string]secret.State // by name
 }
 
-// load reads what holds, and how secrets are kept.
+// load reads what holds, and if that is news, how secrets are kept.
 func (w *window) load() {
 	w.under.load()
 	host, l := w.host, w.host.Lang
 	w.under.load = w.work(func(_ context.Context, post func(func(*window))) {
 		st := stateOf(l, host.Settings(), host.Now())
 		post(func(w *window) {
-			w.takeState(st)
-			w.look()
+			if w.takeState(st) {
+				w.look()
+			}
 		})
 	})
 }
