@@ -222,6 +222,22 @@ func TestUse(t *testing.T) {
 	b.Key("Tab", "space")
 	b.until("the button is pressed", func() bool { return b.taps == 1 })
 
+	// What is no longer seen takes no keys.
+	escaped := false
+	b.do(func() {
+		b.w.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) { escaped = escaped || e.Name == fyne.KeyEscape })
+		b.w.Canvas().Focus(b.button)
+		b.button.Hide()
+	})
+	b.Key("space", "Escape")
+	b.until("Escape is the window's", func() bool { return escaped })
+	b.do(func() {
+		if b.taps != 1 {
+			t.Error("a button is pressed that nobody sees")
+		}
+		b.button.Show()
+	})
+
 	// The wheel, a drag that ends outside, files.
 	p := b.middle(b.list)
 	b.Click(p.X, p.Y, 5)

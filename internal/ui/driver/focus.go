@@ -40,6 +40,16 @@ func (c *canvas) ring() fyne.CanvasObject {
 	return r
 }
 
+// letGo takes the focus from what is no longer in the window: keys must not reach what
+// nobody sees.
+func (c *canvas) letGo() {
+	if f, ok := c.Focused().(fyne.CanvasObject); ok {
+		if _, _, there := c.find(f); !there {
+			c.Unfocus()
+		}
+	}
+}
+
 // span is a rectangle in units.
 type span struct{ at, end fyne.Position }
 

@@ -259,6 +259,7 @@ func (w *frame) update() {
 	if w.unlaid {
 		w.layout()
 	}
+	w.canvas.letGo()
 	if w.canvas.stale {
 		w.canvas.fit()
 	}
