@@ -145,6 +145,7 @@ type phonesBox struct {
 	w      *window
 	object *fyne.Container
 	all    []draftPhone
+	kinds  []*widget.Select
 	shows  []func() // show how a link is doing, and how its secret is kept
 }
 
@@ -214,7 +215,7 @@ func phoneFault(all []draftPhone, i int) (field string, why text.Key) {
 
 func (b *phonesBox) build() {
 	w, l := b.w, b.w.host.Lang
-	b.shows = nil
+	b.kinds, b.shows = nil, nil
 	b.w.fillList(b.object, "softphone", len(b.all), text.SettingsWindowPhonesIntro, text.SettingsWindowPhonesNone,
 		func(i int, locked bool) fyne.CanvasObject { return newPhoneBox(b, i, locked) },
 		widgets.NewButton(l.T(text.SettingsWindowPhonesAdd), b.add),
@@ -259,7 +260,9 @@ func newPhoneBox(b *phonesBox, i int, locked bool) fyne.CanvasObject {
 		}
 		b.build()
 		b.changed()
+		b.w.win.Canvas().Focus(b.kinds[i])
 	}
+	b.kinds = append(b.kinds, kind)
 	remove := widgets.NewQuiet(l.T(text.SettingsWindowRemove), func() {
 		b.all = slices.Delete(b.all, i, i+1)
 		b.build()

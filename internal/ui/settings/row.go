@@ -146,6 +146,25 @@ func (r *settingRow) typed(s string) {
 	r.w.changed(r.entry.Key, s)
 }
 
+// resume gives the row the keyboard, and its caret the place that it had.
+func (r *settingRow) resume(before *settingRow) {
+	if was, now := entryOf(before.focus), entryOf(r.focus); was != nil && now != nil {
+		now.CursorRow, now.CursorColumn = was.CursorRow, was.CursorColumn
+	}
+	r.w.win.Canvas().Focus(r.focus)
+}
+
+// entryOf is what is typed into, nil where nothing is.
+func entryOf(f fyne.Focusable) *widget.Entry {
+	switch f := f.(type) {
+	case *widgets.Field:
+		return &f.Entry
+	case *widget.SelectEntry:
+		return &f.Entry
+	}
+	return nil
+}
+
 // input makes the field. It sets put and focus.
 func (r *settingRow) input(title string) (field fyne.CanvasObject, disable func()) {
 	switch {
@@ -321,6 +340,7 @@ type orderedBox struct {
 	order  []string
 	on     map[string]bool
 	locked bool
+	stops  []fyne.Focusable // of each, where the keyboard goes with it: its button, or its box at the top
 }
 
 func newOrderedBox(r *settingRow) *orderedBox {
@@ -355,7 +375,7 @@ func (o *orderedBox) changed() {
 
 func (o *orderedBox) build() {
 	l := o.r.w.host.Lang
-	o.object.Objects = nil
+	o.object.Objects, o.stops = nil, nil
 	for i, v := range o.order {
 		c := widget.NewCheck(choiceLabel(l, o.r.entry.Key, v), nil)
 		c.SetChecked(o.on[v])
@@ -363,11 +383,7 @@ func (o *orderedBox) build() {
 			o.on[v] = on
 			o.changed()
 		}
-		up := widgets.NewButtonWithIcon("", base.MoveUpIcon(), func() {
-			o.order[i-1], o.order[i] = o.order[i], o.order[i-1]
-			o.build()
-			o.changed()
-		})
+		up := widgets.NewButtonWithIcon("", base.MoveUpIcon(), func() { o.up(i) })
 		up.Importance, up.Of = widget.LowImportance, l.T(text.SettingsWindowUp)+": "+choiceLabel(l, o.r.entry.Key, v)
 		if i == 0 || o.locked {
 			up.Disable()
@@ -375,7 +391,20 @@ func (o *orderedBox) build() {
 		if o.locked {
 			c.Disable()
 		}
+		o.stops = append(o.stops, widgets.Either[fyne.Focusable](i == 0, c, up))
 		o.object.Add(container.New(widgets.AtMost(choiceWidth), container.NewBorder(nil, nil, nil, up, onGrid(c))))
 	}
 	o.object.Refresh()
+}
+
+// up moves one up, and the keyboard with it.
+func (o *orderedBox) up(i int) {
+	c := o.r.w.win.Canvas()
+	keys := c.Focused() == o.stops[i]
+	o.order[i-1], o.order[i] = o.order[i], o.order[i-1]
+	o.build()
+	o.changed()
+	if keys {
+		c.Focus(o.stops[i-1])
+	}
 }

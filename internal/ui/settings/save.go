@@ -77,12 +77,17 @@ func (w *window) undo() {
 	w.trial.edited()
 }
 
-// rebuild makes the pages anew where they stand.
+// rebuild makes the pages anew where they stand, and the keyboard in a row stays in it.
 func (w *window) rebuild() {
-	at := w.scroll.Offset
+	at, before, focused := w.scroll.Offset, w.rows, w.win.Canvas().Focused()
 	w.build()
 	w.scroll.Offset = at
 	w.scroll.Refresh()
+	for key, r := range before {
+		if focused != nil && r.focus == focused {
+			w.rows[key].resume(r)
+		}
+	}
 }
 
 // wrong is the first key whose text cannot be saved, "" if there is none.

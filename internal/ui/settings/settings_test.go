@@ -228,6 +228,40 @@ func TestSettingsSave(t *testing.T) {
 	}
 }
 
+// The keyboard stays where it is used, though that is made anew.
+func TestSettingsKeyboard(t *testing.T) {
+	w := opened(openOn(t, text.Dutch, "light", officeSettings))
+	c := w.win.Canvas()
+	key := func(name fyne.KeyName) { c.Focused().TypedKey(&fyne.KeyEvent{Name: name}) }
+	up := uitest.All[*widgets.Button](w.rows["card.fields"].object)
+	before := strings.Split(w.now("card.fields"), ", ")
+	c.Focus(up[2])
+	key(fyne.KeyReturn)
+	key(fyne.KeyReturn)
+	if now := strings.Split(w.now("card.fields"), ", "); !slices.Equal(now[:3], []string{before[2], before[0], before[1]}) {
+		t.Errorf("moved up twice, %v are %v", before, now)
+	}
+	if on, ok := c.Focused().(*widget.Check); !ok || on.Text != choiceLabel(text.Dutch, "card.fields", before[2]) {
+		t.Errorf("the keyboard is on %+v", c.Focused())
+	}
+
+	w.Choose(sectionPhones)
+	c.Focus(w.phones.kinds[0])
+	key(fyne.KeyRight)
+	if c.Focused() != fyne.Focusable(w.phones.kinds[0]) {
+		t.Error("a link has another kind, and the keyboard is gone")
+	}
+
+	w.Choose(sectionHub)
+	c.Focus(w.rows["hub.client_id"].focus)
+	key(fyne.KeyEnd)
+	w.rebuild()
+	c.Focused().TypedRune('9')
+	if got, want := entryOf(w.rows["hub.client_id"].focus).Text, w.holds("hub.client_id")+"9"; got != want {
+		t.Errorf("typed on: %q, want %q", got, want)
+	}
+}
+
 // What the policy sets is shown and cannot be changed, and it says who set it and
 // where.
 func TestSettingsLocked(t *testing.T) {
