@@ -198,10 +198,8 @@ func (d *driver) CanvasForObject(o fyne.CanvasObject) fyne.Canvas {
 
 func (d *driver) AbsolutePositionForObject(o fyne.CanvasObject) fyne.Position {
 	for _, w := range d.windows {
-		if w.canvas.holds[o] {
-			if pos, _, ok := w.canvas.find(o); ok {
-				return pos
-			}
+		if pos, _, ok := w.canvas.find(o); ok { // also what was not painted yet
+			return pos
 		}
 	}
 	return fyne.Position{}

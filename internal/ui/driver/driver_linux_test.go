@@ -238,6 +238,15 @@ func TestUse(t *testing.T) {
 		b.button.Show()
 	})
 
+	b.do(func() {
+		content, below := b.w.Content(), widget.NewLabel("below")
+		b.w.SetContent(container.NewBorder(nil, below, nil, nil, content))
+		if at := b.app.AbsolutePositionForObject(below); at.Y < b.w.Canvas().Size().Height/2 {
+			t.Errorf("what was not painted yet stands at %v", at)
+		}
+		b.w.SetContent(content)
+	})
+
 	// The wheel, a drag that ends outside, files.
 	p := b.middle(b.list)
 	b.Click(p.X, p.Y, 5)
