@@ -132,12 +132,12 @@ func (c *provisionCmd) importOffice(e *env, d profile.Dirs, before *settings.Set
 }
 
 // after is the hub as it would be with changes; what the policy decides stays, and
-// that is said. A secret for another hub than the policy's is for nothing here.
+// that is said. A secret for another hub or store than the policy's is for nothing here.
 func (c *provisionCmd) after(e *env, before *settings.Settings, changes map[string]any, withSecret bool) (settings.Hub, error) {
 	next, left, err := hubtrial.After(before, changes)
-	if errors.Is(err, hubtrial.ErrOtherHub) {
+	if _, refused := errors.AsType[*text.Error](err); refused {
 		if withSecret {
-			return next, fail(exitFailed, text.SetupPolicy)
+			return next, err
 		}
 		err = nil
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 	"wiebelt/internal/core/contact"
 	"wiebelt/internal/localhub"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/text"
 )
 
 // wanted is a trial of a hub that takes its credentials.
@@ -158,6 +160,28 @@ func TestSave(t *testing.T) {
 	}
 	if s := fmt.Sprintf("%v %+v %#v", all, all, all); strings.Contains(s, "seven") || strings.Contains(s, "six") {
 		t.Error("printed: " + s)
+	}
+}
+
+// TestAfter: a secret goes neither to another hub nor into another store than the
+// policy's, which decides the store too where it decides the hub.
+func TestAfter(t *testing.T) {
+	path := filepath.Join(t.TempDir(), settings.PolicyFile)
+	for _, c := range []struct {
+		policy, key, value string
+		want               text.Key
+	}{
+		{"", "hub.base_url", "https://b.example", text.SetupPolicy},
+		{"", "hub.secret_store", "machine", text.AdminLocked},
+		{"secret_store = \"machine\"\n", "hub.secret_store", "machine", ""},
+		{"", "hub.secret_store", "os", ""},
+	} {
+		must.Do(t, os.WriteFile(path, []byte("[hub]\nbase_url = \"https://a.example\"\n"+c.policy), 0o600))
+		before, _ := settings.CheckPolicy(path)
+		_, _, err := After(before, map[string]any{c.key: c.value})
+		if said, _ := errors.AsType[*text.Error](err); (err != nil) != (c.want != "") || said != nil && said.Key != c.want {
+			t.Errorf("%s, %s = %s: %v", c.policy, c.key, c.value, err)
+		}
 	}
 }
 

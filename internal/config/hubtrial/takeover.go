@@ -60,9 +60,9 @@ func OpenSetup(b []byte, passphrase, store string, before *settings.Settings) (*
 		changes["hub.secret_store"] = store
 	}
 	h, left, err := After(before, changes)
-	switch {
-	case errors.Is(err, ErrOtherHub):
-		return nil, text.Errorf(text.SetupPolicy)
+	switch _, refused := errors.AsType[*text.Error](err); {
+	case refused:
+		return nil, err
 	case err != nil:
 		return nil, text.Errorf(text.SetupDamaged)
 	}
@@ -140,18 +140,19 @@ func rows(before *settings.Settings, office setupfile.Office, changes map[string
 	return all
 }
 
-// ErrOtherHub: the policy decides which hub this computer asks, and the secret is
-// for another one. It is sent nowhere and kept nowhere.
-var ErrOtherHub = errors.New("the policy sets another hub")
-
 // After is the hub as it would be with changes that come with a secret for the
 // address and client in them. What the policy locks is taken out of changes and
-// stays; left names what of it was to be otherwise. ErrOtherHub comes back where
-// that is the address or the client.
+// stays; left names what of it was to be otherwise. Where that is the address, the
+// client or the store, the secret is sent nowhere and kept nowhere: a *text.Error
+// says so.
 func After(before *settings.Settings, changes map[string]any) (h settings.Hub, left []string, err error) {
+	const store = "hub.secret_store"
 	left = before.Unlocked(changes)
-	if slices.Contains(left, "hub.base_url") || slices.Contains(left, "hub.client_id") {
-		return before.Hub, left, ErrOtherHub
+	switch {
+	case slices.Contains(left, "hub.base_url"), slices.Contains(left, "hub.client_id"):
+		return before.Hub, left, text.Errorf(text.SetupPolicy)
+	case slices.Contains(left, store):
+		return before.Hub, left, text.Errorf(text.AdminLocked, store, before.LockedBy(store))
 	}
 	next, err := before.With(changes)
 	if err != nil {

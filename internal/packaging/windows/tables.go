@@ -21,7 +21,7 @@ const policyFile = "POLICY_FILE"
 // kept are these properties. None is a secret: properties stand in the installer's log.
 var kept = func() []answer {
 	all := []answer{{Property: "AUTOSTART"}, {Property: "POLICY_TEMPLATES"}}
-	for _, key := range []string{"hub.base_url", "hub.hub_url", "hub.client_id", "hub.organisation_code", "relay.url", "relay.fingerprint"} {
+	for _, key := range []string{"hub.base_url", "hub.hub_url", "hub.client_id", "hub.organisation_code", "hub.secret_store", "relay.url", "relay.fingerprint"} {
 		e, _ := settings.Of(key)
 		all = append(all, answer{strings.ToUpper(strings.ReplaceAll(key, ".", "_")), templates.PolicyKey + `\` + e.Group(), e.Name()})
 	}

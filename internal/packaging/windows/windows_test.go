@@ -27,6 +27,7 @@ import (
 	"github.com/tc-hib/winres/version"
 
 	"wiebelt/internal/config/secret"
+	"wiebelt/internal/config/templates"
 	"wiebelt/internal/packaging/release"
 	"wiebelt/internal/testutil/must"
 )
@@ -182,9 +183,13 @@ func testTables(t *testing.T, r release.Release) {
 		t.Error("the identifiers of two versions")
 	}
 	for _, k := range kept {
-		if strings.Contains(k.Property, "SECRET") {
+		if strings.Contains(strings.TrimSuffix(k.Property, "SECRET_STORE"), "SECRET") {
 			t.Errorf("%s would stand in a log", k.Property)
 		}
+	}
+	// With the hub's address the policy decides this too.
+	if !slices.Contains(kept, answer{"HUB_SECRET_STORE", templates.PolicyKey + `\hub`, "secret_store"}) {
+		t.Error("nothing says where the secret is kept")
 	}
 }
 
