@@ -170,7 +170,7 @@ func (c *provisionCmd) softphone(e *env, d profile.Dirs, s *settings.Settings) e
 func linkRef(s *settings.Settings, name string) (secret.Ref, error) {
 	for _, l := range s.Softphones {
 		if l.Name == name {
-			return secret.Softphone(l.Name, l.Address)
+			return secret.Softphone(l.Kind, l.Name, l.Address)
 		}
 	}
 	return secret.Ref{}, wrong(text.AdminNoLink)

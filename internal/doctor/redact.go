@@ -129,7 +129,7 @@ func secretsOf(ctx context.Context, cfg Config) []string {
 		all = append(all, old, next)
 	}
 	for _, p := range s.Softphones {
-		if ref, err := secret.Softphone(p.Name, p.Address); err == nil && registry.Of(p.Kind).Reach != registry.ByPhone {
+		if ref, err := secret.Softphone(p.Kind, p.Name, p.Address); err == nil && registry.Of(p.Kind).Reach != registry.ByPhone {
 			v, _ := store.Get(ctx, ref)
 			all = append(all, v)
 		}

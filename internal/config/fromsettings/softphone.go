@@ -67,7 +67,7 @@ func Account(dirs profile.Dirs, kindOfStore string, s settings.Softphone) (excha
 		if err != nil {
 			return a, fmt.Errorf("hub.secret_store: %w", err)
 		}
-		ref, err := secret.Softphone(s.Name, s.Address)
+		ref, err := secret.Softphone(s.Kind, s.Name, s.Address)
 		if err != nil {
 			return a, err
 		}

@@ -32,7 +32,7 @@ func TestExchangesThroughTheProxy(t *testing.T) {
 		must.Do(t, d.Make())
 		s := settings.Softphone{Kind: kind, Name: "centrale", Address: "https://pbx.example:5001", User: "u", Extension: "101"}
 		store := must.Get(secret.Open(secret.KindFile, d))(t)
-		ref := must.Get(secret.Softphone(s.Name, s.Address))(t)
+		ref := must.Get(secret.Softphone(s.Kind, s.Name, s.Address))(t)
 		must.Do(t, store.Set(t.Context(), ref, "geheim"))
 		p := must.Get(Softphone(d, secret.KindFile, s))(t)
 		refusing := func() *nettest.Proxy {

@@ -85,7 +85,7 @@ func TestSave(t *testing.T) {
 	write(t, x.Dirs, "# by hand\n[hub]\nsecret_store = \"file\"\n")
 	store := must.Get(secret.Open(secret.KindFile, x.Dirs))(t)
 	hub, _ := secret.Hub(x.Hub.BaseURL, "office")
-	link, _ := secret.Softphone("centrale", "https://pbx.example")
+	link, _ := secret.Softphone("ari", "centrale", "https://pbx.example")
 	kept := func() string {
 		var all []string
 		for _, ref := range []secret.Ref{hub, link} {

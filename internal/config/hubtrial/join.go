@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/secret"
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/softphone/relaylink"
@@ -64,7 +65,29 @@ func (w Wanted) join(ctx context.Context, d profile.Dirs, before *settings.Setti
 			return w, err
 		}
 	}
+	if err := w.canKeep(ctx, d, next.Hub.SecretStore, link); err != nil {
+		return w, err
+	}
 	membership, err := relaylink.Join(ctx, r.Address, r.Code, r.Fingerprint)
 	w.Links = map[string]string{link.Name: membership}
 	return w, err
+}
+
+// canKeep asks the store, before a code is used up, whether it will take what the relay
+// gives for a link.
+func (w Wanted) canKeep(ctx context.Context, d profile.Dirs, kind string, link settings.Softphone) error {
+	ref, err := secret.Softphone(link.Kind, link.Name, link.Address)
+	if err != nil {
+		return text.Errorf(text.RelayJoinAddress)
+	}
+	store, err := w.open(d, kind)
+	if err != nil {
+		return err
+	}
+	_, err = store.Get(ctx, ref)
+	switch secret.StateOf(err) {
+	case secret.IsSet, secret.NotSet, secret.Damaged: // which is written anew
+		return nil
+	}
+	return &StoreError{err}
 }

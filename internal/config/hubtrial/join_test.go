@@ -1,6 +1,7 @@
 package hubtrial
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,8 +20,9 @@ import (
 )
 
 // TestJoin: by the address that somebody gives, or that of the settings; what a policy
-// decides it decides here too, before the code is used; and a code that is wrong, was
-// used, or is another site's has one sentence.
+// decides it decides here too, before the code is used, as a store does that cannot keep
+// what comes of it; and a code that is wrong, was used, or is another site's has one
+// sentence.
 func TestJoin(t *testing.T) {
 	r, other := relaytest.Start(t, nil), relaytest.Start(t, nil)
 	anna := users.Entry{User: "anna"}
@@ -77,6 +79,13 @@ func TestJoin(t *testing.T) {
 	d, _ := profile.Find(t.TempDir())
 	s := settings.Defaults()
 	s.Hub.SecretStore = secret.KindFile
+	secrets := filepath.Join(d.State, "secrets")
+	must.Do(t, errors.Join(d.Make(), os.WriteFile(secrets, nil, 0o600)))
+	var refused *StoreError
+	if err := Join(t.Context(), d, s, Relay{r.Address, r.Fingerprint, used}); !errors.As(err, &refused) {
+		t.Errorf("nowhere to keep it: %v", err)
+	}
+	must.Do(t, os.Remove(secrets))
 	for _, want := range []text.Key{"", text.RelayJoinCode} {
 		err := Join(t.Context(), d, s, Relay{r.Address, r.Fingerprint, used})
 		if said, _ := err.(*text.Error); want == "" && err != nil || want != "" && (said == nil || said.Key != want) {

@@ -70,19 +70,7 @@ func Save(ctx context.Context, d profile.Dirs, before *settings.Settings, w Want
 	}
 	k := keeper{d: d, next: next}
 	if w.Secret != "" || len(w.Links) > 0 {
-		if w.Open == nil {
-			w.Open = func(kind string) (secret.Store, error) {
-				if err := d.Make(); err != nil {
-					return nil, err
-				}
-				store, err := secret.Open(kind, d)
-				if err != nil {
-					err = &StoreError{err}
-				}
-				return store, err
-			}
-		}
-		if k.store, err = w.Open(next.Hub.SecretStore); err != nil {
+		if k.store, err = w.open(d, next.Hub.SecretStore); err != nil {
 			return false, err
 		}
 		waiting, err = k.keep(ctx, w)
@@ -97,6 +85,21 @@ func Save(ctx context.Context, d profile.Dirs, before *settings.Settings, w Want
 		_ = secret.NoteSet(d, was.ref, time.Now()) // for the settings window only
 	}
 	return waiting, nil
+}
+
+// open opens the store of a kind.
+func (w Wanted) open(d profile.Dirs, kind string) (secret.Store, error) {
+	if w.Open != nil {
+		return w.Open(kind)
+	}
+	if err := d.Make(); err != nil {
+		return nil, err
+	}
+	store, err := secret.Open(kind, d)
+	if err != nil {
+		err = &StoreError{err}
+	}
+	return store, err
 }
 
 // keeper keeps secrets and knows what was there before.
@@ -137,7 +140,7 @@ func (k *keeper) keep(ctx context.Context, w Wanted) (waiting bool, err error) {
 		if value == "" {
 			continue
 		}
-		ref, err := secret.Softphone(p.Name, p.Address)
+		ref, err := secret.Softphone(p.Kind, p.Name, p.Address)
 		if err != nil {
 			return false, ErrNoAddress
 		}

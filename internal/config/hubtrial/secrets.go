@@ -26,7 +26,7 @@ func Secrets(ctx context.Context, d profile.Dirs, s *settings.Settings) (hub sec
 	hub, links = look(secret.Hub(s.Hub.BaseURL, s.Hub.ClientID)), map[string]secret.State{}
 	for _, p := range s.Softphones {
 		if registry.Of(p.Kind).Requires(registry.NeedsSecret) {
-			links[p.Name] = look(secret.Softphone(p.Name, p.Address))
+			links[p.Name] = look(secret.Softphone(p.Kind, p.Name, p.Address))
 		}
 	}
 	return hub, links

@@ -54,7 +54,7 @@ func unpack(b []byte, ref Ref) (string, error) {
 	if json.Unmarshal(b, &k) != nil || k.Version != 1 || k.Secret == "" {
 		return "", ErrDamaged
 	}
-	if (Ref{k.Kind, k.Origin, k.Client}) != ref {
+	if (Ref{k.Kind, k.Origin, k.Client, ref.own}) != ref {
 		return "", ErrNotSet
 	}
 	return k.Secret, nil

@@ -33,7 +33,8 @@ const FolderRights = "O:BAG:BAD:P(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;OICI;0x1200a
 // A file counts only if nobody else could have written it, or, on Unix, if not
 // everybody could read it.
 //
-// The keys that the program makes for each user are in his own store.
+// The keys that the program makes for each user, and what he joins a relay with, are
+// in his own store.
 type machineStore struct {
 	Store // the user's own
 	group string
@@ -64,7 +65,7 @@ func (s *machineStore) path(ref Ref) string {
 }
 
 func (s *machineStore) Get(ctx context.Context, ref Ref) (string, error) {
-	if ref.kind == "key" {
+	if ref.own {
 		return s.Store.Get(ctx, ref)
 	}
 	dir := machineDir()
@@ -94,7 +95,7 @@ func machineError(err error) error {
 }
 
 func (s *machineStore) Set(ctx context.Context, ref Ref, secret string) error {
-	if ref.kind == "key" {
+	if ref.own {
 		return s.Store.Set(ctx, ref, secret)
 	}
 	if !isAdmin() {
@@ -123,7 +124,7 @@ func (s *machineStore) Set(ctx context.Context, ref Ref, secret string) error {
 }
 
 func (s *machineStore) Delete(ctx context.Context, ref Ref) error {
-	if ref.kind == "key" {
+	if ref.own {
 		return s.Store.Delete(ctx, ref)
 	}
 	if _, err := s.Get(ctx, ref); errors.Is(err, ErrNotSet) {

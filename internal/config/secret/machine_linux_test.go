@@ -114,15 +114,17 @@ func TestMachineExposed(t *testing.T) {
 	}
 }
 
-// TestMachineKeys: a key that the program makes for a user goes to the user's own
-// store.
+// TestMachineKeys: a key that the program makes for a user, and what he joins a relay
+// with, go to the user's own store.
 func TestMachineKeys(t *testing.T) {
 	_, group := atMachine(t, false)
 	own := newFileStore(dirs(t))
 	s := rotate(&machineStore{own, group})
-	must.Do(t, s.Set(t.Context(), Key("choices"), "k"))
-	if v, err := own.Get(t.Context(), Key("choices")); v != "k" || err != nil {
-		t.Error(v, err)
+	for _, ref := range []Ref{Key("choices"), must.Get(Softphone("relay", "relay", "https://a.example"))(t)} {
+		must.Do(t, s.Set(t.Context(), ref, "k"))
+		if v, err := own.Get(t.Context(), ref); v != "k" || err != nil {
+			t.Error(ref, v, err)
+		}
 	}
 	if err := s.Set(t.Context(), hub(t, "https://a.example", "c"), "x"); !errors.Is(err, ErrNotAdmin) {
 		t.Error(err)

@@ -39,7 +39,10 @@ func rotate(s Store) *rotating {
 func (r Ref) rotates() bool { return r.kind == "hub" }
 
 // next is where the new secret waits.
-func (r Ref) next() Ref { return Ref{r.kind + "-next", r.origin, r.client} }
+func (r Ref) next() Ref {
+	r.kind += "-next"
+	return r
+}
 
 func (r *rotating) Get(ctx context.Context, ref Ref) (string, error) {
 	if err := check(ctx, ref); err != nil {

@@ -106,7 +106,7 @@ func TestRotation(t *testing.T) {
 // TestRotationOfOthers: what is not the hub's is simply set.
 func TestRotationOfOthers(t *testing.T) {
 	s, _ := Open(KindFile, dirs(t))
-	ref := must.Get(Softphone("ari", "http://127.0.0.1:8088"))(t)
+	ref := must.Get(Softphone("ari", "ari", "http://127.0.0.1:8088"))(t)
 	for _, v := range []string{"a", "b"} {
 		if waiting, err := Renew(t.Context(), s, ref, v, nil); waiting || err != nil {
 			t.Fatal(waiting, err)

@@ -28,6 +28,7 @@ import (
 	"strings"
 
 	"wiebelt/internal/config/profile"
+	"wiebelt/internal/softphone/registry"
 )
 
 // Errors of a Store.
@@ -108,7 +109,10 @@ func OpenMachine(group string, dirs profile.Dirs) Store {
 
 // Ref says whose secret it is. Values are comparable; the zero Ref has no
 // secret. Printing one shows its kind only.
-type Ref struct{ kind, origin, client string }
+type Ref struct {
+	kind, origin, client string
+	own                  bool // the user's alone, also where the computer's secrets are used
+}
 
 // Hub is the client secret of the hub: bound to scheme, host and port of
 // base_url, and to the client id.
@@ -122,8 +126,8 @@ func Hub(baseURL, clientID string) (Ref, error) {
 
 // Softphone is the secret of a softphone link: bound to the link's name and to
 // scheme, host and port of its address. An address without a scheme counts as
-// host:port.
-func Softphone(name, address string) (Ref, error) {
+// host:port. A relay knows every user by a secret of his own.
+func Softphone(kind, name, address string) (Ref, error) {
 	if !strings.Contains(address, "://") {
 		address = "tcp://" + address
 	}
@@ -131,12 +135,14 @@ func Softphone(name, address string) (Ref, error) {
 	if err != nil {
 		return Ref{}, err
 	}
-	return newRef("softphone", o, name)
+	ref, err := newRef("softphone", o, name)
+	ref.own = err == nil && kind == registry.Relay
+	return ref, err
 }
 
 // Key is a random key that this program makes for itself, such as the one under
 // which history keeps its hashes.
-func Key(name string) Ref { return Ref{kind: "key", client: name} }
+func Key(name string) Ref { return Ref{kind: "key", client: name, own: true} }
 
 // String names the kind of the secret, and nothing that identifies it.
 func (r Ref) String() string { return r.kind + " secret" }
@@ -162,7 +168,7 @@ func newRef(kind, origin, client string) (Ref, error) {
 	if client == "" || len(client) > maxClient || strings.ContainsFunc(client, func(r rune) bool { return r < 0x20 || r == 0x7f }) {
 		return Ref{}, fmt.Errorf("%w: client", ErrBadRef)
 	}
-	return Ref{kind, origin, client}, nil
+	return Ref{kind: kind, origin: origin, client: client}, nil
 }
 
 // origin reduces an address to scheme://host:port in one spelling. With schemes

@@ -63,8 +63,8 @@ func TestRefs(t *testing.T) {
 			t.Errorf("the error holds the address: %v", err)
 		}
 	}
-	a, err := Softphone("ari", "http://pbx.example:8088/ari")
-	b, err2 := Softphone("ari", "pbx.example:8088")
+	a, err := Softphone("ari", "ari", "http://pbx.example:8088/ari")
+	b, err2 := Softphone("ari", "ari", "pbx.example:8088")
 	if err != nil || err2 != nil || a == b {
 		t.Errorf("%v %v", err, err2)
 	}

@@ -115,7 +115,7 @@ func (c *exchangeRemoveCmd) Run(e *env) error {
 			if err != nil {
 				return err
 			}
-			ref, err := secret.Softphone(p.Name, p.Address)
+			ref, err := secret.Softphone(p.Kind, p.Name, p.Address)
 			if err != nil {
 				break // it never had one
 			}

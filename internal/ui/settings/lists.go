@@ -405,8 +405,8 @@ func (x *phoneBox) moved() bool {
 		if was.Name != p.Name || !registry.Of(was.Kind).Requires(registry.NeedsSecret) {
 			return false
 		}
-		before, err := secret.Softphone(was.Name, was.Address)
-		now, _ := secret.Softphone(p.Name, p.Address)
+		before, err := secret.Softphone(was.Kind, was.Name, was.Address)
+		now, _ := secret.Softphone(p.Kind, p.Name, p.Address)
 		return err == nil && before != now
 	})
 }
