@@ -1,9 +1,11 @@
 package hubtrial
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +13,7 @@ import (
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/secret"
 	"wiebelt/internal/config/settings"
+	"wiebelt/internal/config/setupfile"
 	"wiebelt/internal/relay/users"
 	"wiebelt/internal/softphone/link"
 	"wiebelt/internal/testutil/linktest"
@@ -90,6 +93,32 @@ func TestJoin(t *testing.T) {
 		err := Join(t.Context(), d, s, Relay{r.Address, r.Fingerprint, used})
 		if said, _ := err.(*text.Error); want == "" && err != nil || want != "" && (said == nil || said.Key != want) {
 			t.Errorf("used: %v", err)
+		}
+	}
+}
+
+// TestOpenSetupRelay: a file takes nobody out of the relay that he has joined, unless
+// it names another one.
+func TestOpenSetupRelay(t *testing.T) {
+	usual := setupfile.Work
+	t.Cleanup(func() { setupfile.Work = usual })
+	setupfile.Work = 5
+	const joined = "[[softphone]]\nkind = \"bria\"\n[[softphone]]\nkind = \"relay\"\naddress = \"https://relay.example/\"\n"
+	before, _ := settings.Parse(joined)
+	for url, want := range map[string]string{"https://relay.example": "baresip relay", "https://other.example": "baresip"} {
+		office, _ := settings.Parse("[relay]\nurl = \"" + url + "\"\n[[softphone]]\nkind = \"baresip\"\n")
+		var b bytes.Buffer
+		phrase := must.Get(setupfile.Write(&b, setupfile.Office{Settings: office}))(t)
+		f := must.Get(OpenSetup(b.Bytes(), phrase, "", before))(t)
+		var kinds []string
+		for _, l := range f.changes["softphone"].([]settings.Softphone) {
+			kinds = append(kinds, l.Kind)
+		}
+		shown := slices.ContainsFunc(f.Rows, func(r Row) bool {
+			return r.Key == "softphone" && strings.Contains(r.New, "relay") == strings.Contains(want, "relay")
+		})
+		if got := strings.Join(kinds, " "); got != want || !shown {
+			t.Errorf("%s: %s, %+v", url, got, f.Rows)
 		}
 	}
 }

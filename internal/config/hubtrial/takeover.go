@@ -15,6 +15,7 @@ import (
 	"wiebelt/internal/config/setupfile"
 	"wiebelt/internal/core/private"
 	"wiebelt/internal/filetrust"
+	"wiebelt/internal/softphone/registry"
 	"wiebelt/internal/text"
 )
 
@@ -55,6 +56,7 @@ func OpenSetup(b []byte, passphrase, store string, before *settings.Settings) (*
 	case err != nil:
 		return nil, text.Errorf(text.SetupDamaged)
 	}
+	keepRelay(office.Settings, before.Softphones)
 	changes := office.Changes()
 	if store != "" {
 		changes["hub.secret_store"] = store
@@ -68,6 +70,19 @@ func OpenSetup(b []byte, passphrase, store string, before *settings.Settings) (*
 	}
 	return &SetupFile{Rows: rows(before, office, changes), Left: left, Hub: h, Moved: before.Hub.BaseURL != "" && before.Hub.BaseURL != h.BaseURL,
 		Support: cmp.Or(office.Settings.Support.Contact, before.Support.Contact), WithoutHub: office.Secret == "", office: office, changes: changes}, nil
+}
+
+// keepRelay puts the link to a relay that this computer has joined beside those of the
+// file, which has none, unless the office has another relay now.
+func keepRelay(office *settings.Settings, links []settings.Softphone) {
+	if office.Source("softphone") == settings.Default {
+		return // they stay as they are
+	}
+	for _, l := range links {
+		if l.Kind == registry.Relay && (office.Relay.URL == "" || office.Relay.URL == strings.TrimRight(l.Address, "/")) {
+			office.Softphones = append(office.Softphones, l)
+		}
+	}
 }
 
 // ErrNotPassed and ErrPolicyChanged: the hub of a set-up file failed its test, and the
