@@ -52,6 +52,7 @@ func TestJoin(t *testing.T) {
 	for _, set := range [][]string{{"relay.url", address}, {"relay.fingerprint", fingerprint}} {
 		exits(t, exitDone, "", "settings", "set", set[0], set[1], "--profile", dir)
 	}
+	exits(t, exitDone, "", "settings", "unset", "hub.client_id", "--profile", dir).hides("--secret-stdin") // the relay has it
 	setup, another := filepath.Join(t.TempDir(), "bob.wiebelt"), t.TempDir()
 	phrase := exits(t, exitDone, "", "provision", "--export", setup, "--join-code", r.Invite(users.Entry{User: "bob"}), "--profile", dir).out
 	take := func(want int, to string) said {

@@ -90,9 +90,12 @@ func (e *env) setSetting(d profile.Dirs, key string, value *string) (err error) 
 }
 
 // lacksSecret tells whether the store is known to hold no secret for the hub that
-// is set.
+// is set. Where a relay is asked instead, none is needed.
 func (e *env) lacksSecret(d profile.Dirs) bool {
 	s, _ := settings.Load(d) // what is wrong in it was said before
+	if s.Relayed() && len(s.Hub.Missing()) > 0 {
+		return false
+	}
 	return e.secrets(d, s)[0].State == string(secret.NotSet)
 }
 

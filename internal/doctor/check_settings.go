@@ -139,8 +139,10 @@ func ofPolicy(wrong []settings.Problem, keys int, file, managed bool) []finding 
 func (e *exam) setup(context.Context) []finding {
 	missing := e.Settings.Hub.Missing()
 	switch {
-	case e.Settings.Hub.BaseURL == "" && e.Settings.Relayed():
+	case len(missing) > 0 && e.Settings.Relayed():
 		return say(OK, "setup.relay")
+	case len(missing) > 0 && e.Settings.Unjoined():
+		return say(Fail, "setup.unjoined")
 	case len(missing) > 0:
 		return say(Fail, "setup.missing", strings.Join(missing, ", "))
 	}

@@ -62,7 +62,8 @@ func rows(t *testing.T) []row {
 
 		{"setup", setUp, nil, say(OK, "setup.ok")},
 		{"setup", "", nil, say(Fail, "setup.missing", "hub.base_url, hub.client_id, hub.organisation_code")},
-		{"setup", "[[softphone]]\nkind = \"relay\"\naddress = \"https://relay.example\"\n", nil, say(OK, "setup.relay")},
+		{"setup", strings.Replace(setUp, "client_id", "#", 1) + "[[softphone]]\nkind = \"relay\"\naddress = \"https://relay.example\"\n", nil, say(OK, "setup.relay")},
+		{"setup", "[relay]\nurl = \"https://relay.example\"\n", nil, say(Fail, "setup.unjoined")},
 		{"setup", strings.Replace(setUp, "hub_url", "#", 1), nil, say(Warn, "setup.hub")},
 		{"setup", setUp + "extra_ca_file = \"/home/jansen/none.pem\"\n", nil, say(Fail, "setup.wrong", "hub.extra_ca_file")},
 

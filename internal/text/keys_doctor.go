@@ -37,7 +37,7 @@ var DoctorTroubles = []struct {
 	Found []string
 }{
 	{"settings", []string{"settings.file", "settings.syntax", "settings.unknown", "settings.type", "settings.value",
-		"policy.untrusted", "policy.unreadable", "policy.syntax", "policy.key", "policy.closed", "setup.missing", "setup.hub", "setup.wrong",
+		"policy.untrusted", "policy.unreadable", "policy.syntax", "policy.key", "policy.closed", "setup.missing", "setup.unjoined", "setup.hub", "setup.wrong",
 		"secret.unset", "secret.elsewhere", "secret.absent", "secret.locked", "secret.unanswered", "secret.full", "secret.exposed", "secret.no_right",
 		"secret.damaged", "secret.kind", "secret.failed", "expiry.soon", "expiry.past"}},
 	{"hub", []string{"failure.no_network", "failure.name_not_resolved", "failure.connection_refused", "failure.proxy_login", "failure.proxy_failed",

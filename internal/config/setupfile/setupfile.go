@@ -211,7 +211,7 @@ func office(c contents) (Office, error) {
 }
 
 // WithoutHub tells whether the relay of an office asks the hub for everybody, so that a
-// set-up file needs none of the hub's secrets.
+// set-up file needs none of the hub's secrets: one belongs to an address and a client.
 func WithoutHub(s *settings.Settings) bool {
-	return s.Relay.URL != "" && s.Hub.BaseURL == "" && s.Hub.ClientID == ""
+	return s.Relay.URL != "" && (s.Hub.BaseURL == "" || s.Hub.ClientID == "")
 }

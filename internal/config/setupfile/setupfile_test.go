@@ -183,7 +183,7 @@ func TestRefused(t *testing.T) {
 func TestRelay(t *testing.T) {
 	cheap(t)
 	print := strings.Repeat("5e", 32)
-	text := "[hub]\nhub_url = \"https://hub.example\"\n[relay]\nurl = \"https://relay.example:8443\"\nfingerprint = \"" + print + "\"\n" +
+	text := "[hub]\nbase_url = \"https://a.example\"\nhub_url = \"https://hub.example\"\n[relay]\nurl = \"https://relay.example:8443\"\nfingerprint = \"" + print + "\"\n" +
 		"[[softphone]]\nkind = \"relay\"\naddress = \"https://relay.example:8443\"\n[[softphone]]\nkind = \"bria\"\n"
 	s, problems := settings.Parse(text)
 	if len(problems) > 0 {
@@ -215,7 +215,7 @@ func TestRelay(t *testing.T) {
 	}
 	for name, c := range map[string]contents{
 		"a code for nowhere":    {format, 1, hub, "s", code},
-		"no secret for its hub": {format, 1, strings.Replace(text, "[hub]\n", hub, 1), "", ""},
+		"no secret for its hub": {format, 1, strings.Replace(text, "[hub]\n", "[hub]\nclient_id = \"c\"\norganisation_code = \"1\"\n", 1), "", ""},
 		"no https":              {format, 1, "[relay]\nurl = \"http://127.0.0.1\"\n", "", ""},
 		"half a fingerprint":    {format, 1, "[relay]\nurl = \"https://a.example\"\nfingerprint = \"5e5e\"\n", "", ""},
 	} {
