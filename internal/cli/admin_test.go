@@ -88,6 +88,7 @@ func TestSecretRemove(t *testing.T) {
 	do(0, "", "settings", "--ways-in") // makes tokens
 	do(0, "", "secret", "remove", "tokens")
 	do(0, "pbx\n", "provision", "--softphone", "centrale", "--secret-stdin")
+	do(2, "", "secret", "remove", "all", "--secret-store", "machine") // which is everybody's
 	do(0, "", "secret", "remove", "all", "--secret-store", "file")
 	if got := state(); got != "[{hub file not_set} {softphone centrale file not_set}]" {
 		t.Error(got)
@@ -97,6 +98,8 @@ func TestSecretRemove(t *testing.T) {
 			t.Errorf("%s is left", path)
 		}
 	}
+	do(0, "", "settings", "set", "hub.secret_store", "machine")
+	exits(t, 0, "", "secret", "remove", "all", "--secret-store", "file", "--profile", dir).says("secret remove hub")
 }
 
 // TestProvisionTest: a hub is tried before anything is set, and what is set can be

@@ -30,7 +30,7 @@ func (c *secretRemoveCmd) Run(e *env, d profile.Dirs) (err error) {
 	if (c.Name != "") != (c.Which == "link") || c.Which != "hub" && c.BaseURL+c.ClientID != "" {
 		return wrong(text.AdminSecretWhich)
 	}
-	s := e.load(d)
+	s, done := e.load(d), text.AdminSecretRemoved
 	switch c.Which {
 	case "hub":
 		var ref secret.Ref
@@ -48,13 +48,16 @@ func (c *secretRemoveCmd) Run(e *env, d profile.Dirs) (err error) {
 	case "tokens":
 		err = secret.RemoveTokens(d)
 	default:
+		if s.Hub.SecretStore == secret.KindMachine {
+			done = text.AdminSecretOwn
+		}
 		err = c.all(e, d, s)
 	}
 	if err != nil {
 		return err
 	}
 	e.noticed(d)
-	e.say(text.AdminSecretRemoved)
+	e.say(done)
 	return nil
 }
 
@@ -83,7 +86,11 @@ func (c *secretRemoveCmd) remove(e *env, d profile.Dirs, s *settings.Settings, r
 // of the whole computer is for everybody and stays.
 func (c *secretRemoveCmd) all(e *env, d profile.Dirs, s *settings.Settings) error {
 	kinds := []string{secret.KindOS, secret.KindFile}
-	if c.SecretStore != "" {
+	switch c.SecretStore {
+	case "":
+	case secret.KindMachine:
+		return wrong(text.AdminSecretAll)
+	default:
 		kinds = []string{c.SecretStore}
 	}
 	err := secret.RemoveTokens(d)

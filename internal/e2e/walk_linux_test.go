@@ -234,8 +234,9 @@ var outcomes = []outcome{
 	{of: `^wiebelt deliver resolve 1 `, codes: []int{3}},
 	{of: `^wiebelt deliver (night|drain)`, codes: []int{0, 1, 5, 6, 7}},
 	{of: `^wiebelt secret remove link asterisk`, codes: []int{2}}, // there is none of that name
-	{of: `^wiebelt secret remove (choices|hub|tokens)`, codes: []int{0, 3}},
-	{of: `^wiebelt deliver retry`, codes: []int{0, 6}}, // nobody delivers now, which is said
+	{of: `^wiebelt secret remove (choices|tokens)`, codes: []int{0, 3}},
+	{of: `^wiebelt secret remove hub`, codes: []int{0, 2, 3}}, // once the page on the relay has taken its client away
+	{of: `^wiebelt deliver retry`, codes: []int{0, 6}},        // nobody delivers now, which is said
 	{of: `^wiebelt settings check`, codes: []int{0}},
 }
 

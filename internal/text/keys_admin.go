@@ -34,8 +34,10 @@ const (
 	AdminSourceLink    Key = "admin.source.link"
 	AdminSourceSocket  Key = "admin.source.socket"
 	AdminSecretWhich   Key = "admin.secret.which" // arguments that do not go together
+	AdminSecretAll     Key = "admin.secret.all"   // not those of the computer
 	AdminSecretNone    Key = "admin.secret.none"
 	AdminSecretRemoved Key = "admin.secret.removed"
+	AdminSecretOwn     Key = "admin.secret.own" // removed, but for those of the computer
 	AdminForgotten     Key = "admin.forgotten"
 	AdminForgetDays    Key = "admin.forget.days"    // a wrong age
 	AdminForgetNumber  Key = "admin.forget.number"  // no number
