@@ -72,6 +72,7 @@ func TestSecretRemove(t *testing.T) {
 		exits(t, want, in, append(args, "--profile", dir)...)
 	}
 	do(0, "pbx\n", "provision", "--softphone", "centrale", "--secret-stdin")
+	do(2, "pbx\n", "provision", "--softphone", "centrale", "--secret-stdin", "--secret-store", "os")
 	do(3, "", "secret", "remove", "hub", "--client-id", "another")
 	if got := state(); got != "[{hub file set} {softphone centrale file set}]" {
 		t.Fatal(got)

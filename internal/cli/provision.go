@@ -148,7 +148,8 @@ func (c *provisionCmd) changes() map[string]any {
 
 // softphone keeps the secret of a link that stands in the settings.
 func (c *provisionCmd) softphone(e *env, d profile.Dirs, s *settings.Settings) error {
-	if !c.SecretStdin || c.Test || c.BaseURL+c.HubURL+c.ClientID+c.OrganisationCode+c.Intermediary != "" {
+	elsewhere := c.SecretStore != "" && c.SecretStore != s.Hub.SecretStore // that is where the hub's is looked for, too
+	if !c.SecretStdin || c.Test || elsewhere || c.BaseURL+c.HubURL+c.ClientID+c.OrganisationCode+c.Intermediary != "" {
 		return wrong(text.AdminLinkAlone)
 	}
 	if _, err := linkRef(s, c.Softphone); err != nil {
