@@ -1,6 +1,7 @@
 package fromsettings
 
 import (
+	"cmp"
 	"errors"
 	"path/filepath"
 	"sync"
@@ -40,7 +41,7 @@ func (s *Senders) Renew() {
 	s.stale = true
 }
 
-// Client gives the client for a message box. Where settings have changed, those made
+// Client gives the client for a message box; "" is the one of the settings. Where settings have changed, those made
 // before are closed: nothing may be on its way with them. Its errors are those of
 // a hub that is not set up (contact.NotSetUp).
 func (s *Senders) Client(intermediary string) (outbox.Deliverer, error) {
@@ -51,6 +52,7 @@ func (s *Senders) Client(intermediary string) (outbox.Deliverer, error) {
 		s.close()
 		s.set, s.stale = now, false
 	}
+	intermediary = cmp.Or(intermediary, now.Intermediary)
 	if c := s.all[intermediary]; c != nil {
 		return c, nil
 	}

@@ -74,13 +74,17 @@ func (b *Outbox) Add(ctx context.Context, s Source) (Added, error) {
 	err = b.tx(ctx, func(tx *sql.Tx) error {
 		a = Added{Item: it}
 		if s.Resume {
-			same, err := some(ctx, tx, "sha256 = ? AND path = ? AND intermediary = ? AND moved = 0 ORDER BY id DESC LIMIT 1", it.SHA256, it.Path, it.Intermediary)
+			same, err := some(ctx, tx, sameFile+" AND (path = ? OR path = '' AND state = ?) AND moved = 0 ORDER BY path DESC, id DESC LIMIT 1",
+				it.SHA256, it.Intermediary, it.Path, Uncertain)
 			if err != nil {
 				return err
 			}
 			if len(same) > 0 {
-				a.Item = same[0]
-				return nil
+				if a.Item = same[0]; a.Item.Path == it.Path && a.Item.Intermediary == it.Intermediary {
+					return nil
+				}
+				a.Item.Name, a.Item.Path, a.Item.Intermediary = it.Name, it.Path, it.Intermediary // known again of what was recovered
+				return put(ctx, tx, a.Item)
 			}
 		}
 		if duplicate != DuplicateSend {
@@ -105,11 +109,15 @@ func (b *Outbox) Add(ctx context.Context, s Source) (Added, error) {
 	return a, nil
 }
 
+// sameFile are the items with the same contents for the same message box. Of what was
+// recovered nobody knows the box: it may be any.
+const sameFile = "sha256 = ? AND intermediary IN (?, '')"
+
 // duplicateOf is another item with the same contents, for the same message box, that was
 // or may yet be delivered. What was refused may be sent again: somebody mended
 // something.
 func duplicateOf(ctx context.Context, tx *sql.Tx, it Item) (_ Item, found bool, err error) {
-	same, err := some(ctx, tx, "sha256 = ? AND intermediary = ? AND state <> ? AND id <> ? ORDER BY id LIMIT 1", it.SHA256, it.Intermediary, Refused, it.ID)
+	same, err := some(ctx, tx, sameFile+" AND state <> ? AND id <> ? ORDER BY id LIMIT 1", it.SHA256, it.Intermediary, Refused, it.ID)
 	if err != nil || len(same) > 0 {
 		return append(same, Item{})[0], len(same) > 0, err
 	}

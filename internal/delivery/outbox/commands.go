@@ -158,7 +158,7 @@ func forget(ctx context.Context, tx *sql.Tx, where string, args ...any) error {
 // sql.ErrNoRows.
 func remembered(ctx context.Context, tx *sql.Tx, it Item) (Item, error) {
 	var added, decided int64
-	err := tx.QueryRowContext(ctx, "SELECT added, decided FROM past WHERE sha256 = ? AND intermediary = ?", it.SHA256, it.Intermediary).Scan(&added, &decided)
+	err := tx.QueryRowContext(ctx, "SELECT added, decided FROM past WHERE "+sameFile, it.SHA256, it.Intermediary).Scan(&added, &decided)
 	it.ID, it.State, it.Kept, it.NextTry, it.Deadline = "", Delivered, false, time.Time{}, time.Time{}
 	it.Added, it.Decided = sqlitefile.Time(added), sqlitefile.Time(decided)
 	return it, err

@@ -55,7 +55,7 @@ type Item struct {
 	Path         string // where it was taken from
 	SHA256       string // in hexadecimal
 	Size         int64
-	Intermediary string
+	Intermediary string // "" of what was recovered, whose Path is "" too
 	State        State
 	Reason       Reason
 	Status       int // of HTTP, of the last answer; 0 if there was none

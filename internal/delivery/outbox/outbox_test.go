@@ -299,6 +299,14 @@ func TestDamagedDatabase(t *testing.T) {
 			if got := get(t, n, it.ID); got.Reason != Recovered || got.SHA256 != sumOf(content) || got.Size != int64(len(content)) || !got.Kept {
 				t.Errorf("%+v", got)
 			}
+			// Its file is not taken as new; one that stayed in a watched folder says what it is.
+			for _, same := range []Source{{}, {Resume: true, Duplicate: DuplicateSend}} {
+				same.Path, same.Intermediary = it.Path, it.Intermediary
+				a, err := n.Add(t.Context(), same)
+				if err != nil || a.Item.ID != it.ID || same.Resume && (a.Item.Name != it.Name || a.Item.Intermediary != it.Intermediary) {
+					t.Errorf("%+v: %+v %v", same, a, err)
+				}
+			}
 			if again := open(t, Options{Dir: dir}); again.SetAside() != "" {
 				t.Error("set aside twice")
 			}

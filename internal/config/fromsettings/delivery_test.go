@@ -1,0 +1,26 @@
+package fromsettings
+
+import (
+	"testing"
+
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/testutil/must"
+)
+
+// TestSenders: one client a message box, and what has lost its own goes to the
+// office's.
+func TestSenders(t *testing.T) {
+	set := settings.Hub{BaseURL: "https://hub.example", HubURL: "https://hub.example", ClientID: "office", OrganisationCode: "1234", SecretStore: "file", Intermediary: "ours"}
+	s := &Senders{Dirs: must.Get(profile.Find(t.TempDir()))(t), Settings: func() settings.Hub { return set }}
+	t.Cleanup(s.Close)
+	ours, other := must.Get(s.Client("ours"))(t), must.Get(s.Client("other"))(t)
+	if lost := must.Get(s.Client(""))(t); lost != ours || lost == other {
+		t.Error("to another message box than the office's")
+	}
+	set.Intermediary = ""
+	if _, err := s.Client(""); contact.FailureOf(err) != contact.NotSetUp {
+		t.Errorf("to none: %v", err)
+	}
+}
