@@ -25,7 +25,7 @@ func (s *Store) purge(ctx context.Context) error {
 	s.purged = now
 	s.mu.Unlock()
 	if s.db == nil {
-		return nil
+		return s.keepNothing()
 	}
 	limit := now.AddDate(0, 0, -s.days)
 	if err := s.erase(ctx, `DELETE FROM calls WHERE rang < ?`, sqlitefile.Micros(limit)); err != nil {

@@ -300,6 +300,15 @@ func (s *Store) removeFiles() error {
 	return remove(append(sqlitefile.Sides(s.path), s.path, s.asidePath())...)
 }
 
+// keepNothing removes, with KeepOff, what could not be removed before: on Windows
+// another process may have had it open.
+func (s *Store) keepNothing() error {
+	if s.keep != KeepOff || s.guest {
+		return nil
+	}
+	return s.removeFiles()
+}
+
 func remove(paths ...string) error {
 	var all error
 	for _, p := range paths {

@@ -281,7 +281,7 @@ func (s *Store) write(ctx context.Context, f func(*sql.Tx, Keep) error) error {
 }
 
 // change runs f in a transaction and notes how that went. A file that is damaged
-// or was taken away is replaced first. With KeepOff nothing happens.
+// or was taken away is replaced first. With KeepOff nothing is written.
 func (s *Store) change(ctx context.Context, f func(*sql.Tx, Keep) error) error {
 	opened, err := s.once(ctx, f)
 	if !s.guest && (sqlitefile.Damaged(err) || errors.Is(err, errMoved) || errors.Is(err, errClosed)) {
@@ -304,7 +304,7 @@ func (s *Store) once(ctx context.Context, f func(*sql.Tx, Keep) error) (opened i
 	case s.shut:
 		return opened, errShut
 	case s.keep == KeepOff:
-		return opened, nil
+		return opened, s.keepNothing()
 	case s.db == nil:
 		return opened, errClosed
 	case s.moved():
