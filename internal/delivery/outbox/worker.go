@@ -209,8 +209,8 @@ func (b *Outbox) next(ctx context.Context, now time.Time) (items []Item, wait ti
 	wait = b.o.Tick
 	t := sqlitefile.Micros(now)
 	// A clock that was put back makes an item due: what was written under another
-	// clock says nothing.
-	const due = "state = ? AND (next_try <= ? OR last_try > ? OR added > ?)"
+	// clock says nothing. Once it was tried under this one, only next_try counts.
+	const due = "state = ? AND (next_try <= ? OR last_try > ? OR last_try = 0 AND added > ?)"
 	var any bool // asked without a lock: an idle worker is in nobody's way
 	err = b.db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM items WHERE "+due+")", Waiting, t, t, t).Scan(&any)
 	if err != nil || !any {
