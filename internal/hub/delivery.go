@@ -120,8 +120,8 @@ func deliveryAddress(base *url.URL, intermediary string) (*url.URL, error) {
 // first. Everything else is in the receipt.
 //
 // Its limits are ctx, a minute in which nothing goes out, and five minutes for
-// the answer. After a 401 the token is renewed and the request repeated, once;
-// nothing else is repeated. Safe for concurrent use.
+// the answer. Where the token was refused it is renewed and the request repeated,
+// once; nothing else is repeated. Safe for concurrent use.
 func (c *Client) Deliver(ctx context.Context, items []Item) (Receipt, error) {
 	if c.delivery == nil {
 		return Receipt{}, failed(contact.NotSetUp, "no intermediary")
@@ -147,7 +147,7 @@ func (c *Client) Deliver(ctx context.Context, items []Item) (Receipt, error) {
 			// the connection so that its answer is lost: the next try has another token.
 			c.delivers.drop(g)
 		}
-		if err != nil || r.Status != http.StatusUnauthorized {
+		if err != nil || !g.refused(r.Status) {
 			return r, err
 		}
 		if again || !c.delivers.drop(g) {
@@ -200,9 +200,6 @@ func (c *Client) deliver(ctx context.Context, items []Item, g *grant) (r Receipt
 			return Receipt{}, false, ctx.Err()
 		}
 		return Receipt{}, false, transportError(ctx, err)
-	}
-	if resp.StatusCode != http.StatusUnauthorized {
-		g.worked.Store(true)
 	}
 	r = readReceipt(resp, said, c.cfg.Now())
 	r.Broken, r.Early = broken != nil, !body.whole()

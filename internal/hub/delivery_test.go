@@ -181,9 +181,9 @@ func TestReceipts(t *testing.T) {
 func TestDeliveryRefreshesTheTokenOnce(t *testing.T) {
 	for _, c := range []struct {
 		refuse          int64
-		status          int
+		with, status    int
 		requests, opens int64
-	}{{0, 200, 1, 1}, {1, 200, 2, 2}, {9, 401, 2, 2}} {
+	}{{0, 0, 200, 1, 1}, {1, 401, 200, 2, 2}, {9, 401, 401, 2, 2}, {1, 403, 200, 2, 2}, {9, 403, 403, 2, 2}} {
 		f := newFake(t)
 		var opened atomic.Int64
 		f.token = func(w http.ResponseWriter, _ *http.Request) {
@@ -197,7 +197,7 @@ func TestDeliveryRefreshesTheTokenOnce(t *testing.T) {
 				t.Errorf("request %d: %v, %d bytes, %s", f.lookups.Load(), err, len(body), r.Header.Get("Authorization"))
 			}
 			if f.lookups.Load() <= c.refuse {
-				w.WriteHeader(http.StatusUnauthorized)
+				w.WriteHeader(c.with)
 			}
 		}
 		got, err := deliveryClient(t, f.URL, nil).Deliver(t.Context(), []Item{bytesItem(content, &opened)})

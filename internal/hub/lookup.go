@@ -34,7 +34,7 @@ func (c *Client) attempt(ctx context.Context, number string) ([]contact.Contact,
 			return nil, err
 		}
 		found, status, err := c.ask(ctx, number, g)
-		if status != http.StatusUnauthorized {
+		if !g.refused(status) {
 			return found, err
 		}
 		if again || !c.token.drop(g) {
@@ -57,9 +57,6 @@ func (c *Client) ask(ctx context.Context, number string, g *grant) ([]contact.Co
 	raw, err := readAll(resp)
 	if err != nil {
 		return nil, 0, transportError(ctx, err)
-	}
-	if resp.StatusCode != http.StatusUnauthorized {
-		g.worked.Store(true)
 	}
 	found, err := c.readAnswer(resp, raw)
 	if err != nil {

@@ -127,6 +127,20 @@ func (t *tokens) resting(now time.Time) bool {
 	return t.err != nil && since >= 0 && since < t.pause
 }
 
+// refused reports whether an answer, of status 0 if there was none, is a no to the
+// token. One that never worked may be older than a right that it lacks.
+func (g *grant) refused(status int) bool {
+	switch {
+	case status == http.StatusUnauthorized:
+		return true
+	case status == http.StatusForbidden:
+		return !g.worked.Load()
+	case status != 0:
+		g.worked.Store(true)
+	}
+	return false
+}
+
 // drop forgets a token that an interface refused and reports whether asking
 // again may help. Whatever replaced the token meanwhile stays. A token that was
 // refused from its first use on is replaced once in a while only: it is not the

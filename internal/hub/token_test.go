@@ -291,22 +291,30 @@ func TestFailuresBackOff(t *testing.T) {
 }
 
 // TestAnInterfaceThatRefusesEveryToken does not make us ask for one token after
-// the other.
+// the other. Once it takes newer ones, as after a right was given, we have one soon.
 func TestAnInterfaceThatRefusesEveryToken(t *testing.T) {
-	i := newIssuer(t, time.Hour)
-	good := i.lookup
-	i.lookup = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }
-	c := i.client(t, nil)
-	for n := range 50 {
-		if _, err := c.Lookup(t.Context(), fmt.Sprintf("+3120123%04d", n)); contact.FailureOf(err) != contact.CredentialsRefused {
-			t.Errorf("%v", err)
+	for status, failure := range map[int]contact.Failure{http.StatusUnauthorized: contact.CredentialsRefused, http.StatusForbidden: contact.ScopeRefused} {
+		i := newIssuer(t, time.Hour)
+		good, refused := i.lookup, "Bearer 1. Bearer 2."
+		i.lookup = func(w http.ResponseWriter, r *http.Request) {
+			if token, _, _ := strings.Cut(r.Header.Get("Authorization"), "."); strings.Contains(refused, token+".") {
+				w.WriteHeader(status)
+				return
+			}
+			good(w, r)
 		}
+		c := i.client(t, nil)
+		for n := range 50 {
+			if _, err := c.Lookup(t.Context(), fmt.Sprintf("+3120123%04d", n)); contact.FailureOf(err) != failure {
+				t.Errorf("%d: %v", status, err)
+			}
+		}
+		if n := i.tokens.Load(); n != 2 {
+			t.Errorf("%d: %d token requests for fifty calls, want 2", status, n)
+		}
+		i.clock.Forward(refuseFor)
+		calls(t, c, 1)
 	}
-	if n := i.tokens.Load(); n != 2 {
-		t.Errorf("%d token requests for fifty calls, want 2", n)
-	}
-	i.lookup = good
-	calls(t, c, 1)
 }
 
 func TestEqualScopeSetsShareOneToken(t *testing.T) {
