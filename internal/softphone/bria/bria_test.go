@@ -229,9 +229,13 @@ func TestDropped(t *testing.T) {
 	f.Change(oneCall("a", "1", "", "ringing") + oneCall("b", "2", "", "ringing"))
 	w.Expect("ringing incoming #a 1")
 	w.Expect("ringing incoming #b 2")
-	f.With(func() { f.Calls = oneCall("a", "1", "", "connected") })
+	f.With(func() { f.Calls = oneCall("a", "1", "", "ringing") })
 	f.EachSocket(func(c *websocket.Conn) { c.NetConn().Close() })
 	w.Expect("ended incoming #b 2")
+	w.Expect("ringing incoming #a 1")
+	f.With(func() { f.Calls = oneCall("a", "1", "", "connected") })
+	f.EachSocket(func(c *websocket.Conn) { c.NetConn().Close() })
+	w.Expect("ringing incoming #a 1")
 	w.Expect("answered incoming #a 1")
 }
 

@@ -176,7 +176,7 @@ func (l *link) run(ctx context.Context) {
 	b := backoff{l: l}
 	for ctx.Err() == nil {
 		began := time.Now()
-		l.rep.up, l.rep.unreadable = false, 0
+		l.rep.begin()
 		err := l.session(ctx)
 		if l.rep.up && l.cfg.Gone != nil {
 			l.cfg.Gone(l.traits.Source)

@@ -22,6 +22,7 @@ const (
 type known struct {
 	event    call.Event // as reported last, without its time
 	answered bool
+	before   bool // on an earlier connection
 }
 
 // Reporter is what a session reports to. It belongs to the session's goroutine;
@@ -33,6 +34,14 @@ type Reporter struct {
 	since      time.Time // of up
 	unreadable int       // messages of this connection that could not be read
 	untaken    bool      // the last event was not taken
+}
+
+// begin is that of a session.
+func (r *Reporter) begin() {
+	r.up, r.unreadable = false, 0
+	for _, k := range r.calls {
+		k.before = true
+	}
 }
 
 // Up tells that the connection stands and events can come.
@@ -85,7 +94,7 @@ func (r *Reporter) Report(e call.Event) {
 	case e.State == call.Ended:
 		delete(r.calls, e.ID)
 	case k != nil:
-		k.event = kept
+		k.event, k.before = kept, false
 		k.answered = k.answered || e.State == call.Answered
 	case len(r.calls) < maxCalls || r.l.traits.ManyExtensions && len(r.calls) < maxManyCalls:
 		r.calls[e.ID] = &known{event: kept, answered: e.State == call.Answered}
@@ -134,11 +143,22 @@ func (r *Reporter) EndBy(id string, why call.Reason, by string) {
 }
 
 // EndOthers ends every call that is not among the given ones: a snapshot that does
-// not name a call says that it is over.
+// not name a call says that it is over, and of all others that they go on.
 func (r *Reporter) EndOthers(ids map[string]bool) {
 	for _, id := range r.Calls() {
 		if !ids[id] {
 			r.End(id, call.ReasonUnknown)
+		}
+	}
+	r.GoOn()
+}
+
+// GoOn tells that the known calls go on, of each once for a connection: while there was
+// none, nobody could say that it does.
+func (r *Reporter) GoOn() {
+	for _, k := range r.calls {
+		if k.before {
+			r.Report(k.event)
 		}
 	}
 }

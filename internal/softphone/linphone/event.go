@@ -125,6 +125,7 @@ func (s *session) snapshot() error {
 			return err
 		}
 	}
+	s.r.GoOn()
 	if !current.ok {
 		return nil // there is no call
 	}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -187,6 +188,26 @@ func TestEvents(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A call that rings on while the connection is lost is told of again.
+func TestDropped(t *testing.T) {
+	d := newFake(t, "")
+	var drops atomic.Bool
+	d.answer = func(_, answer string) string {
+		if drops.Swap(false) {
+			return ""
+		}
+		return answer
+	}
+	w := linktest.Run(t, d.phone(t)).Connected()
+	d.With(func() {
+		d.Calls[7] = simulate.LinphoneCall{State: "IncomingReceived", From: "<sip:1@x>"}
+		d.Queue = append(d.Queue, event("IncomingReceived", "<sip:1@x>", "7"))
+	})
+	w.Expect("ringing incoming #7 sip:1@x")
+	drops.Store(true)
+	w.Expect("ringing incoming #7 sip:1@x")
 }
 
 // In an outgoing call an event's From is ourselves, so the daemon is asked.

@@ -228,11 +228,13 @@ func TestRenewal(t *testing.T) {
 	w := x.link().Connected()
 	x.With(func() { x.Tokens.Valid = nil })
 	x.set(from.as(func(c *told) { c.name = "J. de Vries" }), ring) // its number has to be asked for
-	w.Expect("ringing incoming #SIP/lijn-1.SIP/101-2 (J. de Vries) on 101")
+	const rings = "ringing incoming #SIP/lijn-1.SIP/101-2 (J. de Vries) on 101"
+	w.Expect(rings)
 	if s := w.Until(link.Waiting); s.Cause != link.CauseEnded {
 		t.Error(s.Err)
 	}
 	w.Until(link.Connected)
+	w.Expect(rings) // it goes on
 	x.With(func() {
 		if x.Tokens.Made != 2 {
 			t.Errorf("%d tokens", x.Tokens.Made)
@@ -273,6 +275,9 @@ func TestReplaced(t *testing.T) {
 			}
 			w.Wake <- struct{}{}
 			w.Until(link.Connected)
+			for len(w.Events) > 0 { // calls that go on
+				<-w.Events
+			}
 			x.last(w)
 		})
 	}

@@ -146,7 +146,7 @@ type Refusal struct {
 // Run runs them, beside one another: they mostly wait.
 func (x ExchangeTests) Run(t *testing.T) {
 	for name, test := range map[string]func(*testing.T){
-		"refusals": x.refusals, "restart": x.restart, "lost": x.lost, "sleep": x.sleep, "silence": x.silence,
+		"refusals": x.refusals, "restart": x.restart, "lost": x.lost, "goes on": x.goesOn, "sleep": x.sleep, "silence": x.silence,
 		"hostile messages": x.hostileMessages, "broken connections": x.brokenConnections, "bad tokens": x.badTokens, "discretion": x.discretion,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -231,10 +231,7 @@ func (x ExchangeTests) refusals(t *testing.T) {
 // lost: the connections of five offices are lost four times each, in every way. Each time
 // they are back within two seconds, and know of the call that began meanwhile, or of its end.
 func (x ExchangeTests) lost(t *testing.T) {
-	losses := x.Losses
-	if x.Breaks == nil {
-		losses = append(losses, func(e *Exchange) { e.EachSocket(Cut) })
-	}
+	losses := x.losses()
 	for office := range 5 {
 		t.Run(fmt.Sprint(office), func(t *testing.T) {
 			t.Parallel()
@@ -255,6 +252,28 @@ func (x ExchangeTests) lost(t *testing.T) {
 				must.Within(t, possible, 2*time.Second)
 			}
 		})
+	}
+}
+
+// losses are the ways to lose a connection.
+func (x ExchangeTests) losses() []func(*Exchange) {
+	if x.Breaks != nil {
+		return x.Losses
+	}
+	return append(slices.Clip(x.Losses), func(e *Exchange) { e.EachSocket(Cut) })
+}
+
+// goesOn: a call that rings on while the connection is lost is told of again, each time.
+func (x ExchangeTests) goesOn(t *testing.T) {
+	e := x.New(t)
+	e.Ring()
+	w := e.connect()
+	rang := w.Next()
+	for _, lose := range x.losses() {
+		lose(e)
+		w.Until(link.Waiting)
+		w.Expect(Say(rang))
+		w.Until(link.Connected)
 	}
 }
 
