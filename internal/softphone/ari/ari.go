@@ -34,7 +34,7 @@ func New(a exchangelink.Account) (link.Phone, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &phone{Phone: p, app: exchangelink.ClientName(p.Account.Client), asked: map[string]asked{}, hidden: map[string]string{}}, nil
+	return &phone{Phone: p, app: a.ClientName(), asked: map[string]asked{}, hidden: map[string]string{}}, nil
 }
 
 // way is how an exchange is asked. A path has no "/ari/" before it.

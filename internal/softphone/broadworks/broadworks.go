@@ -55,7 +55,7 @@ func New(a exchangelink.Account) (link.Phone, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &phone{Phone: p, scope: scope.EscapedPath(), app: exchangelink.ClientName(a.Client), again: time.Second, people: map[string]person{}, halves: map[string]known{}}, nil
+	return &phone{Phone: p, scope: scope.EscapedPath(), app: a.ClientName(), again: time.Second, people: map[string]person{}, halves: map[string]known{}}, nil
 }
 
 // pasted is an address as providers give it and the interface writes it: what stands

@@ -34,7 +34,7 @@ type Account struct {
 	Hears func(extension string) bool
 	// Client is the name of a program that hears the exchange for a whole office. An
 	// exchange that serves one program for each name knows it by that; "" is a name for
-	// each user and computer.
+	// each extension, user and computer.
 	Client string
 	Net    Options
 }
@@ -119,13 +119,13 @@ func (a Account) Password(ctx context.Context, what string) (string, error) {
 }
 
 // ClientName is the name under which an exchange knows a program, if it serves one for
-// each name: that of client, or else one for each user and computer. It tells nothing of
-// them.
-func ClientName(client string) string {
+// each name: that of Client, or else one for each extension, user and computer. It tells
+// nothing of them.
+func (a Account) ClientName() string {
 	host, _ := os.Hostname()
-	who := host
-	if client != "" {
-		who = "\x00" + client
+	who := host + "\x00" + a.Extension
+	if a.Client != "" {
+		who = "\x00" + a.Client
 	} else if u, err := user.Current(); err == nil {
 		who += "\x00" + u.Uid + "\x00" + u.Username
 	}

@@ -42,3 +42,16 @@ func TestPassword(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestClientName: two links of one user to one exchange have names of their own; whoever
+// hears it for an office has one, whatever the extensions.
+func TestClientName(t *testing.T) {
+	desk, mobile := Account{Extension: "101"}, Account{Extension: "101-mobile"}
+	if desk.ClientName() == mobile.ClientName() {
+		t.Error("two extensions have one name")
+	}
+	desk.Client, mobile.Client = "office", "office"
+	if name := desk.ClientName(); name != mobile.ClientName() || len(name) != len("wiebelt-0123456789ab") {
+		t.Errorf("an office has the names %s and %s", name, mobile.ClientName())
+	}
+}

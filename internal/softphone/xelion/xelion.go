@@ -43,7 +43,7 @@ func New(a exchangelink.Account) (link.Phone, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &phone{Phone: p, space: exchangelink.ClientName(a.Client), life: usualLife, again: time.Second, brief: 30 * time.Second,
+	return &phone{Phone: p, space: a.ClientName(), life: usualLife, again: time.Second, brief: 30 * time.Second,
 		moment: 500 * time.Millisecond, poll: 5 * time.Second, channels: map[string]*channel{}, talks: map[string]*talk{}}, nil
 }
 
