@@ -7,6 +7,7 @@ package phone
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"wiebelt/internal/core/address"
@@ -140,7 +141,7 @@ func (r *Rules) plain(a address.Address) Number {
 		d = address.PlusBack(" " + d)
 	}
 	if r.internal(d) {
-		return Number{Kind: Internal, Digits: d, shown: d, copied: d}
+		return extension(d)
 	}
 	if strings.HasPrefix(d, "*31*") || strings.HasPrefix(d, "#31#") {
 		d = d[4:] // dialled in front of a number to withhold one's own
@@ -151,19 +152,21 @@ func (r *Rules) plain(a address.Address) Number {
 	return r.external(d, a.Context)
 }
 
+func extension(d string) Number { return Number{Kind: Internal, Digits: d, shown: d, copied: d} }
+
+// block reports whether the digits begin as those of our own numbers do.
+func (r *Rules) block(d string) bool {
+	return slices.ContainsFunc(r.c.InternalPrefixes, func(p string) bool { return p != "" && strings.HasPrefix(d, p) })
+}
+
 func (r *Rules) internal(d string) bool {
-	for _, p := range r.c.InternalPrefixes {
-		if p != "" && strings.HasPrefix(d, p) {
-			return true
-		}
-	}
-	return len(d) <= r.c.InternalDigits && d[0] != '0' && d == address.OnlyDigits(d) && !emergency(d)
+	return r.block(d) || len(d) <= r.c.InternalDigits && d[0] != '0' && d == address.OnlyDigits(d) && !emergency(d)
 }
 
 // emergency numbers are three digits of the whole country, not of the office.
 func emergency(d string) bool { return d == "112" || d == "144" }
 
-// external reads a number that is no extension; d is digits, perhaps after a plus.
+// external reads a number that is no extension as it stands; d is digits, perhaps after a plus.
 func (r *Rules) external(d, context string) Number {
 	n := Number{Kind: External, Digits: d, shown: d, copied: address.OnlyDigits(d)}
 	p, ok := r.parse(d, context)
@@ -177,6 +180,9 @@ func (r *Rules) external(d, context string) Number {
 	long := len(n.E164) - 1
 	if p.Code == r.code {
 		n.shown, n.copied = r.national(p)
+		if r.block(n.copied) { // however the exchange writes it
+			return extension(n.copied)
+		}
 		long = len(n.copied)
 	} else {
 		n.Foreign = true

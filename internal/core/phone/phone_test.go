@@ -10,7 +10,7 @@ import (
 
 func rules(t testing.TB) *Rules {
 	t.Helper()
-	r, err := NewRules(Config{Region: "NL", InternalDigits: 4, InternalPrefixes: []string{"*8"},
+	r, err := NewRules(Config{Region: "NL", InternalDigits: 4, InternalPrefixes: []string{"*8", "020777"},
 		NeverLookup: []string{"0612340000"}, Lines: []Line{{"020 765 43 21", "Schade"}}})
 	must.Do(t, err)
 	return r
@@ -75,6 +75,9 @@ func TestForms(t *testing.T) {
 		{"tel:101;phone-context=example.com", "", Internal, "", "101", "101"},
 		{"1440@host", "", Internal, "", "1440", "1440"},
 		{"*8123", "", Internal, "", "*8123", "*8123"},
+		{"0207770101", "", Internal, "", "0207770101", "0207770101"},
+		{"+31207770101", "", Internal, "", "0207770101", "0207770101"},
+		{"0031 20 777 01 01", "", Internal, "", "0207770101", "0207770101"},
 		{"0800 1234", "", Short, "", "0800 12 34", "08001234"},
 		{"112", "", Short, "", "112", "112"},
 		{"14020", "", Short, "", "14020", "14020"},
@@ -140,6 +143,9 @@ func TestForms(t *testing.T) {
 		}
 		if c.query != "" && n.Key() != c.query || n.Kind == Withheld && n.Key() != r.Parse("", "").Key() {
 			t.Errorf("%q: another caller: %q", c.raw, n.Key())
+		}
+		if (c.kind == Internal || c.kind == Short) && strings.TrimPrefix(n.Key(), "+") != c.copied {
+			t.Errorf("%q: another caller than %q: %q", c.raw, c.copied, n.Key())
 		}
 	}
 }
