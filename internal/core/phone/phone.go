@@ -229,6 +229,9 @@ func (r *Rules) national(p numbering.Number) (shown, copied string) {
 		shown = p.Domestic()
 		return shown, address.OnlyDigits(shown)
 	}
+	if n := p.National; strings.HasPrefix(n, "14") && (len(n) == 5 || len(n) == 6) {
+		return n, n // a municipality's number is dialled without a 0
+	}
 	d := "0" + p.National
 	return dutch(d), d
 }
