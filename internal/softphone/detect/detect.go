@@ -8,6 +8,7 @@
 package detect
 
 import (
+	"cmp"
 	"context"
 	"net/netip"
 	"path/filepath"
@@ -57,7 +58,9 @@ type System struct {
 	Processes func() []Process
 	// Listens reports whether somebody listens at a port of this computer.
 	Listens  func(ctx context.Context, at netip.AddrPort) bool
+	Quiet    bool   // and whoever listens hears nothing of it
 	Home     string // the user's folder, "" for none
+	Baresip  string // the folder of baresip's settings, "" where it cannot be
 	MicroSIP string // path of MicroSIP's ini, "" where it cannot be
 }
 
@@ -124,10 +127,7 @@ func option(args []string, flag string) string {
 
 // baresip reads where a running baresip listens from its settings.
 func baresip(ctx context.Context, s System, p Process) []Phone {
-	dir := option(p.Args, "-f")
-	if dir == "" && s.Home != "" {
-		dir = filepath.Join(s.Home, ".baresip")
-	}
+	dir := cmp.Or(option(p.Args, "-f"), s.Baresip)
 	if !filepath.IsAbs(dir) {
 		return nil
 	}
@@ -147,7 +147,7 @@ func baresip(ctx context.Context, s System, p Process) []Phone {
 			at = given
 		}
 	}
-	if !on || !at.Addr().IsLoopback() || !s.Listens(ctx, at) {
+	if !on || !at.Addr().IsLoopback() || s.Quiet && !s.Listens(ctx, at) {
 		return []Phone{{Kind: registry.Baresip, Obstacle: Off}}
 	}
 	return []Phone{{Kind: registry.Baresip, Address: at.String()}}

@@ -28,7 +28,7 @@ func put(t *testing.T, dir, name, text string) string {
 // found looks on a computer with these programs and ports.
 func found(t *testing.T, home, ini string, programs []Process, ports ...string) []Phone {
 	t.Helper()
-	return Find(t.Context(), System{Home: home, MicroSIP: ini, Processes: func() []Process { return programs },
+	return Find(t.Context(), System{Home: home, Baresip: filepath.Join(home, ".baresip"), MicroSIP: ini, Quiet: true, Processes: func() []Process { return programs },
 		Listens: func(_ context.Context, at netip.AddrPort) bool { return slices.Contains(ports, at.String()) }})
 }
 

@@ -22,7 +22,7 @@ const (
 // ThisSystem gives the computer we run on.
 func ThisSystem() System {
 	home, _ := os.UserHomeDir()
-	return System{Processes: processes, Listens: listens, Home: home}
+	return System{Processes: processes, Listens: listens, Quiet: true, Home: home, Baresip: filepath.Join(home, ".baresip")}
 }
 
 // processes reads /proc, other users' programs apart and those that were given

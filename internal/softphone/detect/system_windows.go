@@ -14,6 +14,7 @@ func ThisSystem() System {
 	home, _ := os.UserHomeDir()
 	s := System{Processes: processes, Listens: dials, Home: home}
 	if dir := os.Getenv("APPDATA"); filepath.IsAbs(dir) {
+		s.Baresip = filepath.Join(dir, ".baresip")
 		s.MicroSIP = filepath.Join(dir, "MicroSIP", "microsip.ini")
 	}
 	return s
