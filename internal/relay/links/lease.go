@@ -124,5 +124,7 @@ func (l *lease) renew(ctx context.Context) {
 func (l *lease) release() {
 	ctx, cancel := context.WithTimeout(context.Background(), renewEvery)
 	defer cancel()
-	_ = l.kv.Delete(ctx, l.key, jetstream.LastRevision(l.revision))
+	if revision, err := l.written(ctx); err == nil { // the answer of the last renewal may have been lost
+		_ = l.kv.Delete(ctx, l.key, jetstream.LastRevision(revision))
+	}
 }

@@ -237,8 +237,8 @@ func (u unanswered) Update(ctx context.Context, key string, b []byte, revision u
 	return revision, err
 }
 
-// TestUnanswered: a lease that was written without an answer is not given up, and is
-// taken by the process that has it, and by no other.
+// TestUnanswered: a lease that was written without an answer is not given up, is taken by
+// the process that has it, and by no other, and can be given back.
 func TestUnanswered(t *testing.T) {
 	o := start(t)
 	kv := unanswered{o.leases, make(chan uint64, 8)}
@@ -255,7 +255,10 @@ func TestUnanswered(t *testing.T) {
 	if _, err := take(t.Context(), kv, "centrale", "r1 b"); !errors.Is(err, errHeld) {
 		t.Errorf("another process: %v", err)
 	}
-	must.Get(take(t.Context(), kv, "centrale", "r1 a"))(t)
+	again := must.Get(take(t.Context(), kv, "centrale", "r1 a"))(t)
+	again.revision = l.revision - 1 // the answer of its last renewal was lost
+	again.release()
+	must.Get(take(t.Context(), kv, "centrale", "r1 b"))(t)
 }
 
 // TestSettings: links follow what is set. One that is set as before goes on; calls go on
