@@ -190,6 +190,10 @@ func (n *Node) Connections() int {
 	return max(0, n.server.NumClients()-1)
 }
 
+// Current tells whether the server has all that the others of its cluster have. They
+// cannot tell: they take one that lost everything for what it was.
+func (n *Node) Current() bool { return n.server == nil || n.server.Healthz(nil).Status == "ok" }
+
 // Port is where the server listens.
 func (n *Node) Port() int { return n.server.Addr().(*net.TCPAddr).Port }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nkeys"
@@ -236,5 +237,19 @@ func TestTokens(t *testing.T) {
 		if _, err := credentials.Parse([]byte(b)); err == nil {
 			t.Errorf("%q are keys", b)
 		}
+	}
+}
+
+// TestCurrent: one of a cluster has nothing that it could lead with until the others have
+// told it, also where it lost what it had; one that is alone has all there is.
+func TestCurrent(t *testing.T) {
+	alone, a := start(t)
+	if !alone.Current() {
+		t.Error("alone, and not current")
+	}
+	one := must.Get(Start(Config{Name: "r1", Dir: t.TempDir(), Host: "127.0.0.1", Cluster: &Cluster{Name: string(site), Port: server.RANDOM_PORT, Hosts: []string{"127.0.0.1", "127.0.0.2", "127.0.0.3"}}}, a))(t)
+	defer one.Close()
+	if one.Current() {
+		t.Error("current without the others")
 	}
 }

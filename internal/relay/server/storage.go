@@ -240,7 +240,7 @@ func (r *relay) openBuckets(ctx context.Context) (jetstream.JetStream, error) {
 	if err := r.migrateToCluster(ctx, js); err != nil {
 		return nil, err
 	}
-	r.catchUp(ctx, js)
+	r.catchUp(ctx)
 	if err := r.restoreUsers(ctx, directory); err != nil {
 		return nil, err
 	}
@@ -263,22 +263,12 @@ func (r *relay) openBuckets(ctx context.Context) (jetstream.JetStream, error) {
 	return js, nil
 }
 
-// catchUp waits a while until the server has all that the others know. Only then may
-// another one end: those that know less cannot lead.
-func (r *relay) catchUp(ctx context.Context, js jetstream.JetStream) {
+// catchUp waits a while until the server has all that the others have. Only then may
+// another one end: those that have less cannot lead.
+func (r *relay) catchUp(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, catchUpTimeout)
 	defer cancel()
-	behind := func() bool {
-		all := js.ListStreams(ctx)
-		for s := range all.Info() {
-			if c := s.Cluster; c != nil && slices.ContainsFunc(c.Replicas, func(p *jetstream.PeerInfo) bool { return p.Name == r.Settings.Name && !p.Current }) {
-				return true
-			}
-		}
-		return all.Err() != nil
-	}
-	for len(r.Settings.Cluster) > 0 && behind() && ctx.Err() == nil {
-		time.Sleep(catchUpTimeout / 50)
+	for !r.node.Current() && wake.Pause(ctx, catchUpTimeout/50) == nil {
 	}
 }
 
