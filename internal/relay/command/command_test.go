@@ -172,7 +172,7 @@ func TestOffice(t *testing.T) {
 	}
 	o.must("user", "remove", "user7")
 	o.until(func(s server.Status) bool { return s.Computers == 39 && s.Users == 39 })
-	if list := o.must("user", "list"); strings.Contains(list, "user7 ") || !strings.Contains(list, "user8 ") || !strings.Contains(list, "Users: 39") {
+	if list := o.must("user", "list"); strings.Contains(list, "user7 ") || !strings.Contains(list, "user8 ") || !strings.Contains(list, " 1 computer\n") || !strings.Contains(list, "Users: 39") {
 		t.Errorf("%s", list)
 	}
 	for _, args := range [][]string{{"user", "remove", "user7"}, {"user", "code", "nobody"}} {

@@ -237,7 +237,7 @@ func (c *userListCmd) Run(e *env) error {
 		}
 		for _, r := range rows {
 			at := strings.Join(slices.Concat(r.Extensions, r.Numbers, []string{r.Email}, r.Queues), " ")
-			fmt.Fprintf(e.out, "%-20s %-24s %-30s %s\n", r.User, r.Name, strings.TrimSpace(at), e.lang().N(text.RelayComputers, r.Computers, r.Computers))
+			fmt.Fprintf(e.out, "%-20s %-24s %-30s %s\n", r.User, r.Name, strings.TrimSpace(at), e.lang().N(text.RelayComputers, r.Computers))
 		}
 		e.say(text.RelayUsers, len(rows))
 		return nil
