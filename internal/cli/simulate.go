@@ -15,6 +15,7 @@ import (
 	"wiebelt/internal/config/secret"
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/core/phone"
+	"wiebelt/internal/core/wake"
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/softphone/listener"
 	"wiebelt/internal/softphone/registry"
@@ -135,7 +136,7 @@ func (c *simulateCmd) options(e *env, d profile.Dirs) (simulate.Options, error) 
 		}
 		o.Port, o.Token, o.PathToken = c.Port, token, token
 	case kind.Reach == registry.ByListener:
-		at, err := listener.Announced(d.Run)
+		at, err := announced(e.ctx, d.Run)
 		if errors.Is(err, fs.ErrNotExist) {
 			return o, fail(exitNotRunning, text.OutputSimNotRunning)
 		}
@@ -155,6 +156,18 @@ func (c *simulateCmd) options(e *env, d profile.Dirs) (simulate.Options, error) 
 		o.Exe = exe
 	}
 	return o, nil
+}
+
+// startsIn is how long a Wiebelt that is just starting is waited for.
+const startsIn = 3 * time.Second
+
+func announced(ctx context.Context, dir string) (a listener.Announcement, err error) {
+	for began := time.Now(); ; {
+		a, err = listener.Announced(dir)
+		if !errors.Is(err, fs.ErrNotExist) || time.Since(began) > startsIn || wake.Pause(ctx, startsIn/60) != nil {
+			return a, err
+		}
+	}
 }
 
 // play plays it, and says on standard error what is going on.

@@ -86,6 +86,18 @@ func TestSimulateToTheListener(t *testing.T) {
 	}
 }
 
+// TestSimulateEarly: a Wiebelt that is just starting is waited for.
+func TestSimulateEarly(t *testing.T) {
+	dir, _, _, h := hear(t)
+	there := filepath.Join(must.Get(profile.Find(dir))(t).Run, listener.AnnouncementName)
+	must.Do(t, os.Rename(there, there+".soon"))
+	time.AfterFunc(100*time.Millisecond, func() { _ = os.Rename(there+".soon", there) })
+	exits(t, 0, "", "simulate", "--for", "1ms", "1", "--profile", dir)
+	if got := h.String(); got != "ringing websocket 1; ended websocket 1  missed" {
+		t.Errorf("heard %s", got)
+	}
+}
+
 func TestSimulateWrong(t *testing.T) {
 	dir, _, _, h := hear(t)
 	file := filepath.Join(t.TempDir(), "story.txt")
