@@ -11,6 +11,7 @@ import (
 
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/core/engine"
+	"wiebelt/internal/core/phone"
 	"wiebelt/internal/health"
 	"wiebelt/internal/resident/hubwatch"
 	"wiebelt/internal/softphone/link"
@@ -192,11 +193,11 @@ func (r *Resident) readHistory(ctx context.Context) {
 	r.requestRefresh()
 }
 
-// forgetRecent lets go of calls that are in no file any more: neither menu nor
-// engine brings them back.
-func (r *Resident) forgetRecent(gone func(engine.LastCall) bool) {
+// forgetRecent lets go of calls that are in no file any more, and of how often who
+// rang: neither menu nor engine brings them back.
+func (r *Resident) forgetRecent(gone func(engine.LastCall) bool, who phone.Number) {
 	r.facts.change(func(k *known) { k.calls = slices.DeleteFunc(k.calls, gone) })
 	if r.engine != nil {
-		r.engine.Forget(gone)
+		r.engine.Forget(gone, who)
 	}
 }

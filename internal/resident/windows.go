@@ -16,6 +16,7 @@ import (
 	"wiebelt/internal/config/registrations"
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/core/engine"
+	"wiebelt/internal/core/phone"
 	"wiebelt/internal/health"
 	"wiebelt/internal/instance"
 	"wiebelt/internal/instance/windowapi"
@@ -147,7 +148,7 @@ func (r *Resident) forget(ctx context.Context, raw json.RawMessage) windowapi.Fo
 		return windowapi.Forgotten{Error: "not understood"}
 	}
 	rules := r.rules(r.settings())
-	r.forgetRecent(callactions.Gone(rules, m, time.Now()))
+	r.forgetRecent(callactions.Gone(rules, m, time.Now()), rules.Parse(m.Number, ""))
 	err := callactions.Delete(ctx, r.store, r.chosenBefore, rules, m)
 	r.windows.Send(windowapi.KindChanged, windowapi.Changed{What: windowapi.ChangedForgot})
 	r.requestRefresh()
@@ -198,7 +199,7 @@ func (r *Resident) takeChange(ctx context.Context, m windowapi.Changed) {
 		if len(m.Removed) > 0 {
 			r.forgetRecent(func(c engine.LastCall) bool {
 				return slices.ContainsFunc(m.Removed, c.At.Truncate(time.Microsecond).Equal)
-			})
+			}, phone.Number{})
 		}
 		r.recount(ctx)
 	case windowapi.ChangedRead:

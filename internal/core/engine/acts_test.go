@@ -3,11 +3,14 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/contact"
+	"wiebelt/internal/core/phone"
+	"wiebelt/internal/testutil/must"
 )
 
 func TestHostileLinkIsOffAndNeverOpened(t *testing.T) {
@@ -106,5 +109,23 @@ func TestClickForSomebodyElse(t *testing.T) {
 	b.do(Action{Card: now.ID, Do: DoClose, Edition: now.Edition - 1}) // it was still looked up
 	if n := len(b.e.Snapshot().Cards); n != 0 {
 		t.Errorf("%d cards after the click that closes it", n)
+	}
+}
+
+// Of a caller who is forgotten nothing counts, also where others have rung since.
+func TestForgottenCaller(t *testing.T) {
+	b := start(t, nil)
+	who := must.Get(phone.NewRules(phone.Config{Region: "NL"}))(t).Parse(known, "")
+	for i, want := range []int{1, 2, 1} {
+		if i == 2 {
+			b.e.Forget(func(LastCall) bool { return false }, who)
+		}
+		id := fmt.Sprint(i)
+		b.ring(b.ws, id, known)
+		if c := b.one(Found); c.Times != want {
+			t.Errorf("call %d: counts as %d, want %d", i, c.Times, want)
+		}
+		must.Do(t, b.e.Take(call.Event{Source: b.ws, ID: id, State: call.Ended}))
+		b.settle()
 	}
 }

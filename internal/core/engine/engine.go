@@ -193,10 +193,13 @@ func (e *Engine) Do(a Action) { e.run(func(ctx context.Context) { e.act(ctx, a) 
 func (e *Engine) Reconfigure(set func(*Params)) { e.run(func(context.Context) { set(&e.p) }) }
 
 // Forget lets go of the last call, and of how often callers rang, where gone says
-// so: DoShow brings nobody back who was deleted. A card that is on
-// screen stays until its time. gone is called on the engine's goroutine.
-func (e *Engine) Forget(gone func(LastCall) bool) {
-	e.run(func(context.Context) { e.forgetLast(gone) })
+// so, and of how often who rang: DoShow brings nobody back who was deleted. A card
+// that is on screen stays until its time. gone is called on the engine's goroutine.
+func (e *Engine) Forget(gone func(LastCall) bool, who phone.Number) {
+	e.run(func(context.Context) {
+		delete(e.s.rings, e.caller(who))
+		e.forgetLast(gone)
+	})
 }
 
 // Resumed tells that the computer has slept for so long. A call does not outlive a
