@@ -21,12 +21,18 @@ import (
 // maxRows is how many numbers or links can be shown to be changed.
 const maxRows = 60
 
-// fillList puts the n elements of a list into o, which tell what they are in
-// intro; what there is to say when there is none, who locked them, and buttons
-// follow.
-func (w *window) fillList(o *fyne.Container, list string, n int, intro, none text.Key, row func(i int, locked bool) fyne.CanvasObject, add *widgets.Button, more ...fyne.CanvasObject) {
-	l, by := w.host.Lang, w.by(list)
-	o.Objects = nil
+// listBox is a list that can be changed.
+type listBox struct {
+	w      *window
+	object *fyne.Container
+	stops  []fyne.Focusable // the first field of each row, and the button that adds one
+}
+
+// fill makes the n elements of a list anew, which tell what they are in intro; what
+// there is to say when there is none, who locked them, and buttons follow.
+func (b *listBox) fill(list string, n int, intro, none text.Key, row func(i int, locked bool) fyne.CanvasObject, add *widgets.Button, more ...fyne.CanvasObject) {
+	w, o, l, by := b.w, b.object, b.w.host.Lang, b.w.by(list)
+	o.Objects, b.stops = nil, nil
 	defer o.Refresh()
 	o.Add(widgets.Paragraph(l.T(intro)))
 	if n > maxRows {
@@ -43,21 +49,31 @@ func (w *window) fillList(o *fyne.Container, list string, n int, intro, none tex
 		o.Add(lockedLine(l.T(text.SettingsWindowLocked, by)))
 	} else {
 		more = append([]fyne.CanvasObject{add}, more...)
+		b.stops = append(b.stops, add)
 	}
 	if len(more) > 0 {
 		o.Add(widgets.Buttons(more...))
 	}
 }
 
+// stay puts the keyboard, which was on what is gone by now, on a row, or on what is there
+// instead: the one before it, or the button.
+func (b *listBox) stay(i int) {
+	if n := len(b.stops); n > 0 {
+		c := b.w.win.Canvas()
+		c.Content().Refresh() // what was just built has places only now
+		c.Focus(b.stops[max(0, min(i, n-2))])
+	}
+}
+
 // linesBox is the list of our own numbers.
 type linesBox struct {
-	w      *window
-	object *fyne.Container
-	all    []settings.Line
+	listBox
+	all []settings.Line
 }
 
 func newLinesBox(w *window) *linesBox {
-	b := &linesBox{w: w, object: widgets.Column(8)}
+	b := &linesBox{listBox: listBox{w: w, object: widgets.Column(8)}}
 	b.all = slices.Clone(w.state.set.Lines)
 	if w.draft.linesChanged {
 		b.all = slices.Clone(w.draft.lines)
@@ -96,10 +112,11 @@ func linesFine(all []settings.Line) bool {
 }
 
 func (b *linesBox) build() {
-	b.w.fillList(b.object, "line", len(b.all), text.SettingsWindowLinesIntro, text.SettingsWindowLinesNone, b.row,
+	b.fill("line", len(b.all), text.SettingsWindowLinesIntro, text.SettingsWindowLinesNone, b.row,
 		widgets.NewButton(b.w.host.Lang.T(text.SettingsWindowLinesAdd), func() {
 			b.all = append(b.all, settings.Line{})
 			b.build()
+			b.stay(len(b.all) - 1)
 		}))
 }
 
@@ -115,6 +132,7 @@ func (b *linesBox) row(i int, locked bool) fyne.CanvasObject {
 		}
 	}
 	number, name := b.w.newField(), b.w.newField()
+	b.stops = append(b.stops, number)
 	number.SetPlaceHolder(l.T(text.SettingTitle("line.number")))
 	name.SetPlaceHolder(l.T(text.SettingTitle("line.name")))
 	number.SetText(b.all[i].Number)
@@ -125,6 +143,7 @@ func (b *linesBox) row(i int, locked bool) fyne.CanvasObject {
 		b.all = slices.Delete(b.all, i, i+1)
 		b.build()
 		b.changed()
+		b.stay(i)
 	})
 	remove.Of = b.all[i].Number
 	if locked {
@@ -142,11 +161,9 @@ const lineWidth = 160 // of a telephone number
 
 // phonesBox is the list of links to softphones.
 type phonesBox struct {
-	w      *window
-	object *fyne.Container
-	all    []draftPhone
-	kinds  []*widget.Select
-	shows  []func() // show how a link is doing, and how its secret is kept
+	listBox
+	all   []draftPhone
+	shows []func() // show how a link is doing, and how its secret is kept
 }
 
 // draftPhone is a link with the secret that was typed for it.
@@ -170,7 +187,7 @@ func softphones(drafts []draftPhone) (all []settings.Softphone) {
 }
 
 func newPhonesBox(w *window) *phonesBox {
-	b := &phonesBox{w: w, object: widgets.Column(12)}
+	b := &phonesBox{listBox: listBox{w: w, object: widgets.Column(12)}}
 	b.all = draftPhones(w.state.set.Softphones)
 	if w.draft.phonesChanged || w.draft.phoneSecrets() {
 		b.all = slices.Clone(w.draft.phones)
@@ -215,8 +232,8 @@ func phoneFault(all []draftPhone, i int) (field string, why text.Key) {
 
 func (b *phonesBox) build() {
 	w, l := b.w, b.w.host.Lang
-	b.kinds, b.shows = nil, nil
-	b.w.fillList(b.object, "softphone", len(b.all), text.SettingsWindowPhonesIntro, text.SettingsWindowPhonesNone,
+	b.shows = nil
+	b.fill("softphone", len(b.all), text.SettingsWindowPhonesIntro, text.SettingsWindowPhonesNone,
 		func(i int, locked bool) fyne.CanvasObject { return newPhoneBox(b, i, locked) },
 		widgets.NewButton(l.T(text.SettingsWindowPhonesAdd), b.add),
 		widgets.NewQuiet(l.T(text.SettingsWindowPhonesRecipes), func() { w.host.Show(windowapi.WindowRecipes) }))
@@ -232,6 +249,7 @@ func (b *phonesBox) add() {
 	b.all = append(b.all, draftPhone{Softphone: settings.Softphone{Kind: kind, Name: name}})
 	b.build()
 	b.changed()
+	b.stay(len(b.all) - 1)
 }
 
 // phoneBox is one link, with the fields that its kind has.
@@ -260,13 +278,14 @@ func newPhoneBox(b *phonesBox, i int, locked bool) fyne.CanvasObject {
 		}
 		b.build()
 		b.changed()
-		b.w.win.Canvas().Focus(b.kinds[i])
+		b.stay(i)
 	}
-	b.kinds = append(b.kinds, kind)
+	b.stops = append(b.stops, kind)
 	remove := widgets.NewQuiet(l.T(text.SettingsWindowRemove), func() {
 		b.all = slices.Delete(b.all, i, i+1)
 		b.build()
 		b.changed()
+		b.stay(i)
 	})
 	remove.Of = p.Name
 	if locked {

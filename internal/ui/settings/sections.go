@@ -71,15 +71,8 @@ func (w *window) hubSection(part *fyne.Container, s section) {
 func (w *window) advancedSection(part *fyne.Container, s section) {
 	l := w.host.Lang
 	part.Add(widgets.Paragraph(l.T(text.SettingsWindowAdvancedIntro)))
-	label := text.SettingsWindowAdvancedShow
-	if w.advanced {
-		label = text.SettingsWindowAdvancedHide
-	}
-	part.Add(container.NewHBox(widgets.NewButton(l.T(label), func() {
-		w.advanced = !w.advanced
-		w.build()
-		w.goTo(w.parts[sectionAdvanced])
-	})))
+	show := widgets.NewButton("", nil)
+	part.Add(container.NewHBox(show))
 	rest := widgets.Column(16)
 	group := "none yet"
 	for _, key := range s.keys {
@@ -90,10 +83,17 @@ func (w *window) advancedSection(part *fyne.Container, s section) {
 		}
 		rest.Add(r.object)
 	}
-	if !w.advanced {
-		rest.Hide()
-	}
 	part.Add(rest)
+	set := func(shown bool) {
+		w.advanced = shown
+		widgets.SetVisible(rest, shown)
+		show.SetText(l.T(widgets.Either(shown, text.SettingsWindowAdvancedHide, text.SettingsWindowAdvancedShow)))
+	}
+	set(w.advanced)
+	show.OnTapped = func() {
+		set(!w.advanced)
+		w.goTo(w.parts[sectionAdvanced])
+	}
 }
 
 // problems are what is wrong in the files.

@@ -246,10 +246,36 @@ func TestSettingsKeyboard(t *testing.T) {
 	}
 
 	w.Choose(sectionPhones)
-	c.Focus(w.phones.kinds[0])
+	c.Focus(w.phones.stops[0])
 	key(fyne.KeyRight)
-	if c.Focused() != fyne.Focusable(w.phones.kinds[0]) {
+	if c.Focused() != w.phones.stops[0] {
 		t.Error("a link has another kind, and the keyboard is gone")
+	}
+	press := func(section, label string) {
+		w.Choose(section)
+		all := uitest.All[*widgets.Button](w.parts[section])
+		c.Focus(all[slices.IndexFunc(all, func(b *widgets.Button) bool { return b.Text == label })])
+		key(fyne.KeyReturn)
+	}
+	for _, row := range []int{2, 0, 0} {
+		press(sectionPhones, []string{"Verwijderen", "", "Koppeling toevoegen"}[row])
+		if c.Focused() != fyne.Focusable(uitest.All[*widget.Select](w.parts[sectionPhones])[row]) {
+			t.Errorf("not at link %d: the keyboard is on %+v", row, c.Focused())
+		}
+	}
+	for _, row := range []int{2, 0, 0} {
+		press(sectionLines, []string{"Verwijderen", "", "Nummer toevoegen"}[row])
+		if c.Focused() != fyne.Focusable(uitest.All[*widgets.Field](w.parts[sectionLines])[2*row]) {
+			t.Errorf("not at number %d: the keyboard is on %+v", row, c.Focused())
+		}
+	}
+	press(sectionLines, "Verwijderen")
+	if add, ok := c.Focused().(*widgets.Button); !ok || add.Text != "Nummer toevoegen" {
+		t.Errorf("no number is left, the keyboard is on %+v", c.Focused())
+	}
+	press(sectionAdvanced, text.Dutch.T(text.SettingsWindowAdvancedHide))
+	if show, ok := c.Focused().(*widgets.Button); !ok || show.Text != text.Dutch.T(text.SettingsWindowAdvancedShow) || w.advanced {
+		t.Errorf("hidden, the keyboard is on %+v", c.Focused())
 	}
 
 	w.Choose(sectionHub)
