@@ -230,6 +230,9 @@ func (w *window) saved(err error, secrets bool, draft settingsDraft) {
 	w.draft.saving = false
 	if err == nil {
 		w.draft = w.since(draft)
+		if set, err := w.state.set.With(draft.lists()); err == nil {
+			w.state.set = set // what is typed on was begun on this
+		}
 		if !w.unsaved() {
 			w.draft.said = l.T(text.SettingsWindowSaved)
 		}

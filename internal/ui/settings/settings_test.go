@@ -191,24 +191,31 @@ func TestSettingsSave(t *testing.T) {
 	}
 
 	// What is typed while it is saved stays, to be saved next.
-	line, link := settings.Line{Number: "0201234567"}, draftPhone{Softphone: settings.Softphone{Kind: "baresip", Name: "een"}, secret: "a"}
+	line := settings.Line{Number: "0201234567"}
+	link := draftPhone{Softphone: settings.Softphone{Kind: "ari", Name: "een", Address: "https://pbx.example", Extension: "101", User: "wiebelt"}, secret: "a"}
 	w.draft.texts = map[string]string{"support.contact": "y", "hub.client_id": "new", "listener.port": "30000"}
 	w.draft.secret, w.draft.lines, w.draft.phones = "a", []settings.Line{line}, []draftPhone{link}
+	w.draft.linesChanged, w.draft.phonesChanged = true, true
 	draft := w.draft
 	draft.texts = maps.Clone(draft.texts)
 	if w.draft = w.since(draft); w.unsaved() {
 		t.Errorf("nothing was typed, and %+v is left", w.draft)
 	}
 	w.draft = draft
+	var save func(context.Context)
+	at, port := b.Go, w.holds("listener.port")
+	b.Go = func(work func(context.Context)) { save = work }
+	w.save()
+	b.Go = at
 	w.draft.texts = map[string]string{"support.contact": "z", "hub.client_id": "new", "card.full_for": "90s"} // the port is as it was
-	w.draft.secret, w.draft.lines = "b", []settings.Line{line, line}
+	w.draft.secret, w.draft.lines = "b", []settings.Line{{Number: line.Number, Name: "Balie"}}
 	w.draft.phones = []draftPhone{link, {Softphone: link.Softphone, secret: "b"}}
-	w.draft.phones[1].Name = "twee"
-	w.saved(nil, false, draft)
-	if want := map[string]string{"support.contact": "z", "card.full_for": "90s", "listener.port": w.holds("listener.port")}; !maps.Equal(w.draft.texts, want) {
+	w.draft.phones[0].Extension, w.draft.phones[1].Name = "102", "twee"
+	save(t.Context())
+	if want := map[string]string{"support.contact": "z", "card.full_for": "90s", "listener.port": port}; !maps.Equal(w.draft.texts, want) {
 		t.Errorf("what was typed since: %v, want %v", w.draft.texts, want)
 	}
-	if d := w.draft; d.secret != "b" || len(d.lines) != 2 || !d.linesChanged || len(d.phones) != 2 || d.phones[0].secret != "" || d.phones[1].secret != "b" || !d.phonesChanged || d.said != "" {
+	if d := w.draft; d.secret != "b" || len(d.lines) != 1 || !d.linesChanged || len(d.phones) != 2 || d.phones[0].secret != "" || d.phones[1].secret != "b" || !d.phonesChanged || d.said != "" {
 		t.Errorf("%+v", d)
 	}
 	w.undo()
