@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"wiebelt/internal/config/hubtrial"
+	"wiebelt/internal/config/secret"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/text"
 	"wiebelt/internal/ui/theme"
@@ -57,10 +58,13 @@ func (w *window) useCode() {
 		before := host.Settings()
 		err := hubtrial.Join(ctx, host.Dirs, before, hubtrial.Relay{Code: code})
 		var said *text.Error
+		store := secret.StateOf(err)
 		switch {
 		case err == nil:
 		case errors.As(err, &said):
 			why = l.Error(said)
+		case store != secret.Failed:
+			why = l.T(text.SecretState(string(store)))
 		default:
 			host.Log.Warn("the relay was not joined", "why", err)
 			why = l.T(text.StartFailed, l.Support(before.Support.Contact))

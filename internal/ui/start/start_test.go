@@ -14,6 +14,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
+	"wiebelt/internal/config/secret"
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/relay/users"
@@ -97,8 +98,15 @@ func TestStartJoin(t *testing.T) {
 	if s, _ := settings.Load(b.Dirs); s.Relayed() || w.code.Text == "" {
 		t.Errorf("%+v", s.Softphones)
 	}
-	b.Take()
 	w.code.SetText(" " + r.Invite(users.Entry{User: "anna"}))
+	secrets := filepath.Join(b.Dirs.State, "secrets")
+	must.Do(t, os.WriteFile(secrets, nil, 0o600)) // no folder
+	w.code.OnSubmitted("")
+	if w.notJoined != text.Dutch.T(text.SecretState(string(secret.Exposed))) {
+		t.Errorf("nowhere to keep it: %q", w.notJoined)
+	}
+	must.Do(t, os.Remove(secrets))
+	b.Take()
 	w.code.OnSubmitted("")
 	if s, _ := settings.Load(b.Dirs); !s.Relayed() || w.code.Text != "" || uitest.ButtonOf(w.win, "Aanmelden") != nil {
 		t.Errorf("%+v, %v", s.Softphones, uitest.Texts(w.win))
