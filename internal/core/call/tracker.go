@@ -14,6 +14,8 @@ const (
 	// RingAgain is after how long a source that reports only the ring means a new
 	// call with the next ring of the same number.
 	RingAgain = 15 * time.Second
+	// EndLost is after how long a call has ended, as far as can be told.
+	EndLost = 4 * time.Hour
 	// StaleAfter is the age at which a report is history and no longer a call.
 	StaleAfter = 60 * time.Second
 	// maxLive bounds what a flood can make the tracker remember.
@@ -239,7 +241,8 @@ func (t *Tracker) find(calls []*live, e Event, w source, key string, now time.Ti
 		if c.Key != key {
 			continue
 		}
-		if e.State == Ringing && t.reports(c.Source) == RingOnly && now.Sub(c.lastRing) > RingAgain {
+		rang := now.Sub(c.lastRing)
+		if e.State == Ringing && (t.reports(c.Source) == RingOnly && rang > RingAgain || rang >= EndLost) {
 			continue // that one is over, only nobody said so
 		}
 		return c

@@ -28,6 +28,7 @@ type card struct {
 	call          call.ID
 	source        call.Source
 	over          bool      // the call has ended
+	on            bool      // it has not, as far as can be told
 	ended         time.Time // when
 	reason        call.Reason
 	by            string                       // who took it, with Elsewhere

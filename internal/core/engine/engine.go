@@ -286,7 +286,7 @@ func (e *Engine) publish() {
 			c.attention, c.gaveWay = attention{}, c.gaveWay || c.Aside && !c.raised.IsZero() // nobody points at what is not there
 			c.raised, c.Raised = time.Time{}, time.Time{}
 		}
-		if !c.over {
+		if c.on {
 			snap.On++
 		}
 	}

@@ -12,7 +12,6 @@ import (
 const (
 	reportedFor = 10 * time.Minute // the strip of a phone that reports only the ring
 	stillAfter  = time.Second      // nothing moves after pointer or keyboard left
-	endLost     = 4 * time.Hour    // a call whose card was closed has ended, only nobody said so
 )
 
 // held reports whether the pointer or the keyboard is on the cards, or was a
@@ -50,6 +49,9 @@ func (e *Engine) pass(ctx context.Context, now time.Time) (next time.Time) {
 		e.leave(c)
 		return true
 	})
+	for _, c := range e.s.cards {
+		soon(e.count(c, now))
+	}
 	e.rank()
 	for _, c := range e.s.cards {
 		if c.unseen {
@@ -82,12 +84,23 @@ func (e *Engine) goesAt(c *card) time.Time {
 		t = later(c.person, c.Answered).Add(e.p.FullFor + reportedFor)
 		t = later(t, c.lost.Add(reportedFor))
 		t = later(t, c.unfolded.Add(e.p.AfterCall))
-	case c.closed:
-		t = later(c.Answered, c.person).Add(endLost)
 	default:
 		return t
 	}
 	return later(later(t, c.asked.Add(e.p.FullFor)), c.undo.until)
+}
+
+// count tells a card whether its call is on, and returns until when, if it is closed.
+// Its end may have been lost, and nobody can close it then. It is kept all the same:
+// a long call is still told of.
+func (e *Engine) count(c *card, now time.Time) (until time.Time) {
+	if c.closed {
+		until = later(c.Answered, c.person).Add(call.EndLost)
+	}
+	if on := !c.over && (!c.closed || until.After(now)); on != c.on {
+		c.on, e.s.dirty = on, true
+	}
+	return until
 }
 
 // notTaken reports whether a phone says that nobody took the call here.
@@ -213,7 +226,7 @@ func (e *Engine) bringBack(ctx context.Context, c *card, now time.Time) {
 	caller := func(o *card) bool {
 		return o == c || !o.unseen && isCaller(c.Number) && o.Number.Key() == c.Number.Key()
 	}
-	i := slices.IndexFunc(e.s.cards, func(o *card) bool { return caller(o) && !o.over }) // on another call by now
+	i := slices.IndexFunc(e.s.cards, func(o *card) bool { return caller(o) && o.on }) // on another call by now
 	if i < 0 {
 		i = slices.IndexFunc(e.s.cards, caller)
 	}

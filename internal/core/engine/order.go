@@ -86,7 +86,7 @@ func (e *Engine) rank() {
 
 // anyLives reports whether a call lives, its card on screen or not.
 func (e *Engine) anyLives() bool {
-	return slices.ContainsFunc(e.s.cards, func(c *card) bool { return !c.unseen && c.Rank().Lives() })
+	return slices.ContainsFunc(e.s.cards, func(c *card) bool { return !c.unseen && c.on && c.Rank().Lives() })
 }
 
 // raise makes a card of whatever stands for a call, because the user wants it.
@@ -217,7 +217,7 @@ func lines(ranked []*card, held bool, nth map[*card]int) {
 func closedFirst(cards []*card) (id CardID) {
 	var first *card
 	for _, c := range cards {
-		if c.closed && !c.unseen && c.Rank().Lives() && (first == nil || c.Rank().asked() <= first.Rank().asked()) {
+		if c.closed && !c.unseen && c.on && c.Rank().Lives() && (first == nil || c.Rank().asked() <= first.Rank().asked()) {
 			first, id = c, c.ID
 		}
 	}

@@ -92,7 +92,7 @@ type Snapshot struct {
 	Rev    uint64
 	Cards  []Card // oldest first, at most MaxShown
 	More   int    // calls beyond MaxShown
-	On     int    // calls that are not known to be over, their cards on screen or not
+	On     int    // calls that are not over, their cards on screen or not; closed ones not for ever
 	Closed CardID // a living call whose card was closed, 0 for none
 	Last   *LastCall
 	Lookup LookupState

@@ -85,13 +85,35 @@ func TestCallsThatAreOn(t *testing.T) {
 		must.Do(t, b.e.Take(call.Event{Source: b.ws, ID: id, State: call.Ended}))
 		on("over", 1-i)
 	}
-	b.ring(b.ws, "lost", known)
-	b.do(Action{Card: b.one(Found).ID, Do: DoClose})
+	noID := call.Source{Kind: call.KindHTTP, Reports: call.AllStates}
+	for _, lost := range []call.Event{{Source: b.ws, ID: "lost", Number: known}, {Source: noID, Number: nobody}} {
+		b.ring(lost.Source, lost.ID, lost.Number)
+		b.do(Action{Card: b.until("shown", func(s *Snapshot) bool { return len(s.Cards) == 1 }).Cards[0].ID, Do: DoClose})
+	}
 	must.Do(t, b.e.Take(call.Event{Source: b.ws, ID: "lost too", Number: family, Direction: call.Outgoing}))
 	b.settle()
-	b.clock.Forward(endLost - time.Second)
+	b.clock.Forward(call.EndLost - time.Second)
 	b.settle()
-	on("not yet", 2)
+	on("not yet", 3)
 	b.clock.Forward(time.Second)
 	on("its end was lost", 0)
+	if s := b.e.Snapshot(); s.First() != 0 {
+		t.Errorf("the hotkey brings card %d back", s.First())
+	}
+	b.event(b.ws, "lost", known, call.Answered)
+	on("told of again, it counts again", 1)
+	if s := b.e.Snapshot(); len(s.Cards) != 0 {
+		t.Errorf("it was closed, and is shown: %+v", s.Cards)
+	}
+	for _, id := range []string{"lost", "lost too"} {
+		b.event(b.ws, id, "", call.Ended)
+		b.settle()
+		b.mu.Lock()
+		if last := b.entries[len(b.entries)-1]; last.Ended.IsZero() {
+			t.Errorf("%s: nothing says that it has ended: %+v", id, last)
+		}
+		b.mu.Unlock()
+	}
+	b.ring(noID, "", nobody)
+	b.one(Nobody)
 }
