@@ -135,7 +135,7 @@ func (g *grant) refused(status int) bool {
 		return true
 	case status == http.StatusForbidden:
 		return !g.worked.Load()
-	case status != 0:
+	case status >= 200 && status < 300: // of others nobody knows whether it was looked at
 		g.worked.Store(true)
 	}
 	return false

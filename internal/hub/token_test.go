@@ -297,6 +297,10 @@ func TestAnInterfaceThatRefusesEveryToken(t *testing.T) {
 		i := newIssuer(t, time.Hour)
 		good, refused := i.lookup, "Bearer 1. Bearer 2."
 		i.lookup = func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasSuffix(r.URL.RawQuery, "0003") { // the hub is restarted
+				w.WriteHeader(http.StatusServiceUnavailable)
+				return
+			}
 			if token, _, _ := strings.Cut(r.Header.Get("Authorization"), "."); strings.Contains(refused, token+".") {
 				w.WriteHeader(status)
 				return
@@ -305,7 +309,11 @@ func TestAnInterfaceThatRefusesEveryToken(t *testing.T) {
 		}
 		c := i.client(t, nil)
 		for n := range 50 {
-			if _, err := c.Lookup(t.Context(), fmt.Sprintf("+3120123%04d", n)); contact.FailureOf(err) != failure {
+			want := failure
+			if n == 3 {
+				want = contact.HubError
+			}
+			if _, err := c.Lookup(t.Context(), fmt.Sprintf("+3120123%04d", n)); contact.FailureOf(err) != want {
 				t.Errorf("%d: %v", status, err)
 			}
 		}
