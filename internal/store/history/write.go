@@ -145,9 +145,9 @@ func (s *Store) put(ctx context.Context, tx *sql.Tx, e Entry) (int64, error) {
 	return e.ID, s.tickOff(ctx, tx, e)
 }
 
-// saysLess reports whether e has less of its caller than was is known of him: the card is
-// shown again and the hub does not answer, or he was chosen before, there or in the
-// calls window.
+// saysLess reports whether e knows less of its caller than was does: the card is shown
+// again and the hub does not answer, or he was chosen before, there or in the calls
+// window.
 func (e Entry) saysLess(was Entry) bool {
 	switch {
 	case e.Number != was.Number, was.Outcome == OutcomeFailed, was.Outcome == "":
