@@ -152,7 +152,7 @@ type TestSeen struct {
 	Kind     string    `json:"kind"` // call.Source.Kind
 	Name     string    `json:"name"` // of a link
 	At       time.Time `json:"at"`
-	Reports  string    `json:"reports"` // what this source can report: RingOnly and so on
+	Reports  string    `json:"reports"` // what this source can report: RingOnly and so on; "" while that cannot be told
 	Answered bool      `json:"answered"`
 	Ended    bool      `json:"ended"` // was seen too
 }

@@ -50,8 +50,8 @@ func (x *waiter) wait(ctx context.Context, h *Monitor) {
 	synctest.Wait()
 }
 
-// TestACallIsSeen: the way it came over and what that can tell, and then what
-// more is seen of it, until it has ended.
+// TestACallIsSeen: the way it came over, then what more is seen of it, and what that
+// way can tell once it has ended.
 func TestACallIsSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, x := New(), &waiter{}
@@ -79,17 +79,35 @@ func TestACallIsSeen(t *testing.T) {
 		note("phone", rings("http", call.RingAndEnd, call.Ended))
 		time.Sleep(59 * time.Second)
 		note("phone", rings("baresip", call.AllStates, call.Answered))
+		time.Sleep(59 * time.Second)
 		note("phone", rings("baresip", call.AllStates, call.Ended))
-		s := windowapi.TestSeen{Kind: "baresip", Name: "phone", At: at, Reports: windowapi.AllStates}
+		s := windowapi.TestSeen{Kind: "baresip", Name: "phone", At: at}
 		answered := s
 		answered.Answered = true
 		ended := answered
-		ended.Ended = true
+		ended.Ended, ended.Reports = true, windowapi.AllStates
 		if want := []windowapi.TestSeen{s, answered, ended}; !reflect.DeepEqual(x.seen(), want) {
 			t.Errorf("seen %+v, want %+v", x.seen(), want)
 		}
 		if !x.over.Load() || x.none.Load() != 0 || waiting(h) != 0 {
 			t.Errorf("over: %v, nothing: %d, %d still wait", x.over.Load(), x.none.Load(), waiting(h))
+		}
+	})
+}
+
+// TestOnlyARing: what that phone can tell is said when no more is waited for.
+func TestOnlyARing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, x := New(), &waiter{}
+		x.wait(t.Context(), h)
+		h.Note("", rings("http", call.RingOnly, call.Ringing), time.Now())
+		s := windowapi.TestSeen{Kind: "http", At: time.Now()}
+		time.Sleep(60 * time.Second)
+		synctest.Wait()
+		over := s
+		over.Reports = windowapi.RingOnly
+		if want := []windowapi.TestSeen{s, over}; !reflect.DeepEqual(x.seen(), want) || !x.over.Load() || x.none.Load() != 0 {
+			t.Errorf("seen %+v, want %+v; over: %v, nothing: %d", x.seen(), want, x.over.Load(), x.none.Load())
 		}
 	})
 }
@@ -147,21 +165,25 @@ func TestTestCallEnds(t *testing.T) {
 	})
 }
 
-// TestWhatASourceReports: never less than it declares, never more than was seen.
+// TestWhatASourceReports: never less than it declares, never more than was seen, and
+// nothing that the answer which was seen speaks against.
 func TestWhatASourceReports(t *testing.T) {
 	for _, tt := range []struct {
-		s    windowapi.TestSeen
-		want string
+		declared        call.Reports
+		answered, ended bool
+		want            string
 	}{
-		{windowapi.TestSeen{Reports: windowapi.RingOnly}, windowapi.RingOnly},
-		{windowapi.TestSeen{Reports: windowapi.RingOnly, Answered: true}, windowapi.RingOnly},
-		{windowapi.TestSeen{Reports: windowapi.RingOnly, Ended: true}, windowapi.RingAndEnd},
-		{windowapi.TestSeen{Reports: windowapi.RingOnly, Answered: true, Ended: true}, windowapi.AllStates},
-		{windowapi.TestSeen{Reports: windowapi.AllStates, Ended: true}, windowapi.AllStates},
-		{windowapi.TestSeen{Reports: windowapi.RingAndEnd, Ended: true}, windowapi.RingAndEnd},
+		{call.RingOnly, false, false, windowapi.RingOnly},
+		{call.RingOnly, true, false, ""},
+		{call.RingOnly, false, true, windowapi.RingAndEnd},
+		{call.RingOnly, true, true, windowapi.AllStates},
+		{call.AllStates, true, false, windowapi.AllStates},
+		{call.AllStates, false, true, windowapi.AllStates},
+		{call.RingAndEnd, true, false, ""},
+		{call.RingAndEnd, false, true, windowapi.RingAndEnd},
 	} {
-		if got := more(tt.s); got != tt.want {
-			t.Errorf("%+v: %s, want %s", tt.s, got, tt.want)
+		if got := shown(tt.declared, windowapi.TestSeen{Answered: tt.answered, Ended: tt.ended}); got != tt.want {
+			t.Errorf("%+v: %q", tt, got)
 		}
 	}
 }

@@ -39,52 +39,57 @@ func (t *TestCalls) Stop() {
 }
 
 // Wait tells of the first call that comes, and of what more is seen of it; or that
-// none came.
+// none came. What its source can tell is said last: until then it may tell more.
 func (h *Monitor) Wait(ctx context.Context, seen func(windowapi.TestSeen), nothing func()) {
-	reports, over := h.listen()
-	defer over()
+	reports, unlisten := h.listen()
+	defer unlisten()
 	t := time.NewTimer(windowapi.TestWait)
 	defer t.Stop()
 	var s windowapi.TestSeen
-	for {
+	var declared call.Reports
+	for over := false; !over; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-t.C:
 			if s.Kind == "" {
 				nothing()
+				return
 			}
-			return
+			over = true
 		case c := <-reports:
 			switch {
 			case s.Kind == "" && c.state == call.Ended:
 				continue // of a call from before
 			case s.Kind == "":
-				s = windowapi.TestSeen{Kind: c.kind, Name: c.link, At: c.at, Reports: reportsName[c.reports]}
-				t.Reset(windowapi.TestWait) // for the answer and the end
+				s, declared = windowapi.TestSeen{Kind: c.kind, Name: c.link, At: c.at}, c.reports
 			case s.Kind != c.kind || s.Name != c.link:
 				continue
 			}
+			t.Reset(windowapi.TestWait) // for the answer and the end
 			s.Answered = s.Answered || c.state == call.Answered
 			s.Ended = s.Ended || c.state == call.Ended
-			s.Reports = more(s)
-			seen(s)
-			if s.Ended {
-				return
-			}
+			over = s.Ended
 		}
+		if over {
+			s.Reports = shown(declared, s)
+		}
+		seen(s)
 	}
 }
 
 var reportsName = map[call.Reports]string{call.RingOnly: windowapi.RingOnly, call.RingAndEnd: windowapi.RingAndEnd, call.AllStates: windowapi.AllStates}
 
-// more is what the source can tell after what was seen of this call.
-func more(s windowapi.TestSeen) string {
+// shown is what a source can tell after what was seen of this call; "" where it told of
+// the answer and, against what it declares, nothing fits.
+func shown(declared call.Reports, s windowapi.TestSeen) string {
 	switch {
 	case s.Answered && s.Ended:
-		return windowapi.AllStates
-	case s.Ended && s.Reports == windowapi.RingOnly:
-		return windowapi.RingAndEnd
+		declared = call.AllStates
+	case s.Ended:
+		declared = max(declared, call.RingAndEnd)
+	case s.Answered && declared != call.AllStates:
+		return ""
 	}
-	return s.Reports
+	return reportsName[declared]
 }

@@ -149,8 +149,8 @@ func (p *testPanel) show() {
 	widgets.Fill(p.content, all...)
 }
 
-// came says over which way a call came, what was seen of it and what that way
-// can tell.
+// came says over which way a call came, what was seen of it and, once that is
+// known, what that way can tell.
 func (p *testPanel) came(m windowapi.TestSeen) []fyne.CanvasObject {
 	l := p.host.Lang
 	name := m.Name
@@ -168,11 +168,14 @@ func (p *testPanel) came(m windowapi.TestSeen) []fyne.CanvasObject {
 		}
 		seen.Add(container.New(layout.NewCustomPaddedHBoxLayout(6), container.NewCenter(widgets.NewShape(mark)), widgets.NewTextLine(l.T(s.key), theme.SizeHint, colour, false)))
 	}
-	return []fyne.CanvasObject{
+	all := []fyne.CanvasObject{
 		widgets.Signed(widgets.MarkDot, signBelow, widgets.Bold(l.T(text.TestSeen, l.Clock(m.At), name), base.SizeNameText)),
 		indented(seen),
-		indented(widgets.Hint(l.T(text.TestReports(m.Reports)))),
 	}
+	if m.Reports != "" {
+		all = append(all, indented(widgets.Hint(l.T(text.TestReports(m.Reports)))))
+	}
+	return all
 }
 
 // indented stands below what a mark was put before.
