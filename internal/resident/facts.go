@@ -22,6 +22,7 @@ type known struct {
 	health.Facts                      // as far as they do not follow from what stands below
 	port         int                  // of the listener, 0 while it does not run
 	links        map[string]linkState // by the name in the settings
+	unopened     bool                 // no program opens links of our scheme
 	held         bool                 // cards wait for a program that fills the screen
 	calls        []engine.LastCall    // newest first, at most engine.LastCalls
 	newest       time.Time            // of the last call that was added to calls

@@ -411,8 +411,11 @@ func (r *Resident) secretWatch() hubwatch.Secret {
 // watch keeps registrations and the usual number of calls in view. The goroutines
 // end with ctx.
 func (r *Resident) watch(ctx context.Context, work *sync.WaitGroup) {
-	lost := func(lost []health.Registration) { r.note(func(k *known) { k.Lost = lost }) }
-	if w, err := registrations.New(r.o.Dirs, r.o.ProfileDir, r.settings, lost, r.o.Log); err != nil {
+	told := func(lost []health.Registration, unopened bool) {
+		r.facts.change(func(k *known) { k.Lost, k.unopened = lost, unopened })
+		r.requestRefresh()
+	}
+	if w, err := registrations.New(r.o.Dirs, r.o.ProfileDir, r.settings, told, r.o.Log); err != nil {
 		r.o.Log.Warn("registrations are not read", "why", err)
 	} else {
 		r.registers = w

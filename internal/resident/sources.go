@@ -280,7 +280,7 @@ var linkPhases = map[health.Phase]string{health.Unwatched: windowapi.LinkUnknown
 // sourcesNow is how every source is doing that is set up: first those by which phones
 // come to us, then the links in the order of the settings. Only links have a
 // heartbeat; of the others nothing is claimed but what became of the listener's
-// port and when a call last came.
+// port, whether links are opened and when a call last came.
 func (r *Resident) sourcesNow() windowapi.Sources {
 	s, now := r.settings(), r.facts.read()
 	all := windowapi.Sources{Sources: []windowapi.SourceState{}}
@@ -300,6 +300,9 @@ func (r *Resident) sourcesNow() windowapi.Sources {
 			case now.port > 0:
 				w.Port = now.port
 			}
+		}
+		if name == call.KindURL && now.unopened {
+			w.Phase = windowapi.SourceUnopened
 		}
 		all.Sources = append(all.Sources, w)
 	}

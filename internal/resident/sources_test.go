@@ -42,7 +42,8 @@ func TestSourcesNow(t *testing.T) {
 	s.Listener.HTTP = false
 	want("websocket  keyless 27471\nurl  listens 0\ncommand  listens 0\nwazo centrale refused 0\nbaresip  up 0\n")
 	s.Listener.Enabled = false
-	want("url  listens 0\ncommand  listens 0\nwazo centrale refused 0\nbaresip  up 0\n")
+	r.facts.now.unopened = true
+	want("url  unopened 0\ncommand  listens 0\nwazo centrale refused 0\nbaresip  up 0\n")
 }
 
 // TestLinksFollowTheSettings: a link that lacks a setting is told of as long as it is

@@ -183,6 +183,7 @@ func (r *Resident) answerWindow(q request.Request) {
 	case windowapi.KindTest:
 		r.answerTest(q)
 	case windowapi.KindSources:
+		r.registers.Reread() // a command may have registered us
 		q.Reply(windowapi.KindSources, r.sourcesNow())
 	case windowapi.KindPlay:
 		var m windowapi.Play
@@ -206,9 +207,7 @@ func (r *Resident) takeChange(ctx context.Context, m windowapi.Changed) {
 		r.store.Dismiss()
 		r.requestRefresh()
 	case windowapi.ChangedSettings, windowapi.ChangedSecret:
-		if r.registers != nil {
-			r.registers.Reread() // a phone may have been connected
-		}
+		r.registers.Reread() // a phone may have been connected
 		r.settingsChanged(m.What == windowapi.ChangedSecret)
 	}
 }

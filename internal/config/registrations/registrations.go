@@ -1,10 +1,11 @@
 // Package registrations knows what of this computer was registered for Wiebelt
 // on purpose – addresses that open it, its start at log-on, the line in MicroSIP's
-// settings – and notices when another program has taken that away.
+// settings – and notices when another program has taken that away, and while no program
+// at all opens the addresses.
 //
 // It owns the file that says what was registered. Watch.Run is its one goroutine
 // and alone writes that file while the resident runs; commands write it when they
-// register. It reports what is lost to whoever made the Watch.
+// register. It reports what it sees to whoever made the Watch.
 package registrations
 
 import (
@@ -24,6 +25,7 @@ import (
 	"wiebelt/internal/core/wake"
 	"wiebelt/internal/filetrust"
 	"wiebelt/internal/health"
+	"wiebelt/internal/native/register"
 )
 
 // registeredFile is the name of the file in the state folder that says what was
@@ -117,11 +119,13 @@ type Watch struct {
 	// look tells how a registration stands; path is that of MicroSIP's ini.
 	look func(what health.Registration, was Registered) (s standing, path string)
 	// again registers it once more.
-	again  func(what health.Registration, was Registered) error
-	onLost func(lost []health.Registration) // on Run's goroutine, when they are others
-	log    *slog.Logger
-	wake   chan struct{}
-	fix    chan repair
+	again func(what health.Registration, was Registered) error
+	// unopened tells that no program opens our links.
+	unopened func() bool
+	told     func(lost []health.Registration, unopened bool) // on Run's goroutine, when that has changed
+	log      *slog.Logger
+	wake     chan struct{}
+	fix      chan repair
 }
 
 // repair is a registration that somebody wants back.
@@ -131,9 +135,10 @@ type repair struct {
 }
 
 // New watches the registrations of a profile. current gives the settings that
-// hold; told is called on Run's goroutine with what is lost whenever that has
-// changed. It fails where our own program's name is not known.
-func New(d profile.Dirs, profileDir string, current func() *settings.Settings, told func(lost []health.Registration), log *slog.Logger) (*Watch, error) {
+// hold; told is called on Run's goroutine with what is lost, and whether no program
+// opens our links, whenever that has changed. It fails where our own program's name is
+// not known.
+func New(d profile.Dirs, profileDir string, current func() *settings.Settings, told func(lost []health.Registration, unopened bool), log *slog.Logger) (*Watch, error) {
 	o, err := Options(profileDir)
 	if err != nil {
 		return nil, err
@@ -143,7 +148,11 @@ func New(d profile.Dirs, profileDir string, current func() *settings.Settings, t
 	w.again = func(what health.Registration, was Registered) error {
 		return reregister(d, current(), profileDir, what, was)
 	}
-	w.onLost = told
+	w.unopened = func() bool {
+		s, err := register.State(o)
+		return err == nil && s.Scheme == ""
+	}
+	w.told = told
 	return w, nil
 }
 
@@ -151,9 +160,11 @@ func newWatch(d profile.Dirs, log *slog.Logger) *Watch {
 	return &Watch{dirs: d, log: log, wake: make(chan struct{}, 1), fix: make(chan repair, 4)}
 }
 
-// Reread has it look now.
+// Reread has it look now; nil has nothing to look at.
 func (r *Watch) Reread() {
-	wake.Up(r.wake)
+	if r != nil {
+		wake.Up(r.wake)
+	}
 }
 
 // Repair has it register something again, and calls done with what came of it. It
@@ -168,10 +179,12 @@ func (r *Watch) Repair(what health.Registration, done func(error)) {
 // Run reads until ctx ends.
 func (r *Watch) Run(ctx context.Context) {
 	var lost []health.Registration
+	unopened := false
 	for {
-		if now := r.read(lost); !slices.Equal(now, lost) {
-			lost = now
-			r.onLost(lost)
+		now, none := r.read(lost), r.unopened()
+		if none != unopened || !slices.Equal(now, lost) {
+			lost, unopened = now, none
+			r.told(lost, unopened)
 		}
 		select {
 		case <-ctx.Done():

@@ -36,7 +36,9 @@ type computer struct {
 	with  Registered // what was known at the last of them
 	fails error
 	lost  []health.Registration
-	told  int // how often
+	none  bool // no program opens our links
+	said  bool // so
+	told  int  // how often
 	log   bytes.Buffer
 }
 
@@ -57,10 +59,15 @@ func (c *computer) watch(d profile.Dirs) *Watch {
 		}
 		return c.fails
 	}
-	r.onLost = func(lost []health.Registration) {
+	r.unopened = func() bool {
 		c.Lock()
 		defer c.Unlock()
-		c.lost, c.told = lost, c.told+1
+		return c.none
+	}
+	r.told = func(lost []health.Registration, unopened bool) {
+		c.Lock()
+		defer c.Unlock()
+		c.lost, c.said, c.told = lost, unopened, c.told+1
 	}
 	return r
 }
@@ -119,6 +126,15 @@ func TestWhatWasTakenIsNoticed(t *testing.T) {
 		later(time.Hour)
 		if got := c.lost; len(got) != 0 {
 			t.Errorf("back, and still lost: %v", got)
+		}
+		for _, none := range []bool{true, false} {
+			c.none = none
+			told := c.told
+			r.Reread()
+			later(0)
+			if c.said != none || c.told != told+1 {
+				t.Errorf("no program opens links: %v, said %v, %d times", none, c.said, c.told-told)
+			}
 		}
 		c.at[health.MicroSIP] = older
 		c.fails = ErrPhoneRuns

@@ -184,9 +184,10 @@ func (s *Sources) Of(kind, name string) (phase, why string) {
 
 // Phases of a SourceState beside those of DoctorLink.
 const (
-	SourceListens = "listens" // no heartbeat: it waits for a phone to call
-	SourceTaken   = "taken"   // another program has the port
-	SourceKeyless = "keyless" // the listener's tokens cannot be read, so it does not run
+	SourceListens  = "listens"  // no heartbeat: it waits for a phone to call
+	SourceTaken    = "taken"    // another program has the port
+	SourceKeyless  = "keyless"  // the listener's tokens cannot be read, so it does not run
+	SourceUnopened = "unopened" // no program opens its links
 )
 
 // SourceState is how one source of calls is doing. Only a link has a heartbeat and can be

@@ -73,7 +73,6 @@ func Open(host *widgets.Host) widgets.Page {
 	w.scroll = container.NewVScroll(w.pages)
 	w.win = host.Window(text.RecipesTitle, container.New(widgets.SideLayout(phonesWidth), side, w.scroll), fyne.NewSize(720, 688))
 	w.Choose(sourcesPage)
-	host.Send(windowapi.KindSources, nil)
 	w.read()
 	return w
 }
@@ -113,6 +112,7 @@ func (w *window) Choose(id string) {
 		return
 	}
 	w.shown = id
+	w.host.Send(windowapi.KindSources, nil)
 	w.list.Refresh()
 	w.page()
 	w.scroll.ScrollToTop()

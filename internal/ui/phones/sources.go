@@ -102,6 +102,8 @@ func sourceLine(l text.Language, s windowapi.SourceState, now time.Time) (widget
 		m = widgets.MarkDot
 	case windowapi.LinkUnknown:
 		m, phase = widgets.MarkQuiet, "trying"
+	case windowapi.SourceUnopened: // which only those need who use links
+		m = widgets.MarkQuiet
 	case windowapi.SourceListens:
 		m = widgets.MarkQuiet
 		if !s.Last.IsZero() {
