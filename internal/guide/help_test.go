@@ -106,6 +106,27 @@ var translated = map[string]bool{
 	"`wiebelt doctor --bundle help.zip`":       true,
 }
 
+// What the page on the card names is what the card begins to say.
+func TestHelpNamesWhatTheCardSays(t *testing.T) {
+	bold := regexp.MustCompile(`\*\*([^*]+)\*\*`)
+	for _, l := range []text.Language{text.Dutch, text.English} {
+		said := ""
+		for _, k := range []text.Key{text.CardStateIncoming, text.CardStateAnswered, text.CardStateOutgoing, text.CardStateInternal, text.CardStateReported,
+			text.CardNobody, text.CardFailed, text.CardPossible, text.CardWithheld} {
+			said += "\n" + l.T(k)
+		}
+		names := bold.FindAllStringSubmatch(strings.Split(Help(l)[0].Text, "\n## ")[1], -1)
+		for _, m := range names {
+			if !strings.Contains(said, "\n"+m[1]) {
+				t.Errorf("%s: the card does not say %q", l, m[1])
+			}
+		}
+		if len(names) != 9 {
+			t.Errorf("%s: %d names", l, len(names))
+		}
+	}
+}
+
 // Every picture that a page shows is there, in the page's own language, and every
 // picture that is there is shown; each in the light and in the dark.
 func TestHelpPictures(t *testing.T) {
