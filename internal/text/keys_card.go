@@ -75,6 +75,7 @@ const (
 	CardFoundHidden      Key = "card.found.hidden"
 	CardHidden           Key = "card.hidden"
 	CardBrowser          Key = "card.browser"
+	CardBrowserRow       Key = "card.browser.row" // beside the button that tries again
 	CardNolink           Key = "card.nolink"
 	CardWordRelatie      Key = "card.word.relatie"
 	CardWordKlantkaart   Key = "card.word.klantkaart"

@@ -108,6 +108,10 @@ func gallery(t testing.TB) map[string]engine.Card {
 		"chosen":   with(func(c *engine.Card) { several(c); c.Earlier, c.Opened = 0, 1 }),
 		"family":   with(func(c *engine.Card) { c.Outcome = engine.Several; c.Contacts, c.LinkOK = people(8) }),
 		"crowd":    with(func(c *engine.Card) { c.Outcome = engine.Several; c.Contacts, c.LinkOK = people(14) }),
+		"browser-row": with(func(c *engine.Card) {
+			several(c)
+			c.OpenError, c.Opened = true, 1
+		}),
 		"general": with(func(c *engine.Card) {
 			c.Outcome, c.Many = engine.Several, true
 			c.Contacts, c.LinkOK = people(64)
@@ -187,6 +191,9 @@ func extras(t testing.TB) map[string]shown {
 			c.NotThis, c.NotWho, c.Undo = 1, person("A", "", "Bakker"), true
 			return c
 		}(), nil},
+		"browser-number": looks("browser-row", func(l *Look) {
+			l.Privacy, l.Fields = PrivacyNumber, []string{}
+		}),
 		"long": called("Oudenhoven-van Rijckevorsel tot Nieuwenkerk", func(k *contact.Contact) {
 			k.Initials, k.Prefix = "A.B.C.D.E.F.G.", "van den"
 			k.Address.City = "Sint-Jacobiparochie aan de Lange Vechtoo"

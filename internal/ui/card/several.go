@@ -189,6 +189,13 @@ func (p *painter) row(c engine.Card, i int, y float32) {
 	if i == c.Earlier {
 		tag = p.lg.T(text.CardEarlier)
 	}
+	opens, ink, broken := p.lg.T(text.CardButtonOpenRow), p.c.Muted, false
+	if c.Opened == i {
+		opens, broken = p.lg.T(text.CardButtonAgainRow), c.OpenError
+	}
+	if broken {
+		number, address, ink = "", p.lg.T(text.CardBrowserRow), p.c.Trouble
+	}
 	p.f.items[p.item-1].says = [...]string{name, tag, number, address}
 	if number == "" && address == "" { // nothing below it
 		y += 9
@@ -218,16 +225,12 @@ func (p *painter) row(c engine.Card, i int, y float32) {
 			x += p.say(" · ", x, y, 20, rowDetail, p.c.Muted)
 		}
 	}
-	p.text(address, x, y, end-x-8, rowDetail, p.c.Muted)
-	s := p.lg.T(text.CardButtonOpenRow)
-	if c.Opened == i {
-		s = p.lg.T(text.CardButtonAgainRow)
-	}
+	p.put(address, x, y, end-x-8, rowDetail, ink, broken)
 	var do Do
 	if c.LinkOK[i] {
 		do = p.about(c, engine.DoOpen, i)
 	}
-	p.open(s, end, top+12, buttonW, 30, true, c.LinkOK[i], do)
+	p.open(opens, end, top+12, buttonW, 30, true, c.LinkOK[i], do)
 }
 
 // matching are the indices of the contacts in whose name, relation number or
