@@ -65,6 +65,7 @@ const (
 	DeliveryWindowReceiptsNone      Key = "deliverywindow.receipts.none"
 	DeliveryWindowReceiptsMore      Key = "deliverywindow.receipts.more"
 	DeliveryWindowGone              Key = "deliverywindow.gone"
+	DeliveryWindowTwin              Key = "deliverywindow.twin"
 	DeliveryWindowState             Key = "deliverywindow.conflict"
 )
 

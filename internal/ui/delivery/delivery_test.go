@@ -260,8 +260,15 @@ func TestDeliveryActions(t *testing.T) {
 		does(fmt.Sprint("resolve i5", label == "Het is aangeleverd", " Mw. Smit zag het staan"), changed)
 	}
 	open("i4")
+	p.fail = outbox.ErrDuplicate
 	uitest.Press(t, w.win, "Opnieuw versturen")
 	does("retry i4", release)
+	uitest.WantTexts(t, w.win, text.Dutch.T(text.DeliveryWindowTwin))
+	b.Later[len(b.Later)-1]()
+	if strings.Contains(allTexts(w.win), text.Dutch.T(text.DeliveryWindowTwin)) {
+		t.Error("the failure stays beside its file")
+	}
+	p.fail = nil
 	uitest.Press(t, w.win, "Verwijderen")
 	does("", nil) // asks first
 	uitest.Press(t, w.win, "Verwijderen")

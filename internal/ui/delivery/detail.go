@@ -29,20 +29,21 @@ type detail struct {
 	sign     *widgets.Shape
 	state    *widgets.TextLine
 	note     *widget.Entry
+	failed   *widgets.Slot // what did not work, for a moment
 	body     *fyne.Container
 	decide   []*widgets.Button // wait for a note
 }
 
 func newDetail(w *window, r row) *detail {
 	l := w.host.Lang
-	t := &detail{w: w, id: r.ID, sign: widgets.NewShape(widgets.MarkNone), body: container.NewStack()}
+	t := &detail{w: w, id: r.ID, sign: widgets.NewShape(widgets.MarkNone), failed: widgets.NewSlot(), body: container.NewStack()}
 	t.all.Row = r
 	t.state = widgets.NewTextLine("", base.SizeNameText, base.ColorNameForeground, false).Cutting()
 	t.note = widget.NewEntry()
 	t.note.SetPlaceHolder(l.T(text.DeliveryWindowResolveNote))
 	t.note.OnChanged = func(string) { t.enable() }
 	back := widgets.NewButtonWithIcon(l.T(text.DeliveryWindowBack), base.NavigateBackIcon(), w.back)
-	head := widgets.Padded(20, 8, widgets.Edge, widgets.Edge, container.NewHBox(back))
+	head := widgets.Padded(20, 8, widgets.Edge, widgets.Edge, widgets.Column(8, container.NewHBox(back), t.failed.Container))
 	t.content = container.NewBorder(head, nil, nil, nil, container.NewVScroll(t.body))
 	t.draw()
 	return t

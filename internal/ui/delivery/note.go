@@ -74,7 +74,13 @@ func (w *window) showNote() {
 
 // fail says for a moment what did not work.
 func (w *window) fail(sentence string) {
-	widgets.Shortly(w.host, widgets.FailedFor, &w.failed, sentence, w.showNote)
+	widgets.Shortly(w.host, widgets.FailedFor, &w.failed, sentence, func() {
+		w.showNote()
+		if w.detail != nil {
+			w.detail.failed.Trouble(w.failed)
+			w.win.Content().Refresh()
+		}
+	})
 }
 
 // showQuestion asks whether a file that was delivered before is sent once more.

@@ -269,6 +269,8 @@ func says(l text.Language, err error) string {
 	switch {
 	case errors.Is(err, outbox.ErrNoItem):
 		return l.T(text.DeliveryWindowGone)
+	case errors.Is(err, outbox.ErrDuplicate):
+		return l.T(text.DeliveryWindowTwin)
 	case errors.As(err, &t):
 		return l.DeliveryTrouble(t.Kind)
 	}
