@@ -323,10 +323,21 @@ func TestNoPlace(t *testing.T) {
 	})
 }
 
-// TestLooks: windows follow a desktop that comes to ask for high contrast, or for less
-// motion.
+// TestLooks: windows follow another theme, with their icons, and a desktop that comes to
+// ask for high contrast, or for less motion.
 func TestLooks(t *testing.T) {
 	b := newBench(t)
+	b.do(func() { b.w.SetContent(widget.NewIcon(base.MenuDropDownIcon())) })
+	for look, ink := range map[string]color.NRGBA{"dark": theme.Dark.Ink, "light": theme.Light.Ink} {
+		b.do(func() {
+			b.app.Settings().SetTheme(theme.New(look))
+			b.w.update()
+			middle := b.w.Canvas().Capture().Bounds().Size().Div(2)
+			if got := b.w.Canvas().Capture().At(middle.X, middle.Y); color.NRGBAModel.Convert(got) != ink {
+				t.Errorf("%s: the icon is %v, want %v", look, got, ink)
+			}
+		})
+	}
 	b.do(func() { b.app.Settings().SetTheme(theme.New("light")) })
 	background := func() color.Color { return base.Color(base.ColorNameButton) }
 	moved := 0

@@ -58,7 +58,16 @@ func (s *Surface) Changed(o fyne.CanvasObject) {
 }
 
 // NewTheme notes that colours, icons or sizes of the theme have changed.
-func (s *Surface) NewTheme() { s.theme++ }
+func (s *Surface) NewTheme() {
+	s.theme++
+	forgetIcons()
+}
+
+// forgetIcons has Fyne draw its icons anew. It keeps them by the names of their colours,
+// whatever these are by now; its own drivers do so too, and there is no public way.
+//
+//go:linkname forgetIcons fyne.io/fyne/v2/internal/cache.ResetThemeCaches
+func forgetIcons()
 
 // Frame makes the surface size pixels large and has it show what the trees in
 // roots do, the last above the others, at a scale over a background. It calls
