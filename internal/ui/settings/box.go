@@ -12,20 +12,33 @@ import (
 	"wiebelt/internal/ui/widgets"
 )
 
-// checkTheme draws the box of a check that is off so that it can be seen.
-type checkTheme struct{ fyne.Theme }
+// checkTheme draws the box of a check that is off so that it can be seen. All else is as
+// in the theme of the moment: another look may come while the window is open.
+type checkTheme struct{}
+
+// now is the theme of the moment. Fyne's Current is this one while its check is drawn.
+func (checkTheme) now() fyne.Theme { return fyne.CurrentApp().Settings().Theme() }
 
 // Color implements fyne.Theme.
 func (t checkTheme) Color(name fyne.ThemeColorName, v fyne.ThemeVariant) color.Color {
 	if name == base.ColorNameInputBorder {
 		name = theme.ColorQuiet
 	}
-	return t.Theme.Color(name, v)
+	return t.now().Color(name, v)
 }
+
+// Font implements fyne.Theme.
+func (t checkTheme) Font(s fyne.TextStyle) fyne.Resource { return t.now().Font(s) }
+
+// Icon implements fyne.Theme.
+func (t checkTheme) Icon(name fyne.ThemeIconName) fyne.Resource { return t.now().Icon(name) }
+
+// Size implements fyne.Theme.
+func (t checkTheme) Size(name fyne.ThemeSizeName) float32 { return t.now().Size(name) }
 
 // onGrid is a check without its padding at the left.
 func onGrid(c *widget.Check) fyne.CanvasObject {
-	return widgets.Padded(-4, -4, -4, 0, container.NewThemeOverride(c, checkTheme{fyne.CurrentApp().Settings().Theme()}))
+	return widgets.Padded(-4, -4, -4, 0, container.NewThemeOverride(c, checkTheme{}))
 }
 
 // good is a sentence with the mark of what works.

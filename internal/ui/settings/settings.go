@@ -10,6 +10,7 @@
 package settings
 
 import (
+	"encoding/json"
 	"reflect"
 	"slices"
 
@@ -144,6 +145,13 @@ func (w *window) Chosen() string {
 
 // ShowAt implements widgets.Page's placed: it shows a set-up file.
 func (w *window) ShowAt(path string) { w.openFile(path) }
+
+// Take shows what holds by now: the welcome comes again whenever settings take effect.
+func (w *window) Take(kind string, _ json.RawMessage) {
+	if kind == windowapi.KindWelcome {
+		w.load()
+	}
+}
 
 // StatusChanged implements widgets.Page's statusKeeper.
 func (w *window) StatusChanged() {

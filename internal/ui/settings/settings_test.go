@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/widget"
 
@@ -22,6 +23,7 @@ import (
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
+	"wiebelt/internal/ui/theme"
 	"wiebelt/internal/ui/uitest"
 	"wiebelt/internal/ui/widgets"
 )
@@ -529,6 +531,19 @@ func TestSettingsFollow(t *testing.T) {
 	uitest.WantTexts(t, now.win, "For administrators", "Client id")
 	if now.now("support.contact") != "Piet" || now.hubBox.entry.Text != "getypt" || now.shown != sectionHub {
 		t.Error("what was typed is gone")
+	}
+	now.Choose(sectionCard)
+	english.Theme = "dark"
+	b.Tell(t, windowapi.KindWelcome, english)
+	for _, check := range uitest.All[*widget.Check](now.general) {
+		if got := uitest.All[*canvas.Text](check)[0]; got.Text != "" && got.Color != theme.Dark.Ink {
+			t.Errorf("in the dark %q is %v", got.Text, got.Color)
+		}
+	}
+	put(t, b, officeSettings+"[ui]\ntheme = \"dark\"\n")
+	b.Tell(t, windowapi.KindWelcome, english)
+	if got := now.now("ui.theme"); got != "dark" {
+		t.Errorf("the window is dark, and says %q", got)
 	}
 }
 

@@ -94,6 +94,7 @@ func (h *Host) Handle(kind string, raw json.RawMessage) {
 		var m windowapi.Welcome
 		if h.Decode(kind, raw, &m) {
 			h.follow(m)
+			h.pass(kind, raw)
 		}
 	case windowapi.KindStatus:
 		var m windowapi.Status
