@@ -60,6 +60,8 @@ func registered(o register.Options, what health.Registration, was Registered) (s
 		return ours, ""
 	case what == health.Autostart && s.SwitchedOff:
 		return declined, ""
+	case what == health.Scheme && s.Scheme == "":
+		return absent, ""
 	}
 	return notOurs, ""
 }
@@ -167,7 +169,7 @@ func RepairLost(d profile.Dirs, s *settings.Settings, profileDir string) (done [
 			continue
 		}
 		now, _ := registered(o, what, was)
-		if now != notOurs && now != older {
+		if !now.lost() && now != older {
 			continue
 		}
 		e := reregister(d, s, profileDir, what, was)

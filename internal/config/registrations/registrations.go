@@ -25,7 +25,6 @@ import (
 	"wiebelt/internal/core/wake"
 	"wiebelt/internal/filetrust"
 	"wiebelt/internal/health"
-	"wiebelt/internal/native/register"
 )
 
 // registeredFile is the name of the file in the state folder that says what was
@@ -106,8 +105,11 @@ const (
 	ours                     // as it should be
 	older                    // ours, as an older version wrote it
 	notOurs                  // gone, or another program's
+	absent                   // notOurs: no program opens our links at all
 	declined                 // somebody switched it off on purpose
 )
+
+func (s standing) lost() bool { return s == notOurs || s == absent }
 
 // order is that of the sentences and of the menu.
 var order = []health.Registration{health.Scheme, health.Autostart, health.MicroSIP}
@@ -120,12 +122,10 @@ type Watch struct {
 	look func(what health.Registration, was Registered) (s standing, path string)
 	// again registers it once more.
 	again func(what health.Registration, was Registered) error
-	// unopened tells that no program opens our links.
-	unopened func() bool
-	told     func(lost []health.Registration, unopened bool) // on Run's goroutine, when that has changed
-	log      *slog.Logger
-	wake     chan struct{}
-	fix      chan repair
+	told  func(lost []health.Registration, unopened bool) // on Run's goroutine, when that has changed
+	log   *slog.Logger
+	wake  chan struct{}
+	fix   chan repair
 }
 
 // repair is a registration that somebody wants back.
@@ -147,10 +147,6 @@ func New(d profile.Dirs, profileDir string, current func() *settings.Settings, t
 	w.look = func(what health.Registration, was Registered) (standing, string) { return registered(o, what, was) }
 	w.again = func(what health.Registration, was Registered) error {
 		return reregister(d, current(), profileDir, what, was)
-	}
-	w.unopened = func() bool {
-		s, err := register.State(o)
-		return err == nil && s.Scheme == ""
 	}
 	w.told = told
 	return w, nil
@@ -181,7 +177,7 @@ func (r *Watch) Run(ctx context.Context) {
 	var lost []health.Registration
 	unopened := false
 	for {
-		now, none := r.read(lost), r.unopened()
+		now, none := r.read(lost)
 		if none != unopened || !slices.Equal(now, lost) {
 			lost, unopened = now, none
 			r.told(lost, unopened)
@@ -197,12 +193,14 @@ func (r *Watch) Run(ctx context.Context) {
 	}
 }
 
-// read looks at everything once, remembers what is ours and gives what is lost.
-func (r *Watch) read(before []health.Registration) (lost []health.Registration) {
+// read looks at everything once, remembers what is ours and gives what is lost, and
+// whether no program opens our links.
+func (r *Watch) read(before []health.Registration) (lost []health.Registration, unopened bool) {
 	was := RegisteredIn(r.dirs)
 	now := was
 	for _, what := range order {
 		s, path := r.look(what, was)
+		unopened = unopened || s == absent
 		switch {
 		case s == ours:
 			now = now.with(what, true, path)
@@ -213,7 +211,7 @@ func (r *Watch) read(before []health.Registration) (lost []health.Registration) 
 			}
 		case s == declined:
 			now = now.with(what, false, "")
-		case s == notOurs && was.has(what), s == unknown && was.has(what) && slices.Contains(before, what):
+		case s.lost() && was.has(what), s == unknown && was.has(what) && slices.Contains(before, what):
 			lost = append(lost, what)
 		}
 	}
@@ -227,7 +225,7 @@ func (r *Watch) read(before []health.Registration) (lost []health.Registration) 
 			r.log.Warn("a registration is no longer ours", "what", string(what))
 		}
 	}
-	return lost
+	return lost, unopened
 }
 
 // errNever is returned for what was never registered: nothing takes more than
@@ -244,7 +242,7 @@ func (r *Watch) mend(what health.Registration) error {
 		r.log.Warn("a registration was not repaired", "what", string(what), "why", err)
 		return err
 	}
-	if s, _ := r.look(what, was); s == notOurs {
+	if s, _ := r.look(what, was); s.lost() {
 		return fmt.Errorf("another registration comes first")
 	}
 	r.log.Info("a registration was repaired", "what", string(what))

@@ -36,8 +36,7 @@ type computer struct {
 	with  Registered // what was known at the last of them
 	fails error
 	lost  []health.Registration
-	none  bool // no program opens our links
-	said  bool // so
+	none  bool // no program opens our links, as it was told
 	told  int  // how often
 	log   bytes.Buffer
 }
@@ -59,15 +58,10 @@ func (c *computer) watch(d profile.Dirs) *Watch {
 		}
 		return c.fails
 	}
-	r.unopened = func() bool {
-		c.Lock()
-		defer c.Unlock()
-		return c.none
-	}
 	r.told = func(lost []health.Registration, unopened bool) {
 		c.Lock()
 		defer c.Unlock()
-		c.lost, c.said, c.told = lost, unopened, c.told+1
+		c.lost, c.none, c.told = lost, unopened, c.told+1
 	}
 	return r
 }
@@ -127,13 +121,13 @@ func TestWhatWasTakenIsNoticed(t *testing.T) {
 		if got := c.lost; len(got) != 0 {
 			t.Errorf("back, and still lost: %v", got)
 		}
-		for _, none := range []bool{true, false} {
-			c.none = none
+		for _, at := range []standing{absent, ours} {
+			c.at[health.Scheme] = at
 			told := c.told
 			r.Reread()
 			later(0)
-			if c.said != none || c.told != told+1 {
-				t.Errorf("no program opens links: %v, said %v, %d times", none, c.said, c.told-told)
+			if none := at == absent; c.none != none || slices.Contains(c.lost, health.Scheme) != none || c.told != told+1 {
+				t.Errorf("no program opens links: %v, said %v, lost %v, %d times", none, c.none, c.lost, c.told-told)
 			}
 		}
 		c.at[health.MicroSIP] = older
