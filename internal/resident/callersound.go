@@ -13,13 +13,7 @@ import (
 type callerSound struct {
 	play    func(context.Context, sound.Kind) error
 	allowed func() bool // now, by the settings and the session
-	done    map[ring]bool
-}
-
-// ring is one call of a card: a caller who rings again has the same card.
-type ring struct {
-	card engine.CardID
-	rang time.Time
+	done    map[engine.CardCall]bool
 }
 
 // kinds are the outcomes that have a tone.
@@ -29,11 +23,11 @@ var kinds = map[engine.Outcome]sound.Kind{engine.Found: sound.Known, engine.Seve
 // next is the tone that the cards of a snapshot ask for, "" for none. Of several calls
 // at one moment the newest is heard.
 func (c *callerSound) next(s *engine.Snapshot) (k sound.Kind) {
-	still := map[ring]bool{}
+	still := map[engine.CardCall]bool{}
 	for i := range s.Cards {
 		card := &s.Cards[i]
 		kind, has := kinds[card.Outcome]
-		is := ring{card.ID, card.Rang}
+		is := card.Call()
 		still[is] = c.done[is] || has
 		if has && !c.done[is] && card.Phase == engine.PhaseRinging && !card.Outgoing {
 			k = kind

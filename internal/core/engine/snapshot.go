@@ -46,6 +46,15 @@ const (
 	PhaseReported // it rang, and no more is known than when
 )
 
+// CardCall is one call of a card: a caller who rings again has the same card.
+type CardCall struct {
+	Card CardID
+	Rang time.Time
+}
+
+// Call is the call that the card is about.
+func (c *Card) Call() CardCall { return CardCall{c.ID, c.Rang} }
+
 // Card is one card as it should look now. A Card is never changed after it was
 // published; Contacts is shared and read-only.
 type Card struct {

@@ -45,13 +45,7 @@ type Notifier struct {
 	c     card.Config
 	n     service // nil while there is none
 	tried time.Time
-	up    map[ring]string // the line that was said
-}
-
-// ring is one call of a card: a caller who rings again has the same card.
-type ring struct {
-	card engine.CardID
-	rang time.Time
+	up    map[engine.CardCall]string // the line that was said
 }
 
 type choice struct{ tag, action string }
@@ -61,7 +55,7 @@ const openAgain = 10 * time.Second
 
 // New makes notices.
 func New(p Params) *Notifier {
-	return &Notifier{p: p, c: p.Config, next: make(chan card.Config, 1), pressed: make(chan choice, 16), up: map[ring]string{},
+	return &Notifier{p: p, c: p.Config, next: make(chan card.Config, 1), pressed: make(chan choice, 16), up: map[engine.CardCall]string{},
 		find: func(ctx context.Context, pressed func(tag, action string)) (service, error) {
 			n, err := notify.Open(ctx, pressed)
 			if err != nil {
@@ -129,10 +123,10 @@ func (s *Notifier) close() {
 
 // show brings the notices in line with the calls that ring.
 func (s *Notifier) show(ctx context.Context) {
-	rings := map[ring]string{}
+	rings := map[engine.CardCall]string{}
 	for _, c := range s.p.Engine.Snapshot().Cards {
 		if c.Phase == engine.PhaseRinging && !c.Outgoing || c.Phase == engine.PhaseReported && !c.Strip {
-			rings[ring{c.ID, c.Rang}] = c.LineName
+			rings[c.Call()] = c.LineName
 		}
 	}
 	if s.c.Hidden {
@@ -141,7 +135,7 @@ func (s *Notifier) show(ctx context.Context) {
 	for r := range s.up {
 		if _, still := rings[r]; !still {
 			delete(s.up, r)
-			_ = s.n.Withdraw(r.tag()) // gone with the desktop's service otherwise
+			_ = s.n.Withdraw(tagOf(r)) // gone with the desktop's service otherwise
 		}
 	}
 	for r, line := range rings {
@@ -156,7 +150,7 @@ func (s *Notifier) show(ctx context.Context) {
 				return
 			}
 		}
-		if err := s.n.Show(r.tag(), notify.IncomingCall(s.c.Language, line)); err != nil {
+		if err := s.n.Show(tagOf(r), notify.IncomingCall(s.c.Language, line)); err != nil {
 			s.p.Log.Warn("no notification", "why", err)
 			if ctx.Err() == nil { // another service may be there next time
 				s.n.Close()
@@ -170,7 +164,7 @@ func (s *Notifier) show(ctx context.Context) {
 	}
 }
 
-func (r ring) tag() string { return strconv.FormatUint(uint64(r.card), 10) }
+func tagOf(c engine.CardCall) string { return strconv.FormatUint(uint64(c.Card), 10) }
 
 // choose does what a button of a notice asks for. The file opens only where
 // there is one to open; all others are to be seen in the calls window.
