@@ -147,7 +147,7 @@ func (c *Client) Deliver(ctx context.Context, items []Item) (Receipt, error) {
 			// the connection so that its answer is lost: the next try has another token.
 			c.delivers.drop(g)
 		}
-		if err != nil || !g.refused(r.Status) {
+		if refused := err == nil && g.answered(r.Status); !refused {
 			return r, err
 		}
 		if again || !c.delivers.drop(g) {

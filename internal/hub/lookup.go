@@ -34,7 +34,7 @@ func (c *Client) attempt(ctx context.Context, number string) ([]contact.Contact,
 			return nil, err
 		}
 		found, status, err := c.ask(ctx, number, g)
-		if !g.refused(status) {
+		if refused := g.answered(status); !refused {
 			return found, err
 		}
 		if again || !c.token.drop(g) {

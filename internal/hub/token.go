@@ -127,9 +127,10 @@ func (t *tokens) resting(now time.Time) bool {
 	return t.err != nil && since >= 0 && since < t.pause
 }
 
-// refused reports whether an answer, of status 0 if there was none, is a no to the
-// token. One that never worked may be older than a right that it lacks.
-func (g *grant) refused(status int) bool {
+// answered notes how a request with the token ended, with status 0 if there was no
+// answer, and reports whether that is a no to the token. One that never worked may be
+// older than a right that it lacks.
+func (g *grant) answered(status int) (refused bool) {
 	switch {
 	case status == http.StatusUnauthorized:
 		return true
