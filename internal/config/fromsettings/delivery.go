@@ -41,9 +41,9 @@ func (s *Senders) Renew() {
 	s.stale = true
 }
 
-// Client gives the client for a message box; "" is the one of the settings. Where settings have changed, those made
-// before are closed: nothing may be on its way with them. Its errors are those of
-// a hub that is not set up (contact.NotSetUp).
+// Client gives the client for a message box; "" is the one of the settings. Where
+// settings have changed, those made before are closed: nothing may be on its way with
+// them. Its errors are those of a hub that is not set up (contact.NotSetUp).
 func (s *Senders) Client(intermediary string) (outbox.Deliverer, error) {
 	now := s.Settings()
 	s.mu.Lock()

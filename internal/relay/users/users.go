@@ -76,8 +76,8 @@ func (e Entry) Computers() (n int) {
 }
 
 // join adds a computer. Where there are too many, the oldest one is out; a key that is
-// over is forgotten. Of more keys than an entry holds, that is
-// the one that was made worthless first.
+// over is forgotten. Of more keys than an entry holds, that is the one that was made
+// worthless first.
 func (e *Entry) join(k Key) {
 	e.Keys = append(e.Keys, k)
 	e.Keys = slices.DeleteFunc(e.Keys, func(old Key) bool { return old.over(k.Since) })

@@ -3,7 +3,8 @@
 //
 // What stands in the recipes on this computer, tokens included, is read with every
 // opening and whenever the sources of calls change, off Fyne's thread, and held no
-// longer than the window; how the sources are doing is the Host's. All of it belongs to Fyne's thread.
+// longer than the window; how the sources are doing is the Host's. All of it belongs to
+// Fyne's thread.
 package phones
 
 import (
