@@ -40,7 +40,7 @@ func (r *Rules) Find(text string) []Number {
 	switch {
 	case len(found) > 0:
 		return found
-	case len(runs) == 1 && whole.Kind == NoNumber:
+	case len(runs) == 1:
 		return []Number{r.Parse(strings.TrimRight(runs[0], "+(./- \t"), "")} // an extension, a service number
 	}
 	return []Number{whole}
@@ -59,7 +59,7 @@ func (r *Rules) divide(words []string) (found []Number) {
 				continue
 			}
 			last, end = n, to
-			if to < len(words) && strings.HasPrefix(strings.TrimLeft(words[to], "("), "0") || to < len(words) && strings.HasPrefix(words[to], "+") {
+			if to < len(words) && strings.HasPrefix(strings.TrimLeft(words[to], "("), "0") {
 				break
 			}
 		}

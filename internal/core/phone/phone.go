@@ -76,14 +76,10 @@ func NewRules(c Config) (*Rules, error) {
 		return nil, fmt.Errorf("phone.region: no such region %q", c.Region)
 	}
 	for _, n := range c.NeverLookup {
-		if n := r.plain(address.Split(n)); n.Digits != "" {
-			r.never[n.Key()] = true
-		}
+		r.never[r.plain(address.Split(n)).Key()] = true
 	}
 	for _, l := range c.Lines {
-		if n := r.plain(address.Split(l.Number)); n.Digits != "" {
-			r.lines[n.Key()] = l
-		}
+		r.lines[r.plain(address.Split(l.Number)).Key()] = l
 	}
 	return r, nil
 }
@@ -143,10 +139,10 @@ func (r *Rules) plain(a address.Address) Number {
 	if r.internal(d) {
 		return extension(d)
 	}
-	if strings.HasPrefix(d, "*31*") || strings.HasPrefix(d, "#31#") {
+	if len(d) > 4 && (strings.HasPrefix(d, "*31*") || strings.HasPrefix(d, "#31#")) {
 		d = d[4:] // dialled in front of a number to withhold one's own
 	}
-	if d == "" || strings.ContainsAny(d, "*#") {
+	if strings.ContainsAny(d, "*#") {
 		return Number{Kind: Short, Digits: d, shown: d, copied: strings.TrimPrefix(d, "+")} // a code for the exchange, nobody's number
 	}
 	return r.external(d, a.Context)
@@ -201,23 +197,21 @@ func (r *Rules) parse(d, context string) (n numbering.Number, ok bool) {
 	if context != "" && d[0] != '+' {
 		// Local to a country or an area: that goes in front, in place of a 0.
 		for _, s := range []string{context + d, context + strings.TrimPrefix(d, "0")} {
-			if n, ok := numbering.Parse(s, r.c.Region); ok && n.Valid() {
-				return n, true
+			if n, ok := numbering.Parse(s, r.c.Region); n.Valid() {
+				return n, ok
 			}
 		}
 	}
-	prefixed := d[0] == '+' || d[0] == '0'
-	if !prefixed && len(d) < lookupDigits {
+	if d[0] != '+' && d[0] != '0' && len(d) < lookupDigits {
 		return n, false // a short number of its own, no area code without its 0
 	}
 	n, ok = numbering.Parse(d, r.c.Region)
-	if prefixed || ok && n.Valid() {
-		return n, ok
-	}
-	// Trunks leave out the plus: if it is a number with one and none without,
-	// it is that of another country.
-	if q, ok := numbering.Parse("+"+d, r.c.Region); ok && q.Valid() {
-		return q, true
+	if !n.Valid() {
+		// Trunks leave out the plus: if it is a number with one and none without,
+		// it is that of another country.
+		if q, ok := numbering.Parse("+"+d, r.c.Region); q.Valid() {
+			return q, ok
+		}
 	}
 	return n, ok
 }

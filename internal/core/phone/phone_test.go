@@ -68,6 +68,10 @@ func TestForms(t *testing.T) {
 		{"0612345678,,123#", "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
 		{"06-12345678 ext. 12", "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
 		{"*31*0612345678", "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
+		{"#31#0612345678", "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
+		{"tel:+31612345678;phone-context=+32", "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
+		{"0676012345", "", External, "+31676012345", "0676 01 23 45", "0676012345"},
+		{"32470123456", "", External, "+32470123456", "+32 470 12 34 56", "0032470123456"},
 		{"callto:+31612345678", "", External, "+31612345678", "06 12 34 56 78", "0612345678"},
 		{"Unknown <sip:0612345678@pbx>", "Onbekend", External, "+31612345678", "06 12 34 56 78", "0612345678"},
 		{"101", "", Internal, "", "101", "101"},
@@ -87,6 +91,9 @@ func TestForms(t *testing.T) {
 		{"+31 800 1234", "", Short, "", "0800 12 34", "08001234"},
 		{"+101", "", Short, "", "+101", "101"},
 		{"144", "", Short, "", "144", "144"},
+		{"0", "", Short, "", "0", "0"},
+		{"000", "", Short, "", "000", "000"},
+		{"*31*", "", Short, "", "*31*", "*31*"},
 		{"*21", "", Short, "", "*21", "*21"},
 		{"*21*0612345678#", "", Short, "", "*21*0612345678#", "*21*0612345678#"},
 		{"020 765 43 21", "", Own, "", "020 765 43 21", "0207654321"},
@@ -157,7 +164,7 @@ func TestLengths(t *testing.T) {
 	r := must.Get(NewRules(Config{}))(t)
 	for raw, kind := range map[string]Kind{
 		"02012345": Short, "020123456": External, "0201234567": External, "31201234567": External, "0031201234567": External,
-		"12345678": Short, "123456789": External, "+4912345": Short, "+49123456": Short, "+491234567": External,
+		"12345678": Short, "123456789": External, "+4912345": Short, "+49123456": Short, "+491234567": External, "12345678901234567890": External,
 		"1234": Internal, "12345": Short, "0123": Short,
 	} {
 		if n := r.Parse(raw, ""); n.Kind != kind {
@@ -210,11 +217,14 @@ func TestDefaults(t *testing.T) {
 	if n := off.Parse("", ""); n.Kind != Withheld || n.NeverLookup {
 		t.Errorf("%+v", n)
 	}
+	if s, name := off.Line("anonymous"); s != "" || name != "" {
+		t.Errorf("%q %q", s, name)
+	}
 }
 
 func TestAnotherRegion(t *testing.T) {
 	r := must.Get(NewRules(Config{Region: "be"}))(t)
-	if n := r.Parse("02 123 45 67", ""); n.E164 != "+3221234567" || n.Foreign || n.Copy() != "021234567" {
+	if n := r.Parse("02 123 45 67", ""); n.E164 != "+3221234567" || n.Foreign || n.Copy() != "021234567" || n.Display() != "02 123 45 67" {
 		t.Errorf("%+v", n)
 	}
 	if n := r.Parse("+31201234567", ""); !n.Foreign || n.Copy() != "0031201234567" || n.Display() != "+31 20 123 4567" {
