@@ -19,6 +19,11 @@ import (
 // set every key in keys.go and tables.go.
 const PolicyFile = "policy.toml"
 
+// PolicyKey is where group policy and device management write on Windows, below
+// HKEY_LOCAL_MACHINE; only administrators can. It has a subkey for each group, and
+// line\1, softphone\1 and so on for the lists.
+const PolicyKey = `Software\Policies\Wiebelt`
+
 // Where the policy lies and how it is read; tests have a place of their own.
 var (
 	policyPath  = platformPolicy

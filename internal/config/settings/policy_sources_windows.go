@@ -17,12 +17,8 @@ func platformPolicy() string {
 	return filepath.Join(dir, "Wiebelt", PolicyFile)
 }
 
-// policyKey is where group policy and device management write; only
-// administrators can.
-const policyKey = `Software\Policies\Wiebelt`
-
 // managedPlace is that key as people write it.
-const managedPlace = `HKLM\` + policyKey
+const managedPlace = `HKLM\` + PolicyKey
 
 // Bounds of what is read from the registry.
 const (
@@ -32,7 +28,7 @@ const (
 
 func managed() map[string]any {
 	left := maxValues
-	return readKey(registry.LOCAL_MACHINE, policyKey, maxDepth, &left)
+	return readKey(registry.LOCAL_MACHINE, PolicyKey, maxDepth, &left)
 }
 
 func readKey(root registry.Key, path string, depth int, left *int) map[string]any {

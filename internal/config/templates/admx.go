@@ -13,10 +13,6 @@ import (
 	"wiebelt/internal/text"
 )
 
-// PolicyKey is where Windows keeps the policy, below HKEY_LOCAL_MACHINE, as package
-// settings reads it: a subkey a group, and line\1, softphone\1 and so on for the lists.
-const PolicyKey = `Software\Policies\Wiebelt`
-
 const namespace = "http://schemas.microsoft.com/GroupPolicy/2006/07/PolicyDefinitions"
 
 // The parts of an ADMX file, in the order its schema wants.
@@ -142,7 +138,7 @@ func policyOf(r rule) policy {
 	if r.n != "" {
 		explained = r.section.name // the same for each element
 	}
-	p := policy{Name: r.name, Class: "Machine", Display: str(r.name), Explain: str(id(explained, "help")), Key: PolicyKey,
+	p := policy{Name: r.name, Class: "Machine", Display: str(r.name), Explain: str(id(explained, "help")), Key: settings.PolicyKey,
 		Parent: ref{categoryOf(r.section.name)}, On: ref{"supported"}}
 	for _, part := range []string{r.section.name, r.n} {
 		if part != "" {

@@ -8,7 +8,6 @@ import (
 
 	"wiebelt/internal/config/secret"
 	"wiebelt/internal/config/settings"
-	"wiebelt/internal/config/templates"
 	"wiebelt/internal/native/eventlog"
 )
 
@@ -23,7 +22,7 @@ var kept = func() []answer {
 	all := []answer{{Property: "AUTOSTART"}, {Property: "POLICY_TEMPLATES"}}
 	for _, key := range []string{"hub.base_url", "hub.hub_url", "hub.client_id", "hub.organisation_code", "hub.secret_store", "relay.url", "relay.fingerprint"} {
 		e, _ := settings.Of(key)
-		all = append(all, answer{strings.ToUpper(strings.ReplaceAll(key, ".", "_")), templates.PolicyKey + `\` + e.Group(), e.Name()})
+		all = append(all, answer{strings.ToUpper(strings.ReplaceAll(key, ".", "_")), settings.PolicyKey + `\` + e.Group(), e.Name()})
 	}
 	return all
 }()

@@ -27,7 +27,7 @@ import (
 	"github.com/tc-hib/winres/version"
 
 	"wiebelt/internal/config/secret"
-	"wiebelt/internal/config/templates"
+	"wiebelt/internal/config/settings"
 	"wiebelt/internal/packaging/release"
 	"wiebelt/internal/testutil/must"
 )
@@ -188,7 +188,7 @@ func testTables(t *testing.T, r release.Release) {
 		}
 	}
 	// With the hub's address the policy decides this too.
-	if !slices.Contains(kept, answer{"HUB_SECRET_STORE", templates.PolicyKey + `\hub`, "secret_store"}) {
+	if !slices.Contains(kept, answer{"HUB_SECRET_STORE", settings.PolicyKey + `\hub`, "secret_store"}) {
 		t.Error("nothing says where the secret is kept")
 	}
 }
