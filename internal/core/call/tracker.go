@@ -235,9 +235,8 @@ func (t *Tracker) find(calls []*live, e Event, w source, key string, now time.Ti
 		if !c.names[alias{w, ""}] {
 			continue
 		}
-		if count++; count == 1 {
-			only = c
-		}
+		count++
+		only = c
 		if c.Key != key {
 			continue
 		}

@@ -49,6 +49,9 @@ func TestIdentity(t *testing.T) {
 		"passed on": {
 			{0, full, "1", Ringing, a, Began, 1}, {s, full, "1", Answered, a, WasAnswered, 1}, {5 * s, full, "1", Answered, b, AnotherCaller, 1},
 		},
+		"passed on as it is answered": {
+			{0, full, "1", Ringing, a, Began, 1}, {s, full, "1", Answered, b, AnotherCaller, 1},
+		},
 		"passed on to a withheld caller": {
 			{0, full, "1", Ringing, a, Began, 1}, {s, full, "1", Ringing, "", AnotherCaller, 1},
 		},
@@ -99,6 +102,7 @@ func TestIdentity(t *testing.T) {
 		},
 		"an end of nothing is dropped": {{0, full, "9", Ended, a, Nothing, 0}},
 		"answered without any call":    {{0, ring, "", Answered, "", Nothing, 0}},
+		"answered, with its id alone":  {{0, full, "9", Answered, "", Began, 1}, {s, full, "9", Ended, "", WasEnded, 1}},
 		"a page takes no phone's call over, whatever it reports": {
 			{0, url, "", Answered, b, Began, 1}, {s, url, "", Ended, b, WasEnded, 1},
 			{2 * s, ring, "", Ringing, a, Began, 2}, {3 * s, url, "", Ringing, a, SameCall, 2}, {4 * s, ring, "", Ended, a, WasEnded, 2},
@@ -146,6 +150,18 @@ func TestASecondSourceAddsWhatItKnows(t *testing.T) {
 	if c := got.Call; got.Kind != SameCall || c.Name != "first" || c.Line != "line" || c.Via != "via" || c.Queue != "queue" {
 		t.Errorf("%+v", got)
 	}
+	tr = NewTracker()
+	tr.Apply(Event{Source: bare, ID: "x", Number: "1"}, "1", t0)
+	for _, e := range []Event{{Source: full, Name: "n"}, {Source: bare, Line: "l"}, {Source: bare, Via: "v"}, {Source: bare, Queue: "q"}, {Source: bare, Name: "m"}} {
+		e.ID, e.Number = "x", "1"
+		got = tr.Apply(e, "1", t0)
+		if again := tr.Apply(e, "1", t0); got.Kind != SameCall || again.Kind != Nothing || got.Call.Name != cmp.Or(e.Name, "n") {
+			t.Errorf("%+v: %+v, again %+v", e, got, again)
+		}
+	}
+	if c := got.Call; c.Name != "m" || c.Line != "l" || c.Via != "v" || c.Queue != "q" {
+		t.Errorf("%+v", got)
+	}
 }
 
 func TestStaleReportsMakeNoCall(t *testing.T) {
@@ -170,15 +186,24 @@ func TestLateReports(t *testing.T) {
 	if late.Kind != TooOld || late.Call.ID == 0 || !late.At.Equal(at(0)) {
 		t.Fatalf("%+v", late)
 	}
-	for _, c := range []Change{apply(full, "1", Answered, "", 5, 121), apply(full, "1", Ended, "", 30, 122)} {
+	if c := apply(full, "1", Ringing, "1", 3, 121); c.Call.ID != late.Call.ID {
+		t.Errorf("it rings twice: %+v", c)
+	}
+	for _, c := range []Change{apply(full, "1", Answered, "", 5, 121), apply(full, "1", Ended, "", 90, 160)} {
 		if c.Kind != TooOld || c.Call.ID != late.Call.ID || !c.Call.Answered.Equal(at(5)) {
 			t.Errorf("%+v", c)
 		}
 	}
-	if c := apply(full, "1", Ended, "", 31, 123); c.Kind != Nothing {
+	if c := apply(full, "1", Ended, "", 91, 161); c.Kind != Nothing {
 		t.Errorf("an end of nothing: %+v", c)
 	}
-	if c := apply(full, "1", Ringing, "1", 40, 140); c.Kind != TooOld || c.Call.ID == late.Call.ID {
+	if c := apply(ring, "", Answered, "", 91, 161); c.Kind != Nothing {
+		t.Errorf("nobody knows which call was answered: %+v", c)
+	}
+	if c := apply(ring, "", Ringing, "", 91, 161); c.Kind != TooOld {
+		t.Errorf("withheld, without an id: %+v", c)
+	}
+	if c := apply(full, "1", Ringing, "1", 100, 170); c.Kind != TooOld || c.Call.ID == late.Call.ID {
 		t.Errorf("the id came again: %+v", c)
 	}
 	if c := apply(full, "1", Ringing, "2", 400, 500); c.Kind != TooOld || c.Call.Number != "2" || c.Call.Rang != at(400) {
@@ -267,7 +292,7 @@ func TestLostConnectionLeavesRingOnlyCalls(t *testing.T) {
 func TestFloodIsBounded(t *testing.T) {
 	tr := NewTracker()
 	tr.Apply(Event{Source: bare, ID: "x", Number: "1"}, "1", t0)
-	for i := range 100_000 {
+	for i := range 10_000 {
 		id := time.Duration(i).String()
 		tr.Apply(Event{Source: Source{Kind: KindWebSocket, Conn: id}, ID: id, State: State(i % 2), Number: id}, id, t0)
 	}
@@ -276,6 +301,10 @@ func TestFloodIsBounded(t *testing.T) {
 	}
 	if got := tr.Apply(Event{Source: bare, ID: "x", State: Ended}, "1", t0); got.Kind != WasEnded {
 		t.Errorf("the flood ended another call: %+v", got)
+	}
+	last := time.Duration(9_999).String()
+	if got := tr.Apply(Event{Source: Source{Kind: KindWebSocket, Conn: last}, ID: last, State: Ended}, last, t0); got.Kind != WasEnded {
+		t.Errorf("the flood ended its newest call: %+v", got)
 	}
 }
 
