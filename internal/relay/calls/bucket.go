@@ -24,6 +24,13 @@ const (
 	maxAge   = lifetime + time.Hour
 )
 
+// maxBytes bounds the bucket, which is memory, at some 200,000 calls: an exchange that tells
+// of ever new ones takes a relay no more than that.
+const maxBytes = 128 << 20
+
+// errStore is JetStream's code for what cannot be stored, of which its client has no name.
+const errStore jetstream.ErrorCode = 10077
+
 // epochKey is where it stands since when the bucket knows what goes on. The bucket is
 // memory, and may lose it all; it is no call's key, for those are hashes.
 const epochKey = "epoch"
@@ -35,7 +42,7 @@ type Bucket struct{ kv jetstream.KeyValue }
 // Open finds the bucket, or makes it. It is memory in as many nodes as replicas says.
 func Open(ctx context.Context, js jetstream.JetStream, replicas int) (*Bucket, error) {
 	kv, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
-		Bucket: "calls", TTL: maxAge, Storage: jetstream.MemoryStorage, Replicas: replicas, MaxValueSize: maxRecord,
+		Bucket: "calls", TTL: maxAge, Storage: jetstream.MemoryStorage, Replicas: replicas, MaxValueSize: maxRecord, MaxBytes: maxBytes,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("the bucket of calls: %w", err)
@@ -77,6 +84,9 @@ func (b *Bucket) Take(ctx context.Context, all ...Report) error {
 			_, err = b.kv.Create(ctx, key, value)
 		} else {
 			_, err = b.kv.Update(ctx, key, value, revision)
+		}
+		if api, is := errors.AsType[*jetstream.APIError](err); is && api.ErrorCode == errStore {
+			err = ErrFull
 		}
 		if !errors.Is(err, jetstream.ErrKeyExists) && !errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
 			return cmp.Or(err, wrong)

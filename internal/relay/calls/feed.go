@@ -313,6 +313,7 @@ func (f *Feed) apply(e jetstream.KeyValueEntry, publish bool) {
 		heard := f.hears(u, key, before, now)
 		if was := before.Legs[u]; was == nil || was.State != l.State || !was.At.Equal(l.At) {
 			f.byUser[u][key] = since.Add(l.At.Sub(newest))
+			f.makeRoom(u)
 		}
 		if publish && (heard || f.hears(u, key, after, now)) && differs(u, before, after) {
 			f.publish(u, now, f.reply(u, key, before, after))
@@ -330,6 +331,25 @@ func (f *Feed) apply(e jetstream.KeyValueEntry, publish bool) {
 			f.publish(u, now, "")
 		}
 	}
+}
+
+// maxHeard is how many calls are gone through for a user, of which a snapshot holds fewer:
+// an exchange that floods one telephone must not hold up what is told to all others.
+const maxHeard = 4 * wire.MaxCalls
+
+// makeRoom leaves a call out where a user has too many. A change of it brings it back.
+func (f *Feed) makeRoom(u wire.User) {
+	if len(f.byUser[u]) <= maxHeard {
+		return
+	}
+	var out string
+	var least wire.Call
+	for key := range f.byUser[u] {
+		if c, _ := f.calls[key].record.For(u); out == "" || c.Compare(least) < 0 {
+			out, least = key, c
+		}
+	}
+	delete(f.byUser[u], out)
 }
 
 // read takes what the bucket says of a call now.

@@ -143,6 +143,46 @@ func TestAtOnce(t *testing.T) {
 	all.Wait()
 }
 
+// TestFlood: of a telephone that an exchange floods with calls the newest are gone through,
+// and those that are answered; another one comes back once it is. The bucket has an end.
+func TestFlood(t *testing.T) {
+	b, c := relays(t)
+	f := NewFeed(b, c, site, "r1", slog.New(slog.DiscardHandler))
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { _ = f.Run(ctx) })
+	anna, bob := follow(t, c, "anna"), follow(t, c, "bob")
+	tell(t, b, "talks", call.Answered, "anna")
+	for i := range maxHeard + 20 {
+		tell(t, b, fmt.Sprint("flood/", i), call.Ringing, "anna")
+	}
+	tell(t, b, "flood/0", call.Answered, "anna")
+	tell(t, b, "other", call.Ringing, "bob")
+	bob.until("other ringing")
+	now := ask(t, c, "anna", bob.last)
+	stop()
+	running.Wait()
+	is := func(id string) bool {
+		return slices.ContainsFunc(now.Calls, func(c wire.Call) bool { return c.ID == id })
+	}
+	if n := len(f.byUser["anna"]); n != maxHeard || !is("talks") || !is("flood/0") || len(anna.in) == 0 {
+		t.Errorf("%d calls are gone through; told of %+v", n, now.Calls)
+	}
+	s := must.Get(must.Get(jetstream.New(c))(t).Stream(t.Context(), "KV_calls"))(t).CachedInfo().Config
+	if s.MaxBytes != maxBytes {
+		t.Errorf("the bucket takes %d bytes", s.MaxBytes)
+	}
+	s.MaxBytes = 64 << 10
+	must.Get(must.Get(jetstream.New(c))(t).UpdateStream(t.Context(), s))(t)
+	var err error
+	for i := 0; err == nil && i < 1000; i++ {
+		err = b.Take(t.Context(), Report{Event: call.Event{ID: fmt.Sprint("more/", i), At: time.Now()}, Users: []wire.User{"anna"}})
+	}
+	if !errors.Is(err, ErrFull) {
+		t.Errorf("more than it holds: %v", err)
+	}
+}
+
 // TestRingGroup: of a call that rings at many users, each reported by himself, every
 // one is told once, and all of them of its end.
 func TestRingGroup(t *testing.T) {

@@ -80,6 +80,8 @@ var (
 	ErrRecord = errors.New("not a call")
 	// ErrLegs: a call rings at more users than a record holds.
 	ErrLegs = errors.New("a call rings at too many users; some of them hear nothing of it")
+	// ErrFull: there are too many calls.
+	ErrFull = errors.New("there are more calls than a relay remembers")
 )
 
 // Key is the record's key in the bucket. An exchange's id can have any character,

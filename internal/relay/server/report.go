@@ -231,9 +231,9 @@ func (r *relay) put(ctx context.Context, waiting []report) bool {
 			return true
 		case ctx.Err() != nil:
 			return false
-		case errors.Is(err, calls.ErrLegs), errors.Is(err, calls.ErrRecord), time.Since(began) > retryTimeout:
+		case errors.Is(err, calls.ErrLegs), errors.Is(err, calls.ErrRecord), errors.Is(err, calls.ErrFull), time.Since(began) > retryTimeout:
 			r.dropped.Add(int64(len(all)))
-			r.Log.Warn("a report was not taken", "why", err)
+			r.warned.Do(func() { r.Log.Warn("a report was not taken", "why", err) })
 			return time.Since(began) <= retryTimeout // told again it would fare no better
 		}
 		_ = wake.Pause(ctx, retryPause)

@@ -29,6 +29,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/time/rate"
 
 	"wiebelt/internal/core/phone"
 	"wiebelt/internal/relay/calls"
@@ -80,6 +81,7 @@ const (
 	idleTime  = time.Minute
 	maxHeader = 8 << 10
 	queueSize = 4096 // reports that are not in the bucket yet
+	warnEvery = 10 * time.Second
 )
 
 type relay struct {
@@ -111,6 +113,7 @@ type counts struct {
 	nobody  atomic.Int64 // those of calls that are nobody's
 	dropped atomic.Int64 // those that nobody could read, or that did not fit
 	late    late
+	warned  rate.Sometimes // that some were not taken
 }
 
 // storage is how the buckets of the relay are doing, and what is known of their users.
@@ -136,7 +139,7 @@ func run(ctx context.Context, c Config, ready func(*relay, Ready)) error {
 		return err
 	}
 	defer n.Close()
-	r := &relay{Config: c, node: n, webhooks: webhooks{mapped: c.Webhooks}, reports: make(chan report, queueSize), news: make(chan struct{}, 1), wrong: newLimiter(wrongCodes, time.Minute), since: time.Now()}
+	r := &relay{Config: c, counts: counts{warned: rate.Sometimes{Interval: warnEvery}}, node: n, webhooks: webhooks{mapped: c.Webhooks}, reports: make(chan report, queueSize), news: make(chan struct{}, 1), wrong: newLimiter(wrongCodes, time.Minute), since: time.Now()}
 	r.storage.fault.Store(faultStarting)
 	r.wrongs.Store(new([]string))
 	r.lookups = newLookups(c, func(u wire.User) bool { return r.table.Load().Knows(u) }, r.changed)

@@ -72,25 +72,34 @@ func (s Snapshot) Compare(o Snapshot) int {
 	return cmp.Or(cmp.Compare(s.Epoch, o.Epoch), cmp.Compare(s.Seq, o.Seq))
 }
 
-// Encode gives the message. Of more calls than it may hold, those that are over are left
-// out first, then those that ring, then those that somebody talks on; of these the ones
-// that began first.
+// Encode gives the message, with as many calls as it may hold.
 func (s Snapshot) Encode() []byte {
 	s.V = 1
-	s.Calls = slices.Clone(s.Calls)
-	slices.SortFunc(s.Calls, func(a, b Call) int { return cmp.Or(a.Began.Compare(b.Began), cmp.Compare(a.ID, b.ID)) })
-	for {
-		if len(s.Calls) <= MaxCalls {
-			if b, err := json.Marshal(s); err == nil && len(b) <= MaxBytes {
-				return b
-			}
+	all := slices.Clone(s.Calls)
+	slices.SortFunc(all, func(a, b Call) int { return b.Compare(a) })
+	for n := min(len(all), MaxCalls); ; n-- {
+		s.Calls = append([]Call{}, all[:n]...)
+		slices.SortFunc(s.Calls, func(a, b Call) int { return cmp.Or(a.Began.Compare(b.Began), cmp.Compare(a.ID, b.ID)) })
+		if b, err := json.Marshal(s); n == 0 || err == nil && len(b) <= MaxBytes {
+			return b
 		}
-		out := slices.IndexFunc(s.Calls, func(c Call) bool { return c.State == call.Ended.String() })
-		if out < 0 {
-			out = max(0, slices.IndexFunc(s.Calls, func(c Call) bool { return c.Answered == nil }))
-		}
-		s.Calls = slices.Delete(s.Calls, out, out+1)
 	}
+}
+
+// Compare tells which of two calls is left out where there are too many: it is below 0
+// where c is. Those that are over go first, then those that ring, then those that somebody
+// talks on; of these the ones that began first.
+func (c Call) Compare(o Call) int {
+	rank := func(c Call) int {
+		switch {
+		case c.State == call.Ended.String():
+			return 0
+		case c.Answered == nil:
+			return 1
+		}
+		return 2
+	}
+	return cmp.Or(cmp.Compare(rank(c), rank(o)), c.Began.Compare(o.Began), cmp.Compare(c.ID, o.ID))
 }
 
 // Event is a call as a report of now, by our own clock: it is as old as it is by the
