@@ -30,7 +30,8 @@ const Name = "journal"
 const (
 	subjectRoot = "JOURNAL." // then the user and the call
 	maxValue    = 4 << 10
-	waiting     = 4096 // calls that are not in the stream yet
+	maxKept     = 100_000 // calls of a site: an exchange that floods it must not fill the disk
+	waiting     = 4096    // calls that are not in the stream yet
 	// expireEvery is how often calls go that are too old.
 	expireEvery = time.Hour
 )
@@ -60,7 +61,7 @@ type note struct {
 // Open finds the stream, or makes it, in as many nodes as replicas says. With 0 days
 // it goes, and all that is in it.
 func Open(ctx context.Context, js jetstream.JetStream, replicas, days int, log *slog.Logger) (*Journal, error) {
-	j := &Journal{js: js, config: jetstream.StreamConfig{Name: Name, Subjects: []string{subjectRoot + ">"}, Replicas: replicas, MaxMsgSize: maxValue}, life: time.Duration(days) * 24 * time.Hour, noted: make(chan note, waiting), log: log, now: time.Now, more: make(chan struct{}, 1)}
+	j := &Journal{js: js, config: jetstream.StreamConfig{Name: Name, Subjects: []string{subjectRoot + ">"}, Replicas: replicas, MaxMsgSize: maxValue, MaxMsgs: maxKept, Discard: jetstream.DiscardNew}, life: time.Duration(days) * 24 * time.Hour, noted: make(chan note, waiting), log: log, now: time.Now, more: make(chan struct{}, 1)}
 	j.gone.Store(new([]wire.User))
 	if days <= 0 {
 		if err := js.DeleteStream(ctx, Name); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {

@@ -3,6 +3,7 @@ package journal
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -81,6 +82,35 @@ func TestWaits(t *testing.T) {
 	_ = j.Run(ctx)
 	if p, err := j.Page(t.Context(), "anna", 0); err != nil || len(p.Calls) != 1 {
 		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+// TestFull: there is an end to the calls that are kept. One for which there is no room waits
+// for it, and those that are there stay.
+func TestFull(t *testing.T) {
+	j, _ := open(t)
+	if most := j.stream.CachedInfo().Config.MaxMsgs; most != maxKept {
+		t.Errorf("%d calls are kept", most)
+	}
+	earlier := j.config
+	earlier.MaxMsgs, earlier.Discard = -1, jetstream.DiscardOld
+	must.Get(j.js.UpdateStream(t.Context(), earlier))(t)
+	j.config.MaxMsgs = 2
+	must.Do(t, j.Recreate(t.Context()))
+	ended, stop := context.WithCancel(t.Context())
+	stop()
+	for i := range 3 {
+		j.Note("anna", wire.Call{ID: fmt.Sprint(i), Number: "0698760001", Began: time.Now()}, time.Now())
+	}
+	_ = j.Run(ended)
+	p := must.Get(j.Page(t.Context(), "anna", 0))(t)
+	if len(p.Calls) != 2 {
+		t.Errorf("%d calls", len(p.Calls))
+	}
+	must.Get(j.Page(t.Context(), "anna", p.Seen))(t)
+	_ = j.Run(ended)
+	if p := must.Get(j.Page(t.Context(), "anna", 0))(t); len(p.Calls) != 1 {
+		t.Errorf("%d calls once there is room", len(p.Calls))
 	}
 }
 

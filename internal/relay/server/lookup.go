@@ -12,6 +12,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/time/rate"
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/contact"
@@ -32,6 +33,10 @@ const (
 	lookupsMinute = 120  // of one user
 	remembered    = 64   // numbers that rang for a user
 	lookupTime    = 5 * time.Second
+	// How many numbers are asked for ahead in a second, and at once: an exchange that floods
+	// the relay with calls must not have it flood the hub.
+	aheadPerSecond = 100
+	aheadAtOnce    = 300
 	// seenTime is how long the feed may be behind a computer that asks: another relay has
 	// told it of the call.
 	seenTime = 500 * time.Millisecond
@@ -46,6 +51,7 @@ type lookups struct {
 	knows  func(wire.User) bool
 	log    *slog.Logger
 	often  *limiter
+	pace   *rate.Limiter // of those that are asked for ahead
 	work   errgroup.Group
 	last   atomic.Pointer[contact.Failure] // of the newest one; nil before it
 	news   func()                          // is told that state is another one
@@ -58,7 +64,7 @@ type lookups struct {
 
 func newLookups(c Config, knows func(wire.User) bool, news func()) *lookups {
 	l := &lookups{rules: c.Rules, manual: c.Settings.Lookup.Manual, knows: knows, news: news, log: c.Log,
-		often: newLimiter(lookupsMinute, time.Minute), rang: map[wire.User][]string{}, more: make(chan struct{}), asking: map[string]bool{}}
+		often: newLimiter(lookupsMinute, time.Minute), pace: rate.NewLimiter(aheadPerSecond, aheadAtOnce), rang: map[wire.User][]string{}, more: make(chan struct{}), asking: map[string]bool{}}
 	l.work.SetLimit(lookupsAtOnce)
 	l.set(c.Hub)
 	return l
@@ -78,7 +84,11 @@ func (l *lookups) set(h Hub) {
 // the phones ring. Of a call that is reported for each of many phones it is asked once.
 func (l *lookups) ahead(ctx context.Context, e call.Event) {
 	if n := l.rules.Parse(e.Number, e.Name); l.hub.Load() != nil && e.State == call.Ringing && n.Lookup() {
-		l.once(n.Query(), func() { _, _ = l.ask(ctx, n.Query()) }) // who is there too late asks himself
+		l.once(n.Query(), func() { // who is there too late asks himself, as all do in a flood
+			if l.pace.Allow() {
+				_, _ = l.ask(ctx, n.Query())
+			}
+		})
 	}
 }
 

@@ -191,6 +191,25 @@ func TestAheadOnce(t *testing.T) {
 	}
 }
 
+// TestAheadFlood: however many callers an exchange tells of, the hub is asked for some of
+// them ahead, and there is room for what users ask.
+func TestAheadFlood(t *testing.T) {
+	rules := must.Get(phone.NewRules(phone.Config{Region: "NL"}))(t)
+	synctest.Test(t, func(t *testing.T) {
+		h := slow{make(chan string, 2*lookupsAtOnce), make(chan struct{})}
+		l := newLookups(Config{Folder: &setup.Folder{}, Rules: rules, Office: Office{Hub: h}}, nil, func() {})
+		for i := range 2 * lookupsAtOnce {
+			l.ahead(t.Context(), call.Event{State: call.Ringing, Number: fmt.Sprint("06", 98760000+i)})
+		}
+		synctest.Wait()
+		if len(h.asked) != aheadAtOnce || !l.once("", func() {}) {
+			t.Errorf("the hub is asked %d times", len(h.asked))
+		}
+		close(h.answers)
+		_ = l.work.Wait()
+	})
+}
+
 // TestAskedTwice: a question that is asked again while its answer is awaited is answered once.
 func TestAskedTwice(t *testing.T) {
 	h := slow{make(chan string, 8), make(chan struct{})}
