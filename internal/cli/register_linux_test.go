@@ -53,8 +53,9 @@ func TestUnregister(t *testing.T) {
 // touched; not while it runs, and not for a folder that somebody named.
 func TestForgetEverything(t *testing.T) {
 	home, profile := desktop(t)
+	run := t.TempDir()
 	t.Setenv("XDG_STATE_HOME", "")
-	t.Setenv("XDG_RUNTIME_DIR", "")
+	t.Setenv("XDG_RUNTIME_DIR", run)
 	config := filepath.Join(home, "config")
 	for name, body := range map[string]string{"mimeapps.list": "[Default Applications]\ntext/html=firefox.desktop;\n", "other.toml": "x"} {
 		must.Do(t, errors.Join(os.MkdirAll(config, 0o755), os.WriteFile(filepath.Join(config, name), []byte(body), 0o600)))
@@ -67,7 +68,7 @@ func TestForgetEverything(t *testing.T) {
 	if len(snapshot(t, home)) < len(before)+5 {
 		t.Fatal("there is nothing to forget")
 	}
-	stop := instancetest.Serve(t, instance.Config{RunDir: filepath.Join(home, ".local", "state", "wiebelt", "run")}, nil)
+	stop := instancetest.Serve(t, instance.Config{RunDir: filepath.Join(run, "wiebelt")}, nil)
 	if s := exits(t, 1, "", "forget", "--everything"); s.out != "" {
 		t.Errorf("while it runs: %s", s.out)
 	}
@@ -84,7 +85,7 @@ func TestForgetEverything(t *testing.T) {
 func TestForgetEverythingInTheVault(t *testing.T) {
 	home, _ := desktop(t)
 	t.Setenv("XDG_STATE_HOME", "")
-	t.Setenv("XDG_RUNTIME_DIR", "")
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
 	exits(t, 0, "a secret", "provision", "--base-url", "https://hub.example", "--client-id", "a", "--secret-store", "file", "--secret-stdin")
 	silent := must.Get(net.Listen("unix", filepath.Join(home, "bus")))(t)
 	defer silent.Close()

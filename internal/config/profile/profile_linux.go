@@ -3,10 +3,16 @@ package profile
 import (
 	"os"
 	"path/filepath"
+	"strconv"
+	"syscall"
 )
 
-// platformDirs follows the XDG base directories. A runtime folder that is not
-// there (a shell of another user, a service) counts as unset.
+// sessions has the runtime folder of each user who is logged on.
+var sessions = "/run/user"
+
+// platformDirs follows the XDG base directories. Where the variable of the runtime
+// folder is unset, as in a cron job, or names another user's, as after "su", it is the
+// one that the system makes: every program of a user must find the one that runs.
 func platformDirs(env func(string) string) (Dirs, error) {
 	home := env("HOME")
 	config, err := base(env("XDG_CONFIG_HOME"), home, ".config")
@@ -19,12 +25,22 @@ func platformDirs(env func(string) string) (Dirs, error) {
 	}
 	d := Dirs{Config: filepath.Join(config, "wiebelt"), State: filepath.Join(state, "wiebelt")}
 	d.Run = filepath.Join(d.State, "run")
-	if run := env("XDG_RUNTIME_DIR"); filepath.IsAbs(run) {
-		if info, err := os.Stat(run); err == nil && info.IsDir() {
+	for _, run := range []string{env("XDG_RUNTIME_DIR"), filepath.Join(sessions, strconv.Itoa(os.Getuid()))} {
+		if filepath.IsAbs(run) && ownFolder(run) {
 			d.Run = filepath.Join(run, "wiebelt")
+			break
 		}
 	}
 	return d, nil
+}
+
+func ownFolder(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(owner.Uid) == os.Getuid()
 }
 
 // base is the value of an XDG variable, or the fallback below home. Relative

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"wiebelt/internal/filetrust"
@@ -20,22 +21,40 @@ func checkModes(t *testing.T, d Dirs) {
 	}
 }
 
+// TestPlatformDirs: every program of a user finds the same runtime folder, that of a
+// cron job too, and none takes another user's.
 func TestPlatformDirs(t *testing.T) {
-	run := t.TempDir()
+	run, others := t.TempDir(), "/"
+	if os.Getuid() == 0 {
+		others = t.TempDir()
+		must.Do(t, os.Chown(others, 65534, -1))
+	}
+	before := sessions
+	t.Cleanup(func() { sessions = before })
+	sessions = t.TempDir()
+	made := filepath.Join(sessions, strconv.Itoa(os.Getuid()))
 	for _, c := range []struct {
-		name string
-		env  map[string]string
-		want Dirs
-		err  error
+		name     string
+		env      map[string]string
+		loggedOn bool
+		want     Dirs
+		err      error
 	}{
-		{"nothing but home", map[string]string{"HOME": "/h"}, Dirs{"/h/.config/wiebelt", "/h/.local/state/wiebelt", "/h/.local/state/wiebelt/run"}, nil},
-		{"all set", map[string]string{"HOME": "/h", "XDG_CONFIG_HOME": "/c", "XDG_STATE_HOME": "/s", "XDG_RUNTIME_DIR": run}, Dirs{"/c/wiebelt", "/s/wiebelt", run + "/wiebelt"}, nil},
-		{"relative is unset", map[string]string{"HOME": "/h", "XDG_CONFIG_HOME": "c", "XDG_STATE_HOME": "s", "XDG_RUNTIME_DIR": "r"}, Dirs{"/h/.config/wiebelt", "/h/.local/state/wiebelt", "/h/.local/state/wiebelt/run"}, nil},
-		{"runtime folder gone", map[string]string{"HOME": "/h", "XDG_RUNTIME_DIR": run + "/gone"}, Dirs{"/h/.config/wiebelt", "/h/.local/state/wiebelt", "/h/.local/state/wiebelt/run"}, nil},
-		{"no home, but all set", map[string]string{"XDG_CONFIG_HOME": "/c", "XDG_STATE_HOME": "/s"}, Dirs{"/c/wiebelt", "/s/wiebelt", "/s/wiebelt/run"}, nil},
-		{"no home", map[string]string{}, Dirs{}, ErrNoHome},
-		{"half a home", map[string]string{"XDG_CONFIG_HOME": "/c"}, Dirs{}, ErrNoHome},
+		{"nothing but home", map[string]string{"HOME": "/h"}, false, Dirs{"/h/.config/wiebelt", "/h/.local/state/wiebelt", "/h/.local/state/wiebelt/run"}, nil},
+		{"all set", map[string]string{"HOME": "/h", "XDG_CONFIG_HOME": "/c", "XDG_STATE_HOME": "/s", "XDG_RUNTIME_DIR": run}, true, Dirs{"/c/wiebelt", "/s/wiebelt", run + "/wiebelt"}, nil},
+		{"relative is unset", map[string]string{"HOME": "/h", "XDG_CONFIG_HOME": "c", "XDG_STATE_HOME": "s", "XDG_RUNTIME_DIR": "r"}, false, Dirs{"/h/.config/wiebelt", "/h/.local/state/wiebelt", "/h/.local/state/wiebelt/run"}, nil},
+		{"runtime folder gone", map[string]string{"HOME": "/h", "XDG_RUNTIME_DIR": run + "/gone"}, false, Dirs{"/h/.config/wiebelt", "/h/.local/state/wiebelt", "/h/.local/state/wiebelt/run"}, nil},
+		{"no home, but all set", map[string]string{"XDG_CONFIG_HOME": "/c", "XDG_STATE_HOME": "/s"}, false, Dirs{"/c/wiebelt", "/s/wiebelt", "/s/wiebelt/run"}, nil},
+		{"a cron job", map[string]string{"HOME": "/h"}, true, Dirs{"/h/.config/wiebelt", "/h/.local/state/wiebelt", made + "/wiebelt"}, nil},
+		{"from another user's session", map[string]string{"HOME": "/h", "XDG_RUNTIME_DIR": others}, true, Dirs{"/h/.config/wiebelt", "/h/.local/state/wiebelt", made + "/wiebelt"}, nil},
+		{"and not logged on", map[string]string{"HOME": "/h", "XDG_RUNTIME_DIR": others}, false, Dirs{"/h/.config/wiebelt", "/h/.local/state/wiebelt", "/h/.local/state/wiebelt/run"}, nil},
+		{"no home", map[string]string{}, true, Dirs{}, ErrNoHome},
+		{"half a home", map[string]string{"XDG_CONFIG_HOME": "/c"}, true, Dirs{}, ErrNoHome},
 	} {
+		must.Do(t, os.RemoveAll(made))
+		if c.loggedOn {
+			must.Do(t, os.Mkdir(made, 0o700))
+		}
 		got, err := platformDirs(func(k string) string { return c.env[k] })
 		if got != c.want || !errors.Is(err, c.err) {
 			t.Errorf("%s: %+v, %v", c.name, got, err)
