@@ -62,13 +62,17 @@ func CreateFile(path string, b []byte, mode fs.FileMode) error {
 }
 
 // RemoveFile removes path and whatever an interrupted WriteFile left of it. A
-// file that is not there is no error.
+// file that is not there, nor its folder, is no error.
 func RemoveFile(path string) error {
 	sweep(path, time.Now().Add(time.Hour))
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	err := os.Remove(path)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		err = filetrust.SyncDir(filepath.Dir(path))
 	}
-	return filetrust.SyncDir(filepath.Dir(path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 func writeTemp(path string, b []byte, mode fs.FileMode) (temp string, err error) {
