@@ -132,6 +132,9 @@ func forgetUser(e *env, name string) error {
 		return fail(exitFailed, text.AdminNoHome)
 	}
 	folders, dirs := foldersOf(u)
+	if runsIn(folders) {
+		return fail(exitFailed, text.AdminUserRuns)
+	}
 	s, _ := settings.Load(dirs) // before they go; what is wrong in them does not matter
 	found, left := false, false
 	for _, f := range folders {

@@ -1,10 +1,15 @@
 package cli
 
 import (
+	"errors"
+	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
+	"syscall"
 
 	"wiebelt/internal/config/profile"
+	"wiebelt/internal/instance"
 )
 
 // foldersOf are the folders of a user's Wiebelt where no variable of the user's
@@ -13,6 +18,29 @@ func foldersOf(u *user.User) ([]userFolder, profile.Dirs) {
 	f := []userFolder{{u.HomeDir, ".config/wiebelt"}, {u.HomeDir, ".local/state/wiebelt"},
 		{"/run/user/" + u.Uid, "wiebelt"}}
 	return f, profile.Dirs{Config: f[0].path(), State: f[1].path(), Run: filepath.Join(f[1].path(), "run")}
+}
+
+// runsIn tells whether a Wiebelt runs with the folders: it would make them anew.
+func runsIn(folders []userFolder) bool {
+	return slices.ContainsFunc(folders, func(f userFolder) bool {
+		return f.held(instance.LockName) || f.held("run/"+instance.LockName)
+	})
+}
+
+// held tells whether somebody holds a lock in the folder. What the user may have put
+// there in its place holds nobody up.
+func (f userFolder) held(name string) bool {
+	root, err := os.OpenRoot(f.below)
+	if err != nil {
+		return false
+	}
+	defer root.Close()
+	lock, err := root.OpenFile(f.name+"/"+name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return false
+	}
+	defer lock.Close()
+	return errors.Is(profile.Hold(lock), profile.ErrHeld)
 }
 
 func vaultHint(name string) any { return "secret-tool clear service " + name }

@@ -15,4 +15,7 @@ func foldersOf(u *user.User) ([]userFolder, profile.Dirs) {
 	return f, profile.Dirs{Config: f[0].path(), State: f[1].path(), Run: filepath.Join(f[1].path(), "run")}
 }
 
+// runsIn: files of a Wiebelt that runs cannot be deleted here, and are named.
+func runsIn([]userFolder) bool { return false }
+
 func vaultHint(name string) any { return text.Errorf(text.OutputVault, name) }

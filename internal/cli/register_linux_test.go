@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"wiebelt/internal/instance"
@@ -117,6 +118,27 @@ func TestForgetUser(t *testing.T) {
 		if _, err := os.Lstat(filepath.Join(home, name)); err == nil {
 			t.Errorf("%s is left", name)
 		}
+	}
+}
+
+// TestForgetUserWhoRuns: a Wiebelt that runs would make anew what is deleted; what a user
+// put in the place of its lock holds nobody up.
+func TestForgetUserWhoRuns(t *testing.T) {
+	home := t.TempDir()
+	folders := []userFolder{{home, "gone"}, {home, "state/wiebelt"}}
+	run := filepath.Join(home, "state", "wiebelt", "run")
+	stop := instancetest.Serve(t, instance.Config{RunDir: run}, nil)
+	if !runsIn(folders) {
+		t.Error("one that runs is not seen")
+	}
+	stop()
+	if runsIn(folders) {
+		t.Error("one that ended is taken to run")
+	}
+	lock := filepath.Join(run, instance.LockName)
+	must.Do(t, errors.Join(os.Remove(lock), syscall.Mkfifo(lock, 0o600)))
+	if runsIn(folders) {
+		t.Error("a pipe is taken for it")
 	}
 }
 

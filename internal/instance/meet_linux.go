@@ -14,9 +14,13 @@ import (
 	"wiebelt/internal/filetrust"
 )
 
+// LockName is the file in the runtime folder that is locked for as long as a process is
+// the one.
+const LockName = "lock"
+
 // lock takes the exclusive lock that makes this process the one.
 func lock(cfg Config) (release func(), err error) {
-	f, err := filetrust.OpenFile(filepath.Join(cfg.RunDir, "lock"), os.O_CREATE|os.O_RDWR, filetrust.Alone)
+	f, err := filetrust.OpenFile(filepath.Join(cfg.RunDir, LockName), os.O_CREATE|os.O_RDWR, filetrust.Alone)
 	if err != nil {
 		return nil, fmt.Errorf("open the lock: %w", err)
 	}

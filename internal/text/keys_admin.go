@@ -43,6 +43,7 @@ const (
 	AdminForgetNumber  Key = "admin.forget.number"  // no number
 	AdminForgetProfile Key = "admin.forget.profile" // --user or --everything with --profile
 	AdminForgetRuns    Key = "admin.forget.runs"    // this user's Wiebelt runs
+	AdminUserRuns      Key = "admin.user_runs"      // that of a user who is to be forgotten
 	AdminOnly          Key = "admin.only"           // takes an administrator
 	AdminNoUser        Key = "admin.no_user"
 	AdminNoHome        Key = "admin.no_home"
