@@ -205,7 +205,7 @@ func (r *Recorder) put(ctx context.Context, e engine.Entry) {
 	// A file opened while the phone rang is part of that call; one opened after
 	// it was missed is dealing with it.
 	if e.Opened && known && !was.opened && h.Missed() {
-		if err := r.store.Handle(ctx, id); err != nil {
+		if err := r.store.HandleNumber(ctx, h.Number); err != nil {
 			r.failed(err)
 		}
 	}

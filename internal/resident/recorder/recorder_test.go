@@ -208,7 +208,7 @@ func TestRecorderTicksOff(t *testing.T) {
 	e.Ended, e.Card.Rang = time.Time{}, now.Add(time.Second)
 	record(-1, false)
 	record(-1, true)
-	if store.Missed() != 1 { // the first one is ticked off by the second
+	if store.Missed() != 1 { // both are of one caller
 		t.Fatalf("%d missed", store.Missed())
 	}
 	e.Card.Opened = 0 // clicked, and no browser has started

@@ -44,8 +44,8 @@ type Entry struct {
 	Matches               int    // contacts with this number
 	Outcome               string // what the lookup said, see the Outcome constants
 	Result                string // how the call went, see the Result constants
-	// Handled is when a missed call was ticked off: by a later call with the same
-	// number, by opening the file, or by hand. Put does not change it.
+	// Handled is when a missed call was ticked off: by a later call in which its caller
+	// was spoken to, by opening the file, or by hand. Put does not change it.
 	Handled time.Time
 	// TakenOff says that the user has said "not this contact". Name is then who it
 	// is not, and nothing else of a person is kept with the call. Put keeps what
@@ -156,7 +156,7 @@ const (
 type State struct {
 	Fault  Fault
 	Notice Notice
-	Missed int // missed calls that are not ticked off
+	Missed int // callers of missed calls that are not ticked off
 }
 
 // nameMark stands before what a phone gave in place of a number (phone.Number.Key):

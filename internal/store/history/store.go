@@ -252,7 +252,7 @@ func (s *Store) State() State {
 	return s.state
 }
 
-// Missed is how many missed calls are not ticked off. It waits for no disk.
+// Missed is how many callers there are to be called back. It waits for no disk.
 func (s *Store) Missed() int { return s.State().Missed }
 
 // Dismiss takes the notice back: the user has read it.
@@ -277,10 +277,11 @@ func (s *Store) reading(do func(*sql.DB) error) error {
 	return do(s.db)
 }
 
-// count counts what is not ticked off.
+// count counts the callers of what is not ticked off; see Entry.OneCaller.
 func (s *Store) count(ctx context.Context) error {
 	var n int
-	err := s.db.QueryRowContext(ctx, `SELECT count(*) FROM calls INDEXED BY calls_open WHERE `+notTickedOff).Scan(&n)
+	err := s.db.QueryRowContext(ctx, `SELECT count(DISTINCT CASE WHEN number IN ('', '`+nameMark+`') THEN id ELSE number END)
+		FROM calls INDEXED BY calls_open WHERE `+notTickedOff).Scan(&n)
 	if err != nil {
 		return err
 	}

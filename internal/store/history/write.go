@@ -27,8 +27,9 @@ func (s *Store) Hurry(ctx context.Context) error {
 // out, and a withheld number never has a person; with KeepOff nothing happens
 // and the ID is 0. An ID that was deleted meanwhile gives ErrGone.
 //
-// An entry ticks off the missed calls before it that have its number. Whoever
-// is known to be its caller stays when e has nobody, unless e says TakenOff.
+// An entry of a call in which somebody was spoken to, or was called back, ticks off the
+// missed calls before it that have its number. Whoever is known to be its caller stays
+// when e has nobody, unless e says TakenOff.
 func (s *Store) Put(ctx context.Context, e Entry) (id int64, err error) {
 	err = s.write(ctx, func(tx *sql.Tx, keep Keep) error {
 		id, err = s.put(ctx, tx, e.allowed(keep))
@@ -177,22 +178,29 @@ func rewrite(ctx context.Context, tx *sql.Tx, e Entry) error {
 // marks are the places of values in a statement.
 func marks(values []any) string { return strings.Repeat(", ?", len(values))[2:] }
 
-// tickOff ticks off the missed calls before e that have its number, and e itself
-// if such a call came after it: reports can come late.
-func (s *Store) tickOff(ctx context.Context, tx *sql.Tx, e Entry) error {
-	if !e.OneCaller() {
-		return nil
-	}
+// tickOff ticks off the missed calls before e that have its number, if e dealt with
+// their caller, and e itself if such a call came after it: reports can come late.
+func (s *Store) tickOff(ctx context.Context, tx *sql.Tx, e Entry) (err error) {
 	now, rang := sqlitefile.Micros(s.now()), sqlitefile.Micros(e.Rang)
-	_, err := tx.ExecContext(ctx, `UPDATE calls SET handled = ? WHERE `+notTickedOff+` AND number = ? AND rang < ?`, now, e.Number, rang)
-	if err == nil && e.Open() {
+	switch {
+	case !e.OneCaller():
+	case e.deals():
+		_, err = tx.ExecContext(ctx, `UPDATE calls SET handled = ? WHERE `+notTickedOff+` AND number = ? AND rang < ?`, now, e.Number, rang)
+	case e.Open():
 		_, err = tx.ExecContext(ctx, `UPDATE calls SET handled = ? WHERE id = ? AND EXISTS
-			(SELECT 1 FROM calls WHERE number = ? AND rang > ?)`, now, e.ID, e.Number, rang)
+			(SELECT 1 FROM calls WHERE number = ? AND rang > ? AND `+deals+`)`, now, e.ID, e.Number, rang)
 	}
 	return err
 }
 
+// deals reports whether the call dealt with its caller: somebody has spoken to him, or
+// called him back.
+func (e Entry) deals() bool {
+	return e.Outgoing || !e.Answered.IsZero() || e.Result == ResultAnswered || e.Result == ResultElsewhere
+}
+
 const (
+	deals        = `(outgoing OR answered <> 0 OR result IN ('` + ResultAnswered + `', '` + ResultElsewhere + `'))`
 	notTickedOff = `result = 'missed' AND outgoing = 0 AND handled = 0`
 	tickedOff    = `result = 'missed' AND outgoing = 0 AND handled <> 0`
 )
