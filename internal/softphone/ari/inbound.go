@@ -44,7 +44,7 @@ func (g *inbound) Session(ctx context.Context, r *link.Reporter) error {
 	began := w.clock.Add(-overlap)
 	s.report(ctx, all)
 	r.Up()
-	for range w.queue {
+	for n := len(w.queue); n > 0 && len(w.queue) > 0; n-- {
 		s.hears(ctx, w.queued(), began)
 	}
 	w.up = true
@@ -179,6 +179,7 @@ type overSocket struct {
 	sock  *exchangelink.Socket
 	asked int
 	queue [][]byte // events that came before an answer
+	bytes int      // in queue
 	up    bool     // the first answer was taken
 	full  bool     // there were too many events
 	clock time.Time
@@ -186,6 +187,7 @@ type overSocket struct {
 
 const (
 	mostQueued  = 4096
+	mostBytes   = 16 << 20
 	answerTime  = 10 * time.Second
 	stampLayout = "2006-01-02T15:04:05.000-0700"
 )
@@ -237,16 +239,22 @@ func (w *overSocket) answer(ctx context.Context) (a response, err error) {
 			if json.Unmarshal(b, &a) == nil && a.Type == "RESTResponse" {
 				return a, nil
 			}
-			if w.queue = append(w.queue, b); len(w.queue) > mostQueued {
-				w.full = w.up // before, they were kept for us while there was no connection
-				w.queue = w.queue[1:]
-			}
+			w.keep(b)
 		}
+	}
+}
+
+// keep keeps an event, and of too many the newest.
+func (w *overSocket) keep(b []byte) {
+	w.queue, w.bytes = append(w.queue, b), w.bytes+len(b)
+	for len(w.queue) > mostQueued || w.bytes > mostBytes {
+		w.full = w.up // before, they were kept for us while there was no connection
+		w.queued()
 	}
 }
 
 func (w *overSocket) queued() []byte {
 	b := w.queue[0]
-	w.queue = w.queue[1:]
+	w.queue, w.bytes = w.queue[1:], w.bytes-len(b)
 	return b
 }

@@ -83,6 +83,20 @@ func TestInboundKept(t *testing.T) {
 	}
 }
 
+// TestInboundQueued: what is kept until an answer comes has an end, however large each is.
+func TestInboundQueued(t *testing.T) {
+	w := &overSocket{up: true}
+	for _, size := range []int{1, mostBytes / 2, mostBytes / 2} {
+		w.keep(make([]byte, size))
+	}
+	if len(w.queue) != 2 || w.bytes != mostBytes || !w.full {
+		t.Errorf("%d are kept, %d bytes", len(w.queue), w.bytes)
+	}
+	if w.keep(make([]byte, mostBytes+1)); len(w.queue) != 0 || w.bytes != 0 {
+		t.Errorf("one that is too large is kept, %d bytes", w.bytes)
+	}
+}
+
 // TestInboundReplaced: where no event comes though there are channels, another program has
 // the application: that is said, calls are known from looking, and the next event says
 // that all is well.
