@@ -233,6 +233,7 @@ func TestPeople(t *testing.T) {
 		s.meet(person{User: text(fmt.Sprint(i)), Extension: "101"})
 	}
 	s.meet(person{User: "7", Extension: "102"})
+	s.meet(person{User: "7", Extension: text(strings.Repeat("1", maxID))})
 	if len(s.people) != maxPeople || s.people["7"].Extension != "102" {
 		t.Errorf("%d are known, one as %v", len(s.people), s.people["7"])
 	}

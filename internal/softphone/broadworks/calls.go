@@ -132,8 +132,8 @@ func (s *session) learn(ctx context.Context) (group string, err error) {
 // meet remembers a user.
 func (s *session) meet(p person) {
 	id := strings.ToLower(string(p.User))
-	if _, known := s.people[id]; id != "" && len(id) <= maxID && (known || len(s.people) < maxPeople) {
-		s.people[id] = p
+	if _, known := s.people[id]; id != "" && len(id)+len(p.Extension) <= maxID && (known || len(s.people) < maxPeople) {
+		s.people[id] = person{User: p.User, Extension: p.Extension}
 	}
 }
 
@@ -335,7 +335,7 @@ func (s *session) of(id string) iter.Seq[string] {
 // seen, in an event of no kind, is not said again.
 func (s *session) take(ctx context.Context, id string, h half, kind string) (leg string) {
 	named, ours := s.Account.Ours(s.extension(ctx, id))
-	if !ours || h.ID == "" || len(h.ID) > maxID {
+	if !ours || h.ID == "" || len(h.ID)+len(h.Tracking) > maxID {
 		return ""
 	}
 	leg = s.leg(id, h)

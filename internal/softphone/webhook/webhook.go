@@ -18,7 +18,6 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -179,17 +178,20 @@ func (d Document) At(path string) Document {
 	return d
 }
 
-// field gives the field of a name; one in other letters where there is no such.
+// field gives the field of a name; one in other letters where there is no such, of several
+// the alphabetically first.
 func field(object map[string]any, name string) any {
 	if v, ok := object[name]; ok {
 		return v
 	}
-	for _, other := range slices.Sorted(maps.Keys(object)) {
-		if strings.EqualFold(other, name) {
-			return object[other]
+	var first string
+	var found any
+	for other, v := range object {
+		if strings.EqualFold(other, name) && (found == nil || other < first) {
+			first, found = other, v
 		}
 	}
-	return nil
+	return found
 }
 
 // text gives the text or the number at a path, "" where there is neither.

@@ -121,6 +121,23 @@ func TestPlain(t *testing.T) {
 	}
 }
 
+// TestField: a name counts in whatever letters, and to look for one that is not there costs
+// nothing, however many others are.
+func TestField(t *testing.T) {
+	many := map[string]any{"Id": "b", "ID": "a", "": "x", "number": nil, "Number": "c"}
+	for i := range 5000 {
+		many[fmt.Sprint(i)] = i
+	}
+	for name, want := range map[string]any{"id": "a", "Id": "b", "number": nil, "NUMBER": "c", "name": nil} {
+		if got := field(many, name); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if n := testing.AllocsPerRun(1, func() { field(many, "name") }); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
 const mapping = `
 id = "call.uuid"
 number = ["call.from", "from"]

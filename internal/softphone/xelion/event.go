@@ -47,6 +47,7 @@ type talk struct {
 
 const (
 	maxID       = 512
+	maxText     = 2 << 10 // bytes of what is remembered of a channel
 	maxChannels = 4096
 )
 
@@ -73,7 +74,7 @@ func (s *session) read(d webhook.Document) *channel {
 	c := &channel{id: d.First("channelId"), name: d.First("name", "organisationName"), number: d.First("phoneNumber", "number"),
 		phone: d.First("phone"), role: strings.ToLower(d.First("role"))}
 	c.call = cmp.Or(d.First("callId"), c.id)
-	if c.id == "" || len(c.id) > maxID || len(c.call) > maxID {
+	if c.id == "" || len(c.id)+len(c.call)+len(c.name)+len(c.number)+len(c.phone) > maxText {
 		return nil
 	}
 	user := d.First("phoneUser")
@@ -284,7 +285,7 @@ func (s *session) about(kind, id string, d webhook.Document) {
 		&t.via:        d.First("transferrer.commonName", "transferredBy.commonName", "transferrer", "transferredBy"),
 		&t.callerName: d.First("callerAddressable.commonName", "caller.commonName", "callerCommonName", "callerName"),
 	} {
-		if !isNumber(said) || into != &t.callerName {
+		if len(said) <= maxID && (!isNumber(said) || into != &t.callerName) {
 			*into = cmp.Or(said, *into)
 		}
 	}

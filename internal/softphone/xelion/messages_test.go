@@ -158,6 +158,29 @@ func hostile(t testing.TB, n int) []string {
 	return linktest.Mutate(out, n, seeds...)
 }
 
+// TestRemembered: what is longer than any name or number is not kept, however many calls a
+// server tells of.
+func TestRemembered(t *testing.T) {
+	feed(t, func(s *session) {
+		for _, m := range hostile(t, 0) {
+			s.message([]byte(m))
+		}
+		for id, c := range s.channels {
+			if n := len(id + c.call + c.name + c.number + c.phone); n > maxText {
+				t.Errorf("%d bytes of a channel", n)
+			}
+		}
+		for id, c := range s.talks {
+			if n := len(id + c.caller + c.callerName + c.called + c.queue + c.via + c.byName); n > 3*maxText {
+				t.Errorf("%d bytes of a call", n)
+			}
+		}
+		if len(s.channels) == 0 || len(s.talks) == 0 {
+			t.Error("nothing is remembered")
+		}
+	})
+}
+
 // FuzzMessage: whatever comes, what is reported is of our extension, and is over once the
 // list is empty.
 func FuzzMessage(f *testing.F) {
