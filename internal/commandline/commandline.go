@@ -108,10 +108,15 @@ func Flag(args []string, name string) (value string, ok bool) {
 }
 
 // HelpOf is the help for a part of the command line: "deliver.list" is a command,
-// "deliver.list --all" a flag or argument of it. What many commands have is
-// looked for without the command. "" if there is none.
+// "deliver.list --all" a flag or argument of it. A flag that all commands of a group
+// have is looked for with the group, what many have without any. "" if there is none.
 func HelpOf(l text.Language, command, part string) string {
-	for _, name := range []string{strings.TrimSpace(command + " " + part), part} {
+	names := []string{strings.TrimSpace(command + " " + part), part}
+	if strings.HasPrefix(part, "--") {
+		group, _, _ := strings.Cut(command, ".")
+		names = slices.Insert(names, 1, group+" "+part)
+	}
+	for _, name := range names {
 		key := text.CommandHelp(name)
 		if s := l.T(key); name != "" && s != string(key) {
 			return s

@@ -44,3 +44,15 @@ func TestOneCommandIsMadeReady(t *testing.T) {
 		}
 	}
 }
+
+// TestHelpOf: what a group of commands or a program says of a flag of all its commands is
+// not what another one says.
+func TestHelpOf(t *testing.T) {
+	for part, want := range map[string]string{"hub.import": "Folder of the hub.", "hub.client.add": "Folder of the hub.",
+		"hub.serve":            "Keep the database in DIR; without it everything is gone at the end.",
+		"wiebelt-relay.status": "The relay's data folder (else /var/lib/wiebelt-relay, on Windows %ProgramData%\\Wiebelt\\relay)."} {
+		if got := HelpOf(text.English, part, "--data"); got != want {
+			t.Errorf("%s: %q", part, got)
+		}
+	}
+}

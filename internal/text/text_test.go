@@ -59,6 +59,10 @@ func catalogue(t *testing.T) map[Key]entry {
 			}
 			all[k] = e
 		}
+		lines := regexp.MustCompile(`(?m)^  "`).FindAll(must.Get(assets.Text.ReadFile(f))(t), -1)
+		if len(lines) != len(area(name)) {
+			t.Errorf("%s: %d texts have %d keys", f, len(lines), len(area(name)))
+		}
 	}
 	return all
 }
