@@ -83,6 +83,7 @@ const (
 	CardAdmin            Key = "card.admin"
 	CardFailed           Key = "card.failed"
 	CardRetrying         Key = "card.retrying"
+	CardRetryingOn       Key = "card.retrying.on"
 	CardTell             Key = "card.tell"
 )
 

@@ -80,6 +80,46 @@ func (p *painter) lineWords(c engine.Card) string {
 	return ""
 }
 
+// headWords are the line, and before it what has no place below: how often the caller
+// has rung, and who passed the call on.
+func (p *painter) headWords(c engine.Card) string {
+	var parts []string
+	if c.Times > 1 && !p.againBelow(c) {
+		parts = append(parts, p.lg.T(text.CardAgain, c.Times))
+	}
+	if via := p.via(c); via != "" && !p.besideNumber(c) {
+		parts = append(parts, p.lg.T(text.CardViaShort, isolated(via)))
+	}
+	line := p.lineWords(c)
+	if len(parts) > 0 && c.LineName != "" { // the name alone: there is less room
+		line = p.lg.T(text.CardLine, isolated(c.LineName))
+	}
+	if line != "" {
+		parts = append(parts, line)
+	}
+	return strings.Join(parts, " · ")
+}
+
+// via is who passed the call on, as far as it may be shown.
+func (p *painter) via(c engine.Card) string {
+	if p.l.Privacy == PrivacyNumber {
+		return ""
+	}
+	return c.Via
+}
+
+// besideNumber reports whether the card has a line of its own for the number, with room
+// beside it.
+func (p *painter) besideNumber(c engine.Card) bool {
+	switch c.Outcome {
+	case engine.Found:
+		return p.l.Privacy != PrivacyNumber
+	case engine.Several, engine.Own, engine.Internal:
+		return true
+	}
+	return false
+}
+
 // act is a click on something that concerns the call.
 func (p *painter) act(c engine.Card, do engine.Do) Do {
 	return Do{Engine: true, Caller: c.Number, Action: engine.Action{Card: c.ID, Do: do}}
@@ -113,14 +153,7 @@ func (p *painter) header(c engine.Card, state color.NRGBA) {
 		p.say(s, end-w, y, w+1, stateFont, p.c.Muted)
 		end -= w + 6
 	}
-	words := p.lineWords(c)
-	if c.Times > 1 && !p.againBelow(c) {
-		again := p.lg.T(text.CardAgain, c.Times)
-		if c.LineName != "" { // the name alone: there is less room
-			words = p.lg.T(text.CardLine, isolated(c.LineName))
-		}
-		words = strings.TrimSuffix(again+" · "+words, " · ")
-	}
+	words := p.headWords(c)
 	p.text(words, x, y, end-x, stateFont, p.c.Muted)
 	p.f.state = []string{word, words}
 }
@@ -207,11 +240,11 @@ func (p *painter) numberLine(c engine.Card, s string, icon bool) {
 		x += p.copyIcon(x, numberY+5, 110, Do{Copy: c.Number.Copy(), Caller: c.Number})
 	}
 	x, note := x+10, ""
-	switch {
-	case c.Via != "" && p.l.Privacy != PrivacyNumber:
-		note = p.lg.T(text.CardVia, isolated(c.Via))
+	switch via := p.via(c); {
+	case via != "":
+		note = p.lg.T(text.CardVia, isolated(via))
 		if width(note, fieldFont) > right-x {
-			note = p.lg.T(text.CardViaShort, isolated(c.Via))
+			note = p.lg.T(text.CardViaShort, isolated(via))
 		}
 	case p.againBelow(c):
 		note = p.lg.T(text.CardAgainAt, c.Times, c.Before.Local().Format("15:04"))
@@ -222,8 +255,7 @@ func (p *painter) numberLine(c engine.Card, s string, icon bool) {
 // againBelow reports whether there is room beside the number for how often the
 // caller has rung, and when.
 func (p *painter) againBelow(c engine.Card) bool {
-	beside := c.Outcome == engine.Found && p.l.Privacy != PrivacyNumber || c.Outcome == engine.Several
-	return beside && c.Times > 1 && !c.Before.IsZero() && (c.Via == "" || p.l.Privacy == PrivacyNumber)
+	return p.besideNumber(c) && c.Times > 1 && !c.Before.IsZero() && p.via(c) == ""
 }
 
 func (p *painter) rule(y float32) { p.add(box(p.c.Line, left, y, textWidth, 1)) }
@@ -410,8 +442,10 @@ func (p *painter) failed(c engine.Card) float32 {
 	switch {
 	case c.Failure.NeedsAdmin():
 		rest += " " + p.lg.T(text.CardTell, p.admin())
-	case c.Retrying:
+	case c.Retrying && c.Phase == engine.PhaseRinging:
 		rest += " " + p.lg.T(text.CardRetrying)
+	case c.Retrying:
+		rest += " " + p.lg.T(text.CardRetryingOn)
 	}
 	w := p.say(bold, left, noteY, textWidth, fieldBold, p.c.Ink) + 4
 	lines := p.sentence(rest, w, noteY, 4, fieldFont, p.c.Muted)

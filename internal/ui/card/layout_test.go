@@ -6,6 +6,7 @@ import (
 	"image/color"
 	"strings"
 	"testing"
+	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
@@ -215,6 +216,43 @@ func TestNothingMovesWhenTheContactComes(t *testing.T) {
 func with(c engine.Card, possible bool) engine.Card {
 	c.Possible = possible
 	return c
+}
+
+// TestWords: a card of any kind says who passed the call on and how often the caller has
+// rung, a line says whose call it is, and of what goes on no more is said than holds.
+func TestWords(t *testing.T) {
+	offscreen.Start(theme.New("light"))
+	passed := func(c *engine.Card) { c.Via = "Receptie (101)" }
+	line := func(c *engine.Card) { c.Line = true }
+	for _, tt := range []struct {
+		name   string
+		change func(*engine.Card)
+		want   string
+	}{
+		{"found", passed, "06 12 34 56 78 doorverbonden door Receptie (101)"},
+		{"nobody", passed, "Inkomend via Receptie (101) · op Schade"},
+		{"failed", passed, "Inkomend via Receptie (101) · op Schade"},
+		{"searching", passed, "Inkomend via Receptie (101) · op Schade"},
+		{"withheld", passed, "Inkomend via Receptie (101) · op Schade"},
+		{"nobody", func(c *engine.Card) { passed(c); c.Times, c.Before = 3, now }, "Inkomend 3e keer · via Receptie (101) · op Schade"},
+		{"own", func(c *engine.Card) { c.Times, c.Before = 3, now.Add(-time.Minute) }, "020 765 43 21 3e keer vandaag, eerder 10:41"},
+		{"nobody", func(c *engine.Card) { c.Times = 3 }, "Inkomend 3e keer · op Schade"},
+		{"nobody", line, "06 12 34 56 78 Inkomend · Geen relatie"},
+		{"nobody-left", line, "Niet J. de Vries, zegt u Inkomend"},
+		{"failed", func(*engine.Card) {}, "Opzoeken lukt niet: de hub reageert niet. We proberen het opnieuw zolang de telefoon overgaat."},
+		{"failed", func(c *engine.Card) { c.Phase, c.Answered = engine.PhaseAnswered, now }, "Opzoeken lukt niet: de hub reageert niet. We blijven het proberen."},
+		{"failed", func(c *engine.Card) { c.Phase, c.Retrying = engine.PhaseOver, false }, "Opzoeken lukt niet: de hub reageert niet. Opnieuw zoeken"},
+	} {
+		c := gallery(t)[tt.name]
+		tt.change(&c)
+		var all []string
+		for _, w := range layout(c, Look{Language: text.Dutch, Now: now}).words {
+			all = append(all, w.said)
+		}
+		if said := strings.Join(all, " "); !strings.Contains(said, tt.want) {
+			t.Errorf("%s says %q, want %q", tt.name, said, tt.want)
+		}
+	}
 }
 
 // TestSeveralPreselectNothing: no row looks or acts different from the others.

@@ -62,11 +62,16 @@ func (p *painter) under(c engine.Card, words string, x, y, room float32, f font,
 		room -= clock + width(" · ", f)
 	}
 	var more []string
-	if n := c.Number.Display(); n != "" && n != p.stripTitle(c) && c.Outcome != engine.NoNumber {
+	n := c.Number.Display()
+	if n != "" && n != p.stripTitle(c) && c.Outcome != engine.NoNumber {
 		more = append(more, n)
 	}
-	if c.Line && c.Outcome == engine.Failed {
+	switch {
+	case !c.Line || n == "":
+	case c.Outcome == engine.Failed:
 		more = append(more, p.failedWords())
+	case c.Outcome == engine.Nobody && c.NotThis == 0:
+		more = append(more, p.lg.T(text.WindowWhoNobody))
 	}
 	if c.Times > 1 {
 		more = append(more, p.lg.T(text.CardAgain, c.Times))
@@ -119,10 +124,12 @@ func (p *painter) stripTitle(c engine.Card) string {
 	case engine.Several:
 		return p.title(c)
 	case engine.Nobody:
-		if c.NotThis > 0 {
+		switch {
+		case c.NotThis > 0:
 			return p.notWho(c)
-		}
-		return p.lg.T(text.CardNobodyShort)
+		case !c.Line:
+			return p.lg.T(text.CardNobodyShort)
+		} // who calls comes first where there is room for little
 	case engine.Withheld:
 		return p.lg.T(text.CardWithheld)
 	case engine.Internal:
@@ -130,10 +137,9 @@ func (p *painter) stripTitle(c engine.Card) string {
 	case engine.Own:
 		return p.ownTitle(c)
 	case engine.Failed:
-		if c.Line && c.Number.Display() != "" {
-			break // who calls comes first where there is room for little
+		if !c.Line || c.Number.Display() == "" {
+			return p.failedWords()
 		}
-		return p.failedWords()
 	case engine.Unfilled:
 		return p.lg.T(text.CardUnfilled)
 	case engine.NoNumber:
