@@ -43,7 +43,11 @@ func makeMachineDir(dir, group string) error {
 	if err := os.Lchown(dir, -1, gid); err != nil {
 		return err
 	}
-	return os.Chmod(dir, 0o750|os.ModeSetgid)
+	files, err := os.ReadDir(dir)
+	for _, f := range files { // those of secrets that were set before have had the group of then
+		err = errors.Join(err, os.Lchown(filepath.Join(dir, f.Name()), -1, gid))
+	}
+	return errors.Join(err, os.Chmod(dir, 0o750|os.ModeSetgid))
 }
 
 // groupOf is the group that may read: the one named, else the folder's, else the

@@ -51,6 +51,24 @@ func TestMachineStore(t *testing.T) {
 	}
 }
 
+// TestMachineGroup: whoever may read one of the computer's secrets may read all: those
+// that were set before, too.
+func TestMachineGroup(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Fatal("only root gives files to a group; run this test as root")
+	}
+	_, group := atMachine(t, true)
+	s, first, second := &machineStore{group: group}, hub(t, "https://a.example", "c"), hub(t, "https://b.example", "c")
+	must.Do(t, s.Set(t.Context(), first, "x"))
+	s.group = must.Get(user.LookupGroupId("1"))(t).Name
+	must.Do(t, s.Set(t.Context(), second, "y"))
+	for _, ref := range []Ref{first, second} {
+		if of := must.Get(os.Stat(s.path(ref)))(t).Sys().(*syscall.Stat_t); of.Gid != 1 {
+			t.Errorf("group %d may read one", of.Gid)
+		}
+	}
+}
+
 // cleared gives the computer's store the Clear that it does without: no profile
 // clears what belongs to all.
 type cleared struct{ *machineStore }
