@@ -10,5 +10,5 @@ import (
 // was sent for so long. The system asks whether it is there only while nothing is on
 // its way.
 func unanswered(socket uintptr, limit time.Duration) error {
-	return windows.SetsockoptInt(windows.Handle(socket), windows.IPPROTO_TCP, windows.TCP_MAXRT, int(limit.Seconds()))
+	return windows.SetsockoptInt(windows.Handle(socket), windows.IPPROTO_TCP, windows.TCP_MAXRTMS, int(limit.Milliseconds()))
 }
