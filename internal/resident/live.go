@@ -94,7 +94,7 @@ func (r *Resident) followSettings(ctx context.Context) {
 		if slept := clock.Look(lookEvery); slept != 0 {
 			r.woke(slept)
 		}
-		if print := settings.Fingerprint(r.o.Dirs); print != r.fingerprint {
+		if print := settings.Fingerprint(r.o.Dirs, r.settings().Hub.ExtraCAFile); print != r.fingerprint {
 			next, _ := settings.Load(r.o.Dirs)
 			r.fingerprint = print
 			r.apply(ctx, next)
@@ -117,7 +117,8 @@ func (r *Resident) publish(s *settings.Settings, client *hub.Client, links *hub.
 func (r *Resident) apply(ctx context.Context, next *settings.Settings) {
 	was := r.current()
 	old, client, links := was.settings, was.client, was.links
-	if !reflect.DeepEqual(old.Hub, next.Hub) && r.o.Hub == nil {
+	same := reflect.DeepEqual(old, next) // once more: there is a new secret, perhaps
+	if otherHub(old, next, same) && r.o.Hub == nil {
 		client, links = r.hub(next)
 	}
 	now := r.publish(next, client, links)
@@ -131,7 +132,6 @@ func (r *Resident) apply(ctx context.Context, next *settings.Settings) {
 	if was.client != nil && was.client != client {
 		was.client.Close() // after the engine knows the new one: what it waits for is asked again
 	}
-	same := reflect.DeepEqual(old, next) // once more: there is a new secret, perhaps
 	if same || was.client != client {
 		r.hubWatch.SettingsChanged()
 	}
@@ -150,6 +150,12 @@ func (r *Resident) apply(ctx context.Context, next *settings.Settings) {
 	r.o.Log.Info("settings are in effect", "problems", len(next.Problems()))
 	r.refresh()
 	r.windows.Send(windowapi.KindWelcome, r.welcome(""))
+}
+
+// otherHub tells whether the hub needs another client: its settings differ or, where
+// nothing does, the certificates in a file that they name may.
+func otherHub(old, next *settings.Settings, same bool) bool {
+	return !reflect.DeepEqual(old.Hub, next.Hub) || same && next.Hub.ExtraCAFile != ""
 }
 
 // settingsChanged has what was just written take effect at once. Where a secret

@@ -162,7 +162,7 @@ func Run(ctx context.Context, o Options) error {
 	defer one.Close()
 	instance.ClearQuit(cfg)
 	r := &Resident{o: o, inst: cfg, stop: stop, ready: make(chan struct{}), activity: activity.New(),
-		refresher: refresher{wanted: make(chan struct{}, 1), rested: make(chan struct{}, 1)}, settingsFiles: settingsFiles{settings.Fingerprint(o.Dirs), make(chan struct{}, 1)}}
+		refresher: refresher{wanted: make(chan struct{}, 1), rested: make(chan struct{}, 1)}, settingsFiles: settingsFiles{settings.Fingerprint(o.Dirs, o.Settings.Hub.ExtraCAFile), make(chan struct{}, 1)}}
 	r.program = programfile.New()
 	r.facts.now.Opened = time.Now()
 	r.facts.now.Paused = pausedBefore(o.Dirs, r.facts.now.Opened)

@@ -65,6 +65,21 @@ func TestLinksFollowTheSettings(t *testing.T) {
 	}
 }
 
+// TestOtherHub: a client is made anew where the settings of the hub differ, and where
+// nothing does but what a file of certificates may hold.
+func TestOtherHub(t *testing.T) {
+	plain, file := settings.Defaults(), settings.Defaults()
+	file.Hub.ExtraCAFile = "/ca.pem"
+	for _, c := range []struct {
+		old, next  *settings.Settings
+		same, want bool
+	}{{plain, file, false, true}, {file, file, true, true}, {file, file, false, false}, {plain, plain, true, false}} {
+		if got := otherHub(c.old, c.next, c.same); got != c.want {
+			t.Errorf("%q, then %q, same %v: %v", c.old.Hub.ExtraCAFile, c.next.Hub.ExtraCAFile, c.same, got)
+		}
+	}
+}
+
 // TestLinksAreWoken: all after a sleep; with a new secret those that do not stand.
 func TestLinksAreWoken(t *testing.T) {
 	d, _ := running(t)

@@ -81,11 +81,17 @@ func Compose(values map[string]any) (string, error) {
 	return edit("", wanted)
 }
 
-// Fingerprint changes when the files change that Load reads: it tells by their
-// size, time and rights, without reading them, so that it can be asked often.
-func Fingerprint(dirs profile.Dirs) string {
+// Fingerprint changes when the files change that Load reads, and those that settings
+// name: it tells by their size, time and rights, and by whether the policy counts,
+// without reading them, so that it can be asked often.
+func Fingerprint(dirs profile.Dirs, named ...string) string {
 	print := fmt.Sprint(managed())
-	for _, path := range []string{Path(dirs), policyPath(), filepath.Dir(policyPath())} {
+	policy, err := filetrust.OpenFile(policyPath(), os.O_RDONLY, filetrust.Admins)
+	if err == nil {
+		_ = policy.Close()
+	}
+	print += fmt.Sprint(" ", err)
+	for _, path := range append([]string{Path(dirs), policyPath()}, named...) {
 		if info, err := os.Stat(path); err == nil {
 			print += fmt.Sprint(" ", info.ModTime().UnixNano(), info.Size(), info.Mode())
 		} else {

@@ -28,3 +28,30 @@ func TestSetThroughALink(t *testing.T) {
 		t.Error("the link is gone")
 	}
 }
+
+// TestFingerprintOfWhatCounts: a policy that is given to an administrator counts from
+// then on, although neither its time nor its size tells; and a file that the settings
+// name may come after them.
+func TestFingerprintOfWhatCounts(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Fatal("only root owns what an administrator owns; run this test as root")
+	}
+	d, dir := dirs(t, ""), t.TempDir()
+	path, ca := filepath.Join(dir, PolicyFile), filepath.Join(dir, "ca.pem")
+	before := policyPath
+	t.Cleanup(func() { policyPath = before })
+	policyPath = func() string { return path }
+	must.Do(t, os.WriteFile(path, []byte("[ui]\n"), 0o644), os.Chown(path, 65534, -1))
+	print := Fingerprint(d, ca)
+	for name, change := range map[string]func() error{
+		"an owner": func() error { return os.Chown(path, 0, -1) },
+		"a file":   func() error { return os.WriteFile(ca, nil, 0o600) },
+	} {
+		must.Do(t, change())
+		if now := Fingerprint(d, ca); now == print {
+			t.Errorf("%s: nothing is seen of it", name)
+		} else {
+			print = now
+		}
+	}
+}
