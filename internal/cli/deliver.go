@@ -84,17 +84,26 @@ func (c *deliverSendCmd) Run(e *env) error {
 
 // with opens the outbox to deliver with it.
 func (c *deliverSendCmd) with(e *env, p deliverPlace, do func(*delivery) error) error {
-	run := &delivery{e: e, p: p, cmd: c, bar: &deliverBar{w: e.err}, senders: &fromsettings.Senders{Dirs: p.dirs, Settings: func() settings.Hub { return p.s.Hub }}}
+	run := &delivery{e: e, p: p, cmd: c, bar: &deliverBar{w: e.err}}
+	run.hub.Store(&p.s.Hub)
+	run.senders = &fromsettings.Senders{Dirs: p.dirs, Settings: func() settings.Hub { return *run.hub.Load() }}
 	defer run.senders.Close()
 	o := p.options()
 	o.Hub, o.Check, o.Progress = run.senders.Client, outbox.Inspect(c.Strict), run.bar.progress
-	o.Policy.Uncertain, o.Policy.Duplicate = cmp.Or(c.Uncertain, o.Policy.Uncertain), cmp.Or(c.Duplicate, o.Policy.Duplicate)
+	o.Policy = c.policy(p)
 	var err error
 	if run.b, err = p.open(e, o); err != nil {
 		return err
 	}
 	defer func() { _ = run.b.Close() }()
 	return do(run)
+}
+
+// policy is that of the settings where the command says nothing else.
+func (c *deliverSendCmd) policy(p deliverPlace) outbox.Policy {
+	all := fromsettings.DeliveryPolicy(p.s)
+	all.Uncertain, all.Duplicate = cmp.Or(c.Uncertain, all.Uncertain), cmp.Or(c.Duplicate, all.Duplicate)
+	return all
 }
 
 func (c *deliverSendCmd) intermediary(p deliverPlace) string {

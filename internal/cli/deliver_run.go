@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/settings"
 	"wiebelt/internal/delivery/outbox"
 	"wiebelt/internal/filetrust"
 	"wiebelt/internal/text"
@@ -22,6 +24,7 @@ type delivery struct {
 	cmd *deliverSendCmd
 	b   *outbox.Outbox
 
+	hub     atomic.Pointer[settings.Hub] // for senders, on the worker's goroutine too
 	senders *fromsettings.Senders
 	bar     *deliverBar
 

@@ -596,6 +596,26 @@ func TestDeliverWatch(t *testing.T) {
 	}
 }
 
+// TestDeliverWatchFollows: a service that watches a folder does so with the settings that
+// hold now, as a Wiebelt that runs does.
+func TestDeliverWatchFollows(t *testing.T) {
+	s := newSender(t)
+	set := func(key, value string) {
+		exits(t, 0, "", "settings", "set", key, value, "--profile", s.profile)
+	}
+	set("hub.client_id", "another")
+	s.file("a.zip")
+	stop, done := s.watch(false, io.Discard, io.Discard)
+	eventually(t, "queue on hold", func() bool {
+		sum, err := outbox.Summarize(t.Context(), filepath.Join(s.profile, "outbox"))
+		return err == nil && sum.Held != ""
+	})
+	set("hub.client_id", "office")
+	s.there("sent/a.zip")
+	stop()
+	must.Do(t, <-done)
+}
+
 // TestDeliverWatchFolderRemoved: a service whose outbox is removed ends, so that
 // whoever runs it starts it again; then what lies in the folder is delivered.
 func TestDeliverWatchFolderRemoved(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"wiebelt/internal/config/settings"
 	"wiebelt/internal/delivery/folderwatch"
 	"wiebelt/internal/delivery/outbox"
 	"wiebelt/internal/filetrust"
@@ -21,8 +22,9 @@ const watchEvery = time.Second
 // watcher says what becomes of the files in a folder that is watched.
 type watcher struct {
 	*delivery
-	held outbox.Reason // what was last said about the queue
-	said string        // and about opening the folder
+	held  outbox.Reason // what was last said about the queue
+	said  string        // and about opening the folder
+	print string        // of the settings that hold
 }
 
 // watch runs until the command is stopped.
@@ -32,6 +34,7 @@ func (r *delivery) watch() error {
 		return err
 	}
 	w := &watcher{delivery: r}
+	w.print = w.stamp()
 	open := func() (*folderwatch.Folder, error) {
 		return folderwatch.Open(folderwatch.Options{Dir: dir, Box: r.b, Settle: r.p.s.Delivery.Settle, Words: w,
 			Source: outbox.Source{Intermediary: r.cmd.intermediary(r.p), GiveUpAfter: r.cmd.MaxAge}})
@@ -59,6 +62,10 @@ func (r *delivery) watch() error {
 			<-worked
 			return fail(exitFailed, text.DeliveryWatchGone)
 		}
+		if w.changed(ctx) && folder != nil {
+			folder.Close()
+			folder = nil
+		}
 		if folder == nil {
 			if folder, err = open(); err == nil {
 				w.said = ""
@@ -83,6 +90,30 @@ func (r *delivery) watch() error {
 		case <-tick:
 		}
 	}
+}
+
+// stamp is another text when the settings are.
+func (w *watcher) stamp() string {
+	return settings.Fingerprint(w.p.dirs, w.p.s.Hub.ExtraCAFile)
+}
+
+// changed takes over settings that somebody has changed, and has a queue go on that they
+// may have held: a service runs for months.
+func (w *watcher) changed(ctx context.Context) bool {
+	now := w.stamp()
+	if now == w.print {
+		return false
+	}
+	w.print, w.p.s = now, w.e.load(w.p.dirs)
+	w.hub.Store(&w.p.s.Hub)
+	w.senders.Renew()
+	if err := w.b.Configure(w.cmd.policy(w.p)); err != nil {
+		w.complain(w.reason(err))
+	}
+	if q, err := w.b.Queue(ctx); err == nil && q.Held != "" {
+		_ = w.b.Release(ctx) // else it is tried again later
+	}
+	return true
 }
 
 // Note implements folderwatch.Words.
