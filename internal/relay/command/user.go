@@ -48,21 +48,40 @@ func (e *env) inTime(do func(context.Context) error) error {
 
 type userAddCmd struct {
 	User      string   `arg:""`
-	Label     string   `placeholder:"NAME"`
+	Label     *string  `placeholder:"NAME"`
 	Extension []string `placeholder:"N"`
 	Number    []string `placeholder:"NUMBER"`
-	Email     string   `placeholder:"ADDRESS"`
+	Email     *string  `placeholder:"ADDRESS"`
 	Queue     []string `placeholder:"NAME"`
 }
 
-// Run adds a user, or changes one, and prints a code.
+// entry is what the flags say of the user, and the columns of which they say nothing.
+func (c *userAddCmd) entry(u wire.User) (e users.Entry, kept []string) {
+	for column, given := range map[string]bool{"name": c.Label != nil, "extensions": c.Extension != nil, "numbers": c.Number != nil, "email": c.Email != nil, "queues": c.Queue != nil} {
+		if !given {
+			kept = append(kept, column)
+		}
+	}
+	one := func(s *string) string {
+		if s == nil {
+			return ""
+		}
+		return *s
+	}
+	some := func(all []string) []string { return slices.DeleteFunc(all, func(s string) bool { return s == "" }) }
+	return users.Entry{User: u, Name: one(c.Label), Extensions: some(c.Extension), Numbers: some(c.Number), Email: one(c.Email), Queues: some(c.Queue)}, kept
+}
+
+// Run adds a user, or changes one, and prints a code. What is not given stays as it is;
+// an empty text takes it away.
 func (c *userAddCmd) Run(e *env) error {
 	u, err := wire.ParseUser(c.User)
 	if err != nil {
 		return &failure{exitUsage, err}
 	}
 	return e.with(func(ctx context.Context, d *users.Directory, f *setup.Folder) error {
-		if err := d.Put(ctx, users.Entry{User: u, Name: c.Label, Extensions: c.Extension, Numbers: c.Number, Email: c.Email, Queues: c.Queue}); err != nil {
+		one, kept := c.entry(u)
+		if err := d.Put(ctx, one, kept...); err != nil {
 			return err
 		}
 		return e.invite(ctx, d, f, u)
@@ -154,7 +173,7 @@ func (c *userImportCmd) Run(e *env) error {
 		return err
 	}
 	defer file.Close()
-	all, err := users.ReadCSV(file)
+	all, missing, err := users.ReadCSV(file)
 	if err != nil {
 		return err
 	}
@@ -175,7 +194,7 @@ func (c *userImportCmd) Run(e *env) error {
 		return err
 	}
 	for _, one := range all {
-		if err := e.inTime(func(ctx context.Context) error { return d.Put(ctx, one) }); err != nil {
+		if err := e.inTime(func(ctx context.Context) error { return d.Put(ctx, one, missing...) }); err != nil {
 			return err
 		}
 	}

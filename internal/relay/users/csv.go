@@ -37,15 +37,16 @@ func (e *LineError) Unwrap() error { return e.Err }
 
 // ReadCSV reads a table of users: UTF-8, parted by commas or semicolons, with its
 // columns named in the first line; several extensions, numbers or queues are parted by
-// "|", a comma or a semicolon, extensions by a space too.
+// "|", a comma or a semicolon, extensions by a space too. missing are the columns that it
+// does not have, for Put.
 // Either all of it is right or there is an error, mostly a *LineError.
-func ReadCSV(r io.Reader) ([]Entry, error) {
+func ReadCSV(r io.Reader) (all []Entry, missing []string, err error) {
 	b, err := io.ReadAll(io.LimitReader(r, maxCSV+1))
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, nil, err
 	case len(b) > maxCSV:
-		return nil, ErrTooMuch
+		return nil, nil, ErrTooMuch
 	}
 	b = bytes.TrimPrefix(b, []byte("\ufeff")) // as spreadsheets write it
 	c := csv.NewReader(bytes.NewReader(b))
@@ -54,28 +55,28 @@ func ReadCSV(r io.Reader) ([]Entry, error) {
 	}
 	head, err := c.Read()
 	if err != nil {
-		return nil, ErrCSV
+		return nil, nil, ErrCSV
 	}
 	for i, name := range head {
 		head[i] = fold(name)
 		if !slices.Contains(columns, head[i]) || slices.Index(head, head[i]) != i {
-			return nil, ErrCSV
+			return nil, nil, ErrCSV
 		}
 	}
 	if !slices.Contains(head, columns[0]) {
-		return nil, ErrCSV
+		return nil, nil, ErrCSV
 	}
-	var all []Entry
+	missing = slices.DeleteFunc(slices.Clone(columns), func(c string) bool { return slices.Contains(head, c) })
 	seen := map[wire.User]bool{}
 	for {
 		row, err := c.Read()
 		if err == io.EOF {
-			return all, nil
+			return all, missing, nil
 		}
 		if bad, ok := errors.AsType[*csv.ParseError](err); ok {
-			return nil, &LineError{bad.Line, ErrCSV}
+			return nil, nil, &LineError{bad.Line, ErrCSV}
 		} else if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		line, _ := c.FieldPos(0)
 		e, err := entryOf(head, row)
@@ -83,7 +84,7 @@ func ReadCSV(r io.Reader) ([]Entry, error) {
 			err = ErrTwice
 		}
 		if err != nil {
-			return nil, &LineError{line, err}
+			return nil, nil, &LineError{line, err}
 		}
 		seen[e.User] = true
 		all = append(all, e)

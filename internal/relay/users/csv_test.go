@@ -19,9 +19,12 @@ func TestReadCSV(t *testing.T) {
 		"user,name,extensions,numbers,email,queues\nanna,Anna de Boer,101 102,020 123 4501,anna@kantoor.example,Schade|Nieuwe polissen\nBob.K,,,,,\n",
 		"\ufeffExtensions;User;Name;Email;Numbers;Queues\r\n\" 101 | 102\";anna;Anna de Boer;anna@kantoor.example;020 123 4501;Schade, Nieuwe polissen\r\n;bob.k;;;;",
 	} {
-		if got, err := ReadCSV(strings.NewReader(in)); err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%q: %+v, %v", in, got, err)
+		if got, missing, err := ReadCSV(strings.NewReader(in)); err != nil || len(missing) > 0 || !reflect.DeepEqual(got, want) {
+			t.Errorf("%q: %+v, %q, %v", in, got, missing, err)
 		}
+	}
+	if _, missing, err := ReadCSV(strings.NewReader("email,user\na@kantoor.example,anna\n")); err != nil || !reflect.DeepEqual(missing, []string{"name", "extensions", "numbers", "queues"}) {
+		t.Errorf("missing are %q, %v", missing, err)
 	}
 	for in, is := range map[string]error{
 		"": ErrCSV, "anna,101\n": ErrCSV, "name,email\n": ErrCSV, "user,user\n": ErrCSV, "user,phone\nanna,101\n": ErrCSV,
@@ -29,7 +32,7 @@ func TestReadCSV(t *testing.T) {
 		"user,name\nanna," + strings.Repeat("n", maxText+1) + "\n": ErrLong, "user,numbers\nanna," + strings.Repeat("1|", maxNumbers+1) + "\n": ErrMany,
 		"user\n" + strings.Repeat("a", maxCSV): ErrTooMuch,
 	} {
-		got, err := ReadCSV(strings.NewReader(in))
+		got, _, err := ReadCSV(strings.NewReader(in))
 		if !errors.Is(err, is) || got != nil {
 			t.Errorf("%.60q: %v, %v", in, got, err)
 		}

@@ -266,17 +266,20 @@ func (d *Directory) change(ctx context.Context, u wire.User, do func(*Entry) err
 	}
 }
 
-// Put adds a user, or changes one; the computers that have joined stay.
-func (d *Directory) Put(ctx context.Context, with Entry) error {
+// Put adds a user, or changes one; the computers that have joined stay, and what stands
+// in the columns that are kept.
+func (d *Directory) Put(ctx context.Context, with Entry, kept ...string) error {
 	return d.change(ctx, with.User, func(e *Entry) error {
 		if e.there() && e.Publisher {
 			return ErrTaken
 		}
-		if with.Added = e.Added; !e.there() {
-			with.Added = d.now()
+		next := with
+		if next.Added = e.Added; !e.there() {
+			next.Added = d.now()
 		}
-		with.Keys, with.Publisher = e.Keys, false
-		*e = with
+		next.Keys, next.Publisher = e.Keys, false
+		next.keep(*e, kept)
+		*e = next
 		return nil
 	})
 }

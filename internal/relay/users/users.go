@@ -75,6 +75,24 @@ func (e Entry) Computers() (n int) {
 	return n
 }
 
+// keep takes over what stood in some columns before.
+func (e *Entry) keep(was Entry, columns []string) {
+	for _, c := range columns {
+		switch c {
+		case "name":
+			e.Name = was.Name
+		case "extensions":
+			e.Extensions = was.Extensions
+		case "numbers":
+			e.Numbers = was.Numbers
+		case "email":
+			e.Email = was.Email
+		case "queues":
+			e.Queues = was.Queues
+		}
+	}
+}
+
 // join adds a computer. Where there are too many, the oldest one is out; a key that is
 // over is forgotten. Of more keys than an entry holds, that is the one that was made
 // worthless first.

@@ -105,6 +105,10 @@ func TestRemove(t *testing.T) {
 	if len(d.only(t).Keys) != 2 || len(Revoked([]Entry{d.only(t)}, time.Now())) != 0 {
 		t.Errorf("changed: %+v", d.only(t))
 	}
+	must.Do(t, d.Put(ctx, Entry{User: "anna", Name: "Anna Bakker"}, "extensions", "numbers", "email", "queues"))
+	if e := d.only(t); e.Name != "Anna Bakker" || !slices.Equal(e.Extensions, anna.Extensions) || !slices.Equal(e.Numbers, anna.Numbers) || e.Email != anna.Email {
+		t.Errorf("with another name alone: %+v", e)
+	}
 	must.Do(t, d.Remove(ctx, "anna"))
 	e := d.only(t)
 	if gone := Revoked([]Entry{e}, time.Now()); len(gone) != 2 || gone["K1"].IsZero() || e.Name+e.Email != "" || len(e.Numbers)+len(e.Extensions) != 0 {
