@@ -145,6 +145,13 @@ func Register(o Options) error {
 	if err != nil {
 		return err
 	}
+	return o.register(p)
+}
+
+func (o Options) register(p places) error {
+	if o.AllUsers { // who read it, whatever an administrator keeps to himself
+		defer syscall.Umask(syscall.Umask(0o022))
+	}
 	files, err := o.files(p)
 	switch {
 	case err != nil:

@@ -92,6 +92,20 @@ func TestRegisterAndBack(t *testing.T) {
 	}
 }
 
+// TestRegisterForAll: everybody can read what an administrator registers for all, also
+// one whose own files nobody can.
+func TestRegisterForAll(t *testing.T) {
+	defer syscall.Umask(syscall.Umask(0o077))
+	for _, everybody := range []bool{true, false} {
+		dir := t.TempDir()
+		must.Do(t, (Options{Exe: "/opt/wiebelt", Links: "/opt/wiebelt-ring", AllUsers: everybody}).register(in(filepath.Join(dir, "share"), filepath.Join(dir, "xdg"))))
+		info := must.Get(os.Stat(filepath.Join(dir, "share", "applications")))(t)
+		if read := info.Mode().Perm() == 0o755; read != everybody {
+			t.Errorf("for all %v: the folder has mode %o", everybody, info.Mode().Perm())
+		}
+	}
+}
+
 // What a user put in the place of the list holds an administrator up no more than a
 // list does, and the rest of a list stays.
 func TestForgetIn(t *testing.T) {
