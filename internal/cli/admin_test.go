@@ -43,7 +43,8 @@ func TestSettingsSet(t *testing.T) {
 func TestSettingsCheck(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "policy.toml")
 	for text, want := range map[string]int{
-		"[hub]\nbase_url = \"https://hub.example\"\nclient_id = \"office\"\norganisation_code = \"1\"\n[history]\nkeep = \"numbers\"\n": 0,
+		"[hub]\nbase_url = \"https://hub.example\"\nhub_url = \"https://hub.example\"\nclient_id = \"office\"\norganisation_code = \"1\"\n[history]\nkeep = \"numbers\"\n": 0,
+		"[hub]\nbase_url = \"https://hub.example\"\nclient_id = \"office\"\norganisation_code = \"1\"\n":                                                                   1, // no user could open a file
 		"[history]\nkeep = \"nummers\"\n":             1,
 		"[histroy]\nkeep = \"numbers\"\n":             1,
 		"[hub]\nclient_secret = \"Geheim\"\n":         1,

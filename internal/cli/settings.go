@@ -122,8 +122,12 @@ func (c *settingsCheckCmd) Run(e *env) error {
 	if s.Locked("hub.base_url") {
 		e.say(text.AdminPolicyHub)
 	}
-	if missing := s.Hub.Missing(); s.Locked("hub.base_url") && len(missing) > 0 {
-		return fail(exitFailed, text.AdminIncomplete, strings.Join(missing, ", "))
+	missing := s.Hub.Missing()
+	if s.Hub.HubURL == "" { // no customer's file could be opened
+		missing = append(missing, "hub.hub_url")
+	}
+	if s.Locked("hub.base_url") && len(missing) > 0 {
+		return fail(exitFailed, text.AdminPolicyLacks, strings.Join(missing, ", "))
 	}
 	e.say(text.AdminPolicyGood, n)
 	return nil

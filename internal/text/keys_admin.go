@@ -28,6 +28,7 @@ const (
 	AdminNoKey         Key = "admin.no_key"
 	AdminPolicyWrong   Key = "admin.policy.wrong"   // how many mistakes
 	AdminPolicyHub     Key = "admin.policy.hub"     // the policy decides all about the hub
+	AdminPolicyLacks   Key = "admin.policy.lacks"   // keys that the policy alone could set
 	AdminPolicyGood    Key = "admin.policy.good"    // how many keys
 	AdminSourceProgram Key = "admin.source.program" // sources of calls
 	AdminSourceAddress Key = "admin.source.address"
