@@ -51,6 +51,7 @@ const (
 	RelayDoctorFolder      Key = "relay.doctor.folder"
 	RelayDoctorRuns        Key = "relay.doctor.runs"
 	RelayDoctorCertificate Key = "relay.doctor.certificate"
+	RelayDoctorRenew       Key = "relay.doctor.renew" // a certificate that the relay does not renew
 	RelayDoctorNobody      Key = "relay.doctor.nobody"
 	RelayDoctorUsers       Key = "relay.doctor.users"
 	RelayDoctorDropped     Key = "relay.doctor.dropped"

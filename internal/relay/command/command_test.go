@@ -21,6 +21,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -317,21 +318,21 @@ func TestHub(t *testing.T) {
 }
 
 // TestHubKept: while another setting is wrong the relay goes on with the hub that it had,
-// and its client lives.
+// and its client lives; with another secret it has another one, which no refusal holds up.
 func TestHubKept(t *testing.T) {
 	o := newOffice(t)
 	f := &follower{env: &env{ctx: t.Context(), data: o.dir, log: slog.New(slog.DiscardHandler)}, dirs: must.Get(profile.Find(o.dir))(t), site: "kantoor", secrets: map[string][sha256.Size]byte{}}
 	defer func() { f.client.Close() }()
-	set := func(port int) {
+	set := func(port int, value string) {
 		t.Helper()
-		if code, _, errOut := typing(t, "secret", "secret", "hub", "--base-url", fmt.Sprintf("http://127.0.0.1:%d", port), "--client-id", "office", "--organisation-code", "1234", "--data", o.dir); code != 0 {
+		if code, _, errOut := typing(t, value, "secret", "hub", "--base-url", fmt.Sprintf("http://127.0.0.1:%d", port), "--client-id", "office", "--organisation-code", "1234", "--data", o.dir); code != 0 {
 			t.Fatal(errOut)
 		}
 	}
-	set(1)
+	set(1, "secret")
 	f.read(t.Context())
 	first := f.client
-	set(2)
+	set(2, "secret")
 	bad := filepath.Join(o.dir, mappingsDir, "bad.toml")
 	must.Do(t, os.MkdirAll(filepath.Dir(bad), 0o700), os.WriteFile(bad, []byte("?"), 0o600))
 	if now, old := f.read(t.Context()); first == nil || f.client != first || old != nil || len(now.Wrong) != 1 {
@@ -342,6 +343,12 @@ func TestHubKept(t *testing.T) {
 		t.Error("the hub that is set now is not asked")
 	}
 	first.Close()
+	second, stamp := f.client, f.stamp(t.Context())
+	set(2, "another")
+	if _, old := f.read(t.Context()); old != second || f.stamp(t.Context()) == stamp {
+		t.Error("with another secret the client of before is asked")
+	}
+	second.Close()
 }
 
 // TestExchange: a relay that runs follows what is set: an exchange and its secret, its
@@ -395,6 +402,21 @@ func TestExchange(t *testing.T) {
 		t.Fatalf("exit %d: %s%s", code, out, errOut)
 	}
 	o.until(func(s server.Status) bool { return s.Hub == "untried" })
+	o.ends(exitFailed, []string{"doctor"}, "fail  hub")
+}
+
+// TestCertificateLasts: that of the office has to be renewed in time; the relay's own is
+// renewed by itself.
+func TestCertificateLasts(t *testing.T) {
+	for _, c := range []struct {
+		ofOffice bool
+		left     time.Duration
+		want     string
+	}{{true, renewIn - time.Hour, "warn"}, {true, renewIn + time.Hour, "ok"}, {false, time.Hour, "ok"}} {
+		if state, _ := lasts(c.ofOffice, c.left); state != c.want {
+			t.Errorf("of the office %v, %v left: %s", c.ofOffice, c.left, state)
+		}
+	}
 }
 
 // TestWebhook: a relay that runs takes a mapping in, and says which one is wrong; what a
@@ -402,7 +424,11 @@ func TestExchange(t *testing.T) {
 func TestWebhook(t *testing.T) {
 	o := newOffice(t)
 	at := o.run()
-	o.must("user", "add", "anna", "--extension", "101")
+	o.must("user", "add", "anna", "--extension", "101", "--email", "anna@kantoor.example")
+	o.must("user", "add", "anna", "--label", "Anna", "--email=") // which leaves her extension
+	if list := o.must("user", "list", "--json"); !strings.Contains(list, `"name":"Anna","extensions":["101"],"computers"`) {
+		t.Errorf("%s", list)
+	}
 	write := func(path, s string) string {
 		t.Helper()
 		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(s), 0o600))

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -9,6 +10,11 @@ import (
 	"strings"
 	"time"
 
+	"wiebelt/internal/config/fromsettings"
+	"wiebelt/internal/config/profile"
+	"wiebelt/internal/config/settings"
+	"wiebelt/internal/core/contact"
+	"wiebelt/internal/hub"
 	"wiebelt/internal/relay/server"
 	"wiebelt/internal/relay/setup"
 	"wiebelt/internal/relay/wire"
@@ -25,6 +31,18 @@ type check struct {
 	ID    string `json:"id"`
 	State string `json:"state"` // ok, warn, fail
 	Says  string `json:"says"`
+}
+
+// renewIn is how long before its end a certificate of the office's has to be renewed.
+const renewIn = 30 * 24 * time.Hour
+
+// lasts tells whether a certificate lasts long enough. One of the site's own authority
+// the relay renews by itself.
+func lasts(ofOffice bool, left time.Duration) (state string, says text.Key) {
+	if ofOffice && left < renewIn {
+		return "warn", text.RelayDoctorRenew
+	}
+	return "ok", text.RelayDoctorCertificate
 }
 
 // Run looks at everything that a relay needs, and says what is wrong.
@@ -72,9 +90,10 @@ func (e *env) running(f *setup.Folder, add func(id, state string, says text.Key,
 	until, err := e.certificate(f)
 	if err != nil {
 		add("certificate", "fail", text.RelayDoctorWrong, err)
-	} else {
-		add("certificate", "ok", text.RelayDoctorCertificate, until.Local().Format(time.DateOnly))
+		return
 	}
+	state, says := lasts(f.Settings.TLS.Own(), time.Until(until))
+	add("certificate", state, says, until.Local().Format(time.DateOnly))
 }
 
 func (e *env) counted(s server.Status, add func(id, state string, says text.Key, args ...any)) {
@@ -83,10 +102,12 @@ func (e *env) counted(s server.Status, add func(id, state string, says text.Key,
 	} else {
 		add("users", "ok", text.RelayDoctorUsers, s.Users, s.Computers, s.Connected)
 	}
-	switch s.Hub {
-	case "off", "untried", "ok":
+	if s.Hub == "untried" || s.Hub == "ok" { // by the newest look-up, which may be of long ago
+		s.Hub = e.tryHub()
+	}
+	if s.Hub == "off" || s.Hub == "ok" {
 		add("hub", "ok", text.RelayDoctorWrong, hubState(s.Hub))
-	default:
+	} else {
 		add("hub", "fail", text.RelayDoctorWrong, hubState(s.Hub))
 	}
 	for _, l := range s.Links {
@@ -116,6 +137,38 @@ func (e *env) counted(s server.Status, add func(id, state string, says text.Key,
 	default:
 		add("reports", "ok", text.RelayDoctorReports, s.Reports)
 	}
+}
+
+// tryHub asks the hub for a token, as the relay does, and changes nothing.
+func (e *env) tryHub() string {
+	client, err := e.hubClient()
+	if err != nil {
+		return string(contact.NotSetUp)
+	}
+	defer client.Close()
+	err = e.inTime(func(ctx context.Context) error {
+		_, err := client.Check(ctx)
+		return err
+	})
+	if err != nil {
+		return string(contact.FailureOf(err))
+	}
+	return "ok"
+}
+
+// hubClient is one for the hub that is set.
+func (e *env) hubClient() (*hub.Client, error) {
+	dirs, err := profile.Find(e.data)
+	if err != nil {
+		return nil, err
+	}
+	s, _ := settings.Load(dirs) // what is wrong in them, the relay says
+	cfg, err := fromsettings.Hub(dirs, s.Hub)
+	if err != nil {
+		return nil, err
+	}
+	cfg.SecretAnswered = nil
+	return hub.New(cfg)
 }
 
 // certificate tells until when that lasts with which the relay answers, for the name

@@ -33,16 +33,16 @@ type follower struct {
 	site string
 	seen string // what the settings were when they were read
 
-	hub    string // the settings of client
+	hub    string // what client was made of
 	client *hub.Client
 
-	secrets map[string][sha256.Size]byte // by link, as they could be read last
+	secrets map[string][sha256.Size]byte // by link, "" for the hub, as they could be read last
 }
 
-// stamp is another one when the settings are, or the secret of a link.
+// stamp is another one when the settings are, or a secret.
 func (o *follower) stamp(ctx context.Context) string {
 	s, _ := settings.Load(o.dirs)
-	stamp := settings.Fingerprint(o.dirs) + mappingsStamp(o.env.data)
+	stamp := settings.Fingerprint(o.dirs) + mappingsStamp(o.env.data) + o.hubOf(ctx, s)
 	for _, l := range o.links(ctx, s) {
 		stamp += fmt.Sprint(l.Same)
 	}
@@ -64,7 +64,7 @@ func (o *follower) read(ctx context.Context) (now server.Office, old *hub.Client
 		now.Wrong = append(now.Wrong, file)
 	}
 	// While something is wrong the relay goes on with what it had, the client included.
-	if is := fmt.Sprintf("%+v", s.Hub); is != o.hub && (len(now.Wrong) == 0 || o.hub == "") {
+	if is := o.hubOf(ctx, s); is != o.hub && (len(now.Wrong) == 0 || o.hub == "") {
 		client, err := o.newClient(s)
 		if err != nil {
 			o.env.log.Warn("the hub's settings cannot be used", "why", err)
@@ -77,6 +77,23 @@ func (o *follower) read(ctx context.Context) (now server.Office, old *hub.Client
 		now.Hub = o.client
 	}
 	return now, old
+}
+
+// hubOf is another one when a client has to be made anew: one that the hub has refused
+// would go on refusing for a while, and nobody would hear that it is mended.
+func (o *follower) hubOf(ctx context.Context, s *settings.Settings) string {
+	if cfg, err := fromsettings.Hub(o.dirs, s.Hub); err == nil {
+		o.note(ctx, "", cfg.Secret)
+	}
+	return fmt.Sprintf("%+v %x %s", s.Hub, o.secrets[""], fileStamp(s.Hub.ExtraCAFile))
+}
+
+// note keeps what a secret is, as long as its store gives it: one that fails for a moment
+// changes nothing, and that there is none is said by who needs it.
+func (o *follower) note(ctx context.Context, of string, read func(context.Context) (string, error)) {
+	if value, err := read(ctx); err == nil {
+		o.secrets[of] = sha256.Sum256([]byte(value))
+	}
 }
 
 // newClient makes the client of a hub, with a token before the first call needs one;
@@ -129,10 +146,8 @@ func (o *follower) links(ctx context.Context, s *settings.Settings) (all []links
 		a, wrong := fromsettings.Account(o.dirs, s.Hub.SecretStore, p)
 		is := same{Softphone: p, store: s.Hub.SecretStore}
 		if wrong == nil && a.Secret != nil {
-			if value, err := a.Secret(ctx); err == nil {
-				o.secrets[p.Name] = sha256.Sum256([]byte(value)) // that there is none is the link's to say
-			}
-			is.secret = o.secrets[p.Name] // a store that fails for a moment changes no link
+			o.note(ctx, p.Name, a.Secret)
+			is.secret = o.secrets[p.Name]
 		}
 		l := links.Link{Name: p.Name, Kind: p.Kind, Extension: p.Extension, Same: is}
 		if p.Extension == everybody {

@@ -56,11 +56,18 @@ func mappingFiles(data string) []string {
 // mappingsStamp is another one when the mappings are.
 func mappingsStamp(data string) (stamp string) {
 	for _, file := range mappingFiles(data) {
-		if info, err := os.Stat(file); err == nil {
-			stamp += fmt.Sprint(file, info.ModTime().UnixNano(), info.Size())
-		}
+		stamp += fileStamp(file)
 	}
 	return stamp
+}
+
+// fileStamp is another one when a file is; "" where there is none.
+func fileStamp(file string) string {
+	info, err := os.Stat(file)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprint(file, info.ModTime().UnixNano(), info.Size())
 }
 
 type exchangeTryCmd struct {
