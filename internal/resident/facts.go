@@ -24,8 +24,7 @@ type known struct {
 	links        map[string]linkState // by the name in the settings
 	unopened     bool                 // no program opens links of our scheme
 	held         bool                 // cards wait for a program that fills the screen
-	calls        []engine.LastCall    // newest first, at most engine.LastCalls
-	newest       time.Time            // of the last call that was added to calls
+	calls        []engine.LastCall    // of before this program was started, newest first
 }
 
 type linkState struct {
@@ -137,20 +136,10 @@ func (f *facts) setLink(kind, name string, phase health.Phase, st link.State) (n
 	return news
 }
 
-// addCall adds the newest call to those of the menu.
-func (f *facts) addCall(c *engine.LastCall) {
-	if c == nil {
-		return
-	}
-	f.change(func(k *known) {
-		switch {
-		case !k.newest.Equal(c.At):
-			k.newest = c.At
-			k.calls = append([]engine.LastCall{*c}, k.calls[:min(len(k.calls), engine.LastCalls-1)]...)
-		case len(k.calls) > 0 && k.calls[0].At.Equal(c.At):
-			k.calls[0] = *c // passed on: somebody else by now
-		}
-	})
+// lastCalls are the calls of the menu, newest first.
+func (f *facts) lastCalls(s *engine.Snapshot) []engine.LastCall {
+	all := append(slices.Clip(s.Recent), f.read().calls...)
+	return all[:min(len(all), engine.LastCalls)]
 }
 
 // readHistory takes over from the history which calls came before this program was

@@ -66,7 +66,7 @@ func running(t *testing.T) (*desktop, *fakeCards) {
 }
 
 func (d *desktop) listed() (all []string) {
-	for _, i := range d.menu(health.Report{Sentence: "Klaar."}, time.Now()) {
+	for _, i := range d.menu(health.Report{Sentence: "Klaar."}, d.facts.lastCalls(d.engine.Snapshot()), time.Now()) {
 		if strings.HasPrefix(i.ID, menuCall) {
 			_, who, _ := strings.Cut(i.Title, " · ") // after the time, and the day where it was another
 			all = append(all, who)
@@ -130,7 +130,6 @@ func (d *desktop) unanswered(t *testing.T, numbers ...string) (until func(what s
 		until("no card of "+n, func(s *engine.Snapshot) bool { return len(s.Cards) == 1 })
 		must.Do(t, d.engine.Take(call.Event{Source: source, ID: n, State: call.Ended, Reason: call.Missed}))
 		until("the card stays", func(s *engine.Snapshot) bool { return len(s.Cards) == 0 })
-		d.facts.addCall(d.engine.Snapshot().Last)
 	}
 	return until
 }
@@ -144,7 +143,7 @@ func TestEachCallInTheMenuComesBack(t *testing.T) {
 	}
 	until := d.unanswered(t, numbers...)
 	slices.Reverse(numbers) // the menu has the newest first
-	for _, item := range d.menu(health.Report{}, time.Now()) {
+	for _, item := range d.menu(health.Report{}, d.facts.lastCalls(d.engine.Snapshot()), time.Now()) {
 		if strings.HasPrefix(item.ID, menuCall) && len(numbers) > 0 {
 			d.chosen(item.ID)
 			until(item.Title+" brought no card", func(s *engine.Snapshot) bool {
@@ -183,7 +182,6 @@ func TestForgottenCallsLeaveTheMenu(t *testing.T) {
 				t.Fatal(done.Error)
 			}
 			until("not asked yet", func(s *engine.Snapshot) bool { return (s.Last.Number.Key() == "+31698760012") == tt.back })
-			d.facts.addCall(d.engine.Snapshot().Last)
 			if got := d.listed(); !slices.Equal(got, tt.left) {
 				t.Errorf("the menu lists %q, want %q", got, tt.left)
 			}
@@ -201,23 +199,28 @@ func TestForgottenCallsLeaveTheMenu(t *testing.T) {
 }
 
 // A call that is removed by hand leaves the menu too; one that was passed on stands
-// there with who was on it last.
+// there with who was on it last, another having come since or not.
 func TestMenuFollowsTheCall(t *testing.T) {
 	d, _ := running(t)
-	rules := d.rules(d.set)
-	at := time.Now().Add(-time.Minute)
-	d.facts.addCall(&engine.LastCall{At: at.Add(-time.Hour), Number: rules.Parse("0698760001", "")})
-	d.facts.addCall(&engine.LastCall{At: at, Number: rules.Parse("101", "")})
-	d.facts.addCall(&engine.LastCall{At: at, Number: rules.Parse("0698760002", "")})
-	if got := d.listed(); !slices.Equal(got, []string{"06 98 76 00 02", "06 98 76 00 01"}) {
+	until := d.unanswered(t, "+31698760001")
+	source := call.Source{Kind: call.KindWebSocket, Conn: "1", Reports: call.AllStates}
+	for _, e := range []call.Event{{ID: "a", Number: "101"}, {ID: "b", Number: "+31698760003"}, {ID: "a", Number: "+31698760002"}} {
+		e.Source, e.State = source, call.Ringing
+		must.Do(t, d.engine.Take(e))
+	}
+	until("not passed on", func(s *engine.Snapshot) bool {
+		return slices.ContainsFunc(s.Cards, func(c engine.Card) bool { return c.Number.Key() == "+31698760002" })
+	})
+	if got := d.listed(); !slices.Equal(got, []string{"06 98 76 00 03", "06 98 76 00 02", "06 98 76 00 01"}) {
 		t.Fatalf("passed on: %q", got)
 	}
 	e := missedCall()
-	e.Rang, e.Number = at, "+31698760002"
+	e.Rang, e.Number = d.engine.Snapshot().Recent[1].At, "+31698760002"
 	id := must.Get(d.store.Put(t.Context(), e))(t)
 	was := must.Get(d.store.Remove(t.Context(), id))(t)
 	d.ask(windowapi.KindChanged, windowapi.Changed{What: windowapi.ChangedHistory, Removed: []time.Time{was.Rang}}, nil)
-	if got := d.listed(); !slices.Equal(got, []string{"06 98 76 00 01"}) {
+	until("not removed", func(s *engine.Snapshot) bool { return len(s.Recent) == 2 })
+	if got := d.listed(); !slices.Equal(got, []string{"06 98 76 00 03", "06 98 76 00 01"}) {
 		t.Errorf("after it was removed: %q", got)
 	}
 }

@@ -104,7 +104,6 @@ func (r *Resident) refresh() {
 	r.showing.Lock()
 	defer r.showing.Unlock()
 	now := time.Now()
-	r.facts.addCall(r.engine.Snapshot().Last)
 	report := r.report(now)
 	said := r.status(report)
 	r.windows.Send(windowapi.KindStatus, said)
@@ -112,11 +111,12 @@ func (r *Resident) refresh() {
 	if said.Fault != "" { // the calls window says so itself
 		report.Sentence += " " + said.Fault
 	}
-	r.tray.Set(tray.Model{State: icons[report.State], Sentence: report.Sentence, Items: r.menu(report, now)})
+	r.tray.Set(tray.Model{State: icons[report.State], Sentence: report.Sentence, Items: r.menu(report, r.facts.lastCalls(r.engine.Snapshot()), now)})
 }
 
-// menu is the menu as it should be now: only what is set up and there.
-func (r *Resident) menu(report health.Report, now time.Time) []tray.Item {
+// menu is the menu as it should be now, with the last calls: only what is set up and
+// there.
+func (r *Resident) menu(report health.Report, last []engine.LastCall, now time.Time) []tray.Item {
 	l, set := r.lang(), r.settings()
 	items := []tray.Item{{ID: "status", Title: report.Sentence, Disabled: true}}
 	for _, what := range report.Repair {
@@ -129,12 +129,11 @@ func (r *Resident) menu(report health.Report, now time.Time) []tray.Item {
 			items = append(items, tray.Item{Separator: true})
 		}
 	}
-	recent := r.facts.read().calls
-	for i, c := range recent {
+	for i, c := range last {
 		id := menuCall + strconv.Itoa(i) + "." + strconv.FormatUint(uint64(c.Card), 10)
 		items = append(items, tray.Item{ID: id, Title: callLine(c, l, now)})
 	}
-	if len(recent) == 0 {
+	if len(last) == 0 {
 		items = append(items, tray.Item{ID: "none", Title: l.T(text.StatusMenuNone), Disabled: true})
 	}
 	line()

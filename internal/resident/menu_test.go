@@ -58,7 +58,7 @@ func TestMenuHasWhatIsSetUp(t *testing.T) {
 			if tt.change != nil {
 				tt.change(d)
 			}
-			items := d.menu(health.Report{State: tt.state, Sentence: "Klaar."}, now)
+			items := d.menu(health.Report{State: tt.state, Sentence: "Klaar."}, nil, now)
 			all := titles(items)
 			for _, s := range tt.has {
 				if !slices.Contains(all, s) {
@@ -87,23 +87,29 @@ func TestMenuHasWhatIsSetUp(t *testing.T) {
 	}
 }
 
-// The last five calls stand there by time and number, never by name.
+// The last five calls stand there by time and number, never by name; those of before the
+// start come last, and what is of another week has its date.
 func TestMenuLastCalls(t *testing.T) {
 	d := newDesktop(t)
 	now := time.Date(2026, 11, 20, 14, 30, 0, 0, time.Local) // a Friday
 	rules := d.rules(d.set)
-	for i, number := range []string{"0698760001", "0698760002", "0698760003", "", "sip:jan.devries@pbx.example", "{number}", "0698760007"} {
-		at := now.Add(time.Duration(i-7) * 5 * time.Hour)
-		d.facts.addCall(&engine.LastCall{At: at, Number: rules.Parse(number, "J. de Vries"), Kind: "bria"})
+	var all []engine.LastCall
+	for i, number := range []string{"0698760007", "{number}", "sip:jan.devries@pbx.example", "", "0698760003", "0698760002", "0698760001"} {
+		at := now.Add(time.Duration(-i-1) * 5 * time.Hour)
+		if i > 3 {
+			at = now.AddDate(0, 0, -7*i)
+		}
+		all = append(all, engine.LastCall{At: at, Number: rules.Parse(number, "J. de Vries"), Kind: "bria"})
 	}
-	items := d.menu(health.Report{Sentence: "Klaar."}, now)
+	d.facts.change(func(k *known) { k.calls = all[2:] })
+	items := d.menu(health.Report{Sentence: "Klaar."}, d.facts.lastCalls(&engine.Snapshot{Recent: all[:2]}), now)
 	var calls []string
 	for _, i := range items {
 		if strings.HasPrefix(i.ID, menuCall) {
 			calls = append(calls, i.Title)
 		}
 	}
-	want := []string{"09:30 · 06 98 76 00 07", "04:30 · geen nummer", "donderdag 23:30 · geen nummer", "donderdag 18:30 · anoniem", "donderdag 13:30 · 06 98 76 00 03"}
+	want := []string{"09:30 · 06 98 76 00 07", "04:30 · geen nummer", "donderdag 23:30 · geen nummer", "donderdag 18:30 · anoniem", "vr 23 okt 14:30 · 06 98 76 00 03"}
 	if !slices.Equal(calls, want) {
 		t.Errorf("%q, want %q", calls, want)
 	}

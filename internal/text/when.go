@@ -42,10 +42,10 @@ func (l Language) Moment(t, now time.Time) string {
 	return l.Day(t, now) + " " + l.Clock(t)
 }
 
-// InWeek is Moment for a time within days of now: the day is one of the week.
+// InWeek is Moment with the name of the day alone, as long as that can be no other day.
 func (l Language) InWeek(t, now time.Time) string {
-	if SameDay(t, now) {
-		return l.Clock(t)
+	if SameDay(t, now) || now.Sub(t).Abs() > 6*24*time.Hour {
+		return l.Moment(t, now)
 	}
 	return l.T(StatusWeekday(int(t.Local().Weekday()))) + " " + l.Clock(t)
 }

@@ -81,10 +81,11 @@ type state struct {
 	rev     uint64
 	dirty   bool
 	last    *LastCall
-	recent  []*card   // of the LastCalls last calls, newest first, on screen or not
-	onMore  attention // on the number of further calls
-	touched time.Time // when pointer or keyboard left a card
-	held    bool      // pointer or keyboard is on the cards, or was a moment ago
+	recent  []*card    // of the LastCalls last calls, newest first, on screen or not
+	listed  []LastCall // recent, as snapshots have it
+	onMore  attention  // on the number of further calls
+	touched time.Time  // when pointer or keyboard left a card
+	held    bool       // pointer or keyboard is on the cards, or was a moment ago
 	lookup  LookupState
 	buckets map[string]*bucket // by kind of source
 	rings   map[uint64]again   // caller, by seed → how often
@@ -172,8 +173,9 @@ func (e *Engine) began(ctx context.Context, l call.Live, n phone.Number, ev call
 	c.Ring = ev.At
 	if l.Direction == call.Incoming {
 		e.countRing(c, n, now)
-		e.s.last = &LastCall{Card: c.ID, Number: n, Kind: l.Source.Kind, At: l.Rang}
 		e.s.recent = append([]*card{c}, e.s.recent[:min(len(e.s.recent), LastCalls-1)]...)
+		e.listCalls()
+		e.s.last = c.asLast()
 		e.makeRoom(c)
 	}
 	e.s.dirty = true
@@ -182,6 +184,19 @@ func (e *Engine) began(ctx context.Context, l call.Live, n phone.Number, ev call
 		e.answered(ctx, c, l.Answered)
 	}
 	e.want(ctx, c, now)
+}
+
+// asLast is the card's call as the tray lists it.
+func (c *card) asLast() *LastCall {
+	return &LastCall{Card: c.ID, Number: c.Number, Kind: c.source.Kind, At: c.Rang}
+}
+
+// listCalls lists the last calls anew; snapshots share the list.
+func (e *Engine) listCalls() {
+	e.s.listed = make([]LastCall, len(e.s.recent))
+	for i, c := range e.s.recent {
+		e.s.listed[i] = *c.asLast()
+	}
 }
 
 // place gives a new call its card: that of the same caller's last call if it is
@@ -324,8 +339,8 @@ func (e *Engine) anotherCaller(ctx context.Context, c *card, l call.Live, n phon
 		e.countRing(c, n, now)
 		e.makeRoom(c)
 	}
-	if len(e.s.recent) > 0 && c == e.s.recent[0] {
-		e.s.last = &LastCall{Card: c.ID, Number: n, Kind: c.source.Kind, At: e.s.last.At}
+	if e.listCalls(); e.s.last != nil && e.s.last.Card == c.ID {
+		e.s.last = c.asLast()
 	}
 	e.applyTexts(c, l)
 	e.reset(c)

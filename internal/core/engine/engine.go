@@ -270,7 +270,7 @@ func (e *Engine) publish() {
 		return
 	}
 	e.s.rev++
-	snap := &Snapshot{Rev: e.s.rev, Last: e.s.last, Lookup: e.s.lookup}
+	snap := &Snapshot{Rev: e.s.rev, Last: e.s.last, Recent: e.s.listed, Lookup: e.s.lookup}
 	e.rank() // what folded just now may have been what lived
 	snap.Closed = closedFirst(e.s.cards)
 	shown, more := seen(e.s.cards, e.held(e.p.Clock.Now()))

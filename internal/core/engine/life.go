@@ -200,15 +200,14 @@ func (e *Engine) forgetLast(gone func(LastCall) bool) {
 			delete(e.s.rings, key)
 		}
 	}
-	e.s.recent = slices.DeleteFunc(e.s.recent, func(c *card) bool {
-		return gone(LastCall{Card: c.ID, Number: c.Number, Kind: c.source.Kind, At: c.Rang})
-	})
+	e.s.recent = slices.DeleteFunc(e.s.recent, func(c *card) bool { return gone(*c.asLast()) })
+	e.listCalls()
+	e.s.dirty = true
 	if e.s.last == nil || !gone(*e.s.last) {
 		return
 	}
 	delete(e.s.rings, e.caller(e.s.last.Number))
 	e.s.last = &LastCall{Kind: e.s.last.Kind, At: e.s.last.At}
-	e.s.dirty = true
 }
 
 // show brings a card back: one that was closed, or of one of the last calls.

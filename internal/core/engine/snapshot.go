@@ -104,6 +104,7 @@ type Snapshot struct {
 	On     int    // calls that are not over, their cards on screen or not; closed ones not for ever
 	Closed CardID // a living call whose card was closed, 0 for none
 	Last   *LastCall
+	Recent []LastCall // newest first, those that DoShow brings back
 	Lookup LookupState
 }
 
@@ -122,8 +123,8 @@ const (
 // LastCalls is how many calls can be brought back.
 const LastCalls = 5
 
-// LastCall is the newest incoming call, for the tray: no names. While it is one of
-// the LastCalls newest, DoShow brings its Card back.
+// LastCall is an incoming call, for the tray: no names. While it is one of the LastCalls
+// newest, DoShow brings its Card back.
 type LastCall struct {
 	Card   CardID
 	Number phone.Number
