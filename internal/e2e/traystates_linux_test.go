@@ -80,5 +80,5 @@ func TestTrayStates(t *testing.T) {
 
 	must.Do(t, i.hub.Close())
 	ring("0698760012")
-	i.looks("hub-gone", "Opzoeken lukte om ")
+	i.looks("hub-gone", "Opzoeken lukte niet (")
 }
