@@ -199,13 +199,13 @@ func (r *Resident) sessionIs(s session.State) {
 	if r.session.Store(&s); r.hiding() == before {
 		return // cards that look the same stay as they are
 	}
-	r.engine.Reconfigure(func(p *engine.Params) { p.AutoOpen = r.autoOpen() })
 	r.showChange()
 }
 
-// autoOpen is when a customer file opens by itself: never on a projector.
+// autoOpen is when a customer file opens by itself: never where cards show less than
+// usual, nor in a pause.
 func (r *Resident) autoOpen() engine.AutoOpen {
-	if s := r.session.Load(); s != nil && s.Presenting {
+	if r.hiding() != health.HidingNot || !r.facts.pausedUntil(time.Now()).IsZero() {
 		return engine.AutoOpenNever
 	}
 	return engine.AutoOpen(r.settings().Card.AutoOpen)
@@ -254,8 +254,10 @@ func (r *Resident) hiding() health.Hiding {
 	return health.HidingNot
 }
 
-// showChange has cards and tray show what has just changed for both.
+// showChange has cards and tray show what has just changed for both, and files open by
+// themselves as that asks for.
 func (r *Resident) showChange() {
+	r.engine.Reconfigure(func(p *engine.Params) { p.AutoOpen = r.autoOpen() })
 	r.setCards()
 	r.requestRefresh()
 }

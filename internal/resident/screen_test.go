@@ -73,43 +73,46 @@ func TestPauseOutlivesAStart(t *testing.T) {
 			t.Errorf("%.20q: paused until %v", wrong, got)
 		}
 	}
-	d.facts.now.Paused = until
+	d.facts.change(func(k *known) { k.Paused = until })
 	if got := health.Assess(d.facts.of(d.engine.Snapshot()), text.Dutch, "", now); got.State != health.Paused {
 		t.Errorf("%+v", got)
 	}
 }
 
 // TestSessionHides: what a locked screen, a projector and a quiet desktop show, by the
-// setting card.quiet; no file opens by itself on a projector.
+// setting card.quiet, and a pause; no file opens by itself where that is less than usual.
 func TestSessionHides(t *testing.T) {
 	d, _ := running(t)
 	d.set.Card.AutoOpen = "answered"
+	hour := time.Now().Add(time.Hour)
 	for _, c := range []struct {
 		now     session.State
 		mode    string
+		pause   time.Time
 		hidden  bool
 		privacy card.Privacy
+		opens   engine.AutoOpen
 	}{
-		{session.State{}, "hide", false, card.PrivacyFull},
-		{session.State{Locked: true}, "show", true, card.PrivacyFull},
-		{session.State{Quiet: true}, "show", false, card.PrivacyFull},
-		{session.State{Quiet: true}, "number", false, card.PrivacyNumber},
-		{session.State{Quiet: true}, "hide", true, card.PrivacyFull},
-		{session.State{Presenting: true}, "show", false, card.PrivacyNumber},
-		{session.State{Presenting: true}, "hide", true, card.PrivacyFull},
+		{session.State{}, "hide", time.Time{}, false, card.PrivacyFull, engine.AutoOpenAnswered},
+		{session.State{Locked: true}, "show", time.Time{}, true, card.PrivacyFull, engine.AutoOpenNever},
+		{session.State{Quiet: true}, "show", time.Time{}, false, card.PrivacyFull, engine.AutoOpenAnswered},
+		{session.State{Quiet: true}, "number", time.Time{}, false, card.PrivacyNumber, engine.AutoOpenNever},
+		{session.State{Quiet: true}, "hide", time.Time{}, true, card.PrivacyFull, engine.AutoOpenNever},
+		{session.State{Presenting: true}, "show", time.Time{}, false, card.PrivacyNumber, engine.AutoOpenNever},
+		{session.State{Presenting: true}, "hide", time.Time{}, true, card.PrivacyFull, engine.AutoOpenNever},
+		{session.State{}, "show", hour, true, card.PrivacyFull, engine.AutoOpenNever},
+		{session.State{}, "show", time.Time{}, false, card.PrivacyFull, engine.AutoOpenAnswered},
 	} {
 		d.set.Card.Quiet = c.mode
 		d.sessionIs(c.now)
+		d.pause(c.pause)
 		if got := d.cardConfig(); got.Hidden != c.hidden || got.Privacy != c.privacy {
-			t.Errorf("%+v, %s: hidden %v, %s", c.now, c.mode, got.Hidden, got.Privacy)
+			t.Errorf("%+v, %s, paused %v: hidden %v, %s", c.now, c.mode, c.pause, got.Hidden, got.Privacy)
 		}
-	}
-	for _, presenting := range []bool{false, true, false} {
-		d.sessionIs(session.State{Presenting: presenting})
 		opens := make(chan engine.AutoOpen)
 		d.engine.Reconfigure(func(p *engine.Params) { opens <- p.AutoOpen })
-		if got := <-opens; (got == engine.AutoOpenAnswered) == presenting {
-			t.Errorf("presenting %v: a file opens %s", presenting, got)
+		if got := <-opens; got != c.opens {
+			t.Errorf("%+v, %s, paused %v: a file opens %s", c.now, c.mode, c.pause, got)
 		}
 	}
 }
