@@ -25,6 +25,11 @@ func TestDaysAndLengths(t *testing.T) {
 			t.Errorf("%v: %q, want %q", d, got, want)
 		}
 	}
+	for days, want := range map[int]string{0: "12:00", 1: "dinsdag 12:00", -1: "zondag 12:00", -6: "dinsdag 12:00", -7: "ma 7 sep 12:00", -300: "18 nov 2025 12:00"} {
+		if got := Dutch.InWeek(now.AddDate(0, 0, days), now); got != want {
+			t.Errorf("%d days away: %q, want %q", days, got, want)
+		}
+	}
 	if got := English.Clock(now); got != "12:00" {
 		t.Errorf("clock %q", got)
 	}
