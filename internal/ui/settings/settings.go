@@ -265,6 +265,10 @@ func (w *window) Choose(id string) {
 	w.list.Refresh()
 	w.show()
 	w.goTo(w.parts[id])
+	if w.shown != id { // another page has another height, so it was scrolled on the way
+		w.shown = id
+		w.list.Refresh()
+	}
 }
 
 // mark marks the section that is read, while somebody scrolls: the last one that

@@ -653,6 +653,15 @@ func TestListFollowsScrolling(t *testing.T) {
 	if w.Chosen() != sectionAdvanced {
 		t.Errorf("at the end of the administrators' page %q is marked", w.Chosen())
 	}
+
+	// From the end of one page to another one, which is not as high.
+	w = opened(openOn(t, text.Dutch, "light", nothing))
+	uitest.Scaled(w.win, fyne.NewSize(720, 688), 1)
+	for _, id := range []string{sectionSupport, sectionCalls, sectionSupport} {
+		if w.Choose(id); w.Chosen() != id {
+			t.Errorf("%q is marked where %q was chosen", w.Chosen(), id)
+		}
+	}
 }
 
 // What a setting can be stands in words that staff know, and what is typed beside
