@@ -201,14 +201,17 @@ func (c *Client) deliver(ctx context.Context, items []Item, g *grant) (r Receipt
 		}
 		return Receipt{}, false, transportError(ctx, err)
 	}
-	r = readReceipt(resp, said, c.cfg.Now())
+	r = readReceipt(resp, said, c.cfg.Now(), g.AccessToken)
 	r.Broken, r.Early = broken != nil, !body.whole()
 	return r, body.whole(), nil
 }
 
-func readReceipt(resp *http.Response, said []byte, now time.Time) Receipt {
+// readReceipt reads an answer. What is kept of its words does not have the token, which it
+// may have repeated.
+func readReceipt(resp *http.Response, said []byte, now time.Time, token string) Receipt {
 	r := Receipt{Status: resp.StatusCode, RetryAfter: min(retryAfter(resp.Header.Get("Retry-After"), now), maxAsked)}
-	clean := call.CleanText(string(said[:min(len(said), maxReceipt)]), maxReceipt)
+	words := strings.ReplaceAll(string(said[:min(len(said), maxReceipt)]), token, "…")
+	clean := call.CleanText(words, maxReceipt)
 	r.Answer = call.CleanText(clean, maxSaid)
 	r.Unread = len(said) > maxReceipt
 	r.Cut = r.Unread || len(r.Answer) < len(clean)

@@ -135,6 +135,7 @@ func TestReceipts(t *testing.T) {
 		want         Receipt
 	}{
 		{"cleaned", 422, "", "", "  wrong\x00\u202e file,\r\n\tsays the hub ", words, "", Receipt{}},
+		{"with the request", 500, "", "", "Authorization: Bearer canary-token" + words, "Authorization: Bearer …" + words, "", Receipt{}},
 		{"a page", 200, "text/html; charset=utf-8", "", "<p>", "<p>", "", Receipt{Page: true}},
 		{"nothing", 204, "", "", "", "", "", Receipt{}},
 		{"wait", 429, "", "30", "x", "x", "", Receipt{RetryAfter: 30 * time.Second}},

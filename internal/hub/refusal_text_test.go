@@ -1,6 +1,9 @@
 package hub
 
 import (
+	"context"
+	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 )
@@ -36,6 +39,28 @@ func TestHeardHides(t *testing.T) {
 		t.Error(got)
 	}
 	(&Client{}).passRefusal([]byte("x")) // nobody listens
+}
+
+// TestHeardHidesCredentials: a page that shows the whole request shows nothing of the secret,
+// in whatever form that was sent.
+func TestHeardHidesCredentials(t *testing.T) {
+	const secret = "kana/rie+=&?"
+	for _, encoding := range []string{"plain", "rfc6749"} {
+		got := ""
+		f := newFake(t)
+		f.token = func(w http.ResponseWriter, r *http.Request) {
+			id, s, _ := r.BasicAuth()
+			w.WriteHeader(http.StatusUnauthorized)
+			_, _ = fmt.Fprint(w, "sent: ", r.Header.Get("Authorization"), ", ", id, ":", s)
+		}
+		c := newClient(t, f.URL, func(cfg *Config) {
+			cfg.BasicAuthEncoding, cfg.Heard = encoding, func(s string) { got = s }
+			cfg.Secret = func(context.Context) (string, error) { return secret, nil }
+		})
+		if _, err := c.Check(t.Context()); err == nil || got != "sent: Basic …, "+c.cfg.ClientID+":…" {
+			t.Errorf("%s: %q, %v", encoding, got, err)
+		}
+	}
 }
 
 func FuzzOwnWords(f *testing.F) {

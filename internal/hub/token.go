@@ -299,7 +299,7 @@ func (t *tokens) ask(ctx context.Context, secret string) (token *oauth2.Token, w
 		return nil, 0, transportError(ctx, err)
 	}
 	if token, err = readToken(resp.StatusCode, raw, c.cfg.Now()); err != nil {
-		c.passRefusal(raw, secret)
+		c.passRefusal(raw, secret, url.QueryEscape(secret), strings.TrimPrefix(c.basic(secret), "Basic "))
 	}
 	return token, retryAfter(resp.Header.Get("Retry-After"), c.cfg.Now()), err
 }
