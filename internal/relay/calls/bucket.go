@@ -41,9 +41,12 @@ type Bucket struct{ kv jetstream.KeyValue }
 
 // Open finds the bucket, or makes it. It is memory in as many nodes as replicas says.
 func Open(ctx context.Context, js jetstream.JetStream, replicas int) (*Bucket, error) {
-	kv, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
-		Bucket: "calls", TTL: maxAge, Storage: jetstream.MemoryStorage, Replicas: replicas, MaxValueSize: maxRecord, MaxBytes: maxBytes,
-	})
+	config := jetstream.KeyValueConfig{Bucket: "calls", TTL: maxAge, Storage: jetstream.MemoryStorage, Replicas: replicas, MaxValueSize: maxRecord, MaxBytes: maxBytes}
+	kv, err := js.CreateOrUpdateKeyValue(ctx, config)
+	if _, refused := errors.AsType[*jetstream.APIError](err); refused { // by one that has less for us, which is a bound too
+		config.MaxBytes = 0
+		kv, err = js.CreateOrUpdateKeyValue(ctx, config)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the bucket of calls: %w", err)
 	}

@@ -183,6 +183,23 @@ func TestFlood(t *testing.T) {
 	}
 }
 
+// small is JetStream of somebody else's, who has no room set aside for us.
+type small struct{ jetstream.JetStream }
+
+func (s small) CreateOrUpdateKeyValue(ctx context.Context, c jetstream.KeyValueConfig) (jetstream.KeyValue, error) {
+	if c.MaxBytes > 0 {
+		return nil, &jetstream.APIError{Code: 500, ErrorCode: 10028, Description: "insufficient memory resources available"}
+	}
+	return s.JetStream.CreateOrUpdateKeyValue(ctx, c)
+}
+
+// TestSmall: servers that have less for the calls serve too.
+func TestSmall(t *testing.T) {
+	_, c := relays(t)
+	b := must.Get(Open(t.Context(), small{must.Get(jetstream.New(c))(t)}, 1))(t)
+	tell(t, b, "wazo/1", call.Ringing, "anna")
+}
+
 // TestRingGroup: of a call that rings at many users, each reported by himself, every
 // one is told once, and all of them of its end.
 func TestRingGroup(t *testing.T) {
