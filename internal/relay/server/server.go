@@ -11,6 +11,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"io"
 	"log"
 	"log/slog"
 	"maps"
@@ -113,7 +114,7 @@ type counts struct {
 	nobody  atomic.Int64 // those of calls that are nobody's
 	dropped atomic.Int64 // those that nobody could read, or that did not fit
 	late    late
-	warned  rate.Sometimes // that some were not taken
+	warned  rate.Sometimes // that some were not understood, or not taken
 }
 
 // storage is how the buckets of the relay are doing, and what is known of their users.
@@ -236,12 +237,34 @@ func (r *relay) routes() http.Handler {
 	mux.HandleFunc("GET /in/{secret}/{name}", r.webhook)
 	mux.HandleFunc("POST /in/{secret}/{name}", r.webhook)
 	if to, err := url.Parse(r.node.Tunnel()); err == nil && to.Host != "" {
-		mux.Handle("GET "+wire.Tunnel, &httputil.ReverseProxy{ErrorLog: quiet(), Rewrite: func(p *httputil.ProxyRequest) {
-			p.SetURL(to)
-			p.Out.URL.Path = "/"
-		}})
+		mux.Handle("GET "+wire.Tunnel, tunnel(to))
 	}
 	return mux
+}
+
+// tunnel passes connections on to the NATS server. One that this ends, as nobody has logged
+// in, ends for the other side too, which may never say anything.
+func tunnel(to *url.URL) http.Handler {
+	return &httputil.ReverseProxy{ErrorLog: quiet(), Rewrite: func(p *httputil.ProxyRequest) {
+		p.SetURL(to)
+		p.Out.URL.Path = "/"
+	}, ModifyResponse: func(a *http.Response) error {
+		if c, ok := a.Body.(io.ReadWriteCloser); ok {
+			a.Body = tunnelled{c}
+		}
+		return nil
+	}}
+}
+
+// tunnelled is the NATS server's side of a connection. The proxy would wait after its end
+// until the other side ends too, and does not after an error.
+type tunnelled struct{ io.ReadWriteCloser }
+
+func (t tunnelled) Read(b []byte) (n int, err error) {
+	if n, err = t.ReadWriteCloser.Read(b); err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
 }
 
 // listen takes a port of this server. There are two: an error says which it is about.

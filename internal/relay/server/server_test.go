@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -293,6 +294,23 @@ func TestTunnel(t *testing.T) {
 	must.Do(t, o.users.Load().Remove(t.Context(), "anna"))
 	if s := wait(t, states, func(s link.State) bool { return s.Phase == link.Refused }); s.Cause != link.CauseDenied {
 		t.Errorf("%+v", s)
+	}
+}
+
+// TestTunnelEnds: whoever opens a tunnel and says nothing more does not keep it.
+func TestTunnelEnds(t *testing.T) {
+	o := start(t)
+	raw := must.Get(net.Dial("tcp", strings.TrimPrefix(o.at.Web, "https://")))(t)
+	defer raw.Close()
+	must.Do(t, raw.SetDeadline(time.Now().Add(time.Minute)))
+	c := tls.Client(raw, certificates.Trust(o.Authority.Fingerprint(), "127.0.0.1"))
+	must.Get(io.WriteString(c, "GET "+wire.Tunnel+" HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"))(t)
+	b, err := io.ReadAll(c)
+	if err != nil || !strings.HasPrefix(string(b), "HTTP/1.1 101 ") || !strings.Contains(string(b), "Authentication") {
+		t.Errorf("%q, %v", b, err)
+	}
+	if n, err := raw.Read(make([]byte, 1)); err != io.EOF { // below TLS
+		t.Errorf("the connection stays: %d, %v", n, err)
 	}
 }
 

@@ -139,7 +139,7 @@ func (r *relay) webhook(w http.ResponseWriter, q *http.Request) {
 	}
 	if r.webhooks.heard(name, kind, at, wrong) {
 		if wrong == link.CauseUnread {
-			r.Log.Warn("a message of an exchange was not understood", "from", name)
+			r.warned.Do(func() { r.Log.Warn("a message of an exchange was not understood", "from", name) })
 		}
 		r.changed()
 	}
