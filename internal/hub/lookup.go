@@ -158,8 +158,11 @@ type answer struct {
 
 // Bounds of the memory of answers, and how often it is looked through.
 const (
-	maxKept    = 512
-	sweepEvery = 10 * time.Second
+	maxKept = 512
+	// An answer with more is not kept: it may take megabytes, and a hub may answer like
+	// that to each of an office's callers.
+	maxKeptContacts = 32
+	sweepEvery      = 10 * time.Second
 )
 
 func newFlights(now func() time.Time) *flights {
@@ -225,7 +228,7 @@ func (a answer) fresh(now time.Time) bool {
 
 // keep remembers an answer. f.mu is held.
 func (f *flights) keep(number string, found []contact.Contact) {
-	if f.ended {
+	if f.ended || len(found) > maxKeptContacts {
 		return
 	}
 	for old := range f.kept { // any one goes where there are too many

@@ -434,6 +434,10 @@ func TestAnswersAreForgotten(t *testing.T) {
 			t.Fatalf("%d answers, or not the newest", len(f.kept))
 		}
 	}
+	f.keep("many", make([]contact.Contact, maxKeptContacts+1))
+	if f.kept["many"].found != nil {
+		t.Error("an answer of any size is kept")
+	}
 	f.mu.Unlock()
 	f.clean() // what the timer does
 	if len(f.kept) != maxKept || f.sweep == nil {
