@@ -11,8 +11,11 @@ import (
 	"wiebelt/internal/store/sqlitefile"
 )
 
+// maxCalls is more than a switchboard has in a year. A flood of calls leaves no more.
+const maxCalls = 250_000
+
 // Purge deletes what is older than the days to keep, a damaged file that was put
-// aside included. Open does it, and Put once an hour.
+// aside included, and all but the newest maxCalls. Open does it, and Put once an hour.
 func (s *Store) Purge(ctx context.Context) error {
 	s.using.RLock()
 	defer s.using.RUnlock()
@@ -28,7 +31,7 @@ func (s *Store) purge(ctx context.Context) error {
 		return s.keepNothing()
 	}
 	limit := now.AddDate(0, 0, -s.days)
-	if err := s.erase(ctx, `DELETE FROM calls WHERE rang < ?`, sqlitefile.Micros(limit)); err != nil {
+	if err := s.erase(ctx, `DELETE FROM calls WHERE rang < ? OR id <= (SELECT max(id) FROM calls) - ?`, sqlitefile.Micros(limit), maxCalls); err != nil {
 		return err
 	}
 	if fi, err := os.Stat(s.asidePath()); err == nil && fi.ModTime().Before(limit) {

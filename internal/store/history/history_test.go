@@ -181,6 +181,20 @@ func TestPurgeAndDelete(t *testing.T) {
 	}
 }
 
+// TestPurgeFlood: of too many calls the newest stay.
+func TestPurgeFlood(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "h.db")
+	s := open(t, path, KeepFull, clocktest.New(monday))
+	oldest := put(t, s, known(monday))
+	put(t, s, known(monday))
+	must.Get(s.db.ExecContext(t.Context(), `UPDATE sqlite_sequence SET seq = ?`, oldest+maxCalls-1))(t)
+	put(t, s, known(monday))
+	must.Do(t, s.Purge(t.Context()))
+	if got := read(t, path); len(got) != 2 || got[0].ID == oldest || got[1].ID == oldest {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestRestore(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "h.db")
 	s := open(t, path, KeepFull, clocktest.New(monday))
