@@ -41,9 +41,10 @@ type Feed struct {
 	epoch     jetstream.KeyValueEntry
 	began     int64 // what the epoch says
 	seq       uint64
-	ahead     time.Duration // by which the server's clock is
-	healthyAt time.Time     // when the bucket was last as it should be
-	fewer     bool          // it had less in it than is known, when it was looked at last
+	ahead     time.Duration     // by which the server's clock is
+	healthyAt time.Time         // when the bucket was last as it should be
+	fewer     bool              // it had less in it than is known, when it was looked at last
+	answered  map[wire.User]int // how often, since calls were looked at
 	view
 	previous view // of the last watch that loaded everything
 
@@ -81,7 +82,7 @@ const asking = 4096
 // NewFeed makes the feed of one relay, whose name it has.
 func NewFeed(b *Bucket, c *nats.Conn, site wire.Site, relay string, log *slog.Logger) *Feed {
 	return &Feed{bucket: b, conn: c, site: site, relay: relay, log: log, asked: make(chan *nats.Msg, asking),
-		now: time.Now, since: time.Now(), inbox: nats.NewInbox(), Hooks: Hooks{Loaded: func() {}}, undelivered: make(chan *nats.Msg, asking)}
+		now: time.Now, since: time.Now(), inbox: nats.NewInbox(), Hooks: Hooks{Loaded: func() {}}, undelivered: make(chan *nats.Msg, asking), answered: map[wire.User]int{}}
 }
 
 // How often it is looked whether calls are over and whether the feed still hears of
@@ -173,6 +174,7 @@ func (f *Feed) watch(ctx context.Context) error {
 		case m := <-f.undelivered:
 			f.takeUndelivered(m)
 		case <-tick:
+			clear(f.answered)
 			if !loaded && time.Since(began) > electionTime {
 				return ErrEpoch
 			}
@@ -189,11 +191,18 @@ func (f *Feed) watch(ctx context.Context) error {
 	}
 }
 
+// maxAnswers is how often a user is told within checkEvery what goes on. His computers ask
+// when they connect; whoever asks for ever must not keep others from being answered.
+const maxAnswers = 256
+
 // answer tells a user what goes on, who asked.
 func (f *Feed) answer(m *nats.Msg) {
-	if u, err := wire.Asker(m.Subject, m.Reply); err == nil {
-		_ = m.Respond(f.snapshot(u, f.now()).Encode())
+	u, err := wire.Asker(m.Subject, m.Reply)
+	if err != nil || f.answered[u] >= maxAnswers {
+		return
 	}
+	f.answered[u]++
+	_ = m.Respond(f.snapshot(u, f.now()).Encode())
 }
 
 // job is what has to be taken out of the bucket, and what was known of it then.

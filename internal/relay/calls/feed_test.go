@@ -183,6 +183,22 @@ func TestFlood(t *testing.T) {
 	}
 }
 
+// TestAskedOften: who asks all the time is not answered each time, and others are.
+func TestAskedOften(t *testing.T) {
+	b, c := relays(t, "r1")
+	bob := follow(t, c, "bob")
+	tell(t, b, "wazo/1", call.Ringing, "bob")
+	bob.until("wazo/1 ringing")
+	answers := make(chan *nats.Msg, asking/2)
+	must.Get(c.ChanSubscribe(wire.Inbox("anna")+".>", answers))(t)
+	for range cap(answers) {
+		must.Do(t, c.PublishRequest(site.Of(wire.Now, "anna"), wire.Inbox("anna")+".x", nil))
+	}
+	if _ = ask(t, c, "bob", bob.last); len(answers) == 0 || len(answers) > cap(answers)/2 {
+		t.Errorf("answered %d times", len(answers))
+	}
+}
+
 // small is JetStream of somebody else's, who has no room set aside for us.
 type small struct{ jetstream.JetStream }
 
