@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"image"
 	"net/url"
-	"time"
 
 	"fyne.io/fyne/v2"
 	base "fyne.io/fyne/v2/theme"
@@ -32,8 +31,9 @@ type Options struct {
 
 // App is the application: windows, a theme, a clipboard. It keeps no files and
 // sends no notifications. Run shows the windows until the last one is closed, the
-// desktop goes away or Quit is called.
+// desktop goes away or Quit is called. What nobody asks of it is not there.
 type App struct {
+	fyne.App
 	driver
 	settings  settings
 	lifecycle lifecycle
@@ -55,6 +55,12 @@ func New(o Options) (*App, error) {
 // NewWindow makes a window, not shown yet.
 func (a *App) NewWindow(title string) fyne.Window { return a.CreateWindow(title) }
 
+// Run is the loop.
+func (a *App) Run() { a.driver.Run() }
+
+// Quit ends Run and closes the windows.
+func (a *App) Quit() { a.driver.Quit() }
+
 // Driver is the driver of the windows.
 func (a *App) Driver() fyne.Driver { return &a.driver }
 
@@ -67,28 +73,12 @@ func (a *App) Lifecycle() fyne.Lifecycle { return &a.lifecycle }
 // Clipboard is that of the desktop.
 func (a *App) Clipboard() fyne.Clipboard { return clipboard{a.display} }
 
-var errNone = errors.New("not offered by this application")
-
-// What follows is not offered: whatever keeps files, needs a name for that, or leaves the
-// window.
-func (a *App) Metadata() fyne.AppMetadata               { return fyne.AppMetadata{} }
-func (a *App) UniqueID() string                         { return "" }
-func (a *App) OpenURL(*url.URL) error                   { return errNone }
-func (a *App) Icon() fyne.Resource                      { return nil }
-func (a *App) SetIcon(fyne.Resource)                    {}
-func (a *App) SendNotification(*fyne.Notification)      {}
-func (a *App) CancelScheduledNotification(string) error { return errNone }
-func (a *App) Preferences() fyne.Preferences            { return nil }
-func (a *App) Storage() fyne.Storage                    { return nil }
-func (a *App) Cache() fyne.Cache                        { return nil }
-func (a *App) CloudProvider() fyne.CloudProvider        { return nil }
-func (a *App) SetCloudProvider(fyne.CloudProvider)      {}
-func (a *App) ScheduleNotification(*fyne.Notification, time.Time) (*fyne.ScheduledNotification, error) {
-	return nil, errNone
-}
+// OpenURL opens nothing: links of the windows go by package browser.
+func (a *App) OpenURL(*url.URL) error { return errors.New("not offered by this application") }
 
 // settings are what Fyne asks about looks.
 type settings struct {
+	fyne.Settings
 	theme   fyne.Theme
 	desktop looks
 	changed func()
@@ -100,23 +90,20 @@ func (s *settings) Theme() fyne.Theme {
 	}
 	return s.theme
 }
-func (s *settings) ThemeVariant() fyne.ThemeVariant      { return s.desktop.variant }
-func (s *settings) Scale() float32                       { return 1 }
-func (s *settings) PrimaryColor() string                 { return base.ColorBlue }
-func (s *settings) BuildType() fyne.BuildType            { return fyne.BuildStandard }
-func (s *settings) ShowAnimations() bool                 { return !s.desktop.still }
-func (s *settings) AddChangeListener(chan fyne.Settings) {}
-func (s *settings) AddListener(func(fyne.Settings))      {}
-func (s *settings) SetTheme(t fyne.Theme)                { s.theme = t; s.changed() }
-func (s *settings) setLooks(l looks)                     { s.desktop = l; s.changed() }
+func (s *settings) ThemeVariant() fyne.ThemeVariant { return s.desktop.variant }
+func (s *settings) PrimaryColor() string            { return base.ColorBlue }
+func (s *settings) ShowAnimations() bool            { return !s.desktop.still }
+func (s *settings) SetTheme(t fyne.Theme)           { s.theme = t; s.changed() }
+func (s *settings) setLooks(l looks)                { s.desktop = l; s.changed() }
 
 // lifecycle keeps what is to be called.
-type lifecycle struct{ started, stopped func() }
+type lifecycle struct {
+	fyne.Lifecycle
+	started, stopped func()
+}
 
-func (l *lifecycle) SetOnEnteredForeground(func()) {}
-func (l *lifecycle) SetOnExitedForeground(func())  {}
-func (l *lifecycle) SetOnStarted(f func())         { l.started = f }
-func (l *lifecycle) SetOnStopped(f func())         { l.stopped = f }
+func (l *lifecycle) SetOnStarted(f func()) { l.started = f }
+func (l *lifecycle) SetOnStopped(f func()) { l.stopped = f }
 
 func call(f func()) {
 	if f != nil {

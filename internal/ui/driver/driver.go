@@ -215,14 +215,10 @@ func (d *driver) HasSecondaryDisplay() bool             { return len(d.display.M
 var _ desktop.Driver = (*driver)(nil)
 
 // device is a computer with keyboard and mouse.
-type device struct{}
+type device struct{ fyne.Device }
 
-func (device) Orientation() fyne.DeviceOrientation        { return fyne.OrientationHorizontalLeft }
-func (device) IsMobile() bool                             { return false }
-func (device) IsBrowser() bool                            { return false }
-func (device) HasKeyboard() bool                          { return true }
-func (device) SystemScaleForWindow(w fyne.Window) float32 { return w.Canvas().Scale() }
-func (device) Locale() fyne.Locale                        { return "" }
+func (device) Orientation() fyne.DeviceOrientation { return fyne.OrientationHorizontalLeft }
+func (device) IsMobile() bool                      { return false }
 
 // restyle has every window follow a theme that has changed.
 func (d *driver) restyle() {

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/driver/desktop"
 	base "fyne.io/fyne/v2/theme"
 
 	"wiebelt/internal/native/window"
@@ -14,8 +13,9 @@ import (
 )
 
 // frame is a window: its canvas, and the native window that shows it from the
-// first Show on.
+// first Show on. What nobody asks of a window is not there.
 type frame struct {
+	fyne.Window
 	d      *driver
 	title  string
 	canvas *canvas
@@ -62,28 +62,16 @@ func (w *frame) pixels(s fyne.Size) image.Point {
 	return offscreen.Size(s, w.canvas.Scale())
 }
 
-// Title and the like are fyne.Window.
-func (w *frame) Title() string { return w.title }
-
 func (w *frame) SetTitle(t string) {
 	if w.title, w.canvas.unread = t, true; w.native != nil {
 		w.check(w.native.SetTitle(t))
 	}
 }
 
-func (w *frame) FullScreen() bool         { return false }
-func (w *frame) SetFullScreen(bool)       {}
-func (w *frame) FixedSize() bool          { return false }
-func (w *frame) SetFixedSize(bool)        {}
 func (w *frame) CenterOnScreen()          { w.center = true }
-func (w *frame) Padded() bool             { return w.canvas.Padded() }
 func (w *frame) SetPadded(on bool)        { w.canvas.SetPadded(on) }
-func (w *frame) Icon() fyne.Resource      { return nil }
-func (w *frame) SetIcon(fyne.Resource)    {}
-func (w *frame) SetMaster()               {}
 func (w *frame) MainMenu() *fyne.MainMenu { return nil }
 
-func (w *frame) SetMainMenu(*fyne.MainMenu) {}
 func (w *frame) SetOnClosed(f func())       { w.onClosed = f }
 func (w *frame) SetCloseIntercept(f func()) { w.intercept = f }
 
@@ -92,7 +80,6 @@ func (w *frame) SetOnDropped(f func(fyne.Position, []fyne.URI)) { w.onDropped = 
 func (w *frame) Content() fyne.CanvasObject     { return w.canvas.Content() }
 func (w *frame) SetContent(o fyne.CanvasObject) { w.canvas.SetContent(o) }
 func (w *frame) Canvas() fyne.Canvas            { return w.canvas }
-func (w *frame) Clipboard() fyne.Clipboard      { return w.d.app.Clipboard() }
 
 // Resize asks for a size of the content, in units; the screen bounds it.
 func (w *frame) Resize(s fyne.Size) {
@@ -171,14 +158,6 @@ func (w *frame) Show() {
 // desktop.
 func (w *frame) RequestPosition(x, y int) { w.at = &image.Point{X: x, Y: y} }
 
-// Not offered: a window that is there and not seen, a second screen to fill, and a place
-// above all other windows.
-func (w *frame) Hide()                       {}
-func (w *frame) RequestFullScreenSecondary() {}
-func (w *frame) RequestAlwaysOnTop()         {}
-
-var _ desktop.Window = (*frame)(nil)
-
 // borders has the desktop draw dark borders around a dark window.
 func (w *frame) borders() {
 	c := color.GrayModel.Convert(base.Color(base.ColorNameBackground)).(color.Gray)
@@ -189,12 +168,6 @@ func (w *frame) borders() {
 
 // RequestFocus brings the window to the front.
 func (w *frame) RequestFocus() { w.Show() }
-
-// ShowAndRun shows the window and runs the application.
-func (w *frame) ShowAndRun() {
-	w.Show()
-	w.d.Run()
-}
 
 // Close closes the window, and ends Run if it was the last one.
 func (w *frame) Close() {

@@ -75,11 +75,6 @@ func News(o fyne.CanvasObject) fyne.CanvasObject {
 	return As(o, func() Said { return Said{Role: screenreader.News, Alone: true} })
 }
 
-// Heading is an object that is a heading of a level, from 1.
-func Heading(o fyne.CanvasObject, level int) fyne.CanvasObject {
-	return As(o, func() Said { return Said{Role: screenreader.Heading, Level: level, Alone: true} })
-}
-
 // Unsaid is an object about which there is nothing to say: something else does.
 func Unsaid(o fyne.CanvasObject) fyne.CanvasObject {
 	return newAround(o, func() Said { return Said{Alone: true} }, true)

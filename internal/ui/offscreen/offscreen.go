@@ -23,7 +23,7 @@ import (
 // Start makes the process's Fyne application, with th for its fonts and sizes.
 // Call it once, before the first Surface.
 func Start(th fyne.Theme) {
-	fyne.SetCurrentApp(&app{settings: settings{th}})
+	fyne.SetCurrentApp(&app{settings: settings{theme: th}})
 }
 
 // Size is a size (in units) in whole pixels at a scale, as Fyne's painter rounds it.
@@ -117,17 +117,15 @@ type app struct {
 func (a *app) Driver() fyne.Driver     { return &a.driver }
 func (a *app) Settings() fyne.Settings { return a.settings }
 
-type settings struct{ theme fyne.Theme }
+type settings struct {
+	fyne.Settings
+	theme fyne.Theme
+}
 
-func (s settings) Theme() fyne.Theme                    { return s.theme }
-func (s settings) SetTheme(fyne.Theme)                  {}
-func (s settings) ThemeVariant() fyne.ThemeVariant      { return 0 }
-func (s settings) Scale() float32                       { return 1 }
-func (s settings) PrimaryColor() string                 { return "" }
-func (s settings) AddChangeListener(chan fyne.Settings) {}
-func (s settings) AddListener(func(fyne.Settings))      {}
-func (s settings) BuildType() fyne.BuildType            { return fyne.BuildStandard }
-func (s settings) ShowAnimations() bool                 { return false }
+func (s settings) Theme() fyne.Theme               { return s.theme }
+func (s settings) ThemeVariant() fyne.ThemeVariant { return 0 }
+func (s settings) PrimaryColor() string            { return "" }
+func (s settings) ShowAnimations() bool            { return false }
 
 // driver measures text; there are no windows and nothing moves.
 type driver struct{ fyne.Driver }
@@ -135,7 +133,6 @@ type driver struct{ fyne.Driver }
 func (d *driver) RenderedTextSize(s string, size float32, style fyne.TextStyle, font fyne.Resource) (fyne.Size, float32) {
 	return Measure(s, size, style, font)
 }
-func (d *driver) CreateWindow(string) fyne.Window               { return nil }
 func (d *driver) CanvasForObject(fyne.CanvasObject) fyne.Canvas { return nil }
 func (d *driver) StartAnimation(*fyne.Animation)                {}
 func (d *driver) StopAnimation(*fyne.Animation)                 {}

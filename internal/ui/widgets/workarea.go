@@ -5,7 +5,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/driver/desktop"
 
 	"wiebelt/internal/instance/windowapi"
 )
@@ -43,7 +42,7 @@ func (h *Host) place(w fyne.Window, want fyne.Size) {
 	}
 	at, size := Place(h.Welcome.WorkArea, want)
 	w.Resize(size)
-	if p, ok := w.(desktop.Window); ok {
+	if p, ok := w.(interface{ RequestPosition(x, y int) }); ok {
 		p.RequestPosition(at.X, at.Y)
 	}
 }
