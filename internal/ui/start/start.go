@@ -109,7 +109,7 @@ func (w *window) Window() fyne.Window { return w.win }
 // Closed implements widgets.Page's closer.
 func (w *window) Closed() {
 	w.end()
-	w.panel.closed()
+	w.panel.stop()
 }
 
 // Take implements widgets.Page's taker.

@@ -68,14 +68,6 @@ func (p *testPanel) stop() {
 	p.show()
 }
 
-// closed is stop for a window that goes.
-func (p *testPanel) closed() {
-	if !p.call.until.IsZero() || p.call.seen != nil {
-		p.host.Send(windowapi.KindTest, windowapi.Test{Do: windowapi.TestStop})
-	}
-	p.call = testCall{seq: p.call.seq + 1}
-}
-
 // tick shows the seconds that are left, every second as long as it is waited.
 func (p *testPanel) tick(seq int) {
 	if p.call.seq != seq || p.call.until.IsZero() || p.left == nil {
@@ -212,7 +204,7 @@ func OpenTest(host *widgets.Host) widgets.Page {
 func (w *testWindow) Window() fyne.Window { return w.win }
 
 // Closed implements widgets.Page's closer.
-func (w *testWindow) Closed() { w.panel.closed() }
+func (w *testWindow) Closed() { w.panel.stop() }
 
 // Take implements widgets.Page.
 func (w *testWindow) Take(kind string, raw json.RawMessage) { w.panel.take(kind, raw) }
