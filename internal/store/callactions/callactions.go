@@ -194,9 +194,7 @@ func (c *Calls) RestorePerson(ctx context.Context, was history.Entry) error {
 }
 
 func (c *Calls) choose(e history.Entry, what string) {
-	if e.Number != "" && e.ContactID != "" {
-		c.Tell(windowapi.KindChoice, windowapi.Choice{Number: e.Number, Contact: e.ContactID, What: what})
-	}
+	c.Tell(windowapi.KindChoice, windowapi.Choice{Number: e.Number, Contact: e.ContactID, What: what})
 }
 
 // get gives a call as it is now.
@@ -220,9 +218,6 @@ func (c *Calls) Open(ctx context.Context, id int64) error {
 // OpenLink opens the file that a link leads to, if it is one of the hub's. number is
 // whose missed calls are dealt with then, as the history has it; "" for nobody's.
 func (c *Calls) OpenLink(ctx context.Context, link, number string) error {
-	if link == "" {
-		return nil
-	}
 	address, err := fromsettings.Links(c.Settings().Hub.HubURL).Check(link)
 	if err != nil {
 		c.Log.Warn("a link of the history is not opened", "why", err)
@@ -251,7 +246,7 @@ func (c *Calls) OpenPerson(ctx context.Context, id int64, k windowapi.Contact) e
 	if err == nil {
 		err = c.OpenLink(ctx, k.Link, e.Number)
 	}
-	if err != nil || k.ID == "" || k.Link == "" {
+	if err != nil || k.ID == "" {
 		return err
 	}
 	rules, err := fromsettings.NumberRules(s)
@@ -369,7 +364,7 @@ func (c *Calls) LookedUp(ctx context.Context, l text.Language, asked history.Ent
 			m.Sentence = l.T(text.CallsAgainNobody)
 		case f.Possible: // nobody's name on disk
 			m.Sentence, m.Contacts, m.More = l.T(text.CallsAgainPossible), f.Contacts, f.More
-		case f.Outcome == history.OutcomeFound && len(f.Contacts) == 1:
+		case len(f.Contacts) == 1:
 			person(&e, f.Contacts[0])
 			if e.TakenOff || c.Settings().History.Keep != string(history.KeepFull) {
 				m.Sentence = l.T(text.CallsAgainOff)

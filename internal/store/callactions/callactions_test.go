@@ -2,6 +2,7 @@ package callactions
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -164,7 +165,9 @@ func TestCalls(t *testing.T) {
 	withheld := missedCall()
 	withheld.Number = ""
 	one, two := b.put(withheld), b.put(withheld)
-	b.works("tick", b.Tick(ctx, one, two), changed)
+	closed, end := context.WithCancel(ctx) // the window is, meanwhile
+	end()
+	b.works("tick", b.Tick(closed, one, two), changed)
 	if !b.at(one).Missed() || b.at(one).Open() || b.at(two).Open() {
 		t.Error("not ticked off")
 	}
@@ -174,6 +177,9 @@ func TestCalls(t *testing.T) {
 	}
 	b.fails("what is not there", b.Open(ctx, 999), "Deze oproep is er niet meer.")
 	b.fails("what is not there", b.Copy(ctx, 999, false), "Deze oproep is er niet meer.")
+	b.fails("what is not there", b.CallBack(ctx, 999), "Deze oproep is er niet meer.")
+	t.Setenv("PATH", t.TempDir())
+	b.fails("no browser", b.Open(ctx, id), text.Dutch.T(text.CallsTroubleOpen))
 }
 
 // A person who is taken off comes back as he was, and the choice of him with him.
@@ -206,7 +212,7 @@ func TestRemove(t *testing.T) {
 	e.Name = "K. Anarievogel"
 	id := b.put(e)
 	before := b.at(id)
-	was, err := b.Remove(ctx, id, 999)
+	was, err := b.Remove(ctx, 999, id)
 	if !errors.Is(err, history.ErrGone) || len(was) != 1 || !slices.Equal(b.told, []string{"changed history 1"}) {
 		t.Fatalf("%d calls, told %q, %v", len(was), b.told, err)
 	}
@@ -256,7 +262,7 @@ func TestOpenPerson(t *testing.T) {
 func TestLooked(t *testing.T) {
 	b := newFixture(t)
 	vries := windowapi.Contact{ID: "c-vries", Name: "J. de Vries", Relation: "100200", Link: link("c-vries")}
-	bakker := windowapi.Contact{ID: "c-bakker", Name: "B. Bakker"}
+	bakker := windowapi.Contact{Name: "B. Bakker"} // of whom the hub told no id
 	failed := history.Entry{Number: "+31698760011", Shown: "06 98 76 00 11", Outcome: history.OutcomeFailed}
 	chosen := missedCall()
 	nobodyYet := failed
@@ -279,6 +285,7 @@ func TestLooked(t *testing.T) {
 		{"nobody any more", chosen, windowapi.Found{Outcome: history.OutcomeNobody}, "", "", "Nog steeds geen relatie met dit nummer.", history.OutcomeNobody, 0, 0},
 		{"nobody, but a name", nobodyYet, windowapi.Found{Outcome: history.OutcomeNobody}, "", "P. Jansen", "Nog steeds", history.OutcomeNobody, 0, 0},
 		{"foreign", failed, possible, "", "", text.Dutch.T(text.CallsAgainPossible), history.OutcomeFound, 1, 1},
+		{"Wiebelt is not running", failed, windowapi.Found{Outcome: windowapi.LookupAlone}, "", "", text.Dutch.T(text.WindowNeedsResident), history.OutcomeFailed, 0, 0},
 		{"never", failed, windowapi.Found{Outcome: windowapi.LookupNever}, "", "", text.Dutch.T(text.CardNever), history.OutcomeFailed, 0, 0},
 		{"no answer", failed, windowapi.Found{Outcome: history.OutcomeFailed, Failure: "credentials_refused", Support: "Jan (IT)"}, "", "", "Opzoeken lukt niet: ", history.OutcomeFailed, 0, 0},
 		{"no answer yet", failed, windowapi.Found{Outcome: history.OutcomeFailed, Failure: string(contact.HubSlow), Support: "Jan (IT)"}, "", "", "Opzoeken lukt niet: ", history.OutcomeFailed, 0, 0},
@@ -297,6 +304,10 @@ func TestLooked(t *testing.T) {
 	must.Get(b.store.RemovePerson(t.Context(), off))(t)
 	if m, err := b.LookedUp(t.Context(), text.Dutch, b.at(off), one); err != nil || b.at(off).Name != "" || m.Sentence != text.Dutch.T(text.CallsAgainOff) {
 		t.Errorf("taken off: %+v, %+v, %v", b.at(off), m, err)
+	}
+	b.set.History.Keep = string(history.KeepNumbers)
+	if m, err := b.LookedUp(t.Context(), text.Dutch, b.at(off), one); err != nil || m.Sentence != text.Dutch.T(text.CallsAgainOff) {
+		t.Errorf("no names are kept: %+v, %v", m, err)
 	}
 }
 
@@ -349,6 +360,7 @@ func TestWhatCannotBeWritten(t *testing.T) {
 		t.Error("ticked off all the same")
 	}
 	b.set.History.Keep = string(history.KeepFull)
+	b.works("wiped", b.Wipe(t.Context()))
 	// What was put aside is something that cannot be removed.
 	must.Do(t, os.MkdirAll(filepath.Join(fromsettings.HistoryFile(b.Dirs)+".damaged", "x"), 0o700))
 	b.fails("what cannot be deleted", b.Wipe(t.Context()), "Niet alles kon worden gewist. Meld dit bij Jan (IT).")

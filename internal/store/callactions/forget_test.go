@@ -88,6 +88,7 @@ func TestForgetFiles(t *testing.T) {
 				}
 			})
 			if newer {
+				must.Get(os.Stat(fromsettings.HistoryFile(dirs)))(t)
 				return
 			}
 			r, err := history.OpenReadOnly(t.Context(), fromsettings.HistoryFile(dirs))
