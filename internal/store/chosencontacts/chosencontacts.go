@@ -92,16 +92,13 @@ func New(p Params) *Store {
 func (s *Store) Earlier(number string) (contactID string, ok bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	var c choice
-	if s.key != nil {
-		c = s.kept[s.tag(number)]
-	}
+	c := s.kept[s.tag(number)]
 	for _, o := range s.undone {
 		if o.number == number {
 			c = o.after(c)
 		}
 	}
-	if c == (choice{}) || !s.keep || time.Since(c.used) >= KeepFor {
+	if time.Since(c.used) >= KeepFor {
 		return "", false
 	}
 	return c.contact, true
@@ -180,9 +177,6 @@ func oldest(kept map[tag]choice) (at tag) {
 func (s *Store) Configure(keep bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.keep == keep {
-		return
-	}
 	if s.keep = keep; !keep {
 		s.clear()
 	}
@@ -194,7 +188,7 @@ func (s *Store) clear() {
 	s.undone, s.changed = nil, false
 }
 
-// tag hashes a number. The key is known.
+// tag hashes a number; as long as there is no key, as nothing in the file is.
 func (s *Store) tag(number string) tag { return sum(s.key, "number\x00"+number) }
 
 func sum(key []byte, text string) (t tag) {
@@ -210,15 +204,10 @@ func sum(key []byte, text string) (t tag) {
 // found.
 func (s *Store) Forget(ctx context.Context, number string) error {
 	return s.command(ctx, func(ctx context.Context) error {
-		s.mu.Lock()
-		none := len(s.kept) == 0
-		s.mu.Unlock()
-		if !none {
-			if err := s.needKey(ctx); err != nil {
-				return err
-			}
+		if err := s.needKey(ctx); err != nil {
+			return err
 		}
-		return s.deleteIf(func(t tag, n string, _ choice) bool { return n == number || n == "" && t == s.tag(number) })
+		return s.deleteIf(func(t tag, n string, _ choice) bool { return n == number || t == s.tag(number) })
 	})
 }
 
@@ -261,5 +250,8 @@ func (s *Store) deleteIf(gone func(t tag, n string, c choice) bool) error {
 	s.changed = s.changed || len(s.kept) != had
 	s.undone = slices.DeleteFunc(s.undone, func(o op) bool { return gone(tag{}, o.number, choice{o.contact, o.at}) })
 	s.mu.Unlock()
+	if s.file.alone {
+		return errAlone
+	}
 	return s.save()
 }

@@ -1,7 +1,6 @@
 package chosencontacts
 
 import (
-	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -9,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"wiebelt/internal/config/profile"
@@ -23,11 +21,11 @@ const maxFile = 8 << 20
 
 // file is what Run knows of the file.
 type file struct {
-	mark  string // of the key that its numbers are hashed with, "" for no file
+	mark  string // of the key that its numbers are hashed with, "" for none
 	alone bool   // of a newer version, or not to be read now: left as it is
 }
 
-// contents is the file: newest choice first.
+// contents is the file.
 type contents struct {
 	Version int     `json:"version"`
 	Key     string  `json:"key"`
@@ -40,7 +38,10 @@ type entry struct {
 	Used    int64  `json:"used"`    // seconds since 1970
 }
 
-var errDamaged = errors.New("the file with remembered choices is damaged")
+var (
+	errDamaged = errors.New("the file with remembered choices is damaged")
+	errAlone   = errors.New("the file with remembered choices is of a newer version or cannot be read, and stays as it is")
+)
 
 // load reads the file. One that is not what we wrote is put aside.
 func (s *Store) load() {
@@ -116,14 +117,11 @@ func parse(c contents, now time.Time) (map[tag]choice, bool) {
 // something may have to go.
 func (s *Store) save() error {
 	s.mu.Lock()
-	if !s.changed || s.file.alone {
+	if !s.changed {
 		s.mu.Unlock()
 		return nil
 	}
 	c := contents{Version: version, Key: s.file.mark, Choices: make([]entry, 0, len(s.kept))}
-	if s.key != nil {
-		c.Key = markOf(s.key)
-	}
 	for t, k := range s.kept {
 		c.Choices = append(c.Choices, entry{string(t[:]), k.contact, k.used.Unix()})
 	}
@@ -134,12 +132,8 @@ func (s *Store) save() error {
 	defer s.mu.Unlock()
 	if err != nil {
 		s.changed = s.keep
-		return err
 	}
-	if s.file.mark = c.Key; len(c.Choices) == 0 {
-		s.file.mark = ""
-	}
-	return nil
+	return err
 }
 
 func write(path string, c contents) error {
@@ -149,7 +143,6 @@ func write(path string, c contents) error {
 		}
 		return profile.RemoveFile(path)
 	}
-	slices.SortFunc(c.Choices, func(a, b entry) int { return cmp.Or(cmp.Compare(b.Used, a.Used), cmp.Compare(a.Number, b.Number)) })
 	for i := range c.Choices {
 		c.Choices[i].Number = base64.RawURLEncoding.EncodeToString([]byte(c.Choices[i].Number))
 	}

@@ -20,6 +20,9 @@ import (
 func TestFileGivesNothingAway(t *testing.T) {
 	in(t, func(t *testing.T, r *fixture) {
 		r.start()
+		if r.rest(); r.vault.asked > 0 {
+			t.Error("the secret store was asked, though nothing was chosen")
+		}
 		r.Chose(anna, "c-1")
 		r.rest()
 		text := r.file()
@@ -94,9 +97,17 @@ func TestNewerFileIsLeftAlone(t *testing.T) {
 		r.Chose(anna, "c-1")
 		r.is(anna, "c-1")
 		r.rest()
-		r.end()
+		if r.Forget(t.Context(), piet) == nil || r.ForgetOlder(t.Context(), time.Now()) == nil {
+			t.Error("said deleted, and was not")
+		}
+		r.again()
 		if r.file() != text {
 			t.Errorf("the file: %s", r.file())
 		}
+		must.Do(t, r.ForgetAll(t.Context()))
+		r.Chose(anna, "c-1")
+		r.again()
+		r.rest()
+		r.is(anna, "c-1")
 	})
 }

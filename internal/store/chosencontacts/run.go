@@ -84,28 +84,24 @@ func (s *Store) keeps() bool {
 func (s *Store) wanted() bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.keep && s.key == nil && s.p.Secrets != nil && !s.file.alone && len(s.undone)+len(s.kept) > 0
+	return s.key == nil && s.p.Secrets != nil && !s.file.alone && len(s.undone)+len(s.kept) > 0
 }
 
 // needKey finds the key if a number cannot be found without it.
-func (s *Store) needKey(ctx context.Context) error {
-	err := secret.ErrNoStore
+func (s *Store) needKey(ctx context.Context) (err error) {
+	s.mu.RLock()
+	need := s.key == nil && len(s.kept) > 0
+	s.mu.RUnlock()
 	switch {
-	case s.wanted():
+	case need && s.p.Secrets == nil:
+		err = secret.ErrNoStore
+	case need:
 		err = s.findKey(ctx)
-	case s.keyed() || s.file.mark == "" && !s.file.alone:
-		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("the key of the remembered choices: %w", err)
 	}
 	return nil
-}
-
-func (s *Store) keyed() bool {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return s.key != nil
 }
 
 // findKey gets the key from the secret store, or makes one, and gives the file
@@ -126,9 +122,9 @@ func (s *Store) findKey(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.key = key
-	if s.file.mark != "" && s.file.mark != markOf(key) {
+	if mark := markOf(key); s.file.mark != mark {
 		clear(s.kept) // hashed with a key that is no more: of no use to anybody
-		s.changed = true
+		s.file.mark, s.changed = mark, true
 	}
 	for _, o := range s.undone {
 		s.apply(o)
@@ -158,10 +154,10 @@ func (s *Store) purge() {
 // removeAll deletes everything, here, on disk and in the secret store.
 func (s *Store) removeAll(ctx context.Context) error {
 	s.mu.Lock()
-	had := s.key != nil || s.file.mark != ""
 	s.clear()
 	s.key = nil
 	s.mu.Unlock()
+	had := s.file.mark != ""
 	err := s.file.remove(s.p.Path)
 	if had && s.p.Secrets != nil {
 		err = errors.Join(err, s.p.Secrets.Delete(ctx, Key()))
