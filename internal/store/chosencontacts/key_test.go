@@ -73,8 +73,8 @@ func TestUnlockedLater(t *testing.T) {
 		before := r.vault.asked
 		r.Chose(anna, "c-9")
 		r.rest()
-		if r.vault.asked > before+1 {
-			t.Errorf("a locked store was asked %d times in a minute", r.vault.asked-before)
+		if r.vault.asked > before {
+			t.Errorf("a locked store was asked %d times more within its ten minutes", r.vault.asked-before)
 		}
 		r.vault.be(nil)
 		time.Sleep(keyAgain)
@@ -96,6 +96,14 @@ func TestKeyIsGone(t *testing.T) {
 		r.Chose(anna, "c-1")
 		r.rest()
 		r.end()
+		there := r.vault
+		r.vault = nil
+		r.start()
+		if err := r.Forget(t.Context(), anna); !errors.Is(err, secret.ErrNoStore) {
+			t.Errorf("%v, without a store", err)
+		}
+		r.end()
+		r.vault = there
 		r.vault.keys[Key()] = "bm8ga2V5"
 		r.start()
 		r.rest()

@@ -220,7 +220,7 @@ func Version(ctx context.Context, q Querier) (int, error) {
 // last.
 func Look(ctx context.Context, path string, do func(db *sql.DB, schema int) error) error {
 	err := look(ctx, path, do)
-	if err != nil && !errors.Is(err, ErrNewer) {
+	if err != nil {
 		err = look(ctx, path, do)
 	}
 	return err
