@@ -306,7 +306,7 @@ func TestLooked(t *testing.T) {
 		t.Errorf("taken off: %+v, %+v, %v", b.at(off), m, err)
 	}
 	b.set.History.Keep = string(history.KeepNumbers)
-	if m, err := b.LookedUp(t.Context(), text.Dutch, b.at(off), one); err != nil || m.Sentence != text.Dutch.T(text.CallsAgainOff) {
+	if m, err := b.LookedUp(t.Context(), text.Dutch, b.at(b.put(failed)), one); err != nil || m.Sentence != text.Dutch.T(text.CallsAgainOff) {
 		t.Errorf("no names are kept: %+v, %v", m, err)
 	}
 }

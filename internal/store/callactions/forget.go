@@ -69,12 +69,7 @@ func inFiles(ctx context.Context, dirs profile.Dirs, s *settings.Settings, m win
 		return gone(engine.LastCall{At: e.At, Number: rules.Parse(e.Number, e.Name)})
 	})
 	calls, opened := history.Open(fromsettings.HistoryFile(dirs), history.Keep(s.History.Keep), s.History.Days, time.Now)
-	if opened == nil {
-		defer calls.Close()
-	} else {
-		_ = calls.Close()
-		calls = nil // the chosen contacts go all the same
-	}
+	defer calls.Close()
 	chosen := chosencontacts.New(ChoiceParams(dirs, s))
 	var running sync.WaitGroup
 	run, end := context.WithCancel(ctx)
@@ -85,33 +80,19 @@ func inFiles(ctx context.Context, dirs profile.Dirs, s *settings.Settings, m win
 	return errors.Join(opened, err, waiting)
 }
 
-// Delete deletes what can be deleted, whatever else fails. calls is nil where none
-// are kept.
+// Delete deletes what can be deleted, whatever else fails.
 func Delete(ctx context.Context, calls *history.Store, chosen *chosencontacts.Store, rules *phone.Rules, m windowapi.Forget) error {
-	var fromCalls, fromChoices error
 	key, before := rules.Parse(m.Number, "").Key(), time.Time{}
 	if m.Days != nil {
 		before = time.Now().AddDate(0, 0, -*m.Days)
 	}
-	if calls != nil {
-		switch {
-		case m.All:
-			fromCalls = calls.DeleteAll(ctx)
-		case m.Days != nil:
-			fromCalls = calls.DeleteOlder(ctx, before)
-		default:
-			fromCalls = calls.DeleteNumber(ctx, key)
-		}
-	}
 	switch {
 	case m.All:
-		fromChoices = chosen.ForgetAll(ctx)
+		return errors.Join(calls.DeleteAll(ctx), chosen.ForgetAll(ctx))
 	case m.Days != nil:
-		fromChoices = chosen.ForgetOlder(ctx, before)
-	default:
-		fromChoices = chosen.Forget(ctx, key)
+		return errors.Join(calls.DeleteOlder(ctx, before), chosen.ForgetOlder(ctx, before))
 	}
-	return errors.Join(fromCalls, fromChoices)
+	return errors.Join(calls.DeleteNumber(ctx, key), chosen.Forget(ctx, key))
 }
 
 // Gone says which calls a deletion means.

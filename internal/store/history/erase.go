@@ -44,7 +44,10 @@ func (s *Store) purge(ctx context.Context) error {
 func (s *Store) DeleteAll(ctx context.Context) error {
 	s.using.RLock()
 	defer s.using.RUnlock()
-	if s.db == nil {
+	switch {
+	case s.db == nil && s.State().Fault == FaultNewer:
+		return erasing(ErrNewer)
+	case s.db == nil:
 		return s.removeFiles()
 	}
 	if err := s.erase(ctx, `DELETE FROM calls`); err != nil {
@@ -129,11 +132,8 @@ func erasing(err error) error {
 }
 
 // unopened is why nothing can be deleted from a file that is not open; nil where
-// none is kept.
+// there is none.
 func (s *Store) unopened() error {
-	if s.keep == KeepOff {
-		return nil
-	}
 	if _, err := os.Stat(s.path); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}

@@ -176,6 +176,9 @@ func TestNewerFileIsLeftAlone(t *testing.T) {
 	if _, err := s.Remove(t.Context(), 1); err == nil {
 		t.Error("said deleted, and was not")
 	}
+	if err := s.DeleteAll(t.Context()); !errors.Is(err, ErrNewer) {
+		t.Errorf("all was deleted: %v", err)
+	}
 	if b, err := os.ReadFile(path); err != nil || !bytes.Contains(b, []byte("J. de Vries")) {
 		t.Errorf("the newer file was changed (%v)", err)
 	}
