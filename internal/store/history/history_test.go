@@ -359,6 +359,8 @@ func TestResultOf(t *testing.T) {
 		{call.RingAndEnd, false, true, call.Missed, ResultMissed},
 		{call.RingAndEnd, false, false, call.ReasonUnknown, ResultLive},
 		{call.RingOnly, false, false, call.ReasonUnknown, ResultUnknown},
+		{call.RingOnly, true, false, call.ReasonUnknown, ResultLive},
+		{call.RingOnly, false, true, call.Missed, ResultMissed},
 	}
 	for _, tt := range tests {
 		if got := ResultOf(tt.reports, tt.answered, tt.ended, tt.reason); got != tt.want {
@@ -386,9 +388,6 @@ func TestConfigure(t *testing.T) {
 		t.Helper()
 		must.Do(t, s.Configure(ctx, k, days))
 	}
-	if err := s.Configure(ctx, "everything", 7); err == nil {
-		t.Error("an unknown value of what to keep")
-	}
 	configure(KeepFull, 7)
 	if _, err := s.Get(ctx, old); !errors.Is(err, ErrGone) {
 		t.Fatalf("fewer days: %v", err)
@@ -411,6 +410,9 @@ func TestConfigure(t *testing.T) {
 	must.Do(t, os.Remove(inTheWay))
 	if id := put(0); id != 0 {
 		t.Fatal("off: something was kept")
+	}
+	if _, err := s.Get(ctx, young); !errors.Is(err, ErrGone) || s.DeleteNumber(ctx, "+31201234567") != nil {
+		t.Errorf("off: %v, or there is something to delete", err)
 	}
 	for _, left := range []string{path, path + ".damaged"} {
 		if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {

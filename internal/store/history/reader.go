@@ -111,8 +111,7 @@ func (r *Reader) Part(ctx context.Context, q Query, p Place, span, limit int) (e
 	err = r.db.QueryRowContext(ctx, `SELECT rang, id FROM calls INDEXED BY `+index+` WHERE `+from+listed[index]+` ORDER BY `+newestFirst+` LIMIT 1 OFFSET ?`,
 		append(args, span-1)...).Scan(&rang, &next.ID)
 	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		next = Place{}
+	case errors.Is(err, sql.ErrNoRows): // the end
 	case err != nil:
 		return nil, Place{}, readError(err)
 	default:
@@ -133,7 +132,7 @@ func (r *Reader) After(ctx context.Context, q Query, p Place, t time.Time) (coun
 	index, condition, args := q.where()
 	from := append([]any{sqlitefile.Micros(p.Rang), p.ID}, args...)
 	err = r.number(ctx, &count, `SELECT count(*) FROM calls INDEXED BY `+index+` WHERE (rang, id) < (?, ?) AND `+condition, from...)
-	if err == nil && !p.Rang.Before(t) {
+	if err == nil {
 		err = r.number(ctx, &since, `SELECT count(*) FROM calls INDEXED BY `+index+` WHERE (rang, id) < (?, ?) AND rang >= `+
 			strconv.FormatInt(sqlitefile.Micros(t), 10)+` AND `+condition, from...)
 	}

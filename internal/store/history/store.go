@@ -72,30 +72,15 @@ func New(path string, keep Keep, days int, now func() time.Time) *Store {
 // Begin opens the file of a Store that New made.
 func (s *Store) Begin(ctx context.Context) error {
 	defer s.using.Unlock()
-	err := s.keep.check()
-	if err != nil {
-		err = fmt.Errorf("open call history: %w", err)
-	} else {
-		err = s.begin(ctx)
-	}
+	err := s.begin(ctx)
 	s.note(err)
 	return err
-}
-
-func (k Keep) check() error {
-	if k != KeepOff && k != KeepNumbers && k != KeepFull {
-		return fmt.Errorf("unknown value %q for what to keep", k)
-	}
-	return nil
 }
 
 // Configure changes what is kept and for how long, and applies it to what is
 // there already, as Open does. After an error nothing is kept until that can be
 // done, which is tried again with every call.
 func (s *Store) Configure(ctx context.Context, keep Keep, days int) error {
-	if err := keep.check(); err != nil {
-		return fmt.Errorf("configure call history: %w", err)
-	}
 	s.using.Lock()
 	defer s.using.Unlock()
 	if days = max(days, 1); keep == s.keep && days == s.days {
@@ -218,7 +203,7 @@ var (
 
 // faultOf tells what an error of a Store means for the history.
 func faultOf(err error) Fault {
-	if err == nil || errors.Is(err, ErrGone) || errors.Is(err, context.Canceled) {
+	if err == nil || errors.Is(err, ErrGone) {
 		return FaultNone
 	}
 	if before, ok := errors.AsType[faultError](err); ok { // not tried again: it is what it was
