@@ -229,9 +229,6 @@ func (c *Calls) OpenLink(ctx context.Context, link, number string) error {
 		c.Log.Warn("browser not started")
 		return failure(text.CallsTroubleOpen)
 	}
-	if number == "" {
-		return nil
-	}
 	err = c.write(ctx, func(ctx context.Context, s *history.Store) error { return s.HandleNumber(ctx, number) })
 	if errors.Is(err, history.ErrGone) {
 		return nil // none are kept, so none are to be dealt with

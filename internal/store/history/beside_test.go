@@ -196,6 +196,9 @@ func TestHurry(t *testing.T) {
 	if s.Close() == nil {
 		t.Error("closed as if all were safe")
 	}
+	if _, err := s.Put(t.Context(), known(monday)); err == nil {
+		t.Error("it is open again")
+	}
 }
 
 // TestRemovedWhileRead: a call is gone also where somebody reads all the while, who
@@ -212,5 +215,8 @@ func TestRemovedWhileRead(t *testing.T) {
 	must.Do(t, tx.QueryRow("SELECT count(*) FROM calls").Scan(&n))
 	if was, err := s.Remove(t.Context(), id); err != nil || was.ID != id {
 		t.Errorf("%+v, %v", was, err)
+	}
+	if again := put(t, open(t, path, KeepFull, clocktest.New(monday)), known(monday)); again <= id {
+		t.Errorf("ID %d was given again", again)
 	}
 }

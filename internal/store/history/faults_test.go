@@ -176,6 +176,7 @@ func TestNewerFileIsLeftAlone(t *testing.T) {
 	if _, err := s.Remove(t.Context(), 1); err == nil {
 		t.Error("said deleted, and was not")
 	}
+	must.Do(t, s.Purge(t.Context()))
 	if err := s.DeleteAll(t.Context()); !errors.Is(err, ErrNewer) {
 		t.Errorf("all was deleted: %v", err)
 	}

@@ -379,7 +379,7 @@ func TestConfigure(t *testing.T) {
 	defer s.Close()
 	put := func(age time.Duration) int64 {
 		t.Helper()
-		id, err := s.Put(ctx, Entry{Rang: now.Add(-age), Number: "+31201234567", Name: "J. de Vries", ContactID: "17"})
+		id, err := s.Put(ctx, Entry{Rang: now.Add(-age), Number: "+31201234567", Name: "J. de Vries", ContactID: "17", Result: ResultMissed})
 		must.Do(t, err)
 		return id
 	}
@@ -393,7 +393,9 @@ func TestConfigure(t *testing.T) {
 		t.Fatalf("fewer days: %v", err)
 	}
 	configure(KeepNumbers, 7)
-	if e, err := s.Get(ctx, young); err != nil || e.Name != "" || e.ContactID != "" || e.Result != ResultLive {
+	named := Entry{ID: young, Number: "+31201234567", Name: "J. de Vries", ContactID: "17"}
+	must.Do(t, errors.Join(s.SetPerson(ctx, named), s.Looked(ctx, named)))
+	if e, err := s.Get(ctx, young); err != nil || e.Name != "" || e.ContactID != "" || !e.Missed() || s.Missed() != 1 {
 		t.Fatalf("numbers only: %+v %v", e, err)
 	}
 	inTheWay := filepath.Join(path+".damaged", "open") // as a file that another process has open on Windows
@@ -411,8 +413,8 @@ func TestConfigure(t *testing.T) {
 	if id := put(0); id != 0 {
 		t.Fatal("off: something was kept")
 	}
-	if _, err := s.Get(ctx, young); !errors.Is(err, ErrGone) || s.DeleteNumber(ctx, "+31201234567") != nil {
-		t.Errorf("off: %v, or there is something to delete", err)
+	if _, err := s.Get(ctx, young); !errors.Is(err, ErrGone) || s.DeleteNumber(ctx, "+31201234567") != nil || s.Missed() != 0 {
+		t.Errorf("off: %v, or there is something to delete, or %d were missed", err, s.Missed())
 	}
 	for _, left := range []string{path, path + ".damaged"} {
 		if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
@@ -454,6 +456,11 @@ func TestPutMissed(t *testing.T) {
 	}
 	if len(all) != 5 || n != 4 || s.Missed() != 4 {
 		t.Errorf("%d of %d are away, %d missed: %+v", n, len(all), s.Missed(), all)
+	}
+	must.Do(t, s.Configure(t.Context(), KeepNumbers, 7))
+	must.Do(t, s.PutMissed(t.Context(), []Entry{away(nameMark+"J. de Vries", time.Hour)}))
+	if e := read(t, path)[0]; e.Number != nameMark {
+		t.Errorf("a name is kept: %+v", e)
 	}
 	must.Get(s.db.Exec("PRAGMA query_only = ON"))(t)
 	if err := s.PutMissed(t.Context(), []Entry{away("+31698765433", 0)}); err == nil {

@@ -293,6 +293,8 @@ func TestPutLosesNobody(t *testing.T) {
 	several := chosen.withoutPerson()
 	failed := several
 	failed.Matches, failed.Outcome = 0, OutcomeFailed
+	first, nobody, another, named := failed, several, chosen, failed
+	first.Outcome, nobody.Matches, nobody.Outcome, another.ContactID, named.Name = "", 0, OutcomeNobody, "c-9", "A. Ander"
 	denied := several
 	denied.TakenOff, denied.Name = true, "A. Ander"
 	other := several
@@ -306,6 +308,10 @@ func TestPutLosesNobody(t *testing.T) {
 		{"several, and the hub is away", several, failed, several},
 		{"taken off, and the hub is away", denied, failed, denied},
 		{"the hub is back", failed, several, several},
+		{"the hub is away from the first", first, failed, failed},
+		{"the phone tells a name while the hub is away", failed, named, named},
+		{"nobody, and then some", nobody, several, several},
+		{"another one is chosen", chosen, another, another},
 		{"taken off", chosen, denied, denied},
 		{"passed on", chosen, other, other},
 	} {

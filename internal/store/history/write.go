@@ -39,7 +39,6 @@ func (s *Store) Put(ctx context.Context, e Entry) (id int64, err error) {
 		return 0, err
 	}
 	s.mu.Lock()
-	s.last = max(s.last, id)
 	due := id != 0 && s.now().Sub(s.purged) >= purgeEvery
 	s.mu.Unlock()
 	if due {
@@ -52,7 +51,6 @@ func (s *Store) Put(ctx context.Context, e Entry) (id int64, err error) {
 // error, none; with KeepOff that is ErrOff. Those that were there before it leaves alone,
 // so that it can be told of them again: their times differ a little then.
 func (s *Store) PutMissed(ctx context.Context, all []Entry) error {
-	var last int64
 	off := true
 	err := s.write(ctx, func(tx *sql.Tx, keep Keep) error {
 		off = false
@@ -71,8 +69,7 @@ func (s *Store) PutMissed(ctx context.Context, all []Entry) error {
 			}
 		}
 		for _, e := range fresh {
-			var err error
-			if last, err = s.put(ctx, tx, e); err != nil {
+			if _, err := s.put(ctx, tx, e); err != nil {
 				return err
 			}
 		}
@@ -81,9 +78,6 @@ func (s *Store) PutMissed(ctx context.Context, all []Entry) error {
 	if err == nil && off {
 		return ErrOff
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.last = max(s.last, last)
 	return err
 }
 
@@ -143,6 +137,9 @@ func (s *Store) put(ctx context.Context, tx *sql.Tx, e Entry) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	s.mu.Lock()
+	s.last = max(s.last, e.ID)
+	s.mu.Unlock()
 	return e.ID, s.tickOff(ctx, tx, e)
 }
 
