@@ -148,8 +148,8 @@ func (c *Client) Close() {
 	c.end()
 	c.token.stop()
 	c.delivers.stop()
-	c.flight.stop()
 	c.work.Wait()
+	c.flight.forget()
 	c.transport.CloseIdleConnections()
 	c.upload.CloseIdleConnections()
 }

@@ -174,6 +174,11 @@ func TestAnswers(t *testing.T) {
 	}{
 		"one":               {200, json, oneContact, 1},
 		"charset":           {200, "application/json; charset=utf-8", oneContact, 1},
+		"another charset":   {200, "application/json;charset=UTF-8", oneContact, 1},
+		"a kind of JSON":    {200, "application/hal+json", oneContact, 1},
+		"an old kind":       {200, "text/json", oneContact, 1},
+		"404 with a list":   {404, json, `[]`, 0},
+		"404 with null":     {404, json, `null`, 0},
 		"empty items":       {200, json, `{"data":{"items":[]}}`, 0},
 		"null items":        {200, json, `{"data":{"items":null}}`, 0},
 		"no items":          {200, json, `{"data":{}}`, 0},

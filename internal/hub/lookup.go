@@ -138,14 +138,12 @@ type flights struct {
 	open  map[string]*flight
 	kept  map[string]answer
 	sweep *time.Timer // while there are answers
-	ended bool
 }
 
 // flight is a request under way. The caller who began it runs it; where that one
 // gives up while others wait, one of them begins anew.
 type flight struct {
 	done    chan struct{}
-	cancel  context.CancelFunc
 	givenUp bool // what follows is set before done
 	found   []contact.Contact
 	err     error
@@ -172,7 +170,7 @@ func newFlights(now func() time.Time) *flights {
 func (f *flights) do(ctx context.Context, c *Client, number string) ([]contact.Contact, error) {
 	for {
 		f.mu.Lock()
-		if a, ok := f.kept[number]; ok && a.fresh(f.now()) {
+		if a := f.kept[number]; a.fresh(f.now()) {
 			f.mu.Unlock()
 			return a.found, nil
 		}
@@ -202,7 +200,8 @@ func (f *flights) run(caller context.Context, c *Client, number string) ([]conta
 	defer c.work.Done()
 	ctx, cancel := context.WithTimeout(caller, c.cfg.LookupTimeout)
 	defer cancel()
-	fl := &flight{done: make(chan struct{}), cancel: cancel}
+	defer context.AfterFunc(c.life, cancel)()
+	fl := &flight{done: make(chan struct{})}
 	f.open[number] = fl
 	f.mu.Unlock()
 	found, err := c.attempt(ctx, number)
@@ -228,7 +227,7 @@ func (a answer) fresh(now time.Time) bool {
 
 // keep remembers an answer. f.mu is held.
 func (f *flights) keep(number string, found []contact.Contact) {
-	if f.ended || len(found) > maxKeptContacts {
+	if len(found) > maxKeptContacts {
 		return
 	}
 	for old := range f.kept { // any one goes where there are too many
@@ -251,22 +250,14 @@ func (f *flights) clean() {
 	now := f.now()
 	maps.DeleteFunc(f.kept, func(_ string, a answer) bool { return !a.fresh(now) })
 	f.sweep = nil
-	if len(f.kept) > 0 && !f.ended {
+	if len(f.kept) > 0 {
 		f.sweep = time.AfterFunc(sweepEvery, f.clean)
 	}
 }
 
-// stop ends the requests under way, forgets everything and keeps nothing from now
-// on.
-func (f *flights) stop() {
+// forget forgets every answer.
+func (f *flights) forget() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.ended = true
-	for _, fl := range f.open {
-		fl.cancel()
-	}
-	if f.sweep != nil {
-		f.sweep.Stop()
-	}
 	clear(f.kept)
 }

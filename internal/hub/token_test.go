@@ -425,13 +425,13 @@ func TestSomebodyElseGoesOn(t *testing.T) {
 func TestAnswersAreForgotten(t *testing.T) {
 	clock := newClock()
 	f := newFlights(clock.Now)
-	defer f.stop()
+	defer f.forget()
 	found := []contact.Contact{{ID: "c1"}}
 	f.mu.Lock()
 	for n := range 3 * maxKept {
 		f.keep(fmt.Sprint(n), found)
-		if len(f.kept) > maxKept || f.kept[fmt.Sprint(n)].found == nil {
-			t.Fatalf("%d answers, or not the newest", len(f.kept))
+		if len(f.kept) > maxKept || f.kept[fmt.Sprint(n)].found == nil || f.sweep == nil {
+			t.Fatalf("%d answers, or not the newest, or they will never go", len(f.kept))
 		}
 	}
 	f.keep("many", make([]contact.Contact, maxKeptContacts+1))
