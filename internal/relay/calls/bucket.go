@@ -110,9 +110,7 @@ func (b *Bucket) get(ctx context.Context, key string) (r Record, revision uint64
 	case err != nil:
 		return Record{}, 0, err
 	}
-	if r, err = Parse(entry.Value()); err != nil {
-		r = Record{} // a corrupt one is written anew
-	}
+	r, _ = Parse(entry.Value()) // a corrupt one is written anew
 	return r, entry.Revision(), nil
 }
 
@@ -149,7 +147,7 @@ func (b *Bucket) Standing(ctx context.Context, prefix string) (all []Record, err
 			}
 			if e != nil {
 				delete(standing, e.Key())
-				if r, err := Parse(e.Value()); err == nil && strings.HasPrefix(r.ID, prefix) && !r.Ended() {
+				if r, _ := Parse(e.Value()); strings.HasPrefix(r.ID, prefix) && !r.Ended() {
 					standing[e.Key()] = r
 				}
 			}

@@ -391,6 +391,7 @@ func (b behind) WatchAll(ctx context.Context, o ...jetstream.WatchOpt) (jetstrea
 // for the newest.
 func TestBehind(t *testing.T) {
 	b, c := relays(t, "r1")
+	tell(t, b, "ari/1", call.Ringing, "bob")
 	tell(t, b, "wazo/2", call.Ringing, "anna")
 	tell(t, b, "wazo/1", call.Ringing, "anna")
 	anna := follow(t, c, "anna")
@@ -432,7 +433,7 @@ func TestBehind(t *testing.T) {
 	if by := said(time.After(time.Minute)); len(by.Calls) != 2 || by.Calls[0].State != "ended" {
 		t.Errorf("%+v", by)
 	}
-	if n := <-loaded; n != 2 {
+	if n := <-loaded; n != 3 {
 		t.Errorf("loaded after %d calls", n)
 	}
 }
@@ -506,6 +507,27 @@ func TestVerify(t *testing.T) {
 		}
 	}
 }
+
+// TestEpochLasts: what says since when the bucket knows outlasts the calls in it.
+func TestEpochLasts(t *testing.T) {
+	b, _ := relays(t)
+	for old, want := range map[time.Duration]bool{lifetime / 2: false, lifetime + time.Minute: true} {
+		was := must.Get(b.kv.Get(t.Context(), epochKey))(t)
+		b.purge(t.Context(), nil, aged{was, old})
+		now := must.Get(b.kv.Get(t.Context(), epochKey))(t)
+		if string(now.Value()) != string(was.Value()) || (now.Revision() > was.Revision()) != want {
+			t.Errorf("after %v: revision %d, then %d", old, was.Revision(), now.Revision())
+		}
+	}
+}
+
+// aged is an entry as it is after a while.
+type aged struct {
+	jetstream.KeyValueEntry
+	old time.Duration
+}
+
+func (a aged) Created() time.Time { return time.Now().Add(-a.old) }
 
 // anEpoch stands for an epoch that is there.
 type anEpoch struct{ jetstream.KeyValueEntry }
