@@ -320,7 +320,7 @@ func (f *Feed) apply(e jetstream.KeyValueEntry, publish bool) {
 			f.byUser[u] = map[string]time.Time{}
 		}
 		heard := f.hears(u, key, before, now)
-		if was := before.Legs[u]; was == nil || was.State != l.State || !was.At.Equal(l.At) {
+		if was := before.Legs[u]; was == nil || was.State != l.State {
 			f.byUser[u][key] = since.Add(l.At.Sub(newest))
 			f.makeRoom(u)
 		}
@@ -419,16 +419,13 @@ func (f *Feed) takeUndelivered(m *nats.Msg) {
 	}
 }
 
-// snapshot is all that goes on for a user. What he hears nothing of is not looked at
-// again: calls that are over are remembered for longer than they are told.
+// snapshot is all that goes on for a user.
 func (f *Feed) snapshot(u wire.User, now time.Time) wire.Snapshot {
 	s := wire.Snapshot{Relay: f.relay, Epoch: f.began, Seq: f.seq, At: now.UTC(), Calls: []wire.Call{}}
 	for key := range f.byUser[u] {
 		r := f.calls[key].record
 		if c, ok := f.call(r, u); ok && f.hears(u, key, r, now) {
 			s.Calls = append(s.Calls, c)
-		} else {
-			delete(f.byUser[u], key) // a change of the call brings it back
 		}
 	}
 	return s

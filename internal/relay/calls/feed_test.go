@@ -339,6 +339,8 @@ func TestClocks(t *testing.T) {
 			}
 		}
 	}
+	later.Add(int64(lifetime)) // nobody tells of its end
+	anna.until()
 }
 
 // behind is a bucket as a server tells it that has not come as far as the others, or as it
@@ -471,6 +473,11 @@ func TestMissed(t *testing.T) {
 	miss("wazo/4", "bob")
 	run(func() {
 		is("bob wazo/4")
+		for _, s := range []call.State{call.Ringing, call.Answered, call.Ended} { // not missed
+			tell(t, b, "wazo/5", s, "dirk")
+			must.Do(t, b.Take(t.Context(), Report{Event: call.Event{ID: "wazo/6", State: s, Direction: call.Outgoing, At: time.Now()}, Users: []wire.User{"dirk"}}))
+		}
+		tell(t, b, "wazo/7", call.Ended, "dirk") // never rang
 		tell(t, b, "wazo/1", call.Ringing, "anna", "carla")
 		carla.until("wazo/1 ringing")
 		miss("wazo/2", "anna")

@@ -39,9 +39,8 @@ func NewTable(all []Entry, rules *phone.Rules) *Table {
 			t.byExtension[fold(x)] = append(t.byExtension[fold(x)], e.User)
 		}
 		for _, n := range e.Numbers {
-			if key := t.number(n); key != "" {
-				t.byNumber[key] = append(t.byNumber[key], e.User)
-			}
+			key := t.number(n)
+			t.byNumber[key] = append(t.byNumber[key], e.User)
 		}
 		for _, q := range e.Queues {
 			t.byQueue[fold(q)] = append(t.byQueue[fold(q)], e.User)

@@ -394,7 +394,7 @@ func TestConfigure(t *testing.T) {
 	}
 	configure(KeepNumbers, 7)
 	named := Entry{ID: young, Number: "+31201234567", Name: "J. de Vries", ContactID: "17"}
-	must.Do(t, errors.Join(s.SetPerson(ctx, named), s.Looked(ctx, named)))
+	must.Do(t, errors.Join(s.Looked(ctx, named), s.SetPerson(ctx, named)))
 	if e, err := s.Get(ctx, young); err != nil || e.Name != "" || e.ContactID != "" || !e.Missed() || s.Missed() != 1 {
 		t.Fatalf("numbers only: %+v %v", e, err)
 	}
