@@ -72,7 +72,6 @@ func (b *Outbox) Add(ctx context.Context, s Source) (Added, error) {
 	}
 	a := Added{Item: it}
 	err = b.tx(ctx, func(tx *sql.Tx) error {
-		a = Added{Item: it}
 		if s.Resume {
 			same, err := some(ctx, tx, sameFile+" AND (path = ? OR path = '' AND state = ?) AND moved = 0 ORDER BY path DESC, id DESC LIMIT 1",
 				it.SHA256, it.Intermediary, it.Path, Uncertain)
@@ -80,9 +79,7 @@ func (b *Outbox) Add(ctx context.Context, s Source) (Added, error) {
 				return err
 			}
 			if len(same) > 0 {
-				if a.Item = same[0]; a.Item.Path == it.Path && a.Item.Intermediary == it.Intermediary {
-					return nil
-				}
+				a.Item = same[0]
 				a.Item.Name, a.Item.Path, a.Item.Intermediary = it.Name, it.Path, it.Intermediary // known again of what was recovered
 				return put(ctx, tx, a.Item)
 			}

@@ -151,7 +151,7 @@ func answers(status int, body string, cut bool) bool {
 // for every item; nil if it does not. unclear is an answer that speaks of items
 // and leaves open of which, or that is too long to know.
 func each(r hub.Receipt, items int) (all []int, unclear bool) {
-	if r.Status < 200 || r.Status >= 300 {
+	if r.Status >= 300 {
 		return nil, false
 	}
 	if r.Unread {
@@ -176,7 +176,7 @@ func judge(r hub.Receipt, err error, whole []bool, ended bool) []outcome {
 	per, unclear := each(r, len(whole))
 	for i := range all {
 		one := r
-		if per != nil && err == nil {
+		if per != nil {
 			one.Status = per[i]
 		}
 		all[i] = classify(one, err, whole[i], ended)

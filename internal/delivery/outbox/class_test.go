@@ -264,6 +264,11 @@ func TestAnswersPerItem(t *testing.T) {
 		{"statuses of another kind", per(200, 0, 0), nil, whole, []class{done, done}},
 		{"more than was read", hub.Receipt{Status: 200, Answer: `{"data":`, Cut: true, Unread: true}, nil, whole, []class{unknown, unknown}},
 		{"refused as a whole", hub.Receipt{Status: 400, Answer: "no"}, nil, whole, []class{split, split}},
+		{"refused as a whole, with items", per(400, 201, 200), nil, whole, []class{split, split}},
+		{"more items, one without a status", per(200, 201, 0, 200), nil, whole, []class{done, done}},
+		{"a conflict", hub.Receipt{Status: 409}, nil, whole, []class{split, split}},
+		{"an odd status", hub.Receipt{Status: 402}, nil, whole, []class{split, split}},
+		{"a copy that cannot be read", hub.Receipt{}, hub.ErrItem, whole, []class{split, split}},
 		{"credentials", hub.Receipt{Status: 401}, nil, whole, []class{hold, hold}},
 		{"busy", hub.Receipt{Status: 503}, nil, whole, []class{later, later}},
 		{"broken after the first", hub.Receipt{}, nil, []bool{true, false}, []class{unknown, safe}},
@@ -283,9 +288,20 @@ func TestAnswersPerItem(t *testing.T) {
 	if o := judge(per(200, 201, 422), nil, []bool{true}, false); o[0].class != unknown || o[0].reason != Unclear {
 		t.Errorf("one item, two statuses: %v", o[0].class)
 	}
-	for _, err := range []error{errors.New("x"), fmt.Errorf("%w: %w", hub.ErrItem, context.Canceled)} {
-		if o := judge(hub.Receipt{}, err, []bool{true}, true); o[0].class != cut {
-			t.Errorf("we ended it: %v: %v", err, o[0].class)
+	for _, c := range []struct {
+		r     hub.Receipt
+		err   error
+		whole bool
+		want  class
+	}{
+		{hub.Receipt{}, errors.New("x"), true, cut},
+		{hub.Receipt{}, fmt.Errorf("%w: %w", hub.ErrItem, context.Canceled), true, cut},
+		{hub.Receipt{}, nil, false, cut},
+		{hub.Receipt{}, nil, true, unknown},
+		{hub.Receipt{Status: 200, Answer: "{}"}, nil, true, done},
+	} {
+		if o := judge(c.r, c.err, []bool{c.whole}, true); o[0].class != c.want {
+			t.Errorf("we ended it: %+v: %v", c, o[0].class)
 		}
 	}
 }

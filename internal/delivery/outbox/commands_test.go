@@ -36,7 +36,8 @@ func TestResolve(t *testing.T) {
 	if got, err := b.Resolve(t.Context(), one.ID, true, "gebeld\nmet de beheerder"); err != nil || got.State != Delivered || got.Reason != ByPerson || got.Note != "gebeld met de beheerder" || got.Kept {
 		t.Errorf("%+v %v", got, err)
 	}
-	if _, err := b.Resolve(t.Context(), one.ID, false, "x"); !errors.Is(err, ErrState) {
+	spooled(t, b, 1)
+	if _, err := b.Resolve(t.Context(), one.ID, true, "x"); !errors.Is(err, ErrState) {
 		t.Errorf("twice: %v", err)
 	}
 	answer = hub.Receipt{Status: 200, Answer: "ok"}

@@ -159,6 +159,13 @@ func TestDueUnderAnotherClock(t *testing.T) {
 			if err != nil || (len(items) == 1 && items[0].ID == it.ID) != want {
 				t.Errorf("clock moved by %v and %v: %d due, %v", untried, shift, len(items), err)
 			}
+			if want {
+				continue
+			}
+			must.Get(b.Retry(t.Context(), it.ID))(t)
+			if items, _, err := b.next(t.Context(), now.Now()); err != nil || len(items) != 1 {
+				t.Errorf("sent again by hand: %d due, %v", len(items), err)
+			}
 		}
 	}
 }

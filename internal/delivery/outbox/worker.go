@@ -217,7 +217,6 @@ func (b *Outbox) next(ctx context.Context, now time.Time) (items []Item, wait ti
 		return nil, wait, b.named(ctx, err)
 	}
 	err = b.tx(ctx, func(tx *sql.Tx) error {
-		items = nil
 		q, err := readQueue(ctx, tx)
 		if err != nil {
 			return err
@@ -300,7 +299,6 @@ func (b *Outbox) record(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	var gone []string
 	err := b.tx(ctx, func(tx *sql.Tx) error {
-		gone = nil
 		q, err := readQueue(ctx, tx)
 		if err != nil {
 			return err
