@@ -477,13 +477,13 @@ func TestMissed(t *testing.T) {
 			tell(t, b, "wazo/5", s, "dirk")
 			must.Do(t, b.Take(t.Context(), Report{Event: call.Event{ID: "wazo/6", State: s, Direction: call.Outgoing, At: time.Now()}, Users: []wire.User{"dirk"}}))
 		}
-		tell(t, b, "wazo/7", call.Ended, "dirk") // never rang
 		tell(t, b, "wazo/1", call.Ringing, "anna", "carla")
 		carla.until("wazo/1 ringing")
 		miss("wazo/2", "anna")
 		is("anna wazo/2")
 	})
 	tell(t, b, "wazo/1", call.Ended)
+	tell(t, b, "wazo/7", call.Ended, "dirk") // never rang
 	run(func() {
 		is("anna wazo/1")
 		miss("wazo/3", "bob")
