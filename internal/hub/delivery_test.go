@@ -16,6 +16,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"wiebelt/internal/core/contact"
@@ -153,6 +154,7 @@ func TestReceipts(t *testing.T) {
 		{"long, but only of spaces", 201, "", "", "a" + strings.Repeat(" ", 2*maxSaid) + "b", "a b", "", Receipt{}},
 		{"broken off", 201, "", "", `{"data":`, `{"data":`, "100", Receipt{Broken: true}},
 		{"item by item", 207, "application/json", "", `{"data":{"items":[{"status":201},{"status":"x"},{}]}}`, `{"data":{"items":[{"status":201},{"status":"x"},{}]}}`, "", Receipt{Items: []int{201, 0, 0}}},
+		{"by other signs", 200, "", "", `{"data":{"items":[{"status":1},{"status":201.5},{"status":600}]}}`, `{"data":{"items":[{"status":1},{"status":201.5},{"status":600}]}}`, "", Receipt{Items: []int{0, 0, 0}}},
 	} {
 		f := newFake(t)
 		f.lookup = func(w http.ResponseWriter, r *http.Request) {
@@ -321,7 +323,7 @@ func TestNothingWasSent(t *testing.T) {
 	if n := opened.Load(); n != 0 {
 		t.Errorf("files were opened %d times", n)
 	}
-	for _, bad := range []string{".", "..", "a\nb", "\xff", strings.Repeat("x", 201)} {
+	for _, bad := range []string{".", "..", "a\nb", "a/b", "a\x7f", "\xff", strings.Repeat("x", 201)} {
 		if Segment(bad) {
 			t.Errorf("intermediary %q was accepted", bad)
 		}
@@ -423,6 +425,22 @@ func TestDeliveryIsGivenUp(t *testing.T) {
 	if _, err := deliveryClient(t, newFake(t).URL, nil).Deliver(ctx, []Item{endlessItem(1, 1)}); err == nil {
 		t.Error("a delivery that was given up before it began")
 	}
+}
+
+// TestASlowWay: what goes on is not given up, however long all of it takes.
+func TestASlowWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stalled := false
+		m := newMessage([]Item{bytesItem(make([]byte, 8*piece), nil)}, longPatience, func() { stalled = true })
+		defer m.Close()
+		for range 4 {
+			must.Get(m.Read(make([]byte, piece)))(t)
+			time.Sleep(longPatience.stall * 2 / 3)
+		}
+		if synctest.Wait(); stalled {
+			t.Error("it stood still")
+		}
+	})
 }
 
 // TestAHubThatStops: it takes no more of the message, or has all of it and says
