@@ -88,8 +88,6 @@ func CauseOf(err error) Cause {
 		timeout net.Error
 	)
 	switch {
-	case err == nil, errors.Is(err, ErrReplaced), errors.Is(err, ErrClosed):
-		return NoCause
 	case errors.As(err, &refusal):
 		return refusal.Cause
 	case errors.As(err, &failure):

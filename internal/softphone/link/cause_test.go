@@ -5,7 +5,11 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
+	"os"
+	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 
@@ -27,6 +31,8 @@ func TestCauses(t *testing.T) {
 		{fmt.Errorf("read: %w", &Refusal{Why: "no", Cause: CauseDenied}), CauseDenied},
 		{fmt.Errorf("dial: %w", &net.DNSError{Err: "no such host", IsNotFound: true}), CauseName},
 		{fmt.Errorf("dial: %w", context.DeadlineExceeded), CauseSilent},
+		{&net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ETIMEDOUT)}, CauseSilent},
+		{&net.OpError{Op: "read", Err: os.NewSyscallError("read", syscall.ECONNRESET)}, NoCause},
 		{x509.UnknownAuthorityError{}, CauseAuthority},
 		{x509.HostnameError{Certificate: &x509.Certificate{}, Host: "x"}, CauseHost},
 		{x509.CertificateInvalidError{Reason: x509.Expired}, CauseExpired},
@@ -51,14 +57,15 @@ func TestCauses(t *testing.T) {
 }
 
 // TestStateTellsWhy: every state of a link that does not stand has its cause, a
-// new cause is told within the same phase, and one that was given up after a
-// sleep is not called connected until it is.
+// new cause is told within the same phase, to the log once, and one that was given up
+// after a sleep is not called connected until it is.
 func TestStateTellsWhy(t *testing.T) {
 	var states []State
+	var log strings.Builder
 	synctest.Test(t, func(t *testing.T) {
 		wake := make(chan struct{}, 1)
 		ctx, cancel := context.WithCancel(t.Context())
-		errs := []error{&Refusal{Why: "no", Cause: CauseDenied}, &Refusal{Why: "no", Cause: CauseRights}}
+		errs := []error{&Refusal{Why: "no", Cause: CauseDenied}, &Refusal{Why: "no", Cause: CauseRights}, &Refusal{Why: "no", Cause: CauseRights}}
 		p := phoneFunc(func(ctx context.Context, r *Reporter) error {
 			if len(errs) > 0 {
 				err := errs[0]
@@ -74,9 +81,9 @@ func TestStateTellsWhy(t *testing.T) {
 			<-ctx.Done()
 			return ctx.Err()
 		})
-		Run(ctx, Config{Wake: wake, State: func(s State) { states = append(states, s) }}, p)
+		Run(ctx, Config{Wake: wake, State: func(s State) { states = append(states, s) }, Log: slog.New(slog.NewTextHandler(&log, nil))}, p)
 	})
-	want := []State{{Phase: Connecting}, {Phase: Refused, Cause: CauseDenied}, {Phase: Refused, Cause: CauseRights}, {Phase: Connected}, {Phase: Connecting}}
+	want := []State{{Phase: Connecting}, {Phase: Refused, Cause: CauseDenied}, {Phase: Refused, Cause: CauseRights}, {Phase: Refused, Cause: CauseRights}, {Phase: Connected}, {Phase: Connecting}}
 	if len(states) != len(want) {
 		t.Fatalf("%+v", states)
 	}
@@ -84,6 +91,9 @@ func TestStateTellsWhy(t *testing.T) {
 		if s.Phase != want[i].Phase || s.Cause != want[i].Cause {
 			t.Errorf("state %d is %s %q, want %s %q", i, s.Phase, s.Cause, want[i].Phase, want[i].Cause)
 		}
+	}
+	if states[3].Since != states[1].Since || strings.Count(log.String(), "why=denied") != 1 || strings.Count(log.String(), "why=rights") != 1 {
+		t.Errorf("refused since %v and %v\n%s", states[1].Since, states[3].Since, log.String())
 	}
 }
 

@@ -103,7 +103,7 @@ func TestBackoff(t *testing.T) {
 	off := session{err: NotThere(errors.New("refused"))}
 	hour := session{up: true, lives: time.Hour, err: ErrClosed}
 	second := session{up: true, lives: time.Second, err: ErrClosed}
-	odd := session{up: true, lives: time.Second, err: errors.New("no frame")}
+	odd := session{up: true, lives: 20 * time.Second, err: errors.New("no frame")}
 	reset := session{up: true, err: errors.New("connection reset by peer")}
 	late := session{dial: 600 * time.Millisecond, up: true, lives: time.Second, err: ErrClosed} // Windows dialled it anew
 	anew := session{up: true, lives: time.Second, err: NotThere(errors.New("started anew"))}
@@ -119,23 +119,28 @@ func TestBackoff(t *testing.T) {
 	}{
 		{"a local phone that is off", here, times(5, off), "[500ms 1s 1.5s 1.5s 1.5s]", "connecting waiting waiting waiting waiting waiting"},
 		{"a phone elsewhere that is off", Traits{}, times(9, off), "[500ms 1s 2s 4s 8s 16s 32s 1m0s 1m0s]", ""},
-		{"one of several that serve alike", Traits{RetryAfter: time.Millisecond}, []session{{up: true, lives: time.Hour, err: odd.err}, odd, odd, {up: true, lives: 3 * time.Second, err: odd.err}, off}, "[1ms 2ms 4ms 1ms 1s]", ""},
+		{"one that is dialled in vain for long", Traits{}, times(3, session{lives: time.Minute, err: off.err}), "[500ms 1s 2s]", ""},
+		{"one that hangs up before it lets us in", Traits{}, times(3, session{err: ErrClosed}), "[500ms 1s 2s]", ""},
+		{"the same on this computer", here, times(3, session{err: ErrClosed}), "[500ms 1s 1.5s]", ""},
+		{"off, and then the computer sleeps", Traits{}, []session{off, off, {up: true, err: errWoken}, off}, "[500ms 1s 0s 500ms]", "connecting waiting waiting connected connecting waiting"},
+		{"one of several that serve alike", Traits{RetryAfter: time.Millisecond}, []session{{up: true, lives: time.Hour, err: odd.err}, reset, reset, {up: true, lives: 3 * time.Second, err: odd.err}, off}, "[1ms 2ms 4ms 1ms 1s]", ""},
 		{"restarted", here, []session{hour, off, off, hour}, "[1ms 500ms 1s 1ms]", "connecting connected waiting waiting waiting connected waiting"},
 		{"restarted often is not kicked", here, []session{second, off, second, off, second, off, second, off}, "[1ms 500ms 1ms 500ms 1ms 500ms 1ms 500ms]", ""},
 		{"restarted, and it ended while it let us in", here, []session{second, reset, second, reset, second, reset, second}, "[1ms 500ms 1ms 500ms 1ms 500ms 1ms]", ""},
 		{"restarted while it was dialled", here, []session{hour, late, late, late, late}, "[1ms 1ms 1ms 1ms 1ms]", ""},
 		{"known to be restarted", here, []session{hour, anew, anew, anew, anew}, "[1ms 500ms 500ms 500ms 500ms]", ""},
 		{"kicked once", here, []session{hour, hour, hour}, "[1ms 1ms 1ms]", ""},
+		{"kicked once, and then it broke", here, []session{hour, second, odd, second}, "[1ms 1ms 500ms 1ms]", ""},
 		{"kicked once and then restarted", here, []session{hour, second, off, second, off, hour}, "[1ms 1ms 500ms 1ms 500ms 1ms]", ""},
 		{"kicked for good", here, []session{hour, second, second, second, second, second, second, second},
 			"[1ms 1ms 1m0s 1ms 2m0s 1ms 4m0s 1ms]", "connecting connected waiting connected waiting connected kicked connected waiting connected kicked connected waiting connected kicked connected waiting"},
 		{"the wait does not grow for ever", here, times(13, second), "[1ms 1ms 1m0s 1ms 2m0s 1ms 4m0s 1ms 8m0s 1ms 10m0s 1ms 10m0s]", ""},
-		{"kicked, and the phone restarted before it is asked again", here, []session{second, second, second, second, off, second, off}, "[1ms 1ms 1m0s 1ms 500ms 1ms 500ms]", ""},
+		{"kicked, and the phone restarted before it is asked again", here, []session{second, second, second, second, off, second, second}, "[1ms 1ms 1m0s 1ms 500ms 1ms 1ms]", ""},
 		{"kicked, then alone again", here, []session{second, second, second, hour, second}, "[1ms 1ms 1m0s 1ms 1ms]", ""},
-		{"closed often, many clients", Traits{Local: true}, times(4, second), "[500ms 500ms 500ms 500ms]", ""},
+		{"closed often, many clients", Traits{Local: true}, append(times(4, second), off, off), "[500ms 500ms 500ms 500ms 1s 1.5s]", ""},
 		{"told that it was replaced", Traits{}, []session{replaced, replaced}, "[1m0s 1m0s]", "connecting connected kicked connected kicked"},
 		{"something else listens there", here, times(5, odd), "[500ms 1s 1.5s 1.5s 1.5s]", ""},
-		{"not let in, then let in", here, []session{no, no, no, hour, no}, "[10s 20s 40s 1ms 10s]", "connecting refused refused refused connected waiting refused"},
+		{"not let in, then let in", here, []session{no, no, off, no, hour, no}, "[10s 20s 500ms 10s 1ms 10s]", "connecting refused refused waiting refused connected waiting refused"},
 		{"not let in for long", Traits{}, times(8, no), "[10s 20s 40s 1m20s 2m40s 5m0s 5m0s 5m0s]", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -211,12 +216,14 @@ func TestReportCompletesEvents(t *testing.T) {
 }
 
 func TestCallsAreBounded(t *testing.T) {
-	l := newLink(Config{Take: func(call.Event) error { return nil }}, &script{})
-	for i := range 10 * maxCalls {
-		l.rep.Report(call.Event{ID: fmt.Sprint(i)})
-	}
-	if len(l.rep.Calls()) != maxCalls {
-		t.Errorf("%d calls remembered", len(l.rep.Calls()))
+	for many, most := range map[bool]int{false: maxCalls, true: maxManyCalls} {
+		l := newLink(Config{Take: func(call.Event) error { return nil }}, &script{traits: Traits{ManyExtensions: many}})
+		for i := range most + 10 {
+			l.rep.Report(call.Event{ID: fmt.Sprint(i)})
+		}
+		if len(l.rep.Calls()) != most {
+			t.Errorf("%d calls remembered", len(l.rep.Calls()))
+		}
 	}
 }
 
@@ -225,7 +232,7 @@ func TestUntakenIsLoggedOnce(t *testing.T) {
 	var log strings.Builder
 	var why error
 	l := newLink(Config{Take: func(call.Event) error { return why }, Log: slog.New(slog.NewTextHandler(&log, nil))}, &script{})
-	for _, why = range []error{io.EOF, io.EOF, nil, io.EOF, io.EOF} {
+	for _, why = range []error{nil, io.EOF, io.EOF, nil, io.EOF, io.EOF} {
 		l.rep.Report(call.Event{ID: "1"})
 	}
 	if n := strings.Count(log.String(), "was not taken"); n != 2 {
@@ -239,7 +246,7 @@ func TestLongIDsStayDifferent(t *testing.T) {
 	if CallID(a) == CallID(b) || len(CallID(a)) > call.MaxID {
 		t.Errorf("%q and %q", CallID(a), CallID(b))
 	}
-	if CallID("x\u202e") == CallID("x") {
+	if CallID("x") != "x" || CallID("x\u202e") == CallID("x") {
 		t.Error("an id that needs cleaning became another call's")
 	}
 }

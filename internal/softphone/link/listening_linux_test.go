@@ -17,10 +17,15 @@ func TestListening(t *testing.T) {
 			at = netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), at.Port())
 		}
 		first := Listening(at)
+		c := must.Get(net.Dial("tcp", at.String()))(t) // which is no listener
 		if first == "" || Listening(at) != first {
 			t.Errorf("%s: %q, then %q", address, first, Listening(at))
 		}
+		if s := Listening(netip.AddrPortFrom(netip.MustParseAddr("127.0.0.2"), at.Port())); s != "" && address != "0.0.0.0:0" {
+			t.Errorf("%s: %q at another address", address, s)
+		}
 		l.Close()
+		c.Close()
 		if s := Listening(at); s != "" {
 			t.Errorf("%s: %q after its end", address, s)
 		}

@@ -188,7 +188,7 @@ func (r *Reporter) Unreadable(bytes int) {
 // would have to be cut or cleaned, and so could become another call's, is
 // replaced by its hash.
 func CallID(id string) string {
-	if len(id) <= call.MaxID && call.CleanText(id, call.MaxID) == id {
+	if call.CleanText(id, call.MaxID) == id {
 		return id
 	}
 	sum := sha256.Sum256([]byte(id))
