@@ -90,13 +90,8 @@ func (a Account) Ours(extension string) (named string, ok bool) {
 
 func (a Account) open() (*Server, error) {
 	switch {
-	case a.Hears != nil:
-	case a.Extension == "":
+	case a.Hears == nil && !Extension(a.Extension):
 		return nil, errors.New("an extension is needed: without one the calls of the whole exchange would be reported")
-	case !Extension(a.Extension):
-		return nil, errors.New("the extension is not one")
-	}
-	switch {
 	case a.User == "" || strings.ContainsFunc(a.User, func(r rune) bool { return r == ':' || r < ' ' || r == 0x7f }):
 		return nil, errors.New("a user name is needed, without a colon")
 	case a.Secret == nil:

@@ -18,7 +18,7 @@ func TestAccountRefused(t *testing.T) {
 		t.Fatalf("%+v %v", p, err)
 	}
 	for _, f := range []func(*Account){
-		func(a *Account) { a.Extension = "" }, func(a *Account) { a.Extension = "1/../2" }, func(a *Account) { a.User = "" }, func(a *Account) { a.User = "a:b" },
+		func(a *Account) { a.Extension = "" }, func(a *Account) { a.Extension = "1/../2" }, func(a *Account) { a.User = "" }, func(a *Account) { a.User = "a:b" }, func(a *Account) { a.User = "a\nb" }, func(a *Account) { a.User = "a\x7f" },
 		func(a *Account) { a.Secret = nil }, func(a *Account) { a.Address = "" }, func(a *Account) { a.Address = "http://pbx.example:8088" },
 		func(a *Account) { a.Address = "http://localhost:8088" },
 	} {
@@ -27,6 +27,11 @@ func TestAccountRefused(t *testing.T) {
 		if _, err := a.Open(registry.ARI); err == nil || !strings.HasPrefix(err.Error(), "ari: ") {
 			t.Errorf("%+v: %v", a, err)
 		}
+	}
+	many := good
+	many.Hears = func(string) bool { return true }
+	if _, err := many.Open(registry.Wazo); err == nil {
+		t.Error("a link that tells of one extension hears many")
 	}
 }
 

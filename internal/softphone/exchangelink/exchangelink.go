@@ -25,7 +25,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
 	"syscall"
@@ -103,7 +102,7 @@ func parse(address string) (*url.URL, error) {
 		return nil, errors.New("the address is too long")
 	}
 	u, err := url.Parse(strings.TrimRight(strings.TrimSpace(address), "/"))
-	if err != nil || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || u.Opaque != "" {
+	if err != nil || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
 		return nil, errors.New("the address is not one such as https://exchange.example")
 	}
 	u.Scheme, u.Host = strings.ToLower(u.Scheme), strings.ToLower(u.Host)
@@ -115,18 +114,13 @@ func parse(address string) (*url.URL, error) {
 	}
 	switch {
 	case u.Scheme == "https":
-	case u.Scheme == "http" && loopback(u.Hostname()):
+	case u.Scheme == "http" && net.ParseIP(u.Hostname()).IsLoopback():
 	case u.Scheme == "http":
 		return nil, errors.New("http is for an exchange on this computer only; use https")
 	default:
 		return nil, errors.New("the address needs https")
 	}
 	return u, nil
-}
-
-func loopback(host string) bool {
-	a, err := netip.ParseAddr(host)
-	return err == nil && a.Unmap().IsLoopback()
 }
 
 // Host is the server's host, in small letters, and its port if one was given.
@@ -177,7 +171,7 @@ func (s *Server) Post(ctx context.Context, path string, h http.Header, contentTy
 
 func (s *Server) do(ctx context.Context, method, path string, h http.Header, body []byte, into any) (int, error) {
 	b, status, err := s.Ask(ctx, method, path, h, body)
-	if err == nil && status == http.StatusOK && json.Unmarshal(b, into) != nil {
+	if status == http.StatusOK && json.Unmarshal(b, into) != nil {
 		return 0, s.broke(ctx, errOdd)
 	}
 	return status, err

@@ -155,6 +155,9 @@ func TestAnswers(t *testing.T) {
 		switch r.URL.Path {
 		case "/ok":
 			fmt.Fprintf(w, `{"v":%q}`, r.Header.Get("X-Auth-Token")+r.Header.Get("Content-Type"))
+		case "/cut":
+			w.Header().Set("Content-Length", "3")
+			io.WriteString(w, "{}")
 		case "/odd":
 			io.WriteString(w, "<html>")
 		case "/deep":
@@ -185,6 +188,9 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%s: %d %v", path, status, err)
 		}
 	}
+	if _, err := s.Get(t.Context(), "/cut", nil, &into); err == nil || Unreadable(err) {
+		t.Error(err)
+	}
 	if n := <-sent; n > 50 {
 		t.Errorf("%d MiB were taken", n)
 	}
@@ -207,7 +213,7 @@ func TestAnswers(t *testing.T) {
 	if sock, status, err := s.Dial(t.Context(), "/other", nil); sock != nil || status != http.StatusTeapot || err != nil {
 		t.Error(status, err)
 	}
-	if sock, _, err := s.Dial(t.Context(), "/ok", nil); sock != nil || err == nil { // 200 is no upgrade
+	if sock, _, err := s.Dial(t.Context(), "/ok", nil); sock != nil || !Unreadable(err) { // 200 is no upgrade
 		t.Error(err)
 	}
 }
@@ -294,7 +300,7 @@ func TestSocket(t *testing.T) {
 }
 
 // TestDeadPeer: pings without an answer end the connection; with an answer they
-// keep it, though nothing else is said.
+// keep it, though nothing else is said, and so do pings of the other end's.
 func TestDeadPeer(t *testing.T) {
 	stop := make(chan struct{})
 	s, _ := talk(t, Options{PingEvery: 50 * time.Millisecond, Silence: 500 * time.Millisecond}, func(*websocket.Conn) { <-stop })
@@ -309,10 +315,14 @@ func TestDeadPeer(t *testing.T) {
 	s, done := talk(t, Options{PingEvery: 50 * time.Millisecond, Silence: 500 * time.Millisecond}, func(c *websocket.Conn) {
 		pings := 0
 		c.SetPingHandler(func(d string) error {
-			if pings++; pings == 30 { // three times Silence
+			kind := websocket.PongMessage
+			if pings++; pings > 15 {
+				kind = websocket.PingMessage
+			}
+			if pings == 30 { // three times Silence
 				c.WriteMessage(websocket.TextMessage, []byte("still here"))
 			}
-			return c.WriteControl(websocket.PongMessage, []byte(d), time.Now().Add(time.Second))
+			return c.WriteControl(kind, []byte(d), time.Now().Add(time.Second))
 		})
 		c.ReadMessage()
 	})

@@ -76,7 +76,7 @@ func (l *Legs) Take(r *link.Reporter, leg, id string, e call.Event, same func(ot
 	case e.State == call.Answered:
 		c.answered = leg
 	}
-	if known, ok := r.Known(c.id); ok && e.Via == "" && e.Number != "" && e.Number != known.Number && Internal(known.Number) {
+	if known, _ := r.Known(c.id); e.Via == "" && e.Number != "" && e.Number != known.Number && Internal(known.Number) {
 		e.Via = known.Number // the colleague whom we had on the line has passed it on
 		if known.Name != "" {
 			e.Via = known.Name

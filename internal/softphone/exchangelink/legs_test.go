@@ -25,7 +25,9 @@ func with(t must.Test, f func(*link.Reporter)) (said []string) {
 
 type scripted func(*link.Reporter)
 
-func (scripted) Traits() link.Traits { return link.Traits{Source: call.Source{Kind: "test"}} }
+func (scripted) Traits() link.Traits {
+	return link.Traits{Source: call.Source{Kind: "test"}, ManyExtensions: true}
+}
 func (f scripted) Session(_ context.Context, r *link.Reporter) error {
 	f(r)
 	return nil
@@ -43,34 +45,44 @@ func TestLegs(t *testing.T) {
 		{"one leg", func(l *Legs, r *link.Reporter) {
 			l.Take(r, "a", "a", ring("1"), nil)
 			l.Take(r, "a", "a", up, nil)
+			l.Take(r, "a", "a", ring("2"), nil)
 			l.End(r, "a", call.Rejected)
-		},
-			"ringing  #a 1; answered  #a 1; ended completed #a 1"},
+		}, "ringing  #a 1; answered  #a 1; answered  #a 2 1; ended completed #a 2 1"},
 		{"two legs, the second answers", func(l *Legs, r *link.Reporter) {
 			l.Take(r, "a", "a", ring("1"), yes)
 			l.Take(r, "b", "b", ring("1"), yes)
+			l.Take(r, "c", "c", ring("1"), yes)
 			l.Take(r, "b", "b", up, yes)
 			l.Take(r, "a", "a", ring("1"), yes)
 			l.End(r, "a", call.Elsewhere)
 			l.End(r, "b", call.ReasonUnknown)
-		}, "ringing  #a 1; ringing  #a 1; answered  #a 1; ended completed #a 1"},
+			l.End(r, "c", call.Elsewhere)
+		}, "ringing  #a 1; ringing  #a 1; ringing  #a 1; answered  #a 1; ended completed #a 1"},
 		{"two legs, nobody answers", func(l *Legs, r *link.Reporter) {
 			l.Take(r, "a", "a", ring("1"), yes)
 			l.Take(r, "b", "b", ring("1"), yes)
 			l.End(r, "a", call.Rejected)
 			l.End(r, "b", call.Missed)
 		}, "ringing  #a 1; ringing  #a 1; ended missed #a 1"},
-		{"two legs of an extension that is cleaned", func(l *Legs, r *link.Reporter) {
+		{"two legs of an extension that is cleaned, and of another", func(l *Legs, r *link.Reporter) {
 			e := call.Event{Number: "1  2", Extension: "1  0"}
 			l.Take(r, "a", "a", e, yes)
 			l.Take(r, "b", "b", e, yes)
-		}, "ringing  #a 1 2; ringing  #a 1 2"},
-		{"two calls", func(l *Legs, r *link.Reporter) {
+			l.Take(r, "c", "c", call.Event{Number: "1  2", Extension: "1  1"}, yes)
+		}, "ringing  #a 1 2; ringing  #a 1 2; ringing  #c 1 2"},
+		{"calls of their own", func(l *Legs, r *link.Reporter) {
 			l.Take(r, "a", "a", ring("1"), no)
 			l.Take(r, "b", "b", ring("1"), no)
 			l.Take(r, "c", "c", ring("2"), yes)
-			l.End(r, "a", call.Missed)
-		}, "ringing  #a 1; ringing  #b 1; ringing  #c 2; ended missed #a 1"},
+			l.Take(r, "d", "d", ring("1"), nil)
+			l.Take(r, "e", "e", call.Event{Number: "1", Direction: call.Outgoing}, yes)
+			l.End(r, "b", call.Missed)
+		}, "ringing  #a 1; ringing  #b 1; ringing  #c 2; ringing  #d 1; ringing  #e 1; ended missed #b 1"},
+		{"too many legs of one call", func(l *Legs, r *link.Reporter) {
+			for i := range maxLegs + 1 {
+				l.Take(r, fmt.Sprint(i), fmt.Sprint(i), ring("1"), yes)
+			}
+		}, strings.Repeat("ringing  #0 1; ", maxLegs) + "ringing  #64 1"},
 		{"an answered call takes no leg", func(l *Legs, r *link.Reporter) {
 			l.Take(r, "a", "a", ring("1"), yes)
 			l.Take(r, "a", "a", up, yes)
@@ -83,10 +95,20 @@ func TestLegs(t *testing.T) {
 			}
 			l.EndOthers(r, map[string]bool{"b": true, "z": true})
 		}, "ringing  #a a1; ringing  #b b1; ringing  #c c1; ended  #c c1; ended  #a a1"},
+		{"a snapshot without the leg that answered", func(l *Legs, r *link.Reporter) {
+			l.Take(r, "a", "a", ring("1"), yes)
+			l.Take(r, "b", "b", ring("1"), yes)
+			l.Take(r, "b", "b", up, yes)
+			l.EndOthers(r, map[string]bool{"a": true})
+		}, "ringing  #a 1; ringing  #a 1; answered  #a 1; ended completed #a 1"},
 		{"passed on by a colleague", func(l *Legs, r *link.Reporter) {
 			l.Take(r, "a", "a", call.Event{Number: "102", Name: "Bram"}, nil)
 			l.Take(r, "a", "a", ring("0612345678"), nil)
-		}, "ringing  #a 102; ringing  #a 0612345678 Bram"},
+			for _, via := range []string{"", "Carla"} {
+				l.Take(r, "b"+via, "b"+via, ring("103"), nil)
+				l.Take(r, "b"+via, "b"+via, call.Event{Number: "0687654321", Via: via}, nil)
+			}
+		}, "ringing  #a 102; ringing  #a 0612345678 Bram; ringing  #b 103; ringing  #b 0687654321 103; ringing  #bCarla 103; ringing  #bCarla 0687654321 Carla"},
 		{"another form of a number is nobody's doing", func(l *Legs, r *link.Reporter) {
 			l.Take(r, "a", "a", ring("0612345678"), nil)
 			l.Take(r, "a", "a", ring("+31612345678"), nil)
@@ -151,18 +173,20 @@ func TestLegsNeverLeaveACall(t *testing.T) {
 }
 
 func TestTooManyCalls(t *testing.T) {
-	var l Legs
-	said := with(t, func(r *link.Reporter) {
-		for i := range maxLegCalls + 10 {
-			id := fmt.Sprint(i)
-			l.Take(r, id, id, call.Event{Number: id}, nil)
+	for many, most := range map[bool]int{false: maxLegCalls, true: mostCalls} {
+		l := Legs{many: many}
+		said := with(t, func(r *link.Reporter) {
+			for i := range most + 10 {
+				id := fmt.Sprint(i)
+				l.Take(r, id, id, call.Event{Number: id}, nil)
+			}
+			if len(l.calls) != most || len(r.Calls()) != most {
+				t.Errorf("%d calls, %d known", len(l.calls), len(r.Calls()))
+			}
+		})
+		if got := said[len(said)-2]; got != "ended  #9 9" { // the oldest makes room
+			t.Error(got)
 		}
-		if len(l.calls) != maxLegCalls || len(r.Calls()) != maxLegCalls {
-			t.Errorf("%d calls, %d known", len(l.calls), len(r.Calls()))
-		}
-	})
-	if got := said[len(said)-2]; got != "ended  #9 9" { // the oldest makes room
-		t.Error(got)
 	}
 }
 

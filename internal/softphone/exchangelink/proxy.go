@@ -58,12 +58,7 @@ func (s *Server) reach(ctx context.Context, network string, u *url.URL) (net.Con
 	}
 	cfg := s.tls.Clone()
 	cfg.ServerName = u.Hostname()
-	t := tls.Client(c, cfg)
-	if err := t.HandshakeContext(ctx); err != nil {
-		c.Close()
-		return nil, errProxyGone
-	}
-	return t, nil
+	return tls.Client(c, cfg), nil
 }
 
 // tunnel asks an http proxy for a connection (RFC 9110 9.3.6).
@@ -73,12 +68,9 @@ func (s *Server) tunnel(ctx context.Context, network string, u *url.URL, address
 		return nil, err
 	}
 	stop := context.AfterFunc(ctx, func() { c.Close() })
+	defer stop()
 	_ = c.SetDeadline(time.Now().Add(s.opts.Answer))
-	err = ask(c, address)
-	if !stop() {
-		err = errProxyGone
-	}
-	if err != nil {
+	if err := ask(c, address); err != nil {
 		c.Close()
 		return nil, err
 	}
@@ -87,9 +79,7 @@ func (s *Server) tunnel(ctx context.Context, network string, u *url.URL, address
 
 func ask(c net.Conn, address string) error {
 	req := &http.Request{Method: http.MethodConnect, URL: &url.URL{Opaque: address}, Host: address, Header: http.Header{"User-Agent": {""}}}
-	if req.Write(c) != nil {
-		return errProxyGone
-	}
+	_ = req.Write(c) // where it fails, no answer comes
 	// Of what follows the answer nothing may be read here: byte by byte it is.
 	in := bufio.NewReaderSize(io.LimitReader(oneByte{c}, maxHeader), 16)
 	resp, err := http.ReadResponse(in, req)
@@ -98,7 +88,7 @@ func ask(c net.Conn, address string) error {
 		return errProxyGone
 	case resp.StatusCode == http.StatusProxyAuthRequired:
 		return errProxyLogin
-	case resp.StatusCode != http.StatusOK || in.Buffered() > 0:
+	case resp.StatusCode != http.StatusOK:
 		return errProxyRefused
 	}
 	return nil

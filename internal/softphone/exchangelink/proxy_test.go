@@ -3,6 +3,7 @@ package exchangelink
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -102,7 +103,8 @@ func TestProxyInTheWay(t *testing.T) {
 	}{
 		{"nobody", "http", nil, errProxyGone},
 		{"nobody", "socks5", nil, errProxyGone},
-		{"a kind that nobody knows", "ftp", nil, errProxyGone},
+		{"a kind that nobody knows", "ftp", nettest.Connect(nettest.Joined), errProxyGone},
+		{"a setting that cannot be read", "", nil, errProxyGone},
 		{"login", "http", nettest.Connect("HTTP/1.1 407 Geheim-canary\r\nProxy-Authenticate: Basic realm=\"canary\"\r\n\r\n"), errProxyLogin},
 		{"no", "http", nettest.Connect("HTTP/1.1 403 canary\r\n\r\n"), errProxyRefused},
 		{"more than was asked for", "http", nettest.Connect(nettest.Joined + "canary"), nil},
@@ -123,6 +125,9 @@ func TestProxyInTheWay(t *testing.T) {
 				address = nettest.StartProxy(t, nettest.Listen(t), gone.Addr().String(), c.hello).Address
 			}
 			s, err := New("https://pbx.example", Options{Answer: 2 * time.Second, Proxy: func(*http.Request) (*url.URL, error) {
+				if c.scheme == "" {
+					return nil, errors.New("canary")
+				}
 				return &url.URL{Scheme: c.scheme, Host: address}, nil
 			}})
 			must.Do(t, err)

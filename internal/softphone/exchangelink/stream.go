@@ -14,8 +14,8 @@ import (
 )
 
 // Stream is an answer that goes on for as long as the connection does, and is given up
-// when nothing has come for Options.Silence, however long nobody takes what has. Close
-// belongs to one goroutine.
+// when no part has come for Options.Silence, however long nobody takes those that have.
+// Close belongs to one goroutine.
 type Stream struct {
 	// Server is the one that answers: of several behind one name it is this one.
 	Server *Server
@@ -66,7 +66,7 @@ func (k *Stream) read(ctx context.Context, body io.ReadCloser, split bufio.Split
 	defer body.Close()
 	silent := time.AfterFunc(k.asked.opts.Silence, func() { k.end(os.ErrDeadlineExceeded) })
 	defer silent.Stop()
-	parts := bufio.NewScanner(heard{body, func() { silent.Reset(k.asked.opts.Silence) }})
+	parts := bufio.NewScanner(body)
 	parts.Buffer(nil, maxMessage)
 	parts.Split(split)
 	for parts.Scan() {
@@ -85,19 +85,6 @@ func (k *Stream) read(ctx context.Context, body io.ReadCloser, split bufio.Split
 	default:
 		k.err = k.asked.broke(ctx, errors.Join(io.ErrUnexpectedEOF, err)) // it should not have ended
 	}
-}
-
-// heard tells of each piece that comes.
-type heard struct {
-	io.Reader
-	told func()
-}
-
-func (r heard) Read(b []byte) (n int, err error) {
-	if n, err = r.Reader.Read(b); n > 0 {
-		r.told()
-	}
-	return n, err
 }
 
 // In gives the parts. It is closed when the answer has ended.

@@ -42,7 +42,7 @@ func (s *Server) Grant(id, user string, life time.Duration) (Token, error) {
 }
 
 // Lives says whether the token may be used for a new connection.
-func (t Token) Lives() bool { return t.ID != "" && time.Now().Round(0).Before(t.end) }
+func (t Token) Lives() bool { return time.Now().Round(0).Before(t.end) }
 
 // Ended is the token for what has to name it still: it opens nothing any more.
 func (t Token) Ended() Token {

@@ -203,6 +203,9 @@ var errWoken = errors.New("the computer has slept")
 // up: nobody knows how long it would seem to be alive. One on this computer
 // stays, and has no use for a wake, which must not cut a later wait short.
 func (l *link) session(ctx context.Context) error {
+	if l.cfg.Wake == nil {
+		return l.phone.Session(ctx, &l.rep)
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	ended, done := make(chan struct{}), make(chan struct{})

@@ -193,24 +193,30 @@ func TestReportCompletesEvents(t *testing.T) {
 	var got []call.Event
 	l := newLink(Config{Take: func(e call.Event) error { got = append(got, e); return nil }}, &script{})
 	r := &l.rep
-	r.Report(call.Event{ID: "a", Number: "0612345678", Name: "J.\u202e Vries", Line: "0201234567", Via: "Anna"})
+	r.Report(call.Event{ID: "a", Number: "0612345678", Name: "J.\u202e Vries", Line: "0201234567", Via: "Anna", Extension: "101", At: time.Unix(1, 0)})
 	r.Report(call.Event{ID: "a", State: call.Answered, Direction: call.DirectionUnknown})
 	r.Report(call.Event{ID: "a", Number: "0687654321", Direction: call.Outgoing, Via: "Piet"})
 	r.EndOthers(map[string]bool{"a": true})
 	r.EndOthers(map[string]bool{"b": true})
 	r.End("a", call.Missed) // it is over already
+	r.Report(call.Event{ID: "b", Direction: call.DirectionUnknown})
+	r.Report(call.Event{ID: "b", State: call.Answered, Direction: call.Outgoing})
+	r.End("b", call.Elsewhere)
 	want := []string{
-		"ringing incoming 0612345678 J. Vries 0201234567 Anna ",
-		"answered incoming 0612345678 J. Vries 0201234567 Anna ",
-		"ringing incoming 0687654321  0201234567 Piet ",
-		"ended incoming 0687654321  0201234567 Piet completed",
+		"ringing incoming 0612345678 J. Vries 0201234567 Anna 101 ",
+		"answered incoming 0612345678 J. Vries 0201234567 Anna 101 ",
+		"ringing incoming 0687654321  0201234567 Piet 101 ",
+		"ended incoming 0687654321  0201234567 Piet 101 completed",
+		"ringing unknown      ",
+		"answered outgoing      ",
+		"ended outgoing      elsewhere",
 	}
 	if len(got) != len(want) {
 		t.Fatalf("%d events", len(got))
 	}
 	for i, e := range got {
-		if s := fmt.Sprintf("%v %v %s %s %s %s %v", e.State, e.Direction, e.Number, e.Name, e.Line, e.Via, e.Reason); s != want[i] {
-			t.Errorf("%q, want %q", s, want[i])
+		if s := fmt.Sprintf("%v %v %s %s %s %s %s %v", e.State, e.Direction, e.Number, e.Name, e.Line, e.Via, e.Extension, e.Reason); s != want[i] || e.At.Before(time.Unix(2, 0)) != (i == 0) {
+			t.Errorf("%q at %v, want %q", s, e.At, want[i])
 		}
 	}
 }
