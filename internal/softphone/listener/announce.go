@@ -39,17 +39,14 @@ func Announced(runDir string) (a Announcement, err error) {
 // that a reader sees all of it or nothing. Close removes it. The folder is made
 // (0700) if it is not there.
 func (l *Listener) Announce(path string) error {
-	b, err := json.Marshal(Announcement{Version: 1, Port: l.port, Token: l.cfg.SocketToken, PID: os.Getpid()})
-	if err != nil {
-		return fmt.Errorf("announce listener: %w", err)
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.stopping {
 		return fmt.Errorf("announce listener: %w", ErrStopping)
 	}
-	err = filetrust.Make(filepath.Dir(path), filetrust.Alone)
+	err := filetrust.Make(filepath.Dir(path), filetrust.Alone)
 	if err == nil {
+		b := marshal(Announcement{Version: 1, Port: l.port, Token: l.cfg.SocketToken, PID: os.Getpid()})
 		err = profile.WriteFile(path, append(b, '\n'), 0o600)
 	}
 	if err != nil {
@@ -64,17 +61,8 @@ func (l *Listener) Announce(path string) error {
 func (l *Listener) withdraw() {
 	l.mu.Lock()
 	path := l.announced
-	l.announced = ""
 	l.mu.Unlock()
-	if path == "" {
-		return
-	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return
-	}
-	var a Announcement
-	if json.Unmarshal(b, &a) == nil && (a.PID != os.Getpid() || a.Port != l.port) {
+	if a, err := Announced(filepath.Dir(path)); err != nil || a.PID != os.Getpid() || a.Port != l.port {
 		return
 	}
 	if err := os.Remove(path); err != nil {

@@ -76,7 +76,7 @@ func (l *refusalLog) note(c code) {
 	}
 	r.count++
 	now := l.now()
-	if !r.last.IsZero() && now.Sub(r.last) < time.Minute {
+	if now.Sub(r.last) < time.Minute {
 		return
 	}
 	l.log.Warn("call report refused", "code", string(c), "times", r.count)

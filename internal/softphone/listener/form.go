@@ -22,9 +22,9 @@ type form struct {
 func (f *form) add(raw string) code {
 	for pair := range strings.SplitSeq(raw, "&") {
 		key, raw, _ := strings.Cut(pair, "=")
-		name, err := url.QueryUnescape(key)
+		name, _ := url.QueryUnescape(key)
 		to := f.field(name)
-		if err != nil || to == nil {
+		if to == nil {
 			continue
 		}
 		if f.seen[name] {

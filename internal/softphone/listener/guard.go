@@ -44,7 +44,7 @@ func newGuard(port int, origins []string, log *slog.Logger) guard {
 // perhaps port, nothing more.
 func isOrigin(s string) bool {
 	u, err := url.Parse(s)
-	return err == nil && u.Scheme != "" && u.Hostname() != "" && !strings.ContainsAny(u.Host, "*@ ") &&
+	return err == nil && u.Hostname() != "" && !strings.ContainsAny(u.Host, "*@ ") &&
 		s == u.Scheme+"://"+u.Host
 }
 
@@ -104,18 +104,18 @@ func (t token) matches(s string) bool {
 	return subtle.ConstantTimeCompare(t.sum[:], sum[:]) == 1 && t.set
 }
 
-// bearer gives the token of the Authorization header; false if there is none
-// that can be read, or more than one.
-func bearer(r *http.Request) (string, bool) {
+// bearer gives the token of the Authorization header, "" if there is none that can
+// be read, or more than one.
+func bearer(r *http.Request) string {
 	v := r.Header["Authorization"]
 	if len(v) != 1 {
-		return "", false
+		return ""
 	}
-	scheme, tok, ok := strings.Cut(v[0], " ")
-	if !ok || !strings.EqualFold(scheme, "Bearer") {
-		return "", false
+	scheme, tok, _ := strings.Cut(v[0], " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
 	}
-	return strings.TrimSpace(tok), true
+	return strings.TrimSpace(tok)
 }
 
 // socketTokenOK tells whether r carries the socket token: in its Authorization
@@ -123,8 +123,7 @@ func bearer(r *http.Request) (string, bool) {
 func (l *Listener) socketTokenOK(r *http.Request, protocols []string) bool {
 	ok := false
 	if len(r.Header["Authorization"]) > 0 {
-		tok, readable := bearer(r)
-		if !readable || !l.socketToken.matches(tok) {
+		if !l.socketToken.matches(bearer(r)) {
 			return false
 		}
 		ok = true

@@ -48,10 +48,6 @@ func (l *Listener) call(w http.ResponseWriter, r *http.Request) {
 		l.refuse(w, r, badToken)
 		return
 	}
-	if l.isStopping() {
-		l.refuse(w, r, stopping)
-		return
-	}
 	if !limit.AllowN(l.cfg.Now(), 1) {
 		l.refuse(w, r, slowDown)
 		return
@@ -81,8 +77,7 @@ func (l *Listener) httpSource(r *http.Request) (call.Source, *rate.Limiter, bool
 	if tok, inPath := strings.CutPrefix(r.URL.Path, pathCall+"/"); inPath {
 		return registry.Of(call.KindHTTP).CallSource("path"), l.rates.path, l.pathToken.matches(tok)
 	}
-	tok, ok := bearer(r)
-	return registry.Of(call.KindHTTP).CallSource("bearer"), l.rates.bearer, ok && l.socketToken.matches(tok)
+	return registry.Of(call.KindHTTP).CallSource("bearer"), l.rates.bearer, l.socketToken.matches(bearer(r))
 }
 
 // readForm reads the fields of the address and of a posted form.
@@ -101,8 +96,8 @@ func readForm(w http.ResponseWriter, r *http.Request) (fields, code) {
 	case len(body) == 0:
 		return f.fields, none
 	}
-	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	if err != nil || kind != "application/x-www-form-urlencoded" {
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if kind != "application/x-www-form-urlencoded" {
 		return f.fields, badRequest
 	}
 	c := f.add(string(body))

@@ -42,6 +42,8 @@ func TestCallOverHTTP(t *testing.T) {
 		{"posted, address and form", "POST " + path + "?state=ringing HTTP/1.1\r\nHost: " + h + "\r\nContent-Type: application/x-www-form-urlencoded; charset=UTF-8\r\nContent-Length: 17\r\n\r\nnumber=0612345678", 204, "", "0612345678"},
 		{"posted without a form", "POST " + path + "?number=0612345678 HTTP/1.1\r\nHost: " + h + "\r\nContent-Length: 0\r\n\r\n", 204, "", "0612345678"},
 		{"from an allowed page", get("/v1/call?number=0612345678", h, withBearer, "Origin: "+goodPage, "Sec-Fetch-Site: cross-site", "Referer: "+goodPage+"/x"), 204, "", "0612345678"},
+		{"its referer alone", get(path+"?number=0612345678", h, "Referer: "+goodPage+"/x"), 204, "", "0612345678"},
+		{"by a browser and no page", get("/v1/call?number=0612345678", h, withBearer, "Sec-Fetch-Site: none"), 204, "", "0612345678"},
 		{"opened in a browser", get(path+"?number=0612345678", h, "Sec-Fetch-Site: none", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document", "Accept: text/html"), 200, "", "0612345678"},
 		{"opened by a page", get(path+"?number=0612345678", h, append(page, "Referer: https://teams.example/")...), 200, "", "0612345678"},
 		{"old browser", get(path+"?number=0612345678", h, "Accept: text/html,application/xhtml+xml"), 200, "", "0612345678"},
@@ -56,6 +58,8 @@ func TestCallOverHTTP(t *testing.T) {
 		{"two authorizations", get("/v1/call", h, withBearer, withBearer), 401, "bad_token", "-"},
 		{"number twice", get(path+"?number=0612345678&number=0687654321", h), 400, "bad_request", "-"},
 		{"number here and there", "POST " + path + "?number=0612345678 HTTP/1.1\r\nHost: " + h + "\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 17\r\n\r\nnumber=0687654321", 400, "bad_request", "-"},
+		{"number twice, posted without a form", "POST " + path + "?number=0612345678&number=0687654321 HTTP/1.1\r\nHost: " + h + "\r\nContent-Length: 0\r\n\r\n", 400, "bad_request", "-"},
+		{"form cut short", "POST " + path + " HTTP/1.1\r\nHost: " + h + "\r\nContent-Type: application/x-www-form-urlencoded\r\nTransfer-Encoding: chunked\r\n\r\n11\r\nnumber=0612345678\r\nzz\r\n", 400, "bad_request", "-"},
 		{"placeholder of a program", get(path+"?number=%2", h), 400, "unfilled_macro", "-"},
 		{"bad escape beside a number", get(path+"?number=06%2", h), 400, "bad_request", "-"},
 		{"bad escape of the state", get(path+"?number=1234&state=%2", h), 400, "bad_request", "-"},
@@ -91,6 +95,7 @@ func TestCallOverHTTP(t *testing.T) {
 		{"navigation with an origin", get(path, h, append(page, "Origin: https://evil.example")...), 403, "bad_origin", "-"},
 		{"two sites", get(path, h, "Sec-Fetch-Site: none", "Sec-Fetch-Site: cross-site"), 403, "bad_origin", "-"},
 		{"referer", get(path, h, "Referer: https://evil.example/"), 403, "bad_origin", "-"},
+		{"referer that is no address", get(path, h, "Referer: http://[::1"), 403, "bad_origin", "-"},
 		{"referer like an allowed one", get(path, h, "Referer: "+goodPage+".evil.example/"), 403, "bad_origin", "-"},
 	} {
 		before := len(d.events())
@@ -106,7 +111,8 @@ func TestCallOverHTTP(t *testing.T) {
 				t.Errorf("%s: header %s", tt.name, name)
 			}
 		}
-		if header.Get("Cache-Control") != "no-store" || header.Get("Referrer-Policy") != "no-referrer" {
+		if header.Get("Cache-Control") != "no-store" || header.Get("Referrer-Policy") != "no-referrer" || header.Get("X-Content-Type-Options") != "nosniff" ||
+			(status == 405) != (header.Get("Allow") != "") || (status == 401) != (header.Get("WWW-Authenticate") != "") {
 			t.Errorf("%s: headers %v", tt.name, header)
 		}
 		if strings.Contains(body, "612345678") || strings.Contains(body, pathTok) || strings.Contains(body, socketTok) {
@@ -193,6 +199,10 @@ func TestLoose(t *testing.T) {
 		if got := loose(raw); got != want {
 			t.Errorf("%q: %q, want %q", raw, got, want)
 		}
+	}
+	in := form{seen: map[string]bool{}}
+	if c := in.add("name=1%&line=2%&via=3%"); c != none || in.fields != (fields{name: "1%", line: "2%", via: "3%"}) {
+		t.Errorf("%s %+v", c, in.fields)
 	}
 }
 

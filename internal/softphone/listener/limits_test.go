@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -162,44 +163,60 @@ func TestConnectionsAreLimited(t *testing.T) {
 	d.socket(t).Close()
 }
 
-// A peer that has gone without a word is noticed; one that answers pings stays.
+// A peer that has gone without a word is noticed; one that answers pings stays, and
+// is answered, though it has reported nothing for longer than a message may take.
 func TestHalfOpenPeer(t *testing.T) {
-	d := newDesk(t, func(_ *Config, tm *timing) { tm.ping, tm.pong = 20*time.Millisecond, 300*time.Millisecond })
-	dead := d.socket(t) // nobody reads, so nobody answers its pings
-	defer dead.Close()
+	d := newDesk(t, func(_ *Config, tm *timing) {
+		tm.ping, tm.pong, tm.message = 150*time.Millisecond, 600*time.Millisecond, 50*time.Millisecond
+	})
 	alive := d.socket(t)
 	defer alive.Close()
+	pongs := make(chan string, 1)
+	alive.SetPongHandler(func(s string) error { pongs <- s; return nil })
+	must.Do(t, alive.WriteMessage(websocket.PingMessage, []byte("?")))
+	must.Do(t, alive.WriteMessage(websocket.TextMessage, []byte(`{"event":"other"}`)))
+	must.Do(t, alive.WriteMessage(websocket.TextMessage, []byte(`{"event":"call"}`)))
+	if _, b, err := alive.ReadMessage(); err != nil || string(b) != `{"event":"ack"}` {
+		t.Errorf("%s %v", b, err)
+	}
+	dead := d.socket(t) // nobody reads, so nobody answers its pings
+	defer dead.Close()
 	ended := make(chan error, 1)
 	go func() { _, _, err := alive.ReadMessage(); ended <- err }()
 	must.Soon(t, func() (bool, any) { d.mu.Lock(); defer d.mu.Unlock(); return len(d.gone) == 1, d.gone })
 	select {
 	case err := <-ended:
-		t.Errorf("the living one ended: %v", err)
+		t.Fatalf("the living one ended: %v", err)
 	default:
 	}
-	if d.Connections() != 1 {
-		t.Errorf("%d connections", d.Connections())
+	if d.Connections() != 1 || len(pongs) != 1 {
+		t.Errorf("%d connections, %d pongs", d.Connections(), len(pongs))
 	}
 	alive.Close()
 	<-ended
 }
 
 // A message that is begun and never ended is no sign of life, whatever pongs
-// come in between.
+// come in between, and no message.
 func TestEndlessMessage(t *testing.T) {
 	d := newDesk(t, func(_ *Config, tm *timing) {
 		tm.ping, tm.pong, tm.message = 50*time.Millisecond, time.Hour, 200*time.Millisecond
 	})
 	c := d.socket(t)
 	defer c.Close()
-	c.NetConn().Write([]byte{0x01, 0x80, 1, 2, 3, 4}) // a first part with nothing in it
-	go func() { c.ReadMessage() }()                   // answers pings
+	const whole = `{"event":"call"}`
+	c.NetConn().Write(append([]byte{0x01, 0x80 + byte(len(whole)), 0, 0, 0, 0}, whole...)) // and more to come
+	go func() { c.ReadMessage() }()                                                        // answers pings
 	must.Soon(t, func() (bool, any) { d.mu.Lock(); defer d.mu.Unlock(); return len(d.gone) == 1, d.gone })
+	if len(d.events()) != 0 {
+		t.Error("taken before its end")
+	}
 }
 
 // Connections that say nothing cost little and keep nobody out.
 func TestSilentCrowd(t *testing.T) {
 	d := newDesk(t)
+	phone := dial(t, d)
 	before := rss(t)
 	var conns []net.Conn
 	defer func() {
@@ -224,6 +241,13 @@ func TestSilentCrowd(t *testing.T) {
 	d.crowd.mu.Unlock()
 	if silent > maxSilent {
 		t.Errorf("%d silent connections", silent)
+	}
+	conns[0].SetReadDeadline(time.Now().Add(must.Patience))
+	if _, err := conns[0].Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("the oldest stays: %v", err)
+	}
+	if err := phone.Ring(context.Background(), simulate.Call{}); err != nil {
+		t.Errorf("a phone that was there before: %v", err)
 	}
 	if grown := rss(t) - before; grown > 20<<20 {
 		t.Errorf("grown by %d bytes", grown)

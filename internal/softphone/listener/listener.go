@@ -282,19 +282,12 @@ func (l *Listener) Close() {
 	l.serving.Wait()
 }
 
-// isStopping tells whether Close was called.
-func (l *Listener) isStopping() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.stopping
-}
-
 // take hands e over and gives the code for the phone, none if it was taken.
 func (l *Listener) take(e call.Event) code {
-	if l.isStopping() {
-		return stopping
-	}
-	if err := l.cfg.Take(e.Clean()); err != nil {
+	l.mu.Lock()
+	over := l.stopping
+	l.mu.Unlock()
+	if over || l.cfg.Take(e.Clean()) != nil {
 		return stopping
 	}
 	return none

@@ -244,7 +244,7 @@ func TestAnswers(t *testing.T) {
 		if code != tt.code {
 			t.Errorf("%s: %s, want %s", tt.in, code, tt.code)
 		}
-		if r.ID != "" && r.ID != "7f3a" {
+		if (r.ID == "7f3a") != strings.Contains(tt.in, `"id":"7f3a"`) || r.ID != "" && r.ID != "7f3a" {
 			t.Errorf("%s: id %q", tt.in, r.ID)
 		}
 		if strings.Contains(got, "612345678") || strings.Contains(got, "Vries") {
@@ -297,9 +297,14 @@ func TestPortTakenOnIPv6(t *testing.T) {
 		return
 	}
 	defer other.Close()
-	if _, err := Start(context.Background(), Config{Port: other.Addr().(*net.TCPAddr).Port, Take: func(call.Event) error { return nil }}); !errors.Is(err, ErrPortTaken) {
+	cfg := Config{Port: other.Addr().(*net.TCPAddr).Port, Take: func(call.Event) error { return nil }}
+	if _, err := Start(context.Background(), cfg); !errors.Is(err, ErrPortTaken) {
 		t.Errorf("%v", err)
 	}
+	other.Close() // then both are ours
+	l := must.Get(Start(context.Background(), cfg))(t)
+	defer l.Close()
+	must.Get((&http.Client{Timeout: must.Patience}).Get("http://" + other.Addr().String()))(t).Body.Close()
 }
 
 func TestAnnounce(t *testing.T) {
@@ -328,13 +333,20 @@ func TestAnnounce(t *testing.T) {
 	}
 
 	// Another instance's file stays.
+	for _, other := range []string{`{"version":1,"port":%[1]d,"token":"x","pid":1}`, `{"version":1,"port":1,"token":"x","pid":%[2]d}`} {
+		d = newDesk(t)
+		must.Do(t, d.Announce(path))
+		other = fmt.Sprintf(other, d.Port(), os.Getpid())
+		must.Do(t, os.WriteFile(path, []byte(other), 0o600))
+		d.Close()
+		if b, _ := os.ReadFile(path); string(b) != other {
+			t.Errorf("other's file: %q", b)
+		}
+	}
+	must.Do(t, os.Chmod(filepath.Dir(path), 0o777))
 	d = newDesk(t)
-	must.Do(t, d.Announce(path))
-	other := `{"version":1,"port":1,"token":"x","pid":1}`
-	must.Do(t, os.WriteFile(path, []byte(other), 0o600))
-	d.Close()
-	if b, _ := os.ReadFile(path); string(b) != other {
-		t.Errorf("other's file: %q", b)
+	if b, _ := os.ReadFile(path); d.Announce(path) == nil || strings.Contains(string(b), socketTok) {
+		t.Error("announced where everybody may write")
 	}
 }
 

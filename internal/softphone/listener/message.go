@@ -62,9 +62,6 @@ func (f *fields) toEvent(w call.Source, at time.Time) (call.Event, code) {
 	if !ok {
 		return call.Event{}, badState
 	}
-	if len(f.number) > call.MaxNumber {
-		return call.Event{}, badNumber
-	}
 	if err := address.Validate(f.number); errors.Is(err, address.ErrUnfilled) {
 		return call.Event{}, unfilledMacro
 	} else if err != nil {
@@ -149,10 +146,10 @@ func refusal(id string, c code) []byte {
 	return marshal(reply{Event: "error", ID: id, Code: c, Message: answers[c].message})
 }
 
-func marshal(r reply) []byte {
-	b, err := json.Marshal(r)
+func marshal(v any) []byte {
+	b, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // strings only: cannot fail
+		panic(err) // strings and numbers only: cannot fail
 	}
 	return b
 }
@@ -160,19 +157,17 @@ func marshal(r reply) []byte {
 // answer takes one message of a WebSocket and gives what goes back, nil for
 // nothing: an event of another kind is ignored.
 func (l *Listener) answer(b []byte, w call.Source) []byte {
-	f, err := parseMessage(b)
+	f, _ := parseMessage(b) // of what cannot be read, no more than the id
 	c := badRequest
-	if err == nil {
-		switch f.event {
-		case "call":
-			var e call.Event
-			if e, c = f.toEvent(w, l.cfg.Now()); c == none {
-				c = l.take(e)
-			}
-		case "":
-		default:
-			return nil
+	switch f.event {
+	case "call":
+		var e call.Event
+		if e, c = f.toEvent(w, l.cfg.Now()); c == none {
+			c = l.take(e)
 		}
+	case "":
+	default:
+		return nil
 	}
 	if c == none {
 		return ack(f.id)

@@ -48,7 +48,7 @@ func (l *Listener) events(w http.ResponseWriter, r *http.Request) {
 		l.refuse(w, r, badToken)
 		return
 	}
-	if !websocket.IsWebSocketUpgrade(r) || !slices.Contains(protocols, Subprotocol) {
+	if !slices.Contains(protocols, Subprotocol) {
 		l.refuse(w, r, badRequest)
 		return
 	}
