@@ -121,9 +121,7 @@ func (s *session) report(ctx context.Context, all []json.RawMessage) {
 	clear(s.hidden)
 	there := map[string]bool{}
 	exchangelink.EachOf(s.r, all, func(c channel) {
-		if s.mine(c.Name) != "" {
-			there[c.ID] = true
-		}
+		there[c.ID] = true
 		s.take(ctx, c, false)
 	})
 	s.Legs.EndOthers(s.r, there)
@@ -145,11 +143,8 @@ func (s *session) variable(ctx context.Context, id, name string) (value string, 
 		return "", false
 	}
 	if status == http.StatusNotFound { // of the function, or of the channel
-		there, err := s.get(ctx, "channels/"+url.PathEscape(id), &struct{}{})
-		return "", err == nil && there == http.StatusOK
-	}
-	if status != http.StatusOK {
-		return "", true
+		there, _ := s.get(ctx, "channels/"+url.PathEscape(id), &struct{}{})
+		return "", there == http.StatusOK
 	}
 	return answer.Value, true
 }

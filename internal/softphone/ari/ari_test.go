@@ -59,7 +59,7 @@ func TestStories(t *testing.T) {
 			rings, strings.Replace(rings, "ringing", "ended missed", 1), rings, strings.Replace(rings, "ringing", "ended", 1),
 			rings, strings.Replace(rings, "ringing", "answered", 1), strings.Replace(rings, "ringing", "ended completed", 1),
 		}},
-		{"our own call", nil, []string{
+		{"our own call", map[string]string{"1736065800.20 CONNECTEDLINE(num-pres)": "prohib_not_screened"}, []string{
 			dial.event("ChannelCreated"), dial.as(func(c *chan_) { c.exten = "s" }).event("ChannelCallerId"),
 			dial.as(func(c *chan_) { c.state, c.exten, c.peer, c.peerName = "Up", "s", "0201234568", "Bakkerij Smit" }).event("ChannelStateChange"),
 			dial.as(func(c *chan_) { c.state = "Up" }).event("ChannelDestroyed"),
@@ -90,10 +90,17 @@ func TestStories(t *testing.T) {
 		{"not withheld", map[string]string{"1736065800.12 CONNECTEDLINE(num-pres)": "allowed_passed_screen"}, []string{ring.event("ChannelStateChange")}, []string{rings}},
 		{"withheld as the trunk's channel tells", nil, []string{trunk.event("ChannelCallerId"), ring.event("ChannelStateChange")},
 			[]string{"ringing incoming #1736065800.12 anonymous on 0201234567"}},
+		{"not withheld as the trunk's channel tells", nil, []string{strings.Replace(trunk.event("ChannelCallerId"), "Prohibited", "Allowed", 1), ring.event("ChannelStateChange")}, []string{rings}},
+		{"withheld once, and not the next time", nil, []string{
+			trunk.event("ChannelCallerId"), ring.event("ChannelStateChange"), cause(ring, 19), trunk.event("ChannelDestroyed"), ring.as(func(c *chan_) { c.id = "1736065800.13" }).event("ChannelStateChange"),
+		}, []string{"ringing incoming #1736065800.12 anonymous on 0201234567", "ended missed incoming #1736065800.12 anonymous on 0201234567", strings.Replace(rings, ".12", ".13", 1)}},
 		{"withheld as a channel tells whose id is too long to remember", nil, []string{
 			trunk.as(func(c *chan_) { c.id = strings.Repeat("1", 1<<10) }).event("ChannelCallerId"), ring.event("ChannelStateChange")}, []string{rings}},
-		{"withheld as the trunk's channel tells later", nil, []string{ring.event("ChannelStateChange"), trunk.event("ChannelCallerId"), ring.as(up).event("ChannelStateChange")},
-			[]string{rings, "ringing incoming #1736065800.12 anonymous on 0201234567", "answered incoming #1736065800.12 anonymous on 0201234567"}},
+		{"withheld as the trunk's channel tells later, beside other calls", nil, []string{
+			ring.as(func(c *chan_) { c.id, c.peer = "1736065800.13", "0698760001" }).event("ChannelStateChange"), dial.as(func(c *chan_) { c.exten = "0612345678" }).event("ChannelCreated"),
+			ring.event("ChannelStateChange"), trunk.event("ChannelCallerId"), ring.as(up).event("ChannelStateChange")},
+			[]string{"ringing incoming #1736065800.13 0698760001 (J. de Vries) on 0201234567", "ringing outgoing #1736065800.20 0612345678 on 101",
+				rings, "ringing incoming #1736065800.12 anonymous on 0201234567", "answered incoming #1736065800.12 anonymous on 0201234567"}},
 		{"withheld as our channel tells", nil, []string{ring.as(func(c *chan_) { c.caller = "0612345678" }).event("ChannelCallerId")},
 			[]string{"ringing incoming #1736065800.12 anonymous on 0201234567"}},
 		{"our own number is withheld, not the caller's", nil, []string{ring.event("ChannelCallerId")}, []string{rings}},
@@ -106,9 +113,10 @@ func TestStories(t *testing.T) {
 		{"two phones of the extension, the second one after the number was withheld", map[string]string{"1736065800.12 CHANNEL(linkedid)": "1736065800.11", "1736065800.13 CHANNEL(linkedid)": "1736065800.11"}, []string{
 			ring.event("ChannelStateChange"), trunk.event("ChannelCallerId"), ring.as(func(c *chan_) { c.id, c.name = "1736065800.13", "PJSIP/101-0000000d" }).event("ChannelStateChange"),
 		}, []string{rings, "ringing incoming #1736065800.12 anonymous on 0201234567", "ringing incoming #1736065800.12 anonymous on 0201234567"}},
-		{"one number twice is two calls", map[string]string{"1736065800.12 CHANNEL(linkedid)": "1736065800.11", "1736065800.13 CHANNEL(linkedid)": "1736065800.1"}, []string{
+		{"one number twice is two calls", map[string]string{"1736065800.13 CHANNEL(linkedid)": "1736065800.1"}, []string{
 			ring.event("ChannelStateChange"), ring.as(func(c *chan_) { c.id, c.name = "1736065800.13", "PJSIP/101-0000000d" }).event("ChannelStateChange"),
-		}, []string{rings, strings.Replace(rings, "#1736065800.12", "#1736065800.13", 1)}},
+			ring.as(func(c *chan_) { c.id, c.name = "1736065800.14", "PJSIP/101-0000000e" }).event("ChannelStateChange"),
+		}, []string{rings, strings.Replace(rings, "#1736065800.12", "#1736065800.13", 1), strings.Replace(rings, "#1736065800.12", "#1736065800.14", 1)}},
 		{"the channel becomes somebody else's", nil, []string{
 			ring.event("ChannelStateChange"), ring.as(up).event("ChannelStateChange"), ring.as(func(c *chan_) { c.state, c.name = "Up", "PJSIP/102-0000000e" }).event("ChannelConnectedLine"),
 		}, []string{rings, "answered incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567", "ended completed incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567"}},
@@ -120,6 +128,7 @@ func TestStories(t *testing.T) {
 			ring.as(func(c *chan_) { c.name = "PJSIP/101" }).event("ChannelStateChange"),
 			ring.as(func(c *chan_) { c.name = "PJSIP/101-" }).event("ChannelStateChange"),
 			ring.as(func(c *chan_) { c.name = "PJSIP/101-0000000c<ZOMBIE>" }).event("ChannelStateChange"),
+			ring.as(func(c *chan_) { c.name = "IAX2/101-0000000c" }).event("ChannelStateChange"),
 			ring.as(func(c *chan_) { c.name = "AsyncGoto/PJSIP/101-0000000c" }).event("ChannelStateChange"),
 			ring.as(func(c *chan_) { c.name = "Local/101@from-internal-0000000c;1" }).event("ChannelStateChange"),
 			ring.as(func(c *chan_) { c.state = "Rsrvd" }).event("ChannelStateChange"),
@@ -142,8 +151,9 @@ func TestStories(t *testing.T) {
 func TestWhatEventsCarry(t *testing.T) {
 	a := newAsterisk(t)
 	w := a.link().Connected()
-	a.Send(ring.event("ChannelStateChange"))
+	a.Send(ring.event("ChannelStateChange"), ring.as(up).event("ChannelStateChange"))
 	e := w.Next()
+	w.Next() // of which nothing is asked any more
 	if want := (call.Source{Kind: "ari", Conn: linktest.Host(a.Address()) + "/101", Reports: call.AllStates}); e.Source != want || e.At.IsZero() {
 		t.Errorf("%+v", e)
 	}
@@ -158,7 +168,7 @@ func TestWhatEventsCarry(t *testing.T) {
 func TestExtensionWithHyphen(t *testing.T) {
 	a := newAsterisk(t)
 	cfg := linktest.Account(a.Address())
-	cfg.Extension = "101-desk"
+	cfg.Extension, cfg.Address = "101-desk", cfg.Address+"/ari/" // which may be there
 	w := listen(t, cfg).Connected()
 	a.Send(ring.event("ChannelStateChange"), last.as(func(c *chan_) { c.name = "PJSIP/101-desk-000000ff" }).event("ChannelStateChange"))
 	w.Expect("ringing incoming #1736065900.99 0201234599 on 101-desk")

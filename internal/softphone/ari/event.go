@@ -49,7 +49,7 @@ func (s *session) message(ctx context.Context, b []byte) error {
 	if !s.r.Read(b, &m) {
 		return nil
 	}
-	if m.Type == "ApplicationReplaced" && (m.Application == s.app || m.Application == "") {
+	if m.Type == "ApplicationReplaced" && m.Application == s.app {
 		return link.ErrReplaced
 	}
 	s.event(ctx, m)
@@ -69,7 +69,6 @@ func (s *session) event(ctx context.Context, m message) {
 		s.take(ctx, m.Channel, false)
 	case "ChannelDestroyed":
 		s.Legs.End(s.r, m.Channel.ID, exchangelink.Hangup(m.Cause))
-		delete(s.asked, m.Channel.ID)
 		delete(s.hidden, m.Channel.ID)
 	}
 }
@@ -127,7 +126,7 @@ func (s *session) take(ctx context.Context, c channel, moved bool) {
 		return
 	}
 	switch outgoing := e.Direction == call.Outgoing || isKnown && known.Direction == call.Outgoing; {
-	case e.Number == "" && moved && isKnown && known.Number != "":
+	case e.Number == "" && moved && known.Number != "":
 		e.Number, e.Name = exchangelink.Anonymous, "" // whoever it is now, it is not the one before
 	case e.Number == "":
 		e.Name = ""
@@ -145,8 +144,8 @@ func (s *session) hides(ctx context.Context, c channel) bool {
 			return true
 		}
 	}
-	a, ok := s.asked[c.ID]
-	if !ok || a.number != c.Connected.Number {
+	a := s.asked[c.ID]
+	if a.number != c.Connected.Number {
 		presentation, answered := s.variable(ctx, c.ID, "CONNECTEDLINE(num-pres)")
 		if !answered {
 			return true
@@ -160,14 +159,11 @@ func (s *session) hides(ctx context.Context, c channel) bool {
 // withheld notes that the caller on a channel, ours or the trunk's, does not want
 // to be shown. On our own channel the caller is we ourselves as a rule.
 func (s *session) withheld(c channel) {
-	ours := s.mine(c.Name)
-	switch {
-	case c.odd(), ours != "" && c.Caller.Number == ours:
+	switch ours := s.mine(c.Name); {
+	case c.odd(), c.Caller.Number == ours: // or there is none on the trunk's
 		return
 	case ours != "":
 		exchangelink.Remember(s.asked, c.ID, asked{c.Connected.Number, true})
-		return
-	case c.Caller.Number == "":
 		return
 	}
 	exchangelink.Remember(s.hidden, c.ID, c.Caller.Number)

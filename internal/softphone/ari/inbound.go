@@ -105,7 +105,7 @@ func (s *visit) hears(ctx context.Context, b []byte, began time.Time) {
 	if !s.r.Read(b, &m) {
 		return
 	}
-	if at, err := time.Parse(stampLayout, m.Timestamp); err == nil && at.Before(began) {
+	if at, _ := time.Parse(stampLayout, m.Timestamp); at.Before(began) {
 		return
 	}
 	switch m.Type {
@@ -125,10 +125,8 @@ func (s *visit) hears(ctx context.Context, b []byte, began time.Time) {
 
 // hear notes that events come.
 func (s *visit) hear() {
-	if s.doubt = false; s.deaf {
-		s.deaf = false
-		s.r.Behind(link.NoCause, time.Time{})
-	}
+	s.doubt, s.deaf = false, false
+	s.r.Behind(link.NoCause, time.Time{})
 }
 
 // lose notes that they do not.

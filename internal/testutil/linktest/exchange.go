@@ -263,7 +263,8 @@ func (x ExchangeTests) losses() []func(*Exchange) {
 	return append(slices.Clip(x.Losses), func(e *Exchange) { e.EachSocket(Cut) })
 }
 
-// goesOn: a call that rings on while the connection is lost is told of again, each time.
+// goesOn: a call that rings on while the connection is lost is told of again, each time,
+// and no fault of the exchange says that it is over.
 func (x ExchangeTests) goesOn(t *testing.T) {
 	e := x.New(t)
 	e.Ring()
@@ -274,6 +275,18 @@ func (x ExchangeTests) goesOn(t *testing.T) {
 		w.Until(link.Waiting)
 		w.Expect(Say(rang))
 		w.Until(link.Connected)
+	}
+	for _, path := range x.Paths {
+		e.Intercept(Status(path, http.StatusServiceUnavailable))
+		x.losses()[0](e)
+		w.Until(link.Waiting)
+		w.Wake <- struct{}{}
+		if (<-w.States).Phase == link.Waiting { // else that is not asked for again
+			e.Intercept(nil)
+			w.Wake <- struct{}{}
+			w.Until(link.Connected)
+		}
+		w.Expect(Say(rang))
 	}
 }
 
