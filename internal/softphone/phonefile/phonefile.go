@@ -67,7 +67,7 @@ func Read(path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() || info.Size() > maxFile {
+	if !info.Mode().IsRegular() {
 		return nil, ErrFormat
 	}
 	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
@@ -87,10 +87,10 @@ func (f *File) decode(b []byte) error {
 	case bytes.HasPrefix(b, []byte("\xef\xbb\xbf")):
 		f.encoding = unicode.UTF8BOM
 	}
-	read, err := f.encoding.NewDecoder().Bytes(b)
+	read, _ := f.encoding.NewDecoder().Bytes(b)
 	text := string(read)
 	back, _ := f.encode(text)
-	if err != nil || !bytes.Equal(back, b) || !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+	if !bytes.Equal(back, b) || !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
 		return ErrFormat // what cannot be written back as it was is left alone
 	}
 	if strings.Contains(text, "\r\n") {
@@ -133,7 +133,7 @@ func (f *File) Set(group string, pairs ...Pair) error {
 			continue
 		}
 		at := len(f.lines)
-		if at > 0 && f.lines[at-1] == "" {
+		if f.lines[at-1] == "" {
 			at--
 		}
 		if group != "" {
@@ -174,9 +174,6 @@ func (f *File) find(group, key string) int {
 	for i, l := range f.lines {
 		t := strings.TrimSpace(l)
 		if strings.HasPrefix(t, "[") {
-			if in && group == "" {
-				return -1
-			}
 			in = strings.EqualFold(t, "["+group+"]")
 			continue
 		}

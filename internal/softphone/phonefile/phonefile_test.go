@@ -44,6 +44,9 @@ func TestMicroSIPsFileStaysItsOwn(t *testing.T) {
 		if got := f.Get("Settings", "CMDcallend"); got != `"C:\old\x.exe"` {
 			t.Errorf("%s: %q", name, got)
 		}
+		if got := f.Get("account1", "label"); got != "Zoë" {
+			t.Errorf("%s: %q in the first group", name, got)
+		}
 		if got := f.Get("settings", "cmdCallRing"); got != "" {
 			t.Errorf("%s: taken from another group: %q", name, got)
 		}
@@ -60,13 +63,19 @@ func TestMicroSIPsFileStaysItsOwn(t *testing.T) {
 	}
 }
 
+// TestTwinklesProfile: a file without groups, whose last line may have no end; a link to
+// it stays one.
 func TestTwinklesProfile(t *testing.T) {
-	path := kept(t, []byte("# USER\nuser_name=101\nscript_incoming_call=\n"))
-	f := must.Get(Read(path))(t)
-	must.Do(t, f.Set("", Pair{"script_incoming_call", "/opt/wiebelt ring --twinkle"}, Pair{"script_remote_release", "x"}))
-	must.Do(t, f.Write())
-	if b, _ := os.ReadFile(path); string(b) != "# USER\nuser_name=101\nscript_incoming_call=/opt/wiebelt ring --twinkle\nscript_remote_release=x\n" {
-		t.Errorf("%q", b)
+	for _, end := range []string{"\n", ""} {
+		path := kept(t, []byte("# USER\nuser_name=101\nscript_incoming_call="+end))
+		link := path + ".link"
+		must.Do(t, os.Symlink(path, link))
+		f := must.Get(Read(link))(t)
+		must.Do(t, f.Set("", Pair{"script_incoming_call", "/opt/wiebelt ring --twinkle"}, Pair{"script_remote_release", "x"}))
+		must.Do(t, f.Write())
+		if b, _ := os.ReadFile(path); string(b) != "# USER\nuser_name=101\nscript_incoming_call=/opt/wiebelt ring --twinkle\nscript_remote_release=x\n" {
+			t.Errorf("%q", b)
+		}
 	}
 }
 
@@ -98,6 +107,7 @@ func TestOurs(t *testing.T) {
 		`"C:\Program Files\Wiebelt\wiebeltw.exe" ring --state ringing --`: true,
 		`/opt/wiebelt/wiebelt ring --twinkle`:                             true,
 		`wiebelt-ring --twinkle`:                                          true,
+		` wiebelt-ring "x"`:                                               true,
 		`"C:\Wiebelt\wiebelt-ringw.exe" --state ringing --`:               true,
 		`/opt/other/wiebelt-ringer --twinkle`:                             false,
 		`"C:\Program Files\Other\pop.exe" ring`:                           false,

@@ -144,9 +144,7 @@ func Parse(args []string, env func(string) string, in io.Reader) (Request, error
 	}
 	if len(args) > 0 {
 		said["number"] = args[0]
-		if rest := strings.Join(args[1:], " "); rest != "" && said["name"] == "" {
-			said["name"] = rest
-		}
+		said["name"] = cmp.Or(said["name"], strings.Join(args[1:], " "))
 	}
 	if asked["--stdin"] {
 		if err := lines(in, said); err != nil {
@@ -169,7 +167,7 @@ func flags(args []string, said map[string]string, asked map[string]bool) (rest [
 		flag, value, tied := strings.Cut(args[0], "=")
 		name := strings.TrimPrefix(flag, "--")
 		switch {
-		case flag == "--profile", flag == "--language", name != "number" && name != flag && slices.Contains(Fields, name):
+		case flag == "--profile", flag == "--language", name != "number" && slices.Contains(Fields, name):
 			if !tied && len(args) > 1 && args[1] != "--" {
 				value, args = args[1], args[1:]
 			}

@@ -43,6 +43,7 @@ func TestRingTakesWhatPhonesFillIn(t *testing.T) {
 		{"--direction||--|" + number, call.Event{Number: number}},
 		{"--|" + number + "|--name|x", call.Event{Number: number, Name: "--name x"}},
 		{number + "|--name|x", call.Event{Number: number, Name: "--name x"}},
+		{"--name|x|--|" + number + "|y", call.Event{Number: number, Name: "x"}},
 		{"--|--|x", call.Event{Number: "--", Name: "x"}},
 		{"--name", call.Event{}},
 		{"--", call.Event{}},
@@ -66,11 +67,11 @@ func TestRingTakesWhatPhonesFillIn(t *testing.T) {
 		{"ring", "--profile", dir, "--no-start", "--name", "-x", number}, {"--language", "en", "--profile=" + dir, "ring", "--name", "-x", number},
 		{"--profile", dir, "--language=en", "ring", "--name", "-x", number}, {"--profile", dir, "--language", "", "ring", "--name", "-x", number}} {
 		rest, ok := Args(args)
-		if r, err := parse(rest, nil, ""); !ok || err != nil || r.Event.Name != "-x" || r.Event.Number != number || r.Profile != dir {
+		if r, err := parse(rest, nil, ""); !ok || err != nil || r.Event.Name != "-x" || r.Event.Number != number || r.Profile != dir || (r.Language == "en") != strings.Contains(strings.Join(args, "="), "=en") {
 			t.Errorf("%q: %+v %v", args, r, err)
 		}
 	}
-	for _, args := range [][]string{nil, {"lookup", "ring"}, {"--profile", "ring"}, {"--profile", dir, "lookup"}, {"--profile", dir, "--", "ring"}, {"--state", "ended", "ring"}} {
+	for _, args := range [][]string{nil, {"--profile"}, {"lookup", "ring"}, {"--profile", "ring"}, {"--profile", dir, "lookup"}, {"--profile", dir, "--", "ring"}, {"--state", "ended", "ring"}} {
 		if _, ok := Args(args); ok {
 			t.Errorf("%q is a ring", args)
 		}
@@ -132,8 +133,8 @@ func parse(args []string, env map[string]string, in string) (Request, error) {
 
 // TestClear: the programs that we start do not inherit the call.
 func TestClear(t *testing.T) {
-	env := []string{"WIEBELT_NUMBER=x", "WIEBELT_OTHER=stays", "WIEBELT_NAME=x", "SIP_FROM=x", "TWINKLE_TRIGGER=x", "HOME=/"}
-	if got := withoutCall(env); !slices.Equal(got, []string{"WIEBELT_OTHER=stays", "HOME=/"}) {
+	env := []string{"WIEBELT_NUMBER=x", "WIEBELT_OTHER=stays", "WIEBELT_NAME=x", "SIP_FROM=x", "TWINKLE_TRIGGER=x", "NAME=stays", "HOME=/"}
+	if got := withoutCall(env); !slices.Equal(got, []string{"WIEBELT_OTHER=stays", "NAME=stays", "HOME=/"}) {
 		t.Errorf("%q", got)
 	}
 }

@@ -55,13 +55,13 @@ func Parse(uri string) (call.Event, error) {
 	for i := 0; i < len(rest); i++ {
 		// A quote would have closed the argument in a Windows registration. A
 		// space may be a decoded one; readNumber says where.
-		if c := rest[i]; c < ' ' || c >= 0x7f || c == '"' {
+		if c := rest[i]; c >= 0x7f || c == '"' {
 			return call.Event{}, ErrForm
 		}
 	}
-	path, query, ok := strings.Cut(rest, "?")
+	path, query, _ := strings.Cut(rest, "?")
 	path = strings.TrimSuffix(strings.TrimPrefix(path, "//"), "/")
-	if !ok || !strings.EqualFold(path, "call") {
+	if !strings.EqualFold(path, "call") {
 		return call.Event{}, ErrForm
 	}
 	return readQuery(strings.TrimSuffix(query, "/"))
@@ -84,7 +84,7 @@ func readQuery(query string) (call.Event, error) {
 			switch {
 			case number:
 				return call.Event{}, ErrForm
-			case ok && unfilled(value), !ok && unfilled(raw):
+			case unfilled(raw):
 				return call.Event{}, address.ErrUnfilled
 			case !ok:
 				return call.Event{}, ErrForm
@@ -94,7 +94,7 @@ func readQuery(query string) (call.Event, error) {
 				return call.Event{}, ErrNumber
 			}
 		case "state":
-			if state || !ok {
+			if state {
 				return call.Event{}, ErrForm
 			}
 			state = true

@@ -89,6 +89,7 @@ func TestParseRefuses(t *testing.T) {
 		"wiebelt:call?number=0612345678&a b=x":                         ErrForm,
 		"wiebelt:call?number=0612345678&x=%zz":                         ErrForm,
 		"wiebelt:call?number=0612345678&x=%4":                          ErrForm,
+		"wiebelt:call?number=0612345678&x=%7f":                         ErrForm,
 		"wiebelt:call?number=0612345678&x=%":                           ErrForm,
 		"wiebelt:call?number=0612345678&number=1":                      ErrForm,
 		"wiebelt:call?number=0612345678%26state=ended":                 ErrNumber,

@@ -49,8 +49,8 @@ func (p *paths) UnmarshalTOML(v any) error {
 		list = []any{v}
 	}
 	for _, v := range list {
-		s, ok := v.(string)
-		if !ok || s == "" {
+		s, _ := v.(string)
+		if s == "" {
 			return errPath
 		}
 		*p = append(*p, s)

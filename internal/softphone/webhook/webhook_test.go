@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/guide"
@@ -169,7 +170,7 @@ func TestMapping(t *testing.T) {
 	}
 	for said, want := range map[string]string{
 		`{"event":"START","call":{"uuid":"u1","from":"0612345678","displayName":"J. de Vries","way":"e","did":"0201234567","queue":"Schade","by":"Receptie","legs":[{"ext":101}],"users":["anna@kantoor.example","bob@kantoor.example"]}}`: "u1 ringing incoming 0612345678 name=J. de Vries line=0201234567 queue=Schade via=Receptie at=101,anna@kantoor.example,bob@kantoor.example",
-		`{"event":"answer","from":"0612345678","call":{"uuid":"u1","way":"S"}}`:                "u1 answered outgoing 0612345678",
+		`{"EVENT":"end","event":"answer","from":"0612345678","call":{"uuid":"u1","way":"S"}}`:  "u1 answered outgoing 0612345678",
 		`{"event":"end","cause":"answered_elsewhere","call":{"uuid":"u1"}}`:                    "u1 ended incoming - elsewhere",
 		`{"event":"updateClid","call":{"uuid":"u1","legs":[],"users":"anna@kantoor.example"}}`: "u1 ringing incoming - at=anna@kantoor.example",
 	} {
@@ -184,13 +185,25 @@ func TestMapping(t *testing.T) {
 	for wrong, says := range map[string]string{
 		"id = 7":          "Line 1",
 		"id = [\"a\", 1]": "Line 1",
+		"id = \"\"":       "Line 1",
 		"id = \"a\"":      "id and number",
+		"number = \"a\"":  "id and number",
 		"id = \"a\"\nnumber = \"b\"\nnumbr = \"c\"":             "no field numbr",
 		"id = \"a\"\nnumber = \"b\"\n[states]\nx = \"buzzing\"": "states.x among: ringing, answered, ended",
 		"id = \"a": "Line 1",
 	} {
 		if _, err := ParseMapping([]byte(wrong)); err == nil || !strings.Contains(text.English.Error(err), says) {
 			t.Errorf("%q: %v, want %q", wrong, err, says)
+		}
+	}
+}
+
+// TestSent: a message says when it was sent in seconds, as ISO 8601 has it, or not at all.
+func TestSent(t *testing.T) {
+	for said, want := range map[string]time.Time{`1736065800`: time.Unix(1736065800, 0), `"2025-01-05T09:30:00+01:00"`: time.Unix(1736065800, 0), `"today"`: {}, `-5`: {}, `9999999999999`: {}} {
+		all, err := readVoIPGRID(message(`{"call_id":"1","status":"ringing","destination":{"account_number":101},"timestamp":` + said + `}`))
+		if err != nil || len(all) != 1 || !all[0].Sent.Equal(want) {
+			t.Errorf("%s: %+v, %v", said, all, err)
 		}
 	}
 }

@@ -8,16 +8,12 @@ import (
 	"wiebelt/internal/core/call"
 )
 
-// The events of a Yeastar exchange of the P series of which a call is told. Their
-// message is JSON within JSON, or an object.
-const (
-	yeastarCall     = "30011" // a call has changed
-	yeastarOver     = "30012" // a call has ended: its record
-	yeastarTransfer = "30013" // a call was passed on
-)
+// yeastarOver is the event that a call has ended, with its record.
+const yeastarOver = "30012"
 
 // readYeastar reads the events of Yeastar's P series, as its webhook and its socket
-// send them. A call is a list of members: the trunk by which it came or goes, and the
+// send them. Their message is JSON within JSON, or an object; those of something else than
+// a call have no members. A call is a list of members: the trunk by which it came or goes, and the
 // extensions that ring, speak, or have rung off.
 func readYeastar(m Message) ([]Report, error) {
 	d, err := m.document()
@@ -34,8 +30,6 @@ func readYeastar(m Message) ([]Report, error) {
 	switch {
 	case kind == "":
 		return nil, ErrMessage
-	case id == "" && kind != yeastarCall && kind != yeastarOver && kind != yeastarTransfer:
-		return nil, nil // of something else
 	case kind == yeastarOver:
 		return checked(Report{Event: call.Event{ID: id, State: call.Ended, Reason: yeastarReason(said.text("status"))}})
 	}
