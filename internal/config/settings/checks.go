@@ -50,7 +50,7 @@ func scopes(s string) (string, bool) {
 			return "", false
 		}
 	}
-	return strings.Join(words, " "), len(words) > 0 && len(words) <= 50
+	return strings.Join(words, " "), len(words) <= 50
 }
 
 func segment(s string) (string, bool) {
@@ -115,7 +115,7 @@ func Command(s string) (argv []string) {
 		argv = append(argv, word.String())
 	}
 	const place = "{number}"
-	if quoted || len(argv) < 2 || strings.Count(s, place) != 1 || argv[0] == "" || strings.Contains(argv[0], place) {
+	if quoted || strings.Count(s, place) != 1 || argv[0] == "" || strings.Contains(argv[0], place) {
 		return nil
 	}
 	return argv

@@ -94,8 +94,6 @@ func Fingerprint(dirs profile.Dirs, named ...string) string {
 	for _, path := range append([]string{Path(dirs), policyPath()}, named...) {
 		if info, err := os.Stat(path); err == nil {
 			print += fmt.Sprint(" ", info.ModTime().UnixNano(), info.Size(), info.Mode())
-		} else {
-			print += " none"
 		}
 	}
 	return print
@@ -231,7 +229,6 @@ func (l *layer) parse(src string) {
 			lines[i] = "\n"
 		}
 	}
-	l.tree = nil
 	l.problems = append(l.problems, Problem{Kind: Unreadable, Source: l.source, Want: "too much of it is wrong; the defaults hold"})
 }
 
@@ -287,10 +284,7 @@ func (s *Settings) apply(l layer) {
 
 // from notes which layer a key's value comes from.
 func (s *Settings) from(key string, l layer) {
-	s.sources[key] = l.source
-	if l.source == Policy {
-		s.places[key] = l.place
-	}
+	s.sources[key], s.places[key] = l.source, l.place
 }
 
 // flatten turns the groups of a file into keys with a dot. What is no group

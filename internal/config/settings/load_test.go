@@ -165,7 +165,7 @@ func TestProblems(t *testing.T) {
 		{"[hub]\nclient_id = \"a:geheim4711\"\n", "hub.client_id", 2, NotAllowed},
 		{"[hub]\nclient_id = \"a\\u0007b\"\n", "hub.client_id", 2, NotAllowed},
 		{"[hub]\norganisation_code = \"47 11\"\n", "hub.organisation_code", 2, NotAllowed},
-		{"[hub]\nclient_secret = \"geheim4711\"\n", "hub.client_secret", 2, UnknownKey},
+		{"[hub]\nClient_Secret = \"geheim4711\"\n", "hub.Client_Secret", 2, UnknownKey},
 		{"[hub]\nproxy = \"http://u:geheim4711@proxy:8080\"\n", "hub.proxy", 2, NotAllowed},
 		{"[hub]\nintermediary = \"../x\"\n", "hub.intermediary", 2, NotAllowed},
 		{"[hub]\nlookup_timeout = 5\n", "hub.lookup_timeout", 2, WrongType},
@@ -211,6 +211,9 @@ func TestProblems(t *testing.T) {
 		{"audit = true\n", "audit", 1, WrongType},
 		{"colour = 1\n", "colour", 1, UnknownKey},
 		{"\n\"col\\u006fur\" = 1\n", "colour", 2, UnknownKey},
+		{"\"col\\u202eour\" = 1\n", "col?our", 1, UnknownKey},
+		{strings.Repeat("k", 90) + " = 1\n", strings.Repeat("k", 80) + "…", 1, UnknownKey},
+		{"  [colour]\n", "colour", 1, UnknownKey},
 		{"[colour]\nx = 1\n", "colour", 1, UnknownKey},
 		{"hub = \"https://geheim4711\"\n", "hub", 1, WrongType},
 		{"[[hub]]\nbase_url = \"https://hub.example\"\n", "hub", 1, WrongType},
@@ -240,7 +243,8 @@ func TestProblems(t *testing.T) {
 			t.Errorf("%q: no problem", name)
 			continue
 		}
-		if p := problems[0]; p.Key != c.key || p.Line != c.line || p.Kind != c.kind || p.Source != User {
+		secret := c.kind == UnknownKey && strings.Contains(c.file, canary)
+		if p := problems[0]; p.Key != c.key || p.Line != c.line || p.Kind != c.kind || p.Source != User || strings.Contains(p.Want, "wiebelt provision") != secret {
 			t.Errorf("%q: %+v, want %s %d %s", name, p, c.key, c.line, c.kind)
 		}
 		for _, p := range problems {
@@ -277,10 +281,32 @@ func TestTexts(t *testing.T) {
 		{"hub.proxy", "http://proxy.example:8080", "http://proxy.example:8080"},
 		{"relay.url", "https://relay.example/", "https://relay.example"},
 		{"relay.url", "http://127.0.0.1:8080", ""},
+		{"relay.url", "https://user@relay.example", ""},
+		{"relay.fingerprint", strings.Repeat("AB:cd ", 16), strings.Repeat("abcd", 16)},
+		{"relay.fingerprint", long(62), ""},
+		{"relay.fingerprint", long(63) + "x", ""},
+		{"hub.organisation_code", `4"7`, ""},
+		{"hub.organisation_code", `4\7`, ""},
+		{"hub.organisation_code", "4é7", ""},
+		{"hub.contact_scopes", " a  b ", "a b"},
+		{"hub.contact_scopes", `a b"`, ""},
+		{"phone.internal_digits", "x", ""},
+		{"phone.call_back", "sip", "sip"},
+		{"phone.call_back", "off", "off"},
+		{"phone.call_back", "{number}", ""},
+		{"phone.call_back", "dial\u202e {number}", ""},
+		{"card.hotkey", "Ctrl+", ""},
+		{"card.full_for", "60s", "60s"},
+		{"card.full_for", "1m30s", "90s"},
+		{"card.full_for", "120s", "2m"},
+		{"card.full_for", "60m", "1h"},
+		{"card.after_call", "0m", "0s"},
+		{"line", "020", ""},
 		{"support.contact", long(200), long(200)},
 		{"support.contact", long(201), ""},
 		{"support.contact", "Jan\u202e", ""},
 		{"phone.region", "nl", "NL"},
+		{"phone.region", "001", ""},
 		{"phone.internal_prefixes", long(20), long(20)},
 		{"phone.internal_prefixes", long(21), ""},
 		{"listener.allowed_origins", "https://Phone.Example:8443, chrome-extension://abc", "https://phone.example:8443, chrome-extension://abc"},
@@ -291,6 +317,11 @@ func TestTexts(t *testing.T) {
 		{"listener.allowed_origins", "phone.example", ""},
 		{"listener.allowed_origins", "https://phone.example?", ""},
 		{"listener.allowed_origins", "https://phone.example#", ""},
+		{"listener.allowed_origins", "https://phone.example?x=1", ""},
+		{"listener.allowed_origins", "https://", ""},
+		{"listener.allowed_origins", "//phone.example", ""},
+		{"listener.allowed_origins", "http://[::1", ""},
+		{"listener.allowed_origins", "https://phone\u202e.example", ""},
 		{"phone.never_lookup", strings.Repeat("020, ", maxList-1) + "020", strings.Repeat("020, ", maxList-1) + "020"},
 		{"phone.never_lookup", strings.Repeat("020, ", maxList) + "020", ""},
 	} {
@@ -322,11 +353,11 @@ func TestBrokenHeader(t *testing.T) {
 
 // TestOneBadLine spoils no other.
 func TestOneBadLine(t *testing.T) {
-	s, problems := Load(dirs(t, "[hub]\nclient_id = \"a\"\norganisation_code = 47 11\n[history]\ndays = 3\nkeep = \"all\"\n"))
+	s, problems := Load(dirs(t, "[hub]\norganisation_code = 47 11\nclient_id = \"a\"\n[history]\ndays = 3\nkeep = \"all\"\n"))
 	if s.Hub.ClientID != "a" || s.History.Days != 3 || s.History.Keep != "full" {
 		t.Errorf("%+v", s)
 	}
-	if len(problems) != 2 || problems[0].Line != 3 || problems[1].Line != 6 {
+	if len(problems) != 2 || problems[0].Line != 2 || problems[1].Line != 6 {
 		t.Errorf("%v", problems)
 	}
 	problem := map[string]string{}

@@ -55,19 +55,14 @@ func PolicySources() (file, byManagement bool) {
 // ignored whole.
 func policyFile(path string) layer {
 	l := layer{source: Policy, place: path}
-	if path == "" {
-		return l
-	}
 	b, err := readMachine(path)
 	switch {
 	case errors.Is(err, filetrust.Err):
 		l.problem(Untrusted, err)
 	case errors.Is(err, filetrust.ErrTooLarge):
 		l.take(nil, errTooLarge)
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		l.take(nil, filetrust.Reason(err))
 	default:
-		l.take(b, err)
+		l.take(b, filetrust.Reason(err))
 	}
 	return l
 }

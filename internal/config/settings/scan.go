@@ -42,14 +42,11 @@ type scanner struct {
 func (s *scanner) statement() {
 	st := statement{start: s.pos, line: s.line, table: s.table}
 	s.blanks()
-	ok := false
-	switch {
-	case s.pos >= len(s.src) || s.src[s.pos] == '#' || s.src[s.pos] == '\n' || s.src[s.pos] == '\r':
-	case s.src[s.pos] == '[':
-		ok = s.header(&st)
-	default:
-		ok = s.keyValue(&st)
+	read := s.keyValue // which an empty line and a comment are not
+	if s.pos < len(s.src) && s.src[s.pos] == '[' {
+		read = s.header
 	}
+	ok := read(&st)
 	s.restOfLine()
 	st.end = s.pos
 	if ok {
