@@ -80,7 +80,6 @@ func (s *session) event(b []byte) {
 	case "call_ended":
 		if _, known := s.Legs.Known(s.r, e.Call.ID); known || s.mine(e.Call) {
 			s.over.Add(e.Call.ID)
-			delete(s.talks, e.Call.ID)
 			s.Legs.End(s.r, e.Call.ID, exchangelink.Hangup(e.Call.Reason))
 		}
 	}
@@ -90,7 +89,7 @@ const maxID = 512
 
 // mine says whether a call is the user's, on a line with the extension.
 func (s *session) mine(c wazoCall) bool {
-	if c.ID == "" || len(c.ID) > maxID || c.User == "" || c.User != s.token.User {
+	if c.ID == "" || len(c.ID) > maxID || c.User != s.token.User {
 		return false
 	}
 	return s.lines == nil || c.Line == nil || s.lines[*c.Line]

@@ -100,6 +100,8 @@ func TestExchange(t *testing.T) {
 			"no events for this user": {Answer: closing(4002), Want: "Wazo does not let this user listen to events (4002)", Cause: link.CauseRights},
 			"no calls for this user": {Answer: linktest.Status("/api/calld", http.StatusUnauthorized),
 				Want: "Wazo does not let this user see its own calls (401)", Cause: link.CauseRights},
+			"nobody's login": {Answer: linktest.Says("/api/auth/0.1/token", `{"data":{"token":"x"}}`),
+				Want: "this login of Wazo is not a telephone user's", Cause: link.CauseRights},
 			"another extension": {Answer: linktest.Says("/api/confd/1.1/users/"+uuid, `{"lines":[{"id":1,"extensions":[{"exten":"102"}]}]}`),
 				Want: "this user of Wazo has no line with the extension of the settings", Cause: link.CauseExtension},
 			"no token":       {Answer: closing(4001), Waits: true, Want: "it closed the connection (code 4001)"},

@@ -188,11 +188,8 @@ func (s *session) ownLines(ctx context.Context) error {
 			} `json:"extensions"`
 		} `json:"lines"`
 	}
-	status, err := s.Server.Get(ctx, "/api/confd/1.1/users/"+url.PathEscape(s.token.User), s.header(), &answer)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if err != nil || status != http.StatusOK || len(answer.Lines) == 0 {
+	_, err := s.Server.Get(ctx, "/api/confd/1.1/users/"+url.PathEscape(s.token.User), s.header(), &answer)
+	if err != nil || len(answer.Lines) == 0 {
 		return nil
 	}
 	s.lines = map[int]bool{}

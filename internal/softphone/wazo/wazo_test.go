@@ -30,6 +30,7 @@ func TestStories(t *testing.T) {
 	unknown := func(c *told) { c.direction = "unknown" }
 	colleague := ring.as(func(c *told) { c.direction, c.peer, c.peerName, c.dialed = "internal", "102", "Bram", "101" })
 	dial := told{id: "1736065800.20", status: "Ring", direction: "outbound", caller: true, dialed: "0201234568", user: uuid}
+	alone := func(c *told) { c.conversation = "" }
 	second := ring.as(func(c *told) { c.id = "1736065800.13" })
 	const rings = "ringing incoming #1736065800.12 +31612345678 (J. de Vries) on 0201234567"
 	for _, tt := range []struct {
@@ -57,7 +58,7 @@ func TestStories(t *testing.T) {
 		}, []string{"ringing outgoing #1736065800.20 0201234568 on 101", "answered outgoing #1736065800.20 0201234568 (Bakkerij Smit) on 101", "ended completed outgoing #1736065800.20 0201234568 (Bakkerij Smit) on 101"}},
 		{"click to dial rings our own phone", []simulate.Event{ring.as(func(c *told) { c.caller, c.direction = true, "outbound" }).event("call_updated")},
 			[]string{"ringing outgoing #1736065800.12 +31612345678 (J. de Vries) on 101"}},
-		{"withheld", []simulate.Event{ring.as(func(c *told) { c.peer, c.peerName = "", "" }).event("call_updated")}, []string{"ringing incoming #1736065800.12 on 0201234567"}},
+		{"withheld", []simulate.Event{ring.as(func(c *told) { c.peer, c.peerName = "", "J. de Vries" }).event("call_updated")}, []string{"ringing incoming #1736065800.12 on 0201234567"}},
 		{"the caller is known later", []simulate.Event{ring.as(func(c *told) { c.peer, c.peerName = "", "" }).event("call_updated"), ring.event("call_updated")},
 			[]string{"ringing incoming #1736065800.12 on 0201234567", rings}},
 		{"passed on by a colleague", []simulate.Event{colleague.event("call_updated"), colleague.as(up).event("call_answered"), ring.as(up).event("call_updated"), ring.event("call_ended")}, []string{
@@ -72,6 +73,8 @@ func TestStories(t *testing.T) {
 			ring.event("call_updated"), second.event("call_updated"), second.as(up).event("call_answered"), ring.end(26), second.event("call_ended"),
 		}, []string{rings, rings, strings.Replace(rings, "ringing", "answered", 1), strings.Replace(rings, "ringing", "ended completed", 1)}},
 		{"one number twice is two calls", []simulate.Event{ring.event("call_updated"), second.as(func(c *told) { c.conversation = "x" }).event("call_updated")},
+			[]string{rings, strings.Replace(rings, "#1736065800.12", "#1736065800.13", 1)}},
+		{"nor are two that are in no conversation one", []simulate.Event{ring.as(alone).event("call_updated"), second.as(alone).event("call_updated")},
 			[]string{rings, strings.Replace(rings, "#1736065800.12", "#1736065800.13", 1)}},
 		{"what is not ours", []simulate.Event{
 			ring.as(func(c *told) { c.user = other }).event("call_updated"), ring.as(func(c *told) { c.user = "" }).event("call_updated"),
@@ -249,10 +252,13 @@ func TestTroubles(t *testing.T) {
 	}
 }
 
-// TestOlderWazo has its event server at a port of its own.
+// TestOlderWazo has its event server at a port of its own, and does not let the user see
+// which lines are his: all his calls are told.
 func TestOlderWazo(t *testing.T) {
 	x := newExchange(t)
-	x.Intercept(linktest.Status("/api/websocketd", http.StatusNotFound))
+	x.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
+		return linktest.Status("/api/websocketd", http.StatusNotFound)(w, r) || linktest.Status("/api/confd", http.StatusForbidden)(w, r)
+	})
 	p := must.Get(New(linktest.Account(x.Address())))(t)
 	events := p.(*phone).events
 	if len(events) != 2 || events[1].server.Host() != "127.0.0.1:9502" {
@@ -260,6 +266,6 @@ func TestOlderWazo(t *testing.T) {
 	}
 	events[1].server = events[0].server // the test's has a port that is free
 	w := linktest.Run(t, p).Connected()
-	x.Send(last.event("call_updated"))
+	x.Send(last.as(func(c *told) { c.line = 7 }).event("call_updated"))
 	w.Expect(lastSaid)
 }
