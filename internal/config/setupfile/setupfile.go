@@ -125,9 +125,8 @@ const format = "wiebelt-setup"
 // groups of letters and digits. Errors are those of w.
 func Write(w io.Writer, o Office) (passphrase string, err error) {
 	values := o.Changes()
-	if links, ok := values["softphone"].([]settings.Softphone); ok { // one to a relay is made by joining
-		values["softphone"] = slices.DeleteFunc(links, func(l settings.Softphone) bool { return l.Kind == registry.Relay })
-	}
+	links, _ := values["softphone"].([]settings.Softphone) // one to a relay is made by joining
+	values["softphone"] = slices.DeleteFunc(links, func(l settings.Softphone) bool { return l.Kind == registry.Relay })
 	text, err := settings.Compose(values)
 	if err != nil {
 		return "", err
@@ -165,7 +164,7 @@ func Read(b []byte, passphrase string) (Office, error) {
 	if len(b) > maxFile {
 		return Office{}, ErrDamaged
 	}
-	if passphrase == "" || len(passphrase) > maxPhrase {
+	if len(passphrase) > maxPhrase {
 		return Office{}, ErrPassphrase
 	}
 	id, err := age.NewScryptIdentity(passphrase)

@@ -83,7 +83,7 @@ func TestPassedOn(t *testing.T) {
 // events about calls, before the channels or after them; for others it is asked for,
 // once a call, and a call rings that has none.
 func TestNumbers(t *testing.T) {
-	named := from.as(func(c *told) { c.name = "J. de Vries" })
+	named := from.as(func(c *told) { c.name = "Garage 24/7" })
 	unnamed := from.as(func(c *told) { c.name = "Onbekend" })
 	about := map[string]any{"callId": from.call, "callerPhoneNumber": "+31612345678", "calleePhoneNumber": "+31201234567"}
 	for _, tt := range []struct {
@@ -92,29 +92,29 @@ func TestNumbers(t *testing.T) {
 		want  string
 		asked int
 	}{
-		{"told before", func(x *exchange) { x.about("newCallEvent", about); x.set(named, ring) }, "+31612345678 (J. de Vries) on +31201234567", 0},
+		{"told before", func(x *exchange) { x.about("newCallEvent", about); x.set(named, ring) }, "+31612345678 (Garage 24/7) on +31201234567", 0},
 		{"told after", func(x *exchange) {
 			x.has(named, ring)
 			var events []simulate.Notification
 			x.With(func() { events = append(events, x.Channel("insert", named.json()), x.Channel("insert", ring.json())) })
 			x.Send(append(events, simulate.Notification{Type: "newCallEvent", Of: about})...)
-		}, "+31612345678 (J. de Vries) on +31201234567", 0},
+		}, "+31612345678 (Garage 24/7) on +31201234567", 0},
 		{"asked for", func(x *exchange) {
 			x.With(func() { x.Plain, x.Numbers[from.id] = true, "+31612345678" })
 			x.about("newCallEvent", about)
 			x.set(ring, named)
 			x.note("insert", named, ring) // is not asked for again
-		}, "+31612345678 (J. de Vries) on 101", 1},
+		}, "+31612345678 (Garage 24/7) on 101", 1},
 		{"told of one whose name nobody knows", func(x *exchange) { x.about("newCallEvent", about); x.set(unnamed, ring) }, "+31612345678 on +31201234567", 0},
 		{"asked for of one whose name nobody knows", func(x *exchange) {
 			x.With(func() { x.Numbers[from.id] = "+31612345678" })
 			x.set(unnamed, ring)
 		}, "+31612345678 on 101", 1},
-		{"nobody knows it", func(x *exchange) { x.set(named, ring) }, "(J. de Vries) on 101", 1},
+		{"nobody knows it", func(x *exchange) { x.set(named, ring) }, "(Garage 24/7) on 101", 1},
 		{"nobody answers", func(x *exchange) {
 			x.Intercept(linktest.Status("/api/v1/master/channels", http.StatusServiceUnavailable))
 			x.set(named, ring)
-		}, "(J. de Vries) on 101", 0},
+		}, "(Garage 24/7) on 101", 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
