@@ -26,7 +26,11 @@ func (e *env) ask(a *lookupAnswer, d profile.Dirs, s *settings.Settings, n phone
 		a.Error = &lookupFault{string(f), message}
 	}
 	if missing := s.Hub.Missing(); len(missing) > 0 {
-		fail(contact.NotSetUp, e.T(text.AdminIncomplete, missing[0]))
+		says := e.T(text.AdminIncomplete, missing[0])
+		if s.Relayed() { // which must not have anybody give this computer a hub
+			says = e.T(text.AdminRelayed)
+		}
+		fail(contact.NotSetUp, says)
 		return
 	}
 	cfg, err := fromsettings.Hub(d, s.Hub)

@@ -53,6 +53,8 @@ func TestJoin(t *testing.T) {
 		exits(t, exitDone, "", "settings", "set", set[0], set[1], "--profile", dir)
 	}
 	exits(t, exitDone, "", "settings", "unset", "hub.client_id", "--profile", dir).hides("--secret-stdin") // the relay has it
+	exits(t, exitDone, "", "provision", "--hub-url", "https://hub.example", "--profile", dir, "--language", "en").says("relay looks numbers up")
+	exits(t, exitFailed, "", "lookup", "0201234567", "--profile", dir, "--language", "en").complains("wiebelt-relay doctor")
 	setup, another := filepath.Join(t.TempDir(), "bob.wiebelt"), t.TempDir()
 	phrase := exits(t, exitDone, "", "provision", "--export", setup, "--join-code", r.Invite(users.Entry{User: "bob"}), "--profile", dir).out
 	take := func(want int, to string) said {

@@ -105,6 +105,8 @@ func (c *provisionCmd) hub(e *env, d profile.Dirs, before *settings.Settings, ch
 		e.say(text.AdminTestGood)
 	case e.lacksSecret(d):
 		e.say(text.AdminSetNoSecret)
+	case len(next.Missing()) > 0: // and none is needed
+		e.say(text.AdminSetRelayed)
 	default:
 		e.say(text.AdminSet)
 	}

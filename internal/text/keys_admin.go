@@ -15,6 +15,8 @@ const (
 	AdminPolicyKeeps   Key = "admin.policy_keeps"  // keys that the policy sets
 	AdminSet           Key = "admin.set"           // settings, and a secret if one was given
 	AdminSetWaiting    Key = "admin.set.waiting"   // a new secret waits beside the old one
+	AdminSetRelayed    Key = "admin.set.relayed"   // where the relay looks up
+	AdminRelayed       Key = "admin.relayed"       // the hub is asked for, where the relay looks up
 	AdminSetNoSecret   Key = "admin.set.no_secret" // address and client have none
 	AdminSetLink       Key = "admin.set.link"      // a link's secret
 	AdminSetMachine    Key = "admin.set.machine"   // the computer's secret
