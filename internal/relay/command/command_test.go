@@ -25,6 +25,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"wiebelt/internal/config/hubtrial"
 	"wiebelt/internal/config/profile"
 	"wiebelt/internal/config/settings"
 	"wiebelt/internal/localhub"
@@ -36,6 +37,7 @@ import (
 	"wiebelt/internal/testutil/linktest"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/natstest"
+	"wiebelt/internal/text"
 )
 
 func command(t *testing.T, args ...string) (code int, out, errOut string) {
@@ -349,6 +351,19 @@ func TestHubKept(t *testing.T) {
 		t.Error("with another secret the client of before is asked")
 	}
 	second.Close()
+}
+
+// TestPolicyIsNamed: what the policy of the relay's computer sets is said, with where it
+// stands.
+func TestPolicyIsNamed(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "policy.toml")
+	must.Do(t, os.WriteFile(file, []byte("[hub]\nbase_url = \"https://hub.example\"\n"), 0o600))
+	now, _ := settings.CheckPolicy(file)
+	dirs := must.Get(profile.Find(t.TempDir()))(t)
+	err := (&env{ctx: t.Context()}).save(dirs, now, hubtrial.Wanted{Changes: map[string]any{"hub.client_id": "office"}})
+	if says := text.English.Error(err); !strings.Contains(says, "hub.client_id (policy.toml)") {
+		t.Errorf("%s", says)
+	}
 }
 
 // TestExchange: a relay that runs follows what is set: an exchange and its secret, its

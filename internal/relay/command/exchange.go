@@ -89,6 +89,8 @@ func (e *env) save(dirs profile.Dirs, now *settings.Settings, w hubtrial.Wanted)
 		return &failure{exitUsage, errors.New(templates.Say(e.lang(), bad))}
 	} else if stored, ok := errors.AsType[*hubtrial.StoreError](err); ok {
 		return text.Errorf(text.SecretState(string(secret.StateOf(stored.Err))))
+	} else if locked, ok := errors.AsType[*hubtrial.LockedError](err); ok {
+		return text.Errorf(text.AdminLocked, strings.Join(locked.Keys, ", "), now.LockedBy(locked.Keys[0]))
 	}
 	return err
 }
