@@ -664,15 +664,23 @@ func TestListFollowsScrolling(t *testing.T) {
 	}
 }
 
-// What a setting can be stands in words that staff know, and what is typed beside
-// them holds too.
+// What a setting can be stands in words that staff know, none of them cut, and what is
+// typed beside them holds too.
 func TestValuesInWords(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		w := opened(openOn(t, l, "light", officeSettings))
+		field := widget.NewSelect(nil, nil)
+		field.Resize(fyne.NewSize(choiceWidth, field.MinSize().Height))
 		for _, e := range settings.Keys() {
 			for _, v := range e.Choices {
 				if choiceLabel(l, e.Key, v) == v && l.T(text.SettingsWindowChoice(e.Key, v)) != v {
 					t.Errorf("%s: %s of %s has no words", l, v, e.Key)
+				}
+				label := choiceLabel(l, e.Key, v)
+				field.Options = []string{label}
+				field.SetSelected(label)
+				if shown := uitest.All[*canvas.Text](field); len(shown) != 1 || shown[0].Text != label {
+					t.Errorf("%s: %q of %s is cut", l, label, e.Key)
 				}
 			}
 		}
