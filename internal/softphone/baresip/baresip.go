@@ -65,7 +65,10 @@ func (p *softphone) Session(ctx context.Context, r *link.Reporter) error {
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
 	defer conn.Close()
-	now := p.listening(conn)
+	now, ours := p.listening(conn)
+	if !ours { // on a computer with several users, whose callers are not this user's business
+		return &link.Refusal{Why: "the baresip at this port belongs to another user", Cause: link.CauseOwner}
+	}
 	if p.served != "" && now != "" && now != p.served {
 		r.EndAll() // what the one before told of ended with it
 	}
@@ -75,9 +78,10 @@ func (p *softphone) Session(ctx context.Context, r *link.Reporter) error {
 	for {
 		b, err := in.next()
 		switch {
-		case err == io.EOF && now != "" && p.listening(conn) != now:
-			return link.NotThere(errRestarted)
 		case err == io.EOF:
+			if again, _ := p.listening(conn); now != "" && again != now {
+				return link.NotThere(errRestarted)
+			}
 			return link.ErrClosed
 		case err != nil:
 			return fmt.Errorf("read from baresip: %w", err)
@@ -87,11 +91,11 @@ func (p *softphone) Session(ctx context.Context, r *link.Reporter) error {
 }
 
 // listening identifies the socket that listens where conn leads to, if that is
-// on this computer.
-func (p *softphone) listening(conn net.Conn) string {
+// on this computer, and tells whether it is no other user's.
+func (p *softphone) listening(conn net.Conn) (socket string, ours bool) {
 	a, ok := conn.RemoteAddr().(*net.TCPAddr)
 	if !ok || !p.traits.Local {
-		return ""
+		return "", true
 	}
 	at := a.AddrPort()
 	return link.Listening(netip.AddrPortFrom(at.Addr().Unmap(), at.Port()))

@@ -3,8 +3,12 @@ package baresip
 import (
 	"io"
 	"net"
+	"os"
+	"runtime"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/softphone/link"
@@ -55,4 +59,25 @@ func TestRestartedInNoTime(t *testing.T) {
 	}
 	s.conn.Close()
 	w.Until(link.Kicked)
+}
+
+// TestOtherUser: of a phone of another user of the computer, at the port where ours would
+// be, nothing is told.
+func TestOtherUser(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can be somebody else")
+	}
+	runtime.LockOSThread() // whose sockets the other user's are
+	defer runtime.UnlockOSThread()
+	_, err := unix.SetfsuidRetUid(65534)
+	must.Do(t, err)
+	l := must.Get(net.Listen("tcp4", "127.0.0.1:0"))(t)
+	defer l.Close()
+	_, err = unix.SetfsuidRetUid(0)
+	must.Do(t, err)
+	w := linktest.Run(t, newPhone(t, l.Addr().String()))
+	(&standIn{t: t, listener: l}).serve()
+	if s := w.Until(link.Refused); s.Cause != link.CauseOwner || len(w.Events) > 0 {
+		t.Errorf("%+v, %d events", s, len(w.Events))
+	}
 }

@@ -74,5 +74,9 @@ func elsewhere(environment []string) bool {
 	return false
 }
 
-// listens asks the kernel, so that the phone hears nothing of it.
-func listens(_ context.Context, at netip.AddrPort) bool { return link.Listening(at) != "" }
+// listens asks the kernel, so that the phone hears nothing of it. One of another user is
+// none.
+func listens(_ context.Context, at netip.AddrPort) bool {
+	socket, ours := link.Listening(at)
+	return socket != "" && ours
+}

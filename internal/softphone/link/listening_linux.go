@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/netip"
 	"os"
+	"strconv"
 	"strings"
 )
 
@@ -17,9 +18,11 @@ const maxTable = 1 << 20
 // Listening identifies the socket that listens at an address of this computer:
 // another one is another process, however soon it came. "" is not known, or
 // nobody listens. The table (proc_net_tcp in the kernel's documentation) gives
-// each socket a number of its own; whoever listens hears nothing of it.
-func Listening(at netip.AddrPort) string {
+// each socket a number of its own; whoever listens hears nothing of it. ours is that
+// it is no other user's, but perhaps the system's.
+func Listening(at netip.AddrPort) (socket string, ours bool) {
 	var all []string
+	ours, me := true, strconv.Itoa(os.Getuid())
 	for _, table := range [...]string{"/proc/self/net/tcp", "/proc/self/net/tcp6"} {
 		f, err := os.Open(table)
 		if err != nil {
@@ -37,11 +40,12 @@ func Listening(at netip.AddrPort) string {
 			}
 			if a, ok := tableAddress(row[1]); ok && a.Port() == at.Port() && (a.Addr() == at.Addr() || a.Addr().IsUnspecified()) {
 				all = append(all, row[9])
+				ours = ours && (row[7] == me || row[7] == "0")
 			}
 		}
 		f.Close()
 	}
-	return strings.Join(all, " ")
+	return strings.Join(all, " "), ours
 }
 
 // tableAddress reads "0100007F:115C": the address in words of four bytes, each in
