@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"strings"
 
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/core/contact"
@@ -13,6 +14,7 @@ const (
 	maxAnswer   = 48 << 10 // bytes; NATS takes 64 KiB
 	maxField    = 256      // bytes of one text of a contact
 	maxLink     = 2 << 10
+	maxFailure  = 64 // bytes of a failure's word
 )
 
 // LookupRequest asks whose number it is.
@@ -44,6 +46,9 @@ func ParseLookupAnswer(b []byte) (LookupAnswer, error) {
 	var a LookupAnswer
 	if len(b) > maxAnswer || json.Unmarshal(b, &a) != nil || a.V < 1 || len(a.Contacts) > maxContacts {
 		return LookupAnswer{}, errMessage
+	}
+	if f := string(a.Failure); len(f) > maxFailure || strings.Trim(f, "abcdefghijklmnopqrstuvwxyz_") != "" {
+		return LookupAnswer{}, errMessage // it is shown and logged where nobody knows it
 	}
 	for i := range a.Contacts {
 		c := &a.Contacts[i]

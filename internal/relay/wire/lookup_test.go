@@ -29,7 +29,7 @@ func TestLookupAnswer(t *testing.T) {
 		t.Errorf("%d contacts, %v", len(back.Contacts), err)
 	}
 	for _, bad := range []string{"", "null", "{}", "[]", `{"v":0}`, `{"v":1,"contacts":{}}`, `{"v":1,"contacts":[` + strings.Repeat(`{},`, maxContacts) + `{}]}`,
-		`{"v":1,"x":"` + strings.Repeat("x", maxAnswer) + `"}`} {
+		`{"v":1,"failure":"hub\u202eslow"}`, `{"v":1,"failure":"` + strings.Repeat("x", maxFailure+1) + `"}`, `{"v":1,"x":"` + strings.Repeat("x", maxAnswer) + `"}`} {
 		if _, err := ParseLookupAnswer([]byte(bad)); err == nil {
 			t.Errorf("%.40q is an answer", bad)
 		}
