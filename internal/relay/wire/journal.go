@@ -75,11 +75,11 @@ func ParseJournalAnswer(b []byte) (JournalAnswer, error) {
 }
 
 // LocalTimes gives the calls by our own clock, at the moment when the answer came: they are as
-// old as they are by the relay's.
+// old as they are by the relay's. None is still to come: it would stay in the history.
 func (a JournalAnswer) LocalTimes(now time.Time) []MissedCall {
 	all := slices.Clone(a.Calls)
 	for i := range all {
-		all[i].Rang, all[i].Ended = now.Add(all[i].Rang.Sub(a.At)), now.Add(all[i].Ended.Sub(a.At))
+		all[i].Rang, all[i].Ended = now.Add(min(0, all[i].Rang.Sub(a.At))), now.Add(min(0, all[i].Ended.Sub(a.At)))
 	}
 	return all
 }

@@ -19,7 +19,8 @@ func TestJournalAnswer(t *testing.T) {
 	got := must.Get(ParseJournalAnswer(a.Encode()))(t)
 	now := time.Date(2027, 1, 1, 12, 0, 0, 0, time.UTC)
 	want := MissedCall{Number: "0698760011", Line: "Schade", Queue: "Claims", By: "Bob", Rang: now.Add(-time.Hour), Ended: now.Add(-59 * time.Minute)}
-	if all := got.LocalTimes(now); got.Seen != 7 || len(all) != 1 || all[0] != want {
+	got.Calls = append(got.Calls, MissedCall{Rang: rang.AddDate(9, 0, 0), Ended: rang.AddDate(9, 0, 1)}) // by another relay's clock
+	if all := got.LocalTimes(now); got.Seen != 7 || len(all) != 2 || all[0] != want || all[1].Rang != now || all[1].Ended != now {
 		t.Errorf("%+v", all)
 	}
 }
