@@ -350,22 +350,19 @@ func (c *window) toggleHandled() {
 
 // heading stands above a part of the list.
 type heading struct {
-	widget.BaseWidget
-	title, count *widgets.TextLine
-	arrow        *widget.Icon
-	tapped       func()
-	folds, shut  bool // a click shows or hides the part, which is hidden
+	widgets.Pointed // Locked where there is nothing to show or hide
+	title, count    *widgets.TextLine
+	arrow           *widget.Icon
+	tapped          func()
+	shut            bool // the part is hidden
 }
 
-var (
-	_ fyne.Tappable      = (*heading)(nil)
-	_ desktop.Cursorable = (*heading)(nil)
-)
+var _ fyne.Tappable = (*heading)(nil)
 
 func newHeading(tapped func()) *heading {
 	h := &heading{title: widgets.NewTextLine("", base.SizeNameCaptionText, base.ColorNameForeground, true), tapped: tapped,
 		count: widgets.NewTextLine("", base.SizeNameCaptionText, base.ColorNamePlaceHolder, false), arrow: widget.NewIcon(base.MenuExpandIcon())}
-	h.ExtendBaseWidget(h)
+	h.Extend(h, nil)
 	return h
 }
 
@@ -381,7 +378,7 @@ func (h *heading) say(title string, n int, known bool) {
 
 // fold tells whether the part can be shown and hidden, and which it is.
 func (h *heading) fold(folds, shut bool) {
-	h.folds, h.shut = folds, shut
+	h.Locked, h.shut = !folds, shut
 	h.arrow.SetResource(widgets.Either(shut, base.MenuExpandIcon(), base.MenuDropDownIcon()))
 	widgets.SetVisible(h.arrow, folds)
 	h.Refresh()
@@ -389,17 +386,9 @@ func (h *heading) fold(folds, shut bool) {
 
 // Tapped implements fyne.Tappable.
 func (h *heading) Tapped(*fyne.PointEvent) {
-	if h.folds {
+	if !h.Locked {
 		h.tapped()
 	}
-}
-
-// Cursor implements desktop.Cursorable.
-func (h *heading) Cursor() desktop.Cursor {
-	if h.folds {
-		return desktop.PointerCursor
-	}
-	return desktop.DefaultCursor
 }
 
 // Explore implements explore.Speaker.
@@ -408,7 +397,7 @@ func (h *heading) Explore() explore.Said {
 	if h.count.Text != "" {
 		s.Name += " " + h.count.Text
 	}
-	if h.folds {
+	if !h.Locked {
 		s.Role, s.Press = screenreader.Button, h.tapped
 		s.State = screenreader.Expandable | widgets.Either(h.shut, 0, screenreader.Expanded)
 	}

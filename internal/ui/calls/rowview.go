@@ -50,14 +50,12 @@ var words = map[tool]text.Key{toolTick: text.CallsMenuTick, toolCall: text.Calls
 // to point at: a button inside would take the pointer from the row, and the row
 // would hide it again.
 type rowView struct {
-	widget.BaseWidget
-	calls *window
-	n     int  // which call of the list
-	row   row  // what is written
-	known bool // it has been read
-	since time.Time
-	hover bool
-	over  tool // what the pointer is over
+	widgets.Pointed // at its tools
+	calls           *window
+	n               int  // which call of the list
+	row             row  // what is written
+	known           bool // it has been read
+	since           time.Time
 
 	widgets.Row
 	ring  *canvas.Rectangle
@@ -68,19 +66,17 @@ type rowView struct {
 var (
 	_ fyne.Tappable          = (*rowView)(nil)
 	_ fyne.SecondaryTappable = (*rowView)(nil)
-	_ desktop.Hoverable      = (*rowView)(nil)
-	_ desktop.Cursorable     = (*rowView)(nil)
 )
 
 func newRowView(c *window) *rowView {
-	v := &rowView{calls: c, n: -1, over: toolNone, Row: widgets.NewRow(), ring: canvas.NewRectangle(nil),
+	v := &rowView{calls: c, n: -1, Row: widgets.NewRow(), ring: canvas.NewRectangle(nil),
 		undo: widgets.NewTextLine(c.host.Lang.T(text.CallsUndo), theme.SizeHint, base.ColorNamePrimary, false)}
 	v.undo.Align = fyne.TextAlignTrailing
 	v.ring.CornerRadius, v.ring.StrokeWidth = 4, 2
 	for i := range v.icons {
 		v.icons[i] = widget.NewIcon(nil)
 	}
-	v.ExtendBaseWidget(v)
+	v.Extend(v, func(p fyne.Position) int { return int(v.tool(p)) })
 	return v
 }
 
@@ -170,29 +166,12 @@ func (v *rowView) TappedSecondary(e *fyne.PointEvent) {
 	}
 }
 
-// MouseIn implements desktop.Hoverable.
-func (v *rowView) MouseIn(e *desktop.MouseEvent) {
-	v.hover, v.over = true, v.tool(e.Position)
-	v.Refresh()
-}
-
-// MouseMoved implements desktop.Hoverable.
-func (v *rowView) MouseMoved(e *desktop.MouseEvent) {
-	if over := v.tool(e.Position); over != v.over {
-		v.over = over
-		v.Refresh()
-	}
-}
-
-// MouseOut implements desktop.Hoverable.
-func (v *rowView) MouseOut() {
-	v.hover, v.over = false, toolNone
-	v.Refresh()
-}
+// over tells whether the pointer is over a tool.
+func (v *rowView) over(t tool) bool { return v.Over == int(t) }
 
 // Cursor implements desktop.Cursorable.
 func (v *rowView) Cursor() desktop.Cursor {
-	if v.known && (v.over != toolNone || v.row.several) {
+	if v.known && (v.Hover() && !v.over(toolNone) || v.row.several) {
 		return desktop.PointerCursor
 	}
 	return desktop.DefaultCursor
@@ -249,14 +228,14 @@ func (v *rowView) arrange(size fyne.Size) {
 func (v *rowView) paint(colour func(fyne.ThemeColorName) color.Color) {
 	list := v.calls.list
 	chosen := v.n == v.calls.chosen && list != nil && list.focused
-	v.Light(v.known && (v.hover || chosen))
+	v.Light(v.known && (v.Hover() || chosen))
 	widgets.SetVisible(v.ring, v.known && chosen && list.keys)
 	v.ring.StrokeColor = colour(base.ColorNamePrimary)
 	v.sayCall()
 	v.result()
 	for i, icon := range v.icons {
 		t := tool(i)
-		shown := v.known && v.has(t) && (v.hover || chosen || v.row.open && t <= toolCall) || t == toolCopy && v.copied()
+		shown := v.known && v.has(t) && (v.Hover() || chosen || v.row.open && t <= toolCall) || t == toolCopy && v.copied()
 		widgets.SetVisible(icon, shown)
 		if shown {
 			icon.SetResource(v.icon(t))
@@ -273,7 +252,7 @@ func (v *rowView) sayCall() {
 	switch {
 	case v.row.said != "":
 		title = base.ColorNamePlaceHolder
-	case v.hover && (v.over == toolName || v.row.several && v.over == toolNone):
+	case v.over(toolName), v.row.several && v.over(toolNone):
 		title = base.ColorNamePrimary
 	}
 	v.Title.Say(v.row.title, title)
@@ -294,8 +273,8 @@ func (v *rowView) result() {
 	if v.row.said != "" {
 		result, mark, more = v.row.said, widgets.MarkQuiet, ""
 	}
-	if key, ok := words[v.over]; ok && v.hover && v.has(v.over) {
-		more = v.calls.host.Lang.T(key)
+	if t := tool(v.Over); v.Hover() && words[t] != "" && v.has(t) {
+		more = v.calls.host.Lang.T(words[t])
 	}
 	v.Shape.Set(mark)
 	if bold := v.row.open; v.Result.Bold != bold {
@@ -308,7 +287,7 @@ func (v *rowView) result() {
 
 // icon is the picture of a tool as it looks now.
 func (v *rowView) icon(t tool) fyne.Resource {
-	colour := widgets.Either(v.over == t, base.ColorNamePrimary, base.ColorNamePlaceHolder)
+	colour := widgets.Either(v.over(t), base.ColorNamePrimary, base.ColorNamePlaceHolder)
 	switch {
 	case t == toolTick:
 		return base.NewColoredResource(base.ConfirmIcon(), colour)
