@@ -28,7 +28,7 @@ type desktop struct {
 	windows   map[uintptr]winWindow // loop thread only
 	announced bool                  // a DisplayChanged is posted; loop thread only
 	hotkeys   hotkeys               // loop thread only
-	done      chan struct{}
+	ended
 }
 
 // Messages of our own.
@@ -56,7 +56,7 @@ func Open() (Desktop, error) {
 	if setDPIAwareness.Find() == nil {
 		setDPIAwareness.Call(perMonitorV2)
 	}
-	d := &desktop{windows: map[uintptr]winWindow{}, hotkeys: hotkeys{pressed: map[uintptr]func(){}}, done: make(chan struct{})}
+	d := &desktop{windows: map[uintptr]winWindow{}, hotkeys: hotkeys{pressed: map[uintptr]func(){}}, ended: ended{make(chan struct{})}}
 	ready := make(chan error, 1)
 	go d.loop(ready)
 	if err := <-ready; err != nil {
@@ -91,12 +91,10 @@ func create(ex uintptr) (uintptr, error) {
 // do runs f on the loop's thread and returns when it has run.
 func (d *desktop) do(f func() error) error {
 	if windows.GetCurrentThreadId() == d.thread {
-		select {
-		case <-d.done:
-			return ErrClosed
-		default:
-			return f() // a handler that asks for something
+		if err := d.alive(); err != nil {
+			return err
 		}
+		return f() // a handler that asks for something
 	}
 	ran := make(chan error, 1)
 	d.mu.Lock()
@@ -125,8 +123,6 @@ func (d *desktop) runJobs() {
 		f()
 	}
 }
-
-func (d *desktop) Done() <-chan struct{} { return d.done }
 
 func (d *desktop) Close() error {
 	win32.Post(d.control, win32.WMClose, 0, 0)

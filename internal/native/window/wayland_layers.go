@@ -26,7 +26,7 @@ type layers struct {
 	conn      *waylandConn
 	clipboard waylandClipboard
 	portal    *portal
-	done      chan struct{}
+	ended
 
 	mu      sync.Mutex // guards writing, and what follows
 	last    uint32     // number of an object
@@ -89,7 +89,7 @@ func openLayers() (Display, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrWayland, err)
 	}
-	d := &layers{conn: conn, done: make(chan struct{}), last: waylandRegistry, globals: map[string]uint32{}, outputs: map[uint32]*layerOutput{}}
+	d := &layers{conn: conn, ended: ended{make(chan struct{})}, last: waylandRegistry, globals: map[string]uint32{}, outputs: map[uint32]*layerOutput{}}
 	d.told = map[uint32]func(*waylandEvent){waylandDisplay: d.displayTold, waylandRegistry: d.registryTold}
 	if err := d.prepare(ctx); err != nil {
 		conn.Close()
@@ -450,19 +450,7 @@ func (d *layers) Kind() Kind { return Layers }
 // FullScreen: a compositor does not tell.
 func (d *layers) FullScreen(image.Rectangle) bool { return false }
 
-func (d *layers) Done() <-chan struct{} { return d.done }
-
 func (d *layers) Close() error {
 	d.conn.Close()
 	return nil
-}
-
-// alive is nil while there is a connection.
-func (d *layers) alive() error {
-	select {
-	case <-d.done:
-		return ErrClosed
-	default:
-		return nil
-	}
 }

@@ -194,6 +194,21 @@ var ErrWayland = fmt.Errorf("%w: Wayland without an X server", ErrNoDisplay)
 // closed or whose desktop went away.
 var ErrClosed = errors.New("display closed")
 
+// ended tells that the connection of a display has: done is closed then.
+type ended struct{ done chan struct{} }
+
+func (e ended) Done() <-chan struct{} { return e.done }
+
+// alive is nil while there is a connection.
+func (e ended) alive() error {
+	select {
+	case <-e.done:
+		return ErrClosed
+	default:
+		return nil
+	}
+}
+
 // errNotShown is the answer to what only a shown window can do.
 var errNotShown = errors.New("window was never shown")
 

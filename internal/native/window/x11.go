@@ -49,7 +49,7 @@ type x11 struct {
 	posted  []func()
 
 	closing sync.Once
-	done    chan struct{}
+	ended
 }
 
 // x11Server is what the server offers; never changed once the connection is open.
@@ -106,7 +106,7 @@ func Open() (Desktop, error) {
 		x11Server: x11Server{conn: conn},
 		windows:   map[xproto.Window]x11Window{},
 		names:     map[xproto.Atom]string{},
-		done:      make(chan struct{}),
+		ended:     ended{make(chan struct{})},
 	}
 	if err := d.prepare(); err != nil {
 		conn.Close()
@@ -192,21 +192,9 @@ func (d *x11) makeGC() error {
 	return nil
 }
 
-func (d *x11) Done() <-chan struct{} { return d.done }
-
 func (d *x11) Close() error {
 	d.closing.Do(d.conn.Close)
 	return nil
-}
-
-// alive is nil while there is a connection.
-func (d *x11) alive() error {
-	select {
-	case <-d.done:
-		return ErrClosed
-	default:
-		return nil
-	}
 }
 
 // lost turns what a request answered into ErrClosed if the reason is that the

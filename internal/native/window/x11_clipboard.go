@@ -101,8 +101,7 @@ func (cb *clipboard) drop() {
 
 // serve answers a program that pastes.
 func (d *x11) serve(e xproto.SelectionRequestEvent) {
-	property := e.Property
-	property = cmp.Or(property, e.Target) // what old programs mean
+	property := cmp.Or(e.Property, e.Target) // what old programs mean
 	ok := false
 	if e.Selection == d.atoms.clipboard {
 		if e.Target == d.atoms.multiple {

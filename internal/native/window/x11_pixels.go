@@ -163,8 +163,8 @@ func (d *x11) put(px xproto.Pixmap, p image.Point, pic *Picture) {
 		b := d.strip[:size]
 		b[0], b[1] = opcode, xproto.ImageFormatZPixmap
 		binary.LittleEndian.PutUint16(b[2:], uint16(size/4))
-		put32(b[4:], uint32(px))
-		put32(b[8:], uint32(d.gc))
+		xgb.Put32(b[4:], uint32(px))
+		xgb.Put32(b[8:], uint32(d.gc))
 		binary.LittleEndian.PutUint16(b[12:], uint16(pic.W))
 		binary.LittleEndian.PutUint16(b[14:], uint16(n))
 		binary.LittleEndian.PutUint16(b[16:], uint16(p.X))
@@ -175,5 +175,3 @@ func (d *x11) put(px xproto.Pixmap, p image.Point, pic *Picture) {
 		d.conn.NewRequest(b, d.conn.NewCookie(false, false))
 	}
 }
-
-func put32(b []byte, v uint32) { xgb.Put32(b, v) }
