@@ -245,19 +245,22 @@ func bit(is bool) int32 {
 
 // get makes a method of what a node answers.
 func get[T any](f func(target) T) uintptr {
-	return windows.NewCallback(func(this *face, out *T) uintptr {
-		if out == nil {
-			return ePointer
-		}
-		var none T
-		*out = none
-		t, there := this.target()
-		if !there {
-			return eNotAvailable
-		}
-		*out = f(t)
-		return ok
-	})
+	return windows.NewCallback(func(this *face, out *T) uintptr { return answer(this, out, f) })
+}
+
+// answer puts into out what a node answers.
+func answer[T any](this *face, out *T, f func(target) T) uintptr {
+	if out == nil {
+		return ePointer
+	}
+	var none T
+	*out = none
+	t, there := this.target()
+	if !there {
+		return eNotAvailable
+	}
+	*out = f(t)
+	return ok
 }
 
 // does makes a method of what a node does.

@@ -203,46 +203,25 @@ func (t target) beside(direction uintptr) *place {
 }
 
 func navigate(this *face, direction uintptr, out **face) uintptr {
-	if out == nil {
-		return ePointer
-	}
-	*out = nil
-	t, there := this.target()
-	if !there {
-		return eNotAvailable
-	}
-	*out = t.o.b.provide(t.beside(direction), asFragment)
-	return ok
+	return answer(this, out, func(t target) *face { return t.o.b.provide(t.beside(direction), asFragment) })
 }
 
 func patternProvider(this *face, pattern uintptr, out **face) uintptr {
-	if out == nil {
-		return ePointer
-	}
-	*out = nil
-	t, there := this.target()
-	if !there {
-		return eNotAvailable
-	}
-	if i, known := patterns[pattern&math.MaxUint32]; known && t.can(i) {
-		*out = this.as(i)
-	}
-	return ok
+	return answer(this, out, func(t target) *face {
+		if i, known := patterns[pattern&math.MaxUint32]; known && t.can(i) {
+			return this.as(i)
+		}
+		return nil
+	})
 }
 
 func propertyValueOf(this *face, property uintptr, out *variant) uintptr {
-	if out == nil {
-		return ePointer
-	}
-	*out = variant{}
-	t, there := this.target()
-	if !there {
-		return eNotAvailable
-	}
-	if f := properties[property&math.MaxUint32]; f != nil {
-		*out = variantOf(f(t))
-	}
-	return ok
+	return answer(this, out, func(t target) (v variant) {
+		if f := properties[property&math.MaxUint32]; f != nil {
+			v = variantOf(f(t))
+		}
+		return v
+	})
 }
 
 // properties are what clients may want to know of a node; the rest the system knows
@@ -290,16 +269,9 @@ func pointCallback() uintptr {
 		return windows.NewCallback(func(*face, *face) uintptr { return eNotThatWay })
 	}
 	fromPoint = windows.NewCallback(func(this *face, x, y uintptr, out **face) uintptr {
-		if out == nil {
-			return ePointer
-		}
-		*out = nil
-		t, there := this.target()
-		if !there {
-			return eNotAvailable
-		}
-		*out = t.under(image.Pt(int(math.Float64frombits(uint64(x))), int(math.Float64frombits(uint64(y)))))
-		return ok
+		return answer(this, out, func(t target) *face {
+			return t.under(image.Pt(int(math.Float64frombits(uint64(x))), int(math.Float64frombits(uint64(y)))))
+		})
 	})
 	return fromPointEntry
 }
