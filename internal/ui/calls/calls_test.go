@@ -76,9 +76,7 @@ func TestEmptyPages(t *testing.T) {
 
 // What the resident says beside the calls.
 func TestCallsState(t *testing.T) {
-	b := newHarness(t, uitest.Greeting(text.Dutch))
-	b.read([]history.Entry{customer()}, nil)
-	b.Show(windowapi.WindowCalls)
+	b := opened(t, customer())
 	uitest.WantTexts(t, b.calls.win, "Gemist", "Alles")
 	b.state(callactions.State{Manual: true})
 	b.say(t, "De schijf is vol.", "")
@@ -125,9 +123,7 @@ func TestCallsState(t *testing.T) {
 }
 
 func TestLookAgain(t *testing.T) {
-	b := newHarness(t, uitest.Greeting(text.Dutch))
-	b.read([]history.Entry{customer()}, nil)
-	b.Show(windowapi.WindowCalls)
+	b := opened(t, customer())
 	b.state(callactions.State{Manual: true})
 	b.did()
 	r, _ := b.calls.row(0)

@@ -19,12 +19,10 @@ import (
 )
 
 func TestClicksInARow(t *testing.T) {
-	b := newHarness(t, uitest.Greeting(text.Dutch))
 	unknown := customer()
 	unknown.ID, unknown.Name, unknown.Link = 8, "", ""
 	withheld := history.Entry{ID: 9, Rang: uitest.Noon}
-	b.read([]history.Entry{customer(), unknown, withheld}, nil)
-	b.Show(windowapi.WindowCalls)
+	b := opened(t, customer(), unknown, withheld)
 	b.state(callactions.State{CallBack: true})
 	b.Clock = b.Clock.Add(time.Second)
 	b.did()
@@ -90,9 +88,7 @@ func TestClicksInARow(t *testing.T) {
 // A new call pushes the others down; a click that was meant for the row before
 // opens nothing.
 func TestClickAfterRowsMoved(t *testing.T) {
-	b := newHarness(t, uitest.Greeting(text.Dutch))
-	b.read([]history.Entry{customer()}, nil)
-	b.Show(windowapi.WindowCalls)
+	b := opened(t, customer())
 	b.Clock = b.Clock.Add(time.Minute)
 	b.did()
 	v := views(b)[7]
@@ -111,7 +107,6 @@ func TestClickAfterRowsMoved(t *testing.T) {
 
 // The whole window by keyboard.
 func TestKeyboard(t *testing.T) {
-	b := newHarness(t, uitest.Greeting(text.Dutch))
 	var all []history.Entry
 	for i := range 40 {
 		e := customer()
@@ -119,8 +114,7 @@ func TestKeyboard(t *testing.T) {
 		all = append(all, e)
 	}
 	all[39].Name = "Z. Laatste"
-	b.read(all, nil)
-	b.Show(windowapi.WindowCalls)
+	b := opened(t, all...)
 	b.did()
 	c := b.calls
 	key := func(k fyne.KeyName) {

@@ -102,6 +102,15 @@ func newHarness(t testing.TB, w windowapi.Welcome) *harness {
 	return b
 }
 
+// opened is a harness whose window shows these calls.
+func opened(t testing.TB, all ...history.Entry) *harness {
+	t.Helper()
+	b := newHarness(t, uitest.Greeting(text.Dutch))
+	b.read(all, nil)
+	b.Show(windowapi.WindowCalls)
+	return b
+}
+
 // views are the views of the calls that can be seen.
 func views(b *harness) map[int64]*rowView {
 	all := map[int64]*rowView{}

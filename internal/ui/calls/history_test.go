@@ -12,8 +12,6 @@ import (
 
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/store/history"
-	"wiebelt/internal/text"
-	"wiebelt/internal/ui/uitest"
 	"wiebelt/internal/ui/widgets"
 )
 
@@ -77,9 +75,7 @@ func TestNewDayAfterSleep(t *testing.T) {
 
 // What was read goes with the window, and the next one asks for it anew.
 func TestCallsForgetWhenClosed(t *testing.T) {
-	b := newHarness(t, uitest.Greeting(text.Dutch))
-	b.read([]history.Entry{customer()}, nil)
-	b.Show(windowapi.WindowCalls)
+	b := opened(t, customer())
 	b.took(answer{wish: b.wanted(), entries: []history.Entry{customer()}, count: 1, exact: true})
 	reading := b.wanted().ctx
 	b.calls.win.Close()

@@ -59,9 +59,7 @@ func workDay() (all []history.Entry) {
 // Those to be called back stand on top, a row a caller; ticked off they keep their
 // place until it is too late to undo it; those dealt with are folded away.
 func TestListToWorkOff(t *testing.T) {
-	b := newHarness(t, uitest.Greeting(text.Dutch))
-	b.read(workDay(), nil)
-	b.Show(windowapi.WindowCalls)
+	b := opened(t, workDay()...)
 	b.state(callactions.State{CallBack: true})
 	uitest.Scaled(b.calls.win, fyne.NewSize(720, 640), 1)
 	c := b.calls
@@ -124,15 +122,13 @@ func TestListToWorkOff(t *testing.T) {
 // Whom the pointer chose, the keyboard acts on. What was removed keeps its place,
 // from which it can come back for a while, by a click or by Ctrl+Z.
 func TestRemoveAndUndo(t *testing.T) {
-	b := newHarness(t, uitest.Greeting(text.Dutch))
 	var all []history.Entry
 	for i, name := range []string{"A. Aarts", "B. Jansen", "C. Prins", "D. Visser"} {
 		e := customer()
 		e.ID, e.Name, e.Rang = int64(9-i), name, uitest.Noon.Add(-time.Duration(i)*time.Minute)
 		all = append(all, e)
 	}
-	b.read(all, nil)
-	b.Show(windowapi.WindowCalls)
+	b := opened(t, all...)
 	c := b.calls
 	b.Clock = b.Clock.Add(time.Second)
 	c.win.Canvas().OnTypedKey()(&fyne.KeyEvent{Name: fyne.KeyDown})
@@ -237,11 +233,9 @@ func TestRemoveAndUndo(t *testing.T) {
 // A row that several people can be shows them below it, as the card does; who is
 // not the caller can come back in the same place.
 func TestPeopleOfARow(t *testing.T) {
-	b := newHarness(t, uitest.Greeting(text.Dutch))
 	several := customer()
 	several.ID, several.Name, several.ContactID, several.RelationNumber, several.Link, several.Matches, several.Outcome = 8, "", "", "", "", 3, history.OutcomeSeveral
-	b.read([]history.Entry{several, customer()}, nil)
-	b.Show(windowapi.WindowCalls)
+	b := opened(t, several, customer())
 	c := b.calls
 	b.Clock = b.Clock.Add(time.Second)
 	b.did()
@@ -291,10 +285,8 @@ func TestPeopleOfARow(t *testing.T) {
 
 // Of several calls that were removed in part, those can come back.
 func TestRemovedInPart(t *testing.T) {
-	b := newHarness(t, uitest.Greeting(text.Dutch))
 	all := workDay()
-	b.read(all, nil)
-	b.Show(windowapi.WindowCalls)
+	b := opened(t, all...)
 	c := b.calls
 	b.on.fail, b.on.half = errors.New("disk"), 2
 	c.remove(views(b)[6].row)
