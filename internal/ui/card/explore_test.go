@@ -186,8 +186,7 @@ func TestPressedByReader(t *testing.T) {
 	other := g["found"]
 	other.Edition, other.Contacts = 2, other.Contacts[:1:1]
 	other.Contacts = []contact.Contact{person("A", "", "Bakker")}
-	r.e.show(0, other)
-	r.sync()
+	r.brings(other)
 	r.tree.Press(open.ID)
 	r.tree.Press(r.find("Relatie openen").ID)
 	r.none(engine.DoOpen)

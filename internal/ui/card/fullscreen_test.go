@@ -30,37 +30,25 @@ func TestFullScreenHoldsBack(t *testing.T) {
 	d.filled = d.monitors[0].Area
 	e.set(0, gallery(t)["found"])
 	cs.show()
-	if n := len(d.up()); n != 0 {
-		t.Fatalf("%d cards over the film", n)
-	}
+	r.is("none over the film", func() bool { return len(d.up()) == 0 })
 	if next := cs.nextTick(time.Now()); next <= 0 || next > lookAgain {
 		t.Fatalf("looks again after %v", next)
 	}
 	later()
-	if n := len(d.up()); n != 0 || !slices.Equal(told, []bool{true}) {
-		t.Fatalf("%d cards over the film, told %v", n, told)
-	}
+	r.is("still none, which is told", func() bool { return len(d.up()) == 0 && slices.Equal(told, []bool{true}) })
 	d.filled = d.monitors[1].Area
 	later()
-	if n := len(d.up()); n != 1 {
-		t.Fatalf("%d cards after the film went to the other monitor", n)
-	}
+	r.is("up when the film has gone to the other monitor", func() bool { return len(d.up()) == 1 })
 	d.filled = d.monitors[0].Area
 	cs.take(input{kind: moved, slot: 0, at: openAt, when: time.Now()})
 	later()
-	if n := len(d.up()); n != 1 {
-		t.Fatal("the card went from under the pointer")
-	}
+	r.is("up as long as the pointer is on it", func() bool { return len(d.up()) == 1 })
 	cs.take(input{kind: gone, slot: 0, when: time.Now()})
 	later()
-	if n := len(d.up()); n != 0 {
-		t.Fatal("the card stays over the film")
-	}
+	r.is("none when that has left", func() bool { return len(d.up()) == 0 })
 	d.active = 1
 	later()
-	if up := d.up(); len(up) != 1 || up[0].Min.X < 1000 {
-		t.Fatalf("the user went to the other monitor, the card is at %v", up)
-	}
+	r.is("on the other monitor, where the user went", func() bool { u := d.up(); return len(u) == 1 && u[0].Min.X >= 1000 })
 	d.active = 0
 	e.set(0)
 	cs.show()
@@ -73,9 +61,7 @@ func TestFullScreenHoldsBack(t *testing.T) {
 	cs.c.UnderFullScreen = false
 	e.set(0, gallery(t)["found"])
 	cs.show()
-	if n := len(d.up()); n != 1 || !cs.looks.IsZero() {
-		t.Fatal("held back though cards go over everything")
-	}
+	r.is("up where cards go over everything", func() bool { return len(d.up()) == 1 && cs.looks.IsZero() })
 }
 
 // TestHotkeyComesBack: a hotkey that another program has is asked for again

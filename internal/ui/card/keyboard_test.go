@@ -39,12 +39,24 @@ func (r *rig) types(s string) {
 
 func (r *rig) ctrl(s string) { r.press(window.KeyPress{Key: window.KeyText, Text: s, Ctrl: true}) }
 
-// opened tells which contacts were opened since the last time.
-func (r *rig) opened() (all []int) {
+// opens checks which contacts were opened since the last time.
+func (r *rig) opens(what string, want ...int) {
+	r.t.Helper()
+	var got []int
 	for _, a := range r.actions(engine.DoOpen) {
-		all = append(all, a.Index)
+		got = append(got, a.Index)
 	}
-	return all
+	if !slices.Equal(got, want) {
+		r.t.Fatalf("%s: opened %v, want %v", what, got, want)
+	}
+}
+
+// copies checks what is on the clipboard.
+func (r *rig) copies(what, want string) {
+	r.t.Helper()
+	if r.d.copied != want {
+		r.t.Fatalf("%s: copied %q, want %q", what, r.d.copied, want)
+	}
 }
 
 func (r *rig) focus(slot int) (do Do) {
@@ -70,9 +82,7 @@ func TestNoKeyWithoutBeingAsked(t *testing.T) {
 		r.d.windows[0].h.KeyPressed(window.KeyPress{Key: window.KeyEnter})
 		r.d.windows[0].h.KeyPressed(window.KeyPress{Key: window.KeyText, Text: "1"})
 	}
-	if n := r.opened(); len(n) > 1 { // the click on the found card
-		t.Fatalf("keys opened %v", n)
-	}
+	r.opens("the click on the found card", 0)
 }
 
 func TestHotkeyHandsOverAndBack(t *testing.T) {
@@ -80,8 +90,7 @@ func TestHotkeyHandsOverAndBack(t *testing.T) {
 	b.ID = 2
 	r := startCards(t, withHotkey)
 	r.hotkey() // no card: nothing to hand over
-	r.e.show(0, a, b)
-	r.sync()
+	r.brings(a, b)
 	r.hotkey()
 	if at := r.d.typing(); at != 1 {
 		t.Fatalf("window %d has the keyboard, not the newest card's", at)
@@ -153,9 +162,7 @@ func TestMoreHotkeys(t *testing.T) {
 	h.none(engine.DoOpen) // it has only just come
 	h.pass(time.Second)
 	press("F2")
-	if got := h.opened(); !slices.Equal(got, []int{0}) {
-		t.Errorf("opened %v", got)
-	}
+	h.opens("its hotkey", 0)
 	press("F3")
 	h.hears(says)
 	press("F3")
@@ -205,26 +212,16 @@ func TestEnterOpensWhatIsInFocus(t *testing.T) {
 	r.keys(window.KeyEnter)
 	r.pass(guard - time.Millisecond)
 	r.keys(window.KeyEnter)
-	if n := r.opened(); n != nil {
-		t.Fatalf("opened %v within 300 ms after the keyboard came", n)
-	}
+	r.opens("within 300 ms after the keyboard came")
 	r.pass(time.Millisecond)
 	r.keys(window.KeyEnter)
-	if n := r.opened(); !slices.Equal(n, []int{0}) {
-		t.Fatalf("opened %v", n)
-	}
+	r.opens("the keyboard is there for 300 ms", 0)
 	r.ctrl("c")
-	if got := r.d.copied; got != "0612345678" {
-		t.Fatalf("Ctrl+C: %q", got)
-	}
+	r.copies("Ctrl+C", "0612345678")
 	r.ctrl("r")
-	if got := r.d.copied; got != "100200" {
-		t.Fatalf("Ctrl+R: %q", got)
-	}
+	r.copies("Ctrl+R", "100200")
 	r.ctrl("d")
-	if got, want := r.d.copied, passOn(gallery(t)["found"], 0, "nl"); got != want {
-		t.Fatalf("Ctrl+D: %q", got)
-	}
+	r.copies("Ctrl+D", passOn(gallery(t)["found"], 0, "nl"))
 	// Along all that can be pressed, and round.
 	seen := map[Do]bool{}
 	for range 12 {
@@ -242,40 +239,26 @@ func TestRowsByKeys(t *testing.T) {
 	r.hotkey()
 	r.pass(time.Second)
 	r.keys(window.KeyEnter)
-	if n := r.opened(); n != nil {
-		t.Fatalf("Enter opened %v though nothing was chosen", n)
-	}
+	r.opens("nothing was chosen")
 	r.types("3")
 	r.keys(window.KeyDown, window.KeyDown, window.KeyDown, window.KeyUp, window.KeyEnter)
-	if n := r.opened(); !slices.Equal(n, []int{2, 1}) {
-		t.Fatalf("opened %v", n)
-	}
+	r.opens("a digit and Enter", 2, 1)
 	r.ctrl("r")
-	if got := r.d.copied; got != "200003" {
-		t.Fatalf("Ctrl+R: %q", got)
-	}
+	r.copies("Ctrl+R", "200003")
 	// Row 8 is not to be seen: the key shows it, and only then opens it.
 	r.types("8")
-	if n := r.opened(); n != nil {
-		t.Fatalf("opened %v, which was not to be seen", n)
-	}
+	r.opens("it was not to be seen")
 	r.types("8")
-	if n := r.opened(); n != nil {
-		t.Fatalf("opened %v, which had just come to sight", n)
-	}
+	r.opens("it has just come to sight")
 	r.pass(guard)
 	r.types("8")
-	if n := r.opened(); !slices.Equal(n, []int{7}) {
-		t.Fatalf("opened %v", n)
-	}
+	r.opens("it is to be seen", 7)
 	for range 20 {
 		r.keys(window.KeyDown)
 	}
 	r.pass(guard)
 	r.keys(window.KeyEnter)
-	if n := r.opened(); !slices.Equal(n, []int{7}) {
-		t.Fatalf("the last row: opened %v", n)
-	}
+	r.opens("the last row", 7)
 }
 
 func TestTypingFilters(t *testing.T) {
@@ -305,24 +288,16 @@ func TestTypingFilters(t *testing.T) {
 		r.keys(window.KeyBackspace)
 	}
 	r.types(want) // digits are letters here: nothing opens by them
-	if n := r.opened(); n != nil {
-		t.Fatalf("typing opened %v", n)
-	}
+	r.opens("typing")
 	r.keys(window.KeyEnter)
-	if n := r.opened(); n != nil {
-		t.Fatalf("opened %v, which typing had just left over", n)
-	}
+	r.opens("typing had just left it over")
 	r.pass(guard)
 	r.keys(window.KeyEnter)
-	if n := r.opened(); !slices.Equal(n, []int{40}) {
-		t.Fatalf("opened %v", n)
-	}
+	r.opens("the one left over", 40)
 	r.types("zzz")
 	r.pass(guard)
 	r.keys(window.KeyEnter, window.KeyDown)
-	if n := r.opened(); n != nil {
-		t.Fatalf("opened %v of none", n)
-	}
+	r.opens("none is left over")
 	r.on(func() { r.cs.slots[0].list.Filter = strings.Repeat("z", maxFilter-1) })
 	for range 3 {
 		r.press(window.KeyPress{Key: window.KeyText, Text: "ab"})
@@ -354,27 +329,20 @@ func TestEnterIsForTheOneWhoWasThere(t *testing.T) {
 	r.shows(a)
 	r.hotkey()
 	r.pass(time.Second)
-	r.e.show(0, b)
-	r.sync()
+	r.brings(b)
 	r.ctrl("c")
 	r.ctrl("r")
 	r.ctrl("d")
-	if got := r.d.copied; got != "" {
-		t.Fatalf("copied %q", got)
-	}
+	r.copies("the person has changed", "")
 	r.pass(time.Minute)
 	r.keys(window.KeyEnter)
-	if n := r.opened(); n != nil {
-		t.Fatal("Enter opened the file of somebody it was not on")
-	}
+	r.opens("Enter was on somebody else")
 	r.keys(window.KeyTab)
 	for r.focus(0).Action.Do != engine.DoOpen || !r.focus(0).Engine {
 		r.keys(window.KeyTab)
 	}
 	r.keys(window.KeyEnter)
-	if n := r.opened(); !slices.Equal(n, []int{0}) {
-		t.Fatalf("opened %v", n)
-	}
+	r.opens("Enter on the new one", 0)
 }
 
 // TestTheSameCallerFillsIn: the keyboard came while it was being looked up; the
@@ -384,25 +352,19 @@ func TestTheSameCallerFillsIn(t *testing.T) {
 	r.shows(gallery(t)["searching"])
 	r.hotkey()
 	r.pass(time.Second)
-	r.e.show(0, gallery(t)["found"])
-	r.sync()
+	r.brings(gallery(t)["found"])
 	r.keys(window.KeyEnter)
-	if n := r.opened(); n != nil {
-		t.Fatal("opened what had just come")
-	}
+	r.opens("it has just come")
 	r.pass(guard)
 	r.keys(window.KeyEnter)
-	if n := r.opened(); !slices.Equal(n, []int{0}) {
-		t.Fatalf("opened %v", n)
-	}
+	r.opens("the contact that was asked for", 0)
 }
 
 func TestTabGoesOnToTheNextCard(t *testing.T) {
 	a, b := gallery(t)["nobody"], gallery(t)["withheld"]
 	b.ID = 2
 	r := startCards(t, withHotkey)
-	r.e.show(0, a, b)
-	r.sync()
+	r.brings(a, b)
 	r.hotkey()
 	seen := map[int]int{}
 	for range 8 {
@@ -445,13 +407,10 @@ func TestHotkeyObeysTheOrderOfCalls(t *testing.T) {
 	r.pass(time.Second)
 	held := over
 	held.Aside = true // it folds when the keyboard leaves it
-	r.e.show(0, held, rings)
-	r.sync()
+	r.brings(held, rings)
 	r.pass(time.Second)
 	r.keys(window.KeyEnter)
-	if n := r.opened(); len(n) != 0 {
-		t.Fatalf("Enter opened %v of a call that is over, while another rings", n)
-	}
+	r.opens("a call that is over, while another rings")
 	r.hotkey()
 	has("another rings", 2)
 	r.hotkey()
@@ -462,13 +421,11 @@ func TestHotkeyObeysTheOrderOfCalls(t *testing.T) {
 	has("with the pointer on the one that has ended", 2)
 	r.hotkey()
 	r.leave(0)
-	r.e.show(0, talks, aside, rings)
-	r.sync()
+	r.brings(talks, aside, rings)
 	r.hotkey()
 	has("one rings, one talks", 2)
 	r.hotkey()
-	r.e.show(0, aside, talks)
-	r.sync()
+	r.brings(aside, talks)
 	r.hotkey()
 	has("one talks", 3)
 	r.hotkey()
@@ -480,7 +437,6 @@ func TestHotkeyObeysTheOrderOfCalls(t *testing.T) {
 	if a := r.action(engine.DoShow); a.Card != 3 {
 		t.Fatalf("card %d comes back", a.Card)
 	}
-	r.e.show(0, aside, talks)
-	r.sync()
+	r.brings(aside, talks)
 	has("and is back", 3)
 }

@@ -53,10 +53,7 @@ func TestMonitorGoes(t *testing.T) {
 	r.d.windows[0].h.PointerMoved(openAt) // not even the pointer keeps it where nothing is
 	r.d.monitors = r.d.monitors[:1]
 	r.d.windows[0].h.DisplayChanged()
-	r.sync()
-	if got := r.d.up()[0]; !got.In(image.Rect(0, 0, 1000, 760)) || got.Dx() != 380 {
-		t.Fatalf("at %v", got)
-	}
+	r.is("on the one monitor that is left", func() bool { u := r.d.up()[0]; return u.In(image.Rect(0, 0, 1000, 760)) && u.Dx() == 380 })
 }
 
 // TestNeverOutside: whatever the monitor, the corner, the scale and the cards,
@@ -124,10 +121,7 @@ func TestDragToAnotherCorner(t *testing.T) {
 	h.PointerReleased(image.Pt(230, 70), window.Left) // a pointer that shakes
 	h.PointerPressed(image.Pt(200, 60), window.Left)
 	h.PointerMoved(image.Pt(230, 70))
-	r.sync()
-	if n := len(r.d.up()); n != 1 {
-		t.Fatalf("%d windows after the pointer shook", n)
-	}
+	r.is("no frame for a pointer that shakes", func() bool { return len(r.d.up()) == 1 })
 	h.PointerMoved(image.Pt(-400, -300))
 	r.is("a frame where the card will stand", func() bool {
 		return slices.Contains(r.d.up(), image.Rect(16, 16, 396, 300))
@@ -140,15 +134,10 @@ func TestDragToAnotherCorner(t *testing.T) {
 	if !slices.Equal(told, []move{{"one", TopLeft}}) {
 		t.Fatalf("told %v", told)
 	}
-	if up := r.d.up(); up[0].Min != image.Pt(16, 16) || len(up) != 1 {
-		t.Fatalf("at %v", up)
-	}
-	r.e.show(0)
-	r.sync()
+	r.is("the card where the frame was", func() bool { u := r.d.up(); return u[0].Min == image.Pt(16, 16) && len(u) == 1 })
+	r.brings()
 	r.shows(gallery(t)["nobody"])
-	if got := r.d.up()[0].Min; got != image.Pt(16, 16) {
-		t.Fatalf("the next card is at %v", got)
-	}
+	r.is("the next card there too", func() bool { return r.d.up()[0].Min == image.Pt(16, 16) })
 	r.c.Corner = BottomLeft // the settings say otherwise, later
 	r.cs.Set(r.c)
 	r.is("moved", func() bool { u := r.d.up(); return u[0].Min.X == 16 && u[0].Max.Y == 744 })
@@ -163,23 +152,15 @@ func TestDragToAnotherScale(t *testing.T) {
 		c.Corners = map[string]Corner{"one": TopRight, "gone": TopLeft}
 	})
 	r.shows(gallery(t)["found"])
-	if got := r.d.up()[0]; got != image.Rect(604, 16, 984, 300) {
-		t.Fatalf("at %v", got)
-	}
+	r.is("in the corner that was kept", func() bool { return r.d.up()[0] == image.Rect(604, 16, 984, 300) })
 	h := r.d.windows[0].h
 	h.PointerMoved(image.Pt(200, 60))
 	h.PointerPressed(image.Pt(200, 60), window.Left)
 	h.PointerReleased(image.Pt(1200-604, 1200-16), window.Left) // desktop (1200,1200): lower left of "two"
-	r.sync()
-	if got := r.d.up()[0]; got != image.Rect(1032, 900, 1792, 1468) {
-		t.Fatalf("at %v", got)
-	}
-	r.e.show(0)
-	r.sync()
+	r.is("twice as large on the other monitor", func() bool { return r.d.up()[0] == image.Rect(1032, 900, 1792, 1468) })
+	r.brings()
 	r.shows(gallery(t)["nobody"]) // the user works on the first monitor
-	if got := r.d.up()[0].Min; got.Y != 16 || got.X > 984 {
-		t.Fatalf("the next card is at %v", got)
-	}
+	r.is("the next card in the corner that was kept", func() bool { u := r.d.up()[0].Min; return u.Y == 16 && u.X <= 984 })
 }
 
 // TestSettingsHoldAtOnce: every setting takes effect on the cards that are up.
@@ -242,8 +223,7 @@ func TestHiddenShowsNothing(t *testing.T) {
 	r.cs.Set(r.c)
 	r.is("nothing", func() bool { return len(r.d.up()) == 0 })
 	r.action(engine.DoLeave) // no pointer is on what is not there
-	r.e.show(0, a, b)
-	r.sync()
+	r.brings(a, b)
 	if r.d.painted != before {
 		t.Fatal("something was painted")
 	}

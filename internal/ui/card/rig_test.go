@@ -220,6 +220,9 @@ func (r *rig) is(what string, ok func() bool) {
 	}
 }
 
+// brings puts cards on screen that no time has passed for.
+func (r *rig) brings(cards ...engine.Card) { r.e.show(0, cards...); r.sync() }
+
 // shows puts one card on screen and lets enough time pass for it to be meant.
 func (r *rig) shows(c engine.Card) {
 	r.t.Helper()

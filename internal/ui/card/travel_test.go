@@ -264,10 +264,7 @@ func (o *office) round(keys bool) (aim string) {
 	end := image.Pt(to.rect.Min.X+o.r.IntN(to.rect.Dx()), to.rect.Min.Y+o.r.IntN(to.rect.Dy()))
 	// The pointer is half of its way on the card at most, and rests before it clicks.
 	begin := end.Sub(image.Pt(o.r.IntN(60), o.r.IntN(60)))
-	unseen := travel / 2
-	if unseen > approach {
-		unseen = approach
-	}
+	unseen := min(travel/2, approach)
 	elapse(unseen)
 	n := max(1, int((travel-unseen)/(15*time.Millisecond)))
 	for i := 1; i <= n; i++ {
@@ -320,7 +317,6 @@ func TestNeverAnotherFile(t *testing.T) {
 			}
 			cancel()
 			<-done
-			right := 0
 			for _, id := range o.opened {
 				var n int
 				must.Get(fmt.Sscanf(id, "+3161%07d/", &n))(t)
@@ -331,12 +327,11 @@ func TestNeverAnotherFile(t *testing.T) {
 				if aims[round] != id {
 					t.Errorf("round %d of seed %d: set out for %q, opened %q", round, seed, aims[round], id)
 				}
-				right++
 			}
-			if len(o.opened) != right || right < rounds/5 {
-				t.Errorf("only %d of %d rounds opened anything: the test shows little", right, rounds)
+			if n := len(o.opened); n < rounds/5 {
+				t.Errorf("only %d of %d rounds opened anything: the test shows little", n, rounds)
 			}
-			t.Logf("%d rounds, %d opened what was aimed at, the others nothing", rounds, right)
+			t.Logf("%d rounds, %d opened a file, the others nothing", rounds, len(o.opened))
 		})
 	}
 }
