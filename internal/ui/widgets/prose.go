@@ -1,6 +1,7 @@
 package widgets
 
 import (
+	"slices"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -91,11 +92,5 @@ func Fact(label, s string) fyne.CanvasObject {
 
 // Join puts what is not empty behind each other, with dots between.
 func Join(parts ...string) string {
-	var kept []string
-	for _, p := range parts {
-		if p != "" {
-			kept = append(kept, p)
-		}
-	}
-	return strings.Join(kept, " · ")
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " · ")
 }

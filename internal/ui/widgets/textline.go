@@ -60,18 +60,19 @@ func (w *TextLine) Explore() explore.Said { return explore.Text(w.Text, explore.
 
 func (w *TextLine) style() fyne.TextStyle { return fyne.TextStyle{Bold: w.Bold} }
 
-// Width is what the whole text needs.
-func (w *TextLine) Width() float32 {
-	return fyne.MeasureText(w.Text, w.Theme().Size(w.size), w.style()).Width
+func (w *TextLine) measure(s string) fyne.Size {
+	return fyne.MeasureText(s, w.Theme().Size(w.size), w.style())
 }
+
+// Width is what the whole text needs.
+func (w *TextLine) Width() float32 { return w.measure(w.Text).Width }
 
 // CreateRenderer implements fyne.Widget.
 func (w *TextLine) CreateRenderer() fyne.WidgetRenderer {
 	text := canvas.NewText("", nil)
-	measure := func(s string) fyne.Size { return fyne.MeasureText(s, w.Theme().Size(w.size), w.style()) }
 	return Draw(w, Drawing{Parts: []fyne.CanvasObject{text},
 		Least: func() fyne.Size {
-			s := measure(w.Text)
+			s := w.measure(w.Text)
 			if w.cut {
 				s.Width = 0
 			}
@@ -80,7 +81,7 @@ func (w *TextLine) CreateRenderer() fyne.WidgetRenderer {
 		Arrange: func(size fyne.Size) {
 			text.Text = w.Text
 			if w.cut {
-				text.Text = fit(w.Text, size.Width, w.middle, func(s string) float32 { return measure(s).Width })
+				text.Text = fit(w.Text, size.Width, w.middle, func(s string) float32 { return w.measure(s).Width })
 			}
 			text.Resize(size)
 			text.Refresh()
