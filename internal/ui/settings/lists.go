@@ -294,20 +294,14 @@ func newPhoneBox(b *phonesBox, i int, locked bool) fyne.CanvasObject {
 	}
 	content := widgets.Column(8)
 	content.Add(container.NewBorder(nil, nil, nil, container.NewBorder(nil, remove, nil, nil), labelled(l.T(text.SettingTitle("softphone.kind")), container.New(widgets.AtMost(choiceWidth), kind))))
-	content.Add(x.field("name", p.Name, func(s string) {
-		b.all[i].Name = s
-		b.again()
-	}))
-	content.Add(x.field("address", p.Address, func(s string) {
-		b.all[i].Address = s
-		b.again()
-	}))
+	content.Add(x.field("name", &b.all[i].Name))
+	content.Add(x.field("address", &b.all[i].Address))
 	its := registry.Of(p.Kind)
 	if its.Requires(registry.NeedsExtension) || p.Extension != "" {
-		content.Add(x.field("extension", p.Extension, func(s string) { b.all[i].Extension = s }))
+		content.Add(x.field("extension", &b.all[i].Extension))
 	}
 	if its.Requires(registry.NeedsUser) || p.User != "" {
-		content.Add(x.field("user", p.User, func(s string) { b.all[i].User = s }))
+		content.Add(x.field("user", &b.all[i].User))
 	}
 	if its.Requires(registry.NeedsSecret) {
 		content.Add(x.secret())
@@ -359,15 +353,16 @@ func (x *phoneBox) check() {
 	}
 }
 
-func (x *phoneBox) field(name, now string, set func(string)) fyne.CanvasObject {
+func (x *phoneBox) field(name string, of *string) fyne.CanvasObject {
 	l := x.b.w.host.Lang
 	e := x.b.w.newField()
-	e.SetText(now)
+	e.SetText(*of)
 	if name == "address" && !registry.Of(x.b.all[x.i].Kind).Requires(registry.NeedsAddress) {
 		e.SetPlaceHolder(l.T(text.SettingsWindowUsual))
 	}
 	e.OnChanged = func(s string) {
-		set(strings.TrimSpace(s))
+		*of = strings.TrimSpace(s)
+		x.b.again() // its name or address may be another one
 		x.check()
 		x.b.changed()
 	}
