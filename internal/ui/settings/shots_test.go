@@ -80,86 +80,69 @@ var keptOffice = keptSecrets{base: "https://api.hub.example", client: "kantoor-d
 
 // settingsScenes are the states that a picture shows.
 var settingsScenes = []struct {
-	name string
-	do   func(t testing.TB, b *uitest.Harness, l text.Language)
+	name, section string
+	do            func(t testing.TB, b *uitest.Harness, w *window, l text.Language)
 }{
-	{"empty-admin", func(t testing.TB, b *uitest.Harness, l text.Language) {
+	{"empty-admin", sectionHub, func(t testing.TB, b *uitest.Harness, w *window, l text.Language) {
 		put(t, b, nothing)
-		opened(b).load()
-		opened(b).Choose(sectionHub)
+		w.load()
 	}},
-	{"filled-general", func(t testing.TB, b *uitest.Harness, l text.Language) {}},
-	{"filled-general-2", func(t testing.TB, b *uitest.Harness, l text.Language) { opened(b).Choose(sectionLooks) }},
-	{"filled-hub", func(t testing.TB, b *uitest.Harness, l text.Language) { opened(b).Choose(sectionHub) }},
-	{"filled-lines", func(t testing.TB, b *uitest.Harness, l text.Language) { opened(b).Choose(sectionLines) }},
-	{"filled-phones", func(t testing.TB, b *uitest.Harness, l text.Language) { opened(b).Choose(sectionPhones) }},
-	{"filled-phones-trouble", func(t testing.TB, b *uitest.Harness, l text.Language) {
+	{"filled-general", "", nil},
+	{"filled-general-2", sectionLooks, nil},
+	{"filled-hub", sectionHub, nil},
+	{"filled-lines", sectionLines, nil},
+	{"filled-phones", sectionPhones, nil},
+	{"filled-phones-trouble", sectionPhones, func(t testing.TB, b *uitest.Harness, w *window, l text.Language) {
 		b.Tell(t, windowapi.KindSources, windowapi.Sources{Sources: []windowapi.SourceState{
 			{Kind: "baresip", Name: "baresip", Phase: windowapi.LinkDown, Why: "nobody"}, {Kind: "ari", Name: "centrale", Phase: windowapi.LinkRefused, Why: "denied"}}})
-		opened(b).Choose(sectionPhones)
 	}},
-	{"filled-listener", func(t testing.TB, b *uitest.Harness, l text.Language) { opened(b).Choose(sectionListener) }},
-	{"filled-advanced", func(t testing.TB, b *uitest.Harness, l text.Language) { opened(b).Choose(sectionAdvanced) }},
-	{"expiring", func(t testing.TB, b *uitest.Harness, l text.Language) {
+	{"filled-listener", sectionListener, nil},
+	{"filled-advanced", sectionAdvanced, nil},
+	{"expiring", sectionHub, func(t testing.TB, b *uitest.Harness, w *window, l text.Language) {
 		put(t, b, strings.Replace(officeSettings, "2027-01-31", uitest.Noon.AddDate(0, 0, 12).Format(time.DateOnly), 1)+"[card]\ncorner = \"middle\"\n")
-		opened(b).load()
-		opened(b).Choose(sectionHub)
+		w.load()
 	}},
-	{"locked", func(t testing.TB, b *uitest.Harness, l text.Language) {
-		opened(b).takeState(locked(t, l))
-		opened(b).Choose(sectionHub)
+	{"locked", sectionHub, func(t testing.TB, b *uitest.Harness, w *window, l text.Language) {
+		w.takeState(locked(t, l))
 	}},
-	{"bad", func(t testing.TB, b *uitest.Harness, l text.Language) {
-		w := opened(b)
-		w.Choose(sectionHub)
+	{"bad", sectionHub, func(t testing.TB, b *uitest.Harness, w *window, l text.Language) {
 		typeInto(w, "hub.base_url", "http://hub.example")
 		typeInto(w, "hub.secret_expires", "volgend jaar")
 		w.save()
 	}},
-	{"test-running", func(t testing.TB, b *uitest.Harness, l text.Language) {
-		w := opened(b)
-		w.Choose(sectionHub)
+	{"test-running", sectionHub, func(t testing.TB, b *uitest.Harness, w *window, l text.Language) {
 		w.trial.begin()
 		steps(w, l, 2, "")
 		w.goTo(w.trial.object)
 	}},
-	{"test-failed", func(t testing.TB, b *uitest.Harness, l text.Language) {
-		w := opened(b)
-		w.Choose(sectionHub)
+	{"test-failed", sectionHub, func(t testing.TB, b *uitest.Harness, w *window, l text.Language) {
 		w.trial.number.SetText("06 98 76 00 11")
 		w.trial.begin()
 		steps(w, l, 2, contact.CredentialsRefused)
 		w.trial.tested(outcome{})
 		w.goTo(w.trial.object)
 	}},
-	{"test-passed", func(t testing.TB, b *uitest.Harness, l text.Language) {
-		w := opened(b)
-		w.Choose(sectionHub)
+	{"test-passed", sectionHub, func(t testing.TB, b *uitest.Harness, w *window, l text.Language) {
 		w.trial.number.SetText("06 98 76 00 11")
 		w.trial.begin()
 		steps(w, l, 5, "")
 		w.trial.tested(outcome{ok: true, better: []value{{"hub.basic_auth_encoding", "rfc6749"}}})
 		w.goTo(w.trial.object)
 	}},
-	{"moved", func(t testing.TB, b *uitest.Harness, l text.Language) {
-		w := opened(b)
-		w.Choose(sectionHub)
+	{"moved", sectionHub, func(t testing.TB, b *uitest.Harness, w *window, l text.Language) {
 		typeInto(w, "hub.base_url", "https://api.other.example")
 	}},
-	{"file-pick", func(t testing.TB, b *uitest.Harness, l text.Language) {
-		w := opened(b)
+	{"file-pick", "", func(t testing.TB, b *uitest.Harness, w *window, l text.Language) {
 		w.openFile("")
 		w.file.found = []string{"/home/jan/Downloads/kantoor.wiebelt"}
 		w.file.show()
 	}},
-	{"file-locked", func(t testing.TB, b *uitest.Harness, l text.Language) {
-		w := opened(b)
+	{"file-locked", "", func(t testing.TB, b *uitest.Harness, w *window, l text.Language) {
 		w.openFile("/home/jan/Downloads/kantoor.wiebelt")
 		w.file.phrase.SetText("verkeerd")
 		w.file.takeOpened(nil, l.T(text.SetupWrong))
 	}},
-	{"file-beside", func(t testing.TB, b *uitest.Harness, l text.Language) {
-		w := opened(b)
+	{"file-beside", "", func(t testing.TB, b *uitest.Harness, w *window, l text.Language) {
 		w.openFile("/home/jan/Downloads/kantoor.wiebelt")
 		w.file.takeOpened(&hubtrial.SetupFile{Moved: true, Rows: []hubtrial.Row{
 			{Key: "hub.base_url", Now: "https://api.hub.example", New: "https://api.practicehub-productie.example"},
@@ -216,7 +199,12 @@ func TestSettingsFit(t *testing.T) {
 			w := opened(b)
 			w.takeSecrets(keptOffice)
 			uitest.Scaled(w.win, fyne.NewSize(720, 688), 1)
-			scene.do(t, b, l)
+			if scene.section != "" {
+				w.Choose(scene.section)
+			}
+			if scene.do != nil {
+				scene.do(t, b, w, l)
+			}
 			for _, scale := range uitest.Scales {
 				name := "settings-" + string(l) + "-" + scene.name
 				uitest.ExamineAt(t, name, w.win, scale, []fyne.Size{{Width: 720, Height: 688}}, l.T(text.SettingsWindowTestRunning))
