@@ -21,7 +21,6 @@ import (
 	"wiebelt/internal/logfile"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/text"
-	"wiebelt/internal/ui/theme"
 	"wiebelt/internal/ui/uitest"
 	"wiebelt/internal/ui/widgets"
 )
@@ -57,13 +56,12 @@ func doctorLines(l text.Language) map[string][]doctor.Check {
 }
 
 // openDoctor has a window that waits for what the checks come to.
-func openDoctor(t *testing.T, l text.Language, look string) (*uitest.Harness, *window) {
+func openDoctor(t *testing.T, l text.Language) (*uitest.Harness, *window) {
 	b := uitest.New(t, uitest.Greeting(l), map[string]widgets.Opener{windowapi.WindowDoctor: func(host *widgets.Host) widgets.Page {
 		w := newWindow(host)
 		w.begin()
 		return w
 	}})
-	b.App.Settings().SetTheme(theme.New(look))
 	b.Show(windowapi.WindowDoctor)
 	w := b.Page(windowapi.WindowDoctor).(*window)
 	w.cfg.Settings = settings.Defaults()
@@ -86,7 +84,7 @@ func finish(w *window, l text.Language) {
 // Checks fill in as they come; every line says its state in a word, and what to
 // do, for whom.
 func TestDoctorWindow(t *testing.T) {
-	b, w := openDoctor(t, text.Dutch, "light")
+	b, w := openDoctor(t, text.Dutch)
 	uitest.WantTexts(t, w.win, "Controle", "Bezig: nog 31 controles.", "Instellingen en geheim", "Hub", "Bezig")
 	if !w.bundle.Disabled() || !w.copyAll.Disabled() || !w.again.Disabled() {
 		t.Error("buttons work before there is anything")
@@ -136,7 +134,7 @@ func TestDoctorLooks(t *testing.T) {
 // Everything that is written was shown before, file by file; nothing is
 // overwritten, no link followed, nothing written twice.
 func TestDoctorBundle(t *testing.T) {
-	b, w := openDoctor(t, text.Dutch, "light")
+	b, w := openDoctor(t, text.Dutch)
 	must.Do(t, os.MkdirAll(b.Dirs.Log(), 0o700))
 	var log strings.Builder
 	for i := range 9000 { // a large one, with long lines and what is no text
@@ -202,7 +200,7 @@ func TestBroken(t *testing.T) {
 // No word is cut, in either language and at every scale.
 func TestDoctorWindowFits(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
-		_, w := openDoctor(t, l, "light")
+		_, w := openDoctor(t, l)
 		own, small := fyne.NewSize(720, 688), fyne.NewSize(480, 560)
 		examine := func(state string, sizes ...fyne.Size) {
 			for _, scale := range uitest.Scales {
