@@ -15,8 +15,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"wiebelt/internal/core/call"
-	"wiebelt/internal/relay/credentials"
-	"wiebelt/internal/relay/node"
 	"wiebelt/internal/relay/wire"
 	"wiebelt/internal/testutil/must"
 	"wiebelt/internal/testutil/natstest"
@@ -27,22 +25,20 @@ const site wire.Site = "kantoor"
 // relays starts a server with several relays' feeds on it.
 func relays(t *testing.T, names ...string) (*Bucket, *nats.Conn) {
 	t.Helper()
-	a := must.Get(credentials.New(site))(t)
-	n := must.Get(node.Start(node.Config{Name: "n1", Dir: t.TempDir(), Host: "127.0.0.1"}, a))(t)
-	t.Cleanup(n.Close)
-	b := must.Get(Open(t.Context(), must.Get(jetstream.New(n.Conn))(t), 1))(t)
+	c, js := natstest.Start(t, t.TempDir())
+	b := must.Get(Open(t.Context(), js, 1))(t)
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	t.Cleanup(func() { stop(); running.Wait() })
 	for _, name := range names {
-		f := NewFeed(b, n.Conn, site, name, slog.New(slog.DiscardHandler))
+		f := NewFeed(b, c, site, name, slog.New(slog.DiscardHandler))
 		running.Go(func() {
 			if err := f.Run(ctx); !errors.Is(err, context.Canceled) {
 				t.Error(err)
 			}
 		})
 	}
-	return b, n.Conn
+	return b, c
 }
 
 // desk follows snapshots as a user's Wiebelt does.

@@ -13,20 +13,16 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"wiebelt/internal/relay/credentials"
-	"wiebelt/internal/relay/node"
 	"wiebelt/internal/relay/wire"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/natstest"
 )
 
 // open opens the journal of a server, whose files are in dir.
 func open(t *testing.T) (j *Journal, dir string) {
 	t.Helper()
-	a := must.Get(credentials.New("kantoor"))(t)
 	dir = t.TempDir()
-	n := must.Get(node.Start(node.Config{Name: "r1", Dir: dir, Host: "127.0.0.1"}, a))(t)
-	t.Cleanup(n.Close)
-	js := must.Get(jetstream.New(n.Conn))(t)
+	_, js := natstest.Start(t, dir)
 	return must.Get(Open(t.Context(), js, 1, 2, slog.New(slog.DiscardHandler)))(t), dir
 }
 

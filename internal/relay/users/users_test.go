@@ -16,20 +16,16 @@ import (
 
 	"wiebelt/internal/core/phone"
 	"wiebelt/internal/relay/credentials"
-	"wiebelt/internal/relay/node"
 	"wiebelt/internal/relay/wire"
 	"wiebelt/internal/softphone/webhook"
 	"wiebelt/internal/testutil/must"
+	"wiebelt/internal/testutil/natstest"
 )
 
 func open(t *testing.T) *Directory {
 	t.Helper()
-	a := must.Get(credentials.New("kantoor"))(t)
-	n := must.Get(node.Start(node.Config{Name: "n1", Dir: t.TempDir(), Host: "127.0.0.1"}, a))(t)
-	t.Cleanup(n.Close)
-	js := must.Get(jetstream.New(n.Conn))(t)
-	d := must.Get(Open(t.Context(), js, 1))(t)
-	return d
+	_, js := natstest.Start(t, t.TempDir())
+	return must.Get(Open(t.Context(), js, 1))(t)
 }
 
 var anna = Entry{User: "anna", Name: "Anna de Boer", Extensions: []string{"101"}, Numbers: []string{"020 123 45 01"}, Email: "Anna@kantoor.example"}
@@ -153,9 +149,7 @@ func TestFailedJoin(t *testing.T) {
 	if _, err := d.Join(ctx, code, strings.Repeat("K", maxEntry)); err == nil || errors.Is(err, ErrCode) {
 		t.Fatalf("more than an entry holds: %v", err)
 	}
-	if _, err := d.Join(ctx, code, "K"); err != nil {
-		t.Error(err)
-	}
+	must.Get(d.Join(ctx, code, "K"))(t)
 	code = must.Get(d.Invite(ctx, "anna"))(t)
 	kept := d.joins
 	for _, applied := range []bool{true, false} {
@@ -165,9 +159,7 @@ func TestFailedJoin(t *testing.T) {
 		}
 	}
 	d.joins = kept
-	if _, err := d.Join(ctx, code, "L"); err != nil {
-		t.Error(err)
-	}
+	must.Get(d.Join(ctx, code, "L"))(t)
 }
 
 // unanswered is a bucket whose deletions have no answer, done or not.

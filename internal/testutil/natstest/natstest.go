@@ -1,13 +1,27 @@
-// Package natstest asks relays as their users do.
+// Package natstest runs the servers of relays, and asks relays as their users do.
 package natstest
 
 import (
+	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
+	"wiebelt/internal/relay/credentials"
+	"wiebelt/internal/relay/node"
 	"wiebelt/internal/relay/wire"
+	"wiebelt/internal/testutil/must"
 )
+
+// Start runs the server of a relay of the site "kantoor", whose files are in dir, until
+// the test ends.
+func Start(t testing.TB, dir string) (*nats.Conn, jetstream.JetStream) {
+	t.Helper()
+	n := must.Get(node.Start(node.Config{Name: "r1", Dir: dir, Host: "127.0.0.1"}, must.Get(credentials.New("kantoor"))(t)))(t)
+	t.Cleanup(n.Close)
+	return n.Conn, must.Get(jetstream.New(n.Conn))(t)
+}
 
 // Ask asks on a user's subject and gives the answer, which comes to an inbox of his.
 func Ask(c *nats.Conn, subject string, question []byte) ([]byte, error) {
