@@ -229,15 +229,26 @@ func TestDeliverNoWait(t *testing.T) {
 	s.exits(5, "--no-wait", s.file("x.zip", "x"))
 }
 
-// TestDeliverDrain: what waits goes out, without a file or a watch; within a limit
-// that a hub makes pass, it still waits.
+// TestDeliverDrain: what waits goes out, without a file or a watch. It still waits, and
+// that is said, where the command is told to end, and within a limit that a hub makes pass.
 func TestDeliverDrain(t *testing.T) {
 	s := newSender(t)
 	for i := range 3 {
 		s.file(fmt.Sprint(i, ".zip"))
 	}
-	s.exits(6, "--no-wait", s.in)
 	must.Do(t, s.hub.Faults().SetGone(true))
+	ctx, stop := context.WithCancel(t.Context())
+	var out bytes.Buffer
+	done := make(chan error, 1)
+	go func() {
+		done <- (&deliverSendCmd{Wait: true, Files: []string{s.in}}).Run(&env{ctx: ctx, out: &out, err: io.Discard, profileDir: s.profile})
+	}()
+	eventually(t, "three taken", func() bool { return strings.Count(s.exits(0, "list").out, ".zip") == 3 })
+	stop()
+	var ended *failure
+	if err := <-done; !errors.As(err, &ended) || ended.code != 6 || !strings.Contains(out.String(), " 3 in de wacht\n") {
+		t.Errorf("%v: %s", err, out.String())
+	}
 	s.exits(6, "drain", "--for", "300ms").says(" 3 in de wacht\n")
 	must.Do(t, s.hub.Faults().SetGone(false))
 	s.exits(0, "drain").says("3 aangeleverd").complains("Verslag: ")
