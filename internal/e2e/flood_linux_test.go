@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -24,41 +22,7 @@ import (
 	"wiebelt/internal/instance"
 	"wiebelt/internal/simulate"
 	"wiebelt/internal/testutil/must"
-	"wiebelt/internal/testutil/phonetest"
 )
-
-// ringLog is a relay between Wiebelt and a softphone's own interface that notes when
-// the phone tells of an incoming call.
-type ringLog struct {
-	*relay
-	mu   sync.Mutex // protects rang
-	rang []time.Time
-}
-
-func newRingLog(t *testing.T, to string) *ringLog {
-	t.Helper()
-	p := &ringLog{}
-	p.relay = newRelay(t, to, func() (sent, got func([]byte)) {
-		return func([]byte) {}, func(b []byte) {
-			if bytes.Contains(b, []byte("CALL_INCOMING")) { // an event is one write
-				p.mu.Lock()
-				p.rang = append(p.rang, time.Now())
-				p.mu.Unlock()
-			}
-		}
-	})
-	return p
-}
-
-// ring is when the nth call rang; zero if it has not.
-func (p *ringLog) ring(n int) time.Time {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if n >= len(p.rang) {
-		return time.Time{}
-	}
-	return p.rang[n]
-}
 
 // counted stands before the office's hub and notes which numbers it is asked
 // for, and when first.
@@ -125,12 +89,10 @@ func every(ctx context.Context, n, hertz int, do func(int)) {
 
 // floodResult is what became of a flood.
 type floodResult struct {
-	lasted               time.Duration
-	sent, taken, refused int64
-	full                 int64           // hand-overs that were told that the inbox is full
-	took                 []time.Duration // of each hand-over, sorted
-	inbox                int             // hand-overs that nobody answered at once
-	lookups              map[string]int  // by road
+	lasted  time.Duration
+	full    int64           // hand-overs that were told that the inbox is full
+	took    []time.Duration // of each hand-over, sorted
+	lookups map[string]int  // by road
 }
 
 // flood reports ten thousand calls of as many numbers in ten seconds, over eight
@@ -145,7 +107,6 @@ func flood(t *testing.T, o *office, asked *counted) floodResult {
 	}
 	port := o.at().Port
 	var p floodResult
-	var sent, taken, refused atomic.Int64
 	var all sync.WaitGroup
 	began := time.Now()
 	const sockets, perSocket, posts, commands = 8, 900, 1800, 1000
@@ -160,7 +121,6 @@ func flood(t *testing.T, o *office, asked *counted) floodResult {
 			}
 			defer hangUp()
 			every(t.Context(), perSocket, perSocket/10, func(i int) {
-				sent.Add(1)
 				n := s*perSocket + i
 				var err error
 				if phone == nil {
@@ -170,32 +130,23 @@ func flood(t *testing.T, o *office, asked *counted) floodResult {
 					err = phone.Ring(t.Context(), simulate.Call{ID: strconv.Itoa(n), Number: fmt.Sprintf("%s%05d", floodWS, n)})
 				}
 				if err != nil {
-					refused.Add(1)
 					hangUp()
-					return
 				}
-				taken.Add(1)
 			})
 		})
 	}
 	all.Go(func() {
 		every(t.Context(), posts, posts/10, func(i int) {
-			sent.Add(1)
 			c := simulate.Call{ID: strconv.Itoa(i), Number: fmt.Sprintf("%s%05d", floodHTTP, i)}
-			if simulate.ReportHTTP(t.Context(), port, tokens.Path, "ringing", "", c) != nil {
-				refused.Add(1)
-				return
-			}
-			taken.Add(1)
+			_ = simulate.ReportHTTP(t.Context(), port, tokens.Path, "ringing", "", c) // some are refused
 		})
 	})
 	all.Go(func() {
 		cfg := instance.Config{RunDir: run, Version: "dev"}
 		every(t.Context(), commands, commands/10, func(i int) {
-			sent.Add(1)
 			e := call.Event{Source: call.Source{Kind: call.KindCommand, Reports: call.RingOnly}, State: call.Ringing, ID: strconv.Itoa(i),
 				Number: fmt.Sprintf("%s%05d", floodCommand, i), At: time.Now()}
-			switch err := instance.HandOver(t.Context(), cfg, e, func() error { p.inbox++; return nil }); {
+			switch err := instance.HandOver(t.Context(), cfg, e, func() error { return nil }); {
 			case errors.Is(err, instance.ErrInboxFull):
 				p.full++
 				return
@@ -204,40 +155,11 @@ func flood(t *testing.T, o *office, asked *counted) floodResult {
 				return
 			}
 			p.took = append(p.took, time.Since(e.At))
-			taken.Add(1)
 		})
 	})
 	all.Wait()
 	p.lasted = time.Since(began)
-	p.sent, p.taken, p.refused = sent.Load(), taken.Load(), refused.Load()
 	p.lookups = map[string]int{"WebSocket": asked.of(floodWS), "HTTP": asked.of(floodHTTP), "command": asked.of(floodCommand)}
 	slices.Sort(p.took)
 	return p
-}
-
-// TestLinkComesBack: a softphone that was closed and comes back, or is started anew
-// at once, is linked within seconds, is never taken for one that another program
-// uses, and its next call is shown.
-func TestLinkComesBack(t *testing.T) {
-	t.Parallel()
-	b := phonetest.New(t)
-	o := newOffice(t, "[[softphone]]\nkind = \"baresip\"\nname = \"baresip\"\naddress = \""+b.Control+"\"")
-	ups := func() int { return strings.Count(o.log.String(), "state=connected") }
-	o.Until("the link is up", func() bool { return ups() == 1 })
-	for _, closed := range []bool{true, false, false} {
-		before := ups()
-		b.Stop()
-		if closed {
-			o.Until("the link is down", func() bool { return strings.Contains(o.log.String(), "state=waiting") })
-		}
-		b.Restart(t)
-		back := time.Now()
-		o.Until("the link is up again", func() bool { return ups() > before })
-		must.Within(t, back, 3*time.Second)
-	}
-	if strings.Contains(o.log.String(), "state=kicked") {
-		t.Error("taken for a phone that another program uses")
-	}
-	phonetest.Place(t, b.SIP, phonetest.Scenario{Number: "+31698760011", Ring: 30 * time.Second})
-	o.shows("the card of the caller", foundCard(t, "+31698760011", "sip:101@127.0.0.1", vries.Contact))
 }
