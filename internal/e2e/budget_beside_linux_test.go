@@ -133,9 +133,7 @@ func (c invitation) send(b testing.TB, method, to, body string) {
 		m += "Content-Type: application/sdp\r\n"
 	}
 	m += fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body)
-	if _, err := c.line.Write([]byte(m)); err != nil {
-		b.Fatal(err)
-	}
+	must.Get(c.line.Write([]byte(m)))(b)
 }
 
 func (c invitation) invite(b testing.TB) {

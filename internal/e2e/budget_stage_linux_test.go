@@ -59,9 +59,7 @@ func openStage(b testing.TB, scale float32, more string) *stage {
 			ID: fmt.Sprintf("b-%d", i), RelationNumber: strconv.Itoa(300000 + i), Initials: "B.", FamilyName: fmt.Sprintf("Meting%03d", i),
 			Address: contact.Address{Street: "Dorpsstraat", Number: strconv.Itoa(i), PostalCode: "1234AB", City: "Ons Dorp"}}})
 	}
-	if _, err := h.AddInvented(b.Context(), s.people...); err != nil {
-		b.Fatal(err)
-	}
+	must.Get(h.AddInvented(b.Context(), s.people...))(b)
 	base := must.Get(url.Parse(h.BaseURL()))(b)
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(base) },
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }} // a lookup whose call was over

@@ -184,8 +184,7 @@ func (t *table) guard(b *testing.B) {
 
 func writeJSON(b *testing.B, path string, v any) {
 	b.Helper()
-	doc, err := json.MarshalIndent(v, "", "  ")
-	must.Do(b, err)
+	doc := must.Get(json.MarshalIndent(v, "", "  "))(b)
 	must.Do(b, os.WriteFile(path, append(doc, '\n'), 0o644))
 }
 

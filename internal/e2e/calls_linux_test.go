@@ -327,7 +327,5 @@ func TestWindowsAlone(t *testing.T) {
 	d.Key("Return")
 	d.Until("that it cannot be looked up", func() bool { _, ok := d.see(text.Dutch.T(text.WindowNeedsResident)); return ok })
 	d.Until("no window", func() bool { d.Run("sh", "-c", "wmctrl -c Wiebelt || true"); return len(d.Windows("Wiebelt$")) == 0 })
-	if err := windows.Wait(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, windows.Wait())
 }

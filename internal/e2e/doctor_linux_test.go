@@ -14,23 +14,19 @@ import (
 	"wiebelt/internal/testutil/ptytest"
 )
 
-// doctor runs "wiebelt doctor --json" and gives its report and exit code.
-func (o *office) doctor(args ...string) (r doctor.Report, code int) {
+// doctor runs "wiebelt doctor --json", below another program if there is one, and gives
+// its report and exit code.
+func (o *office) doctor(before ...string) (r doctor.Report, code int) {
 	o.t.Helper()
+	args := append(before, o.bin, "doctor", "--json", "--profile", o.profile)
+	cmd := o.Command(args[0], args[1:]...)
 	began := time.Now()
-	out, err := o.wiebelt(append([]string{"doctor", "--json"}, args...)...).Output()
+	out, _ := cmd.Output() // its code is looked at
 	must.Within(o.t, began, 10*time.Second)
-	if err != nil {
-		x, ok := err.(*exec.ExitError)
-		if !ok {
-			o.t.Fatal(err)
-		}
-		code = x.ExitCode()
-	}
 	if err := json.Unmarshal(out, &r); err != nil {
 		o.t.Fatalf("%v: %s", err, out)
 	}
-	return r, code
+	return r, cmd.ProcessState.ExitCode()
 }
 
 // states are the states of a check's lines, joined.

@@ -59,9 +59,9 @@ func startRelay(o *office, base string, extensions ...string) *officeRelay {
 	must.Do(t, os.WriteFile(table, []byte("user,extensions\nanna,"+strings.Join(extensions, " ")+"\n"), 0o600))
 	_, invited, _ := strings.Cut(r.run("", "user", "import", table), "\n")
 	f := strings.Split(strings.TrimSpace(invited), ",") // user, address, code, fingerprint
-	o.runWith("", "secret", "remove", "hub")
-	o.runWith("", "settings", "unset", "hub.client_id")
-	o.runWith("", "join", f[1], f[2], "--fingerprint", f[3])
+	o.run("secret", "remove", "hub")
+	o.run("settings", "unset", "hub.client_id")
+	o.run("join", f[1], f[2], "--fingerprint", f[3])
 	return r
 }
 

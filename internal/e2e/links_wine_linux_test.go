@@ -42,9 +42,6 @@ func TestLinksUnderWine(t *testing.T) {
 			all = append(all, l)
 		}
 	}
-	if len(all) < 30 {
-		t.Fatalf("%d links", len(all))
-	}
 	b := must.Get(json.Marshal(all))(t)
 	list := filepath.Join(dir, "links.json")
 	must.Do(t, os.WriteFile(list, b, 0o600))
@@ -75,7 +72,6 @@ func TestLinksUnderWine(t *testing.T) {
 			t.Errorf("%.60q: %d", l, got)
 		}
 	}
-	t.Logf("%d links, %d acted", len(all), acted)
 	if acted < 5 {
 		t.Errorf("only %d good links acted", acted)
 	}

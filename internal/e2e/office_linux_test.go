@@ -215,22 +215,20 @@ func (o *office) wiebelt(args ...string) *exec.Cmd {
 	return o.Command(o.bin, all...)
 }
 
-// run runs a command of this profile to its end and gives what it said.
-func (o *office) run(args ...string) string {
+// run runs a command of this profile to its end.
+func (o *office) run(args ...string) {
 	o.t.Helper()
-	return o.runWith("", args...)
+	o.runWith("", args...)
 }
 
 // runWith is run with something on standard input.
-func (o *office) runWith(in string, args ...string) string {
+func (o *office) runWith(in string, args ...string) {
 	o.t.Helper()
 	cmd := o.wiebelt(args...)
 	cmd.Stdin = strings.NewReader(in)
-	out, err := cmd.CombinedOutput()
-	if err != nil {
+	if out, err := cmd.CombinedOutput(); err != nil {
 		o.t.Fatalf("wiebelt %s: %v: %s", args[0], err, out)
 	}
-	return string(out)
 }
 
 // handOver hands over a whole call, as phones do that run a program.
@@ -413,7 +411,5 @@ func keep(t testing.TB, path string, img image.Image) {
 		return
 	}
 	defer f.Close()
-	if err := png.Encode(f, img); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, png.Encode(f, img))
 }

@@ -33,12 +33,12 @@ func TestOfficeRelay(t *testing.T) {
 	t.Cleanup(client.Close)
 	r := relaytest.Start(t, client)
 	o := prepareAt(t, h, h.BaseURL(), value, 0, "")
-	o.runWith("", "secret", "remove", "hub")
+	o.run("secret", "remove", "hub")
 	must.Do(t, os.WriteFile(filepath.Join(o.profile, settings.FileName), fmt.Appendf(nil, "[hub]\nsecret_store = \"file\"\n[card]\nafter_call = \"0s\"\n[listener]\nport = %d\n", ownPort(t)), 0o600))
 	o.Move(250, 600) // a card under the pointer stays
 	o.start()
 	r.Invite(users.Entry{User: "bob", Name: "Bob Smit", Extensions: []string{"102"}})
-	o.runWith("", "join", r.Address, r.Invite(users.Entry{User: "anna", Extensions: []string{"101"}}), "--fingerprint", r.Fingerprint)
+	o.run("join", r.Address, r.Invite(users.Entry{User: "anna", Extensions: []string{"101"}}), "--fingerprint", r.Fingerprint)
 	var all []history.Entry
 	is := func(what string, ok func(history.Entry) bool) {
 		t.Helper()

@@ -109,6 +109,14 @@ func (s *machine) must(stdin string, args ...string) string {
 	return out
 }
 
+// add adds a line to a file of /etc.
+func (s *machine) add(name, line string) {
+	s.t.Helper()
+	f := must.Get(os.OpenFile(filepath.Join(s.etc, name), os.O_APPEND|os.O_WRONLY, 0))(s.t)
+	must.Get(fmt.Fprintln(f, line))(s.t)
+	must.Do(s.t, f.Close())
+}
+
 func (s *machine) policyFile() string { return filepath.Join(s.etc, "wiebelt", "policy.toml") }
 
 // policy puts a policy in place as deployment tools do.
@@ -131,13 +139,13 @@ type effectiveSettings struct {
 	}
 }
 
-func (s *machine) settings(args ...string) (code int, e effectiveSettings) {
+func (s *machine) settings(args ...string) (e effectiveSettings) {
 	s.t.Helper()
 	code, out, errOut := s.wiebelt("", append([]string{"settings", "--json"}, args...)...)
 	if err := json.Unmarshal([]byte(out), &e); err != nil {
 		s.t.Fatalf("exit %d: %v: %s%s", code, err, out, errOut)
 	}
-	return code, e
+	return e
 }
 
 // TestPolicyIsFollowed: a policy that changes while the program runs holds within

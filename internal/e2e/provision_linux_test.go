@@ -22,9 +22,7 @@ func TestMachineSecret(t *testing.T) {
 	t.Parallel()
 	const group = 4711
 	root := newMachine(t)
-	groups := must.Get(os.OpenFile(filepath.Join(root.etc, "group"), os.O_APPEND|os.O_WRONLY, 0))(t)
-	must.Get(fmt.Fprintf(groups, "wiebelt:x:%d:\n", group))(t)
-	must.Do(t, groups.Close())
+	root.add("group", fmt.Sprintf("wiebelt:x:%d:", group))
 	admin := root.as(realRoot, 0)
 	h, value := startHub(t)
 	profile := func(uid int) string {
@@ -49,11 +47,11 @@ func TestMachineSecret(t *testing.T) {
 	if out := member.must("", "lookup", "--profile", profile(nobody), "0698760011"); !strings.Contains(out, "Vries") {
 		t.Errorf("%s", out)
 	}
-	_, e := member.settings("--profile", profile(nobody))
+	e := member.settings("--profile", profile(nobody))
 	if len(e.Problems) > 0 || e.Secrets[0].State != "set" || e.Secrets[0].Store != "machine" {
 		t.Errorf("%+v %+v", e.Problems, e.Secrets)
 	}
-	if _, e := stranger.settings("--profile", profile(nobody-1)); e.Secrets[0].State != "no_right" {
+	if e := stranger.settings("--profile", profile(nobody-1)); e.Secrets[0].State != "no_right" {
 		t.Errorf("outside of the group: %+v", e.Secrets)
 	}
 	if code, _, errOut := stranger.wiebelt("", "lookup", "--profile", profile(nobody-1), "0698760011"); code != 1 || !strings.Contains(errOut, "wiebelt)") || strings.Contains(errOut, "not set up") {
@@ -72,11 +70,8 @@ func TestMachineSecret(t *testing.T) {
 	if out := admin.must("", "provision", "--hub-url", "https://hub.other.example", "--profile", here); !strings.Contains(out, "hub.hub_url") {
 		t.Errorf("what stays is not said: %s", out)
 	}
-	if _, e := admin.settings("--profile", here); strings.Contains(fmt.Sprint(e), "hub.other.example") {
+	if e := admin.settings("--profile", here); strings.Contains(fmt.Sprint(e), "hub.other.example") {
 		t.Error("the policy was written over")
-	}
-	if code, _, _ := admin.wiebelt("x\n", "provision", "--base-url", "https://hub.other.example", "--client-id", "office", "--secret-stdin", "--profile", here); code != 1 {
-		t.Errorf("a secret for another hub: exit %d", code)
 	}
 }
 
@@ -86,12 +81,7 @@ func TestForgetUser(t *testing.T) {
 	t.Parallel()
 	s := newMachine(t)
 	jan := filepath.Join(s.home, "jan")
-	for _, f := range []string{"passwd:jan:x:4712:4712::" + jan + ":/bin/sh"} {
-		name, line, _ := strings.Cut(f, ":")
-		file := must.Get(os.OpenFile(filepath.Join(s.etc, name), os.O_APPEND|os.O_WRONLY, 0))(t)
-		fmt.Fprintln(file, line)
-		must.Do(t, file.Close())
-	}
+	s.add("passwd", "jan:x:4712:4712::"+jan+":/bin/sh")
 	fill := func(store string) {
 		t.Helper()
 		for path, text := range map[string]string{".config/wiebelt/settings.toml": "[hub]\nsecret_store = \"" + store + "\"\n", ".local/state/wiebelt/history.db": "x",

@@ -158,7 +158,6 @@ head -1 <&3 | grep -q ' 2[0-9][0-9] '; }
 	if out, err := as("bash", "-c", http+`[ $(id -u) = 65001 ] && [ -r "$MINE/x.zip" ] && "$BIN" version && http $HPORT GET /login && touch "$W/x" && rm "$W/x"`).CombinedOutput(); err != nil {
 		t.Fatalf("what he may do: %v: %s", err, out)
 	}
-	worked := 0
 	for _, a := range attempts {
 		var out bytes.Buffer
 		cmd := as("bash", "-c", http+a.script)
@@ -169,15 +168,10 @@ head -1 <&3 | grep -q ' 2[0-9][0-9] '; }
 		}
 		switch {
 		case err == nil:
-			worked++
 			t.Errorf("%s: worked: %.300s", a.name, out.String())
 		case cmd.ProcessState.ExitCode() == 127: // bash has found no such program
 			t.Errorf("%s: nothing was tried: %.300s", a.name, out.String())
 		}
-	}
-	t.Logf("%d attempts, %d worked", len(attempts), worked)
-	if len(attempts) < 40 {
-		t.Errorf("only %d attempts", len(attempts))
 	}
 
 	// Bait in the folder that is watched. What comes last shows that all was seen.
@@ -235,10 +229,7 @@ done; done`)
 	_ = observer.Wait()
 	o.Until("all in the history", func() bool { return len(callsOf(t, o)) == calls+handed }, func() []any { return []any{len(callsOf(t, o))} })
 	all := seen.String()
-	keys := regexp.MustCompile(`[A-Za-z0-9_-]{43}`).FindAllString(all, -1)
-	t.Logf("%d calls; of their programs he saw %d lines, with %d numbers, %d names and %d keys", handed, strings.Count(all, "\n"),
-		strings.Count(all, number[1:]), strings.Count(all, name), len(keys))
-	if strings.Contains(all, number[1:]) || strings.Contains(all, name) || len(keys) > 0 {
+	if strings.Contains(all, number[1:]) || strings.Contains(all, name) || regexp.MustCompile(`[A-Za-z0-9_-]{43}`).MatchString(all) {
 		t.Errorf("he saw of the calls: %.500s", all)
 	}
 }

@@ -40,8 +40,8 @@ func (l *logind) GetSessionByPID(uint32) (dbus.ObjectPath, *dbus.Error) { return
 
 func (l *logind) lock(on bool) { l.props.SetMust(loginSession, "LockedHint", on) }
 
-// withLogind gives an office a machine with a session that can be locked.
-func withLogind(t *testing.T, o *office, locked bool) (*logind, []string) {
+// withLogind is a machine with a session that can be locked.
+func withLogind(t *testing.T, locked bool) (*logind, []string) {
 	t.Helper()
 	x := xtest.Start(t, "", xtest.Options{Width: 320, Height: 200}) // whose bus is that of the machine
 	address := x.PlainBus()
@@ -64,13 +64,11 @@ func withLogind(t *testing.T, o *office, locked bool) (*logind, []string) {
 // ended waits until the resident has ended by itself.
 func (o *office) ended(what string) {
 	o.t.Helper()
-	began := time.Now()
 	o.Until(what, func() bool {
 		b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(o.resident.Process.Pid), "stat"))
 		_, rest, _ := strings.Cut(string(b), ") ")
 		return err != nil || strings.HasPrefix(rest, "Z")
 	})
-	o.t.Logf("%s: ended after %v", what, time.Since(began).Round(time.Millisecond))
 }
 
 // TestSessionEnds: whichever way a session ends under a call, what is known of the
@@ -95,7 +93,7 @@ func TestSessionEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := prepare(t, "")
-			l, env := withLogind(t, o, false)
+			l, env := withLogind(t, false)
 			o.start(env...)
 			// A shutdown that somebody called off changes nothing.
 			for _, on := range []bool{true, false} {
@@ -144,7 +142,7 @@ func TestHubOpenedAtStart(t *testing.T) {
 	path := filepath.Join(o.profile, "settings.toml")
 	b := must.Get(os.ReadFile(path))(t)
 	must.Do(t, os.WriteFile(path, []byte(strings.Replace(string(b), "[hub]", "[hub]\nopen_at_start = true", 1)), 0o600))
-	l, env := withLogind(t, o, true)
+	l, env := withLogind(t, true)
 	notes := o.opener("")
 	i := onBus(t, o)
 	o.start(env...)

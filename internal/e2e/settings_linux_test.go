@@ -135,7 +135,6 @@ func TestNewcomer(t *testing.T) {
 	t.Parallel()
 	o, value := newcomer(t)
 	o.start()
-	began := time.Now()
 	p := o.openSettings()
 	p.goToHub()
 	for _, typed := range []string{o.hub.BaseURL(), o.hub.HubURL(), "office", value, "1234", ""} {
@@ -152,7 +151,6 @@ func TestNewcomer(t *testing.T) {
 	wheel := func() { p.Click(p.at.X+400, p.at.Y+500, 5) } // the test stands below
 	p.Until("a test that passed", func() bool { wheel(); return p.colour(answeredGreen) > 5*50 }, func() []any { return []any{p.colour(answeredGreen)} })
 	p.Until("saved", func() bool { p.click(saveButton); return strings.Contains(o.written(), "office") })
-	t.Logf("from the window to saved: %v", time.Since(began).Round(100*time.Millisecond))
 	s := o.written()
 	for _, want := range []string{"base_url = \"" + o.hub.BaseURL(), "organisation_code = \"1234\"", "client_id = \"office\""} {
 		if !strings.Contains(s, want) {

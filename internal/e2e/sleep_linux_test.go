@@ -134,13 +134,11 @@ func TestSleeps(t *testing.T) {
 			b.phone.Restart(t)
 		}
 		b.Until("it is awake: "+night.name, func() bool { return b.noticed() > seen && b.empty() && b.links() >= links && b.linked() })
-		recovered := time.Since(woke)
 		must.Within(t, woke, 5*time.Second)
 		if night.after != nil {
 			night.after()
 		}
 		b.ring(t)
-		t.Logf("%s: recovered after %v, a name on screen after %v", night.name, recovered.Round(time.Millisecond), time.Since(woke).Round(time.Millisecond))
 		b.phone.Hangup(t)
 		b.Until("no card: "+night.name, b.empty)
 	}

@@ -71,7 +71,5 @@ func TestFirstStart(t *testing.T) {
 	o.Until("the window is gone", func() bool {
 		return !slices.Contains(o.Windows("^Welkom"), id)
 	})
-	if _, err := os.Stat(o.welcomed()); err != nil {
-		t.Error(err)
-	}
+	must.Get(os.Stat(o.welcomed()))(t)
 }

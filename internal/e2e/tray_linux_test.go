@@ -53,14 +53,10 @@ func (i *icon) titles() []string {
 
 func (i *icon) lines() int { return len(i.titles()) }
 
-// has waits for a line of the menu and returns which one it is.
-func (i *icon) has(title string) (line int) {
+// has waits for a line of the menu.
+func (i *icon) has(title string) {
 	i.t.Helper()
-	i.Until("the menu's line "+title, func() bool {
-		line = slices.Index(i.titles(), title)
-		return line >= 0
-	}, func() []any { return []any{i.titles()} })
-	return line
+	i.Until("the menu's line "+title, func() bool { return slices.Contains(i.titles(), title) }, func() []any { return []any{i.titles()} })
 }
 
 // choose clicks on a line of the menu in the panel.
@@ -217,7 +213,6 @@ func TestTrayMenu(t *testing.T) {
 		i.choose(line)
 		var got string
 		i.Until("a window of "+line, func() bool { got = strings.TrimSpace(i.windows()); return got != "" })
-		t.Logf("%q opens %q", line, got)
 		i.closeWindow(strings.TrimSuffix(got, " – Wiebelt"))
 	}
 	i.panel.Kill()

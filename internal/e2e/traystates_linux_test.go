@@ -34,7 +34,6 @@ func (i *icon) looks(state, sentence string) {
 		all = i.titles()
 		return nearest == state && best < 8 && len(all) > 0 && strings.HasPrefix(all[0], sentence)
 	}, func() []any { return []any{nearest, all} })
-	i.t.Logf("%-12s %s", state, all[0])
 }
 
 // TestTrayStates: what really goes wrong is what the icon in a real panel shows,

@@ -43,7 +43,7 @@ func onWayland(t *testing.T, compositor string, xwayland bool) {
 	c := must.Get(dbus.Connect(o.PlainBus()))(t)
 	t.Cleanup(func() { _ = c.Close() })
 	tray := xtest.HostTray(t, c)
-	l, env := withLogind(t, o, false)
+	l, env := withLogind(t, false)
 	o.Compositor(compositor, xwayland)
 	notes := o.opener("exit 0")
 	o.start(env...)

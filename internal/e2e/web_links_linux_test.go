@@ -92,7 +92,6 @@ func TestLaunchesFromPages(t *testing.T) {
 	live.hangUp(t)
 	seen := watcher.stop()
 
-	t.Logf("%d launches, the last in %v: cards came at %v", sent, time.Since(began).Round(time.Second), seen.rose)
 	if seen.most > 3 {
 		t.Errorf("%d windows of cards at once", seen.most)
 	}

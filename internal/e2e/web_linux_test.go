@@ -171,9 +171,7 @@ func TestAttackPages(t *testing.T) {
 			t.Errorf("%s: a card came up", name)
 		}
 	}
-	sent := 0
-	pages := strings.Fields(attacks)
-	for _, p := range pages {
+	for _, p := range strings.Fields(attacks) {
 		page, times, _ := strings.Cut(p, "=")
 		n, _ := strconv.Atoi(times)
 		status := "403"
@@ -182,7 +180,6 @@ func TestAttackPages(t *testing.T) {
 		}
 		visit(t, ctx, fmt.Sprintf("http://evil.test:%d/%s.html%s", webPort, page, knows))
 		refused(page, "a="+page+" ", max(n, 1), status)
-		sent += len(line.answers("a=" + page + " "))
 	}
 
 	// From a file, whose origin is "null" too.
@@ -207,8 +204,6 @@ func TestAttackPages(t *testing.T) {
 		s.onopen = () => s.send('{"event":"call","state":"ringing","number":"0698760011"}');
 		if (origin !== %q) throw origin;`, tokens.Path, a.Token, rebound))
 	refused("rebound", "a=rebound ", 7, "421")
-	sent += len(line.answers("a=rebound"))
-	t.Logf("%d pages made %d requests", len(pages)+3, sent)
 
 	// A thousand guesses of a page that may come in.
 	visit(t, ctx, allowed+"/empty.html")

@@ -54,9 +54,7 @@ func (o *office) missed() {
 			e.Outcome, e.Name, e.ContactID, e.Matches = history.OutcomeFound, "J. de Vries", "c-vries", 1
 			e.Link = o.hub.HubURL() + "/contacts/viewcontact/c-vries"
 		}
-		if _, err := store.Put(o.t.Context(), e); err != nil {
-			o.t.Fatal(err)
-		}
+		must.Get(store.Put(o.t.Context(), e))(o.t)
 	}
 }
 

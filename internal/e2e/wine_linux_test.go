@@ -26,8 +26,7 @@ const wineProfile = `C:\wiebelt-test`
 // windowsPrograms is the folder with the two programs.
 func windowsPrograms(t testing.TB) string {
 	t.Helper()
-	dir := must.Get(windowsBuilt())(t)
-	return dir
+	return must.Get(windowsBuilt())(t)
 }
 
 // wineOffice is a workplace under wine, set up for a hub.
