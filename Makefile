@@ -63,7 +63,7 @@ test:
 
 test-windows:
 	.ci/install test
-	go test -count=1 -tags $(TAGS) -timeout 10m ./internal/testutil/winetest/... ./app/winres
+	go test -count=1 -tags $(TAGS) -timeout 10m ./app/winres
 	go test -count=1 -tags $(TAGS) -timeout 10m -run 'Windows|Wine' ./internal/native/... ./internal/instance ./internal/config/secret ./internal/relay/command ./internal/e2e
 
 lint:
