@@ -248,9 +248,6 @@ func TestCanaries(t *testing.T) {
 	dir, _ := setUp(t)
 	c := &canaries{all: []string{"p@ss+/=% canary", "canary", dir}}
 	c.sow(t, dir)
-	if c.n < 500 {
-		t.Fatalf("only %d canaries", c.n)
-	}
 	path := filepath.Join(t.TempDir(), "help.zip")
 	said := map[string]string{}
 	for name, args := range map[string][]string{
@@ -267,18 +264,13 @@ func TestCanaries(t *testing.T) {
 			t.Errorf("%s is missing or empty", needed)
 		}
 	}
-	hits, looked := 0, 0
 	for where, s := range said {
 		for _, v := range c.all {
-			looked++
 			if at := strings.Index(s, v); at >= 0 {
-				if hits++; hits < 20 {
-					t.Errorf("%s: %q in %q", where, v, s[max(0, at-60):min(len(s), at+60)])
-				}
+				t.Errorf("%s: %q in %q", where, v, s[max(0, at-60):min(len(s), at+60)])
 			}
 		}
 	}
-	t.Logf("%d canaries, %d looks, %d hits", c.n, looked, hits)
 	// What helps is still there.
 	for where, s := range map[string]string{"bundle log/wiebelt.log": "softphone link", "bundle log/crash.txt": "main.go:7", "bundle settings.txt": "hub.base_url\thttp://127.",
 		"bundle environment.txt": "wiebelt: test", "nl output": "settings.toml: "} {

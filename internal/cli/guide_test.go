@@ -134,7 +134,6 @@ func TestGuideSettings(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d keys, %d pieces of settings", len(keys), blocks)
 	if len(keys) < 20 || blocks < 4 {
 		t.Errorf("%d keys, %d pieces of settings", len(keys), blocks)
 	}

@@ -202,8 +202,7 @@ func TestHubByHand(t *testing.T) {
 		t.Errorf("the old secret: %v", err)
 	}
 	removed := client(fresh)
-	_, err := removed.Check(t.Context())
-	must.Do(t, err)
+	must.Get(removed.Check(t.Context()))(t)
 	command(0, "", "client", "remove", "office")
 	for _, c := range []*hub.Client{removed, client(fresh)} { // with a token, and without
 		if _, err := c.Lookup(t.Context(), "0612345678"); contact.FailureOf(err) != contact.CredentialsRefused {

@@ -414,7 +414,6 @@ func TestRecipeCommands(t *testing.T) {
 		r, _ := guide.Find(text.Dutch, id)
 		promised(t, r, got)
 	}
-	t.Logf("%d command lines", len(lines))
 
 	// MicroSIP gives no argument at all for a caller without a number, and what
 	// a caller chose to be called is never an option.
