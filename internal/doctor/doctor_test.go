@@ -72,7 +72,7 @@ func rows(t *testing.T) []row {
 		{"secret", "", func(_ *testing.T, e *exam) { e.fromStore = given(storedSecret{off: true}) }, say(Off, "secret.off")},
 		{"secret", setUp, withSecret(secret.ErrNotSet), say(Fail, "secret.unset")},
 		{"secret", setUp + "secret_store = \"file\"\n", both(withSecret(secret.ErrNotSet), func(t *testing.T, e *exam) {
-			keepSecret(t, e.Dirs, "https://old.example", "office", "canary")
+			keepSecret(t, e.Dirs, "https://old.example", "canary")
 		}), say(Fail, "secret.elsewhere")},
 		{"secret", setUp + "secret_store = \"file\"\n", withSecret(secret.ErrNotSet), say(Fail, "secret.unset")},
 		{"secret", setUp, withSecret(fmt.Errorf("%w: no bus", secret.ErrNoStore)), say(Fail, "secret.absent", "os")},

@@ -95,9 +95,9 @@ func examined(t testing.TB, toml string) *exam {
 	return e
 }
 
-func keepSecret(t testing.TB, d profile.Dirs, base, client, value string) {
+func keepSecret(t testing.TB, d profile.Dirs, base, value string) {
 	t.Helper()
-	store, ref := storeOf(t, d, base, client)
+	store, ref := storeOf(t, d, base, "office")
 	must.Do(t, store.Set(t.Context(), ref, value))
 }
 

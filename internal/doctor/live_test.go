@@ -37,19 +37,17 @@ func runJSON(t *testing.T, cfg Config, sys system) Report {
 	return shaped(t, must.Get(json.Marshal(run(t.Context(), cfg, sys, quietly)))(t))
 }
 
-// aHub answers tokens and lookups over TLS; ahead is how far its clock is.
+// aHub answers tokens and lookups over TLS.
 type aHub struct {
 	*httptest.Server
 	refuse  atomic.Bool
-	ahead   time.Duration
 	tokens  atomic.Int64
 	lookups atomic.Int64
 }
 
-func startHub(t *testing.T) *aHub {
+func startHub() *aHub {
 	h := &aHub{}
 	h.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Date", time.Now().Add(h.ahead).UTC().Format(http.TimeFormat))
 		switch {
 		case r.Method == http.MethodHead:
 			w.WriteHeader(http.StatusMethodNotAllowed)
@@ -82,10 +80,10 @@ func (h *aHub) known(t *testing.T) (toml string) {
 // TestTheWay goes to a real hub over TLS, with the token request that lookups
 // make, and looks nothing up unless asked.
 func TestTheWay(t *testing.T) {
-	h := startHub(t)
+	h := startHub()
 	toml := h.known(t)
 	cfg := configured(t, toml)
-	keepSecret(t, cfg.Dirs, h.URL, "office", "canary-secret")
+	keepSecret(t, cfg.Dirs, h.URL, "canary-secret")
 	r := runJSON(t, cfg, server())
 	for _, id := range []string{"hub.name", "hub.connection", "hub.certificate", "hub.clock", "hub.token", "secret", "setup"} {
 		if c := r.of(t, id); c.State != OK {
@@ -184,7 +182,7 @@ func TestHangingHubWithASecret(t *testing.T) {
 	t.Cleanup(s.Close)
 	defer close(over)
 	cfg := configured(t, strings.ReplaceAll(setUp, "https://hub.example", s.URL)+"secret_store = \"file\"\n")
-	keepSecret(t, cfg.Dirs, s.URL, "office", "canary-secret")
+	keepSecret(t, cfg.Dirs, s.URL, "canary-secret")
 	began := time.Now()
 	r := runJSON(t, cfg, calm())
 	if c := r.of(t, "hub.token"); c.State != Fail || !strings.Contains(c.Message, "reageert niet") || r.of(t, "hub.connection").State != OK {

@@ -15,7 +15,7 @@ import (
 // asked about both, nothing is changed, and nothing that a hub takes is called
 // trouble.
 func TestBothSecrets(t *testing.T) {
-	h := startHub(t)
+	h := startHub()
 	toml := h.known(t)
 	for _, tt := range []struct {
 		old, next string

@@ -1,20 +1,8 @@
 package doctor
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/json"
-	"encoding/pem"
-	"io"
 	"io/fs"
-	"math/big"
-	"net"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,7 +17,6 @@ import (
 	"wiebelt/internal/instance/windowapi"
 	"wiebelt/internal/native/browser"
 	"wiebelt/internal/testutil/must"
-	"wiebelt/internal/testutil/nettest"
 	"wiebelt/internal/text"
 )
 
@@ -37,47 +24,19 @@ import (
 // with TLS, a secret, a resident that answers, folders of its own.
 type office struct {
 	*exam
-	t        *testing.T
-	hub      *aHub
-	toml     string
-	say      http.HandlerFunc
-	from, to time.Time // of the hub's certificate
-	name     string    // in it
-}
-
-// certified gives the hub a certificate, which the settings know.
-func (p *office) certified() {
-	p.t.Helper()
-	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(p.t)
-	c := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "hub"}, NotBefore: p.from, NotAfter: p.to,
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, DNSNames: []string{"other.example"}}
-	if p.name == "" {
-		c.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1)}
-	}
-	der := must.Get(x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key))(p.t)
-	p.hub.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
-	p.hub.StartTLS()
-	p.t.Cleanup(p.hub.Close)
-	file := filepath.Join(p.t.TempDir(), "ca.pem")
-	write(p.t, file, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})))
-	p.toml = strings.ReplaceAll(p.toml, "https://hub.example", p.hub.URL)
-	p.toml = strings.ReplaceAll(p.toml, "CA.PEM", file)
+	t    *testing.T
+	toml string
 }
 
 // examineOffice makes an office, does what before and after do, and examines it.
 func examineOffice(t *testing.T, before, after func(*office)) Report {
 	t.Helper()
-	now := time.Now()
-	p := &office{t: t, hub: startHub(t), toml: setUp + "secret_store = \"file\"\nextra_ca_file = 'CA.PEM'\n", from: now.Add(-time.Hour), to: now.AddDate(1, 0, 0)}
-	p.exam = &exam{sys: calm(), now: now}
+	h := startHub()
+	p := &office{exam: &exam{sys: calm(), now: time.Now()}, t: t, toml: h.known(t)}
 	p.sys.folder, p.sys.installed = folderFault, filetrust.Program
 	if before != nil {
 		before(p)
 	}
-	if p.say != nil {
-		p.hub.Config.Handler = p.say
-	}
-	p.certified()
 	p.Config = configured(t, p.toml)
 	p.Exe = filepath.Join(t.TempDir(), "wiebelt")
 	write(t, p.Exe, "")
@@ -85,38 +44,13 @@ func examineOffice(t *testing.T, before, after func(*office)) Report {
 		must.Do(t, os.MkdirAll(dir, 0o700))
 		must.Do(t, os.Chmod(dir, 0o700))
 	}
-	keepSecret(t, p.Dirs, p.hub.URL, "office", "canary-secret")
+	keepSecret(t, p.Dirs, h.URL, "canary-secret")
 	residentOf(t, p.Dirs, "1.2.0", "abc", answering{facts: &windowapi.DoctorFacts{SetUp: true, Port: 27471}})
 	announces(`{"version":1,"port":27471,"token":"x"}`, 0o600)(t, p.exam)
 	if after != nil {
 		after(p)
 	}
 	return run(t.Context(), p.Config, p.sys, quietly)
-}
-
-// change puts something else into the settings.
-func change(old, other string) func(*office) {
-	return func(p *office) { p.toml = strings.Replace(p.toml, old, other, 1) }
-}
-
-// token has the hub answer every request for a token so.
-func token(status int, body string) func(*office) {
-	return func(p *office) {
-		usual := p.hub.Config.Handler
-		p.say = func(w http.ResponseWriter, r *http.Request) {
-			if !strings.HasSuffix(r.URL.Path, "/identity/token") {
-				usual.ServeHTTP(w, r)
-				return
-			}
-			w.WriteHeader(status)
-			_, _ = io.WriteString(w, body)
-		}
-	}
-}
-
-// behind has the hub reached through a proxy.
-func behind(p *office, proxy string) {
-	p.toml = strings.Replace(p.toml, "https://hub.example", "https://hub.invalid", 1) + "proxy = \"" + proxy + "\"\n"
 }
 
 // secretFile does something to the file with the secret.
@@ -130,14 +64,9 @@ func secretFile(do func(path string) error) func(*office) {
 	}
 }
 
-func mode(which func(*office) string, m fs.FileMode) func(*office) {
-	return func(p *office) {
-		must.Do(p.t, os.Chmod(which(p), m))
-	}
-}
-
-// troubles are provoked on a real hub, file or folder, where a stand-in could be
-// wrong: before is done before hub and resident start, after when all is well.
+// troubles are provoked on a real file or folder, where a stand-in could be wrong:
+// before is done before the resident starts, after when all is well. What a real hub
+// has wrong is TestTheWay's, and those of package hub.
 var troubles = map[string]struct{ before, after func(*office) }{
 	"secret.absent": {before: func(p *office) {
 		p.t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path="+filepath.Join(p.t.TempDir(), "none"))
@@ -146,25 +75,6 @@ var troubles = map[string]struct{ before, after func(*office) }{
 	"secret.exposed": {after: secretFile(func(path string) error { return os.Chmod(path, 0o644) })},
 	"secret.damaged": {after: secretFile(func(path string) error { return os.WriteFile(path, []byte("{"), 0o600) })},
 
-	"failure.name_not_resolved":  {before: change("https://hub.example", "https://hub.invalid")},
-	"failure.connection_refused": {before: func(p *office) { p.toml = strings.Replace(p.toml, "hub.example", nettest.Nobody(p.t), 1) }},
-	"failure.proxy_failed":       {before: func(p *office) { behind(p, "http://"+nettest.Nobody(p.t)) }},
-	"failure.proxy_login":        {before: func(p *office) { behind(p, plainly(p.t, http.StatusProxyAuthRequired)) }},
-	"failure.tls_failed": {before: func(p *office) {
-		change("https://hub.example", "https"+strings.TrimPrefix(plainly(p.t, 200), "http"))(p)
-	}},
-	"failure.certificate_unknown":   {before: change("extra_ca_file", "#")},
-	"failure.certificate_expired":   {before: func(p *office) { p.to = time.Now().Add(-time.Minute) }},
-	"failure.certificate_name":      {before: func(p *office) { p.name = "other" }},
-	"failure.clock_wrong":           {before: func(p *office) { p.from = time.Now().Add(time.Hour) }},
-	"failure.credentials_refused":   {before: func(p *office) { p.hub.refuse.Store(true) }},
-	"failure.scope_refused":         {before: token(400, `{"error":"invalid_scope"}`)},
-	"failure.hub_error":             {before: token(503, "")},
-	"failure.answer_not_understood": {before: token(200, "<html>log in</html>")},
-	"hub.certificate.soon":          {before: func(p *office) { p.to = time.Now().AddDate(0, 0, 9) }},
-	"hub.clock.ahead":               {before: func(p *office) { p.hub.ahead = -time.Hour }},
-	"hub.clock.behind":              {before: func(p *office) { p.hub.ahead = time.Hour }},
-
 	"browser.none": {after: func(p *office) {
 		p.t.Setenv("PATH", p.t.TempDir())
 		p.sys.browser = browser.Available
@@ -172,7 +82,7 @@ var troubles = map[string]struct{ before, after func(*office) }{
 	"folders.owner": {after: func(p *office) {
 		must.Do(p.t, os.Chown(p.Dirs.State, 65534, 65534))
 	}},
-	"program.write": {after: mode(func(p *office) string { return filepath.Dir(p.Exe) }, 0o777)},
+	"program.write": {after: func(p *office) { must.Do(p.t, os.Chmod(filepath.Dir(p.Exe), 0o777)) }},
 }
 
 // policyFiles are what an administrator's file can have wrong; they are read by
@@ -186,13 +96,6 @@ var policyFiles = map[string]struct {
 	"policy.syntax":     {"what is this\n", 0o644},
 	"policy.closed":     {"[history]\nkeep = \"nummers\"\n", 0o644},
 	"policy.key":        {"[hub]\nproxy = \"ftp://x\"\n", 0o644},
-}
-
-// plainly is a server without TLS that answers everything with a status.
-func plainly(t *testing.T, status int) string {
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
-	t.Cleanup(s.Close)
-	return s.URL
 }
 
 // TestRealTroubles: each makes monitoring speak up and is told with the guide's
