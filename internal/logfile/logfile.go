@@ -74,10 +74,8 @@ func open(dir, level string, now func() time.Time) (*File, error) {
 // SetLevel says how much is logged: a value of the setting log.level. Anything
 // else is "info".
 func (l *File) SetLevel(level string) {
-	var v slog.Level
-	if v.UnmarshalText([]byte(level)) != nil {
-		v = slog.LevelInfo
-	}
+	v := slog.LevelInfo
+	_ = v.UnmarshalText([]byte(level))
 	l.level.Set(v)
 }
 
@@ -104,10 +102,8 @@ func (l *File) Write(line []byte) (int, error) {
 // turn begins a new file and lets the oldest go. Where a file cannot be renamed, as
 // on Windows while another program has it open, the newest is written on.
 func (l *File) turn() error {
-	if l.f != nil {
-		_ = l.f.Close() // every line is in the system's hands already
-		l.f = nil
-	}
+	_ = l.f.Close() // if there is one; every line is in the system's hands already
+	l.f = nil
 	refused := false
 	for i := maxFiles - 1; i > 0 && !refused; i-- {
 		err := os.Rename(l.path(i-1), l.path(i))

@@ -82,10 +82,7 @@ func scrubNumbers(s string) string {
 }
 
 // ScrubAttr scrubs the values of a log line that are text; the message too.
-func ScrubAttr(groups []string, a slog.Attr) slog.Attr {
-	if len(groups) == 0 && (a.Key == slog.TimeKey || a.Key == slog.LevelKey) {
-		return a
-	}
+func ScrubAttr(_ []string, a slog.Attr) slog.Attr {
 	if secretName().MatchString(a.Key) && a.Value.Kind() != slog.KindGroup && a.Value.Kind() != slog.KindBool {
 		a.Value = slog.StringValue("[secret]")
 		return a
