@@ -154,7 +154,7 @@ func (t *tokens) drop(bad *grant) bool {
 	}
 	if !bad.worked.Load() {
 		now := t.c.cfg.Now()
-		if since := now.Sub(t.vainly); !t.vainly.IsZero() && since >= 0 && since < refuseFor {
+		if since := now.Sub(t.vainly); since >= 0 && since < refuseFor {
 			return false
 		}
 		t.vainly = now

@@ -24,7 +24,7 @@ const (
 // again an hour later.
 func (b *Outbox) purge(ctx context.Context) {
 	now := b.o.Now()
-	if since := now.Sub(b.purged); !b.purged.IsZero() && since >= 0 && since < purgeEvery {
+	if since := now.Sub(b.purged); since >= 0 && since < purgeEvery {
 		return
 	}
 	b.purged = now

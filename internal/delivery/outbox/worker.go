@@ -37,7 +37,7 @@ func (b *Outbox) Work(ctx context.Context, stop <-chan struct{}) error {
 	}
 	defer func() { _ = l.Unlock() }()
 	defer b.setTrouble(nil)
-	ready, rest := false, b.o.first
+	ready := false
 	for {
 		var again bool
 		var wait time.Duration
@@ -54,13 +54,11 @@ func (b *Outbox) Work(ctx context.Context, stop <-chan struct{}) error {
 		}
 		if t := (*Trouble)(nil); errors.As(err, &t) {
 			b.setTrouble(t)
-			again, wait = false, rest
-			rest = min(rest*2, longPause)
+			wait = b.o.Tick
 		} else if err != nil {
 			return err
 		} else {
 			b.setTrouble(nil)
-			rest = b.o.first
 		}
 		select {
 		case <-stop:
@@ -77,9 +75,6 @@ func (b *Outbox) Work(ctx context.Context, stop <-chan struct{}) error {
 		case <-stop:
 		case <-b.wake:
 		case <-time.After(max(min(wait, b.o.Tick), time.Millisecond)):
-		}
-		if ctx.Err() != nil {
-			return nil
 		}
 	}
 }
