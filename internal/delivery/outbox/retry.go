@@ -82,7 +82,6 @@ var transitions = map[class]transition{
 func decide(it Item, o outcome, now time.Time, r rules) (Item, effect) {
 	t := transitions[o.class]
 	e, end, wait, asked := t.effect, t.end, time.Duration(0), min(o.after, maxAsked)
-	it.Whole = false
 	if o.class != cut {
 		it.Reason, it.Status = o.reason, o.status
 	}
@@ -149,7 +148,7 @@ func (it Item) over(s State, now time.Time) Item {
 
 func (it Item) again(now time.Time, wait time.Duration) Item {
 	it.State, it.NextTry = Waiting, now.Add(wait)
-	if !it.Deadline.IsZero() && it.NextTry.After(it.Deadline) && it.Deadline.After(now) {
+	if it.NextTry.After(it.Deadline) && it.Deadline.After(now) {
 		it.NextTry = it.Deadline // one last time
 	}
 	return it
@@ -204,10 +203,10 @@ func (q Queue) after(e effect, why Reason, now time.Time, r rules) Queue {
 // open reports whether something may be sent, and if not, how long to wait. A
 // clock that was put back opens it.
 func (q Queue) open(now time.Time) (bool, time.Duration) {
-	if q.Held != "" && now.Before(q.Until) && !now.Before(q.Until.Add(-probe)) {
+	if now.Before(q.Until) && !now.Before(q.Until.Add(-probe)) {
 		return false, q.Until.Sub(now)
 	}
-	if q.Paused != "" && now.Before(q.Resume) && !now.Before(q.From) {
+	if now.Before(q.Resume) && !now.Before(q.From) {
 		return false, q.Resume.Sub(now)
 	}
 	return true, 0

@@ -25,6 +25,7 @@ func TestDecide(t *testing.T) {
 		return it
 	}
 	one := tried(1, 0)
+	past := with(one, func(it *Item) { it.Deadline = monday })
 	for _, c := range []struct {
 		name  string
 		it    Item
@@ -36,6 +37,7 @@ func TestDecide(t *testing.T) {
 		e     effect
 	}{
 		{"done", one, outcome{class: done, status: 200}, r, Delivered, "", 0, effect{clear: true}},
+		{"done, past its time", past, outcome{class: done, status: 200}, r, Delivered, "", 0, effect{clear: true}},
 		{"permanent", one, outcome{class: permanent, reason: ByHub, status: 422}, r, Refused, ByHub, 0, effect{clear: true}},
 		{"permanent after a doubt", with(one, func(it *Item) { it.unknowns = 1 }), outcome{class: permanent, reason: ByHub, status: 422}, r, Uncertain, ByHub, 0, effect{clear: true}},
 		{"copy gone", one, outcome{class: local, reason: CopyMissing}, r, Refused, CopyMissing, 0, effect{}},
@@ -44,12 +46,14 @@ func TestDecide(t *testing.T) {
 		{"conflict", one, outcome{class: conflict, reason: Conflict, status: 409}, retry, Uncertain, Conflict, 0, effect{clear: true}},
 		{"unknown", one, outcome{class: unknown, reason: NoAnswer}, r, Uncertain, NoAnswer, 0, effect{pause: true}},
 		{"unknown, to be sent again", one, outcome{class: unknown, reason: NoAnswer}, retry, Waiting, NoAnswer, time.Second, effect{pause: true}},
+		{"unknown, past its time", past, outcome{class: unknown, reason: NoAnswer}, retry, Uncertain, NoAnswer, 0, effect{pause: true}},
 		{"unknown, third time", with(tried(3, 0), func(it *Item) { it.unknowns = 2 }), outcome{class: unknown, reason: NoAnswer}, retry, Waiting, NoAnswer, 4 * time.Second, effect{pause: true}},
 		{"unknown, fourth time", with(tried(4, 0), func(it *Item) { it.unknowns = 3 }), outcome{class: unknown, reason: NoAnswer}, retry, Uncertain, NoAnswer, 0, effect{pause: true}},
 		{"hold", one, outcome{class: hold, reason: Forbidden, status: 403}, r, Waiting, Forbidden, 0, effect{hold: Forbidden}},
-		{"cut", one, outcome{class: cut}, r, Waiting, "", 0, effect{}},
+		{"cut, after a doubt", with(one, func(it *Item) { it.Reason = NoAnswer }), outcome{class: cut}, r, Waiting, NoAnswer, 0, effect{}},
 		{"split", one, outcome{class: split, reason: Separately, status: 400}, r, Waiting, Separately, 0, effect{clear: true}},
 		{"safe", one, outcome{class: safe, reason: Unreachable}, r, Waiting, Unreachable, 0, effect{pause: true}},
+		{"safe, asked", one, outcome{class: safe, reason: Unreachable, after: time.Minute}, r, Waiting, Unreachable, 0, effect{pause: true, after: time.Minute}},
 		{"safe for three days", tried(12, 72*time.Hour), outcome{class: safe, reason: Unreachable}, r, Refused, GaveUp, 0, effect{pause: true}},
 		{"safe, second try after three days of sleep", tried(2, 72*time.Hour), outcome{class: safe, reason: Unreachable}, r, Waiting, Unreachable, 0, effect{pause: true}},
 		{"later", tried(3, time.Hour), outcome{class: later, reason: Busy, status: 500}, r, Waiting, Busy, 4 * time.Second, effect{clear: true}},
@@ -61,7 +65,9 @@ func TestDecide(t *testing.T) {
 		{"odd", one, outcome{class: odd, reason: Odd, status: 418}, r, Waiting, Odd, time.Minute, effect{clear: true}},
 		{"odd, fifth time", with(tried(5, 0), func(it *Item) { it.odds = 4 }), outcome{class: odd, reason: Odd, status: 418}, r, Waiting, Odd, 8 * time.Hour, effect{clear: true}},
 		{"odd, sixth time", with(tried(6, 0), func(it *Item) { it.odds = 5 }), outcome{class: odd, reason: Odd, status: 418}, r, Refused, Odd, 0, effect{clear: true}},
-		{"past its time", with(one, func(it *Item) { it.Deadline = monday }), outcome{class: safe, reason: Unreachable}, r, Refused, GaveUp, 0, effect{pause: true}},
+		{"odd, past its time", past, outcome{class: odd, reason: Odd, status: 418}, r, Refused, Odd, 0, effect{clear: true}},
+		{"past its time", past, outcome{class: safe, reason: Unreachable}, r, Refused, GaveUp, 0, effect{pause: true}},
+		{"long before its time", with(one, func(it *Item) { it.Deadline = monday.Add(time.Hour) }), outcome{class: later, reason: Busy, status: 500}, r, Waiting, Busy, time.Second, effect{clear: true}},
 		{"a last time", with(tried(9, time.Hour), func(it *Item) { it.Deadline = monday.Add(7 * time.Second) }), outcome{class: later, reason: Busy, status: 500}, r, Waiting, Busy, 7 * time.Second, effect{clear: true}},
 	} {
 		got, e := decide(c.it, c.o, monday, c.r)
@@ -85,8 +91,8 @@ func TestDecide(t *testing.T) {
 	}
 	// A hold uses nothing up, not even the days that an item has.
 	it, _ := decide(tried(50, 71*time.Hour), outcome{class: hold, reason: CredentialsOff}, monday, r)
-	if it.Tries != 49 || !it.FirstTry.IsZero() {
-		t.Errorf("after a hold: %d tries, first %v", it.Tries, it.FirstTry)
+	if it.Tries != 49 || !it.FirstTry.IsZero() || !begin(it, monday).FirstTry.Equal(monday) {
+		t.Errorf("after a hold: %d tries, first %v, then %v", it.Tries, it.FirstTry, begin(it, monday).FirstTry)
 	}
 	// The waits after odd statuses, at their longest, fit into a day.
 	var sum time.Duration
