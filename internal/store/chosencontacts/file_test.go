@@ -106,6 +106,7 @@ func TestNewerFileIsLeftAlone(t *testing.T) {
 		}
 		must.Do(t, r.ForgetAll(t.Context()))
 		r.Chose(anna, "c-1")
+		r.rest()
 		r.again()
 		r.rest()
 		r.is(anna, "c-1")
