@@ -54,7 +54,7 @@ func plainLocale(locale string) bool { b := bare(locale); return b == "c" || b =
 
 func languageOf(locale string) text.Language {
 	parts := strings.Split(bare(locale), "_")
-	if parts[0] == "nl" || len(parts) > 1 && parts[len(parts)-1] == "nl" {
+	if parts[0] == "nl" || parts[len(parts)-1] == "nl" {
 		return text.Dutch
 	}
 	return text.English

@@ -19,10 +19,12 @@ func TestSystemLanguage(t *testing.T) {
 		"LC_ALL=C LANG=nl_NL.UTF-8":      text.English,
 		"LC_MESSAGES=C LANG=nl_NL.UTF-8": text.English,
 		"LANG=C LANGUAGE=nl":             text.English,
+		"LANG=POSIX LANGUAGE=nl":         text.English,
 		"LANG=nl_NL.UTF-8":               text.Dutch,
 		"LANG=nl_BE@euro":                text.Dutch,
 		"LANG=nl":                        text.Dutch,
 		"LANG=en_NL.UTF-8":               text.Dutch,
+		"LANG=en_NL@euro":                text.Dutch,
 		"LANG=en_US.UTF-8":               text.English,
 		"LANG=de_DE.UTF-8":               text.English,
 		"LANG=nld":                       text.English, // no locale's name
