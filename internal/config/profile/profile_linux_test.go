@@ -42,8 +42,9 @@ func TestPlatformDirs(t *testing.T) {
 	}{
 		{"nothing but home", map[string]string{"HOME": "/h"}, false, Dirs{"/h/.config/wiebelt", "/h/.local/state/wiebelt", "/h/.local/state/wiebelt/run"}, nil},
 		{"all set", map[string]string{"HOME": "/h", "XDG_CONFIG_HOME": "/c", "XDG_STATE_HOME": "/s", "XDG_RUNTIME_DIR": run}, true, Dirs{"/c/wiebelt", "/s/wiebelt", run + "/wiebelt"}, nil},
-		{"relative is unset", map[string]string{"HOME": "/h", "XDG_CONFIG_HOME": "c", "XDG_STATE_HOME": "s", "XDG_RUNTIME_DIR": "r"}, false, Dirs{"/h/.config/wiebelt", "/h/.local/state/wiebelt", "/h/.local/state/wiebelt/run"}, nil},
+		{"relative is unset", map[string]string{"HOME": "/h", "XDG_CONFIG_HOME": "c", "XDG_STATE_HOME": "s", "XDG_RUNTIME_DIR": "."}, false, Dirs{"/h/.config/wiebelt", "/h/.local/state/wiebelt", "/h/.local/state/wiebelt/run"}, nil},
 		{"runtime folder gone", map[string]string{"HOME": "/h", "XDG_RUNTIME_DIR": run + "/gone"}, false, Dirs{"/h/.config/wiebelt", "/h/.local/state/wiebelt", "/h/.local/state/wiebelt/run"}, nil},
+		{"runtime folder is none", map[string]string{"HOME": "/h", "XDG_RUNTIME_DIR": "/dev/null"}, false, Dirs{"/h/.config/wiebelt", "/h/.local/state/wiebelt", "/h/.local/state/wiebelt/run"}, nil},
 		{"no home, but all set", map[string]string{"XDG_CONFIG_HOME": "/c", "XDG_STATE_HOME": "/s"}, false, Dirs{"/c/wiebelt", "/s/wiebelt", "/s/wiebelt/run"}, nil},
 		{"a cron job", map[string]string{"HOME": "/h"}, true, Dirs{"/h/.config/wiebelt", "/h/.local/state/wiebelt", made + "/wiebelt"}, nil},
 		{"from another user's session", map[string]string{"HOME": "/h", "XDG_RUNTIME_DIR": others}, true, Dirs{"/h/.config/wiebelt", "/h/.local/state/wiebelt", made + "/wiebelt"}, nil},

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"wiebelt/internal/testutil/must"
 )
@@ -46,14 +47,18 @@ func TestWriteFile(t *testing.T) {
 	if filepath.Separator == '\\' {
 		path = filepath.Join(dir, "a[1].toml")
 	}
+	other, old := must.Get(writeTemp(path, nil, 0o600))(t), must.Get(writeTemp(path, nil, 0o600))(t)
+	ago := time.Now().Add(-2 * staleAfter)
+	must.Do(t, os.Chtimes(old, ago, ago))
 	for _, s := range []string{"one", "two", ""} {
 		must.Do(t, WriteFile(path, []byte(s), 0o600))
 		if b, err := os.ReadFile(path); err != nil || string(b) != s {
 			t.Fatalf("%q, %v; want %q", b, err, s)
 		}
 	}
-	if left, _ := os.ReadDir(dir); len(left) != 1 {
-		t.Errorf("%d files left, want 1", len(left))
+	// What another program writes just now stays.
+	if left, _ := os.ReadDir(dir); len(left) != 2 || os.Remove(other) != nil {
+		t.Errorf("%d files left, want 2", len(left))
 	}
 }
 
@@ -105,6 +110,9 @@ func TestCreateFileOnce(t *testing.T) {
 	if b, err := os.ReadFile(path); err != nil || string(b) != winner[0] {
 		t.Errorf("the file is not the winner's: %v", err)
 	}
+	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) != 1 {
+		t.Errorf("%d files left, want 1", len(left))
+	}
 }
 
 func TestRemoveFileTakesWhatWasLeft(t *testing.T) {
@@ -113,10 +121,13 @@ func TestRemoveFileTakesWhatWasLeft(t *testing.T) {
 	if temp, err := writeTemp(path, []byte("half"), 0o600); err != nil {
 		t.Fatal(temp, err)
 	}
+	for _, name := range []string{"other", ".f.", ".other.1.tmp"} {
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
+	}
 	for range 2 { // the second time there is nothing to remove
 		must.Do(t, RemoveFile(path), RemoveFile(filepath.Join(dir, "none", "f")))
 	}
-	if left, _ := os.ReadDir(dir); len(left) != 0 {
+	if left, _ := os.ReadDir(dir); len(left) != 3 {
 		t.Errorf("left: %v", left)
 	}
 }

@@ -52,10 +52,7 @@ func CreateFile(path string, b []byte, mode fs.FileMode) error {
 	}
 	defer os.Remove(temp)
 	if err := os.Link(temp, path); err != nil {
-		if errors.Is(err, fs.ErrExist) {
-			return err
-		}
-		// A file system without hard links: then creating decides who is first.
+		// It is there, or the file system has no hard links: creating says who was first.
 		return createPlain(path, b, mode)
 	}
 	return filetrust.SyncDir(filepath.Dir(path))

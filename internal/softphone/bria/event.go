@@ -19,10 +19,7 @@ func compare(r *link.Reporter, list []entry) {
 			continue // "no call" may be an empty one
 		}
 		id := link.CallID(c.id)
-		if !there[id] {
-			there[id] = true
-			ids = append(ids, id)
-		}
+		there[id], ids = true, append(ids, id)
 		parties[id] = append(parties[id], c.parties...) // one id may stand there twice
 	}
 	r.EndOthers(there)
@@ -87,7 +84,7 @@ func sum(all []party, known string) (progress, party) {
 		state := progressOf(p.state)
 		open = open || state == unclear
 		number := call.CleanText(p.number, call.MaxNumber)
-		if state > best || state == best && state != unclear && number != "" && number == known {
+		if state > best || state == best && number != "" && number == known {
 			best, who = state, p
 		}
 	}

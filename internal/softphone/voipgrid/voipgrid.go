@@ -194,7 +194,7 @@ func (p *phone) look(ctx context.Context) error {
 		return err
 	}
 	here := slices.ContainsFunc(all, func(e entry) bool { return e.Target == r.Target })
-	if can && !here && slices.ContainsFunc(all, func(e entry) bool { return !strings.HasPrefix(e.Target, r.Relay+"/") }) {
+	if !here && slices.ContainsFunc(all, func(e entry) bool { return !strings.HasPrefix(e.Target, r.Relay+"/") }) {
 		return link.ErrReplaced
 	}
 	target, err := p.store.Target(r)

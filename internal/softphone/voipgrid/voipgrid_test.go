@@ -71,7 +71,10 @@ func TestRegistration(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	is("registered", a)
+	linktest.Run(t, must.Get(New(k))(t)).Connected().Stop()
+	if is("registered", a); k.ID != "1" {
+		t.Errorf("registered anew as %s", k.ID)
+	}
 	k.secret = "b"
 	if err := look(); err != nil {
 		t.Error(err)
@@ -82,6 +85,10 @@ func TestRegistration(t *testing.T) {
 		t.Error(err)
 	}
 	is("again", b)
+	p.With(func() { p.Targets["9"] = "https://crm.example/calls" })
+	if err := look(); err != nil {
+		t.Errorf("beside another: %v", err)
+	}
 	p.With(func() { clear(p.Targets); p.Targets["9"] = "https://crm.example/calls" })
 	if err := look(); !errors.Is(err, link.ErrReplaced) {
 		t.Error(err)
@@ -90,6 +97,10 @@ func TestRegistration(t *testing.T) {
 	p.With(func() { p.Silent = true })
 	if err := look(); err != nil {
 		t.Errorf("a portal that does not tell: %v", err)
+	}
+	is("not told", "https://crm.example/calls")
+	if r, err := k.Register(t.Context(), a); err != nil || r.ID == "" || r.Remove(t.Context()) != nil {
+		t.Errorf("a portal that tells what it has made: %q, %v", r.ID, err)
 	}
 	if err := k.Remove(t.Context()); err != nil { // which is gone
 		t.Error(err)
@@ -106,7 +117,13 @@ func TestTrouble(t *testing.T) {
 	p, k := portalOf(t)
 	for status, cause := range map[int]link.Cause{401: link.CauseDenied, 403: link.CauseRights, 503: link.CauseFault, 418: link.CauseUnexpected} {
 		p.With(func() { p.Intercept = linktest.Status("/", status) })
-		for _, err := range []error{once(t, k), func() error { _, err := k.Register(t.Context(), "https://relay.example/in/a/voipgrid"); return err }()} {
+		if err := k.Remove(t.Context()); err != nil {
+			t.Errorf("nothing is taken back: %v", err)
+		}
+		one := k.Registration
+		one.ID = "1"
+		_, registering := k.Register(t.Context(), "https://relay.example/in/a/voipgrid")
+		for _, err := range []error{once(t, k), registering, one.Remove(t.Context())} {
 			if link.CauseOf(err) != cause {
 				t.Errorf("%d: %v", status, err)
 			}
@@ -122,7 +139,10 @@ func TestTrouble(t *testing.T) {
 			return false
 		}
 	})
-	if r, err := k.Register(t.Context(), "https://relay.example:8443/in/a/voipgrid"); err != nil || r.ID != "7" {
-		t.Errorf("an empty answer: %q, %v", r.ID, err)
+	for silent, id := range map[bool]string{false: "7", true: ""} {
+		p.With(func() { p.Silent = silent })
+		if r, err := k.Register(t.Context(), "https://relay.example:8443/in/a/voipgrid"); err != nil || r.ID != id {
+			t.Errorf("an empty answer: %q, %v", r.ID, err)
+		}
 	}
 }

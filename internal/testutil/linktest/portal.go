@@ -60,7 +60,7 @@ func (p *Portal) serve(w http.ResponseWriter, r *http.Request) {
 		case !ours:
 		case r.Header.Get("Authorization") != "Token "+p.account.User+":"+p.account.Secret:
 			status = http.StatusForbidden
-		case r.Method == http.MethodPost && id == "" && asked.Event == "custom" && strings.HasPrefix(asked.Target, "https://"):
+		case r.Method == http.MethodPost && id == "" && asked.Event == "custom" && r.Header.Get("Content-Type") == "application/json" && strings.HasPrefix(asked.Target, "https://"):
 			p.made++
 			p.Targets[fmt.Sprint(p.made)] = asked.Target
 			status, answer = http.StatusCreated, map[string]any{"id": p.made, "target_url": asked.Target, "event": "custom"}
