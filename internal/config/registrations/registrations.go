@@ -50,11 +50,10 @@ type Registered struct {
 // known.
 func RegisteredIn(d profile.Dirs) Registered {
 	var was Registered
-	b, err := filetrust.ReadPlain(filepath.Join(d.State, registeredFile), maxRegistered)
-	if err != nil || json.Unmarshal(b, &was) != nil {
+	b, _ := filetrust.ReadPlain(filepath.Join(d.State, registeredFile), maxRegistered)
+	if json.Unmarshal(b, &was) != nil {
 		return Registered{Version: 1}
 	}
-	was.Version = 1
 	return was
 }
 
@@ -63,7 +62,7 @@ func Remember(d profile.Dirs, r Registered) error {
 	path := filepath.Join(d.State, registeredFile)
 	r.Version = 1
 	if r == (Registered{Version: 1}) {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		return nil
@@ -211,7 +210,7 @@ func (r *Watch) read(before []health.Registration) (lost []health.Registration, 
 			}
 		case s == declined:
 			now = now.with(what, false, "")
-		case s.lost() && was.has(what), s == unknown && was.has(what) && slices.Contains(before, what):
+		case was.has(what) && (s.lost() || slices.Contains(before, what)):
 			lost = append(lost, what)
 		}
 	}

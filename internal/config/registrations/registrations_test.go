@@ -130,6 +130,15 @@ func TestWhatWasTakenIsNoticed(t *testing.T) {
 				t.Errorf("no program opens links: %v, said %v, lost %v, %d times", none, c.none, c.lost, c.told-told)
 			}
 		}
+		for _, at := range []standing{declined, absent} { // and was not meant to
+			c.at[health.Scheme] = at
+			r.Reread()
+			later(0)
+			if none := at == absent; c.none != none || slices.Contains(c.lost, health.Scheme) {
+				t.Errorf("no program opens links: %v, said %v, lost %v", none, c.none, c.lost)
+			}
+		}
+		c.at[health.Scheme] = ours
 		c.at[health.MicroSIP] = older
 		c.fails = ErrPhoneRuns
 		c.log.Reset()

@@ -49,7 +49,7 @@ func (h *Monitor) Note(link string, e call.Event, now time.Time) {
 	if !e.Since.IsZero() {
 		at = e.Since
 	}
-	if e.Direction == call.Outgoing || !at.IsZero() && now.Sub(at) > call.StaleAfter {
+	if e.Direction == call.Outgoing || now.Sub(at) > call.StaleAfter {
 		return
 	}
 	c := report{e.Source.Kind, link, e.State, e.Source.Reports, now}

@@ -194,6 +194,9 @@ func TestHeard(t *testing.T) {
 	h.Note("a", rings("baresip", call.AllStates, call.Ringing), now)
 	h.Note("a", rings("baresip", call.AllStates, call.Ended), now.Add(time.Minute))
 	h.Known("baresip", "a", now.Add(-time.Hour))
+	goesOn := rings("baresip", call.AllStates, call.Answered)
+	goesOn.At, goesOn.Since = now, now.Add(-2*call.StaleAfter)
+	h.Note("b", goesOn, now)
 	for _, tt := range []struct {
 		kind, link string
 		want       time.Time

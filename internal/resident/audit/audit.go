@@ -44,9 +44,7 @@ func (a *Audit) record(e eventlog.Record) {
 	defer a.mu.Unlock()
 	var err error
 	if a.log == nil {
-		if a.log, err = a.open(); err != nil {
-			a.log = nil
-		}
+		a.log, err = a.open()
 	}
 	if err == nil {
 		err = a.log.Write(e)

@@ -184,10 +184,7 @@ func twinkle(s System, running []Process) []Phone {
 	if s.Home == "" {
 		return nil
 	}
-	files, err := filepath.Glob(filepath.Join(s.Home, ".twinkle", "*.cfg"))
-	if err != nil {
-		return nil
-	}
+	files, _ := filepath.Glob(filepath.Join(s.Home, ".twinkle", "*.cfg"))
 	var all []Phone
 	for _, path := range files[:min(len(files), maxProfiles)] {
 		p := Phone{Kind: registry.Twinkle, File: path}
@@ -224,7 +221,6 @@ func words(path string) map[string][]string {
 	}
 	all := map[string][]string{}
 	for _, l := range f.Lines() {
-		l, _, _ = strings.Cut(l, "#")
 		if w := strings.Fields(l); len(w) >= 2 {
 			all[w[0]] = append(all[w[0]], w[1])
 		}

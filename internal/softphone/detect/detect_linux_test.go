@@ -90,6 +90,13 @@ func TestPhonesThatRunAProgram(t *testing.T) {
 	if got := found(t, t.TempDir(), "/nowhere/microsip.ini", nil); len(got) != 0 {
 		t.Errorf("found %+v", got)
 	}
+	home := t.TempDir() // folders in the place of their files
+	put(t, home, "microsip.ini/x", "")
+	put(t, home, ".twinkle/office.cfg/x", "")
+	got := found(t, home, filepath.Join(home, "microsip.ini"), []Process{{"microsip.exe", nil}})
+	if len(got) != 2 || got[0].Obstacle != Unread || got[1].Obstacle != Unread {
+		t.Errorf("unread: %+v", got)
+	}
 }
 
 func TestLinphoneAndBria(t *testing.T) {
@@ -101,8 +108,10 @@ func TestLinphoneAndBria(t *testing.T) {
 		{[]string{"--pipe=lp"}, Phone{Kind: registry.Linphone, Address: "lp"}},
 		{nil, Phone{Kind: registry.Linphone, Obstacle: Off}},
 		{[]string{"--pipe", "../x"}, Phone{Kind: registry.Linphone, Obstacle: Off}},
+		{[]string{"--pipe"}, Phone{Kind: registry.Linphone, Obstacle: Off}},
+		{[]string{"--pipe", strings.Repeat("x", 81)}, Phone{Kind: registry.Linphone, Obstacle: Off}},
 	} {
-		if got := found(t, "", "", []Process{{"linphone-daemon", tt.args}}); len(got) != 1 || got[0] != tt.want {
+		if got := found(t, "", "", []Process{{"linphone-daemon", tt.args}, {"linphone-daemon", tt.args}}); len(got) != 1 || got[0] != tt.want {
 			t.Errorf("%v: %+v", tt.args, got)
 		}
 	}
