@@ -121,7 +121,7 @@ func TestACallThatRingsIsNoticed(t *testing.T) {
 		out, over, told, strip := ringing, ringing, ringing, ringing
 		out.ID, out.Outgoing = 2, true
 		over.ID, over.Phase = 3, engine.PhaseAnswered
-		told.ID, told.Phase = 4, engine.PhaseReported
+		told.ID, told.Phase, told.LineName = 4, engine.PhaseReported, ""
 		strip.ID, strip.Phase, strip.Strip = 5, engine.PhaseReported, true
 		d.call(ringing, out, over, told, strip)
 		if got := d.tags(); !slices.Equal(got, []string{"1", "4"}) || !slices.Equal(d.able, []bool{true}) {
@@ -141,6 +141,10 @@ func TestACallThatRingsIsNoticed(t *testing.T) {
 		told.Phase, told.Rang = engine.PhaseRinging, told.Rang.Add(time.Minute)
 		if d.call(ringing, told); d.shown != 5 || len(d.tags()) != 2 {
 			t.Errorf("the same caller again: %d times, %v", d.shown, d.tags())
+		}
+		told.LineName = "Leven"
+		if d.call(ringing, told); d.shown != 6 || len(d.tags()) != 2 {
+			t.Errorf("at another line: %d times, %v", d.shown, d.tags())
 		}
 		d.call()
 		if got := d.tags(); len(got) != 0 {
@@ -168,24 +172,31 @@ func TestAButtonIsPressed(t *testing.T) {
 	})
 }
 
-// TestNobodyShowsNotices: it is said, and tried again only after a while.
+// TestNobodyShowsNotices: it is said, and tried again only after a while, with all that
+// rings.
 func TestNobodyShowsNotices(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, _ := begin(t)
+		if !slices.Equal(d.able, []bool{true}) {
+			t.Errorf("able %v", d.able)
+		}
+		other := ringing
+		other.ID = 2
+		d.call(ringing)
 		d.mu.Lock()
 		d.fails = notify.ErrClosed
 		d.mu.Unlock()
-		d.call(ringing)
+		d.call(ringing, other)
 		d.mu.Lock()
 		d.fails = nil
 		d.mu.Unlock()
-		d.call(ringing)
+		d.call(ringing, other)
 		if got := d.tags(); len(got) != 0 || !slices.Equal(d.able, []bool{true, false}) {
 			t.Errorf("at once: %v, able %v", got, d.able)
 		}
 		time.Sleep(openAgain)
-		d.call(ringing)
-		if got := d.tags(); len(got) != 1 || !slices.Equal(d.able, []bool{true, false, true}) {
+		d.call(ringing, other)
+		if got := d.tags(); len(got) != 2 || !slices.Equal(d.able, []bool{true, false, true}) {
 			t.Errorf("after a while: %v, able %v", got, d.able)
 		}
 	})
