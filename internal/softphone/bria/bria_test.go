@@ -97,11 +97,11 @@ func TestOtherMessages(t *testing.T) {
 		strings.ReplaceAll(changed, `"call"`, `"voicemail"`), strings.ReplaceAll(changed, `"call"`, `"voiceMail"`), strings.ReplaceAll(changed, `"call"`, `"callHistory"`),
 		strings.ReplaceAll(changed, `"call"`, `"missedCall"`), strings.ReplaceAll(changed, `"call"`, `"neverHeardOf"`), strings.ReplaceAll(changed, ` type="call"`, ""), "POST /somethingNew\r\n\r\n<event type=\"call\"/>",
 		answered(1, oneCall("old", "1", "", "ringing")), // nobody asked
-		"", "hello")
+		"", "hello", strings.Repeat("x", maxHandshake))
 	f.Change(oneCall("a", "1", "", "ringing"))
 	w.Expect("ringing incoming #a 1")
-	if n := len(f.questions); n != 1 {
-		t.Errorf("%d questions", n)
+	if n := len(f.questions); n != 1 || len(w.States) > 0 {
+		t.Errorf("%d questions, %d changes of state", n, len(w.States))
 	}
 }
 
