@@ -29,7 +29,7 @@ type Feed struct {
 	site   wire.Site
 	relay  string
 	log    *slog.Logger
-	asked  chan *nats.Msg
+	questions
 	Hooks
 
 	now         func() time.Time // time.Now, but in tests
@@ -41,14 +41,19 @@ type Feed struct {
 	epoch     jetstream.KeyValueEntry
 	began     int64 // what the epoch says
 	seq       uint64
-	ahead     time.Duration     // by which the server's clock is
-	healthyAt time.Time         // when the bucket was last as it should be
-	fewer     bool              // it had less in it than is known, when it was looked at last
-	answered  map[wire.User]int // how often, since calls were looked at
+	ahead     time.Duration // by which the server's clock is
+	healthyAt time.Time     // when the bucket was last as it should be
+	fewer     bool          // it had less in it than is known, when it was looked at last
 	view
 	previous view // of the last watch that loaded everything
 
 	stopping sync.WaitGroup // watches that have ended
+}
+
+// questions are those of users what goes on.
+type questions struct {
+	asked    chan *nats.Msg
+	answered map[wire.User]int // how often, since calls were looked at; of Run's goroutine
 }
 
 // Hooks are what a Feed tells its relay, and asks it. They are set before Run, whose
@@ -81,8 +86,8 @@ const asking = 4096
 
 // NewFeed makes the feed of one relay, whose name it has.
 func NewFeed(b *Bucket, c *nats.Conn, site wire.Site, relay string, log *slog.Logger) *Feed {
-	return &Feed{bucket: b, conn: c, site: site, relay: relay, log: log, asked: make(chan *nats.Msg, asking),
-		now: time.Now, since: time.Now(), inbox: nats.NewInbox(), Hooks: Hooks{Loaded: func() {}}, undelivered: make(chan *nats.Msg, asking), answered: map[wire.User]int{}}
+	return &Feed{bucket: b, conn: c, site: site, relay: relay, log: log, questions: questions{make(chan *nats.Msg, asking), map[wire.User]int{}},
+		now: time.Now, since: time.Now(), inbox: nats.NewInbox(), Hooks: Hooks{Loaded: func() {}}, undelivered: make(chan *nats.Msg, asking)}
 }
 
 // How often it is looked whether calls are over and whether the feed still hears of
