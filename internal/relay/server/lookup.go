@@ -30,7 +30,7 @@ type Hub interface {
 // Limits of look-ups.
 const (
 	lookupsAtOnce = 1024 // those that wait for the same answer among them
-	lookupsMinute = 120  // of one user
+	lookupsMinute = 120  // of one user, as are questions for missed calls
 	remembered    = 64   // numbers that rang for a user
 	lookupTime    = 5 * time.Second
 	// How many numbers are asked for ahead in a second, and at once: an exchange that floods

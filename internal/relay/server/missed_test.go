@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"wiebelt/internal/core/call"
 	"wiebelt/internal/relay/users"
 	"wiebelt/internal/relay/wire"
@@ -127,6 +129,22 @@ func TestJournal(t *testing.T) {
 	}
 	if all, _ := o.missedCalls("bob", 2); len(all) > 0 {
 		t.Errorf("bob heard %+v himself", all)
+	}
+}
+
+// TestJournalOften: who asks all the time is not answered each time, and others are.
+func TestJournalOften(t *testing.T) {
+	o := start(t)
+	o.add(users.Entry{User: "anna"})
+	o.add(users.Entry{User: "bob"})
+	answers := make(chan *nats.Msg, 2*lookupsMinute)
+	inbox := wire.Inbox("anna") + ".x"
+	must.Get(o.node.Conn.ChanSubscribe(inbox, answers))(t)
+	for range cap(answers) {
+		must.Do(t, o.node.Conn.PublishRequest(o.Keys.Site.Of(wire.Journal, "anna"), inbox, []byte("{}")))
+	}
+	if o.missedCalls("bob", 1); len(answers) != lookupsMinute {
+		t.Errorf("answered %d times", len(answers))
 	}
 }
 
