@@ -55,7 +55,6 @@ func TestLettersOfNoBundledFont(t *testing.T) {
 	others.wanted.Store(0)
 	others.there.Clear()
 	c := gallery(t)["found"]
-	c.Contacts = []contact.Contact{person("", "", "名前")}
 	synctest.Test(t, func(t *testing.T) {
 		r := startCards(t, nil)
 		r.run()

@@ -42,14 +42,11 @@ type reader struct {
 	tree screenreader.Tree
 }
 
-func startReader(t *testing.T, change func(*Config)) *reader {
+func startReader(t *testing.T) *reader {
 	t.Helper()
 	r := &reader{}
 	r.rig = startCards(t, func(c *Config, _ *desktop) {
 		c.Hotkey, c.Explored = "Ctrl+Alt+W", func(tree screenreader.Tree) { r.tree = tree }
-		if change != nil {
-			change(c)
-		}
 	})
 	return r
 }
@@ -137,7 +134,7 @@ func checkPlaces(t *testing.T, what string, n *screenreader.Node) {
 // TestExploredRows: several matches are a list that says which of how many each is, of those
 // that are not on screen as well; a filter is a field with what was typed.
 func TestExploredRows(t *testing.T) {
-	r := startReader(t, nil)
+	r := startReader(t)
 	r.shows(gallery(t)["crowd"])
 	var rows []string
 	for _, n := range roles(r.tree.Windows[0], screenreader.Item) {
@@ -167,7 +164,7 @@ func TestExploredRows(t *testing.T) {
 // without the keyboard; what has changed since, or only just came, is not.
 func TestPressedByReader(t *testing.T) {
 	g := gallery(t)
-	r := startReader(t, nil)
+	r := startReader(t)
 	r.shows(g["found"])
 	open := r.find("Relatie openen")
 	r.tree.Press(open.ID)
@@ -207,7 +204,7 @@ func TestPressedByReader(t *testing.T) {
 
 // TestExploredFocus: with the keyboard on a card a reader hears what Enter would do.
 func TestExploredFocus(t *testing.T) {
-	r := startReader(t, nil)
+	r := startReader(t)
 	r.shows(gallery(t)["found"])
 	focused := func() (names []string) {
 		r.sync()
