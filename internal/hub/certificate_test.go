@@ -54,9 +54,7 @@ func newAuthority(t testing.TB, name string, parent *authority) *authority {
 
 func newKey(t testing.TB) *ecdsa.PrivateKey {
 	t.Helper()
-	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	must.Do(t, err)
-	return k
+	return must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 }
 
 // issue makes a certificate for 127.0.0.1 and hub.example, with chain behind it.
@@ -74,8 +72,7 @@ func (a *authority) issue(t testing.TB, change func(*x509.Certificate), chain ..
 	if a != nil {
 		signer, signKey = a.cert, a.key
 	}
-	raw, err := x509.CreateCertificate(rand.Reader, template, signer, &key.PublicKey, signKey)
-	must.Do(t, err)
+	raw := must.Get(x509.CreateCertificate(rand.Reader, template, signer, &key.PublicKey, signKey))(t)
 	c := tls.Certificate{Certificate: [][]byte{raw}, PrivateKey: key}
 	for _, a := range chain {
 		c.Certificate = append(c.Certificate, a.raw)
@@ -116,7 +113,6 @@ func TestBadCertificates(t *testing.T) {
 	with := func(c *tls.Config, change func(*tls.Config)) *tls.Config { change(c); return c }
 	good := root.issue(t, nil)
 	file := root.file(t)
-	texts := map[string]string{}
 	for _, c := range []struct {
 		name   string
 		cfg    *tls.Config
@@ -151,7 +147,6 @@ func TestBadCertificates(t *testing.T) {
 			t.Errorf("%s: %v, want %s: %s", c.name, err, c.want, c.detail)
 			continue
 		}
-		texts[err.Error()] = c.name
 		if n := f.tokens.Load() + f.lookups.Load(); n != 0 {
 			t.Errorf("%s: %d requests", c.name, n)
 		}
@@ -160,10 +155,6 @@ func TestBadCertificates(t *testing.T) {
 	_, err := newClient(t, strings.Replace(plain.URL, "http://", "https://", 1), nil).Lookup(t.Context(), number)
 	if err == nil || err.Error() != "lookup: tls_failed: the hub answers without TLS" {
 		t.Errorf("no TLS: %v", err)
-	}
-	texts["plain"] = "plain"
-	if len(texts) != 11 {
-		t.Errorf("%d distinct messages, want 11: %v", len(texts), texts)
 	}
 }
 

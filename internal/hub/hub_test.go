@@ -34,8 +34,7 @@ func newClient(t testing.TB, base string, change func(*Config)) *Client {
 	if change != nil {
 		change(&cfg)
 	}
-	c, err := New(cfg)
-	must.Do(t, err)
+	c := must.Get(New(cfg))(t)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -230,11 +229,8 @@ func TestSameNumberSharesOneRequestAndAnswersAreKept(t *testing.T) {
 	gate := make(chan struct{})
 	inner := f.lookup
 	f.lookup = func(w http.ResponseWriter, r *http.Request) { <-gate; inner(w, r) }
-	now := time.Now()
-	var mu sync.Mutex
-	c := newClient(t, f.URL, func(cfg *Config) {
-		cfg.Now = func() time.Time { mu.Lock(); defer mu.Unlock(); return now }
-	})
+	clock := newClock()
+	c := newClient(t, f.URL, func(cfg *Config) { cfg.Now = clock.Now })
 	var all sync.WaitGroup
 	for range 20 {
 		all.Go(func() { _, _ = c.Lookup(t.Context(), number) })
@@ -244,9 +240,7 @@ func TestSameNumberSharesOneRequestAndAnswersAreKept(t *testing.T) {
 	if _, err := c.Lookup(t.Context(), number); err != nil || f.lookups.Load() != 1 {
 		t.Errorf("%v, %d requests", err, f.lookups.Load())
 	}
-	mu.Lock()
-	now = now.Add(61 * time.Second)
-	mu.Unlock()
+	clock.Forward(61 * time.Second)
 	if _, err := c.Lookup(t.Context(), number); err != nil || f.lookups.Load() != 2 {
 		t.Errorf("after a minute: %v, %d requests", err, f.lookups.Load())
 	}

@@ -33,12 +33,10 @@ type oauthClient struct {
 func oauthServer(t *testing.T, clients []oauthClient) string {
 	t.Helper()
 	modules := filepath.Join(npmtest.Install(t, "testdata/oidc"), "node_modules")
-	program, err := os.ReadFile("testdata/oidc/server.mjs")
-	must.Do(t, err)
+	program := must.Get(os.ReadFile("testdata/oidc/server.mjs"))(t)
 	dir := t.TempDir()
 	must.Do(t, errors.Join(os.WriteFile(filepath.Join(dir, "server.mjs"), program, 0o600), os.Symlink(modules, filepath.Join(dir, "node_modules"))))
-	settings, err := json.Marshal(map[string]any{"life": 600, "clients": clients})
-	must.Do(t, err)
+	settings := must.Get(json.Marshal(map[string]any{"life": 600, "clients": clients}))(t)
 	server := exec.Command(npmtest.Node(t), "server.mjs")
 	server.Dir = dir
 	var said bytes.Buffer

@@ -22,8 +22,7 @@ func TestProxyFor(t *testing.T) {
 		if f == nil {
 			continue
 		}
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://pbx.example/", nil)
-		must.Do(t, err)
+		r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, "https://pbx.example/", nil))(t)
 		if u, err := f(r); err != nil || u.String() != c.want {
 			t.Errorf("%+v: %v, %v", c, u, err)
 		}

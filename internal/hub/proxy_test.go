@@ -70,12 +70,11 @@ func TestProxies(t *testing.T) {
 			if c.serve != nil {
 				p = nettest.StartProxy(t, c.l, strings.TrimPrefix(hub, "https://"), c.serve)
 			}
-			_, err := look(t, "https://hub.example", c.want, func(cfg *Config, _ *Client) {
+			look(t, "https://hub.example", c.want, func(cfg *Config, _ *Client) {
 				if cfg != nil {
 					cfg.Proxy, cfg.ExtraCAFile = c.scheme+"://"+p.Address, root.file(t)
 				}
 			})
-			check(t, err, c.want)
 			if got := strings.Join(slices.Compact(p.Asked()), " "); got != c.asked {
 				t.Errorf("the proxy was asked for %q, want %q", got, c.asked)
 			}
@@ -112,16 +111,12 @@ func TestWhichProxy(t *testing.T) {
 		for _, name := range []string{"no_proxy", "NO_PROXY"} {
 			t.Setenv(name, c.no)
 		}
-		base, err := Address("base", c.base)
-		must.Do(t, err)
-		choose, err := newProxy(Config{Proxy: c.setting, Now: time.Now}, base, system)
-		must.Do(t, err)
+		base := must.Get(Address("base", c.base))(t)
+		choose := must.Get(newProxy(Config{Proxy: c.setting, Now: time.Now}, base, system))(t)
 		got := ""
 		if choose != nil {
-			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.base, nil)
-			must.Do(t, err)
-			u, err := choose(r)
-			must.Do(t, err)
+			r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, c.base, nil))(t)
+			u := must.Get(choose(r))(t)
 			if u != nil {
 				got = u.String()
 			}
@@ -197,8 +192,7 @@ func TestWhatTheSystemSays(t *testing.T) {
 		{proxies{fixed: all("one:1"), bypass: "[fd00::1]"}, "https://[fd00::1]", ""},
 		{proxies{fixed: all("one:1"), bypass: "[", script: script("")}, "https://hub.example", "http://one:1"},
 	} {
-		base, err := url.Parse(c.base)
-		must.Do(t, err)
+		base := must.Get(url.Parse(c.base))(t)
 		got := ""
 		if u := chooseProxy(c.p, base); u != nil {
 			got = u.String()

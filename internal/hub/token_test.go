@@ -172,14 +172,12 @@ func TestSleepIsSeen(t *testing.T) {
 // leaves when it wants to, not when the token endpoint does.
 func TestCallersDeadlineHolds(t *testing.T) {
 	i := newIssuer(t, time.Hour)
+	ctx, cancel := context.WithCancel(t.Context())
 	gate := make(chan struct{})
 	defer close(gate)
-	i.token = func(http.ResponseWriter, *http.Request) { <-gate }
+	i.token = func(http.ResponseWriter, *http.Request) { cancel(); <-gate }
 	c := i.client(t, nil)
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
 	var all sync.WaitGroup
-	begin := time.Now()
 	for n := range 20 {
 		all.Go(func() {
 			if _, err := c.Lookup(ctx, fmt.Sprintf("+3120123%04d", n%10)); contact.FailureOf(err) != contact.HubSlow {
@@ -187,8 +185,7 @@ func TestCallersDeadlineHolds(t *testing.T) {
 			}
 		})
 	}
-	all.Wait()
-	must.Within(t, begin, 2*time.Second)
+	all.Wait() // though nobody has answered
 	if n := i.tokens.Load(); n != 1 {
 		t.Errorf("%d token requests", n)
 	}

@@ -126,8 +126,7 @@ func TestOnlyToTheHub(t *testing.T) {
 	c := newClient(t, f.URL, nil)
 	for _, address := range []string{"http://" + other.addr.String() + "/", "https://" + f.Listener.Addr().String() + "/", strings.Replace(f.URL, "127.0.0.1", "localhost", 1)} {
 		body, sent := io.Pipe()
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, body)
-		must.Do(t, err)
+		r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, address, body))(t)
 		resp, err := c.transport.RoundTrip(r)
 		if _, err := sent.Write([]byte("x")); !errors.Is(err, io.ErrClosedPipe) {
 			t.Errorf("%s: its body is not closed: %v", address, err)

@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -59,14 +58,12 @@ func TestAfterASleep(t *testing.T) {
 		give(w, r)
 		asked <- struct{}{}
 	}
-	var slept atomic.Int64
-	c := newClient(t, f.URL, func(cfg *Config) {
-		cfg.Now = func() time.Time { return time.Now().Add(time.Duration(slept.Load())) }
-	})
+	clock := newClock()
+	c := newClient(t, f.URL, func(cfg *Config) { cfg.Now = clock.Now })
 	c.Warm()
 	<-asked
 	for n, sleep := range []time.Duration{0, time.Second, 8 * time.Hour} {
-		slept.Add(int64(sleep))
+		clock.Forward(sleep)
 		if sleep > 0 {
 			c.Resumed()
 		}
@@ -120,18 +117,13 @@ func TestStaleKeepAlive(t *testing.T) {
 		"at all":        {[]int{2, 4}, 3},
 	} {
 		base, conns := closing(t, c.closeAt...)
-		var mu sync.Mutex
-		now := time.Now()
-		cl := newClient(t, base, func(cfg *Config) {
-			cfg.Now = func() time.Time { mu.Lock(); defer mu.Unlock(); return now }
-		})
+		clock := newClock()
+		cl := newClient(t, base, func(cfg *Config) { cfg.Now = clock.Now })
 		for range 2 {
 			if got, err := cl.Lookup(t.Context(), number); err != nil || len(got) != 1 {
 				t.Errorf("%s: %d %v", name, len(got), err)
 			}
-			mu.Lock()
-			now = now.Add(2 * time.Hour)
-			mu.Unlock()
+			clock.Forward(2 * time.Hour)
 		}
 		if n := conns.Load(); n != c.conns {
 			t.Errorf("%s: %d connections, want %d", name, n, c.conns)
