@@ -88,16 +88,12 @@ func (b *fixture) put(e history.Entry) int64 {
 	if e.Rang.IsZero() {
 		e.Rang = time.Now().Add(-time.Minute)
 	}
-	id, err := b.store.Put(b.t.Context(), e)
-	must.Do(b.t, err)
-	return id
+	return must.Get(b.store.Put(b.t.Context(), e))(b.t)
 }
 
 func (b *fixture) at(id int64) history.Entry {
 	b.t.Helper()
-	e, err := b.store.Get(b.t.Context(), id)
-	must.Do(b.t, err)
-	return e
+	return must.Get(b.store.Get(b.t.Context(), id))(b.t)
 }
 
 // works checks that something worked, and what the resident was told.

@@ -28,8 +28,7 @@ func TestForgetFiles(t *testing.T) {
 	ago := 0
 	for name, m := range map[string]windowapi.Forget{"a number": {Number: "06-98 76 00 11"}, "older": {Days: &ago}, "all": {All: true}, newer: {All: true}} {
 		t.Run(name, func(t *testing.T) {
-			dirs, err := profile.Find(t.TempDir())
-			must.Do(t, err)
+			dirs := must.Get(profile.Find(t.TempDir()))(t)
 			s, _ := settings.Parse("[hub]\nsecret_store = \"file\"\n[history]\nchoices = true\nkeep = \"full\"\n")
 			with := func(do func(*chosencontacts.Store)) {
 				t.Helper()
@@ -91,8 +90,7 @@ func TestForgetFiles(t *testing.T) {
 				must.Get(os.Stat(fromsettings.HistoryFile(dirs)))(t)
 				return
 			}
-			r, err := history.OpenReadOnly(t.Context(), fromsettings.HistoryFile(dirs))
-			must.Do(t, err)
+			r := must.Get(history.OpenReadOnly(t.Context(), fromsettings.HistoryFile(dirs)))(t)
 			defer r.Close()
 			if open, err := r.Open(t.Context(), 10); len(open) != left || err != nil {
 				t.Errorf("%d calls left, %v, want %d", len(open), err, left)

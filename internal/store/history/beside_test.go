@@ -62,10 +62,8 @@ func TestTwoWriters(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), besideEnv+"="+path)
 	cmd.Stderr = os.Stderr
-	next, err := cmd.StdinPipe()
-	must.Do(t, err)
-	out, err := cmd.StdoutPipe()
-	must.Do(t, err)
+	next := must.Get(cmd.StdinPipe())(t)
+	out := must.Get(cmd.StdoutPipe())(t)
 	must.Do(t, cmd.Start())
 	go func() {
 		defer close(acks)
@@ -78,8 +76,7 @@ func TestTwoWriters(t *testing.T) {
 			t.Errorf("it changed %d: %v", n, err)
 		}
 	}()
-	r, err := OpenReadOnly(t.Context(), path)
-	must.Do(t, err)
+	r := must.Get(OpenReadOnly(t.Context(), path))(t)
 	defer r.Close()
 	var mine []int64
 	n := 0
@@ -89,8 +86,7 @@ func TestTwoWriters(t *testing.T) {
 		mine = append(mine, put(t, s, e))
 		if n++; n%5 == 0 {
 			must.Do(t, s.Purge(t.Context()))
-			_, err := s.Remove(t.Context(), mine[len(mine)-1])
-			must.Do(t, err)
+			must.Get(s.Remove(t.Context(), mine[len(mine)-1]))(t)
 			mine = mine[:len(mine)-1]
 		}
 		must.Get(r.From(t.Context(), Query{}, 0, 100))(t)
@@ -114,7 +110,6 @@ func TestTwoWriters(t *testing.T) {
 		}
 	}
 	whole(t, path)
-	t.Logf("%d calls changed beside %d that were written", beside, len(mine))
 }
 
 // A store beside the resident's makes no file, leaves a call that is on alone, and
@@ -138,8 +133,7 @@ func TestBesideLooksAfterNothing(t *testing.T) {
 	if s.Missed() != 1 {
 		t.Fatalf("%d missed", s.Missed())
 	}
-	b, err := OpenBeside(t.Context(), path, KeepFull, c.Now)
-	must.Do(t, err)
+	b := must.Get(OpenBeside(t.Context(), path, KeepFull, c.Now))(t)
 	must.Do(t, b.Handle(t.Context(), old.ID))
 	must.Do(t, b.Close())
 	if e, err := s.Get(t.Context(), live.ID); err != nil || e.Result != ResultLive || e.Name != live.Name {
@@ -162,8 +156,7 @@ func TestBesideLooksAfterNothing(t *testing.T) {
 	if all, _ := filepath.Glob(path + "*"); len(all) != 1 {
 		t.Errorf("it was put aside: %v", all)
 	}
-	off, err := OpenBeside(t.Context(), path, KeepOff, time.Now)
-	must.Do(t, err)
+	off := must.Get(OpenBeside(t.Context(), path, KeepOff, time.Now))(t)
 	must.Do(t, off.Handle(t.Context(), 1))
 	must.Do(t, off.Close())
 	if _, err := os.Stat(path); err != nil {

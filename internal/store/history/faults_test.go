@@ -135,9 +135,7 @@ func TestOpensLater(t *testing.T) {
 		t.Error("nothing was kept")
 	}
 	wantState(t, s, FaultNone, NoticeNone)
-	if err := s.DeleteNumber(t.Context(), "+31612345678"); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, s.DeleteNumber(t.Context(), "+31612345678"))
 }
 
 // A fault that still holds stays the fault it was.

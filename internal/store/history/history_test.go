@@ -35,8 +35,7 @@ func known(rang time.Time) Entry {
 
 func open(t *testing.T, path string, keep Keep, c *clocktest.Clock) *Store {
 	t.Helper()
-	s, err := Open(path, keep, 7, c.Now)
-	must.Do(t, err)
+	s := must.Get(Open(path, keep, 7, c.Now))(t)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -47,20 +46,15 @@ func open(t *testing.T, path string, keep Keep, c *clocktest.Clock) *Store {
 
 func put(t *testing.T, s *Store, e Entry) int64 {
 	t.Helper()
-	id, err := s.Put(t.Context(), e)
-	must.Do(t, err)
-	return id
+	return must.Get(s.Put(t.Context(), e))(t)
 }
 
 func read(t *testing.T, path string) []Entry {
 	t.Helper()
-	r, err := OpenReadOnly(t.Context(), path)
-	must.Do(t, err)
+	r := must.Get(OpenReadOnly(t.Context(), path))(t)
 	defer r.Close()
-	work, err := r.Open(t.Context(), 100_000)
-	must.Do(t, err)
-	rest, err := r.From(t.Context(), Query{}, 0, 100_000)
-	must.Do(t, err)
+	work := must.Get(r.Open(t.Context(), 100_000))(t)
+	rest := must.Get(r.From(t.Context(), Query{}, 0, 100_000))(t)
 	all := append(work, rest...)
 	slices.SortFunc(all, func(a, b Entry) int { return cmp.Or(b.Rang.Compare(a.Rang), cmp.Compare(b.ID, a.ID)) })
 	return all
@@ -170,9 +164,7 @@ func TestPurgeAndDelete(t *testing.T) {
 	if got := read(t, path); len(got) != 1 || got[0].Number == other.Number {
 		t.Errorf("after DeleteNumber: %+v", got)
 	}
-	if err := s.DeleteAll(t.Context()); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, s.DeleteAll(t.Context()))
 	if got := read(t, path); len(got) != 0 {
 		t.Errorf("after DeleteAll: %+v", got)
 	}
@@ -202,8 +194,7 @@ func TestRestore(t *testing.T) {
 	e.Result = ResultMissed
 	id := put(t, s, e)
 	must.Do(t, s.Handle(t.Context(), id))
-	was, err := s.Get(t.Context(), id)
-	must.Do(t, err)
+	was := must.Get(s.Get(t.Context(), id))(t)
 	for _, keep := range []Keep{KeepFull, KeepNumbers} {
 		must.Do(t, s.Configure(t.Context(), keep, 7))
 		must.Get(s.Remove(t.Context(), id))(t)
@@ -233,8 +224,7 @@ func TestDamagedFileIsSetAside(t *testing.T) {
 				put(t, s, known(monday.Add(-time.Duration(i)*time.Second)))
 			}
 			s.Close()
-			b, err := os.ReadFile(path)
-			must.Do(t, err)
+			b := must.Get(os.ReadFile(path))(t)
 			switch kind {
 			case "no database":
 				b = []byte(strings.Repeat("not a database\n", 500))
@@ -261,9 +251,7 @@ func TestDamagedFileIsSetAside(t *testing.T) {
 			}
 			old := monday.AddDate(0, 0, -8)
 			must.Do(t, os.Chtimes(s.asidePath(), old, old))
-			if err := s.Purge(t.Context()); err != nil {
-				t.Error(err)
-			}
+			must.Do(t, s.Purge(t.Context()))
 			if _, err := os.Stat(s.asidePath()); !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("the damaged file outlived the days to keep: %v", err)
 			}
@@ -282,8 +270,7 @@ func TestReaderCannotWrite(t *testing.T) {
 	if _, err := OpenReadOnly(ended, path); !errors.Is(err, context.Canceled) {
 		t.Errorf("nobody waits any more: %v", err)
 	}
-	r, err := OpenReadOnly(t.Context(), path)
-	must.Do(t, err)
+	r := must.Get(OpenReadOnly(t.Context(), path))(t)
 	defer r.Close()
 	if _, err := r.db.Exec("DELETE FROM calls"); err == nil {
 		t.Error("the reader could delete")

@@ -78,14 +78,12 @@ func TestKilledWriterLosesNothing(t *testing.T) {
 	if len(said) < 300 { // each is written once or twice
 		t.Errorf("only %d entries", len(said))
 	}
-	t.Logf("%d rounds, %d acknowledged entries, all there", rounds, len(said))
 }
 
 // whole checks the file as a reader finds it, and what its indexes say.
 func whole(t *testing.T, path string) {
 	t.Helper()
-	r, err := OpenReadOnly(t.Context(), path)
-	must.Do(t, err)
+	r := must.Get(OpenReadOnly(t.Context(), path))(t)
 	defer r.Close()
 	var said string
 	if err := r.db.QueryRow("PRAGMA integrity_check").Scan(&said); err != nil || said != "ok" {
@@ -116,9 +114,7 @@ func acknowledged(t *testing.T, path string, n int, said map[int64]string) {
 		}
 		said[id] = result
 		if lines++; lines == n {
-			if err := cmd.Process.Kill(); err != nil {
-				t.Error(err)
-			}
+			must.Do(t, cmd.Process.Kill())
 		}
 	}
 	err = cmd.Wait()

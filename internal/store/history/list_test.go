@@ -18,8 +18,7 @@ import (
 
 func reader(t *testing.T, path string) *Reader {
 	t.Helper()
-	r, err := OpenReadOnly(t.Context(), path)
-	must.Do(t, err)
+	r := must.Get(OpenReadOnly(t.Context(), path))(t)
 	t.Cleanup(func() { _ = r.Close() })
 	return r
 }
@@ -88,8 +87,7 @@ func TestWalk(t *testing.T) {
 			got, err := r.From(t.Context(), tt.q, 0, 7)
 			must.Do(t, err)
 			for len(got) > 0 && len(got) < 100 {
-				more, err := r.From(t.Context(), tt.q, len(got), 7)
-				must.Do(t, err)
+				more := must.Get(r.From(t.Context(), tt.q, len(got), 7))(t)
 				if len(more) == 0 {
 					break
 				}
@@ -367,8 +365,7 @@ func TestMigratesTheFirstVersion(t *testing.T) {
 // seed makes a history of n calls, a call a minute.
 func seed(tb testing.TB, path string, n int) {
 	tb.Helper()
-	s, err := Open(path, KeepFull, 365, time.Now)
-	must.Do(tb, err)
+	s := must.Get(Open(path, KeepFull, 365, time.Now))(tb)
 	id, err := s.Put(context.Background(), known(time.Now()))
 	must.Do(tb, err)
 	_, err = s.db.Exec(`WITH RECURSIVE i(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < ?)
@@ -384,11 +381,9 @@ func seed(tb testing.TB, path string, n int) {
 func BenchmarkLists(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "h.db")
 	seed(b, path, 100_000)
-	s, err := Open(path, KeepFull, 365, time.Now)
-	must.Do(b, err)
+	s := must.Get(Open(path, KeepFull, 365, time.Now))(b)
 	defer s.Close()
-	r, err := OpenReadOnly(b.Context(), path)
-	must.Do(b, err)
+	r := must.Get(OpenReadOnly(b.Context(), path))(b)
 	defer r.Close()
 	ctx := context.Background()
 	first, err := r.From(ctx, Query{}, 0, 1)

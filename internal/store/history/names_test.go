@@ -27,9 +27,7 @@ func TestNamesInPlaceOfNumbers(t *testing.T) {
 	put := func() int64 {
 		t.Helper()
 		c.Forward(time.Minute)
-		id, err := s.Put(t.Context(), Entry{Number: n.Key(), Shown: n.Display(), Rang: c.Now(), Result: ResultMissed})
-		must.Do(t, err)
-		return id
+		return must.Get(s.Put(t.Context(), Entry{Number: n.Key(), Shown: n.Display(), Rang: c.Now(), Result: ResultMissed}))(t)
 	}
 	put()
 	put()
