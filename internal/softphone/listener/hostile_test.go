@@ -30,10 +30,6 @@ func TestHostileOrigins(t *testing.T) {
 		fmt.Sprintf("http://evil.example:%d", p), "http://0.0.0.0", "http://[::]", "http://2130706433", "http://0x7f.1", "http://127.1",
 		strings.Repeat("a", 4000),
 	}
-	if len(origins) < 60 {
-		t.Fatalf("only %d", len(origins))
-	}
-	accepted := 0
 	for _, o := range origins {
 		for _, req := range []string{
 			upgrade(d.host(), withProtocol, withBearer, "Origin: "+o),
@@ -44,7 +40,6 @@ func TestHostileOrigins(t *testing.T) {
 				continue
 			}
 			if status, _, _ := d.raw(req); status < 300 {
-				accepted++
 				t.Errorf("origin %q: status %d", o, status)
 			}
 		}
@@ -57,8 +52,8 @@ func TestHostileOrigins(t *testing.T) {
 			t.Errorf("%q: status %d", lines, status)
 		}
 	}
-	if accepted != 0 || len(d.events()) != 0 || d.Connections() != 0 {
-		t.Errorf("%d accepted, %d events, %d connections", accepted, len(d.events()), d.Connections())
+	if len(d.events()) != 0 || d.Connections() != 0 {
+		t.Errorf("%d events, %d connections", len(d.events()), d.Connections())
 	}
 	// And the test can tell: an allowed one gets in.
 	for _, o := range []string{goodPage, "http://localhost:3000"} {
@@ -89,9 +84,6 @@ func TestHostileHosts(t *testing.T) {
 		"[::]" + p, "[0:0:0:0:0:0:0:1]" + p, "[::0001]" + p, "[::ffff:127.0.0.1]" + p, "[::1%25lo]" + p, "[::1%lo]" + p, "[127.0.0.1]" + p,
 		"user@127.0.0.1" + p, "127.0.0.1" + p + "@evil.example", "evil.example@127.0.0.1" + p, "127.0.0.1" + p + ",evil.example", "127.0.0.1%2eevil" + p, "127.0.0.1" + p + "#", "127.0.0.1" + p + "?x", "http://127.0.0.1" + p, "\"127.0.0.1" + p + "\"",
 		"10.0.0.1" + p, "192.168.1.1" + p, "\uff11\uff12\uff17.0.0.1" + p, "loc\u0430lhost" + p, strings.Repeat("a", 3000) + p,
-	}
-	if len(hosts) < 40 {
-		t.Fatalf("only %d", len(hosts))
 	}
 	for _, h := range hosts {
 		for _, req := range []string{

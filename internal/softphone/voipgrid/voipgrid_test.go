@@ -67,23 +67,17 @@ func TestRegistration(t *testing.T) {
 	}
 	k.Registration = r
 	for range 2 {
-		if err := look(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, look())
 	}
 	linktest.Run(t, must.Get(New(k))(t)).Connected().Stop()
 	if is("registered", a); k.ID != "1" {
 		t.Errorf("registered anew as %s", k.ID)
 	}
 	k.secret = "b"
-	if err := look(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, look())
 	is("renewed", b)
 	p.With(func() { clear(p.Targets) })
-	if err := look(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, look())
 	is("again", b)
 	p.With(func() { p.Targets["9"] = "https://crm.example/calls" })
 	if err := look(); err != nil {
