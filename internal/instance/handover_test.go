@@ -219,9 +219,7 @@ func TestInboxMakesRoom(t *testing.T) {
 		then := time.Now().Add(-age)
 		must.Do(t, os.Chtimes(path, then, then))
 	}
-	if err := HandOver(t.Context(), config(dir), command("1"), func() error { return nil }); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, HandOver(t.Context(), config(dir), command("1"), func() error { return nil }))
 	if files, _ := os.ReadDir(inboxDir(config(dir))); len(files) != 1 {
 		t.Errorf("%d files, want the new one", len(files))
 	}

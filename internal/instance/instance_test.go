@@ -187,14 +187,13 @@ func waitFor(t *testing.T, what string, ok func() bool) {
 	must.Soon(t, func() (bool, any) { return ok(), "no " + what })
 }
 
-func serve(t *testing.T, dir string, e *testHandler) *Instance {
+func serve(t *testing.T, dir string, e *testHandler) {
 	t.Helper()
 	i := must.Get(Acquire(config(dir)))(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { _ = i.Serve(ctx, e); close(done) }()
 	t.Cleanup(func() { cancel(); <-done; _ = i.Close() })
-	return i
 }
 
 func TestWholeEventArrives(t *testing.T) {

@@ -423,7 +423,6 @@ func TestStories(t *testing.T) {
 	if saw["calls at once"] < MaxShown {
 		t.Errorf("never more than %d calls at once", saw["calls at once"])
 	}
-	t.Logf("%d stories with %v", stories, saw)
 }
 
 // shorter leaves out every step without which a story still goes wrong.

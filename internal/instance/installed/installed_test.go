@@ -43,9 +43,7 @@ func TestNewest(t *testing.T) {
 			t.Errorf("%s, want %s", got, exe)
 		}
 	}
-	if err := Sweep(filepath.Join(dir, "0.10.0", "w")); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, Sweep(filepath.Join(dir, "0.10.0", "w")))
 	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 7 || regular(old) {
 		t.Errorf("swept: %q are left", left) // but for the older version, whatever is somebody else's
 	}

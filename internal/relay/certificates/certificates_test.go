@@ -40,8 +40,7 @@ func TestTrust(t *testing.T) {
 	theirs := must.Get(New("kantoor", now))(t)
 	issue := func(a *Authority, at time.Time, hosts ...string) tls.Certificate {
 		t.Helper()
-		c := must.Get(a.Issue(hosts, at))(t)
-		return c
+		return must.Get(a.Issue(hosts, at))(t)
 	}
 	ahead := must.Get(New("kantoor", now.Add(12*time.Hour)))(t) // by the relay's clock, or the computer's is behind
 	good := issue(ours, now, "relay.kantoor.example", "127.0.0.1")

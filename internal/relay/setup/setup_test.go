@@ -53,9 +53,7 @@ func TestCreate(t *testing.T) {
 	if err := Create(dir, keys(t, "kantoor"), first.Settings, time.Now()); err != nil {
 		t.Errorf("after a crash: %v", err)
 	}
-	if _, err := Load(dir); err != nil {
-		t.Error(err)
-	}
+	must.Get(Load(dir))(t)
 }
 
 // TestSilent: what a file says nothing of is as it is in a new one.
@@ -106,9 +104,7 @@ func TestBroken(t *testing.T) {
 func TestSettings(t *testing.T) {
 	good := Defaults()
 	good.Reached = []string{"relay.kantoor.example"}
-	if err := good.Check(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, good.Check())
 	for name, change := range map[string]func(*Settings){
 		"name":          func(s *Settings) { s.Name = "R 1" },
 		"port":          func(s *Settings) { s.WebPort = 70000 },
@@ -151,8 +147,7 @@ func TestPaths(t *testing.T) {
 	dir, now := create(t), time.Now()
 	paths := func(at time.Time) []string {
 		t.Helper()
-		all := must.Get(Paths(dir, at))(t)
-		return all
+		return must.Get(Paths(dir, at))(t)
 	}
 	first := paths(now)
 	if len(first) != 1 || len(first[0]) != 64 || strings.Trim(first[0], "0123456789abcdef") != "" {
