@@ -132,7 +132,7 @@ func (s *site) comesBack() {
 // forgotten waits until no file of the relays has a number of those missed calls.
 func (s *site) forgotten() {
 	s.t.Helper()
-	took := must.Soon(s.t, func() (bool, any) {
+	must.Soon(s.t, func() (bool, any) {
 		where := ""
 		for _, p := range s.relays {
 			_ = filepath.WalkDir(p.dir, func(path string, _ fs.DirEntry, _ error) error {
@@ -144,7 +144,6 @@ func (s *site) forgotten() {
 		}
 		return where == "", where
 	})
-	s.t.Logf("no trace is left after %v", took.Round(100*time.Millisecond))
 }
 
 // oneLeft kills two relays: the third one says that it cannot work, users know it too,
@@ -166,7 +165,7 @@ func (s *site) oneLeft() {
 // everybody waits for what must be so for all users.
 func (s *site) everybody(what string, ok func(*station) bool) {
 	s.t.Helper()
-	took := must.Soon(s.t, func() (bool, any) {
+	must.Soon(s.t, func() (bool, any) {
 		left := slices.ContainsFunc(s.desks, func(d *station) bool {
 			d.mu.Lock()
 			defer d.mu.Unlock()
@@ -174,7 +173,6 @@ func (s *site) everybody(what string, ok func(*station) bool) {
 		})
 		return !left, "not everybody " + what
 	})
-	s.t.Logf("everybody %s: after %v", what, took.Round(10*time.Millisecond))
 }
 
 // replace puts an empty relay in the place of one whose disk is lost, from one that is

@@ -580,9 +580,7 @@ func TestPublishers(t *testing.T) {
 	second := o.must("publisher", "add", "kamailio")
 	for report(first) == nil { // the relay follows
 	}
-	if err := report(second); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, report(second))
 	o.must("publisher", "remove", "kamailio")
 	for report(second) == nil {
 	}

@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -21,22 +20,20 @@ import (
 // until waits for a state.
 func (p *process) until(what string, ok func(server.Status) bool) {
 	p.t.Helper()
-	took := must.Soon(p.t, func() (bool, any) {
+	must.Soon(p.t, func() (bool, any) {
 		s := p.status()
-		return ok(s), s
+		return ok(s), fmt.Sprintf("not yet %s: %+v", what, s)
 	})
-	p.t.Logf("%s: after %v", what, took.Round(10*time.Millisecond))
 }
 
 // until waits for what must come at a user's.
 func (d *station) until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	took := must.Soon(t, func() (bool, any) {
+	must.Soon(t, func() (bool, any) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		return ok(), "not yet: " + what
 	})
-	t.Logf("%s: after %v", what, took.Round(10*time.Millisecond))
 }
 
 // fill fills the disk of a folder with a file.
@@ -107,17 +104,13 @@ func TestFullDisk(t *testing.T) {
 	desk := s.desk(0, invite(t, d, users.Entry{User: userNo(0), Extensions: []string{"1000"}}))
 	p.until("connected", func(s server.Status) bool { return s.Connected > 1 })
 	filler := fill(t, dir)
-	if err := d.Put(t.Context(), users.Entry{User: "carla"}); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, d.Put(t.Context(), users.Entry{User: "carla"}))
 	p.until("the disk is full", func(s server.Status) bool { return s.Fault == "disk" })
 	if a, err := http.Get(p.at.Admin + "/healthz"); err != nil || a.Body.Close() != nil || a.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("healthy: %v, %v", a, err)
 	}
 	desk.until(t, "the user knows", func() bool { return desk.states[len(desk.states)-1].Cause == link.CauseStorage })
-	if err := p.report(p.secret(), fmt.Sprintf(`{"id":"%s.1","state":"ringing","number":"0698760011","extension":"1000"}`, userNo(0))); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, p.report(p.secret(), fmt.Sprintf(`{"id":"%s.1","state":"ringing","number":"0698760011","extension":"1000"}`, userNo(0))))
 	desk.until(t, "a call rings", func() bool { return len(desk.shown) == 1 })
 	must.Do(t, os.Remove(filler))
 	p.until("there is room", func(s server.Status) bool { return s.Fault == "" && s.Connected > 1 })

@@ -130,7 +130,7 @@ func (n *network) split(i int, lost bool) {
 func (s *site) awaitFault(n *network, i int, what string) {
 	s.t.Helper()
 	address := strings.TrimPrefix(s.relays[i].at.Admin, "http://")
-	took := must.Soon(s.t, func() (bool, any) {
+	must.Soon(s.t, func() (bool, any) {
 		var c net.Conn
 		var said server.Status
 		err := n.in(i, func() (err error) { c, err = net.Dial("tcp", address); return err })
@@ -144,7 +144,6 @@ func (s *site) awaitFault(n *network, i int, what string) {
 		}
 		return said.Fault == what, fmt.Sprintf("r%d: %+v, %v", i+1, said, err)
 	})
-	s.t.Logf("r%d says so after %v", i+1, took.Round(100*time.Millisecond))
 }
 
 // back waits until a relay takes part again.
