@@ -289,6 +289,9 @@ func (t *tokens) ask(ctx context.Context, secret string) (token *oauth2.Token, w
 	r.Header.Set("Authorization", c.basic(secret))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("Accept", "application/json")
+	// A token may be asked for twice. With this, which is not sent, the transport does so
+	// itself when the server closes the idle connection just then.
+	r.Header["Idempotency-Key"] = nil
 	resp, err := c.transport.RoundTrip(r)
 	if err != nil {
 		return nil, 0, transportError(ctx, err)

@@ -169,12 +169,6 @@ func (o *onlyTo) carry(r *http.Request, w *way) (*http.Response, error) {
 		GotConn:              func(httptrace.GotConnInfo) { w.reached(stageReady) },
 		GotFirstResponseByte: func() { w.reached(stageAnswer) },
 	}))
-	if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/identity/token") {
-		// A token may be asked for twice. With this, which is not sent, the transport
-		// does so itself when the server closes the idle connection just then.
-		r.Header = r.Header.Clone()
-		r.Header["Idempotency-Key"] = nil
-	}
 	resp, err := o.next.RoundTrip(r)
 	if err != nil {
 		w.err = err
