@@ -155,7 +155,7 @@ func TestHistoryState(t *testing.T) {
 	}
 	// It could not be opened at all.
 	_ = d.store.Close()
-	d.store, _ = history.Open(fromsettings.HistoryFile(d.o.Dirs), "everything", 7, time.Now)
+	d.store, _ = history.Open(filepath.Join(fromsettings.HistoryFile(d.o.Dirs), "below"), history.KeepFull, 7, time.Now)
 	if s := state(); s.Fault != "Nieuwe oproepen worden nu niet bewaard. Meld dit bij Jan (IT)." {
 		t.Errorf("%+v", s)
 	}
