@@ -188,7 +188,7 @@ func (r *Recorder) put(ctx context.Context, e engine.Entry) {
 	h := entry(e)
 	was, known := r.calls[e.Call]
 	h.ID = was.id
-	if known && h.Ended.IsZero() {
+	if h.Ended.IsZero() {
 		h.Ended, h.Result = was.ended, cmp.Or(h.Result, was.result)
 	}
 	before := r.store.State()

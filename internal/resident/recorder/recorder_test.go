@@ -113,7 +113,8 @@ func TestFloodPaysItself(t *testing.T) {
 }
 
 // TestLongCall: a call is one entry of the history however many come and go meanwhile,
-// and who they were does not stay in memory.
+// and who they were does not stay in memory; what is told after its end changes no end.
+// Of calls that are history alone each is one.
 func TestLongCall(t *testing.T) {
 	store := must.Get(history.Open(filepath.Join(t.TempDir(), "history.db"), history.KeepFull, 7, time.Now))(t)
 	defer store.Close()
@@ -123,12 +124,20 @@ func TestLongCall(t *testing.T) {
 	for i := range 2 * remembered {
 		r.Take(engine.Entry{Call: call.ID(i + 2), Card: engine.Card{Rang: time.Now()}, Ended: time.Now()})
 	}
-	r.Take(long)
+	end := long
+	end.Ended = time.Now()
+	alone := engine.Entry{Card: long.Card, Ended: end.Ended}
+	for _, e := range []engine.Entry{long, end, long, alone, alone} {
+		r.Take(e)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	r.Run(ctx)
-	if all := must.Get(store.Last(t.Context(), queued))(t); len(all) != 2*remembered+1 || len(r.calls) > remembered {
+	if all := must.Get(store.Last(t.Context(), queued))(t); len(all) != 2*remembered+3 || len(r.calls) > remembered {
 		t.Errorf("%d calls in the history, %d in memory", len(all), len(r.calls))
+	}
+	if must.Get(store.Get(t.Context(), 1))(t).Ended.IsZero() {
+		t.Error("the call goes on")
 	}
 }
 
