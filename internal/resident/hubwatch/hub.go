@@ -110,7 +110,7 @@ func NewHub(p HubParams, seen *HubSeen) *Hub {
 
 // OnceADay reports whether a file names that day, and has it do so.
 func OnceADay(path, day string) (was bool, err error) {
-	if b, err := os.ReadFile(path); err == nil && strings.TrimSpace(string(b)) == day {
+	if b, _ := os.ReadFile(path); strings.TrimSpace(string(b)) == day {
 		return true, nil
 	}
 	return false, profile.WriteFile(path, []byte(day+"\n"), 0o600)
@@ -147,10 +147,9 @@ func (w *Hub) Run(ctx context.Context) {
 	for {
 		wait := w.check(ctx, &failures)
 		w.warn(time.Now())
-		t := time.NewTimer(wait)
 		select {
 		case <-ctx.Done():
-		case <-t.C:
+		case <-time.After(wait):
 		case in := <-w.wake:
 			failures = 0
 			for due := time.After(in); due != nil; {
@@ -165,7 +164,6 @@ func (w *Hub) Run(ctx context.Context) {
 				}
 			}
 		}
-		t.Stop()
 		if ctx.Err() != nil {
 			return
 		}
@@ -215,9 +213,7 @@ func (w *Hub) note(f contact.Failure) {
 	}
 	if f == "" {
 		w.p.Log.Info("the hub gives tokens again")
-		if w.p.Recovered != nil {
-			w.p.Recovered()
-		}
+		w.p.Recovered()
 	} else {
 		w.p.Log.Warn("the hub gives no token", "failure", string(f))
 	}

@@ -23,15 +23,19 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // checked is a hub that answers what it is told to.
 type checked struct {
-	mu    sync.Mutex
-	fails contact.Failure
-	at    []time.Time
+	mu     sync.Mutex
+	fails  contact.Failure
+	at     []time.Time
+	during func() // a check
 }
 
 func (c *checked) Check(context.Context) (time.Duration, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.at = append(c.at, time.Now())
+	if c.during != nil {
+		c.during()
+	}
 	if c.fails == "" {
 		return time.Hour, nil
 	}
@@ -56,6 +60,7 @@ type watched struct {
 	hub  *checked
 	none atomic.Bool // nothing is set up
 	news int
+	back int // times that the hub was there again
 	log  bytes.Buffer
 	days []string
 	end  time.Time // of the secret
@@ -68,7 +73,7 @@ func watching(t *testing.T, expires time.Time) *watched {
 			return nil
 		}
 		return w.hub
-	}, Changed: func() { w.news++ },
+	}, Changed: func() { w.news++ }, Recovered: func() { w.back++ },
 		Expires: func() time.Time { return w.end },
 		Warned:  func(day string) bool { return len(w.days) > 0 && w.days[len(w.days)-1] == day || w.add(day) },
 		Log:     slog.New(slog.NewJSONHandler(&w.log, nil))}, &HubSeen{})
@@ -142,24 +147,39 @@ func TestANetworkThatIsLate(t *testing.T) {
 		w := watching(t, time.Time{})
 		synctest.Wait()
 		w.hub.answers(contact.NoNetwork)
-		w.Resumed()
-		time.Sleep(afterWaking)
-		synctest.Wait()
-		if n := len(w.hub.times()); n != 2 || w.news != 0 {
+		for range 2 {
+			w.Resumed()
+			time.Sleep(afterWaking)
+			synctest.Wait()
+		}
+		if n := len(w.hub.times()); n != 3 || w.news != 0 {
 			t.Fatalf("%d checks, %d news", n, w.news)
 		}
 		w.hub.answers("")
 		time.Sleep(2 * retryFirst)
 		synctest.Wait()
-		if n := len(w.hub.times()); n != 3 || w.news != 0 || w.state() != health.Ready {
+		if n := len(w.hub.times()); n != 4 || w.news != 0 || w.state() != health.Ready {
 			t.Fatalf("%d checks, %d news", n, w.news)
 		}
 		w.hub.answers(contact.NoNetwork)
-		w.SettingsChanged()
+		for len(w.hub.times()) == 4 {
+			time.Sleep(time.Second)
+			synctest.Wait()
+		}
+		if w.news != 0 {
+			t.Error("one failure in a row is news")
+		}
+		w.hub.answers(contact.HubSlow)
 		time.Sleep(2 * retryFirst)
 		synctest.Wait()
 		if w.news != 1 || w.state() != health.HubGone {
 			t.Errorf("%d news, state %d", w.news, w.state())
+		}
+		w.hub.answers("")
+		time.Sleep(5 * retryFirst)
+		synctest.Wait()
+		if w.back != 1 || w.state() != health.Ready {
+			t.Errorf("there again %d times, state %d", w.back, w.state())
 		}
 	})
 }
@@ -206,8 +226,28 @@ func TestALookupFailed(t *testing.T) {
 	}
 }
 
-// TestOtherSettings: what was heard with the old ones is forgotten, and nothing
-// set up is no failure.
+// TestNothingToAsk: a look-up that went well, one whose failure a token says nothing
+// about, and one that was told of before have nobody ask.
+func TestNothingToAsk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := watching(t, time.Time{})
+		synctest.Wait()
+		at := time.Now()
+		for want, all := range [][]contact.Failure{1: {"", contact.NotUnderstood}, 2: {contact.HubSlow}, 3: {contact.HubSlow}} {
+			for _, f := range all {
+				w.Failed(at, f)
+			}
+			time.Sleep(2 * retryFirst)
+			synctest.Wait()
+			if n := len(w.hub.times()); n != min(max(want, 1), 2) {
+				t.Errorf("%d checks after %q", n, all)
+			}
+		}
+	})
+}
+
+// TestOtherSettings: what was heard with the old ones is forgotten, also where they
+// change while it is asked, and nothing set up is no failure.
 func TestOtherSettings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := watching(t, time.Time{})
@@ -223,6 +263,13 @@ func TestOtherSettings(t *testing.T) {
 		synctest.Wait()
 		if w.state() != health.Ready {
 			t.Errorf("state %d", w.state())
+		}
+		w.hub.during = func() { w.none.Store(true) }
+		w.none.Store(false)
+		w.SettingsChanged()
+		synctest.Wait()
+		if n := len(w.hub.times()); w.state() != health.Ready || n != 3 {
+			t.Errorf("state %d after %d checks", w.state(), n)
 		}
 	})
 }
