@@ -62,7 +62,7 @@ func Open(dirs profile.Dirs, log *slog.Logger) *Corners {
 		return c
 	}
 	var read cornersFile
-	if err != nil || json.Unmarshal(b, &read) != nil || read.Version != 1 {
+	if json.Unmarshal(b, &read) != nil || read.Version != 1 {
 		log.Warn("the corners of the monitors are not known")
 		return c
 	}
@@ -127,12 +127,9 @@ func (c *Corners) Run(done <-chan struct{}) {
 
 func (c *Corners) write() {
 	c.mu.Lock()
-	b, err := json.Marshal(c.kept)
+	b, _ := json.Marshal(c.kept) // texts and a number cannot fail
 	c.mu.Unlock()
-	if err == nil {
-		err = profile.WriteFile(c.path, append(b, '\n'), 0o600)
-	}
-	if err != nil {
+	if err := profile.WriteFile(c.path, append(b, '\n'), 0o600); err != nil {
 		c.log.Warn("the corners of the monitors are not kept", "why", err)
 	}
 }

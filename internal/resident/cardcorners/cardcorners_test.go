@@ -35,18 +35,25 @@ func written(c *Corners) {
 }
 
 // TestCornersAreKept: a corner the user dragged cards to holds after a restart,
-// for that monitor, until the setting says something else.
+// for that monitor, until the setting says something else, and not against a policy.
 func TestCornersAreKept(t *testing.T) {
-	_, open, s := cornersIn(t)
+	d, open, s := cornersIn(t)
 	c := open()
 	if got := c.Of(s); got != nil {
 		t.Fatalf("at first %v", got)
 	}
 	c.Moved(s, "DP-1", card.TopLeft)
-	c.Moved(s, "HDMI-1", card.TopRight)
+	c.Moved(s, "HDMI-1", card.BottomRight)
 	c.Moved(s, "DP-1", card.BottomLeft)
+	policy := filepath.Join(d.State, "policy.toml")
+	must.Do(t, os.WriteFile(policy, []byte("[card]\ncorner = \"bottom-right\"\n"), 0o600))
+	locked, _ := settings.CheckPolicy(policy)
+	c.Moved(locked, "DP-1", card.TopLeft)
+	if got := c.Of(locked); got != nil {
+		t.Errorf("against a policy %v", got)
+	}
+	want := map[string]card.Corner{"DP-1": card.BottomLeft, "HDMI-1": card.BottomRight}
 	written(c)
-	want := map[string]card.Corner{"DP-1": card.BottomLeft, "HDMI-1": card.TopRight}
 	again := open()
 	if got := again.Of(s); !maps.Equal(got, want) {
 		t.Fatalf("after a restart %v", got)
