@@ -124,7 +124,7 @@ func TestProxyInTheWay(t *testing.T) {
 			if c.hello != nil {
 				address = nettest.StartProxy(t, nettest.Listen(t), gone.Addr().String(), c.hello).Address
 			}
-			s, err := New("https://pbx.example", Options{Answer: 2 * time.Second, Proxy: func(*http.Request) (*url.URL, error) {
+			s, err := New("https://pbx.example", Options{Answer: must.Patience, Proxy: func(*http.Request) (*url.URL, error) {
 				if c.scheme == "" {
 					return nil, errors.New("canary")
 				}
