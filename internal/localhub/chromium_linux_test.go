@@ -111,8 +111,7 @@ func value[T any](c *chromium, a chromedp.Action[T]) T {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.ctx, stepTime)
 	defer cancel()
-	v := must.Get(chromedp.Run(ctx, a))(c.t)
-	return v
+	return must.Get(chromedp.Run(ctx, a))(c.t)
 }
 
 func (c *chromium) goTo(address string) {

@@ -267,7 +267,7 @@ func TestNoSecretIsStoredOrLogged(t *testing.T) {
 	items(t, lookup(t, h, tok, "0698765432"))
 	b := newBrowser(t, h)
 	b.login("anna", "een-wachtwoord", "/contacts/viewcontact/"+ids[0])
-	session := b.cookieValue("hub_session")
+	session := b.session()
 	if session == "" {
 		t.Fatal("not logged in")
 	}

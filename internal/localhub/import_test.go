@@ -52,8 +52,7 @@ func importText(t testing.TB, d *Data, f Format, text string, opt ImportOptions)
 
 func count(t testing.TB, d *Data) int {
 	t.Helper()
-	n := must.Get(d.Count(t.Context()))(t)
-	return n
+	return must.Get(d.Count(t.Context()))(t)
 }
 
 // samplePeople are those of testdata/contacts.csv and contacts.json.

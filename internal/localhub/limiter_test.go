@@ -116,7 +116,7 @@ func TestRightPasswordGetsIn(t *testing.T) {
 		return fmt.Sprintf("10.%d.%d.9:2000", i/250, i%250)
 	}
 	const tries, logins = 6000, 40
-	var next, looked atomic.Int64
+	var next atomic.Int64
 	var flood sync.WaitGroup
 	turn := make(chan struct{}) // now and again during the flood
 	for range 64 {              // many more than are looked at one time
@@ -129,11 +129,9 @@ func TestRightPasswordGetsIn(t *testing.T) {
 				if i%(tries/logins) == 0 {
 					turn <- struct{}{}
 				}
-				switch ok, _, err := h.tryPassword(&http.Request{RemoteAddr: address(i)}, "anna", fmt.Sprint("fout ", i)); {
-				case ok || err != nil && err != errTooMany && err != errBusy:
+				ok, _, err := h.tryPassword(&http.Request{RemoteAddr: address(i)}, "anna", fmt.Sprint("fout ", i))
+				if ok || err != nil && err != errTooMany && err != errBusy {
 					t.Errorf("a wrong password: %v %v", ok, err)
-				case err == nil:
-					looked.Add(1)
 				}
 			}
 		})
@@ -153,7 +151,6 @@ func TestRightPasswordGetsIn(t *testing.T) {
 		took = append(took, time.Since(began))
 	}
 	slices.Sort(took)
-	t.Logf("%d logins, %v at most, %v half of them; limit %v; %d wrong passwords looked at", len(took), took[len(took)-1], took[len(took)/2], limit, looked.Load())
 	// Of a machine that is busy elsewhere a few wait for the processor.
 	if most := took[len(took)*9/10]; most > limit || len(took) != logins {
 		t.Errorf("%d logins, nine of ten in %v, want %v", len(took), most, limit)

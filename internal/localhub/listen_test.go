@@ -86,8 +86,7 @@ func pair(t testing.TB, change func(*x509.Certificate)) (certFile, keyFile strin
 		change(c)
 	}
 	der := must.Get(x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key))(t)
-	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
-	must.Do(t, err)
+	keyDER := must.Get(x509.MarshalPKCS8PrivateKey(key))(t)
 	dir := t.TempDir()
 	certFile, keyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	certPEM := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})

@@ -113,9 +113,7 @@ func TestNumbersThatAreAlwaysTheSame(t *testing.T) {
 			}
 		}
 	}
-	if _, err := h.AddInvented(t.Context(), person("Verzonnen", "0699998888")); err != nil {
-		t.Error(err)
-	}
+	must.Get(h.AddInvented(t.Context(), person("Verzonnen", "0699998888")))(t)
 }
 
 // TestNothingThere: a program that asks the interfaces for what they do not have

@@ -400,8 +400,7 @@ func TestRefusalOfALongRequestArrives(t *testing.T) {
 	const size = 3 * 64 << 20
 	for name, want := range map[string]int{"no token": 401, "wrong type": 415, "fault": 503} {
 		for range 10 {
-			r, err := http.NewRequestWithContext(t.Context(), "POST", h.BaseURL()+"/transaction/"+DefaultIntermediary, io.LimitReader(endless(' '), size))
-			must.Do(t, err)
+			r := must.Get(http.NewRequestWithContext(t.Context(), "POST", h.BaseURL()+"/transaction/"+DefaultIntermediary, io.LimitReader(endless(' '), size)))(t)
 			r.ContentLength = size
 			switch name {
 			case "wrong type":
