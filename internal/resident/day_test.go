@@ -121,17 +121,14 @@ func TestSoakDay(t *testing.T) {
 		calls = 10_000
 	}
 	path := filepath.Join(t.TempDir(), "history.db")
-	began := time.Now()
 	synctest.Test(t, func(t *testing.T) { playDay(t, path, calls) })
-	t.Logf("took %v", time.Since(began).Round(time.Millisecond))
 }
 
 func playDay(t *testing.T, path string, calls int) {
 	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent)) // as the resident has it
 	ctx, cancel := context.WithCancel(t.Context())
 	log := slog.New(slog.DiscardHandler)
-	store, err := history.Open(path, history.KeepFull, 7, time.Now)
-	must.Do(t, err)
+	store := must.Get(history.Open(path, history.KeepFull, 7, time.Now))(t)
 	var work sync.WaitGroup
 	defer func() {
 		cancel()
@@ -141,14 +138,12 @@ func playDay(t *testing.T, path string, calls int) {
 		}
 	}()
 	rec := recorder.New(store, func() {}, log)
-	rules, err := phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4})
-	must.Do(t, err)
+	rules := must.Get(phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4}))(t)
 	eng := engine.New(engine.Params{Rules: rules, Lookup: &slowHub{}, CheckLink: func(l string) (string, error) { return l, nil },
 		Browse: func(context.Context, string) error { return nil }, Record: rec.Take, FullFor: time.Minute, AfterCall: 20 * time.Second,
 		SchemeLookup: "ask", Outgoing: "strip", AutoOpen: "never", Clock: systemClock{}, Log: log})
 	screen := &wall{}
-	cards, err := card.New(card.Config{Language: text.Dutch, Appearance: "light", FileWord: "relatie", Corner: "bottom-right", Log: log}, eng, screen)
-	must.Do(t, err)
+	cards := must.Get(card.New(card.Config{Language: text.Dutch, Appearance: "light", FileWord: "relatie", Corner: "bottom-right", Log: log}, eng, screen))(t)
 	work.Go(func() { runEngine(ctx, eng, rec.Run) })
 	work.Go(func() { cards.Run(ctx) })
 	synctest.Wait()
@@ -197,22 +192,17 @@ func playDay(t *testing.T, path string, calls int) {
 	synctest.Wait()
 	heapEnd, rssEnd := weight(t)
 	after := runtime.NumGoroutine()
-	kept, err := history.OpenReadOnly(t.Context(), path)
-	must.Do(t, err)
+	kept := must.Get(history.OpenReadOnly(t.Context(), path))(t)
 	all, err := kept.From(ctx, history.Query{}, 0, calls+1)
 	if err == nil {
 		var work []history.Entry
 		work, err = kept.Open(ctx, calls+1)
 		all = append(all, work...)
 	}
-	if err := kept.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, kept.Close())
 	if err != nil || len(all) != calls {
 		t.Errorf("%d of %d calls are kept: %v", len(all), calls, err)
 	}
-	t.Logf("%d calls in %v: %d pictures; heap %d -> %d kB, whole process %d -> %d kB; goroutines %d -> %d; windows %d -> %d, up %d",
-		calls, time.Since(start).Round(time.Minute), screen.painted.Load(), heap, heapEnd, rss, rssEnd, before, after, windows, screen.windows.Load(), screen.up.Load())
 	if heapEnd > heap+heap/20 {
 		t.Errorf("the heap grew from %d to %d kB", heap, heapEnd)
 	}

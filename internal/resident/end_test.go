@@ -19,11 +19,9 @@ import (
 
 // TestLastCallIsKept: a call that is taken while the resident ends is in the history.
 func TestLastCallIsKept(t *testing.T) {
-	store, err := history.Open(filepath.Join(t.TempDir(), "history.db"), history.KeepFull, 7, time.Now)
-	must.Do(t, err)
+	store := must.Get(history.Open(filepath.Join(t.TempDir(), "history.db"), history.KeepFull, 7, time.Now))(t)
 	defer store.Close()
-	rules, err := phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4})
-	must.Do(t, err)
+	rules := must.Get(phone.NewRules(phone.Config{Region: "NL", InternalDigits: 4}))(t)
 	log := slog.New(slog.DiscardHandler)
 	taken := 0
 	for range 100 {

@@ -47,8 +47,7 @@ var vries = localhub.Record{Numbers: []string{"06-98760011"}, Contact: contact.C
 
 func newDesktop(t *testing.T) *desktop {
 	t.Helper()
-	h, err := localhub.Start(context.Background(), localhub.Config{Synthetic: 20, Demo: true})
-	must.Do(t, err)
+	h := must.Get(localhub.Start(context.Background(), localhub.Config{Synthetic: 20, Demo: true}))(t)
 	t.Cleanup(func() { _ = h.Close() })
 	family := vries
 	family.Numbers = []string{"020 765 00 22"}
@@ -59,14 +58,12 @@ func newDesktop(t *testing.T) *desktop {
 		must.Get(h.AddInvented(t.Context(), r))(t)
 	}
 	must.Get(h.AddInvented(t.Context(), vries))(t)
-	key, err := h.AddClient(t.Context(), "office", "1234")
-	must.Do(t, err)
+	key := must.Get(h.AddClient(t.Context(), "office", "1234"))(t)
 	client, err := hub.New(hub.Config{BaseURL: h.BaseURL(), ClientID: "office", OrganisationCode: "1234", Now: time.Now,
 		Secret: func(context.Context) (string, error) { return key, nil }})
 	must.Do(t, err)
 	t.Cleanup(client.Close)
-	links, err := hub.NewLinks(h.HubURL())
-	must.Do(t, err)
+	links := must.Get(hub.NewLinks(h.HubURL()))(t)
 	dirs, err := profile.Find(t.TempDir())
 	must.Do(t, err)
 	must.Do(t, dirs.Make())
@@ -97,8 +94,7 @@ func (d *desktop) put(e history.Entry) int64 {
 	if e.Rang.IsZero() {
 		e.Rang = time.Now().Add(-time.Minute)
 	}
-	id := must.Get(d.store.Put(d.t.Context(), e))(d.t)
-	return id
+	return must.Get(d.store.Put(d.t.Context(), e))(d.t)
 }
 
 // ask asks what a window would, and gives the answer, "" if there was none.
@@ -181,8 +177,7 @@ func TestHistoryState(t *testing.T) {
 func TestFollowsTheWindows(t *testing.T) {
 	d := newDesktop(t)
 	id := d.put(missedCall())
-	beside, err := history.OpenBeside(t.Context(), fromsettings.HistoryFile(d.o.Dirs), history.KeepFull, time.Now)
-	must.Do(t, err)
+	beside := must.Get(history.OpenBeside(t.Context(), fromsettings.HistoryFile(d.o.Dirs), history.KeepFull, time.Now))(t)
 	must.Do(t, errors.Join(beside.Handle(t.Context(), id), beside.Close()))
 	if d.store.Missed() != 1 {
 		t.Fatalf("%d missed", d.store.Missed())
@@ -325,8 +320,7 @@ func (theRelay) Lookup(context.Context, string) ([]contact.Contact, error) {
 func TestRelayLooksUp(t *testing.T) {
 	var l engine.Lookup = theRelay{}
 	linked := &settings.Settings{Softphones: []settings.Softphone{{Kind: registry.Relay}}}
-	client, err := hub.New(hub.Config{BaseURL: "https://hub.example", ClientID: "x", Secret: func(context.Context) (string, error) { return "", nil }})
-	must.Do(t, err)
+	client := must.Get(hub.New(hub.Config{BaseURL: "https://hub.example", ClientID: "x", Secret: func(context.Context) (string, error) { return "", nil }}))(t)
 	defer client.Close()
 	for name, tt := range map[string]struct {
 		e    effective

@@ -67,8 +67,7 @@ func newDeliverer(t *testing.T) *deliverer {
 // keep puts the secret into its store.
 func (d *deliverer) keep(value string, s *settings.Settings) {
 	d.t.Helper()
-	store, err := secret.Open(s.Hub.SecretStore, d.dirs)
-	must.Do(d.t, err)
+	store := must.Get(secret.Open(s.Hub.SecretStore, d.dirs))(d.t)
 	ref, err := secret.Hub(s.Hub.BaseURL, s.Hub.ClientID)
 	if err == nil {
 		err = store.Set(d.t.Context(), ref, value)

@@ -23,8 +23,7 @@ func (s *Server) Screenshot() *image.RGBA {
 // Crop is what a part of the screen shows now. Its bounds are r.
 func (s *Server) Crop(r image.Rectangle) *image.RGBA {
 	s.t.Helper()
-	img := must.Get(s.crop(r))(s.t)
-	return img
+	return must.Get(s.crop(r))(s.t)
 }
 
 func (s *Server) crop(r image.Rectangle) (*image.RGBA, error) {
