@@ -120,16 +120,6 @@ var exceptions = map[string][]string{
 	"transfer-cancelled over url": {"1 rings 101", "2 rings " + berg, "1 answered"},
 }
 
-// Scenarios are the names of the stories that are written down.
-func Scenarios() []string {
-	var all []string
-	for name := range stories {
-		all = append(all, name)
-	}
-	slices.Sort(all)
-	return all
-}
-
 // Want is what the tracker must make of a scenario over a protocol, a line a
 // change.
 func Want(t testing.TB, scenario, protocol string) []string {
