@@ -38,8 +38,7 @@ func TestBuild(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range []string{example, pdf, ""} {
-		in, err := z.File[i].Open()
-		must.Do(t, err)
+		in := must.Get(z.File[i].Open())(t)
 		got, err := io.ReadAll(in)
 		if err != nil || string(got) != want || z.File[i].Flags&flagDescriptor != 0 {
 			t.Errorf("%s: %d bytes, %v", z.File[i].Name, len(got), err)

@@ -17,8 +17,7 @@ import (
 
 // TestEveryCodeIsSeen: each code has a severity, and a crafted file shows it.
 func TestEveryCodeIsSeen(t *testing.T) {
-	tree, err := parser.ParseFile(token.NewFileSet(), "codes.go", nil, 0)
-	must.Do(t, err)
+	tree := must.Get(parser.ParseFile(token.NewFileSet(), "codes.go", nil, 0))(t)
 	all := map[Code]bool{}
 	ast.Inspect(tree, func(n ast.Node) bool {
 		if v, ok := n.(*ast.ValueSpec); ok && len(v.Values) == 1 {
@@ -56,8 +55,7 @@ func TestEveryCodeIsSeen(t *testing.T) {
 func TestFindingsSurviveJSON(t *testing.T) {
 	for _, c := range zipCases() {
 		r := inspected(t, c.zip)
-		b, err := json.Marshal(r.Findings)
-		must.Do(t, err)
+		b := must.Get(json.Marshal(r.Findings))(t)
 		var got Report
 		must.Do(t, json.Unmarshal(b, &got.Findings))
 		for _, strict := range []bool{false, true} {

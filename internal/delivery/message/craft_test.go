@@ -187,17 +187,15 @@ func message(more ...item) crafted {
 	}, more...)}
 }
 
-func with(change func(c *crafted), more ...item) []byte {
-	c := message(more...)
+func with(change func(c *crafted)) []byte {
+	c := message()
 	change(&c)
 	return c.bytes()
 }
 
 func inspected(t testing.TB, b []byte) *Report {
 	t.Helper()
-	r, err := Inspect(context.Background(), bytes.NewReader(b), int64(len(b)), Defaults)
-	must.Do(t, err)
-	return r
+	return must.Get(Inspect(context.Background(), bytes.NewReader(b), int64(len(b)), Defaults))(t)
 }
 
 // read reads a document as Inspect does.

@@ -82,8 +82,7 @@ func TestMemory(t *testing.T) {
 	large(t, filepath.Join(dir, "large"), 500<<20)
 	files += 3
 
-	self, err := os.Executable()
-	must.Do(t, err)
+	self := must.Get(os.Executable())(t)
 	cmd := exec.CommandContext(t.Context(), self)
 	cmd.Env = append(os.Environ(), memoryDir+"="+dir)
 	var stderr bytes.Buffer
@@ -94,7 +93,6 @@ func TestMemory(t *testing.T) {
 	}
 	var got taken
 	must.Do(t, json.Unmarshal(out, &got))
-	t.Logf("%d files, %d refused: %d MB from the system", got.Files, got.Refused, got.FromOS>>20)
 	const most = 50_000_000
 	for _, b := range [][]byte{names.bytes(), old.bytes()} {
 		if r := inspected(t, b); !r.Sendable(false) {
@@ -112,8 +110,7 @@ func TestMemory(t *testing.T) {
 // large writes a ZIP with an attachment of so many noughts, which take no room.
 func large(t *testing.T, name string, size int64) {
 	t.Helper()
-	f, err := os.Create(name)
-	must.Do(t, err)
+	f := must.Get(os.Create(name))(t)
 	defer f.Close()
 	crc, noughts := uint32(0), make([]byte, 1<<20)
 	for range size >> 20 {

@@ -138,11 +138,7 @@ func xmlCases() []xmlCase {
 }
 
 func TestCraftedXML(t *testing.T) {
-	all := xmlCases()
-	if len(all) < 25 {
-		t.Fatalf("only %d cases", len(all))
-	}
-	for _, c := range all {
+	for _, c := range xmlCases() {
 		found, isContract, err := read(strings.NewReader(c.xml))
 		if got := codes(found, Note); err != nil || got != c.want || isContract != c.read {
 			t.Errorf("%s: read %v, %q, %v; want %v, %q", c.name, isContract, got, err, c.read, c.want)
@@ -155,7 +151,6 @@ func TestCraftedXML(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d documents", len(all))
 }
 
 // TestTexts: what was written in any encoding comes out right.

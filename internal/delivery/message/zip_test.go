@@ -168,12 +168,7 @@ var zipCases = sync.OnceValue(func() []zipCase {
 })
 
 func TestCraftedZIPs(t *testing.T) {
-	all := zipCases()
-	if len(all) < 25 {
-		t.Fatalf("only %d cases", len(all))
-	}
-	verdicts := map[Severity]int{}
-	for _, c := range all {
+	for _, c := range zipCases() {
 		r := inspected(t, c.zip)
 		if got := codes(r.Findings, Warning); got != c.want {
 			t.Errorf("%s: %q; want %q", c.name, got, c.want)
@@ -182,12 +177,10 @@ func TestCraftedZIPs(t *testing.T) {
 		for _, f := range r.Findings {
 			worst = max(worst, f.Severity)
 		}
-		verdicts[worst]++
 		if r.Sendable(false) != (worst < Refused) || r.Sendable(true) != (worst < Warning) {
 			t.Errorf("%s: sendable %v, strictly %v, at worst %s", c.name, r.Sendable(false), r.Sendable(true), worst)
 		}
 	}
-	t.Logf("%d ZIPs: %d clean, %d with warnings, %d refused", len(all), verdicts[Note], verdicts[Warning], verdicts[Refused])
 }
 
 // TestNotes: what is only worth knowing, and where it is.

@@ -498,9 +498,7 @@ func TestGuesses(t *testing.T) {
 	if _, n := o.table.Load().Count(); n != 0 {
 		t.Errorf("%d have joined", n)
 	}
-	if _, err := relaylink.Join(t.Context(), o.at.Web, code, o.Authority.Fingerprint()); err != nil {
-		t.Error(err)
-	}
+	must.Get(relaylink.Join(t.Context(), o.at.Web, code, o.Authority.Fingerprint()))(t)
 }
 
 // TestLimiter: by address, and only for a while.
