@@ -217,9 +217,7 @@ func TestFindingsAreKept(t *testing.T) {
 	}
 	strict := open(t, Options{Check: Inspect(true)})
 	warned := write(t, filepath.Join(dir, "empty.zip"), zipped(t, "<Contractdocument><VP_GEBDAT>1</VP_GEBDAT></Contractdocument>"))
-	if _, err := b.Add(t.Context(), Source{Path: warned, Intermediary: "x"}); err != nil {
-		t.Error(err)
-	}
+	must.Get(b.Add(t.Context(), Source{Path: warned, Intermediary: "x"}))(t)
 	if _, err := strict.Add(t.Context(), Source{Path: warned, Intermediary: "x"}); !errors.Is(err, ErrRefused) {
 		t.Errorf("a warning, strictly: %v", err)
 	}

@@ -25,8 +25,7 @@ func BenchmarkDelivery(b *testing.B) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"access_token":"t1","expires_in":3600}`)
 	})}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must.Do(b, err)
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(b)
 	served := make(chan struct{})
 	go func() { defer close(served); _ = s.Serve(l) }()
 	defer func() { _ = s.Close(); <-served }()

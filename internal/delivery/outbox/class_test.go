@@ -234,9 +234,6 @@ func TestTransportFaults(t *testing.T) {
 			}
 		})
 	}
-	if len(all) < 15 {
-		t.Errorf("%d faults", len(all))
-	}
 }
 
 // TestAnswersPerItem: an answer that names a status for every item of a request

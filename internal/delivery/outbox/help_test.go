@@ -45,8 +45,7 @@ func open(t testing.TB, o Options) *Outbox {
 	}
 	o.Tick = cmp.Or(o.Tick, 10*time.Millisecond)
 	o.first = cmp.Or(o.first, time.Millisecond)
-	b, err := Open(t.Context(), o)
-	must.Do(t, err)
+	b := must.Get(Open(t.Context(), o))(t)
 	t.Cleanup(func() {
 		if err := b.Close(); err != nil {
 			t.Error(err)
@@ -77,16 +76,13 @@ func sumOf(b []byte) string {
 
 func add(t testing.TB, b *Outbox, path string) Item {
 	t.Helper()
-	a, err := b.Add(t.Context(), Source{Path: path, Intermediary: "intermediary"})
-	must.Do(t, err)
+	a := must.Get(b.Add(t.Context(), Source{Path: path, Intermediary: "intermediary"}))(t)
 	return a.Item
 }
 
 func get(t testing.TB, b *Outbox, id string) Item {
 	t.Helper()
-	it, err := b.Get(t.Context(), id)
-	must.Do(t, err)
-	return it
+	return must.Get(b.Get(t.Context(), id))(t)
 }
 
 // drive steps the worker's loop by hand until nothing is due.
@@ -194,8 +190,7 @@ func to(d Deliverer) func(string) (Deliverer, error) {
 // startHub runs a local hub and gives a client of it.
 func startHub(t testing.TB, cfg localhub.Config) (*localhub.Hub, *hub.Client) {
 	t.Helper()
-	h, err := localhub.Start(context.Background(), cfg)
-	must.Do(t, err)
+	h := must.Get(localhub.Start(context.Background(), cfg))(t)
 	t.Cleanup(func() { _ = h.Close() })
 	must.Do(t, h.SetClientSecret(t.Context(), "office", "1234", "geheim"))
 	return h, newClient(t, h.BaseURL())
@@ -208,16 +203,14 @@ func newClient(t testing.TB, base string, change ...func(*hub.Config)) *hub.Clie
 	for _, f := range change {
 		f(&cfg)
 	}
-	c, err := hub.New(cfg)
-	must.Do(t, err)
+	c := must.Get(hub.New(cfg))(t)
 	t.Cleanup(c.Close)
 	return c
 }
 
 func box(t testing.TB, h *localhub.Hub) map[string]bool {
 	t.Helper()
-	all, err := h.Messages(t.Context(), "", 100_000)
-	must.Do(t, err)
+	all := must.Get(h.Messages(t.Context(), "", 100_000))(t)
 	sums := map[string]bool{}
 	for _, m := range all {
 		sums[m.SHA256] = true

@@ -108,9 +108,7 @@ func TestPurgeLeavesTheUndecided(t *testing.T) {
 	}
 	must.Do(t, b.Purge(t.Context()))
 	for _, name := range []string{stray, part} { // young: somebody may be adding it
-		if _, err := os.Stat(name); err != nil {
-			t.Error(err)
-		}
+		must.Get(os.Stat(name))(t)
 		must.Do(t, os.Chtimes(name, old, old))
 	}
 	now.Forward(5 * 365 * 24 * time.Hour)
@@ -127,8 +125,6 @@ func TestPurgeLeavesTheUndecided(t *testing.T) {
 		}
 	}
 	for _, it := range []Item{maybe, waits} {
-		if _, err := os.Stat(b.spool(it.ID)); err != nil {
-			t.Error(err)
-		}
+		must.Get(os.Stat(b.spool(it.ID)))(t)
 	}
 }
