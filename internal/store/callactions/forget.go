@@ -68,7 +68,8 @@ func inFiles(ctx context.Context, dirs profile.Dirs, s *settings.Settings, m win
 	_, waiting := instance.ForgetCalls(instance.Config{RunDir: dirs.Run}, func(e call.Event) bool {
 		return gone(engine.LastCall{At: e.At, Number: rules.Parse(e.Number, e.Name)})
 	})
-	calls, opened := history.Open(fromsettings.HistoryFile(dirs), history.Keep(s.History.Keep), s.History.Days, time.Now)
+	calls := history.New(fromsettings.HistoryFile(dirs), history.Keep(s.History.Keep), s.History.Days, time.Now)
+	opened := calls.Begin(ctx)
 	defer calls.Close()
 	chosen := chosencontacts.New(ChoiceParams(dirs, s))
 	var running sync.WaitGroup
