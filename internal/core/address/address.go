@@ -1,7 +1,7 @@
-// Package address reads what a softphone gives as somebody's address: a number,
-// perhaps with a name, scheme, host and parameters around it, or a word that says
-// that there is none. It knows no country's numbers, so that the program which
-// hands a call over starts without them. Everything is safe for concurrent use.
+// Package address parses what a softphone sends as somebody's address: a number, perhaps
+// with a name, scheme, host and parameters around it, or a word meaning that there is none.
+// It knows no numbering plans, so that the program that hands a call over starts without
+// them. Everything is safe for concurrent use.
 package address
 
 import (
@@ -16,21 +16,20 @@ import (
 	"wiebelt/internal/core/lazyregexp"
 )
 
-// MaxLength is the longest number that is looked at, in bytes.
+// MaxLength is the longest number that is read, in bytes.
 const MaxLength = 128
 
 // Errors of Validate.
 var (
-	// ErrUnfilled: the phone sent the placeholder of its template instead of a
-	// number.
+	// ErrUnfilled: the phone sent its template's placeholder instead of a number.
 	ErrUnfilled = errors.New("the phone's template was not filled in")
-	// ErrBadNumber: too long, with control characters, or neither a number nor a
-	// way of saying that there is none.
+	// ErrBadNumber: too long, with control characters, or neither a number nor a word
+	// meaning that there is none.
 	ErrBadNumber = errors.New("not a telephone number")
 )
 
-// Validate checks a number from outside before it is taken as a report. An empty
-// one is good: that is a withheld caller.
+// Validate checks a number from outside before it is taken as a report. An empty one is
+// valid: it means a withheld caller.
 func Validate(raw string) error {
 	if len(raw) > MaxLength || !utf8.ValidString(raw) {
 		return ErrBadNumber
@@ -48,28 +47,26 @@ func Validate(raw string) error {
 	return ErrBadNumber
 }
 
-// Address is what a softphone gave for a number, taken apart.
+// Address is a parsed address from a softphone.
 type Address struct {
 	Display  string // of a name-addr
 	User     string // percent-decoded, without parameters
-	Host     string // in small letters, without port
+	Host     string // lower case, without port
 	Context  string // phone-context of a tel: number, "+31"
-	Spaced   bool   // a space stood before the user part: a plus, once
+	Spaced   bool   // a space, once perhaps a plus, precedes the user part
 	Unfilled bool   // it is an unexpanded placeholder
 }
 
-// Withheld reports whether the address itself says that the caller is not known.
+// Withheld reports whether the address itself says that the caller is unknown.
 func (a Address) Withheld() bool {
 	return withheldWord(a.User) || a.Host == "invalid" || strings.HasSuffix(a.Host, ".invalid")
 }
 
-// schemes that a number may come with. A sip: address without an @ may be a host
-// alone.
+// schemes that a number may have. A sip: address without an @ may be just a host.
 var schemes = []string{"sips:", "sip:", "tel:", "callto:"}
 
-// Split takes away what stands around a number: name-addr, scheme, host and
-// parameters. It looks at MaxLength bytes and drops
-// characters that cannot be seen.
+// Split removes what surrounds a number: name-addr, scheme, host and parameters. It reads
+// MaxLength bytes and drops invisible characters.
 func Split(raw string) (a Address) {
 	s := Visible(raw)
 	if unfilled(s) {
@@ -89,7 +86,7 @@ func Split(raw string) (a Address) {
 		s = s[:i]
 		s, _, _ = strings.Cut(s, ":") // a password
 	} else if host := hostOf(strings.TrimSpace(s)); isIP(host) {
-		a.Host, s = host, "" // a host without a user: nobody named
+		a.Host, s = host, "" // a host without a user names nobody
 	}
 	s, params, _ := strings.Cut(s, ";")
 	for _, p := range strings.Split(params, ";") {
@@ -107,9 +104,8 @@ func Split(raw string) (a Address) {
 	return a
 }
 
-// PlusBack gives a number back the plus that a query turned into a space; any other
-// space in front goes. No number that is dialled without a plus begins like that and
-// is as long.
+// PlusBack restores the plus that a query turned into a space, and removes any other
+// leading space. No number dialled without a plus begins like that and is as long.
 func PlusBack(s string) string {
 	n, spaced := strings.CutPrefix(s, " ")
 	if spaced && len(n) >= 8 && n[0] >= '1' && n[0] <= '9' {
@@ -118,9 +114,8 @@ func PlusBack(s string) string {
 	return n
 }
 
-// NameAddr divides "Name" <address>;params, as SIP writes them (RFC 3261 20.10).
-// The name is as a person reads it. Without angle brackets all of it is the
-// address.
+// NameAddr splits "Name" <address>;params, as written in SIP (RFC 3261 20.10). The name is
+// unquoted. Without angle brackets, everything is the address.
 func NameAddr(s string) (display, addr string) {
 	quoted := false
 	for i := 0; i < len(s); i++ {
@@ -141,8 +136,8 @@ func NameAddr(s string) (display, addr string) {
 	return "", s
 }
 
-// Unescape undoes the backslashes of a quoted string in SIP: each stands before
-// a character that means itself (RFC 3261 25.1). A last one without any stays.
+// Unescape removes the backslashes of a quoted string in SIP, each of which escapes the
+// next character (RFC 3261 25.1). A trailing one stays.
 func Unescape(s string) string {
 	if strings.IndexByte(s, '\\') < 0 {
 		return s
@@ -158,7 +153,7 @@ func Unescape(s string) string {
 	return b.String()
 }
 
-// hostOf cuts port, parameters and path off a host.
+// hostOf removes port, parameters and path from a host.
 func hostOf(s string) string {
 	if i := strings.IndexAny(s, ";:?>/"); i >= 0 && !strings.HasPrefix(s, "[") {
 		s = s[:i]
@@ -185,12 +180,12 @@ func unfilled(s string) bool {
 	return macro().MatchString(s) && !withheldWord(s)
 }
 
-// behind is what may follow a number: pauses and tones to dial once connected,
-// or an extension.
+// behind matches what may follow a number: pauses and tones to dial once
+// connected, or an extension.
 var behind = lazyregexp.New(`^([^,pwx]*[0-9][^,pwxe]*?)\s*(?:[,pwx]|ext\.?)[\s,.pwx0-9*#]*$`)
 
-// Digits keeps digits, tones and a leading plus of a user part; ok is false
-// where something stands in it that no number has.
+// Digits keeps the digits, tones and leading plus of a user part; ok is false if it
+// contains anything that no number has.
 func Digits(user string) (d string, ok bool) {
 	s := strings.ReplaceAll(user, "(0)", "")
 	if m := behind().FindStringSubmatch(strings.ToLower(s)); m != nil {
@@ -215,25 +210,23 @@ func Digits(user string) (d string, ok bool) {
 	return d, hasDigit(d)
 }
 
-// withheldWord reports whether a user part says that the caller does not want to
-// be known, or is not known.
+// withheldWord reports whether a user part says that the caller is withheld or unknown.
 func withheldWord(s string) bool {
 	s = bareWord(s)
 	return s == "" || private[s] || unknown[s] || strings.HasPrefix(s, "presentation prohibited")
 }
 
-// PrivateName reports whether a display name says that the caller does not want
-// to be known. Names such as "Unknown" do not: phone systems give them to
-// callers whose number they have and whose name they have not.
+// PrivateName reports whether a display name says that the caller is withheld. Names
+// such as "Unknown" do not: phone systems use them for callers whose number they
+// know but not their name.
 func PrivateName(s string) bool { return private[bareWord(s)] }
 
-// UnknownName reports whether a display name is no name but one of the words
-// for a caller that is not known.
+// UnknownName reports whether a display name is only a word for an unknown caller.
 func UnknownName(s string) bool { s = bareWord(s); return private[s] || unknown[s] }
 
 func bareWord(s string) string { return strings.ToLower(strings.Trim(s, " <>\"'")) }
 
-// private are the words for a caller who does not want to be known.
+// private are the words for a withheld caller.
 var private = words("anonymous", "anoniem", "anonym", "anonyme", "restricted", "private", "withheld", "blocked", "afgeschermd",
 	"privé", "prive", "private number", "private caller", "privénummer", "privenummer", "geheim nummer", "afgeschermd nummer",
 	"number withheld", "caller id blocked", "no caller id")
@@ -250,8 +243,8 @@ func words(all ...string) map[string]bool {
 	return m
 }
 
-// Visible cuts text to MaxLength bytes and takes out what cannot be seen:
-// control and format characters, and what is no UTF-8.
+// Visible cuts text to MaxLength bytes and removes what is invisible: control and format
+// characters, and invalid UTF-8.
 func Visible(s string) string {
 	if len(s) > MaxLength {
 		s = s[:MaxLength]

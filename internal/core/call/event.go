@@ -1,7 +1,7 @@
-// Package call is the vocabulary of telephone calls: what a softphone reports
-// (Event), which source reported it (Source), and which reports belong to one call
-// (Tracker). It knows no network, no window and no customer; everything in it is
-// a plain value or, for Tracker, owned by one goroutine.
+// Package call defines the vocabulary of telephone calls: what a softphone reports (Event),
+// which source reported it (Source), and which reports belong to one call (Tracker). It
+// does not know networks, windows or customers; everything in it is a plain value or, for
+// Tracker, owned by one goroutine.
 package call
 
 import (
@@ -14,17 +14,17 @@ import (
 	"wiebelt/internal/core/displaytext"
 )
 
-// State is how far a call has come, as far as the softphone tells.
+// State is how far a call has come, according to the softphone.
 type State uint8
 
-// The states of a call, in the order in which a call can go through them.
+// States of a call, in the order in which it passes through them.
 const (
 	Ringing State = iota
 	Answered
 	Ended
 )
 
-// String gives the state's name on the wire of the event protocol.
+// String returns the state's name in the event protocol.
 func (s State) String() string {
 	switch s {
 	case Answered:
@@ -36,7 +36,7 @@ func (s State) String() string {
 	}
 }
 
-// ParseState reads a state of the event protocol; an empty one is ringing.
+// ParseState parses a state of the event protocol; an empty one is ringing.
 func ParseState(s string) (State, bool) {
 	switch strings.ToLower(s) {
 	case "", "ringing":
@@ -49,7 +49,7 @@ func ParseState(s string) (State, bool) {
 	return Ringing, false
 }
 
-// Direction tells who called whom.
+// Direction is who called whom.
 type Direction uint8
 
 // The directions. An unknown one never brings up a card.
@@ -59,7 +59,7 @@ const (
 	DirectionUnknown
 )
 
-// String gives the direction's name on the wire of the event protocol.
+// String returns the direction's name in the event protocol.
 func (d Direction) String() string {
 	switch d {
 	case Incoming:
@@ -71,8 +71,8 @@ func (d Direction) String() string {
 	}
 }
 
-// ParseDirection reads a direction of the event protocol; an empty one is
-// incoming, an unfamiliar word is unknown.
+// ParseDirection parses a direction of the event protocol; an empty one is incoming, an
+// unfamiliar word is unknown.
 func ParseDirection(s string) Direction {
 	switch strings.ToLower(s) {
 	case "", "incoming", "inbound":
@@ -83,7 +83,7 @@ func ParseDirection(s string) Direction {
 	return DirectionUnknown
 }
 
-// Reason tells how a call ended. Most softphones cannot tell.
+// Reason is how a call ended. Most softphones do not report it.
 type Reason uint8
 
 // The reasons. ReasonUnknown is what nearly every phone reports.
@@ -95,13 +95,13 @@ const (
 	Rejected
 )
 
-// String gives the reason's name on the wire, "" for an unknown one.
+// String returns the reason's name on the wire, "" for an unknown one.
 func (r Reason) String() string {
 	return [...]string{"", "completed", "missed", "elsewhere", "rejected"}[r]
 }
 
-// ParseReason reads a reason of the event protocol; what is not one of the four
-// words is an unknown reason, never an error.
+// ParseReason parses a reason of the event protocol; anything but the four words is an
+// unknown reason, never an error.
 func ParseReason(s string) Reason {
 	switch strings.ToLower(s) {
 	case "completed":
@@ -116,8 +116,8 @@ func ParseReason(s string) Reason {
 	return ReasonUnknown
 }
 
-// Reports is what a source can report about a call. Cards, history and tray never
-// claim more than this.
+// Reports is what a source can report about a call. Cards, history and
+// tray never claim more.
 type Reports uint8
 
 // What sources can report.
@@ -127,18 +127,17 @@ const (
 	AllStates                 // ringing, answered and over
 )
 
-// Source is how a report reached us. Two sources are equal if and only if
-// they are the same connection, so a Source is also the identity under which a
-// call may be changed (a call belongs to the source that reported it).
+// Source identifies where a report came from. Two sources are equal if and only if they are
+// the same connection. A call belongs to the source that reported it, so a Source is also
+// the identity that may change the call.
 type Source struct {
 	Kind string // "websocket", "http", "url", "command", "baresip", …
-	Conn string // which connection of that kind; "" where there is only one
+	Conn string // which connection of that kind; "" if there is only one
 	// Reports is what this source can report.
 	Reports Reports
 }
 
-// The kinds of sources that phones come to by themselves; those of links are in
-// package registry.
+// Kinds of sources that phones connect to; those of links are in package registry.
 const (
 	KindWebSocket = "websocket"
 	KindHTTP      = "http"
@@ -146,34 +145,34 @@ const (
 	KindCommand   = "command"
 )
 
-// Limits of an event's text, in bytes. Longer text is cut at a rune border.
+// Limits of an event's text, in bytes. Longer text is cut at a rune boundary.
 const (
 	MaxNumber = 128
 	MaxName   = 256
 	MaxID     = 128
 )
 
-// Event is one report of a softphone about one call.
+// Event is one report from a softphone about one call.
 type Event struct {
 	Source    Source
 	ID        string // the phone's own id of the call, "" if it has none
 	State     State
 	Direction Direction
 	Reason    Reason // only with Ended
-	Number    string // the caller as the phone gives it; "" is a withheld number
-	Name      string // display name of the phone system, "" if none
-	Line      string // our own number that was called, "" if not told
-	Via       string // who passed the call on, "" if nobody
-	Queue     string // or ring group that it came through, "" if not told
-	Extension string // at which it is, from a source that tells of several
-	By        string // who took it Elsewhere, "" if not told
+	Number    string // the caller according to the phone; "" if withheld
+	Name      string // display name from the phone system, "" if none
+	Line      string // our own number that was called, "" if not reported
+	Via       string // who transferred the call, "" if nobody
+	Queue     string // or ring group it came through, "" if not reported
+	Extension string // where it is, if the source reports several
+	By        string // who answered, for Elsewhere; "" if not reported
 	At        time.Time
-	// Since is when the call came to State, from a source that tells of calls that
-	// go on: the report is of At, and is no history however old the call is.
+	// Since is when the call reached State, from a source that reports ongoing calls: the
+	// report is of At, and never history, however old the call is.
 	Since time.Time
 }
 
-// began is when the call came to the state of a report that is taken at now.
+// began returns when the call reached the state of a report received at now.
 func (e Event) began(now time.Time) time.Time {
 	if !e.Since.IsZero() && e.Since.Before(now) {
 		return e.Since
@@ -181,9 +180,9 @@ func (e Event) began(now time.Time) time.Time {
 	return now
 }
 
-// Clean returns the event with everything that came from outside cut to its
-// limit and freed of control and bidirectional characters, which could make a
-// card lie. It changes no meaning: digits and letters stay.
+// Clean returns the event with all text from outside cut to its limit and without control
+// and bidirectional characters, which could make a card misleading. It does not change the
+// meaning: digits and letters stay.
 func (e Event) Clean() Event {
 	e.ID = CleanText(e.ID, MaxID)
 	e.Number = CleanText(address.PlusBack(e.Number), MaxNumber)
@@ -196,7 +195,7 @@ func (e Event) Clean() Event {
 	return e
 }
 
-// isClean tells quickly of most texts that CleanText would change nothing.
+// isClean reports quickly, for most texts, that CleanText would change nothing.
 func isClean(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c < ' ' || c > '~' || c == ' ' && (i == 0 || i == len(s)-1 || s[i+1] == ' ') {
@@ -206,9 +205,9 @@ func isClean(s string) bool {
 	return true
 }
 
-// CleanText makes text from outside fit to be shown: invalid UTF-8, control,
-// format and bidirectional characters go, runs of white space become one space,
-// and the result is at most max bytes long.
+// CleanText makes text from outside displayable: it removes invalid UTF-8, control,
+// format and bidirectional characters, collapses white space to one space, and cuts
+// the result to max bytes.
 func CleanText(s string, max int) string {
 	if len(s) <= max && isClean(s) {
 		return s
@@ -228,7 +227,7 @@ func CleanText(s string, max int) string {
 			n++
 		}
 		if b.Len()+n > max {
-			break // a space goes with what it stands before
+			break // a space is dropped with what follows it
 		}
 		if space {
 			b.WriteByte(' ')

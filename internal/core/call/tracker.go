@@ -7,51 +7,51 @@ import (
 	"time"
 )
 
-// Times of the identity rule.
+// Times for telling calls apart.
 const (
 	// MergeWithin is how far apart two sources may report the same ringing call.
 	MergeWithin = 5 * time.Second
-	// RingAgain is after how long a source that reports only the ring means a new
-	// call with the next ring of the same number.
+	// RingAgain is the time after which another ring from the same number is a new call, if
+	// the source reports rings only.
 	RingAgain = 15 * time.Second
-	// EndLost is after how long a call has ended, as far as can be told.
+	// EndLost is the time after which a call counts as over.
 	EndLost = 4 * time.Hour
-	// StaleAfter is the age at which a report is history and no longer a call.
+	// StaleAfter is the age at which a report is history rather than a call.
 	StaleAfter = 60 * time.Second
-	// maxLive bounds what a flood can make the tracker remember.
+	// maxLive limits the tracker's memory in a flood.
 	maxLive = 256
-	// maxLate bounds the calls that were over before they were heard of.
+	// maxLate limits the calls first reported after they were over.
 	maxLate = 64
 )
 
-// ID identifies a call for as long as the program runs; it is never used again.
+// ID identifies a call while the program runs; it is never reused.
 type ID uint64
 
-// ChangeKind says what a report meant.
+// ChangeKind is what a report meant.
 type ChangeKind uint8
 
 // What a report can mean.
 const (
-	Nothing       ChangeKind = iota // a repeat, or about no call of this source
+	Nothing       ChangeKind = iota // a repeat, or no call of this source
 	Began                           // a new call
-	SameCall                        // the same call, perhaps with another name or line
-	AnotherCaller                   // the same call, passed on: another number now
+	SameCall                        // the same call, perhaps with a new name or line
+	AnotherCaller                   // the same call, transferred: now another number
 	WasAnswered
 	WasEnded
-	TooOld // older than StaleAfter and of no live call: for the history only
+	TooOld // older than StaleAfter, of no live call: history only
 )
 
 // Change is what one report did to the calls.
 type Change struct {
 	Kind ChangeKind
 	Call Live
-	At   time.Time // when it happened: on arrival, or when a late report says
+	At   time.Time // when it happened: on arrival, or the time of a late report
 }
 
-// Live is a call as the tracker knows it. A copy; changing it changes nothing.
+// Live is a copy of a call known to the tracker.
 type Live struct {
 	ID        ID
-	Source    Source // the source that the call belongs to
+	Source    Source // to which the call belongs
 	Key       string
 	State     State
 	Direction Direction
@@ -61,13 +61,13 @@ type Live struct {
 	Line      string
 	Queue     string // or ring group
 	Via       string
-	By        string // who took it, with Elsewhere
+	By        string // who answered, for Elsewhere
 	Reports   Reports
 	Rang      time.Time // of the first report
-	Answered  time.Time // zero if it was not, or nobody told
+	Answered  time.Time // zero if it was not, or not reported
 }
 
-// seen is what a source has reported so far, ever.
+// seen is what a source has ever reported.
 type seen struct{ answers, ends bool }
 
 type source struct{ kind, conn string }
@@ -79,28 +79,27 @@ type alias struct {
 
 type live struct {
 	Live
-	names    map[alias]bool // under which sources (and ids) it was reported
+	names    map[alias]bool // sources (and ids) that reported it
 	lastRing time.Time
 }
 
-// Tracker decides which reports belong to one call. It is owned by one goroutine.
-// A call belongs to the source that reported it, only that source may change it, and
-// between sources nothing but ringing is merged.
+// Tracker decides which reports belong to one call. It is owned by one goroutine. A call
+// belongs to the source that reported it, and only that source may change it; across
+// sources, only ringing is merged.
 type Tracker struct {
 	next    ID
 	calls   []*live // oldest first
-	late    []*live // known from reports that came too late, oldest first
+	late    []*live // first reported too late, oldest first
 	learned map[source]seen
 }
 
-// NewTracker makes an empty tracker.
+// NewTracker returns an empty tracker.
 func NewTracker() *Tracker { return &Tracker{learned: map[source]seen{}} }
 
-// Apply takes one report. key identifies the caller's number (phone.Number.Key:
-// E.164, else digits; every withheld number is the same). now is the time of
-// arrival. A report that came late still changes a live call that it can be
-// about; of any other call it makes history, once (TooOld, with an ID under which
-// later reports of that call come too).
+// Apply processes one report. key identifies the caller's number (phone.Number.Key: E.164,
+// else digits; all withheld numbers are the same). now is the time of arrival. A late
+// report still changes a matching live call. Of any other call it makes history, once
+// (TooOld, with an ID that later reports of that call share).
 func (t *Tracker) Apply(e Event, key string, now time.Time) Change {
 	w := source{e.Source.Kind, e.Source.Conn}
 	t.learn(w, e.State)
@@ -120,13 +119,13 @@ func (t *Tracker) Apply(e Event, key string, now time.Time) Change {
 	return ch
 }
 
-// apply takes a report about call c, nil for a call that is not known.
+// apply processes a report about call c, nil for an unknown call.
 func (t *Tracker) apply(c *live, e Event, w source, key string, now time.Time) Change {
 	switch {
 	case c == nil && e.State == Ended:
 		return Change{}
 	case c == nil && e.State == Answered && e.Number == "" && e.ID == "":
-		return Change{} // nobody knows which call this speaks of
+		return Change{} // it may be any call
 	case c == nil:
 		if e.State == Ringing && e.Direction == Incoming {
 			if c = t.mergeable(w, key, e.began(now)); c != nil {
@@ -135,14 +134,13 @@ func (t *Tracker) apply(c *live, e Event, w source, key string, now time.Time) C
 		}
 		return t.begin(e, w, key, now)
 	case source{c.Source.Kind, c.Source.Conn} != w:
-		return Change{} // seen over a second source too: it may ring, nothing else
+		return Change{} // a second source may report the ring, nothing else
 	}
 	return t.update(c, e, key, now)
 }
 
-// Gone tells that a connection has ended. Its calls can no longer be reported
-// as over, so from now on they count as calls of which only the ring is known.
-// It returns them.
+// Gone records that a connection has ended, and returns its calls. Their end can no longer
+// be reported, so from now on they count as calls of which only the ring is known.
 func (t *Tracker) Gone(gone Source) []Live {
 	var left []Live
 	w := source{gone.Kind, gone.Conn}
@@ -156,7 +154,7 @@ func (t *Tracker) Gone(gone Source) []Live {
 	return left
 }
 
-// Forget drops a call of which nothing more is expected.
+// Forget drops a call with no more reports to come.
 func (t *Tracker) Forget(id ID) {
 	for i, c := range t.calls {
 		if c.ID == id {
@@ -166,11 +164,11 @@ func (t *Tracker) Forget(id ID) {
 	}
 }
 
-// Len is the number of live calls.
+// Len returns the number of live calls.
 func (t *Tracker) Len() int { return len(t.calls) }
 
-// learn notes what a source reports. Anybody can launch the URL scheme, so it
-// teaches nothing: it could take a real phone's call over.
+// learn records what a source reports. The URL scheme teaches nothing, since anybody can
+// launch it: it could take over a real phone's call.
 func (t *Tracker) learn(w source, s State) {
 	if s == Ringing || w.kind == KindURL {
 		return
@@ -182,9 +180,9 @@ func (t *Tracker) learn(w source, s State) {
 	t.learned[w] = seen{had.answers || s == Answered, had.ends || s == Ended}
 }
 
-// reports is what a source can report: what it declares, and more once it has shown
-// so. A phone that reports answers and was never heard to end a call tells the
-// ring only: else its calls would last for ever.
+// reports returns what a source can report: what it declares, and more once it has done so.
+// A phone that reports answers but never an end counts as reporting rings only: otherwise
+// its calls would last forever.
 func (t *Tracker) reports(w Source) Reports {
 	reports := w.Reports
 	if had := t.learned[source{w.Kind, w.Conn}]; had.ends {
@@ -196,12 +194,12 @@ func (t *Tracker) reports(w Source) Reports {
 	return reports
 }
 
-// tooLate keeps the calls that are too old for a card by the time they are heard
-// of, so that all reports of one make one entry of the history.
+// tooLate keeps calls that are too old for a card when first reported, so that all reports
+// of one call make one history entry.
 func (t *Tracker) tooLate(e Event, w source, key string) Change {
 	c := t.find(t.late, e, w, key, e.At)
 	if c != nil && e.State == Ringing && e.At.Sub(c.lastRing).Abs() > StaleAfter {
-		c = nil // an end was lost, and the id or the number came again
+		c = nil // an end was lost, and the id or number came again
 	}
 	switch {
 	case c != nil:
@@ -218,7 +216,7 @@ func (t *Tracker) tooLate(e Event, w source, key string) Change {
 	return Change{Kind: TooOld, Call: c.Live}
 }
 
-// find looks up the call that a report of source w speaks of, nil for none.
+// find returns the call that a report of source w is about, or nil.
 func (t *Tracker) find(calls []*live, e Event, w source, key string, now time.Time) *live {
 	if e.ID != "" {
 		for i := len(calls) - 1; i >= 0; i-- {
@@ -242,7 +240,7 @@ func (t *Tracker) find(calls []*live, e Event, w source, key string, now time.Ti
 		}
 		rang := now.Sub(c.lastRing)
 		if e.State == Ringing && (t.reports(c.Source) == RingOnly && rang > RingAgain || rang >= EndLost) {
-			continue // that one is over, only nobody said so
+			continue // it is over, its end was not reported
 		}
 		return c
 	}
@@ -252,8 +250,8 @@ func (t *Tracker) find(calls []*live, e Event, w source, key string, now time.Ti
 	return nil
 }
 
-// mergeable finds the one call that another source reports as ringing for the same
-// number, and that began to at the same time.
+// mergeable returns the one call that another source reports as ringing for the same
+// number since the same time.
 func (t *Tracker) mergeable(w source, key string, rang time.Time) *live {
 	var found *live
 	for _, c := range t.calls {
@@ -262,11 +260,11 @@ func (t *Tracker) mergeable(w source, key string, rang time.Time) *live {
 		}
 		for n := range c.names {
 			if n.source == w {
-				return nil // this source knows such a call already: two callers
+				return nil // this source already has such a call: two callers
 			}
 		}
 		if found != nil {
-			return nil // the other source knows two such calls
+			return nil // the other source has two such calls
 		}
 		found = c
 	}
@@ -276,8 +274,8 @@ func (t *Tracker) mergeable(w source, key string, rang time.Time) *live {
 	return found
 }
 
-// join makes a second source's ring part of call c. The call then belongs to the
-// source of the two that can tell more about it.
+// join adds a second source's ring to call c. The call then belongs to the source that
+// can report more about it.
 func (t *Tracker) join(c *live, e Event, w source) Change {
 	c.names[alias{w, e.ID}] = true
 	if more := t.reports(e.Source); more > c.Reports {
@@ -314,8 +312,8 @@ func (t *Tracker) begin(e Event, w source, key string, now time.Time) Change {
 	return Change{Kind: Began, Call: c.Live}
 }
 
-// least is the call that makes room for a new one: the oldest of the kind of source
-// with the most, so that a flood on one source ends no call of another.
+// least returns the call to drop for a new one: the oldest of the kind of source with the
+// most, so that a flood on one source ends no call of another.
 func (t *Tracker) least() int {
 	count := map[string]int{}
 	for _, c := range t.calls {
@@ -330,7 +328,7 @@ func (t *Tracker) least() int {
 	return at
 }
 
-// news tells whether a report says something else than what is known.
+// news reports whether a value is new.
 func news(known, said string) bool { return said != "" && said != known }
 
 func (t *Tracker) update(c *live, e Event, key string, now time.Time) Change {
@@ -346,15 +344,15 @@ func (t *Tracker) update(c *live, e Event, key string, now time.Time) Change {
 	if c.Reports > knew || news(c.Name, e.Name) || news(c.Line, e.Line) || news(c.Via, e.Via) || news(c.Queue, e.Queue) {
 		kind = SameCall
 	}
-	// A report that the call was answered often carries no number; only a ring,
-	// or a number that is there, can mean another caller.
+	// Reports of an answer often lack the number; only a ring, or an actual number,
+	// can mean another caller.
 	if c.Key != key && (e.Number != "" || e.State == Ringing) {
 		kind = AnotherCaller
 		c.Key, c.Number, c.Name, c.Via = key, e.Number, e.Name, e.Via // taken back, nobody has passed it on
 	}
 	c.Name, c.Line, c.Via, c.Queue = cmp.Or(e.Name, c.Name), cmp.Or(e.Line, c.Line), cmp.Or(e.Via, c.Via), cmp.Or(e.Queue, c.Queue)
 	if c.Via == c.Number || c.Via == c.Name || c.Via == c.Name+" ("+c.Number+")" {
-		c.Via = "" // an exchange names whoever had the call before, who has it back now
+		c.Via = "" // exchanges name the previous holder, who now has the call back
 	}
 	if e.State == Ringing && now.After(c.lastRing) {
 		c.lastRing = now

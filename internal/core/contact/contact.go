@@ -1,6 +1,5 @@
-// Package contact is what the hub knows about the people behind a telephone
-// number, in our own words, and how their names and addresses are written the
-// Dutch way. Values are immutable once made.
+// Package contact defines what the hub knows about the people behind a telephone number, in
+// our own terms, and formats names and addresses the Dutch way. Values are immutable.
 package contact
 
 import (
@@ -17,7 +16,7 @@ type Coded struct {
 	Description string
 }
 
-// Text is the description, or the code where there is none.
+// Text returns the description, or the code if there is none.
 func (c Coded) Text() string {
 	if c.Description != "" {
 		return c.Description
@@ -35,8 +34,8 @@ type Address struct {
 	Country    string // ISO code
 }
 
-// Contact is one contact record of the hub. Texts are already
-// cleaned for display. Every field may be empty.
+// Contact is one contact record of the hub, with texts already cleaned for display.
+// Every field may be empty.
 type Contact struct {
 	ID             string
 	RelationNumber string // digits, of the back-office system
@@ -46,28 +45,26 @@ type Contact struct {
 	Address        Address
 	Producer       Coded
 	LastModifiedBy Coded
-	Link           string // deep link as the hub gave it, not yet checked
+	Link           string // deep link from the hub, not yet checked
 }
 
-// Name composes initials, prefix and family name the Dutch way
-// ("B.M. van den Heuvel"). Without a family name and initials it is empty.
+// Name formats initials, prefix and family name the Dutch way ("B.M. van den Heuvel").
+// Without a family name and initials it is empty.
 func (c Contact) Name() string {
 	prefix := c.Prefix
 	if c.Initials == "" && prefix != "" {
-		prefix = upperFirst(prefix) // without a first name in front: "Van der Berg"
+		prefix = upperFirst(prefix) // without initials before it: "Van der Berg"
 	}
 	return join(" ", dotted(c.Initials), prefix, c.FamilyName)
 }
 
-// SortKey orders contacts by family name without its prefix, as Dutch lists do:
-// capitals and accents make no difference, "Özdemir" stands between "Oud" and
-// "Pieters".
+// SortKey orders contacts by family name without its prefix, as Dutch lists do, ignoring
+// case and accents: "Özdemir" comes between "Oud" and "Pieters".
 func (c Contact) SortKey() string {
 	return displaytext.Fold(c.FamilyName + "\x00" + c.Initials + "\x00" + c.Prefix + "\x00" + c.RelationNumber + "\x00" + c.ID)
 }
 
-// Sorted is a copy of contacts in the order of their SortKey, which says nothing about who
-// calls.
+// Sorted returns a copy ordered by SortKey, which says nothing about who is calling.
 func Sorted(found []Contact) []Contact {
 	keys := make([]string, len(found))
 	order := make([]int, len(found))
@@ -82,7 +79,7 @@ func Sorted(found []Contact) []Contact {
 	return out
 }
 
-// ToFront puts the contact with an id before the others, unless there is none.
+// ToFront moves the contact with an id to the front, and reports whether there is one.
 func ToFront(all []Contact, id string) bool {
 	i := slices.IndexFunc(all, func(k Contact) bool { return k.ID == id })
 	if i < 0 || id == "" {
@@ -94,11 +91,11 @@ func ToFront(all []Contact, id string) bool {
 	return true
 }
 
-// StreetLine is "Kade 12 A", without what is missing.
+// StreetLine returns "Kade 12 A", without missing parts.
 func (a Address) StreetLine() string { return join(" ", a.Street, a.Number, a.Addition) }
 
-// Line is the address on one line: "Kade 12 A, 1011 AB Amsterdam". The country
-// follows only where it is not the Netherlands.
+// Line returns the address on one line: "Kade 12 A, 1011 AB Amsterdam". The country follows
+// only if it is not the Netherlands.
 func (a Address) Line() string {
 	country := a.Country
 	if strings.EqualFold(country, "NL") {
@@ -107,11 +104,11 @@ func (a Address) Line() string {
 	return join(", ", a.StreetLine(), join(" ", postal(a.PostalCode), a.City), country)
 }
 
-// ShortLine is street and city: "Kade 12 A, Amsterdam".
+// ShortLine returns street and city: "Kade 12 A, Amsterdam".
 func (a Address) ShortLine() string { return join(", ", a.StreetLine(), a.City) }
 
-// GroupDigits writes a relation number in groups of three from the right
-// ("100 200"); text that is not digits stays as it is.
+// GroupDigits groups a relation number by threes from the right ("100 200"); other
+// text is returned unchanged.
 func GroupDigits(s string) string {
 	for _, r := range s {
 		if r < '0' || r > '9' {
@@ -128,8 +125,8 @@ func GroupDigits(s string) string {
 	return b.String()
 }
 
-// dotted gives initials their full stops: "JP" and "J P" become "J.P.", what
-// already has stops or small letters (a first name) stays.
+// dotted adds full stops to initials: "JP" and "J P" become "J.P."; text that has stops or
+// lower-case letters (a first name) is unchanged.
 func dotted(s string) string {
 	compact := strings.ReplaceAll(s, " ", "")
 	for _, r := range compact {
@@ -148,7 +145,7 @@ func dotted(s string) string {
 	return b.String()
 }
 
-// postal puts the space into "1234AB".
+// postal adds the space in "1234AB".
 func postal(s string) string {
 	if len(s) == 6 && s[0] >= '1' && s[0] <= '9' && unicode.IsLetter(rune(s[4])) && unicode.IsLetter(rune(s[5])) {
 		return s[:4] + " " + strings.ToUpper(s[4:])

@@ -2,12 +2,12 @@ package contact
 
 import "errors"
 
-// Failure says why a lookup gave no answer. "Nobody has this number" is not a
-// failure: that is an answer with no contacts.
+// Failure is why a lookup gave no answer. "Nobody has this number" is not a failure but
+// an answer without contacts.
 type Failure string
 
-// The failures that cards, tray and commands can put into words. The value is
-// stable: it is the error code of "wiebelt lookup --json".
+// Failures for which cards, tray and commands have texts. The values are stable: they are
+// error codes of "wiebelt lookup --json".
 const (
 	NotSetUp           Failure = "not_set_up"
 	SecretNoRight      Failure = "secret_no_right" // the computer's secret is not for this user
@@ -15,8 +15,8 @@ const (
 	NameNotResolved    Failure = "name_not_resolved"
 	ConnectionRefused  Failure = "connection_refused"
 	ProxyLogin         Failure = "proxy_login"
-	ProxyFailed        Failure = "proxy_failed" // the proxy, not the hub, is at fault
-	TLSFailed          Failure = "tls_failed"   // no secure connection, for another reason than the certificate
+	ProxyFailed        Failure = "proxy_failed" // the proxy is at fault, not the hub
+	TLSFailed          Failure = "tls_failed"   // no secure connection, not because of the certificate
 	CertificateUnknown Failure = "certificate_unknown"
 	CertificateExpired Failure = "certificate_expired"
 	CertificateName    Failure = "certificate_name"
@@ -26,18 +26,17 @@ const (
 	HubError           Failure = "hub_error"
 	HubSlow            Failure = "hub_slow"
 	NotUnderstood      Failure = "answer_not_understood"
-	NeverRang          Failure = "never_rang" // the relay answers for numbers that called this user, and nothing is wrong
+	NeverRang          Failure = "never_rang" // the relay only answers for numbers that called this user; not a fault
 )
 
-// LookupError is the error of a lookup that failed. Its text carries no number,
-// name, token or secret; Detail is for logs and administrators and obeys the
-// same rule.
+// LookupError is the error of a failed lookup. Its text contains no number, name, token or
+// secret; neither does Detail, which is for logs and administrators.
 type LookupError struct {
 	Failure Failure
 	Detail  string
 }
 
-// Error names the failure and its detail.
+// Error returns the failure and its detail.
 func (e *LookupError) Error() string {
 	if e.Detail == "" {
 		return "lookup: " + string(e.Failure)
@@ -45,8 +44,7 @@ func (e *LookupError) Error() string {
 	return "lookup: " + string(e.Failure) + ": " + e.Detail
 }
 
-// FailureOf returns the failure that err carries, HubError for any other error
-// and "" for none.
+// FailureOf returns the failure of err, HubError for any other error and "" for nil.
 func FailureOf(err error) Failure {
 	if err == nil {
 		return ""
@@ -57,8 +55,8 @@ func FailureOf(err error) Failure {
 	return HubError
 }
 
-// NeedsAdmin reports whether only an administrator can mend the failure, so
-// that retrying while the phone rings is of no use.
+// NeedsAdmin reports whether only an administrator can fix the failure, so that retrying
+// while the phone rings is pointless.
 func (f Failure) NeedsAdmin() bool {
 	switch f {
 	case NotSetUp, SecretNoRight, CredentialsRefused, ScopeRefused, CertificateUnknown, CertificateExpired, CertificateName, ProxyLogin, TLSFailed:

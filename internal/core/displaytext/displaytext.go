@@ -1,6 +1,5 @@
-// Package displaytext makes text from outside fit to be shown, on a card as on a
-// terminal: a name that a stranger chose steers no terminal, begins no line and
-// turns no text around.
+// Package displaytext makes text from outside safe to show, on cards and terminals: a name
+// chosen by a stranger cannot control a terminal, start a line or reverse text.
 package displaytext
 
 import (
@@ -9,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// Hidden reports whether a character steers instead of being seen: controls (C0, DEL
-// and C1), format and bidirectional characters, line and paragraph separators,
-// those of private use, and what is no UTF-8.
+// Hidden reports whether a character is not visible text: controls (C0, DEL and
+// C1), format and bidirectional characters, line and paragraph separators, private
+// use, and invalid UTF-8.
 func Hidden(r rune) bool {
 	if r >= ' ' && r < 0x7f {
 		return false
@@ -19,7 +18,7 @@ func Hidden(r rune) bool {
 	return r == utf8.RuneError || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs)
 }
 
-// Text is s without hidden characters; those that are white space become spaces.
+// Text returns s without hidden characters; hidden white space becomes spaces.
 func Text(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -32,7 +31,7 @@ func Text(s string) string {
 	}, s)
 }
 
-// Line is Text of at most n characters, with … where there were more.
+// Line returns Text cut to n characters, with … if there were more.
 func Line(s string, n int) string {
 	r := []rune(Text(s))
 	if len(r) > n {
@@ -41,12 +40,12 @@ func Line(s string, n int) string {
 	return string(r)
 }
 
-// Fold is s without capitals and accents, as far as names in the Netherlands have
-// them: for sorting and searching, so that "Özdemir" is found as "ozdemir".
+// Fold removes case and accents, as far as names in the Netherlands have them, for sorting
+// and searching: "Özdemir" is found as "ozdemir".
 func Fold(s string) string { return accents.Replace(strings.ToLower(s)) }
 
 var accents = func() *strings.Replacer {
-	pairs := []string{"\u0307", ""} // a capital dotted I is lowered to an i with a dot of its own
+	pairs := []string{"\u0307", ""} // lower-casing a dotted capital I leaves a combining dot
 	for to, from := range map[string]string{"a": "áàâäãåāăą", "c": "çćč", "d": "ďđð", "e": "éèêëēęě", "g": "ğ", "i": "íìîïīı",
 		"l": "ł", "n": "ñńň", "o": "óòôöõøő", "r": "ř", "s": "śšşș", "t": "ťţț", "u": "úùûüūůű", "y": "ýÿ", "z": "źżž",
 		"ae": "æ", "oe": "œ", "ss": "ß", "ij": "ĳ"} {

@@ -8,8 +8,8 @@ import (
 	"wiebelt/internal/core/call"
 )
 
-// autoOpenWithin is how long after an answer a file may still open by itself:
-// later the user is at something else.
+// autoOpenWithin is how long after an answer a file may still open automatically: later the
+// user is doing something else.
 const autoOpenWithin = 10 * time.Second
 
 func (e *Engine) act(ctx context.Context, a Action) {
@@ -57,8 +57,8 @@ func (e *Engine) act(ctx context.Context, a Action) {
 	}
 }
 
-// stale reports whether a click was meant for somebody else than who is on the
-// card by now, or for a contact who is not there.
+// stale reports whether a click was meant for somebody other than who is on the card now,
+// or for a contact who is not there.
 func stale(a Action, c *card) bool {
 	aboutContact := a.Do == DoOpen || a.Do == DoNotThis
 	switch {
@@ -74,7 +74,7 @@ func stale(a Action, c *card) bool {
 	return a.Edition < c.callerEdition
 }
 
-// touch notes that the pointer or the keyboard came or went.
+// touch records that the pointer or keyboard came or went.
 func (e *Engine) touch(h *attention, do Do, now time.Time) {
 	switch do {
 	case DoHover:
@@ -88,7 +88,7 @@ func (e *Engine) touch(h *attention, do Do, now time.Time) {
 	}
 }
 
-// open opens the file of a contact, if its link is what it should be.
+// open opens a contact's file if its link passes the check.
 func (e *Engine) open(ctx context.Context, c *card, i int) {
 	if !c.LinkOK[i] || e.p.Browse == nil {
 		return
@@ -106,22 +106,22 @@ func (e *Engine) open(ctx context.Context, c *card, i int) {
 	})
 }
 
-// autoOpen opens the only contact's file of a call that was answered here, if
-// the user wants so: once a call, and never on the word of a web page, for a
-// match that is only possible, or after "Niet deze relatie".
+// autoOpen opens the file of a call's only contact when the call is answered here, if the
+// user wants so: once per call, and never for a web page's launch, a merely possible match,
+// or after "Niet deze relatie".
 func (e *Engine) autoOpen(ctx context.Context, c *card) {
 	late := e.p.Clock.Now().Sub(later(c.Answered, c.person)) > autoOpenWithin
 	switch {
 	case e.p.AutoOpen != AutoOpenAnswered, c.Phase != PhaseAnswered, c.autoOpened, late, c.closed, c.Outgoing,
 		c.Outcome != Found, c.Possible, c.Opened >= 0, len(c.denied) > 0,
-		c.source.Kind == call.KindURL && !c.confirmed: // not even one that is looked up at once
+		c.source.Kind == call.KindURL && !c.confirmed: // not even if launches are always looked up
 		return
 	}
 	c.autoOpened = true
 	e.open(ctx, c, 0)
 }
 
-// browsed notes whether the browser started with a contact's file.
+// browsed records whether the browser started with a contact's file.
 func (e *Engine) browsed(id call.ID, started bool) {
 	if !started {
 		e.p.Log.Warn("browser not started")

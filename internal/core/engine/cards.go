@@ -13,70 +13,70 @@ import (
 	"wiebelt/internal/core/phone"
 )
 
-// Limits on what may come by URL scheme, which any web page can launch.
+// Limits on launches by URL scheme, which any web page can start.
 const (
 	schemeEvery  = 10 * time.Second // one card in …
-	schemeMinute = 3                // … and at most so many in a minute
+	schemeMinute = 3                // … and at most this many per minute
 )
 
-// maxCalls is how many calls are kept, shown or only counted.
+// maxCalls limits the calls kept, shown or only counted.
 const maxCalls = 256
 
-// card is a card with what the engine must remember about it.
+// card is a card with the engine's own state.
 type card struct {
 	Card
 	call          call.ID
 	source        call.Source
 	over          bool      // the call has ended
-	on            bool      // it has not, as far as can be told
+	on            bool      // as far as is known, it has not
 	ended         time.Time // when
 	reason        call.Reason
-	by            string                       // who took it, with Elsewhere
-	lost          time.Time                    // its source ended at
-	person        time.Time                    // since when this caller is on the card
-	confirmed     bool                         // the user wants a launch by URL scheme looked up, or a phone reported it too
-	inBrowser     bool                         // the browser has started with the file of Opened
-	autoOpened    bool                         // a file was opened by itself during this call
-	rang          []string                     // the numbers whose ring was counted
-	denied        map[string][]contact.Contact // taken off the card, by number
+	by            string                       // who answered, for Elsewhere
+	lost          time.Time                    // when its source ended
+	person        time.Time                    // when this caller came onto the card
+	confirmed     bool                         // the user wants the launch looked up, or a phone reported it too
+	inBrowser     bool                         // the browser started with the file of Opened
+	autoOpened    bool                         // a file was opened automatically during this call
+	rang          []string                     // numbers whose ring was counted
+	denied        map[string][]contact.Contact // removed from the card, by number
 	undo          undo
-	callerEdition uint64 // Edition when this caller came onto the card
+	callerEdition uint64 // Edition when this caller came onto it
 	display
 	search
 }
 
-// display is how a card comes to be shown as it is.
+// display is the state behind how a card is shown.
 type display struct {
-	closed    bool // taken away by the user; the call goes on and is recorded
-	unseen    bool // never to be shown, nor looked up: only recorded
-	shown     bool // it was in the last snapshot
+	closed    bool // closed by the user; the call continues and is recorded
+	unseen    bool // never shown or looked up, only recorded
+	shown     bool // in the last snapshot
 	attention attention
-	unfolded  time.Time // the user unfolded it at
-	raised    time.Time // while it is shown: the user wants a card, not a line
-	asked     time.Time // the user asked for it at
-	unfold    bool      // it is news: to be unfolded as soon as it may move
-	gaveWay   bool      // another call began to live: to be folded as soon as it may
-	pointless bool      // a newer call made it so: it goes as soon as it may
+	unfolded  time.Time // when the user unfolded it
+	raised    time.Time // while shown: the user wants a card, not a line
+	asked     time.Time // when the user asked for it
+	unfold    bool      // it is news: unfold once cards may move
+	gaveWay   bool      // another call came to life: fold once cards may move
+	pointless bool      // made pointless by a newer call: remove once cards may move
 }
 
 // search is the lookup of a card's number.
 type search struct {
-	want    bool // as soon as its source may cause one
+	want    bool // start once its source may cause a lookup
 	since   time.Time
-	attempt int // which lookup its answer must belong to
-	tried   int // failures since the search began
+	attempt int // the lookup whose answer counts
+	tried   int // failures in this search
 	nextTry time.Time
 	cancel  context.CancelFunc
 	found   []contact.Contact // the whole answer
 }
 
-// attention is what the user has on a card.
+// attention is what of the user's is on a card.
 type attention struct{ pointer, keyboard bool }
 
 type state struct {
 	tracker *call.Tracker
 	cards   []*card // oldest first
-	leaving []*card // gone, and the history waits for their answers
+	leaving []*card // gone, but history waits for their answers
 	nextID  CardID
 	rev     uint64
 	dirty   bool
@@ -88,9 +88,9 @@ type state struct {
 	held    bool       // pointer or keyboard is on the cards, or was a moment ago
 	lookup  LookupState
 	buckets map[string]*bucket // by kind of source
-	rings   map[uint64]again   // caller, by seed → how often
+	rings   map[uint64]again   // by caller hash
 	seed    maphash.Seed
-	scheme  []time.Time // cards by URL scheme in the last minute
+	scheme  []time.Time // cards by URL scheme within the last minute
 	work    sync.WaitGroup
 }
 
@@ -149,8 +149,8 @@ func (e *Engine) take(ctx context.Context, ev call.Event) {
 	}
 }
 
-// tooOld makes history of a report that came too late for a card. Unless it told
-// the end, nothing is known of how the call went on.
+// tooOld records a report that came too late for a card. Unless it was the end, the rest
+// of the call is unknown.
 func (e *Engine) tooOld(ch call.Change, n phone.Number) {
 	c := e.applyCall(&card{call: ch.Call.ID, source: ch.Call.Source}, ch.Call, n)
 	c.Answered, c.ended, c.reason, c.by = ch.Call.Answered, ch.At, ch.Call.Reason, ch.Call.By
@@ -163,7 +163,7 @@ func (e *Engine) tooOld(ch call.Change, n phone.Number) {
 func (e *Engine) began(ctx context.Context, l call.Live, n phone.Number, ev call.Event, now time.Time) {
 	switch {
 	case l.Direction == call.DirectionUnknown:
-		return // seen first in the middle of a call: no card
+		return // first seen in mid-call: no card
 	case ev.Source.Kind == call.KindURL && !e.schemeMay(now):
 		e.s.tracker.Forget(l.ID)
 		return
@@ -199,8 +199,8 @@ func (e *Engine) listCalls() {
 	}
 }
 
-// place gives a new call its card: that of the same caller's last call if it is
-// still there, else a new one.
+// place gives a new call the card of the same caller's last call if that is still
+// there, or else a new one.
 func (e *Engine) place(c *card, l call.Live, n phone.Number, now time.Time) *card {
 	if i := e.sameCaller(c, l, n); i >= 0 {
 		old := e.s.cards[i]
@@ -217,7 +217,7 @@ func (e *Engine) place(c *card, l call.Live, n phone.Number, now time.Time) *car
 	e.s.nextID++
 	c.ID = e.s.nextID
 	e.applyCall(c, l, n)
-	if len(e.s.cards) >= maxCalls { // a flood must not grow the memory
+	if len(e.s.cards) >= maxCalls { // limits memory in a flood
 		at := least(e.s.cards, e.held(now))
 		e.drop(e.s.cards[at])
 		e.s.cards = slices.Delete(e.s.cards, at, at+1)
@@ -226,9 +226,8 @@ func (e *Engine) place(c *card, l call.Live, n phone.Number, now time.Time) *car
 	return c
 }
 
-// sameCaller finds the card of the last call of a caller who rings again: a call
-// that is over, or must be, because the phone tells only the ring. A web page
-// takes nobody's card over.
+// sameCaller finds the card of a returning caller's last call, if that is over, or must be
+// because the phone reports rings only. A web page never takes over a card.
 func (e *Engine) sameCaller(c *card, l call.Live, n phone.Number) int {
 	if l.Direction != call.Incoming || !isCaller(n) {
 		return -1
@@ -240,8 +239,8 @@ func (e *Engine) sameCaller(c *card, l call.Live, n phone.Number) int {
 	})
 }
 
-// unconfirmed reports whether a call is known only from a launch by URL scheme
-// that the user has not clicked on.
+// unconfirmed reports whether a call is known only from a launch by URL scheme that
+// the user has not clicked.
 func (e *Engine) unconfirmed(c *card) bool {
 	return c.source.Kind == call.KindURL && !c.confirmed && e.p.SchemeLookup != SchemeAlways
 }
@@ -249,7 +248,7 @@ func (e *Engine) unconfirmed(c *card) bool {
 // isCaller reports whether equal numbers are the same caller.
 func isCaller(n phone.Number) bool { return n.Kind != phone.Withheld && n.Kind != phone.Unfilled }
 
-// applyCall gives a card the words of a call.
+// applyCall copies a call's details to a card.
 func (e *Engine) applyCall(c *card, l call.Live, n phone.Number) *card {
 	c.Number = n
 	c.Outgoing = l.Direction == call.Outgoing
@@ -262,7 +261,7 @@ func (e *Engine) applyCall(c *card, l call.Live, n phone.Number) *card {
 	return c
 }
 
-// reset makes a card forget its contacts and say what its number alone allows.
+// reset clears a card's contacts and sets the outcome that its number alone allows.
 func (e *Engine) reset(c *card) {
 	if c.cancel != nil {
 		c.cancel()
@@ -311,25 +310,25 @@ func (e *Engine) confirm(ctx context.Context, c *card, now time.Time) {
 	}
 }
 
-// applyTexts takes over what the phone says about a call, except the name of somebody
-// whom the user took off the card.
+// applyTexts copies the phone's texts about a call, except the name of somebody whom the
+// user removed from the card.
 func (e *Engine) applyTexts(c *card, l call.Live) {
 	c.PhoneName = l.Name
 	if slices.ContainsFunc(c.denied[c.Number.Key()], func(k contact.Contact) bool { return named(l.Name, k) }) {
 		c.PhoneName = ""
 	}
 	c.LineText, c.LineName = e.p.Rules.Line(l.Line)
-	c.LineName = cmp.Or(l.Queue, c.LineName) // which says more than the line on which it was reached
+	c.LineName = cmp.Or(l.Queue, c.LineName) // more telling than the line it came in on
 	c.Via = l.Via
 }
 
-// anotherCaller replaces the person on a card at once: never a name and another
-// person's number together.
+// anotherCaller replaces the person on a card at once: a name is never shown with
+// another person's number.
 func (e *Engine) anotherCaller(ctx context.Context, c *card, l call.Live, n phone.Number, ev call.Event, now time.Time) {
 	e.s.dirty = true
 	c.Number = n
 	c.Ring, c.person = ev.At, now
-	c.closed = c.unseen // another person: that is news again
+	c.closed = c.unseen // another person is news again
 	c.Reports = l.Reports
 	if c.Phase = PhaseAnswered; c.Answered.IsZero() {
 		c.Phase = PhaseRinging
@@ -366,7 +365,7 @@ func (e *Engine) answered(ctx context.Context, c *card, at time.Time) {
 func (e *Engine) over(c *card, r call.Reason, at time.Time) {
 	c.over, c.ended, c.reason = true, at, r
 	e.s.dirty = true
-	c.want, c.Retrying = false, false // attempts go on only while the call lives
+	c.want, c.Retrying = false, false // no retries after the call
 	if c.Answered.IsZero() {
 		c.Phase = PhaseReported
 	} else {
@@ -375,14 +374,14 @@ func (e *Engine) over(c *card, r call.Reason, at time.Time) {
 	e.record(c)
 }
 
-// sinceWaking is how long after the computer woke that may be noticed: what rang
+// sinceWaking is how long after waking up the computer may notice it: calls that rang
 // within it rang afterwards.
 const sinceWaking = 3 * time.Second
 
-// allOver ends every call from before a sleep, as of the sleep's beginning and for a
-// reason that is not known, and takes its card away.
+// allOver ends every call from before a sleep, as of its start and for an unknown
+// reason, and removes its card.
 func (e *Engine) allOver(slept time.Duration) {
-	now := e.p.Clock.Now().Round(0) // on the wall: the monotonic clock may stand still in a sleep
+	now := e.p.Clock.Now().Round(0) // wall clock: the monotonic clock may stop during sleep
 	e.s.cards = slices.DeleteFunc(e.s.cards, func(c *card) bool {
 		if !c.Rang.Before(now.Add(-sinceWaking)) {
 			return false
@@ -412,8 +411,8 @@ func (e *Engine) sourceGone(w call.Source) {
 	}
 }
 
-// foundAgain takes back what was said of a call when its source had ended: the source
-// is there again, tells of the same call, and will tell of its end.
+// foundAgain reverts sourceGone for a call: its source is back, reports the same call,
+// and will report its end.
 func (e *Engine) foundAgain(c *card) {
 	if c.lost.IsZero() || c.over || c.Reports == call.RingOnly {
 		return
@@ -428,13 +427,13 @@ func (e *Engine) foundAgain(c *card) {
 	}
 }
 
-// caller stands for a number among the rings. It is not the number itself:
-// thousands of short texts, each made between others that go, would keep memory
-// that is many times their own.
+// caller is the key of a number in rings. The number itself would not do: thousands
+// of short strings, allocated among others that are freed, keep many times
+// their own size in memory.
 func (e *Engine) caller(n phone.Number) uint64 { return maphash.String(e.s.seed, n.Key()) }
 
-// countRing tells a card how often its caller has rung today, this time included,
-// and when the time before was.
+// countRing sets how often a card's caller has rung today, including this time, and
+// when the previous time was.
 func (e *Engine) countRing(c *card, n phone.Number, now time.Time) {
 	var oldest uint64
 	for k, a := range e.s.rings {
@@ -450,13 +449,13 @@ func (e *Engine) countRing(c *card, n phone.Number, now time.Time) {
 	}
 	caller := e.caller(n)
 	a, known := e.s.rings[caller]
-	if !slices.Contains(c.rang, n.Key()) { // else passed back: still the same ring
+	if !slices.Contains(c.rang, n.Key()) { // otherwise transferred back: the same ring
 		if c.rang = append(c.rang, n.Key()); len(c.rang) > maxCalls {
 			c.rang = c.rang[1:]
 		}
 		a.times++
 		a.before, a.last = a.last, now
-		if !known && len(e.s.rings) >= 4*maxCalls { // a flood must not grow the memory
+		if !known && len(e.s.rings) >= 4*maxCalls { // limits memory in a flood
 			delete(e.s.rings, oldest)
 		}
 		e.s.rings[caller] = a
@@ -491,8 +490,8 @@ func (e *Engine) cardOf(id call.ID) *card {
 	return nil
 }
 
-// record hands what is known of a card's call to the history. A launch by URL
-// scheme that nobody clicked on is no call.
+// record passes what is known of a card's call to the history. A launch by URL scheme that
+// nobody clicked is not a call.
 func (e *Engine) record(c *card) {
 	if e.p.Record == nil || e.unconfirmed(c) {
 		return
@@ -501,7 +500,7 @@ func (e *Engine) record(c *card) {
 		Contacts: len(c.Contacts), Person: c.whose(), Opened: c.Opened >= 0 && c.inBrowser})
 }
 
-// whose is the index of the contact who goes into the history as the caller.
+// whose returns the index of the contact recorded as the caller, or -1.
 func (c *card) whose() int {
 	switch {
 	case c.Possible:

@@ -14,20 +14,20 @@ import (
 	"wiebelt/internal/core/wake"
 )
 
-// Lookup asks the hub for the contacts of a number. It returns no contacts and
-// no error when nobody has the number. It obeys ctx. Safe for concurrent use.
+// Lookup asks the hub for a number's contacts. If nobody has the number, it returns no
+// contacts and no error. It obeys ctx and is safe for concurrent use.
 type Lookup interface {
 	Lookup(ctx context.Context, number string) ([]contact.Contact, error)
 }
 
-// Clock is time, so that a test can be its master.
+// Clock is the time, replaceable in tests.
 type Clock interface {
 	Now() time.Time
-	// At returns a channel that fires once when t has come.
+	// At returns a channel that fires once at t.
 	At(t time.Time) <-chan time.Time
 }
 
-// SchemeLookup says what a launch through the URL scheme may do by itself.
+// SchemeLookup is what a launch through the URL scheme may do by itself.
 type SchemeLookup string
 
 // The values of the setting scheme.lookup.
@@ -37,7 +37,7 @@ const (
 	SchemeOff    SchemeLookup = "off"
 )
 
-// Outgoing says how a call that this office makes is shown.
+// Outgoing is how outgoing calls are shown.
 type Outgoing string
 
 // The values of the setting card.outgoing.
@@ -47,7 +47,7 @@ const (
 	OutgoingOff   Outgoing = "off"
 )
 
-// AutoOpen says when a customer file is opened without a click.
+// AutoOpen is when a customer file opens without a click.
 type AutoOpen string
 
 // The values of the setting card.auto_open.
@@ -56,33 +56,30 @@ const (
 	AutoOpenAnswered AutoOpen = "answered" // when a call with one contact is answered here
 )
 
-// Choices remembers whom the user chose among several contacts of one number,
-// which is given as phone.Number.Key. Methods are called on the engine's
-// goroutine and must not block.
+// Choices remembers which of a number's contacts the user chose; numbers are
+// phone.Number.Key. Its methods are called on the engine's goroutine and must not block.
 type Choices interface {
-	// Earlier gives the contact chosen last, false if there is none.
+	// Earlier returns the contact chosen last, if any.
 	Earlier(number string) (contactID string, ok bool)
 	Chose(number, contactID string)
-	// NotThis forgets the contact if that is the one chosen.
+	// NotThis forgets the contact if it is the chosen one.
 	NotThis(number, contactID string)
 }
 
-// Params is what an Engine needs. Rules, Clock and Log are required.
+// Params configure an Engine. Rules, Clock and Log are required.
 type Params struct {
 	Rules *phone.Rules
-	// Lookup is nil while nothing is set up: every lookup then fails as
-	// contact.NotSetUp.
+	// Lookup is nil if nothing is set up: every lookup then fails with contact.NotSetUp.
 	Lookup Lookup
-	// CheckLink returns the address to open for a contact's deep link, or an
-	// error when it must not be opened. nil turns every link off.
+	// CheckLink returns the address to open for a contact's deep link, or an error if it
+	// must not be opened. nil disables all links.
 	CheckLink func(link string) (string, error)
-	// Browse opens a checked address. It may take long; it runs on a goroutine
-	// of its own.
+	// Browse opens a checked address. It may take long and runs on its own goroutine.
 	Browse func(ctx context.Context, address string) error
-	// Record takes an entry for the history. It is called on the engine's
-	// goroutine and must not block.
+	// Record takes a history entry. It is called on the engine's goroutine
+	// and must not block.
 	Record func(Entry)
-	// Choices is nil where nothing is to be remembered.
+	// Choices is nil if nothing is to be remembered.
 	Choices Choices
 
 	FullFor      time.Duration // setting card.full_for
@@ -95,39 +92,39 @@ type Params struct {
 	Log   *slog.Logger
 }
 
-// Entry is all that the engine knows about a call for the history. The same call
-// is recorded again, under the same Call, when that has changed: another caller,
-// an answer, the end, or a name that was taken back.
+// Entry is what the engine knows about a call for the history. The call is recorded
+// again, under the same Call, whenever that changes: another caller, an answer, the
+// end, or a name taken back.
 type Entry struct {
 	Call     call.ID
 	Card     Card
 	Source   call.Source
-	Ended    time.Time // zero while it is not known to be over
+	Ended    time.Time // zero while not known to be over
 	Reason   call.Reason
-	By       string // who took it, with call.Elsewhere
+	By       string // who answered, for call.Elsewhere
 	Contacts int
-	// Person is the index of the contact whose name is kept, -1 for nobody: the
-	// only one there is, or the one whose file was opened. Of a foreign number
-	// nobody is, nor anybody whom the user left over with "Niet deze relatie".
+	// Person is the index of the contact whose name is kept, -1 for none: the only one, or
+	// the one whose file was opened. It is never a foreign number's contact, nor the one
+	// remaining after "Niet deze relatie".
 	Person int
-	Opened bool // the browser has started with a contact's file
+	Opened bool // the browser started with a contact's file
 }
 
-// ErrStopped is returned by Take when the engine has ended.
+// ErrStopped is returned by Take once the engine has ended.
 var ErrStopped = errors.New("not running any more")
 
-// task is something for the engine's goroutine: a report, by value since it is on
-// the way from ring to card, or a function.
+// task is work for the engine's goroutine: a report, by value since it is on the path from
+// ring to card, or a function.
 type task struct {
 	report call.Event
 	f      func(context.Context) // nil for a report
 }
 
-// Engine owns calls, cards and lookups. Make one with New and let Run own a
-// goroutine; every other method may be called from anywhere.
+// Engine owns calls, cards and lookups. Create one with New and give Run its own goroutine;
+// all other methods are safe for concurrent use.
 type Engine struct {
 	p        Params
-	queue    chan task // to the goroutine of Run; without a buffer, so that what was taken is not lost when it ends
+	queue    chan task // to Run's goroutine; unbuffered, so that nothing taken is lost when it ends
 	done     chan struct{}
 	snapshot atomic.Pointer[Snapshot]
 	s        state
@@ -136,18 +133,18 @@ type Engine struct {
 	ended    bool
 	watchers []chan struct{}
 
-	// published is told of every snapshot on the engine's goroutine, for tests.
+	// published is called with every snapshot on the engine's goroutine, in tests.
 	published func(*Snapshot)
 }
 
-// New makes an engine that does nothing until Run.
+// New returns an engine that does nothing until Run.
 func New(p Params) *Engine {
 	e := &Engine{p: p, queue: make(chan task), done: make(chan struct{}), s: newState()}
 	e.snapshot.Store(&Snapshot{})
 	return e
 }
 
-// send waits while the engine is behind, and reports whether it was there to take t.
+// send waits while the engine is behind, and reports whether the engine took t.
 func (e *Engine) send(t task) bool {
 	select {
 	case e.queue <- t:
@@ -157,10 +154,10 @@ func (e *Engine) send(t task) bool {
 	}
 }
 
-// run has the engine's goroutine call f.
+// run calls f on the engine's goroutine.
 func (e *Engine) run(f func(context.Context)) { e.send(task{f: f}) }
 
-// deliver has the engine's goroutine call f unless ctx ends: for goroutines that
+// deliver calls f on the engine's goroutine unless ctx ends: for goroutines
 // the engine waits for.
 func (e *Engine) deliver(ctx context.Context, f func(context.Context)) {
 	select {
@@ -169,10 +166,9 @@ func (e *Engine) deliver(ctx context.Context, f func(context.Context)) {
 	}
 }
 
-// Take hands a report over, which was cleaned where it came in (call.Event.Clean).
-// It returns when the report is in the engine's hands, before anything is looked
-// up, and ErrStopped when the engine has ended. It waits while the engine is
-// behind, which is what holds a flood back.
+// Take passes a report to the engine; it must be cleaned (call.Event.Clean). It returns
+// once the engine has the report, before any lookup, or ErrStopped if the engine has ended.
+// It blocks while the engine is behind, which throttles floods.
 func (e *Engine) Take(ev call.Event) error {
 	if !e.send(task{report: ev}) {
 		return ErrStopped
@@ -180,21 +176,21 @@ func (e *Engine) Take(ev call.Event) error {
 	return nil
 }
 
-// SourceGone tells that a connection has ended, so that its calls will never be
-// reported as over.
+// SourceGone records that a connection has ended, so that the end of its calls
+// will never be reported.
 func (e *Engine) SourceGone(w call.Source) { e.run(func(context.Context) { e.sourceGone(w) }) }
 
-// Do carries out what the user did with a card. It never blocks the caller for
-// long: actions for cards that are gone mean nothing.
+// Do performs a user's action on a card. It never blocks for long. Actions on cards
+// that are gone are ignored.
 func (e *Engine) Do(a Action) { e.run(func(ctx context.Context) { e.act(ctx, a) }) }
 
-// Reconfigure changes settings while the engine runs. set is called on the
-// engine's goroutine and may change everything but Clock and Log.
+// Reconfigure changes settings while the engine runs. set is called on the engine's
+// goroutine and may change everything but Clock and Log.
 func (e *Engine) Reconfigure(set func(*Params)) { e.run(func(context.Context) { set(&e.p) }) }
 
-// Forget lets go of the last call, and of how often callers rang, where gone says
-// so, and of how often who rang: DoShow brings nobody back who was deleted. A card
-// that is on screen stays until its time. gone is called on the engine's goroutine.
+// Forget drops the last calls and ring counts for which gone returns true, and the ring
+// count of who: DoShow brings back nobody who was deleted. A card on screen stays until its
+// time. gone is called on the engine's goroutine.
 func (e *Engine) Forget(gone func(LastCall) bool, who phone.Number) {
 	e.run(func(context.Context) {
 		delete(e.s.rings, e.caller(who))
@@ -202,8 +198,8 @@ func (e *Engine) Forget(gone func(LastCall) bool, who phone.Number) {
 	})
 }
 
-// Resumed tells that the computer has slept for so long. A call does not outlive a
-// sleep of a minute, and no phone says so: such calls and their cards are over.
+// Resumed records that the computer has slept. No call outlives a sleep of a minute, but no
+// phone reports that: such calls and their cards are ended.
 func (e *Engine) Resumed(slept time.Duration) {
 	e.run(func(context.Context) {
 		if slept >= call.StaleAfter {
@@ -215,9 +211,8 @@ func (e *Engine) Resumed(slept time.Duration) {
 // Snapshot returns the newest snapshot. Never nil.
 func (e *Engine) Snapshot() *Snapshot { return e.snapshot.Load() }
 
-// Watch returns a channel that has a value whenever there may be a newer
-// snapshot than the last one read. Several changes may come as one. It is
-// closed when the engine ends.
+// Watch returns a channel that receives a value whenever there may be a newer snapshot than
+// the last one read. Several changes may arrive as one. It is closed when the engine ends.
 func (e *Engine) Watch() <-chan struct{} {
 	w := make(chan struct{}, 1)
 	w <- struct{}{}
@@ -229,8 +224,8 @@ func (e *Engine) Watch() <-chan struct{} {
 	return w
 }
 
-// Run owns the engine until ctx ends. It starts lookups and browsers on
-// goroutines of their own, all of which have ended when it returns.
+// Run runs the engine until ctx ends. It starts lookups and browsers on their own
+// goroutines, all of which have ended when it returns.
 func (e *Engine) Run(ctx context.Context) {
 	defer func() {
 		e.s.work.Wait()
@@ -264,14 +259,14 @@ func (e *Engine) Run(ctx context.Context) {
 	}
 }
 
-// publish makes a snapshot if anything changed and wakes the watchers.
+// publish makes a snapshot if anything changed, and wakes the watchers.
 func (e *Engine) publish() {
 	if !e.s.dirty {
 		return
 	}
 	e.s.rev++
 	snap := &Snapshot{Rev: e.s.rev, Last: e.s.last, Recent: e.s.listed, Lookup: e.s.lookup}
-	e.rank() // what folded just now may have been what lived
+	e.rank() // what just folded may have been the living call
 	snap.Closed = closedFirst(e.s.cards)
 	shown, more := seen(e.s.cards, e.held(e.p.Clock.Now()))
 	for _, c := range e.s.cards {
@@ -283,7 +278,7 @@ func (e *Engine) publish() {
 	}
 	for _, c := range e.s.cards {
 		if !c.shown {
-			c.attention, c.gaveWay = attention{}, c.gaveWay || c.Aside && !c.raised.IsZero() // nobody points at what is not there
+			c.attention, c.gaveWay = attention{}, c.gaveWay || c.Aside && !c.raised.IsZero() // a hidden card has no pointer on it
 			c.raised, c.Raised = time.Time{}, time.Time{}
 		}
 		if c.on {

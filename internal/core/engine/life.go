@@ -10,12 +10,12 @@ import (
 
 // Times of a card's life.
 const (
-	reportedFor = 10 * time.Minute // the strip of a phone that reports only the ring
-	stillAfter  = time.Second      // nothing moves after pointer or keyboard left
+	reportedFor = 10 * time.Minute // the strip of a phone that only reports rings
+	stillAfter  = time.Second      // after pointer or keyboard left, nothing moves
 )
 
-// held reports whether the pointer or the keyboard is on the cards, or was a
-// moment ago. Nothing folds, moves or goes then.
+// held reports whether the pointer or keyboard is or just was on the cards. Meanwhile
+// nothing folds, moves or goes away.
 func (e *Engine) held(now time.Time) bool {
 	if e.s.onMore != (attention{}) || now.Before(e.s.touched.Add(stillAfter)) {
 		return true
@@ -23,7 +23,7 @@ func (e *Engine) held(now time.Time) bool {
 	return slices.ContainsFunc(e.s.cards, func(c *card) bool { return c.attention != attention{} })
 }
 
-// pass lets time act on the cards and returns when it must act next.
+// pass applies time to the cards and returns when to run next.
 func (e *Engine) pass(ctx context.Context, now time.Time) (next time.Time) {
 	soon := func(t time.Time) {
 		if t.After(now) && (next.IsZero() || t.Before(next)) {
@@ -31,7 +31,7 @@ func (e *Engine) pass(ctx context.Context, now time.Time) (next time.Time) {
 		}
 	}
 	held := e.held(now)
-	if held != e.s.held { // what could not change while held may now
+	if held != e.s.held { // what was held back may change now
 		e.s.held, e.s.dirty = held, true
 	}
 	if held {
@@ -70,14 +70,14 @@ func (e *Engine) pass(ctx context.Context, now time.Time) (next time.Time) {
 	return next
 }
 
-// goesAt is when a card goes away by itself; zero if it does not.
+// goesAt returns when a card goes away by itself; zero if it does not.
 func (e *Engine) goesAt(c *card) time.Time {
 	var t time.Time
 	switch {
 	case c.pointless, c.closed && c.over:
 		return c.Rang
 	case c.over && c.Answered.IsZero() && (c.Reports == call.AllStates || notTaken(c.reason)):
-		t = c.ended // missed, or taken elsewhere
+		t = c.ended // missed, or answered elsewhere
 	case c.over:
 		t = later(c.ended, c.unfolded).Add(e.p.AfterCall)
 	case c.Reports == call.RingOnly:
@@ -90,9 +90,9 @@ func (e *Engine) goesAt(c *card) time.Time {
 	return later(later(t, c.asked.Add(e.p.FullFor)), c.undo.until)
 }
 
-// count tells a card whether its call is on, and returns until when, if it is closed.
-// Its end may have been lost, and nobody can close it then. It is kept all the same:
-// a long call is still told of.
+// count sets whether a card's call is on and, for a closed card, returns until when: its
+// end may have been lost, and nobody can close it any more. The card stays, since a long
+// call may still be reported.
 func (e *Engine) count(c *card, now time.Time) (until time.Time) {
 	if c.closed {
 		until = later(c.Answered, c.person).Add(call.EndLost)
@@ -103,13 +103,13 @@ func (e *Engine) count(c *card, now time.Time) (until time.Time) {
 	return until
 }
 
-// notTaken reports whether a phone says that nobody took the call here.
+// notTaken reports whether a phone says that nobody answered the call here.
 func notTaken(r call.Reason) bool {
 	return r == call.Missed || r == call.Elsewhere || r == call.Rejected
 }
 
-// fold folds a card to a strip if it is time, or unfolds what is news, and
-// returns when it is time.
+// fold folds a card that is due to a strip, or unfolds one that is news, and returns
+// when the card is due.
 func (e *Engine) fold(c *card, now time.Time) time.Time {
 	if c.unfold {
 		c.unfold, c.Strip, e.s.dirty = false, false, true
@@ -130,7 +130,7 @@ func (e *Engine) fold(c *card, now time.Time) time.Time {
 	return time.Time{}
 }
 
-// foldsAt is when a card folds to a strip; zero if it does not.
+// foldsAt returns when a card folds to a strip; zero if it does not.
 func (e *Engine) foldsAt(c *card) time.Time {
 	var t time.Time
 	switch {
@@ -146,7 +146,7 @@ func (e *Engine) foldsAt(c *card) time.Time {
 	return later(later(t, c.unfolded), c.asked).Add(e.p.FullFor)
 }
 
-// leave lets a card go. A lookup under way goes on for the history.
+// leave removes a card. A running lookup continues for the history.
 func (e *Engine) leave(c *card) {
 	if c.cancel != nil {
 		e.s.leaving = append(e.s.leaving, c)
@@ -154,7 +154,7 @@ func (e *Engine) leave(c *card) {
 	e.remove(c)
 }
 
-// drop lets a card go, and all that is under way for it.
+// drop removes a card and cancels its lookup.
 func (e *Engine) drop(c *card) {
 	if c.cancel != nil {
 		c.cancel()
@@ -169,17 +169,16 @@ func (e *Engine) remove(c *card) {
 	e.s.dirty = true
 }
 
-// forget lets go of the people on a card: what is off the screen is not kept.
+// forget drops the people on a card: what is off the screen is not kept.
 func (c *card) forget() {
 	c.Contacts, c.LinkOK, c.found, c.Opened, c.Earlier = nil, nil, nil, -1, -1
 }
 
-// makeRoom takes away what a newer call makes pointless: strips of phones that
-// report only the ring, what was asked for again, and the same caller's last
-// call.
+// makeRoom marks what a newer call makes pointless: strips of phones that only report
+// rings, ended calls that were asked for again, and the same caller's last call.
 func (e *Engine) makeRoom(newer *card) {
 	if e.unconfirmed(newer) {
-		return // no web page takes a card away
+		return // a web page removes no card
 	}
 	for _, c := range e.s.cards {
 		switch {
@@ -192,8 +191,8 @@ func (e *Engine) makeRoom(newer *card) {
 	}
 }
 
-// forgetLast forgets the last call if gone says so; what is left is that there
-// was one. Of a caller who only counts, gone is asked with the time alone.
+// forgetLast forgets the calls for which gone returns true; of the last call, only that
+// there was one remains. For ring counts, gone gets the time alone.
 func (e *Engine) forgetLast(gone func(LastCall) bool) {
 	for key, a := range e.s.rings {
 		if gone(LastCall{At: a.last}) {
@@ -210,7 +209,7 @@ func (e *Engine) forgetLast(gone func(LastCall) bool) {
 	e.s.last = &LastCall{Kind: e.s.last.Kind, At: e.s.last.At}
 }
 
-// show brings a card back: one that was closed, or of one of the last calls.
+// show brings back a closed card, or that of one of the last calls.
 func (e *Engine) show(ctx context.Context, id CardID, now time.Time) {
 	is := func(c *card) bool { return c.ID == id && !c.unseen }
 	for _, all := range [][]*card{e.s.cards, e.s.recent} {
@@ -244,7 +243,7 @@ func (e *Engine) bringBack(ctx context.Context, c *card, now time.Time) {
 	c.shown, c.attention, c.asked = false, attention{}, now
 	e.raise(c, now)
 	e.s.cards = append(e.s.cards, c)
-	e.reset(c) // what the hub says now, not what it said then
+	e.reset(c) // ask the hub again
 	e.want(ctx, c, now)
 }
 

@@ -14,14 +14,14 @@ const (
 	slowAfter   = 3 * time.Second        // "the hub does not answer"
 )
 
-// Lookups a source may cause.
+// Limits on lookups per source.
 const (
 	bucketSize   = 10
 	bucketRefill = time.Second / 3
 )
 
-// result is what became of one attempt to look a card's number up. It counts
-// only if no other attempt, or caller, came after it.
+// result is the result of one attempt to look up a card's number. It is void once another
+// attempt or caller follows.
 type result struct {
 	card    CardID
 	attempt int
@@ -30,8 +30,8 @@ type result struct {
 	at      time.Time
 }
 
-// want asks for a lookup of the card's number and starts it at once if the
-// card's source may cause one now.
+// want requests a lookup of the card's number, and starts it at once if the card's
+// source may cause one now.
 func (e *Engine) want(ctx context.Context, c *card, now time.Time) {
 	if c.Outcome != Searching || c.unseen {
 		return
@@ -40,8 +40,8 @@ func (e *Engine) want(ctx context.Context, c *card, now time.Time) {
 	e.startWanted(ctx, now)
 }
 
-// startWanted starts the lookups that wait, newest first, as far as the budget
-// of their sources allows, and returns when more is allowed.
+// startWanted starts the waiting lookups, newest first, as far as their sources' budgets
+// allow, and returns when more are allowed.
 func (e *Engine) startWanted(ctx context.Context, now time.Time) (next time.Time) {
 	for i := len(e.s.cards) - 1; i >= 0; i-- {
 		c := e.s.cards[i]
@@ -68,7 +68,7 @@ func (e *Engine) start(ctx context.Context, c *card) {
 	lookup, number := e.p.Lookup, c.Number.Query()
 	r := result{card: c.ID, attempt: c.attempt}
 	ctx, c.cancel = context.WithCancel(ctx)
-	e.s.work.Go(func() { // the card is the engine's: nothing of it is read here
+	e.s.work.Go(func() { // must not read the card, which is the engine's
 		if lookup == nil {
 			r.err = &contact.LookupError{Failure: contact.NotSetUp}
 		} else {
@@ -91,7 +91,7 @@ func (e *Engine) lookedUp(ctx context.Context, r result) {
 		defer c.forget()
 	}
 	if c == nil {
-		return // the call is gone, or another caller is on it by now
+		return // the call is gone, or has another caller
 	}
 	if c.cancel != nil {
 		c.cancel()
@@ -118,8 +118,8 @@ func (e *Engine) lookedUp(ctx context.Context, r result) {
 	e.autoOpen(ctx, c)
 }
 
-// passLookup lets time act on a running search: mentioned after a moment, said
-// to fail after three seconds while it goes on.
+// passLookup applies time to a running search: it is mentioned after a moment, and shown as
+// failed after three seconds while it continues.
 func (e *Engine) passLookup(c *card, now time.Time) (next time.Time) {
 	if c.Outcome != Searching {
 		if c.want && c.nextTry.After(now) {
@@ -135,7 +135,7 @@ func (e *Engine) passLookup(c *card, now time.Time) (next time.Time) {
 		e.s.dirty = true
 	}
 	if c.cancel == nil {
-		return next // it waits for its turn: the hub was not asked yet
+		return next // it is waiting: the hub was not asked yet
 	}
 	if t := c.since.Add(slowAfter); t.After(now) {
 		return t
@@ -145,11 +145,11 @@ func (e *Engine) passLookup(c *card, now time.Time) (next time.Time) {
 	return next
 }
 
-// pause is how long to wait before the next attempt: 1, 2, then 4 seconds.
+// pause returns the wait before the next attempt: 1, 2, then 4 seconds.
 func pause(tried int) time.Duration { return time.Second << min(tried, 2) }
 
-// bucket is what a kind of source may still cause, whatever its connection: some
-// make a new one for every call, and reconnecting must buy no new budget.
+// bucket returns the lookup budget of a kind of source, whatever its connection: some
+// connect anew for every call, and reconnecting must not renew it.
 func (e *Engine) bucket(kind string, now time.Time) *bucket {
 	b := e.s.buckets[kind]
 	if b == nil {

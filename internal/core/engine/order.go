@@ -6,27 +6,26 @@ import (
 	"time"
 )
 
-// Rank is where a call stands in the one order of calls. The lower comes
-// first: it decides what has a card of its own, what folds, what the hotkey hands
-// the keyboard to and what may be bright.
+// Rank is a call's place in the one order of calls, lowest first. It decides
+// which calls have their own card, what folds, where the hotkey puts the keyboard
+// and what may be bright.
 type Rank uint8
 
-// The ranks, first to last.
+// Ranks, first to last.
 const (
 	InCall Rank = iota
 	Rings
-	Launched // from a link that any page can launch, and nobody has confirmed it
-	Ended    // over, or of a phone that will not tell
+	Launched // an unconfirmed launch from a link, which any page can start
+	Ended    // over, or of a phone that will not say so
 )
 
-// Lives reports whether somebody is on the line, or waits there.
+// Lives reports whether somebody is on the line or waiting there.
 func (r Rank) Lives() bool { return r < Launched }
 
-// asked is how early the hotkey asks for it: who talks already can wait for who
-// rings.
+// asked is the hotkey's order: those already talking can wait for those ringing.
 func (r Rank) asked() int { return [...]int{InCall: 1, Rings: 0, Launched: 2, Ended: 3}[r] }
 
-// Rank is that of the card's call.
+// Rank returns the rank of the card's call.
 func (c Card) Rank() Rank {
 	switch {
 	case c.Phase == PhaseOver || c.Phase == PhaseReported:
@@ -39,9 +38,8 @@ func (c Card) Rank() Rank {
 	return Rings
 }
 
-// First is the card that the hotkey means: one that rings, else one in a call,
-// else, where no call lives, the newest. It may be one that was closed
-// (Snapshot.Closed); 0 is none.
+// First returns the card for the hotkey: one that rings, else one in a call, else, if no
+// call is live, the newest. It may be a closed one (Snapshot.Closed); 0 means none.
 func (s *Snapshot) First() CardID {
 	var first *Card
 	rank := func(c *Card) int {
@@ -63,8 +61,8 @@ func (s *Snapshot) First() CardID {
 	return first.ID
 }
 
-// rank tells every card whether another call lives. What has ended folds at the
-// moment when one begins to.
+// rank sets for every card whether another call is live. Ended calls fold
+// when one comes to life.
 func (e *Engine) rank() {
 	for _, c := range e.s.cards {
 		if launched := e.unconfirmed(c); launched != c.Launched {
@@ -84,12 +82,12 @@ func (e *Engine) rank() {
 	}
 }
 
-// anyLives reports whether a call lives, its card on screen or not.
+// anyLives reports whether a call is live, its card on screen or not.
 func (e *Engine) anyLives() bool {
 	return slices.ContainsFunc(e.s.cards, func(c *card) bool { return !c.unseen && c.on && c.Rank().Lives() })
 }
 
-// raise makes a card of whatever stands for a call, because the user wants it.
+// raise turns whatever represents a call into a card, because the user wants it.
 func (e *Engine) raise(c *card, now time.Time) {
 	c.closed, c.pointless, c.unfold, c.gaveWay, c.Strip, c.Line = false, false, false, false, false, false
 	c.raised, c.Raised = now, now
@@ -105,9 +103,8 @@ func crowd(cards []*card) map[string]int {
 	return count
 }
 
-// least is the card that makes room for a new one: of the source with the most, the
-// last in the order of calls, the oldest of those. What is on screen stays as
-// long as it is held.
+// least returns the card to drop for a new one: of the source with the most, the last in
+// the order of calls and the oldest of those. Cards on screen stay while held.
 func least(cards []*card, held bool) int {
 	count := crowd(cards)
 	at := -1
@@ -122,13 +119,12 @@ func least(cards []*card, held bool) int {
 	return max(at, 0)
 }
 
-// seen picks what is shown, in the order in which it came, tells each whether it
-// is a card or a line, and counts the others. What is held stays what it is, but
-// where there are more than can be shown what is not in use makes room for a
-// call in progress, what has ended for any that lives, and a line of a flood for
-// a call of another source. A living call that has a card keeps it. Else the order of
-// calls decides. A flood on one source takes nothing from another: of each source,
-// the first two go before all the rest.
+// seen selects what is shown, in order of arrival, sets whether each is a card or a line,
+// and counts the rest. While held, everything stays what it is; but if there are too many,
+// what is not in use makes room for a call in progress, ended calls for live ones, and a
+// line of a flood for a call of another source. A live call keeps its card. Otherwise the
+// order of calls decides. A flood on one source takes nothing from another: the first two
+// of each source come before all the rest.
 func seen(cards []*card, held bool) (shown []*card, more int) {
 	shown = make([]*card, 0, len(cards))
 	for _, c := range cards {
@@ -163,8 +159,8 @@ func seen(cards []*card, held bool) (shown []*card, more int) {
 	return slices.DeleteFunc(shown, func(c *card) bool { return !slices.Contains(ranked, c) }), more
 }
 
-// grade is how much a card has to be seen, 0 the most; nth counts the calls of its
-// source that come before it.
+// grade is a card's priority to be seen, 0 being the highest; nth counts the calls of
+// its source that precede it.
 func (c *card) grade(held bool, nth int) int {
 	lives := c.Rank() < Ended
 	switch {
@@ -186,8 +182,8 @@ func (c *card) grade(held bool, nth int) int {
 	return 7
 }
 
-// lines tells each of the ranked whether it is a card or a line: what is settled
-// stays, the others are cards as long as there may be more of them.
+// lines sets for each of the ranked whether it is a card or a line: settled ones stay, the
+// others are cards as long as there is room.
 func lines(ranked []*card, held bool, nth map[*card]int) {
 	whole := 0
 	settled := make([]bool, len(ranked))
@@ -212,8 +208,8 @@ func lines(ranked []*card, held bool, nth map[*card]int) {
 	}
 }
 
-// closedFirst is the living call that the hotkey brings back of those whose cards
-// were closed, 0 if there is none.
+// closedFirst returns the live call among the closed cards that the hotkey
+// brings back, 0 for none.
 func closedFirst(cards []*card) (id CardID) {
 	var first *card
 	for _, c := range cards {

@@ -8,8 +8,8 @@ import (
 	"wiebelt/internal/core/contact"
 )
 
-// applyContacts puts an answer of the hub on a card: sorted, the one chosen earlier first,
-// without those whom the user took off.
+// applyContacts puts the hub's answer on a card: sorted, the earlier choice first, without
+// those the user removed.
 func (e *Engine) applyContacts(c *card, found []contact.Contact) {
 	denied := c.denied[c.Number.Key()]
 	c.found = found
@@ -43,7 +43,7 @@ func (e *Engine) applyContacts(c *card, found []contact.Contact) {
 	e.s.dirty = true
 }
 
-// earlierFirst puts the contact that was chosen earlier first.
+// earlierFirst moves the contact chosen earlier to the front.
 func (e *Engine) earlierFirst(c *card) {
 	c.Earlier = -1
 	if e.p.Choices == nil || c.Many || len(c.Contacts) < 2 {
@@ -54,26 +54,26 @@ func (e *Engine) earlierFirst(c *card) {
 	}
 }
 
-// chose remembers a click on one contact of several.
+// chose remembers a click on one of several contacts.
 func (e *Engine) chose(c *card, i int) {
 	if k := c.Contacts[i]; e.p.Choices != nil && len(c.found) > 1 && !c.Many && k.ID != "" && c.LinkOK[i] {
 		e.p.Choices.Chose(c.Number.Key(), k.ID)
 	}
 }
 
-// undoFor is how long what was taken away can be brought back in its place.
+// undoFor is how long a removal can be undone.
 const undoFor = 10 * time.Second
 
-// undo is what it takes to take a "Niet deze relatie" back.
+// undo holds what is needed to undo "Niet deze relatie".
 type undo struct {
 	until      time.Time
-	name       string // of the phone system
+	name       string // from the phone system
 	opened     *contact.Contact
-	remembered bool // it was the choice for the number
+	remembered bool // it was the number's remembered choice
 }
 
-// notThis takes a contact off the card for the rest of the call, off the history,
-// and off the choice that is remembered.
+// notThis removes a contact from the card for the rest of the call, from the history, and
+// from the remembered choice.
 func (e *Engine) notThis(c *card, i int, now time.Time) {
 	k, n := c.Contacts[i], c.Number.Key()
 	if c.denied == nil {
@@ -94,7 +94,7 @@ func (e *Engine) notThis(c *card, i int, now time.Time) {
 	e.record(c)
 }
 
-// takeBack takes the last notThis back, as long as there is time.
+// takeBack undoes the last notThis while there is time.
 func (e *Engine) takeBack(c *card, now time.Time) {
 	n, u := c.Number.Key(), c.undo
 	if !c.Undo || !now.Before(u.until) {
@@ -112,8 +112,8 @@ func (e *Engine) takeBack(c *card, now time.Time) {
 	e.record(c)
 }
 
-// reapply puts what the hub said on a card once more; the file of opened, where
-// it is still one of them, was opened.
+// reapply puts the hub's answer on a card again; opened remains the opened contact
+// if it is still there.
 func (e *Engine) reapply(c *card, opened *contact.Contact) {
 	e.applyContacts(c, c.found)
 	if opened != nil {
@@ -121,7 +121,7 @@ func (e *Engine) reapply(c *card, opened *contact.Contact) {
 	}
 }
 
-// openedOne is the contact whose file was opened, nil for nobody.
+// openedOne returns the contact whose file was opened, or nil.
 func (c *card) openedOne() *contact.Contact {
 	if c.Opened < 0 {
 		return nil
@@ -129,7 +129,7 @@ func (c *card) openedOne() *contact.Contact {
 	return &c.Contacts[c.Opened]
 }
 
-// same reports whether two records are of one contact.
+// same reports whether two records are of the same contact.
 func same(a, b contact.Contact) bool {
 	if a.ID != "" || b.ID != "" {
 		return a.ID == b.ID
@@ -137,7 +137,7 @@ func same(a, b contact.Contact) bool {
 	return a == b
 }
 
-// named reports whether a name that the phone gives is that of a contact.
+// named reports whether a name from the phone is a contact's.
 func named(name string, k contact.Contact) bool {
 	return k.FamilyName != "" && strings.Contains(strings.ToLower(name), strings.ToLower(k.FamilyName))
 }

@@ -1,7 +1,7 @@
-// Package engine turns call events into immutable snapshots of the cards. One
-// goroutine (Engine.Run) owns every call, card and lookup; everybody else gets
-// snapshots and sends commands. It knows no window, no network and no
-// file: what it needs of them stands as small interfaces in Params.
+// Package engine turns call events into immutable snapshots of the cards. One goroutine
+// (Engine.Run) owns all calls, cards and lookups; everybody else gets snapshots and
+// sends commands. It does not know windows, networks or files: what it needs of them are
+// small interfaces in Params.
 package engine
 
 import (
@@ -12,14 +12,14 @@ import (
 	"wiebelt/internal/core/phone"
 )
 
-// CardID identifies a card for as long as the program runs; it is never used
-// again. A caller who rings again while his card is still there gets that card.
+// CardID identifies a card while the program runs; it is never reused. A caller who rings
+// again while their card is still there gets that card.
 type CardID uint64
 
 // Outcome is what a card can say about its caller.
 type Outcome uint8
 
-// The outcomes. Each is a card of its own kind.
+// Outcomes, each with its own kind of card.
 const (
 	Searching Outcome = iota // looked up, no answer yet
 	Found                    // exactly one contact
@@ -35,7 +35,7 @@ const (
 	Offered  // looked up only when asked to (URL scheme)
 )
 
-// Phase is how far the call of a card is.
+// Phase is how far a card's call has come.
 type Phase uint8
 
 // The phases of a card.
@@ -43,78 +43,77 @@ const (
 	PhaseRinging Phase = iota
 	PhaseAnswered
 	PhaseOver
-	PhaseReported // it rang, and no more is known than when
+	PhaseReported // it rang; nothing more is known
 )
 
-// CardCall is one call of a card: a caller who rings again has the same card.
+// CardCall is one of a card's calls: a caller who rings again gets the same card.
 type CardCall struct {
 	Card CardID
 	Rang time.Time
 }
 
-// Call is the call that the card is about.
+// Call returns the card's current call.
 func (c *Card) Call() CardCall { return CardCall{c.ID, c.Rang} }
 
-// Card is one card as it should look now. A Card is never changed after it was
-// published; Contacts is shared and read-only.
+// Card is how one card looks now. A published Card never changes; Contacts
+// is shared and read-only.
 type Card struct {
 	ID        CardID
 	Outcome   Outcome
 	Phase     Phase
 	Strip     bool // folded to two lines, name and state
-	Line      bool // a call for which there is no card: one line
-	Launched  bool // from a link that any page can launch, and nobody has confirmed it
-	Aside     bool // ended, while another call lives: nothing on it is bright
+	Line      bool // one line, for a call without a card
+	Launched  bool // an unconfirmed launch from a link, which any page can start
+	Aside     bool // ended while another call is live: nothing on it is bright
 	Outgoing  bool
 	Number    phone.Number
 	PhoneName string    // display name of the phone system
-	LineName  string    // the queue, or the name of our line that was called, "" if it has none
+	LineName  string    // the queue, or the name of the called line, "" if none
 	LineText  string    // number of our line, written the Dutch way
-	Via       string    // who passed the call on
+	Via       string    // who transferred the call
 	Times     int       // 1, or how often this caller rang today ("2e keer vandaag")
-	Before    time.Time // when the time before was, if there was one today
+	Before    time.Time // the previous time today, if any
 	Reports   call.Reports
 	Rang      time.Time
 	Answered  time.Time
 	Contacts  []contact.Contact // sorted; one for Found
-	Edition   uint64            // another one whenever number or contacts change; never 0
-	LinkOK    []bool            // per contact: its file can be opened
+	Edition   uint64            // changes whenever number or contacts do; never 0
+	LinkOK    []bool            // per contact: whether its file can be opened
 	Possible  bool              // foreign number: the match is only possible
 	Failure   contact.Failure
-	Noticed   bool            // the search has taken long enough to be mentioned
-	Retrying  bool            // Failed, and still trying while the phone rings
-	Earlier   int             // index of the contact chosen earlier for this number, -1 none; it is sorted first
+	Noticed   bool            // the search takes long enough to mention
+	Retrying  bool            // Failed, but retrying while the phone rings
+	Earlier   int             // index of the contact chosen earlier for this number, sorted first; -1 for none
 	Many      bool            // a general number with more than ManyContacts contacts
-	NotThis   int             // how many contacts the user took off; Nobody with any says so
-	NotWho    contact.Contact // the one taken off last
-	Undo      bool            // and for a while that can be taken back
-	Raised    time.Time       // when the user last asked for the card, or unfolded it
-	Opened    int             // index of the contact whose file was opened, -1 none
-	OpenError bool            // the browser could not be started
-	// Ring is when the event that this state answers to reached the source;
-	// Answer is when the hub's answer was received. Both serve measurement.
+	NotThis   int             // contacts the user removed; also mentioned for Nobody
+	NotWho    contact.Contact // the one removed last
+	Undo      bool            // that can be undone, for a while
+	Raised    time.Time       // when the user last asked for or unfolded the card
+	Opened    int             // index of the contact whose file was opened, -1 for none
+	OpenError bool            // the browser did not start
+	// Ring is when the event behind this state reached the source; Answer is when the hub's
+	// answer was received. Both are for measurement.
 	Ring, Answer time.Time
 }
 
-// Snapshot is all that the engine has to say at one moment.
+// Snapshot is the engine's state at one moment.
 type Snapshot struct {
 	Rev    uint64
 	Cards  []Card // oldest first, at most MaxShown
 	More   int    // calls beyond MaxShown
-	On     int    // calls that are not over, their cards on screen or not; closed ones not for ever
-	Closed CardID // a living call whose card was closed, 0 for none
+	On     int    // ongoing calls, on screen or not; closed ones for a limited time
+	Closed CardID // a live call whose card was closed, 0 for none
 	Last   *LastCall
 	Recent []LastCall // newest first, those that DoShow brings back
 	Lookup LookupState
 }
 
-// ManyContacts is how many contacts a number may have before it says more about
-// a building than about a caller: no choice is remembered for it.
+// ManyContacts is how many contacts a number may have before it identifies a building
+// rather than a caller: no choice is remembered for it.
 const ManyContacts = 30
 
-// MaxCards is how many calls have a card at once. Those that somebody talks on count
-// too, but have one however many they are. Of further ones up to MaxShown have a line,
-// the others are counted.
+// MaxCards is how many calls have a card at once. Calls in progress count too, but always
+// have one. Further calls, up to MaxShown, have a line; the rest are counted.
 const (
 	MaxCards = 3
 	MaxShown = 8
@@ -132,7 +131,7 @@ type LastCall struct {
 	At     time.Time
 }
 
-// LookupState is how the last lookups went.
+// LookupState is the result of the last lookup.
 type LookupState struct {
 	Last    time.Time // of the last answer or failure
 	Failure contact.Failure
@@ -143,26 +142,26 @@ type Action struct {
 	Card  CardID
 	Do    Do
 	Index int // contact, for Open and NotThis
-	// Edition is that of the card as the user saw it, 0 if it does not matter. A
-	// click on a contact of an older one, or on a card that has another caller
-	// since, was meant for somebody else and means nothing.
+	// Edition is the card's edition as the user saw it, 0 if it does not matter. A click
+	// on a contact of an older edition, or on a card that has another caller since, is
+	// ignored: it was meant for somebody else.
 	Edition uint64
 }
 
-// Do is the kind of an Action.
+// Do is a kind of Action.
 type Do uint8
 
-// What a user can do with a card.
+// Actions of a user.
 const (
 	DoOpen         Do = iota // open the file of contact Index
 	DoRetry                  // look up (again)
-	DoClose                  // take the card away
+	DoClose                  // remove the card
 	DoUnfold                 // strip or line to card
 	DoHover                  // the pointer came onto the card; card 0 is "more calls"
 	DoLeave                  // the pointer left it
-	DoNotThis                // contact Index is not who calls ("Niet deze relatie")
+	DoNotThis                // contact Index is not the caller ("Niet deze relatie")
 	DoKeyboard               // the keyboard came to the card
 	DoKeyboardGone           // and left it
-	DoShow                   // show the card of a call that was closed, or is one of the last ones
-	DoUndo                   // take the last DoNotThis back
+	DoShow                   // show the card of a closed call, or of one of the last calls
+	DoUndo                   // undo the last DoNotThis
 )

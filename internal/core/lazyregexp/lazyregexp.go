@@ -1,5 +1,5 @@
-// Package lazyregexp keeps expressions from being compiled before they are needed: what
-// a package compiles while it is loaded holds up every command.
+// Package lazyregexp delays compiling expressions until they are needed: compiling them
+// when a package is loaded slows down every command.
 package lazyregexp
 
 import (
@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// New gives an expression that is compiled when it is first asked for, and panics
-// then if it cannot be.
+// New returns a function that compiles the expression on first use, and
+// panics if it is invalid.
 func New(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }

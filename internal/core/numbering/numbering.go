@@ -1,10 +1,9 @@
 // Package numbering knows the numbering plans of all countries: which digits are a
-// telephone number, and how it is written. It reads numbers as libphonenumber does,
-// from the same data, but only the plans that are asked for and only when they are:
-// the whole of the data takes longer to make ready than all else that a program needs
-// to start.
+// telephone number, and how it is written. It reads numbers like libphonenumber and from
+// the same data, but loads plans only on demand: preparing all data takes longer than
+// everything else a program does to start.
 //
-// Everything in it is safe for concurrent use.
+// Everything is safe for concurrent use.
 package numbering
 
 import (
@@ -14,14 +13,14 @@ import (
 	"strings"
 )
 
-// Number is a telephone number of a country, of a length that numbers have there.
+// Number is a telephone number of a country, with a length that is valid there.
 type Number struct {
 	Code     int    // of the country: 31
 	National string // the digits after the code: "612345678"
 }
 
-// Lengths that no plan may exceed, in digits. The longest is longer than what ITU-T
-// E.164 allows: there are such numbers in Germany.
+// Limits on lengths in all plans, in digits. The longest exceeds what ITU-T E.164 allows:
+// Germany has such numbers.
 const (
 	maxInput    = 250
 	minNational = 2
@@ -29,7 +28,7 @@ const (
 	maxCode     = 3
 )
 
-// Code is the country calling code of a region, 31 of "NL"; 0 of one that has no plan.
+// Code returns a region's country calling code, 31 for "NL"; 0 if it has no plan.
 func Code(region string) int {
 	if p := planOf(region); p != nil {
 		return p.code
@@ -37,8 +36,8 @@ func Code(region string) int {
 	return 0
 }
 
-// Parse reads digits, perhaps after a plus, as they are dialled in a region. It
-// reports whether they are as many as a number has.
+// Parse reads digits, perhaps after a plus, as dialled in a region. It reports whether
+// their count is that of a number.
 func Parse(s, region string) (Number, bool) {
 	home := planOf(region)
 	digits := strings.TrimLeft(s, "+")
@@ -51,7 +50,7 @@ func Parse(s, region string) (Number, bool) {
 	if plus {
 		n, ok = international(digits)
 	}
-	if !ok { // no country has a code like that: "+0031…" perhaps
+	if !ok { // no plus, or no country code, as in "+0031…"
 		if n, ok = home.dialled(digits); !ok || plus && n.Code == 0 {
 			return Number{}, false
 		}
@@ -72,7 +71,7 @@ func Parse(s, region string) (Number, bool) {
 	return n, l == whole || l == local
 }
 
-// international divides digits that begin with a country's code.
+// international splits digits that begin with a country's code.
 func international(digits string) (Number, bool) {
 	for i := 1; i <= min(maxCode, len(digits)); i++ {
 		code, _ := strconv.Atoi(digits[:i])
@@ -83,7 +82,7 @@ func international(digits string) (Number, bool) {
 	return Number{}, false
 }
 
-// dialled reads digits without a plus: those of the region have no code.
+// dialled reads digits without a plus. Numbers of the region itself get no code.
 func (p *plan) dialled(digits string) (Number, bool) {
 	if at := p.abroad().FindStringIndex(digits); at != nil && !strings.HasPrefix(digits[at[1]:], "0") {
 		if len(digits)-at[1] <= minNational {
@@ -92,7 +91,7 @@ func (p *plan) dialled(digits string) (Number, bool) {
 		return international(digits[at[1]:])
 	}
 	if rest, has := strings.CutPrefix(digits, strconv.Itoa(p.code)); has {
-		// The code of the region itself, if that makes a number of what was none.
+		// Accept the region's own code if that turns an invalid number into a valid one.
 		rest = p.withoutPrefix(rest)
 		if !p.resembles(digits) && p.resembles(rest) || p.length(digits) == tooLong {
 			return Number{p.code, rest}, true
@@ -101,7 +100,7 @@ func (p *plan) dialled(digits string) (Number, bool) {
 	return Number{0, digits}, true
 }
 
-// withoutPrefix takes away what is dialled in front of a number in its own country.
+// withoutPrefix removes what is dialled before a number within its own country.
 func (p *plan) withoutPrefix(digits string) string {
 	if p.prefix == nil || digits == "" {
 		return digits
@@ -120,7 +119,7 @@ func (p *plan) withoutPrefix(digits string) string {
 	return rest
 }
 
-// resembles reports whether digits are like a number of the plan, if perhaps one
+// resembles reports whether digits look like a number of the plan, perhaps
 // without its area code.
 func (p *plan) resembles(digits string) bool { return p.general.digits().MatchString(digits) }
 
@@ -146,24 +145,24 @@ func (p *plan) length(national string) length {
 	return wrong
 }
 
-// Valid reports whether the number is one of those that the plan has given out.
+// Valid reports whether the plan assigns the number.
 func (n Number) Valid() bool {
 	return slices.ContainsFunc(plansOf(n.Code), func(p *plan) bool { return p.gives(n.National) })
 }
 
-// E164 writes the number as ITU-T E.164 does: "+31612345678".
+// E164 formats the number as in ITU-T E.164: "+31612345678".
 func (n Number) E164() string { return "+" + strconv.Itoa(n.Code) + n.National }
 
-// Domestic writes the number as it is written in its own country.
+// Domestic formats the number as within its own country.
 func (n Number) Domestic() string {
 	p := mainPlan(n.Code)
 	return p.written(n.National, p.formats, true)
 }
 
-// International writes the number as it is written in other countries.
+// International formats the number as in other countries.
 func (n Number) International() string { return "+" + n.abroad() }
 
-// From writes the number as it is dialled from a region of another country.
+// From formats the number as dialled from a region of another country.
 func (n Number) From(region string) string {
 	p := planOf(region)
 	if p == nil || p.dial == "" {
@@ -200,23 +199,23 @@ func (p *plan) gives(national string) bool {
 	return p.general.matches(national) && slices.ContainsFunc(p.kinds, func(k kind) bool { return k.matches(national) })
 }
 
-// plan is the numbering plan of a region, or of a code that belongs to none.
+// plan is the numbering plan of a region, or of a code without one.
 type plan struct {
 	code          int
-	dial          string     // in front of numbers of other countries, "" if there are several
-	abroad        expression // that, and whatever else serves as it
-	prefix        expression // in front of numbers in their own country; may be nil
-	replaced      string     // what comes in its place
+	dial          string     // before numbers of other countries, "" if there are several
+	abroad        expression // dial and its alternatives
+	prefix        expression // before numbers in their own country; may be nil
+	replaced      string     // replaces the prefix
 	general       kind       // all numbers
-	local         []int      // how many digits numbers have without their area code
-	kinds         []kind     // for fixed lines, mobile telephones …
+	local         []int      // lengths of numbers without their area code
+	kinds         []kind     // for fixed lines, mobile phones …
 	formats       []format   // how numbers are written
-	international []format   // the same in other countries, if there it is otherwise
+	international []format   // likewise in other countries, if different
 }
 
 type expression func() *regexp.Regexp
 
-// kind are numbers that look alike.
+// kind describes numbers of one form.
 type kind struct {
 	lengths []int // ascending; empty: any
 	digits  expression
@@ -226,10 +225,10 @@ func (k kind) matches(national string) bool {
 	return (len(k.lengths) == 0 || slices.Contains(k.lengths, len(national))) && k.digits().MatchString(national)
 }
 
-// format is how numbers are written that begin and are made as it says.
+// format is how matching numbers are written.
 type format struct {
 	leading  expression // may be nil
 	whole    expression
 	as       string // "$1 $2"
-	domestic string // the same with what is dialled in front; may be ""
+	domestic string // likewise, with the trunk prefix; may be ""
 }

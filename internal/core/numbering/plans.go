@@ -9,15 +9,15 @@ import (
 	"wiebelt/internal/core/lazyregexp"
 )
 
-// plans are the numbering plans, a paragraph each: its region and code, and lines of
-// a letter and what read says it means. Of regions that share a code, the first is the
-// main one. They are libphonenumber's (Apache License 2.0);
+// plans are the numbering plans, one paragraph each: region and code, then lines
+// that begin with a letter, explained by read. Of regions that share a code,
+// the first is the main one. They are libphonenumber's (Apache License 2.0);
 // TestPlansAreThoseOfTheLibrary writes them.
 //
 //go:embed plans.txt
 var plans string
 
-// index finds the plans by region and by code; one is read when it is first asked for.
+// index maps regions and codes to plans; each plan is read on first use.
 var index = sync.OnceValue(func() (in struct {
 	regions map[string]func() *plan
 	codes   map[int][]func() *plan
@@ -38,7 +38,7 @@ var index = sync.OnceValue(func() (in struct {
 	return in
 })
 
-// world is in place of a region where a code belongs to none, such as 800.
+// world replaces the region for codes that belong to none, such as 800.
 const world = "001"
 
 func planOf(region string) *plan {

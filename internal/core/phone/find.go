@@ -8,18 +8,17 @@ import (
 )
 
 const (
-	maxText   = 1024 // bytes of a text that are looked at
-	maxFound  = 8    // numbers of one text
-	maxDigits = 15   // of a number (ITU-T E.164)
+	maxText   = 1024 // bytes of text that are read
+	maxFound  = 8    // numbers per text
+	maxDigits = 15   // per number (ITU-T E.164)
 )
 
-// numerals is what a number in a text can be made of.
+// numerals matches the characters of a number in a text.
 var numerals = lazyregexp.New(`[+(]*[0-9][0-9\s().\-–/+]*`)
 
-// Find gives the numbers in what somebody has typed or pasted: one as Parse reads
-// it where there is only one or none, "T 020-1234567" and "06 1234 5678 (mobiel)"
-// included; each where there are several. It gives at least one, of a kind that
-// says what is wrong where there is no number.
+// Find returns the numbers in text that was typed or pasted: if there is at most one, as
+// Parse reads it, including "T 020-1234567" and "06 1234 5678 (mobiel)"; otherwise each of
+// them. It returns at least one; without any number, its kind says what is wrong.
 func (r *Rules) Find(text string) []Number {
 	whole := r.Parse(text, "")
 	if whole.Kind != NoNumber && (whole.E164 != "" || len(whole.Digits) <= maxDigits) {
@@ -46,7 +45,7 @@ func (r *Rules) Find(text string) []Number {
 	return []Number{whole}
 }
 
-// divide reads words of digits as numbers: one ends where it is whole and the next
+// divide reads words of digits as numbers: one ends where it is complete and the next
 // word can begin another.
 func (r *Rules) divide(words []string) (found []Number) {
 	for from := 0; from < len(words); {

@@ -1,7 +1,6 @@
-// Package phone reads telephone numbers as softphones write them, decides what
-// kind of number it is, and writes it the way Dutch offices do. Everything in it
-// is immutable and safe for concurrent use; nothing in it fails or panics on
-// what comes from outside.
+// Package phone parses telephone numbers as softphones write them, classifies them and
+// formats them the way Dutch offices do. Everything is immutable and safe for concurrent
+// use; nothing fails or panics on input from outside.
 package phone
 
 import (
@@ -14,34 +13,34 @@ import (
 	"wiebelt/internal/core/numbering"
 )
 
-// Kind is what sort of number a caller has.
+// Kind is the kind of a caller's number.
 type Kind uint8
 
 // The kinds. Only External numbers are ever looked up.
 const (
 	External Kind = iota
-	Withheld      // the caller does not want to be known, or is not known
-	Internal      // an extension of our own
+	Withheld      // the caller is withheld or unknown
+	Internal      // one of our own extensions
 	Short         // fewer than nine digits: a service number
 	Own           // one of our own lines
 	Unfilled      // the phone sent its template's placeholder
-	NoNumber      // the phone gave a name where a number belongs
+	NoNumber      // the phone sent a name instead of a number
 )
 
 // Line is one of our own numbers.
 type Line struct{ Number, Name string }
 
-// Config is what the rules depend on. The zero value is the Netherlands with
-// extensions of up to four digits.
+// Config configures Rules. The zero value is the Netherlands with extensions
+// of up to four digits.
 type Config struct {
 	Region           string   // two letters; "" is NL
-	InternalDigits   int      // numbers up to this long without 0 or + are extensions; 0 is 4, less is none
-	InternalPrefixes []string // numbers beginning with these are extensions too
-	NeverLookup      []string // numbers that are never sent to the hub
+	InternalDigits   int      // numbers without 0 or + this short are extensions; 0 is 4, less none
+	InternalPrefixes []string // numbers with these prefixes are extensions too
+	NeverLookup      []string // numbers never sent to the hub
 	Lines            []Line   // our own numbers
 }
 
-// Rules reads numbers. Make one with NewRules.
+// Rules parses numbers. Create it with NewRules.
 type Rules struct {
 	c     Config
 	code  int
@@ -52,21 +51,20 @@ type Rules struct {
 // Number is a caller's number. Values are comparable; equal ones look the same.
 type Number struct {
 	Kind        Kind
-	E164        string // "+31612345678", "" where it does not parse
-	Digits      string // what was left of the number, "" if none
-	Text        string // a name in place of a number, for NoNumber
-	Foreign     bool   // of another country than the region
+	E164        string // "+31612345678", "" if it does not parse
+	Digits      string // what remains of the number, "" if nothing
+	Text        string // a name instead of a number, for NoNumber
+	Foreign     bool   // from a country other than the region's
 	NeverLookup bool
 	LineName    string // for Own
 	shown       string
 	copied      string
 }
 
-// lookupDigits is how many digits the hub compares: a number
-// with fewer cannot be looked up.
+// lookupDigits is how many digits the hub compares: shorter numbers cannot be looked up.
 const lookupDigits = 9
 
-// NewRules checks and compiles a configuration. An unknown region is an error.
+// NewRules checks and compiles a configuration. It fails for an unknown region.
 func NewRules(c Config) (*Rules, error) {
 	c.Region = cmp.Or(c.Region, "NL")
 	c.InternalDigits = cmp.Or(c.InternalDigits, 4)
@@ -84,15 +82,14 @@ func NewRules(c Config) (*Rules, error) {
 	return r, nil
 }
 
-// Parse reads a caller's number as a softphone gives it. displayName serves only
-// to recognise a caller who wants to stay unknown; it is never a source of a
-// number.
+// Parse parses a caller's number as sent by a softphone. displayName only serves to
+// recognise a withheld caller; it is never a source of a number.
 func (r *Rules) Parse(raw, displayName string) Number {
 	a := address.Split(raw)
 	n := r.plain(a)
 	for _, name := range []string{address.Visible(displayName), a.Display} {
-		// A private name hides whatever number stands beside it; a name that
-		// says "unknown" hides only a random user part.
+		// A private name hides any number beside it; a name meaning "unknown" hides
+		// only a random user part.
 		if n.Kind != Unfilled && address.PrivateName(name) || n.Kind == NoNumber && address.UnknownName(name) {
 			return Number{Kind: Withheld}
 		}
@@ -107,8 +104,8 @@ func (r *Rules) Parse(raw, displayName string) Number {
 	return n
 }
 
-// Line tells which of our own lines a call came in on: its number written the
-// Dutch way, and its configured name, "" if it has none.
+// Line returns one of our own lines that a call came in on: its number written the Dutch
+// way, and its configured name, "" if it has none.
 func (r *Rules) Line(raw string) (shown, name string) {
 	n := r.plain(address.Split(raw))
 	if n.Kind == NoNumber || n.Kind == Withheld || n.Kind == Unfilled {
@@ -117,7 +114,7 @@ func (r *Rules) Line(raw string) (shown, name string) {
 	return n.Display(), r.lines[n.Key()].Name
 }
 
-// plain reads a number without asking whose it is.
+// plain parses a number without checking whose it is.
 func (r *Rules) plain(a address.Address) Number {
 	switch {
 	case a.Unfilled:
@@ -131,7 +128,7 @@ func (r *Rules) plain(a address.Address) Number {
 	}
 	bare := strings.TrimPrefix(d, "+")
 	if len(bare) >= 4 && strings.Trim(bare, "0") == "" {
-		return Number{Kind: Withheld} // filler digits in place of a number
+		return Number{Kind: Withheld} // filler digits instead of a number
 	}
 	if a.Spaced {
 		d = address.PlusBack(" " + d)
@@ -140,17 +137,17 @@ func (r *Rules) plain(a address.Address) Number {
 		return extension(d)
 	}
 	if len(d) > 4 && (strings.HasPrefix(d, "*31*") || strings.HasPrefix(d, "#31#")) {
-		d = d[4:] // dialled in front of a number to withhold one's own
+		d = d[4:] // a prefix that withholds one's own number
 	}
 	if strings.ContainsAny(d, "*#") {
-		return Number{Kind: Short, Digits: d, shown: d, copied: strings.TrimPrefix(d, "+")} // a code for the exchange, nobody's number
+		return Number{Kind: Short, Digits: d, shown: d, copied: strings.TrimPrefix(d, "+")} // a code for the exchange, not a number
 	}
 	return r.external(d, a.Context)
 }
 
 func extension(d string) Number { return Number{Kind: Internal, Digits: d, shown: d, copied: d} }
 
-// block reports whether the digits begin as those of our own numbers do.
+// block reports whether the digits have a prefix of our own numbers.
 func (r *Rules) block(d string) bool {
 	return slices.ContainsFunc(r.c.InternalPrefixes, func(p string) bool { return p != "" && strings.HasPrefix(d, p) })
 }
@@ -159,10 +156,10 @@ func (r *Rules) internal(d string) bool {
 	return r.block(d) || len(d) <= r.c.InternalDigits && d[0] != '0' && d == address.OnlyDigits(d) && !emergency(d)
 }
 
-// emergency numbers are three digits of the whole country, not of the office.
+// emergency reports whether d is national, although it has only three digits.
 func emergency(d string) bool { return d == "112" || d == "144" }
 
-// external reads a number that is no extension as it stands; d is digits, perhaps after a plus.
+// external parses a number that is not an extension; d is digits, perhaps after a plus.
 func (r *Rules) external(d, context string) Number {
 	n := Number{Kind: External, Digits: d, shown: d, copied: address.OnlyDigits(d)}
 	p, ok := r.parse(d, context)
@@ -185,17 +182,17 @@ func (r *Rules) external(d, context string) Number {
 		n.shown = p.International()
 		n.copied = address.OnlyDigits(p.From(r.c.Region))
 	}
-	// The hub would compare digits of the trunk or country code instead.
+	// Otherwise the hub would compare digits of the trunk or country code.
 	if long < lookupDigits {
 		n.Kind, n.E164, n.Digits = Short, "", n.copied
 	}
 	return n
 }
 
-// parse finds the number that the digits stand for, if they stand for one.
+// parse returns the number that the digits represent, if any.
 func (r *Rules) parse(d, context string) (n numbering.Number, ok bool) {
 	if context != "" && d[0] != '+' {
-		// Local to a country or an area: that goes in front, in place of a 0.
+		// Local to a country or area, whose code goes in front, replacing a 0.
 		for _, s := range []string{context + d, context + strings.TrimPrefix(d, "0")} {
 			if n, ok := numbering.Parse(s, r.c.Region); n.Valid() {
 				return n, ok
@@ -203,7 +200,7 @@ func (r *Rules) parse(d, context string) (n numbering.Number, ok bool) {
 		}
 	}
 	if d[0] != '+' && d[0] != '0' && len(d) < lookupDigits {
-		return n, false // a short number of its own, no area code without its 0
+		return n, false // a short number, not an area code without its 0
 	}
 	n, ok = numbering.Parse(d, r.c.Region)
 	if !n.Valid() {
@@ -216,22 +213,22 @@ func (r *Rules) parse(d, context string) (n numbering.Number, ok bool) {
 	return n, ok
 }
 
-// national writes a number of the region: the Dutch way for the Netherlands,
-// else as the region does it.
+// national formats a number of the region: the Dutch way for the Netherlands,
+// otherwise the region's way.
 func (r *Rules) national(p numbering.Number) (shown, copied string) {
 	if r.c.Region != "NL" {
 		shown = p.Domestic()
 		return shown, address.OnlyDigits(shown)
 	}
 	if n := p.National; strings.HasPrefix(n, "14") && (len(n) == 5 || len(n) == 6) {
-		return n, n // a municipality's number is dialled without a 0
+		return n, n // municipalities' numbers are dialled without a 0
 	}
 	d := "0" + p.National
 	return dutch(d), d
 }
 
-// dutch writes a Dutch number: area or service code, then pairs, a group of
-// three first when their number is odd.
+// dutch formats a Dutch number: area or service code, then pairs, after a group of
+// three if the count is odd.
 func dutch(d string) string {
 	area := areaLength(d)
 	if area >= len(d) {
@@ -252,8 +249,8 @@ func areaLength(d string) int {
 	return 4
 }
 
-// threeDigitArea are the Dutch area and service codes of three digits; all other
-// area codes have four.
+// threeDigitArea holds the Dutch area and service codes of three digits;
+// all others have four.
 var threeDigitArea = map[string]bool{
 	"010": true, "013": true, "014": true, "015": true, "020": true, "023": true, "024": true, "026": true,
 	"030": true, "033": true, "035": true, "036": true, "038": true, "040": true, "043": true, "045": true, "046": true,
@@ -279,8 +276,8 @@ func pairs(s string) string {
 	return b.String()
 }
 
-// Key is the caller's identity for merging calls and for caching: E.164, else
-// the digits. All withheld callers are one.
+// Key identifies the caller for merging calls and caching: E.164, else the digits. All
+// withheld callers share one.
 func (n Number) Key() string {
 	switch {
 	case n.Kind == Withheld:
@@ -296,8 +293,8 @@ func (n Number) Key() string {
 // Lookup reports whether the hub may be asked for this number.
 func (n Number) Lookup() bool { return n.Kind == External && !n.NeverLookup }
 
-// Query is what goes into the search term q, before URL escaping: E.164 where
-// the number parses, else its digits; "" if it must not be looked up.
+// Query returns the search term q, before URL escaping: E.164 if the number parses, else
+// its digits; "" if it must not be looked up.
 func (n Number) Query() string {
 	switch {
 	case !n.Lookup():
@@ -308,7 +305,7 @@ func (n Number) Query() string {
 	return n.Digits
 }
 
-// Display is the number for people. It is "" for a withheld caller.
+// Display returns the number for people, "" for a withheld caller.
 func (n Number) Display() string {
 	if n.shown == "" {
 		return n.Text
@@ -316,6 +313,6 @@ func (n Number) Display() string {
 	return n.shown
 }
 
-// Copy is the number for the clipboard: digits only, as they can be dialled from
-// the region; "" if there is none.
+// Copy returns the number for the clipboard: digits only, as dialled from the
+// region; "" if there is none.
 func (n Number) Copy() string { return n.copied }

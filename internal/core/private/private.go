@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// Data, embedded in a type, hides its values from package fmt, and so from logs
-// and errors: %#v tells no more than %v.
+// Data, embedded in a type, hides its values from package fmt, and so from logs and errors:
+// %#v reveals no more than %v.
 type Data struct{}
 
 // Format implements fmt.Formatter.

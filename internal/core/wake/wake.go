@@ -1,5 +1,5 @@
-// Package wake lets a goroutine sleep until a context ends, and wakes another by a
-// channel with one place, without ever waiting for it.
+// Package wake lets a goroutine sleep until a context ends, and wakes another through a
+// channel of capacity one without blocking.
 package wake
 
 import (
@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Pause waits for d, or until ctx ends, whose error it gives then.
+// Pause waits for d or until ctx ends, and returns ctx's error.
 func Pause(ctx context.Context, d time.Duration) error {
 	if d > 0 {
 		select {
@@ -18,8 +18,8 @@ func Pause(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// Up wakes whoever receives from c, which has one place. It never blocks: what is sent
-// before somebody looks counts as one.
+// Up wakes the receiver of c, which has capacity one. It never blocks: several calls before
+// the receiver runs count as one.
 func Up(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
