@@ -24,14 +24,14 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// authority signs certificates for servers of tests.
+// authority signs certificates for test servers.
 type authority struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
 	raw  []byte
 }
 
-// newAuthority makes one that parent signed; nil makes a root.
+// newAuthority returns one signed by parent; nil makes a root.
 func newAuthority(t testing.TB, name string, parent *authority) *authority {
 	t.Helper()
 	a := &authority{key: newKey(t)}
@@ -57,7 +57,7 @@ func newKey(t testing.TB) *ecdsa.PrivateKey {
 	return must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 }
 
-// issue makes a certificate for 127.0.0.1 and hub.example, with chain behind it.
+// issue returns a certificate for 127.0.0.1 and hub.example, followed by chain.
 func (a *authority) issue(t testing.TB, change func(*x509.Certificate), chain ...*authority) tls.Certificate {
 	t.Helper()
 	key := newKey(t)
@@ -80,7 +80,7 @@ func (a *authority) issue(t testing.TB, change func(*x509.Certificate), chain ..
 	return c
 }
 
-// file writes the authority's certificate and gives its path.
+// file writes the authority's certificate and returns its path.
 func (a *authority) file(t testing.TB) string { return writeFile(t, a.pem()) }
 
 func (a *authority) pem() []byte {
@@ -94,18 +94,18 @@ func writeFile(t testing.TB, b []byte) string {
 	return f
 }
 
-// server is the configuration of a server with a certificate of the authority.
+// server returns a TLS configuration with a certificate of the authority.
 func (a *authority) server(t testing.TB) *tls.Config {
 	return &tls.Config{Certificates: []tls.Certificate{a.issue(t, nil)}}
 }
 
-// trusting is a client that knows the authority of a hub.
+// trusting returns a client that trusts the authority.
 func (a *authority) trusting(t testing.TB, base string) *Client {
 	return newClient(t, base, func(cfg *Config) { cfg.ExtraCAFile = a.file(t) })
 }
 
-// TestBadCertificates: every way in which no secure connection comes about has
-// words of its own, and nothing was asked before.
+// TestBadCertificates: every way in which a secure connection can fail has its own error,
+// and no request was sent before.
 func TestBadCertificates(t *testing.T) {
 	root, other := newAuthority(t, "Root", nil), newAuthority(t, "Unknown root", nil)
 	middle := newAuthority(t, "Intermediate", root)
@@ -158,8 +158,8 @@ func TestBadCertificates(t *testing.T) {
 	}
 }
 
-// TestClientCertificateIsAlwaysNamed: whichever of alert and closed connection is
-// seen first, in either version of TLS.
+// TestClientCertificateIsAlwaysNamed: whether the alert or the closed connection is seen
+// first, in both versions of TLS.
 func TestClientCertificateIsAlwaysNamed(t *testing.T) {
 	root := newAuthority(t, "Root", nil)
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
@@ -172,8 +172,8 @@ func TestClientCertificateIsAlwaysNamed(t *testing.T) {
 			}
 		}
 	}
-	// A hub that would only like to have one serves us all the same, and is not
-	// blamed for it when a connection breaks later.
+	// A hub that merely requests one accepts us anyway, and it is not blamed on that when
+	// a connection breaks later.
 	cfg := root.server(t)
 	cfg.ClientAuth = tls.RequestClientCert
 	f := newTLSFake(t, cfg)

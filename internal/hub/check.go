@@ -10,23 +10,23 @@ import (
 	"wiebelt/internal/core/contact"
 )
 
-// Reached is what was seen on the way to the hub, as far as the way went.
+// Reached is what was found on the way to the hub, as far as it went.
 type Reached struct {
 	TestHub  bool // plain http to this computer
 	Proxy    bool // through a proxy, which then resolves the hub's name
-	Resolved bool // the name, of the hub or of its proxy
-	// Expires is when the first certificate of the hub's chain expires, without
-	// its root; zero without TLS.
+	Resolved bool // the name of the hub, or of its proxy
+	// Expires is when the first certificate in the hub's chain, excluding its root,
+	// expires; zero without TLS.
 	Expires time.Time
-	// Ahead is how far this computer's clock is ahead of the hub's, to the second;
-	// Dated tells whether the hub said its time.
+	// Ahead is how far this computer's clock is ahead of the hub's, to the second; Dated
+	// reports whether the hub sent its time.
 	Ahead time.Duration
 	Dated bool
 }
 
-// Reach asks the hub for an answer without credentials, over the same way that
-// lookups take: proxy, certificates and limits included. What the answer says
-// does not matter. A LookupError says where the way ended.
+// Reach sends the hub a request without credentials, over the same path as lookups,
+// including proxy, certificates and limits. The content of the answer does not matter. A
+// LookupError says where the path ended.
 func (c *Client) Reach(ctx context.Context) (Reached, error) {
 	r := Reached{TestHub: c.base.Scheme == "http"}
 	if !c.begin() {
@@ -50,7 +50,7 @@ func (c *Client) Reach(ctx context.Context) (Reached, error) {
 		return r, transportError(ctx, err)
 	}
 	defer resp.Body.Close()
-	_, _ = io.CopyN(io.Discard, resp.Body, maxHeader) // a connection that was read to its end is used again
+	_, _ = io.CopyN(io.Discard, resp.Body, maxHeader) // a connection read to its end can be reused
 	if resp.StatusCode == http.StatusProxyAuthRequired {
 		return r, failed(contact.ProxyLogin, statusDetail("proxy", resp.StatusCode))
 	}
@@ -58,7 +58,7 @@ func (c *Client) Reach(ctx context.Context) (Reached, error) {
 		r.Expires = firstExpiry(resp.TLS.VerifiedChains[0])
 	}
 	if at, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
-		// The header has whole seconds: its middle is compared with that of the request.
+		// The header has whole seconds: compare their middle with that of the request.
 		r.Dated, r.Ahead = true, before.Add(after.Sub(before)/2).Sub(at.Add(500*time.Millisecond)).Round(time.Second)
 	}
 	return r, nil
@@ -74,16 +74,15 @@ func firstExpiry(chain []*x509.Certificate) time.Time {
 	return first
 }
 
-// Check asks for a new token for lookups, whether there is a good one or not,
-// and tells how long it lasts. One that is there stays in use when that fails.
-// The error is a LookupError, and callers of Lookup hear no more of it than of
-// any failure to renew a token.
+// Check requests a new token for lookups, even if there is a valid one, and returns its
+// lifetime. If that fails, an existing token stays in use. The error is a LookupError,
+// which affects callers of Lookup no more than any failure to renew a token.
 func (c *Client) Check(ctx context.Context) (life time.Duration, err error) {
 	return c.token.check(ctx)
 }
 
-// CheckDelivery is Check for the token of deliveries. It asks nothing where that
-// is the same.
+// CheckDelivery is Check for the token of deliveries. It does nothing if
+// that is the same token.
 func (c *Client) CheckDelivery(ctx context.Context) error {
 	if c.delivers == c.token {
 		return nil

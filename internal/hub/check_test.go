@@ -12,7 +12,7 @@ import (
 	"wiebelt/internal/testutil/nettest"
 )
 
-// TestReach tells certificate and clock without sending credentials.
+// TestReach reports certificate and clock without sending credentials.
 func TestReach(t *testing.T) {
 	root := newAuthority(t, "Root", nil)
 	until := time.Now().Add(40 * 24 * time.Hour).Truncate(time.Second)
@@ -34,7 +34,7 @@ func TestReach(t *testing.T) {
 	}
 }
 
-// TestReachStops says how far the way went.
+// TestReachStops reports how far the path went.
 func TestReachStops(t *testing.T) {
 	gone := "http://" + nettest.Nobody(t)
 	root := newAuthority(t, "Root", nil)
@@ -63,7 +63,7 @@ func TestReachStops(t *testing.T) {
 	}
 }
 
-// TestReachThroughAProxy says so.
+// TestReachThroughAProxy reports the proxy.
 func TestReachThroughAProxy(t *testing.T) {
 	p := newFake(t)
 	p.lookup = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusProxyAuthRequired) }
@@ -73,8 +73,8 @@ func TestReachThroughAProxy(t *testing.T) {
 	}
 }
 
-// TestCheckAsksAnew: even with a good token, which stays in use when the hub
-// refuses meanwhile.
+// TestCheckAsksAnew: even with a valid token, which stays in use if the
+// hub refuses meanwhile.
 func TestCheckAsksAnew(t *testing.T) {
 	f := newFake(t)
 	c := newClient(t, f.URL, func(cfg *Config) { cfg.DeliveryScopes = "Basic other" })

@@ -13,26 +13,25 @@ import (
 	"wiebelt/internal/core/contact"
 )
 
-// Bounds of an answer, beside maxAnswer. The hub documents none.
+// Limits on an answer besides maxAnswer. The hub documents none.
 const (
 	maxContacts = 10_000
-	maxText     = 512 // bytes of a text after cleaning
+	maxText     = 512 // bytes per text after cleaning
 )
 
-// decode reads the answer to a lookup in one pass. What it accepts:
+// decode reads the answer to a lookup in one pass. It accepts the following:
 //
 //   - Unknown fields are ignored, whatever they hold; null is the same as missing.
 //   - Names are compared without regard to ASCII letter case.
-//   - A number in place of a text is taken as its digits, as they were written.
-//   - Of a name given twice the last value that is not null counts; of objects,
-//     that holds for each field inside.
-//   - Bytes that are no UTF-8, and halves of surrogate pairs, fall out of texts.
+//   - A number instead of a text is taken as its digits, as written.
+//   - Of duplicate names the last value that is not null counts; for objects, this
+//     applies to each field inside.
+//   - Invalid UTF-8 and halves of surrogate pairs are removed from texts.
 //
-// Everything else is contact.NotUnderstood: a wrong type is named by its field,
-// without its content. Texts are cleaned for display, the link is left as it is.
-// The relation number is the field called relationField or, where that is "",
-// the one whose name ends in "relatienummer"; of several the alphabetically
-// first that is not null.
+// Everything else is contact.NotUnderstood: a wrong type is reported by its field, without
+// its content. Texts are cleaned for display, the link is left as it is. The relation
+// number is the field called relationField or, if that is "", the one whose name ends in
+// "relatienummer"; of several, the alphabetically first that is not null.
 func decode(body []byte, relationField string) ([]contact.Contact, error) {
 	d := decoders.Get().(*decoder)
 	defer d.release()
@@ -56,8 +55,8 @@ var (
 	errTrailing = errors.New("more than one value")
 )
 
-// fieldError says that a field has a wrong type. The errors of jsontext may quote
-// the answer: this one alone goes out.
+// fieldError reports a field of a wrong type. Only this error is passed on: those of
+// jsontext may quote the answer.
 type fieldError string
 
 func (f fieldError) Error() string { return string(f) }
@@ -69,8 +68,8 @@ type decoder struct {
 	jsontext.Decoder
 	src           bytes.Buffer
 	relationField string
-	relationName  string // of the field that the present contact's number is from
-	name, lower   []byte // of the present field, as it came and in small letters
+	relationName  string // the field the contact's number came from
+	name, lower   []byte // of the current field, as received and in lower case
 }
 
 func (d *decoder) reset(body []byte) {
@@ -78,7 +77,7 @@ func (d *decoder) reset(body []byte) {
 	d.Reset(&d.src, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
-// release gives the decoder back without a trace of the answer.
+// release returns the decoder to the pool, without the answer.
 func (d *decoder) release() {
 	d.reset(nil)
 	d.relationField, d.relationName = "", ""
@@ -196,8 +195,8 @@ func (d *decoder) coded(code, description string, c *contact.Coded) error {
 	return d.SkipValue()
 }
 
-// isRelation: does the present field hold the relation number? Its name carries
-// a system's name in the real interface.
+// isRelation reports whether the current field holds the relation number. Its real name
+// contains a system's name.
 func (d *decoder) isRelation() bool {
 	if d.relationField != "" {
 		return string(d.name) == d.relationField
@@ -223,7 +222,7 @@ func (d *decoder) relation(k *contact.Contact) error {
 	return nil
 }
 
-// text reads a text, or a number as its digits; null leaves what is there.
+// text reads a text, or a number as its digits; null leaves to unchanged.
 func (d *decoder) text(field string, to *string) error {
 	t, err := d.ReadToken()
 	switch kind := t.Kind(); {
@@ -236,8 +235,8 @@ func (d *decoder) text(field string, to *string) error {
 	return nil
 }
 
-// link reads the deep link as the hub gave it; Links.Check judges it. Of one that
-// is too long for that, no more is kept than shows it.
+// link reads the deep link as sent by the hub; Links.Check verifies it. One that is too
+// long for that is cut, but stays too long.
 func (d *decoder) link(to *string) error {
 	t, err := d.ReadToken()
 	switch kind := t.Kind(); {
@@ -251,8 +250,7 @@ func (d *decoder) link(to *string) error {
 	return nil
 }
 
-// object has the values of an object read by value, which finds the name of each
-// in d.name and d.lower.
+// object calls value for each value of an object, with its name in d.name and d.lower.
 func (d *decoder) object(field string, value func() error) error {
 	if there, err := d.open('{', field); !there {
 		return err
@@ -260,7 +258,7 @@ func (d *decoder) object(field string, value func() error) error {
 	return d.members(value)
 }
 
-// members is object after the brace.
+// members is object after the opening brace.
 func (d *decoder) members(value func() error) error {
 	for {
 		t, err := d.ReadToken()
@@ -280,7 +278,7 @@ func (d *decoder) members(value func() error) error {
 	}
 }
 
-// open reads the beginning of an object or array; null there is neither.
+// open reads the start of an object or array; null counts as missing.
 func (d *decoder) open(want jsontext.Kind, field string) (there bool, err error) {
 	t, err := d.ReadToken()
 	switch kind := t.Kind(); {
@@ -292,7 +290,7 @@ func (d *decoder) open(want jsontext.Kind, field string) (there bool, err error)
 	return true, nil
 }
 
-// wrong tells the type of a value; the value itself goes nowhere.
+// wrong reports the type of a value, never the value itself.
 func wrong(field string, kind jsontext.Kind) error {
 	word := "bool"
 	switch kind {

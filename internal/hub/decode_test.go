@@ -18,7 +18,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// fields are the texts of a contact by their names in the answer.
+// fields returns pointers to the texts of a contact by their names in the answer.
 func fields(k *contact.Contact) map[string]*string {
 	return map[string]*string{
 		"id": &k.ID, "backofficerelatienummer": &k.RelationNumber, "voorletters": &k.Initials, "achternaam": &k.FamilyName, "voorvoegsel": &k.Prefix,
@@ -35,8 +35,8 @@ func quoted(s string) string {
 	return string(b)
 }
 
-// TestAnyAnswerIsRead makes answers of every kind that decode accepts and
-// compares with what went in.
+// TestAnyAnswerIsRead generates answers of every kind that decode accepts and compares
+// the result with the input.
 func TestAnyAnswerIsRead(t *testing.T) {
 	noise := []string{"null", "true", "1e-7", `"x"`, "[]", `[{"id":"no"},[null]]`, `{"data":{"items":[{"id":"no"}]}}`, `{"straat":"no"}`}
 	space := rapid.SampledFrom([]string{"", " ", "\n\t", "\r\n  "})
@@ -51,7 +51,7 @@ func TestAnyAnswerIsRead(t *testing.T) {
 			}
 			return s + space.Draw(t, "space") + "}"
 		}
-		some := func(members []string) []string { // with fields that nobody knows, in any order
+		some := func(members []string) []string { // with unknown fields, in any order
 			for range rapid.IntRange(0, 2).Draw(t, "unknown") {
 				members = append(members, fmt.Sprintf("%q:%s", rapid.SampledFrom([]string{"iets", "relatie", "Straatnaam", ""}).Draw(t, "name"), rapid.SampledFrom(noise).Draw(t, "noise")))
 			}
@@ -140,7 +140,7 @@ func TestWhichFieldIsTheRelationNumber(t *testing.T) {
 	if got[0].ID != "7" {
 		t.Error("a relation number that is the id as well took it away")
 	}
-	// The next contact begins anew.
+	// The next contact starts empty.
 	got, _ = decode([]byte(`{"data":{"items":[{"a_relatienummer":"1"},{"b_relatienummer":"2"},{}]}}`), "")
 	if got[0].RelationNumber != "1" || got[1].RelationNumber != "2" || got[2].RelationNumber != "" {
 		t.Errorf("%+v", got)
@@ -178,7 +178,7 @@ func TestDuplicatesAndOddText(t *testing.T) {
 	}
 }
 
-// TestWrongTypes: the field is named, and nothing of what it holds.
+// TestWrongTypes: the error names the field, but nothing of its value.
 func TestWrongTypes(t *testing.T) {
 	wrong := func(body, field, kind string) {
 		t.Helper()
@@ -246,7 +246,7 @@ func TestBrokenAndHugeAnswers(t *testing.T) {
 	}
 }
 
-// TestNothingStaysInTheDecoder: what is reused holds nothing of an answer.
+// TestNothingStaysInTheDecoder: reused buffers contain nothing of an answer.
 func TestNothingStaysInTheDecoder(t *testing.T) {
 	body := answerOf(`"achternaam":"canary","` + strings.Repeat("n", 10_000) + `":1`)
 	d := new(decoder)
@@ -258,8 +258,8 @@ func TestNothingStaysInTheDecoder(t *testing.T) {
 	}
 }
 
-// FuzzDecode holds decode against encoding/json: it takes nothing that is no
-// JSON, and what it returns can be shown. One answer gives the same twice.
+// FuzzDecode compares decode with encoding/json: it accepts no invalid JSON, and its
+// results can be shown. Decoding is deterministic.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(oneContact), "")
 	f.Add([]byte(`{"data":{"items":[{"Relatienummer":1}]}}`), "id")

@@ -25,34 +25,33 @@ import (
 	"wiebelt/internal/core/contact"
 )
 
-// Item is a file to deliver: a ZIP file, of whose contents we know nothing. Open
-// gives it from its first byte on and is called again for a repeat; Size is how
-// many bytes that are.
+// Item is a file to deliver: a ZIP file, whose contents are opaque to us. Open reads it
+// from the start and is called again for a retry; Size is its number of bytes.
 type Item struct {
 	Open func() (io.ReadCloser, error)
 	Size int64
 }
 
-// Receipt is the answer to a delivery whose request was begun; without a Status the
-// hub may have it or not. All items of a request share it. What a status means is
-// not documented, and for the caller to judge.
+// Receipt is the answer to a delivery whose request was started; without a Status, the
+// hub may or may not have it. All items of a request share it. What a status means is
+// undocumented and left to the caller.
 type Receipt struct {
-	Status     int           // of HTTP; 0 if there was no answer
-	RetryAfter time.Duration // what the hub asks for, at most an hour; 0 if it does not
-	Answer     string        // what the hub said, cleaned and cut, for the administrator; never logged
-	Cut        bool          // Answer is only the beginning of what the hub said
-	Items      []int         // the status that it names for each of data.items, 0 for none; nil if it has no such list
-	Unread     bool          // it said more than was read, so that Items is not known
-	Broken     bool          // the answer broke off; what came of it stands in Answer
-	Page       bool          // it is a web page: something between us and the hub says 200 to anything
-	Early      bool          // it came before all of the request had gone out
+	Status     int           // HTTP status; 0 if there was no answer
+	RetryAfter time.Duration // requested by the hub, at most an hour; 0 if not
+	Answer     string        // from the hub, cleaned and cut, for the administrator; never logged
+	Cut        bool          // Answer is only the start of the hub's answer
+	Items      []int         // the status given for each of data.items, 0 if missing; nil without such a list
+	Unread     bool          // the answer was too long to read, so Items is unknown
+	Broken     bool          // the answer broke off; Answer has what arrived
+	Page       bool          // it is a web page: something in between answers 200 to anything
+	Early      bool          // it came before the whole request was sent
 }
 
-// ErrItem is the kind of error that a file causes. The hub has no complete
-// request then, so nothing was delivered.
+// ErrItem is the kind of error caused by a file. The hub has no complete request then,
+// so nothing was delivered.
 var ErrItem = errors.New("delivery: the file cannot be sent")
 
-// itemError is an ErrItem that says which item, from 1, and why, without names.
+// itemError is an ErrItem that reports which item, from 1, and why, without names.
 type itemError struct {
 	number int
 	why    string
@@ -64,7 +63,7 @@ func (e *itemError) Error() string { return fmt.Sprintf("delivery: item %d: %s",
 func (e *itemError) Is(target error) bool { return target == ErrItem }
 func (e *itemError) Unwrap() error        { return e.err }
 
-// Limits of a delivery. The hub documents none.
+// Limits on a delivery. The hub documents none.
 const (
 	maxItems   = 1000
 	maxSize    = 1 << 40
@@ -75,33 +74,32 @@ const (
 
 // patience is how long a delivery waits.
 type patience struct {
-	stall  time.Duration // in which nothing goes out
+	stall  time.Duration // without anything being sent
 	answer time.Duration // from the last byte to the end of the answer
 }
 
 var longPatience = patience{stall: time.Minute, answer: 5 * time.Minute}
 
-// newUpload makes the transport of deliveries. It keeps no connection: one that
-// died while it was idle would swallow the beginning of a message, and nobody
-// could tell what became of it.
+// newUpload creates the transport of deliveries. It keeps no connections: one that died
+// while idle would swallow the start of a message, leaving its fate unknown.
 func newUpload(cfg Config, base *url.URL) (*onlyTo, error) {
 	o, err := newTransport(cfg, base)
 	if err != nil {
 		return nil, err
 	}
 	o.next.DisableKeepAlives = true
-	o.next.ResponseHeaderTimeout = 0 // patience bounds it
+	o.next.ResponseHeaderTimeout = 0 // limited by patience
 	return o, nil
 }
 
-// Segment reports whether the name of a message box can be the last segment of an
-// address; "" is none, and can.
+// Segment reports whether a message box's name can be the last segment of an address;
+// "" is none, and can.
 func Segment(intermediary string) bool {
 	return intermediary != "." && intermediary != ".." && len(intermediary) <= 200 && utf8.ValidString(intermediary) &&
 		!strings.ContainsFunc(intermediary, func(r rune) bool { return r < 0x20 || r == 0x7f || strings.ContainsRune(`/\?#`, r) })
 }
 
-// deliveryAddress is the address of deliveries; nil without an intermediary.
+// deliveryAddress returns the address of deliveries; nil without an intermediary.
 func deliveryAddress(base *url.URL, intermediary string) (*url.URL, error) {
 	if intermediary == "" {
 		return nil, nil
@@ -113,15 +111,14 @@ func deliveryAddress(base *url.URL, intermediary string) (*url.URL, error) {
 	return u, nil
 }
 
-// Deliver sends items in one request, streaming them. An error
-// means that the hub has no complete request and nothing of it can have been
-// delivered: a *contact.LookupError before any of the body went out, an ErrItem
-// for a file that cannot be read or is not of its size, ctx's error if ctx ended
-// first. Everything else is in the receipt.
+// Deliver sends items in one request, streaming them. An error means that the hub has no
+// complete request and that nothing of it can have been delivered: a *contact.LookupError
+// before any of the body was sent, an ErrItem for a file that cannot be read or is not of
+// its size, ctx's error if ctx ended first. Everything else is in the receipt.
 //
-// Its limits are ctx, a minute in which nothing goes out, and five minutes for
-// the answer. Where the token was refused it is renewed and the request repeated,
-// once; nothing else is repeated. Safe for concurrent use.
+// Its limits are ctx, a minute without anything being sent, and five minutes for the
+// answer. If the token is refused, it is renewed and the request repeated once; nothing
+// else is repeated. Safe for concurrent use.
 func (c *Client) Deliver(ctx context.Context, items []Item) (Receipt, error) {
 	if c.delivery == nil {
 		return Receipt{}, failed(contact.NotSetUp, "no intermediary")
@@ -143,8 +140,8 @@ func (c *Client) Deliver(ctx context.Context, items []Item) (Receipt, error) {
 		}
 		r, whole, err := c.deliver(ctx, items, g)
 		if err == nil && r.Status == 0 && !whole && ctx.Err() == nil {
-			// A hub that refuses the token while a long request is on its way may close
-			// the connection so that its answer is lost: the next try has another token.
+			// A hub that refuses the token during a long request may close the connection
+			// so that its answer is lost: make the next attempt use another token.
 			c.delivers.drop(g)
 		}
 		if refused := err == nil && g.answered(r.Status); !refused {
@@ -168,14 +165,14 @@ func checkItems(items []Item) error {
 	return nil
 }
 
-// deliver sends the request once; whole reports whether all of it went out.
+// deliver sends the request once; whole reports whether all of it was sent.
 func (c *Client) deliver(ctx context.Context, items []Item, g *grant) (r Receipt, whole bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	body := newMessage(items, c.patience, func() { cancel(errStalled) })
 	q := (&http.Request{Method: http.MethodPost, URL: c.delivery, Host: c.delivery.Host,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Body: body, ContentLength: body.length,
-		// No GetBody: the transport repeats nothing by itself.
+		// No GetBody: the transport must not repeat anything itself.
 		Header: http.Header{"Authorization": g.bearer, "Content-Type": {"application/json"}, "Cache-Control": {"no-cache"}},
 	}).WithContext(ctx)
 	resp, err := c.upload.RoundTrip(q)
@@ -223,9 +220,9 @@ func readReceipt(resp *http.Response, said []byte, now time.Time, token string) 
 	return r
 }
 
-// eachItem reads what an answer says of the items of a request, where it says so
-// in the shape of one: {"data":{"items":[{"status":201},…]}}. It is read from all
-// that the hub said: what is kept for people to read may be too short for it.
+// eachItem reads what an answer says about each item, if it has the shape of a request:
+// {"data":{"items":[{"status":201},…]}}. It reads the full answer, since the part kept
+// for people may be too short.
 func eachItem(said []byte) []int {
 	var a struct {
 		Data struct {
@@ -248,7 +245,7 @@ func eachItem(said []byte) []int {
 	return all
 }
 
-// The body of a delivery around its messages.
+// The parts of a delivery's body around its messages.
 const (
 	bodyStart = `{"data":{"items":[{"message":"`
 	bodyNext  = `"},{"message":"`
@@ -257,27 +254,27 @@ const (
 
 var errStalled = errors.New("nothing went on")
 
-// message is the body of a delivery, made while it is read. The transport reads it in
-// one goroutine and closes it, maybe in another; wait returns after that.
+// message is the body of a delivery, created while it is read. The transport reads it in
+// one goroutine and may close it in another; wait returns after that.
 type message struct {
 	length   int64 // of the whole body
 	sent     atomic.Int64
-	fault    error // of a file; known after wait
+	fault    error // caused by a file; valid after wait
 	items    []Item
 	patience patience
 	stall    *time.Timer
 
-	mu     sync.Mutex // what follows
+	mu     sync.Mutex // protects what follows
 	next   func() (piece []byte, more bool)
 	stop   func()
-	ready  []byte    // of the body, not yet read
-	end    error     // what follows the last piece
-	moved  time.Time // when stall was set
+	ready  []byte    // body not yet read
+	end    error     // returned after the last piece
+	moved  time.Time // when stall was last reset
 	closed chan struct{}
 	once   sync.Once
 }
 
-// piece is how much of a file is read at once; a multiple of three.
+// piece is how much of a file is read at once, a multiple of three.
 const piece = 24 << 10
 
 func newMessage(items []Item, p patience, stalled func()) *message {
@@ -294,7 +291,8 @@ func newMessage(items []Item, p patience, stalled func()) *message {
 func (m *message) Read(p []byte) (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	// Not each time: setting a timer wakes a thread, and a message has thousands of pieces.
+	// Not every time: setting a timer wakes a thread, and a message has
+	// thousands of pieces.
 	if now := time.Now(); now.Sub(m.moved) > m.patience.stall/10 {
 		m.stall.Reset(m.patience.stall)
 		m.moved = now
@@ -312,8 +310,8 @@ func (m *message) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// pieces makes the body. What is wrong with a file is seen before the body's end goes
-// out: the hub never has a whole request then.
+// pieces generates the body. Problems with a file are found before the end of the body is
+// sent, so the hub never has a whole request then.
 func (m *message) pieces(yield func([]byte) bool) {
 	before := bodyStart
 	for n, it := range m.items {
@@ -325,7 +323,7 @@ func (m *message) pieces(yield func([]byte) bool) {
 	yield([]byte(bodyEnd))
 }
 
-// add makes a file's part, with what stands before it.
+// add generates a file's part, preceded by before.
 func (m *message) add(yield func([]byte) bool, before string, number int, it Item) (more bool) {
 	wrong := func(why string, err error) bool {
 		if p, ok := errors.AsType[*fs.PathError](err); ok {
@@ -379,7 +377,7 @@ func (m *message) Close() error {
 // whole reports whether all of the body was read.
 func (m *message) whole() bool { return m.sent.Load() == m.length }
 
-// wait returns when nobody reads the body any more.
+// wait returns once the body is no longer read.
 func (m *message) wait() {
 	<-m.closed
 	m.stall.Stop()

@@ -24,7 +24,7 @@ import (
 	"wiebelt/internal/testutil/nettest"
 )
 
-// bytesItem is a file of these bytes; opened counts.
+// bytesItem returns a file with these bytes; opened counts how often it is opened.
 func bytesItem(b []byte, opened *atomic.Int64) Item {
 	return Item{Size: int64(len(b)), Open: func() (io.ReadCloser, error) {
 		if opened != nil {
@@ -43,8 +43,7 @@ func deliveryClient(t testing.TB, base string, change func(*Config)) *Client {
 	})
 }
 
-// TestDeliveryRequestToTheByte compares the request with the documented one, as it
-// comes over the wire.
+// TestDeliveryRequestToTheByte compares the request on the wire with the documented one.
 func TestDeliveryRequestToTheByte(t *testing.T) {
 	for _, c := range []struct {
 		intermediary, path string
@@ -85,8 +84,8 @@ func TestDeliveryRequestToTheByte(t *testing.T) {
 	}
 }
 
-// TestBodiesOfEverySize: the announced length is the length, and what comes out
-// is what went in, around every edge of a piece and for readers of any size.
+// TestBodiesOfEverySize: the announced length is correct, and the content arrives
+// unchanged, around every chunk boundary and for readers of any size.
 func TestBodiesOfEverySize(t *testing.T) {
 	for _, sizes := range [][]int{{1}, {2}, {3}, {4}, {piece - 1}, {piece}, {piece + 1}, {2 * piece}, {piece + 1, 1, 3*piece - 1}, {1, 1, 1, 1, 1}} {
 		for _, chunk := range []int{1, 7, 4096, 1 << 20} {
@@ -123,8 +122,8 @@ func TestBodiesOfEverySize(t *testing.T) {
 	}
 }
 
-// TestReceipts: what is passed on of an answer, and whether it is all that the hub
-// said. Nothing but a 401 is repeated.
+// TestReceipts: what is returned of an answer, and whether it is complete.
+// Only a 401 is retried.
 func TestReceipts(t *testing.T) {
 	const words = "wrong file, says the hub"
 	for _, c := range []struct {
@@ -132,7 +131,7 @@ func TestReceipts(t *testing.T) {
 		status       int
 		kind, after  string
 		said, answer string
-		length       string // Content-Length, where it is more than is said
+		length       string // Content-Length, if it is more than the body
 		want         Receipt
 	}{
 		{"cleaned", 422, "", "", "  wrong\x00\u202e file,\r\n\tsays the hub ", words, "", Receipt{}},
@@ -180,7 +179,7 @@ func TestReceipts(t *testing.T) {
 	}
 }
 
-// TestDeliveryRefreshesTheTokenOnce: the files are opened again for the repeat.
+// TestDeliveryRefreshesTheTokenOnce: the files are opened again for the retry.
 func TestDeliveryRefreshesTheTokenOnce(t *testing.T) {
 	for _, c := range []struct {
 		refuse          int64
@@ -210,7 +209,7 @@ func TestDeliveryRefreshesTheTokenOnce(t *testing.T) {
 	}
 }
 
-// endless gives bytes without holding them.
+// endless produces bytes without storing them.
 type endless struct{ left int64 }
 
 func (e *endless) Read(p []byte) (int, error) {
@@ -233,8 +232,8 @@ func endlessItem(size, real int64) Item {
 	return Item{Size: size, Open: func() (io.ReadCloser, error) { return &endless{real}, nil }}
 }
 
-// TestFilesThatChange: a file that is not what was announced ends the request;
-// the hub never has a whole one.
+// TestFilesThatChange: a file that differs from what was announced ends the request; the
+// hub never gets a complete one.
 func TestFilesThatChange(t *testing.T) {
 	broken := errors.New("the disk")
 	path := &fs.PathError{Op: "open", Path: "/canary/file.zip", Err: fs.ErrNotExist}
@@ -244,7 +243,7 @@ func TestFilesThatChange(t *testing.T) {
 		items []Item
 		text  string
 		is    error
-		none  bool // the hub hears nothing
+		none  bool // the hub receives nothing
 	}{
 		{"shorter", []Item{endlessItem(100_000, 99_999)}, "item 1: the file is shorter than its size", ErrItem, false},
 		{"longer", []Item{endlessItem(100_000, 100_001)}, "item 1: the file is longer than its size", ErrItem, false},
@@ -277,7 +276,7 @@ func TestFilesThatChange(t *testing.T) {
 			f.CloseClientConnections()
 			f.Close() // waits for the handler
 			if f.lookups.Load() == 0 {
-				return // ended before the hub read the request's head
+				return // ended before the hub read the request's header
 			}
 			if err := <-heard; err == nil || c.none {
 				t.Errorf("the hub got a whole request")
@@ -290,8 +289,7 @@ type failing struct{ err error }
 
 func (f *failing) Read([]byte) (int, error) { return 0, f.err }
 
-// TestNothingWasSent: no part of the message went out, so the caller may simply
-// try again.
+// TestNothingWasSent: no part of the message was sent, so the caller may simply retry.
 func TestNothingWasSent(t *testing.T) {
 	item := func(opened *atomic.Int64) []Item { return []Item{bytesItem([]byte("PK"), opened)} }
 	var opened atomic.Int64
@@ -311,7 +309,7 @@ func TestNothingWasSent(t *testing.T) {
 	if _, err := c.Deliver(t.Context(), item(&opened)); contact.FailureOf(err) != contact.HubError {
 		t.Errorf("closed: %v", err)
 	}
-	// The token is there, the hub's port is not any more.
+	// The token is valid, but the hub's port is closed.
 	f = newFake(t)
 	c = deliveryClient(t, f.URL, nil)
 	must.Get(c.delivers.get(t.Context()))(t)
@@ -330,8 +328,8 @@ func TestNothingWasSent(t *testing.T) {
 	}
 }
 
-// TestTheFateIsUncertain: part of the message went out and no answer came back.
-// The request is never repeated by itself.
+// TestTheFateIsUncertain: part of the message was sent and no answer arrived. The request
+// is never retried automatically.
 func TestTheFateIsUncertain(t *testing.T) {
 	content := bytes.Repeat([]byte("PK"), 4<<20)
 	abort := func(read int64) func(http.ResponseWriter, *http.Request) {
@@ -443,8 +441,7 @@ func TestASlowWay(t *testing.T) {
 	})
 }
 
-// TestAHubThatStops: it takes no more of the message, or has all of it and says
-// nothing.
+// TestAHubThatStops: it reads no more of the message, or has all of it and does not answer.
 func TestAHubThatStops(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -479,8 +476,8 @@ type watched struct {
 
 func (w *watched) Close() error { close(w.closed); return nil }
 
-// TestSeveralDeliveriesAtOnce share the client and disturb neither each other nor
-// the lookups; each has a connection of its own.
+// TestSeveralDeliveriesAtOnce share the client and disturb neither each other nor the
+// lookups; each has its own connection.
 func TestSeveralDeliveriesAtOnce(t *testing.T) {
 	f := newFake(t)
 	f.lookup = func(w http.ResponseWriter, r *http.Request) {
@@ -513,8 +510,8 @@ func TestSeveralDeliveriesAtOnce(t *testing.T) {
 	}
 }
 
-// TestTheUploadTransportIsPatient: a hub may think about a large file for longer
-// than about a lookup, and no connection is used twice.
+// TestTheUploadTransportIsPatient: a hub may take longer for a large file than for a
+// lookup, and no connection is reused.
 func TestTheUploadTransportIsPatient(t *testing.T) {
 	c := deliveryClient(t, "https://hub.example", nil)
 	next := c.upload.next
@@ -523,9 +520,9 @@ func TestTheUploadTransportIsPatient(t *testing.T) {
 	}
 }
 
-// TestRefusedTokenWhoseAnswerIsLost: a hub that refuses a token in the middle of a
-// long request may reset the connection before its answer is seen. The next try
-// has another token; else it would go on like that until the token expires.
+// TestRefusedTokenWhoseAnswerIsLost: a hub that refuses a token during a long request may
+// reset the connection before its answer is read. The next try uses a new token; otherwise
+// this would repeat until the token expires.
 func TestRefusedTokenWhoseAnswerIsLost(t *testing.T) {
 	f := newFake(t)
 	f.token = func(w http.ResponseWriter, _ *http.Request) {
@@ -542,7 +539,7 @@ func TestRefusedTokenWhoseAnswerIsLost(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		_ = conn.(*net.TCPConn).SetLinger(0) // what is still to be sent is lost
+		_ = conn.(*net.TCPConn).SetLinger(0) // unsent data is lost
 		_ = conn.Close()
 	}
 	c := deliveryClient(t, f.URL, nil)

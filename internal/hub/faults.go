@@ -25,29 +25,29 @@ var (
 	errLeft      = errors.New("plain http left this computer")
 )
 
-// proxyStatus is what a proxy said to CONNECT instead of opening the way.
+// proxyStatus is a proxy's refusal of CONNECT.
 type proxyStatus int
 
 func (p proxyStatus) Error() string { return fmt.Sprintf("proxy: status %d", int(p)) }
 
-// How far a request came.
+// How far a request got.
 const (
 	stageNone int32 = iota
 	stageName       // the name is being resolved
 	stageConnect
 	stageOpen // connected, to the hub or to the proxy
 	stageTLS
-	stageReady // the request is on its way
+	stageReady // the request is being sent
 	stageAnswer
 )
 
 type wayKey struct{}
 
-// way is how a request went: the error of a RoundTrip, with what explains it.
+// way is how a request went: the error of a RoundTrip with what explains it.
 type way struct {
 	stage  atomic.Int32
 	proxy  atomic.Bool // through a proxy
-	asked  bool        // the hub wanted a client certificate and never answered
+	asked  bool        // the hub asked for a client certificate and never answered
 	online func() bool
 	err    error
 }
@@ -56,8 +56,8 @@ func (w *way) Error() string { return w.err.Error() }
 func (w *way) Unwrap() error { return w.err }
 func (w *way) Timeout() bool { return timedOut(w.err) }
 
-// reached notes a stage unless the request is past it: the transport may still be
-// busy with a second connection.
+// reached records a stage unless the request is past it: the transport may still be busy
+// with a second connection.
 func (w *way) reached(stage int32) {
 	for old := w.stage.Load(); old < stage && !w.stage.CompareAndSwap(old, stage); old = w.stage.Load() {
 	}
@@ -69,19 +69,19 @@ func (w *way) reachedIf(ok bool, stage int32) {
 	}
 }
 
-// throughProxy marks the way of the request that ctx belongs to.
+// throughProxy marks the request of ctx as going through a proxy.
 func throughProxy(ctx context.Context) {
 	if w, ok := ctx.Value(wayKey{}).(*way); ok {
 		w.proxy.Store(true)
 	}
 }
 
-// transportError turns what went wrong on the way, or while the body was read,
-// into a failure that a person can act on. The error's own text may hold the
-// address with the number, or what the other side wrote: none of it is passed on.
+// transportError turns an error of the connection, or of reading the body, into a failure
+// that people can act on. None of the error's text is passed on: it may contain the address
+// with the number, or text from the other side.
 func transportError(ctx context.Context, err error) error {
 	w := &way{online: online, err: err}
-	w.stage.Store(stageAnswer) // without a way of its own it is the body
+	w.stage.Store(stageAnswer) // an error without a way is from reading the body
 	errors.As(err, &w)
 	for _, explain := range []func(*way) error{proxyFault, certificateFault, tlsFault, networkFault} {
 		if e := explain(w); e != nil {
@@ -97,7 +97,7 @@ func transportError(ctx context.Context, err error) error {
 	return brokenAnswer(w)
 }
 
-// slow names the part that took too long.
+// slow reports the part that took too long.
 func slow(w *way) error {
 	switch s := w.stage.Load(); {
 	case w.proxy.Load() && s <= stageConnect:
@@ -116,7 +116,7 @@ func slow(w *way) error {
 	return failed(contact.HubSlow, "the answer did not end in time")
 }
 
-// proxyFault is a fault of the proxy, not of the hub behind it.
+// proxyFault explains faults of the proxy, not of the hub behind it.
 func proxyFault(w *way) error {
 	var status proxyStatus
 	if errors.As(w.err, &status) {
@@ -153,7 +153,7 @@ func proxyFault(w *way) error {
 	return nil
 }
 
-// certificateFault is the hub's certificate, or the clock it is judged by.
+// certificateFault explains faults of the certificate, or of the clock.
 func certificateFault(w *way) error {
 	var (
 		name    x509.HostnameError
@@ -200,7 +200,7 @@ func unknownAuthority(verify *tls.CertificateVerificationError) string {
 	return "signed by an unknown authority"
 }
 
-// tlsFault is everything else that keeps TLS from coming about.
+// tlsFault explains all other TLS failures.
 func tlsFault(w *way) error {
 	var (
 		record tls.RecordHeaderError
@@ -229,7 +229,7 @@ func tlsFault(w *way) error {
 	return nil
 }
 
-// networkFault is a connection that does not come about at all.
+// networkFault explains why no connection was made.
 func networkFault(w *way) error {
 	var (
 		dns *net.DNSError
@@ -259,7 +259,7 @@ func networkFault(w *way) error {
 	return nil
 }
 
-// Windows' own numbers, which package syscall names only there.
+// Windows' error numbers, which package syscall defines only there.
 const (
 	wsaNetDown         = syscall.Errno(10050)
 	wsaNetUnreachable  = syscall.Errno(10051)
@@ -269,8 +269,7 @@ const (
 	wsaHostUnreachable = syscall.Errno(10065)
 )
 
-// brokenAnswer is what is left: a connection that broke, or an answer that is no
-// HTTP.
+// brokenAnswer explains the rest: a broken connection, or an answer that is not HTTP.
 func brokenAnswer(w *way) error {
 	var corrupt flate.CorruptInputError
 	if errors.Is(w.err, gzip.ErrHeader) || errors.Is(w.err, gzip.ErrChecksum) || errors.As(w.err, &corrupt) {
@@ -291,7 +290,7 @@ func brokenAnswer(w *way) error {
 	return failed(contact.HubError, "the connection broke")
 }
 
-// brokenOff: the other side ended the connection, or a stream of it.
+// brokenOff reports whether the other side closed the connection or stream.
 func brokenOff(err error) bool {
 	for _, e := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE, wsaReset, wsaAborted} {
 		if errors.Is(err, e) {
@@ -307,7 +306,7 @@ func timedOut(err error) bool {
 	return errors.As(err, &t) && t.Timeout()
 }
 
-// innermost follows the single chain of wrapped errors to its end.
+// innermost returns the end of the chain of wrapped errors.
 func innermost(err error) error {
 	for {
 		next := errors.Unwrap(err)

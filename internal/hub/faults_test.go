@@ -22,14 +22,13 @@ import (
 	"wiebelt/internal/testutil/nettest"
 )
 
-// Canaries: what must never be in a log line or an error. The number is one of
-// its own, so that its digits stand in nothing else.
+// Canaries: what must never be in a log line or an error. Nothing else contains
+// the number's digits.
 const canaryNumber = "+31209876543"
 
 var canaries = []string{"canary", "9876543", "Y2FuYXJ5"} // the last: "canary" as Basic has it
 
-// wire is a hub of bytes: answer gets each request's path and writes what it
-// likes.
+// wire is a hub of raw bytes: answer gets each request's path and writes anything.
 func wire(t testing.TB, answer func(c net.Conn, path string)) string {
 	t.Helper()
 	return serving(t, func(c net.Conn) {
@@ -42,7 +41,7 @@ func wire(t testing.TB, answer func(c net.Conn, path string)) string {
 	})
 }
 
-// serving serves connections, and gives the address.
+// serving serves connections, and returns the address.
 func serving(t testing.TB, serve func(net.Conn)) string {
 	t.Helper()
 	l := nettest.Listen(t)
@@ -50,10 +49,10 @@ func serving(t testing.TB, serve func(net.Conn)) string {
 	return "http://" + l.Addr().String()
 }
 
-// hang waits until the client goes.
+// hang waits until the client disconnects.
 func hang(c net.Conn) { _, _ = io.Copy(io.Discard, c) }
 
-// drip sends before, and then part again and again until the client goes.
+// drip sends before, and then part repeatedly until the client disconnects.
 func drip(before, part string) func(net.Conn) {
 	return func(c net.Conn) {
 		_, err := io.WriteString(c, before)
@@ -65,7 +64,7 @@ func drip(before, part string) func(net.Conn) {
 	}
 }
 
-// flood sends part as fast as the client takes it.
+// flood sends part as fast as the client reads it.
 func flood(before, part string) func(net.Conn) {
 	return func(c net.Conn) {
 		_, err := io.WriteString(c, before)
@@ -76,7 +75,7 @@ func flood(before, part string) func(net.Conn) {
 	}
 }
 
-// reset writes and breaks the connection off hard.
+// reset writes s and resets the connection.
 func reset(s string) func(net.Conn) {
 	return func(c net.Conn) {
 		_, _ = io.WriteString(c, s)
@@ -166,8 +165,8 @@ func outcome(err error) string {
 	return "answered"
 }
 
-// check holds an outcome against want: a failure, or a failure and its detail
-// ("hub_slow: no answer in time").
+// check compares an error with want: a failure, or a failure and its detail ("hub_slow:
+// no answer in time").
 func check(t *testing.T, err error, want string) {
 	t.Helper()
 	got := outcome(err)
@@ -179,10 +178,10 @@ func check(t *testing.T, err error, want string) {
 	}
 }
 
-// TestTokenFaults: what a token endpoint can do wrong, each with its outcome,
-// in time, without a word of what it said.
+// TestTokenFaults: every fault of a token endpoint, with its failure, in time, quoting
+// nothing of its answer.
 func TestTokenFaults(t *testing.T) {
-	bomb() // made before the clock runs
+	bomb() // created before the clock runs
 	for _, f := range []struct {
 		name   string
 		answer func(net.Conn)
@@ -225,7 +224,7 @@ func TestTokenFaults(t *testing.T) {
 	}
 }
 
-// TestLookupFaults: what a lookup can meet once a token is there.
+// TestLookupFaults: faults of a lookup once there is a token.
 func TestLookupFaults(t *testing.T) {
 	bomb()
 	const broken = "hub_error: the connection broke within the answer"
@@ -298,7 +297,7 @@ func TestLookupFaults(t *testing.T) {
 	}
 }
 
-// TestNetworkFaults: no connection comes about at all.
+// TestNetworkFaults: no connection is established.
 func TestNetworkFaults(t *testing.T) {
 	failing := func(e error) func(context.Context, string, string) (net.Conn, error) {
 		return func(context.Context, string, string) (net.Conn, error) { return nil, e }
@@ -347,7 +346,7 @@ func TestNetworkFaults(t *testing.T) {
 	}
 }
 
-// TestSlowNamesThePart: an administrator is told what it was that took too long.
+// TestSlowNamesThePart: the error says what took too long.
 func TestSlowNamesThePart(t *testing.T) {
 	stuck := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		<-ctx.Done()
@@ -382,12 +381,12 @@ func TestSlowNamesThePart(t *testing.T) {
 	}
 }
 
-// resolver connects with the names that server knows.
+// resolver returns a dial function that resolves names with server.
 func resolver(server string) func(context.Context, string, string) (net.Conn, error) {
 	d := net.Dialer{Resolver: &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		c, err := (&net.Dialer{}).DialContext(ctx, "udp", server)
 		if err == nil {
-			// The resolver reads on when nobody waits for it any more.
+			// The resolver keeps reading when nobody waits for it any more.
 			context.AfterFunc(ctx, func() { _ = c.Close() })
 		}
 		return c, err
@@ -395,7 +394,7 @@ func resolver(server string) func(context.Context, string, string) (net.Conn, er
 	return d.DialContext
 }
 
-// nameServer is a name server that knows no name, or that answers nothing.
+// nameServer is a name server that knows no name, or never answers.
 func nameServer(t testing.TB, answers bool) string {
 	t.Helper()
 	c, err := net.ListenPacket("udp", "127.0.0.1:0")

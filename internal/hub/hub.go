@@ -1,7 +1,7 @@
-// Package hub is the client of the hub: tokens, contacts by telephone number,
-// deliveries to the message box, and the check of deep links.
+// Package hub is the client of the hub: tokens, contacts by telephone number, deliveries to
+// the message box, and the check of deep links.
 //
-// What the hub documents is followed to the byte:
+// It follows the hub's documentation to the byte:
 //
 //   - POST /identity/token: HTTP Basic with client id and secret, and a form with
 //     grant_type=client_credentials and scopes: Basic, P0boxadministrator and
@@ -9,20 +9,19 @@
 //     as %3A. Both interfaces take the token, a JWT, as a bearer.
 //   - GET /contact/contacts/telephony?q=<number>: every contact that has the
 //     number, in data.items. The last nine digits are compared. A contact has an
-//     id, a relation number whose field name carries the name of another system,
+//     id, a relation number whose field name contains the name of another system,
 //     names, home address (addition and country may be null), producer, who
 //     changed it last, and a link <hub>/contacts/viewcontact/<id>.
 //   - POST /transaction/<intermediary>: JSON with data.items[].message, each a
 //     ZIP file in base64, sent with Cache-Control: no-cache.
 //
-// The hub's documents say nothing of the answer with a token and how long that lives,
-// of the scopes of lookups, of errors and limits, of what answers a delivery, and of
-// the answer when nobody is found. There every sensible answer is accepted and none
-// assumed.
+// The documentation does not cover the answer with a token and its lifetime, the scopes
+// of lookups, errors and limits, the answer to a delivery, and the answer when nobody is
+// found. For these, every sensible answer is accepted and none assumed.
 //
-// A Client is safe for concurrent use. Lookups and deliveries run in their
-// callers' goroutines; a token request has one of its own. Close ends all of it.
-// Nothing it logs, and no error, carries a number, name, token, secret or body.
+// A Client is safe for concurrent use. Lookups and deliveries run in their callers'
+// goroutines; a token request has its own. Close ends all of them. Nothing it logs, and no
+// error, contains a number, name, token, secret or body.
 package hub
 
 import (
@@ -37,14 +36,14 @@ import (
 	"wiebelt/internal/core/contact"
 )
 
-// CodeMark stands in scopes for the organisation code.
+// CodeMark stands for the organisation code in scopes.
 const CodeMark = "<code>"
 
-// DefaultScopes are those that are recommended for the message box.
+// DefaultScopes are the scopes recommended for the message box.
 const DefaultScopes = "Basic P0boxadministrator orgCode:" + CodeMark
 
-// Config is what a Client needs. Secret is called for every token request and
-// should be quick or obey its context.
+// Config configures a Client. Secret is called for every token request and should be
+// quick or obey its context.
 type Config struct {
 	BaseURL             string // {base_url}
 	ClientID            string
@@ -57,45 +56,45 @@ type Config struct {
 	RelationNumberField string // "" is any field whose name ends in "relatienummer"
 	Proxy               string // "system" (default), "none" or an address
 	ExtraCAFile         string
-	LookupTimeout       time.Duration // of one attempt, token included; 0 is 5 s
+	LookupTimeout       time.Duration // per attempt, including the token; 0 is 5 s
 	Secret              func(context.Context) (string, error)
 	SecretAnswered      secretAnswered // may be nil
-	// Heard is told in the hub's own words why it said no: bounded text from
-	// outside, for the person who tries the settings, never for a log. May be nil.
+	// Heard receives the hub's own explanation of a refusal: bounded text from outside, for
+	// whoever tries the settings, never for a log. May be nil.
 	Heard func(words string)
 	Now   func() time.Time
 }
 
-// Limits of answers and times.
+// Limits on answers and times.
 const (
-	maxToken   = 1 << 20  // of an answer with a token
-	maxBearer  = 16 << 10 // of a token: it goes into a header
+	maxToken   = 1 << 20  // for an answer with a token
+	maxBearer  = 16 << 10 // for a token, which goes into a header
 	maxAnswer  = 8 << 20
 	dialTime   = 5 * time.Second
 	headerTime = 10 * time.Second
 	cacheFor   = 60 * time.Second
 )
 
-// Client speaks to one hub with one set of credentials.
+// Client talks to one hub with one set of credentials.
 type Client struct {
 	cfg       Config
 	base      *url.URL
 	lookup    *url.URL // without its query
 	delivery  *url.URL // nil without an intermediary
-	transport *onlyTo  // asked directly: no redirect is followed, there are no cookies
-	upload    *onlyTo  // of deliveries
+	transport *onlyTo  // used directly: no redirects are followed and there are no cookies
+	upload    *onlyTo  // for deliveries
 	patience  patience
-	token     *tokens // of lookups
-	delivers  *tokens // of deliveries, maybe the same
+	token     *tokens // for lookups
+	delivers  *tokens // for deliveries, perhaps the same
 	life      context.Context
 	end       context.CancelFunc
 	flight    *flights
-	mu        sync.Mutex // closed and work
+	mu        sync.Mutex // protects closed and work
 	closed    bool
 	work      sync.WaitGroup
 }
 
-// New checks the configuration and makes a client. Nothing is sent yet.
+// New checks the configuration and returns a client. Nothing is sent yet.
 func New(cfg Config) (*Client, error) {
 	base, err := Address("hub.base_url", cfg.BaseURL)
 	if err != nil {
@@ -140,7 +139,7 @@ func New(cfg Config) (*Client, error) {
 	return c, nil
 }
 
-// Close ends every request and gives the connections up.
+// Close ends every request and closes the connections.
 func (c *Client) Close() {
 	c.mu.Lock()
 	c.closed = true
@@ -154,8 +153,8 @@ func (c *Client) Close() {
 	c.upload.CloseIdleConnections()
 }
 
-// begin counts work that Close waits for, and refuses it once the client is
-// closed. Who gets true calls c.work.Done.
+// begin registers work that Close waits for, unless the client is closed. After true, the
+// caller must call c.work.Done.
 func (c *Client) begin() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -167,18 +166,18 @@ func (c *Client) begin() bool {
 
 func errClosed() error { return failed(contact.HubError, "closed") }
 
-// Warm fetches a token before the first call needs one and keeps doing so in the
-// background, which also keeps a connection open. It returns at once.
+// Warm fetches a token ahead of the first call and keeps renewing it in the background,
+// which also keeps a connection open. It returns at once.
 func (c *Client) Warm() { c.token.warm() }
 
-// Resumed tells that the computer has slept: connections that look alive may lead
-// nowhere, and a token may have expired. It returns at once.
+// Resumed handles the end of a sleep: connections that look alive may be dead, and a token
+// may have expired. It returns at once.
 func (c *Client) Resumed() {
 	c.transport.CloseIdleConnections()
 	c.token.warm()
 }
 
-// failed is a LookupError with a detail that holds nothing personal.
+// failed returns a LookupError; detail must not contain personal data.
 func failed(f contact.Failure, detail string) error {
 	return &contact.LookupError{Failure: f, Detail: detail}
 }

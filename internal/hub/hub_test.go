@@ -39,8 +39,7 @@ func newClient(t testing.TB, base string, change func(*Config)) *Client {
 	return c
 }
 
-// raw answers one request after the other with fixed bytes, and gives what was sent
-// as it came over the wire.
+// raw answers successive requests with fixed bytes, and returns what was sent on the wire.
 func raw(t *testing.T, answers ...string) (base string, sent <-chan string) {
 	t.Helper()
 	ch := make(chan string, len(answers))
@@ -70,7 +69,7 @@ func reply(status, kind, body string) string {
 const goodToken = `{"access_token":"canary-token","token_type":"Bearer","expires_in":3600}`
 
 // TestTokenRequestToTheByte compares the token request with the documented one, for
-// credentials with every awkward character.
+// credentials with every special character.
 func TestTokenRequestToTheByte(t *testing.T) {
 	const secret = "p@ss+/=% 'x\"é"
 	for _, c := range []struct{ encoding, parameter, basic, body string }{
@@ -162,8 +161,8 @@ const oneContact = `{"data":{"items":[{"id":"c1","backofficerelatienummer":"1002
 "producent":{"code":"P","description":"Producent Een"},"laatstGewijzigdDoor":{"code":"M","description":"Medewerker"},
 "link":"https://hub.example/contacts/viewcontact/c1","iets":"nieuws"}]}}`
 
-// TestAnswers: every sensible way to say who it is, or that it is nobody.
-// TestLookupFaults has the others.
+// TestAnswers: every valid answer, with a contact or without. TestLookupFaults
+// has the others.
 func TestAnswers(t *testing.T) {
 	const json = "application/json"
 	for name, c := range map[string]struct {

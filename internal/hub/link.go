@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Reasons why a deep link is not opened. Their texts hold nothing of the link.
+// Reasons not to open a deep link. Their texts contain nothing of the link.
 var (
 	errNoHub      = errors.New("hub.hub_url is not set")
 	errOtherHost  = errors.New("the link leads to another host")
@@ -15,16 +15,14 @@ var (
 
 const maxLink = 2048
 
-// Links checks deep links against the hub's address.
-// Immutable; safe for concurrent use.
+// Links checks deep links against the hub's address. Immutable; safe for concurrent use.
 type Links struct {
 	hub    *url.URL // nil refuses every link
-	path   string   // of every link, up to the contact
-	before string   // what stands before the contact in a link that is opened
+	path   string   // of every link, before the contact
+	before string   // the start of every opened link, before the contact
 }
 
-// NewLinks makes a check for {hub_url}; "" refuses every link, and so does what comes
-// beside an error.
+// NewLinks returns a check for {hub_url}. It refuses every link if that is "" or invalid.
 func NewLinks(hubURL string) (*Links, error) {
 	if hubURL == "" {
 		return &Links{}, nil
@@ -41,8 +39,8 @@ func NewLinks(hubURL string) (*Links, error) {
 	return &Links{u, path, u.Scheme + "://" + host + path}, nil
 }
 
-// Check returns the address to open, written anew, if the link is exactly of the
-// documented shape {hub_url}/contacts/viewcontact/<contact_id>.
+// Check returns the rebuilt address to open if the link has exactly the documented form
+// {hub_url}/contacts/viewcontact/<contact_id>.
 func (l *Links) Check(link string) (string, error) {
 	if l.hub == nil {
 		return "", errNoHub
@@ -54,7 +52,7 @@ func (l *Links) Check(link string) (string, error) {
 	case u.Scheme != l.hub.Scheme || !strings.EqualFold(u.Hostname(), l.hub.Hostname()) || portOf(u) != portOf(l.hub) || strings.HasSuffix(u.Host, ":"):
 		return "", errOtherHost
 	}
-	// The path as it was written: url.Parse would escape what must not be there.
+	// The path as written: url.Parse would escape characters that are not allowed.
 	_, rest, _ := strings.Cut(link, "://")
 	_, path, _ := strings.Cut(rest, "/")
 	contact, ok := strings.CutPrefix("/"+path, l.path)
@@ -64,7 +62,7 @@ func (l *Links) Check(link string) (string, error) {
 	return l.before + contact, nil
 }
 
-// parseLink reads a web address that has nothing behind its path.
+// parseLink parses a web address with nothing after its path.
 func parseLink(link string) (*url.URL, bool) {
 	odd := func(r rune) bool { return r <= 0x20 || r >= 0x7f || r == '\\' || r == '?' || r == '#' }
 	if len(link) > maxLink || strings.ContainsFunc(link, odd) {
@@ -79,8 +77,8 @@ func parseLink(link string) (*url.URL, bool) {
 
 const unreserved = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
 
-// goodSegment: unreserved characters and percent-escapes that hide no
-// separator, control character or dot segment.
+// goodSegment accepts unreserved characters, and percent-escapes that hide no separator,
+// control character or dot segment.
 func goodSegment(s string) bool {
 	plain, err := url.PathUnescape(s)
 	if err != nil || len(s) > 200 || plain == "" || plain == "." || plain == ".." || strings.Trim(s, unreserved+"%") != "" {

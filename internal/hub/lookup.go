@@ -14,11 +14,11 @@ import (
 	"wiebelt/internal/core/contact"
 )
 
-// Lookup asks for the contacts of a telephone number. No
-// contacts and no error mean that the hub answered and nobody has the number.
-// Every error is a *contact.LookupError. Callers with the same number share one
-// request, which ends when the one who began it gives up: whoever waits then begins
-// anew. An answer serves for a minute and is shared too: nobody changes it.
+// Lookup returns the contacts of a telephone number. No contacts and no error mean that
+// the hub answered and nobody has the number. Every error is a *contact.LookupError.
+// Callers with the same number share one request, which ends when the caller that started
+// it gives up; the others then start anew. Answers are reused for a minute and shared:
+// they must not be modified.
 func (c *Client) Lookup(ctx context.Context, number string) ([]contact.Contact, error) {
 	if number == "" {
 		return nil, failed(contact.HubError, "no number")
@@ -26,7 +26,7 @@ func (c *Client) Lookup(ctx context.Context, number string) ([]contact.Contact, 
 	return c.flight.do(ctx, c, number)
 }
 
-// attempt is one lookup, with one repeat after a token that was refused.
+// attempt is one lookup, repeated once if the token is refused.
 func (c *Client) attempt(ctx context.Context, number string) ([]contact.Contact, error) {
 	for again := false; ; again = true {
 		g, err := c.token.get(ctx)
@@ -43,7 +43,7 @@ func (c *Client) attempt(ctx context.Context, number string) ([]contact.Contact,
 	}
 }
 
-// ask sends one request. The status is 0 where there was none.
+// ask sends one request. The status is 0 if there was no answer.
 func (c *Client) ask(ctx context.Context, number string, g *grant) ([]contact.Contact, int, error) {
 	u := *c.lookup
 	u.RawQuery = "q=" + escape(number)
@@ -65,12 +65,12 @@ func (c *Client) ask(ctx context.Context, number string, g *grant) ([]contact.Co
 	return found, resp.StatusCode, err
 }
 
-// readAll reads an answer to its end, or to one byte more than maxAnswer. What
-// the hub says of the length saves growing, for answers of usual size.
+// readAll reads an answer to its end, or to one byte more than maxAnswer. For answers of
+// usual size, the announced length avoids growing the buffer.
 func readAll(resp *http.Response) ([]byte, error) {
 	size := int64(4 << 10)
 	if n := resp.ContentLength; n >= 0 && n < 64<<10 {
-		size = n + 1 // one more than there is, to see the end
+		size = n + 1 // one more than announced, to see the end
 	}
 	b := make([]byte, 0, size)
 	for {
@@ -87,17 +87,17 @@ func readAll(resp *http.Response) ([]byte, error) {
 	}
 }
 
-// readAnswer accepts every sensible form of "no contact" (the document shows
-// none) and keeps it apart from failure.
+// readAnswer accepts every sensible form of "no contact" (the documentation shows none) and
+// distinguishes it from failure.
 func (c *Client) readAnswer(resp *http.Response, raw []byte) ([]contact.Contact, error) {
 	isJSON := isJSON(resp.Header.Get("Content-Type"))
-	// Some servers put a byte order mark in front, which JSON does without.
+	// Some servers send a byte order mark, which JSON does not allow.
 	body := bytes.TrimSpace(bytes.TrimPrefix(raw, []byte("\ufeff")))
 	switch s := resp.StatusCode; {
 	case s == http.StatusNoContent:
 		return nil, nil
 	case s == http.StatusNotFound:
-		// Nobody, unless it is the page of something that is no Contact API.
+		// Nobody, unless it is a page of something other than the Contact API.
 		if len(body) == 0 || isJSON && (body[0] == '{' || body[0] == '[') || string(body) == "null" {
 			return nil, nil
 		}
@@ -120,7 +120,7 @@ func (c *Client) readAnswer(resp *http.Response, raw []byte) ([]contact.Contact,
 	return decode(body, c.cfg.RelationNumberField)
 }
 
-// isJSON reports whether a Content-Type leaves room for JSON.
+// isJSON reports whether a Content-Type may mean JSON.
 func isJSON(kind string) bool {
 	switch kind {
 	case "application/json", "application/json; charset=utf-8", "":
@@ -130,8 +130,8 @@ func isJSON(kind string) bool {
 	return kind == "" || kind == "application/json" || strings.HasSuffix(kind, "+json") || kind == "text/json" || kind == "text/plain"
 }
 
-// flights has callers with the same number share one request, and keeps answers
-// for a minute. Failures are never kept.
+// flights lets callers with the same number share one request, and keeps answers for a
+// minute. Failures are never kept.
 type flights struct {
 	mu    sync.Mutex
 	now   func() time.Time
@@ -140,11 +140,11 @@ type flights struct {
 	sweep *time.Timer // while there are answers
 }
 
-// flight is a request under way. The caller who began it runs it; where that one
-// gives up while others wait, one of them begins anew.
+// flight is a running request, run by the caller that started it. If that caller gives up
+// while others wait, one of them starts a new one.
 type flight struct {
 	done    chan struct{}
-	givenUp bool // what follows is set before done
+	givenUp bool // this and what follows is set before done is closed
 	found   []contact.Contact
 	err     error
 }
@@ -154,7 +154,7 @@ type answer struct {
 	at    time.Time
 }
 
-// Bounds of the memory of answers, and how often it is looked through.
+// Limits on kept answers, and how often expired ones are removed.
 const (
 	maxKept = 512
 	// An answer with more is not kept: it may take megabytes, and a hub may answer like
@@ -190,8 +190,8 @@ func (f *flights) do(ctx context.Context, c *Client, number string) ([]contact.C
 	}
 }
 
-// run is the request of a number that nobody else asks for. It is called with
-// f.mu held and gives it up.
+// run requests a number that nobody else is requesting. It is called with f.mu
+// held and releases it.
 func (f *flights) run(caller context.Context, c *Client, number string) ([]contact.Contact, error) {
 	if !c.begin() {
 		f.mu.Unlock()
@@ -225,12 +225,12 @@ func (a answer) fresh(now time.Time) bool {
 	return age >= 0 && age < cacheFor
 }
 
-// keep remembers an answer. f.mu is held.
+// keep stores an answer. f.mu is held.
 func (f *flights) keep(number string, found []contact.Contact) {
 	if len(found) > maxKeptContacts {
 		return
 	}
-	for old := range f.kept { // any one goes where there are too many
+	for old := range f.kept { // if there are too many, drop any
 		if len(f.kept) < maxKept {
 			break
 		}
@@ -242,8 +242,8 @@ func (f *flights) keep(number string, found []contact.Contact) {
 	}
 }
 
-// clean sees to it that no answer stays in memory long after its minute, even if
-// nobody asks any more.
+// clean ensures that no answer stays in memory long after its minute, even
+// without further requests.
 func (f *flights) clean() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// side measures one of two things that are compared.
+// side measures one of two things being compared.
 type side struct {
 	one  func(n int) error
 	took []time.Duration
@@ -22,8 +22,8 @@ func (s *side) p50() time.Duration {
 	return s.took[len(s.took)/2]
 }
 
-// lookupAndBare are a lookup that no earlier answer serves, and the same request
-// by net/http alone: same server, path and headers, the body read to its end.
+// lookupAndBare returns a lookup that is never cached, and the same request with only
+// net/http: same server, path and headers, the body read to its end.
 func lookupAndBare(t testing.TB) (client, bare *side, lookup *Client) {
 	f := newFake(t)
 	c := newClient(t, f.URL, nil)
@@ -55,8 +55,8 @@ func lookupAndBare(t testing.TB) (client, bare *side, lookup *Client) {
 	return client, bare, c
 }
 
-// interleave runs both sides in turns, each first as often as the other, so that
-// whatever else the machine does hits both.
+// interleave runs both sides alternately, each first equally often, so that other load on
+// the machine affects both.
 func interleave(t testing.TB, n int, a, b *side) {
 	once := func(s *side, n int, count bool) {
 		begin := time.Now()
@@ -65,7 +65,7 @@ func interleave(t testing.TB, n int, a, b *side) {
 			s.took = append(s.took, took)
 		}
 	}
-	for i := range n + 50 { // the first fifty make connections and buffers
+	for i := range n + 50 { // the first fifty create connections and buffers
 		if i%2 == 0 {
 			once(a, i, i >= 50)
 			once(b, i, i >= 50)
@@ -76,8 +76,8 @@ func interleave(t testing.TB, n int, a, b *side) {
 	}
 }
 
-// BenchmarkLookupOverBare measures what our client adds to a bare request, in
-// one run: at most two fifths at p50, most of it for reading the answer.
+// BenchmarkLookupOverBare measures what our client adds to a bare request, in one run: at
+// most two fifths at p50, most of it for reading the answer.
 func BenchmarkLookupOverBare(b *testing.B) {
 	client, bare, _ := lookupAndBare(b)
 	b.ResetTimer()
@@ -93,7 +93,7 @@ func BenchmarkLookupOverBare(b *testing.B) {
 	}
 }
 
-// BenchmarkKept measures an answer that is kept.
+// BenchmarkKept measures a cached answer.
 func BenchmarkKept(b *testing.B) {
 	_, _, c := lookupAndBare(b)
 	b.ReportAllocs()

@@ -19,8 +19,8 @@ import (
 	"wiebelt/internal/testutil/npmtest"
 )
 
-// A strict OAuth server that we did not write: oidc-provider, which keeps to
-// RFC 6749 where the hub's document is silent.
+// A strict third-party OAuth server: oidc-provider, which follows RFC 6749 where the hub's
+// documentation is silent.
 
 type oauthClient struct {
 	ID     string `json:"id"`
@@ -46,7 +46,7 @@ func oauthServer(t *testing.T, clients []oauthClient) string {
 	must.Do(t, errors.Join(err1, err2, server.Start()))
 	stuck := time.AfterFunc(2*time.Minute, func() { _ = server.Process.Kill() })
 	t.Cleanup(func() {
-		_ = in.Close() // it ends with its input
+		_ = in.Close() // it exits at the end of its input
 		_ = server.Wait()
 		stuck.Stop()
 		if t.Failed() {
@@ -74,9 +74,9 @@ func strictClient(t *testing.T, base, id, secret string, change func(*Config)) *
 	})
 }
 
-// TestStrictServer: twelve secrets in both encodings, each to a token and through
-// a lookup with it, and then scopes. A strict server decodes id and secret as a
-// form (RFC 6749, 2.3.1): "+" is a space and "%" begins two hex digits.
+// TestStrictServer: twelve secrets in both encodings, each to get a token and do a lookup
+// with it, and then scopes. A strict server decodes id and secret as a form (RFC 6749,
+// 2.3.1): "+" is a space and "%" begins two hex digits.
 func TestStrictServer(t *testing.T) {
 	const (
 		ok      = contact.Failure("")
@@ -90,23 +90,23 @@ func TestStrictServer(t *testing.T) {
 		// Unreserved characters mean the same in both.
 		{"letters and digits", "simple123", ok, ok},
 		{"long", strings.Repeat("aB3-._~xyz", 20), ok, ok},
-		// A space decodes to itself; encoded it is "+".
+		// A space is kept; encoded it is "+".
 		{"space", "two words", ok, ok},
 		// Sent plainly, "+" is read as a space. Encoded it is %2B.
 		{"plus", "a+b/c==", refused, ok},
-		// Sent plainly, "%pc" is no escape at all. Encoded it is %25pc.
+		// Sent plainly, "%pc" is an invalid escape. Encoded it is %25pc.
 		{"per cent", "100%pct", garbled, ok},
 		// Sent plainly, %41 is read as "A". Encoded it is %2541.
 		{"literal escape", "p%41q", refused, ok},
-		// Only the first colon separates, and client ids hold none.
+		// Only the first colon separates, and client ids contain none.
 		{"colons", "a:b::c:", ok, ok},
-		// These are neither "+" nor "%": a form decoder leaves them alone, and
-		// encoding does them no harm.
+		// Neither "+" nor "%": a form decoder leaves them alone, and encoding
+		// them is harmless.
 		{"slash", "/a/b//", ok, ok},
 		{"equals", "=a==b=", ok, ok},
 		{"quotes", `"it's"&<x>\`, ok, ok},
-		// A secret is made of ASCII (RFC 6749, appendix A.2): the server refuses
-		// anything else before it compares, however it was encoded.
+		// A secret is ASCII (RFC 6749, appendix A.2): the server refuses anything else
+		// before comparing, in either encoding.
 		{"accents", "crème brûlée", garbled, garbled},
 		{"emoji", "sleutel🔑", garbled, garbled},
 	}
@@ -118,7 +118,7 @@ func TestStrictServer(t *testing.T) {
 		}
 		clients = append(clients, oauthClient{fmt.Sprintf("client %d/+%%", n), secret, hubScopes})
 	}
-	// The client id is encoded too; where secrets are sent plainly it must be plain.
+	// The client id is encoded too; if secrets are sent plainly, it must be plain.
 	for n := range table {
 		clients = append(clients, oauthClient{fmt.Sprintf("client-%d", n), clients[n].Secret, hubScopes})
 	}
@@ -148,8 +148,8 @@ func TestStrictServer(t *testing.T) {
 	if outcomes != 24 {
 		t.Errorf("%d outcomes", outcomes)
 	}
-	// What a client may not have is refused by the token endpoint; what it did not
-	// ask for is missing at the interface.
+	// The token endpoint refuses scopes that a client may not have; the interface refuses
+	// requests without the needed ones.
 	for _, c := range []struct {
 		name, id, secret string
 		change           func(*Config)
@@ -160,8 +160,8 @@ func TestStrictServer(t *testing.T) {
 		// The server answers 400 invalid_scope.
 		{"not allowed", "few", "s2", nil, contact.ScopeRefused},
 		{"another organisation", "all", "s1", func(c *Config) { c.OrganisationCode = "9999" }, contact.ScopeRefused},
-		// "scopes" is the document's word and nothing to this server: it gives a token
-		// without scopes, and the interface answers 403.
+		// "scopes" is the documentation's parameter, unknown to this server: it issues a
+		// token without scopes, and the interface answers 403.
 		{"the document's word", "all", "s1", func(c *Config) { c.ScopeParameter = "scopes" }, contact.ScopeRefused},
 		{"wrong secret", "all", "s2", nil, contact.CredentialsRefused},
 		{"unknown client", "nobody", "s1", nil, contact.CredentialsRefused},

@@ -13,16 +13,15 @@ import (
 	"golang.org/x/net/http/httpproxy"
 )
 
-// Limits of asking the system for its proxy.
+// Limits on asking the system for its proxy.
 const (
-	proxyWait  = 5 * time.Second // what a request waits for the first answer
+	proxyWait  = 5 * time.Second // how long requests wait for the first answer
 	proxyKept  = 5 * time.Minute
 	maxProxies = 2048 // length of a list of proxies
 )
 
-// newProxy returns how the transport chooses a proxy: the setting, else the
-// environment, else the system; nil is none at all. This computer itself is never
-// reached through a proxy.
+// newProxy returns the transport's choice of proxy: the setting, else the environment, else
+// the system; nil means no proxy. This computer itself is never reached through a proxy.
 func newProxy(cfg Config, base *url.URL, system func() proxies) (func(*http.Request) (*url.URL, error), error) {
 	var set *url.URL
 	switch cfg.Proxy {
@@ -42,7 +41,7 @@ func newProxy(cfg Config, base *url.URL, system func() proxies) (func(*http.Requ
 	case set != nil:
 		return always(set), nil
 	case env.HTTPSProxy != "":
-		// Whoever sets the variable decides, exceptions (NO_PROXY) included.
+		// Whoever sets the variable decides, including exceptions (NO_PROXY).
 		u, err := env.ProxyFunc()(base)
 		if u == nil || err != nil {
 			return nil, nil
@@ -60,8 +59,8 @@ func always(u *url.URL) func(*http.Request) (*url.URL, error) {
 	}
 }
 
-// CheckProxy reads the address of a proxy. Its errors do not repeat it: a
-// password may stand in it.
+// CheckProxy parses the address of a proxy. Its errors do not repeat it, since it
+// may contain a password.
 func CheckProxy(s string) (*url.URL, error) {
 	u, err := url.Parse(s)
 	switch {
@@ -75,16 +74,16 @@ func CheckProxy(s string) (*url.URL, error) {
 	return &url.URL{Scheme: u.Scheme, Host: u.Host}, nil
 }
 
-// systemProxy asks for the proxy of a client's one host and keeps the answer. The
-// system may search the network for it and cannot be interrupted, so it is asked
-// by a goroutine that ends when the system answers; one at a time.
+// systemProxy asks for the proxy of a client's only host and keeps the answer. The system
+// may search the network for it and cannot be interrupted, so a goroutine asks and ends
+// when the system answers; there is one at a time.
 type systemProxy struct {
-	ask  func() *url.URL // nil is none
+	ask  func() *url.URL // nil means no proxy
 	now  func() time.Time
 	wait time.Duration
 
 	mu     sync.Mutex
-	asked  *question // under way
+	asked  *question // running
 	known  bool
 	answer *url.URL
 	at     time.Time
@@ -95,7 +94,7 @@ type question struct {
 	since time.Time // by the real clock
 }
 
-// forRequest is an http.Transport's Proxy.
+// forRequest implements http.Transport's Proxy.
 func (s *systemProxy) forRequest(r *http.Request) (*url.URL, error) {
 	u := s.get(r.Context())
 	if u != nil {
@@ -104,9 +103,8 @@ func (s *systemProxy) forRequest(r *http.Request) (*url.URL, error) {
 	return u, nil
 }
 
-// get returns the proxy as it is known, and asks anew in the background when that
-// is old. Where nothing is known yet it waits, for so long after the question, and then
-// goes without.
+// get returns the known proxy, and asks again in the background if that is old. If nothing
+// is known yet, it waits for up to s.wait from the question, and then returns none.
 func (s *systemProxy) get(ctx context.Context) *url.URL {
 	s.mu.Lock()
 	if age := s.now().Sub(s.at); !s.known || age < 0 || age >= proxyKept {
@@ -127,7 +125,7 @@ func (s *systemProxy) get(ctx context.Context) *url.URL {
 	return s.answer
 }
 
-// start asks, unless that is under way. s.mu is held.
+// start asks, unless a question is running. s.mu is held.
 func (s *systemProxy) start() {
 	if s.asked != nil {
 		return
@@ -143,15 +141,15 @@ func (s *systemProxy) start() {
 	}()
 }
 
-// proxies is what a system knows about proxies.
+// proxies are the system's proxy settings.
 type proxies struct {
-	script func(address string) string // automatic configuration; nil is none
+	script func(address string) string // automatic configuration; nil if none
 	fixed  map[string]string           // by scheme; "" is any
-	bypass string                      // hosts without a proxy, as Windows writes them
+	bypass string                      // hosts without a proxy, in Windows' format
 }
 
-// chooseProxy picks the proxy for an address: what the automatic configuration
-// says, else the fixed one. A script sees scheme and host, never a number.
+// chooseProxy returns the proxy for an address: that of the automatic configuration, else
+// the fixed one. A script sees scheme and host, never a number.
 func chooseProxy(p proxies, base *url.URL) *url.URL {
 	if p.script != nil {
 		if u := firstProxy(p.script(base.Scheme+"://"+base.Host+"/"), base.Scheme); u != nil {
@@ -168,8 +166,7 @@ func chooseProxy(p proxies, base *url.URL) *url.URL {
 	return firstProxy(entry, base.Scheme)
 }
 
-// firstProxy takes the first usable one of a list such as
-// "https=one:8080; two:3128".
+// firstProxy returns the first usable proxy in a list such as "https=one:8080; two:3128".
 func firstProxy(list, scheme string) *url.URL {
 	if len(list) > maxProxies {
 		return nil
@@ -191,8 +188,8 @@ func firstProxy(list, scheme string) *url.URL {
 	return nil
 }
 
-// bypassed knows Windows' list: host patterns with "*", a port or a scheme if
-// wanted, and "<local>" for every name without a dot.
+// bypassed matches Windows' list: host patterns with "*", optionally a port or scheme, and
+// "<local>" for names without a dot.
 func bypassed(base *url.URL, list string) bool {
 	host := base.Hostname()
 	for _, e := range strings.FieldsFunc(strings.ToLower(list), func(r rune) bool { return r == ';' || r == ',' || r <= ' ' }) {

@@ -8,10 +8,9 @@ import (
 	"time"
 )
 
-// ProxyFor returns how requests to another server of the office's choosing, such
-// as a telephone exchange, find their proxy: just as those to the hub do. setting
-// is hub.proxy, address the server's (https://host[:port]). A nil function means
-// that there is none.
+// ProxyFor returns the choice of proxy for another server of the office's, such as a
+// telephone exchange: the same as for the hub. setting is hub.proxy, address the server's
+// (https://host[:port]). A nil function means no proxy.
 func ProxyFor(setting, address string) (func(*http.Request) (*url.URL, error), error) {
 	base, err := url.Parse(strings.TrimSpace(address))
 	if err != nil || base.Hostname() == "" {

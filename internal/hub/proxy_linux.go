@@ -1,4 +1,4 @@
 package hub
 
-// systemProxies: outside Windows the environment is all there is.
+// systemProxies is empty: outside Windows there is only the environment.
 func systemProxies() proxies { return proxies{} }

@@ -19,8 +19,8 @@ import (
 	"wiebelt/internal/testutil/nettest"
 )
 
-// TestProxies: a lookup of a hub that only the proxy knows, and everything a proxy
-// can answer instead.
+// TestProxies: a lookup of a hub that only the proxy can resolve, and everything else
+// that a proxy can answer.
 func TestProxies(t *testing.T) {
 	root := newAuthority(t, "Root", nil)
 	hub := newTLSFake(t, root.server(t)).URL
@@ -82,8 +82,8 @@ func TestProxies(t *testing.T) {
 	}
 }
 
-// TestWhichProxy: the setting before the environment before the system, none where
-// it says none, and never for this computer.
+// TestWhichProxy: the setting takes precedence over the environment, and that over the
+// system; none if so configured, and never for this computer.
 func TestWhichProxy(t *testing.T) {
 	system := func() proxies { return proxies{fixed: map[string]string{"": "system.example:1"}} }
 	const env = "http://env.example:2"
@@ -152,7 +152,7 @@ func TestProxySettings(t *testing.T) {
 	}
 }
 
-// TestWhatTheSystemSays reads the settings as Windows gives them.
+// TestWhatTheSystemSays parses the settings as returned by Windows.
 func TestWhatTheSystemSays(t *testing.T) {
 	script := func(s string) func(string) string {
 		return func(address string) string {
@@ -203,8 +203,8 @@ func TestWhatTheSystemSays(t *testing.T) {
 	}
 }
 
-// TestAskingTheSystem: once for many, kept for minutes, renewed in the background,
-// and never waited for longer than its limit.
+// TestAskingTheSystem: once for concurrent callers, cached for minutes, renewed in the
+// background, and never waited for longer than its limit.
 func TestAskingTheSystem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int64
@@ -215,8 +215,8 @@ func TestAskingTheSystem(t *testing.T) {
 			<-gate
 			return answer
 		}}
-		// Nobody knows anything yet, and the system hangs: five seconds, for all
-		// that came together, and none for whoever comes later.
+		// Nothing is known yet, and the system hangs: five seconds, for all concurrent
+		// callers, and none for later ones.
 		began := time.Now()
 		var all sync.WaitGroup
 		for range 20 {
@@ -239,13 +239,13 @@ func TestAskingTheSystem(t *testing.T) {
 		if n := asked.Load(); n != 1 {
 			t.Errorf("asked %d times", n)
 		}
-		// The answer comes late and counts.
+		// The late answer is used.
 		gate <- struct{}{}
 		synctest.Wait()
 		if u := s.get(t.Context()); u != answer {
 			t.Errorf("%v", u)
 		}
-		// It is kept, and then renewed while the old one serves.
+		// It is cached, and then renewed while the old one is used.
 		time.Sleep(proxyKept - time.Second)
 		if s.get(t.Context()) != answer || asked.Load() != 1 {
 			t.Errorf("asked %d times", asked.Load())
@@ -265,7 +265,7 @@ func TestAskingTheSystem(t *testing.T) {
 		if u := s.get(t.Context()); u != nil {
 			t.Errorf("%v", u)
 		}
-		// A caller that goes waits no longer.
+		// A cancelled caller stops waiting.
 		hang := make(chan struct{})
 		fresh := &systemProxy{now: time.Now, wait: proxyWait, ask: func() *url.URL { <-hang; return nil }}
 		short, cancel := context.WithTimeout(t.Context(), time.Second)

@@ -6,11 +6,11 @@ import (
 	"github.com/mattn/go-ieproxy"
 )
 
-// oneAtATime guards the library's package-wide answer.
+// oneAtATime guards the library's package-level answer.
 var oneAtATime sync.Mutex
 
-// systemProxies asks Windows (its internet settings, else WinHTTP's). It may take
-// as long as Windows searches for an automatic configuration.
+// systemProxies asks Windows (its internet settings, else WinHTTP's). It may take as long
+// as Windows searches for an automatic configuration.
 func systemProxies() proxies {
 	oneAtATime.Lock()
 	conf := ieproxy.ReloadConf()

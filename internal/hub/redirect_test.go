@@ -13,7 +13,7 @@ import (
 	"wiebelt/internal/testutil/nettest"
 )
 
-// counter counts the connections and bytes that reach another place.
+// counter counts the connections and bytes that reach another server.
 type counter struct {
 	addr         net.Addr
 	conns, bytes atomic.Int64
@@ -31,9 +31,9 @@ func newCounter(t testing.TB) *counter {
 	return c
 }
 
-// TestNoRedirectIsFollowed: twelve shapes of answers that lead elsewhere, on the
-// token and on the lookup, over TLS: not one connection reaches another place, the
-// hub itself is asked nothing more, and the failure has a type.
+// TestNoRedirectIsFollowed: twelve kinds of answers that lead elsewhere, to the token
+// request and to the lookup, over TLS: no connection reaches another server, the hub itself
+// gets no further request, and the failure has a type.
 func TestNoRedirectIsFollowed(t *testing.T) {
 	other := newCounter(t)
 	_, port, err := net.SplitHostPort(other.addr.String())
@@ -43,7 +43,7 @@ func TestNoRedirectIsFollowed(t *testing.T) {
 		name   string
 		status int
 		header string
-		where  string // %p is the other port, %h the hub's own address
+		where  string // %p is the other port, %h the hub's address
 		body   string
 		want   contact.Failure
 	}

@@ -10,14 +10,14 @@ import (
 	"wiebelt/internal/core/lazyregexp"
 )
 
-// Bounds of what is repeated of a hub's answer.
+// Limits on what is repeated of a hub's answer.
 const (
 	maxHeardFrom = 16 << 10
 	maxHeard     = 240 // runes
 )
 
-// passRefusal passes on the words of an answer in which the hub refused a request.
-// hide are secrets that it may have repeated, which are taken out.
+// passRefusal passes on the text of an answer in which the hub refused a request, with
+// any secret in hide removed.
 func (c *Client) passRefusal(raw []byte, hide ...string) {
 	if c.cfg.Heard == nil {
 		return
@@ -30,11 +30,11 @@ func (c *Client) passRefusal(raw []byte, hide ...string) {
 		}
 		return s
 	}
-	// Before a secret could be cut, and once more as it reads without its escapes.
+	// Hide secrets before they can be cut, and again after unescaping.
 	c.cfg.Heard(hidden(ownWords([]byte(hidden(string(raw))))))
 }
 
-// wordy are the names under which servers say what is wrong, best first.
+// wordy are the fields in which servers explain an error, best first.
 var wordy = []string{"error_description", "detail", "message", "title", "error", "description"}
 
 var (
@@ -42,8 +42,8 @@ var (
 	tags   = lazyregexp.New(`<[^>]*>`)
 )
 
-// ownWords is what an answer says in words: those of an error object, else the
-// text of a page. On one line, without control characters, cut to a length.
+// ownWords returns an answer's explanation: that of an error object, else the text of a
+// page; on one line, without control characters, cut to maxHeard.
 func ownWords(raw []byte) string {
 	raw = bytes.TrimPrefix(raw[:min(len(raw), maxHeardFrom)], []byte("\ufeff"))
 	var object map[string]any
@@ -56,8 +56,7 @@ func ownWords(raw []byte) string {
 	return oneLine(tags().ReplaceAllString(unseen().ReplaceAllString(string(raw), " "), " "))
 }
 
-// wordsOf picks the words out of an error object, also where it stands below
-// "error".
+// wordsOf returns the explanations in an error object, also in one nested below "error".
 func wordsOf(object map[string]any) []string {
 	var all []string
 	for _, name := range wordy {
@@ -68,7 +67,7 @@ func wordsOf(object map[string]any) []string {
 			}
 		case map[string]any:
 			if name == "error" && len(all) == 0 {
-				delete(v, "error") // no deeper than this
+				delete(v, "error") // only one level deep
 				all = wordsOf(v)
 			}
 		}

@@ -30,7 +30,7 @@ func TestOwnWords(t *testing.T) {
 	}
 }
 
-// What a hub repeats of a secret is not shown.
+// A secret echoed by the hub is not shown.
 func TestHeardHides(t *testing.T) {
 	var got string
 	c := &Client{cfg: Config{Heard: func(s string) { got = s }}}

@@ -10,11 +10,11 @@ import (
 	"wiebelt/internal/core/contact"
 )
 
-// TestTwoSecrets: a refused secret is answered with the other one in the same
-// breath, each request to the byte as without; what was taken is told.
+// TestTwoSecrets: after a refused secret the other one is tried at once, each request as
+// with a single secret; the accepted one is reported.
 func TestTwoSecrets(t *testing.T) {
 	for name, c := range map[string]struct {
-		takes   string // by the hub
+		takes   string // accepted by the hub
 		status  int    // of a refusal
 		sent    string // secrets, in order
 		told    string
@@ -44,11 +44,11 @@ func TestTwoSecrets(t *testing.T) {
 				cfg.SecretAnswered = func(_ context.Context, s string, accepted bool) bool {
 					if accepted {
 						told = append(told, s+"+")
-						return true // not asked for: the request succeeded
+						return true // not called: the request succeeded
 					}
 					told = append(told, s+"-")
 					left = []string{"old"}
-					return true // again and again would be too much
+					return true // retrying again and again would be too much
 				}
 			})
 			_, err := client.Check(t.Context())

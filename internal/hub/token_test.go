@@ -20,8 +20,8 @@ import (
 
 func newClock() *clocktest.Clock { return clocktest.New(time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)) }
 
-// issuer is a hub whose tokens live as long as it says, by a clock of the test.
-// "not before" is the serial number of the first token that it still takes.
+// issuer is a hub with tokens of a given lifetime, by a test clock. "not before" is the
+// serial number of the first token that it still accepts.
 type issuer struct {
 	*fake
 	clock     *clocktest.Clock
@@ -56,7 +56,7 @@ func (i *issuer) client(t testing.TB, change func(*Config)) *Client {
 	})
 }
 
-// calls makes n lookups at once, of numbers that nobody asked for before.
+// asked counts the numbers that calls has looked up: each of its lookups uses a new one.
 var asked atomic.Int64
 
 func calls(t *testing.T, c *Client, n int) {
@@ -86,8 +86,8 @@ func TestFiftyCallsWithAnExpiredTokenAskOnce(t *testing.T) {
 	}
 }
 
-// TestFiftyRefusalsRefreshOnce: the hub takes the token back (a restart, a clock
-// that was set) while fifty calls use it.
+// TestFiftyRefusalsRefreshOnce: the hub invalidates the token (a restart, a changed clock)
+// while fifty calls use it.
 func TestFiftyRefusalsRefreshOnce(t *testing.T) {
 	i := newIssuer(t, time.Hour)
 	c := i.client(t, nil)
@@ -105,8 +105,8 @@ func TestFiftyRefusalsRefreshOnce(t *testing.T) {
 	}
 }
 
-// TestTokenExpiresWhileAThousandLookupsRun: every lookup moves the clock, so that
-// tokens of two seconds expire again and again in the middle of others' requests.
+// TestTokenExpiresWhileAThousandLookupsRun: every lookup advances the clock, so that tokens
+// of two seconds expire again and again during others' requests.
 func TestTokenExpiresWhileAThousandLookupsRun(t *testing.T) {
 	i := newIssuer(t, 2*time.Second)
 	inner := i.lookup
@@ -118,14 +118,14 @@ func TestTokenExpiresWhileAThousandLookupsRun(t *testing.T) {
 	for range 20 {
 		calls(t, c, 50)
 	}
-	// Ten seconds passed: five lives, renewed a little early each.
+	// Ten seconds have passed: five lifetimes, each renewed slightly early.
 	if n := i.tokens.Load(); n < 5 || n > 12 {
 		t.Errorf("%d token requests", n)
 	}
 }
 
-// TestEarlyRefreshKeepsNobodyWaiting: close to its end a token is renewed in the
-// background, by one request; calls go on with the old one meanwhile.
+// TestEarlyRefreshKeepsNobodyWaiting: close to its end, a token is renewed in the
+// background, by one request; calls use the old one meanwhile.
 func TestEarlyRefreshKeepsNobodyWaiting(t *testing.T) {
 	i := newIssuer(t, time.Hour)
 	c := i.client(t, nil)
@@ -139,20 +139,20 @@ func TestEarlyRefreshKeepsNobodyWaiting(t *testing.T) {
 		t.Errorf("%d lookups", n)
 	}
 	<-begun
-	renewed := c.token.start() // joins the request that is under way
+	renewed := c.token.start() // joins the request in progress
 	close(gate)
 	if r := <-renewed; i.tokens.Load() != 2 || r.Err != nil {
 		t.Errorf("%d token requests, %v", i.tokens.Load(), r.Err)
 	}
-	i.clock.Forward(2 * time.Minute) // the old one is over
+	i.clock.Forward(2 * time.Minute) // the old one has expired
 	calls(t, c, 50)
 	if n := i.tokens.Load(); n != 2 {
 		t.Errorf("%d token requests: the new token was not used", n)
 	}
 }
 
-// TestSleepIsSeen: the monotonic clock stands still while the computer sleeps,
-// and the other one may be set back.
+// TestSleepIsSeen: the monotonic clock stands still while the computer sleeps, and the
+// wall clock may be set back.
 func TestSleepIsSeen(t *testing.T) {
 	now := time.Now()
 	expiry := now.Add(time.Hour)
@@ -168,8 +168,8 @@ func TestSleepIsSeen(t *testing.T) {
 	}
 }
 
-// TestCallersDeadlineHolds: the request for a token hangs, and every caller
-// leaves when it wants to, not when the token endpoint does.
+// TestCallersDeadlineHolds: the token request hangs, and every caller returns at its own
+// deadline, not when the token endpoint answers.
 func TestCallersDeadlineHolds(t *testing.T) {
 	i := newIssuer(t, time.Hour)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -191,8 +191,8 @@ func TestCallersDeadlineHolds(t *testing.T) {
 	}
 }
 
-// TestRefusedCredentialsRest: what an administrator must mend is not tried more
-// often than every half minute, whoever asks; and a new client tries at once.
+// TestRefusedCredentialsRest: what an administrator must fix is not retried more often than
+// every half minute, by any caller; a new client tries at once.
 func TestRefusedCredentialsRest(t *testing.T) {
 	for _, code := range []string{"invalid_client", "unauthorized_client", "invalid_scope"} {
 		i := newIssuer(t, time.Hour)
@@ -226,7 +226,7 @@ func TestRefusedCredentialsRest(t *testing.T) {
 		if n := i.tokens.Load(); n != 2 {
 			t.Errorf("%s: %d token requests after %v", code, n, refuseFor)
 		}
-		i.token = good // the administrator changed the secret, and with it the client
+		i.token = good // the administrator has changed the secret, and thus the client
 		calls(t, i.client(t, nil), 1)
 		if n := i.tokens.Load(); n != 3 {
 			t.Errorf("%s: a new client asked %d times", code, n-2)
@@ -236,8 +236,8 @@ func TestRefusedCredentialsRest(t *testing.T) {
 	}
 }
 
-// TestFailuresBackOff: other failures are tried again soon, then less often, and
-// as often as the hub asks for.
+// TestFailuresBackOff: other failures are retried soon, then less often, and as
+// often as the hub asks for.
 func TestFailuresBackOff(t *testing.T) {
 	i := newIssuer(t, time.Hour)
 	good := i.token
@@ -258,7 +258,7 @@ func TestFailuresBackOff(t *testing.T) {
 	var pauses []time.Duration
 	for n := int64(1); n <= 8; n++ {
 		fails()
-		fails() // within the pause: not asked
+		fails() // during the back-off: no request
 		if got := i.tokens.Load(); got != n {
 			t.Fatalf("%d token requests, want %d", got, n)
 		}
@@ -287,8 +287,8 @@ func TestFailuresBackOff(t *testing.T) {
 	}
 }
 
-// TestAnInterfaceThatRefusesEveryToken does not make us ask for one token after
-// the other. Once it takes newer ones, as after a right was given, we have one soon.
+// TestAnInterfaceThatRefusesEveryToken does not make us request token after token. Once it
+// accepts newer ones, for instance after a right was granted, we have one soon.
 func TestAnInterfaceThatRefusesEveryToken(t *testing.T) {
 	for status, failure := range map[int]contact.Failure{http.StatusUnauthorized: contact.CredentialsRefused, http.StatusForbidden: contact.ScopeRefused} {
 		i := newIssuer(t, time.Hour)
@@ -347,8 +347,8 @@ func TestEqualScopeSetsShareOneToken(t *testing.T) {
 	}
 }
 
-// TestCloseEndsWaiting: calls that wait for a token, or for an answer, end with
-// the client; later ones are refused.
+// TestCloseEndsWaiting: calls that wait for a token, or for an answer, end when the client
+// is closed; later ones fail.
 func TestCloseEndsWaiting(t *testing.T) {
 	for _, at := range []string{"token", "lookup"} {
 		i := newIssuer(t, time.Hour)
@@ -383,10 +383,10 @@ func TestCloseEndsWaiting(t *testing.T) {
 	}
 }
 
-// TestSomebodyElseGoesOn: the caller who began a request gives up, another one
-// who waits for the same number is answered all the same.
+// TestSomebodyElseGoesOn: the caller that started a request gives up; another that waits
+// for the same number is answered anyway.
 func TestSomebodyElseGoesOn(t *testing.T) {
-	for range 50 { // whether the second one comes before the first one goes is chance
+	for range 50 { // it is random whether the second joins before the first leaves
 		i := newIssuer(t, time.Hour)
 		answer := i.lookup
 		first := make(chan struct{})
@@ -417,8 +417,8 @@ func TestSomebodyElseGoesOn(t *testing.T) {
 	}
 }
 
-// TestAnswersAreForgotten: no answer stays in memory for much longer than its
-// minute, and never more than maxKept.
+// TestAnswersAreForgotten: no answer is cached for much longer than its minute, and
+// never more than maxKept.
 func TestAnswersAreForgotten(t *testing.T) {
 	clock := newClock()
 	f := newFlights(clock.Now)
@@ -436,7 +436,7 @@ func TestAnswersAreForgotten(t *testing.T) {
 		t.Error("an answer of any size is kept")
 	}
 	f.mu.Unlock()
-	f.clean() // what the timer does
+	f.clean() // like the timer
 	if len(f.kept) != maxKept || f.sweep == nil {
 		t.Error("fresh answers are gone, or will never go")
 	}
@@ -447,8 +447,8 @@ func TestAnswersAreForgotten(t *testing.T) {
 	}
 }
 
-// FuzzToken: whatever a token endpoint says, there is a usable token for at most
-// a day, or a failure of the right kind.
+// FuzzToken: whatever a token endpoint answers, there is a usable token for at most a day,
+// or a failure of the right kind.
 func FuzzToken(f *testing.F) {
 	for _, s := range []string{goodToken, `{"error":"invalid_client"}`, `{"access_token":"e30.eyJpYXQiOjEsImV4cCI6OTAwfQ.x"}`,
 		`{"access_token":"a","expires_in":"1e9"}`, `{"access_token":"a","expires_in":[]}`, "<html>", "null"} {

@@ -20,8 +20,8 @@ import (
 	"wiebelt/internal/filetrust"
 )
 
-// Address reads an address of the hub: https, or http to a literal loopback address,
-// since a name such as localhost can be moved. key is the setting that has it.
+// Address parses an address of the hub: https, or http to a literal loopback address, since
+// a name such as localhost can be redirected. key is its setting.
 func Address(key, s string) (*url.URL, error) {
 	u, ok := parseLink(strings.TrimRight(strings.TrimSpace(s), "/"))
 	switch {
@@ -34,14 +34,14 @@ func Address(key, s string) (*url.URL, error) {
 	return u, nil
 }
 
-// isLoopback: 127.0.0.0/8 and ::1 in the common notation, no name and no other form.
+// isLoopback accepts 127.0.0.0/8 and ::1 in common notation, no names or other forms.
 func isLoopback(host string) bool {
 	a, err := netip.ParseAddr(host)
 	return err == nil && a.IsLoopback() && !a.Is4In6() && a.Zone() == ""
 }
 
-// Times of connections. A lookup's own limit is shorter than all of them
-// together; these bound what goes on after its caller has given up.
+// Times of connections. A lookup's own limit is shorter than their sum; these limit what
+// continues after its caller has given up.
 const (
 	idleTime  = 15 * time.Minute
 	pingEvery = 30 * time.Second
@@ -50,8 +50,8 @@ const (
 	maxCAFile = 4 << 20
 )
 
-// newTransport makes the one transport of a client. It carries requests to the
-// configured host only, and over plain http to this computer only.
+// newTransport creates a client's only transport. It sends requests only to the configured
+// host, and plain http only to this computer.
 func newTransport(cfg Config, base *url.URL) (*onlyTo, error) {
 	roots, err := rootsWith(cfg.ExtraCAFile)
 	if err != nil {
@@ -62,9 +62,8 @@ func newTransport(cfg Config, base *url.URL) (*onlyTo, error) {
 		return nil, err
 	}
 	dialer := &net.Dialer{Timeout: dialTime,
-		// A connection that died unseen (sleep, another network) must be known as
-		// dead before the next call, and one that is idle must stay open in the
-		// routers on its way.
+		// A connection that died unnoticed (sleep, another network) must be detected before
+		// the next call, and routers must not drop an idle one.
 		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: pingEvery, Interval: pingTime, Count: 3}}
 	o := &onlyTo{scheme: base.Scheme, host: base.Host, connect: dialer.DialContext, online: online}
 	o.next = &http.Transport{
@@ -82,7 +81,7 @@ func newTransport(cfg Config, base *url.URL) (*onlyTo, error) {
 		TLSClientConfig: &tls.Config{
 			MinVersion: tls.VersionTLS12,
 			RootCAs:    roots,
-			// We have none to give; that the hub asked explains what follows.
+			// We have none; that the hub asked explains what follows.
 			GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 				o.asked.Store(true)
 				return &tls.Certificate{}, nil
@@ -92,8 +91,8 @@ func newTransport(cfg Config, base *url.URL) (*onlyTo, error) {
 	return o, nil
 }
 
-// rootsWith returns the system's roots and those in a file (PEM or DER); nil, for
-// no file, stands for the system's alone.
+// rootsWith returns the system's roots and those in a file (PEM or DER); without a file
+// nil, for the system's alone.
 func rootsWith(file string) (*x509.CertPool, error) {
 	if file == "" {
 		return nil, nil
@@ -136,8 +135,8 @@ func rootsWith(file string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// onlyTo refuses to carry a request anywhere but to the configured host, and
-// notes how far each one came. Safe for concurrent use.
+// onlyTo sends requests only to the configured host, and records how far each one got.
+// Safe for concurrent use.
 type onlyTo struct {
 	scheme, host string
 	next         *http.Transport
@@ -147,14 +146,14 @@ type onlyTo struct {
 	answered     atomic.Bool // the hub has answered at least once
 }
 
-// RoundTrip carries one request. Its errors are for transportError.
+// RoundTrip sends one request. Its errors are for transportError.
 func (o *onlyTo) RoundTrip(r *http.Request) (*http.Response, error) { return o.carry(r, &way{}) }
 
-// carry is RoundTrip that notes in w how far the request comes.
+// carry is RoundTrip, recording in w how far the request gets.
 func (o *onlyTo) carry(r *http.Request, w *way) (*http.Response, error) {
 	if r.URL.Scheme != o.scheme || r.URL.Host != o.host {
 		if r.Body != nil {
-			_ = r.Body.Close() // as a RoundTripper does
+			_ = r.Body.Close() // as a RoundTripper must
 		}
 		return nil, errElsewhere
 	}
@@ -179,8 +178,8 @@ func (o *onlyTo) carry(r *http.Request, w *way) (*http.Response, error) {
 	return resp, nil
 }
 
-// dial opens a connection; over plain http to this computer only, wherever the
-// address is said to lead.
+// dial opens a connection; over plain http only to this computer, wherever
+// the address leads.
 func (o *onlyTo) dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	c, err := o.connect(ctx, network, addr)
 	if err != nil || o.scheme != "http" {
@@ -193,12 +192,11 @@ func (o *onlyTo) dial(ctx context.Context, network, addr string) (net.Conn, erro
 	return c, nil
 }
 
-// CloseIdleConnections gives up every connection that no request uses, also those
-// that are still being made.
+// CloseIdleConnections closes all connections that no request uses, including those
+// still being established.
 func (o *onlyTo) CloseIdleConnections() { o.next.CloseIdleConnections() }
 
-// connectAnswer types what a proxy says to CONNECT; the words it sends are never
-// passed on.
+// connectAnswer returns a proxy's refusal of CONNECT; the proxy's text is never passed on.
 func connectAnswer(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
 	if resp.StatusCode != http.StatusOK {
 		return proxyStatus(resp.StatusCode)
@@ -206,11 +204,11 @@ func connectAnswer(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Re
 	return nil
 }
 
-// online reports whether this computer has any address but its own.
+// online reports whether this computer has a non-local address.
 func online() bool {
 	all, err := net.InterfaceAddrs()
 	if err != nil {
-		return true // unknown: no reason to blame the network
+		return true // unknown: do not blame the network
 	}
 	for _, a := range all {
 		if n, ok := a.(*net.IPNet); ok && !n.IP.IsLoopback() && !n.IP.IsLinkLocalUnicast() {

@@ -17,7 +17,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestTLSIsAtLeast12; TestBadCertificates has what is older.
+// TestTLSIsAtLeast12 checks the limit; TestBadCertificates tests older versions.
 func TestTLSIsAtLeast12(t *testing.T) {
 	root := newAuthority(t, "Root", nil)
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
@@ -29,10 +29,9 @@ func TestTLSIsAtLeast12(t *testing.T) {
 	}
 }
 
-// TestCertificatesAreCheckedEverywhere: nothing of ours has the switch that
-// leaves it out, but for what is on this computer and has a certificate that proves
-// nothing, and the relay that is trusted by its fingerprint; their own tests show that
-// it goes no further.
+// TestCertificatesAreCheckedEverywhere: our code never disables verification, except for
+// servers on this computer whose certificate proves nothing, and for the relay trusted by
+// its fingerprint; their own tests show that it is limited to those.
 func TestCertificatesAreCheckedEverywhere(t *testing.T) {
 	files := 0
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
@@ -46,12 +45,12 @@ func TestCertificatesAreCheckedEverywhere(t *testing.T) {
 		}
 		b, err := os.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // a file that was being replaced
+			return nil // a file being replaced
 		}
 		files++
 		switch filepath.ToSlash(path) {
 		case "../../internal/softphone/bria/bria.go", // on this computer alone
-			"../../internal/simulate/simulate.go",               // so is the relay that a made-up call is told
+			"../../internal/simulate/simulate.go",               // so is the relay that gets a simulated call
 			"../../internal/relay/certificates/certificates.go": // by the fingerprint of the authority
 			return err
 		}
@@ -65,7 +64,7 @@ func TestCertificatesAreCheckedEverywhere(t *testing.T) {
 	}
 }
 
-// elsewhere is a connection whose other end is not this computer.
+// elsewhere is a connection whose remote end is not this computer.
 type elsewhere struct{ net.Conn }
 
 func (elsewhere) RemoteAddr() net.Addr {
@@ -73,7 +72,7 @@ func (elsewhere) RemoteAddr() net.Addr {
 }
 
 // TestPlainHTTPStaysHere: the address is literal, and where the connection really
-// leads is looked at all the same.
+// leads is checked too.
 func TestPlainHTTPStaysHere(t *testing.T) {
 	f := newFake(t)
 	c := newClient(t, f.URL, nil)
@@ -94,7 +93,7 @@ func TestPlainHTTPStaysHere(t *testing.T) {
 	}
 }
 
-// TestAddresses: https, or http to this computer, in the one way to write that.
+// TestAddresses: https, or http to this computer, written in exactly one way.
 func TestAddresses(t *testing.T) {
 	for address, want := range map[string]bool{
 		"https://hub.example": true, "https://hub.example/sub/": true, "ftp://hub.example": false, "": false, "hub.example": false,
@@ -119,7 +118,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// TestOnlyToTheHub: whoever holds the client cannot send its requests elsewhere.
+// TestOnlyToTheHub: code with access to the client cannot send its requests elsewhere.
 func TestOnlyToTheHub(t *testing.T) {
 	other := newCounter(t)
 	f := newFake(t)

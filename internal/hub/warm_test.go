@@ -15,8 +15,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestARingPaysForNoHandshake: once warm, lookups open no connection, in either
-// version of HTTP.
+// TestARingPaysForNoHandshake: once warm, lookups open no connection, in
+// both versions of HTTP.
 func TestARingPaysForNoHandshake(t *testing.T) {
 	root := newAuthority(t, "Root", nil)
 	for _, two := range []bool{false, true} {
@@ -49,8 +49,8 @@ func TestARingPaysForNoHandshake(t *testing.T) {
 	}
 }
 
-// TestAfterASleep: the first lookup does not go into a connection of before, and
-// a token that ran out meanwhile is renewed at once.
+// TestAfterASleep: the first lookup does not use a connection from before, and a token that
+// expired meanwhile is renewed at once.
 func TestAfterASleep(t *testing.T) {
 	f := newFake(t)
 	give, asked := f.token, make(chan struct{}, 8)
@@ -77,9 +77,9 @@ func TestAfterASleep(t *testing.T) {
 	}
 }
 
-// closing is a hub that serves one connection at a time and, at the request that
-// stands in its list, closes the connection instead of answering: what a server
-// does whose patience with an idle connection ends just then.
+// closing is a hub that serves one connection at a time and, at the listed requests, closes
+// the connection instead of answering: like a server whose timeout for an idle connection
+// expires at that moment.
 func closing(t *testing.T, closeAt ...int) (base string, conns *atomic.Int64) {
 	t.Helper()
 	conns = &atomic.Int64{}
@@ -104,8 +104,8 @@ func closing(t *testing.T, closeAt ...int) (base string, conns *atomic.Int64) {
 	}), conns
 }
 
-// TestStaleKeepAlive: the server closes the idle connection just as a request goes
-// out over it. Neither a lookup nor the request for a token fails of that.
+// TestStaleKeepAlive: the server closes the idle connection just as a request is sent on
+// it. Neither a lookup nor the token request fails because of that.
 func TestStaleKeepAlive(t *testing.T) {
 	for name, c := range map[string]struct {
 		closeAt []int
@@ -131,7 +131,7 @@ func TestStaleKeepAlive(t *testing.T) {
 	}
 }
 
-// TestServerThatNeverAnswersIsNotAskedForEver: the repeats of the transport end.
+// TestServerThatNeverAnswersIsNotAskedForEver: the transport's retries end.
 func TestServerThatNeverAnswersIsNotAskedForEver(t *testing.T) {
 	base, conns := closing(t, 1, 2, 3, 4, 5, 6, 7, 8)
 	_, err := newClient(t, base, nil).Lookup(t.Context(), number)
@@ -141,8 +141,8 @@ func TestServerThatNeverAnswersIsNotAskedForEver(t *testing.T) {
 	}
 }
 
-// TestCloseEndsConnectionsInTheMaking: the transport goes on connecting after its
-// caller has given up, and Close ends that.
+// TestCloseEndsConnectionsInTheMaking: the transport keeps connecting after its caller has
+// given up, and Close ends that.
 func TestCloseEndsConnectionsInTheMaking(t *testing.T) {
 	ended := make(chan error, 1)
 	proxy := serving(t, func(c net.Conn) { // which answers nothing

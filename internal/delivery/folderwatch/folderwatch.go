@@ -1,14 +1,13 @@
-// Package folderwatch delivers what is put into a folder. Others may write into that
-// folder, at any moment and with any intent: whatever lies there may be renamed,
-// replaced, shortened or made a link between two of our steps.
+// Package folderwatch delivers the files put into a folder. Others may write to that folder
+// at any time and with any intent: a file may be renamed, replaced, truncated or turned
+// into a link between two of our steps.
 //
-// So everything goes through one open folder (filetrust.Shared): names lead nowhere
-// else. A file counts once it has stayed the same file, of the same size and time,
-// for a while. It is opened once and must still be that file; what is read from
-// that opening is what is delivered. Then it is moved to "sent" or "refused",
-// which are folders of our own that nobody else may write, and looked at again:
-// where another file took its place meanwhile, that one is put back. The folder
-// "sent" holds the lock that keeps a second watch away.
+// Therefore all access goes through one open folder (filetrust.Shared), so names lead
+// nowhere else. A file counts once it has been the same file, with the same size and time,
+// for a while. It is opened once and must still be that file; what is read from that handle
+// is delivered. Then it is moved to "sent" or "refused", folders of our own that nobody
+// else may write to, and checked again: if another file has taken its place meanwhile, that
+// one is put back. The folder "sent" contains the lock that excludes a second watch.
 //
 // A Folder belongs to one goroutine and starts none.
 package folderwatch
@@ -29,71 +28,70 @@ import (
 	"wiebelt/internal/filetrust"
 )
 
-// Names of the folders that files are moved to.
+// Names of the folders for moved files.
 const (
 	Sent    = "sent"
 	Refused = "refused"
 )
 
-// cutOffTimes is how many times longer than others a file must stay the same that
-// is empty or lacks its end: somebody may still be copying it.
+// cutOffTimes is the factor by which the wait is longer for a file that is empty or
+// truncated: it may still be copied.
 const cutOffTimes = 30
 
-// Errors of this package, besides those of package filetrust.
+// Errors of this package, in addition to those of package filetrust.
 var (
-	// ErrBusy: another watch has this folder.
+	// ErrBusy reports that another watch has this folder.
 	ErrBusy = errors.New("another program watches this folder")
-	// ErrReplaced: the folder, sent or refused is another one than was opened. It
-	// has to be opened anew.
+	// ErrReplaced reports that the folder, sent or refused has been replaced
+	// and must be reopened.
 	ErrReplaced = errors.New("the folder was replaced")
 )
 
-// Box is what a Folder needs of an outbox; *outbox.Outbox is one.
+// Box is the part of an outbox that a Folder uses; *outbox.Outbox implements it.
 type Box interface {
 	Add(context.Context, outbox.Source) (outbox.Added, error)
 	Get(ctx context.Context, id string) (outbox.Item, error)
 	Moved(ctx context.Context, id string) error
 }
 
-// Result is what became of a file that was moved.
+// Result is the outcome of a moved file.
 type Result struct {
 	Path      string
-	Item      outbox.Item // without an id if it was refused before it was taken
+	Item      outbox.Item // without ID if the file was refused before it was accepted
 	Duplicate bool        // Item is an earlier one
-	Err       error       // why it was not taken
+	Err       error       // why it was not accepted
 }
 
-// File is a file as it lies in the folder.
+// File is a file in the folder.
 type File struct {
 	Name string
 	Size int64
 	Time time.Time
 }
 
-// Options say how a folder is watched.
+// Options configure the watch of a folder.
 type Options struct {
 	Dir    string
 	Box    Box
-	Source outbox.Source // what all files have in common: Intermediary and GiveUpAfter
-	Settle time.Duration // a file counts that stayed the same for so long
+	Source outbox.Source // common to all files: Intermediary and GiveUpAfter
+	Settle time.Duration // how long a file must be unchanged
 	Words  Words
 	Now    func() time.Time // nil is time.Now
 
-	step func(string) // is told before every step; for tests
+	step func(string) // called before every step; for tests
 }
 
-// Words are told what happens.
+// Words receives events.
 type Words interface {
-	// Note is what is written into a text file beside a file that is moved; "" for
-	// none.
+	// Note returns the content of the text file placed beside a moved file; "" for none.
 	Note(context.Context, Result) string
-	// Moved is told once for every file that was moved.
+	// Moved is called once for every moved file.
 	Moved(Result)
-	// Trouble is told once what keeps a file, or the folder (an empty File), waiting.
+	// Trouble is called once with what delays a file, or the folder (an empty File).
 	Trouble(File, error)
 }
 
-// Folder is a folder that is watched.
+// Folder is a watched folder.
 type Folder struct {
 	o     Options
 	dir   *filetrust.Shared
@@ -101,17 +99,17 @@ type Folder struct {
 	own   map[string]*place // sent and refused
 	lock  *os.File
 	files map[string]*file // by name
-	said  string           // about the folder
+	said  string           // last trouble with the folder
 }
 
-// file is what is known of a file in the folder.
+// file is the state of a file in the folder.
 type file struct {
 	name  string
 	info  fs.FileInfo
-	since time.Time // it has been this file
-	until time.Time // it lacks its end, and is left alone until then
-	id    string    // of its item, once it is taken
-	said  string    // what was last said about it
+	since time.Time // since when it has been this file
+	until time.Time // incomplete: left alone until then
+	id    string    // of its item, once accepted
+	said  string    // last trouble reported
 }
 
 // Open opens a folder and takes its lock. Its errors are ErrBusy, those of
@@ -148,10 +146,10 @@ func Open(o Options) (_ *Folder, err error) {
 	return f, err
 }
 
-// Close gives the folder free.
+// Close releases the folder.
 func (f *Folder) Close() {
 	if f.lock != nil {
-		_ = f.lock.Close() // the lock goes with it
+		_ = f.lock.Close() // releases the lock too
 	}
 	for _, p := range f.own {
 		if p != nil {
@@ -161,8 +159,8 @@ func (f *Folder) Close() {
 	_ = f.dir.Close()
 }
 
-// Look goes through the folder once. It gives ErrReplaced if the folder has to be
-// opened anew, and the context's error; all else is told to Words.
+// Look checks the folder once. It returns ErrReplaced if the folder has to be reopened, and
+// the context's error; everything else goes to Words.
 func (f *Folder) Look(ctx context.Context) error {
 	if err := f.same(); err != nil {
 		return err
@@ -202,14 +200,13 @@ func (f *Folder) Look(ctx context.Context) error {
 	return nil
 }
 
-// IsZIP reports whether a file in a folder counts by its name.
+// IsZIP reports whether a file name in a folder counts.
 func IsZIP(name string) bool {
 	return strings.EqualFold(filepath.Ext(name), ".zip") && !strings.HasPrefix(name, ".")
 }
 
-// ZIPs are the paths of the ZIP files that lie directly in a folder, in the order of
-// their names. Links may lead to files that whoever put them there cannot read: they
-// are left out.
+// ZIPs returns the paths of the ZIP files directly in a folder, ordered by name. Links are
+// omitted: they may lead to files that their creator cannot read.
 func ZIPs(dir string) (paths []string, err error) {
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
@@ -220,8 +217,8 @@ func ZIPs(dir string) (paths []string, err error) {
 	return paths, err
 }
 
-// same makes sure that the folders are those that were opened: what is put into
-// another one of their name would never be seen, or would go elsewhere.
+// same verifies that the folders are still the opened ones: files put into a replacement
+// would never be seen, or end up elsewhere.
 func (f *Folder) same() error {
 	info, err := os.Stat(f.o.Dir)
 	if err != nil || !os.SameFile(info, f.info) {
@@ -235,8 +232,7 @@ func (f *Folder) same() error {
 	return nil
 }
 
-// gone forgets a file that lies there no more: another one of its name is another
-// file.
+// gone forgets a file that is no longer there: another one of its name is another file.
 func (f *Folder) gone(ctx context.Context, x *file) {
 	delete(f.files, x.name)
 	if x.id != "" {
@@ -246,7 +242,7 @@ func (f *Folder) gone(ctx context.Context, x *file) {
 	}
 }
 
-// look looks at one file: it is new, grows, is complete, waits or is decided.
+// look processes one file: new, growing, complete, waiting or decided.
 func (f *Folder) look(ctx context.Context, name string, info fs.FileInfo) {
 	now := f.o.Now()
 	x := f.files[name]
@@ -267,7 +263,7 @@ func (f *Folder) look(ctx context.Context, name string, info fs.FileInfo) {
 	}
 	it, err := f.o.Box.Get(ctx, x.id)
 	switch {
-	case errors.Is(err, outbox.ErrNoItem): // forgotten: as if it were new
+	case errors.Is(err, outbox.ErrNoItem): // forgotten: treat it as new
 		x.id = ""
 	case err != nil:
 		f.say(x, err)
@@ -280,12 +276,12 @@ func (f *Folder) look(ctx context.Context, name string, info fs.FileInfo) {
 	}
 }
 
-// Uncertain is what keeps a file waiting that is maybe delivered.
+// Uncertain keeps a file waiting that may have been delivered.
 type Uncertain struct{ Item outbox.Item }
 
 func (u *Uncertain) Error() string { return "maybe delivered: " + u.Item.ID }
 
-// take puts a complete file into the outbox.
+// take adds a complete file to the outbox.
 func (f *Folder) take(ctx context.Context, x *file) {
 	s := f.o.Source
 	s.Path, s.Resume = filepath.Join(f.o.Dir, x.name), true
@@ -306,18 +302,18 @@ func (f *Folder) take(ctx context.Context, x *file) {
 		x.until = x.since.Add(cutOffTimes * f.o.Settle)
 	case errors.As(err, &refused) && refused.Code != outbox.CodeChanged && refused.Code != outbox.CodeUnreadable:
 		f.move(ctx, x, Refused, r)
-	default: // later, perhaps
+	default: // perhaps later
 		f.say(x, err)
 	}
 }
 
-// growing reports whether a file may just not be complete yet.
+// growing reports whether a file may just be incomplete.
 func (f *Folder) growing(x *file, code string) bool {
 	unfinished := []string{outbox.CodeEmpty, string(message.EmptyFile), string(message.CutOff)}
 	return slices.Contains(unfinished, code) && f.o.Now().Sub(x.since) < cutOffTimes*f.o.Settle
 }
 
-// read copies a file that is still the one that was looked at.
+// read copies a file that is still the one checked before.
 func (f *Folder) read(w io.Writer, x *file) error {
 	f.o.step("open")
 	in, info, err := f.dir.Open(x.name)
@@ -339,8 +335,8 @@ func (f *Folder) read(w io.Writer, x *file) error {
 	return outbox.Copy(w, in, info)
 }
 
-// move puts a file into the folder for its outcome, with the reason in a text
-// file beside it, and tells.
+// move moves a file to the folder for its outcome, with the reason in a text file
+// beside it, and reports it.
 func (f *Folder) move(ctx context.Context, x *file, where string, r Result) {
 	r.Path = filepath.Join(f.o.Dir, x.name)
 	to := f.own[where]
@@ -361,7 +357,7 @@ func (f *Folder) move(ctx context.Context, x *file, where string, r Result) {
 		if note != "" {
 			_ = to.Root().Remove(free + ".txt")
 		}
-		f.say(x, err) // held open by another program, perhaps
+		f.say(x, err) // perhaps held open by another program
 		return
 	}
 	if r.Item.ID != "" && !r.Duplicate {
@@ -373,7 +369,7 @@ func (f *Folder) move(ctx context.Context, x *file, where string, r Result) {
 	f.o.Words.Moved(r)
 }
 
-// say tells what keeps a file waiting, once.
+// say reports once what keeps a file waiting.
 func (f *Folder) say(x *file, err error) {
 	if x.said != err.Error() {
 		x.said = err.Error()

@@ -24,14 +24,14 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// TestSettles: a file counts when it has stayed the same for the settle time, and
-// one that is empty or cut off gets thirty times as long.
+// TestSettles: a file counts once it has not changed for the settle time; one that is empty
+// or truncated gets thirty times as long.
 func TestSettles(t *testing.T) {
 	s := newStage(t, t.TempDir())
 	must.Do(t, s.open())
 	at := filepath.Join(s.dir, "a.zip")
 	s.put(at, s.a[:len(s.a)-30])
-	for range cutOffTimes - 10 { // each a little longer than the settle time
+	for range cutOffTimes - 10 { // each slightly longer than the settle time
 		s.look()
 	}
 	if len(s.words.moved)+len(s.words.trouble)+len(s.box.items) > 0 {
@@ -59,8 +59,7 @@ func TestSettles(t *testing.T) {
 	}
 }
 
-// TestReplacedAsItIsOpened: the file that took the place of another one has to settle
-// itself.
+// TestReplacedAsItIsOpened: a file that replaced another one has to settle too.
 func TestReplacedAsItIsOpened(t *testing.T) {
 	s := newStage(t, t.TempDir())
 	must.Do(t, s.open())
@@ -80,8 +79,7 @@ func TestReplacedAsItIsOpened(t *testing.T) {
 	}
 }
 
-// TestPlanted: folders and notes that somebody else put there beforehand are not
-// written through.
+// TestPlanted: folders and notes created beforehand by others are not written through.
 func TestPlanted(t *testing.T) {
 	for name, plant := range map[string]func(*stage) error{
 		"sent is a link": func(s *stage) error { return os.Symlink(s.private, filepath.Join(s.dir, Sent)) },
@@ -105,7 +103,7 @@ func TestPlanted(t *testing.T) {
 			t.Errorf("%s: %q %v", name, b, err)
 		}
 	}
-	// In folders of our own a name that is taken is left alone.
+	// In our own folders, an existing name is left alone.
 	s := newStage(t, t.TempDir())
 	must.Do(t, s.open())
 	must.Do(t, os.Symlink(filepath.Join(s.private, "settings.toml"), filepath.Join(s.dir, Refused, "a.zip.txt")))
@@ -119,8 +117,7 @@ func TestPlanted(t *testing.T) {
 	}
 }
 
-// TestOneWatch: a second watch on the same folder is turned away, until the first
-// one ends.
+// TestOneWatch: a second watch on the same folder is refused until the first one ends.
 func TestOneWatch(t *testing.T) {
 	s := newStage(t, t.TempDir())
 	must.Do(t, s.open())
@@ -132,8 +129,7 @@ func TestOneWatch(t *testing.T) {
 	must.Do(t, s.open())
 }
 
-// TestGroupReads: who may read the watched folder by its group may read what
-// became of the files.
+// TestGroupReads: a group that may read the watched folder may also read the outcomes.
 func TestGroupReads(t *testing.T) {
 	const group = 4242
 	mode := func(path string) (fs.FileMode, bool) {
@@ -159,8 +155,8 @@ func TestGroupReads(t *testing.T) {
 	}
 }
 
-// TestWaits: a file whose item is not decided stays; what is forgotten meanwhile
-// is taken anew.
+// TestWaits: a file whose item is not decided stays; one that is forgotten
+// meanwhile is added again.
 func TestWaits(t *testing.T) {
 	s := newStage(t, t.TempDir())
 	s.box.hold = true
@@ -179,7 +175,7 @@ func TestWaits(t *testing.T) {
 	if s.box.delivered[string(s.a)] != 1 || exists(at) {
 		t.Errorf("%+v", s.words)
 	}
-	// The same contents again are moved without being sent, and a result says so.
+	// The same content again is moved without being sent, and a result says so.
 	s.put(at, bytes.Clone(s.a))
 	must.Do(t, os.Chtimes(at, time.Time{}, time.Now().Add(-time.Hour)))
 	s.looks(3)
@@ -188,8 +184,8 @@ func TestWaits(t *testing.T) {
 	}
 }
 
-// TestTold: the outbox hears of each file that lies there no more, once: because it was
-// moved, taken away or replaced.
+// TestTold: the outbox is told once of each file that is no longer there: because it was
+// moved, removed or replaced.
 func TestTold(t *testing.T) {
 	s := newStage(t, t.TempDir())
 	s.box.hold = true

@@ -12,18 +12,18 @@ import (
 	"wiebelt/internal/filetrust"
 )
 
-// lockName is a file in sent, where nobody else can remove it.
+// lockName is a file in sent, where only we can remove it.
 const lockName = ".watch.lock"
 
-// place is a folder of our own in the folder that is watched.
+// place is one of our own folders inside the watched folder.
 type place struct {
 	*filetrust.Shared
 	info  fs.FileInfo
-	group *int // may read what lies there; nil for none
+	group *int // may read its contents; nil for none
 }
 
-// newPlace opens a folder of our own, and makes it if need be. The group that may
-// read the folder that is watched may read this one, too.
+// newPlace opens one of our own folders, creating it if needed. The group with read access
+// to the watched folder gets it here too.
 func newPlace(in *filetrust.Shared, above fs.FileInfo, name string) (*place, error) {
 	s, err := in.Folder(name, 0o700)
 	if err != nil {
@@ -39,7 +39,7 @@ func newPlace(in *filetrust.Shared, above fs.FileInfo, name string) (*place, err
 	return p, nil
 }
 
-// write makes a text file that was not there before.
+// write creates a new text file.
 func (p *place) write(name, text string) error {
 	f, err := p.Create(name, 0o600)
 	if err != nil {
@@ -54,7 +54,7 @@ func (p *place) write(name, text string) error {
 	return err
 }
 
-// free is a name, made of name, that neither a file nor its note has yet.
+// free derives from name one that neither a file nor its note uses yet.
 func (p *place) free(name string) (string, error) {
 	ext := filepath.Ext(name)
 	stem := strings.TrimSuffix(name, ext)
@@ -70,7 +70,7 @@ func (p *place) free(name string) (string, error) {
 	return "", errors.New("too many files of one name")
 }
 
-// lock keeps a second watch away for as long as the file is open.
+// lock excludes a second watch as long as the file is open.
 func (p *place) lock() (*os.File, error) {
 	f, err := p.Root().OpenFile(lockName, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

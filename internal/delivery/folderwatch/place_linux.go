@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// share closes the folder to all but its group, which may read it where it is the
-// group that may read the folder above.
+// share restricts the folder to its owner, plus the group that may read the
+// folder above, if any.
 func (p *place) share(above fs.FileInfo) error {
 	d, err := p.Root().Open(".")
 	if err != nil {
@@ -26,7 +26,7 @@ func (p *place) share(above fs.FileInfo) error {
 	return d.Chmod(mode)
 }
 
-// shareFile lets the group read a file.
+// shareFile gives the group read access to a file.
 func (p *place) shareFile(f *os.File) error {
 	if p.group == nil || f.Chown(-1, *p.group) != nil {
 		return nil

@@ -5,7 +5,6 @@ import (
 	"os"
 )
 
-// A folder takes over the rights of the one it lies in, and a file those of its
-// folder.
+// A folder inherits the permissions of its parent, and a file those of its folder.
 func (p *place) share(fs.FileInfo) error  { return nil }
 func (p *place) shareFile(*os.File) error { return nil }

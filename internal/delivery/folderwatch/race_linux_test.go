@@ -25,7 +25,7 @@ type box struct {
 	items     []outbox.Item
 	delivered map[string]int // by contents
 	contents  []string
-	hold      bool // nothing is delivered for the moment
+	hold      bool // nothing is delivered at the moment
 	moved     []string
 }
 
@@ -68,7 +68,7 @@ func (b *box) Moved(_ context.Context, id string) error {
 	return nil
 }
 
-// words keeps what it is told.
+// words records what is reported.
 type words struct {
 	moved   []Result
 	trouble []error
@@ -85,7 +85,7 @@ func (w *words) Trouble(_ File, err error) { w.trouble = append(w.trouble, err) 
 
 const settle = 5 * time.Second
 
-// stage is a folder that is watched, with private files beside it.
+// stage is a watched folder, with private files beside it.
 type stage struct {
 	t                    testing.TB
 	root, dir, private   string
@@ -134,7 +134,7 @@ func (s *stage) open() error {
 	return err
 }
 
-// look looks once, a while after the last time, and opens the folder if need be.
+// look checks once, some time after the last check, and opens the folder if necessary.
 func (s *stage) look() {
 	if s.folder == nil && s.open() != nil {
 		return
@@ -153,7 +153,7 @@ func (s *stage) looks(times int) {
 	}
 }
 
-// files are the contents of all files below the folder, with the places of each.
+// files returns the contents of all files below the folder, with the places of each.
 func (s *stage) files() map[string][]string {
 	all := map[string][]string{}
 	must.Do(s.t, filepath.WalkDir(s.root, func(path string, e fs.DirEntry, err error) error {
@@ -170,7 +170,7 @@ func (s *stage) files() map[string][]string {
 	return all
 }
 
-// races are what somebody else does in the folder in the middle of our work.
+// races has what others do in the folder during our work.
 var races = []struct {
 	name string
 	do   func(s *stage, at string) error
@@ -238,7 +238,7 @@ var races = []struct {
 	}},
 }
 
-// into writes into a file that is there.
+// into writes into an existing file.
 func into(at string, flag int, b []byte) error {
 	f, err := os.OpenFile(at, os.O_WRONLY|flag, 0)
 	if err != nil {
@@ -248,8 +248,8 @@ func into(at string, flag int, b []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// TestRaces lets somebody else act before every one of our steps, in every way:
-// no file from outside is sent, none is written over, and none is lost.
+// TestRaces lets others act before each of our steps, in every way: no file from outside is
+// sent, none is overwritten, and none is lost.
 func TestRaces(t *testing.T) {
 	root := t.TempDir()
 	count, runs := 0, 0
@@ -269,7 +269,7 @@ func TestRaces(t *testing.T) {
 	}
 }
 
-// oneRace has do happen before step n; false if it never came to that.
+// oneRace makes do happen before step n; false if that step never occurred.
 func oneRace(t *testing.T, root string, good bool, name string, do func(*stage, string) error, n int) bool {
 	s := newStage(t, root)
 	defer s.close()
@@ -297,7 +297,7 @@ func oneRace(t *testing.T, root string, good bool, name string, do func(*stage, 
 	if after == nil {
 		return false
 	}
-	s.looks(6) // and what lies there now
+	s.looks(6) // and what is there now
 	fault := func(format string, args ...any) {
 		t.Helper()
 		t.Errorf("%s before step %d (%s), good %v: %s", name, n, where, good, fmt.Sprintf(format, args...))
@@ -334,8 +334,8 @@ func oneRace(t *testing.T, root string, good bool, name string, do func(*stage, 
 	return true
 }
 
-// TestStorm is the same with somebody who acts all the time, also between the
-// steps of those whom we ask.
+// TestStorm is the same with others acting all the time, also between the steps
+// of the functions we call.
 func TestStorm(t *testing.T) {
 	s := newStage(t, t.TempDir())
 	must.Do(t, s.open())
@@ -345,7 +345,7 @@ func TestStorm(t *testing.T) {
 	go func() {
 		defer close(done)
 		keep := filepath.Join(s.dir, "keep.tmp")
-		for ctx.Err() == nil { // errors are of names that we have moved
+		for ctx.Err() == nil { // errors are about names that we have moved
 			if os.WriteFile(keep, s.a, 0o600) == nil {
 				_ = os.Rename(keep, at)
 			}
@@ -354,7 +354,7 @@ func TestStorm(t *testing.T) {
 		}
 	}()
 	for range 2000 {
-		// One and the same file each time, as far as size and time tell.
+		// Always the same file by size and time.
 		if x := s.folder.files["a.zip"]; x != nil {
 			x.since = s.now.Add(-time.Hour)
 		}

@@ -13,11 +13,11 @@ import (
 	"unicode/utf8"
 )
 
-// ErrChanged is a file that was another one when it was read again, or that has
-// another size than was said.
+// ErrChanged reports a file that was different when read again, or whose size
+// differs from the one given.
 var ErrChanged = errors.New("message: a file changed while it was read")
 
-// BuildError says why a ZIP cannot be built of these files. It holds no name.
+// BuildError reports why a ZIP cannot be built from these files. It contains no name.
 type BuildError struct {
 	Code   Code
 	Source int // 0: the document; attachments from 1; -1: all together
@@ -30,16 +30,15 @@ func (e *BuildError) Error() string {
 	return fmt.Sprintf("message: file %d: %s", e.Source, e.Code)
 }
 
-// Build writes a ZIP of a document and its attachments to w, in that order. The
-// same files give the same bytes; the memory does not depend on their size. Only
-// the document is packed: attachments mostly are already, and a ZIP with a file
-// of very many equal bytes would look like a bomb. Sizes and checksum stand in
-// front of each file, so that every reader can read it. Names that Inspect
-// refuses are refused here, and so are those that it warns of, and a document
-// that is no XML.
+// Build writes a ZIP of a document and its attachments to w, in that order. The same
+// files yield the same bytes; memory use does not depend on their size. Only the document
+// is compressed: most attachments already are, and compressing a file of many equal
+// bytes would look like a ZIP bomb. Sizes and checksum precede each file, so every
+// reader can read it. Names that Inspect refuses or warns about are rejected, as is a
+// document that is not XML.
 //
-// Errors are *BuildError, ErrChanged, the context's, w's and those of Open and
-// of what it opened. After an error what was written is of no use.
+// Errors are *BuildError, ErrChanged, the context's, w's, and those of Open and of what it
+// opened. After an error the output is useless.
 func Build(ctx context.Context, w io.Writer, xml Source, attachments []Source) error {
 	sources := append([]Source{xml}, attachments...)
 	if len(sources) > Defaults.Entries {
@@ -70,11 +69,11 @@ func Build(ctx context.Context, w io.Writer, xml Source, attachments []Source) e
 	return z.Close()
 }
 
-// addFile adds a file of at most limit bytes, and gives its size.
+// addFile adds a file of at most limit bytes, and returns its size.
 func addFile(ctx context.Context, z *zip.Writer, s Source, place int, limit int64) (int64, error) {
 	h := &zip.FileHeader{Name: s.Name, CreatorVersion: 20, ReaderVersion: 20}
 	//lint:ignore SA1019 CreateRaw takes it as it is, and not Modified
-	h.ModifiedDate = 1<<5 | 1 // 1 January 1980, the first day there is
+	h.ModifiedDate = 1<<5 | 1 // 1 January 1980, the earliest possible date
 	if strings.ContainsFunc(s.Name, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		h.Flags |= flagUTF8
 	}
@@ -82,7 +81,7 @@ func addFile(ctx context.Context, z *zip.Writer, s Source, place int, limit int6
 	into, pack, tooLong := io.Discard, (*flate.Writer)(nil), UnpacksTooLarge
 	if place == 0 {
 		limit, tooLong = min(limit, Defaults.XML), XMLTooLarge
-		pack, _ = flate.NewWriter(&packed, flate.DefaultCompression) // a level that there is
+		pack, _ = flate.NewWriter(&packed, flate.DefaultCompression) // a valid level
 		into, h.Method = pack, methodDeflate
 	}
 	head := &beginning{w: into}
@@ -128,7 +127,7 @@ func markup(b []byte) bool {
 	return bytes.HasPrefix(bytes.TrimLeft(b, "\x00 \t\r\n"), []byte("<"))
 }
 
-// beginning keeps the first bytes of what is written.
+// beginning keeps the first bytes written.
 type beginning struct {
 	w io.Writer
 	b []byte

@@ -1,6 +1,6 @@
 package message
 
-// Code names what was found. Each has a text in assets/text/message.json.
+// Code identifies a finding. Each has a text in assets/text/message.json.
 type Code string
 
 // About the ZIP as a whole.
@@ -90,11 +90,10 @@ const (
 	Namespace           Code = "namespace"
 )
 
-// severities says how bad each code is. Refused is what no reader can be
-// trusted with: no readable ZIP, a safety limit, a name or a record that two
-// readers take differently. What is not documented may pass: with a warning where
-// it departs from the shape of the standard's example, with a note where the
-// choice is open.
+// severities is the severity of each code. Refused is what no reader can be trusted
+// with: an unreadable ZIP, a safety limit, a name or record that two readers interpret
+// differently. What is not documented may pass: with a warning if it departs from the
+// standard's example, with a note if the choice is open.
 var severities = map[Code]Severity{
 	EmptyFile: Refused, NotZIP: Refused, CutOff: Refused, TrailingData: Refused, TwoEnds: Refused, SeveralDisks: Refused,
 	Zip64Lie: Refused, DirectoryBroken: Refused, DirectoryLong: Refused, TooManyEntries: Refused, EmptyZIP: Refused,
@@ -115,8 +114,8 @@ var severities = map[Code]Severity{
 	RepeatedGroup: Note, MissingElement: Note, MissingGroup: Note, OtherOrder: Note, UnknownAttribute: Note, Namespace: Note,
 }
 
-// Severity of the findings with this code; 0 for none. A code that is not known
-// is refused.
+// Severity returns the severity of findings with this code; 0 for none. An
+// unknown code is Refused.
 func (c Code) Severity() Severity {
 	if c == "" {
 		return 0

@@ -15,7 +15,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// TestEveryCodeIsSeen: each code has a severity, and a crafted file shows it.
+// TestEveryCodeIsSeen: each code has a severity, and a crafted file that causes it.
 func TestEveryCodeIsSeen(t *testing.T) {
 	tree := must.Get(parser.ParseFile(token.NewFileSet(), "codes.go", nil, 0))(t)
 	all := map[Code]bool{}
@@ -42,7 +42,7 @@ func TestEveryCodeIsSeen(t *testing.T) {
 		}
 	}
 	for _, c := range xmlCases() {
-		for code := range strings.FieldsSeq(c.want) { // TestCraftedXML reads them
+		for code := range strings.FieldsSeq(c.want) { // read by TestCraftedXML
 			delete(all, Code(code))
 		}
 	}
@@ -51,7 +51,7 @@ func TestEveryCodeIsSeen(t *testing.T) {
 	}
 }
 
-// TestFindingsSurviveJSON: what is stored of a report decides the same.
+// TestFindingsSurviveJSON: a stored report leads to the same decision.
 func TestFindingsSurviveJSON(t *testing.T) {
 	for _, c := range zipCases() {
 		r := inspected(t, c.zip)
@@ -70,7 +70,7 @@ func TestFindingsSurviveJSON(t *testing.T) {
 	}
 }
 
-// TestEveryCodeHasWords: each in both languages and in words of its own.
+// TestEveryCodeHasWords: each has its own text in both languages.
 func TestEveryCodeHasWords(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		seen := map[string]Code{}
@@ -88,11 +88,11 @@ func TestEveryCodeHasWords(t *testing.T) {
 	}
 }
 
-// canary stands for everything that is about a person.
+// canary stands for anything personal.
 const canary = "Kanarie"
 
-// TestNothingPersonalInReports: neither the findings nor an error of Build shows a
-// value or a name of a file.
+// TestNothingPersonalInReports: neither the findings nor an error of Build contains
+// a value or a file name.
 func TestNothingPersonalInReports(t *testing.T) {
 	xml := changed("AFZENDER", canary, "19800229", canary, "polis.pdf", canary+".pdf", "<PP>", "<PP><"+canary+" "+canary+`="`+canary+`"/>`,
 		"<BY_VOLGNUM>1<", "<BY_VOLGNUM>"+canary+"<", "<UN>", "<UN>"+canary)

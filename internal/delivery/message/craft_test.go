@@ -13,31 +13,31 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// item is an entry of a crafted ZIP. What is zero is what it should be.
+// item is an entry of a crafted ZIP. Zero fields are set correctly.
 type item struct {
 	name      string
 	content   string
 	deflate   bool
-	packed    []byte // other bytes than the content, packed
-	method    uint16 // another method than the one it is packed with
+	packed    []byte // compressed data of other content
+	method    uint16 // a method other than the one used
 	flags     uint16
-	crc       uint32 // another checksum in the list of files
-	unpacked  uint64 // another size in the list of files
+	crc       uint32 // a different checksum in the central directory
+	unpacked  uint64 // a different size in the central directory
 	system    byte
 	attrs     uint32
-	extra     []byte // in the list of files
-	localName string // in front of the contents
+	extra     []byte // in the central directory
+	localName string // in the local header
 	describe  bool   // sizes and checksum follow
-	before    string // bytes in front of the entry
-	same      int    // the list of files points to this entry instead, from 1
+	before    string // bytes before the entry
+	same      int    // the central directory points to this entry instead, from 1
 }
 
-// crafted is a ZIP that may lie.
+// crafted is a possibly inconsistent ZIP.
 type crafted struct {
 	items   []item
 	comment string
-	gap     string                          // in front of the list of files
-	wide    bool                            // with records of 64 bits
+	gap     string                          // before the central directory
+	wide    bool                            // with 64-bit records
 	end     func(end, wide, locator []byte) // changes these records
 	after   string
 }
@@ -136,7 +136,7 @@ func (c crafted) bytes() []byte {
 	return put(b, wide, locator, end, c.after)
 }
 
-// zipped is a ZIP of names and contents, nothing wrong with it.
+// zipped returns a valid ZIP of names and contents.
 func zipped(pairs ...string) []byte {
 	var c crafted
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -180,7 +180,7 @@ const example = `<?xml version="1.0" encoding="UTF-8"?>
 </Contractdocument>
 `
 
-// message is a ZIP with the example and its attachment.
+// message returns a ZIP with the example and its attachment.
 func message(more ...item) crafted {
 	return crafted{items: append([]item{
 		{name: "bericht.xml", content: example, deflate: true}, {name: "polis.pdf", content: "%PDF-1.7 verzonnen"},
@@ -198,7 +198,7 @@ func inspected(t testing.TB, b []byte) *Report {
 	return must.Get(Inspect(context.Background(), bytes.NewReader(b), int64(len(b)), Defaults))(t)
 }
 
-// read reads a document as Inspect does.
+// read reads a document like Inspect.
 func read(r io.Reader) (found []Finding, isContract bool, err error) {
 	report := &Report{}
 	_, isContract, err = readDocument(r, Defaults, func(c Code, element string, line int) {
@@ -207,7 +207,7 @@ func read(r io.Reader) (found []Finding, isContract bool, err error) {
 	return report.Findings, isContract, err
 }
 
-// codes are those from a severity up, in the order of the findings.
+// codes returns the codes from a severity up, in the order of the findings.
 func codes(all []Finding, from Severity) string {
 	var s []string
 	for _, f := range all {

@@ -1,10 +1,10 @@
 package message
 
-// rootName is the type of document whose contents are checked.
+// rootName is the type of document whose content is checked.
 const rootName = "Contractdocument"
 
-// group is a group of a Contractdocument: its text elements and the groups in
-// it, in the order of the standard's example.
+// group is a group of a Contractdocument: its text elements and inner groups, in the order
+// of the standard's example.
 type group struct {
 	name     string
 	elements []string
@@ -21,8 +21,8 @@ var contract = group{rootName, nil, []group{
 	}},
 }}
 
-// find gives the place of a name in the group, from 1, and the group of that
-// name if it is one; 0 if there is no such name.
+// find returns the position of a name in the group, from 1, and the group of that name if
+// it is one; 0 if there is no such name.
 func (g group) find(name string) (place int, inner *group) {
 	for i := range g.elements {
 		if g.elements[i] == name {
@@ -37,7 +37,7 @@ func (g group) find(name string) (place int, inner *group) {
 	return 0, nil
 }
 
-// attachment is what a document says of one file that goes with it.
+// attachment is a document's reference to a file that belongs to it.
 type attachment struct {
 	file, extension string
 	at              string // the group: "AL[1]/BY[2]"

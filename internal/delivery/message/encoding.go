@@ -15,22 +15,21 @@ import (
 	"wiebelt/internal/core/lazyregexp"
 )
 
-// problem is a Code that ends the reading of a document.
+// problem is a Code that ends reading a document.
 type problem Code
 
 func (p problem) Error() string { return "message: " + string(p) }
 
-// charset is how the bytes of a document become characters.
+// charset is how a document's bytes are decoded.
 type charset struct {
-	names   []string          // in small letters, as documents declare them
+	names   []string          // lower case, as declared in documents
 	decoder encoding.Encoding // nil is UTF-8
-	odd     Code              // what there is to say of it
+	odd     Code              // finding about it
 }
 
-// charsets are those that a declaration may name. What is declared as
-// ISO-8859-1 is read as Windows-1252, as browsers do: the two differ where
-// ISO-8859-1 has only control characters. A document without a mark that
-// declares UTF-16 was written by a program that took a string for a file.
+// charsets are the encodings that may be declared. ISO-8859-1 is read as Windows-1252, as
+// in browsers: they differ where ISO-8859-1 has only control characters. A document without
+// a mark that declares UTF-16 was written by a program that confused a string with a file.
 var charsets = []charset{
 	{[]string{"", "utf-8", "utf8"}, nil, ""},
 	{[]string{ascii, "ascii"}, nil, ""},
@@ -41,10 +40,10 @@ var charsets = []charset{
 
 const ascii = "us-ascii"
 
-// marks may stand in front of a document; then they decide.
+// marks may precede a document and then decide its encoding.
 var marks = []struct {
 	mark    string
-	names   []string // what may be declared beside it
+	names   []string // declarations allowed with it
 	decoder encoding.Encoding
 }{
 	{"\xef\xbb\xbf", []string{"", "utf-8", "utf8"}, nil},
@@ -52,10 +51,9 @@ var marks = []struct {
 	{"\xfe\xff", []string{"", "utf-16", "utf-16be"}, unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)},
 }
 
-// characters gives a document as UTF-8, with U+FFFD for bytes that do not fit. It
-// looks at its beginning: the mark at its start, and the encoding that it declares.
-// odd is what there is to say of them; an error is a problem or r's. plain tells
-// that there should be nothing but ASCII.
+// characters decodes a document to UTF-8, with U+FFFD for invalid bytes. It uses the
+// document's mark and declared encoding. odd is a finding about them; an error is a problem
+// or r's. plain means that only ASCII is allowed.
 func characters(r *bufio.Reader) (in io.Reader, plain bool, odd Code, err error) {
 	head, err := r.Peek(4)
 	if err != nil && err != io.EOF {
@@ -74,7 +72,7 @@ func characters(r *bufio.Reader) (in io.Reader, plain bool, odd Code, err error)
 		if !starts(m.mark) {
 			continue
 		}
-		_, _ = r.Discard(len(m.mark)) // was peeked
+		_, _ = r.Discard(len(m.mark)) // already peeked
 		declared, err := declaredEncoding(r, m.decoder)
 		if !slices.Contains(m.names, declared) {
 			odd = XMLEncodingOther
@@ -100,11 +98,10 @@ func decoded(r io.Reader, e encoding.Encoding) io.Reader {
 	return e.NewDecoder().Reader(r)
 }
 
-// maxDeclaration is how far the encoding may stand from the beginning.
+// maxDeclaration limits how far from the start the encoding may be.
 const maxDeclaration = 512
 
-// declaredEncoding peeks at the encoding in <?xml …?>, in small letters; "" if
-// there is none.
+// declaredEncoding peeks at the encoding in <?xml …?>, in lower case; "" if there is none.
 func declaredEncoding(r *bufio.Reader, e encoding.Encoding) (string, error) {
 	peeked, err := r.Peek(2 * maxDeclaration)
 	if err != nil && err != io.EOF {
@@ -125,20 +122,20 @@ func declaredEncoding(r *bufio.Reader, e encoding.Encoding) (string, error) {
 
 var encodingIn = lazyregexp.New(`encoding\s*=\s*(?:"([^"]*)"|'([^']*)')`)
 
-// guard gives a document as UTF-8 and ends it with a problem when it, or the
-// token that is being read, gets too long.
+// guard reads a document as UTF-8 and ends it with a problem if it, or the
+// current token, is too long.
 type guard struct {
 	r        *bufio.Reader // of UTF-8
-	plain    bool          // nothing but ASCII may come
-	decoded  bool          // U+FFFD stands for bytes that do not fit
-	left     int64         // bytes of the document
-	token    int64         // bytes of the token
+	plain    bool          // only ASCII is allowed
+	decoded  bool          // U+FFFD stands for invalid bytes
+	left     int64         // remaining bytes of the document
+	token    int64         // remaining bytes of the token
 	failed   error         // what ended the document, other than its end
 	buf      [utf8.UTFMax]byte
 	have, at int
 }
 
-// ReadByte makes encoding/xml take no more than it needs.
+// ReadByte prevents encoding/xml from reading ahead.
 func (g *guard) ReadByte() (byte, error) {
 	if g.failed != nil {
 		return 0, g.failed
@@ -172,7 +169,7 @@ func (g *guard) ReadByte() (byte, error) {
 	return b, nil
 }
 
-// Read is there because encoding/xml asks for a reader; it uses ReadByte.
+// Read satisfies encoding/xml, which uses ReadByte.
 func (g *guard) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil

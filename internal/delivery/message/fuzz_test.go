@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// FuzzXML: whatever a document is, reading it ends without an error and with a
-// verdict.
+// FuzzXML: reading any document ends without an error and with a verdict.
 func FuzzXML(f *testing.F) {
 	for _, c := range xmlCases() {
 		if len(c.xml) < 4000 {
@@ -25,8 +24,8 @@ func FuzzXML(f *testing.F) {
 	})
 }
 
-// FuzzZIPDirectory: whatever a ZIP says of itself, looking at it ends without an
-// error; what may be sent is for archive/zip the same files, all whole.
+// FuzzZIPDirectory: inspecting any ZIP ends without an error; for archive/zip, what may be
+// sent has the same files, all intact.
 func FuzzZIPDirectory(f *testing.F) {
 	for _, c := range zipCases() {
 		if len(c.zip) < 4000 {
@@ -36,8 +35,8 @@ func FuzzZIPDirectory(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) { sameForOthers(t, b) })
 }
 
-// FuzzZIPFields is the same for ZIPs whose records fit together, but for an entry
-// with any fields and four bytes anywhere.
+// FuzzZIPFields is the same for ZIPs whose records are consistent, except for an entry with
+// any fields and four bytes anywhere.
 func FuzzZIPFields(f *testing.F) {
 	f.Add("brief.txt", "tekst", []byte{}, uint16(0), byte(0), byte(0), uint32(0), uint32(0), uint32(0))
 	f.Add("caf\x82", "", extraOf(extraName, put(nil, "\x01", uint32(0), "caf\u00e9")), uint16(flagUTF8), byte(3), byte(1), uint32(0xa1ff<<16), uint32(9), uint32(9))
@@ -47,7 +46,7 @@ func FuzzZIPFields(f *testing.F) {
 			return
 		}
 		it := item{name: name, content: content, extra: extra, flags: flags, system: system, attrs: attrs, describe: how&2 != 0}
-		if how&1 != 0 { // one block that is not packed any further: cheap to make
+		if how&1 != 0 { // a single uncompressed block: cheap to create
 			it.method, it.packed = methodDeflate, put(nil, "\x01", len(content), ^uint16(len(content)), content)
 		}
 		c := crafted{items: []item{{name: "a.xml", content: "<Contractdocument/>"}, it, {name: "slot", content: content}}, wide: how&4 != 0}

@@ -9,20 +9,19 @@ import (
 	"strings"
 )
 
-// maxDocuments is how many XML files of one ZIP are looked at.
+// maxDocuments limits the XML files inspected per ZIP.
 const maxDocuments = 64
 
-// Inspect looks at a ZIP of size bytes before it is sent: its list of files, the
-// place and name of each, every byte of their contents, and the document. It
-// unpacks nothing to disk. The error is r's or the context's; whatever is wrong
-// with the ZIP itself stands in the report.
+// Inspect checks a ZIP of size bytes before it is sent: its directory, the place and name
+// of each file, every byte of their contents, and the document. It unpacks nothing to disk.
+// The error is r's or the context's; problems with the ZIP itself are in the report.
 func Inspect(ctx context.Context, r io.ReaderAt, size int64, l Limits) (*Report, error) {
 	report, _, err := inspect(ctx, r, size, l, true)
 	return report, err
 }
 
-// InspectZIP is Inspect for who does not care what the files are: documents are
-// not read. files is how many there are, folders not counted.
+// InspectZIP is Inspect without reading documents, for any kind of files. files is their
+// number, excluding folders.
 func InspectZIP(ctx context.Context, r io.ReaderAt, size int64, l Limits) (report *Report, files int, err error) {
 	return inspect(ctx, r, size, l, false)
 }
@@ -53,7 +52,7 @@ type inspection struct {
 	limit   Limits
 	report  *Report
 	members []member
-	files   int // members that are no folders
+	files   int // members other than folders
 }
 
 // zip looks at the ZIP and the bytes of every entry. candidates may be documents.
@@ -69,13 +68,13 @@ func (i *inspection) zip() (candidates []int, err error) {
 		return nil, err
 	}
 	if !i.report.Sendable(false) {
-		return nil, nil // no byte is unpacked of what is not sent
+		return nil, nil // nothing is unpacked if it is not sent
 	}
 	return i.contents()
 }
 
-// contents reads every entry to its end and gives those that may be documents:
-// the XML files or, where none has that extension, what begins like one.
+// contents reads every entry to its end and returns those that may be documents: the XML
+// files or, if none has that extension, those that start like one.
 func (i *inspection) contents() (candidates []int, err error) {
 	var alike []int
 	buf := make([]byte, 32<<10)
@@ -120,8 +119,8 @@ func likeXML(b []byte) bool {
 		bytes.HasPrefix(b, []byte("\xff\xfe<\x00?\x00")) || bytes.HasPrefix(b, []byte("\xfe\xff\x00<\x00?"))
 }
 
-// documents reads the XML files. Where one of them is a Contractdocument, the
-// others are attachments: only what is not safe in them matters.
+// documents reads the XML files. If one is a Contractdocument, the others are attachments:
+// only safety findings in them count.
 func (i *inspection) documents(candidates []int) error {
 	r := i.report
 	var others []*Report
@@ -174,7 +173,7 @@ func (i *inspection) documents(candidates []int) error {
 	return nil
 }
 
-// merge takes over the findings of a document that are bad enough.
+// merge adds a document's findings from the given severity on.
 func (r *Report) merge(part *Report, from Severity) {
 	for _, f := range part.Findings {
 		if f.Severity >= from {
@@ -183,7 +182,7 @@ func (r *Report) merge(part *Report, from Severity) {
 	}
 }
 
-// lookup finds the entry that a name means.
+// lookup finds the entry for a name.
 type lookup struct{ exact, folded, base map[string]int }
 
 func lookupOf(members []member) lookup {
@@ -204,7 +203,7 @@ func lookupOf(members []member) lookup {
 	return l
 }
 
-// find gives the entry, or -1, and what is odd about it.
+// find returns the entry, or -1, and a finding about the match.
 func (l lookup) find(name string) (entry int, odd Code) {
 	if n, ok := l.exact[name]; ok {
 		return n, ""
@@ -218,7 +217,7 @@ func (l lookup) find(name string) (entry int, odd Code) {
 	return -1, AttachmentMissing
 }
 
-// attachments holds what a document says of its attachments against the files.
+// attachments compares a document's references to attachments with the files.
 func (i *inspection) attachments(all []attachment, document int, files lookup, named []bool) {
 	for _, a := range all {
 		note := func(c Code, element string) {

@@ -8,15 +8,15 @@ import (
 	"slices"
 )
 
-// layout compares each entry with the header in front of its contents, and sees
-// to it that every byte of the ZIP belongs to one entry at most.
+// layout compares each entry with the header before its contents, and ensures that every
+// byte of the ZIP belongs to at most one entry.
 func (f *file) layout(members []member, e ending, report *Report) error {
 	order := make([]int, len(members))
 	for i := range members {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(members[a].offset, members[b].offset) })
-	place := func(n int) int64 { // of the nth header, or of what follows the last entry
+	place := func(n int) int64 { // of the nth header, or the end of the last entry
 		if n < len(order) {
 			return min(members[order[n]].offset, e.start)
 		}
@@ -45,8 +45,8 @@ func (f *file) layout(members []member, e ending, report *Report) error {
 	return nil
 }
 
-// header reads the header of an entry and, behind its contents, the descriptor.
-// Everything must end before next.
+// header reads an entry's header and, after its contents, the descriptor. Everything
+// must end before next.
 func (f *file) header(m *member, i int, next int64) error {
 	b, ok := f.bytes(m.offset, localSize)
 	if !ok || !is(b, sigLocal) {
@@ -91,8 +91,8 @@ func (f *file) header(m *member, i int, next int64) error {
 	return nil
 }
 
-// descriptor gives the length of the record behind the contents. It comes in
-// four forms: with a signature or without, with sizes of 32 bits or 64.
+// descriptor returns the length of the record after the contents. It has four forms: with
+// or without signature, and with 32-bit or 64-bit sizes.
 func (f *file) descriptor(m *member, next int64) (int64, bool) {
 	b, ok := f.bytes(m.end, int(min(24, next-m.end)))
 	if !ok {
@@ -113,14 +113,14 @@ func (f *file) descriptor(m *member, next int64) (int64, bool) {
 	return 0, false
 }
 
-// gap looks at bytes that belong to no entry. Readers that go through the ZIP
-// from its start, and not by its list, would find a record there.
+// gap checks bytes that belong to no entry. Readers that scan the ZIP from its start
+// instead of using its directory would find a record there.
 func (f *file) gap(from, to int64) error {
 	in := bufio.NewReaderSize(io.NewSectionReader(f, from, to-from), 32<<10)
 	for {
 		b, err := in.Peek(4)
 		if err != nil {
-			return nil // f has the error if there is one
+			return nil // any error is in f
 		}
 		switch {
 		case is(b, sigEnd):

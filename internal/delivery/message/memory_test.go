@@ -19,13 +19,13 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// memoryDir makes the test program inspect every file of a folder, and say what
-// that took.
+// memoryDir makes the test program inspect every file in a folder, and
+// report its memory use.
 const memoryDir = "WIEBELT_MESSAGE_TEST_DIR"
 
 type taken struct {
 	Files, Refused int
-	FromOS         uint64 // what the Go runtime ever had of the system, bytes
+	FromOS         uint64 // all memory the Go runtime ever got from the system, in bytes
 }
 
 func inspectAll(dir string) int {
@@ -55,8 +55,8 @@ func inspectAll(dir string) int {
 	return 0
 }
 
-// TestMemory: a program that inspects all of the crafted files, the
-// largest lists of names that are let through and a ZIP of 500 MB stays below 50 MB.
+// TestMemory: a program that inspects all crafted files, the largest accepted lists of
+// names and a ZIP of 500 MB stays below 50 MB.
 func TestMemory(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, b []byte) {
@@ -107,7 +107,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// large writes a ZIP with an attachment of so many noughts, which take no room.
+// large writes a ZIP with an attachment of size zeros, which compress to almost nothing.
 func large(t *testing.T, name string, size int64) {
 	t.Helper()
 	f := must.Get(os.Create(name))(t)

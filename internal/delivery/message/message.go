@@ -1,17 +1,15 @@
-// Package message knows the messages that go to the message box: a ZIP file with
-// an XML document of the type Contractdocument and its attachments. It inspects
-// such a ZIP before it is sent, without unpacking it, and builds one of a
-// document and its attachments.
+// Package message handles messages to the message box: a ZIP file with an XML document
+// of type Contractdocument and its attachments. It inspects such a ZIP before it is sent,
+// without unpacking it to disk, and builds one from a document and its attachments.
 //
-// How the document relates to the files in the ZIP, what its elements mean, which
-// of them are required and what limits the hub has is not documented; the example
-// that the standard gives shows the names of groups and elements, their order,
-// and the shape of a few values. What departs from it may be sent all the same.
+// How the document relates to the files in the ZIP, what its elements mean, which of them
+// are required and what limits the hub has is not documented; the standard's example shows
+// the names of groups and elements, their order, and the form of a few values. Anything
+// that departs from it may still be sent.
 //
-// All readers take hostile input: their memory and time are bounded by Limits,
-// whatever a file says of itself. They hold no state between calls, start no
-// goroutines and are safe for concurrent use. What they find has a Code; the
-// words for it stand elsewhere.
+// All readers accept hostile input: memory and time are bounded by Limits, whatever a file
+// claims. They hold no state between calls, start no goroutines and are safe for concurrent
+// use. Findings have a Code; their texts are elsewhere.
 package message
 
 import (
@@ -21,41 +19,41 @@ import (
 	"slices"
 )
 
-// Limits bound what a message may be.
+// Limits are the limits of a message.
 type Limits struct {
 	Entries   int   // files and folders in the ZIP
-	Directory int64 // bytes of its list of files
-	Unpacked  int64 // bytes of all files
-	Ratio     int64 // unpacked to packed, of each file and of all
+	Directory int64 // bytes of its directory
+	Unpacked  int64 // total bytes of all files
+	Ratio     int64 // unpacked to packed size, for each file and in total
 	XML       int64 // bytes of a document, as UTF-8
 	Token     int64 // bytes of one tag, text or comment
 	Tokens    int   // tags, texts and comments in a document
-	Depth     int   // elements in elements
+	Depth     int   // nesting of elements
 }
 
-// Defaults leave room for every sensible message.
+// Defaults suit every sensible message.
 var Defaults = Limits{
 	Entries: 10_000, Directory: 2 << 20, Unpacked: 2 << 30, Ratio: 200,
 	XML: 4 << 20, Token: 256 << 10, Tokens: 100_000, Depth: 32,
 }
 
-// freeRatio is how much may be unpacked at any ratio: a small file of the same
-// letter over and over harms nobody.
+// freeRatio is the unpacked size up to which any ratio is allowed: a small file of one
+// repeated letter is harmless.
 const freeRatio = 32 << 20
 
-// Severity is how bad a finding is.
+// Severity is the severity of a finding.
 type Severity int
 
 // The severities.
 const (
 	Note    Severity = iota + 1 // worth knowing
-	Warning                     // sent all the same, except in strict mode
+	Warning                     // sent anyway, except in strict mode
 	Refused                     // never sent
 )
 
 var severityNames = [...]string{"unknown", "note", "warning", "refused"}
 
-// String gives "note", "warning" or "refused".
+// String returns "note", "warning" or "refused".
 func (s Severity) String() string {
 	if s < Note || s > Refused {
 		s = 0
@@ -63,10 +61,10 @@ func (s Severity) String() string {
 	return severityNames[s]
 }
 
-// MarshalText writes what String gives.
+// MarshalText returns String.
 func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads what String gives.
+// UnmarshalText parses String's result.
 func (s *Severity) UnmarshalText(b []byte) error {
 	if *s = Severity(slices.Index(severityNames[:], string(b))); *s < Note {
 		return errors.New("message: no such severity")
@@ -74,12 +72,12 @@ func (s *Severity) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// Finding is one thing that was noticed. It holds no value of the
-// document and no name of a file, so that it may be logged.
+// Finding is one observation. It contains no value of the document and no file
+// name, so it may be logged.
 type Finding struct {
 	Code     Code     `json:"code"`
 	Severity Severity `json:"severity"`
-	Entry    int      `json:"entry"`             // place in the list of files, from 0; -1: the ZIP as a whole
+	Entry    int      `json:"entry"`             // index in the directory; -1: the ZIP as a whole
 	Element  string   `json:"element,omitempty"` // "AL[1]/BY[2]/BY_VOLGNUM"; "?" is a name that is not of this family
 	Line     int      `json:"line,omitempty"`    // of the document, from 1
 }
@@ -99,17 +97,17 @@ func (f Finding) String() string {
 	return s
 }
 
-// maxFindings is how many findings a report keeps.
+// maxFindings limits the findings in a report.
 const maxFindings = 200
 
-// Report is what was found in a ZIP: the first 200 findings, the worst of all
-// among them.
+// Report holds what was found in a ZIP: the first 200 findings, always
+// including one of the worst.
 type Report struct {
-	Findings []Finding // in the order in which they were found
+	Findings []Finding // in the order found
 }
 
-// Obstacle is the first finding that keeps the message back, nil if nothing does. In
-// strict mode a warning is enough.
+// Obstacle returns the first finding that prevents sending, nil if there is none. In strict
+// mode a warning suffices.
 func (r *Report) Obstacle(strict bool) *Finding {
 	least := Refused
 	if strict {
@@ -122,7 +120,7 @@ func (r *Report) Obstacle(strict bool) *Finding {
 	return &r.Findings[i]
 }
 
-// Sendable reports whether nothing keeps the message back.
+// Sendable reports whether nothing prevents sending.
 func (r *Report) Sendable(strict bool) bool { return r.Obstacle(strict) == nil }
 
 func (r *Report) add(f Finding) {
@@ -130,21 +128,21 @@ func (r *Report) add(f Finding) {
 		r.Findings = append(r.Findings, f)
 		return
 	}
-	// The reason why a message is not sent is never among those left out.
+	// The reason for not sending a message is never dropped.
 	if last := &r.Findings[maxFindings-1]; last.Severity < f.Severity {
 		*last = f
 	}
 }
 
-// zip notes a finding about an entry, or about the whole ZIP with -1.
+// zip adds a finding about an entry, or about the whole ZIP with -1.
 func (r *Report) zip(c Code, entry int) {
 	r.add(Finding{Code: c, Severity: c.Severity(), Entry: entry})
 }
 
-// Source is a file that goes into a ZIP. Open is called twice for an attachment:
-// the first time to learn size and checksum, which stand in front of the contents.
+// Source is a file for a ZIP. Open is called twice for an attachment: first for its size
+// and checksum, which precede the contents.
 type Source struct {
 	Name string
 	Open func() (io.ReadCloser, error)
-	Size int64 // 0 or less: not known; else another size is an error
+	Size int64 // 0 or less: unknown; otherwise a different size is an error
 }

@@ -11,9 +11,9 @@ import (
 
 const maxName = 1024 // bytes
 
-// checkName looks at the name of a file in a ZIP. code is the worst there is to
-// say, "" if nothing; key is the same for names that are the same file
-// somewhere: upper and small letters, and what Windows cuts off.
+// checkName checks the name of a file in a ZIP. code is the worst finding, "" if none;
+// key is equal for names that denote the same file on some system: it ignores case
+// and what Windows strips.
 func checkName(name string) (code Code, key string) {
 	if name == "" || len(name) > maxName || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
 		return NameImpossible, name
@@ -33,7 +33,7 @@ func checkName(name string) (code Code, key string) {
 	case colon >= 0:
 		worse(NameColon)
 	}
-	if strings.ContainsFunc(name, displaytext.Hidden) { // it looks like another one
+	if strings.ContainsFunc(name, displaytext.Hidden) { // it looks like another name
 		worse(NameHidden)
 	}
 	if strings.ContainsAny(name, `<>"|?*`) {
@@ -41,7 +41,7 @@ func checkName(name string) (code Code, key string) {
 	}
 	var steps []string
 	for _, s := range strings.Split(strings.TrimSuffix(slashed, "/"), "/") {
-		bare := strings.TrimRight(s, " .") // Windows cuts them off
+		bare := strings.TrimRight(s, " .") // Windows strips them
 		switch {
 		case bare == "" && strings.HasPrefix(s, ".."):
 			worse(NameUp)
@@ -60,13 +60,12 @@ func checkName(name string) (code Code, key string) {
 	return code, strings.Join(steps, "/")
 }
 
-// fold makes names equal that differ in upper and small letters only.
+// fold makes names equal that differ only in case.
 func fold(s string) string { return strings.ToLower(strings.ToUpper(s)) }
 
 var devices = lazyregexp.New(`^(CON|PRN|AUX|NUL|CLOCK\$|CONIN\$|CONOUT\$|(COM|LPT)[0-9¹²³])$`)
 
-// device reports whether Windows takes a name for a device, with any extension
-// and whatever stands behind it.
+// device reports whether Windows treats a name as a device, with any extension and suffix.
 func device(step string) bool {
 	base, _, _ := strings.Cut(step, ".")
 	base, _, _ = strings.Cut(base, ":")

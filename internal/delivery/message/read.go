@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// finder is told what is found.
+// finder receives findings.
 type finder func(c Code, element string, line int)
 
-// readDocument reads an XML document in UTF-8, UTF-16 with its mark, or one of
-// the Western single-byte encodings, and holds it against the shape of a
-// Contractdocument. Entities other than the five of XML are never expanded,
-// nothing is ever fetched. isContract is false for a document of another type
-// and for one that could not be read; found is told which. The error is r's.
+// readDocument reads an XML document in UTF-8, UTF-16 with a mark, or a Western
+// single-byte encoding, and compares it with the form of a Contractdocument. Entities
+// other than the five of XML are never expanded, and nothing is ever fetched. isContract
+// is false for a document of another type and for an unreadable one; found reports
+// which. The error is r's.
 func readDocument(r io.Reader, l Limits, found finder) (attachments []attachment, isContract bool, err error) {
 	in := bufio.NewReaderSize(r, 16<<10)
 	t, odd, err := newTree(in, l)
@@ -45,7 +45,7 @@ func readDocument(r io.Reader, l Limits, found finder) (attachments []attachment
 	return c.attachments, true, nil
 }
 
-// node is an element as it was read.
+// node is a parsed element.
 type node struct {
 	name     string // without a prefix
 	attrs    []xml.Name
@@ -60,7 +60,7 @@ type tree struct {
 	d       *xml.Decoder
 	limit   Limits
 	tokens  int
-	line    int // where a problem is
+	line    int // of a problem
 	doctype bool
 }
 
@@ -75,7 +75,7 @@ func newTree(r *bufio.Reader, l Limits) (_ *tree, odd Code, err error) {
 		g.r, g.decoded = bufio.NewReaderSize(in, 4<<10), true
 	}
 	d := xml.NewDecoder(g)
-	// The guard gives UTF-8, whatever the document declares.
+	// The guard returns UTF-8, whatever the document declares.
 	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
 	return &tree{g: g, d: d, limit: l}, odd, err
 }
@@ -104,14 +104,14 @@ func (t *tree) token() (xml.Token, error) {
 	return token, nil
 }
 
-// element is one whose end has not come yet.
+// element is an element whose end has not been read yet.
 type element struct {
 	node
 	text []byte
 }
 
-// read gives the root element. One of another name ends it with OtherType: what
-// is in it is nobody's business here.
+// read returns the root element. One with another name ends it with OtherType: its
+// content is not inspected.
 func (t *tree) read() (root node, err error) {
 	var open []element
 	done := false
@@ -121,7 +121,7 @@ func (t *tree) read() (root node, err error) {
 			return root, nil
 		}
 		if err == io.EOF {
-			err = problem(XMLMalformed) // nothing
+			err = problem(XMLMalformed) // nothing there
 		}
 		if err != nil {
 			return node{}, err
@@ -154,7 +154,7 @@ func (t *tree) read() (root node, err error) {
 	}
 }
 
-// begin adds an element to those that are open.
+// begin adds an element to the open ones.
 func (t *tree) begin(open []element, x xml.StartElement, done bool) ([]element, error) {
 	switch {
 	case done:
@@ -171,7 +171,7 @@ func (t *tree) begin(open []element, x xml.StartElement, done bool) ([]element, 
 	return append(open, element{node: n}), nil
 }
 
-// whole is the element once its end has come.
+// whole returns the element once its end was read.
 func (e element) whole() node {
 	if len(e.children) == 0 || !blank(e.text) {
 		e.node.text = string(e.text)
@@ -179,7 +179,7 @@ func (e element) whole() node {
 	return e.node
 }
 
-// aside is what is neither element nor text; begun tells that the root was seen.
+// aside handles tokens other than elements and text; begun means that the root has started.
 func (t *tree) aside(token xml.Token, begun bool) error {
 	switch x := token.(type) {
 	case xml.Directive:
@@ -199,7 +199,7 @@ func (t *tree) aside(token xml.Token, begun bool) error {
 
 func blank(b []byte) bool { return len(bytes.Trim(b, " \t\r\n")) == 0 }
 
-// checker holds what was read against the shape.
+// checker compares a document with the expected form.
 type checker struct {
 	found       finder
 	attachments []attachment
@@ -215,7 +215,7 @@ func (c *checker) attributes(n node, at string) {
 	}
 }
 
-// group checks a group that stands at path.
+// group checks a group at path.
 func (c *checker) group(g group, n node, path string) {
 	below := func(name string) string {
 		if path == "" {
@@ -269,7 +269,7 @@ func (c *checker) group(g group, n node, path string) {
 	}
 }
 
-// missing notes what a group does not have.
+// missing reports what a group lacks.
 func (c *checker) missing(g group, n node, count map[string]int, values map[string]string, below func(string) string) {
 	for _, name := range g.elements {
 		if values[name] == "" {
@@ -283,8 +283,8 @@ func (c *checker) missing(g group, n node, count map[string]int, values map[stri
 	}
 }
 
-// shown is a name that may stand in a log: one that looks like a name of this
-// document. Any other one could be anything.
+// shown returns a name fit for a log: one in the style of this document. Any other
+// name could be anything.
 func shown(name string) string {
 	group, rest, split := strings.Cut(name, "_")
 	if len(group) != 2 || split && rest == "" || len(rest) > 12 || !only(group, capitals) || !only(rest, capitals+digits) {
@@ -293,8 +293,8 @@ func shown(name string) string {
 	return name
 }
 
-// checkValue holds a value against what the example shows of its shape. Whether
-// an element may be empty is not documented.
+// checkValue compares a value with the form shown in the example. Whether an element may
+// be empty is not documented.
 func checkValue(name, value string) Code {
 	value = strings.Trim(value, " \t\r\n")
 	if value == "" {

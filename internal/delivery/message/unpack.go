@@ -8,8 +8,8 @@ import (
 	"io"
 )
 
-// unpacker gives the unpacked bytes of one entry after the other; it is reused,
-// as a ZIP may have thousands.
+// unpacker returns the unpacked bytes of one entry after another; it is reused, as
+// a ZIP may have thousands.
 type unpacker struct {
 	f       *file
 	entry   int // that is being read
@@ -19,14 +19,14 @@ type unpacker struct {
 	left    int64
 	want    uint32
 	crc     uint32
-	unused  bool // packed bytes are left at the end
+	unused  bool // packed bytes remain at the end
 }
 
 func newUnpacker(f *file) *unpacker {
 	return &unpacker{f: f, packed: bufio.NewReaderSize(nil, 32<<10)}
 }
 
-// open begins with an entry.
+// open starts an entry.
 func (u *unpacker) open(entry int, m member) {
 	u.entry = entry
 	u.packed.Reset(io.NewSectionReader(u.f, m.data, m.packed))
@@ -43,9 +43,9 @@ func (u *unpacker) open(entry int, m member) {
 	u.in = u.inflate
 }
 
-// Read gives io.EOF after exactly the bytes that the list of files promises.
+// Read returns io.EOF after exactly the bytes announced in the directory.
 func (u *unpacker) Read(p []byte) (int, error) {
-	if err := u.f.ctx.Err(); err != nil { // a whole disk may unpack from one read
+	if err := u.f.ctx.Err(); err != nil { // one read may unpack a whole disk
 		u.f.err = err
 		return 0, err
 	}

@@ -13,7 +13,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// xmlCase is a crafted document and the right verdict: every finding about it.
+// xmlCase is a crafted document and its correct verdict: every finding about it.
 type xmlCase struct {
 	name string
 	xml  string
@@ -31,12 +31,12 @@ func utf16Of(order binary.AppendByteOrder, s string) string {
 
 func changed(pairs ...string) string { return strings.NewReplacer(pairs...).Replace(example) }
 
-// declared is the example with another encoding in its first line.
+// declared returns the example with another encoding declared in its first line.
 func declared(name string, pairs ...string) string {
 	return changed(append([]string{`encoding="UTF-8"`, `encoding="` + name + `"`}, pairs...)...)
 }
 
-// holey is what a document says that has nothing in it.
+// holey lists the findings for an empty document.
 const holey = "missing_group missing_group missing_group"
 
 func xmlCases() []xmlCase {
@@ -153,7 +153,7 @@ func TestCraftedXML(t *testing.T) {
 	}
 }
 
-// TestTexts: what was written in any encoding comes out right.
+// TestTexts: text in any encoding is read correctly.
 func TestTexts(t *testing.T) {
 	for _, c := range []struct{ xml, want string }{
 		{declared("ISO-8859-1", "Testpersoon", "Zo\xebf \x80\x99"), "Zoëf €™"},

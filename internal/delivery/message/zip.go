@@ -13,9 +13,9 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// A ZIP is read here record by record (APPNOTE 6.3.10), and not by archive/zip:
-// that one believes what the records say of each other, keeps lists of any
-// length and does not tell where an entry lies.
+// ZIPs are read record by record here (APPNOTE 6.3.10) instead of with archive/zip, which
+// trusts what the records say about each other, keeps lists of any length and does not
+// reveal where an entry is.
 const (
 	endSize       = 22 // end of central directory record, 4.3.16
 	locatorSize   = 20 // zip64 locator, 4.3.15
@@ -50,8 +50,8 @@ func u32(b []byte, at int) uint64  { return uint64(binary.LittleEndian.Uint32(b[
 func u64(b []byte, at int) uint64  { return binary.LittleEndian.Uint64(b[at:]) }
 func is(b []byte, sig []byte) bool { return bytes.HasPrefix(b, sig) }
 
-// file gives the bytes of the ZIP and remembers the first error that is not the
-// ZIP's own: the end of the context, a disk that fails, a file that shrinks.
+// file reads the bytes of the ZIP and remembers the first error not due to the ZIP: the end
+// of the context, a failing disk, a shrinking file.
 type file struct {
 	ctx  context.Context
 	r    io.ReaderAt
@@ -74,7 +74,7 @@ func (f *file) ReadAt(p []byte, at int64) (int, error) {
 	case err != nil && err != io.EOF:
 		f.err = err
 	case at+int64(n) < f.size:
-		f.err = io.ErrUnexpectedEOF // shorter than it was
+		f.err = io.ErrUnexpectedEOF // shorter than before
 	default:
 		err = io.EOF
 	}
@@ -84,7 +84,7 @@ func (f *file) ReadAt(p []byte, at int64) (int, error) {
 	return n, err
 }
 
-// bytes reads n bytes from at; false if they are not there.
+// bytes reads n bytes from at; false if they do not exist.
 func (f *file) bytes(at int64, n int) ([]byte, bool) {
 	if at < 0 || at > f.size-int64(n) {
 		return nil, false
@@ -94,7 +94,7 @@ func (f *file) bytes(at int64, n int) ([]byte, bool) {
 	return b, err == nil
 }
 
-// bad is a Code that ends the inspection, with the entry that it is about.
+// bad is a Code that ends the inspection, with the entry concerned.
 type bad struct {
 	code  Code
 	entry int
@@ -104,14 +104,14 @@ func (b bad) Error() string { return "message: " + string(b.code) }
 
 func whole(c Code) error { return bad{c, -1} }
 
-// ending is where the list of files lies.
+// ending is the location of the directory.
 type ending struct {
 	entries       uint64
 	start, length int64
 }
 
-// findEnd reads the end record and, where there is one, its wide companion.
-// Two readers must not be able to find different lists.
+// findEnd reads the end record and, if present, its zip64 companion. Two readers must not
+// be able to find different directories.
 func (f *file) findEnd() (ending, error) {
 	if f.size == 0 {
 		return ending{}, whole(EmptyFile)
@@ -134,7 +134,7 @@ func (f *file) findEnd() (ending, error) {
 	locator, ok := f.bytes(end-locatorSize, locatorSize)
 	located := ok && is(locator, sigLocator)
 	switch {
-	case wide != located: // some readers look for the locator only where it is needed
+	case wide != located: // some readers look for the locator only if needed
 		return ending{}, whole(Zip64Lie)
 	case located:
 		if entries, length, start, end, err = f.wideEnd(locator, end, entries, length, start); err != nil {
@@ -149,7 +149,7 @@ func (f *file) findEnd() (ending, error) {
 	return ending{entries, int64(start), int64(length)}, nil
 }
 
-// endIn finds the one end record in the last bytes of a ZIP.
+// endIn finds the only end record in the last bytes of a ZIP.
 func endIn(tail []byte) (int, error) {
 	exact, last, short := []int{}, -1, false
 	for i := 0; i+endSize <= len(tail); i++ {
@@ -175,8 +175,8 @@ func endIn(tail []byte) (int, error) {
 	return last, nil
 }
 
-// wideEnd reads the record of 64 bits in front of the locator, which stands
-// before end. What the end record says has to agree, where it says anything.
+// wideEnd reads the 64-bit record before the locator, which precedes end. Where the end
+// record has values, they must agree.
 func (f *file) wideEnd(locator []byte, end int64, entries, length, start uint64) (e, l, s uint64, at int64, err error) {
 	if u32(locator, 4) != 0 || u32(locator, 16) > 1 {
 		return 0, 0, 0, 0, whole(SeveralDisks)
@@ -200,19 +200,19 @@ func (f *file) wideEnd(locator []byte, end int64, entries, length, start uint64)
 	return e, l, s, at, nil
 }
 
-// member is an entry of the ZIP as the list of files has it.
+// member is an entry in the ZIP's directory.
 type member struct {
-	name, shown      string // as it stands there, and as UTF-8
+	name, shown      string // raw, and as UTF-8
 	flags, method    int
 	crc              uint32
 	packed, unpacked int64
 	offset           int64 // of its header
-	data, end        int64 // of its contents; the end counts what follows them
+	data, end        int64 // of its contents; end includes what follows them
 	folder           bool
 }
 
-// directory reads the list of files. What is wrong with a single entry goes
-// into the report; the error is what leaves no sense in going on.
+// directory reads the directory. Problems with a single entry go into the report; the error
+// is for what makes continuing pointless.
 func (f *file) directory(e ending, l Limits, report *Report) ([]member, error) {
 	switch {
 	case e.entries == 0:
@@ -275,7 +275,7 @@ func (f *file) directory(e ending, l Limits, report *Report) ([]member, error) {
 	return members, nil
 }
 
-// check notes what cannot be unpacked, or not be trusted.
+// check reports what cannot be unpacked or trusted.
 func (m member) check(i int, l Limits, report *Report) {
 	switch {
 	case m.flags&(flagEncrypted|flagStrong|flagMasked) != 0 || m.method == 99:
@@ -284,7 +284,7 @@ func (m member) check(i int, l Limits, report *Report) {
 		report.zip(Method, i)
 	case m.method == methodStore && m.packed != m.unpacked:
 		report.zip(SizeLie, i)
-	case m.folder && (m.unpacked != 0 || m.packed > 8): // nothing takes a few bytes, packed
+	case m.folder && (m.unpacked != 0 || m.packed > 8): // even nothing takes a few bytes packed
 		report.zip(SizeLie, i)
 	}
 	if m.unpacked > freeRatio && m.unpacked/l.Ratio > m.packed {
@@ -292,7 +292,7 @@ func (m member) check(i int, l Limits, report *Report) {
 	}
 }
 
-// sizes reads sizes and place of an entry, which may stand in its extra field.
+// sizes reads an entry's sizes and offset, which may be in its extra field.
 func (m *member) sizes(head, extra []byte, i int) error {
 	unpacked, packed, offset := u32(head, 24), u32(head, 20), u32(head, 42)
 	disk := u16(head, 34)
@@ -322,7 +322,7 @@ func (m *member) sizes(head, extra []byte, i int) error {
 	return nil
 }
 
-// extraField finds a field among the extra ones, and how often it is there.
+// extraField returns one of the extra fields, and how often it occurs.
 func extraField(extra []byte, id int) (found []byte, count int) {
 	for len(extra) >= 4 {
 		n := u16(extra, 2)
@@ -339,7 +339,7 @@ func extraField(extra []byte, id int) (found []byte, count int) {
 	return found, count
 }
 
-// nameOf gives the name of an entry as text.
+// nameOf returns the name of an entry as text.
 func nameOf(m member, extra []byte, i int, report *Report) string {
 	ascii := !strings.ContainsFunc(m.name, func(r rune) bool { return r >= utf8.RuneSelf })
 	second := ""
@@ -349,7 +349,7 @@ func nameOf(m member, extra []byte, i int, report *Report) string {
 	marked := m.flags&flagUTF8 != 0
 	switch {
 	case second != "" && second != m.name && (ascii || marked):
-		report.zip(NameTwofold, i) // some readers take the one, some the other
+		report.zip(NameTwofold, i) // some readers use one, some the other
 		return m.name
 	case ascii || marked:
 		return m.name
@@ -364,7 +364,7 @@ func nameOf(m member, extra []byte, i int, report *Report) string {
 	return old
 }
 
-// kindOf looks at the attributes of an entry for what is neither file nor folder.
+// kindOf checks an entry's attributes for anything but a file or folder.
 func kindOf(system int, attributes uint64) Code {
 	if system != 3 && system != 19 && attributes&0x400 != 0 { // not Unix or macOS: a reparse point
 		return Symlink

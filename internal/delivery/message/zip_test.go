@@ -13,8 +13,7 @@ import (
 	"testing"
 )
 
-// zipCase is a crafted ZIP and the right verdict: every finding that is more than
-// a note.
+// zipCase is a crafted ZIP and its correct verdict: every finding above a note.
 type zipCase struct {
 	name string
 	zip  []byte
@@ -25,7 +24,7 @@ func extraOf(id int, b []byte) []byte { return put(nil, id, len(b), b) }
 
 func named(name string) []byte { return message(item{name: name, content: "x"}).bytes() }
 
-// zipCases are made once: the bombs take their time.
+// zipCases is created once: the bombs are slow.
 var zipCases = sync.OnceValue(func() []zipCase {
 	good := message().bytes()
 	nul := strings.Repeat("\x00", 40<<20)
@@ -44,7 +43,7 @@ var zipCases = sync.OnceValue(func() []zipCase {
 	}
 	ranges := message(item{name: "b.bin", content: strings.Repeat("b", 100)}).bytes()
 	at := bytes.LastIndex(ranges, sigDirectory)
-	binary.LittleEndian.PutUint32(ranges[at+20:], 5000) // longer than there is room
+	binary.LittleEndian.PutUint32(ranges[at+20:], 5000) // longer than the available space
 	binary.LittleEndian.PutUint32(ranges[at+24:], 5000)
 	utf8Name := crc32.ChecksumIEEE([]byte("brief.txt"))
 	oldName := crc32.ChecksumIEEE([]byte("caf\x82.txt"))
@@ -183,7 +182,7 @@ func TestCraftedZIPs(t *testing.T) {
 	}
 }
 
-// TestNotes: what is only worth knowing, and where it is.
+// TestNotes: findings that are only notes, and their places.
 func TestNotes(t *testing.T) {
 	b := message(item{name: "map/"}, item{name: "caf\x82.txt", content: "x"}).bytes()
 	r := inspected(t, b)
@@ -198,7 +197,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// TestZIPAlone: a reader that does not care what is in the files hears nothing of it.
+// TestZIPAlone: a caller that only checks the ZIP gets no findings about its files.
 func TestZIPAlone(t *testing.T) {
 	for _, c := range zipCases() {
 		r, files, err := InspectZIP(t.Context(), bytes.NewReader(c.zip), int64(len(c.zip)), Defaults)
@@ -237,7 +236,7 @@ func TestOwnLimits(t *testing.T) {
 	}
 }
 
-// brokenDisk fails at its nth reading.
+// brokenDisk fails at its nth read.
 type brokenDisk struct {
 	*bytes.Reader
 	left int
@@ -251,7 +250,7 @@ func (d *brokenDisk) ReadAt(p []byte, at int64) (int, error) {
 	return d.Reader.ReadAt(p, at)
 }
 
-// TestDiskThatFails: an error of the disk is never a verdict about the message.
+// TestDiskThatFails: a disk error is never a verdict about the message.
 func TestDiskThatFails(t *testing.T) {
 	b := message().bytes()
 	for _, disk := range []error{errors.New("disk"), io.EOF} {
@@ -274,7 +273,7 @@ func TestDiskThatFails(t *testing.T) {
 	}
 }
 
-// cancelling ends the context at its nth reading.
+// cancelling cancels the context at its nth read.
 type cancelling struct {
 	*bytes.Reader
 	left   int
@@ -299,7 +298,7 @@ func TestInspectEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestReportKeepsTheWorst: many small things do not push out the reason.
+// TestReportKeepsTheWorst: many minor findings do not displace the reason.
 func TestReportKeepsTheWorst(t *testing.T) {
 	var odd []item
 	for i := range 300 {

@@ -18,30 +18,28 @@ import (
 	"wiebelt/internal/delivery/message"
 )
 
-// Source is a file to take.
+// Source is a file to add.
 type Source struct {
-	Path         string                                 // where it lies; kept for reports
-	Write        func(context.Context, io.Writer) error // makes the file instead; Path is only its name then
+	Path         string                                 // its location; kept for reports
+	Write        func(context.Context, io.Writer) error // generates the file; Path is just its name
 	Intermediary string
-	GiveUpAfter  time.Duration // without success until then it is refused; 0: after three days of trying
-	// Resume takes an item of the same path and contents for this one, as long as
-	// nobody called Moved with it: a folder that is watched finds its files again
-	// after a restart.
+	GiveUpAfter  time.Duration // refused if unsuccessful by then; 0: after three days of trying
+	// Resume reuses an item with the same path and contents as long as Moved was not called
+	// for it: a watched folder finds its files again after a restart.
 	Resume bool
-	// Duplicate is what happens to this file if it was taken before; "" is what
-	// holds for the outbox.
+	// Duplicate is the policy if this file was added before; "" means the outbox's.
 	Duplicate string
 }
 
-// Added is what became of a Source.
+// Added is the result of adding a Source.
 type Added struct {
-	Item      Item // of a file that was refused after it was read: name, path, size and checksum
-	Duplicate bool // Item is an earlier one, without an id if it was forgotten, and nothing was taken
+	Item      Item // for a file refused after reading: name, path, size and checksum
+	Duplicate bool // Item is an earlier one, without ID if forgotten; nothing was added
 }
 
-// Add takes a file: when it returns without an error, a copy of it and its row
-// are on the disk. A file that is not taken gives an ErrRefused (a *RefusedError,
-// or ErrDuplicate and the earlier item), one that cannot be taken now a *Trouble.
+// Add adds a file: when it returns without error, a copy of it and its row are on disk.
+// A refused file yields an ErrRefused (a *RefusedError, or ErrDuplicate and the earlier
+// item), one that cannot be added now a *Trouble.
 func (b *Outbox) Add(ctx context.Context, s Source) (Added, error) {
 	if err := b.there(); err != nil {
 		return Added{}, err
@@ -80,7 +78,7 @@ func (b *Outbox) Add(ctx context.Context, s Source) (Added, error) {
 			}
 			if len(same) > 0 {
 				a.Item = same[0]
-				a.Item.Name, a.Item.Path, a.Item.Intermediary = it.Name, it.Path, it.Intermediary // known again of what was recovered
+				a.Item.Name, a.Item.Path, a.Item.Intermediary = it.Name, it.Path, it.Intermediary // recognised as a recovered one
 				return put(ctx, tx, a.Item)
 			}
 		}
@@ -94,7 +92,7 @@ func (b *Outbox) Add(ctx context.Context, s Source) (Added, error) {
 		return insert(ctx, tx, it)
 	})
 	if err != nil || a.Item.ID != id {
-		_ = b.drop(id) // what is left is swept later
+		_ = b.drop(id) // any remains are swept later
 	}
 	if err != nil {
 		return Added{}, err
@@ -106,13 +104,13 @@ func (b *Outbox) Add(ctx context.Context, s Source) (Added, error) {
 	return a, nil
 }
 
-// sameFile are the items with the same contents for the same message box. Of what was
-// recovered nobody knows the box: it may be any.
+// sameFile selects items with the same contents for the same message box. A recovered
+// item's box is unknown: it matches any.
 const sameFile = "sha256 = ? AND intermediary IN (?, '')"
 
-// duplicateOf is another item with the same contents, for the same message box, that was
-// or may yet be delivered. What was refused may be sent again: somebody mended
-// something.
+// duplicateOf returns another item with the same contents, for the same message
+// box, that was or may yet be delivered. A refused file may be sent again: somebody
+// may have fixed something.
 func duplicateOf(ctx context.Context, tx *sql.Tx, it Item) (_ Item, found bool, err error) {
 	same, err := some(ctx, tx, sameFile+" AND state <> ? AND id <> ? ORDER BY id LIMIT 1", it.SHA256, it.Intermediary, Refused, it.ID)
 	if err != nil || len(same) > 0 {
@@ -125,8 +123,8 @@ func duplicateOf(ctx context.Context, tx *sql.Tx, it Item) (_ Item, found bool, 
 	return past, err == nil, err
 }
 
-// Try looks into a file as Add does, and keeps nothing. One that is made lies in the
-// folder temp meanwhile. Its errors are those of Add.
+// Try checks a file like Add, but keeps nothing. A generated file is stored in the folder
+// temp meanwhile. Its errors are those of Add.
 func Try(ctx context.Context, s Source, temp string, check Check) (size int64, found []message.Finding, err error) {
 	var f *os.File
 	if s.Write == nil {
@@ -163,7 +161,7 @@ func Try(ctx context.Context, s Source, temp string, check Check) (size int64, f
 
 // openFile opens a regular file.
 func openFile(path string) (*os.File, os.FileInfo, error) {
-	info, err := os.Stat(path) // before it is opened: opening a pipe would wait
+	info, err := os.Stat(path) // before opening: opening a pipe would block
 	if err != nil {
 		return nil, nil, Unreadable(err)
 	}
@@ -191,8 +189,8 @@ func copyFile(w io.Writer, path string) error {
 	return Copy(w, f, info)
 }
 
-// Copy copies an open file from its beginning to w, and refuses one that is not,
-// or does not stay, as it was when info was made of it.
+// Copy copies an open file from its start to w, and refuses one that does not match info,
+// or no longer does after reading.
 func Copy(w io.Writer, f *os.File, info os.FileInfo) error {
 	from := &reading{r: f}
 	n, err := io.CopyBuffer(struct{ io.Writer }{w}, from, make([]byte, 256<<10))
@@ -209,17 +207,17 @@ func Copy(w io.Writer, f *os.File, info os.FileInfo) error {
 	return nil
 }
 
-// Unreadable is the RefusedError of a file that cannot be read, and why.
+// Unreadable returns the RefusedError for a file that cannot be read, with the reason.
 func Unreadable(err error) error {
 	return refuse(CodeUnreadable, "the file cannot be read: %v", plain(err))
 }
 
-// Changed is the RefusedError of a file that does not stay as it is.
+// Changed returns the RefusedError for a file that changed while it was read.
 func Changed() error {
 	return refuse(CodeChanged, "the file changed while it was read; try again when it is complete")
 }
 
-// reading notes the errors of the side that is read.
+// reading records errors of the source side.
 type reading struct {
 	r   io.Reader
 	err error
@@ -233,8 +231,8 @@ func (r *reading) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Moved marks that the file of an item was put where it belongs after delivery:
-// another one with its name is another file.
+// Moved records that an item's file was moved away after delivery: another one with
+// its name is another file.
 func (b *Outbox) Moved(ctx context.Context, id string) error {
 	return b.tx(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "UPDATE items SET moved = 1 WHERE id = ?", id)

@@ -51,7 +51,7 @@ func TestTheSameFileTwice(t *testing.T) {
 		if requests != c.requests {
 			t.Errorf("%s: %d requests", c.how, requests)
 		}
-		// Another message box is another matter.
+		// Another message box is independent.
 		other, err := b.Add(t.Context(), Source{Path: write(t, "c.zip", content), Intermediary: "other"})
 		if err != nil || other.Duplicate {
 			t.Errorf("%s: another box: %+v %v", c.how, other, err)
@@ -60,8 +60,8 @@ func TestTheSameFileTwice(t *testing.T) {
 	}
 }
 
-// TestRefusedMayComeAgain: what was refused is no duplicate, and of several that
-// were refused with the same contents one is sent.
+// TestRefusedMayComeAgain: what was refused is not a duplicate, and of several refused
+// items with the same content one is sent.
 func TestRefusedMayComeAgain(t *testing.T) {
 	status := 422
 	b := open(t, Options{Hub: to(answering(func([][]byte) (hub.Receipt, error) {
@@ -93,7 +93,7 @@ func TestRefusedMayComeAgain(t *testing.T) {
 	}
 }
 
-// TestFilesThatAreNotTaken: each with its reason, and nothing left behind.
+// TestFilesThatAreNotTaken: each with its reason, and nothing is left behind.
 func TestFilesThatAreNotTaken(t *testing.T) {
 	refusal := &RefusedError{Code: "not_zip", Why: "not a ZIP"}
 	b := open(t, Options{Check: func(_ context.Context, r io.ReaderAt, size int64) ([]message.Finding, error) {
@@ -138,12 +138,12 @@ func TestFilesThatAreNotTaken(t *testing.T) {
 	if !errors.As(err, &r) || r.Code != "changed" {
 		t.Errorf("a growing file: %v", err)
 	}
-	// Made, and what makes it fails.
+	// Created on the fly, and creating it fails.
 	broken := errors.New("broken")
 	if _, err := b.Add(t.Context(), Source{Path: "x.zip", Write: func(context.Context, io.Writer) error { return broken }}); !errors.Is(err, broken) {
 		t.Errorf("made: %v", err)
 	}
-	// Given up.
+	// Cancelled.
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := b.Add(ctx, Source{Path: unreadable}); !errors.Is(err, context.Canceled) {
@@ -155,7 +155,7 @@ func TestFilesThatAreNotTaken(t *testing.T) {
 	}
 }
 
-// hooked does something after the first write of a copy.
+// hooked calls a function after the first write of a copy.
 type hooked struct {
 	files
 	once func()
@@ -180,7 +180,7 @@ func (f *hookedFile) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// TestMade: a file that is made on its way into the spool.
+// TestMade: a file created on its way into the spool.
 func TestMade(t *testing.T) {
 	var got []byte
 	b := open(t, Options{Hub: to(answering(func(all [][]byte) (hub.Receipt, error) {
@@ -200,8 +200,8 @@ func TestMade(t *testing.T) {
 	}
 }
 
-// TestFindingsAreKept: what the check found stays with the file that was taken,
-// and comes with the refusal of one that was not.
+// TestFindingsAreKept: the check's findings are stored with an accepted file, and returned
+// with the refusal of another.
 func TestFindingsAreKept(t *testing.T) {
 	b := open(t, Options{Check: Inspect(false)})
 	dir := t.TempDir()
@@ -226,7 +226,7 @@ func TestFindingsAreKept(t *testing.T) {
 	}
 }
 
-// TestConfigure: another policy holds from the next item on.
+// TestConfigure: a new policy applies from the next item on.
 func TestConfigure(t *testing.T) {
 	b := open(t, Options{Hub: says(hub.Receipt{Status: 200, Answer: "ok", Cut: true})})
 	if err := b.Configure(Policy{Uncertain: "perhaps"}); err == nil {
@@ -250,8 +250,7 @@ func TestConfigure(t *testing.T) {
 	}
 }
 
-// TestAskingIsNotWorking: whoever asks whether somebody delivers keeps no worker
-// from beginning.
+// TestAskingIsNotWorking: checking whether somebody delivers keeps no worker from starting.
 func TestAskingIsNotWorking(t *testing.T) {
 	b := open(t, Options{Hub: says(hub.Receipt{})})
 	ctx, cancel := context.WithCancel(t.Context())

@@ -45,7 +45,7 @@ func BenchmarkDelivery(b *testing.B) {
 		must.Get(f.Seek(0, io.SeekStart))(b)
 		r, w := io.Pipe()
 		go func() {
-			out := bufio.NewWriterSize(w, 64<<10) // the encoder gives small pieces
+			out := bufio.NewWriterSize(w, 64<<10) // the encoder writes small pieces
 			_, _ = io.WriteString(out, `{"data":{"items":[{"message":"`)
 			e := base64.NewEncoder(base64.StdEncoding, out)
 			_, _ = io.Copy(struct{ io.Writer }{e}, struct{ io.Reader }{f})

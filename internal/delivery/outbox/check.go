@@ -8,15 +8,15 @@ import (
 	"wiebelt/internal/delivery/message"
 )
 
-// maxFindings is how many findings an item keeps.
+// maxFindings limits the findings stored per item.
 const maxFindings = 20
 
-// Check looks into a file of so many bytes before it is taken, and refuses it with
-// an ErrRefused.
+// Check inspects a file of the given size before it is added, and may refuse
+// it with an ErrRefused.
 type Check func(context.Context, io.ReaderAt, int64) ([]message.Finding, error)
 
-// Inspect is a Check: it looks into a ZIP with package message and refuses what
-// should never be sent; with strict also what has warnings.
+// Inspect returns a Check that inspects a ZIP with package message and refuses what must
+// never be sent; if strict, also what has warnings.
 func Inspect(strict bool) Check {
 	return func(ctx context.Context, r io.ReaderAt, size int64) ([]message.Finding, error) {
 		report, err := message.Inspect(ctx, r, size, message.Defaults)
@@ -30,17 +30,17 @@ func Inspect(strict bool) Check {
 	}
 }
 
-// pack is findings as they are stored.
+// pack encodes findings for storage.
 func pack(found []message.Finding) string {
 	if len(found) == 0 {
 		return ""
 	}
-	b, _ := json.Marshal(found[:min(len(found), maxFindings)]) // plain values cannot fail
+	b, _ := json.Marshal(found[:min(len(found), maxFindings)]) // cannot fail: plain values
 	return string(b)
 }
 
-// Findings is what the check found before the file was taken, the first of them
-// at most; nothing in them is of the message itself.
+// Findings returns the (first) findings of the check before the file was added; they
+// contain nothing from the message itself.
 func (it Item) Findings() []message.Finding {
 	var found []message.Finding
 	if it.found == "" || json.Unmarshal([]byte(it.found), &found) != nil {

@@ -18,41 +18,41 @@ var (
 	errDamaged = errors.New("the copy is not what was taken")
 )
 
-// class is a kind of ending of a request, as receipts name it.
+// class is how a request ended, as named in receipts.
 type class string
 
 const (
-	safe      class = "safe"      // the hub has not the whole: sent again
+	safe      class = "safe"      // the hub does not have all of it: sent again
 	done      class = "done"      // delivered
-	unknown   class = "unknown"   // all was sent, and nobody knows
-	permanent class = "permanent" // this item will not do
-	hold      class = "hold"      // no item will do until an administrator acts
-	conflict  class = "conflict"  // maybe the hub has it already
-	later     class = "later"     // the hub says: later
+	unknown   class = "unknown"   // all was sent, outcome unknown
+	permanent class = "permanent" // this item is unacceptable
+	hold      class = "hold"      // no item is acceptable until an administrator acts
+	conflict  class = "conflict"  // the hub may already have it
+	later     class = "later"     // the hub asks to retry later
 	odd       class = "odd"       // anything else
 	local     class = "local"     // our copy is gone or damaged
-	unread    class = "unread"    // our copy cannot be read now
+	unread    class = "unread"    // our copy is currently unreadable
 	split     class = "split"     // a request of several was refused: each is sent alone
-	cut       class = "cut"       // we ended the request ourselves
+	cut       class = "cut"       // we aborted the request
 )
 
-// outcome is what came of a request for one of its items.
+// outcome is the result of a request for one of its items.
 type outcome struct {
 	class  class
 	reason Reason
 	status int
-	after  time.Duration // the hub asks for so much time
+	after  time.Duration // the delay the hub asks for
 }
 
-// classify tells what an ended request means for one of its items, of which all
-// was handed over if whole; ended tells that we ended the request ourselves.
+// classify returns what an ended request means for one of its items. whole means that all
+// of it was sent, ended that we aborted the request ourselves.
 func classify(r hub.Receipt, err error, whole, ended bool) outcome {
 	switch {
 	case errors.Is(err, errMissing):
 		return outcome{class: local, reason: CopyMissing}
 	case errors.Is(err, errDamaged):
 		return outcome{class: local, reason: CopyDamaged}
-	case err != nil && ended: // before ErrItem: what we end at a file's last byte is one
+	case err != nil && ended: // before ErrItem: aborting at a file's last byte is one
 		return outcome{class: cut}
 	case errors.Is(err, hub.ErrItem):
 		return outcome{class: unread, reason: CopyUnread}
@@ -64,7 +64,7 @@ func classify(r hub.Receipt, err error, whole, ended bool) outcome {
 	case r.Status == 0 && !whole && ended:
 		return outcome{class: cut}
 	case r.Status == 0 && !whole:
-		// What was not handed over, the hub cannot have.
+		// The hub cannot have what was not sent.
 		return outcome{class: safe, reason: Unreachable, after: r.RetryAfter}
 	case r.Status == 0:
 		return outcome{class: unknown, reason: NoAnswer}
@@ -81,12 +81,12 @@ func classify(r hub.Receipt, err error, whole, ended bool) outcome {
 	return o
 }
 
-// ofStatus is the class of a status. The hub documents none.
+// ofStatus returns the class of a status. The hub documents none.
 func ofStatus(s int) (class, Reason) {
 	switch s {
 	case 400, 404, 405, 410, 411, 413, 414, 415, 422, 431, 501:
 		return permanent, ByHub
-	case http.StatusUnauthorized: // the token was renewed already
+	case http.StatusUnauthorized: // the token was already renewed
 		return hold, CredentialsOff
 	case http.StatusForbidden:
 		return hold, Forbidden
@@ -108,8 +108,7 @@ func ofStatus(s int) (class, Reason) {
 	return odd, Odd
 }
 
-// holdReason is why a failure before the request stops the queue; "" if it does
-// not.
+// holdReason returns why a failure before the request holds the queue; "" if it does not.
 func holdReason(f contact.Failure) Reason {
 	switch f {
 	case contact.CredentialsRefused:
@@ -126,13 +125,13 @@ func holdReason(f contact.Failure) Reason {
 	return ""
 }
 
-// ofPages is what web pages have in them, those of captive portals too, and
-// answers of a hub have not.
+// ofPages are tags found in web pages, including captive portals, but not
+// in answers of a hub.
 var ofPages = []string{"<!doctype html", "<html", "<head", "<body", "<title", "<meta", "<script", "<form", "<noscript"}
 
-// answers reports whether what came with a success can be an answer of the hub:
-// not nothing, unless the status says that there is nothing, no web page, and no
-// half JSON, unless we cut it ourselves.
+// answers reports whether the body of a successful response can be the hub's answer:
+// not empty, unless the status says so, not a web page, and not truncated JSON, unless
+// we truncated it ourselves.
 func answers(status int, body string, cut bool) bool {
 	if body == "" {
 		return status == http.StatusNoContent || status == http.StatusResetContent
@@ -147,9 +146,9 @@ func answers(status int, body string, cut bool) bool {
 	return true
 }
 
-// each gives the statuses of the items of a request where its answer names one
-// for every item; nil if it does not. unclear is an answer that speaks of items
-// and leaves open of which, or that is too long to know.
+// each returns the statuses of a request's items if its answer has one for every item;
+// nil otherwise. unclear means that the answer is about items but leaves open which,
+// or is too long to tell.
 func each(r hub.Receipt, items int) (all []int, unclear bool) {
 	if r.Status >= 300 {
 		return nil, false
@@ -185,7 +184,7 @@ func judge(r hub.Receipt, err error, whole []bool, ended bool) []outcome {
 			all[i].class, all[i].reason = unknown, Unclear
 		}
 		if per != nil && c == hold {
-			// The hub took the request and refuses this item: no matter of the queue.
+			// The hub accepted the request but not this item: the queue is unaffected.
 			all[i].class, all[i].reason = permanent, ByHub
 		}
 		if len(all) > 1 && per == nil && (c == permanent || c == local || c == unread || c == conflict || c == odd) {
@@ -195,5 +194,5 @@ func judge(r hub.Receipt, err error, whole []bool, ended bool) []outcome {
 	return all
 }
 
-// isMissing tells a copy that is gone from a disk that fails.
+// isMissing distinguishes a missing copy from a failing disk.
 func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

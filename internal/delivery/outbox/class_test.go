@@ -20,7 +20,7 @@ import (
 	"wiebelt/internal/testutil/nettest"
 )
 
-// registered are the 63 status codes that are registered, with the class of each.
+// registered has the 63 registered status codes, with the class of each.
 var registered = map[class][]int{
 	odd: {100, 101, 102, 103,
 		402, 406, 416, 417, 418, 423, 424, 426, 428, 451},
@@ -31,13 +31,12 @@ var registered = map[class][]int{
 	later:     {408, 421, 425, 429, 500, 502, 503, 504, 505, 506, 507, 508, 510, 511},
 }
 
-// wire is a hub made of bytes: it answers requests for a token, and a delivery
-// with whatever it is told to.
+// wire is a hub of raw bytes: it answers token requests, and deliveries as told.
 type wire struct {
 	net.Listener
-	answer   func(c net.Conn, r *http.Request) // of a delivery; the request's body is not read
+	answer   func(c net.Conn, r *http.Request) // to a delivery; the request's body is not read
 	requests atomic.Int64
-	token    string // answer to requests for a token
+	token    string // answer to token requests
 }
 
 const goodToken = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 43\r\nConnection: close\r\n\r\n{\"access_token\":\"t1\",  \"expires_in\": 3600}\n"
@@ -63,14 +62,14 @@ func startWire(t testing.TB, answer func(net.Conn, *http.Request)) *wire {
 
 func (w *wire) base() string { return "http://" + w.Addr().String() }
 
-// sentItem is an item whose request has begun, and what its ending makes of it.
+// sentItem returns an item whose request has begun, and the effect of its result.
 func sentItem(r hub.Receipt) (Item, effect, class) {
 	o := judge(r, nil, []bool{true}, false)[0]
 	it, e := decide(begin(Item{State: Waiting, Added: monday}, monday), o, monday, rules{first: time.Second, jitter: plainJitter})
 	return it, e, o.class
 }
 
-// TestEveryStatus: all registered statuses end in the state that their class has.
+// TestEveryStatus: all registered statuses lead to the state of their class.
 func TestEveryStatus(t *testing.T) {
 	n := 0
 	for c, all := range registered {
@@ -95,7 +94,7 @@ func TestEveryStatus(t *testing.T) {
 	}
 }
 
-// TestBodiesOfSuccess: a success counts only with something that can be the hub's.
+// TestBodiesOfSuccess: a success only counts with a body that can be the hub's.
 func TestBodiesOfSuccess(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -125,7 +124,7 @@ func TestBodiesOfSuccess(t *testing.T) {
 
 func errorOf(f contact.Failure) error { return &contact.LookupError{Failure: f} }
 
-// TestTransportFaults: what breaks on the way, by how far the request came.
+// TestTransportFaults: failures on the way, by how far the request got.
 func TestTransportFaults(t *testing.T) {
 	nobody := "http://" + nettest.Nobody(t)
 	large := strings.Repeat("x", 8<<20)
@@ -236,8 +235,8 @@ func TestTransportFaults(t *testing.T) {
 	}
 }
 
-// TestAnswersPerItem: an answer that names a status for every item of a request
-// is believed; a request that is refused as a whole is sent item by item.
+// TestAnswersPerItem: an answer with a status for every item of a request is believed; if a
+// request is refused as a whole, its items are sent one by one.
 func TestAnswersPerItem(t *testing.T) {
 	per := func(status int, items ...int) hub.Receipt {
 		return hub.Receipt{Status: status, Answer: `{"data":{}}`, Items: items}
@@ -303,7 +302,7 @@ func TestAnswersPerItem(t *testing.T) {
 	}
 }
 
-// startTLS is a server with a certificate that nobody knows, by its address.
+// startTLS starts a server with an untrusted certificate, and returns its address.
 func startTLS(t *testing.T) string {
 	t.Helper()
 	s := httptest.NewUnstartedServer(http.NotFoundHandler())

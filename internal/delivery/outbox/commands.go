@@ -29,15 +29,15 @@ func (b *Outbox) change(ctx context.Context, id string, do func(*sql.Tx, *Item) 
 	return it, err
 }
 
-// afresh has the item wait as if it had never been tried; only its attempts stay.
+// afresh resets the item to waiting as if never tried; only its attempts remain.
 func (it *Item) afresh() {
 	it.State, it.Reason, it.NextTry, it.Decided, it.Deadline = Waiting, NoReason, time.Time{}, time.Time{}, time.Time{}
 	it.FirstTry, it.LastTry, it.Tries, it.unknowns, it.odds = time.Time{}, time.Time{}, 0, 0, 0
 }
 
-// Retry sends an item that waits or was refused as soon as possible, a refused one as
-// if it had never been tried. ErrState if it is in another state, ErrNoCopy if its copy is
-// gone; ErrDuplicate if the same file was delivered since, or is about to be.
+// Retry sends a waiting or refused item as soon as possible, a refused one as if never
+// tried. ErrState if it is in another state, ErrNoCopy if its copy is missing; ErrDuplicate
+// if the same file has been or is about to be delivered.
 func (b *Outbox) Retry(ctx context.Context, id string) (Item, error) {
 	return b.change(ctx, id, func(tx *sql.Tx, it *Item) error {
 		if it.State == Refused && b.policy().Duplicate != DuplicateSend {
@@ -61,12 +61,12 @@ func (b *Outbox) Retry(ctx context.Context, id string) (Item, error) {
 	})
 }
 
-// Retriable are the ids of all items that Retry takes, oldest first.
+// Retriable returns the IDs of all items that Retry accepts, oldest first.
 func (b *Outbox) Retriable(ctx context.Context) ([]string, error) {
 	return b.ids(ctx, "state = ? OR state = ? AND kept = 1", Waiting, Refused)
 }
 
-// Undecided are the ids of all items that wait or are being sent, oldest first.
+// Undecided returns the IDs of all items waiting or being sent, oldest first.
 func (b *Outbox) Undecided(ctx context.Context) ([]string, error) {
 	return b.ids(ctx, "state IN (?, ?)", Waiting, Sending)
 }
@@ -88,11 +88,11 @@ func (b *Outbox) Release(ctx context.Context) error {
 	return err
 }
 
-// maxNote is how long a note may be, in bytes.
+// maxNote limits the length of a note, in bytes.
 const maxNote = 500
 
-// Resolve decides an item that is maybe delivered: it was, or it is sent again.
-// The note says who knows that, and how.
+// Resolve decides an item that may have been delivered: it was, or it is sent again. The
+// note says who knows that, and how.
 func (b *Outbox) Resolve(ctx context.Context, id string, delivered bool, note string) (Item, error) {
 	it, err := b.change(ctx, id, func(_ *sql.Tx, it *Item) error {
 		if it.State != Uncertain {
@@ -114,14 +114,14 @@ func (b *Outbox) Resolve(ctx context.Context, id string, delivered bool, note st
 		return nil
 	})
 	if err == nil && !it.Kept {
-		_ = b.drop(id) // what is left is swept later
+		_ = b.drop(id) // any remains are swept later
 	}
 	return it, err
 }
 
-// Forget deletes an item, its receipts and our copy of the file. ErrState while
-// it is being sent; ErrUndecided if it waits or is maybe delivered, unless force
-// says that it may be lost. Of a delivered one the checksum stays.
+// Forget deletes an item, its receipts and our copy of the file. ErrState while it is
+// being sent; ErrUndecided if it is waiting or may have been delivered, unless force allows
+// losing it. Of a delivered item the checksum is kept.
 func (b *Outbox) Forget(ctx context.Context, id string, force bool) error {
 	err := b.tx(ctx, func(tx *sql.Tx) error {
 		it, err := one(ctx, tx, id)
@@ -144,7 +144,7 @@ func (b *Outbox) Forget(ctx context.Context, id string, force bool) error {
 	return errors.Join(b.drop(id), b.erased(ctx))
 }
 
-// forget deletes items and remembers the checksums of those that were delivered.
+// forget deletes items and keeps the checksums of delivered ones.
 func forget(ctx context.Context, tx *sql.Tx, where string, args ...any) error {
 	_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO past (sha256, intermediary, added, decided) SELECT sha256, intermediary, added, decided FROM items WHERE state = '"+
 		string(Delivered)+"' AND "+where+" ORDER BY id", args...)
@@ -154,8 +154,8 @@ func forget(ctx context.Context, tx *sql.Tx, where string, args ...any) error {
 	return err
 }
 
-// remembered is the same file as it was delivered and forgotten, without an id; or
-// sql.ErrNoRows.
+// remembered returns the same file as delivered and then forgotten, without
+// ID; or sql.ErrNoRows.
 func remembered(ctx context.Context, tx *sql.Tx, it Item) (Item, error) {
 	var added, decided int64
 	err := tx.QueryRowContext(ctx, "SELECT added, decided FROM past WHERE "+sameFile, it.SHA256, it.Intermediary).Scan(&added, &decided)
@@ -164,8 +164,8 @@ func remembered(ctx context.Context, tx *sql.Tx, it Item) (Item, error) {
 	return it, err
 }
 
-// erased empties the write-ahead log, where what was deleted would stay. If somebody
-// reads all the time it is emptied later.
+// erased empties the write-ahead log, which would otherwise keep deleted data. With
+// permanent readers it is emptied later.
 func (b *Outbox) erased(ctx context.Context) error {
 	err := sqlitefile.EmptyLog(ctx, b.db)
 	if errors.Is(err, sqlitefile.ErrHeld) {
@@ -174,8 +174,7 @@ func (b *Outbox) erased(ctx context.Context) error {
 	return b.named(ctx, err)
 }
 
-// Get is an item by its id, or by a beginning of it that no other id has.
-// ErrNoItem if there is none.
+// Get returns an item by its ID or a unique prefix of it. ErrNoItem if there is none.
 func (b *Outbox) Get(ctx context.Context, id string) (Item, error) {
 	if it, err := one(ctx, b.db, id); err == nil || len(id) < 8 {
 		return it, b.named(ctx, err)
@@ -190,8 +189,8 @@ func (b *Outbox) Get(ctx context.Context, id string) (Item, error) {
 	return all[0], nil
 }
 
-// ForgetDelivered deletes everything that was delivered but its checksums, and
-// tells how many items that were.
+// ForgetDelivered deletes everything delivered except its checksums, and returns
+// the number of items.
 func (b *Outbox) ForgetDelivered(ctx context.Context) (int, error) {
 	var gone []Item
 	err := b.tx(ctx, func(tx *sql.Tx) error {

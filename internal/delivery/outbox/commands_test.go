@@ -15,7 +15,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestResolve: what is maybe delivered is decided by a person, with a note.
+// TestResolve: a user decides about what may have been delivered, with a note.
 func TestResolve(t *testing.T) {
 	answer := hub.Receipt{}
 	now := clocktest.New(monday)
@@ -60,7 +60,7 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// nowhere checks that words stand in no file of an outbox.
+// nowhere checks that no file of an outbox contains the words.
 func nowhere(t *testing.T, b *Outbox, words ...string) {
 	t.Helper()
 	must.Do(t, filepath.WalkDir(b.o.Dir, func(path string, e os.DirEntry, err error) error {
@@ -77,7 +77,7 @@ func nowhere(t *testing.T, b *Outbox, words ...string) {
 	}))
 }
 
-// TestForget: row, receipts, copy, and the name in the files of the database.
+// TestForget: row, receipts, copy, and the name in the database files.
 func TestForget(t *testing.T) {
 	b := open(t, Options{Hub: says(hub.Receipt{Status: 200, Answer: "canary-answer"}), Policy: Policy{KeepSent: 10}})
 	it := add(t, b, write(t, "canary-name.zip", []byte("PK canary-content")))
@@ -95,7 +95,7 @@ func TestForget(t *testing.T) {
 		t.Errorf("%d %v", n, err)
 	}
 	spooled(t, b, 0)
-	// The same file is known again, to the same message box, for as long as receipts are kept.
+	// The same file is recognised, for the same message box, as long as receipts are kept.
 	again := write(t, "again.zip", []byte("PK other"))
 	a, err := b.Add(t.Context(), Source{Path: again, Intermediary: "intermediary"})
 	if err != nil || !a.Duplicate || a.Item.State != Delivered || a.Item.Decided.IsZero() || a.Item.ID != "" {
@@ -108,7 +108,7 @@ func TestForget(t *testing.T) {
 	} else if err := b.Forget(t.Context(), a.Item.ID, true); err != nil {
 		t.Error(err)
 	}
-	// A copy that cannot be deleted goes later; its item is gone at once.
+	// A copy that cannot be deleted is deleted later; its item is gone at once.
 	disk := &failing{files: b.o.fs}
 	b.o.fs = disk
 	left := add(t, b, write(t, "left.zip", []byte("PK left")))
@@ -128,10 +128,11 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// TestWatch: a snapshot for every change, whoever made it; none is changed later.
+// TestWatch: a snapshot for every change, whoever made it; snapshots
+// never change afterwards.
 func TestWatch(t *testing.T) {
 	b := open(t, Options{})
-	b.o.Tick = time.Hour // what this process changes is seen at once
+	b.o.Tick = time.Hour // this process's changes are reported at once
 	ctx, cancel := context.WithCancel(t.Context())
 	seen := make(chan *Snapshot, 100)
 	done := make(chan error, 1)

@@ -18,12 +18,12 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// failing is a file system on which the operations that it names fail.
+// failing is a file system on which some operations fail.
 type failing struct {
 	files
 	mu    sync.Mutex
-	next  func(op string) error // nil: everything goes well
-	short bool                  // a write that fails writes the half
+	next  func(op string) error // nil: everything succeeds
+	short bool                  // a failing write writes half
 }
 
 func (f *failing) fails(op string) error {
@@ -107,8 +107,8 @@ func (x *failingFile) Read(p []byte) (n int, err error) {
 
 func (x *failingFile) Sync() error { return x.f.do("sync", x.file.Sync) }
 
-// TestDiskFailsWhileAdding: nothing is taken, nothing is left, and the trouble has
-// a name.
+// TestDiskFailsWhileAdding: nothing is added, nothing is left behind, and
+// the trouble has a name.
 func TestDiskFailsWhileAdding(t *testing.T) {
 	disk0 := &failing{files: disk{}, short: true}
 	b := open(t, Options{fs: disk0})
@@ -137,10 +137,10 @@ func TestDiskFailsWhileAdding(t *testing.T) {
 	if s, err := b.Snapshot(t.Context()); err != nil || len(s.Items) != 0 {
 		t.Errorf("%d items, %v", len(s.Items), err)
 	}
-	add(t, b, path) // and afterwards all is well
+	add(t, b, path) // and afterwards everything works
 }
 
-// TestDatabaseFull: neither taken nor lost.
+// TestDatabaseFull: neither accepted nor lost.
 func TestDatabaseFull(t *testing.T) {
 	requests := 0
 	b := open(t, Options{Hub: to(answering(func([][]byte) (hub.Receipt, error) {
@@ -155,7 +155,7 @@ func TestDatabaseFull(t *testing.T) {
 	for i := range 5 {
 		taken = append(taken, add(t, b, write(t, names(i), []byte(names(i)))))
 	}
-	full("1") // the size that it has
+	full("1") // its current size
 	for i := 5; ; i++ {
 		if i > 200 {
 			t.Fatal("it is never full")
@@ -169,7 +169,7 @@ func TestDatabaseFull(t *testing.T) {
 		}
 		taken = append(taken, a.Item)
 	}
-	// The answer cannot be written down: nothing else is sent until it is.
+	// The answer cannot be stored: nothing else is sent until it is.
 	for range 3 {
 		_, _, err := b.step(t.Context())
 		if troubleIn(err) != DiskFull {
@@ -179,7 +179,7 @@ func TestDatabaseFull(t *testing.T) {
 	if requests > 1 {
 		t.Errorf("%d requests went out", requests)
 	}
-	// Whoever looks counts what went out as maybe delivered, at once.
+	// A summary counts what was sent as uncertain, at once.
 	if s, err := Summarize(t.Context(), b.o.Dir); err != nil || s.Uncertain != requests || s.Waiting != len(taken)-requests {
 		t.Errorf("%+v %v, with %d requests", s, err, requests)
 	}
@@ -195,8 +195,8 @@ func TestDatabaseFull(t *testing.T) {
 	}
 }
 
-// TestSpoolGone: with the whole folder gone the queue rests; one copy that is gone
-// or was changed is named, and stops nobody.
+// TestSpoolGone: if the whole folder is gone, the queue rests; a single copy that is gone
+// or was changed is named, and blocks nobody.
 func TestSpoolGone(t *testing.T) {
 	b := open(t, Options{Hub: says(hub.Receipt{Status: 200, Answer: "ok"}), Policy: Policy{KeepRefused: 30}})
 	gone, changed, shorter, fine := add(t, b, write(t, "a.zip", []byte("one"))), add(t, b, write(t, "b.zip", []byte("two"))),
@@ -239,7 +239,7 @@ func TestSpoolGone(t *testing.T) {
 	}
 }
 
-// TestWorkerGoesOnAfterTrouble: trouble is shown, and forgotten once it is mended.
+// TestWorkerGoesOnAfterTrouble: trouble is shown, and cleared once it is fixed.
 func TestWorkerGoesOnAfterTrouble(t *testing.T) {
 	disk0 := &failing{files: disk{}}
 	b := open(t, Options{fs: disk0, Hub: says(hub.Receipt{Status: 200, Answer: "ok"})})
@@ -272,8 +272,8 @@ func TestWorkerGoesOnAfterTrouble(t *testing.T) {
 	}
 }
 
-// TestDiskFailsWhileSending: a copy that cannot be read now is sent later; the hub
-// never has half of it for a whole.
+// TestDiskFailsWhileSending: a copy that cannot be read now is sent later; the hub never
+// takes half of it for all.
 func TestDiskFailsWhileSending(t *testing.T) {
 	now := clocktest.New(monday)
 	disk0 := &failing{files: disk{}}
@@ -300,8 +300,8 @@ func TestDiskFailsWhileSending(t *testing.T) {
 	}
 }
 
-// TestInterrupted: what a program that ended left behind is sent again if the hub
-// cannot have the whole, and is maybe delivered if it can.
+// TestInterrupted: what a terminated program left behind is sent again if the hub cannot
+// have received it completely, and is uncertain if it can.
 func TestInterrupted(t *testing.T) {
 	for _, how := range []string{UncertainHold, UncertainRetry} {
 		b := open(t, Options{Hub: says(hub.Receipt{Status: 200, Answer: "ok"}), Policy: Policy{Uncertain: how}})
@@ -312,7 +312,7 @@ func TestInterrupted(t *testing.T) {
 			}
 		}
 		must.Do(t, b.setWhole(t.Context(), whole.ID, true))
-		l := b.lock() // of the one that sends, as far as anybody can see
+		l := b.lock() // held by the sender, as far as anybody can tell
 		if got, err := l.TryLock(); !got || err != nil {
 			t.Fatalf("%v %v", got, err)
 		}
@@ -333,8 +333,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// unwritten is an outbox whose worker knows what the hub said of each item and
-// could not write it down, and was started again since.
+// unwritten returns an outbox whose worker could not store the hub's answer about each
+// item, and was restarted since.
 func unwritten(t *testing.T, r hub.Receipt, n int) (*Outbox, []Item) {
 	t.Helper()
 	c := clocktest.New(monday)
@@ -352,8 +352,8 @@ func unwritten(t *testing.T, r hub.Receipt, n int) (*Outbox, []Item) {
 	return b, all
 }
 
-// TestOvertaken: what could not be written down in time decides nothing that was
-// decided since, and holds nobody up.
+// TestOvertaken: what could not be stored in time decides nothing that was decided
+// since, and blocks nobody.
 func TestOvertaken(t *testing.T) {
 	b, all := unwritten(t, hub.Receipt{}, 4)
 	forgotten, resolved, again, left := all[0], all[1], all[2], all[3]
@@ -379,8 +379,8 @@ func TestOvertaken(t *testing.T) {
 	}
 }
 
-// TestWrittenLate: what the hub said counts, also when the worker was started
-// again before it could be written down.
+// TestWrittenLate: the hub's answer counts even if the worker was restarted
+// before it could be stored.
 func TestWrittenLate(t *testing.T) {
 	b, all := unwritten(t, hub.Receipt{Status: 201, Answer: "ok"}, 2)
 	if got := get(t, b, all[0].ID); got.State != Uncertain {

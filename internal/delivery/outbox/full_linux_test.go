@@ -21,8 +21,8 @@ func init() {
 	}
 }
 
-// TestFullWhenOpened: no room for the files beside the database is a full disk,
-// whatever SQLite calls it.
+// TestFullWhenOpened: no space for the files beside the database is a full disk,
+// whatever SQLite's error.
 func TestFullWhenOpened(t *testing.T) {
 	p := startProcess(t, "full", t.TempDir(), "", 0)
 	if kind := <-p.lines; kind != DiskFull {

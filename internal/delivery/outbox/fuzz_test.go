@@ -9,8 +9,8 @@ import (
 	"wiebelt/internal/hub"
 )
 
-// FuzzReceipt gives the outbox every answer that a hub, or what stands in front
-// of it, may give to one item or two.
+// FuzzReceipt gives the outbox every answer that a hub, or something in front of it, may
+// give to one or two items.
 func FuzzReceipt(f *testing.F) {
 	for _, s := range []int{0, 100, 200, 204, 207, 302, 401, 403, 407, 409, 413, 418, 429, 500, 503, 999, -1} {
 		f.Add(s, `{"data":{"items":[{"status":201},{"status":422}]}}`, int64(time.Second), true, byte(0))

@@ -21,7 +21,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestMain also is the processes that the kill tests end.
+// TestMain also runs the processes that the kill tests terminate.
 func TestMain(m *testing.M) {
 	if run := processes[os.Getenv(processEnv)]; run != nil {
 		run()
@@ -140,7 +140,7 @@ func allOver(items []Item) bool {
 	return true
 }
 
-// answering is a Deliverer made of a function; it reads what it is given.
+// answering is a Deliverer implemented by a function; it reads its input.
 type answering func(items [][]byte) (hub.Receipt, error)
 
 func (f answering) Deliver(_ context.Context, items []hub.Item) (hub.Receipt, error) {
@@ -164,18 +164,18 @@ func readItem(it hub.Item) ([]byte, error) {
 	return b, errors.Join(err, r.Close())
 }
 
-// says has a hub give the same answer to every request.
+// says makes a hub give the same answer to every request.
 func says(r hub.Receipt) func(string) (Deliverer, error) {
 	return to(answering(func([][]byte) (hub.Receipt, error) { return r, nil }))
 }
 
-// troubleIn is the kind of trouble that an error is, "" if it is none.
+// troubleIn returns the kind of trouble of an error, "" for none.
 func troubleIn(err error) string {
 	t, _ := errors.AsType[*Trouble](err)
 	return t.kind()
 }
 
-// spooled checks how many files lie in the spool.
+// spooled checks how many files are in the spool.
 func spooled(t testing.TB, b *Outbox, want int) {
 	t.Helper()
 	if all, _ := filepath.Glob(filepath.Join(b.spoolDir(), "*")); len(all) != want {
@@ -187,7 +187,7 @@ func to(d Deliverer) func(string) (Deliverer, error) {
 	return func(string) (Deliverer, error) { return d, nil }
 }
 
-// startHub runs a local hub and gives a client of it.
+// startHub runs a local hub and returns a client for it.
 func startHub(t testing.TB, cfg localhub.Config) (*localhub.Hub, *hub.Client) {
 	t.Helper()
 	h := must.Get(localhub.Start(context.Background(), cfg))(t)

@@ -19,7 +19,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// noise is a ZIP file with contents that do not pack well.
+// noise is a ZIP file with contents that compress badly.
 func noise(random *rand.Rand, seed uint64, i int) []byte {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
@@ -39,7 +39,7 @@ func noise(random *rand.Rand, seed uint64, i int) []byte {
 type process struct {
 	cmd   *exec.Cmd
 	in    io.WriteCloser
-	lines chan string // what it says; closed at its end
+	lines chan string // its output; closed at its end
 }
 
 func startProcess(t *testing.T, what, dir, at string, seed uint64) *process {
@@ -58,7 +58,7 @@ func startProcess(t *testing.T, what, dir, at string, seed uint64) *process {
 		for r := bufio.NewReader(out); ; {
 			line, err := r.ReadString('\n')
 			if err != nil {
-				return // what the kill cut in two acknowledges nothing
+				return // a line cut off by the kill confirms nothing
 			}
 			p.lines <- strings.TrimSpace(line)
 		}
@@ -66,7 +66,7 @@ func startProcess(t *testing.T, what, dir, at string, seed uint64) *process {
 	return p
 }
 
-// kill ends the process at once, as a power cut would.
+// kill terminates the process at once, like a power failure.
 func (p *process) kill() {
 	_ = p.cmd.Process.Kill()
 	_ = p.cmd.Wait()
@@ -75,8 +75,8 @@ func (p *process) kill() {
 	}
 }
 
-// TestKillClientAndHub ends both at random moments, over and over: everything
-// that was taken arrives, and no more arrives twice than there were ends.
+// TestKillClientAndHub kills both at random moments, repeatedly: everything accepted
+// arrives, and no more arrives twice than there were kills.
 func TestKillClientAndHub(t *testing.T) {
 	rounds := 25
 	if os.Getenv("SOAK") != "" {
@@ -109,7 +109,7 @@ func TestKillClientAndHub(t *testing.T) {
 			}
 			note(line)
 		}
-		// From here on a moment, not a wait for something.
+		// From here on a random moment, not a wait for something.
 		moment := time.After(time.Duration(random.Int64N(int64(40 * time.Millisecond))))
 		<-moment
 		first, second := c, h
@@ -135,7 +135,7 @@ func TestKillClientAndHub(t *testing.T) {
 	work(t, b)
 	items := until(t, b, allOver)
 	for _, it := range items {
-		if it.State == Uncertain { // four doubts about one file: a person looks
+		if it.State == Uncertain { // four times uncertain about one file: a user checks
 			must.Get(b.Resolve(t.Context(), it.ID, box(t, h)[it.SHA256], "looked"))(t)
 		}
 	}

@@ -18,16 +18,15 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// office is one outbox that two programs use at the same time, before the hub of
-// world, which counts what arrives. Its people look into the message box before
-// they decide anything.
+// office is an outbox used by two programs at the same time, in front of the hub of world,
+// which counts what arrives. Its users check the message box before they decide anything.
 type office struct {
 	*world
 	boxes  [2]*Outbox
 	locks  [2]*flock.Flock // held by the program that works
-	full   bool            // the disk
-	items  map[string]int  // that a content ever was
-	forced map[string]bool // contents whose item was forgotten though it was not delivered
+	full   bool            // of the disk
+	items  map[string]int  // every item a content ever had
+	forced map[string]bool // contents whose item was forgotten although not delivered
 }
 
 func (o *office) fatal(err error) {
@@ -40,17 +39,17 @@ func (o *office) fatal(err error) {
 func (o *office) open(i int) {
 	b, err := Open(context.Background(), Options{Dir: o.dir, Hub: to(o.world), Now: o.clock.Now, fs: o.disk, jitter: plainJitter, first: time.Second, Policy: Policy{KeepRefused: 3650}})
 	if err == nil {
-		_, err = b.db.Exec("PRAGMA synchronous = OFF") // no power cuts here
+		_, err = b.db.Exec("PRAGMA synchronous = OFF") // no power failures here
 	}
 	must.Do(o.t, err)
 	o.boxes[i] = b
 	o.fill(o.full)
 }
 
-// fill makes the disk full, or makes room.
+// fill fills the disk, or frees space.
 func (o *office) fill(full bool) {
 	o.full = full
-	pages, err := "1", error(syscall.ENOSPC) // the size that it has
+	pages, err := "1", error(syscall.ENOSPC) // its current size
 	if !full {
 		pages, err = "1000000", nil
 	}
@@ -62,7 +61,7 @@ func (o *office) fill(full bool) {
 	}
 }
 
-// kill ends a program in the middle of what it does, and starts it again.
+// kill terminates a program during its work, and restarts it.
 func (o *office) kill(i int) {
 	o.leave(i)
 	must.Do(o.t, o.boxes[i].Close())
@@ -76,7 +75,7 @@ func (o *office) leave(i int) {
 	}
 }
 
-// work has a program do one thing as the worker, if it is its turn.
+// work makes a program do one step as the worker, if it is its turn.
 func (o *office) work(i int) (again bool) {
 	b := o.boxes[i]
 	if o.locks[i] == nil {
@@ -137,7 +136,7 @@ func (o *office) forget(b *Outbox, id string, force bool) {
 	}
 }
 
-// decide is what a person does who has looked into the message box.
+// decide does what a user would after checking the message box.
 func (o *office) decide(b *Outbox, id string) {
 	it, err := b.Get(context.Background(), id)
 	o.fatal(err)
@@ -145,7 +144,7 @@ func (o *office) decide(b *Outbox, id string) {
 	switch it.State {
 	case Uncertain:
 		_, err = b.Resolve(context.Background(), id, there, "looked")
-	case Refused: // nobody looks who has no reason to: it did not arrive, or by another item
+	case Refused: // nobody checks without a reason: it did not arrive, or by another item
 		if there && (o.laters[o.taken[id]] > 0 || o.forced[o.taken[id]]) {
 			return
 		}
@@ -180,10 +179,9 @@ func (o *office) check(t *rapid.T) {
 	}
 }
 
-// TestOffice: two programs, one lock, a disk that fills, people who drain, decide
-// and forget, and the same files over and over: nothing arrives twice that nobody
-// forgot by force, nothing is lost without a word, and nothing is called what it
-// is not.
+// TestOffice: two programs, one lock, a disk that fills, users who drain, decide and
+// forget, and the same files over and over: nothing arrives twice unless forgotten by
+// force, nothing is lost silently, and every state is true.
 func TestOffice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		root, err := os.MkdirTemp("", "wiebelt-outbox-")
@@ -242,7 +240,7 @@ func TestOffice(t *testing.T) {
 			"release": func(t *rapid.T) { o.fatal(o.boxes[one(t)].Release(context.Background())) },
 			"":        o.check,
 		})
-		// There is room again, people decide what is open, and the rest goes out.
+		// There is space again, users decide what is open, and the rest is sent.
 		o.fill(false)
 		o.leave(1)
 		o.next = endings[0]

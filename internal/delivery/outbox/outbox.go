@@ -1,16 +1,15 @@
-// Package outbox delivers files to the message box and knows for certain what
-// became of each. A file is copied to a spool and written into a
-// database before it counts as taken; one worker, whoever holds the lock, sends
-// what is due; what is decided is on the disk before anything else is sent.
+// Package outbox delivers files to the message box and tracks the outcome of each.
+// A file is copied to a spool and recorded in a database before it counts as added;
+// one worker, the holder of the lock, sends what is due; decisions are on disk before
+// anything else is sent.
 //
-// The hub documents no status codes and cannot be asked what it has. So every
-// ending of a request belongs to a class (class.go), and a pure function
-// (retry.go) turns class and item into what happens next. "Maybe delivered" is a
-// state of its own, which a person resolves.
+// The hub documents no status codes and cannot be asked what it has. So every ending
+// of a request belongs to a class (class.go), and a pure function (retry.go) derives
+// from class and item what happens next. "May have been delivered" is a separate
+// state, resolved by a person.
 //
-// Several processes may use one outbox: all may add and command, one works. An
-// Outbox is safe for concurrent use. It starts no goroutine that outlives the
-// call that needs it.
+// Several processes may use one outbox: all may add and command, one works. An Outbox is
+// safe for concurrent use. It starts no goroutine that outlives the call that needs it.
 package outbox
 
 import (
@@ -34,49 +33,49 @@ import (
 	"wiebelt/internal/store/sqlitefile"
 )
 
-// Deliverer sends items in one request; *hub.Client is one. An error means that
-// the hub has no complete request.
+// Deliverer sends items in one request; *hub.Client implements it. An error means that the
+// hub does not have a complete request.
 type Deliverer interface {
 	Deliver(ctx context.Context, items []hub.Item) (hub.Receipt, error)
 }
 
-// What happens to an item of which nobody knows whether it was delivered.
+// Policies for an item that may have been delivered.
 const (
 	UncertainHold  = "hold"  // it waits for a person
 	UncertainRetry = "retry" // it is sent again, at most three times
 )
 
-// What happens to a file that was taken before.
+// Policies for a file that was added before.
 const (
-	DuplicateSkip   = "skip" // it is the earlier item
+	DuplicateSkip   = "skip" // use the earlier item
 	DuplicateSend   = "send"
 	DuplicateRefuse = "refuse"
 )
 
-// Options say how an outbox is run. Dir alone is required to add and command;
-// Hub as well to work.
+// Options configure an outbox. Adding and commands require only Dir;
+// working requires Hub too.
 type Options struct {
-	Dir      string                                       // made if missing, open to us alone
-	Hub      func(intermediary string) (Deliverer, error) // asked before every request; owned by the caller
-	Check    Check                                        // nil takes all
-	Policy   Policy                                       // until Configure changes it
-	Progress func(id string, sent, size int64)            // called by the worker while it sends; must be quick
+	Dir      string                                       // created if missing, private
+	Hub      func(intermediary string) (Deliverer, error) // called for each request; the caller owns it
+	Check    Check                                        // nil accepts everything
+	Policy   Policy                                       // until changed by Configure
+	Progress func(id string, sent, size int64)            // called by the worker while sending; must be quick
 	Now      func() time.Time
 	Log      *slog.Logger
-	Tick     time.Duration // how often changes by others are looked for; 0 is a second
+	Tick     time.Duration // interval of checking for changes by others; 0 is a second
 
 	fs     files
 	jitter func(time.Duration) time.Duration
-	first  time.Duration // wait before the first repeat
+	first  time.Duration // wait before the first retry
 }
 
 // Policy is how files are treated. It may change while an outbox is open.
 type Policy struct {
 	Uncertain       string // "" is UncertainHold
 	Duplicate       string // "" is DuplicateSkip
-	ItemsPerRequest int    // below 1 is 1
-	KeepSent        int    // days that copies of delivered files are kept
-	KeepRefused     int    // days that copies of refused files are kept
+	ItemsPerRequest int    // below 1 counts as 1
+	KeepSent        int    // days to keep copies of delivered files
+	KeepRefused     int    // days to keep copies of refused files
 }
 
 func (p Policy) valid() error {
@@ -95,21 +94,21 @@ func (p Policy) valid() error {
 
 // Errors of this package.
 var (
-	// ErrBusy: another worker holds the lock.
+	// ErrBusy reports that another worker holds the lock.
 	ErrBusy = errors.New("another program is delivering")
-	// ErrRefused: a file that is not taken. The error that wraps it says why.
+	// ErrRefused reports that a file is not accepted. The error that wraps it says why.
 	ErrRefused = errors.New("the file is not taken")
-	// ErrDuplicate: the file was taken before and Policy.Duplicate refuses it.
+	// ErrDuplicate reports that Policy.Duplicate refuses a file that was added before.
 	ErrDuplicate = fmt.Errorf("%w: it was taken before", ErrRefused)
-	// ErrNoItem: there is no such item.
+	// ErrNoItem reports that there is no such item.
 	ErrNoItem = errors.New("there is no such item")
-	// ErrState: the item is not in a state in which that can be done.
+	// ErrState reports that the item's state does not allow this.
 	ErrState = errors.New("that cannot be done with an item in this state")
-	// ErrNoCopy: an ErrState, because our copy of the file is gone.
+	// ErrNoCopy is an ErrState: our copy of the file is missing.
 	ErrNoCopy = fmt.Errorf("%w: our copy of it is gone", ErrState)
-	// ErrUndecided: the item was not delivered, as far as anybody knows.
+	// ErrUndecided reports that the item was not delivered, as far as known.
 	ErrUndecided = errors.New("it was not delivered")
-	// ErrNewer: the database was written by a newer Wiebelt and is left as it is.
+	// ErrNewer reports a database written by a newer Wiebelt, which is left unchanged.
 	ErrNewer = sqlitefile.ErrNewer
 )
 
@@ -118,22 +117,22 @@ type Outbox struct {
 	o       Options
 	current atomic.Pointer[Policy]
 	db      *sql.DB
-	info    os.FileInfo // of the database's file when it was opened
+	info    os.FileInfo // of the database file at opening
 	aside   string
 	wake    chan struct{} // of the worker in this process
 
-	// The worker's own.
-	pending []result // what it knows and could not write down
+	// Of the worker:
+	pending []result // results not recorded yet
 	purged  time.Time
 
 	mu      sync.Mutex
-	stirred chan struct{} // closed at the next change that this process makes
+	stirred chan struct{} // closed at this process's next change
 	trouble *Trouble
 }
 
 // Names below Dir.
 const (
-	// DatabaseName is the file that is there once anything was ever taken.
+	// DatabaseName is the file that exists once anything was added.
 	DatabaseName = "outbox.db"
 	lockName     = "outbox.lock"
 	spoolName    = "spool"
@@ -172,7 +171,7 @@ func Open(ctx context.Context, o Options) (*Outbox, error) {
 	return b, nil
 }
 
-// Configure changes the policy from the next item on.
+// Configure changes the policy, starting with the next item.
 func (b *Outbox) Configure(p Policy) error {
 	if err := p.valid(); err != nil {
 		return err
@@ -191,37 +190,37 @@ func (b *Outbox) rules() rules {
 // Close closes the database. Work and Watch must have returned.
 func (b *Outbox) Close() error { return b.db.Close() }
 
-// Gone reports whether the folder of the outbox was removed, or replaced by
-// another: there is nothing left to work with, and Open begins anew.
+// Gone reports whether the outbox's folder was removed or replaced: it is unusable,
+// and Open starts anew.
 func (b *Outbox) Gone() bool { return KindOf(b.there()) == SpoolGone }
 
-// SetAside is the path of the damaged database that Open put aside, "" if it was
-// sound. What lay in the spool is Uncertain then, with the reason Recovered.
+// SetAside returns the path of the damaged database that Open put aside, "" if it was
+// sound. The spool's files are then Uncertain, with the reason Recovered.
 func (b *Outbox) SetAside() string { return b.aside }
 
-// Busy reports whether a worker runs, in this process or another.
+// Busy reports whether a worker is running, in this process or another.
 func (b *Outbox) Busy() bool {
 	l := b.lock()
-	free, err := l.TryRLock() // several may ask at once
+	free, err := l.TryRLock() // several may check concurrently
 	if free {
 		_ = l.Unlock()
 	}
 	return !free && err == nil
 }
 
-// lock is the one for the worker, in this process or another: the system's own, gone
-// with its process.
+// lock returns the worker's lock, which spans processes: the system releases
+// it with its process.
 func (b *Outbox) lock() *flock.Flock {
 	return flock.New(filepath.Join(b.o.Dir, lockName), flock.SetPermissions(0o600))
 }
 
-// Wake tells the worker of this process that there may be something to do: another
-// process may have left it.
+// Wake tells this process's worker that there may be something to do, perhaps
+// left by another process.
 func (b *Outbox) Wake() {
 	wake.Up(b.wake)
 }
 
-// notifyWatchers tells whoever watches that this process changed something.
+// notifyWatchers tells watchers that this process changed something.
 func (b *Outbox) notifyWatchers() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -229,7 +228,7 @@ func (b *Outbox) notifyWatchers() {
 	b.stirred = make(chan struct{})
 }
 
-// nextStir is closed at the next change that this process makes.
+// nextStir returns a channel that is closed at this process's next change.
 func (b *Outbox) nextStir() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -22,7 +22,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestDeliver: a file goes out as it was taken, its receipt stays, its copy goes.
+// TestDeliver: a file is sent as it was added, its receipt is kept, its copy is deleted.
 func TestDeliver(t *testing.T) {
 	h, c := startHub(t, localhub.Config{})
 	b := open(t, Options{Hub: to(c)})
@@ -56,7 +56,7 @@ func TestDeliver(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	end()
-	if err := <-worked; err != nil { // which takes copies away after it has written down why
+	if err := <-worked; err != nil { // it deletes copies after storing why
 		t.Error(err)
 	}
 	spooled(t, b, 0)
@@ -92,7 +92,7 @@ func TestAnothersPlace(t *testing.T) {
 	}
 }
 
-// TestOneRefusedStopsNobody and holds stop everybody.
+// TestOneRefusedStopsNobody: one refusal affects no other item, but a hold stops all.
 func TestOneRefusedStopsNobody(t *testing.T) {
 	now := clocktest.New(monday)
 	mode := "mixed"
@@ -140,7 +140,7 @@ func TestOneRefusedStopsNobody(t *testing.T) {
 	if s, err := b.Snapshot(t.Context()); err != nil || s.Queue.Held != Forbidden {
 		t.Errorf("%+v %v", s.Queue, err)
 	}
-	// It is looked at again, with one item, after a quarter of an hour.
+	// It is probed, with one item, after a quarter of an hour.
 	now.Forward(probe)
 	drive(t, b)
 	if len(sent) != 2 {
@@ -156,7 +156,7 @@ func TestOneRefusedStopsNobody(t *testing.T) {
 	}
 }
 
-// TestSeveralInOneRequest: as many as set, and one by one after a refusal.
+// TestSeveralInOneRequest: as many as configured, and one by one after a refusal.
 func TestSeveralInOneRequest(t *testing.T) {
 	h, c := startHub(t, localhub.Config{})
 	b := open(t, Options{Hub: to(c), Policy: Policy{ItemsPerRequest: 3, KeepRefused: 30}})
@@ -189,7 +189,7 @@ func TestSeveralInOneRequest(t *testing.T) {
 	}
 }
 
-// TestOneWorker: of several, one works; another takes over when it ends.
+// TestOneWorker: only one of several works; another takes over when it ends.
 func TestOneWorker(t *testing.T) {
 	release := make(chan struct{})
 	d := answering(func([][]byte) (hub.Receipt, error) {
@@ -224,7 +224,7 @@ func TestOneWorker(t *testing.T) {
 	joined := make(chan error, 1)
 	stopB := make(chan struct{})
 	go func() { joined <- b.Join(t.Context(), stopB) }()
-	close(stop) // the request under way is ended first
+	close(stop) // after the request in progress
 	close(release)
 	if err := <-working; err != nil {
 		t.Error(err)
@@ -242,7 +242,7 @@ func TestOneWorker(t *testing.T) {
 	}
 }
 
-// TestFirstVersion: the database of the first version is taken over with what waits.
+// TestFirstVersion: the database of the first version is migrated with its waiting items.
 func TestFirstVersion(t *testing.T) {
 	b := open(t, Options{})
 	content := []byte("PK waits")
@@ -255,7 +255,7 @@ func TestFirstVersion(t *testing.T) {
 	}
 }
 
-// TestDamagedDatabase is put aside, and what lay in the spool is named.
+// TestDamagedDatabase is moved aside, and what was in the spool is named.
 func TestDamagedDatabase(t *testing.T) {
 	for _, kind := range []string{"no database", "cut", "newer"} {
 		t.Run(kind, func(t *testing.T) {
@@ -299,7 +299,8 @@ func TestDamagedDatabase(t *testing.T) {
 			if got := get(t, n, it.ID); got.Reason != Recovered || got.SHA256 != sumOf(content) || got.Size != int64(len(content)) || !got.Kept {
 				t.Errorf("%+v", got)
 			}
-			// Its file is not taken as new; one that stayed in a watched folder says what it is.
+			// Its file is not added as a new one; one that stayed in a watched
+			// folder is recognised.
 			for _, same := range []Source{{}, {Resume: true, Duplicate: DuplicateSend}} {
 				same.Path, same.Intermediary = it.Path, it.Intermediary
 				a, err := n.Add(t.Context(), same)
@@ -314,8 +315,8 @@ func TestDamagedDatabase(t *testing.T) {
 	}
 }
 
-// TestDamagedDatabaseStays: what keeps a new database from being made leaves the damaged
-// one in its place, so that the next attempt names what lies in the spool.
+// TestDamagedDatabaseStays: if no new database can be created, the damaged one stays in
+// place, so that the next attempt names what is in the spool.
 func TestDamagedDatabaseStays(t *testing.T) {
 	for what, meanwhile := range map[string]func(t *testing.T, path string, cancel func()){
 		"its log cannot be removed": func(t *testing.T, path string, _ func()) {

@@ -30,8 +30,7 @@ func orExit(err error) {
 	}
 }
 
-// hubProcess is a local hub that keeps what it takes, and is slow every second
-// time.
+// hubProcess is a local hub that stores what it accepts, and is slow every second time.
 func hubProcess() {
 	var seed uint64
 	_, err := fmt.Sscan(os.Getenv(seedEnv), &seed)
@@ -49,7 +48,7 @@ func hubProcess() {
 // filesARound is how many files a client adds.
 const filesARound = 12
 
-// clientProcess adds files, says which, and delivers them.
+// clientProcess adds files, prints which, and delivers them.
 func clientProcess() {
 	var seed uint64
 	_, err := fmt.Sscan(os.Getenv(seedEnv), &seed)

@@ -18,8 +18,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// world is a hub that knows the truth, a clock, a disk and an outbox between
-// them. Anything may go wrong at any time.
+// world is a hub that knows the truth, a clock, a disk and an outbox. Anything
+// may go wrong at any time.
 type world struct {
 	t       *rapid.T
 	dir     string
@@ -27,18 +27,18 @@ type world struct {
 	disk    *failing
 	b       *Outbox
 	retry   bool
-	next    string         // what comes of the next request
+	next    string         // the result of the next request
 	arrived map[string]int // requests by which a content arrived
-	doubts  map[string]int // of them those that told the sender nothing
+	doubts  map[string]int // those whose sender got no answer
 	laters  map[string]int // of them those that said "later"
 	taken   map[string]string
 	files   int
 }
 
-// killed is the end of the process, in the middle of a request.
+// killed is the end of the process, during a request.
 type killed struct{}
 
-// whenKilled is deferred to go on after that.
+// whenKilled, if deferred, continues after that.
 func whenKilled(then func()) {
 	if r := recover(); r != nil {
 		if _, ok := r.(killed); !ok {
@@ -48,7 +48,7 @@ func whenKilled(then func()) {
 	}
 }
 
-// endings of a request; the second word of a name tells whether it arrived.
+// endings of a request; the second word says whether it arrived.
 var endings = []string{"delivered yes", "refused no", "later no", "later yes", "busy no", "unreachable no", "half no", "silence no", "silence yes",
 	"portal no", "portal yes", "credentials no", "forbidden no", "redirect no", "conflict yes", "odd no", "killed-half no", "killed-whole no", "killed-whole yes"}
 
@@ -122,7 +122,7 @@ func (w *world) Deliver(_ context.Context, items []hub.Item) (hub.Receipt, error
 	panic(w.next)
 }
 
-// start opens the outbox as a new process does.
+// start opens the outbox like a new process.
 func (w *world) start() {
 	how := UncertainHold
 	if w.retry {
@@ -130,7 +130,7 @@ func (w *world) start() {
 	}
 	b, err := Open(context.Background(), Options{Dir: w.dir, Hub: to(w), Now: w.clock.Now, fs: w.disk, jitter: plainJitter, first: time.Second, Policy: Policy{Uncertain: how, Duplicate: DuplicateSend, KeepRefused: 3650, ItemsPerRequest: 1}})
 	if err == nil {
-		// A power cut is not among the things that happen here.
+		// Power failures are not simulated here.
 		_, err = b.db.Exec("PRAGMA synchronous = OFF")
 	}
 	if err == nil {
@@ -140,7 +140,7 @@ func (w *world) start() {
 	must.Do(w.t, err)
 }
 
-// step lets the worker do one thing, which may be its last.
+// step lets the worker do one step, which may be its last.
 func (w *world) step() {
 	defer whenKilled(w.restart)
 	if _, _, err := w.b.step(context.Background()); err != nil && troubleIn(err) == "" {
@@ -167,7 +167,7 @@ func (w *world) add() {
 	}
 }
 
-// pick is one of the items in a state, "" if there is none.
+// pick returns one of the items in a state, "" if there is none.
 func (w *world) pick(states ...State) string {
 	s := must.Get(w.b.Snapshot(context.Background()))(w.t)
 	var ids []string
@@ -184,7 +184,7 @@ func (w *world) pick(states ...State) string {
 	return rapid.SampledFrom(ids).Draw(w.t, "item")
 }
 
-// check holds what the outbox says against the truth.
+// check compares what the outbox reports with the truth.
 func (w *world) check(t *rapid.T) {
 	for id, content := range w.taken {
 		it, err := w.b.Get(context.Background(), id)
@@ -198,8 +198,8 @@ func (w *world) check(t *rapid.T) {
 				t.Fatalf("%s is called delivered and never arrived: %+v", content, it)
 			}
 		case Refused:
-			// 502 is a gateway's: what it says is no promise, and three days of it
-			// end in quarantine.
+			// 502 comes from a gateway: it guarantees nothing, and after three days of it
+			// an item ends in quarantine.
 			if arrived > 0 && it.Reason != GaveUp && w.laters[content] == 0 {
 				t.Fatalf("%s is called refused and arrived: %+v", content, it)
 			}
@@ -222,8 +222,8 @@ func (w *world) check(t *rapid.T) {
 	}
 }
 
-// TestProperties: whatever happens in whatever order, nothing is lost, nothing is
-// called what it is not, and once all is well everything arrives.
+// TestProperties: whatever happens in whatever order, nothing is lost, every state is true,
+// and once all faults are gone, everything arrives.
 func TestProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		root, err := os.MkdirTemp("", "wiebelt-outbox-")
@@ -262,7 +262,7 @@ func TestProperties(t *testing.T) {
 			"resolve": func(t *rapid.T) {
 				if id := w.pick(Uncertain); id != "" {
 					content := w.taken[id]
-					there := w.arrived[content] > 0 // a person who looked at the hub
+					there := w.arrived[content] > 0 // a user who has checked the hub
 					must.Get(w.b.Resolve(ctx, id, there, "looked"))(t)
 				}
 			},
@@ -279,7 +279,7 @@ func TestProperties(t *testing.T) {
 			},
 			"": w.check,
 		})
-		// All is well again: a person decides what is open, and everything goes out.
+		// All faults are gone: a user decides what is open, and everything is sent.
 		w.disk.set(nil)
 		w.next = endings[0]
 		w.restart()

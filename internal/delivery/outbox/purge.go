@@ -12,16 +12,15 @@ import (
 	"wiebelt/internal/store/sqlitefile"
 )
 
-// How long things are kept.
+// Retention periods.
 const (
 	keepReceipts = 400 * 24 * time.Hour
 	keepBodies   = 30 * 24 * time.Hour
 	purgeEvery   = time.Hour
-	strayAfter   = 24 * time.Hour // of copies that no row names
+	strayAfter   = 24 * time.Hour // for copies without a row
 )
 
-// purge removes once an hour what has been kept long enough. What fails is tried
-// again an hour later.
+// purge removes expired data once an hour. Failures are retried an hour later.
 func (b *Outbox) purge(ctx context.Context) {
 	now := b.o.Now()
 	if since := now.Sub(b.purged); since >= 0 && since < purgeEvery {
@@ -33,13 +32,13 @@ func (b *Outbox) purge(ctx context.Context) {
 	}
 }
 
-// Purge removes copies, receipts, checksums and reports that have been kept long enough.
-// Nothing that is undecided, or maybe delivered, goes.
+// Purge removes copies, receipts, checksums and reports whose retention has ended. It never
+// removes what is undecided or may have been delivered.
 func (b *Outbox) Purge(ctx context.Context) error {
 	now := b.o.Now()
 	day := 24 * time.Hour
 	var gone []string
-	var rows int64 // of which contents went
+	var rows int64 // whose contents were removed
 	err := b.tx(ctx, func(tx *sql.Tx) (err error) {
 		gone, err = sqlitefile.Rows(scanID)(tx.QueryContext(ctx, `UPDATE items SET kept = 0 WHERE kept = 1
 			AND (state = ? AND decided <= ? OR state = ? AND decided <= ?) RETURNING id`,
@@ -113,11 +112,11 @@ func (b *Outbox) sweep(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// sweepReports removes reports that are older than receipts may be.
+// sweepReports removes reports older than the retention of receipts.
 func sweepReports(dir string, now time.Time) error {
 	names, err := filepath.Glob(filepath.Join(dir, "report-*"))
 	if err != nil {
-		return nil // a folder's name with [ in it: nothing is found
+		return nil // the folder's name contains [: nothing is found
 	}
 	for _, name := range names {
 		if info, err := os.Lstat(name); err == nil && info.Mode().IsRegular() && now.Sub(info.ModTime()) > keepReceipts {

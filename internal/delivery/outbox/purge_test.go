@@ -15,7 +15,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestKeepSent: copies of delivered and refused files stay as long as they are to.
+// TestKeepSent: copies of delivered and refused files are kept as long as configured.
 func TestKeepSent(t *testing.T) {
 	now := clocktest.New(monday)
 	d := answering(func(all [][]byte) (hub.Receipt, error) {
@@ -73,7 +73,7 @@ func TestKeepSent(t *testing.T) {
 	}
 }
 
-// TestPurgeErases: what went stands in no file any more, its log included.
+// TestPurgeErases: no file contains what was purged, not even the database's log.
 func TestPurgeErases(t *testing.T) {
 	now := clocktest.New(monday)
 	b := open(t, Options{Now: now.Now, Hub: says(hub.Receipt{Status: 200, Answer: "canary-answer"})})
@@ -87,8 +87,8 @@ func TestPurgeErases(t *testing.T) {
 	nowhere(t, b, "canary-name", it.ID)
 }
 
-// TestPurgeLeavesTheUndecided: neither waiting nor maybe delivered items ever go
-// by themselves.
+// TestPurgeLeavesTheUndecided: neither waiting nor uncertain items are ever
+// purged automatically.
 func TestPurgeLeavesTheUndecided(t *testing.T) {
 	now := clocktest.New(monday)
 	b := open(t, Options{Now: now.Now, Hub: says(hub.Receipt{})})
@@ -107,7 +107,7 @@ func TestPurgeLeavesTheUndecided(t *testing.T) {
 		write(t, name, []byte("x"))
 	}
 	must.Do(t, b.Purge(t.Context()))
-	for _, name := range []string{stray, part} { // young: somebody may be adding it
+	for _, name := range []string{stray, part} { // recent: somebody may be adding it
 		must.Get(os.Stat(name))(t)
 		must.Do(t, os.Chtimes(name, old, old))
 	}

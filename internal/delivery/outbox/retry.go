@@ -4,13 +4,13 @@ import "time"
 
 // effect is what an outcome does to the queue.
 type effect struct {
-	hold  Reason        // it stops for an administrator
-	pause bool          // it rests for a moment, longer each time
-	after time.Duration // at least so long
-	clear bool          // the hub answers: no pause is in force any more
+	hold  Reason        // stop until an administrator acts
+	pause bool          // pause briefly, longer each time
+	after time.Duration // at least that long
+	clear bool          // the hub answers: end any pause
 }
 
-// weight says which of several effects of one request counts.
+// weight ranks the effects of one request.
 func (e effect) weight() int {
 	switch {
 	case e.hold != "":
@@ -23,27 +23,27 @@ func (e effect) weight() int {
 	return 0
 }
 
-// Limits of repeats.
+// Limits of retries.
 const (
 	giveUp      = 72 * time.Hour
 	leastTries  = 12 // a computer that slept for days has tried once
 	maxUnknowns = 3
-	longest     = 15 * time.Minute // between two repeats
-	maxAsked    = time.Hour        // that a hub may ask for
-	longPause   = time.Minute      // of the queue
+	longest     = 15 * time.Minute // between two retries
+	maxAsked    = time.Hour        // that a hub may request
+	longPause   = time.Minute      // for the queue
 )
 
-// oddWaits are the waits before the repeats after an odd status: all within a
-// day, even at their longest.
+// oddWaits are the waits before retries after an odd status: all within a day,
+// even at their longest.
 var oddWaits = []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 8 * time.Hour}
 
 type rules struct {
 	retry  bool          // uncertain items are sent again
-	first  time.Duration // before the first repeat
+	first  time.Duration // before the first retry
 	jitter func(time.Duration) time.Duration
 }
 
-// begin is the item once a request with it begins.
+// begin returns the item at the start of a request.
 func begin(it Item, now time.Time) Item {
 	it.State, it.Whole, it.LastTry = Sending, false, now
 	it.Tries++
@@ -56,8 +56,8 @@ func begin(it Item, now time.Time) Item {
 // transition is what the ending of a request does to its item and to the queue.
 type transition struct {
 	attempts int    // 1: the request may have reached the hub
-	unused   int    // 1: it was no try of the item's
-	expires  bool   // the item is given up once it has been tried for long enough
+	unused   int    // 1: it does not count as a try
+	expires  bool   // give up once it has been tried for long enough
 	end      State  // "" is sent again
 	effect   effect // on the queue
 }
@@ -65,9 +65,9 @@ type transition struct {
 var transitions = map[class]transition{
 	safe:      {expires: true, effect: effect{pause: true}},
 	done:      {attempts: 1, end: Delivered, effect: effect{clear: true}},
-	unknown:   {attempts: 1, end: Uncertain, effect: effect{pause: true}}, // whatever swallows answers would make item after item uncertain
+	unknown:   {attempts: 1, end: Uncertain, effect: effect{pause: true}}, // a sink for answers would make item after item uncertain
 	permanent: {attempts: 1, end: Refused, effect: effect{clear: true}},
-	hold:      {unused: 1}, // nothing of the item is used up by something that is not its fault
+	hold:      {unused: 1}, // the item must not lose tries for what is not its fault
 	conflict:  {attempts: 1, end: Uncertain, effect: effect{clear: true}},
 	later:     {attempts: 1, expires: true, effect: effect{clear: true}},
 	odd:       {attempts: 1, effect: effect{clear: true}},
@@ -77,8 +77,8 @@ var transitions = map[class]transition{
 	cut:       {unused: 1},
 }
 
-// decide is the item, and what happens to the queue, after a request with it
-// ended. It is pure but for the jitter.
+// decide returns the item, and the effect on the queue, after a request with it ended. It
+// is pure except for the jitter.
 func decide(it Item, o outcome, now time.Time, r rules) (Item, effect) {
 	t := transitions[o.class]
 	e, end, wait, asked := t.effect, t.end, time.Duration(0), min(o.after, maxAsked)
@@ -103,7 +103,7 @@ func decide(it Item, o outcome, now time.Time, r rules) (Item, effect) {
 		it.FirstTry, e.hold = time.Time{}, o.reason
 	case later:
 		wait = max(r.backoff(it.Tries), asked+r.jitter(min(asked/10, time.Minute)))
-		e.pause, e.after = o.status == 429 || o.status == 503, asked // these are about us and the hub, not about this item
+		e.pause, e.after = o.status == 429 || o.status == 503, asked // these concern the hub and us, not this item
 	case odd:
 		if it.odds++; it.odds > len(oddWaits) || it.late(now) {
 			end = Refused
@@ -132,8 +132,8 @@ func (it Item) late(now time.Time) bool {
 	return now.Sub(it.FirstTry) >= giveUp && it.Tries >= leastTries
 }
 
-// refused is the item that will not be sent any more. One that may have been
-// delivered by an earlier attempt is not called refused.
+// refused returns the item as not sent any more. One that an earlier attempt may have
+// delivered becomes Uncertain instead.
 func (it Item) refused(now time.Time) Item {
 	if it.unknowns > 0 {
 		return it.over(Uncertain, now)
@@ -149,17 +149,17 @@ func (it Item) over(s State, now time.Time) Item {
 func (it Item) again(now time.Time, wait time.Duration) Item {
 	it.State, it.NextTry = Waiting, now.Add(wait)
 	if it.NextTry.After(it.Deadline) && it.Deadline.After(now) {
-		it.NextTry = it.Deadline // one last time
+		it.NextTry = it.Deadline // one last try
 	}
 	return it
 }
 
-// backoff is the wait after so many tries.
+// backoff returns the wait after the given number of tries.
 func (r rules) backoff(tries int) time.Duration {
 	return r.jitter(r.doubled(tries-1, longest))
 }
 
-// doubled is the first wait, doubled so many times, longest at most.
+// doubled returns the first wait, doubled the given number of times, at most longest.
 func (r rules) doubled(times int, longest time.Duration) time.Duration {
 	d := r.first
 	for i := 0; i < times && d < longest; i++ {
@@ -168,11 +168,11 @@ func (r rules) doubled(times int, longest time.Duration) time.Duration {
 	return min(d, longest)
 }
 
-// Queue is what holds for all items.
+// Queue is the state common to all items.
 type Queue struct {
 	Held   Reason    // "" if it is not on hold
 	Since  time.Time // of the hold
-	Until  time.Time // one item is tried then
+	Until  time.Time // when one item is tried
 	Paused Reason    // why nothing is sent for the moment; "" if it is
 	From   time.Time
 	Resume time.Time
@@ -183,7 +183,7 @@ type Queue struct {
 // probe is how long a hold lasts until one item is tried.
 const probe = 15 * time.Minute
 
-// after is the queue once e happened for reason why.
+// after returns the queue after e with reason why.
 func (q Queue) after(e effect, why Reason, now time.Time, r rules) Queue {
 	switch {
 	case e.hold != "":
@@ -200,8 +200,8 @@ func (q Queue) after(e effect, why Reason, now time.Time, r rules) Queue {
 	return q
 }
 
-// open reports whether something may be sent, and if not, how long to wait. A
-// clock that was put back opens it.
+// open reports whether sending is allowed, and if not, how long to wait. A clock
+// that was set back opens it.
 func (q Queue) open(now time.Time) (bool, time.Duration) {
 	if now.Before(q.Until) && !now.Before(q.Until.Add(-probe)) {
 		return false, q.Until.Sub(now)

@@ -89,7 +89,7 @@ func TestDecide(t *testing.T) {
 			t.Errorf("%s: %d attempts counted", c.name, n)
 		}
 	}
-	// A hold uses nothing up, not even the days that an item has.
+	// A hold uses nothing up, not even an item's days.
 	it, _ := decide(tried(50, 71*time.Hour), outcome{class: hold, reason: CredentialsOff}, monday, r)
 	if it.Tries != 49 || !it.FirstTry.IsZero() || !begin(it, monday).FirstTry.Equal(monday) {
 		t.Errorf("after a hold: %d tries, first %v, then %v", it.Tries, it.FirstTry, begin(it, monday).FirstTry)
@@ -104,8 +104,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// TestQueue: pauses grow, holds are probed, and a clock that was put back frees
-// both.
+// TestQueue: pauses grow, holds are probed, and setting the clock back clears both.
 func TestQueue(t *testing.T) {
 	r := rules{first: time.Second, jitter: plainJitter}
 	var q Queue
@@ -148,8 +147,8 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// TestDueUnderAnotherClock: an item is due at its time, or if what it holds was
-// written under a clock that was ahead; that of its adding counts until it is tried.
+// TestDueUnderAnotherClock: an item is due at its time, or if its times were written with a
+// clock that was ahead; the time it was added counts until it is tried.
 func TestDueUnderAnotherClock(t *testing.T) {
 	for _, untried := range []time.Duration{0, -time.Hour} {
 		for shift, want := range map[time.Duration]bool{0: false, 14 * time.Minute: false, longest: true, -time.Second: true, -365 * 24 * time.Hour: true, 365 * 24 * time.Hour: true} {
@@ -176,8 +175,8 @@ func TestDueUnderAnotherClock(t *testing.T) {
 	}
 }
 
-// TestRetriedUnderAnotherClock: what a person sends again is due, though the clock
-// is put back after that.
+// TestRetriedUnderAnotherClock: what a user sends again is due, even if the clock
+// is set back after that.
 func TestRetriedUnderAnotherClock(t *testing.T) {
 	now := clocktest.New(monday)
 	b := open(t, Options{Now: now.Now, first: time.Hour, Hub: says(hub.Receipt{Status: 422})})

@@ -12,8 +12,8 @@ import (
 	"wiebelt/internal/store/sqlitefile"
 )
 
-// migrations[n] brings a file from version n to n+1. A step that was shipped is
-// never changed: what has to differ becomes the next step.
+// migrations[n] migrates a file from version n to n+1. A released step never changes:
+// changes become the next step.
 var migrations = []sqlitefile.Step{
 	{SQL: `CREATE TABLE items (
 		id           TEXT PRIMARY KEY,
@@ -70,7 +70,7 @@ var migrations = []sqlitefile.Step{
 	INSERT INTO queue VALUES (1, '', 0, 0, '', 0, 0, 0);`},
 	{SQL: `ALTER TABLE items ADD COLUMN found TEXT NOT NULL DEFAULT '';
 	ALTER TABLE receipts ADD COLUMN cut INTEGER NOT NULL DEFAULT 0;`},
-	// What was delivered and then forgotten: enough to know the same file again.
+	// Files delivered and then forgotten: enough to recognise them.
 	{SQL: `CREATE TABLE past (
 		sha256       TEXT NOT NULL,
 		intermediary TEXT NOT NULL,
@@ -84,7 +84,7 @@ var migrations = []sqlitefile.Step{
 const columns = `name, path, sha256, size, intermediary, state, reason, status, added, first_try, last_try, next_try,
 	decided, deadline, tries, attempts, note, kept, unknowns, odds, whole, alone, crc, found`
 
-// fields are an item's columns in the order of columns, to be read and written.
+// fields returns an item's columns in the order of columns, for reading and writing.
 func (it *Item) fields() []any {
 	at := sqlitefile.At
 	return []any{&it.Name, &it.Path, &it.SHA256, &it.Size, &it.Intermediary, &it.State, &it.Reason, &it.Status,
@@ -100,7 +100,7 @@ func scanItem(row sqlitefile.Row) (it Item, err error) {
 	return it, err
 }
 
-// open opens the database, putting a damaged one aside if nobody works with it.
+// open opens the database, and puts a damaged one aside if nobody is using it.
 func (b *Outbox) open(ctx context.Context) error {
 	if err := b.o.fs.MkdirAll(b.o.Dir); err != nil {
 		return troubleOf(err)
@@ -115,8 +115,7 @@ func (b *Outbox) open(ctx context.Context) error {
 	return troubleOf(err)
 }
 
-// startAgain puts the damaged database aside and begins a new one, with what lies
-// in the spool.
+// startAgain puts the damaged database aside and starts a new one with the spool's files.
 func (b *Outbox) startAgain(ctx context.Context, why error) error {
 	l := b.lock()
 	if alone, err := l.TryLock(); err != nil || !alone {
@@ -143,7 +142,7 @@ func (b *Outbox) startAgain(ctx context.Context, why error) error {
 	return err
 }
 
-// beginWith makes a new database of what was found.
+// beginWith creates a new database with the found items.
 func (b *Outbox) beginWith(ctx context.Context, found []Item) error {
 	if err := b.openFile(ctx); err != nil {
 		return err
@@ -170,8 +169,8 @@ func (b *Outbox) openFile(ctx context.Context) error {
 		return err
 	}
 	b.info = info
-	// FULL: what was taken or decided also survives a power cut. busy_timeout comes
-	// first, the others already need the file.
+	// FULL: what was added or decided must survive a power failure. busy_timeout comes
+	// first, as the others already access the file.
 	b.db, err = sqlitefile.OpenWith(ctx, b.dbPath(),
 		"_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"+
 			"&_pragma=foreign_keys(ON)&_pragma=secure_delete(ON)&_txlock=immediate",

@@ -19,10 +19,10 @@ import (
 	"wiebelt/internal/filetrust"
 )
 
-// files is the part of a file system that the spool needs; tests put one in its
-// place that fails.
+// files is the part of a file system that the spool uses; tests replace
+// it with one that fails.
 type files interface {
-	Create(path string) (file, error) // new, for us alone
+	Create(path string) (file, error) // new, private
 	Open(path string) (file, error)
 	Rename(from, to string) error
 	Remove(path string) error
@@ -54,17 +54,17 @@ func (disk) Remove(path string) error {
 func (disk) Stat(path string) (fs.FileInfo, error)      { return os.Stat(path) }
 func (disk) ReadDir(path string) ([]fs.DirEntry, error) { return os.ReadDir(path) }
 
-// MkdirAll makes a folder that only we can enter; one of ours is closed.
+// MkdirAll creates a private folder; an existing one of ours is made private.
 func (disk) MkdirAll(path string) error { return filetrust.Make(path, filetrust.Alone) }
 
 func (disk) SyncDir(path string) error { return filetrust.SyncDir(path) }
 
-// castagnoli is made with the first file, not with every start of the program.
+// castagnoli creates the table with the first file, not at every program start.
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
-// keep puts what write gives into the spool under an id, looks into it with
-// Options.Check, and returns when it is on the disk. Nothing is left of it after
-// an error; what the check refused has its checksum all the same.
+// keep writes the output of write to the spool under an ID, checks it with Options.Check,
+// and returns when it is on disk. After an error nothing of it remains; what the check
+// refused still has its checksum.
 func (b *Outbox) keep(ctx context.Context, id string, write func(io.Writer) error) (it Item, err error) {
 	if err := b.o.fs.MkdirAll(b.spoolDir()); err != nil {
 		return it, troubleOf(err)
@@ -76,7 +76,7 @@ func (b *Outbox) keep(ctx context.Context, id string, write func(io.Writer) erro
 	}
 	defer func() {
 		if err != nil {
-			_ = f.Close() // mostly for the second time
+			_ = f.Close() // often already closed
 			_ = b.o.fs.Remove(part)
 		}
 	}()
@@ -111,7 +111,7 @@ func (b *Outbox) keep(ctx context.Context, id string, write func(io.Writer) erro
 	return it, nil
 }
 
-// counting writes to the spool; err is what the spool, not the source, did wrong.
+// counting writes to the spool; err is an error of the spool, not the source.
 type counting struct {
 	w   io.Writer
 	ctx context.Context
@@ -138,25 +138,24 @@ func (c *counting) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// item has what there is to know of what was written.
+// item returns what is known about the written data.
 func (c *counting) item() Item {
 	return Item{SHA256: hex.EncodeToString(c.sum.Sum(nil)), crc: c.crc, Size: c.n}
 }
 
-// parcel is an item on its way: its copy, given out as often as the hub's client
-// wants it.
+// parcel is an item being sent: its copy, opened as often as the hub's client needs it.
 type parcel struct {
 	b     *Outbox
 	ctx   context.Context
 	id    string
 	crc   uint32
 	size  int64
-	whole atomic.Bool // all of it was handed over, the last time
+	whole atomic.Bool // all was sent the last time
 }
 
-// Open gives the copy from its first byte on.
+// Open opens the copy from its first byte.
 func (p *parcel) Open() (io.ReadCloser, error) {
-	if p.whole.Swap(false) { // again, after a token that had expired
+	if p.whole.Swap(false) { // a retry, after an expired token
 		if err := p.b.setWhole(p.ctx, p.id, false); err != nil {
 			return nil, err
 		}
@@ -171,9 +170,9 @@ func (p *parcel) Open() (io.ReadCloser, error) {
 	return &outgoing{p: p, f: f}, nil
 }
 
-// outgoing reads a copy. Its end is the point of no return: the hub's client asks
-// for it before the last piece goes out. It is reached only if the copy is what
-// was taken, and if the database knows that it is reached.
+// outgoing reads a copy. Its end is the point of no return: the hub's client reads it
+// before sending the last piece. It is only returned if the copy is intact and the database
+// has recorded that it is reached.
 type outgoing struct {
 	p   *parcel
 	f   file
@@ -190,7 +189,7 @@ func (o *outgoing) Read(b []byte) (int, error) {
 	}
 	if err != io.EOF || n > 0 {
 		if err == io.EOF {
-			err = nil // next time
+			err = nil // on the next read
 		}
 		return n, err
 	}
@@ -208,7 +207,7 @@ func (o *outgoing) Read(b []byte) (int, error) {
 
 func (o *outgoing) Close() error { return o.f.Close() }
 
-// drop removes the copy of an item. That there is none is no error.
+// drop removes an item's copy. A missing one is no error.
 func (b *Outbox) drop(id string) error {
 	if err := b.o.fs.Remove(b.spool(id)); err != nil && !isMissing(err) {
 		return troubleOf(err)
@@ -216,7 +215,7 @@ func (b *Outbox) drop(id string) error {
 	return nil
 }
 
-// Codes of a RefusedError, besides those of Options.Check.
+// Codes of a RefusedError, in addition to those of Options.Check.
 const (
 	CodeEmpty      = "empty"
 	CodeChanged    = "changed"

@@ -13,8 +13,8 @@ import (
 	"wiebelt/internal/store/sqlitefile"
 )
 
-// tx changes the database, or nothing of it. Its error is a *Trouble unless do
-// returned another one of this package.
+// tx changes the database atomically. Its error is a *Trouble unless do returned
+// another one of this package.
 func (b *Outbox) tx(ctx context.Context, do func(*sql.Tx) error) error {
 	if err := b.there(); err != nil {
 		return err
@@ -26,7 +26,7 @@ func (b *Outbox) tx(ctx context.Context, do func(*sql.Tx) error) error {
 	return b.named(ctx, err)
 }
 
-// named is err as a *Trouble, unless it is one of ours or of ctx.
+// named returns err as a *Trouble, unless it is one of this package's or ctx's.
 func (b *Outbox) named(ctx context.Context, err error) error {
 	switch {
 	case err == nil, errors.Is(err, ErrNoItem), errors.Is(err, ErrState), errors.Is(err, ErrUndecided), errors.Is(err, ErrRefused):
@@ -37,8 +37,8 @@ func (b *Outbox) named(ctx context.Context, err error) error {
 	return troubleOf(err)
 }
 
-// there makes sure that the database is still the file that we opened: a removed
-// one would take everything, and keep nothing.
+// there verifies that the database is still the opened file: a removed one would accept
+// everything and keep nothing.
 func (b *Outbox) there() error {
 	info, err := os.Stat(b.dbPath())
 	if err == nil && !os.SameFile(info, b.info) {
@@ -50,7 +50,7 @@ func (b *Outbox) there() error {
 	return nil
 }
 
-// put writes an item in place of what the database has of it.
+// put updates an item in the database.
 func put(ctx context.Context, tx *sql.Tx, it Item) error {
 	done, err := tx.ExecContext(ctx, "UPDATE items SET ("+columns+") = ("+marks+") WHERE id = ?", append(it.fields(), it.ID)...)
 	if err != nil {
@@ -67,7 +67,7 @@ func insert(ctx context.Context, tx *sql.Tx, it Item) error {
 	return err
 }
 
-// one is an item by its id, or ErrNoItem.
+// one returns an item by its ID, or ErrNoItem.
 func one(ctx context.Context, q sqlitefile.Querier, id string) (Item, error) {
 	it, err := scanItem(q.QueryRowContext(ctx, "SELECT id, "+columns+" FROM items WHERE id = ?", id))
 	if errors.Is(err, sql.ErrNoRows) {
@@ -76,7 +76,7 @@ func one(ctx context.Context, q sqlitefile.Querier, id string) (Item, error) {
 	return it, err
 }
 
-// some are the items that follow where.
+// some returns the items matching where.
 func some(ctx context.Context, q sqlitefile.Querier, where string, args ...any) ([]Item, error) {
 	return sqlitefile.Rows(scanItem)(q.QueryContext(ctx, "SELECT id, "+columns+" FROM items WHERE "+where, args...))
 }
@@ -98,7 +98,7 @@ func writeQueue(ctx context.Context, tx *sql.Tx, q Queue) error {
 	return err
 }
 
-// setWhole writes that all of an item was handed over, or that it begins again.
+// setWhole records that all of an item was sent, or that it starts again.
 func (b *Outbox) setWhole(ctx context.Context, id string, whole bool) error {
 	return b.tx(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "UPDATE items SET whole = ? WHERE id = ? AND state = ?", whole, id, Sending)
@@ -106,15 +106,15 @@ func (b *Outbox) setWhole(ctx context.Context, id string, whole bool) error {
 	})
 }
 
-// Receipt is what came of one request with an item.
+// Receipt is the result of one request with an item.
 type Receipt struct {
-	N            int // which try
+	N            int // number of the try
 	Began, Ended time.Time
-	Status       int    // of HTTP; 0 if there was no answer
+	Status       int    // HTTP status; 0 if there was no answer
 	Class        string // safe, done, unknown, permanent, hold, conflict, later, odd, local, unread, split, cut
 	Reason       Reason
-	Body         string // what the hub said, cleaned and cut; gone after 30 days
-	Cut          bool   // Body is not all that the hub said
+	Body         string // the hub's answer, cleaned and truncated; removed after 30 days
+	Cut          bool   // Body is incomplete
 }
 
 const receiptColumns = "n, began, ended, status, class, reason, body, cut"
@@ -123,7 +123,7 @@ func (r *Receipt) fields() []any {
 	return []any{&r.N, sqlitefile.At(&r.Began), sqlitefile.At(&r.Ended), &r.Status, &r.Class, &r.Reason, &r.Body, &r.Cut}
 }
 
-// maxReceipts is how many receipts an item keeps: the first, and the newest.
+// maxReceipts limits the receipts of an item: the first one, and the newest.
 const maxReceipts = 50
 
 func addReceipt(ctx context.Context, tx *sql.Tx, id string, r Receipt) error {
@@ -140,7 +140,7 @@ func addReceipt(ctx context.Context, tx *sql.Tx, id string, r Receipt) error {
 	return err
 }
 
-// Receipts are those of an item, oldest first.
+// Receipts returns an item's receipts, oldest first.
 func (b *Outbox) Receipts(ctx context.Context, id string) ([]Receipt, error) {
 	all, err := sqlitefile.Rows(func(row sqlitefile.Row) (r Receipt, err error) {
 		err = row.Scan(r.fields()...)
@@ -149,8 +149,8 @@ func (b *Outbox) Receipts(ctx context.Context, id string) ([]Receipt, error) {
 	return all, b.named(ctx, err)
 }
 
-// inSpool lists what lies in the spool when the database is lost. Nobody knows
-// any more whether it was delivered.
+// inSpool lists the spool's files after the database was lost. Whether they were
+// delivered is unknown.
 func (b *Outbox) inSpool() ([]Item, error) {
 	names, err := b.o.fs.ReadDir(b.spoolDir())
 	if isMissing(err) {

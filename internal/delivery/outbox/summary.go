@@ -10,23 +10,23 @@ import (
 	"wiebelt/internal/store/sqlitefile"
 )
 
-// Summary is an outbox in numbers.
+// Summary summarizes an outbox.
 type Summary struct {
-	Waiting   int       // also what is being sent
-	Oldest    time.Time // when the first of them was taken
-	Uncertain int       // also what a worker left that is gone, once all of it was handed over
+	Waiting   int       // including those being sent
+	Oldest    time.Time // when the first of them was added
+	Uncertain int       // including those sent in full by a worker that is gone
 	Kept      int       // refused, with our copy still there
 	Held      Reason    // "" if the queue is not on hold
-	Working   bool      // a worker runs
-	Spool     bool      // the folder for copies is there
+	Working   bool      // a worker is running
+	Spool     bool      // the folder for copies exists
 	Aside     bool      // a damaged database was put aside
 
-	left int // is being sent, and all of it was handed over
+	left int // being sent, and sent in full
 }
 
-// Summarize reads the outbox in a folder and changes nothing. Its errors are
-// fs.ErrNotExist if there is none, ErrNewer, sqlitefile's for a damaged one, and
-// those of the system.
+// Summarize reads the outbox in a folder without changing anything. Its errors
+// are fs.ErrNotExist if there is none, ErrNewer, sqlitefile's for a damaged one,
+// and those of the system.
 func Summarize(ctx context.Context, dir string) (s Summary, err error) {
 	path := filepath.Join(dir, DatabaseName)
 	if _, err := os.Stat(path); err != nil {
@@ -39,7 +39,7 @@ func Summarize(ctx context.Context, dir string) (s Summary, err error) {
 	s.Spool = err == nil
 	_, err = os.Stat(path + ".damaged")
 	s.Aside = err == nil
-	if _, err = os.Stat(filepath.Join(dir, lockName)); err == nil { // asking would make it
+	if _, err = os.Stat(filepath.Join(dir, lockName)); err == nil { // checking would create it
 		s.Working = (&Outbox{o: Options{Dir: dir}}).Busy()
 	}
 	if !s.Working { // as the next worker will decide

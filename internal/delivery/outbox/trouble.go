@@ -10,30 +10,30 @@ import (
 	"wiebelt/internal/store/sqlitefile"
 )
 
-// Kinds of trouble with the place where the outbox lives. The value is stable
-// and has a text (delivery.trouble.<value>).
+// Kinds of trouble with the outbox's storage. The value is stable and has a text
+// (delivery.trouble.<value>).
 const (
 	DiskFull    = "disk_full"
 	ReadOnly    = "read_only"    // the folder cannot be written, or not by us
-	SpoolGone   = "spool_gone"   // the folder was removed or moved while we worked
+	SpoolGone   = "spool_gone"   // the folder was removed or moved while in use
 	StoreBroken = "store_broken" // the database is damaged
-	Exposed     = "exposed"      // others can change the folder or what is in it
+	Exposed     = "exposed"      // others can change the folder or its contents
 	DiskFailed  = "disk_failed"  // anything else
 )
 
-// Trouble keeps the outbox from taking, sending or writing down anything, until
-// it is mended. No item is lost or decided by it.
+// Trouble prevents the outbox from adding, sending or recording anything until it is fixed.
+// It loses or decides no item.
 type Trouble struct {
 	Kind string
 	err  error
 }
 
-// Error tells the kind and the system's reason, without paths.
+// Error returns the kind and the system's reason, without paths.
 func (t *Trouble) Error() string { return "outbox: " + t.Kind + ": " + plain(t.err).Error() }
 
 func (t *Trouble) Unwrap() error { return t.err }
 
-// kind is "" of none.
+// kind returns "" for nil.
 func (t *Trouble) kind() string {
 	if t == nil {
 		return ""
@@ -41,14 +41,14 @@ func (t *Trouble) kind() string {
 	return t.Kind
 }
 
-// inTrouble is the trouble of the worker in this process; nil for none.
+// inTrouble returns the trouble of this process's worker; nil for none.
 func (b *Outbox) inTrouble() *Trouble {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.trouble
 }
 
-// KindOf is the kind of trouble that an error is; DiskFailed for any other.
+// KindOf returns an error's kind of trouble; DiskFailed for any other error.
 func KindOf(err error) string {
 	if t, ok := errors.AsType[*Trouble](err); ok {
 		return t.Kind
@@ -56,7 +56,7 @@ func KindOf(err error) string {
 	return DiskFailed
 }
 
-// plain is err without the paths and names in it.
+// plain returns err without paths and names.
 func plain(err error) error {
 	if errors.Is(err, filetrust.Err) {
 		return filetrust.Err
@@ -64,7 +64,7 @@ func plain(err error) error {
 	return filetrust.Reason(err)
 }
 
-// troubleOf names an error of the disk or the database.
+// troubleOf classifies an error of the disk or the database.
 func troubleOf(err error) error {
 	var t *Trouble
 	if err == nil || errors.As(err, &t) {

@@ -11,23 +11,23 @@ import (
 	"wiebelt/internal/store/sqlitefile"
 )
 
-// Snapshot is the outbox at one moment. Nobody changes it.
+// Snapshot is the outbox at one moment. It is immutable.
 type Snapshot struct {
 	At      time.Time
 	Queue   Queue
 	Trouble string // of the worker in this process; "" if there is none
-	Working bool   // a worker runs, here or elsewhere
+	Working bool   // a worker is running, here or elsewhere
 	Counts  map[State]int
-	Items   []Item // all that are undecided or maybe delivered, then the newest others, at most MaxItems
+	Items   []Item // all undecided or uncertain ones, then the newest others, at most MaxItems
 }
 
-// MaxItems is how many items a Snapshot lists.
+// MaxItems limits the items in a Snapshot.
 const MaxItems = 2000
 
 // Snapshot reads the outbox.
 func (b *Outbox) Snapshot(ctx context.Context) (*Snapshot, error) {
 	s := &Snapshot{At: b.o.Now(), Counts: map[State]int{}, Working: b.Busy(), Trouble: b.inTrouble().kind()}
-	// One statement after the other, each whole: a snapshot is for people.
+	// Separate statements, each consistent in itself: a snapshot is for display.
 	var err error
 	if s.Queue, err = b.Queue(ctx); err != nil {
 		return nil, err
@@ -50,14 +50,14 @@ func (b *Outbox) Snapshot(ctx context.Context) (*Snapshot, error) {
 	return s, b.named(ctx, err)
 }
 
-// Queue is what holds for all items.
+// Queue returns the state common to all items.
 func (b *Outbox) Queue(ctx context.Context) (Queue, error) {
 	q, err := readQueue(ctx, b.db)
 	return q, b.named(ctx, err)
 }
 
-// Watch gives a snapshot now and after every change, whoever made it, until ctx
-// ends. Changes in quick succession are one.
+// Watch delivers a snapshot now and after every change by anybody, until ctx ends. Changes
+// in quick succession are combined.
 func (b *Outbox) Watch(ctx context.Context, each func(*Snapshot)) error {
 	return b.changes(ctx, func() (bool, error) {
 		s, err := b.Snapshot(ctx)
@@ -68,12 +68,12 @@ func (b *Outbox) Watch(ctx context.Context, each func(*Snapshot)) error {
 	})
 }
 
-// together is how long changes are one: a queue that goes on is not read for
-// every row.
+// together is the period in which changes are combined: a busy queue is
+// not read for every row.
 const together = 250 * time.Millisecond
 
-// changes calls do now and after every change, until it has seen enough. Those of
-// other processes are looked for at every tick.
+// changes calls do now and after every change, until it returns true. Changes by other
+// processes are checked for at every tick.
 func (b *Outbox) changes(ctx context.Context, do func() (enough bool, err error)) error {
 	var last string
 	tick := time.Tick(b.o.Tick)
@@ -102,7 +102,7 @@ func (b *Outbox) changes(ctx context.Context, do func() (enough bool, err error)
 	}
 }
 
-// mark differs after every change of what a snapshot shows.
+// mark returns a string that differs after every change visible in a snapshot.
 func (b *Outbox) mark(ctx context.Context) (string, error) {
 	var others, own int64
 	if err := b.db.QueryRowContext(ctx, "SELECT data_version, total_changes() FROM pragma_data_version").Scan(&others, &own); err != nil {
@@ -111,8 +111,7 @@ func (b *Outbox) mark(ctx context.Context) (string, error) {
 	return fmt.Sprint(others, own, b.inTrouble().kind(), b.Busy()), nil
 }
 
-// Items are those with the given ids, in that order; ids that are not there are
-// left out.
+// Items returns the items with the given IDs, in that order; unknown IDs are omitted.
 func (b *Outbox) Items(ctx context.Context, ids []string) ([]Item, error) {
 	byID := make(map[string]Item, len(ids))
 	for part := range slices.Chunk(ids, 500) {
@@ -137,8 +136,8 @@ func (b *Outbox) Items(ctx context.Context, ids []string) ([]Item, error) {
 	return found, nil
 }
 
-// Follow gives the items with the given ids and the queue, now and after every
-// change, whoever made it, until each says that it has seen enough or ctx ends.
+// Follow delivers the items with the given IDs and the queue, now and after every change by
+// anybody, until each returns true or ctx ends.
 func (b *Outbox) Follow(ctx context.Context, ids []string, each func([]Item, Queue, *Trouble) (enough bool)) error {
 	return b.changes(ctx, func() (bool, error) {
 		items, err := b.Items(ctx, ids)

@@ -13,21 +13,21 @@ import (
 	"wiebelt/internal/store/sqlitefile"
 )
 
-// answerTime is how long a request of which all was sent may go on after ctx
-// ended: its answer is worth waiting for.
+// answerTime is how long a request sent in full may continue after ctx has ended: its
+// answer is worth waiting for.
 const answerTime = 10 * time.Second
 
-// result is what is to be written down of a request, for one of its items.
+// result is what to record of a request for one of its items.
 type result struct {
 	id      string
 	outcome outcome
 	receipt Receipt
 }
 
-// Work is the worker: it sends what is due until ctx ends, or until stop is
-// closed and the request under way has ended; nil is never closed. It returns
-// ErrBusy at once if another worker runs. Trouble with the disk does not end it:
-// it is in Snapshot, and tried again.
+// Work runs the worker: it sends what is due until ctx ends, or until stop is closed
+// and the current request has ended; nil is never closed. It returns ErrBusy at once
+// if another worker is running. Trouble with the disk does not end it: it is reported
+// in Snapshot and retried.
 func (b *Outbox) Work(ctx context.Context, stop <-chan struct{}) error {
 	l := b.lock()
 	if err := take(ctx, l); ctx.Err() != nil && err != nil {
@@ -68,8 +68,8 @@ func (b *Outbox) Work(ctx context.Context, stop <-chan struct{}) error {
 		if again {
 			continue
 		}
-		// Short timers only: a long one may run or stand still while the computer
-		// sleeps, and other processes add items.
+		// Short timers only: a long one may or may not run while the computer sleeps, and
+		// other processes add items.
 		select {
 		case <-ctx.Done():
 		case <-stop:
@@ -79,8 +79,8 @@ func (b *Outbox) Work(ctx context.Context, stop <-chan struct{}) error {
 	}
 }
 
-// take takes the worker's lock. Whoever asks Busy holds it too, for a moment, so
-// that one refusal says nothing.
+// take takes the worker's lock. Busy holds it briefly too, so a single
+// failure means nothing.
 func take(ctx context.Context, l *flock.Flock) error {
 	for wait := time.Millisecond; ; wait *= 2 {
 		switch got, err := l.TryLock(); {
@@ -97,7 +97,7 @@ func take(ctx context.Context, l *flock.Flock) error {
 	}
 }
 
-// Join is Work that waits for its turn while another worker runs.
+// Join is Work, but waits its turn while another worker is running.
 func (b *Outbox) Join(ctx context.Context, stop <-chan struct{}) error {
 	for {
 		if err := b.Work(ctx, stop); !errors.Is(err, ErrBusy) {
@@ -133,13 +133,13 @@ func (b *Outbox) recover(ctx context.Context) error {
 		if err := b.decideLeft(ctx, tx); err != nil {
 			return err
 		}
-		// Whoever starts a worker may have mended what held the queue.
+		// Whoever starts a worker may have fixed what held the queue.
 		return writeQueue(ctx, tx, Queue{})
 	})
 }
 
-// Recover decides what a worker left behind that ended in the middle of a
-// request: it is maybe delivered, or waits. It does nothing while one runs.
+// Recover decides what a worker left behind that ended in the middle of a request: it may
+// have been delivered, or waits. It does nothing while a worker is running.
 func (b *Outbox) Recover(ctx context.Context) error {
 	l := b.lock()
 	if alone, err := l.TryLock(); err != nil || !alone {
@@ -172,8 +172,8 @@ func (b *Outbox) decideLeft(ctx context.Context, tx *sql.Tx) error {
 	return nil
 }
 
-// step writes down what is not yet, and sends what is due in one request. again
-// says that there may be more to do at once; wait is how long there is not.
+// step records pending results, and sends what is due in one request. again means that
+// there may be more to do at once; wait is how long there is nothing.
 func (b *Outbox) step(ctx context.Context) (again bool, wait time.Duration, err error) {
 	if len(b.pending) > 0 {
 		if err := b.record(ctx); err != nil {
@@ -199,14 +199,14 @@ func (b *Outbox) step(ctx context.Context) (again bool, wait time.Duration, err 
 	return true, 0, nil
 }
 
-// next takes the items of the next request out of the queue.
+// next takes the items for the next request from the queue.
 func (b *Outbox) next(ctx context.Context, now time.Time) (items []Item, wait time.Duration, err error) {
 	wait = b.o.Tick
 	t := sqlitefile.Micros(now)
-	// A clock that was put back makes an item due: what was written under another
-	// clock says nothing. Once it was tried under this one, only next_try counts.
+	// After the clock was set back, an item is due: times written under another clock mean
+	// nothing. Once it was tried under this one, only next_try counts.
 	const due = "state = ? AND (next_try <= ? OR last_try > ? OR last_try = 0 AND added > ?)"
-	var any bool // asked without a lock: an idle worker is in nobody's way
+	var any bool // checked without a lock: an idle worker blocks nobody
 	err = b.db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM items WHERE "+due+")", Waiting, t, t, t).Scan(&any)
 	if err != nil || !any {
 		return nil, wait, b.named(ctx, err)
@@ -247,12 +247,12 @@ func (b *Outbox) next(ctx context.Context, now time.Time) (items []Item, wait ti
 	return items, wait, err
 }
 
-// send sends items in one request and leaves what came of it in b.pending.
+// send sends items in one request and leaves the results in b.pending.
 func (b *Outbox) send(ctx context.Context, items []Item) {
 	parcels := make([]*parcel, len(items))
 	list := make([]hub.Item, len(items))
-	// A request that was sent whole goes on for a while when ctx ends; what is
-	// written down of it does so in any case.
+	// A request sent in full continues for a while after ctx ends; recording
+	// it does so in any case.
 	during, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	for i, it := range items {
@@ -288,8 +288,8 @@ func (b *Outbox) send(ctx context.Context, items []Item) {
 	}
 }
 
-// record writes down what came of a request. It goes on when ctx has ended: what
-// the hub said is not asked for twice.
+// record records the results of a request. It continues after ctx has ended: the hub's
+// answer cannot be requested again.
 func (b *Outbox) record(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	var gone []string
@@ -303,14 +303,14 @@ func (b *Outbox) record(ctx context.Context) error {
 		for _, r := range b.pending {
 			it, err := one(ctx, tx, r.id)
 			if errors.Is(err, ErrNoItem) {
-				continue // forgotten, while this could not be written down
+				continue // forgotten before this could be recorded
 			}
 			if err != nil {
 				return err
 			}
 			if it.State == Delivered || sqlitefile.Micros(it.LastTry) != sqlitefile.Micros(r.receipt.Began) {
-				// Somebody else went on with it meanwhile. What we know is kept, and
-				// decides nothing any more.
+				// Somebody else continued with it meanwhile. Our result is kept but no
+				// longer decides anything.
 				if err := addReceipt(ctx, tx, it.ID, r.receipt); err != nil {
 					return err
 				}
@@ -339,7 +339,7 @@ func (b *Outbox) record(ctx context.Context) error {
 	}
 	b.pending = nil
 	for _, id := range gone {
-		_ = b.drop(id) // what is left is swept later
+		_ = b.drop(id) // any remains are swept later
 	}
 	return nil
 }

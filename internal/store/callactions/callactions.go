@@ -1,11 +1,11 @@
-// Package callactions is what can be done with the calls that are kept: tick off, remove
-// and take back, open a file, call back, keep what a look-up said, and delete what
-// is stored about callers. The windows' process does it by itself on the history's
-// file, beside the resident that writes there too, and tells the resident what it
-// changed, for its remembered choices and the calls in its menu.
+// Package callactions is what can be done with stored calls: tick off, remove and restore,
+// open a file, call back, store a lookup's result, and delete what is stored about callers.
+// The windows' process does it by itself on the history's file, alongside the resident,
+// which writes there too, and tells the resident what it changed, for its remembered
+// choices and the calls in its menu.
 //
-// Everything waits for the disk or for another program and belongs on a goroutine
-// of the caller's; nothing is started here. Safe for concurrent use.
+// Everything waits for the disk or another program and belongs on a goroutine of the
+// caller's; the package starts none. Safe for concurrent use.
 package callactions
 
 import (
@@ -29,25 +29,25 @@ import (
 	"wiebelt/internal/text"
 )
 
-// openingIn is how long a browser or a phone may take to start.
+// openingIn limits how long a browser or phone may take to start.
 const openingIn = 20 * time.Second
 
-// Params is what Calls needs. The functions may be called from any goroutine.
+// Params configures Calls. The functions must be safe for concurrent use.
 type Params struct {
 	Dirs     profile.Dirs
-	Instance instance.Config           // where the resident is met
-	Settings func() *settings.Settings // those that hold now
-	Tell     func(kind string, m any)  // tells the resident, without waiting
+	Instance instance.Config           // where to reach the resident
+	Settings func() *settings.Settings // returns the current settings
+	Tell     func(kind string, m any)  // sends to the resident without waiting
 	Log      *slog.Logger
 }
 
-// Calls are the calls that are kept for a profile.
+// Calls are a profile's stored calls.
 type Calls struct{ Params }
 
-// New gives the calls of a profile; nothing is opened until it is needed.
+// New returns a profile's calls; nothing is opened until needed.
 func New(p Params) *Calls { return &Calls{p} }
 
-// State is what a window of calls has to know beside them.
+// State is what a window of calls needs to know besides the calls.
 type State struct {
 	Group    bool // setting calls.group
 	CallBack bool // there is something to call back with
@@ -55,10 +55,10 @@ type State struct {
 	Delivery bool // messages can be delivered
 }
 
-// owners knows what opens tel: and sip: addresses on this computer.
+// owners finds what opens tel: and sip: addresses on this computer.
 var owners dial.Owners
 
-// State tells what is offered now.
+// State returns what is currently offered.
 func (c *Calls) State(ctx context.Context) State {
 	s := c.Settings()
 	m := State{Group: s.Calls.Group, Manual: s.Lookup.Manual, Delivery: s.Hub.Intermediary != ""}
@@ -72,18 +72,18 @@ func (c *Calls) State(ctx context.Context) State {
 	return m
 }
 
-// failure is the key of what did not work.
+// failure is the text key of what failed.
 type failure text.Key
 
 func (f failure) Error() string { return string(f) }
 
-// left is that something of callers may be left; it is who to tell, "" for the
-// administrator.
+// left reports that data about callers may be left; it holds whom to tell, ""
+// for the administrator.
 type left string
 
 func (left) Error() string { return "not everything about callers was deleted" }
 
-// Describe is an error of this package as a sentence for the user.
+// Describe returns an error of this package as a sentence for the user.
 func Describe(l text.Language, err error) string {
 	var f failure
 	var tell left
@@ -103,7 +103,7 @@ func (c *Calls) with(ctx context.Context, s *settings.Settings, do func(*history
 	store, err := history.OpenBeside(ctx, fromsettings.HistoryFile(c.Dirs), history.Keep(s.History.Keep), time.Now)
 	if err == nil {
 		err = do(store)
-		_ = store.Close() // in no hurry: what was written is safe
+		_ = store.Close() // not urgent: what was written is safe
 	}
 	if err != nil && !errors.Is(err, history.ErrGone) {
 		c.Log.Warn("the history was not changed, or not read", "why", err)
@@ -111,8 +111,8 @@ func (c *Calls) with(ctx context.Context, s *settings.Settings, do func(*history
 	return err
 }
 
-// write changes the history, whatever becomes of the window by which it was asked
-// for, and says so.
+// write changes the history, even if the window that asked for it closes,
+// and reports the change.
 func (c *Calls) write(ctx context.Context, do func(context.Context, *history.Store) error) error {
 	ctx = context.WithoutCancel(ctx)
 	err := c.with(ctx, c.Settings(), func(s *history.Store) error { return do(ctx, s) })
@@ -124,7 +124,7 @@ func (c *Calls) changed(removed ...time.Time) {
 	c.Tell(windowapi.KindChanged, windowapi.Changed{What: windowapi.ChangedHistory, Removed: removed})
 }
 
-// each does something with each of some calls, and gives the last error.
+// each calls do for each of calls and returns the last error.
 func each[T any](calls []T, do func(T) error) (failed error) {
 	for _, c := range calls {
 		if err := do(c); err != nil {
@@ -134,22 +134,21 @@ func each[T any](calls []T, do func(T) error) (failed error) {
 	return failed
 }
 
-// Tick ticks missed calls off.
+// Tick ticks off missed calls.
 func (c *Calls) Tick(ctx context.Context, ids ...int64) error {
 	return c.write(ctx, func(ctx context.Context, s *history.Store) error {
 		return each(ids, func(id int64) error { return s.Handle(ctx, id) })
 	})
 }
 
-// Reopen takes that back.
+// Reopen undoes Tick.
 func (c *Calls) Reopen(ctx context.Context, ids ...int64) error {
 	return c.write(ctx, func(ctx context.Context, s *history.Store) error {
 		return each(ids, func(id int64) error { return s.Reopen(ctx, id) })
 	})
 }
 
-// Remove removes calls and gives them as they were, for Restore: they are in no file
-// from then on.
+// Remove removes calls from the file and returns them for Restore.
 func (c *Calls) Remove(ctx context.Context, ids ...int64) (was []history.Entry, err error) {
 	var rang []time.Time
 	err = c.with(context.WithoutCancel(ctx), c.Settings(), func(s *history.Store) error {
@@ -165,14 +164,14 @@ func (c *Calls) Remove(ctx context.Context, ids ...int64) (was []history.Entry, 
 	return was, err
 }
 
-// Restore puts calls back that Remove gave.
+// Restore puts back calls returned by Remove.
 func (c *Calls) Restore(ctx context.Context, was ...history.Entry) error {
 	return c.write(ctx, func(ctx context.Context, s *history.Store) error {
 		return each(was, func(e history.Entry) error { return s.Restore(ctx, e) })
 	})
 }
 
-// NotThis takes the person off a call and gives the call as it was, for RestorePerson.
+// NotThis removes the person from a call and returns the call as it was, for RestorePerson.
 func (c *Calls) NotThis(ctx context.Context, id int64) (was history.Entry, err error) {
 	err = c.write(ctx, func(ctx context.Context, s *history.Store) (err error) {
 		was, err = s.RemovePerson(ctx, id)
@@ -184,10 +183,10 @@ func (c *Calls) NotThis(ctx context.Context, id int64) (was history.Entry, err e
 	return was, err
 }
 
-// RestorePerson gives a call its person back.
+// RestorePerson puts a call's person back.
 func (c *Calls) RestorePerson(ctx context.Context, was history.Entry) error {
 	err := c.write(ctx, func(ctx context.Context, s *history.Store) error { return s.SetPerson(ctx, was) })
-	if err == nil && was.Matches > 1 { // else there was nothing to choose
+	if err == nil && was.Matches > 1 { // otherwise there was no choice
 		c.choose(was, windowapi.ChoiceBack)
 	}
 	return err
@@ -197,7 +196,7 @@ func (c *Calls) choose(e history.Entry, what string) {
 	c.Tell(windowapi.KindChoice, windowapi.Choice{Number: e.Number, Contact: e.ContactID, What: what})
 }
 
-// get gives a call as it is now.
+// get returns a call as it is now.
 func (c *Calls) get(ctx context.Context, s *settings.Settings, id int64) (e history.Entry, err error) {
 	err = c.with(ctx, s, func(h *history.Store) (err error) {
 		e, err = h.Get(ctx, id)
@@ -206,7 +205,7 @@ func (c *Calls) get(ctx context.Context, s *settings.Settings, id int64) (e hist
 	return e, err
 }
 
-// Open opens the file of a call, and deals with its caller's missed calls by that.
+// Open opens a call's file, which ticks off its caller's missed calls.
 func (c *Calls) Open(ctx context.Context, id int64) error {
 	e, err := c.get(ctx, c.Settings(), id)
 	if err != nil {
@@ -215,8 +214,8 @@ func (c *Calls) Open(ctx context.Context, id int64) error {
 	return c.OpenLink(ctx, e.Link, e.Number)
 }
 
-// OpenLink opens the file that a link leads to, if it is one of the hub's. number is
-// whose missed calls are dealt with then, as the history has it; "" for nobody's.
+// OpenLink opens the file of a link, if that is one of the hub's. Missed calls with this
+// number, as in the history, are then ticked off; "" means none.
 func (c *Calls) OpenLink(ctx context.Context, link, number string) error {
 	address, err := fromsettings.Links(c.Settings().Hub.HubURL).Check(link)
 	if err != nil {
@@ -231,12 +230,12 @@ func (c *Calls) OpenLink(ctx context.Context, link, number string) error {
 	}
 	err = c.write(ctx, func(ctx context.Context, s *history.Store) error { return s.HandleNumber(ctx, number) })
 	if errors.Is(err, history.ErrGone) {
-		return nil // none are kept, so none are to be dealt with
+		return nil // no history, so nothing to tick off
 	}
 	return err
 }
 
-// OpenPerson opens the file of one of several contacts, who is the caller then.
+// OpenPerson opens the file of one of several contacts, who then becomes the caller.
 func (c *Calls) OpenPerson(ctx context.Context, id int64, k windowapi.Contact) error {
 	s := c.Settings()
 	e, err := c.get(ctx, s, id)
@@ -247,7 +246,7 @@ func (c *Calls) OpenPerson(ctx context.Context, id int64, k windowapi.Contact) e
 		return err
 	}
 	rules, err := fromsettings.NumberRules(s)
-	if err != nil || rules.Parse(e.Number, "").Foreign { // only possible: nobody's name on disk
+	if err != nil || rules.Parse(e.Number, "").Foreign { // merely possible: no name on disk
 		return err
 	}
 	person(&e, k)
@@ -259,8 +258,8 @@ func person(e *history.Entry, k windowapi.Contact) {
 	e.Name, e.ContactID, e.RelationNumber, e.Link = k.Name, k.ID, k.Relation, k.Link
 }
 
-// CallBack calls the caller of a call. What is handed over is made of the number as
-// our rules read it, never of what a phone once sent.
+// CallBack calls a call's caller. It passes on the number as our rules read it,
+// never what a phone sent.
 func (c *Calls) CallBack(ctx context.Context, id int64) error {
 	s := c.Settings()
 	e, n, err := c.number(ctx, s, id)
@@ -283,10 +282,10 @@ func (c *Calls) CallBack(ctx context.Context, id int64) error {
 		c.Log.Warn("not called back", "call", e.ID, "why", err)
 		return failure(text.CallsTroubleCall)
 	}
-	return nil // the call itself ticks off what was missed
+	return nil // the call itself ticks off missed ones
 }
 
-// number gives a call and its number by our rules.
+// number returns a call and its number by our rules.
 func (c *Calls) number(ctx context.Context, s *settings.Settings, id int64) (e history.Entry, n phone.Number, err error) {
 	if e, err = c.get(ctx, s, id); err != nil {
 		return e, n, err
@@ -298,8 +297,8 @@ func (c *Calls) number(ctx context.Context, s *settings.Settings, id int64) (e h
 	return e, n, err
 }
 
-// Copy has a number of a call put on the clipboard, which the resident keeps when
-// the windows are gone: the caller's as digits, or the relation number.
+// Copy puts a call's number on the clipboard, through the resident, which outlives the
+// windows: the caller's as digits, or the relation number.
 func (c *Calls) Copy(ctx context.Context, id int64, relation bool) error {
 	e, n, err := c.number(ctx, c.Settings(), id)
 	if err != nil {
@@ -315,16 +314,16 @@ func (c *Calls) Copy(ctx context.Context, id int64, relation bool) error {
 	return nil
 }
 
-// LookedUp is what looking up again has given beside what is kept by now.
+// LookedUp is the result of another lookup besides what is now stored.
 type LookedUp struct {
 	Entry    int64
-	Contacts []windowapi.Contact // somebody has to choose
+	Contacts []windowapi.Contact // for the user to choose from
 	More     int                 // contacts beyond those listed
-	Sentence string              // what there is to say, "" if the row says it all
+	Sentence string              // for the user, "" if the row is enough
 }
 
-// LookedUp keeps what the hub says of the number of a call, as far as anything is
-// kept. asked is the call as it was when the hub was asked.
+// LookedUp stores the hub's answer about a call's number, as far as anything is kept. asked
+// is the call as it was when the hub was asked.
 func (c *Calls) LookedUp(ctx context.Context, l text.Language, asked history.Entry, f windowapi.Found) (LookedUp, error) {
 	m := LookedUp{Entry: asked.ID}
 	switch f.Outcome {
@@ -351,7 +350,7 @@ func (c *Calls) LookedUp(ctx context.Context, l text.Language, asked history.Ent
 			return history.ErrGone
 		}
 		before := e.ContactID
-		if before != "" { // else it is what the phone system says
+		if before != "" { // otherwise it is from the phone system
 			e.Name = ""
 		}
 		e.ContactID, e.RelationNumber, e.Link = "", "", ""
@@ -359,7 +358,7 @@ func (c *Calls) LookedUp(ctx context.Context, l text.Language, asked history.Ent
 		switch i := slices.IndexFunc(f.Contacts, func(k windowapi.Contact) bool { return before != "" && k.ID == before }); {
 		case f.Outcome == history.OutcomeNobody:
 			m.Sentence = l.T(text.CallsAgainNobody)
-		case f.Possible: // nobody's name on disk
+		case f.Possible: // no name on disk
 			m.Sentence, m.Contacts, m.More = l.T(text.CallsAgainPossible), f.Contacts, f.More
 		case len(f.Contacts) == 1:
 			person(&e, f.Contacts[0])
@@ -368,7 +367,7 @@ func (c *Calls) LookedUp(ctx context.Context, l text.Language, asked history.Ent
 			}
 		default:
 			m.Contacts, m.More = f.Contacts, f.More
-			if i >= 0 { // the one chosen then
+			if i >= 0 { // the earlier choice
 				person(&e, f.Contacts[i])
 			}
 		}

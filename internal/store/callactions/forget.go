@@ -22,7 +22,7 @@ import (
 	"wiebelt/internal/store/history"
 )
 
-// Wipe deletes all that is stored about callers, as Forget.
+// Wipe deletes everything stored about callers, like Forget.
 func (c *Calls) Wipe(ctx context.Context) error {
 	s := c.Settings()
 	if err := Forget(context.WithoutCancel(ctx), c.Instance, c.Dirs, s, windowapi.Forget{All: true}); err != nil {
@@ -32,8 +32,8 @@ func (c *Calls) Wipe(ctx context.Context) error {
 	return nil
 }
 
-// Forget deletes what is stored about callers. The running resident does it, which
-// has some of that in memory; where none runs it is done here, in the files.
+// Forget deletes what is stored about callers. The running resident does it, since it has
+// some of that in memory; without one it is done here, in the files.
 func Forget(ctx context.Context, cfg instance.Config, dirs profile.Dirs, s *settings.Settings, what windowapi.Forget) error {
 	err := ask(ctx, cfg, what)
 	if errors.Is(err, instance.ErrNotRunning) {
@@ -42,7 +42,7 @@ func Forget(ctx context.Context, cfg instance.Config, dirs profile.Dirs, s *sett
 	return err
 }
 
-// ask has the running resident do it; instance.ErrNotRunning if none runs.
+// ask lets the running resident do it; instance.ErrNotRunning if there is none.
 func ask(ctx context.Context, cfg instance.Config, what windowapi.Forget) error {
 	kind, raw, err := instance.Ask(ctx, cfg, windowapi.KindForget, what)
 	if err != nil {
@@ -58,7 +58,7 @@ func ask(ctx context.Context, cfg instance.Config, what windowapi.Forget) error 
 	return nil
 }
 
-// inFiles does it while no resident runs, which would own the files.
+// inFiles deletes while no resident is running, which would own the files.
 func inFiles(ctx context.Context, dirs profile.Dirs, s *settings.Settings, m windowapi.Forget) error {
 	rules, err := fromsettings.NumberRules(s)
 	if err != nil {
@@ -96,7 +96,7 @@ func Delete(ctx context.Context, calls *history.Store, chosen *chosencontacts.St
 	return errors.Join(calls.DeleteNumber(ctx, key), chosen.Forget(ctx, key))
 }
 
-// Gone says which calls a deletion means.
+// Gone returns which calls a deletion covers.
 func Gone(rules *phone.Rules, m windowapi.Forget, now time.Time) func(engine.LastCall) bool {
 	key := rules.Parse(m.Number, "").Key()
 	return func(c engine.LastCall) bool {
@@ -110,8 +110,8 @@ func Gone(rules *phone.Rules, m windowapi.Forget, now time.Time) func(engine.Las
 	}
 }
 
-// ChoiceParams say where choices are remembered. The key of their marks is in the
-// secret store; without a store they last as long as the program.
+// ChoiceParams returns where choices are kept. The key of their hashes is in the secret
+// store; without a store, they last until the program ends.
 func ChoiceParams(dirs profile.Dirs, s *settings.Settings) chosencontacts.Params {
 	p := chosencontacts.Params{Path: filepath.Join(dirs.State, chosencontacts.FileName), Keep: s.History.Choices, Log: slog.New(slog.DiscardHandler)}
 	if store, err := secret.Open(s.Hub.SecretStore, dirs); err == nil {

@@ -1,12 +1,10 @@
 // Package chosencontacts remembers whom the user chose among several contacts of one
-// telephone number. On disk it keeps a keyed hash of the
-// number, the contact's id and when that was last chosen, for 90 days; no name
-// and no number. The key is 32 random bytes in the secret store, away from the
-// file; as long as there is no key, choices live in memory
-// only.
+// telephone number. On disk it keeps a keyed hash of the number, the contact's id and when
+// that was last chosen, for 90 days; no name and no number. The key is 32 random bytes in
+// the secret store, away from the file; without a key, choices are only kept in memory.
 //
-// Earlier, Chose, NotThis and Configure touch memory alone and return at once.
-// File and secret store belong to the goroutine that runs Run.
+// Earlier, Chose, NotThis and Configure only use memory and return at once. The file and
+// the secret store belong to Run's goroutine.
 package chosencontacts
 
 import (
@@ -25,23 +23,23 @@ import (
 	"wiebelt/internal/core/wake"
 )
 
-// KeepFor is how long a choice is remembered after it was last made.
+// KeepFor is how long a choice is kept after it was last made.
 const KeepFor = 90 * 24 * time.Hour
 
-// Limits. Beyond maxChoices the oldest one goes.
+// Limits. Beyond maxChoices the oldest is dropped.
 const (
 	maxChoices = 10_000
 	maxNumber  = 128 // bytes
 	maxContact = 200
 )
 
-// FileName is the name of the file in the profile's state folder.
+// FileName is the file's name in the profile's state folder.
 const FileName = "choices.json"
 
-// ErrStopped is returned when Run has ended.
+// ErrStopped is returned once Run has ended.
 var ErrStopped = errors.New("choices: not running any more")
 
-// Params is what a Store needs. Path and Log are required.
+// Params configures a Store. Path and Log are required.
 type Params struct {
 	Path    string
 	Secrets secret.Store // nil: in memory only
@@ -49,25 +47,24 @@ type Params struct {
 	Log     *slog.Logger
 }
 
-// Store are the remembered choices of a profile. Methods are safe for concurrent
-// use.
+// Store holds a profile's remembered choices. It is safe for concurrent use.
 type Store struct {
 	p        Params
 	wake     chan struct{}
 	commands chan func(context.Context)
 	done     chan struct{}
 
-	mu      sync.RWMutex // protects what follows; never held while waiting for anything
+	mu      sync.RWMutex // protects what follows; never held while waiting
 	keep    bool
-	key     []byte         // nil as long as it is not known
-	kept    map[tag]choice // what the file has, or will have
-	undone  []op           // what is to be done to kept once there is a key
-	changed bool           // kept is not what the file has
+	key     []byte         // nil while unknown
+	kept    map[tag]choice // in the file, or yet to be written
+	undone  []op           // to apply to kept once there is a key
+	changed bool           // kept differs from the file
 
-	file file // Run's alone
+	file file // used by Run only
 }
 
-// tag is a number as the file has it.
+// tag is a number as stored in the file.
 type tag [sha256.Size]byte
 
 type choice struct {
@@ -75,20 +72,20 @@ type choice struct {
 	used    time.Time
 }
 
-// op is something that was done before the key was known.
+// op is a change made before the key was known.
 type op struct {
 	number, contact string
 	at              time.Time
 	chose           bool
 }
 
-// New makes a Store that knows nothing until Run.
+// New returns a Store that is empty until Run.
 func New(p Params) *Store {
 	return &Store{p: p, keep: p.Keep, kept: map[tag]choice{},
 		wake: make(chan struct{}, 1), commands: make(chan func(context.Context)), done: make(chan struct{})}
 }
 
-// Earlier gives the contact that was chosen last for a number.
+// Earlier returns the contact last chosen for a number.
 func (s *Store) Earlier(number string) (contactID string, ok bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -104,8 +101,7 @@ func (s *Store) Earlier(number string) (contactID string, ok bool) {
 	return c.contact, true
 }
 
-// Chose notes that the user chose a contact for a number. What no choice can be
-// is left out.
+// Chose records that the user chose a contact for a number. Invalid choices are ignored.
 func (s *Store) Chose(number, contactID string) {
 	if number == "" || len(number) > maxNumber || contactID == "" || len(contactID) > maxContact || !utf8.ValidString(contactID) {
 		return
@@ -113,7 +109,7 @@ func (s *Store) Chose(number, contactID string) {
 	s.do(op{number, contactID, time.Now(), true})
 }
 
-// NotThis forgets a contact if that is the one chosen for a number.
+// NotThis forgets a contact if it is the one chosen for a number.
 func (s *Store) NotThis(number, contactID string) {
 	s.do(op{number, contactID, time.Now(), false})
 }
@@ -132,8 +128,7 @@ func (s *Store) do(o op) {
 	wake.Up(s.wake)
 }
 
-// after is the choice for the number once o was done, where it was c before; of none
-// it is none.
+// after returns the number's choice after o, given c before; the zero choice is none.
 func (o op) after(c choice) choice {
 	switch {
 	case o.chose:
@@ -144,7 +139,7 @@ func (o op) after(c choice) choice {
 	return c
 }
 
-// apply does o to kept. The key is known.
+// apply applies o to kept. The key is known.
 func (s *Store) apply(o op) {
 	t := s.tag(o.number)
 	was := s.kept[t]
@@ -172,8 +167,8 @@ func oldest(kept map[tag]choice) (at tag) {
 	return at
 }
 
-// Configure obeys the setting history.choices: what is not to be kept is
-// forgotten at once, and deleted from the disk as soon as Run comes to it.
+// Configure applies the setting history.choices: unwanted choices are forgotten at once,
+// and deleted from disk as soon as Run gets to it.
 func (s *Store) Configure(keep bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -198,10 +193,9 @@ func sum(key []byte, text string) (t tag) {
 	return t
 }
 
-// Forget deletes what is remembered for a number, in the form of
-// phone.Number.Key, from memory and disk. It fails if something is kept
-// and the secret store does not give the key without which the number cannot be
-// found.
+// Forget deletes the choice for a number, in the form of phone.Number.Key, from memory
+// and disk. It fails if choices are kept but the secret store does not return the key
+// needed to find the number.
 func (s *Store) Forget(ctx context.Context, number string) error {
 	return s.command(ctx, func(ctx context.Context) error {
 		if err := s.needKey(ctx); err != nil {
@@ -211,7 +205,7 @@ func (s *Store) Forget(ctx context.Context, number string) error {
 	})
 }
 
-// ForgetOlder deletes the choices last made before t.
+// ForgetOlder deletes choices last made before t.
 func (s *Store) ForgetOlder(ctx context.Context, t time.Time) error {
 	return s.command(ctx, func(context.Context) error {
 		return s.deleteIf(func(_ tag, _ string, c choice) bool { return c.used.Before(t) })
@@ -223,7 +217,7 @@ func (s *Store) ForgetAll(ctx context.Context) error {
 	return s.command(ctx, s.removeAll)
 }
 
-// command has Run carry f out.
+// command has Run execute f.
 func (s *Store) command(ctx context.Context, f func(context.Context) error) (err error) {
 	ready := make(chan struct{})
 	carry := func(ctx context.Context) {
@@ -241,8 +235,8 @@ func (s *Store) command(ctx context.Context, f func(context.Context) error) (err
 	}
 }
 
-// deleteIf deletes what gone says from memory and disk; n is "" for what the
-// file has.
+// deleteIf deletes, from memory and disk, choices that gone matches; n is ""
+// for those in the file.
 func (s *Store) deleteIf(gone func(t tag, n string, c choice) bool) error {
 	s.mu.Lock()
 	had := len(s.kept)

@@ -16,13 +16,13 @@ import (
 
 const version = 1
 
-// maxFile is more than maxChoices can take.
+// maxFile exceeds the size of maxChoices choices.
 const maxFile = 8 << 20
 
-// file is what Run knows of the file.
+// file is what Run knows about the file.
 type file struct {
 	mark  string // of the key that its numbers are hashed with, "" for none
-	alone bool   // of a newer version, or not to be read now: left as it is
+	alone bool   // of a newer version, or unreadable now: left as it is
 }
 
 // contents is the file.
@@ -43,11 +43,11 @@ var (
 	errAlone   = errors.New("the file with remembered choices is of a newer version or cannot be read, and stays as it is")
 )
 
-// load reads the file. One that is not what we wrote is put aside.
+// load reads the file. A damaged one is put aside.
 func (s *Store) load() {
 	if !s.keeps() {
 		if _, err := os.Lstat(s.p.Path); err == nil {
-			s.file.mark = "?" // so that the key goes with it
+			s.file.mark = "?" // so that the key is deleted too
 		}
 		return
 	}
@@ -84,11 +84,11 @@ func (s *Store) load() {
 func read(path string) (c contents, err error) {
 	b, err := filetrust.ReadPlain(path, maxFile)
 	switch {
-	case errors.Is(err, filetrust.Err), errors.Is(err, filetrust.ErrTooLarge): // not what we wrote
+	case errors.Is(err, filetrust.Err), errors.Is(err, filetrust.ErrTooLarge): // not written by us
 		return c, errDamaged
 	case err != nil:
 		return c, err
-	case json.Unmarshal(b, &c) != nil: // its error may quote the contents
+	case json.Unmarshal(b, &c) != nil: // the error may quote the contents
 		return c, errDamaged
 	}
 	return c, nil
@@ -105,7 +105,7 @@ func parse(c contents, now time.Time) (map[tag]choice, bool) {
 			return nil, false
 		}
 		used := time.Unix(e.Used, 0)
-		if used.After(now) { // a clock that was wrong must not keep it for ever
+		if used.After(now) { // a wrong clock must not keep it forever
 			used = now
 		}
 		kept[tag(b)] = choice{e.Contact, used}
@@ -113,8 +113,8 @@ func parse(c contents, now time.Time) (map[tag]choice, bool) {
 	return kept, true
 }
 
-// save writes what has changed. Without a key there is nothing new to write, but
-// something may have to go.
+// save writes changes. Without a key there is nothing new to write, but perhaps
+// something to delete.
 func (s *Store) save() error {
 	s.mu.Lock()
 	if !s.changed {
@@ -146,7 +146,7 @@ func write(path string, c contents) error {
 	for i := range c.Choices {
 		c.Choices[i].Number = base64.RawURLEncoding.EncodeToString([]byte(c.Choices[i].Number))
 	}
-	b, _ := json.Marshal(c) // texts and numbers cannot fail
+	b, _ := json.Marshal(c) // texts and numbers always encode
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func write(path string, c contents) error {
 
 func aside(path string) string { return path + ".damaged" }
 
-// purge removes a file that was put aside before limit.
+// purge removes a file put aside before limit.
 func (f *file) purge(path string, limit time.Time) error {
 	info, err := os.Lstat(aside(path))
 	if err != nil || info.ModTime().After(limit) {

@@ -11,18 +11,18 @@ import (
 )
 
 const (
-	saveAfter  = time.Second      // what is chosen meanwhile is written with it
-	keyAgain   = 10 * time.Minute // the secret store is asked again
+	saveAfter  = time.Second      // further choices are written along
+	keyAgain   = 10 * time.Minute // before asking the secret store again
 	purgeEvery = time.Hour
 )
 
 // secretName is the key's name in the secret store.
 const secretName = "choices"
 
-// Key is under what the secret store keeps the key of the remembered choices.
+// Key is where the secret store keeps the key of the remembered choices.
 func Key() secret.Ref { return secret.Key(secretName) }
 
-// Run reads the file and writes what changes, until ctx ends and all is written.
+// Run reads the file and writes changes until ctx ends and everything is written.
 func (s *Store) Run(ctx context.Context) {
 	defer close(s.done)
 	s.load()
@@ -79,15 +79,15 @@ func (s *Store) keeps() bool {
 	return s.keep
 }
 
-// wanted reports whether the key is missing, and there is something that needs
-// it. As long as nothing was chosen the secret store is left alone.
+// wanted reports whether the key is missing although something needs it. Until something is
+// chosen, the secret store is not used.
 func (s *Store) wanted() bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.key == nil && s.p.Secrets != nil && !s.file.alone && len(s.undone)+len(s.kept) > 0
 }
 
-// needKey finds the key if a number cannot be found without it.
+// needKey finds the key if numbers cannot be found without it.
 func (s *Store) needKey(ctx context.Context) (err error) {
 	s.mu.RLock()
 	need := s.key == nil && len(s.kept) > 0
@@ -104,8 +104,8 @@ func (s *Store) needKey(ctx context.Context) (err error) {
 	return nil
 }
 
-// findKey gets the key from the secret store, or makes one, and gives the file
-// what was done without it.
+// findKey gets or creates the key in the secret store, and applies what
+// was done without it.
 func (s *Store) findKey(ctx context.Context) error {
 	text, err := s.p.Secrets.Get(ctx, Key())
 	key, ok := decodeKey(text)
@@ -123,7 +123,7 @@ func (s *Store) findKey(ctx context.Context) error {
 	defer s.mu.Unlock()
 	s.key = key
 	if mark := markOf(key); s.file.mark != mark {
-		clear(s.kept) // hashed with a key that is no more: of no use to anybody
+		clear(s.kept) // useless without the key they were hashed with
 		s.file.mark, s.changed = mark, true
 	}
 	for _, o := range s.undone {
@@ -138,20 +138,20 @@ func decodeKey(text string) ([]byte, bool) {
 	return key, err == nil && len(key) == 32
 }
 
-// markOf tells keys apart, and nothing about them.
+// markOf identifies a key and reveals nothing of it.
 func markOf(key []byte) string {
 	t := sum(key, "key")
 	return base64.RawURLEncoding.EncodeToString(t[:8])
 }
 
-// purge deletes what is older than KeepFor.
+// purge deletes choices older than KeepFor.
 func (s *Store) purge() {
 	limit := time.Now().Add(-KeepFor)
 	err := s.deleteIf(func(_ tag, _ string, c choice) bool { return !c.used.After(limit) })
 	s.report(errors.Join(err, s.file.purge(s.p.Path, limit)))
 }
 
-// removeAll deletes everything, here, on disk and in the secret store.
+// removeAll deletes everything in memory, on disk and in the secret store.
 func (s *Store) removeAll(ctx context.Context) error {
 	s.mu.Lock()
 	s.clear()

@@ -14,10 +14,10 @@ import (
 	"wiebelt/internal/store/sqlitefile"
 )
 
-// OpenBeside opens the history at path for a process beside the resident's, which goes
-// on looking after it: no file is made, migrated, purged, put aside or removed, and
-// no call is marked over. What is written follows keep; now is the clock. A file
-// that is not there gives ErrGone, one of a newer version ErrNewer.
+// OpenBeside opens the history at path for a process other than the resident, which keeps
+// maintaining it: no file is created, migrated, purged, put aside or removed, and no call
+// is marked over. Writes follow keep; now is the clock. A missing file returns ErrGone, one
+// of a newer version ErrNewer.
 func OpenBeside(ctx context.Context, path string, keep Keep, now func() time.Time) (*Store, error) {
 	s := &Store{path: path, keep: keep, days: 1, now: now, guest: true}
 	if keep == KeepOff {
@@ -30,8 +30,8 @@ func OpenBeside(ctx context.Context, path string, keep Keep, now func() time.Tim
 }
 
 func (s *Store) join(ctx context.Context) error {
-	// The file itself is not opened by hand: to close it again would end the locks
-	// that SQLite has on it for another reader of this process.
+	// The file itself is not opened directly: closing it would release the locks that
+	// SQLite holds on it for another reader in this process.
 	if err := filetrust.Folder(filepath.Dir(s.path), filetrust.Ours); err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (s *Store) join(ctx context.Context) error {
 	return err
 }
 
-// current checks that a file has the schema of this version.
+// current checks that a file has this version's schema.
 func current(ctx context.Context, db *sql.DB) error {
 	v, err := sqlitefile.Version(ctx, db)
 	switch {

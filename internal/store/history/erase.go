@@ -40,7 +40,7 @@ func (s *Store) purge(ctx context.Context) error {
 	return nil
 }
 
-// DeleteAll deletes every call, and a damaged file that was put aside.
+// DeleteAll deletes every call, and a damaged file put aside.
 func (s *Store) DeleteAll(ctx context.Context) error {
 	s.using.RLock()
 	defer s.using.RUnlock()
@@ -53,21 +53,19 @@ func (s *Store) DeleteAll(ctx context.Context) error {
 	if err := s.erase(ctx, `DELETE FROM calls`); err != nil {
 		return err
 	}
-	if s.moved() { // its log may be here
+	if s.moved() { // the log may still be here
 		return s.removeFiles()
 	}
 	return remove(s.asidePath())
 }
 
-// DeleteNumber deletes the calls of a number, in the form that Entry.Number has.
-// Nobody can tell whose calls are in a damaged file that was put aside, so that
-// goes too.
+// DeleteNumber deletes the calls of a number, in the form of Entry.Number. It also deletes
+// a damaged file put aside, since nobody can tell whose calls are in it.
 func (s *Store) DeleteNumber(ctx context.Context, number string) error {
 	return s.deleteWhere(ctx, `number = ? AND number <> ''`, number)
 }
 
-// DeleteOlder deletes the calls that rang before t; a damaged file that was put
-// aside goes too.
+// DeleteOlder deletes the calls that rang before t, and a damaged file put aside.
 func (s *Store) DeleteOlder(ctx context.Context, t time.Time) error {
 	return s.deleteWhere(ctx, `rang < ?`, sqlitefile.Micros(t))
 }
@@ -84,8 +82,8 @@ func (s *Store) deleteWhere(ctx context.Context, which string, arg any) error {
 	return s.erase(ctx, `DELETE FROM calls WHERE `+which, arg)
 }
 
-// RemovePerson takes the person off a call: "not this contact". Only the name stays, to
-// be shown as that of who it is not. It gives the call as it was, or ErrGone.
+// RemovePerson removes the person from a call: "not this contact". Only the name stays, to
+// be shown as who it is not. It returns the call as it was, or ErrGone.
 func (s *Store) RemovePerson(ctx context.Context, id int64) (was Entry, err error) {
 	err = s.change(ctx, func(tx *sql.Tx, _ Keep) error {
 		if was, err = get(ctx, tx, id); err != nil {
@@ -98,7 +96,7 @@ func (s *Store) RemovePerson(ctx context.Context, id int64) (was Entry, err erro
 	return was, s.cleaned(ctx, err)
 }
 
-// Remove deletes a call, and gives it as it was for Restore, or ErrGone.
+// Remove deletes a call and returns it for Restore, or ErrGone.
 func (s *Store) Remove(ctx context.Context, id int64) (was Entry, err error) {
 	err = s.change(ctx, func(tx *sql.Tx, _ Keep) error {
 		was, err = orGone(scan(tx.QueryRowContext(ctx, `DELETE FROM calls WHERE id = ? RETURNING `+all, id)))
@@ -107,8 +105,8 @@ func (s *Store) Remove(ctx context.Context, id int64) (was Entry, err error) {
 	return was, s.cleaned(ctx, err)
 }
 
-// cleaned empties the log once something was taken away, which went as err says. If
-// somebody reads all the time it is emptied later.
+// cleaned empties the log after a removal whose result was err. If somebody keeps
+// reading, that happens later.
 func (s *Store) cleaned(ctx context.Context, err error) error {
 	if err == nil {
 		s.using.RLock()
@@ -123,7 +121,7 @@ func (s *Store) cleaned(ctx context.Context, err error) error {
 	return erasing(err)
 }
 
-// erasing wraps an error of taking something away.
+// erasing wraps an error of deleting.
 func erasing(err error) error {
 	if err != nil {
 		return fmt.Errorf("erase from call history: %w", err)
@@ -140,7 +138,7 @@ func (s *Store) unopened() error {
 	return erasing(errClosed)
 }
 
-// forgetPersons takes the person off every call.
+// forgetPersons removes the person from every call.
 func (s *Store) forgetPersons(ctx context.Context) error {
 	none := false
 	if err := sqlitefile.Tx(ctx, s.db, func(tx *sql.Tx) error {
@@ -161,7 +159,7 @@ func (s *Store) forgetPersons(ctx context.Context) error {
 	return s.clean(ctx)
 }
 
-// erase runs a statement that takes something away.
+// erase runs a statement that deletes something.
 func (s *Store) erase(ctx context.Context, statement string, args ...any) error {
 	r, err := s.db.ExecContext(ctx, statement, args...)
 	if err != nil {
@@ -177,5 +175,5 @@ func (s *Store) erase(ctx context.Context, statement string, args ...any) error 
 	return s.count(ctx)
 }
 
-// clean empties the write-ahead log, where what was deleted would stay.
+// clean empties the write-ahead log, where deleted data would remain.
 func (s *Store) clean(ctx context.Context) error { return sqlitefile.EmptyLog(ctx, s.db) }

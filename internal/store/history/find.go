@@ -9,14 +9,14 @@ import (
 	"wiebelt/internal/core/displaytext"
 )
 
-// Limits of a filter. What is longer finds what its beginning finds.
+// Limits of a filter. A longer one is cut.
 const (
 	maxFilter = 100 // bytes
 	maxTerms  = 8
 )
 
-// find is all that a filter looks at: names and line as text, numbers as digits,
-// a line each.
+// find returns everything a filter searches: names and line as text, numbers
+// as digits, one per line.
 func (e Entry) find() string {
 	parts := []string{fold(e.Name), fold(e.Line), fold(e.Via), fold(e.By), address.OnlyDigits(e.Number), address.OnlyDigits(e.Shown), address.OnlyDigits(e.LineNumber), address.OnlyDigits(e.RelationNumber)}
 	if strings.ContainsFunc(e.Shown, unicode.IsLetter) {
@@ -25,8 +25,8 @@ func (e Entry) find() string {
 	return strings.Join(slices.DeleteFunc(slices.Compact(parts), func(p string) bool { return p == "" }), "\n")
 }
 
-// terms splits a filter into what an entry must hold: words, and numbers however
-// they are written. A filter that says nothing has none.
+// terms splits a filter into what an entry must contain: words, and numbers in any
+// notation. An empty filter has none.
 func terms(filter string) []string {
 	if len(filter) > maxFilter {
 		filter = strings.ToValidUTF8(filter[:maxFilter], "")
@@ -51,11 +51,11 @@ func terms(filter string) []string {
 	return all[:min(len(all), maxTerms)]
 }
 
-// HasTerms reports whether a filter leaves anything out.
+// HasTerms reports whether a filter excludes anything.
 func HasTerms(filter string) bool { return len(terms(filter)) > 0 }
 
-// Narrows reports whether a filter leaves out at least what another one does. One
-// that was typed on need not: "06 2" is one number, "06 2e" a number and a word.
+// Narrows reports whether a filter excludes at least what another does. An extended filter
+// need not: "06 2" is one number, "06 2e" a number and a word.
 func Narrows(filter, than string) bool {
 	now := terms(filter)
 	for _, t := range terms(than) {
@@ -66,12 +66,12 @@ func Narrows(filter, than string) bool {
 	return true
 }
 
-// fold makes capitals and accents no difference.
+// fold ignores case and accents.
 func fold(s string) string {
 	return strings.ReplaceAll(displaytext.Fold(strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")), "\x00", "")
 }
 
-// Fits reports whether a filter finds the entry.
+// Fits reports whether the entry matches a filter.
 func (e Entry) Fits(filter string) bool {
 	all := e.find()
 	for _, t := range terms(filter) {

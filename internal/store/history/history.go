@@ -1,8 +1,8 @@
-// Package history keeps the calls of this PC in one SQLite file. The resident and
-// the windows' process both write it, through a Store each; Reader reads it and
-// never changes it. What is kept follows Keep and a number of days. The package
-// starts no goroutine: every call does its work on the caller's, and may wait for
-// the disk, so it never belongs on the way from a ringing phone to its card.
+// Package history keeps this PC's calls in one SQLite file. The resident and the windows'
+// process both write it, each through a Store; Reader reads it and never changes it. What
+// is kept depends on Keep and a number of days. The package starts no goroutines: every
+// call works on the caller's and may wait for the disk, so it never belongs on the path
+// from a ringing phone to its card.
 package history
 
 import (
@@ -15,76 +15,74 @@ import (
 	"wiebelt/internal/store/sqlitefile"
 )
 
-// Keep is how much of a call is kept. Its values are those of the setting
-// history.keep.
+// Keep is how much of a call is kept; its values are those of the setting history.keep.
 type Keep string
 
 // What can be kept.
 const (
-	KeepOff     Keep = "off"     // nothing, and what is there goes
-	KeepNumbers Keep = "numbers" // calls and numbers, no names and no contacts
+	KeepOff     Keep = "off"     // nothing; existing calls are deleted
+	KeepNumbers Keep = "numbers" // calls and numbers, without names and contacts
 	KeepFull    Keep = "full"
 )
 
-// Entry is one call. Times that never came are zero.
+// Entry is one call. Missing times are zero.
 type Entry struct {
 	ID                    int64
 	Rang, Answered, Ended time.Time
 	Outgoing              bool
-	Kind                  string // which source reported it, see call.Source.Kind
-	Number                string // E.164 or digits as received; "" for a withheld one
-	Shown                 string // the number the Dutch way
-	Line, LineNumber      string // name and number of our line, "" if not told
-	Via                   string // who passed the call on, "" if nobody did
-	By                    string // who took it, with ResultElsewhere
-	Name                  string // of the contact, or as the phone system told it
+	Kind                  string // source that reported it, see call.Source.Kind
+	Number                string // E.164 or digits as received; "" if withheld
+	Shown                 string // the number in Dutch notation
+	Line, LineNumber      string // name and number of our line, "" if not reported
+	Via                   string // who transferred the call, "" if nobody
+	By                    string // who answered, for ResultElsewhere
+	Name                  string // of the contact, or from the phone system
 	ContactID             string
 	RelationNumber        string
 	Link                  string // deep link, "" if there is nothing to open
 	Matches               int    // contacts with this number
-	Outcome               string // what the lookup said, see the Outcome constants
-	Result                string // how the call went, see the Result constants
+	Outcome               string // of the lookup, see the Outcome constants
+	Result                string // of the call, see the Result constants
 	// Handled is when a missed call was ticked off: by a later call in which its caller
 	// was spoken to, by opening the file, or by hand. Put does not change it.
 	Handled time.Time
-	// TakenOff says that the user has said "not this contact". Name is then who it
-	// is not, and nothing else of a person is kept with the call. Put keeps what
-	// RemovePerson set of the same number, but may undo what an earlier Put set.
+	// TakenOff means that the user said "not this contact". Name is then who it is not,
+	// and nothing else of a person is kept. Put keeps what RemovePerson set for the same
+	// number, but may undo what an earlier Put set.
 	TakenOff bool
-	off      int // who said so
+	off      int // who set TakenOff
 }
 
-// Missed tells whether the call is one that somebody should return: it rang here and
-// nobody took it.
+// Missed reports whether somebody should return the call: it rang here and nobody answered.
 func (e Entry) Missed() bool { return e.Result == ResultMissed && !e.Outgoing }
 
-// Open tells whether the call was missed and not ticked off.
+// Open reports whether the call was missed and is not ticked off.
 func (e Entry) Open() bool { return e.Missed() && e.Handled.IsZero() }
 
-// KindWhileOff is the Kind of a call that Wiebelt heard of later, from the office's relay,
-// since it was not running.
+// KindWhileOff is the Kind of a call that rang while Wiebelt was not running, reported
+// later by the office's relay.
 const KindWhileOff = registry.Relay + ".away"
 
-// WhileOff tells whether the call rang while Wiebelt was not running.
+// WhileOff reports whether the call rang while Wiebelt was not running.
 func (e Entry) WhileOff() bool { return e.Kind == KindWhileOff }
 
-// OneCaller tells whether calls with this number are of one caller: those withheld
-// are not, nor are those of which no phone told a number.
+// OneCaller reports whether calls with this number have one caller: withheld calls do not,
+// nor calls without a number.
 func (e Entry) OneCaller() bool { return e.Number != "" && e.Number != nameMark }
 
-// How a call went. Only a phone that tells why a call ended makes it missed; of one
-// that nobody answered here it is otherwise not known whether a colleague took it.
+// Results of a call. Only a phone that reports why a call ended makes it missed; otherwise
+// it is unknown whether a colleague answered a call that nobody answered here.
 const (
 	ResultLive      = ""          // not over yet
 	ResultAnswered  = "answered"  // here, and over
-	ResultMissed    = "missed"    // the phone says that nobody took it
-	ResultElsewhere = "elsewhere" // the phone says that a colleague took it
+	ResultMissed    = "missed"    // nobody answered, according to the phone
+	ResultElsewhere = "elsewhere" // a colleague answered, according to the phone
 	ResultRejected  = "rejected"  // refused here
-	ResultNotHere   = "not_here"  // over without being answered here; why is not known
-	ResultUnknown   = "unknown"   // the phone cannot tell how calls end
+	ResultNotHere   = "not_here"  // over and not answered here; the reason is unknown
+	ResultUnknown   = "unknown"   // the phone does not report how calls end
 )
 
-// What the lookup of a call said.
+// Outcomes of a call's lookup.
 const (
 	OutcomeFound    = "found"
 	OutcomeSeveral  = "several"
@@ -96,8 +94,8 @@ const (
 	OutcomeOwn      = "own"
 )
 
-// ResultOf gives the result of a call from what its source reported, and never
-// claims more than that source can tell.
+// ResultOf returns a call's result from what its source reported, never claiming more
+// than that source can report.
 func ResultOf(reports call.Reports, answered, ended bool, reason call.Reason) string {
 	switch {
 	case !ended && !answered && reports == call.RingOnly:
@@ -119,51 +117,49 @@ func ResultOf(reports call.Reports, answered, ended bool, reason call.Reason) st
 }
 
 var (
-	// ErrNewer says that the file was written by a newer Wiebelt. It is left
-	// as it is.
+	// ErrNewer means that a newer Wiebelt wrote the file, which is left as it is.
 	ErrNewer = sqlitefile.ErrNewer
-	// ErrGone says that an entry is not, or no longer, in the history: it was
-	// purged or deleted, and writing it again would bring a forgotten person
-	// back.
+	// ErrGone means that an entry is not, or no longer, in the history: it was purged or
+	// deleted, and writing it again would bring back a forgotten person.
 	ErrGone = errors.New("no such call in the history")
-	// ErrOff says that no history is kept.
+	// ErrOff means that no history is kept.
 	ErrOff = errors.New("no history is kept")
 )
 
-// Fault is what keeps calls from being written at this moment.
+// Fault is what currently keeps calls from being written.
 type Fault string
 
-// The faults. The history tries again with every call.
+// Faults. The history retries with every call.
 const (
 	FaultNone     Fault = ""
 	FaultFull     Fault = "full"      // the disk is full
-	FaultReadOnly Fault = "read_only" // the file or its folder cannot be written to
+	FaultReadOnly Fault = "read_only" // the file or its folder is not writable
 	FaultNewer    Fault = "newer"     // a newer version wrote the file
 	FaultOther    Fault = "other"
 )
 
-// Notice is something that happened to the history, for the user to know.
+// Notice is an event in the history that the user should know about.
 type Notice string
 
-// The notices.
+// Notices.
 const (
 	NoticeNone    Notice = ""
-	NoticeDamaged Notice = "damaged" // the file was damaged and put aside, a new one begun
-	NoticeGone    Notice = "gone"    // the file was taken away while it was in use
+	NoticeDamaged Notice = "damaged" // a damaged file was put aside and a new one started
+	NoticeGone    Notice = "gone"    // the file was removed while in use
 )
 
-// State is how the history is doing.
+// State is the state of the history.
 type State struct {
 	Fault  Fault
 	Notice Notice
 	Missed int // callers of missed calls that are not ticked off
 }
 
-// nameMark stands before what a phone gave in place of a number (phone.Number.Key):
-// mostly a name.
+// nameMark precedes what a phone sent instead of a number (phone.Number.Key),
+// usually a name.
 const nameMark = "text:"
 
-// onlyNumber takes away every name, one in place of the number included.
+// onlyNumber removes every name, including one instead of the number.
 func (e Entry) onlyNumber() Entry {
 	if strings.HasPrefix(e.Number, nameMark) {
 		e.Number, e.Shown = nameMark, ""
@@ -171,13 +167,13 @@ func (e Entry) onlyNumber() Entry {
 	return e.withoutPerson()
 }
 
-// withoutFile takes away what leads to the file of a person, and leaves the name.
+// withoutFile removes what leads to a person's file, but keeps the name.
 func (e Entry) withoutFile() Entry {
 	e.ContactID, e.RelationNumber, e.Link = "", "", ""
 	return e
 }
 
-// withoutPerson takes away everything that tells who called, except the number.
+// withoutPerson removes everything that identifies the caller, except the number.
 func (e Entry) withoutPerson() Entry {
 	e = e.withoutFile()
 	e.Name = ""

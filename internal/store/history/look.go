@@ -9,10 +9,9 @@ import (
 	"wiebelt/internal/store/sqlitefile"
 )
 
-// CheckFile looks through the whole file at path and changes nothing, not even in
-// its folder. It returns ErrNewer for one of a newer version, another error for
-// one that is damaged or cannot be read, and nil for one that is sound or only
-// waits for its migration.
+// CheckFile checks the whole file at path without changing anything, not even in its
+// folder. It returns ErrNewer if a newer version wrote it, another error if it is damaged
+// or unreadable, and nil if it is sound or merely needs migration.
 func CheckFile(ctx context.Context, path string) error {
 	err := sqlitefile.Look(ctx, path, func(db *sql.DB, schema int) error {
 		if schema > len(migrations) {
@@ -26,15 +25,15 @@ func CheckFile(ctx context.Context, path string) error {
 	return nil
 }
 
-// people are the columns that say who called and what was called.
+// people are the columns that identify who called and what was called.
 var people = []string{"name", "via", "taken_by", "number", "shown", "relation_number", "contact_id", "link", "line", "line_number"}
 
-// People gives what the newest calls of the file at path, at most limit, hold of
-// people, by column; as CheckFile it changes nothing. It is for taking all of that
-// out of other texts.
+// People returns what the newest calls in the file at path, at most limit, contain
+// about people, by column, so that it can be removed from other texts. Like
+// CheckFile it changes nothing.
 func People(ctx context.Context, path string, limit int) (map[string][]string, error) {
 	var found map[string][]string
-	err := sqlitefile.Look(ctx, path, func(db *sql.DB, _ int) (err error) { // of whatever version
+	err := sqlitefile.Look(ctx, path, func(db *sql.DB, _ int) (err error) { // of any version
 		found, err = readPeople(ctx, db, limit)
 		return err
 	})

@@ -14,23 +14,22 @@ import (
 	"wiebelt/internal/store/sqlitefile"
 )
 
-// Reader reads the history that another process writes. It cannot change the
-// file. Safe for concurrent use; readings wait for each other.
+// Reader reads the history that another process writes. It cannot change the file. Safe for
+// concurrent use; reads are serialized.
 type Reader struct {
 	db   *sql.DB
 	path string
 	was  fs.FileInfo
 }
 
-// OpenReadOnly opens the history at path for reading. A file that does not exist
-// (yet) gives an error for which errors.Is(err, fs.ErrNotExist) holds; one of a
-// newer version gives ErrNewer.
+// OpenReadOnly opens the history at path for reading. For a missing file errors.Is(err,
+// fs.ErrNotExist) holds; one of a newer version returns ErrNewer.
 func OpenReadOnly(ctx context.Context, path string) (*Reader, error) {
 	was, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("open call history: %w", err)
 	}
-	// What is sorted stays in memory: a temporary file would outlive a deletion.
+	// Sort in memory: a temporary file would outlive a deletion.
 	db, err := sqlitefile.OpenWith(ctx, path,
 		"mode=ro&_pragma=busy_timeout(5000)&_pragma=query_only(ON)&_pragma=temp_store(MEMORY)", current)
 	if err != nil {
@@ -39,7 +38,7 @@ func OpenReadOnly(ctx context.Context, path string) (*Reader, error) {
 	return &Reader{db, path, was}, nil
 }
 
-// Stale reports whether another file lies where this one was opened.
+// Stale reports whether the opened file has been replaced or removed.
 func (r *Reader) Stale() bool {
 	now, err := os.Stat(r.path)
 	return err != nil || !os.SameFile(r.was, now)
@@ -48,26 +47,26 @@ func (r *Reader) Stale() bool {
 // Close closes the file.
 func (r *Reader) Close() error { return r.db.Close() }
 
-// View is which calls a list has. None has those that are to be called back: they
-// are a list of their own, see Open.
+// View is which calls a list contains. None contains those to be called back: they have
+// their own list, see Open.
 type View uint8
 
 // The views.
 const (
 	ViewAll       View = iota
-	ViewMine           // without those that a colleague took or that were not taken here
-	ViewMissed         // only the missed ones, which are ticked off
-	ViewElsewhere      // only those that a colleague took
-	ViewUnsure         // only those of which nobody knows whether they were taken
+	ViewMine           // without incoming ResultElsewhere and ResultNotHere
+	ViewMissed         // only missed calls, ticked off
+	ViewElsewhere      // only those answered by a colleague
+	ViewUnsure         // only those of which it is unknown whether they were answered
 )
 
-// Query is what a list of calls shows. The list is newest first.
+// Query is what a list of calls shows, newest first.
 type Query struct {
 	View   View
-	Filter string // as it was typed
+	Filter string // as typed
 }
 
-// where gives the condition and the index to read along.
+// where returns the condition and the index to use.
 func (q Query) where() (index, condition string, args []any) {
 	index, conditions := "calls_list", []string{"NOT (" + notTickedOff + ")"}
 	switch q.View {
@@ -87,20 +86,20 @@ func (q Query) where() (index, condition string, args []any) {
 	return index, strings.Join(conditions, " AND "), args
 }
 
-// Place is where a call stands in a list.
+// Place is a call's position in a list.
 type Place struct {
 	Rang time.Time
 	ID   int64
 }
 
-// Place is where this call stands.
+// Place returns the call's position.
 func (e Entry) Place() Place { return Place{e.Rang, e.ID} }
 
 const newestFirst = "rang DESC, id DESC"
 
-// Part gives the calls of a list among the next span calls after p, at most
-// limit, and where the next part begins, which is no place at the end. With it a
-// long history is searched in steps. p is no place for the beginning.
+// Part returns the calls of a list among the next span calls after p, at most limit, and
+// where the next part begins, the zero Place at the end. It searches a long history in
+// steps. A zero p is the beginning.
 func (r *Reader) Part(ctx context.Context, q Query, p Place, span, limit int) (es []Entry, next Place, err error) {
 	index, _, _ := q.where()
 	from, args := "1", []any{}
@@ -123,11 +122,10 @@ func (r *Reader) Part(ctx context.Context, q Query, p Place, span, limit int) (e
 	return es, next, err
 }
 
-// listed are the conditions without which an index cannot be used.
+// listed are the conditions that an index requires.
 var listed = map[string]string{"calls_handled": " AND " + tickedOff}
 
-// After tells how many calls stand after p in a list, and how many of them rang
-// at t or later.
+// After returns how many calls follow p in a list, and how many of them rang at t or later.
 func (r *Reader) After(ctx context.Context, q Query, p Place, t time.Time) (count, since int, err error) {
 	index, condition, args := q.where()
 	from := append([]any{sqlitefile.Micros(p.Rang), p.ID}, args...)
@@ -139,7 +137,7 @@ func (r *Reader) After(ctx context.Context, q Query, p Place, t time.Time) (coun
 	return count, since, err
 }
 
-// From gives the calls from number index of the list on, at most limit.
+// From returns the calls from position index of the list, at most limit.
 func (r *Reader) From(ctx context.Context, q Query, index, limit int) ([]Entry, error) {
 	return r.some(ctx, q, "1", nil, limit, index)
 }
@@ -147,20 +145,20 @@ func (r *Reader) From(ctx context.Context, q Query, index, limit int) ([]Entry, 
 func (r *Reader) some(ctx context.Context, q Query, from string, args []any, limit, skip int) ([]Entry, error) {
 	index, condition, find := q.where()
 	args = append(append(args, find...), limit, skip)
-	// The ids first: whole entries are read only for those that are shown.
+	// Ids first: entire entries are read only for those shown.
 	return query(ctx, r.db, `SELECT `+all+` FROM calls WHERE id IN (
 		SELECT id FROM calls INDEXED BY `+index+` WHERE `+from+` AND `+condition+` ORDER BY `+newestFirst+` LIMIT ? OFFSET ?)
 		ORDER BY `+newestFirst, args...)
 }
 
-// Count tells how many calls a list has, and how many of them rang at t or later.
+// Count returns how many calls a list contains, and how many of them rang at t or later.
 func (r *Reader) Count(ctx context.Context, q Query, t time.Time) (count, since int, err error) {
 	index, condition, args := q.where()
 	if err = r.number(ctx, &since, `SELECT count(*) FROM calls INDEXED BY `+index+` WHERE rang >= ? AND `+condition,
 		append([]any{sqlitefile.Micros(t)}, args...)...); err != nil {
 		return 0, 0, err
 	}
-	// Without a condition SQLite counts pages, not calls.
+	// Without a condition, SQLite counts pages, not calls.
 	if q.View == ViewAll && len(args) == 0 {
 		err = r.number(ctx, &count, `SELECT (SELECT count(*) FROM calls) - (SELECT count(*) FROM calls INDEXED BY calls_open WHERE `+notTickedOff+`)`)
 	} else {
@@ -173,7 +171,7 @@ func (r *Reader) number(ctx context.Context, into *int, query string, args ...an
 	return readError(r.db.QueryRowContext(ctx, query, args...).Scan(into))
 }
 
-// Open gives the missed calls that are not ticked off, newest first, at most limit.
+// Open returns the missed calls not ticked off, newest first, at most limit.
 func (r *Reader) Open(ctx context.Context, limit int) ([]Entry, error) {
 	return query(ctx, r.db, `SELECT `+all+` FROM calls INDEXED BY calls_open WHERE `+notTickedOff+` ORDER BY `+newestFirst+` LIMIT ?`, limit)
 }

@@ -8,7 +8,7 @@ import (
 	"wiebelt/internal/store/sqlitefile"
 )
 
-// Get gives the entry with an ID, or ErrGone, also where nothing is kept.
+// Get returns the entry with an ID, or ErrGone, also if no history is kept.
 func (s *Store) Get(ctx context.Context, id int64) (e Entry, err error) {
 	err = s.reading(func(db *sql.DB) error {
 		e, err = get(ctx, db, id)
@@ -20,7 +20,7 @@ func (s *Store) Get(ctx context.Context, id int64) (e Entry, err error) {
 	return e, err
 }
 
-// Last gives the newest calls that came in, newest first, at most limit.
+// Last returns the newest incoming calls, newest first, at most limit.
 func (s *Store) Last(ctx context.Context, limit int) (es []Entry, err error) {
 	err = s.reading(func(db *sql.DB) error {
 		es, err = query(ctx, db, `SELECT `+all+` FROM calls INDEXED BY calls_list WHERE outgoing = 0 ORDER BY rang DESC, id DESC LIMIT ?`, limit)
@@ -29,7 +29,7 @@ func (s *Store) Last(ctx context.Context, limit int) (es []Entry, err error) {
 	return es, err
 }
 
-// Incoming tells how many calls came in between two moments, the first included.
+// Incoming counts the calls that came in from one time until before another.
 func (s *Store) Incoming(ctx context.Context, from, to time.Time) (n int, err error) {
 	err = s.reading(func(db *sql.DB) error {
 		return readError(db.QueryRowContext(ctx, `SELECT count(*) FROM calls INDEXED BY calls_list WHERE rang >= ? AND rang < ? AND outgoing = 0`,
@@ -38,8 +38,7 @@ func (s *Store) Incoming(ctx context.Context, from, to time.Time) (n int, err er
 	return n, err
 }
 
-// LastByKind gives when the last call came in over each kind of source
-// (call.Source.Kind).
+// LastByKind returns when the last call came in by kind of source (call.Source.Kind).
 func (s *Store) LastByKind(ctx context.Context) (map[string]time.Time, error) {
 	last := map[string]time.Time{}
 	err := s.reading(func(db *sql.DB) error {

@@ -11,8 +11,8 @@ import (
 	_ "modernc.org/sqlite" // the driver, pure Go
 )
 
-// migrations[n] brings a file from version n to n+1. A step that was shipped is
-// never changed: what has to differ becomes the next step.
+// migrations[n] migrates a file from version n to n+1. A released step never changes:
+// changes become the next step.
 var migrations = []sqlitefile.Step{
 	{SQL: `CREATE TABLE calls (
 		id              INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -35,9 +35,9 @@ var migrations = []sqlitefile.Step{
 	) STRICT;
 	CREATE INDEX calls_rang ON calls (rang);
 	CREATE INDEX calls_number ON calls (number);`},
-	// The list is read along calls_list: it has its order and all that a filter
-	// looks at, so that a search reads no whole entries. calls_open holds only
-	// what is to be ticked off.
+	// The list is read along calls_list, which has its order and all that a
+	// filter searches, so that a search reads no entire entries. calls_open only
+	// has calls to tick off.
 	{SQL: `ALTER TABLE calls ADD COLUMN via TEXT NOT NULL DEFAULT '';
 	ALTER TABLE calls ADD COLUMN handled INTEGER NOT NULL DEFAULT 0;
 	ALTER TABLE calls ADD COLUMN taken_off INTEGER NOT NULL DEFAULT 0;
@@ -48,7 +48,7 @@ var migrations = []sqlitefile.Step{
 	CREATE INDEX calls_list ON calls (rang, id, result, outgoing, find);
 	CREATE INDEX calls_missed ON calls (rang, id, find) WHERE result = 'missed' AND outgoing = 0;
 	CREATE INDEX calls_open ON calls (number, rang) WHERE result = 'missed' AND outgoing = 0 AND handled = 0;`, Fill: fillFind},
-	// What is to be called back stands in a list of its own.
+	// Calls to return have their own list.
 	{SQL: `DROP INDEX calls_list;
 	DROP INDEX calls_missed;
 	CREATE INDEX calls_list ON calls (rang, id, result, outgoing, handled, find);
@@ -56,7 +56,7 @@ var migrations = []sqlitefile.Step{
 	{SQL: `ALTER TABLE calls ADD COLUMN taken_by TEXT NOT NULL DEFAULT '';`},
 }
 
-// fillFind writes what is searched of the entries that have been there.
+// fillFind fills the search column of existing entries.
 func fillFind(ctx context.Context, tx *sql.Tx) error {
 	for last := int64(0); ; {
 		some, err := sqlitefile.Rows(func(row sqlitefile.Row) (e Entry, err error) {
@@ -74,8 +74,7 @@ func fillFind(ctx context.Context, tx *sql.Tx) error {
 	}
 }
 
-// all are the columns that are read, columns those that an entry writes: what is
-// searched is made of the others.
+// all are the columns read, columns those written: find is computed from the others.
 const (
 	fields = `rang, answered, ended, outgoing, kind, number, shown, line, line_number, via,
 	name, contact_id, relation_number, link, matches, outcome, result, handled, taken_off, taken_by`
@@ -83,7 +82,7 @@ const (
 	columns = fields + `, find`
 )
 
-// fields are an entry's columns in the order of fields, to be read and written.
+// fields returns the entry's columns in the order of fields, for reading and writing.
 func (e *Entry) fields() []any {
 	at := sqlitefile.At
 	return []any{at(&e.Rang), at(&e.Answered), at(&e.Ended), &e.Outgoing, &e.Kind, &e.Number, &e.Shown,
@@ -91,7 +90,7 @@ func (e *Entry) fields() []any {
 		&e.Outcome, &e.Result, at(&e.Handled), &e.off, &e.By}
 }
 
-// values are an entry's columns in the order of columns.
+// values returns the entry's columns in the order of columns.
 func (e Entry) values() []any { return append(e.fields(), e.find()) }
 
 // scan reads all.
@@ -101,12 +100,12 @@ func scan(row sqlitefile.Row) (e Entry, err error) {
 	return e, err
 }
 
-// get gives the entry with an ID, or ErrGone.
+// get returns the entry with an ID, or ErrGone.
 func get(ctx context.Context, q sqlitefile.Querier, id int64) (Entry, error) {
 	return orGone(scan(q.QueryRowContext(ctx, `SELECT `+all+` FROM calls WHERE id = ?`, id)))
 }
 
-// orGone makes ErrGone of there being no such call.
+// orGone turns a missing call into ErrGone.
 func orGone(e Entry, err error) (Entry, error) {
 	if errors.Is(err, sql.ErrNoRows) {
 		err = ErrGone
@@ -114,7 +113,7 @@ func orGone(e Entry, err error) (Entry, error) {
 	return e, err
 }
 
-// query gives the entries that a query over all finds.
+// query returns the entries found by a query over all.
 func query(ctx context.Context, db *sql.DB, text string, args ...any) ([]Entry, error) {
 	es, err := sqlitefile.Rows(scan)(db.QueryContext(ctx, text, args...))
 	return es, readError(err)

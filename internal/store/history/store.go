@@ -16,60 +16,59 @@ import (
 )
 
 const (
-	// purgeEvery is how often Put looks for entries that have become too old.
+	// purgeEvery is how often Put checks for entries that are too old.
 	purgeEvery = time.Hour
-	// againEvery is how often a file that cannot be opened is tried again.
+	// againEvery is the pause before an unopenable file is retried.
 	againEvery = 5 * time.Second
 )
 
-// Store is the history for one that writes. The resident's is made by Open and
-// looks after the file: it gets over one that is damaged, taken away or cannot be
-// written to (State says so, and what can be kept is kept again as soon as it can
-// be), and removes what is too old. OpenBeside makes that of any other process, which
-// only writes what it is asked to. Safe for concurrent use.
+// Store is the history for a writing process. Open creates the resident's, which
+// maintains the file: it copes with one that is damaged, removed or not writable (State
+// reports that, and keeping resumes as soon as possible), and deletes what is too old.
+// OpenBeside creates that of any other process, which only writes what it is asked to.
+// Safe for concurrent use.
 type Store struct {
 	path  string
 	now   func() time.Time
-	using sync.RWMutex // held for reading by whoever uses those below
-	db    *sql.DB      // nil with KeepOff, and as long as the file cannot be opened
-	was   fs.FileInfo  // the file as it was opened
+	using sync.RWMutex // held for reading by users of the fields below
+	db    *sql.DB      // nil with KeepOff, or while the file cannot be opened
+	was   fs.FileInfo  // the file as opened
 	keep  Keep
 	days  int
-	shut  bool // by Close, for good
-	guest bool // made by OpenBeside
+	shut  bool // by Close, permanently
+	guest bool // created by OpenBeside
 
-	mu     sync.Mutex // protects what follows; held for moments
+	mu     sync.Mutex // protects what follows; held briefly
 	purged time.Time
-	tried  time.Time // when the file was last opened, or not
-	opened int       // how often it was
-	ended  bool      // what was on when the last program ended is marked over
-	last   int64     // the highest ID ever given: none is used twice, whatever becomes of the file
+	tried  time.Time // when opening the file was last tried
+	opened int       // how often that was tried
+	ended  bool      // calls live when the last program ended are marked over
+	last   int64     // highest ID ever used: none is reused, whatever happens to the file
 	state  State
 }
 
-// Open opens the history at path, creating or migrating it, and applies keep and
-// days to what is already there: entries older than days go, with KeepNumbers
-// the names go too, with KeepOff the file itself. A damaged file is put aside
-// (NoticeDamaged) and a new one begun; a file of a newer version is left alone
-// and reported as ErrNewer. Calls that were on when the last program ended are
-// marked over, as far as is known how. days below 1 count as 1; now is the clock.
+// Open opens the history at path, creating or migrating it, and applies keep and days to
+// existing entries: those older than days are deleted, with KeepNumbers names too, with
+// KeepOff the file itself. A damaged file is put aside (NoticeDamaged) and a new one
+// started; one of a newer version is left alone and reported as ErrNewer. Calls that were
+// live when the last program ended are marked over, with what is known of their result.
+// days below 1 count as 1; now is the clock.
 //
-// Beside an error there is a Store all the same: it keeps nothing for now and tries
-// again.
+// Even with an error, Open returns a Store: it keeps nothing for now and retries.
 func Open(path string, keep Keep, days int, now func() time.Time) (*Store, error) {
 	s := New(path, keep, days, now)
 	return s, s.Begin(context.Background())
 }
 
-// New is as Open, but leaves the file to Begin, which must follow: until then State
-// and Missed know of nothing, and every other method waits.
+// New is like Open, but leaves the file to Begin, which must follow: until then State and
+// Missed are empty, and every other method blocks.
 func New(path string, keep Keep, days int, now func() time.Time) *Store {
 	s := &Store{path: path, keep: keep, days: max(days, 1), now: now}
 	s.using.Lock()
 	return s
 }
 
-// Begin opens the file of a Store that New made.
+// Begin opens the file of a Store returned by New.
 func (s *Store) Begin(ctx context.Context) error {
 	defer s.using.Unlock()
 	err := s.begin(ctx)
@@ -77,9 +76,9 @@ func (s *Store) Begin(ctx context.Context) error {
 	return err
 }
 
-// Configure changes what is kept and for how long, and applies it to what is
-// there already, as Open does. After an error nothing is kept until that can be
-// done, which is tried again with every call.
+// Configure changes what is kept and for how long, and applies it to existing
+// entries like Open. After an error nothing is kept until that succeeds, which is
+// retried with every call.
 func (s *Store) Configure(ctx context.Context, keep Keep, days int) error {
 	s.using.Lock()
 	defer s.using.Unlock()
@@ -93,7 +92,7 @@ func (s *Store) Configure(ctx context.Context, keep Keep, days int) error {
 	return err
 }
 
-// close closes the file. What it says is of no use: what was put is safe.
+// close closes the file. The error is ignored: what was put is safe.
 func (s *Store) close() {
 	if s.db != nil {
 		_ = s.db.Close()
@@ -101,7 +100,7 @@ func (s *Store) close() {
 	}
 }
 
-// begin opens the file as keep and days ask.
+// begin opens the file according to keep and days.
 func (s *Store) begin(ctx context.Context) error {
 	s.mu.Lock()
 	s.tried = s.now()
@@ -145,7 +144,7 @@ func (s *Store) begin(ctx context.Context) error {
 	return nil
 }
 
-// endLive marks calls over that were on when the last program ended.
+// endLive marks over the calls that were live when the last program ended.
 func (s *Store) endLive(ctx context.Context) error {
 	_, err := s.db.ExecContext(ctx, `UPDATE calls SET result = iif(answered <> 0, ?, ?) WHERE result = ?`, ResultAnswered, ResultUnknown, ResultLive)
 	return err
@@ -166,14 +165,14 @@ func (s *Store) open(ctx context.Context) error {
 	return err
 }
 
-// writing is how the file is opened to be written. FULL: an acknowledged entry also
-// survives a power cut. busy_timeout comes first, the others already need the file.
-// Temporary files would hold what is to be deleted, so there are none.
+// writing holds the options for writing. FULL: acknowledged entries also survive a power
+// cut. busy_timeout comes first, since the others already need the file. There are no
+// temporary files, since they would retain deleted data.
 const writing = "_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)" +
 	"&_pragma=secure_delete(ON)&_pragma=temp_store(MEMORY)&_pragma=cache_size(-400)&_txlock=immediate"
 
-// continueIDs lets a new file go on where the one before it ended, since whoever
-// writes a call remembers its ID.
+// continueIDs lets a new file continue the IDs of the previous one, since writers
+// of calls remember them.
 func (s *Store) continueIDs(ctx context.Context) error {
 	var last int64
 	if err := s.db.QueryRowContext(ctx, `SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'calls'`).Scan(&last); err != nil {
@@ -201,12 +200,12 @@ var (
 	errShut   = errors.New("the history is closed")
 )
 
-// faultOf tells what an error of a Store means for the history.
+// faultOf returns the fault that an error of a Store means.
 func faultOf(err error) Fault {
 	if err == nil || errors.Is(err, ErrGone) {
 		return FaultNone
 	}
-	if before, ok := errors.AsType[faultError](err); ok { // not tried again: it is what it was
+	if before, ok := errors.AsType[faultError](err); ok { // not retried: unchanged
 		return Fault(before)
 	}
 	switch {
@@ -220,17 +219,17 @@ func faultOf(err error) Fault {
 	return FaultOther
 }
 
-// note keeps what an attempt to write said.
+// note records the result of an attempt to write.
 func (s *Store) note(err error) {
 	if errors.Is(err, context.Canceled) {
-		return // nobody waited for the answer
+		return // nobody waited for the result
 	}
 	s.mu.Lock()
 	s.state.Fault = faultOf(err)
 	s.mu.Unlock()
 }
 
-// State tells how the history is doing. It waits for no disk.
+// State returns the history's state. It never waits for the disk.
 func (s *Store) State() State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -240,19 +239,19 @@ func (s *Store) State() State {
 // Missed is how many callers there are to be called back. It waits for no disk.
 func (s *Store) Missed() int { return s.State().Missed }
 
-// Dismiss takes the notice back: the user has read it.
+// Dismiss clears the notice: the user has read it.
 func (s *Store) Dismiss() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.state.Notice = NoticeNone
 }
 
-// Recount takes in what another process has written.
+// Recount picks up what another process has written.
 func (s *Store) Recount(ctx context.Context) error {
 	return s.reading(func(*sql.DB) error { return s.count(ctx) })
 }
 
-// reading does something with the file, if there is one.
+// reading runs do with the file, if there is one.
 func (s *Store) reading(do func(*sql.DB) error) error {
 	s.using.RLock()
 	defer s.using.RUnlock()
@@ -276,7 +275,7 @@ func (s *Store) count(ctx context.Context) error {
 	return nil
 }
 
-// asidePath is where a damaged file lies; Purge removes it when its days are over.
+// asidePath is where a damaged file is put aside; Purge removes it after its days.
 func (s *Store) asidePath() string { return s.path + ".damaged" }
 
 func (s *Store) removeFiles() error {
@@ -286,8 +285,8 @@ func (s *Store) removeFiles() error {
 	return remove(append(sqlitefile.Sides(s.path), s.path, s.asidePath())...)
 }
 
-// keepNothing removes, with KeepOff, what could not be removed before: on Windows
-// another process may have had it open.
+// keepNothing removes, with KeepOff, what could not be removed before: on Windows another
+// process may have had it open.
 func (s *Store) keepNothing() error {
 	if s.keep != KeepOff || s.guest {
 		return nil
@@ -305,13 +304,13 @@ func remove(paths ...string) error {
 	return all
 }
 
-// Close closes the file. The Store cannot be used afterwards. An error means that what
+// Close closes the file, after which the Store must not be used. An error means that what
 // was put since Hurry may not be safe.
 func (s *Store) Close() (err error) {
 	s.using.Lock()
 	defer s.using.Unlock()
 	s.shut = true
-	if s.db != nil { // closing leaves out what Hurry left, if somebody else has the file open
+	if s.db != nil { // closing skips what Hurry deferred if somebody else has the file open
 		_, err = s.db.Exec("PRAGMA wal_checkpoint(PASSIVE)")
 	}
 	s.close()

@@ -13,8 +13,8 @@ import (
 	"wiebelt/internal/store/sqlitefile"
 )
 
-// Hurry is for the end: entries put from now on are safe on disk once Close has
-// returned nil, so that a slow disk is waited for once and not for each of them.
+// Hurry is for shutting down: entries put from now on are safe on disk once Close has
+// returned nil, so that a slow disk is waited for only once.
 func (s *Store) Hurry(ctx context.Context) error {
 	return s.reading(func(db *sql.DB) error {
 		_, err := db.ExecContext(ctx, "PRAGMA synchronous = NORMAL")
@@ -42,14 +42,14 @@ func (s *Store) Put(ctx context.Context, e Entry) (id int64, err error) {
 	due := id != 0 && s.now().Sub(s.purged) >= purgeEvery
 	s.mu.Unlock()
 	if due {
-		_ = s.Purge(ctx) // the entry is safe; what could not be purged now is in an hour
+		_ = s.Purge(ctx) // the entry is safe; purging is retried in an hour
 	}
 	return id, nil
 }
 
-// PutMissed writes calls that rang while Wiebelt was not running: all of them or, with an
-// error, none; with KeepOff that is ErrOff. Those that were there before it leaves alone,
-// so that it can be told of them again: their times differ a little then.
+// PutMissed writes calls that rang while Wiebelt was not running: all or, with an error,
+// none; with KeepOff it returns ErrOff. Calls already stored are skipped, so that they may
+// be reported again, with slightly different times.
 func (s *Store) PutMissed(ctx context.Context, all []Entry) error {
 	off := true
 	err := s.write(ctx, func(tx *sql.Tx, keep Keep) error {
@@ -81,11 +81,11 @@ func (s *Store) PutMissed(ctx context.Context, all []Entry) error {
 	return err
 }
 
-// heardWithin is how far apart the times may be of a call that Wiebelt heard ring before
-// it ended itself, or is told of again.
+// heardWithin is how far apart the times may be of a call that Wiebelt saw ring before it
+// ended, or that is reported again.
 const heardWithin = 2 * time.Second
 
-// allowed is what may be kept of an entry.
+// allowed returns what may be kept of an entry.
 func (e Entry) allowed(keep Keep) Entry {
 	switch {
 	case keep != KeepFull:
@@ -100,7 +100,7 @@ func (e Entry) allowed(keep Keep) Entry {
 const (
 	offNot    = 0
 	offByHand = 1 // RemovePerson
-	offAsPut  = 2 // Put, which can take it back
+	offAsPut  = 2 // Put, which may undo it
 )
 
 func (s *Store) put(ctx context.Context, tx *sql.Tx, e Entry) (int64, error) {
@@ -143,9 +143,9 @@ func (s *Store) put(ctx context.Context, tx *sql.Tx, e Entry) (int64, error) {
 	return e.ID, s.tickOff(ctx, tx, e)
 }
 
-// saysLess reports whether e knows less of its caller than was does: the card is shown
-// again and the hub does not answer, or he was chosen before, there or in the calls
-// window.
+// saysLess reports whether e knows less about its caller than was: the card is
+// shown again and the hub does not answer, or the caller was chosen before, there
+// or in the calls window.
 func (e Entry) saysLess(was Entry) bool {
 	switch {
 	case e.Number != was.Number, was.Outcome == OutcomeFailed, was.Outcome == "":
@@ -156,8 +156,8 @@ func (e Entry) saysLess(was Entry) bool {
 	return !e.TakenOff && e == e.withoutFile() && was != was.withoutFile()
 }
 
-// Restore puts an entry back that Remove took away, under the ID it had. What
-// Keep does not allow by now stays away; with KeepOff nothing happens.
+// Restore puts back an entry removed by Remove, under its ID. What Keep no longer allows is
+// left out; with KeepOff nothing happens.
 func (s *Store) Restore(ctx context.Context, e Entry) error {
 	return s.write(ctx, func(tx *sql.Tx, keep Keep) error {
 		values := append([]any{e.ID}, e.allowed(keep).values()...)
@@ -166,13 +166,13 @@ func (s *Store) Restore(ctx context.Context, e Entry) error {
 	})
 }
 
-// rewrite writes an entry over the one with its ID.
+// rewrite overwrites the entry with e's ID.
 func rewrite(ctx context.Context, tx *sql.Tx, e Entry) error {
 	_, err := tx.ExecContext(ctx, `UPDATE calls SET (`+columns+`) = (`+marks(e.values())+`) WHERE id = ?`, append(e.values(), e.ID)...)
 	return err
 }
 
-// marks are the places of values in a statement.
+// marks are the placeholders of values in a statement.
 func marks(values []any) string { return strings.Repeat(", ?", len(values))[2:] }
 
 // tickOff ticks off the missed calls before e that have its number, if e dealt with
@@ -202,9 +202,9 @@ const (
 	tickedOff    = `result = 'missed' AND outgoing = 0 AND handled <> 0`
 )
 
-// Looked writes what a lookup said of the caller of a call, from e, and nothing
-// else: the call may have gone on while the hub was asked. ErrGone comes back
-// where the call is gone or has another caller by now.
+// Looked writes a lookup's result for a call's caller, from e, and nothing else:
+// the call may have continued meanwhile. It returns ErrGone if the call is gone or
+// now has another caller.
 func (s *Store) Looked(ctx context.Context, e Entry) error {
 	return s.person(ctx, e, func(now *Entry, keep Keep) bool {
 		now.Matches, now.Outcome = e.Matches, e.Outcome
@@ -218,8 +218,8 @@ func (s *Store) Looked(ctx context.Context, e Entry) error {
 	})
 }
 
-// SetPerson says who called: somebody has chosen him, or takes "not this contact"
-// back. It writes the person of e and nothing else, ErrGone as for Looked.
+// SetPerson sets who called: the user has chosen, or undone "not this contact". It writes
+// only e's person, with ErrGone as for Looked.
 func (s *Store) SetPerson(ctx context.Context, e Entry) error {
 	return s.person(ctx, e, func(now *Entry, keep Keep) bool {
 		now.setPerson(e)
@@ -228,8 +228,7 @@ func (s *Store) SetPerson(ctx context.Context, e Entry) error {
 	})
 }
 
-// person changes what is kept of the caller of a call as set does, unless that
-// says no.
+// person applies set to what is kept about a call's caller, unless set returns false.
 func (s *Store) person(ctx context.Context, e Entry, set func(now *Entry, keep Keep) bool) error {
 	return s.write(ctx, func(tx *sql.Tx, keep Keep) error {
 		now, err := get(ctx, tx, e.ID)
@@ -246,7 +245,7 @@ func (s *Store) person(ctx context.Context, e Entry, set func(now *Entry, keep K
 	})
 }
 
-// setPerson takes over who called.
+// setPerson copies who called.
 func (e *Entry) setPerson(from Entry) {
 	e.Name, e.ContactID, e.RelationNumber, e.Link = from.Name, from.ContactID, from.RelationNumber, from.Link
 }
@@ -256,13 +255,13 @@ func (s *Store) Handle(ctx context.Context, id int64) error {
 	return s.update(ctx, `handled = ? WHERE `+notTickedOff+` AND id = ?`, sqlitefile.Micros(s.now()), id)
 }
 
-// Reopen takes back that a missed call was ticked off.
+// Reopen undoes ticking off a missed call.
 func (s *Store) Reopen(ctx context.Context, id int64) error {
 	return s.update(ctx, `handled = 0 WHERE `+tickedOff+` AND id = ?`, id)
 }
 
-// HandleNumber ticks off every missed call with a number, in the form that
-// Entry.Number has: whoever opens the file of a caller is dealing with him.
+// HandleNumber ticks off every missed call with a number, in the form of Entry.Number:
+// whoever opens a caller's file is dealing with them.
 func (s *Store) HandleNumber(ctx context.Context, number string) error {
 	if number == "" {
 		return nil
@@ -277,7 +276,7 @@ func (s *Store) update(ctx context.Context, statement string, args ...any) error
 	})
 }
 
-// write is change with an error that says what was being done.
+// write is change with errors that name the operation.
 func (s *Store) write(ctx context.Context, f func(*sql.Tx, Keep) error) error {
 	if err := s.change(ctx, f); err != nil {
 		return fmt.Errorf("write call history: %w", err)
@@ -285,8 +284,8 @@ func (s *Store) write(ctx context.Context, f func(*sql.Tx, Keep) error) error {
 	return nil
 }
 
-// change runs f in a transaction and notes how that went. A file that is damaged
-// or was taken away is replaced first. With KeepOff nothing is written.
+// change runs f in a transaction and notes the result. A file that is damaged or was
+// removed is replaced first. With KeepOff nothing is written.
 func (s *Store) change(ctx context.Context, f func(*sql.Tx, Keep) error) error {
 	opened, err := s.once(ctx, f)
 	if !s.guest && (sqlitefile.Damaged(err) || errors.Is(err, errMoved) || errors.Is(err, errClosed)) {
@@ -324,7 +323,7 @@ func (s *Store) once(ctx context.Context, f func(*sql.Tx, Keep) error) (opened i
 	return opened, s.count(ctx)
 }
 
-// renew opens the file anew after why, unless somebody else has done so since.
+// renew reopens the file because of why, unless that was done meanwhile.
 func (s *Store) renew(ctx context.Context, opened int, why error) error {
 	s.using.Lock()
 	defer s.using.Unlock()
@@ -338,15 +337,15 @@ func (s *Store) renew(ctx context.Context, opened int, why error) error {
 		return errShut
 	}
 	if errors.Is(why, errClosed) && soon && fault != FaultNone {
-		return faultError(fault) // a disk that is full is not full of hope
+		return faultError(fault) // a full disk does not recover within moments
 	}
 	moved := errors.Is(why, errMoved) && s.moved() // not only its log, which closing writes into it
 	if !moved && s.db != nil {
-		_ = s.clean(ctx) // where only the log went, we are the last to have it
+		_ = s.clean(ctx) // if only the log is gone, ours is the last copy
 	}
 	s.close()
 	if moved {
-		_ = remove(sqlitefile.Sides(s.path)...) // those of the file that is gone
+		_ = remove(sqlitefile.Sides(s.path)...) // of the removed file
 	}
 	if err := s.begin(ctx); err != nil {
 		return err
@@ -359,15 +358,14 @@ func (s *Store) renew(ctx context.Context, opened int, why error) error {
 	return nil
 }
 
-// moved reports whether another file, or none, lies where ours was opened. Where
-// a file in use can be deleted, SQLite would go on writing into what nobody can
-// find any more.
+// moved reports whether our file was replaced or removed. On systems where a file in use
+// can be deleted, SQLite would keep writing to one that nobody can find any more.
 func (s *Store) moved() bool {
 	now, err := os.Stat(s.path)
 	return err != nil || !os.SameFile(now, s.was)
 }
 
-// faultError is the error of a fault that still holds.
+// faultError is the error of a persisting fault.
 type faultError Fault
 
 func (f faultError) Error() string { return "not tried again yet: " + string(f) }

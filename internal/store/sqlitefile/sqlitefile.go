@@ -1,7 +1,6 @@
-// Package sqlitefile is what the SQLite files of this program share: how one is
-// named, made, checked, brought to the newest schema, and known to be damaged.
-// What is in them is their owners' business. Everything is safe for concurrent
-// use as far as the database is.
+// Package sqlitefile is what this program's SQLite files share: how one is named, created,
+// checked, migrated to the newest schema, and found damaged. The contents are up to their
+// owners. Everything is as safe for concurrent use as the database.
 package sqlitefile
 
 import (
@@ -25,17 +24,17 @@ import (
 )
 
 var (
-	// ErrNewer is a file that a newer version of this program has made.
+	// ErrNewer means that a newer version of this program created the file.
 	ErrNewer = errors.New("made by a newer version of this program")
-	// ErrHeld says that what was deleted is still in the log.
+	// ErrHeld means that deleted data is still in the log.
 	ErrHeld = errors.New("what was deleted is still in the log: somebody is reading")
-	// ErrDamaged is a file that SQLite can open and does not find sound.
+	// ErrDamaged means that SQLite can open the file but finds it unsound.
 	ErrDamaged = errors.New("damaged file")
 )
 
-// Make makes an empty file if there is none, and gives what it is; a *filetrust.Error
-// if it is not safe for who, or the folder it lies in. SQLite would make it
-// readable to others; its side files take over the rights of this one.
+// Make creates an empty file if there is none, and returns its info, or a *filetrust.Error
+// if it or its folder is not safe for who. SQLite would make it readable to others; side
+// files inherit its permissions.
 func Make(path string, who filetrust.Who) (os.FileInfo, error) {
 	f, err := filetrust.OpenFile(path, os.O_RDWR|os.O_CREATE, who)
 	if err != nil {
@@ -46,7 +45,7 @@ func Make(path string, who filetrust.Who) (os.FileInfo, error) {
 }
 
 // Open opens a file with the driver's query, such as "mode=ro&_pragma=…", for one
-// connection at a time. The file is named by a URI, since nothing else can say mode=ro.
+// connection at a time. The file is named by a URI, since only that supports mode=ro.
 func Open(path, query string) (*sql.DB, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -63,37 +62,37 @@ func Open(path, query string) (*sql.DB, error) {
 	return db, err
 }
 
-// OpenWith is Open of a file that is of use once ready has seen it; else it is closed.
+// OpenWith is Open for a file that ready must accept; otherwise it is closed.
 func OpenWith(ctx context.Context, path, query string, ready func(context.Context, *sql.DB) error) (*sql.DB, error) {
 	db, err := Open(path, query)
 	if err != nil {
 		return nil, err
 	}
 	if err := ready(ctx, db); err != nil {
-		_ = db.Close() // the error that matters is ready's
+		_ = db.Close() // ready's error is the relevant one
 		return nil, err
 	}
 	return db, nil
 }
 
-// Sides are the files that SQLite keeps beside a file.
+// Sides returns the files that SQLite keeps beside a file.
 func Sides(path string) []string { return []string{path + "-wal", path + "-shm"} }
 
-// Check looks through a file; ErrDamaged if it is not sound.
+// Check checks a file and returns ErrDamaged if it is not sound.
 func Check(ctx context.Context, db *sql.DB) error {
 	var said string
 	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&said); err != nil {
 		return err
 	}
 	if said != "ok" {
-		return ErrDamaged // what it said may quote the contents
+		return ErrDamaged // the result may quote the contents
 	}
 	return nil
 }
 
-// Prepare checks a file and brings it to its newest schema. Programs that make a
-// file at the same time get in each other's way for a moment, at which SQLite does
-// not wait by itself: whoever is refused tries again, for ten seconds.
+// Prepare checks a file and migrates it to its newest schema. Programs that create a
+// file at the same time briefly block each other without SQLite waiting, so Prepare
+// retries for ten seconds.
 func Prepare(ctx context.Context, db *sql.DB, steps []Step) error {
 	return whileBusy(ctx, 10*time.Second, func() error {
 		if err := Check(ctx, db); err != nil {
@@ -103,13 +102,12 @@ func Prepare(ctx context.Context, db *sql.DB, steps []Step) error {
 	})
 }
 
-// heldFor is how long others may hold the log before EmptyLog says so.
+// heldFor is how long others may hold the log before EmptyLog gives up.
 const heldFor = 5 * time.Second
 
-// EmptyLog empties the write-ahead log: secure_delete overwrites the pages of what was
-// deleted, but their old contents would stay there. While another process does the
-// same SQLite does not wait by itself, so this does; ErrHeld if somebody has been
-// reading all the time.
+// EmptyLog empties the write-ahead log: secure_delete overwrites deleted pages, but their
+// old contents would stay there. SQLite does not wait while another process does the same,
+// so EmptyLog does; it returns ErrHeld if somebody was reading all the time.
 func EmptyLog(ctx context.Context, db *sql.DB) error {
 	return whileBusy(ctx, heldFor, func() error {
 		var busy, pages, moved sql.NullInt64
@@ -121,7 +119,7 @@ func EmptyLog(ctx context.Context, db *sql.DB) error {
 	})
 }
 
-// whileBusy does something again while others are in its way, for so long at most.
+// whileBusy retries do while others block it, up to the given time.
 func whileBusy(ctx context.Context, most time.Duration, do func() error) error {
 	for late := time.Now().Add(most); ; {
 		err := do()
@@ -134,7 +132,7 @@ func whileBusy(ctx context.Context, most time.Duration, do func() error) error {
 	}
 }
 
-// Damaged tells whether an error means that the file itself is of no use any more.
+// Damaged reports whether an error means that the file itself is unusable.
 func Damaged(err error) bool {
 	if errors.Is(err, ErrDamaged) {
 		return true
@@ -143,20 +141,20 @@ func Damaged(err error) bool {
 	return code&0xff == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB || code == sqlite3.SQLITE_IOERR_SHORT_READ
 }
 
-// Full reports whether an error of SQLite's or of the system's says that nothing more can
-// be stored.
+// Full reports whether an error of SQLite or the system means that nothing
+// more can be stored.
 func Full(err error) bool {
 	code := Code(err)
 	return full(err) || code&0xff == sqlite3.SQLITE_FULL || code == sqlite3.SQLITE_IOERR_SHMSIZE // that file could not grow
 }
 
-// ReadOnly reports whether one says that it cannot be written, or not by us.
+// ReadOnly reports whether one means that we cannot write the file.
 func ReadOnly(err error) bool {
 	code := Code(err) & 0xff
 	return readOnly(err) || errors.Is(err, fs.ErrPermission) || code == sqlite3.SQLITE_READONLY || code == sqlite3.SQLITE_PERM
 }
 
-// Code is the extended code of an error of SQLite's, SQLITE_OK for other errors.
+// Code returns the extended code of an SQLite error, SQLITE_OK for other errors.
 func Code(err error) int {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
@@ -165,14 +163,14 @@ func Code(err error) int {
 	return e.Code()
 }
 
-// Step is what makes a schema from the one before it.
+// Step creates a schema from the previous one.
 type Step struct {
-	SQL  string                               // statements, the last one ended as well
-	Fill func(context.Context, *sql.Tx) error // nil for none
+	SQL  string                               // statements, each terminated
+	Fill func(context.Context, *sql.Tx) error // nil if none
 }
 
-// Migrate makes the steps that a file lacks, each in a transaction, so that the
-// schema is the number of steps. Several programs may do it at one time.
+// Migrate runs the steps a file lacks, each in a transaction; the schema is the number of
+// steps. Several programs may do so at the same time.
 func Migrate(ctx context.Context, db *sql.DB, steps []Step) error {
 	for {
 		v, err := Version(ctx, db)
@@ -183,7 +181,7 @@ func Migrate(ctx context.Context, db *sql.DB, steps []Step) error {
 			return fmt.Errorf("%w (schema %d, this program knows %d)", ErrNewer, v, len(steps))
 		}
 		err = Tx(ctx, db, func(tx *sql.Tx) error {
-			// Again, now that nobody else can be doing it at the same time.
+			// Check again, now that nobody else can be migrating.
 			if now, err := Version(ctx, tx); err != nil || now != v {
 				return err
 			}
@@ -207,17 +205,16 @@ type Querier interface {
 	QueryRowContext(context.Context, string, ...any) *sql.Row
 }
 
-// Version is how many steps a file has had.
+// Version returns how many steps a file has had.
 func Version(ctx context.Context, q Querier) (int, error) {
 	var v int
 	err := q.QueryRowContext(ctx, "PRAGMA user_version").Scan(&v)
 	return v, err
 }
 
-// Look reads a file so that nothing in its folder changes: where nobody has it open,
-// SQLite would make files beside it, which belong to whoever looked. What fails is
-// done once more: somebody may have begun to write between the first look and the
-// last.
+// Look reads a file without changing anything in its folder: if nobody has it open,
+// SQLite would create files beside it, owned by whoever looked. A failure is retried once:
+// somebody may have started to write in between.
 func Look(ctx context.Context, path string, do func(db *sql.DB, schema int) error) error {
 	err := look(ctx, path, do)
 	if err != nil {
@@ -243,8 +240,8 @@ func look(ctx context.Context, path string, do func(db *sql.DB, schema int) erro
 	return do(db, schema)
 }
 
-// PutAside puts a damaged file aside, in place of the one before, so that these cannot
-// pile up. Its log goes: it must not be played into the next file.
+// PutAside puts a damaged file aside, replacing the previous one, so that they do not pile
+// up. Its log is deleted: it must not end up in the next file.
 func PutAside(path string) (aside string, err error) {
 	aside = path + ".damaged"
 	if err := os.Rename(path, aside); err != nil {
@@ -261,7 +258,7 @@ func PutAside(path string) (aside string, err error) {
 // Row is a row of a query.
 type Row interface{ Scan(...any) error }
 
-// Rows gives a function that reads all rows of a query, each by scan, and closes them.
+// Rows returns a function that reads all rows of a query with scan and closes them.
 func Rows[T any](scan func(Row) (T, error)) func(*sql.Rows, error) ([]T, error) {
 	return func(rows *sql.Rows, err error) (all []T, _ error) {
 		if err != nil {
@@ -279,20 +276,20 @@ func Rows[T any](scan func(Row) (T, error)) func(*sql.Rows, error) ([]T, error) 
 	}
 }
 
-// Tx does something in a transaction.
+// Tx runs do in a transaction.
 func Tx(ctx context.Context, db *sql.DB, do func(*sql.Tx) error) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	if err := do(tx); err != nil {
-		_ = tx.Rollback() // the error that matters is do's
+		_ = tx.Rollback() // do's error is the relevant one
 		return err
 	}
 	return tx.Commit()
 }
 
-// Micros is a time as it is stored: microseconds since 1970, 0 for none.
+// Micros returns a time as stored: microseconds since 1970, 0 for none.
 func Micros(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -300,7 +297,7 @@ func Micros(t time.Time) int64 {
 	return t.UnixMicro()
 }
 
-// Time is the time that Micros stored.
+// Time returns the time stored by Micros.
 func Time(micros int64) time.Time {
 	if micros == 0 {
 		return time.Time{}
@@ -308,7 +305,7 @@ func Time(micros int64) time.Time {
 	return time.UnixMicro(micros)
 }
 
-// At has a time written and read as Micros stores it.
+// At makes a time be written and read in the form of Micros.
 func At(t *time.Time) any { return at{t} }
 
 type at struct{ *time.Time }
