@@ -16,8 +16,8 @@ import (
 type phone struct {
 	*exchangelink.Phone
 	app    string
-	asked  map[string]asked  // by our channel's id: whether its number is withheld
-	hidden map[string]string // by another channel's id: a number that is withheld
+	asked  map[string]asked  // by our channel's ID: whether its number is withheld
+	hidden map[string]string // by another channel's ID: a number that is withheld
 }
 
 type asked struct {
@@ -25,8 +25,8 @@ type asked struct {
 	withheld bool
 }
 
-// New makes the phone for link.Run. The address may have Asterisk's prefix; "/ari"
-// at its end may be left out. The extension is the name of an endpoint. The error
+// New returns a phone for link.Run. The address may include Asterisk's prefix; a
+// trailing "/ari" is optional. The extension is the name of an endpoint. The error
 // is for the administrator.
 func New(a exchangelink.Account) (link.Phone, error) {
 	a.Address = strings.TrimSuffix(strings.TrimRight(strings.TrimSpace(a.Address), "/"), "/ari")
@@ -37,13 +37,13 @@ func New(a exchangelink.Account) (link.Phone, error) {
 	return &phone{Phone: p, app: a.ClientName(), asked: map[string]asked{}, hidden: map[string]string{}}, nil
 }
 
-// way is how an exchange is asked. A path has no "/ari/" before it.
+// way sends requests to an exchange. Paths omit the leading "/ari/".
 type way interface {
 	get(ctx context.Context, path string, into any) (status int, err error)
 }
 
-// Session takes events until the connection ends. They are waited for before the
-// channels that are there are asked for, so that nothing falls in between.
+// Session processes events until the connection ends. It listens for events before it
+// requests the current channels, so that nothing is missed in between.
 func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 	secret, err := p.Account.Password(ctx, "password of ARI")
 	if err != nil {
@@ -82,7 +82,7 @@ func (p *phone) refused(status int) error {
 	return p.Server.Status(status)
 }
 
-// overHTTP asks by requests of their own.
+// overHTTP sends each request over HTTP.
 type overHTTP struct {
 	server *exchangelink.Server
 	header http.Header
@@ -99,7 +99,7 @@ type session struct {
 	way
 }
 
-// snapshot reports the calls that are there, and as over those that are not.
+// snapshot reports the current calls, and ends all others.
 func (s *session) snapshot(ctx context.Context) error {
 	all, err := s.channels(ctx)
 	if err == nil {
@@ -108,7 +108,7 @@ func (s *session) snapshot(ctx context.Context) error {
 	return err
 }
 
-// channels asks for those that are there.
+// channels requests the current channels.
 func (s *session) channels(ctx context.Context) (all []json.RawMessage, err error) {
 	status, err := s.get(ctx, "channels", &all)
 	if err == nil && status != http.StatusOK {
@@ -127,11 +127,11 @@ func (s *session) report(ctx context.Context, all []json.RawMessage) {
 	s.Legs.EndOthers(s.r, there)
 }
 
-// askTime is how long a ring waits for an answer about its caller.
+// askTime limits how long a ring waits for an answer about its caller.
 const askTime = time.Second
 
-// variable asks for a function of the dialplan on a channel. A function that
-// cannot be read is ""; no answer at all, or a channel that is gone, is not ok.
+// variable queries a dialplan function on a channel. A function that cannot be read is "";
+// if there is no answer at all, or the channel is gone, ok is false.
 func (s *session) variable(ctx context.Context, id, name string) (value string, ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
@@ -142,7 +142,7 @@ func (s *session) variable(ctx context.Context, id, name string) (value string, 
 	if err != nil {
 		return "", false
 	}
-	if status == http.StatusNotFound { // of the function, or of the channel
+	if status == http.StatusNotFound { // the function or the channel
 		there, _ := s.get(ctx, "channels/"+url.PathEscape(id), &struct{}{})
 		return "", there == http.StatusOK
 	}

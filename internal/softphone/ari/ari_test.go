@@ -20,7 +20,8 @@ import (
 
 var (
 	ring = chan_{id: "1736065800.12", name: "PJSIP/101-0000000c", state: "Ringing", caller: "101", peer: "0612345678", peerName: "J. de Vries", exten: "0201234567"}
-	// last is a call by which a test knows that everything before it was taken.
+	// last is a call that marks the end: once it arrives, everything
+	// before it was received.
 	last = chan_{id: "1736065900.99", name: "PJSIP/101-000000ff", state: "Ringing", caller: "101", peer: "0201234599", exten: "101"}
 )
 
@@ -164,7 +165,7 @@ func TestWhatEventsCarry(t *testing.T) {
 	})
 }
 
-// TestExtensionWithHyphen: an endpoint's name may have hyphens of its own.
+// TestExtensionWithHyphen: an endpoint's name may itself contain hyphens.
 func TestExtensionWithHyphen(t *testing.T) {
 	a := newAsterisk(t)
 	cfg := linktest.Account(a.Address())
@@ -174,9 +175,9 @@ func TestExtensionWithHyphen(t *testing.T) {
 	w.Expect("ringing incoming #1736065900.99 0201234599 on 101-desk")
 }
 
-// TestEverybody: a link to many extensions says at which of them it rings. Two of one
-// call are two, each with an end of its own, and the phones of one extension are one;
-// what is at no extension that is heard is not told.
+// TestEverybody: a link to many extensions reports at which of them a call rings. Two
+// extensions in one call are two calls, each with its own end, and the phones of one
+// extension are one; channels of extensions that are not followed are not reported.
 func TestEverybody(t *testing.T) {
 	a := newAsterisk(t)
 	at := func(n int, extension string) chan_ {
@@ -202,8 +203,8 @@ func TestEverybody(t *testing.T) {
 	w.Expect(fmt.Sprintf("answered"+told, 1, 101), fmt.Sprintf("ended elsewhere"+told, 2, 102), fmt.Sprintf("ended completed"+told, 1, 101))
 }
 
-// TestNoAnswerAboutTheCaller: a number is not shown before it is known that it
-// may be; the next event of the call asks again.
+// TestNoAnswerAboutTheCaller: a number is not shown until it is known to be allowed; the
+// next event of the call asks again.
 func TestNoAnswerAboutTheCaller(t *testing.T) {
 	a := newAsterisk(t)
 	a.Intercept(func(w http.ResponseWriter, r *http.Request) bool {
@@ -222,8 +223,8 @@ func TestNoAnswerAboutTheCaller(t *testing.T) {
 	w.Expect("answered incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567")
 }
 
-// TestChannelGone: a channel that is gone before it was asked says nothing of
-// its caller, who may have withheld the number.
+// TestChannelGone: a channel that ends before it was asked reports nothing about its
+// caller, who may have withheld the number.
 func TestChannelGone(t *testing.T) {
 	a := newAsterisk(t)
 	there := make(chan struct{})
@@ -251,8 +252,7 @@ func TestChannelGone(t *testing.T) {
 	w.Expect("answered incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567")
 }
 
-// TestNobodyElsesCalls plays a busy exchange of fifty extensions; only one of
-// them is ours.
+// TestNobodyElsesCalls plays a busy exchange of fifty extensions; only one of them is ours.
 func TestNobodyElsesCalls(t *testing.T) {
 	a := newAsterisk(t)
 	var all []string
@@ -281,7 +281,7 @@ func TestNobodyElsesCalls(t *testing.T) {
 	}
 }
 
-// TestReplaced: another program with our name is connected, and we stand back.
+// TestReplaced: another program with our name connects, and we stand back.
 func TestReplaced(t *testing.T) {
 	a := newAsterisk(t)
 	one := a.link().Connected()
@@ -293,7 +293,7 @@ func TestReplaced(t *testing.T) {
 	two.Expect(lastSaid)
 }
 
-// TestAddress: with Asterisk's prefix or not, it is one exchange.
+// TestAddress: with or without Asterisk's prefix, it is the same exchange.
 func TestAddress(t *testing.T) {
 	good := exchangelink.Account{User: "u", Extension: "101", Secret: linktest.Secret("")}
 	for in, want := range map[string]string{"https://pbx.example:8089/ari": "pbx.example:8089", "wss://PBX.example/asterisk/ari/": "pbx.example", "http://127.0.0.1:8088": "127.0.0.1:8088"} {

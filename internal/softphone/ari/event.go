@@ -9,7 +9,7 @@ import (
 	"wiebelt/internal/softphone/link"
 )
 
-// message is what we read of an event. There are some fifty types, and each
+// message holds the fields used of an event. There are some fifty event types, and each
 // version adds more; everything else is ignored.
 type message struct {
 	Type         string  `json:"type"`
@@ -32,7 +32,7 @@ type channel struct {
 	Redirected string `json:"caller_rdnis"`
 }
 
-// odd reports whether it is none of which anything can be remembered.
+// odd reports whether a channel has no ID or is too long to be remembered.
 func (c channel) odd() bool {
 	return c.ID == "" || len(c.ID)+len(c.Caller.Number)+len(c.Connected.Number) > 1<<10
 }
@@ -42,8 +42,7 @@ type party struct {
 	Number string `json:"number"`
 }
 
-// message takes one event. What cannot be read costs this one event, not the
-// link.
+// message processes one event. An unreadable event is skipped; the connection stays.
 func (s *session) message(ctx context.Context, b []byte) error {
 	var m message
 	if !s.r.Read(b, &m) {
@@ -73,7 +72,7 @@ func (s *session) event(ctx context.Context, m message) {
 	}
 }
 
-// mine gives the extension of whose phones a channel is one, "" for other channels.
+// mine returns the extension whose phone a channel belongs to, "" for other channels.
 func (s *session) mine(name string) (extension string) {
 	technology, rest, _ := strings.Cut(name, "/")
 	if technology != "PJSIP" && technology != "SIP" {
@@ -92,15 +91,15 @@ func (s *session) mine(name string) (extension string) {
 	return rest[:i]
 }
 
-// take reports what a channel tells of a call of ours. moved is true if it tells
-// that somebody else is on the line.
+// take reports the state of a channel if it is part of our calls. moved is true if the
+// event says that the other party has changed.
 func (s *session) take(ctx context.Context, c channel, moved bool) {
 	if c.odd() {
 		return
 	}
 	extension := s.mine(c.Name)
 	if extension == "" {
-		s.Legs.End(s.r, c.ID, call.ReasonUnknown) // nothing, unless it was ours
+		s.Legs.End(s.r, c.ID, call.ReasonUnknown) // no effect unless it was ours
 		return
 	}
 	known, isKnown := s.Legs.Known(s.r, c.ID)
@@ -115,19 +114,19 @@ func (s *session) take(ctx context.Context, c channel, moved bool) {
 	case "Ring":
 		e.Direction, e.Line = call.Outgoing, extension
 		if e.Number == "" && !isKnown {
-			e.Number = c.Dialplan.Exten // later it is where in the dialplan the call is
+			e.Number = c.Dialplan.Exten // later it is the call's position in the dialplan
 		}
 	case "Up":
 		e.State = call.Answered
 		if isKnown {
-			e.Line = "" // as it was
+			e.Line = "" // unchanged
 		}
 	default:
 		return
 	}
 	switch outgoing := e.Direction == call.Outgoing || isKnown && known.Direction == call.Outgoing; {
 	case e.Number == "" && moved && known.Number != "":
-		e.Number, e.Name = exchangelink.Anonymous, "" // whoever it is now, it is not the one before
+		e.Number, e.Name = exchangelink.Anonymous, "" // unknown, but no longer the previous party
 	case e.Number == "":
 		e.Name = ""
 	case !outgoing && s.hides(ctx, c):
@@ -136,8 +135,8 @@ func (s *session) take(ctx context.Context, c channel, moved bool) {
 	s.Legs.Take(s.r, c.ID, c.ID, e, func(other string) bool { return s.linked(ctx, c.ID, other) })
 }
 
-// hides says whether the number on our channel is withheld. If the exchange does
-// not answer that, it is until the channel's next event.
+// hides reports whether the number on our channel is withheld. Without an answer from the
+// exchange, it is until the channel's next event.
 func (s *session) hides(ctx context.Context, c channel) bool {
 	for _, number := range s.hidden {
 		if number == c.Connected.Number {
@@ -156,8 +155,8 @@ func (s *session) hides(ctx context.Context, c channel) bool {
 	return a.withheld
 }
 
-// withheld notes that the caller on a channel, ours or the trunk's, does not want
-// to be shown. On our own channel the caller is we ourselves as a rule.
+// withheld notes that the caller on a channel, ours or the trunk's, withholds their number.
+// On our own channel, the caller is usually our own extension.
 func (s *session) withheld(c channel) {
 	switch ours := s.mine(c.Name); {
 	case c.odd(), c.Caller.Number == ours: // or there is none on the trunk's
@@ -175,7 +174,7 @@ func (s *session) withheld(c channel) {
 	}
 }
 
-// linked says whether two channels belong to one call.
+// linked reports whether two channels belong to one call.
 func (s *session) linked(ctx context.Context, a, b string) bool {
 	id, _ := s.variable(ctx, a, "CHANNEL(linkedid)")
 	other, _ := s.variable(ctx, b, "CHANNEL(linkedid)")

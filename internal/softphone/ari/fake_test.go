@@ -34,7 +34,7 @@ func (a *asterisk) list(channels ...chan_) {
 
 func (a *asterisk) link() *linktest.Watch { return listen(a.t, linktest.Account(a.Address())) }
 
-// TestExchange is what every exchange does to us, and the computer we run on.
+// TestExchange runs the common tests of links to exchanges.
 func TestExchange(t *testing.T) {
 	t.Parallel()
 	linktest.ExchangeTests{
@@ -66,7 +66,7 @@ func TestExchange(t *testing.T) {
 	}.Run(t)
 }
 
-// chan_ is a channel as ast_channel_snapshot_to_json writes it.
+// chan_ is a channel in the format of ast_channel_snapshot_to_json.
 type chan_ struct {
 	id, name, state, caller, callerName, peer, peerName, exten, rdnis string
 }

@@ -13,8 +13,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// hostile gives messages that no Asterisk sends: a table, and mutations of real
-// ones.
+// hostile returns messages that no Asterisk sends: a table, and mutations of real ones.
 func hostile(n int) []string {
 	out := []string{
 		"", "{", "null", "[]", `"x"`, "17", "true", `{"type":null}`, `{"type":17}`, `{"type":{}}`, `{"type":"ChannelStateChange"}`,
@@ -41,7 +40,7 @@ func FuzzMessage(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		p := must.Get(New(exchangelink.Account{Address: "https://127.0.0.1:1", User: "u", Extension: "101", Secret: linktest.Secret("")}))(t)
 		ctx, cancel := context.WithCancel(t.Context())
-		cancel() // so that nothing is asked of anybody
+		cancel() // so that no request is sent
 		events, _ := linktest.Once(t, linktest.Scripted{Phone: p, Do: func(_ context.Context, r *link.Reporter) error {
 			s := &session{phone: p.(*phone), r: r, way: overHTTP{p.(*phone).Server, nil}}
 			return errors.Join(s.message(ctx, b), s.message(ctx, b))

@@ -11,29 +11,29 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// inbound is an Asterisk that has connected by itself, for one connection.
+// inbound is an Asterisk that has connected to us, for one connection.
 type inbound struct {
 	*phone
 	sock *exchangelink.Socket
 	pace pace
 }
 
-// pace is how long it is until the channels are looked at again; tests shorten it.
+// pace holds the intervals between polls of the channels; tests shorten them.
 type pace struct {
-	calm  time.Duration // while events come
-	doubt time.Duration // before the first one, or when the application may be another program's
-	sure  time.Duration // when there is a channel that no event has told of
+	calm  time.Duration // while events arrive
+	doubt time.Duration // before the first event, or if another program may have the application
+	sure  time.Duration // if a channel has had no event
 }
 
-// Inbound makes the phone of an Asterisk that has connected by an outbound WebSocket. It is
-// asked for on the same connection, and tells of all extensions that the account hears.
+// Inbound returns the phone of an Asterisk that has connected by an outbound WebSocket. It
+// uses that connection for requests too, and reports all extensions that the account hears.
 func Inbound(a exchangelink.Account, sock *exchangelink.Socket) link.Phone {
 	return &inbound{phone: &phone{Phone: a.Inbound(registry.ARIOutbound, sock), asked: map[string]asked{}, hidden: map[string]string{}},
 		sock: sock, pace: pace{calm: 30 * time.Second, doubt: 5 * time.Second, sure: 2 * time.Second}}
 }
 
-// Session takes events until the connection ends. What Asterisk has kept for us while
-// there was no connection comes first, and is told by the channels that are there now.
+// Session processes events until the connection ends. Asterisk sends those queued from
+// before the connection first; the current channels decide which of them still count.
 func (g *inbound) Session(ctx context.Context, r *link.Reporter) error {
 	w := &overSocket{sock: g.sock}
 	s := &visit{session: &session{phone: g.phone, r: r, way: w}, pace: g.pace, overSocket: w, doubt: true}
@@ -51,8 +51,8 @@ func (g *inbound) Session(ctx context.Context, r *link.Reporter) error {
 	return s.run(ctx)
 }
 
-// overlap is by how much events of before the answer about the channels are taken: they
-// may say what that does not.
+// overlap is how long before the answer about the channels events still count: they may
+// contain what the answer does not.
 const overlap = time.Second
 
 // visit is a session of an inbound connection.
@@ -60,9 +60,9 @@ type visit struct {
 	*session
 	*overSocket
 	pace
-	doubt bool            // whether events come is not known
-	deaf  bool            // they do not
-	odd   map[string]bool // channels at the last look that are not as events have it
+	doubt bool            // unknown whether events arrive
+	deaf  bool            // they do not arrive
+	odd   map[string]bool // channels that differed from the events at the last poll
 }
 
 func (s *visit) run(ctx context.Context) error {
@@ -84,7 +84,7 @@ func (s *visit) run(ctx context.Context) error {
 			look.Reset(s.next())
 		}
 		if s.full {
-			return s.Server.Status(500) // more than can be kept; the next connection tells it all
+			return s.Server.Status(500) // the next connection recovers everything
 		}
 	}
 }
@@ -99,7 +99,7 @@ func (s *visit) next() time.Duration {
 	return s.calm
 }
 
-// hears takes a message, unless it is an event of before began.
+// hears processes a message unless it is an event dated before began.
 func (s *visit) hears(ctx context.Context, b []byte, began time.Time) {
 	var m message
 	if !s.r.Read(b, &m) {
@@ -109,11 +109,11 @@ func (s *visit) hears(ctx context.Context, b []byte, began time.Time) {
 		return
 	}
 	switch m.Type {
-	case "RESTResponse": // nobody waits for it any more
+	case "RESTResponse": // no longer awaited
 	case "ApplicationRegistered":
 		s.hear()
 		s.doubt = true
-	case "ApplicationReplaced": // by another program, or when the settings of this one were read again
+	case "ApplicationReplaced": // by another program, or the settings were reloaded
 		s.doubt = true
 	case "ApplicationUnregistered":
 		s.lose()
@@ -123,13 +123,13 @@ func (s *visit) hears(ctx context.Context, b []byte, began time.Time) {
 	}
 }
 
-// hear notes that events come.
+// hear notes that events arrive.
 func (s *visit) hear() {
 	s.doubt, s.deaf = false, false
 	s.r.Behind(link.NoCause, time.Time{})
 }
 
-// lose notes that they do not.
+// lose notes that events do not arrive.
 func (s *visit) lose() {
 	if !s.deaf {
 		s.deaf = true
@@ -137,14 +137,14 @@ func (s *visit) lose() {
 	}
 }
 
-// look asks for the channels. A channel that events do not tell of, twice, says that none
-// come: calls are known from looking then.
+// look polls the channels. One that differs from the events in two polls shows that events
+// do not arrive: calls are then taken from polling.
 func (s *visit) look(ctx context.Context) error {
 	all, err := s.channels(ctx)
 	if err != nil {
 		return err
 	}
-	for len(s.queue) > 0 { // it came before the answer
+	for len(s.queue) > 0 { // they arrived before the answer
 		s.hears(ctx, s.queued(), time.Time{})
 	}
 	before, gone := s.odd, map[string]bool{}
@@ -172,13 +172,13 @@ func (s *visit) look(ctx context.Context) error {
 	return nil
 }
 
-// overSocket asks on the connection on which events come.
+// overSocket sends requests over the connection that delivers the events.
 type overSocket struct {
 	sock  *exchangelink.Socket
 	asked int
-	queue [][]byte // events that came before an answer
+	queue [][]byte // events that arrived before an answer
 	bytes int      // in queue
-	up    bool     // the first answer was taken
+	up    bool     // the first answer has been processed
 	full  bool     // there were too many events
 	clock time.Time
 }
@@ -190,7 +190,7 @@ const (
 	stampLayout = "2006-01-02T15:04:05.000-0700"
 )
 
-// request and response are as Asterisk has them.
+// request and response are Asterisk's messages.
 type request struct {
 	Type      string `json:"type"`
 	RequestID string `json:"request_id"`
@@ -224,7 +224,7 @@ func (w *overSocket) get(ctx context.Context, path string, into any) (status int
 	return 0, err
 }
 
-// answer waits for an answer, and keeps the events that come before it.
+// answer waits for an answer and queues events that arrive before it.
 func (w *overSocket) answer(ctx context.Context) (a response, err error) {
 	for {
 		select {

@@ -15,7 +15,7 @@ import (
 	"wiebelt/internal/testutil/linktest"
 )
 
-// come has an Asterisk connect by itself, once what it has was put into it.
+// come makes an Asterisk connect by itself, after fill has set its state.
 func come(t *testing.T, fill func(*simulate.ARI)) (*simulate.ARI, *linktest.Watch) {
 	t.Helper()
 	p, port := linktest.Inbound(t, "/in", func(sock *exchangelink.Socket) link.Phone {
@@ -42,15 +42,15 @@ func lists(a *simulate.ARI, all ...chan_) {
 	})
 }
 
-// now gives an event a time that is not past when it is heard, however long that takes.
+// now gives an event a time that is still recent when it arrives, however long that takes.
 func now(event string) string {
 	return strings.Replace(event, "2026-01-05T09:30:00.000+0100", time.Now().Add(time.Hour).Format(stampLayout), 1)
 }
 
 const ringsAt = "ringing incoming #1736065800.12 0612345678 (J. de Vries) on 0201234567 at 101"
 
-// TestInbound: what rings when it connects is known, then come its events; a withheld
-// number is asked for on the same connection.
+// TestInbound: what rings when it connects is known, then its events arrive; withheld
+// numbers are asked for on the same connection.
 func TestInbound(t *testing.T) {
 	a, w := come(t, func(a *simulate.ARI) { lists(a, ring) })
 	w.Until(link.Connected)
@@ -60,8 +60,8 @@ func TestInbound(t *testing.T) {
 	w.Expect("ringing incoming #1736065900.99 anonymous on 101 at 101", strings.Replace(ringsAt, "ringing", "answered", 1), strings.Replace(ringsAt, "ringing", "ended completed", 1))
 }
 
-// TestInboundKept: what Asterisk has kept while it was not connected is old, and the
-// channels that are there tell what has become of it; what happens meanwhile is taken.
+// TestInboundKept: events that Asterisk kept while not connected are old, and the existing
+// channels show what has become of those calls; what happens meanwhile is reported.
 func TestInboundKept(t *testing.T) {
 	over := ring.as(func(c *chan_) { c.id = "1736065800.1" })
 	a, w := come(t, func(a *simulate.ARI) {
@@ -97,9 +97,9 @@ func TestInboundQueued(t *testing.T) {
 	}
 }
 
-// TestInboundReplaced: where no event comes though there are channels, another program has
-// the application: that is said, calls are known from looking, and the next event says
-// that all is well.
+// TestInboundReplaced: if no event arrives though there are channels, another program
+// has the application: that is reported, calls are found by polling, and the next
+// event clears the fault.
 func TestInboundReplaced(t *testing.T) {
 	a, w := come(t, nil)
 	w.Until(link.Connected)
@@ -125,13 +125,13 @@ func TestInboundReplaced(t *testing.T) {
 	is(link.CauseReplaced)
 	a.Send(`{"type":"ApplicationRegistered","application":"wiebelt"}`)
 	is(link.NoCause)
-	lists(a) // an end of which nobody tells
+	lists(a) // an end without an event
 	is(link.CauseReplaced)
 	for w.Next().State != call.Ended {
 	}
 }
 
-// TestInboundRefused: the user of ARI in its settings is not one.
+// TestInboundRefused: the ARI user in its settings does not exist.
 func TestInboundRefused(t *testing.T) {
 	for status, cause := range map[int]link.Cause{401: link.CauseDenied, 403: link.CauseRights, 500: link.CauseFault} {
 		_, w := come(t, func(a *simulate.ARI) { a.With(func() { a.Refuses = status }) })
@@ -145,8 +145,8 @@ func TestInboundRefused(t *testing.T) {
 	}
 }
 
-// TestInboundHostile: a message that cannot be read costs no more than itself; one that is
-// too long costs the connection.
+// TestInboundHostile: an unreadable message affects nothing else; one that is too
+// long breaks the connection.
 func TestInboundHostile(t *testing.T) {
 	a, w := come(t, nil)
 	w.Until(link.Connected)

@@ -1,10 +1,10 @@
-// Package baresip speaks with the softphone baresip: it is a client of its module
-// ctrl_tcp, which sends an event for everything that happens to a call. We only
-// listen and never send a command.
+// Package baresip is a client of the module ctrl_tcp of the softphone baresip,
+// which sends an event for everything that happens to a call. It only listens and
+// never sends a command.
 //
-// baresip serves one client at a time and drops the old one for a new one
-// without a word. When it ends, it closes the connection just the same; then
-// its socket no longer listens, or another one does.
+// baresip serves one client at a time and silently drops the old one for a new one.
+// It closes the connection the same way when it exits; its socket then no longer
+// listens, or another one does.
 package baresip
 
 import (
@@ -23,7 +23,7 @@ import (
 
 const (
 	dialTime  = 5 * time.Second
-	frameTime = 10 * time.Second // for the rest of a frame that has begun
+	frameTime = 10 * time.Second // for the rest of a started frame
 )
 
 type softphone struct {
@@ -31,11 +31,11 @@ type softphone struct {
 	served string // the listening socket of the last session, "" if not known
 }
 
-// errRestarted is a connection that ended because the phone has.
+// errRestarted reports that the connection ended because the phone restarted.
 var errRestarted = errors.New("baresip was started anew")
 
-// New makes the phone for link.Run. Its address is host:port of ctrl_tcp, "127.0.0.1:4444"
-// as baresip comes; only that can be wrong.
+// New returns a phone for link.Run. The address is host:port of ctrl_tcp, "127.0.0.1:4444"
+// by default in baresip. Only an invalid address is an error.
 func New(address string) (link.Phone, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil || port == "" {
@@ -50,9 +50,8 @@ func New(address string) (link.Phone, error) {
 
 func (p *softphone) Traits() link.Traits { return p.traits }
 
-// Session takes events until the connection ends. An idle connection is normal
-// for hours, so only a frame that has begun has a deadline; TCP's keep-alive
-// finds a peer that is gone.
+// Session processes events until the connection ends. An idle connection is normal for
+// hours, so only a started frame has a deadline; TCP keep-alive detects a lost peer.
 func (p *softphone) Session(ctx context.Context, r *link.Reporter) error {
 	d := net.Dialer{Timeout: dialTime}
 	conn, err := d.DialContext(ctx, "tcp", p.traits.Source.Conn)
@@ -70,7 +69,7 @@ func (p *softphone) Session(ctx context.Context, r *link.Reporter) error {
 		return &link.Refusal{Why: "the baresip at this port belongs to another user", Cause: link.CauseOwner}
 	}
 	if p.served != "" && now != "" && now != p.served {
-		r.EndAll() // what the one before told of ended with it
+		r.EndAll() // the calls of the previous process ended with it
 	}
 	p.served = now
 	r.Up()

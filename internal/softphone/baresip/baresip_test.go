@@ -46,7 +46,7 @@ func newPhone(t testing.TB, address string) link.Phone {
 	return must.Get(New(address))(t)
 }
 
-// feed gives the events that a link makes of these bytes on one connection.
+// feed returns the events that a link makes of these bytes on one connection.
 func feed(t testing.TB, raw string) ([]call.Event, error) {
 	t.Helper()
 	d := newFake(t)

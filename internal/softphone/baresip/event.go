@@ -8,8 +8,8 @@ import (
 	"wiebelt/internal/softphone/link"
 )
 
-// frame is what we read of an event. Version 4.9 adds more fields and types and
-// may leave peeruri out; everything else is ignored.
+// frame holds the fields used of an event. Version 4.9 adds more fields and types and may
+// omit peeruri; everything else is ignored.
 type frame struct {
 	Event    bool   `json:"event"`
 	Type     string `json:"type"`
@@ -22,15 +22,15 @@ type frame struct {
 	Param    string `json:"param"`
 }
 
-// frame takes the content of one netstring. What is no event of a call is not
-// ours; what cannot be read costs this one event, not the link.
+// frame processes the content of one netstring. It ignores anything but call events; an
+// unreadable event is skipped, the connection stays.
 func (p *softphone) frame(r *link.Reporter, b []byte) {
 	var f frame
 	if !r.Read(b, &f) {
 		return
 	}
 	if !f.Event {
-		return // the answer to somebody's command
+		return // the answer to another program's command
 	}
 	e := event(f)
 	_, known := r.Known(e.ID)
@@ -38,8 +38,8 @@ func (p *softphone) frame(r *link.Reporter, b []byte) {
 	case "CALL_INCOMING":
 		e.Direction = call.Incoming
 	case "CALL_OUTGOING", "CALL_RINGING", "CALL_PROGRESS":
-		// The last two are the caller's events; version 1.0.0 has no
-		// CALL_OUTGOING. The first of them tells of the call.
+		// The last two are the caller's events; version 1.0.0 has no CALL_OUTGOING. The
+		// first of them reports the call.
 		if f.Source == "incoming" || known {
 			return
 		}
@@ -47,9 +47,8 @@ func (p *softphone) frame(r *link.Reporter, b []byte) {
 	case "CALL_ESTABLISHED":
 		e.State = call.Answered
 	case "CALL_CLOSED":
-		// Whether a call that was not answered here was missed, refused or
-		// answered elsewhere does not show: param is an error text of the
-		// system, the same for all three.
+		// An unanswered call does not show whether it was missed, rejected or answered
+		// elsewhere: param is a system error text, the same for all three.
 		e.State = call.Ended
 	default:
 		return
@@ -57,7 +56,7 @@ func (p *softphone) frame(r *link.Reporter, b []byte) {
 	r.Report(e)
 }
 
-// event gives what f tells about its call.
+// event returns what f says about its call.
 func event(f frame) call.Event {
 	e := call.Event{
 		ID: link.CallID(f.ID), State: call.Ringing, Direction: call.DirectionUnknown,
@@ -67,7 +66,7 @@ func event(f frame) call.Event {
 		e.Via = address.Split(f.Diverter).User
 	}
 	if e.Number == "" && f.Type == "CALL_INCOMING" && (strings.HasPrefix(f.Param, "sip:") || strings.HasPrefix(f.Param, "sips:") || strings.HasPrefix(f.Param, "tel:")) {
-		e.Number = f.Param // the same address, there even where peeruri is left out
+		e.Number = f.Param // the same address, present even if peeruri is omitted
 	}
 	switch f.Source {
 	case "incoming":

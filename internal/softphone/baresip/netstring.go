@@ -7,29 +7,27 @@ import (
 	"time"
 )
 
-// maxFrame is the longest frame that is read, in bytes. baresip's are below
-// 1 KiB.
+// maxFrame is the longest accepted frame in bytes. baresip's are below 1 KiB.
 const maxFrame = 64 << 10
 
-// errFrame is the end of a connection: after a bad frame nobody knows where the
-// next one begins.
+// errFrame ends the connection: after a bad frame the start of the next one is unknown.
 var errFrame = errors.New("bytes are not a netstring")
 
-// frameReader reads netstrings: a length in decimal digits, a colon, so many
-// bytes, a comma.
+// frameReader reads netstrings: a length in decimal digits, a colon, that
+// many bytes, a comma.
 type frameReader struct {
 	r     *bufio.Reader
-	until func(time.Time) error // sets the deadline for the rest of a frame that has begun
+	until func(time.Time) error // sets the deadline for the rest of a started frame
 	buf   []byte
 }
 
-// next gives the content of the next frame, valid until the next call. The
-// error is io.EOF only between frames.
+// next returns the content of the next frame, valid until the next call. The error is
+// io.EOF only between frames.
 func (f *frameReader) next() ([]byte, error) {
 	if _, err := f.r.Peek(1); err != nil {
 		return nil, err
 	}
-	_ = f.until(time.Now().Add(frameTime)) // a failure shows when reading
+	_ = f.until(time.Now().Add(frameTime)) // failures surface on reading
 	n, err := f.length()
 	if err != nil {
 		return nil, err
@@ -66,7 +64,7 @@ func (f *frameReader) length() (int, error) {
 	}
 }
 
-// whole turns an end of input within a frame into an error of its own.
+// whole turns the end of input within a frame into io.ErrUnexpectedEOF.
 func whole(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF

@@ -11,7 +11,7 @@ import (
 	"wiebelt/internal/testutil/phonetest"
 )
 
-// connect is a link to a real phone.
+// connect links to a real phone.
 func connect(t *testing.T, address string) *linktest.Watch {
 	t.Helper()
 	return linktest.Run(t, must.Get(baresip.New(address))(t))
@@ -23,15 +23,15 @@ func TestReal(t *testing.T) {
 	linktest.RealPhone{Phone: b, Link: func() *linktest.Watch { return connect(t, b.Control) }, Line: "sip:101@127.0.0.1", Refuses: true}.Run(t)
 }
 
-// Two programs on one phone: baresip serves the newer one only. The link must
-// stand back, not fight.
+// Two programs on one phone: baresip only serves the newer one. The link must
+// stand back, not compete.
 func TestRealSecondClient(t *testing.T) {
 	t.Parallel()
 	_, ctrl := phonetest.StartBaresip(t)
 	first := connect(t, ctrl)
 	first.Until(link.Connected)
 	second := connect(t, ctrl)
-	// Whichever is kicked twice first stands back, and the other stays.
+	// Whichever is kicked twice first stands back, and the other stays connected.
 	limit := time.After(30 * time.Second)
 	for {
 		select {

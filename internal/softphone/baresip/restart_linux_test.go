@@ -16,7 +16,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// standIn is a phone of which a call rings on every connection.
+// standIn is a phone with a call ringing on every connection.
 type standIn struct {
 	t        *testing.T
 	listener net.Listener
@@ -29,8 +29,8 @@ func (s *standIn) serve() {
 	must.Get(io.WriteString(s.conn, frIncoming))(s.t)
 }
 
-// A phone that is started anew in no time is no phone that another program uses,
-// and its calls are over, each time. One that drops us and goes on is.
+// A phone that restarts instantly is not one taken by another program, and its calls are
+// over, each time. A phone that drops us but keeps running is taken.
 func TestRestartedInNoTime(t *testing.T) {
 	l := must.Get(net.Listen("tcp4", "127.0.0.1:0"))(t)
 	s := &standIn{t: t, listener: l}

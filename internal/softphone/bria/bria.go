@@ -1,11 +1,10 @@
-// Package bria speaks with the softphone Bria: it is a client of Bria's Desktop
-// API, a WebSocket on this computer on which Bria says that
-// something has happened and we ask for the list of calls. What has changed in
-// that list is what has happened. We ask for nothing else: some of Bria's other
-// answers change what its user sees.
+// Package bria is a client of the softphone Bria's Desktop API, a WebSocket on this
+// computer. Bria announces that something has happened; the client then requests the list
+// of calls and compares it with the previous one. It requests nothing else: some of Bria's
+// other answers change what its user sees.
 //
-// On a terminal server only one user's Bria gets the port. It asks its own user
-// whether we may listen.
+// On a terminal server only one user's Bria gets the port. It asks its own
+// user for permission.
 //
 // Goroutines: those of an exchangelink.Socket, which end before Session returns.
 package bria
@@ -26,8 +25,8 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// Where Bria listens. Its maker's name for this computer exists for browsers:
-// Bria's certificate is made out to it. We do not ask a name server for it.
+// Bria's address. The vendor's name for this computer exists for browsers: Bria's
+// certificate is issued for it. It is not looked up in DNS.
 const (
 	defaultAddress = makerName + ":9002"
 	makerName      = "cpclientapi.softphone.com"
@@ -42,15 +41,15 @@ const (
 
 type phone struct {
 	dialed string // host:port
-	name   string // that the certificate is made out to
+	name   string // the name its certificate is issued for
 	traits link.Traits
 	times  times
 	// dialer is replaced by tests.
 	dialer func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// New makes the phone for link.Run. Its address is host:port, "" for the usual one on this
-// computer; only that can be wrong.
+// New returns a phone for link.Run. The address is host:port, "" for the default one on
+// this computer. Only an invalid address is an error.
 func New(address string) (link.Phone, error) {
 	address = cmp.Or(address, defaultAddress)
 	host, port, err := net.SplitHostPort(address)
@@ -71,11 +70,11 @@ func New(address string) (link.Phone, error) {
 
 func (p *phone) Traits() link.Traits { return p.traits }
 
-// dial connects and shakes hands.
+// dial connects and performs the handshakes.
 func (p *phone) dial(ctx context.Context) (*websocket.Conn, error) {
 	var under *limited
 	d := websocket.Dialer{
-		HandshakeTimeout: dialTime, // of everything from here to the WebSocket
+		HandshakeTimeout: dialTime, // for everything from here to the WebSocket
 		ReadBufferSize:   4 << 10,
 		WriteBufferSize:  1 << 10,
 		NetDialTLSContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
@@ -103,15 +102,14 @@ func (p *phone) dial(ctx context.Context) (*websocket.Conn, error) {
 	case errors.Is(err, websocket.ErrBadHandshake) && resp != nil && resp.StatusCode >= 400:
 		return nil, refused(resp.StatusCode)
 	}
-	// Some errors quote what they could not read.
+	// Some errors quote input that could not be read.
 	return nil, &link.Failure{Why: "connect to Bria: " + call.CleanText(err.Error(), 200), Cause: link.CauseOf(err)}
 }
 
-// tls gives the settings for a connection that leads to peer. Bria carries its
-// certificate in the program: it expires with the version, its key is in every
-// installation, and so it proves nothing. On this computer nothing can stand
-// between, so there it is not verified, as in the maker's own samples. What
-// counts is where the connection really leads, not the name that was dialled.
+// tls returns the settings for a connection to peer. Bria ships its certificate in the
+// program: it expires with the version, and its key is in every installation, so it proves
+// nothing. Nothing can intercept a connection on this computer, so it is not verified, as
+// in the vendor's samples. What counts is the address connected to, not the name dialled.
 func (p *phone) tls(peer net.Addr) *tls.Config {
 	addr, ok := peer.(*net.TCPAddr)
 	return &tls.Config{
@@ -121,21 +119,20 @@ func (p *phone) tls(peer net.Addr) *tls.Config {
 	}
 }
 
-// refused is a Bria that answers and does not let us in. Which of its answers
-// mean that its user has not agreed is not documented.
+// refused is the error for a Bria that rejects the connection. Which of its answers mean
+// that its user has not agreed is not documented.
 func refused(status int) error {
 	return &link.Refusal{Why: fmt.Sprintf("Bria does not let us in (answer %d). %s Bria must be signed in; its free version has no interface.", status, advice), Cause: link.CauseBria}
 }
 
-// silent is a Bria that takes the connection and does not answer.
+// silent is the error for a Bria that accepts the connection but does not answer.
 func silent() error {
 	return &link.Refusal{Why: "Bria does not answer. " + advice, Cause: link.CauseBria}
 }
 
 const advice = `Choose "Allow Access" when Bria asks, or allow it in Bria under Preferences, Application, Security.`
 
-// limited is a connection on which no more than left bytes are read; negative is
-// without limit.
+// limited is a connection on which at most left bytes are read; negative means no limit.
 type limited struct {
 	net.Conn
 	left int

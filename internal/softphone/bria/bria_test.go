@@ -30,7 +30,7 @@ func TestSnapshot(t *testing.T) {
 	w.Expect("ringing outgoing #c 3")
 }
 
-// However many events come while a question is open, they make one more.
+// However many events arrive while a question is open, they cause one more.
 func TestCoalesce(t *testing.T) {
 	f := newFake(t)
 	hold := make(chan struct{}, 64)
@@ -65,8 +65,8 @@ func TestCoalesce(t *testing.T) {
 	}
 }
 
-// A Bria that tells of changes without end is asked at a bounded rate, and what
-// it says last is heard.
+// A Bria that endlessly reports changes is asked at a limited rate, and its
+// last state is reported.
 func TestFlood(t *testing.T) {
 	f := newFake(t).start()
 	w := run(t, f.listen, times{})
@@ -85,7 +85,7 @@ func TestFlood(t *testing.T) {
 	w.Expect("ringing incoming #a 1")
 }
 
-// What is not a call is not asked for.
+// Messages that do not concern calls cause no question.
 func TestOtherMessages(t *testing.T) {
 	f := newFake(t).start()
 	w := run(t, f.listen, times{})
@@ -103,8 +103,8 @@ func TestOtherMessages(t *testing.T) {
 	}
 }
 
-// Bria's user has not allowed us: the link says so, and does not come every
-// second, since Bria may ask each time.
+// The Bria user has not allowed us: the link reports that, and does not retry every second,
+// since Bria may ask each time.
 func TestNotAllowed(t *testing.T) {
 	says := func(status string) func(int, string) string {
 		return func(id int, _ string) string {
@@ -137,7 +137,7 @@ func TestNotAllowed(t *testing.T) {
 	}
 }
 
-// Leave is taken back during a connection: the link does not pretend.
+// Permission is withdrawn while connected: the link reports it.
 func TestNoLongerAllowed(t *testing.T) {
 	f := newFake(t)
 	f.answer = func(id int, calls string) string {
@@ -153,7 +153,7 @@ func TestNoLongerAllowed(t *testing.T) {
 	w.Until(link.Refused)
 }
 
-// A Bria that hangs is noticed, pings answered or not; one that only answers no
+// A Bria that hangs is noticed, whether or not it answers pings; one that only ignores
 // pings keeps its link.
 func TestHangs(t *testing.T) {
 	f := newFake(t)
@@ -187,7 +187,7 @@ func TestHangs(t *testing.T) {
 	}
 }
 
-// An idle connection with pongs is asked nothing.
+// An idle connection that answers pings is not queried.
 func TestPongs(t *testing.T) {
 	f := newFake(t).start()
 	w := run(t, f.listen, times{allow: time.Minute, answer: time.Minute, ping: 10 * time.Millisecond, silent: 2 * time.Second})
@@ -199,8 +199,8 @@ func TestPongs(t *testing.T) {
 	}
 }
 
-// The phone ends in the middle of a call and comes back: the call is over, and
-// the link is there again within two seconds.
+// The phone ends during a call and comes back: the call is over, and the link
+// reconnects within two seconds.
 func TestRestart(t *testing.T) {
 	f := newFake(t).start()
 	w := run(t, f.listen, times{})
@@ -218,7 +218,7 @@ func TestRestart(t *testing.T) {
 	w.Expect("ringing incoming #b 2")
 }
 
-// A connection that is lost for a moment loses no call, and the snapshot tells
+// A connection lost for a moment loses no call, and the snapshot shows
 // what happened meanwhile.
 func TestDropped(t *testing.T) {
 	f := newFake(t).start()
@@ -237,7 +237,7 @@ func TestDropped(t *testing.T) {
 	w.Expect("answered incoming #a 1")
 }
 
-// What is no frame of a WebSocket is not taken for the end of a phone.
+// An invalid WebSocket frame is not taken for the end of a phone.
 func TestNoFrame(t *testing.T) {
 	f := newFake(t).start()
 	w := run(t, f.listen, times{})
@@ -253,8 +253,8 @@ type elsewhere struct{ net.Conn }
 
 func (elsewhere) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 9002} }
 
-// Only what really leads to this computer goes with a certificate that has expired,
-// whatever name was dialled.
+// Only a connection that really leads to this computer is accepted with an expired
+// certificate, whatever name was dialled.
 func TestCertificate(t *testing.T) {
 	f := newFake(t).start()
 	for address, name := range map[string]string{
@@ -270,7 +270,7 @@ func TestCertificate(t *testing.T) {
 		if c := p.tls(elsewhere{}.RemoteAddr()); c.ServerName != name || c.InsecureSkipVerify {
 			t.Errorf("%q: the certificate of %q is expected, unverified %v", address, c.ServerName, c.InsecureSkipVerify)
 		}
-		once := func() error { // until it is let in
+		once := func() error { // until admitted
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			return link.Once(ctx, link.Config{State: func(link.State) { cancel() }}, p)
@@ -315,7 +315,7 @@ func TestNobodyThere(t *testing.T) {
 	}
 }
 
-// Something else listens there.
+// Another program listens there.
 func TestNotBria(t *testing.T) {
 	for name, text := range map[string]string{
 		"another protocol": "220 mail.example ESMTP +31612345678\r\n",

@@ -5,11 +5,11 @@ import (
 	"wiebelt/internal/softphone/link"
 )
 
-// compare reports what a list of calls tells that was not known.
+// compare reports what is new in a list of calls.
 //
-// Bria tells no direction: a call that is first seen ringing comes in, one first
-// seen connecting goes out, and one that is first seen when people talk may be
-// either. A call that is over may stand there as ended, or not at all.
+// Bria gives no direction: a call first seen ringing is incoming, one first seen connecting
+// is outgoing, one first seen connected may be either. An ended call may be listed
+// as ended or not at all.
 func compare(r *link.Reporter, list []entry) {
 	var ids []string
 	parties := map[string][]party{}
@@ -20,7 +20,7 @@ func compare(r *link.Reporter, list []entry) {
 		}
 		id := link.CallID(c.id)
 		there[id], ids = true, append(ids, id)
-		parties[id] = append(parties[id], c.parties...) // one id may stand there twice
+		parties[id] = append(parties[id], c.parties...) // the same id may occur twice
 	}
 	r.EndOthers(there)
 	for _, id := range ids {
@@ -51,11 +51,11 @@ func compare(r *link.Reporter, list []entry) {
 	}
 }
 
-// progress is how far a call is, the one that says most last.
+// progress is the state of a call, the most informative last.
 type progress uint8
 
 const (
-	unclear progress = iota // nobody takes part, or in a state that we do not know
+	unclear progress = iota // no participants, or one in an unknown state
 	over
 	connecting
 	ringing
@@ -76,8 +76,8 @@ func progressOf(state string) progress {
 	return unclear
 }
 
-// sum gives how far a call is, and with whom: in a conference with the one whose
-// number is known, as long as that one takes part, else with the first.
+// sum returns the state of a call and its party: in a conference the one whose number is
+// known, as long as they take part, otherwise the first.
 func sum(all []party, known string) (progress, party) {
 	best, who, open := unclear, party{}, false
 	for _, p := range all {

@@ -25,13 +25,13 @@ const (
 	changed = simulate.BriaChanged
 )
 
-// answered is an answer with these calls.
+// answered is an answer with the given calls.
 func answered(id int, calls string) string {
 	return fmt.Sprintf("HTTP/1.1 200 OK\r\nTransaction-ID: %d\r\nContent-Type: application/xml\r\nContent-Length: 345\r\n\r\n"+
 		"<?xml version=\"1.0\" encoding=\"utf-8\" ?>\n<status type=\"call\">\n%s</status>", id, calls)
 }
 
-// oneCall is a call as it stands in an answer.
+// oneCall is a call as listed in an answer.
 func oneCall(id, number, name, state string) string {
 	return "<call>\n<id>" + id + "</id>\n<holdStatus>offHold</holdStatus>\n<participants>\n" + oneParty(number, name, state) + "</participants>\n</call>\n"
 }
@@ -40,7 +40,7 @@ func oneParty(number, name, state string) string {
 	return "<participant>\n<number>" + number + "</number>\n<displayName>" + name + "</displayName>\n<state>" + state + "</state>\n<timeInitiated>0</timeInitiated>\n</participant>\n"
 }
 
-// fake is a Bria that fails the test if it is asked anything but the question.
+// fake is a Bria that fails the test if it receives anything but the expected question.
 type fake struct {
 	*simulate.Bria
 	t      testing.TB
@@ -57,7 +57,7 @@ func newFake(t testing.TB) *fake {
 	return &fake{t: t, questions: make(chan int, 4096)}
 }
 
-// start listens until the test ends, where it did before if it did.
+// start listens until the test ends, at the same address as before, if any.
 func (f *fake) start() *fake {
 	f.t.Helper()
 	f.Bria = must.Get(simulate.StartBria(context.Background(), f.listen))(f.t)
@@ -84,7 +84,7 @@ func (f *fake) asked(question, answer string) string {
 		f.t.Errorf("Bria was sent %q", question)
 	}
 	calls := ""
-	f.With(func() { calls = f.Calls }) // those of now: whoever waits for the question may change them
+	f.With(func() { calls = f.Calls }) // the current ones: the caller may change them after question
 	f.questions <- id
 	if f.answer == nil {
 		return answer
@@ -92,16 +92,16 @@ func (f *fake) asked(question, answer string) string {
 	return f.answer(id, calls)
 }
 
-// send writes messages to everybody who is connected.
+// send writes messages to every connection.
 func (f *fake) send(messages ...string) {
 	f.EachSocket(func(c *websocket.Conn) {
 		for _, m := range messages {
-			c.WriteMessage(websocket.TextMessage, []byte(m)) // the link may have hung up on us
+			c.WriteMessage(websocket.TextMessage, []byte(m)) // the link may have hung up
 		}
 	})
 }
 
-// question waits until a question was asked.
+// question waits for a question.
 func (f *fake) question() {
 	f.t.Helper()
 	select {
@@ -117,7 +117,7 @@ func run(t testing.TB, address string, quick times) *linktest.Watch {
 	return linktest.Run(t, newPhone(t, address, quick))
 }
 
-// newPhone makes a phone with other times where they are set.
+// newPhone returns a phone, with those of its times that are set in quick.
 func newPhone(t testing.TB, address string, quick times) link.Phone {
 	t.Helper()
 	p := must.Get(New(address))(t)

@@ -7,26 +7,24 @@ import (
 	"strings"
 )
 
-// question is the request for the list of calls, as the maker's samples write it.
+// question is the request for the list of calls, as written in the vendor's samples.
 func question(id int) []byte {
 	const body = "<?xml version=\"1.0\" encoding=\"utf-8\" ?>\r\n<status>\r\n <type>call</type>\r\n</status>"
 	return []byte("GET /status\r\nUser-Agent: Wiebelt\r\nTransaction-ID: " + strconv.Itoa(id) +
 		"\r\nContent-Type: application/xml\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body)
 }
 
-// message is what Bria says in one WebSocket message: something like an HTTP
-// message about XML.
+// message is the content of one WebSocket message: roughly an HTTP message with XML.
 type message struct {
-	answer bool // to a question; else it tells something
+	answer bool // to a request; otherwise an event
 	status int  // of an answer: 200
 	id     string
 	event  string // "call", "" for what we do not know
 	body   string
 }
 
-// read takes a message apart. Its end is the end of the WebSocket message and its
-// body begins at the first "<": Content-Length is wrong in the maker's own
-// examples.
+// read parses a message, which ends with the WebSocket message. Its body begins at the
+// first "<": Content-Length is wrong in the vendor's own examples.
 func read(b []byte) (m message, ok bool) {
 	head := string(b)
 	if i := strings.IndexByte(head, '<'); i >= 0 {
@@ -51,10 +49,10 @@ func read(b []byte) (m message, ok bool) {
 		}
 		return m, true
 	}
-	const told = "POST/statusChange" // the document leaves the space out here and there
+	const told = "POST/statusChange" // the vendor's document sometimes omits the space
 	what := strings.NewReplacer(" ", "", "\t", "").Replace(first)
 	if len(what) < len(told) || !strings.EqualFold(what[:len(told)], told) {
-		return message{}, strings.ContainsRune(first, '/') // something that later versions tell
+		return message{}, strings.ContainsRune(first, '/') // possibly an event of a later version
 	}
 	for t := range tags(m.body) {
 		if t.name == "event" && !t.end {
@@ -65,13 +63,13 @@ func read(b []byte) (m message, ok bool) {
 	return m, true
 }
 
-// Limits of a list of calls; what is beyond is left out.
+// Limits on a list of calls; the rest is dropped.
 const (
 	maxCalls   = 64
 	maxParties = 64
 )
 
-// party is who takes part in a call, beside us.
+// party is a participant of a call other than the user.
 type party struct {
 	number, name, state string
 }
@@ -82,9 +80,9 @@ type entry struct {
 	parties []party
 }
 
-// readCalls reads an answer about calls; ok is false if it is about something
-// else or not whole. It knows elements by their names and the order in which
-// they begin, so that one that is not closed does no harm.
+// readCalls reads an answer about calls; ok is false if it is about something else or
+// incomplete. It recognises elements by name and order of their start tags, so that
+// unclosed ones do no harm.
 func readCalls(body string) (calls []entry, ok bool) {
 	about := false // the answer is about calls
 	r := callReader{}
@@ -95,7 +93,7 @@ func readCalls(body string) (calls []entry, ok bool) {
 		}
 		switch {
 		case t.name == "status" && about:
-			return r.calls, true // its end
+			return r.calls, true // its end tag
 		case t.name == "status":
 			if t.end || t.attribute("type") != "call" {
 				return nil, false
@@ -115,14 +113,14 @@ func readCalls(body string) (calls []entry, ok bool) {
 	return nil, false
 }
 
-// callReader is how far an answer was read.
+// callReader is the state of reading an answer.
 type callReader struct {
 	calls  []entry
-	within bool    // a participant
-	field  *string // that gets the text before the next tag
+	within bool    // inside a participant
+	field  *string // receives the text before the next tag
 }
 
-// tag takes a tag within a call.
+// tag processes a tag within a call.
 func (r *callReader) tag(t tag, c *entry) {
 	switch {
 	case t.name == "participant":
@@ -145,16 +143,16 @@ func (r *callReader) tag(t tag, c *entry) {
 	}
 }
 
-// tag is <name …>, </name> or <name/>, with the text that stands before it.
+// tag is <name …>, </name> or <name/>, with the text before it.
 type tag struct {
-	name   string // in small letters, without namespace
+	name   string // lower case, without namespace
 	more   string // attributes
 	before string
 	end    bool // </name>
 	empty  bool // <name/>
 }
 
-// tags gives the tags of something like XML. A "<" that begins none is text.
+// tags returns the tags of XML-like text. A "<" that does not start a tag is text.
 func tags(s string) iter.Seq[tag] {
 	return func(yield func(tag) bool) {
 		var text strings.Builder
@@ -190,7 +188,7 @@ func tags(s string) iter.Seq[tag] {
 	}
 }
 
-// tagOf reads what stands between "<" and ">".
+// tagOf parses the text between "<" and ">".
 func tagOf(inner, before string) tag {
 	t := tag{before: before}
 	inner, t.end = strings.CutPrefix(inner, "/")
@@ -203,7 +201,7 @@ func tagOf(inner, before string) tag {
 	return t
 }
 
-// attribute gives the value of an attribute, "" if there is none.
+// attribute returns the value of an attribute, "" if there is none.
 func (t tag) attribute(name string) string {
 	for more := t.more; ; {
 		key, rest, _ := strings.Cut(more, "=")

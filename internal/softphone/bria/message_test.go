@@ -108,7 +108,7 @@ func TestReadCalls(t *testing.T) {
 	}
 }
 
-// scripted gives the events of a session that is a function.
+// scripted returns the events of a session implemented by a function.
 func scripted(t testing.TB, do func(r *link.Reporter)) []call.Event {
 	t.Helper()
 	got, _ := linktest.Once(t, linktest.Scripted{Phone: newPhone(t, "", times{}), Do: func(_ context.Context, r *link.Reporter) error {
@@ -118,7 +118,7 @@ func scripted(t testing.TB, do func(r *link.Reporter)) []call.Event {
 	return got
 }
 
-// lists gives the events of lists of calls, one after another.
+// lists returns the events for lists of calls, one after another.
 func lists(t testing.TB, all ...string) []call.Event {
 	t.Helper()
 	return scripted(t, func(r *link.Reporter) {
@@ -177,8 +177,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// hostile gives messages that no Bria sends: a table, and mutations of real ones
-// by a fixed seed.
+// hostile returns messages that no Bria sends: a table, and mutations of real
+// ones with a fixed seed.
 func hostile() []string {
 	all := []string{
 		"", "\n", "\r\n\r\n", " ", "\x00", "\xff\xfe\xfd", "<", "<<<<", ">", "</", "</>", "<>", "<!--", "<![CDATA[", "<![CDATA[]]>", "<?", "<!", "&", "&#", "&#x;", "HTTP/", "HTTP/1.1 ", "HTTP/1.1 999999999999 x", "HTTP/1.1 200", "HTTP/9 200 OK\n\n", "POST", "POST /", "POST /statusChange", "GET /status\r\n\r\n", "PUT /statusChange\r\n\r\n<event type=\"call\"/>",
@@ -200,16 +200,16 @@ func hostile() []string {
 	return linktest.Mutate(all, 320, recordedEvent, recordedAnswer, answered(0, oneCall("h", "1", "x", "ringing")+oneCall("i", "2", "y", "connected")))
 }
 
-// Whatever comes, as an answer or unasked, the next call is told: on the same
-// connection, or on the next.
+// Whatever arrives, as an answer or unasked, the next call is reported: on the same
+// connection or on the next.
 func TestHostile(t *testing.T) {
 	linktest.Hostile(t, hostile(), func(i int, message string, log *logtest.Buffer) bool {
 		return survives(t, message, i%2 == 0, []int{websocket.TextMessage, websocket.BinaryMessage}[i/2%2], log)
 	})
 }
 
-// survives sends a message, unasked or as the second answer, and then a call, which
-// must be told. It tells whether the call came on the same connection.
+// survives sends a message, unasked or as the second answer, and then a call, which must be
+// reported. It reports whether the call arrived on the same connection.
 func survives(t *testing.T, message string, unasked bool, kind int, log *logtest.Buffer) (same bool) {
 	f := newFake(t)
 	sent := make(chan struct{})

@@ -10,43 +10,43 @@ import (
 	"wiebelt/internal/softphone/link"
 )
 
-// times are the limits of a connection; tests shorten them.
+// times are the timeouts of a connection; tests shorten them.
 type times struct {
-	allow  time.Duration // for the first answer: somebody may have to click
-	answer time.Duration // for every other one
+	allow  time.Duration // for the first answer: the user may have to click
+	answer time.Duration // for every other answer
 	ping   time.Duration // between pings
-	silent time.Duration // without a word from Bria, after which it must answer a question
+	silent time.Duration // without a message from Bria, after which a request is sent
 }
 
 var usual = times{allow: 30 * time.Second, answer: 10 * time.Second, ping: 30 * time.Second, silent: 45 * time.Second}
 
 const (
-	askBurst = 10                    // so many questions are asked at once,
-	askPause = 20 * time.Millisecond // and then one in this time
+	askBurst = 10                    // requests allowed at once,
+	askPause = 20 * time.Millisecond // and one per this interval after that
 )
 
-// session is the talk on one connection.
+// session is one connection.
 type session struct {
 	sock  *exchangelink.Socket
 	r     *link.Reporter
 	times times
 
 	up       bool
-	id       int       // of the last question
+	id       int       // of the last request
 	open     bool      // it is not answered yet
-	again    bool      // something has happened since it was asked
-	deadline time.Time // of its answer
-	paid     time.Time // when the questions so far are used up, at one in askPause
+	again    bool      // something has happened since that request
+	deadline time.Time // for its answer
+	paid     time.Time // when the requests so far are used up, at one per askPause
 }
 
-// Session takes events until the connection ends.
+// Session processes events until the connection ends.
 func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 	ws, err := p.dial(ctx)
 	if err != nil {
 		return err
 	}
-	// Not every program answers a ping, but Bria answers a question: the silence that ends
-	// the connection is longer than that after which it is asked.
+	// Not every program answers pings, but Bria answers a request: the silence that ends
+	// the connection is longer than the one that triggers a request.
 	o := exchangelink.Options{PingEvery: p.times.ping, Silence: 2 * (p.times.silent + p.times.answer)}
 	s := &session{sock: exchangelink.Keep(ctx, ws, p.dialed, o, maxMessage), r: r, times: p.times}
 	defer s.sock.Close()
@@ -69,7 +69,7 @@ func (s *session) run(ctx context.Context) error {
 	return err
 }
 
-// next is when something is due if nothing is heard.
+// next returns when the next action is due if nothing arrives.
 func (s *session) next() time.Time {
 	switch {
 	case s.open:
@@ -80,7 +80,7 @@ func (s *session) next() time.Time {
 	return s.sock.Heard().Add(s.times.silent)
 }
 
-// late does what is due.
+// late performs the action that is due.
 func (s *session) late() error {
 	switch {
 	case s.open && !s.up:
@@ -93,8 +93,8 @@ func (s *session) late() error {
 	return nil
 }
 
-// changed asks for the calls. However much changes while a question is open, only one
-// more follows it.
+// changed requests the calls. However many changes arrive during a request,
+// only one more follows it.
 func (s *session) changed() error {
 	if s.open {
 		s.again = true
@@ -103,10 +103,10 @@ func (s *session) changed() error {
 	return s.ask(time.Now())
 }
 
-// free is when the next question may be asked.
+// free returns when the next request may be sent.
 func (s *session) free() time.Time { return s.paid.Add(-askBurst * askPause) }
 
-// ask asks for the calls, or leaves it to the time when that is allowed.
+// ask requests the calls, or postpones that until it is allowed.
 func (s *session) ask(now time.Time) error {
 	if now.Before(s.free()) {
 		s.again = true
@@ -125,8 +125,8 @@ func (s *session) ask(now time.Time) error {
 	return s.sock.Send(question(s.id))
 }
 
-// message takes what Bria says. What cannot be read costs this one message, not
-// the link.
+// message processes a message from Bria. An unreadable one is skipped,
+// the connection stays.
 func (s *session) message(b []byte) error {
 	m, ok := read(b)
 	switch {
@@ -163,7 +163,7 @@ func (s *session) answer(m message, size int) error {
 	return nil
 }
 
-// closed says what the end of the connection means.
+// closed returns the error for the end of the connection.
 func (s *session) closed(ctx context.Context) error {
 	err := s.sock.Err()
 	switch {

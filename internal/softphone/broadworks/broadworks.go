@@ -19,7 +19,7 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// The interfaces, below the address.
+// Paths of the interfaces, below the address.
 const (
 	events  = "/com.broadsoft.xsi-events/v2.0"
 	comet   = "/com.broadsoft.async" + events
@@ -29,20 +29,20 @@ const (
 type phone struct {
 	*exchangelink.Phone
 	scope string        // whose calls are asked for, as a path; "" is the user or his group
-	app   string        // by which the exchange knows us
-	again time.Duration // between two snapshots after gaps; tests shorten it
+	app   string        // our name at the exchange
+	again time.Duration // interval between two snapshots after gaps; tests shorten it
 
 	// These live as long as the link and belong to the session's goroutine.
-	people map[string]person // by user id, in small letters
-	halves map[string]known  // of calls, by leg
+	people map[string]person // by user ID, in lower case
+	halves map[string]known  // halves of calls, by leg
 	over   exchangelink.Recent
 }
 
-// known is what is remembered of a half of a call.
+// known is what is remembered about half of a call.
 type known struct{ user, tracking string }
 
-// New makes the phone for link.Run. The address may end in the enterprise and group
-// whose calls are asked for, as the interface writes them:
+// New returns a phone for link.Run. The address may end in the enterprise
+// and group whose calls to follow, as the interface writes them:
 // https://xsp.example/enterprise/kantoor/group/zuid. The error is for the administrator.
 func New(a exchangelink.Account) (link.Phone, error) {
 	parts := pasted.FindStringSubmatch(strings.TrimSpace(a.Address))
@@ -58,8 +58,8 @@ func New(a exchangelink.Account) (link.Phone, error) {
 	return &phone{Phone: p, scope: scope.EscapedPath(), app: a.ClientName(), again: time.Second, people: map[string]person{}, halves: map[string]known{}}, nil
 }
 
-// pasted is an address as providers give it and the interface writes it: what stands
-// before its parts, and whose calls are asked for.
+// pasted matches an address as providers give it and the interface writes it: the part
+// before the paths, and whose calls to follow.
 var pasted = regexp.MustCompile(`(?s)^(.*?)(/(?:enterprise|serviceprovider)/[^/]+(?:/group/[^/]+)?)?(?:/com\.broadsoft\..*)?/?$`)
 
 // session is one channel.
@@ -67,19 +67,19 @@ type session struct {
 	*phone
 	r             *link.Reporter
 	header        http.Header
-	here          *exchangelink.Server // the one of the channel
-	set, channel  string               // the channel's
+	here          *exchangelink.Server // the channel's server
+	set, channel  string               // the channel's IDs
 	target        string               // the user whose calls are asked for; "" with those of many
 	subscriptions map[string]bool      // by id
-	lives         time.Duration        // before something expires
+	lives         time.Duration        // until something expires
 	last          map[string]int64     // number of the last event, by subscription
-	missed        map[string]bool      // events before that which have not come
+	missed        map[string]bool      // earlier events that have not arrived
 	gaps          *exchangelink.Gaps
 	acks          chan string // events that are to be acknowledged
 }
 
-// Session takes events until the channel ends. They are waited for before the calls
-// that are on are asked for, so that nothing falls in between.
+// Session processes events until the channel ends. It listens for events before it requests
+// the current calls, so that nothing is missed in between.
 func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 	secret, err := p.Account.Password(ctx, "password of BroadWorks")
 	if err != nil {
@@ -114,12 +114,12 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 }
 
 const (
-	expires = "3600"                 // what the exchange gives at the least, in seconds
-	maxLife = time.Hour              // after which it is renewed, whatever the exchange says
+	expires = "3600"                 // the exchange's minimum, in seconds
+	maxLife = time.Hour              // renewal is due by then, whatever the exchange says
 	gapTime = 500 * time.Millisecond // in which events of different users overtake each other
 )
 
-// opened waits for the channel's first document, which says what it is.
+// opened waits for the channel's first document, which describes it.
 func (s *session) opened(stream *exchangelink.Stream) error {
 	b, open := <-stream.In()
 	if !open {
@@ -134,14 +134,14 @@ func (s *session) opened(stream *exchangelink.Stream) error {
 	return nil
 }
 
-// expire notes when something of the exchange's ends.
+// expire notes the lifetime of a channel or subscription.
 func (s *session) expire(seconds text) {
 	if n, _ := strconv.ParseInt(string(seconds), 10, 32); n > 0 {
 		s.lives = min(s.lives, time.Duration(n)*time.Second)
 	}
 }
 
-// run is the channel's life, with its heartbeat beside it.
+// run processes a channel until it ends, with its heartbeat in parallel.
 func (s *session) run(ctx context.Context, stream *exchangelink.Stream, group string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	failed, done := make(chan error, 1), make(chan struct{})
@@ -150,7 +150,7 @@ func (s *session) run(ctx context.Context, stream *exchangelink.Stream, group st
 	if err := s.subscribe(ctx, group); err != nil {
 		return err
 	}
-	for len(stream.In()) > 0 { // what has come meanwhile says most of it sooner
+	for len(stream.In()) > 0 { // events received meanwhile contain most of it sooner
 		if err := s.message(ctx, <-stream.In()); err != nil {
 			return err
 		}
@@ -178,7 +178,7 @@ func (s *session) run(ctx context.Context, stream *exchangelink.Stream, group st
 				return err
 			}
 		case err := <-failed:
-			if stream.Silent() { // of which it may hear before us, and then knows no channel
+			if stream.Silent() { // the exchange may notice first and drop the channel
 				for range stream.In() {
 				}
 				return stream.Err()
@@ -188,7 +188,7 @@ func (s *session) run(ctx context.Context, stream *exchangelink.Stream, group st
 	}
 }
 
-// look looks at the calls again, if events are missed still.
+// look requests the calls again if events are still missing.
 func (s *session) look(ctx context.Context) error {
 	changed := true
 	if len(s.missed) > 0 {
@@ -202,8 +202,8 @@ func (s *session) look(ctx context.Context) error {
 	return nil
 }
 
-// beat has the exchange say that the channel lives, and tells it which events have
-// come. What does not come through shows as silence.
+// beat sends the channel's heartbeats and acknowledges events. A failing
+// connection shows as silence.
 func (s *session) beat(ctx context.Context) error {
 	every := time.Tick(s.here.PingEvery())
 	for {
@@ -225,7 +225,7 @@ func (s *session) beat(ctx context.Context) error {
 	}
 }
 
-// gone is the error for what the exchange does not go on with.
+// gone is the error for what the exchange has given up.
 func (s *session) gone(status int) error {
 	switch {
 	case status == http.StatusUnauthorized:
@@ -248,8 +248,8 @@ func (s *session) refused(status int) error {
 	return s.Server.Status(status)
 }
 
-// subscribe asks for the calls of the user, or of the group of many. A user that may not
-// follow his group may follow each colleague.
+// subscribe requests the calls of the user, or of the group if there are many. A user who
+// may not follow their group may follow each colleague.
 func (s *session) subscribe(ctx context.Context, group string) error {
 	if s.target != "" {
 		return s.subscribed(s.ask(ctx, user(s.target)))
@@ -292,7 +292,7 @@ func (s *session) subscribed(d document, status int, err error) error {
 	return nil
 }
 
-// renew has everything live on.
+// renew extends the channel and all subscriptions.
 func (s *session) renew(ctx context.Context) error {
 	paths := map[string]string{"/channel/" + url.PathEscape(s.channel): "Channel"}
 	for id := range s.subscriptions {
@@ -309,8 +309,7 @@ func (s *session) renew(ctx context.Context) error {
 	return nil
 }
 
-// do makes a request and reads the answer, if it is one of success. An exchange that
-// is in trouble is no answer.
+// do sends a request and parses a successful answer. An exchange in trouble is an error.
 func (s *session) do(ctx context.Context, method, path string, content []byte) (d document, status int, err error) {
 	b, status, err := s.Server.Ask(ctx, method, path, s.header, content)
 	switch {
@@ -327,13 +326,13 @@ func (s *session) do(ctx context.Context, method, path string, content []byte) (
 
 func user(id string) string { return "/user/" + url.PathEscape(id) }
 
-// body is a document: the names and values of its elements in turn.
+// body builds a document from alternating names and values of elements.
 func body(name string, elements ...string) []byte {
 	var b strings.Builder
 	b.WriteString(xml.Header + "<" + name + ` xmlns="http://schema.broadsoft.com/xsi">`)
 	for i := 0; i+1 < len(elements); i += 2 {
 		b.WriteString("<" + elements[i] + ">")
-		_ = xml.EscapeText(&b, []byte(elements[i+1])) // into memory
+		_ = xml.EscapeText(&b, []byte(elements[i+1])) // cannot fail in memory
 		b.WriteString("</" + elements[i] + ">")
 	}
 	b.WriteString("</" + name + ">")

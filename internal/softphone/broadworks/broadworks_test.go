@@ -20,8 +20,8 @@ import (
 
 type told struct{ kind, call string }
 
-// TestStories: what the link makes of the events of one user. What a single event says
-// is tested with the messages in package webhook.
+// TestStories: what the link makes of one user's events. Single events are tested with the
+// messages in package webhook.
 func TestStories(t *testing.T) {
 	as := func(what string) string { return strings.Replace(rings, "ringing", what, 1) }
 	with := func(tracking, personality, state, remote, more string) string {
@@ -72,8 +72,8 @@ func TestStories(t *testing.T) {
 	}
 }
 
-// TestOffice: a link that follows the group tells of each user's calls, of those who are
-// heard; who answers takes it from the others.
+// TestOffice: a link that follows the group reports the calls of every followed user;
+// whoever answers a call takes it from the others.
 func TestOffice(t *testing.T) {
 	for name, group := range map[string]bool{"the group": true, "each user, where the group may not be followed": false} {
 		t.Run(name, func(t *testing.T) {
@@ -105,8 +105,8 @@ func TestOffice(t *testing.T) {
 	}
 }
 
-// TestEnterprise: an administrator, whom the exchange shows no directory, follows the
-// group in the address; who is called is asked for then, until there is an answer.
+// TestEnterprise: an administrator without a directory at the exchange follows the group in
+// the address; a called user is then looked up, until there is an answer.
 func TestEnterprise(t *testing.T) {
 	x := newExchange(t)
 	a := x.office()
@@ -134,8 +134,8 @@ func TestEnterprise(t *testing.T) {
 	}
 }
 
-// TestColleague: the user may be another one than whose extension is followed, if he
-// is in his directory.
+// TestColleague: the account's user may differ from the one whose extension is followed,
+// who must be in its directory.
 func TestColleague(t *testing.T) {
 	x := newExchange(t)
 	x.office()
@@ -148,8 +148,8 @@ func TestColleague(t *testing.T) {
 	listen(t, a).Refused("BroadWorks does not know the extension of the settings, or not for this user")
 }
 
-// TestWithoutActions: an exchange that offers nothing but events is followed all the
-// same, by its first event; that it does not tell which calls are on ends none.
+// TestWithoutActions: an exchange that only offers events is followed anyway, from its
+// first event; its not listing active calls ends none.
 func TestWithoutActions(t *testing.T) {
 	x := newExchange(t)
 	asked, missing := make(chan struct{}, 9), linktest.Status("/com.broadsoft.xsi-actions", http.StatusNotFound)
@@ -169,8 +169,8 @@ func TestWithoutActions(t *testing.T) {
 	w.Expect(rings, strings.Replace(rings, "ringing", "answered", 1))
 }
 
-// TestTakenOver: whoever makes a channel for the same application takes our place; a
-// password that is withdrawn and a user who is no more end the link while it stands.
+// TestTakenOver: a new channel for the same application replaces ours; withdrawing the
+// password or removing the user ends the link while connected.
 func TestTakenOver(t *testing.T) {
 	for name, tt := range map[string]struct {
 		do    func(*exchange)
@@ -203,8 +203,7 @@ func TestTakenOver(t *testing.T) {
 	}
 }
 
-// TestRenewal: what the exchange gives for a short time lives on, and what it does not
-// renew is made anew.
+// TestRenewal: what expires is renewed, and recreated if the exchange does not renew it.
 func TestRenewal(t *testing.T) {
 	t.Parallel()
 	x := newExchange(t)
@@ -214,7 +213,7 @@ func TestRenewal(t *testing.T) {
 	if len(w.States) != 0 {
 		t.Error("the link did not stay")
 	}
-	x.With(func() { clear(x.Subscriptions) }) // they have ended, and nobody said so
+	x.With(func() { clear(x.Subscriptions) }) // they have expired silently
 	if s := w.Until(link.Waiting); s.Cause != link.CauseEnded {
 		t.Error(s.Err)
 	}
@@ -226,7 +225,7 @@ func TestRenewal(t *testing.T) {
 	}
 }
 
-// TestPeople: of who is known it is learnt that he has another extension, however many are.
+// TestPeople: another extension of a known user is learnt, however many users there are.
 func TestPeople(t *testing.T) {
 	s := &session{phone: &phone{people: map[string]person{}}}
 	for i := range maxPeople + 1 {
@@ -239,8 +238,8 @@ func TestPeople(t *testing.T) {
 	}
 }
 
-// TestGaps: events that do not come are made up for by asking; those that overtake each
-// other are none.
+// TestGaps: missing events are made up for by queries; events that overtake each
+// other are not missing.
 func TestGaps(t *testing.T) {
 	x := newExchange(t)
 	w := x.link().Connected()
@@ -272,8 +271,8 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestOneServer: heartbeats and acknowledgements go to the server of the channel, with
-// its cookies, though its name has others too.
+// TestOneServer: heartbeats and acknowledgements go to the channel's server, with its
+// cookies, though its name has other addresses too.
 func TestOneServer(t *testing.T) {
 	x := newExchange(t)
 	a := linktest.Account(x.Address())
@@ -291,8 +290,8 @@ func TestOneServer(t *testing.T) {
 	}
 }
 
-// TestReordered: in whatever order the events of some calls come, doubled and with some
-// missing, the last word on all calls is right.
+// TestReordered: in whatever order events arrive, repeated or missing, the final state
+// of all calls is right.
 func TestReordered(t *testing.T) {
 	t.Parallel()
 	x := newExchange(t)

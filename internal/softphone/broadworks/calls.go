@@ -20,8 +20,8 @@ import (
 	"wiebelt/internal/softphone/link"
 )
 
-// documents cuts a channel into its documents. One that is cut short ends where the
-// next one begins.
+// documents splits a channel into its documents. A truncated one ends
+// where the next begins.
 func documents(data []byte, atEOF bool) (advance int, document []byte, err error) {
 	start := bytes.IndexByte(data, '<')
 	if start < 0 {
@@ -39,13 +39,13 @@ func documents(data []byte, atEOF bool) (advance int, document []byte, err error
 	if next >= 0 {
 		return start + most, data[:most], nil
 	}
-	if atEOF { // cut off
+	if atEOF { // truncated
 		return start + most, nil, nil
 	}
 	return start, nil, nil
 }
 
-// documentEnd is where the document at the beginning of data ends, 0 where it goes on.
+// documentEnd returns where the document at the start of data ends, 0 if it is incomplete.
 func documentEnd(data []byte) int {
 	root := 0
 	if bytes.HasPrefix(data, []byte("<?")) {
@@ -82,12 +82,12 @@ const (
 	maxPeople = 4096
 	maxMissed = 4096
 	pages     = 8
-	askTime   = time.Second // how long a call waits for an answer about its user
-	asking    = 8           // requests for calls at one time
+	askTime   = time.Second // how long a call waits for details of its user
+	asking    = 8           // concurrent requests for calls
 )
 
-// learn reads who the user is and, where that matters, who the others are. It gives the
-// group of many, "" if that is not known.
+// learn reads who the user is and, if it matters, the other users. It returns the group
+// when following many, "" if unknown.
 func (s *session) learn(ctx context.Context) (group string, err error) {
 	d, status, err := s.do(ctx, http.MethodGet, actions+user(s.Account.User)+"/profile", nil)
 	me := d.Details
@@ -97,7 +97,7 @@ func (s *session) learn(ctx context.Context) (group string, err error) {
 	case status == http.StatusUnauthorized:
 		return "", s.refused(status)
 	case status/100 != 2:
-		me = person{} // an administrator, or somebody who may not see that
+		me = person{} // an administrator, or a user without this right
 	case me.Group != "" && me.Provider != "":
 		group = "/serviceprovider/" + url.PathEscape(string(me.Provider)) + "/group/" + url.PathEscape(string(me.Group))
 	}
@@ -137,8 +137,8 @@ func (s *session) meet(p person) {
 	}
 }
 
-// extension is that of a user, who is asked for if he is not known. Of one of whom the
-// exchange does not say it, the user id is taken for it.
+// extension returns a user's extension, and requests an unknown user's profile. If the
+// exchange does not give one, the user ID stands in for it.
 func (s *session) extension(ctx context.Context, id string) string {
 	if strings.EqualFold(id, s.target) {
 		return s.Account.Extension
@@ -154,15 +154,15 @@ func (s *session) extension(ctx context.Context, id string) string {
 			name, _, _ := strings.Cut(id, "@")
 			p.Extension = text(name)
 		}
-		if p.User = text(id); err == nil { // else he is asked for again
+		if p.User = text(id); err == nil { // otherwise it is requested again
 			s.meet(p)
 		}
 	}
 	return string(p.Extension)
 }
 
-// snapshot reports the calls that are on, and as over those that are not. It tells
-// whether it said anything new.
+// snapshot reports the current calls, and ends all others. changed is whether
+// it reported anything new.
 func (s *session) snapshot(ctx context.Context) (changed bool, err error) {
 	before := exchangelink.Summary(s.r)
 	who := map[string]bool{}
@@ -206,8 +206,8 @@ func (s *session) snapshot(ctx context.Context) (changed bool, err error) {
 	return !maps.Equal(exchangelink.Summary(s.r), before), nil
 }
 
-// present are the calls of a user that are on, with their details; nil is that the
-// exchange does not tell, which leaves them to its events.
+// present returns a user's current calls with their details; nil means that the exchange
+// does not list them, which leaves them to its events.
 func (s *session) present(ctx context.Context, id string) (all []half, err error) {
 	path := actions + user(id) + "/calls"
 	d, status, err := s.do(ctx, http.MethodGet, path, nil)
@@ -226,7 +226,7 @@ func (s *session) present(ctx context.Context, id string) (all []half, err error
 			if err != nil {
 				return nil, err
 			} else if status/100 != 2 {
-				continue // it is over, or not at the telephone any more
+				continue // over, or no longer at the phone
 			}
 			d.half.ID, h = h.ID, d.half
 		}
@@ -235,8 +235,8 @@ func (s *session) present(ctx context.Context, id string) (all []half, err error
 	return all, nil
 }
 
-// message takes one document of the channel. What cannot be read costs this one, not
-// the link.
+// message processes one document of the channel. An unreadable one is skipped,
+// the connection stays.
 func (s *session) message(ctx context.Context, b []byte) error {
 	d, err := parse(b)
 	if err != nil {
@@ -246,7 +246,7 @@ func (s *session) message(ctx context.Context, b []byte) error {
 	if d.Event != "" && len(d.Event) <= maxID {
 		select {
 		case s.acks <- string(d.Event):
-		default: // it will take the channel for dead
+		default: // the exchange will consider the channel dead
 		}
 	}
 	id := d.owner()
@@ -277,11 +277,11 @@ func (s *session) message(ctx context.Context, b []byte) error {
 	return nil
 }
 
-// terminated is the end of a channel.
+// terminated handles the end of a channel.
 func (s *session) terminated(d document) error {
 	switch {
 	case d.Channel != "" && string(d.Channel) != s.channel:
-		return nil // of one before
+		return nil // of an earlier one
 	case d.Reason == "DuplicateChannelSet":
 		return link.ErrReplaced
 	case d.Reason == "UserDeleted":
@@ -290,8 +290,8 @@ func (s *session) terminated(d document) error {
 	return s.Server.Failure("it has ended the channel", link.CauseEnded)
 }
 
-// counted notes the number of an event, of those of its subscription. Events of
-// different users may overtake each other; what does not come at all is a gap.
+// counted notes an event's number within its subscription. Events of different users may
+// overtake each other; those that never arrive leave a gap.
 func (s *session) counted(d document) {
 	n, err := strconv.ParseInt(string(d.Sequence), 10, 64)
 	if err != nil || !s.subscriptions[string(d.Subscription)] {
@@ -311,8 +311,8 @@ func (s *session) counted(d document) {
 	}
 }
 
-// leg is what a half of a call is known by: the exchange's own id, of many with the
-// user's before it.
+// leg is the key of half of a call: the exchange's ID, prefixed with the user's
+// when following many.
 func (s *session) leg(id string, h half) string {
 	if s.target != "" {
 		return string(h.ID)
@@ -320,7 +320,7 @@ func (s *session) leg(id string, h half) string {
 	return strings.ToLower(id) + "/" + string(h.ID)
 }
 
-// of are the legs of a user's calls.
+// of iterates over the legs of a user's calls.
 func (s *session) of(id string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for leg, k := range s.halves {
@@ -331,8 +331,8 @@ func (s *session) of(id string) iter.Seq[string] {
 	}
 }
 
-// take reports what a half of a call of ours tells, and gives its leg. What is only
-// seen, in an event of no kind, is not said again.
+// take reports the state of a half of one of our calls, and returns its leg. What is only
+// seen, in no kind of event, is not reported again.
 func (s *session) take(ctx context.Context, id string, h half, kind string) (leg string) {
 	named, ours := s.Account.Ours(s.extension(ctx, id))
 	if !ours || h.ID == "" || len(h.ID)+len(h.Tracking) > maxID {
@@ -348,7 +348,7 @@ func (s *session) take(ctx context.Context, id string, h half, kind string) (leg
 			e.Reason = call.Elsewhere
 		}
 		s.end(leg, e.Reason)
-		if h.Redirect == nil { // what was passed on may come back
+		if h.Redirect == nil { // a call passed on may come back
 			s.over.Add(leg)
 		}
 		return leg
@@ -362,7 +362,7 @@ func (s *session) take(ctx context.Context, id string, h half, kind string) (leg
 	return leg
 }
 
-// elsewhere says whether somebody else has answered the call of a leg.
+// elsewhere reports whether somebody else answered the call of a leg.
 func (s *session) elsewhere(leg string, h half) bool {
 	for other, k := range s.halves {
 		if e, on := s.Legs.Known(s.r, other); other != leg && h.Tracking != "" && k.tracking == string(h.Tracking) && on && e.State == call.Answered && e.Direction == call.Incoming {

@@ -1,42 +1,41 @@
-// Package broadworks listens to a BroadWorks of a provider by its Xtended Services
-// Interface: the events of the package Advanced Call on a channel, and the calls that
-// are on. With a user's name and password it follows that user, or all of his group if
-// he may; nothing is ever done to a call.
+// Package broadworks follows the calls of a provider's BroadWorks through its Xtended
+// Services Interface: the events of the package Advanced Call on a channel, and the current
+// calls. With a user's name and password it follows that user, or their whole group if
+// allowed; it never acts on a call.
 //
-// What the exchange tells and how it is read:
+// How the exchange's data is interpreted:
 //
-//   - A channel is the answer to one request, which goes on: XML documents one after
-//     another, each with its declaration. Every event on it is acknowledged, and every
-//     15 s a heartbeat is asked for, or the exchange ends it. These requests have to
-//     reach the very server that the channel is at: they go to its address, with its
-//     cookies.
-//   - A channel belongs to a set, of which each session has its own. The exchange ends
-//     the channels of another set of the same application: somebody took our place,
-//     or, of our own that broke, nobody is left there.
-//   - Subscriptions and the channel are renewed after half of what they live. Whatever
-//     ends before that, is made anew with everything else.
-//   - A subscription is for a user, or for a group or enterprise, which is its
-//     administrator's to follow. Where a user may not follow his group, each user of
-//     its directory is asked for.
-//   - An event names the user; his extension is in the directory or his profile.
-//   - Each user has a half of a call, callId, whichever of his telephones ring. Halves
-//     of one call share extTrackingId, which a transfer changes: it says that somebody
-//     else of ours has answered.
-//   - personality is who called, state how far it is. remoteParty is who is on the line,
-//     by a tel or sip URI; privacy in it means that the number is withheld. A new one on
-//     a known half is the call passed on. redirections, the latest first, and
-//     recallFromParty tell by whom, and the groups and queues that it came through, as
-//     acdCallInfo and huntGroupUserId do.
-//   - redirect is the user's own doing: he has passed the call on, and it is over for
-//     him, unless it rings on another telephone of his.
-//   - sequenceNumber counts a subscription's events. Those of one user come in order, of
-//     different users not; of what does not come at all in half a second the calls are
-//     asked for. Events with all calls of a user (CallSubscription) are believed.
+//   - A channel is the unending answer to one request: XML documents one after another,
+//     each with its declaration. The exchange ends it unless every event is acknowledged
+//     and a heartbeat is sent every 15 s. These requests must reach the very server that
+//     holds the channel: they go to its address, with its cookies.
+//   - A channel belongs to a set, and each session has its own set. The exchange ends the
+//     channels of other sets of the same application: somebody replaced us or, if it was an
+//     earlier channel of ours that broke, nobody is left there.
+//   - Subscriptions and the channel are renewed after half of their lifetime. If one ends
+//     earlier, everything is set up again.
+//   - A subscription is for a user, or for a group or enterprise, which only its
+//     administrator may follow. If a user may not follow their group, each user in its
+//     directory is requested.
+//   - An event names the user; their extension is in the directory or their profile.
+//   - Each user has one half of a call, callId, whichever of their phones ring. Halves
+//     of one call share extTrackingId, which a transfer changes: it shows that another
+//     of our users has answered.
+//   - personality says who called, state how far the call is. remoteParty is the other
+//     party, as a tel or sip URI; privacy in it means that the number is withheld. A new
+//     one on a known half means that the call was passed on. redirections, the latest
+//     first, and recallFromParty say by whom, and which groups and queues it came through,
+//     as do acdCallInfo and huntGroupUserId.
+//   - redirect is an action of the user: they have passed the call on, and it is over for
+//     them unless it rings on another of their phones.
+//   - sequenceNumber counts a subscription's events. Those of one user arrive in order,
+//     those of different users may not; if one is missing for half a second, the calls are
+//     requested. Events with all calls of a user (CallSubscription) are authoritative.
 //
-// Events come as XML only; what can be had as JSON too is asked for as XML.
+// Events come as XML only; what is available as JSON too is requested as XML.
 //
-// How far this was verified: read in the interface's specification (release 23, 2020)
-// and its schema, and run against a server of our own that speaks the same; not verified
-// against a provider's BroadWorks. Which cause a half ends with that nobody answered is
-// not in the specification.
+// Verification: based on the interface's specification (release 23, 2020) and its
+// schema, and run against a test server that speaks the same protocol; not verified
+// against a provider's BroadWorks. The specification does not say with which cause
+// an unanswered half ends.
 package broadworks

@@ -16,7 +16,7 @@ import (
 	"wiebelt/internal/softphone/exchangelink"
 )
 
-// document is whatever the exchange sends or answers, as far as we read it.
+// document holds the fields used of anything the exchange sends.
 type document struct {
 	XMLName      xml.Name
 	Type         text `xml:"type,attr"`
@@ -34,13 +34,13 @@ type document struct {
 		Calls []half `xml:"calls>call"`
 	} `xml:"eventData"`
 
-	Present []half   `xml:"call"` // of the list of a user's calls
-	half             // details of one
+	Present []half   `xml:"call"` // of a user's call list
+	half             // a call's details
 	Details person   `xml:"details"` // of a profile
 	People  []person `xml:"groupDirectory>directoryDetails"`
 }
 
-// text has no white space around it.
+// text is text without surrounding white space.
 type text string
 
 // UnmarshalText implements encoding.TextUnmarshaler.
@@ -49,7 +49,7 @@ func (t *text) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// half is one user's half of a call. Every field may be missing.
+// half is one user's half of a call. Any field may be missing.
 type half struct {
 	ID          text `xml:"callId"`
 	Tracking    text `xml:"extTrackingId"`
@@ -78,7 +78,7 @@ type half struct {
 	Recall party `xml:"recallFromParty"`
 }
 
-// party is somebody on the line.
+// party is a party to a call.
 type party struct {
 	Name    text      `xml:"name"`
 	Address address   `xml:"address"`
@@ -101,10 +101,10 @@ type person struct {
 
 var errDocument = errors.New("not a document of BroadWorks")
 
-// parse reads a document. What the decoder says of it may quote it and is not kept.
+// parse reads a document. The decoder's error may quote it and is dropped.
 func parse(b []byte) (d document, err error) {
 	x := xml.NewDecoder(bytes.NewReader(b))
-	// What is not UTF-8, answers about users, comes in ISO-8859-1.
+	// Answers about users that are not UTF-8 are in ISO-8859-1.
 	x.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return charmap.ISO8859_1.NewDecoder().Reader(in), nil }
 	if x.Decode(&d) != nil {
 		return document{}, errDocument
@@ -112,23 +112,23 @@ func parse(b []byte) (d document, err error) {
 	return d, nil
 }
 
-// kind is what an event tells, such as CallReceived.
+// kind returns the kind of an event, such as CallReceived.
 func (d document) kind() string {
 	kind := string(cmp.Or(d.Data.Type, d.Type))
 	return strings.TrimSuffix(kind[strings.IndexByte(kind, ':')+1:], "Event")
 }
 
-// owner is the user at whom the calls of an event are.
+// owner returns the user whose calls an event is about.
 func (d document) owner() string { return string(cmp.Or(d.Target, d.User)) }
 
-// calls are all that an event tells of.
+// calls returns all calls in an event.
 func (d document) calls() []half { return append(d.Data.Call, d.Data.Calls...) }
 
-// word is a word without what its spellings differ in.
+// word returns a word without spelling differences.
 func word(t text) string { return exchangelink.Word(string(t)) }
 
-// event is what a half of a call tells in an event of a kind, "" being none. Not ok is
-// one that says nothing of the user's telephone.
+// event returns the state of a half of a call in an event of the given kind, "" for none.
+// ok is false if it says nothing about the user's phone.
 func (h half) event(kind string) (e call.Event, ok bool) {
 	e.Direction = h.direction(kind)
 	e.State, ok = h.state(kind)
@@ -159,8 +159,8 @@ func (h half) event(kind string) (e call.Event, ok bool) {
 	return e, true
 }
 
-// direction is the call's as the user sees it. What nobody can tell is a call that
-// comes: it must not be missed.
+// direction returns the direction as the user sees it. An unknown one counts as incoming,
+// so that no call is missed.
 func (h half) direction(kind string) call.Direction {
 	switch p := word(h.Personality); {
 	case p == "terminator":
@@ -195,7 +195,7 @@ func (h half) state(kind string) (s call.State, ok bool) {
 	return call.Ringing, true
 }
 
-// reason is why a half of a call has ended.
+// reason returns why a half of a call ended.
 func (h half) reason(d call.Direction) call.Reason {
 	cause, q850 := "", call.ReasonUnknown
 	if h.Cause != nil {
@@ -224,7 +224,7 @@ func (p party) name() string {
 	return string(p.Name)
 }
 
-// number is a party's, "" if there is none, "anonymous" if it is withheld.
+// number returns a party's number, "" if there is none, "anonymous" if it is withheld.
 func (p party) number() string {
 	if p.Privacy != nil {
 		return exchangelink.Anonymous
@@ -238,7 +238,7 @@ func (p party) number() string {
 	return p.DN.number()
 }
 
-// shown is a party's number if it is not withheld.
+// shown returns a party's number unless it is withheld.
 func (p party) shown() string {
 	if p.Privacy != nil {
 		return ""
@@ -246,7 +246,7 @@ func (p party) shown() string {
 	return p.number()
 }
 
-// number is that in an address: a tel or sip URI, or the number alone.
+// number extracts the number from an address: a tel or sip URI, or just the number.
 func (a address) number() string {
 	s := string(a.URI)
 	scheme, rest, _ := strings.Cut(s, ":")
@@ -263,7 +263,7 @@ func (a address) number() string {
 		s = plain
 	}
 	if country := string(a.Country); country != "" && len(s) >= 7 && strings.Trim(s, "0123456789") == "" && s[0] != '0' {
-		if len(s) <= 10 || !strings.HasPrefix(s, country) { // no country code in it
+		if len(s) <= 10 || !strings.HasPrefix(s, country) { // without country code
 			s = country + s
 		}
 		s = "+" + s
@@ -271,14 +271,14 @@ func (a address) number() string {
 	return s
 }
 
-// Told is what an event says of a call of a user.
+// Told is an event of a user's call.
 type Told struct {
-	call.Event // its ID is the call's; no Source, Extension or At
+	call.Event // its ID is the call's; Source, Extension and At are not set
 	User       string
 }
 
-// Read reads an event that the exchange has posted. over is that no more will come: the
-// subscription has ended.
+// Read parses an event posted by the exchange. over means that the subscription has
+// ended and no more will come.
 func Read(b []byte) (all []Told, over bool, err error) {
 	d, err := parse(b)
 	if err != nil || d.XMLName.Local != "Event" {

@@ -12,7 +12,7 @@ import (
 	"wiebelt/internal/testutil/linktest"
 )
 
-// me is the user of the account.
+// me is the account's user.
 var me = linktest.Known.User
 
 // exchange is a BroadWorks that can be stopped and started.
@@ -29,7 +29,7 @@ func (x *exchange) restart() {
 	x.BroadWorks = linktest.Start(x.t, &x.BroadWorks, simulate.StartBroadWorks)
 }
 
-// has has a user be on a call, or not.
+// has makes a user be on a call, or not.
 func (x *exchange) has(user, id, call string) {
 	x.With(func() {
 		if x.Calls[user] == nil {
@@ -41,7 +41,7 @@ func (x *exchange) has(user, id, call string) {
 	})
 }
 
-// office has more users in the group, of whom those of 1xx are ours.
+// office adds users to the group; those with 1xx are ours.
 func (x *exchange) office() exchangelink.Account {
 	x.With(func() {
 		x.Users = append(x.Users, simulate.BroadWorksUser{ID: "bob@kantoor.example", Extension: "102"}, simulate.BroadWorksUser{ID: "buur@kantoor.example", Extension: "201"})
@@ -56,7 +56,7 @@ func (x *exchange) link() *linktest.Watch { return listen(x.t, linktest.Account(
 // listen runs a link until the test ends.
 var listen = linktest.Listen(New, func(p *phone) { p.again = 0 })
 
-// half1 is a call of the user, with whom it is with and more of what is told of it.
+// half1 is a call of the user, with its remote party and further elements.
 func half1(state string, more ...string) string {
 	return simulate.BroadWorksCall("callhalf-1:0", "1:1", "Terminator", state, customer, strings.Join(more, ""))
 }
@@ -71,14 +71,14 @@ const (
 	lastr = "ringing incoming #callhalf-last:0 0201234599"
 )
 
-// last is a call by which a test knows that everything before it was taken.
+// last marks the end: once this call arrives, everything before it was received.
 func (x *exchange) last(w *linktest.Watch) {
 	x.t.Helper()
 	x.Report(me, "CallReceivedEvent", simulate.BroadWorksCall("callhalf-last:0", "99:1", "Terminator", "Alerting", simulate.BroadWorksParty("", "0201234599"), ""))
 	w.Expect(lastr)
 }
 
-// TestExchange is what every exchange does to us, and the computer we run on.
+// TestExchange runs the common tests of links to exchanges.
 func TestExchange(t *testing.T) {
 	t.Parallel()
 	linktest.ExchangeTests{

@@ -12,12 +12,12 @@ import (
 	"wiebelt/internal/testutil/linktest"
 )
 
-// event1 is an event of the user, as it is sent.
+// event1 is an event of the user, as sent.
 func event1(kind, said string) string {
 	return simulate.BroadWorksEvent("e1", "s1", me, kind, 7, said)
 }
 
-// hostile gives documents that no BroadWorks sends: a table, and mutations of real ones.
+// hostile returns documents that no BroadWorks sends: a table, and mutations of real ones.
 func hostile(n int) []string {
 	wrap := func(said string) string { return event1("CallReceivedEvent", said) }
 	long := strings.Repeat("9", 50_000)
@@ -41,10 +41,10 @@ func hostile(n int) []string {
 	return out
 }
 
-// FuzzDocuments: whatever comes on a channel, it is cut and read to its end; what is said
-// of calls can be used; and a good event after it is not lost.
+// FuzzDocuments: whatever arrives on a channel is split and read to the end; what is
+// reported about calls is usable; and a valid event after it is not lost.
 func FuzzDocuments(f *testing.F) {
-	const longest = 8 << 10 // longer ones take their time, and are in hostile
+	const longest = 8 << 10 // longer ones are slow, and are in hostile
 	good := xml.Header + event1("CallReceivedEvent", half1("Alerting"))
 	for _, s := range hostile(100) {
 		if len(s) <= longest {

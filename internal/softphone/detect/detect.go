@@ -1,8 +1,7 @@
-// Package detect finds the softphones of this computer that Wiebelt can be
-// connected to without anybody knowing a port: by the programs that this user
-// runs and by the settings files that these phones keep. It
-// only looks. It opens no connection to a phone that lets one program in at a
-// time, since that would throw another one out.
+// Package detect finds softphones on this computer that Wiebelt can connect to without
+// anybody having to know a port: from this user's running programs and the phones' settings
+// files. It only looks. It never connects to a phone that serves one program at a time,
+// since that would disconnect the other program.
 //
 // The package has no state and no goroutines.
 package detect
@@ -19,46 +18,46 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// MicroSIP is found beside the kinds of package registry, and runs a program as Twinkle
-// does.
+// MicroSIP is detected in addition to the kinds of package registry. It runs a program
+// for calls, like Twinkle.
 const MicroSIP = "microsip"
 
-// Obstacle is what has to be done first before a phone can be connected.
+// Obstacle is what prevents a phone from being connected.
 type Obstacle string
 
 // The obstacles.
 const (
-	Free    Obstacle = ""        // nothing
-	Off     Obstacle = "off"     // its way out is switched off in its settings
-	Running Obstacle = "running" // it would write its settings over ours: close it first
+	Free    Obstacle = ""        // none
+	Off     Obstacle = "off"     // its interface is turned off in its settings
+	Running Obstacle = "running" // it would overwrite our settings: close it first
 	Other   Obstacle = "other"   // it reports its calls to another program
 	Unread  Obstacle = "unread"  // its settings cannot be read
 )
 
-// Phone is one that was found.
+// Phone is a detected phone.
 type Phone struct {
 	Kind     string
 	Address  string // of a link, as the settings take it; "" for the usual one
-	File     string // settings of a phone that runs a program
-	Ours     bool   // a phone that runs a program: it already runs Wiebelt
+	File     string // settings file of a phone that runs a program
+	Ours     bool   // for a phone that runs a program: it already runs Wiebelt
 	Obstacle Obstacle
 }
 
 // ID names the phone among those of this computer.
 func (p Phone) ID() string { return p.Kind + " " + p.Address + p.File }
 
-// Process is a program that this user runs.
+// Process is a program run by this user.
 type Process struct {
-	Name string   // of its file, without folder
-	Args []string // those behind the name; nil where the system does not tell
+	Name string   // file name without folder
+	Args []string // without the program name; nil if the system does not provide them
 }
 
-// System is the computer as far as it matters here.
+// System is the computer as far as package detect uses it.
 type System struct {
 	Processes func() []Process
-	// Listens reports whether somebody listens at a port of this computer.
+	// Listens reports whether a port of this computer has a listener.
 	Listens  func(ctx context.Context, at netip.AddrPort) bool
-	Quiet    bool   // and whoever listens hears nothing of it
+	Quiet    bool   // Listens does not contact the listener
 	Home     string // the user's folder, "" for none
 	Baresip  string // the folder of baresip's settings, "" where it cannot be
 	MicroSIP string // path of MicroSIP's ini, "" where it cannot be
@@ -72,7 +71,7 @@ const (
 	baresipPort  = 4444
 )
 
-// Find looks for phones. Those that run come first.
+// Find detects phones. Running ones come first.
 func Find(ctx context.Context, s System) []Phone {
 	running := s.Processes()
 	var all []Phone
@@ -103,16 +102,16 @@ func loopback(port uint16) netip.AddrPort {
 	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), port)
 }
 
-// name is a program's name without what Windows adds.
+// name returns a program's name without the .exe of Windows.
 func name(s string) string { return strings.TrimSuffix(strings.ToLower(s), ".exe") }
 
-// Runs reports whether a program runs, by its name in small letters and without
-// an ending.
+// Runs reports whether a program is running, given its name in lower case
+// and without extension.
 func Runs(running []Process, program string) bool {
 	return slices.ContainsFunc(running, func(p Process) bool { return name(p.Name) == program })
 }
 
-// option gives the value of an argument, "-f x", "--pipe x" or "--pipe=x".
+// option returns the value of an argument: "-f x", "--pipe x" or "--pipe=x".
 func option(args []string, flag string) string {
 	for i, a := range args {
 		if v, ok := strings.CutPrefix(a, flag+"="); ok {
@@ -125,7 +124,7 @@ func option(args []string, flag string) string {
 	return ""
 }
 
-// baresip reads where a running baresip listens from its settings.
+// baresip reads the address of a running baresip from its settings.
 func baresip(ctx context.Context, s System, p Process) []Phone {
 	dir := cmp.Or(option(p.Args, "-f"), s.Baresip)
 	if !filepath.IsAbs(dir) {
@@ -161,7 +160,7 @@ func linphone(p Process) []Phone {
 	return []Phone{{Kind: registry.Linphone, Address: pipe}}
 }
 
-// microsip looks at what MicroSIP runs for a call.
+// microsip checks which program MicroSIP runs for a call.
 func microsip(s System, running []Process) []Phone {
 	if s.MicroSIP == "" {
 		return nil
@@ -179,7 +178,7 @@ func microsip(s System, running []Process) []Phone {
 	return []Phone{p}
 }
 
-// twinkle looks at the profiles of Twinkle.
+// twinkle checks Twinkle's profiles.
 func twinkle(s System, running []Process) []Phone {
 	if s.Home == "" {
 		return nil
@@ -192,7 +191,7 @@ func twinkle(s System, running []Process) []Phone {
 		if err != nil {
 			p.Obstacle = Unread
 		} else if f.Get("", "user_name") == "" {
-			continue // its own settings, no account
+			continue // Twinkle's own settings, not an account
 		} else {
 			judge(&p, f.Get("", "script_incoming_call"), Runs(running, "twinkle"))
 		}
@@ -201,7 +200,7 @@ func twinkle(s System, running []Process) []Phone {
 	return all
 }
 
-// judge says how a phone that runs command for a call can be connected.
+// judge sets how a phone that runs command for a call can be connected.
 func judge(p *Phone, command string, open bool) {
 	switch {
 	case phonefile.Ours(command):
@@ -213,7 +212,7 @@ func judge(p *Phone, command string, open bool) {
 	}
 }
 
-// words reads baresip's settings: a key, blanks and a value on each line.
+// words reads baresip's settings: lines with a key, blanks and a value.
 func words(path string) map[string][]string {
 	f, err := phonefile.Read(path)
 	if err != nil {

@@ -25,7 +25,7 @@ func put(t *testing.T, dir, name, text string) string {
 	return path
 }
 
-// found looks on a computer with these programs and ports.
+// found detects phones on a computer with these programs and ports.
 func found(t *testing.T, home, ini string, programs []Process, ports ...string) []Phone {
 	t.Helper()
 	return Find(t.Context(), System{Home: home, Baresip: filepath.Join(home, ".baresip"), MicroSIP: ini, Quiet: true, Processes: func() []Process { return programs },
@@ -120,8 +120,8 @@ func TestLinphoneAndBria(t *testing.T) {
 	}
 }
 
-// TestRealBaresip: the phone that really runs is found at its port, and hears
-// nothing of it: whoever is connected stays.
+// TestRealBaresip: a running phone is found at its port without noticing: its
+// clients stay connected.
 func TestRealBaresip(t *testing.T) {
 	b := phonetest.New(t)
 	conn := must.Get(net.Dial("tcp", b.Control))(t)

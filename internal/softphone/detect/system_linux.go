@@ -15,18 +15,18 @@ import (
 )
 
 const (
-	maxLine    = 16 << 10 // bytes of a command line that are read
+	maxLine    = 16 << 10 // limit for a command line, in bytes
 	maxEnviron = 128 << 10
 )
 
-// ThisSystem gives the computer we run on.
+// ThisSystem returns this computer.
 func ThisSystem() System {
 	home, _ := os.UserHomeDir()
 	return System{Processes: processes, Listens: listens, Quiet: true, Home: home, Baresip: filepath.Join(home, ".baresip")}
 }
 
-// processes reads /proc, other users' programs apart and those that were given
-// another home folder: their phones' settings are not this user's.
+// processes reads /proc. It omits other users' programs and those with another home folder:
+// their phones' settings are not this user's.
 func processes() []Process {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -53,7 +53,7 @@ func processes() []Process {
 	return all
 }
 
-// fields reads a list of /proc, at least one field.
+// fields reads a list from /proc; it returns at least one field.
 func fields(path string, most int64) []string {
 	f, err := os.Open(path)
 	if err != nil {
@@ -64,7 +64,7 @@ func fields(path string, most int64) []string {
 	return strings.Split(string(bytes.TrimRight(b, "\x00")), "\x00")
 }
 
-// elsewhere reports whether an environment names another home folder than ours.
+// elsewhere reports whether an environment has a home folder other than ours.
 func elsewhere(environment []string) bool {
 	for _, v := range environment {
 		if home, ok := strings.CutPrefix(v, "HOME="); ok {
@@ -74,7 +74,7 @@ func elsewhere(environment []string) bool {
 	return false
 }
 
-// listens asks the kernel, so that the phone hears nothing of it. One of another user is
+// listens asks the kernel, so the phone is not contacted. One of another user is
 // none.
 func listens(_ context.Context, at netip.AddrPort) bool {
 	socket, ours := link.Listening(at)

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// ThisSystem gives the computer we run on.
+// ThisSystem returns this computer.
 func ThisSystem() System {
 	home, _ := os.UserHomeDir()
 	s := System{Processes: processes, Listens: dials, Home: home}
@@ -20,8 +20,8 @@ func ThisSystem() System {
 	return s
 }
 
-// processes lists the programs of this session; on a terminal server those of
-// other users do not count.
+// processes lists the programs of this session; other users' programs on a terminal
+// server do not count.
 func processes() []Process {
 	snapshot, err := windows.CreateToolhelp32Snapshot(windows.TH32CS_SNAPPROCESS, 0)
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestBaresipOnWindows: it keeps its settings where programs do, and its port is not
-// tried: it would drop whoever is connected.
+// TestBaresipOnWindows: its settings are where programs keep theirs, and its port is not
+// probed: that would disconnect its client.
 func TestBaresipOnWindows(t *testing.T) {
-	dir := must.Get(os.MkdirTemp("", ""))(t) // wine cannot remove it as t.TempDir would
+	dir := must.Get(os.MkdirTemp("", ""))(t) // wine cannot remove it the way t.TempDir does
 	t.Setenv("APPDATA", dir)
 	must.Do(t, os.Mkdir(filepath.Join(dir, ".baresip"), 0o700))
 	must.Do(t, os.WriteFile(filepath.Join(dir, ".baresip", "config"), []byte("module_app ctrl_tcp.dll\r\n"), 0o600))

@@ -15,43 +15,43 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// Account is where an exchange is found, who asks, and whose calls are reported.
+// Account is the exchange's address, the user to sign in as, and the extension to report.
 type Account struct {
-	// Address is that of the exchange, such as https://pbx.example:8089.
+	// Address is the exchange's address, such as https://pbx.example:8089.
 	Address string
-	// User is the user, or the client id, that asks.
+	// User is the user name or client ID to sign in with.
 	User string
-	// Secret gives the password, or key, anew each time that it is needed. It is
-	// kept no longer than that.
+	// Secret returns the password or key. It is called whenever one is needed;
+	// the result is not kept.
 	Secret func(context.Context) (string, error)
-	// Keep keeps another secret in its place; nil where that cannot be.
+	// Keep stores another secret in its place; nil if that is not possible.
 	Keep func(context.Context, string) error
-	// Extension is the one whose calls are reported, such as 101.
+	// Extension is the extension whose calls are reported, such as 101.
 	Extension string
-	// Hears, if set, says of each extension whether its calls are reported, in the
-	// place of Extension. Events then name the extension. It is asked at each event,
-	// on the session's goroutine.
+	// Hears, if set, reports whether an extension's calls are reported, and replaces
+	// Extension. Events then name the extension. It is called for each event, on
+	// the session's goroutine.
 	Hears func(extension string) bool
-	// Client is the name of a program that hears the exchange for a whole office. An
-	// exchange that serves one program for each name knows it by that; "" is a name for
-	// each extension, user and computer.
+	// Client is the name of a program that follows the exchange for a whole office. An
+	// exchange that serves one program per name knows it by that; "" means a name for each
+	// extension, user and computer.
 	Client string
 	Net    Options
 }
 
-// Phone is what every link to an exchange has.
+// Phone is the common part of every link to an exchange.
 type Phone struct {
 	Account Account
 	Server  *Server
-	Legs    Legs // of the session's goroutine
+	Legs    Legs // belongs to the session's goroutine
 	traits  link.Traits
 }
 
-// Traits is as link.Phone has it.
+// Traits implements link.Phone.
 func (p *Phone) Traits() link.Traits { return p.traits }
 
-// Open makes the way to the exchange of an account. The error is for the
-// administrator.
+// Open prepares the connection to an account's exchange. The error is
+// for the administrator.
 func (a Account) Open(kind string) (*Phone, error) {
 	server, err := a.open()
 	if err != nil {
@@ -63,24 +63,24 @@ func (a Account) Open(kind string) (*Phone, error) {
 	return a.phone(kind, server), nil
 }
 
-// Inbound is Open for an exchange that has connected by itself. It tells of many extensions.
+// Inbound is Open for an exchange that has connected to us. It covers many extensions.
 func (a Account) Inbound(kind string, sock *Socket) *Phone { return a.phone(kind, sock.server) }
 
 func (a Account) phone(kind string, server *Server) *Phone {
 	p := &Phone{Account: a, Server: server, Legs: Legs{many: a.Hears != nil},
 		traits: link.Traits{Source: registry.Of(kind).CallSource(server.Host() + "/" + a.Extension), ManyExtensions: a.Hears != nil}}
 	if a.Client != "" {
-		p.traits.MaxWait = maxOfficeWait // one for the whole office costs the exchange nothing
+		p.traits.MaxWait = maxOfficeWait // one client per office costs the exchange nothing
 	}
 	return p
 }
 
-// maxOfficeWait is how long it takes at most, before it is tried again, until an office
-// hears its exchange.
+// maxOfficeWait is the longest pause between an office's attempts to
+// connect to its exchange.
 const maxOfficeWait = time.Second
 
-// Ours says whether the calls of an extension are reported, and as whose events name
-// it.
+// Ours reports whether an extension's calls are reported, and the extension
+// that events name.
 func (a Account) Ours(extension string) (named string, ok bool) {
 	if a.Hears != nil {
 		return extension, Extension(extension) && a.Hears(extension)
@@ -100,8 +100,8 @@ func (a Account) open() (*Server, error) {
 	return New(a.Address, a.Net)
 }
 
-// Password gives the secret. what says in English what is missing if there is
-// none.
+// Password returns the secret. If there is none, what describes it in
+// the error, in English.
 func (a Account) Password(ctx context.Context, what string) (string, error) {
 	secret, err := a.Secret(ctx)
 	switch {
@@ -113,9 +113,9 @@ func (a Account) Password(ctx context.Context, what string) (string, error) {
 	return secret, nil
 }
 
-// ClientName is the name under which an exchange knows a program, if it serves one for
-// each name: that of Client, or else one for each extension, user and computer. It tells
-// nothing of them.
+// ClientName returns the name by which an exchange that serves one program per name
+// knows this program: derived from Client, or else from extension, user and computer.
+// It reveals none of them.
 func (a Account) ClientName() string {
 	host, _ := os.Hostname()
 	who := host + "\x00" + a.Extension

@@ -10,7 +10,7 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// TestAccountRefused: what cannot be an account is refused before anybody is asked.
+// TestAccountRefused: an impossible account is refused before any request.
 func TestAccountRefused(t *testing.T) {
 	good := Account{Address: "https://pbx.example:8089", User: "u", Extension: "101", Secret: func(context.Context) (string, error) { return "", nil }}
 	p, err := good.Open(registry.ARI)
@@ -48,8 +48,8 @@ func TestPassword(t *testing.T) {
 	}
 }
 
-// TestClientName: two links of one user to one exchange have names of their own; whoever
-// hears it for an office has one, whatever the extensions.
+// TestClientName: two links of one user to one exchange have different names; a link for an
+// office has one name, whatever its extensions.
 func TestClientName(t *testing.T) {
 	desk, mobile := Account{Extension: "101"}, Account{Extension: "101-mobile"}
 	if desk.ClientName() == mobile.ClientName() {

@@ -1,13 +1,11 @@
-// Package exchangelink is what the links to telephone exchanges share: the way to a
-// server (HTTPS requests and a WebSocket that is known to be alive, which the link to
-// Bria has too), and the joining of what rings on several devices of one extension into
-// one call.
+// Package exchangelink holds what the links to telephone exchanges share: connections to a
+// server (HTTPS requests and a WebSocket checked for liveness, which the link to Bria uses
+// too), and merging what rings on several devices of one extension into one call.
 //
-// The way to a server: TLS 1.2 or newer with the system's roots, plain http only
-// to a literal loopback address, no redirect ever followed,
-// every answer and message bounded, and errors that hold the address and what
-// went wrong in our own words: what the other side says could be anything, a
-// caller's number or our own secret included.
+// Connections use TLS 1.2 or newer with the system's roots, and plain http only to a
+// literal loopback address. No redirect is followed, and every answer and message is
+// limited in size. Errors contain the address and our own description: text from the other
+// side could be anything, including a caller's number or our own secret.
 //
 // Goroutines: a Socket has two and a Stream one, which Close waits for, and Renew one.
 package exchangelink
@@ -33,20 +31,19 @@ import (
 	"wiebelt/internal/softphone/link"
 )
 
-// Options of a server. The zero value is right; tests shorten the times.
+// Options configure a server. The zero value is usable; tests shorten the times.
 type Options struct {
-	// Proxy says through what a request goes, an http, https or socks5 address
-	// without a password; nil is straight there. Plain http never goes through
-	// one.
+	// Proxy returns the proxy for a request, an http, https or socks5 address without a
+	// password; nil is a direct connection. Plain http never uses a proxy.
 	Proxy     func(*http.Request) (*url.URL, error)
 	Roots     *x509.CertPool // nil: the system's
 	PingEvery time.Duration  // 0: 15 s
-	Silence   time.Duration  // of a socket that counts as dead; 0: 40 s
+	Silence   time.Duration  // after which a socket counts as dead; 0: 40 s
 	Answer    time.Duration  // limit of one request or upgrade; 0: 10 s
 	Renewal   time.Duration  // least time between two renewals of a token; 0: 20 s
 }
 
-// fill sets the times that are not set.
+// fill sets the defaults.
 func (o *Options) fill() {
 	o.PingEvery = cmp.Or(o.PingEvery, 15*time.Second)
 	o.Silence = cmp.Or(o.Silence, 40*time.Second)
@@ -63,15 +60,15 @@ const (
 
 // Server is one exchange. Safe for concurrent use.
 type Server struct {
-	base   *url.URL // no slash at its end
+	base   *url.URL // without trailing slash
 	opts   Options
 	tls    *tls.Config
 	fixed  string // host and port to which it connects, "" for those of base
 	client *http.Client
 }
 
-// New makes the way to a server. The address is https://host[:port][/path], or
-// http with a literal loopback host; ws and wss are taken for http and https.
+// New returns a server. The address is https://host[:port][/path], or http with a literal
+// loopback host; ws and wss are treated as http and https.
 func New(address string, o Options) (*Server, error) {
 	base, err := parse(address)
 	if err != nil {
@@ -123,21 +120,21 @@ func parse(address string) (*url.URL, error) {
 	return u, nil
 }
 
-// Host is the server's host, in small letters, and its port if one was given.
+// Host returns the server's host in lower case, with its port if one was given.
 func (s *Server) Host() string { return s.base.Host }
 
-// Sibling is the same host at another port, by TLS if the server itself is.
+// Sibling returns the same host at another port, with TLS if the server itself has it.
 func (s *Server) Sibling(port string) (*Server, error) {
 	return New(s.base.Scheme+"://"+net.JoinHostPort(s.base.Hostname(), port), s.opts)
 }
 
-// PingEvery is how often to see whether the other end lives.
+// PingEvery returns the interval between liveness checks.
 func (s *Server) PingEvery() time.Duration { return s.opts.PingEvery }
 
-// Idle closes the connections that no request uses.
+// Idle closes idle connections.
 func (s *Server) Idle() { s.client.CloseIdleConnections() }
 
-// dial connects, over plain http to this computer only.
+// dial connects; plain http only to this computer.
 func (s *Server) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	d := net.Dialer{Timeout: s.opts.Answer}
 	c, err := d.DialContext(ctx, network, address)
@@ -153,8 +150,8 @@ func (s *Server) dial(ctx context.Context, network, address string) (net.Conn, e
 	return c, nil
 }
 
-// Get asks for path (with its query) and decodes a JSON answer with status 200
-// into into. Any other status comes back without an error, and nothing of its answer.
+// Get requests path (including query) and decodes a JSON answer with status 200 into into.
+// Any other status is returned without an error, and its answer is discarded.
 func (s *Server) Get(ctx context.Context, path string, h http.Header, into any) (status int, err error) {
 	return s.do(ctx, http.MethodGet, path, h, nil, into)
 }
@@ -177,11 +174,11 @@ func (s *Server) do(ctx context.Context, method, path string, h http.Header, bod
 	return status, err
 }
 
-// maxFailure is how much is read of an answer that is no success.
+// maxFailure limits how much of an unsuccessful answer is read.
 const maxFailure = 4 << 10
 
-// Ask makes a request and gives what is answered, of a failure the beginning. A header
-// without Accept asks for JSON.
+// Ask sends a request and returns the answer; of an unsuccessful one only the beginning.
+// Without an Accept header it requests JSON.
 func (s *Server) Ask(ctx context.Context, method, path string, h http.Header, body []byte) (answer []byte, status int, err error) {
 	limited, cancel := context.WithTimeout(ctx, s.opts.Answer)
 	defer cancel()
@@ -191,7 +188,7 @@ func (s *Server) Ask(ctx context.Context, method, path string, h http.Header, bo
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode/100 != 2 {
-		// A short answer is read to its end, so that the connection can be used again.
+		// A short answer is read to its end, so that the connection can be reused.
 		b, _ := io.ReadAll(io.LimitReader(resp.Body, maxFailure))
 		return b, resp.StatusCode, nil
 	}
@@ -205,7 +202,7 @@ func (s *Server) Ask(ctx context.Context, method, path string, h http.Header, bo
 	return b, resp.StatusCode, nil
 }
 
-// send makes a request, which a redirect does not answer.
+// send sends a request and rejects redirects.
 func (s *Server) send(ctx context.Context, c *http.Client, method, path string, h http.Header, body []byte) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, s.base.String()+path, bytes.NewReader(body))
 	if err != nil {
@@ -225,12 +222,12 @@ func (s *Server) send(ctx context.Context, c *http.Client, method, path string, 
 	return resp, err
 }
 
-// Failure is an error with the server's address before it.
+// Failure returns an error prefixed with the server's address.
 func (s *Server) Failure(why string, cause link.Cause) error {
 	return &link.Failure{Why: s.base.Host + ": " + why, Cause: cause}
 }
 
-// Status is the error for an answer that nobody expects.
+// Status is the error for an unexpected status.
 func (s *Server) Status(code int) error {
 	cause := link.CauseUnexpected
 	if code >= 500 || code == http.StatusTooManyRequests {
@@ -239,12 +236,12 @@ func (s *Server) Status(code int) error {
 	return s.Failure(fmt.Sprintf("it answers with status %d", code), cause)
 }
 
-// Basic is the header of a user name and password.
+// Basic returns the header for a user name and password.
 func Basic(user, password string) http.Header {
 	return http.Header{"Authorization": {"Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))}}
 }
 
-// JSON writes what can always be written: texts, numbers, and what was read as JSON.
+// JSON marshals values that cannot fail: texts, numbers, and what was read as JSON.
 func JSON(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -256,15 +253,15 @@ func JSON(v any) []byte {
 // maxToken bounds a token; those with claims in them have a few KiB.
 const maxToken = 16 << 10
 
-// Sendable says whether a token can be sent in a header.
+// Sendable reports whether a token can be sent in a header.
 func Sendable(s string) bool {
 	return s != "" && len(s) <= maxToken && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r >= 0x7f })
 }
 
 const extensionChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-+*"
 
-// Extension says whether an extension can be one: what is written into addresses
-// and compared with what the exchange says.
+// Extension reports whether s is a valid extension: safe to use in addresses and to compare
+// with the exchange's data.
 func Extension(s string) bool {
 	return s != "" && len(s) <= 64 && strings.Trim(s, extensionChars) == "" && s != "." && s != ".."
 }
@@ -276,7 +273,7 @@ var (
 	errOdd       = errors.New("its answer cannot be read")
 )
 
-// broke gives an error in our own words. The end of ctx stays what it is.
+// broke describes an error in our own words. If ctx has ended, it returns ctx's error.
 func (s *Server) broke(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -289,16 +286,16 @@ func (s *Server) broke(ctx context.Context, err error) error {
 
 var unreadable = link.Failure{Why: errOdd.Error(), Cause: link.CauseUnexpected}
 
-// Unreadable says whether err is an answer that came and could not be read.
+// Unreadable reports whether err means that an answer arrived but could not be read.
 func Unreadable(err error) bool { return errors.Is(err, &unreadable) }
 
 var (
-	// own are our own errors.
+	// own holds this package's errors.
 	own = map[error]link.Cause{
 		errElsewhere: link.CauseUnexpected, errRedirect: link.CauseUnexpected, errLarge: link.CauseUnexpected,
 		errProxyGone: link.CauseProxy, errProxyRefused: link.CauseProxy, errProxyLogin: link.CauseLogin,
 	}
-	// words say what the causes of other errors mean.
+	// words describe the causes of other errors.
 	words = map[link.Cause]string{
 		link.CauseName:      "its name cannot be resolved",
 		link.CauseAuthority: "its certificate is not from an authority that this computer knows",
@@ -310,8 +307,8 @@ var (
 	}
 )
 
-// reason says in our own words what went wrong, and why: the words of the
-// libraries quote addresses, headers and whatever the other side has sent.
+// reason describes an error in our own words, with its cause: the libraries' texts quote
+// addresses, headers and whatever the other side has sent.
 func reason(err error) (why string, cause link.Cause) {
 	for e, cause := range own {
 		if errors.Is(err, e) {

@@ -29,9 +29,9 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-const patient = 20 * time.Second // only a failing test waits so long
+const patient = 20 * time.Second // only a failing test waits that long
 
-// serve gives a server with TLS and the way to it.
+// serve returns a client of a TLS server.
 func serve(t *testing.T, h http.HandlerFunc, change func(*httptest.Server, *Options)) *Server {
 	t.Helper()
 	srv := httptest.NewUnstartedServer(h)
@@ -218,7 +218,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestPlainHTTP speaks with this computer without TLS, and with no proxy.
+// TestPlainHTTP connects to this computer without TLS, and without a proxy.
 func TestPlainHTTP(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "{}") }))
 	defer srv.Close()
@@ -232,7 +232,7 @@ func TestPlainHTTP(t *testing.T) {
 	if status, err := s.Get(t.Context(), "/", nil, &into); status != 200 || err != nil {
 		t.Error(status, err)
 	}
-	// As if a name had led to what is no address of this computer's.
+	// As if a name had resolved to another computer's address.
 	other := must.Get(net.Listen("unix", filepath.Join(t.TempDir(), "s")))(t)
 	defer other.Close()
 	if _, err := s.dial(t.Context(), "unix", other.Addr().String()); !errors.Is(err, errElsewhere) {
@@ -240,7 +240,7 @@ func TestPlainHTTP(t *testing.T) {
 	}
 }
 
-// talk upgrades and lets f speak.
+// talk upgrades a connection and runs f on the server's side.
 func talk(t *testing.T, o Options, f func(*websocket.Conn)) (*Server, *sync.WaitGroup) {
 	var done sync.WaitGroup
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -335,8 +335,8 @@ func TestDeadPeer(t *testing.T) {
 	done.Wait()
 }
 
-// TestAlive: of two who ask at once whether the other end is there, both hear of the
-// one pong that may stand for two pings.
+// TestAlive: when two ask at once whether the other end is alive, a single pong, which may
+// answer two pings, serves both.
 func TestAlive(t *testing.T) {
 	s, done := talk(t, Options{}, func(c *websocket.Conn) {
 		pings := 0
@@ -368,7 +368,7 @@ func TestAlive(t *testing.T) {
 	}
 }
 
-// TestUntakenStream: what comes while nobody takes it ends no stream; silence does.
+// TestUntakenStream: data that nobody reads yet does not end a stream; silence does.
 func TestUntakenStream(t *testing.T) {
 	const silence, parts = 200 * time.Millisecond, 2 * queued
 	late := make(chan struct{})
@@ -409,7 +409,7 @@ func TestTooLarge(t *testing.T) {
 }
 
 // TestEnds: the socket ends with its context, and Close does not wait for a
-// reader whom nobody listens to.
+// reader without a consumer.
 func TestEnds(t *testing.T) {
 	s, _ := talk(t, Options{}, func(c *websocket.Conn) {
 		for c.WriteMessage(websocket.TextMessage, []byte("x")) == nil {
@@ -435,7 +435,7 @@ func TestEnds(t *testing.T) {
 	k.Close()
 }
 
-// TestTokenLife: what a server says of a token is believed for a day at the most.
+// TestTokenLife: a token's announced lifetime is trusted for a day at most.
 func TestTokenLife(t *testing.T) {
 	var s Server
 	for _, tt := range []struct{ life, least, most time.Duration }{{time.Hour, 39 * time.Minute, 40 * time.Minute}, {240 * time.Hour, 15 * time.Hour, 16 * time.Hour}} {

@@ -8,30 +8,30 @@ import (
 	"wiebelt/internal/softphone/link"
 )
 
-// Gaps say when an exchange is looked at again after events were missed: at once for
-// the first gap in a while, and more and more rarely while nothing new comes of it. They
-// belong to one goroutine.
+// Gaps schedules polls of an exchange after missed events: at once for the first
+// gap in a while, and ever more rarely as long as polls find nothing new. It
+// belongs to one goroutine.
 type Gaps struct {
 	timer   *time.Timer
-	looking bool // the timer runs
+	looking bool // the timer is running
 	first   time.Duration
 	least   time.Duration
 	wait    time.Duration
 	last    time.Time
 }
 
-// mostWait is how rarely gaps of which nothing ever comes make us look.
+// mostWait is the longest wait before a poll, if polls find nothing new.
 const mostWait = 30 * time.Second
 
-// NewGaps are none yet. least is the time between two looks, first what a gap may need
-// to close by itself.
+// NewGaps returns a Gaps without gaps. least is the minimum time between polls, first the
+// time for a gap to close by itself.
 func NewGaps(first, least time.Duration) *Gaps {
 	g := &Gaps{timer: time.NewTimer(0), first: first, least: least, wait: least}
 	g.timer.Stop()
 	return g
 }
 
-// Seen notes that events were missed.
+// Seen notes that events are missing.
 func (g *Gaps) Seen() {
 	if !g.looking {
 		g.looking = true
@@ -39,10 +39,10 @@ func (g *Gaps) Seen() {
 	}
 }
 
-// C tells that it is time to look.
+// C delivers a value when a poll is due.
 func (g *Gaps) C() <-chan time.Time { return g.timer.C }
 
-// Looked notes that it was looked, and whether anything new was seen.
+// Looked notes a poll, and whether it found anything new.
 func (g *Gaps) Looked(changed bool) {
 	g.looking, g.last, g.wait = false, time.Now(), min(2*g.wait, mostWait)
 	if changed {
@@ -50,7 +50,7 @@ func (g *Gaps) Looked(changed bool) {
 	}
 }
 
-// Summary is what is known of all calls, to be compared.
+// Summary returns the state of all calls, for comparison.
 func Summary(r *link.Reporter) map[string]call.Event {
 	all := map[string]call.Event{}
 	for _, id := range r.Calls() {
@@ -59,11 +59,10 @@ func Summary(r *link.Reporter) map[string]call.Event {
 	return all
 }
 
-// maxRemembered bounds what is remembered of calls whose end never comes.
+// maxRemembered limits what is remembered about calls whose end is never reported.
 const maxRemembered = 4096
 
-// Remember puts what is to be known of an id into a map, which is emptied first if it is
-// full.
+// Remember stores v under an ID. A full map is emptied first.
 func Remember[V any](all map[string]V, id string, v V) {
 	if _, known := all[id]; !known && len(all) >= maxRemembered {
 		clear(all)
@@ -83,5 +82,5 @@ func (r *Recent) Add(id string) {
 	r.next = (r.next + 1) % len(r.ids)
 }
 
-// Has says whether an id is remembered.
+// Has reports whether an ID is remembered.
 func (r *Recent) Has(id string) bool { return slices.Contains(r.ids[:], id) }

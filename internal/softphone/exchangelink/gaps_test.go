@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestGaps: where events are missed all the time, that puts no look off; nothing new makes
-// looks rarer, up to a limit, until something is new.
+// TestGaps: constantly missing events postpone no check; checks without news become rarer,
+// up to a limit, until there is news.
 func TestGaps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, gaps, last := NewGaps(time.Second, 2*time.Second), time.Tick(100*time.Millisecond), time.Now()

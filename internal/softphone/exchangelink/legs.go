@@ -10,22 +10,22 @@ import (
 	"wiebelt/internal/softphone/link"
 )
 
-// maxLegCalls bounds the calls of one extension. It is below what a Reporter
-// remembers, so that every call that is reported can be reported as over.
+// maxLegCalls limits the calls of one extension. It is below a Reporter's limit, so that
+// the end of every reported call can be reported.
 const (
 	maxLegCalls = 128
 	mostCalls   = 16 * maxLegCalls // of many extensions
 	maxLegs     = 64               // of one call
 )
 
-// Legs are the calls of an extension, or of many. What rings on several devices of an
-// extension at once is several legs to the exchange, and one call to a person: it is
-// reported once, under the first leg's id, is answered when one leg is, and over when
-// that one or the last one is. The zero value has no calls. It belongs to the session's
+// Legs tracks the calls of one or many extensions. What rings on several devices of
+// an extension at once is several legs to the exchange and one call to a person: it is
+// reported once, under the first leg's ID. It is answered when one leg is, and ends with
+// that leg or with the last one. The zero value has no calls. It belongs to the session's
 // goroutine and lives as long as the link.
 type Legs struct {
 	calls []*joined // oldest first
-	many  bool      // extensions
+	many  bool      // many extensions
 }
 
 type joined struct {
@@ -43,7 +43,7 @@ func (l *Legs) find(leg string) *joined {
 	return nil
 }
 
-// Known gives what was last reported of the call with this leg.
+// Known returns the last report of the call with this leg.
 func (l *Legs) Known(r *link.Reporter, leg string) (call.Event, bool) {
 	if c := l.find(leg); c != nil {
 		return r.Known(c.id)
@@ -51,7 +51,7 @@ func (l *Legs) Known(r *link.Reporter, leg string) (call.Event, bool) {
 	return call.Event{}, false
 }
 
-// All gives the legs of all calls.
+// All returns the legs of all calls.
 func (l *Legs) All() (legs []string) {
 	for _, c := range l.calls {
 		legs = slices.AppendSeq(legs, maps.Keys(c.legs))
@@ -59,9 +59,9 @@ func (l *Legs) All() (legs []string) {
 	return legs
 }
 
-// Take reports what a leg tells. id is what its call is reported as: it differs from leg
-// where the exchange uses ids of legs again. same, if there is one, is asked whether leg
-// and another one, with the same caller and extension, are one call.
+// Take reports the state of a leg. id is the ID to report its call under: it differs from
+// leg if the exchange reuses IDs of legs. same, if not nil, reports whether leg and another
+// one, with the same caller and extension, are one call.
 func (l *Legs) Take(r *link.Reporter, leg, id string, e call.Event, same func(other string) bool) {
 	c := l.find(leg)
 	if c == nil {
@@ -70,14 +70,14 @@ func (l *Legs) Take(r *link.Reporter, leg, id string, e call.Event, same func(ot
 	e.ID = c.id
 	switch {
 	case c.answered != "" && c.answered != leg:
-		return // another device of a call that was answered
+		return // another device of an answered call
 	case c.answered == leg:
-		e.State = call.Answered // a call does not ring again once it was answered
+		e.State = call.Answered // an answered call does not ring again
 	case e.State == call.Answered:
 		c.answered = leg
 	}
 	if known, _ := r.Known(c.id); e.Via == "" && e.Number != "" && e.Number != known.Number && Internal(known.Number) {
-		e.Via = known.Number // the colleague whom we had on the line has passed it on
+		e.Via = known.Number // the colleague on the line has passed the call on
 		if known.Name != "" {
 			e.Via = known.Name
 		}
@@ -85,7 +85,7 @@ func (l *Legs) Take(r *link.Reporter, leg, id string, e call.Event, same func(ot
 	r.Report(e)
 }
 
-// place finds or makes the call of a new leg.
+// place finds or creates the call for a new leg.
 func (l *Legs) place(r *link.Reporter, leg, id string, e call.Event, same func(string) bool) *joined {
 	if e.Direction == call.Incoming && same != nil {
 		clean := e.Clean()
@@ -100,7 +100,7 @@ func (l *Legs) place(r *link.Reporter, leg, id string, e call.Event, same func(s
 					c.legs[leg] = true
 					return c
 				}
-				break // one stands for all
+				break // one represents all
 			}
 		}
 	}
@@ -112,16 +112,16 @@ func (l *Legs) place(r *link.Reporter, leg, id string, e call.Event, same func(s
 	return c
 }
 
-// End tells that a leg is over.
+// End reports that a leg has ended.
 func (l *Legs) End(r *link.Reporter, leg string, why call.Reason) { l.EndBy(r, leg, why, "") }
 
-// EndBy is End with who took the call elsewhere, "" if that is not told.
+// EndBy is End with the party who took the call elsewhere, "" if unknown.
 func (l *Legs) EndBy(r *link.Reporter, leg string, why call.Reason, by string) {
 	for i, c := range l.calls {
 		if c.legs[leg] {
 			delete(c.legs, leg)
 			if c.answered == leg {
-				why, by = call.ReasonUnknown, "" // it was answered; how it was hung up is no matter
+				why, by = call.ReasonUnknown, "" // answered; how it was hung up does not matter
 			}
 			if len(c.legs) == 0 || c.answered == leg {
 				l.drop(r, i, why, by)
@@ -131,7 +131,7 @@ func (l *Legs) EndBy(r *link.Reporter, leg string, why call.Reason, by string) {
 	}
 }
 
-// EndOthers ends every call of which no leg is among the given ones.
+// EndOthers ends every call that has none of the given legs.
 func (l *Legs) EndOthers(r *link.Reporter, legs map[string]bool) {
 	for i := len(l.calls) - 1; i >= 0; i-- {
 		c := l.calls[i]
@@ -153,26 +153,26 @@ func (l *Legs) drop(r *link.Reporter, i int, why call.Reason, by string) {
 	r.EndBy(id, why, by)
 }
 
-// Internal says whether a number is a colleague's: a few digits.
+// Internal reports whether a number looks internal: a few digits.
 func Internal(number string) bool {
 	return number != "" && len(number) <= 5 && strings.Trim(number, "0123456789") == ""
 }
 
-// PublicNumber says whether a dialled extension is a number of the public network,
-// and so the one that the caller has dialled.
+// PublicNumber reports whether a dialled extension is a public number, and therefore the
+// one that the caller dialled.
 func PublicNumber(extension string) bool {
 	return len(extension) >= 7 && strings.Trim(strings.TrimPrefix(extension, "+"), "0123456789") == ""
 }
 
 var signs = strings.NewReplacer("_", "", "-", "", " ", "")
 
-// Word is a word of an exchange's without what its spellings differ in.
+// Word normalises a word of an exchange: it removes differences in spelling.
 func Word(s string) string { return signs.Replace(strings.ToLower(s)) }
 
 // Anonymous is how a withheld number is reported.
 const Anonymous = "anonymous"
 
-// Person is how a colleague is named on a card.
+// Person formats a colleague's name for a card.
 func Person(name, extension string) string {
 	switch {
 	case name == "":
@@ -183,8 +183,7 @@ func Person(name, extension string) string {
 	return name + " (" + extension + ")"
 }
 
-// EachOf decodes each item of a list. What cannot be read costs this one item, not
-// the link.
+// EachOf decodes each item of a list. An unreadable one is skipped; the connection stays.
 func EachOf[T any](r *link.Reporter, list []json.RawMessage, f func(T)) {
 	for _, b := range list {
 		var item T
@@ -194,12 +193,11 @@ func EachOf[T any](r *link.Reporter, list []json.RawMessage, f func(T)) {
 	}
 }
 
-// Hangup reads a cause of Q.850 as Asterisk uses them. The normal end of a call
-// that nobody answered says nothing: the caller may have hung up, or somebody
-// else answered.
+// Hangup maps a Q.850 cause as used by Asterisk. Normal clearing of an unanswered call says
+// nothing: the caller may have hung up, or somebody else answered.
 func Hangup(cause int) call.Reason {
 	switch cause {
-	case 17, 21: // user busy, call rejected: of a phone that rang, somebody refused
+	case 17, 21: // user busy, call rejected: a phone rang and somebody declined
 		return call.Rejected
 	case 19: // no answer
 		return call.Missed

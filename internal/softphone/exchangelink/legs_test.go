@@ -13,7 +13,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// with gives a Reporter, and what it is told in words.
+// with runs f with a Reporter, and returns in words what was reported.
 func with(t must.Test, f func(*link.Reporter)) (said []string) {
 	err := link.Once(context.Background(), link.Config{Take: func(e call.Event) error {
 		said = append(said, strings.TrimSpace(fmt.Sprintf("%v %v #%s %s %s", e.State, e.Reason, e.ID, e.Number, e.Via)))
@@ -123,8 +123,8 @@ func TestLegs(t *testing.T) {
 	}
 }
 
-// TestLegsNeverLeaveACall: whatever a flood tells, every call that was reported
-// is reported as over once its legs are.
+// TestLegsNeverLeaveACall: whatever a flood reports, every reported call is reported
+// as over once its legs are.
 func TestLegsNeverLeaveACall(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var l Legs

@@ -21,8 +21,8 @@ var (
 	errProxyRefused = errors.New("the proxy in between refuses")
 )
 
-// connect makes a connection to address (host:port), through a proxy where
-// Options.Proxy says so. Requests and sockets both come this way.
+// connect connects to address (host:port), through a proxy if Options.Proxy returns one. It
+// serves both requests and sockets.
 func (s *Server) connect(ctx context.Context, network, address string) (net.Conn, error) {
 	direct := cmp.Or(s.fixed, address)
 	if s.opts.Proxy == nil {
@@ -40,7 +40,7 @@ func (s *Server) connect(ctx context.Context, network, address string) (net.Conn
 	case u.Scheme == "http", u.Scheme == "https":
 		return s.tunnel(ctx, network, u, address)
 	}
-	return nil, errProxyGone // no proxy that we know
+	return nil, errProxyGone // unknown kind of proxy
 }
 
 // reach connects to the proxy itself.
@@ -61,7 +61,7 @@ func (s *Server) reach(ctx context.Context, network string, u *url.URL) (net.Con
 	return tls.Client(c, cfg), nil
 }
 
-// tunnel asks an http proxy for a connection (RFC 9110 9.3.6).
+// tunnel requests a connection from an http proxy (RFC 9110 9.3.6).
 func (s *Server) tunnel(ctx context.Context, network string, u *url.URL, address string) (net.Conn, error) {
 	c, err := s.reach(ctx, network, u)
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *Server) tunnel(ctx context.Context, network string, u *url.URL, address
 func ask(c net.Conn, address string) error {
 	req := &http.Request{Method: http.MethodConnect, URL: &url.URL{Opaque: address}, Host: address, Header: http.Header{"User-Agent": {""}}}
 	_ = req.Write(c) // where it fails, no answer comes
-	// Of what follows the answer nothing may be read here: byte by byte it is.
+	// Read byte by byte, so that nothing after the answer is consumed.
 	in := bufio.NewReaderSize(io.LimitReader(oneByte{c}, maxHeader), 16)
 	resp, err := http.ReadResponse(in, req)
 	switch {
@@ -94,12 +94,12 @@ func ask(c net.Conn, address string) error {
 	return nil
 }
 
-// oneByte reads no more than is asked for first.
+// oneByte reads one byte at a time.
 type oneByte struct{ r io.Reader }
 
 func (o oneByte) Read(b []byte) (int, error) { return o.r.Read(b[:min(len(b), 1)]) }
 
-// socks asks a SOCKS proxy, which also resolves the name.
+// socks connects through a SOCKS proxy, which also resolves the name.
 func (s *Server) socks(ctx context.Context, network string, u *url.URL, address string) (net.Conn, error) {
 	d, err := proxy.SOCKS5(network, u.Host, nil, reaching{s, u})
 	if err != nil {
@@ -115,7 +115,7 @@ func (s *Server) socks(ctx context.Context, network string, u *url.URL, address 
 	return c, nil
 }
 
-// reaching is the way to the proxy, as its package wants it.
+// reaching dials the proxy, as a dialer for package proxy.
 type reaching struct {
 	s *Server
 	u *url.URL

@@ -21,12 +21,12 @@ import (
 	"wiebelt/internal/testutil/nettest"
 )
 
-// Requests and sockets go through the proxy and reach the exchange by its name,
-// with TLS from end to end.
+// Requests and sockets go through the proxy and reach the exchange by name,
+// with end-to-end TLS.
 func TestThroughAProxy(t *testing.T) {
 	for _, scheme := range []string{"http", "https", "socks5", "socks5h"} {
 		t.Run(scheme, func(t *testing.T) {
-			var tested *httptest.Server // whose certificate is for 127.0.0.1 and example.com
+			var tested *httptest.Server // its certificate is for 127.0.0.1 and example.com
 			s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path == "/get" {
 					io.WriteString(w, "{}")
@@ -80,7 +80,7 @@ func TestThroughAProxy(t *testing.T) {
 	}
 }
 
-// Without a proxy for it, the exchange is reached straight.
+// Without a proxy for it, the exchange is reached directly.
 func TestNoProxyForIt(t *testing.T) {
 	asked := 0
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "{}") }, func(_ *httptest.Server, o *Options) {

@@ -17,12 +17,12 @@ import (
 
 const (
 	maxMessage = 256 << 10 // an event may hold all channels of a conference
-	queued     = 8         // messages read ahead, so that requests do not stop the pongs
+	queued     = 8         // messages read ahead, so that requests do not block pongs
 	writeTime  = 5 * time.Second
 )
 
-// Closed is a connection that the server closed with a code of RFC 6455 or of
-// its own. What it said beside the code is not kept.
+// Closed reports that the server closed the connection with a code of RFC 6455 or of its
+// own. Its reason text is dropped.
 type Closed struct {
 	Host string
 	Code int
@@ -32,26 +32,24 @@ func (c *Closed) Error() string {
 	return fmt.Sprintf("%s: it closed the connection (code %d)", c.Host, c.Code)
 }
 
-// Socket is a WebSocket whose other end is known to be alive: it is pinged, and
-// given up when nothing has come for Options.Silence. Send and Close belong to
-// one goroutine.
+// Socket is a WebSocket with liveness checks: it is pinged, and closed if nothing arrives
+// for Options.Silence. Send and Close belong to one goroutine.
 type Socket struct {
 	server  *Server
 	conn    *websocket.Conn
 	in      chan []byte
 	mu      sync.Mutex    // protects the next two
-	news    chan struct{} // closed when the next frame comes
-	heard   time.Time     // when the last one came
-	ended   chan struct{} // nobody reads any more
+	news    chan struct{} // closed when the next frame arrives
+	heard   time.Time     // when the last one arrived
+	ended   chan struct{} // closed when the reader ends
 	closing chan struct{}
 	stop    func() bool
 	tasks   sync.WaitGroup
 	err     error // why the reader ended; read it after in is closed
 }
 
-// Dial opens a WebSocket at path (with its query). A server that answers but
-// does not upgrade gives its status and no socket and no error. The socket ends
-// with ctx.
+// Dial opens a WebSocket at path (including query). If a server answers without upgrading,
+// Dial returns its status, no socket and no error. The socket ends with ctx.
 func (s *Server) Dial(ctx context.Context, path string, h http.Header, protocols ...string) (sock *Socket, status int, err error) {
 	d := websocket.Dialer{
 		NetDialContext: s.connect, TLSClientConfig: s.tls.Clone(),
@@ -66,7 +64,7 @@ func (s *Server) Dial(ctx context.Context, path string, h http.Header, protocols
 			return nil, 0, s.broke(ctx, errRedirect)
 		}
 		if resp.StatusCode < 300 {
-			return nil, 0, s.broke(ctx, errOdd) // no status of a refusal
+			return nil, 0, s.broke(ctx, errOdd) // not an error status
 		}
 		return nil, resp.StatusCode, nil
 	case err != nil:
@@ -75,12 +73,12 @@ func (s *Server) Dial(ctx context.Context, path string, h http.Header, protocols
 	return s.socket(ctx, conn, maxMessage), http.StatusSwitchingProtocols, nil
 }
 
-// Accept makes a socket of a request with which an exchange comes by itself; name is
-// what errors call it. It ends with ctx. A request that is not for a WebSocket has been
-// answered when the error comes.
+// Accept upgrades the request of an exchange that connects to us; name identifies it in
+// errors. The socket ends with ctx. If the request is not for a WebSocket, it has been
+// answered when Accept returns the error.
 func Accept(ctx context.Context, w http.ResponseWriter, r *http.Request, name string, o Options, protocols ...string) (*Socket, error) {
 	s := named(name, o)
-	up := websocket.Upgrader{HandshakeTimeout: s.opts.Answer, Subprotocols: protocols} // a web page's Origin is refused
+	up := websocket.Upgrader{HandshakeTimeout: s.opts.Answer, Subprotocols: protocols} // rejects a web page's Origin
 	conn, err := up.Upgrade(w, r, nil)
 	if err != nil {
 		return nil, s.broke(ctx, err)
@@ -88,19 +86,19 @@ func Accept(ctx context.Context, w http.ResponseWriter, r *http.Request, name st
 	return s.socket(ctx, conn, maxAnswer), nil
 }
 
-// Keep makes a socket of a WebSocket that was opened otherwise, of which no message may be
-// longer than most; name is what errors call the other end. It ends with ctx.
+// Keep makes a Socket from a WebSocket that was opened elsewhere, with messages of at most
+// most bytes; name identifies the other end in errors. It ends with ctx.
 func Keep(ctx context.Context, conn *websocket.Conn, name string, o Options, most int64) *Socket {
 	return named(name, o).socket(ctx, conn, most)
 }
 
-// named is the other end of a connection that it did not make.
+// named is the other end of a connection that was opened elsewhere.
 func named(name string, o Options) *Server {
 	o.fill()
 	return &Server{base: &url.URL{Host: name}, opts: o}
 }
 
-// socket begins to read a connection, of which no message may be longer than most.
+// socket starts reading a connection with messages of at most most bytes.
 func (s *Server) socket(ctx context.Context, conn *websocket.Conn, most int64) *Socket {
 	k := &Socket{server: s, conn: conn, in: make(chan []byte, queued), news: make(chan struct{}), heard: time.Now(), ended: make(chan struct{}), closing: make(chan struct{})}
 	k.stop = context.AfterFunc(ctx, func() { conn.Close() })
@@ -115,8 +113,8 @@ func (s *Server) socket(ctx context.Context, conn *websocket.Conn, most int64) *
 	return k
 }
 
-// Answers asks whether the other end is there, and waits for that until ctx ends. Any
-// goroutine may ask.
+// Answers pings the other end and reports whether it answers before ctx ends. It is
+// safe for concurrent use.
 func (k *Socket) Answers(ctx context.Context) bool {
 	k.mu.Lock()
 	news := k.news
@@ -131,17 +129,17 @@ func (k *Socket) Answers(ctx context.Context) bool {
 	return false
 }
 
-// Heard is when a frame has come last, or the socket has begun.
+// Heard returns when the last frame arrived, or else when the socket started.
 func (k *Socket) Heard() time.Time {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.heard
 }
 
-// Server is the other end.
+// Server returns the other end.
 func (k *Socket) Server() *Server { return k.server }
 
-// alive notes that a frame has come.
+// alive notes that a frame has arrived.
 func (k *Socket) alive() error {
 	k.mu.Lock()
 	close(k.news)
@@ -159,7 +157,7 @@ func (k *Socket) ping(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-t:
-			// A failure shows on the reading side.
+			// A failure surfaces on the reading side.
 			_ = k.conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(writeTime))
 		}
 	}
@@ -197,16 +195,16 @@ func (k *Socket) why(ctx context.Context, err error) error {
 		return &Closed{Host: k.server.Host(), Code: closed.Code}
 	case errors.Is(err, websocket.ErrReadLimit):
 		return k.server.broke(ctx, errLarge)
-	case !errors.As(err, &network) && !errors.Is(err, io.ErrUnexpectedEOF): // no frame of a WebSocket
+	case !errors.As(err, &network) && !errors.Is(err, io.ErrUnexpectedEOF): // not a WebSocket frame
 		return k.server.broke(ctx, errOdd)
 	}
 	return k.server.broke(ctx, err)
 }
 
-// In gives the text messages. It is closed when the connection has ended.
+// In delivers the text messages. It is closed when the connection has ended.
 func (k *Socket) In() <-chan []byte { return k.in }
 
-// Err says why In is closed.
+// Err returns why In was closed.
 func (k *Socket) Err() error { return k.err }
 
 // Send writes a text message.
@@ -218,7 +216,7 @@ func (k *Socket) Send(b []byte) error {
 	return nil
 }
 
-// Close ends the connection and waits for what belongs to it.
+// Close ends the connection and waits for its goroutines.
 func (k *Socket) Close() {
 	k.stop()
 	close(k.closing)
@@ -227,7 +225,7 @@ func (k *Socket) Close() {
 	k.tasks.Wait()
 }
 
-// Query is a query string with its question mark.
+// Query returns a query string including the question mark.
 func Query(pairs ...string) string {
 	v := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {

@@ -17,12 +17,12 @@ import (
 // when no part has come for Options.Silence, however long nobody takes those that have.
 // Close belongs to one goroutine.
 type Stream struct {
-	// Server is the one that answers: of several behind one name it is this one.
+	// Server is the one that answered, of possibly several behind one name.
 	Server *Server
-	// Cookies are those that it wants back, as the header Cookie has them.
+	// Cookies are the server's cookies, formatted for the Cookie header.
 	Cookies string
 
-	asked *Server // under the name of all of them
+	asked *Server // under the common name
 	in    chan []byte
 	on    context.Context // ends with the stream
 	end   context.CancelCauseFunc
@@ -30,8 +30,8 @@ type Stream struct {
 	err   error // why the reader ended; read it after in is closed
 }
 
-// Stream makes a request and gives the parts into which split cuts its answer. A server
-// that refuses gives its status and no stream and no error. The stream ends with ctx.
+// Stream sends a request and delivers its answer in the parts that split cuts. If a server
+// refuses, it returns the status, no stream and no error. The stream ends with ctx.
 func (s *Server) Stream(ctx context.Context, method, path string, h http.Header, body []byte, split bufio.SplitFunc) (k *Stream, status int, err error) {
 	k = &Stream{asked: s, in: make(chan []byte, queued)}
 	on, end := context.WithCancelCause(ctx)
@@ -70,7 +70,7 @@ func (k *Stream) read(ctx context.Context, body io.ReadCloser, split bufio.Split
 	parts.Buffer(nil, maxMessage)
 	parts.Split(split)
 	for parts.Scan() {
-		silent.Stop() // while nobody takes it, the silence is ours
+		silent.Stop() // waiting for the receiver is not the server's silence
 		select {
 		case k.in <- bytes.Clone(parts.Bytes()):
 		case <-k.on.Done():
@@ -83,20 +83,20 @@ func (k *Stream) read(ctx context.Context, body io.ReadCloser, split bufio.Split
 	case errors.Is(err, bufio.ErrTooLong):
 		k.err = k.asked.broke(ctx, errLarge)
 	default:
-		k.err = k.asked.broke(ctx, errors.Join(io.ErrUnexpectedEOF, err)) // it should not have ended
+		k.err = k.asked.broke(ctx, errors.Join(io.ErrUnexpectedEOF, err)) // an unexpected end
 	}
 }
 
-// In gives the parts. It is closed when the answer has ended.
+// In delivers the parts. It is closed when the answer has ended.
 func (k *Stream) In() <-chan []byte { return k.in }
 
-// Silent reports whether it was given up because nothing came, and ends.
+// Silent reports whether the stream was closed because nothing arrived, and ends.
 func (k *Stream) Silent() bool { return errors.Is(context.Cause(k.on), os.ErrDeadlineExceeded) }
 
-// Err says why In is closed.
+// Err returns why In was closed.
 func (k *Stream) Err() error { return k.err }
 
-// Close ends the connection and waits for what belongs to it.
+// Close ends the connection and waits for its goroutine.
 func (k *Stream) Close() {
 	k.end(nil)
 	k.task.Wait()

@@ -11,19 +11,19 @@ import (
 	"wiebelt/internal/softphone/link"
 )
 
-// Token opens an exchange for a while. The zero value opens nothing.
+// Token gives temporary access to an exchange. The zero value gives none.
 type Token struct {
 	ID   string
-	User string // whose it is, where the exchange tells
-	// Renewal is what the next one is asked for with, where that is another one.
+	User string // its owner, if the exchange says
+	// Renewal is used to request the next token, if it is not the token itself.
 	Renewal string
-	life    time.Duration // that it had when it was made
-	end     time.Time     // by this computer's clock, which stops for no sleep
+	life    time.Duration // its lifetime when it was issued
+	end     time.Time     // by this computer's clock, which continues during sleep
 }
 
-const maxLife = 24 * time.Hour // what is believed of what a server says
+const maxLife = 24 * time.Hour // limit on a server's claim
 
-// Seconds is a life that a server tells in seconds; where it does not, half an hour.
+// Seconds returns a lifetime given by a server in seconds; half an hour if it gives none.
 func Seconds(n float64) time.Duration {
 	if n <= 0 {
 		return 30 * time.Minute
@@ -31,8 +31,7 @@ func Seconds(n float64) time.Duration {
 	return time.Duration(min(n, maxLife.Seconds()) * float64(time.Second))
 }
 
-// Grant is a token that was given out now and lives so long. What the server gave may be
-// anything.
+// Grant returns a token issued now with the given lifetime. The server's data is checked.
 func (s *Server) Grant(id, user string, life time.Duration) (Token, error) {
 	if !Sendable(id) {
 		return Token{}, s.Failure("it gave no token that can be used", link.NoCause)
@@ -41,31 +40,31 @@ func (s *Server) Grant(id, user string, life time.Duration) (Token, error) {
 	return Token{ID: id, User: user, life: life, end: time.Now().Round(0).Add(life)}, nil
 }
 
-// Lives says whether the token may be used for a new connection.
+// Lives reports whether the token may be used for a new connection.
 func (t Token) Lives() bool { return time.Now().Round(0).Before(t.end) }
 
-// Ended is the token for what has to name it still: it opens nothing any more.
+// Ended returns the token as expired, for requests that still have to name it.
 func (t Token) Ended() Token {
 	t.end = time.Time{}
 	return t
 }
 
-// renewIn says when to renew, not before least has passed.
+// renewIn returns when to renew, after least at the earliest.
 func (t Token) renewIn(least time.Duration) time.Duration {
 	return max(time.Until(t.end)-t.life/3, least)
 }
 
-// Maker makes the token after an old one. With an error it gives what is left of that.
+// Maker requests the token that follows old. On error it returns what is left of old.
 type Maker func(ctx context.Context, old Token) (Token, error)
 
-// Held is the token of a link. It lives as long as the link and belongs to the session's
-// goroutine.
+// Held is a link's token. It lives as long as the link and belongs to the
+// session's goroutine.
 type Held struct {
 	Token
-	Fresh bool // it was made since a request was last let in with it
+	Fresh bool // no request has succeeded with it yet
 }
 
-// Begin sees to it that a session begins with a token that lives.
+// Begin ensures that a session starts with a valid token.
 func (h *Held) Begin(ctx context.Context, next Maker) error {
 	h.Fresh = false
 	if h.Lives() {
@@ -80,7 +79,7 @@ func (h *Held) make(ctx context.Context, next Maker) (err error) {
 	return err
 }
 
-// Ask makes a request, and once more with another token where it is too old.
+// Ask sends a request, and repeats it with a new token if the old one was refused.
 func (h *Held) Ask(ctx context.Context, next Maker, request func() (status int, err error)) (int, error) {
 	status, err := request()
 	if err == nil && status == http.StatusUnauthorized && !h.Fresh {
@@ -90,13 +89,13 @@ func (h *Held) Ask(ctx context.Context, next Maker, request func() (status int, 
 		status, err = request()
 	}
 	if err == nil && status != http.StatusUnauthorized && status != http.StatusForbidden {
-		h.Fresh = false // it was good, so a refusal later is of its age
+		h.Fresh = false // it worked, so a later refusal is due to its age
 	}
 	return status, err
 }
 
-// Refused is the error for a status by which a server refuses a request with the token. One
-// that was not made just now may simply be too old.
+// Refused is the error for a status that rejects the token. A token that is not
+// fresh may just be too old.
 func (h *Held) Refused(s *Server, status int, why string) error {
 	if status == http.StatusUnauthorized || status == http.StatusForbidden {
 		h.Token = Token{}
@@ -107,9 +106,9 @@ func (h *Held) Refused(s *Server, status int, why string) error {
 	return s.Status(status)
 }
 
-// Renew gives the tokens that follow t, each before the one before it ends, until stop
-// is called. One that fails is tried again after Options.Renewal: the old token lives
-// still, and its end closes the connection.
+// Renew delivers the tokens that follow t, each before the previous one ends, until stop is
+// called. A failed renewal is retried after Options.Renewal: the old token is still valid,
+// and its end closes the connection.
 func (s *Server) Renew(ctx context.Context, t Token, next Maker) (renewed <-chan Token, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	out := make(chan Token)

@@ -8,57 +8,56 @@ import (
 	"os"
 )
 
-// Cause says in a word why a link does not stand, or what does not work behind one
-// that does, so that whoever looks learns what to do. Every one has its texts (text.LinkWhy, text.LinkDo).
+// Cause is a code for why a link is not connected, or what does not work behind one that
+// is, so that users learn what to do. Each has its texts (text.LinkWhy, text.LinkDo).
 type Cause string
 
 // The causes.
 const (
-	NoCause         Cause = ""             // nothing is known that would help
-	CauseNobody     Cause = "nobody"       // nobody listens at the address
+	NoCause         Cause = ""             // nothing helpful is known
+	CauseNobody     Cause = "nobody"       // nothing listens at the address
 	CauseSilent     Cause = "silent"       // no answer in time
 	CauseName       Cause = "name"         // the name cannot be resolved
-	CauseAuthority  Cause = "authority"    // a certificate of an authority that this computer does not know
+	CauseAuthority  Cause = "authority"    // a certificate of an authority unknown to this computer
 	CauseHost       Cause = "host"         // a certificate for another name
-	CauseExpired    Cause = "expired"      // a certificate that has expired, or is not valid yet
-	CauseTLS        Cause = "tls"          // any other trouble with TLS
-	CauseProxy      Cause = "proxy"        // the proxy cannot be reached, or refuses
-	CauseLogin      Cause = "proxy.login"  // the proxy asks for a login
-	CauseFault      Cause = "fault"        // it answers that it cannot serve now
-	CauseUnexpected Cause = "odd"          // what answers is not what was expected
+	CauseExpired    Cause = "expired"      // a certificate that has expired or is not valid yet
+	CauseTLS        Cause = "tls"          // any other TLS problem
+	CauseProxy      Cause = "proxy"        // the proxy cannot be reached or refuses
+	CauseLogin      Cause = "proxy.login"  // the proxy requires a login
+	CauseFault      Cause = "fault"        // it answers that it is unavailable
+	CauseUnexpected Cause = "odd"          // an unexpected answer
 	CauseNoSecret   Cause = "secret.none"  // no secret is stored
-	CauseStore      Cause = "secret.store" // the secret store does not give it out
+	CauseStore      Cause = "secret.store" // the secret store does not return it
 	CauseDenied     Cause = "denied"       // user or secret are not accepted
-	CauseRights     Cause = "rights"       // the user may not do that
-	CauseExtension  Cause = "extension"    // the extension is not known, or not the user's
-	CauseBria       Cause = "bria"         // its user has to allow us
+	CauseRights     Cause = "rights"       // the user lacks the permission
+	CauseExtension  Cause = "extension"    // the extension is unknown, or not the user's
+	CauseBria       Cause = "bria"         // its user has to allow the connection
 	CauseOwner      Cause = "owner"        // it belongs to another user
-	CauseSystem     Cause = "system"       // not on this kind of computer
-	CauseSettings   Cause = "settings"     // a setting of the link cannot be used
-	CauseVersion    Cause = "version"      // it speaks another version, or does not offer what the link needs
-	CauseEnded      Cause = "ended"        // the exchange has ended what it was asked to tell
-	CauseReplaced   Cause = "replaced"     // another program gets what was meant for us
-	CauseUnread     Cause = "unread"       // it sends messages that cannot be read
+	CauseSystem     Cause = "system"       // not available on this kind of computer
+	CauseSettings   Cause = "settings"     // an unusable setting of the link
+	CauseVersion    Cause = "version"      // another version, or it lacks what the link needs
+	CauseEnded      Cause = "ended"        // the exchange has ended the subscription
+	CauseReplaced   Cause = "replaced"     // another program receives our events
+	CauseUnread     Cause = "unread"       // it sends unreadable messages
 
-	// Behind a link that stands: of an office's relay.
-	CauseStorage  Cause = "relay.storage"  // it cannot keep what it has to
-	CauseExchange Cause = "relay.exchange" // it does not hear the exchange
-	CauseHub      Cause = "relay.hub"      // the hub does not answer it
+	// Behind a connected link to an office's relay.
+	CauseStorage  Cause = "relay.storage"  // the relay cannot store its data
+	CauseExchange Cause = "relay.exchange" // it is not connected to the exchange
+	CauseHub      Cause = "relay.hub"      // it gets no answer from the hub
 )
 
-// CauseNeeds is for a setting that the link needs and lacks: one of those of
-// package registry.
+// CauseNeeds is for a missing setting that the link needs, one of those
+// in package registry.
 func CauseNeeds(setting string) Cause { return Cause("needs." + setting) }
 
-// Causes are all there are, for tests and for whoever is told of one.
+// Causes lists all causes, for tests and for validation.
 func Causes() []Cause {
 	return []Cause{CauseNobody, CauseSilent, CauseName, CauseAuthority, CauseHost, CauseExpired, CauseTLS, CauseProxy, CauseLogin, CauseFault, CauseUnexpected,
 		CauseNoSecret, CauseStore, CauseDenied, CauseRights, CauseExtension, CauseBria, CauseOwner, CauseSystem, CauseSettings, CauseVersion, CauseEnded, CauseReplaced, CauseUnread, CauseStorage, CauseExchange, CauseHub,
 		CauseNeeds("address"), CauseNeeds("extension"), CauseNeeds("user")}
 }
 
-// ForAdmin tells the causes that stay until somebody does something about them that
-// staff cannot do.
+// ForAdmin reports whether the cause persists until somebody other than staff fixes it.
 func (c Cause) ForAdmin() bool {
 	switch c {
 	case CauseAuthority, CauseHost, CauseExpired, CauseTLS, CauseLogin:
@@ -67,7 +66,7 @@ func (c Cause) ForAdmin() bool {
 	return false
 }
 
-// Failure is an error in our own words, where those of a library could quote what
+// Failure is an error in our own words, where a library's error could quote what
 // the other side has sent.
 type Failure struct {
 	Why   string
@@ -76,7 +75,7 @@ type Failure struct {
 
 func (f *Failure) Error() string { return f.Why }
 
-// CauseOf is what an error of a session comes down to.
+// CauseOf returns the cause of a session's error.
 func CauseOf(err error) Cause {
 	var (
 		refusal *Refusal

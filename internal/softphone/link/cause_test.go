@@ -16,8 +16,8 @@ import (
 	"wiebelt/internal/text"
 )
 
-// TestCauses: an error says in a word what is wrong, and for every word there is
-// a sentence on it and on what to do, in both languages.
+// TestCauses: each error has a cause, and each cause has a sentence about it and one on
+// what to do, in both languages.
 func TestCauses(t *testing.T) {
 	for _, tt := range []struct {
 		err  error
@@ -72,7 +72,7 @@ func TestStateTellsWhy(t *testing.T) {
 				errs = errs[1:]
 				return err
 			}
-			if states[len(states)-1].Phase == Connecting { // dialling anew after the sleep
+			if states[len(states)-1].Phase == Connecting { // reconnecting after the sleep
 				cancel()
 				return ctx.Err()
 			}

@@ -1,11 +1,10 @@
-// Package link keeps a connection to a softphone's own interface: it connects,
-// listens, and connects again for ever, says honestly how it is doing, and
-// remembers which calls the phone has told of, so that they are not left behind
-// when it goes. What is said on the connection is the business of the packages
-// beside it, one for each protocol.
+// Package link maintains a connection to a softphone's interface: it connects, listens,
+// reconnects for ever, reports its true state, and remembers which calls the phone has
+// reported, so that they do not linger when it is gone. The protocols are implemented by
+// the packages beside it, one each.
 //
-// Goroutines: Run runs in the caller's. A session has one beside it that hears
-// when this computer has slept.
+// Goroutines: Run runs in the caller's. Each session has one more, which listens for
+// wake-ups of this computer.
 package link
 
 import (
@@ -22,43 +21,42 @@ import (
 	"wiebelt/internal/core/call"
 )
 
-// Phone is one softphone, or one extension of an exchange, and its protocol.
+// Phone is a softphone, or an extension of an exchange, with its protocol.
 type Phone interface {
 	// Traits is constant.
 	Traits() Traits
-	// Session connects, calls r.Up when events can come, and takes events until
-	// the connection or the context ends. The error says why; see ErrNotThere,
-	// ErrClosed, ErrReplaced and Refusal. It is called again and again, never
-	// twice at one time.
+	// Session connects, calls r.Up when events can arrive, and processes events until
+	// the connection or the context ends. The error says why; see ErrNotThere, ErrClosed,
+	// ErrReplaced and Refusal. It is called repeatedly, never concurrently.
 	Session(ctx context.Context, r *Reporter) error
 }
 
-// Traits are what Run must know of a phone.
+// Traits describe a phone to Run.
 type Traits struct {
 	Source call.Source
-	// Local is a phone on this computer: asking again costs nothing.
+	// Local is a phone on this computer: retrying costs nothing.
 	Local bool
-	// OneClient is a phone that serves one program at a time and drops it for the
-	// next without a word. A phone that says so (ErrReplaced) needs no mark.
+	// OneClient is a phone that serves one program at a time and silently drops it for the
+	// next. A phone that reports that (ErrReplaced) does not need this flag.
 	OneClient bool
-	// MaxWait is how long to wait at most before it is tried again; 0 is a minute.
+	// MaxWait is the longest wait before a retry; 0 is a minute.
 	MaxWait time.Duration
-	// RetryAfter is how soon it is tried after a connection that stood for some seconds, if
-	// not as usual: another computer serves as well.
+	// RetryAfter is the wait after a connection that lasted some seconds, if it differs
+	// from the default: another computer can take over.
 	RetryAfter time.Duration
-	// ManyExtensions is a link that tells of many extensions, and of more calls therefore.
+	// ManyExtensions is a link that reports many extensions, and therefore more calls.
 	ManyExtensions bool
 }
 
-// How a session ends. Anything else is a connection that broke.
+// How a session ends. Any other error is a broken connection.
 var (
-	ErrNotThere = errors.New("nobody listens there") // the phone is not running, or was started anew; its calls are over
+	ErrNotThere = errors.New("nobody listens there") // the phone is not running, or was restarted; its calls are over
 	ErrClosed   = errors.New("the phone closed the connection")
 	ErrReplaced = errors.New("another program took our place")
 )
 
-// Refusal is a phone that answers and does not let us in. The text is for the
-// administrator, in English, without anything secret.
+// Refusal is a phone that answers but does not admit us. The text is for the administrator,
+// in English, and contains no secrets.
 type Refusal struct {
 	Why   string
 	Cause Cause
@@ -66,73 +64,71 @@ type Refusal struct {
 
 func (r *Refusal) Error() string { return r.Why }
 
-// Config is what a link needs. It is not changed after Run.
+// Config is the configuration of a link. It must not change after Run.
 type Config struct {
-	// Name is what the settings call this link, for the log.
+	// Name is the link's name in the settings, for the log.
 	Name string
-	// Take hands an event to the tracker and should return at once. An error
-	// means that the event was not taken; it is not sent again, since the call
-	// goes on meanwhile.
+	// Take passes an event to the tracker and should return at once. An error means that
+	// the event was not accepted; it is not sent again, since the call has moved on.
 	Take func(call.Event) error
-	// Gone, if set, is told when the connection has ended: what it reported may
-	// not be reported as over any more.
+	// Gone, if set, is called when the connection has ended: the end of reported calls
+	// may never be reported.
 	Gone func(call.Source)
-	// State, if set, is told every change of the link's state, in order, from
-	// Run's goroutine.
+	// State, if set, is called with every change of the link's state, in order,
+	// from Run's goroutine.
 	State func(State)
-	// Wake, if set, tells that the computer has slept, or that a secret is another
-	// one: a link that waits tries at once, one to another computer connects anew,
-	// any other stays.
+	// Wake, if set, signals that the computer has slept, or that a secret has changed: a
+	// waiting link retries at once, one to another computer reconnects, any other stays.
 	Wake <-chan struct{}
 	Log  *slog.Logger // nil: silent
 }
 
-// Phase is how a link is doing.
+// Phase is the connection state of a link.
 type Phase uint8
 
 // The phases of a link.
 const (
 	Connecting Phase = iota // not tried yet, or for the first time since the computer woke
 	Connected
-	Waiting // not connected; tries again at State.Retry
-	Kicked  // another program took our place; tries again at State.Retry
-	Refused // the phone does not let us in; tries again at State.Retry
+	Waiting // not connected; retries at State.Retry
+	Kicked  // replaced by another program; retries at State.Retry
+	Refused // refused by the phone; retries at State.Retry
 )
 
-// String gives the phase in a word, for logs and doctor.
+// String returns the phase as a word, for logs and doctor.
 func (p Phase) String() string {
 	return [...]string{"connecting", "connected", "waiting", "kicked", "refused"}[p]
 }
 
-// State is what a link honestly knows of itself.
+// State is the state of a link.
 type State struct {
 	Phase Phase
 	Since time.Time // of this phase
 	Retry time.Time // with Waiting, Kicked and Refused
 	Err   error     // why not connected; holds the address, nothing of a call
-	Cause Cause     // of Err, NoCause where nothing is known
-	// Behind is, with Connected and a Cause, since when something behind the phone does
-	// not work.
+	Cause Cause     // of Err, NoCause if unknown
+	// Behind is, for Connected with a Cause, since when something behind the
+	// phone does not work.
 	Behind time.Time
 }
 
-// Intervals of reconnecting. A softphone may be off all day, so failing is
-// cheap, silent and goes on for ever.
+// Reconnect intervals. A softphone may be off all day, so failing is cheap, silent
+// and goes on for ever.
 const (
 	atOnce      = time.Millisecond
-	soon        = 250 * time.Millisecond // within which a phone that goes on listening lets us in
+	soon        = 250 * time.Millisecond // in which a listening phone accepts a connection
 	firstWait   = 500 * time.Millisecond
 	maxWait     = 60 * time.Second
-	localWait   = 1500 * time.Millisecond // with jitter still below 2 s
-	quickEnd    = 30 * time.Second        // a connection that lived shorter ended quickly
-	shortEnd    = 2 * time.Second         // the same where another computer serves as well
+	localWait   = 1500 * time.Millisecond // below 2 s even with jitter
+	quickEnd    = 30 * time.Second        // a shorter connection ended quickly
+	shortEnd    = 2 * time.Second         // the same if another computer can take over
 	kickedWait  = time.Minute
 	kickedMax   = 10 * time.Minute
 	refusedWait = 10 * time.Second // somebody may be clicking "allow" just now
 	refusedMax  = 5 * time.Minute
 )
 
-// Run keeps the link until ctx ends.
+// Run maintains the link until ctx ends.
 func Run(ctx context.Context, cfg Config, p Phone) {
 	newLink(cfg, p).run(ctx)
 }
@@ -143,8 +139,8 @@ type link struct {
 	traits Traits
 	state  State
 	rep    Reporter
-	said   map[Cause]bool                    // to the log, of this phase
-	jitter func(time.Duration) time.Duration // tests replace it
+	said   map[Cause]bool                    // logged in this phase
+	jitter func(time.Duration) time.Duration // replaced in tests
 }
 
 func newLink(cfg Config, p Phone) *link {
@@ -156,7 +152,7 @@ func newLink(cfg Config, p Phone) *link {
 	return l
 }
 
-// jitter spreads d by a fifth either way, so that many links do not come back
+// jitter spreads d by a fifth either way, so that many links do not reconnect
 // in the same instant.
 func jitter(d time.Duration) time.Duration {
 	return d - d/5 + rand.N(2*d/5+1)
@@ -170,7 +166,7 @@ func (l *link) wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// run connects, listens, and connects again.
+// run connects, listens, and reconnects.
 func (l *link) run(ctx context.Context) {
 	l.enter(State{Phase: Connecting})
 	b := backoff{l: l}
@@ -189,7 +185,7 @@ func (l *link) run(ctx context.Context) {
 		}
 		phase, d := b.next(err, l.rep.up, l.rep.since.Sub(began), time.Since(began))
 		if d == 0 {
-			l.enter(State{Phase: phase}) // whatever it was, it does not stand now
+			l.enter(State{Phase: phase}) // in any case it is not connected now
 			continue
 		}
 		l.enter(State{Phase: phase, Retry: time.Now().Add(d), Err: err, Cause: CauseOf(err)})
@@ -199,9 +195,9 @@ func (l *link) run(ctx context.Context) {
 
 var errWoken = errors.New("the computer has slept")
 
-// session is one connection. After a sleep, one to another computer is given
-// up: nobody knows how long it would seem to be alive. One on this computer
-// stays, and has no use for a wake, which must not cut a later wait short.
+// session runs one connection. After a sleep, a connection to another computer is dropped:
+// it might appear alive for an unknown time. One on this computer stays; it consumes the
+// wake-up, which must not cut a later wait short.
 func (l *link) session(ctx context.Context) error {
 	if l.cfg.Wake == nil {
 		return l.phone.Session(ctx, &l.rep)
@@ -224,15 +220,14 @@ func (l *link) session(ctx context.Context) error {
 	}()
 	err := l.phone.Session(ctx, &l.rep)
 	close(ended)
-	<-done // or it could take a wake that belongs to the wait that follows
+	<-done // otherwise it could consume a wake-up meant for the following wait
 	if errors.Is(context.Cause(ctx), errWoken) {
 		return errWoken
 	}
 	return err
 }
 
-// enter publishes a state. Repeated failures are one state to the log, and each
-// cause is told once.
+// enter publishes a state. Repeated failures are logged as one state, and each cause once.
 func (l *link) enter(s State) {
 	s.Since = time.Now()
 	log := l.cfg.Log.With("kind", l.traits.Source.Kind, "name", l.cfg.Name)
@@ -257,25 +252,24 @@ func (l *link) enter(s State) {
 
 // backoff decides how long to wait.
 //
-// A phone with one client that is started anew and one that has handed our place
-// to another program both close the connection without a word. What tells them
-// apart is the dial that follows at once: a phone that has ended refuses it (and
-// Windows then goes on trying for a while), one that drops us goes on listening
-// and lets us in again at once. A session that can tell more gives ErrNotThere.
+// A one-client phone that restarts and one that has given our place to another program
+// both close the connection silently. The immediate redial tells them apart: a phone that
+// has exited refuses it (and Windows then keeps retrying for a while), one that dropped us
+// keeps listening and accepts at once. A session that knows more returns ErrNotThere.
 type backoff struct {
 	l       *link
-	fails   int  // sessions without success, one after another
-	closed  bool // the phone closed the last session, and we dialled again at once
-	kicks   int  // times that it then let us in at once
-	kicked  int  // times that we stood back
-	refused int  // times that we were not let in, one after another
+	fails   int  // consecutive sessions without success
+	closed  bool // the phone closed the last session, and we redialled at once
+	kicks   int  // times that it then accepted at once
+	kicked  int  // times that we backed off
+	refused int  // consecutive refusals
 }
 
-// maxKicks is how often somebody may take our place before we stand back.
+// maxKicks is how often another program may take our place before we back off.
 const maxKicks = 2
 
-// next is called when a session has ended, which was up after so long, or never,
-// and lived for so long. No wait at all means to try again at once.
+// next is called when a session has ended. up is whether it connected, after dialled; lived
+// is its total duration. A zero wait means to retry at once.
 func (b *backoff) next(err error, up bool, dialled, lived time.Duration) (Phase, time.Duration) {
 	var refusal *Refusal
 	if b.closed && up && dialled < soon {
@@ -304,11 +298,11 @@ func (b *backoff) next(err error, up bool, dialled, lived time.Duration) (Phase,
 	case errors.Is(err, ErrClosed) && up:
 		b.fails = 1
 		return Waiting, b.l.jitter(firstWait)
-	case errors.Is(err, ErrNotThere) && up: // it has ended, and may be starting anew
+	case errors.Is(err, ErrNotThere) && up: // it has exited, and may be restarting
 		b.kicks, b.kicked, b.fails = 0, 0, 0
-	case !up: // it is not running, so it was no other client that ended the connection before
+	case !up: // not running, so no other client ended the previous connection
 		b.kicks, b.kicked = 0, 0
-	default: // it broke, or something else than the phone answers there
+	default: // it broke, or something other than the phone answers there
 		b.kicks = 0
 	}
 	b.refused = 0
@@ -329,7 +323,7 @@ func (t Traits) quickEnd() time.Duration {
 	return quickEnd
 }
 
-// longestWait is the cap of the wait: a phone on this computer costs nothing to ask.
+// longestWait is the maximum wait: retrying a phone on this computer costs nothing.
 func (l *link) longestWait() time.Duration {
 	if l.traits.Local {
 		return localWait
@@ -337,21 +331,21 @@ func (l *link) longestWait() time.Duration {
 	return cmp.Or(l.traits.MaxWait, maxWait)
 }
 
-// NotThere marks an error as ErrNotThere, which stays in its text.
+// NotThere wraps an error as ErrNotThere and keeps its text.
 func NotThere(err error) error { return fmt.Errorf("%w: %w", ErrNotThere, err) }
 
-// IsLocal tells whether a host's name means this computer.
+// IsLocal reports whether a host name means this computer.
 func IsLocal(host string) bool { return host == "localhost" || net.ParseIP(host).IsLoopback() }
 
-// Nobody reports whether a dial failed because nothing listens there. Windows has
-// a number of its own for it, which package syscall does not name.
+// Nobody reports whether a dial failed because nothing listens there. Windows has its own
+// error number for it, which package syscall does not name.
 func Nobody(err error) bool {
 	const windows = syscall.Errno(10061)
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, windows)
 }
 
-// Once keeps the link for one session, where there is no other: the phone has come by
-// itself, and may come again.
+// Once runs the link for a single session, without retries: the phone has connected to
+// us, and may do so again.
 func Once(ctx context.Context, cfg Config, p Phone) error {
 	l := newLink(cfg, p)
 	err := l.session(ctx)

@@ -18,21 +18,21 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// script is a phone that is there or not, as a list of sessions says.
+// script is a phone that is available or not, as in a list of sessions.
 type script struct {
 	traits   Traits
 	sessions []session
 	ended    time.Time       // the last one
-	waits    []time.Duration // from then on until the next one
+	waits    []time.Duration // from then until the next one
 	seen     []State
 	taken    []string
 	stop     context.CancelFunc
 }
 
-// session is one connection: whether it came up, what it told, how long it
-// lived and how it ended.
+// session is one connection: whether it was established, what it reported, how long it
+// lasted and how it ended.
 type session struct {
-	dial    time.Duration // until it was up
+	dial    time.Duration // until it was established
 	up      bool
 	reports []call.Event
 	lives   time.Duration
@@ -63,8 +63,7 @@ func (s *script) Session(_ context.Context, r *Reporter) error {
 	return now.err
 }
 
-// play runs a link against the script, on a clock of its own, until it has no sessions
-// left.
+// play runs a link against the script, with its own clock, until no sessions are left.
 func (s *script) play(t *testing.T) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -105,7 +104,7 @@ func TestBackoff(t *testing.T) {
 	second := session{up: true, lives: time.Second, err: ErrClosed}
 	odd := session{up: true, lives: 20 * time.Second, err: errors.New("no frame")}
 	reset := session{up: true, err: errors.New("connection reset by peer")}
-	late := session{dial: 600 * time.Millisecond, up: true, lives: time.Second, err: ErrClosed} // Windows dialled it anew
+	late := session{dial: 600 * time.Millisecond, up: true, lives: time.Second, err: ErrClosed} // Windows retried
 	anew := session{up: true, lives: time.Second, err: NotThere(errors.New("started anew"))}
 	no := session{lives: time.Second, err: &Refusal{Why: "click allow"}}
 	replaced := session{up: true, lives: time.Hour, err: ErrReplaced}
@@ -169,8 +168,8 @@ func TestJitterStaysBelowTwoSeconds(t *testing.T) {
 	}
 }
 
-// When the phone has ended, so have its calls. While it may only have dropped
-// us, nobody knows.
+// When the phone has ended, so have its calls. While it may only have
+// dropped us, nobody knows.
 func TestCallsWhenTheLinkEnds(t *testing.T) {
 	a := call.Event{ID: "a", Number: "0612345678"}
 	b := call.Event{ID: "b", Number: "0201234567"}
@@ -233,7 +232,7 @@ func TestCallsAreBounded(t *testing.T) {
 	}
 }
 
-// Events that nobody takes are logged once, until one is taken.
+// Events that are not accepted are logged once, until one is accepted.
 func TestUntakenIsLoggedOnce(t *testing.T) {
 	var log strings.Builder
 	var why error
@@ -257,7 +256,7 @@ func TestLongIDsStayDifferent(t *testing.T) {
 	}
 }
 
-// sleeper is a phone whose sessions last until they are ended.
+// sleeper is a phone whose sessions last until ended.
 type sleeper struct {
 	traits Traits
 	begun  chan struct{}
@@ -276,8 +275,8 @@ func (s *sleeper) Session(ctx context.Context, r *Reporter) error {
 	return ctx.Err()
 }
 
-// After the computer has slept: a connection elsewhere is made anew, one on this
-// computer stays, and a wait is over.
+// After the computer has slept: a connection to elsewhere is renewed, one on this computer
+// stays, and a wait ends.
 func TestWake(t *testing.T) {
 	for name, s := range map[string]*sleeper{"elsewhere": {}, "waiting": {traits: Traits{}, off: true}} {
 		s.begun = make(chan struct{})
@@ -303,8 +302,8 @@ func TestWake(t *testing.T) {
 	}
 }
 
-// A wake during a session with a phone on this computer belongs to no later wait:
-// a link that stands back must not come back at once.
+// A wake during a session with a phone on this computer does not affect a later wait: a
+// link that stands back must not reconnect at once.
 func TestWakeIsNotKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		wake := make(chan struct{})
@@ -323,7 +322,7 @@ type wakeful struct {
 	wake     chan<- struct{}
 	end      context.CancelFunc
 	sessions int
-	retry    time.Time // not to come before
+	retry    time.Time // not before this time
 }
 
 func (s *wakeful) Traits() Traits { return Traits{Local: true} }

@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// maxTable is how much of the system's table of sockets is read, in bytes; those
-// that listen stand first.
+// maxTable limits how much of the system's socket table is read, in bytes; listening
+// sockets come first.
 const maxTable = 1 << 20
 
-// Listening identifies the socket that listens at an address of this computer:
-// another one is another process, however soon it came. "" is not known, or
-// nobody listens. The table (proc_net_tcp in the kernel's documentation) gives
-// each socket a number of its own; whoever listens hears nothing of it. ours is that
+// Listening identifies the socket that listens at an address of this computer: a different
+// one is another process, however soon it started. "" means unknown, or no listener.
+// The table (proc_net_tcp in the kernel's documentation) numbers each socket; the
+// listener is not contacted. ours is that
 // it is no other user's, but perhaps the system's.
 func Listening(at netip.AddrPort) (socket string, ours bool) {
 	var all []string
@@ -33,10 +33,10 @@ func Listening(at netip.AddrPort) (socket string, ours bool) {
 			// sl local_address rem_address st tx:rx tr:tm retrnsmt uid timeout inode …
 			row := strings.Fields(rows.Text())
 			if len(row) < 10 || row[3] == "st" {
-				continue // the heading
+				continue // header
 			}
 			if row[3] != "0A" {
-				break // of those that listen
+				break // end of the listening ones
 			}
 			if a, ok := tableAddress(row[1]); ok && a.Port() == at.Port() && (a.Addr() == at.Addr() || a.Addr().IsUnspecified()) {
 				all = append(all, row[9])

@@ -2,6 +2,5 @@ package link
 
 import "net/netip"
 
-// Listening is not known here: whether the phone has ended shows when it is
-// dialled again. Nor is whose it is.
+// Listening is unknown here: redialling shows whether the phone has exited. Nor is whose it is.
 func Listening(netip.AddrPort) (socket string, ours bool) { return "", true }

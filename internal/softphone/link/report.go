@@ -12,31 +12,31 @@ import (
 	"wiebelt/internal/core/call"
 )
 
-// The memory for calls whose end never comes is bounded.
+// Limits on calls remembered, in case their end is never reported.
 const (
 	maxCalls     = 256
 	maxManyCalls = 16 * maxCalls // of a link to many extensions
 )
 
-// known is a call that the phone has told of.
+// known is a call that the phone has reported.
 type known struct {
-	event    call.Event // as reported last, without its time
+	event    call.Event // last report, without its time
 	answered bool
-	before   bool // on an earlier connection
+	before   bool // from an earlier connection
 }
 
-// Reporter is what a session reports to. It belongs to the session's goroutine;
-// the calls it knows live as long as the link.
+// Reporter receives a session's reports. It belongs to the session's goroutine; the calls
+// it knows live as long as the link.
 type Reporter struct {
 	l          *link
 	calls      map[string]*known // by the phone's id
 	up         bool
 	since      time.Time // of up
-	unreadable int       // messages of this connection that could not be read
-	untaken    bool      // the last event was not taken
+	unreadable int       // unreadable messages on this connection
+	untaken    bool      // the last event was not accepted
 }
 
-// begin is that of a session.
+// begin prepares for a new session.
 func (r *Reporter) begin() {
 	r.up, r.unreadable = false, 0
 	for _, k := range r.calls {
@@ -44,7 +44,7 @@ func (r *Reporter) begin() {
 	}
 }
 
-// Up tells that the connection stands and events can come.
+// Up reports that the connection is established and events can arrive.
 func (r *Reporter) Up() {
 	if !r.up {
 		r.up, r.since = true, time.Now()
@@ -52,20 +52,19 @@ func (r *Reporter) Up() {
 	}
 }
 
-// Behind tells of a connection that stands what does not work behind it, and since
-// when; NoCause is nothing.
+// Behind reports what does not work behind an established connection, and since when;
+// NoCause means that all is well.
 func (r *Reporter) Behind(c Cause, since time.Time) {
 	if r.up && (r.l.state.Cause != c || !r.l.state.Behind.Equal(since)) {
 		r.l.enter(State{Phase: Connected, Cause: c, Behind: since})
 	}
 }
 
-// Report completes an event by what is known of its call, hands it over, and
-// remembers it. ID should have gone through CallID. The source is filled in, and
-// the time where there is none. The direction of a known call stays; no number is
-// the number as it was (a withheld one is reported in a word, such as "anonymous");
-// and an event that says nothing new of a known call is still handed over: the
-// tracker knows repeats.
+// Report completes an event with what is known of its call, passes it on, and remembers it.
+// ID should have gone through CallID. The source is filled in, and the time if missing. The
+// direction of a known call stays; an empty number means it is unchanged (a withheld one
+// is reported as a word, such as "anonymous"). Events without news about a known call are
+// passed on too: the tracker recognises repeats.
 func (r *Reporter) Report(e call.Event) {
 	e.Source = r.l.traits.Source
 	if e.At.IsZero() {
@@ -88,7 +87,7 @@ func (r *Reporter) Report(e call.Event) {
 	}
 	e = e.Clean()
 	kept := e
-	kept.At, kept.Since = time.Time{}, time.Time{} // the next report of it has others
+	kept.At, kept.Since = time.Time{}, time.Time{} // they differ in the next report
 	switch {
 	case e.ID == "":
 	case e.State == call.Ended:
@@ -102,15 +101,14 @@ func (r *Reporter) Report(e call.Event) {
 	r.emit(e)
 }
 
-// Pass hands an event over as it is, of a phone that tells all of a call each time. It is
-// not remembered.
+// Pass passes an event on unchanged, for a phone that always reports a call in
+// full. It is not remembered.
 func (r *Reporter) Pass(e call.Event) {
 	e.Source, e.At = r.l.traits.Source, time.Now()
 	r.emit(e.Clean())
 }
 
-// emit hands an event over. Of several that are not taken one after another the first
-// is logged.
+// emit passes an event on. Of several consecutive failures only the first is logged.
 func (r *Reporter) emit(e call.Event) {
 	err := r.l.cfg.Take(e)
 	if err != nil && !r.untaken {
@@ -119,7 +117,7 @@ func (r *Reporter) emit(e call.Event) {
 	r.untaken = err != nil
 }
 
-// Known gives what was reported last of a call that is not over.
+// Known returns the last report of a call in progress.
 func (r *Reporter) Known(id string) (e call.Event, ok bool) {
 	if k := r.calls[id]; k != nil {
 		return k.event, true
@@ -127,13 +125,13 @@ func (r *Reporter) Known(id string) (e call.Event, ok bool) {
 	return call.Event{}, false
 }
 
-// Calls gives the ids of the calls that are not over.
+// Calls returns the IDs of the calls in progress.
 func (r *Reporter) Calls() []string { return slices.Collect(maps.Keys(r.calls)) }
 
-// End reports a known call as over; an unknown one is left alone.
+// End reports a known call as ended; an unknown one is ignored.
 func (r *Reporter) End(id string, why call.Reason) { r.EndBy(id, why, "") }
 
-// EndBy is End with who took the call elsewhere, "" if that is not told.
+// EndBy is End with the party who took the call elsewhere, "" if unknown.
 func (r *Reporter) EndBy(id string, why call.Reason, by string) {
 	if k := r.calls[id]; k != nil {
 		e := k.event
@@ -142,8 +140,8 @@ func (r *Reporter) EndBy(id string, why call.Reason, by string) {
 	}
 }
 
-// EndOthers ends every call that is not among the given ones: a snapshot that does
-// not name a call says that it is over, and of all others that they go on.
+// EndOthers ends every call that is not among the given ones: a snapshot without a call
+// means that it has ended, and that all others continue.
 func (r *Reporter) EndOthers(ids map[string]bool) {
 	for _, id := range r.Calls() {
 		if !ids[id] {
@@ -153,8 +151,8 @@ func (r *Reporter) EndOthers(ids map[string]bool) {
 	r.GoOn()
 }
 
-// GoOn tells that the known calls go on, of each once for a connection: while there was
-// none, nobody could say that it does.
+// GoOn reports that the known calls continue, each once per connection: while there
+// was none, that was unknown.
 func (r *Reporter) GoOn() {
 	for _, k := range r.calls {
 		if k.before {
@@ -166,8 +164,8 @@ func (r *Reporter) GoOn() {
 // EndAll ends every call.
 func (r *Reporter) EndAll() { r.EndOthers(nil) }
 
-// Read decodes a message of JSON. One that cannot be read is noted, and not what the
-// decoder says of it, which may quote it.
+// Read decodes a JSON message. An unreadable one is logged without the decoder's
+// error, which may quote it.
 func (r *Reporter) Read(b []byte, into any) (ok bool) {
 	ok = json.Unmarshal(b, into) == nil
 	if !ok {
@@ -176,17 +174,15 @@ func (r *Reporter) Read(b []byte, into any) (ok bool) {
 	return ok
 }
 
-// Unreadable notes a message that could not be read: once for each connection, and
-// without its content.
+// Unreadable logs an unreadable message, once per connection and without its content.
 func (r *Reporter) Unreadable(bytes int) {
 	if r.unreadable++; r.unreadable == 1 {
 		r.l.cfg.Log.Warn("softphone message cannot be read", "name", r.l.cfg.Name, "bytes", bytes)
 	}
 }
 
-// CallID makes an id that the other side chooses fit for an event. One that
-// would have to be cut or cleaned, and so could become another call's, is
-// replaced by its hash.
+// CallID makes an ID chosen by the other side fit for an event. One that would have to be
+// truncated or cleaned, and so could become another call's, is replaced by its hash.
 func CallID(id string) string {
 	if call.CleanText(id, call.MaxID) == id {
 		return id

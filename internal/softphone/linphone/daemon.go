@@ -15,34 +15,32 @@ import (
 )
 
 const (
-	// maxAnswer is the longest answer that is read, in bytes; those about calls
-	// are below 1 KiB.
+	// maxAnswer is the longest accepted answer in bytes; those about calls are below 1 KiB.
 	maxAnswer = 16 << 10
-	// maxRest is the longest rest that is thrown away after an answer about
-	// something else, such as a text message.
+	// maxRest limits how much is discarded after an answer about something else,
+	// such as a text message.
 	maxRest    = 8 << 20
 	quietTime  = 30 * time.Millisecond
-	startTime  = 30 * time.Second // the socket is there some seconds before the daemon answers
+	startTime  = 30 * time.Second // the socket exists some seconds before the daemon answers
 	answerTime = 10 * time.Second
 )
 
 var (
-	// errNotServed is a connection closed before the first answer: another
+	// errNotServed means that the connection closed before the first answer: another
 	// client is being served.
 	errNotServed = errors.New("linphone-daemon serves another program")
 	errAnswer    = errors.New("bytes are not an answer of linphone-daemon")
 )
 
-// daemon is a connection on which one command is asked at a time: the daemon
-// takes what it reads at once for one command.
+// daemon is a connection with one command at a time: the daemon treats everything it
+// reads at once as one command.
 type daemon struct {
 	conn     net.Conn
 	buf      [maxAnswer]byte
 	answered bool
 }
 
-// ask sends a command and gives the answer, whose text is valid until the next
-// call.
+// ask sends a command and returns the answer, whose text is valid until the next call.
 func (d *daemon) ask(command string) (answer, error) {
 	limit := answerTime
 	if !d.answered {
@@ -57,11 +55,11 @@ func (d *daemon) ask(command string) (answer, error) {
 	for n := 0; ; {
 		m, err := d.conn.Read(d.buf[n:])
 		n += m
-		text := bytes.TrimLeft(d.buf[:n], "\r\n") // of the answer before
+		text := bytes.TrimLeft(d.buf[:n], "\r\n") // of the previous answer
 		if a, whole := parse(text); whole {
 			d.answered = true
 			if a.foreign {
-				// It holds text of somebody else's, which may look like an answer.
+				// It contains foreign text, which may look like an answer.
 				return a, d.rest()
 			}
 			return a, nil
@@ -77,8 +75,8 @@ func (d *daemon) ask(command string) (answer, error) {
 	}
 }
 
-// rest throws away what still comes of an answer: the daemon writes it in one
-// go, so it is over when nothing comes.
+// rest discards the remainder of an answer: the daemon writes it in one go, so it is
+// complete when nothing more arrives.
 func (d *daemon) rest() error {
 	for n := 0; n < maxRest; {
 		if err := d.conn.SetReadDeadline(time.Now().Add(quietTime)); err != nil {
@@ -96,7 +94,7 @@ func (d *daemon) rest() error {
 	return errAnswer
 }
 
-// ended says what an error of the connection means.
+// ended maps an error of the connection to its meaning.
 func (d *daemon) ended(err error) error {
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.EPIPE), errors.Is(err, syscall.ECONNRESET):
@@ -110,10 +108,10 @@ func (d *daemon) ended(err error) error {
 	return fmt.Errorf("speak with linphone-daemon: %w", err)
 }
 
-// answer is what we read of one. Of a key that is there twice, the first counts.
+// answer holds the fields used of an answer. If a key occurs twice, the first counts.
 type answer struct {
 	ok        bool
-	queued    bool   // more events wait
+	queued    bool   // more events are waiting
 	foreign   bool   // an event that is not about a call's state
 	event     string // of an event: the call's state, "LinphoneCallIncomingReceived"
 	id        string // of an event
@@ -129,8 +127,7 @@ func plausible(text []byte) bool {
 	return string(text[:n]) == status[:n]
 }
 
-// parse reads an answer, of which there may be more to come. Nothing but blank
-// lines ends one:
+// parse reads an answer, which may be incomplete. Only blank lines end one:
 //
 //	Status: Error\nReason: …\n
 //	Status: Ok\n\nSize: 0\n\n
@@ -185,7 +182,7 @@ func parse(text []byte) (a answer, whole bool) {
 	return a, end
 }
 
-// key reads the first line if it is whole and about name.
+// key parses the first line if it is complete and has the given name.
 func key(s, name string) (value, rest string, found bool) {
 	line, rest, whole := strings.Cut(s, "\n")
 	if n, v, _ := strings.Cut(line, ":"); whole && n == name {

@@ -10,17 +10,17 @@ import (
 )
 
 const (
-	maxLook   = 1024 // ids of calls that are looked at on connecting
-	lookAhead = 16   // and so many beyond the last one that was found
+	maxLook   = 1024 // call IDs checked on connecting
+	lookAhead = 16   // number of IDs checked beyond the last one found
 )
 
-// session is the talk on one connection.
+// session is one connection.
 type session struct {
 	d daemon
 	r *link.Reporter
 }
 
-// pop takes one event; more says that others wait.
+// pop processes one event; more reports that others are waiting.
 func (s *session) pop() (more bool, err error) {
 	a, err := s.d.ask("pop-event")
 	if err != nil {
@@ -56,13 +56,13 @@ func (s *session) take(a answer) error {
 		fallthrough
 	default:
 		if !ok {
-			return s.look(name) // From is ourselves in an outgoing call
+			return s.look(name) // From is our own address in an outgoing call
 		}
 	}
 	return nil
 }
 
-// look asks how a call is doing, and reports what is new.
+// look requests a call's state and reports what is new.
 func (s *session) look(id string) error {
 	a, err := s.d.ask("call-status " + id)
 	if err != nil {
@@ -77,8 +77,8 @@ func (s *session) look(id string) error {
 	case state == "Error", state == "End", state == "Released":
 		s.r.End(id, call.ReasonUnknown)
 	case a.from == "":
-		// It is told in a few states only; in the others we know no more than that
-		// there is a call.
+		// From is set in a few states only; in the others, all that is known is
+		// that there is a call.
 	case strings.Contains(state, "Incoming"):
 		s.begin(id, call.Ringing, call.Incoming, a.from)
 	case strings.HasPrefix(state, "Outgoing"):
@@ -96,8 +96,8 @@ func (s *session) look(id string) error {
 	return nil
 }
 
-// begin reports a call with its caller. Ids begin anew with the daemon, so
-// another caller under a known id is another call.
+// begin reports a call with its caller. IDs restart with the daemon, so another caller
+// under a known ID is another call.
 func (s *session) begin(id string, state call.State, direction call.Direction, from string) {
 	e := call.Event{ID: id, State: state, Direction: direction}
 	e.Name, e.Number = address.NameAddr(from)
@@ -112,8 +112,8 @@ func (s *session) begin(id string, state call.State, direction call.Direction, f
 	s.r.Report(e)
 }
 
-// snapshot reports what has changed since the last connection: calls that are
-// over, and those that are on. The daemon has no list, so ids are tried.
+// snapshot reports what has changed since the last connection: ended calls and current
+// ones. The daemon has no list, so IDs are tried in turn.
 func (s *session) snapshot() error {
 	current, err := s.d.ask("call-status")
 	if err != nil {
@@ -127,7 +127,7 @@ func (s *session) snapshot() error {
 	}
 	s.r.GoOn()
 	if !current.ok {
-		return nil // there is no call
+		return nil // no call
 	}
 	last := maxLook
 	for id := 1; id <= last; id++ {
@@ -142,7 +142,7 @@ func (s *session) snapshot() error {
 	return nil
 }
 
-// stateOf gives a call's state without what all of them begin with.
+// stateOf returns a call's state without the common prefix.
 func stateOf(s string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(s, "LinphoneCall"), "State")
 }

@@ -23,8 +23,8 @@ func answered(state, from, id string) string {
 	return "Status: Ok\n\nSize: 0\n" + event(state, from, id)
 }
 
-// hostile gives messages that no daemon sends: a table, and mutations of real
-// ones by a fixed seed.
+// hostile returns messages that no daemon sends: a table, and mutations of real
+// ones with a fixed seed.
 func hostile() []string {
 	all := []string{
 		"", "\n", "\n\n\n\n\n\n", "Status", "Status: ", "Status: Ok", "Status: Ok\n", "Status: Ok\n\n", "Status: Maybe\n\n", "status: ok\n\n", "Error\n", "Status: Error\n", "Status: Error\nReason:\n", "Status: Ok\r\n\r\nSize: 0\r\n\r\n",
@@ -46,7 +46,7 @@ func hostile() []string {
 	return linktest.Mutate(all, 320, append([]string{idle, noID}, recorded...)...)
 }
 
-// Whatever comes, the next call is told: on the same connection, or on the next.
+// Whatever arrives, the next call is reported: on the same connection or on the next.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	linktest.Hostile(t, hostile(), func(_ int, message string, log *logtest.Buffer) bool {
@@ -54,8 +54,8 @@ func TestHostile(t *testing.T) {
 	})
 }
 
-// survives sends a message and then a call, which must be told, and reports
-// whether that was on the same connection.
+// survives sends a message and then a call, which must be reported, and reports whether
+// that was on the same connection.
 func survives(t *testing.T, message string, log *slog.Logger) bool {
 	d := newFake(t, "")
 	defer d.Close()
@@ -65,7 +65,7 @@ func survives(t *testing.T, message string, log *slog.Logger) bool {
 		if command != "pop-event" {
 			return answer
 		}
-		if len(answers) == 0 { // this connection has had them
+		if len(answers) == 0 { // this connection has received them
 			answers = []string{next}
 			return ""
 		}
@@ -102,7 +102,7 @@ func survives(t *testing.T, message string, log *slog.Logger) bool {
 	return dials == 1
 }
 
-// impatient is a connection on which nobody waits long for the rest of an answer.
+// impatient is a connection with a short timeout for the rest of an answer.
 type impatient struct{ net.Conn }
 
 func (i impatient) SetDeadline(time.Time) error {
@@ -139,7 +139,7 @@ func FuzzAnswer(f *testing.F) {
 		if !plausible([]byte(text)) {
 			t.Fatalf("%q is an answer", text)
 		}
-		// Only blank lines may follow what is whole.
+		// Only blank lines may follow a complete answer.
 		if b, still := parse([]byte(text + "\n")); !still || a != b {
 			t.Fatalf("%+v is %+v with a further blank line", a, b)
 		}

@@ -1,11 +1,10 @@
-// Package linphone speaks with linphone-daemon, the Linphone softphone without
-// windows: it is a client of the unix socket that --pipe makes (daemon.cc and
-// commands/ of liblinphone 5.1). The daemon keeps what happens in a queue and
-// gives it out when it is asked, one event for each pop-event. Besides that we ask
-// how a call is doing, and never for anything that changes one.
+// Package linphone is a client of linphone-daemon, the Linphone softphone without windows.
+// It uses the unix socket created by --pipe (daemon.cc and commands/ of liblinphone 5.1).
+// The daemon queues what happens and returns one event for each pop-event. The client also
+// requests the state of calls, but never anything that changes one.
 //
-// The daemon serves one client at a time: a second one is accepted and closed
-// before it has heard a word.
+// The daemon serves one client at a time: a second one is accepted and
+// closed without any data.
 //
 // Goroutines: none of its own.
 package linphone
@@ -31,8 +30,8 @@ const (
 	dialTime  = 5 * time.Second
 	secondTry = 300 * time.Millisecond
 	idlePoll  = 250 * time.Millisecond
-	callPoll  = 100 * time.Millisecond // while there is a call
-	burst     = 64                     // events taken one after another without a pause
+	callPoll  = 100 * time.Millisecond // during a call
+	burst     = 64                     // events processed without a pause
 )
 
 type softphone struct {
@@ -42,9 +41,9 @@ type softphone struct {
 	dialer func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// New makes the phone for link.Run. Its address is the path of the daemon's socket, or the
-// bare name that was given with --pipe, which stands for a path in /tmp: "lp" is "/tmp/lp".
-// Only the address can be wrong.
+// New returns a phone for link.Run. The address is the path of the daemon's socket, or the
+// bare name given with --pipe, which stands for a path in /tmp: "lp" is "/tmp/lp". Only an
+// invalid address is an error.
 func New(address string) (link.Phone, error) {
 	if address != "" && !strings.Contains(address, "/") {
 		address = "/tmp/" + address
@@ -60,7 +59,7 @@ func New(address string) (link.Phone, error) {
 
 func (p *softphone) Traits() link.Traits { return p.traits }
 
-// Session asks for events until the connection ends.
+// Session polls for events until the connection ends.
 func (p *softphone) Session(ctx context.Context, r *link.Reporter) error {
 	if runtime.GOOS == "windows" {
 		return &link.Refusal{Why: "linphone-daemon can be listened to on Linux only", Cause: link.CauseSystem}
@@ -77,8 +76,8 @@ func (p *softphone) Session(ctx context.Context, r *link.Reporter) error {
 	if err = p.connected(ctx, r); !errors.Is(err, errNotServed) {
 		return err
 	}
-	// One that ends closes the connection just the same; the next one makes its
-	// socket anew.
+	// A daemon that exits closes the connection the same way; the next one
+	// recreates the socket.
 	if now := p.socket(); socket != nil && (now == nil || !os.SameFile(socket, now) || !socket.ModTime().Equal(now.ModTime())) {
 		return link.NotThere(errRestarted)
 	}
@@ -87,7 +86,7 @@ func (p *softphone) Session(ctx context.Context, r *link.Reporter) error {
 
 var errRestarted = errors.New("linphone-daemon was started anew")
 
-// socket is the file of the daemon's socket, nil if there is none.
+// socket returns the daemon's socket file, nil if there is none.
 func (p *softphone) socket() fs.FileInfo {
 	info, err := os.Stat(p.path)
 	if err != nil {
@@ -96,7 +95,7 @@ func (p *softphone) socket() fs.FileInfo {
 	return info
 }
 
-// connected is one connection, from dialling to its end.
+// connected runs one connection, from dialling to its end.
 func (p *softphone) connected(ctx context.Context, r *link.Reporter) error {
 	conn, err := p.dial(ctx)
 	if err != nil {
@@ -136,15 +135,15 @@ func (p *softphone) dial(ctx context.Context) (net.Conn, error) {
 	case err == nil:
 		return conn, nil
 	case link.Nobody(err), errors.Is(err, fs.ErrNotExist):
-		return nil, link.NotThere(err) // a socket without its daemon stays behind as a file
+		return nil, link.NotThere(err) // the socket file outlives its daemon
 	case errors.Is(err, fs.ErrPermission):
 		return nil, &link.Refusal{Why: "the socket of linphone-daemon belongs to another user", Cause: link.CauseOwner}
 	}
 	return nil, fmt.Errorf("connect to linphone-daemon: %w", err)
 }
 
-// dialOwn connects to a socket of this user or of root. The folder is open to
-// everybody, so another user could have made it first.
+// dialOwn connects to a socket of this user or of root. The folder is open to everybody, so
+// another user could have created the socket first.
 func dialOwn(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := new(net.Dialer).DialContext(ctx, network, address)
 	if err != nil {

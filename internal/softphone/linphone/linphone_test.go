@@ -47,7 +47,7 @@ var recorded = []string{
 
 var event = simulate.LinphoneEvent
 
-// fake is a daemon that fails the test if it is asked to change anything.
+// fake is a daemon that fails the test if asked to change anything.
 type fake struct {
 	*simulate.Linphone
 	// answer replaces an answer; "" hangs up. It is called under the lock.
@@ -81,14 +81,14 @@ func (f *fake) phone(t testing.TB) link.Phone {
 	return newPhone(t, f.Address().Address)
 }
 
-// connection is what a daemon has to say on one connection, before it hangs up.
+// connection is what a daemon sends on one connection before it hangs up.
 type connection struct {
 	calls  map[int]simulate.LinphoneCall
 	events []string
 }
 
-// feed gives the events that a link makes of connections, one after another, and
-// how it ended.
+// feed returns the events that a link makes of connections, one after
+// another, and how it ended.
 func feed(t testing.TB, all ...connection) ([]call.Event, error) {
 	t.Helper()
 	d := newFake(t, "")
@@ -170,7 +170,7 @@ func TestEvents(t *testing.T) {
 			"Event-type: call-stats\n\nId: 1\nType: Audio\nICE state: Not activated\n\n\n\n\n",
 			"Event-type: message-received\n\nFrom: <sip:1@x>\nTo: <sip:2@x>\nId: a\nContent: \"hello\"\n\n\n\n",
 		}}}, ""},
-		// Whoever sends a text message chooses what stands in it.
+		// The sender of a text message chooses its content.
 		{"a message that looks like a call", []connection{{events: []string{
 			"Event-type: message-received\n\nFrom: <sip:1@x>\nTo: <sip:2@x>\nId: 1\nContent: \"\n\n\n\n" + recorded[0] + "\"\n\n\n\n",
 			"Event-type: message-received\n\nFrom: <sip:1@x>\nId: 1\nContent: \"" + strings.Repeat("a", maxAnswer) + "\n\n\n\n" + recorded[0] + "\"\n\n\n\n",
@@ -190,7 +190,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// A call that rings on while the connection is lost is told of again.
+// A call that keeps ringing while the connection is lost is reported again.
 func TestDropped(t *testing.T) {
 	d := newFake(t, "")
 	var drops atomic.Bool
@@ -210,7 +210,7 @@ func TestDropped(t *testing.T) {
 	w.Expect("ringing incoming #7 sip:1@x")
 }
 
-// In an outgoing call an event's From is ourselves, so the daemon is asked.
+// In an outgoing call, an event's From is our own address, so the daemon is asked.
 func TestOutgoing(t *testing.T) {
 	d := newFake(t, "")
 	w := linktest.Run(t, d.phone(t))
@@ -233,7 +233,7 @@ func TestPieces(t *testing.T) {
 		}
 		for i := range whole {
 			part, ok := parse([]byte(whole[:i]))
-			// Only blank lines may be left out.
+			// Only blank lines may be missing.
 			if ok && (part != want || strings.Trim(whole[i:], "\n") != "") {
 				t.Errorf("%q is whole", whole[:i])
 			}
@@ -248,8 +248,8 @@ func cpu(t *testing.T) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// An idle link asks four times a second, which costs next to nothing; with a
-// call it asks faster.
+// An idle link polls four times a second, which costs almost nothing; with
+// a call it polls faster.
 func TestPolling(t *testing.T) {
 	d := newFake(t, "")
 	polls := make(chan time.Time, 4096)
@@ -268,7 +268,7 @@ func TestPolling(t *testing.T) {
 		return (<-polls).Sub(first)
 	}
 	<-polls
-	runtime.GC() // of the tests before this one
+	runtime.GC() // of earlier tests
 	before := cpu(t)
 	idle, used := took(12), cpu(t)-before
 	t.Logf("idle: %.3f %% of a core, the daemon's half included", 100*used.Seconds()/idle.Seconds())
@@ -285,7 +285,7 @@ func TestPolling(t *testing.T) {
 	}
 }
 
-// All that is queued is taken at once.
+// All queued events are fetched at once.
 func TestDrains(t *testing.T) {
 	var queue []string
 	for i := range 40 {
@@ -313,8 +313,8 @@ func TestServedToAnother(t *testing.T) {
 	}
 }
 
-// A daemon that ends while it is asked, twice, has not been given to another
-// program: it is being started anew.
+// A daemon that ends while being asked, twice, is not used by another
+// program: it is restarting.
 func TestRestartedWhileAsked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lp")
 	d := newFake(t, path)

@@ -8,7 +8,7 @@ import (
 	"wiebelt/internal/filetrust"
 )
 
-// ours reports whether the program that listens runs as this user or as root.
+// ours reports whether the listening program runs as this user or as root.
 func ours(conn net.Conn) bool {
 	c, ok := conn.(syscall.Conn)
 	if !ok {

@@ -2,5 +2,5 @@ package linphone
 
 import "net"
 
-// ours cannot tell here; the socket's file rights decide.
+// ours cannot be determined here; the socket's file permissions decide.
 func ours(net.Conn) bool { return true }

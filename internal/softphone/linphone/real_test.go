@@ -12,7 +12,7 @@ import (
 	"wiebelt/internal/testutil/phonetest"
 )
 
-// connect is a link over which commands can be pressed, too.
+// connect returns a link on whose connection commands can be sent too.
 func connect(t *testing.T, d *phonetest.Linphone) *linktest.Watch {
 	t.Helper()
 	p := newPhone(t, d.Pipe)
@@ -26,8 +26,7 @@ func TestReal(t *testing.T) {
 	linktest.RealPhone{Phone: d, Link: func() *linktest.Watch { return connect(t, d) }, Answer: func() { d.Press("answer") }}.Run(t)
 }
 
-// A program that starts during calls finds them: the one that is on, and the one
-// that rings.
+// A program that starts during calls finds them: the active one, and the ringing one.
 func TestRealSnapshot(t *testing.T) {
 	t.Parallel()
 	d := phonetest.StartLinphone(t)
@@ -60,7 +59,7 @@ func TestRealSnapshot(t *testing.T) {
 	ring.Wait()
 }
 
-// In an outgoing call the event's From is ourselves.
+// In an outgoing call, the event's From is our own address.
 func TestRealOutgoing(t *testing.T) {
 	t.Parallel()
 	d := phonetest.StartLinphone(t)
@@ -77,8 +76,8 @@ func TestRealOutgoing(t *testing.T) {
 	}
 }
 
-// Two programs on one daemon: it serves the first. The second says so and does
-// not come again and again.
+// Two programs on one daemon: it serves the first. The second reports that and
+// does not keep retrying.
 func TestRealSecondClient(t *testing.T) {
 	t.Parallel()
 	d := phonetest.StartLinphone(t)

@@ -10,11 +10,11 @@ import (
 	"wiebelt/internal/filetrust"
 )
 
-// AnnouncementName is the announcement's file in the runtime folder.
+// AnnouncementName is the file name of the announcement in the runtime folder.
 const AnnouncementName = "listener.json"
 
-// Announcement is the content of listener.json, from which a plug-in of a
-// softphone learns where to report.
+// Announcement is the content of listener.json, which tells a softphone's
+// plug-in where to report.
 type Announcement struct {
 	Version int    `json:"version"`
 	Port    int    `json:"port"`
@@ -22,8 +22,8 @@ type Announcement struct {
 	PID     int    `json:"pid"`
 }
 
-// Announced reads the announcement in a profile's runtime folder. The error is
-// fs.ErrNotExist where no listener runs.
+// Announced reads the announcement from a profile's runtime folder. The error is
+// fs.ErrNotExist if no listener runs.
 func Announced(runDir string) (a Announcement, err error) {
 	b, err := os.ReadFile(filepath.Join(runDir, AnnouncementName))
 	if err != nil {
@@ -35,9 +35,9 @@ func Announced(runDir string) (a Announcement, err error) {
 	return a, nil
 }
 
-// Announce writes listener.json to path, for the user only and by rename, so
-// that a reader sees all of it or nothing. Close removes it. The folder is made
-// (0700) if it is not there.
+// Announce writes listener.json to path, readable by the user only and by rename,
+// so that readers never see a partial file. Close removes it. The folder is
+// created (0700) if missing.
 func (l *Listener) Announce(path string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -56,8 +56,7 @@ func (l *Listener) Announce(path string) error {
 	return nil
 }
 
-// withdraw removes the announced file, unless another instance has written its
-// own there since.
+// withdraw removes the announcement unless another instance has replaced it since.
 func (l *Listener) withdraw() {
 	l.mu.Lock()
 	path := l.announced

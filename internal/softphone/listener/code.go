@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// code says why something was refused. The same words go over WebSocket and
-// HTTP.
+// code is why something was refused. WebSocket and HTTP use the same codes.
 type code string
 
 const (
@@ -27,8 +26,8 @@ const (
 	stopping      code = "stopping"
 )
 
-// answers gives every code its HTTP status and a sentence for whoever sets a
-// phone up. The sentences are fixed: nothing that was sent comes back in them.
+// answers gives every code its HTTP status and a sentence for whoever sets up a phone. The
+// sentences are fixed: they never contain what was sent.
 var answers = map[code]struct {
 	status  int
 	message string
@@ -47,9 +46,8 @@ var answers = map[code]struct {
 	stopping:      {http.StatusServiceUnavailable, "the program is stopping"},
 }
 
-// refusalLog writes refusals to the log, at most one line a minute for each
-// code, so that whoever knocks cannot fill the disk. It is safe for concurrent
-// use.
+// refusalLog logs refusals, at most one line a minute per code, so that nobody can fill the
+// disk with refused requests. It is safe for concurrent use.
 type refusalLog struct {
 	log *slog.Logger
 	now func() time.Time

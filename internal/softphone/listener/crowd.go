@@ -7,19 +7,18 @@ import (
 	"sync"
 )
 
-// maxSilent is how many connections may be open that have not sent a whole
-// request yet.
+// maxSilent is how many open connections may not have sent a complete request yet.
 const maxSilent = 64
 
-// crowd keeps the number of silent connections small: when there are too many
-// the oldest goes. A phone sends its request at once, so it gets through however
-// many others only hold on. It is safe for concurrent use.
+// crowd limits the number of silent connections: beyond the limit it closes the oldest. A
+// phone sends its request at once, so it gets through however many others hold connections.
+// It is safe for concurrent use.
 type crowd struct {
 	mu     sync.Mutex // protects silent
 	silent []net.Conn // oldest first
 }
 
-// watch is an http.Server's ConnState.
+// watch implements http.Server's ConnState.
 func (c *crowd) watch(conn net.Conn, s http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -8,17 +8,16 @@ import (
 	"wiebelt/internal/core/address"
 )
 
-// form is what an address or a posted form says, as it is read. Phones put names
-// and SIP addresses into it as they are, so it is read field by field: what is
-// wrong in one that we do not need costs no call, and ";" is a part of a SIP
-// address and parts no fields.
+// form collects the fields of an address or a posted form. Phones insert names and SIP
+// addresses unescaped, so it is parsed field by field: an error in an unused field costs no
+// call, and ";" is part of a SIP address, not a separator.
 type form struct {
 	fields
 	seen map[string]bool
 }
 
-// add reads one part. A field that is given twice is an error, also once here and
-// once there, since readers differ on which of the two counts.
+// add parses one part. A field given twice is an error, also if once in each part, since
+// parsers differ on which of the two counts.
 func (f *form) add(raw string) code {
 	for pair := range strings.SplitSeq(raw, "&") {
 		key, raw, _ := strings.Cut(pair, "=")
@@ -46,7 +45,7 @@ func (f *form) add(raw string) code {
 	return none
 }
 
-// loose undoes the escapes that are ones, and leaves every other "%" as it is.
+// loose decodes valid escapes and leaves every other "%" as it is.
 func loose(raw string) string {
 	var b strings.Builder
 	for rest := raw; rest != ""; {

@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// The paths there are.
+// Paths served.
 const (
 	pathEvents = "/v1/events"
 	pathCall   = "/v1/call"
 )
 
-// guard judges where a request comes from, before anything of it is used. It is
-// never changed.
+// guard checks where a request comes from, before anything else of it is
+// used. It is immutable.
 type guard struct {
 	hosts   map[string]bool
 	origins map[string]bool
@@ -31,7 +31,7 @@ func newGuard(port int, origins []string, log *slog.Logger) guard {
 	}
 	for i, o := range origins {
 		if !isOrigin(o) {
-			// Never let in rather than guessed at.
+			// Excluded rather than guessed.
 			log.Warn("allowed origin is not of the form https://host and is left out", "index", i)
 			continue
 		}
@@ -40,18 +40,18 @@ func newGuard(port int, origins []string, log *slog.Logger) guard {
 	return g
 }
 
-// isOrigin tells whether s is an origin as browsers write it: scheme, host and
-// perhaps port, nothing more.
+// isOrigin reports whether s is an origin as browsers write it: scheme, host and
+// optional port, nothing more.
 func isOrigin(s string) bool {
 	u, err := url.Parse(s)
 	return err == nil && u.Hostname() != "" && !strings.ContainsAny(u.Host, "*@ ") &&
 		s == u.Scheme+"://"+u.Host
 }
 
-// check gives the reason to refuse r, none if it may go on.
+// check returns the reason to refuse r, none if it may proceed.
 func (g guard) check(r *http.Request) code {
-	// A request line with a whole address in it is for proxies; there the
-	// address would count and not the Host header.
+	// A request line with an absolute address is for proxies; it would take precedence
+	// over the Host header.
 	if !g.hosts[r.Host] || !strings.HasPrefix(r.RequestURI, "/") {
 		return wrongHost
 	}
@@ -84,21 +84,20 @@ func (g guard) check(r *http.Request) code {
 	return none
 }
 
-// isLink tells whether a browser opens /v1/call/<token> as a page of its own.
-// That is how phones that can only open an address work, some of them from a
-// page.
+// isLink reports whether a browser opens /v1/call/<token> as a page of its own. That is how
+// phones work that can only open an address, some of them from a page.
 func isLink(r *http.Request) bool {
 	return r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, pathCall+"/") &&
 		is(r, "Sec-Fetch-Mode", "navigate") && is(r, "Sec-Fetch-Dest", "document")
 }
 
-// is tells whether header name was sent once, with this value.
+// is reports whether the header name was sent exactly once, with this value.
 func is(r *http.Request, name, value string) bool {
 	v := r.Header[name]
 	return len(v) == 1 && v[0] == value
 }
 
-// matches compares in constant time. A token that is not set matches nothing.
+// matches compares in constant time. An unset token matches nothing.
 func (t token) matches(s string) bool {
 	sum := sha256.Sum256([]byte(s))
 	return subtle.ConstantTimeCompare(t.sum[:], sum[:]) == 1 && t.set
@@ -118,8 +117,8 @@ func bearer(r *http.Request) string {
 	return strings.TrimSpace(tok)
 }
 
-// socketTokenOK tells whether r carries the socket token: in its Authorization
-// header or as a subprotocol. Where both are given, both must be right.
+// socketTokenOK reports whether r carries the socket token in its Authorization header or
+// as a subprotocol. If both are present, both must be correct.
 func (l *Listener) socketTokenOK(r *http.Request, protocols []string) bool {
 	ok := false
 	if len(r.Header["Authorization"]) > 0 {

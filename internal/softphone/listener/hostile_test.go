@@ -16,7 +16,7 @@ func TestHostileOrigins(t *testing.T) {
 		"file://", "file:///", "file:///C:/x.html", "javascript:0",
 		"chrome-extension://abcdefghijklmnop", "moz-extension://0a1b", "safari-web-extension://0a1b", "vscode-webview://x", "app://.", "ms-appx://x",
 		"http://evil.example", "https://evil.example", "https://evil.example:443", "ftp://evil.example", "ws://evil.example",
-		// around the allowed one
+		// similar to the allowed one
 		"http://phone.example", "ftp://phone.example", "wss://phone.example", "https://phone.example:443", "https://phone.example:444", "https://phone.example:",
 		"https://phone.example/", "https://phone.example/x", "https://phone.example?", "https://phone.example#", "https://phone.example.", "https://.phone.example",
 		"https://phone.example.evil.example", "https://evilphone.example", "https://a.phone.example", "https://www.phone.example", "https://example",
@@ -25,7 +25,7 @@ func TestHostileOrigins(t *testing.T) {
 		"https://phone\uff0eexample", "https://ph\u043ene.example", "https://xn--phne-55d.example", "https://phone.example\t", "https://phone.example https://evil.example", "https://evil.example https://phone.example",
 		"https://phone.example,https://evil.example", "https://phone.example, null", "https://phone.exampl", "https://phone.examplee", "\"https://phone.example\"",
 		"https://*.example", "http://localhost", "http://localhost:3001", "https://localhost:3000", "http://localhost:03000", "http://127.0.0.1:3000", "http://[::1]:3000",
-		// our own address: a page that was rebound to it has this as its origin
+		// our own address: the origin of a page after DNS rebinding
 		fmt.Sprintf("http://127.0.0.1:%d", p), fmt.Sprintf("http://localhost:%d", p), fmt.Sprintf("http://[::1]:%d", p), fmt.Sprintf("https://127.0.0.1:%d", p), fmt.Sprintf("ftp://127.0.0.1:%d", p),
 		fmt.Sprintf("http://evil.example:%d", p), "http://0.0.0.0", "http://[::]", "http://2130706433", "http://0x7f.1", "http://127.1",
 		strings.Repeat("a", 4000),
@@ -35,7 +35,7 @@ func TestHostileOrigins(t *testing.T) {
 			upgrade(d.host(), withProtocol, withBearer, "Origin: "+o),
 			get("/v1/call/"+pathTok+"?number=0612345678", d.host(), "Origin: "+o),
 		} {
-			// A tab or space after the value is no part of it.
+			// A tab or space after the value is not part of it.
 			if s := strings.TrimRight(o, " \t"); s == goodPage {
 				continue
 			}
@@ -55,7 +55,7 @@ func TestHostileOrigins(t *testing.T) {
 	if len(d.events()) != 0 || d.Connections() != 0 {
 		t.Errorf("%d events, %d connections", len(d.events()), d.Connections())
 	}
-	// And the test can tell: an allowed one gets in.
+	// Cross-check: an allowed one is accepted.
 	for _, o := range []string{goodPage, "http://localhost:3000"} {
 		if status, _, _ := d.raw(upgrade(d.host(), withProtocol, withBearer, "Origin: "+o)); status != 101 {
 			t.Errorf("allowed origin: %d", status)
@@ -223,7 +223,7 @@ func TestHandshake(t *testing.T) {
 		"compression offered": {upgrade(d.host(), withBearer, withProtocol, "Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits"), 101},
 	} {
 		status, header, _ := d.raw(tt.req)
-		// Where the peer still writes, its reset can beat our answer.
+		// If the peer is still writing, its reset can arrive before our answer.
 		if status != tt.status && !(status == 0 && tt.status == 431) {
 			t.Errorf("%s: status %d, want %d", name, status, tt.status)
 		}

@@ -16,7 +16,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// ServeHTTP judges and answers one request. It is exported for net/http only.
+// ServeHTTP checks and answers one request. It is exported for net/http only.
 func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
@@ -36,7 +36,7 @@ func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// call takes one report over HTTP.
+// call handles one report over HTTP.
 func (l *Listener) call(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodPost {
 		w.Header().Set("Allow", "GET, POST")
@@ -70,9 +70,9 @@ func (l *Listener) call(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// httpSource gives the source that r's token stands for, and its rate. HTTP says
-// nothing about what a phone will report later, so a source is taken to report the
-// ring only until it has reported more.
+// httpSource returns the source for r's token, and its rate limit. HTTP does not
+// say what a phone will report later, so a source is assumed to report only ringing
+// until it has reported more.
 func (l *Listener) httpSource(r *http.Request) (call.Source, *rate.Limiter, bool) {
 	if tok, inPath := strings.CutPrefix(r.URL.Path, pathCall+"/"); inPath {
 		return registry.Of(call.KindHTTP).CallSource("path"), l.rates.path, l.pathToken.matches(tok)
@@ -80,7 +80,7 @@ func (l *Listener) httpSource(r *http.Request) (call.Source, *rate.Limiter, bool
 	return registry.Of(call.KindHTTP).CallSource("bearer"), l.rates.bearer, l.socketToken.matches(bearer(r))
 }
 
-// readForm reads the fields of the address and of a posted form.
+// readForm reads the fields from the address and a posted form.
 func readForm(w http.ResponseWriter, r *http.Request) (fields, code) {
 	f := form{seen: map[string]bool{}}
 	if c := f.add(r.URL.RawQuery); c != none || r.Method != http.MethodPost {
@@ -104,7 +104,7 @@ func readForm(w http.ResponseWriter, r *http.Request) (fields, code) {
 	return f.fields, c
 }
 
-// refuse answers with a code and nothing of the request.
+// refuse answers with a code and nothing from the request.
 func (l *Listener) refuse(w http.ResponseWriter, r *http.Request, c code) {
 	l.log.note(c)
 	if c == badToken {
@@ -119,7 +119,7 @@ func (l *Listener) refuse(w http.ResponseWriter, r *http.Request, c code) {
 	w.Write(refusal("", c))
 }
 
-// isPage tells whether a person sees the answer in a browser.
+// isPage reports whether a person sees the answer in a browser.
 func isPage(r *http.Request) bool {
 	if r.Method != http.MethodGet {
 		return false
@@ -130,20 +130,20 @@ func isPage(r *http.Request) bool {
 	return strings.HasPrefix(r.Header.Get("Accept"), "text/html")
 }
 
-// pageText is the page around its language and its sentence.
+// pageText is the page; it takes the language and the sentence.
 const pageText = `<!doctype html>
 <html lang="%s"><meta charset="utf-8"><title>Wiebelt</title>
 <style>body{font:18px/1.5 sans-serif;margin:20vh auto;max-width:28em;padding:0 1em;color:#222;background:#fff}</style>
 <p>%s</p></html>
 `
 
-// pages are the sentences on a page; for any other code it is that the address is bad.
+// pages maps codes to sentences; for any other code the page says that the address is bad.
 var pages = map[code]text.Key{
 	none: text.ListenerDone, unfilledMacro: text.ListenerUnfilled, badNumber: text.ListenerBadNumber,
 	badToken: text.ListenerBadToken, slowDown: text.ListenerSlowDown, stopping: text.ListenerStopping,
 }
 
-// page answers a browser. Without a code the report was taken.
+// page answers a browser. Code none means that the report was accepted.
 func (l *Listener) page(w http.ResponseWriter, r *http.Request, status int, c code) {
 	key, ok := pages[c]
 	if !ok {
@@ -157,6 +157,6 @@ func (l *Listener) page(w http.ResponseWriter, r *http.Request, status int, c co
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
 	w.WriteHeader(status)
-	// The peer may be gone; there is nobody to tell.
+	// The peer may be gone.
 	_, _ = fmt.Fprintf(w, pageText, lang, html.EscapeString(lang.T(key)))
 }

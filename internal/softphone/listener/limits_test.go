@@ -20,8 +20,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// What breaks the WebSocket's own rules ends the connection, with the status
-// that says why.
+// A violation of the WebSocket protocol ends the connection, with the status that says why.
 func TestHostileFrames(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -98,7 +97,7 @@ func TestLargestMessageFits(t *testing.T) {
 	must.Do(t, p.Send(context.Background(), []byte(m)))
 }
 
-// A hundred events at once, then closed; the clock gives 50 a second back.
+// A hundred events at once, then closed; 50 a second are allowed again.
 func TestFlood(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	d := newDesk(t, func(c *Config, _ *timing) { c.Now = func() time.Time { return now } })
@@ -120,7 +119,7 @@ func TestFlood(t *testing.T) {
 	if err := quiet.Ring(ctx, simulate.Call{Number: "0612345678"}); err != nil {
 		t.Errorf("the other phone: %v", err)
 	}
-	// HTTP, each token for itself
+	// HTTP, per token
 	report := func() error {
 		return simulate.ReportHTTP(ctx, d.Port(), pathTok, "ringing", "", simulate.Call{Number: "0612345678"})
 	}
@@ -132,7 +131,7 @@ func TestFlood(t *testing.T) {
 		}
 		now = now.Add(time.Second)
 	}
-	now = now.Add(-time.Hour) // a clock that is set back gives nothing
+	now = now.Add(-time.Hour) // setting the clock back allows nothing
 	if status, _, _ := d.raw(get("/v1/call?number=0612345678", d.host(), withBearer)); status != 204 {
 		t.Errorf("the other token: %d", status)
 	}
@@ -211,7 +210,7 @@ func TestEndlessMessage(t *testing.T) {
 	}
 }
 
-// Connections that say nothing cost little and keep nobody out.
+// Silent connections cost little and keep nobody out.
 func TestSilentCrowd(t *testing.T) {
 	d := newDesk(t)
 	phone := dial(t, d)

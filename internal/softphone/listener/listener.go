@@ -1,14 +1,13 @@
-// Package listener serves softphones that report calls themselves:
-// a WebSocket at /v1/events and plain HTTP at /v1/call, on loopback only.
+// Package listener serves softphones that report calls themselves: a WebSocket at
+// /v1/events and plain HTTP at /v1/call, on loopback only.
 //
-// It is one-way. What goes back is an acknowledgement or one of a dozen fixed
-// error codes, never anything about a caller, so that a forged report can cost
-// a card but cannot read data. Host, browser headers and token are judged
-// before a connection becomes a WebSocket.
+// It is one-way. Answers are an acknowledgement or one of a dozen fixed error codes, never
+// anything about a caller: a forged report can produce a card but cannot read data. Host,
+// browser headers and token are checked before a connection becomes a WebSocket.
 //
-// Goroutines: Start runs one accept loop per loopback address; net/http runs
-// one goroutine per connection, and every WebSocket adds one that pings. Close
-// ends them all and waits for them.
+// Goroutines: Start runs one accept loop per loopback address; net/http runs one
+// goroutine per connection, and every WebSocket adds one that pings. Close ends them
+// all and waits for them.
 package listener
 
 import (
@@ -34,54 +33,52 @@ import (
 
 // Limits that other programs may rely on.
 const (
-	MaxMessage     = 16 << 10 // bytes of a WebSocket message or a posted form
-	MaxConnections = 16       // WebSockets at one time
-	EventsPerSec   = 50       // of one WebSocket, or of HTTP with one token
+	MaxMessage     = 16 << 10 // per WebSocket message or posted form, in bytes
+	MaxConnections = 16       // concurrent WebSockets
+	EventsPerSec   = 50       // per WebSocket, or for HTTP per token
 	EventsBurst    = 100
 )
 
 var (
-	// ErrPortTaken is returned by Start when another program holds every port
-	// that it was allowed to try.
+	// ErrPortTaken is returned by Start if other programs hold every port that it may try.
 	ErrPortTaken = errors.New("port is taken")
-	// ErrStopping says that the listener has been closed.
+	// ErrStopping means that the listener has been closed.
 	ErrStopping = errors.New("stopping")
 )
 
-// Config is what a Listener needs. It is not changed after Start.
+// Config is the configuration of a Listener. It must not change after Start.
 type Config struct {
-	// Port to listen on, normally that of the settings; 0 is any free one, for tests.
+	// Port to listen on, normally from the settings; 0 means any free one, for tests.
 	Port int
-	// Tries is how many ports from Port upwards may be tried, at least 1. More
-	// than one is for users whose recipes hold no port as text yet; when all of
-	// those are taken, as on a server with many users, it is any free one
-	// (Listener.Lasting).
+	// Tries is how many ports from Port upwards may be tried, at least 1. More than one
+	// is for users whose recipes do not contain the port as text yet; if all of those are
+	// taken, as on a server with many users, any free one is used (Listener.Lasting).
 	Tries int
-	// SocketToken opens the WebSocket, and /v1/call as a bearer token.
-	// PathToken is the last element of /v1/call/<token> and can do nothing but
-	// report calls there. An empty token opens nothing.
+	// SocketToken authorises the WebSocket, and /v1/call as a bearer token. PathToken is
+	// the last element of /v1/call/<token> and only authorises reporting calls there. An
+	// empty token authorises nothing.
 	SocketToken, PathToken string
 	// AllowedOrigins are the web origins that may connect from a browser,
 	// exactly as browsers write them ("https://phone.example").
 	AllowedOrigins []string
-	// HTTP switches /v1/call on.
+	// HTTP enables /v1/call.
 	HTTP bool
-	// Take hands an event to the engine. It is called from many goroutines, and
-	// may wait, which slows whoever reports too much; nil means taken over, and
-	// only then is the event acknowledged.
+	// Take passes an event to the engine. It is called from many goroutines and may block,
+	// which slows down whoever reports too much; nil means accepted, and only then is
+	// the event acknowledged.
 	Take func(call.Event) error
-	// Gone, if set, is told when a WebSocket has ended: what it reported will
-	// not be reported as over any more.
+	// Gone, if set, is called when a WebSocket has ended: the end of the calls it reported
+	// will not be reported.
 	Gone func(call.Source)
 	Log  *slog.Logger     // nil: silent
 	Now  func() time.Time // nil: time.Now
 }
 
-// timing is every interval that tests shorten.
+// timing holds every interval that tests shorten.
 type timing struct {
 	ping    time.Duration // between pings of an idle WebSocket
-	pong    time.Duration // silence after which a peer counts as gone
-	message time.Duration // for all of one message, once it has begun
+	pong    time.Duration // silence after which a peer counts as lost
+	message time.Duration // for a complete message, from its start
 	write   time.Duration
 	header  time.Duration // for the headers of a request
 	body    time.Duration // for a whole request
@@ -96,8 +93,7 @@ var normal = timing{
 	body:    5 * time.Second,
 }
 
-// Listener accepts reports of calls until it is closed. Its methods may be
-// called from any goroutine.
+// Listener accepts reports of calls until it is closed. It is safe for concurrent use.
 type Listener struct {
 	cfg      Config
 	time     timing
@@ -116,17 +112,16 @@ type Listener struct {
 	serving sync.WaitGroup // accept loops and WebSockets
 	closing sync.Once
 
-	mu        sync.Mutex  // protects what follows
-	unhook    func() bool // parts Close from Start's context
+	mu        sync.Mutex  // guards the following fields
+	unhook    func() bool // detaches Close from Start's context
 	stopping  bool
 	sockets   map[*socket]struct{}
-	slots     int // WebSockets, those in the handshake included
+	slots     int // WebSockets, including those in the handshake
 	announced string
 }
 
-// Start listens on loopback, IPv4 and where the machine has it IPv6, and serves
-// until ctx ends or Close is called. The error wraps ErrPortTaken if another
-// program holds the port.
+// Start listens on loopback (IPv4 and, if available, IPv6) and serves until ctx ends or
+// Close is called. The error wraps ErrPortTaken if another program holds the port.
 func Start(ctx context.Context, cfg Config) (*Listener, error) {
 	return start(ctx, cfg, normal)
 }
@@ -162,13 +157,12 @@ func start(ctx context.Context, cfg Config, t timing) (*Listener, error) {
 	l.upgrader = websocket.Upgrader{
 		HandshakeTimeout: t.write,
 		Subprotocols:     []string{Subprotocol},
-		// The guard has judged the origin before, and more strictly.
+		// The guard has already checked the origin, more strictly.
 		CheckOrigin: func(*http.Request) bool { return true },
 		Error: func(w http.ResponseWriter, r *http.Request, _ int, _ error) {
 			l.refuse(w, r, badRequest)
 		},
-		// EnableCompression stays off for good: the read limit counts
-		// compressed bytes.
+		// Never set EnableCompression: the read limit counts compressed bytes.
 	}
 	l.server = &http.Server{
 		Handler:           l,
@@ -176,14 +170,14 @@ func start(ctx context.Context, cfg Config, t timing) (*Listener, error) {
 		ReadTimeout:       t.body,
 		WriteTimeout:      t.body + t.write,
 		MaxHeaderBytes:    8 << 10,
-		// "OPTIONS *" too is judged by the guard.
+		// The guard must check "OPTIONS *" too.
 		DisableGeneralOptionsHandler: true,
 		ErrorLog:                     slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug), // it would print peers' input
 		ConnState:                    l.crowd.watch,
 		BaseContext:                  func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
 	}
-	// A phone reports a handful of times a call; connections that stay open
-	// would only be something to hold on to for those who mean harm.
+	// A phone reports a handful of times per call; persistent connections would only help
+	// an attacker hold connections.
 	l.server.SetKeepAlivesEnabled(false)
 	for _, ln := range listens {
 		l.serving.Go(func() {
@@ -192,20 +186,20 @@ func start(ctx context.Context, cfg Config, t timing) (*Listener, error) {
 			}
 		})
 	}
-	l.mu.Lock() // the context may have ended already
+	l.mu.Lock() // the context may already have ended
 	l.unhook = context.AfterFunc(ctx, l.Close)
 	l.mu.Unlock()
 	l.cfg.Log.Info("listening for calls", "port", port, "addresses", len(listens))
 	return l, nil
 }
 
-// listen takes the first free port of tries from port upwards on both loopback
-// addresses. A port that is free on one of them only counts as taken: "localhost"
-// may mean either, and the other one's owner would receive our callers.
+// listen takes the first free port of tries from port upwards on both loopback addresses.
+// A port that is free on only one of them counts as taken: "localhost" may mean either, and
+// the owner of the other one would receive our callers.
 func listen(ctx context.Context, port, tries int) ([]net.Listener, int, error) {
 	lc := net.ListenConfig{Control: exclusive}
 	if port == 0 {
-		tries = 16 // the one the system gives may be taken on IPv6
+		tries = 16 // the one assigned by the system may be taken on IPv6
 	}
 	var last error
 	for try := range tries {
@@ -242,25 +236,25 @@ func listen(ctx context.Context, port, tries int) ([]net.Listener, int, error) {
 	return nil, 0, fmt.Errorf("%w: %w", ErrPortTaken, last)
 }
 
-// Port is the port that Start got.
+// Port returns the port Start got.
 func (l *Listener) Port() int { return l.port }
 
-// Lasting reports whether Start got a port that it was allowed to try, and not just
-// any: the next Start may get the same.
+// Lasting reports whether Start got one of the ports to try rather than an arbitrary one:
+// the next Start may get the same.
 func (l *Listener) Lasting() bool {
 	return l.port >= l.cfg.Port && l.port < l.cfg.Port+max(l.cfg.Tries, 1)
 }
 
-// Connections is the number of WebSockets that are open now.
+// Connections returns the number of open WebSockets.
 func (l *Listener) Connections() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.sockets)
 }
 
-// Close refuses what is new ("stopping"), tells every WebSocket that we go,
-// removes the announced file, and returns when all goroutines have ended. It
-// may be called again.
+// Close refuses new requests ("stopping"), sends every WebSocket a going-away
+// close, removes the announcement, and returns when all goroutines have ended. It
+// may be called repeatedly.
 func (l *Listener) Close() {
 	l.closing.Do(func() {
 		l.mu.Lock()
@@ -282,7 +276,7 @@ func (l *Listener) Close() {
 	l.serving.Wait()
 }
 
-// take hands e over and gives the code for the phone, none if it was taken.
+// take passes e on and returns the code for the phone, none if it was accepted.
 func (l *Listener) take(e call.Event) code {
 	l.mu.Lock()
 	over := l.stopping
@@ -293,11 +287,11 @@ func (l *Listener) take(e call.Event) code {
 	return none
 }
 
-// newRate allows EventsBurst things at once and EventsPerSec a second in the long run.
+// newRate returns a limit of EventsPerSec with bursts of EventsBurst.
 func newRate() *rate.Limiter { return rate.NewLimiter(EventsPerSec, EventsBurst) }
 
-// token is kept as its hash: comparing hashes takes the same time for every
-// guess, whatever its length.
+// token is kept as a hash: comparing hashes takes the same time for every guess,
+// whatever its length.
 type token struct {
 	sum [sha256.Size]byte
 	set bool

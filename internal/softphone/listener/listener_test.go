@@ -33,7 +33,7 @@ const (
 	goodPage  = "https://phone.example"
 )
 
-// desk is a listener under test and what it has taken.
+// desk is a listener under test and what it has received.
 type desk struct {
 	*Listener
 	t testing.TB
@@ -87,7 +87,7 @@ func (d *desk) refuseWith(err error) {
 	d.err = err
 }
 
-// raw sends bytes as they are and gives the status of the answer, 0 for none.
+// raw sends bytes unchanged and returns the answer's status, 0 for none.
 func (d *desk) raw(request string) (int, http.Header, string) {
 	d.t.Helper()
 	conn := must.Get(net.Dial("tcp4", fmt.Sprintf("127.0.0.1:%d", d.Port())))(d.t)
@@ -108,7 +108,7 @@ func (d *desk) raw(request string) (int, http.Header, string) {
 	return resp.StatusCode, resp.Header, string(body)
 }
 
-// upgrade is a WebSocket handshake with the given Host and further lines.
+// upgrade is a WebSocket handshake with the given Host and additional lines.
 func upgrade(host string, lines ...string) string {
 	return "GET /v1/events HTTP/1.1\r\nHost: " + host + "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
 		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n" + join(lines) + "\r\n"
@@ -179,13 +179,13 @@ func TestCallOverWebSocket(t *testing.T) {
 	})
 }
 
-// connected waits until there are so many connections.
+// connected waits until there are n connections.
 func (d *desk) connected(t testing.TB, n int) {
 	t.Helper()
 	must.Soon(t, func() (bool, any) { now := d.Connections(); return now == n, now })
 }
 
-// The bytes that go back are fixed; nothing about the caller is among them.
+// The bytes that are sent back are fixed; they contain nothing about the caller.
 func TestAnswers(t *testing.T) {
 	d := newDesk(t)
 	source := call.Source{Kind: call.KindWebSocket, Conn: "1", Reports: call.AllStates}
@@ -269,9 +269,9 @@ func TestPorts(t *testing.T) {
 	if p := l.Port(); p <= taken.Port() || p >= taken.Port()+16 || !l.Lasting() {
 		t.Errorf("port %d after %d", p, taken.Port())
 	}
-	// As many users as there are ports, and one more: any free one.
+	// As many users as there are ports, and one more: any free port.
 	next, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", taken.Port()+1))
-	if err == nil { // else it is taken all the same
+	if err == nil { // else it is in use anyway
 		defer next.Close()
 	}
 	cfg.Tries = 2
@@ -288,8 +288,8 @@ func TestPorts(t *testing.T) {
 	}
 }
 
-// Whoever holds [::1] at our port would get the callers of every phone that was
-// told "localhost".
+// A program on our port of [::1] would get the callers of every phone
+// configured with "localhost".
 func TestPortTakenOnIPv6(t *testing.T) {
 	other, err := net.Listen("tcp6", "[::1]:0")
 	if err != nil {
@@ -387,7 +387,7 @@ func TestEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// socket connects with nothing of ours but the protocol.
+// socket connects with only the protocol.
 func (d *desk) socket(t testing.TB) *websocket.Conn {
 	t.Helper()
 	dialer := websocket.Dialer{Subprotocols: []string{Subprotocol, "token." + socketTok}}

@@ -13,19 +13,18 @@ import (
 	"wiebelt/internal/softphone/link"
 )
 
-// maxDepth is how deeply a message may be nested. Ours are flat; what is deeper
-// can only be in fields that we ignore.
+// maxDepth limits the nesting of a message. Documented messages are flat; deeper nesting
+// can only occur in ignored fields.
 const maxDepth = 8
 
-// fields is what a phone says about a call, over WebSocket or HTTP. All are
-// optional.
+// fields is what a phone reports about a call, over WebSocket or HTTP. All are optional.
 type fields struct {
 	event, id, state, direction, reason string
 	number, name, line, via             string
 }
 
-// field gives the place for a name of the protocol, nil for one that we ignore.
-// Names are exact: what differs in case is another name, as JSON has it.
+// field returns the place for a field of the protocol, nil for an ignored one. Names are
+// case-sensitive, as in JSON.
 func (f *fields) field(name string) *string {
 	switch name {
 	case "event":
@@ -50,10 +49,10 @@ func (f *fields) field(name string) *string {
 	return nil
 }
 
-// idOK tells whether an id can be given back in an answer and be told from every other.
+// idOK reports whether an id can be echoed in an answer and is unambiguous.
 func idOK(id string) bool { return link.CallID(id) == id }
 
-// toEvent turns what a phone said into an event, or says what is wrong with it.
+// toEvent converts a phone's fields into an event, or returns what is wrong with them.
 func (f *fields) toEvent(w call.Source, at time.Time) (call.Event, code) {
 	if !idOK(f.id) {
 		return call.Event{}, badRequest
@@ -79,13 +78,11 @@ func (f *fields) toEvent(w call.Source, at time.Time) (call.Event, code) {
 
 var errMessage = errors.New("message is not of the documented form")
 
-// parseMessage reads a WebSocket message: one JSON object, at most maxDepth
-// deep, nothing after it. A field is a string; null is the same as missing. A
-// name that stands there twice is an error, since readers differ on which of
-// the two counts. b must be valid UTF-8.
+// parseMessage parses a WebSocket message: one JSON object, at most maxDepth deep, with
+// nothing after it. A field is a string; null is the same as missing. A duplicate name is
+// an error, since parsers differ on which of the two counts. b must be valid UTF-8.
 //
-// The fields read so far come back with an error too, so that it can be told
-// which id it is about.
+// With an error it returns the fields read so far too, so that the answer can name the id.
 func parseMessage(b []byte) (fields, error) {
 	var f fields
 	if !json.Valid(b) { // one value, and nothing after it
@@ -119,8 +116,8 @@ func parseMessage(b []byte) (fields, error) {
 	return f, nil
 }
 
-// read takes the value of a field, however it is nested, and gives its last token:
-// the value itself, unless it is an object or a list.
+// read consumes a field's value, however nested, and returns its last token: the value
+// itself, unless it is an object or a list.
 func read(d *jsontext.Decoder) (token jsontext.Token, err error) {
 	for {
 		token, err = d.ReadToken()
@@ -154,8 +151,8 @@ func marshal(v any) []byte {
 	return b
 }
 
-// answer takes one message of a WebSocket and gives what goes back, nil for
-// nothing: an event of another kind is ignored.
+// answer processes one message of a WebSocket and returns the reply, nil for none: an event
+// of another kind is ignored.
 func (l *Listener) answer(b []byte, w call.Source) []byte {
 	f, _ := parseMessage(b) // of what cannot be read, no more than the id
 	c := badRequest

@@ -24,7 +24,7 @@ import (
 
 func jsonLog(w io.Writer) *slog.Logger { return slog.New(slog.NewJSONHandler(w, nil)) }
 
-// hostileJSON are messages that are no event. Names begin with what is wrong.
+// hostileJSON returns messages that are no events. Their names begin with what is wrong.
 func hostileJSON() map[string]string {
 	m := map[string]string{
 		"empty": "", "space": " ", "byte order mark": "\ufeff{\"event\":\"call\"}", "null": "null", "true": "true", "number": "1", "text": `"call"`, "list": `[]`, "list of events": `[{"event":"call"}]`,
@@ -45,7 +45,7 @@ func hostileJSON() map[string]string {
 
 func TestHostileJSON(t *testing.T) {
 	d := newDesk(t, func(c *Config, _ *timing) {
-		// one second an event: no flood
+		// one event per second: no flood
 		now := time.Unix(1e9, 0)
 		c.Now = func() time.Time { now = now.Add(time.Second); return now }
 	})
@@ -62,7 +62,7 @@ func TestHostileJSON(t *testing.T) {
 	if n < 80 || len(d.events()) != 0 {
 		t.Errorf("%d messages, %d events", n, len(d.events()))
 	}
-	// Odd but right, and cleaned.
+	// Unusual but valid, and cleaned.
 	for name, m := range map[string]string{
 		"depth 8":        `{"event":"call","x":` + strings.Repeat("[", 7) + strings.Repeat("]", 7) + `}`,
 		"brackets":       `{"event":"call","name":"` + strings.Repeat("[{", 50) + `"}`,
@@ -87,7 +87,7 @@ func TestHostileJSON(t *testing.T) {
 	}
 }
 
-// A refusal writes one line a minute, however often it happens.
+// A refusal logs one line a minute, however often it happens.
 func TestLogIsBounded(t *testing.T) {
 	var out bytes.Buffer
 	now := time.Unix(1e9, 0)
@@ -105,7 +105,7 @@ func TestLogIsBounded(t *testing.T) {
 	}
 }
 
-// Nothing of a call and no token reaches the log or an answer.
+// No call data and no token reach the log or an answer.
 func TestNothingLeaks(t *testing.T) {
 	var out logtest.Buffer
 	d := newDesk(t, func(c *Config, _ *timing) { c.Log = jsonLog(&out) })
@@ -183,7 +183,7 @@ func FuzzMessage(f *testing.F) {
 	})
 }
 
-// agrees holds what we read of b against what encoding/json reads of it.
+// agrees compares what we read of b with what encoding/json reads.
 func agrees(t *testing.T, b []byte) {
 	t.Helper()
 	f, err := parseMessage(b)
@@ -217,7 +217,7 @@ func BenchmarkEvent(b *testing.B) {
 	}
 }
 
-// The whole way from the phone's write to its acknowledgement, over loopback.
+// The whole path from the phone's write to its acknowledgement, over loopback.
 func BenchmarkRoundTrip(b *testing.B) {
 	now := time.Unix(1e9, 0)
 	d := newDesk(b, func(c *Config, _ *timing) {

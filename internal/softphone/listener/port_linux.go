@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// exclusive is nothing here: two programs cannot hold one port.
+// exclusive does nothing here: two programs cannot hold the same port.
 func exclusive(_, _ string, _ syscall.RawConn) error { return nil }
 
-// Taken tells whether another program holds the port.
+// Taken reports whether another program holds the port.
 func Taken(err error) bool { return errors.Is(err, syscall.EADDRINUSE) }

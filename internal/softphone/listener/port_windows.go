@@ -11,8 +11,8 @@ const (
 	wsaeAccess         = syscall.Errno(10013)
 )
 
-// exclusive keeps the port ours: without it Windows lets another program bind
-// the same port with SO_REUSEADDR and receive our callers.
+// exclusive prevents sharing the port: without it Windows lets another program bind the
+// same port with SO_REUSEADDR and receive our callers.
 func exclusive(_, _ string, c syscall.RawConn) error {
 	var err error
 	if e := c.Control(func(fd uintptr) {
@@ -23,8 +23,8 @@ func exclusive(_, _ string, c syscall.RawConn) error {
 	return err
 }
 
-// Taken tells whether another program holds the port. Windows answers "access
-// denied" where the other one holds it exclusively or the range is reserved.
+// Taken reports whether another program holds the port. Windows returns "access denied" if
+// the other one holds it exclusively or the range is reserved.
 func Taken(err error) bool {
 	return errors.Is(err, wsaeAddrInUse) || errors.Is(err, wsaeAccess)
 }

@@ -17,22 +17,22 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// Subprotocol is the WebSocket subprotocol; a phone must ask for it.
+// Subprotocol is the WebSocket subprotocol that a phone must request.
 const Subprotocol = "wiebelt.v1"
 
-// tokenProtocol comes before the token where it is sent as a subprotocol, the
-// one place where a web page can put it.
+// tokenProtocol prefixes a token sent as a subprotocol, the only place where
+// a web page can put it.
 const tokenProtocol = "token."
 
-// socket is one WebSocket. Its reader, the goroutine of net/http, writes the
-// answers too, so that a peer that does not read them stops being read.
+// socket is one WebSocket. Its reader, net/http's goroutine, also writes the answers, so a
+// peer that does not read them is not read either.
 type socket struct {
 	l      *Listener
 	conn   *websocket.Conn
 	source call.Source
 	rate   *rate.Limiter // events
 	ctl    *rate.Limiter // pings and pongs of the peer
-	busy   bool          // within a message; reader only
+	busy   bool          // in the middle of a message; reader only
 }
 
 func (l *Listener) events(w http.ResponseWriter, r *http.Request) {
@@ -41,7 +41,7 @@ func (l *Listener) events(w http.ResponseWriter, r *http.Request) {
 		l.refuse(w, r, badMethod)
 		return
 	}
-	const header = "Sec-Websocket-Protocol" // of which the library reads one line only
+	const header = "Sec-Websocket-Protocol" // the library reads only its first line
 	r.Header[header] = []string{strings.Join(r.Header[header], ",")}
 	protocols := websocket.Subprotocols(r)
 	if !l.socketTokenOK(r, protocols) {
@@ -65,7 +65,7 @@ func (l *Listener) events(w http.ResponseWriter, r *http.Request) {
 	(&socket{l: l, conn: conn, source: source, rate: newRate(), ctl: newRate()}).serve()
 }
 
-// enter takes a place before the upgrade; leave gives it back.
+// enter reserves a slot before the upgrade; leave releases it.
 func (l *Listener) enter() code {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -87,7 +87,7 @@ func (l *Listener) leave() {
 	l.serving.Done()
 }
 
-// serve reads until the peer goes, breaks a rule, or falls silent.
+// serve reads until the peer disconnects, breaks a rule, or goes silent.
 func (s *socket) serve() {
 	l := s.l
 	defer s.conn.Close()
@@ -166,9 +166,8 @@ func (s *socket) read() error {
 	}
 }
 
-// alive is called for a control frame of the peer, with data for a ping. It
-// gives the peer more time, unless it is in the middle of a message: a message
-// that never ends is no sign of life.
+// alive handles a control frame of the peer, with data for a ping. It extends the deadline,
+// except in the middle of a message: a message that never ends is no sign of life.
 func (s *socket) alive(data *string) error {
 	if !s.ctl.AllowN(s.l.cfg.Now(), 1) {
 		return errFlood
@@ -187,22 +186,22 @@ func (s *socket) write(b []byte) error {
 	return s.conn.WriteMessage(websocket.TextMessage, b)
 }
 
-// end closes with a status of the WebSocket protocol and gives err back.
+// end closes with a WebSocket status code and returns err.
 func (s *socket) end(status int, err error) error {
 	// Best effort: the connection is closed in any case.
 	_ = s.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(status, ""), time.Now().Add(s.l.time.write))
 	return err
 }
 
-// goAway ends the reader from outside and tells the peer that we go.
+// goAway ends the reader from outside and sends the peer a going-away close.
 func (s *socket) goAway() {
-	// A peer that reads nothing must not hold up the end of the program.
+	// A peer that does not read must not delay the program's exit.
 	_ = s.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseGoingAway, ""), time.Now().Add(100*time.Millisecond))
 	s.conn.Close()
 }
 
-// ping asks for a sign of life until done is closed. A failed write needs no
-// answer here: the reader runs into its deadline or the closed connection.
+// ping sends pings until done is closed. A failed write needs no handling: the reader hits
+// its deadline or the closed connection.
 func (s *socket) ping(done <-chan struct{}) {
 	tick := time.Tick(s.l.time.ping)
 	for {
@@ -215,8 +214,8 @@ func (s *socket) ping(done <-chan struct{}) {
 	}
 }
 
-// reason gives a word for the log. The error's own text may hold what the peer
-// sent as its reason for closing.
+// reason describes an error for the log. The error's own text may contain
+// the peer's close reason.
 func reason(err error) string {
 	var closed *websocket.CloseError
 	var timeout interface{ Timeout() bool }

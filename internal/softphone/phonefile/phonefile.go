@@ -1,7 +1,6 @@
-// Package phonefile reads and changes the settings files of softphones that are
-// lines of key=value: MicroSIP's ini (UTF-16 with its mark, groups in brackets)
-// and Twinkle's profiles. What is not asked for stays as it is, byte for byte:
-// encoding, line ends, order and everything else in the file.
+// Package phonefile reads and changes softphone settings files with lines of key=value:
+// MicroSIP's ini (UTF-16 with a BOM, groups in brackets) and Twinkle's profiles. Everything
+// else in the file stays as it is, byte for byte, including encoding, line ends and order.
 //
 // The package has no state and no goroutines.
 package phonefile
@@ -24,16 +23,16 @@ import (
 	"wiebelt/internal/config/profile"
 )
 
-// maxFile is how large such a file may be.
+// maxFile is the size limit of such a file.
 const maxFile = 1 << 20
 
-// ErrFormat is a file that is not of this form.
+// ErrFormat reports a file that does not have this form.
 var ErrFormat = errors.New("not a settings file of a softphone")
 
 // Pair is a key with its value.
 type Pair struct{ Key, Value string }
 
-// Pairs reads lines of key=value, as recipes give them.
+// Pairs parses lines of key=value, as recipes contain them.
 func Pairs(text string) []Pair {
 	var all []Pair
 	for line := range strings.Lines(text) {
@@ -44,16 +43,16 @@ func Pairs(text string) []Pair {
 	return all
 }
 
-// File is such a file as it was read. Not safe for concurrent use.
+// File is a settings file as it was read. It is not safe for concurrent use.
 type File struct {
 	path     string
 	mode     fs.FileMode
 	encoding encoding.Encoding
 	end      string
-	lines    []string // without their ends; the last is empty if the file ends in a line end
+	lines    []string // without line ends; the last is empty if the file ends in a line end
 }
 
-// Read reads the file at path. A link is followed.
+// Read reads the file at path, following links.
 func Read(path string) (*File, error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
@@ -91,7 +90,7 @@ func (f *File) decode(b []byte) error {
 	text := string(read)
 	back, _ := f.encode(text)
 	if !bytes.Equal(back, b) || !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
-		return ErrFormat // what cannot be written back as it was is left alone
+		return ErrFormat // a file that cannot be written back unchanged is left alone
 	}
 	if strings.Contains(text, "\r\n") {
 		f.end = "\r\n"
@@ -109,8 +108,8 @@ func (f *File) encode(text string) ([]byte, error) {
 	return f.encoding.NewEncoder().Bytes([]byte(text))
 }
 
-// Get gives the value of a key in a group, "" for the lines before any group. An
-// unknown key has no value. Case does not matter.
+// Get returns the value of a key in a group, "" for the lines before any group. An unknown
+// key has no value. Keys and groups are not case-sensitive.
 func (f *File) Get(group, key string) string {
 	if i := f.find(group, key); i >= 0 {
 		_, v, _ := strings.Cut(f.lines[i], "=")
@@ -119,9 +118,8 @@ func (f *File) Get(group, key string) string {
 	return ""
 }
 
-// Set gives keys of a group another value; those that are not there go to its
-// beginning, or to the end of a file without groups. It fails where the group is
-// missing.
+// Set sets keys of a group; missing ones are added at its beginning, or at the end of a
+// file without groups. It fails if the group is missing.
 func (f *File) Set(group string, pairs ...Pair) error {
 	for _, p := range pairs {
 		if strings.ContainsAny(p.Key+p.Value, "\r\n\x00") {
@@ -150,7 +148,7 @@ func (f *File) Set(group string, pairs ...Pair) error {
 	return nil
 }
 
-// Write puts the file in place whole.
+// Write replaces the file atomically.
 func (f *File) Write() error {
 	b, err := f.encode(strings.Join(f.lines, f.end))
 	if err != nil {
@@ -168,7 +166,7 @@ func (f *File) header(group string) int {
 	return -1
 }
 
-// find gives the line of a key, -1 for none.
+// find returns the line of a key, -1 if there is none.
 func (f *File) find(group, key string) int {
 	in := group == ""
 	for i, l := range f.lines {
@@ -184,8 +182,8 @@ func (f *File) find(group, key string) int {
 	return -1
 }
 
-// Program takes a command line as these phones write them apart: the program,
-// which may stand in quotes, and the rest.
+// Program splits a command line like these phones do: into the program, optionally
+// in quotes, and the rest.
 func Program(line string) (program, rest string) {
 	line = strings.TrimSpace(line)
 	if quoted, after, ok := strings.Cut(strings.TrimPrefix(line, `"`), `"`); ok && strings.HasPrefix(line, `"`) {
@@ -200,11 +198,11 @@ func Ours(line string) bool {
 	program, rest := Program(line)
 	base := strings.TrimSuffix(strings.ToLower(program[strings.LastIndexAny(program, `\/`)+1:]), ".exe")
 	switch base {
-	case "wiebelt-ring", "wiebelt-ringw": // which does nothing else
+	case "wiebelt-ring", "wiebelt-ringw": // they do nothing else
 		return true
 	}
 	return strings.HasPrefix(base, "wiebelt") && strings.Contains(" "+rest+" ", " ring ")
 }
 
-// Lines gives the lines as they are now. They are not to be changed.
+// Lines returns the current lines, which must not be modified.
 func (f *File) Lines() []string { return f.lines }

@@ -30,8 +30,8 @@ func kept(t *testing.T, b []byte) string {
 
 const ini = "[Account1]\r\nlabel=Zoë\r\ncmdCallRing=not this one\r\n\r\n[Settings]\r\ncmdCallEnd=\"C:\\old\\x.exe\"\r\nvolumeOutput=100\r\n\r\n[Calls]\r\n0=x\r\n"
 
-// TestMicroSIPsFileStaysItsOwn: only the keys that were asked for change, in
-// their group; encoding, line ends and everything else stay.
+// TestMicroSIPsFileStaysItsOwn: only the requested keys change, in their section; encoding,
+// line ends and everything else stay.
 func TestMicroSIPsFileStaysItsOwn(t *testing.T) {
 	for name, encode := range map[string]func(string) []byte{
 		"utf-16": wide, "utf-8": func(s string) []byte { return []byte(s) }, "utf-8 with mark": func(s string) []byte { return []byte("\ufeff" + s) },
@@ -79,8 +79,8 @@ func TestTwinklesProfile(t *testing.T) {
 	}
 }
 
-// TestStrangeFilesAreLeftAlone: what could not be written back as it was is not
-// read, and nothing gets a second line.
+// TestStrangeFilesAreLeftAlone: a file that could not be written back unchanged is not
+// read, and no value adds a second line.
 func TestStrangeFilesAreLeftAlone(t *testing.T) {
 	for name, b := range map[string][]byte{
 		"odd length": append(wide("a=b"), 1), "half a pair": {0xff, 0xfe, 0x00, 0xd8}, "zero": []byte("a=\x00"), "latin-1": []byte("a=Zo\xeb"),

@@ -1,32 +1,31 @@
-// Package registry is the registry of phones. Every kind of phone and exchange, and
-// every other source that can report a call, is declared here, once: its name,
-// what it can tell, what its settings need, and the recipe that connects it. It is
-// a table of plain data, so that the settings and the command that phones run can
-// read it without linking a single protocol. The code of a kind is registered
-// under its name in two places that stand above: its link in package fromsettings,
-// its fake in package simulate, which "wiebelt simulate" and the link's own tests
-// share. The test of this package fails when a kind lacks a part.
+// Package registry declares every kind of phone and exchange, and every other source that
+// can report a call, in one place: its name, what it can report, what its settings need,
+// and the recipe for connecting it. It is a table of plain data, so that the settings and
+// the command run by phones can read it without linking any protocol. The code of a kind is
+// registered under its name in two higher packages: its link in fromsettings and its fake
+// in simulate, which "wiebelt simulate" and the link's own tests share. This package's test
+// fails if a kind lacks a part.
 //
 // To add a phone or exchange to which Wiebelt connects, write
 //
 //   - a file in internal/simulate with its fake,
 //   - a package beside this one with its link, tested against that fake (the tests
-//     that exchanges, and phones that really run, have in common are in
+//     shared by exchanges, and by phones that really run, are in
 //     internal/testutil/linktest),
 //   - assets/guide/recipes/ID.nl.txt and ID.en.txt,
 //
-// and touch
+// and change
 //
 //  1. this file: its name and its row in the table,
 //  2. internal/config/fromsettings/softphone.go: its link,
 //  3. internal/simulate/protocols.go: its fake,
-//  4. internal/testutil/storytest/story.go: how it tells the stories of calls, where that
-//     is in a way of its own,
-//  5. assets/text/status.json: what people call it,
+//  4. internal/testutil/storytest/story.go: how it reports the stories of calls, if it
+//     differs from the others,
+//  5. assets/text/status.json: its display name,
 //  6. assets/text/command.json: its name in the help of "wiebelt simulate".
 //
-// An exchange that sends messages by itself has a reader in package webhook, with its
-// messages in testdata, in place of the package and of its link.
+// An exchange that sends messages itself has a reader in package webhook, with its messages
+// in testdata, instead of a package with a link.
 //
 // The package has no state and no goroutines.
 package registry
@@ -38,8 +37,8 @@ import (
 	"wiebelt/internal/core/call"
 )
 
-// The names of kinds, as settings, files and logs have them. Those of the sources
-// that phones come to by themselves are in package call.
+// The names of kinds in settings, files and logs. Those of sources that phones contact
+// themselves are in package call.
 const (
 	Bria     = "bria"
 	Baresip  = "baresip"
@@ -48,12 +47,12 @@ const (
 	Wazo     = "wazo"
 	ThreeCX  = "3cx"
 	Xelion   = "xelion"
-	Relay    = "relay"   // the office's own, which listens to the exchange for everybody
+	Relay    = "relay"   // the office's own, which follows the exchange for everybody
 	Twinkle  = "twinkle" // no link: it runs our program
 
-	BroadWorks = "broadworks" // it sends messages to the relay, too
+	BroadWorks = "broadworks" // it also sends messages to the relay
 
-	VoIPGRID  = "voipgrid" // as the three below, it sends messages to the relay
+	VoIPGRID  = "voipgrid" // like the three below, it sends messages to the relay
 	Yeastar   = "yeastar"
 	VOIPZeker = "voipzeker"
 	Webhook   = "webhook" // any other
@@ -62,20 +61,20 @@ const (
 	YeastarSocket = "yeastar-socket" // Yeastar, to which we connect
 )
 
-// Reach is how reports of a kind reach us.
+// Reach is how reports of a kind reach Wiebelt.
 type Reach uint8
 
-// The ways to be reached.
+// The values of Reach.
 const (
 	ByListener Reach = iota // the phone connects to our listener
 	ByProgram               // the phone runs our program
-	ByPhone                 // we connect to a phone that people start and quit on this computer
+	ByPhone                 // we connect to a phone that users start and quit on this computer
 	ByExchange              // we connect to an exchange
 	ByWebhook               // the exchange sends messages to the office's relay
 	ByInbound               // the exchange connects to the office's relay
 )
 
-// What the settings of a link can need beside its kind and name.
+// What the settings of a link can require besides kind and name.
 const (
 	NeedsAddress   = "address"
 	NeedsExtension = "extension"
@@ -83,49 +82,47 @@ const (
 	NeedsSecret    = "secret" // kept in the secret store, under the link's name and address
 )
 
-// Kind is one kind of phone, exchange or other source. It is never changed.
+// Kind is one kind of phone, exchange or other source. It is immutable.
 type Kind struct {
 	Name  string
 	Reach Reach
-	// Reports is what it tells of a call at the least. Some phones that come by themselves
-	// report more, which is believed once it was seen.
+	// Reports is the minimum it reports about a call. Some phones that contact us report
+	// more, which is relied on once seen.
 	Reports call.Reports
-	// Can is all that it is able to tell.
+	// Can is everything it can report.
 	Can Capabilities
-	// Needs is what the settings of a link cannot do without: nothing for a phone
-	// on this computer, which can have another address than the usual one.
+	// Needs lists the required settings of a link: none for a phone on this computer,
+	// whose address is optional.
 	Needs []string
-	// Everybody is an exchange that tells one link of all extensions.
+	// Everybody is an exchange that reports all extensions over one link.
 	Everybody bool
-	// Shared is an exchange whose ids are those of calls: one that rings at several
-	// extensions has the same for all, and can be over for one and come back to it.
+	// Shared is an exchange with one ID per call: it is the same at all extensions where
+	// the call rings, and the call can end for one and come back to it.
 	Shared bool
-	// Recipe is the id of the page that says how it is connected.
+	// Recipe is the ID of the page that explains how to connect it.
 	Recipe string
-	// Source is the kind under which its reports come in; "" for its own.
+	// Source is the kind under which its reports arrive; "" for its own.
 	Source string
 }
 
-// Capabilities are what a kind is able to tell of a call, apart from a number
-// that rings.
+// Capabilities are what a kind can report about a call, apart from a ringing number.
 type Capabilities struct {
 	Answer, End, Withheld, Outgoing bool
-	Again                           bool // that a call rings on another device, or rings again
+	Again                           bool // a call rings on another device, or rings again
 	Moved                           Moved
 	Name, Line, Via                 bool
-	// Reasons are the ends that look different from each other; the others are
-	// told as an end.
+	// Reasons are the ends that it distinguishes; all others are reported as just an end.
 	Reasons []call.Reason
 }
 
-// Moved is how a kind tells that a call was passed on.
+// Moved is how a kind reports that a call was passed on.
 type Moved uint8
 
-// What a call that was passed on looks like.
+// The values of Moved.
 const (
-	NotMoved  Moved = iota // it does not show
+	NotMoved  Moved = iota // not visible
 	SameCall               // the same call with another caller
-	OtherCall              // a new call, and the end of the one before
+	OtherCall              // a new call, and the end of the previous one
 )
 
 var (
@@ -136,7 +133,7 @@ var (
 	everything = Capabilities{Answer: true, End: true, Withheld: true, Outgoing: true, Again: true, Moved: SameCall, Name: true, Line: true, Via: true, Reasons: allReasons}
 )
 
-// table holds every kind in the order in which they are listed.
+// table holds every kind in listing order.
 var table = [...]Kind{
 	{Name: call.KindWebSocket, Reports: call.AllStates, Can: everything, Recipe: "any-websocket"},
 	{Name: call.KindHTTP, Reports: call.RingOnly, Can: everything, Recipe: "any-url"},
@@ -176,7 +173,7 @@ var table = [...]Kind{
 	{Name: ARIOutbound, Reach: ByInbound, Reports: call.AllStates, Can: everything, Everybody: true, Recipe: "asterisk-outbound"},
 }
 
-// Find gives the kind of a name.
+// Find returns the kind with a name.
 func Find(name string) (Kind, bool) {
 	for _, k := range table {
 		if k.Name == name {
@@ -186,25 +183,24 @@ func Find(name string) (Kind, bool) {
 	return Kind{}, false
 }
 
-// Of gives the kind of a name, for names that were checked before; the zero Kind
-// if there is none.
+// Of returns the kind with a name that was checked before; the zero Kind if there is none.
 func Of(name string) Kind {
 	k, _ := Find(name)
 	return k
 }
 
-// Names gives the names of all kinds.
+// Names returns the names of all kinds.
 func Names() []string { return names(func(Kind) bool { return true }) }
 
-// Links gives the names of the kinds to which Wiebelt connects.
+// Links returns the names of the kinds to which Wiebelt connects.
 func Links() []string { return names(Kind.IsLink) }
 
-// Sources gives the names of the kinds by which phones come to us.
+// Sources returns the names of the kinds that contact us.
 func Sources() []string {
 	return names(func(k Kind) bool { return k.Reach <= ByProgram && k.Source == "" })
 }
 
-// ToRelay says whether it comes to the relay by itself.
+// ToRelay reports whether it contacts the relay itself.
 func (k Kind) ToRelay() bool { return k.Reach == ByWebhook || k.Reach == ByInbound }
 
 func names(which func(Kind) bool) (all []string) {
@@ -216,13 +212,13 @@ func names(which func(Kind) bool) (all []string) {
 	return all
 }
 
-// IsLink says whether Wiebelt connects to it.
+// IsLink reports whether Wiebelt connects to it.
 func (k Kind) IsLink() bool { return k.Reach == ByPhone || k.Reach == ByExchange }
 
-// Requires says whether a link cannot do without something.
+// Requires reports whether a link requires a setting.
 func (k Kind) Requires(what string) bool { return slices.Contains(k.Needs, what) }
 
-// CallSource is the source of this kind over a connection, as its events name it.
+// CallSource returns this kind's source for a connection, as named in its events.
 func (k Kind) CallSource(conn string) call.Source {
 	return call.Source{Kind: cmp.Or(k.Source, k.Name), Conn: conn, Reports: k.Reports}
 }

@@ -16,9 +16,9 @@ import (
 	"wiebelt/internal/text"
 )
 
-// TestEveryKindIsWhole: each kind has its names, its recipe in both languages, its
-// stand-in and, if it is a link, its settings and the link itself; and each part says of
-// the kind what the table says.
+// TestEveryKindIsWhole: each kind has its names, its recipe in both languages,
+// its stand-in and, if it is a link, its settings and the link itself; and all of
+// them agree with the table.
 func TestEveryKindIsWhole(t *testing.T) {
 	for _, name := range registry.Names() {
 		k := registry.Of(name)
@@ -39,7 +39,7 @@ func TestEveryKindIsWhole(t *testing.T) {
 			if can := k.Can.Answer && k.Can.End; k.Reports == call.AllStates && !can {
 				t.Error("it tells more than it can")
 			}
-			// Stories are played and expected by the table, so that they cannot see this.
+			// Stories are played and checked by the table, so they cannot detect this.
 			if can := k.Can.End && k.Can.Withheld && k.Can.Outgoing; can == (k.Name == call.KindURL) {
 				t.Errorf("it can tell %+v", k.Can)
 			}
@@ -54,7 +54,7 @@ func TestEveryKindIsWhole(t *testing.T) {
 	}
 }
 
-// anew are the kinds that tell of a call that was passed on as of another one.
+// anew has the kinds that report a call that was passed on as another call.
 var anew = []string{call.KindURL, registry.Twinkle, registry.Baresip, registry.Linphone, registry.VoIPGRID, registry.VOIPZeker}
 
 var languages = []text.Language{text.Dutch, text.English}
@@ -77,7 +77,7 @@ func hasRecipe(t *testing.T, l text.Language, k registry.Kind) {
 		return
 	}
 	if !k.IsLink() {
-		return // those of phones that come to us say what the phone passes on
+		return // those of phones that report to us describe what the phone passes on
 	}
 	if words[r.Reports] != k.Reports {
 		t.Errorf("%s: the recipe says %s, the table %d", l, r.Reports, k.Reports)
@@ -87,7 +87,7 @@ func hasRecipe(t *testing.T, l text.Language, k registry.Kind) {
 	}
 }
 
-// standsIn looks at the fake of a kind, and gives its address if it has one.
+// standsIn checks the fake of a kind, and returns its address if it has one.
 func standsIn(t *testing.T, k registry.Kind) (address string) {
 	p, err := simulate.Open(t.Context(), k.Name, simulate.Options{Exe: "wiebelt"})
 	if err != nil {
@@ -107,7 +107,7 @@ func standsIn(t *testing.T, k registry.Kind) (address string) {
 	return address
 }
 
-// connects looks at the settings of a link, and at the link that is made of them.
+// connects checks the settings of a link, and the link created from them.
 func connects(t *testing.T, k registry.Kind, address string) {
 	for _, l := range languages {
 		said(t, l, text.LinkKind(k.Name))
@@ -144,7 +144,7 @@ func connects(t *testing.T, k registry.Kind, address string) {
 	}
 }
 
-// TestNoSuchKind: what is not in the table is no kind anywhere.
+// TestNoSuchKind: what is not in the table is not a kind anywhere.
 func TestNoSuchKind(t *testing.T) {
 	if _, ok := registry.Find("fax"); ok || registry.Of("fax").IsLink() {
 		t.Error("there is a fax")

@@ -19,15 +19,15 @@ import (
 	"wiebelt/internal/softphone/link"
 )
 
-// alive finds out within two or three seconds that the network is cut, where nothing is
-// on its way; unanswered does so within cutTime where something is, such as a look-up. The
-// systems do so between themselves: a relay with a thousand desks has nothing to do for it.
+// alive detects a cut network within two or three seconds on an idle connection; unanswered
+// does so within cutTime while data is in flight, such as a lookup. The operating systems
+// handle it, so a relay with a thousand desks has no extra work.
 var alive = net.KeepAliveConfig{Enable: true, Idle: time.Second, Interval: time.Second, Count: 2}
 
 const cutTime = 750 * time.Millisecond
 
-// connect reaches one of the relays and asks what goes on; where none is reached, by way
-// of HTTPS. Connecting anew is the business of link.Run.
+// connect connects to one of the relays and requests the current calls, falling back to
+// HTTPS. Reconnecting is the business of link.Run.
 func (s *session) connect(ctx context.Context, joined string) (err error) {
 	o := nats.GetDefaultOptions()
 	o.Name, o.InboxPrefix = "wiebelt", wire.Inbox(s.User)
@@ -67,8 +67,8 @@ func (s *session) connect(ctx context.Context, joined string) (err error) {
 	return err
 }
 
-// first connects to the relays in turn and gives the connection that stands first. One
-// that does not answer keeps nobody waiting: it may be cut off.
+// first dials the relays in turn and returns the first established connection. One that
+// does not answer delays nobody: it may be cut off.
 func (s *session) first(ctx context.Context, o nats.Options, urls []string) (*nats.Conn, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -87,7 +87,7 @@ func (s *session) first(ctx context.Context, o nats.Options, urls []string) (*na
 			}
 			d := &dialer{ctx: ctx}
 			o.Servers, o.CustomDialer, o.TLSConfig = []string{urls[tried]}, d, s.trust(urls[tried])
-			connect := o.Connect // with o as it is now
+			connect := o.Connect // bound to the current o
 			tried++
 			next.Reset(nextTime)
 			s.trying.Go(func() {
@@ -121,9 +121,9 @@ func (s *session) first(ctx context.Context, o nats.Options, urls []string) (*na
 
 func refused(err error) bool { _, is := errors.AsType[*link.Refusal](err); return is }
 
-// tunnels are where a relay takes the connection as a WebSocket through HTTPS: the network
-// may let nothing else through. Each relay does so at the port at which this computer
-// joined.
+// tunnels returns the addresses at which relays accept the connection as a WebSocket
+// over HTTPS, in case the network lets nothing else through. Each relay uses the port at
+// which this computer joined.
 func (s *session) tunnels(joined string) (all []string) {
 	at, err := url.Parse(joined)
 	if err != nil {
@@ -140,8 +140,8 @@ func (s *session) tunnels(joined string) (all []string) {
 	return all
 }
 
-// trust is by what a relay's certificate is judged. That of HTTPS may be another one than
-// the site's, so it is judged as it was when this computer joined.
+// trust returns how to verify a relay's certificate. The one for HTTPS may differ from the
+// site's, so it is verified as when this computer joined.
 func (s *session) trust(address string) *tls.Config {
 	to, err := url.Parse(address)
 	switch {
@@ -157,7 +157,7 @@ func (s *session) trust(address string) *tls.Config {
 	return c
 }
 
-// dialer gives up when its context ends, until the connection stands.
+// dialer aborts when its context ends, until the connection is established.
 type dialer struct {
 	ctx    context.Context
 	stands func() bool
@@ -167,7 +167,7 @@ func (d *dialer) Dial(network, address string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(d.ctx, dialTime)
 	defer cancel()
 	c, err := (&net.Dialer{KeepAliveConfig: alive, Control: func(_, _ string, c syscall.RawConn) error {
-		return c.Control(func(socket uintptr) { _ = unanswered(socket, cutTime) }) // without it, it takes longer
+		return c.Control(func(socket uintptr) { _ = unanswered(socket, cutTime) }) // otherwise it takes longer
 	}}).DialContext(ctx, network, address)
 	if err == nil {
 		d.stands = context.AfterFunc(d.ctx, func() { _ = c.Close() })

@@ -24,21 +24,21 @@ import (
 	"wiebelt/internal/text"
 )
 
-// membership is what a computer has joined with: what the relay has answered, and the
-// private key, which was made here and never leaves it.
+// membership is what a computer received on joining: the relay's answer, and the private
+// key, which was created here and never leaves it.
 type membership struct {
 	wire.Joined
 	Seed  string `json:"seed"`
 	Print string `json:"print,omitempty"` // of the authority by which the relay was known; "" for the system's
 
 	pair  nkeys.KeyPair
-	roots *x509.CertPool // nil for those of the system
-	plain bool           // the relay is this computer's own
+	roots *x509.CertPool // nil for the system's
+	plain bool           // the relay runs on this computer
 }
 
 var errMembership = errors.New("not a membership of a relay")
 
-// parseMembership reads what Join has given.
+// parseMembership parses the result of Join.
 func parseMembership(s string) (m membership, err error) {
 	var ours struct{ Seed, Print string }
 	if m.Joined, err = wire.ParseJoined([]byte(s)); err != nil || json.Unmarshal([]byte(s), &ours) != nil {
@@ -77,12 +77,12 @@ func (m membership) encode() (string, error) {
 	return string(b), err
 }
 
-// joinTime is how long joining may take.
+// joinTime limits how long joining may take.
 const joinTime = 15 * time.Second
 
-// Join uses a code up at a relay and gives what has to be kept as the secret of a link
-// to it. The relay's certificate is judged by the fingerprint of its authority or,
-// without one, as the system does. Errors can be told to people.
+// Join redeems a code at a relay and returns what to store as the secret of a link to it.
+// The relay's certificate is verified by the fingerprint of its authority or, without one,
+// by the system. Errors are fit for users.
 func Join(ctx context.Context, address, code, fingerprint string) (stored string, err error) {
 	at, err := url.Parse(strings.TrimRight(address, "/"))
 	if err != nil || at.Scheme != "https" || at.Host == "" || at.User != nil || at.RawQuery != "" || at.Fragment != "" {
@@ -113,13 +113,13 @@ func Join(ctx context.Context, address, code, fingerprint string) (stored string
 	return stored, nil
 }
 
-// refusals are what a relay says no with.
+// refusals maps a relay's refusals to texts.
 var refusals = map[int]text.Key{
 	http.StatusForbidden: text.RelayJoinCode, http.StatusTooManyRequests: text.RelayJoinWait,
 	http.StatusServiceUnavailable: text.RelayJoinFault, http.StatusInternalServerError: text.RelayJoinFault,
 }
 
-// requestJoin gives the code to the relay, which answers with the membership.
+// requestJoin sends the code to the relay, which answers with the membership.
 func requestJoin(ctx context.Context, to string, asked wire.JoinRequest, fingerprint string) (wire.Joined, error) {
 	ctx, cancel := context.WithTimeout(ctx, joinTime)
 	defer cancel()
@@ -161,13 +161,13 @@ func requestJoin(ctx context.Context, to string, asked wire.JoinRequest, fingerp
 // maxAnswer bounds a relay's answer, in bytes.
 const maxAnswer = 64 << 10
 
-// unreached are the words for why a relay was not reached.
+// unreached maps the reasons for not reaching a relay to texts.
 var unreached = map[link.Cause]text.Key{
 	link.CauseHost: text.RelayJoinName, link.CauseExpired: text.RelayJoinExpired,
 	link.CauseAuthority: text.RelayJoinUnknown, link.CauseTLS: text.RelayJoinUnknown,
 }
 
-// said says why a relay was not reached.
+// said returns the text for why a relay was not reached.
 func said(err error) error {
 	key := unreached[link.CauseOf(err)]
 	switch {
@@ -179,11 +179,11 @@ func said(err error) error {
 	return text.Errorf(cmp.Or(key, text.RelayJoinOther))
 }
 
-// renewEvery is how often it is looked at how long the token lasts.
+// renewEvery is how often the token's remaining lifetime is checked.
 const renewEvery = time.Hour
 
-// renew gets a token that lasts longer, in time. One that cannot be kept is asked for
-// again: the relay has given it to this very key.
+// renew requests a longer-lived token in time. If it cannot be stored, it is requested
+// again: the relay issues it for this very key.
 func (p *Phone) renew(ctx context.Context, s *session) {
 	if p.account.Keep == nil || time.Until(expires(s.Token)) > renewBefore {
 		return
@@ -208,11 +208,11 @@ func (p *Phone) renew(ctx context.Context, s *session) {
 	}
 }
 
-// renewBefore is how long before its end a token is renewed: when it is a week old, for
-// with it comes which relays there are.
+// renewBefore is how long before its end a token is renewed: at one week old, because the
+// renewal also brings the list of relays.
 const renewBefore = 83 * 24 * time.Hour
 
-// expires tells when a token ends; the zero time where that cannot be read.
+// expires returns when a token ends; the zero time if that cannot be read.
 func expires(token string) time.Time {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

@@ -1,9 +1,9 @@
-// Package relaylink hears of calls from a relay of the office, which listens to the
-// exchange for everybody. It is a client of NATS, as one user: the server lets it
-// hear that user's calls alone.
+// Package relaylink receives calls from a relay of the office, which follows the exchange
+// for everybody. It is a NATS client that signs in as one user: the server delivers
+// only that user's calls.
 //
-// Each message holds all that goes on for the user, so that whoever was away has
-// missed nothing once the newest has come; see package wire.
+// Each message holds all current calls of the user, so the newest one makes up for
+// everything missed; see package wire.
 package relaylink
 
 import (
@@ -27,65 +27,65 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// How long a relay may be silent.
+// Timeouts and intervals of a link to a relay.
 const (
 	dialTime = 3 * time.Second
-	nextTime = 250 * time.Millisecond // before the next relay is dialled beside one that does not answer
+	nextTime = 250 * time.Millisecond // until the next relay is dialled beside one that does not answer
 	askTime  = 3 * time.Second
-	asks     = 3 // for the first snapshot, each of which may be lost with who had it
-	// recoveryTime is what relays that have lost their memory need to know again what
-	// goes on at the exchange. What they do not tell before is not over.
+	asks     = 3 // attempts at the first snapshot, each of which may be lost with its relay
+	// recoveryTime is how long relays that lost their memory need to relearn the calls from
+	// the exchange. Until then, calls they do not report may be going on.
 	recoveryTime = 4 * time.Second
-	// lookupTime is longer than the relay waits for the hub.
+	// lookupTime is longer than the relay's timeout for the hub.
 	lookupTime       = 6 * time.Second
-	lookupRetryPause = 150 * time.Millisecond // the same for look-ups: the servers deliver questions to each relay in turn
-	retryPause       = time.Second            // after which a question is asked again: who had it may have ended
-	switchPause      = 150 * time.Millisecond // before another relay is tried than the one that ended
-	maxRetryWait     = time.Second            // before another try: telephones ring
-	pingEvery        = 30 * time.Second       // and two that are not answered end the connection
-	silenceTime      = 3 * wire.StateEvery    // after which a relay that has said how it does has stopped
+	lookupRetryPause = 150 * time.Millisecond // the same for lookups: the servers deliver requests to the relays in turn
+	retryPause       = time.Second            // after which a request is repeated: its relay may have exited
+	switchPause      = 150 * time.Millisecond // before dialling another relay after one has ended
+	maxRetryWait     = time.Second            // between retries: phones are ringing
+	pingEvery        = 30 * time.Second       // two unanswered ones end the connection
+	silenceTime      = 3 * wire.StateEvery    // after which a relay counts as stopped
 )
 
-// Phone is the link to a relay. Lookup may be called from any goroutine.
+// Phone is the link to a relay. Lookup is safe for concurrent use.
 type Phone struct {
 	account    exchangelink.Account
 	traits     link.Traits
-	newest     wire.Snapshot // so far, over all connections
+	newest     wire.Snapshot // across all connections
 	saveMissed MissedSaver
 	joined     atomic.Pointer[session]
-	turn       int      // the relay to begin with
-	last       string   // the address of the relay that there was a session with
-	over       []string // calls that have ended, the newest last: one relay tells of them for longer than another
-	recovering bool     // the relays have lost what they knew, and are learning it from the exchange
+	turn       int      // index of the relay to start with
+	last       string   // address of the relay of the last session
+	over       []string // ended calls, newest last: relays report them for different lengths of time
+	recovering bool     // the relays have lost their state and are recovering it from the exchange
 	silence    time.Duration
 }
 
-// MissedSaver saves calls that rang while Wiebelt was not there. It may take long, and be
-// given calls that it has already. An error means that they are given again later.
+// MissedSaver saves calls that rang while Wiebelt was not running. It may block for long
+// and get calls it already has. If it returns an error, it gets them again later.
 type MissedSaver func(context.Context, []wire.MissedCall) error
 
-// SaveMissed has calls saved that rang while Wiebelt was not there; it is called before
-// the first session, or not at all.
+// SaveMissed sets the function that saves calls that rang while Wiebelt was not running; it
+// may only be called before the first session.
 func (p *Phone) SaveMissed(save MissedSaver) { p.saveMissed = save }
 
-// session is a connection that stands.
+// session is an established connection.
 type session struct {
 	*nats.Conn
 	membership
-	inbox  string         // where the snapshot comes that was asked for
+	inbox  string         // where the requested snapshot arrives
 	heard  chan *nats.Msg // snapshots
-	asked  int            // how often that was asked again
-	knows  bool           // has taken one
-	said   chan *nats.Msg // how the relays are doing
+	asked  int            // how often the snapshot was requested again
+	knows  bool           // has processed a snapshot
+	said   chan *nats.Msg // states of the relays
 	relays states
-	behind time.Time     // since when something does not work behind them
-	stale  chan struct{} // what is known may not hold: messages were dropped, as there were too many
+	behind time.Time     // since when something behind them does not work
+	stale  chan struct{} // messages were dropped, as there were too many: the state may be stale
 	closed chan error
-	trying sync.WaitGroup // other relays, until another one is reached
+	trying sync.WaitGroup // dials to other relays, until one is reached
 }
 
-// New makes the phone for link.Run. The account's secret is what Join has given; the
-// address is where that was. The error is for the administrator.
+// New returns a phone for link.Run. The account's secret is the result of Join, and the
+// address the one that was joined. The error is for the administrator.
 func New(a exchangelink.Account) (link.Phone, error) {
 	if a.Secret == nil {
 		return nil, errors.New("this computer has not joined a relay")
@@ -97,11 +97,11 @@ func New(a exchangelink.Account) (link.Phone, error) {
 	return &Phone{account: a, turn: rand.IntN(1 << 20), silence: silenceTime, traits: link.Traits{Source: registry.Of(registry.Relay).CallSource(server.Host()), MaxWait: maxRetryWait, RetryAfter: switchPause}}, nil
 }
 
-// Traits: the relay is the office's.
+// Traits returns those of the office's relay.
 func (p *Phone) Traits() link.Traits { return p.traits }
 
-// Session hears snapshots until the connection ends. It asks for the one that holds
-// once it hears the others, so that nothing falls in between.
+// Session processes snapshots until the connection ends. It requests the current one after
+// subscribing to the others, so that nothing is missed in between.
 func (p *Phone) Session(ctx context.Context, r *link.Reporter) error {
 	stored, err := p.account.Password(ctx, "membership of a relay")
 	if err != nil {
@@ -119,12 +119,12 @@ func (p *Phone) Session(ctx context.Context, r *link.Reporter) error {
 	}
 	defer s.Close()
 	p.last = s.ConnectedUrl()
-	p.joined.Store(s) // look-ups are answered also where a relay has yet to learn what goes on
+	p.joined.Store(s) // lookups work even before a relay has learned the current calls
 	defer p.joined.CompareAndSwap(s, nil)
 	up := false
-	late := time.NewTimer(retryPause) // until the first answer, then to renew the token
+	late := time.NewTimer(retryPause) // until the first answer; then for renewing the token
 	var recovered, silent <-chan time.Time
-	var work sync.WaitGroup // no call waits for it
+	var work sync.WaitGroup // calls do not wait for it
 	defer work.Wait()
 	ctx, end := context.WithCancel(ctx)
 	defer end()
@@ -149,7 +149,7 @@ func (p *Phone) Session(ctx context.Context, r *link.Reporter) error {
 		case m := <-s.said:
 			s.applyState(r, m.Data)
 			silent = time.After(p.silence)
-		case <-silent: // its computer answers for it, or it would be known by now
+		case <-silent: // its computer still acknowledges, or the loss would be known by now
 			return failed(ctx, nats.ErrStaleConnection)
 		case <-s.stale:
 			if err := s.askNow(); err != nil {
@@ -175,9 +175,9 @@ func (p *Phone) Session(ctx context.Context, r *link.Reporter) error {
 	}
 }
 
-// inTurn gives the relays in the order in which they are tried: each time another one is
-// the first, for one that answers may be cut off from the others. The one that there was
-// a session with is the last: it may be gone without a word.
+// inTurn returns the relays in dialling order: each time another one comes first, since
+// one that answers may be cut off from the others. The relay of the last session comes
+// last: it may have vanished.
 func (p *Phone) inTurn(urls []string) []string {
 	i := p.turn % len(urls)
 	p.turn++
@@ -188,13 +188,13 @@ func (p *Phone) inTurn(urls []string) []string {
 	return urls
 }
 
-// catchUp has the calls saved that rang while Wiebelt was not there, and then has the
-// relay forget them.
+// catchUp saves the calls that rang while Wiebelt was not running, and then makes
+// the relay forget them.
 func (p *Phone) catchUp(ctx context.Context, s *session) {
 	for seen := uint64(0); p.saveMissed != nil; {
 		b, err := s.ask(ctx, wire.Journal, wire.JournalRequest{Seen: seen}, lookupTime)
 		if err != nil {
-			return // an older relay, or one that is going
+			return // an older relay, or one that is stopping
 		}
 		a, err := wire.ParseJournalAnswer(b)
 		if err != nil || len(a.Calls) == 0 || p.saveMissed(ctx, a.LocalTimes(time.Now())) != nil {
@@ -204,9 +204,9 @@ func (p *Phone) catchUp(ctx context.Context, s *session) {
 	}
 }
 
-// applyState tells what does not work behind the relays, by what one of them says of
-// itself. Their clocks and the way to here make the same moment look a little
-// different each time.
+// applyState reports what does not work behind the relays, based on one relay's
+// state message. Clock differences and transit times make the same moment look
+// slightly different each time.
 func (s *session) applyState(r *link.Reporter, b []byte) {
 	now := time.Now()
 	s.relays.take(b, now)
@@ -217,10 +217,10 @@ func (s *session) applyState(r *link.Reporter, b []byte) {
 	r.Behind(cause, s.behind)
 }
 
-// nobodyAnswers tells the server's answer where no relay listens.
+// nobodyAnswers recognises the server's answer when no relay is listening.
 func nobodyAnswers(m *nats.Msg) bool { return len(m.Data) == 0 && m.Header.Get("Status") == "503" }
 
-// Lookup asks the relay whose number it is. Every error is a *contact.LookupError.
+// Lookup looks up a number at the relay. Every error is a *contact.LookupError.
 func (p *Phone) Lookup(ctx context.Context, number string) ([]contact.Contact, error) {
 	s := p.joined.Load()
 	if s == nil {
@@ -240,12 +240,12 @@ func (p *Phone) Lookup(ctx context.Context, number string) ([]contact.Contact, e
 	return a.Contacts, nil
 }
 
-// askNow asks for the snapshot that holds.
+// askNow requests the current snapshot.
 func (s *session) askNow() error {
 	return s.PublishRequest(s.Site.Of(wire.Now, s.User), s.inbox, nil)
 }
 
-// retryAsk asks once more, for the question may be lost with the relay that had it; it
+// retryAsk repeats the request, which may have been lost with its relay; it
 // fails after a few times.
 func (s *session) retryAsk() error {
 	if s.asked++; s.asked == asks {
@@ -254,14 +254,14 @@ func (s *session) retryAsk() error {
 	return s.askNow()
 }
 
-// drain takes what came before the end.
+// drain processes what arrived before the end.
 func (p *Phone) drain(r *link.Reporter, s *session) {
 	for len(s.heard) > 0 {
 		p.take(r, s, <-s.heard)
 	}
 }
 
-// failed says why there is no connection, in our words.
+// failed describes in our own words why there is no connection.
 func failed(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
@@ -270,7 +270,7 @@ func failed(ctx context.Context, err error) error {
 		return link.ErrClosed
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked), errors.Is(err, nats.ErrAccountAuthExpired):
 		return &link.Refusal{Why: "the relay does not let this user in any more", Cause: link.CauseDenied}
-	case errors.Is(err, nats.ErrNoServers), link.Nobody(err): // which does not mean that nobody telephones
+	case errors.Is(err, nats.ErrNoServers), link.Nobody(err): // that does not mean that nobody is calling
 		return &link.Failure{Why: "no relay can be reached", Cause: link.CauseNobody}
 	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, context.DeadlineExceeded):
 		return &link.Failure{Why: "NATS answers, but no relay does", Cause: link.CauseFault}
@@ -278,9 +278,9 @@ func failed(ctx context.Context, err error) error {
 	return err
 }
 
-// take takes a snapshot that is newer than all before. Of the first one of a session
-// every call is reported that goes on, known or not: while there was none, nobody
-// could say that it does.
+// take processes a snapshot if it is newer than all before. The first one of
+// a session reports every current call, known or not: while there was none,
+// nobody could confirm them.
 func (p *Phone) take(r *link.Reporter, on *session, m *nats.Msg) {
 	s, err := wire.ParseSnapshot(m.Data)
 	if err != nil {
@@ -308,7 +308,7 @@ func (p *Phone) take(r *link.Reporter, on *session, m *nats.Msg) {
 		}
 		going[e.ID] = true
 		known, ok := r.Known(e.ID)
-		if e.State == call.Answered && (!ok || !on.knows) { // since when it rang is news too
+		if e.State == call.Answered && (!ok || !on.knows) { // the time it rang is news too
 			r.Report(s.Rang(c, now))
 		}
 		if !ok || !on.knows || !same(known, e) {
@@ -316,21 +316,21 @@ func (p *Phone) take(r *link.Reporter, on *session, m *nats.Msg) {
 		}
 	}
 	on.knows = true
-	if !p.recovering { // what is not told may go on nevertheless
+	if !p.recovering { // calls that are not reported may be going on nevertheless
 		r.EndOthers(going)
 	}
 }
 
-// resetEpoch forgets an epoch that is later than the one of which the relays tell who has
-// just connected and asked them: one whose clock is behind may have begun anew.
+// resetEpoch forgets an epoch later than the one that the relays give in answer to a new
+// connection's request: a relay whose clock is behind may have restarted.
 func (p *Phone) resetEpoch(on *session, subject string, epoch int64) {
 	if !on.knows && subject == on.inbox && epoch < p.newest.Epoch {
 		p.newest = wire.Snapshot{Epoch: epoch - 1}
 	}
 }
 
-// reportBegin reports how a call began that was not in the snapshot before and has ended
-// since.
+// reportBegin reports the beginning of a call that was not in the previous snapshot
+// and has ended since.
 func (p *Phone) reportBegin(r *link.Reporter, before, s wire.Snapshot, c wire.Call) {
 	now := time.Now()
 	rang := s.Rang(c, now)
@@ -344,23 +344,23 @@ func (p *Phone) reportBegin(r *link.Reporter, before, s wire.Snapshot, c wire.Ca
 	}
 }
 
-// reportEnd reports the end of a call, if it is known.
+// reportEnd reports the end of a known call.
 func (p *Phone) reportEnd(r *link.Reporter, e call.Event) {
 	if _, known := r.Known(e.ID); known {
 		p.over = append(p.over, e.ID)
 		p.over = p.over[max(0, len(p.over)-2*wire.MaxCalls):]
-		e.Since = time.Time{} // it is over now
+		e.Since = time.Time{} // it ends now
 		r.Report(e)
 	}
 }
 
-// same tells whether a report says nothing that is not known.
+// same reports whether a report contains nothing new.
 func same(known, e call.Event) bool {
 	e.Source, e.At, e.Since = known.Source, known.At, known.Since
 	return known == e
 }
 
-// ask asks the relays something of the user's own, and again where that had no answer.
+// ask sends the relays a request of this user, and repeats it if unanswered.
 func (s *session) ask(ctx context.Context, about wire.Topic, question any, limit time.Duration) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -375,7 +375,7 @@ func (s *session) ask(ctx context.Context, about wire.Topic, question any, limit
 	}
 	defer func() { _ = answers.Unsubscribe() }()
 	pause, factor := retryPause, time.Duration(2)
-	if about == wire.Lookup { // a relay answers it once, however often it is asked
+	if about == wire.Lookup { // a relay answers it once, however often it is sent
 		pause, factor = lookupRetryPause, 1
 	}
 	for ; ; pause *= factor {

@@ -33,7 +33,7 @@ import (
 
 const site wire.Site = "kantoor"
 
-// relay is one that can end and come back at the same address.
+// relay can end and come back at the same address.
 type relay struct {
 	t         *testing.T
 	authority *credentials.Authority
@@ -76,17 +76,17 @@ func (r *relay) tell(id string, s call.State, at time.Time) {
 
 // desk is a Wiebelt that has joined.
 type desk struct {
-	*linktest.Watch // since it runs
+	*linktest.Watch // once running
 	t               *testing.T
 	public          string
 	phone           *Phone
 	kept            chan string
-	stored          atomic.Pointer[string] // what is kept of its membership
+	stored          atomic.Pointer[string] // stored membership
 	save            MissedSaver
 	silence         time.Duration // instead of the usual one
 }
 
-// address is where somebody joined who never did.
+// address is where a user joined who never did.
 const address = "https://relay.kantoor.example"
 
 func newDesk(t *testing.T, r *relay) *desk {
@@ -94,7 +94,7 @@ func newDesk(t *testing.T, r *relay) *desk {
 	return newDeskUntil(t, r, time.Now().Add(90*24*time.Hour))
 }
 
-// connected is one that runs and is connected.
+// connected returns a running, connected desk.
 func connected(t *testing.T, r *relay) *desk {
 	t.Helper()
 	d := newDesk(t, r)
@@ -134,8 +134,8 @@ func (d *desk) next(want string) call.Event {
 	return e
 }
 
-// TestCalls: what goes on reaches the desk once, and one that comes late hears of a
-// call with its age.
+// TestCalls: calls reach the desk once, and a desk that starts late receives
+// a call with its age.
 func TestCalls(t *testing.T) {
 	r := newRelay(t)
 	r.tell("wazo/1", call.Ringing, time.Now().Add(-40*time.Second))
@@ -163,12 +163,12 @@ func TestCalls(t *testing.T) {
 	must.Do(t, r.node.Conn.Publish(site.Of(wire.Calls, "anna"), []byte(`{"calls":7}`)),
 		r.node.Conn.Publish(site.Of(wire.Calls, "anna"), wire.Snapshot{Epoch: 1, Seq: 1, At: time.Now()}.Encode()))
 	r.tell("wazo/2", call.Ended, time.Now())
-	d.next("ended wazo/2") // and not by the message of another shape, nor by the old one
+	d.next("ended wazo/2") // and not by the invalid message, nor by the old one
 }
 
-// TestLate: a desk that starts, or connects again, is told of every call as soon as it
-// is connected, since when it rings and since when it is answered, however far its
-// clock is from the relay's.
+// TestLate: a desk that starts, or reconnects, receives every call as soon as it is
+// connected, with the times since when it rings and since when it is answered, however far
+// its clock is from the relay's.
 func TestLate(t *testing.T) {
 	r := newRelay(t)
 	d := connected(t, r)
@@ -194,8 +194,8 @@ func TestLate(t *testing.T) {
 	}
 }
 
-// TestForgot: relays that have lost their memory do not say that a call is over as
-// long as they may not know it again.
+// TestForgot: relays that have lost their data do not report a call as over while
+// they may receive it again.
 func TestForgot(t *testing.T) {
 	r := newRelay(t)
 	d := connected(t, r)
@@ -221,8 +221,8 @@ func TestForgot(t *testing.T) {
 	}
 }
 
-// TestAgain: after a connection that broke, or a sleep, every call that goes on is
-// told again, for nobody could say so meanwhile.
+// TestAgain: after a broken connection, or a sleep, every active call is reported again,
+// since nobody could do so meanwhile.
 func TestAgain(t *testing.T) {
 	r := newRelay(t)
 	d := connected(t, r)
@@ -239,9 +239,9 @@ func TestAgain(t *testing.T) {
 	d.next("ended wazo/1")
 }
 
-// TestCatchUp: what rang while Wiebelt was not there is kept page after page, and
-// forgotten at the relay only once it is; of what cannot be kept nothing is forgotten. It
-// is as old as it is by the relay's clock, which is hours ahead or behind.
+// TestCatchUp: what rang while Wiebelt was not running is stored page by page, and
+// forgotten by the relay only once stored; what cannot be stored is not forgotten. Its age
+// is by the relay's clock, which is hours ahead or behind.
 func TestCatchUp(t *testing.T) {
 	r := newRelay(t)
 	asks := make(chan uint64, 16)
@@ -276,7 +276,7 @@ func TestCatchUp(t *testing.T) {
 	must.Do(t, r.node.Conn.Flush())
 	full, refused := errors.New("full"), make(chan struct{}, 1)
 	kept := make(chan string, 16)
-	left := 2 // pages that there is room for
+	left := 2 // pages that can be stored
 	began := time.Now()
 	d := newDesk(t, r)
 	d.save = func(_ context.Context, all []wire.MissedCall) error {
@@ -300,8 +300,8 @@ func TestCatchUp(t *testing.T) {
 	}
 }
 
-// TestRelayGone: a relay that dies takes no calls with it that go on; those that it
-// forgot with its memory are over once it is back.
+// TestRelayGone: a relay that dies ends no active calls; those that it lost with its data
+// are over once it is back.
 func TestRelayGone(t *testing.T) {
 	r := newRelay(t)
 	d := connected(t, r)
@@ -319,8 +319,8 @@ func TestRelayGone(t *testing.T) {
 	d.next("ringing wazo/2")
 }
 
-// TestOverOnce: of a call that is over one relay tells for longer than another; it is not
-// shown again.
+// TestOverOnce: one relay reports an ended call for longer than another;
+// it is not shown again.
 func TestOverOnce(t *testing.T) {
 	r := newRelay(t)
 	d := connected(t, r)
@@ -334,8 +334,8 @@ func TestOverOnce(t *testing.T) {
 	}
 }
 
-// TestEpochBehind: relays that have lost what they knew, and whose clock is behind that by
-// which it began before, are believed by who connects to them anew.
+// TestEpochBehind: relays that have lost their data, and whose clock is behind that of
+// their earlier start, are believed by new connections.
 func TestEpochBehind(t *testing.T) {
 	r := newRelay(t)
 	d := connected(t, r)
@@ -351,7 +351,7 @@ func TestEpochBehind(t *testing.T) {
 	d.next("ringing wazo/2")
 }
 
-// TestNotAllowed: who is taken out of the site is told so, and keeps asking seldom.
+// TestNotAllowed: a user removed from the site is told so, and retries rarely.
 func TestNotAllowed(t *testing.T) {
 	r := newRelay(t)
 	d := connected(t, r)
@@ -361,8 +361,8 @@ func TestNotAllowed(t *testing.T) {
 	}
 }
 
-// TestRenewed: a token that ends soon is exchanged for another one, which is kept and
-// which the link comes with from then on.
+// TestRenewed: a token that expires soon is exchanged for a new one, which is stored
+// and used from then on.
 func TestRenewed(t *testing.T) {
 	r := newRelay(t)
 	d := newDeskUntil(t, r, time.Now().Add(renewBefore-time.Hour))
@@ -393,8 +393,7 @@ func TestRenewed(t *testing.T) {
 	}
 }
 
-// TestLookup: what the relay says is the answer, and that it says nothing is a
-// failure with a name.
+// TestLookup: the relay's answer is returned, and no answer is a failure with a name.
 func TestLookup(t *testing.T) {
 	r := newRelay(t)
 	d := connected(t, r)
@@ -432,8 +431,8 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// TestCutOff: relays that take a connection and say nothing more, as those that are cut off,
-// do not keep a desk from the one that works.
+// TestCutOff: relays that accept a connection and then are silent, like those that are cut
+// off, do not keep a desk from the one that works.
 func TestCutOff(t *testing.T) {
 	r := newRelay(t)
 	d := newDesk(t, r)
@@ -453,8 +452,8 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
-// TestSilent: a relay that has said how it does and then says nothing more has stopped,
-// even where its computer keeps the connection.
+// TestSilent: a relay that has reported its state and is then silent has stopped, even if
+// its computer keeps the connection.
 func TestSilent(t *testing.T) {
 	r := newRelay(t)
 	d := newDesk(t, r)
@@ -466,8 +465,8 @@ func TestSilent(t *testing.T) {
 	d.Until(link.Connected)
 }
 
-// TestDamaged: what is stored and is no membership is said to be missing, and leads
-// nowhere: not to a relay in the clear on another computer either.
+// TestDamaged: stored data that is not a membership is reported as missing, and connects
+// nowhere: not to a relay on another computer without TLS either.
 func TestDamaged(t *testing.T) {
 	r := newRelay(t)
 	for name, change := range map[string]func(string) string{
@@ -491,8 +490,8 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// TestInTurn: another relay is the first each time, and never the one whose session has
-// just ended.
+// TestInTurn: each time another relay is tried first, and never the one whose
+// session has just ended.
 func TestInTurn(t *testing.T) {
 	p := Phone{last: "tls://b"}
 	for i, want := range []string{"tls://a tls://c tls://b", "tls://c tls://a tls://b", "tls://c tls://a tls://b", "tls://a tls://c tls://b"} {

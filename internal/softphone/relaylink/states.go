@@ -8,8 +8,8 @@ import (
 	"wiebelt/internal/softphone/link"
 )
 
-// states are what the relays of the site said last of themselves, by name. They
-// belong to one session: whoever connects anew knows nothing before they speak.
+// states holds the last state reported by each relay of the site, by name. It belongs to
+// one session: a new connection starts without any.
 type states map[string]heardState
 
 type heardState struct {
@@ -17,10 +17,10 @@ type heardState struct {
 	at time.Time // by our clock
 }
 
-// maxRelays is how many are remembered; a site has three.
+// maxRelays limits how many relays are remembered; a site has three.
 const maxRelays = 8
 
-// take takes what a relay says of itself; anything else is left alone.
+// take stores a relay's state; anything else is ignored.
 func (s states) take(b []byte, now time.Time) {
 	said, err := wire.ParseState(b)
 	if _, known := s[said.Relay]; err == nil && (known || len(s) < maxRelays) {
@@ -28,9 +28,9 @@ func (s states) take(b []byte, now time.Time) {
 	}
 }
 
-// trouble is what does not work behind the relays, the worst first, and since when if
-// they say so. What one of them can do works; a relay that has not spoken for a while
-// counts for nothing.
+// trouble returns what does not work behind the relays, the worst problem first, and since
+// when if they say so. What one of them can do counts as working; a relay that has been
+// silent for a while is ignored.
 func (s states) trouble(now time.Time) (c link.Cause, since time.Time) {
 	maps.DeleteFunc(s, func(_ string, said heardState) bool { return now.Sub(said.at) > 3*wire.StateEvery })
 	faulty, noHub, hub := 0, false, false
@@ -70,8 +70,8 @@ func (s states) trouble(now time.Time) (c link.Cause, since time.Time) {
 	return c, since
 }
 
-// phase is how a link does. One by which an exchange reports waits for messages that can
-// be read.
+// phase returns a link's phase. A link that an exchange reports to is waiting while it
+// gets no readable messages.
 func phase(l wire.LinkState) string {
 	switch {
 	case l.State != wire.LinkReports:

@@ -6,9 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// unanswered ends a connection once the other side has acknowledged nothing of what
-// was sent for so long. The system asks whether it is there only while nothing is on
-// its way.
+// unanswered ends a connection if the other side acknowledges nothing for that long.
+// Keep-alive only works while no data is in flight.
 func unanswered(socket uintptr, limit time.Duration) error {
 	return windows.SetsockoptInt(windows.Handle(socket), windows.IPPROTO_TCP, windows.TCP_MAXRTMS, int(limit.Milliseconds()))
 }

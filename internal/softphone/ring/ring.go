@@ -1,7 +1,6 @@
-// Package ring reads what a softphone tells the program that it runs for a call:
-// arguments, the environment and standard input, all of it text from outside; and
-// hands the call over. It imports nothing large and has no state, so that it costs
-// a ringing phone nothing.
+// Package ring reads what a softphone passes to the program it runs for a call (arguments,
+// environment and standard input, all of it untrusted text) and hands the call over. It
+// imports nothing large and has no state, so that it does not delay a ringing phone.
 package ring
 
 import (
@@ -25,20 +24,19 @@ import (
 	"wiebelt/internal/text"
 )
 
-// Variable begins the names of the variables of the environment that hold a
-// field: WIEBELT_NUMBER and so on.
+// Variable is the prefix of the environment variables that hold a field:
+// WIEBELT_NUMBER and so on.
 const Variable = "WIEBELT_"
 
-// Fields are what a phone can say of a call. Each is a flag of that name, but the
-// number, which stands behind the flags; a variable of the environment; and a line
-// of standard input.
+// Fields are what a phone can report about a call. Each is a flag of that name (except the
+// number, which follows the flags), an environment variable, and a line of standard input.
 var Fields = []string{"state", "id", "name", "line", "via", "direction", "number"}
 
-// maxInput is how much of standard input is read, in bytes.
+// maxInput limits how much of standard input is read, in bytes.
 const maxInput = 16 << 10
 
-// What is wrong with how the command is used. What a phone fills in is never a
-// reason to fail: the card says what it is.
+// Errors in how the command is used. What a phone fills in is never a reason to fail:
+// the card says what it is.
 var (
 	ErrHelp      = errors.New("help is asked for")
 	ErrFlag      = errors.New("no such flag")
@@ -50,17 +48,17 @@ var (
 	ErrLone      = errors.New("one argument is taken, behind --")
 )
 
-// Request is one hand-over.
+// Request is one call to hand over.
 type Request struct {
 	Event    call.Event // without its time
 	Profile  string     // as given; "" for the user's own
 	Language string     // of what is said; "" for that of the settings
 	NoStart  bool       // do not start Wiebelt
 	Nothing  bool       // there is no call to hand over
-	Answer   string     // what the phone wants to read, whatever became of the call
+	Answer   string     // what the phone expects to read, whatever the result
 }
 
-// ErrNoScreen: Wiebelt would not run here.
+// ErrNoScreen means that Wiebelt cannot run here.
 var ErrNoScreen = text.Errorf(text.RingNoScreen)
 
 // Screen reports whether Wiebelt can run here.
@@ -68,10 +66,10 @@ func Screen() bool {
 	return runtime.GOOS != "linux" || os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != ""
 }
 
-// HandOver gives the call to the Wiebelt that runs and otherwise starts the whole program,
-// whose path is asked for only then, and which then takes the call. Errors are those of
-// instance.HandOver and of program; ErrNoScreen is why it was not started where it cannot
-// run.
+// HandOver passes the call to the running Wiebelt, or else starts the whole program,
+// which then takes the call; program returns its path and is only called then. Errors are
+// those of instance.HandOver and of program; ErrNoScreen means that it was not started
+// because it cannot run here.
 func (r Request) HandOver(ctx context.Context, cfg instance.Config, program func() (string, error)) error {
 	e := r.Event
 	e.At = time.Now()
@@ -98,8 +96,8 @@ func (r Request) HandOver(ctx context.Context, cfg instance.Config, program func
 	})
 }
 
-// Args gives what stands behind "ring", with the flags of every command that stand
-// before it put behind it. ok is false for another command.
+// Args returns the arguments after "ring", preceded by the global flags that stand before
+// it. ok is false for another command.
 func Args(args []string) (rest []string, ok bool) {
 	for len(args) > 0 && args[0] != "ring" {
 		flag, _, tied := strings.Cut(args[0], "=")
@@ -118,13 +116,13 @@ func Args(args []string) (rest []string, ok bool) {
 	return append(rest, args[1:]...), true
 }
 
-// Parse reads a hand-over: args are those behind "ring", env is os.Getenv. An
-// argument comes before a line of in, which is read only for --stdin, and that
-// before the environment.
+// Parse parses a hand-over: args are the arguments after "ring", env is os.Getenv.
+// Arguments take precedence over lines of in, which is read only for --stdin, and
+// those over the environment.
 //
-// A name may look like a flag, and where a phone had nothing to fill in the value
-// may be missing altogether. What a caller calls himself must not make the call
-// fail, nor be obeyed.
+// A name may look like a flag, and if a phone had nothing to fill in, the value
+// may be missing altogether. A caller's choice of name must neither make the
+// call fail nor be obeyed.
 func Parse(args []string, env func(string) string, in io.Reader) (Request, error) {
 	var r Request
 	said, asked := map[string]string{}, map[string]bool{}
@@ -157,8 +155,8 @@ func Parse(args []string, env func(string) string, in io.Reader) (Request, error
 	return r, r.event(said)
 }
 
-// flags reads the flags: what is said with a value, and what is asked for without
-// one. It gives the arguments that follow.
+// flags parses the flags: said receives those with a value, asked those without. It returns
+// the remaining arguments.
 func flags(args []string, said map[string]string, asked map[string]bool) (rest []string, err error) {
 	for ; len(args) > 0 && strings.HasPrefix(args[0], "-"); args = args[1:] {
 		if args[0] == "--" {
@@ -185,7 +183,7 @@ func flags(args []string, said map[string]string, asked map[string]bool) (rest [
 	return args, nil
 }
 
-// event makes the report of a call.
+// event builds the call's report.
 func (r *Request) event(said map[string]string) error {
 	state, ok := call.ParseState(said["state"])
 	if !ok {
@@ -200,7 +198,7 @@ func (r *Request) event(said map[string]string) error {
 	return nil
 }
 
-// twinkle takes the call from Twinkle's own variables.
+// twinkle reads the call from Twinkle's own variables.
 func (r *Request) twinkle(env func(string) string) error {
 	e, ok, err := twinkle.Read(env)
 	if err != nil {
@@ -211,8 +209,8 @@ func (r *Request) twinkle(env func(string) string) error {
 	return nil
 }
 
-// ParseLink reads what stands behind "open-url". Errors are ErrLone and those of
-// package scheme.
+// ParseLink parses the arguments after "open-url". Errors are ErrLone and
+// those of package scheme.
 func ParseLink(args []string) (r Request, err error) {
 	var uri string
 	if uri, r.Profile, err = Lone(args); err != nil {
@@ -223,9 +221,9 @@ func ParseLink(args []string) (r Request, err error) {
 	return r, err
 }
 
-// Lone gives the one argument of a command that other programs fill in: args are
-// exactly "-- ARGUMENT" or "--profile DIR -- ARGUMENT". A quote in a link adds
-// arguments, so anything else is ErrLone.
+// Lone returns the single argument of a command that other programs fill in: args are
+// exactly "-- ARGUMENT" or "--profile DIR -- ARGUMENT". A quote in a link adds arguments,
+// so anything else is ErrLone.
 func Lone(args []string) (argument, profile string, err error) {
 	switch {
 	case len(args) == 2 && args[0] == "--":
@@ -236,9 +234,8 @@ func Lone(args []string) (argument, profile string, err error) {
 	return "", "", ErrLone
 }
 
-// lines adds what stands in lines of field=value to what was said; the first line
-// of a field counts, and a line without = is the number. An empty line or the end
-// ends them.
+// lines adds fields from lines of the form field=value; the first line of a field counts,
+// and a line without = is the number. An empty line or the end of input terminates them.
 func lines(in io.Reader, said map[string]string) error {
 	s := bufio.NewScanner(io.LimitReader(in, maxInput))
 	for s.Scan() && strings.TrimSpace(s.Text()) != "" {
@@ -256,8 +253,8 @@ func lines(in io.Reader, said map[string]string) error {
 	return nil
 }
 
-// withoutCall gives an environment without the call, whichever phone put it there: it
-// would stay in that of the resident, and of all that it starts.
+// withoutCall removes the call from an environment, whichever phone put it there: otherwise
+// the resident and everything it starts would keep it.
 func withoutCall(env []string) []string {
 	return slices.DeleteFunc(env, func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
@@ -266,9 +263,9 @@ func withoutCall(env []string) []string {
 	})
 }
 
-// Elsewhere tells whether a folder lies on another computer. A command line that
-// a phone puts together is not asked to go there: whoever names himself so that
-// he breaks out of it could have it visit a computer of his.
+// Elsewhere reports whether a folder is on another computer. A command line assembled
+// by a phone must not lead there: a caller whose name breaks out of it could make it
+// access a computer of theirs.
 func Elsewhere(dir string) bool {
 	return strings.HasPrefix(dir, `\\`) || strings.HasPrefix(dir, "//")
 }

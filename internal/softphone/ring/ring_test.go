@@ -13,8 +13,8 @@ import (
 	"wiebelt/internal/core/call"
 )
 
-// TestRingTakesWhatPhonesFillIn: a value of a phone's own is never an option of
-// ours, and one that is missing costs nothing.
+// TestRingTakesWhatPhonesFillIn: a phone's value is never an option of ours, and a
+// missing one does no harm.
 func TestRingTakesWhatPhonesFillIn(t *testing.T) {
 	const dir = "/profile"
 	const number = "+31698760011"
@@ -92,7 +92,7 @@ func TestRingTakesWhatPhonesFillIn(t *testing.T) {
 	}
 }
 
-// TestFieldsNobodySees: standard input and the environment can say all that
+// TestFieldsNobodySees: standard input and the environment can contain everything that
 // arguments can, which other users of the computer can read.
 func TestFieldsNobodySees(t *testing.T) {
 	all := call.Event{State: call.Ended, Direction: call.Outgoing, ID: "7", Number: "0201234567", Name: "Mevr. Jansen = thuis", Line: "0207654321", Via: "Receptie"}
@@ -139,8 +139,8 @@ func TestClear(t *testing.T) {
 	}
 }
 
-// TestLone: a link with a quote in it becomes several arguments, and is refused with all
-// that it says.
+// TestLone: a link with a quote in it becomes several arguments, and is refused
+// with all of its content.
 func TestLone(t *testing.T) {
 	for _, c := range []struct {
 		args              []string

@@ -1,9 +1,9 @@
-// Package scheme reads the links that the URL scheme registration hands us:
+// Package scheme parses the links that the URL scheme registration passes to Wiebelt:
 // wiebelt:call?number=%2B31612345678.
 //
-// Any web page can launch such a link, so it may say as little as possible: a
-// number, and that it rings or was answered. It cannot end a call, name one, or
-// carry a person, an address or a setting. The package has no state and no goroutines.
+// Any web page can launch such a link, so it may contain as little as possible: a number,
+// and that it rings or was answered. It cannot end a call, identify one, or carry a person,
+// an address or a setting. The package has no state and no goroutines.
 package scheme
 
 import (
@@ -19,12 +19,11 @@ import (
 // Name is the URL scheme, without the colon.
 const Name = "wiebelt"
 
-// MaxURI is the longest link that is read, in bytes.
+// MaxURI is the longest accepted link, in bytes.
 const MaxURI = 2048
 
-// What can be wrong with a link. Parse's errors are one of these, or
-// address.ErrUnfilled for a placeholder that the phone did not fill in; none of
-// them contains any of the link.
+// Errors of Parse. It returns one of these, or address.ErrUnfilled for a placeholder that
+// the phone did not fill in; none of them contains any part of the link.
 var (
 	ErrNotOurs = errors.New("not a wiebelt: link")
 	ErrForm    = errors.New("link is not of the form wiebelt:call?number=NUMBER")
@@ -32,18 +31,17 @@ var (
 	ErrState   = errors.New("state in a link is ringing or answered")
 )
 
-// Parse reads a link:
+// Parse parses a link:
 //
 //	link   = "wiebelt:" [ "//" ] "call" [ "/" ] "?" field *( "&" field ) [ "/" ]
 //	field  = "number=" [ "+" ] 3*20DIGIT / "state=" ( "ringing" / "answered" ) / other
 //	other  = 1*( ALPHA / DIGIT / "_" / "-" ) "=" *text
 //
-// Letters of scheme and "call" may be of either case, percent escapes may stand
-// in values, and Windows may have decoded them or added a slash. number must be
-// there once, state at most once. Other fields are not obeyed and leave no
-// trace in the event.
+// The scheme and "call" are not case-sensitive, values may contain percent escapes, and
+// Windows may have decoded them or added a slash. number must occur once, state at most
+// once. Other fields are ignored and leave no trace in the event.
 //
-// The event's Source is the URL scheme; its time is the caller's to set.
+// The event's Source is the URL scheme; the caller sets its time.
 func Parse(uri string) (call.Event, error) {
 	if len(uri) > MaxURI {
 		return call.Event{}, ErrForm
@@ -53,8 +51,8 @@ func Parse(uri string) (call.Event, error) {
 		return call.Event{}, ErrNotOurs
 	}
 	for i := 0; i < len(rest); i++ {
-		// A quote would have closed the argument in a Windows registration. A
-		// space may be a decoded one; readNumber says where.
+		// A quote would have closed the argument in a Windows registration. A space may be
+		// a decoded one; readNumber decides where.
 		if c := rest[i]; c >= 0x7f || c == '"' {
 			return call.Event{}, ErrForm
 		}
@@ -123,24 +121,23 @@ func readState(s string) (call.State, bool) {
 	return call.Ringing, false
 }
 
-// readNumber takes 3 to 20 digits, perhaps after a plus.
+// readNumber accepts 3 to 20 digits, optionally after a plus.
 func readNumber(s string) (string, bool) {
 	s = address.PlusBack(s)
 	digits := strings.TrimPrefix(s, "+")
 	return s, len(digits) >= 3 && len(digits) <= 20 && strings.Trim(digits, "0123456789") == ""
 }
 
-// unfilled tells whether the phone sent its placeholder and not the number. The
-// placeholder itself is not looked at further.
+// unfilled reports whether the phone sent its placeholder instead of the number.
 func unfilled(s string) bool { return errors.Is(address.Validate(s), address.ErrUnfilled) }
 
-// nameChars may stand in the name of a field.
+// nameChars are the characters allowed in a field name.
 const nameChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 
 func isName(s string) bool { return s != "" && strings.Trim(s, nameChars) == "" }
 
-// unescape undoes percent escapes, and nothing else: a plus stays a plus. What
-// comes out has no control characters, and nothing is a fragment.
+// unescape decodes percent escapes only: a plus stays a plus. The result has no control
+// characters and no fragment.
 func unescape(s string) (string, bool) {
 	v, err := url.PathUnescape(s)
 	control := strings.ContainsFunc(v, func(r rune) bool { return r < ' ' || r == 0x7f })

@@ -40,7 +40,7 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %v", uri, err)
 			continue
 		}
-		// All else stays as it is, whatever the link holds.
+		// Everything else is unset, whatever the link contains.
 		if exp := (call.Event{Source: call.Source{Kind: call.KindURL, Reports: call.RingOnly}, Number: want.number, State: want.state}); got != exp {
 			t.Errorf("%s: %+v", uri, got)
 		}
@@ -137,7 +137,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// Every change of one byte is refused or says no more than a link may.
+// Every change of one byte is refused, or contains no more than a link may.
 func TestMutations(t *testing.T) {
 	const good = "wiebelt://call/?number=%2B31612345678&state=answered"
 	n := 0

@@ -1,10 +1,9 @@
-// Package teamspage writes the web page that Microsoft Teams opens for an
-// incoming call and that hands the number over to Wiebelt's URL scheme
-// (Teams opens https addresses only). An administrator puts it
-// on any web server; the number stands behind "#", where no server sees it.
+// Package teamspage generates the web page that Microsoft Teams opens for an incoming call
+// and that passes the number to Wiebelt's URL scheme (Teams opens https addresses only). An
+// administrator puts it on any web server; the number follows "#", so no server sees it.
 //
-// Teams opens it when the call is taken, so the page reports "answered". The
-// package has no state and no goroutines.
+// Teams opens it when the call is answered, so the page reports "answered". The package has
+// no state and no goroutines.
 package teamspage
 
 import (
@@ -27,8 +26,8 @@ var (
 	css string
 )
 
-// Write gives the page in a language. It is complete in itself: it loads
-// nothing, and its own policy lets nothing else run in it.
+// Write returns the page in a language. It is self-contained: it loads nothing, and its own
+// policy prevents anything else from running in it.
 func Write(lang text.Language) ([]byte, error) {
 	t, err := template.New("page").Parse(page)
 	if err != nil {
@@ -45,7 +44,7 @@ func Write(lang text.Language) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// source names a text in a content security policy by its hash.
+// source returns the hash that identifies a text in a content security policy.
 func source(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])

@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// browser is a Chromium of the test's own.
+// browser starts a separate Chromium.
 func browser(t *testing.T) context.Context {
 	t.Helper()
 	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()))
@@ -35,8 +35,8 @@ func browser(t *testing.T) context.Context {
 	return ctx
 }
 
-// The page in a real browser: it makes a link that Wiebelt takes, the server
-// never sees the number, and nothing of it is left in the address.
+// The page in a real browser: it creates a link that Wiebelt accepts, the server never sees
+// the number, and nothing of it remains in the address.
 func TestPageInChromium(t *testing.T) {
 	var mu sync.Mutex
 	var asked []string
@@ -69,8 +69,8 @@ func TestPageInChromium(t *testing.T) {
 		case *runtime.EventExceptionThrown:
 			wrong = append(wrong, e.ExceptionDetails.Text)
 		case *log.EventEntryAdded:
-			// A second launch from one tab wants a click, for which there is the
-			// link; Teams opens a tab a call.
+			// A second launch from one tab requires a click, for which there is the link;
+			// Teams opens one tab per call.
 			if e.Entry.Level == log.EntryLevelError && !strings.Contains(e.Entry.Text, "user gesture is required") {
 				wrong = append(wrong, e.Entry.Text)
 			}

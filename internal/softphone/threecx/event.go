@@ -11,7 +11,7 @@ import (
 	"wiebelt/internal/softphone/exchangelink"
 )
 
-// message is an event: that something has changed, and not what.
+// message is an event: it says that something has changed, not what.
 type message struct {
 	Sequence *int64 `json:"sequence"`
 	Event    *struct {
@@ -20,13 +20,13 @@ type message struct {
 	} `json:"event"`
 }
 
-// The types of events that we know.
+// Known types of events.
 const (
 	upsert = 0
 	remove = 1
 )
 
-// participant is one device's part in a call. Every field may be missing or null.
+// participant is one device's part in a call. Any field may be missing or null.
 type participant struct {
 	ID         *int64  `json:"id"`
 	Status     string  `json:"status"`
@@ -39,8 +39,7 @@ type participant struct {
 	OnBehalfOf string  `json:"on_behalf_of_dn"`
 }
 
-// message takes one event. What cannot be read costs this one event, not the
-// link.
+// message processes one event. An unreadable event is skipped; the connection stays.
 func (s *session) message(ctx context.Context, b []byte) error {
 	var m message
 	if !s.r.Read(b, &m) {
@@ -77,7 +76,7 @@ func (s *session) entity(path string) (extension string, id int64, ok bool) {
 	return extension, id, err == nil
 }
 
-// changed asks what a participant is now.
+// changed requests the state of a participant.
 func (s *session) changed(ctx context.Context, extension string, id int64) error {
 	var p participant
 	status, err := s.get(ctx, path(extension)+"/participants/"+strconv.FormatInt(id, 10), &p)
@@ -92,21 +91,21 @@ func (s *session) changed(ctx context.Context, extension string, id int64) error
 			s.take(extension, p)
 		}
 	case status == http.StatusNotFound:
-		s.end(s.leg(extension, id)) // it was over before we asked
+		s.end(s.leg(extension, id)) // it ended before the request
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		return s.refused(status)
 	default:
-		s.gaps.Seen() // not told now; the extension is looked at again
+		s.gaps.Seen() // unavailable now; the extension is requested again
 	}
 	return nil
 }
 
-// at says whether a participant is the extension's.
+// at reports whether a participant is the extension's.
 func (p participant) at(extension string) bool {
 	return p.ID != nil && *p.ID >= 0 && (p.Extension == extension || p.Extension == "")
 }
 
-// take reports what a participant tells.
+// take reports the state of a participant.
 func (s *session) take(extension string, p participant) {
 	leg := s.leg(extension, *p.ID)
 	known, isKnown := s.Legs.Known(s.r, leg)
@@ -131,7 +130,7 @@ func (s *session) take(extension string, p participant) {
 	case "Connected":
 		e.State = call.Answered
 		if isKnown && p.Called == "" {
-			e.Line = "" // as it was
+			e.Line = "" // unchanged
 		}
 	default:
 		return
@@ -139,7 +138,7 @@ func (s *session) take(extension string, p participant) {
 	if e.Number == "" {
 		e.Name = ""
 		if p.Number != nil && isKnown && known.Number != "" {
-			e.Number = exchangelink.Anonymous // whoever it is now, it is not the one before
+			e.Number = exchangelink.Anonymous // unknown, but no longer the previous party
 		}
 	}
 	exchangelink.Remember(s.calls, leg, p.Call)

@@ -27,21 +27,21 @@ func (x *exchange) restart() { x.ThreeCX = linktest.Start(x.t, &x.ThreeCX, simul
 
 func (x *exchange) link() *linktest.Watch { return listen(x.t, linktest.Account(x.Address())) }
 
-// has makes a participant what it is and tells nobody.
+// has sets a participant's state without an event.
 func (x *exchange) has(id int, p json.RawMessage) {
 	x.With(func() { x.Participants[strconv.Itoa(id)] = p })
 }
 
 func (x *exchange) forget() { x.With(func() { clear(x.Participants) }) }
 
-// note tells that a participant has changed, or is gone.
+// note sends an event that a participant has changed, or is gone.
 func (x *exchange) note(kind int, entity string) {
 	event := ""
 	x.With(func() { event = x.Event(kind, entity) })
 	x.SendAll(event)
 }
 
-// set makes a participant what it is and tells of it; nothing is its end.
+// set sets a participant's state and sends the event; nil ends it.
 func (x *exchange) set(ext string, id int, p *part) {
 	kind := simulate.Upsert
 	switch {
@@ -54,7 +54,7 @@ func (x *exchange) set(ext string, id int, p *part) {
 	x.note(kind, simulate.Entity(ext, id))
 }
 
-// last rings and hangs up, and both are awaited: everything before was taken.
+// last rings and hangs up, and waits for both events: everything before them was received.
 func (x *exchange) last(w *linktest.Watch) {
 	x.t.Helper()
 	x.set("101", 9999, &part{status: "Ringing", number: "0201234599", call: 4242})
@@ -63,7 +63,7 @@ func (x *exchange) last(w *linktest.Watch) {
 	w.Expect("ended incoming #4242.9999 0201234599 on 101")
 }
 
-// rigged is an exchange for the tests that all exchanges share.
+// rigged returns an exchange for the common tests.
 func rigged(t testing.TB) (*exchange, *linktest.Exchange) {
 	x := newExchange(t)
 	return x, &linktest.Exchange{
@@ -78,7 +78,7 @@ func rigged(t testing.TB) (*exchange, *linktest.Exchange) {
 	}
 }
 
-// TestExchange is what every exchange does to us, and the computer we run on.
+// TestExchange runs the common tests of links to exchanges.
 func TestExchange(t *testing.T) {
 	t.Parallel()
 	linktest.ExchangeTests{
@@ -106,11 +106,11 @@ func TestExchange(t *testing.T) {
 	}.Run(t)
 }
 
-// part is a participant as the API gives it.
+// part is a participant in the API's format.
 type part struct {
 	status, number, name, did, referred, behalf string
 	call                                        int
-	null                                        bool // what could be null is
+	null                                        bool // what can be null is null
 }
 
 func (p part) json(ext string, id int) json.RawMessage {

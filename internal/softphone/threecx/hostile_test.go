@@ -14,8 +14,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// hostileEvents gives messages that no 3CX sends, and hostileParts what no
-// participant is: tables, and mutations of real ones.
+// hostileEvents returns messages that no 3CX sends, and hostileParts invalid participants:
+// tables, and mutations of real ones.
 func hostileEvents(n int) []string {
 	out := []string{
 		"", "{", "null", "[]", `"x"`, "17", `{"sequence":null}`, `{"sequence":"x"}`, `{"sequence":1.5}`, `{"sequence":99999999999999999999}`, `{"sequence":-1,"event":null}`,
@@ -44,7 +44,7 @@ func hostileParts(n int) []string {
 	return linktest.Mutate(out, n, string(ring.json("101", 7)), string(ring.as(up).json("101", 7)))
 }
 
-// TestHostileParticipants: what an answer of the API could be.
+// TestHostileParticipants: possible answers of the API.
 func TestHostileParticipants(t *testing.T) {
 	x, e := rigged(t)
 	w := e.Link(linktest.Account(x.Address())).Connected()
@@ -104,12 +104,12 @@ func mustPart(b []byte) (p participant) {
 	return p
 }
 
-// feed gives a session without a connection.
+// feed runs f with a session without a connection.
 func feed(t *testing.T, f func(context.Context, *session) error) {
 	t.Helper()
 	p := must.Get(New(exchangelink.Account{Address: "https://127.0.0.1:1", User: "c", Extension: "101", Secret: linktest.Secret("x")}))(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	cancel() // so that nothing is asked of anybody
+	cancel() // so that no request is sent
 	if _, err := linktest.Once(t, linktest.Scripted{Phone: p, Do: func(_ context.Context, r *link.Reporter) error {
 		return f(ctx, &session{phone: p.(*phone), r: r})
 	}}); err != nil {

@@ -17,15 +17,15 @@ import (
 
 type phone struct {
 	*exchangelink.Phone
-	again time.Duration // between two snapshots after gaps; tests shorten it
+	again time.Duration // interval between two snapshots after gaps; tests shorten it
 
 	// These live as long as the link and belong to the session's goroutine.
 	token exchangelink.Held
-	calls map[string]int64 // by participant (leg): its callid
+	calls map[string]int64 // callid by participant (leg)
 }
 
-// New makes the phone for link.Run. The account's user is the client id of the API
-// client, its secret the API key. The error is for the administrator.
+// New returns a phone for link.Run. The account's user is the client ID of the API client,
+// its secret the API key. The error is for the administrator.
 func New(a exchangelink.Account) (link.Phone, error) {
 	p, err := a.Open(registry.ThreeCX)
 	if err != nil {
@@ -38,13 +38,13 @@ func New(a exchangelink.Account) (link.Phone, error) {
 type session struct {
 	*phone
 	r     *link.Reporter
-	last  int64 // sequence of the last event
+	last  int64 // sequence number of the last event
 	heard bool  // there was one
 	gaps  *exchangelink.Gaps
 }
 
-// Session takes events until the connection ends. They are waited for before the
-// extension is asked for, so that nothing falls in between.
+// Session processes events until the connection ends. It listens for events before it
+// requests the extension, so that nothing is missed in between.
 func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 	s := &session{phone: p, r: r, gaps: exchangelink.NewGaps(0, p.again)}
 	defer p.Server.Idle()
@@ -66,7 +66,7 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 	return s.run(ctx, sock)
 }
 
-// run is the connection's life, with the token's renewal beside it.
+// run processes a connection until it ends, with token renewal in parallel.
 func (s *session) run(ctx context.Context, sock *exchangelink.Socket) error {
 	renewed, stop := s.Server.Renew(ctx, s.token.Token, s.login)
 	defer stop()
@@ -90,7 +90,7 @@ func (s *session) run(ctx context.Context, sock *exchangelink.Socket) error {
 	}
 }
 
-// refused is the error for a status that is not the one that was hoped for.
+// refused is the error for an unexpected status.
 func (s *session) refused(status int) error {
 	return s.token.Refused(s.Server, status, "3CX does not let this API client use call control for the extension")
 }
@@ -101,13 +101,13 @@ func (s *session) get(ctx context.Context, path string, into any) (int, error) {
 
 func path(extension string) string { return "/callcontrol/" + url.PathEscape(extension) }
 
-// state is what the exchange says of one extension.
+// state is the exchange's data on one extension.
 type state struct {
 	Extension    string            `json:"dn"`
 	Participants []json.RawMessage `json:"participants"`
 }
 
-// look asks for the calls of the extension, or of all that the client may see.
+// look requests the calls of the extension, or of all that the client may see.
 func (s *session) look(ctx context.Context) (all []state, status int, err error) {
 	if s.Account.Hears != nil {
 		status, err = s.get(ctx, "/callcontrol", &all)
@@ -115,13 +115,12 @@ func (s *session) look(ctx context.Context) (all []state, status int, err error)
 	}
 	var one state
 	status, err = s.get(ctx, path(s.Account.Extension), &one)
-	one.Extension = s.Account.Extension // whatever it says
+	one.Extension = s.Account.Extension // whatever the exchange says
 	return []state{one}, status, err
 }
 
-// snapshot reports the calls that are there, and as over those that are not. With
-// anew, nothing is known of what was between; changed tells whether it said
-// anything new.
+// snapshot reports the current calls, and ends all others. anew means that nothing is known
+// about the time before; changed is whether it reported anything new.
 func (s *session) snapshot(ctx context.Context, anew bool) (changed bool, err error) {
 	all, status, err := s.look(ctx)
 	switch {
@@ -155,7 +154,7 @@ func (s *session) snapshot(ctx context.Context, anew bool) (changed bool, err er
 	return !maps.Equal(exchangelink.Summary(s.r), before), nil
 }
 
-// leg is what a participant is known by: of several extensions it has its own.
+// leg is the key of a participant: numbers are per extension.
 func (s *session) leg(extension string, id int64) string {
 	leg := strconv.FormatInt(id, 10)
 	if named, _ := s.Account.Ours(extension); named != "" {

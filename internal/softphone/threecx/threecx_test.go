@@ -65,12 +65,12 @@ func TestStories(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			x := newExchange(t)
 			w := x.link().Connected()
-			// One after another: the event says only that something has changed, and
-			// two quick ones are told as one.
+			// One at a time: the event only says that something has changed, and two quick
+			// changes are reported as one.
 			for i, n := 0, 0; i < len(tt.steps); i++ {
 				s := tt.steps[i]
 				x.set("101", s.id, s.p)
-				switch { // these two change nothing that is told
+				switch { // these two change nothing that is reported
 				case tt.want == nil, tt.name == "two devices, one call" && i == 3:
 					continue
 				}
@@ -82,8 +82,8 @@ func TestStories(t *testing.T) {
 	}
 }
 
-// TestGoneBeforeAsked: the event says that a participant changed; when it is
-// asked for, it is not there any more.
+// TestGoneBeforeAsked: the event says that a participant changed; when requested,
+// it no longer exists.
 func TestGoneBeforeAsked(t *testing.T) {
 	x := newExchange(t)
 	w := x.link().Connected()
@@ -99,7 +99,7 @@ func TestGoneBeforeAsked(t *testing.T) {
 	x.last(w)
 }
 
-// TestOnlyOurAddresses: an event names what is asked for, and could name anything.
+// TestOnlyOurAddresses: an event names what to request, and could name anything.
 func TestOnlyOurAddresses(t *testing.T) {
 	x := newExchange(t)
 	w := x.link().Connected()
@@ -127,8 +127,8 @@ func TestOnlyOurAddresses(t *testing.T) {
 	}
 }
 
-// TestNobodyElsesCalls plays a busy exchange of fifty extensions, of which the
-// client may see all.
+// TestNobodyElsesCalls plays a busy exchange of fifty extensions, all of
+// which the client may see.
 func TestNobodyElsesCalls(t *testing.T) {
 	x := newExchange(t)
 	w := x.link().Connected()
@@ -140,7 +140,7 @@ func TestNobodyElsesCalls(t *testing.T) {
 		x.set(ext, 7, p.as(up))
 		x.set(ext, 7, nil)
 	}
-	// One that belongs to somebody else although it is found under us.
+	// One that belongs to somebody else although it is listed under us.
 	x.has(55, ring.json("102", 55))
 	x.note(simulate.Upsert, simulate.Entity("101", 55))
 	x.has(56, ring.json("101", 57))
@@ -153,8 +153,8 @@ func TestNobodyElsesCalls(t *testing.T) {
 	}
 }
 
-// TestGaps: an event is lost, the next one shows it, and the extension is asked
-// for again.
+// TestGaps: an event is lost, the next one reveals it, and the extension
+// is requested again.
 func TestGaps(t *testing.T) {
 	x := newExchange(t)
 	w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.again = 50 * time.Millisecond }).Connected()
@@ -165,18 +165,18 @@ func TestGaps(t *testing.T) {
 	x.set("103", 1, &ring)
 	w.Expect(strings.Replace(rings, "ringing", "ended", 1))
 	x.has(8, ring.json("101", 8))
-	x.With(func() { x.Sequence += 5 }) // a beginning is lost
+	x.With(func() { x.Sequence += 5 }) // a start is lost
 	x.set("103", 1, &ring)
 	w.Expect(strings.Replace(rings, "#33.7", "#33.8", 1))
 	x.last(w)
-	x.With(func() { x.Sequence = 0 }) // it counts anew
+	x.With(func() { x.Sequence = 0 }) // it restarts counting
 	x.set("103", 1, nil)
 	x.set("101", 8, nil)
 	w.Expect(strings.Replace(strings.Replace(rings, "#33.7", "#33.8", 1), "ringing", "ended", 1))
 }
 
-// TestGapsWithoutEnd: if the count is of the whole exchange's events, ours always
-// have gaps; that must not become a storm of questions.
+// TestGapsWithoutEnd: if the count covers the whole exchange's events, ours always have
+// gaps; that must not cause a storm of requests.
 func TestGapsWithoutEnd(t *testing.T) {
 	t.Parallel()
 	x := newExchange(t)
@@ -193,7 +193,7 @@ func TestGapsWithoutEnd(t *testing.T) {
 	})
 }
 
-// TestFault: the exchange cannot say what has changed, and is asked again.
+// TestFault: the exchange cannot return what has changed, and is asked again.
 func TestFault(t *testing.T) {
 	x := newExchange(t)
 	w := x.link().Connected()
@@ -208,8 +208,8 @@ func TestFault(t *testing.T) {
 	}
 }
 
-// TestSnapshotAfterRestart: a participant's number is another call's now. What cannot be
-// read costs no call that stands behind it.
+// TestSnapshotAfterRestart: a participant's number now belongs to another call. An
+// unreadable entry affects no call listed after it.
 func TestSnapshotAfterRestart(t *testing.T) {
 	t.Parallel()
 	x := newExchange(t)
@@ -227,7 +227,7 @@ func TestSnapshotAfterRestart(t *testing.T) {
 	x.last(w)
 }
 
-// TestRenewal: the token is renewed before it ends, on the open connection.
+// TestRenewal: the token is renewed before it expires, on the open connection.
 func TestRenewal(t *testing.T) {
 	x := newExchange(t)
 	x.Tokens.Life = 150 * time.Millisecond
@@ -239,7 +239,7 @@ func TestRenewal(t *testing.T) {
 		w.Expect(rings)
 		x.With(func() {
 			made = x.Tokens.Made
-			x.Tokens.Valid = x.Tokens.Valid[len(x.Tokens.Valid)-1:] // only the newest one lives
+			x.Tokens.Valid = x.Tokens.Valid[len(x.Tokens.Valid)-1:] // only the newest one is valid
 		})
 	}
 	if len(w.States) != 0 {
@@ -247,8 +247,8 @@ func TestRenewal(t *testing.T) {
 	}
 }
 
-// TestExpired: a token that ended before its time is noticed when something has
-// to be asked, and the call is told all the same.
+// TestExpired: a token that expired early is noticed at the next request, and the
+// call is reported anyway.
 func TestExpired(t *testing.T) {
 	x := newExchange(t)
 	w := x.link().Connected()
@@ -266,7 +266,7 @@ func TestExpired(t *testing.T) {
 	}
 	x.With(func() { x.Tokens.Valid = nil })
 	x.EachSocket(func(c *websocket.Conn) { c.NetConn().Close() })
-	for refused := false; !refused; { // with the old token first
+	for refused := false; !refused; { // first with the old token
 		s := w.Until(link.Waiting)
 		w.Wake <- struct{}{}
 		refused = strings.HasSuffix(s.Err.Error(), "status 401")
@@ -275,7 +275,7 @@ func TestExpired(t *testing.T) {
 	x.last(w)
 }
 
-// TestRefusedLater: the client's rights are taken away while it is connected.
+// TestRefusedLater: the client's rights are withdrawn while it is connected.
 func TestRefusedLater(t *testing.T) {
 	x := newExchange(t)
 	w := x.link().Connected()
@@ -290,8 +290,8 @@ func TestRefusedLater(t *testing.T) {
 	w.Expect(rings)
 }
 
-// TestEverybody: a link to many extensions says at which of them it rings; what rings
-// at several is a call at each, and what is at none that is heard is not told.
+// TestEverybody: a link to many extensions reports at which of them a call rings; a call at
+// several is one at each, and calls of extensions that are not followed are not reported.
 func TestEverybody(t *testing.T) {
 	x := newExchange(t)
 	cfg := linktest.Account(x.Address())

@@ -14,7 +14,7 @@ func (p *phone) header() http.Header {
 	return http.Header{"Authorization": {"Bearer " + p.token.ID}}
 }
 
-// login asks for a token. It is safe beside the session's goroutine.
+// login requests a token. It may run concurrently with the session's goroutine.
 func (p *phone) login(ctx context.Context, _ exchangelink.Token) (exchangelink.Token, error) {
 	secret, err := p.Account.Password(ctx, "API key for 3CX")
 	if err != nil {
@@ -30,7 +30,7 @@ func (p *phone) login(ctx context.Context, _ exchangelink.Token) (exchangelink.T
 	case err != nil:
 		return exchangelink.Token{}, err
 	case status == http.StatusBadRequest || status == http.StatusUnauthorized || status == http.StatusForbidden:
-		// 400 is what OAuth says of a wrong client (invalid_client).
+		// 400 is the OAuth answer for a wrong client (invalid_client).
 		return exchangelink.Token{}, &link.Refusal{Why: fmt.Sprintf("3CX does not accept the client id and API key (%d)", status), Cause: link.CauseDenied}
 	case status != http.StatusOK:
 		return exchangelink.Token{}, p.Server.Status(status)

@@ -20,7 +20,7 @@ import (
 func TestRealTwinkle(t *testing.T) {
 	dir := t.TempDir()
 	script := filepath.Join(dir, "script")
-	// Each run leaves a file of its own, whole at once.
+	// Each run writes its own file, atomically.
 	must.Do(t, os.WriteFile(script, []byte("#!/bin/sh\nf=$(mktemp "+dir+"/run.XXXXXXXX.part)\nenv -0 >$f\nmv $f ${f%.part}\n"), 0o700))
 	watch := must.Get(fsnotify.NewWatcher())(t)
 	defer watch.Close()
@@ -62,7 +62,7 @@ func TestRealTwinkle(t *testing.T) {
 	}
 }
 
-// runs waits for n runs of the script, and takes them away.
+// runs waits for n runs of the script, and removes their files.
 func runs(t *testing.T, watch *fsnotify.Watcher, n int) (all []func(string) string) {
 	t.Helper()
 	limit := time.After(30 * time.Second)

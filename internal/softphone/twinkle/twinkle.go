@@ -1,7 +1,6 @@
-// Package twinkle reads what the softphone Twinkle tells a program that it runs:
-// environment variables. Twinkle waits for that program before
-// it rings, so nothing here takes time. The package has no state and no
-// goroutines.
+// Package twinkle reads what the softphone Twinkle passes to a program it runs: environment
+// variables. Twinkle waits for that program before it rings, so nothing here may take time.
+// The package has no state and no goroutines.
 package twinkle
 
 import (
@@ -16,13 +15,12 @@ import (
 // ErrNotTwinkle means that the program was not run by Twinkle.
 var ErrNotTwinkle = errors.New("TWINKLE_TRIGGER is not set: this command is for Twinkle's scripts")
 
-// Answer is what the program says on standard output, so that Twinkle goes on
-// ringing as it would without it.
+// Answer is what the program prints on standard output, so that Twinkle rings as usual.
 const Answer = "action=continue\n"
 
-// Read makes an event of Twinkle's environment; get is os.Getenv. ok is false
-// for a trigger that is not about a call's beginning, answer or end. The event's
-// Source and time are the caller's to set.
+// Read converts Twinkle's environment into an event; get is os.Getenv. ok is false
+// for a trigger other than a call's beginning, answer or end. The caller sets the
+// event's Source and time.
 func Read(get func(string) string) (e call.Event, ok bool, err error) {
 	trigger := get("TWINKLE_TRIGGER")
 	if trigger == "" {
@@ -40,7 +38,7 @@ func Read(get func(string) string) (e call.Event, ok bool, err error) {
 		e.Name, e.Number = address.NameAddr(get("SIP_TO"))
 		e.Line = get("SIP_FROM_USER")
 	case "local_release", "remote_release":
-		// Who is From depends on who ends the call; the id says which it is.
+		// Which party is From depends on who ends the call; the ID identifies it.
 		e.Direction = call.DirectionUnknown
 	default:
 		return call.Event{}, false, nil
@@ -53,7 +51,7 @@ func Read(get func(string) string) (e call.Event, ok bool, err error) {
 	case strings.HasSuffix(trigger, "_failed"):
 		e.State = call.Ended
 		switch get("SIPSTATUS_CODE") {
-		case "486", "600", "603": // refused here; whether a cancelled one was missed does not show
+		case "486", "600", "603": // rejected here; a cancelled one is not known to be missed
 			e.Reason = call.Rejected
 		}
 	}

@@ -1,14 +1,14 @@
-// Package voipgrid has a provider on VoIPGRID send its call notifications to the office's
-// relay, and sees that it goes on doing so. What the messages say is read by package
-// webhook.
+// Package voipgrid makes a provider on VoIPGRID send its call notifications to the
+// office's relay, and checks that it keeps doing so. The messages themselves are
+// parsed by package webhook.
 //
-// The provider's portal is asked with an Authorization of "Token EMAIL:TOKEN". A POST to
-// /api/callnotification/callnotification/ registers an address for the whole client, a
-// DELETE of what that has given takes it back. That a GET lists what is registered is
-// likely, and was not found: where it is refused, nothing is known of who else is.
+// Requests to the provider's portal carry the Authorization "Token EMAIL:TOKEN". A POST
+// to /api/callnotification/callnotification/ registers an address for the whole client, a
+// DELETE of the returned ID removes it. That a GET lists the registrations is likely but
+// unconfirmed: if it is refused, other registrations are unknown.
 //
-// How far this was verified: read in the source of VoIPGRID's own app for another
-// service (2021), and run against a portal of our own; not with a provider.
+// Verification: based on the source of VoIPGRID's own app for another service (2021), and
+// run against a test portal of our own; not with a provider.
 package voipgrid
 
 import (
@@ -30,16 +30,16 @@ import (
 // Registration is an address that was registered at a portal.
 type Registration struct {
 	Portal string `json:"portal"` // such as https://partner.voipgrid.nl
-	User   string `json:"user"`   // the e-mail address of whoever may
+	User   string `json:"user"`   // the e-mail address of a user with the rights
 	Token  string `json:"token"`
-	ID     string `json:"id"`     // the portal's
+	ID     string `json:"id"`     // assigned by the portal
 	Relay  string `json:"relay"`  // where the provider reaches the relay, such as https://relay.example:8443
-	Target string `json:"target"` // what was registered
+	Target string `json:"target"` // the registered address
 }
 
 const path = "/api/callnotification/callnotification/"
 
-// portal is that of a provider, with whose rights it is asked.
+// portal is a provider's portal, with the credentials for it.
 type portal struct {
 	*exchangelink.Server
 	header http.Header
@@ -51,7 +51,7 @@ func (r Registration) open() (p portal, err error) {
 	return p, err
 }
 
-// entry is what a portal says of an address. Its id may be a number.
+// entry is a registered address in a portal's answer. Its ID may be a number.
 type entry struct {
 	ID     json.RawMessage `json:"id"`
 	Target string          `json:"target_url"`
@@ -70,7 +70,7 @@ func (p portal) failed(status int) error {
 	return p.Status(status)
 }
 
-// Register registers a target, and gives the registration as it is then.
+// Register registers a target, and returns the resulting registration.
 func (r Registration) Register(ctx context.Context, target string) (Registration, error) {
 	p, err := r.open()
 	if err != nil {
@@ -86,7 +86,7 @@ func (r Registration) Register(ctx context.Context, target string) (Registration
 		return r, p.failed(status)
 	}
 	var e entry
-	_ = json.Unmarshal(said, &e) // it may say nothing
+	_ = json.Unmarshal(said, &e) // the answer may be empty
 	if r.ID, r.Target = e.id(), target; r.ID == "" {
 		if all, _, err := p.list(ctx); err == nil {
 			if i := slices.IndexFunc(all, func(e entry) bool { return e.Target == target }); i >= 0 {
@@ -97,7 +97,7 @@ func (r Registration) Register(ctx context.Context, target string) (Registration
 	return r, nil
 }
 
-// Remove takes the registration back. One that is gone already is no error.
+// Remove removes the registration. One that is already gone is no error.
 func (r Registration) Remove(ctx context.Context) error {
 	p, err := r.open()
 	if err != nil || r.ID == "" {
@@ -110,7 +110,7 @@ func (r Registration) Remove(ctx context.Context) error {
 	return err
 }
 
-// list gives what is registered; can is false where the portal does not tell.
+// list returns the registered addresses; can is false if the portal does not list them.
 func (p portal) list(ctx context.Context) (all []entry, can bool, err error) {
 	var said json.RawMessage
 	status, err := p.Get(ctx, path, p.header, &said)
@@ -129,7 +129,7 @@ func (p portal) list(ctx context.Context) (all []entry, can bool, err error) {
 	return all, true, nil
 }
 
-// Store is where the relay keeps its registration, and by what it is reached now.
+// Store is where the relay keeps its registration and its current address.
 type Store interface {
 	Load() (Registration, error)
 	Save(Registration) error
@@ -142,12 +142,12 @@ type phone struct {
 	every time.Duration
 }
 
-// checkEvery is how often it is looked whether the registration is still there.
+// checkEvery is how often the registration is checked.
 const checkEvery = 5 * time.Minute
 
-// New makes the phone for link.Run: it stands for as long as the provider sends its
-// messages to the relay, and tells of no calls. It fails with link.ErrReplaced where they
-// go to somebody else.
+// New returns a phone for link.Run: it is connected as long as the provider sends
+// its messages to the relay, and reports no calls. It fails with link.ErrReplaced if
+// they go to somebody else.
 func New(s Store) (link.Phone, error) {
 	r, err := s.Load()
 	if err != nil {
@@ -160,12 +160,12 @@ func New(s Store) (link.Phone, error) {
 	return &phone{s, p.Host(), checkEvery}, nil
 }
 
-// Traits is as link.Phone has it.
+// Traits implements link.Phone.
 func (p *phone) Traits() link.Traits {
 	return link.Traits{Source: registry.Of(registry.VoIPGRID).CallSource(p.host)}
 }
 
-// Session looks again and again.
+// Session checks the registration periodically.
 func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 	for {
 		if err := p.look(ctx); err != nil {
@@ -178,7 +178,7 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 	}
 }
 
-// look registers what has to be, and is not somebody else's.
+// look registers the target if needed, unless somebody else is registered.
 func (p *phone) look(ctx context.Context) error {
 	r, err := p.store.Load()
 	if err != nil {
@@ -209,7 +209,7 @@ func (p *phone) look(ctx context.Context) error {
 		return err
 	}
 	if r.ID != next.ID && here {
-		_ = r.Remove(ctx) // it does no harm: the relay answers there that there is nothing
+		_ = r.Remove(ctx) // failing is harmless: the relay answers there that nothing exists
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { linktest.Main(m) }
 
-// kept is a registration, and the secret in the relay's address.
+// kept has a registration, and the secret in the relay's address.
 type kept struct {
 	Registration
 	secret string
@@ -41,16 +41,16 @@ func targets(p *linktest.Portal) (all []string) {
 	return all
 }
 
-// once looks until it fails.
+// once checks until it fails.
 func once(t *testing.T, k *kept) error {
 	t.Helper()
 	p := must.Get(New(k))(t)
 	return link.Once(t.Context(), link.Config{Take: func(call.Event) error { return nil }}, p)
 }
 
-// TestRegistration: an address is registered and taken back; another one takes its place
-// when its secret is renewed. Where another program has registered instead, that is said
-// and left alone; one that is gone is registered again.
+// TestRegistration: an address is registered and removed; a new one replaces it when its
+// secret is rotated. If another program has registered instead, that is reported and left
+// alone; a registration that is gone is restored.
 func TestRegistration(t *testing.T) {
 	p, k := portalOf(t)
 	look := func() error { return (&phone{store: k}).look(t.Context()) }
@@ -96,7 +96,7 @@ func TestRegistration(t *testing.T) {
 	if r, err := k.Register(t.Context(), a); err != nil || r.ID == "" || r.Remove(t.Context()) != nil {
 		t.Errorf("a portal that tells what it has made: %q, %v", r.ID, err)
 	}
-	if err := k.Remove(t.Context()); err != nil { // which is gone
+	if err := k.Remove(t.Context()); err != nil { // it is gone
 		t.Error(err)
 	}
 	p.With(func() { p.Silent = false; clear(p.Targets) })
@@ -106,7 +106,7 @@ func TestRegistration(t *testing.T) {
 	is("taken back")
 }
 
-// TestTrouble: what the provider refuses is said, and nothing that it says besides.
+// TestTrouble: a refusal by the provider is reported, without anything else that it says.
 func TestTrouble(t *testing.T) {
 	p, k := portalOf(t)
 	for status, cause := range map[int]link.Cause{401: link.CauseDenied, 403: link.CauseRights, 503: link.CauseFault, 418: link.CauseUnexpected} {

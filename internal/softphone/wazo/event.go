@@ -9,7 +9,7 @@ import (
 	"wiebelt/internal/softphone/link"
 )
 
-// message is what the server sends, of version 2 of its protocol.
+// message is a message of the server, version 2 of its protocol.
 type message struct {
 	Op   string          `json:"op"`
 	Code int             `json:"code"`
@@ -22,8 +22,7 @@ type event struct {
 	Call wazoCall `json:"data"`
 }
 
-// wazoCall is a call as wazo-calld describes it. Every field may be missing or
-// null.
+// wazoCall is a call as described by wazo-calld. Any field may be missing or null.
 type wazoCall struct {
 	ID           string  `json:"call_id"`
 	Conversation string  `json:"conversation_id"`
@@ -38,7 +37,7 @@ type wazoCall struct {
 	Reason       int     `json:"reason_code"`
 }
 
-// message takes one. What cannot be read costs this one, not the link.
+// message processes one. An unreadable message is skipped; the connection stays.
 func (s *session) message(ctx context.Context, b []byte) error {
 	var m message
 	if !s.r.Read(b, &m) {
@@ -66,7 +65,7 @@ func (s *session) message(ctx context.Context, b []byte) error {
 	return nil
 }
 
-// event takes one event about a call.
+// event processes one event about a call.
 func (s *session) event(b []byte) {
 	var e event
 	if !s.r.Read(b, &e) {
@@ -87,7 +86,7 @@ func (s *session) event(b []byte) {
 
 const maxID = 512
 
-// mine says whether a call is the user's, on a line with the extension.
+// mine reports whether a call is the user's, on a line with the extension.
 func (s *session) mine(c wazoCall) bool {
 	if c.ID == "" || len(c.ID) > maxID || c.User != s.token.User {
 		return false
@@ -95,14 +94,14 @@ func (s *session) mine(c wazoCall) bool {
 	return s.lines == nil || c.Line == nil || s.lines[*c.Line]
 }
 
-// take reports what a call of ours tells.
+// take reports the state of one of our calls.
 func (s *session) take(c wazoCall) {
 	known, isKnown := s.Legs.Known(s.r, c.ID)
 	e := call.Event{Direction: direction(c), Name: c.PeerName, Line: s.Account.Extension}
 	switch c.Status {
 	case "Ringing", "Ring":
 		if e.Direction == call.DirectionUnknown && !isKnown {
-			return // it is told when it is known
+			return // it is reported once it is known
 		}
 	case "Up":
 		e.State = call.Answered
@@ -113,7 +112,7 @@ func (s *session) take(c wazoCall) {
 	case exchangelink.PublicNumber(c.Dialed) && e.Direction == call.Incoming:
 		e.Line = c.Dialed // the number that was called
 	case isKnown:
-		e.Line = "" // as it was
+		e.Line = "" // unchanged
 	}
 	e.Number = c.number(known, e.Direction == call.Outgoing || isKnown && known.Direction == call.Outgoing)
 	if e.Number == "" || e.Number != *c.PeerNumber {
@@ -127,20 +126,20 @@ func (s *session) take(c wazoCall) {
 	})
 }
 
-// number is who is on the line, "" if that is withheld or not known.
+// number returns the other party's number, "" if withheld or unknown.
 func (c wazoCall) number(known call.Event, outgoing bool) string {
 	switch {
 	case c.PeerNumber == nil:
 		return ""
 	case *c.PeerNumber != "" && (*c.PeerNumber != c.Dialed || outgoing):
-		return *c.PeerNumber // the server fills in a number that is withheld
+		return *c.PeerNumber // the server fills in a withheld number
 	case known.Number != "" && !outgoing:
-		return exchangelink.Anonymous // whoever it is now, it is not the one before
+		return exchangelink.Anonymous // unknown, but no longer the previous party
 	}
 	return ""
 }
 
-// direction is a call's as the user sees it.
+// direction returns a call's direction as the user sees it.
 func direction(c wazoCall) call.Direction {
 	switch {
 	case c.Status == "Ring", c.Caller, c.Direction == "outbound":

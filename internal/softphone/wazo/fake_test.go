@@ -44,7 +44,7 @@ func (x *exchange) list(calls ...told) {
 
 func (x *exchange) link() *linktest.Watch { return listen(x.t, linktest.Account(x.Address())) }
 
-// closing has new sockets closed at once, with a code of the protocol.
+// closing closes new sockets at once, with a code of the protocol.
 func closing(code int) linktest.Answer {
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		if !strings.HasPrefix(r.URL.Path, "/api/websocketd") {
@@ -62,7 +62,7 @@ func shut(c *websocket.Conn, code int, words string) {
 	c.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, words), time.Now().Add(time.Second))
 }
 
-// silent never greets who connects.
+// silent never greets new connections.
 func silent(w http.ResponseWriter, r *http.Request) bool {
 	if !strings.HasPrefix(r.URL.Path, "/api/websocketd") {
 		return false
@@ -74,14 +74,14 @@ func silent(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// expire is the end of all tokens: the check that wazo-websocketd makes closes the
-// sockets whose token was not renewed.
+// expire invalidates all tokens: the check in wazo-websocketd closes the sockets whose
+// token was not renewed.
 func (x *exchange) expire() {
 	x.With(func() { x.Tokens.Valid = nil })
 	x.EachSocket(func(c *websocket.Conn) { shut(c, 4003, "authentication expired") })
 }
 
-// TestExchange is what every exchange does to us, and the computer we run on.
+// TestExchange runs the common tests of links to exchanges.
 func TestExchange(t *testing.T) {
 	t.Parallel()
 	linktest.ExchangeTests{
@@ -132,7 +132,7 @@ func TestExchange(t *testing.T) {
 	}.Run(t)
 }
 
-// told is a call as CallSchema writes it.
+// told is a call in the format of CallSchema.
 type told struct {
 	id, conversation, status, direction, peer, peerName, dialed, user string
 	caller                                                            bool
@@ -156,7 +156,7 @@ func (c told) json() json.RawMessage {
 }
 
 func (c told) event(name string) simulate.Event {
-	if name == "call_ended" { // caller and peer are the other way round there
+	if name == "call_ended" { // with caller and peer swapped
 		return c.end(16)
 	}
 	return simulate.Event{Name: name, Call: c.json()}

@@ -14,7 +14,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// hostile gives messages that no Wazo sends: a table, and mutations of real ones.
+// hostile returns messages that no Wazo sends: a table, and mutations of real ones.
 func hostile(n int) []string {
 	wrap := func(s string) string { return `{"op":"event","code":0,"data":` + s + `}` }
 	out := []string{

@@ -11,11 +11,11 @@ import (
 	"wiebelt/internal/softphone/link"
 )
 
-// askLife is how long a token is to live.
+// askLife is the requested lifetime of a token.
 const askLife = 2 * time.Hour
 
-// login makes a token of the user name and password. It is safe beside the
-// session's goroutine.
+// login requests a token with user name and password. It may run concurrently with
+// the session's goroutine.
 func (p *phone) login(ctx context.Context, _ exchangelink.Token) (exchangelink.Token, error) {
 	secret, err := p.Account.Password(ctx, "password for Wazo")
 	if err != nil {
@@ -51,9 +51,9 @@ func (p *phone) login(ctx context.Context, _ exchangelink.Token) (exchangelink.T
 	return t, err
 }
 
-// life is the time between two times of the server, or what we have asked for.
+// life returns the time between two of the server's times, or else the requested lifetime.
 func life(issued, expires string) time.Duration {
-	const layout = "2006-01-02T15:04:05" // a fraction of a second is read too
+	const layout = "2006-01-02T15:04:05" // fractions of a second are accepted too
 	from, err := time.Parse(layout, issued)
 	to, err2 := time.Parse(layout, expires)
 	d := to.Sub(from)

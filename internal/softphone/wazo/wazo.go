@@ -21,8 +21,8 @@ type phone struct {
 
 	// These live as long as the link and belong to the session's goroutine.
 	token exchangelink.Held
-	talks map[string]string   // by call_id: its conversation_id
-	over  exchangelink.Recent // call_ids that have ended
+	talks map[string]string   // conversation_id by call_id
+	over  exchangelink.Recent // call_ids of ended calls
 }
 
 type source struct {
@@ -30,8 +30,8 @@ type source struct {
 	path   string
 }
 
-// New makes the phone for link.Run. The error is for the administrator. The
-// events are at the address itself or, of an older Wazo, at port 9502 of its host.
+// New returns a phone for link.Run. The error is for the administrator. The events are at
+// the address itself or, on an older Wazo, at port 9502 of its host.
 func New(a exchangelink.Account) (link.Phone, error) {
 	p, err := a.Open(registry.Wazo)
 	if err != nil {
@@ -45,7 +45,7 @@ func New(a exchangelink.Account) (link.Phone, error) {
 		events: []source{{p.Server, "/api/websocketd/"}, {old, "/"}}}, nil
 }
 
-// The events that tell of calls.
+// Events about calls.
 var subscribed = [...]string{"call_created", "call_updated", "call_answered", "call_ended"}
 
 // session is one connection.
@@ -53,13 +53,13 @@ type session struct {
 	*phone
 	r     *link.Reporter
 	sock  *exchangelink.Socket
-	lines map[int]bool // of the extension; nil: not known
-	began bool         // told to send events
+	lines map[int]bool // with the extension; nil: unknown
+	began bool         // events were requested
 	ready bool         // the server sends them
 }
 
-// Session takes events until the connection ends. They are waited for before the
-// calls that are on are asked for, so that nothing falls in between.
+// Session processes events until the connection ends. It listens for events before it
+// requests the current calls, so that nothing is missed in between.
 func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 	s := &session{phone: p, r: r}
 	defer p.Server.Idle()
@@ -76,7 +76,7 @@ func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 	return s.run(ctx)
 }
 
-// dial opens the socket where there is one.
+// dial opens the socket wherever it exists.
 func (s *session) dial(ctx context.Context) (err error) {
 	status := http.StatusNotFound
 	for i := 0; i < len(s.events) && status == http.StatusNotFound; i++ {
@@ -89,7 +89,7 @@ func (s *session) dial(ctx context.Context) (err error) {
 	return s.token.Refused(s.Server, status, "Wazo does not let this user listen to events")
 }
 
-// run is the connection's life, with the token's renewal beside it.
+// run processes a connection until it ends, with token renewal in parallel.
 func (s *session) run(ctx context.Context) error {
 	renewed, stop := s.Server.Renew(ctx, s.token.Token, s.login)
 	defer stop()
@@ -119,7 +119,7 @@ func (s *session) run(ctx context.Context) error {
 	}
 }
 
-// greet answers init: what we want to hear, and that we are ready.
+// greet answers init with the subscriptions and the start.
 func (s *session) greet() error {
 	s.began = true
 	for _, name := range subscribed {
@@ -134,14 +134,14 @@ func (s *session) send(op, key, value string) error {
 	return s.sock.Send(exchangelink.JSON(map[string]any{"op": op, "data": map[string]string{key: value}}))
 }
 
-// closed reads the code with which the server closed the connection.
+// closed handles the code with which the server closed the connection.
 func (s *session) closed(err error) error {
 	var c *exchangelink.Closed
 	if !errors.As(err, &c) {
 		return err
 	}
 	switch c.Code {
-	case 4001, 4003: // none, or expired
+	case 4001, 4003: // no token, or expired
 		s.token.Token = exchangelink.Token{}
 	case 4002:
 		s.token.Token = exchangelink.Token{}
@@ -154,7 +154,7 @@ func (s *session) closed(err error) error {
 
 func (s *session) header() http.Header { return http.Header{"X-Auth-Token": {s.token.ID}} }
 
-// snapshot reports the calls that are on, and as over those that are not.
+// snapshot reports the current calls, and ends all others.
 func (s *session) snapshot(ctx context.Context) error {
 	var answer struct {
 		Items []json.RawMessage `json:"items"`
@@ -177,8 +177,8 @@ func (s *session) snapshot(ctx context.Context) error {
 	return nil
 }
 
-// ownLines learns which of the user's lines have the extension. Not every user
-// may read that; the user's own calls are all that is reported then.
+// ownLines determines which of the user's lines have the extension. Not every user may read
+// that; without it, all of the user's own calls are reported.
 func (s *session) ownLines(ctx context.Context) error {
 	var answer struct {
 		Lines []struct {

@@ -17,7 +17,8 @@ import (
 
 var (
 	ring = told{id: "1736065800.12", conversation: "1736065800.11", status: "Ringing", direction: "inbound", peer: "+31612345678", peerName: "J. de Vries", dialed: "0201234567", user: uuid}
-	// last is a call by which a test knows that everything before it was taken.
+	// last is a call that marks the end: once it arrives, everything
+	// before it was received.
 	last = told{id: "1736065900.99", conversation: "1736065900.98", status: "Ringing", direction: "inbound", peer: "0201234599", dialed: "101", user: uuid}
 )
 
@@ -92,8 +93,8 @@ func TestStories(t *testing.T) {
 	}
 }
 
-// TestNobodyElsesCalls: the login is an administrator's, whom the exchange sends
-// the calls of fifty extensions.
+// TestNobodyElsesCalls: the login is an administrator's, who gets the calls
+// of fifty extensions.
 func TestNobodyElsesCalls(t *testing.T) {
 	x := newExchange(t)
 	x.Lines = json.RawMessage(`[{"id":7,"name":"x","extensions":[{"exten":"101","context":"default"}]},{"id":8,"extensions":[{"exten":"199"}]},{"id":9,"extensions":[]}]`)
@@ -126,8 +127,8 @@ func TestNobodyElsesCalls(t *testing.T) {
 	}
 }
 
-// TestRenewal: the token is renewed on the open connection before it ends, again
-// and again, and no event is lost by it.
+// TestRenewal: the token is repeatedly renewed before it expires, on the open connection,
+// without losing an event.
 func TestRenewal(t *testing.T) {
 	x := newExchange(t)
 	x.Tokens.Life = 150 * time.Millisecond
@@ -156,8 +157,8 @@ func TestRenewal(t *testing.T) {
 	}
 }
 
-// TestExpired: the renewal fails, the exchange closes the connection, and the
-// next one has a new token; the call that was on is found again.
+// TestExpired: the renewal fails, the exchange closes the connection, and the next one has
+// a new token; the active call is found again.
 func TestExpired(t *testing.T) {
 	x := newExchange(t)
 	x.list(ring)
@@ -168,7 +169,7 @@ func TestExpired(t *testing.T) {
 		t.Error(s.Err)
 	}
 	if s := <-w.States; s.Phase != link.Connected {
-		t.Errorf("%v: %v", s.Phase, s.Err) // it did not try the old one again
+		t.Errorf("%v: %v", s.Phase, s.Err) // it did not retry the old one
 	}
 	w.Expect("ringing incoming #1736065800.12 +31612345678 (J. de Vries) on 0201234567")
 	x.With(func() {
@@ -178,8 +179,8 @@ func TestExpired(t *testing.T) {
 	})
 }
 
-// TestTokenIsKept: a connection that broke does not cost a new token; one that
-// the exchange has forgotten is replaced without troubling anybody.
+// TestTokenIsKept: a broken connection does not cost a new token; one that the exchange has
+// forgotten is replaced silently.
 func TestTokenIsKept(t *testing.T) {
 	x := newExchange(t)
 	w := x.link().Connected()
@@ -200,8 +201,7 @@ func TestTokenIsKept(t *testing.T) {
 	w.Until(link.Connected)
 }
 
-// TestOldTokenRefused: it is not the user who is refused before it was tried with
-// a new token.
+// TestOldTokenRefused: the user is not reported as refused before trying a new token.
 func TestOldTokenRefused(t *testing.T) {
 	x := newExchange(t)
 	w := x.link().Connected()
@@ -217,7 +217,7 @@ func TestOldTokenRefused(t *testing.T) {
 	}
 }
 
-// TestTroubles: what is no refusal is tried again by itself.
+// TestTroubles: everything but a refusal is retried automatically.
 func TestTroubles(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

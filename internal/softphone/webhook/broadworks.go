@@ -7,9 +7,9 @@ import (
 	"wiebelt/internal/softphone/broadworks"
 )
 
-// readBroadWorks reads an event that BroadWorks posts to the address of a subscription
-// (httpContact). It names users by their ids: such an id is taken for an e-mail address,
-// and what stands before its @ for an extension. The end of a call is one user's.
+// readBroadWorks parses an event that BroadWorks posts to the address of a subscription
+// (httpContact). It names users by ID, which is treated as an e-mail address, and the part
+// before its @ as an extension. The end of a call is for one user.
 func readBroadWorks(m Message) ([]Report, error) {
 	if len(m.Body) > MaxBody {
 		return nil, ErrMessage
@@ -24,7 +24,7 @@ func readBroadWorks(m Message) ([]Report, error) {
 	var all []Report
 	for _, t := range told {
 		r := Report{Event: t.Event}
-		if t.User != "" && t.State != call.Ended { // who named it before, hears of its end
+		if t.User != "" && t.State != call.Ended { // the end reaches whoever a report named before
 			name, _, isMail := strings.Cut(t.User, "@")
 			if r.Extensions = []string{name}; isMail {
 				r.Emails = []string{t.User}

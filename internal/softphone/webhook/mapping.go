@@ -11,9 +11,9 @@ import (
 	"wiebelt/internal/text"
 )
 
-// Mapping says where in a message what is told: each field is the name of a value in
-// the address or the form, or a path in the JSON, as in "destination.targets.0.name";
-// where several are given, the first that has something counts.
+// Mapping defines where a message contains what: each field is the name of a value in the
+// address or form, or a path in the JSON, as in "destination.targets.0.name"; of several,
+// the first non-empty one counts.
 type Mapping struct {
 	ID        paths `toml:"id"`
 	Number    paths `toml:"number"`
@@ -24,20 +24,20 @@ type Mapping struct {
 	State     paths `toml:"state"`
 	Direction paths `toml:"direction"`
 	Reason    paths `toml:"reason"`
-	Time      paths `toml:"time"`      // as ISO 8601 has it, or in seconds since 1970
-	Extension paths `toml:"extension"` // of all that are there, as is Email
+	Time      paths `toml:"time"`      // in ISO 8601, or seconds since 1970
+	Extension paths `toml:"extension"` // all that are present, as with Email
 	Email     paths `toml:"email"`
-	// States, Directions and Reasons give our words for those of the sender.
+	// States, Directions and Reasons translate the sender's words into ours.
 	States     map[string]string `toml:"states"`
 	Directions map[string]string `toml:"directions"`
 	Reasons    map[string]string `toml:"reasons"`
-	// Swapped: of an outgoing call, number and extension stand in each other's place.
+	// Swapped means that outgoing calls have number and extension interchanged.
 	Swapped bool `toml:"swapped"`
 
-	own bool // our own message: an end that names a place is for that place alone
+	own bool // our own message: an end that names a place is for that place only
 }
 
-// paths is one path, or several.
+// paths is one or several paths.
 type paths []string
 
 var errPath = errors.New("a path is text")
@@ -58,7 +58,7 @@ func (p *paths) UnmarshalTOML(v any) error {
 	return nil
 }
 
-// voipzeker is what VOIPZeker is told to put into an address: its own names of values.
+// voipzeker is the mapping for the values that VOIPZeker puts into an address.
 var voipzeker = Mapping{
 	ID: paths{"calluniqueid"}, Number: paths{"callfrom"}, Extension: paths{"callto"}, Direction: paths{"direction"}, Time: paths{"timestamp"}, State: paths{"status_desc", "status"},
 	States:     map[string]string{"INCOMING_RINGING": "ringing", "OUTGOING_RINGING": "ringing", "CONNECTED": "answered", "DISCONNECTED": "ended"},
@@ -66,7 +66,7 @@ var voipzeker = Mapping{
 	Swapped:    true,
 }
 
-// Plain reads our own message: the event of the listener, and where the call is.
+// Plain reads our own message: the listener's event, and where the call is.
 var Plain = Mapping{
 	ID: paths{"id"}, Number: paths{"number"}, Name: paths{"name"}, Line: paths{"line"}, Via: paths{"via"}, Queue: paths{"queue"},
 	State: paths{"state"}, Direction: paths{"direction"}, Reason: paths{"reason"}, Extension: paths{"extension"}, Email: paths{"email"},
@@ -106,7 +106,7 @@ func ParseMapping(b []byte) (Mapping, error) {
 	return m, nil
 }
 
-// Reader reads messages by the mapping.
+// Reader returns a reader for the mapping.
 func (m Mapping) Reader() Reader {
 	return func(from Message) ([]Report, error) {
 		d, err := from.document()
@@ -127,7 +127,7 @@ func (m Mapping) Reader() Reader {
 	}
 }
 
-// word gives our word for one of the sender's, in whatever letters.
+// word returns our word for one of the sender's, ignoring case.
 func word(words map[string]string, theirs string) string {
 	for known, ours := range words {
 		if strings.EqualFold(known, theirs) {

@@ -8,14 +8,14 @@ import (
 	"wiebelt/internal/softphone/exchangelink"
 )
 
-// readVoIPGRID reads version 2 of the call notifications of VoIPGRID, whose providers
-// are Voys and others. A client has one address for all calls.
+// readVoIPGRID reads version 2 of the call notifications of VoIPGRID, whose providers are
+// Voys and others. A client has one address for all calls.
 //
-// A call is "created", rings, again whenever further phones begin to ring, is answered,
-// is passed on, and has ended. Known of the providers' own pages are the words "created"
-// and "ringing" and whom a ringing message names; the other words are those of the
-// program behind them. Who passed a call on is looked for under each likely name. Two
-// calls that a transfer makes one are joined by merged_id.
+// A call is "created", rings (again whenever more phones start to ring), is answered, is
+// passed on, and ends. The providers' own pages document the words "created" and "ringing"
+// and whom a ringing message names; the other words come from the underlying program.
+// Who passed a call on is searched under each likely name. Two calls merged by a transfer
+// are joined by merged_id.
 func readVoIPGRID(m Message) ([]Report, error) {
 	d, err := m.document()
 	if err != nil {
@@ -26,7 +26,7 @@ func readVoIPGRID(m Message) ([]Report, error) {
 	case id == "" || status == "":
 		return nil, ErrMessage
 	case status == "created":
-		return nil, nil // and nobody's phone rings
+		return nil, nil // nobody's phone is ringing
 	}
 	passed := strings.Contains(status, "transfer")
 	over := slices.Contains([]string{"ended", "hangup", "hang-up"}, status)
@@ -55,7 +55,7 @@ func readVoIPGRID(m Message) ([]Report, error) {
 	return checked(all...)
 }
 
-// voipgridCall gives who calls whom, and those of ours who hear of it.
+// voipgridCall returns who calls whom, and the parties on our side.
 func voipgridCall(d Document) (e call.Event, ours []Document) {
 	caller, destination := d.At("caller"), d.At("destination")
 	e = call.Event{ID: d.text("call_id"), Number: caller.text("number"), Name: caller.text("name"), Line: destination.text("number")}
@@ -74,7 +74,7 @@ func voipgridCall(d Document) (e call.Event, ours []Document) {
 	return e, ours
 }
 
-// at gives the report of an event at each of those who are named.
+// at returns the reports of an event at each of the given parties.
 func at(e call.Event, who ...Document) (all []Report) {
 	for _, d := range who {
 		place := Place{Extensions: d.texts("user_numbers", "account_number", "number"), Emails: d.texts("user_emails")}
@@ -85,7 +85,7 @@ func at(e call.Event, who ...Document) (all []Report) {
 	return all
 }
 
-// firstThere gives the first of some paths at which there is something.
+// firstThere returns the first of the paths with a value.
 func firstThere(d Document, paths ...string) string {
 	for _, path := range paths {
 		if d.At(path).Is() {

@@ -1,12 +1,11 @@
-// Package webhook reads what exchanges send to an address of the relay whenever a call
-// changes. Each kind of message has a reader; for any other one, a Mapping says where in
-// it what is told.
+// Package webhook parses what exchanges send to an address of the relay whenever a
+// call changes. Each kind of message has a reader; for any other, a Mapping defines
+// where it contains what.
 //
-// What formats leave open is read in every sensible way: a value may be text or a
-// number, letters may be small or capital, and a state that nobody knows means that the
-// call goes on.
+// Ambiguities in the formats are read leniently: a value may be text or a number, case does
+// not matter, and an unknown state means that the call continues.
 //
-// Readers have no state. They may be used by many goroutines.
+// Readers have no state and are safe for concurrent use.
 package webhook
 
 import (
@@ -27,67 +26,67 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// MaxBody is how long the body of a message may be, in bytes.
+// MaxBody is the maximum length of a message body, in bytes.
 const MaxBody = 64 << 10
 
-// maxPlaces bounds at how many places one message can say that a call is.
+// maxPlaces limits how many places one message can name for a call.
 const maxPlaces = 512
 
-// Message is what was sent: the values in the address, and a body that is JSON or a form.
+// Message is what was sent: the values in the address, and a JSON or form body.
 type Message struct {
 	Query url.Values
-	Type  string // of the body, as its sender says
+	Type  string // of the body, according to its sender
 	Body  []byte
 }
 
-// Report is what a message says of one call, at the place that it names. The end of a
-// call that names none is the end for all.
+// Report is a message's report of one call at the place it names. An end without a
+// place is the end for all.
 type Report struct {
-	call.Event // without Source, Extension and At
+	call.Event // Source, Extension and At are not set
 	Place
-	// MaybeForAll is an end that may be meant for all or for its place alone: it is for all,
-	// unless somebody else speaks.
+	// MaybeForAll is an end that may be meant for all or for its place only: it is for all
+	// unless somebody else is on the line.
 	MaybeForAll bool
-	// Sent is when it was, as its sender says; zero where he does not.
+	// Sent is the sender's time; zero if it sent none.
 	Sent time.Time
 }
 
-// Place is where a call is, in all the ways in which the exchange names it.
+// Place is where a call is, in every form in which the exchange names it.
 type Place struct {
 	Extensions, Emails []string
 	Called             string // the number that was called
 }
 
-// Nowhere tells whether a place is not named at all.
+// Nowhere reports whether no place is named at all.
 func (p Place) Nowhere() bool { return len(p.Extensions)+len(p.Emails) == 0 && p.Called == "" }
 
-// Reader reads a message. No reports and no error is a message that says nothing of a
-// call that anybody hears. An error is ErrMessage or ErrEnded.
+// Reader reads a message. No reports and no error means that the message is not about a
+// call at anybody's phone. The error is ErrMessage or ErrEnded.
 type Reader func(Message) ([]Report, error)
 
-// ErrMessage is a message of another kind, or of no call.
+// ErrMessage reports a message of another kind, or about no call.
 var ErrMessage = errors.New("not a message about a call")
 
-// ErrEnded is a message that the exchange sends no more of them.
+// ErrEnded reports that the exchange will send no more messages.
 var ErrEnded = errors.New("the exchange has stopped telling of calls")
 
-// readers are those of the kinds of messages that need no mapping.
+// readers are the readers of kinds that need no mapping.
 var readers = map[string]Reader{registry.VoIPGRID: readVoIPGRID, registry.Yeastar: readYeastar, registry.VOIPZeker: voipzeker.Reader(),
 	registry.BroadWorks: readBroadWorks}
 
-// Of gives the reader of a kind.
+// Of returns the reader of a kind.
 func Of(kind string) (Reader, bool) {
 	r, ok := readers[kind]
 	return r, ok
 }
 
-// statuses are those that a kind wants, where it wants another than the usual one.
+// statuses holds the status a kind expects, if it is not the usual one.
 var statuses = map[string]int{registry.BroadWorks: http.StatusOK}
 
-// Status is what answers a message of a kind that was taken.
+// Status returns the status that answers an accepted message of a kind.
 func Status(kind string) int { return cmp.Or(statuses[kind], http.StatusNoContent) }
 
-// checked gives reports as they may be used: cleaned, each of a call that has an id.
+// checked makes reports fit for use: cleaned, with an ID for each call.
 func checked(all ...Report) ([]Report, error) {
 	for i, r := range all {
 		if r.ID == "" {
@@ -99,20 +98,20 @@ func checked(all ...Report) ([]Report, error) {
 	return all[:min(len(all), maxPlaces)], nil
 }
 
-// Document is what a message says, as a tree of what encoding/json makes.
+// Document is a message's content as a tree of encoding/json values.
 type Document struct{ any }
 
-// UnmarshalJSON reads one, for links whose exchange sends such messages too.
+// UnmarshalJSON parses a document, for links whose exchange sends such messages too.
 func (d *Document) UnmarshalJSON(b []byte) (err error) {
 	d.any, err = parse(b)
 	return err
 }
 
-// Is says whether there is anything.
+// Is reports whether there is a value.
 func (d Document) Is() bool { return d.any != nil }
 
-// document gives the body, with the values of the address beside it where it is an
-// object or nothing.
+// document returns the body, merged with the values of the address if it
+// is an object or empty.
 func (m Message) document() (Document, error) {
 	if len(m.Body) > MaxBody {
 		return Document{}, ErrMessage
@@ -152,8 +151,8 @@ func parse(b []byte) (tree any, err error) {
 	return tree, nil
 }
 
-// At goes down a path of names and, in lists, numbers: "destination.targets.0.name".
-// The path "" is the document itself.
+// At follows a path of names and, in lists, indexes: "destination.targets.0.name". The path
+// "" is the document itself.
 func (d Document) At(path string) Document {
 	if path == "" {
 		return d
@@ -191,7 +190,7 @@ func field(object map[string]any, name string) any {
 	return found
 }
 
-// text gives the text or the number at a path, "" where there is neither.
+// text returns the text or number at a path, "" if there is neither.
 func (d Document) text(path string) string {
 	switch v := d.At(path).any.(type) {
 	case string:
@@ -202,7 +201,7 @@ func (d Document) text(path string) string {
 	return ""
 }
 
-// texts gives the texts at some paths, those of lists too.
+// texts returns the texts at the paths, including those in lists.
 func (d Document) texts(paths ...string) (all []string) {
 	for _, path := range paths {
 		list := d.At(path).All()
@@ -215,7 +214,7 @@ func (d Document) texts(paths ...string) (all []string) {
 	return all
 }
 
-// All gives what is in a list, what is no list by itself.
+// All returns the items of a list, or a single value as its only item.
 func (d Document) All() (all []Document) {
 	tree, ok := d.any.([]any)
 	if !ok && d.any != nil {
@@ -227,7 +226,7 @@ func (d Document) All() (all []Document) {
 	return all
 }
 
-// First gives the first text that is there.
+// First returns the first non-empty text.
 func (d Document) First(paths ...string) string {
 	for _, path := range paths {
 		if s := d.text(path); s != "" {
@@ -237,7 +236,7 @@ func (d Document) First(paths ...string) string {
 	return ""
 }
 
-// moment gives the time at a path: in seconds since 1970, or as ISO 8601 has it.
+// moment returns the time at a path: seconds since 1970, or ISO 8601.
 func (d Document) moment(paths ...string) time.Time {
 	s := d.First(paths...)
 	if n, _ := strconv.ParseInt(s, 10, 64); n > 0 && n < 1<<40 {

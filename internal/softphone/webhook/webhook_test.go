@@ -20,7 +20,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// line is a report in words, as testdata has them.
+// line describes a report as in testdata.
 func line(r Report) string {
 	number := r.Number
 	if number == "" {
@@ -42,7 +42,7 @@ func line(r Report) string {
 	return s
 }
 
-// message is one that was captured: an address, a form, JSON or XML.
+// message parses a captured message: an address, a form, JSON or XML.
 func message(s string) Message {
 	if strings.HasPrefix(s, "<") {
 		return Message{Type: "application/xml; charset=UTF-8", Body: []byte(s)}
@@ -56,7 +56,7 @@ func message(s string) Message {
 	return Message{Type: "application/x-www-form-urlencoded", Body: []byte(s)}
 }
 
-// example is a message of testdata with what it says.
+// example is a message of testdata with its reports.
 type example struct{ name, message, want string }
 
 func examples(t testing.TB, kind string) (all []example) {
@@ -81,7 +81,7 @@ func examples(t testing.TB, kind string) (all []example) {
 	return all
 }
 
-// TestExamples: every message says what stands beside it.
+// TestExamples: every message results in the reports beside it.
 func TestExamples(t *testing.T) {
 	for kind, read := range readers {
 		for _, e := range examples(t, kind) {
@@ -102,8 +102,8 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestPlain: our own message, whose numbers may be text and whose texts may be numbers, and
-// whose end is for the extension that it names.
+// TestPlain: our own message, with numbers as strings and texts as numbers, and an end that
+// applies to the extension it names.
 func TestPlain(t *testing.T) {
 	all, err := Plain(Message{Body: []byte(`{"id":7,"state":"Answered","direction":"outbound","number":"0612345678","name":"J. de Vries","line":"0201234567","via":"Receptie","queue":"Schade","extension":101,"email":"anna@kantoor.example","more":[]}`)})
 	if err != nil || len(all) != 1 || line(all[0]) != "7 answered outgoing 0612345678 name=J. de Vries line=0201234567 queue=Schade via=Receptie at=101,anna@kantoor.example" || all[0].Called != "0201234567" {
@@ -162,7 +162,7 @@ S = "outgoing"
 ANSWERED_ELSEWHERE = "elsewhere"
 `
 
-// TestMapping: what the administrator says of messages that nobody else knows.
+// TestMapping: an administrator's mapping for messages of an unknown format.
 func TestMapping(t *testing.T) {
 	m, err := ParseMapping([]byte(mapping))
 	if err != nil {
@@ -208,7 +208,7 @@ func TestSent(t *testing.T) {
 	}
 }
 
-// TestGuide: the mapping in the guide is one.
+// TestGuide: the mapping in the guide is valid.
 func TestGuide(t *testing.T) {
 	for _, l := range []text.Language{text.Dutch, text.English} {
 		found := 0
@@ -230,7 +230,7 @@ func TestGuide(t *testing.T) {
 	}
 }
 
-// usable fails unless a reader has given what can be used, whatever it has read.
+// usable fails unless a reader has returned usable reports, whatever it has read.
 func usable(t *testing.T, what string, reports []Report, err error) {
 	t.Helper()
 	if err != nil && (reports != nil || err != ErrMessage && err != ErrEnded) || len(reports) > maxPlaces {
@@ -243,8 +243,8 @@ func usable(t *testing.T, what string, reports []Report, err error) {
 	}
 }
 
-// spoiled gives a tree once for each of its parts and each of some values, with the part
-// in that value's place.
+// spoiled calls do with a tree once for each of its parts and each value, with the
+// part replaced by the value.
 func spoiled(tree any, with []any, do func(any)) {
 	for _, v := range with {
 		do(v)
@@ -269,11 +269,11 @@ func spoiled(tree any, with []any, do func(any)) {
 	}
 }
 
-// xmlText is what stands between two tags.
+// xmlText matches what is between two tags.
 var xmlText = regexp.MustCompile(">[^<]*<")
 
-// TestHostile: whatever stands in the place of any part of a message, readers end, say
-// nothing of it in an error, and give what can be used.
+// TestHostile: whatever replaces a part of a message, readers terminate, quote nothing of
+// it in an error, and return usable reports.
 func TestHostile(t *testing.T) {
 	long, wide := strings.Repeat("9", 5000), make([]any, maxPlaces+1)
 	for i := range wide {
@@ -288,7 +288,7 @@ func TestHostile(t *testing.T) {
 		n := 0
 		for i, e := range examples(t, kind) {
 			if i%12 > 0 {
-				continue // they are much alike
+				continue // they are very similar
 			}
 			m := message(e.message)
 			if tree, err := parse(m.Body); err == nil {
@@ -323,7 +323,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// FuzzReaders: whatever is sent, readers end, and what they give can be used.
+// FuzzReaders: whatever is sent, readers terminate, and return usable reports.
 func FuzzReaders(f *testing.F) {
 	own, err := ParseMapping([]byte(mapping))
 	if err != nil {

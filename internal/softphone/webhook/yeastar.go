@@ -42,8 +42,8 @@ type yeastarMember struct {
 	kind, status, number string
 }
 
-// yeastarMembers tells what becomes of each extension. The call is over when the trunk
-// rings off; where an extension calls another, when all of them have.
+// yeastarMembers reports the state of each extension. The call has ended when the trunk
+// hangs up; if an extension calls another, when all of them have.
 func yeastarMembers(id string, list []Document) (all []Report) {
 	trunk, extensions := yeastarSides(list)
 	over := len(extensions) > 0 && !slices.ContainsFunc(extensions, func(m yeastarMember) bool { return m.status != "BYE" })
@@ -55,10 +55,10 @@ func yeastarMembers(id string, list []Document) (all []Report) {
 		same := func(later yeastarMember) bool { return later.number == m.number }
 		e := call.Event{ID: id, Queue: cmp.Or(m.text("call_path"), trunk.text("call_path"))}
 		switch calls := m.number == from.number; {
-		case m.number == "", slices.ContainsFunc(extensions[i+1:], same): // what it was before
+		case m.number == "", slices.ContainsFunc(extensions[i+1:], same): // an outdated entry
 			continue
 		case calls && trunk.kind == "":
-			continue // who calls a colleague knows whom
+			continue // callers of a colleague know whom they call
 		case m.status == "BYE":
 			e = call.Event{ID: id, State: call.Ended}
 		case trunk.kind == "inbound":
@@ -78,8 +78,8 @@ func yeastarMembers(id string, list []Document) (all []Report) {
 	return all
 }
 
-// yeastarSides gives the trunk of a call, by which it came rather than by which it goes
-// on, and the extensions.
+// yeastarSides returns a call's trunk (the one it came through rather than the one it
+// continues on) and its extensions.
 func yeastarSides(list []Document) (trunk yeastarMember, extensions []yeastarMember) {
 	for _, d := range list {
 		for _, kind := range []string{"inbound", "outbound", "extension"} {
@@ -96,8 +96,8 @@ func yeastarSides(list []Document) (trunk yeastarMember, extensions []yeastarMem
 	return trunk, extensions
 }
 
-// yeastarCaller gives the extension that calls, if any: the one that the trunk names,
-// else the one on the caller's side, else the first.
+// yeastarCaller returns the calling extension, if any: the one named by the trunk, else the
+// one on the caller's side, else the first.
 func yeastarCaller(trunk yeastarMember, extensions []yeastarMember) (from yeastarMember) {
 	if trunk.kind == "inbound" || len(extensions) == 0 {
 		return from
@@ -110,7 +110,7 @@ func yeastarCaller(trunk yeastarMember, extensions []yeastarMember) (from yeasta
 		})
 	}
 	if i < 0 && len(extensions) == 1 {
-		return from // whom it rings at
+		return from // it rings there
 	}
 	return extensions[max(i, 0)]
 }

@@ -1,41 +1,40 @@
-// Package xelion listens to a telephone exchange with Xelion, as one of its users: the
-// events of its WebSocket about the channels of calls, and the lists that say what is
-// there now. The user's own name and password are used, and nothing is ever done to a
-// call. A relay, which hears of all extensions, has a user that is an administrator.
+// Package xelion follows the calls of a Xelion exchange, as one of its users: it receives
+// events about the channels of calls over a WebSocket, and requests lists of the current
+// state. It uses the user's own name and password and never acts on a call. A relay, which
+// reports all extensions, uses an administrator.
 //
-// What the exchange tells and how it is read:
+// How the exchange's data is interpreted:
 //
-//   - A session (POST me/login) belongs to a user space, which is ours on this
-//     computer; where that is taken (10005), to one of a chance name. Its token is
-//     renewed (POST me/renew) before it ends, and made anew at once where the server
-//     says 401, but not again and again: then somebody else ends ours. The connection of
-//     one that has ended could stay and tell of nothing: there is a new one. When a session
-//     ends is told as a time without a zone, of which nothing is believed but that it is
-//     sooner than the usual ten minutes.
-//   - POST me/websocket, or GET, gives the address of the socket, which holds a key and is
-//     therefore never said. Without a socket, and only then, the list is asked for
-//     every few seconds.
-//   - activeChannelEvent tells of a channel, one device's part in a call, as it is now.
-//     "remove" takes it away; whatever else is a channel that is there. An end waits
-//     until a message "test" has come back: a change may be told as a removal and an
-//     insertion, and so has what belongs to it.
-//   - version rises with each event. After a gap, or one that does not rise, the list
-//     is asked for, more and more rarely while nothing new comes of it: whether the
-//     count is of our events alone is not documented.
-//   - callId joins the channels of a call, of which CALLER called and CALLEE is called;
-//     a channel goes on in another call when it is passed on. phone is the extension,
-//     phoneUser whose it is. A state that nobody knows is one of a call that goes on.
-//   - A channel has a name and no number. That is in the events about calls, which only
-//     an administrator gets, and else in the list of channels, which is asked once for a
-//     call that needs it.
-//   - Who else in the call is connected when ours stops ringing has answered it; who
-//     was connected before ours rang has passed it on.
-//   - An event about a call that fits no channel makes us look at the list. It is never
-//     a call by itself.
+//   - A session (POST me/login) belongs to a user space, named after this computer; if that
+//     is taken (10005), a random name is used. Its token is renewed (POST me/renew) before
+//     it expires, and replaced at once if the server answers 401, but not repeatedly: then
+//     somebody else keeps ending ours. The connection of an expired session could stay open
+//     without events, so a new one is opened. The server gives the end of a session without
+//     a time zone; it is only used if it is sooner than the usual ten minutes.
+//   - POST me/websocket, or GET, returns the address of the socket, which contains
+//     a key and is therefore never logged. Only without a socket, the list is
+//     requested every few seconds.
+//   - activeChannelEvent is the current state of a channel, one device's part in a call.
+//     "remove" removes it; anything else is a channel that exists. An end is held back
+//     until a "test" message has come back: a change may arrive as a removal and an
+//     insertion, and related events have then arrived too.
+//   - version increases with each event. After a gap or a non-increasing version the list
+//     is requested, ever more rarely while nothing new is found: whether the count covers
+//     only our events is not documented.
+//   - callId joins the channels of a call, in which CALLER called and CALLEE is called; a
+//     channel moves to another call when it is passed on. phone is the extension, phoneUser
+//     its user. An unknown state means that the call continues.
+//   - A channel has a name and no number. The number is in the events about calls, which
+//     only an administrator receives, and otherwise in the list of channels, which is
+//     requested once for a call that needs it.
+//   - Another party of the call that is connected when ours stops ringing has answered it;
+//     one that was connected before ours rang has passed it on.
+//   - An event about a call that matches no channel triggers a request of the list. It
+//     is never a call by itself.
 //
-// How far this was verified: read in the vendor's pages of its API (user guide, with the
-// WebSocket's messages) and in three programs that use it (flooris/laravel-xelion,
-// Lorentz86/PSXelion and one that prints the events), and run against a server of our
-// own that speaks the same; not verified against a real Xelion. The words of states
-// other than CONNECTED, and the fields of a transfer, were not found.
+// Verification: based on the vendor's API pages (user guide, with the WebSocket's messages)
+// and three programs that use it (flooris/laravel-xelion, Lorentz86/PSXelion and one that
+// prints the events), and run against a test server that speaks the same protocol; not
+// verified against a real Xelion. The words for states other than CONNECTED, and the fields
+// of a transfer, were not found.
 package xelion

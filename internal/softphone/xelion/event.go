@@ -16,17 +16,17 @@ import (
 // channel is one device's part in a call.
 type channel struct {
 	id, call, name, number, phone string
-	role                          string // of the words below
+	role                          string // one of the words below
 	up, gone                      bool
-	asked                         bool // for its number
+	asked                         bool // its number was requested
 	version                       int64
 
-	// Of one of ours:
-	extension, named string     // the second as events name it
+	// Set for our own channels:
+	extension, named string     // named is the extension as in events
 	waits            bool       // it will be reported
-	said             call.Event // the last time, as read
-	with             string     // the channel of who was on the line
-	before, via      string     // the channel that had answered the call before this one rang, and whose it is
+	said             call.Event // last report, as read
+	with             string     // channel of the other party
+	before, via      string     // channel that had answered the call before this one rang, and its party
 }
 
 const (
@@ -39,9 +39,9 @@ const (
 // talk is what is known of a call apart from its channels.
 type talk struct {
 	caller, callerName, called, queue, via string
-	first                                  string // the channel of that caller
-	by, byName, byAt                       string // the channel that answered last, whose it is, and at which of ours
-	news                                   string // the event about it that is to be compared with its channels
+	first                                  string // that caller's channel
+	by, byName, byAt                       string // who answered last: channel, party, our extension
+	news                                   string // event about it, to be compared with its channels
 	missed, idle                           bool
 }
 
@@ -51,25 +51,26 @@ const (
 	maxChannels = 4096
 )
 
-// The words that say that a channel is connected, and that it is over. Any other state is
-// one of a call that goes on as it was.
+// Words for a connected channel and for an ended one. Any other state leaves
+// the call unchanged.
 var (
 	isUp    = words("connected", "up", "answered", "active", "hold", "held", "onhold", "parked", "incall", "bridged", "talking")
 	isGone  = words("hungup", "hangup", "disconnected", "ended", "terminated", "finished", "closed")
 	removes = words("remove", "removed", "delete", "deleted")
 )
 
-// words says whether a word, in whatever letters and signs, is one of some.
+// words returns a function that reports whether a word is one of all,
+// ignoring case and signs.
 func words(all ...string) func(string) bool {
 	return func(s string) bool { return slices.Contains(all, exchangelink.Word(s)) }
 }
 
-// isNumber says whether a name is a number.
+// isNumber reports whether a name is a number.
 func isNumber(s string) bool {
 	return len(s) >= 3 && strings.Trim(s, "+0123456789 ()-.") == "" && strings.ContainsAny(s, "0123456789")
 }
 
-// read makes a channel of what is told of one, nil if it is none.
+// read converts the description of a channel, nil if it is none.
 func (s *session) read(d webhook.Document) *channel {
 	c := &channel{id: d.First("channelId"), name: d.First("name", "organisationName"), number: d.First("phoneNumber", "number"),
 		phone: d.First("phone"), role: strings.ToLower(d.First("role"))}
@@ -84,7 +85,7 @@ func (s *session) read(d webhook.Document) *channel {
 	}
 	if c.role != caller && c.role != conference && c.role != listening {
 		c.role = callee
-		if c.call == c.id && d.First("role") == "" { // a call has the id of the channel that began it
+		if c.call == c.id && d.First("role") == "" { // a call has the ID of its first channel
 			c.role = caller
 		}
 	}
@@ -106,8 +107,8 @@ func (s *session) read(d webhook.Document) *channel {
 	return c
 }
 
-// message takes one, and says whether it is what we have sent to have it back. What
-// cannot be read costs this one, not the link.
+// message processes one, and reports whether it is our own test message coming back. An
+// unreadable message is skipped; the connection stays.
 func (s *session) message(b []byte) (back bool) {
 	var m webhook.Document
 	if !s.r.Read(b, &m) {
@@ -127,7 +128,7 @@ func (s *session) message(b []byte) (back bool) {
 	return m.First("messageType") == test
 }
 
-// changed takes an event about a channel.
+// changed processes an event about a channel.
 func (s *session) changed(about, told webhook.Document) {
 	version, err := strconv.ParseInt(about.First("version"), 10, 64)
 	if s.heard && version != s.version+1 {
@@ -136,7 +137,7 @@ func (s *session) changed(about, told webhook.Document) {
 	s.version, s.heard = version, err == nil
 	c := s.read(told)
 	if c == nil {
-		s.gaps.Seen() // whatever it was
+		s.gaps.Seen() // unknown content
 		return
 	}
 	c.version = version
@@ -152,7 +153,7 @@ func (s *session) changed(about, told webhook.Document) {
 	}
 }
 
-// put puts a channel in the place of what was known of it.
+// put replaces what was known about a channel.
 func (s *session) put(c *channel) {
 	t := s.talk(c.call)
 	if old := s.channels[c.id]; old != nil {
@@ -177,7 +178,7 @@ func (s *session) talk(id string) *talk {
 	return t
 }
 
-// of gives the channels of a call in a constant order, those that are gone too.
+// of returns the channels of a call in a stable order, including ended ones.
 func (s *session) of(id string) (all []*channel) {
 	for _, c := range s.channels {
 		if c.call == id {
@@ -188,7 +189,7 @@ func (s *session) of(id string) (all []*channel) {
 	return all
 }
 
-// other is who is on the line with a channel of ours, nil while it is not told.
+// other returns the channel of the other party to one of ours, nil while unknown.
 func other(c *channel, all []*channel) (is *channel) {
 	for _, o := range all {
 		if o != c && o.role != listening && (o.role != c.role || c.role == conference) && (is == nil || is.gone && !o.gone || o.up && !is.up && !o.gone) {
@@ -198,7 +199,7 @@ func other(c *channel, all []*channel) (is *channel) {
 	return is
 }
 
-// number is that of who is on the line.
+// number returns the other party's number and name.
 func (t *talk) number(c, other *channel) (number, name string) {
 	if other == nil {
 		other = &channel{}
@@ -218,8 +219,8 @@ func (t *talk) number(c, other *channel) (number, name string) {
 	return number, name
 }
 
-// report tells of our channels of a call. One of which it is not known yet who is on the
-// line waits a moment.
+// report reports our channels of a call. One whose other party is still
+// unknown waits a moment.
 func (s *session) report(id string) {
 	all := s.of(id)
 	for _, c := range all {
@@ -236,7 +237,7 @@ func (s *session) report(id string) {
 	}
 }
 
-// take reports what a channel of ours tells.
+// take reports the state of one of our channels.
 func (s *session) take(c *channel, all []*channel) {
 	is, t := other(c, all), s.talk(c.call)
 	known, isKnown := s.Legs.Known(s.r, c.id)
@@ -257,7 +258,7 @@ func (s *session) take(c *channel, all []*channel) {
 	}
 	if is != nil {
 		if e.Number == "" && isKnown && known.Number != "" && is.id != c.with {
-			e.Number = exchangelink.Anonymous // whoever it is now, it is not the one before
+			e.Number = exchangelink.Anonymous // unknown, but no longer the previous party
 		}
 		c.with = is.id
 	}
@@ -274,8 +275,8 @@ func (s *session) take(c *channel, all []*channel) {
 	})
 }
 
-// about takes an event about a call. It adds to what the channels tell, and is no call
-// by itself.
+// about processes an event about a call. It adds to what the channels report,
+// and is no call by itself.
 func (s *session) about(kind, id string, d webhook.Document) {
 	t := s.talk(id)
 	for into, said := range map[*string]string{
@@ -297,7 +298,7 @@ func (s *session) about(kind, id string, d webhook.Document) {
 
 // over ends a channel.
 func (s *session) over(c *channel) {
-	if c.waits { // it has rung all the same
+	if c.waits { // it rang nevertheless
 		s.take(c, s.of(c.call))
 	}
 	delete(s.channels, c.id)
@@ -313,7 +314,7 @@ func (s *session) over(c *channel) {
 	}
 }
 
-// waiting gives our channels that wait, and says whether a number has to be asked for.
+// waiting returns our waiting channels, and whether a number must be requested.
 func (s *session) waiting() (all []*channel, ask bool) {
 	for _, id := range slices.Sorted(maps.Keys(s.channels)) {
 		c := s.channels[id]
@@ -329,14 +330,14 @@ func (s *session) waiting() (all []*channel, ask bool) {
 	return all, ask
 }
 
-// finish reports what has waited, then that what is gone is over, and looks at the list
-// where an event about a call does not fit its channels.
+// finish reports the waiting channels, then the ended ones, and requests the list if an
+// event about a call does not match its channels.
 func (s *session) finish(waiting []*channel) {
 	for _, c := range waiting {
 		s.take(c, s.of(c.call))
 	}
-	calls := map[string]bool{} // that have a channel, and whether one is connected
-	less := map[string]bool{}  // calls that had one more
+	calls := map[string]bool{} // with a channel, and whether one is connected
+	less := map[string]bool{}  // calls that lost a channel
 	for _, id := range slices.Sorted(maps.Keys(s.channels)) {
 		if c := s.channels[id]; c.gone {
 			s.over(c)
@@ -356,27 +357,27 @@ func (s *session) finish(waiting []*channel) {
 		case t.news == "newcallevent" && !on, t.news == "callconnectedevent" && !up, t.news == "callhungupevent" && on:
 			s.gaps.Seen()
 		case !on && t.idle:
-			delete(s.talks, id) // an id may be used again
+			delete(s.talks, id) // IDs may be reused
 		}
 		t.news, t.idle = "", !on
 	}
 }
 
-// unsaid tells of one of our channels whose call was over with another of our devices.
+// unsaid reports whether our channel's call ended with another of our devices.
 func (s *session) unsaid(c *channel) bool {
 	_, said := s.Legs.Known(s.r, c.id)
 	return c.extension != "" && !said
 }
 
-// replace takes all channels that are there, and says whether that was news. With anew,
-// nothing is known of what was between.
+// replace takes over all current channels, and reports whether that changed anything. anew
+// means that nothing is known about the time before.
 func (s *session) replace(there []*channel, anew bool) (news bool) {
 	legs, calls := map[string]bool{}, map[string]bool{}
 	for _, c := range there {
 		old := s.channels[c.id]
 		news = news || old == nil || old.call != c.call || old.up != c.up
 		if anew && old != nil && old.call != c.call {
-			s.over(old) // an id may be used again
+			s.over(old) // IDs may be reused
 		}
 		legs[c.id], calls[c.call], c.version = true, true, s.version
 		s.put(c)

@@ -46,7 +46,7 @@ func (c told) json() json.RawMessage {
 func (c told) as(f func(*told)) told { f(&c); return c }
 func up(c *told)                     { c.state = "CONNECTED" }
 
-// The caller and our phone in a call that rings.
+// The caller and our phone in a ringing call.
 var (
 	from = told{"SIP/lijn-1", "SIP/lijn-1", "RINGING", "0612345678", "CALLER", ""}
 	ring = told{"SIP/lijn-1", "SIP/101-2", "RINGING", "Anouk", "CALLEE", "101"}
@@ -54,7 +54,7 @@ var (
 
 const rings = "ringing incoming #SIP/lijn-1.SIP/101-2 0612345678 on 101"
 
-// has makes channels what they are and tells nobody.
+// has sets the state of channels without an event.
 func (x *exchange) has(all ...told) {
 	x.With(func() {
 		for _, c := range all {
@@ -65,10 +65,10 @@ func (x *exchange) has(all ...told) {
 
 func (x *exchange) forget() { x.With(func() { clear(x.Channels) }) }
 
-// set makes channels what they are and tells of it.
+// set sets the state of channels and sends the event.
 func (x *exchange) set(all ...told) { x.has(all...); x.note("insert", all...) }
 
-// gone takes channels away and tells of it.
+// gone removes channels and sends the event.
 func (x *exchange) gone(all ...told) {
 	x.With(func() {
 		for _, c := range all {
@@ -92,13 +92,13 @@ func (x *exchange) about(kind string, of map[string]any) {
 	x.Send(simulate.Notification{Type: kind, Of: of})
 }
 
-// another is a call by which a test knows that everything before it was taken.
+// another is a call that marks the end: once it arrives, everything before it was received.
 func another(n int) []told {
 	id := fmt.Sprintf("SIP/lijn-z%d", n)
 	return []told{{id, id, "RINGING", "0201234599", "CALLER", ""}, {id, fmt.Sprintf("SIP/101-z%d", n), "RINGING", "Anouk", "CALLEE", "101"}}
 }
 
-// last rings and hangs up, and both are awaited.
+// last rings and hangs up, and waits for both events.
 func (x *exchange) last(w *linktest.Watch) {
 	x.t.Helper()
 	x.set(another(0)...)
@@ -108,7 +108,7 @@ func (x *exchange) last(w *linktest.Watch) {
 	w.Expect("ended" + said)
 }
 
-// rigged is an exchange for the tests that all exchanges share.
+// rigged returns an exchange for the common tests.
 func rigged(t testing.TB) (*exchange, *linktest.Exchange) {
 	x := newExchange(t)
 	return x, &linktest.Exchange{
@@ -124,13 +124,13 @@ func rigged(t testing.TB) (*exchange, *linktest.Exchange) {
 	}
 }
 
-// ended breaks the connections and forgets their session.
+// ended closes the connections and forgets their session.
 func (x *exchange) ended(taken bool) {
 	x.With(func() { x.Tokens.Valid, x.Taken = nil, taken })
 	x.EachSocket(linktest.Cut)
 }
 
-// login answers logins with a code of what is wrong.
+// login answers logins with an error code.
 func login(status, code int) linktest.Answer {
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		if !strings.HasSuffix(r.URL.Path, "/me/login") {
@@ -142,7 +142,7 @@ func login(status, code int) linktest.Answer {
 	}
 }
 
-// TestExchange is what every exchange does to us, and the computer we run on.
+// TestExchange runs the common tests of links to exchanges.
 func TestExchange(t *testing.T) {
 	t.Parallel()
 	const base = "/api/v1/master"
@@ -168,7 +168,7 @@ func TestExchange(t *testing.T) {
 			"no calls in this version": {Answer: linktest.Status(base+"/communications", http.StatusNotFound),
 				Want: "Xelion has another version of its API (404)", Cause: link.CauseVersion},
 		},
-		// The session has ended too, and another program may be in its user space.
+		// The session has ended too, and another program may use its user space.
 		Losses: []func(*linktest.Exchange){
 			func(e *linktest.Exchange) { e.Fake.(*exchange).ended(false) },
 			func(e *linktest.Exchange) { e.Fake.(*exchange).ended(true) },

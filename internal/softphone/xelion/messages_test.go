@@ -17,8 +17,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// example is a story of messages with what they say, as testdata has it: a message a
-// line, what is reported behind a ">", and a dot where a message that we sent comes back.
+// example is a story of messages with the resulting reports, as in testdata: one message
+// per line, a report after a ">", and a dot where a message that we sent is echoed.
 type example struct {
 	name        string
 	lines, want []string
@@ -41,7 +41,7 @@ func examples(t testing.TB) (all []example) {
 	return all
 }
 
-// feed gives a session without a connection, and what it reported.
+// feed runs f with a session without a connection, and returns what it reported.
 func feed(t testing.TB, f func(*session)) []call.Event {
 	t.Helper()
 	p := must.Get(New(exchangelink.Account{Address: "https://127.0.0.1:1", User: "u", Extension: "101", Secret: linktest.Secret("x")}))(t)
@@ -53,14 +53,14 @@ func feed(t testing.TB, f func(*session)) []call.Event {
 	return events
 }
 
-// back is what is done when a message that we sent has come back, but for questions.
+// back does what follows the echo of our message, except sending requests.
 func (s *session) back() {
 	waiting, _ := s.waiting()
 	s.waits = false
 	s.finish(waiting)
 }
 
-// TestMessages: every message says what stands beside it.
+// TestMessages: every message results in the reports beside it.
 func TestMessages(t *testing.T) {
 	n := 0
 	for _, e := range examples(t) {
@@ -88,9 +88,8 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestOrders: in whatever order messages come, doubled or not at all, calls that go on
-// are those of the list that is read after them, and each that was told is over once it
-// is not there.
+// TestOrders: in whatever order messages arrive, repeated or missing, the active calls are
+// those of the list read after them, and each reported call is over once it is not listed.
 func TestOrders(t *testing.T) {
 	all := examples(t)
 	rapid.Check(t, func(r *rapid.T) {
@@ -135,7 +134,7 @@ func TestOrders(t *testing.T) {
 	})
 }
 
-// hostile gives messages that no Xelion sends: a table, and mutations of real ones.
+// hostile returns messages that no Xelion sends: a table, and mutations of real ones.
 func hostile(t testing.TB, n int) []string {
 	wrap := func(s string) string { return `{"notificationType":"activeChannelEvent","notification":` + s + `}` }
 	c := func(s string) string { return wrap(`{"updateType":"insert","version":1,"activeChannel":` + s + `}`) }
@@ -181,8 +180,8 @@ func TestRemembered(t *testing.T) {
 	})
 }
 
-// FuzzMessage: whatever comes, what is reported is of our extension, and is over once the
-// list is empty.
+// FuzzMessage: whatever arrives, what is reported concerns our extension, and is over
+// once the list is empty.
 func FuzzMessage(f *testing.F) {
 	for _, s := range hostile(f, 100) {
 		if len(s) < 4<<10 { // long ones are slow, and TestExchange has them

@@ -13,8 +13,8 @@ import (
 	"wiebelt/internal/softphone/webhook"
 )
 
-// usualLife is a session's at the most: the server tells its end without a zone, and what
-// it writes in Dutch time seems an hour or two later.
+// usualLife is the longest life of a session: the server gives its end without a time zone,
+// and Dutch time looks an hour or two later.
 const usualLife = 10 * time.Minute
 
 func header(t exchangelink.Token) http.Header {
@@ -23,18 +23,18 @@ func header(t exchangelink.Token) http.Header {
 
 func (p *phone) header() http.Header { return header(p.token.Token) }
 
-// The server's codes of what is wrong with a login.
+// The server's codes for a failed login.
 const (
-	codeTaken    = "10005" // the user is in the user space already
+	codeTaken    = "10005" // the user is already in the user space
 	codeDisabled = "10006"
 	codeOld      = "10007" // the password
 	codeVersion  = "10008"
-	codeFactor   = "10012" // a second factor is asked for
+	codeFactor   = "10012" // a second factor is required
 	codeFactor2  = "10013"
-	codeNothing  = "10100" // there is no such resource
+	codeNothing  = "10100" // no such resource
 )
 
-// login makes a session of the user name and password. An old one ends.
+// login opens a session with user name and password. An old one ends.
 func (p *phone) login(ctx context.Context, old exchangelink.Token) (exchangelink.Token, error) {
 	defer func() { p.began = time.Now() }()
 	secret, err := p.Account.Password(ctx, "password for Xelion")
@@ -53,7 +53,7 @@ func (p *phone) login(ctx context.Context, old exchangelink.Token) (exchangelink
 			return exchangelink.Token{}, err
 		}
 		var answer webhook.Document
-		_ = json.Unmarshal(b, &answer) // one that cannot be read has neither token nor code
+		_ = json.Unmarshal(b, &answer) // an unreadable one has neither token nor code
 		switch {
 		case status == http.StatusOK:
 			return p.granted(answer)
@@ -64,7 +64,7 @@ func (p *phone) login(ctx context.Context, old exchangelink.Token) (exchangelink
 	return exchangelink.Token{}, &link.Refusal{Why: "Xelion has this user logged in elsewhere", Cause: link.CauseReplaced}
 }
 
-// denied says why there is no session.
+// denied returns the error for why there is no session.
 func (p *phone) denied(status int, code string) error {
 	refused := func(cause link.Cause, why string) error {
 		return &link.Refusal{Why: fmt.Sprintf("Xelion %s (%d)", why, status), Cause: cause}
@@ -98,8 +98,8 @@ func (p *phone) granted(answer webhook.Document) (exchangelink.Token, error) {
 	return t, err
 }
 
-// renew gives a token after t, of the same session. It is safe beside the session's
-// goroutine.
+// renew returns the token that follows t in the same session. It may run beside
+// the session's goroutine.
 func (p *phone) renew(ctx context.Context, t exchangelink.Token) (exchangelink.Token, error) {
 	var answer webhook.Document
 	status, err := p.Server.Post(ctx, "/me/renew", header(t), "application/json", exchangelink.JSON(t.Renewal), &answer)

@@ -18,25 +18,24 @@ import (
 
 type phone struct {
 	*exchangelink.Phone
-	space  string        // of our session at the server
-	life   time.Duration // of a session at the most, whatever the server says
-	again  time.Duration // between two looks after gaps
-	brief  time.Duration // a session that is ended so soon was not too old
-	moment time.Duration // that an end waits at most, and a ring of which the number is not told yet
-	poll   time.Duration // between two looks without a socket; tests shorten all
+	space  string        // name of our session at the server
+	life   time.Duration // limit of a session, whatever the server says
+	again  time.Duration // interval between two requests of the list after gaps
+	brief  time.Duration // a session ended sooner than this was not too old
+	moment time.Duration // how long an end waits at most, and a ring whose number is unknown
+	poll   time.Duration // interval of polling without a socket; tests shorten all of these
 
 	// These live as long as the link and belong to the session's goroutine.
 	token    exchangelink.Held
-	began    time.Time // of the session that the token is of
-	ousted   int       // sessions that were ended soon, one after another
-	plain    bool      // the server does not want to be asked for an administrator's events
+	began    time.Time // start of the token's session
+	ousted   int       // consecutive sessions that were ended early
+	plain    bool      // the server rejects requests for an administrator's events
 	channels map[string]*channel
 	talks    map[string]*talk // by callId
 }
 
-// New makes the phone for link.Run. The address is that of the server and its tenant,
-// which is "master" where none is given, or the whole base of its API. The error is for
-// the administrator.
+// New returns a phone for link.Run. The address is the server's with its tenant ("master"
+// by default), or the full base of its API. The error is for the administrator.
 func New(a exchangelink.Account) (link.Phone, error) {
 	a.Address = base(a.Address)
 	p, err := a.Open(registry.Xelion)
@@ -47,7 +46,7 @@ func New(a exchangelink.Account) (link.Phone, error) {
 		moment: 500 * time.Millisecond, poll: 5 * time.Second, channels: map[string]*channel{}, talks: map[string]*talk{}}, nil
 }
 
-// base is the base of the API of an address.
+// base returns the base of the API for an address.
 func base(address string) string {
 	u, err := url.Parse(strings.TrimRight(strings.TrimSpace(address), "/"))
 	if err != nil || u.Host == "" || strings.Contains(u.Path, "/api/") {
@@ -60,7 +59,7 @@ func base(address string) string {
 	return u.String()
 }
 
-// The events that are asked for: of a user, and of an administrator.
+// Events to request: for a user, and for an administrator.
 var (
 	ofUser  = []string{"activeChannelEvent", "missedCallEvent", "callTransferredEvent", "twinTransferredEvent"}
 	ofAdmin = []string{"newCallEvent", "callConnectedEvent", "channelHungUpEvent", "callHungUpEvent"}
@@ -70,19 +69,19 @@ var (
 type session struct {
 	*phone
 	r        *link.Reporter
-	sock     *exchangelink.Socket // nil: there is none to be had
-	dialled  time.Time            // when the session had begun that the socket is of
+	sock     *exchangelink.Socket // nil: not available
+	dialled  time.Time            // start of the session that the socket belongs to
 	gaps     *exchangelink.Gaps
-	patience *time.Timer // and whether it runs
+	patience *time.Timer // and whether it is running
 	waits    bool
 	polls    int
-	busy     int   // times that the server could not answer, one after another
+	busy     int   // consecutive times that the server was unavailable
 	version  int64 // of the last event
 	heard    bool  // there was one
 }
 
-// Session takes events until the connection ends. They are waited for before the
-// channels are asked for, so that nothing falls in between.
+// Session processes events until the connection ends. It listens for events before it
+// requests the channels, so that nothing is missed in between.
 func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 	s := p.session(r)
 	defer p.Server.Idle()
@@ -113,7 +112,7 @@ func (s *session) hangUp() {
 	}
 }
 
-// dial opens the socket, if the server has one, and asks for the events.
+// dial opens the socket, if the server has one, and requests the events.
 func (s *session) dial(ctx context.Context) error {
 	var answer webhook.Document
 	status, err := s.token.Ask(ctx, s.loginAgain, func() (int, error) {
@@ -133,12 +132,12 @@ func (s *session) dial(ctx context.Context) error {
 	case s.sock != nil:
 		return s.subscribe(ctx)
 	case status == http.StatusForbidden, status == http.StatusNotFound, status == http.StatusMethodNotAllowed, status == http.StatusNotImplemented:
-		return nil // the list is asked for again and again
+		return nil // the list is polled
 	}
 	return s.refused(status)
 }
 
-// open opens the socket at an address, which holds a key. No token goes there.
+// open opens the socket at an address that contains a key. The token is not sent there.
 func (s *session) open(ctx context.Context, address string) (status int, err error) {
 	odd := s.Server.Failure("it gave no address for its events that can be used", link.CauseVersion)
 	u, err := url.Parse(address)
@@ -153,9 +152,9 @@ func (s *session) open(ctx context.Context, address string) (status int, err err
 	return status, err
 }
 
-// subscribe asks for the events and waits until the server has heard that. One that
-// closes the connection does not want to be asked for an administrator's events, or for
-// a user's alone: the other way is tried next.
+// subscribe requests the events and waits until the server has processed that. A server
+// that closes the connection rejects an administrator's events, or a user's alone: the next
+// attempt uses the other set.
 func (s *session) subscribe(ctx context.Context) error {
 	all := ofUser
 	if !s.plain {
@@ -184,10 +183,10 @@ func (s *session) subscribe(ctx context.Context) error {
 	}
 }
 
-// looksPerDial is how many times the list is asked for before a socket is.
+// looksPerDial is how many times the list is polled before a socket is tried again.
 const looksPerDial = 12
 
-// run is the connection's life, with the token's renewal beside it.
+// run processes a connection until it ends, with token renewal in parallel.
 func (s *session) run(ctx context.Context) error {
 	failed := make(chan error, 1)
 	renewed, stop := s.Server.Renew(ctx, s.token.Token, func(ctx context.Context, t exchangelink.Token) (exchangelink.Token, error) {
@@ -242,11 +241,11 @@ func (s *session) run(ctx context.Context) error {
 	}
 }
 
-// mostOusted is how many sessions that soon end are made anew at once: there may be
-// another program that ends ours each time it makes its own.
+// mostOusted is how many early-ended sessions are replaced at once: another program may end
+// ours each time it opens its own.
 const mostOusted = 3
 
-// loginAgain is login where the server has ended a session.
+// loginAgain is login after the server has ended a session.
 func (p *phone) loginAgain(ctx context.Context, old exchangelink.Token) (exchangelink.Token, error) {
 	if p.ousted++; time.Since(p.began) >= p.brief {
 		p.ousted = 0
@@ -257,7 +256,7 @@ func (p *phone) loginAgain(ctx context.Context, old exchangelink.Token) (exchang
 	return p.login(ctx, old)
 }
 
-// list asks for the objects of a list.
+// list requests the objects of a list.
 func (s *session) list(ctx context.Context, path string, each func(webhook.Document)) (int, error) {
 	var answer webhook.Document
 	status, err := s.token.Ask(ctx, s.loginAgain, func() (int, error) { return s.Server.Get(ctx, path, s.header(), &answer) })
@@ -276,8 +275,8 @@ func (s *session) list(ctx context.Context, path string, each func(webhook.Docum
 	return status, nil
 }
 
-// ended is the error where the server knows a session no more. Its socket may stay, and
-// tell of nothing.
+// ended is the error if the server no longer knows a session. Its socket may
+// stay open without events.
 func (p *phone) ended() error {
 	return p.Server.Failure("its session has ended", link.CauseEnded)
 }
@@ -292,8 +291,8 @@ func (s *session) refused(status int) error {
 	return s.Server.Status(status)
 }
 
-// look asks for the channels that are there, and reports them, and as over the calls
-// that have none; changed tells whether it said anything new.
+// look requests the current channels, reports them, and ends calls without any; changed is
+// whether it reported anything new.
 func (s *session) look(ctx context.Context, anew bool) (changed bool, err error) {
 	var there []*channel
 	status, err := s.list(ctx, "/communications/active_channels", func(d webhook.Document) {
@@ -310,7 +309,7 @@ func (s *session) look(ctx context.Context, anew bool) (changed bool, err error)
 	return s.replace(there, anew), nil
 }
 
-// lookAgain is look while events come: a server that cannot answer now is asked later.
+// lookAgain is look while events arrive: a server that is unavailable is retried later.
 func (s *session) lookAgain(ctx context.Context) error {
 	changed, err := s.look(ctx, false)
 	late := link.CauseOf(err) == link.CauseFault
@@ -326,23 +325,23 @@ func (s *session) lookAgain(ctx context.Context) error {
 	return nil
 }
 
-// test is a message that the server sends back: what it had to say before has come then.
+// test is a message that the server echoes: everything it sent before has then arrived.
 const test = "test"
 
-// wait has what cannot be told yet told in a moment.
+// wait postpones what cannot be reported yet for a moment.
 func (s *session) wait() {
 	if s.waits {
 		return
 	}
 	s.waits = true
 	s.patience.Reset(s.moment)
-	if s.sock != nil { // a failure shows when reading
+	if s.sock != nil { // failures surface on reading
 		_ = s.sock.Send([]byte(`{"messageType":"` + test + `"}`))
 	}
 }
 
-// settled tells what has waited. Who is on the line is asked for once where nobody has
-// told.
+// settled reports what has waited. If the other party is still unknown,
+// it is requested once.
 func (s *session) settled(ctx context.Context) (err error) {
 	s.patience.Stop()
 	s.waits = false
@@ -354,10 +353,10 @@ func (s *session) settled(ctx context.Context) (err error) {
 	return err
 }
 
-// askTime is how long a ring waits for an answer about its caller.
+// askTime limits how long a ring waits for an answer about its caller.
 const askTime = time.Second
 
-// numbers asks for the numbers of all channels. Without an answer calls go on.
+// numbers requests the numbers of all channels. Without an answer calls continue.
 func (s *session) numbers(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()

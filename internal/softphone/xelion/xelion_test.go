@@ -17,7 +17,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestAddresses: the base of the API is found from what a person knows.
+// TestAddresses: the base of the API is found from what users know.
 func TestAddresses(t *testing.T) {
 	for address, want := range map[string]string{
 		"https://xelion.example": "https://xelion.example/api/v1/master", " https://xelion.example/kantoor/ ": "https://xelion.example/api/v1/kantoor",
@@ -29,8 +29,8 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// TestPassedOn: who was on the line with us, or had answered before our phone rang, is
-// who passed the call on; who answers while it rings took it.
+// TestPassedOn: whoever was on the line with us, or had answered before our phone rang, has
+// passed the call on; whoever answers while it rings has taken it.
 func TestPassedOn(t *testing.T) {
 	bram := told{"SIP/lijn-1", "SIP/102-3", "RINGING", "Bram", "CALLEE", "102"}
 	colleague := told{"SIP/102-3", "SIP/102-3", "CONNECTED", "Bram", "CALLER", "102"}
@@ -79,9 +79,9 @@ func TestPassedOn(t *testing.T) {
 	}
 }
 
-// TestNumbers: a channel has a name and no number. An administrator is told it in the
-// events about calls, before the channels or after them; for others it is asked for,
-// once a call, and a call rings that has none.
+// TestNumbers: a channel has a name and no number. Administrators get it in the events
+// about calls, before the channels or after them; for others it is requested, once per
+// call, and a call without one rings.
 func TestNumbers(t *testing.T) {
 	named := from.as(func(c *told) { c.name = "Garage 24/7" })
 	unnamed := from.as(func(c *told) { c.name = "Onbekend" })
@@ -103,7 +103,7 @@ func TestNumbers(t *testing.T) {
 			x.With(func() { x.Plain, x.Numbers[from.id] = true, "+31612345678" })
 			x.about("newCallEvent", about)
 			x.set(ring, named)
-			x.note("insert", named, ring) // is not asked for again
+			x.note("insert", named, ring) // is not requested again
 		}, "+31612345678 (Garage 24/7) on 101", 1},
 		{"told of one whose name nobody knows", func(x *exchange) { x.about("newCallEvent", about); x.set(unnamed, ring) }, "+31612345678 on +31201234567", 0},
 		{"asked for of one whose name nobody knows", func(x *exchange) {
@@ -158,7 +158,7 @@ func TestNobodyElsesCalls(t *testing.T) {
 	}
 }
 
-// TestEverybody: a link to many extensions says at which of them it rings.
+// TestEverybody: a link to many extensions reports at which of them a call rings.
 func TestEverybody(t *testing.T) {
 	x := newExchange(t)
 	a := linktest.Account(x.Address())
@@ -171,8 +171,8 @@ func TestEverybody(t *testing.T) {
 	w.Expect(strings.Replace(rings, "ringing", "answered", 1)+" at 101", "ended elsewhere incoming #SIP/lijn-1.SIP/102-3 0612345678 on 102 at 102 by Anouk (101)")
 }
 
-// TestGaps: an event is lost, the next one shows it, and the list is asked for; so it is
-// where an event about a call fits no channel.
+// TestGaps: an event is lost, the next one reveals it, and the list is requested; also when
+// an event about a call matches no channel.
 func TestGaps(t *testing.T) {
 	x := newExchange(t)
 	w := listen(t, linktest.Account(x.Address()), func(p *phone) { p.again = time.Millisecond }).Connected()
@@ -184,23 +184,23 @@ func TestGaps(t *testing.T) {
 	x.With(func() { clear(x.Channels); x.Version += 2 }) // its end is lost
 	x.set(stranger)
 	w.Expect(over)
-	x.has(from, ring) // its beginning is lost, and nothing else of channels comes
+	x.has(from, ring) // its start is lost, and no other event about channels arrives
 	x.about("newCallEvent", map[string]any{"callId": from.call})
 	w.Expect(rings)
 	x.forget()
 	x.about("callHungUpEvent", map[string]any{"callId": from.call})
 	w.Expect(over)
-	x.With(func() { x.Version = 0 }) // it counts anew
+	x.With(func() { x.Version = 0 }) // it restarts counting
 	x.set(from, ring)
 	w.Expect(rings)
 	x.forget()
-	x.With(func() { x.Version = 0 }) // and does not rise
+	x.With(func() { x.Version = 0 }) // and does not increase
 	x.set(stranger)
 	w.Expect(over)
 }
 
-// TestGapsWithoutEnd: if the count is of more than our events, that must not become a
-// storm of questions.
+// TestGapsWithoutEnd: if the count covers more than our events, that must not
+// cause a storm of requests.
 func TestGapsWithoutEnd(t *testing.T) {
 	t.Parallel()
 	x := newExchange(t)
@@ -219,15 +219,15 @@ func TestGapsWithoutEnd(t *testing.T) {
 	})
 }
 
-// TestRenewal: the session is renewed before it ends. One that the server has forgotten is
-// made anew: a call rings at once, and the connection is another one, as its socket may
+// TestRenewal: the session is renewed before it ends. One that the server has forgotten
+// is recreated: a call rings at once, and the connection is renewed, as its socket may
 // have been forgotten too.
 func TestRenewal(t *testing.T) {
 	t.Parallel()
 	x := newExchange(t)
 	w := x.link().Connected()
 	x.With(func() { x.Tokens.Valid = nil })
-	x.set(from.as(func(c *told) { c.name = "J. de Vries" }), ring) // its number has to be asked for
+	x.set(from.as(func(c *told) { c.name = "J. de Vries" }), ring) // its number has to be requested
 	const rings = "ringing incoming #SIP/lijn-1.SIP/101-2 (J. de Vries) on 101"
 	w.Expect(rings)
 	if s := w.Until(link.Waiting); s.Cause != link.CauseEnded {
@@ -243,9 +243,9 @@ func TestRenewal(t *testing.T) {
 	x.last(w)
 }
 
-// TestReplaced: where somebody ends our sessions as soon as they are made, that is said,
-// and they are not made again and again. It shows when connecting, or when a call rings
-// whose number is asked for.
+// TestReplaced: if our sessions are ended as soon as they are created, that is reported,
+// and they are not recreated again and again. It shows when connecting, or when a call
+// rings whose number is requested.
 func TestReplaced(t *testing.T) {
 	t.Parallel()
 	for name, show := range map[string]func(*exchange, *linktest.Watch, int){
@@ -275,7 +275,7 @@ func TestReplaced(t *testing.T) {
 			}
 			w.Wake <- struct{}{}
 			w.Until(link.Connected)
-			for len(w.Events) > 0 { // calls that go on
+			for len(w.Events) > 0 { // active calls
 				<-w.Events
 			}
 			x.last(w)
@@ -283,8 +283,8 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
-// TestWithdrawn: the session is renewed again and again, whatever time the server tells,
-// until the login is withdrawn. That is said, though the connection stands.
+// TestWithdrawn: the session is renewed again and again, whatever time the server reports,
+// until the login is withdrawn. That is reported, even while connected.
 func TestWithdrawn(t *testing.T) {
 	t.Parallel()
 	for name, told := range map[string]time.Duration{"it is past": -time.Hour, "another zone": 2 * time.Hour} {
@@ -312,8 +312,7 @@ func withdrawn(t *testing.T, told time.Duration) {
 	x.last(w)
 }
 
-// TestWithoutSocket: the list is asked for again and again, not often, until there is a
-// socket.
+// TestWithoutSocket: the list is polled, not often, until there is a socket.
 func TestWithoutSocket(t *testing.T) {
 	t.Parallel()
 	x := newExchange(t)
@@ -341,8 +340,8 @@ func TestWithoutSocket(t *testing.T) {
 	}
 }
 
-// TestNoAdministrator: a server that closes the connection for the wish to hear of all
-// calls is asked for less, and the calls come.
+// TestNoAdministrator: a server that closes the connection when all calls are requested is
+// asked for less, and the calls arrive.
 func TestNoAdministrator(t *testing.T) {
 	x := newExchange(t)
 	var wishes atomic.Int32
@@ -376,8 +375,8 @@ func TestNoAdministrator(t *testing.T) {
 	}
 }
 
-// TestSocketAddress: the exchange says where the socket is. What is no address of one,
-// or would go unprotected, is not opened.
+// TestSocketAddress: the exchange names the socket's address. Anything invalid or
+// unencrypted is not opened.
 func TestSocketAddress(t *testing.T) {
 	for _, address := range []string{"", "wss://", "https://evil.example/x", "ws://evil.example/x", "wss://user:x@evil.example/", "/websocket/1", "://", "javascript:x"} {
 		x := newExchange(t)

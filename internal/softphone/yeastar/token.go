@@ -12,25 +12,25 @@ import (
 
 const api = "/openapi/v1.0/"
 
-// agent is the header that every request needs.
+// agent is the header required by every request.
 var agent = http.Header{"User-Agent": {"OpenAPI"}}
 
-// answer is that to a request for a token.
+// answer is the exchange's answer to a token request.
 type answer struct {
 	Code    int     `json:"errcode"`
 	Token   string  `json:"access_token"`
-	Life    float64 `json:"access_token_expire_time"` // seconds, as is that below
+	Life    float64 `json:"access_token_expire_time"` // in seconds
 	Refresh string  `json:"refresh_token"`
 }
 
-// refusals are of one secret, one after another.
+// refusals counts consecutive refusals of one secret.
 type refusals struct {
 	secret [sha256.Size]byte
 	n      int
 	last   time.Time
 }
 
-// How often a secret that was refused is tried.
+// How often a refused secret is tried.
 const (
 	mostRefusals = 3
 	refusedFor   = 30 * time.Minute
@@ -38,8 +38,8 @@ const (
 
 var errRefused = &link.Refusal{Why: "the exchange does not accept the client id and secret", Cause: link.CauseDenied}
 
-// login makes a token of client id and secret. It is safe beside the session's goroutine,
-// as is renew, of which one runs at a time.
+// login requests a token with client ID and secret. Like renew, it may run beside the
+// session's goroutine; only one of the two runs at a time.
 func (p *phone) login(ctx context.Context) (exchangelink.Token, error) {
 	secret, err := p.Account.Password(ctx, "client secret for Yeastar")
 	if err != nil {
@@ -62,7 +62,7 @@ func (p *phone) login(ctx context.Context) (exchangelink.Token, error) {
 	return t, errRefused
 }
 
-// renew changes a token for another, or makes a new one.
+// renew exchanges a token for another, or requests a new one.
 func (p *phone) renew(ctx context.Context, t exchangelink.Token) (exchangelink.Token, error) {
 	if t.Renewal != p.spent {
 		next, code, err := p.ask(ctx, "refresh_token", map[string]string{"refresh_token": t.Renewal})
@@ -81,7 +81,7 @@ func (p *phone) renew(ctx context.Context, t exchangelink.Token) (exchangelink.T
 	return next, nil
 }
 
-// ask asks for a token. A code that is not 0 is a refusal.
+// ask requests a token. A code other than 0 is a refusal.
 func (p *phone) ask(ctx context.Context, path string, with map[string]string) (t exchangelink.Token, code int, err error) {
 	var a answer
 	status, err := p.Server.Post(ctx, api+path, agent, "application/json", exchangelink.JSON(with), &a)
@@ -101,7 +101,7 @@ func (p *phone) ask(ctx context.Context, path string, with map[string]string) (t
 	return t, 0, err
 }
 
-// giveBack tells the exchange that the token is used no more.
+// giveBack returns the token to the exchange.
 func (p *phone) giveBack(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()

@@ -16,25 +16,25 @@ import (
 
 type phone struct {
 	*exchangelink.Phone
-	beats time.Duration // between two heartbeats; tests shorten it
+	beats time.Duration // interval between heartbeats; tests shorten it
 	read  webhook.Reader
 
-	// These live as long as the link and belong to the session's goroutine, or to that
-	// which renews the token while there is one.
+	// These live as long as the link and belong to the session's goroutine, or to the one
+	// that renews the token while it runs.
 	token   exchangelink.Held
-	spent   string // with what no other token can be had any more
+	spent   string // the renewal token that no longer works
 	refused refusals
-	calls   map[string]map[string]bool // by id: the extensions that have it
+	calls   map[string]map[string]bool // extensions that have a call, by its ID
 }
 
-// greetTime is how long the answer to the subscription may take.
+// greetTime limits how long the answer to the subscription may take.
 const greetTime = 10 * time.Second
 
-// mostCalls bounds the memory for calls whose end never comes.
+// mostCalls limits the calls remembered, in case their end is never reported.
 const mostCalls = 4096
 
-// New makes the phone for link.Run. The account's user is the client id of the
-// exchange's API, its secret the client secret. The error is for the administrator.
+// New returns a phone for link.Run. The account's user is the client ID of the exchange's
+// API, its secret the client secret. The error is for the administrator.
 func New(a exchangelink.Account) (link.Phone, error) {
 	p, err := a.Open(registry.YeastarSocket)
 	if err != nil {
@@ -44,7 +44,7 @@ func New(a exchangelink.Account) (link.Phone, error) {
 	return &phone{Phone: p, beats: 20 * time.Second, read: read, calls: map[string]map[string]bool{}}, nil
 }
 
-// topics are the events that tell of calls: one has changed, has ended, was passed on.
+// topics are the events about calls: changed, ended, transferred.
 const topics = `{"topic_list":[30011,30012,30013]}`
 
 // session is one connection.
@@ -55,11 +55,11 @@ type session struct {
 	ready bool // it is subscribed
 }
 
-// errOld is a token that is accepted no more. It may have been withdrawn.
+// errOld reports a token that is no longer accepted. It may have been withdrawn.
 var errOld = &link.Failure{Why: "the exchange accepts the token no more", Cause: link.CauseFault}
 
-// Session takes events until the connection ends. Where the token is too old, there is
-// another connection at once.
+// Session processes events until the connection ends. If the token is too old,
+// it reconnects at once.
 func (p *phone) Session(ctx context.Context, r *link.Reporter) error {
 	defer p.Server.Idle()
 	err := p.connection(ctx, r)
@@ -84,7 +84,7 @@ func (p *phone) connection(ctx context.Context, r *link.Reporter) error {
 		return s.denied(status)
 	}
 	defer func() {
-		if ctx.Err() != nil { // the link ends
+		if ctx.Err() != nil { // the link is ending
 			p.giveBack(ctx)
 		}
 	}()
@@ -96,7 +96,7 @@ func (p *phone) connection(ctx context.Context, r *link.Reporter) error {
 	return s.run(ctx)
 }
 
-// run is the connection's life, with the token's renewal beside it.
+// run processes a connection until it ends, with token renewal in parallel.
 func (s *session) run(ctx context.Context) error {
 	renewed, stop := s.Server.Renew(ctx, s.token.Token, s.renew)
 	defer stop()
@@ -126,8 +126,8 @@ func (s *session) run(ctx context.Context) error {
 	}
 }
 
-// denied is the error where the exchange refuses a token. One that was not made just now
-// may simply be too old, or was withdrawn.
+// denied is the error for a refused token. One that is not fresh may just
+// be too old or withdrawn.
 func (s *session) denied(status int) error {
 	s.token.Token = s.token.Ended()
 	switch {
@@ -139,7 +139,7 @@ func (s *session) denied(status int) error {
 	return &link.Refusal{Why: "the exchange does not let this client listen to its events", Cause: link.CauseRights}
 }
 
-// message takes what came: an answer, or an event.
+// message processes an answer or an event.
 func (s *session) message(ctx context.Context, b []byte) error {
 	if string(b) == "heartbeat response" {
 		return nil
@@ -165,10 +165,10 @@ func (s *session) message(ctx context.Context, b []byte) error {
 	return nil
 }
 
-// noCalls is the code that there is nothing of what was asked for.
+// noCalls is the code for an empty result.
 const noCalls = 60001
 
-// snapshot reports the calls that are on, and as over those that are not.
+// snapshot reports the current calls, and ends all others.
 func (s *session) snapshot(ctx context.Context) error {
 	var a struct {
 		Code int               `json:"errcode"`
@@ -180,7 +180,7 @@ func (s *session) snapshot(ctx context.Context) error {
 	case err != nil:
 		return err
 	case refused && s.token.Fresh:
-		return nil // it may not ask that
+		return nil // it lacks the right
 	case refused:
 		return s.denied(http.StatusForbidden)
 	case status != http.StatusOK:
@@ -228,8 +228,7 @@ func (s *session) take(b []byte) []webhook.Report {
 	return all
 }
 
-// report reports what becomes of a call at an extension; its end for all if none is
-// named.
+// report reports the state of a call at an extension; an end without extensions is for all.
 func (s *session) report(r webhook.Report) {
 	if r.Nowhere() && r.State == call.Ended {
 		if s.calls[r.ID] != nil {

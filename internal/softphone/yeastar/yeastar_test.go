@@ -33,7 +33,7 @@ func (x *exchange) restart() { x.Yeastar = linktest.Start(x.t, &x.Yeastar, simul
 // listen runs a link until the test ends.
 var listen = linktest.Listen[*phone](New)
 
-// a call of a customer with extensions in their states, as in "101 RING".
+// told is a customer's call with extensions in their states, as in "101 RING".
 func told(id, trunk string, states ...string) string {
 	members := []string{`{"inbound":{"from":"0612345678","to":"0201234567","trunk_name":"lijn","channel_id":"1","member_status":"` + trunk + `","call_path":""}}`}
 	for _, s := range states {
@@ -61,7 +61,7 @@ func (x *exchange) say(call string) { x.Send(30011, event(call)) }
 
 func TestMain(m *testing.M) { linktest.Main(m) }
 
-// TestExchange is what every exchange does to us, and the computer we run on.
+// TestExchange runs the common tests of links to exchanges.
 func TestExchange(t *testing.T) {
 	t.Parallel()
 	odd := []string{"", "{", "null", "[]", "17", `{"errcode":null}`, `{"errcode":{}}`, `{"errcode":0}`, `{"type":30008,"msg":"{\"extension\":\"101\"}"}`, `{"type":30011}`, `{"type":30011,"msg":17}`,
@@ -93,7 +93,7 @@ func TestExchange(t *testing.T) {
 	}.Run(t)
 }
 
-// many tells of 101 and 102.
+// many returns an account for 101 and 102.
 func many(x *exchange) exchangelink.Account {
 	a := linktest.Account(x.Address())
 	a.Extension, a.Hears = "", func(extension string) bool { return extension == "101" || extension == "102" }
@@ -103,8 +103,8 @@ func many(x *exchange) exchangelink.Account {
 const rings = "ringing incoming #1 0612345678 on 0201234567"
 
 // TestShared: a call has the same id at all extensions, is over at one of them while it
-// goes on at another, and over for all when the trunk rings off. What has changed while
-// there was no connection is known from what is on; what was then over is.
+// goes on at another, and over for all when the trunk hangs up. Changes while not connected
+// are found from the active calls; what was over by then is.
 func TestShared(t *testing.T) {
 	x := newExchange(t)
 	w := listen(t, many(x)).Connected()
@@ -133,8 +133,8 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// TestToken: it is changed for another before it ends, is used again for another
-// connection, and given back in the end; a heartbeat keeps the connection.
+// TestToken: it is refreshed before it expires, reused for another connection, and returned
+// in the end; a heartbeat keeps the connection.
 func TestToken(t *testing.T) {
 	x := newExchange(t)
 	x.With(func() { x.Tokens.Life, x.Idle = 300*time.Millisecond, 400*time.Millisecond })
@@ -161,9 +161,9 @@ func TestToken(t *testing.T) {
 	})
 }
 
-// TestRefused: a secret that is not accepted is said, and is not tried so often that the
-// exchange shuts this computer out; another one is tried at once. A client that may not
-// listen is said; one that may not ask for the calls hears the events.
+// TestRefused: a rejected secret is reported, and not retried so often that the exchange
+// blocks this computer; a new one is tried at once. A client that may not listen is
+// reported; one that may not query the calls receives the events.
 func TestRefused(t *testing.T) {
 	x := newExchange(t)
 	a := linktest.Account(x.Address())
