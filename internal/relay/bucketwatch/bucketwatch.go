@@ -11,17 +11,17 @@ import (
 	"wiebelt/internal/core/wake"
 )
 
-// How long a watch may take to begin, how often that is tried, and after which pause. One
-// server may be asked to tell that is gone, which the others do not know yet; then the
-// client would wait for five seconds.
+// Limits on starting a watch: time per attempt, attempts, and the pause between them. A
+// request may go to a leader that is gone without the other servers knowing yet; the client
+// would then wait five seconds.
 const (
 	beginTime  = time.Second
 	tries      = 4
 	retryPause = 100 * time.Millisecond
 )
 
-// Watch hears of all that is in a bucket, and of every change. Its methods belong to one
-// goroutine.
+// Watch receives the contents of a bucket and every change. Its methods
+// belong to one goroutine.
 type Watch struct {
 	jetstream.KeyWatcher
 	ctx          context.Context
@@ -29,8 +29,8 @@ type Watch struct {
 	seen, newest uint64 // revisions
 }
 
-// Begin begins a watch, which goes on until ctx ends. It fails where the servers do not
-// agree within seconds.
+// Begin starts a watch that runs until ctx ends. It fails if the servers do
+// not agree within seconds.
 func Begin(ctx context.Context, bucket jetstream.KeyValue) (*Watch, error) {
 	for try := 1; ; try++ {
 		w, err := attempt(ctx, bucket)
@@ -57,9 +57,9 @@ func attempt(ctx context.Context, bucket jetstream.KeyValue) (jetstream.KeyWatch
 	return nil, context.Cause(ctx)
 }
 
-// Loaded takes each of what Updates gives, and tells whether all is there. The nil alone
-// does not say so: the server that tells may be behind the others, and leaves out what is
-// changed meanwhile, which it tells after that.
+// Loaded takes each value from Updates and reports whether everything has arrived. A nil
+// entry alone does not mean so: its server may lag behind the others, and it sends entries
+// that change meanwhile only afterwards.
 func (w *Watch) Loaded(e jetstream.KeyValueEntry) (loaded bool, err error) {
 	if e != nil {
 		w.seen = e.Revision()
@@ -69,8 +69,8 @@ func (w *Watch) Loaded(e jetstream.KeyValueEntry) (loaded bool, err error) {
 	return err == nil && w.seen >= w.newest, err
 }
 
-// Newest is the newest revision of a bucket, by the server that leads the others, and by how
-// much that server's clock is ahead. It fails where no server leads.
+// Newest returns a bucket's newest revision according to the leading server, and how far
+// that server's clock is ahead. It fails if there is no leader.
 func Newest(ctx context.Context, bucket jetstream.KeyValue) (revision uint64, ahead time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, beginTime)
 	defer cancel()

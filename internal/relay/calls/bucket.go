@@ -17,8 +17,8 @@ import (
 	"wiebelt/internal/relay/bucketwatch"
 )
 
-// How long a call is kept of whose end nobody told: the feeds take it out. What they
-// have left goes later by itself.
+// The feeds remove a call after lifetime if its end was not reported. What they
+// leave expires after maxAge.
 const (
 	lifetime = 2 * time.Hour
 	maxAge   = lifetime + time.Hour
@@ -31,15 +31,15 @@ const maxBytes = 128 << 20
 // errStore is JetStream's code for what cannot be stored, of which its client has no name.
 const errStore jetstream.ErrorCode = 10077
 
-// epochKey is where it stands since when the bucket knows what goes on. The bucket is
-// memory, and may lose it all; it is no call's key, for those are hashes.
+// epochKey holds the time since which the bucket is complete: it is in memory and may lose
+// everything. It cannot clash with calls' keys, which are hashes.
 const epochKey = "epoch"
 
-// Bucket is where every relay of a site finds the calls. Its methods may be called
-// from any goroutine.
+// Bucket holds the calls shared by all relays of a site. It is safe for concurrent use.
 type Bucket struct{ kv jetstream.KeyValue }
 
-// Open finds the bucket, or makes it. It is memory in as many nodes as replicas says.
+// Open opens or creates the bucket, which is kept in memory on the given
+// number of replicas.
 func Open(ctx context.Context, js jetstream.JetStream, replicas int) (*Bucket, error) {
 	config := jetstream.KeyValueConfig{Bucket: "calls", TTL: maxAge, Storage: jetstream.MemoryStorage, Replicas: replicas, MaxValueSize: maxRecord, MaxBytes: maxBytes}
 	kv, err := js.CreateOrUpdateKeyValue(ctx, config)
@@ -57,9 +57,9 @@ func Open(ctx context.Context, js jetstream.JetStream, replicas int) (*Bucket, e
 	return &Bucket{kv}, nil
 }
 
-// Take puts reports on one call into the bucket, in their order. Of two relays that
-// report at the same time, the second one builds on what the first has written, whatever
-// their clocks say: a report's moment is that at which its relay was told.
+// Take stores reports on one call, in order. If two relays report at the same time, the
+// second builds on what the first wrote, whatever their clocks say: a report carries the
+// time at which its relay received it.
 func (b *Bucket) Take(ctx context.Context, all ...Report) error {
 	key := Key(all[0].Clean().ID)
 	for {
@@ -95,13 +95,13 @@ func (b *Bucket) Take(ctx context.Context, all ...Report) error {
 			return cmp.Or(err, wrong)
 		}
 		if err := ctx.Err(); err != nil {
-			return err // another server may know less for a while
+			return err // another server may lag behind for a while
 		}
 	}
 }
 
-// get reads a call; one that is not there, or cannot be read, is empty. Revision is 0
-// where it is not there.
+// get reads a call. A call that is missing or unreadable is empty; revision is
+// 0 only if it is missing.
 func (b *Bucket) get(ctx context.Context, key string) (r Record, revision uint64, err error) {
 	entry, err := b.kv.Get(ctx, key)
 	switch {
@@ -114,8 +114,8 @@ func (b *Bucket) get(ctx context.Context, key string) (r Record, revision uint64
 	return r, entry.Revision(), nil
 }
 
-// purge takes calls out that stand there at a revision, and keeps the epoch from
-// ending; of several relays that try, one does.
+// purge deletes calls that are still at the given revision, and keeps the epoch from
+// expiring. If several relays try, one succeeds.
 func (b *Bucket) purge(ctx context.Context, expired map[string]uint64, epoch jetstream.KeyValueEntry) {
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
@@ -127,8 +127,8 @@ func (b *Bucket) purge(ctx context.Context, expired map[string]uint64, epoch jet
 	}
 }
 
-// Standing gives the calls whose ids begin with prefix and that are not over for
-// everybody.
+// Standing returns the calls whose ids begin with prefix and that have not
+// ended for everybody.
 func (b *Bucket) Standing(ctx context.Context, prefix string) (all []Record, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -20,9 +20,9 @@ import (
 	"wiebelt/internal/relay/wire"
 )
 
-// Feed publishes to each user what goes on for him, at every change, and answers who
-// asks. Every relay has one: they all watch the same bucket, so that they say the
-// same in the same order, and a user hears it as long as one of them lives.
+// Feed publishes each user's calls at every change and answers requests for them. Every
+// relay has one. All of them watch the same bucket, so they publish the same in the same
+// order, and users are served as long as one relay lives.
 type Feed struct {
 	bucket *Bucket
 	conn   *nats.Conn
@@ -32,22 +32,22 @@ type Feed struct {
 	questions
 	Hooks
 
-	now         func() time.Time // time.Now, but in tests
+	now         func() time.Time // time.Now, except in tests
 	since       time.Time
-	inbox       string // where the server says that nobody hears
+	inbox       string // where the server reports that nobody is subscribed
 	undelivered chan *nats.Msg
 
-	// Of Run's goroutine.
+	// Owned by Run's goroutine.
 	epoch     jetstream.KeyValueEntry
-	began     int64 // what the epoch says
+	began     int64 // from the epoch
 	seq       uint64
-	ahead     time.Duration // by which the server's clock is
-	healthyAt time.Time     // when the bucket was last as it should be
-	fewer     bool          // it had less in it than is known, when it was looked at last
+	ahead     time.Duration // of the server's clock
+	healthyAt time.Time     // when the bucket was last found healthy
+	fewer     bool          // the last check found less in the bucket than is known
 	view
 	previous view // of the last watch that loaded everything
 
-	stopping sync.WaitGroup // watches that have ended
+	stopping sync.WaitGroup // watches being stopped
 }
 
 // questions are those of users what goes on.
@@ -56,57 +56,57 @@ type questions struct {
 	answered map[wire.User]int // how often, since calls were looked at; of Run's goroutine
 }
 
-// Hooks are what a Feed tells its relay, and asks it. They are set before Run, whose
-// goroutine calls them, or not at all.
+// Hooks are the relay's callbacks. They are optional, must be set before Run, and are
+// called from Run's goroutine.
 type Hooks struct {
-	Seen   func(Record)           // every record that there is
-	Loaded func()                 // each time that everything in the bucket is known
-	Name   func(wire.User) string // what colleagues call a user
-	// Missed is told of a call that is over for a user who did not answer it, and whose end
-	// none of his computers heard.
+	Seen   func(Record)           // called with every record
+	Loaded func()                 // called each time everything in the bucket is known
+	Name   func(wire.User) string // returns the name colleagues see
+	// Missed is called for a call that ended without the user answering it, and whose end
+	// reached none of their computers.
 	Missed func(u wire.User, c wire.Call, over time.Time)
 }
 
-// view is what is known of the bucket.
+// view is the known state of the bucket.
 type view struct {
 	calls  map[string]entry
-	byUser map[wire.User]map[string]time.Time // the keys of the calls that a user hears of, and since when they are what they are
+	byUser map[wire.User]map[string]time.Time // keys of the calls shown to a user, with the time of their last change
 }
 
-// entry is a call as it stands in the bucket. How long it does is told by our own clock
-// alone: those of relays differ.
+// entry is a call as stored in the bucket. Its age is measured by our own clock only:
+// relays' clocks differ.
 type entry struct {
 	record   Record
 	revision uint64
 	seen     time.Time // first
 }
 
-// asking is how many users may wait for an answer; the others ask again.
+// asking is how many requests may wait; users retry the others.
 const asking = 4096
 
-// NewFeed makes the feed of one relay, whose name it has.
+// NewFeed returns the feed of the relay with the given name.
 func NewFeed(b *Bucket, c *nats.Conn, site wire.Site, relay string, log *slog.Logger) *Feed {
 	return &Feed{bucket: b, conn: c, site: site, relay: relay, log: log, questions: questions{make(chan *nats.Msg, asking), map[wire.User]int{}},
 		now: time.Now, since: time.Now(), inbox: nats.NewInbox(), Hooks: Hooks{Loaded: func() {}}, undelivered: make(chan *nats.Msg, asking)}
 }
 
-// How often it is looked whether calls are over and whether the feed still hears of
-// everything. Servers that choose another leader are allowed some time.
+// How often the feed checks for ended calls and whether it still receives everything.
+// Servers get some time to elect a new leader.
 const (
 	checkEvery   = 500 * time.Millisecond
 	checkTime    = time.Second
 	electionTime = 4 * time.Second
-	watchPause   = 50 * time.Millisecond // before a bucket that cannot be watched is tried again
+	watchPause   = 50 * time.Millisecond // before watching is retried
 )
 
 var errBehind = errors.New("the bucket of calls is not heard any more")
 
-// ErrEpoch: the bucket has lost what it knew, and has to be opened anew.
+// ErrEpoch reports that the bucket has lost its contents and must be reopened.
 var ErrEpoch = errors.New("the bucket of calls has lost what it knew")
 
-// Run publishes until ctx ends or the bucket cannot be read any more; then it may be
-// run again. A watch that does not hear everything any more, as its server may have
-// ended, is begun anew.
+// Run publishes until ctx ends or the bucket can no longer be read; it may then be
+// called again. It restarts a watch that no longer receives everything, for instance
+// because its server is gone.
 func (f *Feed) Run(ctx context.Context) error {
 	defer f.stopping.Wait()
 	nobody, err := f.conn.ChanSubscribe(f.inbox+".*.*", f.undelivered)
@@ -125,8 +125,8 @@ func (f *Feed) Run(ctx context.Context) error {
 	}
 }
 
-// watch publishes as long as it hears of all changes. Nobody is told anything until
-// all that is in the bucket is known: a part of it is no news.
+// watch publishes for as long as it receives all changes. It publishes nothing until it
+// knows the whole bucket: part of it is not news.
 func (f *Feed) watch(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	var maintaining sync.WaitGroup
@@ -140,7 +140,7 @@ func (f *Feed) watch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer f.stopping.Go(func() { _ = watch.Stop() }) // which asks a server that may be gone
+	defer f.stopping.Go(func() { _ = watch.Stop() }) // Stop asks a server that may be gone
 	f.epoch, f.seq, f.ahead, f.fewer, f.view = nil, 0, ahead, false, view{map[string]entry{}, map[wire.User]map[string]time.Time{}}
 	jobs, checks := make(chan job), make(chan check)
 	began, loaded, lastSeq := time.Now(), false, uint64(0)
@@ -185,7 +185,7 @@ func (f *Feed) watch(ctx context.Context) error {
 			}
 			select {
 			case jobs <- job{f.expired(f.now()), f.epoch, f.seq}:
-			default: // the last one is not done
+			default: // the previous job is still running
 			}
 		case c := <-checks:
 			if err := f.verify(c, lastSeq); err != nil {
@@ -200,7 +200,7 @@ func (f *Feed) watch(ctx context.Context) error {
 // when they connect; whoever asks for ever must not keep others from being answered.
 const maxAnswers = 256
 
-// answer tells a user what goes on, who asked.
+// answer sends the user who asked their current calls.
 func (f *Feed) answer(m *nats.Msg) {
 	u, err := wire.Asker(m.Subject, m.Reply)
 	if err != nil || f.answered[u] >= maxAnswers {
@@ -210,29 +210,29 @@ func (f *Feed) answer(m *nats.Msg) {
 	_ = m.Respond(f.snapshot(u, f.now()).Encode())
 }
 
-// job is what has to be taken out of the bucket, and what was known of it then.
+// job is what to purge from the bucket, and what was known of the bucket at that time.
 type job struct {
 	expired map[string]uint64 // revisions by key
 	epoch   jetstream.KeyValueEntry
 	known   uint64
 }
 
-// check is whether the bucket is as it should be.
+// check is the result of checking the bucket.
 type check struct {
 	last, known uint64
 	ahead       time.Duration
 	err         error
 }
 
-// verify tells what is wrong with the bucket; lastSeq is what had come at the check
-// before.
+// verify returns what is wrong with the bucket. lastSeq is the revision reached
+// at the previous check.
 func (f *Feed) verify(c check, lastSeq uint64) error {
 	switch {
 	case c.err != nil:
 		return c.err
 	case f.epoch == nil, c.last < c.known && f.fewer:
 		return ErrEpoch
-	case c.last < c.known: // or that says a server that led the others before it was cut off
+	case c.last < c.known: // or this is from a former leader that was cut off
 		f.fewer = true
 		return nil
 	case c.last > f.seq && f.seq == lastSeq:
@@ -242,8 +242,8 @@ func (f *Feed) verify(c check, lastSeq uint64) error {
 	return nil
 }
 
-// maintain purges calls from the bucket that are over and checks it; neither is done
-// on the goroutine that tells users what rings.
+// maintain purges ended calls and checks the bucket, off the goroutine
+// that publishes to users.
 func (f *Feed) maintain(ctx context.Context, jobs <-chan job, checks chan<- check) {
 	for since := time.Now(); ; {
 		var j job
@@ -267,7 +267,7 @@ func (f *Feed) maintain(ctx context.Context, jobs <-chan job, checks chan<- chec
 	}
 }
 
-// expired are the calls that have to be taken out, with their revisions.
+// expired returns the calls to purge, with their revisions.
 func (f *Feed) expired(now time.Time) map[string]uint64 {
 	over := map[string]uint64{}
 	for key, c := range f.calls {
@@ -278,8 +278,8 @@ func (f *Feed) expired(now time.Time) map[string]uint64 {
 	return over
 }
 
-// publishAll tells all those who have calls, or had some when the bucket was heard before.
-// What was over when the feed was made is not its to tell.
+// publishAll publishes to all users who have calls or had some in the previous watch. Calls
+// missed before the feed was created are not reported.
 func (f *Feed) publishAll() {
 	now, missed := f.now(), map[string]wire.User{}
 	for key, c := range f.calls {
@@ -300,12 +300,12 @@ func (f *Feed) publishAll() {
 	for reply, u := range missed {
 		f.publish(u, now, reply)
 	}
-	f.previous = f.view // and as they change from now on
+	f.previous = f.view // shared, so it follows further changes
 }
 
-// apply takes one change of the bucket and tells those for whom something is new: of
-// a call that rings at hundreds, each of them may be reported by itself. A change is as old
-// as the server says, for a relay may hear of it late.
+// apply takes one change of the bucket and publishes to the users affected: a call that
+// rings at hundreds may be reported for each of them separately. A change's age comes from
+// the server's timestamp, since a relay may receive it late.
 func (f *Feed) apply(e jetstream.KeyValueEntry, publish bool) {
 	f.seq = e.Revision()
 	if e.Key() == epochKey {
@@ -366,7 +366,7 @@ func (f *Feed) makeRoom(u wire.User) {
 	delete(f.byUser[u], out)
 }
 
-// read takes what the bucket says of a call now.
+// read stores the bucket's current value of a call.
 func (f *Feed) read(e jetstream.KeyValueEntry, now time.Time) (r Record) {
 	delete(f.calls, e.Key())
 	if e.Operation() != jetstream.KeyValuePut {
@@ -386,22 +386,22 @@ func (f *Feed) read(e jetstream.KeyValueEntry, now time.Time) (r Record) {
 	return r
 }
 
-// hears tells whether a user is told of a call: of one that is over, for a while.
+// hears reports whether a user is shown a call. Ended calls are shown for a while.
 func (f *Feed) hears(u wire.User, key string, r Record, now time.Time) bool {
 	since, ok := f.byUser[u][key]
 	return ok && (r.Legs[u].State != call.Ended.String() || now.Sub(since) < wire.EndedStays)
 }
 
-// publish tells a user what goes on for him. Where nobody hears it, the server says so
-// to reply, unless that is "".
+// publish sends a user their current calls. If nobody receives them, the server reports
+// that to reply, unless it is "".
 func (f *Feed) publish(u wire.User, now time.Time, reply string) {
 	if err := f.conn.PublishMsg(&nats.Msg{Subject: f.site.Of(wire.Calls, u), Reply: reply, Data: f.snapshot(u, now).Encode()}); err != nil {
 		f.log.Warn("a snapshot was not published", "why", err)
 	}
 }
 
-// reply is where the server says that a user does not hear of a call that is over now
-// and that he did not answer; "" for any other change.
+// reply returns where the server is to report that nobody received the end of a call the
+// user did not answer; "" for any other change.
 func (f *Feed) reply(u wire.User, key string, before, after Record) string {
 	was, is, over := before.Legs[u], after.Legs[u], call.Ended.String()
 	if f.Missed == nil || is.State != over || is.Answered != nil || is.Rang.IsZero() || was != nil && was.State == over || call.ParseDirection(after.Direction) != call.Incoming {
@@ -410,7 +410,7 @@ func (f *Feed) reply(u wire.User, key string, before, after Record) string {
 	return f.inbox + "." + u.Token() + "." + key
 }
 
-// takeUndelivered takes it from the server that nobody heard the end of a call.
+// takeUndelivered handles the server's report that nobody received the end of a call.
 func (f *Feed) takeUndelivered(m *nats.Msg) {
 	part := strings.Split(m.Subject, ".")
 	u, err := wire.UserOf(part[len(part)-2])
@@ -419,7 +419,7 @@ func (f *Feed) takeUndelivered(m *nats.Msg) {
 	}
 	r := f.calls[part[len(part)-1]].record
 	if l := r.Legs[u]; l != nil {
-		c, _ := f.call(r, u) // as it was then, however late that is known
+		c, _ := f.call(r, u) // as it was at the time, however late the report is
 		f.Missed(u, c, l.At)
 	}
 }
@@ -436,7 +436,7 @@ func (f *Feed) snapshot(u wire.User, now time.Time) wire.Snapshot {
 	return s
 }
 
-// call is Record.For, with who took it as colleagues call him.
+// call is Record.For, with By replaced by the name colleagues see.
 func (f *Feed) call(r Record, u wire.User) (c wire.Call, ok bool) {
 	if c, ok = r.For(u); c.By != "" && f.Name != nil {
 		c.By = f.Name(wire.User(c.By))

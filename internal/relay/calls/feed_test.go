@@ -41,7 +41,7 @@ func relays(t *testing.T, names ...string) (*Bucket, *nats.Conn) {
 	return b, c
 }
 
-// desk follows snapshots as a user's Wiebelt does.
+// desk follows snapshots like a user's Wiebelt.
 type desk struct {
 	t    *testing.T
 	in   chan *nats.Msg
@@ -56,7 +56,7 @@ func follow(t *testing.T, c *nats.Conn, u wire.User) *desk {
 	return d
 }
 
-// until reads newer snapshots until one says what is wanted.
+// until reads newer snapshots until one has the wanted calls.
 func (d *desk) until(want ...string) {
 	d.t.Helper()
 	for {
@@ -79,7 +79,7 @@ func (d *desk) until(want ...string) {
 	}
 }
 
-// ask gives the answer of a relay that knows as much as seen.
+// ask returns a relay's answer once it knows as much as seen.
 func ask(t *testing.T, c *nats.Conn, u wire.User, seen wire.Snapshot) wire.Snapshot {
 	t.Helper()
 	for {
@@ -95,8 +95,8 @@ func tell(t *testing.T, b *Bucket, id string, s call.State, users ...wire.User) 
 	must.Do(t, b.Take(t.Context(), Report{Event: call.Event{ID: id, State: s, At: time.Now()}, Users: users}))
 }
 
-// TestFeed: each user hears his own calls from whichever relay is first, and who asks
-// later gets the same.
+// TestFeed: users receive their own calls from whichever relay is first, and who
+// asks later gets the same.
 func TestFeed(t *testing.T) {
 	b, c := relays(t, "r1", "r2")
 	anna, bob := follow(t, c, "anna"), follow(t, c, "bob")
@@ -124,8 +124,8 @@ func TestFeed(t *testing.T) {
 	}
 }
 
-// TestAtOnce: relays that report on one call at the same moment lose nothing, and a
-// value that nobody can read is in nobody's way.
+// TestAtOnce: relays that report the same call simultaneously lose nothing, and an
+// unreadable value blocks nobody.
 func TestAtOnce(t *testing.T) {
 	b, c := relays(t, "r1")
 	must.Get(b.kv.Put(t.Context(), Key("wazo/1"), []byte("{broken")))(t)
@@ -212,8 +212,8 @@ func TestSmall(t *testing.T) {
 	tell(t, b, "wazo/1", call.Ringing, "anna")
 }
 
-// TestRingGroup: of a call that rings at many users, each reported by himself, every
-// one is told once, and all of them of its end.
+// TestRingGroup: when a call rings at many users, each reported separately, every one of
+// them is notified once, and all of them of its end.
 func TestRingGroup(t *testing.T) {
 	b, c := relays(t, "r1")
 	var all []*desk
@@ -237,8 +237,8 @@ func TestRingGroup(t *testing.T) {
 	}
 }
 
-// TestTogether: reports on one call that are put into the bucket together are one
-// change, in their order.
+// TestTogether: reports on one call that are put into the bucket together are
+// one change, in order.
 func TestTogether(t *testing.T) {
 	b, c := relays(t, "r1")
 	anna := follow(t, c, "anna")
@@ -252,8 +252,8 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// TestForgot: a bucket that has lost its memory is known by it, and once it is opened
-// again everybody who had a call is told that nothing is known of it.
+// TestForgot: a bucket that has lost its content is recognised, and once it is opened
+// again, everybody who had a call is told that its fate is unknown.
 func TestForgot(t *testing.T) {
 	b, c := relays(t)
 	js := must.Get(jetstream.New(c))(t)
@@ -266,13 +266,13 @@ func TestForgot(t *testing.T) {
 		anna.until("wazo/1 ringing")
 		before := anna.last
 		must.Do(t, must.Get(js.Stream(t.Context(), "KV_calls"))(t).Purge(t.Context()))
-		tell(t, b, "wazo/2", call.Ringing, "bob") // without the key that says since when
+		tell(t, b, "wazo/2", call.Ringing, "bob") // without the key that holds the epoch
 		must.Do(t, b.kv.Delete(t.Context(), epochKey))
 		if err := <-ended; !errors.Is(err, ErrEpoch) {
 			t.Fatal(err)
 		}
 		for began := time.Now().UnixMilli(); time.Now().UnixMilli() == began; {
-			time.Sleep(time.Millisecond) // another epoch is a later one
+			time.Sleep(time.Millisecond) // so that another epoch is later
 		}
 		b = must.Get(Open(t.Context(), js, 1))(t)
 		ctx, stop := context.WithCancel(t.Context())
@@ -286,12 +286,12 @@ func TestForgot(t *testing.T) {
 	}
 }
 
-// TestClocks: whatever the clocks of relays say, each report counts from when it comes. A
-// call is told of for as long as it goes on, its end for a while, and what has been over
-// for longer leaves the bucket.
+// TestClocks: whatever the relays' clocks show, the age of each report counts from its
+// arrival. A call is published for as long as it lasts, its end for a while, and what has
+// been over for longer leaves the bucket.
 func TestClocks(t *testing.T) {
 	b, c := relays(t)
-	var later atomic.Int64 // for all
+	var later atomic.Int64 // for all of them
 	clocks := []time.Duration{-lifetime, lifetime}
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
@@ -339,9 +339,9 @@ func TestClocks(t *testing.T) {
 	anna.until()
 }
 
-// behind is a bucket as a server tells it that has not come as far as the others, or as it
-// changes meanwhile: it says that that was all before the last so many changes, and those
-// when it is let.
+// behind is a bucket as seen by a server that lags behind the others, or one that changes
+// while it is read: it presents everything before the last so many changes as complete,
+// and those when allowed to.
 type behind struct {
 	jetstream.KeyValue
 	meanwhile func()
@@ -384,9 +384,9 @@ func (b behind) WatchAll(ctx context.Context, o ...jetstream.WatchOpt) (jetstrea
 	return out, nil
 }
 
-// TestBehind: a relay whose server is behind the others, or leaves out what changes while
-// it tells the rest, says nothing before it knows what they know; what it said would pass
-// for the newest.
+// TestBehind: a relay whose server lags behind the others, or omits what changes
+// while it is read, publishes nothing before it has caught up; its snapshot
+// would pass for the newest.
 func TestBehind(t *testing.T) {
 	b, c := relays(t, "r1")
 	tell(t, b, "ari/1", call.Ringing, "bob")
@@ -436,9 +436,8 @@ func TestBehind(t *testing.T) {
 	}
 }
 
-// TestMissed: a call that nobody heard the end of is told of once, also where the relay
-// did not hear of the bucket when it ended. What was over before the relay began is
-// left to others.
+// TestMissed: a call whose end nobody received is reported once, even if the relay had lost
+// the bucket when it ended. What was over before the relay started is left to others.
 func TestMissed(t *testing.T) {
 	b, c := relays(t)
 	carla := follow(t, c, "carla")
@@ -487,8 +486,8 @@ func TestMissed(t *testing.T) {
 	})
 }
 
-// TestVerify: a bucket with less in it than is known has lost it when that is said twice in
-// a row: a server that led the others before it was cut off may say so once.
+// TestVerify: a bucket with less content than is known has lost it if that is seen twice in
+// a row: a server that was the leader before it was cut off may report so once.
 func TestVerify(t *testing.T) {
 	less, all := check{last: 6, known: 7}, check{last: 7, known: 7}
 	for _, c := range []struct {
@@ -532,5 +531,5 @@ type aged struct {
 
 func (a aged) Created() time.Time { return time.Now().Add(-a.old) }
 
-// anEpoch stands for an epoch that is there.
+// anEpoch is an existing epoch's entry.
 type anEpoch struct{ jetstream.KeyValueEntry }

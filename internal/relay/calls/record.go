@@ -1,9 +1,9 @@
-// Package calls is what goes on at the exchanges of a site, as its relays know it:
-// one Record a call, in a Bucket that all relays share, and a Feed of each relay that
-// tells the users of it.
+// Package calls keeps the calls at the exchanges of a site as its relays know them:
+// one Record per call, in a Bucket shared by all relays, and a Feed in each relay that
+// publishes them to users.
 //
-// A call rings at 1,024 users at most. Of one that rings at more, the others hear
-// nothing, and whoever reported it is told so.
+// A call rings at 1,024 users at most. Beyond that, the remaining users are not notified
+// and the reporter gets an error.
 //
 // A Record is a plain value. A Feed's state belongs to the goroutine of its Run.
 package calls
@@ -25,19 +25,18 @@ import (
 // Limits of a record.
 const (
 	maxLegs   = 1024      // users at whom one call rings
-	maxRecord = 320 << 10 // bytes: so many users, each with the longest name
+	maxRecord = 320 << 10 // bytes: that many users, each with the longest name
 )
 
-// Report is what an exchange says of one call.
+// Report is what an exchange reports about one call.
 type Report struct {
 	call.Event
-	// Users are those of whom it says so; the end of a call that names nobody is the
-	// end for all.
+	// Users are the users it concerns. The end of a call without users is the end for all.
 	Users []wire.User
-	// MaybeForAll is an end that may be meant for all: it is, unless somebody else has the call.
+	// MaybeForAll marks an end that is for all unless somebody else has the call.
 	MaybeForAll bool
-	// MayReturn is that the exchange tells nobody when a telephone stops ringing: who takes
-	// a call stops those of the others, to whom it may come back.
+	// MayReturn is set if the exchange does not report when a phone stops ringing.
+	// Answering the call then ends it for the others, to whom it may come back.
 	MayReturn bool
 }
 
@@ -52,40 +51,40 @@ type Record struct {
 	Via       string             `json:"via,omitempty"`
 	Began     time.Time          `json:"began"`
 	Legs      map[wire.User]*Leg `json:"legs"`
-	// Gone is when the call's end for all was told. Reports can overtake each other, and
-	// what was overtaken must not ring.
+	// Gone is when the call's end for all was reported. Reports can overtake each other,
+	// and an overtaken one must not ring.
 	Gone time.Time `json:"gone,omitzero"`
 
-	taken []taken // by whom, in that order
+	taken []taken // by whom, in order of time
 }
 
-// taken is that a user took the call.
+// taken is one user's answering of the call.
 type taken struct {
 	by wire.User
 	at time.Time
 }
 
-// Leg is what the call is for one user.
+// Leg is one user's side of the call.
 type Leg struct {
 	State    string     `json:"state"`
 	Reason   string     `json:"reason,omitempty"`
-	By       string     `json:"by,omitempty"`  // who took it elsewhere, as the exchange says
-	Rang     time.Time  `json:"rang,omitzero"` // not, where its end was told first
+	By       string     `json:"by,omitempty"`  // who answered elsewhere, according to the exchange
+	Rang     time.Time  `json:"rang,omitzero"` // zero if its end was reported first
 	Answered *time.Time `json:"answered,omitempty"`
 	At       time.Time  `json:"at"` // of the last report
 }
 
 var (
-	// ErrRecord: a report of no call.
+	// ErrRecord: the report is not of a call.
 	ErrRecord = errors.New("not a call")
-	// ErrLegs: a call rings at more users than a record holds.
+	// ErrLegs: the call rings at more users than a record holds.
 	ErrLegs = errors.New("a call rings at too many users; some of them hear nothing of it")
 	// ErrFull: there are too many calls.
 	ErrFull = errors.New("there are more calls than a relay remembers")
 )
 
-// Key is the record's key in the bucket. An exchange's id can have any character,
-// and a key cannot.
+// Key returns the record's key in the bucket. An exchange's id may contain any
+// character, a key may not.
 func Key(id string) string {
 	sum := sha256.Sum256([]byte(id))
 	return base64.RawURLEncoding.EncodeToString(sum[:16])
@@ -106,9 +105,9 @@ func Parse(b []byte) (Record, error) {
 	return r, nil
 }
 
-// Apply gives the record as it is after a report; changed is false where the report
-// says nothing new, or is older than what is known of that user. The record itself
-// stays as it is. With ErrLegs the report holds for those for whom there was room.
+// Apply returns the record after a report; r itself does not change. changed is false if
+// the report brings nothing new or is older than what is known of its users. With ErrLegs
+// the report still applies to the users for whom there was room.
 func (r Record) Apply(report Report) (after Record, changed bool, err error) {
 	e := report.Clean()
 	if e.ID == "" {
@@ -149,8 +148,8 @@ func (r Record) Apply(report Report) (after Record, changed bool, err error) {
 	return r, false, err
 }
 
-// endRinging ends the call for those at whom it rings, where others have just taken it,
-// and tells whether there were any.
+// endRinging ends the call for users at whom it still rings once others have answered it,
+// and reports whether there were any.
 func (r *Record) endRinging(taken Report, by []wire.User) (some bool) {
 	took := func(u wire.User) bool {
 		l := r.Legs[u]
@@ -167,7 +166,7 @@ func (r *Record) endRinging(taken Report, by []wire.User) (some bool) {
 	return some
 }
 
-// endsForAll tells whether an end is one for all.
+// endsForAll reports whether an end applies to all users.
 func (r Record) endsForAll(end Report) bool {
 	if end.MaybeForAll {
 		return !r.answeredByOthers(end.Users)
@@ -175,7 +174,7 @@ func (r Record) endsForAll(end Report) bool {
 	return len(end.Users) == 0
 }
 
-// answeredByOthers tells whether somebody has the call who is none of these users.
+// answeredByOthers reports whether someone other than these users has the call.
 func (r Record) answeredByOthers(users []wire.User) bool {
 	for u, l := range r.Legs {
 		if l.State == call.Answered.String() && !slices.Contains(users, u) {
@@ -185,8 +184,8 @@ func (r Record) answeredByOthers(users []wire.User) bool {
 	return false
 }
 
-// merge takes over what a report says of the caller, and tells whether that is new. What
-// it does not say stays, unless there is another caller, to whom the call was passed on.
+// merge takes over what a report says about the caller and reports whether that is new.
+// Missing fields stay, except name and via if the call was passed on to another caller.
 func (r *Record) merge(e call.Event) (news bool) {
 	if e.Number != "" && r.Number != "" && r.Number != e.Number {
 		r.Name, r.Via = "", ""
@@ -199,13 +198,12 @@ func (r *Record) merge(e call.Event) (news bool) {
 	return news
 }
 
-// overtakes is by how much one report may overtake another, as far as is known. Who was
-// called in vain may be called again later.
+// overtakes is how far one report may overtake another, as far as known. A user who missed
+// a call may be called again later.
 const overtakes = 2 * time.Second
 
-// after gives a leg as it is after a report; ok is false where the report is older
-// than what is known, or the call is over for this user and does not come again. The leg
-// itself stays as it is.
+// after returns the leg after a report; l itself does not change. ok is false if the report
+// is older than what is known, or the call has ended for this user and does not come back.
 func (l *Leg) after(e call.Event, mayReturn bool) (after *Leg, ok bool) {
 	now := Leg{State: e.State.String(), Rang: e.At, At: e.At}
 	over := l != nil && l.State == call.Ended.String()
@@ -217,7 +215,7 @@ func (l *Leg) after(e call.Event, mayReturn bool) (after *Leg, ok bool) {
 	case l != nil && !over:
 		now.Rang, now.Answered = l.Rang, l.Answered
 		if before, _ := call.ParseState(l.State); e.State < before {
-			now.State = l.State // told again that it rings: what it says of the caller may be new
+			now.State = l.State // ringing reported again; the caller's details may be new
 		}
 	}
 	switch e.State {
@@ -231,18 +229,18 @@ func (l *Leg) after(e call.Event, mayReturn bool) (after *Leg, ok bool) {
 	return &now, true
 }
 
-// returns tells whether a call that was over for a user comes back to him. Of who was
-// believed to miss what others took it may be told late that he took it.
+// returns reports whether an ended call comes back to this user. A user who seemed to miss
+// a call that others answered may be reported late as having answered it.
 func (l *Leg) returns(e call.Event) bool {
 	late := e.State == call.Answered && l.Reason == call.Elsewhere.String()
 	return e.State != call.Ended && (late || e.At.Sub(l.At) >= overtakes)
 }
 
-// endedRetention is how long it is known that a call was over: a report that was on its way
-// through a network that was cut must not let it ring.
+// endedRetention is how long an ended call is remembered, so that a report delayed by a
+// network outage does not make it ring.
 const endedRetention = time.Minute
 
-// retention is how long the call is known of which nothing more is heard.
+// retention is how long a call is kept without further reports.
 func (r Record) retention() time.Duration {
 	if r.Ended() {
 		return endedRetention
@@ -260,7 +258,7 @@ func (r Record) Ended() bool {
 	return true
 }
 
-// Newest is the moment of the last report.
+// Newest returns the time of the newest report.
 func (r Record) Newest() (at time.Time) {
 	for _, l := range r.Legs {
 		if l.At.After(at) {
@@ -270,7 +268,7 @@ func (r Record) Newest() (at time.Time) {
 	return at
 }
 
-// For is the call as a user hears of it; ok is false where it never rang for him.
+// For returns the call as shown to a user; ok is false if it never rang for them.
 func (r Record) For(u wire.User) (c wire.Call, ok bool) {
 	l := r.Legs[u]
 	if l == nil || l.Rang.IsZero() {
@@ -281,7 +279,7 @@ func (r Record) For(u wire.User) (c wire.Call, ok bool) {
 	if l.Answered != nil {
 		return c, true
 	}
-	// Who had the call before it came here has passed it on, and did not take it away.
+	// A user who had the call before it rang here has transferred it, not taken it away.
 	if i := slices.IndexFunc(r.taken, func(t taken) bool { return !t.at.Before(l.Rang) }); i >= 0 {
 		c.Elsewhere = true
 		if l.State == call.Ended.String() {
@@ -291,7 +289,7 @@ func (r Record) For(u wire.User) (c wire.Call, ok bool) {
 	return c, true
 }
 
-// answers are who took the call, in that order.
+// answers returns who answered the call, in order of time.
 func (r Record) answers() (all []taken) {
 	for u, l := range r.Legs {
 		if l.Answered != nil {

@@ -21,7 +21,7 @@ func report(after time.Duration, s call.State, users ...wire.User) Report {
 	return Report{Event: call.Event{ID: "wazo/1", State: s, At: at.Add(after)}, Users: users}
 }
 
-// take applies reports one after the other.
+// take applies reports in order.
 func take(t *testing.T, r Record, all ...Report) Record {
 	t.Helper()
 	for i, report := range all {
@@ -49,8 +49,7 @@ func heard(r Record, u wire.User) string {
 	return fmt.Sprint(c.State, " ", c.Reason, " ", c.By, " ", c.Elsewhere)
 }
 
-// TestGroup: a call that rings at three is taken by one, and the others are told by
-// whom.
+// TestGroup: one of three takes a call, and the others are told who.
 func TestGroup(t *testing.T) {
 	r := take(t, Record{}, report(0, call.Ringing, "anna", "bob", "carla"))
 	for _, u := range []wire.User{"anna", "bob", "carla"} {
@@ -90,8 +89,8 @@ func TestGroup(t *testing.T) {
 	}
 }
 
-// TestOldReports: what is older than what is known changes nothing, and what rings
-// again tells who calls, but takes no answer back.
+// TestOldReports: what is older than what is known changes nothing; a new ring updates the
+// caller, but does not undo an answer.
 func TestOldReports(t *testing.T) {
 	r := take(t, Record{}, report(10*time.Second, call.Answered, "anna"))
 	for name, old := range map[string]Report{"older": report(5*time.Second, call.Ended, "anna"), "nobody's": report(20*time.Second, call.Ringing)} {
@@ -111,8 +110,8 @@ func TestOldReports(t *testing.T) {
 	}
 }
 
-// TestOrders: in whatever order reports of one call arrive, nobody's call is stuck
-// once its end was told, and what comes back from the bucket is what was put there.
+// TestOrders: in whatever order reports of one call arrive, nobody's call is stuck once its
+// end was reported, and what is read from the bucket is what was written.
 func TestOrders(t *testing.T) {
 	users := []wire.User{"anna", "bob", "carla"}
 	for seed := range uint64(200) {
@@ -135,8 +134,8 @@ func TestOrders(t *testing.T) {
 	}
 }
 
-// TestOvertaken: the end of a call that was told before all else keeps the rest from
-// ringing.
+// TestOvertaken: when a call's end is reported before everything else,
+// the rest does not ring.
 func TestOvertaken(t *testing.T) {
 	r := take(t, Record{}, report(0, call.Ended))
 	for i, late := range []Report{report(time.Second, call.Ringing, "anna"), report(2*time.Second, call.Answered, "bob"), report(3*time.Second, call.Ended)} {
@@ -146,8 +145,8 @@ func TestOvertaken(t *testing.T) {
 	}
 }
 
-// TestPassedOn: who gets a call that somebody else has had is not told that it was
-// taken away from him.
+// TestPassedOn: somebody who gets a call after somebody else is not told
+// that it was taken away.
 func TestPassedOn(t *testing.T) {
 	r := take(t, Record{}, report(0, call.Ringing, "anna", "carla"), report(time.Second, call.Answered, "anna"), report(2*time.Second, call.Ended, "carla"),
 		report(time.Minute, call.Ringing, "bob", "dirk"), report(time.Minute, call.Ended, "anna"))
@@ -164,8 +163,8 @@ func TestPassedOn(t *testing.T) {
 	}
 }
 
-// TestAnotherCaller: of who called before nothing stays; of who is told of again, all that
-// is not told anew.
+// TestAnotherCaller: nothing of the previous caller remains; for a caller reported again,
+// what is not reported anew remains.
 func TestAnotherCaller(t *testing.T) {
 	before, more, after := report(0, call.Ringing, "anna"), report(time.Second, call.Ringing, "anna"), report(2*time.Second, call.Ringing, "anna")
 	before.Number, before.Name, before.Line = "101", "Receptie", "0201234567"
@@ -181,8 +180,8 @@ func TestAnotherCaller(t *testing.T) {
 	}
 }
 
-// TestUnsureEnd: an end that names a place is meant for that place alone while somebody
-// else speaks, and else for all.
+// TestUnsureEnd: an end that names an extension applies only to it while somebody else is
+// talking, and otherwise to all.
 func TestUnsureEnd(t *testing.T) {
 	end := report(time.Minute, call.Ended, "anna")
 	end.MaybeForAll = true
@@ -198,9 +197,9 @@ func TestUnsureEnd(t *testing.T) {
 	}
 }
 
-// TestTaken: where an exchange says who has taken a call, and of nobody whose telephone
-// stops, those stop at once that rang before; whom the call is passed on to later does
-// not, however often it is told who has it.
+// TestTaken: if an exchange reports who has taken a call, but not whose phones stop, those
+// that rang before stop at once; a phone to which the call is passed on later does not,
+// however often the report is repeated.
 func TestTaken(t *testing.T) {
 	again := func(after time.Duration, s call.State, users ...wire.User) Report {
 		r := report(after, s, users...)
@@ -232,8 +231,8 @@ func TestTaken(t *testing.T) {
 	}
 }
 
-// TestReturn: who was called in vain is called again later where an exchange does so, and
-// the next one after him; what was on its way when his phone stopped does not ring.
+// TestReturn: a user called in vain is called again later if the exchange does so, and then
+// the next one; a report in transit when their phone stopped does not ring.
 func TestReturn(t *testing.T) {
 	end := report(10*time.Second, call.Ended, "anna")
 	for _, maybe := range []bool{false, true} {
@@ -273,9 +272,9 @@ func TestBadRecords(t *testing.T) {
 	}
 }
 
-// TestFull: a call that rings at as many users as may be, with the longest names that
-// there are and reported one by one, can be kept and read; who comes after them is
-// told to whoever reports, and the others go on.
+// TestFull: a call that rings at the maximum number of users, with the longest names and
+// reported one by one, can be stored and read; for any further user, the report fails,
+// and the others continue.
 func TestFull(t *testing.T) {
 	long := strings.Repeat("x", 59)
 	text := strings.Repeat("é", call.MaxID)

@@ -1,7 +1,6 @@
-// Package certificates makes the authority of a site and the certificates of its
-// relays, for offices that have none of their own. Desks trust the authority by its
-// fingerprint, which comes with the code or the set-up file, never by whoever
-// answers first.
+// Package certificates creates a site's authority and its relays' certificates, for offices
+// that have none of their own. Desks trust the authority by its fingerprint, which comes
+// with the code or the set-up file, never by whoever answers first.
 //
 // The package has no state and no goroutines.
 package certificates
@@ -27,7 +26,7 @@ import (
 	"time"
 )
 
-// How long certificates last. A relay makes its own anew long before they end.
+// Lifetimes of certificates. A relay renews its own long before it expires.
 const (
 	authorityLife = 20 * 365 * 24 * time.Hour
 	relayLife     = 398 * 24 * time.Hour
@@ -37,17 +36,17 @@ const (
 
 var (
 	errAuthority = errors.New("not the certificate and key of an authority")
-	// ErrFingerprint: another authority than the one that is expected.
+	// ErrFingerprint reports that the authority is not the expected one.
 	ErrFingerprint = errors.New("the relay's certificate is not the one that was expected")
 )
 
-// Authority signs the certificates of a site's relays. It is not changed.
+// Authority signs the certificates of a site's relays. It is immutable.
 type Authority struct {
 	Certificate *x509.Certificate
 	key         crypto.Signer
 }
 
-// New makes an authority.
+// New creates an authority.
 func New(name string, now time.Time) (*Authority, error) {
 	template := &x509.Certificate{
 		Subject: pkix.Name{CommonName: "Wiebelt relay " + name}, NotBefore: now.Add(-clockSkew), NotAfter: now.Add(authorityLife),
@@ -61,7 +60,7 @@ func New(name string, now time.Time) (*Authority, error) {
 	return &Authority{c, key}, err
 }
 
-// sign makes a key and a certificate for it; by is nil for one that signs itself.
+// sign creates a key and a certificate for it; a nil by makes it self-signed.
 func sign(template *x509.Certificate, by *Authority) (crypto.Signer, []byte, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -78,7 +77,7 @@ func sign(template *x509.Certificate, by *Authority) (crypto.Signer, []byte, err
 	return key, der, err
 }
 
-// Parse reads what Encode has written.
+// Parse reads the output of Encode.
 func Parse(b []byte) (*Authority, error) {
 	certificate, rest := pem.Decode(b)
 	if certificate == nil {
@@ -102,7 +101,7 @@ func same(a, b crypto.PublicKey) bool {
 	return is && k.Equal(b)
 }
 
-// Encode gives certificate and key as PEM, for a file for the relay alone.
+// Encode returns certificate and key as PEM, for a file that only the relay may read.
 func (a *Authority) Encode() ([]byte, error) {
 	key, err := x509.MarshalPKCS8PrivateKey(a.key)
 	if err != nil {
@@ -111,20 +110,20 @@ func (a *Authority) Encode() ([]byte, error) {
 	return append(a.Public(), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})...), nil
 }
 
-// Public gives the certificate alone, as PEM.
+// Public returns the certificate alone, as PEM.
 func (a *Authority) Public() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.Certificate.Raw})
 }
 
-// Roots are for whoever trusts this authority alone.
+// Roots returns a pool that trusts this authority alone.
 func (a *Authority) Roots() *x509.CertPool {
 	roots := x509.NewCertPool()
 	roots.AddCert(a.Certificate)
 	return roots
 }
 
-// Fingerprint is by what people and set-up files know the authority: SHA-256, in
-// hexadecimal.
+// Fingerprint identifies the authority to people and in set-up files:
+// SHA-256, in hexadecimal.
 func (a *Authority) Fingerprint() string { return fingerprint(a.Certificate) }
 
 func fingerprint(c *x509.Certificate) string {
@@ -132,8 +131,7 @@ func fingerprint(c *x509.Certificate) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Issue makes a relay's certificate for the names and addresses by which it is
-// reached.
+// Issue creates a relay's certificate for the names and addresses at which it is reached.
 func (a *Authority) Issue(hosts []string, now time.Time) (tls.Certificate, error) {
 	template := &x509.Certificate{
 		Subject: pkix.Name{CommonName: "Wiebelt relay"}, NotBefore: now.Add(-clockSkew), NotAfter: now.Add(relayLife),
@@ -154,8 +152,8 @@ func (a *Authority) Issue(hosts []string, now time.Time) (tls.Certificate, error
 	return tls.Certificate{Certificate: [][]byte{der, a.Certificate.Raw}, PrivateKey: key, Leaf: leaf}, err
 }
 
-// Server is how a relay serves those names and addresses. It makes itself another
-// certificate long before the one that it has ends.
+// Server returns a relay's configuration for serving at these names and addresses. It
+// renews the certificate long before it expires.
 func (a *Authority) Server(hosts []string) *tls.Config {
 	var mu sync.Mutex
 	var held *tls.Certificate
@@ -173,14 +171,14 @@ func (a *Authority) Server(hosts []string) *tls.Config {
 	}}
 }
 
-// stale tells whether a certificate is to be another one: it ends soon, or a clock that was
-// ahead has made it, and it does not hold yet.
+// stale reports whether a certificate must be replaced: it expires soon, or is not yet
+// valid because a clock that ran ahead created it.
 func stale(c *x509.Certificate, now time.Time) bool {
 	return c.NotAfter.Sub(now) < renewBefore || now.Before(c.NotBefore)
 }
 
-// Cluster is how the relays of a site reach each other: both sides are certified by
-// the authority, which certifies relays alone.
+// Cluster returns the configuration between a site's relays: both sides need a certificate
+// of the authority, which certifies relays only.
 func (a *Authority) Cluster(hosts []string) *tls.Config {
 	c := a.Server(hosts)
 	c.RootCAs = a.Roots()
@@ -190,9 +188,9 @@ func (a *Authority) Cluster(hosts []string) *tls.Config {
 	return c
 }
 
-// Files is how a relay serves with a certificate that the office has given it: PEM
-// files, of which the one with the certificate has those in between too. What is
-// written there later takes effect; until both files fit, what was there before does.
+// Files returns a relay's configuration for a certificate provided by the office as PEM
+// files; the certificate file includes the intermediates. Later changes to the files take
+// effect once both match; until then the previous certificate is served.
 func Files(certificate, key string) (*tls.Config, error) {
 	var mu sync.Mutex
 	var held *tls.Certificate
@@ -219,20 +217,20 @@ func Files(certificate, key string) (*tls.Config, error) {
 	return &tls.Config{MinVersion: tls.VersionTLS13, GetCertificate: load}, err
 }
 
-// Trust is how a desk connects to a relay before it has the site's certificate: only
-// to one whose chain ends in the authority with that fingerprint, and that is
+// Trust returns a desk's configuration before it has the site's certificate. It accepts
+// only a relay whose chain ends in the authority with that fingerprint and that is
 // certified for host, a name or an address.
 func Trust(want, host string) *tls.Config {
 	want = strings.ToLower(strings.NewReplacer(":", "", " ", "").Replace(want))
 	return &tls.Config{
 		MinVersion:         tls.VersionTLS13,
-		InsecureSkipVerify: true, // judged below instead, by the fingerprint
+		InsecureSkipVerify: true, // VerifyConnection checks the fingerprint instead
 		VerifyConnection: func(s tls.ConnectionState) error {
 			for _, c := range s.PeerCertificates {
 				if subtle.ConstantTimeCompare([]byte(fingerprint(c)), []byte(want)) == 1 {
 					roots := x509.NewCertPool()
 					roots.AddCert(c)
-					_, err := s.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: roots, DNSName: host}) // the state has no name where that is an address
+					_, err := s.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: roots, DNSName: host}) // host: s.ServerName is empty for an address
 					return err
 				}
 			}
@@ -241,7 +239,7 @@ func Trust(want, host string) *tls.Config {
 	}
 }
 
-// Pool is for a desk that knows the site's certificate, as Public has written it.
+// Pool returns a pool for a desk that has the site's certificate, as written by Public.
 func Pool(public []byte) (*x509.CertPool, error) {
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(public) {

@@ -11,7 +11,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// answers tries a TLS connection to a relay with a certificate.
+// answers attempts a TLS connection to a relay with a certificate.
 func answers(t *testing.T, server tls.Certificate, name string, client *tls.Config) error {
 	t.Helper()
 	near, far := net.Pipe()
@@ -31,12 +31,12 @@ func answers(t *testing.T, server tls.Certificate, name string, client *tls.Conf
 	return err
 }
 
-// TestTrust: a desk speaks only to a relay of the authority whose fingerprint it was
-// given, under the name that it asked for, while the certificate is valid.
+// TestTrust: a desk only connects to a relay of the authority with the known fingerprint,
+// under the name it asked for, while the certificate is valid.
 func TestTrust(t *testing.T) {
 	now := time.Now()
 	ours := must.Get(New("kantoor", now))(t)
-	ours = must.Get(Parse(must.Get(ours.Encode())(t)))(t) // what was kept serves as well
+	ours = must.Get(Parse(must.Get(ours.Encode())(t)))(t) // a stored one works too
 	theirs := must.Get(New("kantoor", now))(t)
 	issue := func(a *Authority, at time.Time, hosts ...string) tls.Certificate {
 		t.Helper()
@@ -78,7 +78,7 @@ func TestTrust(t *testing.T) {
 	}
 }
 
-// TestServer: a relay keeps its certificate, and has another one in time.
+// TestServer: a relay keeps its certificate, and replaces it in time.
 func TestServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := must.Get(New("kantoor", time.Now()))(t).Server([]string{"relay.kantoor.example"})
@@ -113,8 +113,8 @@ func TestBadAuthorities(t *testing.T) {
 	}
 }
 
-// TestStale: another certificate is made long before one ends, and where it does not hold
-// yet, for the clock was ahead.
+// TestStale: a certificate is replaced long before it expires, or if it is not valid yet
+// because the clock was ahead.
 func TestStale(t *testing.T) {
 	now := time.Now()
 	a := must.Get(New("kantoor", now))(t)
@@ -125,7 +125,7 @@ func TestStale(t *testing.T) {
 	}
 }
 
-// TestCluster: a relay lets only those in that have a certificate of the same site.
+// TestCluster: a relay only admits those with a certificate of the same site.
 func TestCluster(t *testing.T) {
 	now := time.Now()
 	ours, theirs := must.Get(New("kantoor", now))(t), must.Get(New("kantoor", now))(t)
@@ -141,7 +141,7 @@ func TestCluster(t *testing.T) {
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			_, _ = client.Read(make([]byte, 1)) // shakes hands, and hears what the other says to it
+			_, _ = client.Read(make([]byte, 1)) // completes the handshake, with its error
 		}()
 		if err := tls.Server(far, ours.Cluster([]string{"127.0.0.1"})).HandshakeContext(t.Context()); (err == nil) != c.in {
 			t.Errorf("%s: %v", name, err)

@@ -10,7 +10,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// clusterCmd makes one relay three.
+// clusterCmd turns one relay into three.
 type clusterCmd struct {
 	Make clusterMakeCmd `cmd:""`
 	Join clusterJoinCmd `cmd:""`
@@ -22,8 +22,8 @@ type clusterMakeCmd struct {
 	Port   int               `default:"6222" placeholder:"N"`
 }
 
-// Run makes the relay of this computer the first of three, and writes what the others
-// are made of.
+// Run makes this computer's relay the first of three and writes the file from which
+// the others are created.
 func (c *clusterMakeCmd) Run(e *env) error {
 	f, err := e.folder()
 	if err != nil {
@@ -55,7 +55,7 @@ type clusterJoinCmd struct {
 	Admin string `default:"127.0.0.1:8222" placeholder:"ADDRESS"`
 }
 
-// Run makes another relay of a site.
+// Run creates another relay of a site.
 func (c *clusterJoinCmd) Run(e *env) error {
 	b, err := filetrust.ReadFile(c.From, setup.MaxSite, filetrust.Alone)
 	if err != nil {

@@ -25,8 +25,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// guest adds a user at one relay who joins at another and is taken out again: he is
-// cut off soon, and known nowhere.
+// guest adds a user at one relay who joins at another and is removed: their connection ends
+// soon, and no relay knows them.
 func (s *site) guest(at, other int) {
 	s.t.Helper()
 	d, ctx := s.relays[at].directory(), s.t.Context()
@@ -50,7 +50,7 @@ func (s *site) guest(at, other int) {
 		if err := d.Remove(ctx, "guest"); !errors.Is(err, users.ErrUnknown) {
 			return err
 		}
-		return nil // a try before has done it, whose answer was lost
+		return nil // an earlier try has done it, but the answer was lost
 	})
 	g.until(s.t, "a removed user is cut off", func() bool { return g.is(link.Refused) })
 	if took := time.Since(began); took > 5*time.Second && os.Getenv("SOAK") != "" {
@@ -59,7 +59,7 @@ func (s *site) guest(at, other int) {
 	s.relays[other].until("a removed user is known elsewhere", func(now server.Status) bool { return now.Users == n })
 }
 
-// tries does what takes several tries while the servers choose who leads them.
+// tries retries do, which may fail while the servers elect a leader.
 func (s *site) tries(do func() error) {
 	s.t.Helper()
 	must.Soon(s.t, func() (bool, any) {
@@ -68,7 +68,7 @@ func (s *site) tries(do func() error) {
 	})
 }
 
-// away adds a user who joins, whose computer is off since, and who misses a call.
+// away adds a user who joins, whose computer is then off, and who misses a call.
 func (s *site) away() {
 	s.t.Helper()
 	p, ctx := s.relays[0], s.t.Context()
@@ -83,7 +83,7 @@ func (s *site) away() {
 	})
 }
 
-// miss lets calls ring in vain for the user who is away.
+// miss makes calls ring in vain for the user who is away.
 func (s *site) miss(n int) {
 	for range n {
 		s.missed++
@@ -93,8 +93,8 @@ func (s *site) miss(n int) {
 	}
 }
 
-// comesBack starts the computer of the user who was away: he is told of every call that
-// he missed, once. The first time he cannot keep them, and has to start it again.
+// comesBack starts that user's computer: it receives every missed call once. The first time
+// it cannot store them, and has to be started again.
 func (s *site) comesBack() {
 	s.t.Helper()
 	refused := make(chan struct{}, 1)
@@ -129,7 +129,7 @@ func (s *site) comesBack() {
 	s.forgotten()
 }
 
-// forgotten waits until no file of the relays has a number of those missed calls.
+// forgotten waits until no file of the relays contains a number of those missed calls.
 func (s *site) forgotten() {
 	s.t.Helper()
 	must.Soon(s.t, func() (bool, any) {
@@ -139,15 +139,15 @@ func (s *site) forgotten() {
 				if b, err := os.ReadFile(path); err == nil && bytes.Contains(b, []byte("0698000")) {
 					where = path
 				}
-				return nil // what goes meanwhile has nothing
+				return nil // files removed meanwhile contain nothing
 			})
 		}
 		return where == "", where
 	})
 }
 
-// oneLeft kills two relays: the third one says that it cannot work, users know it too,
-// and all is well once there are two.
+// oneLeft kills two relays: the third reports that it cannot work, users see it too, and
+// everything works once there are two again.
 func (s *site) oneLeft() {
 	s.t.Helper()
 	s.relays[0].kill()
@@ -162,7 +162,7 @@ func (s *site) oneLeft() {
 	s.everybody("is connected", func(d *station) bool { return d.is(link.Connected) })
 }
 
-// everybody waits for what must be so for all users.
+// everybody waits for something to be true for all users.
 func (s *site) everybody(what string, ok func(*station) bool) {
 	s.t.Helper()
 	must.Soon(s.t, func() (bool, any) {
@@ -175,8 +175,8 @@ func (s *site) everybody(what string, ok func(*station) bool) {
 	})
 }
 
-// replace puts an empty relay in the place of one whose disk is lost, from one that is
-// left; then that one may fail.
+// replace replaces a relay whose disk is lost with an empty one, joining through one that
+// is left; after that, that one may fail too.
 func (s *site) replace(lost, left int) {
 	s.t.Helper()
 	p, file := s.relays[lost], filepath.Join(s.t.TempDir(), "again.relay")
@@ -194,11 +194,11 @@ func (s *site) replace(lost, left int) {
 	s.relays[left].start()
 }
 
-// TestClusterKilled: whichever of three relays is killed while two hundred calls ring,
-// the one that listens to an exchange too, and all of them at once, every user sees his
-// own calls again, each once, and none that is over; look-ups are answered again at
-// once, and who was away is told of every call that he missed. With one relay left
-// users know that nothing works, and one that is lost for good can be replaced.
+// TestClusterKilled: whichever of three relays is killed while two hundred calls ring, even
+// the one that listens to an exchange, or all of them at once: every user sees their own
+// calls again, each once, and none that is over; lookups are answered again at once, and
+// the user who was away receives every missed call. With one relay left, users see that
+// nothing works, and a lost relay can be replaced.
 func TestClusterKilled(t *testing.T) {
 	beside(t)
 	s := newSite(t, 20, here)

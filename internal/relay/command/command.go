@@ -1,6 +1,6 @@
-// Package command is the command line of wiebelt-relay: it reads arguments, carries
-// each command out with the packages beside it and turns errors into one line and an
-// exit code. It keeps no state.
+// Package command implements the command line of wiebelt-relay: it parses arguments,
+// runs each command with its sibling packages and turns errors into one line and an
+// exit code. It is stateless.
 package command
 
 import (
@@ -42,21 +42,21 @@ const (
 	exitNotRunning = 4
 )
 
-// Build is what the program was built from.
+// Build identifies what the program was built from.
 type Build struct{ Version, Commit string }
 
-// env is what every command works with.
+// env is the environment shared by all commands.
 type env struct {
 	build    Build
 	in       io.Reader
 	out, err io.Writer
 	data     string
-	log      *slog.Logger // without numbers and names
+	log      *slog.Logger // never logs numbers or names
 	language text.Language
 	ctx      context.Context
 }
 
-// everywhere are the flags of every command.
+// everywhere holds the flags of every command.
 type everywhere struct {
 	Data     string `placeholder:"DIR"`
 	Language string `enum:"nl,en," default:"" placeholder:"nl|en"`
@@ -79,10 +79,10 @@ type commands struct {
 	Version   versionCmd   `cmd:""`
 }
 
-// Commands is every command, a struct with the parser's tags.
+// Commands returns all commands, as a struct with the parser's tags.
 func Commands() any { return &commands{} }
 
-// program is the name under which help and errors speak.
+// program is the name used in help and errors.
 const program = "wiebelt-relay"
 
 // Main runs one command and returns the exit code. args is os.Args.
@@ -120,7 +120,7 @@ func run(ctx context.Context, b Build, args []string, in io.Reader, out, errOut 
 	return e.finish(o, k.Run(e))
 }
 
-// failure is an error with an exit code; without an error nothing is said.
+// failure is an error with an exit code; with a nil error, nothing is printed.
 type failure struct {
 	code int
 	error
@@ -128,12 +128,12 @@ type failure struct {
 
 func (f *failure) Unwrap() error { return f.error }
 
-// fail is an error that ends the command with an exit code.
+// fail returns an error that ends the command with an exit code.
 func fail(code int, key text.Key, args ...any) error {
 	return &failure{code, text.Errorf(key, args...)}
 }
 
-// finish says what went wrong, in one line, and gives the exit code.
+// finish prints what went wrong, in one line, and returns the exit code.
 func (e *env) finish(o *commandline.Output, err error) int {
 	if err == nil && o.Err != nil {
 		err = text.Errorf(text.ErrorOutput, o.Err)
@@ -151,7 +151,7 @@ func (e *env) finish(o *commandline.Output, err error) int {
 	return code
 }
 
-// explained gives errors of the packages beside this one their words.
+// explained replaces errors of sibling packages with their texts.
 func explained(err error) error {
 	if at, ok := errors.AsType[*users.LineError](err); ok {
 		return text.Errorf(text.RelayLine, at.Line, explained(at.Err))
@@ -164,7 +164,7 @@ func explained(err error) error {
 	return err
 }
 
-// lang is the language of this run: as --language says, else the system's.
+// lang returns the language of this run: that of --language, or else the system's.
 func (e *env) lang() text.Language {
 	if e.language != text.Dutch && e.language != text.English {
 		e.language = fromsettings.Language(settings.Defaults())
@@ -172,12 +172,12 @@ func (e *env) lang() text.Language {
 	return e.language
 }
 
-// say writes a line for people on standard output.
+// say prints a line for people.
 func (e *env) say(key text.Key, args ...any) {
 	fmt.Fprintln(e.out, e.lang().Error(text.Errorf(key, args...)))
 }
 
-// print writes a value for programs.
+// print writes a value for programs, as JSON.
 func (e *env) print(v any) error { return json.NewEncoder(e.out).Encode(v) }
 
 // folder reads the data folder.
@@ -189,20 +189,20 @@ func (e *env) folder() (*setup.Folder, error) {
 	return f, err
 }
 
-// rules are how the relay reads numbers, by the settings in its folder.
+// rules returns the number rules from the settings in the relay's folder.
 func (e *env) rules() (*phone.Rules, error) {
 	dirs, err := profile.Find(e.data)
 	if err != nil {
 		return nil, err
 	}
-	s, _ := settings.Load(dirs) // what is wrong in them, the relay says
+	s, _ := settings.Load(dirs) // the relay reports problems in them
 	return fromsettings.NumberRules(s)
 }
 
-// callTime is how long a command talks with the relay.
+// callTime limits how long a command talks to the relay.
 const callTime = 30 * time.Second
 
-// connect reaches the relay that runs with this data folder.
+// connect connects to the relay running with this data folder.
 func (e *env) connect() (*nats.Conn, *setup.Folder, error) {
 	f, err := e.folder()
 	if err != nil {
@@ -219,7 +219,7 @@ func (e *env) connect() (*nats.Conn, *setup.Folder, error) {
 	return conn, f, err
 }
 
-// directory is the users of that relay.
+// directory opens that relay's users.
 func (e *env) directory() (d *users.Directory, f *setup.Folder, stop func(), err error) {
 	conn, f, err := e.connect()
 	if err != nil {

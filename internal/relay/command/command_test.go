@@ -52,14 +52,13 @@ func typing(t *testing.T, in string, args ...string) (code int, out, errOut stri
 	return code, o.String(), e.String()
 }
 
-// office is a relay in a folder of its own.
+// office is a relay in its own folder.
 type office struct {
 	t   *testing.T
 	dir string
 }
 
-// freePorts are three that nobody listens on: the commands know them from the settings
-// alone.
+// freePorts returns three free ports: the commands only know them from the settings.
 func freePorts(t *testing.T) (ports []string) {
 	t.Helper()
 	for range 3 {
@@ -96,7 +95,7 @@ func (o *office) must(args ...string) string {
 	return out
 }
 
-// ends checks with which code a command ends, and what it says.
+// ends checks a command's exit code and output.
 func (o *office) ends(code int, args []string, says ...string) {
 	o.t.Helper()
 	got, out, errOut := o.command(args...)
@@ -107,7 +106,7 @@ func (o *office) ends(code int, args []string, says ...string) {
 	}
 }
 
-// run runs the relay, and gives where it can be reached.
+// run runs the relay, and returns where it can be reached.
 func (o *office) run() (ready readiness) {
 	o.t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
@@ -131,7 +130,7 @@ func (o *office) run() (ready readiness) {
 	return ready
 }
 
-// until asks for the status until it is as wanted: it follows the buckets.
+// until polls the status until it is as wanted: it lags behind the buckets.
 func (o *office) until(ok func(server.Status) bool) {
 	o.t.Helper()
 	must.Soon(o.t, func() (bool, any) {
@@ -141,8 +140,8 @@ func (o *office) until(ok func(server.Status) bool) {
 	})
 }
 
-// TestOffice: forty users from a table join by their codes, are listed, counted and
-// taken out, and the relay says how it is doing.
+// TestOffice: forty users from a table join with their codes, are listed, counted and
+// removed, and the relay reports its status.
 func TestOffice(t *testing.T) {
 	o := newOffice(t)
 	for _, args := range [][]string{{"user", "list"}, {"status"}, {"user", "add", "anna"}} {
@@ -194,8 +193,8 @@ func TestOffice(t *testing.T) {
 	}
 }
 
-// TestImportEndsEarly: the codes that were made are printed, whatever becomes of the
-// others.
+// TestImportEndsEarly: the codes created so far are printed, whatever
+// happens to the others.
 func TestImportEndsEarly(t *testing.T) {
 	o := newOffice(t)
 	o.run()
@@ -219,7 +218,7 @@ type writer func([]byte) (int, error)
 
 func (w writer) Write(b []byte) (int, error) { return w(b) }
 
-// join joins as a computer does, by a row of what the import has printed.
+// join joins like a computer does, with a row of the import's output.
 func (o *office) join(web string, row []string) {
 	o.t.Helper()
 	stored := must.Get(relaylink.Join(o.t.Context(), web, row[2], row[3]))(o.t)
@@ -228,8 +227,8 @@ func (o *office) join(web string, row []string) {
 	}
 }
 
-// TestWrong: what people do wrong is said in one line, in their language, with the
-// exit code that scripts know, and nothing is changed.
+// TestWrong: users' mistakes are reported in one line, in their language, with the
+// documented exit code, and change nothing.
 func TestWrong(t *testing.T) {
 	o := newOffice(t)
 	o.run()
@@ -277,7 +276,7 @@ func TestWrong(t *testing.T) {
 	}
 }
 
-// TestSecret: the path is shown with its address, and another one is another.
+// TestSecret: the path is shown with its address, and a new one is different.
 func TestSecret(t *testing.T) {
 	o := newOffice(t)
 	first := o.must("secret", "reports")
@@ -289,8 +288,8 @@ func TestSecret(t *testing.T) {
 	}
 }
 
-// TestHub: the relay asks the hub with a secret that only its folder has, and shows
-// nowhere.
+// TestHub: the relay uses the hub with a secret that only its folder has,
+// and shows it nowhere.
 func TestHub(t *testing.T) {
 	h := must.Get(localhub.Start(context.Background(), localhub.Config{Demo: true}))(t)
 	defer h.Close()
@@ -366,8 +365,8 @@ func TestPolicyIsNamed(t *testing.T) {
 	}
 }
 
-// TestExchange: a relay that runs follows what is set: an exchange and its secret, its
-// going, and the hub. What cannot be used changes nothing, and the status says so.
+// TestExchange: a running relay follows its settings: a new exchange and its secret, its
+// removal, and the hub. Unusable settings change nothing, and the status reports them.
 func TestExchange(t *testing.T) {
 	t.Parallel()
 	a := must.Get(simulate.StartARI(t.Context(), "", simulate.Account{User: "wiebelt", Secret: "canary-1"}))(t)
@@ -434,8 +433,8 @@ func TestCertificateLasts(t *testing.T) {
 	}
 }
 
-// TestWebhook: a relay that runs takes a mapping in, and says which one is wrong; what a
-// kept message would become is shown without sending it, and who sends is known.
+// TestWebhook: a running relay loads a mapping, and reports invalid ones; a stored message
+// can be mapped without sending it, and its sender is known.
 func TestWebhook(t *testing.T) {
 	o := newOffice(t)
 	at := o.run()
@@ -501,8 +500,8 @@ func TestWebhook(t *testing.T) {
 	o.ends(exitFailed, []string{"doctor"}, "fail  exchange", "perhaps of another version")
 }
 
-// TestRegister: the relay registers its address at a provider, sees and says when another
-// program has taken its place, follows its own secret, and takes the registration back.
+// TestRegister: the relay registers its address with a provider, notices and reports when
+// another program has replaced it, follows its own secret, and restores the registration.
 func TestRegister(t *testing.T) {
 	p := linktest.StartPortal(t, simulate.Account{User: "beheer@kantoor.example", Secret: "canary-1"})
 	o := newOffice(t)
@@ -547,8 +546,8 @@ func TestRegister(t *testing.T) {
 	}
 }
 
-// TestPublishers: a program has a key of its own, which is no user's and counts until
-// there is another one or none.
+// TestPublishers: a program has its own key, which is not a user's and is valid until
+// it is replaced or removed.
 func TestPublishers(t *testing.T) {
 	o := newOffice(t)
 	at := o.run()
@@ -589,8 +588,8 @@ func TestPublishers(t *testing.T) {
 	}
 }
 
-// TestForget: calls of a number are forgotten, as the relay reads numbers, and all of
-// them; nothing else is, whatever is set for the next start.
+// TestForget: calls of a number, as the relay reads numbers, or all of them, are forgotten;
+// nothing else is, whatever is set for the next start.
 func TestForget(t *testing.T) {
 	o := newOffice(t)
 	dirs := must.Get(profile.Find(o.dir))(t)

@@ -20,7 +20,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// cpu is how long the process has computed.
+// cpu returns the process's CPU time.
 func (p *process) cpu() time.Duration {
 	p.t.Helper()
 	b := must.Get(os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid)))(p.t)
@@ -30,7 +30,7 @@ func (p *process) cpu() time.Duration {
 	return time.Duration(user+system) * time.Second / 100
 }
 
-// status is what it says of itself.
+// status returns the relay's status.
 func (p *process) status() (s server.Status) {
 	p.t.Helper()
 	a := must.Get(http.Get(p.at.Admin + "/status"))(p.t)
@@ -39,7 +39,7 @@ func (p *process) status() (s server.Status) {
 	return s
 }
 
-// memory is what it has in memory, in MB.
+// memory returns the process's resident memory, in MB.
 func (p *process) memory() (mb int) {
 	p.t.Helper()
 	b := must.Get(os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid)))(p.t)
@@ -48,21 +48,21 @@ func (p *process) memory() (mb int) {
 	return mb >> 10
 }
 
-// heard is a snapshot at a desk.
+// heard is a snapshot received by a desk.
 type heard struct {
 	desk int
 	at   time.Time
 	data []byte
 }
 
-// says tells whether a snapshot has a call in a state.
+// says reports whether a snapshot has a call in a state.
 func (h heard) says(id, state string) bool {
 	s, err := wire.ParseSnapshot(h.data)
 	return err == nil && slices.ContainsFunc(s.Calls, func(c wire.Call) bool { return c.ID == id && c.State == state })
 }
 
-// desksOffice is a relay with desks, each of which has an extension of its own, 1000 and
-// so on; group is that at which the first ones ring together.
+// desksOffice is a relay with desks, each with its own extension, from 1000; group is the
+// one at which the first ones ring together.
 type desksOffice struct {
 	*process
 	in     chan heard
@@ -80,7 +80,7 @@ func newDesks(t *testing.T, n, together int) *desksOffice {
 	return o
 }
 
-// add adds desks from a number on.
+// add adds n desks.
 func (o *desksOffice) add(from, n, together int) {
 	o.t.Helper()
 	d := o.directory()
@@ -94,7 +94,7 @@ func (o *desksOffice) add(from, n, together int) {
 	o.desks(from, n, func(i int, m *nats.Msg) { o.in <- heard{i, time.Now(), m.Data} })
 }
 
-// say reports a call and gives the moment just before.
+// say reports a call and returns the time just before.
 func (o *desksOffice) say(id, state, extension string) time.Time {
 	o.t.Helper()
 	at := time.Now()
@@ -102,8 +102,7 @@ func (o *desksOffice) say(id, state, extension string) time.Time {
 	return at
 }
 
-// all waits until so many desks have heard of a call, each once, and gives the last
-// moment.
+// all waits until n desks have received a call, each once, and returns the last time.
 func (o *desksOffice) all(n int, id, state string) (last time.Time) {
 	o.t.Helper()
 	seen := map[int]bool{}
@@ -123,8 +122,8 @@ func (o *desksOffice) all(n int, id, state string) (last time.Time) {
 	return last
 }
 
-// TestGroupOfDesks: a call that rings at three hundred desks is heard at each of them
-// once, whether the exchange reports it for all of them together or one by one.
+// TestGroupOfDesks: a call that rings at three hundred desks arrives at each of them once,
+// whether the exchange reports it for all of them together or one by one.
 func TestGroupOfDesks(t *testing.T) {
 	const n = 300
 	o := newDesks(t, n, n)
@@ -147,20 +146,20 @@ func TestGroupOfDesks(t *testing.T) {
 	}
 }
 
-// figures are measured times, in ms.
+// figures are measured durations, in ms.
 type figures []float64
 
 func (f *figures) add(d time.Duration) { *f = append(*f, float64(d)/float64(time.Millisecond)) }
 
-// at gives the figure below which such a part of them is.
+// at returns a percentile.
 func (f figures) at(part float64) float64 {
 	slices.Sort(f)
 	return f[min(len(f)-1, int(part*float64(len(f))))]
 }
 
-// TestBenchRelay measures a relay with a thousand desks, each with its own connection
-// and credentials, in this process. WIEBELT_BENCH_RELAY=1 runs it, for it wants a
-// quiet machine and several minutes.
+// TestBenchRelay measures a relay with a thousand desks, each with its own connection and
+// credentials, in this process. It runs with WIEBELT_BENCH_RELAY=1, as it needs an idle
+// machine and several minutes.
 func TestBenchRelay(t *testing.T) {
 	if os.Getenv("WIEBELT_BENCH_RELAY") == "" {
 		return
@@ -175,14 +174,14 @@ func TestBenchRelay(t *testing.T) {
 	}
 	o := newDesks(t, desks, together)
 
-	time.Sleep(5 * time.Second) // until what connecting has left behind is done
+	time.Sleep(5 * time.Second) // for the work left behind by connecting
 	before := o.cpu()
 	const idle = 20 * time.Second
 	time.Sleep(idle)
 	row("1,000 desks idle: processor", 100*float64(o.cpu()-before)/float64(idle), 1, "%")
 	row("1,000 desks idle: memory", float64(o.memory()), 200, "MB")
 
-	// A hundred calls a second, each at a desk of its own.
+	// A hundred calls a second, each at its own desk.
 	const calls = 2000
 	said, one := map[string]time.Time{}, figures{}
 	var mu sync.Mutex // protects said
@@ -248,7 +247,7 @@ func TestBenchRelay(t *testing.T) {
 	fmt.Printf("\n| %-58s | %8s | %6s | %-2s |\n|---|---|---|---|\n%s\n", "relay, desks in another process", "", "budget", "", table.String())
 }
 
-// cutOff removes users who have joined, and gives how long they were still connected.
+// cutOff removes joined users, and returns how long they stayed connected.
 func (o *desksOffice) cutOff(n int) (all figures) {
 	o.t.Helper()
 	d, ctx := o.directory(), o.t.Context()
@@ -267,9 +266,9 @@ func (o *desksOffice) cutOff(n int) (all figures) {
 	return all
 }
 
-// webhooks sends five hundred messages of a provider's exchange a second for a minute,
-// of calls that ring and end at desks in turn, and gives how long the answers took, and
-// how many calls no desk has heard of.
+// webhooks sends five hundred messages of a provider's exchange per second for a minute,
+// of calls that ring and end at desks in turn, and returns the response times, and how
+// many calls reached no desk.
 func (o *desksOffice) webhooks(desks int) (answers figures, lost int) {
 	o.t.Helper()
 	const perSecond, messages = 500, 30_000

@@ -26,7 +26,7 @@ func (p *process) until(what string, ok func(server.Status) bool) {
 	})
 }
 
-// until waits for what must come at a user's.
+// until waits for something to arrive at a user.
 func (d *station) until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	must.Soon(t, func() (bool, any) {
@@ -36,7 +36,7 @@ func (d *station) until(t *testing.T, what string, ok func() bool) {
 	})
 }
 
-// fill fills the disk of a folder with a file.
+// fill fills the disk of a folder with one file.
 func fill(t *testing.T, dir string) string {
 	t.Helper()
 	f := must.Get(os.Create(filepath.Join(dir, "filler")))(t)
@@ -53,8 +53,8 @@ func fill(t *testing.T, dir string) string {
 	return f.Name()
 }
 
-// TestFullDiskOfOne: of several relays, one whose disk was full ends once there is room,
-// and started anew it does its part: another one can be missed.
+// TestFullDiskOfOne: of several relays, one whose disk was full ends once there is space,
+// and works fully after a restart: another one may fail.
 func TestFullDiskOfOne(t *testing.T) {
 	if !alone(t, unix.CLONE_NEWNS, "5m") {
 		return
@@ -85,14 +85,14 @@ func TestFullDiskOfOne(t *testing.T) {
 	s.tries(func() error { return d.Put(t.Context(), users.Entry{User: "carla"}) })
 }
 
-// TestFullDisk: a relay whose disk is full says so, to its users too, while calls ring;
-// once there is room all is well by itself, and nothing is lost, not even where the
-// files of its server are damaged by a power cut.
+// TestFullDisk: a relay whose disk is full reports so, to its users too, while calls ring;
+// once there is space, it recovers by itself, and nothing is lost, even if a power failure
+// damages its server's files.
 func TestFullDisk(t *testing.T) {
 	if !alone(t, unix.CLONE_NEWNS, "5m") { // with a small disk for its temporary files
 		return
 	}
-	dir := filepath.Dir(t.TempDir()) // in which the next ones will be
+	dir := filepath.Dir(t.TempDir()) // the parent of later ones
 	must.Do(t, unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""), unix.Mount("tmpfs", dir, "tmpfs", 0, "size=64m"))
 	t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
 	p := newProcess(t)

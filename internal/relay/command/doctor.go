@@ -26,7 +26,7 @@ type doctorCmd struct {
 	JSON bool `name:"json"`
 }
 
-// check is one thing that must be right.
+// check is the result of one check.
 type check struct {
 	ID    string `json:"id"`
 	State string `json:"state"` // ok, warn, fail
@@ -45,7 +45,7 @@ func lasts(ofOffice bool, left time.Duration) (state string, says text.Key) {
 	return "ok", text.RelayDoctorCertificate
 }
 
-// Run looks at everything that a relay needs, and says what is wrong.
+// Run checks everything a relay needs and prints the results.
 func (c *doctorCmd) Run(e *env) error {
 	var all []check
 	wrong := false
@@ -75,7 +75,7 @@ func (c *doctorCmd) Run(e *env) error {
 	return nil
 }
 
-// running are the checks of a relay that should run.
+// running checks a relay that should be running.
 func (e *env) running(f *setup.Folder, add func(id, state string, says text.Key, args ...any)) {
 	s, err := e.status(f)
 	switch {
@@ -171,10 +171,10 @@ func (e *env) hubClient() (*hub.Client, error) {
 	return hub.New(cfg)
 }
 
-// certificate tells until when that lasts with which the relay answers, for the name
+// certificate returns the expiry of the relay's certificate, verified for the name
 // by which others reach it.
 func (e *env) certificate(f *setup.Folder) (time.Time, error) {
-	var roots *x509.CertPool // those of the system
+	var roots *x509.CertPool // the system's
 	if !f.Settings.TLS.Own() {
 		roots = f.Authority.Roots()
 	}

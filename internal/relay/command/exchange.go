@@ -35,7 +35,7 @@ type exchangeAddCmd struct {
 }
 
 // Run adds a link to an exchange, or changes the one of that name, with its secret,
-// which is read from standard input.
+// read from standard input.
 func (c *exchangeAddCmd) Run(e *env) error {
 	if !isExchange(c.Kind) {
 		return fail(exitUsage, text.RelayExchangeKind, strings.Join(slices.DeleteFunc(registry.Links(), func(k string) bool { return !isExchange(k) }), ", "))
@@ -63,7 +63,7 @@ func (c *exchangeAddCmd) Run(e *env) error {
 	})
 }
 
-// change carries out what is to be done with the settings.
+// change runs do with the current settings.
 func (e *env) change(do func(profile.Dirs, *settings.Settings) error) error {
 	if _, err := e.folder(); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (e *env) change(do func(profile.Dirs, *settings.Settings) error) error {
 	if err != nil {
 		return err
 	}
-	now, _ := settings.Load(dirs) // what is wrong in them is said by status
+	now, _ := settings.Load(dirs) // status reports problems in them
 	return do(dirs, now)
 }
 
@@ -80,7 +80,7 @@ func without(s *settings.Settings, name string) []settings.Softphone {
 	return slices.DeleteFunc(slices.Clone(s.Softphones), func(p settings.Softphone) bool { return p.Name == name })
 }
 
-// save puts settings and secrets in place, and says what is wrong with them.
+// save writes settings and secrets, and returns what is wrong with them.
 func (e *env) save(dirs profile.Dirs, now *settings.Settings, w hubtrial.Wanted) error {
 	ctx, cancel := context.WithTimeout(e.ctx, callTime)
 	defer cancel()
@@ -99,7 +99,7 @@ type exchangeRemoveCmd struct {
 	Name string `arg:""`
 }
 
-// Run takes a link to an exchange out, with its secret.
+// Run removes a link to an exchange and its secret.
 func (c *exchangeRemoveCmd) Run(e *env) error {
 	return e.change(func(dirs profile.Dirs, now *settings.Settings) error {
 		left := without(now, c.Name)
@@ -134,7 +134,7 @@ type exchangeListCmd struct {
 	JSON bool `name:"json"`
 }
 
-// Run lists the links to exchanges as they are set; how they are doing says status.
+// Run lists the configured links to exchanges; status reports their state.
 func (c *exchangeListCmd) Run(e *env) error {
 	type row struct {
 		Name      string `json:"name"`

@@ -20,18 +20,18 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// everybody is the extension of a link that tells of all of them.
+// everybody is the extension of a link that reports on all extensions.
 const everybody = "*"
 
-// followEvery is how often the settings are looked at.
+// followEvery is how often the settings are checked for changes.
 const followEvery = 2 * time.Second
 
-// follower makes of the settings what the relay works with. It belongs to one goroutine.
+// follower turns the settings into what the relay works with. It belongs to one goroutine.
 type follower struct {
 	env  *env
 	dirs profile.Dirs
 	site string
-	seen string // what the settings were when they were read
+	seen string // the stamp of the settings last read
 
 	hub    string // what client was made of
 	client *hub.Client
@@ -49,7 +49,7 @@ func (o *follower) stamp(ctx context.Context) string {
 	return stamp
 }
 
-// read gives the office as it is set, and the client that it has no use for any more.
+// read returns the office as configured, and the client that is no longer needed, if any.
 func (o *follower) read(ctx context.Context) (now server.Office, old *hub.Client) {
 	s, problems := settings.Load(o.dirs)
 	for _, p := range problems {
@@ -63,7 +63,7 @@ func (o *follower) read(ctx context.Context) (now server.Office, old *hub.Client
 		o.env.log.Warn("a mapping of a webhook is wrong", "file", file, "why", wrong[file])
 		now.Wrong = append(now.Wrong, file)
 	}
-	// While something is wrong the relay goes on with what it had, the client included.
+	// While anything is wrong, the relay keeps what it had, including the client.
 	if is := o.hubOf(ctx, s); is != o.hub && (len(now.Wrong) == 0 || o.hub == "") {
 		client, err := o.newClient(s)
 		if err != nil {
@@ -96,8 +96,8 @@ func (o *follower) note(ctx context.Context, of string, read func(context.Contex
 	}
 }
 
-// newClient makes the client of a hub, with a token before the first call needs one;
-// nil if none is set.
+// newClient returns a hub client that fetches its token ahead of the first call;
+// nil if no hub is set.
 func (o *follower) newClient(s *settings.Settings) (*hub.Client, error) {
 	if s.Hub.BaseURL == "" {
 		return nil, nil
@@ -114,7 +114,7 @@ func (o *follower) newClient(s *settings.Settings) (*hub.Client, error) {
 	return client, nil
 }
 
-// follow tells what is set otherwise, until ctx ends.
+// follow sends changed settings until ctx ends.
 func (o *follower) follow(ctx context.Context, to chan<- server.Office) {
 	for wake.Pause(ctx, followEvery) == nil {
 		stamp := o.stamp(ctx)
@@ -133,14 +133,14 @@ func (o *follower) follow(ctx context.Context, to chan<- server.Office) {
 	}
 }
 
-// same is what makes two links one.
+// same is equal for unchanged links.
 type same struct {
 	settings.Softphone
 	store  string
 	secret [sha256.Size]byte
 }
 
-// links are the links to exchanges.
+// links returns the links to exchanges.
 func (o *follower) links(ctx context.Context, s *settings.Settings) (all []links.Link) {
 	for _, p := range s.Softphones {
 		a, wrong := fromsettings.Account(o.dirs, s.Hub.SecretStore, p)
@@ -165,7 +165,7 @@ func (o *follower) links(ctx context.Context, s *settings.Settings) (all []links
 	return append(all, registration{o.env.data}.link()...)
 }
 
-// open makes the phone of a link to an exchange.
+// open creates the phone of a link to an exchange.
 func open(p settings.Softphone, a exchangelink.Account, hears func(string) bool) (link.Phone, error) {
 	switch missing := p.Missing(); {
 	case !isExchange(p.Kind):
@@ -179,6 +179,6 @@ func open(p settings.Softphone, a exchangelink.Account, hears func(string) bool)
 	return fromsettings.Link(p.Kind, a)
 }
 
-// isExchange tells whether a kind is that of an exchange with a user of its own, to
-// which a relay can have a link.
+// isExchange reports whether kind is an exchange that a relay can link to,
+// with a user of its own.
 func isExchange(kind string) bool { return registry.Of(kind).Requires(registry.NeedsUser) }

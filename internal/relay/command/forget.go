@@ -15,7 +15,7 @@ type forgetCmd struct {
 	All    bool
 }
 
-// Run forgets calls that rang while their users were away.
+// Run deletes calls kept for users who were away when they rang.
 func (c *forgetCmd) Run(e *env) error {
 	rules, err := e.rules()
 	if err != nil {

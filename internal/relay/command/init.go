@@ -28,7 +28,7 @@ type initCmd struct {
 	NATSKeys string   `name:"nats-keys" placeholder:"FILE"`
 }
 
-// keys are those of the site: new ones, or those of an account at somebody else's NATS,
+// keys returns the site's keys: new ones, or those of an account on somebody else's NATS,
 // from a file with its public key and two seeds.
 func (c *initCmd) keys(site wire.Site) (*credentials.Authority, error) {
 	if len(c.NATSURL) == 0 && c.NATSKeys == "" {
@@ -49,7 +49,7 @@ func (c *initCmd) keys(site wire.Site) (*credentials.Authority, error) {
 	return a, nil
 }
 
-// Run makes a relay.
+// Run creates a relay.
 func (c *initCmd) Run(e *env) error {
 	site, err := wire.ParseSite(c.Site)
 	if err != nil {
@@ -79,7 +79,7 @@ func (c *initCmd) Run(e *env) error {
 	return nil
 }
 
-// address is where computers join.
+// address returns where computers join.
 func address(s setup.Settings) string {
 	if s.WebPort == 443 {
 		return "https://" + s.Reached[0]

@@ -22,10 +22,10 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// apart marks the test program that runs one test by itself.
+// apart marks the test program when it runs a single test.
 const apart = "WIEBELT_RELAY_APART"
 
-// alone runs a test in a process that has namespaces of its own, and tells whether this is it.
+// alone runs a test in a process with its own namespaces, and reports whether this is it.
 func alone(t *testing.T, namespaces uintptr, limit string) bool {
 	t.Helper()
 	if os.Getenv(apart) != "" {
@@ -43,8 +43,8 @@ func alone(t *testing.T, namespaces uintptr, limit string) bool {
 	return false
 }
 
-// network is three computers, each a network namespace, on a switch to which this
-// program is connected too. It ends with the program.
+// network is three computers, each a network namespace, on a switch to which this program
+// is also connected. It ends with the program.
 type network struct {
 	t      *testing.T
 	spaces []*os.File
@@ -52,7 +52,7 @@ type network struct {
 
 func (n *network) host(i int) string { return fmt.Sprintf("10.77.0.%d", i+1) }
 
-// in does something on one of the computers. The thread that has gone there ends.
+// in runs do on one of the computers. The thread that entered it ends.
 func (n *network) in(i int, do func() error) error {
 	result := make(chan error)
 	go func() {
@@ -71,7 +71,7 @@ func ip(line string) error {
 	return nil
 }
 
-// newNetwork makes the computers and the switch.
+// newNetwork creates the computers and the switch.
 func newNetwork(t *testing.T) *network {
 	t.Helper()
 	n := &network{t: t}
@@ -99,7 +99,7 @@ func newNetwork(t *testing.T) *network {
 	return n
 }
 
-// unplug takes the cable out of a computer, or puts it in.
+// unplug unplugs a computer's cable, or plugs it in.
 func (n *network) unplug(i int, out bool) {
 	n.t.Helper()
 	state := "up"
@@ -109,8 +109,7 @@ func (n *network) unplug(i int, out bool) {
 	must.Do(n.t, ip(fmt.Sprintf("link set port%d %s", i, state)))
 }
 
-// split lets a computer and the two others lose what they send each other, but not
-// what they and the users do.
+// split drops the packets between a computer and the two others, but not those of users.
 func (n *network) split(i int, lost bool) {
 	n.t.Helper()
 	do := "del"
@@ -126,7 +125,7 @@ func (n *network) split(i int, lost bool) {
 	}
 }
 
-// awaitFault waits until a relay says of itself what keeps it from working.
+// awaitFault waits until a relay reports its own fault.
 func (s *site) awaitFault(n *network, i int, what string) {
 	s.t.Helper()
 	address := strings.TrimPrefix(s.relays[i].at.Admin, "http://")
@@ -146,18 +145,17 @@ func (s *site) awaitFault(n *network, i int, what string) {
 	})
 }
 
-// back waits until a relay takes part again.
+// back waits until a relay participates again.
 func (s *site) back(i int) {
 	s.t.Helper()
 	s.tries(func() error { return s.relays[i].report(s.secret, `{"id":"nobody's","state":"ended"}`) })
 }
 
-// TestPartition: while two hundred calls ring, a relay is cut off from the two others,
-// with its users or without them, who look up who calls. Every user sees his own calls
-// again, each once, and none that is over; so it is when the relay is back. It says of
-// itself what keeps it from working.
+// TestPartition: while two hundred calls ring, a relay is cut off from the two others, with
+// or without its users, who look up callers. Every user sees their own calls again, each
+// once, and none that is over; also once the relay is back. It reports its own fault.
 func TestPartition(t *testing.T) {
-	if !alone(t, unix.CLONE_NEWNET, "90m") { // with no way out
+	if !alone(t, unix.CLONE_NEWNET, "90m") { // without outside connections
 		return
 	}
 	n := newNetwork(t)
@@ -195,7 +193,7 @@ func TestPartition(t *testing.T) {
 	}
 }
 
-// chaos does to the relays what comes, one thing after the other, while calls go on.
+// chaos applies random faults to the relays, one after another, while calls go on.
 func (s *site) chaos(n *network, long time.Duration) {
 	for round, began := 0, time.Now(); time.Since(began) < long && !s.t.Failed(); round++ {
 		i, what, lost := rand.IntN(3), "", func() {}

@@ -29,8 +29,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// asProgram makes the test program the relay's, so that tests have relays in
-// processes of their own.
+// asProgram makes the test program act as the relay, so that tests can run relays
+// in separate processes.
 const asProgram = "WIEBELT_RELAY_PROGRAM"
 
 func TestMain(m *testing.M) {
@@ -38,19 +38,19 @@ func TestMain(m *testing.M) {
 		os.Exit(Main(Build{Version: "test"}, os.Args, os.Stdin, os.Stdout, os.Stderr))
 	}
 	flag.Parse()
-	if err := flag.Set("test.parallel", "4"); err != nil { // those that run beside others mostly wait
+	if err := flag.Set("test.parallel", "4"); err != nil { // concurrent tests mostly wait
 		panic(err)
 	}
 	os.Exit(m.Run())
 }
 
-// process is a relay in a process of its own.
+// process is a relay in a separate process.
 type process struct {
 	t      testing.TB
 	dir    string
 	folder *setup.Folder
 	http   *http.Client
-	launch func(start func() error) error // starts it somewhere else, if not nil
+	launch func(start func() error) error // starts it elsewhere, if not nil
 
 	cmd    *exec.Cmd
 	exited chan struct{}
@@ -58,7 +58,7 @@ type process struct {
 	web    string // of at; the same after every start
 }
 
-// newProcess makes a relay's folder; start starts it.
+// newProcess creates a relay's folder; start starts it.
 func newProcess(t testing.TB) *process {
 	t.Helper()
 	p := &process{t: t, dir: filepath.Join(t.TempDir(), "relay")}
@@ -75,7 +75,7 @@ func (p *process) load() {
 	p.t.Cleanup(p.http.CloseIdleConnections)
 }
 
-// start starts the relay and waits until calls and users can come.
+// start starts the relay and waits until it accepts calls and users.
 func (p *process) start() {
 	p.t.Helper()
 	p.cmd = exec.Command(os.Args[0], "run", "--data", p.dir, "--language", "en")
@@ -107,14 +107,13 @@ func (p *process) start() {
 	}
 }
 
-// kill ends the process as a power cut does.
+// kill ends the process like a power failure.
 func (p *process) kill() {
 	_ = p.cmd.Process.Kill()
 	<-p.exited
 }
 
-// directory is the users of the relay. While servers choose a leader that takes
-// several tries.
+// directory returns the relay's users. It retries while the servers elect a leader.
 func (p *process) directory() *users.Directory {
 	p.t.Helper()
 	for began := time.Now(); ; {
@@ -136,14 +135,14 @@ func (p *process) directory() *users.Directory {
 	}
 }
 
-// invite adds a user, or changes one, and gives a code.
+// invite adds or changes a user, and returns a code.
 func invite(t testing.TB, d *users.Directory, e users.Entry) string {
 	t.Helper()
 	must.Do(t, d.Put(t.Context(), e))
 	return must.Get(d.Invite(t.Context(), e.User))(t)
 }
 
-// report reports a call as an exchange does.
+// report reports a call like an exchange does.
 func (p *process) report(secret, body string) error {
 	a, err := p.http.Post(p.web+"/in/"+secret, "application/json", strings.NewReader(body))
 	if err != nil {
@@ -163,7 +162,7 @@ func (p *process) secret() string {
 	return all[0]
 }
 
-// connect connects as a user's computer does, with credentials of its own.
+// connect connects like a user's computer, with its own credentials.
 func (p *process) connect(u wire.User, heard nats.MsgHandler) (*nats.Conn, error) {
 	pair, err := nkeys.CreateUser()
 	if err != nil {
@@ -190,7 +189,7 @@ func (p *process) connectWith(pair nkeys.KeyPair, u wire.User, heard nats.MsgHan
 	return c, err
 }
 
-// desks connects many users at the same time, some at once.
+// desks connects many users, several at a time.
 func (p *process) desks(from, n int, heard func(i int, m *nats.Msg)) {
 	p.t.Helper()
 	next := make(chan int)

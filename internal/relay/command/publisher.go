@@ -20,8 +20,8 @@ type publisherAddCmd struct {
 	Name string `arg:""`
 }
 
-// Run prints what a program needs that reports calls over NATS. One of that name that
-// was there before counts no more.
+// Run prints the credentials of a program that reports calls over NATS. They replace those
+// of an earlier publisher of that name.
 func (c *publisherAddCmd) Run(e *env) error {
 	name, err := wire.ParseUser(c.Name)
 	if err != nil {
@@ -62,7 +62,7 @@ type publisherRemoveCmd struct {
 	Name string `arg:""`
 }
 
-// Run cuts a publisher off.
+// Run removes a publisher.
 func (c *publisherRemoveCmd) Run(e *env) error {
 	return e.known(c.Name, true, func(ctx context.Context, d *users.Directory, _ *setup.Folder, name wire.User) error {
 		if err := d.Remove(ctx, name); err != nil {

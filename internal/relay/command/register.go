@@ -19,8 +19,8 @@ import (
 	"wiebelt/internal/text"
 )
 
-// registration is the file with what was registered at a provider. It holds a secret, as
-// those beside it do.
+// registration is the file with the registration at a provider. Like the files beside
+// it, it holds a secret.
 type registration struct{ dir string }
 
 const (
@@ -31,8 +31,7 @@ const (
 
 func (f registration) path() string { return filepath.Join(f.dir, registrationFile) }
 
-// Load implements voipgrid.Store. An error that is fs.ErrNotExist means that there is
-// none.
+// Load implements voipgrid.Store. It returns fs.ErrNotExist if there is no registration.
 func (f registration) Load() (r voipgrid.Registration, err error) {
 	b, err := filetrust.ReadFile(f.path(), maxRegistration, filetrust.Alone)
 	if err == nil && json.Unmarshal(b, &r) != nil {
@@ -59,7 +58,7 @@ func (f registration) Target(r voipgrid.Registration) (string, error) {
 	return r.Relay + "/in/" + paths[0] + "/" + registry.VoIPGRID, nil
 }
 
-// link sees that the registration goes on; nil where there is none.
+// link maintains the registration; nil if there is none.
 func (f registration) link() []links.Link {
 	r, err := f.Load()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -74,8 +73,8 @@ type exchangeRegisterCmd struct {
 	Relay  string `placeholder:"URL"`
 }
 
-// Run registers the relay's address at a provider on VoIPGRID, in the place of the one
-// that it has registered before. The token is read from standard input.
+// Run registers the relay's address at a provider on VoIPGRID, replacing its earlier
+// registration. The token is read from standard input.
 func (c *exchangeRegisterCmd) Run(e *env) error {
 	f, err := e.folder()
 	if err != nil {
@@ -104,7 +103,7 @@ func (c *exchangeRegisterCmd) Run(e *env) error {
 		return e.trouble(err)
 	}
 	if none == nil && before.ID != r.ID {
-		_ = before.Remove(ctx) // which may be another portal's, and gone
+		_ = before.Remove(ctx) // may be at another portal, or gone
 	}
 	e.say(text.RelayRegistered, c.Relay)
 	return nil
@@ -112,7 +111,7 @@ func (c *exchangeRegisterCmd) Run(e *env) error {
 
 type exchangeUnregisterCmd struct{}
 
-// Run takes the registration back.
+// Run removes the registration.
 func (exchangeUnregisterCmd) Run(e *env) error {
 	if _, err := e.folder(); err != nil {
 		return err
@@ -124,7 +123,7 @@ func (exchangeUnregisterCmd) Run(e *env) error {
 	} else if err != nil {
 		return err
 	}
-	if err := os.Remove(file.path()); err != nil { // first: a relay that runs would register again
+	if err := os.Remove(file.path()); err != nil { // first, or a running relay would register again
 		return err
 	}
 	ctx, cancel := context.WithTimeout(e.ctx, callTime)
@@ -136,7 +135,7 @@ func (exchangeUnregisterCmd) Run(e *env) error {
 	return nil
 }
 
-// trouble gives a link's error the words that there are for it.
+// trouble replaces a link's error with its text, if it has one.
 func (e *env) trouble(err error) error {
 	if says := text.LinkTrouble(e.lang(), string(link.CauseOf(err))); says != "" {
 		return errors.New(says)

@@ -12,13 +12,13 @@ import (
 
 type runCmd struct{}
 
-// readiness is the line that says that the relay can be reached.
+// readiness is the line that reports where the relay can be reached.
 type readiness struct {
 	Is bool `json:"ready"`
 	server.Ready
 }
 
-// Run serves until somebody ends the program, or the service manager the service.
+// Run serves until the program is ended or the service manager stops the service.
 func (c *runCmd) Run(e *env) error { return asService(e, c.serve) }
 
 func (*runCmd) serve(ctx context.Context, e *env) error {
@@ -35,7 +35,7 @@ func (*runCmd) serve(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	rules, err := e.rules() // what is wrong in the settings is said below
+	rules, err := e.rules() // problems in the settings are reported below
 	if err != nil {
 		return err
 	}

@@ -25,8 +25,7 @@ type secretHubCmd struct {
 	SecretStore      string `name:"secret-store" enum:"file,machine" default:"file"`
 }
 
-// Run sets the hub that the relay asks, with the client's secret, which is read from
-// standard input.
+// Run sets the hub that the relay asks, and its client secret, read from standard input.
 func (c *secretHubCmd) Run(e *env) error {
 	return e.change(func(dirs profile.Dirs, now *settings.Settings) error {
 		value, err := e.secret(text.RelayHubSecret)
@@ -43,7 +42,7 @@ func (c *secretHubCmd) Run(e *env) error {
 	})
 }
 
-// secret reads a secret: at a terminal a line that is not shown, else all there is.
+// secret reads a secret: one line without echo from a terminal, or else all of the input.
 func (e *env) secret(asks text.Key) (string, error) {
 	in := e.in
 	if f := commandline.Terminal(e.in); f != nil {
@@ -64,7 +63,7 @@ type secretReportsCmd struct {
 	Renew bool
 }
 
-// Run prints where exchanges report, which is a secret.
+// Run prints the secret address to which exchanges report.
 func (c *secretReportsCmd) Run(e *env) error {
 	f, err := e.folder()
 	if err != nil {

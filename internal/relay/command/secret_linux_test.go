@@ -13,8 +13,8 @@ import (
 	"wiebelt/internal/testutil/ptytest"
 )
 
-// TestSecretAtATerminal: it is asked for and not shown. Who thinks better of it, or ends
-// the program, leaves nothing changed and a terminal that shows what is typed.
+// TestSecretAtATerminal: it is asked for and not echoed. Cancelling, or ending the program,
+// changes nothing and leaves a terminal with echo on.
 func TestSecretAtATerminal(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

@@ -15,7 +15,7 @@ type serviceCmd struct {
 
 type serviceSystemdCmd struct{}
 
-// Run prints the unit of a service, for this data folder.
+// Run prints a systemd unit for this data folder.
 func (serviceSystemdCmd) Run(e *env) error {
 	b, err := assets.Service.ReadFile("guide/service/wiebelt-relay.service")
 	if err != nil {
@@ -25,7 +25,7 @@ func (serviceSystemdCmd) Run(e *env) error {
 	return err
 }
 
-// Installing and removing are for Windows.
+// Installing and removing work on Windows only.
 type (
 	serviceInstallCmd struct{}
 	serviceRemoveCmd  struct{}

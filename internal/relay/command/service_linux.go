@@ -8,11 +8,11 @@ import (
 
 func defaultData() string { return "/var/lib/wiebelt-relay" }
 
-// asService runs what a service does; systemd needs nothing beside signals.
+// asService runs the service; systemd needs nothing but signals.
 func asService(e *env, do func(context.Context, *env) error) error { return do(e.ctx, e) }
 
-// Run says how it is done here.
+// Run returns the way to do it here.
 func (serviceInstallCmd) Run(*env) error { return fail(exitUsage, text.RelayServiceWindows) }
 
-// Run says how it is done here.
+// Run returns the way to do it here.
 func (serviceRemoveCmd) Run(*env) error { return fail(exitUsage, text.RelayServiceWindows) }

@@ -18,7 +18,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// serviceName is what Windows calls it.
+// serviceName is the service's name in Windows.
 const serviceName = own.RelaySource
 
 func defaultData() string {
@@ -29,9 +29,9 @@ func defaultData() string {
 	return filepath.Join(data, "Wiebelt", "relay")
 }
 
-// asService runs what a service does, under the service manager where that has
-// started us. There is no standard error then: the log is in the data folder, and why
-// it ends stands in the application log.
+// asService runs the service, under the service manager if that started us. There is
+// no standard error then: the log goes to the data folder, and the reason for a failure
+// to the application log.
 func asService(e *env, do func(context.Context, *env) error) error {
 	if is, err := svc.IsWindowsService(); err != nil || !is {
 		return do(e.ctx, e)
@@ -47,8 +47,8 @@ func asService(e *env, do func(context.Context, *env) error) error {
 	return errors.Join(svc.Run(serviceName, s), s.err)
 }
 
-// applicationLog is the standard error of a service, which has none: the one line that
-// says why it has ended is a record there.
+// applicationLog replaces the standard error that a service does not have: the one line
+// that says why it failed becomes an event there.
 type applicationLog struct{}
 
 func (applicationLog) Write(line []byte) (int, error) {
@@ -76,7 +76,7 @@ func (s *service) Execute(_ []string, asked <-chan svc.ChangeRequest, told chan<
 		select {
 		case s.err = <-ended:
 			if s.err != nil {
-				return false, 1 // the manager starts us again
+				return false, 1 // the service manager restarts us
 			}
 			return false, 0
 		case r := <-asked:
@@ -91,11 +91,11 @@ func (s *service) Execute(_ []string, asked <-chan svc.ChangeRequest, told chan<
 	}
 }
 
-// restartAfter is after how long the manager starts a service again that has failed.
+// restartAfter is how long the manager waits before it restarts a failed service.
 const restartAfter = 10 * time.Second
 
-// Run makes the service, and starts it with the computer. One that is there already,
-// such as the installer's, is made to start again after a failure.
+// Run creates the service, to be started with the computer. It makes an existing one, such
+// as the installer's, restart after a failure.
 func (serviceInstallCmd) Run(e *env) error {
 	exe, err := os.Executable()
 	if err != nil {
@@ -117,7 +117,7 @@ func (serviceInstallCmd) Run(e *env) error {
 	if err := s.SetRecoveryActions([]mgr.RecoveryAction{{Type: mgr.ServiceRestart, Delay: restartAfter}}, 0); err != nil {
 		return err
 	}
-	// An end with an error counts too; Wine knows no such level.
+	// Exit with an error counts too; Wine does not know this level.
 	if err := s.SetRecoveryActionsOnNonCrashFailures(true); err != nil && !errors.Is(err, windows.ERROR_INVALID_LEVEL) {
 		return err
 	}
@@ -125,8 +125,8 @@ func (serviceInstallCmd) Run(e *env) error {
 	return nil
 }
 
-// existing is the service that is there, with its program in quotes: what else lies in
-// a folder with a space in its name could be run in its place.
+// existing opens the existing service and quotes its program path: otherwise another
+// program beside a folder with a space in its name could be run instead.
 func existing(m *mgr.Mgr, line string) (*mgr.Service, error) {
 	s, err := m.OpenService(serviceName)
 	if err != nil {
@@ -142,7 +142,7 @@ func existing(m *mgr.Mgr, line string) (*mgr.Service, error) {
 	return s, nil
 }
 
-// Run takes the service out.
+// Run removes the service.
 func (serviceRemoveCmd) Run(e *env) error {
 	m, err := mgr.Connect()
 	if err != nil {
@@ -154,7 +154,7 @@ func (serviceRemoveCmd) Run(e *env) error {
 		return err
 	}
 	defer s.Close()
-	_, _ = s.Control(svc.Stop) // one that does not run is removed as well
+	_, _ = s.Control(svc.Stop) // a stopped service is removed too
 	if err := s.Delete(); err != nil {
 		return err
 	}

@@ -28,41 +28,41 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// site is three relays in processes of their own, with exchanges and users.
+// site is three relays in separate processes, with exchanges and users.
 type site struct {
 	t      *testing.T
 	relays []*process
 	secret string
 	desks  []*station
-	hears  *simulate.ARI // an exchange to which the relays listen, if not nil
+	hears  *simulate.ARI // an exchange that the relays listen to, if not nil
 
 	mu     sync.Mutex
-	calls  map[string]*ringing // all that there have been
-	named  int                 // calls that got a name
-	missed int                 // those of the user whose computer is off
-	// membership is what that computer has joined with.
+	calls  map[string]*ringing // all calls so far
+	named  int                 // number of named calls
+	missed int                 // calls missed by the user whose computer is off
+	// membership is what that computer joined with.
 	membership string
 	deaf       [3]time.Time // when a relay did not answer
 }
 
-// ringing is a call as the exchange knows it.
+// ringing is a call according to the exchange.
 type ringing struct {
 	user  int
 	state call.State
-	via   int // the relay to which it was told last, or heard
+	via   int // the relay that last received it, or overheard
 	told  time.Time
 }
 
-// overheard is the via of a call that whoever listens to the exchange hears.
+// overheard is the via of a call received by the relay that listens to the exchange.
 const overheard = -1
 
-// place is where a relay of a site runs: its address, and how it is started there.
+// place is where a relay of a site runs: its address, and how to start it there.
 type place struct {
 	host   string
 	launch func(start func() error) error
 }
 
-// beside has a test, which mostly waits, run beside others; where it measures how long
+// beside makes a test that mostly waits run in parallel; if it measures how long
 // users wait, it runs alone.
 func beside(t *testing.T) {
 	if os.Getenv("SOAK") == "" {
@@ -70,10 +70,10 @@ func beside(t *testing.T) {
 	}
 }
 
-// here are three addresses of this computer.
+// here has three addresses of this computer.
 var here = []place{{host: "127.0.0.2"}, {host: "127.0.0.3"}, {host: "127.0.0.4"}}
 
-// newSite makes a relay that is alone, gives it n users, and makes it three.
+// newSite creates a single relay, gives it n users, and extends it to three.
 func newSite(t *testing.T, n int, at []place) *site {
 	t.Helper()
 	s := &site{t: t, calls: map[string]*ringing{}}
@@ -104,14 +104,14 @@ func newSite(t *testing.T, n int, at []place) *site {
 		p.load()
 	}
 	s.start(s.relays...)
-	for i, code := range codes { // as made while there was one relay
+	for i, code := range codes { // created while there was one relay
 		s.desks = append(s.desks, s.desk(i, code))
 	}
 	s.settle()
 	return s
 }
 
-// start starts relays at the same time.
+// start starts relays simultaneously.
 func (s *site) start(all ...*process) {
 	s.t.Helper()
 	var starting sync.WaitGroup
@@ -125,7 +125,7 @@ func (s *site) start(all ...*process) {
 	}
 }
 
-// station is a user's Wiebelt: what it shows, by what its link tells.
+// station is a user's Wiebelt: what it shows, according to its link.
 type station struct {
 	user  int
 	phone *relaylink.Phone
@@ -143,12 +143,12 @@ func (s *site) desk(i int, code string) *station {
 	return s.joined(i, must.Get(s.join(i%3, code))(s.t), nil)
 }
 
-// join joins at a relay, and gives what has to be kept.
+// join joins at a relay, and returns what has to be stored.
 func (s *site) join(at int, code string) (string, error) {
 	return relaylink.Join(s.t.Context(), s.relays[at].at.Web, code, s.relays[0].folder.Authority.Fingerprint())
 }
 
-// joined runs the Wiebelt of a user who has joined.
+// joined runs the Wiebelt of a joined user.
 func (s *site) joined(i int, stored string, save relaylink.MissedSaver) *station {
 	t := s.t
 	t.Helper()
@@ -187,8 +187,8 @@ func (d *station) take(e call.Event) error {
 	return nil
 }
 
-// say tells a state of a call to a relay that takes it: an exchange goes on with
-// another one where the one that it tells does not answer.
+// say reports a call's state to a relay that accepts it: an exchange tries the next one
+// if a relay does not answer.
 func (s *site) say(id string, c *ringing, state call.State) {
 	s.mu.Lock()
 	c.state = state
@@ -210,7 +210,7 @@ func (s *site) tell(id string, c *ringing) {
 	s.mu.Unlock()
 }
 
-// post reports to the first relay that takes it, and says which.
+// post sends a report to the first relay that accepts it, and returns which.
 func (s *site) post(body string) (via int) {
 	for try, limit := rand.IntN(3), time.Now().Add(must.Patience); ; try++ {
 		s.mu.Lock()
@@ -232,7 +232,7 @@ func (s *site) post(body string) (via int) {
 	}
 }
 
-// listen has the relays listen to an Asterisk.
+// listen makes the relays listen to an Asterisk.
 func (s *site) listen() {
 	s.t.Helper()
 	s.hears = must.Get(simulate.StartARI(context.Background(), "", linktest.Known))(s.t)
@@ -251,7 +251,7 @@ func (s *site) listenAt(p *process) {
 	}
 }
 
-// holder waits until a relay listens, and says which.
+// holder waits until a relay listens, and returns which.
 func (s *site) holder() (has int) {
 	s.t.Helper()
 	must.Soon(s.t, func() (bool, any) {
@@ -264,7 +264,7 @@ func (s *site) holder() (has int) {
 	return has
 }
 
-// happens has a channel of the Asterisk do something, whether anybody listens or not.
+// happens changes the state of a channel of the Asterisk, whether or not anybody listens.
 func (s *site) happens(id string, extension int, state call.State) {
 	kind, is := "ChannelStateChange", map[call.State]string{call.Ringing: "Ringing", call.Answered: "Up"}[state]
 	if state == call.Ended {
@@ -280,8 +280,8 @@ func (s *site) happens(id string, extension int, state call.State) {
 	s.hears.Send(fmt.Sprintf(`{"type":%q,"cause":16,"channel":%s}`, kind, c))
 }
 
-// ring lets calls ring, at users in turn; where the relays listen to an exchange, one in
-// eight rings there.
+// ring starts calls, at users in turn; if the relays listen to an exchange,
+// one in eight rings there.
 func (s *site) ring(n int) (ids []string) {
 	for range n {
 		s.mu.Lock()
@@ -299,8 +299,8 @@ func (s *site) ring(n int) (ids []string) {
 	return ids
 }
 
-// lost tells again what is lost when all relays are killed at once: of what one of them
-// has taken, the others know.
+// lost repeats what is lost when all relays are killed at once: what a relay has
+// accepted, the others know.
 func (s *site) lost() {
 	s.mu.Lock()
 	again := map[string]*ringing{}
@@ -318,7 +318,7 @@ func (s *site) lost() {
 	_ = telling.Wait()
 }
 
-// differs says what users see that is not so, "" for nothing.
+// differs describes what users see that is wrong; "" for nothing.
 func (s *site) differs() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -342,7 +342,7 @@ func (s *site) differs() string {
 	return ""
 }
 
-// settle waits until every user sees what is so, and tells how long that took.
+// settle waits until every user sees the actual state, and returns how long that took.
 func (s *site) settle() time.Duration {
 	s.t.Helper()
 	return must.Soon(s.t, func() (bool, any) {
@@ -351,7 +351,7 @@ func (s *site) settle() time.Duration {
 	})
 }
 
-// during lets calls begin, be taken and end, while what is done to the relays is done.
+// during starts, answers and ends calls while do changes the relays.
 func (s *site) during(do func()) {
 	var busy sync.WaitGroup
 	live := s.ring(200)
@@ -387,12 +387,12 @@ func (s *site) over() {
 	}
 }
 
-// soon waits until users see what is so, and fails where they saw what never was, or
-// for too long what was not so any more.
+// soon waits until users see the actual state, and fails if they saw what never happened,
+// or outdated states for too long.
 func (s *site) soon(what string) {
 	s.t.Helper()
 	took := s.settle()
-	if took > 5*time.Second && os.Getenv("SOAK") != "" { // which is not beside other tests
+	if took > 5*time.Second && os.Getenv("SOAK") != "" { // not in parallel with other tests
 		s.t.Errorf("%s: right after %v", what, took)
 	}
 	for _, d := range s.desks {
@@ -405,8 +405,7 @@ func (s *site) soon(what string) {
 	s.forgive()
 }
 
-// forgive leaves out what users saw wrong until now. A call that is shown again has
-// its end still before it.
+// forgive ignores what users have seen wrong so far. A call shown again still has to end.
 func (s *site) forgive() {
 	for _, d := range s.desks {
 		d.mu.Lock()
@@ -418,8 +417,8 @@ func (s *site) forgive() {
 	}
 }
 
-// answered waits until every user's look-ups have an answer, whatever it is, and fails
-// where that took longer than limit.
+// answered waits until every user's lookups are answered, with any result, and fails if
+// that took longer than limit.
 func (s *site) answered(what string, limit time.Duration) {
 	s.t.Helper()
 	began := time.Now()
@@ -445,8 +444,8 @@ func (s *site) answered(what string, limit time.Duration) {
 	}
 }
 
-// is tells whether the link is in a phase, with nothing wrong behind it. The caller has
-// the lock.
+// is reports whether the link is in a phase, with nothing wrong behind it. The
+// caller holds the lock.
 func (d *station) is(p link.Phase) bool {
 	if len(d.states) == 0 {
 		return false

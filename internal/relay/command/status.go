@@ -20,7 +20,7 @@ type statusCmd struct {
 	JSON bool `name:"json"`
 }
 
-// Run tells how the relay is doing.
+// Run prints the relay's status.
 func (c *statusCmd) Run(e *env) error {
 	f, err := e.folder()
 	if err != nil {
@@ -49,7 +49,7 @@ func (c *statusCmd) Run(e *env) error {
 	return nil
 }
 
-// status asks the relay that runs here.
+// status asks the relay running here.
 func (e *env) status(f *setup.Folder) (s server.Status, err error) {
 	if f.Settings.Admin == "" {
 		return s, fail(exitFailed, text.RelayNoAdmin)
@@ -77,7 +77,7 @@ func (e *env) status(f *setup.Folder) (s server.Status, err error) {
 	return s, nil
 }
 
-// exchange is how a link to an exchange does, in words, and what to do about it.
+// exchange describes the state of a link to an exchange, and what to do about it.
 func (e *env) exchange(l wire.LinkState) string {
 	at := func(t time.Time) any {
 		if t.IsZero() {
@@ -96,7 +96,7 @@ func (e *env) exchange(l wire.LinkState) string {
 	return says
 }
 
-// hubState is how the hub does, in words.
+// hubState describes the hub's state.
 func hubState(s string) any {
 	switch s {
 	case "off":

@@ -15,7 +15,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// wrongs are errors that people can mend, and their words.
+// wrongs maps errors that people can fix to their texts.
 var wrongs = map[error]text.Key{
 	wire.ErrName: text.RelayUserName, users.ErrMany: text.RelayUserMany, users.ErrLong: text.RelayUserLong,
 	users.ErrCSV: text.RelayCSV, users.ErrTwice: text.RelayTwice, users.ErrTooMuch: text.RelayTooLarge, users.ErrTaken: text.RelayTaken,
@@ -29,7 +29,7 @@ type userCmd struct {
 	Remove userRemoveCmd `cmd:""`
 }
 
-// with carries out what is to be done with the users.
+// with runs do with the users.
 func (e *env) with(do func(context.Context, *users.Directory, *setup.Folder) error) error {
 	d, f, stop, err := e.directory()
 	if err != nil {
@@ -39,7 +39,7 @@ func (e *env) with(do func(context.Context, *users.Directory, *setup.Folder) err
 	return e.inTime(func(ctx context.Context) error { return do(ctx, d, f) })
 }
 
-// inTime gives what is to be done with the relay the time that it may take.
+// inTime runs do with a time limit for talking to the relay.
 func (e *env) inTime(do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(e.ctx, callTime)
 	defer cancel()
@@ -72,7 +72,7 @@ func (c *userAddCmd) entry(u wire.User) (e users.Entry, kept []string) {
 	return users.Entry{User: u, Name: one(c.Label), Extensions: some(c.Extension), Numbers: some(c.Number), Email: one(c.Email), Queues: some(c.Queue)}, kept
 }
 
-// Run adds a user, or changes one, and prints a code. What is not given stays as it is;
+// Run adds or changes a user and prints a code. What is not given stays as it is;
 // an empty text takes it away.
 func (c *userAddCmd) Run(e *env) error {
 	u, err := wire.ParseUser(c.User)
@@ -88,7 +88,7 @@ func (c *userAddCmd) Run(e *env) error {
 	})
 }
 
-// invite prints a code, and how the user joins with it.
+// invite prints a code and how to join with it.
 func (e *env) invite(ctx context.Context, d *users.Directory, f *setup.Folder, u wire.User) error {
 	code, err := d.Invite(ctx, u)
 	if err != nil {
@@ -106,14 +106,14 @@ type userCodeCmd struct {
 	User string `arg:""`
 }
 
-// Run prints another code, for another computer of the user's.
+// Run prints a code for another of the user's computers.
 func (c *userCodeCmd) Run(e *env) error {
 	return e.known(c.User, false, func(ctx context.Context, d *users.Directory, f *setup.Folder, u wire.User) error {
 		return e.invite(ctx, d, f, u)
 	})
 }
 
-// known carries out what is to be done with a user, or a publisher, who must be there.
+// known runs do with an existing user or publisher.
 func (e *env) known(name string, publisher bool, do func(context.Context, *users.Directory, *setup.Folder, wire.User) error) error {
 	u, err := wire.ParseUser(name)
 	if err != nil {
@@ -138,7 +138,7 @@ type userRemoveCmd struct {
 	User string `arg:""`
 }
 
-// Run takes a user out of the site.
+// Run removes a user from the site.
 func (c *userRemoveCmd) Run(e *env) error {
 	return e.known(c.User, false, func(ctx context.Context, d *users.Directory, f *setup.Folder, u wire.User) error {
 		if err := d.Remove(ctx, u); err != nil {
@@ -165,8 +165,8 @@ type userImportCmd struct {
 	File string `arg:""`
 }
 
-// Run adds and changes the users of a table, and prints a code for each who has not
-// joined yet: a table too, for whoever hands them out.
+// Run adds and changes the users in a table and prints codes for those who have not joined
+// yet, also as a table, for whoever hands them out.
 func (c *userImportCmd) Run(e *env) error {
 	file, err := os.Open(c.File)
 	if err != nil {
@@ -199,7 +199,7 @@ func (c *userImportCmd) Run(e *env) error {
 		}
 	}
 	w := csv.NewWriter(e.out)
-	row := func(fields ...string) error { // at once: codes are made, whatever becomes of those to come
+	row := func(fields ...string) error { // flushed at once: no code is lost if a later one fails
 		_ = w.Write(fields)
 		w.Flush()
 		return w.Error()

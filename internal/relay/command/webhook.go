@@ -19,17 +19,17 @@ import (
 	"wiebelt/internal/text"
 )
 
-// mappingsDir has the administrator's mappings of webhooks, one a file: NAME.toml is for
-// what is sent to an address that ends in NAME.
+// mappingsDir holds the administrator's webhook mappings, one per file: NAME.toml applies
+// to what is sent to an address that ends in NAME.
 const mappingsDir = "webhooks"
 
 // Limits of mappings.
 const (
-	maxMapping  = 64 << 10 // bytes of one
+	maxMapping  = 64 << 10 // bytes of one file
 	maxMappings = 32
 )
 
-// mappings gives the reader of each mapping, and the files that cannot be used.
+// mappings returns the mappings' readers, and the errors of unusable files.
 func mappings(data string) (all map[string]webhook.Reader, wrong map[string]error) {
 	all, wrong = map[string]webhook.Reader{}, map[string]error{}
 	for _, file := range mappingFiles(data) {
@@ -49,11 +49,11 @@ func mappings(data string) (all map[string]webhook.Reader, wrong map[string]erro
 }
 
 func mappingFiles(data string) []string {
-	files, _ := filepath.Glob(filepath.Join(data, mappingsDir, "*.toml")) // fails for a wrong pattern only
+	files, _ := filepath.Glob(filepath.Join(data, mappingsDir, "*.toml")) // only fails for a bad pattern
 	return files[:min(len(files), maxMappings)]
 }
 
-// mappingsStamp is another one when the mappings are.
+// mappingsStamp changes whenever the mappings do.
 func mappingsStamp(data string) (stamp string) {
 	for _, file := range mappingFiles(data) {
 		stamp += fileStamp(file)
@@ -75,7 +75,7 @@ type exchangeTryCmd struct {
 	File string `arg:""`
 }
 
-// trial is what becomes of a message, at one place.
+// trial is one report resulting from a message.
 type trial struct {
 	ID         string      `json:"id"`
 	State      string      `json:"state"`
@@ -91,8 +91,8 @@ type trial struct {
 	Users      []wire.User `json:"users,omitempty"`
 }
 
-// Run shows what a captured message would become, without sending it anywhere. Whom it
-// would reach is known where the relay runs.
+// Run prints the reports a captured message would become, without sending them. Which users
+// they reach is only known while the relay runs.
 func (c *exchangeTryCmd) Run(e *env) error {
 	if _, err := e.folder(); err != nil {
 		return err
@@ -113,7 +113,7 @@ func (c *exchangeTryCmd) Run(e *env) error {
 		return err
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, webhook.MaxBody+1)) // a longer one is no message
+	b, err := io.ReadAll(io.LimitReader(f, webhook.MaxBody+1)) // anything longer is not a message
 	if err != nil {
 		return err
 	}
@@ -141,16 +141,16 @@ func (c *exchangeTryCmd) Run(e *env) error {
 	return nil
 }
 
-// captured is a message that somebody has kept: a body, a form, or the whole address.
+// captured turns a saved body, form or whole URL into a message.
 func captured(b []byte) webhook.Message {
 	b = bytes.TrimSpace(b)
 	if u, err := url.Parse(string(b)); err == nil && u.RawQuery != "" {
 		return webhook.Message{Query: u.Query()}
 	}
-	return webhook.Message{Type: "application/x-www-form-urlencoded", Body: b} // which JSON is told from
+	return webhook.Message{Type: "application/x-www-form-urlencoded", Body: b} // readers tell JSON apart
 }
 
-// table is the relay's users, nil where it cannot be asked.
+// table returns the relay's users, or nil if it does not answer.
 func (e *env) table() (t *users.Table) {
 	rules, err := e.rules()
 	if err != nil {

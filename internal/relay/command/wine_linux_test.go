@@ -9,9 +9,9 @@ import (
 	"wiebelt/internal/testutil/winetest"
 )
 
-// TestWindows: the program makes a relay on Windows, runs it, talks to it, and makes a
-// service of it. That the service manager starts it does not show here: wine's is not
-// taken for one by golang.org/x/sys.
+// TestWindows: the program creates a relay on Windows, runs it, talks to it, and makes
+// it a service. That the service manager starts it is not tested: golang.org/x/sys
+// does not recognise wine's.
 func TestWindows(t *testing.T) {
 	t.Parallel()
 	exe := winetest.Build(t, "wiebelt/app/wiebelt-relay")

@@ -1,13 +1,12 @@
-// Package credentials is who may say what at a site. A site has an operator, one
-// account and one signing key, made once and kept by its relays; each user has a key
-// pair that never leaves his computer, and a token (a JWT) that the signing key
-// vouches for.
+// Package credentials defines who may do what at a site. A site has an operator, one
+// account and one signing key, created once and kept by its relays. Each user has a key
+// pair that never leaves their computer, and a token (a JWT) signed with the signing key.
 //
-// What a user may do is written in the account, as a template with his name in it,
-// and not in his token: whoever got hold of the signing key alone could make
-// users, but none that may do more than users may.
+// What users may do is defined in the account, as a template with the user's name in it,
+// and not in the token: someone with the signing key alone could create users, but none
+// with more rights than other users.
 //
-// Values of this package are not changed once made.
+// Values of this package are immutable.
 package credentials
 
 import (
@@ -23,21 +22,21 @@ import (
 	"wiebelt/internal/relay/wire"
 )
 
-// Lifetime of a user's token, which his computer renews in time.
+// Lifetime of a user's token, which the user's computer renews in time.
 const Lifetime = 90 * 24 * time.Hour
 
-// Authority makes tokens for a site. It holds the site's secrets.
+// Authority creates tokens for a site. It holds the site's secrets.
 type Authority struct {
 	Site                               wire.Site
 	operator, account, signing, system nkeys.KeyPair
-	// foreign is the public key of the account of a site that uses somebody else's NATS.
-	// There account is a signing key of it, and there is no operator.
+	// foreign is the account's public key at a site that uses somebody else's NATS. Then
+	// account is one of its signing keys, and there is no operator.
 	foreign string
 }
 
-// Foreign is for a site in an account of somebody else's NATS: seeds of two signing keys
-// of the account, of which the one for relays has no scope and the one for users the
-// scope that Rights gives.
+// Foreign is for a site in an account on somebody else's NATS: relays and users are
+// seeds of two signing keys of the account, the former without a scope, the latter
+// with the scope of Rights.
 func Foreign(site wire.Site, account, relays, users string) (*Authority, error) {
 	a := &Authority{Site: site, foreign: account}
 	var err error
@@ -50,7 +49,7 @@ func Foreign(site wire.Site, account, relays, users string) (*Authority, error) 
 	return a, nil
 }
 
-// New makes the keys of a new site.
+// New creates the keys of a new site.
 func New(site wire.Site) (*Authority, error) {
 	a := &Authority{Site: site}
 	for _, k := range a.keys() {
@@ -63,7 +62,7 @@ func New(site wire.Site) (*Authority, error) {
 	return a, nil
 }
 
-// key is one of the keys: where it is, how it is made and what its seed begins with.
+// key describes one of the keys: where it is kept, how it is created and its seed's prefix.
 type key struct {
 	name   string
 	pair   *nkeys.KeyPair
@@ -80,10 +79,10 @@ func (a *Authority) keys() []key {
 	}
 }
 
-// errKeys says nothing of what was in the file.
+// errKeys does not reveal anything from the file.
 var errKeys = errors.New("not the keys of a site")
 
-// Parse reads what Encode has written.
+// Parse reads the output of Encode.
 func Parse(b []byte) (*Authority, error) {
 	var stored map[string]string
 	if json.Unmarshal(b, &stored) != nil {
@@ -105,7 +104,7 @@ func Parse(b []byte) (*Authority, error) {
 	return a, nil
 }
 
-// pair reads a seed of one kind.
+// pair parses a seed of the given kind.
 func pair(seed string, kind nkeys.PrefixByte) (nkeys.KeyPair, error) {
 	if is, _, err := nkeys.DecodeSeed([]byte(seed)); err != nil || is != kind {
 		return nil, errKeys
@@ -113,7 +112,7 @@ func pair(seed string, kind nkeys.PrefixByte) (nkeys.KeyPair, error) {
 	return nkeys.FromSeed([]byte(seed))
 }
 
-// Encode gives the secrets, as they are kept in a file for the relay alone.
+// Encode returns the secrets, for a file that only the relay may read.
 func (a *Authority) Encode() ([]byte, error) {
 	stored := map[string]string{"site": string(a.Site)}
 	if a.foreign != "" {
@@ -132,19 +131,18 @@ func (a *Authority) Encode() ([]byte, error) {
 	return json.MarshalIndent(stored, "", "  ")
 }
 
-// Server is what a NATS server must know to judge tokens.
+// Server is what a NATS server needs to verify tokens.
 type Server struct {
 	Operator      *jwt.OperatorClaims
 	Account       string            // its public key
-	System        string            // that of the system account
-	Accounts      map[string]string // tokens by public key, of both
+	System        string            // the system account's public key
+	Accounts      map[string]string // tokens of both, by public key
 	AccountClaims *jwt.AccountClaims
 }
 
-// Server gives what a NATS server must know, with the public keys of users that are
-// revoked. The server compares that moment with the one when a token was given, which
-// may be that of a clock ahead of ours; no key is used again, so that all of its tokens
-// are meant.
+// Server returns what a NATS server needs, with the given public keys of users revoked. The
+// server compares the time of revocation with a token's issue time, which may come from a
+// clock ahead of ours. Since keys are never reused, all tokens of a revoked key are meant.
 func (a *Authority) Server(revoked map[string]time.Time) (Server, error) {
 	public := make(map[string]string)
 	for _, k := range a.keys() {
@@ -173,14 +171,14 @@ func (a *Authority) Server(revoked map[string]time.Time) (Server, error) {
 		}
 		s.Accounts[claims.Subject] = token
 	}
-	for key, when := range revoked { // not in the token, which takes a megabyte at most
+	for key, when := range revoked { // not in the token, which is limited to a megabyte
 		account.RevokeAt(key, when.Add(Lifetime))
 	}
 	return s, nil
 }
 
-// Rights are what every user may publish and subscribe to, as the scope of a signing
-// key has it.
+// Rights returns what every user may publish and subscribe to, in the form of
+// a signing key's scope.
 func Rights(site wire.Site) (publish, subscribe []string) {
 	const me = "{{name()}}"
 	for _, t := range wire.Topics {
@@ -191,8 +189,8 @@ func Rights(site wire.Site) (publish, subscribe []string) {
 	return publish, []string{site.Subject(wire.Calls, me), site.Relays(), "_INBOX." + me + ".>"}
 }
 
-// rights are those of every user: to hear his own calls and how the relays are
-// doing, and to ask what is his to ask. {{name()}} becomes the name in his token.
+// rights returns the scope of every user: to receive their own calls and the relays' state,
+// and to send their own requests. {{name()}} becomes the name in their token.
 func (a *Authority) rights(signing string) *jwt.UserScope {
 	scope := jwt.NewUserScope()
 	scope.Key, scope.Role = signing, "user"
@@ -205,7 +203,7 @@ func (a *Authority) rights(signing string) *jwt.UserScope {
 	return scope
 }
 
-// User gives a user's token for his public key.
+// User returns a token for a user's public key.
 func (a *Authority) User(u wire.User, publicKey string, until time.Time) (string, error) {
 	if !nkeys.IsValidPublicUserKey(publicKey) {
 		return "", errors.New("not the public key of a user")
@@ -220,12 +218,12 @@ func (a *Authority) User(u wire.User, publicKey string, until time.Time) (string
 	return c.Encode(a.signing)
 }
 
-// maxReport is what a publisher may send at once, in bytes.
+// maxReport is the largest message of a publisher, in bytes.
 const maxReport = 64 << 10
 
-// Publisher gives what a program needs that reports calls over NATS, in the form in
-// which NATS' own tools read it, and its public key. It may publish on Site.Reports and
-// do nothing else, for as long as its key is not revoked.
+// Publisher returns the credentials of a program that reports calls over NATS, in the
+// format of NATS' own tools, and its public key. Until the key is revoked, it may publish
+// on Site.Reports and do nothing else.
 func (a *Authority) Publisher(name string) (creds []byte, public string, err error) {
 	pair, err := nkeys.CreateUser()
 	if err != nil {
@@ -251,8 +249,8 @@ func (a *Authority) Publisher(name string) (creds []byte, public string, err err
 	return creds, public, err
 }
 
-// Relay gives a token and the key pair that goes with it, for a relay itself: it may
-// do everything within the site. They live as long as the process.
+// Relay returns a token and its key pair for a relay itself, which may do everything within
+// the site. They live as long as the process.
 func (a *Authority) Relay(name string) (token string, pair nkeys.KeyPair, err error) {
 	if pair, err = nkeys.CreateUser(); err != nil {
 		return "", nil, err

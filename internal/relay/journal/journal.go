@@ -1,9 +1,9 @@
-// Package journal is the calls that rang for users while none of their computers heard
-// it. They are in a stream on disk until the user's Wiebelt has them, at most for some
-// days. It is no key-value bucket, since what leaves it is overwritten in its file,
-// which buckets do not allow.
+// Package journal keeps the calls that rang for users while none of their computers was
+// listening. They stay in a stream on disk until the user's Wiebelt has them, at most for
+// some days. It is not a key-value bucket because deleted calls are overwritten in the
+// file, which buckets do not allow.
 //
-// Note and ForgetUsers may be called from any goroutine; one goroutine, that of Run, writes.
+// Note and ForgetUsers are safe for concurrent use. Only Run's goroutine writes.
 package journal
 
 import (
@@ -28,28 +28,28 @@ import (
 const Name = "journal"
 
 const (
-	subjectRoot = "JOURNAL." // then the user and the call
+	subjectRoot = "JOURNAL." // followed by user and call
 	maxValue    = 4 << 10
 	maxKept     = 100_000 // calls of a site: an exchange that floods it must not fill the disk
 	waiting     = 4096    // calls that are not in the stream yet
-	// expireEvery is how often calls go that are too old.
+	// expireEvery is how often old calls are deleted.
 	expireEvery = time.Hour
 )
 
-// Journal is the missed calls of a site.
+// Journal holds the missed calls of a site.
 type Journal struct {
 	js     jetstream.JetStream
 	config jetstream.StreamConfig
-	stream jetstream.Stream // nil where nothing is kept
+	stream jetstream.Stream // nil if nothing is kept
 	life   time.Duration
 	noted  chan note
 	log    *slog.Logger
 	now    func() time.Time
 
-	gone   atomic.Pointer[[]wire.User] // users, as ForgetUsers was told
-	more   chan struct{}               // there are others
-	forgot map[wire.User]bool          // those of them whose calls are forgotten; Run's
-	waits  bool                        // the last call could not be written; Run's
+	gone   atomic.Pointer[[]wire.User] // removed users, from ForgetUsers
+	more   chan struct{}               // gone has changed
+	forgot map[wire.User]bool          // removed users whose calls are deleted; used by Run only
+	waits  bool                        // the last call could not be written; used by Run only
 }
 
 type note struct {
@@ -58,8 +58,8 @@ type note struct {
 	over time.Time
 }
 
-// Open finds the stream, or makes it, in as many nodes as replicas says. With 0 days
-// it goes, and all that is in it.
+// Open opens or creates the stream, on the given number of replicas. With days 0 it deletes
+// the stream and everything in it.
 func Open(ctx context.Context, js jetstream.JetStream, replicas, days int, log *slog.Logger) (*Journal, error) {
 	j := &Journal{js: js, config: jetstream.StreamConfig{Name: Name, Subjects: []string{subjectRoot + ">"}, Replicas: replicas, MaxMsgSize: maxValue, MaxMsgs: maxKept, Discard: jetstream.DiscardNew}, life: time.Duration(days) * 24 * time.Hour, noted: make(chan note, waiting), log: log, now: time.Now, more: make(chan struct{}, 1)}
 	j.gone.Store(new([]wire.User))
@@ -69,8 +69,8 @@ func Open(ctx context.Context, js jetstream.JetStream, replicas, days int, log *
 		}
 		return j, nil
 	}
-	// Calls go by Run and not by an age of the stream, which would leave their bytes
-	// in the file.
+	// Run deletes old calls. A maximum age for the stream would leave their
+	// bytes in the file.
 	var err error
 	if j.stream, err = js.CreateOrUpdateStream(ctx, j.config); err != nil {
 		return nil, failed(err)
@@ -78,8 +78,8 @@ func Open(ctx context.Context, js jetstream.JetStream, replicas, days int, log *
 	return j, nil
 }
 
-// Existing finds the stream as it is, and makes or deletes none: it is for whoever
-// forgets beside a relay that runs.
+// Existing opens the stream as it is, without creating or deleting it, to delete
+// calls while a relay runs.
 func Existing(ctx context.Context, js jetstream.JetStream) (*Journal, error) {
 	stream, err := js.Stream(ctx, Name)
 	if err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
@@ -88,7 +88,7 @@ func Existing(ctx context.Context, js jetstream.JetStream) (*Journal, error) {
 	return &Journal{stream: stream}, nil
 }
 
-// Recreate makes the stream again where it was lost.
+// Recreate creates the stream again if it was lost.
 func (j *Journal) Recreate(ctx context.Context) error {
 	if j.stream == nil {
 		return nil
@@ -104,11 +104,10 @@ func failed(err error) error {
 	return err
 }
 
-// of are the calls of a user.
+// of is the subject of a user's calls.
 func of(u wire.User) string { return subjectRoot + u.Token() + ".*" }
 
-// Note has a call kept that is over and that none of the user's computers heard. It
-// never blocks.
+// Note queues an ended call that none of the user's computers received. It never blocks.
 func (j *Journal) Note(u wire.User, c wire.Call, over time.Time) {
 	if j.stream == nil {
 		return
@@ -120,8 +119,8 @@ func (j *Journal) Note(u wire.User, c wire.Call, over time.Time) {
 	}
 }
 
-// Run writes what is noted, and forgets what is too old, until ctx ends. What cannot be
-// written by then is left to the next Run.
+// Run writes noted calls and deletes old ones until ctx ends. What it cannot write by then
+// is left to the next Run.
 func (j *Journal) Run(ctx context.Context) error {
 	if j.stream == nil {
 		<-ctx.Done()
@@ -151,15 +150,15 @@ func (j *Journal) Run(ctx context.Context) error {
 	}
 }
 
-// How soon it is tried again to keep a call, for servers that choose another leader take
-// seconds, and how long that goes on once Run is to end.
+// retryPause is the pause before storing a call is retried, since electing a leader takes
+// seconds. flushTimeout limits the retries once Run is to end.
 const (
 	retryPause   = 250 * time.Millisecond
 	flushTimeout = 2 * time.Second
 )
 
-// store writes a call, or notes it again after a while if that does not succeed. Of several
-// relays that keep one, one does. That of a user who is gone meanwhile is not kept.
+// store writes a call, or after a pause notes it again if that fails. If several relays
+// store the same call, one succeeds. Calls of users removed in the meantime are dropped.
 func (j *Journal) store(ctx context.Context, n note) {
 	if slices.Contains(*j.gone.Load(), n.user) {
 		return
@@ -170,7 +169,7 @@ func (j *Journal) store(ctx context.Context, n note) {
 		j.log.Error("a missed call is not kept", "why", err)
 		return
 	}
-	key := calls.Key(fmt.Sprint(c.ID, " ", c.Began.UnixNano())) // an exchange may use an id again
+	key := calls.Key(fmt.Sprint(c.ID, " ", c.Began.UnixNano())) // an exchange may reuse an id
 	_, err = j.js.Publish(ctx, subjectRoot+n.user.Token()+"."+key, value, jetstream.WithExpectLastSequencePerSubject(0))
 	waits := err != nil && !stored(err)
 	if waits && !j.waits {
@@ -182,8 +181,8 @@ func (j *Journal) store(ctx context.Context, n note) {
 	}
 }
 
-// stored tells whether another relay has stored a call. Where they are in several places,
-// the server has a code of its own for that.
+// stored reports whether another relay has already stored the call. Replicated streams have
+// an error code of their own for that.
 func stored(err error) bool {
 	there, ok := errors.AsType[*jetstream.APIError](err)
 	return ok && (there.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || there.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
@@ -196,8 +195,8 @@ func (j *Journal) expire(ctx context.Context) {
 	}
 }
 
-// Page gives the user's calls, the oldest first, as many as an answer holds. Those of
-// a page before are forgotten, whose Seen is given.
+// Page returns as many of the user's calls as fit in an answer, oldest first. It first
+// deletes those of the previous page, whose Seen is given.
 func (j *Journal) Page(ctx context.Context, u wire.User, seen uint64) (page wire.JournalAnswer, err error) {
 	page.At = j.now().UTC()
 	if j.stream == nil {
@@ -216,22 +215,23 @@ func (j *Journal) Page(ctx context.Context, u wire.User, seen uint64) (page wire
 	return page, err
 }
 
-// ForgetUsers has Run forget all calls of users who are gone, and keep none. It never
-// blocks.
+// ForgetUsers makes Run delete all calls of removed users and keep no
+// more. It never blocks.
 func (j *Journal) ForgetUsers(gone []wire.User) {
 	j.gone.Store(&gone)
 	wake.Up(j.more)
 }
 
-// forgetAgain is when it is tried again to forget calls that could not be.
+// forgetAgain is the pause before failed deletions are retried.
 const forgetAgain = 5 * time.Second
 
-// forgetGone forgets the calls of users who are gone, once as long as they are among them.
+// forgetGone deletes the calls of each removed user once, for as long
+// as the user is listed.
 func (j *Journal) forgetGone(ctx context.Context) (err error) {
 	done := map[wire.User]bool{}
 	for _, u := range *j.gone.Load() {
 		forgot := j.forgot[u]
-		if !forgot && err == nil { // else the others would fail too
+		if !forgot && err == nil { // after an error, the others would fail too
 			_, err = j.forget(ctx, of(u), func(*jetstream.RawStreamMsg) bool { return true })
 			forgot = err == nil
 		}
@@ -246,7 +246,7 @@ func (j *Journal) forgetGone(ctx context.Context) (err error) {
 	return err
 }
 
-// TakeOver keeps the calls of another journal too, in which they stay.
+// TakeOver copies the calls of another journal, which keeps them.
 func (j *Journal) TakeOver(ctx context.Context, from jetstream.JetStream) error {
 	old, err := Existing(ctx, from)
 	if err != nil || j.stream == nil || old.stream == nil {
@@ -262,8 +262,8 @@ func (j *Journal) TakeOver(ctx context.Context, from jetstream.JetStream) error 
 	return failed(cmp.Or(err, wrong))
 }
 
-// Forget forgets the calls of which is says so, for all users, and tells how many
-// there were. One that cannot be read goes with them.
+// Forget deletes matching calls of all users and returns how many there were. It also
+// deletes unreadable ones.
 func (j *Journal) Forget(ctx context.Context, is func(wire.MissedCall) bool) (int, error) {
 	return j.forget(ctx, subjectRoot+">", func(raw *jetstream.RawStreamMsg) bool {
 		var m wire.MissedCall
@@ -271,7 +271,7 @@ func (j *Journal) Forget(ctx context.Context, is func(wire.MissedCall) bool) (in
 	})
 }
 
-// forget overwrites the calls below a subject of which is says so.
+// forget overwrites matching calls below a subject.
 func (j *Journal) forget(ctx context.Context, below string, is func(*jetstream.RawStreamMsg) bool) (n int, err error) {
 	if j.stream == nil {
 		return 0, nil
@@ -292,7 +292,7 @@ func (j *Journal) forget(ctx context.Context, below string, is func(*jetstream.R
 	return n, failed(cmp.Or(err, wrong))
 }
 
-// each gives the calls below a subject to do, the oldest first, until that says no.
+// each passes the calls below a subject to do, oldest first, until do returns false.
 func (j *Journal) each(ctx context.Context, below string, do func(*jetstream.RawStreamMsg) bool) error {
 	for next := uint64(1); ; {
 		m, err := j.stream.GetMsg(ctx, next, jetstream.WithGetMsgSubject(below))

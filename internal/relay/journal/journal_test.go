@@ -18,7 +18,7 @@ import (
 	"wiebelt/internal/testutil/natstest"
 )
 
-// open opens the journal of a server, whose files are in dir.
+// open opens a server's journal, with its files in dir.
 func open(t *testing.T) (j *Journal, dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -26,8 +26,8 @@ func open(t *testing.T) (j *Journal, dir string) {
 	return must.Get(Open(t.Context(), js, 1, 2, slog.New(slog.DiscardHandler)))(t), dir
 }
 
-// TestDays: after its days a call is shown to nobody, and nothing of it is left in any
-// file; one that is not so old stays. Two relays that note one call keep it once.
+// TestDays: after its days, a call is not returned to anybody, and no file contains
+// anything of it; a newer one stays. If two relays record a call, it is kept once.
 func TestDays(t *testing.T) {
 	j, dir := open(t)
 	begin := time.Now()
@@ -66,7 +66,7 @@ func TestDays(t *testing.T) {
 	}
 }
 
-// TestWaits: what cannot be kept while the servers do not agree is kept once they do.
+// TestWaits: what cannot be stored while the servers disagree is stored once they agree.
 func TestWaits(t *testing.T) {
 	j, _ := open(t)
 	must.Do(t, j.js.DeleteStream(t.Context(), Name))
@@ -110,7 +110,8 @@ func TestFull(t *testing.T) {
 	}
 }
 
-// TestTakeOver: what another journal has is kept too, once, also where that was begun before.
+// TestTakeOver: entries of another journal are kept too, once, even if
+// importing began before.
 func TestTakeOver(t *testing.T) {
 	from, _ := open(t)
 	to, _ := open(t)
@@ -123,15 +124,15 @@ func TestTakeOver(t *testing.T) {
 	}
 }
 
-// broken is a stream whose servers do not agree.
+// broken is a stream whose servers disagree.
 type broken struct{ jetstream.Stream }
 
 func (broken) GetMsg(context.Context, uint64, ...jetstream.GetMsgOpt) (*jetstream.RawStreamMsg, error) {
 	return nil, context.DeadlineExceeded
 }
 
-// TestGone: the calls of a user who is gone are forgotten, later where that fails, and none
-// is kept any more; he may come back.
+// TestGone: the calls of a removed user are forgotten, later if that fails, and no more are
+// kept; the user may come back.
 func TestGone(t *testing.T) {
 	j, _ := open(t)
 	begin := time.Now()

@@ -12,37 +12,37 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// A lease ends by itself. Its life and the time between two looks are five seconds
-// together at most, and whoever has it stops a while before it ends.
+// A lease expires by itself. life and the interval between checks add up to five seconds at
+// most; the holder stops safetyMargin earlier.
 const (
 	life         = 4500 * time.Millisecond
 	renewEvery   = 1500 * time.Millisecond
 	safetyMargin = 500 * time.Millisecond
 )
 
-// OpenLeases finds the bucket of leases, or makes it, in as many nodes as replicas
-// says. What is in it ends after a lease's life.
+// OpenLeases opens or creates the bucket of leases, on the given number of replicas.
+// Entries expire after a lease's life.
 func OpenLeases(ctx context.Context, js jetstream.JetStream, replicas int) (jetstream.KeyValue, error) {
 	return js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
 		Bucket: "leases", TTL: life, Storage: jetstream.MemoryStorage, Replicas: replicas, MaxValueSize: 1 << 10,
 	})
 }
 
-// errHeld: another relay has the link, or this one until lately.
+// errHeld: another relay holds the link, or this one did until recently.
 var errHeld = errors.New("the link is another relay's")
 
-// lease is a link's, while it is ours. ours may be called from any goroutine.
+// lease is our lease of a link. ours is safe for concurrent use.
 type lease struct {
 	kv       jetstream.KeyValue
 	key      string
 	holder   []byte
 	revision uint64
-	until    atomic.Pointer[time.Time] // by the clock that nobody sets
+	until    atomic.Pointer[time.Time] // on the monotonic clock
 	lost     atomic.Bool
 }
 
-// take takes the lease of a link that nobody has. What was written and had no answer, as
-// its server ended, is ours too: holder is another one for each process.
+// take acquires the lease of a link that nobody holds. What we wrote without an answer,
+// because the server ended, counts as ours: holder is unique to each process.
 func take(ctx context.Context, kv jetstream.KeyValue, link, holder string) (*lease, error) {
 	ctx, cancel := context.WithTimeout(ctx, renewEvery)
 	defer cancel()
@@ -66,8 +66,8 @@ func take(ctx context.Context, kv jetstream.KeyValue, link, holder string) (*lea
 	return l, nil
 }
 
-// written gives the revision of what this process has written, errHeld where another one
-// has.
+// written returns the revision this process wrote, or errHeld if another
+// one holds the lease.
 func (l *lease) written(ctx context.Context) (uint64, error) {
 	e, err := l.kv.Get(ctx, l.key)
 	if err != nil {
@@ -85,8 +85,8 @@ func (l *lease) renewed(revision uint64, asked time.Time) {
 	l.until.Store(&until)
 }
 
-// ours reports whether the lease holds. One that did not once is renewed in vain: what the
-// exchange told meanwhile was not taken, so that it has to be read anew.
+// ours reports whether the lease holds. Renewing does not revive a lapsed one: events were
+// refused in the meantime, so the exchange must be read again.
 func (l *lease) ours() bool {
 	if !time.Now().Before(*l.until.Load()) {
 		l.lost.Store(true)
@@ -100,7 +100,7 @@ func (l *lease) renew(ctx context.Context) {
 		asked := time.Now()
 		limited, cancel := context.WithDeadline(ctx, *l.until.Load())
 		revision, err := l.kv.Update(limited, l.key, l.holder, l.revision)
-		if errors.Is(err, jetstream.ErrKeyRevisionMismatch) { // the answer of the last one was lost
+		if errors.Is(err, jetstream.ErrKeyRevisionMismatch) { // the last answer was lost
 			if revision, err = l.written(limited); err == nil {
 				revision, err = l.kv.Update(limited, l.key, l.holder, revision)
 			}
@@ -120,11 +120,11 @@ func (l *lease) renew(ctx context.Context) {
 	}
 }
 
-// release gives the lease up, so that another relay need not wait for its end.
+// release gives up the lease, so that another relay need not wait for it to expire.
 func (l *lease) release() {
 	ctx, cancel := context.WithTimeout(context.Background(), renewEvery)
 	defer cancel()
-	if revision, err := l.written(ctx); err == nil { // the answer of the last renewal may have been lost
+	if revision, err := l.written(ctx); err == nil { // the answer to the last renewal may be lost
 		_ = l.kv.Delete(ctx, l.key, jetstream.LastRevision(revision))
 	}
 }

@@ -1,10 +1,10 @@
-// Package links keeps a relay's links to exchanges. Of several relays one has each
-// link, by a lease in a bucket that all of them share; where it is gone, another one
-// has it within five seconds. Whoever takes a link over reads what rings there now,
-// before what stood before is over.
+// Package links keeps a relay's links to exchanges. Each link is held by one of
+// several relays, through a lease in a bucket they all share; if that relay is gone,
+// another takes over within five seconds. It then reads what rings there before it
+// ends any earlier calls.
 //
-// Goroutines: one a link, with those of the link itself while it is this relay's; all
-// end before Run does.
+// Goroutines: one per link, plus the link's own while this relay holds it;
+// all end before Run does.
 package links
 
 import (
@@ -31,66 +31,65 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// Link is one link to an exchange, as it is set.
+// Link is a configured link to an exchange.
 type Link struct {
 	Name, Kind string
-	Extension  string // at which all of its calls are, "" where it tells of each
-	// Same is equal for links that are set alike: such a one goes on when others change.
+	Extension  string // of all its calls, "" if it reports each call's own
+	// Same is equal for links with equal settings: such a link stays up when others change.
 	Same any
-	// Open makes the phone, which is asked for the calls of the extensions that hears
-	// knows. An error is one of the settings.
+	// Open creates the phone, which is to report the calls of the extensions that hears
+	// knows. An error is one in the settings.
 	Open func(hears func(extension string) bool) (link.Phone, error)
-	// Accept is in the place of Open where the exchange connects by itself: it waits until
-	// that has happened, or ctx ends. Nothing is said of such a link before.
+	// Accept replaces Open if the exchange connects to us: it waits for that, or until ctx
+	// ends. Nothing is reported about such a link before.
 	Accept func(ctx context.Context, hears func(extension string) bool) (Inbound, error)
 }
 
-// Inbound is an exchange that has connected by itself, for as long as that connection
-// stands.
+// Inbound is the connection of an exchange that connected to us.
 type Inbound interface {
 	link.Phone
 	Close()
 }
 
-// Config is what links need. It is not changed after New.
+// Config configures the links. It must not be changed after New.
 type Config struct {
-	Relay string // the name of this one
-	// Standing gives the calls whose ids begin with prefix and that go on, whichever
-	// relay was told of them.
+	Relay string // this relay's name
+	// Standing returns the ongoing calls whose ids begin with prefix, whichever relay
+	// they were reported to.
 	Standing func(ctx context.Context, prefix string) ([]calls.Record, error)
-	// Hears says whether an extension is somebody's.
+	// Hears reports whether an extension belongs to a user.
 	Hears func(extension string) bool
-	// Take takes what a link tells of a call; it may wait until ctx ends. An end that
-	// names no extension is the call's end for all. Of an id that extensions share, the
-	// call can come back to one for which it was over.
+	// Take takes a link's event; it may block until ctx ends. An end without an extension
+	// is the call's end for all. If extensions share ids, a call can come back to one
+	// for which it was over.
 	Take func(ctx context.Context, e call.Event, shared bool) error
-	// Changed is told that a link does otherwise. It must not wait.
+	// Changed is called when a link's state changes. It must not block.
 	Changed func()
 	Log     *slog.Logger
 }
 
-// Links are the links of one relay. Its methods may be called from any goroutine.
+// Links manages the links of one relay. It is safe for concurrent use.
 type Links struct {
 	Config
-	holder string             // of leases: another one for each process
-	leases jetstream.KeyValue // since Run
+	holder string             // holder of leases, unique to each process
+	leases jetstream.KeyValue // set by Run
 	mu     sync.Mutex         // protects states
 	states map[string]wire.LinkState
 }
 
-// New makes the links of a relay, of which there are none yet.
+// New returns a relay's links, none so far.
 func New(c Config) *Links {
 	return &Links{Config: c, holder: c.Relay + " " + rand.Text(), states: map[string]wire.LinkState{}}
 }
 
-// States are how all links are doing, by name.
+// States returns the states of all links, by name.
 func (l *Links) States() []wire.LinkState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.SortedFunc(maps.Values(l.states), func(a, b wire.LinkState) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// say says how a link is doing, and whether that is news.
+// say sets a link's state and reports whether it changed.
 func (l *Links) say(of Link, state, cause string) (news bool) {
 	l.mu.Lock()
 	s := l.states[of.Name]
@@ -109,7 +108,7 @@ func (l *Links) say(of Link, state, cause string) (news bool) {
 	return news
 }
 
-// waits says that a link is ours to have and cannot be had yet, and why, once.
+// waits reports, once, why a link we should run cannot be leased yet.
 func (l *Links) waits(of Link, why error) {
 	if l.say(of, link.Waiting.String(), "") {
 		l.Log.Warn("a link to an exchange waits for the relays' storage", "name", of.Name, "why", why)
@@ -125,19 +124,19 @@ func (l *Links) heard(of Link, at time.Time) {
 	}
 }
 
-// running is a link that is kept.
+// running is a link being kept up.
 type running struct {
 	same any
 	end  context.CancelCauseFunc
 	over chan struct{}
 }
 
-// errRemoved ends a link that is not set any more, or cannot be used as it is set now: its
-// calls end too. Those of one that is set otherwise go on, if the exchange still has them.
+// errRemoved ends a link that was removed or whose new settings are unusable; its calls end
+// too. If its settings merely changed, calls that the exchange still has continue.
 var errRemoved = errors.New("the link is not set any more")
 
-// Run keeps the links that sets last told of, until ctx ends, with leases in the bucket
-// of OpenLeases.
+// Run keeps up the links last received from sets until ctx ends, with leases in
+// the bucket of OpenLeases.
 func (l *Links) Run(ctx context.Context, leases jetstream.KeyValue, sets <-chan []Link) error {
 	l.leases = leases
 	all := map[string]running{}
@@ -193,7 +192,7 @@ func (l *Links) Run(ctx context.Context, leases jetstream.KeyValue, sets <-chan 
 	}
 }
 
-// usable gives why a link cannot be used as it is set.
+// usable returns why a link cannot be used as configured, or nil.
 func (l *Links) usable(of Link) error {
 	if of.Accept != nil {
 		return nil
@@ -202,15 +201,15 @@ func (l *Links) usable(of Link) error {
 	return err
 }
 
-// leaseCheckEvery is how often a relay looks whether a link is free.
+// leaseCheckEvery is how often a relay checks whether a link is free.
 const leaseCheckEvery = 250 * time.Millisecond
 
-// runOutbound has a link whenever no other relay has it, until ctx ends.
+// runOutbound runs a link whenever no other relay holds it, until ctx ends.
 func (l *Links) runOutbound(ctx context.Context, of Link) {
 	if err := l.usable(of); err != nil {
 		l.Log.Error("a link to an exchange", "name", of.Name, "why", err)
 		l.say(of, wire.LinkSettings, string(cmp.Or(link.CauseOf(err), link.CauseSettings)))
-		<-ctx.Done() // until they are others
+		<-ctx.Done() // until the settings change
 		return
 	}
 	for ctx.Err() == nil {
@@ -221,7 +220,7 @@ func (l *Links) runOutbound(ctx context.Context, of Link) {
 		case err != nil:
 			l.waits(of, err)
 		default:
-			phone, err := of.Open(l.Hears) // anew: it knows of no call
+			phone, err := of.Open(l.Hears) // a new one, which knows of no calls
 			l.runLeased(ctx, of, lease, phone, err)
 		}
 		pause(ctx)
@@ -230,7 +229,7 @@ func (l *Links) runOutbound(ctx context.Context, of Link) {
 
 func pause(ctx context.Context) { _ = wake.Pause(ctx, leaseCheckEvery) }
 
-// runInbound has a link for as long as the exchange is here, until ctx ends.
+// runInbound runs a link whenever the exchange is connected, until ctx ends.
 func (l *Links) runInbound(ctx context.Context, of Link) {
 	for {
 		in, err := of.Accept(ctx, l.Hears)
@@ -242,9 +241,9 @@ func (l *Links) runInbound(ctx context.Context, of Link) {
 	}
 }
 
-// leaseInbound waits for the lease that another relay may have, to which the exchange was
-// connected before, and has the link. Where that relay keeps it, the exchange is sent
-// away, and comes again.
+// leaseInbound waits for the lease, which the relay that the exchange was connected
+// to before may still hold, and runs the link. If that relay keeps it, the exchange is
+// disconnected and reconnects.
 func (l *Links) leaseInbound(ctx context.Context, of Link, in Inbound) {
 	for began := time.Now(); ctx.Err() == nil && time.Since(began) < 2*life; pause(ctx) {
 		lease, err := take(ctx, l.leases, of.Name, l.holder)
@@ -260,8 +259,8 @@ func (l *Links) leaseInbound(ctx context.Context, of Link, in Inbound) {
 	}
 }
 
-// runLeased runs a link for as long as the lease is ours, and an inbound connection
-// stands. err is that there is no phone.
+// runLeased runs a link while the lease is ours and, if inbound, the connection stands. A
+// non-nil err means that there is no phone.
 func (l *Links) runLeased(ctx context.Context, of Link, lease *lease, phone link.Phone, err error) {
 	defer lease.release()
 	var standing []calls.Record
@@ -284,7 +283,7 @@ func (l *Links) runLeased(ctx context.Context, of Link, lease *lease, phone link
 		if of.Accept == nil {
 			link.Run(ours, c, phone)
 		} else {
-			_ = link.Once(ours, c, phone) // it was said
+			_ = link.Once(ours, c, phone) // already reported
 		}
 	})
 	lease.renew(ours)
@@ -305,7 +304,7 @@ func (l *Links) standing(ctx context.Context, of Link) ([]calls.Record, error) {
 	return l.Standing(ctx, prefix(of.Name))
 }
 
-// prefix is what the ids of a link's calls begin with, and those of no other link.
+// prefix returns the prefix of the ids of a link's calls, unique to the link.
 func prefix(name string) string {
 	p := call.CleanText(strings.ReplaceAll(name, "/", "-"), call.MaxID/4)
 	if p != name {
@@ -315,14 +314,14 @@ func prefix(name string) string {
 	return p + "/"
 }
 
-// leasedLink is a link that is ours. It belongs to the goroutine of the link.
+// leasedLink is a link we hold. It belongs to the link's goroutine.
 type leasedLink struct {
 	links  *Links
 	of     Link
 	ctx    context.Context
 	lease  *lease
-	before map[string]bool // calls that stood when it became ours, and of which we have not heard
-	on     map[string]bool // calls that go on
+	before map[string]bool // earlier calls of which no event has come since we took over
+	on     map[string]bool // ongoing calls
 }
 
 // maxCalls bounds the memory for calls whose end never comes.
@@ -330,13 +329,13 @@ const maxCalls = 4096
 
 var errLost = errors.New("another relay has the link")
 
-// take passes on what the link tells.
+// take passes on a link's event.
 func (h *leasedLink) take(e call.Event) error {
 	if !h.lease.ours() {
 		return errLost
 	}
 	if e.ID == "" {
-		return nil // nobody could tell of its end
+		return nil // its end could not be matched to it
 	}
 	head := prefix(h.of.Name)
 	if len(head)+len(e.ID) > call.MaxID {
@@ -358,7 +357,7 @@ func (h *leasedLink) take(e call.Event) error {
 		e.Extension = ""
 	}
 	err := h.pass(e)
-	if err == nil { // or else it goes on until its link ends
+	if err == nil { // otherwise it continues until the link ends
 		delete(h.before, e.ID)
 		if e.Extension == "" {
 			delete(h.on, e.ID)
@@ -371,14 +370,14 @@ func (h *leasedLink) pass(e call.Event) error {
 	return h.links.Take(h.ctx, e, registry.Of(h.of.Kind).Shared)
 }
 
-// state says how the link is doing. Once it stands, the calls of which it does not
-// know are over, unless the lease ended meanwhile: what it told since was not taken.
+// state reports the link's state. Once connected, it ends the calls the link does not know
+// of, unless the lease has expired: events since then were not taken.
 func (h *leasedLink) state(s link.State) {
 	if s.Phase == link.Connected && h.lease.ours() {
 		h.end(h.before)
 	}
 	if s.Cause == link.CauseReplaced {
-		s.Phase = link.Kicked // it hears nothing, though it stands
+		s.Phase = link.Kicked // it receives nothing although it is connected
 	}
 	if s.Phase == link.Kicked {
 		s.Cause = link.CauseReplaced
@@ -386,7 +385,7 @@ func (h *leasedLink) state(s link.State) {
 	h.links.say(h.of, s.Phase.String(), string(s.Cause))
 }
 
-// end ends calls, for everybody.
+// end ends calls for everybody.
 func (h *leasedLink) end(which map[string]bool) {
 	for id := range which {
 		_ = h.pass(call.Event{ID: id, State: call.Ended, At: time.Now().UTC()})

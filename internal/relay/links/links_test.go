@@ -27,7 +27,7 @@ import (
 	"wiebelt/internal/testutil/natstest"
 )
 
-// office is a site with an Asterisk and a node, and no relay yet.
+// office is a site with an Asterisk and a node, but no relay yet.
 type office struct {
 	*simulate.ARI
 	t      *testing.T
@@ -44,7 +44,7 @@ func start(t *testing.T) *office {
 	return o
 }
 
-// ring has an extension's phone ring, or hang up, at the exchange.
+// ring makes an extension's phone ring, or hang up, at the exchange.
 func (o *office) ring(id, extension string, rings bool) {
 	c := fmt.Sprintf(`{"id":%q,"name":"PJSIP/%s-0000000c","state":"Ringing","caller":{"number":%[2]q},"connected":{"number":"0698760011"},"dialplan":{"exten":"s"}}`, id, extension)
 	kind := "ChannelStateChange"
@@ -58,12 +58,12 @@ func (o *office) ring(id, extension string, rings bool) {
 	o.Send(fmt.Sprintf(`{"type":%q,"cause":16,"channel":%s}`, kind, c))
 }
 
-// relay is one whose process may die without a word.
+// relay is a relay whose process may die without notice.
 type relay struct {
 	*Links
 	jetstream.KeyValue
 	o    *office
-	fast time.Duration // by which its clock is
+	fast time.Duration // how far its clock is ahead
 	dead atomic.Bool
 	sets chan []Link
 	stop func()
@@ -71,7 +71,7 @@ type relay struct {
 
 var errDead = errors.New("nobody is there")
 
-// Update fails once the relay is dead, as does what else it would write.
+// Update fails once the relay is dead, like everything else it would write.
 func (r *relay) Update(ctx context.Context, key string, b []byte, revision uint64) (uint64, error) {
 	if r.dead.Load() {
 		return 0, errDead
@@ -79,7 +79,7 @@ func (r *relay) Update(ctx context.Context, key string, b []byte, revision uint6
 	return r.KeyValue.Update(ctx, key, b, revision)
 }
 
-// Create is as Update.
+// Create is like Update.
 func (r *relay) Create(ctx context.Context, key string, b []byte, o ...jetstream.KVCreateOpt) (uint64, error) {
 	if r.dead.Load() {
 		return 0, errDead
@@ -87,7 +87,7 @@ func (r *relay) Create(ctx context.Context, key string, b []byte, o ...jetstream
 	return r.KeyValue.Create(ctx, key, b, o...)
 }
 
-// Delete is as Update.
+// Delete is like Update.
 func (r *relay) Delete(ctx context.Context, key string, o ...jetstream.KVDeleteOpt) error {
 	if r.dead.Load() {
 		return errDead
@@ -128,7 +128,7 @@ func (o *office) link() Link {
 	}}
 }
 
-// until waits for what must come.
+// until waits for something to happen.
 func (o *office) until(what string, ok func() bool) {
 	o.t.Helper()
 	must.Soon(o.t, func() (bool, any) { return ok(), fmt.Sprint("no ", what, ": ", o.rings()) })
@@ -138,7 +138,7 @@ func (r *relay) is(state string) func() bool {
 	return func() bool { s := r.States(); return len(s) == 1 && s[0].State == state }
 }
 
-// rings are the calls that stand, and at whom.
+// rings returns the active calls and their users.
 func (o *office) rings() (all []string) {
 	standing := must.Get(o.bucket.Standing(context.Background(), "centrale/"))(o.t)
 	for _, r := range standing {
@@ -154,9 +154,9 @@ func (o *office) stand(want ...string) func() bool {
 	return func() bool { return slices.Equal(o.rings(), want) }
 }
 
-// TestTakeOver: one relay has a link. Where it dies without a word the other one has it
-// when the lease ends: what ended meanwhile is over, what began rings, and what goes on
-// goes on, whosever clock is right. One that stops leaves it to the other one at once.
+// TestTakeOver: one relay has a link. If it dies without notice, the other takes over when
+// the lease expires: what ended meanwhile is over, what began rings, and what continues
+// continues, whichever clock is right. A relay that stops hands over at once.
 func TestTakeOver(t *testing.T) {
 	if life+2*leaseCheckEvery > 5*time.Second {
 		t.Errorf("a lease lives for %v, and is looked at every %v", life, leaseCheckEvery)
@@ -194,9 +194,9 @@ func TestTakeOver(t *testing.T) {
 	o.until("what rings still", o.stand("centrale/17.3 u103"))
 }
 
-// TestLostLease: whoever cannot renew its lease writes nothing any more when that has
-// ended, though the exchange tells it of calls or the lease is renewed after all, and those
-// that stood do not end.
+// TestLostLease: a relay that cannot renew its lease writes nothing after it has
+// expired, even if the exchange reports calls or the lease is renewed later, and
+// active calls do not end.
 func TestLostLease(t *testing.T) {
 	o := start(t)
 	l := must.Get(take(t.Context(), o.leases, "centrale", "r1"))(t)
@@ -215,7 +215,7 @@ func TestLostLease(t *testing.T) {
 	}
 }
 
-// unanswered is a bucket whose first update has no answer, though it is done.
+// unanswered is a bucket whose first update is done, but not answered.
 type unanswered struct {
 	jetstream.KeyValue
 	updates chan uint64
@@ -231,8 +231,8 @@ func (u unanswered) Update(ctx context.Context, key string, b []byte, revision u
 	return revision, err
 }
 
-// TestUnanswered: a lease that was written without an answer is not given up, is taken by
-// the process that has it, and by no other, and can be given back.
+// TestUnanswered: a lease written without an answer is not given up; only the process that
+// has it takes it, and it can be given back.
 func TestUnanswered(t *testing.T) {
 	o := start(t)
 	kv := unanswered{o.leases, make(chan uint64, 8)}
@@ -250,14 +250,14 @@ func TestUnanswered(t *testing.T) {
 		t.Errorf("another process: %v", err)
 	}
 	again := must.Get(take(t.Context(), kv, "centrale", "r1 a"))(t)
-	again.revision = l.revision - 1 // the answer of its last renewal was lost
+	again.revision = l.revision - 1 // the answer to its last renewal was lost
 	again.release()
 	must.Get(take(t.Context(), kv, "centrale", "r1 b"))(t)
 }
 
-// TestSettings: links follow what is set. One that is set as before goes on; calls go on
-// where their link is set otherwise, and are over where it is taken out or cannot be used
-// any more; one that cannot be used says so.
+// TestSettings: links follow the settings. An unchanged link continues; calls
+// continue if their link is changed, and end if it is removed or becomes unusable; an
+// unusable link reports so.
 func TestSettings(t *testing.T) {
 	o := start(t)
 	r := o.run("r1", 0)
@@ -292,8 +292,8 @@ func TestSettings(t *testing.T) {
 	o.until("no call at all", o.stand())
 }
 
-// TestIDs: whatever an exchange calls its calls, and a link is called, ids can be told
-// apart, have their link's name and fit.
+// TestIDs: whatever the ids of an exchange's calls and the name of a link, our ids are
+// distinct, contain the link's name and fit.
 func TestIDs(t *testing.T) {
 	o := start(t)
 	l := must.Get(take(t.Context(), o.leases, "x", "r1"))(t)
@@ -317,9 +317,9 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// TestEnds: where extensions share a call's id, the end of it at one of them is that alone;
-// an end that names none, any end of another exchange's call, and one of a link that is of
-// one extension, is the end for all.
+// TestEnds: if extensions share a call's id, its end at one of them applies only to that
+// one; an end without an extension, of another exchange's call, or of a link for one
+// extension applies to all.
 func TestEnds(t *testing.T) {
 	o := start(t)
 	l := must.Get(take(t.Context(), o.leases, "x", "r1"))(t)
@@ -339,8 +339,8 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestEndNotTaken: a call whose end could not be passed on, as its link is being removed,
-// is among those that end with it.
+// TestEndNotTaken: a call whose end could not be passed on because its link is being
+// removed ends with the link's other calls.
 func TestEndNotTaken(t *testing.T) {
 	o := start(t)
 	l := must.Get(take(t.Context(), o.leases, "x", "r1"))(t)

@@ -5,10 +5,10 @@ import (
 	_ "unsafe" // for go:linkname
 )
 
-// How soon servers of a cluster find out that the one that led them is gone, and
-// choose another. The NATS server has no options for it, and its own values, up to
-// nine seconds, are too long for a telephone that rings. Its servers here are
-// neighbours; they hear of each other five times a second.
+// How fast the servers of a cluster notice that their leader is gone, and elect another.
+// The NATS server has no options for this, and its defaults, up to nine seconds,
+// are too long for a ringing phone. Our servers are close to each other and exchange
+// heartbeats five times a second.
 
 //go:linkname minElectionTimeout github.com/nats-io/nats-server/v2/server.minElectionTimeout
 var minElectionTimeout time.Duration

@@ -1,6 +1,6 @@
-// Package node runs a relay's own NATS server, with JetStream in the relay's data
-// folder, and gives the relay its connection to it, within the process. The servers
-// of a site's three relays form a cluster: what one of them knows, two know.
+// Package node runs a relay's own NATS server, with JetStream in the relay's data folder,
+// and provides the relay's in-process connection to it. The servers of a site's three
+// relays form a cluster: what one of them knows, two know.
 //
 // Goroutines: those of the server and the connection, which Close ends.
 package node
@@ -25,51 +25,51 @@ import (
 	"wiebelt/internal/relay/credentials"
 )
 
-// Limits of what one connection may do.
+// Limits on connections.
 const (
-	maxPayload = 512 << 10 // bytes of a message between relays; users have a limit of their own
-	// Bytes that a connection has not read; then it has to connect anew. What watches a
-	// bucket, as the relay itself does, is sent up to 32 MB ahead; a desk that does not
-	// read is cut off by writeTime.
+	maxPayload = 512 << 10 // bytes per message between relays; users have their own limit
+	// maxPending is how many unread bytes a connection may have before it is closed. Bucket
+	// watchers, such as the relay, are sent up to 32 MB ahead; a desk that does not read
+	// is cut off by writeTime.
 	maxPending     = 64 << 20
 	maxConnections = 10_000
 	loginTime      = 5.0 // seconds
 	startTime      = 10 * time.Second
-	// pingEvery finds out, by one ping that is not answered, that a computer has gone
-	// without a word: until then its user is believed to hear his calls. To ask a
-	// thousand computers more often costs more than all else that they do when idle.
+	// pingEvery detects, by one unanswered ping, that a computer has silently disappeared;
+	// until then its user counts as receiving their calls. Pinging a thousand computers
+	// more often would cost more than everything else they do when idle.
 	pingEvery = 30 * time.Second
 	routePing = 500 * time.Millisecond // between the servers of a cluster
-	// A write that waits longer ends its connection. Meanwhile it holds up what goes to
-	// others; the server's own ten seconds held up a whole site.
+	// A write that takes longer closes its connection. Meanwhile it delays what goes to
+	// others; the server's default of ten seconds held up a whole site.
 	writeTime      = 2 * time.Second
 	routeWriteTime = 2 * routePing
 )
 
-// Config is where a server listens and what it keeps.
+// Config defines where a server listens and what it keeps.
 type Config struct {
-	Name string // of this relay; one of a kind within the site
-	Dir  string // of JetStream's files; nobody else may write there
+	Name string // this relay's, unique within the site
+	Dir  string // JetStream's files; nobody else may write there
 	Host string
 	Port int         // 0: any free one
-	TLS  *tls.Config // nil on loopback only
-	// Revoked are public keys that are worth nothing from the start; see Revoke.
+	TLS  *tls.Config // nil only on loopback
+	// Revoked are public keys invalid from the start; see Revoke.
 	Revoked map[string]time.Time
-	// Cluster is nil for a relay that is alone.
+	// Cluster is nil for a single relay.
 	Cluster *Cluster
 }
 
-// Cluster is how the servers of a site reach each other.
+// Cluster defines how the servers of a site reach each other.
 type Cluster struct {
 	Name  string
 	Port  int
-	Hosts []string    // all of them, this one too
-	TLS   *tls.Config // of both sides, each of which must be certified
+	Hosts []string    // of all servers, including this one
+	TLS   *tls.Config // for both sides; each needs a certificate
 }
 
 func (c *Cluster) options(o *server.Options) {
-	// One connection between two servers: of several, one that is lost can stay away, and
-	// what goes over it with it, while the servers say that they reach each other.
+	// Use one connection between two servers: of a pool, one that is lost may stay lost,
+	// with everything sent over it, while the servers report that they reach each other.
 	o.Cluster = server.ClusterOpts{PoolSize: -1, Name: c.Name, Host: o.Host, Port: c.Port, TLSConfig: c.TLS, TLSTimeout: loginTime,
 		PingInterval: routePing, MaxPingsOut: 2, WriteDeadline: routeWriteTime, ConnectRetries: -1, NoAdvertise: true}
 	for _, host := range c.Hosts {
@@ -77,20 +77,20 @@ func (c *Cluster) options(o *server.Options) {
 	}
 }
 
-// Node is a running server, or a connection to somebody else's. Its methods may be
-// called from any goroutine.
+// Node is a running server, or a connection to somebody else's. It is
+// safe for concurrent use.
 type Node struct {
-	Conn *nats.Conn // the relay's own, which may do everything within the site
+	Conn *nats.Conn // the relay's own, with all rights within the site
 
-	server    *server.Server // nil for somebody else's
+	server    *server.Server // nil at somebody else's servers
 	accounts  *server.MemAccResolver
 	authority *credentials.Authority
 	account   string // the site's
 
 	mu      sync.Mutex // protects the rest
 	revoked map[string]time.Time
-	claims  *jwt.AccountClaims // with them
-	again   *time.Timer        // when they are revoked once more
+	claims  *jwt.AccountClaims // including revoked
+	again   *time.Timer        // revokes them once more
 	closed  bool
 }
 
@@ -139,7 +139,7 @@ func Start(c Config, a *credentials.Authority) (*Node, error) {
 	return n, nil
 }
 
-// Elsewhere connects to servers that are somebody else's: the site has an account there.
+// Elsewhere connects to somebody else's servers, where the site has an account.
 func Elsewhere(name string, urls []string, roots *x509.CertPool, a *credentials.Authority) (n *Node, err error) {
 	n = &Node{}
 	// Servers that have just started may not know the account yet.
@@ -150,7 +150,7 @@ func Elsewhere(name string, urls []string, roots *x509.CertPool, a *credentials.
 	return n, nil
 }
 
-// to are servers that are reached over TLS.
+// to sets the servers to reach over TLS.
 func to(urls []string, roots *x509.CertPool) nats.Option {
 	return func(o *nats.Options) error {
 		o.Servers, o.Timeout = urls, startTime
@@ -159,7 +159,7 @@ func to(urls []string, roots *x509.CertPool) nats.Option {
 	}
 }
 
-// Dial connects to a relay's server as a relay does, for whoever has the site's keys.
+// Dial connects to a relay's server the way a relay does; it needs the site's keys.
 func Dial(urls []string, roots *x509.CertPool, a *credentials.Authority) (*nats.Conn, error) {
 	return dial("command", a, nats.NoReconnect(), to(urls, roots))
 }
@@ -181,8 +181,8 @@ func (n *Node) store(who credentials.Server) error {
 	return nil
 }
 
-// Connections is how many there are, the relay's own apart. At somebody else's servers
-// nobody can tell.
+// Connections returns their number, without the relay's own; 0 at somebody else's
+// servers, where it is unknown.
 func (n *Node) Connections() int {
 	if n.server == nil {
 		return 0
@@ -190,16 +190,16 @@ func (n *Node) Connections() int {
 	return max(0, n.server.NumClients()-1)
 }
 
-// Current tells whether the server has all that the others of its cluster have. They
-// cannot tell: they take one that lost everything for what it was.
+// Current reports whether the server has everything the others in its cluster have. They
+// cannot tell: they take a server that lost everything for what it was.
 func (n *Node) Current() bool { return n.server == nil || n.server.Healthz(nil).Status == "ok" }
 
-// Port is where the server listens.
+// Port is the port on which the server listens.
 func (n *Node) Port() int { return n.server.Addr().(*net.TCPAddr).Port }
 
-// Tunnel is where the server takes connections as WebSockets, from this computer alone:
-// those of computers that reach nothing but HTTPS, which somebody passes on. It is ""
-// for somebody else's servers.
+// Tunnel returns where the server accepts WebSockets, from this computer only:
+// connections forwarded for computers that can reach nothing but HTTPS. It is "" at
+// somebody else's servers.
 func (n *Node) Tunnel() string {
 	if n.server == nil {
 		return ""
@@ -207,14 +207,14 @@ func (n *Node) Tunnel() string {
 	return strings.Replace(n.server.WebsocketURL(), "ws:", "http:", 1)
 }
 
-// revokeAgain is how long after it keys are revoked once more: the server does not throw
-// out whom it is letting in at that moment, between its look at his key and the connection.
+// revokeAgain is the delay before keys are revoked once more: the server does not
+// disconnect a client that is just logging in, after its key was checked.
 const revokeAgain = 2 * time.Second
 
-// Revoke makes the tokens of public keys worthless, which were so from a moment on, and
-// throws out whoever is connected with one. It takes the whole list each time; the
-// server looks at every connection, which it is spared where the list is the same.
-// At somebody else's servers their administrator does so.
+// Revoke invalidates the tokens of public keys, each from a given time, and
+// disconnects whoever uses one. It takes the complete list. The server goes through
+// all connections, so an unchanged list is skipped. At somebody else's servers their
+// administrator revokes keys.
 func (n *Node) Revoke(keys map[string]time.Time) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -238,14 +238,14 @@ func (n *Node) Revoke(keys map[string]time.Time) error {
 	n.again = time.AfterFunc(revokeAgain, func() {
 		n.mu.Lock()
 		defer n.mu.Unlock()
-		_ = n.enforce() // as it could before
+		_ = n.enforce() // the account was found before
 	})
 	n.revoked = keys
 	return nil
 }
 
-// enforce has the server throw out whoever is connected with a key that is revoked. The
-// caller has the lock.
+// enforce makes the server disconnect whoever uses a revoked key. The
+// caller holds the lock.
 func (n *Node) enforce() error {
 	if n.closed {
 		return nil
@@ -257,7 +257,7 @@ func (n *Node) enforce() error {
 	return err
 }
 
-// Others is how many other servers of the relays' own cluster are reached.
+// Others returns how many other servers of the relays' own cluster are reached.
 func (n *Node) Others() int {
 	if n.server == nil {
 		return 0
@@ -265,7 +265,7 @@ func (n *Node) Others() int {
 	return n.server.NumRemotes()
 }
 
-// Dismiss disconnects every user, who comes back to this relay or to another.
+// Dismiss disconnects all users, who reconnect to this relay or another.
 func (n *Node) Dismiss() error {
 	if n.server == nil {
 		return nil
@@ -280,21 +280,21 @@ func (n *Node) Dismiss() error {
 	}
 	for _, c := range all.Conns {
 		if c.Cid != own {
-			_ = n.server.DisconnectClientByID(c.Cid) // or it has gone by itself
+			_ = n.server.DisconnectClientByID(c.Cid) // or it is already gone
 		}
 	}
 	return nil
 }
 
-// Compact has the server of a cluster rid its log of what the others know of a stream.
-// It would do so by itself, minutes later.
+// Compact makes a clustered server drop from its log what the others already have of a
+// stream. By itself it would do so minutes later.
 func (n *Node) Compact(stream string) {
 	if n.server != nil {
 		_ = n.server.JetStreamSnapshotStream(n.account, stream) // there may be nothing to do
 	}
 }
 
-// Close ends the connection and the server, and waits for both.
+// Close closes the connection and the server, and waits for both.
 func (n *Node) Close() {
 	n.mu.Lock()
 	n.closed = true

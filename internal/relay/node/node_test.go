@@ -19,7 +19,7 @@ import (
 
 const site wire.Site = "kantoor"
 
-// desk is a user's computer: its key pair and what it was given.
+// desk is a user's computer: its key pair and credentials.
 type desk struct {
 	t      *testing.T
 	user   wire.User
@@ -47,13 +47,13 @@ func (d *desk) connect(url string, more ...nats.Option) (*nats.Conn, error) {
 func start(t *testing.T) (*Node, *credentials.Authority) {
 	t.Helper()
 	a := must.Get(credentials.New(site))(t)
-	a = must.Get(credentials.Parse(must.Get(a.Encode())(t)))(t) // what was kept serves as well
+	a = must.Get(credentials.Parse(must.Get(a.Encode())(t)))(t) // a stored one works too
 	n := must.Get(Start(Config{Name: "r1", Dir: t.TempDir(), Host: "127.0.0.1"}, a))(t)
 	t.Cleanup(n.Close)
 	return n, a
 }
 
-// TestRights: a user hears and asks what is his, and nothing of anybody else.
+// TestRights: a user can only receive and request their own data.
 func TestRights(t *testing.T) {
 	n, a := start(t)
 	js := must.Get(jetstream.New(n.Conn))(t)
@@ -62,7 +62,7 @@ func TestRights(t *testing.T) {
 	answers := must.Get(n.Conn.Subscribe("wiebelt.>", func(m *nats.Msg) { _ = m.Respond([]byte("secret")) }))(t)
 	defer func() { _ = answers.Unsubscribe() }()
 
-	// A name that is the beginning of another's is the hardest case.
+	// A name that is a prefix of another is the hardest case.
 	anna := newDesk(t, a, "anna", time.Now().Add(time.Hour))
 	c := must.Get(anna.connect(n.server.ClientURL()))(t)
 	defer c.Close()
@@ -123,8 +123,7 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// TestPublisher: a program that reports calls may do that and nothing else, until its
-// key is worth nothing any more.
+// TestPublisher: a program that reports calls may do only that, until its key is revoked.
 func TestPublisher(t *testing.T) {
 	n, a := start(t)
 	heard := make(chan *nats.Msg, 1024)
@@ -169,9 +168,8 @@ func TestPublisher(t *testing.T) {
 	}
 }
 
-// TestRevoke: who is revoked is thrown out and stays out, also where his token was given
-// by a clock that is an hour ahead; a new token for a new key lets him in again, and
-// others notice nothing.
+// TestRevoke: a revoked user is disconnected and stays out, even with a token issued by a
+// clock an hour ahead; a new token for a new key works again, and others notice nothing.
 func TestRevoke(t *testing.T) {
 	n, a := start(t)
 	anna, bob := newDesk(t, a, "anna", time.Now().Add(time.Hour)), newDesk(t, a, "bob", time.Now().Add(time.Hour))
@@ -192,14 +190,14 @@ func TestRevoke(t *testing.T) {
 	}
 }
 
-// TestRevokedWhileConnecting: who was let in at the moment at which his key was revoked,
-// and whom the server has not thrown out therefore, goes a little later.
+// TestRevokedWhileConnecting: a user admitted at the moment their key was revoked, whom the
+// server has therefore not disconnected, is disconnected a little later.
 func TestRevokedWhileConnecting(t *testing.T) {
 	n, a := start(t)
 	anna := newDesk(t, a, "anna", time.Now().Add(time.Hour))
 	must.Do(t, n.Revoke(map[string]time.Time{anna.public: time.Now()}))
 	out := func() chan nats.Status {
-		n.mu.Lock() // nothing goes on meanwhile
+		n.mu.Lock() // nothing proceeds meanwhile
 		defer n.mu.Unlock()
 		before := must.Get(a.Server(nil))(t)
 		n.server.UpdateAccountClaims(must.Get(n.server.LookupAccount(n.account))(t), before.AccountClaims)
@@ -211,7 +209,7 @@ func TestRevokedWhileConnecting(t *testing.T) {
 	}
 }
 
-// TestTokens: others' tokens, old ones and strange keys.
+// TestTokens: others' tokens, old ones and unknown keys.
 func TestTokens(t *testing.T) {
 	n, a := start(t)
 	foreign := must.Get(credentials.New(site))(t)
@@ -240,8 +238,8 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestCurrent: one of a cluster has nothing that it could lead with until the others have
-// told it, also where it lost what it had; one that is alone has all there is.
+// TestCurrent: a member of a cluster has nothing with which it could lead until the others
+// have sent it, even if it lost its data; a single relay has everything.
 func TestCurrent(t *testing.T) {
 	alone, a := start(t)
 	if !alone.Current() {

@@ -11,8 +11,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestManyRevoked: a relay with more revoked keys than a token has room for starts, and
-// holds to them.
+// TestManyRevoked: a relay with more revoked keys than fit in a token
+// starts, and enforces them.
 func TestManyRevoked(t *testing.T) {
 	a := must.Get(credentials.New(site))(t)
 	revoked := map[string]time.Time{}

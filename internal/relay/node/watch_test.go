@@ -13,8 +13,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestMuchAtOnce: a relay that watches a large bucket is sent all of it, and is not taken
-// for somebody who does not read.
+// TestMuchAtOnce: a relay that watches a large bucket receives all of it, and is not
+// taken for a slow consumer.
 func TestMuchAtOnce(t *testing.T) {
 	n, _ := start(t)
 	kv := must.Get(must.Get(jetstream.New(n.Conn))(t).CreateKeyValue(t.Context(), jetstream.KeyValueConfig{Bucket: "large", Storage: jetstream.MemoryStorage}))(t)
@@ -35,7 +35,7 @@ func TestMuchAtOnce(t *testing.T) {
 	must.Do(t, w.Stop())
 }
 
-// idle is a connection that reads until it is told to stop.
+// idle is a connection that reads until told to stop.
 type idle struct {
 	net.Conn
 	stop, over chan struct{}
@@ -57,7 +57,7 @@ func (c idle) Read(b []byte) (int, error) {
 	}
 }
 
-// TestDeskThatDoesNotRead is cut off long before a relay keeps for it all that it may.
+// TestDeskThatDoesNotRead is disconnected long before a relay buffers its maximum for it.
 func TestDeskThatDoesNotRead(t *testing.T) {
 	n, a := start(t)
 	line := idle{stop: make(chan struct{}), over: make(chan struct{})}

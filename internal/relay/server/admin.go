@@ -9,23 +9,23 @@ import (
 	"wiebelt/internal/relay/wire"
 )
 
-// Status is how a relay is doing. It tells of nobody.
+// Status is the state of a relay, without personal data.
 type Status struct {
 	Relay     string           `json:"relay"`
 	Site      string           `json:"site"`
 	Since     time.Time        `json:"since"`
-	Fault     string           `json:"lacks"` // what keeps it from working, "" for nothing
+	Fault     string           `json:"lacks"` // what keeps it from working, "" if nothing
 	Users     int              `json:"users"`
 	Computers int              `json:"computers"` // on which users have joined
 	Connected int              `json:"connected"` // of these, now
-	Hub       string           `json:"hub"`       // "off", "untried", "ok", or why the newest look-up failed
-	Reports   int64            `json:"reports"`   // of calls, taken since the start, as are those below
-	Nobody    int64            `json:"nobody"`    // those of calls that were nobody's
-	Dropped   int64            `json:"dropped"`   // those that could not be read, or were too many
-	Late      int64            `json:"late"`      // those that came minutes after what they tell, and made history alone
-	Wrong     []string         `json:"wrong"`     // keys of settings that cannot be used; those before them hold
-	Links     []wire.LinkState `json:"links"`     // to exchanges, and those from them
-	Strange   []string         `json:"strange"`   // extensions at which it rang, and that are nobody's
+	Hub       string           `json:"hub"`       // "off", "untried", "ok", or why the newest lookup failed
+	Reports   int64            `json:"reports"`   // of calls, taken since the start; likewise below
+	Nobody    int64            `json:"nobody"`    // reports of nobody's calls
+	Dropped   int64            `json:"dropped"`   // unreadable or too many
+	Late      int64            `json:"late"`      // minutes late, and added to the history only
+	Wrong     []string         `json:"wrong"`     // unusable settings; the previous ones stay in force
+	Links     []wire.LinkState `json:"links"`     // to and from exchanges
+	Strange   []string         `json:"strange"`   // nobody's extensions at which calls rang
 }
 
 func (r *relay) status() Status {
@@ -42,7 +42,7 @@ func (r *relay) status() Status {
 		Wrong: *r.wrongs.Load(), Links: listened, Strange: r.unknown.without(r.table.Load())}
 }
 
-// admin is what programs on this computer can ask.
+// admin handles requests from programs on this computer.
 func (r *relay) admin() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {

@@ -14,14 +14,14 @@ import (
 	"wiebelt/internal/relay/users"
 )
 
-// A relay that is alone backs its users up: a server whose files were damaged
-// starts with what it can read of them, and says nothing.
+// A single relay backs up its users: a server with damaged files starts with what it can
+// read of them, without reporting it.
 const (
 	usersBackup = "users.json"
 	maxBackup   = 32 << 20 // bytes
 )
 
-// backUpUsers writes the users as they are now.
+// backUpUsers writes the current users.
 func (r *relay) backUpUsers(all []users.Entry) error {
 	if !r.Settings.Single() {
 		return nil
@@ -33,8 +33,8 @@ func (r *relay) backUpUsers(all []users.Entry) error {
 	return profile.WriteFile(filepath.Join(r.Dir, usersBackup), b, 0o600)
 }
 
-// restoreUsers puts back those whom the server has lost. A user who was removed is known
-// as such and stays out.
+// restoreUsers restores users the server has lost. Removed users are recorded
+// as such and stay removed.
 func (r *relay) restoreUsers(ctx context.Context, d *users.Directory) error {
 	if !r.Settings.Single() {
 		return nil
@@ -67,11 +67,11 @@ func (r *relay) restoreUsers(ctx context.Context, d *users.Directory) error {
 	return nil
 }
 
-// revokedFile has the keys that hold no more. The server listens before it is known who
-// was removed, and in a site that has lost its quorum that takes as long.
+// revokedFile holds the revoked keys. The server listens before the removed users are
+// known, which takes as long as the site has no quorum.
 const revokedFile = "revoked.json"
 
-// revoked gives the keys that held no more when the relay ran last.
+// revoked returns the keys that were revoked when the relay last ran.
 func (c Config) revoked() (keys map[string]time.Time) {
 	b, err := filetrust.ReadFile(filepath.Join(c.Dir, revokedFile), maxBackup, filetrust.Alone)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -86,7 +86,7 @@ func (c Config) revoked() (keys map[string]time.Time) {
 	return keys
 }
 
-// saveRevoked writes them for the next start.
+// saveRevoked writes the keys for the next start.
 func (r *relay) saveRevoked(keys map[string]time.Time) error {
 	if maps.EqualFunc(keys, r.storage.revoked, time.Time.Equal) || r.Settings.NATS.Elsewhere() {
 		return nil

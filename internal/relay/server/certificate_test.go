@@ -17,8 +17,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// public is an authority that this test program trusts as systems trust those of the
-// world.
+// public is an authority trusted by this test program, like systems trust public ones.
 var public *certificates.Authority
 
 func TestMain(m *testing.M) {
@@ -39,9 +38,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// TestOwnCertificate: with a certificate that computers know already, they join
-// without a fingerprint; another one takes effect once it is written, and half of it
-// breaks nothing.
+// TestOwnCertificate: with a certificate that computers already trust, they join without a
+// fingerprint; a new one takes effect once written, and a partial one breaks nothing.
 func TestOwnCertificate(t *testing.T) {
 	write := func(dir, host string, at time.Time, key bool) {
 		t.Helper()

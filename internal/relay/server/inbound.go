@@ -13,13 +13,13 @@ import (
 	"wiebelt/internal/softphone/registry"
 )
 
-// inbound holds the connection of an exchange that connects by itself, one at a time. It
-// may be used by many goroutines.
+// inbound holds the connection of an exchange that connects to us, one at a time. It is
+// safe for concurrent use.
 type inbound struct {
-	ctx      context.Context // of the relay
+	ctx      context.Context // the relay's
 	mu       sync.Mutex      // protects the rest
 	current  *inboundConn
-	accepted chan *inboundConn // that no link has taken yet: the last one
+	accepted chan *inboundConn // the latest one, until a link takes it
 }
 
 type inboundConn struct {
@@ -31,15 +31,15 @@ func newInbound(ctx context.Context) *inbound {
 	return &inbound{ctx: ctx, accepted: make(chan *inboundConn, 1)}
 }
 
-// A connection of which nothing is heard is soon given up: the exchange comes again.
+// A silent connection is soon given up: the exchange reconnects.
 const (
 	pingEvery = 2 * time.Second
 	silence   = 3 * pingEvery
-	probeTime = time.Second // in which one that is connected answers
+	probeTime = time.Second // for a connection to answer
 )
 
-// free tells whether no exchange is connected. One that does not answer is not: the
-// exchange has started anew, and nobody has told.
+// free reports whether no exchange is connected. One that does not answer is gone: the
+// exchange was restarted and did not disconnect.
 func (d *inbound) free(ctx context.Context) bool {
 	d.mu.Lock()
 	current := d.current
@@ -56,7 +56,7 @@ func (d *inbound) free(ctx context.Context) bool {
 	return true
 }
 
-// replace puts one in the place of the current one.
+// replace makes v the current connection.
 func (d *inbound) replace(v *inboundConn) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -70,7 +70,7 @@ func (d *inbound) replace(v *inboundConn) {
 	d.accepted <- v
 }
 
-// release tells that one is gone.
+// release drops a connection.
 func (d *inbound) release(v *inboundConn) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -79,8 +79,8 @@ func (d *inbound) release(v *inboundConn) {
 	}
 }
 
-// acceptInbound takes the connection of an exchange. Where another one is connected, or
-// the relay cannot work, it is to try again.
+// acceptInbound takes the connection of an exchange. If another one is connected, or the
+// relay does not work, the exchange is to try again.
 func (r *relay) acceptInbound(w http.ResponseWriter, q *http.Request) {
 	switch {
 	case !r.path(q.PathValue("secret")):
@@ -103,7 +103,7 @@ func (r *relay) acceptInbound(w http.ResponseWriter, q *http.Request) {
 	r.inbound.replace(&inboundConn{sock, cancel})
 }
 
-// inboundLink is the link of an exchange that connects by itself.
+// inboundLink returns the link of an exchange that connects to us.
 func (r *relay) inboundLink() links.Link {
 	return links.Link{Name: registry.ARIOutbound, Kind: registry.ARIOutbound, Accept: func(ctx context.Context, hears func(string) bool) (links.Inbound, error) {
 		select {
@@ -115,7 +115,7 @@ func (r *relay) inboundLink() links.Link {
 	}}
 }
 
-// inboundPhone is a connection that the link has taken.
+// inboundPhone is a connection taken by the link.
 type inboundPhone struct {
 	link.Phone
 	inbound *inbound

@@ -18,7 +18,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// connects has an Asterisk connect to the relay by itself.
+// connects makes an Asterisk connect to the relay by itself.
 func (o *office) connects() *simulate.ARI {
 	a := simulate.OutboundARI()
 	a.Connect(o.t.Context(), "wss"+strings.TrimPrefix(o.at.Web, "https")+"/in/"+o.secret+"/"+registry.ARIOutbound)
@@ -26,7 +26,7 @@ func (o *office) connects() *simulate.ARI {
 	return a
 }
 
-// rings has a call ring at an extension of it, and says so where it can.
+// rings makes a call ring at one of its extensions, and sends the event if it can.
 func rings(a *simulate.ARI, id, extension string) {
 	channel := fmt.Sprintf(`{"id":%q,"name":"PJSIP/%s-00000001","state":"Ringing","connected":{"number":"0698760011"}}`, id, extension)
 	a.With(func() { a.Channels[id] = []byte(channel) })
@@ -46,8 +46,9 @@ func (o *office) linkIs(state string) (is wire.LinkState) {
 	return is
 }
 
-// TestInboundLost: an Asterisk that connects by itself is heard again as soon as it has
-// come back, twenty times: also where its connection of before hangs. A call that began meanwhile rings, one that ended is over.
+// TestInboundLost: an Asterisk that connects by itself is received again as soon as it is
+// back, twenty times, even if its previous connection hangs. A call that began meanwhile
+// rings, one that ended is over.
 func TestInboundLost(t *testing.T) {
 	t.Parallel()
 	o := start(t)
@@ -62,7 +63,7 @@ func TestInboundLost(t *testing.T) {
 		if i%5 < 4 {
 			a.With(func() { clear(a.Channels) })
 			a.EachSocket(linktest.Cut)
-		} else { // it starts anew elsewhere, and the connection of before hangs
+		} else { // it restarts elsewhere, and the previous connection hangs
 			a.Deaf(true)
 			a.EachSocket(linktest.Cut)
 			o.linkIs(link.Waiting.String())
@@ -92,9 +93,9 @@ func TestInboundLost(t *testing.T) {
 	}
 }
 
-// TestInboundSecond: while one is connected, no second one is let in; without the secret none
-// does, and whoever speaks something else is told so. What it says of itself when another
-// program has its application is in the status, with the cause.
+// TestInboundSecond: while one is connected, no second one is admitted, nor any without
+// the secret, and other protocols get an error. If another program has its application, the
+// status shows that, with the cause.
 func TestInboundSecond(t *testing.T) {
 	o := start(t)
 	if len(o.status().Links) > 0 {

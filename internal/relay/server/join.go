@@ -19,10 +19,10 @@ import (
 	"wiebelt/internal/relay/wire"
 )
 
-// wrongCodes is how many an address may try in a minute.
+// wrongCodes is how many codes an address may try per minute.
 const wrongCodes = 5
 
-// join lets a computer in that has a code.
+// join admits a computer that has a code.
 func (r *relay) join(w http.ResponseWriter, q *http.Request) {
 	from, _, _ := net.SplitHostPort(q.RemoteAddr)
 	if !r.wrong.try(from, time.Now()) {
@@ -67,7 +67,7 @@ func (r *relay) join(w http.ResponseWriter, q *http.Request) {
 	_ = json.NewEncoder(w).Encode(wire.Joined{V: 1, Site: r.Keys.Site, User: u, Token: token, URLs: r.urls(), CA: string(authority)})
 }
 
-// urls is where users connect.
+// urls returns the servers to which users connect.
 func (r *relay) urls() (all []string) {
 	if r.Settings.NATS.Elsewhere() {
 		return r.Settings.NATS.URLs
@@ -78,7 +78,7 @@ func (r *relay) urls() (all []string) {
 	return all
 }
 
-// renew gives a user a token that lasts longer.
+// renew issues a user a new token.
 func (r *relay) renew(m *nats.Msg) {
 	var asked wire.RenewRequest
 	u, err := wire.Asker(m.Subject, m.Reply)
@@ -96,8 +96,8 @@ func (r *relay) renew(m *nats.Msg) {
 	}
 }
 
-// limiter counts by address, in memory, what may be tried a few times within a
-// window. It is used by many goroutines.
+// limiter limits attempts per address or user within a window, in memory. It is
+// safe for concurrent use.
 type limiter struct {
 	mu     sync.Mutex
 	most   int
@@ -105,15 +105,15 @@ type limiter struct {
 	tried  map[string][]time.Time
 }
 
-// addresses is how many are counted; with more at once everybody waits for the
-// window's end.
+// addresses is how many addresses are counted; beyond that, new ones wait
+// for the window to end.
 const addresses = 10_000
 
 func newLimiter(most int, window time.Duration) *limiter {
 	return &limiter{most: most, window: window, tried: map[string][]time.Time{}}
 }
 
-// try reports whether an address may try now, and counts it.
+// try counts an attempt and reports whether it is allowed.
 func (l *limiter) try(from string, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -133,7 +133,7 @@ func (l *limiter) try(from string, now time.Time) bool {
 	return true
 }
 
-// forgive takes back the newest try, which was right.
+// forgive takes back the newest attempt, which succeeded.
 func (l *limiter) forgive(from string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -144,7 +144,7 @@ func (l *limiter) forgive(from string) {
 	}
 }
 
-// recent gives the tries of an address within the window, and forgets the others.
+// recent returns an address's attempts within the window and drops the others.
 func (l *limiter) recent(from string, now time.Time) []time.Time {
 	all := slices.DeleteFunc(l.tried[from], func(at time.Time) bool { return now.Sub(at) >= l.window })
 	if len(all) == 0 {

@@ -10,9 +10,9 @@ import (
 	"wiebelt/internal/relay/wire"
 )
 
-// late holds calls that were reported too late to be shown, as when a sender has kept his messages
-// while the relay was away. Whoever did not take such a call has missed it; none rings.
-// The zero value has none. It may be used by many goroutines.
+// late holds calls reported too late to be shown, for instance because the sender kept its
+// messages while the relay was away. They count as missed by users who did not answer, and
+// never ring. The zero value is empty. It is safe for concurrent use.
 type late struct {
 	reports atomic.Int64
 	mu      sync.Mutex // protects calls
@@ -24,13 +24,13 @@ type lateCall struct {
 	told time.Time
 }
 
-// How many are remembered, and for how long, of which no end was told.
+// How many calls are kept, and for how long if their end is not reported.
 const (
 	maxLate     = 1024
 	lateTimeout = 10 * time.Second
 )
 
-// take takes a report, and gives the call once it is over; until then that is empty.
+// take takes a report and returns the call once it is over; until then an empty one.
 func (l *late) take(r calls.Report) (over calls.Record) {
 	l.reports.Add(1)
 	l.mu.Lock()
@@ -51,7 +51,7 @@ func (l *late) take(r calls.Report) (over calls.Record) {
 	return over
 }
 
-// expire gives the calls of which nothing was told for a while.
+// expire removes and returns the calls without reports for lateTimeout.
 func (l *late) expire(now time.Time) (all []calls.Record) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -64,8 +64,7 @@ func (l *late) expire(now time.Time) (all []calls.Record) {
 	return all
 }
 
-// storeMissedOfAll stores a call that is over for those at whom it rang and who did not
-// take it.
+// storeMissedOfAll stores an ended call for those at whom it rang and who did not answer.
 func (r *relay) storeMissedOfAll(c calls.Record) {
 	for u, leg := range c.Legs {
 		one, ok := c.For(u)

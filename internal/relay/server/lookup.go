@@ -21,45 +21,45 @@ import (
 	"wiebelt/internal/relay/wire"
 )
 
-// Hub looks numbers up. Callers with the same number share one request, and an answer
-// serves for a minute, in memory: *hub.Client does so.
+// Hub looks numbers up. Callers with the same number share one request, and answers are
+// reused for a minute, in memory: *hub.Client does so.
 type Hub interface {
 	Lookup(ctx context.Context, number string) ([]contact.Contact, error)
 }
 
-// Limits of look-ups.
+// Limits on lookups.
 const (
-	lookupsAtOnce = 1024 // those that wait for the same answer among them
-	lookupsMinute = 120  // of one user, as are questions for missed calls
-	remembered    = 64   // numbers that rang for a user
+	lookupsAtOnce = 1024 // including those sharing an answer
+	lookupsMinute = 120  // per user, as are questions for missed calls
+	remembered    = 64   // numbers remembered per user
 	lookupTime    = 5 * time.Second
 	// How many numbers are asked for ahead in a second, and at once: an exchange that floods
 	// the relay with calls must not have it flood the hub.
 	aheadPerSecond = 100
 	aheadAtOnce    = 300
-	// seenTime is how long the feed may be behind a computer that asks: another relay has
-	// told it of the call.
+	// seenTime is how far the feed may lag behind a user who asks: another
+	// relay published the call.
 	seenTime = 500 * time.Millisecond
 )
 
-// lookups answers users who ask whose number it is. The contacts are in the hub's
-// client, for a minute, and nowhere else. It is used by many goroutines.
+// lookups answers users' lookups. Contacts are kept in the hub's client, for a minute, and
+// nowhere else. It is safe for concurrent use.
 type lookups struct {
-	hub    atomic.Pointer[Hub] // nil: the office has none
+	hub    atomic.Pointer[Hub] // nil if the office has none
 	rules  *phone.Rules
-	manual bool // numbers that never rang for the user, too
+	manual bool // allow numbers that never rang for the user
 	knows  func(wire.User) bool
 	log    *slog.Logger
 	often  *limiter
 	pace   *rate.Limiter // of those that are asked for ahead
 	work   errgroup.Group
-	last   atomic.Pointer[contact.Failure] // of the newest one; nil before it
-	news   func()                          // is told that state is another one
+	last   atomic.Pointer[contact.Failure] // of the newest lookup; nil before that
+	news   func()                          // called when state changes
 
 	mu     sync.Mutex
-	rang   map[wire.User][]string // keys of numbers, the newest last
-	more   chan struct{}          // closed once there are more
-	asking map[string]bool        // numbers that are asked for ahead, and where answers to users go
+	rang   map[wire.User][]string // keys of numbers, newest last
+	more   chan struct{}          // closed when rang grows
+	asking map[string]bool        // numbers being asked ahead, reply subjects being answered
 }
 
 func newLookups(c Config, knows func(wire.User) bool, news func()) *lookups {
@@ -70,7 +70,7 @@ func newLookups(c Config, knows func(wire.User) bool, news func()) *lookups {
 	return l
 }
 
-// set replaces the hub that is asked; nil asks none.
+// set replaces the hub; nil means none.
 func (l *lookups) set(h Hub) {
 	now := &h
 	if h == nil {
@@ -80,8 +80,8 @@ func (l *lookups) set(h Hub) {
 	l.last.Store(nil)
 }
 
-// ahead asks the hub as soon as a call is reported: mostly its answer is there when
-// the phones ring. Of a call that is reported for each of many phones it is asked once.
+// ahead asks the hub as soon as a call is reported: usually the answer is there when the
+// phones ring. A call reported for each of many phones is looked up once.
 func (l *lookups) ahead(ctx context.Context, e call.Event) {
 	if n := l.rules.Parse(e.Number, e.Name); l.hub.Load() != nil && e.State == call.Ringing && n.Lookup() {
 		l.once(n.Query(), func() { // who is there too late asks himself, as all do in a flood
@@ -107,12 +107,12 @@ func (l *lookups) ask(ctx context.Context, number string) ([]contact.Contact, er
 	return found, err
 }
 
-// ring remembers for whom a number has rung.
+// ring remembers for whom a call's number rang.
 func (l *lookups) ring(r calls.Record) {
 	l.rings(r.Number, slices.Collect(maps.Keys(r.Legs))...)
 }
 
-// rings remembers that a number has rung for users.
+// rings remembers that a number rang for users.
 func (l *lookups) rings(number string, all ...wire.User) {
 	key := l.rules.Parse(number, "").Key()
 	if key == "" {
@@ -122,7 +122,7 @@ func (l *lookups) rings(number string, all ...wire.User) {
 	defer l.mu.Unlock()
 	for _, u := range all {
 		if !l.knows(u) {
-			continue // he is forgotten
+			continue // user removed
 		}
 		known := l.rang[u]
 		if i := slices.Index(known, key); i >= 0 {
@@ -135,7 +135,7 @@ func (l *lookups) rings(number string, all ...wire.User) {
 	l.more = make(chan struct{})
 }
 
-// forget forgets what rang for users who are known no more.
+// forget drops the numbers of removed users.
 func (l *lookups) forget(gone []wire.User) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -144,8 +144,8 @@ func (l *lookups) forget(gone []wire.User) {
 	}
 }
 
-// may tells whether a user may look a number up; for one that has yet to ring, as far as
-// is known here, it waits a moment.
+// may reports whether a user may look up a number. It waits a moment for one that, as far
+// as is known here, has yet to ring.
 func (l *lookups) may(ctx context.Context, u wire.User, n phone.Number) bool {
 	ctx, cancel := context.WithTimeout(ctx, seenTime)
 	defer cancel()
@@ -164,7 +164,7 @@ func (l *lookups) may(ctx context.Context, u wire.User, n phone.Number) bool {
 	}
 }
 
-// asked answers a user; the subject says who that is.
+// asked answers a user, identified by the subject.
 func (l *lookups) asked(ctx context.Context, m *nats.Msg) {
 	u, err := wire.Asker(m.Subject, m.Reply)
 	var q wire.LookupRequest
@@ -176,8 +176,8 @@ func (l *lookups) asked(ctx context.Context, m *nats.Msg) {
 	}
 }
 
-// once does something, unless that is being done already; it is not started where too
-// much is being done.
+// once runs do unless it is already running for what. It is not started
+// if too much is running.
 func (l *lookups) once(what string, do func()) (started bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -202,7 +202,7 @@ func (l *lookups) answer(ctx context.Context, u wire.User, q wire.LookupRequest)
 	switch {
 	case l.hub.Load() == nil:
 		return wire.LookupAnswer{Failure: contact.NotSetUp}
-	case !l.often.try(string(u), time.Now()): // nor is it logged: there is no end to those
+	case !l.often.try(string(u), time.Now()): // not logged: these could be endless
 		return wire.LookupAnswer{Failure: contact.HubSlow}
 	case !n.Lookup() || !l.may(ctx, u, n):
 		a.Failure = contact.NeverRang
@@ -217,11 +217,11 @@ func (l *lookups) answer(ctx context.Context, u wire.User, q wire.LookupRequest)
 	case len(a.Contacts) > 0:
 		outcome = "found"
 	}
-	l.log.Info("lookup", "audit", true, "user", string(u), "outcome", outcome) // neither number nor name
+	l.log.Info("lookup", "audit", true, "user", string(u), "outcome", outcome) // no number or name
 	return a
 }
 
-// state is how the hub did at the newest look-up: "off", "untried", "ok", or why not.
+// state returns the outcome of the newest lookup: "off", "untried", "ok" or the failure.
 func (l *lookups) state() string {
 	last := l.last.Load()
 	switch {

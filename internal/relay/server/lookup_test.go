@@ -26,7 +26,7 @@ import (
 	"wiebelt/internal/testutil/natstest"
 )
 
-// theHub is a hub that knows one caller, and a client of it.
+// theHub returns a hub that knows one caller, and a client of it.
 func theHub(t *testing.T) (*localhub.Hub, *hub.Client) {
 	t.Helper()
 	h := must.Get(localhub.Start(context.Background(), localhub.Config{Demo: true}))(t)
@@ -53,9 +53,9 @@ func (o *office) ask(u wire.User, number string) wire.LookupAnswer {
 	return a
 }
 
-// TestOneLookup: of a call that rings at 300 users the hub hears once, all of them
-// get the answer, each is in the log once, and the log knows neither number nor name.
-// The hub's secret is in nothing that goes over NATS, or that a computer joins with.
+// TestOneLookup: for a call that rings at 300 users, the hub gets one request, all of them
+// get the answer, and each is logged once, without number or name. The hub's secret is in
+// nothing that goes over NATS, or that a computer joins with.
 func TestOneLookup(t *testing.T) {
 	const n = 300
 	h, client := theHub(t)
@@ -102,8 +102,8 @@ func TestOneLookup(t *testing.T) {
 	}
 }
 
-// TestLookupRights: a user looks up what rings or rang for him, unless the office
-// lets everybody look up everything, and nobody asks without end.
+// TestLookupRights: users can look up what rings or rang for them, unless the office allows
+// everybody everything, and nobody can send requests without limit.
 func TestLookupRights(t *testing.T) {
 	h, client := theHub(t)
 	for _, manual := range []bool{false, true} {
@@ -144,8 +144,9 @@ func TestLookupRights(t *testing.T) {
 	}
 }
 
-// TestAskedEarly: who asks of a call that his relay has yet to hear of gets the answer once
-// it has; where it does not hear of it, he is refused soon, and the hub is not to blame.
+// TestAskedEarly: a request about a call that the relay has not received yet is
+// answered once it has; if it does not arrive, the request is soon refused, and
+// the hub is not blamed.
 func TestAskedEarly(t *testing.T) {
 	rules := must.Get(phone.NewRules(phone.Config{Region: "NL"}))(t)
 	for number, want := range map[string]contact.Failure{"0698760011": "", "0698760012": contact.NeverRang} {
@@ -172,8 +173,8 @@ func (found) Lookup(context.Context, string) ([]contact.Contact, error) {
 	return []contact.Contact{{FamilyName: "Vries"}}, nil
 }
 
-// TestAheadOnce: however many phones a call is reported for, one slot is taken by asking for
-// its number.
+// TestAheadOnce: for however many phones a call is reported, requesting its
+// number takes one slot.
 func TestAheadOnce(t *testing.T) {
 	rules := must.Get(phone.NewRules(phone.Config{Region: "NL"}))(t)
 	h := slow{make(chan string, lookupsAtOnce), make(chan struct{})}
@@ -210,7 +211,7 @@ func TestAheadFlood(t *testing.T) {
 	})
 }
 
-// TestAskedTwice: a question that is asked again while its answer is awaited is answered once.
+// TestAskedTwice: a request repeated before its answer is answered once.
 func TestAskedTwice(t *testing.T) {
 	h := slow{make(chan string, 8), make(chan struct{})}
 	log := &logtest.Buffer{}
@@ -222,7 +223,7 @@ func TestAskedTwice(t *testing.T) {
 	for range 3 {
 		must.Do(t, o.node.Conn.PublishRequest(o.Keys.Site.Of(wire.Lookup, "anna"), inbox, []byte(`{"number":"0698760011"}`)))
 	}
-	o.ask("anna", "101") // whose answer is after the questions before it
+	o.ask("anna", "101") // its answer comes after those to earlier requests
 	close(h.answers)
 	o.end()
 	if got := strings.Count(log.String(), "audit=true"); got != 2 {
@@ -230,7 +231,7 @@ func TestAskedTwice(t *testing.T) {
 	}
 }
 
-// slow is a hub that takes its time.
+// slow is a slow hub.
 type slow struct {
 	asked   chan string
 	answers chan struct{}
@@ -242,8 +243,8 @@ func (s slow) Lookup(_ context.Context, number string) ([]contact.Contact, error
 	return nil, nil
 }
 
-// TestHubGone: that the hub does not answer is said to the user and in the status,
-// and it comes right by itself.
+// TestHubGone: the user and the status are told that the hub does not answer, and
+// it recovers by itself.
 func TestHubGone(t *testing.T) {
 	h, client := theHub(t)
 	o := start(t, func(c *Config) { c.Hub, c.Settings.Lookup.Manual = client, true })

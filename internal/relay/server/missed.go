@@ -11,15 +11,15 @@ import (
 	"wiebelt/internal/relay/wire"
 )
 
-// storeMissed stores a call that none of a user's computers heard.
+// storeMissed stores a call that none of a user's computers received.
 func (r *relay) storeMissed(u wire.User, c wire.Call, over time.Time) {
 	if r.table.Load().Knows(u) {
 		r.journal.Note(u, c, over)
 	}
 }
 
-// answerMissed answers a user who asks for the calls that he missed; the subject says who
-// that is. He may look those numbers up.
+// answerMissed answers a user's request for missed calls; the subject identifies the user,
+// who may then look those numbers up.
 func (r *relay) answerMissed(ctx context.Context, m *nats.Msg) {
 	u, err := wire.Asker(m.Subject, m.Reply)
 	var q wire.JournalRequest
@@ -32,7 +32,7 @@ func (r *relay) answerMissed(ctx context.Context, m *nats.Msg) {
 	page, err := r.journal.Page(ctx, u, q.Seen)
 	if err != nil {
 		r.Log.Warn("missed calls cannot be read", "why", err)
-		return // asked again
+		return // the user asks again
 	}
 	for _, c := range page.Calls {
 		r.lookups.rings(c.Number, u)
@@ -40,8 +40,7 @@ func (r *relay) answerMissed(ctx context.Context, m *nats.Msg) {
 	_ = m.Respond(page.Encode())
 }
 
-// purgeRemoved has the missed calls of users who were removed deleted, and whom they may
-// look up.
+// purgeRemoved deletes the missed calls of removed users and the numbers they may look up.
 func (r *relay) purgeRemoved(all []users.Entry) {
 	var gone []wire.User
 	for _, e := range all {

@@ -21,8 +21,8 @@ import (
 	"wiebelt/internal/testutil/natstest"
 )
 
-// missedCalls asks for the calls that a user has missed, page after page, and says
-// that those of each are kept only with the next one.
+// missedCalls requests a user's missed calls, page by page; requesting a page
+// confirms the previous one.
 func (o *office) missedCalls(u wire.User, pages int) (all []wire.MissedCall, seen uint64) {
 	o.t.Helper()
 	for range pages {
@@ -47,7 +47,7 @@ func (o *office) until(u wire.User, n int) (all []wire.MissedCall) {
 // canary is a caller's number of these tests.
 func canary(i int) string { return fmt.Sprintf("06987%05d", i) }
 
-// missed has calls ring for an extension that nobody answers.
+// missed makes calls ring for an extension that nobody answers.
 func (o *office) missed(extension string, from, to int) {
 	o.t.Helper()
 	for i := from; i < to; i++ {
@@ -57,7 +57,7 @@ func (o *office) missed(extension string, from, to int) {
 	}
 }
 
-// traces counts the numbers that stand in any file of the relay.
+// traces counts the numbers found in any file of the relay.
 func (o *office) traces(from, to int) (n int) {
 	o.t.Helper()
 	var all bytes.Buffer
@@ -84,8 +84,8 @@ func (o *office) traces(from, to int) (n int) {
 	return n
 }
 
-// TestJournal: what rang while a user was away he is told once, whatever starts
-// anew; what a computer heard, or he answered, is not among it.
+// TestJournal: users receive what rang while they were away once, whatever restarts;
+// without what a computer received, or what they answered.
 func TestJournal(t *testing.T) {
 	_, client := theHub(t)
 	o := start(t, func(c *Config) { c.Hub, c.Settings.Journal.Days = client, 2 })
@@ -107,7 +107,7 @@ func TestJournal(t *testing.T) {
 	o.end()
 	o.run()
 	o.missed("101", n/2, n)
-	o.missed("101", 0, 1) // the exchange begins its ids anew
+	o.missed("101", 0, 1) // the exchange restarts its ids
 	o.until("anna", n+1)
 	all, _ := o.missedCalls("anna", 1)
 	again, seen := o.missedCalls("anna", 1) // the first answer was lost
@@ -148,9 +148,9 @@ func TestJournalOften(t *testing.T) {
 	}
 }
 
-// TestJournalForgotten: nothing of a caller is left in any file of the relay once the
-// user has it, he was removed, the office says so, or its days are over; nor of what the
-// relay knew of a user who was removed, before and then.
+// TestJournalForgotten: no file of the relay contains anything of a caller once the user
+// has the call, was removed, the office says so, or its days are over; nor anything it
+// knew about a removed user.
 func TestJournalForgotten(t *testing.T) {
 	t.Parallel()
 	o := start(t, func(c *Config) { c.Settings.Journal.Days = 2 })

@@ -21,22 +21,22 @@ import (
 )
 
 const (
-	maxBatch   = 512 // reports that are put into the bucket together
-	maxWriters = 16  // calls that are
+	maxBatch   = 512 // reports written to the bucket together
+	maxWriters = 16  // calls written at once
 )
 
-// report is what an exchange says of a call, with whom it names.
+// report is an exchange's report of a call, with the places it names.
 type report struct {
 	webhook.Report
-	mayReturn bool        // the call may come back to a user for whom it was over
-	late      bool        // it was so long ago that it is history alone
-	done      chan<- bool // told whether it was taken, if not nil
+	mayReturn bool        // the call may come back to a user it ended for
+	late      bool        // too old for anything but history
+	done      chan<- bool // receives whether it was taken, if not nil
 }
 
-// lateAfter is the age at which a report makes history and no card.
+// lateAfter is the age from which a report only makes history, not a card.
 const lateAfter = 5 * time.Minute
 
-// newReport is a report as a reader gives it, which came at a moment.
+// newReport makes a report from a reader's, received at the given time.
 func newReport(r webhook.Report, at time.Time) report {
 	late := !r.Sent.IsZero() && at.Sub(r.Sent) > lateAfter
 	if r.At = at; late {
@@ -45,8 +45,8 @@ func newReport(r webhook.Report, at time.Time) report {
 	return report{Report: r, late: late}
 }
 
-// reported takes a report over HTTPS. It is taken once it is in the queue, or other
-// relays have it; what becomes of it is seen in the relay's status.
+// reported takes a report over HTTPS, once it is queued or, in a cluster, other relays have
+// it. What becomes of it shows in the relay's status.
 func (r *relay) reported(w http.ResponseWriter, q *http.Request) {
 	if !r.path(q.PathValue("secret")) {
 		w.WriteHeader(http.StatusNotFound)
@@ -74,9 +74,9 @@ func (r *relay) reported(w http.ResponseWriter, q *http.Request) {
 	}
 }
 
-// paths are the secret paths that count. They are read anew when they have changed: whoever
-// tries a wrong one gives the relay little to do. The zero value has read none; it may be
-// used by many goroutines.
+// paths holds the valid secret paths. It reads them again only when they change,
+// so that guessing costs the relay little. The zero value has read none. It is
+// safe for concurrent use.
 type paths struct {
 	mu            sync.Mutex
 	all           []string
@@ -84,11 +84,11 @@ type paths struct {
 	unreadable    bool
 }
 
-// pathsTTL is how long they are not read again: the older one ends some day.
+// pathsTTL is how long unchanged paths are not reread; the older one expires.
 const pathsTTL = time.Minute
 
-// now gives the paths that count. Where they cannot be read, those that were do, and the
-// error is told once.
+// now returns the valid paths. If they cannot be read, the previous ones stay valid, and
+// the error is returned once.
 func (p *paths) now(dir string) ([]string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -105,7 +105,7 @@ func (p *paths) now(dir string) ([]string, error) {
 	return p.all, nil
 }
 
-// path tells whether a secret path counts.
+// path reports whether a secret path is valid.
 func (r *relay) path(secret string) bool {
 	all, err := r.webhooks.paths.now(r.Dir)
 	if err != nil {
@@ -126,8 +126,8 @@ func (r *relay) published(m *nats.Msg) {
 	}
 }
 
-// enqueueReplicated puts a report into the queue. Where there are other relays, it waits
-// until another one knows it too: whoever reports goes to them if it does not come so far.
+// enqueueReplicated queues a report. In a cluster it waits until another relay has it too:
+// if this fails, the sender turns to the others.
 func (r *relay) enqueueReplicated(ctx context.Context, p report) bool {
 	if len(r.Settings.Cluster) == 0 {
 		return r.enqueue(p)
@@ -147,8 +147,7 @@ func (r *relay) enqueueReplicated(ctx context.Context, p report) bool {
 	}
 }
 
-// enqueue puts a report into the queue, unless it is full or another relay should have
-// it.
+// enqueue queues a report, unless the queue is full or another relay should take it.
 func (r *relay) enqueue(p report) bool {
 	if r.storage.fault.Load() != "" {
 		return false
@@ -161,8 +160,8 @@ func (r *relay) enqueue(p report) bool {
 	}
 }
 
-// take puts reports into the bucket: those of one call together and in the order in
-// which they came, those of different calls beside each other.
+// take writes reports to the bucket: those of one call together, in order of arrival, those
+// of different calls in parallel.
 func (r *relay) take(ctx context.Context) error {
 	for {
 		var waiting []report
@@ -196,18 +195,18 @@ func (r *relay) take(ctx context.Context) error {
 	}
 }
 
-// put puts the reports on one call into the bucket, and tells whether they are taken.
-// While the relays of a site choose who leads them, that takes several tries.
+// put writes the reports on one call to the bucket and reports whether they were taken.
+// While the site's relays elect a leader, this takes several tries.
 func (r *relay) put(ctx context.Context, waiting []report) bool {
 	var all []calls.Report
 	for _, p := range waiting {
 		queue := p.Queue
 		if p.State == call.Ended && p.Nowhere() {
-			queue = "" // it is over for all, in the queue or not
+			queue = "" // over for all, in the queue or not
 		}
 		to := r.table.Load().Find(p.Place, queue)
 		if len(to) == 0 && !(p.Nowhere() && queue == "") && !p.MaybeForAll {
-			r.nobody.Add(1) // and shown to nobody
+			r.nobody.Add(1) // and not shown
 			for _, extension := range p.Extensions {
 				r.unknown.note(extension)
 			}
@@ -234,16 +233,15 @@ func (r *relay) put(ctx context.Context, waiting []report) bool {
 		case errors.Is(err, calls.ErrLegs), errors.Is(err, calls.ErrRecord), errors.Is(err, calls.ErrFull), time.Since(began) > retryTimeout:
 			r.dropped.Add(int64(len(all)))
 			r.warned.Do(func() { r.Log.Warn("a report was not taken", "why", err) })
-			return time.Since(began) <= retryTimeout // told again it would fare no better
+			return time.Since(began) <= retryTimeout // sending it again would not help
 		}
 		_ = wake.Pause(ctx, retryPause)
 	}
 	return true
 }
 
-// How long it is tried to put reports into the bucket, those that wait in the queue
-// behind them included: what is told after a call has ended, and the end is forgotten, would
-// let it ring for ever.
+// Limits on writing reports to the bucket, which delays those queued behind them: a report
+// that arrives after its call's end has been forgotten would make it ring forever.
 const (
 	putTimeout   = time.Second
 	retryPause   = 50 * time.Millisecond

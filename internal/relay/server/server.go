@@ -1,9 +1,9 @@
-// Package server is a running relay: its NATS server, the calls that exchanges
-// report and what users hear of them, and the HTTPS server by which computers join.
+// Package server runs a relay: its NATS server, the calls that exchanges report and that
+// are published to users, and the HTTPS server through which computers join.
 //
 // Goroutines: Run's own; one each for the buckets, the feed, the users, the reports, the
-// web server, the settings and the relay's own state, those of the links to exchanges,
-// and those of NATS. All have ended when Run returns.
+// web server, the settings and the relay's own state, those of the links to exchanges, and
+// those of NATS. All have ended when Run returns.
 package server
 
 import (
@@ -46,29 +46,29 @@ import (
 	"wiebelt/internal/text"
 )
 
-// Config is what a relay needs. It is not changed after Run.
+// Config configures a relay. It must not be changed after Run.
 type Config struct {
 	*setup.Folder
 	Rules *phone.Rules
 	Office
-	// Changes gives the office as it is set from then on; nil: it stays as it is. It is
-	// not closed.
+	// Changes delivers later settings of the office; nil if there are
+	// none. It is not closed.
 	Changes <-chan Office
 	Log     *slog.Logger
 }
 
-// Office is what of a relay can be set otherwise while it runs.
+// Office is the part of a relay's settings that can change while it runs.
 type Office struct {
-	Hub   Hub // nil: users ask it themselves
+	Hub   Hub // nil if users ask it themselves
 	Links []links.Link
-	// Webhooks read messages that need a mapping, by the last part of their address.
+	// Webhooks read messages that need a mapping, by the last part of the path.
 	Webhooks map[string]webhook.Reader
-	// Wrong are keys of settings that cannot be used. Where there are some, all goes on
-	// as it was set before.
+	// Wrong are the keys of unusable settings. If there are any, the previous
+	// settings stay in force.
 	Wrong []string
 }
 
-// Ready is where a relay listens, as programs on the same computer reach it.
+// Ready is where a relay listens, for programs on the same computer.
 type Ready struct {
 	NATS  string `json:"nats"`
 	Web   string `json:"web"`
@@ -81,7 +81,7 @@ const (
 	writeTime = 10 * time.Second
 	idleTime  = time.Minute
 	maxHeader = 8 << 10
-	queueSize = 4096 // reports that are not in the bucket yet
+	queueSize = 4096 // reports not in the bucket yet
 	warnEvery = 10 * time.Second
 )
 
@@ -89,8 +89,8 @@ type relay struct {
 	Config
 	counts
 	node     *node.Node
-	feed     *calls.Feed        // of retryStorage's goroutine
-	leases   jetstream.KeyValue // as feed
+	feed     *calls.Feed        // owned by retryStorage
+	leases   jetstream.KeyValue // likewise
 	bucket   atomic.Pointer[calls.Bucket]
 	users    atomic.Pointer[users.Directory]
 	storage  storage
@@ -103,29 +103,29 @@ type relay struct {
 	webhooks webhooks
 	inbound  *inbound
 	wrongs   atomic.Pointer[[]string] // keys of settings
-	news     chan struct{}            // something has changed that Status tells
-	wrong    *limiter                 // codes
+	news     chan struct{}            // Status has changed
+	wrong    *limiter                 // wrong codes
 	since    time.Time
 }
 
-// counts are of reports, since the start.
+// counts counts reports since the start.
 type counts struct {
 	taken   atomic.Int64
-	nobody  atomic.Int64 // those of calls that are nobody's
-	dropped atomic.Int64 // those that nobody could read, or that did not fit
+	nobody  atomic.Int64 // of nobody's calls
+	dropped atomic.Int64 // unreadable, or too many
 	late    late
 	warned  rate.Sometimes // that some were not understood, or not taken
 }
 
-// storage is how the buckets of the relay are doing, and what is known of their users.
+// storage is the state of the relay's buckets, and what is known of their users.
 type storage struct {
-	fault    atomic.Value // string: one of the constants fault…, "" for none
+	fault    atomic.Value // string: one of the constants fault…, "" if none
 	diskFull atomic.Bool
-	users    atomic.Pointer[[]users.Entry] // as the bucket has them, to be backed up
-	revoked  map[string]time.Time          // what revokedFile has; of retryStorage's goroutine
+	users    atomic.Pointer[[]users.Entry] // as in the bucket, to be backed up
+	revoked  map[string]time.Time          // as in revokedFile; owned by retryStorage
 }
 
-// Run serves until ctx ends; ready is told once calls and users can come.
+// Run serves until ctx ends; it calls ready once calls and users are accepted.
 func Run(ctx context.Context, c Config, ready func(Ready)) error {
 	return run(ctx, c, func(_ *relay, at Ready) { ready(at) })
 }
@@ -171,7 +171,7 @@ func run(ctx context.Context, c Config, ready func(*relay, Ready)) error {
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	r.inbound = newInbound(ctx)
-	defer func() { _ = r.lookups.work.Wait() }() // after nobody asks any more
+	defer func() { _ = r.lookups.work.Wait() }() // once nobody can start a lookup any more
 	sets := make(chan []links.Link)
 	group.Go(func() error { return r.follow(ctx, sets) })
 	group.Go(func() error { return r.publishState(ctx) })
@@ -183,7 +183,7 @@ func run(ctx context.Context, c Config, ready func(*relay, Ready)) error {
 			return
 		}
 		group.Go(func() error { return r.take(ctx) })
-		leases := r.leases // which is the same bucket wherever it is opened again
+		leases := r.leases // remains the same bucket when reopened
 		group.Go(func() error { return r.links.Run(ctx, leases, sets) })
 		ready(r, reached)
 	})
@@ -199,7 +199,7 @@ func run(ctx context.Context, c Config, ready func(*relay, Ready)) error {
 	return nil
 }
 
-// node starts the NATS server, or connects to those of somebody else.
+// node starts the NATS server, or connects to somebody else's.
 func (c Config) node(hosts []string, secure *tls.Config) (*node.Node, error) {
 	s := c.Settings
 	if s.NATS.Elsewhere() {
@@ -218,7 +218,7 @@ func (c Config) node(hosts []string, secure *tls.Config) (*node.Node, error) {
 	return node.Start(at, c.Keys)
 }
 
-// setUsers takes the users as they are now.
+// setUsers applies the current list of users.
 func (r *relay) setUsers(all []users.Entry) {
 	r.table.Store(users.NewTable(all, r.Rules))
 	gone := users.Revoked(all, time.Now())
@@ -228,7 +228,7 @@ func (r *relay) setUsers(all []users.Entry) {
 	r.purgeRemoved(all)
 }
 
-// routes are what everybody in the network can ask over HTTPS.
+// routes handles HTTPS requests from the network.
 func (r *relay) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /join", r.join)
@@ -267,7 +267,7 @@ func (t tunnelled) Read(b []byte) (n int, err error) {
 	return n, err
 }
 
-// listen takes a port of this server. There are two: an error says which it is about.
+// listen opens one of the server's two ports; an error names the one it is about.
 func listen(addr string) (net.Listener, error) {
 	l, err := net.Listen("tcp", addr)
 	if no, is := errors.AsType[syscall.Errno](err); is {
@@ -276,7 +276,7 @@ func listen(addr string) (net.Listener, error) {
 	return l, err
 }
 
-// serve answers over HTTP until ctx ends.
+// serve serves HTTP until ctx ends.
 func serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	s := &http.Server{Handler: h, ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
 		ErrorLog: quiet()}
@@ -288,11 +288,11 @@ func serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	return ctx.Err()
 }
 
-// quiet is for what others do wrong.
+// quiet discards errors caused by clients.
 func quiet() *log.Logger { return slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) }
 
-// answer answers what users ask over NATS, and takes reports of exchanges that
-// publish by themselves. stop ends that.
+// answer starts to answer users' requests over NATS and to take reports that exchanges
+// publish there. stop ends both.
 func (r *relay) answer(ctx context.Context) (stop func(), err error) {
 	var all []*nats.Subscription
 	stop = func() {
@@ -312,9 +312,9 @@ func (r *relay) answer(ctx context.Context) (stop func(), err error) {
 		}
 		all = append(all, s)
 	}
-	// Whoever is told that the relay is ready may publish at once, and what comes before the
-	// NATS server knows of the subscriptions is lost. A connection that ends meanwhile is
-	// made anew with them.
+	// Flush, since publishers may start as soon as we are ready, and what arrives before
+	// the NATS server knows the subscriptions is lost. If the connection breaks now,
+	// it is restored with them.
 	_ = r.node.Conn.Flush()
 	return stop, nil
 }

@@ -42,7 +42,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// office is a relay that runs, with one that speaks to it.
+// office is a running relay and its clients.
 type office struct {
 	*relay
 	t      *testing.T
@@ -71,7 +71,7 @@ func start(t *testing.T, change ...func(*Config)) *office {
 	return o
 }
 
-// run starts the relay, and end ends it; it can start again in the same folder.
+// run starts the relay, and end ends it; it can be restarted in the same folder.
 func (o *office) run() {
 	o.t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
@@ -100,7 +100,7 @@ func (o *office) post(path, body string) (status int, answer []byte) {
 	return a.StatusCode, b
 }
 
-// add adds a user, or changes one, of whom the relay knows then.
+// add adds or changes a user, and waits until the relay knows.
 func (o *office) add(e users.Entry) {
 	o.t.Helper()
 	must.Do(o.t, o.users.Load().Put(o.t.Context(), e))
@@ -110,14 +110,14 @@ func (o *office) add(e users.Entry) {
 	})
 }
 
-// invite is add, and gives a code.
+// invite is add that returns a code.
 func (o *office) invite(e users.Entry) string {
 	o.t.Helper()
 	o.add(e)
 	return must.Get(o.users.Load().Invite(o.t.Context(), e.User))(o.t)
 }
 
-// desk joins as a user's computer does, and links to the relay.
+// desk joins like a user's computer, and links to the relay.
 func (o *office) desk(e users.Entry) (calls <-chan call.Event, states <-chan link.State) {
 	t := o.t
 	t.Helper()
@@ -131,7 +131,7 @@ func (o *office) desk(e users.Entry) (calls <-chan call.Event, states <-chan lin
 	return calls, states
 }
 
-// key is the public key with which a user has joined.
+// key returns the public key with which a user has joined.
 func (o *office) key(u wire.User) string {
 	o.t.Helper()
 	e, _, err := o.users.Load().Find(o.t.Context(), u)
@@ -163,9 +163,9 @@ func wait[T any](t *testing.T, from <-chan T, ok func(T) bool) T {
 
 func connected(s link.State) bool { return s.Phase == link.Connected }
 
-// TestOffice: a report of the exchange rings at those whom it names, over TLS from
-// the office's own authority, and at nobody else. Where it names a queue alone, it rings
-// at those who are in it, and its end is the end for all.
+// TestOffice: an exchange's report rings only at those it names, over TLS from the
+// office's own authority. If it only names a queue, it rings at the queue's members, and
+// its end is the end for all.
 func TestOffice(t *testing.T) {
 	o := start(t)
 	anna, _ := o.desk(users.Entry{User: "anna", Name: "Anna de Boer", Extensions: []string{"101"}})
@@ -213,7 +213,7 @@ func TestOffice(t *testing.T) {
 	}
 }
 
-// TestStateOften: however often it changes, the relay says seldom how it is doing.
+// TestStateOften: however often it changes, the relay rarely publishes its state.
 func TestStateOften(t *testing.T) {
 	o := start(t)
 	said := make(chan *nats.Msg, 64)
@@ -237,8 +237,8 @@ func TestStateOften(t *testing.T) {
 	}
 }
 
-// TestPaths: a path counts as soon as it is made, and what was read is not read again for
-// whoever tries one.
+// TestPaths: a path is valid as soon as it is created, and guesses do not make the
+// relay read its file again.
 func TestPaths(t *testing.T) {
 	dir := t.TempDir()
 	first := must.Get(setup.RenewPath(dir, time.Now()))(t)
@@ -264,15 +264,14 @@ func TestPaths(t *testing.T) {
 	has(second, first)
 }
 
-// barred has the network let a user's computer through to nothing but the address at
-// which it joined.
+// barred blocks all addresses for a user's computer but the one at which it joined.
 func (o *office) barred(u wire.User) {
 	o.stored[u] = strings.Replace(o.stored[u], fmt.Sprintf(`:%d"`, o.node.Port()), `:1"`, 1)
 }
 
-// TestTunnel: a computer that reaches nothing but HTTPS hears its user's calls, until he
-// is removed; also where the relay at which it joined is gone, and never from one with
-// another certificate than it joined by.
+// TestTunnel: a computer that only reaches HTTPS receives its user's calls, until the
+// user is removed; even if the relay at which it joined is gone, but never with another
+// certificate than it joined with.
 func TestTunnel(t *testing.T) {
 	o := start(t)
 	o.desk(users.Entry{User: "anna", Extensions: []string{"101"}})
@@ -314,9 +313,9 @@ func TestTunnelEnds(t *testing.T) {
 	}
 }
 
-// TestLink: what an exchange tells of an extension rings at whose it is, through the
-// queue that it came by; everybody is told how relay and link are doing, and nobody's
-// extensions are named in the status.
+// TestLink: an exchange's report about an extension rings at its user, through the
+// queue that it came by; everybody receives the state of relay and link, and the status
+// names nobody's extension.
 func TestLink(t *testing.T) {
 	a := must.Get(simulate.StartARI(t.Context(), "", linktest.Known))(t)
 	t.Cleanup(func() { _ = a.Close() })
@@ -362,8 +361,8 @@ func TestLink(t *testing.T) {
 	}
 }
 
-// TestRemoved: who is removed is out at once, hears why, and stays out when the relay
-// starts again, also while it knows of nobody yet; others come back by themselves.
+// TestRemoved: a removed user is disconnected at once, with the reason, and stays out when
+// the relay restarts, even before it has loaded any user; others reconnect by themselves.
 func TestRemoved(t *testing.T) {
 	o := start(t)
 	_, states := o.desk(users.Entry{User: "anna", Extensions: []string{"101"}})
@@ -378,7 +377,7 @@ func TestRemoved(t *testing.T) {
 	o.config.Settings.NATSPort = port // users know it
 	hosts := []string{"127.0.0.1"}
 	n := must.Get(o.config.node(hosts, o.Authority.Server(hosts)))(t)
-	_, again := o.link("anna") // as after a restart of her computer
+	_, again := o.link("anna") // like after a restart of her computer
 	wait(t, again, refused)
 	n.Close()
 	o.run()
@@ -391,8 +390,8 @@ func TestRemoved(t *testing.T) {
 	}
 }
 
-// TestAnswersTheAsker: whoever asks chooses where the answer goes, and a relay may publish
-// everywhere: nothing goes elsewhere than to his own inbox.
+// TestAnswersTheAsker: a client chooses where the answer goes, and a relay may publish
+// everywhere: still, answers only go to the client's own inbox.
 func TestAnswersTheAsker(t *testing.T) {
 	o := start(t)
 	o.add(users.Entry{User: "anna"})
@@ -403,7 +402,7 @@ func TestAnswersTheAsker(t *testing.T) {
 			must.Do(t, o.node.Conn.PublishRequest(o.Keys.Site.Of(topic, "anna"), to, []byte(`{"number":"0698760011"}`)))
 		}
 	}
-	for _, topic := range wire.Topics[1:] { // which are answered after those before
+	for _, topic := range wire.Topics[1:] { // answered after the earlier ones
 		must.Get(natstest.Ask(o.node.Conn, o.Keys.Site.Of(topic, "anna"), []byte(`{"number":"0698760011"}`)))(t)
 	}
 	if n := len(elsewhere); n > 0 {
@@ -411,7 +410,7 @@ func TestAnswersTheAsker(t *testing.T) {
 	}
 }
 
-// TestRenew: a user gets a token for his own computers alone.
+// TestRenew: users only get a token for their own computers.
 func TestRenew(t *testing.T) {
 	o := start(t)
 	o.desk(users.Entry{User: "anna", Extensions: []string{"101"}})
@@ -431,8 +430,7 @@ func TestRenew(t *testing.T) {
 	}
 }
 
-// TestStrangers: what is not a report or a code is refused, tells nothing and is
-// counted.
+// TestStrangers: anything but a report or a code is refused, without details, and counted.
 func TestStrangers(t *testing.T) {
 	o := start(t)
 	long := `{"id":"` + strings.Repeat("x", webhook.MaxBody) + `"}`
@@ -456,9 +454,9 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
-// TestGuesses: of a thousand codes that a hundred computers guess, none lets anybody in;
-// who guesses more often than a person mistypes has to wait, and the one for whom a
-// code is does not.
+// TestGuesses: of a thousand codes guessed by a hundred computers, none is accepted;
+// who guesses more often than people mistype has to wait, but the user with
+// the real code does not.
 func TestGuesses(t *testing.T) {
 	const computers, each = 100, 10
 	o := start(t)
@@ -491,7 +489,7 @@ func TestGuesses(t *testing.T) {
 	for a := range answers {
 		count[a]++
 	}
-	// Of a hundred that ask at once a busy server may not find out in time: then it says so.
+	// With a hundred at once, a busy server may not decide in time: then it says so.
 	if count["403 <nil>"] == 0 || count["403 <nil>"]+count["503 <nil>"] != computers*wrongCodes || count["429 <nil>"] != computers*(each-wrongCodes) {
 		t.Errorf("answers: %v", count)
 	}
@@ -522,7 +520,7 @@ func TestLimiter(t *testing.T) {
 	}
 }
 
-// TestNamed: of what is nobody's only short extensions are named.
+// TestNamed: of extensions without a user, only short ones are named.
 func TestNamed(t *testing.T) {
 	var s unknownExtensions
 	for _, at := range []string{"109", "0698760011", "+31698760011", "612345", "", "12345", "j.de.vries", "\u0661\u0662", "109"} {
@@ -533,7 +531,7 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// TestPortTaken: whoever starts a relay is told which of its ports another program has.
+// TestPortTaken: starting a relay fails with the port that another program uses.
 func TestPortTaken(t *testing.T) {
 	other := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer other.Close()

@@ -16,10 +16,10 @@ import (
 	"wiebelt/internal/softphone/webhook"
 )
 
-// follow has what is set take effect, until ctx ends.
+// follow applies the settings until ctx ends.
 func (r *relay) follow(ctx context.Context, sets chan<- []links.Link) error {
 	for o := r.Office; ; {
-		wrong := o.Wrong // o is another one soon
+		wrong := o.Wrong // copied, since o is reassigned below
 		r.wrongs.Store(&wrong)
 		if len(o.Wrong) == 0 {
 			if r.Office.Hub != o.Hub {
@@ -43,7 +43,7 @@ func (r *relay) follow(ctx context.Context, sets chan<- []links.Link) error {
 	}
 }
 
-// knowsExtension says whether a link is to tell of an extension.
+// knowsExtension reports whether a link is to report an extension.
 func (r *relay) knowsExtension(extension string) bool {
 	if r.table.Load().HasExtension(extension) {
 		return true
@@ -52,13 +52,13 @@ func (r *relay) knowsExtension(extension string) bool {
 	return false
 }
 
-// standing gives the calls of a link that stand.
+// standing returns the ongoing calls of a link.
 func (r *relay) standing(ctx context.Context, prefix string) ([]calls.Record, error) {
 	return r.bucket.Load().Standing(ctx, prefix)
 }
 
-// linked takes what a link to an exchange tells. It waits where there are too many
-// reports: the exchange is read no further then.
+// linked takes the events of a link to an exchange. It blocks while there are too many
+// reports, so that no more is read from the exchange.
 func (r *relay) linked(ctx context.Context, e call.Event, shared bool) error {
 	p := report{Report: webhook.Report{Event: e}, mayReturn: shared}
 	if e.Extension != "" {
@@ -72,17 +72,17 @@ func (r *relay) linked(ctx context.Context, e call.Event, shared bool) error {
 	}
 }
 
-// unknownExtensions are extensions at which it rang, and that are nobody's. The zero value
-// is ready, for many goroutines.
+// unknownExtensions are nobody's extensions at which calls rang. The zero value is ready to
+// use. It is safe for concurrent use.
 type unknownExtensions struct {
 	mu  sync.Mutex
 	all []string
 }
 
-const maxUnknown = 32 // so many are named
+const maxUnknown = 32 // how many are kept
 
 func (s *unknownExtensions) note(extension string) {
-	// Exchanges tell of others' telephones too: what is longer may be the number of a person.
+	// Exchanges also report other phones: a longer number may be a person's.
 	if !exchangelink.Internal(extension) {
 		return
 	}
@@ -93,7 +93,7 @@ func (s *unknownExtensions) note(extension string) {
 	}
 }
 
-// without gives those that are nobody's still.
+// without returns those that still belong to nobody.
 func (s *unknownExtensions) without(t *users.Table) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,16 +101,16 @@ func (s *unknownExtensions) without(t *users.Table) []string {
 	return slices.Clone(s.all)
 }
 
-// changed asks that everybody be told how the relay is doing.
+// changed makes the relay publish its state.
 func (r *relay) changed() {
 	wake.Up(r.news)
 }
 
-// stateLeast is the least time between two of its states: what changes all the time, such
-// as a hub that answers every other look-up, must not keep a thousand computers busy.
+// stateLeast is the minimum time between two states: one that flips constantly, such as a
+// hub that answers every other lookup, must not keep a thousand computers busy.
 const stateLeast = 250 * time.Millisecond
 
-// publishState says to everybody how the relay is doing, until ctx ends.
+// publishState publishes the relay's state to all users until ctx ends.
 func (r *relay) publishState(ctx context.Context) error {
 	tick := time.Tick(wire.StateEvery)
 	for {

@@ -24,29 +24,29 @@ import (
 	"wiebelt/internal/relay/wire"
 )
 
-// Why a relay does not work; "" is that it does.
+// Why a relay does not work; "" means it does.
 const (
 	faultStarting = "start"  // not yet
 	faultQuorum   = "quorum" // two of the three relays must reach each other
 	faultDisk     = "disk"
-	faultStorage  = "storage" // the buckets cannot be used, for another reason
+	faultStorage  = "storage" // the buckets are unusable for another reason
 )
 
-// How long it takes the buckets to open, and how soon that is tried again.
+// Limits on opening the buckets, and when to retry.
 const (
-	bucketTimeout  = 2 * time.Second // servers without a leader say nothing
+	bucketTimeout  = 2 * time.Second // servers without a leader do not answer
 	openTimeout    = 20 * time.Second
-	requestTimeout = time.Second // for one request
-	// catchUpTimeout is how long a relay waits until its server knows what the others know.
+	requestTimeout = time.Second // per request
+	// catchUpTimeout is how long a relay waits for its server to catch up with the others.
 	catchUpTimeout = 5 * time.Second
-	// peerCheckEvery is how often it is looked whether other relays are reached.
+	// peerCheckEvery is how often the relay checks whether it reaches others.
 	peerCheckEvery = 250 * time.Millisecond
 	storageRetry   = 500 * time.Millisecond
 )
 
-// retryStorage runs the storage until ctx ends. Where it cannot be used, as the other
-// relays are out of reach or the disk is full, it says so, sends users to another
-// relay, and tries again; up is called each time that it can.
+// retryStorage runs the storage until ctx ends. If it is unusable, because the other relays
+// are out of reach or the disk is full, it reports that, sends users to another relay, and
+// retries. up is called each time it is usable.
 func (r *relay) retryStorage(ctx context.Context, up func()) error {
 	for ctx.Err() == nil {
 		r.storageFailed(r.runStorage(ctx, func() {
@@ -54,13 +54,13 @@ func (r *relay) retryStorage(ctx context.Context, up func()) error {
 			r.changed()
 			up()
 		}))
-		_ = wake.Pause(ctx, storageRetry/2+rand.N(storageRetry)) // not all relays at the same time
+		_ = wake.Pause(ctx, storageRetry/2+rand.N(storageRetry)) // relays do not retry in step
 	}
 	return ctx.Err()
 }
 
-// storageFailed notes why the storage cannot be used. Users come back to this relay only
-// where there is no other.
+// storageFailed records why the storage is unusable. Users come back to this relay
+// only if there is no other.
 func (r *relay) storageFailed(why error) {
 	if errors.Is(why, context.Canceled) || errors.Is(why, calls.ErrEpoch) {
 		return
@@ -71,7 +71,7 @@ func (r *relay) storageFailed(why error) {
 		r.changed()
 		r.Log.Error("the storage cannot be used", "fault", fault, "why", why)
 	}
-	if !news && !errors.Is(why, errIsolated) { // the other relays answer users who are here
+	if !news && !errors.Is(why, errIsolated) { // the other relays serve users connected here
 		return
 	}
 	if err := r.node.Dismiss(); err != nil {
@@ -81,8 +81,7 @@ func (r *relay) storageFailed(why error) {
 
 var errIsolated = errors.New("no other relay is reached")
 
-// watchPeers fails once no other relay of the site is reached. The servers would notice
-// too, but later.
+// watchPeers fails once no other relay of the site is reached, before the servers notice.
 func (r *relay) watchPeers(ctx context.Context) error {
 	for !r.isolated() {
 		if err := wake.Pause(ctx, peerCheckEvery); err != nil {
@@ -92,19 +91,19 @@ func (r *relay) watchPeers(ctx context.Context) error {
 	return errIsolated
 }
 
-// How often it is tried whether the disk has free space, and for how many bytes. The
-// server says that it has written what it has in memory only.
+// How often free disk space is checked, by writing how many bytes. The server acknowledges
+// what it has only in memory.
 const (
 	diskCheckEvery = 3 * time.Second
 	diskCheckBytes = 1 << 20
 )
 
-// errDiskFreed: the NATS server of a relay of several writes nothing any more once it could
-// not, until it starts again. The service manager starts the relay.
+// errDiskFreed ends a clustered relay: after a failed write its NATS server writes nothing
+// until it is restarted. The service manager restarts the relay.
 var errDiskFreed = errors.New("the disk was full and has free space again: the relay starts anew")
 
-// watchDisk checks that the disk has free space, and backs the users up as long as it
-// has. Calls go on where it has none.
+// watchDisk checks for free disk space and, while there is any, backs up the users.
+// Calls continue without it.
 func (r *relay) watchDisk(ctx context.Context) error {
 	var saved *[]users.Entry
 	for file, b := filepath.Join(r.Dir, "disk-check"), make([]byte, diskCheckBytes); ; {
@@ -115,7 +114,7 @@ func (r *relay) watchDisk(ctx context.Context) error {
 				saved = all
 			}
 		}
-		if r.node.Others() == len(r.Settings.Cluster)-1 { // a relay that is down learns from that log what to overwrite
+		if r.node.Others() == len(r.Settings.Cluster)-1 { // a relay that is down needs the log to catch up on deletions
 			r.node.Compact(journal.Name)
 			r.node.Compact(users.Stream)
 		}
@@ -132,10 +131,10 @@ func (r *relay) watchDisk(ctx context.Context) error {
 	}
 }
 
-// isolated tells whether this relay of several reaches no other.
+// isolated reports whether this relay is clustered and reaches no other.
 func (r *relay) isolated() bool { return len(r.Settings.Cluster) > 0 && r.node.Others() == 0 }
 
-// faultOf gives the fault that led to an error.
+// faultOf returns the fault that an error stands for.
 func faultOf(err error, cluster bool) string {
 	var api *jetstream.APIError
 	switch {
@@ -147,20 +146,20 @@ func faultOf(err error, cluster bool) string {
 	return faultStorage
 }
 
-// Error codes of JetStream, of which its client has no names.
+// JetStream error codes that its client does not name.
 const (
 	errResources jetstream.ErrorCode = 10023 // insufficient resources
 	errStore     jetstream.ErrorCode = 10077 // the message cannot be stored
 )
 
-// runStorage opens the buckets and does all that needs them until they fail; up is called
-// once the calls in them are known.
+// runStorage opens the buckets and runs everything that needs them until they fail; it
+// calls up once the calls in them are known.
 func (r *relay) runStorage(ctx context.Context, up func()) error {
 	if r.isolated() {
 		return errIsolated
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	defer context.AfterFunc(ctx, func() { r.storageFailed(context.Cause(ctx)) })() // at once, whatever still has to end
+	defer context.AfterFunc(ctx, func() { r.storageFailed(context.Cause(ctx)) })() // before everything has ended
 	group.Go(func() error { return r.watchPeers(ctx) })
 	group.Go(func() error {
 		js, err := r.openBuckets(ctx)
@@ -168,7 +167,7 @@ func (r *relay) runStorage(ctx context.Context, up func()) error {
 			return err
 		}
 		group.Go(func() error { return watchStreams(ctx, js) })
-		r.feed.Loaded = sync.OnceFunc(up) // users ask about calls that were there before
+		r.feed.Loaded = sync.OnceFunc(up) // users ask about earlier calls
 		group.Go(func() error { return r.feed.Run(ctx) })
 		group.Go(func() error { return r.journal.Run(ctx) })
 		group.Go(func() error {
@@ -182,12 +181,12 @@ func (r *relay) runStorage(ctx context.Context, up func()) error {
 	return group.Wait()
 }
 
-// streamCheckEvery is how often it is looked whether all streams are still there.
+// streamCheckEvery is how often the streams are checked.
 const streamCheckEvery = 2 * time.Second
 
 var errStreamLost = errors.New("a stream is lost")
 
-// watchStreams fails once a stream is gone that was there when it began: a watch of its
+// watchStreams fails once a stream is gone that existed before: a watch of its
 // bucket does not notice.
 func watchStreams(ctx context.Context, js jetstream.JetStream) error {
 	for all := []string(nil); ; {
@@ -196,7 +195,7 @@ func watchStreams(ctx context.Context, js jetstream.JetStream) error {
 		for name := range names.Name() {
 			now = append(now, name)
 		}
-		if names.Err() == nil { // else there is no leader, perhaps
+		if names.Err() == nil { // otherwise there may be no leader
 			if slices.ContainsFunc(all, func(name string) bool { return !slices.Contains(now, name) }) {
 				return errStreamLost
 			}
@@ -263,8 +262,8 @@ func (r *relay) openBuckets(ctx context.Context) (jetstream.JetStream, error) {
 	return js, nil
 }
 
-// catchUp waits a while until the server has all that the others have. Only then may
-// another one end: those that have less cannot lead.
+// catchUp waits a while for the server to catch up with the others. Only then may another
+// server end: one that lags behind cannot lead.
 func (r *relay) catchUp(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, catchUpTimeout)
 	defer cancel()
@@ -272,15 +271,15 @@ func (r *relay) catchUp(ctx context.Context) {
 	}
 }
 
-// The folders of JetStream: a server of a cluster does not take over what it had
-// while it was alone, and deletes it.
+// JetStream's folders: a server that joins a cluster does not take over what it had as a
+// single one, but deletes it.
 const (
 	singleDir  = "jetstream"
 	clusterDir = "jetstream-cluster"
 )
 
-// migrateToCluster copies what this relay had while it was alone, once there is a
-// cluster. What the cluster has already is newer.
+// migrateToCluster copies what this relay had as a single one to its new cluster. What the
+// cluster already has is newer.
 func (r *relay) migrateToCluster(ctx context.Context, to jetstream.JetStream) error {
 	old := filepath.Join(r.Dir, singleDir)
 	if _, err := os.Stat(old); len(r.Settings.Cluster) == 0 || errors.Is(err, os.ErrNotExist) {
@@ -306,7 +305,7 @@ func (r *relay) migrateToCluster(ctx context.Context, to jetstream.JetStream) er
 	}
 	n.Close()
 	_ = os.Remove(filepath.Join(r.Dir, usersBackup))
-	return os.RemoveAll(old) // nobody would forget there what has to be forgotten
+	return os.RemoveAll(old) // nothing there would ever be deleted in time
 }
 
 func copyBucket(ctx context.Context, from, to jetstream.JetStream, name string) error {

@@ -16,8 +16,8 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestLost: where a stream of the relay is lost, it tells users so and makes it again,
-// with the users that there were; they stay joined, and calls go on.
+// TestLost: if a stream of the relay is lost, it notifies users and recreates it with the
+// known users; they stay joined, and calls continue.
 func TestLost(t *testing.T) {
 	t.Parallel()
 	o := start(t, func(c *Config) { c.Settings.Journal.Days = 2 })

@@ -21,9 +21,9 @@ import (
 	"wiebelt/internal/testutil/storytest"
 )
 
-// stepwise is a fake exchange of which everything has come to the user before it tells
-// the next thing: behind each stands a call that marks it. What was told before is in the
-// bucket before the mark's end, which is another batch than its beginning.
+// stepwise is a fake exchange that waits until the user has received everything before it
+// sends the next event: after each, it sends a call as a mark. What was sent before is in
+// the bucket before the mark's end, which is in another batch than its beginning.
 type stepwise struct {
 	simulate.Softphone
 	seen  <-chan call.State // of marks, by the user
@@ -56,7 +56,7 @@ func (s *stepwise) Tell(ctx context.Context, n simulate.Update) error {
 	return nil
 }
 
-// site is a relay that listens to an exchange of a kind, in whichever way that is done.
+// site returns a relay that listens to an exchange of a kind, in that kind's way.
 func site(t *testing.T, kind string) (*office, simulate.Softphone) {
 	k := registry.Of(kind)
 	if k.ToRelay() {
@@ -86,7 +86,7 @@ func open(t *testing.T, kind string, with simulate.Options) simulate.Softphone {
 	return f
 }
 
-// exchanges are the kinds to which a relay listens.
+// exchanges returns the kinds to which a relay listens.
 func exchanges() (all []string) {
 	for _, name := range registry.Names() {
 		if k := registry.Of(name); k.ToRelay() || k.Requires(registry.NeedsUser) {
@@ -96,8 +96,8 @@ func exchanges() (all []string) {
 	return all
 }
 
-// TestStories: every story of calls, from every exchange, over a relay and NATS, is to a
-// user what is written down for it.
+// TestStories: every story of calls, from every exchange, through a relay and NATS, reaches
+// a user as specified for it.
 func TestStories(t *testing.T) {
 	for _, kind := range exchanges() {
 		t.Run(kind, func(t *testing.T) {

@@ -18,25 +18,25 @@ import (
 	"wiebelt/internal/softphone/webhook"
 )
 
-// webhooks are the addresses to which exchanges send messages of their own: one for each
-// kind that is known, and one for each mapping of the administrator. The zero value has
-// no mappings. It may be used by many goroutines.
+// webhooks holds the addresses to which exchanges send their own messages: one for each
+// known kind and one for each mapping of the administrator. The zero value has no mappings.
+// It is safe for concurrent use.
 type webhooks struct {
-	paths  paths      // that lead to them
+	paths  paths      // that lead to the addresses
 	mu     sync.Mutex // protects the rest
 	mapped map[string]webhook.Reader
-	states map[string]wire.LinkState // of those that were used
-	paces  map[string]*rate.Limiter  // of those
+	states map[string]wire.LinkState // of addresses in use
+	paces  map[string]*rate.Limiter  // likewise
 }
 
-// How many messages a sender may send in a second, and at once. The largest office has
-// not a tenth of them.
+// How many messages a sender may send per second, and at once. The largest office sends
+// less than a tenth of that.
 const (
 	mostPerSecond = 2000
 	mostAtOnce    = 4000
 )
 
-// mayCome counts a message, and tells whether a sender has not sent too many.
+// mayCome counts a message and reports whether the sender is within its limits.
 func (h *webhooks) mayCome(name string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -49,13 +49,13 @@ func (h *webhooks) mayCome(name string) bool {
 	return h.paces[name].Allow()
 }
 
-// later answers whoever is to come again after some seconds.
+// later tells the sender to retry after some seconds.
 func later(w http.ResponseWriter, status int, seconds string) {
 	w.Header().Set("Retry-After", seconds)
 	w.WriteHeader(status)
 }
 
-// set replaces the mappings. What was heard by one that is gone is not told of any more.
+// set replaces the mappings. The states of removed ones are dropped.
 func (h *webhooks) set(mapped map[string]webhook.Reader) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -66,7 +66,7 @@ func (h *webhooks) set(mapped map[string]webhook.Reader) {
 	})
 }
 
-// reader gives the reader of a name, with its kind. A mapping goes before a kind.
+// reader returns a name's reader and kind. Mappings take precedence.
 func (h *webhooks) reader(name string) (read webhook.Reader, kind string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -77,8 +77,7 @@ func (h *webhooks) reader(name string) (read webhook.Reader, kind string) {
 	return read, name
 }
 
-// heard notes that a message came and what is wrong since then, and tells whether that is
-// news.
+// heard records a message and what is wrong with it, and reports whether that is news.
 func (h *webhooks) heard(name, kind string, at time.Time, wrong link.Cause) (news bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -98,16 +97,16 @@ func (h *webhooks) heard(name, kind string, at time.Time, wrong link.Cause) (new
 	return news
 }
 
-// all are those of which something was heard, by name.
+// all returns the states of addresses in use, by name.
 func (h *webhooks) all() []wire.LinkState {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.SortedFunc(maps.Values(h.states), func(a, b wire.LinkState) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// webhook takes what an exchange sends, as soon as it is in line, or other relays have it. A
-// message that nobody can read is counted, and taken too, for a sender that is refused may
-// give up for good.
+// webhook takes a message of an exchange once it is queued or, in a cluster, other
+// relays have it. An unreadable message is counted but accepted, since a refused
+// sender may give up for good.
 func (r *relay) webhook(w http.ResponseWriter, q *http.Request) {
 	name, at := q.PathValue("name"), time.Now().UTC()
 	read, kind := r.webhooks.reader(name)
@@ -124,7 +123,7 @@ func (r *relay) webhook(w http.ResponseWriter, q *http.Request) {
 		w.WriteHeader(http.StatusRequestEntityTooLarge)
 		return
 	}
-	if len(b) == 0 && q.URL.RawQuery == "" { // somebody looks whether the address is there
+	if len(b) == 0 && q.URL.RawQuery == "" { // a check whether the address exists
 		w.WriteHeader(webhook.Status(kind))
 		return
 	}

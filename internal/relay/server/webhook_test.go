@@ -26,7 +26,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// notified is what VoIPGRID sends of one call: those who are named, by account number.
+// notified is VoIPGRID's message about a call, for the given account numbers.
 func notified(status, more string, at ...string) string {
 	var targets []string
 	for _, a := range at {
@@ -35,9 +35,9 @@ func notified(status, more string, at ...string) string {
 	return `{"call_id":"c1","status":"` + status + `","direction":"inbound","caller":{"number":"+31698760011"},"destination":{"number":"+31201234567","targets":[` + strings.Join(targets, ",") + `]}` + more + `}`
 }
 
-// TestWebhook: what an exchange sends by itself rings at whom it names, in the exchange's
-// words or by a mapping; each sender is known by the last part of its address, and one
-// that nobody understands is counted, and not refused.
+// TestWebhook: a message from an exchange rings at those it names, in the exchange's format
+// or through a mapping; the last part of the address identifies each sender, and one that
+// nobody understands is counted, not refused.
 func TestWebhook(t *testing.T) {
 	mapping := must.Get(webhook.ParseMapping([]byte("id = \"uuid\"\nnumber = \"from\"\nextension = \"to\"\nstate = \"event\"\n[states]\nend = \"ended\"\n")))(t)
 	o := start(t, func(c *Config) { c.Webhooks = map[string]webhook.Reader{"ringdesk": mapping.Reader()} })
@@ -84,7 +84,7 @@ func TestWebhook(t *testing.T) {
 	if s := o.status(); s.Links[1].Cause != "" || s.Dropped != dropped+1 || len(s.Links) != 2 || s.Links[0].Name != "ringdesk" || s.Links[0].Kind != registry.Webhook || s.Links[1].Kind != registry.VoIPGRID || s.Links[1].State != wire.LinkReports || s.Links[1].Heard.IsZero() {
 		t.Errorf("%+v", s)
 	}
-	// BroadWorks wants another answer, and says when it stops.
+	// BroadWorks expects another answer, and reports when it stops.
 	for kind, cause := range map[string]link.Cause{"SubscriptionTerminatedEvent": link.CauseEnded, "CallReceivedEvent": link.NoCause} {
 		status, _ := o.post("/in/"+o.secret+"/broadworks", simulate.BroadWorksEvent("e1", "s1", "678@kantoor.example", kind, 1, ""))
 		if s := o.status(); status != http.StatusOK || s.Links[0].Kind != registry.BroadWorks || s.Links[0].Cause != string(cause) {
@@ -93,7 +93,7 @@ func TestWebhook(t *testing.T) {
 	}
 }
 
-// sent is a message whose values are in the address, as in "?id=1", or in a body.
+// sent is a message with its values in the address, as in "?id=1", or in a body.
 func sent(s string) webhook.Message {
 	if q, ok := strings.CutPrefix(s, "?"); ok {
 		values, _ := url.ParseQuery(q)
@@ -102,8 +102,7 @@ func sent(s string) webhook.Message {
 	return webhook.Message{Body: []byte(s)}
 }
 
-// members is what Yeastar sends of one call: the trunk, and each extension with its
-// state.
+// members is Yeastar's message about a call: the trunk, and each extension with its state.
 func members(kind, trunk string, states ...string) string {
 	all := []string{`{"inbound":{"from":"0698760011","to":"0201234567","member_status":"` + trunk + `"}}`}
 	for _, s := range states {
@@ -113,9 +112,9 @@ func members(kind, trunk string, states ...string) string {
 	return `{"type":` + kind + `,"msg":{"call_id":"c1","members":[` + strings.Join(all, ",") + `]}}`
 }
 
-// TestWebhookOrders: in whatever order the messages about a call come, and some of them
-// twice, nobody's phone rings once the end was among them; and before it everybody has
-// what the call is for him.
+// TestWebhookOrders: in whatever order the messages about a call arrive, some of them
+// twice, nobody's phone rings after the end has arrived; and before that, everybody
+// has the right state.
 func TestWebhookOrders(t *testing.T) {
 	rules := must.Get(phone.NewRules(phone.Config{Region: "NL"}))(t)
 	var all []users.Entry
@@ -134,7 +133,7 @@ func TestWebhookOrders(t *testing.T) {
 		kind   string
 		said   []string
 		ended  []string
-		states string // of anna, bob, carla and the reception; any where it depends on what came first
+		states string // of anna, bob, carla and the reception; any if it depends on the order
 	}{
 		{registry.VoIPGRID, []string{notified("created", ""), notified("ringing", "", "237"), notified("in-progress", "", "237"),
 			notified("cold-transfer", by, "234", "235"), notified("ringing", "", "236"), notified("in-progress", "", "234")},
@@ -180,8 +179,8 @@ func TestWebhookOrders(t *testing.T) {
 	}
 }
 
-// TestLate: what is told minutes after it was makes no card, and is kept for whoever has
-// missed it; who took it has missed nothing. A call of which no end comes is one too.
+// TestLate: what is reported minutes later shows no card, and is kept for those who missed
+// it, but not for who took it. A call without an end is missed too.
 func TestLate(t *testing.T) {
 	o := start(t, func(c *Config) { c.Settings.Journal.Days = 1 })
 	anna, _ := o.desk(users.Entry{User: "anna", Extensions: []string{"678"}})
@@ -266,8 +265,8 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// TestMappingGone: what could not be read is not told of for longer than its mapping is
-// there, and somebody who looks whether an address is there has sent nothing.
+// TestMappingGone: an unreadable message is not reported for longer than its mapping
+// exists, and who only checks whether an address exists has sent nothing.
 func TestMappingGone(t *testing.T) {
 	mapping := must.Get(webhook.ParseMapping([]byte("id = \"uuid\"\nnumber = \"from\"\n")))(t)
 	changes := make(chan Office)

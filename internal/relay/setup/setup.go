@@ -1,7 +1,6 @@
-// Package setup is the data folder of a relay: what "init" makes, what the relay
-// reads when it starts, and the secret paths under which exchanges report. Whoever
-// can read the folder can do everything within the site, so it is for the relay's
-// own user alone.
+// Package setup reads and writes a relay's data folder: what "init" creates, what the relay
+// reads when it starts, and the secret paths to which exchanges report. Whoever can read
+// the folder can do everything within the site, so it is for the relay's own user only.
 //
 // The package has no state and no goroutines.
 package setup
@@ -36,7 +35,7 @@ import (
 	"wiebelt/internal/text"
 )
 
-// The files of the folder.
+// Files in the folder.
 const (
 	settingsFile  = "relay.toml"
 	keysFile      = "keys.json"
@@ -46,19 +45,19 @@ const (
 	maxFile       = 1 << 20
 )
 
-// MaxSite bounds what relays are made of, in bytes.
+// MaxSite limits the input of ParseSite, in bytes.
 const MaxSite = 4 * maxFile
 
-// Settings is where a relay listens, as relay.toml has it.
+// Settings are the contents of relay.toml.
 type Settings struct {
-	Name     string   `toml:"name"`      // one of a kind within the site
+	Name     string   `toml:"name"`      // unique within the site
 	Host     string   `toml:"host"`      // "" listens on every address
-	NATSPort int      `toml:"nats_port"` // 0: any free one, as are the others
+	NATSPort int      `toml:"nats_port"` // 0 means any free port, here and below
 	WebPort  int      `toml:"web_port"`
-	Admin    string   `toml:"admin"`   // health, metrics and status, on loopback alone; "" is none
-	Reached  []string `toml:"reached"` // the names or addresses by which others reach it
-	// Cluster are the relays of a site that has three, by name: the name or address by
-	// which users and the other relays reach each of them. Their ports are the same.
+	Admin    string   `toml:"admin"`   // health, metrics and status, on loopback only; "" for none
+	Reached  []string `toml:"reached"` // names or addresses at which others reach it
+	// Cluster lists the relays of a site with three, by name: the name or address at which
+	// users and the other relays reach each of them. Their ports are the same.
 	ClusterPort int               `toml:"cluster_port"`
 	Cluster     map[string]string `toml:"cluster,omitempty"`
 	Lookup      Lookup            `toml:"lookup"`
@@ -67,17 +66,16 @@ type Settings struct {
 	NATS        NATS              `toml:"nats"`
 }
 
-// NATS are servers of somebody else's that are used instead of one in the relay.
+// NATS are somebody else's servers, used instead of the relay's own.
 type NATS struct {
 	URLs []string `toml:"urls"`
-	// CA is a PEM file with the authority of their certificates; "" for those that the
-	// system knows.
+	// CA is a PEM file with the authority of their certificates; "" for the system's.
 	CA string `toml:"ca"`
-	// Replicas is in how many of them each bucket is, 0 for one.
+	// Replicas is the number of servers that hold each bucket; 0 means one.
 	Replicas int `toml:"replicas"`
 }
 
-// Elsewhere tells whether the relay uses somebody else's servers.
+// Elsewhere reports whether the relay uses somebody else's servers.
 func (n NATS) Elsewhere() bool { return len(n.URLs) > 0 }
 
 func (n NATS) check() error {
@@ -92,36 +90,36 @@ func (n NATS) check() error {
 	return nil
 }
 
-// TLS are the files of a certificate that computers and exchanges know already; ""
-// for one of the site's own authority. It serves what is asked over HTTPS.
+// TLS are the files of a certificate that computers and exchanges already trust, used for
+// HTTPS; "" for one from the site's own authority.
 type TLS struct {
 	Cert string `toml:"cert"`
 	Key  string `toml:"key"`
 }
 
-// Own tells whether the office has given the relay a certificate.
+// Own reports whether the office provided a certificate.
 func (t TLS) Own() bool { return t.Cert != "" }
 
-// Lookup is what users may look up.
+// Lookup defines what users may look up.
 type Lookup struct {
-	Manual bool `toml:"manual"` // numbers that never rang for them, too
+	Manual bool `toml:"manual"` // also numbers that never rang for them
 }
 
-// Journal is how long calls are kept that rang while their user was away.
+// Journal defines how long calls are kept that rang while their user was away.
 type Journal struct {
 	Days int `toml:"days"` // 0 keeps none
 }
 
-// maxDays is how long they can be kept at most.
+// maxDays limits Journal.Days.
 const maxDays = 30
 
-// Replicas is in how many places the site keeps what it must not lose.
+// Replicas returns in how many places the site keeps what it must not lose.
 func (s Settings) Replicas() int { return max(1, len(s.Cluster), s.NATS.Replicas) }
 
-// Single tells whether nobody else serves the site.
+// Single reports whether no other server serves the site.
 func (s Settings) Single() bool { return len(s.Cluster) == 0 && !s.NATS.Elsewhere() }
 
-// Hosts are those by which users reach the relays of the site, this one first.
+// Hosts returns where users reach the site's relays, this one first.
 func (s Settings) Hosts() []string {
 	all := slices.Clone(s.Reached)
 	for _, name := range slices.Sorted(maps.Keys(s.Cluster)) {
@@ -132,12 +130,12 @@ func (s Settings) Hosts() []string {
 	return all
 }
 
-// Defaults are the settings of a relay that nobody has said anything of.
+// Defaults returns the default settings.
 func Defaults() Settings {
 	return Settings{Name: "r1", NATSPort: 4222, WebPort: 8443, ClusterPort: 6222, Admin: "127.0.0.1:8222", Lookup: Lookup{Manual: true}, Journal: Journal{Days: 2}}
 }
 
-// Check says what is wrong with settings.
+// Check returns what is wrong with the settings.
 func (s Settings) Check() error {
 	if _, err := wire.ParseSite(s.Name); err != nil {
 		return text.Errorf(text.RelaySettingName)
@@ -173,7 +171,7 @@ func (s Settings) Check() error {
 	return cmp.Or(s.NATS.check(), s.checkCluster())
 }
 
-// checkCluster: two relays could not tell which of them is cut off.
+// checkCluster requires three relays: two could not tell which one is cut off.
 func (s Settings) checkCluster() error {
 	if len(s.Cluster) == 0 {
 		return nil
@@ -199,7 +197,7 @@ const hostLabel = `[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?`
 
 var hostName = lazyregexp.New(`^` + hostLabel + `(\.` + hostLabel + `)*$`)
 
-// Local is how a program on the relay's own computer reaches a port of it.
+// Local returns the address at which programs on this computer reach a port.
 func (s Settings) Local(port int) string {
 	host := "127.0.0.1"
 	if ip := net.ParseIP(s.Host); ip != nil && !ip.IsUnspecified() {
@@ -208,7 +206,7 @@ func (s Settings) Local(port int) string {
 	return net.JoinHostPort(host, strconv.Itoa(port))
 }
 
-// Folder is a relay's data folder, read.
+// Folder is the contents of a relay's data folder.
 type Folder struct {
 	Dir       string
 	Settings  Settings
@@ -216,7 +214,7 @@ type Folder struct {
 	Authority *certificates.Authority
 }
 
-// Inside gives a file that the settings name: within the folder, or anywhere.
+// Inside returns the path of a file named in the settings, by default within the folder.
 func (f *Folder) Inside(file string) string {
 	if filepath.IsAbs(file) {
 		return file
@@ -224,8 +222,8 @@ func (f *Folder) Inside(file string) string {
 	return filepath.Join(f.Dir, file)
 }
 
-// Authorities are the roots by which the NATS servers are known, nil for those of the
-// system, and the same as PEM.
+// Authorities returns the roots that certify the NATS servers, also as PEM;
+// nil for the system's.
 func (f *Folder) Authorities() (*x509.CertPool, []byte, error) {
 	public := f.Authority.Public()
 	if f.Settings.NATS.Elsewhere() {
@@ -241,7 +239,7 @@ func (f *Folder) Authorities() (*x509.CertPool, []byte, error) {
 	return roots, public, err
 }
 
-// URLs are the NATS servers as this computer reaches them.
+// URLs returns the NATS servers as this computer reaches them.
 func (f *Folder) URLs() []string {
 	if f.Settings.NATS.Elsewhere() {
 		return f.Settings.NATS.URLs
@@ -249,8 +247,8 @@ func (f *Folder) URLs() []string {
 	return []string{"tls://" + f.Settings.Local(f.Settings.NATSPort)}
 }
 
-// Fingerprint is by what computers that join know the relay; "" where the office has
-// given it a certificate that they know already.
+// Fingerprint identifies the relay to computers that join; "" if the office provided a
+// certificate, which they already trust.
 func (f *Folder) Fingerprint() string {
 	if f.Settings.TLS.Own() {
 		return ""
@@ -258,8 +256,8 @@ func (f *Folder) Fingerprint() string {
 	return f.Authority.Fingerprint()
 }
 
-// Create makes the folder of a site with these keys, and everything in it. An error that
-// is fs.ErrExist means that there is a relay already, and nothing was changed.
+// Create creates the folder of a site with these keys. If there already is a relay, it
+// changes nothing and returns fs.ErrExist.
 func Create(dir string, keys *credentials.Authority, s Settings, now time.Time) error {
 	site := keys.Site
 	authority, err := certificates.New(string(site), now)
@@ -279,8 +277,8 @@ func Create(dir string, keys *credentials.Authority, s Settings, now time.Time) 
 	return all.Create(dir, s)
 }
 
-// Site is what the relays of a site have in common: its secrets, and where each of
-// them is. Whoever has it can do everything within the site.
+// Site is what a site's relays have in common: its secrets, and where each relay is.
+// Whoever has it can do everything within the site.
 type Site struct {
 	Settings Settings        `json:"settings"`
 	Keys     json.RawMessage `json:"keys"`
@@ -288,7 +286,7 @@ type Site struct {
 	Reports  json.RawMessage `json:"reports"`
 }
 
-// Site gives what other relays of the site are made of, with settings.
+// Site returns what the site's other relays are created from, with these settings.
 func (f *Folder) Site(s Settings) ([]byte, error) {
 	all := Site{Settings: s}
 	for file, to := range map[string]*[]byte{keysFile: (*[]byte)(&all.Keys), authorityFile: &all.PEM, pathsFile: (*[]byte)(&all.Reports)} {
@@ -300,7 +298,7 @@ func (f *Folder) Site(s Settings) ([]byte, error) {
 	return json.MarshalIndent(all, "", "  ")
 }
 
-// Set puts other settings into the folder, which hold from the next start.
+// Set writes new settings, which apply from the next start.
 func (f *Folder) Set(s Settings) error {
 	b, err := toml.Marshal(s)
 	if err != nil {
@@ -309,7 +307,7 @@ func (f *Folder) Set(s Settings) error {
 	return profile.WriteFile(filepath.Join(f.Dir, settingsFile), b, 0o600)
 }
 
-// ParseSite reads what Folder.Site has given.
+// ParseSite reads the output of Folder.Site.
 func ParseSite(b []byte) (Site, error) {
 	var all Site
 	if json.Unmarshal(b, &all) != nil || all.Settings.Check() != nil {
@@ -321,7 +319,7 @@ func ParseSite(b []byte) (Site, error) {
 	return all, nil
 }
 
-// Create makes the folder of a relay of the site, as the function does.
+// Create creates the folder of one of the site's relays, like the function Create.
 func (all Site) Create(dir string, s Settings) error {
 	if err := s.Check(); err != nil {
 		return err
@@ -329,8 +327,8 @@ func (all Site) Create(dir string, s Settings) error {
 	if err := filetrust.Make(dir, filetrust.Alone); err != nil {
 		return err
 	}
-	// The keys decide which of two that run at the same time is first; what is
-	// missing after a crash is made by the next one.
+	// The keys decide which of two concurrent runs is first; what is missing after a crash
+	// is completed by the next run.
 	if err := profile.CreateFile(filepath.Join(dir, keysFile), all.Keys, 0o600); err != nil {
 		if _, settled := os.Lstat(filepath.Join(dir, settingsFile)); settled == nil || !errors.Is(err, fs.ErrExist) {
 			return err
@@ -340,7 +338,7 @@ func (all Site) Create(dir string, s Settings) error {
 		profile.WriteFile(filepath.Join(dir, pathsFile), all.Reports, 0o600), (&Folder{Dir: dir}).Set(s))
 }
 
-// Load reads the folder. An error that is fs.ErrNotExist means that there is none.
+// Load reads the folder. It returns fs.ErrNotExist if there is none.
 func Load(dir string) (*Folder, error) {
 	f := &Folder{Dir: dir, Settings: Settings{Lookup: Defaults().Lookup, Journal: Defaults().Journal}}
 	for _, part := range []struct {
@@ -378,7 +376,7 @@ func damaged(err error) error {
 	return nil
 }
 
-// Lock holds the folder for the one relay that runs with it, until release.
+// Lock locks the folder for the running relay until release.
 func (f *Folder) Lock() (release func(), err error) {
 	l := flock.New(filepath.Join(f.Dir, lockFile), flock.SetPermissions(0o600))
 	switch got, err := l.TryLock(); {
@@ -390,17 +388,17 @@ func (f *Folder) Lock() (release func(), err error) {
 	return func() { _ = l.Unlock() }, nil
 }
 
-// overlap is how long the path before the newest one still counts.
+// overlap is how long the previous path remains valid.
 const overlap = 24 * time.Hour
 
-// paths are the secret paths under which exchanges report.
+// paths are the secret paths to which exchanges report.
 type paths struct {
 	Now    string    `json:"now"`
 	Before string    `json:"before,omitempty"`
 	Until  time.Time `json:"until,omitzero"` // of Before
 }
 
-// RenewPath makes another secret path; the one before it holds for another day.
+// RenewPath replaces the secret path; the previous one stays valid for a day.
 func RenewPath(dir string, now time.Time) (secret string, err error) {
 	was, err := readPaths(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -413,7 +411,7 @@ func RenewPath(dir string, now time.Time) (secret string, err error) {
 	return p.Now, profile.WriteFile(filepath.Join(dir, pathsFile), b, 0o600)
 }
 
-// renewed are the paths with another one, also as they are kept.
+// renewed returns the paths with a new one added, also in encoded form.
 func (p paths) renewed(now time.Time) (next paths, b []byte, err error) {
 	random := make([]byte, 32)
 	_, _ = rand.Read(random)
@@ -422,7 +420,7 @@ func (p paths) renewed(now time.Time) (next paths, b []byte, err error) {
 	return next, b, err
 }
 
-// PathsWritten is when they were written last.
+// PathsWritten returns when the paths were last written.
 func PathsWritten(dir string) (at time.Time) {
 	if info, err := os.Stat(filepath.Join(dir, pathsFile)); err == nil {
 		at = info.ModTime()
@@ -430,7 +428,7 @@ func PathsWritten(dir string) (at time.Time) {
 	return at
 }
 
-// Paths gives the secrets that count at a moment, the newest first.
+// Paths returns the secret paths valid at the given time, newest first.
 func Paths(dir string, now time.Time) ([]string, error) {
 	p, err := readPaths(dir)
 	if err != nil {

@@ -28,8 +28,8 @@ func create(t *testing.T) string {
 	return dir
 }
 
-// TestCreate: what is made is what is read, for its own user alone; a second one
-// changes nothing, and what a crash left undone is done.
+// TestCreate: what is created is what is read, only for its own user; a second attempt
+// changes nothing, and what a crash left undone is completed.
 func TestCreate(t *testing.T) {
 	dir := create(t)
 	first := must.Get(Load(dir))(t)
@@ -56,7 +56,7 @@ func TestCreate(t *testing.T) {
 	must.Get(Load(dir))(t)
 }
 
-// TestSilent: what a file says nothing of is as it is in a new one.
+// TestSilent: what a file does not set is as in a new one.
 func TestSilent(t *testing.T) {
 	dir := create(t)
 	for says, manual := range map[string]bool{"": true, "[lookup]\n": true, "[lookup]\nmanual = false\n": false} {
@@ -67,7 +67,7 @@ func TestSilent(t *testing.T) {
 	}
 }
 
-// TestLock: one relay a folder.
+// TestLock: one relay per folder.
 func TestLock(t *testing.T) {
 	f := must.Get(Load(create(t)))(t)
 	release := must.Get(f.Lock())(t)
@@ -79,8 +79,8 @@ func TestLock(t *testing.T) {
 	release()
 }
 
-// TestBroken: a file that is not as it was written, or that others could read or have
-// written, is refused.
+// TestBroken: a file that was modified, or that others could have read
+// or written, is refused.
 func TestBroken(t *testing.T) {
 	for name, spoil := range map[string]func(path func(string) string) error{
 		"open":       func(p func(string) string) error { return os.Chmod(p(keysFile), 0o644) },
@@ -141,8 +141,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestPaths: another path counts at once, the one before it for a day, and none
-// before that.
+// TestPaths: a new path is valid at once, the previous one for a day, and none before that.
 func TestPaths(t *testing.T) {
 	dir, now := create(t), time.Now()
 	paths := func(at time.Time) []string {

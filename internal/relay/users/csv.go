@@ -12,21 +12,21 @@ import (
 	"wiebelt/internal/relay/wire"
 )
 
-// maxCSV bounds a table of users, in bytes.
+// maxCSV limits a table of users, in bytes.
 const maxCSV = 16 << 20
 
-// columns of a table of users. Only the first one must be there; others are
-// refused, for a misspelt one would be lost.
+// columns of a table of users. Only the first is required; unknown ones are refused, since
+// a misspelt column would be lost.
 var columns = []string{"user", "name", "extensions", "numbers", "email", "queues"}
 
-// What is wrong with a table of users.
+// Errors in a table of users.
 var (
 	ErrCSV     = errors.New("not a table with the columns user, name, extensions, numbers, email, queues")
 	ErrTwice   = errors.New("this user stands there twice")
 	ErrTooMuch = errors.New("the file is too large")
 )
 
-// LineError tells which line of a table is wrong.
+// LineError reports which line of a table is wrong.
 type LineError struct {
 	Line int
 	Err  error
@@ -48,7 +48,7 @@ func ReadCSV(r io.Reader) (all []Entry, missing []string, err error) {
 	case len(b) > maxCSV:
 		return nil, nil, ErrTooMuch
 	}
-	b = bytes.TrimPrefix(b, []byte("\ufeff")) // as spreadsheets write it
+	b = bytes.TrimPrefix(b, []byte("\ufeff")) // written by spreadsheets
 	c := csv.NewReader(bytes.NewReader(b))
 	if first, _, _ := bytes.Cut(b, []byte("\n")); bytes.Count(first, []byte(";")) > bytes.Count(first, []byte(",")) {
 		c.Comma = ';'

@@ -10,8 +10,7 @@ import (
 	"wiebelt/internal/softphone/webhook"
 )
 
-// Table tells whom a call is for. It is not changed once made, and may be used by
-// many goroutines.
+// Table determines which users a call is for. It is immutable and safe for concurrent use.
 type Table struct {
 	rules       *phone.Rules
 	labels      map[wire.User]string
@@ -22,7 +21,7 @@ type Table struct {
 	byQueue     map[string][]wire.User
 }
 
-// NewTable makes the table of the users that are not removed.
+// NewTable returns the table of the users who are not removed.
 func NewTable(all []Entry, rules *phone.Rules) *Table {
 	t := &Table{rules: rules, labels: map[wire.User]string{}, keys: map[wire.User][]string{}, byExtension: map[string][]wire.User{}, byEmail: map[string][]wire.User{}, byNumber: map[string][]wire.User{}, byQueue: map[string][]wire.User{}}
 	for _, e := range all {
@@ -54,12 +53,12 @@ func NewTable(all []Entry, rules *phone.Rules) *Table {
 
 func fold(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
 
-// number is the key of one of our own numbers, however it is written.
+// number returns the key of one of our own numbers, however it is written.
 func (t *Table) number(s string) string { return t.rules.Parse(s, "").Key() }
 
-// Find gives the users at whom something arrives: by the extension, which may be a
-// number, or the e-mail address where the exchange names one that is known, and else by
-// the number that was called or, last of all, the queue in which it waits.
+// Find returns the users whom a call reaches: by the extension, which may be a number,
+// or the e-mail address if the exchange names one that is known; otherwise by the number
+// called or, last, the queue in which it waits.
 func (t *Table) Find(at webhook.Place, queue string) []wire.User {
 	for _, by := range []struct {
 		known map[string][]wire.User
@@ -72,7 +71,7 @@ func (t *Table) Find(at webhook.Place, queue string) []wire.User {
 		}
 	}
 	numbers, nowhere := at.Extensions, len(at.Extensions)+len(at.Emails) == 0
-	if nowhere { // else it is somebody's, if nobody's of ours
+	if nowhere { // otherwise it belongs to someone, if not to one of our users
 		numbers = []string{at.Called}
 	}
 	for _, n := range numbers {
@@ -86,21 +85,21 @@ func (t *Table) Find(at webhook.Place, queue string) []wire.User {
 	return nil
 }
 
-// HasExtension tells whether an extension is somebody's.
+// HasExtension reports whether an extension belongs to a user.
 func (t *Table) HasExtension(extension string) bool { return len(t.byExtension[fold(extension)]) > 0 }
 
-// Label is what colleagues call a user.
+// Label returns the name colleagues see.
 func (t *Table) Label(u wire.User) string {
 	return call.CleanText(cmp.Or(t.labels[u], string(u)), call.MaxName)
 }
 
-// Keys are the public keys with which a user may come. The slice is not to be changed.
+// Keys returns a user's valid public keys. The slice must not be modified.
 func (t *Table) Keys(u wire.User) []string { return t.keys[u] }
 
-// Knows tells whether somebody is a user who was not removed.
+// Knows reports whether u is a user who was not removed.
 func (t *Table) Knows(u wire.User) bool { return t.labels[u] != "" }
 
-// Count is how many users there are, and on how many computers they have joined.
+// Count returns the number of users, and of the computers on which they have joined.
 func (t *Table) Count() (people, computers int) {
 	for _, keys := range t.keys {
 		computers += len(keys)

@@ -22,43 +22,43 @@ import (
 	"wiebelt/internal/relay/wire"
 )
 
-// CodeLife is how long a code can be used.
+// CodeLife is how long a code is valid.
 const CodeLife = 7 * 24 * time.Hour
 
-// replicationTime is what a server may be behind another; a busy one may be several times
-// that long behind.
+// replicationTime is how far one server may lag behind another; a busy one may
+// lag several times as far.
 const replicationTime = 50 * time.Millisecond
 
-// alphabet has no letters or digits that look alike; 32 of them, five bits each.
+// alphabet leaves out lookalikes; it has 32 characters of five bits each.
 const alphabet = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 
-// restoreTime is how long it is tried to put a code back.
+// restoreTime limits the attempt to put a code back.
 const restoreTime = 5 * time.Second
 
-// codeLength is that of a code without its hyphens: 80 bits.
+// codeLength is the length of a code without hyphens: 80 bits.
 const codeLength = 16
 
-// Errors of Directory. ErrCode is the same for a code that is wrong, used or expired,
-// so that who guesses learns nothing.
+// Errors of Directory. ErrCode is the same for wrong, used and expired codes, so that
+// guessing reveals nothing.
 var (
 	ErrCode    = errors.New("the code is not valid, or not any more")
 	ErrUnknown = errors.New("no such user")
 	ErrTaken   = errors.New("a publisher and a user cannot have the same name")
 )
 
-// Directory is the users of a site and the codes with which they join. Its methods
-// may be called from any goroutine, on any relay.
+// Directory holds a site's users and the codes with which they join. It is safe for
+// concurrent use, on several relays too.
 type Directory struct {
 	users, joins jetstream.KeyValue
-	stream       jetstream.Stream // that of users
+	stream       jetstream.Stream // of the users bucket
 	now          func() time.Time
 }
 
-// Stream is the name of what the bucket of users is made of. It allows messages to be deleted,
-// which buckets do not: what was said of somebody before is overwritten in its file.
+// Stream is the stream behind the bucket of users. Unlike buckets, it allows messages to be
+// deleted, so that old data about a person is overwritten in the file.
 const Stream = "KV_users"
 
-// Open finds the buckets, or makes them, in as many nodes as replicas says.
+// Open opens or creates the buckets, on the given number of replicas.
 func Open(ctx context.Context, js jetstream.JetStream, replicas int) (*Directory, error) {
 	d := &Directory{now: time.Now}
 	var err error
@@ -77,13 +77,13 @@ func Open(ctx context.Context, js jetstream.JetStream, replicas int) (*Directory
 }
 
 const (
-	subject = "$KV.users." // then the user
-	// versions of an entry that there may be until those before the newest are
-	// overwritten: the server would take out more than these without that.
+	subject = "$KV.users." // followed by the user
+	// versions limits the revisions of an entry kept until the old ones are overwritten;
+	// beyond that the server removes them without overwriting.
 	versions = 64
 )
 
-// purgeBefore overwrites the revisions of a user before one.
+// purgeBefore overwrites a user's revisions before the given one.
 func (d *Directory) purgeBefore(ctx context.Context, u wire.User, before uint64) error {
 	for {
 		m, err := d.stream.GetMsg(ctx, 1, jetstream.WithGetMsgSubject(subject+u.Token()))
@@ -98,8 +98,8 @@ func (d *Directory) purgeBefore(ctx context.Context, u wire.User, before uint64)
 	}
 }
 
-// PurgeOld overwrites the old revisions of entries that a relay left which ended while it
-// changed them.
+// PurgeOld overwrites old revisions left behind by a relay that ended
+// while changing an entry.
 func (d *Directory) PurgeOld(ctx context.Context) error {
 	info, err := d.stream.Info(ctx, jetstream.WithSubjectFilter(subject+">"))
 	if err != nil {
@@ -121,8 +121,8 @@ func (d *Directory) PurgeOld(ctx context.Context) error {
 	return nil
 }
 
-// List gives all entries, those of removed users too, by name. It asks who leads the
-// stream: a watch may be begun by a server whose disk is full, and fails there.
+// List returns all entries by name, including removed users. It asks the stream's leader: a
+// watch may start on a server whose disk is full, and fail there.
 func (d *Directory) List(ctx context.Context) ([]Entry, error) {
 	info, err := d.stream.Info(ctx, jetstream.WithSubjectFilter(subject+">"))
 	if err != nil {
@@ -132,12 +132,12 @@ func (d *Directory) List(ctx context.Context) ([]Entry, error) {
 	for name := range info.State.Subjects {
 		u, err := wire.UserOf(name)
 		if err != nil {
-			continue // not a user's
+			continue // not a user
 		}
 		switch e, _, err := d.Find(ctx, u); {
 		case err == nil:
 			all = append(all, e)
-		case !errors.Is(err, ErrUnknown): // which a server says that is behind the others
+		case !errors.Is(err, ErrUnknown): // returned by a server that lags behind
 			return nil, err
 		}
 	}
@@ -145,7 +145,7 @@ func (d *Directory) List(ctx context.Context) ([]Entry, error) {
 	return all, nil
 }
 
-// Find gives the entry of a user and its revision; ErrUnknown where there is none.
+// Find returns a user's entry and revision, or ErrUnknown.
 func (d *Directory) Find(ctx context.Context, u wire.User) (e Entry, revision uint64, err error) {
 	kv, err := d.users.Get(ctx, u.Token())
 	switch {
@@ -158,8 +158,8 @@ func (d *Directory) Find(ctx context.Context, u wire.User) (e Entry, revision ui
 	return e, kv.Revision(), err
 }
 
-// Restore adds an entry as it was, and tells whether it was lost: not there, or not to
-// be read.
+// Restore puts an entry back and reports whether it was lost, that is,
+// missing or unreadable.
 func (d *Directory) Restore(ctx context.Context, e Entry) (lost bool, err error) {
 	if _, _, err := d.Find(ctx, e.User); !errors.Is(err, ErrUnknown) && !errors.Is(err, errEntry) {
 		return false, err
@@ -171,11 +171,11 @@ func (d *Directory) Restore(ctx context.Context, e Entry) (lost bool, err error)
 	return true, err
 }
 
-// Watch gives all entries at once and after every change, or after several that come
-// one upon the other, until ctx ends or the bucket cannot be watched any more. take
-// is called on Watch's goroutine. A watch whose server has ended is begun anew.
+// Watch passes all entries to take, at once and after every change or burst of changes,
+// until ctx ends or the bucket can no longer be watched. take runs on Watch's goroutine.
+// Watch restarts a watch whose server has ended.
 func (d *Directory) Watch(ctx context.Context, take func([]Entry)) error {
-	var stopping sync.WaitGroup // watches that have ended
+	var stopping sync.WaitGroup // watches being stopped
 	defer stopping.Wait()
 	for {
 		if err := d.watch(ctx, take, &stopping); err != errBehind {
@@ -184,7 +184,7 @@ func (d *Directory) Watch(ctx context.Context, take func([]Entry)) error {
 	}
 }
 
-// checkEvery is how often it is looked whether a watch hears of everything.
+// checkEvery is how often the relay checks whether a watch receives everything.
 const checkEvery = time.Second
 
 var errBehind = errors.New("the bucket of users is not heard any more")
@@ -196,10 +196,10 @@ func (d *Directory) watch(ctx context.Context, take func([]Entry), stopping *syn
 	if err != nil {
 		return err
 	}
-	defer stopping.Go(func() { _ = watch.Stop() }) // which asks a server that may be gone
+	defer stopping.Go(func() { _ = watch.Stop() }) // Stop asks a server that may be gone
 	tick := time.Tick(checkEvery)
 	all, loaded := map[string]Entry{}, false
-	seen, before := uint64(0), uint64(math.MaxUint64) // revisions; there was none before
+	seen, before := uint64(0), uint64(math.MaxUint64) // revisions; none at the previous check
 	for {
 		var kv jetstream.KeyValueEntry
 		var open bool
@@ -207,7 +207,7 @@ func (d *Directory) watch(ctx context.Context, take func([]Entry), stopping *syn
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-tick:
-			last, _, err := bucketwatch.Newest(ctx, d.users) // there is no leader, perhaps
+			last, _, err := bucketwatch.Newest(ctx, d.users) // an error may mean no leader
 			if err == nil && last > seen && seen == before {
 				return errBehind
 			}
@@ -225,7 +225,7 @@ func (d *Directory) watch(ctx context.Context, take func([]Entry), stopping *syn
 		case kv.Operation() != jetstream.KeyValuePut:
 			delete(all, kv.Key())
 		default:
-			if e, err := Parse(kv.Value()); err == nil { // else what holds of him is what was read last
+			if e, err := Parse(kv.Value()); err == nil { // otherwise what was last read stays in force
 				all[kv.Key()] = e
 			}
 		}
@@ -240,8 +240,8 @@ func (d *Directory) watch(ctx context.Context, take func([]Entry), stopping *syn
 	}
 }
 
-// change changes one entry, which do finds empty where there is none; of several that
-// do so at the same time none is lost.
+// change applies do to an entry, which is empty if there is none. Concurrent
+// changes are not lost.
 func (d *Directory) change(ctx context.Context, u wire.User, do func(*Entry) error) error {
 	for {
 		e, revision, err := d.Find(ctx, u)
@@ -258,7 +258,7 @@ func (d *Directory) change(ctx context.Context, u wire.User, do func(*Entry) err
 		if revision == 0 {
 			_, err = d.users.Create(ctx, u.Token(), b)
 		} else if revision, err = d.users.Update(ctx, u.Token(), b, revision); err == nil {
-			_ = d.purgeBefore(ctx, u, revision) // or PurgeOld does
+			_ = d.purgeBefore(ctx, u, revision) // otherwise left to PurgeOld
 		}
 		if !errors.Is(err, jetstream.ErrKeyExists) && !errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
 			return err
@@ -284,8 +284,7 @@ func (d *Directory) Put(ctx context.Context, with Entry, kept ...string) error {
 	})
 }
 
-// Publish adds a publisher with its public key. The key that it had before is worth
-// nothing any more.
+// Publish adds a publisher with its public key and revokes its previous keys.
 func (d *Directory) Publish(ctx context.Context, name wire.User, publicKey string) error {
 	return d.change(ctx, name, func(e *Entry) error {
 		if e.Person() {
@@ -301,8 +300,8 @@ func (d *Directory) Publish(ctx context.Context, name wire.User, publicKey strin
 	})
 }
 
-// Remove takes a user out, or a publisher. The keys stay, so that every relay knows that they are
-// worth nothing any more.
+// Remove removes a user or publisher. The keys are kept, so that every relay knows
+// that they are revoked.
 func (d *Directory) Remove(ctx context.Context, u wire.User) error {
 	return d.change(ctx, u, func(e *Entry) error {
 		if !e.there() {
@@ -316,11 +315,11 @@ func (d *Directory) Remove(ctx context.Context, u wire.User) error {
 	})
 }
 
-// Invite makes a code with which the user joins on one computer.
+// Invite creates a code with which the user joins on one computer.
 func (d *Directory) Invite(ctx context.Context, u wire.User) (code string, err error) {
 	e, _, err := d.Find(ctx, u)
 	for try := 0; try < 20 && !e.Person() && (err == nil || errors.Is(err, ErrUnknown)) && ctx.Err() == nil; try++ {
-		time.Sleep(replicationTime) // he may have just been added
+		time.Sleep(replicationTime) // the user may have just been added
 		e, _, err = d.Find(ctx, u)
 	}
 	if err != nil {
@@ -346,7 +345,7 @@ func (d *Directory) Invite(ctx context.Context, u wire.User) (code string, err e
 
 type invitation struct {
 	User  wire.User `json:"user"`
-	Added time.Time `json:"added"` // the entry for which it is, not one of the same name
+	Added time.Time `json:"added"` // of the invited entry, not a later one of that name
 	Until time.Time `json:"until"`
 }
 
@@ -356,11 +355,11 @@ func hashOf(code string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// typed are the signs that people put into a code.
+// typed removes separators that people type in a code.
 var typed = strings.NewReplacer("-", "", " ", "")
 
-// Join uses a code up and adds the computer's public key to its user. Of two that
-// come with one code at the same time, one joins.
+// Join uses up a code and adds the computer's public key to its user. If two computers use
+// one code at the same time, one joins.
 func (d *Directory) Join(ctx context.Context, code, publicKey string) (wire.User, error) {
 	code = typed.Replace(strings.ToUpper(code))
 	if len(code) != codeLength {
@@ -368,7 +367,7 @@ func (d *Directory) Join(ctx context.Context, code, publicKey string) (wire.User
 	}
 	entry, err := d.joins.Get(ctx, hashOf(code))
 	for try := 0; try < 3 && errors.Is(err, jetstream.ErrKeyNotFound) && ctx.Err() == nil; try++ {
-		time.Sleep(replicationTime) // another relay may have just made it
+		time.Sleep(replicationTime) // another relay may have just created it
 		entry, err = d.joins.Get(ctx, hashOf(code))
 	}
 	switch {
@@ -394,7 +393,7 @@ func (d *Directory) Join(ctx context.Context, code, publicKey string) (wire.User
 			return nil
 		})
 	}
-	if err != nil && !errors.Is(err, ErrCode) { // he has not joined, and can try again
+	if err != nil && !errors.Is(err, ErrCode) { // not joined: the code can be used again
 		again, cancel := context.WithTimeout(context.WithoutCancel(ctx), restoreTime)
 		defer cancel()
 		_, e := d.joins.Create(again, hashOf(code), entry.Value())

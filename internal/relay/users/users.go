@@ -1,6 +1,6 @@
-// Package users is who belongs to a site: which extensions and numbers are whose, and
-// with which keys a user has joined. It stands in a bucket that every relay of the
-// site watches.
+// Package users keeps the users of a site: which extensions and numbers belong to
+// whom, and with which keys they have joined. They are stored in a bucket that all
+// relays of the site watch.
 package users
 
 import (
@@ -14,27 +14,27 @@ import (
 	"wiebelt/internal/relay/wire"
 )
 
-// Limits of one user.
+// Limits per user.
 const (
 	maxComputers = 8
-	maxKeys      = 256 // those that hold no more among them
+	maxKeys      = 256 // including revoked ones
 	maxNumbers   = 64
-	maxText      = 128 // bytes of an extension, number, queue or address
+	maxText      = 128 // bytes per extension, number, queue, name or address
 	maxEntry     = 64 << 10
 )
 
-// Entry is one user. It is not changed; see Directory.
+// Entry is one user. It is not modified in place; see Directory.
 type Entry struct {
 	User       wire.User `json:"user"`
 	Name       string    `json:"name,omitempty"` // for people
 	Extensions []string  `json:"extensions,omitempty"`
 	Numbers    []string  `json:"numbers,omitempty"` // as given
 	Email      string    `json:"email,omitempty"`
-	Queues     []string  `json:"queues,omitempty"` // in which the user takes calls
+	Queues     []string  `json:"queues,omitempty"` // from which the user takes calls
 	Keys       []Key     `json:"keys,omitempty"`
 	Added      time.Time `json:"added,omitzero"`   // or added again
-	Removed    time.Time `json:"removed,omitzero"` // then only its keys are told
-	// Publisher is a program that reports calls, and no user: it has keys and no more.
+	Removed    time.Time `json:"removed,omitzero"` // if set, only the keys remain
+	// Publisher marks a program that reports calls, not a user: it has only keys.
 	Publisher bool `json:"publisher,omitempty"`
 }
 
@@ -42,9 +42,9 @@ type Entry struct {
 type Key struct {
 	Public string    `json:"public"`
 	Since  time.Time `json:"since"`
-	// Revoked is when it was made worthless; zero while it holds.
+	// Revoked is when the key was revoked; zero while it is valid.
 	Revoked time.Time `json:"revoked,omitzero"`
-	// Endless is that its token does not end by itself: a publisher's.
+	// Endless marks a key whose token never expires: a publisher's.
 	Endless bool `json:"endless,omitempty"`
 }
 
@@ -54,18 +54,18 @@ func (k *Key) revoke(now time.Time) {
 	}
 }
 
-// over tells whether no token for a key can be valid any more.
+// over reports whether no token for the key can be valid any more.
 func (k Key) over(now time.Time) bool {
 	return !k.Revoked.IsZero() && !k.Endless && now.Sub(k.Revoked) > credentials.Lifetime
 }
 
-// there tells whether somebody is a user.
+// there reports whether the entry is in use.
 func (e *Entry) there() bool { return e.User != "" && e.Removed.IsZero() }
 
-// Person tells whether somebody is a user: there, and no publisher.
+// Person reports whether the entry is a user: there, and not a publisher.
 func (e Entry) Person() bool { return e.there() && !e.Publisher }
 
-// Computers is on how many the user has joined.
+// Computers returns how many the user has joined on.
 func (e Entry) Computers() (n int) {
 	for _, k := range e.Keys {
 		if k.Revoked.IsZero() {
@@ -93,9 +93,8 @@ func (e *Entry) keep(was Entry, columns []string) {
 	}
 }
 
-// join adds a computer. Where there are too many, the oldest one is out; a key that is
-// over is forgotten. Of more keys than an entry holds, that is the one that was made
-// worthless first.
+// join adds a computer. If there are too many, the oldest is revoked. Keys that are over
+// are dropped, and if there are more keys than an entry holds, the oldest revoked one.
 func (e *Entry) join(k Key) {
 	e.Keys = append(e.Keys, k)
 	e.Keys = slices.DeleteFunc(e.Keys, func(old Key) bool { return old.over(k.Since) })
@@ -112,8 +111,8 @@ func (e *Entry) join(k Key) {
 	}
 }
 
-// Revoked are the keys that hold no more, with the moment since when, for Node.Revoke;
-// those that are over are none.
+// Revoked returns the revoked keys and since when, for Node.Revoke, without
+// those that are over.
 func Revoked(all []Entry, now time.Time) map[string]time.Time {
 	out := map[string]time.Time{}
 	for _, e := range all {
@@ -126,7 +125,7 @@ func Revoked(all []Entry, now time.Time) map[string]time.Time {
 	return out
 }
 
-// errEntry says nothing of what was in it.
+// errEntry reveals nothing of the entry.
 var errEntry = errors.New("not a user")
 
 // Parse reads an entry.
@@ -138,13 +137,13 @@ func Parse(b []byte) (Entry, error) {
 	return e, nil
 }
 
-// What is wrong with a user.
+// Errors in an entry.
 var (
 	ErrMany = errors.New("a user has too many extensions, numbers, queues or computers")
 	ErrLong = errors.New("an extension, a number, a queue or an address is too long")
 )
 
-// Check tells what is wrong with an entry.
+// Check returns what is wrong with an entry.
 func (e Entry) Check() error {
 	if !e.User.Valid() {
 		return wire.ErrName
@@ -160,5 +159,5 @@ func (e Entry) Check() error {
 	return nil
 }
 
-// Label is what colleagues call the user.
+// Label returns the name colleagues see.
 func (e Entry) Label() string { return cmp.Or(e.Name, string(e.User)) }

@@ -39,7 +39,7 @@ func (d *Directory) only(t *testing.T) Entry {
 	return all[0]
 }
 
-// TestJoin: a code is good once, for a week, for one user, however it is typed.
+// TestJoin: a code works once, for a week, for one user, however it is typed.
 func TestJoin(t *testing.T) {
 	d, ctx := open(t), t.Context()
 	now := time.Now()
@@ -80,8 +80,8 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// TestRemove: the keys of one who is removed hold no more, nor do the codes, and one
-// who comes back joins anew.
+// TestRemove: the keys and codes of a removed user are invalid, and a user who
+// comes back joins anew.
 func TestRemove(t *testing.T) {
 	d, ctx := open(t), t.Context()
 	if err := d.Remove(ctx, "anna"); !errors.Is(err, ErrUnknown) {
@@ -126,7 +126,7 @@ func TestRemove(t *testing.T) {
 	}
 }
 
-// TestOneName: a user and a publisher do not have the same name, unless the one is gone.
+// TestOneName: a user and a publisher cannot have the same name, unless one is removed.
 func TestOneName(t *testing.T) {
 	d, ctx := open(t), t.Context()
 	must.Do(t, d.Put(ctx, anna), d.Publish(ctx, "kamailio", "P1"))
@@ -141,7 +141,7 @@ func TestOneName(t *testing.T) {
 	must.Do(t, d.Put(ctx, kamailio), d.Publish(ctx, anna.User, "P2"))
 }
 
-// TestFailedJoin: a code with which nobody could join is good again.
+// TestFailedJoin: a code with which joining failed is valid again.
 func TestFailedJoin(t *testing.T) {
 	d, ctx := open(t), t.Context()
 	must.Do(t, d.Put(ctx, anna))
@@ -162,7 +162,7 @@ func TestFailedJoin(t *testing.T) {
 	must.Get(d.Join(ctx, code, "L"))(t)
 }
 
-// unanswered is a bucket whose deletions have no answer, done or not.
+// unanswered is a bucket whose deletions are not answered, done or not.
 type unanswered struct {
 	jetstream.KeyValue
 	applied bool
@@ -175,9 +175,9 @@ func (u unanswered) Delete(ctx context.Context, key string, o ...jetstream.KVDel
 	return context.DeadlineExceeded
 }
 
-// TestManyComputers: of more computers than a user may have the oldest is out, and
-// keys that no token can have any more are forgotten. One who joins again and again, as
-// on computers that are made anew each day, always can; a program's keys stay known.
+// TestManyComputers: of more computers than a user may have, the oldest is dropped, and
+// keys that no token can have any more are forgotten. Joining again and again, as with
+// computers recreated every day, always works; a program's keys are kept.
 func TestManyComputers(t *testing.T) {
 	e := anna
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -202,7 +202,7 @@ func TestManyComputers(t *testing.T) {
 	}
 }
 
-// TestImport: who watches while hundreds are added is told of many of them together.
+// TestImport: a watcher receives many of hundreds of additions together.
 func TestImport(t *testing.T) {
 	d, n, told := open(t), 300, 0
 	ctx, stop := context.WithCancel(t.Context())
@@ -226,8 +226,8 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// deaf is a bucket of which the first watch hears nothing, and the second one nothing any
-// more once it has begun.
+// deaf is a bucket whose first watch receives nothing, and whose second one receives
+// nothing more once it has begun.
 type deaf struct {
 	jetstream.KeyValue
 	watches int
@@ -252,8 +252,8 @@ func (w deafWatcher) Updates() <-chan jetstream.KeyValueEntry {
 	return w.KeyWatcher.Updates()
 }
 
-// TestDeaf: a watch whose server has ended without a word is begun anew, whether it had
-// told of all there is or not.
+// TestDeaf: a watch whose server has ended silently is restarted, whether
+// or not it was complete.
 func TestDeaf(t *testing.T) {
 	d := open(t)
 	must.Do(t, d.Put(t.Context(), anna))
@@ -273,8 +273,8 @@ func TestDeaf(t *testing.T) {
 	}
 }
 
-// TestTable: whom a call is for. What rings at somebody of whom the relay does not know is
-// not for the others in the queue.
+// TestTable: whom a call is for. What rings at somebody unknown to the relay is not for
+// the others in the queue.
 func TestTable(t *testing.T) {
 	rules := must.Get(phone.NewRules(phone.Config{Region: "NL"}))(t)
 	bob := Entry{User: "bob", Extensions: []string{"102", "Balie"}, Numbers: []string{"+31201234501"}, Queues: []string{"Schade"}}
@@ -324,7 +324,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestBadUsers: nothing strange is put there, nor believed.
+// TestBadUsers: invalid entries are neither stored nor accepted.
 func TestBadUsers(t *testing.T) {
 	d := open(t)
 	for name, change := range map[string]func(*Entry){

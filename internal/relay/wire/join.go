@@ -2,35 +2,34 @@ package wire
 
 import "encoding/json"
 
-// MaxRequest bounds what a user asks, in bytes.
+// MaxRequest limits a user's request, in bytes.
 const MaxRequest = 4 << 10
 
-// Tunnel is the path at which a relay takes NATS connections over HTTPS, as WebSockets.
+// Tunnel is the path at which a relay accepts NATS connections over HTTPS, as WebSockets.
 const Tunnel = "/nats"
 
 // JoinRequest is what a computer sends over HTTPS to join a site.
 type JoinRequest struct {
 	Code string `json:"code"`
-	Key  string `json:"key"` // the public half; the other one stays where it was made
+	Key  string `json:"key"` // the private half never leaves the computer
 }
 
-// Joined is what it gets: all that it needs from then on.
+// Joined is the answer: everything the computer needs from then on.
 type Joined struct {
 	V     int      `json:"v"`
 	Site  Site     `json:"site"`
 	User  User     `json:"user"`
 	Token string   `json:"token"`
 	URLs  []string `json:"urls"`
-	CA    string   `json:"ca,omitempty"` // PEM; "" where the relays have certificates that everybody knows
+	CA    string   `json:"ca,omitempty"` // PEM; "" if the relays' certificates are publicly trusted
 }
 
-// RenewRequest asks for a token that lasts longer, for a key with which the user has
-// joined.
+// RenewRequest asks for a new token for a key with which the user has joined.
 type RenewRequest struct {
 	Key string `json:"key"`
 }
 
-// Renewed is the answer; no token is a refusal.
+// Renewed is the answer; without a token it is a refusal.
 type Renewed struct {
 	Token string   `json:"token,omitempty"`
 	URLs  []string `json:"urls,omitempty"`

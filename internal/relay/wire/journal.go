@@ -8,40 +8,40 @@ import (
 	"wiebelt/internal/core/call"
 )
 
-// Limits of one answer about the journal.
+// Limits of a journal answer.
 const (
 	maxPage      = 200
 	maxPageBytes = 48 << 10
 )
 
-// MissedCall is a call that rang for a user while none of his computers heard it.
+// MissedCall is a call that rang while none of the user's computers was listening.
 type MissedCall struct {
 	Number string    `json:"number"`
 	Line   string    `json:"line,omitempty"`
 	Queue  string    `json:"queue,omitempty"`
 	Reason string    `json:"reason,omitempty"` // how it ended
-	By     string    `json:"by,omitempty"`     // who took it, where it was somebody else
+	By     string    `json:"by,omitempty"`     // who answered, if somebody else
 	Rang   time.Time `json:"rang"`             // by the relay's clock; see JournalAnswer.LocalTimes
 	Ended  time.Time `json:"ended"`
 }
 
-// JournalRequest asks for calls that rang while the user was away, and says that those
-// of an answer before have been kept.
+// JournalRequest asks for calls that rang while the user was away, and confirms that those
+// of a previous answer are stored.
 type JournalRequest struct {
-	Seen uint64 `json:"seen,omitempty"` // as in that answer; those calls are forgotten
+	Seen uint64 `json:"seen,omitempty"` // from that answer, whose calls are then deleted
 }
 
-// JournalAnswer has such calls, the oldest first; none is the end.
+// JournalAnswer holds such calls, oldest first; an empty one is the last.
 type JournalAnswer struct {
 	V     int          `json:"v"`
-	At    time.Time    `json:"at"` // of the relay's clock, with which alone ages are told
+	At    time.Time    `json:"at"` // by the relay's clock, to compute ages
 	Seen  uint64       `json:"seen,omitempty"`
 	Calls []MissedCall `json:"calls,omitempty"`
 
 	bytes int // of Calls
 }
 
-// Add puts a call into an answer, and reports whether there was room.
+// Add adds a call and reports whether there was room.
 func (a *JournalAnswer) Add(m MissedCall, seen uint64) bool {
 	b, err := json.Marshal(m)
 	if a.bytes += len(b) + 1; err != nil || len(a.Calls) >= maxPage || a.bytes > maxPageBytes {
@@ -51,7 +51,7 @@ func (a *JournalAnswer) Add(m MissedCall, seen uint64) bool {
 	return true
 }
 
-// Encode gives the message.
+// Encode returns the message.
 func (a JournalAnswer) Encode() []byte {
 	a.V = 1
 	b, _ := json.Marshal(a)
@@ -74,8 +74,8 @@ func ParseJournalAnswer(b []byte) (JournalAnswer, error) {
 	return a, nil
 }
 
-// LocalTimes gives the calls by our own clock, at the moment when the answer came: they are as
-// old as they are by the relay's. None is still to come: it would stay in the history.
+// LocalTimes returns the calls with times on our own clock, given when the answer arrived.
+// Their ages stay the same. None is still to come: it would stay in the history.
 func (a JournalAnswer) LocalTimes(now time.Time) []MissedCall {
 	all := slices.Clone(a.Calls)
 	for i := range all {

@@ -9,7 +9,7 @@ import (
 	"wiebelt/internal/testutil/must"
 )
 
-// TestJournalAnswer: what was missed arrives with its ages, its texts cleaned.
+// TestJournalAnswer: missed calls arrive with their ages and cleaned texts.
 func TestJournalAnswer(t *testing.T) {
 	rang := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	a := JournalAnswer{At: rang.Add(time.Hour)}
@@ -25,7 +25,7 @@ func TestJournalAnswer(t *testing.T) {
 	}
 }
 
-// TestJournalAnswerIsBounded by how many calls it has, and by how long they are.
+// TestJournalAnswerIsBounded in the number of calls, and in their length.
 func TestJournalAnswerIsBounded(t *testing.T) {
 	for _, name := range []string{"", strings.Repeat("x", 1000)} {
 		a := JournalAnswer{At: time.Now()}
@@ -42,7 +42,8 @@ func TestJournalAnswerIsBounded(t *testing.T) {
 	}
 }
 
-// TestUnfitAnswers: what no relay says is refused as a whole. Each begins as a good one.
+// TestUnfitAnswers: an invalid answer is refused as a whole. Each is a
+// valid one with a change.
 func TestUnfitAnswers(t *testing.T) {
 	journal := func(b []byte) error { _, err := ParseJournalAnswer(b); return err }
 	joined := func(b []byte) error { _, err := ParseJoined(b); return err }

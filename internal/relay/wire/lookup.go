@@ -11,7 +11,7 @@ import (
 // Limits of an answer.
 const (
 	maxContacts = 100
-	maxAnswer   = 48 << 10 // bytes; NATS takes 64 KiB
+	maxAnswer   = 48 << 10 // bytes; NATS accepts 64 KiB
 	maxField    = 256      // bytes of one text of a contact
 	maxLink     = 2 << 10
 	maxFailure  = 64 // bytes of a failure's word
@@ -22,14 +22,14 @@ type LookupRequest struct {
 	Number string `json:"number"`
 }
 
-// LookupAnswer has the contacts of a number, or why they are not known.
+// LookupAnswer holds a number's contacts, or why they are unknown.
 type LookupAnswer struct {
 	V        int               `json:"v"`
 	Contacts []contact.Contact `json:"contacts,omitempty"`
 	Failure  contact.Failure   `json:"failure,omitempty"`
 }
 
-// Encode gives the message. Contacts that it has no room for are left out.
+// Encode returns the message, without contacts that do not fit.
 func (a LookupAnswer) Encode() []byte {
 	a.V = 1
 	a.Contacts = a.Contacts[:min(len(a.Contacts), maxContacts)]

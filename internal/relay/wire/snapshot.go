@@ -15,22 +15,21 @@ const (
 	MaxBytes = 16 << 10
 )
 
-// EndedStays is how long a call that is over stays in the snapshots, so that its
-// reason can be told.
+// EndedStays is how long an ended call stays in snapshots, so that its reason can be shown.
 const EndedStays = 10 * time.Second
 
-// Snapshot is all that goes on for one user. Whoever has the newest one has missed
+// Snapshot holds all current calls of one user. Whoever has the newest one has missed
 // nothing that still matters.
 type Snapshot struct {
 	V     int       `json:"v"`
-	Relay string    `json:"relay"` // which one made it, for people
-	Epoch int64     `json:"epoch"` // when the bucket of calls was made, ms since 1970: it is memory, and may be lost
-	Seq   uint64    `json:"seq"`   // the bucket's revision up to which it is right
-	At    time.Time `json:"at"`    // of the relay's clock, with which alone ages are told
-	Calls []Call    `json:"calls"` // by when they began
+	Relay string    `json:"relay"` // its creator, for people
+	Epoch int64     `json:"epoch"` // when the in-memory bucket of calls was created, ms since 1970
+	Seq   uint64    `json:"seq"`   // the bucket's revision it reflects
+	At    time.Time `json:"at"`    // by the relay's clock, to compute ages
+	Calls []Call    `json:"calls"` // in order of Began
 }
 
-// Call is one call as one user hears of it.
+// Call is one call as shown to one user.
 type Call struct {
 	ID        string     `json:"id"` // the exchange link's name, "/", the exchange's id
 	State     string     `json:"state"`
@@ -40,16 +39,15 @@ type Call struct {
 	Line      string     `json:"line,omitempty"`
 	Queue     string     `json:"queue,omitempty"`
 	Via       string     `json:"via,omitempty"`
-	Reason    string     `json:"reason,omitempty"` // of an ended one
-	By        string     `json:"by,omitempty"`     // who answered, where it was somebody else
+	Reason    string     `json:"reason,omitempty"` // if ended
+	By        string     `json:"by,omitempty"`     // who answered, if somebody else
 	Began     time.Time  `json:"began"`
 	Answered  *time.Time `json:"answered"`
-	Elsewhere bool       `json:"elsewhere"` // somebody else took it
+	Elsewhere bool       `json:"elsewhere"` // somebody else answered
 }
 
-// ParseSnapshot reads a snapshot. What is shown of a call is cleaned; one that has no
-// id, or a second one of an id, makes the whole message wrong, for then nobody knows
-// which calls are over.
+// ParseSnapshot reads a snapshot and cleans what is shown of it. A missing or duplicate
+// call id makes the whole message invalid, since it would be unclear which calls are over.
 func ParseSnapshot(b []byte) (Snapshot, error) {
 	var s Snapshot
 	if len(b) > MaxBytes || json.Unmarshal(b, &s) != nil || s.V < 1 || s.Epoch <= 0 || s.At.IsZero() || len(s.Calls) > MaxCalls {
@@ -67,7 +65,7 @@ func ParseSnapshot(b []byte) (Snapshot, error) {
 	return s, nil
 }
 
-// Compare tells which of two snapshots is newer: it is above 0 where s is.
+// Compare returns a value above 0 if s is newer than o, below 0 if it is older.
 func (s Snapshot) Compare(o Snapshot) int {
 	return cmp.Or(cmp.Compare(s.Epoch, o.Epoch), cmp.Compare(s.Seq, o.Seq))
 }
@@ -102,8 +100,8 @@ func (c Call) Compare(o Call) int {
 	return cmp.Or(cmp.Compare(rank(c), rank(o)), c.Began.Compare(o.Began), cmp.Compare(c.ID, o.ID))
 }
 
-// Event is a call as a report of now, by our own clock: it is as old as it is by the
-// relay's. A state that nobody knows means that the call goes on.
+// Event returns a call as an event of now, on our own clock, with the age it has on the
+// relay's. An unknown state means that the call is ongoing.
 func (s Snapshot) Event(c Call, now time.Time) call.Event {
 	state, _ := call.ParseState(c.State)
 	if state == call.Ringing && c.Answered != nil {
@@ -116,19 +114,19 @@ func (s Snapshot) Event(c Call, now time.Time) call.Event {
 	return e.Clean()
 }
 
-// Rang is Event for when the call began to ring.
+// Rang returns the event for when the call began to ring.
 func (s Snapshot) Rang(c Call, now time.Time) call.Event {
 	c.State, c.Answered = call.Ringing.String(), nil
 	return s.Event(c, now)
 }
 
-// Excludes tells whether a call is not in the snapshot, which is not so full that it may
-// have been left out.
+// Excludes reports whether the call is not in the snapshot although that holds
+// fewer than MaxCalls.
 func (s Snapshot) Excludes(id string) bool {
 	return len(s.Calls) < MaxCalls && !slices.ContainsFunc(s.Calls, func(c Call) bool { return c.ID == id })
 }
 
-// age is how long before the snapshot a call came to where it is; never below 0.
+// age is how long before the snapshot the call reached its state; never below 0.
 func (s Snapshot) age(c Call) time.Duration {
 	since := c.Began
 	if c.Answered != nil {

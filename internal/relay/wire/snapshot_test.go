@@ -18,8 +18,8 @@ func snapshot(calls ...Call) Snapshot {
 	return Snapshot{V: 1, Relay: "r2", Epoch: 1732268400123, Seq: 8121, At: at, Calls: calls}
 }
 
-// TestParseSnapshot: a message of another shape is refused whole; what nobody knows is
-// ignored.
+// TestParseSnapshot: a message of another shape is refused completely; unknown
+// values are ignored.
 func TestParseSnapshot(t *testing.T) {
 	const ok = `{"v":1,"relay":"r2","epoch":1,"seq":0,"at":"2026-11-22T09:41:25.972Z","calls":[%s]}`
 	for body, want := range map[string]int{
@@ -47,8 +47,8 @@ func TestParseSnapshot(t *testing.T) {
 	}
 }
 
-// TestEncode: whatever goes on, the message has its limits. What is over is left out before
-// what rings, and that before a call that somebody talks on.
+// TestEncode: messages are limited in size. Ended calls are dropped before ringing ones,
+// and those before answered ones.
 func TestEncode(t *testing.T) {
 	var s Snapshot
 	for i := range 60 {
@@ -91,7 +91,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestEvent: ages are those of the relay's clock, told by ours.
+// TestEvent: ages by the relay's clock become times of ours.
 func TestEvent(t *testing.T) {
 	here := at.Add(-3 * time.Hour) // our clock is wrong
 	answered := at.Add(-20 * time.Second)
@@ -120,7 +120,7 @@ func TestEvent(t *testing.T) {
 	}
 }
 
-// TestState: a relay's state is what it was, and whatever else is not one.
+// TestState: a known state is returned unchanged, and anything else is not a state.
 func TestState(t *testing.T) {
 	s := State{Relay: "r1", At: at, Hub: "ok", Links: []LinkState{{Name: "centrale\u202e", Kind: "ari", State: LinkElsewhere}}}
 	if got, err := ParseState(s.Encode()); err != nil || got.V != 1 || got.Links[0].Name != "centrale" || !got.At.Equal(at) || got.Hub != "ok" {
@@ -136,7 +136,7 @@ func TestState(t *testing.T) {
 	}
 }
 
-// TestNames: nothing in a name can reach another's subjects.
+// TestNames: no name can reach another's subjects.
 func TestNames(t *testing.T) {
 	site := must.Get(ParseSite("kantoor-1"))(t)
 	for _, s := range []string{"", "a.b", "a b", "A", "*", ">", strings.Repeat("a", 33)} {

@@ -7,47 +7,47 @@ import (
 	"wiebelt/internal/core/call"
 )
 
-// StateEvery is how often a relay says how it is doing, and at each change besides.
+// StateEvery is how often a relay publishes its state, in addition to every change.
 const StateEvery = 10 * time.Second
 
-// MaxLinks is how many links to exchanges a relay has at most.
+// MaxLinks is the maximum number of a relay's links to exchanges.
 const MaxLinks = 32
 
-// State is how a relay is doing, as it tells everybody on Site.Relays. It names nobody.
+// State is the state a relay publishes on Site.Relays. It names no person.
 type State struct {
 	V     int         `json:"v"`
 	Relay string      `json:"relay"`
-	At    time.Time   `json:"at"`              // of the relay's clock, as are all times in it
-	Fault string      `json:"lacks,omitempty"` // what keeps it from working, "" for nothing: "start", "quorum", "disk", "storage"
-	Hub   string      `json:"hub"`             // "off", "untried", "ok", or a contact.Failure of the newest look-up
+	At    time.Time   `json:"at"`              // by the relay's clock, like all times here
+	Fault string      `json:"lacks,omitempty"` // what keeps it from working, "" if nothing: "start", "quorum", "disk", "storage"
+	Hub   string      `json:"hub"`             // "off", "untried", "ok", or a contact.Failure of the newest lookup
 	Links []LinkState `json:"links"`
 }
 
-// The states of a link to an exchange that are not those of link.Phase.
+// States of a link to an exchange in addition to those of link.Phase.
 const (
-	LinkElsewhere = "elsewhere" // another relay has it
-	LinkSettings  = "settings"  // its settings cannot be used
-	LinkReports   = "reports"   // it is not ours to make: the exchange sends by itself
+	LinkElsewhere = "elsewhere" // another relay holds it
+	LinkSettings  = "settings"  // its settings are unusable
+	LinkReports   = "reports"   // not a connection of ours: the exchange sends
 )
 
-// LinkState is how a link to an exchange is doing.
+// LinkState is the state of a link to an exchange.
 type LinkState struct {
 	Name  string    `json:"name"`
 	Kind  string    `json:"kind"`
 	State string    `json:"state"` // "connected", "connecting", "waiting", "kicked", "refused", or one of those above
 	Cause string    `json:"cause,omitempty"`
 	Since time.Time `json:"since,omitzero"` // of State
-	Heard time.Time `json:"heard,omitzero"` // when it last told of a call
+	Heard time.Time `json:"heard,omitzero"` // when it last reported a call
 }
 
-// Encode gives the message.
+// Encode returns the message.
 func (s State) Encode() []byte {
 	s.V = 1
-	b, _ := json.Marshal(s) // of texts and times
+	b, _ := json.Marshal(s) // texts and times always encode
 	return b
 }
 
-// ParseState reads a state. What is shown of it is cleaned.
+// ParseState reads a state and cleans what is shown of it.
 func ParseState(b []byte) (State, error) {
 	var s State
 	if len(b) > MaxBytes || json.Unmarshal(b, &s) != nil || s.V < 1 || s.At.IsZero() || len(s.Links) > MaxLinks || !Site(s.Relay).Valid() {

@@ -1,11 +1,11 @@
-// Package wire is what a relay and the Wiebelts of its users say to each other over
-// NATS: the subjects, which carry the user, and the messages, which are JSON.
+// Package wire defines what a relay and its users' Wiebelts exchange over NATS: the
+// subjects, which carry the user, and the messages, which are JSON.
 //
-// A subject is believed, a name in a message never: the server enforces who may use
-// which subject. Messages of another shape than these are refused whole; fields that
-// nobody knows are ignored, so that either side may be the newer one.
+// Subjects are trusted, names in messages never: the server enforces who may use which
+// subject. Malformed messages are refused as a whole; unknown fields are ignored, so that
+// either side may be newer.
 //
-// The package has no state and no goroutines, and knows neither NATS nor the hub.
+// The package has no state and no goroutines, and does not depend on NATS or the hub.
 package wire
 
 import (
@@ -19,13 +19,13 @@ const (
 	maxUser = 64
 )
 
-// ErrName: a site or a user cannot have that name.
+// ErrName reports that a site or user cannot have this name.
 var ErrName = errors.New("a site's name has a-z, 0-9 and -, 32 at most; a user's . and _ too, 64 at most")
 
-// errMessage is another message than was expected. It says nothing of what was in it.
+// errMessage reports an unexpected message, without revealing its contents.
 var errMessage = errors.New("not such a message of a relay")
 
-// Site is the name of one installation, for which ParseSite vouches.
+// Site is the name of an installation, validated by ParseSite.
 type Site string
 
 // ParseSite checks the name of a site.
@@ -36,11 +36,11 @@ func ParseSite(s string) (Site, error) {
 	return Site(s), nil
 }
 
-// User is the name of somebody who has a Wiebelt, for which ParseUser vouches.
+// User is the name of a Wiebelt user, validated by ParseUser.
 type User string
 
-// ParseUser checks the name of a user: mostly that under which somebody logs on.
-// Capitals become small, for Windows does not tell them apart.
+// ParseUser checks the name of a user, usually their login name. It is lowercased,
+// since Windows ignores case.
 func ParseUser(s string) (User, error) {
 	u := User(strings.ToLower(s))
 	if !u.Valid() {
@@ -49,10 +49,10 @@ func ParseUser(s string) (User, error) {
 	return u, nil
 }
 
-// Valid tells whether ParseSite could have given the site.
+// Valid reports whether ParseSite accepts the name.
 func (s Site) Valid() bool { return named(string(s), maxSite, "-") }
 
-// Valid tells whether ParseUser could have given the user.
+// Valid reports whether ParseUser could have returned the name.
 func (u User) Valid() bool { return named(string(u), maxUser, "-._") }
 
 func named(s string, most int, also string) bool {
@@ -64,19 +64,19 @@ func named(s string, most int, also string) bool {
 	return s != "" && len(s) <= most
 }
 
-// Token is the user as one part of a subject. A dot parts subjects, and the inbox of
-// "anna" would hold that of "anna.b", so a dot is written "=", which no name has.
+// Token returns the user as one part of a subject. Dots separate parts, and the inbox of
+// "anna" would contain that of "anna.b", so a dot becomes "=", which no name contains.
 func (u User) Token() string { return strings.ReplaceAll(string(u), ".", "=") }
 
-// UserOf gives the user of a subject's last part.
+// UserOf returns the user in a subject's last part.
 func UserOf(subject string) (User, error) {
 	token := subject[strings.LastIndexByte(subject, '.')+1:]
 	return ParseUser(strings.ReplaceAll(token, "=", "."))
 }
 
-// Asker gives the user who asks on a subject. The server lets nobody ask on another's, but
-// anybody name any subject for the answer, and a relay may publish on all of them: only
-// what goes to an inbox of the asker is answered.
+// Asker returns the user who asks on a subject. The server prevents asking on another
+// user's subject, but the asker may name any subject for the answer, and a relay may
+// publish on all of them: only inboxes of the asker are accepted.
 func Asker(subject, answerTo string) (User, error) {
 	u, err := UserOf(subject)
 	if err == nil && !strings.HasPrefix(answerTo, Inbox(u)+".") {
@@ -88,35 +88,35 @@ func Asker(subject, answerTo string) (User, error) {
 // Topic is what a subject is about.
 type Topic string
 
-// The topics. Calls is published by relays and heard by its user, and the user asks
-// the others, each with one answer.
+// The topics. Relays publish Calls to the user; the others are requests of the
+// user, each with one answer.
 const (
 	Calls   Topic = "calls"   // Snapshot
-	Now     Topic = "now"     // nothing → Snapshot, the one that holds
+	Now     Topic = "now"     // no data → the current Snapshot
 	Lookup  Topic = "lookup"  // LookupRequest → LookupAnswer
 	Journal Topic = "journal" // JournalRequest → JournalAnswer
 	Renew   Topic = "renew"   // RenewRequest → Renewed
 )
 
-// Topics are all those that have a user.
+// Topics are the topics with a user in the subject.
 var Topics = []Topic{Calls, Now, Lookup, Journal, Renew}
 
-// Of is the subject of one user.
+// Of returns the subject of one user.
 func (s Site) Of(t Topic, u User) string { return s.Subject(t, u.Token()) }
 
-// OfAll is the subject of every user, to which relays listen.
+// OfAll returns the subject of all users, to which relays subscribe.
 func (s Site) OfAll(t Topic) string { return s.Subject(t, "*") }
 
-// Subject is that of whoever has a token, for Of, OfAll and the rights of users.
+// Subject returns the subject for a token, for Of, OfAll and users' rights.
 func (s Site) Subject(t Topic, token string) string {
 	return "wiebelt." + string(s) + "." + string(t) + "." + token
 }
 
-// Relays is where relays say how they are doing; everybody may hear it.
+// Relays is the subject of the relays' state, open to everybody.
 func (s Site) Relays() string { return "wiebelt." + string(s) + ".relay" }
 
-// Reports is where exchanges that publish by themselves say what rings.
+// Reports returns the subject on which exchanges publish calls themselves.
 func (s Site) Reports() string { return "wiebelt." + string(s) + ".in" }
 
-// Inbox is where answers to a user arrive, for him alone.
+// Inbox is where a user's answers arrive, readable by that user alone.
 func Inbox(u User) string { return "_INBOX." + u.Token() }
